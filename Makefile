@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin front for meson and ninja. Every target installs what is missing (scripts/setup) first.
+.PHONY: all demo test bench mutants soak format lint install setup debug sanitize fuzz clang clean
+B := build
+MESON := meson setup --reconfigure
+CONFIGURE = if [ -f $(1)/build.ninja ]; then true; else $(2) meson setup $(1) $(3) >$(1).log 2>&1 || { cat $(1).log; exit 1; }; fi
+
+all: setup
+	@mkdir -p $(B)
+	@$(call CONFIGURE,$(B),,--buildtype=release -Dwerror=true -Db_lto=false --prefix=$(or $(PREFIX),/usr/local))
+	@ninja -C $(B) $(NINJA_FLAGS) | tail -n 1
+
+setup:
+	@scripts/setup
+
+debug: setup
+	@mkdir -p $(B)
+	@$(call CONFIGURE,$(B)/debug,,--buildtype=debug -Dwerror=true)
+	@ninja -C $(B)/debug | tail -n 1
+
+sanitize: setup
+	@mkdir -p $(B)
+	@$(call CONFIGURE,$(B)/sanitize,,--buildtype=debugoptimized -Dwerror=true -Db_sanitize=address$(comma)undefined -Db_lundef=false)
+	@ninja -C $(B)/sanitize | tail -n 1
+
+clang: setup
+	@mkdir -p $(B)
+	@$(call CONFIGURE,$(B)/clang,CC=clang,--buildtype=release -Dwerror=true)
+	@ninja -C $(B)/clang | tail -n 1
+
+fuzz: setup
+	@mkdir -p $(B)
+	@$(call CONFIGURE,$(B)/fuzz,CC=clang,--buildtype=debugoptimized -Dfuzz=true -Db_lundef=false)
+	@ninja -C $(B)/fuzz | tail -n 1
+
+demo: all
+	@scripts/demo
+
+test: all sanitize clang fuzz
+	@python3 tests/run.py
+
+bench: all
+	@python3 bench/run.py
+
+mutants: all
+	@python3 tests/mutants.py
+
+soak: all
+	@WG_SOAK=1 python3 tests/run.py --soak
+
+format: setup
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+lint: all
+	@git ls-files 'src/*.c' | xargs -n 8 -P 2 clang-tidy -p $(B) --quiet
+
+install: all
+	@ninja -C $(B) install | tail -n 1
+
+clean:
+	@rm -rf $(B)
+
+comma := ,
