@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The assembler on any text: the first byte chooses the architecture, the rest is lines. What assembles
+ * must come back from the disassembler, numeric and symbolic, as the same word.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "isa/asm.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool resolve(void *user, const char *name, size_t length, int64_t *value)
+{
+    (void)user;
+    *value = name[0];
+    return length == 1;
+}
+
+static void check(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0)
+        return 0;
+    wg_arch_id arch = data[0] & 1 ? WG_ARCH_WH : WG_ARCH_BH;
+    wg_asm_env env = { resolve, NULL };
+    const char *text = (const char *)data + 1, *end = (const char *)data + size;
+    while (text < end) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        size_t length = (size_t)((newline ? newline : end) - text);
+        uint32_t word = 0;
+        wg_asm_error error;
+        wg_asm_code code = wg_assemble_line_env(arch, text, length, &env, &word, &error);
+        check(code == error.code);
+        if (code == WG_ASM_OK) {
+            for (unsigned flags = 0; flags < 2; flags++) {
+                char line[WG_DIS_MAX];
+                uint32_t again = 0;
+                size_t n = wg_disassemble(arch, word, flags, line, sizeof line);
+                check(n < sizeof line);
+                check(wg_assemble_line(arch, line, n, &again, &error) == WG_ASM_OK);
+                check(again == (word & ~wg_disassemble_spare(arch, word)));
+            }
+        } else if (code != WG_ASM_BLANK) {
+            check(error.column >= 1 && error.column <= length + 1 && error.message[0] != '\0');
+        }
+        text += length + 1;
+    }
+    return 0;
+}

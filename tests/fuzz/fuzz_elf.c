@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as an ELF file: segments, symbols, sections and lines must come out whole or be refused. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "elf/elf.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char error[256] = "";
+    wg_elf *elf = wg_elf_open("fuzz", data, size, error, sizeof error);
+    if (!elf) {
+        if (!error[0])
+            abort();
+        return 0;
+    }
+    volatile uint8_t sum = 0;
+    for (size_t i = 0; i < wg_elf_segments(elf); i++) {
+        const wg_elf_segment *s = wg_elf_segment_at(elf, i);
+        for (uint32_t k = 0; k < s->file_bytes; k++)
+            sum = (uint8_t)(sum + s->data[k]);
+        wg_elf_line line;
+        wg_elf_function(elf, s->address);
+        wg_elf_line_at(elf, s->address, &line);
+    }
+    for (size_t i = 0; i < wg_elf_symbols(elf) && i < 64; i++)
+        sum = (uint8_t)(sum + wg_elf_symbol_at(elf, i)->name[0]);
+    uint32_t address, bytes;
+    wg_elf_section(elf, ".loader_init", &address, &bytes);
+    wg_elf_close(elf);
+    return 0;
+}
