@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waitgate: an emulator of Tenstorrent's Tensix tile (Blackhole A0, Wormhole B0).
+ *
+ * The library has no globals, never prints, never exits and never aborts. Every call that can
+ * fail returns a wg_status; wg_error() then holds one readable sentence. Devices are independent
+ * of each other; one device must not be used from two host threads at the same time.
+ *
+ * Time is a 64-bit cycle count per device. Between two calls the device is at a cycle boundary:
+ * what a call writes is seen by the very next cycle, what it reads is the state after the last.
+ */
+#ifndef WAITGATE_WAITGATE_H
+#define WAITGATE_WAITGATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <waitgate/event.h>
+#include <waitgate/finding.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define WG_API __attribute__((visibility("default")))
+#else
+#define WG_API
+#endif
+
+#define WG_API_VERSION 1
+
+typedef struct wg_device wg_device;
+
+typedef enum wg_status {
+    WG_OK = 0,
+    WG_ERR_ARGUMENT,      /* a value no device could accept */
+    WG_ERR_NO_MEMORY,     /* the host is out of memory */
+    WG_ERR_ADDRESS,       /* nothing is mapped there, or the range leaves the region */
+    WG_ERR_UNSUPPORTED,   /* documented, not implemented here; the reason names it */
+    WG_ERR_SNAPSHOT,      /* not a snapshot, or of another version, architecture or shape */
+    WG_ERR_STATE          /* the call does not fit what the device is doing */
+} wg_status;
+
+typedef enum wg_arch_id { WG_ARCH_BH = 0, WG_ARCH_WH = 1 } wg_arch_id;
+typedef enum wg_profile { WG_PROFILE_DOCUMENTED = 0, WG_PROFILE_SILICON = 1 } wg_profile;
+
+/* Core indices (PIPE-01). Tensix thread i is fed by core WG_CORE_T0 + i. */
+typedef enum wg_core_id { WG_CORE_B, WG_CORE_NC, WG_CORE_T0, WG_CORE_T1, WG_CORE_T2 } wg_core_id;
+enum { WG_CORES = 5, WG_THREADS = 3 };
+
+typedef struct wg_device_desc {
+    uint32_t struct_size;   /* sizeof(wg_device_desc), for growth */
+    wg_arch_id arch;
+    wg_profile profile;
+    uint64_t seed;          /* 0: unperturbed; anything else names one repeatable perturbed run */
+    bool lockstep;          /* tick every agent in every cycle (also: WAITGATE_LOCKSTEP=1 in the CLI) */
+    bool scalar;            /* plain code only: no host vector instructions */
+} wg_device_desc;
+
+/* Why wg_run() came back. */
+typedef enum wg_stop {
+    WG_STOP_CYCLES,   /* the given number of cycles has passed */
+    WG_STOP_DONE,     /* every released core is parked and everything has drained */
+    WG_STOP_HUNG,     /* nothing can ever move again, and something is not parked */
+    WG_STOP_UNTIL,    /* the watched word holds the wanted value */
+    WG_STOP_FINDING   /* a finding at or above the stop level was recorded */
+} wg_stop;
+
+/* Life cycle. */
+WG_API wg_status wg_create(const wg_device_desc *desc, wg_device **out);
+WG_API void wg_destroy(wg_device *dev);
+WG_API wg_status wg_reset(wg_device *dev);
+WG_API const char *wg_error(const wg_device *dev);
+WG_API const char *wg_status_text(wg_status status);
+WG_API const char *wg_version(void);
+
+/* Time. */
+WG_API uint64_t wg_cycle(const wg_device *dev);
+/* Runs for at most `cycles`, and comes back earlier when the run is done, hung or told to stop. */
+WG_API wg_status wg_run(wg_device *dev, uint64_t cycles, wg_stop *stop);
+/* Lets exactly `cycles` pass, as a host does whose next action may set an idle device going again. */
+WG_API wg_status wg_advance(wg_device *dev, uint64_t cycles);
+/* wg_run() also stops when (word at L1 address & mask) == value. Mask 0 switches the watch off. */
+WG_API wg_status wg_until(wg_device *dev, uint32_t address, uint32_t value, uint32_t mask);
+/* Stop at the first finding of this severity or above; WG_SEVERITY_NEVER to go on whatever happens. */
+WG_API void wg_stop_on(wg_device *dev, wg_severity at);
+
+/* Cores. Released cores start at their reset vector (or at the entry given here). */
+WG_API wg_status wg_core_release(wg_device *dev, wg_core_id core, uint32_t entry);
+WG_API wg_status wg_core_hold(wg_device *dev, wg_core_id core);
+typedef struct wg_core_info {
+    uint32_t pc;
+    bool in_reset;
+    bool parked;          /* in reset, at ebreak/ecall, or at a branch to itself */
+    uint64_t instructions;
+    wg_stall stall;       /* what it waits for, if anything */
+} wg_core_info;
+WG_API wg_status wg_core_state(wg_device *dev, wg_core_id core, wg_core_info *out);
+
+/*
+ * Memory as the NoC and the host see it: L1 and the tile's NoC-visible registers. These go
+ * through the same address map as hardware accesses, at the cycle boundary, in no time.
+ */
+WG_API wg_status wg_read(wg_device *dev, uint64_t address, void *to, size_t bytes);
+WG_API wg_status wg_write(wg_device *dev, uint64_t address, const void *from, size_t bytes);
+
+/*
+ * Any architectural state, by space and index, without side effects: what a debugger shows.
+ * `index` counts elements; values are zero-extended into 32 bits.
+ */
+typedef enum wg_space {
+    WG_SPACE_L1,            /* bytes */
+    WG_SPACE_CORE_X,        /* core * 32 + register */
+    WG_SPACE_CORE_F,        /* core * 32 + register */
+    WG_SPACE_CORE_PC,       /* core */
+    WG_SPACE_CORE_CSR,      /* core << 12 | csr */
+    WG_SPACE_CORE_RAM,      /* core << 16 | byte offset */
+    WG_SPACE_GPR,           /* thread * 64 + register */
+    WG_SPACE_CONFIG,        /* bank << 16 | word */
+    WG_SPACE_THREAD_CONFIG, /* thread << 16 | word */
+    WG_SPACE_SEM_VALUE,     /* semaphore */
+    WG_SPACE_SEM_MAX,       /* semaphore */
+    WG_SPACE_MUTEX,         /* mutex index; 0 free, else holder thread + 1 */
+    WG_SPACE_DST,           /* row * 16 + column, the 16-bit view */
+    WG_SPACE_DST32,         /* row * 16 + column, the 32-bit view */
+    WG_SPACE_SRCA,          /* (bank * 64 + row) * 16 + column */
+    WG_SPACE_SRCB,
+    WG_SPACE_SRC_OWNER,     /* 0 SrcA bank 0, 1 SrcA bank 1, 2 SrcB bank 0, 3 SrcB bank 1: 0 unpackers, 1 Matrix Unit */
+    WG_SPACE_LREG,          /* register * 32 + lane */
+    WG_SPACE_ADC,           /* (thread * 3 + unit) * 16 + counter; see docs/api.md */
+    WG_SPACE_RWC,           /* thread * 16 + counter; see docs/api.md */
+    WG_SPACE_MOP_CFG,       /* thread * 9 + word */
+    WG_SPACE_COUNT
+} wg_space;
+WG_API wg_status wg_peek(wg_device *dev, wg_space space, uint32_t index, uint32_t *value);
+WG_API wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_t value);
+
+/* Push a Tensix word as core T<thread> would, if its FIFO has room; WG_ERR_STATE when it is full. */
+WG_API wg_status wg_push(wg_device *dev, unsigned thread, uint32_t word);
+
+/* Observers: called in the order (cycle, phase, agent, sequence). Attaching one changes no state. */
+typedef void (*wg_observer_fn)(void *user, const wg_event *event);
+WG_API wg_status wg_observe(wg_device *dev, uint64_t kinds, wg_observer_fn fn, void *user, int *id);
+WG_API void wg_unobserve(wg_device *dev, int id);
+
+/* Findings, oldest first; equal ones (code, agent, pc, word) are one record with a count. */
+WG_API size_t wg_finding_count(const wg_device *dev);
+WG_API const wg_finding *wg_finding_at(const wg_device *dev, size_t index);
+
+/* Snapshots: a copy of all state with a version. */
+WG_API size_t wg_snapshot_size(const wg_device *dev);
+WG_API wg_status wg_snapshot(wg_device *dev, void *to, size_t bytes);
+WG_API wg_status wg_restore(wg_device *dev, const void *from, size_t bytes);
+/* A hash of all architectural state, equal for equal states whatever the host, threads or observers. */
+WG_API uint64_t wg_state_hash(wg_device *dev);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What differs between the architectures, as data: sizes, depths, masks, latencies. Code asks the
+ * descriptor; it does not ask which architecture it runs on.
+ */
+#ifndef WG_ARCH_H
+#define WG_ARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <waitgate/waitgate.h>
+
+/* What a STALLWAIT can wait for, by meaning; the bit numbers are in each architecture's table. */
+typedef enum wg_wait_condition {
+    WG_WAIT_SCALAR_MEMORY,   /* GATE-10 */
+    WG_WAIT_UNPACK0, WG_WAIT_UNPACK1,
+    WG_WAIT_PACK0, WG_WAIT_PACK1, WG_WAIT_PACK2, WG_WAIT_PACK3,
+    WG_WAIT_MATRIX,
+    WG_WAIT_SRCA_UNPACKERS, WG_WAIT_SRCB_UNPACKERS,  /* until the bank is the unpackers' */
+    WG_WAIT_SRCA_MATRIX, WG_WAIT_SRCB_MATRIX,        /* until the bank is the Matrix Unit's */
+    WG_WAIT_MOVER,
+    WG_WAIT_RISCV_REQUESTS,
+    WG_WAIT_VECTOR,
+    WG_WAIT_CONFIG,
+    WG_WAIT_COUNT,
+    WG_WAIT_UNUSED = 0xFF
+} wg_wait_condition;
+
+/* How a memory request travels: which region, how far. */
+typedef enum wg_path {
+    WG_PATH_L1,
+    WG_PATH_OWN_RAM,     /* private: never leaves the core */
+    WG_PATH_SLOW_RAM,    /* a core's RAM by its slow address (BH) */
+    WG_PATH_SYNC,        /* PC buffers, manual TTSync, semaphores */
+    WG_PATH_MAILBOX_READ, WG_PATH_MAILBOX_WRITE,
+    WG_PATH_GPR, WG_PATH_CONFIG, WG_PATH_TDMA,
+    WG_PATH_PUSH,        /* Tensix instruction buffers */
+    WG_PATH_MOP_CFG,
+    WG_PATH_DST,
+    WG_PATH_TILE_REGS,   /* tile control, debug, status, PIC, pc snapshots */
+    WG_PATH_NIU0, WG_PATH_NIU1, WG_PATH_OVERLAY,
+    WG_PATH_UNMAPPED,    /* loads never return */
+    WG_PATH_HANG,        /* documented to hang the core (PIPE-12) */
+    WG_PATH_COUNT
+} wg_path;
+
+typedef struct wg_path_timing {
+    uint8_t travel;   /* emission (phase I) to the earliest cycle the region sees it (phase C) */
+    uint8_t back;     /* processed (phase C) to the value being usable in EX1 (phase J) */
+} wg_path_timing;
+
+typedef struct wg_timing {
+    wg_path_timing path[WG_PATH_COUNT];
+    uint8_t atomic_extra;          /* further cycles until an L1 atomic's response */
+    uint8_t mispredict_bubble;
+    uint8_t mul_result;            /* EX1 entry to result */
+    uint8_t mul_occupies;          /* cycles a multiply keeps EX1 */
+    uint8_t push_fuse;             /* `.ttinsn` pushed per cycle, at most */
+    uint8_t mop_gap;               /* idle cycles after an expansion unless a MOP follows */
+    uint8_t matrix_latency;
+    uint8_t dst_block_cycles;      /* a written Dst block is unreadable for this long */
+    uint8_t scalar_alu;            /* ADDDMAREG and its kin; one more if the registers are in two groups of four */
+    uint8_t fetch_back;            /* instruction fetch: processed (phase C) to the line being usable in EX1 */
+    uint8_t fetch_in_flight;       /* lines under way to an instruction cache, at most */
+    uint8_t narrow_write;          /* cycles for which an L1 read-modify-write holds its port and bank */
+} wg_timing;
+
+/* What the cores execute beside RV32IM and `.ttinsn`. */
+typedef enum wg_extension {
+    WG_EXT_ZICSR = 1, WG_EXT_ZAAMO = 2, WG_EXT_B = 4, /* Zba, Zbb, pack, brev8, grevi */
+    WG_EXT_F = 8,                                     /* F and Zfh, in part */
+    WG_EXT_V_T2 = 16                                  /* V, in part, on T2 */
+} wg_extension;
+
+struct wg_arch {
+    wg_arch_id id;
+    const char *name;              /* "bh" */
+    const char *long_name;         /* "Blackhole A0" */
+
+    uint32_t l1_bytes;
+    uint8_t l1_banks;
+    uint16_t ram_bytes[WG_CORES];
+    uint16_t ram_clear_cycles;     /* after reset, while own RAM zeroes itself */
+    uint32_t iram_bytes;           /* NC's instruction RAM, 0: none */
+    uint16_t icache_bytes[WG_CORES];
+    uint8_t icache_ways;
+    uint8_t l0_lines;              /* 16-byte L0 data cache lines, 0: no cache */
+    uint8_t l0_flush_period;       /* every so many requests through it the L0 empties itself */
+    bool store_coalescing;
+    bool fence_orders;             /* WH executes fence as a no-op */
+    bool overlap_conflicts;        /* a load waits for queued stores that overlap it; WH: only for equal addresses */
+    bool load_needs_store_slot;    /* a load waits while the store queue is full */
+    uint8_t forward_writers;       /* unretired writers of a register that still allow forwarding from the last */
+    uint8_t extensions;            /* wg_extension bits beside RV32IM and .ttinsn */
+
+    uint8_t fifo_depth[WG_THREADS];   /* first instruction FIFO (PIPE-03) */
+    uint8_t fifo_resume;              /* above this it must fall back before it accepts more (PIPE-05) */
+    bool fifo_counts_downstream;      /* plain pushes stop at the first FIFO's capacity (PIPE-04) */
+    uint8_t replay_fifo_depth, gate_fifo_depth;
+
+    uint8_t wait_conditions[16];      /* STALLWAIT condition bit -> wg_wait_condition */
+    uint8_t wait_condition_bits;
+    uint16_t wait_default;            /* condition mask 0 means this */
+    bool semwait_replaces_latch;      /* WH: only B1 catches SEMWAIT (GATE-02, GATE-08) */
+    uint16_t mutex_valid;             /* bit i: mutex i exists */
+    bool auto_ttsync;
+
+    uint16_t config_words;            /* per bank */
+    uint16_t config_global_from;      /* GLOBAL_CFGREG_BASE_ADDR32 */
+    uint16_t thread_config_words;
+    uint16_t config_prefetch;         /* word of RISC_PREFETCH_CTRL */
+    uint16_t config_end_pc[WG_CORES]; /* words of the prefetchers' limit addresses */
+
+    wg_timing timing[2];              /* per wg_profile */
+};
+typedef struct wg_arch wg_arch;
+
+extern const wg_arch wg_arch_bh, wg_arch_wh;
+static inline const wg_arch *wg_arch_of(wg_arch_id id) { return id == WG_ARCH_WH ? &wg_arch_wh : &wg_arch_bh; }
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blackhole A0 as data.
+ *
+ * Facts: BlackholeA0/TensixTile/BabyRISCV/README.md (memories, load latencies), MemoryOrdering.md
+ * (banks), PIPE-03…05, GATE-01…19, SYNC-05, the measured rows of the timing table (profile silicon).
+ *
+ * A load's latency N in the documents is EX1 to EX1: one cycle to reach the load/store unit, `travel`
+ * cycles to the region, `back` cycles from there. Decided here: how N - 1 divides into the two.
+ */
+#include "arch/arch.h"
+
+#define PATHS                                                                                      \
+    .path = {                                                                                      \
+        [WG_PATH_L1] = {3, 4},                                                                     \
+        [WG_PATH_OWN_RAM] = {0, 1},                                                                \
+        [WG_PATH_SLOW_RAM] = {3, 4},                                                               \
+        [WG_PATH_SYNC] = {1, 1},                                                                   \
+        [WG_PATH_MAILBOX_READ] = {1, 1},                                                           \
+        [WG_PATH_MAILBOX_WRITE] = {1, 1},                                                          \
+        [WG_PATH_GPR] = {1, 2},                                                                    \
+        [WG_PATH_CONFIG] = {1, 2},                                                                 \
+        [WG_PATH_TDMA] = {1, 2},                                                                   \
+        [WG_PATH_PUSH] = {1, 1},                                                                   \
+        [WG_PATH_MOP_CFG] = {1, 1},                                                                \
+        [WG_PATH_DST] = {1, 2}, /* Decided here: as for GPRs; no source gives a latency */         \
+        [WG_PATH_TILE_REGS] = {3, 3},                                                              \
+        [WG_PATH_NIU0] = {3, 3},                                                                   \
+        [WG_PATH_NIU1] = {3, 3},                                                                   \
+        [WG_PATH_OVERLAY] = {3, 3},                                                                \
+        [WG_PATH_UNMAPPED] = {1, 1},                                                               \
+        [WG_PATH_HANG] = {1, 1},                                                                   \
+    },                                                                                             \
+    .atomic_extra = 4, .mispredict_bubble = 4, .mul_result = 2, .mul_occupies = 1, .mop_gap = 1,     \
+    .fetch_back = 6, .fetch_in_flight = 2, .narrow_write = 5
+
+const wg_arch wg_arch_bh = {
+    .id = WG_ARCH_BH,
+    .name = "bh",
+    .long_name = "Blackhole A0",
+
+    .l1_bytes = 1536 * 1024,
+    .l1_banks = 32,
+    .ram_bytes = {8192, 8192, 4096, 4096, 4096},
+    .ram_clear_cycles = 2048,
+    .iram_bytes = 0,
+    .icache_bytes = {4096, 4096, 4096, 4096, 4096}, /* measured; no document gives the size */
+    .icache_ways = 2,
+    .l0_lines = 4,
+    .l0_flush_period = 128, /* "about 0.8 % of requests" */
+    .store_coalescing = true,
+    .fence_orders = true,
+    .overlap_conflicts = true,
+    .load_needs_store_slot = false,
+    .forward_writers = 1,
+    .extensions = WG_EXT_ZICSR | WG_EXT_ZAAMO | WG_EXT_B | WG_EXT_F | WG_EXT_V_T2,
+
+    .fifo_depth = {32, 32, 32},
+    .fifo_resume = 28,
+    .fifo_counts_downstream = true,
+    .replay_fifo_depth = 8,
+    .gate_fifo_depth = 2,
+
+    .wait_conditions = {WG_WAIT_SCALAR_MEMORY, WG_WAIT_UNPACK0, WG_WAIT_UNPACK1, WG_WAIT_PACK0, WG_WAIT_MATRIX,
+                        WG_WAIT_SRCA_UNPACKERS, WG_WAIT_SRCB_UNPACKERS, WG_WAIT_SRCA_MATRIX, WG_WAIT_SRCB_MATRIX,
+                        WG_WAIT_MOVER, WG_WAIT_RISCV_REQUESTS, WG_WAIT_VECTOR, WG_WAIT_CONFIG, WG_WAIT_UNUSED,
+                        WG_WAIT_UNUSED, WG_WAIT_UNUSED},
+    .wait_condition_bits = 13,
+    .wait_default = 0x0F,
+    .semwait_replaces_latch = false,
+    .mutex_valid = 0x1D,
+    .auto_ttsync = true,
+
+    .config_words = 224,
+    .config_global_from = 180,
+    .thread_config_words = 68,
+    .config_prefetch = 208,
+    .config_end_pc = {206, 207, 203, 204, 205},
+
+    .timing = {
+        [WG_PROFILE_DOCUMENTED] = {PATHS, .push_fuse = 4, .matrix_latency = 5, .dst_block_cycles = 4, .scalar_alu = 3},
+        [WG_PROFILE_SILICON] = {PATHS, .push_fuse = 1, .matrix_latency = 5, .dst_block_cycles = 5, .scalar_alu = 3},
+    },
+};

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Wormhole B0 as data.
+ *
+ * Facts: WormholeB0/TensixTile/BabyRISCV/README.md (memories, load latencies), L1.md (banks, narrow
+ * writes), InstructionCache.md, PIPE-03, PIPE-04, GATE-01, GATE-27, SYNC-05. There is no measured
+ * data for this architecture: both profiles hold the documented numbers.
+ *
+ * Travel and back as in bh.c.
+ */
+#include "arch/arch.h"
+
+#define TIMING                                                                                     \
+    {                                                                                              \
+        .path = {                                                                                  \
+            [WG_PATH_L1] = {3, 4},                                                                 \
+            [WG_PATH_OWN_RAM] = {0, 1},                                                            \
+            [WG_PATH_SLOW_RAM] = {3, 4},                                                           \
+            [WG_PATH_SYNC] = {1, 1},                                                               \
+            [WG_PATH_MAILBOX_READ] = {1, 1},                                                       \
+            [WG_PATH_MAILBOX_WRITE] = {1, 1},                                                      \
+            [WG_PATH_GPR] = {1, 2},                                                                \
+            [WG_PATH_CONFIG] = {1, 2},                                                             \
+            [WG_PATH_TDMA] = {3, 3},                                                               \
+            [WG_PATH_PUSH] = {1, 1},                                                               \
+            [WG_PATH_MOP_CFG] = {1, 1},                                                            \
+            [WG_PATH_DST] = {1, 2},                                                                \
+            [WG_PATH_TILE_REGS] = {3, 3},                                                          \
+            [WG_PATH_NIU0] = {3, 3},                                                               \
+            [WG_PATH_NIU1] = {3, 3},                                                               \
+            [WG_PATH_OVERLAY] = {3, 3},                                                            \
+            [WG_PATH_UNMAPPED] = {1, 1},                                                           \
+            [WG_PATH_HANG] = {1, 1},                                                               \
+        },                                                                                         \
+        .atomic_extra = 4, .mispredict_bubble = 2, .mul_result = 2, .mul_occupies = 2,              \
+        .push_fuse = 1, .mop_gap = 1, .matrix_latency = 5, .dst_block_cycles = 4, .scalar_alu = 3,   \
+        .fetch_back = 6, .fetch_in_flight = 2, .narrow_write = 5                                    \
+    }
+
+const wg_arch wg_arch_wh = {
+    .id = WG_ARCH_WH,
+    .name = "wh",
+    .long_name = "Wormhole B0",
+
+    .l1_bytes = 1464 * 1024, /* the address map reserves 1472 KiB; the last 8 KiB hold nothing */
+    .l1_banks = 16,
+    .ram_bytes = {4096, 4096, 2048, 2048, 2048},
+    .ram_clear_cycles = 0,
+    .iram_bytes = 16 * 1024,
+    .icache_bytes = {2048, 512, 2048, 512, 2048},
+    .icache_ways = 2,
+    .l0_lines = 0,
+    .l0_flush_period = 0,
+    .store_coalescing = false,
+    .fence_orders = false,
+    .overlap_conflicts = false,
+    .load_needs_store_slot = true,
+    .forward_writers = 0,
+    .extensions = 0,
+
+    .fifo_depth = {32, 16, 16},
+    .fifo_resume = 0xFF,
+    .fifo_counts_downstream = false,
+    .replay_fifo_depth = 8,
+    .gate_fifo_depth = 2,
+
+    .wait_conditions = {WG_WAIT_SCALAR_MEMORY, WG_WAIT_UNPACK0, WG_WAIT_UNPACK1, WG_WAIT_PACK0, WG_WAIT_PACK1,
+                        WG_WAIT_PACK2, WG_WAIT_PACK3, WG_WAIT_MATRIX, WG_WAIT_SRCA_UNPACKERS, WG_WAIT_SRCB_UNPACKERS,
+                        WG_WAIT_SRCA_MATRIX, WG_WAIT_SRCB_MATRIX, WG_WAIT_MOVER, WG_WAIT_RISCV_REQUESTS,
+                        WG_WAIT_VECTOR, WG_WAIT_UNUSED},
+    .wait_condition_bits = 15,
+    .wait_default = 0x7F,
+    .semwait_replaces_latch = true,
+    .mutex_valid = 0xFD,
+    .auto_ttsync = false,
+
+    .config_words = 188,
+    .config_global_from = 152,
+    .thread_config_words = 57,
+    .config_prefetch = 186,
+    .config_end_pc = {184, 185, 181, 182, 183},
+
+    .timing = {TIMING, TIMING},
+};

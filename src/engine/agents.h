@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Wake-ups: every agent of a tile knows the next cycle at which it could change state if nobody
+ * else acted. Whoever changes what an agent waits for wakes it. An extra wake-up is harmless: a tick
+ * that finds nothing to do changes nothing.
+ */
+#ifndef WG_AGENTS_H
+#define WG_AGENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <waitgate/event.h>
+
+#define WG_NEVER UINT64_MAX
+
+typedef struct wg_schedule {
+    uint64_t next[WG_AGENT_COUNT];
+    uint64_t now;     /* the cycle being run, or about to be run */
+    uint8_t phase;    /* wg_phase being run */
+    bool watch_idle;  /* a request waits at its region for a thread to become idle (wg_watch_idle) */
+    bool watch_units; /* the Scalar Unit's instruction waits mid-way for what gates wait for (wg_watch_units) */
+    uint64_t look_at; /* … and looks again in this cycle */
+} wg_schedule;
+
+/* The phase in which an agent's tick runs (a core has two: load/store unit and pipeline). */
+static inline uint8_t wg_agent_first_phase(unsigned agent)
+{
+    if (agent <= WG_AGENT_CORE_T2)
+        return WG_PHASE_LOAD_STORE;
+    if (agent <= WG_AGENT_THREAD2)
+        return WG_PHASE_LATCHES;
+    if (agent <= WG_AGENT_MISC)
+        return WG_PHASE_COMPLETIONS;
+    if (agent == WG_AGENT_REGIONS)
+        return WG_PHASE_REGIONS;
+    return agent == WG_AGENT_PUSHES ? WG_PHASE_PUSH : WG_PHASE_ARRIVALS;
+}
+
+static inline void wg_wake_at(wg_schedule *s, unsigned agent, uint64_t cycle)
+{
+    if (cycle < s->next[agent])
+        s->next[agent] = cycle;
+}
+
+/*
+ * Something `agent` may wait for has changed just now. It is ticked in this cycle if its phase is
+ * still to come, else in the next.
+ */
+static inline void wg_wake(wg_schedule *s, unsigned agent)
+{
+    wg_wake_at(s, agent, s->phase < wg_agent_first_phase(agent) ? s->now : s->now + 1);
+}
+
+/*
+ * A region's answer was "wait until the thread is idle" (manual TTSync, B's read of a PC buffer): the
+ * regions are ticked again when an instruction leaves a frontend or a unit.
+ */
+static inline void wg_watch_idle(wg_schedule *s) { s->watch_idle = true; }
+static inline void wg_wake_idle_watchers(wg_schedule *s)
+{
+    if (__builtin_expect(s->watch_idle, 0)) {
+        s->watch_idle = false;
+        wg_wake(s, WG_AGENT_REGIONS);
+    }
+}
+
+/*
+ * The Scalar Unit's instruction waits for a source bank or another unit: it looks again in the cycle after
+ * one of those has changed.
+ */
+static inline void wg_watch_units(wg_schedule *s)
+{
+    s->watch_units = true;
+    s->look_at = WG_NEVER;
+}
+static inline void wg_wake_unit_watchers(wg_schedule *s)
+{
+    if (__builtin_expect(s->watch_units, 0)) {
+        s->watch_units = false;
+        s->look_at = s->now + 1;
+        wg_wake_at(s, WG_AGENT_SCALAR, s->now + 1);
+    }
+}
+
+/* What a gate can wait for has changed: a unit, a bank, a semaphore, a mutex, a latch input. */
+static inline void wg_wake_threads(wg_schedule *s)
+{
+    wg_wake_unit_watchers(s);
+    wg_wake(s, WG_AGENT_THREAD0);
+    wg_wake(s, WG_AGENT_THREAD1);
+    wg_wake(s, WG_AGENT_THREAD2);
+}
+
+/* Somebody outside changed state: everybody looks again. */
+static inline void wg_wake_all(wg_schedule *s)
+{
+    wg_wake_unit_watchers(s);
+    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
+        wg_wake(s, i);
+}
+
+#endif

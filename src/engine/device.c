@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public device: creation, time, observers. State access is in peek.c, snapshots in snapshot.c. */
+#include "engine/device.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/poll.h"
+#include "num/simd.h"
+
+#ifndef WG_VERSION
+#define WG_VERSION "0"
+#endif
+
+wg_status wg_fail(wg_device *dev, wg_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(dev->error, sizeof dev->error, format, args);
+    va_end(args);
+    return status;
+}
+
+const char *wg_error(const wg_device *dev) { return dev->error; }
+const char *wg_version(void) { return WG_VERSION; }
+
+const char *wg_status_text(wg_status status)
+{
+    static const char *const text[] = {
+        [WG_OK] = "ok", [WG_ERR_ARGUMENT] = "invalid argument", [WG_ERR_NO_MEMORY] = "out of memory",
+        [WG_ERR_ADDRESS] = "nothing is mapped there", [WG_ERR_UNSUPPORTED] = "not supported",
+        [WG_ERR_SNAPSHOT] = "not a snapshot of this device", [WG_ERR_STATE] = "not possible now"};
+    return status < sizeof text / sizeof *text ? text[status] : "unknown status";
+}
+
+wg_status wg_create(const wg_device_desc *desc, wg_device **out)
+{
+    if (!desc || !out || desc->struct_size != sizeof *desc || desc->arch > WG_ARCH_WH ||
+        desc->profile > WG_PROFILE_SILICON)
+        return WG_ERR_ARGUMENT;
+    *out = NULL;
+    wg_device *dev = calloc(1, sizeof *dev);
+    if (!dev)
+        return WG_ERR_NO_MEMORY;
+    dev->arch = wg_arch_of(desc->arch);
+    dev->profile = desc->profile;
+    dev->stop_at = WG_SEVERITY_NEVER;
+    dev->finding = calloc(WG_MAX_FINDINGS, sizeof *dev->finding);
+    dev->tile = calloc(1, sizeof *dev->tile);
+    if (dev->tile)
+        dev->tile->l1 = calloc(1, dev->arch->l1_bytes);
+    if (!dev->finding || !dev->tile || !dev->tile->l1) {
+        wg_destroy(dev);
+        return WG_ERR_NO_MEMORY;
+    }
+    wg_tile *t = dev->tile;
+    t->dev = dev;
+    t->arch = dev->arch;
+    t->timing = &dev->arch->timing[desc->profile];
+    t->lockstep = desc->lockstep;
+    t->simd = (uint8_t)(desc->scalar ? WG_SIMD_SCALAR : wg_simd_best());
+    t->seed = desc->seed;
+    wg_tile_reset(t);
+    *out = dev;
+    return WG_OK;
+}
+
+void wg_destroy(wg_device *dev)
+{
+    if (!dev)
+        return;
+    if (dev->tile)
+        free(dev->tile->l1);
+    free(dev->tile);
+    free(dev->finding);
+    free(dev);
+}
+
+wg_status wg_reset(wg_device *dev)
+{
+    uint64_t seed = dev->tile->seed;
+    memset(dev->tile->l1, 0, dev->arch->l1_bytes);
+    memset((char *)dev->tile + WG_TILE_STATE_OFFSET, 0, sizeof *dev->tile - WG_TILE_STATE_OFFSET);
+    dev->tile->seed = seed;
+    dev->findings = 0;
+    dev->findings_dropped = 0;
+    dev->stop_requested = false;
+    wg_tile_reset(dev->tile);
+    return WG_OK;
+}
+
+uint64_t wg_cycle(const wg_device *dev) { return dev->tile->sched.now; }
+
+static bool until_holds(const wg_device *dev)
+{
+    if (!dev->until.mask)
+        return false;
+    uint32_t word;
+    memcpy(&word, dev->tile->l1 + dev->until.address, sizeof word);
+    return (word & dev->until.mask) == dev->until.value;
+}
+
+wg_status wg_until(wg_device *dev, uint32_t address, uint32_t value, uint32_t mask)
+{
+    if (mask && (address % 4 || address > dev->arch->l1_bytes - 4))
+        return wg_fail(dev, WG_ERR_ADDRESS, "0x%08x is not the address of a word in L1 (%u KiB)", address,
+                       dev->arch->l1_bytes / 1024);
+    dev->until.address = address;
+    dev->until.value = value & mask;
+    dev->until.mask = mask;
+    return WG_OK;
+}
+
+void wg_stop_on(wg_device *dev, wg_severity at)
+{
+    dev->stop_at = at;
+    dev->stop_requested = false;
+}
+
+/* Nothing can move any more: is that the end of the work, or a hang (time.md rule 11)? */
+static wg_stop at_rest(const wg_tile *t)
+{
+    for (unsigned i = 0; i < WG_CORES; i++)
+        if (!wg_core_parked(t, i))
+            return WG_STOP_HUNG;
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (!wg_thread_idle(t, i))
+            return WG_STOP_HUNG;
+    return WG_STOP_DONE;
+}
+
+/*
+ * Runs to `limit`. With `may_stop`, comes back where rule 11 ends a run; without, idle time passes
+ * until the limit, since a host may act then.
+ */
+static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
+{
+    wg_tile *t = dev->tile;
+    wg_schedule *s = &t->sched;
+    t->limit = limit;
+    dev->stop_requested = false;
+    while (s->now < limit) {
+        if (may_stop && until_holds(dev))
+            return WG_STOP_UNTIL;
+        uint64_t next = wg_tile_next(t);
+        if (next == WG_NEVER && may_stop)
+            return at_rest(t);
+        if (!t->lockstep && next > s->now) {
+            s->now = next < limit ? next : limit;
+            if (s->now == limit)
+                break;
+        }
+        if (wg_poll_skip(t, limit) && may_stop)
+            return WG_STOP_HUNG;
+        if (s->now >= limit)
+            break;
+        wg_tile_cycle(t);
+        if (dev->stop_requested && may_stop)
+            return WG_STOP_FINDING;
+    }
+    return may_stop && until_holds(dev) ? WG_STOP_UNTIL : WG_STOP_CYCLES;
+}
+
+static uint64_t limit_after(const wg_device *dev, uint64_t cycles)
+{
+    uint64_t now = dev->tile->sched.now;
+    return cycles < WG_NEVER - 1 - now ? now + cycles : WG_NEVER - 1;
+}
+
+wg_status wg_run(wg_device *dev, uint64_t cycles, wg_stop *stop)
+{
+    wg_stop why = run(dev, limit_after(dev, cycles), true);
+    if (stop)
+        *stop = why;
+    return WG_OK;
+}
+
+wg_status wg_advance(wg_device *dev, uint64_t cycles)
+{
+    run(dev, limit_after(dev, cycles), false);
+    return WG_OK;
+}
+
+static void update_watched(wg_device *dev)
+{
+    uint64_t kinds = 0;
+    for (int i = 0; i < WG_MAX_OBSERVERS; i++)
+        kinds |= dev->observer[i].kinds;
+    dev->tile->watched = kinds;
+}
+
+wg_status wg_observe(wg_device *dev, uint64_t kinds, wg_observer_fn fn, void *user, int *id)
+{
+    if (!fn || !kinds)
+        return wg_fail(dev, WG_ERR_ARGUMENT, "an observer needs a function and at least one kind of event");
+    for (int i = 0; i < WG_MAX_OBSERVERS; i++) {
+        if (dev->observer[i].kinds)
+            continue;
+        dev->observer[i] = (wg_observer){kinds, fn, user};
+        update_watched(dev);
+        if (id)
+            *id = i;
+        return WG_OK;
+    }
+    return wg_fail(dev, WG_ERR_STATE, "all %d observer slots are taken", WG_MAX_OBSERVERS);
+}
+
+void wg_unobserve(wg_device *dev, int id)
+{
+    if (id < 0 || id >= WG_MAX_OBSERVERS)
+        return;
+    dev->observer[id].kinds = 0;
+    update_watched(dev);
+}
+
+wg_status wg_push(wg_device *dev, unsigned thread, uint32_t word)
+{
+    if (thread >= WG_THREADS)
+        return wg_fail(dev, WG_ERR_ARGUMENT, "thread %u does not exist", thread);
+    wg_stall why = {0};
+    if (!wg_push_words(dev->tile, thread, (wg_core_id)(WG_CORE_T0 + thread), 0, &word, 1, &why))
+        return wg_fail(dev, WG_ERR_STATE, "thread %u's instruction FIFO is full", thread);
+    return WG_OK;
+}
+
+size_t wg_finding_count(const wg_device *dev) { return dev->findings; }
+
+const wg_finding *wg_finding_at(const wg_device *dev, size_t index)
+{
+    return index < dev->findings ? &dev->finding[index] : NULL;
+}

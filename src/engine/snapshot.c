@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Snapshots: a header, the tile's state struct, L1. State holds no pointers, so a copy is a snapshot
+ * and a copy back continues identically, in any process of the same build.
+ */
+#include <string.h>
+
+#include "engine/device.h"
+
+typedef struct header {
+    char magic[8];
+    uint32_t version;        /* of the layout; the state's size guards against a build with another one */
+    uint32_t arch, profile;
+    uint64_t state_bytes, l1_bytes;
+} header;
+
+static const char magic[8] = {'w', 'a', 'i', 't', 'g', 'a', 't', 'e'};
+enum { LAYOUT_VERSION = 1 };
+
+static size_t state_bytes(void) { return sizeof(wg_tile) - WG_TILE_STATE_OFFSET; }
+
+static header header_of(const wg_device *dev)
+{
+    header h = {.version = LAYOUT_VERSION, .arch = dev->arch->id, .profile = dev->profile,
+                .state_bytes = state_bytes(), .l1_bytes = dev->arch->l1_bytes};
+    memcpy(h.magic, magic, sizeof magic);
+    return h;
+}
+
+size_t wg_snapshot_size(const wg_device *dev) { return sizeof(header) + state_bytes() + dev->arch->l1_bytes; }
+
+wg_status wg_snapshot(wg_device *dev, void *to, size_t bytes)
+{
+    if (bytes < wg_snapshot_size(dev))
+        return wg_fail(dev, WG_ERR_ARGUMENT, "a snapshot needs %zu bytes, not %zu", wg_snapshot_size(dev), bytes);
+    header h = header_of(dev);
+    char *p = to;
+    memcpy(p, &h, sizeof h);
+    memcpy(p + sizeof h, (const char *)dev->tile + WG_TILE_STATE_OFFSET, state_bytes());
+    memcpy(p + sizeof h + state_bytes(), dev->tile->l1, dev->arch->l1_bytes);
+    return WG_OK;
+}
+
+wg_status wg_restore(wg_device *dev, const void *from, size_t bytes)
+{
+    header h, own = header_of(dev);
+    if (bytes < sizeof h)
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "%zu bytes are too few for a snapshot", bytes);
+    memcpy(&h, from, sizeof h);
+    if (memcmp(h.magic, magic, sizeof magic))
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "this is not a snapshot");
+    if (h.version != own.version || h.state_bytes != own.state_bytes)
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of another version of Waitgate");
+    if (h.arch != own.arch || h.profile != own.profile || h.l1_bytes != own.l1_bytes)
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of another architecture or timing profile");
+    if (bytes < wg_snapshot_size(dev))
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is cut short: %zu of %zu bytes", bytes, wg_snapshot_size(dev));
+    const char *p = from;
+    memcpy((char *)dev->tile + WG_TILE_STATE_OFFSET, p + sizeof h, state_bytes());
+    memcpy(dev->tile->l1, p + sizeof h + state_bytes(), dev->arch->l1_bytes);
+    return WG_OK;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * UINT64_C(0x9FB21C651E98DF25);
+    return h ^ h >> 32;
+}
+
+static uint64_t hash_bytes(uint64_t h, const void *data, size_t bytes)
+{
+    const unsigned char *p = data;
+    for (; bytes >= 8; p += 8, bytes -= 8) {
+        uint64_t v;
+        memcpy(&v, p, 8);
+        h = mix(h, v);
+    }
+    uint64_t v = 0;
+    memcpy(&v, p, bytes);
+    return mix(h, v);
+}
+
+/* Space by space through wg_peek(), so that padding, caches and queues of the host model do not count. */
+uint64_t wg_state_hash(wg_device *dev)
+{
+    static const struct { uint8_t space; uint32_t from, count; } ranges[] = {
+        {WG_SPACE_CORE_X, 0, WG_CORES * 32}, {WG_SPACE_CORE_F, 0, WG_CORES * 32}, {WG_SPACE_CORE_PC, 0, WG_CORES},
+        {WG_SPACE_GPR, 0, 192}, {WG_SPACE_CONFIG, 0, 224}, {WG_SPACE_CONFIG, 1 << 16, 224},
+        {WG_SPACE_THREAD_CONFIG, 0, 68}, {WG_SPACE_THREAD_CONFIG, 1 << 16, 68}, {WG_SPACE_THREAD_CONFIG, 2 << 16, 68},
+        {WG_SPACE_SEM_VALUE, 0, 8}, {WG_SPACE_SEM_MAX, 0, 8}, {WG_SPACE_MUTEX, 0, 8}, {WG_SPACE_SRC_OWNER, 0, 4},
+        {WG_SPACE_ADC, 0, 144}, {WG_SPACE_RWC, 0, 48}, {WG_SPACE_MOP_CFG, 0, 27},
+        {WG_SPACE_CORE_RAM, 0 << 16, 8192}, {WG_SPACE_CORE_RAM, 1 << 16, 8192}, {WG_SPACE_CORE_RAM, 2 << 16, 4096},
+        {WG_SPACE_CORE_RAM, 3 << 16, 4096}, {WG_SPACE_CORE_RAM, 4 << 16, 4096}};
+    uint64_t h = mix(dev->arch->id + UINT64_C(1), dev->tile->sched.now);
+    for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
+        for (uint32_t i = 0; i < ranges[r].count; i++) {
+            uint32_t v;
+            if (wg_peek(dev, (wg_space)ranges[r].space, ranges[r].from + i, &v) == WG_OK)
+                h = mix(h, v);
+        }
+    }
+    const wg_regs *regs = &dev->tile->regs;
+    h = hash_bytes(h, regs->dst.bits, sizeof regs->dst.bits);
+    h = hash_bytes(h, regs->src.a, sizeof regs->src.a);
+    h = hash_bytes(h, regs->src.b, sizeof regs->src.b);
+    h = hash_bytes(h, regs->lreg.l, sizeof regs->lreg.l);
+    return hash_bytes(h, dev->tile->l1, dev->arch->l1_bytes);
+}

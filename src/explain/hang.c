@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The wait-for graph. Every party that waits names the thing it waits for, and every thing names who could
+ * change it: a mutex its holder, a semaphore the threads that still have a SEMPOST or SEMGET of it to issue,
+ * a source bank the threads that still have an UNPACR or a releasing instruction, a FIFO its own gate.
+ * A thing that nobody can change any more is a dead end.
+ *
+ * Facts: the gate's and the cores' own stall reasons (stalls.def), GATE-07, GATE-10…GATE-19, GATE-27, SEM-09.
+ */
+#include "explain/hang.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/device.h"
+
+void wg_history_event(void *user, const wg_event *e)
+{
+    wg_history *h = user;
+    if (e->kind == WG_EV_ISSUED) {
+        unsigned thread = e->thread % WG_THREADS;
+        h->last[thread][h->count[thread]++ % WG_HISTORY] = (wg_history_entry){e->cycle, e->id, e->parent, e->word, e->pc};
+    } else if (e->agent < WG_AGENT_COUNT) {
+        h->waits[e->agent] = e->kind == WG_EV_STALL_BEGIN ? e->stall : (wg_stall){0};
+    }
+}
+
+const char *wg_node_name(wg_node node, char *room, size_t bytes)
+{
+    switch ((wg_node_kind)node.kind) {
+    case WG_NODE_CORE: snprintf(room, bytes, "core %s", wg_agent_name(node.index)); break;
+    case WG_NODE_THREAD: snprintf(room, bytes, "thread %u", node.index); break;
+    case WG_NODE_UNIT: snprintf(room, bytes, "the %s", wg_agent_name(node.index)); break;
+    case WG_NODE_SEMAPHORE: snprintf(room, bytes, "semaphore %u (%s)", node.index, wg_semaphore_name(node.index)); break;
+    case WG_NODE_MUTEX: snprintf(room, bytes, "mutex %u", node.index); break;
+    case WG_NODE_FIFO: snprintf(room, bytes, "thread %u's instruction FIFO", node.index); break;
+    case WG_NODE_BANK: snprintf(room, bytes, "Src%c bank %u", node.index < 2 ? 'A' : 'B', node.index & 1); break;
+    case WG_NODE_MEMORY: snprintf(room, bytes, "the memory that core %s polls", wg_agent_name(node.index)); break;
+    case WG_NODE_NOBODY: snprintf(room, bytes, "nobody"); break;
+    }
+    return room;
+}
+
+/* ---- a latched wait in words ---- */
+
+typedef struct phrase {
+    char *out;
+    size_t bytes, used;
+} phrase;
+
+static void say(phrase *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(phrase *p, const char *format, ...)
+{
+    if (p->used >= p->bytes)
+        return;
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(p->out + p->used, p->bytes - p->used, format, args);
+    va_end(args);
+    if (n > 0)
+        p->used += (size_t)n < p->bytes - p->used ? (size_t)n : p->bytes - p->used - 1;
+}
+
+static const char *const condition_text[WG_WAIT_COUNT] = {
+    [WG_WAIT_SCALAR_MEMORY] = "the Scalar Unit has no memory request of this thread outstanding",
+    [WG_WAIT_UNPACK0] = "Unpacker 0 is idle for this thread", [WG_WAIT_UNPACK1] = "Unpacker 1 is idle for this thread",
+    [WG_WAIT_PACK0] = "Packer 0 is idle for this thread", [WG_WAIT_PACK1] = "Packer 1 is idle for this thread",
+    [WG_WAIT_PACK2] = "Packer 2 is idle for this thread", [WG_WAIT_PACK3] = "Packer 3 is idle for this thread",
+    [WG_WAIT_MATRIX] = "the Matrix Unit is idle for this thread",
+    [WG_WAIT_SRCA_UNPACKERS] = "SrcA's next bank is the unpackers'", [WG_WAIT_SRCB_UNPACKERS] = "SrcB's next bank is the unpackers'",
+    [WG_WAIT_SRCA_MATRIX] = "SrcA's bank is the Matrix Unit's", [WG_WAIT_SRCB_MATRIX] = "SrcB's bank is the Matrix Unit's",
+    [WG_WAIT_MOVER] = "the Mover is idle", [WG_WAIT_RISCV_REQUESTS] = "the core's requests to GPRs, configuration and TDMA are processed",
+    [WG_WAIT_VECTOR] = "the Vector Unit is idle for this thread", [WG_WAIT_CONFIG] = "the Configuration Unit is idle"};
+
+static void say_blocked(phrase *p, unsigned block)
+{
+    static const char *const what[9] = {"TDMA instructions", "synchronisation", "packing", "unpacking", "the Mover",
+                                        "the Scalar Unit", "Matrix Unit instructions", "configuration", "Vector Unit instructions"};
+    bool first = true;
+    if ((block & 0x1FF) == 0x1FF) {
+        say(p, "blocks everything");
+        return;
+    }
+    say(p, "blocks");
+    for (unsigned i = 0; i < 9; i++)
+        if (block >> i & 1) {
+            say(p, "%s %s", first ? "" : ",", what[i]);
+            first = false;
+        }
+}
+
+void wg_latch_text(const wg_arch *arch, const wg_latch *latch, char *out, size_t bytes)
+{
+    phrase p = {out, bytes, 0};
+    bool first = true;
+    if (bytes)
+        out[0] = 0;
+    if (latch->kind == WG_LATCH_EMPTY)
+        return;
+    say_blocked(&p, latch->block);
+    say(&p, " until");
+    if (latch->kind == WG_LATCH_STALLWAIT) {
+        for (unsigned i = 0; i < arch->wait_condition_bits; i++)
+            if (latch->conditions >> i & 1 && arch->wait_conditions[i] < WG_WAIT_COUNT) {
+                say(&p, "%s %s", first ? "" : " and", condition_text[arch->wait_conditions[i]]);
+                first = false;
+            }
+    } else if (latch->kind == WG_LATCH_SEMWAIT) {
+        for (unsigned i = 0; i < 8; i++)
+            if (latch->semaphores >> i & 1) {
+                say(&p, "%s semaphore %u (%s) is%s%s%s", first ? "" : " and", i, wg_semaphore_name(i),
+                    latch->conditions & 1 ? " above zero" : "", (latch->conditions & 3) == 3 ? " and" : "",
+                    latch->conditions & 2 ? " below its maximum" : "");
+                first = false;
+            }
+        if (first)
+            say(&p, " nothing (no semaphore is selected)");
+    } else {
+        say(&p, " stream %u's %s has reached %u", latch->stream_select, latch->stream_index ? "message count" : "phase",
+            latch->target);
+    }
+}
+
+/* ---- who has what still to issue ---- */
+
+typedef bool (*insn_test)(const wg_device *dev, uint32_t word, unsigned argument);
+
+static bool in_ring(const wg_device *dev, const wg_insn *ring, unsigned size, unsigned head, unsigned count, insn_test test,
+                    unsigned argument)
+{
+    for (unsigned i = 0; i < count && i < size; i++)
+        if (test(dev, ring[(head + i) % size].word, argument))
+            return true;
+    return false;
+}
+
+static bool thread_has(const wg_device *dev, const wg_pending *pending, unsigned thread, insn_test test, unsigned argument)
+{
+    const wg_frontend *f = &dev->tile->frontend[thread];
+    for (size_t i = 0; i < pending->count; i++) {
+        uint32_t word;
+        memcpy(&word, (const char *)pending->first + i * pending->stride, sizeof word);
+        if (test(dev, word, argument))
+            return true;
+    }
+    return in_ring(dev, f->gate, WG_GATE_RING, f->gate_head, f->gate_count, test, argument) ||
+           in_ring(dev, f->replay_fifo, WG_REPLAY_RING, f->replay_head, f->replay_count, test, argument) ||
+           in_ring(dev, f->fifo, WG_FIFO_RING, f->fifo_head, f->fifo_count, test, argument);
+}
+
+static wg_insn_id op_of(const wg_device *dev, uint32_t word) { return wg_isa_decode(dev->arch->id, word)->id; }
+
+static bool selects(uint32_t word, unsigned semaphore) { return word >> (2 + semaphore) & 1; }
+static bool raises(const wg_device *dev, uint32_t word, unsigned semaphore)
+{
+    wg_insn_id op = op_of(dev, word);
+    return (op == WG_I_SEMPOST || op == WG_I_SEMINIT) && selects(word, semaphore);
+}
+static bool lowers(const wg_device *dev, uint32_t word, unsigned semaphore)
+{
+    wg_insn_id op = op_of(dev, word);
+    return (op == WG_I_SEMGET || op == WG_I_SEMINIT) && selects(word, semaphore);
+}
+static bool gives_to_matrix(const wg_device *dev, uint32_t word, unsigned argument)
+{
+    (void)argument;
+    wg_insn_id op = op_of(dev, word);
+    return op == WG_I_UNPACR || op == WG_I_UNPACR_NOP || op == WG_I_SETDVALID;
+}
+static bool gives_to_unpackers(const wg_device *dev, uint32_t word, unsigned argument)
+{
+    (void)argument;
+    wg_insn_id op = op_of(dev, word);
+    return op == WG_I_CLEARDVALID || op == WG_I_SETRWC || op == WG_I_MVMUL || op == WG_I_ELWADD || op == WG_I_ELWMUL ||
+           op == WG_I_ELWSUB || op == WG_I_GMPOOL || op == WG_I_GAPOOL || op == WG_I_DOTPV;
+}
+
+/* ---- the graph ---- */
+
+typedef struct graph {
+    wg_device *dev;
+    const wg_history *history;
+    wg_hang *out;
+} graph;
+
+static wg_node node(wg_node_kind kind, unsigned index) { return (wg_node){(uint8_t)kind, (uint8_t)index}; }
+static bool same_node(wg_node a, wg_node b) { return a.kind == b.kind && a.index == b.index; }
+
+static void edge(graph *g, wg_node from, wg_node to, const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void edge(graph *g, wg_node from, wg_node to, const char *format, ...)
+{
+    for (unsigned i = 0; i < g->out->edges; i++)
+        if (same_node(g->out->edge[i].from, from) && same_node(g->out->edge[i].to, to))
+            return;
+    if (g->out->edges == WG_HANG_EDGES)
+        return;
+    wg_hang_edge *e = &g->out->edge[g->out->edges++];
+    e->from = from;
+    e->to = to;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(e->reason, sizeof e->reason, format, args);
+    va_end(args);
+}
+
+static wg_node node_of_agent(unsigned agent)
+{
+    if (agent <= WG_AGENT_CORE_T2)
+        return node(WG_NODE_CORE, agent);
+    if (agent <= WG_AGENT_THREAD2)
+        return node(WG_NODE_THREAD, agent - WG_AGENT_THREAD0);
+    return agent <= WG_AGENT_MISC ? node(WG_NODE_UNIT, agent) : node(WG_NODE_NOBODY, 0);
+}
+
+/* Adds an edge from the thing to every thread that can still change it; else to whoever feeds such a thread; else to nobody. */
+static void changers(graph *g, wg_node thing, unsigned waiter, insn_test test, unsigned argument, const char *what)
+{
+    bool any = false;
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (thread_has(g->dev, &g->history->pending[i], i, test, argument)) {
+            edge(g, thing, node(WG_NODE_THREAD, i), "a %s is queued in thread %u%s", what, i,
+                 i == waiter ? ", behind the wait itself" : "");
+            any = true;
+        }
+    for (unsigned i = WG_CORE_T0; !any && i < WG_CORES; i++)
+        if (!g->out->core[i].info.parked) {
+            edge(g, thing, node(WG_NODE_CORE, i), "only core %s could still push a %s", wg_agent_name(i), what);
+            any = true;
+        }
+    if (!any)
+        edge(g, thing, node(WG_NODE_NOBODY, 0), "no %s is queued anywhere, and every core that could push one is parked", what);
+}
+
+static void bank_edge(graph *g, wg_node from, unsigned waiter, unsigned matrix_wants, bool srcb)
+{
+    const wg_src *src = &g->dev->tile->regs.src;
+    unsigned bank = matrix_wants ? (srcb ? src->matrix_bank_b : src->matrix_bank_a) : (srcb ? src->unpack_bank_b : src->unpack_bank_a);
+    wg_node thing = node(WG_NODE_BANK, (srcb ? 2u : 0u) + (bank & 1));
+    edge(g, from, thing, matrix_wants ? "Src%c bank %u is not the Matrix Unit's" : "Src%c bank %u is not the unpackers'",
+         srcb ? 'B' : 'A', bank & 1);
+    if (matrix_wants)
+        changers(g, thing, waiter, gives_to_matrix, 0, "UNPACR or SETDVALID");
+    else
+        changers(g, thing, waiter, gives_to_unpackers, 0, "CLEARDVALID or Matrix Unit instruction that gives the bank back");
+}
+
+static void semaphore_edges(graph *g, unsigned thread, unsigned semaphores, unsigned conditions)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        if (!(semaphores >> i & 1))
+            continue;
+        unsigned value = g->out->semaphore_value[i], max = g->out->semaphore_max[i];
+        wg_node thing = node(WG_NODE_SEMAPHORE, i);
+        if (conditions & 1 && value == 0) {
+            edge(g, node(WG_NODE_THREAD, thread), thing, "semaphore %u (%s) is zero", i, wg_semaphore_name(i));
+            changers(g, thing, thread, raises, i, "SEMPOST of it");
+        } else if (conditions & 2 && value >= max) {
+            edge(g, node(WG_NODE_THREAD, thread), thing, "semaphore %u (%s) has reached its maximum (%u of %u)", i,
+                 wg_semaphore_name(i), value, max);
+            changers(g, thing, thread, lowers, i, "SEMGET of it");
+        }
+    }
+}
+
+static unsigned agent_of_condition(unsigned condition)
+{
+    switch (condition) {
+    case WG_WAIT_SCALAR_MEMORY: return WG_AGENT_SCALAR;
+    case WG_WAIT_UNPACK0: return WG_AGENT_UNPACK0;
+    case WG_WAIT_UNPACK1: return WG_AGENT_UNPACK1;
+    case WG_WAIT_PACK0: case WG_WAIT_PACK1: case WG_WAIT_PACK2: case WG_WAIT_PACK3: return WG_AGENT_PACK;
+    case WG_WAIT_MATRIX: return WG_AGENT_MATRIX;
+    case WG_WAIT_MOVER: return WG_AGENT_MOVER;
+    case WG_WAIT_VECTOR: return WG_AGENT_VECTOR;
+    case WG_WAIT_CONFIG: return WG_AGENT_CONFIG;
+    default: return WG_AGENT_NONE;
+    }
+}
+
+/* What a latched wait of the thread still waits for. */
+static void latch_edges(graph *g, unsigned thread)
+{
+    const wg_gate_info *gate = &g->out->thread[thread].gate;
+    wg_node from = node(WG_NODE_THREAD, thread);
+    if (gate->latch.kind == WG_LATCH_SEMWAIT) {
+        semaphore_edges(g, thread, gate->latch.semaphores, gate->latch.conditions);
+        return;
+    }
+    for (unsigned i = 0; gate->latch.kind == WG_LATCH_STALLWAIT && i < g->dev->arch->wait_condition_bits; i++) {
+        if (!(gate->unmet >> i & 1))
+            continue;
+        unsigned condition = g->dev->arch->wait_conditions[i];
+        if (condition == WG_WAIT_SRCA_UNPACKERS || condition == WG_WAIT_SRCB_UNPACKERS)
+            bank_edge(g, from, thread, false, condition == WG_WAIT_SRCB_UNPACKERS);
+        else if (condition == WG_WAIT_SRCA_MATRIX || condition == WG_WAIT_SRCB_MATRIX)
+            bank_edge(g, from, thread, true, condition == WG_WAIT_SRCB_MATRIX);
+        else if (condition == WG_WAIT_RISCV_REQUESTS)
+            edge(g, from, node(WG_NODE_CORE, WG_CORE_T0 + thread), "the core has requests that are not processed");
+        else if (condition < WG_WAIT_COUNT)
+            edge(g, from, node(WG_NODE_UNIT, agent_of_condition(condition)), "it waits until %s", condition_text[condition]);
+    }
+    if (gate->latch.kind == WG_LATCH_STREAMWAIT)
+        edge(g, from, node(WG_NODE_NOBODY, 0), "stream %u never reaches %u: no packet is under way", gate->latch.stream_select,
+             gate->latch.target);
+}
+
+static void gate_edges(graph *g, unsigned thread)
+{
+    const wg_gate_info *gate = &g->out->thread[thread].gate;
+    wg_node from = node(WG_NODE_THREAD, thread);
+    const wg_stall *stall = &gate->stall;
+    if (!gate->has_head)
+        return;
+    switch (stall->reason) {
+    case WG_STALL_NONE: break;
+    case WG_STALL_LATCHED_WAIT:
+    case WG_STALL_LATCH_OCCUPIED: latch_edges(g, thread); break;
+    case WG_STALL_MUTEX_HELD: {
+        unsigned mutex = stall->resource & 7, holder = g->out->mutex[mutex];
+        edge(g, from, node(WG_NODE_MUTEX, mutex), "mutex %u is held", mutex);
+        if (holder)
+            edge(g, node(WG_NODE_MUTEX, mutex), node(WG_NODE_THREAD, holder - 1), "thread %u holds it", holder - 1);
+        break;
+    }
+    case WG_STALL_MUTEX_INVALID:
+        edge(g, from, node(WG_NODE_NOBODY, 0), "mutex %u does not exist, and hardware waits for it for ever", stall->resource);
+        break;
+    case WG_STALL_SRCA_NOT_HANDED_OVER: bank_edge(g, from, thread, true, false); break;
+    case WG_STALL_SRCB_NOT_HANDED_OVER: bank_edge(g, from, thread, true, true); break;
+    default: edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason)); break;
+    }
+}
+
+static void core_edges(graph *g, unsigned core)
+{
+    const wg_hang_core *c = &g->out->core[core];
+    wg_node from = node(WG_NODE_CORE, core);
+    const wg_stall *stall = &c->info.stall;
+    if (!c->waits)
+        return;
+    unsigned thread = core >= WG_CORE_T0 ? core - WG_CORE_T0 : 0;
+    if (stall->holder >= WG_AGENT_THREAD0 && stall->holder <= WG_AGENT_THREAD2)
+        thread = stall->holder - WG_AGENT_THREAD0;
+    switch (stall->reason) {
+    case WG_STALL_NONE:
+        edge(g, from, node(WG_NODE_MEMORY, core), "it polls, and sees the same each time");
+        edge(g, node(WG_NODE_MEMORY, core), node(WG_NODE_NOBODY, 0), "nobody who can still move writes what it polls");
+        break;
+    case WG_STALL_PUSH_FIFO_FULL:
+        edge(g, from, node(WG_NODE_FIFO, thread), "it pushes, and thread %u's FIFO is full", thread);
+        edge(g, node(WG_NODE_FIFO, thread), node(WG_NODE_THREAD, thread), "it empties through thread %u's gate", thread);
+        break;
+    case WG_STALL_TTSYNC_DRAIN:
+    case WG_STALL_TTSYNC_MOP:
+    case WG_STALL_AUTO_TTSYNC_CORE: edge(g, from, node(WG_NODE_THREAD, thread), "%s", wg_stall_text(stall->reason)); break;
+    case WG_STALL_PCBUF_EMPTY: edge(g, from, node(WG_NODE_CORE, WG_CORE_B), "only core B fills the PC buffer, and it is empty"); break;
+    case WG_STALL_HANGING_ACCESS: edge(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason)); break;
+    default:
+        if (stall->holder == core)
+            edge(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason));
+        else
+            edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason));
+        break;
+    }
+}
+
+static void unit_edges(graph *g, unsigned agent)
+{
+    const wg_stall *stall = &g->history->waits[agent];
+    wg_node from = node(WG_NODE_UNIT, agent);
+    if (stall->reason == WG_STALL_NONE)
+        return;
+    if (stall->reason == WG_STALL_SRC_BANK_NOT_UNPACKERS)
+        bank_edge(g, from, WG_THREADS, false, agent == WG_AGENT_UNPACK1);
+    else
+        edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason));
+}
+
+/* A parked core waits for nothing, but whoever waits for it waits in vain. */
+static void parked_edges(graph *g)
+{
+    for (unsigned i = 0, n = g->out->edges; i < n; i++) {
+        wg_node to = g->out->edge[i].to;
+        if (to.kind == WG_NODE_CORE && g->out->core[to.index].info.parked)
+            edge(g, to, node(WG_NODE_NOBODY, 0), g->out->core[to.index].info.in_reset ? "it is in reset" : "it is parked");
+        if (to.kind == WG_NODE_THREAD && g->out->thread[to.index].idle)
+            edge(g, to, node(WG_NODE_NOBODY, 0), "it has nothing left to do");
+    }
+}
+
+/* ---- the circle, or the dead end ---- */
+
+/* Walks from `at`; edges so far are in out->path. True when a circle closes or a dead end is found, as `circle` says. */
+static bool walk(wg_hang *out, wg_node at, bool circle, unsigned depth, uint32_t explored[WG_NODE_NOBODY + 1])
+{
+    if (depth >= WG_HANG_EDGES || explored[at.kind] >> (at.index & 31) & 1)
+        return false;
+    for (unsigned i = 0; i < depth; i++)
+        if (same_node(out->edge[out->path[i]].from, at)) {
+            if (!circle)
+                return false;
+            memmove(out->path, out->path + i, depth - i);
+            out->path_length = depth - i;
+            return true;
+        }
+    bool leads_on = false;
+    for (unsigned i = 0; i < out->edges; i++) {
+        if (!same_node(out->edge[i].from, at))
+            continue;
+        leads_on = true;
+        out->path[depth] = (uint8_t)i;
+        if (walk(out, out->edge[i].to, circle, depth + 1, explored))
+            return true;
+    }
+    if (!circle && !leads_on && depth) {
+        out->path_length = depth;
+        return true;
+    }
+    explored[at.kind] |= 1u << (at.index & 31);
+    return false;
+}
+
+static void find_path(wg_hang *out)
+{
+    for (unsigned pass = 0; pass < 2; pass++) {
+        uint32_t explored[WG_NODE_NOBODY + 1] = {0};
+        out->circular = pass == 0;
+        for (unsigned i = 0; i < out->edges; i++)
+            if (walk(out, out->edge[i].from, out->circular, 0, explored))
+                return;
+    }
+    out->circular = false;
+    out->path_length = 0;
+}
+
+static const char *remedy(const wg_hang *out)
+{
+    const wg_hang_edge *last = out->path_length ? &out->edge[out->path[out->path_length - 1]] : NULL;
+    bool mutex = false, semaphore = false, bank = false, fifo = false, memory = false;
+    for (unsigned i = 0; i < out->path_length; i++) {
+        unsigned kind = out->edge[out->path[i]].from.kind;
+        mutex |= kind == WG_NODE_MUTEX;
+        semaphore |= kind == WG_NODE_SEMAPHORE;
+        bank |= kind == WG_NODE_BANK;
+        fifo |= kind == WG_NODE_FIFO;
+        memory |= kind == WG_NODE_MEMORY;
+    }
+    if (!last)
+        return "Nothing waits for anything that can be named; look at the cores' places above.";
+    if (mutex && out->circular)
+        return "Take mutexes in the same order everywhere, and release one before waiting for what its next holder does.";
+    if (semaphore && out->circular)
+        return "Post the semaphore before the wait that stands in the circle, or initialise it with one unit more.";
+    if (semaphore)
+        return "Post (or get) the semaphore once for each wait, or initialise it with SEMINIT before the first one.";
+    if (mutex)
+        return "Release the mutex with ATRELM on every path that took it.";
+    if (bank)
+        return "Hand the source bank over: an UNPACR or SETDVALID for the Matrix Unit, a CLEARDVALID for the unpackers.";
+    if (memory)
+        return "Somebody must write the word that is polled, and the poll must be able to see it (fence, cache).";
+    if (fifo)
+        return "The pushed instructions cannot pass the gate; look at what its head waits for.";
+    return "Make the last party in the chain able to move.";
+}
+
+static bool is_party(wg_node n) { return n.kind == WG_NODE_CORE || n.kind == WG_NODE_THREAD || n.kind == WG_NODE_UNIT; }
+
+/* One clause per edge: a party waits; of a thing the edge's reason says it all. */
+static void tell(wg_hang *out)
+{
+    phrase p = {out->story, sizeof out->story, 0};
+    char from[80], to[80];
+    if (out->path_length == 0) {
+        say(&p, "%s", remedy(out));
+        return;
+    }
+    say(&p, out->circular ? "They wait for each other in a circle: " : "The chain of waiting ends where nobody can move: ");
+    for (unsigned i = 0; i < out->path_length; i++) {
+        const wg_hang_edge *e = &out->edge[out->path[i]];
+        wg_node_name(e->from, from, sizeof from);
+        wg_node_name(e->to, to, sizeof to);
+        if (is_party(e->from) && is_party(e->to))
+            say(&p, "%s%s waits for %s (%s)", i ? "; " : "", from, to, e->reason);
+        else if (is_party(e->from))
+            say(&p, "%s%s waits: %s", i ? "; " : "", from, e->reason);
+        else
+            say(&p, "%s%s", i ? "; " : "", e->reason);
+    }
+    say(&p, ". %s", remedy(out));
+}
+
+/* ---- collecting ---- */
+
+static void inspect_thread(graph *g, unsigned thread)
+{
+    wg_hang_thread *out = &g->out->thread[thread];
+    const wg_history *h = g->history;
+    wg_gate_state(g->dev->tile, thread, &out->gate);
+    out->idle = wg_thread_idle(g->dev->tile, thread);
+    wg_latch_text(g->dev->arch, &out->gate.latch, out->latch, sizeof out->latch);
+    if (out->gate.has_head && out->gate.stall.reason != WG_STALL_NONE)
+        snprintf(out->why, sizeof out->why, "%s", wg_stall_text(out->gate.stall.reason));
+    out->history_count = h->count[thread] < WG_HISTORY ? (unsigned)h->count[thread] : WG_HISTORY;
+    for (unsigned i = 0; i < out->history_count; i++)
+        out->history[i] = h->last[thread][(h->count[thread] - out->history_count + i) % WG_HISTORY];
+}
+
+static void inspect_core(graph *g, unsigned core)
+{
+    wg_hang_core *out = &g->out->core[core];
+    if (wg_core_state(g->dev, (wg_core_id)core, &out->info) != WG_OK || out->info.parked)
+        return;
+    out->waits = true;
+    const wg_stall *stall = &out->info.stall;
+    snprintf(out->why, sizeof out->why, "%s", stall->reason ? wg_stall_text(stall->reason) : "it polls");
+    if (stall->reason && stall->holder < WG_AGENT_COUNT && stall->holder != core) {
+        size_t used = strlen(out->why);
+        snprintf(out->why + used, sizeof out->why - used, " (%s)", wg_agent_name(stall->holder));
+    }
+}
+
+void wg_hang_inspect(wg_device *dev, const wg_history *history, wg_hang *out)
+{
+    memset(out, 0, sizeof *out);
+    graph g = {dev, history, out};
+    const wg_tile *t = dev->tile;
+    out->cycle = wg_cycle(dev);
+    memcpy(out->semaphore_value, t->backend.sync.value, sizeof out->semaphore_value);
+    memcpy(out->semaphore_max, t->backend.sync.max, sizeof out->semaphore_max);
+    memcpy(out->mutex, t->backend.sync.mutex, sizeof out->mutex);
+    out->mutex_valid = dev->arch->mutex_valid;
+    for (unsigned i = 0; i < 2; i++) {
+        out->bank_owner[i] = t->regs.src.owner_a[i];
+        out->bank_owner[2 + i] = t->regs.src.owner_b[i];
+    }
+    out->matrix_bank[0] = t->regs.src.matrix_bank_a;
+    out->matrix_bank[1] = t->regs.src.matrix_bank_b;
+    out->unpack_bank[0] = t->regs.src.unpack_bank_a;
+    out->unpack_bank[1] = t->regs.src.unpack_bank_b;
+    for (unsigned i = 0; i < WG_CORES; i++)
+        inspect_core(&g, i);
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        inspect_thread(&g, i);
+    for (unsigned i = 0; i < WG_CORES; i++)
+        core_edges(&g, i);
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        gate_edges(&g, i);
+    for (unsigned agent = WG_AGENT_SYNC; agent <= WG_AGENT_MISC; agent++)
+        unit_edges(&g, agent);
+    parked_edges(&g);
+    find_path(out);
+    tell(out);
+}

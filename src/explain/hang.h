@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Why nothing moves: who waits for whom, as a graph, and where it ends: in a circle, or at a party that
+ * can never move. Also the report of a run's state when somebody interrupts it.
+ *
+ *     thread 0 ──mutex held──► mutex 2 ──held by──► thread 1 ──latched wait──► semaphore 1 ──post queued in──► thread 0
+ */
+#ifndef WG_HANG_H
+#define WG_HANG_H
+
+#include "frontend/frontend.h"
+#include "tile/tile.h"
+
+enum { WG_HISTORY = 16 };
+
+/* What each thread issued last, and who waits for what. Fed from the event stream. */
+typedef struct wg_history_entry {
+    uint64_t cycle;
+    uint64_t id, parent;
+    uint32_t word, pc;
+} wg_history_entry;
+/* Words that a host has still to push: what a dead end must not overlook. */
+typedef struct wg_pending {
+    const void *first;        /* uint32_t, and so every `stride` bytes */
+    size_t count, stride;
+} wg_pending;
+typedef struct wg_history {
+    wg_history_entry last[WG_THREADS][WG_HISTORY];
+    uint64_t count[WG_THREADS];
+    wg_stall waits[WG_AGENT_COUNT];          /* units and cores: open stalls */
+    wg_pending pending[WG_THREADS];
+} wg_history;
+#define WG_HISTORY_EVENTS (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END))
+void wg_history_event(void *history, const wg_event *e);
+
+typedef enum wg_node_kind {
+    WG_NODE_CORE, WG_NODE_THREAD, WG_NODE_UNIT, WG_NODE_SEMAPHORE, WG_NODE_MUTEX, WG_NODE_FIFO, WG_NODE_BANK,
+    WG_NODE_MEMORY,     /* a core polls it; index is the core */
+    WG_NODE_NOBODY      /* a dead end */
+} wg_node_kind;
+typedef struct wg_node {
+    uint8_t kind, index;   /* index: core, thread, wg_agent of a unit, semaphore, mutex, thread, bank */
+} wg_node;
+
+enum { WG_HANG_EDGES = 64, WG_HANG_WORDS = 192 };
+typedef struct wg_hang_edge {
+    wg_node from, to;
+    char reason[WG_HANG_WORDS];
+} wg_hang_edge;
+
+typedef struct wg_hang_thread {
+    wg_gate_info gate;
+    bool idle;
+    char latch[WG_HANG_WORDS];        /* the latched wait in words; empty: none */
+    char why[WG_HANG_WORDS];          /* why the head waits; empty: it does not */
+    unsigned history_count;
+    wg_history_entry history[WG_HISTORY];   /* oldest first */
+} wg_hang_thread;
+
+typedef struct wg_hang_core {
+    wg_core_info info;
+    bool waits;
+    char why[WG_HANG_WORDS];
+} wg_hang_core;
+
+typedef struct wg_hang {
+    uint64_t cycle;
+    wg_hang_thread thread[WG_THREADS];
+    wg_hang_core core[WG_CORES];
+    uint8_t semaphore_value[8], semaphore_max[8];
+    uint8_t mutex[8];                 /* 0 free, else holder + 1 */
+    uint16_t mutex_valid;
+    uint8_t bank_owner[4];            /* SrcA 0, SrcA 1, SrcB 0, SrcB 1 */
+    uint8_t matrix_bank[2], unpack_bank[2];
+    unsigned edges;
+    wg_hang_edge edge[WG_HANG_EDGES];
+    bool circular;                    /* path is a circle; else it ends where nobody can move */
+    unsigned path_length;
+    uint8_t path[WG_HANG_EDGES];      /* edges, in order */
+    char story[1024];                 /* in plain words, with the likely remedy */
+} wg_hang;
+
+void wg_hang_inspect(wg_device *dev, const wg_history *history, wg_hang *out);
+
+/* "thread 1", "semaphore 1 (MATH_PACK)", "SrcA bank 0" … Returns `room`. */
+const char *wg_node_name(wg_node node, char *room, size_t bytes);
+/* A latched wait in words: "blocks packing until the Matrix Unit is idle for this thread". */
+void wg_latch_text(const wg_arch *arch, const wg_latch *latch, char *out, size_t bytes);
+
+#endif

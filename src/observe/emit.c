@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hands events to the observers of their kind. */
+#include "observe/emit.h"
+
+#include "engine/device.h"
+
+void wg_emit(wg_tile *t, wg_event *event)
+{
+    event->cycle = t->sched.now;
+    event->phase = t->sched.phase;
+    event->tile = t->index;
+    const wg_device *dev = t->dev;
+    for (int i = 0; i < WG_MAX_OBSERVERS; i++)
+        if (dev->observer[i].kinds & WG_EV_BIT(event->kind))
+            dev->observer[i].fn(dev->observer[i].user, event);
+}

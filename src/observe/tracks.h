@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From events to intervals: what each core, thread gate and unit was doing, from cycle to cycle,
+ * without gap or overlap. Statistics, the timeline and the trace file all read these intervals, so they
+ * cannot disagree.
+ *
+ *   core     |reset |executing |load-response|executing |polling ……|parked
+ *   gate     |empty |issued|issued|latched-wait …………|issued|empty
+ *   unit     |idle  |busy ……………|idle
+ */
+#ifndef WG_TRACKS_H
+#define WG_TRACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <waitgate/waitgate.h>
+
+/* What a track can be doing. From WG_DOING_STALL on: WG_DOING_STALL + wg_stall_reason. */
+typedef enum wg_doing {
+    WG_DOING_IDLE,      /* a gate with no instruction, a unit with none in it */
+    WG_DOING_WORK,      /* a gate that let one pass, a unit that has one, a core that executes */
+    WG_DOING_RESET,
+    WG_DOING_PARKED,
+    WG_DOING_POLLING,   /* a core repeating identical iterations of a polling loop */
+    WG_DOING_STALL
+} wg_doing;
+enum { WG_DOINGS = WG_DOING_STALL + WG_STALL_COUNT, WG_TRACKS = WG_AGENT_MISC + 1 };
+
+typedef struct wg_interval {
+    uint64_t from, to;   /* [from, to) */
+    uint64_t id, parent; /* of the instruction, if any */
+    uint32_t word, pc;
+    uint8_t track;       /* wg_agent: a core, a thread, a unit */
+    uint8_t doing;       /* wg_doing */
+    uint8_t thread;
+    wg_stall stall;      /* of a stall */
+} wg_interval;
+
+typedef void (*wg_interval_fn)(void *user, const wg_interval *interval);
+
+typedef struct wg_track {
+    wg_interval now;      /* under way since now.from */
+    uint32_t inside;      /* units: instructions in them */
+    uint64_t entered;     /* units: cycle of the last one's acceptance, which counts as work in any case */
+} wg_track;
+
+typedef struct wg_tracks {
+    wg_track track[WG_TRACKS];
+    wg_interval_fn fn;
+    void *user;
+} wg_tracks;
+
+/* The events wg_tracks_event() needs. */
+#define WG_TRACKS_EVENTS                                                                               \
+    (WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_ISSUED) |            \
+     WG_EV_BIT(WG_EV_COMPLETED) | WG_EV_BIT(WG_EV_CORE_STATE) | WG_EV_BIT(WG_EV_POLL))
+
+/* `held` bit i: core i is in reset at `cycle`. */
+void wg_tracks_begin(wg_tracks *t, uint64_t cycle, unsigned held, wg_interval_fn fn, void *user);
+void wg_tracks_event(wg_tracks *t, const wg_event *e);
+/* Closes every interval at `cycle`. */
+void wg_tracks_end(wg_tracks *t, uint64_t cycle);
+
+bool wg_track_is_core(unsigned track);
+bool wg_track_is_thread(unsigned track);
+bool wg_track_is_unit(unsigned track);
+/* "executing", "issued", "latched-wait" … : one word, lower case, by the kind of track. */
+const char *wg_doing_name(unsigned track, unsigned doing, char *room, size_t bytes);
+/* The same in words. */
+const char *wg_doing_text(unsigned track, unsigned doing);
+
+#endif

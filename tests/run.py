@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs every test suite: one line per suite, then `N passed, N failed`.
+
+The suites are meson's tests of build/ (all of them) and of build/sanitize (the unit suites again, under the
+address and undefined behaviour sanitizers); the fuzz targets of build/fuzz run for a fixed time on their corpora.
+Writes build/clauses.tsv (clause, test, architecture, pass|fail) and build/isa_tests.tsv (instruction, kind,
+architecture, pass|fail) from what the tests registered.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+
+
+def suites(build):
+    out = subprocess.run(["meson", "introspect", "--tests", str(build)], capture_output=True, text=True, check=True)
+    return [t for t in json.loads(out.stdout)]
+
+
+def run_suite(label, test, limit):
+    """Runs one meson test; returns (label, rows, passed, failed, seconds, output)."""
+    with tempfile.NamedTemporaryFile(suffix=".tsv") as report:
+        env = dict(os.environ, **test.get("env", {}), WG_TEST_REPORT=report.name)
+        env.setdefault("ASAN_OPTIONS", "detect_leaks=1:abort_on_error=0")
+        env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
+        start = time.monotonic()
+        try:
+            done = subprocess.run(test["cmd"], cwd=test.get("workdir") or ROOT, env=env, timeout=limit,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            status, output = done.returncode, done.stdout.decode(errors="replace")
+        except subprocess.TimeoutExpired as e:
+            status, output = -1, (e.stdout or b"").decode(errors="replace") + f"\ntimed out after {limit} s\n"
+        seconds = time.monotonic() - start
+        rows = [line.rstrip("\n").split("\t") for line in open(report.name)]
+    passed = sum(r[3] == "pass" for r in rows)
+    failed = len(rows) - passed
+    if status != 0 and failed == 0:
+        failed = 1          # it died outside any test
+    elif not rows and status == 0:
+        passed = 1          # a script that speaks for itself
+    return label, rows, passed, failed, seconds, output
+
+
+def fuzz_jobs(seconds):
+    folder = BUILD / "fuzz" / "tests" / "fuzz"
+    for target in sorted(folder.glob("fuzz_*")) if folder.is_dir() else []:
+        if not (target.is_file() and os.access(target, os.X_OK)):
+            continue
+        corpus = ROOT / "tests" / "fuzz" / "corpus" / target.name[len("fuzz_"):]
+        work = BUILD / "fuzz" / "corpus" / target.name
+        work.mkdir(parents=True, exist_ok=True)
+        cmd = [str(target), f"-max_total_time={seconds}", "-max_len=65536", "-rss_limit_mb=2048", "-timeout=10",
+               "-print_final_stats=1", f"-artifact_prefix={work}/", str(work)]
+        if corpus.is_dir():
+            cmd.append(str(corpus))
+        yield {"name": target.name, "cmd": cmd}
+
+
+def write_tables(rows):
+    with open(BUILD / "clauses.tsv", "w") as f:
+        for _suite, test, arch, result, clauses, _covers in rows:
+            for clause in clauses.split():
+                f.write(f"{clause}\t{test}\t{arch}\t{result}\n")
+    with open(BUILD / "isa_tests.tsv", "w") as f:
+        for _suite, _test, arch, result, _clauses, covers in rows:
+            for cover in covers.split():
+                name, _, kind = cover.partition(":")
+                f.write(f"{name}\t{kind}\t{arch}\t{result}\n")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("--soak", action="store_true", help="only the suites that have a long form, for hours")
+    p.add_argument("--fuzz-seconds", type=int, default=int(os.environ.get("WG_FUZZ_SECONDS", "30")))
+    p.add_argument("names", nargs="*", help="only suites whose name contains one of these")
+    args = p.parse_args()
+
+    jobs = []
+    for label, build in (("", BUILD), ("sanitize ", BUILD / "sanitize")):
+        if not (build / "build.ninja").is_file() or (args.soak and label):
+            continue
+        for test in suites(build):
+            if label and "unit" not in test["suite"][0]:
+                continue
+            if args.soak and "soak" not in test["suite"][0]:
+                continue
+            jobs.append((label + test["name"], test, 86400 if args.soak else 420))
+    if not args.soak:
+        for test in fuzz_jobs(args.fuzz_seconds):
+            jobs.append((test["name"], test, args.fuzz_seconds + 120))
+    if args.names:
+        jobs = [j for j in jobs if any(n in j[0] for n in args.names)]
+
+    rows, passed, failed = [], 0, 0
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(run_suite, *j) for j in jobs]):
+            label, suite_rows, ok, bad, seconds, output = done.result()
+            rows += [r for r in suite_rows if len(r) == 6]
+            passed += ok
+            failed += bad
+            print(f"{'ok  ' if not bad else 'FAIL'} {label:40} {ok:5} passed {bad:3} failed {seconds:7.1f} s", flush=True)
+            if bad:
+                sys.stdout.write("\n".join("     | " + line for line in output.splitlines()[-60:]) + "\n")
+    if not args.soak and not args.names:
+        write_tables(rows)
+    print(f"{passed} passed, {failed} failed", flush=True)
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

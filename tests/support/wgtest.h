@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thin layer over cmocka: which clauses and instructions a test speaks for.
+ *
+ *     static void test_bubble(void **state) { … assert_int_equal(…); }
+ *     static const wg_test tests[] = {
+ *         WG_TEST(test_bubble, WG_BH | WG_WH, "GATE-03 GATE-04"),
+ *         WG_COVERS(test_setc16_value, WG_BH, "", "SETC16:value"),
+ *     };
+ *     WG_MAIN("wait_gate", tests)
+ *
+ * A test registered for both architectures runs once per architecture; wg_test_arch(state) says which.
+ * `clauses` and `covers` are separated by spaces; covers are INSTRUCTION:value or INSTRUCTION:timing.
+ * With WG_TEST_REPORT=FILE in the environment, one line per (test, architecture) is appended to it:
+ * suite, test, architecture, pass|fail, clauses, covers (tab separated).
+ */
+#ifndef WGTEST_H
+#define WGTEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <waitgate/waitgate.h>
+
+enum { WG_BH = 1, WG_WH = 2 };
+
+typedef struct wg_test {
+    const char *name;
+    CMUnitTestFunction run;
+    unsigned archs;
+    const char *clauses;
+    const char *covers;
+} wg_test;
+
+#define WG_TEST(fn, archs, clauses) {#fn, fn, archs, clauses, ""}
+#define WG_COVERS(fn, archs, clauses, covers) {#fn, fn, archs, clauses, covers}
+
+wg_arch_id wg_test_arch(void **state);
+/* Runs all (or, with arguments, those whose name contains one of them); returns the number that failed. */
+int wg_test_main(const char *suite, const wg_test *tests, size_t count, int argc, char **argv);
+
+#define WG_MAIN(suite, tests)                                                                       \
+    int main(int argc, char **argv)                                                                 \
+    {                                                                                               \
+        return wg_test_main(suite, tests, sizeof(tests) / sizeof((tests)[0]), argc, argv);          \
+    }
+
+/* A small, fast, repeatable generator for tests. */
+typedef struct wg_rng { uint64_t s; } wg_rng;
+static inline uint64_t wg_rng_next(wg_rng *r)
+{
+    uint64_t z = (r->s += UINT64_C(0x9E3779B97F4A7C15));
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+static inline uint32_t wg_rng_below(wg_rng *r, uint32_t n) { return (uint32_t)(wg_rng_next(r) % n); }
+
+#endif
