@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the examples share: words of L1 that the host looks at, fences, mailboxes, PC buffers. */
+#ifndef TILE_H
+#define TILE_H
+
+#include "wg_kernel.h"
+
+typedef unsigned int u32;
+typedef unsigned char u8;
+
+#define WORD(address) (*(volatile u32 *)(address))
+#define BYTE(address) (*(volatile u8 *)(address))
+
+/* Where examples leave their results; each word has a line of L1 to itself. */
+#define RESULT(n) WORD(0x20000 + 16 * (n))
+
+/* Blackhole: what was loaded before is forgotten, so that the next load sees memory. */
+static inline void fence(void) { __asm__ volatile("fence" ::: "memory"); }
+
+/* Waits until a store to this word, and all before it to L1, have reached L1: the load is behind them. */
+static inline void stored(volatile u32 *word)
+{
+    u32 value = *word;
+    __asm__ volatile("andi %0, %0, 0" : "+r"(value));
+}
+
+/* The core with this number (0 B, 1 T0, 2 T1, 3 T2): a store sends to it, a load takes what it sent. */
+#define MAILBOX(core) WORD(TENSIX_MAILBOX0_BASE + 0x1000 * (core))
+
+/* B's end of the PC buffer to T<thread>, and a T core's own end. */
+#define PC_BUF_TO(thread) WORD(PC_BUF_BASE + 0x10000 * (thread))
+#define PC_BUF WORD(PC_BUF_BASE)
+
+/* Waits until this T core's Tensix thread has nothing in flight. */
+static inline void tensix_sync(void)
+{
+    WORD(PC_BUF_BASE + 4) = 0;                        /* earlier pushes go first */
+    u32 value = WORD(PC_BUF_BASE + 4);                /* comes back when the thread is idle … */
+    __asm__ volatile("andi %0, %0, 0" : "+r"(value)); /* … and this waits for it */
+}
+
+#endif

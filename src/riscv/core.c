@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The core as an agent: its ticks, running ahead and taking it back, reset, halts, looking in from outside.
+ */
+#include "riscv/core.h"
+
+#include <string.h>
+#include "riscv/internal.h"
+
+enum { LINE = 16, SOLO_LEAST = 16 };
+
+void wg_core_checkpoint(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    k->saved = k->run;
+    k->saved_at = t->sched.now;
+    k->undo_count = 0;
+}
+
+static void undo(wg_core *k)
+{
+    while (k->undo_count) {
+        const wg_undo *u = &k->undo[--k->undo_count];
+        uint32_t index = u->where & ~(uint32_t)WG_UNDO_KIND;
+        if ((u->where & WG_UNDO_KIND) == WG_UNDO_PREDICTOR)
+            k->predictor[index % WG_PREDICTOR] = (uint8_t)u->old;
+        else if ((u->where & WG_UNDO_KIND) == WG_UNDO_TARGET)
+            k->targets[index / 2 % WG_TARGETS][index % 2] = u->old;
+        else
+            memcpy(k->ram + index % WG_RAM_MAX, &u->old, 4);
+    }
+}
+
+void wg_core_sync(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    if (!wg_core_ahead(t, k))
+        return;
+    undo(k);
+    k->run = k->saved;
+    k->solo_until = 0;
+    wg_exec(t, core, t->sched.now);
+    k->saved_at = WG_NEVER;
+    k->undo_count = 0;
+    wg_wake(&t->sched, WG_AGENT_CORE_B + core);
+}
+
+/* When the core has to be ticked next, given when its pipeline wants to go on. */
+static void appoint(wg_tile *t, unsigned core, uint64_t pipeline)
+{
+    uint64_t next = wg_min64(pipeline, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
+    if (next <= t->sched.now)
+        next = t->sched.now + 1;
+    wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, next);
+}
+
+/* Phase I: what leaves the core in this cycle. */
+static void emit(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    if (k->run.halt == WG_IN_RESET)
+        return;
+    if (!wg_lsu_wants(t, core) && !wg_fetch_wants(t, core))
+        return;
+    wg_core_sync(t, core);
+    k->run.at = wg_max64(k->run.at, t->sched.now);
+    wg_fetch_emit(t, core);
+    wg_lsu_emit(t, core);
+    k->saved_at = WG_NEVER;
+}
+
+/* Stalls are reported when they are watched; the core then keeps to the clock. */
+static void report_stall(wg_tile *t, unsigned core, bool moved)
+{
+    wg_core *k = &t->core[core];
+    wg_stall why = {.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
+    if (!moved)
+        wg_core_why(t, core, &why);
+    if (why.reason == k->stall.reason && why.resource == k->stall.resource && why.holder == k->stall.holder)
+        return;
+    if (k->stall.reason != WG_STALL_NONE)
+        WG_EMIT(t, WG_EV_STALL_END, WG_AGENT_CORE_B + core, .a = k->stall_since, .pc = k->run.pc, .stall = k->stall);
+    k->stall = why;
+    k->stall_since = t->sched.now;
+    if (why.reason != WG_STALL_NONE)
+        WG_EMIT(t, WG_EV_STALL_BEGIN, WG_AGENT_CORE_B + core, .pc = k->run.pc, .stall = why);
+}
+
+static const uint64_t core_events = WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END);
+
+/* The cycle before which nobody but this core can act. */
+static uint64_t horizon(const wg_tile *t, unsigned core)
+{
+    uint64_t until = t->sched.pending_cores ? t->sched.now : t->limit;
+    uint32_t lanes = 0;
+    for (unsigned i = 0; i < WG_CORES; i++)
+        lanes |= t->regions.memory.active[i];
+    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
+        if (i != WG_AGENT_CORE_B + core && (lanes || i != WG_AGENT_REGIONS))
+            until = wg_min64(until, t->sched.next[i]);
+    return until;
+}
+
+/* Phase J, and what of the following cycles is private. */
+static void pipeline(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    uint64_t now = t->sched.now, number = k->run.number;
+    bool watched = WG_EVENTS && (t->watched & core_events);
+    if (k->run.halt == WG_IN_RESET)
+        return;
+    if (!wg_core_ahead(t, k)) {
+        k->run.at = wg_max64(k->run.at, now);
+        k->saved_at = WG_NEVER;
+    }
+    uint64_t stop = now + 1;
+    k->solo_until = 0;
+    if (!watched && !t->lockstep) {
+        /* Alone, and with nothing taken back later: L1 is as good as private. */
+        uint64_t until = horizon(t, core);
+        if (until > now + SOLO_LEAST && !t->watched && !t->seed && k->saved_at == WG_NEVER)
+            k->solo_until = until;
+        stop = k->solo_until ? until : wg_min64(t->limit, now + WG_RUN_AHEAD);
+        stop = wg_min64(stop, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
+        stop = wg_max64(wg_min64(stop, wg_lsu_bound(t, core)), now + 1);
+    }
+    uint64_t again = k->run.halt || k->run.ex1.kind ? WG_NEVER : wg_exec(t, core, stop);
+    if (k->solo_until) {
+        /* What has left the store queue by now leaves it here; whatever enters EX1 later comes behind it. The tile is
+         * not at rest before the last request has been processed. */
+        wg_lsu_drain_private(t, core, k->run.at + 1);
+        k->solo_until = 0;
+        for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
+            if (k->solo_at[i] > now)
+                wg_wake_at(&t->sched, WG_AGENT_REGIONS, k->solo_at[i]);
+    }
+    if (watched)
+        report_stall(t, core, k->run.number != number);
+    appoint(t, core, again == WG_NEVER ? WG_NEVER : wg_max64(again, now + 1));
+}
+
+void wg_cores_tick(wg_tile *t, unsigned due)
+{
+    t->sched.pending_cores = (uint8_t)due;
+    for (unsigned i = 0; i < WG_CORES; i++)
+        if (due >> i & 1)
+            emit(t, i);
+    t->sched.phase = WG_PHASE_PIPELINES;
+    for (unsigned i = 0; i < WG_CORES; i++)
+        if (due >> i & 1) {
+            t->sched.pending_cores &= (uint8_t)~(1u << i);
+            pipeline(t, i);
+        }
+}
+
+void wg_core_respond(wg_tile *t, const wg_request *req, const uint32_t value[4])
+{
+    unsigned core = req->core;
+    wg_core *k = &t->core[core];
+    if (req->kind != WG_REQ_WRITE) {
+        bool fetch = req->tag & WG_TAG_FETCH;
+        if (req->path == WG_PATH_L1 && req->kind == WG_REQ_READ && (fetch || k->run.load[req->tag % WG_LOADS].fills))
+            t->regions.memory.l1.watch[req->address / LINE] |= (uint8_t)(fetch ? WG_L1_WATCH_CODE : 1u << core);
+        wg_core_run *both[2] = {&k->run, &k->saved};
+        for (unsigned i = 0; i < (k->saved_at == WG_NEVER ? 1 : 2); i++)
+            if (fetch)
+                wg_fetch_respond(t, both[i], req->tag & 0x7F, value);
+            else
+                wg_lsu_respond(t, both[i], req, value);
+    }
+    wg_wake(&t->sched, WG_AGENT_CORE_B + core);
+}
+
+void wg_core_wake(wg_tile *t, unsigned core) { wg_wake(&t->sched, WG_AGENT_CORE_B + core); }
+
+void wg_core_l1_changed(wg_tile *t, unsigned cores, uint32_t line, unsigned writer)
+{
+    for (unsigned core = 0; core < WG_CORES; core++) {
+        wg_core *k = &t->core[core];
+        if (!(cores >> core & 1) || k->run.halt == WG_IN_RESET)
+            continue;
+        wg_core_sync(t, core);
+        unsigned held = 0;
+        for (unsigned i = 0; i < WG_L0_LINES; i++)
+            if (k->run.l0[i].tag == (line | 1)) {
+                held |= 1u << core;
+                k->run.l0[i].stale |= writer != core;
+            }
+        for (unsigned i = 0; i < WG_LOADS; i++) {
+            wg_load *l = &k->run.load[i];
+            if (l->used && l->fills && (l->address & ~(uint32_t)(LINE - 1)) == line) {
+                held |= 1u << core;
+                l->stale |= l->done != WG_NEVER && writer != core;
+            }
+        }
+        for (unsigned i = 0; i < WG_FETCHES; i++)
+            if (k->run.fetch[i].used && k->run.fetch[i].line == line) {
+                held |= WG_L1_WATCH_CODE;
+                k->run.fetch[i].stale |= k->run.fetch[i].ready != WG_NEVER;
+            }
+        unsigned sets = t->arch->icache_bytes[core] / LINE / 2u;
+        for (unsigned way = 0; way < 2; way++) {
+            wg_icache_line *l = &k->icache[(line / LINE & (sets - 1)) * 2 + way];
+            if ((l->tag & ~(uint32_t)WG_LINE_STALE) == (line | WG_LINE_VALID)) {
+                held |= WG_L1_WATCH_CODE;
+                l->tag |= WG_LINE_STALE;
+            }
+        }
+        t->regions.memory.l1.watch[line / LINE] |= (uint8_t)held;
+        k->saved_at = WG_NEVER;
+    }
+}
+
+/* ---- reset, halt, interrupt -------------------------------------------------------------------------- */
+
+void wg_core_reset(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    memset(k, 0, sizeof *k);
+    k->run.number = WG_RETIRE_QUEUE;
+    k->run.halt = WG_IN_RESET;
+    k->saved = k->run;
+    k->saved_at = WG_NEVER;
+    k->epoch = 1;
+    t->sched.next[WG_AGENT_CORE_B + core] = WG_NEVER;
+}
+
+/* CSRs.md: all of cfg0 clear but StMergeTimer; vlenb starts as 16. */
+static const wg_csrs csr_reset = {.cfg0 = 16u << WG_CFG0_ST_MERGE_TIMER, .vlenb = 16};
+
+void wg_core_start(wg_tile *t, unsigned core, uint32_t pc)
+{
+    wg_core *k = &t->core[core];
+    uint64_t now = t->sched.now;
+    memset(&k->run, 0, sizeof k->run);
+    k->run.number = WG_RETIRE_QUEUE;
+    k->run.pc = pc & ~3u;
+    k->run.at = now;
+    k->run.l0_requests = 0;
+    k->csr = csr_reset;
+    k->csr.cycle_offset = 0 - now;
+    k->csr.instret_offset = (uint64_t)0 - WG_RETIRE_QUEUE;
+    memset(k->v, 0, sizeof k->v);
+    memset(k->predictor, 0, sizeof k->predictor);
+    memset(k->targets, 0, sizeof k->targets);
+    k->in_interrupt = false;
+    k->ram_ready = now + t->arch->ram_clear_cycles;
+    if (t->arch->ram_clear_cycles)   /* WH keeps what was there */
+        memset(k->ram, 0, sizeof k->ram);
+    wg_fetch_clear(t, core);
+    k->stall = (wg_stall){.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
+    k->saved_at = WG_NEVER;
+    wg_wake(&t->sched, WG_AGENT_CORE_B + core);
+    WG_EMIT(t, WG_EV_CORE_STATE, WG_AGENT_CORE_B + core, .a = 1, .pc = pc);
+}
+
+void wg_core_stop(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    if (k->run.halt == WG_IN_RESET)
+        return;
+    wg_core_sync(t, core);
+    wg_lsu_drain_private(t, core, t->sched.now);
+    k->run.halt = WG_IN_RESET;
+    k->run.ex1.kind = WG_EX1_NONE;
+    k->run.sq_count = 0;
+    k->run.loads = 0;
+    memset(k->run.load, 0, sizeof k->run.load);
+    memset(k->run.fetch, 0, sizeof k->run.fetch);
+    k->saved_at = WG_NEVER;
+    k->undo_count = 0;
+    wg_memory_drop(t, core);
+    t->sched.next[WG_AGENT_CORE_B + core] = WG_NEVER;
+    WG_EMIT(t, WG_EV_CORE_STATE, WG_AGENT_CORE_B + core, .a = 0, .pc = k->run.pc);
+}
+
+/* From outside, at the clock: the state has changed, running ahead starts anew. */
+static void changed(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    if (k->run.halt == WG_IN_RESET)
+        return;
+    k->saved_at = WG_NEVER;
+    wg_wake(&t->sched, WG_AGENT_CORE_B + core);
+}
+
+void wg_core_halt(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    wg_core_sync(t, core);
+    if (k->run.halt == WG_RUNNING || k->run.halt == WG_PARKED_LOOP)
+        k->run.halt = WG_HALTED;
+    changed(t, core);
+}
+
+void wg_core_resume(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    wg_core_sync(t, core);
+    if (k->run.halt == WG_HALTED || k->run.halt == WG_PARKED_BREAK) {
+        k->run.halt = WG_RUNNING;
+        k->run.at = wg_max64(k->run.at, t->sched.now);
+        WG_EMIT(t, WG_EV_CORE_STATE, WG_AGENT_CORE_B + core, .a = 3, .pc = k->run.pc);
+    }
+    changed(t, core);
+}
+
+void wg_core_invalidate_icache(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    wg_core_sync(t, core);
+    wg_fetch_clear(t, core);
+    if (k->run.halt == WG_PARKED_LOOP) {   /* it would fetch the branch anew, and may find something else */
+        k->run.halt = WG_RUNNING;
+        k->run.at = wg_max64(k->run.at, t->sched.now);
+    }
+    changed(t, core);
+}
+
+void wg_core_interrupt(wg_tile *t, unsigned core, uint32_t handler)
+{
+    wg_core *k = &t->core[core];
+    if (k->run.halt == WG_IN_RESET || k->in_interrupt)
+        return;
+    wg_core_sync(t, core);
+    if (k->run.halt == WG_PARKED_LOOP)
+        k->run.halt = WG_RUNNING;
+    k->in_interrupt = true;
+    k->interrupt_pc = k->csr.restore_pc = k->run.pc;
+    k->run.pc = handler & ~3u;
+    k->run.at = wg_max64(k->run.at, t->sched.now + t->timing->mispredict_bubble);
+    k->run.late = 0;
+    changed(t, core);
+}
+
+bool wg_core_in_interrupt(const wg_tile *t, unsigned core) { return t->core[core].in_interrupt; }
+
+bool wg_core_parked(const wg_tile *t, unsigned core)
+{
+    uint8_t halt = t->core[core].run.halt;
+    return halt == WG_IN_RESET || halt == WG_PARKED_BREAK || halt == WG_PARKED_LOOP;
+}
+
+/* ---- looking in ------------------------------------------------------------------------------------- */
+
+uint32_t wg_core_pc(wg_tile *t, unsigned core)
+{
+    wg_core_sync(t, core);
+    return t->core[core].run.pc;
+}
+
+bool wg_core_ram_read(wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, void *to)
+{
+    if (core >= WG_CORES || offset > t->arch->ram_bytes[core] || bytes > t->arch->ram_bytes[core] - offset)
+        return false;
+    wg_core_sync(t, core);
+    if (t->core[core].run.halt != WG_IN_RESET)
+        wg_lsu_drain_private(t, core, t->sched.now);
+    memcpy(to, t->core[core].ram + offset, bytes);
+    return true;
+}
+
+bool wg_core_ram_write(wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, const void *from)
+{
+    if (core >= WG_CORES || offset > t->arch->ram_bytes[core] || bytes > t->arch->ram_bytes[core] - offset)
+        return false;
+    wg_core_sync(t, core);
+    if (t->core[core].run.halt != WG_IN_RESET)
+        wg_lsu_drain_private(t, core, t->sched.now);
+    memcpy(t->core[core].ram + offset, from, bytes);
+    changed(t, core);
+    return true;
+}
+
+void wg_core_why(const wg_tile *t, unsigned core, wg_stall *why)
+{
+    static const uint8_t reasons[] = {
+        [WG_IN_RESET] = WG_STALL_CORE_IN_RESET, [WG_PARKED_BREAK] = WG_STALL_CORE_PARKED,
+        [WG_PARKED_LOOP] = WG_STALL_CORE_PARKED, [WG_HUNG] = WG_STALL_HANGING_ACCESS, [WG_HALTED] = WG_STALL_CORE_HALTED,
+    };
+    const wg_core *k = &t->core[core];
+    *why = (wg_stall){.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
+    if (k->run.halt)
+        why->reason = reasons[k->run.halt];
+    else
+        wg_exec_why(t, core, why);
+}
+
+void wg_core_info_get(wg_tile *t, unsigned core, wg_core_info *out)
+{
+    wg_core *k = &t->core[core];
+    wg_core_sync(t, core);
+    *out = (wg_core_info){.pc = k->run.pc, .in_reset = k->run.halt == WG_IN_RESET, .parked = wg_core_parked(t, core),
+                          .instructions = k->run.number - WG_RETIRE_QUEUE + k->run.pushes};
+    wg_core_why(t, core, &out->stall);
+}
+
+bool wg_core_peek(wg_tile *t, unsigned core, wg_space space, uint32_t index, uint32_t *value)
+{
+    wg_core *k = &t->core[core];
+    wg_core_sync(t, core);
+    switch (space) {
+    case WG_SPACE_CORE_X:
+    case WG_SPACE_CORE_F:
+        if (index >= 32)
+            return false;
+        *value = k->run.r[index + (space == WG_SPACE_CORE_F ? WG_REG_F : 0)];
+        return true;
+    case WG_SPACE_CORE_PC: *value = k->run.pc; return true;
+    case WG_SPACE_CORE_CSR: {
+        bool known;
+        *value = wg_csr_read(t, core, index & 0xFFF, &known);
+        return known;
+    }
+    case WG_SPACE_CORE_RAM: {
+        uint8_t byte;
+        if (!wg_core_ram_read(t, core, index, 1, &byte))
+            return false;
+        *value = byte;
+        return true;
+    }
+    default: return false;
+    }
+}
+
+bool wg_core_poke(wg_tile *t, unsigned core, wg_space space, uint32_t index, uint32_t value)
+{
+    wg_core *k = &t->core[core];
+    wg_core_sync(t, core);
+    switch (space) {
+    case WG_SPACE_CORE_X:
+    case WG_SPACE_CORE_F:
+        if (index >= 32)
+            return false;
+        if (index || space == WG_SPACE_CORE_F)
+            k->run.r[index + (space == WG_SPACE_CORE_F ? WG_REG_F : 0)] = value;
+        break;
+    case WG_SPACE_CORE_PC:
+        k->run.pc = value & ~3u;
+        if (k->run.halt == WG_PARKED_LOOP)
+            k->run.halt = WG_RUNNING;
+        break;
+    case WG_SPACE_CORE_CSR: {
+        bool known;
+        wg_csr_read(t, core, index & 0xFFF, &known);
+        if (!known)
+            return false;
+        wg_csr_write(t, core, index & 0xFFF, value);
+        break;
+    }
+    case WG_SPACE_CORE_RAM: return wg_core_ram_write(t, core, index, 1, &(uint8_t){(uint8_t)value});
+    default: return false;
+    }
+    changed(t, core);
+    return true;
+}

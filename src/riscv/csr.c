@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The CSRs of the Blackhole cores (CSRs.md). Counters are computed from the cycle when read.
+ */
+#include "riscv/internal.h"
+
+enum {
+    FCSR = 0x003, VSTART = 0x008, VXSAT = 0x009, VXRM = 0x00A, MSTATUS = 0x300, MISA = 0x301, MCOUNTINHIBIT = 0x320,
+    MHPMEVENT3 = 0x323, MHPMEVENT4 = 0x324, CFG0 = 0x7C0, PMACFG0 = 0x7C1, PMACFG1 = 0x7C2, CFG1 = 0x7C3, HWA_MASK = 0x7C4,
+    HWA_CFG = 0x7C5, VGSRC = 0x7C6, MCYCLE = 0xB00, MINSTRET = 0xB02, MHPMCOUNTER3 = 0xB03, MHPMCOUNTER4 = 0xB04,
+    MCYCLEH = 0xB80, MINSTRETH = 0xB82, MHPMCOUNTER3H = 0xB83, MHPMCOUNTER4H = 0xB84, TT_QSTATUS = 0xBC0, TT_BSTATUS = 0xBC1,
+    TT_SSTATUS0 = 0xBC2, TT_SSTATUS7 = 0xBC9, RESTORE_PC = 0xBCA, CYCLE = 0xC00, INSTRET = 0xC02, VL = 0xC20, VTYPE = 0xC21,
+    VLENB = 0xC22, CYCLEH = 0xC80, INSTRETH = 0xC82, MHARTID = 0xF14
+};
+
+/* Where a CSR that is plain storage lies; NULL for the others. */
+static uint32_t *storage(wg_csrs *c, uint32_t csr)
+{
+    switch (csr) {
+    case FCSR: return &c->fcsr;
+    case VXSAT: return &c->vxsat;
+    case VXRM: return &c->vxrm;
+    case MCOUNTINHIBIT: return &c->mcountinhibit;
+    case MHPMEVENT3: return &c->mhpmevent[0];
+    case MHPMEVENT4: return &c->mhpmevent[1];
+    case CFG0: return &c->cfg0;
+    case PMACFG0: return &c->pmacfg[0];
+    case PMACFG1: return &c->pmacfg[1];
+    case CFG1: return &c->cfg1;
+    case HWA_MASK: return &c->hwa_mask;
+    case HWA_CFG: return &c->hwa_cfg;
+    case VGSRC: return &c->vgsrc;
+    case RESTORE_PC: return &c->restore_pc;
+    case VL: return &c->vl;
+    case VTYPE: return &c->vtype;
+    case VLENB: return &c->vlenb;
+    default: return csr >= TT_QSTATUS && csr <= TT_SSTATUS7 ? &c->tt_status[csr - TT_QSTATUS] : NULL;
+    }
+}
+
+static bool is_t(unsigned core) { return core >= WG_CORE_T0; }
+
+/* The coprocessor's state as seen by this core (tt_cfg_qstatus, tt_cfg_bstatus). */
+static uint32_t tensix_status(const wg_tile *t, unsigned core, bool busy)
+{
+    uint32_t own = 0, all = 0;
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        uint32_t mask = (busy ? wg_frontend_busy_status(t, i) : wg_frontend_queue_status(t, i)) & 0x7FF;
+        all |= mask;
+        if (core == WG_CORE_T0 + i)
+            own = mask;
+    }
+    if (!is_t(core))
+        own = all;
+    if (busy)
+        return own | all << 11;
+    uint32_t cc = (~t->regs.lreg.pred.use | t->regs.lreg.pred.flags) != 0;   /* a lane is enabled unless its flag says no */
+    return own | cc << 11 | all << 13 | cc << 24;
+}
+
+static uint64_t counter(const wg_tile *t, const wg_core *k, bool instructions)
+{
+    return instructions ? k->run.number + k->run.pushes + k->csr.instret_offset : t->sched.now + k->csr.cycle_offset;
+}
+
+uint32_t wg_csr_read(wg_tile *t, unsigned core, uint32_t csr, bool *known)
+{
+    wg_core *k = &t->core[core];
+    *known = (t->arch->extensions & WG_EXT_ZICSR) != 0;
+    switch (csr) {
+    case MSTATUS: return 0x80006600;
+    case MISA: return 0x40201123;
+    case MHARTID:
+    case VSTART: return 0;
+    case MCYCLE: case CYCLE: return (uint32_t)counter(t, k, false);
+    case MCYCLEH: case CYCLEH: return (uint32_t)(counter(t, k, false) >> 32);
+    case MINSTRET: case INSTRET: return (uint32_t)counter(t, k, true);
+    case MINSTRETH: case INSTRETH: return (uint32_t)(counter(t, k, true) >> 32);
+    case MHPMCOUNTER3: case MHPMCOUNTER4: return (uint32_t)k->csr.mhpmcounter[csr - MHPMCOUNTER3];
+    case MHPMCOUNTER3H: case MHPMCOUNTER4H: return (uint32_t)(k->csr.mhpmcounter[csr - MHPMCOUNTER3H] >> 32);
+    case TT_QSTATUS: case TT_BSTATUS:
+        if (!(k->csr.cfg0 & WG_CFG0_DIS_TT_STATUS))
+            return tensix_status(t, core, csr == TT_BSTATUS);
+        break;
+    default: break;
+    }
+    uint32_t *at = storage(&k->csr, csr);
+    *known = *known && at;
+    return at ? *at : 0;
+}
+
+static void set_half(uint64_t *offset, uint64_t base, bool high, uint32_t value)
+{
+    uint64_t now = base + *offset;
+    uint64_t want = high ? (now & 0xFFFFFFFF) | (uint64_t)value << 32 : (now & ~UINT64_C(0xFFFFFFFF)) | value;
+    *offset = want - base;
+}
+
+void wg_csr_write(wg_tile *t, unsigned core, uint32_t csr, uint32_t value)
+{
+    wg_core *k = &t->core[core];
+    uint64_t number = k->run.number + k->run.pushes;
+    switch (csr) {
+    case MCYCLE: case CYCLE: set_half(&k->csr.cycle_offset, t->sched.now, false, value); return;
+    case MCYCLEH: case CYCLEH: set_half(&k->csr.cycle_offset, t->sched.now, true, value); return;
+    case MINSTRET: case INSTRET: set_half(&k->csr.instret_offset, number, false, value); return;
+    case MINSTRETH: case INSTRETH: set_half(&k->csr.instret_offset, number, true, value); return;
+    case MHPMCOUNTER3: case MHPMCOUNTER4: case MHPMCOUNTER3H: case MHPMCOUNTER4H: {
+        bool high = csr >= MHPMCOUNTER3H;
+        set_half(&k->csr.mhpmcounter[csr & 1 ? 0 : 1], 0, high, value);
+        return;
+    }
+    case FCSR: value &= 0xFF; break;
+    case VXSAT: value &= 1; break;
+    case VXRM: value &= 3; break;
+    default: break;
+    }
+    uint32_t *at = storage(&k->csr, csr);
+    if (at)
+        *at = value;
+}
+
+uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op)
+{
+    wg_core *k = &t->core[core];
+    uint32_t csr = op->imm, field = op->word >> 15 & 31;
+    uint32_t operand = op->spare & 4 ? field : k->run.r[op->rs1];
+    bool known, writes = (op->spare & 3) == 1 || field != 0;
+    uint32_t old = wg_csr_read(t, core, csr, &known);
+    k->store_pending = true;   /* it reads time or counts, or changes how the core works: no polling loop */
+    if (!known) {
+        wg_findf(t, WG_F_CORE_ILLEGAL, (wg_finding){.agent = (uint8_t)core, .pc = k->run.pc, .has_pc = true, .word = op->word,
+                 .has_word = true, .subject = csr}, "no CSR 0x%03x", csr);
+        return 0;
+    }
+    if ((csr >= MHPMEVENT3 && csr <= MHPMEVENT4) || csr == MHPMCOUNTER3 || csr == MHPMCOUNTER4 ||
+        (csr >= TT_SSTATUS0 && csr <= TT_SSTATUS7 && is_t(core)))
+        wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER, (wg_finding){.agent = (uint8_t)core, .pc = k->run.pc, .has_pc = true,
+                 .subject = csr}, "CSR 0x%03x", csr);
+    if (k->csr.cfg0 & WG_CFG0_PMC_CLR_ON_RD) {
+        if (csr == MHPMCOUNTER3 || csr == MHPMCOUNTER4 || csr == MHPMCOUNTER3H || csr == MHPMCOUNTER4H)
+            wg_csr_write(t, core, csr, 0);
+    }
+    if (!writes)
+        return old;
+    if (k->in_interrupt) {   /* a documented hardware bug: the write does not happen */
+        wg_findf(t, WG_F_CORE_CSR_IN_INTERRUPT, (wg_finding){.agent = (uint8_t)core, .pc = k->run.pc, .has_pc = true,
+                 .word = op->word, .has_word = true, .subject = csr}, "CSR 0x%03x", csr);
+        return old;
+    }
+    uint32_t value = (op->spare & 3) == 1 ? operand : (op->spare & 3) == 2 ? old | operand : old & ~operand;
+    wg_csr_write(t, core, csr, value);
+    return old;
+}

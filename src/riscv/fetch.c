@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The frontend: instruction cache, prefetcher, branch predictor.
+ *
+ * The cache is two-way set associative with 16-byte lines and replaces the line used longer ago; entering
+ * a line asks for the next two. On Blackhole this is what the measured loop bodies show: up to 4096 bytes
+ * nothing is missed, at 5120 the three fifths of the lines whose sets hold three of them, from 6144 on every
+ * line; and two lines under way with ten cycles each make five cycles per line of four instructions.
+ * Decided here: the same shape for Wormhole, whose sizes alone are documented.
+ *
+ * Predecoded instructions live and die with their line: stale code runs, and is reported.
+ *
+ * Facts: InstructionCache.md, InstructionRAM.md, CSRs.md (switches), BackendConfiguration.md.
+ * Decided here: the predictor is a table of two-bit counters found by pc and the last branches'
+ * directions, backward taken until trained; returns and the last target of each indirect jump are kept.
+ */
+#include "riscv/internal.h"
+
+#include <string.h>
+
+enum { LINE = 16, PREFETCH_LINES = 2 };
+
+static unsigned sets_of(const wg_tile *t, unsigned core) { return t->arch->icache_bytes[core] / LINE / 2u; }
+
+static wg_icache_line *lookup(wg_tile *t, unsigned core, uint32_t line)
+{
+    wg_core *k = &t->core[core];
+    unsigned set = line / LINE & (sets_of(t, core) - 1);
+    for (unsigned way = 0; way < 2; way++) {
+        wg_icache_line *l = &k->icache[set * 2 + way];
+        if ((l->tag & ~(uint32_t)WG_LINE_STALE) == (line | WG_LINE_VALID))
+            return l;
+    }
+    return NULL;
+}
+
+static wg_fetch *under_way(wg_core *k, uint32_t line)
+{
+    for (unsigned i = 0; i < WG_FETCHES; i++)
+        if (k->run.fetch[i].used && k->run.fetch[i].line == line)
+            return &k->run.fetch[i];
+    return NULL;
+}
+
+static unsigned in_flight(const wg_core *k)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < WG_FETCHES; i++)
+        n += k->run.fetch[i].used;
+    return n;
+}
+
+/* A request for `line` at emit_at; false if as many as can be are under way. */
+static bool request(wg_tile *t, unsigned core, uint32_t line, uint64_t emit_at, bool prefetch)
+{
+    wg_core *k = &t->core[core];
+    if (in_flight(k) >= t->timing->fetch_in_flight)
+        return false;
+    for (unsigned i = 0; i < WG_FETCHES; i++)
+        if (k->run.fetch[i].used && k->run.fetch[i].emit_at == emit_at)
+            emit_at++;   /* one per cycle */
+    for (unsigned i = 0; i < WG_FETCHES; i++)
+        if (!k->run.fetch[i].used) {
+            k->run.fetch[i] = (wg_fetch){.used = true, .prefetch = prefetch, .line = line, .emit_at = emit_at,
+                                     .ready = WG_NEVER, .earliest = emit_at};
+            return true;
+        }
+    return false;
+}
+
+/* Are the lines behind this one present or coming? */
+static bool ask_ahead(wg_tile *t, unsigned core, uint32_t line, uint64_t at)
+{
+    wg_core *k = &t->core[core];
+    bool all = true;
+    if (k->csr.cfg0 & WG_CFG0_DIS_IC_PREFETCH)
+        return true;
+    for (unsigned i = 1; i <= PREFETCH_LINES; i++) {
+        uint32_t next = line + i * LINE;
+        if (next >= t->arch->l1_bytes || lookup(t, core, next))
+            continue;
+        all = false;
+        if (!under_way(k, next))
+            request(t, core, next, at + 1, true);
+    }
+    return all;
+}
+
+static wg_icache_line *iram_line(wg_tile *t, unsigned core, uint32_t pc)
+{
+    uint32_t line = pc & ~(uint32_t)(LINE - 1);
+    wg_icache_line *l = &t->core[core].icache[sets_of(t, core) * 2 + line / LINE % WG_IRAM_LINES];
+    if (l->tag != (line | WG_LINE_VALID)) {
+        uint32_t word[WG_LINE_OPS];
+        memcpy(word, t->regions.memory.iram + (line - WG_IRAM_BASE), sizeof word);
+        wg_decode_line(t, core, line, word, l);
+    }
+    l->checked = t->core[core].epoch;
+    return l;
+}
+
+wg_icache_line *wg_fetch_line(wg_tile *t, unsigned core, uint32_t pc, uint64_t at)
+{
+    wg_core *k = &t->core[core];
+    uint32_t line = pc & ~(uint32_t)(LINE - 1);
+    if (core == WG_CORE_NC && pc - WG_IRAM_BASE < t->arch->iram_bytes)
+        return iram_line(t, core, pc);
+    wg_icache_line *l = lookup(t, core, line);
+    if (!l) {
+        if (line < t->arch->l1_bytes && !under_way(k, line))
+            request(t, core, line, at + 1, false);
+        return NULL;
+    }
+    k->run.lru[(unsigned)(l - k->icache) / 2] = (uint8_t)((l - k->icache) & 1);
+    return l;
+}
+
+void wg_fetch_ahead(wg_tile *t, unsigned core, wg_icache_line *line, uint64_t e)
+{
+    wg_core *k = &t->core[core];
+    if (line->checked != k->epoch && ask_ahead(t, core, line->tag & ~(uint32_t)(LINE - 1), e))
+        line->checked = k->epoch;
+}
+
+const wg_icache_line *wg_fetch_peek(const wg_tile *t, unsigned core, uint32_t pc)
+{
+    const wg_core *k = &t->core[core];
+    uint32_t line = pc & ~(uint32_t)(LINE - 1);
+    unsigned first = (line / LINE & (sets_of(t, core) - 1)) * 2;
+    if (core == WG_CORE_NC && pc - WG_IRAM_BASE < t->arch->iram_bytes)
+        first = sets_of(t, core) * 2 + line / LINE % WG_IRAM_LINES;
+    for (unsigned way = 0; way < 2; way++)
+        if ((k->icache[first + way].tag & ~(uint32_t)WG_LINE_STALE) == (line | WG_LINE_VALID))
+            return &k->icache[first + way];
+    return NULL;
+}
+
+void wg_fetch_clear(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    for (unsigned i = 0; i < WG_ICACHE_LINES; i++)
+        k->icache[i].tag = 0;
+    k->epoch++;
+}
+
+/* A line has come: it replaces the one of its set that was used longer ago. */
+static void install(wg_tile *t, unsigned core, wg_fetch *f)
+{
+    wg_core *k = &t->core[core];
+    unsigned set = f->line / LINE & (sets_of(t, core) - 1);
+    unsigned way = k->icache[set * 2].tag == 0 ? 0 : k->icache[set * 2 + 1].tag == 0 ? 1 : 1u - k->run.lru[set];
+    wg_icache_line *l = &k->icache[set * 2 + way];
+    wg_decode_line(t, core, f->line, f->word, l);
+    if (f->stale)
+        l->tag |= WG_LINE_STALE;
+    k->run.lru[set] = (uint8_t)way;
+    k->epoch++;
+    f->used = false;
+}
+
+/* May the prefetcher ask for this line now? (RISC_PREFETCH_CTRL and the limit addresses.) */
+static bool prefetch_allowed(const wg_tile *t, unsigned core, uint32_t line)
+{
+    static const uint8_t enable_bit[WG_CORES] = {3, 4, 0, 1, 2};
+    uint32_t ctrl = t->regs.config.bank[0][t->arch->config_prefetch];
+    uint32_t end = t->regs.config.bank[0][t->arch->config_end_pc[core]];
+    /* Decided here: an unwritten control word means enabled, with as many requests as the hardware has. */
+    if (ctrl && !(ctrl >> enable_bit[core] & 1))
+        return false;
+    return !end || line <= end;
+}
+
+bool wg_fetch_wants(const wg_tile *t, unsigned core)
+{
+    const wg_core *k = &t->core[core];
+    for (unsigned i = 0; i < WG_FETCHES; i++)
+        if (k->run.fetch[i].used && (k->run.fetch[i].emit_at <= t->sched.now || k->run.fetch[i].ready <= t->sched.now))
+            return true;
+    return false;
+}
+
+void wg_fetch_emit(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    for (unsigned i = 0; i < WG_FETCHES; i++) {
+        wg_fetch *f = &k->run.fetch[i];
+        if (!f->used)
+            continue;
+        if (f->ready <= t->sched.now) {
+            install(t, core, f);
+        } else if (f->emit_at <= t->sched.now) {
+            f->emit_at = WG_NEVER;
+            if (f->prefetch && !prefetch_allowed(t, core, f->line)) {
+                f->used = false;
+                continue;
+            }
+            wg_request req = {.address = f->line, .pc = f->line, .kind = WG_REQ_READ, .path = WG_PATH_L1, .bytes = LINE,
+                              .core = (uint8_t)core, .tag = (uint8_t)(WG_TAG_FETCH | i)};
+            wg_memory_emit(t, &req);
+            f->earliest = req.seen_at + t->timing->fetch_back;
+        }
+    }
+}
+
+uint64_t wg_fetch_next(const wg_tile *t, unsigned core)
+{
+    const wg_core *k = &t->core[core];
+    uint64_t next = WG_NEVER;
+    for (unsigned i = 0; i < WG_FETCHES; i++) {
+        const wg_fetch *f = &k->run.fetch[i];
+        if (!f->used)
+            continue;
+        next = wg_min64(next, wg_min64(f->emit_at, f->ready));
+        if (f->emit_at == WG_NEVER && f->ready == WG_NEVER)   /* it may come this soon: run no further ahead */
+            next = wg_min64(next, wg_max64(f->earliest, t->sched.now + t->timing->fetch_back));
+    }
+    return next;
+}
+
+void wg_fetch_respond(const wg_tile *t, wg_core_run *run, unsigned slot, const uint32_t value[4])
+{
+    wg_fetch *f = &run->fetch[slot % WG_FETCHES];
+    if (!f->used)
+        return;
+    memcpy(f->word, value, sizeof f->word);
+    f->ready = t->sched.now + t->timing->fetch_back;
+}
+
+void wg_predict_call(wg_core *k, uint32_t return_pc)
+{
+    k->run.returns_top = (uint8_t)((k->run.returns_top + 1) % WG_RETURNS);
+    k->run.returns[k->run.returns_top] = return_pc;
+}
+
+static bool is_link(uint8_t reg) { return reg == 1 || reg == 5; }
+
+bool wg_predict_jalr(wg_core *k, bool enabled, uint32_t pc, uint8_t rd, uint8_t rs1, uint32_t target)
+{
+    uint32_t predicted;
+    if (!enabled)
+        return false;
+    if (is_link(rs1) && !is_link(rd)) {
+        predicted = k->run.returns[k->run.returns_top];
+        k->run.returns_top = (uint8_t)((k->run.returns_top + WG_RETURNS - 1) % WG_RETURNS);
+    } else {
+        unsigned i = pc >> 2 & (WG_TARGETS - 1);
+        predicted = k->targets[i][0] == pc ? k->targets[i][1] : pc + 4;
+        if (predicted != target) {
+            wg_core_log(k, WG_UNDO_TARGET | i * 2, k->targets[i][0]);
+            wg_core_log(k, WG_UNDO_TARGET | (i * 2 + 1), k->targets[i][1]);
+            k->targets[i][0] = pc;
+            k->targets[i][1] = target;
+        }
+    }
+    return predicted == target;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the baby core share among themselves. */
+#ifndef WG_RISCV_INTERNAL_H
+#define WG_RISCV_INTERNAL_H
+
+#include "explain/findings.h"
+#include "observe/emit.h"
+#include "riscv/core.h"
+#include "riscv/decode.h"
+#include "tile/tile.h"
+
+enum {
+    WG_RAM_BASE = 0xFFB00000u,
+    WG_IRAM_BASE = 0xFFC00000u,
+    WG_INSTRN_BUF_BASE = 0xFFE40000u,
+    WG_RUN_AHEAD = 4096        /* cycles */
+};
+
+/* cfg0 (CSRs.md) */
+enum {
+    WG_CFG0_DIS_LD_BUF_BYP = 1 << 0, WG_CFG0_DIS_BP = 1 << 1, WG_CFG0_DIS_IC_PREFETCH = 1 << 2,
+    WG_CFG0_DIS_LOW_CASH = 1 << 3, WG_CFG0_PMC_CLR_ON_RD = 1 << 8, WG_CFG0_SYNC_ALL_OPS = 1 << 9,
+    WG_CFG0_DIS_CSR_SYNC = 1 << 10, WG_CFG0_DIS_ST_MERGE = 1 << 12, WG_CFG0_ST_MERGE_TIMER = 13,
+    WG_CFG0_DIS_TRISC_CACHE = 1 << 18, WG_CFG0_DIS_REG_FORWARDING = 1 << 20,
+    WG_CFG0_DIS_PERIODIC_FLUSH = 1 << 24, WG_CFG0_DIS_TT_STATUS = 1 << 29, WG_CFG0_EN_BFLOAT = 1 << 30
+};
+#define WG_CFG0_EN_BFLOAT_RTNE 0x80000000u
+
+enum { WG_TAG_FETCH = 0x80 };   /* wg_request.tag of an instruction fetch; else the load's slot */
+enum { WG_UNDO_PREDICTOR = 1u << 24, WG_UNDO_TARGET = 2u << 24, WG_UNDO_KIND = 3u << 24 };
+
+static inline wg_core *wg_core_at(wg_tile *t, unsigned core) { return &t->core[core]; }
+static inline uint64_t wg_max64(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static inline uint64_t wg_min64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+static inline void wg_core_log(wg_core *k, uint32_t where, uint32_t old)
+{
+    if (k->saved_at != WG_NEVER && k->undo_count < WG_UNDO)
+        k->undo[k->undo_count++] = (wg_undo){where, old};
+}
+/* Running ahead has to stop while there is still room in the log. */
+static inline bool wg_core_log_full(const wg_core *k) { return k->undo_count + 32 > WG_UNDO; }
+
+/* Has the core executed anything that enters EX1 in this cycle or later? (Before phase J.) */
+static inline bool wg_core_ahead(const wg_tile *t, const wg_core *k)
+{
+    return k->run.last >= t->sched.now && k->saved_at != WG_NEVER;
+}
+
+/* core.c: running ahead starts anew from the present state. */
+void wg_core_checkpoint(wg_tile *t, unsigned core);
+
+/* exec.c: executes what enters EX1 before `stop`, as far as it is private; instructions that must meet the
+ * clock are executed if they enter EX1 in the current cycle. Returns when to go on, WG_NEVER if woken. */
+uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop);
+/* Why the next instruction cannot enter EX1 in the current cycle; retry_at: when it can, WG_NEVER if not known. */
+void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why);
+
+/* lsu.c */
+typedef enum wg_lsu_result { WG_LSU_DONE, WG_LSU_SHARED } wg_lsu_result;
+/* A load that entered EX1 in `e`: answered privately, with the cycles in which it entered the load/store unit and
+ * in which its value can be used, or not. */
+wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint64_t e,
+                          uint32_t *value, uint64_t *entered, uint64_t *done);
+/* A store: into the queue if there is certainly room. */
+wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t *m);
+/* The store queue's private entries that leave before cycle `before`. */
+void wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before);
+/* Loads that are done by `time` leave; their lines fill the L0 cache. */
+void wg_lsu_settle(wg_core *k, uint64_t time);
+void wg_lsu_flush_l0(wg_core *k);
+/* Phase I; true if anything changed. */
+void wg_lsu_emit(wg_tile *t, unsigned core);
+bool wg_lsu_wants(wg_tile *t, unsigned core);
+/* The next cycle in which the load/store unit has something to do that others can see. */
+uint64_t wg_lsu_next(const wg_tile *t, unsigned core);
+/* The cycle before which running ahead must stop because of loads under way. */
+uint64_t wg_lsu_bound(const wg_tile *t, unsigned core);
+void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, const uint32_t value[4]);
+uint32_t wg_load_value(const uint32_t line[4], uint32_t address, uint8_t size);
+void wg_lsu_why(const wg_tile *t, unsigned core, wg_stall *why);
+
+/* fetch.c */
+/* The line that holds pc, if EX1 can have it in cycle `at`; else NULL, and what is missing is on its way. */
+wg_icache_line *wg_fetch_line(wg_tile *t, unsigned core, uint32_t pc, uint64_t at);
+/* An instruction of `line` has entered EX1 in `e`: asks for the lines behind it. */
+void wg_fetch_ahead(wg_tile *t, unsigned core, wg_icache_line *line, uint64_t e);
+/* The same without effects. */
+const wg_icache_line *wg_fetch_peek(const wg_tile *t, unsigned core, uint32_t pc);
+bool wg_fetch_wants(const wg_tile *t, unsigned core);
+void wg_fetch_emit(wg_tile *t, unsigned core);        /* phase I: requests and arrivals */
+uint64_t wg_fetch_next(const wg_tile *t, unsigned core);
+void wg_fetch_respond(const wg_tile *t, wg_core_run *run, unsigned slot, const uint32_t value[4]);
+void wg_fetch_clear(wg_tile *t, unsigned core);
+/* The predictor: was the direction (and target) foreseen? Learns from it. Counters: 0 untrained (backward is
+ * taken, forward not), 1 strongly not taken … 4 strongly taken. */
+static inline bool wg_predict_branch(wg_core *k, bool enabled, uint32_t pc, bool backward, bool taken)
+{
+    if (!enabled)
+        return !taken;
+    unsigned i = (pc >> 2 ^ (uint32_t)k->run.history << 2) % WG_PREDICTOR;
+    uint8_t counter = k->predictor[i];
+    bool predicted = counter ? counter > 2 : backward;
+    uint8_t next = taken ? (counter == 0 ? 3 : counter < 4 ? counter + 1 : 4)
+                         : (counter == 0 ? 2 : counter > 1 ? counter - 1 : 1);
+    if (next != counter) {
+        wg_core_log(k, WG_UNDO_PREDICTOR | i, counter);
+        k->predictor[i] = next;
+    }
+    k->run.history = (uint8_t)(k->run.history << 1 | taken);
+    return predicted == taken;
+}
+bool wg_predict_jalr(wg_core *k, bool enabled, uint32_t pc, uint8_t rd, uint8_t rs1, uint32_t target);
+void wg_predict_call(wg_core *k, uint32_t return_pc);
+
+/* csr.c */
+uint32_t wg_csr_read(wg_tile *t, unsigned core, uint32_t csr, bool *known);
+void wg_csr_write(wg_tile *t, unsigned core, uint32_t csr, uint32_t value);
+/* executes a CSR instruction in the current cycle; returns the old value */
+uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op);
+
+/* fp.c */
+uint32_t wg_fp_execute(wg_core *k, const wg_op *op);
+
+/* vector.c: T2's vector instructions, in the current cycle. False if not an instruction of this core. */
+typedef struct wg_vector_step {
+    uint32_t cycles;        /* EX1 is occupied */
+    bool write_x;
+    uint32_t x;
+} wg_vector_step;
+bool wg_vector_execute(wg_tile *t, unsigned core, const wg_op *op, wg_vector_step *out);
+
+#endif

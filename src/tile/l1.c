@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* L1's contents and the arbitration of its ports and banks: see l1.h. */
+#include "tile/l1.h"
+
+#include <string.h>
+#include "tile/tile.h"
+
+enum { LINE = 16, NO_PORT = 0xFF };
+
+/*
+ * Which port a client uses and which input of that port's mux it is (L1.md, diagram). The units that
+ * share an input share one mux more below it; Decided here: they take that input first come, first served.
+ */
+static const struct { uint8_t port, input; } places[WG_L1_CLIENTS] = {
+    [WG_L1_CORE_B] = {2, 1}, [WG_L1_CORE_NC] = {2, 2}, [WG_L1_CORE_T0] = {2, 3},
+    [WG_L1_CORE_T1] = {3, 0}, [WG_L1_CORE_T2] = {3, 1},
+    [WG_L1_UNPACK0] = {0, 0}, [WG_L1_UNPACK1] = {1, 2},
+    [WG_L1_UNPACK0_EXPONENTS] = {2, 0}, [WG_L1_UNPACK1_EXPONENTS] = {2, 0},
+    [WG_L1_PACK0] = {8, 0}, [WG_L1_PACK1] = {1, 1}, [WG_L1_PACK2] = {2, 0}, [WG_L1_PACK3] = {3, 2},
+    [WG_L1_PACK0_READ] = {2, 0}, [WG_L1_SCALAR] = {2, 0}, [WG_L1_MOVER_READ] = {2, 0},
+    [WG_L1_MOVER_WRITE] = {3, 2}, [WG_L1_TDMA] = {3, 2},
+    [WG_L1_NOC0_WRITE] = {4, 0}, [WG_L1_NOC0_READ] = {6, 0}, [WG_L1_NOC1_WRITE] = {12, 0},
+    [WG_L1_NOC1_READ] = {14, 0}, [WG_L1_HOST] = {NO_PORT, 0},
+};
+
+/* The cores on a port, by mux input. */
+static const uint8_t core_at[WG_L1_PORTS][4] = {
+    [2] = {NO_PORT, WG_CORE_B, WG_CORE_NC, WG_CORE_T0},
+    [3] = {WG_CORE_T1, WG_CORE_T2, NO_PORT, NO_PORT},
+};
+enum { INPUTS = 4 };
+
+unsigned wg_l1_port(wg_l1_client client) { return places[client].port; }
+
+void wg_l1_reset(wg_tile *t) { memset(&t->regions.memory.l1, 0, sizeof t->regions.memory.l1); }
+
+/* Lines that a core may hold in a cache: it learns of the change. (A core's own stores look after its L0.) */
+static void notify(wg_tile *t, wg_l1_client client, uint32_t first, uint32_t last)
+{
+    wg_l1_ports *p = &t->regions.memory.l1;
+    unsigned writer = client <= WG_L1_CORE_T2 ? (unsigned)client : WG_CORES;
+    for (uint32_t line = first / LINE; line <= last / LINE; line++) {
+        unsigned watch = p->watch[line];
+        if (__builtin_expect(!(watch & ~(1u << writer)), 1))
+            continue;
+        p->watch[line] = 0;   /* whoever still holds it afterwards says so again */
+        wg_core_l1_changed(t, watch & WG_L1_WATCH_CODE ? (1u << WG_CORES) - 1 : watch, line * LINE, writer);
+    }
+}
+
+void wg_l1_read(const wg_tile *t, uint32_t address, uint32_t bytes, void *to)
+{
+    uint32_t size = t->arch->l1_bytes;
+    if (wg_l1_holds(size, address, bytes)) {
+        memcpy(to, t->l1 + address, bytes);
+        return;
+    }
+    memset(to, 0, bytes);
+    if (address < size)
+        memcpy(to, t->l1 + address, size - address);
+}
+
+void wg_l1_write(wg_tile *t, wg_l1_client client, uint32_t address, uint32_t bytes, const void *from)
+{
+    uint32_t size = t->arch->l1_bytes;
+    if (!bytes || address >= size)
+        return;
+    if (bytes > size - address)
+        bytes = size - address;
+    memcpy(t->l1 + address, from, bytes);
+    notify(t, client, address, address + bytes - 1);
+}
+
+void wg_l1_write_masked(wg_tile *t, wg_l1_client client, uint32_t line, uint16_t mask, const uint32_t data[4])
+{
+    line &= ~(uint32_t)(LINE - 1);
+    if (!wg_l1_holds(t->arch->l1_bytes, line, LINE))
+        return;
+    uint8_t bytes[LINE];
+    memcpy(bytes, data, LINE);
+    if (mask == 0xFFFF) {
+        memcpy(t->l1 + line, bytes, LINE);
+    } else {
+        for (unsigned i = 0; i < LINE; i++)
+            if (mask >> i & 1)
+                t->l1[line + i] = bytes[i];
+    }
+    notify(t, client, line, line);
+}
+
+uint32_t wg_l1_atomic(wg_tile *t, wg_l1_client client, uint32_t address, uint8_t funct5, uint32_t operand)
+{
+    address &= ~3u;
+    if (!wg_l1_holds(t->arch->l1_bytes, address, 4))
+        return 0;
+    uint32_t old, new;
+    memcpy(&old, t->l1 + address, 4);
+    switch (funct5) {
+    case 0x01: new = operand; break;
+    case 0x00: new = old + operand; break;
+    case 0x04: new = old ^ operand; break;
+    case 0x0C: new = old & operand; break;
+    case 0x08: new = old | operand; break;
+    case 0x10: new = (int32_t)old < (int32_t)operand ? old : operand; break;
+    case 0x14: new = (int32_t)old > (int32_t)operand ? old : operand; break;
+    case 0x18: new = old < operand ? old : operand; break;
+    case 0x1C: new = old > operand ? old : operand; break;
+    default: return old;
+    }
+    memcpy(t->l1 + address, &new, 4);
+    notify(t, client, address, address);
+    return old;
+}
+
+/* Does a core's request wait at this mux input? */
+static bool core_waits(const wg_tile *t, unsigned port, unsigned input)
+{
+    unsigned core = core_at[port][input];
+    if (core == NO_PORT || core >= WG_CORES)
+        return false;
+    const wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_L1];
+    return lane->count && lane->queue[lane->head].seen_at <= t->sched.now;
+}
+
+bool wg_l1_ask_port(wg_tile *t, wg_l1_client client, unsigned port, uint32_t address, wg_l1_access access,
+                    uint64_t *retry)
+{
+    if (client == WG_L1_HOST || port >= WG_L1_PORTS)
+        return true;
+    wg_l1_ports *p = &t->regions.memory.l1;
+    uint64_t now = t->sched.now;
+    unsigned bank = address / LINE % t->arch->l1_banks;
+    uint64_t free = p->port_free[port] > p->bank_free[bank] ? p->port_free[port] : p->bank_free[bank];
+    if (free > now) {
+        *retry = free;
+        return false;
+    }
+    /* Units ask before the cores are served in the cycle: a core whose turn comes first keeps its turn. */
+    unsigned input = client <= WG_L1_CORE_T2 || port == places[client].port ? places[client].input : 0;
+    if (port == 2 || port == 3) {
+        for (unsigned i = 0; i < INPUTS; i++) {
+            unsigned at = (p->turn[port] + i) % INPUTS;
+            if (at == input)
+                break;
+            if (core_waits(t, port, at)) {
+                *retry = now + 1;
+                return false;
+            }
+        }
+        p->turn[port] = (uint8_t)((input + 1) % INPUTS);
+    }
+    uint64_t until = now + (access == WG_L1_NARROW ? t->timing->narrow_write : 1);
+    p->port_free[port] = until;
+    p->bank_free[bank] = until;
+    return true;
+}
+
+bool wg_l1_ask(wg_tile *t, wg_l1_client client, uint32_t address, wg_l1_access access, uint64_t *retry)
+{
+    return wg_l1_ask_port(t, client, places[client].port, address, access, retry);
+}

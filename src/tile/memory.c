@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lanes of memory requests and their dispatch to the regions: see memory.h. */
+#include "tile/memory.h"
+
+#include <string.h>
+#include "frontend/auto_ttsync.h"
+#include "observe/emit.h"
+#include "tile/tile.h"
+
+enum { CORE_PORT_FIRST = 2, CORE_PORT_LAST = 3, PORT_INPUTS = 4 };
+
+/* Regions that serve all cores and take one request per cycle in all (MemoryOrdering.md). */
+static const uint32_t one_per_cycle = 1u << WG_PATH_SLOW_RAM | 1u << WG_PATH_GPR | 1u << WG_PATH_CONFIG |
+                                      1u << WG_PATH_TDMA | 1u << WG_PATH_DST | 1u << WG_PATH_TILE_REGS |
+                                      1u << WG_PATH_NIU0 | 1u << WG_PATH_NIU1 | 1u << WG_PATH_OVERLAY;
+/* What Auto TTSync and the Wait Gate's condition on RISC-V requests follow (GATE-17). */
+static const uint32_t tracked = 1u << WG_PATH_GPR | 1u << WG_PATH_CONFIG | 1u << WG_PATH_TDMA;
+static const uint32_t not_dispatched = 1u << WG_PATH_L1 | 1u << WG_PATH_PUSH;
+
+unsigned wg_lane_of(unsigned path, unsigned index)
+{
+    if (path == WG_PATH_MAILBOX_READ && index)
+        return WG_LANE_MAILBOX_READ + (index - 1) % 3;
+    if (path == WG_PATH_MAILBOX_WRITE && index)
+        return WG_LANE_MAILBOX_WRITE + (index - 1) % 3;
+    return path;
+}
+
+void wg_regions_reset(wg_tile *t)
+{
+    memset(&t->regions.memory, 0, sizeof t->regions.memory);
+    wg_windows_reset(t);
+}
+
+bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path, unsigned index)
+{
+    unsigned travel = t->timing->path[path].travel;
+    return t->regions.memory.lane[core][wg_lane_of(path, index)].count <= travel;
+}
+
+void wg_memory_emit(wg_tile *t, wg_request *req)
+{
+    wg_memory *m = &t->regions.memory;
+    unsigned index = wg_lane_of(req->path, req->index);
+    wg_lane *lane = &m->lane[req->core][index];
+    req->seen_at = t->sched.now + t->timing->path[req->path].travel +
+                   wg_perturb(t, WG_SITE_TRAVEL, WG_AGENT_CORE_B + req->core, ++m->emitted[req->core]);
+    if (req->seen_at < lane->last_seen_at)
+        req->seen_at = lane->last_seen_at;
+    lane->last_seen_at = req->seen_at;
+    if (lane->count == WG_LANE_DEPTH)   /* cannot happen: four loads and a path's stages are fewer */
+        return;
+    lane->queue[(lane->head + lane->count++) % WG_LANE_DEPTH] = *req;
+    if (lane->count == 1)
+        lane->retry_at = 0;
+    m->active[req->core] |= 1u << index;
+    wg_ttsync_note_emitted(t, req->core, (wg_path)req->path, req->address, req->kind == WG_REQ_WRITE);
+    wg_wake_at(&t->sched, req->path == WG_PATH_PUSH ? WG_AGENT_PUSHES : WG_AGENT_REGIONS, req->seen_at);
+    WG_EMIT(t, WG_EV_CORE_REQUEST, WG_AGENT_CORE_B + req->core, .a = req->address, .b = req->data[0], .c = req->kind,
+            .pc = req->pc);
+}
+
+void wg_memory_drop(wg_tile *t, unsigned core)
+{
+    wg_memory *m = &t->regions.memory;
+    for (unsigned i = 0; i < WG_REQUEST_LANES; i++)
+        m->lane[core][i].count = 0;
+    m->active[core] = 0;
+    wg_ttsync_core_stopped(t, core);
+    wg_wake_threads(&t->sched);
+}
+
+unsigned wg_memory_pending_on(const wg_tile *t, unsigned core, unsigned path)
+{
+    return path < WG_PATH_COUNT && core < WG_CORES ? t->regions.memory.lane[core][path].count : 0;
+}
+
+unsigned wg_memory_pending(const wg_tile *t, unsigned core)
+{
+    return wg_memory_pending_on(t, core, WG_PATH_GPR) + wg_memory_pending_on(t, core, WG_PATH_CONFIG) +
+           wg_memory_pending_on(t, core, WG_PATH_TDMA);
+}
+
+bool wg_iram_write(wg_tile *t, uint32_t offset, uint32_t bytes, const void *from)
+{
+    if (offset > t->arch->iram_bytes || bytes > t->arch->iram_bytes - offset)
+        return false;
+    wg_core_sync(t, WG_CORE_NC);
+    memcpy(t->regions.memory.iram + offset, from, bytes);
+    return true;
+}
+
+/* The head has been processed. */
+static void take(wg_tile *t, unsigned core, unsigned index, const uint32_t value[4])
+{
+    wg_memory *m = &t->regions.memory;
+    wg_lane *lane = &m->lane[core][index];
+    wg_request req = lane->queue[lane->head];
+    lane->head = (uint8_t)((lane->head + 1) % WG_LANE_DEPTH);
+    lane->retry_at = 0;
+    lane->why.reason = WG_STALL_NONE;
+    if (!--lane->count)
+        m->active[core] &= ~(1u << index);
+    if (tracked >> req.path & 1) {
+        wg_ttsync_note_processed(t, core, (wg_path)req.path, req.address, req.kind == WG_REQ_WRITE);
+        wg_wake_threads(&t->sched);
+    }
+    WG_EMIT(t, WG_EV_CORE_RESPONSE, WG_AGENT_CORE_B + core, .a = req.address, .b = value[0], .c = req.kind, .pc = req.pc);
+    wg_core_respond(t, &req, value);
+}
+
+/* Offers a lane's head to its region; true if it was processed. */
+static bool offer(wg_tile *t, unsigned core, unsigned index)
+{
+    wg_lane *lane = &t->regions.memory.lane[core][index];
+    const wg_request *req = &lane->queue[lane->head];
+    if (req->seen_at > t->sched.now)
+        return false;
+    wg_region_fn handler = wg_region_handlers[req->path];
+    uint32_t value[4] = {0};
+    wg_stall why = {.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
+    wg_region_answer answer = WG_REGION_DONE;
+    if ((tracked >> req->path & 1) &&
+        wg_ttsync_core_blocked(t, core, (wg_path)req->path, req->address, req->kind == WG_REQ_WRITE, &why))
+        answer = WG_REGION_WAIT;
+    else if (handler)
+        answer = handler(t, req, value, &why);
+    if (answer == WG_REGION_DONE) {
+        take(t, core, index, value);
+        return true;
+    }
+    lane->why = why;
+    lane->retry_at = answer == WG_REGION_WAIT ? why.retry_at : WG_NEVER;
+    return false;
+}
+
+static void serve_l1(wg_tile *t, unsigned core)
+{
+    wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_L1];
+    const wg_request *req = &lane->queue[lane->head];
+    wg_l1_access access = req->kind == WG_REQ_READ                                ? WG_L1_READ
+                          : req->kind == WG_REQ_WRITE && req->byte_mask == 0xFFFF ? WG_L1_WRITE
+                                                                                  : WG_L1_NARROW;
+    uint64_t retry = 0;
+    if (!wg_l1_ask(t, (wg_l1_client)core, req->address, access, &retry)) {
+        lane->retry_at = retry;
+        lane->why = (wg_stall){.reason = WG_STALL_L1_PORT, .resource = (uint16_t)wg_l1_port((wg_l1_client)core),
+                               .holder = WG_AGENT_NONE, .retry_at = retry};
+        return;
+    }
+    uint32_t value[4] = {0};
+    if (req->kind == WG_REQ_READ)   /* the whole line: the core picks its bytes, and its L0 cache keeps the rest */
+        wg_l1_read(t, req->address & ~15u, 16, value);
+    else if (req->kind == WG_REQ_ATOMIC)
+        value[0] = wg_l1_atomic(t, (wg_l1_client)core, req->address, req->op, req->data[0]);
+    else
+        wg_l1_write_masked(t, (wg_l1_client)core, req->address, req->byte_mask, req->data);
+    take(t, core, WG_PATH_L1, value);
+}
+
+/* Which core sits at which input of the two ports the cores use (see l1.c). */
+static const uint8_t port_core[2][PORT_INPUTS] = {{WG_CORES, WG_CORE_B, WG_CORE_NC, WG_CORE_T0},
+                                                  {WG_CORE_T1, WG_CORE_T2, WG_CORES, WG_CORES}};
+
+static void serve_ports(wg_tile *t)
+{
+    wg_memory *m = &t->regions.memory;
+    for (unsigned port = CORE_PORT_FIRST; port <= CORE_PORT_LAST; port++) {
+        for (unsigned i = 0; i < PORT_INPUTS; i++) {
+            unsigned core = port_core[port - CORE_PORT_FIRST][(m->l1.turn[port] + i) % PORT_INPUTS];
+            if (core >= WG_CORES || !(m->active[core] >> WG_PATH_L1 & 1))
+                continue;
+            wg_lane *lane = &m->lane[core][WG_PATH_L1];
+            if (lane->queue[lane->head].seen_at > t->sched.now)
+                continue;
+            serve_l1(t, core);   /* granted or not: the port's choice blocks those behind it */
+            break;
+        }
+    }
+}
+
+/* The next cycle in which a lane's head can be offered. */
+static uint64_t lane_next(const wg_lane *lane, uint64_t now)
+{
+    uint64_t seen_at = lane->queue[lane->head].seen_at;
+    if (seen_at > now)
+        return seen_at;
+    return lane->retry_at > now ? lane->retry_at : now + 1;
+}
+
+void wg_regions_tick(wg_tile *t)
+{
+    wg_memory *m = &t->regions.memory;
+    uint32_t any = 0;
+    for (unsigned core = 0; core < WG_CORES; core++)
+        any |= m->active[core];
+    if (any >> WG_PATH_L1 & 1)
+        serve_ports(t);
+    for (uint32_t paths = any & one_per_cycle; paths; paths &= paths - 1) {
+        unsigned path = (unsigned)__builtin_ctz(paths);
+        for (unsigned i = 0; i < WG_CORES; i++) {
+            unsigned core = (m->turn[path] + i) % WG_CORES;
+            if ((m->active[core] >> path & 1) && offer(t, core, path)) {
+                m->turn[path] = (uint8_t)((core + 1) % WG_CORES);
+                break;
+            }
+        }
+    }
+    uint64_t next = WG_NEVER;
+    for (unsigned core = 0; core < WG_CORES; core++) {
+        for (uint32_t lanes = m->active[core] & ~one_per_cycle & ~not_dispatched; lanes; lanes &= lanes - 1)
+            offer(t, core, (unsigned)__builtin_ctz(lanes));
+        for (uint32_t lanes = m->active[core] & ~(1u << WG_PATH_PUSH); lanes; lanes &= lanes - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(lanes);
+            uint64_t at = lane_next(&m->lane[core][lane], t->sched.now);
+            /* a region that made no promise is asked again when somebody wakes the regions */
+            if (at < next)
+                next = at;
+        }
+    }
+    wg_wake_at(&t->sched, WG_AGENT_REGIONS, next);
+}
+
+void wg_regions_push(wg_tile *t)
+{
+    wg_memory *m = &t->regions.memory;
+    uint64_t next = WG_NEVER;
+    for (unsigned core = 0; core < WG_CORES; core++) {
+        if (!(m->active[core] >> WG_PATH_PUSH & 1))
+            continue;
+        wg_lane *lane = &m->lane[core][WG_PATH_PUSH];
+        wg_request *req = &lane->queue[lane->head];
+        if (req->seen_at > t->sched.now) {
+            next = req->seen_at < next ? req->seen_at : next;
+            continue;
+        }
+        wg_stall why = {.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
+        unsigned words = req->bytes / 4u;
+        unsigned taken = wg_push_words(t, req->index % WG_THREADS, (wg_core_id)core, req->pc, req->data, words, &why);
+        if (taken >= words) {
+            take(t, core, WG_PATH_PUSH, req->data);
+            if (lane->count && lane->queue[lane->head].seen_at < next)
+                next = lane->queue[lane->head].seen_at > t->sched.now ? lane->queue[lane->head].seen_at
+                                                                      : t->sched.now + 1;
+            continue;
+        }
+        memmove(req->data, req->data + taken, (words - taken) * 4);
+        req->bytes = (uint8_t)((words - taken) * 4);
+        req->pc += taken * 4;
+        lane->why = why;
+        uint64_t retry = taken ? t->sched.now + 1 : why.retry_at;
+        if (retry <= t->sched.now)
+            retry = t->sched.now + 1;
+        next = retry < next ? retry : next;
+    }
+    wg_wake_at(&t->sched, WG_AGENT_PUSHES, next);
+}

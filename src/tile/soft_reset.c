@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Soft reset: RISCV_DEBUG_REG_SOFT_RESET_0, reset vectors, and what entering and leaving reset does.
+ *
+ * A write is stored at once; its edges are taken in phase A of the next cycle. A host writes in phase A,
+ * between two cycles: its edges are taken at once.
+ *
+ * Facts: SoftReset.md of each architecture. BH takes the vectors of T0–T2 and NC from debug
+ * registers, WH from backend configuration; B starts at 0.
+ */
+#include "backend/config.h"
+#include "explain/findings.h"
+#include "isa/tile_regs.h"
+#include "observe/emit.h"
+#include "tile/tile.h"
+
+enum {
+    RESET_THCON = 1 << 9, RESET_FPU = 1 << 10,
+    RESET_SRCA_OWNER = 1 << 15, RESET_SRCB = 1 << 16, RESET_DST = 1 << 17, RESET_SRCA_COLUMNS = 15 << 19,
+    RESET_CORES = 1 << 11 | 7 << 12 | 1 << 18,
+    RESET_KNOWN = (1 << 24) - 1
+};
+
+static const uint32_t core_bit[WG_CORES] = {
+    [WG_CORE_B] = 1 << 11, [WG_CORE_NC] = 1 << 18, [WG_CORE_T0] = 1 << 12, [WG_CORE_T1] = 1 << 13,
+    [WG_CORE_T2] = 1 << 14,
+};
+
+/*
+ * Where a core finds its vector: in a debug register if this architecture has it (BH), else in
+ * backend configuration (WH); used if its bit of the override enable is set.
+ */
+typedef struct vector_source {
+    uint16_t pc_reg, enable_reg;   /* wg_reg_id */
+    uint16_t pc_cfg, enable_cfg;   /* wg_cfg_id */
+    uint8_t bit;
+    uint32_t fixed;                /* without the override */
+} vector_source;
+
+#define TRISC_VECTOR(i, address)                                                                                      \
+    {WG_REG_DEBUG_trisc##i##_reset_pc, WG_REG_DEBUG_trisc_reset_pc_override, WG_CFG_TRISC_RESET_PC_SEC##i##_PC,       \
+     WG_CFG_TRISC_RESET_PC_OVERRIDE_Reset_PC_Override_en, i, address}
+static const vector_source vectors[WG_CORES] = {
+    [WG_CORE_NC] = {WG_REG_DEBUG_ncrisc_reset_pc, WG_REG_DEBUG_ncrisc_reset_pc_override, WG_CFG_NCRISC_RESET_PC_PC,
+                    WG_CFG_NCRISC_RESET_PC_OVERRIDE_Reset_PC_Override_en, 0, 0x12000},
+    [WG_CORE_T0] = TRISC_VECTOR(0, 0x06000),
+    [WG_CORE_T1] = TRISC_VECTOR(1, 0x0A000),
+    [WG_CORE_T2] = TRISC_VECTOR(2, 0x0E000),
+};
+
+static uint32_t vector_word(const wg_tile *t, uint16_t reg, uint16_t cfg)
+{
+    const wg_tile_reg *r = &wg_tile_regs[t->arch->id][reg];
+    if (r->count)
+        return t->regions.control.word[r->offset / 4 % WG_TILE_REG_WORDS];
+    return wg_cfg_get(t->arch->id, (wg_cfg_id)cfg, t->regs.config.bank[0]);
+}
+
+uint32_t wg_reset_vector(const wg_tile *t, unsigned core)
+{
+    if (core == WG_CORE_B)
+        return 0;
+    const vector_source *v = &vectors[core];
+    return vector_word(t, v->enable_reg, v->enable_cfg) >> v->bit & 1 ? vector_word(t, v->pc_reg, v->pc_cfg) : v->fixed;
+}
+
+bool wg_reset_clears_ram(const wg_tile *t, unsigned core)
+{
+    static const uint8_t keep_bit[WG_CORES] = {
+        [WG_CORE_T0] = 0, [WG_CORE_T1] = 2, [WG_CORE_T2] = 4, [WG_CORE_B] = 6, [WG_CORE_NC] = 8,
+    };
+    const wg_tile_reg *r = &wg_tile_regs[t->arch->id][WG_REG_DEBUG_disable_reset];
+    /* WH has no such register, and its RAM keeps its contents (SoftReset.md names no clearing). */
+    return r->count && !(t->regions.control.word[r->offset / 4 % WG_TILE_REG_WORDS] >> keep_bit[core] & 1);
+}
+
+void wg_soft_reset_write(wg_tile *t, uint32_t value)
+{
+    t->regions.control.soft_reset = value;
+    if (t->sched.phase == WG_PHASE_ARRIVALS)
+        wg_soft_reset_edges(t);   /* a host may assert and release without a cycle between */
+    else
+        wg_arrive(&t->sched);
+}
+
+void wg_soft_reset_release(wg_tile *t, unsigned core, uint32_t entry)
+{
+    wg_tile_control *c = &t->regions.control;
+    if (entry != UINT32_MAX) {
+        c->entry[core] = entry;
+        c->entry_given |= (uint8_t)(1u << core);
+    }
+    wg_soft_reset_write(t, c->soft_reset & ~core_bit[core]);
+}
+
+void wg_soft_reset_hold(wg_tile *t, unsigned core)
+{
+    wg_soft_reset_write(t, t->regions.control.soft_reset | core_bit[core]);
+}
+
+static void core_enters(wg_tile *t, unsigned core)
+{
+    wg_core_stop(t, core);
+    wg_mailboxes_discard(t, core);
+    if (core >= WG_CORE_T0) {
+        wg_pcbuf_stop(t, core - WG_CORE_T0);
+        wg_frontend_discard(t, core - WG_CORE_T0);
+    }
+    WG_EMIT(t, WG_EV_CORE_STATE, WG_AGENT_CORE_B + core, .a = 0);
+}
+
+static void core_leaves(wg_tile *t, unsigned core)
+{
+    wg_tile_control *c = &t->regions.control;
+    if (core >= WG_CORE_T0)
+        wg_pcbuf_discard(t, core - WG_CORE_T0);
+    uint32_t pc = c->entry_given >> core & 1 ? c->entry[core] : wg_reset_vector(t, core);
+    c->entry_given &= (uint8_t)~(1u << core);
+    wg_core_start(t, core, pc);
+    wg_pic_returned(t);
+    WG_EMIT(t, WG_EV_CORE_STATE, WG_AGENT_CORE_B + core, .a = 1, .pc = pc);
+}
+
+/* Source registers, bank ownership, Dst validity: the parts of unit resets that are plain state. */
+static void registers_enter(wg_tile *t, uint32_t rising)
+{
+    wg_src *src = &t->regs.src;
+    uint32_t columns = rising & RESET_FPU ? 15 : (rising & RESET_SRCA_COLUMNS) >> 19;
+    for (unsigned bank = 0; bank < 2; bank++)
+        for (unsigned row = 0; row < 64; row++)
+            for (unsigned col = 0; col < 16; col++) {
+                if (columns >> col / 4 & 1)
+                    src->a[bank][row][col] = 0;
+                if (rising & RESET_SRCB)
+                    src->b[bank][row][col] = 0;
+            }
+    for (unsigned bank = 0; bank < 2; bank++) {
+        wg_src_touched(src, WG_SRCA, bank);
+        wg_src_touched(src, WG_SRCB, bank);
+    }
+    if (rising & RESET_SRCA_OWNER) {
+        src->owner_a[0] = src->owner_a[1] = WG_SRC_UNPACKERS;
+        src->matrix_bank_a = src->unpack_bank_a = 0;
+    }
+    if (rising & RESET_SRCB) {
+        src->owner_b[0] = src->owner_b[1] = WG_SRC_UNPACKERS;
+        src->matrix_bank_b = src->unpack_bank_b = 0;
+    }
+    if (rising & RESET_DST)
+        for (unsigned i = 0; i < sizeof t->regs.dst.undefined / sizeof *t->regs.dst.undefined; i++)
+            t->regs.dst.undefined[i] = 0;   /* as ZEROACC with Revert */
+    wg_wake_threads(&t->sched);
+}
+
+void wg_soft_reset_edges(wg_tile *t)
+{
+    wg_tile_control *c = &t->regions.control;
+    uint32_t rising = c->soft_reset & ~c->soft_reset_seen, falling = c->soft_reset_seen & ~c->soft_reset;
+    if (!rising && !falling)
+        return;
+    c->soft_reset_seen = c->soft_reset;
+    for (unsigned core = 0; core < WG_CORES; core++) {
+        if (rising & core_bit[core])
+            core_enters(t, core);
+        if (falling & core_bit[core])
+            core_leaves(t, core);
+    }
+    if ((rising | falling) & RESET_THCON)
+        wg_config_thcon_reset(t, (rising & RESET_THCON) != 0);
+    if (rising & (RESET_FPU | RESET_SRCA_OWNER | RESET_SRCB | RESET_DST | RESET_SRCA_COLUMNS))
+        registers_enter(t, rising);
+    uint32_t units = rising & RESET_KNOWN & ~(uint32_t)RESET_CORES;
+    if (units)
+        wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER,
+                 (wg_finding){.agent = WG_AGENT_HOST, .subject = 0xFFB121B0, .value = c->soft_reset},
+                 "soft reset of units (bits 0x%x): register contents are reset, work in flight goes on", units);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tile: all of its units by value, and the schedule that drives them.
+ *
+ *      B  NC  T0  T1  T2         five baby cores (src/riscv), each with RAM, caches, load/store unit
+ *      |   |   |   |   |
+ *   ---+---+---+---+---+---      requests to the regions (src/tile)
+ *      |       |   |   |
+ *      |     FIFO FIFO FIFO      three frontends (src/frontend)
+ *      |     MOP  MOP  MOP
+ *      +-mux-+-mux-+-mux
+ *           Replay … gate
+ *      Sync Unpack Matrix Pack Vector Scalar Config Mover Misc   nine unit kinds (src/backend)
+ *
+ * Everything below `env` is state: a snapshot copies it. No pointers in there, only indices.
+ */
+#ifndef WG_TILE_H
+#define WG_TILE_H
+
+#include "arch/arch.h"
+#include "backend/units_state.h"
+#include "engine/agents.h"
+#include "frontend/frontend.h"
+#include "regs/regs.h"
+#include "riscv/core.h"
+#include "tile/regions.h"
+
+typedef struct wg_tile wg_tile;
+struct wg_device;
+
+struct wg_tile {
+    /* Environment: set at creation, not part of a snapshot. */
+    struct wg_device *dev;
+    const wg_arch *arch;
+    const wg_timing *timing;
+    uint64_t watched;          /* event kinds that somebody observes */
+    uint64_t limit;            /* the run ends before this cycle: nobody runs ahead of it */
+    bool lockstep;
+    bool l1_watched;           /* the run ends when a word of L1 has a value: no write happens ahead of its cycle */
+    uint8_t simd;              /* wg_simd: the host vector code in use */
+    uint8_t index;
+    uint8_t *l1;               /* arch->l1_bytes */
+
+    /* State. */
+    wg_schedule sched;
+    uint64_t seed;
+    wg_core core[WG_CORES];
+    wg_frontend frontend[WG_THREADS];
+    wg_backend backend;
+    wg_regs regs;
+    wg_regions regions;
+};
+#define WG_TILE_STATE_OFFSET offsetof(wg_tile, sched)
+
+/* One cycle's phases for all agents that are due (time.md rule 2). */
+void wg_tile_cycle(wg_tile *t);
+/* The earliest cycle at which any agent could act; WG_NEVER if none can. */
+uint64_t wg_tile_next(const wg_tile *t);
+void wg_tile_reset(wg_tile *t);
+
+/* Perturbation (time.md rule 13). */
+typedef enum wg_site { WG_SITE_ACCEPT, WG_SITE_COMPLETE, WG_SITE_TRAVEL, WG_SITE_FIFO_TAKE, WG_SITE_NOC_HOP } wg_site;
+uint32_t wg_perturb_draw(uint64_t seed, wg_site site, unsigned agent, uint64_t event);
+/* Extra cycles for this agent's event number `event` at this site; 0 in the unperturbed run. */
+static inline uint32_t wg_perturb(const wg_tile *t, wg_site site, unsigned agent, uint64_t event)
+{
+    return t->seed ? wg_perturb_draw(t->seed, site, agent, event) : 0;
+}
+
+#endif

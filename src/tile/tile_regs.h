@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tile control, debug and status registers at 0xFFB12000, the PIC and the pc snapshots behind them.
+ * Facts: TileControlDebugStatus.md, SoftReset.md, DebugTimestamper.md, PIC.md of each architecture.
+ */
+#ifndef WG_TILE_REGS_H
+#define WG_TILE_REGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "engine/agents.h"
+
+enum { WG_TILE_REG_WORDS = 0x300 / 4 };   /* those with plain storage */
+
+/* The debug timestamper (DebugTimestamper.md); its counter is the cycle number. */
+typedef struct wg_timestamper {
+    struct { uint32_t start, end, position; bool valid, full, overflow; } buf[2];   /* in units of 16 bytes */
+    uint32_t accum[4];
+    uint8_t accum_position, event_size;   /* event_size in words, 0: none yet */
+    bool reset_streams;
+    uint32_t cntl, counter_high_at;
+} wg_timestamper;
+
+enum { WG_PIC_SW = 32, WG_PIC_HW = 4, WG_PIC_IRQS = WG_PIC_SW + WG_PIC_HW };
+
+/* BH: interrupts for B and NC. WH: a set of pending requests to poll. */
+typedef struct wg_pic {
+    uint32_t sw[WG_PIC_SW];          /* BH: value of the last write; 0: cleared */
+    uint32_t hw;                     /* BH: raised hardware IRQs */
+    uint32_t handler[WG_PIC_IRQS];   /* BH: pc of each handler */
+    uint32_t sw_enable[2], hw_enable[2];   /* BH: for B, NC */
+    uint8_t raised;                  /* BH: bit 0 B, bit 1 NC: an enabled IRQ is raised */
+    uint8_t number[2];               /* BH: the IRQ that interrupted B, NC */
+    uint8_t turn[2];                 /* BH: round-robin arbitration, the IRQ to look at first */
+    uint32_t pending, enable, clkgt_en, clkgt_hyst, stream_type[8];   /* WH */
+    uint8_t last_iterated;           /* WH: where PIC_NEXT_IRQ goes on */
+} wg_pic;
+
+typedef struct wg_tile_control {
+    uint32_t word[WG_TILE_REG_WORDS];   /* registers without a field of their own: the last value written */
+    uint32_t soft_reset;                /* RISCV_DEBUG_REG_SOFT_RESET_0 as written */
+    uint32_t soft_reset_seen;           /* what the reset edges have been taken from */
+    uint32_t entry[5];                  /* where a core released by the API starts */
+    uint8_t entry_given;                /* bit wg_core_id */
+    uint32_t config_rddata;             /* RISCV_DEBUG_REG_CFGREG_RDDATA */
+    uint32_t instrn_ctrl0, instrn_ctrl1;
+    wg_timestamper timestamper;
+    wg_pic pic;
+} wg_tile_control;
+
+/*
+ * Something is to happen in phase A: of the coming cycle if a host causes it between two cycles (the
+ * host's pokes come first in that phase), else of the next.
+ */
+static inline void wg_arrive(wg_schedule *s)
+{
+    wg_wake_at(s, WG_AGENT_HOST, s->phase == WG_PHASE_ARRIVALS ? s->now : s->now + 1);
+}
+
+struct wg_tile;
+void wg_tile_control_reset(struct wg_tile *t);
+/* One word, by offset from 0xFFB12000; `agent` (wg_agent) and pc for findings. */
+uint32_t wg_tile_reg_read(struct wg_tile *t, uint32_t offset, unsigned agent, uint32_t pc);
+void wg_tile_reg_write(struct wg_tile *t, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc);
+
+/* Soft reset (src/tile/soft_reset.c). */
+void wg_soft_reset_write(struct wg_tile *t, uint32_t value);
+/* The API's release: clears the core's bit; it starts at `entry`, or at its reset vector if that is UINT32_MAX. */
+void wg_soft_reset_release(struct wg_tile *t, unsigned core, uint32_t entry);
+void wg_soft_reset_hold(struct wg_tile *t, unsigned core);
+/* Phase A: the edges of the reset bits written since; cores start and stop here. */
+void wg_soft_reset_edges(struct wg_tile *t);
+uint32_t wg_reset_vector(const struct wg_tile *t, unsigned core);
+/* Does leaving soft reset clear the core's RAM (BH: unless RISCV_DEBUG_REG_DISABLE_RESET says no)? */
+bool wg_reset_clears_ram(const struct wg_tile *t, unsigned core);
+/* Is a unit held in reset by any bit of `mask`? */
+static inline bool wg_in_soft_reset(const wg_tile_control *r, uint32_t mask)
+{
+    return (r->soft_reset_seen & mask) != 0;
+}
+
+/* Timestamper, by offset from 0xFFB12000 (0x1F0 … 0x217). */
+uint32_t wg_timestamper_read(struct wg_tile *t, uint32_t offset);
+void wg_timestamper_write(struct wg_tile *t, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc);
+
+/* PIC, by offset from 0xFFB13000. */
+uint32_t wg_pic_read(struct wg_tile *t, uint32_t offset, unsigned agent, uint32_t pc);
+void wg_pic_write(struct wg_tile *t, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc);
+/* Phase A: interrupts B and NC if an enabled IRQ is raised and they run no handler. */
+void wg_pic_arrivals(struct wg_tile *t);
+/* A core executed mret, or left reset: what is raised may interrupt it from the next cycle on. */
+void wg_pic_returned(struct wg_tile *t);
+/* WH: an IRQ's condition became true. */
+void wg_pic_edge(struct wg_tile *t, unsigned irq);
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The libttsim ABI as hosts use it: load the shared object, find the chip in configuration space, aim a
+ * TLB window of BAR 0 at a tile, load code, release a core, let time pass, read the result.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "rvasm.h"
+#include "wgtest.h"
+
+enum { CORES_IN_RESET = 0x47800, RESET_B = 1 << 11, RESET_T1 = 1 << 13 };
+#define DEBUG_REGS UINT64_C(0xFFB12000)
+#define SOFT_RESET (DEBUG_REGS + 0x1B0)
+
+typedef struct lib {
+    void *handle;
+    void (*init)(void), (*exit)(void), (*clock)(uint32_t);
+    uint32_t (*config_read)(uint32_t, uint32_t);
+    void (*config_write)(uint32_t, uint32_t, uint32_t);
+    void (*read)(uint64_t, void *, uint32_t);
+    void (*write)(uint64_t, const void *, uint32_t);
+    void (*tile_read)(uint32_t, uint32_t, uint64_t, void *, uint32_t);
+    wg_arch_id arch;
+    uint64_t bar0;
+    unsigned x, y;
+} lib;
+
+static void *symbol(lib *l, const char *name)
+{
+    void *address = dlsym(l->handle, name);
+    if (!address)
+        fail_msg("%s: %s", name, dlerror());
+    return address;
+}
+
+/* dlsym() returns data pointers; ISO C has no other way from there to a function. */
+#define FUNCTION(l, member, name) *(void **)&(l)->member = symbol(l, name)
+
+static lib load(wg_arch_id arch)
+{
+    lib l = {.arch = arch, .x = 1, .y = arch == WG_ARCH_BH ? 2 : 1};
+    l.handle = dlopen(arch == WG_ARCH_BH ? WG_LIBTTSIM_BH : WG_LIBTTSIM_WH, RTLD_NOW | RTLD_LOCAL);
+    if (!l.handle)
+        fail_msg("%s", dlerror());
+    FUNCTION(&l, init, "libttsim_init");
+    FUNCTION(&l, exit, "libttsim_exit");
+    FUNCTION(&l, clock, "libttsim_clock");
+    FUNCTION(&l, config_read, "libttsim_pci_config_rd32");
+    FUNCTION(&l, config_write, "libttsim_pci_config_wr32");
+    FUNCTION(&l, read, "libttsim_pci_mem_rd_bytes");
+    FUNCTION(&l, write, "libttsim_pci_mem_wr_bytes");
+    FUNCTION(&l, tile_read, "libttsim_tile_rd_bytes");
+    return l;
+}
+
+static lib start(void **state)
+{
+    lib l = load(wg_test_arch(state));
+    l.init();
+    assert_int_equal(l.config_read(0, 0) & 0xFFFF, 0x1E52);
+    assert_int_equal(l.config_read(0, 0) >> 16, l.arch == WG_ARCH_BH ? 0xB140 : 0x401E);
+    l.bar0 = ((uint64_t)l.config_read(0, 0x14) << 32 | l.config_read(0, 0x10)) & ~UINT64_C(15);
+    return l;
+}
+
+static void end(lib *l)
+{
+    l->exit();
+    dlclose(l->handle);
+}
+
+/* Aims window 0 at the tile; returns the host's address for `address`. */
+static uint64_t aim(lib *l, uint64_t address)
+{
+    uint64_t regs = l->bar0 + 0x1FC00000;
+    if (l->arch == WG_ARCH_BH) {
+        uint64_t page = address >> 21;
+        uint32_t words[3] = {(uint32_t)page, (uint32_t)(page >> 32) | l->x << 11 | l->y << 17, 1 << 6};
+        for (unsigned i = 0; i < 3; i++)
+            l->write(regs + 4 * i, &words[i], 4);
+        return l->bar0 + (address & 0x1FFFFF);
+    }
+    uint64_t value = address >> 20 | (uint64_t)l->x << 16 | (uint64_t)l->y << 22;
+    l->write(regs, &value, 8);
+    return l->bar0 + (address & 0xFFFFF);
+}
+
+static void put(lib *l, uint64_t address, const void *from, uint32_t bytes) { l->write(aim(l, address), from, bytes); }
+static void put32(lib *l, uint64_t address, uint32_t value) { put(l, address, &value, 4); }
+static uint32_t get32(lib *l, uint64_t address)
+{
+    uint32_t value = 0xDEADBEEF;
+    l->read(aim(l, address), &value, 4);
+    return value;
+}
+
+/* Adds two words of L1, writes the sum and then a flag. */
+static rv sum_program(uint32_t base)
+{
+    rv p = rv_at(base);
+    rv_li(&p, T0, 0x20000);
+    rv_lw(&p, A0, 0, T0);
+    rv_lw(&p, A1, 4, T0);
+    rv_add(&p, A0, A0, A1);
+    rv_sw(&p, A0, 8, T0);
+    rv_li(&p, A2, 0xD0E);
+    rv_sw(&p, A2, 16, T0);
+    rv_done(&p);
+    return p;
+}
+
+static void prepare(lib *l, const rv *p)
+{
+    put32(l, SOFT_RESET, CORES_IN_RESET);
+    put(l, p->base, p->word, 4 * p->n);
+    put32(l, 0x20000, 40);
+    put32(l, 0x20004, 2);
+    put32(l, 0x20010, 0);
+}
+
+static void test_boots_b(void **state)
+{
+    lib l = start(state);
+    rv p = sum_program(0);
+    prepare(&l, &p);
+    l.clock(1000);
+    assert_int_equal(get32(&l, 0x20010), 0); /* still in reset */
+    put32(&l, SOFT_RESET, CORES_IN_RESET & ~RESET_B);
+    assert_int_equal(get32(&l, SOFT_RESET), CORES_IN_RESET & ~RESET_B);
+    assert_int_equal(get32(&l, 0x20010), 0); /* reading lets no time pass */
+    l.clock(200);
+    assert_int_equal(get32(&l, 0x20010), 0xD0E);
+    assert_int_equal(get32(&l, 0x20008), 42);
+    end(&l);
+}
+
+static void test_boots_t1_at_its_vector(void **state)
+{
+    lib l = start(state);
+    rv p = sum_program(0x8000);
+    prepare(&l, &p);
+    if (l.arch == WG_ARCH_BH) {
+        put32(&l, DEBUG_REGS + 0x22C, 0x8000);
+        put32(&l, DEBUG_REGS + 0x234, 2);
+        assert_int_equal(get32(&l, DEBUG_REGS + 0x234), 2);
+    } else {
+        put32(&l, 0xFFEF0000 + 159 * 4, 0x8000);
+        put32(&l, 0xFFEF0000 + 161 * 4, 2);
+    }
+    put32(&l, SOFT_RESET, CORES_IN_RESET & ~RESET_T1);
+    l.clock(200);
+    assert_int_equal(get32(&l, 0x20010), 0xD0E);
+    assert_int_equal(get32(&l, 0x20008), 42);
+    end(&l);
+}
+
+/* Hold and release with no clock between is a reset all the same: the new program runs. */
+static void test_resets_between_clocks(void **state)
+{
+    lib l = start(state);
+    rv p = sum_program(0);
+    for (uint32_t i = 0; i < 3; i++) {
+        prepare(&l, &p);
+        put32(&l, 0x20000, i);
+        put32(&l, SOFT_RESET, CORES_IN_RESET & ~RESET_B);
+        l.clock(200);
+        assert_int_equal(get32(&l, 0x20010), 0xD0E);
+        assert_int_equal(get32(&l, 0x20008), i + 2);
+    }
+    end(&l);
+}
+
+static void test_tiles_are_apart(void **state)
+{
+    lib l = start(state);
+    put32(&l, 0x1234, 0x11111111);
+    l.x = 2;
+    assert_int_equal(get32(&l, 0x1234), 0);
+    put32(&l, 0x1234, 0x22222222);
+    l.x = 1;
+    assert_int_equal(get32(&l, 0x1234), 0x11111111);
+    uint32_t direct = 0;
+    l.tile_read(2, l.y, 0x1234, &direct, 4);
+    assert_int_equal(direct, 0x22222222);
+    end(&l);
+}
+
+/* A tile that is touched late has the same clock as the others. */
+static void test_one_clock(void **state)
+{
+    lib l = start(state);
+    put32(&l, 0, 0);
+    l.clock(12345);
+    l.x = 3;
+    assert_int_equal(get32(&l, DEBUG_REGS + 0x1F0), 12345);
+    l.x = 1;
+    assert_int_equal(get32(&l, DEBUG_REGS + 0x1F0), 12345);
+    end(&l);
+}
+
+static void test_multicast(void **state)
+{
+    lib l = start(state);
+    uint64_t regs = l.bar0 + 0x1FC00000;
+    uint32_t value = 0xCAFE0001;
+    if (l.arch == WG_ARCH_BH) { /* 1-2 to 3-4 */
+        uint32_t words[3] = {0, 3 << 11 | 4 << 17 | 1 << 23 | 2u << 29, 1 << 5};
+        for (unsigned i = 0; i < 3; i++)
+            l.write(regs + 4 * i, &words[i], 4);
+    } else {
+        uint64_t config =
+            UINT64_C(3) << 16 | UINT64_C(4) << 22 | UINT64_C(1) << 28 | UINT64_C(2) << 34 | UINT64_C(1) << 41;
+        l.write(regs, &config, 8);
+    }
+    l.write(l.bar0 + 0x400, &value, 4);
+    for (l.x = 1; l.x <= 4; l.x++)
+        for (l.y = 2; l.y <= 5; l.y++)
+            assert_int_equal(get32(&l, 0x400), l.x <= 3 && l.y <= 4 ? 0xCAFE0001 : 0);
+    end(&l);
+}
+
+/* An access over the end of a window goes on in the next one, which points elsewhere. */
+static void test_across_windows(void **state)
+{
+    lib l = start(state);
+    uint64_t window = l.arch == WG_ARCH_BH ? 1 << 21 : 1 << 20;
+    uint64_t at = aim(&l, 0);
+    uint32_t each = l.arch == WG_ARCH_BH ? 12 : 8;
+    for (uint32_t i = 0; i < each; i += 4) {
+        uint32_t word;
+        l.read(l.bar0 + 0x1FC00000 + i, &word, 4);
+        l.write(l.bar0 + 0x1FC00000 + each + i, &word, 4);
+    }
+    uint32_t pattern[2] = {0x01020304, 0x05060708}, back[2] = {0};
+    if (l.arch == WG_ARCH_WH) { /* on BH a window is larger than L1 */
+        l.write(at + window - 4, pattern, 8);
+        l.read(at + window - 4, back, 8);
+        assert_memory_equal(pattern, back, 8);
+        assert_int_equal(get32(&l, window - 4), pattern[0]);
+    }
+    l.write(at + window, pattern, 8);
+    assert_int_equal(get32(&l, 0), pattern[0]);
+    end(&l);
+}
+
+static void test_init_exit_init(void **state)
+{
+    lib l = start(state);
+    put32(&l, 0x100, 7);
+    l.clock(10);
+    l.exit();
+    l.init();
+    assert_int_equal(get32(&l, 0x100), 0);
+    assert_int_equal(get32(&l, DEBUG_REGS + 0x1F0), 0);
+    end(&l);
+}
+
+/* A forked child continues from a copy; the parent does not see what it does. */
+static void test_fork(void **state)
+{
+    lib l = start(state);
+    rv p = sum_program(0);
+    prepare(&l, &p);
+    put32(&l, SOFT_RESET, CORES_IN_RESET & ~RESET_B);
+    fflush(NULL);
+    pid_t child = fork();
+    if (!child) {
+        l.clock(200);
+        _exit(get32(&l, 0x20008) == 42 ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(get32(&l, 0x20010), 0);
+    l.clock(200);
+    assert_int_equal(get32(&l, 0x20008), 42);
+    end(&l);
+}
+
+/* Nonsense from the host: nothing crashes, reads give zero, other devices are absent. */
+static void test_nonsense(void **state)
+{
+    lib l = load(wg_test_arch(state));
+    uint32_t value = 5;
+    l.read(0, &value, 4); /* before init */
+    l.clock(5);
+    assert_int_equal(l.config_read(0, 0), 0xFFFFFFFF);
+    end(&l);
+    l = start(state);
+    assert_int_equal(l.config_read(1 << 3, 0), 0xFFFFFFFF);
+    l.read(0x10, &value, 4);
+    assert_int_equal(value, 0);
+    value = 5;
+    l.read(l.bar0 + 0x1FD00000, &value, 4);
+    assert_int_equal(value, 0);
+    l.x = 0; /* DRAM, or nothing */
+    value = 5;
+    assert_int_equal(get32(&l, 0), 0);
+    l.x = 63;
+    l.y = 63;
+    assert_int_equal(get32(&l, 0), 0);
+    put32(&l, 0, 1);
+    l.x = 1;
+    l.y = 2;
+    assert_int_equal(get32(&l, 0xFFE80000), 0); /* no core's window for the NoC */
+    assert_int_equal(get32(&l, UINT64_C(0xFFFFFFF0)), 0);
+    l.clock(0);
+    l.config_write(0, 0x10, 0xFFFFFFFF); /* a host sizes BAR 0 */
+    assert_int_equal(l.config_read(0, 0x10), 0xE0000004);
+    end(&l);
+}
+
+/* WAITGATE_CLOCKS_PER_READ lets a host that only polls make progress. */
+static void test_clocks_per_read(void **state)
+{
+    setenv("WAITGATE_CLOCKS_PER_READ", "50", 1);
+    lib l = start(state);
+    unsetenv("WAITGATE_CLOCKS_PER_READ");
+    assert_int_equal(get32(&l, DEBUG_REGS + 0x1F0), 0);
+    assert_int_equal(get32(&l, DEBUG_REGS + 0x1F0), 50);
+    end(&l);
+}
+
+/* WAITGATE_ON_FINDING=stop: time stands still after the cycle of a finding; continue goes on. */
+static void test_on_finding(void **state)
+{
+    rv p = rv_at(0);
+    rv_li(&p, T0, 0xFFD00000);
+    rv_sw(&p, T0, 0, T0); /* nothing there */
+    rv_done(&p);
+    for (int stop = 0; stop < 2; stop++) {
+        setenv("WAITGATE_ON_FINDING", stop ? "stop" : "continue", 1);
+        lib l = start(state);
+        unsetenv("WAITGATE_ON_FINDING");
+        prepare(&l, &p);
+        put32(&l, SOFT_RESET, CORES_IN_RESET & ~RESET_B);
+        l.clock(1000);
+        uint32_t now = get32(&l, DEBUG_REGS + 0x1F0);
+        l.clock(1000);
+        assert_int_equal(get32(&l, DEBUG_REGS + 0x1F0), stop ? now : 2000);
+        assert_true(stop ? now < 1000 : now == 1000);
+        end(&l);
+    }
+}
+
+/* WAITGATE_ON_FINDING=exit ends the process with status 2, and only that does. */
+static void test_exit_on_finding(void **state)
+{
+    rv p = rv_at(0);
+    rv_li(&p, T0, 0xFFD00000);
+    rv_sw(&p, T0, 0, T0);
+    rv_done(&p);
+    fflush(NULL);
+    pid_t child = fork();
+    if (!child) {
+        setenv("WAITGATE_ON_FINDING", "exit", 1);
+        lib l = start(state);
+        prepare(&l, &p);
+        put32(&l, SOFT_RESET, CORES_IN_RESET & ~RESET_B);
+        l.clock(1000);
+        _exit(0);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 2);
+}
+
+static const wg_test tests[] = {
+    WG_TEST(test_boots_b, WG_BH | WG_WH, ""),
+    WG_TEST(test_boots_t1_at_its_vector, WG_BH | WG_WH, ""),
+    WG_TEST(test_resets_between_clocks, WG_BH | WG_WH, ""),
+    WG_TEST(test_tiles_are_apart, WG_BH | WG_WH, ""),
+    WG_TEST(test_one_clock, WG_BH | WG_WH, ""),
+    WG_TEST(test_multicast, WG_BH | WG_WH, ""),
+    WG_TEST(test_across_windows, WG_BH | WG_WH, ""),
+    WG_TEST(test_init_exit_init, WG_BH | WG_WH, ""),
+    WG_TEST(test_fork, WG_BH | WG_WH, ""),
+    WG_TEST(test_nonsense, WG_BH | WG_WH, ""),
+    WG_TEST(test_clocks_per_read, WG_BH | WG_WH, ""),
+    WG_TEST(test_on_finding, WG_BH | WG_WH, ""),
+    WG_TEST(test_exit_on_finding, WG_BH | WG_WH, ""),
+};
+WG_MAIN("abi", tests)
