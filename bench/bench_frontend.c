@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How fast instructions go from the FIFO to their unit, on a whole device. Prints `name value unit` lines:
+ * instructions per second of host time, in millions, and the longest MOP expansion.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "engine/device.h"
+#include "frontend/frontend.h"
+
+static double seconds(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
+static wg_device *make(wg_arch_id arch)
+{
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch};
+    wg_device *dev;
+    if (wg_create(&desc, &dev) != WG_OK)
+        exit(1);
+    return dev;
+}
+
+enum { NOP = 0x02000000, CYCLES = 2000000 };
+
+/* Keeps the FIFOs of `threads` threads filled with `pattern`; returns instructions that passed the gate. */
+static uint64_t feed(wg_device *dev, unsigned threads, const uint32_t *pattern, unsigned length, uint64_t cycles)
+{
+    wg_tile *t = dev->tile;
+    wg_stall why;
+    unsigned at[3] = {0, 0, 0};
+    uint64_t pushed = 0;
+    unsigned fuse = t->timing->push_fuse;   /* as the T cores push */
+    for (uint64_t c = 0; c < cycles; c += 16) {
+        for (unsigned thread = 0; thread < threads; thread++)
+            while (wg_push_words(t, thread, (wg_core_id)(WG_CORE_T0 + thread), 0, &pattern[at[thread]], fuse, &why)) {
+                at[thread] = (at[thread] + fuse) % length;
+                pushed += fuse;
+            }
+        for (unsigned i = 0; i < 16; i++)
+            wg_tile_cycle(t);
+    }
+    return pushed;
+}
+
+static void measure(const char *name, wg_arch_id arch, unsigned threads, const uint32_t *pattern, unsigned length)
+{
+    wg_device *dev = make(arch);
+    feed(dev, threads, pattern, length, 10000);
+    double from = seconds();
+    uint64_t n = feed(dev, threads, pattern, length, CYCLES);
+    double took = seconds() - from;
+    printf("frontend_%s_%s_%u %.1f Minsn/s\n", name, arch == WG_ARCH_BH ? "bh" : "wh", threads, (double)n / took * 1e-6);
+    printf("frontend_%s_%s_%u_cycle %.1f ns\n", name, arch == WG_ARCH_BH ? "bh" : "wh", threads, took / CYCLES * 1e9);
+    wg_destroy(dev);
+}
+
+static void mop(wg_arch_id arch)
+{
+    wg_device *dev = make(arch);
+    wg_tile *t = dev->tile;
+    wg_stall why;
+    for (unsigned thread = 0; thread < 3; thread++) {
+        /* NOP in the inner loop; SETADC of nothing where a NOP would be left out: 32639 in all. */
+        enum { SETADC = 0x50000000 };
+        static const uint32_t cfg[9] = {127, 127, SETADC, SETADC, SETADC, NOP, SETADC, NOP, NOP};
+        for (unsigned i = 0; i < 9; i++)
+            t->frontend[thread].mop_cfg[i] = cfg[i];
+    }
+    double from = seconds();
+    uint32_t word = 0x01800000;
+    unsigned rounds = 40;
+    for (unsigned i = 0; i < rounds; i++) {
+        for (unsigned thread = 0; thread < 3; thread++)
+            wg_push_words(t, thread, (wg_core_id)(WG_CORE_T0 + thread), 0, &word, 1, &why);
+        for (unsigned c = 0; c < 3 * 127 * 130 && !(wg_thread_idle(t, 0) && wg_thread_idle(t, 1) && wg_thread_idle(t, 2)); c += 16)
+            for (unsigned k = 0; k < 16; k++)
+                wg_tile_cycle(t);
+    }
+    double took = seconds() - from;
+    printf("frontend_mop_32639_%s %.1f Minsn/s\n", arch == WG_ARCH_BH ? "bh" : "wh",
+           (double)rounds * 3 * 32639 / took * 1e-6);
+    wg_destroy(dev);
+}
+
+int main(void)
+{
+    static const uint32_t nops[] = {NOP, NOP, NOP, NOP};
+    /* Dense: NOPs, semaphore changes, waits that are met. */
+    static const uint32_t mixed[] = {NOP, 0xA4000004, NOP, NOP, 0xA2008001, NOP, NOP, 0xA5000004, NOP, NOP, NOP, NOP};
+    for (unsigned arch = 0; arch < 2; arch++) {
+        measure("nop", (wg_arch_id)arch, 1, nops, 4);
+        measure("nop", (wg_arch_id)arch, 3, nops, 4);
+        measure("mixed", (wg_arch_id)arch, 3, mixed, sizeof mixed / sizeof *mixed);
+        mop((wg_arch_id)arch);
+    }
+    return 0;
+}

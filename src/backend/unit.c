@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the units share. */
+#include "backend/unit.h"
+
+#include "observe/emit.h"
+
+void wg_unit_completed(wg_tile *t, unsigned agent, const wg_insn *insn)
+{
+    WG_EMIT_INSN(t, WG_EV_COMPLETED, agent, insn);
+    wg_wake_threads(&t->sched);
+    wg_wake_idle_watchers(&t->sched);
+}
+
+bool wg_units_busy(const wg_tile *t, unsigned thread)
+{
+    for (unsigned unit = WG_UNIT_SYNC; unit < WG_UNIT_COUNT; unit++)
+        if (wg_units[unit]->busy(t, thread))
+            return true;
+    return false;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread's frontend.
+ *
+ *     T core ──> FIFO ──> MOP Expander ──┐
+ *                (fifo.c)   (mop.c)      mux ──> FIFO, 8 ──> Replay Expander ──> FIFO, 2 ──> Wait Gate ──> units
+ *     B, debug bus ──────────────────────┘                     (replay.c)                   (wait_gate.c)
+ *
+ * In a cycle the stages run from the gate backwards (phases D to G), then pushes arrive (H): an
+ * instruction moves one stage per cycle, and a slot freed in a cycle can be refilled in it. A word pushed
+ * in cycle c passes an idle frontend's gate in c + 3.
+ *
+ * Facts: TensixCoprocessor/README.md and its frontend diagrams, MOPExpander.md, REPLAY.md, WaitGate.md,
+ * PushTensixInstruction.md; PIPE-*, GATE-*.
+ */
+#ifndef WG_FRONTEND_H
+#define WG_FRONTEND_H
+
+#include "frontend/auto_ttsync.h"
+#include "frontend/insn.h"
+
+struct wg_tile;
+
+/* Rings are as large as the deepest FIFO of any architecture; wg_arch has the depths. */
+enum { WG_FIFO_RING = 32, WG_REPLAY_RING = 8, WG_GATE_RING = 2, WG_MOP_CFG_WORDS = 9, WG_REPLAY_SLOTS = 32 };
+
+typedef enum wg_latch_kind { WG_LATCH_EMPTY, WG_LATCH_STALLWAIT, WG_LATCH_SEMWAIT, WG_LATCH_STREAMWAIT } wg_latch_kind;
+
+/* The latched wait (GATE-02). */
+typedef struct wg_latch {
+    uint64_t id;
+    uint32_t word, pc;
+    uint32_t target;        /* STREAMWAIT */
+    uint16_t block;         /* B0…B8, and WG_BLOCK_ALL_NINE if all are set */
+    uint16_t conditions;    /* STALLWAIT: mask by the architecture's numbering; SEMWAIT: 1 zero, 2 max */
+    uint8_t kind;           /* wg_latch_kind */
+    uint8_t semaphores;     /* SEMWAIT */
+    uint8_t stream_select;  /* STREAMWAIT: which STREAM_ID_SYNC_SEC */
+    uint8_t stream_index;   /* STREAMWAIT: 0 phase, 1 messages received */
+    uint8_t holder;         /* wg_agent that must move first, as phase D last saw it */
+    bool met;               /* phase D of this cycle found it met: empty from the next cycle on */
+} wg_latch;
+
+/* The MOP Expander, while it expands. */
+typedef struct wg_mop {
+    wg_insn insn;           /* the MOP */
+    uint64_t ready_at;      /* the first cycle after the idle gap behind an expansion */
+    uint32_t mask;          /* template 0: bits still to come */
+    uint16_t inner;         /* template 1: iterations of the inner loop, doubled if it alternates */
+    uint16_t i;             /* template 0: iteration; template 1: of the inner loop */
+    uint8_t j, outer;       /* template 1: of the outer loop; template 0: outer is the iteration count */
+    uint8_t step;           /* where in an iteration */
+    uint8_t flags;          /* template 0: HasB, HasA123 */
+    uint8_t template;
+    bool alternates, first;
+    uint16_t mask_hi;       /* from MOP_CFG */
+} wg_mop_state;
+
+/* The Replay Expander. */
+typedef struct wg_replay_state {
+    wg_insn insn;           /* the REPLAY being played */
+    uint32_t slot[WG_REPLAY_SLOTS];
+    uint8_t play_left, play_at;
+    uint8_t record_left, record_at;
+    bool execute;           /* while recording */
+    bool carry_first;       /* a swallowed instruction was to be checked by Auto TTSync: the next one is instead */
+} wg_replay_state;
+
+typedef struct wg_frontend {
+    /* Looked at in every cycle. */
+    uint8_t fifo_head, fifo_count;
+    uint8_t replay_head, replay_count;
+    uint8_t gate_head, gate_count;
+    uint8_t plain_downstream;   /* pushed by the T core and past the FIFO, not made by an expander (PIPE-04) */
+    uint8_t mops_queued;
+    bool moved;                 /* something moved in this cycle: look again in the next */
+    bool replay_busy;           /* the Replay Expander plays, records, or carries a mark: not a mere passage */
+    bool mop_active;            /* the MOP Expander expands */
+    bool b_valid;               /* `from_b` waits at the mux */
+    bool debug_valid;           /* `from_debug` waits at the mux */
+    bool debug_control;         /* the debug bus owns the FIFO before the Replay Expander */
+    uint8_t push_waits;         /* who was refused: bit 0 the T core, bit 1 B */
+    uint16_t holders;           /* bit per wg_unit that may hold the whole thread (wg_unit_ops.holds) */
+    uint64_t next_id;           /* the last id given */
+    uint64_t accept_at;         /* perturbation: the gate's head passes no earlier */
+    uint64_t take_at;           /* perturbation: the FIFO's head is taken no earlier */
+    wg_latch latch;
+    wg_stall stall;             /* why the gate's head waits */
+    uint64_t stalled_since;
+    wg_insn gate[WG_GATE_RING];
+    wg_insn replay_fifo[WG_REPLAY_RING];
+    wg_mop_state mop;
+    wg_replay_state replay;
+    uint32_t mop_cfg[WG_MOP_CFG_WORDS];
+    wg_insn from_b, from_debug;
+    wg_insn fifo[WG_FIFO_RING];
+    wg_auto_ttsync ttsync;
+} wg_frontend;
+
+void wg_frontend_reset(struct wg_tile *t, unsigned thread);
+/*
+ * Phases D to G for the threads in `due` (bit i: thread i), setting sched.phase; makes their next
+ * appointments. The engine has taken the old ones.
+ */
+void wg_frontends(struct wg_tile *t, unsigned due);
+void wg_gate_latch(struct wg_tile *t, unsigned thread);   /* phase D */
+void wg_gates(struct wg_tile *t, unsigned due);           /* phase E */
+void wg_replay(struct wg_tile *t, unsigned thread);       /* phase F */
+void wg_mop(struct wg_tile *t, unsigned thread);          /* phase G */
+/*
+ * Phase H (or, from the host, at a cycle boundary): enqueues up to `count` words pushed by `core` into
+ * `thread`; returns how many were taken. A request of at most four words is taken whole or not at all.
+ * Refused, the caller is to try again when WG_AGENT_PUSHES is woken.
+ */
+unsigned wg_push_words(struct wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc, const uint32_t *words,
+                       unsigned count, wg_stall *why);
+/* No instruction of the thread anywhere, from its push's emission to completion (PIPE-28). */
+bool wg_thread_idle(const struct wg_tile *t, unsigned thread);
+/* No MOP queued or expanding (PIPE-28). */
+bool wg_thread_mop_idle(const struct wg_tile *t, unsigned thread);
+/* T<thread> enters soft reset: what is in its first FIFO and its MOP Expander is lost (SoftReset.md). */
+void wg_frontend_discard(struct wg_tile *t, unsigned thread);
+/* The FIFO before the Replay Expander, as RISCV_DEBUG_REG_INSTRN_BUF_STATUS shows it. */
+bool wg_replay_fifo_full(const struct wg_tile *t, unsigned thread);
+bool wg_replay_fifo_empty(const struct wg_tile *t, unsigned thread);
+/* RISCV_DEBUG_REG_INSTRN_BUF_STATUS of all threads. */
+uint32_t wg_instrn_buf_status(const struct wg_tile *t);
+
+/* MOP configuration (PIPE-17); reading is undefined: 0, and reported. `pc` of the store or load. */
+void wg_mop_cfg_write(struct wg_tile *t, unsigned thread, unsigned word, uint32_t value, uint32_t pc);
+uint32_t wg_mop_cfg_read(struct wg_tile *t, unsigned thread, unsigned word, uint32_t pc);
+
+/*
+ * The debug bus (RISCV_DEBUG_REG_INSTRN_BUF_CTRL0/1): who owns the FIFO before the Replay Expander, and a
+ * push into it. What cores push meanwhile is lost at the mux.
+ */
+void wg_debug_control(struct wg_tile *t, unsigned thread, bool debug_bus);
+void wg_debug_push(struct wg_tile *t, unsigned thread, uint32_t word);
+
+/* tt_cfg_qstatus, tt_cfg_bstatus: the 11-bit masks of instruction types of one thread (CSRs.md). */
+uint32_t wg_frontend_queue_status(const struct wg_tile *t, unsigned thread);
+uint32_t wg_frontend_busy_status(const struct wg_tile *t, unsigned thread);
+
+/* For the hang report and the debugger. */
+typedef struct wg_gate_info {
+    uint8_t fifo, replay_fifo, gate_fifo;    /* entries */
+    uint8_t plain_downstream;
+    bool has_head;
+    wg_insn head;                            /* the instruction at the gate */
+    bool expanding;
+    wg_insn mop;                             /* the MOP being expanded */
+    uint32_t mop_outer, mop_inner;           /* where it is */
+    uint8_t replaying, recording;            /* instructions still to come */
+    wg_insn replay;
+    wg_latch latch;
+    uint16_t unmet;                          /* of a latched wait: conditions, or semaphores, that do not hold yet */
+    uint8_t unmet_holder;                    /* wg_agent that must move first */
+    wg_stall stall;                          /* why the head waits; reason NONE: it does not */
+    uint64_t stalled_since;
+} wg_gate_info;
+void wg_gate_state(const struct wg_tile *t, unsigned thread, wg_gate_info *out);
+
+#endif

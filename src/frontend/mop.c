@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The MOP Expander and the mux behind it (phase G).
+ *
+ *     FIFO ──> MOP: a template of MopCfg, one instruction per cycle ──┐
+ *              MOP_CFG: 16 bits of mask, gone                         mux ──> FIFO before the Replay Expander
+ *              anything else: passes                                  │
+ *     B, debug bus ───────────────────────────────────────────────────┘  (T's instruction is lost if both come)
+ *
+ * MopCfg is sampled while expanding: counts and flags when the MOP is taken, each instruction in the
+ * cycle it is emitted (PIPE-17). Decided here: a MOP's first instruction comes in the cycle that takes it,
+ * as for REPLAY, since consecutive MOPs lose no cycle; one that makes nothing takes one cycle.
+ *
+ * Facts: MOPExpander.md, MOP.md, MOP_CFG.md, TensixCoprocessor/README.md (mux); PIPE-14…PIPE-17.
+ */
+#include "explain/findings.h"
+#include "frontend/stages.h"
+
+static bool is_nop(uint32_t word) { return word >> 24 == 0x02; }
+
+enum { T0_A0, T0_A1, T0_A2, T0_A3, T0_B, T0_END };        /* template 0: steps of an iteration */
+enum { T1_START, T1_LOOP, T1_END0, T1_END1 };             /* template 1: steps of an outer iteration */
+enum { HAS_B = 1, HAS_A123 = 2 };
+
+static void begin_template_0(wg_mop_state *m, const uint32_t *cfg)
+{
+    m->mask = (uint32_t)m->mask_hi << 16 | (m->insn.word & 0xFFFF);
+    m->outer = (uint8_t)((m->insn.word >> 16 & 127) + 1);
+    m->flags = (uint8_t)(cfg[1] & (HAS_B | HAS_A123));
+    m->i = 0;
+    m->step = T0_A0;
+}
+
+static void begin_template_1(wg_mop_state *m, const uint32_t *cfg)
+{
+    m->outer = (uint8_t)(cfg[0] & 127);
+    m->alternates = !is_nop(cfg[6]);
+    m->inner = (uint16_t)((cfg[1] & 127) << m->alternates);
+    if (m->outer == 1 && is_nop(cfg[2]) && m->inner == 0 && !is_nop(cfg[3]))
+        m->outer = 129;   /* hardware bug: 128 iterations too many (PIPE-16) */
+    m->j = 0;
+    m->i = 0;
+    m->step = T1_START;
+}
+
+/* Finds the next instruction of the expansion, skipping what yields nothing; false: there is none. */
+static bool find_template_0(wg_mop_state *m, const uint32_t *cfg, uint32_t *word)
+{
+    while (m->i < m->outer) {
+        bool skip = m->mask & 1;
+        switch (m->step) {
+        case T0_A0:
+            *word = cfg[skip ? 7 : 3];
+            return true;
+        case T0_A1:
+        case T0_A2:
+        case T0_A3:
+            if (!skip && (m->flags & HAS_A123)) {
+                *word = cfg[3 + m->step];
+                return true;
+            }
+            break;
+        case T0_B:
+            if (m->flags & HAS_B) {
+                *word = cfg[skip ? 8 : 2];
+                return true;
+            }
+            break;
+        default:
+            break;
+        }
+        if (++m->step >= T0_END) {
+            m->step = T0_A0;
+            m->mask >>= 1;
+            m->i++;
+        }
+    }
+    return false;
+}
+
+static bool find_template_1(wg_mop_state *m, const uint32_t *cfg, uint32_t *word)
+{
+    while (m->j < m->outer) {
+        switch (m->step) {
+        case T1_START:
+            *word = cfg[2];
+            if (!is_nop(*word))
+                return true;
+            m->step = T1_LOOP;
+            m->i = 0;
+            break;
+        case T1_LOOP:
+            if (m->i < m->inner) {
+                bool last = m->i + 1 == m->inner;
+                *word = !last ? cfg[m->alternates && (m->i & 1) ? 6 : 5] : cfg[m->j + 1 == m->outer ? 7 : 8];
+                return true;
+            }
+            m->step = T1_END0;
+            break;
+        case T1_END0:
+            *word = cfg[3];
+            if (!is_nop(*word))
+                return true;
+            m->step = T1_START;
+            m->j++;
+            break;
+        default:
+            *word = cfg[4];
+            if (!is_nop(*word))
+                return true;
+            m->step = T1_START;
+            m->j++;
+            break;
+        }
+    }
+    return false;
+}
+
+static bool find(wg_mop_state *m, const uint32_t *cfg, uint32_t *word)
+{
+    return m->template ? find_template_1(m, cfg, word) : find_template_0(m, cfg, word);
+}
+
+/* Goes on behind the instruction just found. */
+static void advance(wg_mop_state *m)
+{
+    if (!m->template) {
+        if (++m->step >= T0_END) {
+            m->step = T0_A0;
+            m->mask >>= 1;
+            m->i++;
+        }
+    } else if (m->step == T1_START) {
+        m->step = T1_LOOP;
+        m->i = 0;
+    } else if (m->step == T1_LOOP) {
+        m->i++;
+    } else if (m->step == T1_END0) {
+        m->step = T1_END1;
+    } else {
+        m->step = T1_START;
+        m->j++;
+    }
+}
+
+static void begin(wg_frontend *f, const wg_insn *insn)
+{
+    wg_mop_state *m = &f->mop;
+    m->insn = *insn;
+    m->template = (uint8_t)(insn->word >> 23 & 1);
+    f->mop_active = m->first = true;
+    if (m->template)
+        begin_template_1(m, f->mop_cfg);
+    else
+        begin_template_0(m, f->mop_cfg);
+}
+
+static void end(wg_tile *t, wg_frontend *f)
+{
+    f->mop_active = false;
+    f->mop.ready_at = t->sched.now + 1 + t->timing->mop_gap;
+    f->moved = true;
+    wg_wake_idle_watchers(&t->sched);
+}
+
+/*
+ * The same, where the last look ahead has left the expander before an instruction: only a NOP in MopCfg's place
+ * for one that may be left out makes it look again.
+ */
+static inline bool find_again(wg_mop_state *m, const uint32_t *cfg, uint32_t *word)
+{
+    if (m->template && m->step == T1_LOOP && m->i + 1 < m->inner) {
+        *word = cfg[m->alternates && (m->i & 1) ? 6 : 5];
+        return true;
+    }
+    return find(m, cfg, word);
+}
+
+/* The expansion's next instruction; false if, MopCfg having changed, none is left. */
+static bool expand(wg_tile *t, wg_frontend *f, unsigned thread, wg_insn *out)
+{
+    wg_mop_state *m = &f->mop;
+    uint32_t word;
+    if (!find_again(m, f->mop_cfg, &word)) {
+        if (m->insn.ttsync & WG_TTS_LAST)
+            wg_ttsync_dropped(t, thread, m->insn.id);
+        end(t, f);
+        return false;
+    }
+    wg_insn_make(t, f, thread, word, m->insn.pc, m->insn.source, m->insn.id, out);
+    WG_EMIT_INSN(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out);
+    if (__builtin_expect(out->unit == WG_UNIT_FRONTEND && out->op != WG_I_REPLAY, 0))
+        wg_findf(t, WG_F_FRONTEND_INSN_LATE,
+                 (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + thread), .pc = out->pc, .has_pc = out->pc != 0,
+                              .word = word, .has_word = true},
+                 "%s made by a MOP", wg_isa_decode(t->arch->id, word)->name);
+    uint32_t ahead;
+    advance(m);
+    bool last = !find_again(m, f->mop_cfg, &ahead);
+    out->ttsync = (uint8_t)((m->first ? m->insn.ttsync & WG_TTS_FIRST : 0) | (last ? m->insn.ttsync & WG_TTS_LAST : 0));
+    m->first = false;
+    if (last)
+        end(t, f);
+    return true;
+}
+
+static wg_insn *fifo_take(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    wg_insn *insn = &f->fifo[f->fifo_head];
+    wg_fifo_left(t, f, thread);
+    return insn;
+}
+
+/* What the T side sends through the mux in this cycle, put into *out; false: nothing. */
+static bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, wg_insn *out)
+{
+    if (f->mop_active)
+        return room && expand(t, f, thread, out);
+    if (!f->fifo_count || t->sched.now < f->take_at)
+        return false;
+    const wg_insn *head = &f->fifo[f->fifo_head];
+    if (__builtin_expect(head->op == WG_I_MOP, 0)) {
+        if (!room)
+            return false;
+        f->mops_queued--;
+        begin(f, fifo_take(t, f, thread));
+        return expand(t, f, thread, out);
+    }
+    if (t->sched.now < f->mop.ready_at)
+        return false;
+    if (__builtin_expect(head->op == WG_I_MOP_CFG, 0)) {
+        wg_insn insn = *fifo_take(t, f, thread);
+        f->mop.mask_hi = (uint16_t)(insn.word & 0xFFFF);
+        WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, &insn);
+        if (insn.ttsync & WG_TTS_LAST)
+            wg_ttsync_dropped(t, thread, insn.id);
+        wg_wake_idle_watchers(&t->sched);
+        return false;
+    }
+    if (!room)
+        return false;
+    *out = *fifo_take(t, f, thread);
+    f->plain_downstream++;
+    return true;
+}
+
+static void lost(wg_tile *t, wg_frontend *f, const wg_insn *insn, const char *to)
+{
+    WG_EMIT_INSN(t, WG_EV_LOST, WG_AGENT_THREAD0 + insn->thread, insn);
+    wg_findf(t, WG_F_LOST_AT_MUX,
+             (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread), .pc = insn->pc, .has_pc = insn->pc != 0,
+                          .word = insn->word, .has_word = true, .subject = insn->id},
+             "%s of thread %u lost to %s", wg_isa_decode(t->arch->id, insn->word)->name, insn->thread, to);
+    bool goes_on = (insn->ttsync & (WG_TTS_FIRST | WG_TTS_LAST)) == WG_TTS_FIRST;
+    wg_insn_swallowed(t, f, insn);
+    if (goes_on) {   /* the expansion's next instruction is checked in its place */
+        f->replay.carry_first = false;
+        f->replay_busy = f->replay.play_left || f->replay.record_left;
+        f->mop.first = true;
+    }
+}
+
+void wg_mop(wg_tile *t, unsigned thread)
+{
+    wg_frontend *f = &t->frontend[thread];
+    /* Into the place that the next instruction takes; it stays there only if the mux lets it through. */
+    wg_insn *place = &f->replay_fifo[(f->replay_head + f->replay_count) % WG_REPLAY_RING];
+    wg_insn beside;
+    bool contended = f->b_valid | f->debug_valid | f->debug_control;
+    wg_insn *insn = __builtin_expect(contended, 0) ? &beside : place;
+    bool from_t = t_side(t, f, thread, f->replay_count < t->arch->replay_fifo_depth, insn);
+    if (__builtin_expect(contended, 0)) {
+        if (from_t)
+            lost(t, f, insn, f->debug_control ? "the debug bus" : f->b_valid ? "B" : "the debug bus");
+        if (f->b_valid) {
+            f->b_valid = false;
+            f->moved = true;
+            if (f->debug_control)
+                lost(t, f, &f->from_b, "the debug bus");
+            else
+                wg_replay_enqueue(f, &f->from_b);
+            wg_push_room(t, f, 2);
+        }
+        if (f->debug_valid) {
+            f->debug_valid = false;
+            wg_replay_enqueue(f, &f->from_debug);
+        }
+    } else if (from_t) {
+        f->replay_count++;
+        f->moved = true;
+    }
+}
+
+/* ---- Configuration ---------------------------------------------------------------------------------- */
+
+void wg_mop_cfg_write(wg_tile *t, unsigned thread, unsigned word, uint32_t value, uint32_t pc)
+{
+    if (thread >= WG_THREADS || word >= WG_MOP_CFG_WORDS)
+        return;
+    if (!wg_thread_mop_idle(t, thread))
+        wg_findf(t, WG_F_MOP_CFG_RACE,
+                 (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_T0 + thread), .pc = pc, .has_pc = pc != 0, .subject = word,
+                              .value = value},
+                 "word %u while a MOP of thread %u is %s", word, thread,
+                 t->frontend[thread].mop_active ? "expanding" : "queued");
+    t->frontend[thread].mop_cfg[word] = value;
+}
+
+uint32_t wg_mop_cfg_read(wg_tile *t, unsigned thread, unsigned word, uint32_t pc)
+{
+    wg_findf(t, WG_F_MOP_CFG_READ,
+             (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_T0 + thread % WG_THREADS), .pc = pc, .has_pc = pc != 0,
+                          .subject = word},
+             "load of MOP configuration word %u", word);
+    return 0;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Replay Expander (phase F): 32 slots of instructions per thread.
+ *
+ *     REPLAY [0] record  [1] execute while recording  [9:4] count  [18:14] first slot
+ *
+ * Playing, the REPLAY's own cycle already emits the first instruction. Recording without executing emits
+ * nothing, and so needs no room behind. Rulings: a count of 0 means 32 (PIPE-18; REPLAY.md says 64); one
+ * above 32 goes round the slots again and is reported.
+ *
+ * Whatever arrives while recording is recorded, a REPLAY too. MOP and REPLAY in a replayed sequence are
+ * not expanded; they are reported and pass the gate like NOP.
+ *
+ * Facts: REPLAY.md; PIPE-18, TTS-08, TTS-09.
+ */
+#include "explain/findings.h"
+#include "frontend/stages.h"
+
+static void report(wg_tile *t, wg_finding_code code, const wg_insn *insn, const char *what)
+{
+    wg_findf(t, code,
+             (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread), .pc = insn->pc, .has_pc = insn->pc != 0,
+                          .word = insn->word, .has_word = true},
+             "%s %s", wg_isa_decode(t->arch->id, insn->word)->name, what);
+}
+
+static void play(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    wg_replay_state *r = &f->replay;
+    wg_insn *out = wg_gate_place(f);
+    wg_insn_make(t, f, thread, r->slot[r->play_at], r->insn.pc, r->insn.source, r->insn.id, out);
+    WG_EMIT_INSN(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out);
+    if (__builtin_expect(out->unit == WG_UNIT_FRONTEND, 0))
+        report(t, WG_F_FRONTEND_INSN_LATE, out, "made by a REPLAY");
+    r->play_at = (uint8_t)((r->play_at + 1) % WG_REPLAY_SLOTS);
+    r->play_left--;
+    out->ttsync = (uint8_t)((r->insn.ttsync & WG_TTS_FIRST) | (r->play_left ? 0 : r->insn.ttsync & WG_TTS_LAST));
+    r->insn.ttsync &= (uint8_t)~WG_TTS_FIRST;
+    wg_gate_entered(t, f, out);
+}
+
+static void record(wg_tile *t, wg_frontend *f, const wg_insn *head)
+{
+    wg_replay_state *r = &f->replay;
+    if (r->execute && !wg_gate_has_room(t, f))
+        return;
+    r->slot[r->record_at] = head->word;
+    r->record_at = (uint8_t)((r->record_at + 1) % WG_REPLAY_SLOTS);
+    r->record_left--;
+    if (__builtin_expect(head->unit == WG_UNIT_FRONTEND, 0))
+        report(t, WG_F_FRONTEND_INSN_LATE, head, "recorded for replay");
+    if (r->execute)
+        wg_gate_enqueue(t, f, head);
+    else
+        wg_insn_swallowed(t, f, head);
+    wg_replay_left(t, f);
+}
+
+/* A REPLAY instruction is taken. */
+static void begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head)
+{
+    wg_replay_state *r = &f->replay;
+    bool load = head->word & 1;
+    if (!load && !wg_gate_has_room(t, f))
+        return;
+    uint8_t count = head->word >> 4 & 63, slot = head->word >> 14 & 31;
+    if (count > WG_REPLAY_SLOTS)
+        report(t, WG_F_REPLAY_COUNT, head, "with a count above 32");
+    if (!count)
+        count = WG_REPLAY_SLOTS;
+    if (load) {
+        r->record_left = count;
+        r->record_at = slot;
+        r->execute = head->word >> 1 & 1;
+        WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, head);
+        wg_insn_swallowed(t, f, head);
+    } else {
+        r->insn = *head;
+        r->play_left = count;
+        r->play_at = slot;
+        if (wg_insn_is_plain(head))
+            wg_plain_left(t, f);
+        play(t, f, thread);
+    }
+    wg_replay_left(t, f);
+}
+
+static void step(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    wg_replay_state *r = &f->replay;
+    if (r->play_left) {
+        if (wg_gate_has_room(t, f))
+            play(t, f, thread);
+        return;
+    }
+    if (!f->replay_count)
+        return;
+    wg_insn *head = &f->replay_fifo[f->replay_head];
+    if (r->carry_first && head->source != WG_CORE_B && head->source != WG_INSN_FROM_DEBUG_BUS) {
+        head->ttsync |= WG_TTS_FIRST;
+        r->carry_first = false;
+    }
+    if (r->record_left) {
+        record(t, f, head);
+    } else if (head->op == WG_I_REPLAY) {
+        begin(t, f, thread, head);
+    } else if (wg_gate_has_room(t, f)) {
+        wg_gate_enqueue(t, f, head);
+        wg_replay_left(t, f);
+    }
+}
+
+void wg_replay(wg_tile *t, unsigned thread)
+{
+    wg_frontend *f = &t->frontend[thread];
+    step(t, f, thread);
+    f->replay_busy = f->replay.play_left || f->replay.record_left || f->replay.carry_first;
+}

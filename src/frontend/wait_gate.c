@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Wait Gate: the latched wait (phase D), and which heads pass to which units (phase E).
+ *
+ *     head ──> latched wait ──> Auto TTSync ──> the thread's own units hold it? ──> its unit ──> accepted
+ *
+ * The latch as of the start of a cycle decides in E; what D finds met is forgotten from the next cycle on,
+ * and a wait accepted in a cycle is latched from the next. Hence one bubble behind a wait whose condition
+ * holds, and one cycle between a condition being met and the block lifting.
+ *
+ * Where several heads want one unit, the unit is asked for each on the state before any is accepted, and
+ * the first willing one in round-robin order goes. Configuration and Miscellaneous Unit take one per
+ * thread, so they are asked one after the other; the Sync Unit arbitrates its own slots (sync.c).
+ *
+ * Facts: WaitGate.md, STALLWAIT.md, SEMWAIT.md, STREAMWAIT.md; GATE-*; PIPE-19, PIPE-20.
+ */
+#include "backend/config.h"
+#include "backend/sync.h"
+#include "backend/unit.h"
+#include "explain/findings.h"
+#include "frontend/gate.h"
+#include "frontend/stages.h"
+#include "isa/config_fields.h"
+#include "noc/overlay.h"
+
+/* ---- Conditions ------------------------------------------------------------------------------------- */
+
+static bool part_busy(const wg_tile *t, wg_unit unit, unsigned thread, unsigned part)
+{
+    const wg_unit_ops *ops = wg_units[unit];
+    return ops->part_busy ? ops->part_busy(t, thread, part) : ops->busy(t, thread);
+}
+
+static bool any_thread_busy(const wg_tile *t, wg_unit unit)
+{
+    const wg_unit_ops *ops = wg_units[unit];
+    return ops->busy(t, 0) || ops->busy(t, 1) || ops->busy(t, 2);
+}
+
+/* Must a STALLWAIT go on waiting for this? *holder is who must move first. */
+static bool keeps_waiting(const wg_tile *t, unsigned thread, unsigned condition, uint8_t *holder)
+{
+    const wg_src *src = &t->regs.src;
+    switch ((wg_wait_condition)condition) {
+    case WG_WAIT_SCALAR_MEMORY:
+        *holder = WG_AGENT_SCALAR;
+        return part_busy(t, WG_UNIT_SCALAR, thread, 0);
+    case WG_WAIT_UNPACK0:
+    case WG_WAIT_UNPACK1:
+        *holder = (uint8_t)(WG_AGENT_UNPACK0 + (condition - WG_WAIT_UNPACK0));
+        return part_busy(t, WG_UNIT_UNPACK, thread, condition - WG_WAIT_UNPACK0);
+    case WG_WAIT_PACK0:
+    case WG_WAIT_PACK1:
+    case WG_WAIT_PACK2:
+    case WG_WAIT_PACK3:
+        *holder = WG_AGENT_PACK;
+        return part_busy(t, WG_UNIT_PACK, thread, condition - WG_WAIT_PACK0);
+    case WG_WAIT_MATRIX:
+        *holder = WG_AGENT_MATRIX;
+        return wg_units[WG_UNIT_MATRIX]->busy(t, thread);
+    case WG_WAIT_SRCA_UNPACKERS:
+        *holder = WG_AGENT_MATRIX;
+        return src->owner_a[src->unpack_bank_a & 1] != WG_SRC_UNPACKERS;
+    case WG_WAIT_SRCB_UNPACKERS:
+        *holder = WG_AGENT_MATRIX;
+        return src->owner_b[src->unpack_bank_b & 1] != WG_SRC_UNPACKERS;
+    case WG_WAIT_SRCA_MATRIX:
+        *holder = WG_AGENT_UNPACK0;
+        return src->owner_a[src->matrix_bank_a & 1] != WG_SRC_MATRIX;
+    case WG_WAIT_SRCB_MATRIX:
+        *holder = WG_AGENT_UNPACK1;
+        return src->owner_b[src->matrix_bank_b & 1] != WG_SRC_MATRIX;
+    case WG_WAIT_MOVER:
+        *holder = WG_AGENT_MOVER;
+        return wg_units[WG_UNIT_MOVER]->part_busy ? wg_units[WG_UNIT_MOVER]->part_busy(t, thread, 0)
+                                                  : any_thread_busy(t, WG_UNIT_MOVER);
+    case WG_WAIT_RISCV_REQUESTS:
+        *holder = (uint8_t)(WG_AGENT_CORE_T0 + thread);
+        return wg_ttsync_requests_pending(t, thread);
+    case WG_WAIT_VECTOR:
+        *holder = WG_AGENT_VECTOR;
+        return wg_units[WG_UNIT_VECTOR]->busy(t, thread);
+    case WG_WAIT_CONFIG:
+        *holder = WG_AGENT_CONFIG;
+        return any_thread_busy(t, WG_UNIT_CONFIG);
+    default:
+        *holder = WG_AGENT_NONE;
+        return false;
+    }
+}
+
+/* The conditions (by bit), or semaphores, of the latched wait that do not hold; with `all` unset, the first. */
+static uint16_t unmet(const wg_tile *t, unsigned thread, const wg_latch *l, bool all, uint8_t *holder)
+{
+    uint16_t left = 0;
+    uint8_t who = WG_AGENT_NONE;
+    *holder = WG_AGENT_NONE;
+    switch ((wg_latch_kind)l->kind) {
+    case WG_LATCH_EMPTY:
+        break;
+    case WG_LATCH_STALLWAIT:
+        for (unsigned mask = l->conditions; mask; mask &= mask - 1) {
+            unsigned bit = (unsigned)__builtin_ctz(mask);
+            if (!keeps_waiting(t, thread, t->arch->wait_conditions[bit], &who))
+                continue;
+            if (!left)
+                *holder = who;
+            left |= (uint16_t)(1u << bit);
+            if (!all)
+                break;
+        }
+        break;
+    case WG_LATCH_SEMWAIT:
+        for (unsigned mask = l->semaphores; mask; mask &= mask - 1) {
+            unsigned s = (unsigned)__builtin_ctz(mask);
+            const wg_sync *sync = &t->backend.sync;
+            if (((l->conditions & 1) && sync->value[s] == 0) ||
+                ((l->conditions & 2) && sync->value[s] >= sync->max[s])) {
+                left |= (uint16_t)(1u << s);
+                if (!all)
+                    break;
+            }
+        }
+        break;
+    case WG_LATCH_STREAMWAIT: {
+        uint32_t stream = wg_tcfg_get(t->arch->id, WG_TCFG_STREAM_ID_SYNC_SEC0_BankSel + (wg_tcfg_id)l->stream_select,
+                                      t->regs.config.thread[thread]);
+        unsigned reg = l->stream_index ? WG_STREAM_NUM_MSGS_RECEIVED : WG_STREAM_CURR_PHASE;
+        left = wg_overlay_stream_read(t, stream, reg) < l->target;
+        break;
+    }
+    }
+    return left;
+}
+
+void wg_gate_latch(wg_tile *t, unsigned thread)
+{
+    wg_frontend *f = &t->frontend[thread];
+    wg_latch *l = &f->latch;
+    if (l->kind == WG_LATCH_EMPTY || unmet(t, thread, l, false, &l->holder))
+        return;
+    l->met = true;
+    f->moved = true;
+    WG_EMIT(t, WG_EV_RELEASED, WG_AGENT_THREAD0 + thread, .word = l->word, .id = l->id, .pc = l->pc);
+}
+
+/* ---- Latching --------------------------------------------------------------------------------------- */
+
+static void report(wg_tile *t, wg_finding_code code, const wg_insn *insn, uint64_t subject, const char *what)
+{
+    wg_findf(t, code,
+             (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread), .pc = insn->pc, .has_pc = insn->pc != 0,
+                          .word = insn->word, .has_word = true, .subject = subject},
+             "%s", what);
+}
+
+void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn)
+{
+    wg_latch *l = &t->frontend[insn->thread].latch;
+    if (__builtin_expect(l->kind && !l->met, 0))
+        report(t, WG_F_WAIT_REPLACED, insn, l->word, "the latched wait is forgotten unmet");
+    uint32_t word = insn->word;
+    uint16_t block = word >> 15 & 0x1FF;
+    *l = (wg_latch){.id = insn->id, .word = word, .pc = insn->pc, .kind = WG_LATCH_STALLWAIT};
+    l->block = block == 0x1FF ? block | WG_BLOCK_ALL_NINE : block ? block : WG_B6;
+    if (insn->op == WG_I_STALLWAIT) {
+        l->conditions = (uint16_t)(word & ((1u << t->arch->wait_condition_bits) - 1));
+        if (!l->conditions)
+            l->conditions = t->arch->wait_default;
+    } else if (insn->op == WG_I_SEMWAIT) {
+        l->conditions = word & 3;
+        l->semaphores = word >> 2 & 0xFF;
+        l->kind = WG_LATCH_SEMWAIT;
+        if (!l->conditions) {   /* GATE-09: as the earlier documentation has it */
+            report(t, WG_F_SEMWAIT_NO_CONDITION, insn, 0, "waits like STALLWAIT with condition mask 0");
+            l->kind = WG_LATCH_STALLWAIT;
+            l->semaphores = 0;
+            l->conditions = t->arch->wait_default;
+        }
+    } else {
+        const uint16_t *cfg = t->regs.config.thread[insn->thread];
+        l->kind = WG_LATCH_STREAMWAIT;
+        l->stream_index = word >> 3 & 1;
+        l->stream_select = word & 3;
+        uint32_t high = wg_tcfg_get(
+            t->arch->id, l->stream_index ? WG_TCFG_STREAMWAIT_NUM_MSGS_HI_Val : WG_TCFG_STREAMWAIT_PHASE_HI_Val, cfg);
+        l->target = high << 10 | (word >> 4 & 0x3FF);
+    }
+    WG_EMIT_INSN(t, WG_EV_LATCHED, WG_AGENT_THREAD0 + insn->thread, insn);
+}
+
+/* ---- Stalls and passing ----------------------------------------------------------------------------- */
+
+/* Events only when the reason, or the resource it names, changes. */
+static void stalls(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_stall *why)
+{
+    if (f->stall.reason == why->reason && f->stall.resource == why->resource) {
+        f->stall.holder = why->holder;
+        f->stall.retry_at = why->retry_at;
+        return;
+    }
+    if (f->stall.reason)
+        wg_gate_stall_ends(t, f, head);
+    f->stall = *why;
+    f->stalled_since = t->sched.now;
+    WG_EMIT_INSN(t, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0 + head->thread, head, .stall = *why);
+    if (__builtin_expect(why->reason == WG_STALL_MUTEX_INVALID, 0))
+        report(t, WG_F_MUTEX_INVALID, head, why->resource, "waits for ever");
+}
+
+/* NOP, and what is no instruction for any unit: gone with the gate. */
+static inline void pass_nop(wg_tile *t, wg_frontend *f, const wg_insn *head)
+{
+    wg_gate_issue(t, f, head, WG_AGENT_NONE);
+    WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + head->thread, head);
+    wg_gate_pop(t, f, head);
+}
+
+static void pass(wg_tile *t, unsigned thread, unsigned unit)
+{
+    const wg_unit_ops *ops = wg_units[unit];
+    wg_frontend *f = &t->frontend[thread];
+    const wg_insn *head = &f->gate[f->gate_head];
+    wg_gate_issue(t, f, head, ops->agent);
+    ops->accept(t, head);
+    if (head->op == WG_I_SETC16)
+        wg_ttsync_setc16_passed(t, thread, head->id);
+    if (ops->holds)
+        f->holders |= (uint16_t)(1u << unit);
+    t->backend.turn[unit].next = (uint8_t)((thread + 1) % WG_THREADS);
+    wg_gate_pop(t, f, head);
+}
+
+/* ---- What holds a head before its unit is asked ------------------------------------------------------ */
+
+static bool held_by_own_units(wg_tile *t, wg_frontend *f, unsigned thread, wg_stall *why)
+{
+    for (unsigned mask = f->holders; mask; mask &= mask - 1) {
+        unsigned unit = (unsigned)__builtin_ctz(mask);
+        if (wg_units[unit]->holds(t, thread, why))
+            return true;
+        f->holders &= (uint16_t)~(1u << unit);
+    }
+    return false;
+}
+
+static inline bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, wg_stall *why)
+{
+    /* Asked in every case: its linger time runs whatever else holds the head. */
+    wg_stall ttsync;
+    bool by_ttsync = __builtin_expect(head->ttsync & WG_TTS_FIRST, 0) && wg_ttsync_gate_blocked(t, thread, &ttsync);
+    if (f->latch.kind && (f->latch.block & head->block)) {
+        bool wait = head->op == WG_I_STALLWAIT || head->op == WG_I_SEMWAIT || head->op == WG_I_STREAMWAIT;
+        uint16_t resource = f->latch.kind == WG_LATCH_SEMWAIT ? f->latch.semaphores : f->latch.conditions;
+        *why = (wg_stall){wait ? WG_STALL_LATCH_OCCUPIED : WG_STALL_LATCHED_WAIT, resource, f->latch.holder,
+                          WG_NEVER};
+        if (by_ttsync && ttsync.retry_at < why->retry_at)
+            why->retry_at = ttsync.retry_at;
+        return true;
+    }
+    if (by_ttsync) {
+        *why = ttsync;
+        return true;
+    }
+    if (__builtin_expect(f->holders, 0) && held_by_own_units(t, f, thread, why))
+        return true;
+    if (__builtin_expect(t->sched.now < f->accept_at, 0)) {
+        *why = (wg_stall){WG_STALL_UNIT_BUSY, head->unit, WG_AGENT_NONE, f->accept_at};
+        return true;
+    }
+    return false;
+}
+
+/* ---- Phase E ----------------------------------------------------------------------------------------- */
+
+enum { ONE_PER_THREAD = 1u << WG_UNIT_CONFIG | 1u << WG_UNIT_MISC };   /* PIPE-19 */
+
+/* The heads of the threads in `mates` all want `unit`. */
+static void arbitrate(wg_tile *t, unsigned mates, unsigned unit)
+{
+    const wg_unit_ops *ops = wg_units[unit];
+    unsigned first = t->backend.turn[unit].next, winner = WG_THREADS;
+    wg_stall why[WG_THREADS];
+    unsigned refused = 0;
+    for (unsigned k = 0; k < WG_THREADS; k++) {
+        unsigned thread = (first + k) % WG_THREADS;
+        if (!(mates >> thread & 1))
+            continue;
+        if (!ops->check(t, wg_gate_head(t, thread), &why[thread])) {
+            refused |= 1u << thread;
+        } else if (ONE_PER_THREAD >> unit & 1) {
+            pass(t, thread, unit);
+        } else if (winner == WG_THREADS) {
+            winner = thread;
+        } else {
+            why[thread] = (wg_stall){WG_STALL_ARBITRATION, (uint16_t)unit, (uint8_t)(WG_AGENT_THREAD0 + winner),
+                                     t->sched.now + 1};
+            refused |= 1u << thread;
+        }
+    }
+    if (winner != WG_THREADS)
+        pass(t, winner, unit);
+    for (unsigned thread = 0; thread < WG_THREADS; thread++)
+        if (refused >> thread & 1)
+            stalls(t, &t->frontend[thread], wg_gate_head(t, thread), &why[thread]);
+}
+
+void wg_gates(wg_tile *t, unsigned due)
+{
+    unsigned units = 0, sync = 0;
+    uint8_t mates[WG_UNIT_COUNT];   /* threads that want a unit; valid for those in `units` */
+    wg_stall why;
+    for (unsigned thread = 0; thread < WG_THREADS; thread++) {
+        if (!(due >> thread & 1))
+            continue;
+        wg_frontend *f = &t->frontend[thread];
+        if (!f->gate_count)
+            continue;
+        const wg_insn *head = &f->gate[f->gate_head];
+        unsigned unit = head->unit;
+        if (held(t, f, thread, head, &why))
+            stalls(t, f, head, &why);
+        else if (unit <= WG_UNIT_INVALID)
+            pass_nop(t, f, head);
+        else if (unit == WG_UNIT_SYNC)
+            sync |= 1u << thread;
+        else {
+            mates[unit] = (uint8_t)((units >> unit & 1 ? mates[unit] : 0) | 1u << thread);
+            units |= 1u << unit;
+        }
+    }
+    if (sync | t->backend.sync.core_waits) {
+        wg_stall lost[WG_THREADS];
+        unsigned passed = wg_sync_arbitrate(t, sync, lost);
+        for (unsigned thread = 0; thread < WG_THREADS; thread++)
+            if ((sync & ~passed) >> thread & 1)
+                stalls(t, &t->frontend[thread], wg_gate_head(t, thread), &lost[thread]);
+    }
+    for (; units; units &= units - 1) {   /* in the order of their enum, whoever else may be due */
+        unsigned unit = (unsigned)__builtin_ctz(units);
+        arbitrate(t, mates[unit], unit);
+    }
+    for (unsigned thread = 0; thread < WG_THREADS; thread++)
+        if (t->frontend[thread].latch.met)
+            t->frontend[thread].latch.kind = t->frontend[thread].latch.met = 0;
+}
+
+/* ---- For the hang report and the debugger ------------------------------------------------------------ */
+
+void wg_gate_state(const wg_tile *t, unsigned thread, wg_gate_info *out)
+{
+    const wg_frontend *f = &t->frontend[thread % WG_THREADS];
+    *out = (wg_gate_info){
+        .fifo = f->fifo_count, .replay_fifo = (uint8_t)(f->replay_count + f->b_valid + f->debug_valid),
+        .gate_fifo = f->gate_count, .plain_downstream = f->plain_downstream, .has_head = f->gate_count != 0,
+        .expanding = f->mop_active, .replaying = f->replay.play_left, .recording = f->replay.record_left,
+        .latch = f->latch, .unmet_holder = WG_AGENT_NONE, .stall = f->stall, .stalled_since = f->stalled_since};
+    if (f->gate_count)
+        out->head = f->gate[f->gate_head];
+    if (f->mop_active) {
+        out->mop = f->mop.insn;
+        out->mop_outer = f->mop.template ? f->mop.j : f->mop.i;
+        out->mop_inner = f->mop.template ? f->mop.i : f->mop.step;
+    }
+    if (f->replay.play_left)
+        out->replay = f->replay.insn;
+    out->unmet = unmet(t, thread % WG_THREADS, &f->latch, true, &out->unmet_holder);
+}
