@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Configuration Unit, and how everybody else reads backend configuration.
+ *
+ * Config has two banks; a thread's CFG_STATE_ID chooses the one its instructions use. Words from
+ * wg_arch.config_global_from on are the same in both banks. ThreadConfig has one set per thread.
+ */
+#ifndef WG_CONFIG_UNIT_H
+#define WG_CONFIG_UNIT_H
+
+#include "isa/config_fields.h"
+#include "tile/tile.h"
+
+extern const wg_unit_ops wg_config_unit;
+bool wg_config_implements(wg_insn_id id, wg_arch_id arch);
+
+/* The bank that this thread's instructions use now. */
+static inline unsigned wg_config_bank(const wg_tile *t, unsigned thread)
+{
+    return t->regs.config.thread[thread][0] & 1u;   /* CFG_STATE_ID_StateID: word 0, bit 0 on both */
+}
+
+/* Slow path of the readers below: is an older write of the thread to this word still under way? */
+void wg_config_check_pending(wg_tile *t, unsigned thread, unsigned word);
+
+/*
+ * An instruction for another unit passes the gate while Configuration Unit instructions are under way (call it only
+ * then: `instructions` is not 0): one that uses configuration which is not written yet is reported.
+ */
+void wg_config_issued(wg_tile *t, const wg_insn *insn);
+
+/*
+ * A word of the thread's bank, as an instruction that starts now reads it. Call it in phase E for the
+ * instruction being accepted: an older write of the same thread that has not reached the
+ * configuration yet is then reported (WRCFG.md, CFGSHIFTMASK.md, STREAMWRCFG.md, "Instruction scheduling").
+ */
+static inline uint32_t wg_config_word(wg_tile *t, unsigned thread, unsigned word)
+{
+    if (__builtin_expect(t->backend.config.instructions != 0 && t->sched.phase == WG_PHASE_GATES, 0))
+        wg_config_check_pending(t, thread, word);
+    return t->regs.config.bank[wg_config_bank(t, thread)][word < WG_CONFIG_WORDS ? word : 0];
+}
+
+/* A field of Config in the thread's bank; 0 where this architecture has no such field. */
+static inline uint32_t wg_config_get(wg_tile *t, unsigned thread, wg_cfg_id id)
+{
+    const wg_cfg_field *f = &wg_cfg_fields[t->arch->id][id];
+    return wg_config_word(t, thread, f->word) >> f->shift & f->mask;
+}
+
+/* A field of the thread's ThreadConfig; 0 where this architecture has no such field. */
+static inline uint32_t wg_thread_config_get(const wg_tile *t, unsigned thread, wg_tcfg_id id)
+{
+    return wg_tcfg_get(t->arch->id, id, t->regs.config.thread[thread]);
+}
+
+/*
+ * RISC-V requests to TENSIX_CFG_BASE (phase C), by word offset from it: Config[0], Config[1], on BH
+ * ConfigDualWrite, ThreadConfig. They share the pipeline with instructions: WG_REGION_WAIT while a
+ * stage is taken. Only full words can be written.
+ */
+wg_region_answer wg_config_riscv_read(wg_tile *t, unsigned core, uint32_t word_offset, uint32_t *value, wg_stall *why);
+wg_region_answer wg_config_riscv_write(wg_tile *t, unsigned core, uint32_t word_offset, uint32_t value, unsigned bytes,
+                                       wg_stall *why);
+/* The same map, read without taking part in the pipeline (RISCV_DEBUG_REG_CFGREG_RDDATA). */
+uint32_t wg_config_debug_read(const wg_tile *t, uint32_t word_offset);
+
+/* The Mover's 16 bytes to TENSIX_CFG_BASE; false: the pipeline is taken, try again in the next cycle. */
+bool wg_config_mover_write(wg_tile *t, uint32_t word_offset, const uint32_t value[4]);
+
+/*
+ * REG2FLOP writes THCON configuration past the pipeline, unless the pipeline wrote there in the cycle
+ * that has just ended: to be asked in phase B before the Configuration Unit's tick.
+ */
+bool wg_config_thcon_contended(const wg_tile *t);
+void wg_config_scalar_write(wg_tile *t, unsigned bank, unsigned word, const uint32_t *value, unsigned words);
+/* The first THCON word (THCON_CFGREG_BASE_ADDR32). */
+unsigned wg_config_thcon_base(const wg_tile *t);
+
+/* Somebody reads a NoC Overlay register in this cycle: a STREAMWRCFG that is about to ask for one waits. */
+static inline void wg_config_overlay_busy(wg_tile *t) { t->backend.config.overlay_taken = t->sched.now + 1; }
+
+/* THCON configuration soft reset (SoftReset.md): entering clears it, and holding discards writes. */
+void wg_config_thcon_reset(wg_tile *t, bool held);
+
+#endif

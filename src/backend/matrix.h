@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Matrix Unit (FPU).
+ *
+ *      SrcB 8x16 ──┐
+ *                  ├─▶ multiply, align, add ──▶ + Dst ──▶ round ──▶ Dst
+ *      SrcA 16x16 ─┘          (5 x 7 bits of mantissa per fidelity phase)
+ *
+ * Accepted in cycle c, an instruction reads its operands, counters and configuration in c and steps the
+ * counters; it takes effect, and leaves the unit, in phase B of cycle c + latency. Until then everybody
+ * else sees the old Dst. The unit's own readers and PACR are kept away from a block that is being
+ * written; the Vector Unit is not.
+ *
+ * Bank flips take effect when the instruction completes: that is when wait conditions see the other bank
+ * and the unpackers get theirs. Instructions behind it in the unit use the other bank at once.
+ *
+ * Facts: MatrixUnit.md, SrcASrcB.md, Dst.md, RWCs.md and the instruction pages; the exact arithmetic, on
+ * which the documents are silent, is that of ttsim, compared bit by bit.
+ */
+#ifndef WG_MATRIX_H
+#define WG_MATRIX_H
+
+#include "backend/unit.h"
+#include "backend/matrix_state.h"
+
+struct wg_tile;
+
+extern const wg_unit_ops wg_matrix_unit;
+bool wg_matrix_implements(wg_insn_id id, wg_arch_id arch);
+
+/*
+ * The first cycle at which the 8-row block of this stored row may be read by PACR or the Matrix Unit;
+ * in the past if nothing is being written there.
+ */
+uint64_t wg_dst_block_ready_at(const struct wg_tile *t, unsigned stored_row);
+/* Another unit's write to a stored row keeps its block from being read before `ready`. */
+void wg_dst_block_written(struct wg_tile *t, unsigned stored_row, uint64_t ready);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Clearing and counters: ZEROACC, ZEROSRC, CLEARDVALID, GATESRCRST, CLREXPHIST, SETRWC, INCRWC.
+ * Facts: the instructions' pages; ttsim for BH's ZEROACC.
+ */
+#include "backend/matrix_internal.h"
+
+#include <string.h>
+
+enum { MODE_ONE_ROW, MODE_16_ROWS, MODE_HALF, MODE_ALL };
+
+static void mark(wg_matrix_op *op, unsigned stored) { op->marks[stored / 64 & 15] |= UINT64_C(1) << (stored & 63); }
+
+/*
+ * Sixteen rows. On BH the block number counts from the half of Dst (16-bit view) or the quarter (32-bit view) in
+ * which the counters are, unless zeroacc_absolute_tile_mode is set (ttsim). Blocks that Dst does not have: nothing.
+ */
+static void mark_16_rows(const wg_matrix_ctx *c, wg_matrix_op *op, bool wide)
+{
+    unsigned block = c->word & 0xFF;
+    unsigned offset = wg_matrix_tcfg(c, WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset) + c->rwc->dst;
+    bool absolute = !c->layout->zeroacc_relative || wg_matrix_cfg(c, WG_CFG_DEST_ACCESS_CFG_zeroacc_absolute_tile_mode);
+    if (!absolute && (offset & (wide ? 768 : 512)))
+        block += wide ? 16 : 32;
+    if (block >= (wide ? 32 : 64))
+        return;
+    for (unsigned i = 0; i < 16; i++)
+        mark(op, wg_dst_stored(c->access, block * 16 + i, wide));
+}
+
+void wg_matrix_zeroacc(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    unsigned mode = c->word >> 19 & 3;
+    bool wide = c->word >> c->layout->zeroacc_wide & 1, revert = c->word >> c->layout->zeroacc_revert & 1;
+    op->effect = WG_EFFECT_UNDEFINE;
+    memset(op->marks, 0, sizeof op->marks);
+    switch (mode) {
+    case MODE_ONE_ROW:
+        revert = false;
+        wg_matrix_formats(c);
+        mark(op, wg_dst_stored(c->access, wg_matrix_dst_row(c, 0x3FF),
+                               wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_Fp32_enabled) ||
+                                   wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_INT8_math_enabled)));
+        break;
+    case MODE_16_ROWS:
+        mark_16_rows(c, op, wide);
+        break;
+    case MODE_HALF:
+        memset(&op->marks[c->word & 1 ? 8 : 0], 0xFF, 8 * sizeof op->marks[0]);
+        break;
+    default:
+        memset(op->marks, 0xFF, sizeof op->marks);
+        break;
+    }
+    /* Reverting is undefined by the documents; what it does is known, and BH kernels use it on 16 rows. */
+    op->flag = revert;
+    if (revert && !(c->layout->zeroacc_relative && mode == MODE_16_ROWS && wide))
+        wg_matrix_report(c, WG_F_MATRIX_OPERAND, c->layout->zeroacc_revert, 1);
+    /* Not free bits: they give the banks back as in the arithmetic instructions (assembly table). */
+    wg_matrix_flip(c, op, c->word >> 22 & 3, true, false);
+    if (mode <= MODE_16_ROWS)
+        wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
+}
+
+void wg_matrix_zerosrc(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    const wg_src *s = &c->t->regs.src;
+    bool of_matrix_unit = c->word >> 3 & 1, both = c->word >> 2 & 1;
+    op->effect = WG_EFFECT_ZEROSRC;
+    op->flag = c->word >> 4 & 1;   /* SrcA is filled with ones: minus infinity */
+    unsigned a = both ? 3 : 1u << (of_matrix_unit ? c->bank[WG_SRCA] : s->unpack_bank_a & 1);
+    unsigned b = both ? 3 : 1u << (of_matrix_unit ? c->bank[WG_SRCB] : s->unpack_bank_b & 1);
+    op->banks = (uint8_t)((c->word & 1 ? a : 0) | (c->word & 2 ? b << 2 : 0));
+}
+
+void wg_matrix_cleardvalid(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    wg_matrix *m = &c->t->backend.matrix;
+    if (!(c->word & 1)) {
+        wg_matrix_flip(c, op, c->word >> 22 & 3, false, c->word >> 1 & 1);
+        return;
+    }
+    op->effect = WG_EFFECT_RESET_BANKS;
+    m->flips++;
+    m->issue_bank[WG_SRCA] = m->issue_bank[WG_SRCB] = 0;
+    for (unsigned i = 0; i < 4; i++)
+        m->giving[i / 2][i & 1]++;
+}
+
+/* Invalidates a cache between SrcB and the multipliers that is invisible as long as it works. */
+void wg_matrix_gatesrcrst(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    (void)c;
+    (void)op;
+}
+
+void wg_matrix_clrexphist(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    (void)c;
+    op->effect = WG_EFFECT_EXPHIST;
+}
+
+void wg_matrix_setrwc(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    wg_rwc_set(c->rwc, c->word);
+    wg_matrix_flip(c, op, c->word >> 22 & 3, true, false);
+}
+
+void wg_matrix_incrwc(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    (void)op;
+    wg_rwc_increment(c->rwc, c->word);
+}

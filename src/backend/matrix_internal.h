@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside the Matrix Unit: what an instruction sees when it is accepted, its handlers, the vector kernels. */
+#ifndef WG_MATRIX_INTERNAL_H
+#define WG_MATRIX_INTERNAL_H
+
+#include "backend/insn_finding.h"
+#include "backend/matrix.h"
+#include "backend/matrix_alu.h"
+#include "isa/config_fields.h"
+#include "tile/tile.h"
+
+/* Where operands are that moved between the architectures. */
+typedef struct wg_matrix_layout {
+    uint8_t addr_mod, pool_addr_mod, addr_mod_bits;   /* lowest bit of AddrMod; of a pooling instruction */
+    uint8_t movb2d_mode;                              /* lowest bit of MOVB2D's three mode bits */
+    uint8_t zeroacc_wide, zeroacc_revert;             /* bits of ZEROACC */
+    bool zeroacc_relative;                            /* 16-row mode is relative to the half of Dst in use */
+    bool implied_formats;                             /* formats follow the data from the unpackers */
+    bool lost_one;                                    /* see wg_alu */
+} wg_matrix_layout;
+
+/* An instruction in its issue cycle. */
+typedef struct wg_matrix_ctx {
+    wg_tile *t;
+    const wg_insn *insn;
+    uint32_t word;
+    wg_arch_id arch;
+    const wg_matrix_layout *layout;
+    const uint32_t *cfg;           /* the bank of Config that the thread uses */
+    const uint16_t *tcfg;
+    wg_rwc_thread *rwc;
+    wg_dst_access access;
+    uint8_t bank[2];               /* [wg_src_file]: the banks it reads */
+    uint8_t fmt[2];                /* format codes of SrcA and SrcB */
+    uint8_t style, style_b;        /* wg_style */
+    uint8_t phase;
+    bool wide;                     /* UseDst32b */
+    bool flush;                    /* SrcB datums (and moved datums) with exponent 0 are zero */
+} wg_matrix_ctx;
+
+static inline uint32_t wg_matrix_cfg(const wg_matrix_ctx *c, wg_cfg_id id) { return wg_cfg_get(c->arch, id, c->cfg); }
+static inline uint32_t wg_matrix_tcfg(const wg_matrix_ctx *c, wg_tcfg_id id) { return wg_tcfg_get(c->arch, id, c->tcfg); }
+
+/* The format and width that arithmetic uses; moves look at them in their own ways. */
+void wg_matrix_formats(wg_matrix_ctx *c);
+/* The Dst row that the instruction addresses, with these bits kept. */
+unsigned wg_matrix_dst_row(const wg_matrix_ctx *c, unsigned mask);
+/* Lists the stored rows first, first + step … in op->row. */
+void wg_matrix_list_rows(const wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned count, unsigned step, bool wide);
+/* op->hi (and op->lo) become the present contents of op->row; undefined rows read as `identity`. */
+void wg_matrix_gather(const wg_matrix_ctx *c, wg_matrix_op *op, bool wide, uint16_t identity);
+void wg_matrix_apply_addr_mod(wg_matrix_ctx *c, unsigned addr_mod);
+static inline unsigned wg_matrix_addr_mod(const wg_matrix_ctx *c) { return c->word >> c->layout->addr_mod; }
+/* The source banks named by bits 0 (SrcA) and 1 (SrcB) are done with. */
+void wg_matrix_flip(wg_matrix_ctx *c, wg_matrix_op *op, unsigned which, bool honour_disable, bool keep_pointer);
+/* A row of SrcA or SrcB as the instruction sees it. */
+static inline const uint32_t *wg_matrix_src_row(const wg_matrix_ctx *c, wg_src_file file, unsigned row)
+{
+    const wg_src *s = &c->t->regs.src;
+    return (file == WG_SRCA ? s->a : s->b)[c->bank[file]][row & 63];
+}
+static inline void wg_matrix_report(wg_matrix_ctx *c, wg_finding_code code, uint64_t subject, uint64_t value)
+{
+    wg_find_insn(c->t, code, c->insn, subject, value);
+}
+
+/* Handlers: read operands, fill in what happens when, step the counters. */
+typedef void wg_matrix_issue(wg_matrix_ctx *c, wg_matrix_op *op);
+wg_matrix_issue wg_matrix_mvmul, wg_matrix_dotpv, wg_matrix_gapool, wg_matrix_conv, wg_matrix_apool;
+wg_matrix_issue wg_matrix_elwadd, wg_matrix_elwsub, wg_matrix_elwmul;
+wg_matrix_issue wg_matrix_gmpool, wg_matrix_mpool;
+wg_matrix_issue wg_matrix_mova2d, wg_matrix_movb2d, wg_matrix_movd2a, wg_matrix_movd2b, wg_matrix_movb2a;
+wg_matrix_issue wg_matrix_shiftxa, wg_matrix_shiftxb, wg_matrix_trnspsrca, wg_matrix_trnspsrcb;
+wg_matrix_issue wg_matrix_zeroacc, wg_matrix_zerosrc, wg_matrix_cleardvalid, wg_matrix_gatesrcrst;
+wg_matrix_issue wg_matrix_clrexphist, wg_matrix_setrwc, wg_matrix_incrwc;
+
+/* Vector kernels; all levels give the same bits. hi and lo are Dst's layout, read and written in place. */
+typedef struct wg_mul_args {
+    const wg_matrix_a *a;
+    const wg_matrix_b *b;
+    unsigned rows;           /* result rows */
+    unsigned b_step;         /* 1, or 0: every result row takes SrcB row 0 */
+    uint16_t (*hi)[16], (*lo)[16];
+    wg_alu alu;
+} wg_mul_args;
+
+typedef enum wg_elw_op { WG_ELW_ADD, WG_ELW_SUB, WG_ELW_MUL } wg_elw_op;
+typedef struct wg_elw_args {
+    const uint32_t *a, *b;     /* eight rows each, broadcasts done */
+    uint16_t (*hi)[16], (*lo)[16];
+    wg_alu alu;
+    uint8_t op;                /* wg_elw_op */
+    uint8_t style, style_b;    /* wg_style */
+    uint8_t phase;
+    bool flush;
+    bool accumulate;
+} wg_elw_args;
+
+typedef struct wg_matrix_kernels {
+    /* Rows 0…7 and 8…15 of a 16x16 block; up to eight rows. */
+    void (*decode_a)(const uint32_t *first, const uint32_t *second, wg_style style, unsigned phase, wg_matrix_a *out);
+    void (*decode_b)(const uint32_t *rows, unsigned count, wg_style style, bool flush, unsigned phase, wg_matrix_b *out);
+    void (*mul_float)(const wg_mul_args *m);
+    void (*mul_int)(const wg_mul_args *m);
+    void (*elw_float)(const wg_elw_args *e);
+    void (*elw_int)(const wg_elw_args *e);
+} wg_matrix_kernels;
+extern const wg_matrix_kernels wg_matrix_plain;
+#if defined(__x86_64__)
+extern const wg_matrix_kernels wg_matrix_avx2, wg_matrix_avx512;
+#endif
+const wg_matrix_kernels *wg_matrix_kernels_for(unsigned simd);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Moves between SrcA, SrcB and Dst, and within a source: MOVA2D, MOVB2D (and their forms for debugging), MOVD2A,
+ * MOVD2B, MOVB2A, SHIFTXA, SHIFTXB, TRNSPSRCA, TRNSPSRCB.
+ * Facts: the instructions' pages, SFPCONFIG.md (BLOCK_DEST_MOV).
+ */
+#include "backend/matrix_internal.h"
+
+/* The columns that LaneConfig leaves open to moves. */
+static uint16_t open_columns(const wg_matrix_ctx *c)
+{
+    const uint8_t *blocked = &c->t->regs.lreg.lane_config[WG_LANE_BLOCK_DEST_MOV];
+    uint16_t open = 0;
+    for (unsigned j = 0; j < 16; j++)
+        if (!(blocked[j & 1] >> j / 2 & 1))
+            open |= (uint16_t)(1u << j);
+    return open;
+}
+
+static bool bank_owned(const wg_matrix_ctx *c, wg_src_file file)
+{
+    unsigned bank = c->bank[file];
+    return wg_src_is_matrix(&c->t->regs.src, file, bank) && !c->t->backend.matrix.giving[file][bank];
+}
+
+/* An instruction that does not wait for this bank uses it. */
+static void unwaited(wg_matrix_ctx *c, wg_src_file file)
+{
+    if (!bank_owned(c, file))
+        wg_matrix_report(c, WG_F_MATRIX_BANK, file * 2u + c->bank[file], 0);
+}
+
+/*
+ * The format that moves go by: SrcA's, also for SrcB (documents: "not a typo"). On BH with implied formats it is
+ * that of the bank at hand (ttsim).
+ */
+static unsigned move_format(const wg_matrix_ctx *c, wg_src_file file)
+{
+    bool implied = c->layout->implied_formats && !wg_matrix_tcfg(c, WG_TCFG_DISABLE_IMPLIED_SRCA_FMT_Base);
+    unsigned format = implied && file == WG_SRCB ? c->t->regs.src.format_b[c->bank[WG_SRCB]] : c->fmt[WG_SRCA];
+    if (!wg_format_known(format & 15))
+        wg_find_insn(c->t, WG_F_MATRIX_FORMAT, c->insn, format & 15, 0);
+    return format & 15;
+}
+
+/* ---- Source to Dst ---------------------------------------------------------------------------------- */
+
+/* Row i of the operation: a source row as Dst will hold it. `column0`: every column is that of column 0. */
+static void to_dst(wg_matrix_op *op, unsigned i, const uint32_t *src, bool column0, bool exp8, bool flush, uint32_t keep)
+{
+    for (unsigned j = 0; j < 16; j++) {
+        uint32_t x = src[column0 ? 0 : j];
+        if (flush && !(x & 0xFF))
+            x = 0;
+        x &= keep;
+        op->hi[i][j] = exp8 ? wg_dst16_from_src_exp8(x) : wg_dst16_from_src_exp5(x);
+        op->lo[i][j] = wg_dst_lo_from_src(x);
+    }
+}
+
+/* Which part of Dst the rows go to. */
+static void place_in_dst(wg_matrix_ctx *c, wg_matrix_op *op, unsigned format, unsigned first, unsigned rows)
+{
+    bool low = c->word >> 23 & 1;
+    op->columns = open_columns(c);
+    if (format == WG_FMT_TF32) {
+        op->effect = WG_EFFECT_DST32;
+        if (low) {   /* a hardware erratum; both halves get the datum's high part */
+            wg_matrix_report(c, WG_F_MATRIX_OPERAND, 23, 1);
+            for (unsigned i = 0; i < rows; i++)
+                for (unsigned j = 0; j < 16; j++)
+                    op->lo[i][j] |= op->hi[i][j];
+        }
+    } else if (low) {
+        op->effect = WG_EFFECT_DST_LOW;
+        for (unsigned i = 0; i < rows; i++)
+            for (unsigned j = 0; j < 16; j++)
+                op->lo[i][j] = op->hi[i][j];
+    } else {
+        op->effect = WG_EFFECT_DST16;
+    }
+    wg_matrix_list_rows(c, op, first, rows, 1, op->effect != WG_EFFECT_DST16);
+}
+
+/* Eight exponent bits, unless the format (or FP16A_FORCE) has five. */
+static bool has_exp8(const wg_matrix_ctx *c, unsigned format)
+{
+    if (wg_matrix_tcfg(c, WG_TCFG_FP16A_FORCE_Enable))
+        return false;
+    return wg_format_style(format) != WG_STYLE_FP16;
+}
+
+void wg_matrix_mova2d(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    bool eight = c->word >> 13 & 1;
+    unsigned rows = eight ? 8 : 1, mask = eight ? 0x38 : 0x3F;
+    unsigned format = move_format(c, WG_SRCA), from = ((c->word >> 17 & 0x3F) + c->rwc->srca) & mask;
+    unwaited(c, WG_SRCA);
+    for (unsigned i = 0; i < rows; i++)
+        to_dst(op, i, wg_matrix_src_row(c, WG_SRCA, from + i), false, has_exp8(c, format), c->flush, WG_SRC_MASK);
+    place_in_dst(c, op, format, wg_matrix_dst_row(c, eight ? 0x3F8 : 0x3FF), rows);
+    c->t->backend.matrix.last_srca_row = (uint8_t)from;
+    wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
+}
+
+void wg_matrix_movb2d(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    unsigned mode = c->word >> c->layout->movb2d_mode & 7;
+    bool column0 = mode & 1, one_to_eight = mode & 2, four = !one_to_eight && (mode & 4);
+    unsigned rows = one_to_eight ? 8 : four ? 4 : 1;
+    unsigned from = ((c->word >> 17 & 0x3F) + c->rwc->srcb) & (four ? 0x3C : 0x3F);
+    unsigned format = move_format(c, WG_SRCB);
+    /* Ruling: SrcB's own format takes away the bits it does not have (ttsim; the documents do not look at it). */
+    wg_style own = wg_format_style(c->fmt[WG_SRCB]);
+    uint32_t keep = wg_src_of_style(WG_SRC_MASK, own);
+    unwaited(c, WG_SRCB);
+    for (unsigned i = 0; i < rows; i++)
+        to_dst(op, i, wg_matrix_src_row(c, WG_SRCB, from + (one_to_eight ? 0 : i)), column0, has_exp8(c, format), c->flush,
+               keep);
+    place_in_dst(c, op, format, wg_matrix_dst_row(c, one_to_eight ? 0x3F8 : four ? 0x3FC : 0x3FF), rows);
+    c->t->backend.matrix.last_srca_row = c->rwc->srca;
+    wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
+}
+
+/* ---- Dst to source ---------------------------------------------------------------------------------- */
+
+/* One datum of the 32-bit view. */
+static uint32_t narrow32(uint16_t hi, uint16_t lo, wg_style style, bool low)
+{
+    uint16_t top = low ? lo : hi;
+    if (style == WG_STYLE_BF16)
+        return wg_src_from_dst_bf16(top);
+    if (style == WG_STYLE_FP16)
+        return wg_src_from_dst_fp16(top);
+    /* Of a TF32 the low half gives the 13 bits that the conversion drops. */
+    return low ? (uint32_t)lo & 0x1FFF : wg_src_from_dst_tf32((uint32_t)hi << 16 | lo);
+}
+
+static void from_dst(wg_matrix_ctx *c, wg_matrix_op *op, wg_src_file file)
+{
+    bool four = c->word >> 13 & 1, low = c->word >> 23 & 1, wide = false;
+    unsigned rows = four ? 4 : 1;
+    wg_style style = WG_STYLE_FP16;
+    if (!wg_matrix_tcfg(c, WG_TCFG_FP16A_FORCE_Enable)) {
+        wide = wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_Fp32_enabled) || wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_INT8_math_enabled);
+        style = wg_format_style(move_format(c, file));
+    }
+    /* Decided here: what 16 bits of Dst do not hold reads as the 16 bits there are, as a BF16 if TF32 was asked for. */
+    if (!wide && (low || style == WG_STYLE_TF32))
+        wg_matrix_report(c, WG_F_MATRIX_OPERAND, low ? 23 : c->fmt[WG_SRCA], low);
+    unwaited(c, file);
+    wg_matrix_list_rows(c, op, wg_matrix_dst_row(c, four ? 0x3FC : 0x3FF), rows, 1, wide);
+    wg_matrix_gather(c, op, wide, 0);
+    uint32_t moved[4][16];
+    for (unsigned i = 0; i < rows; i++)
+        for (unsigned j = 0; j < 16; j++)
+            moved[i][j] = wide                      ? narrow32(op->hi[i][j], op->lo[i][j], style, low)
+                          : style == WG_STYLE_FP16  ? wg_src_from_dst_fp16(op->hi[i][j])
+                                                    : wg_src_from_dst_bf16(op->hi[i][j]);
+    for (unsigned i = 0; i < rows; i++)
+        for (unsigned j = 0; j < 16; j++)
+            op->src[i][j] = moved[i][j];
+    op->effect = WG_EFFECT_SRC;
+    op->columns = open_columns(c);
+    op->file = (uint8_t)file;
+    op->bank = c->bank[file];
+    unsigned to = (c->word >> 17 & 0x3F) + (file == WG_SRCA ? c->rwc->srca : c->rwc->srcb);
+    op->src_row = (uint8_t)(to & (four ? 0x3C : 0x3F));
+    c->t->backend.matrix.last_srca_row = file == WG_SRCA ? op->src_row : c->rwc->srca;
+    wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
+}
+
+void wg_matrix_movd2a(wg_matrix_ctx *c, wg_matrix_op *op) { from_dst(c, op, WG_SRCA); }
+void wg_matrix_movd2b(wg_matrix_ctx *c, wg_matrix_op *op) { from_dst(c, op, WG_SRCB); }
+
+/* ---- Within the sources ----------------------------------------------------------------------------- */
+
+void wg_matrix_movb2a(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    bool four = c->word >> 13 & 1;
+    unsigned mask = four ? 0x3C : 0x3F;
+    unsigned from = ((c->word & 0x3F) + c->rwc->srcb) & mask;
+    unwaited(c, WG_SRCA);
+    op->effect = WG_EFFECT_SRC;
+    op->columns = open_columns(c);
+    op->file = WG_SRCA;
+    op->bank = c->bank[WG_SRCA];
+    op->rows = four ? 4 : 1;
+    op->src_row = (uint8_t)(((c->word >> 17 & 0x3F) + c->rwc->srca) & mask);
+    for (unsigned i = 0; i < op->rows; i++) {
+        const uint32_t *row = wg_matrix_src_row(c, WG_SRCB, from + i);
+        for (unsigned j = 0; j < 16; j++)
+            op->src[i][j] = c->flush && !(row[j] & 0xFF) ? 0 : row[j];
+    }
+    c->t->backend.matrix.last_srca_row = op->src_row;
+    wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
+}
+
+void wg_matrix_shiftxa(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    unsigned direction = c->word & 3;
+    if (direction < 2) {   /* Decided here: the two reserved directions do nothing. */
+        wg_matrix_report(c, WG_F_MATRIX_OPERAND, 0, direction);
+        return;
+    }
+    op->effect = WG_EFFECT_SHIFTXA;
+    op->bank = c->bank[WG_SRCA];
+    op->flag = direction == 3;   /* to the left */
+    op->from_row = c->t->backend.matrix.last_srca_row & 0x30;
+}
+
+void wg_matrix_shiftxb(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    op->effect = WG_EFFECT_SHIFTXB;
+    op->bank = c->bank[WG_SRCB];
+    op->flag = c->word >> 10 & 1;
+    op->src_row = (uint8_t)(((c->word & 0x3F) + c->rwc->srcb) & 0x3F);
+    wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
+}
+
+static void transpose(wg_matrix_ctx *c, wg_matrix_op *op, wg_src_file file)
+{
+    op->effect = WG_EFFECT_TRANSPOSE;
+    op->file = (uint8_t)file;
+    op->bank = c->bank[file];
+}
+
+/* Decided here: TRNSPSRCA, which no document describes, takes rows 16 to 31 as TRNSPSRCB does. */
+void wg_matrix_trnspsrca(wg_matrix_ctx *c, wg_matrix_op *op) { transpose(c, op, WG_SRCA); }
+void wg_matrix_trnspsrcb(wg_matrix_ctx *c, wg_matrix_op *op) { transpose(c, op, WG_SRCB); }

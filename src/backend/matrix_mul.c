@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Matrix products: MVMUL, DOTPV, GAPOOL, and what is left of the convolutions and average pools.
+ *
+ *      Dst[i][j] += sum over k of SrcB[i][k] * SrcA[k][j]
+ *
+ * Operands are decoded once per bank and fidelity half and kept until the bank changes.
+ * Facts: MVMUL.md, DOTPV.md, GAPOOL.md, MatrixUnit.md ("Legacy instructions").
+ */
+#include "backend/matrix_internal.h"
+
+/* A bank's decoded copies are of no use once its rows have changed or are read in another way. */
+static void refresh(uint8_t *kind, uint32_t *seen, uint8_t *valid, unsigned valids, uint8_t now_kind, uint32_t changes)
+{
+    if (*kind == now_kind && *seen == changes)
+        return;
+    *kind = now_kind;
+    *seen = changes;
+    for (unsigned i = 0; i < valids; i++)
+        valid[i] = 0;
+}
+
+static const wg_matrix_a *decoded_a(const wg_matrix_ctx *c, const wg_matrix_kernels *k, unsigned row, wg_matrix_a *scratch)
+{
+    const wg_src *s = &c->t->regs.src;
+    wg_matrix_cache *cache = &c->t->backend.matrix.cache;
+    unsigned bank = c->bank[WG_SRCA], half = c->phase & 1;
+    const uint32_t *first = s->a[bank][row & 63], *second = s->a[bank][(row + 8) & 63];
+    if (row & 15) {
+        k->decode_a(first, second, (wg_style)c->style, c->phase, scratch);
+        return scratch;
+    }
+    /* A kind of 0 is "never decoded". */
+    refresh(&cache->a_kind[bank], &cache->a_changes[bank], &cache->a_valid[bank], 1, (uint8_t)(c->style + 1),
+            s->changes_a[bank]);
+    unsigned bit = row / 16 * 2 + half;
+    wg_matrix_a *a = &cache->a[bank][row / 16][half];
+    if (!(cache->a_valid[bank] >> bit & 1)) {
+        k->decode_a(first, second, (wg_style)c->style, c->phase, a);
+        cache->a_valid[bank] |= (uint8_t)(1u << bit);
+    }
+    return a;
+}
+
+static const wg_matrix_b *decoded_b(const wg_matrix_ctx *c, const wg_matrix_kernels *k, unsigned row)
+{
+    const wg_src *s = &c->t->regs.src;
+    wg_matrix_cache *cache = &c->t->backend.matrix.cache;
+    unsigned bank = c->bank[WG_SRCB], half = c->phase >> 1;
+    refresh(&cache->b_kind[bank], &cache->b_changes[bank], cache->b_valid[bank], 2,
+            (uint8_t)(c->style_b + 1 + 8 * c->flush), s->changes_b[bank]);
+    wg_matrix_b *b = &cache->b[bank][row / 8][half];
+    if (!(cache->b_valid[bank][half] >> row / 8 & 1)) {
+        k->decode_b(s->b[bank][row], 8, (wg_style)c->style_b, c->flush, c->phase, b);
+        cache->b_valid[bank][half] |= (uint8_t)(1u << row / 8);
+    }
+    return b;
+}
+
+static void check_settings(wg_matrix_ctx *c)
+{
+    if (c->style != WG_STYLE_INT8 && !wg_format_known(c->fmt[WG_SRCA]) && !wg_matrix_tcfg(c, WG_TCFG_FP16A_FORCE_Enable))
+        wg_matrix_report(c, WG_F_MATRIX_FORMAT, c->fmt[WG_SRCA], 0);
+    if (wg_matrix_cfg(c, WG_CFG_ALU_ROUNDING_MODE_Fpu_srnd_en))
+        wg_findf(c->t, WG_F_UNIMPLEMENTED_REGISTER, wg_insn_finding(c->insn, 1, 1),
+                 "ALU_ROUNDING_MODE_Fpu_srnd_en: stochastic rounding in the Matrix Unit");
+}
+
+/* The common end: which banks are done with, and the counters. */
+static void finish(wg_matrix_ctx *c, wg_matrix_op *op, unsigned addr_mod)
+{
+    c->t->backend.matrix.last_srca_row = c->rwc->srca;
+    wg_matrix_flip(c, op, c->word >> 22 & 3, true, false);
+    wg_matrix_apply_addr_mod(c, addr_mod);
+}
+
+static void product(wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned rows, unsigned step, bool broadcast)
+{
+    wg_matrix_formats(c);
+    check_settings(c);
+    op->effect = c->wide ? WG_EFFECT_DST32 : WG_EFFECT_DST16;
+    wg_matrix_list_rows(c, op, first, rows, step, c->wide);
+    wg_matrix_gather(c, op, c->wide, 0);
+
+    const wg_matrix_kernels *k = wg_matrix_kernels_for(c->t->simd);
+    wg_matrix_a scratch_a;
+    wg_matrix_b scratch_b;
+    wg_mul_args args = {
+        .a = decoded_a(c, k, c->rwc->srca & 0x38, &scratch_a),
+        .b = &scratch_b,
+        .rows = rows,
+        .b_step = !broadcast,
+        .hi = op->hi,
+        .lo = op->lo,
+        .alu = wg_alu_for(c->wide, c->style != WG_STYLE_FP16, c->layout->lost_one, c->phase),
+    };
+    if (broadcast)
+        k->decode_b(wg_matrix_src_row(c, WG_SRCB, c->rwc->srcb), 1, (wg_style)c->style_b, c->flush, c->phase, &scratch_b);
+    else
+        args.b = decoded_b(c, k, c->rwc->srcb & 0x38);
+    if (c->style == WG_STYLE_INT8)
+        k->mul_int(&args);
+    else
+        k->mul_float(&args);
+}
+
+void wg_matrix_mvmul(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    if (c->word >> 19 & 1)   /* BroadcastSrcBRow: seven rows of which every other gets nothing */
+        product(c, op, wg_matrix_dst_row(c, 0x400 - 7), 4, 2, true);
+    else
+        product(c, op, wg_matrix_dst_row(c, 0x3F8), 8, 1, false);
+    finish(c, op, wg_matrix_addr_mod(c));
+}
+
+void wg_matrix_dotpv(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    product(c, op, wg_matrix_dst_row(c, 0x3F8), 8, 1, false);
+    finish(c, op, wg_matrix_addr_mod(c));
+}
+
+void wg_matrix_gapool(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    product(c, op, wg_matrix_dst_row(c, 0x3FC), 4, 1, false);
+    finish(c, op, c->word >> c->layout->pool_addr_mod);
+}
+
+/* Dst += 0. */
+static void add_zero(wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned rows)
+{
+    wg_matrix_formats(c);
+    op->effect = c->wide ? WG_EFFECT_DST32 : WG_EFFECT_DST16;
+    wg_matrix_list_rows(c, op, first, rows, 1, c->wide);
+    wg_matrix_gather(c, op, c->wide, 0);
+    if (c->style == WG_STYLE_INT8)
+        return;
+    wg_alu alu = wg_alu_for(c->wide, c->style != WG_STYLE_FP16, c->layout->lost_one, c->phase);
+    for (unsigned i = 0; i < rows; i++)
+        for (unsigned j = 0; j < 16; j++) {
+            uint32_t dst = wg_alu_from_dst(&alu, op->hi[i][j], op->lo[i][j]);
+            uint32_t result = wg_alu_accumulate(&alu, 0, alu.lowest, 0, alu.lowest, dst);
+            op->hi[i][j] = wg_alu_to_dst_hi(&alu, result);
+            op->lo[i][j] = (uint16_t)result;
+        }
+}
+
+/* Decided here: the convolutions touch eight rows, as MVMUL, the average pools four, as GAPOOL. */
+void wg_matrix_conv(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    add_zero(c, op, wg_matrix_dst_row(c, 0x3F8), 8);
+    finish(c, op, wg_matrix_addr_mod(c));
+}
+
+void wg_matrix_apool(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    add_zero(c, op, wg_matrix_dst_row(c, 0x3FC), 4);
+    finish(c, op, c->word >> c->layout->pool_addr_mod);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Matrix Unit's kernels in AVX-512: one row of 16 columns at a time, integers only. The same steps as
+ * matrix_plain.c; comments say where a step takes another form.
+ */
+#include "backend/matrix_internal.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd")))
+#define INLINE TARGET static inline __attribute__((always_inline))
+typedef __m512i vec;
+
+INLINE vec all(int32_t x) { return _mm512_set1_epi32(x); }
+INLINE vec and_(vec a, int32_t b) { return _mm512_and_si512(a, all(b)); }
+INLINE vec load16(const uint16_t *p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)); }
+INLINE void store16(uint16_t *p, vec x) { _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(x)); }
+
+/* ---- Decoding --------------------------------------------------------------------------------------- */
+
+INLINE vec keep_style(vec x, wg_style style) { return and_(x, (int32_t)wg_src_of_style(WG_SRC_MASK, style)); }
+
+/* Exponent and signed mantissa (or integer) of 16 datums; `zero` have neither. */
+INLINE vec signed_by(vec x, vec value)
+{
+    __mmask16 negative = _mm512_test_epi32_mask(x, all(WG_SRC_SIGN));
+    return _mm512_mask_sub_epi32(value, negative, _mm512_setzero_si512(), value);
+}
+INLINE vec exponent_of(vec x, __mmask16 zero)
+{
+    return _mm512_mask_mov_epi32(and_(x, 0xFF), zero, all(WG_MATRIX_NO_EXPONENT));
+}
+INLINE vec mantissa_a(vec x, unsigned phase)
+{
+    vec m = _mm512_or_si512(and_(_mm512_srli_epi32(x, 8), 0x3FF), all(0x400));
+    return phase & 1 ? and_(_mm512_srli_epi32(m, 1), 31) : _mm512_srli_epi32(m, 6);
+}
+INLINE vec mantissa_b(vec x, unsigned phase)
+{
+    vec m = _mm512_or_si512(and_(_mm512_srli_epi32(x, 8), 0x3FF), all(0x400));
+    return phase & 2 ? _mm512_slli_epi32(and_(m, 15), 3) : _mm512_srli_epi32(m, 4);
+}
+INLINE vec integer(vec x, int32_t bits) { return and_(_mm512_srli_epi32(x, 8), bits); }
+
+INLINE vec value_a(vec x, wg_style style, unsigned phase, __mmask16 zero)
+{
+    if (style == WG_STYLE_INT8)
+        return _mm512_maskz_mov_epi32((__mmask16)~zero, signed_by(x, integer(x, phase & 1 ? 0x1F : 0xE0)));
+    vec v = mantissa_a(x, phase);
+    __mmask16 some = (__mmask16)~zero & _mm512_test_epi32_mask(v, v);
+    v = _mm512_maskz_add_epi32(some, _mm512_slli_epi32(v, 10), all(1));   /* WG_MATRIX_SCALE_A */
+    return signed_by(x, v);
+}
+INLINE vec value_b(vec x, wg_style style, unsigned phase, __mmask16 zero)
+{
+    vec v = style == WG_STYLE_INT8 ? integer(x, phase & 2 ? 0x00F : 0x3F0)
+                                   : _mm512_slli_epi32(mantissa_b(x, phase), 7);   /* WG_MATRIX_SCALE_B */
+    return _mm512_maskz_mov_epi32((__mmask16)~zero, signed_by(x, v));
+}
+
+TARGET static void decode_a(const uint32_t *first, const uint32_t *second, wg_style style, unsigned phase, wg_matrix_a *out)
+{
+    for (unsigned k = 0; k < 8; k++) {
+        vec x0 = keep_style(_mm512_loadu_si512(first + k * 16), style);
+        vec x1 = keep_style(_mm512_loadu_si512(second + k * 16), style);
+        __mmask16 z0 = _mm512_testn_epi32_mask(x0, all(0xFF)), z1 = _mm512_testn_epi32_mask(x1, all(0xFF));
+        vec e = _mm512_or_si512(and_(exponent_of(x0, z0), 0xFFFF), _mm512_slli_epi32(exponent_of(x1, z1), 16));
+        vec m = _mm512_or_si512(and_(value_a(x0, style, phase, z0), 0xFFFF),
+                                _mm512_slli_epi32(value_a(x1, style, phase, z1), 16));
+        _mm512_storeu_si512(out->exponent[k], e);
+        _mm512_storeu_si512(out->mantissa[k], m);
+    }
+}
+
+TARGET static void decode_b(const uint32_t *rows, unsigned count, wg_style style, bool flush, unsigned phase, wg_matrix_b *out)
+{
+    for (unsigned i = 0; i < count; i++) {
+        vec x = keep_style(_mm512_loadu_si512(rows + i * 16), style);
+        __mmask16 zero = flush ? _mm512_testn_epi32_mask(x, all(0xFF)) : 0;
+        vec e = exponent_of(x, zero), m = value_b(x, style, phase, zero);
+        __m256i low = _mm256_set1_epi32(0xFFFF);
+        _mm256_storeu_si256((__m256i *)out->exponent[i],
+                            _mm256_or_si256(_mm256_and_si256(_mm512_castsi512_si256(e), low),
+                                            _mm256_slli_epi32(_mm512_extracti64x4_epi64(e, 1), 16)));
+        _mm256_storeu_si256((__m256i *)out->mantissa[i],
+                            _mm256_or_si256(_mm256_and_si256(_mm512_castsi512_si256(m), low),
+                                            _mm256_slli_epi32(_mm512_extracti64x4_epi64(m, 1), 16)));
+    }
+}
+
+/* ---- Accumulation ----------------------------------------------------------------------------------- */
+
+typedef enum form { WIDE, HALF_EXP8, HALF_EXP5 } form;
+
+/* Half up, of twice the value: (floor(2v / 2^d) + 1) / 2, so that d = 0 and a large d need no case of their own. */
+INLINE vec align_signed(vec twice, vec d)
+{
+    return _mm512_srai_epi32(_mm512_add_epi32(_mm512_srav_epi32(twice, d), all(1)), 1);
+}
+INLINE vec align_unsigned(vec twice, vec d)
+{
+    return _mm512_srli_epi32(_mm512_add_epi32(_mm512_srlv_epi32(twice, d), all(1)), 1);
+}
+INLINE vec drop13(vec v) { return and_(_mm512_add_epi32(v, all(0x1000)), ~0x1FFF); }
+
+/* Adds sums (shifted 14 places already: twice what is added) to one row of Dst, in place. */
+INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec sum1, vec exp1, uint16_t *hi, uint16_t *lo)
+{
+    vec h = load16(hi), zero = _mm512_setzero_si512();
+    vec exp_dst = and_(h, f == HALF_EXP5 ? 0x1F : 0xFF);
+    vec man_dst = _mm512_slli_epi32(and_(h, f == HALF_EXP5 ? 0x7FE0 : 0x7F00), 9);   /* twice the mantissa */
+    if (f == WIDE)
+        man_dst = _mm512_or_si512(man_dst, _mm512_slli_epi32(load16(lo), 1));
+    man_dst = _mm512_maskz_or_epi32(_mm512_test_epi32_mask(exp_dst, exp_dst), man_dst, all(0x1000000));
+    vec exp = _mm512_max_epi32(exp0, exp_dst);
+    exp = _mm512_max_epi32(exp, two ? exp1 : zero);
+    __mmask16 positive = two ? 0xFFFF : _mm512_cmpgt_epi32_mask(exp, zero); /* a product's sum of exponent 0 is zero */
+    sum0 = align_signed(sum0, _mm512_sub_epi32(exp, exp0));
+    if (two)
+        sum1 = align_signed(sum1, _mm512_sub_epi32(exp, exp1));
+    man_dst = align_unsigned(man_dst, _mm512_sub_epi32(exp, exp_dst));
+    if (f != WIDE) {
+        sum0 = drop13(sum0);
+        if (two)
+            sum1 = drop13(sum1);
+        man_dst = drop13(man_dst);
+    }
+    __mmask16 negative_dst = _mm512_test_epi32_mask(h, all(0x8000));
+    vec total = _mm512_mask_sub_epi32(man_dst, negative_dst, zero, man_dst);
+    total = _mm512_add_epi32(total, sum0);
+    if (two)
+        total = _mm512_add_epi32(total, sum1);
+
+    vec magnitude = _mm512_abs_epi32(total);
+    vec left = _mm512_lzcnt_epi32(magnitude);
+    vec top = _mm512_sllv_epi32(magnitude, left);
+    const unsigned drop = f == WIDE ? 8 : f == HALF_EXP8 ? 24 : 21;
+    vec mantissa = _mm512_srli_epi32(_mm512_add_epi32(_mm512_srli_epi32(top, drop - 1), all(1)), 1);
+    mantissa = _mm512_slli_epi32(mantissa, drop - 8);
+    if (f == WIDE && lost_one) {
+        __mmask16 lost = _mm512_cmpeq_epi32_mask(total, all(-1));
+        left = _mm512_mask_mov_epi32(left, lost, all(4));
+        mantissa = _mm512_mask_mov_epi32(mantissa, lost, zero);
+    }
+    exp = _mm512_sub_epi32(_mm512_add_epi32(exp, all(8)), left);
+    exp = _mm512_add_epi32(exp, _mm512_srli_epi32(mantissa, 24));
+    __mmask16 some = positive & _mm512_test_epi32_mask(total, total) & _mm512_cmpgt_epi32_mask(exp, zero);
+    const int32_t limit = f == HALF_EXP5 ? 31 : 255;
+    __mmask16 over = _mm512_cmpgt_epi32_mask(exp, all(f == HALF_EXP5 ? 31 : 254));
+    exp = _mm512_mask_mov_epi32(exp, over, all(limit));
+    mantissa = _mm512_mask_mov_epi32(mantissa, over, all(f == HALF_EXP5 ? 0x3FF << 13 : 0));
+
+    vec sign = and_(_mm512_srli_epi32(total, 16), 0x8000);
+    vec high = and_(_mm512_srli_epi32(mantissa, 8), f == HALF_EXP5 ? 0x7FE0 : 0x7F00);
+    high = _mm512_maskz_or_epi32(some, _mm512_or_si512(sign, high), exp);
+    store16(hi, high);
+    if (f == WIDE)
+        store16(lo, _mm512_maskz_and_epi32(some, mantissa, all(0xFFFF)));
+}
+
+/* ---- Matrix product --------------------------------------------------------------------------------- */
+
+/*
+ * Lanes are 16 bits, even ones for products 0…7, odd ones for 8…15. A product p aligned by d places, half away
+ * from zero, is mulhrs(2p - (p < 0), 2^(14 - d)), and the scaled mantissas give the first factor; a d above 14
+ * gives 0 for the second. No exponent is below that of a product with zero, so none is negative in the end.
+ */
+INLINE void product(form f, bool lost_one, const wg_mul_args *m)
+{
+    vec ea[8], ma[8];
+    for (unsigned k = 0; k < 8; k++) {
+        ea[k] = _mm512_loadu_si512(m->a->exponent[k]);
+        ma[k] = _mm512_loadu_si512(m->a->mantissa[k]);
+    }
+    vec lowest = _mm512_set1_epi16((int16_t)(m->alu.lowest - m->alu.adjust)), adjust = _mm512_set1_epi16(m->alu.adjust);
+    vec one = _mm512_set1_epi16(0x4000), zero = _mm512_setzero_si512();
+    for (unsigned i = 0; i < m->rows; i++) {
+        int32_t eb[8], mb[8];
+        __builtin_memcpy(eb, m->b->exponent[i * m->b_step], sizeof eb);
+        __builtin_memcpy(mb, m->b->mantissa[i * m->b_step], sizeof mb);
+        vec e[8], largest = lowest;
+        for (unsigned k = 0; k < 8; k++) {
+            e[k] = _mm512_add_epi16(ea[k], all(eb[k]));
+            largest = _mm512_max_epi16(largest, e[k]);
+        }
+        vec sum = zero;
+        for (unsigned k = 0; k < 8; k++) {
+            vec weight = _mm512_srlv_epi16(one, _mm512_sub_epi16(largest, e[k]));
+            sum = _mm512_add_epi16(sum, _mm512_mulhrs_epi16(_mm512_mulhi_epi16(ma[k], all(mb[k])), weight));
+        }
+        largest = _mm512_add_epi16(largest, adjust);
+        sum = _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(largest, largest), sum);   /* nothing at exponent 0 */
+        vec sum0 = _mm512_srai_epi32(_mm512_slli_epi32(sum, 16), 2), sum1 = _mm512_srai_epi32(and_(sum, -0x10000), 2);
+        vec exp0 = and_(largest, 0xFFFF), exp1 = _mm512_srli_epi32(largest, 16);
+        accumulate(f, lost_one, true, sum0, exp0, sum1, exp1, m->hi[i], m->lo[i]);
+    }
+}
+
+TARGET static void mul_float(const wg_mul_args *m)
+{
+    if (m->alu.wide && m->alu.lost_one)
+        product(WIDE, true, m);
+    else if (m->alu.wide)
+        product(WIDE, false, m);
+    else if (m->alu.exp8)
+        product(HALF_EXP8, false, m);
+    else
+        product(HALF_EXP5, false, m);
+}
+
+/* ---- Integers --------------------------------------------------------------------------------------- */
+
+INLINE void store_int(uint16_t *hi, uint16_t *lo, vec value)
+{
+    vec magnitude = _mm512_abs_epi32(value), sign = and_(_mm512_srli_epi32(value, 16), 0x8000);
+    vec high = _mm512_or_si512(and_(_mm512_srli_epi32(magnitude, 8), 0x7F00), and_(_mm512_srli_epi32(magnitude, 23), 0xFF));
+    store16(hi, _mm512_or_si512(high, sign));
+    store16(lo, and_(magnitude, 0xFFFF));
+}
+
+INLINE void accumulate_int(vec value, uint16_t *hi, uint16_t *lo)
+{
+    vec h = load16(hi);
+    vec dst = _mm512_or_si512(_mm512_slli_epi32(and_(h, 0x7F00), 8), _mm512_slli_epi32(and_(h, 0xFF), 23));
+    dst = _mm512_or_si512(dst, load16(lo));
+    dst = _mm512_mask_sub_epi32(dst, _mm512_test_epi32_mask(h, all(0x8000)), _mm512_setzero_si512(), dst);
+    vec sum = _mm512_add_epi32(dst, value);
+    /* Overflow: both operands have the sign that the sum has not. */
+    vec wrong = _mm512_and_si512(_mm512_xor_si512(dst, sum), _mm512_xor_si512(value, sum));
+    vec limit = _mm512_xor_si512(_mm512_srai_epi32(dst, 31), all(INT32_MAX));
+    sum = _mm512_mask_mov_epi32(sum, _mm512_movepi32_mask(wrong), limit);
+    store_int(hi, lo, _mm512_max_epi32(sum, all(-INT32_MAX)));
+}
+
+TARGET static void mul_int(const wg_mul_args *m)
+{
+    vec ma[8];
+    for (unsigned k = 0; k < 8; k++)
+        ma[k] = _mm512_loadu_si512(m->a->mantissa[k]);
+    for (unsigned i = 0; i < m->rows; i++) {
+        int32_t mb[8];
+        __builtin_memcpy(mb, m->b->mantissa[i * m->b_step], sizeof mb);
+        vec sum = _mm512_setzero_si512();
+        for (unsigned k = 0; k < 8; k++)
+            sum = _mm512_add_epi32(sum, _mm512_madd_epi16(ma[k], all(mb[k])));
+        accumulate_int(sum, m->hi[i], m->lo[i]);
+    }
+}
+
+TARGET static void elw_int(const wg_elw_args *e)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        vec a = _mm512_loadu_si512(e->a + i * 16), b = _mm512_loadu_si512(e->b + i * 16);
+        __mmask16 zero_a = _mm512_testn_epi32_mask(a, all(0xFF));
+        __mmask16 zero_b = e->flush ? _mm512_testn_epi32_mask(b, all(0xFF)) : 0;
+        vec result;
+        if (e->op == WG_ELW_MUL) {
+            result = _mm512_mullo_epi32(value_a(a, WG_STYLE_INT8, e->phase, zero_a),
+                                        value_b(b, WG_STYLE_INT8, e->phase, zero_b));
+        } else {
+            vec x = _mm512_maskz_mov_epi32((__mmask16)~zero_a, signed_by(a, integer(a, 0x3FF)));
+            vec y = _mm512_maskz_mov_epi32((__mmask16)~zero_b, signed_by(b, integer(b, 0x3FF)));
+            result = e->op == WG_ELW_SUB ? _mm512_sub_epi32(x, y) : _mm512_add_epi32(x, y);
+        }
+        if (e->accumulate)
+            accumulate_int(result, e->hi[i], e->lo[i]);
+        else
+            store_int(e->hi[i], e->lo[i], result);
+    }
+}
+
+/* ---- Element by element ----------------------------------------------------------------------------- */
+
+INLINE void elementwise(form f, bool lost_one, const wg_elw_args *e)
+{
+    vec zero = _mm512_setzero_si512();
+    for (unsigned i = 0; i < 8; i++) {
+        vec a = keep_style(_mm512_loadu_si512(e->a + i * 16), (wg_style)e->style);
+        vec b = keep_style(_mm512_loadu_si512(e->b + i * 16), (wg_style)e->style_b);
+        if (e->op == WG_ELW_SUB)
+            b = _mm512_xor_si512(b, all(WG_SRC_SIGN));
+        __mmask16 zero_a = _mm512_testn_epi32_mask(a, all(0xFF));
+        __mmask16 zero_b = e->flush ? _mm512_testn_epi32_mask(b, all(0xFF)) : 0;
+        vec exp, sum;
+        if (e->op == WG_ELW_MUL) {
+            exp = _mm512_add_epi32(_mm512_add_epi32(and_(a, 0xFF), and_(b, 0xFF)), all(e->alu.adjust));
+            sum = _mm512_slli_epi32(_mm512_mullo_epi32(mantissa_a(a, e->phase), mantissa_b(b, e->phase)), 14);
+            sum = signed_by(_mm512_xor_si512(a, b), sum);
+            __mmask16 none = zero_a | zero_b | _mm512_cmple_epi32_mask(exp, zero);
+            sum = _mm512_mask_mov_epi32(sum, none, zero);
+            exp = _mm512_mask_mov_epi32(exp, none, all(e->alu.lowest));
+        } else {
+            vec x = _mm512_or_si512(_mm512_slli_epi32(and_(a, 0xFF), 10), and_(_mm512_srli_epi32(a, 8), 0x3FF));
+            vec y = _mm512_or_si512(_mm512_slli_epi32(and_(b, 0xFF), 10), and_(_mm512_srli_epi32(b, 8), 0x3FF));
+            x = _mm512_maskz_or_epi32((__mmask16)~zero_a, x, and_(a, WG_SRC_SIGN));
+            y = _mm512_maskz_or_epi32((__mmask16)~zero_b, y, and_(b, WG_SRC_SIGN));
+            __mmask16 swap = _mm512_cmplt_epi32_mask(and_(x, 0x3FFFF), and_(y, 0x3FFFF));
+            vec p = _mm512_mask_mov_epi32(x, swap, y), q = _mm512_mask_mov_epi32(y, swap, x);
+            exp = and_(_mm512_srli_epi32(p, 10), 0xFF);
+            vec larger = _mm512_maskz_or_epi32(_mm512_test_epi32_mask(p, p), and_(p, 0x3FF), all(0x400));
+            vec smaller = _mm512_maskz_or_epi32(_mm512_test_epi32_mask(q, q), and_(q, 0x3FF), all(0x400));
+            smaller = align_unsigned(_mm512_add_epi32(smaller, smaller), _mm512_sub_epi32(exp, and_(_mm512_srli_epi32(q, 10), 0xFF)));
+            smaller = signed_by(_mm512_xor_si512(p, q), smaller);
+            sum = signed_by(p, _mm512_slli_epi32(_mm512_add_epi32(larger, smaller), 14));
+            if (e->alu.wide && !e->alu.exp8) {
+                __mmask16 some = _mm512_test_epi32_mask(exp, exp);
+                exp = _mm512_mask_add_epi32(all(127 - 30), some, exp, all(127 - 15));
+            }
+            exp = _mm512_sub_epi32(exp, all((e->phase & 1 ? 5 : 0) + (e->phase & 2 ? 7 : 0)));
+        }
+        accumulate(f, lost_one, false, sum, exp, zero, zero, e->hi[i], e->lo[i]);
+    }
+}
+
+TARGET static void elw_float(const wg_elw_args *e)
+{
+    if (e->alu.wide && e->alu.lost_one)
+        elementwise(WIDE, true, e);
+    else if (e->alu.wide)
+        elementwise(WIDE, false, e);
+    else if (e->alu.exp8)
+        elementwise(HALF_EXP8, false, e);
+    else
+        elementwise(HALF_EXP5, false, e);
+}
+
+const wg_matrix_kernels wg_matrix_avx512 = {decode_a, decode_b, mul_float, mul_int, elw_float, elw_int};
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Miscellaneous Unit: sets and steps the address counters of packers and unpackers, hands source banks to the
+ * Matrix Unit (SETDVALID). One instruction per thread and cycle, one cycle each.
+ *
+ * Where two threads move the same counters in one cycle (ThreadOverride), the higher thread comes last.
+ *
+ * Facts: MiscellaneousUnit.md, SETADC*.md, INCADC*.md, ADDRCR*.md, SETDVALID.md.
+ */
+#include "backend/misc.h"
+
+#include "backend/insn_finding.h"
+
+static uint32_t field(uint32_t word, unsigned lo, unsigned width) { return word >> lo & ((UINT32_C(1) << width) - 1); }
+
+/* 0 is the own thread, otherwise the thread's number plus one. */
+static unsigned overridden(const wg_insn *insn, unsigned choice) { return choice ? choice - 1 : insn->thread; }
+
+static void setadc(wg_tile *t, const wg_insn *insn)
+{
+    uint32_t word = insn->word, value = field(word, 0, 18);
+    /* The override's two bits are also the two highest of the value, which only X is wide enough to keep. */
+    unsigned thread = overridden(insn, value >> 16);
+    for (unsigned unit = 0; unit < 3; unit++)
+        if (word >> (21 + unit) & 1)
+            wg_adc_set(&t->regs.adc.unit[thread][unit][word >> 20 & 1], field(word, 18, 2), value);
+}
+
+static void setadcxx(wg_tile *t, const wg_insn *insn)
+{
+    for (unsigned unit = 0; unit < 3; unit++) {
+        if (!(insn->word >> (21 + unit) & 1))
+            continue;
+        wg_adc_set(&t->regs.adc.unit[insn->thread][unit][0], WG_ADC_X, field(insn->word, 0, 10));
+        wg_adc_set(&t->regs.adc.unit[insn->thread][unit][1], WG_ADC_X, field(insn->word, 10, 10));
+    }
+}
+
+typedef void (*move_fn)(wg_adc_channel *c, wg_adc_dimension dimension, uint32_t value);
+
+/* The instructions on a pair of dimensions of both channels: `selected` says which of the four take part. */
+static void move_pair(wg_tile *t, const wg_insn *insn, wg_adc_dimension first, unsigned selected, move_fn move)
+{
+    unsigned thread = overridden(insn, field(insn->word, 18, 2));
+    for (unsigned unit = 0; unit < 3; unit++) {
+        if (!(insn->word >> (21 + unit) & 1))
+            continue;
+        for (unsigned i = 0; i < 4; i++)
+            if (selected >> i & 1)
+                move(&t->regs.adc.unit[thread][unit][i / 2], first + i % 2, field(insn->word, 6 + 3 * i, 3));
+    }
+}
+
+static void setadcxy(wg_tile *t, const wg_insn *insn) { move_pair(t, insn, WG_ADC_X, insn->word & 15, wg_adc_set); }
+static void setadczw(wg_tile *t, const wg_insn *insn) { move_pair(t, insn, WG_ADC_Z, insn->word & 15, wg_adc_set); }
+static void incadcxy(wg_tile *t, const wg_insn *insn) { move_pair(t, insn, WG_ADC_X, 15, wg_adc_increment); }
+static void incadczw(wg_tile *t, const wg_insn *insn) { move_pair(t, insn, WG_ADC_Z, 15, wg_adc_increment); }
+static void addrcrxy(wg_tile *t, const wg_insn *insn)
+{
+    move_pair(t, insn, WG_ADC_X, insn->word & 15, wg_adc_carriage_return);
+}
+static void addrcrzw(wg_tile *t, const wg_insn *insn)
+{
+    move_pair(t, insn, WG_ADC_Z, insn->word & 15, wg_adc_carriage_return);
+}
+
+static void setdvalid(wg_tile *t, const wg_insn *insn)
+{
+    const wg_src *src = &t->regs.src;
+    for (unsigned file = WG_SRCA; file <= WG_SRCB; file++) {
+        if (!(insn->word >> file & 1))
+            continue;
+        unsigned bank = file == WG_SRCA ? src->unpack_bank_a : src->unpack_bank_b;
+        if (wg_src_is_matrix(src, file, bank))
+            wg_find_insn(t, WG_F_SRC_GIVEN_TWICE, insn, file * 2 + (bank & 1), 0);
+        wg_src_unpacked(t, file, insn->thread, WG_AGENT_MISC);
+    }
+}
+
+typedef struct handler {
+    void (*run)(wg_tile *t, const wg_insn *insn);
+    bool undocumented;   /* no page says what it does: reported, without effect */
+} handler;
+
+static const handler handlers[WG_I_COUNT] = {
+    [WG_I_SETADC] = {setadc, false}, [WG_I_SETADCXX] = {setadcxx, false},
+    [WG_I_SETADCXY] = {setadcxy, false}, [WG_I_SETADCZW] = {setadczw, false},
+    [WG_I_INCADCXY] = {incadcxy, false}, [WG_I_INCADCZW] = {incadczw, false},
+    [WG_I_ADDRCRXY] = {addrcrxy, false}, [WG_I_ADDRCRZW] = {addrcrzw, false},
+    [WG_I_SETDVALID] = {setdvalid, false},
+    [WG_I_RSTDMA] = {NULL, true},
+};
+
+/* The same on both architectures. RSTDMA has no documentation beyond its opcode. */
+bool wg_misc_implements(wg_insn_id id, wg_arch_id arch)
+{
+    (void)arch;
+    return id < WG_I_COUNT && handlers[id].run;
+}
+
+static bool misc_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
+{
+    (void)t, (void)insn, (void)why;
+    return true;
+}
+
+static void misc_accept(wg_tile *t, const wg_insn *insn)
+{
+    wg_misc *u = &t->backend.misc;
+    u->insn[insn->thread] = *insn;
+    u->pending |= (uint8_t)(1u << insn->thread);
+    wg_wake_at(&t->sched, WG_AGENT_MISC, t->sched.now + 1);
+}
+
+static void misc_tick(wg_tile *t)
+{
+    wg_misc *u = &t->backend.misc;
+    for (unsigned thread = 0; thread < WG_THREADS; thread++) {
+        if (!(u->pending >> thread & 1))
+            continue;
+        u->pending &= (uint8_t)~(1u << thread);
+        const wg_insn *insn = &u->insn[thread];
+        wg_insn_id id = insn->op;
+        if (handlers[id].run)
+            handlers[id].run(t, insn);
+        else
+            wg_find_insn(t, WG_F_UNIMPLEMENTED_INSN, insn, 0, 0);
+        wg_unit_completed(t, WG_AGENT_MISC, insn);
+    }
+}
+
+static bool misc_busy(const wg_tile *t, unsigned thread) { return t->backend.misc.pending >> thread & 1; }
+
+static void misc_reset(wg_tile *t)
+{
+    t->backend.misc = (wg_misc){0};
+    t->regs.adc = (wg_adc){0};
+}
+
+const wg_unit_ops wg_misc_unit = {
+    .name = "Miscellaneous Unit",
+    .agent = WG_AGENT_MISC,
+    .reset = misc_reset,
+    .check = misc_check,
+    .accept = misc_accept,
+    .tick = misc_tick,
+    .busy = misc_busy,
+};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The Scalar Unit (ThCon) and the GPRs as instructions see them. */
+#ifndef WG_SCALAR_H
+#define WG_SCALAR_H
+
+#include "tile/tile.h"
+
+extern const wg_unit_ops wg_scalar_unit;
+bool wg_scalar_implements(wg_insn_id id, wg_arch_id arch);
+
+/* C0 (GATE-10): memory requests of this thread that have not been answered, or not reached their memory. */
+bool wg_scalar_memory_outstanding(const wg_tile *t, unsigned thread);
+/* ATCAS or ATINCGETPTR has been refused and asks again and again: only a change of L1 can end it. */
+bool wg_scalar_retrying(const wg_tile *t);
+/* Soft reset: the instruction that executes is aborted, and while held only DMANOP and SETDMAREG start. */
+void wg_scalar_soft_reset(wg_tile *t, bool held);
+
+/* A GPR as the instruction being accepted reads it; a result that is still under way is reported. */
+uint32_t wg_gpr_operand(wg_tile *t, const wg_insn *insn, unsigned reg);
+/* A result of this thread has been delivered: recomputes which registers still wait for one. */
+void wg_gpr_settle(wg_tile *t, unsigned thread);
+
+#endif

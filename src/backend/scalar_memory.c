@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Scalar Unit's memory instructions.
+ *
+ *     accepted c ── operands ── sent at c + 3 (later if the port is taken) ── memory at + 3 ── result at + 7
+ *                                                                                             (atomics: + 24)
+ *
+ * The instruction is complete when its request is sent; ATCAS and ATINCGETPTR keep the unit until the
+ * memory has confirmed, and ask again if the comparison failed. Requests stay in order.
+ *
+ * Decided here, from what the pages give: LOADIND's and LOADREG's seven DMANOPs are the way there and back;
+ * ATINCGET's twenty-four likewise; two atomics in flight then make its one per 12 cycles; a narrow write or
+ * an atomic keeps the L1 port for five cycles (L1.md); 12 of ATCAS's 15 cycles are after sending.
+ *
+ * Facts: LOADIND.md, LOADREG.md, STOREIND_*.md, STOREREG.md, ATINCGET.md, ATINCGETPTR.md, ATSWAP.md, ATCAS.md, L1.md.
+ */
+#include "backend/scalar_internal.h"
+
+#include <string.h>
+
+#include "backend/insn_finding.h"
+#include "backend/config.h"
+#include "backend/tdma.h"
+#include "tile/bus.h"
+#include "tile/l1.h"
+
+enum { SEND = 3, TRAVEL = 3, LOAD_ANSWER = 7, ATOMIC_ANSWER = 24, CONFIRMATION = 12, ATOMICS_IN_FLIGHT = 2 };
+enum { PORT_READ = 1, PORT_WRITE = 1, PORT_READ_MODIFY_WRITE = 5 };
+#define MMIO_BASE UINT32_C(0xFFB00000)
+#define MMIO_FIRST UINT32_C(0xFFB11000)   /* below, a core's own RAM: not reachable from here */
+#define OVERLAY_FIRST UINT32_C(0xFFB40000)
+#define OVERLAY_LAST UINT32_C(0xFFB7FFFF)
+
+static uint32_t field(uint32_t word, unsigned lo, unsigned width) { return word >> lo & ((UINT32_C(1) << width) - 1); }
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static unsigned data_reg(uint32_t word) { return field(word, 6, 6); }
+static unsigned addr_reg(uint32_t word) { return field(word, 0, 6); }
+
+/* ---- Requests --------------------------------------------------------------------------------------- */
+
+static bool is_atomic(unsigned kind) { return kind >= WG_SCALAR_INCREMENT; }
+static bool is_mmio(unsigned kind) { return kind == WG_SCALAR_LOAD_MMIO || kind == WG_SCALAR_STORE_MMIO; }
+static bool is_load(unsigned kind) { return kind == WG_SCALAR_LOAD || kind == WG_SCALAR_LOAD_MMIO; }
+
+static unsigned port_cycles(const wg_scalar_request *r)
+{
+    if (is_atomic(r->kind) || (r->kind == WG_SCALAR_STORE && r->bytes < 16))
+        return PORT_READ_MODIFY_WRITE;
+    return r->kind == WG_SCALAR_STORE ? PORT_WRITE : PORT_READ;
+}
+
+static unsigned answer_after(unsigned kind)
+{
+    if (is_load(kind))
+        return LOAD_ANSWER;
+    if (kind == WG_SCALAR_INCREMENT || kind == WG_SCALAR_MASKED_STORE)
+        return ATOMIC_ANSWER;
+    return is_atomic(kind) ? CONFIRMATION : TRAVEL;
+}
+
+/* When can a request like this be sent? This cycle, a later one, or (WG_NEVER) once another one is answered. */
+static uint64_t can_send(const wg_tile *t, const wg_scalar_request *r)
+{
+    const wg_scalar *u = &t->backend.scalar;
+    unsigned atomics = 0;
+    for (unsigned i = 0; i < u->count; i++)
+        atomics += is_atomic(u->request[i].kind);
+    if (u->count == WG_SCALAR_REQUESTS || (is_atomic(r->kind) && atomics >= ATOMICS_IN_FLIGHT))
+        return WG_NEVER;
+    if (!is_mmio(r->kind) && u->port_free > t->sched.now + TRAVEL)
+        return u->port_free - TRAVEL;
+    return t->sched.now;
+}
+
+/* Sends, or arranges to be asked again. */
+static bool send(wg_tile *t, wg_scalar *u, wg_scalar_request r)
+{
+    uint64_t when = can_send(t, &r), now = t->sched.now;
+    if (when != now) {
+        if (when == WG_NEVER)
+            return wg_scalar_wait(t, WG_STALL_MEMORY, u->count, WG_AGENT_SCALAR);
+        u->until = when;
+        return false;
+    }
+    uint64_t event = u->sent++;
+    r.insn = u->insn;
+    r.reaches_at = later(now + TRAVEL + wg_perturb(t, WG_SITE_TRAVEL, WG_AGENT_SCALAR, event), u->last_reach);
+    r.answers_at = later(r.reaches_at - TRAVEL + answer_after(r.kind), r.reaches_at);
+    if (answer_after(r.kind) > TRAVEL)
+        r.answers_at = later(r.answers_at + wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_SCALAR, event), u->last_answer);
+    u->last_reach = r.reaches_at;
+    u->last_answer = later(u->last_answer, is_load(r.kind) || is_atomic(r.kind) ? r.answers_at : 0);
+    if (!is_mmio(r.kind))
+        u->port_free = r.reaches_at + port_cycles(&r);
+    u->request[u->count++] = r;
+    u->outstanding[u->insn.thread]++;
+    wg_gpr_settle(t, u->insn.thread);
+    return true;
+}
+
+static void l1_get(const wg_tile *t, uint32_t address, void *to, unsigned bytes) { wg_l1_read(t, address, bytes, to); }
+static void l1_put(wg_tile *t, uint32_t address, const void *from, unsigned bytes)
+{
+    wg_l1_write(t, WG_L1_SCALAR, address, bytes, from);
+}
+
+static bool mmio(wg_tile *t, wg_scalar_request *r)
+{
+    unsigned core = WG_CORE_T0 + r->insn.thread;
+    uint32_t offset = r->address - MMIO_FIRST;
+    bool write = r->kind == WG_SCALAR_STORE_MMIO;
+    if (offset < 0x1000) {
+        wg_stall why;
+        wg_region_answer answer = write ? wg_tdma_write(t, core, offset, r->data[0], r->insn.pc, &why)
+                                        : wg_tdma_read(t, core, offset, r->data, r->insn.pc, &why);
+        return answer != WG_REGION_WAIT;
+    }
+    if (!write && r->address >= OVERLAY_FIRST && r->address <= OVERLAY_LAST)
+        wg_config_overlay_busy(t);
+    bool mapped = write ? wg_tile_bus_write(t, r->address, r->data, 4) : wg_tile_bus_read(t, r->address, r->data, 4);
+    if (!mapped)
+        wg_find_insn(t, WG_F_SCALAR_ADDRESS, &r->insn, r->address, 0);
+    return true;
+}
+
+/* ATINCGETPTR on two adjacent counters: read pointer and write pointer. */
+static bool fifo_step(wg_tile *t, wg_scalar_request *r)
+{
+    uint32_t word = r->insn.word, pointers[4];
+    unsigned which = field(word, 12, 2), width = field(word, 14, 4);
+    l1_get(t, r->address, pointers, 16);
+    uint32_t size = pointers[1] - pointers[0];
+    uint32_t capacity = width ? UINT32_C(1) << (width - 1) : 0x8000;
+    if (which & 1 ? size && size % capacity == 0 : !size)
+        return false;
+    r->data[0] = pointers[which];
+    uint32_t step = (uint32_t)!field(word, 22, 1) << field(word, 18, 4), mask = (UINT32_C(1) << width) - 1;
+    uint32_t next = ((pointers[which] + step) & mask) | (pointers[which] & ~mask);
+    l1_put(t, r->address + 4 * which, &next, 4);
+    return true;
+}
+
+/* The request is at its memory; false: it cannot be taken before *retry. */
+static bool access_memory(wg_tile *t, wg_scalar_request *r, uint64_t *retry)
+{
+    uint32_t old, next;
+    *retry = t->sched.now + 1;
+    if (!is_mmio(r->kind)) {
+        wg_l1_access access = port_cycles(r) > 1 ? WG_L1_NARROW : r->kind == WG_SCALAR_LOAD ? WG_L1_READ : WG_L1_WRITE;
+        if (!wg_l1_ask(t, WG_L1_SCALAR, r->address, access, retry))
+            return false;
+        t->backend.scalar.port_free = later(t->backend.scalar.port_free, t->sched.now + port_cycles(r));
+    }
+    switch (r->kind) {
+    case WG_SCALAR_LOAD: l1_get(t, r->address, r->data, r->bytes); break;
+    case WG_SCALAR_STORE: l1_put(t, r->address, r->data, r->bytes); break;
+    case WG_SCALAR_INCREMENT:
+        l1_get(t, r->address, &old, 4);
+        next = ((old + r->data[0]) & r->mask) | (old & ~r->mask);
+        l1_put(t, r->address, &next, 4);
+        r->data[0] = old;
+        break;
+    case WG_SCALAR_MASKED_STORE:
+        for (unsigned i = 0; i < 8; i++)
+            if (r->mask >> i & 1)
+                l1_put(t, r->address + 2 * i, (const uint8_t *)r->data + 2 * i, 2);
+        break;
+    case WG_SCALAR_COMPARE_SET:
+        l1_get(t, r->address, &old, 4);
+        next = field(r->insn.word, 18, 4);
+        r->failed = old != field(r->insn.word, 14, 4);
+        if (!r->failed)
+            l1_put(t, r->address, &next, 4);
+        break;
+    case WG_SCALAR_FIFO_STEP: r->failed = !fifo_step(t, r); break;
+    default: return mmio(t, r);
+    }
+    return true;
+}
+
+static void deliver(wg_tile *t, const wg_scalar_request *r)
+{
+    unsigned thread = r->insn.thread;
+    if (is_load(r->kind) && r->bytes == 16) {
+        for (unsigned i = 0; i < 4; i++)
+            wg_scalar_write(t, thread, r->reg + i, r->data[i]);
+    } else if (is_load(r->kind) || r->kind == WG_SCALAR_INCREMENT) {
+        uint32_t keep = r->bytes == 4 ? 0 : UINT32_MAX << 8 * r->bytes;
+        wg_scalar_write(t, thread, r->reg, (t->regs.gpr.r[thread][r->reg] & keep) | (r->data[0] & ~keep));
+    }
+}
+
+static void drop(wg_scalar *u, unsigned i)
+{
+    u->outstanding[u->request[i].insn.thread]--;
+    u->count--;
+    memmove(&u->request[i], &u->request[i + 1], (u->count - i) * sizeof u->request[0]);
+}
+
+void wg_scalar_serve_requests(wg_tile *t)
+{
+    wg_scalar *u = &t->backend.scalar;
+    uint64_t now = t->sched.now;
+    for (unsigned i = 0; i < u->count; i++) {
+        wg_scalar_request *r = &u->request[i];
+        if (r->reached || r->reaches_at > now)
+            continue;
+        uint64_t retry;
+        if (!access_memory(t, r, &retry)) {
+            r->answers_at += retry - r->reaches_at;
+            r->reaches_at = retry;
+            break;   /* in order: nothing behind it is served */
+        }
+        r->reached = true;
+    }
+    for (unsigned i = 0; i < u->count;) {
+        wg_scalar_request r = u->request[i];
+        if (!r.reached || r.answers_at > now) {
+            i++;
+            continue;
+        }
+        deliver(t, &r);
+        drop(u, i);
+        wg_gpr_settle(t, r.insn.thread);
+        wg_wake_threads(&t->sched);
+        wg_wake_idle_watchers(&t->sched);
+        if (u->waiting)
+            u->until = now;   /* an answer may be what it waits for */
+        if (u->asking && u->executing && r.insn.id == u->insn.id && r.insn.thread == u->insn.thread) {
+            u->asking = false;
+            u->answered = true;
+            u->refused = r.failed;
+            u->operand[0] = r.data[0];
+            u->until = now;
+        }
+    }
+}
+
+uint64_t wg_scalar_next_request(const wg_tile *t)
+{
+    const wg_scalar *u = &t->backend.scalar;
+    uint64_t next = WG_NEVER;
+    for (unsigned i = 0; i < u->count; i++) {
+        uint64_t due = u->request[i].reached ? u->request[i].answers_at : u->request[i].reaches_at;
+        next = due < next ? due : next;
+    }
+    return next;
+}
+
+/* ---- Addresses -------------------------------------------------------------------------------------- */
+
+static bool in_l1(wg_tile *t, const wg_insn *insn, uint64_t address)
+{
+    if (address < t->arch->l1_bytes)
+        return true;
+    wg_find_insn(t, WG_F_SCALAR_ADDRESS, insn, address, 0);
+    return false;
+}
+
+static uint32_t align(wg_tile *t, const wg_insn *insn, uint32_t address, unsigned bytes)
+{
+    if (address & (bytes - 1))
+        wg_find_insn(t, WG_F_SCALAR_MISALIGNED, insn, address, bytes);
+    return address & ~(uint32_t)(bytes - 1);
+}
+
+static bool in_mmio(wg_tile *t, const wg_insn *insn, uint32_t address)
+{
+    if (address >= MMIO_FIRST)
+        return true;
+    wg_find_insn(t, WG_F_SCALAR_ADDRESS, insn, address, 0);
+    return false;
+}
+
+static uint32_t offset_of(wg_tile *t, const wg_insn *insn)
+{
+    unsigned half = field(insn->word, 14, 7);
+    return wg_gpr_operand(t, insn, half >> 1) >> (half & 1 ? 16 : 0) & 0xFFFF;
+}
+
+/* The offset's half register, after the instruction: 0, 2, 4 or 16 further. */
+static void step_offset(wg_tile *t, const wg_scalar *u)
+{
+    static const uint8_t increments[4] = {0, 2, 4, 16};
+    unsigned half = field(u->insn.word, 14, 7), increment = increments[field(u->insn.word, 12, 2)];
+    uint32_t old = t->regs.gpr.r[u->insn.thread][half >> 1 & 0x3F], shift = half & 1 ? 16 : 0;
+    uint32_t value = ((old >> shift) + increment) & 0xFFFF;
+    if (increment)
+        wg_scalar_write(t, u->insn.thread, half >> 1, (old & ~(UINT32_C(0xFFFF) << shift)) | value << shift);
+}
+
+/* ---- LOADIND, STOREIND ------------------------------------------------------------------------------ */
+
+static bool to_l1(uint32_t word) { return word >> 23 & 1; }   /* STOREIND's MemHierSel */
+static bool to_mmio(uint32_t word) { return word >> 22 & 1; }
+
+unsigned wg_scalar_start_indirect(wg_tile *t, const wg_insn *insn)
+{
+    wg_scalar *u = &t->backend.scalar;
+    bool store = insn->op == WG_I_STOREIND;
+    uint32_t base = wg_gpr_operand(t, insn, addr_reg(insn->word)), offset = offset_of(t, insn);
+    bool bytes_addressed = !store || to_l1(insn->word);
+    u->address = bytes_addressed ? base * 16 + offset : base + (offset >> 4);
+    if (!store)
+        return SEND;
+    unsigned reg = data_reg(insn->word), count = 1;
+    if (to_l1(insn->word))
+        count = field(insn->word, 21, 2) ? 1 : 4;
+    else if (!to_mmio(insn->word))
+        count = 2;
+    for (unsigned i = 0; i < count; i++)
+        u->operand[i] = wg_gpr_operand(t, insn, (count > 1 ? reg & ~3u : reg) + i);
+    return SEND;
+}
+
+/* Size 0 to 3: 16, 4, 2, 1 bytes. */
+static wg_scalar_request l1_request(wg_tile *t, const wg_scalar *u, unsigned kind, unsigned size)
+{
+    static const uint8_t bytes[4] = {16, 4, 2, 1};
+    wg_scalar_request r = {.kind = (uint8_t)kind, .bytes = bytes[size],
+                           .reg = (uint8_t)(data_reg(u->insn.word) & (size ? 0x3Fu : 0x3Cu))};
+    r.address = align(t, &u->insn, u->address, r.bytes);
+    memcpy(r.data, u->operand, sizeof r.data);
+    return r;
+}
+
+bool wg_scalar_step_loadind(wg_tile *t, wg_scalar *u)
+{
+    if (in_l1(t, &u->insn, u->address) &&
+        !send(t, u, l1_request(t, u, WG_SCALAR_LOAD, field(u->insn.word, 22, 2))))
+        return false;
+    step_offset(t, u);
+    return true;
+}
+
+static uint32_t bf16_low(uint32_t x) { return (x & 0x8000) << 3 | (x & 0x7F00) << 3 | (x & 0xFF); }
+static uint32_t bf16_high(uint32_t x) { return x >> 31 << 18 | (x >> 16 & 0x7F) << 11 | (x >> 23 & 0xFF); }
+
+/* Four BF16 into the bank that the unpackers write next; waits until it is theirs. */
+static bool store_to_src(wg_tile *t, wg_scalar *u)
+{
+    wg_src *src = &t->regs.src;
+    unsigned thread = u->insn.thread;
+    bool b = u->insn.word >> 21 & 1;
+    wg_src_file file = b ? WG_SRCB : WG_SRCA;
+    uint32_t address = u->address & 0xFFFFF;
+    unsigned bank = (b ? src->unpack_bank_b : src->unpack_bank_a) & 1;
+    if (wg_src_is_matrix(src, file, bank))
+        return wg_scalar_wait(t, WG_STALL_SRC_BANK_NOT_UNPACKERS, file * 2 + bank, WG_AGENT_MATRIX);
+    int32_t row = (int32_t)(address >> 2) - (b ? 0 : 4);
+    bool whole = !b && wg_thread_config_get(t, thread, WG_TCFG_SRCA_SET_SetOvrdWithAddr);
+    if (address & 0xF0000 || row >= (whole ? 64 : 16)) {
+        wg_find_insn(t, WG_F_SCALAR_SRC_ROW, &u->insn, address, (uint64_t)(uint32_t)row);
+        return true;
+    }
+    if (row < 0)
+        return true;   /* the four rows before SrcA's first are nowhere */
+    unsigned at = (unsigned)row + (whole ? 0u : b ? src->unpack_row_b[thread] : src->unpack_row_a[thread]);
+    uint32_t *to = &wg_src_rows(src, file, bank)[at & 63][(address & 3) * 4];
+    to[0] = bf16_low(u->operand[0]);
+    to[1] = bf16_high(u->operand[0]);
+    to[2] = bf16_low(u->operand[1]);
+    to[3] = bf16_high(u->operand[1]);
+    return true;
+}
+
+bool wg_scalar_step_storeind(wg_tile *t, wg_scalar *u)
+{
+    uint32_t word = u->insn.word;
+    if (to_l1(word)) {
+        if (in_l1(t, &u->insn, u->address) && !send(t, u, l1_request(t, u, WG_SCALAR_STORE, field(word, 21, 2))))
+            return false;
+    } else if (to_mmio(word)) {
+        uint32_t address = MMIO_BASE + (u->address & 0xFFFFC);
+        if (word >> 21 & 1) {
+            wg_find_insn(t, WG_F_SCALAR_MODE, &u->insn, 3, 0);
+            return true;
+        }
+        if (in_mmio(t, &u->insn, address) &&
+            !send(t, u, (wg_scalar_request){.kind = WG_SCALAR_STORE_MMIO, .bytes = 4, .address = address,
+                                            .data = {u->operand[0]}}))
+            return false;
+    } else if (!store_to_src(t, u)) {
+        return false;
+    }
+    step_offset(t, u);
+    return true;
+}
+
+/* ---- LOADREG, STOREREG ------------------------------------------------------------------------------ */
+
+unsigned wg_scalar_start_direct(wg_tile *t, const wg_insn *insn)
+{
+    wg_scalar *u = &t->backend.scalar;
+    u->address = MMIO_BASE + (field(insn->word, 0, 18) << 2);
+    if (insn->op == WG_I_STOREREG)
+        u->operand[0] = wg_gpr_operand(t, insn, field(insn->word, 18, 6));
+    return SEND;
+}
+
+bool wg_scalar_step_direct(wg_tile *t, wg_scalar *u)
+{
+    bool store = u->insn.op == WG_I_STOREREG;
+    if (!in_mmio(t, &u->insn, u->address))
+        return true;
+    return send(t, u, (wg_scalar_request){.kind = store ? WG_SCALAR_STORE_MMIO : WG_SCALAR_LOAD_MMIO, .bytes = 4,
+                                          .address = u->address, .reg = (uint8_t)field(u->insn.word, 18, 6),
+                                          .data = {u->operand[0]}});
+}
+
+/* ---- Atomics ---------------------------------------------------------------------------------------- */
+
+unsigned wg_scalar_start_atomic(wg_tile *t, const wg_insn *insn)
+{
+    wg_scalar *u = &t->backend.scalar;
+    uint32_t word = insn->word;
+    u->address = wg_gpr_operand(t, insn, addr_reg(word));
+    unsigned reg = data_reg(word);
+    switch (insn->op) {
+    case WG_I_ATINCGET:
+        u->operand[0] = wg_gpr_operand(t, insn, reg);
+        break;
+    case WG_I_ATSWAP:
+        for (unsigned i = 0; i < 4; i++) {
+            bool single = word >> 22 & 1;
+            u->operand[i] = single && i != (reg & 3) ? 0 : wg_gpr_operand(t, insn, (reg & ~3u) + i);
+        }
+        break;
+    default:
+        break;
+    }
+    return SEND;
+}
+
+/* GPRs[AddrReg] * 16 + Ofs * 4. Ruling: MemHierSel 1 has no page; it is reported and nothing is accessed. */
+static bool atomic_address(wg_tile *t, const wg_scalar *u, unsigned offset, uint32_t *address)
+{
+    *address = u->address * 16 + offset * 4;
+    if (u->insn.word >> 23 & 1) {
+        wg_find_insn(t, WG_F_SCALAR_MODE, &u->insn, 1, 0);
+        return false;
+    }
+    return in_l1(t, &u->insn, *address);
+}
+
+bool wg_scalar_step_atincget(wg_tile *t, wg_scalar *u)
+{
+    uint32_t address, word = u->insn.word;
+    if (!atomic_address(t, u, field(word, 12, 2), &address))
+        return true;
+    return send(t, u, (wg_scalar_request){.kind = WG_SCALAR_INCREMENT, .bytes = 4, .address = address,
+                                          .reg = (uint8_t)data_reg(word), .data = {u->operand[0]},
+                                          .mask = (uint32_t)((UINT64_C(2) << field(word, 14, 5)) - 1)});
+}
+
+bool wg_scalar_step_atswap(wg_tile *t, wg_scalar *u)
+{
+    uint32_t address;
+    if (!atomic_address(t, u, 0, &address))
+        return true;
+    wg_scalar_request r = {.kind = WG_SCALAR_MASKED_STORE, .bytes = 16, .address = address,
+                           .mask = field(u->insn.word, 14, 8)};
+    memcpy(r.data, u->operand, sizeof r.data);
+    return send(t, u, r);
+}
+
+/* Asks, waits for the confirmation, and asks again after a failed comparison, another 15 cycles each. */
+bool wg_scalar_step_conditional(wg_tile *t, wg_scalar *u)
+{
+    bool fifo = u->insn.op == WG_I_ATINCGETPTR;
+    if (u->answered) {
+        u->answered = false;
+        if (u->refused) {
+            u->refusals++;
+            u->until = t->sched.now + SEND;
+            return false;
+        }
+        if (fifo)
+            wg_scalar_write(t, u->insn.thread, data_reg(u->insn.word), u->operand[0]);
+        return true;
+    }
+    uint32_t address;
+    u->address = t->regs.gpr.r[u->insn.thread][addr_reg(u->insn.word)];
+    if (!atomic_address(t, u, fifo ? 0 : field(u->insn.word, 12, 2), &address))
+        return true;
+    wg_scalar_request r = {.kind = fifo ? WG_SCALAR_FIFO_STEP : WG_SCALAR_COMPARE_SET, .bytes = 4, .address = address};
+    if (send(t, u, r)) {
+        u->asking = true;
+        u->until = WG_NEVER;
+    }
+    return false;
+}

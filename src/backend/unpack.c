@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Unpackers 0 (to SrcA or Dst) and 1 (to SrcB): the pipeline and its time.
+ *
+ *     gate ──> address phase, two cycles, shared ──┬──> Unpacker 0: wait for the bank ──> fetch ──> done
+ *              (holds the thread and UNPACRs)      └──> Unpacker 1: wait for the bank ──> fetch ──> done
+ *
+ *     UNPACR accepted at c:   c, c+1   address phase
+ *                             c+2 …    fetching, 1, 2 or 4 lines of 16 bytes per cycle
+ *                             c+2+n    datums written, bank handed over, complete
+ *
+ * Instructions of one unpacker take effect in order. While both fetch they get what the table below says, which
+ * is the documented interference on the L1 ports they share (9, 10, 11); so the time of a fetch is arithmetic, and
+ * nothing happens between its start and its end.
+ *
+ * Decided here: an unpacker holds four instructions, the one that moves data included; it fetches nothing while
+ * it waits for its bank; bank conflicts and the clients of ports 1 and 2 cost the unpackers nothing, nor the
+ * other way round; UNPACR_NOP takes a cycle, waits for an address phase to end, and has none.
+ *
+ * Facts: Unpackers/README.md, UNPACR_Regular.md ("Performance"), UNPACR_NOP_*.md, L1.md (ports); GATE-11, -14, -22.
+ */
+#include "backend/unpack_internal.h"
+
+#include "backend/config.h"
+#include "backend/insn_finding.h"
+#include "num/l1_formats.h"
+
+bool wg_unpack_implements(wg_insn_id id, wg_arch_id arch)
+{
+    (void)arch;
+    return id == WG_I_UNPACR || id == WG_I_UNPACR_NOP;
+}
+
+static unsigned agent_of(unsigned unpacker) { return WG_AGENT_UNPACK0 + unpacker; }
+static wg_src_file file_of(unsigned unpacker) { return unpacker ? WG_SRCB : WG_SRCA; }
+static wg_unpack_job *job_at(wg_unpack *u, unsigned unpacker, unsigned i)
+{
+    return &u->job[unpacker][(u->head[unpacker] + i) % WG_UNPACK_QUEUE];
+}
+
+/* ---- The gate's questions --------------------------------------------------------------------------------- */
+
+static bool in_address_phase(const wg_tile *t, wg_stall *why)
+{
+    const wg_unpack *u = &t->backend.unpack;
+    if (t->sched.now >= u->address_until)
+        return false;
+    *why = (wg_stall){.reason = WG_STALL_UNPACK_ADDRESS_PHASE, .resource = u->address_unpacker,
+                      .holder = (uint8_t)agent_of(u->address_unpacker), .retry_at = u->address_until};
+    return true;
+}
+
+static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
+{
+    unsigned unpacker = insn->word >> 23 & 1;
+    if (in_address_phase(t, why))
+        return false;
+    if (t->backend.unpack.count[unpacker] < WG_UNPACK_QUEUE)
+        return true;
+    *why = (wg_stall){.reason = WG_STALL_UNIT_BUSY, .resource = WG_UNIT_UNPACK,
+                      .holder = (uint8_t)agent_of(unpacker), .retry_at = WG_NEVER};
+    return false;
+}
+
+static bool holds(const wg_tile *t, unsigned thread, wg_stall *why)
+{
+    return thread == t->backend.unpack.address_thread && in_address_phase(t, why);
+}
+
+static bool part_busy(const wg_tile *t, unsigned thread, unsigned part)
+{
+    const wg_unpack *u = &t->backend.unpack;
+    for (unsigned i = 0; i < u->count[part & 1]; i++)
+        if (u->job[part & 1][(u->head[part & 1] + i) % WG_UNPACK_QUEUE].insn.thread == thread)
+            return true;
+    return false;
+}
+
+static bool busy(const wg_tile *t, unsigned thread) { return part_busy(t, thread, 0) || part_busy(t, thread, 1); }
+
+static void accept(wg_tile *t, const wg_insn *insn)
+{
+    wg_unpack *u = &t->backend.unpack;
+    unsigned unpacker = insn->word >> 23 & 1;
+    wg_unpack_job *job = job_at(u, unpacker, u->count[unpacker]++);
+    *job = (wg_unpack_job){.insn = *insn, .done_at = WG_NEVER, .ready_at = t->sched.now + 1};
+    job->src_base = (uint8_t)(wg_thread_config_get(t, insn->thread, unpacker ? WG_TCFG_SRCB_SET_Base
+                                                                              : WG_TCFG_SRCA_SET_Base) << 4);
+    if (insn->op == WG_I_UNPACR)
+        wg_unpack_plan(t, unpacker, job);
+    else
+        wg_unpack_plan_nop(t, unpacker, job);
+    if (job->what == WG_UNPACK_MOVE) {
+        job->ready_at = u->address_until = t->sched.now + wg_unpack_address_cycles(job);
+        u->address_thread = insn->thread;
+        u->address_unpacker = (uint8_t)unpacker;
+        u->held_format[unpacker] = job->out_format;
+        if (!unpacker)
+            u->after_dst = job->to_dst && t->arch->unpack.dst_wants_srca;
+    }
+    if (u->count[unpacker] == 1)
+        wg_wake_at(&t->sched, WG_AGENT_UNPACK0, job->ready_at);
+}
+
+/* ---- Completion --------------------------------------------------------------------------------------------- */
+
+static void give(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
+{
+    wg_src *s = &t->regs.src;
+    unsigned bank = wg_unpack_bank(s, unpacker);
+    if (wg_src_is_matrix(s, file_of(unpacker), bank))
+        wg_find_insn(t, WG_F_SRC_GIVEN_TWICE, &job->insn, (unsigned)file_of(unpacker) * 2 + bank, 0);
+    if (t->arch->unpack.records_format)
+        (unpacker ? s->format_b : s->format_a)[bank] = job->out_format;
+    wg_src_unpacked(t, file_of(unpacker), job->insn.thread, agent_of(unpacker));
+    *wg_unpack_src_row(s, unpacker, job->insn.thread) = job->src_base;
+}
+
+/* Src?Unsigned has to stay as it was for as long as 8-bit integers are unpacked. */
+static void check_unsigned(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
+{
+    bool now = wg_config_get(t, job->insn.thread, unpacker ? WG_CFG_ALU_FORMAT_SPEC_REG0_SrcBUnsigned
+                                                           : WG_CFG_ALU_FORMAT_SPEC_REG0_SrcAUnsigned);
+    if (now != (job->reading == WG_READ_UINT8))
+        wg_find_insn(t, WG_F_UNPACK_UNSIGNED, &job->insn, unpacker, now);
+}
+
+static void complete(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
+{
+    switch ((wg_unpack_what)job->what) {
+    case WG_UNPACK_MOVE:
+        if (job->reading == WG_READ_INT8 || job->reading == WG_READ_UINT8)
+            check_unsigned(t, unpacker, job);
+        wg_unpack_move(t, unpacker, job);
+        break;
+    case WG_UNPACK_CLEAR: wg_unpack_clear(t, unpacker, job); break;
+    case WG_UNPACK_SET_REGISTER: wg_unpack_set_register(t, unpacker, job); break;
+    case WG_UNPACK_CLEAR_MESSAGES: wg_unpack_clear_messages(t, job); break;
+    case WG_UNPACK_NOTHING:
+    case WG_UNPACK_GIVE: break;
+    }
+    if (job->flip) {
+        give(t, unpacker, job);
+    } else if (job->advance_row) {
+        uint8_t *row = wg_unpack_src_row(&t->regs.src, unpacker, job->insn.thread);
+        *row = (uint8_t)((*row + 16 + job->src_base) & (WG_SRC_ROWS - 1));
+    }
+}
+
+/* ---- Time ------------------------------------------------------------------------------------------------------ */
+
+/* What both get while both fetch, by what they ask for: [Unpacker 0: 1, 2, 4][Unpacker 1: 1, 2, 4]. */
+static const uint8_t shared_speed[3][3][2] = {
+    {{1, 1}, {1, 2}, {1, 4}},
+    {{2, 1}, {1, 1}, {1, 2}},
+    {{4, 1}, {2, 1}, {2, 2}},
+};
+
+/* Counts what the heads have fetched since the last time. */
+static void settle(wg_unpack *u, uint64_t now)
+{
+    uint64_t elapsed = now - u->settled_at;
+    u->settled_at = now;
+    for (unsigned unpacker = 0; unpacker < 2; unpacker++) {
+        if (!u->fetching[unpacker])
+            continue;
+        wg_unpack_job *job = job_at(u, unpacker, 0);
+        uint64_t fetched = job->fetched + elapsed * u->fetching[unpacker];
+        job->fetched = fetched < job->lines ? (uint32_t)fetched : job->lines;
+    }
+}
+
+static bool bank_is_free(const wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
+{
+    const wg_src *s = &t->regs.src;
+    unsigned bank = wg_unpack_bank(s, unpacker);
+    if (job->waits_like_matrix)
+        bank = unpacker ? s->matrix_bank_b : s->matrix_bank_a;
+    return !wg_src_is_matrix(s, file_of(unpacker), bank);
+}
+
+static void stalls(wg_tile *t, unsigned unpacker, const wg_insn *insn, bool stalled)
+{
+    wg_unpack *u = &t->backend.unpack;
+    if (u->stalled[unpacker] == stalled)
+        return;
+    u->stalled[unpacker] = stalled;
+    wg_stall stall = {.reason = WG_STALL_SRC_BANK_NOT_UNPACKERS, .resource = (uint16_t)unpacker,
+                      .holder = WG_AGENT_MATRIX, .retry_at = WG_NEVER};
+    if (stalled) {
+        u->stalled_since[unpacker] = t->sched.now;
+        WG_EMIT_INSN(t, WG_EV_STALL_BEGIN, agent_of(unpacker), insn, .stall = stall);
+    } else {
+        WG_EMIT_INSN(t, WG_EV_STALL_END, agent_of(unpacker), insn, .a = u->stalled_since[unpacker], .stall = stall);
+    }
+}
+
+/* The head's next step, if it can take one; true: the next instruction is the head. */
+static bool advance(wg_tile *t, unsigned unpacker)
+{
+    wg_unpack *u = &t->backend.unpack;
+    uint64_t now = t->sched.now;
+    if (!u->count[unpacker])
+        return false;
+    wg_unpack_job *job = job_at(u, unpacker, 0);
+    if (job->ready_at > now)
+        return false;
+    if (!u->fetching[unpacker] && job->done_at == WG_NEVER) {
+        bool wait = job->waits && !bank_is_free(t, unpacker, job);
+        stalls(t, unpacker, &job->insn, wait);
+        if (wait)
+            return false;
+        u->fetching[unpacker] = job->speed ? job->speed : 1;
+    }
+    if (u->fetching[unpacker] && job->fetched >= job->lines) {
+        u->fetching[unpacker] = 0;
+        job->done_at = now + wg_perturb(t, WG_SITE_COMPLETE, agent_of(unpacker), job->insn.id);
+    }
+    if (job->done_at > now)
+        return false;
+    complete(t, unpacker, job);
+    wg_insn insn = job->insn;
+    u->head[unpacker] = (uint8_t)((u->head[unpacker] + 1) % WG_UNPACK_QUEUE);
+    u->count[unpacker]--;
+    wg_unit_completed(t, agent_of(unpacker), &insn);
+    return true;
+}
+
+static void appoint(wg_tile *t, unsigned unpacker)
+{
+    wg_unpack *u = &t->backend.unpack;
+    if (!u->count[unpacker])
+        return;
+    const wg_unpack_job *job = job_at(u, unpacker, 0);
+    uint64_t now = t->sched.now, next = job->done_at;
+    unsigned rate = u->fetching[unpacker];
+    if (job->ready_at > now)
+        next = job->ready_at;
+    else if (rate)
+        next = now + (job->lines - job->fetched + rate - 1) / rate;
+    wg_wake_at(&t->sched, WG_AGENT_UNPACK0, next);
+}
+
+static void tick(wg_tile *t)
+{
+    wg_unpack *u = &t->backend.unpack;
+    if (!(u->count[0] | u->count[1]))
+        return;
+    settle(u, t->sched.now);
+    while (advance(t, 0)) {}
+    while (advance(t, 1)) {}
+    for (unsigned unpacker = 0; unpacker < 2; unpacker++)
+        if (u->fetching[unpacker])
+            u->fetching[unpacker] = job_at(u, unpacker, 0)->speed;
+    if (u->fetching[0] && u->fetching[1]) {
+        const uint8_t *speeds = shared_speed[u->fetching[0] >> 1][u->fetching[1] >> 1];
+        u->fetching[0] = speeds[0];
+        u->fetching[1] = speeds[1];
+    }
+    appoint(t, 0);
+    appoint(t, 1);
+}
+
+static void reset(wg_tile *t) { t->backend.unpack = (wg_unpack){0}; }
+
+const wg_unit_ops wg_unpack_unit = {
+    .name = "Unpackers",
+    .agent = WG_AGENT_UNPACK0,   /* ticks both */
+    .reset = reset,
+    .check = check,
+    .accept = accept,
+    .tick = tick,
+    .busy = busy,
+    .holds = holds,
+    .part_busy = part_busy,
+};

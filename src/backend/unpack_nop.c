@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * UNPACR_NOP: side effects that take their turn behind the UNPACRs of the same unpacker.
+ *
+ *     WH, bits [2:0]                         BH, bits [1:0]
+ *     0      messages of the thread's stream 0  the same
+ *     1, 5   clear SrcA or SrcB              1  clear; [3:2] to 0, minus infinity, 1, an immediate; then give
+ *     2      nothing                         2  nothing
+ *     3      messages of a given stream      3  the same; with bit 2: write a register
+ *     4      write a register
+ *     7      give the bank to the Matrix Unit   [7:6] = 3 (not with 3): only give the bank
+ *
+ * Clearing waits for a bank: the one the Matrix Unit is at, or (WaitLikeUnpacr) the unpacker's own. Giving a
+ * bank away by itself waits for nothing.
+ *
+ * Facts: UNPACR_NOP_*.md; BH's fields from the assembly description. Ruling: 7 gives a bank on WH only; on BH
+ * it is, by the fields, a register write.
+ */
+#include "backend/config.h"
+#include "backend/insn_finding.h"
+#include "backend/tdma.h"
+#include "backend/unpack_internal.h"
+#include "num/formats.h"
+#include "tile/bus.h"
+
+#define MMIO_BASE UINT32_C(0xFFB00000)
+#define TDMA_FIRST UINT32_C(0xFFB11000)   /* below: the cores' own RAMs */
+#define OVERLAY_FIRST UINT32_C(0xFFB40000)
+
+static void find(wg_tile *t, wg_finding_code code, const wg_insn *insn, const char *what)
+{
+    wg_findf(t, code, wg_insn_finding(insn, insn->word & 0x7FFFFF, insn->word >> 23 & 1), "%s", what);
+}
+
+static void messages(wg_tile *t, unsigned unpacker, wg_unpack_job *job, unsigned stream, unsigned count)
+{
+    find(t, WG_F_UNPACK_WEAK, &job->insn, "UNPACR_NOP that clears overlay messages");
+    job->what = WG_UNPACK_CLEAR_MESSAGES;
+    if (!count)
+        stream = wg_thread_config_get(t, job->insn.thread, unpacker ? WG_TCFG_NOC_OVERLAY_MSG_CLEAR_StreamId_1
+                                                                    : WG_TCFG_NOC_OVERLAY_MSG_CLEAR_StreamId_0);
+    job->address = OVERLAY_FIRST + stream * 0x1000 + t->arch->unpack.message_clear * 4u;
+}
+
+static void set_register(wg_tile *t, wg_unpack_job *job, unsigned select)
+{
+    uint32_t word = job->insn.word;
+    find(t, WG_F_UNPACK_WEAK, &job->insn, "UNPACR_NOP that writes a register");
+    if (select > 1) {
+        find(t, WG_F_UNIMPLEMENTED_INSN, &job->insn, "register addresses 2 and 3 of UNPACR_NOP are not documented");
+        return;
+    }
+    job->what = WG_UNPACK_SET_REGISTER;
+    job->address = MMIO_BASE + t->backend.tdma.unpack_set_reg_base[select] + ((word >> 16 & 0x3F) << 12);
+    job->value = word >> 4 & 0x7FF;
+}
+
+static void clear(wg_unpack_job *job, uint32_t value, bool both, bool wait_like_unpacr)
+{
+    job->what = WG_UNPACK_CLEAR;
+    job->value = value & WG_SRC_MASK;
+    job->banks = both ? 3 : 0;
+    job->waits = true;
+    job->waits_like_matrix = !wait_like_unpacr;
+}
+
+static void plan_number(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
+{
+    uint32_t word = job->insn.word;
+    switch (word & 7) {
+    case 0: messages(t, unpacker, job, 0, 0); break;
+    case 1:
+    case 5:
+        /* On WH SrcB is cleared to 0 whatever bit 2 says. */
+        clear(job, word & 4 && !unpacker ? WG_SRC_MASK : 0, word >> 3 & 1, word >> 4 & 1);
+        if (word >> 6 & 1)
+            find(t, WG_F_UNPACK_NOP_MODE, &job->insn, "clearing and giving in one does not work; it only cleared");
+        break;
+    case 2: break;
+    case 3: messages(t, unpacker, job, word >> 16 & 0x3F, word >> 4 & 0x7FF); break;
+    case 4: set_register(t, job, word >> 22 & 1); break;
+    case 7: job->what = WG_UNPACK_GIVE; break;
+    default: find(t, WG_F_UNPACK_NOP_MODE, &job->insn, "mode 6 is reserved; it did nothing"); break;
+    }
+}
+
+/* The value 1 in the layout of FP16, BF16 or an 8-bit integer (the assembly description now calls this reserved). */
+static uint32_t one_in(unsigned format)
+{
+    static const uint32_t ones[4] = {15, 127, 1 << 8 | 16, 0};
+    return ones[format & 3];
+}
+
+static void plan_fields(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
+{
+    uint32_t word = job->insn.word;
+    unsigned pop = word & 3, to = word >> 2 & 3, format = word >> 6 & 3;
+    if (pop != 3 && format == 3) {
+        job->what = WG_UNPACK_GIVE;
+        return;
+    }
+    switch (pop) {
+    case 0: messages(t, unpacker, job, 0, 0); break;
+    case 1: {
+        uint32_t value = 0;
+        if (to == 1)
+            value = WG_SRC_MASK;
+        else if (to == 2)
+            value = one_in(format);
+        else if (to == 3)   /* Decided here: the low 19 bits, in Src's layout */
+            value = wg_config_get(t, job->insn.thread, unpacker ? WG_CFG_UNP1_NOP_REG_CLR_VAL_nop_reg_clr_val
+                                                                : WG_CFG_UNP0_NOP_REG_CLR_VAL_nop_reg_clr_val);
+        if (to >= 2)
+            find(t, WG_F_UNPACK_WEAK, &job->insn, "UNPACR_NOP that clears to 1 or to an immediate");
+        clear(job, value, word >> 4 & 1, word >> 5 & 1);
+        job->flip = word >> 8 & 1;
+        break;
+    }
+    case 2: break;
+    default:
+        if (word >> 2 & 1)
+            set_register(t, job, (word >> 21 & 2) | (word >> 15 & 1));
+        else
+            messages(t, unpacker, job, word >> 16 & 0x3F, word >> 12 & 7);
+        break;
+    }
+}
+
+void wg_unpack_plan_nop(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
+{
+    job->what = WG_UNPACK_NOTHING;
+    job->flip = false;
+    if (t->arch->unpack.nop_in_fields)
+        plan_fields(t, unpacker, job);
+    else
+        plan_number(t, unpacker, job);
+    job->flip |= job->what == WG_UNPACK_GIVE;
+    if (job->banks)
+        find(t, WG_F_UNPACK_WEAK, &job->insn, "UNPACR_NOP that clears both banks");
+    wg_cfg_id format = unpacker ? WG_CFG_THCON_SEC1_REG2_Out_data_format : WG_CFG_THCON_SEC0_REG2_Out_data_format;
+    if (job->flip)
+        job->out_format = (uint8_t)wg_config_get(t, job->insn.thread, format);
+    if (!unpacker && t->backend.unpack.after_dst && job->what >= WG_UNPACK_CLEAR && job->what <= WG_UNPACK_GIVE)
+        find(t, WG_F_UNPACK_AFTER_DST, &job->insn, "the last UNPACR of Unpacker 0 wrote Dst");
+}
+
+void wg_unpack_clear(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
+{
+    wg_src *s = &t->regs.src;
+    wg_src_file file = unpacker ? WG_SRCB : WG_SRCA;
+    unsigned own = wg_unpack_bank(s, unpacker);
+    for (unsigned bank = 0; bank < 2; bank++) {
+        if (bank != own && !(job->banks >> bank & 1))
+            continue;
+        if (wg_src_is_matrix(s, file, bank))
+            wg_find_insn(t, WG_F_UNPACK_BOTH_BANKS, &job->insn, (unsigned)file * 2 + bank, 0);
+        uint32_t(*rows)[16] = wg_src_rows(s, file, bank);
+        for (unsigned row = 0; row < WG_SRC_ROWS; row++)
+            for (unsigned column = 0; column < 16; column++)
+                rows[row][column] = job->value;
+    }
+}
+
+static void write_mmio(wg_tile *t, const wg_unpack_job *job, uint32_t value)
+{
+    wg_stall why;
+    uint32_t address = job->address;
+    if (address >= TDMA_FIRST && address < TDMA_FIRST + 0x1000) {
+        /* Decided here: a command for the Mover's full queue is lost. */
+        if (wg_tdma_write(t, WG_CORE_T0 + job->insn.thread, address - TDMA_FIRST, value, job->insn.pc, &why) ==
+            WG_REGION_WAIT)
+            wg_find_insn(t, WG_F_UNPACK_REGISTER, &job->insn, address, value);
+    } else if (address < TDMA_FIRST || !wg_tile_bus_write(t, address, &value, 4)) {
+        wg_find_insn(t, WG_F_UNPACK_REGISTER, &job->insn, address, value);
+    }
+}
+
+void wg_unpack_set_register(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
+{
+    uint32_t value = job->value;
+    if (job->insn.word >> 3 & 1) {
+        uint32_t *sum = &t->backend.tdma.set_reg_acc[unpacker];
+        if (!value) {
+            *sum = 0;
+            return;
+        }
+        value = *sum = (*sum + value) & 0x1FFFF;
+    }
+    write_mmio(t, job, value);
+}
+
+void wg_unpack_clear_messages(wg_tile *t, const wg_unpack_job *job) { write_mmio(t, job, 1); }

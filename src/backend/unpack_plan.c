@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * UNPACR's address phase: configuration, contexts and counters become addresses, a datum count and modes.
+ *
+ *     context ──> formats, dimensions, base address ──> header, row starts, exponents, datums in L1
+ *     counters (channel 0) ──> first datum            counters (channel 1) ──> output address
+ *
+ * A tile in L1:  [16 (1 + DigestSize) bytes of header] [row starts, if compressed] [exponents, if BFP] [datums]
+ *
+ * All configuration and both sets of counters are read when the instruction is accepted, and the counters
+ * move on then; the row starts of compressed data are read then, too.
+ *
+ * Facts: UNPACR_Regular.md (newest, shared by both architectures), UNPACR_IncrementContextCounter.md, ADCs.md.
+ */
+#include "backend/config.h"
+#include "backend/insn_finding.h"
+#include "backend/unpack_internal.h"
+#include "num/l1_formats.h"
+#include "tile/l1.h"
+
+/* ---- Configuration fields, by unpacker ------------------------------------------------------------------- */
+
+typedef enum field_id {
+    TILE, OUT_FORMAT, THROTTLE, CONTEXT_COUNT, TRANSPOSE, TILEIZE, ADVANCE_ROW, TO_DST, UPSAMPLE, OVERRIDE_FORMAT,
+    INTERLEAVE, FORCE_EXPONENT, LIMIT, FIFO, OVERRIDE_THROTTLE, FOUR_EXPONENT_BITS, COUNT_NOT_LOG2, OTHER_LIMIT,
+    OUT_BASE, OUT_Y, OUT_Z, OUT_W, FORCED_EXPONENT, FIELDS
+} field_id;
+
+#define BOTH(name) {WG_CFG_THCON_SEC0_##name, WG_CFG_THCON_SEC1_##name}
+#define UNP(name) {WG_CFG_UNP0_##name, WG_CFG_UNP1_##name}
+static const uint16_t fields[FIELDS][2] = {
+    [TILE] = BOTH(REG0_TileDescriptor),
+    [OUT_FORMAT] = BOTH(REG2_Out_data_format),
+    [THROTTLE] = BOTH(REG2_Throttle_mode),
+    [CONTEXT_COUNT] = BOTH(REG2_Context_count),
+    [TRANSPOSE] = BOTH(REG2_Haloize_mode),
+    [TILEIZE] = BOTH(REG2_Tileize_mode),
+    [ADVANCE_ROW] = BOTH(REG2_Unpack_Src_Reg_Set_Upd),
+    [TO_DST] = BOTH(REG2_Unpack_If_Sel),
+    [UPSAMPLE] = BOTH(REG2_Upsample_rate),
+    [OVERRIDE_FORMAT] = BOTH(REG2_Ovrd_data_format),
+    [INTERLEAVE] = BOTH(REG2_Upsample_and_interleave),
+    [FORCE_EXPONENT] = BOTH(REG2_Force_shared_exp),
+    [LIMIT] = BOTH(REG2_Unpack_limit_address),
+    [FIFO] = BOTH(REG2_Unpack_fifo_size),
+    [OVERRIDE_THROTTLE] = BOTH(REG1_ovrd_default_throttle_mode),
+    [FOUR_EXPONENT_BITS] = BOTH(REG1_Unp_LF8_4b_exp),
+    [COUNT_NOT_LOG2] = BOTH(REG2_Context_count_non_log2_en),
+    [OTHER_LIMIT] = BOTH(REG10_Unpack_limit_address_en),
+    [OUT_BASE] = UNP(ADDR_BASE_REG_1_Base),
+    [OUT_Y] = UNP(ADDR_CTRL_XY_REG_1_Ystride),
+    [OUT_Z] = UNP(ADDR_CTRL_ZW_REG_1_Zstride),
+    [OUT_W] = UNP(ADDR_CTRL_ZW_REG_1_Wstride),
+    [FORCED_EXPONENT] = UNP(FORCED_SHARED_EXP_shared_exp),
+};
+
+#define EIGHT(a, b) {a##0##b, a##1##b, a##2##b, a##3##b, a##4##b, a##5##b, a##6##b, a##7##b}
+#define FOUR(a, b) {a##0##b, a##1##b, a##2##b, a##3##b}
+static const uint16_t uncompressed[2][8] = {EIGHT(WG_CFG_THCON_SEC0_REG2_Disable_zero_compress_cntx, ),
+                                            EIGHT(WG_CFG_THCON_SEC1_REG2_Disable_zero_compress_cntx, )};
+static const uint16_t to_dst[8] = EIGHT(WG_CFG_THCON_SEC0_REG2_Unpack_if_sel_cntx, );
+static const uint16_t in_format[2][8] = {EIGHT(WG_CFG_THCON_SEC0_REG7_Unpack_data_format_cntx, ),
+                                         EIGHT(WG_CFG_THCON_SEC1_REG7_Unpack_data_format_cntx, )};
+static const uint16_t out_format[2][8] = {EIGHT(WG_CFG_THCON_SEC0_REG7_Unpack_out_data_format_cntx, ),
+                                          EIGHT(WG_CFG_THCON_SEC1_REG7_Unpack_out_data_format_cntx, )};
+static const uint16_t shift_amount[2][4] = {FOUR(WG_CFG_THCON_SEC0_REG2_Shift_amount_cntx, ),
+                                            FOUR(WG_CFG_THCON_SEC1_REG2_Shift_amount_cntx, )};
+static const uint16_t x_dim[4] = FOUR(WG_CFG_THCON_SEC0_REG5_Tile_x_dim_cntx, );
+static const uint16_t dest_address[4] = FOUR(WG_CFG_THCON_SEC0_REG5_Dest_cntx, _address);
+#define BASES(sec)                                                                                                 \
+    {WG_CFG_THCON_##sec##_REG3_Base_address, WG_CFG_THCON_##sec##_REG3_Base_cntx1_address,                         \
+     WG_CFG_THCON_##sec##_REG3_Base_cntx2_address, WG_CFG_THCON_##sec##_REG3_Base_cntx3_address,                   \
+     WG_CFG_THCON_##sec##_REG4_Base_cntx4_address, WG_CFG_THCON_##sec##_REG4_Base_cntx5_address,                   \
+     WG_CFG_THCON_##sec##_REG4_Base_cntx6_address, WG_CFG_THCON_##sec##_REG4_Base_cntx7_address}
+static const uint16_t base_address[2][8] = {BASES(SEC0), BASES(SEC1)};
+#define OFFSETS(sec)                                                                                               \
+    {WG_CFG_THCON_##sec##_REG7_Offset_address, WG_CFG_THCON_##sec##_REG7_Offset_cntx1_address,                     \
+     WG_CFG_THCON_##sec##_REG7_Offset_cntx2_address, WG_CFG_THCON_##sec##_REG7_Offset_cntx3_address}
+static const uint16_t offset_address[2][4] = {OFFSETS(SEC0), OFFSETS(SEC1)};
+
+/* ---- One UNPACR ------------------------------------------------------------------------------------------ */
+
+typedef struct plan {
+    wg_tile *t;
+    wg_unpack_job *job;
+    unsigned unpacker, thread;
+    uint32_t word;
+    bool multi_context, row_search;
+    unsigned context, adc;
+    uint32_t tile[4];       /* TileDescriptor */
+    uint32_t x_dim, y_dim, z_dim, w_dim, blobs;
+    bool tileize;
+} plan;
+
+static uint32_t config(const plan *p, unsigned id) { return wg_config_get(p->t, p->thread, (wg_cfg_id)id); }
+static uint32_t get(const plan *p, field_id id) { return config(p, fields[id][p->unpacker]); }
+static bool bit(const plan *p, unsigned n) { return p->word >> n & 1; }
+
+static void find(const plan *p, wg_finding_code code, uint64_t subject, const char *what)
+{
+    wg_findf(p->t, code, wg_insn_finding(&p->job->insn, subject, p->unpacker), "%s", what);
+}
+
+/* The newest page implements these and calls its description of them weak. */
+static void weak(const plan *p, const char *what) { find(p, WG_F_UNPACK_WEAK, 0, what); }
+
+static uint8_t *context_counter(const plan *p) { return &p->t->regs.config.unpack_context[p->unpacker][p->thread]; }
+
+/* The counter's next value; its range is a power of two. */
+static void next_context(const plan *p, unsigned context)
+{
+    if (get(p, COUNT_NOT_LOG2))
+        find(p, WG_F_UNIMPLEMENTED_INSN, 0, "Context_count_non_log2 is not documented; Context_count is used");
+    unsigned next = (context + 1) & 7;
+    *context_counter(p) = (uint8_t)(next >= 1u << get(p, CONTEXT_COUNT) ? 0 : next);
+}
+
+static void choose_context(plan *p)
+{
+    p->multi_context = bit(p, 7);
+    p->adc = p->thread;
+    bool counter = bit(p, 3);
+    if (__builtin_expect(!p->multi_context || counter || p->word >> 8 & 0x1F, 0))
+        weak(p, !p->multi_context ? "without MultiContextMode"
+                : counter         ? "UseContextCounter"
+                                  : "ContextNumber or ContextADC other than 0");
+    if (!p->multi_context)
+        return;
+    p->context = counter ? *context_counter(p) : p->word >> 10 & 7;
+    p->context += wg_thread_config_get(p->t, p->thread, p->unpacker ? WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_1
+                                                                    : WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_0);
+    p->context &= 7;
+    p->adc = p->word >> 8 & 3;
+    if (p->unpacker && p->context >= 2)
+        find(p, WG_F_UNPACK_CONTEXT, p->context, "Unpacker 1 has contexts 0 and 1; the fields of this one were used");
+    if (p->adc == 3) {
+        find(p, WG_F_UNPACK_CONTEXT, 3, "there are counters 0, 1 and 2; the thread's own were used");
+        p->adc = p->thread;   /* Decided here */
+    }
+}
+
+static void read_tile(plan *p)
+{
+    wg_unpack_job *job = p->job;
+    const wg_cfg_field *f = &wg_cfg_fields[p->t->arch->id][fields[TILE][p->unpacker]];
+    for (unsigned i = 0; i < 4; i++)
+        p->tile[i] = wg_config_word(p->t, p->thread, f->word + i);
+    bool contexts = p->multi_context;
+    job->compressed = !(contexts ? config(p, uncompressed[p->unpacker][p->context]) : p->tile[0] >> 4 & 1);
+    p->x_dim = contexts && !p->unpacker ? config(p, x_dim[p->context & 3]) : p->tile[0] >> 16;
+    p->y_dim = p->tile[1] & 0xFF;
+    p->z_dim = p->tile[1] >> 16 & 0xFF ? p->tile[1] >> 16 & 0xFF : 1;
+    p->w_dim = p->tile[2] & 0xFF ? p->tile[2] & 0xFF : 1;
+    p->blobs = p->tile[0] >> 8 & 7;
+    if (contexts && get(p, OVERRIDE_FORMAT)) {
+        job->in_format = (uint8_t)config(p, in_format[p->unpacker][p->context]);
+        job->out_format = (uint8_t)config(p, out_format[p->unpacker][p->context]);
+    } else {
+        job->in_format = p->tile[0] & 15;
+        job->out_format = (uint8_t)get(p, OUT_FORMAT);
+    }
+    job->bits = (uint8_t)wg_l1_bits(job->in_format);
+}
+
+/* ---- Input ------------------------------------------------------------------------------------------------ */
+
+static uint32_t blob_start(const plan *p, unsigned n)
+{
+    uint32_t starts = p->tile[2] >> 16 | p->tile[3] << 16;
+    if (p->multi_context && !p->unpacker)
+        starts = config(p, p->context & 2 ? WG_CFG_UNP0_BLOBS_Y_START_CNTX_23_blobs_y_start
+                                          : WG_CFG_UNP0_BLOBS_Y_START_CNTX_01_blobs_y_start);
+    return (starts >> 4 * (n & 7) & 15) << 4;
+}
+
+static void set_count(plan *p, uint32_t first, uint32_t end)
+{
+    if (end < first) {
+        /* The page's unsigned difference; Decided here: nothing is moved. */
+        find(p, WG_F_UNPACK_COUNT, first, "nothing was moved");
+        end = first;
+    }
+    p->job->count = end - first;
+}
+
+/* Uncompressed: the position of the first datum, and how many. */
+static uint32_t first_uncompressed(plan *p, const wg_adc_channel *xy, const wg_adc_channel *zw, uint32_t x_end)
+{
+    uint32_t x = xy->x, y = xy->y, end = x_end + 1;
+    if (__builtin_expect(p->row_search, 0)) {
+        if (p->blobs) {
+            unsigned last = (xy->x & 7) + 1;
+            x = blob_start(p, xy->y);
+            y = 0;
+            end = last == p->blobs ? p->x_dim & 0x1F0 : blob_start(p, last);
+        } else {
+            x = 0;
+            end = x_end;
+        }
+    }
+    set_count(p, x, end);
+    return ((zw->w * p->z_dim + zw->z) * p->y_dim + y) * p->x_dim + x;
+}
+
+static uint32_t row_start(const plan *p, uint32_t address)
+{
+    uint16_t value = 0;
+    if (!wg_l1_holds(p->t->arch->l1_bytes, address, 2))
+        find(p, WG_F_UNPACK_ADDRESS, address, "of a row start");
+    wg_l1_read(p->t, address, 2, &value);
+    return value;
+}
+
+/* Compressed: the first augmented datum, from the row starts at `starts`. */
+static uint32_t first_compressed(plan *p, uint32_t starts, const wg_adc_channel *xy, const wg_adc_channel *zw,
+                                 uint32_t x_end)
+{
+    wg_unpack_job *job = p->job;
+    uint32_t y_dim = p->row_search && p->blobs ? p->blobs : p->y_dim;
+    starts += (zw->w * p->z_dim + zw->z) * y_dim * 2;
+    uint32_t first = row_start(p, starts + (xy->y & 0xFFu) * 2);
+    if (p->row_search) {
+        set_count(p, first, row_start(p, starts + ((xy->x & 0xFF) + 1) * 2));
+    } else if (xy->x == 0 && x_end == p->x_dim - 1) {
+        set_count(p, first, row_start(p, starts + ((xy->y & 0xFFu) + 1) * 2));
+    } else {
+        set_count(p, xy->x, x_end + 1);
+        job->drop = xy->x;
+        job->outputs = job->count;
+        job->count = UINT32_MAX;
+    }
+    return first;
+}
+
+static int64_t wrap(const wg_unpack_job *job, int64_t address, int64_t per_byte)
+{
+    return address > job->limit * per_byte ? address - job->fifo * per_byte : address;
+}
+
+static uint64_t rounded(uint64_t n, uint64_t unit) { return (n + unit - 1) / unit * unit; }
+
+static void plan_input(plan *p)
+{
+    wg_unpack_job *job = p->job;
+    unsigned context = p->multi_context ? p->context : 0;
+    uint32_t base = config(p, base_address[p->unpacker][context]) +
+                    config(p, offset_address[p->unpacker][context & 3]);
+    uint64_t in = (base + 1 + (p->tile[3] >> 24)) * UINT32_C(16);
+    uint32_t starts = (uint32_t)in;
+    uint64_t planes = (uint64_t)p->z_dim * p->w_dim;
+    if (job->compressed)
+        in += rounded(((p->blobs ? p->blobs : p->y_dim) * planes + 1) * 2, 16);
+    bool bfp = wg_l1_shares_exponent(job->in_format);
+    job->forced_exponent = bfp && get(p, FORCE_EXPONENT);
+    job->exponent = (uint8_t)get(p, FORCED_EXPONENT);
+    job->exponents = (int64_t)in * 16;
+    /* NoBFPExpSection (bit 5) has no effect on the 8-bit formats. */
+    if (bfp && !job->forced_exponent && (job->bits == 8 || !(p->tile[0] >> 5 & 1)))
+        in += rounded(rounded((uint64_t)p->x_dim * p->y_dim * planes, 16) / 16, 16);
+
+    const wg_adc_channel *xy = p->t->regs.adc.unit[p->adc][p->unpacker];
+    const wg_adc_channel *zw = p->t->regs.adc.unit[p->thread][p->unpacker];
+    uint32_t first;
+    job->drop = 0;
+    job->outputs = UINT32_MAX;
+    if (__builtin_expect(job->compressed, 0)) {
+        weak(p, "compressed data");
+        first = first_compressed(p, starts, xy, zw, xy[1].x);
+        uint32_t group = 32u * job->bits + 128;   /* 32 datums, then 32 counters of four bits */
+        job->datums = (int64_t)in * 8 + (int64_t)(first / 32) * group;
+        job->deltas = job->datums + 32 * job->bits + first % 32 * 4;
+        job->datums += first % 32 * job->bits;
+    } else {
+        first = first_uncompressed(p, xy, zw, xy[1].x);
+        job->datums = (int64_t)in * 8 + (int64_t)first * job->bits;
+        job->deltas = 0;
+    }
+    job->exponents += first;
+    job->limit = (int64_t)get(p, LIMIT) * 16;
+    job->fifo = (int64_t)get(p, FIFO) * 16;
+    job->exponents = wrap(job, job->exponents, 16);
+    job->datums = wrap(job, job->datums, 8);
+    job->deltas = wrap(job, job->deltas, 8);
+    if (get(p, OTHER_LIMIT))
+        find(p, WG_F_UNIMPLEMENTED_INSN, 0, "REG10_Unpack_limit_address is not documented; REG2's is used");
+
+    /* Blackhole reads wider input rows of all but the narrow formats. */
+    job->row = p->t->arch->unpack.wide_rows && job->bits > 8 ? 32 : 16;
+    job->stride = job->row * job->bits / 8;
+    if (p->tileize)
+        job->stride = config(p, shift_amount[p->unpacker][0]) << 4 | config(p, shift_amount[p->unpacker][1]) << 8 |
+                      config(p, shift_amount[p->unpacker][2]) << 12;
+}
+
+/* ---- Output ----------------------------------------------------------------------------------------------- */
+
+static void plan_output(plan *p)
+{
+    wg_unpack_job *job = p->job;
+    bool transpose = get(p, TRANSPOSE);
+    job->transpose = transpose && !p->unpacker;
+    if (transpose && p->unpacker)
+        weak(p, "transposition (Haloize_mode), which Unpacker 1 ignores");
+    job->to_dst = !p->unpacker && (p->multi_context ? config(p, to_dst[p->context]) : get(p, TO_DST));
+    job->wide = wg_format_is_32(job->out_format);
+
+    const wg_adc_channel *out = &p->t->regs.adc.unit[p->thread][p->unpacker][1];
+    uint32_t address = get(p, OUT_BASE) + out->y * get(p, OUT_Y) + out->z * get(p, OUT_Z) + out->w * get(p, OUT_W);
+    unsigned shift = job->wide ? 2 : wg_format_is_16(job->out_format) ? 1 : 0;
+    if (address & ((1u << shift) - 1))
+        find(p, WG_F_UNPACK_ALIGNMENT, address, "the output address is no multiple of the datum's size");
+    address >>= shift;
+    if (p->multi_context && !p->unpacker) {
+        uint32_t dest = config(p, dest_address[p->context & 3]);
+        bool add = job->to_dst || config(p, WG_CFG_UNP0_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr);
+        address = add ? address + dest : dest;
+    }
+    job->out = address;
+
+    job->upsample = (uint8_t)((1u << get(p, UPSAMPLE)) - 1);
+    job->interleave = get(p, INTERLEAVE);
+    job->column_shift = p->tileize || p->unpacker ? 0 : (uint8_t)config(p, shift_amount[0][p->context & 3]);
+    job->override_row = !p->unpacker && wg_thread_config_get(p->t, p->thread, WG_TCFG_SRCA_SET_SetOvrdWithAddr);
+    if (__builtin_expect(job->upsample | job->interleave | job->column_shift, 0))
+        weak(p, job->column_shift ? "a column shift" : "upsampling");
+}
+
+/* Settings that do not go together. */
+static void check_modes(const plan *p)
+{
+    const wg_unpack_job *job = p->job;
+    if ((job->transpose || p->tileize) && job->datums & 127)
+        find(p, WG_F_UNPACK_ALIGNMENT, (uint64_t)(job->datums / 8),
+             "transposing and tilizing need data that starts at a multiple of 16 bytes");
+    if (p->tileize && (job->upsample || job->compressed))
+        find(p, WG_F_UNPACK_MODE, 0, "Tileize_mode with upsampling or compressed data");
+    if (p->tileize && job->bits < 8)
+        find(p, WG_F_UNPACK_MODE, 0, "Tileize_mode with datums of two or four bits");
+    if (job->to_dst && (job->column_shift || job->transpose))
+        find(p, WG_F_UNPACK_MODE, 0, "unpacking to Dst with a column shift or transposition");
+    if (job->to_dst && job->override_row)
+        find(p, WG_F_UNPACK_MODE, 0, "unpacking to Dst with SRCA_SET_SetOvrdWithAddr");
+}
+
+static void choose_reading(plan *p)
+{
+    wg_unpack_job *job = p->job;
+    wg_l1_choice choice = {.to_dst = job->to_dst};
+    if (job->in_format == WG_FMT_INT8)
+        choice.is_unsigned = config(p, p->unpacker ? WG_CFG_ALU_FORMAT_SPEC_REG0_SrcBUnsigned
+                                                   : WG_CFG_ALU_FORMAT_SPEC_REG0_SrcAUnsigned);
+    if (job->in_format == WG_FMT_FP8) {
+        choice.four_exponent_bits = get(p, FOUR_EXPONENT_BITS);
+        choice.keeps_top = p->t->arch->unpack.fp8_keeps_top;
+    }
+    wg_l1_reading reading;
+    if (!wg_l1_reading_of(job->in_format, job->out_format, choice, &reading))
+        find(p, WG_F_UNPACK_FORMAT, (uint64_t)job->in_format << 4 | job->out_format,
+             job->to_dst ? "into Dst" : "into SrcA or SrcB");
+    job->reading = (uint8_t)reading;
+}
+
+/* ---- Time ------------------------------------------------------------------------------------------------- */
+
+/* Lines per cycle; where there is a choice, Throttle_mode makes it. Compressed data counts one line at a time. */
+static unsigned speed(const plan *p)
+{
+    const wg_unpack_job *job = p->job;
+    if (p->tileize)
+        return 4;
+    if (job->compressed || job->upsample >= 3 || job->bits == 2)
+        return 1;
+    unsigned wanted = 4;
+    if (!p->t->arch->unpack.throttle_override || get(p, OVERRIDE_THROTTLE)) {
+        unsigned mode = get(p, THROTTLE);
+        if (mode == 3 && !p->t->arch->unpack.throttle_override)
+            find(p, WG_F_UNPACK_MODE, 3, "Throttle_mode 3");
+        wanted = mode < 2 ? 1u << mode : 4;   /* Decided here: 3 is as fast as 2 */
+    }
+    bool half = job->upsample == 1 || (job->to_dst && job->bits == 4);
+    return half && wanted > 2 ? 2 : wanted;
+}
+
+/* 16-byte lines that hold `datums` from bit address `at` on. */
+static uint32_t lines_of(int64_t at, uint64_t datums, unsigned bits)
+{
+    if (!datums)
+        return 0;
+    uint64_t first = (uint64_t)at & 127;
+    return (uint32_t)((first + datums * bits + 127) / 128);
+}
+
+/* Decided here: where the end depends on the data (decompression from X to X), every output counts as an input. */
+static uint32_t lines(const plan *p)
+{
+    const wg_unpack_job *job = p->job;
+    uint64_t datums = job->count == UINT32_MAX ? job->outputs : job->count;
+    if (job->compressed)
+        return lines_of(job->datums, datums, job->bits) + lines_of(job->deltas, datums, 4);
+    if (!p->tileize)
+        return lines_of(job->datums, datums, job->bits);
+    uint64_t whole = datums / job->row;
+    return (uint32_t)(whole * lines_of(job->datums, job->row, job->bits)) +
+           lines_of(job->datums, datums % job->row, job->bits);
+}
+
+/* "Compressed data requires more" than two. Decided here: one more per row start it may need. */
+unsigned wg_unpack_address_cycles(const wg_unpack_job *job) { return job->compressed ? 4 : 2; }
+
+/* ---- All together ----------------------------------------------------------------------------------------- */
+
+static void move_counters(const plan *p)
+{
+    for (unsigned thread = 0; thread < 3; thread++) {
+        if (thread != p->thread && thread != p->adc)
+            continue;
+        wg_adc_channel *channel = p->t->regs.adc.unit[thread][p->unpacker];
+        wg_adc_increment(&channel[0], WG_ADC_Z, p->word >> 15 & 3);
+        wg_adc_increment(&channel[0], WG_ADC_Y, p->word >> 17 & 3);
+        wg_adc_increment(&channel[1], WG_ADC_Z, p->word >> 19 & 3);
+        wg_adc_increment(&channel[1], WG_ADC_Y, p->word >> 21 & 3);
+    }
+}
+
+void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
+{
+    plan p = {.t = t, .job = job, .unpacker = unpacker, .thread = job->insn.thread, .word = job->insn.word};
+    if (bit(&p, 13)) {   /* only increments the counter */
+        job->what = WG_UNPACK_NOTHING;
+        next_context(&p, *context_counter(&p));
+        return;
+    }
+    if (bit(&p, 1)) {    /* only flushes the cache of row starts, of which there is none here */
+        job->what = WG_UNPACK_NOTHING;
+        return;
+    }
+    job->what = WG_UNPACK_MOVE;
+    p.row_search = bit(&p, 2);
+    if (p.row_search)
+        weak(&p, "RowSearch");
+    choose_context(&p);
+    read_tile(&p);
+    p.tileize = get(&p, TILEIZE);
+    plan_input(&p);
+    plan_output(&p);
+    choose_reading(&p);
+    check_modes(&p);
+    job->zero = bit(&p, 4);
+    job->flip = bit(&p, 6);
+    job->advance_row = get(&p, ADVANCE_ROW);
+    job->broadcast = bit(&p, 5) && t->arch->unpack.srcb_broadcast && unpacker;
+    if (bit(&p, 5) && !job->broadcast)
+        find(&p, WG_F_UNIMPLEMENTED_INSN, 5, "bit 5: rarefying SrcB (WH), or broadcasting by Unpacker 0 (BH)");
+    else if (job->broadcast)
+        weak(&p, "broadcasting SrcB's row");
+    job->speed = (uint8_t)speed(&p);
+    job->lines = lines(&p);
+    job->waits = job->count && job->outputs;
+    if (p.multi_context && bit(&p, 3))
+        next_context(&p, p.context);
+    move_counters(&p);
+}

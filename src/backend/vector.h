@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vector Unit (SFPU): 32 lanes of 32 bits.
+ *
+ *      Wait Gates ──▶ load │ simple │ MAD │ round │ store      one instruction per cycle from outside;
+ *                       │      │       │      │       │        SFPLOADMACRO makes up to four more start
+ *      Dst ─────────────┘      └── LRegs, flags ──────┴─▶ Dst
+ *
+ * An instruction accepted in cycle c reads registers as they are in c. A result of latency 1 is
+ * visible from c+1, of latency 2 from c+2: until then it waits in wg_vector.write and a reader gets
+ * the old value. BH's interlock keeps most readers away; its holes and WH's lack of one are
+ * modelled by doing nothing, and reported.
+ *
+ * Facts: VectorUnit.md, the SFP* pages, LReg.md; races.md row 14.
+ */
+#ifndef WG_VECTOR_H
+#define WG_VECTOR_H
+
+#include "backend/unit.h"
+#include "backend/vector_state.h"
+#include "explain/findings.h"
+#include "num/simd.h"
+#include "tile/tile.h"
+
+extern const wg_unit_ops wg_vector_unit;
+bool wg_vector_implements(wg_insn_id id);
+
+typedef enum wg_vector_subunit { WG_SUB_LOAD, WG_SUB_SIMPLE, WG_SUB_MAD, WG_SUB_ROUND, WG_SUB_STORE } wg_vector_subunit;
+
+/* What differs between the architectures. */
+typedef struct wg_vector_traits {
+    bool interlock;          /* stalls readers of two-cycle results (BH) */
+    bool sign_modes;         /* SFPMAD and its kin can negate inputs */
+    bool use_vb;             /* SFPAND, SFPOR: VB mode */
+    bool shift_modes;        /* SFPSHFT: arithmetic, and VC as the value */
+    bool cast_modes;         /* SFPCAST: modes 2 and 3 */
+    bool push_modes;         /* SFPPUSHC: modes other than a plain push */
+    bool pop_overwrites;     /* SFPPOPC's other modes overwrite the bottom of a full stack */
+    bool shift_in_stale;     /* SFPSHFT2's lane shift takes in stale lanes instead of zero */
+    bool store_flushes;      /* SFPSTORE of FP32 flushes denormals */
+    bool twos_complement;    /* INT32_SM and INT8_COMP convert from and to two's complement */
+    uint8_t int8_magnitude;  /* SFPLOAD of INT8: mask */
+    uint8_t rounding_modes;  /* SFPSTOCHRND: mask of the field */
+    uint8_t addr_mod_shift;  /* SFPLOAD, SFPSTORE: lowest bit of AddrMod */
+} wg_vector_traits;
+extern const wg_vector_traits wg_vector_traits_of[2];
+
+/* An instruction being executed. */
+typedef struct wg_vector_op {
+    uint64_t now;            /* the cycle of execution */
+    uint64_t id;
+    uint32_t word, pc;
+    uint32_t lanes;          /* that take part: not taken by the backdoor; of a macro, its columns */
+    wg_lane_flags *pred;     /* where flags are written: the live ones, or those of the next cycle */
+    uint16_t insn;           /* wg_insn_id */
+    uint16_t address;        /* scheduled SFPSTORE: the Dst address */
+    uint8_t thread;
+    uint8_t va, vb, vc, vd, mod;
+    bool macro;              /* scheduled by SFPLOADMACRO */
+} wg_vector_op;
+
+typedef void wg_vector_fn(wg_tile *t, const wg_vector_op *op);
+
+/* One row per instruction; vector_table.c. */
+typedef enum wg_vector_shape {
+    WG_SHAPE_NONE,     /* no operands */
+    WG_SHAPE_MEMORY,   /* VD [23:20], Mod0 [19:16] */
+    WG_SHAPE_REGS      /* VA [19:16], VB [15:12], VC [11:8], VD [7:4], Mod1 [3:0], as far as it has them */
+} wg_vector_shape;
+typedef struct wg_vector_info {
+    wg_vector_fn *run;
+    uint8_t subunit;   /* wg_vector_subunit */
+    uint8_t shape;     /* wg_vector_shape */
+    bool has_vb, has_vc;
+    bool backdoor;     /* VD >= 12 writes the word to InstructionTemplate */
+    bool hidden_reads; /* reads LRegs that it does not name */
+    bool special;      /* its latency, or what may follow it, depends on its mode: SFPSHFT2, SFPSWAP, SFPCONFIG */
+} wg_vector_info;
+extern const wg_vector_info wg_vector_table[WG_I_COUNT];
+
+static inline const wg_vector_traits *wg_vector_traits_for(const wg_tile *t) { return &wg_vector_traits_of[t->arch->id]; }
+static inline uint32_t wg_op_imm12(const wg_vector_op *op) { return op->word >> 12 & 0xFFF; }
+static inline int32_t wg_op_simm12(const wg_vector_op *op) { return (int32_t)(op->word << 8) >> 20; }
+static inline uint32_t wg_op_imm16(const wg_vector_op *op) { return op->word >> 8 & 0xFFFF; }
+static inline uint32_t wg_op_lanes(const wg_tile *t, const wg_vector_op *op)
+{
+    return wg_lanes_enabled(&t->regs.lreg) & op->lanes;
+}
+/* VD names a register that instructions can write. */
+static inline bool wg_op_writes(const wg_vector_op *op) { return op->vd < 8 || op->vd == 16; }
+
+/* Decodes the operands; lanes, pred and macro are the caller's to set. An operand that is not there is VD. */
+static inline void wg_vector_decode(const wg_tile *t, const wg_insn *insn, wg_vector_op *op)
+{
+    uint32_t w = insn->word;
+    unsigned id = insn->op ? insn->op : wg_isa_decode(t->arch->id, w)->id;
+    const wg_vector_info *info = &wg_vector_table[id];
+    bool memory = info->shape == WG_SHAPE_MEMORY, has_vb = info->has_vb;
+    op->now = t->sched.now;
+    op->id = insn->id;
+    op->word = w;
+    op->pc = insn->pc;
+    op->lanes = 0;
+    op->pred = NULL;
+    op->insn = (uint16_t)id;
+    op->address = 0;
+    op->thread = insn->thread < WG_THREADS ? insn->thread : 0;
+    op->vd = (memory ? w >> 20 : w >> 4) & 15;
+    op->mod = (memory ? w >> 16 : w) & 15;
+    op->macro = false;
+    if (id == WG_I_SFPAND || id == WG_I_SFPOR)
+        has_vb = wg_vector_traits_for(t)->use_vb && op->mod & 1;
+    op->va = w >> 16 & 15;
+    op->vb = has_vb ? w >> 12 & 15 : op->vd;
+    op->vc = info->has_vc ? w >> 8 & 15 : op->vd;
+}
+
+/*
+ * May it read any of these LRegs, really or in the interlock's eyes? A quick no, without looking at modes.
+ */
+static inline bool wg_vector_may_read(const wg_vector_op *op, uint32_t lregs)
+{
+    const wg_vector_info *info = &wg_vector_table[op->insn];
+    uint32_t named = UINT32_C(1) << op->vb | UINT32_C(1) << op->vc | UINT32_C(1) << op->va;
+    return info->hidden_reads || (info->subunit == WG_SUB_MAD ? op->mod & 12 : op->vd < 8 && lregs >> op->vd & 1) ||
+           named & lregs;
+}
+/* LRegs really read, and those that BH's interlock believes are read; bit i: LReg i. */
+uint32_t wg_vector_reads(const wg_tile *t, const wg_vector_op *op);
+uint32_t wg_vector_believed_reads(const wg_tile *t, const wg_vector_op *op);
+static inline bool wg_vector_is_shuffle(const wg_vector_op *op)
+{
+    return op->insn == WG_I_SFPSHFT2 && op->mod >= 2 && op->mod <= 4;
+}
+/* LRegs that the interlock protects after this instruction; 0 if its result takes one cycle. */
+static inline uint32_t wg_vector_believed_writes(const wg_vector_op *op)
+{
+    if (wg_vector_table[op->insn].subunit != WG_SUB_MAD)
+        return 0;
+    uint32_t indirect = op->insn == WG_I_SFPLUTFP32 ? op->word >> 16 & 8 : op->mod & 8; /* there, Mod1Mirror's */
+    return indirect ? 0xFF : UINT32_C(1) << op->vd & 0xFF;
+}
+/* Cycles from acceptance to the last result. */
+static inline unsigned wg_vector_latency(const wg_vector_op *op)
+{
+    const wg_vector_info *info = &wg_vector_table[op->insn];
+    unsigned to = op->word >> 4 & 15;
+    if (!info->special)
+        return info->subunit == WG_SUB_MAD ? 2 : 1;
+    if (op->insn == WG_I_SFPSHFT2)
+        return wg_vector_is_shuffle(op) ? 2 : 1;
+    if (op->insn == WG_I_SFPCONFIG) /* LReg 11…14: 1; other configuration: up to 2, taken as 2 */
+        return to >= 11 && to <= 14 ? 1 : 2;
+    return 2;
+}
+
+/* Results. wg_vector_result() gives room for a late one; wg_vector_put() writes one of `latency` cycles. */
+uint32_t *wg_vector_result(wg_tile *t, unsigned lreg, uint32_t lanes, uint64_t land);
+void wg_vector_put(wg_tile *t, const wg_vector_op *op, unsigned lreg, const uint32_t data[WG_LANES], uint32_t lanes,
+                   unsigned latency);
+
+/* SFPLOAD and SFPSTORE at a given address; the address that an instruction's operands give now. */
+uint16_t wg_vector_dst_address(wg_tile *t, const wg_vector_op *op, unsigned imm10, unsigned mod0);
+unsigned wg_vector_format(wg_tile *t, const wg_vector_op *op, unsigned mod0);
+void wg_vector_load(wg_tile *t, const wg_vector_op *op, unsigned format, uint16_t address);
+void wg_vector_swap_finish(wg_tile *t);
+void wg_vector_step_counters(wg_tile *t, const wg_vector_op *op);
+
+/* SFPCONFIG's rule of who may write configuration, per column. */
+uint8_t wg_vector_config_columns(const wg_lreg *r);
+
+/* SFPLOADMACRO: one cycle's countdown, and running what is due now. */
+void wg_macro_count(wg_tile *t, uint64_t cycle, bool issued);
+void wg_macro_run(wg_tile *t);
+/* The next cycle in which a scheduled instruction moves by itself; WG_NEVER: it waits for instructions. */
+uint64_t wg_macro_next(const wg_tile *t);
+
+void wg_vector_finding(wg_tile *t, const wg_vector_op *op, wg_finding_code code, uint64_t subject);
+
+/* The 32-lane work that host vectors do, per wg_simd level; equal bits at every level. */
+typedef void wg_fma_lanes_fn(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t flip_b,
+                             uint32_t flip_c);
+typedef struct wg_vector_kernels {
+    wg_fma_lanes_fn *fma[2];   /* per wg_arch_id: out = a * (b ^ flip_b) + (c ^ flip_c) */
+    wg_fma_lanes_fn *mul[2];   /* the same where c is zero in all lanes */
+    wg_fma_lanes_fn *add[2];   /* the same where a is 1.0 in all lanes */
+    void (*blend)(uint32_t *to, const uint32_t *from, uint32_t lanes);
+} wg_vector_kernels;
+extern const wg_vector_kernels wg_vector_kernels_scalar, wg_vector_kernels_avx2, wg_vector_kernels_avx512;
+static inline const wg_vector_kernels *wg_vector_kernels_for(const wg_tile *t)
+{
+    static const wg_vector_kernels *const level[] = {&wg_vector_kernels_scalar, &wg_vector_kernels_avx2,
+                                                     &wg_vector_kernels_avx512};
+    return level[t->simd <= WG_SIMD_AVX512 ? t->simd : 0];
+}
+
+wg_vector_fn wg_sfpload, wg_sfploadi, wg_sfpstore, wg_sfploadmacro, wg_sfpnop;
+wg_vector_fn wg_sfpmad, wg_sfpaddi, wg_sfpmuli, wg_sfplut, wg_sfplutfp32, wg_sfpmul24;
+wg_vector_fn wg_sfpabs, wg_sfpand, wg_sfpor, wg_sfpxor, wg_sfpnot, wg_sfplz, wg_sfpexexp, wg_sfpexman, wg_sfpsetexp,
+    wg_sfpsetman, wg_sfpsetsgn, wg_sfpdivp2, wg_sfpiadd, wg_sfpshft, wg_sfpcast, wg_sfpmov, wg_sfparecip;
+wg_vector_fn wg_sfpsetcc, wg_sfpencc, wg_sfpcompc, wg_sfppushc, wg_sfppopc, wg_sfpgt, wg_sfple;
+wg_vector_fn wg_sfpstochrnd, wg_sfpshft2, wg_sfpswap, wg_sfptransp, wg_sfpconfig;
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which host vector code may be used. Every level gives the same bits as the plain code; the level is
+ * chosen when a device is created and is no part of its state.
+ */
+#ifndef WG_SIMD_H
+#define WG_SIMD_H
+
+typedef enum wg_simd {
+    WG_SIMD_SCALAR,   /* plain C */
+    WG_SIMD_AVX2,
+    WG_SIMD_AVX512    /* F, BW, DQ, VL, CD */
+} wg_simd;
+
+/* The best level this host has. */
+wg_simd wg_simd_best(void);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Read/write counters: address modifiers, SETRWC, INCRWC. Facts: RWCs.md, SETRWC.md, INCRWC.md. */
+#include "regs/rwc.h"
+
+enum { SRC_MASK = 0x3F, DST_MASK = 0x3FF };
+
+/* Where the address modifiers of section i lie in the thread's configuration words. */
+static const struct layout {
+    uint8_t ab, ab_stride, dst, bias;
+    uint8_t index_bits;    /* of the AddrMod field */
+    int8_t set_base;       /* the word with ADDR_MOD_SET_Base in bit 0; BH has none */
+} layouts[] = {
+    [WG_ARCH_BH] = {.ab = 12, .ab_stride = 1, .dst = 28, .bias = 47, .index_bits = 3, .set_base = -1},
+    [WG_ARCH_WH] = {.ab = 7, .ab_stride = 2, .dst = 23, .bias = 48, .index_bits = 2, .set_base = 2},
+};
+
+static const struct layout *layout_of(wg_arch_id arch) { return &layouts[arch == WG_ARCH_WH]; }
+
+/*
+ * Decided here: on BH, whose field already reaches all eight sections, ExtraAddrModBit sets the index's
+ * top bit as on WH; no source says what it does there.
+ */
+unsigned wg_rwc_section(const wg_rwc_thread *r, wg_arch_id arch, const uint16_t *thread_config, unsigned addr_mod)
+{
+    const struct layout *l = layout_of(arch);
+    unsigned index = addr_mod & ((1u << l->index_bits) - 1);
+    if (r->extra_addr_mod || (l->set_base >= 0 && (thread_config[l->set_base] & 1)))
+        index |= 4;
+    return index;
+}
+
+/*
+ * One source counter: six bits of increment, then CR, then Clear. BH's ADDR_MOD_AB2 holds a seventh
+ * increment bit, which a six-bit counter cannot show.
+ */
+static void move_src(uint8_t *counter, uint8_t *cr, unsigned spec)
+{
+    unsigned increment = spec & 0x3F;
+    if (spec & 0x80) {
+        *counter = *cr = 0;
+    } else if (spec & 0x40) {
+        *cr = (uint8_t)((*cr + increment) & SRC_MASK);
+        *counter = *cr;
+    } else {
+        *counter = (uint8_t)((*counter + increment) & SRC_MASK);
+    }
+}
+
+void wg_rwc_apply(wg_rwc_thread *r, wg_arch_id arch, const uint16_t *thread_config, unsigned addr_mod,
+                  bool update_fidelity)
+{
+    const struct layout *l = layout_of(arch);
+    unsigned section = wg_rwc_section(r, arch, thread_config, addr_mod);
+    unsigned ab = thread_config[l->ab + section * l->ab_stride];
+    unsigned dst = thread_config[l->dst + section];
+    unsigned bias = thread_config[l->bias + section];
+
+    move_src(&r->srca, &r->srca_cr, ab & 0xFF);
+    move_src(&r->srcb, &r->srcb_cr, ab >> 8);
+
+    unsigned increment = dst & DST_MASK;
+    if (dst >> 11 & 1) {                 /* DestClear wins over DestCToCR, which wins over DestCR */
+        r->dst = r->dst_cr = 0;
+    } else if (dst >> 12 & 1) {
+        r->dst = r->dst_cr = (uint16_t)((r->dst + increment) & DST_MASK);
+    } else if (dst >> 10 & 1) {
+        r->dst = r->dst_cr = (uint16_t)((r->dst_cr + increment) & DST_MASK);
+    } else {
+        r->dst = (uint16_t)((r->dst + increment) & DST_MASK);
+    }
+    if (update_fidelity)
+        r->fidelity = dst >> 15 & 1 ? 0 : (uint8_t)((r->fidelity + (dst >> 13 & 3)) & 3);
+
+    if (bias >> 4 & 1)
+        r->extra_addr_mod = 0;
+    else if (bias & 3)
+        r->extra_addr_mod ^= 1;
+}
+
+void wg_rwc_set(wg_rwc_thread *r, uint32_t word)
+{
+    unsigned cr = word >> 18 & 0xF;
+    if (word & 1) {
+        unsigned value = (word >> 6 & 0xF) + (cr & 1 ? r->srca_cr : 0);
+        r->srca = r->srca_cr = (uint8_t)(value & SRC_MASK);
+    }
+    if (word & 2) {
+        unsigned value = (word >> 10 & 0xF) + (cr & 2 ? r->srcb_cr : 0);
+        r->srcb = r->srcb_cr = (uint8_t)(value & SRC_MASK);
+    }
+    if ((word & 4) || (cr & 8)) {
+        unsigned value = (word >> 14 & 0xF) + (cr & 8 ? r->dst : cr & 4 ? r->dst_cr : 0);
+        r->dst = r->dst_cr = (uint16_t)(value & DST_MASK);
+    }
+    if (word & 8)
+        r->fidelity = 0;
+}
+
+void wg_rwc_increment(wg_rwc_thread *r, uint32_t word)
+{
+    unsigned cr = word >> 18 & 7;
+    move_src(&r->srca, &r->srca_cr, (word >> 6 & 0xF) | (cr & 1) << 6);
+    move_src(&r->srcb, &r->srcb_cr, (word >> 10 & 0xF) | (cr >> 1 & 1) << 6);
+    unsigned increment = word >> 14 & 0xF;
+    if (cr & 4)
+        r->dst = r->dst_cr = (uint16_t)((r->dst_cr + increment) & DST_MASK);
+    else
+        r->dst = (uint16_t)((r->dst + increment) & DST_MASK);
+}
