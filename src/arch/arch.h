@@ -105,6 +105,17 @@ struct wg_arch {
     uint16_t mutex_valid;             /* bit i: mutex i exists */
     bool auto_ttsync;
 
+    struct {
+        bool wide_rows;            /* input rows of 32 datums, of 16 for formats of at most 8 bits; else always 16 */
+        bool fp8_keeps_top;        /* FP8: all ones become an FP16 of all ones */
+        bool throttle_override;    /* Throttle_mode counts only with ovrd_default_throttle_mode */
+        bool srcb_broadcast;       /* UNPACR's bit 5 broadcasts a row of SrcB */
+        bool records_format;       /* a bank given to the Matrix Unit carries the format it was unpacked to */
+        bool nop_in_fields;        /* UNPACR_NOP has fields; else one number of 23 bits */
+        uint16_t message_clear;    /* STREAM_MSG_DATA_CLEAR_REG_INDEX of the public overlay parameters */
+        bool dst_wants_srca;       /* unpacking to Dst wants one unpack to SrcA after it (TEN-3868) */
+    } unpack;
+
     uint16_t config_words;            /* per bank */
     uint16_t config_global_from;      /* GLOBAL_CFGREG_BASE_ADDR32 */
     uint16_t thread_config_words;

@@ -70,6 +70,8 @@ const wg_arch wg_arch_bh = {
     .semwait_replaces_latch = false,
     .mutex_valid = 0x1D,
     .auto_ttsync = true,
+    .unpack = {.wide_rows = true, .fp8_keeps_top = true, .throttle_override = true, .srcb_broadcast = true,
+               .records_format = true, .nop_in_fields = true, .message_clear = 266},
 
     .config_words = 224,
     .config_global_from = 180,

@@ -73,6 +73,7 @@ const wg_arch wg_arch_wh = {
     .semwait_replaces_latch = true,
     .mutex_valid = 0xFD,
     .auto_ttsync = false,
+    .unpack = {.dst_wants_srca = true, .message_clear = 22},
 
     .config_words = 188,
     .config_global_from = 152,

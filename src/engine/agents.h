@@ -17,6 +17,7 @@ typedef struct wg_schedule {
     uint64_t next[WG_AGENT_COUNT];
     uint64_t now;     /* the cycle being run, or about to be run */
     uint8_t phase;    /* wg_phase being run */
+    uint8_t pending_cores;   /* bit i: core i is still to be ticked in this cycle, its appointment is taken */
     bool watch_idle;  /* a request waits at its region for a thread to become idle (wg_watch_idle) */
     bool watch_units; /* the Scalar Unit's instruction waits mid-way for what gates wait for (wg_watch_units) */
     uint64_t look_at; /* … and looks again in this cycle */

@@ -140,6 +140,7 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
     wg_tile *t = dev->tile;
     wg_schedule *s = &t->sched;
     t->limit = limit;
+    t->l1_watched = may_stop && dev->until.mask;
     dev->stop_requested = false;
     while (s->now < limit) {
         if (may_stop && until_holds(dev))

@@ -155,6 +155,8 @@ wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_t value
         return no_element(dev, space, index);
     value &= e.mask;
     memcpy(e.at, &value, e.bytes);
+    if (space == WG_SPACE_SRCA || space == WG_SPACE_SRCB)
+        wg_src_touched(&t->regs.src, space == WG_SPACE_SRCA ? WG_SRCA : WG_SRCB, index / (64 * 16));
     wg_wake_all(&t->sched);
     return WG_OK;
 }

@@ -23,6 +23,18 @@ static bool take(wg_tile *t, unsigned agent)
     return true;
 }
 
+/* Bit i: unit kind WG_UNIT_SYNC + i is due. */
+static inline unsigned units_due(const wg_tile *t)
+{
+    static const uint8_t agent[] = {WG_AGENT_SYNC, WG_AGENT_UNPACK0, WG_AGENT_MATRIX, WG_AGENT_PACK, WG_AGENT_VECTOR,
+                                    WG_AGENT_SCALAR, WG_AGENT_CONFIG, WG_AGENT_MOVER, WG_AGENT_MISC};
+    static_assert(sizeof agent == WG_UNIT_COUNT - WG_UNIT_SYNC, "in the order of wg_unit");
+    unsigned mask = t->lockstep ? (1u << sizeof agent) - 1 : 0;
+    for (unsigned i = 0; i < sizeof agent; i++)
+        mask |= (unsigned)(t->sched.next[agent[i]] <= t->sched.now) << i;
+    return mask;
+}
+
 void wg_tile_cycle(wg_tile *t)
 {
     t->sched.phase = WG_PHASE_ARRIVALS;
@@ -33,9 +45,11 @@ void wg_tile_cycle(wg_tile *t)
     take(t, WG_AGENT_UNPACK1);   /* ticked with Unpacker 0 */
 
     t->sched.phase = WG_PHASE_COMPLETIONS;
-    for (unsigned unit = WG_UNIT_SYNC; unit < WG_UNIT_COUNT; unit++)
-        if (take(t, wg_units[unit]->agent))
-            wg_units[unit]->tick(t);
+    for (unsigned mask = units_due(t); mask; mask &= mask - 1) {   /* a unit's tick makes no other due in this cycle */
+        const wg_unit_ops *ops = wg_units[(unsigned)__builtin_ctz(mask) + WG_UNIT_SYNC];
+        if (take(t, ops->agent))
+            ops->tick(t);
+    }
 
     t->sched.phase = WG_PHASE_REGIONS;
     if (take(t, WG_AGENT_REGIONS))
@@ -56,13 +70,8 @@ void wg_tile_cycle(wg_tile *t)
     unsigned cores = 0;
     for (unsigned i = 0; i < WG_CORES; i++)
         cores |= (unsigned)take(t, WG_AGENT_CORE_B + i) << i;
-    for (unsigned i = 0; i < WG_CORES; i++)
-        if (cores >> i & 1)
-            wg_core_emit(t, i);
-    t->sched.phase = WG_PHASE_PIPELINES;
-    for (unsigned i = 0; i < WG_CORES; i++)
-        if (cores >> i & 1)
-            wg_core_pipeline(t, i);
+    if (cores)
+        wg_cores_tick(t, cores);
     t->sched.now++;
     t->sched.phase = WG_PHASE_ARRIVALS;
 }

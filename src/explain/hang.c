@@ -14,13 +14,15 @@
 #include <string.h>
 
 #include "engine/device.h"
+#include "engine/poll.h"
 
 void wg_history_event(void *user, const wg_event *e)
 {
     wg_history *h = user;
     if (e->kind == WG_EV_ISSUED) {
         unsigned thread = e->thread % WG_THREADS;
-        h->last[thread][h->count[thread]++ % WG_HISTORY] = (wg_history_entry){e->cycle, e->id, e->parent, e->word, e->pc};
+        h->last[thread][h->count[thread]++ % WG_HISTORY] =
+            (wg_history_entry){e->cycle, e->id, e->parent, e->word, e->pc};
     } else if (e->agent < WG_AGENT_COUNT) {
         h->waits[e->agent] = e->kind == WG_EV_STALL_BEGIN ? e->stall : (wg_stall){0};
     }
@@ -29,15 +31,33 @@ void wg_history_event(void *user, const wg_event *e)
 const char *wg_node_name(wg_node node, char *room, size_t bytes)
 {
     switch ((wg_node_kind)node.kind) {
-    case WG_NODE_CORE: snprintf(room, bytes, "core %s", wg_agent_name(node.index)); break;
-    case WG_NODE_THREAD: snprintf(room, bytes, "thread %u", node.index); break;
-    case WG_NODE_UNIT: snprintf(room, bytes, "the %s", wg_agent_name(node.index)); break;
-    case WG_NODE_SEMAPHORE: snprintf(room, bytes, "semaphore %u (%s)", node.index, wg_semaphore_name(node.index)); break;
-    case WG_NODE_MUTEX: snprintf(room, bytes, "mutex %u", node.index); break;
-    case WG_NODE_FIFO: snprintf(room, bytes, "thread %u's instruction FIFO", node.index); break;
-    case WG_NODE_BANK: snprintf(room, bytes, "Src%c bank %u", node.index < 2 ? 'A' : 'B', node.index & 1); break;
-    case WG_NODE_MEMORY: snprintf(room, bytes, "the memory that core %s polls", wg_agent_name(node.index)); break;
-    case WG_NODE_NOBODY: snprintf(room, bytes, "nobody"); break;
+    case WG_NODE_CORE:
+        snprintf(room, bytes, "core %s", wg_agent_name(node.index));
+        break;
+    case WG_NODE_THREAD:
+        snprintf(room, bytes, "thread %u", node.index);
+        break;
+    case WG_NODE_UNIT:
+        snprintf(room, bytes, "the %s", wg_agent_name(node.index));
+        break;
+    case WG_NODE_SEMAPHORE:
+        snprintf(room, bytes, "semaphore %u (%s)", node.index, wg_semaphore_name(node.index));
+        break;
+    case WG_NODE_MUTEX:
+        snprintf(room, bytes, "mutex %u", node.index);
+        break;
+    case WG_NODE_FIFO:
+        snprintf(room, bytes, "thread %u's instruction FIFO", node.index);
+        break;
+    case WG_NODE_BANK:
+        snprintf(room, bytes, "Src%c bank %u", node.index < 2 ? 'A' : 'B', node.index & 1);
+        break;
+    case WG_NODE_MEMORY:
+        snprintf(room, bytes, "the memory that core %s polls", wg_agent_name(node.index));
+        break;
+    case WG_NODE_NOBODY:
+        snprintf(room, bytes, "nobody");
+        break;
     }
     return room;
 }
@@ -64,19 +84,33 @@ static void say(phrase *p, const char *format, ...)
 
 static const char *const condition_text[WG_WAIT_COUNT] = {
     [WG_WAIT_SCALAR_MEMORY] = "the Scalar Unit has no memory request of this thread outstanding",
-    [WG_WAIT_UNPACK0] = "Unpacker 0 is idle for this thread", [WG_WAIT_UNPACK1] = "Unpacker 1 is idle for this thread",
-    [WG_WAIT_PACK0] = "Packer 0 is idle for this thread", [WG_WAIT_PACK1] = "Packer 1 is idle for this thread",
-    [WG_WAIT_PACK2] = "Packer 2 is idle for this thread", [WG_WAIT_PACK3] = "Packer 3 is idle for this thread",
+    [WG_WAIT_UNPACK0] = "Unpacker 0 is idle for this thread",
+    [WG_WAIT_UNPACK1] = "Unpacker 1 is idle for this thread",
+    [WG_WAIT_PACK0] = "Packer 0 is idle for this thread",
+    [WG_WAIT_PACK1] = "Packer 1 is idle for this thread",
+    [WG_WAIT_PACK2] = "Packer 2 is idle for this thread",
+    [WG_WAIT_PACK3] = "Packer 3 is idle for this thread",
     [WG_WAIT_MATRIX] = "the Matrix Unit is idle for this thread",
-    [WG_WAIT_SRCA_UNPACKERS] = "SrcA's next bank is the unpackers'", [WG_WAIT_SRCB_UNPACKERS] = "SrcB's next bank is the unpackers'",
-    [WG_WAIT_SRCA_MATRIX] = "SrcA's bank is the Matrix Unit's", [WG_WAIT_SRCB_MATRIX] = "SrcB's bank is the Matrix Unit's",
-    [WG_WAIT_MOVER] = "the Mover is idle", [WG_WAIT_RISCV_REQUESTS] = "the core's requests to GPRs, configuration and TDMA are processed",
-    [WG_WAIT_VECTOR] = "the Vector Unit is idle for this thread", [WG_WAIT_CONFIG] = "the Configuration Unit is idle"};
+    [WG_WAIT_SRCA_UNPACKERS] = "SrcA's next bank is the unpackers'",
+    [WG_WAIT_SRCB_UNPACKERS] = "SrcB's next bank is the unpackers'",
+    [WG_WAIT_SRCA_MATRIX] = "SrcA's bank is the Matrix Unit's",
+    [WG_WAIT_SRCB_MATRIX] = "SrcB's bank is the Matrix Unit's",
+    [WG_WAIT_MOVER] = "the Mover is idle",
+    [WG_WAIT_RISCV_REQUESTS] = "the core's requests to GPRs, configuration and TDMA are processed",
+    [WG_WAIT_VECTOR] = "the Vector Unit is idle for this thread",
+    [WG_WAIT_CONFIG] = "the Configuration Unit is idle"};
 
 static void say_blocked(phrase *p, unsigned block)
 {
-    static const char *const what[9] = {"TDMA instructions", "synchronisation", "packing", "unpacking", "the Mover",
-                                        "the Scalar Unit", "Matrix Unit instructions", "configuration", "Vector Unit instructions"};
+    static const char *const what[9] = {"TDMA instructions",
+                                        "synchronisation",
+                                        "packing",
+                                        "unpacking",
+                                        "the Mover",
+                                        "the Scalar Unit",
+                                        "Matrix Unit instructions",
+                                        "configuration",
+                                        "Vector Unit instructions"};
     bool first = true;
     if ((block & 0x1FF) == 0x1FF) {
         say(p, "blocks everything");
@@ -126,8 +160,8 @@ void wg_latch_text(const wg_arch *arch, const wg_latch *latch, char *out, size_t
 
 typedef bool (*insn_test)(const wg_device *dev, uint32_t word, unsigned argument);
 
-static bool in_ring(const wg_device *dev, const wg_insn *ring, unsigned size, unsigned head, unsigned count, insn_test test,
-                    unsigned argument)
+static bool in_ring(const wg_device *dev, const wg_insn *ring, unsigned size, unsigned head, unsigned count,
+                    insn_test test, unsigned argument)
 {
     for (unsigned i = 0; i < count && i < size; i++)
         if (test(dev, ring[(head + i) % size].word, argument))
@@ -135,7 +169,8 @@ static bool in_ring(const wg_device *dev, const wg_insn *ring, unsigned size, un
     return false;
 }
 
-static bool thread_has(const wg_device *dev, const wg_pending *pending, unsigned thread, insn_test test, unsigned argument)
+static bool thread_has(const wg_device *dev, const wg_pending *pending, unsigned thread, insn_test test,
+                       unsigned argument)
 {
     const wg_frontend *f = &dev->tile->frontend[thread];
     for (size_t i = 0; i < pending->count; i++) {
@@ -181,6 +216,7 @@ static bool gives_to_unpackers(const wg_device *dev, uint32_t word, unsigned arg
 typedef struct graph {
     wg_device *dev;
     const wg_history *history;
+    bool hung;
     wg_hang *out;
 } graph;
 
@@ -213,7 +249,8 @@ static wg_node node_of_agent(unsigned agent)
     return agent <= WG_AGENT_MISC ? node(WG_NODE_UNIT, agent) : node(WG_NODE_NOBODY, 0);
 }
 
-/* Adds an edge from the thing to every thread that can still change it; else to whoever feeds such a thread; else to nobody. */
+/* Adds an edge from the thing to every thread that can still change it; else to whoever feeds such a thread; else to
+ * nobody. */
 static void changers(graph *g, wg_node thing, unsigned waiter, insn_test test, unsigned argument, const char *what)
 {
     bool any = false;
@@ -229,20 +266,24 @@ static void changers(graph *g, wg_node thing, unsigned waiter, insn_test test, u
             any = true;
         }
     if (!any)
-        edge(g, thing, node(WG_NODE_NOBODY, 0), "no %s is queued anywhere, and every core that could push one is parked", what);
+        edge(g, thing, node(WG_NODE_NOBODY, 0),
+             "no %s is queued anywhere, and every core that could push one is parked", what);
 }
 
 static void bank_edge(graph *g, wg_node from, unsigned waiter, unsigned matrix_wants, bool srcb)
 {
     const wg_src *src = &g->dev->tile->regs.src;
-    unsigned bank = matrix_wants ? (srcb ? src->matrix_bank_b : src->matrix_bank_a) : (srcb ? src->unpack_bank_b : src->unpack_bank_a);
+    unsigned bank = matrix_wants ? (srcb ? src->matrix_bank_b : src->matrix_bank_a)
+                                 : (srcb ? src->unpack_bank_b : src->unpack_bank_a);
     wg_node thing = node(WG_NODE_BANK, (srcb ? 2u : 0u) + (bank & 1));
-    edge(g, from, thing, matrix_wants ? "Src%c bank %u is not the Matrix Unit's" : "Src%c bank %u is not the unpackers'",
+    edge(g, from, thing,
+         matrix_wants ? "Src%c bank %u is not the Matrix Unit's" : "Src%c bank %u is not the unpackers'",
          srcb ? 'B' : 'A', bank & 1);
     if (matrix_wants)
         changers(g, thing, waiter, gives_to_matrix, 0, "UNPACR or SETDVALID");
     else
-        changers(g, thing, waiter, gives_to_unpackers, 0, "CLEARDVALID or Matrix Unit instruction that gives the bank back");
+        changers(g, thing, waiter, gives_to_unpackers, 0,
+                 "CLEARDVALID or Matrix Unit instruction that gives the bank back");
 }
 
 static void semaphore_edges(graph *g, unsigned thread, unsigned semaphores, unsigned conditions)
@@ -266,15 +307,27 @@ static void semaphore_edges(graph *g, unsigned thread, unsigned semaphores, unsi
 static unsigned agent_of_condition(unsigned condition)
 {
     switch (condition) {
-    case WG_WAIT_SCALAR_MEMORY: return WG_AGENT_SCALAR;
-    case WG_WAIT_UNPACK0: return WG_AGENT_UNPACK0;
-    case WG_WAIT_UNPACK1: return WG_AGENT_UNPACK1;
-    case WG_WAIT_PACK0: case WG_WAIT_PACK1: case WG_WAIT_PACK2: case WG_WAIT_PACK3: return WG_AGENT_PACK;
-    case WG_WAIT_MATRIX: return WG_AGENT_MATRIX;
-    case WG_WAIT_MOVER: return WG_AGENT_MOVER;
-    case WG_WAIT_VECTOR: return WG_AGENT_VECTOR;
-    case WG_WAIT_CONFIG: return WG_AGENT_CONFIG;
-    default: return WG_AGENT_NONE;
+    case WG_WAIT_SCALAR_MEMORY:
+        return WG_AGENT_SCALAR;
+    case WG_WAIT_UNPACK0:
+        return WG_AGENT_UNPACK0;
+    case WG_WAIT_UNPACK1:
+        return WG_AGENT_UNPACK1;
+    case WG_WAIT_PACK0:
+    case WG_WAIT_PACK1:
+    case WG_WAIT_PACK2:
+    case WG_WAIT_PACK3:
+        return WG_AGENT_PACK;
+    case WG_WAIT_MATRIX:
+        return WG_AGENT_MATRIX;
+    case WG_WAIT_MOVER:
+        return WG_AGENT_MOVER;
+    case WG_WAIT_VECTOR:
+        return WG_AGENT_VECTOR;
+    case WG_WAIT_CONFIG:
+        return WG_AGENT_CONFIG;
+    default:
+        return WG_AGENT_NONE;
     }
 }
 
@@ -298,11 +351,12 @@ static void latch_edges(graph *g, unsigned thread)
         else if (condition == WG_WAIT_RISCV_REQUESTS)
             edge(g, from, node(WG_NODE_CORE, WG_CORE_T0 + thread), "the core has requests that are not processed");
         else if (condition < WG_WAIT_COUNT)
-            edge(g, from, node(WG_NODE_UNIT, agent_of_condition(condition)), "it waits until %s", condition_text[condition]);
+            edge(g, from, node(WG_NODE_UNIT, agent_of_condition(condition)), "it waits until %s",
+                 condition_text[condition]);
     }
     if (gate->latch.kind == WG_LATCH_STREAMWAIT)
-        edge(g, from, node(WG_NODE_NOBODY, 0), "stream %u never reaches %u: no packet is under way", gate->latch.stream_select,
-             gate->latch.target);
+        edge(g, from, node(WG_NODE_NOBODY, 0), "stream %u never reaches %u: no packet is under way",
+             gate->latch.stream_select, gate->latch.target);
 }
 
 static void gate_edges(graph *g, unsigned thread)
@@ -313,9 +367,12 @@ static void gate_edges(graph *g, unsigned thread)
     if (!gate->has_head)
         return;
     switch (stall->reason) {
-    case WG_STALL_NONE: break;
+    case WG_STALL_NONE:
+        break;
     case WG_STALL_LATCHED_WAIT:
-    case WG_STALL_LATCH_OCCUPIED: latch_edges(g, thread); break;
+    case WG_STALL_LATCH_OCCUPIED:
+        latch_edges(g, thread);
+        break;
     case WG_STALL_MUTEX_HELD: {
         unsigned mutex = stall->resource & 7, holder = g->out->mutex[mutex];
         edge(g, from, node(WG_NODE_MUTEX, mutex), "mutex %u is held", mutex);
@@ -324,12 +381,64 @@ static void gate_edges(graph *g, unsigned thread)
         break;
     }
     case WG_STALL_MUTEX_INVALID:
-        edge(g, from, node(WG_NODE_NOBODY, 0), "mutex %u does not exist, and hardware waits for it for ever", stall->resource);
+        edge(g, from, node(WG_NODE_NOBODY, 0), "mutex %u does not exist, and hardware waits for it for ever",
+             stall->resource);
         break;
-    case WG_STALL_SRCA_NOT_HANDED_OVER: bank_edge(g, from, thread, true, false); break;
-    case WG_STALL_SRCB_NOT_HANDED_OVER: bank_edge(g, from, thread, true, true); break;
-    default: edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason)); break;
+    case WG_STALL_SRCA_NOT_HANDED_OVER:
+        bank_edge(g, from, thread, true, false);
+        break;
+    case WG_STALL_SRCB_NOT_HANDED_OVER:
+        bank_edge(g, from, thread, true, true);
+        break;
+    default:
+        edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason));
+        break;
     }
+}
+
+enum { SEMAPHORE_WINDOW = 0xFFE80020u };
+
+/* A core that still executes while nothing else can move repeats itself: it polls. */
+static bool polls(const graph *g, unsigned core)
+{
+    unsigned reason = g->out->core[core].info.stall.reason;
+    return g->hung &&
+           (wg_core_is_polling(g->dev->tile, core) || reason == WG_STALL_NONE || reason == WG_STALL_BRANCH_BUBBLE ||
+            reason == WG_STALL_EXECUTE || reason == WG_STALL_INSTRUCTION_FETCH);
+}
+
+/* The address of the core's last load; false if it has none on record. */
+static bool last_load(const graph *g, unsigned core, uint32_t *address)
+{
+    const wg_core_run *run = &g->dev->tile->core[core].run;
+    uint64_t newest = 0;
+    for (unsigned i = 0; i < WG_LOADS; i++)
+        if (run->load[i].address && run->load[i].number >= newest) {
+            newest = run->load[i].number;
+            *address = run->load[i].address;
+        }
+    return newest != 0;
+}
+
+static void poll_edges(graph *g, unsigned core)
+{
+    wg_node from = node(WG_NODE_CORE, core), thing = node(WG_NODE_MEMORY, core);
+    uint32_t address = 0;
+    bool known = last_load(g, core, &address);
+    if (known && core >= WG_CORE_T0 && address - SEMAPHORE_WINDOW < 4 * WG_SEMAPHORES) {
+        unsigned semaphore = (address - SEMAPHORE_WINDOW) / 4;
+        thing = node(WG_NODE_SEMAPHORE, semaphore);
+        edge(g, from, thing, "it polls semaphore %u (%s), which is %u", semaphore, wg_semaphore_name(semaphore),
+             g->out->semaphore_value[semaphore]);
+        changers(g, thing, core - WG_CORE_T0, g->out->semaphore_value[semaphore] ? lowers : raises, semaphore,
+                 g->out->semaphore_value[semaphore] ? "SEMGET of it" : "SEMPOST of it");
+        return;
+    }
+    if (known)
+        edge(g, from, thing, "it polls 0x%08x, and sees the same each time", address);
+    else
+        edge(g, from, thing, "it repeats itself, and sees the same each time");
+    edge(g, thing, node(WG_NODE_NOBODY, 0), "nobody who can still move changes what it reads");
 }
 
 static void core_edges(graph *g, unsigned core)
@@ -337,25 +446,32 @@ static void core_edges(graph *g, unsigned core)
     const wg_hang_core *c = &g->out->core[core];
     wg_node from = node(WG_NODE_CORE, core);
     const wg_stall *stall = &c->info.stall;
-    if (!c->waits)
+    if (!c->waits || (!g->hung && stall->reason == WG_STALL_NONE))
         return;
+    if (polls(g, core)) {
+        poll_edges(g, core);
+        return;
+    }
     unsigned thread = core >= WG_CORE_T0 ? core - WG_CORE_T0 : 0;
     if (stall->holder >= WG_AGENT_THREAD0 && stall->holder <= WG_AGENT_THREAD2)
         thread = stall->holder - WG_AGENT_THREAD0;
     switch (stall->reason) {
-    case WG_STALL_NONE:
-        edge(g, from, node(WG_NODE_MEMORY, core), "it polls, and sees the same each time");
-        edge(g, node(WG_NODE_MEMORY, core), node(WG_NODE_NOBODY, 0), "nobody who can still move writes what it polls");
-        break;
     case WG_STALL_PUSH_FIFO_FULL:
         edge(g, from, node(WG_NODE_FIFO, thread), "it pushes, and thread %u's FIFO is full", thread);
-        edge(g, node(WG_NODE_FIFO, thread), node(WG_NODE_THREAD, thread), "it empties through thread %u's gate", thread);
+        edge(g, node(WG_NODE_FIFO, thread), node(WG_NODE_THREAD, thread), "it empties through thread %u's gate",
+             thread);
         break;
     case WG_STALL_TTSYNC_DRAIN:
     case WG_STALL_TTSYNC_MOP:
-    case WG_STALL_AUTO_TTSYNC_CORE: edge(g, from, node(WG_NODE_THREAD, thread), "%s", wg_stall_text(stall->reason)); break;
-    case WG_STALL_PCBUF_EMPTY: edge(g, from, node(WG_NODE_CORE, WG_CORE_B), "only core B fills the PC buffer, and it is empty"); break;
-    case WG_STALL_HANGING_ACCESS: edge(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason)); break;
+    case WG_STALL_AUTO_TTSYNC_CORE:
+        edge(g, from, node(WG_NODE_THREAD, thread), "%s", wg_stall_text(stall->reason));
+        break;
+    case WG_STALL_PCBUF_EMPTY:
+        edge(g, from, node(WG_NODE_CORE, WG_CORE_B), "only core B fills the PC buffer, and it is empty");
+        break;
+    case WG_STALL_HANGING_ACCESS:
+        edge(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason));
+        break;
     default:
         if (stall->holder == core)
             edge(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason));
@@ -383,7 +499,8 @@ static void parked_edges(graph *g)
     for (unsigned i = 0, n = g->out->edges; i < n; i++) {
         wg_node to = g->out->edge[i].to;
         if (to.kind == WG_NODE_CORE && g->out->core[to.index].info.parked)
-            edge(g, to, node(WG_NODE_NOBODY, 0), g->out->core[to.index].info.in_reset ? "it is in reset" : "it is parked");
+            edge(g, to, node(WG_NODE_NOBODY, 0),
+                 g->out->core[to.index].info.in_reset ? "it is in reset" : "it is parked");
         if (to.kind == WG_NODE_THREAD && g->out->thread[to.index].idle)
             edge(g, to, node(WG_NODE_NOBODY, 0), "it has nothing left to do");
     }
@@ -391,7 +508,8 @@ static void parked_edges(graph *g)
 
 /* ---- the circle, or the dead end ---- */
 
-/* Walks from `at`; edges so far are in out->path. True when a circle closes or a dead end is found, as `circle` says. */
+/* Walks from `at`; edges so far are in out->path. True when a circle closes or a dead end is found, as `circle` says.
+ */
 static bool walk(wg_hang *out, wg_node at, bool circle, unsigned depth, uint32_t explored[WG_NODE_NOBODY + 1])
 {
     if (depth >= WG_HANG_EDGES || explored[at.kind] >> (at.index & 31) & 1)
@@ -449,7 +567,8 @@ static const char *remedy(const wg_hang *out)
     if (!last)
         return "Nothing waits for anything that can be named; look at the cores' places above.";
     if (mutex && out->circular)
-        return "Take mutexes in the same order everywhere, and release one before waiting for what its next holder does.";
+        return "Take mutexes in the same order everywhere, and release one before waiting for what its next holder "
+               "does.";
     if (semaphore && out->circular)
         return "Post the semaphore before the wait that stands in the circle, or initialise it with one unit more.";
     if (semaphore)
@@ -457,7 +576,8 @@ static const char *remedy(const wg_hang *out)
     if (mutex)
         return "Release the mutex with ATRELM on every path that took it.";
     if (bank)
-        return "Hand the source bank over: an UNPACR or SETDVALID for the Matrix Unit, a CLEARDVALID for the unpackers.";
+        return "Hand the source bank over: an UNPACR or SETDVALID for the Matrix Unit, a CLEARDVALID for the "
+               "unpackers.";
     if (memory)
         return "Somebody must write the word that is polled, and the poll must be able to see it (fence, cache).";
     if (fifo)
@@ -476,7 +596,8 @@ static void tell(wg_hang *out)
         say(&p, "%s", remedy(out));
         return;
     }
-    say(&p, out->circular ? "They wait for each other in a circle: " : "The chain of waiting ends where nobody can move: ");
+    say(&p,
+        out->circular ? "They wait for each other in a circle: " : "The chain of waiting ends where nobody can move: ");
     for (unsigned i = 0; i < out->path_length; i++) {
         const wg_hang_edge *e = &out->edge[out->path[i]];
         wg_node_name(e->from, from, sizeof from);
@@ -514,17 +635,20 @@ static void inspect_core(graph *g, unsigned core)
         return;
     out->waits = true;
     const wg_stall *stall = &out->info.stall;
-    snprintf(out->why, sizeof out->why, "%s", stall->reason ? wg_stall_text(stall->reason) : "it polls");
-    if (stall->reason && stall->holder < WG_AGENT_COUNT && stall->holder != core) {
+    snprintf(out->why, sizeof out->why, "%s",
+             polls(g, core)  ? "it polls"
+             : stall->reason ? wg_stall_text(stall->reason)
+                             : "executing");
+    if (stall->reason && !polls(g, core) && stall->holder < WG_AGENT_COUNT && stall->holder != core) {
         size_t used = strlen(out->why);
         snprintf(out->why + used, sizeof out->why - used, " (%s)", wg_agent_name(stall->holder));
     }
 }
 
-void wg_hang_inspect(wg_device *dev, const wg_history *history, wg_hang *out)
+void wg_hang_inspect(wg_device *dev, const wg_history *history, bool hung, wg_hang *out)
 {
     memset(out, 0, sizeof *out);
-    graph g = {dev, history, out};
+    graph g = {dev, history, hung, out};
     const wg_tile *t = dev->tile;
     out->cycle = wg_cycle(dev);
     memcpy(out->semaphore_value, t->backend.sync.value, sizeof out->semaphore_value);

@@ -21,25 +21,31 @@ typedef struct wg_history_entry {
 } wg_history_entry;
 /* Words that a host has still to push: what a dead end must not overlook. */
 typedef struct wg_pending {
-    const void *first;        /* uint32_t, and so every `stride` bytes */
+    const void *first; /* uint32_t, and so every `stride` bytes */
     size_t count, stride;
 } wg_pending;
 typedef struct wg_history {
     wg_history_entry last[WG_THREADS][WG_HISTORY];
     uint64_t count[WG_THREADS];
-    wg_stall waits[WG_AGENT_COUNT];          /* units and cores: open stalls */
+    wg_stall waits[WG_AGENT_COUNT]; /* units and cores: open stalls */
     wg_pending pending[WG_THREADS];
 } wg_history;
 #define WG_HISTORY_EVENTS (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END))
 void wg_history_event(void *history, const wg_event *e);
 
 typedef enum wg_node_kind {
-    WG_NODE_CORE, WG_NODE_THREAD, WG_NODE_UNIT, WG_NODE_SEMAPHORE, WG_NODE_MUTEX, WG_NODE_FIFO, WG_NODE_BANK,
-    WG_NODE_MEMORY,     /* a core polls it; index is the core */
-    WG_NODE_NOBODY      /* a dead end */
+    WG_NODE_CORE,
+    WG_NODE_THREAD,
+    WG_NODE_UNIT,
+    WG_NODE_SEMAPHORE,
+    WG_NODE_MUTEX,
+    WG_NODE_FIFO,
+    WG_NODE_BANK,
+    WG_NODE_MEMORY, /* a core polls it; index is the core */
+    WG_NODE_NOBODY  /* a dead end */
 } wg_node_kind;
 typedef struct wg_node {
-    uint8_t kind, index;   /* index: core, thread, wg_agent of a unit, semaphore, mutex, thread, bank */
+    uint8_t kind, index; /* index: core, thread, wg_agent of a unit, semaphore, mutex, thread, bank */
 } wg_node;
 
 enum { WG_HANG_EDGES = 64, WG_HANG_WORDS = 192 };
@@ -51,10 +57,10 @@ typedef struct wg_hang_edge {
 typedef struct wg_hang_thread {
     wg_gate_info gate;
     bool idle;
-    char latch[WG_HANG_WORDS];        /* the latched wait in words; empty: none */
-    char why[WG_HANG_WORDS];          /* why the head waits; empty: it does not */
+    char latch[WG_HANG_WORDS]; /* the latched wait in words; empty: none */
+    char why[WG_HANG_WORDS];   /* why the head waits; empty: it does not */
     unsigned history_count;
-    wg_history_entry history[WG_HISTORY];   /* oldest first */
+    wg_history_entry history[WG_HISTORY]; /* oldest first */
 } wg_hang_thread;
 
 typedef struct wg_hang_core {
@@ -68,19 +74,20 @@ typedef struct wg_hang {
     wg_hang_thread thread[WG_THREADS];
     wg_hang_core core[WG_CORES];
     uint8_t semaphore_value[8], semaphore_max[8];
-    uint8_t mutex[8];                 /* 0 free, else holder + 1 */
+    uint8_t mutex[8]; /* 0 free, else holder + 1 */
     uint16_t mutex_valid;
-    uint8_t bank_owner[4];            /* SrcA 0, SrcA 1, SrcB 0, SrcB 1 */
+    uint8_t bank_owner[4]; /* SrcA 0, SrcA 1, SrcB 0, SrcB 1 */
     uint8_t matrix_bank[2], unpack_bank[2];
     unsigned edges;
     wg_hang_edge edge[WG_HANG_EDGES];
-    bool circular;                    /* path is a circle; else it ends where nobody can move */
+    bool circular; /* path is a circle; else it ends where nobody can move */
     unsigned path_length;
-    uint8_t path[WG_HANG_EDGES];      /* edges, in order */
-    char story[1024];                 /* in plain words, with the likely remedy */
+    uint8_t path[WG_HANG_EDGES]; /* edges, in order */
+    char story[1024];            /* in plain words, with the likely remedy */
 } wg_hang;
 
-void wg_hang_inspect(wg_device *dev, const wg_history *history, wg_hang *out);
+/* `hung`: nothing can move any more, so that a core that executes polls. Without it: the state of a run under way. */
+void wg_hang_inspect(wg_device *dev, const wg_history *history, bool hung, wg_hang *out);
 
 /* "thread 1", "semaphore 1 (MATH_PACK)", "SrcA bank 0" … Returns `room`. */
 const char *wg_node_name(wg_node node, char *room, size_t bytes);

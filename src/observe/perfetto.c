@@ -118,8 +118,14 @@ static void unit_enter(wg_trace *t, const wg_event *e)
         lane++;
     wg_trace_lane *l = &t->lane[unit][lane];
     bool named = l->named;
-    *l = (wg_trace_lane){.id = e->id, .parent = e->parent, .since = e->cycle, .word = e->word, .pc = e->pc,
-                         .thread = e->thread, .used = true, .named = named};
+    *l = (wg_trace_lane){.id = e->id,
+                         .parent = e->parent,
+                         .since = e->cycle,
+                         .word = e->word,
+                         .pc = e->pc,
+                         .thread = e->thread,
+                         .used = true,
+                         .named = named};
 }
 
 static void unit_leave(wg_trace *t, const wg_event *e)
@@ -155,8 +161,10 @@ void wg_trace_begin(wg_trace *t, uint64_t cycle, unsigned held, const char *arch
     memset(t->lane, 0, sizeof t->lane);
     memset(t->named, 0, sizeof t->named);
     t->comma = false;
-    wg_sink_printf(&t->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"waitgate %s\",\"arch\":\"%s\","
-                            "\"time\":\"one cycle is one microsecond\"},\"traceEvents\":[\n", wg_version(), arch);
+    wg_sink_printf(&t->out,
+                   "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"producer\":\"waitgate %s\",\"arch\":\"%s\","
+                   "\"time\":\"one cycle is one microsecond\"},\"traceEvents\":[\n",
+                   wg_version(), arch);
     open_record(t, "M", "process_name", 0);
     wg_sink_printf(&t->out, ",\"args\":{\"name\":\"tile 0\"}}");
 }
@@ -164,12 +172,17 @@ void wg_trace_begin(wg_trace *t, uint64_t cycle, unsigned held, const char *arch
 void wg_trace_event(void *user, const wg_event *e)
 {
     wg_trace *t = user;
-    static const char *const bank[4] = {"SrcA bank 0 owner", "SrcA bank 1 owner", "SrcB bank 0 owner", "SrcB bank 1 owner"};
+    static const char *const bank[4] = {"SrcA bank 0 owner", "SrcA bank 1 owner", "SrcB bank 0 owner",
+                                        "SrcB bank 1 owner"};
     char name[64];
     wg_tracks_event(&t->tracks, e);
     switch (e->kind) {
-    case WG_EV_ISSUED: unit_enter(t, e); break;
-    case WG_EV_COMPLETED: unit_leave(t, e); break;
+    case WG_EV_ISSUED:
+        unit_enter(t, e);
+        break;
+    case WG_EV_COMPLETED:
+        unit_leave(t, e);
+        break;
     case WG_EV_SEMAPHORE:
         snprintf(name, sizeof name, "semaphore %u", (unsigned)e->a & 7);
         counter(t, e, name, "value");
@@ -178,14 +191,19 @@ void wg_trace_event(void *user, const wg_event *e)
         snprintf(name, sizeof name, "mutex %u %s", (unsigned)e->a & 15, e->b ? "taken" : "released");
         instant(t, e, name);
         break;
-    case WG_EV_BANK: counter(t, e, bank[e->a & 3], "matrix"); break;
-    case WG_EV_LOST: instant(t, e, "instruction lost"); break;
+    case WG_EV_BANK:
+        counter(t, e, bank[e->a & 3], "matrix");
+        break;
+    case WG_EV_LOST:
+        instant(t, e, "instruction lost");
+        break;
     case WG_EV_FINDING: {
         const wg_finding_info *info = wg_finding_info_at((unsigned)e->b);
         instant(t, e, info ? info->code : "finding");
         break;
     }
-    default: break;
+    default:
+        break;
     }
 }
 

@@ -24,15 +24,15 @@ typedef struct wg_sink_out {
     char buffer[16384];
 } wg_sink_out;
 void wg_sink_printf(wg_sink_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void wg_sink_json(wg_sink_out *out, const char *text);   /* quoted and escaped */
+void wg_sink_json(wg_sink_out *out, const char *text); /* quoted and escaped */
 void wg_sink_flush(wg_sink_out *out);
 
 /* One line per instruction and stage: cycle, who, stage, id, word, text. */
 typedef struct wg_commit_log {
     wg_sink_out out;
 } wg_commit_log;
-#define WG_COMMIT_LOG_EVENTS                                                                           \
-    (WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_LOST) | WG_EV_BIT(WG_EV_ISSUED) |  \
+#define WG_COMMIT_LOG_EVENTS                                                                                           \
+    (WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_LOST) | WG_EV_BIT(WG_EV_ISSUED) |           \
      WG_EV_BIT(WG_EV_COMPLETED) | WG_EV_BIT(WG_EV_CORE_RETIRE))
 void wg_commit_log_event(void *log, const wg_event *e);
 
@@ -51,8 +51,8 @@ typedef struct wg_trace {
     bool named[WG_TRACKS];
     bool comma;
 } wg_trace;
-#define WG_TRACE_EVENTS                                                                                \
-    (WG_TRACKS_EVENTS | WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_MUTEX) | WG_EV_BIT(WG_EV_BANK) |   \
+#define WG_TRACE_EVENTS                                                                                                \
+    (WG_TRACKS_EVENTS | WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_MUTEX) | WG_EV_BIT(WG_EV_BANK) |                  \
      WG_EV_BIT(WG_EV_LOST) | WG_EV_BIT(WG_EV_FINDING))
 void wg_trace_begin(wg_trace *trace, uint64_t cycle, unsigned held, const char *arch);
 void wg_trace_event(void *trace, const wg_event *e);
@@ -63,11 +63,10 @@ typedef struct wg_stats {
     wg_tracks tracks;
     uint64_t from, to;
     uint64_t cycles[WG_TRACKS][WG_DOINGS];
-    uint64_t issued[WG_TRACKS];      /* threads: passed the gate; units: accepted */
+    uint64_t issued[WG_TRACKS]; /* threads: passed the gate; units: accepted */
     uint64_t pushed[3], expanded[3], lost[3];
 } wg_stats;
-#define WG_STATS_EVENTS                                                                                \
-    (WG_TRACKS_EVENTS | WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_LOST))
+#define WG_STATS_EVENTS (WG_TRACKS_EVENTS | WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_LOST))
 void wg_stats_begin(wg_stats *stats, uint64_t cycle, unsigned held);
 void wg_stats_event(void *stats, const wg_event *e);
 void wg_stats_end(wg_stats *stats, uint64_t cycle);
@@ -80,13 +79,18 @@ enum { WG_TIMELINE_CELLS = 512 };
 typedef struct wg_timeline {
     wg_tracks tracks;
     uint64_t from, to;
-    uint64_t width;      /* cycles per cell */
+    uint64_t width; /* cycles per cell */
     uint64_t cell[WG_TRACKS][WG_TIMELINE_CELLS][WG_DOINGS];
 } wg_timeline;
 void wg_timeline_begin(wg_timeline *timeline, uint64_t cycle, unsigned held);
 void wg_timeline_event(void *timeline, const wg_event *e);
 void wg_timeline_end(wg_timeline *timeline, uint64_t cycle);
-/* What `track` did most in column `column` of `columns` over the run; false if that column has no cycles. */
+/*
+ * What `track` did most in column `column` of `columns` over the run (idle only if less than a fifth of it was
+ * anything else); false if that column has no cycles.
+ */
 bool wg_timeline_at(const wg_timeline *timeline, unsigned track, unsigned column, unsigned columns, unsigned *doing);
+/* It was idle or in reset all the time. */
+bool wg_timeline_quiet(const wg_timeline *timeline, unsigned track);
 
 #endif

@@ -55,15 +55,31 @@ bool wg_timeline_at(const wg_timeline *t, unsigned track, unsigned column, unsig
     uint64_t first = cells * column / columns, last = cells * (column + 1) / columns;
     if (last == first)
         last = first + 1;
-    uint64_t best = 0;
+    uint64_t best = 0, active = 0, idle = 0;
     for (unsigned d = 0; d < WG_DOINGS; d++) {
         uint64_t sum = 0;
         for (uint64_t i = first; i < last; i++)
             sum += t->cell[track][i][d];
+        if (d == WG_DOING_IDLE) {
+            idle = sum;
+            continue;
+        }
+        active += sum;
         if (sum > best) {
             best = sum;
             *doing = d;
         }
     }
-    return best > 0;
+    if (active * 4 < idle || active == 0)
+        *doing = WG_DOING_IDLE;
+    return active + idle > 0;
+}
+
+bool wg_timeline_quiet(const wg_timeline *t, unsigned track)
+{
+    for (unsigned i = 0; i < WG_TIMELINE_CELLS; i++)
+        for (unsigned d = 0; d < WG_DOINGS; d++)
+            if (d != WG_DOING_IDLE && d != WG_DOING_RESET && t->cell[track][i][d])
+                return false;
+    return true;
 }

@@ -51,8 +51,14 @@ static void stall_begin(wg_tracks *t, const wg_event *e)
         doing = WG_DOING_RESET;
     if (wg_track_is_core(e->agent) && e->stall.reason == WG_STALL_CORE_PARKED)
         doing = WG_DOING_PARKED;
-    change(t, e->agent, e->cycle, &(wg_interval){.doing = (uint8_t)doing, .word = e->word, .pc = e->pc, .id = e->id,
-                                                 .parent = e->parent, .thread = e->thread, .stall = e->stall});
+    change(t, e->agent, e->cycle,
+           &(wg_interval){.doing = (uint8_t)doing,
+                          .word = e->word,
+                          .pc = e->pc,
+                          .id = e->id,
+                          .parent = e->parent,
+                          .thread = e->thread,
+                          .stall = e->stall});
 }
 
 static void stall_end(wg_tracks *t, const wg_event *e)
@@ -70,8 +76,13 @@ static void stall_end(wg_tracks *t, const wg_event *e)
 
 static void issued(wg_tracks *t, const wg_event *e)
 {
-    change(t, e->agent, e->cycle, &(wg_interval){.doing = WG_DOING_WORK, .word = e->word, .pc = e->pc, .id = e->id,
-                                                 .parent = e->parent, .thread = e->thread});
+    change(t, e->agent, e->cycle,
+           &(wg_interval){.doing = WG_DOING_WORK,
+                          .word = e->word,
+                          .pc = e->pc,
+                          .id = e->id,
+                          .parent = e->parent,
+                          .thread = e->thread});
     idle(t, e->agent, e->cycle + 1);
     if (e->b >= WG_TRACKS || !wg_track_is_unit((unsigned)e->b))
         return;
@@ -105,13 +116,30 @@ void wg_tracks_event(wg_tracks *t, const wg_event *e)
     if (e->agent >= WG_TRACKS)
         return;
     switch (e->kind) {
-    case WG_EV_STALL_BEGIN: stall_begin(t, e); break;
-    case WG_EV_STALL_END: stall_end(t, e); break;
-    case WG_EV_ISSUED: if (wg_track_is_thread(e->agent)) issued(t, e); break;
-    case WG_EV_COMPLETED: if (wg_track_is_unit(e->agent)) completed(t, e); break;
-    case WG_EV_CORE_STATE: if (wg_track_is_core(e->agent)) core_state(t, e); break;
-    case WG_EV_POLL: if (wg_track_is_core(e->agent)) poll(t, e); break;
-    default: break;
+    case WG_EV_STALL_BEGIN:
+        stall_begin(t, e);
+        break;
+    case WG_EV_STALL_END:
+        stall_end(t, e);
+        break;
+    case WG_EV_ISSUED:
+        if (wg_track_is_thread(e->agent))
+            issued(t, e);
+        break;
+    case WG_EV_COMPLETED:
+        if (wg_track_is_unit(e->agent))
+            completed(t, e);
+        break;
+    case WG_EV_CORE_STATE:
+        if (wg_track_is_core(e->agent))
+            core_state(t, e);
+        break;
+    case WG_EV_POLL:
+        if (wg_track_is_core(e->agent))
+            poll(t, e);
+        break;
+    default:
+        break;
     }
 }
 
@@ -128,25 +156,36 @@ void wg_tracks_end(wg_tracks *t, uint64_t cycle)
 const char *wg_doing_text(unsigned track, unsigned doing)
 {
     switch (doing) {
-    case WG_DOING_IDLE: return wg_track_is_thread(track) ? "no instruction has reached the gate" : "no instruction in it";
+    case WG_DOING_IDLE:
+        return wg_track_is_thread(track) ? "no instruction has reached the gate" : "no instruction in it";
     case WG_DOING_WORK:
         return wg_track_is_core(track) ? "executing" : wg_track_is_thread(track) ? "an instruction passed" : "busy";
-    case WG_DOING_RESET: return wg_stall_text(WG_STALL_CORE_IN_RESET);
-    case WG_DOING_PARKED: return wg_stall_text(WG_STALL_CORE_PARKED);
-    case WG_DOING_POLLING: return "polling";
-    default: return wg_stall_text(doing - WG_DOING_STALL);
+    case WG_DOING_RESET:
+        return wg_stall_text(WG_STALL_CORE_IN_RESET);
+    case WG_DOING_PARKED:
+        return wg_stall_text(WG_STALL_CORE_PARKED);
+    case WG_DOING_POLLING:
+        return "polling";
+    default:
+        return wg_stall_text(doing - WG_DOING_STALL);
     }
 }
 
 const char *wg_doing_name(unsigned track, unsigned doing, char *room, size_t bytes)
 {
     switch (doing) {
-    case WG_DOING_IDLE: return wg_track_is_thread(track) ? "empty" : "idle";
-    case WG_DOING_WORK: return wg_track_is_core(track) ? "executing" : wg_track_is_thread(track) ? "issued" : "busy";
-    case WG_DOING_RESET: return "reset";
-    case WG_DOING_PARKED: return "parked";
-    case WG_DOING_POLLING: return "polling";
-    default: break;
+    case WG_DOING_IDLE:
+        return wg_track_is_thread(track) ? "empty" : "idle";
+    case WG_DOING_WORK:
+        return wg_track_is_core(track) ? "executing" : wg_track_is_thread(track) ? "issued" : "busy";
+    case WG_DOING_RESET:
+        return "reset";
+    case WG_DOING_PARKED:
+        return "parked";
+    case WG_DOING_POLLING:
+        return "polling";
+    default:
+        break;
     }
     const char *name = wg_stall_name(doing - WG_DOING_STALL);
     size_t i = 0;

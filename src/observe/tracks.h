@@ -17,11 +17,11 @@
 
 /* What a track can be doing. From WG_DOING_STALL on: WG_DOING_STALL + wg_stall_reason. */
 typedef enum wg_doing {
-    WG_DOING_IDLE,      /* a gate with no instruction, a unit with none in it */
-    WG_DOING_WORK,      /* a gate that let one pass, a unit that has one, a core that executes */
+    WG_DOING_IDLE, /* a gate with no instruction, a unit with none in it */
+    WG_DOING_WORK, /* a gate that let one pass, a unit that has one, a core that executes */
     WG_DOING_RESET,
     WG_DOING_PARKED,
-    WG_DOING_POLLING,   /* a core repeating identical iterations of a polling loop */
+    WG_DOING_POLLING, /* a core repeating identical iterations of a polling loop */
     WG_DOING_STALL
 } wg_doing;
 enum { WG_DOINGS = WG_DOING_STALL + WG_STALL_COUNT, WG_TRACKS = WG_AGENT_MISC + 1 };
@@ -30,18 +30,18 @@ typedef struct wg_interval {
     uint64_t from, to;   /* [from, to) */
     uint64_t id, parent; /* of the instruction, if any */
     uint32_t word, pc;
-    uint8_t track;       /* wg_agent: a core, a thread, a unit */
-    uint8_t doing;       /* wg_doing */
+    uint8_t track; /* wg_agent: a core, a thread, a unit */
+    uint8_t doing; /* wg_doing */
     uint8_t thread;
-    wg_stall stall;      /* of a stall */
+    wg_stall stall; /* of a stall */
 } wg_interval;
 
 typedef void (*wg_interval_fn)(void *user, const wg_interval *interval);
 
 typedef struct wg_track {
-    wg_interval now;      /* under way since now.from */
-    uint32_t inside;      /* units: instructions in them */
-    uint64_t entered;     /* units: cycle of the last one's acceptance, which counts as work in any case */
+    wg_interval now;  /* under way since now.from */
+    uint32_t inside;  /* units: instructions in them */
+    uint64_t entered; /* units: cycle of the last one's acceptance, which counts as work in any case */
 } wg_track;
 
 typedef struct wg_tracks {
@@ -51,8 +51,8 @@ typedef struct wg_tracks {
 } wg_tracks;
 
 /* The events wg_tracks_event() needs. */
-#define WG_TRACKS_EVENTS                                                                               \
-    (WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_ISSUED) |            \
+#define WG_TRACKS_EVENTS                                                                                               \
+    (WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_ISSUED) |                             \
      WG_EV_BIT(WG_EV_COMPLETED) | WG_EV_BIT(WG_EV_CORE_STATE) | WG_EV_BIT(WG_EV_POLL))
 
 /* `held` bit i: core i is in reset at `cycle`. */

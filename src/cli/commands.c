@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dispatch, and the commands that are short: run, trace, isa, explain. */
+#include "cli/commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/unit.h"
+#include "cli/session.h"
+#include "isa/report.h"
+
+int wg_command_run(const wg_args *args, wg_text *out, wg_text *error)
+{
+    wg_session s;
+    int status = WG_EXIT_ERROR;
+    if (wg_session_open(&s, args, error) && wg_session_run(&s, error)) {
+        status = wg_report_run(&s, out);
+        if (!wg_session_dump(&s, error))
+            status = WG_EXIT_ERROR;
+    }
+    wg_session_close(&s);
+    return status;
+}
+
+/* ---- isa ---- */
+
+/* Lines of isa_tests.tsv: architecture, instruction, and what is tested of it. */
+typedef struct isa_user {
+    const char *table; /* NULL: none */
+    const wg_args *args;
+} isa_user;
+
+static bool is_implemented(void *user, wg_arch_id arch, const wg_isa_insn *insn)
+{
+    (void)user;
+    (void)arch;
+    return insn->unit == WG_UNIT_FRONTEND || insn->unit == WG_UNIT_NONE ||
+           (insn->unit < WG_UNIT_COUNT && wg_units[insn->unit] != &wg_standin_ops[insn->unit] &&
+            wg_units[insn->unit] != NULL);
+}
+
+static bool is_tested(void *user, wg_arch_id arch, const wg_isa_insn *insn)
+{
+    const isa_user *u = user;
+    size_t length = strlen(insn->name);
+    const char *want = arch == WG_ARCH_WH ? "wh" : "bh";
+    for (const char *line = u->table; line && *line;) {
+        const char *end = strchr(line, '\n');
+        if (strncmp(line, want, 2) == 0 && line[2] == '\t' && strncmp(line + 3, insn->name, length) == 0 &&
+            (line[3 + length] == '\t' || line[3 + length] == '\n' || line[3 + length] == 0))
+            return true;
+        line = end ? end + 1 : NULL;
+    }
+    return false;
+}
+
+static void add_piece(void *user, const char *text, size_t length) { wg_text_add(user, text, length); }
+
+/* isa_tests.tsv beside the executable. */
+static const char *default_tests(char *room, size_t bytes)
+{
+    ssize_t n = readlink("/proc/self/exe", room, bytes - 16);
+    if (n <= 0)
+        return NULL;
+    room[n] = 0;
+    char *slash = strrchr(room, '/');
+    if (!slash)
+        return NULL;
+    memcpy(slash + 1, "isa_tests.tsv", sizeof "isa_tests.tsv");
+    return access(room, R_OK) == 0 ? room : NULL;
+}
+
+int wg_command_isa(const wg_args *args, wg_text *out, wg_text *error)
+{
+    char room[1024], message[512];
+    wg_arch_id arch;
+    if (!wg_args_arch(args, &arch, error))
+        return WG_EXIT_ERROR;
+    const char *path = args->value[WG_OPT_TESTS] ? args->value[WG_OPT_TESTS] : default_tests(room, sizeof room);
+    isa_user user = {NULL, args};
+    size_t size;
+    uint8_t *table = path ? wg_file_read(path, &size, message, sizeof message) : NULL;
+    if (path && !table) {
+        wg_textf(error, "waitgate: --tests: %s\n", message);
+        return WG_EXIT_ERROR;
+    }
+    user.table = (const char *)table;
+    wg_isa_report_options options = {.json = args->value[WG_OPT_JSON] != NULL,
+                                     .implemented = is_implemented,
+                                     .tested = table ? is_tested : NULL,
+                                     .user = &user};
+    wg_isa_report(arch, &options, add_piece, out);
+    free(table);
+    return WG_EXIT_DONE;
+}
+
+/* ---- explain ---- */
+
+static const char *const severity_names[] = {"note", "warning", "undefined", "unimplemented"};
+
+static void explain_json(wg_json *j, const char *key, const wg_finding_info *info)
+{
+    wg_json_open(j, key, '{');
+    wg_json_text(j, "code", info->code);
+    wg_json_text(j, "severity", severity_names[info->severity]);
+    wg_json_text(j, "cause", info->cause);
+    wg_json_text(j, "remedy", info->remedy);
+    wg_json_text(j, "source", info->source);
+    wg_json_close(j, '}');
+}
+
+static void explain_all(const wg_args *args, wg_text *out)
+{
+    const wg_finding_info *info;
+    wg_json json = {.out = out};
+    bool markdown = args->value[WG_OPT_MARKDOWN] != NULL, as_json = args->value[WG_OPT_JSON] != NULL;
+    if (as_json) {
+        wg_json_open(&json, NULL, '{');
+        wg_json_uint(&json, "schema", 1);
+        wg_json_open(&json, "findings", '[');
+    } else if (markdown) {
+        wg_textf(out, "# Findings\n\nWhat Waitgate reports about programs. This page is made from its own catalogue "
+                      "(`waitgate explain --markdown`); codes are stable.\n\n"
+                      "| Severity | Meaning |\n|---|---|\n"
+                      "| note | legal, worth knowing |\n"
+                      "| warning | a documented rule was broken; this run may still be right |\n"
+                      "| undefined | hardware's behaviour is undefined, or a documented hang: status 2 |\n"
+                      "| unimplemented | hardware does it, Waitgate does not: status 2 |\n");
+    }
+    for (unsigned i = 0; (info = wg_finding_info_at(i)) != NULL; i++) {
+        if (as_json)
+            explain_json(&json, NULL, info);
+        else if (markdown)
+            wg_textf(out, "\n## %s\n\n%s. %s\n\n%s (%s)\n", info->code, severity_names[info->severity], info->cause,
+                     info->remedy, info->source);
+        else
+            wg_textf(out, "%-32s %-13s %s\n", info->code, severity_names[info->severity], info->cause);
+    }
+    if (as_json) {
+        wg_json_close(&json, ']');
+        wg_json_close(&json, '}');
+    }
+}
+
+int wg_command_explain(const wg_args *args, wg_text *out, wg_text *error)
+{
+    if (args->files == 0) {
+        explain_all(args, out);
+        return WG_EXIT_DONE;
+    }
+    int status = WG_EXIT_DONE;
+    for (size_t k = 0; k < args->files; k++) {
+        const char *code = args->file[k];
+        const wg_finding_info *info;
+        wg_near near;
+        wg_near_begin(&near, code, strlen(code));
+        unsigned i = 0;
+        while ((info = wg_finding_info_at(i)) != NULL && strcmp(info->code, code) != 0) {
+            wg_near_offer(&near, info->code);
+            i++;
+        }
+        wg_json json = {.out = out};
+        if (!info) {
+            const char *best = wg_near_best(&near);
+            wg_textf(error, "waitgate: there is no finding `%s`%s%s%s\n", code, best ? "; did you mean `" : "",
+                     best ? best : "", best ? "`?" : " (`waitgate explain` lists them all)");
+            status = WG_EXIT_ERROR;
+        } else if (args->value[WG_OPT_JSON]) {
+            explain_json(&json, NULL, info);
+        } else {
+            wg_textf(out, "%s (%s)\n\n  cause   %s\n  remedy  %s\n  source  %s\n", info->code,
+                     severity_names[info->severity], info->cause, info->remedy, info->source);
+        }
+    }
+    return status;
+}
+
+int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
+{
+    static int (*const commands[WG_CMD_COUNT])(const wg_args *, wg_text *, wg_text *) = {
+        [WG_CMD_RUN] = wg_command_run, [WG_CMD_TRACE] = wg_command_run, [WG_CMD_ASM] = wg_command_asm,
+        [WG_CMD_DIS] = wg_command_dis, [WG_CMD_ISA] = wg_command_isa,   [WG_CMD_EXPLAIN] = wg_command_explain};
+    wg_args args;
+    int status;
+    if (wg_args_parse(&args, argc, argv, out, error, &status))
+        status = commands[args.command](&args, out, error);
+    wg_args_free(&args);
+    if (out->failed || error->failed)
+        status = WG_EXIT_ERROR;
+    return status;
+}

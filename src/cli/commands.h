@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The commands; each returns its exit status and leaves what it has to say in `out` and `error`. */
+#ifndef WG_COMMANDS_H
+#define WG_COMMANDS_H
+
+#include "cli/options.h"
+
+int wg_command_run(const wg_args *args, wg_text *out, wg_text *error);
+int wg_command_asm(const wg_args *args, wg_text *out, wg_text *error);
+int wg_command_dis(const wg_args *args, wg_text *out, wg_text *error);
+int wg_command_isa(const wg_args *args, wg_text *out, wg_text *error);
+int wg_command_explain(const wg_args *args, wg_text *out, wg_text *error);
+/* Any of them, by argv. */
+int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error);
+
+#endif

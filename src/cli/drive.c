@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Time passes: the streams of a .tasm program are pushed, one word per thread and cycle while the FIFO
+ * takes it, and the run goes on until it ends by itself, at the limit, or by Ctrl-C.
+ */
+#include "cli/session.h"
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CHUNK = 1 << 17 };
+
+static volatile sig_atomic_t interrupted;
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+/* A thread's stream under way. */
+typedef struct feed {
+    size_t next;
+    uint64_t not_before; /* cycle from which the next word may be pushed */
+    bool refused;        /* the FIFO had no room in this cycle */
+} feed;
+
+typedef struct drive {
+    wg_session *s;
+    feed feed[WG_THREADS];
+    uint64_t limit;
+    bool terminal; /* somebody looks at the progress */
+    uint64_t steps;
+    time_t shown;
+    struct timespec began;
+} drive;
+
+static const wg_tasm_stream *stream_of(const drive *d, unsigned thread) { return &d->s->tasm.stream[thread]; }
+
+static bool pending(const drive *d, unsigned thread)
+{
+    return d->s->has_tasm && d->feed[thread].next < stream_of(d, thread)->words;
+}
+
+/* Pushes what can be pushed in this cycle; true if some stream has more to come. */
+static bool push_words(drive *d)
+{
+    bool more = false;
+    uint64_t now = wg_cycle(d->s->dev);
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        feed *f = &d->feed[i];
+        f->refused = false;
+        if (!pending(d, i))
+            continue;
+        const wg_tasm_word *w = &stream_of(d, i)->word[f->next];
+        if (now >= f->not_before) {
+            f->refused = wg_push(d->s->dev, i, w->word) != WG_OK;
+            if (!f->refused) {
+                f->next++;
+                f->not_before = now + 1 + (pending(d, i) ? w[1].delay : 0);
+            }
+        }
+        more |= pending(d, i);
+    }
+    return more;
+}
+
+/* The first cycle at which a stream that is not refused wants to push; UINT64_MAX if none does. */
+static uint64_t next_push(const drive *d)
+{
+    uint64_t at = UINT64_MAX;
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (pending(d, i) && !d->feed[i].refused && d->feed[i].not_before < at)
+            at = d->feed[i].not_before;
+    return at;
+}
+
+static void progress(drive *d)
+{
+    if (!d->terminal || ++d->steps % 16)
+        return;
+    time_t now = time(NULL);
+    if (now == d->shown)
+        return;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    long elapsed = t.tv_sec - d->began.tv_sec;
+    if (elapsed >= 1) {
+        uint64_t cycle = wg_cycle(d->s->dev);
+        fprintf(stderr, "\rcycle %llu, %.1f million per second ", (unsigned long long)cycle,
+                (double)cycle / 1e6 / (double)elapsed);
+        fflush(stderr);
+    }
+    d->shown = now;
+}
+
+/* Runs one stretch; true when the run has ended, as s->ended says. */
+static bool stretch(drive *d, bool *failed)
+{
+    wg_session *s = d->s;
+    bool more = push_words(d);
+    uint64_t now = wg_cycle(s->dev);
+    if (interrupted) {
+        s->ended = WG_ENDED_INTERRUPT;
+        return true;
+    }
+    if (now >= d->limit) {
+        s->ended = WG_ENDED_LIMIT;
+        return true;
+    }
+    uint64_t cycles = d->limit - now < CHUNK ? d->limit - now : CHUNK;
+    uint64_t wanted = next_push(d);
+    bool refused = d->feed[0].refused || d->feed[1].refused || d->feed[2].refused;
+    if (refused)
+        cycles = 1; /* room can appear in any cycle */
+    else if (wanted != UINT64_MAX && wanted - now < cycles)
+        cycles = wanted > now ? wanted - now : 1;
+    wg_stop stop;
+    *failed = wg_run(s->dev, cycles, &stop) != WG_OK;
+    if (*failed)
+        return true;
+    uint64_t after = wg_cycle(s->dev);
+    switch (stop) {
+    case WG_STOP_UNTIL:
+        s->ended = WG_ENDED_UNTIL;
+        return true;
+    case WG_STOP_FINDING:
+        s->ended = WG_ENDED_FINDING;
+        return true;
+    case WG_STOP_CYCLES:
+        return false;
+    case WG_STOP_DONE:
+    case WG_STOP_HUNG:
+        /* A stream that can still push may set things going again. */
+        if (more && (wanted != UINT64_MAX || stop == WG_STOP_DONE)) {
+            *failed = wg_advance(s->dev, cycles - (after - now)) != WG_OK;
+            return *failed;
+        }
+        s->ended = stop == WG_STOP_DONE ? WG_ENDED_DONE : WG_ENDED_HUNG;
+        return true;
+    }
+    return false;
+}
+
+bool wg_drive(wg_session *s, wg_text *error)
+{
+    drive d = {.s = s, .terminal = isatty(STDERR_FILENO) != 0};
+    uint64_t start = wg_cycle(s->dev);
+    d.limit = s->max_cycles < UINT64_MAX - start ? start + s->max_cycles : UINT64_MAX;
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        d.feed[i].not_before = start + (pending(&d, i) ? stream_of(&d, i)->word[0].delay : 0);
+    clock_gettime(CLOCK_MONOTONIC, &d.began);
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, before;
+    interrupted = 0;
+    sigaction(SIGINT, &action, &before);
+    bool failed = false;
+    while (!stretch(&d, &failed))
+        progress(&d);
+    sigaction(SIGINT, &before, NULL);
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (pending(&d, i))
+            s->history.pending[i] = (wg_pending){&stream_of(&d, i)->word[d.feed[i].next].word,
+                                                 stream_of(&d, i)->words - d.feed[i].next, sizeof(wg_tasm_word)};
+    if (d.shown)
+        fprintf(stderr, "\r\033[K");
+    if (failed)
+        wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
+    return !failed;
+}

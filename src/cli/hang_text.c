@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The hang report (and the state report of an interrupted run) as text and as JSON. */
+#include "cli/session.h"
+
+#include <string.h>
+
+#include "isa/asm.h"
+
+static void core_text(wg_session *s, unsigned core, wg_text *out)
+{
+    const wg_hang_core *c = &s->hang->core[core];
+    char place[256];
+    if (c->info.in_reset)
+        return;
+    wg_textf(out, "  core %-3s at 0x%08x", wg_agent_name(core), c->info.pc);
+    if (*wg_place(s, core, c->info.pc, place, sizeof place))
+        wg_textf(out, " in %s", place);
+    wg_textf(out, ": %s\n", c->waits ? c->why : "parked");
+}
+
+static void insn_line(wg_session *s, unsigned thread, const char *label, uint32_t word, uint32_t pc, wg_text *out)
+{
+    char text[WG_DIS_MAX], place[256];
+    wg_disassemble(s->desc.arch, word, WG_DIS_SYMBOLIC, text, sizeof text);
+    wg_textf(out, "    %-18s 0x%08x  %s", label, word, text);
+    if (pc && *wg_place(s, WG_CORE_T0 + thread, pc, place, sizeof place))
+        wg_textf(out, "   %s", place);
+    wg_text_add(out, "\n", 1);
+}
+
+static void thread_text(wg_session *s, unsigned thread, wg_text *out)
+{
+    const wg_hang_thread *t = &s->hang->thread[thread];
+    const wg_gate_info *g = &t->gate;
+    if (t->idle && !t->history_count)
+        return;
+    wg_textf(out, "  thread %u: FIFO %u, before the Replay Expander %u, before the gate %u%s\n", thread, g->fifo,
+             g->replay_fifo, g->gate_fifo, t->idle ? "; drained" : "");
+    if (g->expanding) {
+        insn_line(s, thread, "expanding", g->mop.word, g->mop.pc, out);
+        wg_textf(out, "    %-18s outer iteration %u, inner %u\n", "", g->mop_outer, g->mop_inner);
+    }
+    if (g->replaying)
+        insn_line(s, thread, "replaying", g->replay.word, g->replay.pc, out);
+    if (g->replaying || g->recording)
+        wg_textf(out, "    %-18s %u to replay, %u to record\n", "", g->replaying, g->recording);
+    if (*t->latch) {
+        insn_line(s, thread, "latched wait", g->latch.word, g->latch.pc, out);
+        wg_textf(out, "    %-18s it %s\n", "", t->latch);
+    }
+    if (g->has_head) {
+        insn_line(s, thread, "at the gate", g->head.word, g->head.pc, out);
+        if (*t->why)
+            wg_textf(out, "    %-18s waits since cycle %llu: %s\n", "", (unsigned long long)g->stalled_since, t->why);
+    }
+    if (t->history_count)
+        wg_textf(out, "    last %u that passed:\n", t->history_count);
+    for (unsigned i = 0; i < t->history_count; i++) {
+        char label[24];
+        snprintf(label, sizeof label, "  cycle %llu", (unsigned long long)t->history[i].cycle);
+        insn_line(s, thread, label, t->history[i].word, t->history[i].pc, out);
+    }
+}
+
+static void resources_text(const wg_hang *h, wg_text *out)
+{
+    static const char *const banks[4] = {"SrcA 0", "SrcA 1", "SrcB 0", "SrcB 1"};
+    wg_textf(out, "  semaphores:");
+    for (unsigned i = 0; i < 8; i++)
+        wg_textf(out, "%s %u %s %u of %u", i ? "," : "", i, wg_semaphore_name(i), h->semaphore_value[i],
+                 h->semaphore_max[i]);
+    wg_textf(out, "\n  mutexes:");
+    bool any = false;
+    for (unsigned i = 0; i < 8; i++)
+        if (h->mutex[i]) {
+            wg_textf(out, "%s %u held by thread %u", any ? "," : "", i, h->mutex[i] - 1u);
+            any = true;
+        }
+    wg_textf(out, "%s\n  source banks:", any ? "" : " all free");
+    for (unsigned i = 0; i < 4; i++)
+        wg_textf(out, "%s %s %s", i ? "," : "", banks[i], h->bank_owner[i] ? "Matrix Unit" : "unpackers");
+    wg_textf(out, "; the Matrix Unit reads SrcA %u, SrcB %u next, the unpackers write SrcA %u, SrcB %u next\n",
+             h->matrix_bank[0], h->matrix_bank[1], h->unpack_bank[0], h->unpack_bank[1]);
+}
+
+void wg_report_hang(wg_session *s, wg_text *out)
+{
+    const wg_hang *h = s->hang;
+    char from[80], to[80];
+    wg_textf(out, "\n%s at cycle %llu\n", s->ended == WG_ENDED_HUNG ? "nothing can move any more" : "state",
+             (unsigned long long)h->cycle);
+    for (unsigned i = 0; i < WG_CORES; i++)
+        core_text(s, i, out);
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        thread_text(s, i, out);
+    resources_text(h, out);
+    if (h->edges)
+        wg_textf(out, "  who waits for whom:\n");
+    for (unsigned i = 0; i < h->edges; i++)
+        wg_textf(out, "    %s -> %s: %s\n", wg_node_name(h->edge[i].from, from, sizeof from),
+                 wg_node_name(h->edge[i].to, to, sizeof to), h->edge[i].reason);
+    if (s->ended == WG_ENDED_HUNG)
+        wg_textf(out, "\n%s\n", h->story);
+}
+
+static void thread_json(wg_session *s, unsigned thread, wg_json *j)
+{
+    const wg_hang_thread *t = &s->hang->thread[thread];
+    const wg_gate_info *g = &t->gate;
+    char text[WG_DIS_MAX];
+    wg_json_open(j, NULL, '{');
+    wg_json_uint(j, "thread", thread);
+    wg_json_bool(j, "idle", t->idle);
+    wg_json_uint(j, "fifo", g->fifo);
+    wg_json_uint(j, "replay_fifo", g->replay_fifo);
+    wg_json_uint(j, "gate_fifo", g->gate_fifo);
+    wg_json_bool(j, "expanding", g->expanding);
+    wg_json_uint(j, "replaying", g->replaying);
+    wg_json_uint(j, "recording", g->recording);
+    if (*t->latch) {
+        wg_json_hex(j, "latched_word", g->latch.word);
+        wg_json_text(j, "latched_wait", t->latch);
+    }
+    if (g->has_head) {
+        wg_disassemble(s->desc.arch, g->head.word, 0, text, sizeof text);
+        wg_json_hex(j, "head_word", g->head.word);
+        wg_json_text(j, "head", text);
+        wg_json_text(j, "waits_because", t->why);
+        wg_json_text(j, "stall", wg_stall_name(g->stall.reason));
+        wg_json_uint(j, "since", g->stalled_since);
+    }
+    wg_json_open(j, "last", '[');
+    for (unsigned i = 0; i < t->history_count; i++) {
+        wg_disassemble(s->desc.arch, t->history[i].word, 0, text, sizeof text);
+        wg_json_open(j, NULL, '{');
+        wg_json_uint(j, "cycle", t->history[i].cycle);
+        wg_json_hex(j, "word", t->history[i].word);
+        wg_json_text(j, "text", text);
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    wg_json_close(j, '}');
+}
+
+static void core_json(wg_session *s, unsigned core, wg_json *j)
+{
+    const wg_hang_core *c = &s->hang->core[core];
+    char place[256];
+    wg_json_open(j, NULL, '{');
+    wg_json_text(j, "core", wg_agent_name(core));
+    wg_json_hex(j, "pc", c->info.pc);
+    wg_json_text(j, "place", wg_place(s, core, c->info.pc, place, sizeof place));
+    wg_json_bool(j, "parked", c->info.parked);
+    wg_json_bool(j, "in_reset", c->info.in_reset);
+    if (c->waits) {
+        wg_json_text(j, "stall", wg_stall_name(c->info.stall.reason));
+        wg_json_text(j, "waits_because", c->why);
+    }
+    wg_json_close(j, '}');
+}
+
+static void resources_json(const wg_hang *h, wg_json *j)
+{
+    wg_json_open(j, "semaphores", '[');
+    for (unsigned i = 0; i < 8; i++) {
+        wg_json_open(j, NULL, '{');
+        wg_json_uint(j, "semaphore", i);
+        wg_json_text(j, "name", wg_semaphore_name(i));
+        wg_json_uint(j, "value", h->semaphore_value[i]);
+        wg_json_uint(j, "max", h->semaphore_max[i]);
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    wg_json_open(j, "mutexes", '[');
+    for (unsigned i = 0; i < 8; i++)
+        if (h->mutex_valid >> i & 1) {
+            wg_json_open(j, NULL, '{');
+            wg_json_uint(j, "mutex", i);
+            wg_json_textf(j, "holder", h->mutex[i] ? "thread %u" : "free", h->mutex[i] - 1u);
+            wg_json_close(j, '}');
+        }
+    wg_json_close(j, ']');
+    wg_json_open(j, "source_banks", '[');
+    for (unsigned i = 0; i < 4; i++)
+        wg_json_text(j, NULL, h->bank_owner[i] ? "matrix" : "unpackers");
+    wg_json_close(j, ']');
+}
+
+void wg_report_hang_json(wg_session *s, wg_json *j)
+{
+    const wg_hang *h = s->hang;
+    char room[80];
+    wg_json_open(j, "hang", '{');
+    wg_json_uint(j, "cycle", h->cycle);
+    wg_json_open(j, "threads", '[');
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        thread_json(s, i, j);
+    wg_json_close(j, ']');
+    wg_json_open(j, "cores", '[');
+    for (unsigned i = 0; i < WG_CORES; i++)
+        core_json(s, i, j);
+    wg_json_close(j, ']');
+    resources_json(h, j);
+    wg_json_open(j, "edges", '[');
+    for (unsigned i = 0; i < h->edges; i++) {
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "from", wg_node_name(h->edge[i].from, room, sizeof room));
+        wg_json_text(j, "to", wg_node_name(h->edge[i].to, room, sizeof room));
+        wg_json_text(j, "reason", h->edge[i].reason);
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    wg_json_bool(j, "circular", h->circular);
+    wg_json_open(j, "path", '[');
+    for (unsigned i = 0; i < h->path_length; i++)
+        wg_json_uint(j, NULL, h->path[i]);
+    wg_json_close(j, ']');
+    wg_json_text(j, "story", h->story);
+    wg_json_close(j, '}');
+}

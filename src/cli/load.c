@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Programs and memory contents into the device, as loaders for the real tile do it: segments linked for
+ * L1 go there; segments linked for a core's own RAM go into that RAM and, where the file says so (p_paddr,
+ * or the section .loader_init of the kernel library's tests), also to the place in L1 that start-up code
+ * copies them from; on WH, segments linked for NC's instruction RAM go there.
+ */
+#include "cli/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/device.h"
+#include "tile/memory.h"
+
+enum { OWN_RAM = 0xFFB00000u, IRAM = 0xFFC00000u };
+
+static bool write_l1(wg_session *s, uint32_t address, const uint8_t *data, uint32_t bytes, uint32_t zeroes,
+                     wg_text *error)
+{
+    static const uint8_t zero[4096];
+    wg_status status = bytes ? wg_write(s->dev, address, data, bytes) : WG_OK;
+    for (uint32_t done = 0; status == WG_OK && done < zeroes;) {
+        uint32_t n = zeroes - done < sizeof zero ? zeroes - done : (uint32_t)sizeof zero;
+        status = wg_write(s->dev, address + bytes + done, zero, n);
+        done += n;
+    }
+    if (status != WG_OK)
+        wg_textf(error, "waitgate: %u bytes at 0x%08x: %s\n", bytes + zeroes, address, wg_error(s->dev));
+    return status == WG_OK;
+}
+
+static bool write_ram(wg_session *s, unsigned core, const wg_elf_segment *segment, wg_text *error)
+{
+    uint32_t offset = segment->address - OWN_RAM, room = s->dev->arch->ram_bytes[core];
+    if (segment->memory_bytes > room || offset > room - segment->memory_bytes) {
+        wg_textf(error, "waitgate: %s: %u bytes at 0x%08x do not fit core %s's RAM of %u bytes\n",
+                 wg_elf_name(s->elf[core]), segment->memory_bytes, segment->address, wg_agent_name(core), room);
+        return false;
+    }
+    for (uint32_t i = 0; i < segment->memory_bytes; i++)
+        if (wg_poke(s->dev, WG_SPACE_CORE_RAM, core << 16 | (offset + i),
+                    i < segment->file_bytes ? segment->data[i] : 0) != WG_OK) {
+            wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
+            return false;
+        }
+    uint32_t staging, bytes;
+    if (wg_elf_section(s->elf[core], ".loader_init", &staging, &bytes) && staging < OWN_RAM)
+        return write_l1(s, staging + offset, segment->data, segment->file_bytes, 0, error);
+    if (segment->load_address != segment->address && segment->load_address < s->dev->arch->l1_bytes)
+        return write_l1(s, segment->load_address, segment->data, segment->file_bytes, 0, error);
+    return true;
+}
+
+static bool load_segment(wg_session *s, unsigned core, const wg_elf_segment *segment, wg_text *error)
+{
+    uint32_t bytes = segment->memory_bytes;
+    if (segment->address < s->dev->arch->l1_bytes && bytes <= s->dev->arch->l1_bytes - segment->address)
+        return write_l1(s, segment->address, segment->data, segment->file_bytes, bytes - segment->file_bytes, error);
+    if (segment->address >= OWN_RAM && segment->address < IRAM)
+        return write_ram(s, core, segment, error);
+    if (segment->address >= IRAM && core == WG_CORE_NC &&
+        wg_iram_write(s->dev->tile, segment->address - IRAM, segment->file_bytes, segment->data))
+        return true;
+    wg_textf(error,
+             "waitgate: %s: a segment of %u bytes at 0x%08x lies neither in L1 (%u KiB) nor in core %s's own memory\n",
+             wg_elf_name(s->elf[core]), bytes, segment->address, s->dev->arch->l1_bytes / 1024, wg_agent_name(core));
+    return false;
+}
+
+static bool load_elf(wg_session *s, unsigned core, wg_text *error)
+{
+    const wg_elf *elf = s->elf[core];
+    /* A core's RAM is cleared when it leaves reset, so that it is filled after that, before anything runs. */
+    if (s->release >> core & 1 && wg_core_release(s->dev, (wg_core_id)core, wg_elf_entry(elf)) != WG_OK) {
+        wg_textf(error, "waitgate: core %s: %s\n", wg_agent_name(core), wg_error(s->dev));
+        return false;
+    }
+    for (size_t i = 0; i < wg_elf_segments(elf); i++)
+        if (!load_segment(s, core, wg_elf_segment_at(elf, i), error))
+            return false;
+    return true;
+}
+
+bool wg_load_programs(wg_session *s, wg_text *error)
+{
+    for (size_t i = 0; s->has_tasm && i < s->tasm.blocks; i++) {
+        const wg_tasm_block *b = &s->tasm.block[i];
+        wg_text message = {0};
+        if (b->bytes.size &&
+            !write_l1(s, b->address, (const uint8_t *)b->bytes.data, (uint32_t)b->bytes.size, 0, &message)) {
+            wg_report_error(error, s->tasm.name, s->tasm.source, s->tasm.source_bytes, b->line, 1,
+                            wg_text_of(&message));
+            wg_text_free(&message);
+            return false;
+        }
+    }
+    for (unsigned i = 0; i < WG_CORES; i++)
+        if (s->elf[i] && !load_elf(s, i, error))
+            return false;
+    return true;
+}
+
+/* FILE[:TYPE[,tilized[=ROWSxCOLUMNS]]]; the type part is only one if it is a type's name. */
+typedef struct typed_file {
+    char path[512];
+    wg_type type;
+    bool tilized;
+    size_t rows, columns; /* 0: not given */
+} typed_file;
+
+static bool read_typed(typed_file *f, const char *text, wg_text *error)
+{
+    *f = (typed_file){.type = WG_TYPE_RAW};
+    const char *colon = strrchr(text, ':');
+    size_t n = colon ? strcspn(colon + 1, ",") : 0;
+    wg_type type = colon ? wg_type_find(colon + 1, n) : WG_TYPE_COUNT;
+    size_t path = type == WG_TYPE_COUNT ? strlen(text) : (size_t)(colon - text);
+    if (path == 0 || path >= sizeof f->path) {
+        wg_textf(error, "waitgate: `%s` names no file\n", text);
+        return false;
+    }
+    memcpy(f->path, text, path);
+    if (type == WG_TYPE_COUNT)
+        return true;
+    f->type = type;
+    const char *rest = colon + 1 + n;
+    if (!*rest)
+        return true;
+    uint64_t rows, columns;
+    f->tilized = strncmp(rest, ",tilized", 8) == 0;
+    rest += f->tilized ? 8 : 0;
+    if (f->tilized && *rest == '=') {
+        size_t x = strcspn(rest, "x");
+        if (rest[x] && wg_parse_number(rest + 1, x - 1, &rows) &&
+            wg_parse_number(rest + x + 1, strlen(rest + x + 1), &columns) && rows && columns && rows < 65536 &&
+            columns < 65536) {
+            f->rows = (size_t)rows;
+            f->columns = (size_t)columns;
+            return true;
+        }
+    }
+    if (f->tilized && !*rest)
+        return true;
+    wg_textf(error, "waitgate: after the type only `,tilized` or `,tilized=ROWSxCOLUMNS` can follow, not `%s`\n", rest);
+    return false;
+}
+
+bool wg_load_memory(wg_session *s, const char *what, wg_text *error)
+{
+    char message[512];
+    typed_file f;
+    uint64_t address;
+    size_t equals = strcspn(what, "="), size, rows, columns;
+    if (!what[equals] || !wg_parse_number(what, equals, &address) || address > UINT32_MAX) {
+        wg_textf(error, "waitgate: --load: `%s` is not ADDR=FILE\n", what);
+        return false;
+    }
+    if (!read_typed(&f, what + equals + 1, error))
+        return false;
+    uint8_t *file = wg_file_read(f.path, &size, message, sizeof message);
+    if (!file) {
+        wg_textf(error, "waitgate: --load: %s\n", message);
+        return false;
+    }
+    bool ok = false;
+    wg_text bytes = {0};
+    uint32_t *singles = NULL;
+    if (f.type == WG_TYPE_RAW) {
+        ok = size <= UINT32_MAX && write_l1(s, (uint32_t)address, file, (uint32_t)size, 0, error);
+    } else if (!wg_npy_read(file, size, &singles, &rows, &columns, message, sizeof message)) {
+        wg_textf(error, "waitgate: --load: %s: %s\n", f.path, message);
+    } else if (!wg_array_encode(&bytes, f.type, f.tilized, singles, rows, columns)) {
+        wg_textf(error, "waitgate: --load: %s: %zu x %zu cannot be %s%s: tiles are 32 x 32\n", f.path, rows, columns,
+                 wg_type_name(f.type), f.tilized ? " in tiles" : ", which exists in tiles only");
+    } else {
+        ok = write_l1(s, (uint32_t)address, (const uint8_t *)bytes.data, (uint32_t)bytes.size, 0, error);
+    }
+    free(singles);
+    wg_text_free(&bytes);
+    free(file);
+    return ok;
+}
+
+/* The contents as text or array, ready to be written to the file. */
+static bool dump_bytes(const typed_file *f, const uint8_t *bytes, size_t size, wg_text *out, wg_text *error)
+{
+    if (f->type == WG_TYPE_RAW) {
+        wg_text_add(out, bytes, size);
+        return !out->failed;
+    }
+    size_t count = wg_array_elements(f->type, size), columns = f->columns, rows = f->rows;
+    if (!columns) {
+        columns = f->tilized || f->type == WG_TYPE_BFP8 ? 32 : count;
+        rows = columns ? count / columns : 0;
+    }
+    uint32_t *singles = count && rows * columns == count ? malloc(count * sizeof *singles) : NULL;
+    bool ok = singles && wg_array_decode(singles, f->type, f->tilized, bytes, rows, columns);
+    if (ok)
+        wg_npy_write(out, singles, rows, columns);
+    else
+        wg_textf(error, "waitgate: --dump: %zu bytes are no array of %s%s\n", size, wg_type_name(f->type),
+                 f->tilized ? " in 32 x 32 tiles" : "");
+    free(singles);
+    return ok && !out->failed;
+}
+
+bool wg_dump_memory(wg_session *s, const char *what, wg_text *error)
+{
+    char message[512];
+    typed_file f;
+    uint64_t address, size;
+    size_t colon = strcspn(what, ":"), equals = strcspn(what, "=");
+    if (!what[equals] || colon >= equals || !wg_parse_number(what, colon, &address) ||
+        !wg_parse_number(what + colon + 1, equals - colon - 1, &size) || address > UINT32_MAX || size == 0 ||
+        size > s->dev->arch->l1_bytes) {
+        wg_textf(error, "waitgate: --dump: `%s` is not ADDR:LEN=FILE with a length of at most L1's\n", what);
+        return false;
+    }
+    if (!read_typed(&f, what + equals + 1, error))
+        return false;
+    uint8_t *bytes = malloc((size_t)size);
+    wg_text out = {0};
+    bool ok = false;
+    if (!bytes)
+        wg_textf(error, "waitgate: out of memory\n");
+    else if (wg_read(s->dev, address, bytes, (size_t)size) != WG_OK)
+        wg_textf(error, "waitgate: --dump: %s\n", wg_error(s->dev));
+    else if (dump_bytes(&f, bytes, (size_t)size, &out, error)) {
+        ok = wg_file_write(f.path, out.data, out.size, message, sizeof message);
+        if (!ok)
+            wg_textf(error, "waitgate: --dump: %s\n", message);
+    }
+    wg_text_free(&out);
+    free(bytes);
+    return ok;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct command_info {
+    const char *name, *arguments;
+    bool built;
+    const char *summary, *text;
+} command_info;
+
+typedef struct option_info {
+    const char *name, *value;
+    unsigned commands;
+    const char *help;
+} option_info;
+
+static const command_info commands[WG_CMD_COUNT] = {
+#define WG_COMMAND(id, name, arguments, built, summary, text) {name, arguments, built, summary, text},
+#include "cli/options.def"
+#undef WG_COMMAND
+};
+
+#define WG_ON(id) (1u << WG_CMD_##id)
+static const option_info options[WG_OPT_COUNT] = {
+#define WG_OPTION(id, name, value, commands, help) {name, value, commands, help},
+#include "cli/options.def"
+#undef WG_OPTION
+};
+
+static const char exits[] =
+    "Exit status: 0 done; 1 usage or host error, or an expectation of a .tasm program that does not hold; 2 the "
+    "program did "
+    "something undefined or unimplemented; 3 hang; 4 findings (from check); 5 cycle limit; 130 interrupted. When "
+    "several apply: 1, then 3, 5, 2, 4.";
+
+/* Wraps at 100 columns, every line indented; the first line starts at column `at`. */
+static void wrap(wg_text *out, const char *text, unsigned indent, unsigned at)
+{
+    enum { WIDTH = 100 };
+    while (*text) {
+        size_t n = strcspn(text, " ");
+        unsigned columns = 0;
+        for (size_t i = 0; i < n; i++)
+            columns += ((unsigned char)text[i] & 0xC0) != 0x80;
+        if (at > indent && at + 1 + columns > WIDTH) {
+            wg_textf(out, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (at > indent) {
+            wg_text_add(out, " ", 1);
+            at++;
+        }
+        wg_text_add(out, text, n);
+        at += columns;
+        text += n;
+        text += strspn(text, " ");
+    }
+    wg_text_add(out, "\n", 1);
+}
+
+static void help_all(wg_text *out)
+{
+    wg_textf(out, "waitgate %s: a Tensix tile you can see into\n\nusage: waitgate COMMAND [options] …\n\n",
+             wg_version());
+    for (unsigned i = 0; i < WG_CMD_COUNT; i++)
+        if (commands[i].built)
+            wg_textf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
+    wg_textf(out,
+             "\n`waitgate COMMAND --help` lists the options of a command; `waitgate --version` says which this is.\n");
+}
+
+static void help_command(wg_text *out, unsigned command)
+{
+    const command_info *c = &commands[command];
+    wg_textf(out, "usage: waitgate %s [options] %s\n\n", c->name, c->arguments);
+    wrap(out, c->summary, 0, 0);
+    if (*c->text) {
+        wg_text_add(out, "\n", 1);
+        wrap(out, c->text, 0, 0);
+    }
+    wg_textf(out, "\noptions:\n");
+    for (unsigned i = 0; i < WG_OPT_COUNT; i++) {
+        if (!(options[i].commands >> command & 1))
+            continue;
+        wg_textf(out, "  --%s%s%s\n      ", options[i].name, options[i].value ? " " : "",
+                 options[i].value ? options[i].value : "");
+        wrap(out, options[i].help, 6, 6);
+    }
+    wg_text_add(out, "\n", 1);
+    wrap(out, exits, 0, 0);
+}
+
+void wg_args_markdown(wg_text *out)
+{
+    wg_textf(
+        out,
+        "# The command line\n\nThis page is made from the command line's own table (`waitgate --help-markdown`).\n\n");
+    wg_textf(out, "| Command | What it does |\n|---|---|\n");
+    for (unsigned i = 0; i < WG_CMD_COUNT; i++)
+        if (commands[i].built)
+            wg_textf(out, "| [`%s`](#waitgate-%s) | %s |\n", commands[i].name, commands[i].name, commands[i].summary);
+    wg_textf(
+        out,
+        "\n%s\n\nWith `WAITGATE_LOCKSTEP=1` in the environment every part of the machine is ticked in every "
+        "cycle; results are identical, only slower.\n\nCtrl-C ends a run with the report of its state. Output files "
+        "are replaced in one step when they are complete.\n",
+        exits);
+    for (unsigned i = 0; i < WG_CMD_COUNT; i++) {
+        if (!commands[i].built)
+            continue;
+        wg_textf(out, "\n## waitgate %s\n\n`waitgate %s [options] %s`: %s.\n\n", commands[i].name, commands[i].name,
+                 commands[i].arguments, commands[i].summary);
+        if (*commands[i].text)
+            wg_textf(out, "%s\n\n", commands[i].text);
+        wg_textf(out, "| Option | Meaning |\n|---|---|\n");
+        for (unsigned k = 0; k < WG_OPT_COUNT; k++) {
+            if (!(options[k].commands >> i & 1))
+                continue;
+            wg_textf(out, "| `--%s%s", options[k].name, options[k].value ? " " : "");
+            for (const char *p = options[k].value ? options[k].value : ""; *p; p++)
+                wg_textf(out, *p == '|' ? "\\|" : "%c", *p);
+            wg_textf(out, "` | %s |\n", options[k].help);
+        }
+    }
+}
+
+static bool usage(wg_text *error, int *status, const char *what, const char *word, const char *near, const char *prefix)
+{
+    wg_textf(error, "waitgate: %s `%s`", what, word);
+    if (near)
+        wg_textf(error, "; did you mean `%s%s`?", prefix, near);
+    wg_text_add(error, "\n", 1);
+    *status = WG_EXIT_ERROR;
+    return false;
+}
+
+static bool find_command(wg_args *args, const char *word, wg_text *error, int *status)
+{
+    wg_near near;
+    wg_near_begin(&near, word, strlen(word));
+    for (unsigned i = 0; i < WG_CMD_COUNT; i++) {
+        if (strcmp(commands[i].name, word) == 0) {
+            args->command = (wg_command)i;
+            if (commands[i].built)
+                return true;
+            wg_textf(error, "waitgate: `%s` (%s) is not built yet\n", word, commands[i].summary);
+            *status = WG_EXIT_ERROR;
+            return false;
+        }
+        if (commands[i].built)
+            wg_near_offer(&near, commands[i].name);
+    }
+    return usage(error, status, "there is no command", word, wg_near_best(&near), "");
+}
+
+/* `word` without its dashes, up to `length`: an option of this command, or WG_OPT_COUNT. */
+static wg_option find_option(unsigned command, const char *word, size_t length, wg_near *near)
+{
+    for (unsigned i = 0; i < WG_OPT_COUNT; i++) {
+        if (!(options[i].commands >> command & 1))
+            continue;
+        if (strlen(options[i].name) == length && memcmp(options[i].name, word, length) == 0)
+            return (wg_option)i;
+        wg_near_offer(near, options[i].name);
+    }
+    return WG_OPT_COUNT;
+}
+
+/* argv[at] is an option; returns how many arguments it took, 0 on error. */
+static int take_option(wg_args *args, int argc, char **argv, int at, wg_text *error, int *status)
+{
+    const char *word = argv[at] + strspn(argv[at], "-");
+    if (strcmp(argv[at], "-h") == 0)
+        word = "help";
+    if (strcmp(argv[at], "-o") == 0)
+        word = "output";
+    size_t length = strcspn(word, "=");
+    wg_near near;
+    wg_near_begin(&near, word, length);
+    wg_option option = find_option(args->command, word, length, &near);
+    if (option == WG_OPT_COUNT) {
+        wg_textf(error, "waitgate: `%s` has no option `%s`", commands[args->command].name, argv[at]);
+        if (wg_near_best(&near))
+            wg_textf(error, "; did you mean `--%s`?", wg_near_best(&near));
+        wg_text_add(error, "\n", 1);
+        *status = WG_EXIT_ERROR;
+        return 0;
+    }
+    const option_info *info = &options[option];
+    const char *value = "";
+    int taken = 1;
+    if (info->value && word[length] == '=') {
+        value = word + length + 1;
+    } else if (info->value && at + 1 < argc) {
+        value = argv[at + 1];
+        taken = 2;
+    } else if (info->value || word[length] == '=') {
+        wg_textf(error, "waitgate: --%s takes %s%s\n", info->name, info->value ? "a value: " : "no value",
+                 info->value ? info->value : "");
+        *status = WG_EXIT_ERROR;
+        return 0;
+    }
+    args->value[option] = value;
+    args->given[args->givens++] = (wg_given){option, value};
+    return taken;
+}
+
+bool wg_args_parse(wg_args *args, int argc, char **argv, wg_text *out, wg_text *error, int *status)
+{
+    memset(args, 0, sizeof *args);
+    *status = WG_EXIT_DONE;
+    if (argc < 2) {
+        help_all(error);
+        *status = WG_EXIT_ERROR;
+        return false;
+    }
+    const char *first = argv[1];
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "help") == 0) {
+        help_all(out);
+        return false;
+    }
+    if (strcmp(first, "--version") == 0) {
+        wg_textf(out, "waitgate %s\n", wg_version());
+        return false;
+    }
+    if (strcmp(first, "--help-markdown") == 0) {
+        wg_args_markdown(out);
+        return false;
+    }
+    if (*first == '-')
+        return usage(error, status, "a command comes first; there is no option", first, NULL, "");
+    if (!find_command(args, first, error, status))
+        return false;
+    args->given = calloc((size_t)argc, sizeof *args->given);
+    args->file = calloc((size_t)argc, sizeof *args->file);
+    if (!args->given || !args->file) {
+        wg_textf(error, "waitgate: out of memory\n");
+        *status = WG_EXIT_ERROR;
+        return false;
+    }
+    bool only_files = false;
+    for (int i = 2; i < argc;) {
+        if (!only_files && strcmp(argv[i], "--") == 0) {
+            only_files = true;
+            i++;
+        } else if (only_files || argv[i][0] != '-' || argv[i][1] == 0) {
+            args->file[args->files++] = argv[i++];
+        } else {
+            int taken = take_option(args, argc, argv, i, error, status);
+            if (!taken)
+                return false;
+            i += taken;
+        }
+    }
+    if (args->value[WG_OPT_HELP]) {
+        help_command(out, args->command);
+        return false;
+    }
+    return true;
+}
+
+void wg_args_free(wg_args *args)
+{
+    free(args->given);
+    free(args->file);
+    memset(args, 0, sizeof *args);
+}
+
+bool wg_args_arch(const wg_args *args, wg_arch_id *arch, wg_text *error)
+{
+    const char *text = args->value[WG_OPT_ARCH];
+    *arch = text && strcmp(text, "wh") == 0 ? WG_ARCH_WH : WG_ARCH_BH;
+    if (!text || *arch == WG_ARCH_WH || strcmp(text, "bh") == 0)
+        return true;
+    wg_textf(error, "waitgate: --arch: `%s` is neither bh nor wh\n", text);
+    return false;
+}

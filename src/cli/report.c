@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run did, for people and for programs. The JSON has a schema number; fields are only ever added. */
+#include "cli/session.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "isa/asm.h"
+
+enum { SCHEMA = 1 };
+
+static const char *const severity_names[] = {"note", "warning", "undefined", "unimplemented"};
+static const char *const ended_names[] = {"done", "until", "hang", "limit", "finding", "interrupted"};
+
+static bool expected(const wg_session *s, const char *code)
+{
+    for (size_t i = 0; s->has_tasm && i < s->tasm.expects; i++)
+        if (s->tasm.expect[i].kind == WG_EXPECT_FINDING && strcmp(s->tasm.expect[i].code, code) == 0)
+            return true;
+    return false;
+}
+
+static bool expects(const wg_session *s, wg_expect_kind kind)
+{
+    for (size_t i = 0; s->has_tasm && i < s->tasm.expects; i++)
+        if (s->tasm.expect[i].kind == kind)
+            return true;
+    return false;
+}
+
+/* When several apply: 1, then 3, 5, 2. What the program says it expects is no failure. */
+static int status_of(const wg_session *s)
+{
+    if (s->ended == WG_ENDED_INTERRUPT)
+        return WG_EXIT_INTERRUPTED;
+    if (!s->expectations_hold)
+        return WG_EXIT_ERROR;
+    if (s->ended == WG_ENDED_HUNG && !expects(s, WG_EXPECT_HANG))
+        return WG_EXIT_HANG;
+    if (s->ended == WG_ENDED_LIMIT && !expects(s, WG_EXPECT_LIMIT))
+        return WG_EXIT_LIMIT;
+    for (size_t i = 0; i < wg_finding_count(s->dev); i++) {
+        const wg_finding_info *info = wg_finding_info_at(wg_finding_at(s->dev, i)->code);
+        if (info->severity >= WG_SEVERITY_UNDEFINED && !expected(s, info->code))
+            return WG_EXIT_UNDEFINED;
+    }
+    return WG_EXIT_DONE;
+}
+
+/* The core whose program a finding's pc belongs to: its own, or that of the thread. */
+static unsigned core_of(const wg_finding *f)
+{
+    if (f->agent <= WG_AGENT_CORE_T2)
+        return f->agent;
+    return f->agent <= WG_AGENT_THREAD2 ? f->agent - (unsigned)WG_AGENT_THREAD0 + WG_CORE_T0 : (unsigned)WG_CORES;
+}
+
+static void finding_text(wg_session *s, const wg_finding *f, wg_text *out)
+{
+    const wg_finding_info *info = wg_finding_info_at(f->code);
+    char place[256], text[WG_DIS_MAX];
+    wg_textf(out, "%s: %s at cycle %llu", severity_names[info->severity], info->code, (unsigned long long)f->cycle);
+    if (f->agent < WG_AGENT_COUNT)
+        wg_textf(out, ", %s", wg_agent_name(f->agent));
+    if (f->count > 1)
+        wg_textf(out, ", %llu times", (unsigned long long)f->count);
+    wg_text_add(out, "\n", 1);
+    if (f->has_pc) {
+        wg_textf(out, "    at 0x%08x", f->pc);
+        if (*wg_place(s, core_of(f), f->pc, place, sizeof place))
+            wg_textf(out, " in %s", place);
+        wg_text_add(out, "\n", 1);
+    }
+    if (f->has_word)
+        wg_textf(out, "    0x%08x  %s\n", f->word, wg_insn_text(s, f->agent, f->pc, f->word, text, sizeof text));
+    if (f->detail[0])
+        wg_textf(out, "    %s\n", f->detail);
+    wg_textf(out, "    %s\n    %s (%s; `waitgate explain %s`)\n", info->cause, info->remedy, info->source, info->code);
+}
+
+static void finding_json(wg_session *s, const wg_finding *f, wg_json *j)
+{
+    const wg_finding_info *info = wg_finding_info_at(f->code);
+    char place[256], text[WG_DIS_MAX];
+    wg_json_open(j, NULL, '{');
+    wg_json_text(j, "code", info->code);
+    wg_json_text(j, "severity", severity_names[info->severity]);
+    wg_json_uint(j, "cycle", f->cycle);
+    wg_json_uint(j, "count", f->count);
+    wg_json_uint(j, "tile", f->tile);
+    wg_json_text(j, "who", f->agent < WG_AGENT_COUNT ? wg_agent_name(f->agent) : "");
+    if (f->has_pc) {
+        wg_json_hex(j, "pc", f->pc);
+        wg_elf *elf = core_of(f) < WG_CORES ? s->elf[core_of(f)] : NULL;
+        const wg_elf_symbol *function = elf ? wg_elf_function(elf, f->pc) : NULL;
+        wg_elf_line line;
+        if (function)
+            wg_json_text(j, "function", function->name);
+        if (elf && wg_elf_line_at(elf, f->pc, &line)) {
+            wg_json_text(j, "file", line.file);
+            wg_json_uint(j, "line", line.line);
+        }
+        wg_json_text(j, "place", wg_place(s, core_of(f), f->pc, place, sizeof place));
+    }
+    if (f->has_word) {
+        wg_json_hex(j, "word", f->word);
+        wg_json_text(j, "instruction", wg_insn_text(s, f->agent, f->pc, f->word, text, sizeof text));
+    }
+    wg_json_textf(j, "subject", "0x%llx", (unsigned long long)f->subject);
+    wg_json_textf(j, "value", "0x%llx", (unsigned long long)f->value);
+    wg_json_text(j, "detail", f->detail);
+    wg_json_text(j, "cause", info->cause);
+    wg_json_text(j, "remedy", info->remedy);
+    wg_json_text(j, "source", info->source);
+    wg_json_close(j, '}');
+}
+
+static bool track_used(const wg_stats *stats, unsigned track)
+{
+    uint64_t quiet =
+        stats->cycles[track][WG_DOING_IDLE] + (wg_track_is_core(track) ? stats->cycles[track][WG_DOING_RESET] : 0);
+    return quiet != stats->to - stats->from;
+}
+
+void wg_report_stats(const wg_session *s, wg_text *out)
+{
+    const wg_stats *stats = s->stats;
+    uint64_t length = stats->to - stats->from;
+    char room[64];
+    wg_textf(out, "\nwhere %llu cycles went\n", (unsigned long long)length);
+    for (unsigned track = 0; track < WG_TRACKS; track++) {
+        if (!track_used(stats, track))
+            continue;
+        wg_textf(out, "  %-18s", wg_agent_name(track));
+        if (wg_track_is_core(track)) {
+            wg_core_info info;
+            if (wg_core_state(s->dev, (wg_core_id)track, &info) == WG_OK)
+                wg_textf(out, " %llu instructions", (unsigned long long)info.instructions);
+        } else if (wg_track_is_thread(track)) {
+            unsigned thread = track - WG_AGENT_THREAD0;
+            wg_textf(out, " %llu pushed, %llu made by expansion, %llu passed the gate",
+                     (unsigned long long)stats->pushed[thread], (unsigned long long)stats->expanded[thread],
+                     (unsigned long long)stats->issued[track]);
+            if (stats->lost[thread])
+                wg_textf(out, ", %llu lost", (unsigned long long)stats->lost[thread]);
+        } else {
+            wg_textf(out, " %llu instructions", (unsigned long long)stats->issued[track]);
+        }
+        wg_text_add(out, "\n", 1);
+        for (unsigned doing = 0; doing < WG_DOINGS; doing++) {
+            uint64_t cycles = stats->cycles[track][doing];
+            if (cycles)
+                wg_textf(out, "    %12llu %5.1f%%  %-22s %s\n", (unsigned long long)cycles,
+                         length ? 100.0 * (double)cycles / (double)length : 0.0,
+                         wg_doing_name(track, doing, room, sizeof room), wg_doing_text(track, doing));
+        }
+    }
+}
+
+static void stats_json(const wg_session *s, wg_json *j)
+{
+    const wg_stats *stats = s->stats;
+    char room[64];
+    wg_json_open(j, "stats", '{');
+    wg_json_uint(j, "cycles", stats->to - stats->from);
+    wg_json_open(j, "tracks", '[');
+    for (unsigned track = 0; track < WG_TRACKS; track++) {
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "name", wg_agent_name(track));
+        wg_json_text(j, "kind", wg_track_is_core(track) ? "core" : wg_track_is_thread(track) ? "thread" : "unit");
+        if (!wg_track_is_core(track))
+            wg_json_uint(j, "issued", stats->issued[track]);
+        wg_json_open(j, "cycles", '{');
+        for (unsigned doing = 0; doing < WG_DOINGS; doing++)
+            if (stats->cycles[track][doing])
+                wg_json_uint(j, wg_doing_name(track, doing, room, sizeof room), stats->cycles[track][doing]);
+        wg_json_close(j, '}');
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    wg_json_close(j, '}');
+}
+
+/* One character per state: '.' nothing, '#' at work, '-' reset, '_' parked, 'p' polling, letters for stalls. */
+typedef struct legend {
+    char letter[WG_DOINGS];
+    unsigned letters;
+} legend;
+
+static char letter_of(legend *l, unsigned doing)
+{
+    static const char fixed[WG_DOING_STALL] = {'.', '#', '-', '_', 'p'};
+    static const char letters[] = "abcdefghijklmnoqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    if (doing < WG_DOING_STALL)
+        return fixed[doing];
+    if (!l->letter[doing])
+        l->letter[doing] = letters[l->letters++ % (sizeof letters - 1)];
+    return l->letter[doing];
+}
+
+static unsigned colour_of(unsigned doing)
+{
+    static const uint8_t colours[] = {196, 202, 208, 214, 220, 199, 201, 93,  99, 45,
+                                      39,  33,  141, 178, 172, 167, 131, 125, 69, 75};
+    if (doing == WG_DOING_WORK)
+        return 34;
+    if (doing < WG_DOING_STALL)
+        return 240;
+    return colours[(doing - WG_DOING_STALL) % (sizeof colours / sizeof *colours)];
+}
+
+void wg_report_timeline(const wg_session *s, wg_text *out, bool colour)
+{
+    const wg_timeline *t = s->timeline;
+    enum { LABEL = 20 };
+    uint64_t length = t->to - t->from;
+    unsigned width = wg_terminal_width(), columns = width > LABEL + 20 ? width - LABEL - 1 : 20;
+    if (length < columns)
+        columns = (unsigned)length;
+    legend l = {0};
+    bool used[WG_DOINGS] = {false};
+    if (!columns)
+        return;
+    wg_textf(out, "\ncycles %llu to %llu, %.4g per column\n", (unsigned long long)t->from, (unsigned long long)t->to,
+             (double)length / (double)columns);
+    for (unsigned track = 0; track < WG_TRACKS; track++) {
+        unsigned doing = 0;
+        if (wg_timeline_quiet(t, track))
+            continue;
+        wg_textf(out, "%-*s", LABEL, wg_agent_name(track));
+        unsigned last = WG_DOINGS;
+        for (unsigned c = 0; c < columns; c++) {
+            if (!wg_timeline_at(t, track, c, columns, &doing))
+                doing = WG_DOING_IDLE;
+            used[doing] = true;
+            if (colour && doing != last)
+                wg_textf(out, "\033[38;5;%um", colour_of(doing));
+            last = doing;
+            wg_textf(out, "%c", letter_of(&l, doing));
+        }
+        wg_textf(out, "%s\n", colour ? "\033[0m" : "");
+    }
+    static const char *const fixed[WG_DOING_STALL] = {"nothing to do", "at work", "in reset", "parked", "polling"};
+    for (unsigned doing = 0; doing < WG_DOINGS; doing++) {
+        if (!used[doing])
+            continue;
+        if (colour)
+            wg_textf(out, "  \033[38;5;%um%c\033[0m %s\n", colour_of(doing), letter_of(&l, doing),
+                     doing < WG_DOING_STALL ? fixed[doing] : wg_stall_text(doing - WG_DOING_STALL));
+        else
+            wg_textf(out, "  %c %s\n", letter_of(&l, doing),
+                     doing < WG_DOING_STALL ? fixed[doing] : wg_stall_text(doing - WG_DOING_STALL));
+    }
+}
+
+static void expectations_text(const wg_session *s, bool quiet, wg_text *out)
+{
+    size_t hold = 0;
+    for (size_t i = 0; i < s->tasm.expects; i++) {
+        const wg_expect *e = &s->tasm.expect[i];
+        hold += s->expect_holds[i];
+        if (s->expect_holds[i] && !quiet)
+            wg_textf(out, "  ok    %s\n", e->text);
+        else if (!s->expect_holds[i])
+            wg_textf(out, "  FAIL  %s: %s (%s:%u)\n", e->text, wg_text_of(&s->expect_found[i]), s->tasm.name, e->line);
+    }
+    if (!quiet || hold != s->tasm.expects)
+        wg_textf(out, "%zu of %zu expectations hold\n", hold, s->tasm.expects);
+}
+
+static void report_text(wg_session *s, int status, wg_text *out)
+{
+    static const char *const sentence[] = {
+        "done", "done, as --until says,", "hangs", "stopped by --max-cycles", "stopped by a finding", "interrupted"};
+    bool quiet = s->args->value[WG_OPT_QUIET] != NULL;
+    if (!quiet || status != WG_EXIT_DONE)
+        wg_textf(out, "%s: %s after %llu cycles (%s)\n", s->title, sentence[s->ended],
+                 (unsigned long long)wg_cycle(s->dev), wg_arch_title(s->desc.arch));
+    for (size_t i = 0; i < wg_finding_count(s->dev); i++) {
+        const wg_finding *f = wg_finding_at(s->dev, i);
+        if (!quiet || !expected(s, wg_finding_info_at(f->code)->code))
+            finding_text(s, f, out);
+    }
+    if (s->has_tasm && s->tasm.expects)
+        expectations_text(s, quiet, out);
+    if (s->hang && !(s->ended == WG_ENDED_HUNG && expects(s, WG_EXPECT_HANG) && quiet))
+        wg_report_hang(s, out);
+    if (s->stats)
+        wg_report_stats(s, out);
+    if (s->timeline)
+        wg_report_timeline(s, out, isatty(STDOUT_FILENO));
+}
+
+static void cores_json(wg_session *s, wg_json *j)
+{
+    wg_json_open(j, "cores", '[');
+    for (unsigned i = 0; i < WG_CORES; i++) {
+        wg_core_info info;
+        if (wg_core_state(s->dev, (wg_core_id)i, &info) != WG_OK)
+            continue;
+        char place[256];
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "name", wg_agent_name(i));
+        wg_json_bool(j, "in_reset", info.in_reset);
+        wg_json_bool(j, "parked", info.parked);
+        wg_json_hex(j, "pc", info.pc);
+        wg_json_text(j, "place", wg_place(s, i, info.pc, place, sizeof place));
+        wg_json_uint(j, "instructions", info.instructions);
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+}
+
+static void report_json(wg_session *s, int status, wg_text *out)
+{
+    wg_json json = {.out = out}, *j = &json;
+    wg_json_open(j, NULL, '{');
+    wg_json_uint(j, "schema", SCHEMA);
+    wg_json_text(j, "waitgate", wg_version());
+    wg_json_text(j, "program", s->title);
+    wg_json_text(j, "arch", s->desc.arch == WG_ARCH_WH ? "wh" : "bh");
+    wg_json_text(j, "profile", s->desc.profile == WG_PROFILE_SILICON ? "silicon" : "documented");
+    wg_json_uint(j, "seed", s->desc.seed);
+    wg_json_text(j, "result", ended_names[s->ended]);
+    wg_json_uint(j, "status", (uint64_t)status);
+    wg_json_uint(j, "cycles", wg_cycle(s->dev));
+    cores_json(s, j);
+    wg_json_open(j, "findings", '[');
+    for (size_t i = 0; i < wg_finding_count(s->dev); i++)
+        finding_json(s, wg_finding_at(s->dev, i), j);
+    wg_json_close(j, ']');
+    if (s->has_tasm) {
+        wg_json_open(j, "expectations", '[');
+        for (size_t i = 0; i < s->tasm.expects; i++) {
+            wg_json_open(j, NULL, '{');
+            wg_json_text(j, "text", s->tasm.expect[i].text);
+            wg_json_uint(j, "line", s->tasm.expect[i].line);
+            wg_json_bool(j, "holds", s->expect_holds[i]);
+            wg_json_text(j, "found", wg_text_of(&s->expect_found[i]));
+            wg_json_close(j, '}');
+        }
+        wg_json_close(j, ']');
+    }
+    if (s->hang)
+        wg_report_hang_json(s, j);
+    if (s->stats)
+        stats_json(s, j);
+    wg_json_close(j, '}');
+}
+
+int wg_report_run(wg_session *s, wg_text *out)
+{
+    int status = status_of(s);
+    if (s->args->value[WG_OPT_JSON])
+        report_json(s, status, out);
+    else
+        report_text(s, status, out);
+    return status;
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/rvdis.h"
+#include "isa/asm.h"
+
+const char *wg_arch_title(wg_arch_id arch) { return arch == WG_ARCH_WH ? "Wormhole B0" : "Blackhole A0"; }
+
+static bool complain(wg_text *error, const char *option, const char *value, const char *want)
+{
+    wg_textf(error, "waitgate: --%s: `%s` is not %s\n", option, value, want);
+    return false;
+}
+
+static bool number_option(const wg_args *args, wg_option option, const char *name, uint64_t *value, wg_text *error)
+{
+    const char *text = args->value[option];
+    if (text && !wg_parse_number(text, strlen(text), value))
+        return complain(error, name, text, "a number");
+    return true;
+}
+
+/* One of the words in `choices`; the index goes to *value. */
+static bool choice_option(const wg_args *args, wg_option option, const char *name, const char *const *choices,
+                          unsigned count, unsigned *value, wg_text *error)
+{
+    const char *text = args->value[option];
+    if (!text)
+        return true;
+    wg_near near;
+    wg_near_begin(&near, text, strlen(text));
+    for (unsigned i = 0; i < count; i++) {
+        if (strcmp(choices[i], text) == 0) {
+            *value = i;
+            return true;
+        }
+        wg_near_offer(&near, choices[i]);
+    }
+    wg_textf(error, "waitgate: --%s: `%s` is none of", name, text);
+    for (unsigned i = 0; i < count; i++)
+        wg_textf(error, "%s %s", i ? "," : "", choices[i]);
+    if (wg_near_best(&near))
+        wg_textf(error, "; did you mean `%s`?", wg_near_best(&near));
+    wg_text_add(error, "\n", 1);
+    return false;
+}
+
+static bool read_options(wg_session *s, wg_text *error)
+{
+    static const char *const profiles[] = {"documented", "silicon"};
+    const wg_args *a = s->args;
+    unsigned profile = WG_PROFILE_DOCUMENTED;
+    s->max_cycles = UINT64_MAX;
+    s->desc = (wg_device_desc){.struct_size = sizeof s->desc};
+    if (!wg_args_arch(a, &s->desc.arch, error) ||
+        !choice_option(a, WG_OPT_PROFILE, "profile", profiles, 2, &profile, error) ||
+        !number_option(a, WG_OPT_MAX_CYCLES, "max-cycles", &s->max_cycles, error) ||
+        !number_option(a, WG_OPT_SEED, "seed", &s->desc.seed, error))
+        return false;
+    const char *lockstep = getenv("WAITGATE_LOCKSTEP");
+    s->desc.lockstep = lockstep && *lockstep && strcmp(lockstep, "0") != 0;
+    s->desc.profile = (wg_profile)profile;
+    return true;
+}
+
+static bool read_tasm(wg_session *s, const char *path, wg_text *error)
+{
+    char message[512];
+    size_t size;
+    if (s->has_tasm) {
+        wg_textf(error, "waitgate: a run takes one .tasm program; `%s` is a second\n", path);
+        return false;
+    }
+    s->tasm_source = wg_file_read(path, &size, message, sizeof message);
+    if (!s->tasm_source) {
+        wg_textf(error, "waitgate: %s\n", message);
+        return false;
+    }
+    s->has_tasm = true;
+    bool ok = wg_tasm_parse(&s->tasm, path, (const char *)s->tasm_source, size, s->desc.arch);
+    ok = ok && wg_tasm_link(&s->tasm);
+    if (!ok) {
+        wg_tasm_report(&s->tasm, error);
+        return false;
+    }
+    if (s->args->value[WG_OPT_ARCH] && s->tasm.arch != s->desc.arch) {
+        wg_textf(error, "waitgate: %s is for %s, and --arch asks for %s\n", path, wg_arch_title(s->tasm.arch),
+                 wg_arch_title(s->desc.arch));
+        return false;
+    }
+    s->desc.arch = s->tasm.arch;
+    for (unsigned i = 0; i < WG_CORES; i++)
+        if (s->tasm.core[i].elf) {
+            s->elf[i] = s->tasm.core[i].elf;
+            s->borrowed[i] = true;
+        }
+    return true;
+}
+
+static bool read_elf(wg_session *s, unsigned core, const char *path, wg_text *error)
+{
+    char message[512];
+    if (s->elf[core]) {
+        wg_textf(error, "waitgate: core %s has a program already; `%s` is a second\n", wg_agent_name(core), path);
+        return false;
+    }
+    s->elf[core] = wg_elf_open_file(path, message, sizeof message);
+    if (!s->elf[core])
+        wg_textf(error, "waitgate: %s\n", message);
+    return s->elf[core] != NULL;
+}
+
+/* The core that a file's name speaks of, WG_CORES if none. */
+static unsigned core_of_name(const char *path)
+{
+    static const char *const names[WG_CORES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
+    static const char *const roles[WG_THREADS] = {"unpack", "math", "pack"};
+    const char *base = strrchr(path, '/');
+    base = base ? base + 1 : path;
+    for (unsigned i = WG_CORES; i-- > 0;)
+        if (strstr(base, names[i]))
+            return i;
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (strncmp(base, roles[i], strlen(roles[i])) == 0)
+            return WG_CORE_T0 + i;
+    return WG_CORES;
+}
+
+static bool is_tasm(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 5 && strcmp(path + n - 5, ".tasm") == 0;
+}
+
+static bool read_files(wg_session *s, wg_text *error)
+{
+    static const wg_option core_option[WG_CORES] = {WG_OPT_BRISC, WG_OPT_NCRISC, WG_OPT_TRISC0, WG_OPT_TRISC1,
+                                                    WG_OPT_TRISC2};
+    for (size_t i = 0; i < s->args->files; i++) {
+        const char *path = s->args->file[i];
+        if (!s->title)
+            s->title = path;
+        if (is_tasm(path) || strcmp(path, "-") == 0) {
+            if (!read_tasm(s, path, error))
+                return false;
+            continue;
+        }
+        unsigned core = core_of_name(path);
+        if (core == WG_CORES) {
+            wg_textf(error,
+                     "waitgate: which core is `%s` for? Say --brisc, --ncrisc, --trisc0, --trisc1 or --trisc2 (or "
+                     "name the file so); a Tensix program ends in .tasm\n",
+                     path);
+            return false;
+        }
+        if (!read_elf(s, core, path, error))
+            return false;
+    }
+    for (unsigned i = 0; i < WG_CORES; i++) {
+        const char *path = s->args->value[core_option[i]];
+        if (path && !read_elf(s, i, path, error))
+            return false;
+        if (path && !s->title)
+            s->title = path;
+    }
+    if (!s->title) {
+        wg_textf(error, "waitgate: nothing to run; give a .tasm program or ELF files\n");
+        return false;
+    }
+    return true;
+}
+
+static bool read_release(wg_session *s, wg_text *error)
+{
+    const char *list = s->args->value[WG_OPT_RELEASE];
+    for (unsigned i = 0; !list && i < WG_CORES; i++)
+        s->release |= (unsigned)(s->elf[i] != NULL) << i;
+    while (list && *list) {
+        static const char *const names[WG_CORES] = {"b", "nc", "t0", "t1", "t2"};
+        size_t n = strcspn(list, ",");
+        unsigned core = 0;
+        while (core < WG_CORES && !(strlen(names[core]) == n && strncasecmp(names[core], list, n) == 0))
+            core++;
+        if (core == WG_CORES)
+            return complain(error, "release", s->args->value[WG_OPT_RELEASE], "a list of b, nc, t0, t1, t2");
+        s->release |= 1u << core;
+        list += n + (list[n] == ',');
+    }
+    return true;
+}
+
+static bool watch(wg_session *s, uint64_t kinds, wg_observer_fn fn, void *user, wg_text *error)
+{
+    if (wg_observe(s->dev, kinds, fn, user, NULL) == WG_OK)
+        return true;
+    wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
+    return false;
+}
+
+static bool write_stream(void *user, const char *text, size_t bytes) { return fwrite(text, 1, bytes, user) == bytes; }
+
+static bool open_sink(wg_session *s, const char *path, wg_file_out *file, wg_sink_out *out, wg_text *error)
+{
+    char message[512];
+    if (!wg_file_begin(file, path, message, sizeof message)) {
+        wg_textf(error, "waitgate: %s\n", message);
+        return false;
+    }
+    out->write = write_stream;
+    out->write_user = file->stream;
+    out->text = wg_insn_text;
+    out->text_user = s;
+    return true;
+}
+
+static unsigned held_cores(const wg_session *s)
+{
+    unsigned held = 0;
+    for (unsigned i = 0; i < WG_CORES; i++) {
+        wg_core_info info;
+        if (wg_core_state(s->dev, (wg_core_id)i, &info) == WG_OK && info.in_reset)
+            held |= 1u << i;
+    }
+    return held;
+}
+
+static bool open_sinks(wg_session *s, wg_text *error)
+{
+    const wg_args *a = s->args;
+    const char *trace = a->value[WG_OPT_TRACE_FILE];
+    if (a->command == WG_CMD_TRACE)
+        trace = a->value[WG_OPT_OUTPUT] ? a->value[WG_OPT_OUTPUT] : "trace.json";
+    if ((a->value[WG_OPT_STATS] && !(s->stats = calloc(1, sizeof *s->stats))) ||
+        (a->value[WG_OPT_TIMELINE] && !(s->timeline = calloc(1, sizeof *s->timeline))) ||
+        (a->value[WG_OPT_LOG] && !(s->log = calloc(1, sizeof *s->log))) ||
+        (trace && !(s->trace = calloc(1, sizeof *s->trace)))) {
+        wg_textf(error, "waitgate: out of memory\n");
+        return false;
+    }
+    if (s->log && !open_sink(s, a->value[WG_OPT_LOG], &s->log_file, &s->log->out, error))
+        return false;
+    if (s->trace && !open_sink(s, trace, &s->trace_file, &s->trace->out, error))
+        return false;
+    uint64_t now = wg_cycle(s->dev);
+    unsigned held = held_cores(s);
+    if (s->stats)
+        wg_stats_begin(s->stats, now, held);
+    if (s->timeline)
+        wg_timeline_begin(s->timeline, now, held);
+    if (s->trace)
+        wg_trace_begin(s->trace, now, held, s->desc.arch == WG_ARCH_WH ? "wh" : "bh");
+    return watch(s, WG_HISTORY_EVENTS, wg_history_event, &s->history, error) &&
+           (!s->stats || watch(s, WG_STATS_EVENTS, wg_stats_event, s->stats, error)) &&
+           (!s->timeline || watch(s, WG_TRACKS_EVENTS, wg_timeline_event, s->timeline, error)) &&
+           (!s->log || watch(s, WG_COMMIT_LOG_EVENTS, wg_commit_log_event, s->log, error)) &&
+           (!s->trace || watch(s, WG_TRACE_EVENTS, wg_trace_event, s->trace, error));
+}
+
+/* ADDR=VALUE[/MASK] */
+static bool set_until(wg_session *s, wg_text *error)
+{
+    const char *text = s->args->value[WG_OPT_UNTIL];
+    if (!text)
+        return true;
+    size_t equals = strcspn(text, "="), slash = strcspn(text, "/");
+    uint64_t address, value, mask = UINT32_MAX;
+    if (!text[equals] || !wg_parse_number(text, equals, &address) || slash < equals ||
+        !wg_parse_number(text + equals + 1, slash - equals - 1, &value) ||
+        (text[slash] && !wg_parse_number(text + slash + 1, strlen(text + slash + 1), &mask)) || address > UINT32_MAX ||
+        value > UINT32_MAX || mask > UINT32_MAX || mask == 0)
+        return complain(error, "until", text, "ADDR=VALUE or ADDR=VALUE/MASK");
+    if (wg_until(s->dev, (uint32_t)address, (uint32_t)value, (uint32_t)mask) == WG_OK)
+        return true;
+    wg_textf(error, "waitgate: --until: %s\n", wg_error(s->dev));
+    return false;
+}
+
+bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error)
+{
+    static const char *const severities[] = {"note", "warning", "undefined", "unimplemented"};
+    *s = (wg_session){.args = args, .expectations_hold = true};
+    unsigned stop_on = WG_SEVERITY_NEVER;
+    if (!read_options(s, error) || !read_files(s, error) || !read_release(s, error) ||
+        !choice_option(args, WG_OPT_STOP_ON, "stop-on", severities, 4, &stop_on, error))
+        return false;
+    wg_status status = wg_create(&s->desc, &s->dev);
+    if (status != WG_OK) {
+        wg_textf(error, "waitgate: %s\n", wg_status_text(status));
+        return false;
+    }
+    wg_stop_on(s->dev, (wg_severity)stop_on);
+    if (!set_until(s, error) || !open_sinks(s, error))
+        return false;
+    for (size_t i = 0; i < args->givens; i++)
+        if (args->given[i].option == WG_OPT_LOAD && !wg_load_memory(s, args->given[i].value, error))
+            return false;
+    return wg_load_programs(s, error);
+}
+
+static bool close_sink(wg_session *s, wg_file_out *file, wg_sink_out *out, wg_text *error)
+{
+    char message[512];
+    (void)s;
+    wg_sink_flush(out);
+    bool failed = out->failed;
+    if (!wg_file_commit(file, message, sizeof message) || failed) {
+        wg_textf(error, "waitgate: %s\n", failed ? "the log or trace could not be written" : message);
+        return false;
+    }
+    return true;
+}
+
+bool wg_session_run(wg_session *s, wg_text *error)
+{
+    if (!wg_drive(s, error))
+        return false;
+    uint64_t now = wg_cycle(s->dev);
+    if (s->stats)
+        wg_stats_end(s->stats, now);
+    if (s->timeline)
+        wg_timeline_end(s->timeline, now);
+    if (s->trace)
+        wg_trace_end(s->trace, now);
+    if ((s->trace && !close_sink(s, &s->trace_file, &s->trace->out, error)) ||
+        (s->log && !close_sink(s, &s->log_file, &s->log->out, error)))
+        return false;
+    if (s->ended == WG_ENDED_HUNG || s->ended == WG_ENDED_INTERRUPT) {
+        if (!(s->hang = calloc(1, sizeof *s->hang))) {
+            wg_textf(error, "waitgate: out of memory\n");
+            return false;
+        }
+        wg_hang_inspect(s->dev, &s->history, s->ended == WG_ENDED_HUNG, s->hang);
+    }
+    if (s->has_tasm && s->tasm.expects) {
+        s->expect_holds = calloc(s->tasm.expects, sizeof *s->expect_holds);
+        s->expect_found = calloc(s->tasm.expects, sizeof *s->expect_found);
+        if (!s->expect_holds || !s->expect_found) {
+            wg_textf(error, "waitgate: out of memory\n");
+            return false;
+        }
+        s->expectations_hold = wg_check_expectations(s);
+    }
+    return true;
+}
+
+bool wg_session_dump(wg_session *s, wg_text *error)
+{
+    for (size_t i = 0; i < s->args->givens; i++)
+        if (s->args->given[i].option == WG_OPT_DUMP && !wg_dump_memory(s, s->args->given[i].value, error))
+            return false;
+    return true;
+}
+
+void wg_session_close(wg_session *s)
+{
+    wg_destroy(s->dev);
+    wg_file_abandon(&s->log_file);
+    wg_file_abandon(&s->trace_file);
+    for (unsigned i = 0; i < WG_CORES; i++)
+        if (!s->borrowed[i])
+            wg_elf_close(s->elf[i]);
+    for (size_t i = 0; s->expect_found && i < s->tasm.expects; i++)
+        wg_text_free(&s->expect_found[i]);
+    if (s->has_tasm)
+        wg_tasm_free(&s->tasm);
+    free(s->tasm_source);
+    free(s->expect_holds);
+    free(s->expect_found);
+    free(s->stats);
+    free(s->timeline);
+    free(s->log);
+    free(s->trace);
+    free(s->hang);
+    memset(s, 0, sizeof *s);
+}
+
+const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes)
+{
+    room[0] = 0;
+    wg_elf *elf = core < WG_CORES ? s->elf[core] : NULL;
+    if (!elf)
+        return room;
+    const wg_elf_symbol *symbol = wg_elf_function(elf, pc);
+    wg_elf_line line;
+    size_t used = 0;
+    if (symbol && pc != symbol->address)
+        used = (size_t)snprintf(room, bytes, "%s+0x%x", symbol->name, pc - symbol->address);
+    else if (symbol)
+        used = (size_t)snprintf(room, bytes, "%s", symbol->name);
+    if (used < bytes && wg_elf_line_at(elf, pc, &line))
+        snprintf(room + used, bytes - used, "%s(%s:%u)", used ? " " : "", line.file, line.line);
+    return room;
+}
+
+const char *wg_insn_text(void *session, unsigned agent, uint32_t pc, uint32_t word, char *room, size_t bytes)
+{
+    const wg_session *s = session;
+    /* Every fetched word without the two low bits set is a .ttinsn (PIPE-09). */
+    if (agent > WG_AGENT_CORE_T2)
+        wg_disassemble(s->desc.arch, word, 0, room, bytes);
+    else if ((word & 3) != 3)
+        wg_disassemble(s->desc.arch, wg_ttinsn_decode(word), 0, room, bytes);
+    else
+        wg_riscv_text(pc, word, WG_RVDIS_ALIASES, room, bytes);
+    for (char *p = room; *p; p++)
+        if (*p == '\t')
+            *p = ' ';
+    return room;
+}

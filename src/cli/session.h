@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run from the command line: a device, its programs with their symbols, and the sinks that watch.
+ *
+ *     options, files ──open──► device, programs ──run──► result ──report──► text or JSON, exit status
+ */
+#ifndef WG_SESSION_H
+#define WG_SESSION_H
+
+#include "cli/options.h"
+#include "cli/tasm.h"
+#include "explain/hang.h"
+#include "observe/sinks.h"
+
+/* How a run ended; wg_stop with what only the command line knows. */
+typedef enum wg_ended {
+    WG_ENDED_DONE,
+    WG_ENDED_UNTIL,
+    WG_ENDED_HUNG,
+    WG_ENDED_LIMIT,
+    WG_ENDED_FINDING,
+    WG_ENDED_INTERRUPT
+} wg_ended;
+
+typedef struct wg_session {
+    const wg_args *args;
+    wg_device *dev;
+    wg_device_desc desc;
+    const char *title;     /* the first file's name */
+    wg_elf *elf[WG_CORES]; /* NULL: none; those of a .tasm program are borrowed */
+    bool borrowed[WG_CORES];
+    unsigned release; /* bit i: release core i */
+    bool has_tasm;
+    wg_tasm tasm;
+    uint8_t *tasm_source;
+    uint64_t max_cycles; /* UINT64_MAX: no limit */
+
+    wg_history history;
+    wg_stats *stats;
+    wg_timeline *timeline;
+    wg_commit_log *log;
+    wg_trace *trace;
+    wg_file_out log_file, trace_file;
+
+    wg_ended ended;
+    wg_hang *hang;         /* filled when the run hung or was interrupted */
+    bool *expect_holds;    /* per expectation of the program */
+    wg_text *expect_found; /* what was found instead */
+    bool expectations_hold;
+} wg_session;
+
+/* Each of these complains into `error` and gives false. */
+bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error);
+bool wg_session_run(wg_session *s, wg_text *error);
+bool wg_session_dump(wg_session *s, wg_text *error); /* --dump */
+void wg_session_close(wg_session *s);
+
+/* load.c: programs and memory into the device. */
+bool wg_load_programs(wg_session *s, wg_text *error);
+bool wg_load_memory(wg_session *s, const char *what, wg_text *error);
+bool wg_dump_memory(wg_session *s, const char *what, wg_text *error);
+
+/* drive.c: time passes. */
+bool wg_drive(wg_session *s, wg_text *error);
+
+/* expect.c */
+bool wg_check_expectations(wg_session *s);
+
+/* report.c, hang_text.c: what happened. Returns the exit status. */
+int wg_report_run(wg_session *s, wg_text *out);
+void wg_report_stats(const wg_session *s, wg_text *out);
+void wg_report_timeline(const wg_session *s, wg_text *out, bool colour);
+void wg_report_hang(wg_session *s, wg_text *out);
+void wg_report_hang_json(wg_session *s, wg_json *j);
+/* "compute_tile+0x1c (kernel.cc:42)", or "" if nothing is known. Returns `room`. */
+const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes);
+/* The instruction of a core or thread as text. */
+const char *wg_insn_text(void *session, unsigned agent, uint32_t pc, uint32_t word, char *room, size_t bytes);
+const char *wg_arch_title(wg_arch_id arch);
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool reserve(wg_text *t, size_t more)
+{
+    if (t->failed)
+        return false;
+    if (t->room - t->size > more)
+        return true;
+    size_t room = t->room ? t->room : 256;
+    while (room - t->size <= more)
+        room *= 2;
+    char *data = realloc(t->data, room);
+    if (!data) {
+        t->failed = true;
+        return false;
+    }
+    t->data = data;
+    t->room = room;
+    return true;
+}
+
+void wg_text_add(wg_text *t, const void *bytes, size_t count)
+{
+    if (!reserve(t, count))
+        return;
+    memcpy(t->data + t->size, bytes, count);
+    t->size += count;
+    t->data[t->size] = 0;
+}
+
+void wg_textf(wg_text *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (n < 0 || !reserve(t, (size_t)n))
+        return;
+    va_start(args, format);
+    vsnprintf(t->data + t->size, t->room - t->size, format, args);
+    va_end(args);
+    t->size += (size_t)n;
+}
+
+void wg_text_free(wg_text *t)
+{
+    free(t->data);
+    *t = (wg_text){0};
+}
+
+const char *wg_text_of(const wg_text *t) { return t->data ? t->data : ""; }
+
+static void quoted(wg_text *out, const char *text)
+{
+    wg_text_add(out, "\"", 1);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            wg_textf(out, "\\%c", c);
+        else if (c == '\n')
+            wg_text_add(out, "\\n", 2);
+        else if (c < 0x20)
+            wg_textf(out, "\\u%04x", c);
+        else
+            wg_text_add(out, text, 1);
+    }
+    wg_text_add(out, "\"", 1);
+}
+
+static void lead(wg_json *j, const char *key)
+{
+    if (j->depth) {
+        wg_textf(j->out, "%s\n%*s", j->filled[j->depth] ? "," : "", (int)j->depth * 2, "");
+        j->filled[j->depth] = true;
+    }
+    if (key) {
+        quoted(j->out, key);
+        wg_text_add(j->out, ": ", 2);
+    }
+}
+
+void wg_json_open(wg_json *j, const char *key, char bracket)
+{
+    lead(j, key);
+    wg_text_add(j->out, &bracket, 1);
+    if (j->depth + 1 < sizeof j->filled / sizeof *j->filled)
+        j->filled[++j->depth] = false;
+}
+
+void wg_json_close(wg_json *j, char bracket)
+{
+    bool filled = j->filled[j->depth];
+    j->depth--;
+    if (filled)
+        wg_textf(j->out, "\n%*s", (int)j->depth * 2, "");
+    wg_text_add(j->out, &bracket, 1);
+    if (j->depth == 0)
+        wg_text_add(j->out, "\n", 1);
+}
+
+void wg_json_text(wg_json *j, const char *key, const char *value)
+{
+    lead(j, key);
+    quoted(j->out, value);
+}
+
+void wg_json_textf(wg_json *j, const char *key, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    wg_json_text(j, key, text);
+}
+
+void wg_json_uint(wg_json *j, const char *key, uint64_t value)
+{
+    lead(j, key);
+    wg_textf(j->out, "%llu", (unsigned long long)value);
+}
+
+void wg_json_hex(wg_json *j, const char *key, uint32_t value) { wg_json_textf(j, key, "0x%08x", value); }
+
+void wg_json_bool(wg_json *j, const char *key, bool value)
+{
+    lead(j, key);
+    wg_textf(j->out, "%s", value ? "true" : "false");
+}
+
+uint8_t *wg_file_read(const char *path, size_t *size, char *error, size_t error_bytes)
+{
+    bool standard = strcmp(path, "-") == 0;
+    FILE *f = standard ? stdin : fopen(path, "rb");
+    wg_text all = {0};
+    struct stat info;
+    if (!f || (!standard && fstat(fileno(f), &info) == 0 && S_ISDIR(info.st_mode))) {
+        snprintf(error, error_bytes, "%s: %s", path, f ? "is a directory" : strerror(errno));
+        if (f)
+            fclose(f);
+        return NULL;
+    }
+    char piece[65536];
+    for (size_t n; (n = fread(piece, 1, sizeof piece, f)) > 0;)
+        wg_text_add(&all, piece, n);
+    bool bad = ferror(f) || all.failed;
+    if (!standard)
+        fclose(f);
+    if (!bad && !all.data)
+        wg_text_add(&all, "", 0);
+    if (bad || !all.data) {
+        snprintf(error, error_bytes, "%s: %s", standard ? "standard input" : path,
+                 all.failed ? "out of memory" : "cannot be read");
+        wg_text_free(&all);
+        return NULL;
+    }
+    *size = all.size;
+    return (uint8_t *)all.data;
+}
+
+bool wg_file_begin(wg_file_out *f, const char *path, char *error, size_t error_bytes)
+{
+    *f = (wg_file_out){0};
+    if (strcmp(path, "-") == 0) {
+        f->stream = stdout;
+        return true;
+    }
+    /* A pipe or a device cannot be replaced; it is written in place. */
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        f->stream = fopen(path, "wb");
+        f->path = f->stream ? strdup(path) : NULL;
+    } else {
+        size_t room = strlen(path) + 16;
+        f->path = strdup(path);
+        f->temporary = malloc(room);
+        if (f->path && f->temporary) {
+            snprintf(f->temporary, room, "%s.XXXXXX", path);
+            int fd = mkstemp(f->temporary);
+            mode_t mask = umask(0);
+            umask(mask);
+            if (fd >= 0 && fchmod(fd, 0666 & ~mask) == 0)
+                f->stream = fdopen(fd, "wb");
+            if (fd >= 0 && !f->stream) {
+                close(fd);
+                unlink(f->temporary);
+            }
+        }
+    }
+    if (!f->stream) {
+        snprintf(error, error_bytes, "%s: %s", path, strerror(errno));
+        free(f->path);
+        free(f->temporary);
+        *f = (wg_file_out){0};
+        return false;
+    }
+    return true;
+}
+
+bool wg_file_commit(wg_file_out *f, char *error, size_t error_bytes)
+{
+    bool ok = fflush(f->stream) == 0 && !ferror(f->stream);
+    if (f->path)
+        ok = fclose(f->stream) == 0 && ok;
+    if (ok && f->temporary)
+        ok = rename(f->temporary, f->path) == 0;
+    if (!ok) {
+        snprintf(error, error_bytes, "%s: %s", f->path ? f->path : "standard output", strerror(errno));
+        if (f->temporary)
+            unlink(f->temporary);
+    }
+    free(f->path);
+    free(f->temporary);
+    *f = (wg_file_out){0};
+    return ok;
+}
+
+void wg_file_abandon(wg_file_out *f)
+{
+    if (f->stream && f->path)
+        fclose(f->stream);
+    if (f->temporary)
+        unlink(f->temporary);
+    free(f->path);
+    free(f->temporary);
+    *f = (wg_file_out){0};
+}
+
+bool wg_file_write(const char *path, const void *bytes, size_t size, char *error, size_t error_bytes)
+{
+    wg_file_out f;
+    if (!wg_file_begin(&f, path, error, error_bytes))
+        return false;
+    if (size)
+        fwrite(bytes, 1, size, f.stream);
+    return wg_file_commit(&f, error, error_bytes);
+}
+
+/* Edit distance with adjacent swaps, over at most 40 characters; case does not count. */
+static unsigned distance(const char *a, size_t n, const char *b, size_t m)
+{
+    enum { MOST = 40 };
+    if (n > MOST || m > MOST)
+        return UINT32_MAX;
+    unsigned row[3][MOST + 1];
+    for (size_t k = 0; k <= m; k++)
+        row[0][k] = (unsigned)k;
+    for (size_t i = 1; i <= n; i++) {
+        unsigned *now = row[i % 3], *before = row[(i + 2) % 3], *older = row[(i + 1) % 3];
+        now[0] = (unsigned)i;
+        for (size_t k = 1; k <= m; k++) {
+            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[k - 1]);
+            unsigned least = before[k - 1] + (x != y);
+            if (before[k] + 1 < least)
+                least = before[k] + 1;
+            if (now[k - 1] + 1 < least)
+                least = now[k - 1] + 1;
+            if (i > 1 && k > 1 && x == tolower((unsigned char)b[k - 2]) && y == tolower((unsigned char)a[i - 2]) &&
+                older[k - 2] + 1 < least)
+                least = older[k - 2] + 1;
+            now[k] = least;
+        }
+    }
+    return row[n % 3][m];
+}
+
+void wg_near_begin(wg_near *n, const char *word, size_t length) { *n = (wg_near){word, length, NULL, UINT32_MAX}; }
+
+void wg_near_offer(wg_near *n, const char *candidate)
+{
+    unsigned d = distance(n->word, n->length, candidate, strlen(candidate));
+    if (d < n->distance) {
+        n->distance = d;
+        n->best = candidate;
+    }
+}
+
+const char *wg_near_best(const wg_near *n)
+{
+    size_t allowed = n->length < 4 ? 1 : n->length < 8 ? 2 : 3;
+    return n->best && n->distance <= allowed ? n->best : NULL;
+}
+
+unsigned wg_terminal_width(void)
+{
+    const char *columns = getenv("COLUMNS");
+    uint64_t value;
+    if (columns && wg_parse_number(columns, strlen(columns), &value) && value >= 20 && value <= 1000)
+        return (unsigned)value;
+    struct winsize size;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20)
+        return size.ws_col;
+    return 100;
+}
+
+bool wg_parse_number(const char *text, size_t length, uint64_t *value)
+{
+    uint64_t n = 0;
+    unsigned base = 10;
+    if (length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+        base = 16;
+        text += 2;
+        length -= 2;
+    } else if (length > 2 && text[0] == '0' && (text[1] == 'b' || text[1] == 'B')) {
+        base = 2;
+        text += 2;
+        length -= 2;
+    }
+    if (length == 0)
+        return false;
+    unsigned shift = 0;
+    if (base == 10 && length > 1) {
+        char unit = text[length - 1];
+        shift = unit == 'K' || unit == 'k' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0;
+        length -= shift != 0;
+    }
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (c == '_' && i > 0)
+            continue;
+        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
+                         : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10)
+                                                : 99;
+        if (digit >= base || n > (UINT64_MAX - digit) / base)
+            return false;
+        n = n * base + digit;
+    }
+    if (shift && n > UINT64_MAX >> shift)
+        return false;
+    *value = n << shift;
+    return true;
+}

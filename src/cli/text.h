@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Growable text, JSON, whole files, terminals: what every command needs. */
+#ifndef WG_CLI_TEXT_H
+#define WG_CLI_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A text that grows. After a failed allocation it keeps what it has and `failed` is set. */
+typedef struct wg_text {
+    char *data; /* always terminated once non-NULL */
+    size_t size, room;
+    bool failed;
+} wg_text;
+void wg_text_add(wg_text *t, const void *bytes, size_t count);
+void wg_textf(wg_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void wg_text_free(wg_text *t);
+/* The text so far; never NULL. */
+const char *wg_text_of(const wg_text *t);
+
+/* JSON: objects and arrays nest; commas come by themselves. A key of NULL is an array's element. */
+typedef struct wg_json {
+    wg_text *out;
+    unsigned depth;
+    bool filled[32];
+} wg_json;
+void wg_json_open(wg_json *j, const char *key, char bracket); /* '{' or '[' */
+void wg_json_close(wg_json *j, char bracket);                 /* '}' or ']' */
+void wg_json_text(wg_json *j, const char *key, const char *value);
+void wg_json_textf(wg_json *j, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void wg_json_uint(wg_json *j, const char *key, uint64_t value);
+void wg_json_hex(wg_json *j, const char *key, uint32_t value); /* "0x0000abcd" */
+void wg_json_bool(wg_json *j, const char *key, bool value);
+
+/* The whole file, or standard input for "-". NULL on failure, with a sentence in `error`. */
+uint8_t *wg_file_read(const char *path, size_t *size, char *error, size_t error_bytes);
+/* Replaces the file in one step (temporary file beside it, then rename); "-" is standard output. */
+bool wg_file_write(const char *path, const void *bytes, size_t size, char *error, size_t error_bytes);
+
+/* The same for output that is written as it comes. */
+typedef struct wg_file_out {
+    FILE *stream;
+    char *path, *temporary; /* NULL: standard output */
+} wg_file_out;
+bool wg_file_begin(wg_file_out *f, const char *path, char *error, size_t error_bytes);
+bool wg_file_commit(wg_file_out *f, char *error, size_t error_bytes);
+void wg_file_abandon(wg_file_out *f);
+
+/* The nearest of the candidates that `word` may have meant, NULL if none is near. */
+typedef struct wg_near {
+    const char *word;
+    size_t length;
+    const char *best;
+    unsigned distance;
+} wg_near;
+void wg_near_begin(wg_near *n, const char *word, size_t length);
+void wg_near_offer(wg_near *n, const char *candidate);
+const char *wg_near_best(const wg_near *n);
+
+unsigned wg_terminal_width(void); /* of standard output, 100 if it is no terminal; COLUMNS overrides */
+
+/* "0x1000", "4096", "64K", "1M"; the whole of `text` up to `length`. */
+bool wg_parse_number(const char *text, size_t length, uint64_t *value);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Element types of memory contents: how a number is laid out in L1, and back. Rounding is to nearest,
+ * ties to even, in integers; NaN stays NaN, overflow becomes infinity (fp16 as IEEE 754 has it).
+ */
+#ifndef WG_TYPES_H
+#define WG_TYPES_H
+
+#include "cli/text.h"
+
+typedef enum wg_type {
+    WG_TYPE_RAW,
+    WG_TYPE_UINT8,
+    WG_TYPE_INT8,
+    WG_TYPE_UINT16,
+    WG_TYPE_INT16,
+    WG_TYPE_UINT32,
+    WG_TYPE_INT32,
+    WG_TYPE_FP32,
+    WG_TYPE_TF32,
+    WG_TYPE_BF16,
+    WG_TYPE_FP16,
+    WG_TYPE_BFP8, /* blocks of 16 with a shared exponent; only as whole tiles, exponents first */
+    WG_TYPE_COUNT
+} wg_type;
+
+const char *wg_type_name(wg_type type);
+/* By name; WG_TYPE_COUNT if there is none. */
+wg_type wg_type_find(const char *name, size_t length);
+unsigned wg_type_bytes(wg_type type); /* 0 for RAW and BFP8 */
+bool wg_type_is_float(wg_type type);
+
+/* The bits of an IEEE 754 double (as uint64_t) to the element's bits. Integers: truncated and saturated. */
+uint32_t wg_type_encode(wg_type type, uint64_t double_bits);
+/* The element's bits to the bits of an IEEE 754 single. */
+uint32_t wg_type_decode(wg_type type, uint32_t bits);
+uint64_t wg_double_of_single(uint32_t single_bits);
+
+/*
+ * Arrays of float32 to L1 bytes and back. Tilized: `rows` × `columns` in 32×32 tiles, row-major, of
+ * four 16×16 faces each. False if the shape does not fit.
+ */
+bool wg_array_encode(wg_text *out, wg_type type, bool tilized, const uint32_t *singles, size_t rows, size_t columns);
+bool wg_array_decode(uint32_t *singles, wg_type type, bool tilized, const uint8_t *bytes, size_t rows, size_t columns);
+/* The number of elements that `bytes` hold; 0 if they do not divide. */
+size_t wg_array_elements(wg_type type, size_t bytes);
+
+/* .npy files of little-endian float32, C order, up to two dimensions. */
+bool wg_npy_read(const uint8_t *file, size_t size, uint32_t **singles, size_t *rows, size_t *columns, char *error,
+                 size_t error_bytes);
+void wg_npy_write(wg_text *out, const uint32_t *singles, size_t rows, size_t columns);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ELF files of the baby cores: segments, symbols and source lines. A second small library beside
+ * libwaitgate (which needs libc alone): this one uses libelf and libdw.
+ *
+ * Nothing in a file is trusted: truncated, foreign, overlapping or absurd files give an error in
+ * words, never a crash, and no allocation is larger than the file itself justifies.
+ */
+#ifndef WG_ELF_H
+#define WG_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct wg_elf wg_elf;
+
+typedef struct wg_elf_segment {
+    uint32_t address;      /* where the program runs it (p_vaddr) */
+    uint32_t load_address; /* where a loader that cannot reach `address` leaves it (p_paddr) */
+    uint32_t file_bytes;   /* the first bytes come from the file … */
+    uint32_t memory_bytes; /* … the rest up to here is zero */
+    const uint8_t *data;   /* file_bytes; lives as long as the wg_elf */
+    bool executable;
+} wg_elf_segment;
+
+typedef struct wg_elf_symbol {
+    const char *name;
+    uint32_t address, bytes;
+    bool function, object; /* neither: a label */
+} wg_elf_symbol;
+
+typedef struct wg_elf_line {
+    const char *file;
+    unsigned line;
+} wg_elf_line;
+
+/* On failure returns NULL and writes one paragraph, without a newline, that names the file. */
+wg_elf *wg_elf_open(const char *name, const void *bytes, size_t count, char *error, size_t error_bytes);
+wg_elf *wg_elf_open_file(const char *path, char *error, size_t error_bytes);
+void wg_elf_close(wg_elf *elf);
+bool wg_elf_is_elf(const void *bytes, size_t count);
+
+const char *wg_elf_name(const wg_elf *elf);
+uint32_t wg_elf_entry(const wg_elf *elf);
+size_t wg_elf_segments(const wg_elf *elf);
+const wg_elf_segment *wg_elf_segment_at(const wg_elf *elf, size_t index);
+/* Symbols sorted by address. */
+size_t wg_elf_symbols(const wg_elf *elf);
+const wg_elf_symbol *wg_elf_symbol_at(const wg_elf *elf, size_t index);
+const wg_elf_symbol *wg_elf_symbol_named(const wg_elf *elf, const char *name);
+/* The function that contains the address: by size, or the nearest before it in the same segment. NULL: none. */
+const wg_elf_symbol *wg_elf_function(const wg_elf *elf, uint32_t address);
+/* The address of a section by its name; false if there is none. */
+bool wg_elf_section(const wg_elf *elf, const char *name, uint32_t *address, uint32_t *bytes);
+/* The source line of an address, from DWARF; false if unknown. */
+bool wg_elf_line_at(wg_elf *elf, uint32_t address, wg_elf_line *out);
+
+#endif

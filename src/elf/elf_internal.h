@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What elf.c and lines.c share. */
+#ifndef WG_ELF_INTERNAL_H
+#define WG_ELF_INTERNAL_H
+
+#include "elf/elf.h"
+
+#include <elfutils/libdw.h>
+#include <gelf.h>
+#include <libelf.h>
+
+struct wg_elf {
+    char *name;
+    uint8_t *image;
+    size_t bytes;
+    uint32_t entry;
+    wg_elf_segment *segment;
+    size_t segments;
+    wg_elf_symbol *symbol; /* by address; names point into the image */
+    size_t symbols;
+    Elf *libelf; /* NULL: a file that only the program headers can be used of */
+    Dwarf *dwarf;
+    bool dwarf_tried;
+};
+
+void wg_elf_lines_close(wg_elf *elf);
+
+#endif

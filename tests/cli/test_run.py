@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The command line on real runs: results, statuses, files, reports.
+
+usage: test_run.py WAITGATE SOURCE_ROOT
+"""
+import array
+import json
+import pathlib
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+WAITGATE, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
+TESTS = []
+
+
+def test(f):
+    TESTS.append(f)
+    return f
+
+
+def run(*args, status=0, **kw):
+    if args[0] == "run" and "--max-cycles" not in args:
+        args = ("run", "--max-cycles", 1000000) + args[1:]
+    r = subprocess.run([WAITGATE, *map(str, args)], capture_output=True, text=True, timeout=30, **kw)
+    assert r.returncode == status, f"status {r.returncode} instead of {status}\n{r.stdout}\n{r.stderr}"
+    return r
+
+
+def program(d, text, name="p.tasm"):
+    (d / name).write_text(text)
+    return d / name
+
+
+def npy(rows, columns, values):
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}"
+    header += " " * (63 - (len(header) + 10) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + array.array("f", values).tobytes()
+
+
+BUSY = """
+.core T0
+    ttsetdmareg 0, 5, 0, 6
+    li   t0, 0xFFE80004
+    lw   t1, 0(t0)
+    mv   t1, t1
+    li   t2, 0xFFE00000
+    lw   t3, 12(t2)
+    li   t4, 0x2000
+    sw   t3, 0(t4)
+stop:
+    j    stop
+.thread 1
+    .repeat 20
+    ttsetdmareg 0, 1, 0, 2
+    .endr
+.expect l1 0x2000 = 5
+"""
+
+
+@test
+def json_report(d):
+    for arch in ("bh", "wh"):
+        j = json.loads(run("run", "--json", "--arch", arch, program(d, BUSY)).stdout)
+        assert j["schema"] == 1 and j["result"] == "done" and j["status"] == 0 and j["arch"] == arch
+        assert j["findings"] == [] and j["expectations"][0]["holds"] is True
+        core = {c["name"]: c for c in j["cores"]}
+        assert core["T0"]["parked"] and core["T0"]["instructions"] > 8 and core["B"]["in_reset"]
+        assert core["T0"]["place"].startswith("stop"), core["T0"]
+
+
+@test
+def statistics_add_up(d):
+    for arch in ("bh", "wh"):
+        j = json.loads(run("run", "--json", "--stats", "--arch", arch, program(d, BUSY)).stdout)
+        tracks = {t["name"]: t for t in j["stats"]["tracks"]}
+        assert j["stats"]["cycles"] == j["cycles"]
+        for t in tracks.values():
+            assert sum(t["cycles"].values()) == j["cycles"], t
+            assert not any("other" in reason or reason == "none" for reason in t["cycles"]), t
+        assert tracks["thread 1"]["issued"] == 20 and tracks["Scalar Unit"]["issued"] == 21
+        assert tracks["T0"]["cycles"]["executing"] > 0
+
+
+@test
+def same_run_with_and_without_watchers(d):
+    p = program(d, BUSY)
+    plain = json.loads(run("run", "--json", p).stdout)
+    watched = json.loads(run("run", "--json", "--stats", "--timeline", "--log", d / "log", "--trace", d / "t.json", p).stdout)
+    watched.pop("stats")
+    assert plain == watched
+
+
+@test
+def seeds_repeat(d):
+    p = program(d, BUSY)
+    a, b = (run("run", "--json", "--seed", 7, p).stdout for _ in range(2))
+    assert a == b
+    assert json.loads(a)["seed"] == 7 and json.loads(a)["expectations"][0]["holds"]
+
+
+@test
+def commit_log(d):
+    run("run", "--log", d / "log", program(d, BUSY))
+    lines = (d / "log").read_text().splitlines()
+    issued = [line for line in lines if " issued " in line]
+    assert sum("thread 1" in line for line in issued) == 20
+    assert re.match(r"\s+\d+  thread 0  issued     #1 +0x45000506  ttsetdmareg 0, 5, 0, 6  -> Scalar Unit", next(
+        line for line in issued if "thread 0" in line))
+    assert any(re.search(r" T0 +retire +0x18\w+ +0x\w+  sw t3,0\(t4\)", line) for line in lines), lines[-20:]
+
+
+@test
+def load_and_dump(d):
+    (d / "in").write_bytes(bytes(range(64)))
+    p = program(d, ".expect l1 0x4004 = 0x07060504\n")
+    run("run", "--load", f"0x4000={d}/in", "--dump", f"0x4010:16={d}/out", p)
+    assert (d / "out").read_bytes() == bytes(range(16, 32))
+    assert sorted(f.name for f in d.iterdir()) == ["in", "out", "p.tasm"]
+
+
+@test
+def typed_arrays(d):
+    values = [(i % 200 - 100) / 4 for i in range(64 * 32)]
+    (d / "in.npy").write_bytes(npy(64, 32, values))
+    p = program(d, "")
+    for kind, size in (("fp32", 8192), ("bf16", 4096), ("fp16", 4096)):
+        run("run", "--load", f"0={d}/in.npy:{kind},tilized", "--dump", f"0:{size}={d}/out.npy:{kind},tilized", p)
+        assert (d / "out.npy").read_bytes() == npy(64, 32, values), kind
+    r = run("run", "--dump", f"0:4090={d}/x.npy:bf16,tilized", p, status=1)
+    assert "no array of bf16" in r.stderr and not (d / "x.npy").exists()
+    r = run("run", "--load", f"0={d}/p.tasm:bf16", p, status=1)
+    assert "not a .npy file" in r.stderr
+
+
+FOREVER = ".core B\nloop:\n    addi a0, a0, 1\n    j loop\n"
+
+
+@test
+def cycle_limit(d):
+    r = run("run", "--max-cycles", 5000, program(d, FOREVER), status=5)
+    assert "stopped by --max-cycles after 5000 cycles" in r.stdout
+
+
+@test
+def until(d):
+    p = program(d, ".core B\n li t0, 0x3000\n li t1, 0x1207\n sw t1, 0(t0)\n" + FOREVER.split("\n", 1)[1])
+    assert "as --until says" in run("run", "--until", "0x3000=7/0xFF", p).stdout
+    assert "not the address of a word" in run("run", "--until", "0x3001=7", p, status=1).stderr
+    assert "is not ADDR=VALUE" in run("run", "--until", "0x3000", p, status=1).stderr
+
+
+@test
+def interrupt(d):
+    child = subprocess.Popen([WAITGATE, "run", program(d, FOREVER)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.7)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert child.returncode == 130, (child.returncode, out, err)
+    assert "interrupted after" in out and "core B   at 0x0001000" in out and "loop" in out, out
+    assert err == "", err
+
+
+@test
+def findings_have_places(d):
+    text = ".core B\nstart:\n    li t0, 0x7FFFFFF0\nbad:\n    sw x0, 0(t0)\nstop:\n    j stop\n"
+    j = json.loads(run("run", "--json", program(d, text), status=2).stdout)
+    f = j["findings"][0]
+    assert f["code"] == "core-unmapped-access" and f["severity"] == "undefined" and f["who"] == "B", f
+    assert f["function"] == "bad" and f["line"] == 5 and f["file"].endswith("p.tasm"), f
+    r = run("run", program(d, text), status=2)
+    assert re.search(r"undefined: core-unmapped-access at cycle \d+, B\n    at 0x0001\w+ in bad \(\S*p\.tasm:5\)", r.stdout), r.stdout
+    run("run", program(d, text + ".expect finding core-unmapped-access\n"))
+    r = run("run", "--stop-on", "undefined", program(d, text), status=2)
+    assert "stopped by a finding" in r.stdout
+
+
+@test
+def hang_report(d):
+    p = ROOT / "tests/tasm/mutex_hang.tasm"
+    j = json.loads(run("run", "--json", p).stdout)
+    hang = j["hang"]
+    assert hang["circular"] and len(hang["path"]) == 4
+    assert {(e["from"], e["to"]) for e in hang["edges"]} == {("thread 0", "mutex 2"), ("mutex 2", "thread 1"),
+                                                            ("thread 1", "mutex 0"), ("mutex 0", "thread 0")}
+    assert hang["threads"][0]["stall"] == "MUTEX_HELD" and hang["mutexes"][0]["holder"] == "thread 0"
+    text = p.read_text().replace(".expect", "# ")
+    r = run("run", program(d, text), status=3)
+    assert "They wait for each other in a circle" in r.stdout
+
+
+@test
+def core_hang_report(d):
+    text = ".core T1\nwait:\n    li t0, 0xFFE80000\n    lw t1, 0(t0)\nuse:\n    mv t2, t1\nstop:\n    j stop\n"
+    r = run("run", program(d, text), status=3)
+    assert re.search(r"core T1  at 0x0001\w+ in (use|wait\S*) \(.*\): .*PC buffer", r.stdout), r.stdout
+    assert "core T1 waits for core B" in r.stdout, r.stdout
+
+
+@test
+def full_fifo_is_a_hang(d):
+    text = ".thread 0\n ttsemwait STALL_THREAD, SEMAPHORE_0, STALL_ON_ZERO\n .repeat 100\n ttnop\n .endr\n"
+    for arch in ("bh", "wh"):
+        r = run("run", "--arch", arch, program(d, text), status=3)
+        assert "no SEMPOST of it is queued" in r.stdout
+    text += ".expect hang\n ttsempost SEMAPHORE_0\n"
+    assert "behind the wait itself" in run("run", program(d, text)).stdout
+
+
+@test
+def lockstep_is_the_same(d):
+    import os
+    p = program(d, BUSY)
+    slow = run("run", "--json", "--stats", p, env=dict(os.environ, WAITGATE_LOCKSTEP="1")).stdout
+    assert slow == run("run", "--json", "--stats", p).stdout
+
+
+C_KERNEL = r"""
+#define STORE(address, value) (*(volatile unsigned *)(address) = (value))
+unsigned table[4] = {1, 2, 3, 4};
+__attribute__((noinline)) unsigned add(const unsigned *t) { unsigned s = 0; for (int i = 0; i < 4; i++) s += t[i]; return s; }
+__attribute__((naked)) void _start(void) { __asm__ volatile("li sp, 0xFFB00800\n j kernel"); }
+__attribute__((used)) void kernel(void)
+{
+    STORE(0x3000, add(table));
+    __asm__ volatile(".word 0x08000000");
+    for (;;)
+        ;
+}
+"""
+
+
+def compile_kernel(d, name, *more):
+    (d / "k.c").write_text(C_KERNEL)
+    subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-g", "-nostdlib", "-ffreestanding", "-static",
+                    "-Wl,-Ttext=0x6000", "-Wl,--no-relax", "-Wl,-N", *more, "-o", d / name, d / "k.c"], check=True, capture_output=True)
+    return d / name
+
+
+@test
+def elf_programs(d):
+    elf = compile_kernel(d, "brisc.elf")
+    for args in (["--brisc", elf], [elf], ["--brisc", elf, "--release", "b"]):
+        run("run", *args, "--dump", f"0x3000:4={d}/out")
+        assert (d / "out").read_bytes() == struct.pack("<I", 10), args
+    assert "has a program already" in run("run", "--brisc", elf, elf, status=1).stderr
+    j = json.loads(run("run", "--json", elf).stdout)
+    assert j["cores"][0]["place"].startswith("kernel+"), j["cores"][0]
+    r = run("run", "--brisc", elf, "--release", "nc", "--dump", f"0x3000:4={d}/out", status=2)
+    assert (d / "out").read_bytes() == bytes(4)
+
+
+@test
+def data_in_own_ram(d):
+    elf = compile_kernel(d, "trisc2.elf", "-Wl,-Tdata=0xFFB00000")
+    for arch in ("bh", "wh"):
+        run("run", "--arch", arch, elf, "--dump", f"0x3000:4={d}/out")
+        assert (d / "out").read_bytes() == struct.pack("<I", 10), arch
+    elf = compile_kernel(d, "brisc.elf", "-Wl,-Tdata=0xFFB03000")
+    assert "do not fit core B's RAM" in run("run", elf, status=1).stderr
+
+
+@test
+def hostile_elf(d):
+    good = compile_kernel(d, "brisc.elf").read_bytes()
+    for cut in (3, 40, 60, 200):
+        (d / "brisc.elf").write_bytes(good[:cut])
+        r = run("run", d / "brisc.elf", status=1)
+        assert r.stderr.startswith("waitgate: ") and "brisc.elf" in r.stderr and r.stderr.count("\n") == 1, r.stderr
+    (d / "brisc.elf").write_bytes(good[:18] + b"\x3e\x00" + good[20:])
+    assert "machine 62" in run("run", d / "brisc.elf", status=1).stderr
+    elf = compile_kernel(d, "brisc.elf", "-Wl,-Ttext=0x40000000")
+    assert "neither in L1" in run("run", elf, status=1).stderr
+
+
+@test
+def disassembled_elf(d):
+    elf = compile_kernel(d, "k.elf")
+    out = run("dis", elf).stdout
+    assert re.search(r"^0000\w+ <add>:$", out, re.M) and re.search(r"^; \S*k\.c:8$", out, re.M), out
+    assert re.search(r"^ +6\w\w\w:  08000000  ttnop$", out, re.M), out
+    assert re.search(r"^ +6\w\w\w:  \w{8}  (ret|sw a0,0\(a5\)|j 0x6\w+)$", out, re.M), out
+    j = json.loads(run("dis", "--json", elf).stdout)
+    tensix = [i for i in j["instructions"] if i["kind"] == "tensix"]
+    assert [i["text"] for i in j["instructions"] if i["kind"] == "data"][:2] == [".word 0x00000001", ".word 0x00000002"]
+    assert len(tensix) == 1 and tensix[0]["text"] == "ttnop" and tensix[0]["function"] == "kernel", tensix
+
+
+@test
+def isa_list(d):
+    for arch in ("bh", "wh"):
+        out = run("isa", "--arch", arch).stdout
+        assert "STALLWAIT" in out and ("STREAMWAIT" in out) == (arch == "bh")
+    (d / "t.tsv").write_text("bh\tSTALLWAIT\tvalue timing\n")
+    def find(j):
+        for value in j.values() if isinstance(j, dict) else j:
+            if isinstance(value, dict) and value.get("name") == "STALLWAIT":
+                return value
+            if isinstance(value, (dict, list)) and (found := find(value)):
+                return found
+    row = find(json.loads(run("isa", "--json", "--tests", d / "t.tsv").stdout))
+    assert row["tested"] is True and row["implemented"] is True, row
+    row = find(json.loads(run("isa", "--arch", "wh", "--json", "--tests", d / "t.tsv").stdout))
+    assert row["tested"] is False, row
+
+
+@test
+def assembler_errors_are_placed(d):
+    r = run("run", program(d, ".core B\n    li a0, 1\n    frobnicate a0\n"), status=1)
+    assert re.search(r"p\.tasm:3: error: .*frobnicate", r.stderr) and "    frobnicate a0\n" in r.stderr, r.stderr
+    r = run("run", program(d, ".thread 0\n ttnop\n ttstallwat 1, 2\n"), status=1)
+    assert re.search(r"p\.tasm:3:2: error: ", r.stderr) and " ^\n" in r.stderr, r.stderr
+
+
+@test
+def timeline_picture(d):
+    import os
+    r = run("run", "--timeline", ROOT / "tests/tasm/semaphore.tasm", env=dict(os.environ, COLUMNS="60"))
+    rows = [line for line in r.stdout.splitlines() if line.startswith(("thread", "Scalar", "Sync"))]
+    assert len(rows) == 4 and all(len(row) <= 60 for row in rows), r.stdout
+    assert "\033" not in r.stdout
+    assert re.search(r"^  a a latched STALLWAIT, SEMWAIT or STREAMWAIT blocks it$", r.stdout, re.M), r.stdout
+
+
+passed = failed = 0
+for f in TESTS:
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            f(pathlib.Path(scratch))
+            passed += 1
+        except Exception:
+            failed += 1
+            print(f"FAIL {f.__name__}")
+            traceback.print_exc(limit=2, file=sys.stdout)
+print(f"{passed} passed, {failed} failed")
+sys.exit(1 if failed else 0)

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a trace of a program and reads it as a viewer does: tracks, slices, stalls with reasons, no overlap.
+
+usage: test_trace_file.py WAITGATE PROGRAM
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+
+
+def check(condition, what):
+    global passed, failed
+    passed, failed = passed + bool(condition), failed + (not condition)
+    if not condition:
+        print("FAIL", what)
+
+
+passed = failed = 0
+waitgate, program = sys.argv[1:3]
+with tempfile.TemporaryDirectory() as scratch:
+    file = pathlib.Path(scratch) / "trace.json"
+    r = subprocess.run([waitgate, "trace", "--json", "-o", file, program], capture_output=True, text=True)
+    check(r.returncode == 0, f"status {r.returncode}: {r.stderr}")
+    result, trace = json.loads(r.stdout), json.loads(file.read_text())
+    check(list(pathlib.Path(scratch).iterdir()) == [file], "a temporary file is left behind")
+events = trace["traceEvents"]
+names = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+slices = [e for e in events if e["ph"] == "X"]
+by_track = defaultdict(list)
+for e in slices:
+    by_track[names[e["tid"]]].append(e)
+for track in ("thread 0", "thread 1", "Sync Unit", "Scalar Unit"):
+    check(by_track[track], f"no slice on the track {track}")
+stalls = [e for e in slices if e["cat"] == "stall"]
+check(any(e["name"] == "latched-wait" and e["args"]["because"] for e in stalls), "no latched wait with its reason")
+check(all("ts" in e and e["dur"] >= 1 and e["ts"] + e["dur"] <= result["cycles"] + 1 for e in slices), "a slice outside the run")
+for track, mine in by_track.items():
+    mine.sort(key=lambda e: e["ts"])
+    check(all(a["ts"] + a["dur"] <= b["ts"] for a, b in zip(mine, mine[1:])), f"slices of {track} overlap")
+check(any(e["args"].get("text", "").startswith("ttsemwait") for e in by_track["thread 1"]), "SEMWAIT has no slice")
+check(any(e["ph"] == "C" and e["name"] == "semaphore 1" for e in events), "no counter for semaphore 1")
+print(f"{passed} passed, {failed} failed")
+sys.exit(1 if failed else 0)
