@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A thin front for meson and ninja. Every target installs what is missing (scripts/setup) first.
-.PHONY: all demo test bench mutants soak format lint install setup debug sanitize fuzz clang clean
+# docs: the generated pages; run it after changing options.def, findings.def or insns.def
+.PHONY: all docs demo test bench mutants soak format lint install setup debug sanitize fuzz clang clean
 B := build
 MESON := meson setup --reconfigure
 CONFIGURE = if [ -f $(1)/build.ninja ]; then true; else $(2) meson setup $(1) $(3) >$(1).log 2>&1 || { cat $(1).log; exit 1; }; fi
@@ -30,13 +31,13 @@ clang: setup
 
 fuzz: setup
 	@mkdir -p $(B)
-	@$(call CONFIGURE,$(B)/fuzz,CC=clang,--buildtype=debugoptimized -Dfuzz=true -Db_lundef=false)
+	@$(call CONFIGURE,$(B)/fuzz,CC=clang,--buildtype=debugoptimized -Dwerror=true -Dfuzz=true -Dtests=false -Db_lundef=false)
 	@ninja -C $(B)/fuzz | tail -n 1
 
 demo: all
 	@scripts/demo
 
-test: all sanitize clang fuzz
+test: all sanitize fuzz
 	@python3 tests/run.py
 
 bench: all
@@ -53,6 +54,11 @@ format: setup
 
 lint: all
 	@git ls-files 'src/*.c' | xargs -n 8 -P 2 clang-tidy -p $(B) --quiet
+
+docs: all
+	@$(B)/waitgate --help-markdown >docs/cli.md
+	@$(B)/waitgate explain --markdown >docs/findings.md
+	@ninja -C $(B) isa-doc | tail -n 1
 
 install: all
 	@ninja -C $(B) install | tail -n 1

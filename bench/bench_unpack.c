@@ -11,6 +11,7 @@
 #include "backend/unpack.h"
 #include "isa/config_fields.h"
 #include "num/formats.h"
+#include "num/simd.h"
 #include "tile/tile.h"
 
 enum { ROUNDS = 50000, SAMPLES = 9 };
@@ -68,6 +69,7 @@ static wg_tile *make(wg_arch_id arch, unsigned in, unsigned out, bool to_dst, bo
         exit(1);
     t->arch = wg_arch_of(arch);
     t->timing = &t->arch->timing[WG_PROFILE_DOCUMENTED];
+    t->simd = (uint8_t)wg_simd_best();
     for (uint32_t i = 0; i < t->arch->l1_bytes; i++)
         t->l1[i] = (uint8_t)(i * 2654435761u >> 24);
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)

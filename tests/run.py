@@ -4,8 +4,8 @@
 
 The suites are meson's tests of build/ (all of them) and of build/sanitize (the unit suites again, under the
 address and undefined behaviour sanitizers); the fuzz targets of build/fuzz run for a fixed time on their corpora.
-Writes build/clauses.tsv (clause, test, architecture, pass|fail) and build/isa_tests.tsv (instruction, kind,
-architecture, pass|fail) from what the tests registered.
+Writes build/clauses.tsv (clause, test, architecture, pass|fail) and build/isa_tests.tsv (architecture,
+instruction: those whose value and timing tests all passed) from what the tests registered.
 """
 import argparse
 import concurrent.futures
@@ -70,11 +70,15 @@ def write_tables(rows):
         for _suite, test, arch, result, clauses, _covers in rows:
             for clause in clauses.split():
                 f.write(f"{clause}\t{test}\t{arch}\t{result}\n")
+    seen = {}
+    for _suite, _test, arch, result, _clauses, covers in rows:
+        for cover in covers.split():
+            name, _, kind = cover.partition(":")
+            seen.setdefault((arch, name), {}).setdefault(kind, set()).add(result)
     with open(BUILD / "isa_tests.tsv", "w") as f:
-        for _suite, _test, arch, result, _clauses, covers in rows:
-            for cover in covers.split():
-                name, _, kind = cover.partition(":")
-                f.write(f"{name}\t{kind}\t{arch}\t{result}\n")
+        for (arch, name), kinds in sorted(seen.items()):
+            if kinds.get("value") == {"pass"} and kinds.get("timing") == {"pass"}:
+                f.write(f"{arch}\t{name}\n")
 
 
 def main():

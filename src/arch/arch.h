@@ -101,7 +101,6 @@ struct wg_arch {
     uint8_t wait_conditions[16];      /* STALLWAIT condition bit -> wg_wait_condition */
     uint8_t wait_condition_bits;
     uint16_t wait_default;            /* condition mask 0 means this */
-    bool semwait_replaces_latch;      /* WH: only B1 catches SEMWAIT (GATE-02, GATE-08) */
     uint16_t mutex_valid;             /* bit i: mutex i exists */
     bool auto_ttsync;
 

@@ -67,7 +67,6 @@ const wg_arch wg_arch_bh = {
                         WG_WAIT_UNUSED, WG_WAIT_UNUSED},
     .wait_condition_bits = 13,
     .wait_default = 0x0F,
-    .semwait_replaces_latch = false,
     .mutex_valid = 0x1D,
     .auto_ttsync = true,
     .unpack = {.wide_rows = true, .fp8_keeps_top = true, .throttle_override = true, .srcb_broadcast = true,

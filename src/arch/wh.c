@@ -70,7 +70,6 @@ const wg_arch wg_arch_wh = {
                         WG_WAIT_VECTOR, WG_WAIT_UNUSED},
     .wait_condition_bits = 15,
     .wait_default = 0x7F,
-    .semwait_replaces_latch = true,
     .mutex_valid = 0xFD,
     .auto_ttsync = false,
     .unpack = {.dst_wants_srca = true, .message_clear = 22},

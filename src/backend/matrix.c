@@ -156,6 +156,17 @@ void wg_matrix_formats(wg_matrix_ctx *c)
         c->style_b = wg_format_style(c->fmt[WG_SRCB]) == WG_STYLE_TF32 ? WG_STYLE_TF32 : WG_STYLE_BF16;
 }
 
+void wg_matrix_check_settings(wg_matrix_ctx *c)
+{
+    if (c->style == WG_STYLE_INT8)
+        return;
+    if (!wg_format_known(c->fmt[WG_SRCA]) && !wg_matrix_tcfg(c, WG_TCFG_FP16A_FORCE_Enable))
+        wg_matrix_report(c, WG_F_MATRIX_FORMAT, c->fmt[WG_SRCA], 0);
+    if (wg_matrix_cfg(c, WG_CFG_ALU_ROUNDING_MODE_Fpu_srnd_en))
+        wg_findf(c->t, WG_F_UNIMPLEMENTED_REGISTER, wg_insn_finding(c->insn, 1, 1),
+                 "ALU_ROUNDING_MODE_Fpu_srnd_en: stochastic rounding in the Matrix Unit");
+}
+
 unsigned wg_matrix_dst_row(const wg_matrix_ctx *c, unsigned mask)
 {
     unsigned row = c->word & 0x3FF;
@@ -164,13 +175,15 @@ unsigned wg_matrix_dst_row(const wg_matrix_ctx *c, unsigned mask)
     return row & mask & 0x3FF;
 }
 
-void wg_matrix_list_rows(const wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned count, unsigned step, bool wide)
+void wg_matrix_list_rows(const wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned count, unsigned step,
+                         bool wide)
 {
     op->rows = (uint8_t)count;
     /* The rows lie in one aligned block of eight, which stays together unless rows are swizzled. */
     unsigned stored = wg_dst_stored(c->access, first, wide);
     for (unsigned i = 0; i < count; i++)
-        op->row[i] = (uint16_t)(c->access.swizzle ? wg_dst_stored(c->access, first + i * step, wide) : stored + i * step);
+        op->row[i] =
+            (uint16_t)(c->access.swizzle ? wg_dst_stored(c->access, first + i * step, wide) : stored + i * step);
 }
 
 void wg_matrix_gather(const wg_matrix_ctx *c, wg_matrix_op *op, bool wide, uint16_t identity)
@@ -232,18 +245,13 @@ static bool refuse(wg_stall *why, wg_stall_reason reason, unsigned resource, uin
     return false;
 }
 
-static bool owned(const wg_matrix_ctx *c, wg_src_file file)
-{
-    unsigned bank = c->bank[file];
-    return wg_src_is_matrix(&c->t->regs.src, file, bank) && !c->t->backend.matrix.giving[file][bank];
-}
-
 /* Refuses while a bank is not the Matrix Unit's. One that is being given back comes back from the unpackers. */
 static bool bank_ready(const wg_matrix_ctx *c, wg_src_file file, wg_stall *why)
 {
-    if (owned(c, file))
+    if (wg_matrix_owns(c, file))
         return true;
-    refuse(why, file == WG_SRCA ? WG_STALL_SRCA_NOT_HANDED_OVER : WG_STALL_SRCB_NOT_HANDED_OVER, c->bank[file], WG_NEVER);
+    refuse(why, file == WG_SRCA ? WG_STALL_SRCA_NOT_HANDED_OVER : WG_STALL_SRCB_NOT_HANDED_OVER, c->bank[file],
+           WG_NEVER);
     why->holder = file == WG_SRCA ? WG_AGENT_UNPACK0 : WG_AGENT_UNPACK1;
     return false;
 }
@@ -430,7 +438,7 @@ void wg_matrix_flip(wg_matrix_ctx *c, wg_matrix_op *op, unsigned which, bool hon
             continue;
         unsigned bank = c->bank[file];
         bool gives = !(honour_disable && wg_matrix_tcfg(c, disable[file]));
-        if (gives && !owned(c, (wg_src_file)file))
+        if (gives && !wg_matrix_owns(c, (wg_src_file)file))
             wg_matrix_report(c, WG_F_MATRIX_BANK, file * 2 + bank, 0);
         if (!m->flips) {
             m->issue_bank[WG_SRCA] = c->bank[WG_SRCA];
@@ -516,7 +524,6 @@ static void land_zerosrc(wg_src *s, const wg_matrix_op *op)
     }
 }
 
-/* Decided here: the 16 rows are read before any is written (source and destination are the same block at most). */
 static void land_shiftxa(wg_src *s, const wg_matrix_op *op)
 {
     uint32_t (*rows)[16] = wg_src_rows(s, WG_SRCA, op->bank);

@@ -6,13 +6,15 @@
  *                  ├─▶ multiply, align, add ──▶ + Dst ──▶ round ──▶ Dst
  *      SrcA 16x16 ─┘          (5 x 7 bits of mantissa per fidelity phase)
  *
- * Accepted in cycle c, an instruction reads its operands, counters and configuration in c and steps the
- * counters; it takes effect, and leaves the unit, in phase B of cycle c + latency. Until then everybody
+ * Accepted in cycle c, an instruction reads its operands, counters and configuration in c (Decided here: no
+ * source tells the stages apart) and steps the counters; it takes effect, and leaves the unit, in phase B of
+ * cycle c + latency. Until then everybody
  * else sees the old Dst. The unit's own readers and PACR are kept away from a block that is being
  * written; the Vector Unit is not.
  *
- * Bank flips take effect when the instruction completes: that is when wait conditions see the other bank
- * and the unpackers get theirs. Instructions behind it in the unit use the other bank at once.
+ * Bank flips take effect when the instruction completes (Decided here: a wait that tests a bank before the
+ * flip of an instruction in flight is a known bug of kernels): that is when wait conditions see the other
+ * bank and the unpackers get theirs. Instructions behind it in the unit use the other bank at once.
  *
  * Facts: MatrixUnit.md, SrcASrcB.md, Dst.md, RWCs.md and the instruction pages; the exact arithmetic, on
  * which the documents are silent, is that of ttsim, compared bit by bit.

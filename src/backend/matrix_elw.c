@@ -44,17 +44,13 @@ static void elementwise(wg_matrix_ctx *c, wg_matrix_op *op, wg_elw_op what)
         .flush = c->flush,
         .accumulate = accumulate,
     };
+    wg_matrix_check_settings(c);
     const wg_matrix_kernels *k = wg_matrix_kernels_for(c->t->simd);
     if (c->style == WG_STYLE_INT8) {
         k->elw_int(&args);
     } else {
-        if (!wg_format_known(c->fmt[WG_SRCA]) && !wg_matrix_tcfg(c, WG_TCFG_FP16A_FORCE_Enable))
-            wg_matrix_report(c, WG_F_MATRIX_FORMAT, c->fmt[WG_SRCA], 0);
         if (what != WG_ELW_MUL && c->phase)
             wg_matrix_report(c, WG_F_MATRIX_FIDELITY, c->phase, 0);
-        if (wg_matrix_cfg(c, WG_CFG_ALU_ROUNDING_MODE_Fpu_srnd_en))
-            wg_findf(c->t, WG_F_UNIMPLEMENTED_REGISTER, wg_insn_finding(c->insn, 1, 1),
-                     "ALU_ROUNDING_MODE_Fpu_srnd_en: stochastic rounding in the Matrix Unit");
         k->elw_float(&args);
     }
     c->t->backend.matrix.last_srca_row = c->rwc->srca;

@@ -39,25 +39,37 @@ typedef struct wg_matrix_ctx {
 } wg_matrix_ctx;
 
 static inline uint32_t wg_matrix_cfg(const wg_matrix_ctx *c, wg_cfg_id id) { return wg_cfg_get(c->arch, id, c->cfg); }
-static inline uint32_t wg_matrix_tcfg(const wg_matrix_ctx *c, wg_tcfg_id id) { return wg_tcfg_get(c->arch, id, c->tcfg); }
+static inline uint32_t wg_matrix_tcfg(const wg_matrix_ctx *c, wg_tcfg_id id)
+{
+    return wg_tcfg_get(c->arch, id, c->tcfg);
+}
 
 /* The format and width that arithmetic uses; moves look at them in their own ways. */
 void wg_matrix_formats(wg_matrix_ctx *c);
+/* Reports settings under which floating-point arithmetic is not what it seems. */
+void wg_matrix_check_settings(wg_matrix_ctx *c);
 /* The Dst row that the instruction addresses, with these bits kept. */
 unsigned wg_matrix_dst_row(const wg_matrix_ctx *c, unsigned mask);
 /* Lists the stored rows first, first + step … in op->row. */
-void wg_matrix_list_rows(const wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned count, unsigned step, bool wide);
+void wg_matrix_list_rows(const wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned count, unsigned step,
+                         bool wide);
 /* op->hi (and op->lo) become the present contents of op->row; undefined rows read as `identity`. */
 void wg_matrix_gather(const wg_matrix_ctx *c, wg_matrix_op *op, bool wide, uint16_t identity);
 void wg_matrix_apply_addr_mod(wg_matrix_ctx *c, unsigned addr_mod);
 static inline unsigned wg_matrix_addr_mod(const wg_matrix_ctx *c) { return c->word >> c->layout->addr_mod; }
 /* The source banks named by bits 0 (SrcA) and 1 (SrcB) are done with. */
 void wg_matrix_flip(wg_matrix_ctx *c, wg_matrix_op *op, unsigned which, bool honour_disable, bool keep_pointer);
-/* A row of SrcA or SrcB as the instruction sees it. */
+/* A row of SrcA or SrcB as the instruction sees it. Decided here: row numbers wrap within the bank. */
 static inline const uint32_t *wg_matrix_src_row(const wg_matrix_ctx *c, wg_src_file file, unsigned row)
 {
     const wg_src *s = &c->t->regs.src;
     return (file == WG_SRCA ? s->a : s->b)[c->bank[file]][row & 63];
+}
+/* Is the bank that it would read the Matrix Unit's, and not promised to the unpackers by an instruction in flight? */
+static inline bool wg_matrix_owns(const wg_matrix_ctx *c, wg_src_file file)
+{
+    unsigned bank = c->bank[file];
+    return wg_src_is_matrix(&c->t->regs.src, file, bank) && !c->t->backend.matrix.giving[file][bank];
 }
 static inline void wg_matrix_report(wg_matrix_ctx *c, wg_finding_code code, uint64_t subject, uint64_t value)
 {
@@ -99,7 +111,8 @@ typedef struct wg_elw_args {
 typedef struct wg_matrix_kernels {
     /* Rows 0…7 and 8…15 of a 16x16 block; up to eight rows. */
     void (*decode_a)(const uint32_t *first, const uint32_t *second, wg_style style, unsigned phase, wg_matrix_a *out);
-    void (*decode_b)(const uint32_t *rows, unsigned count, wg_style style, bool flush, unsigned phase, wg_matrix_b *out);
+    void (*decode_b)(const uint32_t *rows, unsigned count, wg_style style, bool flush, unsigned phase,
+                     wg_matrix_b *out);
     void (*mul_float)(const wg_mul_args *m);
     void (*mul_int)(const wg_mul_args *m);
     void (*elw_float)(const wg_elw_args *e);

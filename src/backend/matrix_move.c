@@ -17,16 +17,10 @@ static uint16_t open_columns(const wg_matrix_ctx *c)
     return open;
 }
 
-static bool bank_owned(const wg_matrix_ctx *c, wg_src_file file)
-{
-    unsigned bank = c->bank[file];
-    return wg_src_is_matrix(&c->t->regs.src, file, bank) && !c->t->backend.matrix.giving[file][bank];
-}
-
 /* An instruction that does not wait for this bank uses it. */
 static void unwaited(wg_matrix_ctx *c, wg_src_file file)
 {
-    if (!bank_owned(c, file))
+    if (!wg_matrix_owns(c, file))
         wg_matrix_report(c, WG_F_MATRIX_BANK, file * 2u + c->bank[file], 0);
 }
 
@@ -46,7 +40,8 @@ static unsigned move_format(const wg_matrix_ctx *c, wg_src_file file)
 /* ---- Source to Dst ---------------------------------------------------------------------------------- */
 
 /* Row i of the operation: a source row as Dst will hold it. `column0`: every column is that of column 0. */
-static void to_dst(wg_matrix_op *op, unsigned i, const uint32_t *src, bool column0, bool exp8, bool flush, uint32_t keep)
+static void to_dst(wg_matrix_op *op, unsigned i, const uint32_t *src, bool column0, bool exp8, bool flush,
+                   uint32_t keep)
 {
     for (unsigned j = 0; j < 16; j++) {
         uint32_t x = src[column0 ? 0 : j];
@@ -115,8 +110,8 @@ void wg_matrix_movb2d(wg_matrix_ctx *c, wg_matrix_op *op)
     uint32_t keep = wg_src_of_style(WG_SRC_MASK, own);
     unwaited(c, WG_SRCB);
     for (unsigned i = 0; i < rows; i++)
-        to_dst(op, i, wg_matrix_src_row(c, WG_SRCB, from + (one_to_eight ? 0 : i)), column0, has_exp8(c, format), c->flush,
-               keep);
+        to_dst(op, i, wg_matrix_src_row(c, WG_SRCB, from + (one_to_eight ? 0 : i)), column0, has_exp8(c, format),
+               c->flush, keep);
     place_in_dst(c, op, format, wg_matrix_dst_row(c, one_to_eight ? 0x3F8 : four ? 0x3FC : 0x3FF), rows);
     c->t->backend.matrix.last_srca_row = c->rwc->srca;
     wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
@@ -142,7 +137,8 @@ static void from_dst(wg_matrix_ctx *c, wg_matrix_op *op, wg_src_file file)
     unsigned rows = four ? 4 : 1;
     wg_style style = WG_STYLE_FP16;
     if (!wg_matrix_tcfg(c, WG_TCFG_FP16A_FORCE_Enable)) {
-        wide = wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_Fp32_enabled) || wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_INT8_math_enabled);
+        wide = wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_Fp32_enabled) ||
+               wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_INT8_math_enabled);
         style = wg_format_style(move_format(c, file));
     }
     /* Decided here: what 16 bits of Dst do not hold reads as the 16 bits there are, as a BF16 if TF32 was asked for. */

@@ -20,7 +20,8 @@ static void refresh(uint8_t *kind, uint32_t *seen, uint8_t *valid, unsigned vali
         valid[i] = 0;
 }
 
-static const wg_matrix_a *decoded_a(const wg_matrix_ctx *c, const wg_matrix_kernels *k, unsigned row, wg_matrix_a *scratch)
+static const wg_matrix_a *decoded_a(const wg_matrix_ctx *c, const wg_matrix_kernels *k, unsigned row,
+                                    wg_matrix_a *scratch)
 {
     const wg_src *s = &c->t->regs.src;
     wg_matrix_cache *cache = &c->t->backend.matrix.cache;
@@ -57,15 +58,6 @@ static const wg_matrix_b *decoded_b(const wg_matrix_ctx *c, const wg_matrix_kern
     return b;
 }
 
-static void check_settings(wg_matrix_ctx *c)
-{
-    if (c->style != WG_STYLE_INT8 && !wg_format_known(c->fmt[WG_SRCA]) && !wg_matrix_tcfg(c, WG_TCFG_FP16A_FORCE_Enable))
-        wg_matrix_report(c, WG_F_MATRIX_FORMAT, c->fmt[WG_SRCA], 0);
-    if (wg_matrix_cfg(c, WG_CFG_ALU_ROUNDING_MODE_Fpu_srnd_en))
-        wg_findf(c->t, WG_F_UNIMPLEMENTED_REGISTER, wg_insn_finding(c->insn, 1, 1),
-                 "ALU_ROUNDING_MODE_Fpu_srnd_en: stochastic rounding in the Matrix Unit");
-}
-
 /* The common end: which banks are done with, and the counters. */
 static void finish(wg_matrix_ctx *c, wg_matrix_op *op, unsigned addr_mod)
 {
@@ -77,7 +69,7 @@ static void finish(wg_matrix_ctx *c, wg_matrix_op *op, unsigned addr_mod)
 static void product(wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned rows, unsigned step, bool broadcast)
 {
     wg_matrix_formats(c);
-    check_settings(c);
+    wg_matrix_check_settings(c);
     op->effect = c->wide ? WG_EFFECT_DST32 : WG_EFFECT_DST16;
     wg_matrix_list_rows(c, op, first, rows, step, c->wide);
     wg_matrix_gather(c, op, c->wide, 0);
@@ -95,7 +87,8 @@ static void product(wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned
         .alu = wg_alu_for(c->wide, c->style != WG_STYLE_FP16, c->layout->lost_one, c->phase),
     };
     if (broadcast)
-        k->decode_b(wg_matrix_src_row(c, WG_SRCB, c->rwc->srcb), 1, (wg_style)c->style_b, c->flush, c->phase, &scratch_b);
+        k->decode_b(wg_matrix_src_row(c, WG_SRCB, c->rwc->srcb), 1, (wg_style)c->style_b, c->flush, c->phase,
+                    &scratch_b);
     else
         args.b = decoded_b(c, k, c->rwc->srcb & 0x38);
     if (c->style == WG_STYLE_INT8)

@@ -24,7 +24,7 @@ static void decode_b(const uint32_t *rows, unsigned count, wg_style style, bool 
     for (unsigned i = 0; i < count; i++)
         for (unsigned k = 0; k < 16; k++) {
             uint32_t x = wg_src_of_style(rows[i * 16 + k / 2 + (k & 1) * 8], style);
-            bool zero = flush && !(x & 0xFF);
+            bool zero = flush && !(x & 0xFF);   /* Decided here: products keep such datums as ELWMUL does */
             int32_t value = wg_alu_mantissa_b(x, phase) * WG_MATRIX_SCALE_B;
             if (x & WG_SRC_SIGN)
                 value = -value;
@@ -109,6 +109,7 @@ static uint32_t multiply(const wg_elw_args *e, uint32_t a, uint32_t b, uint32_t 
     return wg_alu_accumulate(m, sum, exp, 0, 0, dst);
 }
 
+/* Ruling: zero plus a zero of SrcB that is kept (no flush) is 2^-126 of its sign; ttsim's unsigned difference wraps. */
 static uint32_t add(const wg_elw_args *e, uint32_t a, uint32_t b, uint32_t dst)
 {
     a = a & 0xFF ? wg_src_to_cpu19(a) : 0;
@@ -127,7 +128,7 @@ static uint32_t add(const wg_elw_args *e, uint32_t a, uint32_t b, uint32_t dst)
         sum = -sum;
     if (e->alu.wide && !e->alu.exp8)
         exp = exp ? exp + 127 - 15 : 127 - 30;
-    /* A fidelity phase other than 0 divides the sum by 32, 128 or both. */
+    /* Decided here: the division by 32, 128 or both in a fidelity phase other than 0 is one of the exponent. */
     exp -= (e->phase & 1 ? 5 : 0) + (e->phase & 2 ? 7 : 0);
     return wg_alu_accumulate(&e->alu, sum, exp, 0, 0, e->accumulate ? dst : 0);
 }

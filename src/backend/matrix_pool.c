@@ -103,7 +103,8 @@ static void pool(wg_matrix_ctx *c, wg_matrix_op *op, bool zero_a)
     static const uint8_t place[8] = {0, 3, 6, 1, 4, 7, 2, 5};
     bool argmax = c->word >> 14 & 1;
     wg_matrix_formats(c);
-    if (c->style != WG_STYLE_INT8 && !wg_format_known(c->fmt[WG_SRCA]))
+    if (c->style != WG_STYLE_INT8 && !wg_format_known(c->fmt[WG_SRCA]) &&
+        !wg_matrix_tcfg(c, WG_TCFG_FP16A_FORCE_Enable))
         wg_matrix_report(c, WG_F_MATRIX_FORMAT, c->fmt[WG_SRCA], 0);
     dst_style style = style_of_dst(c, argmax);
     unsigned row_a = c->rwc->srca & 0x30;

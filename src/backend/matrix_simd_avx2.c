@@ -11,6 +11,11 @@
 
 #define TARGET __attribute__((target("avx2")))
 #define INLINE TARGET static inline __attribute__((always_inline))
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 8")   /* keeps the eight terms in registers */
+#endif
 typedef __m256i vec;
 
 INLINE vec all(int32_t x) { return _mm256_set1_epi32(x); }
@@ -64,18 +69,21 @@ INLINE vec value_b(vec x, wg_style style, unsigned phase, vec zero)
 }
 INLINE vec pair(vec low, vec high) { return or_(and_(low, 0xFFFF), _mm256_slli_epi32(high, 16)); }
 
-TARGET static void decode_a(const uint32_t *first, const uint32_t *second, wg_style style, unsigned phase, wg_matrix_a *out)
+TARGET static void decode_a(const uint32_t *first, const uint32_t *second, wg_style style, unsigned phase,
+                            wg_matrix_a *out)
 {
     for (unsigned k = 0; k < 16; k++) {   /* half rows */
         vec x0 = keep_style(load(first + k * 8), style), x1 = keep_style(load(second + k * 8), style);
         vec z0 = is_zero(and_(x0, 0xFF)), z1 = is_zero(and_(x1, 0xFF));
-        _mm256_storeu_si256((__m256i *)&out->exponent[k / 2][k % 2 * 16], pair(exponent_of(x0, z0), exponent_of(x1, z1)));
+        _mm256_storeu_si256((__m256i *)&out->exponent[k / 2][k % 2 * 16],
+                            pair(exponent_of(x0, z0), exponent_of(x1, z1)));
         _mm256_storeu_si256((__m256i *)&out->mantissa[k / 2][k % 2 * 16],
                             pair(value_a(x0, style, phase, z0), value_a(x1, style, phase, z1)));
     }
 }
 
-TARGET static void decode_b(const uint32_t *rows, unsigned count, wg_style style, bool flush, unsigned phase, wg_matrix_b *out)
+TARGET static void decode_b(const uint32_t *rows, unsigned count, wg_style style, bool flush, unsigned phase,
+                            wg_matrix_b *out)
 {
     for (unsigned i = 0; i < count; i++) {
         vec x0 = keep_style(load(rows + i * 16), style), x1 = keep_style(load(rows + i * 16 + 8), style);
@@ -105,7 +113,8 @@ INLINE vec leading_zeros(vec x)
     return sub(sub(all(31), log2), and_(big, 8));
 }
 
-INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec sum1, vec exp1, uint16_t *hi, uint16_t *lo)
+INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec sum1, vec exp1, uint16_t *hi,
+                       uint16_t *lo)
 {
     vec h = load16(hi), zero = _mm256_setzero_si256();
     vec exp_dst = and_(h, f == HALF_EXP5 ? 0x1F : 0xFF);
@@ -168,6 +177,7 @@ INLINE void product(form f, bool lost_one, const wg_mul_args *m)
     vec zero = _mm256_setzero_si256();
     for (unsigned half = 0; half < 2; half++) {
         vec ma[8];
+        UNROLL
         for (unsigned k = 0; k < 8; k++)
             ma[k] = load(&m->a->mantissa[k][half * 16]);
         for (unsigned i = 0; i < m->rows; i++) {
@@ -175,18 +185,21 @@ INLINE void product(form f, bool lost_one, const wg_mul_args *m)
             __builtin_memcpy(eb, m->b->exponent[i * m->b_step], sizeof eb);
             __builtin_memcpy(mb, m->b->mantissa[i * m->b_step], sizeof mb);
             vec e[8], largest = lowest;
+            UNROLL
             for (unsigned k = 0; k < 8; k++) {
                 e[k] = _mm256_add_epi16(load(&m->a->exponent[k][half * 16]), all(eb[k]));
                 largest = _mm256_max_epi16(largest, e[k]);
             }
             vec sum = zero;
+            UNROLL
             for (unsigned k = 0; k < 8; k++) {
                 vec p = _mm256_mulhi_epi16(ma[k], all(mb[k]));
                 sum = _mm256_add_epi16(sum, _mm256_mulhrs_epi16(p, weight_of(_mm256_sub_epi16(largest, e[k]))));
             }
             largest = _mm256_add_epi16(largest, adjust);
             sum = _mm256_andnot_si256(_mm256_cmpeq_epi16(largest, zero), sum);   /* nothing at exponent 0 */
-            vec sum0 = _mm256_srai_epi32(_mm256_slli_epi32(sum, 16), 2), sum1 = _mm256_srai_epi32(and_(sum, -0x10000), 2);
+            vec sum0 = _mm256_srai_epi32(_mm256_slli_epi32(sum, 16), 2),
+                sum1 = _mm256_srai_epi32(and_(sum, -0x10000), 2);
             vec exp0 = and_(largest, 0xFFFF), exp1 = _mm256_srli_epi32(largest, 16);
             accumulate(f, lost_one, true, sum0, exp0, sum1, exp1, &m->hi[i][half * 8], &m->lo[i][half * 8]);
         }
@@ -234,6 +247,7 @@ TARGET static void mul_int(const wg_mul_args *m)
         __builtin_memcpy(mb, m->b->mantissa[i * m->b_step], sizeof mb);
         for (unsigned half = 0; half < 2; half++) {
             vec sum = _mm256_setzero_si256();
+            UNROLL
             for (unsigned k = 0; k < 8; k++)
                 sum = add(sum, _mm256_madd_epi16(load(&m->a->mantissa[k][half * 16]), all(mb[k])));
             accumulate_int(sum, &m->hi[i][half * 8], &m->lo[i][half * 8]);
@@ -269,7 +283,8 @@ INLINE void elementwise(form f, bool lost_one, const wg_elw_args *e)
 {
     vec zero = _mm256_setzero_si256();
     for (unsigned i = 0; i < 16; i++) {   /* half rows */
-        vec a = keep_style(load(e->a + i * 8), (wg_style)e->style), b = keep_style(load(e->b + i * 8), (wg_style)e->style_b);
+        vec a = keep_style(load(e->a + i * 8), (wg_style)e->style),
+            b = keep_style(load(e->b + i * 8), (wg_style)e->style_b);
         if (e->op == WG_ELW_SUB)
             b = _mm256_xor_si256(b, all(WG_SRC_SIGN));
         vec zero_a = is_zero(and_(a, 0xFF)), zero_b = e->flush ? is_zero(and_(b, 0xFF)) : zero;

@@ -10,6 +10,11 @@
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd")))
 #define INLINE TARGET static inline __attribute__((always_inline))
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 8")   /* keeps the eight terms in registers */
+#endif
 typedef __m512i vec;
 
 INLINE vec all(int32_t x) { return _mm512_set1_epi32(x); }
@@ -59,7 +64,8 @@ INLINE vec value_b(vec x, wg_style style, unsigned phase, __mmask16 zero)
     return _mm512_maskz_mov_epi32((__mmask16)~zero, signed_by(x, v));
 }
 
-TARGET static void decode_a(const uint32_t *first, const uint32_t *second, wg_style style, unsigned phase, wg_matrix_a *out)
+TARGET static void decode_a(const uint32_t *first, const uint32_t *second, wg_style style, unsigned phase,
+                            wg_matrix_a *out)
 {
     for (unsigned k = 0; k < 8; k++) {
         vec x0 = keep_style(_mm512_loadu_si512(first + k * 16), style);
@@ -73,7 +79,8 @@ TARGET static void decode_a(const uint32_t *first, const uint32_t *second, wg_st
     }
 }
 
-TARGET static void decode_b(const uint32_t *rows, unsigned count, wg_style style, bool flush, unsigned phase, wg_matrix_b *out)
+TARGET static void decode_b(const uint32_t *rows, unsigned count, wg_style style, bool flush, unsigned phase,
+                            wg_matrix_b *out)
 {
     for (unsigned i = 0; i < count; i++) {
         vec x = keep_style(_mm512_loadu_si512(rows + i * 16), style);
@@ -105,7 +112,8 @@ INLINE vec align_unsigned(vec twice, vec d)
 INLINE vec drop13(vec v) { return and_(_mm512_add_epi32(v, all(0x1000)), ~0x1FFF); }
 
 /* Adds sums (shifted 14 places already: twice what is added) to one row of Dst, in place. */
-INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec sum1, vec exp1, uint16_t *hi, uint16_t *lo)
+INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec sum1, vec exp1, uint16_t *hi,
+                       uint16_t *lo)
 {
     vec h = load16(hi), zero = _mm512_setzero_si512();
     vec exp_dst = and_(h, f == HALF_EXP5 ? 0x1F : 0xFF);
@@ -169,28 +177,45 @@ INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec 
 INLINE void product(form f, bool lost_one, const wg_mul_args *m)
 {
     vec ea[8], ma[8];
+    UNROLL
     for (unsigned k = 0; k < 8; k++) {
         ea[k] = _mm512_loadu_si512(m->a->exponent[k]);
         ma[k] = _mm512_loadu_si512(m->a->mantissa[k]);
     }
     vec lowest = _mm512_set1_epi16((int16_t)(m->alu.lowest - m->alu.adjust)), adjust = _mm512_set1_epi16(m->alu.adjust);
     vec one = _mm512_set1_epi16(0x4000), zero = _mm512_setzero_si512();
+    /* All sums first: rows do not depend on each other, and short loops overlap better. */
+    vec sums[8], exponents[8];
     for (unsigned i = 0; i < m->rows; i++) {
         int32_t eb[8], mb[8];
         __builtin_memcpy(eb, m->b->exponent[i * m->b_step], sizeof eb);
         __builtin_memcpy(mb, m->b->mantissa[i * m->b_step], sizeof mb);
-        vec e[8], largest = lowest;
+        vec e[8], largest = lowest, other = lowest;
+        UNROLL
         for (unsigned k = 0; k < 8; k++) {
             e[k] = _mm512_add_epi16(ea[k], all(eb[k]));
-            largest = _mm512_max_epi16(largest, e[k]);
+            if (k & 1)
+                largest = _mm512_max_epi16(largest, e[k]);
+            else
+                other = _mm512_max_epi16(other, e[k]);
         }
-        vec sum = zero;
+        largest = _mm512_max_epi16(largest, other);
+        vec sum = zero, rest = zero;
+        UNROLL
         for (unsigned k = 0; k < 8; k++) {
             vec weight = _mm512_srlv_epi16(one, _mm512_sub_epi16(largest, e[k]));
-            sum = _mm512_add_epi16(sum, _mm512_mulhrs_epi16(_mm512_mulhi_epi16(ma[k], all(mb[k])), weight));
+            vec p = _mm512_mulhrs_epi16(_mm512_mulhi_epi16(ma[k], all(mb[k])), weight);
+            if (k & 1)
+                sum = _mm512_add_epi16(sum, p);
+            else
+                rest = _mm512_add_epi16(rest, p);
         }
-        largest = _mm512_add_epi16(largest, adjust);
-        sum = _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(largest, largest), sum);   /* nothing at exponent 0 */
+        exponents[i] = _mm512_add_epi16(largest, adjust);
+        sums[i] = _mm512_add_epi16(sum, rest);
+    }
+    for (unsigned i = 0; i < m->rows; i++) {
+        vec largest = exponents[i];
+        vec sum = _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(largest, largest), sums[i]); /* nothing at exponent 0 */
         vec sum0 = _mm512_srai_epi32(_mm512_slli_epi32(sum, 16), 2), sum1 = _mm512_srai_epi32(and_(sum, -0x10000), 2);
         vec exp0 = and_(largest, 0xFFFF), exp1 = _mm512_srli_epi32(largest, 16);
         accumulate(f, lost_one, true, sum0, exp0, sum1, exp1, m->hi[i], m->lo[i]);
@@ -214,7 +239,8 @@ TARGET static void mul_float(const wg_mul_args *m)
 INLINE void store_int(uint16_t *hi, uint16_t *lo, vec value)
 {
     vec magnitude = _mm512_abs_epi32(value), sign = and_(_mm512_srli_epi32(value, 16), 0x8000);
-    vec high = _mm512_or_si512(and_(_mm512_srli_epi32(magnitude, 8), 0x7F00), and_(_mm512_srli_epi32(magnitude, 23), 0xFF));
+    vec high =
+        _mm512_or_si512(and_(_mm512_srli_epi32(magnitude, 8), 0x7F00), and_(_mm512_srli_epi32(magnitude, 23), 0xFF));
     store16(hi, _mm512_or_si512(high, sign));
     store16(lo, and_(magnitude, 0xFFFF));
 }
@@ -236,12 +262,14 @@ INLINE void accumulate_int(vec value, uint16_t *hi, uint16_t *lo)
 TARGET static void mul_int(const wg_mul_args *m)
 {
     vec ma[8];
+    UNROLL
     for (unsigned k = 0; k < 8; k++)
         ma[k] = _mm512_loadu_si512(m->a->mantissa[k]);
     for (unsigned i = 0; i < m->rows; i++) {
         int32_t mb[8];
         __builtin_memcpy(mb, m->b->mantissa[i * m->b_step], sizeof mb);
         vec sum = _mm512_setzero_si512();
+        UNROLL
         for (unsigned k = 0; k < 8; k++)
             sum = _mm512_add_epi32(sum, _mm512_madd_epi16(ma[k], all(mb[k])));
         accumulate_int(sum, m->hi[i], m->lo[i]);
@@ -300,7 +328,8 @@ INLINE void elementwise(form f, bool lost_one, const wg_elw_args *e)
             exp = and_(_mm512_srli_epi32(p, 10), 0xFF);
             vec larger = _mm512_maskz_or_epi32(_mm512_test_epi32_mask(p, p), and_(p, 0x3FF), all(0x400));
             vec smaller = _mm512_maskz_or_epi32(_mm512_test_epi32_mask(q, q), and_(q, 0x3FF), all(0x400));
-            smaller = align_unsigned(_mm512_add_epi32(smaller, smaller), _mm512_sub_epi32(exp, and_(_mm512_srli_epi32(q, 10), 0xFF)));
+            smaller = align_unsigned(_mm512_add_epi32(smaller, smaller),
+                                     _mm512_sub_epi32(exp, and_(_mm512_srli_epi32(q, 10), 0xFF)));
             smaller = signed_by(_mm512_xor_si512(p, q), smaller);
             sum = signed_by(p, _mm512_slli_epi32(_mm512_add_epi32(larger, smaller), 14));
             if (e->alu.wide && !e->alu.exp8) {

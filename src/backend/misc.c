@@ -73,6 +73,11 @@ static void setdvalid(wg_tile *t, const wg_insn *insn)
         unsigned bank = file == WG_SRCA ? src->unpack_bank_a : src->unpack_bank_b;
         if (wg_src_is_matrix(src, file, bank))
             wg_find_insn(t, WG_F_SRC_GIVEN_TWICE, insn, file * 2 + (bank & 1), 0);
+        if (t->arch->unpack.records_format) {   /* ill-specified: what the last UNPACR left */
+            uint8_t format = t->backend.unpack.held_format[file];
+            wg_find_insn(t, WG_F_SETDVALID_FORMAT, insn, file, format);
+            (file == WG_SRCA ? t->regs.src.format_a : t->regs.src.format_b)[bank & 1] = format;
+        }
         wg_src_unpacked(t, file, insn->thread, WG_AGENT_MISC);
     }
 }

@@ -39,11 +39,12 @@ static inline bool wg_sync_core_store_waits(const wg_sync *s, unsigned core)
     return core >= WG_CORE_T0 && core <= WG_CORE_T2 && (s->core_waits >> (core - WG_CORE_T0) & 1);
 }
 /*
- * A T core's store there (SEM-05), in phase C. It is taken into the core's place at the slot, and done in
- * phase E of the same cycle unless somebody else has the slot (SYNC-03); while the place is taken, the
- * next store waits.
+ * A T core's store there (SEM-05), in phase C. Decided here, since the slot is granted after the regions: it is
+ * taken into the core's place at the slot, and done in phase E of the same cycle unless somebody else has the
+ * slot (SYNC-03); while the place is taken, the next store waits.
  */
-wg_region_answer wg_sync_core_write(struct wg_tile *t, unsigned core, unsigned semaphore, uint32_t value, wg_stall *why);
+wg_region_answer wg_sync_core_write(struct wg_tile *t, unsigned core, unsigned semaphore, uint32_t value,
+                                    wg_stall *why);
 
 /* "MATH_PACK" and its like: what the low-level kernels call the semaphores (SEM-09). "" beyond the last. */
 const char *wg_semaphore_name(unsigned semaphore);

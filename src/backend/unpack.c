@@ -83,9 +83,13 @@ static void accept(wg_tile *t, const wg_insn *insn)
     wg_unpack *u = &t->backend.unpack;
     unsigned unpacker = insn->word >> 23 & 1;
     wg_unpack_job *job = job_at(u, unpacker, u->count[unpacker]++);
-    *job = (wg_unpack_job){.insn = *insn, .done_at = WG_NEVER, .ready_at = t->sched.now + 1};
-    job->src_base = (uint8_t)(wg_thread_config_get(t, insn->thread, unpacker ? WG_TCFG_SRCB_SET_Base
-                                                                              : WG_TCFG_SRCA_SET_Base) << 4);
+    /* The planners set the rest of what they use. */
+    job->insn = *insn;
+    job->done_at = WG_NEVER;
+    job->ready_at = t->sched.now + 1;
+    job->lines = job->fetched = 0;
+    job->speed = 1;
+    job->waits = job->waits_like_matrix = job->flip = job->advance_row = false;
     if (insn->op == WG_I_UNPACR)
         wg_unpack_plan(t, unpacker, job);
     else
@@ -210,7 +214,7 @@ static bool advance(wg_tile *t, unsigned unpacker)
         stalls(t, unpacker, &job->insn, wait);
         if (wait)
             return false;
-        u->fetching[unpacker] = job->speed ? job->speed : 1;
+        u->fetching[unpacker] = job->speed;
     }
     if (u->fetching[unpacker] && job->fetched >= job->lines) {
         u->fetching[unpacker] = 0;

@@ -199,9 +199,9 @@ static void row_to_dst(cursor *c, const uint8_t *bytes, uint8_t exponent)
         if (job->wide)
             memset(d->bits[stored + WG_DST_LOW], 0, sizeof d->bits[stored]);
     } else if (job->wide) {
-        wg_l1_row_to_dst32(bytes, d->bits[stored], d->bits[stored + WG_DST_LOW]);
+        wg_l1_row_to_dst32(c->t->simd, bytes, d->bits[stored], d->bits[stored + WG_DST_LOW]);
     } else {
-        wg_l1_row_to_dst16(job->reading, bytes, exponent, d->bits[stored]);
+        wg_l1_row_to_dst16(c->t->simd, job->reading, bytes, exponent, d->bits[stored]);
     }
     wg_dst_define(d, stored);
 }
@@ -216,14 +216,14 @@ static void row_to_src(cursor *c, const uint8_t *bytes, uint8_t exponent)
         if (job->zero)
             memset(c->src[at], 0, sizeof c->src[at]);
         else
-            wg_l1_row_to_src(job->reading, bytes, exponent, c->src[at]);
+            wg_l1_rows_to_src(c->t->simd, job->reading, bytes, &exponent, 1, &c->src[at]);
         return;
     }
-    uint32_t row[16] = {0};
+    uint32_t row[1][16] = {{0}};
     if (!job->zero)
-        wg_l1_row_to_src(job->reading, bytes, exponent, row);
+        wg_l1_rows_to_src(c->t->simd, job->reading, bytes, &exponent, 1, row);
     for (unsigned column = 0; column < 16; column++)
-        c->src[(at & ~15u) | column][at & 15] = row[column];
+        c->src[(at & ~15u) | column][at & 15] = row[0][column];
 }
 
 static void note_overflow(cursor *c, const uint8_t *bytes, uint8_t exponent)
@@ -253,6 +253,54 @@ static void move_row(cursor *c)
         row_to_src(c, bytes, exponent);
     c->out += 16;
     step_datums(c, 16);
+}
+
+/*
+ * The common case of the above in one go: rows that follow each other in L1 and in SrcA or SrcB, before any
+ * address wraps. Returns how many it moved; 0: not that case.
+ */
+static unsigned move_block(cursor *c)
+{
+    const wg_unpack_job *job = c->job;
+    bool bfp = wg_l1_reading_shares_exponent(job->reading);
+    unsigned rows = (job->count - c->done) / 16, at;
+    uint32_t bytes = rows * 2u * job->bits, out_row = c->out >> 4;
+    if (job->to_dst || job->zero || job->stride * 8 != job->row * job->bits || job->reading >= WG_READ_BFP8A)
+        return 0;
+    if (rows > WG_SRC_ROWS || c->datums < 0 || (c->datums >> 3) + bytes > c->t->arch->l1_bytes ||
+        c->datums + (int64_t)bytes * 8 > job->limit * 8)
+        return 0;
+    unsigned low = c->unpacker ? 0 : 4, shift = c->unpacker || !job->override_row ? c->src_row : 0;
+    if (out_row < low || out_row - low + rows > (low && !job->override_row ? 16 : WG_SRC_ROWS))
+        return 0;
+    at = out_row - low + shift;
+    if (at + rows > WG_SRC_ROWS || (job->transpose && (at | rows) & 15))
+        return 0;
+    uint8_t forced[WG_SRC_ROWS];
+    const uint8_t *exponents = forced;
+    if (bfp && !job->forced_exponent) {
+        int64_t first = c->exponents >> 4;
+        if (first < 0 || first + rows > c->t->arch->l1_bytes || c->exponents + rows * 16 > job->limit * 16)
+            return 0;
+        exponents = c->t->l1 + first;
+        c->exponents += rows * 16;
+    } else if (bfp) {
+        memset(forced, job->exponent, sizeof forced);
+    }
+    const uint8_t *from = c->t->l1 + (c->datums >> 3);
+    if (!job->transpose) {
+        wg_l1_rows_to_src(c->t->simd, job->reading, from, exponents, rows, &c->src[at]);
+    } else {
+        uint32_t straight[WG_SRC_ROWS][16];
+        wg_l1_rows_to_src(c->t->simd, job->reading, from, exponents, rows, straight);
+        for (unsigned row = 0; row < rows; row++)
+            for (unsigned column = 0; column < 16; column++)
+                c->src[at + (row & ~15u) + column][row & 15] = straight[row][column];
+    }
+    c->out += rows * 16;
+    c->done += rows * 16;
+    c->datums += (int64_t)bytes * 8;
+    return rows;
 }
 
 /* ---- All of it -------------------------------------------------------------------------------------------------- */
@@ -303,7 +351,7 @@ void wg_unpack_move(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
         c.src = wg_src_rows(s, unpacker ? WG_SRCB : WG_SRCA, wg_unpack_bank(s, unpacker));
     c.src_row = *wg_unpack_src_row(s, unpacker, job->insn.thread);
     check_burst(&c);
-    if (in_rows(&c))
+    if (in_rows(&c) && job->count >= 16 && !move_block(&c))
         while (job->count - c.done >= 16)
             move_row(&c);
     while (c.done < job->count && c.outputs)

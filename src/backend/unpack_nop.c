@@ -129,7 +129,7 @@ static void plan_fields(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
 void wg_unpack_plan_nop(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
 {
     job->what = WG_UNPACK_NOTHING;
-    job->flip = false;
+    job->banks = 0;
     if (t->arch->unpack.nop_in_fields)
         plan_fields(t, unpacker, job);
     else
@@ -140,6 +140,8 @@ void wg_unpack_plan_nop(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
     wg_cfg_id format = unpacker ? WG_CFG_THCON_SEC1_REG2_Out_data_format : WG_CFG_THCON_SEC0_REG2_Out_data_format;
     if (job->flip)
         job->out_format = (uint8_t)wg_config_get(t, job->insn.thread, format);
+    job->src_base = (uint8_t)(wg_thread_config_get(t, job->insn.thread, unpacker ? WG_TCFG_SRCB_SET_Base
+                                                                                  : WG_TCFG_SRCA_SET_Base) << 4);
     if (!unpacker && t->backend.unpack.after_dst && job->what >= WG_UNPACK_CLEAR && job->what <= WG_UNPACK_GIVE)
         find(t, WG_F_UNPACK_AFTER_DST, &job->insn, "the last UNPACR of Unpacker 0 wrote Dst");
 }

@@ -18,65 +18,42 @@
 #include "num/l1_formats.h"
 #include "tile/l1.h"
 
-/* ---- Configuration fields, by unpacker ------------------------------------------------------------------- */
+/* ---- Configuration fields ---------------------------------------------------------------------------------- */
 
-typedef enum field_id {
-    TILE, OUT_FORMAT, THROTTLE, CONTEXT_COUNT, TRANSPOSE, TILEIZE, ADVANCE_ROW, TO_DST, UPSAMPLE, OVERRIDE_FORMAT,
-    INTERLEAVE, FORCE_EXPONENT, LIMIT, FIFO, OVERRIDE_THROTTLE, FOUR_EXPONENT_BITS, COUNT_NOT_LOG2, OTHER_LIMIT,
-    OUT_BASE, OUT_Y, OUT_Z, OUT_W, FORCED_EXPONENT, FIELDS
-} field_id;
-
-#define BOTH(name) {WG_CFG_THCON_SEC0_##name, WG_CFG_THCON_SEC1_##name}
-#define UNP(name) {WG_CFG_UNP0_##name, WG_CFG_UNP1_##name}
-static const uint16_t fields[FIELDS][2] = {
-    [TILE] = BOTH(REG0_TileDescriptor),
-    [OUT_FORMAT] = BOTH(REG2_Out_data_format),
-    [THROTTLE] = BOTH(REG2_Throttle_mode),
-    [CONTEXT_COUNT] = BOTH(REG2_Context_count),
-    [TRANSPOSE] = BOTH(REG2_Haloize_mode),
-    [TILEIZE] = BOTH(REG2_Tileize_mode),
-    [ADVANCE_ROW] = BOTH(REG2_Unpack_Src_Reg_Set_Upd),
-    [TO_DST] = BOTH(REG2_Unpack_If_Sel),
-    [UPSAMPLE] = BOTH(REG2_Upsample_rate),
-    [OVERRIDE_FORMAT] = BOTH(REG2_Ovrd_data_format),
-    [INTERLEAVE] = BOTH(REG2_Upsample_and_interleave),
-    [FORCE_EXPONENT] = BOTH(REG2_Force_shared_exp),
-    [LIMIT] = BOTH(REG2_Unpack_limit_address),
-    [FIFO] = BOTH(REG2_Unpack_fifo_size),
-    [OVERRIDE_THROTTLE] = BOTH(REG1_ovrd_default_throttle_mode),
-    [FOUR_EXPONENT_BITS] = BOTH(REG1_Unp_LF8_4b_exp),
-    [COUNT_NOT_LOG2] = BOTH(REG2_Context_count_non_log2_en),
-    [OTHER_LIMIT] = BOTH(REG10_Unpack_limit_address_en),
-    [OUT_BASE] = UNP(ADDR_BASE_REG_1_Base),
-    [OUT_Y] = UNP(ADDR_CTRL_XY_REG_1_Ystride),
-    [OUT_Z] = UNP(ADDR_CTRL_ZW_REG_1_Zstride),
-    [OUT_W] = UNP(ADDR_CTRL_ZW_REG_1_Wstride),
-    [FORCED_EXPONENT] = UNP(FORCED_SHARED_EXP_shared_exp),
+/*
+ * An unpacker's fields lie in a section of words, THCON_SEC0 or THCON_SEC1, which begins with the tile descriptor.
+ * Places relative to that are the same for both sections and architectures, and known here at compile time.
+ */
+enum {
+#define AT(word, shift, width) word
+#define NOT_HERE 0
+#define WG_CFG(name, bh, wh) WORD_##name = bh, WH_WORD_##name = wh,
+#include "isa/config_fields.def"
+#define AT(word, shift, width) shift
+#define NOT_HERE 0
+#define WG_CFG(name, bh, wh) SHIFT_##name = bh, WH_SHIFT_##name = wh,
+#include "isa/config_fields.def"
+#define AT(word, shift, width) width
+#define NOT_HERE 0
+#define WG_CFG(name, bh, wh) WIDTH_##name = bh, WH_WIDTH_##name = wh,
+#include "isa/config_fields.def"
 };
-
-#define EIGHT(a, b) {a##0##b, a##1##b, a##2##b, a##3##b, a##4##b, a##5##b, a##6##b, a##7##b}
-#define FOUR(a, b) {a##0##b, a##1##b, a##2##b, a##3##b}
-static const uint16_t uncompressed[2][8] = {EIGHT(WG_CFG_THCON_SEC0_REG2_Disable_zero_compress_cntx, ),
-                                            EIGHT(WG_CFG_THCON_SEC1_REG2_Disable_zero_compress_cntx, )};
-static const uint16_t to_dst[8] = EIGHT(WG_CFG_THCON_SEC0_REG2_Unpack_if_sel_cntx, );
-static const uint16_t in_format[2][8] = {EIGHT(WG_CFG_THCON_SEC0_REG7_Unpack_data_format_cntx, ),
-                                         EIGHT(WG_CFG_THCON_SEC1_REG7_Unpack_data_format_cntx, )};
-static const uint16_t out_format[2][8] = {EIGHT(WG_CFG_THCON_SEC0_REG7_Unpack_out_data_format_cntx, ),
-                                          EIGHT(WG_CFG_THCON_SEC1_REG7_Unpack_out_data_format_cntx, )};
-static const uint16_t shift_amount[2][4] = {FOUR(WG_CFG_THCON_SEC0_REG2_Shift_amount_cntx, ),
-                                            FOUR(WG_CFG_THCON_SEC1_REG2_Shift_amount_cntx, )};
-static const uint16_t x_dim[4] = FOUR(WG_CFG_THCON_SEC0_REG5_Tile_x_dim_cntx, );
-static const uint16_t dest_address[4] = FOUR(WG_CFG_THCON_SEC0_REG5_Dest_cntx, _address);
-#define BASES(sec)                                                                                                 \
-    {WG_CFG_THCON_##sec##_REG3_Base_address, WG_CFG_THCON_##sec##_REG3_Base_cntx1_address,                         \
-     WG_CFG_THCON_##sec##_REG3_Base_cntx2_address, WG_CFG_THCON_##sec##_REG3_Base_cntx3_address,                   \
-     WG_CFG_THCON_##sec##_REG4_Base_cntx4_address, WG_CFG_THCON_##sec##_REG4_Base_cntx5_address,                   \
-     WG_CFG_THCON_##sec##_REG4_Base_cntx6_address, WG_CFG_THCON_##sec##_REG4_Base_cntx7_address}
-static const uint16_t base_address[2][8] = {BASES(SEC0), BASES(SEC1)};
-#define OFFSETS(sec)                                                                                               \
-    {WG_CFG_THCON_##sec##_REG7_Offset_address, WG_CFG_THCON_##sec##_REG7_Offset_cntx1_address,                     \
-     WG_CFG_THCON_##sec##_REG7_Offset_cntx2_address, WG_CFG_THCON_##sec##_REG7_Offset_cntx3_address}
-static const uint16_t offset_address[2][4] = {OFFSETS(SEC0), OFFSETS(SEC1)};
+#define RELATIVE(name) (WORD_THCON_SEC0_##name - WORD_THCON_SEC0_REG0_TileDescriptor)
+#define ALIKE(name)                                                                                                \
+    (RELATIVE(name) == WORD_THCON_SEC1_##name - WORD_THCON_SEC1_REG0_TileDescriptor &&                             \
+     RELATIVE(name) == WH_WORD_THCON_SEC0_##name - WH_WORD_THCON_SEC0_REG0_TileDescriptor &&                       \
+     RELATIVE(name) == WH_WORD_THCON_SEC1_##name - WH_WORD_THCON_SEC1_REG0_TileDescriptor &&                       \
+     SHIFT_THCON_SEC0_##name == SHIFT_THCON_SEC1_##name && SHIFT_THCON_SEC0_##name == WH_SHIFT_THCON_SEC0_##name && \
+     SHIFT_THCON_SEC0_##name == WH_SHIFT_THCON_SEC1_##name &&                                                      \
+     WIDTH_THCON_SEC0_##name == WIDTH_THCON_SEC1_##name && WIDTH_THCON_SEC0_##name == WH_WIDTH_THCON_SEC0_##name)
+#define SECTION(p, name)                                                                                           \
+    ({                                                                                                             \
+        _Static_assert(ALIKE(name), #name " is not in the same place everywhere");                                 \
+        section((p), RELATIVE(name)) >> SHIFT_THCON_SEC0_##name & (UINT32_MAX >> (32 - WIDTH_THCON_SEC0_##name));  \
+    })
+/* A field that only some architecture has, or that lies elsewhere. */
+#define THCON(p, name) config((p), (p)->unpacker ? WG_CFG_THCON_SEC1_##name : WG_CFG_THCON_SEC0_##name)
+#define UNP(p, name) config((p), (p)->unpacker ? WG_CFG_UNP1_##name : WG_CFG_UNP0_##name)
 
 /* ---- One UNPACR ------------------------------------------------------------------------------------------ */
 
@@ -87,13 +64,53 @@ typedef struct plan {
     uint32_t word;
     bool multi_context, row_search;
     unsigned context, adc;
+    const wg_cfg_field *fields, *thread_fields;   /* of this architecture */
+    const uint32_t *bank;   /* the thread's */
+    const uint16_t *thread_config;
+    unsigned base;          /* word of the section */
+    bool pending;           /* the Configuration Unit has instructions */
     uint32_t tile[4];       /* TileDescriptor */
     uint32_t x_dim, y_dim, z_dim, w_dim, blobs;
     bool tileize;
 } plan;
 
-static uint32_t config(const plan *p, unsigned id) { return wg_config_get(p->t, p->thread, (wg_cfg_id)id); }
-static uint32_t get(const plan *p, field_id id) { return config(p, fields[id][p->unpacker]); }
+/* A word; while the Configuration Unit is at work, through the check for writes under way. */
+static inline uint32_t word_at(const plan *p, unsigned word)
+{
+    return __builtin_expect(p->pending, 0) ? wg_config_word(p->t, p->thread, word) : p->bank[word];
+}
+static inline uint32_t section(const plan *p, unsigned word) { return word_at(p, p->base + word); }
+static inline uint32_t config(const plan *p, wg_cfg_id id)
+{
+    const wg_cfg_field *f = &p->fields[id];
+    return word_at(p, f->word) >> f->shift & f->mask;
+}
+static inline uint32_t thread_config(const plan *p, wg_tcfg_id id)
+{
+    return wg_tcfg_extract(&p->thread_fields[id], p->thread_config);
+}
+/* Fields that exist per context: contexts 4 to 7 half a word, or four words, behind 0 to 3. */
+static bool context_bit(const plan *p, unsigned first)
+{
+    unsigned at = first + p->context % 4 + p->context / 4 * 16;
+    return section(p, RELATIVE(REG2_Disable_zero_compress_cntx0)) >> at & 1;
+}
+static uint32_t half(uint32_t word, unsigned n) { return word >> 16 * (n & 1) & 0xFFFF; }
+static uint32_t shift_amount(const plan *p, unsigned context)
+{
+    unsigned at = SHIFT_THCON_SEC0_REG2_Shift_amount_cntx0 + 4 * context;
+    return section(p, RELATIVE(REG2_Shift_amount_cntx0)) >> at & 15;
+}
+_Static_assert(RELATIVE(REG2_Disable_zero_compress_cntx7) == RELATIVE(REG2_Unpack_if_sel_cntx0) &&
+                   SHIFT_THCON_SEC0_REG2_Disable_zero_compress_cntx7 == 19 &&
+                   SHIFT_THCON_SEC0_REG2_Unpack_if_sel_cntx7 == 23 &&
+                   SHIFT_THCON_SEC0_REG7_Unpack_data_format_cntx4 == 24 &&
+                   RELATIVE(REG4_Base_cntx7_address) == RELATIVE(REG3_Base_address) + 7 &&
+                   RELATIVE(REG7_Offset_cntx3_address) == RELATIVE(REG7_Offset_address) + 3 &&
+                   RELATIVE(REG5_Tile_x_dim_cntx3) == RELATIVE(REG5_Tile_x_dim_cntx0) + 1 &&
+                   RELATIVE(REG5_Dest_cntx3_address) == RELATIVE(REG5_Dest_cntx0_address) + 1,
+               "fields per context");
+
 static bool bit(const plan *p, unsigned n) { return p->word >> n & 1; }
 
 static void find(const plan *p, wg_finding_code code, uint64_t subject, const char *what)
@@ -109,10 +126,10 @@ static uint8_t *context_counter(const plan *p) { return &p->t->regs.config.unpac
 /* The counter's next value; its range is a power of two. */
 static void next_context(const plan *p, unsigned context)
 {
-    if (get(p, COUNT_NOT_LOG2))
+    if (THCON(p, REG2_Context_count_non_log2_en))
         find(p, WG_F_UNIMPLEMENTED_INSN, 0, "Context_count_non_log2 is not documented; Context_count is used");
     unsigned next = (context + 1) & 7;
-    *context_counter(p) = (uint8_t)(next >= 1u << get(p, CONTEXT_COUNT) ? 0 : next);
+    *context_counter(p) = (uint8_t)(next >= 1u << SECTION(p, REG2_Context_count) ? 0 : next);
 }
 
 static void choose_context(plan *p)
@@ -127,8 +144,8 @@ static void choose_context(plan *p)
     if (!p->multi_context)
         return;
     p->context = counter ? *context_counter(p) : p->word >> 10 & 7;
-    p->context += wg_thread_config_get(p->t, p->thread, p->unpacker ? WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_1
-                                                                    : WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_0);
+    p->context += thread_config(p, p->unpacker ? WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_1
+                                               : WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_0);
     p->context &= 7;
     p->adc = p->word >> 8 & 3;
     if (p->unpacker && p->context >= 2)
@@ -142,22 +159,23 @@ static void choose_context(plan *p)
 static void read_tile(plan *p)
 {
     wg_unpack_job *job = p->job;
-    const wg_cfg_field *f = &wg_cfg_fields[p->t->arch->id][fields[TILE][p->unpacker]];
     for (unsigned i = 0; i < 4; i++)
-        p->tile[i] = wg_config_word(p->t, p->thread, f->word + i);
+        p->tile[i] = section(p, i);
     bool contexts = p->multi_context;
-    job->compressed = !(contexts ? config(p, uncompressed[p->unpacker][p->context]) : p->tile[0] >> 4 & 1);
-    p->x_dim = contexts && !p->unpacker ? config(p, x_dim[p->context & 3]) : p->tile[0] >> 16;
+    job->compressed = !(contexts ? context_bit(p, SHIFT_THCON_SEC0_REG2_Disable_zero_compress_cntx0) : p->tile[0] >> 4 & 1);
+    p->x_dim = contexts && !p->unpacker ? half(section(p, RELATIVE(REG5_Tile_x_dim_cntx0) + p->context % 4 / 2), p->context) : p->tile[0] >> 16;
     p->y_dim = p->tile[1] & 0xFF;
     p->z_dim = p->tile[1] >> 16 & 0xFF ? p->tile[1] >> 16 & 0xFF : 1;
     p->w_dim = p->tile[2] & 0xFF ? p->tile[2] & 0xFF : 1;
     p->blobs = p->tile[0] >> 8 & 7;
-    if (contexts && get(p, OVERRIDE_FORMAT)) {
-        job->in_format = (uint8_t)config(p, in_format[p->unpacker][p->context]);
-        job->out_format = (uint8_t)config(p, out_format[p->unpacker][p->context]);
+    if (contexts && SECTION(p, REG2_Ovrd_data_format)) {
+        uint32_t formats = section(p, RELATIVE(REG7_Unpack_data_format_cntx0) + p->context % 4);
+        formats >>= 16 + p->context / 4 * 8;
+        job->in_format = formats & 15;
+        job->out_format = formats >> 4 & 15;
     } else {
         job->in_format = p->tile[0] & 15;
-        job->out_format = (uint8_t)get(p, OUT_FORMAT);
+        job->out_format = (uint8_t)SECTION(p, REG2_Out_data_format);
     }
     job->bits = (uint8_t)wg_l1_bits(job->in_format);
 }
@@ -243,16 +261,16 @@ static void plan_input(plan *p)
 {
     wg_unpack_job *job = p->job;
     unsigned context = p->multi_context ? p->context : 0;
-    uint32_t base = config(p, base_address[p->unpacker][context]) +
-                    config(p, offset_address[p->unpacker][context & 3]);
+    uint32_t base = section(p, RELATIVE(REG3_Base_address) + context) +
+                    half(section(p, RELATIVE(REG7_Offset_address) + context % 4), 0);
     uint64_t in = (base + 1 + (p->tile[3] >> 24)) * UINT32_C(16);
     uint32_t starts = (uint32_t)in;
     uint64_t planes = (uint64_t)p->z_dim * p->w_dim;
     if (job->compressed)
         in += rounded(((p->blobs ? p->blobs : p->y_dim) * planes + 1) * 2, 16);
     bool bfp = wg_l1_shares_exponent(job->in_format);
-    job->forced_exponent = bfp && get(p, FORCE_EXPONENT);
-    job->exponent = (uint8_t)get(p, FORCED_EXPONENT);
+    job->forced_exponent = bfp && SECTION(p, REG2_Force_shared_exp);
+    job->exponent = (uint8_t)UNP(p, FORCED_SHARED_EXP_shared_exp);
     job->exponents = (int64_t)in * 16;
     /* NoBFPExpSection (bit 5) has no effect on the 8-bit formats. */
     if (bfp && !job->forced_exponent && (job->bits == 8 || !(p->tile[0] >> 5 & 1)))
@@ -276,20 +294,19 @@ static void plan_input(plan *p)
         job->deltas = 0;
     }
     job->exponents += first;
-    job->limit = (int64_t)get(p, LIMIT) * 16;
-    job->fifo = (int64_t)get(p, FIFO) * 16;
+    job->limit = (int64_t)SECTION(p, REG2_Unpack_limit_address) * 16;
+    job->fifo = (int64_t)SECTION(p, REG2_Unpack_fifo_size) * 16;
     job->exponents = wrap(job, job->exponents, 16);
     job->datums = wrap(job, job->datums, 8);
     job->deltas = wrap(job, job->deltas, 8);
-    if (get(p, OTHER_LIMIT))
+    if (THCON(p, REG10_Unpack_limit_address_en))
         find(p, WG_F_UNIMPLEMENTED_INSN, 0, "REG10_Unpack_limit_address is not documented; REG2's is used");
 
     /* Blackhole reads wider input rows of all but the narrow formats. */
     job->row = p->t->arch->unpack.wide_rows && job->bits > 8 ? 32 : 16;
     job->stride = job->row * job->bits / 8;
     if (p->tileize)
-        job->stride = config(p, shift_amount[p->unpacker][0]) << 4 | config(p, shift_amount[p->unpacker][1]) << 8 |
-                      config(p, shift_amount[p->unpacker][2]) << 12;
+        job->stride = shift_amount(p, 0) << 4 | shift_amount(p, 1) << 8 | shift_amount(p, 2) << 12;
 }
 
 /* ---- Output ----------------------------------------------------------------------------------------------- */
@@ -297,30 +314,31 @@ static void plan_input(plan *p)
 static void plan_output(plan *p)
 {
     wg_unpack_job *job = p->job;
-    bool transpose = get(p, TRANSPOSE);
+    bool transpose = SECTION(p, REG2_Haloize_mode);
     job->transpose = transpose && !p->unpacker;
     if (transpose && p->unpacker)
         weak(p, "transposition (Haloize_mode), which Unpacker 1 ignores");
-    job->to_dst = !p->unpacker && (p->multi_context ? config(p, to_dst[p->context]) : get(p, TO_DST));
+    job->to_dst = !p->unpacker && (p->multi_context ? context_bit(p, SHIFT_THCON_SEC0_REG2_Unpack_if_sel_cntx0) : SECTION(p, REG2_Unpack_If_Sel));
     job->wide = wg_format_is_32(job->out_format);
 
     const wg_adc_channel *out = &p->t->regs.adc.unit[p->thread][p->unpacker][1];
-    uint32_t address = get(p, OUT_BASE) + out->y * get(p, OUT_Y) + out->z * get(p, OUT_Z) + out->w * get(p, OUT_W);
+    uint32_t address = UNP(p, ADDR_BASE_REG_1_Base) + out->y * UNP(p, ADDR_CTRL_XY_REG_1_Ystride) +
+                       out->z * UNP(p, ADDR_CTRL_ZW_REG_1_Zstride) + out->w * UNP(p, ADDR_CTRL_ZW_REG_1_Wstride);
     unsigned shift = job->wide ? 2 : wg_format_is_16(job->out_format) ? 1 : 0;
     if (address & ((1u << shift) - 1))
         find(p, WG_F_UNPACK_ALIGNMENT, address, "the output address is no multiple of the datum's size");
     address >>= shift;
     if (p->multi_context && !p->unpacker) {
-        uint32_t dest = config(p, dest_address[p->context & 3]);
+        uint32_t dest = half(section(p, RELATIVE(REG5_Dest_cntx0_address) + p->context % 4 / 2), p->context);
         bool add = job->to_dst || config(p, WG_CFG_UNP0_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr);
         address = add ? address + dest : dest;
     }
     job->out = address;
 
-    job->upsample = (uint8_t)((1u << get(p, UPSAMPLE)) - 1);
-    job->interleave = get(p, INTERLEAVE);
-    job->column_shift = p->tileize || p->unpacker ? 0 : (uint8_t)config(p, shift_amount[0][p->context & 3]);
-    job->override_row = !p->unpacker && wg_thread_config_get(p->t, p->thread, WG_TCFG_SRCA_SET_SetOvrdWithAddr);
+    job->upsample = (uint8_t)((1u << SECTION(p, REG2_Upsample_rate)) - 1);
+    job->interleave = SECTION(p, REG2_Upsample_and_interleave);
+    job->column_shift = p->tileize || p->unpacker ? 0 : (uint8_t)shift_amount(p, p->context & 3);
+    job->override_row = !p->unpacker && thread_config(p, WG_TCFG_SRCA_SET_SetOvrdWithAddr);
     if (__builtin_expect(job->upsample | job->interleave | job->column_shift, 0))
         weak(p, job->column_shift ? "a column shift" : "upsampling");
 }
@@ -350,7 +368,7 @@ static void choose_reading(plan *p)
         choice.is_unsigned = config(p, p->unpacker ? WG_CFG_ALU_FORMAT_SPEC_REG0_SrcBUnsigned
                                                    : WG_CFG_ALU_FORMAT_SPEC_REG0_SrcAUnsigned);
     if (job->in_format == WG_FMT_FP8) {
-        choice.four_exponent_bits = get(p, FOUR_EXPONENT_BITS);
+        choice.four_exponent_bits = THCON(p, REG1_Unp_LF8_4b_exp);
         choice.keeps_top = p->t->arch->unpack.fp8_keeps_top;
     }
     wg_l1_reading reading;
@@ -371,8 +389,8 @@ static unsigned speed(const plan *p)
     if (job->compressed || job->upsample >= 3 || job->bits == 2)
         return 1;
     unsigned wanted = 4;
-    if (!p->t->arch->unpack.throttle_override || get(p, OVERRIDE_THROTTLE)) {
-        unsigned mode = get(p, THROTTLE);
+    if (!p->t->arch->unpack.throttle_override || THCON(p, REG1_ovrd_default_throttle_mode)) {
+        unsigned mode = SECTION(p, REG2_Throttle_mode);
         if (mode == 3 && !p->t->arch->unpack.throttle_override)
             find(p, WG_F_UNPACK_MODE, 3, "Throttle_mode 3");
         wanted = mode < 2 ? 1u << mode : 4;   /* Decided here: 3 is as fast as 2 */
@@ -409,22 +427,33 @@ unsigned wg_unpack_address_cycles(const wg_unpack_job *job) { return job->compre
 
 /* ---- All together ----------------------------------------------------------------------------------------- */
 
+static void step(wg_adc_channel *c, unsigned y, unsigned z)
+{
+    c->y = (uint16_t)((c->y + y) & 0x1FFF);
+    c->z = (uint8_t)(c->z + z);
+}
+
 static void move_counters(const plan *p)
 {
-    for (unsigned thread = 0; thread < 3; thread++) {
+    unsigned steps = p->word >> 15 & 0xFF;
+    for (unsigned thread = 0; steps && thread < 3; thread++) {
         if (thread != p->thread && thread != p->adc)
             continue;
         wg_adc_channel *channel = p->t->regs.adc.unit[thread][p->unpacker];
-        wg_adc_increment(&channel[0], WG_ADC_Z, p->word >> 15 & 3);
-        wg_adc_increment(&channel[0], WG_ADC_Y, p->word >> 17 & 3);
-        wg_adc_increment(&channel[1], WG_ADC_Z, p->word >> 19 & 3);
-        wg_adc_increment(&channel[1], WG_ADC_Y, p->word >> 21 & 3);
+        step(&channel[0], steps >> 2 & 3, steps & 3);
+        step(&channel[1], steps >> 6 & 3, steps >> 4 & 3);
     }
 }
 
 void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
 {
     plan p = {.t = t, .job = job, .unpacker = unpacker, .thread = job->insn.thread, .word = job->insn.word};
+    p.fields = wg_cfg_fields[t->arch->id];
+    p.thread_fields = wg_tcfg_fields[t->arch->id];
+    p.base = p.fields[unpacker ? WG_CFG_THCON_SEC1_REG0_TileDescriptor : WG_CFG_THCON_SEC0_REG0_TileDescriptor].word;
+    p.bank = t->regs.config.bank[wg_config_bank(t, p.thread)];
+    p.thread_config = t->regs.config.thread[p.thread];
+    p.pending = t->backend.config.instructions != 0;
     if (bit(&p, 13)) {   /* only increments the counter */
         job->what = WG_UNPACK_NOTHING;
         next_context(&p, *context_counter(&p));
@@ -440,14 +469,15 @@ void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
         weak(&p, "RowSearch");
     choose_context(&p);
     read_tile(&p);
-    p.tileize = get(&p, TILEIZE);
+    p.tileize = SECTION(&p, REG2_Tileize_mode);
     plan_input(&p);
     plan_output(&p);
     choose_reading(&p);
     check_modes(&p);
+    job->src_base = (uint8_t)(thread_config(&p, unpacker ? WG_TCFG_SRCB_SET_Base : WG_TCFG_SRCA_SET_Base) << 4);
     job->zero = bit(&p, 4);
     job->flip = bit(&p, 6);
-    job->advance_row = get(&p, ADVANCE_ROW);
+    job->advance_row = SECTION(&p, REG2_Unpack_Src_Reg_Set_Upd);
     job->broadcast = bit(&p, 5) && t->arch->unpack.srcb_broadcast && unpacker;
     if (bit(&p, 5) && !job->broadcast)
         find(&p, WG_F_UNIMPLEMENTED_INSN, 5, "bit 5: rarefying SrcB (WH), or broadcasting by Unpacker 0 (BH)");

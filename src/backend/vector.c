@@ -74,6 +74,15 @@ void wg_vector_put(wg_tile *t, const wg_vector_op *op, unsigned lreg, const uint
     wg_vector_kernels_for(t)->blend(t->regs.lreg.l[lreg], data, lanes);
 }
 
+void wg_vector_take_back(wg_tile *t)
+{
+    wg_vector_early *e = &t->backend.vector.early;
+    uint32_t *d = t->regs.lreg.l[e->lreg];
+    memcpy(wg_vector_result(t, e->lreg, e->lanes, e->next + 1), d, sizeof e->old);
+    memcpy(d, e->old, sizeof e->old);
+    e->next = 0;
+}
+
 static inline void land_results(wg_tile *t)
 {
     wg_vector *v = &t->backend.vector;
@@ -131,7 +140,8 @@ static bool vector_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
     const wg_vector *v = &t->backend.vector;
     uint64_t now = t->sched.now;
     if (now < v->free_at)
-        return stalled(why, WG_STALL_ARBITRATION, WG_UNIT_VECTOR, (uint8_t)(WG_AGENT_THREAD0 + v->last_thread), now + 1);
+        return stalled(why, WG_STALL_ARBITRATION, WG_UNIT_VECTOR, (uint8_t)(WG_AGENT_THREAD0 + v->last_thread),
+                       now + 1);
     if (v->flights == WG_VECTOR_FLIGHTS) /* only while completions are perturbed */
         return stalled(why, WG_STALL_UNIT_BUSY, WG_UNIT_VECTOR, WG_AGENT_VECTOR, v->done[v->first_flight]);
     if (v->only_nop_at == now && v->only_nop_at && insn->word >> 24 != 0x8F)
@@ -177,8 +187,14 @@ static inline void check_hazards(wg_tile *t, const wg_vector_op *op, const wg_ve
 {
     const wg_vector *v = &t->backend.vector;
     uint64_t now = t->sched.now;
-    if (v->pending_lregs && wg_vector_may_read(op, v->pending_lregs)) {
-        uint32_t early = wg_vector_reads(t, op) & v->pending_lregs;
+    uint32_t pending = v->ran && v->ran_at == now ? v->ran_pending : v->pending_lregs;
+    bool direct = v->early.next == now && v->early.next;
+    if (direct)
+        pending |= UINT32_C(1) << v->early.lreg;
+    if (pending && wg_vector_may_read(op, pending)) {
+        uint32_t early = wg_vector_reads(t, op) & pending;
+        if (direct && early >> v->early.lreg & 1)
+            wg_vector_take_back(t);
         bool hole = early && v->interlock_at == now && v->interlock_lregs;
         if (early)
             wg_vector_finding(t, op, hole ? WG_F_VECTOR_INTERLOCK_HOLE : WG_F_VECTOR_EARLY_READ,

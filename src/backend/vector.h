@@ -78,7 +78,10 @@ typedef struct wg_vector_info {
 } wg_vector_info;
 extern const wg_vector_info wg_vector_table[WG_I_COUNT];
 
-static inline const wg_vector_traits *wg_vector_traits_for(const wg_tile *t) { return &wg_vector_traits_of[t->arch->id]; }
+static inline const wg_vector_traits *wg_vector_traits_for(const wg_tile *t)
+{
+    return &wg_vector_traits_of[t->arch->id];
+}
 static inline uint32_t wg_op_imm12(const wg_vector_op *op) { return op->word >> 12 & 0xFFF; }
 static inline int32_t wg_op_simm12(const wg_vector_op *op) { return (int32_t)(op->word << 8) >> 20; }
 static inline uint32_t wg_op_imm16(const wg_vector_op *op) { return op->word >> 8 & 0xFFFF; }
@@ -159,6 +162,9 @@ uint32_t *wg_vector_result(wg_tile *t, unsigned lreg, uint32_t lanes, uint64_t l
 void wg_vector_put(wg_tile *t, const wg_vector_op *op, unsigned lreg, const uint32_t data[WG_LANES], uint32_t lanes,
                    unsigned latency);
 
+/* Puts the result of wg_vector.early back among those on their way: somebody reads in the cycle before it lands. */
+void wg_vector_take_back(wg_tile *t);
+
 /* SFPLOAD and SFPSTORE at a given address; the address that an instruction's operands give now. */
 uint16_t wg_vector_dst_address(wg_tile *t, const wg_vector_op *op, unsigned imm10, unsigned mod0);
 unsigned wg_vector_format(wg_tile *t, const wg_vector_op *op, unsigned mod0);
@@ -187,12 +193,18 @@ typedef struct wg_vector_kernels {
     void (*blend)(uint32_t *to, const uint32_t *from, uint32_t lanes);
 } wg_vector_kernels;
 extern const wg_vector_kernels wg_vector_kernels_scalar, wg_vector_kernels_avx2, wg_vector_kernels_avx512;
-static inline const wg_vector_kernels *wg_vector_kernels_for(const wg_tile *t)
+static inline const wg_vector_kernels *wg_vector_kernels_at(unsigned level)
 {
-    static const wg_vector_kernels *const level[] = {&wg_vector_kernels_scalar, &wg_vector_kernels_avx2,
+#if defined(__x86_64__)
+    static const wg_vector_kernels *const table[] = {&wg_vector_kernels_scalar, &wg_vector_kernels_avx2,
                                                      &wg_vector_kernels_avx512};
-    return level[t->simd <= WG_SIMD_AVX512 ? t->simd : 0];
+    return table[level <= WG_SIMD_AVX512 ? level : WG_SIMD_SCALAR];
+#else
+    (void)level;
+    return &wg_vector_kernels_scalar;
+#endif
 }
+static inline const wg_vector_kernels *wg_vector_kernels_for(const wg_tile *t) { return wg_vector_kernels_at(t->simd); }
 
 wg_vector_fn wg_sfpload, wg_sfploadi, wg_sfpstore, wg_sfploadmacro, wg_sfpnop;
 wg_vector_fn wg_sfpmad, wg_sfpaddi, wg_sfpmuli, wg_sfplut, wg_sfplutfp32, wg_sfpmul24;

@@ -160,7 +160,7 @@ void wg_sfpiadd(wg_tile *t, const wg_vector_op *op)
     else
         for (unsigned lane = 0; lane < WG_LANES; lane++)
             out[lane] = c[lane] + b[lane];
-    uint32_t negative = sign_bits(out);
+    uint32_t negative = op->mod & 4 ? 0 : sign_bits(out);
     wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op), 1);
     update_flags(t, op, !(op->mod & 4), negative, op->mod & 8);
 }

@@ -67,9 +67,25 @@ void wg_sfpmad(wg_tile *t, const wg_vector_op *op)
     uint32_t lanes = wg_op_lanes(t, op);
     if (!wg_op_writes(op) || !lanes)
         return;
-    /* Straight into the place where the result waits. */
-    uint32_t *out = wg_vector_result(t, op->vd, lanes, op->now + 2);
-    fma_lanes(t, out, a, r->l[op->vb], r->l[op->vc], flip_b, flip_c);
+    wg_vector *v = &t->backend.vector;
+    const uint32_t *b = r->l[op->vb], *c = r->l[op->vc];
+    if (op->macro || v->scheduled || v->pending_lregs >> op->vd & 1) {
+        fma_lanes(t, wg_vector_result(t, op->vd, lanes, op->now + 2), a, b, c, flip_b, flip_c);
+        return;
+    }
+    /* Nobody but the next instruction could come too early: write now, and keep what was there for it. */
+    uint32_t *d = t->regs.lreg.l[op->vd], out[WG_LANES];
+    v->early.next = op->now + 1;
+    v->early.lanes = lanes;
+    v->early.lreg = op->vd;
+    memcpy(v->early.old, d, sizeof v->early.old);
+    if (lanes == ~0u) {
+        const uint32_t *old = v->early.old;
+        fma_lanes(t, d, a == d ? old : a, b == d ? old : b, c == d ? old : c, flip_b, flip_c);
+    } else {
+        fma_lanes(t, out, a, b, c, flip_b, flip_c);
+        wg_vector_kernels_for(t)->blend(d, out, lanes);
+    }
 }
 
 static void with_immediate(wg_tile *t, const wg_vector_op *op, bool multiply)

@@ -112,9 +112,11 @@ static void schedule(wg_tile *t, const wg_vector_op *load, unsigned vd, uint16_t
         }
         wg_vector_op op;
         wg_vector_decode(t, &insn, &op);
-        wg_macro_entry e = {.word = insn.word, .pc = load->pc, .parent = load->id, .address = address, .columns = columns,
-                            .thread = load->thread, .va = op.va, .vb = op.vb, .vc = op.vc, .vd = op.vd, .mod = op.mod,
-                            .by_instruction = config->misc >> (8 + unit) & 1};
+        wg_macro_entry e = {
+            .word = insn.word, .pc = load->pc, .parent = load->id, .address = address, .columns = columns,
+            .thread = load->thread, .va = op.va, .vb = op.vb, .vc = op.vc, .vd = op.vd, .mod = op.mod,
+            .by_instruction = config->misc >> (8 + unit) & 1,
+        };
         override(&e, unit, sequence, vd, load, config);
         unsigned free_entry = (unsigned)__builtin_ctz(~(unsigned)slot->present);
         if (free_entry >= WG_LANE_COLUMNS)
@@ -123,6 +125,7 @@ static void schedule(wg_tile *t, const wg_vector_op *load, unsigned vd, uint16_t
         slot->present |= (uint8_t)(1u << free_entry);
         v->scheduled++;
         v->waiting += e.by_instruction;
+        /* Decided here: what runs by itself keeps its thread busy; what waits for instructions may never run. */
         if (!e.by_instruction && v->done_at[load->thread] < t->sched.now + 2 + delay)
             v->done_at[load->thread] = t->sched.now + 2 + delay;
     }
@@ -193,7 +196,7 @@ static void run_entry(wg_tile *t, const wg_macro_entry *e)
     op.lanes = wg_lanes_of_columns(e->columns);
     op.macro = true;
     op.pred = &v->flags;
-    uint32_t early = wg_vector_reads(t, &op) & v->pending_lregs;
+    uint32_t early = wg_vector_reads(t, &op) & v->ran_pending;
     if (early)
         wg_vector_finding(t, &op, WG_F_VECTOR_EARLY_READ, (uint64_t)__builtin_ctz(early));
     wg_vector_table[op.insn].run(t, &op);
@@ -203,7 +206,8 @@ static void run_entry(wg_tile *t, const wg_macro_entry *e)
 }
 
 /* The rules that SFPLOADMACRO.md gives for instructions of one cycle and, for SFPSWAP, of the next. */
-static void check_ports(wg_tile *t, const wg_macro_entry *any, unsigned busy, unsigned bonus, bool swap, bool mad_is_nop)
+static void check_ports(wg_tile *t, const wg_macro_entry *any, unsigned busy, unsigned bonus, bool swap,
+                        bool mad_is_nop)
 {
     wg_vector *v = &t->backend.vector;
     wg_vector_op op = {.word = any->word, .pc = any->pc, .thread = any->thread};
@@ -246,6 +250,7 @@ void wg_macro_run(wg_tile *t)
     v->ran = 0;
     v->ran_bonus = 0;
     v->ran_swap = swap;
+    v->ran_pending = v->pending_lregs;
     for (unsigned unit = 0; unit < WG_MACRO_UNITS; unit++) {
         wg_macro_slot *slot = &v->slot[unit][v->base];
         if (!slot->present)

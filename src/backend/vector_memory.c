@@ -4,7 +4,7 @@
  *
  *      lane 8 r + i  ↔  Dst[aligned group of four rows + r][2 i + odd]
  *
- * A load samples Dst at the end of its cycle (phase B of the next), a store writes it in its own. So a
+ * Decided here: a load samples Dst at the end of its cycle (phase B of the next), a store writes it in its own. So a
  * load reads what a Matrix Unit instruction issued four cycles earlier writes, as "at least three
  * unrelated instructions" in between demands; and one cycle less reads the old data (reported).
  *
@@ -298,6 +298,7 @@ void wg_sfpstore(wg_tile *t, const wg_vector_op *op)
     wg_lreg *r = &t->regs.lreg;
     wg_dst *d = &t->regs.dst;
     unsigned format = wg_vector_format(t, op, op->mod), stored[4];
+    /* Decided here: a scheduled store leaves the stack pointer alone; its address is the load's. */
     uint16_t address = op->macro ? op->address : wg_vector_dst_address(t, op, op->word & 0x3FF, format);
     bool wide = is_wide(format, true);
     uint32_t lanes = (format == FMT_INT32_ALL ? op->lanes : wg_op_lanes(t, op)) &

@@ -41,7 +41,8 @@ TARGET static inline __m256i leading_zeros(__m256i v)
     return _mm256_sub_epi32(ALL(127 + 31), e);
 }
 
-TARGET static inline __attribute__((always_inline)) __m256i fma8(__m256i x, __m256i y, __m256i z, bool wh, __m256i *rare)
+TARGET static inline __attribute__((always_inline)) __m256i fma8(__m256i x, __m256i y, __m256i z, bool wh,
+                                                                 __m256i *rare)
 {
     const __m256i none = _mm256_setzero_si256(), one = ALL(1), signs = ALL(0x80000000);
     __m256i xe = exponent(x), ye = exponent(y), ze = exponent(z), sign_p = _mm256_xor_si256(x, y);
@@ -63,8 +64,10 @@ TARGET static inline __attribute__((always_inline)) __m256i fma8(__m256i x, __m2
     __m256i opposite = _mm256_srai_epi32(_mm256_xor_si256(sign_p, z), 31);
     __m256i sum = _mm256_add_epi32(big, _mm256_sub_epi32(_mm256_xor_si256(kept, opposite), opposite));
     __m256i magnitude = _mm256_abs_epi32(sum), cancelled = is_zero(sum);
-    if (wh)
-        magnitude = _mm256_andnot_si256(_mm256_and_si256(_mm256_cmpgt_epi32(magnitude, ALL(0xFFFFFFF)), ALL(2)), magnitude);
+    if (wh) {
+        __m256i lost = _mm256_and_si256(_mm256_cmpgt_epi32(magnitude, ALL(0xFFFFFFF)), ALL(2));
+        magnitude = _mm256_andnot_si256(lost, magnitude);
+    }
     __m256i zeros = leading_zeros(magnitude), top = _mm256_sllv_epi32(magnitude, zeros);
     __m256i kept24 = _mm256_srli_epi32(top, 8);
     /* remainder + odd > half */

@@ -71,7 +71,8 @@ INLINE __m512i fma16(__m512i x, __m512i y, __m512i z, bool wh, shape kind, __mma
         __mmask16 z_above = _mm512_movepi32_mask(distance);
         __m512i big = _mm512_mask_blend_epi32(z_above, pm, zm), small = _mm512_mask_blend_epi32(z_above, zm, pm);
         __m512i by = _mm512_srli_epi32(_mm512_abs_epi32(distance), 23), kept = _mm512_srlv_epi32(small, by);
-        __mmask16 cut = _mm512_mask_cmpneq_epi32_mask(_mm512_test_epi32_mask(kept, kept), _mm512_sllv_epi32(kept, by), small);
+        __mmask16 left = _mm512_test_epi32_mask(kept, kept);
+        __mmask16 cut = _mm512_mask_cmpneq_epi32_mask(left, _mm512_sllv_epi32(kept, by), small);
         kept = _mm512_mask_or_epi32(kept, cut, kept, ALL(ONE));
         opposite = _mm512_movepi32_mask(_mm512_xor_si512(sign_p, z));
         __m512i difference = _mm512_mask_sub_epi32(_mm512_add_epi32(big, kept), opposite, big, kept);
@@ -131,7 +132,8 @@ INLINE void lanes(uint32_t *out, const uint32_t *a, const uint32_t *b, const uin
  * the other operand's leading bits stay, and sticky and guard bits stand below the result. What is shifted out
  * entirely is below an eighth of the other's last place, a quarter of it under a power of two.
  */
-INLINE __mmask16 abnormal(__m512 v) { return _mm512_fpclass_ps_mask(v, 0xBF); } /* all but normal numbers of either sign */
+/* All but normal numbers of either sign. */
+INLINE __mmask16 abnormal(__m512 v) { return _mm512_fpclass_ps_mask(v, 0xBF); }
 
 INLINE void plain(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t flip_b,
                   uint32_t flip_c, bool wh, shape kind)

@@ -21,6 +21,17 @@ typedef struct wg_vector_write {
     uint32_t data[WG_LANES];
 } wg_vector_write;
 
+/*
+ * The multiply-add that was accepted last may have written its result at once: in the next cycle, `next`, its
+ * readers are to get `old` (wg_vector_take_back). Most programs never look, so nothing needs to wait.
+ */
+typedef struct wg_vector_early {
+    uint64_t next;     /* 0: none */
+    uint32_t lanes;
+    uint32_t lreg;
+    uint32_t old[WG_LANES];
+} wg_vector_early;
+
 /* SFPSWAP compares in its first cycle and exchanges in its second. */
 typedef struct wg_vector_swap {
     uint64_t at;       /* the second cycle; 0: none */
@@ -71,6 +82,7 @@ typedef struct wg_vector {
     uint32_t newest_lregs;   /* registers with a write of that `land` */
     uint32_t pending_lregs;  /* registers with a write on its way */
     wg_vector_write write[WG_VECTOR_WRITES];
+    wg_vector_early early;
     wg_vector_swap swap;
     wg_vector_load_step load;
     uint64_t done[WG_VECTOR_FLIGHTS];   /* a ring: when the instructions on their way are complete, in order */
@@ -89,6 +101,7 @@ typedef struct wg_vector {
     uint8_t base;
     uint8_t ran;             /* which sub-units they occupied: 1 << wg_vector_subunit */
     uint8_t ran_bonus;       /* of these, which wrote LReg 16 */
+    uint32_t ran_pending;    /* pending_lregs before they ran: what readers of that cycle came too early for */
     uint8_t ran_swap;        /* an SFPSWAP was among them */
     wg_macro_slot slot[WG_MACRO_UNITS][WG_MACRO_SLOTS];
 } wg_vector;

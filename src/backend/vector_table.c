@@ -64,7 +64,8 @@ const wg_vector_info wg_vector_table[WG_I_COUNT] = {
     ROW(SFPPOPC, sfppopc, SIMPLE, REGS),
     ROW(SFPTRANSP, sfptransp, SIMPLE, REGS, HIDDEN),
     ROW(SFPSWAP, sfpswap, SIMPLE, REGS, VC, .special = true),
-    ROW(SFPCONFIG, sfpconfig, SIMPLE, .shape = WG_SHAPE_REGS, HIDDEN, .special = true), /* its VD is no LReg: no backdoor */
+    /* Its VD is no LReg: no backdoor. */
+    ROW(SFPCONFIG, sfpconfig, SIMPLE, .shape = WG_SHAPE_REGS, HIDDEN, .special = true),
 };
 
 bool wg_vector_implements(wg_insn_id id) { return (unsigned)id < WG_I_COUNT && wg_vector_table[id].run; }
@@ -144,7 +145,7 @@ uint32_t wg_vector_reads(const wg_tile *t, const wg_vector_op *op)
     }
 }
 
-/* As the real reads, except where a page says that the logic is mistaken. */
+/* Decided here: as the real reads of the mode, except where a page says that the logic is mistaken. */
 uint32_t wg_vector_believed_reads(const wg_tile *t, const wg_vector_op *op)
 {
     switch (op->insn) {

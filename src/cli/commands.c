@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/unit.h"
+#include "backend/coverage.h"
 #include "cli/session.h"
 #include "isa/report.h"
 
@@ -25,7 +25,7 @@ int wg_command_run(const wg_args *args, wg_text *out, wg_text *error)
 
 /* ---- isa ---- */
 
-/* Lines of isa_tests.tsv: architecture, instruction, and what is tested of it. */
+/* Lines of isa_tests.tsv: architecture, instruction; those whose value and timing tests passed. */
 typedef struct isa_user {
     const char *table; /* NULL: none */
     const wg_args *args;
@@ -34,10 +34,7 @@ typedef struct isa_user {
 static bool is_implemented(void *user, wg_arch_id arch, const wg_isa_insn *insn)
 {
     (void)user;
-    (void)arch;
-    return insn->unit == WG_UNIT_FRONTEND || insn->unit == WG_UNIT_NONE ||
-           (insn->unit < WG_UNIT_COUNT && wg_units[insn->unit] != &wg_standin_ops[insn->unit] &&
-            wg_units[insn->unit] != NULL);
+    return wg_insn_implemented(arch, insn);
 }
 
 static bool is_tested(void *user, wg_arch_id arch, const wg_isa_insn *insn)

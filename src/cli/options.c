@@ -73,7 +73,7 @@ static void help_all(wg_text *out)
 static void help_command(wg_text *out, unsigned command)
 {
     const command_info *c = &commands[command];
-    wg_textf(out, "usage: waitgate %s [options] %s\n\n", c->name, c->arguments);
+    wg_textf(out, "usage: waitgate %s [options]%s%s\n\n", c->name, *c->arguments ? " " : "", c->arguments);
     wrap(out, c->summary, 0, 0);
     if (*c->text) {
         wg_text_add(out, "\n", 1);
@@ -109,8 +109,8 @@ void wg_args_markdown(wg_text *out)
     for (unsigned i = 0; i < WG_CMD_COUNT; i++) {
         if (!commands[i].built)
             continue;
-        wg_textf(out, "\n## waitgate %s\n\n`waitgate %s [options] %s`: %s.\n\n", commands[i].name, commands[i].name,
-                 commands[i].arguments, commands[i].summary);
+        wg_textf(out, "\n## waitgate %s\n\n`waitgate %s [options]%s%s`: %s.\n\n", commands[i].name, commands[i].name,
+                 *commands[i].arguments ? " " : "", commands[i].arguments, commands[i].summary);
         if (*commands[i].text)
             wg_textf(out, "%s\n\n", commands[i].text);
         wg_textf(out, "| Option | Meaning |\n|---|---|\n");

@@ -58,8 +58,8 @@ static unsigned fifo_room(const wg_tile *t, const wg_frontend *f, unsigned threa
 }
 
 /* One word of a request; `bundle` is Auto TTSync's view of the request. */
-static inline void fifo_enqueue(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core, uint32_t pc, uint32_t word,
-                         wg_tts_bundle *bundle)
+static inline void fifo_enqueue(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core, uint32_t pc,
+                                uint32_t word, wg_tts_bundle *bundle)
 {
     wg_insn *insn = &f->fifo[(f->fifo_head + f->fifo_count) % WG_FIFO_RING];
     wg_insn_make(t, f, thread, word, pc, (uint8_t)core, 0, insn);
@@ -94,10 +94,11 @@ static inline unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, 
 }
 
 /*
- * B's place at the mux holds one instruction, and only if the FIFO behind it has room for it: so B gets no
- * further than that FIFO (PIPE-14).
+ * Decided here: B's place at the mux holds one instruction for one cycle, and only if the FIFO behind it has
+ * room for it. So B gets exactly as far as that FIFO (PIPE-14).
  */
-__attribute__((noinline)) static unsigned push_from_b(wg_tile *t, wg_frontend *f, unsigned thread, uint32_t pc, uint32_t word, wg_stall *why)
+__attribute__((noinline)) static unsigned push_from_b(wg_tile *t, wg_frontend *f, unsigned thread, uint32_t pc,
+                                                      uint32_t word, wg_stall *why)
 {
     if (f->b_valid || f->replay_count + f->debug_valid >= t->arch->replay_fifo_depth) {
         f->push_waits |= 2;

@@ -155,6 +155,7 @@ static void begin(wg_frontend *f, const wg_insn *insn)
         begin_template_0(m, f->mop_cfg);
 }
 
+/* Decided here: the idle gap runs from the last instruction on, whether something waits behind it or not. */
 static void end(wg_tile *t, wg_frontend *f)
 {
     f->mop_active = false;
@@ -299,8 +300,8 @@ void wg_mop_cfg_write(wg_tile *t, unsigned thread, unsigned word, uint32_t value
         return;
     if (!wg_thread_mop_idle(t, thread))
         wg_findf(t, WG_F_MOP_CFG_RACE,
-                 (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_T0 + thread), .pc = pc, .has_pc = pc != 0, .subject = word,
-                              .value = value},
+                 (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_T0 + thread), .pc = pc, .has_pc = pc != 0,
+                              .subject = word, .value = value},
                  "word %u while a MOP of thread %u is %s", word, thread,
                  t->frontend[thread].mop_active ? "expanding" : "queued");
     t->frontend[thread].mop_cfg[word] = value;

@@ -5,7 +5,7 @@
  *     REPLAY [0] record  [1] execute while recording  [9:4] count  [18:14] first slot
  *
  * Playing, the REPLAY's own cycle already emits the first instruction. Recording without executing emits
- * nothing, and so needs no room behind. Rulings: a count of 0 means 32 (PIPE-18; REPLAY.md says 64); one
+ * nothing; decided here: so it goes on while the gate is held. Rulings: a count of 0 means 32 (PIPE-18; REPLAY.md says 64); one
  * above 32 goes round the slots again and is reported.
  *
  * Whatever arrives while recording is recorded, a REPLAY too. MOP and REPLAY in a replayed sequence are

@@ -17,7 +17,10 @@ static inline bool wg_ttsync_configured(const wg_tile *t, unsigned thread)
 /* Reports what is wrong with the word in itself: no opcode of this architecture, bits in no operand. */
 void wg_insn_report(wg_tile *t, const wg_insn *insn, const wg_isa_insn *record);
 
-/* A new instruction of the thread with the next id, decoded. */
+/*
+ * A new instruction of the thread with the next id, decoded. Decided here: a word that no unit takes (an invalid
+ * opcode, or MOP, REPLAY, RESOURCEDECL behind the stage that serves it) passes the gate like NOP.
+ */
 static inline void wg_insn_make(wg_tile *t, wg_frontend *f, unsigned thread, uint32_t word, uint32_t pc, uint8_t source,
                                 uint64_t parent, wg_insn *out)
 {

@@ -36,7 +36,10 @@ static inline __attribute__((always_inline)) part product(uint32_t x, uint32_t y
     return (part){(x ^ y) & SIGN, (uint32_t)(m >> 20) | ((m & 0xFFFFF) != 0), exponent(x) + exponent(y) - 127};
 }
 
-static inline __attribute__((always_inline)) part addend(uint32_t z) { return (part){z & SIGN, mantissa(z) << 3, exponent(z)}; }
+static inline __attribute__((always_inline)) part addend(uint32_t z)
+{
+    return (part){z & SIGN, mantissa(z) << 3, exponent(z)};
+}
 
 /* The sum, not yet normalised, without branches on data; of equal magnitudes, +0 or the product's sign. */
 static inline __attribute__((always_inline)) part sum(part p, part z)

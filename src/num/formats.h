@@ -106,7 +106,8 @@ static inline uint32_t wg_src_from_dst_tf32(uint32_t x)
     return (x >> 13 & 0x7F800) | (x >> 5 & 0x700) | (x >> 16 & 0xFF);
 }
 
-/* Src -> Dst: with an 8-bit exponent the low three mantissa bits go, with a 5-bit one the high three of the exponent. */
+/* Src -> Dst: with an 8-bit exponent the low three mantissa bits go, with a 5-bit one the high three of the exponent.
+ */
 static inline uint16_t wg_dst16_from_src_exp8(uint32_t x) { return (uint16_t)((x >> 3 & 0xFF00) | (x & 0xFF)); }
 static inline uint16_t wg_dst16_from_src_exp5(uint32_t x) { return (uint16_t)((x >> 3 & 0xFFE0) | (x & 0x1F)); }
 /* The three mantissa bits that wg_dst16_from_src_exp8() drops, where an FP32 in Dst has them. */

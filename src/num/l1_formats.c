@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * L1 formats: every conversion once for one datum, once for a row of 16 built from the same expressions.
+ * L1 formats: every conversion for one datum; for rows of 16 see l1_rows.c.
  * Facts: see l1_formats.h. Rulings where the pages are silent: FP32 to FP16, FP8 with four exponent bits and
  * BH's all-ones FP8 are as ttsim has them; the shared page's "FP8 << 8" speaks of Wormhole's FP8 alone.
  */
@@ -147,34 +147,32 @@ static inline uint32_t middle(wg_l1_reading reading, uint32_t bits, uint8_t expo
     }
 }
 
-/* Which layout the 16 bits on the way have. */
-typedef enum layout { LAYOUT_BF16, LAYOUT_FP16, LAYOUT_OPAQUE } layout;
-static inline layout layout_of(wg_l1_reading reading)
+wg_l1_layout wg_l1_layout_of(wg_l1_reading reading)
 {
     static const uint8_t layouts[WG_L1_READINGS] = {
-        [WG_READ_32] = LAYOUT_OPAQUE,       [WG_READ_FP32_BF16] = LAYOUT_BF16, [WG_READ_FP32_FP16] = LAYOUT_FP16,
-        [WG_READ_BF16] = LAYOUT_BF16,       [WG_READ_FP16] = LAYOUT_FP16,      [WG_READ_INT16] = LAYOUT_OPAQUE,
-        [WG_READ_E5M2] = LAYOUT_FP16,       [WG_READ_E5M2_TOP] = LAYOUT_FP16,  [WG_READ_E4M3] = LAYOUT_FP16,
-        [WG_READ_INT8] = LAYOUT_FP16,       [WG_READ_UINT8] = LAYOUT_FP16,     [WG_READ_BFP8] = LAYOUT_BF16,
-        [WG_READ_BFP4] = LAYOUT_BF16,       [WG_READ_BFP2] = LAYOUT_BF16,      [WG_READ_BFP8A] = LAYOUT_FP16,
-        [WG_READ_BFP4A] = LAYOUT_FP16,      [WG_READ_BFP2A] = LAYOUT_FP16,
+        [WG_READ_32] = WG_LAYOUT_OPAQUE,   [WG_READ_FP32_BF16] = WG_LAYOUT_BF16, [WG_READ_FP32_FP16] = WG_LAYOUT_FP16,
+        [WG_READ_BF16] = WG_LAYOUT_BF16,   [WG_READ_FP16] = WG_LAYOUT_FP16,      [WG_READ_INT16] = WG_LAYOUT_OPAQUE,
+        [WG_READ_E5M2] = WG_LAYOUT_FP16,   [WG_READ_E5M2_TOP] = WG_LAYOUT_FP16,  [WG_READ_E4M3] = WG_LAYOUT_FP16,
+        [WG_READ_INT8] = WG_LAYOUT_FP16,   [WG_READ_UINT8] = WG_LAYOUT_FP16,     [WG_READ_BFP8] = WG_LAYOUT_BF16,
+        [WG_READ_BFP4] = WG_LAYOUT_BF16,   [WG_READ_BFP2] = WG_LAYOUT_BF16,      [WG_READ_BFP8A] = WG_LAYOUT_FP16,
+        [WG_READ_BFP4A] = WG_LAYOUT_FP16,  [WG_READ_BFP2A] = WG_LAYOUT_FP16,
     };
-    return (layout)layouts[reading];
+    return (wg_l1_layout)layouts[reading];
 }
 
-static inline uint32_t src_of(layout l, uint32_t x)
+static inline uint32_t src_of(wg_l1_layout l, uint32_t x)
 {
     switch (l) {
-    case LAYOUT_BF16: return wg_src_from_bf16((uint16_t)x);
-    case LAYOUT_FP16: return wg_src_from_fp16((uint16_t)x);
+    case WG_LAYOUT_BF16: return wg_src_from_bf16((uint16_t)x);
+    case WG_LAYOUT_FP16: return wg_src_from_fp16((uint16_t)x);
     default: return (x & 0xFF00) << 3 | (x & 0xFF);
     }
 }
-static inline uint16_t dst_of(layout l, uint32_t x)
+static inline uint16_t dst_of(wg_l1_layout l, uint32_t x)
 {
     switch (l) {
-    case LAYOUT_BF16: return wg_dst16_from_bf16((uint16_t)x);
-    case LAYOUT_FP16: return wg_dst16_from_fp16((uint16_t)x);
+    case WG_LAYOUT_BF16: return wg_dst16_from_bf16((uint16_t)x);
+    case WG_LAYOUT_FP16: return wg_dst16_from_fp16((uint16_t)x);
     default: return (uint16_t)x;
     }
 }
@@ -183,136 +181,14 @@ uint32_t wg_l1_to_src(wg_l1_reading reading, uint32_t bits, uint8_t exponent)
 {
     if (reading == WG_READ_32)
         return wg_src_from_fp32(bits);
-    return src_of(layout_of(reading), middle(reading, bits, exponent));
+    return src_of(wg_l1_layout_of(reading), middle(reading, bits, exponent));
 }
 
 uint32_t wg_l1_to_dst(wg_l1_reading reading, uint32_t bits, uint8_t exponent)
 {
     if (reading == WG_READ_32)
         return wg_dst32_from_fp32(bits);
-    return dst_of(layout_of(reading), middle(reading, bits, exponent));
-}
-
-/* ---- Rows of 16 ----------------------------------------------------------------------------------------- */
-
-static inline void row_middle(wg_l1_reading reading, const uint8_t *bytes, uint8_t exponent, uint16_t row[16])
-{
-    uint32_t wide[16];
-    switch (reading) {
-    case WG_READ_FP32_BF16:
-        memcpy(wide, bytes, sizeof wide);
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = (uint16_t)bf16_truncate(wide[i]);
-        break;
-    case WG_READ_FP32_FP16:
-        memcpy(wide, bytes, sizeof wide);
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = (uint16_t)fp16_truncate(wide[i]);
-        break;
-    case WG_READ_E5M2:
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = (uint16_t)(bytes[i] << 8);
-        break;
-    case WG_READ_E5M2_TOP:
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = e5m2_top(bytes[i]);
-        break;
-    case WG_READ_E4M3:
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = e4m3[bytes[i]];
-        break;
-    case WG_READ_INT8:
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = int8_of(bytes[i]);
-        break;
-    case WG_READ_UINT8:
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = uint8_of(bytes[i]);
-        break;
-    case WG_READ_BFP8:
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = bfp_b_of(bytes[i], exponent);
-        break;
-    case WG_READ_BFP4:
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = bfp_b_of((uint8_t)(bytes[i / 2] >> i % 2 * 4 << 4), exponent);
-        break;
-    case WG_READ_BFP2:
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = bfp_b_of((uint8_t)(bytes[i / 4] >> i % 4 * 2 << 6), exponent);
-        break;
-    case WG_READ_BFP8A:
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = bfp_a_of(bytes[i], exponent);
-        break;
-    case WG_READ_BFP4A:
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = bfp_a_of((uint8_t)(bytes[i / 2] >> i % 2 * 4 << 4), exponent);
-        break;
-    case WG_READ_BFP2A:
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = bfp_a_of((uint8_t)(bytes[i / 4] >> i % 4 * 2 << 6), exponent);
-        break;
-    default:
-        memcpy(row, bytes, 32);
-        break;
-    }
-}
-
-void wg_l1_row_to_src(wg_l1_reading reading, const uint8_t *bytes, uint8_t exponent, uint32_t row[16])
-{
-    if (reading == WG_READ_32) {
-        uint32_t wide[16];
-        memcpy(wide, bytes, sizeof wide);
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = wg_src_from_fp32(wide[i]);
-        return;
-    }
-    uint16_t on_the_way[16];
-    row_middle(reading, bytes, exponent, on_the_way);
-    switch (layout_of(reading)) {
-    case LAYOUT_BF16:
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = src_of(LAYOUT_BF16, on_the_way[i]);
-        break;
-    case LAYOUT_FP16:
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = src_of(LAYOUT_FP16, on_the_way[i]);
-        break;
-    default:
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = src_of(LAYOUT_OPAQUE, on_the_way[i]);
-        break;
-    }
-}
-
-void wg_l1_row_to_dst16(wg_l1_reading reading, const uint8_t *bytes, uint8_t exponent, uint16_t row[16])
-{
-    uint16_t on_the_way[16];
-    row_middle(reading, bytes, exponent, on_the_way);
-    switch (layout_of(reading)) {
-    case LAYOUT_BF16:
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = dst_of(LAYOUT_BF16, on_the_way[i]);
-        break;
-    case LAYOUT_FP16:
-        for (unsigned i = 0; i < 16; i++)
-            row[i] = dst_of(LAYOUT_FP16, on_the_way[i]);
-        break;
-    default:
-        memcpy(row, on_the_way, sizeof on_the_way);
-        break;
-    }
-}
-
-void wg_l1_row_to_dst32(const uint8_t *bytes, uint16_t high[16], uint16_t low[16])
-{
-    uint32_t wide[16];
-    memcpy(wide, bytes, sizeof wide);
-    for (unsigned i = 0; i < 16; i++) {
-        high[i] = wg_dst16_from_bf16((uint16_t)(wide[i] >> 16));
-        low[i] = (uint16_t)wide[i];
-    }
+    return dst_of(wg_l1_layout_of(reading), middle(reading, bits, exponent));
 }
 
 /* ---- Towards L1 ------------------------------------------------------------------------------------------ */

@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 #include "num/formats.h"
+#include "num/simd.h"
 
 /* What happens to a datum on its way out of L1. */
 typedef enum wg_l1_reading {
@@ -64,10 +65,19 @@ bool wg_l1_reading_of(unsigned in, unsigned out, wg_l1_choice choice, wg_l1_read
 /* One datum: its bits in L1 (in the low bits) to a register's layout. */
 uint32_t wg_l1_to_src(wg_l1_reading reading, uint32_t bits, uint8_t exponent);
 uint32_t wg_l1_to_dst(wg_l1_reading reading, uint32_t bits, uint8_t exponent);
-/* 16 datums that start at a byte, with one exponent. */
-void wg_l1_row_to_src(wg_l1_reading reading, const uint8_t *bytes, uint8_t exponent, uint32_t row[16]);
-void wg_l1_row_to_dst16(wg_l1_reading reading, const uint8_t *bytes, uint8_t exponent, uint16_t row[16]);
-void wg_l1_row_to_dst32(const uint8_t *bytes, uint16_t high[16], uint16_t low[16]);
+
+/* The layout of the 16 bits on the way. */
+typedef enum wg_l1_layout { WG_LAYOUT_BF16, WG_LAYOUT_FP16, WG_LAYOUT_OPAQUE } wg_l1_layout;
+wg_l1_layout wg_l1_layout_of(wg_l1_reading reading);
+
+/*
+ * Rows of 16 datums, one after the other from a byte on (l1_rows.c). Row i has exponent exponents[i]. `level` is
+ * the host vector code to use; all give the same bits.
+ */
+void wg_l1_rows_to_src(wg_simd level, wg_l1_reading reading, const uint8_t *bytes, const uint8_t *exponents,
+                       unsigned rows, uint32_t (*to)[16]);
+void wg_l1_row_to_dst16(wg_simd level, wg_l1_reading reading, const uint8_t *bytes, uint8_t exponent, uint16_t to[16]);
+void wg_l1_row_to_dst32(wg_simd level, const uint8_t *bytes, uint16_t high[16], uint16_t low[16]);
 
 /* One BFP datum, aligned to the top of eight bits, with its exponent. */
 uint16_t wg_bfp_to_bf16(uint8_t datum, uint8_t exponent);

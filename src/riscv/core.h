@@ -31,6 +31,7 @@ enum {
     WG_STORE_QUEUE = 4,
     WG_LOADS = 4,
     WG_RETIRE_QUEUE = 8,
+    WG_RETIRE_RING = 16,    /* those that have left it are remembered a little longer */
     WG_L0_LINES = 4,
     WG_LINE_OPS = 4,
     WG_ICACHE_LINES = 256,
@@ -80,6 +81,7 @@ typedef struct wg_load {
     uint64_t done;          /* cycle from which EX1 can use the value; WG_NEVER: not processed yet */
     uint64_t earliest;      /* before this cycle it cannot be done */
     uint64_t number;        /* of the instruction */
+    uint64_t passed_at;     /* another load of the same register entered EX1; 0: none did */
     uint32_t address, pc;
     uint32_t line[4];       /* L1: what will fill the L0 line */
     uint8_t rd;             /* WG_REG_SINK once a later instruction has overwritten the register */
@@ -142,8 +144,8 @@ typedef struct wg_core_run {
     uint64_t late_at;
     uint64_t mux_free;      /* first cycle in which the store queue may use the memory mux */
     uint32_t l0_requests;   /* through the L0 data cache */
-    uint64_t retired[WG_RETIRE_QUEUE];   /* by number % 8: cycle in which it leaves; WG_NEVER: unknown */
-    uint64_t filled[WG_RETIRE_QUEUE];    /* by number % 8: cycle from which its value can be forwarded */
+    uint64_t retired[WG_RETIRE_RING];    /* by number % 16: cycle in which it leaves; WG_NEVER: unknown */
+    uint64_t filled[WG_RETIRE_RING];     /* by number % 16: cycle from which its value can be forwarded */
     uint64_t dests;         /* destination registers of the last eight, the newest in the low byte */
     wg_ex1 ex1;
     wg_load load[WG_LOADS];

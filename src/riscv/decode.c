@@ -109,11 +109,11 @@ static uint8_t decode_fp(uint32_t w, wg_op *op)
     case 0x1C:                                                     /* fmv.x.w, fclass */
         op->rd = (uint8_t)(op->rd - f);
         op->rs2 = 0;
-        return rs2 == 0 && f3 < 2 ? (f3 ? WG_OP_FP : WG_OP_FMOVE) : WG_OP_ILLEGAL;
+        return rs2 == 0 && f3 < 2 ? (f3 || fmt ? WG_OP_FP : WG_OP_FMOVE) : WG_OP_ILLEGAL;
     case 0x1E:                                                     /* fmv.w.x */
         op->rs1 = (uint8_t)(op->rs1 - f);
         op->rs2 = 0;
-        return rs2 == 0 && f3 == 0 ? WG_OP_FMOVE : WG_OP_ILLEGAL;
+        return rs2 == 0 && f3 == 0 ? (fmt ? WG_OP_FP : WG_OP_FMOVE) : WG_OP_ILLEGAL;
     default: return WG_OP_ILLEGAL;
     }
 }

@@ -82,14 +82,14 @@ static void begin_queue(wg_core_run *run)
         return;
     if (!run->lag)
         run->dests = EIGHT((uint64_t)NO_DEST);
-    for (unsigned i = 0; i < WG_RETIRE_QUEUE; i++) {
-        unsigned slot = (unsigned)((run->number - 1 - i) % WG_RETIRE_QUEUE);
+    for (unsigned i = 0; i < WG_RETIRE_RING; i++) {
+        unsigned slot = (unsigned)((run->number - 1 - i) % WG_RETIRE_RING);
         uint64_t retires = run->lag ? run->last + run->lag : 0;
         run->retired[slot] = retires > i ? retires - i : 0;
         run->filled[slot] = 0;
     }
     if (run->late) {
-        unsigned newest = (unsigned)((run->number - 1) % WG_RETIRE_QUEUE);
+        unsigned newest = (unsigned)((run->number - 1) % WG_RETIRE_RING);
         run->dests = (run->dests & ~UINT64_C(0xFF)) | run->late;
         run->filled[newest] = run->late_at;
         run->retired[newest] = wg_max64(run->retired[newest], run->late_at);
@@ -102,7 +102,7 @@ static void begin_queue(wg_core_run *run)
 static bool end_queue(wg_core *k)
 {
     wg_core_run *run = &k->run;
-    unsigned newest = (unsigned)((run->number - 1) % WG_RETIRE_QUEUE);
+    unsigned newest = (unsigned)((run->number - 1) % WG_RETIRE_RING);
     if (run->retired[newest] == WG_NEVER || run->ex1.kind || run->ordered || (k->csr.cfg0 & one_by_one))
         return false;
     if (run->loads)
@@ -134,7 +134,7 @@ static bool operand(const wg_tile *t, const wg_core *k, unsigned reg, uint64_t *
         return true;
     unsigned newest = (unsigned)__builtin_ctzll(zero) / 8;
     uint64_t number = run->number - 1 - newest;
-    uint64_t filled = run->filled[number % WG_RETIRE_QUEUE], retired = run->retired[number % WG_RETIRE_QUEUE];
+    uint64_t filled = run->filled[number % WG_RETIRE_RING], retired = run->retired[number % WG_RETIRE_RING];
     if (retired <= *e)
         return true;
     if (filled == WG_NEVER) {
@@ -152,10 +152,10 @@ static bool operand(const wg_tile *t, const wg_core *k, unsigned reg, uint64_t *
          * exact for the lowest match only; older ones are looked at one by one.) */
         for (unsigned i = newest + 1; i < WG_RETIRE_QUEUE; i++) {
             uint64_t older = run->number - 1 - i;
-            if ((run->dests >> 8 * i & 0xFF) != reg || run->retired[older % WG_RETIRE_QUEUE] <= *e)
+            if ((run->dests >> 8 * i & 0xFF) != reg || run->retired[older % WG_RETIRE_RING] <= *e)
                 continue;
-            if (run->filled[older % WG_RETIRE_QUEUE] <= *e)
-                wait_for = run->retired[older % WG_RETIRE_QUEUE];
+            if (run->filled[older % WG_RETIRE_RING] <= *e)
+                wait_for = run->retired[older % WG_RETIRE_RING];
             break;
         }
     }
@@ -172,8 +172,8 @@ static bool issue(const wg_tile *t, const wg_core *k, const wg_op *op, uint64_t 
 {
     const wg_core_run *run = &k->run;
     uint64_t e = run->at;
-    uint64_t oldest = run->retired[run->number % WG_RETIRE_QUEUE];   /* eight instructions ago */
-    uint64_t newest = run->retired[(run->number - 1) % WG_RETIRE_QUEUE];
+    uint64_t oldest = run->retired[(run->number - WG_RETIRE_QUEUE) % WG_RETIRE_RING];   /* eight instructions ago */
+    uint64_t newest = run->retired[(run->number - 1) % WG_RETIRE_RING];
     *why = (wg_stall){.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
     if (oldest == WG_NEVER) {
         why->reason = WG_STALL_RETIRE_QUEUE_FULL;
@@ -199,8 +199,8 @@ static bool issue(const wg_tile *t, const wg_core *k, const wg_op *op, uint64_t 
 /* The instruction has entered EX1 in `e`; its result can be forwarded from `filled` (WG_NEVER: unknown). */
 static void entered(wg_core_run *run, uint64_t e, uint8_t dest, uint64_t filled)
 {
-    unsigned slot = (unsigned)(run->number % WG_RETIRE_QUEUE);
-    uint64_t before = run->retired[(run->number - 1) % WG_RETIRE_QUEUE];
+    unsigned slot = (unsigned)(run->number % WG_RETIRE_RING);
+    uint64_t before = run->retired[(run->number - 1) % WG_RETIRE_RING];
     run->filled[slot] = filled;
     run->retired[slot] = before == WG_NEVER || filled == WG_NEVER ? WG_NEVER : wg_max64(before + 1, filled);
     run->dests = run->dests << 8 | dest;
@@ -208,9 +208,12 @@ static void entered(wg_core_run *run, uint64_t e, uint8_t dest, uint64_t filled)
     run->last = e;
     if (dest != NO_DEST && run->loads)   /* a load that has not come back must not overwrite this result */
         for (unsigned i = 0; i < WG_LOADS; i++)
-            if (run->load[i].used && run->load[i].rd == dest && run->load[i].number != run->number - 1 &&
-                run->load[i].done == WG_NEVER)
-                run->load[i].rd = WG_REG_SINK;
+            if (run->load[i].used && run->load[i].rd == dest && run->load[i].done == WG_NEVER) {
+                if (filled != WG_NEVER)
+                    run->load[i].rd = WG_REG_SINK;
+                else if (!run->load[i].passed_at)
+                    run->load[i].passed_at = e;
+            }
 }
 
 static void halt(wg_tile *t, unsigned core, wg_halt how)
@@ -528,7 +531,7 @@ enter:
 dispatch:
     if (op->code == WG_OP_LINE_END || op->code == WG_OP_LINE_END_LATE)
         goto enter;
-    e = wg_max64(run->at, run->retired[run->number % WG_RETIRE_QUEUE]);
+    e = wg_max64(run->at, run->retired[(run->number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
     if (e >= stop)
         goto other;
     if ((op->rs1 && writers(run->dests, op->rs1)) || (op->rs2 && writers(run->dests, op->rs2)) || run->ordered) {
@@ -677,6 +680,8 @@ static void run_fast(wg_tile *t, unsigned core, uint64_t stop)
     wg_icache_line *line;
     if (!k->solo_until && k->saved_at == WG_NEVER)
         wg_core_checkpoint(t, core);
+    if (lag)   /* in here it counts from the cycle before the next entry into EX1 */
+        lag = last + lag > c + 1 ? (unsigned)(last + lag + 1 - c) : 0;
 
 #define NEXT do { op++; goto *labels[op->code]; } while (0)
     goto enter;
@@ -866,7 +871,7 @@ out:
     run->late = (uint8_t)late;
     run->late_at = c + 1;
     run->dests = dests;
-    run->lag = (uint8_t)lag;
+    run->lag = (uint8_t)(lag ? lag + (unsigned)(c - 1 - last) : 0);
 }
 #undef A
 #undef B

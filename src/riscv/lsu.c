@@ -129,6 +129,8 @@ void wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before)
             ram_store(t, core, s);
         } else {
             solo_book(t, core, s->address, at, solo(t, core, s->address, at), s->mask != 0xFFFF);
+            if (k->run.loads)
+                wg_lsu_settle(k, at);
             l0_drop_line(&k->run, s->address);
             wg_l1_write_masked(t, (wg_l1_client)core, s->address, s->mask, s->data);
         }
@@ -438,8 +440,11 @@ wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t 
     /* A mergeable entry at the front may leave in this very cycle: the clock decides. */
     if (run->sq_count == 1 && x->path == WG_PATH_L1 && sq_at(run, 0)->path == WG_PATH_L1 && ready_at(t, k, 0) <= m)
         return WG_LSU_SHARED;
-    if (x->path == WG_PATH_L1)
+    if (x->path == WG_PATH_L1) {
+        if (run->loads)
+            wg_lsu_settle(k, m);
         l0_drop_line(run, x->address);
+    }
     if (coalesce(t, k, x, m)) {
         *entered = m;
         return WG_LSU_DONE;
@@ -527,14 +532,12 @@ static void fill_retire(wg_core_run *run, uint64_t number, uint64_t done)
 {
     if (!run->queued || run->number - number > WG_RETIRE_QUEUE)
         return;
-    run->filled[number % WG_RETIRE_QUEUE] = done;
+    run->filled[number % WG_RETIRE_RING] = done;
     for (uint64_t n = number; n < run->number; n++) {
-        /* before the oldest of a full queue there is nothing: its place has been taken */
-        bool oldest = run->number - n == WG_RETIRE_QUEUE;
-        uint64_t before = oldest ? 0 : run->retired[(n - 1) % WG_RETIRE_QUEUE], full = run->filled[n % WG_RETIRE_QUEUE];
+        uint64_t before = run->retired[(n - 1) % WG_RETIRE_RING], full = run->filled[n % WG_RETIRE_RING];
         if (before == WG_NEVER || full == WG_NEVER)
             return;
-        run->retired[n % WG_RETIRE_QUEUE] = wg_max64(before + 1, full);
+        run->retired[n % WG_RETIRE_RING] = wg_max64(before + 1, full);
     }
 }
 
@@ -729,7 +732,8 @@ uint64_t wg_lsu_bound(const wg_tile *t, unsigned core)
     uint64_t bound = WG_NEVER;
     for (unsigned i = 0; run->loads && i < WG_LOADS; i++)
         if (run->load[i].used && run->load[i].done == WG_NEVER && run->load[i].fills)
-            bound = wg_min64(bound, wg_max64(run->load[i].earliest, t->sched.now + t->timing->path[WG_PATH_L1].back));
+            /* what enters EX1 one cycle earlier looks into the L0 cache as this line comes in */
+            bound = wg_min64(bound, wg_max64(run->load[i].earliest, t->sched.now + 1 + t->timing->path[WG_PATH_L1].back) - 1);
     return bound;
 }
 
@@ -739,6 +743,8 @@ void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, c
     if (!l->used || l->done != WG_NEVER)
         return;
     l->done = t->sched.now + t->timing->path[req->path].back;
+    if (l->passed_at && l->passed_at < t->sched.now)
+        l->rd = WG_REG_SINK;
     if (req->kind == WG_REQ_ATOMIC) {
         l->done += t->timing->atomic_extra;
         run->r[l->rd] = value[0];

@@ -9,13 +9,16 @@
  * registers, WH from backend configuration; B starts at 0.
  */
 #include "backend/config.h"
+#include "backend/mover.h"
+#include "backend/scalar.h"
+#include "backend/tdma.h"
 #include "explain/findings.h"
 #include "isa/tile_regs.h"
 #include "observe/emit.h"
 #include "tile/tile.h"
 
 enum {
-    RESET_THCON = 1 << 9, RESET_FPU = 1 << 10,
+    RESET_MOVER = 1 << 6, RESET_TDMA = 1 << 8, RESET_THCON = 1 << 9, RESET_FPU = 1 << 10,
     RESET_SRCA_OWNER = 1 << 15, RESET_SRCB = 1 << 16, RESET_DST = 1 << 17, RESET_SRCA_COLUMNS = 15 << 19,
     RESET_CORES = 1 << 11 | 7 << 12 | 1 << 18,
     RESET_KNOWN = (1 << 24) - 1
@@ -121,6 +124,12 @@ static void core_leaves(wg_tile *t, unsigned core)
     WG_EMIT(t, WG_EV_CORE_STATE, WG_AGENT_CORE_B + core, .a = 1, .pc = pc);
 }
 
+/* Units that know how to be held in reset, by bit. */
+static const struct { uint32_t bit; void (*hold)(wg_tile *t, bool held); } held_units[] = {
+    {RESET_MOVER, wg_mover_soft_reset}, {RESET_TDMA, wg_tdma_soft_reset}, {RESET_THCON, wg_config_thcon_reset},
+    {RESET_THCON, wg_scalar_soft_reset},
+};
+
 /* Source registers, bank ownership, Dst validity: the parts of unit resets that are plain state. */
 static void registers_enter(wg_tile *t, uint32_t rising)
 {
@@ -165,11 +174,12 @@ void wg_soft_reset_edges(wg_tile *t)
         if (falling & core_bit[core])
             core_leaves(t, core);
     }
-    if ((rising | falling) & RESET_THCON)
-        wg_config_thcon_reset(t, (rising & RESET_THCON) != 0);
+    for (unsigned i = 0; i < sizeof held_units / sizeof *held_units; i++)
+        if ((rising | falling) & held_units[i].bit)
+            held_units[i].hold(t, (rising & held_units[i].bit) != 0);
     if (rising & (RESET_FPU | RESET_SRCA_OWNER | RESET_SRCB | RESET_DST | RESET_SRCA_COLUMNS))
         registers_enter(t, rising);
-    uint32_t units = rising & RESET_KNOWN & ~(uint32_t)RESET_CORES;
+    uint32_t units = rising & RESET_KNOWN & ~(uint32_t)(RESET_CORES | RESET_MOVER | RESET_THCON);
     if (units)
         wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER,
                  (wg_finding){.agent = WG_AGENT_HOST, .subject = 0xFFB121B0, .value = c->soft_reset},

@@ -47,7 +47,10 @@ static void model_tick(wg_tile *t, unsigned unit)
 }
 
 /* Which part of the unpackers or packers an instruction is in. */
-static unsigned part_of(unsigned unit, const wg_insn *insn) { return unit == WG_UNIT_UNPACK ? insn->word >> 23 & 1 : 0; }
+static unsigned part_of(unsigned unit, const wg_insn *insn)
+{
+    return unit == WG_UNIT_UNPACK ? insn->word >> 23 & 1 : 0;
+}
 
 static bool model_part_busy(const wg_tile *t, unsigned unit, unsigned thread, unsigned part)
 {

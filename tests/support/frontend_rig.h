@@ -86,7 +86,8 @@ void fr_hold(fr *r, wg_unit unit, unsigned thread, bool hold, wg_stall_reason re
 
 /* Instructions. Units by an instruction that has no operands to mind. */
 #define I_NOP UINT32_C(0x02000000)
-#define I_MOP(template_, count1, mask) (UINT32_C(0x01000000) | (uint32_t)(template_) << 23 | (uint32_t)(count1) << 16 | (mask))
+#define I_MOP(template_, count1, mask)                                                                                 \
+    (UINT32_C(0x01000000) | (uint32_t)(template_) << 23 | (uint32_t)(count1) << 16 | (mask))
 #define I_MOP_CFG(hi) (UINT32_C(0x03000000) | (hi))
 #define I_REPLAY(index, count, exec, load)                                                                             \
     (UINT32_C(0x04000000) | (uint32_t)(index) << 14 | (uint32_t)(count) << 4 | (uint32_t)(exec) << 1 | (uint32_t)(load))
@@ -99,9 +100,11 @@ void fr_hold(fr *r, wg_unit unit, unsigned thread, bool hold, wg_stall_reason re
     (UINT32_C(0xA3000000) | (uint32_t)(max) << 20 | (uint32_t)(value) << 16 | (uint32_t)(mask) << 2)
 #define I_SEMPOST(mask) (UINT32_C(0xA4000000) | (uint32_t)(mask) << 2)
 #define I_SEMGET(mask) (UINT32_C(0xA5000000) | (uint32_t)(mask) << 2)
-#define I_SEMWAIT(block, mask, cond) (UINT32_C(0xA6000000) | (uint32_t)(block) << 15 | (uint32_t)(mask) << 2 | (uint32_t)(cond))
+#define I_SEMWAIT(block, mask, cond)                                                                                   \
+    (UINT32_C(0xA6000000) | (uint32_t)(block) << 15 | (uint32_t)(mask) << 2 | (uint32_t)(cond))
 #define I_STREAMWAIT(block, target, index, select)                                                                     \
-    (UINT32_C(0xA7000000) | (uint32_t)(block) << 15 | (uint32_t)(target) << 4 | (uint32_t)(index) << 3 | (uint32_t)(select))
+    (UINT32_C(0xA7000000) | (uint32_t)(block) << 15 | (uint32_t)(target) << 4 | (uint32_t)(index) << 3 |               \
+     (uint32_t)(select))
 #define I_SETC16(reg, value) (UINT32_C(0xB2000000) | (uint32_t)(reg) << 16 | (value))
 #define I_MISC UINT32_C(0x50000000)     /* SETADC */
 #define I_CONFIG UINT32_C(0xB3000000)   /* RMWCIB0 */

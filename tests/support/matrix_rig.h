@@ -138,7 +138,10 @@ static inline void mrig_addr_mod_1(mrig *r)
     mrig_tcfg(r, WG_TCFG_ADDR_MOD_DST_SEC1_DestIncr, 8);
     mrig_tcfg(r, WG_TCFG_ADDR_MOD_DST_SEC1_FidelityIncr, 1);
 }
-static inline uint32_t mrig_addr_mod(const mrig *r, unsigned n) { return n << (r->t->arch->id == WG_ARCH_BH ? 14 : 15); }
+static inline uint32_t mrig_addr_mod(const mrig *r, unsigned n)
+{
+    return n << (r->t->arch->id == WG_ARCH_BH ? 14 : 15);
+}
 
 /* Source datums from, and Dst datums to, C floats (tests only). */
 static inline uint32_t mrig_bits(float x)
@@ -184,6 +187,9 @@ static inline float mrig_dst_fp32(const mrig *r, unsigned row, unsigned column)
 {
     return mrig_float(wg_dst32_to_fp32(mrig_dst32(r, row, column)));
 }
-static inline void mrig_undefine_all(mrig *r) { memset(r->t->regs.dst.undefined, 0xFF, sizeof r->t->regs.dst.undefined); }
+static inline void mrig_undefine_all(mrig *r)
+{
+    memset(r->t->regs.dst.undefined, 0xFF, sizeof r->t->regs.dst.undefined);
+}
 
 #endif

@@ -405,6 +405,7 @@ static void test_consumers(void **state)
            SFPLOAD = 0x70000000, SFPADD = 0x85000000 };
     const struct { wg_cfg_id field; uint32_t word; bool reported; } rows[] = {
         {WG_CFG_THCON_SEC0_REG3_Base_address, UNPACR0, true}, {WG_CFG_THCON_SEC0_REG3_Base_address, UNPACR1, false},
+        {WG_CFG_THCON_SEC0_REG7_Offset_address, UNPACR0, true},
         {WG_CFG_THCON_SEC1_REG7_Offset_address, UNPACR1, true}, {WG_CFG_THCON_SEC1_REG7_Offset_address, PACR, false},
         {WG_CFG_THCON_SEC0_REG1_L1_Dest_addr, PACR, true}, {WG_CFG_THCON_SEC0_REG1_L1_Dest_addr, UNPACR0, false},
         {WG_CFG_THCON_SEC0_REG0_TileDescriptor, UNPACR0, true}, {WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA, MVMUL, true},

@@ -29,7 +29,8 @@ static void test_rows(void **state)
         mrig_cfg(r, WG_CFG_DEST_ACCESS_CFG_remap_addrs, how & 1);
         mrig_cfg(r, WG_CFG_DEST_ACCESS_CFG_swizzle_32b, how >> 1 & 1);
         if (how & 4)
-            r->t->regions.control.word[wg_tile_regs[r->t->arch->id][WG_REG_DEBUG_dbg_feature_disable].offset / 4] = 1u << 11;
+            r->t->regions.control.word[wg_tile_regs[r->t->arch->id][WG_REG_DEBUG_dbg_feature_disable].offset / 4] =
+                1u << 11;
         wg_dst_access a = wg_dst_access_now(r->t);
         bool remap = bh && how & 1, swizzle = bh && how & 2;
         for (unsigned row = 0; row < 1024; row++) {
@@ -88,7 +89,8 @@ static void test_arithmetic_on_permuted_rows(void **state)
         bool bh = wg_test_arch(state) == WG_ARCH_BH;
         for (unsigned i = 0; i < 8; i++) {
             unsigned stored = wide ? adj32(bh && how & 1, bh && how & 2, 24 + i) : adj16(bh && how & 1, 24 + i);
-            assert_int_equal(r->t->regs.dst.bits[stored][9], wg_dst16_from_bf16((uint16_t)(mrig_bits((float)(i + 1)) >> 16)));
+            assert_int_equal(r->t->regs.dst.bits[stored][9],
+                             wg_dst16_from_bf16((uint16_t)(mrig_bits((float)(i + 1)) >> 16)));
         }
         mrig_free(r);
     }

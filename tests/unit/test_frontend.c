@@ -66,7 +66,8 @@ static void test_one_leaves_per_cycle(void **state)
 static void test_opcode_and_parameters(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
-    fr_push(r, 0, 0xA3000000u | 0x5u << 20 | 0x3u << 16 | 0x81u << 2);   /* SEMINIT max 5, value 3, semaphores 0 and 7 */
+    /* SEMINIT max 5, value 3, semaphores 0 and 7 */
+    fr_push(r, 0, 0xA3000000u | 0x5u << 20 | 0x3u << 16 | 0x81u << 2);
     fr_run(r, 10);
     assert_int_equal(r->t->backend.sync.max[0], 5);
     assert_int_equal(r->t->backend.sync.value[7], 3);
@@ -398,7 +399,8 @@ static void test_mop_outer_count_quirk(void **state)
 static void test_mop_longest_expansion(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
-    const uint32_t cfg[9] = {127, 127, I_SCALAR, I_SCALAR | 1, I_SCALAR | 2, I_SCALAR | 3, I_SCALAR | 4, I_SCALAR | 5, I_SCALAR | 6};
+    const uint32_t cfg[9] = {127,          127,          I_SCALAR,     I_SCALAR | 1, I_SCALAR | 2,
+                             I_SCALAR | 3, I_SCALAR | 4, I_SCALAR | 5, I_SCALAR | 6};
     set_mop_cfg(r, cfg);
     fr_push(r, 0, I_MOP(1, 0, 0));
     fr_run(r, 32639 + 10);

@@ -73,8 +73,8 @@ static void test_lockstep_is_identical(void **state)
         assert_true(a.count > 200);
         for (size_t i = 0; i < a.count && i < b.count; i++) {
             const wg_event *p = &a.event[i], *q = &b.event[i];
-            if (p->cycle != q->cycle || p->kind != q->kind || p->agent != q->agent || p->id != q->id || p->word != q->word ||
-                p->a != q->a || p->b != q->b || p->c != q->c || p->stall.reason != q->stall.reason)
+            if (p->cycle != q->cycle || p->kind != q->kind || p->agent != q->agent || p->id != q->id ||
+                p->word != q->word || p->a != q->a || p->b != q->b || p->c != q->c || p->stall.reason != q->stall.reason)
                 fail_msg("seed %llu, event %zu: %s at %llu, in lockstep %s at %llu", (unsigned long long)seed, i,
                          wg_event_name(p->kind), (unsigned long long)p->cycle, wg_event_name(q->kind),
                          (unsigned long long)q->cycle);

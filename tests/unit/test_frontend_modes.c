@@ -33,8 +33,8 @@ typedef struct world {
 
 static uint32_t random_word(wg_rng *g)
 {
-    static const uint32_t units[] = {I_MISC, I_CONFIG, I_SCALAR, I_VECTOR, I_MATRIX, I_UNPACK, I_UNPACK | 1 << 23, I_PACK, I_MOVER,
-                                     0x58000000, 0x67000000, 0x68000000, 0xB0000000, 0xB1000000};
+    static const uint32_t units[] = {I_MISC, I_CONFIG, I_SCALAR, I_VECTOR, I_MATRIX, I_UNPACK, I_UNPACK | 1 << 23,
+                                     I_PACK, I_MOVER, 0x58000000, 0x67000000, 0x68000000, 0xB0000000, 0xB1000000};
     uint32_t block = wg_rng_below(g, 3) ? 1u << wg_rng_below(g, 9) : wg_rng_below(g, 0x200);
     switch (wg_rng_below(g, 24)) {
     case 0: return I_STALLWAIT(block, 1u << wg_rng_below(g, 13));
@@ -49,7 +49,9 @@ static uint32_t random_word(wg_rng *g)
     case 9: return I_REPLAY(wg_rng_below(g, 32), 1 + wg_rng_below(g, 6), wg_rng_below(g, 2), wg_rng_below(g, 3) == 0);
     case 10: return I_MOP(wg_rng_below(g, 2), wg_rng_below(g, 6), wg_rng_below(g, 0x10000));
     case 11: return wg_rng_below(g, 4) ? I_SETC16(0, wg_rng_below(g, 2)) : I_SETC16(56, wg_rng_below(g, 32));
-    case 12: return wg_rng_below(g, 4) ? I_NOP : I_RESOURCEDECL(wg_rng_below(g, 16), wg_rng_below(g, 512), wg_rng_below(g, 16));
+    case 12:
+        return wg_rng_below(g, 4) ? I_NOP
+                                  : I_RESOURCEDECL(wg_rng_below(g, 16), wg_rng_below(g, 512), wg_rng_below(g, 16));
     case 13: return wg_rng_below(g, 20) ? I_NOP : (uint32_t)wg_rng_next(g);
     case 14: return I_NOP;
     default: return units[wg_rng_below(g, sizeof units / sizeof *units)];
@@ -152,8 +154,8 @@ static fr *run(wg_arch_id arch, uint64_t seed, bool lockstep, uint64_t cycles, u
     }
     qsort(w->a, ACCESSES, sizeof *w->a, by_emission);
     for (unsigned i = 0; i < STORES; i++)
-        w->s[i] = (store){.at = FR_START + 20 * i + wg_rng_below(&g, 30), .core = (uint8_t)(WG_CORE_T0 + wg_rng_below(&g, 3)),
-                          .semaphore = (uint8_t)wg_rng_below(&g, 4), .value = wg_rng_below(&g, 5) == 0};
+        w->s[i] = (store){.at = FR_START + 20 * i + wg_rng_below(&g, 30),
+                          .core = (uint8_t)(WG_CORE_T0 + wg_rng_below(&g, 3)), .semaphore = (uint8_t)wg_rng_below(&g, 4), .value = wg_rng_below(&g, 5) == 0};
     r->user = w;
     r->regions = regions;
     r->cores = cores;
@@ -199,7 +201,8 @@ static void test_lockstep_is_identical(void **state)
 {
     uint64_t issued = 0;
     for (uint64_t seed = 1; issued < wanted(); seed++) {
-        fr *a = run(wg_test_arch(state), seed, false, 1500, 1500), *b = run(wg_test_arch(state), seed, true, 1500, 1500);
+        fr *a = run(wg_test_arch(state), seed, false, 1500, 1500);
+        fr *b = run(wg_test_arch(state), seed, true, 1500, 1500);
         compare(a, b, seed);
         issued += fr_event_count(a, WG_EV_ISSUED, -1);
         fr_free(a);
@@ -235,7 +238,8 @@ static void test_any_word_is_defined(void **state)
         fr_run(r, 5000);
         for (unsigned thread = 0; thread < 3; thread++) {
             const wg_frontend *f = &r->t->frontend[thread];
-            assert_true(f->fifo_count <= WG_FIFO_RING && f->replay_count <= WG_REPLAY_RING && f->gate_count <= WG_GATE_RING);
+            assert_true(f->fifo_count <= WG_FIFO_RING && f->replay_count <= WG_REPLAY_RING);
+            assert_true(f->gate_count <= WG_GATE_RING);
             unsigned plain = 0;
             for (unsigned i = 0; i < f->replay_count; i++) {
                 const wg_insn *insn = &f->replay_fifo[(f->replay_head + i) % WG_REPLAY_RING];

@@ -14,7 +14,8 @@ static int condition_bit(const fr *r, wg_wait_condition c)
     static const int8_t bh[WG_WAIT_COUNT] = {
         [WG_WAIT_SCALAR_MEMORY] = 0, [WG_WAIT_UNPACK0] = 1, [WG_WAIT_UNPACK1] = 2, [WG_WAIT_PACK0] = 3,
         [WG_WAIT_PACK1] = -1, [WG_WAIT_PACK2] = -1, [WG_WAIT_PACK3] = -1, [WG_WAIT_MATRIX] = 4,
-        [WG_WAIT_SRCA_UNPACKERS] = 5, [WG_WAIT_SRCB_UNPACKERS] = 6, [WG_WAIT_SRCA_MATRIX] = 7, [WG_WAIT_SRCB_MATRIX] = 8,
+        [WG_WAIT_SRCA_UNPACKERS] = 5, [WG_WAIT_SRCB_UNPACKERS] = 6, [WG_WAIT_SRCA_MATRIX] = 7,
+        [WG_WAIT_SRCB_MATRIX] = 8,
         [WG_WAIT_MOVER] = 9, [WG_WAIT_RISCV_REQUESTS] = 10, [WG_WAIT_VECTOR] = 11, [WG_WAIT_CONFIG] = 12};
     static const int8_t wh[WG_WAIT_COUNT] = {
         [WG_WAIT_SCALAR_MEMORY] = 0, [WG_WAIT_UNPACK0] = 1, [WG_WAIT_UNPACK1] = 2, [WG_WAIT_PACK0] = 3,

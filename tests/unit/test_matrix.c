@@ -19,7 +19,10 @@ static mrig *ready(void **state, unsigned format, bool wide)
 }
 
 /* Whole numbers that no step rounds. */
-static int number(unsigned file, unsigned row, unsigned column) { return (int)((row * 7 + column * 3 + file * 5) % 9) - 4; }
+static int number(unsigned file, unsigned row, unsigned column)
+{
+    return (int)((row * 7 + column * 3 + file * 5) % 9) - 4;
+}
 
 static void put_numbers(mrig *r)
 {
@@ -68,7 +71,8 @@ static void test_products(void **state)
             /* Once more onto the same rows. */
             r->t->regs.rwc.thread[0] = (wg_rwc_thread){.dst = 21, .srca = 35, .srcb = 22};
             mrig_run(r, word);
-            assert_true((wide ? mrig_dst_fp32(r, dst + 1, 2) : mrig_dst_bf16(r, dst + 1, 2)) == (float)(2 * product(32, 16, 1, 2)));
+            assert_true((wide ? mrig_dst_fp32(r, dst + 1, 2) : mrig_dst_bf16(r, dst + 1, 2)) ==
+                        (float)(2 * product(32, 16, 1, 2)));
             mrig_free(r);
         }
 }
@@ -136,7 +140,10 @@ static void test_fidelity_bits(void **state)
     mrig_free(r);
 }
 
-static uint32_t int8(int x) { return (x < 0 ? (uint32_t)WG_SRC_SIGN : 0) | (uint32_t)(x < 0 ? -x : x) << 8 | (x ? 16 : 0); }
+static uint32_t int8(int x)
+{
+    return (x < 0 ? (uint32_t)WG_SRC_SIGN : 0) | (uint32_t)(x < 0 ? -x : x) << 8 | (x ? 16 : 0);
+}
 
 static void test_integers(void **state)
 {
@@ -204,7 +211,8 @@ static void test_elementwise(void **state)
                 unsigned row_b = mode & 2 ? 21 : 16;
                 for (unsigned i = 0; i < 8; i++)
                     for (unsigned j = 0; j < 16; j++) {
-                        int a = number(WG_SRCA, 8 + i, j), b = number(WG_SRCB, row_b + (mode & 2 ? 0 : i), mode & 1 ? 0 : j);
+                        int a = number(WG_SRCA, 8 + i, j),
+                            b = number(WG_SRCB, row_b + (mode & 2 ? 0 : i), mode & 1 ? 0 : j);
                         int want = op == 0 ? a + b : op == 1 ? a - b : a * b;
                         float x = wide ? mrig_dst_fp32(r, 8 + i, j) : mrig_dst_bf16(r, 8 + i, j);
                         assert_true(x == (float)(add ? 2 * want : want));
@@ -377,15 +385,16 @@ static void test_recorded_results(void **state)
             mrig_run(r, c.word);
             uint32_t hash = golden_hash(r->t->regs.dst.bits[0]);
             if (hash != golden[wg_test_arch(state)][i])
-                fail_msg("case %u (word %08x, format %u, phase %u, wide %d) at level %u", i, c.word, c.format, c.phase, c.wide,
-                         simd);
+                fail_msg("case %u (word %08x, format %u, phase %u, wide %d) at level %u", i, c.word, c.format, c.phase,
+                         c.wide, simd);
             mrig_free(r);
         }
 }
 
 static void test_unimplemented_is_said(void **state)
 {
-    static const uint32_t words[] = {0x15000000, 0x1A000000, 0x1B000000, 0x1C000000, 0x1D000000, 0x1E000000, 0x39000000};
+    static const uint32_t words[] = {0x15000000, 0x1A000000, 0x1B000000, 0x1C000000,
+                                     0x1D000000, 0x1E000000, 0x39000000};
     wg_arch_id arch = wg_test_arch(state);
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
         mrig *r = mrig_new(arch);
@@ -405,6 +414,38 @@ static void test_unimplemented_is_said(void **state)
     mrig_free(r);
 }
 
+/* Any word, any configuration: nothing is read or written outside the registers, and the unit comes to rest. */
+static void test_hostile_words(void **state)
+{
+    wg_rng rng = {4711};
+    for (unsigned round = 0; round < 60; round++) {
+        mrig *r = mrig_new(wg_test_arch(state));
+        r->t->simd = (uint8_t)(round % (wg_simd_best() + 1u));
+        uint32_t *config = r->t->regs.config.bank[0];
+        for (unsigned i = 0; i < sizeof r->t->regs.config / 4; i++)
+            config[i] = (uint32_t)(wg_rng_next(&rng) & wg_rng_next(&rng));
+        mrig_own(r);
+        for (unsigned i = 0; i < 300; i++) {
+            uint32_t opcode = 8 + wg_rng_below(&rng, 0x33),
+                     word = opcode << 24 | ((uint32_t)wg_rng_next(&rng) & 0xFFFFFF);
+            if (wg_isa_decode(r->t->arch->id, word)->unit != WG_UNIT_MATRIX)
+                continue;
+            if (mrig_offer(r, wg_rng_below(&rng, 256), word) || wg_rng_below(&rng, 2))
+                mrig_cycle(r);
+            if (!wg_rng_below(&rng, 4))
+                mrig_own(r);
+        }
+        for (unsigned i = 0; i < 100; i++)
+            mrig_cycle(r);
+        assert_false(wg_matrix_unit.busy(r->t, 0) || wg_matrix_unit.busy(r->t, 1) || wg_matrix_unit.busy(r->t, 2));
+        assert_true(r->t->sched.next[WG_AGENT_MATRIX] == WG_NEVER);
+        assert_int_equal(r->t->backend.matrix.flips, 0);
+        for (unsigned i = 0; i < 4; i++)
+            assert_int_equal(r->t->backend.matrix.giving[i / 2][i & 1], 0);
+        mrig_free(r);
+    }
+}
+
 static const wg_test tests[] = {
     WG_COVERS(test_products, WG_BH | WG_WH, "", "MVMUL:value DOTPV:value GAPOOL:value"),
     WG_TEST(test_srca_rows, WG_BH | WG_WH, ""),
@@ -416,8 +457,10 @@ static const wg_test tests[] = {
     WG_TEST(test_format_selection, WG_BH | WG_WH, ""),
     WG_TEST(test_add_with_fidelity, WG_BH | WG_WH, ""),
     WG_TEST(test_undefined_rows_read_as_zero, WG_BH | WG_WH, ""),
-    WG_COVERS(test_recorded_results, WG_BH | WG_WH, "", "MVMUL:value GAPOOL:value ELWMUL:value ELWADD:value ELWSUB:value"),
+    WG_COVERS(test_recorded_results, WG_BH | WG_WH, "",
+              "MVMUL:value GAPOOL:value ELWMUL:value ELWADD:value ELWSUB:value"),
     WG_TEST(test_unimplemented_is_said, WG_BH | WG_WH, ""),
+    WG_TEST(test_hostile_words, WG_BH | WG_WH, ""),
 };
 
 WG_MAIN("matrix", tests)

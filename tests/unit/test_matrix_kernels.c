@@ -173,8 +173,8 @@ static void test_elementwise(void **state)
 /* The same random program at every level, through the whole unit; caches included. */
 static uint32_t run_program(wg_arch_id arch, unsigned simd, uint64_t seed)
 {
-    static const uint32_t opcodes[] = {0x26, 0x26, 0x26, 0x26, 0x29, 0x34, 0x27, 0x28, 0x30, 0x33, 0x12, 0x13, 0x08, 0x0A,
-                                       0x0B, 0x11, 0x16, 0x18, 0x17, 0x10};
+    static const uint32_t opcodes[] = {0x26, 0x26, 0x26, 0x26, 0x29, 0x34, 0x27, 0x28, 0x30, 0x33,
+                                       0x12, 0x13, 0x08, 0x0A, 0x0B, 0x11, 0x16, 0x18, 0x17, 0x10};
     mrig *r = mrig_new(arch);
     wg_rng rng = {seed};
     r->t->simd = (uint8_t)simd;
@@ -249,7 +249,10 @@ static void test_no_stale_operands(void **state)
                 case 6: mrig_run(r, 0x14000000); break;                                /* TRNSPSRCA */
                 case 7: mrig_run(r, 0x18000000 | 17); break;                           /* SHIFTXB */
                 case 8: mrig_put_float(r, WG_SRCA, 18, 5, 100.0f); break;
-                default: r->t->regs.src.a[0][18][5] = 137; wg_src_give_to_matrix(r->t, WG_SRCA, 0, WG_AGENT_UNPACK0); break;
+                default:
+                    r->t->regs.src.a[0][18][5] = 137;
+                    wg_src_give_to_matrix(r->t, WG_SRCA, 0, WG_AGENT_UNPACK0);
+                    break;
                 }
                 r->t->regs.rwc.thread[0] = (wg_rwc_thread){.srca = 16, .srcb = 16};
                 mrig_run(r, 0x26000000);

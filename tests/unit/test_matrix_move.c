@@ -79,7 +79,8 @@ static void compare(scene *s, uint32_t word)
     for (unsigned i = 0; i < 1024; i++)
         for (unsigned j = 0; j < 16; j++)
             if (t->regs.dst.bits[i][j] != s->dst.bits[i][j])
-                fail_msg("%08x: Dst row %u column %u is %04x, not %04x", word, i, j, t->regs.dst.bits[i][j], s->dst.bits[i][j]);
+                fail_msg("%08x: Dst row %u column %u is %04x, not %04x", word, i, j, t->regs.dst.bits[i][j],
+                         s->dst.bits[i][j]);
     assert_memory_equal(t->regs.dst.undefined, s->dst.undefined, sizeof s->dst.undefined);
     assert_memory_equal(t->regs.src.a, s->src.a, sizeof s->src.a);
     assert_memory_equal(t->regs.src.b, s->src.b, sizeof s->src.b);
@@ -117,8 +118,8 @@ static void test_mova2d(void **state)
     for (uint64_t seed = 1; seed <= 1500; seed++) {
         scene s = setup(state, seed);
         bool low = !field(&s, 3), eight = field(&s, 2);
-        uint32_t word = (uint32_t)(field(&s, 2) ? MOVA2D : MOVDBGA2D) << 24 | (uint32_t)low << 23 | field(&s, 64) << 17 |
-                        (uint32_t)eight << 13 | field(&s, 1024);
+        uint32_t word = (uint32_t)(field(&s, 2) ? MOVA2D : MOVDBGA2D) << 24 | (uint32_t)low << 23 |
+                        field(&s, 64) << 17 | (uint32_t)eight << 13 | field(&s, 1024);
         unsigned row = dst_row(&s, word), from = ((word >> 17 & 63) + s.r->t->regs.rwc.thread[0].srca) & 63;
         if (eight) {
             row &= 0x3F8;
@@ -139,7 +140,8 @@ static void test_movb2d(void **state)
         unsigned mode = field(&s, 8);
         bool low = !field(&s, 3);
         uint32_t opcode = s.bh && field(&s, 2) ? MOVDBGB2D : MOVB2D;
-        uint32_t word = opcode << 24 | (uint32_t)low << 23 | field(&s, 64) << 17 | mode << (s.bh ? 11 : 12) | field(&s, 1024);
+        uint32_t word =
+            opcode << 24 | (uint32_t)low << 23 | field(&s, 64) << 17 | mode << (s.bh ? 11 : 12) | field(&s, 1024);
         unsigned row = dst_row(&s, word), from = ((word >> 17 & 63) + s.r->t->regs.rwc.thread[0].srcb) & 63, rows = 1;
         if (mode & 2) {
             rows = 8;
@@ -150,7 +152,9 @@ static void test_movb2d(void **state)
             from &= 0x3C;
         }
         unsigned format = implied(&s) ? s.own_format : s.format;
-        uint32_t keep = s.own_format == WG_FMT_TF32 ? 0x7FFFF : has_five_exponent_bits(s.own_format) ? 0x7FF1F : 0x7F8FF;
+        uint32_t keep = s.own_format == WG_FMT_TF32            ? 0x7FFFF
+                        : has_five_exponent_bits(s.own_format) ? 0x7FF1F
+                                                               : 0x7F8FF;
         for (unsigned i = 0; i < rows; i++)
             for (unsigned j = 0; j < 16; j++) {
                 uint32_t x = s.src.b[s.src.matrix_bank_b][from + (mode & 2 ? 0 : i)][mode & 1 ? 0 : j];
@@ -210,7 +214,8 @@ static void test_movb2a(void **state)
         bool four = field(&s, 2);
         uint32_t word = (uint32_t)MOVB2A << 24 | field(&s, 64) << 17 | (uint32_t)four << 13 | field(&s, 64);
         const wg_rwc_thread *rwc = &s.r->t->regs.rwc.thread[0];
-        unsigned mask = four ? 0x3C : 0x3F, from = ((word & 63) + rwc->srcb) & mask, to = ((word >> 17 & 63) + rwc->srca) & mask;
+        unsigned mask = four ? 0x3C : 0x3F, from = ((word & 63) + rwc->srcb) & mask,
+                 to = ((word >> 17 & 63) + rwc->srca) & mask;
         for (unsigned i = 0; i < (four ? 4 : 1); i++)
             for (unsigned j = 0; j < 16; j++) {
                 uint32_t x = s.src.b[s.src.matrix_bank_b][from + i][j];
@@ -238,7 +243,9 @@ static void test_blocked_columns(void **state)
         memset(r->t->regs.dst.bits, op == 2 || op == 3 ? 0x7F : 0, sizeof r->t->regs.dst.bits);
         mrig_run(r, opcodes[op] << 24);
         for (unsigned j = 0; j < 16; j++) {
-            uint32_t x = op < 2 ? r->t->regs.dst.bits[0][j] : op == 3 ? r->t->regs.src.b[0][0][j] : r->t->regs.src.a[0][0][j];
+            uint32_t x = op < 2    ? r->t->regs.dst.bits[0][j]
+                         : op == 3 ? r->t->regs.src.b[0][0][j]
+                                   : r->t->regs.src.a[0][0][j];
             assert_int_equal(x != 0, !(blocked >> j & 1));
         }
         mrig_free(r);
@@ -276,8 +283,8 @@ static void test_shifts(void **state)
         compare(&s, word);
     }
     /* SHIFTXA reads the block that the last instruction with a SrcA row used. */
-    static const uint32_t before[] = {0x26000000, 0x28000000, 0x12000000, 0x13000000, 0x08000000, 0x0A000000, 0x0B000000,
-                                      0x22000000, 0x33000000, 0x34000000, 0x24000000};
+    static const uint32_t before[] = {0x26000000, 0x28000000, 0x12000000, 0x13000000, 0x08000000, 0x0A000000,
+                                      0x0B000000, 0x22000000, 0x33000000, 0x34000000, 0x24000000};
     for (unsigned direction = 0; direction < 4; direction++)
         for (unsigned i = 0; i < sizeof before / sizeof *before; i++) {
             scene s = setup(state, i + 1);
@@ -289,7 +296,8 @@ static void test_shifts(void **state)
             for (unsigned k = 0; direction >= 2 && k < 16; k++)
                 for (unsigned j = 0; j < 16; j++) {
                     int from = direction == 3 ? (int)j + 1 : (int)j - 1;
-                    s.src.a[now.matrix_bank_a][k][j] = from < 0 || from > 15 ? 0 : now.a[now.matrix_bank_a][32 + k][from];
+                    s.src.a[now.matrix_bank_a][k][j] =
+                        from < 0 || from > 15 ? 0 : now.a[now.matrix_bank_a][32 + k][from];
                 }
             mrig_run(s.r, (uint32_t)SHIFTXA << 24 | direction);
             if (direction < 2)
@@ -348,8 +356,9 @@ static void test_zeroacc(void **state)
         bool wide = field(&s, 2), absolute = field(&s, 2);
         mrig_cfg(s.r, WG_CFG_DEST_ACCESS_CFG_zeroacc_absolute_tile_mode, absolute);
         uint32_t word = (uint32_t)ZEROACC << 24 | mode << 19 | (uint32_t)wide << (s.bh ? 18 : 21) | imm;
-        unsigned offset = s.r->t->regs.rwc.thread[0].dst +
-                          wg_tcfg_get(s.r->t->arch->id, WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset, s.r->t->regs.config.thread[0]);
+        unsigned offset =
+            s.r->t->regs.rwc.thread[0].dst +
+            wg_tcfg_get(s.r->t->arch->id, WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset, s.r->t->regs.config.thread[0]);
         unsigned block = imm & 0xFF;
         if (s.bh && !absolute && (offset & (wide ? 768 : 512)))
             block += wide ? 16 : 32;
@@ -451,7 +460,8 @@ static void test_gmpool(void **state)
             if (wide)
                 wg_dst_write32(&r->t->regs.dst, plain, 4, j, wg_dst32_from_fp32(mrig_bits((float)dst)));
             else
-                wg_dst_write16(&r->t->regs.dst, plain, 4, j, wg_dst16_from_bf16((uint16_t)(mrig_bits((float)dst) >> 16)));
+                wg_dst_write16(&r->t->regs.dst, plain, 4, j,
+                               wg_dst16_from_bf16((uint16_t)(mrig_bits((float)dst) >> 16)));
             want[j] = undefined ? -1e300 : dst;
         }
         if (undefined)
@@ -460,7 +470,8 @@ static void test_gmpool(void **state)
             mrig_put(r, WG_SRCB, 0, 8, i, 125 + wg_rng_below(&rng, 5));
         for (unsigned i = 0; i < 16; i++)
             for (unsigned j = 0; j < 16; j++) {
-                uint32_t a = wg_rng_below(&rng, 2) << 18 | wg_rng_below(&rng, 128) << 11 | (124 + wg_rng_below(&rng, 6));
+                uint32_t a =
+                    wg_rng_below(&rng, 2) << 18 | wg_rng_below(&rng, 128) << 11 | (124 + wg_rng_below(&rng, 6));
                 if (!wg_rng_below(&rng, 10))
                     a &= ~0xFFu;
                 mrig_put(r, WG_SRCA, 0, 32 + i, j, a);
@@ -492,7 +503,8 @@ static void test_gmpool_modes(void **state)
             mrig_put(r, WG_SRCA, 0, row, j, 0x10000 | 128);
         mrig_undefine_all(r);
         mrig_run(r, (uint32_t)GMPOOL << 24 | 1u << 14);
-        /* From an undefined row (all ones) the phase counter wraps to 0. Row 3 is visited last of the equal first eight. */
+        /* From an undefined row (all ones) the phase counter wraps to 0. Row 3 is visited last of the equal first
+         * eight. */
         unsigned index = row < 8 ? place[row] : place[3];
         assert_int_equal(mrig_dst32(r, 0, 0), (uint32_t)wg_dst16_from_src_exp8(0x10000 | 128) << 16 | index);
         /* The next block counts one further, and keeps the index unless it has something as large. */
@@ -553,6 +565,12 @@ static void test_gmpool_modes(void **state)
     mrig_run(r, (uint32_t)GMPOOL << 24);
     assert_int_equal(wg_dst16_to_fp16(mrig_dst16(r, 0, 3)), 0x5678);
     assert_int_equal(wg_dst16_to_fp16(mrig_dst16(r, 0, 4)), 0xC123);
+    /* Into 32 bits the page writes TF32 without another bias: the exponent wraps. */
+    mrig_cfg(r, WG_CFG_ALU_ACC_CTRL_Fp32_enabled, 1);
+    mrig_undefine_all(r);
+    mrig_run(r, (uint32_t)GMPOOL << 24);
+    assert_int_equal(mrig_dst32(r, 0, 3),
+                     ((0x5678 & 0x3F8) << 21) | ((0x15 + 15 - 127) & 0xFF) << 16 | (0x5678 & 7) << 13);
     mrig_free(r);
 }
 

@@ -248,6 +248,30 @@ static void test_queue(void **state)
     rig_free(r);
 }
 
+/* The wait command holds back what is behind it until the Mover is idle. */
+static void test_wait_command(void **state)
+{
+    rig *r = rig_new(wg_test_arch(state));
+    uint32_t words[4] = {0, 4000, 100, L1_TO_L1};
+    for (unsigned i = 0; i < 4; i++)
+        tdma_write(r, WG_CORE_B, 4 * i, words[i]);
+    tdma_write(r, WG_CORE_B, 0x10, 0x40);
+    tdma_write(r, WG_CORE_B, 0x10, 0x80000046);
+    tdma_write(r, WG_CORE_B, 0x00, 0x20000);
+    tdma_write(r, WG_CORE_B, 0x08, 0x1DEA);
+    tdma_write(r, WG_CORE_B, 0x10, 0x666);
+    uint32_t got = 0;
+    do {
+        rig_cycle(r);
+        memcpy(&got, r->t->l1 + 0x20000, 4);
+        assert_int_equal(got, 0);
+    } while (wg_mover_busy(r->t) || r->t->sched.now < 110);
+    rig_drain(r);
+    memcpy(&got, r->t->l1 + 0x20000, 4);
+    assert_int_equal(got, 0x1DEA);
+    rig_free(r);
+}
+
 static void test_sideband(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
@@ -357,6 +381,7 @@ static const wg_test tests[] = {
     WG_COVERS(test_busy, WG_BH | WG_WH, "GATE-16", "XMOV:timing"),
     WG_TEST(test_commands, WG_BH | WG_WH, ""),
     WG_TEST(test_queue, WG_BH | WG_WH, ""),
+    WG_TEST(test_wait_command, WG_BH | WG_WH, ""),
     WG_TEST(test_sideband, WG_BH | WG_WH, ""),
     WG_TEST(test_soft_reset, WG_BH | WG_WH, ""),
     WG_TEST(test_lockstep_is_the_same, WG_BH | WG_WH, ""),

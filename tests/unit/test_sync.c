@@ -30,7 +30,8 @@ static void test_one_cycle_each(void **state)
 static void test_one_slot_for_all(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
-    const uint32_t words[] = {I_SEMINIT(3, 0, 0x80), I_SEMPOST(1), I_SEMGET(2), I_STALLWAIT(WG_B6, 1), I_SEMWAIT(WG_B6, 1, 2)};
+    const uint32_t words[] = {I_SEMINIT(3, 0, 0x80), I_SEMPOST(1), I_SEMGET(2), I_STALLWAIT(WG_B6, 1),
+                              I_SEMWAIT(WG_B6, 1, 2)};
     unsigned n = sizeof words / sizeof *words;
     for (unsigned i = 0; i < n; i++)
         for (unsigned thread = 0; thread < 3; thread++)
@@ -100,7 +101,8 @@ static void test_core_writes_share_the_slot(void **state)
 static void test_a_core_has_one_place(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
-    store s[] = {{5, WG_CORE_T0, 4, 0, 0}, {5, WG_CORE_T1, 4, 0, 0}, {6, WG_CORE_T1, 4, 0, 0}, {6, WG_CORE_T0, 4, 0, 0}};
+    store s[] = {{5, WG_CORE_T0, 4, 0, 0}, {5, WG_CORE_T1, 4, 0, 0}, {6, WG_CORE_T1, 4, 0, 0},
+                 {6, WG_CORE_T0, 4, 0, 0}};
     stores all = {s, 4};
     r->regions = do_stores;
     r->user = &all;
@@ -347,7 +349,8 @@ static void test_names(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_COVERS(test_one_cycle_each, WG_BH | WG_WH, "SYNC-01", "SEMINIT:timing SEMPOST:timing SEMGET:timing ATGETM:timing ATRELM:timing"),
+    WG_COVERS(test_one_cycle_each, WG_BH | WG_WH, "SYNC-01",
+              "SEMINIT:timing SEMPOST:timing SEMGET:timing ATGETM:timing ATRELM:timing"),
     WG_TEST(test_one_slot_for_all, WG_BH | WG_WH, "SYNC-03"),
     WG_TEST(test_core_writes_share_the_slot, WG_BH | WG_WH, "SYNC-03"),
     WG_TEST(test_a_core_has_one_place, WG_BH | WG_WH, "SYNC-03"),

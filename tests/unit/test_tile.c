@@ -797,6 +797,37 @@ static void test_reset_vectors(void **state)
     wg_destroy(dev);
 }
 
+/* Resets of units: state at once, held units stay held; what is not modelled says so. */
+static void test_unit_resets(void **state)
+{
+    wg_device *dev = make(wg_test_arch(state));
+    wg_tile *t = dev->tile;
+    t->sched.phase = WG_PHASE_ARRIVALS;
+    t->regs.src.a[1][3][5] = 7;
+    t->regs.src.a[1][3][9] = 8;
+    t->regs.src.b[0][2][1] = 9;
+    t->regs.src.owner_a[0] = WG_SRC_MATRIX;
+    t->regs.dst.undefined[3] = 5;
+    uint32_t bits = 0x47800 | 1 << 6;
+    assert_int_equal(wg_write(dev, 0xFFB121B0, &bits, 4), WG_OK);
+    assert_true(t->backend.mover.held);
+    assert_null(found(dev, "unimplemented-register"));
+    bits = 0x47800 | 1 << 15 | 1 << 17 | 1 << 20;   /* SrcA's owners, Dst's marks, SrcA's columns 4 to 7 */
+    assert_int_equal(wg_write(dev, 0xFFB121B0, &bits, 4), WG_OK);
+    assert_false(t->backend.mover.held);
+    assert_int_equal(t->regs.src.owner_a[0], WG_SRC_UNPACKERS);
+    assert_true(t->regs.dst.undefined[3] == 0);
+    assert_int_equal(t->regs.src.a[1][3][5], 0);
+    assert_int_equal(t->regs.src.a[1][3][9], 8);
+    assert_int_equal(t->regs.src.b[0][2][1], 9);
+    assert_non_null(found(dev, "unimplemented-register"));
+    bits = 0x47800 | 1 << 16 | 1 << 10;
+    assert_int_equal(wg_write(dev, 0xFFB121B0, &bits, 4), WG_OK);
+    assert_int_equal(t->regs.src.a[1][3][9], 0);
+    assert_int_equal(t->regs.src.b[0][2][1], 0);
+    wg_destroy(dev);
+}
+
 static const wg_test tests[] = {
     WG_TEST(test_address_map, WG_BH | WG_WH, "PIPE-11 PIPE-23 PIPE-24"),
     WG_TEST(test_any_address, WG_BH | WG_WH, ""),
@@ -826,5 +857,6 @@ static const wg_test tests[] = {
     WG_TEST(test_niu, WG_BH | WG_WH, ""),
     WG_TEST(test_bus, WG_BH | WG_WH, ""),
     WG_TEST(test_reset_vectors, WG_BH | WG_WH, ""),
+    WG_TEST(test_unit_resets, WG_BH | WG_WH, ""),
 };
 WG_MAIN("tile", tests)

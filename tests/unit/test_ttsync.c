@@ -18,7 +18,8 @@ enum { TRACK_CFG = 1, SUBDIVIDE = 2, TRACK_GPR = 4, TRACK_TDMA = 8, TRACK_INSNS 
 
 static void track(fr *r, unsigned thread, unsigned bits)
 {
-    r->t->regs.config.thread[thread][wg_tcfg_fields[WG_ARCH_BH][WG_TCFG_TENSIX_TRISC_SYNC_TrackGPR].word] = (uint16_t)bits;
+    unsigned word = wg_tcfg_fields[WG_ARCH_BH][WG_TCFG_TENSIX_TRISC_SYNC_TrackGPR].word;
+    r->t->regs.config.thread[thread][word] = (uint16_t)bits;
     r->t->frontend[thread].ttsync.state_known = true;
 }
 
@@ -233,7 +234,10 @@ static void test_address_to_resource(void **state)
     fr_free(r);
 }
 
-static uint8_t config(fr *r, unsigned offset) { return wg_ttsync_access_resources(r->t, 0, WG_PATH_CONFIG, CFG + 4 * offset); }
+static uint8_t config(fr *r, unsigned offset)
+{
+    return wg_ttsync_access_resources(r->t, 0, WG_PATH_CONFIG, CFG + 4 * offset);
+}
 
 static void test_config_map_whole(void **state)
 {
@@ -256,8 +260,8 @@ static void test_config_map_subdivided(void **state)
     /* By word, worked out by hand from the document's table; what is not here is remainder. */
     static const uint8_t parts[180] = {
         [44] = U0, [45] = U0 | U1, [46] = U1, [47] = U1, [48] = U0 | U1 | REST, [49] = U0 | U1 | REST,
-        [50] = U0 | U1 | REST, [51] = U0, [52] = U0, [53] = U0, [56] = REST, [57] = REST, [58] = U1, [59] = U1, [60] = U1,
-        [61] = U1, [62] = U1, [63] = U1,
+        [50] = U0 | U1 | REST, [51] = U0, [52] = U0, [53] = U0, [56] = REST, [57] = REST, [58] = U1, [59] = U1,
+        [60] = U1, [61] = U1, [62] = U1, [63] = U1,
         [64] = U0 /* TileDescriptor's first word */, [65] = REST, [66] = REST, [67] = REST,
         [72] = U0, [73] = U0, [74] = U0, [75] = U0, [76] = U0, [77] = U0, [78] = U0, [79] = U0, [80] = U0, [81] = U0,
         [82] = U0, [83] = U0, [84] = U0, [85] = U0, [86] = U0, [87] = U0, [92] = U0, [93] = U0, [94] = U0, [95] = U0,
@@ -370,7 +374,8 @@ static void test_unpacr_names_its_part(void **state)
             fr_push(r, 0, op << 24 | (second ? UNPACK1 : 0u));
             fr_run(r, 2);
             const wg_auto_ttsync *s = &r->t->frontend[0].ttsync;
-            assert_int_equal(s->entry[s->entry_head].reads, WG_TTS_TDMA | (second ? WG_TTS_CFG0_UNPACK1 : WG_TTS_CFG0_UNPACK0));
+            uint8_t part = second ? WG_TTS_CFG0_UNPACK1 : WG_TTS_CFG0_UNPACK0;
+            assert_int_equal(s->entry[s->entry_head].reads, WG_TTS_TDMA | part);
             assert_int_equal(s->entry[s->entry_head].writes, WG_TTS_TDMA);
             fr_free(r);
             r = tracked(wg_test_arch(state));                        /* without subdivision: as declared */

@@ -246,7 +246,8 @@ static void test_flag_stack(void **state)
     assert_int_equal(p->flags, 0x0F0F0F0F);
     assert_int_equal(p->depth[0], 7);
     static const uint32_t a = 0x0F0F0F0F, b = 0x33333333; /* A: flags, B: the stack's top */
-    const uint32_t result[13] = {0, b, ~b, a & b, a | b, a & ~b, a | ~b, ~a & b, ~a | b, ~a & ~b, ~a | ~b, a ^ b, ~(a ^ b)};
+    const uint32_t result[13] = {0,      b,      ~b,      a & b,   a | b, a & ~b,  a | ~b,
+                                 ~a & b, ~a | b, ~a & ~b, ~a | ~b, a ^ b, ~(a ^ b)};
     for (unsigned mode = 1; mode < 13; mode++) {
         p->flags = a;
         p->stack_flags[6] = b;
@@ -376,6 +377,31 @@ static void test_dst_addressing(void **state)
     rig_free(r);
 }
 
+/* BH: INT32_ALL is a stack: a store steps the pointer after, a load before; other formats use its low bits. */
+static void test_stack(void **state)
+{
+    rig *r = rig_new(wg_test_arch(state));
+    wg_rwc_thread *rwc = &r->t->regs.rwc.thread[0];
+    r->t->regs.config.thread[0][36] = 4;  /* SFPU_STACK_Incr */
+    r->t->regs.config.bank[0][7] = 0x100; /* DEST_SP_BASE_Base */
+    rwc->dst = 0x42;                      /* of this, the stack uses the two low bits: odd columns */
+    for (unsigned i = 0; i < 3; i++) {
+        rig_fill(r, 0, 0x1000 + i);
+        rig_do(r, SFPSTORE(0, 10, 0));
+        assert_int_equal(rwc->sp, 4 * (i + 1));
+        assert_int_equal(wg_dst_peek32(r->t, 0x100 + 4 * i, 1), 0x1000 + i);
+    }
+    rig_enable(r, 0); /* lanes count for nothing */
+    for (unsigned i = 3; i-- > 0;) {
+        rig_do(r, SFPLOAD(1, 10, 0));
+        assert_int_equal(rwc->sp, 4 * i);
+        assert_int_equal(rig_lreg(r, 1)[7], 0x1000 + i);
+    }
+    rig_do(r, SFPLOAD(1, 10, 0)); /* at the bottom it stays */
+    assert_int_equal(rwc->sp, 0);
+    rig_free(r);
+}
+
 static void test_undefined_row(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
@@ -485,9 +511,9 @@ static const wg_test tests[] = {
     WG_COVERS(test_mad_values, WG_BH, "", "SFPMUL24:value"),
     WG_COVERS(test_lut_values, WG_BH | WG_WH, "", "SFPLUT:value SFPLUTFP32:value"),
     WG_COVERS(test_alu_values, WG_BH | WG_WH, "",
-              "SFPABS:value SFPAND:value SFPOR:value SFPXOR:value SFPNOT:value SFPLZ:value SFPEXEXP:value SFPEXMAN:value "
-              "SFPSETEXP:value SFPSETMAN:value SFPSETSGN:value SFPDIVP2:value SFPIADD:value SFPSHFT:value SFPCAST:value "
-              "SFPMOV:value"),
+              "SFPABS:value SFPAND:value SFPOR:value SFPXOR:value SFPNOT:value SFPLZ:value SFPEXEXP:value "
+              "SFPEXMAN:value SFPSETEXP:value SFPSETMAN:value SFPSETSGN:value SFPDIVP2:value SFPIADD:value "
+              "SFPSHFT:value SFPCAST:value SFPMOV:value"),
     WG_COVERS(test_alu_values, WG_BH, "", "SFPARECIP:value"),
     WG_COVERS(test_flag_values, WG_BH | WG_WH, "", "SFPSETCC:value"),
     WG_COVERS(test_flag_values, WG_BH, "", "SFPGT:value SFPLE:value"),
@@ -500,6 +526,7 @@ static const wg_test tests[] = {
     WG_COVERS(test_flag_stack, WG_BH | WG_WH, "", "SFPENCC:value SFPPUSHC:value SFPPOPC:value SFPCOMPC:value"),
     WG_COVERS(test_dst_formats, WG_BH | WG_WH, "", "SFPLOAD:value SFPSTORE:value"),
     WG_COVERS(test_dst_addressing, WG_BH | WG_WH, "", "SFPLOAD:value SFPSTORE:value"),
+    WG_COVERS(test_stack, WG_BH, "", "SFPLOAD:value SFPSTORE:value"),
     WG_TEST(test_undefined_row, WG_BH | WG_WH, ""),
     WG_COVERS(test_config, WG_BH | WG_WH, "", "SFPCONFIG:value"),
     WG_TEST(test_backdoor, WG_BH | WG_WH, ""),

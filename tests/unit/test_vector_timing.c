@@ -2,6 +2,7 @@
 /* When the Vector Unit takes instructions, when their results are seen, and what SFPLOADMACRO starts when. */
 #include "vector_rig.h"
 
+#include "backend/matrix.h"
 #include "isa/config_fields.h"
 
 static const uint32_t one = 0x3F800000, two = 0x40000000, three = 0x40400000, four = 0x40800000;
@@ -236,6 +237,57 @@ static void test_dst_cycles(void **state)
     rig_free(r);
 }
 
+/* Three instructions between a Matrix Unit write and the load are enough, two are not (SFPLOAD.md). */
+static void test_load_after_matrix(void **state)
+{
+    rig *r = start(state);
+    wg_dst_block_written(r->t, 0, r->t->sched.now + 5); /* issued now, written in phase B five cycles on */
+    rig_idle(r, 4);
+    rig_do(r, SFPLOAD(0, 6, 0));
+    assert_int_equal(rig_found(r, WG_F_VECTOR_LOAD_EARLY), 0);
+    wg_dst_block_written(r->t, 0, r->t->sched.now + 5);
+    rig_idle(r, 3);
+    rig_do(r, SFPLOAD(0, 6, 0));
+    assert_int_equal(rig_found(r, WG_F_VECTOR_LOAD_EARLY), 1);
+    rig_free(r);
+}
+
+typedef struct log {
+    uint64_t cycle[4096];
+    unsigned count;
+} log;
+static void record(void *user, const wg_event *event)
+{
+    log *l = user;
+    if (event->kind == WG_EV_COMPLETED && l->count < 4096)
+        l->cycle[l->count++] = event->cycle;
+}
+
+/* A perturbed run: completions come later, never out of order, and the same results come out. */
+static void test_perturbed(void **state)
+{
+    static log seen;
+    rig *r = start(state);
+    seen.count = 0;
+    r->t->seed = 3;
+    r->t->watched = WG_EV_BIT(WG_EV_COMPLETED);
+    r->dev.observer[0] = (wg_observer){WG_EV_BIT(WG_EV_COMPLETED), record, &seen};
+    bool waited = false;
+    for (unsigned i = 0; i < 2000; i++) {
+        rig_issue(r, i & 1 ? SFPMAD(1, 2, 9, 4, 0) : SFPLOADI(5, 2, i));
+        waited |= r->stalls && r->stall.reason == WG_STALL_UNIT_BUSY;
+    }
+    rig_idle(r, 2000);
+    assert_true(waited);
+    assert_int_equal(seen.count, 2000);
+    for (unsigned i = 1; i < seen.count; i++)
+        assert_true(seen.cycle[i] >= seen.cycle[i - 1]);
+    assert_false(wg_vector_unit.busy(r->t, 0));
+    assert_int_equal(rig_lreg(r, 4)[0], 0x40C00000);
+    assert_int_equal(rig_lreg(r, 5)[0], 1998);
+    rig_free(r);
+}
+
 /* ---- SFPLOADMACRO ---- */
 
 enum { SIMPLE = 0, MAD = 8, ROUND = 16, STORE = 24 };
@@ -374,7 +426,8 @@ static void test_macro_overrides(void **state)
 /* Scheduled instructions have priority over issued ones, read what is there, and must not share write ports. */
 static void test_macro_conflicts(void **state)
 {
-    static const uint32_t templates[4] = {SFPMOV(0, 0, 1), SFPMULI(0x4000, 0, 0), SFPSHFT2(1, 1, 0, 5), SFPSWAP(1, 0, 0)};
+    static const uint32_t templates[4] = {SFPMOV(0, 0, 1), SFPMULI(0x4000, 0, 0), SFPSHFT2(1, 1, 0, 5),
+                                          SFPSWAP(1, 0, 0)};
     rig *r = start(state);
     fill_dst(r, 0x007F);
     configure(r, 0, SEQ(SIMPLE, 4, 0, 0), 0, templates);
@@ -441,7 +494,8 @@ static void test_lockstep(void **state)
 {
     rig *a = start(state), *b = start(state);
     wg_rng rng = {5};
-    static const uint32_t templates[4] = {SFPMOV(0, 0, 1), SFPMULI(0x4000, 0, 0), SFPSHFT2(1, 1, 0, 5), SFPSTORE(1, 6, 0)};
+    static const uint32_t templates[4] = {SFPMOV(0, 0, 1), SFPMULI(0x4000, 0, 0), SFPSHFT2(1, 1, 0, 5),
+                                          SFPSTORE(1, 6, 0)};
     for (unsigned m = 0; m < 4; m++) {
         uint32_t sequence = (uint32_t)wg_rng_next(&rng);
         configure(a, m, sequence, 0x400, templates);
@@ -471,12 +525,13 @@ static void test_lockstep(void **state)
 static const wg_test tests[] = {
     WG_COVERS(test_one_per_cycle, WG_BH | WG_WH, "", "SFPNOP:timing"),
     WG_COVERS(test_latencies, WG_BH | WG_WH, "",
-              "SFPLOAD:timing SFPLOADI:timing SFPSTORE:timing SFPLUT:timing SFPMULI:timing SFPADDI:timing SFPDIVP2:timing "
-              "SFPEXEXP:timing SFPEXMAN:timing SFPIADD:timing SFPSHFT:timing SFPSETCC:timing SFPMOV:timing SFPABS:timing "
-              "SFPAND:timing SFPOR:timing SFPNOT:timing SFPLZ:timing SFPSETEXP:timing SFPSETMAN:timing SFPMAD:timing "
-              "SFPADD:timing SFPMUL:timing SFPPUSHC:timing SFPPOPC:timing SFPSETSGN:timing SFPENCC:timing SFPCOMPC:timing "
-              "SFPTRANSP:timing SFPXOR:timing SFP_STOCH_RND:timing SFPNOP:timing SFPNOP:value SFPCAST:timing "
-              "SFPCONFIG:timing SFPSWAP:timing SFPLOADMACRO:timing SFPSHFT2:timing SFPLUTFP32:timing"),
+              "SFPLOAD:timing SFPLOADI:timing SFPSTORE:timing SFPLUT:timing SFPMULI:timing SFPADDI:timing "
+              "SFPDIVP2:timing SFPEXEXP:timing SFPEXMAN:timing SFPIADD:timing SFPSHFT:timing SFPSETCC:timing "
+              "SFPMOV:timing SFPABS:timing SFPAND:timing SFPOR:timing SFPNOT:timing SFPLZ:timing SFPSETEXP:timing "
+              "SFPSETMAN:timing SFPMAD:timing SFPADD:timing SFPMUL:timing SFPPUSHC:timing SFPPOPC:timing "
+              "SFPSETSGN:timing SFPENCC:timing SFPCOMPC:timing SFPTRANSP:timing SFPXOR:timing SFP_STOCH_RND:timing "
+              "SFPNOP:timing SFPNOP:value SFPCAST:timing SFPCONFIG:timing SFPSWAP:timing SFPLOADMACRO:timing "
+              "SFPSHFT2:timing SFPLUTFP32:timing"),
     WG_COVERS(test_latencies, WG_BH, "", "SFPLE:timing SFPGT:timing SFPMUL24:timing SFPARECIP:timing"),
     WG_COVERS(test_interlock, WG_BH, "", "SFPMAD:timing SFPLUTFP32:timing SFP_STOCH_RND:timing"),
     WG_COVERS(test_no_interlock, WG_WH, "", "SFPMAD:timing"),
@@ -484,6 +539,8 @@ static const wg_test tests[] = {
     WG_COVERS(test_only_nop, WG_BH | WG_WH, "", "SFPSWAP:timing SFPSHFT2:timing"),
     WG_TEST(test_younger_write_stays, WG_BH | WG_WH, ""),
     WG_COVERS(test_dst_cycles, WG_BH | WG_WH, "", "SFPLOAD:timing SFPSTORE:timing"),
+    WG_COVERS(test_load_after_matrix, WG_BH | WG_WH, "", "SFPLOAD:timing"),
+    WG_TEST(test_perturbed, WG_BH | WG_WH, ""),
     WG_COVERS(test_macro_pipeline, WG_BH | WG_WH, "", "SFPLOADMACRO:value SFPLOADMACRO:timing"),
     WG_COVERS(test_macro_by_instructions, WG_BH | WG_WH, "", "SFPLOADMACRO:timing"),
     WG_COVERS(test_macro_overrides, WG_BH | WG_WH, "", "SFPLOADMACRO:value"),

@@ -106,7 +106,8 @@ static inline uint64_t rig_found(const rig *r, wg_finding_code code)
 }
 
 /* Words. */
-#define I_ABC(op, a, b, c, d, mod) ((uint32_t)(op) << 24 | (uint32_t)(a) << 16 | (uint32_t)(b) << 12 | (uint32_t)(c) << 8 | (uint32_t)(d) << 4 | (uint32_t)(mod))
+#define I_ABC(op, a, b, c, d, mod)                                                                  \
+    ((uint32_t)(op) << 24 | (uint32_t)(a) << 16 | (uint32_t)(b) << 12 | (uint32_t)(c) << 8 | (uint32_t)(d) << 4 | (mod))
 #define I_MEM(op, d, mod, imm) ((uint32_t)(op) << 24 | (uint32_t)(d) << 20 | (uint32_t)(mod) << 16 | (uint32_t)(imm))
 #define SFPLOAD(d, mod, imm) I_MEM(0x70, d, mod, imm)
 #define SFPLOADI(d, mod, imm) I_MEM(0x71, d, mod, imm)

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * L1 formats, 16 datums at a time, for the unpackers' inner loops: the compilers' own vectors of 16 lanes, in
+ * integers, compiled for any host and for those with AVX2 and AVX-512.
+ *
+ * BFP magnitudes are normalised without a table here (three conditional shifts per lane); the tables of
+ * l1_formats.c say the same for one datum.
+ */
+#include <string.h>
+
+#include "num/l1_formats.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+typedef uint16_t halves16 __attribute__((vector_size(32)));
+typedef uint32_t words16 __attribute__((vector_size(64)));
+/* L1 data is aligned to nothing. */
+#define LOAD(type, from) ({ type loaded_; memcpy(&loaded_, (from), sizeof loaded_); loaded_; })
+#define STORE(to, value) ({ __auto_type stored_ = (value); memcpy((to), &stored_, sizeof stored_); })
+#define CONVERT(type, value) __builtin_convertvector((value), type)
+#define NONZERO(value) ((halves16)((value) != 0))   /* per lane: all ones or all zeros */
+
+/* ---- 16 datums to the 16 bits on the way --------------------------------------------------------------- */
+
+/* Four, or two, bits per datum spread to bytes, at the top of each. */
+INLINE void spread4(const uint8_t *bytes, bytes16 *to)
+{
+    uint64_t half[2];
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t x = LOAD(uint32_t, bytes + 4 * i);
+        x = (x | x << 16) & UINT64_C(0x0000FFFF0000FFFF);
+        x = (x | x << 8) & UINT64_C(0x00FF00FF00FF00FF);
+        half[i] = ((x | x << 4) & UINT64_C(0x0F0F0F0F0F0F0F0F)) << 4;
+    }
+    *to = (bytes16)(uint64_t __attribute__((vector_size(16)))){half[0], half[1]};
+}
+INLINE void spread2(const uint8_t *bytes, bytes16 *to)
+{
+    uint64_t half[2];
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t x = LOAD(uint16_t, bytes + 2 * i);
+        x = (x | x << 24) & UINT64_C(0x000000FF000000FF);
+        x = (x | x << 12) & UINT64_C(0x000F000F000F000F);
+        half[i] = ((x | x << 6) & UINT64_C(0x0303030303030303)) << 6;
+    }
+    *to = (bytes16)(uint64_t __attribute__((vector_size(16)))){half[0], half[1]};
+}
+
+/* Moves the magnitude, and the exponent with it, by `places` where its `top` bits are all 0. */
+#define NORMALISE(m, e, top, places)                                                                              \
+    do {                                                                                                          \
+        halves16 there_ = NONZERO((m) & (top));                                                                   \
+        (m) = ((m) & there_) | ((m) << (places) & ~there_);                                                       \
+        (e) -= (halves16)(~there_ & (places));                                                                    \
+    } while (0)
+
+INLINE void bfp(const bytes16 *datums, uint8_t exponent, bool five, halves16 *to)
+{
+    halves16 x = CONVERT(halves16, *datums), sign = x << 8 & 0x8000, m = x & 127, e = (halves16){0} + exponent;
+    halves16 is_nonzero = NONZERO(m);
+    NORMALISE(m, e, 0x78, 4);
+    NORMALISE(m, e, 0x60, 2);
+    NORMALISE(m, e, 0x40, 1);
+    halves16 normal = five ? (e & 0x1F) << 10 | (m << 1 & 0x7E) << 3 : (e & 0xFF) << 7 | (m << 1 & 0x7E);
+    halves16 of_zero = NONZERO(sign) & (uint16_t)(five ? 0x7C00 : 0x7F80);
+    *to = sign | (normal & is_nonzero) | (of_zero & ~is_nonzero);
+}
+
+INLINE void on_the_way(wg_l1_reading reading, const uint8_t *from, uint8_t exponent, halves16 *to)
+{
+    words16 wide;
+    bytes16 narrow;
+    halves16 x;
+    switch (reading) {
+    case WG_READ_FP32_BF16:
+        wide = LOAD(words16, from);
+        *to = CONVERT(halves16, wide >> 16 & (((words16)((wide & 0x7F800000) != 0) & 0xFFFF) | 0x8000));
+        break;
+    case WG_READ_FP32_FP16: {
+        wide = LOAD(words16, from);
+        words16 magnitude = wide & 0x7FFFFFFF, result = (magnitude - (UINT32_C(112) << 23)) >> 13;
+        result &= (words16)(magnitude >= UINT32_C(112) << 23);
+        result |= (words16)(magnitude >= UINT32_C(144) << 23);
+        *to = CONVERT(halves16, (wide >> 16 & 0x8000) | (result & 0x7FFF));
+        break;
+    }
+    case WG_READ_E5M2: *to = CONVERT(halves16, LOAD(bytes16, from)) << 8; break;
+    case WG_READ_E5M2_TOP:
+        x = CONVERT(halves16, LOAD(bytes16, from));
+        *to = x << 8 | (~NONZERO((x & 127) ^ 127) & 0xFF);
+        break;
+    case WG_READ_E4M3:
+        x = CONVERT(halves16, LOAD(bytes16, from));
+        *to = ((x & 128) << 8 | (x & 127) << 7) + (NONZERO(x & 0x78) & 8 << 10) + (~NONZERO((x & 127) ^ 127) & 127);
+        break;
+    case WG_READ_INT8:
+        x = CONVERT(halves16, LOAD(bytes16, from));
+        *to = (x & 128) << 8 | (x & 127) | (NONZERO(x & 127) & 0x4000);
+        break;
+    case WG_READ_UINT8:
+        x = CONVERT(halves16, LOAD(bytes16, from));
+        *to = x | (NONZERO(x) & 0x4000);
+        break;
+    case WG_READ_BFP8:
+    case WG_READ_BFP8A:
+        narrow = LOAD(bytes16, from);
+        bfp(&narrow, exponent, reading == WG_READ_BFP8A, to);
+        break;
+    case WG_READ_BFP4:
+    case WG_READ_BFP4A:
+        spread4(from, &narrow);
+        bfp(&narrow, exponent, reading == WG_READ_BFP4A, to);
+        break;
+    case WG_READ_BFP2:
+    case WG_READ_BFP2A:
+        spread2(from, &narrow);
+        bfp(&narrow, exponent, reading == WG_READ_BFP2A, to);
+        break;
+    default: *to = LOAD(halves16, from); break;
+    }
+}
+
+/* ---- Into the registers' layouts ------------------------------------------------------------------------ */
+
+INLINE void to_src(wg_l1_layout layout, const halves16 *from, uint32_t to[16])
+{
+    words16 x = CONVERT(words16, *from);
+    if (layout == WG_LAYOUT_BF16)
+        STORE(to, (x & 0x8000) << 3 | (x & 0x7F) << 11 | (x >> 7 & 0xFF));
+    else if (layout == WG_LAYOUT_FP16)
+        STORE(to, (x & 0x8000) << 3 | (x & 0x3FF) << 8 | (x >> 10 & 0x1F));
+    else
+        STORE(to, (x & 0xFF00) << 3 | (x & 0xFF));
+}
+
+INLINE void to_dst(wg_l1_layout layout, const halves16 *from, uint16_t to[16])
+{
+    halves16 x = *from;
+    if (layout == WG_LAYOUT_BF16)
+        STORE(to, (x & 0x8000) | (x & 0x7F) << 8 | (x >> 7 & 0xFF));
+    else if (layout == WG_LAYOUT_FP16)
+        STORE(to, (x & 0x8000) | (x & 0x3FF) << 5 | (x >> 10 & 0x1F));
+    else
+        STORE(to, x);
+}
+
+INLINE void rows_to_src(wg_l1_reading reading, wg_l1_layout layout, unsigned row_bytes, const uint8_t *bytes,
+                        const uint8_t *exponents, unsigned rows, uint32_t (*to)[16])
+{
+    for (unsigned row = 0; row < rows; row++) {
+        const uint8_t *from = bytes + row * row_bytes;
+        if (reading == WG_READ_32) {
+            words16 x = LOAD(words16, from);
+            STORE(to[row], (x >> 13 & 0x40000) | (x >> 5 & 0x3FF00) | (x >> 23 & 0xFF));
+        } else {
+            halves16 way;
+            on_the_way(reading, from, reading >= WG_READ_BFP8 ? exponents[row] : 0, &way);
+            to_src(layout, &way, to[row]);
+        }
+    }
+}
+
+/* One loop per reading: what differs is constant inside it. */
+#define CASE(reading, layout, row_bytes)                                                                          \
+    case reading: rows_to_src(reading, layout, row_bytes, bytes, exponents, rows, to); break;
+#define ALL_READINGS                                                                                              \
+    CASE(WG_READ_32, WG_LAYOUT_OPAQUE, 64) CASE(WG_READ_FP32_BF16, WG_LAYOUT_BF16, 64)                            \
+    CASE(WG_READ_FP32_FP16, WG_LAYOUT_FP16, 64) CASE(WG_READ_BF16, WG_LAYOUT_BF16, 32)                            \
+    CASE(WG_READ_FP16, WG_LAYOUT_FP16, 32) CASE(WG_READ_INT16, WG_LAYOUT_OPAQUE, 32)                              \
+    CASE(WG_READ_E5M2, WG_LAYOUT_FP16, 16) CASE(WG_READ_E5M2_TOP, WG_LAYOUT_FP16, 16)                             \
+    CASE(WG_READ_E4M3, WG_LAYOUT_FP16, 16) CASE(WG_READ_INT8, WG_LAYOUT_FP16, 16)                                 \
+    CASE(WG_READ_UINT8, WG_LAYOUT_FP16, 16) CASE(WG_READ_BFP8, WG_LAYOUT_BF16, 16)                                \
+    CASE(WG_READ_BFP4, WG_LAYOUT_BF16, 8) CASE(WG_READ_BFP2, WG_LAYOUT_BF16, 4)                                   \
+    CASE(WG_READ_BFP8A, WG_LAYOUT_FP16, 16) CASE(WG_READ_BFP4A, WG_LAYOUT_FP16, 8)                                \
+    CASE(WG_READ_BFP2A, WG_LAYOUT_FP16, 4)
+
+INLINE void row_to_dst16(wg_l1_reading reading, const uint8_t *bytes, uint8_t exponent, uint16_t to[16])
+{
+    halves16 way;
+    on_the_way(reading, bytes, exponent, &way);
+    switch (wg_l1_layout_of(reading)) {
+    case WG_LAYOUT_BF16: to_dst(WG_LAYOUT_BF16, &way, to); break;
+    case WG_LAYOUT_FP16: to_dst(WG_LAYOUT_FP16, &way, to); break;
+    default: STORE(to, way); break;
+    }
+}
+
+INLINE void row_to_dst32(const uint8_t *bytes, uint16_t high[16], uint16_t low[16])
+{
+    words16 x = LOAD(words16, bytes);
+    halves16 top = CONVERT(halves16, x >> 16);
+    to_dst(WG_LAYOUT_BF16, &top, high);
+    STORE(low, CONVERT(halves16, x));
+}
+
+/* ---- Once for any host, and for hosts with wider vectors ------------------------------------------------------------------- */
+
+#define VARIANT(name, attributes)                                                                                 \
+    attributes static void src_##name(wg_l1_reading reading, const uint8_t *bytes, const uint8_t *exponents, \
+                                            unsigned rows, uint32_t (*to)[16])                                    \
+    {                                                                                                             \
+        switch (reading) {                                                                                        \
+            ALL_READINGS                                                                                          \
+        default: break;                                                                                           \
+        }                                                                                                         \
+    }                                                                                                             \
+    attributes static void dst16_##name(wg_l1_reading reading, const uint8_t *bytes, uint8_t exponent,      \
+                                              uint16_t to[16])                                                    \
+    {                                                                                                             \
+        row_to_dst16(reading, bytes, exponent, to);                                                               \
+    }                                                                                                             \
+    attributes static void dst32_##name(const uint8_t *bytes, uint16_t high[16], uint16_t low[16])          \
+    {                                                                                                             \
+        row_to_dst32(bytes, high, low);                                                                           \
+    }
+
+VARIANT(plain, )
+#if defined(__x86_64__)
+VARIANT(avx2, __attribute__((target("avx2"))))
+VARIANT(avx512, __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))))
+#define CHOOSE(level, function, ...)                                                                              \
+    do {                                                                                                          \
+        if ((level) >= WG_SIMD_AVX512)                                                                            \
+            function##_avx512(__VA_ARGS__);                                                                       \
+        else if ((level) == WG_SIMD_AVX2)                                                                         \
+            function##_avx2(__VA_ARGS__);                                                                         \
+        else                                                                                                      \
+            function##_plain(__VA_ARGS__);                                                                        \
+    } while (0)
+#else
+#define CHOOSE(level, function, ...) ((void)(level), function##_plain(__VA_ARGS__))
+#endif
+
+void wg_l1_rows_to_src(wg_simd level, wg_l1_reading reading, const uint8_t *bytes, const uint8_t *exponents,
+                       unsigned rows, uint32_t (*to)[16])
+{
+    CHOOSE(level, src, reading, bytes, exponents, rows, to);
+}
+
+void wg_l1_row_to_dst16(wg_simd level, wg_l1_reading reading, const uint8_t *bytes, uint8_t exponent, uint16_t to[16])
+{
+    CHOOSE(level, dst16, reading, bytes, exponent, to);
+}
+
+void wg_l1_row_to_dst32(wg_simd level, const uint8_t *bytes, uint16_t high[16], uint16_t low[16])
+{
+    CHOOSE(level, dst32, bytes, high, low);
+}
