@@ -2,14 +2,17 @@
 # A thin front for meson and ninja. Every target installs what is missing (scripts/setup) first.
 # docs: the generated pages; run it after changing options.def, findings.def or insns.def
 .PHONY: all docs demo test bench mutants soak format lint install setup debug sanitize fuzz clang clean
+SHELL := /bin/bash
+.SHELLFLAGS := -eo pipefail -c
 B := build
-MESON := meson setup --reconfigure
+# Quiet when all is well; all of ninja's output when not.
+NINJA = ninja -C $(1) >$(1)/ninja.log 2>&1 || { cat $(1)/ninja.log; exit 1; }
 CONFIGURE = if [ -f $(1)/build.ninja ]; then true; else $(2) meson setup $(1) $(3) >$(1).log 2>&1 || { cat $(1).log; exit 1; }; fi
 
 all: setup
 	@mkdir -p $(B)
 	@$(call CONFIGURE,$(B),,--buildtype=release -Dwerror=true -Db_lto=false --prefix=$(or $(PREFIX),/usr/local))
-	@ninja -C $(B) $(NINJA_FLAGS) | tail -n 1
+	@$(call NINJA,$(B))
 
 setup:
 	@scripts/setup
@@ -17,22 +20,22 @@ setup:
 debug: setup
 	@mkdir -p $(B)
 	@$(call CONFIGURE,$(B)/debug,,--buildtype=debug -Dwerror=true)
-	@ninja -C $(B)/debug | tail -n 1
+	@$(call NINJA,$(B)/debug)
 
 sanitize: setup
 	@mkdir -p $(B)
-	@$(call CONFIGURE,$(B)/sanitize,,--buildtype=debugoptimized -Dwerror=true -Db_sanitize=address$(comma)undefined -Db_lundef=false)
-	@ninja -C $(B)/sanitize | tail -n 1
+	@$(call CONFIGURE,$(B)/sanitize,,--buildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false)
+	@$(call NINJA,$(B)/sanitize)
 
 clang: setup
 	@mkdir -p $(B)
 	@$(call CONFIGURE,$(B)/clang,CC=clang,--buildtype=release -Dwerror=true)
-	@ninja -C $(B)/clang | tail -n 1
+	@$(call NINJA,$(B)/clang)
 
 fuzz: setup
 	@mkdir -p $(B)
 	@$(call CONFIGURE,$(B)/fuzz,CC=clang,--buildtype=debugoptimized -Dwerror=true -Dfuzz=true -Dtests=false -Db_lundef=false)
-	@ninja -C $(B)/fuzz | tail -n 1
+	@$(call NINJA,$(B)/fuzz)
 
 demo: all
 	@scripts/demo

@@ -101,9 +101,12 @@ int main(void)
         uint8_t in, out;
         bool to_dst, transpose;
     } cases[] = {
-        {"bf16_srca", WG_FMT_BF16, WG_FMT_BF16, false, false}, {"bf16_srca_transposed", WG_FMT_BF16, WG_FMT_BF16, false, true},
-        {"fp16_srca", WG_FMT_FP16, WG_FMT_FP16, false, false}, {"fp32_tf32_srca", WG_FMT_FP32, WG_FMT_TF32, false, false},
-        {"fp32_bf16_srca", WG_FMT_FP32, WG_FMT_BF16, false, false}, {"fp32_dst", WG_FMT_FP32, WG_FMT_FP32, true, false},
+        {"bf16_srca", WG_FMT_BF16, WG_FMT_BF16, false, false},
+        {"bf16_srca_transposed", WG_FMT_BF16, WG_FMT_BF16, false, true},
+        {"fp16_srca", WG_FMT_FP16, WG_FMT_FP16, false, false},
+        {"fp32_tf32_srca", WG_FMT_FP32, WG_FMT_TF32, false, false},
+        {"fp32_bf16_srca", WG_FMT_FP32, WG_FMT_BF16, false, false},
+        {"fp32_dst", WG_FMT_FP32, WG_FMT_FP32, true, false},
         {"bf16_dst", WG_FMT_BF16, WG_FMT_BF16, true, false},   {"bfp8_srca", WG_FMT_BFP8, WG_FMT_BFP8, false, false},
         {"bfp4_srca", WG_FMT_BFP4, WG_FMT_BFP4, false, false}, {"bfp2_srca", WG_FMT_BFP2, WG_FMT_BFP2, false, false},
         {"fp8_srca", WG_FMT_FP8, WG_FMT_FP8, false, false},    {"int8_srca", WG_FMT_INT8, WG_FMT_INT8, false, false},

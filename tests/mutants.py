@@ -73,7 +73,7 @@ def main():
                     with tempfile.NamedTemporaryFile(suffix=".tsv") as report:
                         env = dict(os.environ, WG_TEST_REPORT=report.name)
                         try:
-                            status = subprocess.run(suite["cmd"] + sorted(tests), cwd=tree, env=env, timeout=300,
+                            status = subprocess.run(suite["cmd"] + sorted(tests), cwd=build, env=env, timeout=300,
                                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
                         except subprocess.TimeoutExpired:
                             status = -1

@@ -23,7 +23,7 @@ BUILD = ROOT / "build"
 
 def suites(build):
     out = subprocess.run(["meson", "introspect", "--tests", str(build)], capture_output=True, text=True, check=True)
-    return [t for t in json.loads(out.stdout)]
+    return [dict(t, build=str(build)) for t in json.loads(out.stdout)]
 
 
 def run_suite(label, test, limit):
@@ -34,7 +34,7 @@ def run_suite(label, test, limit):
         env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
         start = time.monotonic()
         try:
-            done = subprocess.run(test["cmd"], cwd=test.get("workdir") or ROOT, env=env, timeout=limit,
+            done = subprocess.run(test["cmd"], cwd=test.get("workdir") or test["build"], env=env, timeout=limit,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             status, output = done.returncode, done.stdout.decode(errors="replace")
         except subprocess.TimeoutExpired as e:
@@ -62,7 +62,7 @@ def fuzz_jobs(seconds):
                "-print_final_stats=1", f"-artifact_prefix={work}/", str(work)]
         if corpus.is_dir():
             cmd.append(str(corpus))
-        yield {"name": target.name, "cmd": cmd}
+        yield {"name": target.name, "cmd": cmd, "build": str(BUILD)}
 
 
 def write_tables(rows):

@@ -115,6 +115,16 @@ struct wg_arch {
         bool dst_wants_srca;       /* unpacking to Dst wants one unpack to SrcA after it (TEN-3868) */
     } unpack;
 
+    struct {
+        uint8_t count;             /* packers */
+        bool interfaces;           /* one packer with four Dst read interfaces: PACR names rows */
+        uint8_t rows_per_cycle;    /* of Dst, by each packer */
+        uint8_t lines_per_cycle;   /* of 16 bytes, to L1, by each packer */
+        bool output_in_bytes;      /* channel 1's strides count bytes; else units of 16 bytes, in multiples of 16 */
+        bool fp16_from_f8;         /* Round_10b_mant makes FP16 of FP32 and BF16 */
+        bool setreg_data;          /* PACR_SETREG writes 32 bits that it was given before */
+    } pack;
+
     uint16_t config_words;            /* per bank */
     uint16_t config_global_from;      /* GLOBAL_CFGREG_BASE_ADDR32 */
     uint16_t thread_config_words;

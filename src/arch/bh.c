@@ -69,6 +69,8 @@ const wg_arch wg_arch_bh = {
     .wait_default = 0x0F,
     .mutex_valid = 0x1D,
     .auto_ttsync = true,
+    .pack = {.count = 1, .interfaces = true, .rows_per_cycle = 4, .lines_per_cycle = 4, .output_in_bytes = true,
+             .fp16_from_f8 = true, .setreg_data = true},
     .unpack = {.wide_rows = true, .fp8_keeps_top = true, .throttle_override = true, .srcb_broadcast = true,
                .records_format = true, .nop_in_fields = true, .message_clear = 266},
 

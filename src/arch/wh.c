@@ -72,6 +72,7 @@ const wg_arch wg_arch_wh = {
     .wait_default = 0x7F,
     .mutex_valid = 0xFD,
     .auto_ttsync = false,
+    .pack = {.count = 4, .rows_per_cycle = 1, .lines_per_cycle = 1},
     .unpack = {.dst_wants_srca = true, .message_clear = 22},
 
     .config_words = 188,

@@ -14,7 +14,7 @@
  * What is in stage 0 during cycle c is seen from c + 1 on: it is applied in phase B of c + 1. SETC16
  * goes past the pipeline, one per thread and cycle, with the same latency of one.
  *
- * Who meets whom in one cycle is settled by the phases: what moves up from below (B), then the Mover (B),
+ * Decided here: who meets whom in one cycle is settled by the phases: what moves up from below (B), then the Mover (B),
  * then a RISC-V request (C), then instructions (E) in the gates' order.
  *
  * Facts: ConfigurationUnit.md and BackendConfiguration.md of both architectures, SETC16.md, WRCFG.md, RMWCIB.md,
@@ -295,7 +295,8 @@ static void config_tick(wg_tile *t)
     ask_overlay(t);
     for (unsigned stage = WG_CONFIG_STAGE_M1; stage > WG_CONFIG_STAGE_M4; stage--)
         move_up(t, stage);
-    if (u->overlay_taken != t->sched.now)   /* else somebody read the NoC Overlay in the cycle that has just ended */
+    /* Decided here: somebody else's read of the NoC Overlay in the cycle that has just ended is the contention. */
+    if (u->overlay_taken != t->sched.now)
         move_up(t, WG_CONFIG_STAGE_M4);
     for (unsigned stage = 0; stage < WG_CONFIG_STAGES; stage++)
         if (u->stage[stage].kind)
@@ -377,7 +378,7 @@ static void report_overtaking(wg_tile *t, const wg_insn *insn, unsigned kind)
         wg_find_insn(t, WG_F_CONFIG_OVERTAKES, insn, m4->word, m4->insn.word);
 }
 
-/* What each kind captures when it is accepted; its bank is the thread's of that moment. */
+/* What each kind captures when it is accepted. Decided here: its bank is the thread's of that moment. */
 static void capture(wg_tile *t, wg_config_op *op)
 {
     const wg_insn *insn = &op->insn;

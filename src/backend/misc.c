@@ -96,7 +96,7 @@ static const handler handlers[WG_I_COUNT] = {
     [WG_I_RSTDMA] = {NULL, true},
 };
 
-/* The same on both architectures. RSTDMA has no documentation beyond its opcode. */
+/* The same on both architectures. Decided here: RSTDMA, of which only the opcode is known, is reported alone. */
 bool wg_misc_implements(wg_insn_id id, wg_arch_id arch)
 {
     (void)arch;

@@ -36,8 +36,6 @@ typedef struct wg_packer_sideband {
     uint8_t last_thread;
     uint32_t all_zero_flags;
     uint16_t l1_dest_addr_offset;
-    uint8_t histogram[32];         /* of exponents, saturating */
-    uint8_t max_exponent;
     uint8_t fifo_head, fifo_count; /* metadata of finished tiles */
     struct { uint16_t tile_size; uint32_t all_zero_flags; } fifo[WG_METADATA_FIFO];
 } wg_packer_sideband;

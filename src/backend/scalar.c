@@ -126,14 +126,14 @@ static unsigned start_setdmareg(wg_tile *t, const wg_insn *insn)
         tile_header(t, source - 2, insn->thread, u->operand);
         break;
     case 6: case 7:
-        memcpy(u->operand, &packer_of(t, which)->histogram[(source - 6) * 16], 16);
+        memcpy(u->operand, &t->regs.exphist.bins[which & 3][(source - 6) * 16], 16);
         break;
     case 8:
         for (unsigned i = 0; i < 4; i++)
             u->operand[0] |= (packer_of(t, i)->all_zero_flags & 1) << i;
         break;
     case 9:
-        u->operand[0] = packer_of(t, 0)->max_exponent;
+        u->operand[0] = t->regs.exphist.max[0];
         break;
     default:
         break;   /* zeros: SETDMAREG_Special.md, "can also be used to set four consecutive GPRs to zero" */
@@ -248,7 +248,7 @@ static bool step_cmp(wg_tile *t, wg_scalar *u)
 /* ---- REG2FLOP --------------------------------------------------------------------------------------- */
 
 /*
- * Ruling: BH has no page of its own and its list of configuration writers leaves REG2FLOP out; the WH page speaks.
+ * Decided here: BH has no page, and its list of configuration writers leaves REG2FLOP out; the WH page speaks.
  * Target 0 is THCON configuration, 2 and 3 are address counters, 1 is not defined.
  */
 static unsigned start_reg2flop(wg_tile *t, const wg_insn *insn)

@@ -50,7 +50,7 @@ static wg_region_answer enqueue(wg_tile *t, unsigned core, uint32_t word, uint32
     if (!(word >> 31)) {
         if (d->credits == WG_TDMA_PARAMETER_CREDITS) {
             WG_FIND(t, WG_F_TDMA_CREDITS, WG_AGENT_CORE_B + core, .pc = pc, .has_pc = true, .subject = word);
-            return WG_REGION_DONE;   /* undefined: the command is lost */
+            return WG_REGION_DONE;   /* undefined. Decided here: the command is lost */
         }
         d->credits++;
         for (unsigned i = 0; i < 4; i++)

@@ -7,6 +7,7 @@
 #include "backend/matrix.h"
 #include "backend/misc.h"
 #include "backend/mover.h"
+#include "backend/pack.h"
 #include "backend/scalar.h"
 #include "backend/unit.h"
 #include "backend/unpack.h"
@@ -16,7 +17,7 @@ const wg_unit_ops *const wg_units[WG_UNIT_COUNT] = {
     [WG_UNIT_SYNC] = &wg_sync_unit,
     [WG_UNIT_UNPACK] = &wg_unpack_unit,
     [WG_UNIT_MATRIX] = &wg_matrix_unit,
-    [WG_UNIT_PACK] = &wg_standin_ops[WG_UNIT_PACK],
+    [WG_UNIT_PACK] = &wg_pack_unit,
     [WG_UNIT_VECTOR] = &wg_vector_unit,
     [WG_UNIT_SCALAR] = &wg_scalar_unit,
     [WG_UNIT_CONFIG] = &wg_config_unit,

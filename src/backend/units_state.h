@@ -7,6 +7,7 @@
 #include "backend/matrix_state.h"
 #include "backend/misc_state.h"
 #include "backend/mover_state.h"
+#include "backend/pack_state.h"
 #include "backend/scalar_state.h"
 #include "backend/sync.h"
 #include "backend/unit.h"
@@ -18,6 +19,7 @@ typedef struct wg_backend {
     wg_unpack unpack;
     wg_vector vector;
     wg_matrix matrix;
+    wg_pack pack;
     wg_scalar scalar;
     wg_config_pipeline config;
     wg_mover mover;

@@ -38,7 +38,7 @@ static wg_unpack_job *job_at(wg_unpack *u, unsigned unpacker, unsigned i)
     return &u->job[unpacker][(u->head[unpacker] + i) % WG_UNPACK_QUEUE];
 }
 
-/* ---- The gate's questions --------------------------------------------------------------------------------- */
+/* ---- The gate's questions ----------------------------------------------------------------------------------- */
 
 static bool in_address_phase(const wg_tile *t, wg_stall *why)
 {
@@ -53,13 +53,13 @@ static bool in_address_phase(const wg_tile *t, wg_stall *why)
 static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     unsigned unpacker = insn->word >> 23 & 1;
-    if (in_address_phase(t, why))
+    /* In this order: a full unpacker stays full until it wakes the threads, whatever phases come and go. */
+    if (t->backend.unpack.count[unpacker] == WG_UNPACK_QUEUE) {
+        *why = (wg_stall){.reason = WG_STALL_UNIT_BUSY, .resource = WG_UNIT_UNPACK,
+                          .holder = (uint8_t)agent_of(unpacker), .retry_at = WG_NEVER};
         return false;
-    if (t->backend.unpack.count[unpacker] < WG_UNPACK_QUEUE)
-        return true;
-    *why = (wg_stall){.reason = WG_STALL_UNIT_BUSY, .resource = WG_UNIT_UNPACK,
-                      .holder = (uint8_t)agent_of(unpacker), .retry_at = WG_NEVER};
-    return false;
+    }
+    return !in_address_phase(t, why);
 }
 
 static bool holds(const wg_tile *t, unsigned thread, wg_stall *why)
@@ -151,7 +151,7 @@ static void complete(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
     }
 }
 
-/* ---- Time ------------------------------------------------------------------------------------------------------ */
+/* ---- Time --------------------------------------------------------------------------------------------------- */
 
 /* What both get while both fetch, by what they ask for: [Unpacker 0: 1, 2, 4][Unpacker 1: 1, 2, 4]. */
 static const uint8_t shared_speed[3][3][2] = {
@@ -204,8 +204,6 @@ static bool advance(wg_tile *t, unsigned unpacker)
 {
     wg_unpack *u = &t->backend.unpack;
     uint64_t now = t->sched.now;
-    if (!u->count[unpacker])
-        return false;
     wg_unpack_job *job = job_at(u, unpacker, 0);
     if (job->ready_at > now)
         return false;
@@ -251,11 +249,11 @@ static void tick(wg_tile *t)
     if (!(u->count[0] | u->count[1]))
         return;
     settle(u, t->sched.now);
-    while (advance(t, 0)) {}
-    while (advance(t, 1)) {}
-    for (unsigned unpacker = 0; unpacker < 2; unpacker++)
+    for (unsigned unpacker = 0; unpacker < 2; unpacker++) {
+        while (u->count[unpacker] && advance(t, unpacker)) {}
         if (u->fetching[unpacker])
             u->fetching[unpacker] = job_at(u, unpacker, 0)->speed;
+    }
     if (u->fetching[0] && u->fetching[1]) {
         const uint8_t *speeds = shared_speed[u->fetching[0] >> 1][u->fetching[1] >> 1];
         u->fetching[0] = speeds[0];

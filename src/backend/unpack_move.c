@@ -39,7 +39,7 @@ static int64_t wrap(const wg_unpack_job *job, int64_t address, int64_t per_byte)
     return address > job->limit * per_byte ? address - job->fifo * per_byte : address;
 }
 
-/* ---- L1 ---------------------------------------------------------------------------------------------------- */
+/* ---- L1 ----------------------------------------------------------------------------------------------------- */
 
 /* `bytes` consecutive bytes; what lies outside of L1 is 0. */
 static const uint8_t *l1(cursor *c, int64_t address, uint32_t bytes, uint8_t spare[64])
@@ -92,7 +92,7 @@ static void step_datums(cursor *c, unsigned datums)
 
 /* ---- Register files ----------------------------------------------------------------------------------------- */
 
-/* The row of SrcA or SrcB behind output row `row`; false: it is not written. */
+/* The row of SrcA or SrcB behind output row `row`; false: it is not written. Decided here: undefined rows wrap. */
 static bool source_row(cursor *c, uint32_t row, unsigned *at)
 {
     if (c->unpacker) {
@@ -176,7 +176,7 @@ static void move_one(cursor *c)
     }
 }
 
-/* ---- 16 at a time --------------------------------------------------------------------------------------------- */
+/* ---- 16 at a time ------------------------------------------------------------------------------------------- */
 
 static bool in_rows(const cursor *c)
 {
@@ -303,7 +303,7 @@ static unsigned move_block(cursor *c)
     return rows;
 }
 
-/* ---- All of it -------------------------------------------------------------------------------------------------- */
+/* ---- All of it ---------------------------------------------------------------------------------------------- */
 
 /* Rows are written to SrcA in bursts; one that crosses a boundary of 16 rows may lose some (newest page). */
 static void check_burst(cursor *c)
@@ -319,7 +319,7 @@ static void check_burst(cursor *c)
         wg_find_insn(c->t, WG_F_UNPACK_BURST, &job->insn, start, burst);
 }
 
-/* BH: the starting row goes into the seven rows behind it, too. */
+/* BH: the starting row goes into the seven rows behind it, too (Decided here, from one line of the ISA table). */
 static void broadcast_row(cursor *c)
 {
     unsigned at;

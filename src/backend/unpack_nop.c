@@ -146,13 +146,36 @@ void wg_unpack_plan_nop(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
         find(t, WG_F_UNPACK_AFTER_DST, &job->insn, "the last UNPACR of Unpacker 0 wrote Dst");
 }
 
+/*
+ * A ZEROSRC of the Matrix Unit that takes effect in the same cycle, and chooses banks otherwise than by the
+ * unpacker's pointer, chooses them for this clearing, too. Returns the banks; 0: there is none.
+ */
+static unsigned chosen_by_zerosrc(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
+{
+    enum { BOTH_BANKS = 1 << 2, OF_MATRIX_UNIT = 1 << 3 };
+    const wg_matrix *m = &t->backend.matrix;
+    for (uint32_t i = m->head; i != m->tail; i++) {
+        const wg_matrix_op *op = &m->flight[i % WG_MATRIX_FLIGHTS];
+        if (op->effect != WG_EFFECT_ZEROSRC || op->effect_at != t->sched.now ||
+            !(op->insn.word & (BOTH_BANKS | OF_MATRIX_UNIT)))
+            continue;
+        wg_find_insn(t, WG_F_UNPACK_ZEROSRC, &job->insn, unpacker, op->insn.word);
+        if (op->insn.word & BOTH_BANKS)
+            return 3;
+        return 1u << ((unpacker ? t->regs.src.matrix_bank_b : t->regs.src.matrix_bank_a) & 1);
+    }
+    return 0;
+}
+
 void wg_unpack_clear(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
 {
     wg_src *s = &t->regs.src;
     wg_src_file file = unpacker ? WG_SRCB : WG_SRCA;
-    unsigned own = wg_unpack_bank(s, unpacker);
+    unsigned banks = chosen_by_zerosrc(t, unpacker, job);
+    if (!banks)
+        banks = job->banks | 1u << wg_unpack_bank(s, unpacker);
     for (unsigned bank = 0; bank < 2; bank++) {
-        if (bank != own && !(job->banks >> bank & 1))
+        if (!(banks >> bank & 1))
             continue;
         if (wg_src_is_matrix(s, file, bank))
             wg_find_insn(t, WG_F_UNPACK_BOTH_BANKS, &job->insn, (unsigned)file * 2 + bank, 0);

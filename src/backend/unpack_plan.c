@@ -18,7 +18,7 @@
 #include "num/l1_formats.h"
 #include "tile/l1.h"
 
-/* ---- Configuration fields ---------------------------------------------------------------------------------- */
+/* ---- Configuration fields ----------------------------------------------------------------------------------- */
 
 /*
  * An unpacker's fields lie in a section of words, THCON_SEC0 or THCON_SEC1, which begins with the tile descriptor.
@@ -55,7 +55,7 @@ enum {
 #define THCON(p, name) config((p), (p)->unpacker ? WG_CFG_THCON_SEC1_##name : WG_CFG_THCON_SEC0_##name)
 #define UNP(p, name) config((p), (p)->unpacker ? WG_CFG_UNP1_##name : WG_CFG_UNP0_##name)
 
-/* ---- One UNPACR ------------------------------------------------------------------------------------------ */
+/* ---- One UNPACR --------------------------------------------------------------------------------------------- */
 
 typedef struct plan {
     wg_tile *t;
@@ -162,8 +162,11 @@ static void read_tile(plan *p)
     for (unsigned i = 0; i < 4; i++)
         p->tile[i] = section(p, i);
     bool contexts = p->multi_context;
-    job->compressed = !(contexts ? context_bit(p, SHIFT_THCON_SEC0_REG2_Disable_zero_compress_cntx0) : p->tile[0] >> 4 & 1);
-    p->x_dim = contexts && !p->unpacker ? half(section(p, RELATIVE(REG5_Tile_x_dim_cntx0) + p->context % 4 / 2), p->context) : p->tile[0] >> 16;
+    job->compressed = !(contexts ? context_bit(p, SHIFT_THCON_SEC0_REG2_Disable_zero_compress_cntx0)
+                                 : p->tile[0] >> 4 & 1);
+    p->x_dim = p->tile[0] >> 16;
+    if (contexts && !p->unpacker)
+        p->x_dim = half(section(p, RELATIVE(REG5_Tile_x_dim_cntx0) + p->context % 4 / 2), p->context);
     p->y_dim = p->tile[1] & 0xFF;
     p->z_dim = p->tile[1] >> 16 & 0xFF ? p->tile[1] >> 16 & 0xFF : 1;
     p->w_dim = p->tile[2] & 0xFF ? p->tile[2] & 0xFF : 1;
@@ -180,7 +183,7 @@ static void read_tile(plan *p)
     job->bits = (uint8_t)wg_l1_bits(job->in_format);
 }
 
-/* ---- Input ------------------------------------------------------------------------------------------------ */
+/* ---- Input -------------------------------------------------------------------------------------------------- */
 
 static uint32_t blob_start(const plan *p, unsigned n)
 {
@@ -270,7 +273,8 @@ static void plan_input(plan *p)
         in += rounded(((p->blobs ? p->blobs : p->y_dim) * planes + 1) * 2, 16);
     bool bfp = wg_l1_shares_exponent(job->in_format);
     job->forced_exponent = bfp && SECTION(p, REG2_Force_shared_exp);
-    job->exponent = (uint8_t)UNP(p, FORCED_SHARED_EXP_shared_exp);
+    if (job->forced_exponent)
+        job->exponent = (uint8_t)UNP(p, FORCED_SHARED_EXP_shared_exp);
     job->exponents = (int64_t)in * 16;
     /* NoBFPExpSection (bit 5) has no effect on the 8-bit formats. */
     if (bfp && !job->forced_exponent && (job->bits == 8 || !(p->tile[0] >> 5 & 1)))
@@ -309,7 +313,7 @@ static void plan_input(plan *p)
         job->stride = shift_amount(p, 0) << 4 | shift_amount(p, 1) << 8 | shift_amount(p, 2) << 12;
 }
 
-/* ---- Output ----------------------------------------------------------------------------------------------- */
+/* ---- Output ------------------------------------------------------------------------------------------------- */
 
 static void plan_output(plan *p)
 {
@@ -318,12 +322,18 @@ static void plan_output(plan *p)
     job->transpose = transpose && !p->unpacker;
     if (transpose && p->unpacker)
         weak(p, "transposition (Haloize_mode), which Unpacker 1 ignores");
-    job->to_dst = !p->unpacker && (p->multi_context ? context_bit(p, SHIFT_THCON_SEC0_REG2_Unpack_if_sel_cntx0) : SECTION(p, REG2_Unpack_If_Sel));
+    job->to_dst = !p->unpacker && (p->multi_context ? context_bit(p, SHIFT_THCON_SEC0_REG2_Unpack_if_sel_cntx0)
+                                                    : SECTION(p, REG2_Unpack_If_Sel));
     job->wide = wg_format_is_32(job->out_format);
 
     const wg_adc_channel *out = &p->t->regs.adc.unit[p->thread][p->unpacker][1];
-    uint32_t address = UNP(p, ADDR_BASE_REG_1_Base) + out->y * UNP(p, ADDR_CTRL_XY_REG_1_Ystride) +
-                       out->z * UNP(p, ADDR_CTRL_ZW_REG_1_Zstride) + out->w * UNP(p, ADDR_CTRL_ZW_REG_1_Wstride);
+    uint32_t address = UNP(p, ADDR_BASE_REG_1_Base);
+    if (out->y)
+        address += out->y * UNP(p, ADDR_CTRL_XY_REG_1_Ystride);
+    if (out->z)
+        address += out->z * UNP(p, ADDR_CTRL_ZW_REG_1_Zstride);
+    if (out->w)
+        address += out->w * UNP(p, ADDR_CTRL_ZW_REG_1_Wstride);
     unsigned shift = job->wide ? 2 : wg_format_is_16(job->out_format) ? 1 : 0;
     if (address & ((1u << shift) - 1))
         find(p, WG_F_UNPACK_ALIGNMENT, address, "the output address is no multiple of the datum's size");
@@ -378,7 +388,7 @@ static void choose_reading(plan *p)
     job->reading = (uint8_t)reading;
 }
 
-/* ---- Time ------------------------------------------------------------------------------------------------- */
+/* ---- Time --------------------------------------------------------------------------------------------------- */
 
 /* Lines per cycle; where there is a choice, Throttle_mode makes it. Compressed data counts one line at a time. */
 static unsigned speed(const plan *p)
@@ -425,7 +435,7 @@ static uint32_t lines(const plan *p)
 /* "Compressed data requires more" than two. Decided here: one more per row start it may need. */
 unsigned wg_unpack_address_cycles(const wg_unpack_job *job) { return job->compressed ? 4 : 2; }
 
-/* ---- All together ----------------------------------------------------------------------------------------- */
+/* ---- All together ------------------------------------------------------------------------------------------- */
 
 static void step(wg_adc_channel *c, unsigned y, unsigned z)
 {

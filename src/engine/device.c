@@ -84,6 +84,7 @@ wg_status wg_reset(wg_device *dev)
     memset(dev->tile->l1, 0, dev->arch->l1_bytes);
     memset((char *)dev->tile + WG_TILE_STATE_OFFSET, 0, sizeof *dev->tile - WG_TILE_STATE_OFFSET);
     dev->tile->seed = seed;
+    dev->tile->poll.interval = 0;
     dev->findings = 0;
     dev->findings_dropped = 0;
     dev->stop_requested = false;
@@ -123,7 +124,7 @@ void wg_stop_on(wg_device *dev, wg_severity at)
 static wg_stop at_rest(const wg_tile *t)
 {
     for (unsigned i = 0; i < WG_CORES; i++)
-        if (!wg_core_parked(t, i))
+        if (!wg_core_parked(t, i) || t->regions.memory.active[i]) /* parked, but a store of it never arrives */
             return WG_STOP_HUNG;
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (!wg_thread_idle(t, i))
@@ -153,7 +154,7 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
             if (s->now == limit)
                 break;
         }
-        if (wg_poll_skip(t, limit) && may_stop)
+        if (wg_poll_skip(t, limit, may_stop))
             return WG_STOP_HUNG;
         if (s->now >= limit)
             break;

@@ -79,9 +79,12 @@ void wg_tile_cycle(wg_tile *t)
 uint64_t wg_tile_next(const wg_tile *t)
 {
     uint64_t next = WG_NEVER;
-    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
+    for (unsigned i = 0; i < WG_AGENT_COUNT; i++) {
+        if (t->sched.next[i] <= t->sched.now)
+            return t->sched.now;
         if (t->sched.next[i] < next)
             next = t->sched.next[i];
+    }
     return next;
 }
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/unit.h"
 #include "engine/device.h"
 #include "engine/poll.h"
 
@@ -38,7 +39,8 @@ const char *wg_node_name(wg_node node, char *room, size_t bytes)
         snprintf(room, bytes, "thread %u", node.index);
         break;
     case WG_NODE_UNIT:
-        snprintf(room, bytes, "the %s", wg_agent_name(node.index));
+        snprintf(room, bytes, "%s%s", node.index == WG_AGENT_UNPACK0 || node.index == WG_AGENT_UNPACK1 ? "" : "the ",
+                 wg_agent_name(node.index));
         break;
     case WG_NODE_SEMAPHORE:
         snprintf(room, bytes, "semaphore %u (%s)", node.index, wg_semaphore_name(node.index));
@@ -156,61 +158,6 @@ void wg_latch_text(const wg_arch *arch, const wg_latch *latch, char *out, size_t
     }
 }
 
-/* ---- who has what still to issue ---- */
-
-typedef bool (*insn_test)(const wg_device *dev, uint32_t word, unsigned argument);
-
-static bool in_ring(const wg_device *dev, const wg_insn *ring, unsigned size, unsigned head, unsigned count,
-                    insn_test test, unsigned argument)
-{
-    for (unsigned i = 0; i < count && i < size; i++)
-        if (test(dev, ring[(head + i) % size].word, argument))
-            return true;
-    return false;
-}
-
-static bool thread_has(const wg_device *dev, const wg_pending *pending, unsigned thread, insn_test test,
-                       unsigned argument)
-{
-    const wg_frontend *f = &dev->tile->frontend[thread];
-    for (size_t i = 0; i < pending->count; i++) {
-        uint32_t word;
-        memcpy(&word, (const char *)pending->first + i * pending->stride, sizeof word);
-        if (test(dev, word, argument))
-            return true;
-    }
-    return in_ring(dev, f->gate, WG_GATE_RING, f->gate_head, f->gate_count, test, argument) ||
-           in_ring(dev, f->replay_fifo, WG_REPLAY_RING, f->replay_head, f->replay_count, test, argument) ||
-           in_ring(dev, f->fifo, WG_FIFO_RING, f->fifo_head, f->fifo_count, test, argument);
-}
-
-static wg_insn_id op_of(const wg_device *dev, uint32_t word) { return wg_isa_decode(dev->arch->id, word)->id; }
-
-static bool selects(uint32_t word, unsigned semaphore) { return word >> (2 + semaphore) & 1; }
-static bool raises(const wg_device *dev, uint32_t word, unsigned semaphore)
-{
-    wg_insn_id op = op_of(dev, word);
-    return (op == WG_I_SEMPOST || op == WG_I_SEMINIT) && selects(word, semaphore);
-}
-static bool lowers(const wg_device *dev, uint32_t word, unsigned semaphore)
-{
-    wg_insn_id op = op_of(dev, word);
-    return (op == WG_I_SEMGET || op == WG_I_SEMINIT) && selects(word, semaphore);
-}
-static bool gives_to_matrix(const wg_device *dev, uint32_t word, unsigned argument)
-{
-    (void)argument;
-    wg_insn_id op = op_of(dev, word);
-    return op == WG_I_UNPACR || op == WG_I_UNPACR_NOP || op == WG_I_SETDVALID;
-}
-static bool gives_to_unpackers(const wg_device *dev, uint32_t word, unsigned argument)
-{
-    (void)argument;
-    wg_insn_id op = op_of(dev, word);
-    return op == WG_I_CLEARDVALID || op == WG_I_SETRWC || op == WG_I_MVMUL || op == WG_I_ELWADD || op == WG_I_ELWMUL ||
-           op == WG_I_ELWSUB || op == WG_I_GMPOOL || op == WG_I_GAPOOL || op == WG_I_DOTPV;
-}
-
 /* ---- the graph ---- */
 
 typedef struct graph {
@@ -249,20 +196,22 @@ static wg_node node_of_agent(unsigned agent)
     return agent <= WG_AGENT_MISC ? node(WG_NODE_UNIT, agent) : node(WG_NODE_NOBODY, 0);
 }
 
-/* Adds an edge from the thing to every thread that can still change it; else to whoever feeds such a thread; else to
- * nobody. */
-static void changers(graph *g, wg_node thing, unsigned waiter, insn_test test, unsigned argument, const char *what)
+/* Adds an edge from the thing to every thread that can still change it; else to every core that could push what does;
+ * else to nobody. */
+static void changers(graph *g, wg_node thing, unsigned waiter, unsigned except_core, wg_word_test test,
+                     unsigned argument, const char *what)
 {
     bool any = false;
     for (unsigned i = 0; i < WG_THREADS; i++)
-        if (thread_has(g->dev, &g->history->pending[i], i, test, argument)) {
+        if (wg_thread_will_issue(g->dev->tile, &g->history->pending[i], i, test, argument)) {
             edge(g, thing, node(WG_NODE_THREAD, i), "a %s is queued in thread %u%s", what, i,
                  i == waiter ? ", behind the wait itself" : "");
             any = true;
         }
-    for (unsigned i = WG_CORE_T0; !any && i < WG_CORES; i++)
-        if (!g->out->core[i].info.parked) {
-            edge(g, thing, node(WG_NODE_CORE, i), "only core %s could still push a %s", wg_agent_name(i), what);
+    bool queued = any;
+    for (unsigned i = 0; !queued && i < WG_CORES; i++)
+        if (i != WG_CORE_NC && i != except_core && g->out->core[i].waits) {
+            edge(g, thing, node(WG_NODE_CORE, i), "core %s could still push a %s", wg_agent_name(i), what);
             any = true;
         }
     if (!any)
@@ -280,9 +229,9 @@ static void bank_edge(graph *g, wg_node from, unsigned waiter, unsigned matrix_w
          matrix_wants ? "Src%c bank %u is not the Matrix Unit's" : "Src%c bank %u is not the unpackers'",
          srcb ? 'B' : 'A', bank & 1);
     if (matrix_wants)
-        changers(g, thing, waiter, gives_to_matrix, 0, "UNPACR or SETDVALID");
+        changers(g, thing, waiter, WG_CORES, wg_word_gives_to_matrix, srcb, "UNPACR or SETDVALID");
     else
-        changers(g, thing, waiter, gives_to_unpackers, 0,
+        changers(g, thing, waiter, WG_CORES, wg_word_gives_to_unpackers, srcb,
                  "CLEARDVALID or Matrix Unit instruction that gives the bank back");
 }
 
@@ -295,11 +244,11 @@ static void semaphore_edges(graph *g, unsigned thread, unsigned semaphores, unsi
         wg_node thing = node(WG_NODE_SEMAPHORE, i);
         if (conditions & 1 && value == 0) {
             edge(g, node(WG_NODE_THREAD, thread), thing, "semaphore %u (%s) is zero", i, wg_semaphore_name(i));
-            changers(g, thing, thread, raises, i, "SEMPOST of it");
+            changers(g, thing, thread, WG_CORES, wg_word_raises, i, "SEMPOST of it");
         } else if (conditions & 2 && value >= max) {
             edge(g, node(WG_NODE_THREAD, thread), thing, "semaphore %u (%s) has reached its maximum (%u of %u)", i,
                  wg_semaphore_name(i), value, max);
-            changers(g, thing, thread, lowers, i, "SEMGET of it");
+            changers(g, thing, thread, WG_CORES, wg_word_lowers, i, "SEMGET of it");
         }
     }
 }
@@ -430,7 +379,8 @@ static void poll_edges(graph *g, unsigned core)
         thing = node(WG_NODE_SEMAPHORE, semaphore);
         edge(g, from, thing, "it polls semaphore %u (%s), which is %u", semaphore, wg_semaphore_name(semaphore),
              g->out->semaphore_value[semaphore]);
-        changers(g, thing, core - WG_CORE_T0, g->out->semaphore_value[semaphore] ? lowers : raises, semaphore,
+        changers(g, thing, core - WG_CORE_T0, core,
+                 g->out->semaphore_value[semaphore] ? wg_word_lowers : wg_word_raises, semaphore,
                  g->out->semaphore_value[semaphore] ? "SEMGET of it" : "SEMPOST of it");
         return;
     }
@@ -441,17 +391,9 @@ static void poll_edges(graph *g, unsigned core)
     edge(g, thing, node(WG_NODE_NOBODY, 0), "nobody who can still move changes what it reads");
 }
 
-static void core_edges(graph *g, unsigned core)
+static void stall_edges(graph *g, unsigned core, const wg_stall *stall)
 {
-    const wg_hang_core *c = &g->out->core[core];
     wg_node from = node(WG_NODE_CORE, core);
-    const wg_stall *stall = &c->info.stall;
-    if (!c->waits || (!g->hung && stall->reason == WG_STALL_NONE))
-        return;
-    if (polls(g, core)) {
-        poll_edges(g, core);
-        return;
-    }
     unsigned thread = core >= WG_CORE_T0 ? core - WG_CORE_T0 : 0;
     if (stall->holder >= WG_AGENT_THREAD0 && stall->holder <= WG_AGENT_THREAD2)
         thread = stall->holder - WG_AGENT_THREAD0;
@@ -473,12 +415,48 @@ static void core_edges(graph *g, unsigned core)
         edge(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason));
         break;
     default:
+        /* A core that waits for itself: it would have to send itself the word it reads, or read the one it sends. */
         if (stall->holder == core)
             edge(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason));
         else
             edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason));
         break;
     }
+}
+
+/* The next request of the core, from *lane on, that its region holds up. */
+static const wg_stall *held_request(const graph *g, unsigned core, unsigned *lane)
+{
+    const wg_memory *m = &g->dev->tile->regions.memory;
+    for (; *lane < WG_REQUEST_LANES; ++*lane)
+        if (m->lane[core][*lane].count && m->lane[core][*lane].why.reason != WG_STALL_NONE &&
+            m->lane[core][*lane].why.retry_at == WG_NEVER)
+            return &m->lane[core][(*lane)++].why;
+    return NULL;
+}
+
+/* Does the core wait for its own requests, so that what holds those up is the true reason? */
+static bool is_consequence(unsigned reason)
+{
+    return reason == WG_STALL_STORE_QUEUE_FULL || reason == WG_STALL_STORE_CONFLICT || reason == WG_STALL_FENCE ||
+           reason == WG_STALL_LOAD_RESPONSE || reason == WG_STALL_OPERAND || reason == WG_STALL_RETIRE_QUEUE_FULL ||
+           reason == WG_STALL_CSR_SYNC || reason == WG_STALL_CORE_PARKED;
+}
+
+/* A store that is held up is the core's affair, even where the core itself has gone on and stands in its last loop. */
+static void core_edges(graph *g, unsigned core)
+{
+    const wg_hang_core *c = &g->out->core[core];
+    if (!c->waits || (!g->hung && c->info.stall.reason == WG_STALL_NONE))
+        return;
+    bool any = false;
+    unsigned lane = 0;
+    for (const wg_stall *held; g->hung && (held = held_request(g, core, &lane)); any = true)
+        stall_edges(g, core, held);
+    if (polls(g, core))
+        poll_edges(g, core);
+    else if (!any || !is_consequence(c->info.stall.reason))
+        stall_edges(g, core, &c->info.stall);
 }
 
 static void unit_edges(graph *g, unsigned agent)
@@ -493,15 +471,41 @@ static void unit_edges(graph *g, unsigned agent)
         edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason));
 }
 
-/* A parked core waits for nothing, but whoever waits for it waits in vain. */
-static void parked_edges(graph *g)
+/* A thread that has issued all it had, while a unit still works on some of it. */
+static void busy_edges(graph *g, unsigned thread)
 {
-    for (unsigned i = 0, n = g->out->edges; i < n; i++) {
+    const wg_tile *t = g->dev->tile;
+    if (g->out->thread[thread].idle || g->out->thread[thread].gate.has_head)
+        return;
+    for (unsigned unit = WG_UNIT_SYNC; unit < WG_UNIT_COUNT; unit++) {
+        const wg_unit_ops *ops = wg_units[unit];
+        if (!ops->busy(t, thread))
+            continue;
+        for (unsigned part = 0; part < (unit == WG_UNIT_UNPACK ? 2u : 1u); part++)
+            if (unit != WG_UNIT_UNPACK || !ops->part_busy || ops->part_busy(t, thread, part))
+                edge(g, node(WG_NODE_THREAD, thread), node(WG_NODE_UNIT, ops->agent + part),
+                     "an instruction of it is still there");
+    }
+}
+
+/* A parked core waits for nothing, but whoever waits for it waits in vain; so with a thread to which nobody pushes. */
+static void ends(graph *g)
+{
+    for (unsigned i = 0; i < g->out->edges; i++) {
         wg_node to = g->out->edge[i].to;
-        if (to.kind == WG_NODE_CORE && g->out->core[to.index].info.parked)
+        if (to.kind == WG_NODE_CORE && !g->out->core[to.index].waits)
             edge(g, to, node(WG_NODE_NOBODY, 0),
                  g->out->core[to.index].info.in_reset ? "it is in reset" : "it is parked");
-        if (to.kind == WG_NODE_THREAD && g->out->thread[to.index].idle)
+        if (to.kind != WG_NODE_THREAD || !g->out->thread[to.index].idle)
+            continue;
+        bool any = false;
+        for (unsigned core = 0; core < WG_CORES; core++)
+            if ((core == WG_CORE_B || core == (unsigned)WG_CORE_T0 + to.index) && g->out->core[core].waits) {
+                edge(g, to, node(WG_NODE_CORE, core), "it has nothing left to do; core %s could still push to it",
+                     wg_agent_name(core));
+                any = true;
+            }
+        if (!any)
             edge(g, to, node(WG_NODE_NOBODY, 0), "it has nothing left to do");
     }
 }
@@ -631,9 +635,17 @@ static void inspect_thread(graph *g, unsigned thread)
 static void inspect_core(graph *g, unsigned core)
 {
     wg_hang_core *out = &g->out->core[core];
-    if (wg_core_state(g->dev, (wg_core_id)core, &out->info) != WG_OK || out->info.parked)
+    unsigned lane = 0;
+    const wg_stall *held = NULL;
+    if (wg_core_state(g->dev, (wg_core_id)core, &out->info) != WG_OK)
+        return;
+    if (g->hung)
+        held = held_request(g, core, &lane);
+    if (out->info.parked && !held)
         return;
     out->waits = true;
+    if (held && is_consequence(out->info.stall.reason))
+        out->info.stall = *held;
     const wg_stall *stall = &out->info.stall;
     snprintf(out->why, sizeof out->why, "%s",
              polls(g, core)  ? "it polls"
@@ -673,7 +685,9 @@ void wg_hang_inspect(wg_device *dev, const wg_history *history, bool hung, wg_ha
         gate_edges(&g, i);
     for (unsigned agent = WG_AGENT_SYNC; agent <= WG_AGENT_MISC; agent++)
         unit_edges(&g, agent);
-    parked_edges(&g);
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        busy_edges(&g, i);
+    ends(&g);
     find_path(out);
     tell(out);
 }

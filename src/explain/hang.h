@@ -8,6 +8,7 @@
 #ifndef WG_HANG_H
 #define WG_HANG_H
 
+#include "explain/queued.h"
 #include "frontend/frontend.h"
 #include "tile/tile.h"
 
@@ -19,11 +20,6 @@ typedef struct wg_history_entry {
     uint64_t id, parent;
     uint32_t word, pc;
 } wg_history_entry;
-/* Words that a host has still to push: what a dead end must not overlook. */
-typedef struct wg_pending {
-    const void *first; /* uint32_t, and so every `stride` bytes */
-    size_t count, stride;
-} wg_pending;
 typedef struct wg_history {
     wg_history_entry last[WG_THREADS][WG_HISTORY];
     uint64_t count[WG_THREADS];

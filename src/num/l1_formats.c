@@ -8,18 +8,8 @@
 
 #include <string.h>
 
-/* ---- Formats ---------------------------------------------------------------------------------------- */
+/* ---- Formats ------------------------------------------------------------------------------------------------ */
 
-unsigned wg_l1_bits(unsigned format)
-{
-    static const uint8_t bits[16] = {32, 16, 8, 4, 32, 16, 8, 4, 32, 16, 8, 2, 32, 16, 8, 2};
-    return bits[format & 15];
-}
-
-enum { BFP_FORMATS = 1 << WG_FMT_BFP8A | 1 << WG_FMT_BFP4A | 1 << WG_FMT_BFP8 | 1 << WG_FMT_BFP4 | 1 << WG_FMT_BFP2A |
-                     1 << WG_FMT_BFP2 };
-bool wg_l1_shares_exponent(unsigned format) { return BFP_FORMATS >> (format & 15) & 1; }
-bool wg_l1_reading_shares_exponent(wg_l1_reading reading) { return reading >= WG_READ_BFP8; }
 
 static wg_l1_reading fp8(wg_l1_choice c)
 {
@@ -59,7 +49,7 @@ bool wg_l1_reading_of(unsigned in, unsigned out, wg_l1_choice c, wg_l1_reading *
     return c.to_dst || !wg_format_is_32(in);
 }
 
-/* ---- Small formats: tables ------------------------------------------------------------------------------ */
+/* ---- Small formats: tables ---------------------------------------------------------------------------------- */
 
 #define FOUR(f, x) f(x), f((x) + 1), f((x) + 2), f((x) + 3)
 #define SIXTEEN(f, x) FOUR(f, x), FOUR(f, (x) + 4), FOUR(f, (x) + 8), FOUR(f, (x) + 12)
@@ -71,7 +61,7 @@ bool wg_l1_reading_of(unsigned in, unsigned out, wg_l1_choice c, wg_l1_reading *
 #define IS_ZERO(x) (((x) & 127) == 0)
 #define MANTISSA(x) (((x) << (1 + ZEROS(x))) & 0x7Eu)   /* normalised, seven bits, hidden bit gone */
 
-/* A BFP datum without its exponent: [15:0] the rest of the result, [19:16] what the exponent loses, [31:24] its mask. */
+/* A BFP datum without its exponent: [15:0] the rest of the result, [19:16] what that loses, [31:24] its mask. */
 #define BFP(x, zero, shift, mask) \
     (IS_ZERO(x) ? ((x) & 128 ? zero : 0u) : ((x) & 128u) << 8 | MANTISSA(x) << shift | ZEROS(x) << 16 | mask << 24)
 #define BFP_B(x) BFP(x, 0xFF80u, 0, 0xFFu)
@@ -110,7 +100,7 @@ static inline uint16_t int8_of(uint32_t x)
 static inline uint16_t uint8_of(uint32_t x) { return (uint16_t)(x | (uint32_t)(x != 0) << 14); }
 static inline uint16_t e5m2_top(uint32_t x) { return (uint16_t)(x << 8 | ((x & 127) == 127 ? 0xFFu : 0u)); }
 
-/* ---- Narrowing ------------------------------------------------------------------------------------------ */
+/* ---- Narrowing ---------------------------------------------------------------------------------------------- */
 
 static inline uint32_t bf16_truncate(uint32_t x) { return x >> 16 & (x & 0x7F800000 ? 0xFFFFu : 0x8000u); }
 static inline uint32_t fp16_truncate(uint32_t x)
@@ -124,7 +114,7 @@ static inline uint32_t fp16_truncate(uint32_t x)
 uint16_t wg_fp32_to_bf16_truncate(uint32_t x) { return (uint16_t)bf16_truncate(x); }
 uint16_t wg_fp32_to_fp16_truncate(uint32_t x) { return (uint16_t)fp16_truncate(x); }
 
-/* ---- One datum ------------------------------------------------------------------------------------------ */
+/* ---- One datum ---------------------------------------------------------------------------------------------- */
 
 /* The 16 bits in CPU order that a datum of at most 16 bits, or one narrowed to 16, is on its way. */
 static inline uint32_t middle(wg_l1_reading reading, uint32_t bits, uint8_t exponent)
@@ -191,7 +181,7 @@ uint32_t wg_l1_to_dst(wg_l1_reading reading, uint32_t bits, uint8_t exponent)
     return dst_of(wg_l1_layout_of(reading), middle(reading, bits, exponent));
 }
 
-/* ---- Towards L1 ------------------------------------------------------------------------------------------ */
+/* ---- Towards L1 --------------------------------------------------------------------------------------------- */
 
 uint8_t wg_bfp_block(const uint16_t values[16], bool five, const uint32_t *random, uint8_t out[16])
 {

@@ -45,10 +45,18 @@ typedef enum wg_l1_reading {
 } wg_l1_reading;
 
 /* Bits per datum in L1: 2, 4, 8, 16 or 32. The two codes without a meaning have the width of their column. */
-unsigned wg_l1_bits(unsigned format);
+static inline unsigned wg_l1_bits(unsigned format)
+{
+    return (format & 3) == 3 ? (format & 8 ? 2 : 4) : 32u >> (format & 3);
+}
 /* Do 16 datums share an exponent? */
-bool wg_l1_shares_exponent(unsigned format);
-bool wg_l1_reading_shares_exponent(wg_l1_reading reading);
+static inline bool wg_l1_shares_exponent(unsigned format)
+{
+    enum { SHARING = 1 << WG_FMT_BFP8A | 1 << WG_FMT_BFP4A | 1 << WG_FMT_BFP8 | 1 << WG_FMT_BFP4 | 1 << WG_FMT_BFP2A |
+                     1 << WG_FMT_BFP2 };
+    return SHARING >> (format & 15) & 1;
+}
+static inline bool wg_l1_reading_shares_exponent(wg_l1_reading reading) { return reading >= WG_READ_BFP8; }
 /* The formats whose addresses in a register file count units of four, and of two, bytes. */
 static inline bool wg_format_is_32(unsigned format) { return (format & 3) == 0 && format != 12; }
 static inline bool wg_format_is_16(unsigned format) { return (format & 3) == 1 && format != 13; }
@@ -118,7 +126,7 @@ uint8_t wg_bfp_block(const uint16_t values[16], bool five, const uint32_t *rando
 /* BFP8 to BFP4 or BFP2: truncated; a magnitude that becomes 0 loses its sign. */
 static inline uint8_t wg_bfp_narrow(uint8_t datum, unsigned bits)
 {
-    return (uint8_t)(datum & 127) >> (8 - bits) ? (uint8_t)(datum >> (8 - bits)) : 0;
+    return (uint8_t)((datum & 127u) >> (8 - bits) ? datum >> (8 - bits) : 0);
 }
 
 /* Puts 16 datums of `bits` bits each (in the low bits) into L1 bytes, and takes them out again. */

@@ -21,7 +21,7 @@ typedef uint32_t words16 __attribute__((vector_size(64)));
 #define CONVERT(type, value) __builtin_convertvector((value), type)
 #define NONZERO(value) ((halves16)((value) != 0))   /* per lane: all ones or all zeros */
 
-/* ---- 16 datums to the 16 bits on the way --------------------------------------------------------------- */
+/* ---- 16 datums to the 16 bits on the way -------------------------------------------------------------------- */
 
 /* Four, or two, bits per datum spread to bytes, at the top of each. */
 INLINE void spread4(const uint8_t *bytes, bytes16 *to)
@@ -121,7 +121,7 @@ INLINE void on_the_way(wg_l1_reading reading, const uint8_t *from, uint8_t expon
     }
 }
 
-/* ---- Into the registers' layouts ------------------------------------------------------------------------ */
+/* ---- Into the registers' layouts ---------------------------------------------------------------------------- */
 
 INLINE void to_src(wg_l1_layout layout, const halves16 *from, uint32_t to[16])
 {
@@ -194,7 +194,7 @@ INLINE void row_to_dst32(const uint8_t *bytes, uint16_t high[16], uint16_t low[1
     STORE(low, CONVERT(halves16, x));
 }
 
-/* ---- Once for any host, and for hosts with wider vectors ------------------------------------------------------------------- */
+/* ---- Once for any host, and for hosts with wider vectors ---------------------------------------------------- */
 
 #define VARIANT(name, attributes)                                                                                 \
     attributes static void src_##name(wg_l1_reading reading, const uint8_t *bytes, const uint8_t *exponents, \

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "riscv/internal.h"
 
-enum { LINE = 16, SOLO_LEAST = 16 };
+enum { LINE = 16, SOLO_LEAST = 16, SOLO_MOST = 2048 /* so that polling is noticed in between */ };
 
 void wg_core_checkpoint(wg_tile *t, unsigned core)
 {
@@ -60,6 +60,12 @@ static void emit(wg_tile *t, unsigned core)
     wg_core *k = &t->core[core];
     if (k->run.halt == WG_IN_RESET)
         return;
+    if (wg_core_ahead(t, k) && k->saved.sq_count) {
+        /* A store had to wait for room on its path and the core ran ahead meanwhile: now there may be room. */
+        const wg_store *first = &k->saved.sq[k->saved.sq_head];
+        if (first->path != WG_PATH_OWN_RAM && wg_lsu_room(t, core, first->path, first->index))
+            wg_core_sync(t, core);
+    }
     if (!wg_lsu_wants(t, core) && !wg_fetch_wants(t, core))
         return;
     wg_core_sync(t, core);
@@ -117,7 +123,7 @@ static void pipeline(wg_tile *t, unsigned core)
     k->solo_until = 0;
     if (!watched && !t->lockstep) {
         /* Alone, and with nothing taken back later: L1 is as good as private. */
-        uint64_t until = horizon(t, core);
+        uint64_t until = wg_min64(horizon(t, core), now + SOLO_MOST);
         if (until > now + SOLO_LEAST && !t->watched && !t->seed && k->saved_at == WG_NEVER)
             k->solo_until = until;
         stop = k->solo_until ? until : wg_min64(t->limit, now + WG_RUN_AHEAD);
@@ -128,7 +134,7 @@ static void pipeline(wg_tile *t, unsigned core)
     if (k->solo_until) {
         /* What has left the store queue by now leaves it here; whatever enters EX1 later comes behind it. The tile is
          * not at rest before the last request has been processed. */
-        wg_lsu_drain_private(t, core, k->run.at + 1);
+        wg_lsu_drain_private(t, core, wg_min64(k->run.at, k->solo_until));
         k->solo_until = 0;
         for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
             if (k->solo_at[i] > now)

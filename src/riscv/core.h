@@ -68,7 +68,8 @@ enum { WG_IRAM_LINES = 128 };   /* predecoded lines of NC's instruction RAM, beh
 
 /* An entry of the store queue. For L1, `data` is the 16-byte line and `mask` says which bytes. */
 typedef struct wg_store {
-    uint64_t entered;       /* cycle; of the last store merged into it */
+    uint64_t first;         /* the cycle it entered the queue */
+    uint64_t entered;       /* the cycle in which the last store merged into it */
     uint32_t address;       /* of the last store merged into it */
     uint32_t pc;
     uint32_t data[4];
@@ -81,7 +82,6 @@ typedef struct wg_load {
     uint64_t done;          /* cycle from which EX1 can use the value; WG_NEVER: not processed yet */
     uint64_t earliest;      /* before this cycle it cannot be done */
     uint64_t number;        /* of the instruction */
-    uint64_t passed_at;     /* another load of the same register entered EX1; 0: none did */
     uint32_t address, pc;
     uint32_t line[4];       /* L1: what will fill the L0 line */
     uint8_t rd;             /* WG_REG_SINK once a later instruction has overwritten the register */
@@ -143,6 +143,7 @@ typedef struct wg_core_run {
     bool ordered;           /* the newest instruction must retire before another enters EX1 */
     uint64_t late_at;
     uint64_t mux_free;      /* first cycle in which the store queue may use the memory mux */
+    uint64_t wait_e, wait_m;   /* the load that entered EX1 in wait_e enters the load/store unit no sooner than wait_m */
     uint32_t l0_requests;   /* through the L0 data cache */
     uint64_t retired[WG_RETIRE_RING];    /* by number % 16: cycle in which it leaves; WG_NEVER: unknown */
     uint64_t filled[WG_RETIRE_RING];     /* by number % 16: cycle from which its value can be forwarded */
@@ -172,6 +173,7 @@ typedef struct wg_core {
     wg_core_run run;
     wg_core_run saved;      /* as of saved_at */
     uint64_t saved_at;      /* WG_NEVER: the core has not run ahead */
+    uint64_t stop;          /* the present run ahead ends before this cycle: so does what it does for later ones */
     uint64_t solo_until;    /* nobody else acts before: L1 is as good as private; 0: others are about */
     uint64_t solo_at[WG_SOLO_RECENT];   /* when its last requests to L1 were processed, ahead of the clock */
     uint8_t solo_next;

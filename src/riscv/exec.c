@@ -206,14 +206,10 @@ static void entered(wg_core_run *run, uint64_t e, uint8_t dest, uint64_t filled)
     run->dests = run->dests << 8 | dest;
     run->number++;
     run->last = e;
-    if (dest != NO_DEST && run->loads)   /* a load that has not come back must not overwrite this result */
+    if (dest != NO_DEST && run->loads && filled != WG_NEVER)   /* a load that has not come back must not overwrite this */
         for (unsigned i = 0; i < WG_LOADS; i++)
-            if (run->load[i].used && run->load[i].rd == dest && run->load[i].done == WG_NEVER) {
-                if (filled != WG_NEVER)
-                    run->load[i].rd = WG_REG_SINK;
-                else if (!run->load[i].passed_at)
-                    run->load[i].passed_at = e;
-            }
+            if (run->load[i].used && run->load[i].rd == dest && run->load[i].done == WG_NEVER)
+                run->load[i].rd = WG_REG_SINK;
 }
 
 static void halt(wg_tile *t, unsigned core, wg_halt how)
@@ -882,6 +878,7 @@ out:
 uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
 {
     wg_core *k = &t->core[core];
+    k->stop = stop;
     for (;;) {
         if (k->run.halt || k->run.ex1.kind)
             return WG_NEVER;

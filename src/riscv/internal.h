@@ -71,6 +71,7 @@ void wg_lsu_settle(wg_core *k, uint64_t time);
 void wg_lsu_flush_l0(wg_core *k);
 /* Phase I; true if anything changed. */
 void wg_lsu_emit(wg_tile *t, unsigned core);
+bool wg_lsu_room(const wg_tile *t, unsigned core, unsigned path, unsigned index);
 bool wg_lsu_wants(wg_tile *t, unsigned core);
 /* The next cycle in which the load/store unit has something to do that others can see. */
 uint64_t wg_lsu_next(const wg_tile *t, unsigned core);

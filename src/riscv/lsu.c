@@ -39,9 +39,12 @@ static uint64_t ready_at(const wg_tile *t, const wg_core *k, unsigned i)
     uint64_t at = s->entered + 1;
     if (s->path == WG_PATH_OWN_RAM)
         return wg_max64(at, k->ram_ready);
-    if (s->path == WG_PATH_L1 && i + 1 == k->run.sq_count && s->mask != 0xFFFF && merging(t, k))
-        at += k->csr.cfg0 >> WG_CFG0_ST_MERGE_TIMER & 31;
-    return at;
+    if (s->path != WG_PATH_L1 || s->mask == 0xFFFF || !merging(t, k))
+        return at;
+    uint64_t patience = at + (k->csr.cfg0 >> WG_CFG0_ST_MERGE_TIMER & 31);
+    if (i + 1 == k->run.sq_count)
+        return patience;
+    return wg_max64(at, wg_min64(patience, sq_peek(&k->run, i + 1)->first));
 }
 
 /*
@@ -316,7 +319,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
     bool cached = l1 && t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH);
     if ((!own && !cached && !(l1 && k->solo_until)) || strongly_ordered(k))
         return WG_LSU_SHARED;
-    uint64_t m = e + 1;
+    uint64_t m = run->wait_e == e ? wg_max64(e + 1, run->wait_m) : e + 1;
     unsigned bytes = bytes_of(size);
     if (own)
         m = wg_max64(m, k->ram_ready);
@@ -330,9 +333,11 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
         wait = 0;
     if (wait >= 0) {
         uint64_t left = leaves_at(t, core, (unsigned)wait);
-        if (left == WG_NEVER)
+        if (left == WG_NEVER || left + 1 >= k->stop)
             return WG_LSU_SHARED;
         m = wg_max64(m, left + 1);
+        run->wait_e = e;
+        run->wait_m = m;
         wg_lsu_drain_private(t, core, m);
         if (held_up(t, k, m))
             return WG_LSU_SHARED;
@@ -375,9 +380,11 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
         uint64_t first = WG_NEVER;
         for (unsigned i = 0; i < WG_LOADS; i++)
             first = wg_min64(first, run->load[i].done);
-        if (first == WG_NEVER)
+        if (first >= k->stop)
             return WG_LSU_SHARED;
         m = wg_max64(m, first);
+        run->wait_e = e;
+        run->wait_m = m;
         wg_lsu_drain_private(t, core, m);
         wg_lsu_settle(k, m);
         if (held_up(t, k, m))
@@ -395,7 +402,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
 static void enqueue(wg_core_run *run, const wg_ex1 *x, uint64_t m)
 {
     wg_store *s = sq_at(run, run->sq_count++);
-    *s = (wg_store){.entered = m, .address = x->address, .pc = x->pc, .path = x->path, .bytes = x->bytes, .index = x->index};
+    *s = (wg_store){.first = m, .entered = m, .address = x->address, .pc = x->pc, .path = x->path, .bytes = x->bytes, .index = x->index};
     if (x->path == WG_PATH_L1) {
         memcpy((uint8_t *)s->data + (x->address & (LINE - 1)), x->data, x->bytes);
         s->mask = (uint16_t)(((1u << x->bytes) - 1) << (x->address & (LINE - 1)));
@@ -451,7 +458,7 @@ wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t 
     }
     if (run->sq_count == WG_STORE_QUEUE) {
         uint64_t left = leaves_at(t, core, 0);
-        if (left == WG_NEVER)
+        if (left >= k->stop)
             return WG_LSU_SHARED;
         m = wg_max64(m, left);
         wg_lsu_drain_private(t, core, m + 1);
@@ -495,6 +502,11 @@ static bool may_enter(const wg_tile *t, const wg_core *k, wg_stall *why)
     }
     if (x->kind != WG_EX1_LOAD)
         return true;
+    if (run->wait_e == x->entered && now < run->wait_m) {
+        why->reason = WG_STALL_STORE_CONFLICT;
+        why->retry_at = run->wait_m;
+        return false;
+    }
     if (run->sq_count && ((k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) || conflict(t, run, x->address, bytes_of(x->size)) >= 0)) {
         why->reason = WG_STALL_STORE_CONFLICT;
         why->resource = (uint16_t)run->sq_count;
@@ -617,6 +629,7 @@ static bool enter(wg_tile *t, unsigned core)
     uint32_t value;
     uint64_t m, done;
     k->solo_until = 0;
+    k->stop = now + 1;
     if (!strongly_ordered(k) && wg_lsu_load(t, core, x.address, x.size, x.pc, now - 1, &value, &m, &done) == WG_LSU_DONE) {
         run->r[x.rd] = value;
         fill_retire(run, x.number, done);
@@ -633,6 +646,16 @@ static bool enter(wg_tile *t, unsigned core)
     return true;
 }
 
+/* May one more write be emitted on this path now? Reads of L1 worked out ahead of the clock are still under way. */
+bool wg_lsu_room(const wg_tile *t, unsigned core, unsigned path, unsigned index)
+{
+    const wg_core *k = &t->core[core];
+    unsigned ahead = 0;
+    for (unsigned i = 0; path == WG_PATH_L1 && i < WG_SOLO_RECENT; i++)
+        ahead += k->solo_at[i] > t->sched.now;
+    return wg_memory_room(t, core, path, index, ahead);
+}
+
 /* The first store that others can see leaves in the current cycle, if it can. */
 static void drain(wg_tile *t, unsigned core)
 {
@@ -642,7 +665,7 @@ static void drain(wg_tile *t, unsigned core)
     if (!run->sq_count || run->mux_free > now || ready_at(t, k, 0) > now)
         return;
     wg_store *s = sq_at(run, 0);
-    if (s->path == WG_PATH_OWN_RAM || !wg_memory_room(t, core, s->path, s->index))
+    if (s->path == WG_PATH_OWN_RAM || !wg_lsu_room(t, core, s->path, s->index))
         return;
     wg_request req = {.address = s->address, .pc = s->pc, .kind = WG_REQ_WRITE, .path = s->path, .bytes = s->bytes,
                       .core = (uint8_t)core, .index = s->index, .byte_mask = s->mask};
@@ -662,11 +685,19 @@ bool wg_lsu_wants(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
     const wg_core_run *run = &k->run;
-    uint64_t now = t->sched.now;
+    uint64_t now = t->sched.now, free = run->mux_free;
     if (run->ex1.kind && run->ex1.entered < now)
         return true;
-    return run->sq_count && leaves_at(t, core, 0) == WG_NEVER && run->mux_free <= now && ready_at(t, k, 0) <= now &&
-           wg_memory_room(t, core, sq_peek(run, 0)->path, sq_peek(run, 0)->index);
+    for (unsigned i = 0; i < run->sq_count; i++) {
+        const wg_store *s = sq_peek(run, i);
+        uint64_t at = wg_max64(free, ready_at(t, k, i));
+        if (s->path != WG_PATH_OWN_RAM)
+            return at <= now && wg_lsu_room(t, core, s->path, s->index);
+        if (at >= now)
+            return false;
+        free = at + 1;
+    }
+    return false;
 }
 
 void wg_lsu_emit(wg_tile *t, unsigned core)
@@ -705,8 +736,12 @@ uint64_t wg_lsu_next(const wg_tile *t, unsigned core)
             if (!i && !waits && k->solo_until && is_private(t, core, 0, at))
                 break;
             /* due but not gone: its path is full, and the region's progress wakes the core */
-            if (at > now || wg_memory_room(t, core, s->path, s->index))
+            if (at > now || wg_lsu_room(t, core, s->path, s->index))
                 next = wg_min64(next, wg_max64(at, now + 1));
+            else
+                for (unsigned j = 0; j < WG_SOLO_RECENT; j++)
+                    if (k->solo_at[j] > now)
+                        next = wg_min64(next, k->solo_at[j]);
             break;
         }
         if (waits)
@@ -719,6 +754,8 @@ uint64_t wg_lsu_next(const wg_tile *t, unsigned core)
                 next = wg_min64(next, run->load[i].done);
         if (run->ex1.path == WG_PATH_OWN_RAM && k->ram_ready > now)
             next = wg_min64(next, k->ram_ready);
+        if (run->wait_e == run->ex1.entered && run->wait_m > now)
+            next = wg_min64(next, run->wait_m);
         wg_stall why;
         if (may_enter(t, k, &why))
             next = wg_min64(next, now + 1);
@@ -743,8 +780,9 @@ void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, c
     if (!l->used || l->done != WG_NEVER)
         return;
     l->done = t->sched.now + t->timing->path[req->path].back;
-    if (l->passed_at && l->passed_at < t->sched.now)
-        l->rd = WG_REG_SINK;
+    for (unsigned i = 0; i < WG_LOADS; i++)   /* an older load that comes back later must not overwrite this one's value */
+        if (run->load[i].used && run->load[i].rd == l->rd && run->load[i].number < l->number && run->load[i].done == WG_NEVER)
+            run->load[i].rd = WG_REG_SINK;
     if (req->kind == WG_REQ_ATOMIC) {
         l->done += t->timing->atomic_extra;
         run->r[l->rd] = value[0];

@@ -32,10 +32,10 @@ void wg_regions_reset(wg_tile *t)
     wg_windows_reset(t);
 }
 
-bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path, unsigned index)
+bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path, unsigned index, unsigned more)
 {
     unsigned travel = t->timing->path[path].travel;
-    return t->regions.memory.lane[core][wg_lane_of(path, index)].count <= travel;
+    return t->regions.memory.lane[core][wg_lane_of(path, index)].count + more <= travel;
 }
 
 void wg_memory_emit(wg_tile *t, wg_request *req)

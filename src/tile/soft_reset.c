@@ -10,6 +10,7 @@
  */
 #include "backend/config.h"
 #include "backend/mover.h"
+#include "backend/pack.h"
 #include "backend/scalar.h"
 #include "backend/tdma.h"
 #include "explain/findings.h"
@@ -18,7 +19,7 @@
 #include "tile/tile.h"
 
 enum {
-    RESET_MOVER = 1 << 6, RESET_TDMA = 1 << 8, RESET_THCON = 1 << 9, RESET_FPU = 1 << 10,
+    RESET_PACKERS = 15 << 2, RESET_MOVER = 1 << 6, RESET_TDMA = 1 << 8, RESET_THCON = 1 << 9, RESET_FPU = 1 << 10,
     RESET_SRCA_OWNER = 1 << 15, RESET_SRCB = 1 << 16, RESET_DST = 1 << 17, RESET_SRCA_COLUMNS = 15 << 19,
     RESET_CORES = 1 << 11 | 7 << 12 | 1 << 18,
     RESET_KNOWN = (1 << 24) - 1
@@ -177,9 +178,13 @@ void wg_soft_reset_edges(wg_tile *t)
     for (unsigned i = 0; i < sizeof held_units / sizeof *held_units; i++)
         if ((rising | falling) & held_units[i].bit)
             held_units[i].hold(t, (rising & held_units[i].bit) != 0);
+    if ((rising | falling) & RESET_PACKERS)
+        wg_pack_soft_reset(t, (rising & RESET_PACKERS) >> 2, (falling & RESET_PACKERS) >> 2);
+    if (rising & RESET_DST)
+        t->regs.exphist = (wg_exphist){0};
     if (rising & (RESET_FPU | RESET_SRCA_OWNER | RESET_SRCB | RESET_DST | RESET_SRCA_COLUMNS))
         registers_enter(t, rising);
-    uint32_t units = rising & RESET_KNOWN & ~(uint32_t)(RESET_CORES | RESET_MOVER | RESET_THCON);
+    uint32_t units = rising & RESET_KNOWN & ~(uint32_t)(RESET_CORES | RESET_PACKERS | RESET_MOVER | RESET_THCON);
     if (units)
         wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER,
                  (wg_finding){.agent = WG_AGENT_HOST, .subject = 0xFFB121B0, .value = c->soft_reset},

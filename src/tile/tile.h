@@ -20,6 +20,7 @@
 #include "arch/arch.h"
 #include "backend/units_state.h"
 #include "engine/agents.h"
+#include "engine/poll.h"
 #include "frontend/frontend.h"
 #include "regs/regs.h"
 #include "riscv/core.h"
@@ -40,6 +41,7 @@ struct wg_tile {
     uint8_t simd;              /* wg_simd: the host vector code in use */
     uint8_t index;
     uint8_t *l1;               /* arch->l1_bytes */
+    wg_poll poll;
 
     /* State. */
     wg_schedule sched;

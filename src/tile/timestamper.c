@@ -108,6 +108,8 @@ uint32_t wg_timestamper_read(wg_tile *t, uint32_t offset)
 {
     wg_timestamper *ts = &t->regions.control.timestamper;
     settle(ts);
+    if (offset <= WALL_CLOCK_H)
+        wg_poll_disturb(t);   /* time: a loop that reads it is never the same twice */
     switch (offset) {
     case WALL_CLOCK_L: ts->counter_high_at = (uint32_t)(t->sched.now >> 32); return (uint32_t)t->sched.now;
     case WALL_CLOCK_NOW_H: return (uint32_t)(t->sched.now >> 32);

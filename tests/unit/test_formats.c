@@ -10,7 +10,7 @@
 
 #include "num/l1_formats.h"
 
-/* ---- Numbers ---------------------------------------------------------------------------------------------- */
+/* ---- Numbers ------------------------------------------------------------------------------------------------ */
 
 typedef struct parts { int sign; unsigned exponent, mantissa; } parts;   /* ten mantissa bits (FP32: 23) */
 
@@ -43,7 +43,7 @@ static void free_numbers(numbers *n)
     mpfr_clear(n->got);
 }
 
-/* ---- BFP: every datum with every exponent -------------------------------------------------------------------- */
+/* ---- BFP: every datum with every exponent ------------------------------------------------------------------- */
 
 /* Checks one conversion of a block format with `bits` bits and `five` or eight bits of exponent. */
 static void check_bfp(numbers *n, unsigned bits, bool five, unsigned datum, unsigned exponent, parts got)
@@ -82,7 +82,8 @@ static void test_bfp(void **state)
                 uint32_t src = wg_l1_to_src(kinds[k].reading, datum, (uint8_t)exponent);
                 uint32_t dst = wg_l1_to_dst(kinds[k].reading, datum, (uint8_t)exponent);
                 check_bfp(&n, kinds[k].bits, kinds[k].five, datum, exponent, src_parts(src));
-                check_bfp(&n, kinds[k].bits, kinds[k].five, datum, exponent, kinds[k].five ? dst_fp16(dst) : dst_bf16(dst));
+                parts in_dst = kinds[k].five ? dst_fp16(dst) : dst_bf16(dst);
+                check_bfp(&n, kinds[k].bits, kinds[k].five, datum, exponent, in_dst);
             }
     /* Of a five-bit exponent, what does not fit is noticed. */
     for (unsigned datum = 0; datum < 256; datum++)
@@ -172,7 +173,7 @@ static void test_16_bits(void **state)
     free_numbers(&n);
 }
 
-/* ---- 32 bits, sampled ------------------------------------------------------------------------------------------- */
+/* ---- 32 bits, sampled --------------------------------------------------------------------------------------- */
 
 /* What truncating a normal number to `bits` mantissa bits gives, by MPFR. */
 static void truncated(mpfr_t to, mpfr_t from, mpfr_prec_t bits)
@@ -237,7 +238,7 @@ static void test_32_bits(void **state)
     free_numbers(&n);
 }
 
-/* ---- Rows are datums, at every level of host vectors --------------------------------------------------------------- */
+/* ---- Rows are datums, at every level of host vectors -------------------------------------------------------- */
 
 static unsigned reading_bits(wg_l1_reading r)
 {
@@ -282,7 +283,7 @@ static void test_rows(void **state)
         }
 }
 
-/* ---- Which pairs of formats are defined ------------------------------------------------------------------------------ */
+/* ---- Which pairs of formats are defined --------------------------------------------------------------------- */
 
 static void test_pairs(void **state)
 {
@@ -294,7 +295,8 @@ static void test_pairs(void **state)
                 if (in == 12 || in == 13)
                     want = false;
                 else if (in == WG_FMT_FP32)
-                    want = out == WG_FMT_TF32 || out == WG_FMT_BF16 || out == WG_FMT_FP16 || (out == WG_FMT_FP32 && to_dst);
+                    want = out == WG_FMT_TF32 || out == WG_FMT_BF16 || out == WG_FMT_FP16 ||
+                           (out == WG_FMT_FP32 && to_dst);
                 else
                     want = in == out && (to_dst || (in != WG_FMT_INT32 && in != WG_FMT_TF32));
                 wg_l1_reading reading;
@@ -304,7 +306,7 @@ static void test_pairs(void **state)
             }
 }
 
-/* ---- Golden vectors ---------------------------------------------------------------------------------------------------- */
+/* ---- Golden vectors ----------------------------------------------------------------------------------------- */
 
 /* Groups of [in, out, flags (1 Dst, 2 unsigned, 4 four exponent bits), 4], 1024 times [bits 4, exponent 1, result 4]. */
 static void test_golden(void **state)
@@ -334,7 +336,7 @@ static void test_golden(void **state)
     assert_int_equal(groups, bh ? 16 : 15);
 }
 
-/* ---- Towards L1 ------------------------------------------------------------------------------------------------------------ */
+/* ---- Towards L1 --------------------------------------------------------------------------------------------- */
 
 /* A block's datums, by MPFR: each value divided by the shared unit, rounded to nearest with ties away, saturated. */
 static void test_bfp_block(void **state)

@@ -286,6 +286,22 @@ static void test_flips(void **state)
     mrig_free(r);
 }
 
+/* Both at once: what follows uses the other bank of either. */
+static void test_flip_of_both(void **state)
+{
+    mrig *r = ready(state);
+    for (unsigned j = 0; j < 16; j++) {
+        mrig_put(r, WG_SRCA, 1, 0, j, wg_src_from_bf16(0x4000));   /* 2 */
+        mrig_put(r, WG_SRCB, 1, 0, j, wg_src_from_bf16(0x4080));   /* 4 */
+    }
+    mrig_issue(r, 0, ELWADD | 3u << 22);
+    mrig_cycle(r);
+    assert_true(mrig_offer(r, 0, ELWADD | 8));
+    mrig_drain(r);
+    assert_true(mrig_dst_bf16(r, 0, 0) == 0.0f && mrig_dst_bf16(r, 8, 0) == 6.0f);
+    mrig_free(r);
+}
+
 static void test_flip_can_keep_the_bank(void **state)
 {
     mrig *r = ready(state);
@@ -396,6 +412,7 @@ static const wg_test tests[] = {
     WG_TEST(test_result_is_seen_at_completion, WG_BH | WG_WH, ""),
     WG_TEST(test_waits_for_banks, WG_BH | WG_WH, "GATE-22"),
     WG_TEST(test_flips, WG_BH | WG_WH, "GATE-15"),
+    WG_TEST(test_flip_of_both, WG_BH | WG_WH, ""),
     WG_TEST(test_flip_can_keep_the_bank, WG_BH | WG_WH, ""),
     WG_TEST(test_flips_in_order, WG_BH | WG_WH, ""),
     WG_TEST(test_perturbed, WG_BH | WG_WH, ""),

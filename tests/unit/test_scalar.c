@@ -75,9 +75,9 @@ static void test_setdmareg_special(void **state)
         p->last_thread = i == 3 ? 2 : 1;
         p->all_zero_flags = 0xF0 + i;
         for (unsigned j = 0; j < 32; j++)
-            p->histogram[j] = (uint8_t)(16 * i + j);
+            r->t->regs.exphist.bins[i][j] = (uint8_t)(16 * i + j);
     }
-    r->t->backend.tdma.packer[0].max_exponent = 0x7E;
+    r->t->regs.exphist.max[0] = 0x7E;
     rig_do(r, 1, special(2, 0, 0, 0, 8 << 1));
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(g[8 + i], (0x1100 + i) << 16 | (i == 3 ? 0 : 0x2200 + i));

@@ -10,7 +10,7 @@
 
 #include "num/l1_formats.h"
 
-/* ---- The page's functional model ------------------------------------------------------------------------------ */
+/* ---- The page's functional model ---------------------------------------------------------------------------- */
 
 typedef struct machine {
     wg_arch_id arch;
@@ -74,10 +74,11 @@ static double wrap(wrapping w, double address) { return address > w.limit ? addr
 static const double datum_bytes[16] = {4, 2, 1, .5, 4, 2, 1, .5, 4, 2, 1, .25, 4, 2, 1, .25};
 static bool is_bfp(unsigned f) { return f == 2 || f == 3 || f == 6 || f == 7 || f == 11 || f == 15; }
 
-static uint32_t convert(const machine *m, unsigned u, unsigned in, unsigned out, bool to_dst, uint32_t bits, uint8_t exponent)
+static uint32_t convert(const machine *m, unsigned u, unsigned in, unsigned out, bool to_dst, uint32_t bits,
+                        uint8_t exponent)
 {
-    wg_l1_choice c = {.to_dst = to_dst,
-                      .is_unsigned = field(m, u, u ? "ALU_FORMAT_SPEC_REG0_SrcBUnsigned" : "ALU_FORMAT_SPEC_REG0_SrcAUnsigned"),
+    const char *type = u ? "ALU_FORMAT_SPEC_REG0_SrcBUnsigned" : "ALU_FORMAT_SPEC_REG0_SrcAUnsigned";
+    wg_l1_choice c = {.to_dst = to_dst, .is_unsigned = field(m, u, type),
                       .four_exponent_bits = field(m, u, "REG1_Unp_LF8_4b_exp"), .keeps_top = m->arch == WG_ARCH_BH};
     wg_l1_reading reading;
     wg_l1_reading_of(in, out, c, &reading);
@@ -192,11 +193,13 @@ static void unpacr(machine *m, unsigned thread, uint32_t word)
     if (tilize)
         stride = field(m, u, "REG2_Shift_amount_cntx0") << 4 | field(m, u, "REG2_Shift_amount_cntx1") << 8 |
                  field(m, u, "REG2_Shift_amount_cntx2") << 12;
-    bool to_dst = !u && (multi ? context_field(m, u, "REG2_Unpack_if_sel_cntx", context, "") : field(m, u, "REG2_Unpack_If_Sel"));
+    bool to_dst = !u && (multi ? context_field(m, u, "REG2_Unpack_if_sel_cntx", context, "")
+                               : field(m, u, "REG2_Unpack_If_Sel"));
     bool transpose = !u && field(m, u, "REG2_Haloize_mode");
     const wg_adc_channel *o = &m->adc.unit[thread][u][1];
     uint32_t position = field(m, u, "ADDR_BASE_REG_1_Base") + o->y * field(m, u, "ADDR_CTRL_XY_REG_1_Ystride") +
-                        o->z * field(m, u, "ADDR_CTRL_ZW_REG_1_Zstride") + o->w * field(m, u, "ADDR_CTRL_ZW_REG_1_Wstride");
+                        o->z * field(m, u, "ADDR_CTRL_ZW_REG_1_Zstride") +
+                        o->w * field(m, u, "ADDR_CTRL_ZW_REG_1_Wstride");
     bool wide = out == 0 || out == 4 || out == 8;
     position >>= wide ? 2 : out == 1 || out == 5 || out == 9 ? 1 : 0;
     if (multi && !u) {
@@ -299,7 +302,7 @@ static void unpacr(machine *m, unsigned thread, uint32_t word)
     }
 }
 
-/* ---- Random machines --------------------------------------------------------------------------------------------- */
+/* ---- Random machines ---------------------------------------------------------------------------------------- */
 
 static bool often(wg_rng *rng, unsigned percent) { return wg_rng_below(rng, 100) < percent; }
 
@@ -354,7 +357,8 @@ static uint32_t random_setting(wg_rng *rng, ur *r, unsigned thread)
     uint32_t shifts = tilize ? 1 + wg_rng_below(rng, 60) : often(rng, 85) ? 0 : wg_rng_below(rng, 65536);
     for (unsigned i = 0; i < 4; i++)
         wg_cfg_insert(&wg_cfg_fields[arch][(u ? WG_CFG_THCON_SEC1_REG2_Shift_amount_cntx0
-                                              : WG_CFG_THCON_SEC0_REG2_Shift_amount_cntx0) + i], config, shifts >> 4 * i);
+                                              : WG_CFG_THCON_SEC0_REG2_Shift_amount_cntx0) + i],
+                      config, shifts >> 4 * i);
     uint32_t base = 64 + wg_rng_below(rng, 4096);
     for (unsigned c = 0; c < 8; c++) {
         unsigned word = f->word + 12 + c;
@@ -486,7 +490,7 @@ static void test_values(void **state)
     ur_free(r);
 }
 
-/* ---- Dst's permutations, marks ----------------------------------------------------------------------------------------- */
+/* ---- Dst's permutations, marks ------------------------------------------------------------------------------ */
 
 static void test_dst_rows(void **state)
 {
@@ -515,7 +519,7 @@ static void test_dst_rows(void **state)
     ur_free(r);
 }
 
-/* ---- What is undefined is reported ---------------------------------------------------------------------------------------- */
+/* ---- What is undefined is reported -------------------------------------------------------------------------- */
 
 static void reports(ur *r, unsigned thread, uint32_t word, wg_finding_code code)
 {

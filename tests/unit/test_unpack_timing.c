@@ -346,7 +346,7 @@ static void test_owners(void **state)
     ur_free(r);
 }
 
-/* ---- UNPACR_NOP ------------------------------------------------------------------------------------------------ */
+/* ---- UNPACR_NOP --------------------------------------------------------------------------------------------- */
 
 static uint32_t clear_word(const ur *r, unsigned u, bool neginf, bool both, bool like_unpacr)
 {
@@ -448,6 +448,32 @@ static void test_nop_waits(void **state)
     ur_free(r);
 }
 
+/* Meeting a ZEROSRC of the Matrix Unit's bank, or of both, in one cycle: its choice of bank holds. */
+static void test_nop_meets_zerosrc(void **state)
+{
+    for (unsigned both = 0; both < 2; both++)
+        for (unsigned late = 0; late < 2; late++) {
+            ur *r = faces(state);
+            dirty(r);
+            r->t->regs.src.unpack_bank_b = 1;
+            uint32_t zerosrc = UINT32_C(0x11000001) | (both ? 4 : 8);   /* of SrcA alone */
+            if (!late)
+                ur_push(r, 1, zerosrc);
+            ur_push(r, 0, clear_word(r, 1, false, false, true));
+            ur_run(r, 1);
+            if (late)
+                ur_push(r, 1, zerosrc);
+            ur_run(r, 20);
+            uint64_t effect = ur_cycle(r, WG_EV_COMPLETED, WG_AGENT_MATRIX, 0);
+            bool meets = effect == completed(r, 1, 0);
+            assert_int_equal(meets, !late);
+            assert_int_equal(ur_found(r, WG_F_UNPACK_ZEROSRC), meets);
+            assert_true(filled(r, 1, 0, meets ? 0 : 0x12345));
+            assert_true(filled(r, 1, 1, meets && !both ? 0x12345 : 0));
+            ur_free(r);
+        }
+}
+
 /* Behind the UNPACRs of the same unpacker. */
 static void test_nop_in_order(void **state)
 {
@@ -525,7 +551,7 @@ static void test_nop_findings(void **state)
     ur_free(r);
 }
 
-/* ---- Skipping is exact ------------------------------------------------------------------------------------------ */
+/* ---- Skipping is exact -------------------------------------------------------------------------------------- */
 
 static uint32_t any_word(wg_rng *rng, const ur *r)
 {
@@ -567,7 +593,6 @@ static void test_lockstep(void **state)
         }
         assert_true(r[0]->events > 100);
         for (unsigned i = 0; i < r[0]->events; i++) {
-            if (r[0]->event[i].cycle != r[1]->event[i].cycle || r[0]->event[i].kind != r[1]->event[i].kind) for (unsigned q=i-3;q<i+4;q++) for (int z=0;z<2;z++) print_message("%d: %lu %s agent %u word %08x thread %u stall %u\n",z,r[z]->event[q].cycle,wg_event_name(r[z]->event[q].kind),r[z]->event[q].agent,r[z]->event[q].word,r[z]->event[q].thread,r[z]->event[q].stall.reason);
             assert_int_equal(r[0]->event[i].cycle, r[1]->event[i].cycle);
             assert_int_equal(r[0]->event[i].kind, r[1]->event[i].kind);
             assert_int_equal(r[0]->event[i].agent, r[1]->event[i].agent);
@@ -592,6 +617,7 @@ static const wg_test tests[] = {
     WG_TEST(test_owners, WG_BH | WG_WH, "GATE-29"),
     WG_COVERS(test_nop_clears, WG_BH | WG_WH, "", "UNPACR_NOP:value"),
     WG_COVERS(test_nop_waits, WG_BH | WG_WH, "", "UNPACR_NOP:value UNPACR_NOP:timing"),
+    WG_TEST(test_nop_meets_zerosrc, WG_BH | WG_WH, ""),
     WG_COVERS(test_nop_in_order, WG_BH | WG_WH, "", "UNPACR_NOP:timing"),
     WG_COVERS(test_nop_registers, WG_BH | WG_WH, "", "UNPACR_NOP:value"),
     WG_TEST(test_nop_findings, WG_BH | WG_WH, ""),

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The packers (WH: four; BH: one, with four Dst read interfaces): the unit and its time.
+ *
+ *     gate ──> address generators ──┬──> packer 0: rows, one after the other ──> 16-byte lines ──> L1
+ *              (one instruction     ├──> packer 1 …
+ *               per cycle: the gate)└──> …
+ *
+ *     PACR accepted at c, n cycles of rows or lines:   c … c+n-1   the packer takes nothing else
+ *                                                      c+n+3       data in L1, complete
+ *
+ * A thread waits at its gate until every packer it names can take the instruction, and until the blocks of Dst that it
+ * would read have settled. Instructions of one packer take effect in order; one for several packers completes when
+ * the last of them is done, and is in each packer's pipeline until that one is done.
+ *
+ * Decided here: a packer's pipeline is four stages; it takes an instruction when the one before has read its last row;
+ * 16 instructions may be in flight; contention for ports and banks of L1 costs the packers nothing. PACR_SETREG
+ * takes one cycle of the packers it names and acts when all of them are done with what came before.
+ *
+ * Facts: Packers/README.md, PACR.md, PACR_SETREG.md, L1.md, Dst.md; BH's PACR_SETREG from the assembly table; GATE-12.
+ */
+#include "backend/config.h"
+#include "backend/insn_finding.h"
+#include "backend/matrix.h"
+#include "backend/pack_internal.h"
+#include "backend/tdma.h"
+#include "tile/bus.h"
+
+enum { STAGES = 4 };
+
+bool wg_pack_implements(wg_insn_id id, wg_arch_id arch)
+{
+    (void)arch;
+    return id == WG_I_PACR || id == WG_I_PACR_SETREG;
+}
+
+/* ---- The gate's questions ------------------------------------------------------------------------------------ */
+
+static bool implemented(const wg_insn *insn) { return insn->op == WG_I_PACR || insn->op == WG_I_PACR_SETREG; }
+/* What nothing but its opcode is known of passes through packer 0. */
+static unsigned packers_of(const wg_tile *t, const wg_insn *insn)
+{
+    return implemented(insn) ? wg_pack_mask(t, insn) : 1;
+}
+
+static bool refuse(wg_stall *why, unsigned reason, unsigned resource, unsigned holder, uint64_t retry)
+{
+    *why = (wg_stall){.reason = (uint16_t)reason, .resource = (uint16_t)resource, .holder = (uint8_t)holder,
+                      .retry_at = retry};
+    return false;
+}
+
+/* The first cycle in which the rows can be read. */
+static uint64_t rows_ready_at(const wg_tile *t, const wg_pack_rows *rows, unsigned *block)
+{
+    wg_dst_access access = wg_dst_access_now(t);
+    unsigned runs = rows->interfaces ? 4 : 1;
+    uint64_t ready = 0;
+    for (unsigned run = 0; run < runs; run++) {
+        if (rows->interfaces && !(rows->interfaces >> run & 1))
+            continue;
+        uint32_t first = (rows->start >> 4) + run * rows->row_stride;
+        uint32_t count = ((rows->start & 15) + rows->count + 15) / 16;
+        count = count > WG_DST_ROWS ? WG_DST_ROWS : count;
+        for (uint32_t row = first; row < first + count; row++) {
+            unsigned stored = wg_dst_stored(access, row, rows->wide);
+            uint64_t at = wg_dst_block_ready_at(t, stored);
+            if (at > ready) {
+                ready = at;
+                *block = stored / 8;
+            }
+        }
+    }
+    return ready;
+}
+
+static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
+{
+    const wg_pack *u = &t->backend.pack;
+    uint64_t now = t->sched.now, ready = 0;
+    unsigned mask = packers_of(t, insn);
+    if (u->held & mask)
+        return refuse(why, WG_STALL_UNIT_BUSY, WG_UNIT_PACK, WG_AGENT_HOST, WG_NEVER);
+    for (unsigned i = 0; i < WG_PACKERS; i++)
+        if (mask >> i & 1 && u->packer[i].free_at > ready)
+            ready = u->packer[i].free_at;
+    if (ready > now)
+        return refuse(why, WG_STALL_UNIT_BUSY, WG_UNIT_PACK, WG_AGENT_PACK, ready);
+    if (u->count == WG_PACK_IN_FLIGHT)
+        return refuse(why, WG_STALL_UNIT_BUSY, WG_UNIT_PACK, WG_AGENT_PACK, WG_NEVER);
+    if (insn->op != WG_I_PACR)
+        return true;
+    for (unsigned i = 0; i < WG_PACKERS; i++) {
+        wg_pack_rows rows;
+        unsigned block = 0;
+        if (!(mask >> i & 1) || !wg_pack_rows_read(t, insn, i, &rows))
+            continue;
+        ready = rows_ready_at(t, &rows, &block);
+        if (ready > now)
+            return refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, WG_AGENT_MATRIX, ready);
+    }
+    return true;
+}
+
+static bool part_busy(const wg_tile *t, unsigned thread, unsigned part)
+{
+    const wg_pack *u = &t->backend.pack;
+    for (unsigned i = 0; i < u->count; i++) {
+        const wg_pack_job *job = &u->job[u->order[i]];
+        if (job->insn.thread == thread && job->packers >> part & 1)
+            return true;
+    }
+    return false;
+}
+
+static bool busy(const wg_tile *t, unsigned thread)
+{
+    const wg_pack *u = &t->backend.pack;
+    for (unsigned i = 0; i < u->count; i++)
+        if (u->job[u->order[i]].insn.thread == thread)
+            return true;
+    return false;
+}
+
+/* ---- Acceptance ---------------------------------------------------------------------------------------------- */
+
+/* Each packer's part takes effect after what came before it. */
+static void appoint(wg_tile *t, wg_pack_job *job, unsigned packer, unsigned cycles, uint64_t delay)
+{
+    wg_packer *p = &t->backend.pack.packer[packer];
+    uint64_t now = t->sched.now, done = now + cycles + STAGES - 1 + delay;
+    p->free_at = now + cycles;
+    p->last_done = done > p->last_done ? done : p->last_done;
+    job->part[packer].done_at = p->last_done;
+}
+
+static void accept(wg_tile *t, const wg_insn *insn)
+{
+    wg_pack *u = &t->backend.pack;
+    unsigned slot = (unsigned)__builtin_ctz(~(unsigned)u->used);
+    wg_pack_job *job = &u->job[slot];
+    uint64_t delay = wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_PACK, insn->id), last = 0;
+    u->used = (uint16_t)(u->used | 1u << slot);
+    u->order[u->count++] = (uint8_t)slot;
+    job->insn = *insn;
+    job->packers = (uint8_t)packers_of(t, insn);
+    job->set_register = insn->op == WG_I_PACR_SETREG;
+    if (job->set_register)
+        job->setreg_format = (uint8_t)wg_config_get(t, insn->thread, WG_CFG_THCON_SEC0_REG1_Out_data_format);
+    else if (implemented(insn))
+        wg_pack_plan(t, job);
+    else
+        wg_findf(t, WG_F_UNIMPLEMENTED_INSN, wg_insn_finding(insn, 0, 0), "%s takes its time and does nothing",
+                 wg_isa_decode(t->arch->id, insn->word)->name);
+    for (unsigned i = 0; i < WG_PACKERS; i++) {
+        if (!(job->packers >> i & 1))
+            continue;
+        appoint(t, job, i, insn->op == WG_I_PACR ? wg_pack_cycles(t, job, i) : 1, delay);
+        last = job->part[i].done_at > last ? job->part[i].done_at : last;
+    }
+    for (unsigned i = 0; i < WG_PACKERS; i++) {
+        if (!(job->packers >> i & 1))
+            continue;
+        if (job->set_register)   /* all at once */
+            job->part[i].done_at = u->packer[i].last_done = last;
+        wg_wake_at(&t->sched, WG_AGENT_PACK, job->part[i].done_at);
+    }
+}
+
+/* ---- PACR_SETREG --------------------------------------------------------------------------------------------- */
+
+enum { MMIO = 0xFFB00000, TDMA_FIRST = 0xFFB11000, TDMA_END = 0xFFB12000, SETREG_END = 0xFFB80000 };
+
+static void write_register(wg_tile *t, const wg_insn *insn, uint32_t address, uint32_t value)
+{
+    wg_stall why;
+    bool done = address >= TDMA_FIRST;
+    if (address >= SETREG_END)
+        return;
+    if (done && address < TDMA_END)   /* Decided here: a command for the Mover's full queue is lost. */
+        done = wg_tdma_write(t, WG_CORE_T0 + insn->thread, address - TDMA_FIRST, value, insn->pc, &why) !=
+               WG_REGION_WAIT;
+    else if (done)
+        done = wg_tile_bus_write(t, address, &value, 4);
+    if (!done)
+        wg_find_insn(t, WG_F_PACK_SETREG, insn, address, value);
+}
+
+/*
+ * BH: with ModeSel, 16 bits of the value that the other flavour writes. Decided here: of its four addresses the first
+ * two are those of WH; the others are reported and not written.
+ */
+static void set_register(wg_tile *t, const wg_pack_job *job)
+{
+    wg_pack *u = &t->backend.pack;
+    const wg_tdma *d = &t->backend.tdma;
+    const wg_insn *insn = &job->insn;
+    bool given = t->arch->pack.setreg_data;
+    unsigned select = given ? insn->word >> 8 & 3 : insn->word >> 22 & 1;
+    if (given && insn->word >> 22 & 1) {
+        unsigned half = (insn->word >> 2 & 1) * 16;
+        u->setreg_data = (u->setreg_data & ~(UINT32_C(0xFFFF) << half)) | (insn->word >> 3 & 0xFFFF) << half;
+        return;
+    }
+    uint32_t low = insn->word >> 12 & 0x3FF;
+    uint32_t value = low + ((low * d->set_reg_hi_scaler[job->setreg_format & 3] & 0x1FFFF) << 12);
+    uint32_t address = MMIO + d->pack_set_reg_base[select & 1] + ((insn->word >> 2 & 63) << 12);
+    /* The table of operands: both are needed to trigger the write. */
+    if (!(insn->word >> 23 & 1) || !(insn->word >> 1 & 1) || select > 1)
+        wg_find_insn(t, WG_F_PACK_SETREG, insn, address, insn->word);
+    else
+        write_register(t, insn, address, given ? u->setreg_data : value);
+}
+
+/* ---- Completion ---------------------------------------------------------------------------------------------- */
+
+static void complete(wg_tile *t, const wg_pack_job *job, unsigned packer)
+{
+    if (job->insn.op == WG_I_PACR)
+        wg_pack_move(t, job, packer);
+    else if (job->set_register && job->insn.word >> 1 & 1)
+        wg_pack_flush(&(wg_pack_output){.t = t, .p = &t->backend.pack.packer[packer], .packer = packer,
+                                        .insn = &job->insn});
+}
+
+static void remove_job(wg_pack *u, unsigned at)
+{
+    u->used = (uint16_t)(u->used & ~(1u << u->order[at]));
+    u->count--;
+    for (unsigned i = at; i < u->count; i++)
+        u->order[i] = u->order[i + 1];
+}
+
+static void tick(wg_tile *t)
+{
+    wg_pack *u = &t->backend.pack;
+    uint64_t now = t->sched.now, next = WG_NEVER;
+    for (unsigned i = 0; i < u->count;) {
+        wg_pack_job *job = &u->job[u->order[i]];
+        bool some = false;
+        for (unsigned packer = 0; packer < WG_PACKERS; packer++) {
+            if (!(job->packers >> packer & 1))
+                continue;
+            if (job->part[packer].done_at > now) {
+                next = job->part[packer].done_at < next ? job->part[packer].done_at : next;
+                continue;
+            }
+            complete(t, job, packer);
+            job->packers = (uint8_t)(job->packers & ~(1u << packer));
+            some = true;
+        }
+        if (job->packers) {
+            if (some) {   /* a wait for one packer may be over */
+                wg_wake_threads(&t->sched);
+                wg_wake_idle_watchers(&t->sched);
+            }
+            i++;
+            continue;
+        }
+        if (job->set_register)
+            set_register(t, job);
+        wg_insn insn = job->insn;
+        remove_job(u, i);
+        wg_unit_completed(t, WG_AGENT_PACK, &insn);
+    }
+    wg_wake_at(&t->sched, WG_AGENT_PACK, next);
+}
+
+/* ---- Reset ----------------------------------------------------------------------------------------------------- */
+
+static void reset(wg_tile *t) { t->backend.pack = (wg_pack){0}; }
+
+static void abort_jobs(wg_tile *t, unsigned packers)
+{
+    wg_pack *u = &t->backend.pack;
+    for (unsigned i = 0; i < u->count;) {
+        wg_pack_job *job = &u->job[u->order[i]];
+        job->packers = (uint8_t)(job->packers & ~packers);
+        if (job->packers) {
+            i++;
+            continue;
+        }
+        wg_insn insn = job->insn;
+        remove_job(u, i);
+        wg_unit_completed(t, WG_AGENT_PACK, &insn);
+    }
+}
+
+/* Instructions that wait for a packer in reset stay at their gate ("might or might not be discarded"). */
+void wg_pack_soft_reset(wg_tile *t, unsigned enters, unsigned leaves)
+{
+    wg_pack *u = &t->backend.pack;
+    abort_jobs(t, enters);
+    for (unsigned i = 0; i < WG_PACKERS; i++) {
+        wg_packer_sideband *s = &t->backend.tdma.packer[i];
+        if (enters >> i & 1) {
+            u->packer[i] = (wg_packer){0};
+            s->acc_tile_size[0] = s->acc_tile_size[1] = s->acc_tile_size[2] = s->last_tile_size = 0;
+            s->fifo_head = s->fifo_count = 0;
+        }
+        if (leaves >> i & 1)
+            s->l1_dest_addr_offset = 0;
+    }
+    u->held = (uint8_t)((u->held | enters) & ~leaves);
+    wg_wake_threads(&t->sched);
+    wg_wake_idle_watchers(&t->sched);
+}
+
+const wg_unit_ops wg_pack_unit = {
+    .name = "Packers", .agent = WG_AGENT_PACK, .reset = reset, .check = check, .accept = accept, .tick = tick,
+    .busy = busy, .part_busy = part_busy,
+};

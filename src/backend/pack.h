@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The packers: PACR and PACR_SETREG. */
+#ifndef WG_PACK_H
+#define WG_PACK_H
+
+#include "tile/tile.h"
+
+extern const wg_unit_ops wg_pack_unit;
+bool wg_pack_implements(wg_insn_id id, wg_arch_id arch);
+/*
+ * Soft reset (SoftReset.md), bit per packer: entering drops what is under way and in the buffers, holding takes
+ * nothing new.
+ */
+void wg_pack_soft_reset(wg_tile *t, unsigned enters, unsigned leaves);
+
+#endif

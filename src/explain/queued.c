@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a thread has still to issue.
+ *
+ *     host's words ─> FIFO ─> MOP Expander ─> FIFO ─> Replay Expander ─> gate
+ *                     MOP: its template       REPLAY: its slots
+ *
+ * A MOP behind the expander (pushed by B) makes nothing (PIPE-14), nor does a REPLAY behind its own.
+ *
+ * Facts: PIPE-14, PIPE-16, PIPE-18; UNPACR.md, UNPACR_NOP.md, SETDVALID.md, CLEARDVALID.md and the pages of the
+ * Matrix Unit's instructions, for the bits that hand a bank over.
+ */
+#include "explain/queued.h"
+
+#include <string.h>
+
+#include "isa/isa.h"
+
+enum { BEFORE_MOP, BEFORE_REPLAY, BEFORE_GATE };
+
+typedef struct search {
+    const wg_arch *arch;
+    const wg_frontend *f;
+    wg_word_test test;
+    unsigned argument;
+} search;
+
+static wg_insn_id op_of(const wg_arch *arch, uint32_t word) { return wg_isa_decode(arch->id, word)->id; }
+
+static bool slots_hold(const search *s, unsigned from, unsigned count)
+{
+    for (unsigned i = 0; i < count && i < WG_REPLAY_SLOTS; i++)
+        if (s->test(s->arch, s->f->replay.slot[(from + i) % WG_REPLAY_SLOTS], s->argument))
+            return true;
+    return false;
+}
+
+/* Does the word, or what the stages that it has still to pass make of it, pass the test? */
+static bool word_holds(const search *s, uint32_t word, unsigned stage)
+{
+    wg_insn_id op = op_of(s->arch, word);
+    if (op == WG_I_MOP && stage == BEFORE_MOP) {
+        for (unsigned i = 2; i < WG_MOP_CFG_WORDS; i++)
+            if (word_holds(s, s->f->mop_cfg[i], BEFORE_REPLAY))
+                return true;
+        return false;
+    }
+    if (op == WG_I_REPLAY && stage != BEFORE_GATE) {
+        unsigned count = word >> 4 & 63;
+        return !(word & 1) && slots_hold(s, word >> 14 & 31, count ? count : WG_REPLAY_SLOTS);
+    }
+    return s->test(s->arch, word, s->argument);
+}
+
+static bool ring_holds(const search *s, const wg_insn *ring, unsigned size, unsigned head, unsigned count,
+                       unsigned stage)
+{
+    for (unsigned i = 0; i < count && i < size; i++)
+        if (word_holds(s, ring[(head + i) % size].word, stage))
+            return true;
+    return false;
+}
+
+bool wg_thread_will_issue(const wg_tile *t, const wg_pending *pending, unsigned thread, wg_word_test test,
+                          unsigned argument)
+{
+    const wg_frontend *f = &t->frontend[thread];
+    const search s = {t->arch, f, test, argument};
+    for (size_t i = 0; i < pending->count; i++) {
+        uint32_t word;
+        memcpy(&word, (const char *)pending->first + i * pending->stride, sizeof word);
+        if (word_holds(&s, word, BEFORE_MOP))
+            return true;
+    }
+    return ring_holds(&s, f->gate, WG_GATE_RING, f->gate_head, f->gate_count, BEFORE_GATE) ||
+           slots_hold(&s, f->replay.play_at, f->replay.play_left) ||
+           ring_holds(&s, f->replay_fifo, WG_REPLAY_RING, f->replay_head, f->replay_count, BEFORE_REPLAY) ||
+           (f->b_valid && word_holds(&s, f->from_b.word, BEFORE_REPLAY)) ||
+           (f->debug_valid && word_holds(&s, f->from_debug.word, BEFORE_REPLAY)) ||
+           (f->mop_active && word_holds(&s, f->mop.insn.word, BEFORE_MOP)) ||
+           ring_holds(&s, f->fifo, WG_FIFO_RING, f->fifo_head, f->fifo_count, BEFORE_MOP);
+}
+
+/* ---- tests ---- */
+
+static bool selects(uint32_t word, unsigned semaphore) { return word >> (2 + semaphore) & 1; }
+
+bool wg_word_raises(const wg_arch *arch, uint32_t word, unsigned semaphore)
+{
+    wg_insn_id op = op_of(arch, word);
+    return (op == WG_I_SEMPOST || op == WG_I_SEMINIT) && selects(word, semaphore);
+}
+
+bool wg_word_lowers(const wg_arch *arch, uint32_t word, unsigned semaphore)
+{
+    wg_insn_id op = op_of(arch, word);
+    return (op == WG_I_SEMGET || op == WG_I_SEMINIT) && selects(word, semaphore);
+}
+
+bool wg_word_gives_to_matrix(const wg_arch *arch, uint32_t word, unsigned file)
+{
+    switch ((unsigned)op_of(arch, word)) {
+    case WG_I_SETDVALID:
+        return word >> file & 1;
+    case WG_I_UNPACR:
+        return (word >> 23 & 1) == file && word >> 6 & 1;
+    case WG_I_UNPACR_NOP: /* which of its modes give a bank differs; any may */
+        return (word >> 23 & 1) == file;
+    default:
+        return false;
+    }
+}
+
+bool wg_word_gives_to_unpackers(const wg_arch *arch, uint32_t word, unsigned file)
+{
+    static const char *const names[] = {"clear_dvalid", "cleardvalid", "clear_ab_vld"};
+    const wg_isa_insn *insn = wg_isa_decode(arch->id, word);
+    if (insn->id == WG_I_CLEARDVALID && word & 1) /* it resets all banks */
+        return true;
+    for (unsigned i = 0; insn->unit == WG_UNIT_MATRIX && i < insn->field_count; i++)
+        for (unsigned n = 0; n < sizeof names / sizeof *names; n++)
+            if (strcmp(insn->fields[i].name, names[n]) == 0)
+                return wg_isa_field_get(&insn->fields[i], word) >> file & 1;
+    return false;
+}

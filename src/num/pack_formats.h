@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What becomes of a datum between Dst and L1 in a packer, 16 at a time.
+ *
+ *     Dst ── early ──> on the way ── ReLU, threshold … ── late ──> what L1 holds
+ *
+ *     on the way:   WG_MID_F8      eight exponent bits: as an FP32, unused mantissa bits 0
+ *                   WG_MID_F5      five exponent bits: as an FP16, unused mantissa bits 0
+ *                   WG_MID_INT32, WG_MID_INT16, WG_MID_INT8 (also UINT8)
+ *     late makes:   the datum's bits in L1; for a BFP format BF16 or E5M7, of which a block of 16 is then made
+ *                   (wg_bfp_block in num/l1_formats.h)
+ *
+ * Layouts of the register file: num/formats.h. Facts: Packers/FormatConversion.md, Packers/ReLU.md, L1.md
+ * (accumulation), FloatBitPatterns.md; details on which the pages are silent are those of ttsim.
+ */
+#ifndef WG_PACK_FORMATS_H
+#define WG_PACK_FORMATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "num/formats.h"
+
+typedef enum wg_mid { WG_MID_F8, WG_MID_F5, WG_MID_INT32, WG_MID_INT16, WG_MID_INT8 } wg_mid;
+
+typedef enum wg_pack_early {
+    /* from 32 bits */
+    WG_EARLY_32, WG_EARLY_INT32, WG_EARLY_TF32, WG_EARLY_BF16, WG_EARLY_BF16_TRUNCATE, WG_EARLY_E8M6,
+    WG_EARLY_INT8, WG_EARLY_UINT8, WG_EARLY_INT8_RAW, WG_EARLY_UINT8_RAW,
+    WG_EARLY_HIGH,                             /* INT16: the high half */
+    /* from 16 bits */
+    WG_EARLY_16_BF16, WG_EARLY_16_BF16_ROUND, WG_EARLY_16_E8M6,
+    WG_EARLY_16_FP16, WG_EARLY_16_FP16_ROUND, WG_EARLY_16_E5M7, WG_EARLY_16_E5M6, WG_EARLY_16_FP8,
+    WG_EARLY_16_BF16_FP16,                     /* BF16 made an FP16 */
+    WG_EARLY_16_SIGN,                          /* INT8: the sign alone */
+    WG_EARLY_16_INT16,
+    WG_EARLY_COUNT
+} wg_pack_early;
+
+/* How Dst is read, by configuration. */
+typedef struct wg_pack_reading {
+    uint8_t format;          /* IntermediateFormat */
+    bool wide;               /* Read_32b_data */
+    bool raw;                /* Read_int8 */
+    bool is_unsigned;        /* Read_unsigned */
+    bool ten_bits;           /* Round_10b_mant */
+    bool fp16_from_f8;       /* BH: with ten_bits, FP16 can be made of FP32 and BF16 */
+} wg_pack_reading;
+/* False: the combination is undefined; *early is then what is done all the same. */
+bool wg_pack_early_of(wg_pack_reading r, wg_pack_early *early);
+wg_mid wg_pack_early_mid(wg_pack_early early);
+/* Stored rows (`low` only for 32 bits) to values on the way. `shift`: INT8 and UINT8, places to the right. */
+void wg_pack_early_row(wg_pack_early early, unsigned shift, const uint16_t high[16], const uint16_t low[16],
+                       uint32_t value[16]);
+
+/* The exponent of a value on the way, as histogram and threshold see it. */
+static inline unsigned wg_pack_exponent_shift(wg_mid mid)
+{
+    return mid == WG_MID_F5 ? 10 : mid == WG_MID_F8 || mid == WG_MID_INT32 ? 23 : 0;
+}
+static inline unsigned wg_pack_exponent_mask(wg_mid mid) { return mid == WG_MID_F5 ? 31 : 255; }
+static inline unsigned wg_pack_exponent(wg_mid mid, uint32_t value)
+{
+    return value >> wg_pack_exponent_shift(mid) & wg_pack_exponent_mask(mid);
+}
+/* -infinity on the way, for values of this early conversion. */
+uint32_t wg_pack_minus_infinity(wg_pack_early early);
+
+/* STACC_RELU: mode 1, 2 or 3; the threshold is FP16 for WG_MID_F5, else BF16. */
+void wg_pack_relu_row(wg_mid mid, unsigned mode, uint16_t threshold, unsigned count, uint32_t value[16]);
+
+typedef struct wg_pack_late {
+    uint8_t mid;             /* wg_mid, what comes in */
+    uint8_t target;          /* what goes out: see pack_formats.c */
+    bool narrow;             /* first FP32 to FP16 */
+    bool flush;              /* the mantissa becomes narrower: denormals become zeros */
+} wg_pack_late;
+/* From values of `mid` called In_data_format to Out_data_format; false as above. */
+bool wg_pack_late_of(wg_mid mid, unsigned in, unsigned out, bool four_exponent_bits, wg_pack_late *late);
+void wg_pack_late_row(wg_pack_late late, unsigned count, uint32_t value[16]);
+/* What a format means between early and late conversion, where no early conversion says so. */
+wg_mid wg_pack_mid_of(unsigned format);
+/* Without an early conversion: L1's bits of In_data_format to a value on the way. */
+uint32_t wg_pack_from_l1(unsigned format, uint32_t bits);
+
+/* Can L1 accumulate this format? */
+bool wg_pack_accumulates(unsigned format);
+/* line += add, 16 bytes of FP32, INT32 (sign and magnitude, saturating), FP16 or BF16. */
+void wg_pack_accumulate(unsigned format, uint8_t line[16], const uint8_t add[16]);
+
+#endif
