@@ -12,6 +12,7 @@
 
 #include "engine/device.h"
 #include "tile/memory.h"
+#include "tile/tile_regs.h"
 
 enum { OWN_RAM = 0xFFB00000u, IRAM = 0xFFC00000u };
 
@@ -95,9 +96,13 @@ bool wg_load_programs(wg_session *s, wg_text *error)
             return false;
         }
     }
-    for (unsigned i = 0; i < WG_CORES; i++)
+    for (unsigned i = 0; i < WG_CORES; i++) {
         if (s->elf[i] && !load_elf(s, i, error))
             return false;
+        /* Named by --release and without a program: it starts at its reset vector, whatever lies there. */
+        if (!s->elf[i] && s->release >> i & 1)
+            wg_core_release(s->dev, (wg_core_id)i, wg_reset_vector(s->dev->tile, i));
+    }
     return true;
 }
 

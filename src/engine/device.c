@@ -124,7 +124,8 @@ void wg_stop_on(wg_device *dev, wg_severity at)
 static wg_stop at_rest(const wg_tile *t)
 {
     for (unsigned i = 0; i < WG_CORES; i++)
-        if (!wg_core_parked(t, i) || t->regions.memory.active[i]) /* parked, but a store of it never arrives */
+        /* Decided here: a parked core of which a request is held up for ever is not done. */
+        if (!wg_core_parked(t, i) || t->regions.memory.active[i])
             return WG_STOP_HUNG;
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (!wg_thread_idle(t, i))

@@ -197,7 +197,7 @@ static wg_node node_of_agent(unsigned agent)
 }
 
 /* Adds an edge from the thing to every thread that can still change it; else to every core that could push what does;
- * else to nobody. */
+ * else to nobody. Decided here: any core that still runs could; what it would do next is not known. */
 static void changers(graph *g, wg_node thing, unsigned waiter, unsigned except_core, wg_word_test test,
                      unsigned argument, const char *what)
 {

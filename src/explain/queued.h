@@ -17,8 +17,8 @@ typedef struct wg_pending {
 
 typedef bool (*wg_word_test)(const wg_arch *arch, uint32_t word, unsigned argument);
 /*
- * Does a word that passes the test wait in the thread, or come to it from the host or out of a MOP or REPLAY? Of
- * an expansion under way, what it has already made counts, too.
+ * Does a word that passes the test wait in the thread, or come to it from the host or out of a MOP or REPLAY?
+ * Decided here: of an expansion under way, what it has already made counts, too.
  */
 bool wg_thread_will_issue(const wg_tile *t, const wg_pending *pending, unsigned thread, wg_word_test test,
                           unsigned argument);

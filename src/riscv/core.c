@@ -140,8 +140,12 @@ static void pipeline(wg_tile *t, unsigned core)
             if (k->solo_at[i] > now)
                 wg_wake_at(&t->sched, WG_AGENT_REGIONS, k->solo_at[i]);
     }
-    if (watched)
+    if (watched) {
         report_stall(t, core, k->run.number != number);
+        /* The reason of a wait that ends by itself may change on the way: look again in every cycle. */
+        if (again != WG_NEVER || k->stall.retry_at != WG_NEVER)
+            again = now + 1;
+    }
     appoint(t, core, again == WG_NEVER ? WG_NEVER : wg_max64(again, now + 1));
 }
 

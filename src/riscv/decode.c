@@ -12,14 +12,14 @@
 #include "tile/tile.h"
 
 static uint32_t imm_i(uint32_t w) { return (uint32_t)((int32_t)w >> 20); }
-static uint32_t imm_s(uint32_t w) { return (uint32_t)((int32_t)w >> 25 << 5) | (w >> 7 & 31); }
+static uint32_t imm_s(uint32_t w) { return (uint32_t)((int32_t)w >> 25) << 5 | (w >> 7 & 31); }
 static uint32_t imm_b(uint32_t w)
 {
-    return (uint32_t)((int32_t)w >> 31 << 12) | (w << 4 & 0x800) | (w >> 20 & 0x7E0) | (w >> 7 & 0x1E);
+    return (uint32_t)((int32_t)w >> 31) << 12 | (w << 4 & 0x800) | (w >> 20 & 0x7E0) | (w >> 7 & 0x1E);
 }
 static uint32_t imm_j(uint32_t w)
 {
-    return (uint32_t)((int32_t)w >> 31 << 20) | (w & 0xFF000) | (w >> 9 & 0x800) | (w >> 20 & 0x7FE);
+    return (uint32_t)((int32_t)w >> 31) << 20 | (w & 0xFF000) | (w >> 9 & 0x800) | (w >> 20 & 0x7FE);
 }
 
 static const uint8_t branches[8] = {WG_OP_BEQ, WG_OP_BNE, 0, 0, WG_OP_BLT, WG_OP_BGE, WG_OP_BLTU, WG_OP_BGEU};

@@ -80,14 +80,12 @@ static void begin_queue(wg_core_run *run)
 {
     if (run->queued)
         return;
+    memset(run->retired, 0, sizeof run->retired);
+    memset(run->filled, 0, sizeof run->filled);
     if (!run->lag)
         run->dests = EIGHT((uint64_t)NO_DEST);
-    for (unsigned i = 0; i < WG_RETIRE_RING; i++) {
-        unsigned slot = (unsigned)((run->number - 1 - i) % WG_RETIRE_RING);
-        uint64_t retires = run->lag ? run->last + run->lag : 0;
-        run->retired[slot] = retires > i ? retires - i : 0;
-        run->filled[slot] = 0;
-    }
+    for (unsigned i = 0; i < run->lag && i < WG_RETIRE_RING; i++)
+        run->retired[(run->number - 1 - i) % WG_RETIRE_RING] = run->last + run->lag - i;
     if (run->late) {
         unsigned newest = (unsigned)((run->number - 1) % WG_RETIRE_RING);
         run->dests = (run->dests & ~UINT64_C(0xFF)) | run->late;
@@ -119,7 +117,7 @@ static bool end_queue(wg_core *k)
 }
 
 /* Marks the bytes of `dests` that name `reg`: exact for the newest, a hint for older ones. */
-static inline uint64_t writers(uint64_t dests, unsigned reg)
+static inline uint64_t writers(uint64_t dests, unsigned reg)   /* none for x0: its place is taken by WG_REG_SINK */
 {
     uint64_t x = dests ^ EIGHT((uint64_t)reg);
     return (x - EIGHT((uint64_t)1)) & ~x & EIGHT((uint64_t)0x80);
@@ -130,7 +128,7 @@ static bool operand(const wg_tile *t, const wg_core *k, unsigned reg, uint64_t *
 {
     const wg_core_run *run = &k->run;
     uint64_t zero = writers(run->dests, reg);
-    if (!reg || !zero)
+    if (!zero)
         return true;
     unsigned newest = (unsigned)__builtin_ctzll(zero) / 8;
     uint64_t number = run->number - 1 - newest;
@@ -167,6 +165,25 @@ static bool operand(const wg_tile *t, const wg_core *k, unsigned reg, uint64_t *
     return true;
 }
 
+/*
+ * The common cases of operand(): nothing in the queue writes the register, or only one does and its value is there.
+ * False if the rules have to be gone through.
+ */
+static inline bool operand_quick(const wg_core_run *run, unsigned reg, unsigned forward_writers, uint64_t *e)
+{
+    uint64_t match = writers(run->dests, reg);
+    if (!match)
+        return true;
+    unsigned newest = (unsigned)__builtin_ctzll(match) / 8;
+    unsigned slot = (unsigned)((run->number - 1 - newest) % WG_RETIRE_RING);
+    if (run->retired[slot] <= *e)
+        return true;
+    if (run->filled[slot] == WG_NEVER || (newest && (!forward_writers || (match & (match - 1)))))
+        return false;
+    *e = wg_max64(*e, run->filled[slot]);
+    return true;
+}
+
 /* The cycle in which `op` enters EX1; false if that is not known yet. */
 static bool issue(const wg_tile *t, const wg_core *k, const wg_op *op, uint64_t *out, wg_stall *why)
 {
@@ -197,7 +214,7 @@ static bool issue(const wg_tile *t, const wg_core *k, const wg_op *op, uint64_t 
 }
 
 /* The instruction has entered EX1 in `e`; its result can be forwarded from `filled` (WG_NEVER: unknown). */
-static void entered(wg_core_run *run, uint64_t e, uint8_t dest, uint64_t filled)
+static inline void entered(wg_core_run *run, uint64_t e, uint8_t dest, uint64_t filled)
 {
     unsigned slot = (unsigned)(run->number % WG_RETIRE_RING);
     uint64_t before = run->retired[(run->number - 1) % WG_RETIRE_RING];
@@ -494,16 +511,20 @@ static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop)
     wg_core_run *run = &k->run;
     uint32_t *r = run->r;
     const uint64_t now = t->sched.now;
-    const bool watched = wg_watched(t, WG_EV_CORE_RETIRE), may_lines = !watched;
-    const uint64_t number = run->number;   /* at least one, before lines are tried again */
+    const bool watched = wg_watched(t, WG_EV_CORE_RETIRE);
+    const bool forwards = !(k->csr.cfg0 & one_by_one);
+    const unsigned writers_allowed = t->arch->forward_writers;
+    const uint32_t sets = t->arch->icache_bytes[core] / 32u - 1;
+    uint64_t settled = run->number + 1;   /* lines are tried again from here on: not right behind a load */
     const wg_op *op;
     wg_icache_line *line;
     wg_stall why;
     uint64_t e;
+    bool ordered = false;   /* by the instruction before this one */
     begin_queue(run);
 
 enter:
-    if (may_lines && run->number != number && end_queue(k)) {
+    if (run->number >= settled && !watched && end_queue(k)) {
         if (run->at + MARGIN <= stop)
             return 0;
         begin_queue(run);
@@ -517,31 +538,47 @@ enter:
     }
     if (run->at >= stop)
         return run->at;
-    line = wg_fetch_line(t, core, run->pc, run->at);
-    if (!line)
-        return WG_NEVER;
+    line = &k->icache[(run->pc >> 4 & sets) * 2];
+    if (line->tag != ((run->pc & ~15u) | WG_LINE_VALID))
+        line++;
+    if (line->tag == ((run->pc & ~15u) | WG_LINE_VALID)) {
+        run->lru[run->pc >> 4 & sets] = (uint8_t)((line - k->icache) & 1);
+    } else {
+        line = wg_fetch_line(t, core, run->pc, run->at);
+        if (!line)
+            return WG_NEVER;
+    }
     op = &line->op[run->pc >> 2 & 3];
-    if (line->tag & WG_LINE_STALE)
-        goto other;
+    if (run->ordered || op->rs3) {   /* rare: nothing but issue() knows these rules */
+        if (!issue(t, k, op, &e, &why))
+            return WG_NEVER;
+        if (e >= stop)
+            return e;
+        goto issued;
+    }
 
 dispatch:
     if (op->code == WG_OP_LINE_END || op->code == WG_OP_LINE_END_LATE)
         goto enter;
     e = wg_max64(run->at, run->retired[(run->number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
-    if (e >= stop)
-        goto other;
-    if ((op->rs1 && writers(run->dests, op->rs1)) || (op->rs2 && writers(run->dests, op->rs2)) || run->ordered) {
+    if (!forwards || !operand_quick(run, op->rs1, writers_allowed, &e) || !operand_quick(run, op->rs2, writers_allowed, &e) ||
+        e >= stop) {
         if (!issue(t, k, op, &e, &why))
             return WG_NEVER;
         if (e >= stop)
             return e;
     }
+issued:
     if (e > now && k->saved_at == WG_NEVER && !k->solo_until)
         wg_core_checkpoint(t, core);
+    ordered = run->ordered;
+    run->ordered = false;
     if (line->checked != k->epoch) {
         wg_fetch_ahead(t, core, line, e);
         stop = wg_min64(stop, wg_fetch_next(t, core));
     }
+    if (line->tag & WG_LINE_STALE)
+        goto stale;
     goto *labels[op->code];
 
 #define ALU(name, expression) L_##name: r[op->rd] = (expression); goto computed;
@@ -556,34 +593,63 @@ computed:
     run->pc += 4;
     goto done;
 
-L_ILLEGAL: L_LINE_END: L_LINE_END_LATE: L_NOP: L_PUSH: L_JAL: L_JALR: L_BEQ: L_BNE: L_BLT: L_BGE: L_BLTU: L_BGEU:
-L_DIV: L_DIVU: L_REM: L_REMU: L_LOAD: L_STORE: L_FENCE: L_BREAK: L_MRET: L_CSR: L_ATOMIC: L_FP: L_FMOVE: L_VECTOR:
-other: {
-    if (!issue(t, k, op, &e, &why))
-        return WG_NEVER;
-    if (e >= stop)
+L_LOAD: {
+    uint32_t address = A + I, value;
+    unsigned bytes = op->spare == 9 ? 2 : 1u << (op->spare & 3);
+    uint64_t m, answered;
+    settled = run->number + 2 * WG_RETIRE_QUEUE;
+    if ((address & (bytes - 1)) || wg_lsu_load(t, core, address, op->spare, run->pc, e, &value, &m, &answered) != WG_LSU_DONE)
+        goto other;
+    entered(run, e, op->rd, answered);
+    r[op->rd] = value;
+    run->at = m;
+    run->pc += 4;
+    goto done;
+}
+
+L_STORE: {
+    uint32_t address = A + I;
+    unsigned bytes = store_bytes[op->spare % 3];
+    bool own = address - WG_RAM_BASE < t->arch->ram_bytes[core];
+    uint64_t m;
+    if ((!own && address >= t->arch->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
+        goto other;
+    wg_ex1 x = {.entered = e, .pc = run->pc, .kind = WG_EX1_STORE, .address = address, .data = {B}, .bytes = (uint8_t)bytes,
+                .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
+    k->store_pending = true;
+    if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)
+        goto other;
+    entered(run, e, NO_DEST, m + 1);
+    run->at = m;
+    run->pc += 4;
+    if (!k->solo_until)   /* it may leave soon, and be seen by others: run no further than that */
+        stop = wg_min64(stop, wg_lsu_next(t, core));
+    goto done;
+}
+
+L_BEQ: L_BNE: L_BLT: L_BGE: L_BLTU: L_BGEU:
+    if (op->imm == run->pc)
+        goto other;
+    step_branch(t, core, op, e);
+    goto done;
+
+stale: {   /* reported when its cycle comes */
+    uint32_t word;
+    if (e > now) {
+        run->ordered = ordered;
         return e;
-    if (e > now && k->saved_at == WG_NEVER && !k->solo_until)
-        wg_core_checkpoint(t, core);
-    if (line->checked != k->epoch) {
-        wg_fetch_ahead(t, core, line, e);
-        stop = wg_min64(stop, wg_fetch_next(t, core));
     }
-    if (line->tag & WG_LINE_STALE) {
-        uint32_t word;
-        if (e > now)
-            return e;
-        wg_l1_read(t, run->pc, 4, &word);
-        if (word != op->word) {
-            k->acted = true;
-            wg_findf(t, WG_F_CORE_STALE_CODE, (wg_finding){.agent = (uint8_t)core, .pc = run->pc, .has_pc = true, .word = op->word,
-                     .has_word = true, .value = word}, "L1 now holds 0x%08x", word);
-        }
+    wg_l1_read(t, run->pc, 4, &word);
+    if (word != op->word) {
+        k->acted = true;
+        wg_findf(t, WG_F_CORE_STALE_CODE, (wg_finding){.agent = (uint8_t)core, .pc = run->pc, .has_pc = true, .word = op->word,
+                 .has_word = true, .value = word}, "L1 now holds 0x%08x", word);
     }
-    bool ordered = run->ordered;
-    unsigned index = run->pc >> 2 & 3;
-    run->ordered = false;
-    if (!step_op(t, core, op, WG_LINE_OPS - index, e)) {
+}
+L_ILLEGAL: L_LINE_END: L_LINE_END_LATE: L_NOP: L_PUSH: L_JAL: L_JALR: L_DIV: L_DIVU: L_REM: L_REMU: L_FENCE: L_BREAK: L_MRET:
+ L_CSR: L_ATOMIC: L_FP: L_FMOVE: L_VECTOR:
+other:
+    if (!step_op(t, core, op, WG_LINE_OPS - (run->pc >> 2 & 3), e)) {
         run->ordered = ordered;
         return e;
     }
@@ -595,14 +661,13 @@ other: {
         stop = wg_min64(stop, wg_lsu_next(t, core));
     if (wg_core_log_full(k))
         stop = 0;
-}
 done:
     if (watched)
         WG_EMIT(t, WG_EV_CORE_RETIRE, core, .a = PC_OF(op), .word = op->word, .b = op->rd < WG_REG_SINK ? r[op->rd] : 0,
                 .pc = PC_OF(op), .c = op->rd);
     if (run->halt || run->ex1.kind)
         return WG_NEVER;
-    if (run->pc == PC_OF(op) + 4) {
+    if (run->pc == PC_OF(op) + 4 && !run->ordered && !op[1].rs3) {
         op++;
         goto dispatch;
     }

@@ -72,12 +72,9 @@ static void solo_book(wg_tile *t, unsigned core, uint32_t address, uint64_t m, u
 {
     wg_core *k = &t->core[core];
     wg_memory *mem = &t->regions.memory;
-    uint64_t now = t->sched.now, retry;
     mem->lane[core][WG_PATH_L1].last_seen_at = m + t->timing->path[WG_PATH_L1].travel;
     mem->emitted[core]++;
-    t->sched.now = p;
-    wg_l1_ask(t, (wg_l1_client)core, address, narrow ? WG_L1_NARROW : WG_L1_READ, &retry);
-    t->sched.now = now;
+    wg_l1_book(t, (wg_l1_client)core, address, narrow ? WG_L1_NARROW : WG_L1_READ, p);
     k->solo_at[k->solo_next++ % WG_SOLO_RECENT] = p;
 }
 
@@ -553,6 +550,14 @@ static void fill_retire(wg_core_run *run, uint64_t number, uint64_t done)
     }
 }
 
+/* A load's value has come: an older load of the same register that comes back later must not overwrite it. */
+static void supersede(wg_core_run *run, uint8_t rd, uint64_t number)
+{
+    for (unsigned i = 0; run->loads && i < WG_LOADS; i++)
+        if (run->load[i].used && run->load[i].rd == rd && run->load[i].number < number && run->load[i].done == WG_NEVER)
+            run->load[i].rd = WG_REG_SINK;
+}
+
 /* A load or atomic leaves as a request. */
 static void send_load(wg_tile *t, unsigned core, const wg_ex1 *x)
 {
@@ -632,6 +637,7 @@ static bool enter(wg_tile *t, unsigned core)
     k->stop = now + 1;
     if (!strongly_ordered(k) && wg_lsu_load(t, core, x.address, x.size, x.pc, now - 1, &value, &m, &done) == WG_LSU_DONE) {
         run->r[x.rd] = value;
+        supersede(run, x.rd, x.number);
         fill_retire(run, x.number, done);
         return x.path == WG_PATH_OWN_RAM;
     }
@@ -639,6 +645,7 @@ static bool enter(wg_tile *t, unsigned core)
         uint32_t line[4];
         memcpy(line, k->ram + ((x.address - WG_RAM_BASE) & (WG_RAM_MAX - 1) & ~15u), LINE);
         run->r[x.rd] = wg_load_value(line, x.address, x.size);
+        supersede(run, x.rd, x.number);
         fill_retire(run, x.number, now + 1);
         return true;
     }
@@ -732,9 +739,11 @@ uint64_t wg_lsu_next(const wg_tile *t, unsigned core)
     for (unsigned i = 0; i < run->sq_count; i++) {
         const wg_store *s = sq_peek(run, i);
         uint64_t at = wg_max64(free, ready_at(t, k, i));
+        if (s->path == WG_PATH_L1 && k->solo_until && !waits) {   /* worked out with what follows, or held up there */
+            free = at + 1;
+            continue;
+        }
         if (s->path != WG_PATH_OWN_RAM) {
-            if (!i && !waits && k->solo_until && is_private(t, core, 0, at))
-                break;
             /* due but not gone: its path is full, and the region's progress wakes the core */
             if (at > now || wg_lsu_room(t, core, s->path, s->index))
                 next = wg_min64(next, wg_max64(at, now + 1));
@@ -745,7 +754,7 @@ uint64_t wg_lsu_next(const wg_tile *t, unsigned core)
             break;
         }
         if (waits)
-            next = wg_min64(next, wg_max64(at + 1, now + 1));
+            next = wg_min64(next, wg_max64(at, now + 1));
         free = at + 1;
     }
     if (waits && run->ex1.entered < now) {
@@ -780,9 +789,7 @@ void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, c
     if (!l->used || l->done != WG_NEVER)
         return;
     l->done = t->sched.now + t->timing->path[req->path].back;
-    for (unsigned i = 0; i < WG_LOADS; i++)   /* an older load that comes back later must not overwrite this one's value */
-        if (run->load[i].used && run->load[i].rd == l->rd && run->load[i].number < l->number && run->load[i].done == WG_NEVER)
-            run->load[i].rd = WG_REG_SINK;
+    supersede(run, l->rd, l->number);
     if (req->kind == WG_REQ_ATOMIC) {
         l->done += t->timing->atomic_extra;
         run->r[l->rd] = value[0];

@@ -64,6 +64,8 @@ bool wg_l1_ask(struct wg_tile *t, wg_l1_client client, uint32_t address, wg_l1_a
 /* The same on a given port: unpackers read through several, the NIUs through two each way. */
 bool wg_l1_ask_port(struct wg_tile *t, wg_l1_client client, unsigned port, uint32_t address, wg_l1_access access,
                     uint64_t *retry);
+/* Books a core's port and the bank for `cycle`, when it is known that they are free and that nobody else asks. */
+void wg_l1_book(struct wg_tile *t, wg_l1_client client, uint32_t address, wg_l1_access access, uint64_t cycle);
 unsigned wg_l1_port(wg_l1_client client);
 void wg_l1_reset(struct wg_tile *t);
 

@@ -16,8 +16,8 @@ def main():
     for file in sorted(pathlib.Path(sys.argv[2]).glob("pattern_*.tasm")):
         for arch in ("bh", "wh"):
             for seed in range(SEEDS):
-                r = subprocess.run([waitgate, "run", "--arch", arch, "--seed", str(seed), "--max-cycles", "200000", file],
-                                   capture_output=True, text=True, timeout=300)
+                r = subprocess.run([waitgate, "run", "--arch", arch, "--seed", str(seed), "--max-cycles", "200000",
+                                    file], capture_output=True, text=True, timeout=300)
                 good, bad = good + (r.returncode == 0), bad + (r.returncode != 0)
                 if r.returncode:
                     print(f"FAIL {file.name} on {arch} with seed {seed}: status {r.returncode}\n{r.stdout}{r.stderr}")

@@ -252,7 +252,7 @@ def elf_programs(d):
     assert "has a program already" in run("run", "--brisc", elf, elf, status=1).stderr
     j = json.loads(run("run", "--json", elf).stdout)
     assert j["cores"][0]["place"].startswith("kernel+"), j["cores"][0]
-    r = run("run", "--brisc", elf, "--release", "nc", "--dump", f"0x3000:4={d}/out", status=2)
+    r = run("run", "--brisc", elf, "--release", "nc", "--dump", f"0x3000:4={d}/out", status=3)
     assert (d / "out").read_bytes() == bytes(4)
 
 

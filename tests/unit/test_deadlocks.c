@@ -297,7 +297,8 @@ static wg_device *start(plan *p, uint64_t seed, wg_history *history)
     const wg_node *first = p->slow ? &p->party[0] : NULL;
     for (unsigned i = 0; i < WG_THREADS; i++) {
         if (first && same(*first, node(WG_NODE_THREAD, i))) {
-            const uint32_t cfg[9] = {1 + wg_rng_below(&p->r, 100), 1 + wg_rng_below(&p->r, 100), NOP, NOP, NOP, NOP, NOP, NOP, NOP};
+            uint32_t outer = 1 + wg_rng_below(&p->r, 100), inner = 1 + wg_rng_below(&p->r, 100);
+            const uint32_t cfg[9] = {outer, inner, NOP, NOP, NOP, NOP, NOP, NOP, NOP};
             for (unsigned k = 0; k < 9; k++)
                 assert_int_equal(wg_poke(dev, WG_SPACE_MOP_CFG, 9 * i + k, cfg[k]), WG_OK);
             assert_int_equal(wg_push(dev, i, MOP_DOUBLE_LOOP), WG_OK);
@@ -390,7 +391,8 @@ static void test_slow_programs_are_no_deadlocks(void **state)
         make(&p, wg_test_arch(state), seed + 1000, true);
         wg_device *dev = start(&p, seed % 4 ? 0 : seed, &history);
         wg_stop stop = WG_STOP_CYCLES;
-        for (unsigned i = 0; stop == WG_STOP_CYCLES && i < 100000; i++) /* in slices: it never looks like a hang between */
+        /* In slices: it never looks like a hang between. */
+        for (unsigned i = 0; stop == WG_STOP_CYCLES && i < 100000; i++)
             assert_int_equal(wg_run(dev, 1 + seed % 97, &stop), WG_OK);
         if (stop != WG_STOP_DONE) {
             wg_hang_inspect(dev, &history, true, &hang);

@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-enum { PROGRAMS = 10, SEEDS = 100, STEPS = 60, MAX_WORDS = STEPS * 12, FREE_SEMAPHORES = 6, MUTEXES = 4 };
+enum { PROGRAMS = 10, SEEDS = 100, STEPS = 60, MAX_WORDS = STEPS * 12 + 20, FREE_SEMAPHORES = 6, MUTEXES = 4 };
 
 static const uint8_t mutexes[MUTEXES] = {0, 2, 3, 4};
 
@@ -87,7 +87,10 @@ static void add_work(wg_rng *r, wg_arch_id arch, stream *s)
         case 2: add(s, 0x45000000u | wg_rng_below(r, 128)); break;      /* SETDMAREG */
         case 3: add(s, 0x8F000000u); break;                             /* SFPNOP */
         case 4: add(s, harmless_wait(r, arch)); break;
-        default: add(s, (wg_rng_below(r, 2) ? 0xA4000000u : 0xA5000000u) | 1u << (2 + FREE_SEMAPHORES + wg_rng_below(r, 2)));
+        default: {
+            uint32_t op = wg_rng_below(r, 2) ? 0xA4000000u : 0xA5000000u;
+            add(s, op | 4u << (FREE_SEMAPHORES + wg_rng_below(r, 2)));
+        }
         }
 }
 
@@ -96,6 +99,8 @@ static void make(wg_rng *r, wg_arch_id arch, stream s[WG_THREADS], unsigned hand
     for (unsigned i = 0; i < WG_THREADS; i++)
         s[i].n = 0;
     memset(handed, 0, FREE_SEMAPHORES * sizeof *handed);
+    for (unsigned i = 0; i < 20; i++) /* it saturates */
+        add(&s[0], 0xA4000000u | 4u << FREE_SEMAPHORES);
     for (unsigned i = 0; i < STEPS; i++) {
         unsigned from = wg_rng_below(r, 3), to = (from + 1 + wg_rng_below(r, 2)) % 3;
         unsigned semaphore = 2 * from + ((to + 3 - from) % 3 == 2);
@@ -132,9 +137,8 @@ static uint64_t run(wg_arch_id arch, uint64_t seed, const stream s[WG_THREADS])
     assert_int_equal(wg_create(&desc, &dev), WG_OK);
     for (unsigned i = 0; i < FREE_SEMAPHORES; i++)
         assert_int_equal(wg_poke(dev, WG_SPACE_SEM_MAX, i, 3), WG_OK);
-    assert_int_equal(wg_observe(dev, WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_SEMAPHORE), see,
-                                &w, NULL),
-                     WG_OK);
+    const uint64_t kinds = WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_SEMAPHORE);
+    assert_int_equal(wg_observe(dev, kinds, see, &w, NULL), WG_OK);
     for (unsigned left = 1; left && wg_cycle(dev) < 100000;) {
         left = 0;
         for (unsigned i = 0; i < WG_THREADS; i++) {

@@ -170,7 +170,7 @@ static void test_bfp(void **state)
             assert_int_equal(r->t->l1[PR_L1], five ? 16 : 128);
             assert_int_equal(r->t->l1[PR_L1 + 1], 0);
             for (unsigned i = 0; i < 4; i++) {
-                unsigned got = r->t->l1[PR_L1 + 32 + i * bits / 8] >> i * bits % 8 & ((1u << bits) - 1);
+                unsigned byte = r->t->l1[PR_L1 + 32 + i * bits / 8], got = byte >> i * bits % 8 & ((1u << bits) - 1);
                 unsigned magnitude = (datum[i] & 127u) >> (8 - bits);
                 unsigned sign = datum[i] >> 7;
                 assert_int_equal(got, magnitude ? (sign << (bits - 1) | magnitude) : 0);
