@@ -119,6 +119,6 @@ static const wg_test tests[] = {
     WG_TEST(test_mailbox, WG_BH | WG_WH, "PIPE-30"),
     WG_TEST(test_launch_pcbuf, WG_BH | WG_WH, "PIPE-26 PIPE-27"),
     WG_TEST(test_launch_l1, WG_BH | WG_WH, "PIPE-26"),
-    WG_TEST(test_stale_l0, WG_BH | WG_WH, ""),
+    WG_TEST(test_stale_l0, WG_BH | WG_WH, "SEM-12"),
 };
 WG_MAIN("examples", tests)

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cores that push: the two forms, fusing, and B's start-up sequence through thread 0. */
+#include "rvasm.h"
+#include "wgtest.h"
+
+enum { NOP = 0x02000000, INSTRN_BUF = 0xFFE40000u };
+
+typedef struct log {
+    uint64_t cycle[32];
+    uint32_t word[32];
+    unsigned count;
+} log;
+
+static void note(void *user, const wg_event *e)
+{
+    log *l = user;
+    if (l->count < 32) {
+        l->cycle[l->count] = e->cycle;
+        l->word[l->count++] = e->word;
+    }
+}
+
+static wg_device *make(void **state, log *l)
+{
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
+    wg_device *dev = NULL;
+    assert_int_equal(wg_create(&desc, &dev), WG_OK);
+    assert_int_equal(wg_observe(dev, WG_EV_BIT(WG_EV_PUSHED), note, l, NULL), WG_OK);
+    return dev;
+}
+
+static void run_to_end(wg_device *dev)
+{
+    wg_stop stop;
+    assert_int_equal(wg_run(dev, 100000, &stop), WG_OK);
+    assert_int_equal(stop, WG_STOP_DONE);
+}
+
+static void test_both_forms_push_the_same(void **state)
+{
+    static const uint32_t words[] = {0xA3450004, 0xA4000004, 0x02000000, 0x60000000, 0xBFFFFFFF & 0xB2000000};
+    log l = {.count = 0};
+    wg_device *dev = make(state, &l);
+    rv p = rv_at(0x8000);
+    rv_li(&p, A0, INSTRN_BUF);
+    for (unsigned i = 0; i < 5; i++) {
+        rv_li(&p, T0, words[i]);
+        rv_sw(&p, T0, 0, A0);
+        rv_tt(&p, words[i]);
+    }
+    rv_done(&p);
+    rv_load(dev, &p);
+    wg_core_release(dev, WG_CORE_T1, p.base);
+    run_to_end(dev);
+    assert_int_equal(l.count, 10);
+    for (unsigned i = 0; i < 10; i++)
+        assert_int_equal(l.word[i], words[i / 2]);
+    uint32_t value;
+    wg_peek(dev, WG_SPACE_SEM_VALUE, 0, &value);
+    assert_int_equal(value, 7); /* initialised to 5 twice, posted twice */
+    wg_destroy(dev);
+}
+
+static void test_adjacent_pushes_fuse(void **state)
+{
+    log l = {.count = 0};
+    wg_device *dev = make(state, &l);
+    rv p = rv_at(0x8000);
+    for (unsigned i = 0; i < 8; i++)
+        rv_tt(&p, NOP);
+    rv_done(&p);
+    rv_load(dev, &p);
+    wg_core_release(dev, WG_CORE_T0, p.base);
+    run_to_end(dev);
+    assert_int_equal(l.count, 8);
+    unsigned together = 1, most = 1;
+    for (unsigned i = 1; i < 8; i++) {
+        together = l.cycle[i] == l.cycle[i - 1] ? together + 1 : 1;
+        most = together > most ? together : most;
+    }
+    assert_int_equal(most, wg_test_arch(state) == WG_ARCH_BH ? 4 : 1);
+    wg_destroy(dev);
+}
+
+/* What firmware on B does before any T core runs: Dst to zero, the condition code stack, a constant, semaphores. */
+static void test_start_up_by_b(void **state)
+{
+    log l = {.count = 0};
+    wg_device *dev = make(state, &l);
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(wg_poke(dev, WG_SPACE_DST, i * 200, 0x1234), WG_OK);
+    for (uint32_t i = 0; i < 8; i++) {
+        wg_poke(dev, WG_SPACE_SEM_VALUE, i, 9);
+        wg_poke(dev, WG_SPACE_SEM_MAX, i, 9);
+    }
+    uint32_t words[] = {0x10000000 | 3 << 19,                       /* ZEROACC, everything */
+                        0x8A000000 | 3 << 12 | 10,                  /* SFPENCC */
+                        0x71000000 | 0x4040,                        /* SFPLOADI L0, 3.0 as BF16 */
+                        0x91000000 | 12 << 4,                       /* SFPCONFIG: L12 = L0 */
+                        0xA3100000 | 1 << 3, 0xA3100000 | 1 << 4, 0xA3100000 | 1 << 9};
+    rv p = rv_at(0x8000);
+    rv_li(&p, A0, INSTRN_BUF);
+    for (unsigned i = 0; i < sizeof words / 4; i++) {
+        rv_li(&p, T0, words[i]);
+        rv_sw(&p, T0, 0, A0);
+        for (unsigned n = 0; n < 4; n++)
+            rv_nop(&p);
+    }
+    rv_done(&p);
+    rv_load(dev, &p);
+    wg_core_release(dev, WG_CORE_B, p.base);
+    run_to_end(dev);
+    uint32_t v;
+    for (uint32_t i = 0; i < 8; i++) {
+        bool set = i == 1 || i == 2 || i == 7;
+        wg_peek(dev, WG_SPACE_SEM_VALUE, i, &v);
+        assert_int_equal(v, set ? 0 : 9);
+        wg_peek(dev, WG_SPACE_SEM_MAX, i, &v);
+        assert_int_equal(v, set ? 1 : 9);
+    }
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        wg_peek(dev, WG_SPACE_LREG, 12 * 32 + lane, &v);
+        assert_int_equal(v, 0x40400000);
+    }
+    wg_destroy(dev);
+}
+
+static const wg_test tests[] = {
+    WG_TEST(test_both_forms_push_the_same, WG_BH | WG_WH, "PIPE-08"),
+    WG_TEST(test_adjacent_pushes_fuse, WG_BH | WG_WH, "PIPE-10"),
+    WG_TEST(test_start_up_by_b, WG_BH | WG_WH, "SEM-08"),
+};
+WG_MAIN("core_push", tests)
