@@ -7,14 +7,11 @@
 #include "backend/mover.h"
 #include "backend/pack.h"
 #include "backend/scalar.h"
-#include "backend/unit.h"
 #include "backend/unpack.h"
 #include "backend/vector.h"
 
 bool wg_insn_implemented(wg_arch_id arch, const wg_isa_insn *insn)
 {
-    if (insn->unit < WG_UNIT_COUNT && wg_units[insn->unit] == &wg_standin_ops[insn->unit])
-        return false;
     switch ((wg_unit)insn->unit) {
     case WG_UNIT_UNPACK: return wg_unpack_implements(insn->id, arch);
     case WG_UNIT_MATRIX: return wg_matrix_implements(insn->id, arch);

@@ -55,18 +55,6 @@ void wg_unit_completed(struct wg_tile *t, unsigned agent, const wg_insn *insn);
 /* Does the thread have an instruction in any unit? */
 bool wg_units_busy(const struct wg_tile *t, unsigned thread);
 
-/*
- * A busy model with the table's latency and interval, for a unit kind that has no unit of its own yet:
- * instructions take time and a place in their unit, and have no effect. Each is reported as unimplemented.
- */
-enum { WG_STANDIN_IN_FLIGHT = 16 };
-typedef struct wg_standin {
-    wg_insn insn[WG_STANDIN_IN_FLIGHT];      /* in order of completion */
-    uint64_t done_at[WG_STANDIN_IN_FLIGHT];
-    uint64_t free_at;                        /* takes the next instruction from this cycle on */
-    uint8_t head, count;
-} wg_standin;
-extern const wg_unit_ops wg_standin_ops[WG_UNIT_COUNT];
 extern const wg_unit_ops wg_sync_unit;
 
 /* Round-robin: the first grant goes to thread 0, the next search starts after the last grant. */

@@ -25,7 +25,6 @@ typedef struct wg_backend {
     wg_mover mover;
     wg_tdma tdma;
     wg_misc misc;
-    wg_standin standin[WG_UNIT_COUNT];    /* of the kinds that have no unit of their own */
     wg_round_robin turn[WG_UNIT_COUNT];   /* whose turn it is at each unit kind */
 } wg_backend;
 
