@@ -169,18 +169,26 @@ static bool operand(const wg_tile *t, const wg_core *k, unsigned reg, uint64_t *
  * The common cases of operand(): nothing in the queue writes the register, or only one does and its value is there.
  * False if the rules have to be gone through.
  */
-static inline bool operand_quick(const wg_core_run *run, unsigned reg, unsigned forward_writers, uint64_t *e)
+static inline bool operand_quick(const wg_core_run *run, uint64_t dests, uint64_t number, unsigned reg,
+                                 unsigned forward_writers, uint64_t *e)
 {
-    uint64_t match = writers(run->dests, reg);
+    uint64_t match = writers(dests, reg);
     if (!match)
         return true;
     unsigned newest = (unsigned)__builtin_ctzll(match) / 8;
-    unsigned slot = (unsigned)((run->number - 1 - newest) % WG_RETIRE_RING);
+    unsigned slot = (unsigned)((number - 1 - newest) % WG_RETIRE_RING);
     if (run->retired[slot] <= *e)
         return true;
-    if (run->filled[slot] == WG_NEVER || (newest && (!forward_writers || (match & (match - 1)))))
+    if (run->filled[slot] == WG_NEVER || (newest && !forward_writers))
         return false;
-    *e = wg_max64(*e, run->filled[slot]);
+    uint64_t then = wg_max64(*e, run->filled[slot]);
+    uint64_t older = match & (match - 1);
+    if (newest && older) {   /* an older result for it: it must have retired */
+        unsigned second = (unsigned)__builtin_ctzll(older) / 8;
+        if (run->retired[(number - 1 - second) % WG_RETIRE_RING] > then)
+            return false;
+    }
+    *e = then;
     return true;
 }
 
@@ -213,6 +221,14 @@ static bool issue(const wg_tile *t, const wg_core *k, const wg_op *op, uint64_t 
     return true;
 }
 
+/* A result for `dest` is there: a load that has not come back must not overwrite it. */
+static void overwritten(wg_core_run *run, unsigned dest)
+{
+    for (unsigned i = 0; i < WG_LOADS; i++)
+        if (run->load[i].used && run->load[i].rd == dest && run->load[i].done == WG_NEVER)
+            run->load[i].rd = WG_REG_SINK;
+}
+
 /* The instruction has entered EX1 in `e`; its result can be forwarded from `filled` (WG_NEVER: unknown). */
 static inline void entered(wg_core_run *run, uint64_t e, uint8_t dest, uint64_t filled)
 {
@@ -223,10 +239,8 @@ static inline void entered(wg_core_run *run, uint64_t e, uint8_t dest, uint64_t 
     run->dests = run->dests << 8 | dest;
     run->number++;
     run->last = e;
-    if (dest != NO_DEST && run->loads && filled != WG_NEVER)   /* a load that has not come back must not overwrite this */
-        for (unsigned i = 0; i < WG_LOADS; i++)
-            if (run->load[i].used && run->load[i].rd == dest && run->load[i].done == WG_NEVER)
-                run->load[i].rd = WG_REG_SINK;
+    if (dest != NO_DEST && run->loads && filled != WG_NEVER)
+        overwritten(run, dest);
 }
 
 static void halt(wg_tile *t, unsigned core, wg_halt how)
@@ -283,7 +297,7 @@ static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, unsigned lef
     wg_core_run *run = &k->run;
     wg_ex1 x = {.entered = e, .number = run->number, .pc = run->pc, .rd = op->rd, .size = op->spare};
     unsigned words = 1;
-    uint64_t m;
+    uint64_t m = 0;
     switch (op->code) {
     case WG_OP_LOAD:
         x.kind = WG_EX1_LOAD;
@@ -316,36 +330,38 @@ static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, unsigned lef
     }
     if (x.kind != WG_EX1_FENCE && !locate(t, core, e, &x))
         return false;
+    uint32_t value;
+    uint64_t done = WG_NEVER;
+    wg_lsu_result result = WG_LSU_SHARED;
+    bool mapped = x.path != WG_PATH_HANG && x.path != WG_PATH_UNMAPPED;
+    if (x.kind == WG_EX1_LOAD)
+        result = wg_lsu_load(t, core, x.address, x.size, x.pc, e, &value, &m, &done);
+    else if (x.kind == WG_EX1_STORE && mapped)
+        result = wg_lsu_store(t, core, &x, &m);
+    if (result == WG_LSU_LATER)
+        return false;
+    k->store_pending |= x.kind == WG_EX1_STORE || x.kind == WG_EX1_ATOMIC;
     run->pc += 4 * words;
     run->pushes += words - 1;
     run->at = e + 1;
-    if (x.kind == WG_EX1_LOAD) {
-        uint32_t value;
-        uint64_t done;
-        if (wg_lsu_load(t, core, x.address, x.size, x.pc, e, &value, &m, &done) == WG_LSU_DONE) {
-            entered(run, e, op->rd, done);
-            run->r[op->rd] = value;
-            run->at = m;
-            return true;
-        }
-    } else if (x.kind == WG_EX1_STORE && x.path != WG_PATH_HANG && x.path != WG_PATH_UNMAPPED) {
-        k->store_pending = true;
-        if (wg_lsu_store(t, core, &x, &m) == WG_LSU_DONE) {
-            entered(run, e, NO_DEST, m + 1);
-            run->at = m;
-            return true;
-        }
-    } else if (x.kind == WG_EX1_FENCE && !run->sq_count && !run->loads) {
-        wg_lsu_flush_l0(k);
-        entered(run, e, NO_DEST, e + 2);
+    if (x.kind == WG_EX1_FENCE) {
         run->ordered = !(k->csr.cfg0 & WG_CFG0_DIS_CSR_SYNC);
+        wg_lsu_drain_private(t, core, e + 1);
+        wg_lsu_settle(k, e + 1);
+        if (!run->sq_count && !run->loads) {
+            wg_lsu_flush_l0(k);
+            entered(run, e, NO_DEST, e + 2);
+            return true;
+        }
+    }
+    if (result == WG_LSU_DONE) {
+        entered(run, e, op->rd, x.kind == WG_EX1_LOAD ? done : m + 1);
+        if (x.kind == WG_EX1_LOAD)
+            run->r[op->rd] = value;
+        run->at = m;
         return true;
-    } else if (x.kind == WG_EX1_ATOMIC) {
-        k->store_pending = true;
     }
     entered(run, e, op->rd, WG_NEVER);
-    if (x.kind == WG_EX1_FENCE)
-        run->ordered = !(k->csr.cfg0 & WG_CFG0_DIS_CSR_SYNC);
     run->ex1 = x;
     return true;
 }
@@ -521,65 +537,95 @@ static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop)
     wg_stall why;
     uint64_t e;
     bool ordered = false;   /* by the instruction before this one */
+    bool checkpointed = k->solo_until || k->saved_at != WG_NEVER;   /* or not needed */
+    bool plain;             /* nothing special about this line */
     begin_queue(run);
 
+    /* What every instruction changes is kept at hand, and put back before anybody else looks. */
+    uint64_t at, number, dests, last;
+    uint32_t pc;
+#define PUT() (run->at = at, run->number = number, run->dests = dests, run->last = last, run->pc = pc)
+#define GET() (at = run->at, number = run->number, dests = run->dests, last = run->last, pc = run->pc)
+#define LEAVE(cycle) do { PUT(); return (cycle); } while (0)
+    GET();
+
 enter:
-    if (run->number >= settled && !watched && end_queue(k)) {
-        if (run->at + MARGIN <= stop)
-            return 0;
-        begin_queue(run);
+    if (number >= settled && !watched) {
+        PUT();
+        if (end_queue(k)) {
+            if (at + MARGIN <= stop)
+                return 0;
+            begin_queue(run);
+        }
+        GET();
     }
-    if (fetch_nowhere(t, core, run->pc)) {
-        if (run->at > now)
-            return run->at;
-        wg_find(t, WG_F_CORE_FETCH, &(wg_finding){.agent = (uint8_t)core, .pc = run->pc, .has_pc = true});
+    if (fetch_nowhere(t, core, pc)) {
+        if (at > now)
+            LEAVE(at);
+        PUT();
+        wg_find(t, WG_F_CORE_FETCH, &(wg_finding){.agent = (uint8_t)core, .pc = pc, .has_pc = true});
         halt(t, core, WG_HUNG);
         return WG_NEVER;
     }
-    if (run->at >= stop)
-        return run->at;
-    line = &k->icache[(run->pc >> 4 & sets) * 2];
-    if (line->tag != ((run->pc & ~15u) | WG_LINE_VALID))
+    if (at >= stop)
+        LEAVE(at);
+    line = &k->icache[(pc >> 4 & sets) * 2];
+    if (line->tag != ((pc & ~15u) | WG_LINE_VALID))
         line++;
-    if (line->tag == ((run->pc & ~15u) | WG_LINE_VALID)) {
-        run->lru[run->pc >> 4 & sets] = (uint8_t)((line - k->icache) & 1);
+    if (line->tag == ((pc & ~15u) | WG_LINE_VALID)) {
+        run->lru[pc >> 4 & sets] = (uint8_t)((line - k->icache) & 1);
     } else {
-        line = wg_fetch_line(t, core, run->pc, run->at);
+        line = wg_fetch_line(t, core, pc, at);
         if (!line)
-            return WG_NEVER;
+            LEAVE(WG_NEVER);
     }
-    op = &line->op[run->pc >> 2 & 3];
-    if (run->ordered || op->rs3) {   /* rare: nothing but issue() knows these rules */
-        if (!issue(t, k, op, &e, &why))
-            return WG_NEVER;
-        if (e >= stop)
-            return e;
-        goto issued;
-    }
+    op = &line->op[pc >> 2 & 3];
+    plain = line->checked == k->epoch && !(line->tag & WG_LINE_STALE);
+    if (run->ordered || op->rs3)   /* rare: nothing but issue() knows these rules */
+        goto by_the_book;
 
 dispatch:
-    if (op->code == WG_OP_LINE_END || op->code == WG_OP_LINE_END_LATE)
-        goto enter;
-    e = wg_max64(run->at, run->retired[(run->number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
-    if (!forwards || !operand_quick(run, op->rs1, writers_allowed, &e) || !operand_quick(run, op->rs2, writers_allowed, &e) ||
-        e >= stop) {
+    e = wg_max64(at, run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
+    if (!forwards || !operand_quick(run, dests, number, op->rs1, writers_allowed, &e) ||
+        !operand_quick(run, dests, number, op->rs2, writers_allowed, &e) || e >= stop) {
+by_the_book:
+        PUT();
         if (!issue(t, k, op, &e, &why))
             return WG_NEVER;
         if (e >= stop)
             return e;
     }
-issued:
-    if (e > now && k->saved_at == WG_NEVER && !k->solo_until)
+    if (!checkpointed && e > now) {
+        PUT();
         wg_core_checkpoint(t, core);
+        checkpointed = true;
+    }
     ordered = run->ordered;
     run->ordered = false;
-    if (line->checked != k->epoch) {
-        wg_fetch_ahead(t, core, line, e);
-        stop = wg_min64(stop, wg_fetch_next(t, core));
+    if (!plain) {
+        if (line->checked != k->epoch) {
+            wg_fetch_ahead(t, core, line, e);
+            stop = wg_min64(stop, wg_fetch_next(t, core));
+        }
+        if (line->tag & WG_LINE_STALE)
+            goto stale;
     }
-    if (line->tag & WG_LINE_STALE)
-        goto stale;
     goto *labels[op->code];
+
+/* The instruction is in EX1; see entered(). */
+#define ENTERED(dest_, filled_)                                                                    \
+    do {                                                                                           \
+        const uint64_t full = (filled_), before = run->retired[(number - 1) % WG_RETIRE_RING];      \
+        const unsigned slot = (unsigned)(number % WG_RETIRE_RING), dest = (dest_);                  \
+        run->filled[slot] = full;                                                                  \
+        run->retired[slot] = before == WG_NEVER ? WG_NEVER : wg_max64(before + 1, full);            \
+        dests = dests << 8 | dest;                                                                 \
+        number++;                                                                                  \
+        last = e;                                                                                  \
+        pc += 4;                                                                                   \
+        if (run->loads && dest != NO_DEST)                                                         \
+            overwritten(run, dest);                                                                \
+    } while (0)
 
 #define ALU(name, expression) L_##name: r[op->rd] = (expression); goto computed;
 #define MULTIPLY(name, expression) L_##name: goto other;
@@ -588,23 +634,27 @@ issued:
 #undef MULTIPLY
 
 computed:
-    entered(run, e, op->rd, e + 1);
-    run->at = e + 1;
-    run->pc += 4;
-    goto done;
+    ENTERED(op->rd, e + 1);
+    at = e + 1;
+    goto next;
 
 L_LOAD: {
     uint32_t address = A + I, value;
     unsigned bytes = op->spare == 9 ? 2 : 1u << (op->spare & 3);
     uint64_t m, answered;
-    settled = run->number + 2 * WG_RETIRE_QUEUE;
-    if ((address & (bytes - 1)) || wg_lsu_load(t, core, address, op->spare, run->pc, e, &value, &m, &answered) != WG_LSU_DONE)
+    settled = number + 2 * WG_RETIRE_QUEUE;
+    if (address & (bytes - 1))
         goto other;
-    entered(run, e, op->rd, answered);
+    run->number = number;
+    wg_lsu_result result = wg_lsu_load(t, core, address, op->spare, pc, e, &value, &m, &answered);
+    if (result == WG_LSU_SHARED)
+        goto other;
+    if (result == WG_LSU_LATER)
+        goto later;
+    ENTERED(op->rd, answered);
     r[op->rd] = value;
-    run->at = m;
-    run->pc += 4;
-    goto done;
+    at = m;
+    goto next;
 }
 
 L_STORE: {
@@ -614,64 +664,86 @@ L_STORE: {
     uint64_t m;
     if ((!own && address >= t->arch->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
         goto other;
-    wg_ex1 x = {.entered = e, .pc = run->pc, .kind = WG_EX1_STORE, .address = address, .data = {B}, .bytes = (uint8_t)bytes,
+    wg_ex1 x = {.entered = e, .pc = pc, .kind = WG_EX1_STORE, .address = address, .data = {B}, .bytes = (uint8_t)bytes,
                 .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
     k->store_pending = true;
-    if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)
+    wg_lsu_result result = wg_lsu_store(t, core, &x, &m);
+    if (result == WG_LSU_SHARED)
         goto other;
-    entered(run, e, NO_DEST, m + 1);
-    run->at = m;
-    run->pc += 4;
+    if (result == WG_LSU_LATER)
+        goto later;
+    ENTERED(NO_DEST, m + 1);
+    at = m;
     if (!k->solo_until)   /* it may leave soon, and be seen by others: run no further than that */
         stop = wg_min64(stop, wg_lsu_next(t, core));
-    goto done;
+    goto next;
 }
 
 L_BEQ: L_BNE: L_BLT: L_BGE: L_BLTU: L_BGEU:
-    if (op->imm == run->pc)
+    if (op->imm == pc)
         goto other;
+    PUT();
     step_branch(t, core, op, e);
-    goto done;
+    GET();
+    goto stepped;
+
+later:
+    run->ordered = ordered;
+    LEAVE(e);
 
 stale: {   /* reported when its cycle comes */
     uint32_t word;
-    if (e > now) {
-        run->ordered = ordered;
-        return e;
-    }
-    wg_l1_read(t, run->pc, 4, &word);
+    if (e > now)
+        goto later;
+    wg_l1_read(t, pc, 4, &word);
     if (word != op->word) {
         k->acted = true;
-        wg_findf(t, WG_F_CORE_STALE_CODE, (wg_finding){.agent = (uint8_t)core, .pc = run->pc, .has_pc = true, .word = op->word,
+        wg_findf(t, WG_F_CORE_STALE_CODE, (wg_finding){.agent = (uint8_t)core, .pc = pc, .has_pc = true, .word = op->word,
                  .has_word = true, .value = word}, "L1 now holds 0x%08x", word);
     }
 }
 L_ILLEGAL: L_LINE_END: L_LINE_END_LATE: L_NOP: L_PUSH: L_JAL: L_JALR: L_DIV: L_DIVU: L_REM: L_REMU: L_FENCE: L_BREAK: L_MRET:
- L_CSR: L_ATOMIC: L_FP: L_FMOVE: L_VECTOR:
+L_CSR: L_ATOMIC: L_FP: L_FMOVE: L_VECTOR:
 other:
-    if (!step_op(t, core, op, WG_LINE_OPS - (run->pc >> 2 & 3), e)) {
+    PUT();
+    if (!step_op(t, core, op, WG_LINE_OPS - (pc >> 2 & 3), e)) {
         run->ordered = ordered;
         return e;
     }
+    GET();
     if (k->acted) {   /* what has been reported or seen from outside is not taken back */
         k->acted = false;
         k->saved_at = WG_NEVER;
+        checkpointed = k->solo_until;
     }
     if (run->sq_count)   /* a store that others will see may leave soon: run no further than that */
         stop = wg_min64(stop, wg_lsu_next(t, core));
     if (wg_core_log_full(k))
         stop = 0;
-done:
+stepped:
     if (watched)
-        WG_EMIT(t, WG_EV_CORE_RETIRE, core, .a = PC_OF(op), .word = op->word, .b = op->rd < WG_REG_SINK ? r[op->rd] : 0,
-                .pc = PC_OF(op), .c = op->rd);
+        goto next;
     if (run->halt || run->ex1.kind)
         return WG_NEVER;
-    if (run->pc == PC_OF(op) + 4 && !run->ordered && !op[1].rs3) {
-        op++;
-        goto dispatch;
+    if (pc != PC_OF(op) + 4 || run->ordered)
+        goto enter;
+next:
+    if (watched) {
+        PUT();
+        WG_EMIT(t, WG_EV_CORE_RETIRE, core, .a = PC_OF(op), .word = op->word, .b = op->rd < WG_REG_SINK ? r[op->rd] : 0,
+                .pc = PC_OF(op), .c = op->rd);
+        if (run->halt || run->ex1.kind)
+            return WG_NEVER;
+        goto enter;
     }
-    goto enter;
+    op++;
+    if (op->code == WG_OP_LINE_END || op->code == WG_OP_LINE_END_LATE || op->rs3)
+        goto enter;
+    goto dispatch;
+#undef PUT
+#undef GET
+#undef LEAVE
+#undef ENTERED
 }
 #undef A
 #undef B
@@ -828,7 +900,8 @@ L_LOAD: {
     uint32_t value;
     unsigned bytes = op->spare == 9 ? 2 : 1u << (op->spare & 3);
     uint64_t done;
-    if ((address & (bytes - 1)) || (offset >= ram_bytes && !l0_holds(run, address)) ||
+    /* only what is answered at once; a store that leaves before it could take the L0 line away */
+    if ((address & (bytes - 1)) || (offset >= ram_bytes && (!l0_holds(run, address) || (run->sq_count && k->solo_until))) ||
         wg_lsu_load(t, core, address, op->spare, PC_OF(op), e, &value, &m, &done) != WG_LSU_DONE)
         goto leave;
     r[op->rd] = value;

@@ -57,7 +57,11 @@ uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop);
 void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why);
 
 /* lsu.c */
-typedef enum wg_lsu_result { WG_LSU_DONE, WG_LSU_SHARED } wg_lsu_result;
+typedef enum wg_lsu_result {
+    WG_LSU_DONE,
+    WG_LSU_SHARED,   /* others will see it: it waits in EX1 for its cycle */
+    WG_LSU_LATER     /* what is before it must meet the clock first: try again when the clock is there */
+} wg_lsu_result;
 /* A load that entered EX1 in `e`: answered privately, with the cycles in which it entered the load/store unit and
  * in which its value can be used, or not. */
 wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint64_t e,
@@ -71,6 +75,8 @@ void wg_lsu_settle(wg_core *k, uint64_t time);
 void wg_lsu_flush_l0(wg_core *k);
 /* Phase I; true if anything changed. */
 void wg_lsu_emit(wg_tile *t, unsigned core);
+/* Is a store overdue that others will see, because its path is full? */
+bool wg_lsu_blocked(const wg_tile *t, unsigned core);
 bool wg_lsu_room(const wg_tile *t, unsigned core, unsigned path, unsigned index);
 bool wg_lsu_wants(wg_tile *t, unsigned core);
 /* The next cycle in which the load/store unit has something to do that others can see. */

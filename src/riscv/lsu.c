@@ -117,14 +117,17 @@ static bool is_private(const wg_tile *t, unsigned core, unsigned i, uint64_t at)
 
 static void l0_drop_line(wg_core_run *run, uint32_t address);
 
-void wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before)
+/* Returns true if, alone, the front should have left by then but must wait for the clock: so must what follows it. */
+static bool drain_until(wg_tile *t, unsigned core, uint64_t before)
 {
     wg_core *k = &t->core[core];
     while (k->run.sq_count) {
         wg_store *s = sq_at(&k->run, 0);
         uint64_t at = wg_max64(ready_at(t, k, 0), k->run.mux_free);
-        if (at >= before || !is_private(t, core, 0, at))
-            break;
+        if (at >= before)
+            return false;
+        if (!is_private(t, core, 0, at))
+            return k->solo_until != 0;
         if (s->path == WG_PATH_OWN_RAM) {
             ram_store(t, core, s);
         } else {
@@ -137,13 +140,22 @@ void wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before)
         pop(&k->run);
         k->run.mux_free = at + 1;
     }
+    return false;
 }
 
-/* Alone, but the front of the queue should have left by `m` and must wait for the clock: so must what follows it. */
-static bool held_up(const wg_tile *t, const wg_core *k, uint64_t m)
+void wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before) { drain_until(t, core, before); }
+
+bool wg_lsu_blocked(const wg_tile *t, unsigned core)
 {
-    return k->solo_until && k->run.sq_count && sq_peek(&k->run, 0)->path != WG_PATH_OWN_RAM &&
-           wg_max64(ready_at(t, k, 0), k->run.mux_free) < m;
+    const wg_core *k = &t->core[core];
+    uint64_t free = k->run.mux_free;
+    for (unsigned i = 0; i < k->run.sq_count; i++) {
+        uint64_t at = wg_max64(free, ready_at(t, k, i));
+        if (sq_peek(&k->run, i)->path != WG_PATH_OWN_RAM)
+            return at <= t->sched.now;
+        free = at + 1;
+    }
+    return false;
 }
 
 /* The cycle in which entry i leaves, if only private entries are before it; else WG_NEVER. */
@@ -274,6 +286,27 @@ static bool periodic_flush(const wg_tile *t, wg_core *k, unsigned core)
     return draw(t->seed, core, n) % period == 0;
 }
 
+static const wg_l0_line *l0_find(const wg_core_run *run, uint32_t address)
+{
+    uint32_t tag = (address & ~(uint32_t)(LINE - 1)) | 1;
+    for (unsigned i = 0; i < WG_L0_LINES; i++)
+        if (run->l0[i].tag == tag)
+            return &run->l0[i];
+    return NULL;
+}
+
+/* The line has changed in L1 since: have these bytes? */
+static void report_stale(wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint32_t value)
+{
+    uint32_t line[4];
+    wg_l1_read(t, address & ~(uint32_t)(LINE - 1), LINE, line);
+    uint32_t real = wg_load_value(line, address, size);
+    if (real != value)
+        wg_findf(t, WG_F_CORE_STALE_L0,
+                 (wg_finding){.agent = (uint8_t)core, .pc = pc, .has_pc = true, .subject = address, .value = value},
+                 "0x%08x read as 0x%x; L1 holds 0x%x", address, value, real);
+}
+
 /* A load that leaves in m and finds nobody in its way. */
 static void solo_load(wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint64_t m, uint64_t p,
                       bool cached, uint32_t *value, uint64_t *done)
@@ -318,11 +351,13 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
         return WG_LSU_SHARED;
     uint64_t m = run->wait_e == e ? wg_max64(e + 1, run->wait_m) : e + 1;
     unsigned bytes = bytes_of(size);
-    if (own)
-        m = wg_max64(m, k->ram_ready);
-    wg_lsu_drain_private(t, core, m);
-    if (held_up(t, k, m))
-        return WG_LSU_SHARED;
+    if (own && m < k->ram_ready) {
+        if (k->ram_ready >= k->stop || run->sq_count)   /* stores may leave meanwhile */
+            return WG_LSU_SHARED;
+        m = k->ram_ready;
+    }
+    if (run->sq_count && drain_until(t, core, m))
+        return WG_LSU_LATER;
     int wait = run->sq_count ? conflict(t, run, address, bytes) : -1;
     if (run->sq_count && (k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP))
         wait = run->sq_count - 1;
@@ -335,9 +370,8 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
         m = wg_max64(m, left + 1);
         run->wait_e = e;
         run->wait_m = m;
-        wg_lsu_drain_private(t, core, m);
-        if (held_up(t, k, m))
-            return WG_LSU_SHARED;
+        if (drain_until(t, core, m))
+            return WG_LSU_LATER;
     }
     if (own) {
         uint32_t offset = address - WG_RAM_BASE, line[4];
@@ -350,30 +384,25 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
     }
     if (run->loads)
         wg_lsu_settle(k, m);
-    uint32_t tag = (address & ~(uint32_t)(LINE - 1)) | 1;
-    for (unsigned i = 0; cached && i < WG_L0_LINES; i++)
-        if (run->l0[i].tag == tag) {
-            if (run->l0[i].stale && m > t->sched.now)
+    for (;;) {
+        const wg_l0_line *hit = cached ? l0_find(run, address) : NULL;
+        if (hit) {
+            if (hit->stale && m > t->sched.now)
                 return WG_LSU_SHARED;   /* it is reported when its cycle comes */
-            *value = wg_load_value(run->l0[i].data, address, size);
-            if (run->l0[i].stale) {
-                uint32_t line[4];
-                wg_l1_read(t, address & ~(uint32_t)(LINE - 1), LINE, line);
-                uint32_t real = wg_load_value(line, address, size);
-                if (real != *value)
-                    wg_findf(t, WG_F_CORE_STALE_L0,
-                             (wg_finding){.agent = (uint8_t)core, .pc = pc, .has_pc = true, .subject = address, .value = *value},
-                             "0x%08x read as 0x%x; L1 holds 0x%x", address, *value, real);
-            }
+            *value = wg_load_value(hit->data, address, size);
+            if (hit->stale)
+                report_stale(t, core, address, size, pc, *value);
             if (periodic_flush(t, k, core))
                 wg_lsu_flush_l0(k);
             *entered = m;
             *done = m + 1;
             return WG_LSU_DONE;
         }
-    if (!k->solo_until)
-        return WG_LSU_SHARED;
-    while (run->loads == WG_LOADS) {   /* four are in flight: the first to be done makes room */
+        if (!k->solo_until)
+            return WG_LSU_SHARED;
+        if (run->loads < WG_LOADS)
+            break;
+        /* Four are in flight: the first to be done makes room, and may bring the line. */
         uint64_t first = WG_NEVER;
         for (unsigned i = 0; i < WG_LOADS; i++)
             first = wg_min64(first, run->load[i].done);
@@ -382,10 +411,10 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
         m = wg_max64(m, first);
         run->wait_e = e;
         run->wait_m = m;
-        wg_lsu_drain_private(t, core, m);
+        bool held_up = drain_until(t, core, m);
         wg_lsu_settle(k, m);
-        if (held_up(t, k, m))
-            return WG_LSU_SHARED;
+        if (held_up)
+            return WG_LSU_LATER;
     }
     uint64_t p = solo(t, core, address, m);
     if (p == WG_NEVER)
@@ -438,9 +467,8 @@ wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t 
     uint64_t m = x->entered + 1;
     if (strongly_ordered(k))
         return WG_LSU_SHARED;
-    wg_lsu_drain_private(t, core, m);
-    if (held_up(t, k, m))
-        return WG_LSU_SHARED;
+    if (run->sq_count && drain_until(t, core, m))
+        return WG_LSU_LATER;
     /* A mergeable entry at the front may leave in this very cycle: the clock decides. */
     if (run->sq_count == 1 && x->path == WG_PATH_L1 && sq_at(run, 0)->path == WG_PATH_L1 && ready_at(t, k, 0) <= m)
         return WG_LSU_SHARED;
