@@ -7,10 +7,9 @@ SHELL := /bin/bash
 B := build
 # Quiet when all is well; all of ninja's output when not.
 NINJA = ninja -C $(1) >$(1)/ninja.log 2>&1 || { cat $(1)/ninja.log; exit 1; }
-CONFIGURE = if [ -f $(1)/build.ninja ]; then true; else $(2) meson setup $(1) $(3) >$(1).log 2>&1 || { cat $(1).log; exit 1; }; fi
+CONFIGURE = mkdir -p $(1); [ -f $(1)/build.ninja ] || $(2) meson setup $(1) $(3) >$(1)/setup.log 2>&1 || { cat $(1)/setup.log; exit 1; }
 
 all: setup
-	@mkdir -p $(B)
 	@$(call CONFIGURE,$(B),,--buildtype=release -Dwerror=true -Db_lto=false --prefix=$(or $(PREFIX),/usr/local))
 	@$(call NINJA,$(B))
 
@@ -18,22 +17,18 @@ setup:
 	@scripts/setup
 
 debug: setup
-	@mkdir -p $(B)
 	@$(call CONFIGURE,$(B)/debug,,--buildtype=debug -Dwerror=true)
 	@$(call NINJA,$(B)/debug)
 
 sanitize: setup
-	@mkdir -p $(B)
 	@$(call CONFIGURE,$(B)/sanitize,,--buildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false)
 	@$(call NINJA,$(B)/sanitize)
 
 clang: setup
-	@mkdir -p $(B)
 	@$(call CONFIGURE,$(B)/clang,CC=clang,--buildtype=release -Dwerror=true)
 	@$(call NINJA,$(B)/clang)
 
 fuzz: setup
-	@mkdir -p $(B)
 	@$(call CONFIGURE,$(B)/fuzz,CC=clang,--buildtype=debugoptimized -Dwerror=true -Dfuzz=true -Dtests=false -Db_lundef=false)
 	@$(call NINJA,$(B)/fuzz)
 
@@ -61,7 +56,8 @@ lint: all
 docs: all
 	@$(B)/waitgate --help-markdown >docs/cli.md
 	@$(B)/waitgate explain --markdown >docs/findings.md
-	@ninja -C $(B) isa-doc | tail -n 1
+	@[ -f $(B)/isa_tests.tsv ] || { echo "make docs: run make test first, which finds out what is tested"; exit 1; }
+	@$(B)/waitgate isa --markdown >docs/isa.md
 
 install: all
 	@ninja -C $(B) install | tail -n 1

@@ -87,7 +87,10 @@ int wg_command_isa(const wg_args *args, wg_text *out, wg_text *error)
                                      .implemented = is_implemented,
                                      .tested = table ? is_tested : NULL,
                                      .user = &user};
-    wg_isa_report(arch, &options, add_piece, out);
+    if (args->value[WG_OPT_MARKDOWN])
+        wg_isa_document(&options, add_piece, out);
+    else
+        wg_isa_report(arch, &options, add_piece, out);
     free(table);
     return WG_EXIT_DONE;
 }

@@ -4,32 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct command_info {
-    const char *name, *arguments;
-    bool built;
-    const char *summary, *text;
-} command_info;
+#include "cli/manual.h"
 
-typedef struct option_info {
-    const char *name, *value;
-    unsigned commands;
-    const char *help;
-} option_info;
-
-static const command_info commands[WG_CMD_COUNT] = {
+static const wg_command_info commands[WG_CMD_COUNT] = {
 #define WG_COMMAND(id, name, arguments, built, summary, text) {name, arguments, built, summary, text},
 #include "cli/options.def"
 #undef WG_COMMAND
 };
 
 #define WG_ON(id) (1u << WG_CMD_##id)
-static const option_info options[WG_OPT_COUNT] = {
+static const wg_option_info options[WG_OPT_COUNT] = {
 #define WG_OPTION(id, name, value, commands, help) {name, value, commands, help},
 #include "cli/options.def"
 #undef WG_OPTION
 };
 
-static const char exits[] =
+const wg_command_info *wg_command_info_at(unsigned command) { return &commands[command]; }
+const wg_option_info *wg_option_info_at(unsigned option) { return &options[option]; }
+
+const char wg_exits[] =
     "Exit status: 0 done; 1 usage or host error, or an expectation of a .tasm program that does not hold; 2 the "
     "program did "
     "something undefined or unimplemented; 3 hang; 4 findings (from check); 5 cycle limit; 130 interrupted. When "
@@ -72,7 +65,7 @@ static void help_all(wg_text *out)
 
 static void help_command(wg_text *out, unsigned command)
 {
-    const command_info *c = &commands[command];
+    const wg_command_info *c = &commands[command];
     wg_textf(out, "usage: waitgate %s [options]%s%s\n\n", c->name, *c->arguments ? " " : "", c->arguments);
     wrap(out, c->summary, 0, 0);
     if (*c->text) {
@@ -88,41 +81,7 @@ static void help_command(wg_text *out, unsigned command)
         wrap(out, options[i].help, 6, 6);
     }
     wg_text_add(out, "\n", 1);
-    wrap(out, exits, 0, 0);
-}
-
-void wg_args_markdown(wg_text *out)
-{
-    wg_textf(
-        out,
-        "# The command line\n\nThis page is made from the command line's own table (`waitgate --help-markdown`).\n\n");
-    wg_textf(out, "| Command | What it does |\n|---|---|\n");
-    for (unsigned i = 0; i < WG_CMD_COUNT; i++)
-        if (commands[i].built)
-            wg_textf(out, "| [`%s`](#waitgate-%s) | %s |\n", commands[i].name, commands[i].name, commands[i].summary);
-    wg_textf(
-        out,
-        "\n%s\n\nWith `WAITGATE_LOCKSTEP=1` in the environment every part of the machine is ticked in every "
-        "cycle; results are identical, only slower.\n\nCtrl-C ends a run with the report of its state. Output files "
-        "are replaced in one step when they are complete.\n",
-        exits);
-    for (unsigned i = 0; i < WG_CMD_COUNT; i++) {
-        if (!commands[i].built)
-            continue;
-        wg_textf(out, "\n## waitgate %s\n\n`waitgate %s [options]%s%s`: %s.\n\n", commands[i].name, commands[i].name,
-                 *commands[i].arguments ? " " : "", commands[i].arguments, commands[i].summary);
-        if (*commands[i].text)
-            wg_textf(out, "%s\n\n", commands[i].text);
-        wg_textf(out, "| Option | Meaning |\n|---|---|\n");
-        for (unsigned k = 0; k < WG_OPT_COUNT; k++) {
-            if (!(options[k].commands >> i & 1))
-                continue;
-            wg_textf(out, "| `--%s%s", options[k].name, options[k].value ? " " : "");
-            for (const char *p = options[k].value ? options[k].value : ""; *p; p++)
-                wg_textf(out, *p == '|' ? "\\|" : "%c", *p);
-            wg_textf(out, "` | %s |\n", options[k].help);
-        }
-    }
+    wrap(out, wg_exits, 0, 0);
 }
 
 static bool usage(wg_text *error, int *status, const char *what, const char *word, const char *near, const char *prefix)
@@ -187,7 +146,7 @@ static int take_option(wg_args *args, int argc, char **argv, int at, wg_text *er
         *status = WG_EXIT_ERROR;
         return 0;
     }
-    const option_info *info = &options[option];
+    const wg_option_info *info = &options[option];
     const char *value = "";
     int taken = 1;
     if (info->value && word[length] == '=') {
@@ -224,10 +183,8 @@ bool wg_args_parse(wg_args *args, int argc, char **argv, wg_text *out, wg_text *
         wg_textf(out, "waitgate %s\n", wg_version());
         return false;
     }
-    if (strcmp(first, "--help-markdown") == 0) {
-        wg_args_markdown(out);
+    if (wg_manual(first, argc > 2 ? argv[2] : "", out))
         return false;
-    }
     if (*first == '-')
         return usage(error, status, "a command comes first; there is no option", first, NULL, "");
     if (!find_command(args, first, error, status))

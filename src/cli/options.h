@@ -54,7 +54,20 @@ bool wg_args_parse(wg_args *args, int argc, char **argv, wg_text *out, wg_text *
 void wg_args_free(wg_args *args);
 /* --arch, Blackhole if it is not given. */
 bool wg_args_arch(const wg_args *args, wg_arch_id *arch, wg_text *error);
-/* docs/cli.md. */
-void wg_args_markdown(wg_text *out);
+
+/* The list itself, for the manual. */
+typedef struct wg_command_info {
+    const char *name, *arguments;
+    bool built;
+    const char *summary, *text;
+} wg_command_info;
+typedef struct wg_option_info {
+    const char *name, *value; /* NULL: takes none */
+    unsigned commands;        /* bit i: an option of command i */
+    const char *help;
+} wg_option_info;
+const wg_command_info *wg_command_info_at(unsigned command);
+const wg_option_info *wg_option_info_at(unsigned option);
+extern const char wg_exits[]; /* what the exit statuses mean */
 
 #endif

@@ -183,7 +183,7 @@ static const char introduction[] =
     "# The instruction set\n"
     "\n"
     "Every Tensix instruction of Blackhole A0 and Wormhole B0, from the one list that the decoder, the\n"
-    "assembler and the units use, `src/isa/insns.def`. This page is generated (`ninja -C build isa-doc`).\n"
+    "assembler and the units use, `src/isa/insns.def`. This page is generated (`waitgate isa --markdown`).\n"
     "\n"
     "- **Operands** in the order in which the assembler takes them, each with its bits. In parentheses:\n"
     "  documented fields that the public syntax has no operand for; write `Name=value` after the others.\n"
@@ -191,7 +191,9 @@ static const char introduction[] =
     "  NOP is held only if all nine are set; frontend instructions never reach the gate.\n"
     "- **TTSync class**: Auto TTSync's class (Blackhole only).\n"
     "- **Latency** and **Interval** in cycles; *variable* where operands, memory or other threads decide.\n"
-    "- **Page** of the public ISA documentation. A Wormhole page speaks for Blackhole where that has none.\n";
+    "- **Page** of the public ISA documentation. A Wormhole page speaks for Blackhole where that has none.\n"
+    "- **Implemented**: its unit has a handler for it. **Tested**: value and timing tests registered for it\n"
+    "  passed in the last whole run of the tests. Both are derived, never declared.\n";
 
 void wg_isa_document(const wg_isa_report_options *options, wg_isa_writer write, void *user)
 {

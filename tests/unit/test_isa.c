@@ -359,31 +359,6 @@ static void test_report(void **state)
     assert_int_equal(lines, 2 + (arch == WG_ARCH_BH ? 137 : 128));
 }
 
-/* docs/isa.md is what `ninja -C build isa-doc` would write. */
-static void test_document(void **state)
-{
-    (void)state;
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s/docs/isa.md", isa_root() ? isa_root() : ".");
-    FILE *page = fopen(path, "r"), *ours = tmpfile();
-    assert_non_null(ours);
-    if (page == NULL) {
-        print_message("SKIPPED: %s is not here\n", path);
-        (void)fclose(ours);
-        return;
-    }
-    wg_isa_document(NULL, write_file, ours);
-    rewind(ours);
-    int a, b;
-    do {
-        a = fgetc(page);
-        b = fgetc(ours);
-        assert_int_equal(a, b);
-    } while (a != EOF && b != EOF);
-    (void)fclose(page);
-    (void)fclose(ours);
-}
-
 static const wg_test tests[] = {
     WG_TEST(test_opcodes, WG_BH | WG_WH, "PIPE-29"),
     WG_TEST(test_layout, WG_BH | WG_WH, "PIPE-07"),
@@ -398,6 +373,5 @@ static const wg_test tests[] = {
     WG_TEST(test_timing, WG_BH | WG_WH, ""),
     WG_TEST(test_shared_tables, WG_BH | WG_WH, ""),
     WG_TEST(test_report, WG_BH | WG_WH, ""),
-    WG_TEST(test_document, WG_BH, ""),
 };
 WG_MAIN("isa", tests)

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Generated documents are what the command would write now, and what is generated from its table is well-formed.
+
+usage: test_docs.py WAITGATE SOURCE_ROOT
+
+The *tested* column of docs/isa.md is taken as it stands (only a whole run of the tests knows it; tests/run.py holds
+the page against that); everything else of the page must be current.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+
+WAITGATE, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
+TESTS = []
+
+
+def test(f):
+    TESTS.append(f)
+    return f
+
+
+def run(*args):
+    r = subprocess.run([WAITGATE, *map(str, args)], capture_output=True, text=True)
+    assert r.returncode == 0, (args, r.stderr)
+    return r.stdout
+
+
+def commands():
+    return re.findall(r"^  (\w+) ", run("--help"), re.M)
+
+
+@test
+def isa_page(d):
+    page = (ROOT / "docs/isa.md").read_text()
+    rows, arch = [], None
+    for line in page.splitlines():
+        if line.startswith("## "):
+            arch = "wh" if "Wormhole" in line else "bh"
+        cells = [c.strip() for c in line.split("|")]
+        if line.startswith("| 0x"):
+            assert cells[-2] in ("yes", "no"), line
+            if cells[-2] == "yes":
+                rows.append(f"{arch}\t{cells[2]}\n")
+    (d / "t.tsv").write_text("".join(rows))
+    assert run("isa", "--markdown", "--tests", d / "t.tsv") == page, "run make docs"
+
+
+@test
+def man_pages(d):
+    for command in ["", *commands()]:
+        page = run("--help-man", *filter(None, [command]))
+        assert page.startswith(".TH WAITGATE"), page[:80]
+        assert all(re.match(r"\.(TH|SH|B|I|BI|BR|TP|PP)\b", line) for line in page.splitlines() if line.startswith(".")), page
+        for option in re.findall(r"^  --([\w-]+)", run(command, "--help"), re.M) if command else []:
+            assert f"--{option}" in page.replace("\\-", "-"), option
+        if shutil.which("groff"):
+            r = subprocess.run(["groff", "-man", "-Tascii", "-ww"], input=page, capture_output=True, text=True)
+            assert r.returncode == 0 and not r.stderr, r.stderr
+    r = subprocess.run([WAITGATE, "--help-man", "nonsense"], capture_output=True, text=True)
+    assert r.returncode == 1 and "--help-man" in r.stderr
+
+
+@test
+def bash_completion(d):
+    (d / "c").write_text(run("--help-completion", "bash"))
+
+    def complete(*words):
+        script = 'source c; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _waitgate; printf "%s\\n" "${COMPREPLY[@]}"'
+        return subprocess.run(["bash", "-c", script, "bash", *words], cwd=d, capture_output=True, text=True,
+                              check=True).stdout.split()
+    assert set(complete("waitgate", "")) == {*commands(), "--help", "--version"}
+    assert complete("waitgate", "ru") == ["run"]
+    assert complete("waitgate", "run", "--prof") == ["--profile"]
+    assert complete("waitgate", "run", "--profile", "s") == ["silicon"]
+    assert complete("waitgate", "dis", "--timel") == []
+    (d / "kernel.tasm").touch()
+    assert complete("waitgate", "run", "ker") == ["kernel.tasm"]
+
+
+@test
+def other_completions(d):
+    for shell in ("zsh", "fish"):
+        text = run("--help-completion", shell)
+        assert all(c in text for c in commands()) and "max-cycles" in text
+        if shutil.which(shell):
+            (d / "c").write_text(text)
+            subprocess.run([shell, "-n", d / "c"], check=True)
+
+
+@test
+def links_lead_somewhere(d):
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):
+            assert "://" in target or (page.parent / target).exists(), f"{page.name}: {target}"
+        for target in re.findall(r"`((?:docs|src|tests|examples|include|bench|scripts)/[\w./*<>-]*)", page.read_text()):
+            if "<" not in target:
+                assert target.endswith("-") or list(ROOT.glob(target.rstrip("/."))), f"{page.name}: {target}"
+
+
+passed = failed = 0
+for f in TESTS:
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            f(pathlib.Path(scratch))
+            passed += 1
+        except Exception:
+            failed += 1
+            print(f"FAIL {f.__name__}")
+            traceback.print_exc(limit=2, file=sys.stdout)
+print(f"{passed} passed, {failed} failed")
+sys.exit(1 if failed else 0)
