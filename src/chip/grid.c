@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public grid: creation, shape, access. Time is in grid_run.c. */
+#include "chip/grid.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+wg_status wg_grid_fail(wg_grid *grid, wg_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(grid->error, sizeof grid->error, format, args);
+    va_end(args);
+    return status;
+}
+
+const char *wg_grid_error(const wg_grid *grid) { return grid->error; }
+
+wg_status wg_grid_create(const wg_grid_desc *desc, wg_grid **out)
+{
+    if (!desc || !out || desc->struct_size != sizeof *desc || desc->arch > WG_ARCH_WH ||
+        desc->profile > WG_PROFILE_SILICON)
+        return WG_ERR_ARGUMENT;
+    *out = NULL;
+    wg_grid *grid = calloc(1, sizeof *grid);
+    if (!grid)
+        return WG_ERR_NO_MEMORY;
+    grid->desc = *desc;
+    grid->plan = wg_floorplan_of(desc->arch);
+    for (unsigned y = 0; y < grid->plan->height; y++)
+        for (unsigned x = 0; x < grid->plan->width; x++)
+            grid->kind[y * grid->plan->width + x] = (uint8_t)wg_floorplan_kind(grid->plan, desc->harvested, x, y);
+    for (unsigned noc = 0; noc < 2; noc++)
+        wg_translation_of(grid->plan, desc->harvested, noc, &grid->translation[noc]);
+    if (!wg_dram_init(&grid->dram, grid->plan->dram_channels, grid->plan->dram_bytes, desc->dram_limit)) {
+        wg_grid_destroy(grid);
+        return WG_ERR_NO_MEMORY;
+    }
+    *out = grid;
+    return WG_OK;
+}
+
+void wg_grid_destroy(wg_grid *grid)
+{
+    if (!grid)
+        return;
+    for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++)
+        wg_destroy(grid->tile[i]);
+    wg_dram_free(&grid->dram);
+    free(grid);
+}
+
+/* ---- shape -------------------------------------------------------------------------------------------- */
+
+wg_arch_id wg_grid_arch(const wg_grid *grid) { return grid->desc.arch; }
+unsigned wg_grid_width(const wg_grid *grid) { return grid->plan->width; }
+unsigned wg_grid_height(const wg_grid *grid) { return grid->plan->height; }
+
+wg_tile_kind wg_grid_kind(const wg_grid *grid, unsigned x, unsigned y)
+{
+    return wg_floorplan_kind(grid->plan, grid->desc.harvested, x, y);
+}
+
+unsigned wg_grid_index(const wg_grid *grid, unsigned x, unsigned y) { return wg_floorplan_index(grid->plan, x, y); }
+
+const char *wg_tile_kind_name(wg_tile_kind kind)
+{
+    static const char *const names[WG_TILE_KINDS] = {
+        [WG_TILE_NONE] = "nothing", [WG_TILE_ROUTER] = "a router", [WG_TILE_TENSIX] = "a Tensix tile",
+        [WG_TILE_DRAM] = "a DRAM tile", [WG_TILE_PCIE] = "a PCI Express tile", [WG_TILE_ARC] = "the ARC tile",
+        [WG_TILE_ETH] = "an Ethernet tile", [WG_TILE_L2CPU] = "an L2CPU tile",
+        [WG_TILE_SECURITY] = "the security tile", [WG_TILE_HARVESTED] = "a fused-off Tensix tile"};
+    return kind < WG_TILE_KINDS ? names[kind] : "nothing";
+}
+
+unsigned wg_grid_count(const wg_grid *grid, wg_tile_kind kind)
+{
+    unsigned n = 0;
+    if (kind == WG_TILE_DRAM)
+        return grid->plan->dram_channels;
+    for (unsigned i = 0; i < (unsigned)grid->plan->width * grid->plan->height; i++)
+        n += grid->kind[i] == kind;
+    return n;
+}
+
+bool wg_grid_translate(const wg_grid *grid, unsigned noc, unsigned x, unsigned y, unsigned *to_x, unsigned *to_y)
+{
+    unsigned w = grid->plan->width, h = grid->plan->height;
+    noc &= 1;
+    wg_translate(&grid->translation[noc], x, y, to_x, to_y);
+    if (*to_x >= w || *to_y >= h)
+        return false;
+    if (noc) {
+        *to_x = w - 1 - *to_x;
+        *to_y = h - 1 - *to_y;
+    }
+    return true;
+}
+
+/* ---- tiles and access ------------------------------------------------------------------------------------ */
+
+wg_device *wg_grid_peek(const wg_grid *grid, unsigned x, unsigned y)
+{
+    return wg_grid_kind(grid, x, y) == WG_TILE_TENSIX ? grid->tile[y * grid->plan->width + x] : NULL;
+}
+
+wg_device *wg_grid_tile(wg_grid *grid, unsigned x, unsigned y)
+{
+    if (wg_grid_kind(grid, x, y) != WG_TILE_TENSIX) {
+        wg_grid_fail(grid, WG_ERR_ADDRESS, "at (%u, %u) there is %s", x, y, wg_tile_kind_name(wg_grid_kind(grid, x, y)));
+        return NULL;
+    }
+    wg_device **slot = &grid->tile[y * grid->plan->width + x];
+    if (*slot)
+        return *slot;
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = grid->desc.arch, .profile = grid->desc.profile,
+                           .seed = grid->desc.seed, .lockstep = grid->desc.lockstep, .scalar = grid->desc.scalar};
+    if (wg_create(&desc, slot) != WG_OK) {
+        wg_grid_fail(grid, WG_ERR_NO_MEMORY, "no memory for the tile at (%u, %u)", x, y);
+        return NULL;
+    }
+    wg_device *dev = *slot;
+    dev->tile->index = (uint8_t)(y * grid->plan->width + x);
+    dev->tile->regions.niu.coordinate = (uint16_t)(x | y << 6);
+    wg_advance(dev, grid->now);   /* held in reset until now */
+    return dev;
+}
+
+static wg_status access_failed(wg_grid *grid, const char *what, unsigned x, unsigned y, uint64_t address, size_t bytes)
+{
+    return wg_grid_fail(grid, WG_ERR_ADDRESS, "%s of %zu bytes at 0x%llx of %s at (%u, %u): nothing is mapped there", what,
+                        bytes, (unsigned long long)address, wg_tile_kind_name(wg_grid_kind(grid, x, y)), x, y);
+}
+
+wg_status wg_grid_read(wg_grid *grid, unsigned x, unsigned y, uint64_t address, void *to, size_t bytes)
+{
+    if (wg_grid_kind(grid, x, y) != WG_TILE_TENSIX)
+        return wg_edge_read(grid, x, y, address, to, bytes) ? WG_OK : access_failed(grid, "read", x, y, address, bytes);
+    wg_device *dev = wg_grid_tile(grid, x, y);
+    if (!dev)
+        return WG_ERR_NO_MEMORY;
+    wg_status status = wg_read(dev, address, to, bytes);
+    return status == WG_OK ? status : wg_grid_fail(grid, status, "(%u, %u): %s", x, y, wg_error(dev));
+}
+
+wg_status wg_grid_write(wg_grid *grid, unsigned x, unsigned y, uint64_t address, const void *from, size_t bytes)
+{
+    if (wg_grid_kind(grid, x, y) != WG_TILE_TENSIX) {
+        grid->error[0] = 0;
+        if (wg_edge_write(grid, x, y, address, from, bytes))
+            return WG_OK;
+        return grid->error[0] ? WG_ERR_NO_MEMORY : access_failed(grid, "write", x, y, address, bytes);
+    }
+    wg_device *dev = wg_grid_tile(grid, x, y);
+    if (!dev)
+        return WG_ERR_NO_MEMORY;
+    wg_status status = wg_write(dev, address, from, bytes);
+    return status == WG_OK ? status : wg_grid_fail(grid, status, "(%u, %u): %s", x, y, wg_error(dev));
+}
+
+wg_status wg_grid_multicast(wg_grid *grid, unsigned x0, unsigned y0, unsigned x1, unsigned y1, uint64_t address,
+                            const void *from, size_t bytes)
+{
+    unsigned w = grid->plan->width, h = grid->plan->height;
+    if (x0 >= w || x1 >= w || y0 >= h || y1 >= h)
+        return wg_grid_fail(grid, WG_ERR_ARGUMENT, "(%u, %u) to (%u, %u) leaves the grid", x0, y0, x1, y1);
+    wg_status status = WG_OK;
+    for (unsigned y = y0;; y = (y + 1) % h) {
+        for (unsigned x = x0;; x = (x + 1) % w) {
+            if (wg_grid_kind(grid, x, y) == WG_TILE_TENSIX && status == WG_OK)
+                status = wg_grid_write(grid, x, y, address, from, bytes);
+            if (x == x1)
+                break;
+        }
+        if (y == y1)
+            break;
+    }
+    return status;
+}
+
+/* ---- other tiles ------------------------------------------------------------------------------------------ */
+
+void wg_grid_plug(wg_grid *grid, wg_tile_kind kind, const wg_edge_ops *ops, void *user)
+{
+    if (kind < WG_TILE_KINDS) {
+        grid->edge[kind].ops = ops;
+        grid->edge[kind].user = user;
+    }
+}
+
+void wg_grid_host_memory(wg_grid *grid, wg_host_read_fn read, wg_host_write_fn write, void *user)
+{
+    grid->host_read = read;
+    grid->host_write = write;
+    grid->host_user = user;
+}
+
+bool wg_grid_host_read(wg_grid *grid, uint64_t address, void *to, size_t bytes)
+{
+    return grid->host_read && grid->host_read(grid->host_user, address, to, bytes);
+}
+
+bool wg_grid_host_write(wg_grid *grid, uint64_t address, const void *from, size_t bytes)
+{
+    return grid->host_write && grid->host_write(grid->host_user, address, from, bytes);
+}
+
+bool wg_edge_read(wg_grid *grid, unsigned x, unsigned y, uint64_t address, void *to, size_t bytes)
+{
+    wg_tile_kind kind = wg_grid_kind(grid, x, y);
+    if (grid->edge[kind].ops)
+        return grid->edge[kind].ops->read(grid->edge[kind].user, grid, x, y, address, to, bytes);
+    return kind == WG_TILE_DRAM && wg_dram_read(&grid->dram, wg_grid_index(grid, x, y), address, to, bytes);
+}
+
+bool wg_edge_write(wg_grid *grid, unsigned x, unsigned y, uint64_t address, const void *from, size_t bytes)
+{
+    wg_tile_kind kind = wg_grid_kind(grid, x, y);
+    bool full = false;
+    if (grid->edge[kind].ops)
+        return grid->edge[kind].ops->write(grid->edge[kind].user, grid, x, y, address, from, bytes);
+    if (kind == WG_TILE_DRAM && wg_dram_write(&grid->dram, wg_grid_index(grid, x, y), address, from, bytes, &full))
+        return true;
+    if (full)
+        wg_grid_fail(grid, WG_ERR_NO_MEMORY, "DRAM has used up its %llu bytes of host memory",
+                     (unsigned long long)grid->dram.used);
+    return false;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the tiles stand, and how firmware numbers them for software.
+ *
+ * NoC 0 coordinates count from the top left, NoC 1 coordinates from the bottom right. Software uses translated
+ * coordinates: the NIU looks them up in tables that firmware has filled in.
+ */
+#ifndef WG_FLOORPLAN_H
+#define WG_FLOORPLAN_H
+
+#include <waitgate/chip.h>
+
+enum { WG_GRID_MAX_WIDTH = 17, WG_GRID_MAX_HEIGHT = 12, WG_GRID_MAX_TILES = WG_GRID_MAX_WIDTH * WG_GRID_MAX_HEIGHT };
+
+typedef struct wg_floorplan {
+    wg_arch_id arch;
+    uint8_t width, height;
+    uint8_t dram_channels;
+    uint64_t dram_bytes;                 /* of one channel */
+    const char *kind[WG_GRID_MAX_HEIGHT];    /* one letter per tile */
+    const char *index[WG_GRID_MAX_HEIGHT];   /* which of its kind, a hexadecimal digit */
+} wg_floorplan;
+
+const wg_floorplan *wg_floorplan_of(wg_arch_id arch);
+
+/* In NoC 0 coordinates. `harvested`: columns (BH) or rows (WH) of Tensix tiles that are fused off. */
+wg_tile_kind wg_floorplan_kind(const wg_floorplan *f, uint32_t harvested, unsigned x, unsigned y);
+unsigned wg_floorplan_index(const wg_floorplan *f, unsigned x, unsigned y);
+
+/* The translation tables of one NoC: what the NIU's registers hold after firmware has started. */
+typedef struct wg_translation {
+    uint8_t x[32], y[32];                /* translated to NoC coordinates of this NoC */
+    uint32_t raw_rows;                   /* bit y: x is not translated (BH) */
+    uint32_t raw_columns;                /* bit x: y is not translated (BH) */
+} wg_translation;
+void wg_translation_of(const wg_floorplan *f, uint32_t harvested, unsigned noc, wg_translation *out);
+/* To the NoC's own coordinates. */
+void wg_translate(const wg_translation *table, unsigned x, unsigned y, unsigned *to_x, unsigned *to_y);
+/* The translated coordinates that software prefers for a tile at NoC 0 coordinates: x | y << 6. */
+uint16_t wg_floorplan_logical(const wg_floorplan *f, uint32_t harvested, unsigned x, unsigned y);
+/* Columns and rows without a Tensix tile in them, as NIUs of this NoC count them: they opt out of broadcasts. */
+void wg_floorplan_opt_out(const wg_floorplan *f, uint32_t harvested, unsigned noc, uint32_t *columns, uint32_t *rows);
+
+#endif
