@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Installs into an empty folder and uses what is there as a stranger would: pkg-config, headers, man pages, completion.
+
+usage: test_install.py BUILD_DIRECTORY
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = r"""
+#include <stdio.h>
+#include <waitgate/waitgate.h>
+
+int main(void)
+{
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = WG_ARCH_BH};
+    wg_device *dev;
+    if (wg_create(&desc, &dev) != WG_OK)
+        return 1;
+    wg_push(dev, 0, 0x45000000u | 7 << 8 | 4); /* SETDMAREG: GPR 2, low half */
+    wg_stop stop;
+    wg_run(dev, 1000, &stop);
+    uint32_t value = 0;
+    wg_peek(dev, WG_SPACE_GPR, 2, &value);
+    printf("%s %u %u\n", wg_version(), (unsigned)stop, (unsigned)value);
+    wg_destroy(dev);
+    return 0;
+}
+"""
+KERNEL = r"""
+#include <wg_kernel.h>
+void _start(void) { TTI_STALLWAIT(WG_STALL_CFG, WG_MATH); TTI_NOP; for (;;); }
+"""
+passed = failed = 0
+
+
+def check(condition, what):
+    global passed, failed
+    passed, failed = passed + bool(condition), failed + (not condition)
+    if not condition:
+        print("FAIL", what)
+
+
+def sh(*cmd, **kw):
+    r = subprocess.run(list(map(str, cmd)), capture_output=True, text=True, **kw)
+    check(r.returncode == 0, f"{cmd}: {r.stdout}{r.stderr}")
+    return r.stdout
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    d = pathlib.Path(scratch)
+    sh("meson", "install", "-C", sys.argv[1], "--no-rebuild", "--destdir", d / "root", "--quiet")
+    pc = next((d / "root").rglob("waitgate.pc"), None)
+    check(pc, "waitgate.pc is not installed")
+    prefix = pc.parent
+    while prefix.name not in ("lib", "lib64"):
+        prefix = prefix.parent
+    prefix = prefix.parent
+    env = dict(os.environ, PKG_CONFIG_LIBDIR=str(pc.parent), PKG_CONFIG_SYSROOT_DIR=str(d / "root"))
+    flags = sh("pkg-config", "--cflags", "--libs", "waitgate", env=env).split()
+    version = sh("pkg-config", "--modversion", "waitgate", env=env).strip()
+    (d / "user.c").write_text(PROGRAM)
+    for compiler in ("gcc", "clang"):
+        sh(compiler, "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", d / "user.c", "-o", d / "user", *flags)
+        out = sh(d / "user", env=dict(os.environ, LD_LIBRARY_PATH=str(pc.parent.parent)))
+        check(out == f"{version} 1 7\n", f"the program says {out!r}")
+    (d / "user.cc").write_text("#include <waitgate/waitgate.h>\nint main() { return wg_version() == nullptr; }\n")
+    sh("clang", "-x", "c++", "-std=c++17", "-Wall", "-Werror", "-fsyntax-only", d / "user.cc",
+       *(f for f in flags if f.startswith("-I")))
+    (d / "kernel.c").write_text(KERNEL)
+    for arch in ("BH", "WH"):
+        sh("riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-O2", "-Wall", "-Werror", "-ffreestanding", f"-DWG_ARCH_{arch}",
+           "-nostdlib", "-Wl,-Ttext=0x6000", d / "kernel.c", "-o", d / "kernel.elf", "-I", prefix / "include")
+    text = sh(prefix / "bin/waitgate", "dis", "--symbolic", d / "kernel.elf")
+    check("ttstallwait" in text and "ttnop" in text, text)
+    for path in ("share/man/man1/waitgate.1", "share/man/man1/waitgate-run.1", "share/bash-completion/completions/waitgate",
+                 "share/zsh/site-functions/_waitgate", "share/fish/vendor_completions.d/waitgate.fish"):
+        check((prefix / path).is_file() and (prefix / path).stat().st_size > 100, f"{path} is missing")
+    check(sh(prefix / "bin/waitgate", "--version") == f"waitgate {version}\n", "--version")
+    for library in ("libttsim_bh.so", "libttsim_wh.so"):
+        check(list((d / "root").rglob(library)), f"{library} is missing")
+    needed = sh("readelf", "-d", next((d / "root").rglob("libwaitgate.so")))
+    needed = [line.split("[")[1].rstrip("]") for line in needed.splitlines() if "(NEEDED)" in line]
+    check(needed == ["libc.so.6"], f"the core library needs {needed}")
+print(f"{passed} passed, {failed} failed")
+sys.exit(1 if failed else 0)
