@@ -38,7 +38,7 @@ int main(void)
             done += WORDS;
             took = seconds() - began;
         } while (took < 0.5);
-        printf("text.disassemble.%s %.1f Mwords/s\n", arch ? "wh" : "bh", (double)done / took / 1e6);
+        printf("text_disassemble_%s %.1f Mwords/s\n", arch ? "wh" : "bh", (double)done / took / 1e6);
         began = seconds();
         done = 0;
         unsigned wrong = 0;
@@ -51,7 +51,7 @@ int main(void)
             done += WORDS;
             took = seconds() - began;
         } while (took < 0.5);
-        printf("text.assemble.%s %.2f Mlines/s\n", arch ? "wh" : "bh", (double)done / took / 1e6);
+        printf("text_assemble_%s %.2f Mlines/s\n", arch ? "wh" : "bh", (double)done / took / 1e6);
         if (wrong || checksum == 0) {
             fprintf(stderr, "%u lines do not assemble back to their word\n", wrong);
             return 1;

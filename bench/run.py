@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the benchmark programs of build/bench and prints one `name value unit` line per measurement.
 
-Each program prints such lines itself. A measurement that has a bar is repeated: the programs are run five times,
-interleaved, and the median is printed, with the bar and whether it is met. With WAITGATE_REFERENCE=LIB (a library with
-the libttsim ABI) programs that can drive one print the ratio to it, measured in the same run.
+Every value is the median of five runs, interleaved: all programs once, then all again. Where bench/bars.tsv sets a bar for a
+measurement and it is missed, a line on standard error says so and the status is 1.
+
+Where the environment names a library with the libttsim ABI (WAITGATE_REFERENCE, or WAITGATE_REFERENCE_BH and
+WAITGATE_REFERENCE_WH; several separated by colons), the micro kernels run on it as well, right after they ran on ours,
+and `name_reference` and `name_ratio` lines follow: how many times as fast ours is, the median of the runs' ratios.
+
+usage: bench/run.py [NAME…]      only programs whose name contains one of these
 """
 import os
 import pathlib
@@ -13,6 +18,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
 RUNS = int(os.environ.get("WG_BENCH_RUNS", "5"))
 
 
@@ -26,31 +32,60 @@ def bars():
     return table
 
 
+def references():
+    named = [os.environ.get("WAITGATE_REFERENCE" + tail, "") for tail in ("", "_BH", "_WH")]
+    return [path for paths in named for path in paths.split(":") if path]
+
+
+def measure(command, fatal=True):
+    """[(name, value, unit)] of one program."""
+    out = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    if out.returncode and fatal:
+        sys.exit(f"{' '.join(map(str, command))} failed:\n{out.stdout}{out.stderr}")
+    if out.returncode:
+        print(f"{command[1]}: {(out.stderr or out.stdout).strip().splitlines()[-1]}", file=sys.stderr)
+    lines = (line.split() for line in out.stdout.splitlines())
+    return [(words[0], float(words[1]), words[2]) for words in lines if len(words) == 3]
+
+
 def main():
-    programs = [p for p in sorted((ROOT / "build" / "bench").glob("bench_*")) if p.is_file() and os.access(p, os.X_OK)]
+    programs = [p for p in sorted((BUILD / "bench").glob("bench_*")) if p.is_file() and os.access(p, os.X_OK)]
+    ours = [BUILD / f"libttsim_{arch}.so" for arch in ("bh", "wh")]
+    driver = BUILD / "bench" / "abi_driver"
     wanted = sys.argv[1:]
     if wanted:
         programs = [p for p in programs if any(w in p.name for w in wanted)]
+    if not (BUILD / "bench" / "mop.bin").is_file() or (wanted and not any(w in driver.name for w in wanted)):
+        ours = []
     values, units = {}, {}
+
+    def note(name, value, unit):
+        values.setdefault(name, []).append(value)
+        units[name] = unit
+
     for _ in range(RUNS):
         for program in programs:
-            out = subprocess.run([str(program)], capture_output=True, text=True)
-            if out.returncode:
-                sys.exit(f"{program.name} failed:\n{out.stdout}{out.stderr}")
-            for line in out.stdout.splitlines():
-                name, value, unit = line.split(None, 2)
-                values.setdefault(name, []).append(float(value))
-                units[name] = unit
+            for line in measure([program]):
+                note(*line)
+        mine = {}
+        for library in ours:
+            for name, value, unit in measure([driver, library, BUILD / "bench"]):
+                note(name, value, unit)
+                mine[name] = value
+        for library in references() if ours else []:
+            for name, value, unit in measure([driver, library, BUILD / "bench"], fatal=False):
+                note(name + "_reference", value, unit)
+                if name in mine:
+                    note(name + "_ratio", mine[name] / value, "x")
     table, missed = bars(), 0
     for name, samples in values.items():
         median = statistics.median(samples)
-        text = f"{name} {median:.6g} {units[name]}"
+        print(f"{name} {median:.6g} {units[name]}")
         if name in table:
             direction, bar = table[name]
-            met = median >= bar if direction == ">=" else median <= bar
-            missed += not met
-            text += f" (bar {direction} {bar:g}: {'met' if met else 'MISSED'})"
-        print(text)
+            if not (median >= bar if direction == ">=" else median <= bar):
+                print(f"bar missed: {name} is {median:.6g} {units[name]}, wanted {direction} {bar:g}", file=sys.stderr)
+                missed += 1
     return 1 if missed else 0
 
 

@@ -51,7 +51,7 @@ static wg_event insn(uint64_t cycle, wg_event_kind kind, unsigned agent, uint64_
 static wg_event stall(uint64_t cycle, unsigned agent, wg_stall_reason reason)
 {
     wg_event e = ev(cycle, reason ? WG_EV_STALL_BEGIN : WG_EV_STALL_END, agent);
-    e.stall.reason = reason;
+    e.stall.reason = (uint16_t)reason;
     e.stall.holder = MATRIX;
     return e;
 }
