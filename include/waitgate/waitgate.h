@@ -75,6 +75,31 @@ WG_API const char *wg_error(const wg_device *dev);
 WG_API const char *wg_status_text(wg_status status);
 WG_API const char *wg_version(void);
 
+/*
+ * Perturbation: where extra cycles may be added without leaving what hardware may do. An event is a site, an
+ * agent and that agent's event number there, as WG_EV_DELAYED reports them.
+ */
+typedef enum wg_site {
+    WG_SITE_ACCEPT,      /* by thread: an instruction at the Wait Gate; event: its id */
+    WG_SITE_COMPLETE,    /* by unit: an instruction's completion; event: its id << 2 | its thread, or a count */
+    WG_SITE_TRAVEL,      /* by core, or Scalar Unit: a memory request on its way; event: a count */
+    WG_SITE_FIFO_TAKE,   /* by thread: an instruction leaves the FIFO; event: its id */
+    WG_SITE_NOC_HOP,
+    WG_SITE_COUNT
+} wg_site;
+typedef struct wg_delay {
+    uint64_t event;
+    uint32_t cycles;     /* at most WG_MAX_DELAY */
+    uint8_t site, agent;
+} wg_delay;
+enum { WG_MAX_DELAY = 1 << 20 };
+/*
+ * Perturbs from now on by exactly these delays, or, with `delays` NULL, by those that the seed draws (0: by none).
+ * The list is copied. With a list the seed still decides what is not a delay (when an L0 cache empties itself).
+ */
+WG_API wg_status wg_perturb_with(wg_device *dev, uint64_t seed, const wg_delay *delays, size_t count);
+WG_API const char *wg_site_name(unsigned site);
+
 /* Time. */
 WG_API uint64_t wg_cycle(const wg_device *dev);
 /* Runs for at most `cycles`, and comes back earlier when the run is done, hung or told to stop. */

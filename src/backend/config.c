@@ -265,7 +265,8 @@ static void execute_stage_0(wg_tile *t)
     } else if (!u->stage[WG_CONFIG_STAGE_P1].kind) {
         move_up(t, WG_CONFIG_STAGE_0);
         u->stage[WG_CONFIG_STAGE_P1].not_before =
-            t->sched.now + wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_CONFIG, u->results++);
+            t->sched.now + wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_CONFIG,
+                                      wg_unit_event(&u->stage[WG_CONFIG_STAGE_P1].insn));
     }
 }
 

@@ -43,7 +43,6 @@ typedef struct wg_config_pipeline {
     uint8_t instructions;   /* in stage[], of all threads; requests not counted */
     bool thcon_reset;       /* THCON configuration is held in soft reset */
     uint64_t overlay_taken; /* 1 + the last cycle in which somebody else read the NoC Overlay */
-    uint64_t results;       /* RDCFG results so far: the event number for perturbation */
 } wg_config_pipeline;
 
 #endif

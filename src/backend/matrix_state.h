@@ -78,7 +78,6 @@ typedef struct wg_matrix_cache {
 typedef struct wg_matrix {
     wg_matrix_op flight[WG_MATRIX_FLIGHTS];
     uint32_t head, tail;             /* flight[head … tail - 1], modulo WG_MATRIX_FLIGHTS, in order of acceptance */
-    uint64_t accepted;               /* instructions so far */
     uint64_t last_accept;            /* 1 + cycle of the last acceptance; 0: none */
     uint8_t last_thread;
     uint8_t in_flight[3];            /* per thread */

@@ -139,7 +139,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
     wg_pack *u = &t->backend.pack;
     unsigned slot = (unsigned)__builtin_ctz(~(unsigned)u->used);
     wg_pack_job *job = &u->job[slot];
-    uint64_t delay = wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_PACK, insn->id), last = 0;
+    uint64_t delay = wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_PACK, wg_unit_event(insn)), last = 0;
     u->used = (uint16_t)(u->used | 1u << slot);
     u->order[u->count++] = (uint8_t)slot;
     job->insn = *insn;

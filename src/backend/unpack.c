@@ -216,7 +216,7 @@ static bool advance(wg_tile *t, unsigned unpacker)
     }
     if (u->fetching[unpacker] && job->fetched >= job->lines) {
         u->fetching[unpacker] = 0;
-        job->done_at = now + wg_perturb(t, WG_SITE_COMPLETE, agent_of(unpacker), job->insn.id);
+        job->done_at = now + wg_perturb(t, WG_SITE_COMPLETE, agent_of(unpacker), wg_unit_event(&job->insn));
     }
     if (job->done_at > now)
         return false;

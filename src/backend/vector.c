@@ -253,7 +253,7 @@ static inline void after(wg_tile *t, const wg_vector_op *op)
 static inline void take_off(wg_tile *t, const wg_insn *insn, unsigned thread, unsigned latency)
 {
     wg_vector *v = &t->backend.vector;
-    uint64_t done = t->sched.now + latency + wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_VECTOR, v->accepted++);
+    uint64_t done = t->sched.now + latency + wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_VECTOR, wg_unit_event(insn));
     if (v->flights && v->last_done > done)
         done = v->last_done; /* in order */
     unsigned place = (v->first_flight + v->flights) % WG_VECTOR_FLIGHTS;

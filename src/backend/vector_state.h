@@ -88,7 +88,6 @@ typedef struct wg_vector {
     uint64_t done[WG_VECTOR_FLIGHTS];   /* a ring: when the instructions on their way are complete, in order */
     wg_insn insn[WG_VECTOR_FLIGHTS];    /* which they are; kept for the event, where somebody watches it */
     uint64_t last_done;      /* of the newest of them */
-    uint64_t accepted;       /* how many instructions so far */
     uint8_t first_flight, flights;
 
     /* Scheduled instructions: slot[unit][(base + delay) % 8]. */

@@ -62,6 +62,7 @@ wg_status wg_create(const wg_device_desc *desc, wg_device **out)
     t->lockstep = desc->lockstep;
     t->simd = (uint8_t)(desc->scalar ? WG_SIMD_SCALAR : wg_simd_best());
     t->seed = desc->seed;
+    t->perturbed = desc->seed != 0;
     wg_tile_reset(t);
     *out = dev;
     return WG_OK;
@@ -75,15 +76,18 @@ void wg_destroy(wg_device *dev)
         free(dev->tile->l1);
     free(dev->tile);
     free(dev->finding);
+    free(dev->delay);
     free(dev);
 }
 
 wg_status wg_reset(wg_device *dev)
 {
     uint64_t seed = dev->tile->seed;
+    bool perturbed = dev->tile->perturbed;
     memset(dev->tile->l1, 0, dev->arch->l1_bytes);
     memset((char *)dev->tile + WG_TILE_STATE_OFFSET, 0, sizeof *dev->tile - WG_TILE_STATE_OFFSET);
     dev->tile->seed = seed;
+    dev->tile->perturbed = perturbed;
     dev->tile->poll.interval = 0;
     dev->findings = 0;
     dev->findings_dropped = 0;

@@ -22,6 +22,7 @@ struct wg_device {
     size_t findings;
     uint64_t findings_dropped;      /* distinct ones beyond the capacity */
     wg_severity stop_at;
+    wg_delay *delay;                /* wg_perturb_with() */
     bool stop_requested;            /* a finding of at least stop_at was recorded */
     struct { uint32_t address, value, mask; } until;
     char error[256];

@@ -4,7 +4,11 @@
  * Most events are left alone; some are delayed a little, few by a lot, so that both near misses and
  * long overtakings come up.
  */
-#include "tile/tile.h"
+#include "engine/device.h"
+#include "observe/emit.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static uint64_t mix(uint64_t z)
 {
@@ -13,7 +17,7 @@ static uint64_t mix(uint64_t z)
     return z ^ z >> 31;
 }
 
-uint32_t wg_perturb_draw(uint64_t seed, wg_site site, unsigned agent, uint64_t event)
+static uint32_t draw(uint64_t seed, wg_site site, unsigned agent, uint64_t event)
 {
     uint64_t h = mix(mix(seed + UINT64_C(0x9E3779B97F4A7C15)) ^ (uint64_t)site << 56 ^ (uint64_t)agent << 48 ^ event);
     uint32_t kind = (uint32_t)(h & 31);
@@ -23,4 +27,49 @@ uint32_t wg_perturb_draw(uint64_t seed, wg_site site, unsigned agent, uint64_t e
     if (kind < 30)
         return 1 + amount % 7;
     return kind == 30 ? 8 + amount % 56 : 64 + amount % 448;
+}
+
+static int order(const void *a, const void *b)
+{
+    const wg_delay *x = a, *y = b;
+    if (x->event != y->event)
+        return x->event < y->event ? -1 : 1;
+    return (x->site << 8 | x->agent) - (y->site << 8 | y->agent);
+}
+
+uint32_t wg_perturb_delay(wg_tile *t, wg_site site, unsigned agent, uint64_t event)
+{
+    uint32_t cycles = 0;
+    if (t->delay) {
+        wg_delay key = {.event = event, .site = (uint8_t)site, .agent = (uint8_t)agent};
+        const wg_delay *found = bsearch(&key, t->delay, t->delays, sizeof key, order);
+        cycles = found ? found->cycles : 0;
+    } else {
+        cycles = draw(t->seed, site, agent, event);
+    }
+    if (cycles)
+        WG_EMIT(t, WG_EV_DELAYED, agent, .a = event, .b = cycles, .c = site);
+    return cycles;
+}
+
+wg_status wg_perturb_with(wg_device *dev, uint64_t seed, const wg_delay *delays, size_t count)
+{
+    wg_delay *own = NULL;
+    for (size_t i = 0; delays && i < count; i++)
+        if (delays[i].site >= WG_SITE_COUNT || delays[i].agent >= WG_AGENT_COUNT || delays[i].cycles > WG_MAX_DELAY)
+            return wg_fail(dev, WG_ERR_ARGUMENT, "delay %zu names no site or agent, or is over %u cycles", i, WG_MAX_DELAY);
+    if (delays) {
+        own = malloc((count + 1) * sizeof *own);   /* one more: a list without entries is a list */
+        if (!own)
+            return wg_fail(dev, WG_ERR_NO_MEMORY, "out of memory");
+        memcpy(own, delays, count * sizeof *own);
+        qsort(own, count, sizeof *own, order);
+    }
+    free(dev->delay);
+    dev->delay = own;
+    dev->tile->delay = own;
+    dev->tile->delays = own ? count : 0;
+    dev->tile->seed = seed;
+    dev->tile->perturbed = seed != 0 || count != 0;
+    return WG_OK;
 }

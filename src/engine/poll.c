@@ -255,7 +255,7 @@ bool wg_poll_skip(wg_tile *t, uint64_t limit, bool stop_if_endless)
 {
     wg_poll *p = &t->poll;
     uint64_t until = others(t);
-    if (t->seed || until <= t->sched.now + 1) {
+    if (t->perturbed || until <= t->sched.now + 1) {
         p->interval = 0;
         return false;
     }

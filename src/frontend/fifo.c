@@ -69,7 +69,7 @@ static inline void fifo_enqueue(wg_tile *t, wg_frontend *f, unsigned thread, wg_
         WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, insn);
         return;
     }
-    if (__builtin_expect(t->seed != 0, 0) && !f->fifo_count)
+    if (__builtin_expect(t->perturbed, 0) && !f->fifo_count)
         f->take_at = wg_first_look(t, WG_SITE_FIFO_TAKE, WG_PHASE_MOP, thread, insn->id);
     f->fifo_count++;
     if (__builtin_expect(insn->op == WG_I_MOP, 0))
@@ -227,7 +227,7 @@ static inline bool mop_passes(wg_tile *t, wg_frontend *f, const cycle *c)
 
 void wg_frontends(wg_tile *t, unsigned due)
 {
-    const cycle c = {t->sched.now, t->arch->gate_fifo_depth, t->arch->replay_fifo_depth, t->seed != 0};
+    const cycle c = {t->sched.now, t->arch->gate_fifo_depth, t->arch->replay_fifo_depth, t->perturbed};
     t->sched.phase = WG_PHASE_LATCHES;
     for (unsigned i = 0; i < WG_THREADS; i++) {
         wg_frontend *f = &t->frontend[i];

@@ -34,7 +34,7 @@ static inline void wg_gate_pop(wg_tile *t, wg_frontend *f, const wg_insn *head)
     f->gate_head = (uint8_t)((f->gate_head + 1) % WG_GATE_RING);
     f->gate_count--;
     f->moved = true;
-    if (__builtin_expect(t->seed != 0, 0) && f->gate_count)
+    if (__builtin_expect(t->perturbed, 0) && f->gate_count)
         f->accept_at = t->sched.now + 1 +
                        wg_perturb(t, WG_SITE_ACCEPT, WG_AGENT_THREAD0 + head->thread, f->gate[f->gate_head].id);
     if (__builtin_expect(head->ttsync & WG_TTS_LAST, 0))

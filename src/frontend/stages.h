@@ -45,7 +45,7 @@ static inline bool wg_gate_has_room(const wg_tile *t, const wg_frontend *f)
 }
 
 /* The cycle in which a stage can first look at what is put before it now, and the perturbation on top. */
-static inline uint64_t wg_first_look(const wg_tile *t, wg_site site, wg_phase consumer, unsigned thread, uint64_t event)
+static inline uint64_t wg_first_look(wg_tile *t, wg_site site, wg_phase consumer, unsigned thread, uint64_t event)
 {
     uint64_t first = t->sched.phase < (unsigned)consumer ? t->sched.now : t->sched.now + 1;
     return first + wg_perturb(t, site, WG_AGENT_THREAD0 + thread, event);
@@ -59,7 +59,7 @@ static inline wg_insn *wg_gate_place(wg_frontend *f)
 
 static inline void wg_gate_entered(wg_tile *t, wg_frontend *f, const wg_insn *insn)
 {
-    if (__builtin_expect(t->seed != 0, 0) && !f->gate_count)
+    if (__builtin_expect(t->perturbed, 0) && !f->gate_count)
         f->accept_at = wg_first_look(t, WG_SITE_ACCEPT, WG_PHASE_GATES, insn->thread, insn->id);
     f->gate_count++;
     f->moved = true;
@@ -101,7 +101,7 @@ static inline void wg_fifo_left(wg_tile *t, wg_frontend *f, unsigned thread)
     f->fifo_head = (uint8_t)((f->fifo_head + 1) % WG_FIFO_RING);
     f->fifo_count--;
     f->moved = true;
-    if (__builtin_expect(t->seed != 0, 0) && f->fifo_count)
+    if (__builtin_expect(t->perturbed, 0) && f->fifo_count)
         f->take_at = t->sched.now + 1 +
                      wg_perturb(t, WG_SITE_FIFO_TAKE, WG_AGENT_THREAD0 + thread, f->fifo[f->fifo_head].id);
     wg_push_room(t, f, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of agents, events and stall reasons, for people and traces. */
-#include <waitgate/event.h>
+#include <waitgate/waitgate.h>
 
 static const char *const agent_names[WG_AGENT_COUNT] = {
     [WG_AGENT_CORE_B] = "B", [WG_AGENT_CORE_NC] = "NC", [WG_AGENT_CORE_T0] = "T0", [WG_AGENT_CORE_T1] = "T1",
@@ -18,7 +18,7 @@ static const char *const event_names[WG_EV_COUNT] = {
     [WG_EV_COMPLETED] = "completed", [WG_EV_LATCHED] = "latched", [WG_EV_RELEASED] = "released",
     [WG_EV_SEMAPHORE] = "semaphore", [WG_EV_MUTEX] = "mutex", [WG_EV_BANK] = "bank", [WG_EV_TOUCH] = "touch",
     [WG_EV_CORE_RETIRE] = "retire", [WG_EV_CORE_REQUEST] = "request", [WG_EV_CORE_RESPONSE] = "response",
-    [WG_EV_CORE_STATE] = "core", [WG_EV_POLL] = "poll", [WG_EV_FINDING] = "finding"};
+    [WG_EV_CORE_STATE] = "core", [WG_EV_POLL] = "poll", [WG_EV_DELAYED] = "delayed", [WG_EV_FINDING] = "finding"};
 
 static const struct { const char *name, *text; } stalls[WG_STALL_COUNT] = {
 #define WG_STALL(id, text) {#id, text},
@@ -26,6 +26,11 @@ static const struct { const char *name, *text; } stalls[WG_STALL_COUNT] = {
 #undef WG_STALL
 };
 
+static const char *const sites[WG_SITE_COUNT] = {
+    [WG_SITE_ACCEPT] = "accept", [WG_SITE_COMPLETE] = "complete", [WG_SITE_TRAVEL] = "travel",
+    [WG_SITE_FIFO_TAKE] = "take", [WG_SITE_NOC_HOP] = "hop"};
+
+const char *wg_site_name(unsigned site) { return site < WG_SITE_COUNT ? sites[site] : "unknown"; }
 const char *wg_agent_name(unsigned agent) { return agent < WG_AGENT_COUNT ? agent_names[agent] : "nobody"; }
 const char *wg_event_name(unsigned kind) { return kind < WG_EV_COUNT ? event_names[kind] : "unknown"; }
 const char *wg_stall_name(unsigned reason) { return reason < WG_STALL_COUNT ? stalls[reason].name : "UNKNOWN"; }

@@ -124,7 +124,7 @@ static void pipeline(wg_tile *t, unsigned core)
     if (!watched && !t->lockstep) {
         /* Alone, and with nothing taken back later: L1 is as good as private. */
         uint64_t until = wg_min64(horizon(t, core), now + SOLO_MOST);
-        if (until > now + SOLO_LEAST && !t->watched && !t->seed && k->saved_at == WG_NEVER && !wg_lsu_blocked(t, core))
+        if (until > now + SOLO_LEAST && !t->watched && !t->perturbed && k->saved_at == WG_NEVER && !wg_lsu_blocked(t, core))
             k->solo_until = until;
         stop = k->solo_until ? until : wg_min64(t->limit, now + WG_RUN_AHEAD);
         stop = wg_min64(stop, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));

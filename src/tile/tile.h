@@ -42,10 +42,13 @@ struct wg_tile {
     uint8_t index;
     uint8_t *l1;               /* arch->l1_bytes */
     wg_poll poll;
+    const wg_delay *delay;     /* the delays of this run, in order; NULL: the seed draws them */
+    size_t delays;
 
     /* State. */
     wg_schedule sched;
     uint64_t seed;
+    bool perturbed;            /* by a seed or by delays */
     wg_core core[WG_CORES];
     wg_frontend frontend[WG_THREADS];
     wg_backend backend;
@@ -60,13 +63,13 @@ void wg_tile_cycle(wg_tile *t);
 uint64_t wg_tile_next(const wg_tile *t);
 void wg_tile_reset(wg_tile *t);
 
-/* Perturbation (time.md rule 13). */
-typedef enum wg_site { WG_SITE_ACCEPT, WG_SITE_COMPLETE, WG_SITE_TRAVEL, WG_SITE_FIFO_TAKE, WG_SITE_NOC_HOP } wg_site;
-uint32_t wg_perturb_draw(uint64_t seed, wg_site site, unsigned agent, uint64_t event);
-/* Extra cycles for this agent's event number `event` at this site; 0 in the unperturbed run. */
-static inline uint32_t wg_perturb(const wg_tile *t, wg_site site, unsigned agent, uint64_t event)
+/* Perturbation (time.md rule 13): extra cycles for this agent's event number `event`; 0 in the unperturbed run. */
+uint32_t wg_perturb_delay(wg_tile *t, wg_site site, unsigned agent, uint64_t event);
+static inline uint32_t wg_perturb(wg_tile *t, wg_site site, unsigned agent, uint64_t event)
 {
-    return t->seed ? wg_perturb_draw(t->seed, site, agent, event) : 0;
+    return __builtin_expect(t->perturbed, 0) ? wg_perturb_delay(t, site, agent, event) : 0;
 }
+/* The event number of an instruction in a unit, where the instructions of three threads meet. */
+static inline uint64_t wg_unit_event(const wg_insn *insn) { return insn->id << 2 | insn->thread; }
 
 #endif

@@ -120,6 +120,7 @@ static fr *run(wg_arch_id arch, uint64_t seed, bool lockstep, uint64_t cycles, u
     world *w = calloc(1, sizeof *w);
     r->lockstep = lockstep;
     r->t->seed = wg_rng_below(&g, 2) ? wg_rng_next(&g) : 0;
+    r->t->perturbed = r->t->seed != 0;
     for (unsigned unit = WG_UNIT_UNPACK; unit < WG_UNIT_COUNT; unit++) {
         r->unit[unit].latency = 1 + wg_rng_below(&g, 12);
         r->unit[unit].interval = 1 + (wg_rng_below(&g, 4) ? 0 : wg_rng_below(&g, 5));

@@ -341,6 +341,7 @@ static void test_lockstep_is_the_same(void **state)
         rig *a = rig_new(arch), *b = rig_new(arch);
         b->lockstep = true;
         a->t->seed = b->t->seed = seed % 3;
+        a->t->perturbed = b->t->perturbed = a->t->seed != 0;
         wg_rng rng = {seed};
         fill_l1(a);
         fill_l1(b);

@@ -649,6 +649,7 @@ static void test_lockstep_is_the_same(void **state)
         rig *a = rig_new(arch), *b = rig_new(arch);
         b->lockstep = true;
         a->t->seed = b->t->seed = seed % 4;
+        a->t->perturbed = b->t->perturbed = a->t->seed != 0;
         wg_rng rng = {seed};
         for (unsigned thread = 0; thread < 3; thread++)
             for (unsigned i = 0; i < 8; i++)

@@ -574,6 +574,7 @@ static void test_lockstep(void **state)
             r[mode] = faces(state);
             r[mode]->t->lockstep = mode;
             r[mode]->t->seed = seed % 4 ? 0 : seed;
+            r[mode]->t->perturbed = r[mode]->t->seed != 0;
             throttle(r[mode], 0, seed % 3);
             throttle(r[mode], 1, seed / 3 % 3);
             for (unsigned i = 0; i < 60; i++) {

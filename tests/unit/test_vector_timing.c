@@ -270,6 +270,7 @@ static void test_perturbed(void **state)
     rig *r = start(state);
     seen.count = 0;
     r->t->seed = 3;
+    r->t->perturbed = true;
     r->t->watched = WG_EV_BIT(WG_EV_COMPLETED);
     r->dev.observer[0] = (wg_observer){WG_EV_BIT(WG_EV_COMPLETED), record, &seen};
     bool waited = false;
