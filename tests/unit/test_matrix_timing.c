@@ -356,6 +356,7 @@ static void test_perturbed(void **state)
     for (uint64_t seed = 1; seed <= 40; seed++) {
         mrig *r = ready(state);
         r->t->seed = seed;
+        r->t->perturbed = true;
         mrig_fill(r, WG_SRCA, wg_src_from_bf16(0x3F80));
         mrig_fill(r, WG_SRCB, wg_src_from_bf16(0x3F80));
         for (unsigned i = 0; i < 16; i++) {

@@ -9,6 +9,7 @@
 #include "engine/device.h"
 
 typedef struct rig {
+    uint64_t ids;   /* of the instructions so far */
     wg_device dev;
     wg_tile *t;
     wg_stall stall;    /* of the last refusal */
@@ -63,7 +64,7 @@ static inline void rig_idle(rig *r, unsigned cycles)
 static inline uint64_t rig_issue_by(rig *r, unsigned thread, uint32_t word)
 {
     const wg_isa_insn *isa = wg_isa_decode(r->t->arch->id, word);
-    wg_insn insn = {.word = word, .id = 1, .thread = (uint8_t)thread, .unit = isa->unit, .op = (uint16_t)isa->id};
+    wg_insn insn = {.word = word, .id = ++r->ids, .thread = (uint8_t)thread, .unit = isa->unit, .op = (uint16_t)isa->id};
     for (r->stalls = 0; r->stalls < 1000; r->stalls++) {
         rig_tick(r);
         if (wg_vector_unit.check(r->t, &insn, &r->stall)) {
