@@ -29,8 +29,8 @@ typedef enum wg_phase {
 } wg_phase;
 
 typedef enum wg_event_kind {
-    WG_EV_PUSHED,        /* a word entered a thread's FIFO: word, id */
-    WG_EV_EXPANDED,      /* MOP or REPLAY made an instruction: word, id, parent */
+    WG_EV_PUSHED,        /* a word entered a thread's FIFO: word, id; c: core that pushed it */
+    WG_EV_EXPANDED,      /* MOP or REPLAY made an instruction: word, id, parent; c: core that pushed that */
     WG_EV_LOST,          /* the mux discarded an instruction: word, id */
     WG_EV_STALL_BEGIN,   /* waiting-because: stall; word, id for a gate */
     WG_EV_STALL_END,     /* a: cycle the stall began */
@@ -40,19 +40,60 @@ typedef enum wg_event_kind {
     WG_EV_RELEASED,      /* the latched wait was forgotten: word, id */
     WG_EV_SEMAPHORE,     /* a: semaphore, b: new value, c: new max */
     WG_EV_MUTEX,         /* a: mutex, b: 0 released, 1 taken */
-    WG_EV_BANK,          /* a: 0..3 SrcA0 SrcA1 SrcB0 SrcB1, b: new owner */
-    WG_EV_TOUCH,         /* a location read or written by a unit: see src/observe/touch.h */
+    WG_EV_BANK,          /* a: 0..3 SrcA0 SrcA1 SrcB0 SrcB1, b: new owner; id: the instruction that did it */
+    WG_EV_TOUCH,         /* a location was read or written: a space, b first, c count or mask, how; see wg_touch_space */
     WG_EV_CORE_RETIRE,   /* a core executed an instruction: pc in a, word; b: result if it wrote one */
-    WG_EV_CORE_REQUEST,  /* a memory request was emitted: a address, b data, c kind */
-    WG_EV_CORE_RESPONSE, /* a memory request was processed: a address, b data, c kind */
+    WG_EV_CORE_REQUEST,  /* a memory request was emitted: a address, b data, c kind, word: see WG_REQUEST_WORD */
+    WG_EV_CORE_RESPONSE, /* a memory request was processed: likewise */
     WG_EV_CORE_STATE,    /* a: 0 held in reset, 1 released, 2 parked, 3 running */
     WG_EV_POLL,          /* b further identical polling iterations of length a cycles */
     WG_EV_DELAYED,       /* perturbation: event a of the agent takes b cycles longer at site c */
     WG_EV_FINDING,       /* a: finding index, b: its code in the catalogue */
+    WG_EV_CORE_CONSUMED, /* an instruction used the value of a load that left the core: a address, word as above */
+    WG_EV_CORE_FENCE,    /* fence or atomic: the store queue is empty and every load has its value */
+    WG_EV_TRACKED,       /* Auto TTSync let an instruction (id) or a core's access pass: a resources read, b written */
+    WG_EV_HOST,          /* the host read or wrote at a cycle boundary: a address, b bytes, c 0 read, 1 write */
     WG_EV_COUNT
 } wg_event_kind;
 #define WG_EV_BIT(kind) (UINT64_C(1) << (kind))
 #define WG_EV_ALL (~UINT64_C(0))
+
+/* Of a core's request: its path (wg_path), index (mailbox, thread …), bytes, and the register a load writes. */
+#define WG_REQUEST_WORD(path, index, bytes, rd) \
+    ((uint32_t)(path) | (uint32_t)(index) << 8 | (uint32_t)(bytes) << 16 | (uint32_t)(rd) << 24)
+
+/* What can be touched. `first` and `count` of an event count these; where it says mask, `c` is a mask of 32 bits. */
+typedef enum wg_touch_space {
+    WG_TOUCH_L1,             /* bytes */
+    WG_TOUCH_CONFIG,         /* bank * 256 + word; mask of bits */
+    WG_TOUCH_THREAD_CONFIG,  /* thread * 256 + word; mask of bits */
+    WG_TOUCH_GPR,            /* (thread * 64 + register) * 2 + half */
+    WG_TOUCH_DST,            /* stored rows of 16 bits; a 32-bit row is two of them, WG_TOUCH_WIDE: and those 8 further */
+    WG_TOUCH_SRC,            /* (file * 2 + bank) * 64 + row */
+    WG_TOUCH_LREG,           /* 0; mask of LRegs, 17: flags and lane configuration */
+    WG_TOUCH_ADC,            /* ((thread * 3 + unit) * 2 + channel) * 4 + dimension */
+    WG_TOUCH_RWC,            /* thread */
+    WG_TOUCH_SEM_VALUE,      /* 0; mask of semaphores */
+    WG_TOUCH_SEM_MAX,        /* 0; mask of semaphores */
+    WG_TOUCH_MOP_CFG,        /* thread * 9 + word */
+    WG_TOUCH_REPLAY,         /* thread * 32 + slot */
+    WG_TOUCH_PACKER,         /* packer: its output streams and tile position */
+    WG_TOUCH_UNPACKER,       /* unpacker * 3 + thread: context counter */
+    WG_TOUCH_SPACES
+} wg_touch_space;
+
+/* How it was touched: flags in `how`. */
+enum {
+    WG_TOUCH_READ = 1,
+    WG_TOUCH_WRITE = 2,
+    WG_TOUCH_AT_GATE = 4,    /* sampled as the instruction passed the gate */
+    WG_TOUCH_ATOMIC = 8,     /* a read-modify-write of the hardware's: an atomic, SEMPOST, SEMGET */
+    WG_TOUCH_LATE = 16,      /* by what the unit still does for the instruction after it has let its thread go on */
+    WG_TOUCH_WIDE = 32,      /* Dst: also the low halves */
+    WG_TOUCH_CACHED = 64,    /* L1: an L0 data cache hit */
+    WG_TOUCH_POST = 128, WG_TOUCH_GET = 256, WG_TOUCH_INIT = 512,   /* semaphores */
+    WG_TOUCH_BUFFERED = 1024 /* L1: written by the packer once it flushes */
+};
 
 /* Why something waits, naming the resource and its holder (GATE-21). */
 typedef enum wg_stall_reason {
@@ -81,6 +122,8 @@ typedef struct wg_event {
     uint8_t agent;       /* wg_agent */
     uint8_t tile;
     uint8_t thread;      /* whose instruction it is, where id is not 0 */
+    uint8_t part;        /* of a touch: the packer */
+    uint16_t how;        /* of a touch: WG_TOUCH_READ … */
     wg_stall stall;
 } wg_event;
 

@@ -101,8 +101,28 @@ static void store(wg_tile *t, unsigned banks, unsigned word, uint32_t value, boo
     side_effects(t, banks, word, value, by_rmwcib);
 }
 
+void wg_config_touched(wg_tile *t, unsigned how, unsigned thread, unsigned word, uint32_t mask)
+{
+    unsigned bank = word < t->arch->config_global_from ? wg_config_bank(t, thread) : 0;
+    wg_touch_config(t, how, bank, word, mask);
+}
+
+/* A core's request is touched where it is processed, in the core's name (tile/request_touch.c). */
+static void touch_written(wg_tile *t, const wg_config_op *op)
+{
+    uint32_t mask = UINT32_MAX;
+    if (op->kind == WG_CONFIG_RMWCIB)
+        mask = (op->insn.word >> 16 & 0xFF) << 8 * (op->insn.op - WG_I_RMWCIB0);
+    wg_touch_by(t, WG_AGENT_CONFIG, &op->insn);
+    for (unsigned bank = 0; bank < 2; bank++)
+        for (unsigned i = 0; i < op->words && op->banks >> bank & 1; i++)
+            wg_touch_config(t, WG_TOUCH_WRITE, op->word + i < t->arch->config_global_from ? bank : 0, op->word + i, mask);
+}
+
 static void apply(wg_tile *t, const wg_config_op *op)
 {
+    if (wg_touch_watched(t) && is_instruction(op->kind))
+        touch_written(t, op);
     for (unsigned i = 0; i < op->words; i++)
         store(t, op->banks, op->word + i, op->value[i], op->kind == WG_CONFIG_RMWCIB);
 }
@@ -137,6 +157,8 @@ static void apply_setc16(wg_tile *t, const wg_insn *insn)
 {
     unsigned index = insn->word >> 16 & 0xFF;
     t->regs.config.thread[insn->thread][index] = (uint16_t)insn->word;
+    wg_touch_by(t, WG_AGENT_CONFIG, insn);
+    wg_touch_thread_config(t, WG_TOUCH_WRITE, insn->thread, index, 0xFFFF);
     /* Any write to the word that holds CfgContextCntReset_0 and _1 resets both counters of the thread. */
     if (index == wg_tcfg_fields[t->arch->id][WG_TCFG_UNPACK_MISC_CFG_CfgContextCntReset_0].word)
         t->regs.config.unpack_context[0][insn->thread] = t->regs.config.unpack_context[1][insn->thread] = 0;
@@ -221,6 +243,8 @@ static void write_result(wg_tile *t)
         return;
     unsigned thread = op->insn.thread, reg = op->insn.word >> 16 & 0x3F;
     t->regs.gpr.r[thread][reg] = op->value[0];
+    wg_touch_by(t, WG_AGENT_CONFIG, &op->insn);
+    wg_touch_gpr(t, WG_TOUCH_WRITE | WG_TOUCH_LATE, thread, reg, 1);
     wg_gpr_take_port(&t->regs.gpr, cycle);
     leave(t, op);
     wg_gpr_settle(t, thread);
@@ -404,11 +428,13 @@ static void capture(wg_tile *t, wg_config_op *op)
     case WG_CONFIG_CFGSHIFTMASK: {
         unsigned select = word >> 8 & 3;
         unsigned first = wg_cfg_fields[t->arch->id][WG_CFG_SCRATCH_SEC0_val].word;
+        wg_config_touched(t, WG_TOUCH_READ, insn->thread, first + (select < 3 ? select : insn->thread), UINT32_MAX);
         op->value[0] = shift_mask(word, config[first + (select < 3 ? select : insn->thread)], config[op->word]);
         break;
     }
     case WG_CONFIG_RDCFG:
         op->value[0] = config[op->word];
+        wg_config_touched(t, WG_TOUCH_READ, insn->thread, op->word, UINT32_MAX);
         t->regs.gpr.pending[insn->thread] |= UINT64_C(1) << gpr;
         break;
     default:
@@ -530,6 +556,22 @@ static place find_place(const wg_tile *t, uint32_t offset)
     /* Only the first word of an entry holds its value. Decided here: the others read as 0. */
     return (place){.kind = offset % r->thread_stride ? PADDING : IN_THREAD_CONFIG, .thread = (uint8_t)(entry / entries),
                    .word = (uint16_t)(entry % entries)};
+}
+
+unsigned wg_config_window_banks(const wg_tile *t, uint32_t word_offset)
+{
+    place at = find_place(t, word_offset);
+    if (at.kind != IN_CONFIG)
+        return 0;
+    return at.word < t->arch->config_global_from ? at.banks : WG_CONFIG_BANK_0;   /* one location, seen in both */
+}
+
+unsigned wg_config_window_word(const wg_tile *t, uint32_t word_offset) { return find_place(t, word_offset).word; }
+
+unsigned wg_config_window_thread(const wg_tile *t, uint32_t word_offset)
+{
+    place at = find_place(t, word_offset);
+    return at.kind == IN_THREAD_CONFIG ? at.thread : WG_THREADS;
 }
 
 uint32_t wg_config_debug_read(const wg_tile *t, uint32_t word_offset)

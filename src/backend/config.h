@@ -9,6 +9,7 @@
 #define WG_CONFIG_UNIT_H
 
 #include "isa/config_fields.h"
+#include "observe/touch.h"
 #include "tile/tile.h"
 
 extern const wg_unit_ops wg_config_unit;
@@ -29,6 +30,9 @@ void wg_config_check_pending(wg_tile *t, unsigned thread, unsigned word);
  */
 void wg_config_issued(wg_tile *t, const wg_insn *insn);
 
+/* The instruction that acts reads these bits of its thread's bank. */
+void wg_config_touched(wg_tile *t, unsigned how, unsigned thread, unsigned word, uint32_t mask);
+
 /*
  * A word of the thread's bank, as an instruction that starts now reads it. Call it in phase E for the
  * instruction being accepted: an older write of the same thread that has not reached the
@@ -45,6 +49,8 @@ static inline uint32_t wg_config_word(wg_tile *t, unsigned thread, unsigned word
 static inline uint32_t wg_config_get(wg_tile *t, unsigned thread, wg_cfg_id id)
 {
     const wg_cfg_field *f = &wg_cfg_fields[t->arch->id][id];
+    if (wg_touch_watched(t))
+        wg_config_touched(t, WG_TOUCH_READ, thread, f->word, f->mask << f->shift);
     return wg_config_word(t, thread, f->word) >> f->shift & f->mask;
 }
 
@@ -62,6 +68,11 @@ static inline uint32_t wg_thread_config_get(const wg_tile *t, unsigned thread, w
 wg_region_answer wg_config_riscv_read(wg_tile *t, unsigned core, uint32_t word_offset, uint32_t *value, wg_stall *why);
 wg_region_answer wg_config_riscv_write(wg_tile *t, unsigned core, uint32_t word_offset, uint32_t value, unsigned bytes,
                                        wg_stall *why);
+/* The banks of Config (bit per bank) and the word behind a word offset; no bank: it is not Config. */
+unsigned wg_config_window_banks(const wg_tile *t, uint32_t word_offset);
+unsigned wg_config_window_word(const wg_tile *t, uint32_t word_offset);
+/* The thread whose ThreadConfig lies there; 3: it is not ThreadConfig. */
+unsigned wg_config_window_thread(const wg_tile *t, uint32_t word_offset);
 /* The same map, read without taking part in the pipeline (RISCV_DEBUG_REG_CFGREG_RDDATA). */
 uint32_t wg_config_debug_read(const wg_tile *t, uint32_t word_offset);
 

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "backend/config.h"
 #include "num/simd.h"
 
 static const wg_matrix_layout layouts[] = {
@@ -368,6 +369,82 @@ static void set_gaps(wg_matrix *m, wg_insn_id id, const wg_matrix_op *op, uint64
     }
 }
 
+/* ---- Touches, while somebody watches --------------------------------------------------------------- */
+
+static void touch_rows(wg_tile *t, const wg_matrix_op *op, unsigned how, bool wide)
+{
+    for (unsigned i = 0, n; i < op->rows; i += n) {
+        for (n = 1; i + n < op->rows && op->row[i + n] == op->row[i] + n; n++)
+            continue;
+        wg_touch_dst(t, how, op->row[i], n, wide);
+    }
+}
+
+/*
+ * What it reads when it is accepted: configuration, source rows, Dst. The counters move in this cycle, so they are
+ * looked at before the handler runs.
+ */
+static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
+{
+    static const uint16_t formats[] = {
+        WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_override, WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_val, WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA,
+        WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_override, WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_val, WG_CFG_ALU_FORMAT_SPEC_REG1_SrcB,
+        WG_CFG_ALU_ACC_CTRL_Zero_Flag_disabled_src, WG_CFG_ALU_ACC_CTRL_INT8_math_enabled, WG_CFG_ALU_ACC_CTRL_Fp32_enabled};
+    wg_tile *t = c->t;
+    unsigned thread = c->insn->thread;
+    bool to_dst = e->reads != READS_NONE || id == WG_I_ELWADD || id == WG_I_ELWSUB || id == WG_I_MOVA2D ||
+                  id == WG_I_MOVB2D || id == WG_I_MOVDBGA2D || id == WG_I_MOVDBGB2D;
+    bool elementwise = id == WG_I_ELWADD || id == WG_I_ELWSUB || id == WG_I_ELWMUL;
+    wg_matrix_op read;
+    wg_touch(t, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_RWC, thread, 1);
+    if (to_dst || id == WG_I_ZEROACC) {
+        const wg_cfg_field *offset = &wg_tcfg_fields[c->arch][WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset];
+        wg_touch_thread_config(t, WG_TOUCH_READ, thread, offset->word, 0xFFFF);
+        (void)wg_config_get(t, thread, WG_CFG_DEST_REGW_BASE_Base);
+    }
+    for (unsigned i = 0; to_dst && i < sizeof formats / sizeof *formats; i++)
+        (void)wg_config_get(t, thread, (wg_cfg_id)formats[i]);
+    bool reads_a = e->waits & A || id == WG_I_MOVDBGA2D, reads_b = e->waits & B || id == WG_I_MOVDBGB2D;
+    unsigned rows_a = elementwise || !to_dst || id == WG_I_MOVA2D ? 8 : 16;
+    if (reads_a)
+        wg_touch_src(t, WG_TOUCH_READ, WG_SRCA, c->bank[WG_SRCA], c->rwc->srca & (rows_a == 16 ? 0x30u : 0x38u), rows_a);
+    if (reads_b)
+        wg_touch_src(t, WG_TOUCH_READ, WG_SRCB, c->bank[WG_SRCB], c->rwc->srcb & 0x38u, 8);
+    if (rows_read(c, e, &read))
+        touch_rows(t, &read, WG_TOUCH_READ, uses_wide(c));
+}
+
+static void touch_effect(wg_tile *t, const wg_matrix_op *op)
+{
+    wg_touch_by(t, WG_AGENT_MATRIX, &op->insn);
+    switch ((wg_matrix_effect)op->effect) {
+    case WG_EFFECT_DST16:
+    case WG_EFFECT_DST32:
+    case WG_EFFECT_DST_LOW: touch_rows(t, op, WG_TOUCH_WRITE, op->effect != WG_EFFECT_DST16); break;
+    case WG_EFFECT_UNDEFINE:
+        for (unsigned row = 0, n; row < WG_DST_ROWS; row += n) {
+            bool marked = op->marks[row / 64] >> (row & 63) & 1;
+            for (n = 1; row + n < WG_DST_ROWS && (op->marks[(row + n) / 64] >> ((row + n) & 63) & 1) == marked; n++)
+                continue;
+            if (marked)
+                wg_touch_dst(t, WG_TOUCH_WRITE, row, n, false);
+        }
+        break;
+    case WG_EFFECT_SRC: wg_touch_src(t, WG_TOUCH_WRITE, op->file, op->bank, op->src_row, op->rows); break;
+    case WG_EFFECT_ZEROSRC:
+        for (unsigned i = 0; i < 4; i++)
+            if (op->banks >> i & 1)
+                wg_touch_src(t, WG_TOUCH_WRITE, i / 2, i & 1, 0, 64);
+        break;
+    case WG_EFFECT_SHIFTXA: wg_touch_src(t, WG_TOUCH_WRITE, WG_SRCA, op->bank, 0, 16); break;
+    case WG_EFFECT_SHIFTXB: wg_touch_src(t, WG_TOUCH_WRITE, WG_SRCB, op->bank, op->src_row, 1); break;
+    case WG_EFFECT_TRANSPOSE: wg_touch_src(t, WG_TOUCH_WRITE, op->file, op->bank, 16, 16); break;
+    case WG_EFFECT_NONE:
+    case WG_EFFECT_EXPHIST:
+    case WG_EFFECT_RESET_BANKS: break;
+    }
+}
+
 static void accept(wg_tile *t, const wg_insn *insn)
 {
     wg_matrix *m = &t->backend.matrix;
@@ -395,6 +472,8 @@ static void accept(wg_tile *t, const wg_insn *insn)
         wg_matrix_ctx c;
         context(t, &op->insn, &c);
         complete_context(&c);
+        if (wg_touch_watched(t))
+            touch_operands(&c, e, isa->id);
         e->issue(&c, op);
     } else {
         wg_find_insn(t, WG_F_UNIMPLEMENTED_INSN, &op->insn, isa->opcode, 0);
@@ -596,10 +675,13 @@ static void tick(wg_tile *t)
             continue;
         if (op->effect_at <= now) {
             op->effect_at = WG_NEVER;
+            if (wg_touch_watched(t))
+                touch_effect(t, op);
             land(t, op);
         }
         if (op->flip_at <= now) {
             op->flip_at = WG_NEVER;
+            wg_touch_by(t, WG_AGENT_MATRIX, &op->insn);
             land_flip(t, op);
         }
         if (op->done_at <= now) {

@@ -10,6 +10,7 @@
 #include "backend/misc.h"
 
 #include "backend/insn_finding.h"
+#include "observe/touch.h"
 
 static uint32_t field(uint32_t word, unsigned lo, unsigned width) { return word >> lo & ((UINT32_C(1) << width) - 1); }
 
@@ -22,8 +23,10 @@ static void setadc(wg_tile *t, const wg_insn *insn)
     /* The override's two bits are also the two highest of the value, which only X is wide enough to keep. */
     unsigned thread = overridden(insn, value >> 16);
     for (unsigned unit = 0; unit < 3; unit++)
-        if (word >> (21 + unit) & 1)
+        if (word >> (21 + unit) & 1) {
+            wg_touch_adc(t, WG_TOUCH_WRITE, thread, unit, word >> 20 & 1, field(word, 18, 2), 1);
             wg_adc_set(&t->regs.adc.unit[thread][unit][word >> 20 & 1], field(word, 18, 2), value);
+        }
 }
 
 static void setadcxx(wg_tile *t, const wg_insn *insn)
@@ -31,6 +34,8 @@ static void setadcxx(wg_tile *t, const wg_insn *insn)
     for (unsigned unit = 0; unit < 3; unit++) {
         if (!(insn->word >> (21 + unit) & 1))
             continue;
+        wg_touch_adc(t, WG_TOUCH_WRITE, insn->thread, unit, 0, WG_ADC_X, 1);
+        wg_touch_adc(t, WG_TOUCH_WRITE, insn->thread, unit, 1, WG_ADC_X, 1);
         wg_adc_set(&t->regs.adc.unit[insn->thread][unit][0], WG_ADC_X, field(insn->word, 0, 10));
         wg_adc_set(&t->regs.adc.unit[insn->thread][unit][1], WG_ADC_X, field(insn->word, 10, 10));
     }
@@ -46,8 +51,10 @@ static void move_pair(wg_tile *t, const wg_insn *insn, wg_adc_dimension first, u
         if (!(insn->word >> (21 + unit) & 1))
             continue;
         for (unsigned i = 0; i < 4; i++)
-            if (selected >> i & 1)
+            if (selected >> i & 1) {
+                wg_touch_adc(t, WG_TOUCH_WRITE, thread, unit, i / 2, first + i % 2, 1);
                 move(&t->regs.adc.unit[thread][unit][i / 2], first + i % 2, field(insn->word, 6 + 3 * i, 3));
+            }
     }
 }
 
@@ -126,6 +133,7 @@ static void misc_tick(wg_tile *t)
         u->pending &= (uint8_t)~(1u << thread);
         const wg_insn *insn = &u->insn[thread];
         wg_insn_id id = insn->op;
+        wg_touch_by(t, WG_AGENT_MISC, insn);
         if (handlers[id].run)
             handlers[id].run(t, insn);
         else

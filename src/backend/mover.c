@@ -18,6 +18,7 @@
 #include "backend/config.h"
 #include "backend/insn_finding.h"
 #include "backend/tdma.h"
+#include "observe/touch.h"
 #include "tile/l1.h"
 
 enum { UNIT = 16, READ_TO_WRITE = 3 };
@@ -85,6 +86,7 @@ void wg_mover_start(wg_tile *t, unsigned agent, const wg_insn *insn, uint32_t ds
         return;
     m->busy = true;
     m->owner = (uint8_t)agent;
+    m->moves_for = insn ? *insn : (wg_insn){.thread = WG_THREADS};
     m->src = src;
     m->units = count / UNIT;
     m->moved = m->group_read = m->group_written = 0;
@@ -106,6 +108,19 @@ void wg_mover_soft_reset(wg_tile *t, bool held)
 
 /* ---- Moving ----------------------------------------------------------------------------------------- */
 
+/* The transfer's own touches: those of its XMOV, or of the core whose TDMA-RISC command it is. */
+static void touch(wg_tile *t, const wg_mover *m, unsigned how, wg_touch_space space, uint32_t first, uint32_t count)
+{
+    if (!wg_touch_watched(t))
+        return;
+    wg_touch_by(t, WG_AGENT_MOVER, &m->moves_for);
+    if (m->moves_for.id)
+        wg_touch_emit(t, how | WG_TOUCH_LATE, space, first, count, 0);
+    else
+        wg_emit(t, &(wg_event){.kind = WG_EV_TOUCH, .agent = WG_AGENT_MOVER, .thread = WG_THREADS, .a = space,
+                               .b = first, .c = count, .how = (uint16_t)(how | WG_TOUCH_LATE)});
+}
+
 static bool put(wg_tile *t, wg_mover *m, const uint32_t data[4], uint64_t *retry)
 {
     uint32_t at = m->dst + m->moved * UNIT;
@@ -114,11 +129,18 @@ static bool put(wg_tile *t, wg_mover *m, const uint32_t data[4], uint64_t *retry
     case TO_L1:
         if (!wg_l1_ask(t, WG_L1_MOVER_WRITE, at, WG_L1_WRITE, retry))
             return false;
+        touch(t, m, WG_TOUCH_WRITE, WG_TOUCH_L1, at, UNIT);
         wg_l1_write(t, WG_L1_MOVER_WRITE, at, UNIT, data);
         break;
     case TO_CONFIG:
         if (!wg_config_mover_write(t, at / 4, data))
             return false;
+        if (wg_touch_watched(t))
+            for (unsigned bank = 0; bank < 2; bank++)
+                for (unsigned i = 0; i < 4; i++)
+                    if (wg_config_window_banks(t, at / 4) >> bank & 1)
+                        touch(t, m, WG_TOUCH_WRITE, WG_TOUCH_CONFIG,
+                              bank * 256 + wg_config_window_word(t, at / 4) + i, UINT32_MAX);
         break;
     case TO_IRAM:
         (void)wg_iram_write(t, at, UNIT, data);   /* beyond its end: discarded */
@@ -152,6 +174,7 @@ static uint64_t copy_step(wg_tile *t, wg_mover *m)
     if (m->group_read < group) {
         uint32_t at = m->src + (m->moved - m->group_written + m->group_read) * UNIT;
         if (wg_l1_ask(t, WG_L1_MOVER_READ, at, WG_L1_READ, &retry)) {
+            touch(t, m, WG_TOUCH_READ, WG_TOUCH_L1, at, UNIT);
             wg_l1_read(t, at, UNIT, m->window[m->group_read]);
             m->ready_at[m->group_read++] = now + READ_TO_WRITE;
             next = sooner(next, m->group_read < group ? now + 1 : m->ready_at[m->group_written]);

@@ -14,6 +14,7 @@ typedef enum wg_mover_mode {
 /* One transfer at a time: `moved` of `units` times 16 bytes are done. */
 typedef struct wg_mover {
     wg_insn insn;          /* XMOV that was accepted in the last cycle; id 0: none */
+    wg_insn moves_for;     /* the XMOV whose transfer is under way; id 0: TDMA-RISC's */
     bool busy;
     bool held;             /* soft reset: everything is discarded */
     uint8_t mode;          /* wg_mover_mode */

@@ -216,6 +216,7 @@ static void set_register(wg_tile *t, const wg_pack_job *job)
 
 static void complete(wg_tile *t, const wg_pack_job *job, unsigned packer)
 {
+    wg_touch_by(t, WG_AGENT_PACK, &job->insn);
     if (job->insn.op == WG_I_PACR)
         wg_pack_move(t, job, packer);
     else if (job->set_register && job->insn.word >> 1 & 1)

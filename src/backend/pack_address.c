@@ -22,11 +22,19 @@
 #include "backend/pack_internal.h"
 #include "num/l1_formats.h"
 
-static uint32_t config(wg_tile *t, const wg_insn *insn, unsigned id)
+static uint32_t sampled(wg_tile *t, const wg_insn *insn, unsigned id, unsigned when)
 {
     const wg_cfg_field *f = &wg_cfg_fields[t->arch->id][id];
+    if (wg_touch_watched(t))
+        wg_config_touched(t, WG_TOUCH_READ | when, insn->thread, f->word, f->mask << f->shift);
     return f->mask ? wg_config_word(t, insn->thread, f->word) >> f->shift & f->mask : 0;
 }
+/* PACR.md: some fields are taken when it starts (the input address generator's), others at some time in its life. */
+static uint32_t config_at_start(wg_tile *t, const wg_insn *insn, unsigned id)
+{
+    return sampled(t, insn, id, WG_TOUCH_AT_GATE);
+}
+static uint32_t config(wg_tile *t, const wg_insn *insn, unsigned id) { return sampled(t, insn, id, 0); }
 /* A field of a packer's own section. */
 #define PACKER(t, insn, packer, name)                                                                              \
     config((t), (insn), ((const uint16_t[]){WG_CFG_THCON_SEC0_REG1_##name, WG_CFG_THCON_SEC0_REG8_##name,          \
@@ -66,11 +74,11 @@ static unsigned which_counters(wg_tile *t, const wg_insn *insn, unsigned packer)
 
 static uint32_t input_address(wg_tile *t, const wg_insn *insn, const wg_adc_channel *c)
 {
-    return config(t, insn, WG_CFG_PCK0_ADDR_BASE_REG_0_Base) +
-           c->x * (config(t, insn, WG_CFG_PCK0_ADDR_CTRL_XY_REG_0_Xstride) & 15) +
-           c->y * config(t, insn, WG_CFG_PCK0_ADDR_CTRL_XY_REG_0_Ystride) +
-           c->z * config(t, insn, WG_CFG_PCK0_ADDR_CTRL_ZW_REG_0_Zstride) +
-           c->w * config(t, insn, WG_CFG_PCK0_ADDR_CTRL_ZW_REG_0_Wstride);
+    return config_at_start(t, insn, WG_CFG_PCK0_ADDR_BASE_REG_0_Base) +
+           c->x * (config_at_start(t, insn, WG_CFG_PCK0_ADDR_CTRL_XY_REG_0_Xstride) & 15) +
+           c->y * config_at_start(t, insn, WG_CFG_PCK0_ADDR_CTRL_XY_REG_0_Ystride) +
+           c->z * config_at_start(t, insn, WG_CFG_PCK0_ADDR_CTRL_ZW_REG_0_Zstride) +
+           c->w * config_at_start(t, insn, WG_CFG_PCK0_ADDR_CTRL_ZW_REG_0_Wstride);
 }
 
 /* Sizes of datums in addresses of Dst, by the low bits of In_data_format: log2, and what X counts within a line. */
@@ -81,7 +89,7 @@ static uint32_t dst_start(wg_tile *t, const wg_insn *insn, unsigned packer, unsi
     unsigned shift = datum_shift(in_format);
     uint32_t x_mask = (16u >> shift) - 1;
     uint32_t datum = ((input_address(t, insn, c) >> shift) & ~x_mask) + (c->x & x_mask);
-    return (datum + (config(t, insn, NUMBERED(DEST_TARGET_REG_CFG_PACK_SEC, packer, Offset)) << 4)) & 0x3FFF;
+    return (datum + (config_at_start(t, insn, NUMBERED(DEST_TARGET_REG_CFG_PACK_SEC, packer, Offset)) << 4)) & 0x3FFF;
 }
 
 static uint32_t datum_count(const wg_insn *insn, const wg_adc_channel *channel)

@@ -20,6 +20,7 @@
 #include "backend/pack_internal.h"
 #include "backend/tdma.h"
 #include "num/l1_formats.h"
+#include "observe/touch.h"
 #include "tile/l1.h"
 
 typedef struct mover {
@@ -136,6 +137,8 @@ static void dst_row(mover *m, unsigned row, unsigned column, unsigned count)
     static const uint16_t zeros[16];
     const wg_dst *d = &m->out.t->regs.dst;
     unsigned stored = wg_dst_stored(m->access, row, m->wide);
+    if (wg_touch_watched(m->out.t))
+        wg_touch_emit(m->out.t, WG_TOUCH_READ | (m->wide ? WG_TOUCH_WIDE : 0u), WG_TOUCH_DST, stored, 1, m->out.packer);
     bool undefined = wg_dst_is_undefined(d, stored);
     const uint16_t *high = undefined ? zeros : d->bits[stored];
     const uint16_t *low = undefined || !m->wide ? zeros : d->bits[(stored + WG_DST_LOW) % WG_DST_ROWS];
@@ -166,6 +169,8 @@ static void dst_run(mover *m, uint32_t start, uint32_t count)
 static void l1_run(mover *m, uint32_t start, uint32_t count)
 {
     unsigned format = m->part->in_format, size = wg_l1_bits(format) < 8 ? 1 : wg_l1_bits(format) / 8;
+    if (wg_touch_watched(m->out.t))
+        wg_touch_emit(m->out.t, WG_TOUCH_READ, WG_TOUCH_L1, start & 0x1FFFFF, count * size, m->out.packer);
     for (uint32_t done = 0; done < count; done += 16) {
         unsigned n = count - done < 16 ? count - done : 16;
         uint32_t value[16] = {0};
@@ -211,6 +216,8 @@ void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer)
     mover m = {.out = {.t = t, .p = p, .packer = packer, .insn = &job->insn}, .job = job, .part = part,
                .access = wg_dst_access_now(t), .wide = part->early <= WG_EARLY_HIGH, .statistics = statistics(t),
                .from = wg_pack_early_mid((wg_pack_early)part->early)};
+    if (wg_touch_watched(t))
+        wg_touch_emit(t, WG_TOUCH_READ | WG_TOUCH_WRITE, WG_TOUCH_PACKER, packer, 1, packer);
     wg_pack_begin(&m.out, part);
     if (job->interfaces && part->count) {
         for (unsigned i = 0; i < 4; i++) {
@@ -231,8 +238,13 @@ void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer)
     }
     if (part->compress && (job->last || job->flush || (part->count && !job->concat)))
         wg_pack_end_row(&m.out, part->zero_flags);
-    if (!job->last && !job->flush)
+    if (!job->last && !job->flush) {
+        if (wg_touch_watched(t))
+            for (unsigned i = 0; i < WG_PACK_STREAMS; i++)   /* 16 bytes or less that wait for more */
+                wg_touch_emit(t, WG_TOUCH_WRITE | WG_TOUCH_BUFFERED, WG_TOUCH_L1, p->stream[i].address,
+                              p->stream[i].fill, packer);
         return;
+    }
     wg_pack_flush(&m.out);
     if (job->last)
         wg_tdma_tile_packed(t, packer, job->insn.thread,

@@ -32,17 +32,28 @@ uint32_t wg_gpr_operand(wg_tile *t, const wg_insn *insn, unsigned reg)
     const wg_gpr *g = &t->regs.gpr;
     if (g->pending[insn->thread] >> reg & 1)
         wg_find_insn(t, WG_F_GPR_NOT_WRITTEN, insn, reg, g->r[insn->thread][reg]);
+    wg_touch_gpr(t, WG_TOUCH_READ, insn->thread, reg, 1);
     return g->r[insn->thread][reg];
 }
 
-void wg_scalar_write(wg_tile *t, unsigned thread, unsigned reg, uint32_t value)
+void wg_scalar_deliver(wg_tile *t, unsigned thread, unsigned reg, uint32_t value)
 {
     t->regs.gpr.r[thread][reg & (WG_GPRS - 1)] = value;
     wg_gpr_take_port(&t->regs.gpr, t->sched.now - 1);
 }
 
+void wg_scalar_write(wg_tile *t, unsigned thread, unsigned reg, uint32_t value)
+{
+    wg_scalar_deliver(t, thread, reg, value);
+    wg_touch_gpr(t, WG_TOUCH_WRITE, thread, reg & (WG_GPRS - 1), 1);
+}
+
 /* A register that a result under way will overwrite later is about to be written: the order is not certain. */
-static void check_result(wg_tile *t, const wg_insn *insn, unsigned reg) { (void)wg_gpr_operand(t, insn, reg); }
+static void check_result(wg_tile *t, const wg_insn *insn, unsigned reg)
+{
+    if (t->regs.gpr.pending[insn->thread] >> (reg & (WG_GPRS - 1)) & 1)
+        wg_find_insn(t, WG_F_GPR_NOT_WRITTEN, insn, reg, t->regs.gpr.r[insn->thread][reg & (WG_GPRS - 1)]);
+}
 
 void wg_gpr_settle(wg_tile *t, unsigned thread)
 {
@@ -145,7 +156,8 @@ static void write_half(wg_tile *t, unsigned thread, unsigned half, uint32_t valu
 {
     uint32_t old = t->regs.gpr.r[thread][half >> 1 & 0x3F];
     uint32_t merged = half & 1 ? (old & 0xFFFF) | value << 16 : (old & 0xFFFF0000) | (value & 0xFFFF);
-    wg_scalar_write(t, thread, half >> 1, merged);
+    wg_scalar_deliver(t, thread, half >> 1, merged);
+    wg_touch(t, WG_TOUCH_WRITE, WG_TOUCH_GPR, thread * 2 * WG_GPRS + (half & 0x7F), 1);
 }
 
 static bool step_setdmareg(wg_tile *t, wg_scalar *u)
@@ -270,6 +282,8 @@ static void reg2flop_config(wg_tile *t, wg_scalar *u)
         return;
     }
     unsigned bank = wg_config_bank(t, u->insn.thread);
+    for (unsigned i = 0; i < (wide ? 4 : 1); i++)
+        wg_touch_config(t, WG_TOUCH_WRITE, bank, base + (wide ? index & ~3u : index) + i, UINT32_MAX);
     wg_config_scalar_write(t, bank, base + (wide ? index & ~3u : index), u->operand, wide ? 4 : 1);
 }
 
@@ -291,6 +305,7 @@ static void reg2flop_adc(wg_tile *t, wg_scalar *u)
     unsigned thread = word >> 20 & 1 ? field(word, 16, 2) : u->insn.thread, adc = field(word, 9, 2);
     if (thread >= WG_THREADS || adc >= 3)
         return;   /* REG2FLOP_ADC.md: has no effect */
+    wg_touch_adc(t, WG_TOUCH_WRITE, thread, adc, word >> 11 & 1, field(word, 6, 2), 1);
     wg_adc_put(&t->regs.adc.unit[thread][adc][word >> 11 & 1], field(word, 6, 2), word >> 8 & 1,
                reg2flop_value(word, u->operand[0]));
 }
@@ -442,6 +457,7 @@ static void scalar_tick(wg_tile *t)
     }
     if (u->executing && u->until <= t->sched.now) {
         u->waiting = false;
+        wg_touch_by(t, WG_AGENT_SCALAR, &u->insn);
         if (handlers[u->insn.op].step(t, u)) {
             end_stall(t, u);
             u->executing = false;

@@ -22,7 +22,8 @@ typedef struct wg_scalar_handler {
  */
 bool wg_scalar_wait(wg_tile *t, wg_stall_reason reason, unsigned resource, unsigned holder);
 
-/* A register written in the cycle that has just ended. */
+/* A register written in the cycle that has just ended; the first leaves it to the caller to say who touched it. */
+void wg_scalar_deliver(wg_tile *t, unsigned thread, unsigned reg, uint32_t value);
 void wg_scalar_write(wg_tile *t, unsigned thread, unsigned reg, uint32_t value);
 
 /* Memory instructions (scalar_memory.c). */

@@ -104,6 +104,27 @@ static void l1_put(wg_tile *t, uint32_t address, const void *from, unsigned byte
     wg_l1_write(t, WG_L1_SCALAR, address, bytes, from);
 }
 
+/* What a request touches in L1 when it gets there. ATCAS and ATINCGETPTR keep their thread until then. */
+static void touch_memory(wg_tile *t, const wg_scalar_request *r)
+{
+    unsigned how = is_atomic(r->kind) ? WG_TOUCH_ATOMIC | WG_TOUCH_READ | WG_TOUCH_WRITE : 0;
+    wg_touch_by(t, WG_AGENT_SCALAR, &r->insn);
+    switch (r->kind) {
+    case WG_SCALAR_LOAD: how = WG_TOUCH_READ | WG_TOUCH_LATE; break;
+    case WG_SCALAR_STORE: how = WG_TOUCH_WRITE | WG_TOUCH_LATE; break;
+    case WG_SCALAR_INCREMENT: how |= WG_TOUCH_LATE; break;
+    case WG_SCALAR_MASKED_STORE:
+        for (unsigned i = 0; i < 8; i++)
+            if (r->mask >> i & 1)
+                wg_touch_l1(t, WG_TOUCH_WRITE | WG_TOUCH_LATE, r->address + 2 * i, 2);
+        return;
+    case WG_SCALAR_FIFO_STEP: wg_touch_l1(t, how, r->address, 16); return;
+    case WG_SCALAR_COMPARE_SET: break;
+    default: return;
+    }
+    wg_touch_l1(t, how, r->address, r->bytes);
+}
+
 static bool mmio(wg_tile *t, wg_scalar_request *r)
 {
     unsigned core = WG_CORE_T0 + r->insn.thread;
@@ -151,6 +172,8 @@ static bool access_memory(wg_tile *t, wg_scalar_request *r, uint64_t *retry)
             return false;
         t->backend.scalar.port_free = later(t->backend.scalar.port_free, t->sched.now + port_cycles(r));
     }
+    if (wg_touch_watched(t))
+        touch_memory(t, r);
     switch (r->kind) {
     case WG_SCALAR_LOAD: l1_get(t, r->address, r->data, r->bytes); break;
     case WG_SCALAR_STORE: l1_put(t, r->address, r->data, r->bytes); break;
@@ -180,14 +203,18 @@ static bool access_memory(wg_tile *t, wg_scalar_request *r, uint64_t *retry)
 
 static void deliver(wg_tile *t, const wg_scalar_request *r)
 {
-    unsigned thread = r->insn.thread;
+    unsigned thread = r->insn.thread, count = r->bytes == 16 ? 4 : 1;
     if (is_load(r->kind) && r->bytes == 16) {
         for (unsigned i = 0; i < 4; i++)
-            wg_scalar_write(t, thread, r->reg + i, r->data[i]);
+            wg_scalar_deliver(t, thread, r->reg + i, r->data[i]);
     } else if (is_load(r->kind) || r->kind == WG_SCALAR_INCREMENT) {
         uint32_t keep = r->bytes == 4 ? 0 : UINT32_MAX << 8 * r->bytes;
-        wg_scalar_write(t, thread, r->reg, (t->regs.gpr.r[thread][r->reg] & keep) | (r->data[0] & ~keep));
+        wg_scalar_deliver(t, thread, r->reg, (t->regs.gpr.r[thread][r->reg] & keep) | (r->data[0] & ~keep));
+    } else {
+        return;
     }
+    wg_touch_by(t, WG_AGENT_SCALAR, &r->insn);
+    wg_touch_gpr(t, WG_TOUCH_WRITE | WG_TOUCH_LATE, thread, r->reg, count);
 }
 
 static void drop(wg_scalar *u, unsigned i)
@@ -285,8 +312,10 @@ static void step_offset(wg_tile *t, const wg_scalar *u)
     unsigned half = field(u->insn.word, 14, 7), increment = increments[field(u->insn.word, 12, 2)];
     uint32_t old = t->regs.gpr.r[u->insn.thread][half >> 1 & 0x3F], shift = half & 1 ? 16 : 0;
     uint32_t value = ((old >> shift) + increment) & 0xFFFF;
-    if (increment)
-        wg_scalar_write(t, u->insn.thread, half >> 1, (old & ~(UINT32_C(0xFFFF) << shift)) | value << shift);
+    if (!increment)
+        return;
+    wg_scalar_deliver(t, u->insn.thread, half >> 1, (old & ~(UINT32_C(0xFFFF) << shift)) | value << shift);
+    wg_touch(t, WG_TOUCH_WRITE, WG_TOUCH_GPR, u->insn.thread * 2u * WG_GPRS + half, 1);
 }
 
 /* ---- LOADIND, STOREIND ------------------------------------------------------------------------------ */
@@ -357,6 +386,7 @@ static bool store_to_src(wg_tile *t, wg_scalar *u)
         return true;   /* the four rows before SrcA's first are nowhere */
     unsigned at = (unsigned)row + (whole ? 0u : b ? src->unpack_row_b[thread] : src->unpack_row_a[thread]);
     uint32_t *to = &wg_src_rows(src, file, bank)[at & 63][(address & 3) * 4];
+    wg_touch_src(t, WG_TOUCH_WRITE, file, bank, at, 1);
     to[0] = bf16_low(u->operand[0]);
     to[1] = bf16_high(u->operand[0]);
     to[2] = bf16_low(u->operand[1]);

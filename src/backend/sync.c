@@ -15,7 +15,7 @@
 
 #include "backend/unit.h"
 #include "frontend/gate.h"
-#include "observe/emit.h"
+#include "observe/touch.h"
 
 enum { SLOT_USERS = 6, FIRST_CORE = 3 };
 
@@ -63,6 +63,13 @@ static void execute_semaphores(wg_tile *t, const wg_insn *insn)
         }
         changed(t, WG_AGENT_THREAD0 + insn->thread, i, insn);
     }
+    if (insn->op == WG_I_SEMINIT) {
+        wg_touch(t, WG_TOUCH_WRITE | WG_TOUCH_INIT, WG_TOUCH_SEM_VALUE, 0, insn->word >> 2 & 0xFF);
+        wg_touch(t, WG_TOUCH_WRITE | WG_TOUCH_INIT, WG_TOUCH_SEM_MAX, 0, insn->word >> 2 & 0xFF);
+    } else {
+        wg_touch(t, WG_TOUCH_ATOMIC | (insn->op == WG_I_SEMPOST ? WG_TOUCH_POST : WG_TOUCH_GET), WG_TOUCH_SEM_VALUE, 0,
+                 insn->word >> 2 & 0xFF);
+    }
 }
 
 uint32_t wg_sync_core_read(wg_tile *t, unsigned core, unsigned semaphore)
@@ -97,6 +104,9 @@ static void serve_core(wg_tile *t, unsigned i)
     else
         post(s, s->core_semaphore[i]);
     changed(t, WG_AGENT_CORE_T0 + i, s->core_semaphore[i], NULL);
+    if (wg_touch_watched(t))
+        wg_touch_core(t, WG_CORE_T0 + i, 0, WG_TOUCH_ATOMIC | (s->core_gets[i] ? WG_TOUCH_GET : WG_TOUCH_POST),
+                      WG_TOUCH_SEM_VALUE, 0, 1u << s->core_semaphore[i]);
     wg_wake(&t->sched, WG_AGENT_REGIONS);   /* its next access may wait for this one */
 }
 
@@ -121,6 +131,7 @@ static void run(wg_tile *t, unsigned thread)
     wg_frontend *f = &t->frontend[thread];
     const wg_insn *insn = wg_gate_head(t, thread);
     wg_gate_issue(t, f, insn, WG_AGENT_SYNC);
+    wg_touch_by(t, WG_AGENT_SYNC, insn);
     switch ((wg_insn_id)insn->op) {
     case WG_I_ATGETM:
     case WG_I_ATRELM: execute_mutex(t, insn); break;
@@ -130,6 +141,7 @@ static void run(wg_tile *t, unsigned thread)
     default: execute_semaphores(t, insn); break;
     }
     WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_SYNC, insn);
+    wg_touch_by_nobody(t);
     wg_gate_pop(t, f, insn);
 }
 

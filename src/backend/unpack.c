@@ -83,6 +83,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
     wg_unpack *u = &t->backend.unpack;
     unsigned unpacker = insn->word >> 23 & 1;
     wg_unpack_job *job = job_at(u, unpacker, u->count[unpacker]++);
+    wg_touch_by(t, agent_of(unpacker), insn);
     /* The planners set the rest of what they use. */
     job->insn = *insn;
     job->done_at = WG_NEVER;
@@ -131,6 +132,7 @@ static void check_unsigned(wg_tile *t, unsigned unpacker, const wg_unpack_job *j
 
 static void complete(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
 {
+    wg_touch_by(t, agent_of(unpacker), &job->insn);
     switch ((wg_unpack_what)job->what) {
     case WG_UNPACK_MOVE:
         if (job->reading == WG_READ_INT8 || job->reading == WG_READ_UINT8)

@@ -17,6 +17,7 @@
 #include "backend/insn_finding.h"
 #include "backend/unpack_internal.h"
 #include "num/l1_formats.h"
+#include "observe/touch.h"
 #include "tile/l1.h"
 
 /* Where a job has come to. */
@@ -340,6 +341,45 @@ static void report(const cursor *c)
         wg_find_insn(c->t, WG_F_UNPACK_ROW, insn, c->job->out >> 4, c->unpacker);
 }
 
+/* What it reads and writes, in as few pieces as there are. */
+static void touch_input(cursor c)
+{
+    const wg_unpack_job *job = c.job;
+    uint32_t bits = job->bits, left = job->count == UINT32_MAX ? job->outputs : job->count;
+    int64_t first = c.datums, end = first;
+    bool bfp = wg_l1_reading_shares_exponent(job->reading) && !job->forced_exponent;
+    if (bfp && left)
+        wg_touch_l1(c.t, WG_TOUCH_READ, (uint32_t)(c.exponents >> 4), (uint32_t)((c.exponents & 15) + left + 15) >> 4);
+    while (left && !job->zero) {
+        unsigned step = job->row < left ? job->row : left;
+        end = c.datums + (int64_t)step * bits;
+        step_datums(&c, step);
+        left -= step;
+        if (c.datums == end && left)
+            continue;
+        wg_touch_l1(c.t, WG_TOUCH_READ, (uint32_t)(first >> 3), (uint32_t)((end - first + 7) >> 3));
+        first = c.datums;
+    }
+}
+
+static void touch_output(cursor c)
+{
+    const wg_unpack_job *job = c.job;
+    uint32_t datums = (job->count == UINT32_MAX ? job->outputs : job->count) * (1u + job->upsample);
+    if (!datums)
+        return;
+    uint32_t row = job->out >> 4, last = (job->out + datums - 1) >> 4;
+    for (unsigned at; row <= last; row++) {
+        if (job->to_dst)
+            wg_touch_dst(c.t, WG_TOUCH_WRITE, wg_dst_stored(c.dst, dst_row(&c, row), job->wide), 1, job->wide);
+        else if (source_row(&c, row, &at))
+            wg_touch_src(c.t, WG_TOUCH_WRITE, c.unpacker, wg_unpack_bank(&c.t->regs.src, c.unpacker),
+                         job->transpose ? at & ~15u : at, job->transpose ? 16 : 1);
+        if (job->transpose)
+            row |= 15;
+    }
+}
+
 void wg_unpack_move(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
 {
     wg_src *s = &t->regs.src;
@@ -351,6 +391,10 @@ void wg_unpack_move(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
         c.src = wg_src_rows(s, unpacker ? WG_SRCB : WG_SRCA, wg_unpack_bank(s, unpacker));
     c.src_row = *wg_unpack_src_row(s, unpacker, job->insn.thread);
     check_burst(&c);
+    if (wg_touch_watched(t)) {
+        touch_input(c);
+        touch_output(c);
+    }
     if (in_rows(&c) && job->count >= 16 && !move_block(&c))
         while (job->count - c.done >= 16)
             move_row(&c);

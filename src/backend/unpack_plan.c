@@ -49,7 +49,8 @@ enum {
 #define SECTION(p, name)                                                                                           \
     ({                                                                                                             \
         _Static_assert(ALIKE(name), #name " is not in the same place everywhere");                                 \
-        section((p), RELATIVE(name)) >> SHIFT_THCON_SEC0_##name & (UINT32_MAX >> (32 - WIDTH_THCON_SEC0_##name));  \
+        const uint32_t mask_ = UINT32_MAX >> (32 - WIDTH_THCON_SEC0_##name);                                       \
+        section_bits((p), RELATIVE(name), mask_ << SHIFT_THCON_SEC0_##name) >> SHIFT_THCON_SEC0_##name & mask_;    \
     })
 /* A field that only some architecture has, or that lies elsewhere. */
 #define THCON(p, name) config((p), (p)->unpacker ? WG_CFG_THCON_SEC1_##name : WG_CFG_THCON_SEC0_##name)
@@ -75,15 +76,21 @@ typedef struct plan {
 } plan;
 
 /* A word; while the Configuration Unit is at work, through the check for writes under way. */
-static inline uint32_t word_at(const plan *p, unsigned word)
+static inline uint32_t word_at(const plan *p, unsigned word, uint32_t mask)
 {
+    if (wg_touch_watched(p->t))
+        wg_config_touched(p->t, WG_TOUCH_READ, p->thread, word, mask);
     return __builtin_expect(p->pending, 0) ? wg_config_word(p->t, p->thread, word) : p->bank[word];
 }
-static inline uint32_t section(const plan *p, unsigned word) { return word_at(p, p->base + word); }
+static inline uint32_t section_bits(const plan *p, unsigned word, uint32_t mask)
+{
+    return word_at(p, p->base + word, mask);
+}
+static inline uint32_t section(const plan *p, unsigned word) { return section_bits(p, word, UINT32_MAX); }
 static inline uint32_t config(const plan *p, wg_cfg_id id)
 {
     const wg_cfg_field *f = &p->fields[id];
-    return word_at(p, f->word) >> f->shift & f->mask;
+    return word_at(p, f->word, f->mask << f->shift) >> f->shift & f->mask;
 }
 static inline uint32_t thread_config(const plan *p, wg_tcfg_id id)
 {
@@ -93,13 +100,14 @@ static inline uint32_t thread_config(const plan *p, wg_tcfg_id id)
 static bool context_bit(const plan *p, unsigned first)
 {
     unsigned at = first + p->context % 4 + p->context / 4 * 16;
-    return section(p, RELATIVE(REG2_Disable_zero_compress_cntx0)) >> at & 1;
+    return section_bits(p, RELATIVE(REG2_Disable_zero_compress_cntx0), UINT32_C(1) << at) >> at & 1;
 }
 static uint32_t half(uint32_t word, unsigned n) { return word >> 16 * (n & 1) & 0xFFFF; }
+static uint32_t half_mask(unsigned n) { return UINT32_C(0xFFFF) << 16 * (n & 1); }
 static uint32_t shift_amount(const plan *p, unsigned context)
 {
     unsigned at = SHIFT_THCON_SEC0_REG2_Shift_amount_cntx0 + 4 * context;
-    return section(p, RELATIVE(REG2_Shift_amount_cntx0)) >> at & 15;
+    return section_bits(p, RELATIVE(REG2_Shift_amount_cntx0), UINT32_C(15) << at) >> at & 15;
 }
 _Static_assert(RELATIVE(REG2_Disable_zero_compress_cntx7) == RELATIVE(REG2_Unpack_if_sel_cntx0) &&
                    SHIFT_THCON_SEC0_REG2_Disable_zero_compress_cntx7 == 19 &&
@@ -121,7 +129,11 @@ static void find(const plan *p, wg_finding_code code, uint64_t subject, const ch
 /* The newest page implements these and calls its description of them weak. */
 static void weak(const plan *p, const char *what) { find(p, WG_F_UNPACK_WEAK, 0, what); }
 
-static uint8_t *context_counter(const plan *p) { return &p->t->regs.config.unpack_context[p->unpacker][p->thread]; }
+static uint8_t *context_counter(const plan *p)
+{
+    wg_touch(p->t, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_UNPACKER, p->unpacker * 3 + p->thread, 1);
+    return &p->t->regs.config.unpack_context[p->unpacker][p->thread];
+}
 
 /* The counter's next value; its range is a power of two. */
 static void next_context(const plan *p, unsigned context)
@@ -166,13 +178,15 @@ static void read_tile(plan *p)
                                  : p->tile[0] >> 4 & 1);
     p->x_dim = p->tile[0] >> 16;
     if (contexts && !p->unpacker)
-        p->x_dim = half(section(p, RELATIVE(REG5_Tile_x_dim_cntx0) + p->context % 4 / 2), p->context);
+        p->x_dim = half(section_bits(p, RELATIVE(REG5_Tile_x_dim_cntx0) + p->context % 4 / 2, half_mask(p->context)),
+                        p->context);
     p->y_dim = p->tile[1] & 0xFF;
     p->z_dim = p->tile[1] >> 16 & 0xFF ? p->tile[1] >> 16 & 0xFF : 1;
     p->w_dim = p->tile[2] & 0xFF ? p->tile[2] & 0xFF : 1;
     p->blobs = p->tile[0] >> 8 & 7;
     if (contexts && SECTION(p, REG2_Ovrd_data_format)) {
-        uint32_t formats = section(p, RELATIVE(REG7_Unpack_data_format_cntx0) + p->context % 4);
+        uint32_t formats = section_bits(p, RELATIVE(REG7_Unpack_data_format_cntx0) + p->context % 4,
+                                        UINT32_C(0xFF) << (16 + p->context / 4 * 8));
         formats >>= 16 + p->context / 4 * 8;
         job->in_format = formats & 15;
         job->out_format = formats >> 4 & 15;
@@ -228,6 +242,7 @@ static uint32_t row_start(const plan *p, uint32_t address)
     uint16_t value = 0;
     if (!wg_l1_holds(p->t->arch->l1_bytes, address, 2))
         find(p, WG_F_UNPACK_ADDRESS, address, "of a row start");
+    wg_touch_l1(p->t, WG_TOUCH_READ, address, 2);
     wg_l1_read(p->t, address, 2, &value);
     return value;
 }
@@ -265,7 +280,7 @@ static void plan_input(plan *p)
     wg_unpack_job *job = p->job;
     unsigned context = p->multi_context ? p->context : 0;
     uint32_t base = section(p, RELATIVE(REG3_Base_address) + context) +
-                    half(section(p, RELATIVE(REG7_Offset_address) + context % 4), 0);
+                    half(section_bits(p, RELATIVE(REG7_Offset_address) + context % 4, half_mask(0)), 0);
     uint64_t in = (base + 1 + (p->tile[3] >> 24)) * UINT32_C(16);
     uint32_t starts = (uint32_t)in;
     uint64_t planes = (uint64_t)p->z_dim * p->w_dim;
@@ -339,7 +354,8 @@ static void plan_output(plan *p)
         find(p, WG_F_UNPACK_ALIGNMENT, address, "the output address is no multiple of the datum's size");
     address >>= shift;
     if (p->multi_context && !p->unpacker) {
-        uint32_t dest = half(section(p, RELATIVE(REG5_Dest_cntx0_address) + p->context % 4 / 2), p->context);
+        uint32_t dest = half(
+            section_bits(p, RELATIVE(REG5_Dest_cntx0_address) + p->context % 4 / 2, half_mask(p->context)), p->context);
         bool add = job->to_dst || config(p, WG_CFG_UNP0_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr);
         address = add ? address + dest : dest;
     }
@@ -446,8 +462,12 @@ static void step(wg_adc_channel *c, unsigned y, unsigned z)
 static void move_counters(const plan *p)
 {
     unsigned steps = p->word >> 15 & 0xFF;
-    for (unsigned thread = 0; steps && thread < 3; thread++) {
+    for (unsigned thread = 0; thread < 3; thread++) {
         if (thread != p->thread && thread != p->adc)
+            continue;
+        wg_touch_adc(p->t, WG_TOUCH_READ | WG_TOUCH_AT_GATE | (steps ? WG_TOUCH_WRITE : 0u), thread, p->unpacker, 0,
+                     WG_ADC_X, 8);
+        if (!steps)
             continue;
         wg_adc_channel *channel = p->t->regs.adc.unit[thread][p->unpacker];
         step(&channel[0], steps >> 2 & 3, steps & 3);

@@ -10,7 +10,7 @@
  */
 #include "backend/vector.h"
 
-#include "observe/emit.h"
+#include "observe/touch.h"
 #include "isa/config_fields.h"
 
 #include <string.h>
@@ -101,11 +101,45 @@ static inline void land_results(wg_tile *t)
     v->pending_lregs = left;
 }
 
+/* In whose name touches are from here on. */
+static inline void acts(wg_tile *t, const wg_vector_op *op)
+{
+    if (wg_touch_watched(t)) {
+        t->acting = (wg_insn){.word = op->word, .pc = op->pc, .id = op->id, .thread = op->thread, .op = op->insn};
+        t->acting_agent = WG_AGENT_VECTOR;
+    }
+}
+
+/* LRegs, and flags with lane configuration as one more of them. Results of two cycles are said to be late, operands that
+ * the interlock sees to be taken at the gate. */
+static void touch_lregs(wg_tile *t, const wg_vector_op *op)
+{
+    enum { FLAGS = 1u << 17 };
+    uint32_t reads = wg_vector_reads(t, op) & 0x1FFFF, seen = 0, writes = 0;
+    if (wg_vector_traits_for(t)->interlock)
+        seen = wg_vector_believed_reads(t, op) & reads;
+    switch (op->insn) {
+    case WG_I_SFPNOP: case WG_I_SFPSTORE: break;
+    case WG_I_SFPSETCC: case WG_I_SFPENCC: case WG_I_SFPCOMPC: case WG_I_SFPPUSHC: case WG_I_SFPPOPC: case WG_I_SFPCONFIG:
+        writes = FLAGS | (op->insn == WG_I_SFPCONFIG && op->vd >= 11 && op->vd <= 14 ? UINT32_C(1) << op->vd : 0);
+        break;
+    case WG_I_SFPSWAP: writes = UINT32_C(1) << op->vd | UINT32_C(1) << op->vc; break;
+    case WG_I_SFPTRANSP: writes = 0xFF; break;
+    default: writes = wg_op_writes(op) ? UINT32_C(1) << op->vd : 0; break;
+    }
+    bool late = wg_vector_latency(op) > 1 && op->insn != WG_I_SFPCONFIG;
+    wg_touch(t, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_RWC, op->thread, 1);
+    wg_touch_lregs(t, WG_TOUCH_READ | WG_TOUCH_AT_GATE, seen);
+    wg_touch_lregs(t, WG_TOUCH_READ, (reads & ~seen) | (op->insn == WG_I_SFPNOP ? 0 : FLAGS));
+    wg_touch_lregs(t, WG_TOUCH_WRITE | (late ? WG_TOUCH_LATE : 0u), writes);
+}
+
 static void finish_load(wg_tile *t)
 {
     const wg_vector_load_step *load = &t->backend.vector.load;
     wg_vector_op op = {.now = load->at - 1, .id = load->id, .word = load->word, .pc = load->pc, .lanes = load->lanes,
                        .pred = &t->regs.lreg.pred, .insn = load->insn, .thread = load->thread, .vd = load->vd};
+    acts(t, &op);
     wg_vector_load(t, &op, load->format, load->address);
     t->backend.vector.load.at = 0;
 }
@@ -292,6 +326,8 @@ static void vector_accept(wg_tile *t, const wg_insn *insn)
     }
     op.pred = &t->regs.lreg.pred;
     op.lanes = info->backdoor && op.vd >= 12 ? backdoor(t, &op) : ~0u;
+    if (wg_touch_watched(t))
+        touch_lregs(t, &op);
     if (op.lanes)
         check_hazards(t, &op, info);
     info->run(t, &op);

@@ -48,6 +48,9 @@ uint16_t wg_vector_dst_address(wg_tile *t, const wg_vector_op *op, unsigned imm1
 {
     unsigned thread = op->thread;
     wg_rwc_thread *rwc = &t->regs.rwc.thread[thread];
+    if (wg_touch_watched(t))
+        wg_touch_thread_config(t, WG_TOUCH_READ, thread,
+                               wg_tcfg_fields[t->arch->id][WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset].word, 0xFFFF);
     uint32_t address = imm10 + wg_thread_config_get(t, thread, WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset);
     uint32_t dst = rwc->dst + wg_config_get(t, thread, WG_CFG_DEST_REGW_BASE_Base);
     uint32_t base = wg_config_get(t, thread, WG_CFG_DEST_SP_BASE_Base);
@@ -161,11 +164,13 @@ static void scatter(wg_dst *d, const unsigned stored[4], uint32_t odd, const uin
     }
 }
 
-static void group(const wg_tile *t, uint16_t address, bool wide, unsigned stored[4])
+static void group(wg_tile *t, uint16_t address, bool wide, unsigned stored[4], unsigned how)
 {
     wg_dst_access access = wg_dst_access_now(t);
-    for (unsigned row = 0; row < 4; row++)
+    for (unsigned row = 0; row < 4; row++) {
         stored[row] = wg_dst_stored(access, (address & 0x3FCu) + row, wide);
+        wg_touch_dst(t, how, stored[row], 1, wide);
+    }
 }
 
 /* v = low or only half, high = high half of wide formats. */
@@ -227,7 +232,7 @@ void wg_vector_load(wg_tile *t, const wg_vector_op *op, unsigned format, uint16_
     if (op->vd >= 8)
         return;
     uint32_t odd = odd_lanes(address, wg_lane_config_lanes(r, WG_LANE_DEST_RD_COL_EXCHANGE));
-    group(t, address, wide, stored);
+    group(t, address, wide, stored, WG_TOUCH_READ);
     unsigned blank = format == FMT_ZERO || !op->lanes ? 0 : check_rows(t, op, stored, op->now + 1);
     if (wide) {
         for (unsigned row = 0; row < 4; row++)
@@ -308,7 +313,7 @@ void wg_sfpstore(wg_tile *t, const wg_vector_op *op)
         memcpy(v, r->l[op->vd], sizeof v);
         convert_store(t, format, v);
         uint32_t odd = odd_lanes(address, wg_lane_config_lanes(r, WG_LANE_DEST_WR_COL_EXCHANGE));
-        group(t, address, wide, stored);
+        group(t, address, wide, stored, WG_TOUCH_WRITE);
         if (wide) {
             for (unsigned lane = 0; lane < WG_LANES; lane++)
                 half[lane] = v[lane] >> 16;

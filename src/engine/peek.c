@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/device.h"
+#include "observe/emit.h"
 #include "tile/bus.h"
 
 /* Where the element is, and how wide; cores answer for themselves. */
@@ -165,6 +166,7 @@ wg_status wg_read(wg_device *dev, uint64_t address, void *to, size_t bytes)
 {
     if (!wg_tile_bus_read(dev->tile, address, to, bytes))
         return wg_fail(dev, WG_ERR_ADDRESS, "nothing readable at 0x%08llx (%zu bytes)", (unsigned long long)address, bytes);
+    WG_EMIT(dev->tile, WG_EV_HOST, WG_AGENT_HOST, .a = address, .b = bytes, .c = 0);
     return WG_OK;
 }
 
@@ -173,6 +175,7 @@ wg_status wg_write(wg_device *dev, uint64_t address, const void *from, size_t by
     if (!wg_tile_bus_write(dev->tile, address, from, bytes))
         return wg_fail(dev, WG_ERR_ADDRESS, "nothing writable at 0x%08llx (%zu bytes)", (unsigned long long)address, bytes);
     wg_wake_all(&dev->tile->sched);
+    WG_EMIT(dev->tile, WG_EV_HOST, WG_AGENT_HOST, .a = address, .b = bytes, .c = 1);
     return WG_OK;
 }
 

@@ -272,6 +272,15 @@ bool wg_ttsync_pushed(wg_tile *t, unsigned thread, wg_insn *insn, wg_tts_bundle 
     return false;
 }
 
+void wg_ttsync_passes(wg_tile *t, const wg_insn *insn)
+{
+    wg_auto_ttsync *s = &t->frontend[insn->thread].ttsync;
+    const wg_tts_entry *e = entry_at(s, 0);
+    if (s->entries && (e->reads | e->writes))
+        WG_EMIT_INSN(t, WG_EV_TRACKED, WG_AGENT_THREAD0 + insn->thread, insn, .a = e->reads, .b = e->writes,
+                     .c = insn->ttsync);
+}
+
 void wg_ttsync_passed(wg_tile *t, unsigned thread)
 {
     wg_auto_ttsync *s = &t->frontend[thread].ttsync;
@@ -348,7 +357,6 @@ void wg_ttsync_note_emitted(wg_tile *t, unsigned core, wg_path path, uint32_t ad
 void wg_ttsync_note_processed(wg_tile *t, unsigned core, wg_path path, uint32_t address, bool is_write)
 {
     (void)address;
-    (void)is_write;
     int slot = path_slot(path);
     if (!is_t_core(core) || slot < 0)
         return;
@@ -356,6 +364,9 @@ void wg_ttsync_note_processed(wg_tile *t, unsigned core, wg_path path, uint32_t 
     if (!s->access_count[slot])
         return;
     wg_tts_access *a = &s->access[slot][s->access_head[slot]];
+    if (a->resources)
+        WG_EMIT(t, WG_EV_TRACKED, WG_AGENT_CORE_B + core, .a = is_write ? 0 : a->resources,
+                .b = is_write ? a->resources : 0, .word = path);
     s->pending--;
     if (--a->count == 0) {
         s->access_head[slot] = (uint8_t)((s->access_head[slot] + 1) % WG_TTS_ACCESSES);

@@ -129,6 +129,8 @@ static inline bool wg_ttsync_attends(const wg_insn *insn)
 bool wg_ttsync_pushed(struct wg_tile *t, unsigned thread, wg_insn *insn, wg_tts_bundle *bundle);
 /* Phase E: must the gate's head, marked WG_TTS_FIRST, wait? Keeps the linger register; *why if it must. */
 bool wg_ttsync_gate_blocked(struct wg_tile *t, unsigned thread, wg_stall *why);
+/* For observers: a marked instruction passes the gate. */
+void wg_ttsync_passes(struct wg_tile *t, const wg_insn *insn);
 /* Phase E: an instruction marked WG_TTS_LAST passes the gate. */
 void wg_ttsync_passed(struct wg_tile *t, unsigned thread);
 /* The entry of pushed instruction `id` will produce nothing more: swallowed, lost or discarded. */

@@ -63,7 +63,7 @@ static inline void fifo_enqueue(wg_tile *t, wg_frontend *f, unsigned thread, wg_
 {
     wg_insn *insn = &f->fifo[(f->fifo_head + f->fifo_count) % WG_FIFO_RING];
     wg_insn_make(t, f, thread, word, pc, (uint8_t)core, 0, insn);
-    WG_EMIT_INSN(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, insn);
+    WG_EMIT_INSN(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, insn, .c = insn->source);
     if (__builtin_expect(bundle->attends || wg_ttsync_attends(insn), 0) && t->arch->auto_ttsync &&
         wg_ttsync_pushed(t, thread, insn, bundle)) {   /* consumed: it takes no place */
         WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, insn);
@@ -106,7 +106,7 @@ __attribute__((noinline)) static unsigned push_from_b(wg_tile *t, wg_frontend *f
         return 0;
     }
     wg_insn_make(t, f, thread, word, pc, WG_CORE_B, 0, &f->from_b);
-    WG_EMIT_INSN(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, &f->from_b);
+    WG_EMIT_INSN(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, &f->from_b, .c = WG_CORE_B);
     f->b_valid = true;
     wg_insn_id op = f->from_b.op;
     if (op == WG_I_MOP || op == WG_I_MOP_CFG || op == WG_I_RESOURCEDECL)
@@ -149,7 +149,7 @@ void wg_debug_push(wg_tile *t, unsigned thread, uint32_t word)
         return;
     }
     wg_insn_make(t, f, thread, word, 0, WG_INSN_FROM_DEBUG_BUS, 0, &f->from_debug);
-    WG_EMIT_INSN(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, &f->from_debug);
+    WG_EMIT_INSN(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, &f->from_debug, .c = WG_INSN_FROM_DEBUG_BUS);
     f->debug_valid = true;
     wg_wake(&t->sched, WG_AGENT_THREAD0 + thread);
 }

@@ -26,7 +26,9 @@ static inline void wg_gate_issue(wg_tile *t, wg_frontend *f, const wg_insn *head
 {
     if (f->stall.reason)
         wg_gate_stall_ends(t, f, head);
-    WG_EMIT_INSN(t, WG_EV_ISSUED, WG_AGENT_THREAD0 + head->thread, head, .b = agent);
+    WG_EMIT_INSN(t, WG_EV_ISSUED, WG_AGENT_THREAD0 + head->thread, head, .b = agent, .c = head->source);
+    if (__builtin_expect(head->ttsync, 0) && wg_watched(t, WG_EV_TRACKED))
+        wg_ttsync_passes(t, head);
 }
 
 static inline void wg_gate_pop(wg_tile *t, wg_frontend *f, const wg_insn *head)

@@ -15,6 +15,7 @@
  */
 #include "explain/findings.h"
 #include "frontend/stages.h"
+#include "observe/touch.h"
 
 static bool is_nop(uint32_t word) { return word >> 24 == 0x02; }
 
@@ -189,7 +190,7 @@ static bool expand(wg_tile *t, wg_frontend *f, unsigned thread, wg_insn *out)
         return false;
     }
     wg_insn_make(t, f, thread, word, m->insn.pc, m->insn.source, m->insn.id, out);
-    WG_EMIT_INSN(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out);
+    WG_EMIT_INSN(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, .c = out->source);
     if (__builtin_expect(out->unit == WG_UNIT_FRONTEND && out->op != WG_I_REPLAY, 0))
         wg_findf(t, WG_F_FRONTEND_INSN_LATE,
                  (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + thread), .pc = out->pc, .has_pc = out->pc != 0,
@@ -225,6 +226,8 @@ static bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, wg_in
             return false;
         f->mops_queued--;
         begin(f, fifo_take(t, f, thread));
+        wg_touch_by(t, WG_AGENT_THREAD0 + thread, &f->mop.insn);
+        wg_touch(t, WG_TOUCH_READ | WG_TOUCH_LATE, WG_TOUCH_MOP_CFG, thread * WG_MOP_CFG_WORDS, WG_MOP_CFG_WORDS);
         return expand(t, f, thread, out);
     }
     if (t->sched.now < f->mop.ready_at)

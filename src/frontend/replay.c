@@ -15,6 +15,7 @@
  */
 #include "explain/findings.h"
 #include "frontend/stages.h"
+#include "observe/touch.h"
 
 static void report(wg_tile *t, wg_finding_code code, const wg_insn *insn, const char *what)
 {
@@ -29,7 +30,9 @@ static void play(wg_tile *t, wg_frontend *f, unsigned thread)
     wg_replay_state *r = &f->replay;
     wg_insn *out = wg_gate_place(f);
     wg_insn_make(t, f, thread, r->slot[r->play_at], r->insn.pc, r->insn.source, r->insn.id, out);
-    WG_EMIT_INSN(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out);
+    WG_EMIT_INSN(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, .c = out->source);
+    wg_touch_by(t, WG_AGENT_THREAD0 + thread, &r->insn);
+    wg_touch(t, WG_TOUCH_READ | WG_TOUCH_AT_GATE, WG_TOUCH_REPLAY, thread * WG_REPLAY_SLOTS + r->play_at, 1);
     if (__builtin_expect(out->unit == WG_UNIT_FRONTEND, 0))
         report(t, WG_F_FRONTEND_INSN_LATE, out, "made by a REPLAY");
     r->play_at = (uint8_t)((r->play_at + 1) % WG_REPLAY_SLOTS);
@@ -45,6 +48,9 @@ static void record(wg_tile *t, wg_frontend *f, const wg_insn *head)
     if (r->execute && !wg_gate_has_room(t, f))
         return;
     r->slot[r->record_at] = head->word;
+    wg_touch_by(t, WG_AGENT_THREAD0 + head->thread, head);
+    wg_touch(t, WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_REPLAY,
+             (uint32_t)head->thread * WG_REPLAY_SLOTS + r->record_at, 1);
     r->record_at = (uint8_t)((r->record_at + 1) % WG_REPLAY_SLOTS);
     r->record_left--;
     if (__builtin_expect(head->unit == WG_UNIT_FRONTEND, 0))

@@ -22,6 +22,7 @@
 #include "frontend/stages.h"
 #include "isa/config_fields.h"
 #include "noc/overlay.h"
+#include "observe/touch.h"
 
 /* ---- Conditions ------------------------------------------------------------------------------------- */
 
@@ -222,7 +223,9 @@ static void pass(wg_tile *t, unsigned thread, unsigned unit)
     wg_frontend *f = &t->frontend[thread];
     const wg_insn *head = &f->gate[f->gate_head];
     wg_gate_issue(t, f, head, ops->agent);
+    wg_touch_by(t, ops->agent, head);
     ops->accept(t, head);
+    wg_touch_by_nobody(t);
     if (head->op == WG_I_SETC16)
         wg_ttsync_setc16_passed(t, thread, head->id);
     if (ops->holds)
@@ -310,6 +313,7 @@ void wg_gates(wg_tile *t, unsigned due)
     unsigned units = 0, sync = 0;
     uint8_t mates[WG_UNIT_COUNT];   /* threads that want a unit; valid for those in `units` */
     wg_stall why;
+    wg_touch_by_nobody(t);
     for (unsigned thread = 0; thread < WG_THREADS; thread++) {
         if (!(due >> thread & 1))
             continue;

@@ -151,6 +151,13 @@ static void write_datum(wg_tile *t, const window *w, uint32_t index, uint32_t x)
         wg_dst_write16(&t->regs.dst, w->access, row, column, (uint16_t)x);
 }
 
+unsigned wg_dst_window_row(const wg_tile *t, unsigned thread, uint32_t offset, bool *wide)
+{
+    window w = window_of(t, thread % WG_THREADS);
+    *wide = datum_bytes[w.format] == 4;
+    return wg_dst_stored(w.access, (offset & 0x7FFF) / datum_bytes[w.format] / 16 & (WG_DST_ROWS - 1), *wide);
+}
+
 bool wg_dst_riscv_read(const wg_tile *t, unsigned thread, uint32_t offset, unsigned bytes, uint32_t value[4])
 {
     thread %= WG_THREADS;

@@ -117,6 +117,8 @@ void wg_dst_poke32(struct wg_tile *t, unsigned row, unsigned column, uint32_t va
  * from T0 or T1, a reserved format): the caller reports it. The access is done all the same, datum by datum.
  */
 bool wg_dst_riscv_read(const struct wg_tile *t, unsigned thread, uint32_t offset, unsigned bytes, uint32_t value[4]);
+/* The stored row behind an offset of the window; *wide: and the one with the low halves. */
+unsigned wg_dst_window_row(const struct wg_tile *t, unsigned thread, uint32_t offset, bool *wide);
 bool wg_dst_riscv_write(struct wg_tile *t, unsigned thread, uint32_t offset, unsigned bytes, const uint32_t value[4]);
 
 #endif

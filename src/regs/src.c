@@ -16,7 +16,8 @@ static void give(wg_tile *t, wg_src_file file, unsigned bank, unsigned agent, wg
     if (*now == owner)
         return;
     *now = (uint8_t)owner;
-    WG_EMIT(t, WG_EV_BANK, agent, .a = (unsigned)file * 2 + bank, .b = owner);
+    WG_EMIT(t, WG_EV_BANK, agent, .a = (unsigned)file * 2 + bank, .b = owner, .id = t->acting.id,
+            .thread = t->acting.thread);
     wg_wake_threads(&t->sched);
     if (owner == WG_SRC_UNPACKERS) {
         wg_wake(&t->sched, WG_AGENT_UNPACK0);   /* ticks both unpackers */

@@ -121,7 +121,7 @@ static void pipeline(wg_tile *t, unsigned core)
     }
     uint64_t stop = now + 1;
     k->solo_until = 0;
-    if (!watched && !t->lockstep) {
+    if (!watched && !wg_touch_watched(t) && !t->lockstep) {
         /* Alone, and with nothing taken back later: L1 is as good as private. */
         uint64_t until = wg_min64(horizon(t, core), now + SOLO_MOST);
         if (until > now + SOLO_LEAST && !t->watched && !t->perturbed && k->saved_at == WG_NEVER && !wg_lsu_blocked(t, core))

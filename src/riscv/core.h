@@ -195,6 +195,12 @@ typedef struct wg_core {
     wg_icache_line icache[WG_ICACHE_LINES];
 } wg_core;
 
+/* For observers of touches: registers whose value a load brought that left the core, and nobody has used yet. */
+typedef struct wg_unconsumed {
+    uint64_t x, f;          /* bit per register */
+    uint32_t address[64], word[64];   /* of the load: as in WG_EV_CORE_REQUEST */
+} wg_unconsumed;
+
 void wg_core_reset(struct wg_tile *t, unsigned core);              /* power-on: held in soft reset */
 void wg_core_start(struct wg_tile *t, unsigned core, uint32_t pc); /* soft reset released (phase A) */
 void wg_core_stop(struct wg_tile *t, unsigned core);               /* soft reset asserted (phase A) */

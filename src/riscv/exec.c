@@ -349,6 +349,7 @@ static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, unsigned lef
         wg_lsu_drain_private(t, core, e + 1);
         wg_lsu_settle(k, e + 1);
         if (!run->sq_count && !run->loads) {
+            WG_EMIT(t, WG_EV_CORE_FENCE, core, .pc = x.pc);
             wg_lsu_flush_l0(k);
             entered(run, e, NO_DEST, e + 2);
             return true;
@@ -508,6 +509,24 @@ static bool fetch_nowhere(const wg_tile *t, unsigned core, uint32_t pc)
     return pc >= t->arch->l1_bytes && !(core == WG_CORE_NC && pc - WG_IRAM_BASE < t->arch->iram_bytes);
 }
 
+/* For observers: the instruction uses its operands, and what a load brought into its destination is gone unused. */
+static void consume(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
+{
+    wg_unconsumed *u = &t->unconsumed[core];
+    const uint8_t source[3] = {op->rs1, op->rs2, op->rs3};
+    if (!(u->x | u->f))
+        return;
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t *set = source[i] < 32 ? &u->x : &u->f, bit = UINT64_C(1) << (source[i] & 31);
+        if (source[i] >= WG_REG_SINK || !source[i] || !(*set & bit))
+            continue;
+        *set &= ~bit;
+        WG_EMIT(t, WG_EV_CORE_CONSUMED, core, .a = u->address[source[i]], .word = u->word[source[i]], .pc = pc);
+    }
+    if (op->rd < WG_REG_SINK)   /* a load marks it again when it leaves */
+        *(op->rd < 32 ? &u->x : &u->f) &= ~(UINT64_C(1) << (op->rd & 31));
+}
+
 #define A r[op->rs1]
 #define B r[op->rs2]
 #define I op->imm
@@ -527,7 +546,7 @@ static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop)
     wg_core_run *run = &k->run;
     uint32_t *r = run->r;
     const uint64_t now = t->sched.now;
-    const bool watched = wg_watched(t, WG_EV_CORE_RETIRE);
+    const bool watched = WG_EVENTS && t->watched & (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_TOUCH));
     const bool forwards = !(k->csr.cfg0 & one_by_one);
     const unsigned writers_allowed = t->arch->forward_writers;
     const uint32_t sets = t->arch->icache_bytes[core] / 32u - 1;
@@ -730,6 +749,8 @@ stepped:
 next:
     if (watched) {
         PUT();
+        if (wg_touch_watched(t))
+            consume(t, core, op, PC_OF(op));
         WG_EMIT(t, WG_EV_CORE_RETIRE, core, .a = PC_OF(op), .word = op->word, .b = op->rd < WG_REG_SINK ? r[op->rd] : 0,
                 .pc = PC_OF(op), .c = op->rd);
         if (run->halt || run->ex1.kind)

@@ -195,7 +195,7 @@ void wg_fetch_emit(wg_tile *t, unsigned core)
                 continue;
             }
             wg_request req = {.address = f->line, .pc = f->line, .kind = WG_REQ_READ, .path = WG_PATH_L1, .bytes = LINE,
-                              .core = (uint8_t)core, .tag = (uint8_t)(WG_TAG_FETCH | i)};
+                              .core = (uint8_t)core, .tag = (uint8_t)(WG_TAG_FETCH | i), .rd = 0xFF};
             wg_memory_emit(t, &req);
             f->earliest = req.seen_at + t->timing->fetch_back;
         }

@@ -4,7 +4,7 @@
 #define WG_RISCV_INTERNAL_H
 
 #include "explain/findings.h"
-#include "observe/emit.h"
+#include "observe/touch.h"
 #include "riscv/core.h"
 #include "riscv/decode.h"
 #include "tile/tile.h"

@@ -392,6 +392,8 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
             *value = wg_load_value(hit->data, address, size);
             if (hit->stale)
                 report_stale(t, core, address, size, pc, *value);
+            if (wg_touch_watched(t))
+                wg_touch_core(t, core, pc, WG_TOUCH_READ | WG_TOUCH_CACHED, WG_TOUCH_L1, address, bytes);
             if (periodic_flush(t, k, core))
                 wg_lsu_flush_l0(k);
             *entered = m;
@@ -608,7 +610,7 @@ static void send_load(wg_tile *t, unsigned core, const wg_ex1 *x)
         wg_lsu_flush_l0(k), l->flushed = false;
     wg_request req = {.address = x->address, .pc = x->pc, .kind = atomic ? WG_REQ_ATOMIC : WG_REQ_READ, .path = x->path,
                       .bytes = (uint8_t)bytes_of(x->size), .op = x->op, .core = (uint8_t)core, .tag = (uint8_t)slot,
-                      .index = x->index, .data = {x->data[0]}};
+                      .index = x->index, .data = {x->data[0]}, .rd = x->rd};
     for (unsigned i = 0; i < run->sq_count; i++) {
         const wg_store *s = sq_peek(run, i);
         if (s->path == WG_PATH_PUSH)
@@ -616,6 +618,12 @@ static void send_load(wg_tile *t, unsigned core, const wg_ex1 *x)
                 wg_ttsync_load_overtakes(t, core, (wg_path)x->path, x->address, x->pc, s->data[w]);
     }
     wg_memory_emit(t, &req);
+    if (wg_touch_watched(t) && x->rd < WG_REG_SINK) {
+        wg_unconsumed *u = &t->unconsumed[core];
+        *(x->rd < 32 ? &u->x : &u->f) |= UINT64_C(1) << (x->rd & 31);
+        u->address[x->rd] = x->address;
+        u->word[x->rd] = WG_REQUEST_WORD(x->path, x->index, req.bytes, x->rd);
+    }
     if (l->fills)
         l->earliest = req.seen_at + t->timing->path[WG_PATH_L1].back;
 }
@@ -650,10 +658,12 @@ static bool enter(wg_tile *t, unsigned core)
         fill_retire(run, x.number, now + 1);
         return false;
     case WG_EX1_FENCE:
+        WG_EMIT(t, WG_EV_CORE_FENCE, core, .pc = x.pc);
         wg_lsu_flush_l0(k);
         fill_retire(run, x.number, now + 1);
         return false;
     case WG_EX1_ATOMIC:
+        WG_EMIT(t, WG_EV_CORE_FENCE, core, .pc = x.pc);
         wg_lsu_flush_l0(k);
         send_load(t, core, &x);
         return true;

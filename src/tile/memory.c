@@ -4,7 +4,7 @@
 
 #include <string.h>
 #include "frontend/auto_ttsync.h"
-#include "observe/emit.h"
+#include "observe/touch.h"
 #include "tile/tile.h"
 
 enum { CORE_PORT_FIRST = 2, CORE_PORT_LAST = 3, PORT_INPUTS = 4 };
@@ -57,7 +57,7 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
     wg_ttsync_note_emitted(t, req->core, (wg_path)req->path, req->address, req->kind == WG_REQ_WRITE);
     wg_wake_at(&t->sched, req->path == WG_PATH_PUSH ? WG_AGENT_PUSHES : WG_AGENT_REGIONS, req->seen_at);
     WG_EMIT(t, WG_EV_CORE_REQUEST, WG_AGENT_CORE_B + req->core, .a = req->address, .b = req->data[0], .c = req->kind,
-            .pc = req->pc);
+            .pc = req->pc, .word = WG_REQUEST_WORD(req->path, req->index, req->bytes, req->rd));
 }
 
 void wg_memory_drop(wg_tile *t, unsigned core)
@@ -105,7 +105,10 @@ static void take(wg_tile *t, unsigned core, unsigned index, const uint32_t value
         wg_ttsync_note_processed(t, core, (wg_path)req.path, req.address, req.kind == WG_REQ_WRITE);
         wg_wake_threads(&t->sched);
     }
-    WG_EMIT(t, WG_EV_CORE_RESPONSE, WG_AGENT_CORE_B + core, .a = req.address, .b = value[0], .c = req.kind, .pc = req.pc);
+    WG_EMIT(t, WG_EV_CORE_RESPONSE, WG_AGENT_CORE_B + core, .a = req.address, .b = value[0], .c = req.kind, .pc = req.pc,
+            .word = WG_REQUEST_WORD(req.path, req.index, req.bytes, req.rd));
+    if (wg_touch_watched(t))
+        wg_request_touch(t, &req);
     wg_core_respond(t, &req, value);
 }
 

@@ -28,6 +28,7 @@ typedef struct wg_request {
     uint8_t tag;           /* the core's own mark, given back with the response */
     uint16_t byte_mask;    /* L1 write: which of the 16 bytes from address & ~15; data holds the whole line */
     uint8_t index;         /* wg_route.index: thread, peer … */
+    uint8_t rd;            /* the register that a read's value goes to, for observers; instruction fetch: 0xFF */
 } wg_request;
 
 typedef enum wg_region_answer {
@@ -37,6 +38,8 @@ typedef enum wg_region_answer {
 } wg_region_answer;
 
 struct wg_tile;
+/* What a processed request touched, for observers (request_touch.c). */
+void wg_request_touch(struct wg_tile *t, const wg_request *req);
 /* One handler per path; processes the request at the head of its queue in cycle t->sched.now. */
 typedef wg_region_answer (*wg_region_fn)(struct wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why);
 

@@ -44,6 +44,9 @@ struct wg_tile {
     wg_poll poll;
     const wg_delay *delay;     /* the delays of this run, in order; NULL: the seed draws them */
     size_t delays;
+    wg_insn acting;            /* in whose name touches are emitted, while somebody watches them (observe/touch.h) */
+    uint8_t acting_agent;
+    wg_unconsumed unconsumed[WG_CORES];
 
     /* State. */
     wg_schedule sched;
