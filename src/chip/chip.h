@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a host sees of a chip over PCI Express, as data: identification, BARs, TLB windows, and where
- * the worker tiles stand.
- */
+/* What a host sees of a chip over PCI Express, as data: identification, BARs, TLB windows. */
 #ifndef WG_CHIP_H
 #define WG_CHIP_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <waitgate/waitgate.h>
+#include <waitgate/chip.h>
 
-enum { WG_CHIP_GRID = 32 };   /* coordinates of worker tiles are below this */
+enum { WG_CHIP_TLBS = 210, WG_CHIP_TLB_WORDS = WG_CHIP_TLBS * 3 + 32, WG_CHIP_ROWS = 12 };
 
 /* Equal windows that follow each other in a BAR. */
 typedef struct wg_chip_windows {
@@ -29,26 +24,42 @@ typedef struct wg_chip {
     uint32_t tlb_config;            /* offset of the windows' registers in BAR 0 */
     uint16_t tlb_words;             /* how many there are */
     uint8_t tlb_words_each;
+    uint8_t strided;                /* windows with a further word, behind all others, for patterns of multicast */
     uint8_t offset_bits_total;      /* width of an address within a tile */
     uint8_t ordering_gap;           /* reserved bits between noc_sel and mcast */
+    uint8_t orderings;              /* ordering modes that exist */
+    uint8_t flag_bits;              /* from noc_sel on: those that mean something */
+    bool vc_fields;                 /* buddy and class of a static virtual channel can be chosen */
     uint64_t bar4_alias;            /* BAR 4 shows BAR 0 from this offset on; 0: it has windows of its own */
-    uint32_t worker_columns, worker_rows;   /* bit masks of NoC 0 coordinates */
-    uint8_t grid_width, grid_height;
-    uint8_t translated_x, translated_y;     /* translated coordinates of workers start here; 0: none */
+    uint32_t niu_bar[2], niu_bytes; /* registers of the PCI Express tile's NIUs in BAR 0 */
+    uint32_t csm_bar, apb_bar;      /* ARC in BAR 0; 0: not there */
+    uint32_t iatu;                  /* in BAR 2 */
+    uint64_t niu_base;              /* NIU registers of PCI Express, ARC, L2CPU tiles: from here to the end */
+    uint64_t arc_xbar;              /* where a tile's address space shows ARC's crossbar */
+    uint8_t arc_x, arc_y, pcie_x, pcie_y;   /* NoC 0; the PCI Express tile that leads to the host */
+    uint32_t aiclk_busy, aiclk_idle;        /* MHz */
 } wg_chip;
 
 extern const wg_chip wg_chips[2];   /* by wg_arch_id */
 
-/* Where an access to a window goes. */
-typedef struct wg_chip_target {
-    uint64_t address;               /* within the tile */
-    uint32_t room;                  /* bytes up to the end of the window, at most UINT32_MAX */
-    uint8_t x0, y0, x1, y1;         /* NoC 0 coordinates; x0 == x1 and y0 == y1 unless multicast */
+/* A window as it is configured. */
+typedef struct wg_window {
+    uint64_t address;               /* of the window's first byte, within the tile */
+    uint8_t noc, ordering;
+    bool somewhere;                 /* a tile is there */
     bool multicast;
-} wg_chip_target;
+    uint8_t x, y;                   /* NoC 0, unless multicast */
+    uint32_t row[WG_CHIP_ROWS];     /* multicast: bit x of row y is a tile of the pattern, of whatever kind */
+    const char *broken;             /* a documented rule that it breaks; NULL: none */
+} wg_window;
 
-/* False if no window is at `offset` of the BAR. `tlb`: the windows' configuration words. */
-bool wg_chip_translate(const wg_chip *chip, unsigned bar, uint64_t offset, const uint32_t *tlb, wg_chip_target *out);
-bool wg_chip_is_worker(const wg_chip *chip, unsigned x, unsigned y);
+/* Which window is at `offset` of a BAR: false if none. `within`: the offset in it; `room`: bytes to its end. */
+bool wg_chip_window_at(const wg_chip *chip, unsigned bar, uint64_t offset, unsigned *index, uint64_t *within,
+                       uint64_t *room);
+/* Decodes a window's registers; `words` are all windows'. */
+void wg_chip_window(const wg_chip *chip, const wg_grid *grid, const uint32_t *words, unsigned index, wg_window *out);
+
+/* Fused-off columns (BH) or rows (WH) in the order in which firmware counts them. */
+uint32_t wg_chip_harvest_bits(const wg_chip *chip, uint32_t harvested);
 
 #endif

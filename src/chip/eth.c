@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Ethernet tiles: present, with their memory and registers; links down, cores held in reset.
+ *
+ *     NoC ──┬── L1: what firmware leaves there for hosts (link state, versions, heartbeat)
+ *           ├── tile control registers, soft reset, wall clock
+ *           ├── NIUs
+ *           └── queues, MAC, PCS: stored; a transmission says that the link is down
+ *
+ * Facts: EthernetTile of each architecture (README.md, L1.md, CycleCounters.md, SoftReset.md …); what hosts read in L1
+ * as the public user-mode driver has it. The cores are not emulated: releasing one is reported.
+ */
+#include <string.h>
+
+#include "chip/card.h"
+#include "isa/tile_regs.h"
+
+#define DEBUG_BASE UINT64_C(0xFFB12000)
+#define RISC_BASE UINT64_C(0xFFB14000)
+#define NIU_BASE UINT64_C(0xFFB20000)
+#define OVERLAY_BASE UINT64_C(0xFFB40000)
+#define REG_BASE UINT64_C(0xFFB90000)
+enum { SOFT_RESET = 0x1B0, WDT = 0x1E0, WALL_CLOCK = 0x1F0 };
+enum { BH_HEARTBEAT = 0x7CC70, WH_HEARTBEAT = 0x1C };
+
+static uint32_t l1_bytes(const wg_card *card) { return card->chip->arch == WG_ARCH_BH ? 512 * 1024 : 256 * 1024; }
+static uint32_t reset_bits(const wg_card *card) { return card->chip->arch == WG_ARCH_BH ? 0x1800 : 0x800; }
+
+static void put(wg_eth *e, uint32_t at, uint32_t value) { memcpy(e->l1 + at, &value, 4); }
+
+void wg_eth_init(wg_card *card, unsigned index)
+{
+    wg_eth *e = &card->eth[index % WG_ETH_TILES];
+    e->debug[SOFT_RESET / 4] = reset_bits(card);
+    e->debug[WDT / 4] = UINT32_MAX;
+    if (card->chip->arch == WG_ARCH_BH) {
+        put(e, 0x7CC00, 0xC0DEA000);   /* post code: initialisation passed */
+        put(e, 0x7CC04, 2);            /* port down */
+        put(e, 0x7CC08, 9);            /* training ended: no link came up */
+        put(e, 0x7CFBC, 0x00010600);   /* firmware 1.6.0: patch, minor, major */
+    } else {
+        put(e, 0x210, 0x0006F000);     /* firmware 6.15.0 */
+        put(e, 0x1104, 3);             /* training status: not connected */
+        put(e, 0x1440, 11);            /* link error status: port unused */
+    }
+    for (unsigned i = 0; i < WG_REG_COUNT; i++) {
+        const wg_tile_reg *r = &wg_tile_regs[card->chip->arch][i];
+        const wg_region_range *ranges = wg_region_ranges[card->chip->arch];
+        uint64_t base = r->list == WG_REGS_ETH_TXQ    ? ranges[WG_REGION_eth_txq].first
+                        : r->list == WG_REGS_ETH_RXQ  ? ranges[WG_REGION_eth_rxq].first
+                        : r->list == WG_REGS_ETH_CTRL ? ranges[WG_REGION_eth_ctrl_regs].first
+                                                      : 0;
+        if (r->count && r->reset_known && base >= REG_BASE)
+            e->reg[(base - REG_BASE + r->offset) / 4 % WG_ETH_WORDS] = r->reset;
+    }
+}
+
+static uint32_t debug_word(wg_model *m, uint64_t address, uint32_t value, bool write)
+{
+    wg_card *card = m->card;
+    wg_eth *e = &card->eth[m->index % WG_ETH_TILES];
+    uint32_t offset = (uint32_t)(address - DEBUG_BASE);
+    uint64_t now = wg_grid_cycle(card->grid);
+    if (offset == WALL_CLOCK)
+        e->wall_clock_high = (uint32_t)(now >> 32);
+    if (offset == WALL_CLOCK || offset == WALL_CLOCK + 4 || offset == WALL_CLOCK + 8)
+        return offset == WALL_CLOCK ? (uint32_t)now : offset == WALL_CLOCK + 4 ? (uint32_t)(now >> 32)
+                                                                              : e->wall_clock_high;
+    if (wg_tile_reg_at(card->chip->arch, WG_REGS_DEBUG, offset, NULL) == WG_REG_COUNT) {
+        wg_model_unknown(m, address, value, write);
+        return 0;
+    }
+    uint32_t *reg = &e->debug[offset / 4 % WG_ETH_DEBUG_WORDS];
+    if (!write)
+        return *reg;
+    if (offset == SOFT_RESET && *reg & ~value & reset_bits(card))
+        wg_card_find(card, WG_F_ETH_CORE, m->x, m->y, address, value, "SOFT_RESET_0 = 0x%x", value);
+    *reg = value;
+    return 0;
+}
+
+static uint32_t risc_word(wg_model *m, uint64_t address, uint32_t value, bool write)
+{
+    wg_eth *e = &m->card->eth[m->index % WG_ETH_TILES];
+    uint32_t offset = (uint32_t)(address - RISC_BASE);
+    if (wg_tile_reg_at(m->card->chip->arch, WG_REGS_ETH_RISC, offset, NULL) == WG_REG_COUNT) {
+        wg_model_unknown(m, address, value, write);
+        return 0;
+    }
+    if (write)
+        e->risc[offset / 4 % 16] = value;
+    return e->risc[offset / 4 % 16];
+}
+
+static uint32_t niu_word(wg_model *m, uint64_t address, uint32_t value, bool write)
+{
+    return wg_model_niu(m, address >= NIU_BASE + 0x10000, (uint32_t)address & 0xFFFF, value, write);
+}
+
+/* The list of registers that an address belongs to, and its offset there; queues repeat every 0x1000. */
+static bool known_register(const wg_card *card, uint64_t address, wg_reg_id *id)
+{
+    static const struct { uint8_t region, list; uint16_t repeat; } lists[] = {
+        {WG_REGION_eth_txq, WG_REGS_ETH_TXQ, 0x1000}, {WG_REGION_eth_rxq, WG_REGS_ETH_RXQ, 0x1000},
+        {WG_REGION_eth_ctrl_regs, WG_REGS_ETH_CTRL, 0}, {WG_REGION_eth_txpkt_cfg, WG_REGS_ETH_TXPKT, 0x80},
+        {WG_REGION_eth_mac_regs, WG_REGS_ETH_MAC, 0}};
+    for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const wg_region_range *r = &wg_region_ranges[card->chip->arch][lists[i].region];
+        if (address < r->first || address > r->last)
+            continue;
+        uint32_t offset = (uint32_t)(address - r->first);
+        *id = wg_tile_reg_at(card->chip->arch, (wg_reg_list)lists[i].list,
+                             lists[i].repeat ? offset % lists[i].repeat : offset, NULL);
+        return *id != WG_REG_COUNT;
+    }
+    return false;
+}
+
+static uint32_t queue_word(wg_model *m, uint64_t address, uint32_t value, bool write)
+{
+    wg_eth *e = &m->card->eth[m->index % WG_ETH_TILES];
+    wg_reg_id id = WG_REG_COUNT;
+    bool wh = m->card->chip->arch == WG_ARCH_WH;
+    /* WH: four scratch registers, a counter that adds what is written, the core's reset vector. */
+    bool spare = wh && address >= REG_BASE + 0x4080 && address <= REG_BASE + 0x409C;
+    if (!spare && !known_register(m->card, address, &id)) {
+        wg_model_unknown(m, address, value, write);
+        return 0;
+    }
+    uint32_t *reg = &e->reg[(address - REG_BASE) / 4 % WG_ETH_WORDS];
+    if (!write)
+        return *reg;
+    if (id == WG_REG_ETH_TXQ_cmd) {
+        wg_card_find(m->card, WG_F_ETH_LINK, m->x, m->y, address, value, "command 0x%x", value);
+        return 0;   /* accepted, and gone */
+    }
+    *reg = wh && address == REG_BASE + 0x4080 ? *reg + value : value;
+    return 0;
+}
+
+static void unknown_words(wg_model *m, uint64_t address, size_t bytes, uint8_t *data, bool write)
+{
+    wg_model_unknown(m, address, 0, write);
+    if (!write)
+        memset(data, 0, bytes);
+}
+
+bool wg_eth_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, bool write)
+{
+    wg_card *card = m->card;
+    wg_eth *e = &card->eth[m->index % WG_ETH_TILES];
+    if (address < l1_bytes(card)) {
+        bool ok = wg_model_memory(e->l1, l1_bytes(card), address, data, bytes, write);
+        uint32_t beat = card->chip->arch == WG_ARCH_BH ? BH_HEARTBEAT : WH_HEARTBEAT, count;
+        /* Firmware counts while it is alive. Decided here: once per read, since hosts look twice and compare. */
+        if (ok && !write && address <= beat && address + bytes > beat) {
+            memcpy(&count, e->l1 + beat, 4);
+            put(e, beat, count + 1);
+        }
+        return ok;
+    }
+    if (address >= DEBUG_BASE && address < DEBUG_BASE + 0x1000)
+        wg_model_words(m, address, data, bytes, write, debug_word);
+    else if (address >= RISC_BASE && address < RISC_BASE + 0x40)
+        wg_model_words(m, address, data, bytes, write, risc_word);
+    else if (address >= NIU_BASE && address < NIU_BASE + 0x20000)
+        wg_model_words(m, address, data, bytes, write, niu_word);
+    else if (address >= REG_BASE && address < REG_BASE + 4 * WG_ETH_WORDS)
+        wg_model_words(m, address, data, bytes, write, queue_word);
+    else if (address >= OVERLAY_BASE && address < OVERLAY_BASE + 0x40000)
+        unknown_words(m, address, bytes, data, write);
+    else
+        return false;
+    return true;
+}
