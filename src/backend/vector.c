@@ -152,21 +152,26 @@ static bool stalled(wg_stall *why, uint16_t reason, uint16_t resource, uint8_t h
     return false;
 }
 
-/* May the instruction read one of these LRegs? A quick no by the fields that it has. */
-static inline bool names_any(const wg_insn *insn, uint32_t lregs)
+/* Does the logic believe that the instruction reads a register that is not there yet? */
+static __attribute__((noinline)) bool interlocked(wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
-    const wg_vector_info *info = &wg_vector_table[insn->op];
-    uint32_t w = insn->word, named = UINT32_C(1) << (w >> (info->has_vc ? 8 : 4) & 15);
-    if (!insn->op || info->hidden_reads || info->shape == WG_SHAPE_MEMORY)
-        return lregs;
-    named |= UINT32_C(1) << (w >> 12 & 15);
-    if (info->subunit != WG_SUB_MAD)
-        named |= UINT32_C(1) << (w >> 4 & 15);
-    else if (w & 12)
-        return lregs;
-    else
-        named |= UINT32_C(1) << (w >> 16 & 15);
-    return named & lregs;
+    const wg_vector *v = &t->backend.vector;
+    wg_vector_op op;
+    wg_vector_decode(t, insn, &op);
+    uint32_t hit = wg_vector_may_read(&op, v->interlock_lregs)
+                       ? wg_vector_believed_reads(t, &op) & v->interlock_lregs : 0;
+    if (!hit)
+        return false;
+    stalled(why, WG_STALL_VECTOR_INTERLOCK, (uint16_t)__builtin_ctz(hit), WG_AGENT_VECTOR, t->sched.now + 1);
+    return true;
+}
+
+/* Most instructions behind a multiply-add are one themselves, and name other registers. */
+static inline bool another_mad(const wg_insn *insn, uint32_t lregs)
+{
+    uint32_t w = insn->word;
+    uint32_t named = UINT32_C(1) << (w >> 8 & 15) | UINT32_C(1) << (w >> 12 & 15) | UINT32_C(1) << (w >> 16 & 15);
+    return wg_vector_table[insn->op].run == wg_sfpmad && !(w & 12) && !(named & lregs);
 }
 
 static bool vector_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
@@ -180,14 +185,8 @@ static bool vector_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
         return stalled(why, WG_STALL_UNIT_BUSY, WG_UNIT_VECTOR, WG_AGENT_VECTOR, v->done[v->first_flight]);
     if (v->only_nop_at == now && v->only_nop_at && insn->word >> 24 != 0x8F)
         return stalled(why, WG_STALL_VECTOR_INTERLOCK, 0xFF, WG_AGENT_VECTOR, now + 1);
-    if (v->interlock_at == now && names_any(insn, v->interlock_lregs)) {
-        wg_vector_op op;
-        wg_vector_decode(t, insn, &op);
-        uint32_t hit = wg_vector_may_read(&op, v->interlock_lregs)
-                           ? wg_vector_believed_reads(t, &op) & v->interlock_lregs : 0;
-        if (hit)
-            return stalled(why, WG_STALL_VECTOR_INTERLOCK, (uint16_t)__builtin_ctz(hit), WG_AGENT_VECTOR, now + 1);
-    }
+    if (v->interlock_at == now && !another_mad(insn, v->interlock_lregs) && interlocked(t, insn, why))
+        return false;
     return true;
 }
 
@@ -284,24 +283,78 @@ static inline void after(wg_tile *t, const wg_vector_op *op)
     }
 }
 
+/*
+ * Completions are counted one by one only where somebody sees them (events, perturbed order); otherwise a thread's
+ * last one is all that matters, and every instruction moves that on.
+ */
 static inline void take_off(wg_tile *t, const wg_insn *insn, unsigned thread, unsigned latency)
 {
     wg_vector *v = &t->backend.vector;
     uint64_t done = t->sched.now + latency + wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_VECTOR, wg_unit_event(insn));
-    if (v->flights && v->last_done > done)
-        done = v->last_done; /* in order */
-    unsigned place = (v->first_flight + v->flights) % WG_VECTOR_FLIGHTS;
-    v->done[place] = v->last_done = done;
-    if (wg_watched(t, WG_EV_COMPLETED))
+    if (wg_watched(t, WG_EV_COMPLETED) || __builtin_expect(t->seed != 0 || v->flights, 0)) {
+        if (v->flights && v->last_done > done)
+            done = v->last_done; /* in order */
+        unsigned place = (v->first_flight + v->flights) % WG_VECTOR_FLIGHTS;
+        v->done[place] = v->last_done = done;
         v->insn[place] = *insn;
-    if (v->flights < WG_VECTOR_FLIGHTS)
-        v->flights++;
+        if (v->flights < WG_VECTOR_FLIGHTS)
+            v->flights++;
+    }
     if (v->done_at[thread] < done)
         v->done_at[thread] = done;
-    wg_wake_at(&t->sched, WG_AGENT_VECTOR, v->done[v->first_flight]);
 }
 
-static void vector_accept(wg_tile *t, const wg_insn *insn)
+/* The next tick, as far as instructions from outside need one. Each moves its thread's last completion on. */
+static inline void appoint(wg_tile *t)
+{
+    wg_vector *v = &t->backend.vector;
+    uint64_t now = t->sched.now, next = WG_NEVER;
+    for (unsigned thread = 0; thread < WG_THREADS; thread++) {
+        uint64_t done = v->done_at[thread];
+        next = done > now && done < next ? done : next;
+    }
+    if (v->load.at > now || v->swap.at > now || v->scheduled)
+        next = now + 1;
+    if (__builtin_expect(v->flights != 0, 0) && v->done[v->first_flight] < next)
+        next = v->done[v->first_flight];
+    if (__builtin_expect((v->used != 0) | (v->scheduled != 0) | (v->flags_at != 0), 0))
+        wg_wake_at(&t->sched, WG_AGENT_VECTOR, next);
+    else
+        t->sched.next[WG_AGENT_VECTOR] = next;
+}
+
+/*
+ * The shortest way, for a multiply-add without indirection while nothing is scheduled, late, watched or perturbed: what
+ * accept_any() would do then.
+ */
+static inline bool accept_mad(wg_tile *t, const wg_insn *insn)
+{
+    wg_vector *v = &t->backend.vector;
+    uint64_t now = t->sched.now;
+    uint32_t w = insn->word;
+    unsigned va = w >> 16 & 15, vb = w >> 12 & 15, vc = w >> 8 & 15, vd = w >> 4 & 15, thread = insn->thread;
+    uint32_t reads = 1u << va | 1u << vb | 1u << vc;
+    if (wg_vector_table[insn->op].run != wg_sfpmad || (w & 12) || vd >= 8 || thread >= WG_THREADS ||
+        (v->used | v->scheduled | v->flights | t->seed | t->regs.lreg.lane_config[WG_LANE_ENABLE_DEST_INDEX]) ||
+        wg_watched(t, WG_EV_COMPLETED) || wg_touch_watched(t) || v->ran_at == now || v->shuffle_at == now ||
+        (v->early.next == now && reads >> v->early.lreg & 1))
+        return false;
+    v->free_at = now + 1;
+    v->last_thread = (uint8_t)thread;
+    if (v->done_at[thread] < now + 2)
+        v->done_at[thread] = now + 2;
+    uint32_t lanes = wg_lanes_enabled(&t->regs.lreg);
+    if (lanes)
+        wg_mad_early(t, (wg_mad_operands){va, vb, vc, vd, w & 3}, lanes);
+    if (interlock_on(t)) {
+        v->interlock_at = now + 1;
+        v->interlock_lregs = 1u << vd;
+    }
+    appoint(t);
+    return true;
+}
+
+static __attribute__((noinline)) void accept_any(wg_tile *t, const wg_insn *insn)
 {
     wg_vector *v = &t->backend.vector;
     uint64_t now = t->sched.now;
@@ -315,14 +368,13 @@ static void vector_accept(wg_tile *t, const wg_insn *insn)
     take_off(t, insn, op.thread, info->run ? wg_vector_latency(&op) : 1);
     if (!info->run) {
         wg_vector_finding(t, &op, WG_F_UNIMPLEMENTED_INSN, insn->word >> 24);
+        appoint(t);
         return;
     }
-    if (v->scheduled || v->ran) {
-        wg_wake_at(&t->sched, WG_AGENT_VECTOR, now + 1);
-        if (v->ran_at == now && v->ran >> info->subunit & 1) { /* the scheduled instruction has the sub-unit */
-            wg_vector_finding(t, &op, WG_F_VECTOR_MACRO_DISCARDED, info->subunit);
-            return;
-        }
+    if (v->ran_at == now && v->ran >> info->subunit & 1) { /* the scheduled instruction has the sub-unit */
+        wg_vector_finding(t, &op, WG_F_VECTOR_MACRO_DISCARDED, info->subunit);
+        appoint(t);
+        return;
     }
     op.pred = &t->regs.lreg.pred;
     op.lanes = info->backdoor && op.vd >= 12 ? backdoor(t, &op) : ~0u;
@@ -333,8 +385,13 @@ static void vector_accept(wg_tile *t, const wg_insn *insn)
     info->run(t, &op);
     if (info->subunit == WG_SUB_MAD || info->special)
         after(t, &op);
-    if (v->load.at > now || v->swap.at > now)
-        wg_wake_at(&t->sched, WG_AGENT_VECTOR, now + 1);
+    appoint(t);
+}
+
+static void vector_accept(wg_tile *t, const wg_insn *insn)
+{
+    if (!accept_mad(t, insn))
+        accept_any(t, insn);
 }
 
 /* ---- Phase B ---- */

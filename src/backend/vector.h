@@ -165,6 +165,15 @@ void wg_vector_put(wg_tile *t, const wg_vector_op *op, unsigned lreg, const uint
 /* Puts the result of wg_vector.early back among those on their way: somebody reads in the cycle before it lands. */
 void wg_vector_take_back(wg_tile *t);
 
+/*
+ * A multiply-add in these lanes while no result is on its way to its VD: written at once, what was there kept for those
+ * who read in the next cycle.
+ */
+typedef struct wg_mad_operands {
+    unsigned va, vb, vc, vd, signs; /* signs: Mod1's two bits that negate VB and VC */
+} wg_mad_operands;
+void wg_mad_early(wg_tile *t, wg_mad_operands o, uint32_t lanes);
+
 /* SFPLOAD and SFPSTORE at a given address; the address that an instruction's operands give now. */
 uint16_t wg_vector_dst_address(wg_tile *t, const wg_vector_op *op, unsigned imm10, unsigned mod0);
 unsigned wg_vector_format(wg_tile *t, const wg_vector_op *op, unsigned mod0);
@@ -183,6 +192,25 @@ uint64_t wg_macro_next(const wg_tile *t);
 
 void wg_vector_finding(wg_tile *t, const wg_vector_op *op, wg_finding_code code, uint64_t subject);
 
+/* Formats of SFPLOAD and SFPSTORE (Mod0). */
+enum {
+    WG_LANES_SRCB, WG_LANES_FP16, WG_LANES_BF16, WG_LANES_FP32, WG_LANES_INT32, WG_LANES_INT8, WG_LANES_UINT16,
+    WG_LANES_HI16, WG_LANES_INT16, WG_LANES_LO16,
+    WG_LANES_INT32_ALL, WG_LANES_ZERO, WG_LANES_INT32_SM, WG_LANES_INT8_COMP, WG_LANES_LO16_ONLY, WG_LANES_HI16_ONLY
+};
+
+/* A move between 32 lanes and four rows of Dst. */
+typedef struct wg_lanes_move {
+    const wg_vector_traits *traits;
+    unsigned stored;         /* the first of the rows; of wide formats, of those with the high halves */
+    unsigned blank;          /* load: bit per row that is undefined */
+    uint32_t odd;            /* lanes that use odd columns */
+    uint32_t lanes;          /* store: lanes that take part */
+    uint32_t infinity;       /* load: lanes with ENABLE_FP16A_INF */
+    uint8_t format;
+    bool wide;
+} wg_lanes_move;
+
 /* The 32-lane work that host vectors do, per wg_simd level; equal bits at every level. */
 typedef void wg_fma_lanes_fn(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t flip_b,
                              uint32_t flip_c);
@@ -191,6 +219,8 @@ typedef struct wg_vector_kernels {
     wg_fma_lanes_fn *mul[2];   /* the same where c is zero in all lanes */
     wg_fma_lanes_fn *add[2];   /* the same where a is 1.0 in all lanes */
     void (*blend)(uint32_t *to, const uint32_t *from, uint32_t lanes);
+    void (*load)(uint32_t *out, const wg_dst *d, const wg_lanes_move *m, const uint32_t *old);
+    void (*store)(wg_dst *d, const wg_lanes_move *m, const uint32_t *from);
 } wg_vector_kernels;
 extern const wg_vector_kernels wg_vector_kernels_scalar, wg_vector_kernels_avx2, wg_vector_kernels_avx512;
 static inline const wg_vector_kernels *wg_vector_kernels_at(unsigned level)

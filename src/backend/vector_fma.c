@@ -46,41 +46,23 @@ static void fma_lanes(const wg_tile *t, uint32_t *out, const uint32_t *a, const 
     fn[t->arch->id](out, a, b, c, flip_b, flip_c);
 }
 
-void wg_sfpmad(wg_tile *t, const wg_vector_op *op)
+/* Which of VB and VC are to be negated, as masks of the sign bit. */
+static uint32_t flip(const wg_tile *t, unsigned mod, unsigned which)
 {
-    const wg_lreg *r = &t->regs.lreg;
-    bool signs = wg_vector_traits_for(t)->sign_modes;
-    uint32_t flip_b = signs && op->mod & NEGATE_VB ? SIGN : 0, flip_c = signs && op->mod & NEGATE_VC ? SIGN : 0;
-    uint32_t gathered[WG_LANES];
-    const uint32_t *a = r->l[op->va];
-    if (op->mod & INDIRECT_VA) {
-        for (unsigned lane = 0; lane < WG_LANES; lane++)
-            gathered[lane] = r->l[r->l[7][lane] & 15][lane];
-        a = gathered;
-    }
-    if (op->mod & INDIRECT_VD) {
-        uint32_t out[WG_LANES];
-        fma_lanes(t, out, a, r->l[op->vb], r->l[op->vc], flip_b, flip_c);
-        put(t, op, out, true);
-        return;
-    }
-    uint32_t lanes = wg_op_lanes(t, op);
-    if (!wg_op_writes(op) || !lanes)
-        return;
-    wg_vector *v = &t->backend.vector;
-    const uint32_t *b = r->l[op->vb], *c = r->l[op->vc];
-    if (op->macro || v->scheduled || v->pending_lregs >> op->vd & 1) {
-        fma_lanes(t, wg_vector_result(t, op->vd, lanes, op->now + 2), a, b, c, flip_b, flip_c);
-        return;
-    }
-    /* Nobody but the next instruction could come too early: write now, and keep what was there for it. */
-    uint32_t *d = t->regs.lreg.l[op->vd], out[WG_LANES];
-    v->early.next = op->now + 1;
-    v->early.lanes = lanes;
-    v->early.lreg = op->vd;
-    memcpy(v->early.old, d, sizeof v->early.old);
+    return wg_vector_traits_for(t)->sign_modes && mod & which ? SIGN : 0;
+}
+
+void wg_mad_early(wg_tile *t, wg_mad_operands o, uint32_t lanes)
+{
+    wg_lreg *r = &t->regs.lreg;
+    wg_vector_early *e = &t->backend.vector.early;
+    const uint32_t *a = r->l[o.va], *b = r->l[o.vb], *c = r->l[o.vc], *old = e->old;
+    uint32_t *d = r->l[o.vd], out[WG_LANES], flip_b = flip(t, o.signs, NEGATE_VB), flip_c = flip(t, o.signs, NEGATE_VC);
+    e->next = t->sched.now + 1;
+    e->lanes = lanes;
+    e->lreg = o.vd;
+    memcpy(e->old, d, sizeof e->old);
     if (lanes == ~0u) {
-        const uint32_t *old = v->early.old;
         fma_lanes(t, d, a == d ? old : a, b == d ? old : b, c == d ? old : c, flip_b, flip_c);
     } else {
         fma_lanes(t, out, a, b, c, flip_b, flip_c);
@@ -88,17 +70,44 @@ void wg_sfpmad(wg_tile *t, const wg_vector_op *op)
     }
 }
 
+void wg_sfpmad(wg_tile *t, const wg_vector_op *op)
+{
+    const wg_lreg *r = &t->regs.lreg;
+    uint32_t flip_b = flip(t, op->mod, NEGATE_VB), flip_c = flip(t, op->mod, NEGATE_VC);
+    uint32_t gathered[WG_LANES];
+    const uint32_t *a = r->l[op->va], *b = r->l[op->vb], *c = r->l[op->vc];
+    if (op->mod & INDIRECT_VA) {
+        for (unsigned lane = 0; lane < WG_LANES; lane++)
+            gathered[lane] = r->l[r->l[7][lane] & 15][lane];
+        a = gathered;
+    }
+    if (op->mod & INDIRECT_VD) {
+        uint32_t out[WG_LANES];
+        fma_lanes(t, out, a, b, c, flip_b, flip_c);
+        put(t, op, out, true);
+        return;
+    }
+    uint32_t lanes = wg_op_lanes(t, op);
+    if (!wg_op_writes(op) || !lanes)
+        return;
+    const wg_vector *v = &t->backend.vector;
+    if (op->macro || v->scheduled || v->pending_lregs >> op->vd & 1 || op->mod & INDIRECT_VA)
+        fma_lanes(t, wg_vector_result(t, op->vd, lanes, op->now + 2), a, b, c, flip_b, flip_c);
+    else /* nobody but the next instruction could come too early */
+        wg_mad_early(t, (wg_mad_operands){op->va, op->vb, op->vc, op->vd, op->mod}, lanes);
+}
+
 static void with_immediate(wg_tile *t, const wg_vector_op *op, bool multiply)
 {
     const wg_lreg *r = &t->regs.lreg;
     uint32_t imm[WG_LANES], out[WG_LANES];
-    uint32_t flip = wg_vector_traits_for(t)->sign_modes && op->mod & NEGATE_VC ? SIGN : 0;
+    uint32_t negate = flip(t, op->mod, NEGATE_VC);
     for (unsigned lane = 0; lane < WG_LANES; lane++)
         imm[lane] = wg_op_imm16(op) << 16;
     if (multiply)
-        fma_lanes(t, out, imm, r->l[op->vc], r->l[9], flip, 0);
+        fma_lanes(t, out, imm, r->l[op->vc], r->l[9], negate, 0);
     else
-        fma_lanes(t, out, r->l[10], imm, r->l[op->vc], 0, flip);
+        fma_lanes(t, out, r->l[10], imm, r->l[op->vc], 0, negate);
     put(t, op, out, op->mod & INDIRECT_VD);
 }
 

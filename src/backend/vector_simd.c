@@ -4,6 +4,9 @@
 
 #include "num/fma.h"
 
+#define LANES_TARGET
+#include "backend/vector_lanes.h"
+
 #include <string.h>
 
 static void fma_bh(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t flip_b,
@@ -32,5 +35,12 @@ static void blend(uint32_t *to, const uint32_t *from, uint32_t lanes)
     }
 }
 
+static void load(uint32_t *out, const wg_dst *d, const wg_lanes_move *m, const uint32_t *old)
+{
+    load_lanes(out, d, m, old);
+}
+static void store(wg_dst *d, const wg_lanes_move *m, const uint32_t *from) { store_lanes(d, m, from); }
+
 const wg_vector_kernels wg_vector_kernels_scalar = {
-    .fma = {fma_bh, fma_wh}, .mul = {fma_bh, fma_wh}, .add = {fma_bh, fma_wh}, .blend = blend};
+    .fma = {fma_bh, fma_wh}, .mul = {fma_bh, fma_wh}, .add = {fma_bh, fma_wh}, .blend = blend,
+    .load = load, .store = store};

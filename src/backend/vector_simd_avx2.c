@@ -13,6 +13,8 @@
 #include <immintrin.h>
 
 #define TARGET __attribute__((target("avx2")))
+#define LANES_TARGET TARGET
+#include "backend/vector_lanes.h"
 #define ALL(v) _mm256_set1_epi32((int)(v))
 
 TARGET static inline __m256i exponent(__m256i v) { return _mm256_srli_epi32(_mm256_slli_epi32(v, 1), 24); }
@@ -124,6 +126,13 @@ TARGET static void blend(uint32_t *to, const uint32_t *from, uint32_t lanes)
     }
 }
 
+TARGET static void load(uint32_t *out, const wg_dst *d, const wg_lanes_move *m, const uint32_t *old)
+{
+    load_lanes(out, d, m, old);
+}
+TARGET static void store(wg_dst *d, const wg_lanes_move *m, const uint32_t *from) { store_lanes(d, m, from); }
+
 const wg_vector_kernels wg_vector_kernels_avx2 = {
-    .fma = {fma_bh, fma_wh}, .mul = {fma_bh, fma_wh}, .add = {fma_bh, fma_wh}, .blend = blend};
+    .fma = {fma_bh, fma_wh}, .mul = {fma_bh, fma_wh}, .add = {fma_bh, fma_wh}, .blend = blend,
+    .load = load, .store = store};
 #endif

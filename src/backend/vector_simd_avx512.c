@@ -15,6 +15,8 @@
 #include <immintrin.h>
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd")))
+#define LANES_TARGET TARGET
+#include "backend/vector_lanes.h"
 
 /* Constants come from memory: broadcasting them from there costs no arithmetic unit anything. */
 enum { FRACTION, HIDDEN, CUT, ONE, FIELD, BIAS, SCALE, LEAST, SPAN, SIGN, LOST_FROM, LOST, CONSTANTS };
@@ -159,11 +161,58 @@ INLINE void plain(uint32_t *out, const uint32_t *a, const uint32_t *b, const uin
         lanes(out, a, b, c, flip_b, flip_c, wh, kind);
 }
 
+/*
+ * FMA: the sum is that of the exact product and addend with bits below an eighth of the greater one's last place
+ * jammed into the lowest kept, odd, bit. Ties lie on even bits, so a jammed operand beside an even one cannot make or
+ * hide one, and rounding it gives what IEEE 754's fused multiply-add gives. The addend is even if its exponent is at
+ * most two below the product's; a product that a host float holds is as good. A difference may lose one leading
+ * bit, not more; what is shifted out entirely rounds away either way. WH's lost bit needs a sum of 29 bits. From
+ * LEAST_EXACT on, what a product's last bits are is a normal number, so that the test for them does not underflow.
+ */
+INLINE __mmask16 unlike_ieee(__m512 x, __m512 y, __m512 z, __m512 r, bool wh)
+{
+    enum { EXACT = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC, UNIT = 1 << 23, LEAST_EXACT = 50 };
+    const __m512i field = _mm512_set1_epi32(0x7F800000);
+    __m512i ze = _mm512_and_si512(_mm512_castps_si512(z), field), re = _mm512_and_si512(_mm512_castps_si512(r), field);
+    __m512i pe = _mm512_sub_epi32(_mm512_add_epi32(_mm512_and_si512(_mm512_castps_si512(x), field),
+                                                   _mm512_and_si512(_mm512_castps_si512(y), field)),
+                                  _mm512_set1_epi32(127 * UNIT));
+    __m512i gained = _mm512_sub_epi32(re, _mm512_sub_epi32(_mm512_max_epi32(pe, ze), _mm512_set1_epi32(UNIT)));
+    __m512 product = _mm512_mul_round_ps(x, y, EXACT);
+    __mmask16 far = _mm512_cmplt_epi32_mask(ze, _mm512_sub_epi32(pe, _mm512_set1_epi32(2 * UNIT)));
+    __mmask16 odd = _mm512_mask_cmp_round_ps_mask(far, _mm512_fmsub_round_ps(x, y, product, EXACT),
+                                                  _mm512_setzero_ps(), _CMP_NEQ_UQ, _MM_FROUND_NO_EXC);
+    odd |= _mm512_cmpge_epu32_mask(gained, _mm512_set1_epi32((wh ? 3 : 4) * UNIT));
+    odd |= _mm512_cmpge_epu32_mask(_mm512_sub_epi32(pe, _mm512_set1_epi32(LEAST_EXACT * UNIT)),
+                                   _mm512_set1_epi32((255 - LEAST_EXACT) * UNIT));
+    return odd | abnormal(x) | abnormal(y) | abnormal(z) | abnormal(r);
+}
+
+INLINE void fused(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t flip_b,
+                  uint32_t flip_c, bool wh, shape kind)
+{
+    enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
+    __m512i fb = _mm512_set1_epi32((int)flip_b), fc = _mm512_set1_epi32((int)flip_c);
+    __m512 x0 = _mm512_loadu_ps(a), x1 = _mm512_loadu_ps(a + 16);
+    __m512 y0 = _mm512_castsi512_ps(_mm512_xor_si512(_mm512_loadu_si512(b), fb));
+    __m512 y1 = _mm512_castsi512_ps(_mm512_xor_si512(_mm512_loadu_si512(b + 16), fb));
+    __m512 z0 = _mm512_castsi512_ps(_mm512_xor_si512(_mm512_loadu_si512(c), fc));
+    __m512 z1 = _mm512_castsi512_ps(_mm512_xor_si512(_mm512_loadu_si512(c + 16), fc));
+    __m512 r0 = _mm512_fmadd_round_ps(x0, y0, z0, NEAREST), r1 = _mm512_fmadd_round_ps(x1, y1, z1, NEAREST);
+    __mmask16 odd = unlike_ieee(x0, y0, z0, r0, wh) | unlike_ieee(x1, y1, z1, r1, wh);
+    if (__builtin_expect(odd != 0, 0)) {
+        lanes(out, a, b, c, flip_b, flip_c, wh, kind);
+        return;
+    }
+    _mm512_storeu_ps(out, r0);
+    _mm512_storeu_ps(out + 16, r1);
+}
+
 #define KERNEL(name, wh, kind)                                                                      \
     TARGET static void name(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t flip_b, \
                             uint32_t flip_c)                                                        \
     {                                                                                               \
-        (kind == FMA ? lanes : plain)(out, a, b, c, flip_b, flip_c, wh, kind);                      \
+        (kind == FMA ? fused : plain)(out, a, b, c, flip_b, flip_c, wh, kind);                      \
     }
 KERNEL(fma_bh, false, FMA)
 KERNEL(fma_wh, true, FMA)
@@ -183,6 +232,13 @@ TARGET static void blend(uint32_t *to, const uint32_t *from, uint32_t lanes)
     _mm512_storeu_si512(to + 16, high);
 }
 
+TARGET static void load(uint32_t *out, const wg_dst *d, const wg_lanes_move *m, const uint32_t *old)
+{
+    load_lanes(out, d, m, old);
+}
+TARGET static void store(wg_dst *d, const wg_lanes_move *m, const uint32_t *from) { store_lanes(d, m, from); }
+
 const wg_vector_kernels wg_vector_kernels_avx512 = {
-    .fma = {fma_bh, fma_wh}, .mul = {mul_bh, mul_wh}, .add = {add_bh, add_wh}, .blend = blend};
+    .fma = {fma_bh, fma_wh}, .mul = {mul_bh, mul_wh}, .add = {add_bh, add_wh}, .blend = blend,
+    .load = load, .store = store};
 #endif

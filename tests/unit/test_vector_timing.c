@@ -228,6 +228,7 @@ static void test_dst_cycles(void **state)
     rig_fill(r, 0, 0x11);
     rig_issue(r, SFPSTORE(0, 6, 0));
     assert_int_equal(r->t->regs.dst.bits[0][0], 0x11);
+    r->t->sched.next[WG_AGENT_MATRIX] = r->t->sched.now + 1;
     rig_issue(r, SFPLOAD(1, 6, 0));
     assert_int_equal(rig_lreg(r, 1)[0], two);
     r->t->regs.dst.bits[0][0] = 0x22; /* somebody's write in phase B of the next cycle, before the Vector Unit's */
