@@ -560,14 +560,15 @@ static void land_flip(wg_tile *t, wg_matrix_op *op)
 static void land_rows(wg_dst *d, const wg_matrix_op *op)
 {
     for (unsigned i = 0; i < op->rows; i++) {
-        uint16_t *hi = d->bits[op->row[i]], *lo = op->effect == WG_EFFECT_DST16 ? NULL : hi + WG_DST_LOW * 16;
+        bool wide = op->effect != WG_EFFECT_DST16;
+        uint16_t *hi = d->bits[op->row[i]], *lo = hi + (wide ? WG_DST_LOW * 16 : 0);
         if (op->effect == WG_EFFECT_DST_LOW && wg_dst_is_undefined(d, op->row[i]))
             memset(hi, 0, sizeof d->bits[0]);   /* read as zero, and written back with the new low half */
         wg_dst_define(d, op->row[i]);
         if (op->columns == 0xFFFF) {
             if (op->effect != WG_EFFECT_DST_LOW)
                 memcpy(hi, op->hi[i], sizeof op->hi[i]);
-            if (lo)
+            if (wide)
                 memcpy(lo, op->lo[i], sizeof op->lo[i]);
             continue;
         }
@@ -576,7 +577,7 @@ static void land_rows(wg_dst *d, const wg_matrix_op *op)
                 continue;
             if (op->effect != WG_EFFECT_DST_LOW)
                 hi[j] = op->hi[i][j];
-            if (lo)
+            if (wide)
                 lo[j] = op->lo[i][j];
         }
     }

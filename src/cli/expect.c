@@ -23,7 +23,7 @@ static bool check_l1(wg_session *s, const wg_expect *e, wg_text *found)
         free(bytes);
         return false;
     }
-    unsigned width = wg_type_bytes(e->type);
+    unsigned width = wg_type_is_blocks(e->type) ? 1 : wg_type_bytes(e->type);
     ok = memcmp(bytes, e->bytes.data, size) == 0;
     size_t shown = 0;
     for (size_t i = 0; !ok && i + width <= size; i += width) {

@@ -196,7 +196,7 @@ static bool dump_bytes(const typed_file *f, const uint8_t *bytes, size_t size, w
     }
     size_t count = wg_array_elements(f->type, size), columns = f->columns, rows = f->rows;
     if (!columns) {
-        columns = f->tilized || f->type == WG_TYPE_BFP8 ? 32 : count;
+        columns = f->tilized || wg_type_is_blocks(f->type) ? 32 : count;
         rows = columns ? count / columns : 0;
     }
     uint32_t *singles = count && rows * columns == count ? malloc(count * sizeof *singles) : NULL;

@@ -452,7 +452,7 @@ static void plain_line(reader *r, wg_tasm_line *l)
         thread_line(r, l);
         break;
     case SECTION_L1: {
-        const char *name;
+        const char *name = "";
         size_t length = wg_tasm_name(l, &name), column = l->at - length + 1;
         if (!r->first_pass && !wg_tasm_data(r->t, l, name, length, &r->t->block[r->t->blocks - 1]))
             wg_tasm_fail(r->t, l->number, column, "there is no data directive `%.*s`", (int)length, name);

@@ -41,8 +41,31 @@ static bool literal(wg_tasm *t, wg_tasm_line *l, uint64_t *bits)
     return true;
 }
 
+/* The values of one line of a BFP type. */
+static bool blocks(wg_tasm *t, wg_tasm_line *l, wg_type type, wg_text *out)
+{
+    wg_text singles = {0};
+    bool ok = true;
+    do {
+        uint64_t bits;
+        ok = literal(t, l, &bits);
+        uint32_t single = ok ? wg_type_encode(WG_TYPE_FP32, bits) : 0;
+        wg_text_add(&singles, &single, sizeof single);
+    } while (ok && wg_tasm_accept(l, ','));
+    if (ok && out->size + singles.size + 16 > WG_TASM_MAX_BYTES) {
+        wg_tasm_fail(t, l->number, 1, "this is more than %d MiB", WG_TASM_MAX_BYTES >> 20);
+        ok = false;
+    }
+    if (ok && (singles.failed || !wg_blocks_encode(out, type, (const uint32_t *)(const void *)singles.data, singles.size / 4)))
+        t->out_of_memory = true;
+    wg_text_free(&singles);
+    return ok && wg_tasm_end(t, l);
+}
+
 bool wg_tasm_values(wg_tasm *t, wg_tasm_line *l, wg_type type, wg_text *out)
 {
+    if (wg_type_is_blocks(type))
+        return blocks(t, l, type, out);
     unsigned bytes = wg_type_bytes(type);
     do {
         if (wg_type_is_float(type)) {
@@ -51,8 +74,12 @@ bool wg_tasm_values(wg_tasm *t, wg_tasm_line *l, wg_type type, wg_text *out)
                 return false;
         } else {
             int64_t value, most = (INT64_C(1) << bytes * 8) - 1;
-            if (!wg_tasm_number(t, l, "the value", -(most / 2) - 1, most, &value) ||
-                !add_bytes(t, l, out, (uint64_t)value, bytes))
+            bool magnitude = wg_type_is_sign_magnitude(type);
+            if (!wg_tasm_number(t, l, "the value", -(most / 2) - !magnitude, magnitude ? most / 2 : most, &value))
+                return false;
+            if (magnitude && value < 0)
+                value = (most / 2 + 1) - value; /* the sign bit and the magnitude */
+            if (!add_bytes(t, l, out, (uint64_t)value, bytes))
                 return false;
         }
     } while (wg_tasm_accept(l, ','));
@@ -83,9 +110,17 @@ static void space(wg_tasm *t, wg_tasm_line *l, wg_text *out)
     if (!wg_tasm_number(t, l, "the size", 0, WG_TASM_MAX_BYTES, &count) ||
         (wg_tasm_accept(l, ',') && !wg_tasm_number(t, l, "the fill", -128, 255, &fill)) || !wg_tasm_end(t, l))
         return;
-    for (int64_t i = 0; i < count; i++)
-        if (!add_bytes(t, l, out, (uint64_t)fill, 1))
-            return;
+    if (out->size + (size_t)count > WG_TASM_MAX_BYTES) {
+        wg_tasm_fail(t, l->number, 1, "this is more than %d MiB", WG_TASM_MAX_BYTES >> 20);
+        return;
+    }
+    uint8_t piece[256];
+    memset(piece, (int)fill, sizeof piece);
+    for (size_t left = (size_t)count, n; left; left -= n) {
+        n = left < sizeof piece ? left : sizeof piece;
+        wg_text_add(out, piece, n);
+    }
+    t->out_of_memory |= out->failed;
 }
 
 static void align(wg_tasm *t, wg_tasm_line *l, wg_tasm_block *block)
@@ -111,7 +146,7 @@ bool wg_tasm_data(wg_tasm *t, wg_tasm_line *l, const char *name, size_t length, 
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         if (wg_tasm_is(name, length, aliases[i].name))
             type = aliases[i].type;
-    if (type != WG_TYPE_COUNT && wg_type_bytes(type))
+    if (type != WG_TYPE_COUNT && (wg_type_bytes(type) || wg_type_is_blocks(type)))
         wg_tasm_values(t, l, type, &block->bytes);
     else if (wg_tasm_is(name, length, ".space"))
         space(t, l, &block->bytes);
@@ -153,7 +188,7 @@ static bool expect_l1(wg_tasm *t, wg_tasm_line *l, wg_expect *e)
     const char *name;
     size_t length = wg_tasm_name(l, &name);
     wg_type type = length ? wg_type_find(name, length) : WG_TYPE_COUNT;
-    if (type != WG_TYPE_COUNT && wg_type_bytes(type))
+    if (type != WG_TYPE_COUNT && (wg_type_bytes(type) || wg_type_is_blocks(type)))
         e->type = type;
     else
         l->at = back;

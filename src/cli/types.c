@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts: IEEE 754; the tile layout and BFP8 (64 shared exponents, then 1024 sign-and-magnitude bytes):
- * Unpackers/FormatConversion.md. */
+/* Facts: IEEE 754; FloatBitPatterns.md; the tile layout and the BFP types (64 shared exponents, then 1024 datums of sign
+ * and magnitude): Unpackers/FormatConversion.md. */
 #include "cli/types.h"
 
 #include <stdlib.h>
@@ -9,24 +9,44 @@
 static const struct {
     const char *name;
     uint8_t bytes, exponent, fraction, shift;
-} types[WG_TYPE_COUNT] = {[WG_TYPE_RAW] = {"raw", 0, 0, 0, 0},     [WG_TYPE_UINT8] = {"uint8", 1, 0, 0, 0},
-                          [WG_TYPE_INT8] = {"int8", 1, 0, 0, 0},   [WG_TYPE_UINT16] = {"uint16", 2, 0, 0, 0},
-                          [WG_TYPE_INT16] = {"int16", 2, 0, 0, 0}, [WG_TYPE_UINT32] = {"uint32", 4, 0, 0, 0},
-                          [WG_TYPE_INT32] = {"int32", 4, 0, 0, 0}, [WG_TYPE_FP32] = {"fp32", 4, 8, 23, 0},
-                          [WG_TYPE_TF32] = {"tf32", 4, 8, 10, 13}, [WG_TYPE_BF16] = {"bf16", 2, 8, 7, 0},
-                          [WG_TYPE_FP16] = {"fp16", 2, 5, 10, 0},  [WG_TYPE_BFP8] = {"bfp8", 0, 0, 0, 0}};
+    uint8_t block_bits, bias; /* BFP types: bits per datum, bias of the shared exponent */
+} types[WG_TYPE_COUNT] = {[WG_TYPE_RAW] = {"raw", 0, 0, 0, 0, 0, 0},
+                          [WG_TYPE_UINT8] = {"uint8", 1, 0, 0, 0, 0, 0},
+                          [WG_TYPE_INT8] = {"int8", 1, 0, 0, 0, 0, 0},
+                          [WG_TYPE_UINT16] = {"uint16", 2, 0, 0, 0, 0, 0},
+                          [WG_TYPE_INT16] = {"int16", 2, 0, 0, 0, 0, 0},
+                          [WG_TYPE_UINT32] = {"uint32", 4, 0, 0, 0, 0, 0},
+                          [WG_TYPE_INT32] = {"int32", 4, 0, 0, 0, 0, 0},
+                          [WG_TYPE_FP32] = {"fp32", 4, 8, 23, 0, 0, 0},
+                          [WG_TYPE_TF32] = {"tf32", 4, 8, 10, 13, 0, 0},
+                          [WG_TYPE_BF16] = {"bf16", 2, 8, 7, 0, 0, 0},
+                          [WG_TYPE_FP16] = {"fp16", 2, 5, 10, 0, 0, 0},
+                          [WG_TYPE_FP8] = {"fp8", 1, 5, 2, 0, 0, 0},
+                          [WG_TYPE_FP8E4M3] = {"fp8e4m3", 1, 4, 3, 0, 0, 0},
+                          [WG_TYPE_SM8] = {"sm8", 1, 0, 0, 0, 0, 0},
+                          [WG_TYPE_SM16] = {"sm16", 2, 0, 0, 0, 0, 0},
+                          [WG_TYPE_SM32] = {"sm32", 4, 0, 0, 0, 0, 0},
+                          [WG_TYPE_BFP8] = {"bfp8", 0, 0, 0, 0, 8, 127},
+                          [WG_TYPE_BFP4] = {"bfp4", 0, 0, 0, 0, 4, 127},
+                          [WG_TYPE_BFP2] = {"bfp2", 0, 0, 0, 0, 2, 127},
+                          [WG_TYPE_BFP8A] = {"bfp8a", 0, 0, 0, 0, 8, 15},
+                          [WG_TYPE_BFP4A] = {"bfp4a", 0, 0, 0, 0, 4, 15},
+                          [WG_TYPE_BFP2A] = {"bfp2a", 0, 0, 0, 0, 2, 15}};
 
 enum {
     TILE = 32,
     FACE = 16,
     TILE_ELEMENTS = TILE * TILE,
-    BFP8_EXPONENTS = 64,
-    BFP8_TILE = BFP8_EXPONENTS + TILE_ELEMENTS
+    BLOCK = 16,
+    LINE = 16, /* bytes; the exponents take whole lines */
+    TILE_EXPONENTS = TILE_ELEMENTS / BLOCK
 };
 
 const char *wg_type_name(wg_type type) { return types[type].name; }
 unsigned wg_type_bytes(wg_type type) { return types[type].bytes; }
 bool wg_type_is_float(wg_type type) { return types[type].exponent != 0; }
+bool wg_type_is_sign_magnitude(wg_type type) { return type >= WG_TYPE_SM8 && type <= WG_TYPE_SM32; }
+bool wg_type_is_blocks(wg_type type) { return types[type].block_bits != 0; }
 
 wg_type wg_type_find(const char *name, size_t length)
 {
@@ -47,29 +67,42 @@ static uint64_t round_shift(uint64_t value, unsigned shift)
     return kept + (rest > half || (rest == half && (kept & 1)));
 }
 
-static uint32_t encode_float(unsigned exponent_bits, unsigned fraction_bits, uint64_t d)
+/* A finite number without its sign, exponent and fraction together; it may be too large for the type. */
+static uint64_t encode_magnitude(unsigned exponent_bits, unsigned fraction_bits, uint64_t d)
 {
-    uint32_t sign = (uint32_t)(d >> 63) << (exponent_bits + fraction_bits);
-    uint32_t top = (1u << exponent_bits) - 1;
     int exponent = (int)(d >> 52 & 0x7FF);
-    uint64_t fraction = d & ((UINT64_C(1) << 52) - 1);
-    if (exponent == 0x7FF)
-        return sign | top << fraction_bits | (fraction ? 1u << (fraction_bits - 1) : 0);
     if (exponent == 0)
-        return sign; /* a double's denormal is far below every type's */
-    fraction |= UINT64_C(1) << 52;
-    int biased = exponent - 1023 + (int)(top >> 1);
+        return 0; /* a double's denormal is far below every type's */
+    uint64_t fraction = (d & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+    int biased = exponent - 1023 + (1 << (exponent_bits - 1)) - 1;
     unsigned shift = 52 - fraction_bits;
     if (biased < 1) {
         shift += (unsigned)(1 - biased);
         biased = 1;
     }
-    uint64_t rounded = round_shift(fraction, shift);
     /* The implicit one carries into the exponent by itself; a denormal has none. */
-    uint64_t value = ((uint64_t)(unsigned)(biased - 1) << fraction_bits) + rounded;
-    if (value >= (uint64_t)top << fraction_bits)
-        value = (uint64_t)top << fraction_bits;
-    return sign | (uint32_t)value;
+    return ((uint64_t)(unsigned)(biased - 1) << fraction_bits) + round_shift(fraction, shift);
+}
+
+static uint32_t encode_float(unsigned exponent_bits, unsigned fraction_bits, uint64_t d)
+{
+    uint32_t sign = (uint32_t)(d >> 63) << (exponent_bits + fraction_bits);
+    uint32_t infinity = ((1u << exponent_bits) - 1) << fraction_bits;
+    if ((d >> 52 & 0x7FF) == 0x7FF)
+        return sign | infinity | (d << 12 ? 1u << (fraction_bits - 1) : 0);
+    uint64_t value = encode_magnitude(exponent_bits, fraction_bits, d);
+    return sign | (value < infinity ? (uint32_t)value : infinity);
+}
+
+/* No infinity: exponent 15 is a number's too, but all ones is NaN. */
+static uint32_t encode_e4m3(uint64_t d)
+{
+    enum { MOST = 0x7E, NOT_A_NUMBER = 0x7F };
+    uint32_t sign = (uint32_t)(d >> 63) << 7;
+    if ((d >> 52 & 0x7FF) == 0x7FF)
+        return sign | (d << 12 ? NOT_A_NUMBER : MOST);
+    uint64_t value = encode_magnitude(4, 3, d);
+    return sign | (value < MOST ? (uint32_t)value : MOST);
 }
 
 static uint32_t encode_integer(unsigned bits, bool is_signed, uint64_t d)
@@ -90,8 +123,18 @@ static uint32_t encode_integer(unsigned bits, bool is_signed, uint64_t d)
     return (negative ? 0u - (uint32_t)magnitude : (uint32_t)magnitude) & mask;
 }
 
+static uint32_t encode_sign_magnitude(unsigned bits, uint64_t d)
+{
+    uint32_t magnitude = encode_integer(bits, true, d & ~(UINT64_C(1) << 63));
+    return magnitude ? (uint32_t)(d >> 63) << (bits - 1) | magnitude : 0;
+}
+
 uint32_t wg_type_encode(wg_type type, uint64_t d)
 {
+    if (type == WG_TYPE_FP8E4M3)
+        return encode_e4m3(d);
+    if (wg_type_is_sign_magnitude(type))
+        return encode_sign_magnitude(types[type].bytes * 8u, d);
     if (types[type].exponent)
         return encode_float(types[type].exponent, types[type].fraction, d) << types[type].shift;
     if (!types[type].bytes)
@@ -107,7 +150,7 @@ static uint32_t single_of_integer(uint32_t magnitude, bool negative)
         return 0;
     unsigned top = 31 - (unsigned)__builtin_clz(magnitude);
     uint64_t d = (uint64_t)(1023 + top) << 52 | ((uint64_t)magnitude << (52 - top) & ((UINT64_C(1) << 52) - 1));
-    return encode_float(8, 23, d | (uint64_t)negative << 63);
+    return encode_float(8, 23, d | (negative ? UINT64_C(1) << 63 : 0));
 }
 
 static uint32_t decode_float(unsigned exponent_bits, unsigned fraction_bits, uint32_t bits)
@@ -117,7 +160,7 @@ static uint32_t decode_float(unsigned exponent_bits, unsigned fraction_bits, uin
     uint32_t fraction = bits & ((1u << fraction_bits) - 1);
     if (exponent_bits == 8)
         return sign << 31 | exponent << 23 | fraction << (23 - fraction_bits);
-    if (exponent == top)
+    if (exponent == top && exponent_bits != 4)
         return sign << 31 | 0x7F800000u | fraction << (23 - fraction_bits);
     if (exponent == 0 && fraction == 0)
         return sign << 31;
@@ -131,9 +174,15 @@ static uint32_t decode_float(unsigned exponent_bits, unsigned fraction_bits, uin
 
 uint32_t wg_type_decode(wg_type type, uint32_t bits)
 {
+    if (type == WG_TYPE_FP8E4M3 && (bits & 0x7F) == 0x7F)
+        return (bits & 0x80) << 24 | 0x7FC00000u;
     if (types[type].exponent)
         return decode_float(types[type].exponent, types[type].fraction, bits >> types[type].shift);
     bool negative = false;
+    if (wg_type_is_sign_magnitude(type)) {
+        unsigned sign = types[type].bytes * 8u - 1;
+        return single_of_integer(bits & ((1u << sign) - 1), bits >> sign & 1);
+    }
     if (type == WG_TYPE_INT8)
         negative = bits >> 7 & 1, bits = negative ? 256 - (bits & 255) : bits;
     else if (type == WG_TYPE_INT16)
@@ -170,54 +219,87 @@ static size_t tilized_place(size_t n, size_t columns)
 
 static bool shape_fits(wg_type type, bool tilized, size_t rows, size_t columns)
 {
-    if (type == WG_TYPE_RAW || (type == WG_TYPE_BFP8 && !tilized))
+    if (type == WG_TYPE_RAW || (wg_type_is_blocks(type) && !tilized))
         return false;
     return !tilized || (rows % TILE == 0 && columns % TILE == 0 && columns != 0);
 }
 
-/* Sixteen singles to one shared exponent (the largest) and sign-and-magnitude bytes. */
-static uint8_t bfp8_block(uint8_t bytes[FACE], const uint32_t singles[FACE])
+static unsigned magnitude_bits_of(wg_type type) { return types[type].block_bits ? types[type].block_bits - 1u : 1; }
+
+/* Sixteen singles to one shared exponent (the largest) and datums of sign and magnitude, which saturate. A sign without
+ * a magnitude is minus infinity. */
+static uint8_t encode_block(wg_type type, uint8_t datums[BLOCK], const uint32_t singles[BLOCK])
 {
-    uint32_t largest = 0;
-    for (unsigned i = 0; i < FACE; i++)
-        if ((singles[i] >> 23 & 255) > largest)
-            largest = singles[i] >> 23 & 255;
-    for (unsigned i = 0; i < FACE; i++) {
-        uint32_t exponent = singles[i] >> 23 & 255;
-        uint64_t magnitude = exponent ? round_shift((singles[i] & 0x7FFFFF) | 0x800000, 17 + largest - exponent) : 0;
-        if (magnitude > 127)
-            magnitude = 127;
-        bytes[i] = (uint8_t)(magnitude ? (singles[i] >> 31) << 7 | magnitude : 0);
+    unsigned magnitude_bits = magnitude_bits_of(type), most = (1u << magnitude_bits) - 1;
+    int lowest = 127 - types[type].bias, highest = lowest + (types[type].bias == 127 ? 255 : 31), shared = lowest;
+    for (unsigned i = 0; i < BLOCK; i++)
+        if ((int)(singles[i] >> 23 & 255) > shared && (singles[i] >> 23 & 255) < 255)
+            shared = (int)(singles[i] >> 23 & 255);
+    if (shared > highest)
+        shared = highest;
+    for (unsigned i = 0; i < BLOCK; i++) {
+        int exponent = (int)(singles[i] >> 23 & 255);
+        uint64_t magnitude = most;
+        if (exponent == 0)
+            magnitude = 0;
+        else if (exponent <= shared)
+            magnitude = round_shift((singles[i] & 0x7FFFFF) | 0x800000, 24 - magnitude_bits + (unsigned)(shared - exponent));
+        if (magnitude > most)
+            magnitude = most;
+        datums[i] = (uint8_t)(magnitude ? (singles[i] >> 31) << magnitude_bits | magnitude : 0);
+        if (singles[i] == 0xFF800000)
+            datums[i] = (uint8_t)(1u << magnitude_bits);
     }
-    return (uint8_t)largest;
+    return (uint8_t)(shared - lowest);
 }
 
-static uint32_t bfp8_value(uint8_t exponent, uint8_t byte)
+static uint32_t block_value(wg_type type, uint8_t exponent, unsigned datum)
 {
-    uint32_t magnitude = byte & 127;
+    unsigned magnitude_bits = magnitude_bits_of(type);
+    uint32_t magnitude = datum & ((1u << magnitude_bits) - 1), sign = (uint32_t)(datum >> magnitude_bits) << 31;
     if (magnitude == 0)
-        return 0;
-    unsigned up = 6 - (31 - (unsigned)__builtin_clz(magnitude));
-    if (exponent <= up)
-        return (uint32_t)(byte >> 7) << 31;
-    return (uint32_t)(byte >> 7) << 31 | (uint32_t)(exponent - up) << 23 | (magnitude << up & 63) << 17;
+        return sign ? 0xFF800000 : 0;
+    unsigned up = magnitude_bits - 1 - (31 - (unsigned)__builtin_clz(magnitude));
+    int single = exponent + 127 - types[type].bias - (int)up;
+    if (single < 1)
+        return sign;
+    uint32_t fraction = magnitude << up & ((1u << (magnitude_bits - 1)) - 1);
+    return sign | (uint32_t)single << 23 | fraction << (23 - (magnitude_bits - 1));
 }
+
+bool wg_blocks_encode(wg_text *out, wg_type type, const uint32_t *singles, size_t count)
+{
+    size_t blocks = (count + BLOCK - 1) / BLOCK, start = out->size;
+    static const uint8_t zeros[LINE] = {0};
+    for (size_t i = 0; i < blocks; i += LINE)
+        wg_text_add(out, zeros, LINE);
+    for (size_t i = 0; i < blocks && !out->failed; i++) {
+        uint32_t values[BLOCK] = {0};
+        uint8_t datums[BLOCK], packed[BLOCK] = {0};
+        unsigned bits = types[type].block_bits;
+        for (size_t k = 0; k < BLOCK && i * BLOCK + k < count; k++)
+            values[k] = singles[i * BLOCK + k];
+        out->data[start + i] = (char)encode_block(type, datums, values);
+        for (unsigned k = 0; k < BLOCK; k++)
+            packed[k * bits / 8] |= (uint8_t)(datums[k] << k * bits % 8);
+        wg_text_add(out, packed, BLOCK * bits / 8);
+    }
+    return !out->failed;
+}
+
+static size_t block_tile_bytes(wg_type type) { return TILE_EXPONENTS + TILE_ELEMENTS * types[type].block_bits / 8u; }
 
 bool wg_array_encode(wg_text *out, wg_type type, bool tilized, const uint32_t *singles, size_t rows, size_t columns)
 {
     if (!shape_fits(type, tilized, rows, columns))
         return false;
     size_t count = rows * columns;
-    if (type == WG_TYPE_BFP8) {
+    if (wg_type_is_blocks(type)) {
         for (size_t tile = 0; tile < count / TILE_ELEMENTS; tile++) {
-            uint8_t bytes[BFP8_TILE];
-            for (size_t block = 0; block < BFP8_EXPONENTS; block++) {
-                uint32_t values[FACE];
-                for (size_t i = 0; i < FACE; i++)
-                    values[i] = singles[tilized_place(tile * TILE_ELEMENTS + block * FACE + i, columns)];
-                bytes[block] = bfp8_block(bytes + BFP8_EXPONENTS + block * FACE, values);
-            }
-            wg_text_add(out, bytes, sizeof bytes);
+            uint32_t values[TILE_ELEMENTS];
+            for (size_t i = 0; i < TILE_ELEMENTS; i++)
+                values[i] = singles[tilized_place(tile * TILE_ELEMENTS + i, columns)];
+            wg_blocks_encode(out, type, values, TILE_ELEMENTS);
         }
         return !out->failed;
     }
@@ -237,9 +319,11 @@ bool wg_array_decode(uint32_t *singles, wg_type type, bool tilized, const uint8_
     size_t count = rows * columns;
     for (size_t i = 0; i < count; i++) {
         uint32_t *to = &singles[tilized ? tilized_place(i, columns) : i];
-        if (type == WG_TYPE_BFP8) {
-            const uint8_t *tile = bytes + i / TILE_ELEMENTS * BFP8_TILE;
-            *to = bfp8_value(tile[i % TILE_ELEMENTS / FACE], tile[BFP8_EXPONENTS + i % TILE_ELEMENTS]);
+        if (wg_type_is_blocks(type)) {
+            const uint8_t *tile = bytes + i / TILE_ELEMENTS * block_tile_bytes(type);
+            size_t n = i % TILE_ELEMENTS, bit = n * types[type].block_bits;
+            unsigned datum = tile[TILE_EXPONENTS + bit / 8] >> bit % 8 & ((1u << types[type].block_bits) - 1);
+            *to = block_value(type, tile[n / BLOCK], datum);
             continue;
         }
         const uint8_t *p = bytes + i * types[type].bytes;
@@ -253,8 +337,8 @@ bool wg_array_decode(uint32_t *singles, wg_type type, bool tilized, const uint8_
 
 size_t wg_array_elements(wg_type type, size_t bytes)
 {
-    if (type == WG_TYPE_BFP8)
-        return bytes % BFP8_TILE ? 0 : bytes / BFP8_TILE * TILE_ELEMENTS;
+    if (wg_type_is_blocks(type))
+        return bytes % block_tile_bytes(type) ? 0 : bytes / block_tile_bytes(type) * TILE_ELEMENTS;
     return types[type].bytes && bytes % types[type].bytes == 0 ? bytes / types[type].bytes : 0;
 }
 

@@ -20,15 +20,28 @@ typedef enum wg_type {
     WG_TYPE_TF32,
     WG_TYPE_BF16,
     WG_TYPE_FP16,
-    WG_TYPE_BFP8, /* blocks of 16 with a shared exponent; only as whole tiles, exponents first */
+    WG_TYPE_FP8,     /* five exponent bits */
+    WG_TYPE_FP8E4M3, /* four; no infinity: saturates, all ones is NaN */
+    WG_TYPE_SM8,     /* sign and magnitude, as the units have integers */
+    WG_TYPE_SM16,
+    WG_TYPE_SM32,
+    /* Blocks of 16 with a shared exponent; the exponents come first, in whole lines of 16 bytes. */
+    WG_TYPE_BFP8,
+    WG_TYPE_BFP4,
+    WG_TYPE_BFP2,
+    WG_TYPE_BFP8A, /* the "a" formats: exponents of five bits */
+    WG_TYPE_BFP4A,
+    WG_TYPE_BFP2A,
     WG_TYPE_COUNT
 } wg_type;
 
 const char *wg_type_name(wg_type type);
 /* By name; WG_TYPE_COUNT if there is none. */
 wg_type wg_type_find(const char *name, size_t length);
-unsigned wg_type_bytes(wg_type type); /* 0 for RAW and BFP8 */
-bool wg_type_is_float(wg_type type);
+unsigned wg_type_bytes(wg_type type); /* 0 for RAW and the BFP types */
+bool wg_type_is_float(wg_type type);  /* not for the BFP types */
+bool wg_type_is_sign_magnitude(wg_type type);
+bool wg_type_is_blocks(wg_type type); /* one of the BFP types */
 
 /* The bits of an IEEE 754 double (as uint64_t) to the element's bits. Integers: truncated and saturated. */
 uint32_t wg_type_encode(wg_type type, uint64_t double_bits);
@@ -37,7 +50,13 @@ uint32_t wg_type_decode(wg_type type, uint32_t bits);
 uint64_t wg_double_of_single(uint32_t single_bits);
 
 /*
- * Arrays of float32 to L1 bytes and back. Tilized: `rows` × `columns` in 32×32 tiles, row-major, of
+ * `count` singles of a BFP type, filled up to whole blocks with zeros: exponents, then datums, the first in the lowest
+ * bits. False if memory ran out.
+ */
+bool wg_blocks_encode(wg_text *out, wg_type type, const uint32_t *singles, size_t count);
+
+/*
+ * Arrays of float32 to L1 bytes and back. BFP types exist as whole tiles only. Tilized: `rows` × `columns` in 32×32 tiles, row-major, of
  * four 16×16 faces each. False if the shape does not fit.
  */
 bool wg_array_encode(wg_text *out, wg_type type, bool tilized, const uint32_t *singles, size_t rows, size_t columns);

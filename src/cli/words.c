@@ -329,6 +329,7 @@ int wg_command_dis(const wg_args *args, wg_text *out, wg_text *error)
         wg_textf(error, "waitgate: dis takes words, a file, or - for standard input\n");
         return WG_EXIT_ERROR;
     }
+    size_t before = out->size;
     wg_json json = {.out = out};
     dis d = {.arch = arch,
              .ttinsn = args->value[WG_OPT_TTINSN] != NULL,
@@ -357,5 +358,7 @@ int wg_command_dis(const wg_args *args, wg_text *out, wg_text *error)
         wg_json_close(d.json, ']');
         wg_json_close(d.json, '}');
     }
+    if (!ok)
+        out->size = before; /* nothing half */
     return ok ? WG_EXIT_DONE : WG_EXIT_ERROR;
 }

@@ -243,7 +243,7 @@ static bool came_back(wg_tile *t)
     for (unsigned c = 0; c < WG_CORES; c++)
         wg_core_sync(t, c);
     relate(t, &p->scratch);
-    if (memcmp(&p->scratch, &p->state, sizeof p->state) || disturbed(t))
+    if (memcmp(&p->scratch, &p->state, sizeof p->state) != 0 || disturbed(t))
         return false;
     for (unsigned c = 0; c < WG_CORES; c++)
         if (t->core[c].run.number != p->number[c])

@@ -47,7 +47,7 @@ wg_status wg_restore(wg_device *dev, const void *from, size_t bytes)
     if (bytes < sizeof h)
         return wg_fail(dev, WG_ERR_SNAPSHOT, "%zu bytes are too few for a snapshot", bytes);
     memcpy(&h, from, sizeof h);
-    if (memcmp(h.magic, magic, sizeof magic))
+    if (memcmp(h.magic, magic, sizeof magic) != 0)
         return wg_fail(dev, WG_ERR_SNAPSHOT, "this is not a snapshot");
     if (h.version != own.version || h.state_bytes != own.state_bytes)
         return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of another version of Waitgate");

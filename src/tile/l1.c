@@ -116,7 +116,7 @@ uint32_t wg_l1_atomic(wg_tile *t, wg_l1_client client, uint32_t address, uint8_t
 static bool core_waits(const wg_tile *t, unsigned port, unsigned input)
 {
     unsigned core = core_at[port][input];
-    if (core == NO_PORT || core >= WG_CORES)
+    if (core >= WG_CORES)   /* NO_PORT too */
         return false;
     const wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_L1];
     return lane->count && lane->queue[lane->head].seen_at <= t->sched.now;

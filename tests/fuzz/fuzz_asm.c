@@ -48,6 +48,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         } else if (code != WG_ASM_BLANK) {
             check(error.column >= 1 && error.column <= length + 1 && error.message[0] != '\0');
         }
+        int64_t value = 0;
+        size_t used = 0;
+        code = wg_asm_expression(arch, text, length, &env, &value, &used, &error);
+        check(used <= length && code == error.code);
         text += length + 1;
     }
     return 0;

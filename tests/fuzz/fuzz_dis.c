@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The disassembler on any words, into buffers of any size: the first two bytes are the architecture and
- * flags, and the buffer's size; the rest is words.
+ * flags, and the buffer's size; the rest is words. With the top bit of the first byte set, the rest is a
+ * file for `waitgate dis` (a text of words, a binary, or an ELF file) or, with bit 4, for `waitgate asm`.
  */
 #include <stdlib.h>
 #include <string.h>
+#include "cli/commands.h"
 #include "isa/asm.h"
+#include "memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,10 +18,34 @@ static void check(bool condition)
         abort();
 }
 
+static void as_file(unsigned flags, const uint8_t *data, size_t size)
+{
+    const char *path = memory_file(data, size);
+    if (!path)
+        return;
+    static const char *const options[2][4] = {{"--arch=wh", "--symbolic", "--ttinsn", "--json"},
+                                              {"--format=c", "--format=ttinsn", "--format=binary", "--json"}};
+    unsigned command = flags >> 4 & 1;
+    char *argv[8] = {(char *)"waitgate", (char *)(command ? "asm" : "dis"), (char *)path};
+    int argc = 3;
+    for (unsigned i = 0; i < 4; i++)
+        if (flags >> i & 1)
+            argv[argc++] = (char *)options[command][i];
+    wg_text out = {0}, error = {0};
+    int status = wg_command_main(argc, argv, &out, &error);
+    check(status == WG_EXIT_DONE ? error.size == 0 : status == WG_EXIT_ERROR && error.size && !out.size);
+    wg_text_free(&out);
+    wg_text_free(&error);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 2)
         return 0;
+    if (data[0] & 0x80) {
+        as_file(data[0] & 31, data + 2, size - 2);
+        return 0;
+    }
     wg_arch_id arch = data[0] & 1 ? WG_ARCH_WH : WG_ARCH_BH;
     unsigned flags = data[0] >> 1 & 3;
     size_t room = data[1];

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 
 #include "elf/elf.h"
+#include "memory_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char error[256] = "";
-    wg_elf *elf = wg_elf_open("fuzz", data, size, error, sizeof error);
+    const char *path = size % 8 == 0 ? memory_file(data, size) : NULL;
+    wg_elf *elf = path ? wg_elf_open_file(path, error, sizeof error) : wg_elf_open("fuzz", data, size, error, sizeof error);
     if (!elf) {
         if (!error[0])
             abort();
@@ -27,8 +29,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (size_t i = 0; i < wg_elf_symbols(elf) && i < 64; i++)
         sum = (uint8_t)(sum + wg_elf_symbol_at(elf, i)->name[0]);
+    wg_elf_symbol_named(elf, "main");
+    wg_elf_function(elf, wg_elf_entry(elf));
+    sum = (uint8_t)(sum + wg_elf_name(elf)[0]);
     uint32_t address, bytes;
     wg_elf_section(elf, ".loader_init", &address, &bytes);
+    wg_elf_section(elf, ".text", &address, &bytes);
     wg_elf_close(elf);
     return 0;
 }

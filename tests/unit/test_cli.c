@@ -2,12 +2,14 @@
 /* The command line without a device: options, help, words to text and back, element types, files. */
 #include "wgtest.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/types.h"
+#include "num/l1_formats.h"
 
 typedef struct outcome {
     int status;
@@ -334,6 +336,64 @@ static void test_types(void **state)
     }
 }
 
+/* The types of memory contents mean what the unpackers make of them, and come back as they were. */
+static void test_types_of_the_units(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 256; i++) {
+        static const struct {
+            wg_type type;
+            wg_l1_reading reading;
+            unsigned exponent;
+        } small[] = {{WG_TYPE_FP8, WG_READ_E5M2, 0x7C}, {WG_TYPE_FP8E4M3, WG_READ_E4M3, 0x78}};
+        for (unsigned k = 0; k < 2; k++) {
+            bool special = k == 0 ? (i & 0x7C) == 0x7C : (i & 0x7F) == 0x7F;
+            if (special || !(i & small[k].exponent))
+                continue;
+            uint32_t fp16 = wg_dst16_to_fp16((uint16_t)wg_l1_to_dst(small[k].reading, i, 0));
+            assert_int_equal(wg_type_decode(small[k].type, i), wg_type_decode(WG_TYPE_FP16, fp16));
+        }
+        for (unsigned k = 0; k < 2; k++)
+            if (k == 0 ? (i & 0x7C) != 0x7C : (i & 0x7F) != 0x7F)
+                assert_int_equal(wg_type_encode(small[k].type, wg_double_of_single(wg_type_decode(small[k].type, i))), i);
+        if (i != 0x80)
+            assert_int_equal(wg_type_encode(WG_TYPE_SM8, wg_double_of_single(wg_type_decode(WG_TYPE_SM8, i))), i);
+    }
+    assert_int_equal(wg_type_encode(WG_TYPE_FP8E4M3, bits_of(1e9)), 0x7E);
+    assert_int_equal(wg_type_encode(WG_TYPE_FP8E4M3, bits_of(-448)), 0xFE);
+    assert_int_equal(wg_type_encode(WG_TYPE_FP8E4M3, bits_of((double)NAN)) & 0x7F, 0x7F);
+    assert_int_equal(wg_type_encode(WG_TYPE_FP8, bits_of(1e9)), 0x7C);
+    assert_int_equal(wg_type_encode(WG_TYPE_SM16, bits_of(-5)), 0x8005);
+    assert_int_equal(wg_type_encode(WG_TYPE_SM32, bits_of(-1e12)), 0xFFFFFFFF);
+    for (wg_type type = WG_TYPE_BFP8; type <= WG_TYPE_BFP2A; type++) {
+        bool five = type >= WG_TYPE_BFP8A;
+        unsigned bits = 8u >> (type - (five ? WG_TYPE_BFP8A : WG_TYPE_BFP8));
+        for (uint32_t exponent = 20; exponent < (five ? 31 : 250); exponent++) {
+            static uint32_t singles[1024];
+            uint8_t tile[1088] = {0};
+            for (unsigned n = 0; n < 1024; n++) {
+                tile[n / 16] = (uint8_t)exponent;
+                tile[64 + n * bits / 8] |= (uint8_t)((n * 5 & ((1u << bits) - 1)) << n * bits % 8);
+            }
+            assert_true(wg_array_decode(singles, type, true, tile, 32, 32));
+            for (unsigned n = 0; n < 1024; n++) {
+                uint8_t datum = (uint8_t)((n * 5 & ((1u << bits) - 1)) << (8 - bits));
+                unsigned row = n / 512 * 16 + n % 256 / 16, column = n / 256 % 2 * 16 + n % 16;
+                uint32_t wanted = five ? wg_type_decode(WG_TYPE_FP16, wg_bfp_to_fp16(datum, (uint8_t)exponent))
+                                       : (uint32_t)wg_bfp_to_bf16(datum, (uint8_t)exponent) << 16;
+                assert_int_equal(singles[row * 32 + column] & 0x7FFFFFFF, wanted & 0x7FFFFFFF);
+            }
+            wg_text again = {0};
+            static uint32_t back[1024];
+            assert_true(wg_array_encode(&again, type, true, singles, 32, 32));
+            assert_int_equal(again.size, 64 + 128 * bits);
+            assert_true(wg_array_decode(back, type, true, (const uint8_t *)again.data, 32, 32));
+            assert_memory_equal(back, singles, sizeof back);
+            wg_text_free(&again);
+        }
+    }
+}
+
 static void test_arrays(void **state)
 {
     (void)state;
@@ -437,6 +497,7 @@ static const wg_test tests[] = {
     WG_TEST(test_asm_errors_all_at_once, WG_BH, ""),
     WG_TEST(test_output_is_atomic, WG_BH, ""),
     WG_TEST(test_types, WG_BH, ""),
+    WG_TEST(test_types_of_the_units, WG_BH, ""),
     WG_TEST(test_arrays, WG_BH, ""),
     WG_TEST(test_numbers, WG_BH, ""),
     WG_TEST(test_json_escapes, WG_BH, ""),
