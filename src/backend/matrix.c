@@ -89,7 +89,7 @@ bool wg_matrix_implements(wg_insn_id id, wg_arch_id arch)
 
 /* ---- Operands ------------------------------------------------------------------------------------- */
 
-/* What tells the banks and rows that an instruction uses. */
+/* What an instruction sees of configuration, banks and counters. */
 static void context(wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c)
 {
     unsigned thread = insn->thread % WG_THREADS;
@@ -101,85 +101,28 @@ static void context(wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c)
     c->arch = t->arch->id;
     c->layout = &layouts[c->arch];
     c->tcfg = t->regs.config.thread[thread];
-    c->cfg = t->regs.config.bank[wg_matrix_tcfg(c, WG_TCFG_CFG_STATE_ID_StateID)];
+    c->cfg = t->regs.config.bank[c->tcfg[0] & 1];   /* CFG_STATE_ID_StateID */
     c->rwc = &t->regs.rwc.thread[thread];
-    c->access = wg_dst_access_now(t);
+    c->set = wg_matrix_settings_now(c, thread);
+    c->access = c->set->access;
     c->bank[WG_SRCA] = m->flips ? m->issue_bank[WG_SRCA] : s->matrix_bank_a & 1;
     c->bank[WG_SRCB] = m->flips ? m->issue_bank[WG_SRCB] : s->matrix_bank_b & 1;
-}
-
-/* What its handler wants to know beyond that. */
-static void complete_context(wg_matrix_ctx *c)
-{
-    const wg_src *s = &c->t->regs.src;
-    c->flush = !wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_Zero_Flag_disabled_src);
-    unsigned fmt_a = wg_matrix_cfg(c, WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_override)
-                         ? wg_matrix_cfg(c, WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_val)
-                         : wg_matrix_cfg(c, WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA);
-    /* Decided here: SrcB's override works as SrcA's; no source uses it. */
-    unsigned fmt_b = wg_matrix_cfg(c, WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_override)
-                         ? wg_matrix_cfg(c, WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_val)
-                         : wg_matrix_cfg(c, WG_CFG_ALU_FORMAT_SPEC_REG1_SrcB);
-    if (c->layout->implied_formats) {
-        if (!wg_matrix_tcfg(c, WG_TCFG_DISABLE_IMPLIED_SRCA_FMT_Base))
-            fmt_a = s->format_a[c->bank[WG_SRCA]];
-        if (!wg_matrix_tcfg(c, WG_TCFG_DISABLE_IMPLIED_SRCB_FMT_Base))
-            fmt_b = s->format_b[c->bank[WG_SRCB]];
-    }
-    c->fmt[WG_SRCA] = (uint8_t)(fmt_a & 15);
-    c->fmt[WG_SRCB] = (uint8_t)(fmt_b & 15);
-    c->phase = (c->rwc->fidelity + wg_matrix_tcfg(c, WG_TCFG_FIDELITY_BASE_Phase)) & 3;
-}
-
-/* UseDst32b of arithmetic. */
-static bool uses_wide(const wg_matrix_ctx *c)
-{
-    return !wg_matrix_tcfg(c, WG_TCFG_FP16A_FORCE_Enable) && (wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_INT8_math_enabled) ||
-                                                              wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_Fp32_enabled));
-}
-
-void wg_matrix_formats(wg_matrix_ctx *c)
-{
-    c->wide = uses_wide(c);
-    if (wg_matrix_tcfg(c, WG_TCFG_FP16A_FORCE_Enable)) {
-        c->style = WG_STYLE_FP16;
-    } else if (wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_INT8_math_enabled)) {
-        c->style = WG_STYLE_INT8;
-    } else {
-        c->style = (uint8_t)wg_format_style(c->fmt[WG_SRCA]);
-    }
-    /*
-     * Ruling: SrcA's format says how SrcB is read (documents), except that without TF32 as its own format
-     * SrcB loses the three mantissa bits that only TF32 has (ttsim; the documents do not say).
-     */
-    c->style_b = c->style;
-    if (c->style == WG_STYLE_BF16 || c->style == WG_STYLE_TF32)
-        c->style_b = wg_format_style(c->fmt[WG_SRCB]) == WG_STYLE_TF32 ? WG_STYLE_TF32 : WG_STYLE_BF16;
-}
-
-void wg_matrix_check_settings(wg_matrix_ctx *c)
-{
-    if (c->style == WG_STYLE_INT8)
-        return;
-    if (!wg_format_known(c->fmt[WG_SRCA]) && !wg_matrix_tcfg(c, WG_TCFG_FP16A_FORCE_Enable))
-        wg_matrix_report(c, WG_F_MATRIX_FORMAT, c->fmt[WG_SRCA], 0);
-    if (wg_matrix_cfg(c, WG_CFG_ALU_ROUNDING_MODE_Fpu_srnd_en))
-        wg_findf(c->t, WG_F_UNIMPLEMENTED_REGISTER, wg_insn_finding(c->insn, 1, 1),
-                 "ALU_ROUNDING_MODE_Fpu_srnd_en: stochastic rounding in the Matrix Unit");
+    c->flush = c->set->flush;
+    c->fmt[WG_SRCA] = c->set->implied[WG_SRCA] ? s->format_a[c->bank[WG_SRCA]] & 15 : c->set->fmt[WG_SRCA];
+    c->fmt[WG_SRCB] = c->set->implied[WG_SRCB] ? s->format_b[c->bank[WG_SRCB]] & 15 : c->set->fmt[WG_SRCB];
+    c->phase = (c->rwc->fidelity + c->set->phase) & 3;
 }
 
 unsigned wg_matrix_dst_row(const wg_matrix_ctx *c, unsigned mask)
 {
-    unsigned row = c->word & 0x3FF;
-    row += wg_matrix_tcfg(c, WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset);
-    row += c->rwc->dst + wg_matrix_cfg(c, WG_CFG_DEST_REGW_BASE_Base);
-    return row & mask & 0x3FF;
+    return ((c->word & 0x3FF) + c->rwc->dst + c->set->dst_base) & mask & 0x3FF;
 }
 
 void wg_matrix_list_rows(const wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned count, unsigned step,
                          bool wide)
 {
     op->rows = (uint8_t)count;
+    op->together = count == 8 && step == 1 && !c->access.swizzle;
     /* The rows lie in one aligned block of eight, which stays together unless rows are swizzled. */
     unsigned stored = wg_dst_stored(c->access, first, wide);
     for (unsigned i = 0; i < count; i++)
@@ -190,6 +133,13 @@ void wg_matrix_list_rows(const wg_matrix_ctx *c, wg_matrix_op *op, unsigned firs
 void wg_matrix_gather(const wg_matrix_ctx *c, wg_matrix_op *op, bool wide, uint16_t identity)
 {
     const wg_dst *d = &c->t->regs.dst;
+    unsigned first = op->row[0];
+    if (op->together && !(d->undefined[first >> 6] >> (first & 63) & 0xFF)) {
+        memcpy(op->hi, d->bits[first], sizeof op->hi);
+        if (wide)
+            memcpy(op->lo, d->bits[first + WG_DST_LOW], sizeof op->lo);
+        return;
+    }
     for (unsigned i = 0; i < op->rows; i++) {
         unsigned row = op->row[i];
         if (!wg_dst_is_undefined(d, row)) {
@@ -210,32 +160,34 @@ void wg_matrix_apply_addr_mod(wg_matrix_ctx *c, unsigned addr_mod)
 
 /* ---- Acceptance ----------------------------------------------------------------------------------- */
 
-/* Lists the rows of Dst that the instruction reads; false if it reads none. */
-static bool rows_read(const wg_matrix_ctx *c, const entry *e, wg_matrix_op *op)
+/* Which rows of Dst the instruction reads: how many, how far apart; false if it reads none. */
+static bool reads_dst(const wg_matrix_ctx *c, const entry *e, unsigned *first, unsigned *count, unsigned *step)
 {
-    unsigned mask = 0x3F8, count = 8, step = 1;
+    unsigned mask = 0x3F8;
+    *count = 8;
+    *step = 1;
     if (e->reads == READS_NONE || (e->reads == READS_IF_ADDED && !(c->word >> 21 & 1)))
         return false;
     switch (e->reads) {
     case READS_4:
         mask = 0x3FC;
-        count = 4;
+        *count = 4;
         break;
     case READS_MVMUL:
         if (c->word >> 19 & 1) {
             mask = 0x400 - 7;
-            count = 4;
-            step = 2;
+            *count = 4;
+            *step = 2;
         }
         break;
     case READS_MOVED:
-        count = c->word >> 13 & 1 ? 4 : 1;
+        *count = c->word >> 13 & 1 ? 4 : 1;
         mask = c->word >> 13 & 1 ? 0x3FC : 0x3FF;
         break;
     default:
         break;
     }
-    wg_matrix_list_rows(c, op, wg_matrix_dst_row(c, mask), count, step, uses_wide(c));
+    *first = wg_matrix_dst_row(c, mask);
     return true;
 }
 
@@ -276,7 +228,7 @@ static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     const wg_matrix *m = &t->backend.matrix;
     uint64_t now = t->sched.now;
-    const entry *e = &entries[wg_isa_decode(t->arch->id, insn->word)->id];
+    const entry *e = &entries[insn->op ? insn->op : wg_isa_decode(t->arch->id, insn->word)->id];
     if (m->last_accept == now + 1) {
         refuse(why, WG_STALL_ARBITRATION, WG_UNIT_MATRIX, now + 1);
         why->holder = (uint8_t)(WG_AGENT_THREAD0 + m->last_thread);
@@ -296,17 +248,15 @@ static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
         return false;
     if ((e->waits & B) && !bank_ready(&c, WG_SRCB, why))
         return false;
-    wg_matrix_op read;
-    if (!rows_read(&c, e, &read))
+    unsigned first, count, step, block;
+    if (!reads_dst(&c, e, &first, &count, &step))
         return true;
-    uint64_t ready = 0;
-    unsigned block = 0;
-    for (unsigned i = 0; i < read.rows; i++)
-        if (m->block_ready[read.row[i] / 8] > ready) {
-            block = read.row[i] / 8u;
-            ready = m->block_ready[block];
-        }
-    return ready <= now || refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, ready);
+    block = wg_dst_stored(c.access, first, c.set->wide) / 8;
+    for (unsigned i = 1; c.access.swizzle && i < count; i++) {   /* else they are in one block */
+        unsigned other = wg_dst_stored(c.access, first + i * step, c.set->wide) / 8;
+        block = m->block_ready[other] > m->block_ready[block] ? other : block;
+    }
+    return m->block_ready[block] <= now || refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, m->block_ready[block]);
 }
 
 /* The blocks of Dst that an effect changes; returns how many. */
@@ -371,15 +321,6 @@ static void set_gaps(wg_matrix *m, wg_insn_id id, const wg_matrix_op *op, uint64
 
 /* ---- Touches, while somebody watches --------------------------------------------------------------- */
 
-static void touch_rows(wg_tile *t, const wg_matrix_op *op, unsigned how, bool wide)
-{
-    for (unsigned i = 0, n; i < op->rows; i += n) {
-        for (n = 1; i + n < op->rows && op->row[i + n] == op->row[i] + n; n++)
-            continue;
-        wg_touch_dst(t, how, op->row[i], n, wide);
-    }
-}
-
 /*
  * What it reads when it is accepted: configuration, source rows, Dst. The counters move in this cycle, so they are
  * looked at before the handler runs.
@@ -395,7 +336,6 @@ static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
     bool to_dst = e->reads != READS_NONE || id == WG_I_ELWADD || id == WG_I_ELWSUB || id == WG_I_MOVA2D ||
                   id == WG_I_MOVB2D || id == WG_I_MOVDBGA2D || id == WG_I_MOVDBGB2D;
     bool elementwise = id == WG_I_ELWADD || id == WG_I_ELWSUB || id == WG_I_ELWMUL;
-    wg_matrix_op read;
     wg_touch(t, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_RWC, thread, 1);
     if (to_dst || id == WG_I_ZEROACC) {
         const wg_cfg_field *offset = &wg_tcfg_fields[c->arch][WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset];
@@ -410,55 +350,36 @@ static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
         wg_touch_src(t, WG_TOUCH_READ, WG_SRCA, c->bank[WG_SRCA], c->rwc->srca & (rows_a == 16 ? 0x30u : 0x38u), rows_a);
     if (reads_b)
         wg_touch_src(t, WG_TOUCH_READ, WG_SRCB, c->bank[WG_SRCB], c->rwc->srcb & 0x38u, 8);
-    if (rows_read(c, e, &read))
-        touch_rows(t, &read, WG_TOUCH_READ, uses_wide(c));
+    wg_matrix_op read;
+    unsigned first, count, step;
+    if (reads_dst(c, e, &first, &count, &step)) {
+        wg_matrix_list_rows(c, &read, first, count, step, c->set->wide);
+        wg_matrix_touch_rows(t, &read, WG_TOUCH_READ, c->set->wide);
+    }
 }
 
-static void touch_effect(wg_tile *t, const wg_matrix_op *op)
+/* When something of it happens next; WG_NEVER: it is over. */
+static uint64_t due(const wg_matrix_op *op)
 {
-    wg_touch_by(t, WG_AGENT_MATRIX, &op->insn);
-    switch ((wg_matrix_effect)op->effect) {
-    case WG_EFFECT_DST16:
-    case WG_EFFECT_DST32:
-    case WG_EFFECT_DST_LOW: touch_rows(t, op, WG_TOUCH_WRITE, op->effect != WG_EFFECT_DST16); break;
-    case WG_EFFECT_UNDEFINE:
-        for (unsigned row = 0, n; row < WG_DST_ROWS; row += n) {
-            bool marked = op->marks[row / 64] >> (row & 63) & 1;
-            for (n = 1; row + n < WG_DST_ROWS && (op->marks[(row + n) / 64] >> ((row + n) & 63) & 1) == marked; n++)
-                continue;
-            if (marked)
-                wg_touch_dst(t, WG_TOUCH_WRITE, row, n, false);
-        }
-        break;
-    case WG_EFFECT_SRC: wg_touch_src(t, WG_TOUCH_WRITE, op->file, op->bank, op->src_row, op->rows); break;
-    case WG_EFFECT_ZEROSRC:
-        for (unsigned i = 0; i < 4; i++)
-            if (op->banks >> i & 1)
-                wg_touch_src(t, WG_TOUCH_WRITE, i / 2, i & 1, 0, 64);
-        break;
-    case WG_EFFECT_SHIFTXA: wg_touch_src(t, WG_TOUCH_WRITE, WG_SRCA, op->bank, 0, 16); break;
-    case WG_EFFECT_SHIFTXB: wg_touch_src(t, WG_TOUCH_WRITE, WG_SRCB, op->bank, op->src_row, 1); break;
-    case WG_EFFECT_TRANSPOSE: wg_touch_src(t, WG_TOUCH_WRITE, op->file, op->bank, 16, 16); break;
-    case WG_EFFECT_NONE:
-    case WG_EFFECT_EXPHIST:
-    case WG_EFFECT_RESET_BANKS: break;
-    }
+    uint64_t at = op->effect_at < op->flip_at ? op->effect_at : op->flip_at;
+    return at < op->done_at ? at : op->done_at;
 }
 
 static void accept(wg_tile *t, const wg_insn *insn)
 {
     wg_matrix *m = &t->backend.matrix;
     uint64_t now = t->sched.now;
-    const wg_isa_insn *isa = wg_isa_decode(t->arch->id, insn->word);
-    const entry *e = &entries[isa->id];
-    wg_matrix_op *op = &m->flight[m->tail++ % WG_MATRIX_FLIGHTS];
+    wg_insn_id id = insn->op ? (wg_insn_id)insn->op : wg_isa_decode(t->arch->id, insn->word)->id;
+    const entry *e = &entries[id];
+    unsigned place = m->tail++ % WG_MATRIX_FLIGHTS;
+    wg_matrix_op *op = &m->flight[place];
     op->insn = *insn;
     op->insn.thread %= WG_THREADS;
     op->effect = WG_EFFECT_NONE;
     op->flip = op->give = 0;
     op->flip_at = WG_NEVER;
     op->rows = 0;
-    op->flag = false;
+    op->flag = op->together = false;
     op->columns = 0xFFFF;
     m->last_accept = now + 1;
     m->last_thread = op->insn.thread;
@@ -468,22 +389,21 @@ static void accept(wg_tile *t, const wg_insn *insn)
     unsigned latency = e->latency ? e->latency : e->issue ? t->timing->matrix_latency : 1;
     op->done_at = now + latency + extra;
     op->effect_at = now + (e->effect ? e->effect : latency) + extra;
-    if (wg_matrix_implements(isa->id, t->arch->id)) {
+    if (wg_matrix_implements(id, t->arch->id)) {
         wg_matrix_ctx c;
         context(t, &op->insn, &c);
-        complete_context(&c);
         if (wg_touch_watched(t))
-            touch_operands(&c, e, isa->id);
+            touch_operands(&c, e, id);
         e->issue(&c, op);
     } else {
-        wg_find_insn(t, WG_F_UNIMPLEMENTED_INSN, &op->insn, isa->opcode, 0);
+        wg_find_insn(t, WG_F_UNIMPLEMENTED_INSN, &op->insn, insn->word >> 24, 0);
     }
 
     if (op->effect >= WG_EFFECT_DST16 && op->effect <= WG_EFFECT_UNDEFINE) {
         bool arithmetic = !e->latency;
         order_dst_effect(m, op, arithmetic ? now + 1 + t->timing->dst_block_cycles + extra : op->effect_at);
     }
-    set_gaps(m, isa->id, op, now);
+    set_gaps(m, id, op, now);
     if (op->flip || op->give || op->effect == WG_EFFECT_RESET_BANKS) {
         uint64_t at = op->done_at;
         for (unsigned file = 0; file < 2; file++)
@@ -502,21 +422,20 @@ static void accept(wg_tile *t, const wg_insn *insn)
         op->effect_at = WG_NEVER;
     else
         op->done_at = later(op->done_at, op->effect_at);
-    uint64_t next = op->effect_at < op->flip_at ? op->effect_at : op->flip_at;
-    wg_wake_at(&t->sched, WG_AGENT_MATRIX, next < op->done_at ? next : op->done_at);
+    m->due[place] = due(op);
+    wg_wake_at(&t->sched, WG_AGENT_MATRIX, m->due[place]);
 }
 
 /* ---- Bank flips ----------------------------------------------------------------------------------- */
 
 void wg_matrix_flip(wg_matrix_ctx *c, wg_matrix_op *op, unsigned which, bool honour_disable, bool keep_pointer)
 {
-    static const wg_tcfg_id disable[2] = {WG_TCFG_CLR_DVALID_SrcA_Disable, WG_TCFG_CLR_DVALID_SrcB_Disable};
     wg_matrix *m = &c->t->backend.matrix;
     for (unsigned file = 0; file < 2; file++) {
         if (!(which >> file & 1))
             continue;
         unsigned bank = c->bank[file];
-        bool gives = !(honour_disable && wg_matrix_tcfg(c, disable[file]));
+        bool gives = !(honour_disable && c->set->keep[file]);
         if (gives && !wg_matrix_owns(c, (wg_src_file)file))
             wg_matrix_report(c, WG_F_MATRIX_BANK, file * 2 + bank, 0);
         if (!m->flips) {
@@ -555,115 +474,15 @@ static void land_flip(wg_tile *t, wg_matrix_op *op)
     wg_wake(&t->sched, WG_AGENT_UNPACK0);   /* so does a clearing UNPACR_NOP */
 }
 
-/* ---- Effects -------------------------------------------------------------------------------------- */
-
-static void land_rows(wg_dst *d, const wg_matrix_op *op)
+/* It has left the unit. Whoever waits for that waits until the unit has nothing more of the thread. */
+static void completed(wg_tile *t, const wg_matrix_op *op)
 {
-    for (unsigned i = 0; i < op->rows; i++) {
-        bool wide = op->effect != WG_EFFECT_DST16;
-        uint16_t *hi = d->bits[op->row[i]], *lo = hi + (wide ? WG_DST_LOW * 16 : 0);
-        if (op->effect == WG_EFFECT_DST_LOW && wg_dst_is_undefined(d, op->row[i]))
-            memset(hi, 0, sizeof d->bits[0]);   /* read as zero, and written back with the new low half */
-        wg_dst_define(d, op->row[i]);
-        if (op->columns == 0xFFFF) {
-            if (op->effect != WG_EFFECT_DST_LOW)
-                memcpy(hi, op->hi[i], sizeof op->hi[i]);
-            if (wide)
-                memcpy(lo, op->lo[i], sizeof op->lo[i]);
-            continue;
-        }
-        for (unsigned j = 0; j < 16; j++) {
-            if (!(op->columns >> j & 1))
-                continue;
-            if (op->effect != WG_EFFECT_DST_LOW)
-                hi[j] = op->hi[i][j];
-            if (wide)
-                lo[j] = op->lo[i][j];
-        }
-    }
-}
-
-static void land_src_rows(wg_src *s, const wg_matrix_op *op)
-{
-    uint32_t (*rows)[16] = wg_src_rows(s, (wg_src_file)op->file, op->bank);
-    for (unsigned i = 0; i < op->rows; i++)
-        for (unsigned j = 0; j < 16; j++)
-            if (op->columns >> j & 1)
-                rows[(op->src_row + i) & 63][j] = op->src[i][j];
-}
-
-static void land_zerosrc(wg_src *s, const wg_matrix_op *op)
-{
-    for (unsigned i = 0; i < 4; i++) {
-        if (!(op->banks >> i & 1))
-            continue;
-        uint32_t *datum = wg_src_rows(s, (wg_src_file)(i / 2), i & 1)[0];
-        uint32_t value = op->flag && i < 2 ? (uint32_t)WG_SRC_MASK : 0;
-        for (unsigned j = 0; j < 64 * 16; j++)
-            datum[j] = value;
-    }
-}
-
-static void land_shiftxa(wg_src *s, const wg_matrix_op *op)
-{
-    uint32_t (*rows)[16] = wg_src_rows(s, WG_SRCA, op->bank);
-    for (unsigned i = 0; i < 16; i++) {
-        const uint32_t *from = rows[op->from_row + i];
-        uint32_t shifted[16] = {0};
-        for (unsigned j = 0; j < 15; j++)
-            shifted[op->flag ? j : j + 1] = from[op->flag ? j + 1 : j];
-        memcpy(rows[i], shifted, sizeof shifted);
-    }
-}
-
-static void land_shiftxb(wg_src *s, const wg_matrix_op *op)
-{
-    uint32_t *row = wg_src_rows(s, WG_SRCB, op->bank)[op->src_row];
-    uint32_t first = row[0];
-    memmove(row, row + 1, 15 * sizeof *row);
-    row[15] = op->flag ? 0 : first;
-}
-
-static void land_transpose(wg_src *s, const wg_matrix_op *op)
-{
-    uint32_t (*rows)[16] = wg_src_rows(s, (wg_src_file)op->file, op->bank) + 16;
-    for (unsigned i = 0; i < 16; i++)
-        for (unsigned j = 0; j < i; j++) {
-            uint32_t swap = rows[i][j];
-            rows[i][j] = rows[j][i];
-            rows[j][i] = swap;
-        }
-}
-
-static void land_reset_banks(wg_tile *t)
-{
-    wg_matrix *m = &t->backend.matrix;
-    m->flips--;
-    for (unsigned i = 0; i < 4; i++)
-        m->giving[i / 2][i & 1]--;
-    wg_src_reset_owners(t, WG_AGENT_MATRIX);
-}
-
-static void land(wg_tile *t, const wg_matrix_op *op)
-{
-    switch ((wg_matrix_effect)op->effect) {
-    case WG_EFFECT_NONE: break;
-    case WG_EFFECT_DST16:
-    case WG_EFFECT_DST32:
-    case WG_EFFECT_DST_LOW: land_rows(&t->regs.dst, op); break;
-    case WG_EFFECT_UNDEFINE:
-        for (unsigned i = 0; i < WG_DST_ROWS / 64; i++)
-            t->regs.dst.undefined[i] = op->flag ? t->regs.dst.undefined[i] & ~op->marks[i]
-                                                : t->regs.dst.undefined[i] | op->marks[i];
-        break;
-    case WG_EFFECT_SRC: land_src_rows(&t->regs.src, op); break;
-    case WG_EFFECT_ZEROSRC: land_zerosrc(&t->regs.src, op); break;
-    case WG_EFFECT_SHIFTXA: land_shiftxa(&t->regs.src, op); break;
-    case WG_EFFECT_SHIFTXB: land_shiftxb(&t->regs.src, op); break;
-    case WG_EFFECT_TRANSPOSE: land_transpose(&t->regs.src, op); break;
-    case WG_EFFECT_EXPHIST: memset(&t->regs.exphist, 0, sizeof t->regs.exphist); break;
-    case WG_EFFECT_RESET_BANKS: land_reset_banks(t); break;
-    }
+    WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_MATRIX, &op->insn);
+    if (--t->backend.matrix.in_flight[op->insn.thread])
+        return;
+    wg_wake_unit_watchers(&t->sched);
+    wg_wake(&t->sched, WG_AGENT_THREAD0 + op->insn.thread);
+    wg_wake_idle_watchers(&t->sched);
 }
 
 static void tick(wg_tile *t)
@@ -671,31 +490,29 @@ static void tick(wg_tile *t)
     wg_matrix *m = &t->backend.matrix;
     uint64_t now = t->sched.now, next = WG_NEVER;
     for (uint32_t i = m->head; i != m->tail; i++) {
-        wg_matrix_op *op = &m->flight[i % WG_MATRIX_FLIGHTS];
-        if (op->done_at == WG_NEVER)
-            continue;
-        if (op->effect_at <= now) {
-            op->effect_at = WG_NEVER;
-            if (wg_touch_watched(t))
-                touch_effect(t, op);
-            land(t, op);
+        uint64_t *at = &m->due[i % WG_MATRIX_FLIGHTS];
+        if (*at <= now) {
+            wg_matrix_op *op = &m->flight[i % WG_MATRIX_FLIGHTS];
+            if (op->effect_at <= now) {
+                op->effect_at = WG_NEVER;
+                if (wg_touch_watched(t))
+                    wg_matrix_touch_effect(t, op);
+                wg_matrix_land(t, op);
+            }
+            if (op->flip_at <= now) {
+                op->flip_at = WG_NEVER;
+                wg_touch_by(t, WG_AGENT_MATRIX, &op->insn);
+                land_flip(t, op);
+            }
+            if (op->done_at <= now) {
+                op->done_at = WG_NEVER;
+                completed(t, op);
+            }
+            *at = due(op);
         }
-        if (op->flip_at <= now) {
-            op->flip_at = WG_NEVER;
-            wg_touch_by(t, WG_AGENT_MATRIX, &op->insn);
-            land_flip(t, op);
-        }
-        if (op->done_at <= now) {
-            op->done_at = WG_NEVER;
-            m->in_flight[op->insn.thread]--;
-            wg_unit_completed(t, WG_AGENT_MATRIX, &op->insn);
-            continue;
-        }
-        uint64_t at = op->effect_at < op->flip_at ? op->effect_at : op->flip_at;
-        at = at < op->done_at ? at : op->done_at;
-        next = at < next ? at : next;
+        next = *at < next ? *at : next;
     }
-    while (m->head != m->tail && m->flight[m->head % WG_MATRIX_FLIGHTS].done_at == WG_NEVER)
+    while (m->head != m->tail && m->due[m->head % WG_MATRIX_FLIGHTS] == WG_NEVER)
         m->head++;
     t->sched.next[WG_AGENT_MATRIX] = next;
 }

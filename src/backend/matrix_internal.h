@@ -29,6 +29,7 @@ typedef struct wg_matrix_ctx {
     const uint32_t *cfg;           /* the bank of Config that the thread uses */
     const uint16_t *tcfg;
     wg_rwc_thread *rwc;
+    const wg_matrix_settings *set;
     wg_dst_access access;
     uint8_t bank[2];               /* [wg_src_file]: the banks it reads */
     uint8_t fmt[2];                /* format codes of SrcA and SrcB */
@@ -44,6 +45,8 @@ static inline uint32_t wg_matrix_tcfg(const wg_matrix_ctx *c, wg_tcfg_id id)
     return wg_tcfg_get(c->arch, id, c->tcfg);
 }
 
+/* The thread's settings as they are now; of the context, arch, layout, cfg and tcfg are set. */
+const wg_matrix_settings *wg_matrix_settings_now(const wg_matrix_ctx *c, unsigned thread);
 /* The format and width that arithmetic uses; moves look at them in their own ways. */
 void wg_matrix_formats(wg_matrix_ctx *c);
 /* Reports settings under which floating-point arithmetic is not what it seems. */
@@ -75,6 +78,11 @@ static inline void wg_matrix_report(wg_matrix_ctx *c, wg_finding_code code, uint
 {
     wg_find_insn(c->t, code, c->insn, subject, value);
 }
+
+/* An instruction takes effect (bank flips apart); what is touched by it, and by reading op->row, for observers. */
+void wg_matrix_land(wg_tile *t, const wg_matrix_op *op);
+void wg_matrix_touch_effect(wg_tile *t, const wg_matrix_op *op);
+void wg_matrix_touch_rows(wg_tile *t, const wg_matrix_op *op, unsigned how, bool wide);
 
 /* Handlers: read operands, fill in what happens when, step the counters. */
 typedef void wg_matrix_issue(wg_matrix_ctx *c, wg_matrix_op *op);

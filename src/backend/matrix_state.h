@@ -38,6 +38,7 @@ typedef struct wg_matrix_op {
     uint8_t file, bank;       /* wg_src_file and bank of source effects */
     uint8_t src_row, from_row;
     uint8_t banks;            /* ZEROSRC: bit 0, 1 SrcA's banks, bit 2, 3 SrcB's */
+    bool together;            /* row[] is an aligned block of eight */
     bool flag;                /* meaning by effect: fill with ones, shift in zero, direction, clear marks */
     uint16_t columns;         /* bit per column that is written */
     uint16_t row[8];          /* stored rows (of high halves) */
@@ -75,7 +76,21 @@ typedef struct wg_matrix_cache {
     uint32_t a_changes[2], b_changes[2]; /* the bank's change count when it was */
 } wg_matrix_cache;
 
+/* What a thread's configuration comes to (matrix_settings.c). */
+typedef struct wg_matrix_settings {
+    uint64_t key[5];           /* the words it rests on */
+    wg_dst_access access;
+    uint8_t fmt[2];            /* [wg_src_file]: format codes by configuration */
+    bool implied[2];           /* … unless the bank's own format counts */
+    bool keep[2];              /* CLR_DVALID_Src?_Disable */
+    bool wide, force_fp16, int8, flush, stochastic;
+    uint8_t phase;             /* FIDELITY_BASE */
+    uint16_t dst_base;         /* what is added to every Dst row */
+} wg_matrix_settings;
+
 typedef struct wg_matrix {
+    wg_matrix_settings settings[3];  /* per thread */
+    uint64_t due[WG_MATRIX_FLIGHTS]; /* when something of flight[i] happens next; WG_NEVER: over */
     wg_matrix_op flight[WG_MATRIX_FLIGHTS];
     uint32_t head, tail;             /* flight[head … tail - 1], modulo WG_MATRIX_FLIGHTS, in order of acceptance */
     uint64_t last_accept;            /* 1 + cycle of the last acceptance; 0: none */
