@@ -112,9 +112,9 @@ static void on_core_b(const char *folder, const char *name, unsigned instruction
            (double)instructions * passes / run(CORE_B, 1) * 1e-6);
 }
 
-/* MOPs of `word` from `threads` T cores (T1 alone if it is one). */
-static void on_threads(const char *folder, const char *name, unsigned threads, uint32_t word, const uint32_t *first,
-                       uint32_t mops)
+/* MOPs of `word` (and `second`, if it is not 0) from `threads` T cores (T1 alone if it is one). */
+static void on_threads(const char *folder, const char *name, unsigned threads, uint32_t word, uint32_t second,
+                       const uint32_t *first, uint32_t mops)
 {
     uint32_t cores = 0;
     write_word(debug_regs + SOFT_RESET, ALL_CORES);
@@ -126,6 +126,7 @@ static void on_threads(const char *folder, const char *name, unsigned threads, u
         write_word(parameters, mops);
         write_word(parameters + 4, 0);
         write_word(parameters + 8, word);
+        write_word(parameters + 12, second);
         unsigned n = 0;
         for (; first && first[n]; n++)
             write_word(parameters + 16 + 4 * n, first[n]);
@@ -133,7 +134,7 @@ static void on_threads(const char *folder, const char *name, unsigned threads, u
         cores |= CORE_T0 << core;
     }
     double seconds = run(cores, threads);
-    printf("abi_%s_%s %.2f Minsn/s\n", name, lib.wormhole ? "wh" : "bh", 64.0 * mops * threads / seconds * 1e-6);
+    printf("abi_%s_%s %.2f Minsn/s\n", name, lib.wormhole ? "wh" : "bh", 64.0 * mops * threads / seconds * 1e-6);   /* pairs count as one */
 }
 
 static int wanted(const char *name, int argc, char **argv)
@@ -142,6 +143,85 @@ static int wanted(const char *name, int argc, char **argv)
         if (strcmp(argv[i], name) == 0)
             return 1;
     return argc < 4;
+}
+
+/* ---- Matrix and Vector Unit ---- */
+
+typedef struct list {
+    uint32_t word[56];
+    unsigned count;
+} list;
+
+static void add(list *l, uint32_t word)
+{
+    if (l->count < 55)
+        l->word[l->count++] = word;
+}
+/* SETC16 of a thread configuration word, RMWCIB of one byte of Config. */
+static void add_thread_config(list *l, unsigned word, unsigned value) { add(l, 0xB2000000u | word << 16 | value); }
+static void add_config(list *l, unsigned word, unsigned byte, unsigned mask, unsigned value)
+{
+    add(l, (0xB3000000u + (byte << 24)) | mask << 16 | value << 8 | word);
+}
+
+/*
+ * Both sources the Matrix Unit's (`first`: not yet), 16 rows of SrcA and 8 of SrcB with numbers in them, and an address modifier 0 that
+ * goes on by eight rows of Dst and `phases` fidelity phases: no instruction waits for the one before.
+ */
+static list matrix_setup(unsigned format, int integers, unsigned phases, int first)
+{
+    enum { SFPENCC_ON = 0x8A00300A, SETDVALID_BOTH = 0x57000003, MOVE_4 = 2 << 12 };
+    enum { UNPACR_NOP_A = 0x43000101, UNPACR_NOP_B = 0x43800101 };   /* BH: clear, then set valid */
+    list l = {.count = 0};
+    add(&l, SFPENCC_ON);
+    for (unsigned i = 0; i < 4; i++)
+        add(&l, integers ? 0x71020000u | i << 20 | (i * 29 + 3) << 5 | 16
+                         : 0x71000000u | i << 20 | (i & 1) << 15 | (0x3F81 + i * 55));
+    for (unsigned group = 0; group < 4; group++)       /* 16 rows of Dst, even and odd columns */
+        for (unsigned odd = 0; odd < 2; odd++)
+            add(&l, 0x72000000u | (integers ? 6u : 2u) << 16 | ((group + odd) & 3) << 20 | group * 4 | odd * 2);
+    if (!lib.wormhole) {
+        add_thread_config(&l, 2, 1);   /* no implied formats */
+        add_thread_config(&l, 3, 1);
+    }
+    unsigned filled = integers ? 1 : format;   /* integers are moved as FP16 */
+    add_config(&l, 1, 2, 0xFE, (filled << 1 | filled << 5) & 0xFF);
+    add_config(&l, 1, 3, 0xA1, filled >> 3);
+    if (first && lib.wormhole) {
+        add(&l, SETDVALID_BOTH);
+    } else if (first) {
+        add(&l, UNPACR_NOP_A);
+        add(&l, UNPACR_NOP_B);
+    }
+    for (unsigned row = 0; row < 16; row += 4)
+        add(&l, 0x08000000u | row << 17 | MOVE_4 | row);
+    for (unsigned row = 0; row < 8; row += 4)
+        add(&l, 0x0A000000u | row << 17 | MOVE_4 | row);
+    add_config(&l, 1, 2, 0xFE, (format << 1 | format << 5) & 0xFF);
+    add_config(&l, 1, 3, 0xA1, format >> 3 | (integers ? 0x80u : 0));
+    add_thread_config(&l, lib.wormhole ? 7 : 12, 0);
+    add_thread_config(&l, lib.wormhole ? 23 : 28, 8 | phases << 13);
+    return l;
+}
+
+static void math(int argc, char **argv)
+{
+    enum { BF16 = 5, INT8 = 14, MVMUL = 0x26000000, ELWMUL = 0x27000000, SFPLOAD = 0x70020000, SFPSTORE = 0x72120040 };
+    static const struct { const char *name; uint32_t word; unsigned format, phases, mops; } matrix[] = {
+        {"mvmul_bf16_lofi", MVMUL, BF16, 0, 800}, {"mvmul_bf16_hifi4", MVMUL, BF16, 1, 800},
+        {"mvmul_int8", MVMUL, INT8, 0, 800},      {"elwmul_bf16", ELWMUL, BF16, 0, 1500},
+    };
+    int first = 1;
+    for (unsigned i = 0; i < sizeof matrix / sizeof *matrix; i++) {
+        list l = matrix_setup(matrix[i].format, matrix[i].format == INT8, matrix[i].phases, first);
+        if (!wanted(matrix[i].name, argc, argv))
+            continue;
+        on_threads(argv[2], matrix[i].name, 1, matrix[i].word, 0, l.word, matrix[i].mops);
+        first = 0;
+    }
+    list l = matrix_setup(BF16, 0, 0, first);
+    if (wanted("sfpload_sfpstore", argc, argv))
+        on_threads(argv[2], "sfpload_sfpstore", 1, SFPLOAD, SFPSTORE, l.word, 4000);
 }
 
 int main(int argc, char **argv)
@@ -168,13 +248,14 @@ int main(int argc, char **argv)
     if (wanted("mem", argc, argv))
         on_core_b(argv[2], "mem", 6, 200000);
     if (wanted("nop", argc, argv))
-        on_threads(argv[2], "nop", 1, 0x02000000, NULL, 16000);
+        on_threads(argv[2], "nop", 1, 0x02000000, 0, NULL, 16000);
     if (wanted("nop_3_threads", argc, argv))
-        on_threads(argv[2], "nop_3_threads", 3, 0x02000000, NULL, 8000);
+        on_threads(argv[2], "nop_3_threads", 3, 0x02000000, 0, NULL, 8000);
     /* SFPENCC enables all lanes; SFPLOADI gives the operands; SFPMAD L0 = L1 * L2 + L3. */
     static const uint32_t operands[] = {0x8A00300A, 0x71103FC1, 0x71204049, 0x7130BF13, 0};
     if (wanted("sfpmad", argc, argv))
-        on_threads(argv[2], "sfpmad", 1, 0x84012300, operands, 8000);
+        on_threads(argv[2], "sfpmad", 1, 0x84012300, 0, operands, 8000);
+    math(argc, argv);
     lib.exit();
     return 0;
 }

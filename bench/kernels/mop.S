@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# A T core: one Tensix instruction, over and over, by MOPs of 64. In, at the parameters' address p, which is the word
-# before the code: p+0 MOPs, p+8 the instruction, p+16… words to push first, ended by zero. Out: 1 at p+4.
+# A T core: one Tensix instruction, or two in turn, over and over, by MOPs of 64 of each. In, at the parameters' address p,
+# which is the word before the code: p+0 MOPs, p+8 the instruction, p+12 the second or zero, p+16… words to push first,
+# ended by zero. Out: 1 at p+4.
     .globl _start
 _start:
     auipc   s0, 0
@@ -28,8 +29,13 @@ configure:
     sw      t2, 16(s2)
     lw      t1, 8(s0)
     sw      t1, 20(s2)
+    lw      t3, 12(s0)
+    beqz    t3, alone
+    mv      t2, t3
+    mv      t1, t3
+alone:
     sw      t2, 24(s2)
-    sw      t1, 28(s2)
+    sw      t1, 28(s2)              # the last of a pass
     sw      t1, 32(s2)
     lw      t0, 0(s0)
 loop:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the Matrix Unit's instructions change in Dst, SrcA and SrcB when they take effect, and what observers see of it. */
+/* What the Matrix Unit's instructions change when they take effect, and what observers see of it. */
 #include "backend/matrix_internal.h"
 
 #include <string.h>
