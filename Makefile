@@ -44,7 +44,7 @@ bench: all
 mutants: all
 	@python3 tests/mutants.py
 
-soak: all
+soak: all sanitize
 	@WG_SOAK=1 python3 tests/run.py --soak
 
 format: setup

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waitgate: prints what a command has to say, and exits with its status. */
+#include <signal.h>
 #include <stdio.h>
 
 #include "cli/commands.h"
@@ -7,14 +8,16 @@
 int main(int argc, char **argv)
 {
     wg_text out = {0}, error = {0};
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error like any other */
     int status = wg_command_main(argc, argv, &out, &error);
-    if (out.size)
-        fwrite(out.data, 1, out.size, stdout);
-    bool written = fflush(stdout) == 0;
-    if (error.size)
-        fwrite(error.data, 1, error.size, stderr);
+    bool written = fwrite(out.data ? out.data : "", 1, out.size, stdout) == out.size;
+    written = fflush(stdout) == 0 && !ferror(stdout) && written;
     if (!written)
         perror("waitgate: standard output");
+    if (error.size)
+        fwrite(error.data, 1, error.size, stderr);
+    if (out.failed || error.failed)
+        fprintf(stderr, "waitgate: out of memory\n");
     wg_text_free(&out);
     wg_text_free(&error);
     return written ? status : WG_EXIT_ERROR;

@@ -201,7 +201,7 @@ static bool watch(wg_session *s, uint64_t kinds, wg_observer_fn fn, void *user, 
     return false;
 }
 
-static bool write_stream(void *user, const char *text, size_t bytes) { return fwrite(text, 1, bytes, user) == bytes; }
+static bool write_file(void *user, const char *text, size_t bytes) { return wg_file_add(user, text, bytes); }
 
 static bool open_sink(wg_session *s, const char *path, wg_file_out *file, wg_sink_out *out, wg_text *error)
 {
@@ -210,8 +210,8 @@ static bool open_sink(wg_session *s, const char *path, wg_file_out *file, wg_sin
         wg_textf(error, "waitgate: %s\n", message);
         return false;
     }
-    out->write = write_stream;
-    out->write_user = file->stream;
+    out->write = write_file;
+    out->write_user = file;
     out->text = wg_insn_text;
     out->text_user = s;
     return true;
@@ -301,17 +301,14 @@ bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error)
     return wg_load_programs(s, error);
 }
 
-static bool close_sink(wg_session *s, wg_file_out *file, wg_sink_out *out, wg_text *error)
+static bool close_sink(wg_file_out *file, wg_sink_out *out, wg_text *error)
 {
     char message[512];
-    (void)s;
     wg_sink_flush(out);
-    bool failed = out->failed;
-    if (!wg_file_commit(file, message, sizeof message) || failed) {
-        wg_textf(error, "waitgate: %s\n", failed ? "the log or trace could not be written" : message);
-        return false;
-    }
-    return true;
+    if (wg_file_commit(file, message, sizeof message))
+        return true;
+    wg_textf(error, "waitgate: %s\n", message);
+    return false;
 }
 
 bool wg_session_run(wg_session *s, wg_text *error)
@@ -325,8 +322,8 @@ bool wg_session_run(wg_session *s, wg_text *error)
         wg_timeline_end(s->timeline, now);
     if (s->trace)
         wg_trace_end(s->trace, now);
-    if ((s->trace && !close_sink(s, &s->trace_file, &s->trace->out, error)) ||
-        (s->log && !close_sink(s, &s->log_file, &s->log->out, error)))
+    if ((s->trace && !close_sink(&s->trace_file, &s->trace->out, error)) ||
+        (s->log && !close_sink(&s->log_file, &s->log->out, error)))
         return false;
     if (s->ended == WG_ENDED_HUNG || s->ended == WG_ENDED_INTERRUPT) {
         if (!(s->hang = calloc(1, sizeof *s->hang))) {

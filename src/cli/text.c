@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,6 +169,51 @@ uint8_t *wg_file_read(const char *path, size_t *size, char *error, size_t error_
     return (uint8_t *)all.data;
 }
 
+/*
+ * A file in the same directory, without a name as long as it is written, so that nothing is left behind whenever the
+ * process ends; where the file system has no such files, one with a temporary name. -1 with errno.
+ */
+static int open_beside(wg_file_out *f, const char *path)
+{
+    size_t room = strlen(path) + 16;
+    const char *slash = strrchr(path, '/');
+    f->path = strdup(path);
+    f->temporary = malloc(room);
+    if (!f->path || !f->temporary)
+        return -1;
+    snprintf(f->temporary, room, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    int fd = access("/proc/self/fd", X_OK) == 0 ? open(f->temporary, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+    f->nameless = fd >= 0;
+    snprintf(f->temporary, room, "%s.XXXXXX", path);
+    if (fd < 0) {
+        mode_t mask = umask(0);
+        umask(mask);
+        fd = mkstemp(f->temporary);
+        if (fd >= 0 && fchmod(fd, 0666 & ~mask) != 0) {
+            close(fd);
+            unlink(f->temporary);
+            fd = -1;
+        }
+    }
+    return fd;
+}
+
+/* Gives the complete file its temporary name. */
+static bool name_it(wg_file_out *f)
+{
+    char from[64];
+    size_t length = strlen(f->path);
+    snprintf(from, sizeof from, "/proc/self/fd/%d", fileno(f->stream));
+    for (unsigned i = 0; i < 1000; i++) {
+        snprintf(f->temporary + length, 16, ".%06x", ((unsigned)getpid() * 1000u + i) & 0xFFFFFF);
+        if (linkat(AT_FDCWD, from, AT_FDCWD, f->temporary, AT_SYMLINK_FOLLOW) == 0)
+            return true;
+        if (errno != EEXIST)
+            break;
+    }
+    return false;
+}
+
 bool wg_file_begin(wg_file_out *f, const char *path, char *error, size_t error_bytes)
 {
     *f = (wg_file_out){0};
@@ -181,20 +227,11 @@ bool wg_file_begin(wg_file_out *f, const char *path, char *error, size_t error_b
         f->stream = fopen(path, "wb");
         f->path = f->stream ? strdup(path) : NULL;
     } else {
-        size_t room = strlen(path) + 16;
-        f->path = strdup(path);
-        f->temporary = malloc(room);
-        if (f->path && f->temporary) {
-            snprintf(f->temporary, room, "%s.XXXXXX", path);
-            int fd = mkstemp(f->temporary);
-            mode_t mask = umask(0);
-            umask(mask);
-            if (fd >= 0 && fchmod(fd, 0666 & ~mask) == 0)
-                f->stream = fdopen(fd, "wb");
-            if (fd >= 0 && !f->stream) {
-                close(fd);
+        int fd = open_beside(f, path);
+        if (fd >= 0 && !(f->stream = fdopen(fd, "wb"))) {
+            close(fd);
+            if (!f->nameless)
                 unlink(f->temporary);
-            }
         }
     }
     if (!f->stream) {
@@ -207,16 +244,32 @@ bool wg_file_begin(wg_file_out *f, const char *path, char *error, size_t error_b
     return true;
 }
 
+bool wg_file_add(wg_file_out *f, const void *bytes, size_t count)
+{
+    if (count && fwrite(bytes, 1, count, f->stream) != count && !f->failure)
+        f->failure = errno ? errno : EIO;
+    return !f->failure;
+}
+
 bool wg_file_commit(wg_file_out *f, char *error, size_t error_bytes)
 {
-    bool ok = fflush(f->stream) == 0 && !ferror(f->stream);
-    if (f->path)
+    bool ok = fflush(f->stream) == 0 && !f->failure;
+    if (f->failure)
+        errno = f->failure;
+    if (ok && f->nameless) {
+        ok = name_it(f);
+        f->nameless = !ok;
+    }
+    if (f->path) {
+        int before = errno;
         ok = fclose(f->stream) == 0 && ok;
+        errno = ok ? errno : before;
+    }
     if (ok && f->temporary)
         ok = rename(f->temporary, f->path) == 0;
     if (!ok) {
         snprintf(error, error_bytes, "%s: %s", f->path ? f->path : "standard output", strerror(errno));
-        if (f->temporary)
+        if (f->temporary && !f->nameless)
             unlink(f->temporary);
     }
     free(f->path);
@@ -229,7 +282,7 @@ void wg_file_abandon(wg_file_out *f)
 {
     if (f->stream && f->path)
         fclose(f->stream);
-    if (f->temporary)
+    if (f->temporary && !f->nameless)
         unlink(f->temporary);
     free(f->path);
     free(f->temporary);
@@ -241,8 +294,7 @@ bool wg_file_write(const char *path, const void *bytes, size_t size, char *error
     wg_file_out f;
     if (!wg_file_begin(&f, path, error, error_bytes))
         return false;
-    if (size)
-        fwrite(bytes, 1, size, f.stream);
+    wg_file_add(&f, bytes, size);
     return wg_file_commit(&f, error, error_bytes);
 }
 

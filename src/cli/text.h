@@ -36,15 +36,18 @@ void wg_json_bool(wg_json *j, const char *key, bool value);
 
 /* The whole file, or standard input for "-". NULL on failure, with a sentence in `error`. */
 uint8_t *wg_file_read(const char *path, size_t *size, char *error, size_t error_bytes);
-/* Replaces the file in one step (temporary file beside it, then rename); "-" is standard output. */
+/* Replaces the file in one step, when it is complete; "-" is standard output. */
 bool wg_file_write(const char *path, const void *bytes, size_t size, char *error, size_t error_bytes);
 
 /* The same for output that is written as it comes. */
 typedef struct wg_file_out {
     FILE *stream;
     char *path, *temporary; /* NULL: standard output */
+    bool nameless;          /* the temporary name is not given yet */
+    int failure;            /* errno of the first write that failed, or 0 */
 } wg_file_out;
 bool wg_file_begin(wg_file_out *f, const char *path, char *error, size_t error_bytes);
+bool wg_file_add(wg_file_out *f, const void *bytes, size_t count); /* a failure is remembered for the commit */
 bool wg_file_commit(wg_file_out *f, char *error, size_t error_bytes);
 void wg_file_abandon(wg_file_out *f);
 

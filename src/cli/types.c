@@ -179,7 +179,7 @@ uint32_t wg_type_decode(wg_type type, uint32_t bits)
     if (types[type].exponent)
         return decode_float(types[type].exponent, types[type].fraction, bits >> types[type].shift);
     bool negative = false;
-    if (wg_type_is_sign_magnitude(type)) {
+    if (wg_type_is_sign_magnitude(type) && types[type].bytes) {
         unsigned sign = types[type].bytes * 8u - 1;
         return single_of_integer(bits & ((1u << sign) - 1), bits >> sign & 1);
     }

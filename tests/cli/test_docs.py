@@ -7,6 +7,7 @@ usage: test_docs.py WAITGATE SOURCE_ROOT
 The *tested* column of docs/isa.md is taken as it stands (only a whole run of the tests knows it; tests/run.py holds
 the page against that); everything else of the page must be current.
 """
+import os
 import pathlib
 import re
 import shutil
@@ -90,6 +91,17 @@ def other_completions(d):
         if shutil.which(shell):
             (d / "c").write_text(text)
             subprocess.run([shell, "-n", d / "c"], check=True)
+
+
+@test
+def readme_pictures(d):
+    """What the README shows is what the commands print."""
+    for program, block in re.findall(r"\(`waitgate run (?:--timeline )?(\S+)`\).*?\n\n((?:    .*\n|\n)+)", (ROOT / "README.md").read_text()):
+        r = subprocess.run([WAITGATE, "run", "--timeline", ROOT / program], capture_output=True, text=True,
+                           env=dict(os.environ, COLUMNS="100"))
+        printed = [line.strip() for line in r.stdout.splitlines()]
+        for line in block.splitlines():
+            assert any(p.startswith(line.strip().rstrip("…").rstrip()) for p in printed), line
 
 
 @test

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installs into an empty folder and uses what is there as a stranger would: pkg-config, headers, man pages, completion.
 
-usage: test_install.py BUILD_DIRECTORY
+usage: test_install.py BUILD_DIRECTORY SOURCE_ROOT
 """
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -67,6 +68,13 @@ with tempfile.TemporaryDirectory() as scratch:
         sh(compiler, "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", d / "user.c", "-o", d / "user", *flags)
         out = sh(d / "user", env=dict(os.environ, LD_LIBRARY_PATH=str(pc.parent.parent)))
         check(out == f"{version} 1 7\n", f"the program says {out!r}")
+    # The example of docs/api.md.
+    page = (pathlib.Path(sys.argv[2]) / "docs/api.md").read_text()
+    (d / "api.c").write_text(re.search(r"^```c\n(.*?)^```", page, re.S | re.M)[1])
+    sh("gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", d / "api.c", "-o", d / "api", *flags)
+    out = sh(d / "api", env=dict(os.environ, LD_LIBRARY_PATH=str(pc.parent.parent)))
+    check(re.fullmatch(r"cycle \d+: thread 0 issues 0x45002a08 to the Scalar Unit\ndone after \d+ cycles: GPR 4 is 42\n", out),
+          f"the example of docs/api.md says {out!r}")
     (d / "user.cc").write_text("#include <waitgate/waitgate.h>\nint main() { return wg_version() == nullptr; }\n")
     sh("clang", "-x", "c++", "-std=c++17", "-Wall", "-Werror", "-fsyntax-only", d / "user.cc",
        *(f for f in flags if f.startswith("-I")))

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong on the host's side: killed at any moment, out of memory, disk full. No broken file, a clear error.
+
+usage: test_robust.py WAITGATE SOURCE_ROOT
+"""
+import json
+import os
+import pathlib
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+WAITGATE, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+SANITIZED = b"__asan_init" in open(WAITGATE, "rb").read()
+TESTS = []
+PROGRAM = ".thread 0\n .repeat 20000\n ttsetdmareg 0, 42, 0, 8\n .endr\n.l1 0x1000\n .word 1, 2, 3, 4\n"
+
+
+def test(f):
+    TESTS.append(f)
+    return f
+
+
+def run(d, *args, limits=(), status=1):
+    def limit():
+        for what, bytes_ in limits:
+            resource.setrlimit(what, (bytes_, bytes_))
+    r = subprocess.run([WAITGATE, *map(str, args)], cwd=d, capture_output=True, text=True, preexec_fn=limit if limits else None)
+    assert r.returncode == status, (args, r.returncode, r.stdout[-300:], r.stderr[-300:])
+    if status:
+        assert r.stderr.startswith("waitgate: ") and r.stderr.count("\n") == 1, r.stderr
+    return r
+
+
+@test
+def killed_at_any_moment(d):
+    (d / "p.tasm").write_text(PROGRAM)
+    args = ["run", "--quiet", "--trace", "t.json", "--log", "l.txt", "--dump", "0x1000:16=d.bin", "p.tasm"]
+    start = time.monotonic()
+    run(d, *args, status=0)
+    whole, wanted = time.monotonic() - start, {n: (d / n).read_bytes() for n in ("t.json", "l.txt", "d.bin")}
+    json.loads(wanted["t.json"])
+    rng = random.Random(5)
+    killed = 0
+    for old in (True, False) * 6:
+        for n in wanted:
+            (d / n).write_bytes(b"old") if old else (d / n).unlink(missing_ok=True)
+        p = subprocess.Popen([WAITGATE, *args], cwd=d, stdout=subprocess.DEVNULL)
+        time.sleep(rng.random() * whole)
+        p.send_signal(rng.choice([signal.SIGKILL, signal.SIGTERM]))
+        killed += p.wait() < 0
+        for n, data in wanted.items():
+            assert not (d / n).exists() and not old or (d / n).read_bytes() in (b"old", data), f"{n} is broken"
+        assert {f.name for f in d.iterdir()} <= {"p.tasm", *wanted}, list(d.iterdir())
+    assert killed > 3, killed
+
+
+@test
+def disk_full(d):
+    (d / "p.tasm").write_text(PROGRAM)
+    (d / "a.s").write_text("ttnop\n")
+    for args in (["run", "--dump", "0x1000:16=/dev/full", "p.tasm"], ["run", "--trace", "/dev/full", "p.tasm"],
+                 ["run", "--log", "/dev/full", "p.tasm"], ["asm", "-o", "/dev/full", "a.s"]):
+        r = run(d, *args)
+        assert "/dev/full: No space left on device" in r.stderr, r.stderr
+    with open("/dev/full", "w") as full:
+        r = subprocess.run([WAITGATE, "isa"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert r.returncode == 1 and "standard output: No space left on device" in r.stderr, r
+    # A file that may not grow: nothing half is left, and an older one stays as it was.
+    (d / "t.json").write_text("old")
+    r = run(d, "run", "--trace", "t.json", "p.tasm", limits=[(resource.RLIMIT_FSIZE, 4096)])
+    assert "t.json: File too large" in r.stderr and (d / "t.json").read_text() == "old", r.stderr
+    assert {f.name for f in d.iterdir()} == {"p.tasm", "a.s", "t.json"}, list(d.iterdir())
+
+
+@test
+def out_of_memory(d):
+    if SANITIZED:
+        return          # a sanitizer's own memory is beyond any limit
+    (d / "p.tasm").write_text(PROGRAM)
+    failures = 0
+    for megabytes in (6, 7, 8, 9, 10, 12, 14, 16, 20, 30):
+        cmd = [WAITGATE, "run", "--stats", "--timeline", "--trace", "t.json", "p.tasm"]
+        r = subprocess.run(cmd, cwd=d, capture_output=True, text=True,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20)))
+        if r.returncode == 127 or "error while loading" in r.stderr:
+            continue        # not even the libraries fit
+        assert r.returncode in (0, 1), (megabytes, r)
+        if r.returncode:
+            failures += 1
+            assert "out of memory" in r.stderr.lower() or "cannot allocate memory" in r.stderr.lower(), r.stderr
+            assert not (d / "t.json").exists()
+        else:
+            json.loads((d / "t.json").read_text())
+            (d / "t.json").unlink()
+    assert failures > 0
+
+
+@test
+def unreadable_files(d):
+    (d / "dir.tasm").mkdir()
+    for args, words in ((["run", "missing.tasm"], "missing.tasm: No such file"), (["run", "dir.tasm"], "dir.tasm: is a directory"),
+                        (["asm", "missing.s"], "missing.s: No such file"), (["dis", "missing.bin"], "missing.bin: No such file"),
+                        (["run", "--brisc", "missing.elf"], "missing.elf: No such file"),
+                        (["run", "--load", "0x1000=missing", ROOT / "examples/hello.tasm"], "missing: No such file"),
+                        (["run", "--frob"], "--frob"), (["run", "--brisc", "/bin/sh"], "/bin/sh: this is a 64-bit ELF"),
+                        (["dis", "/bin/sh"], "/bin/sh: this is a 64-bit ELF"), (["frobnicate"], "frobnicate")):
+        assert words in run(d, *args).stderr
+    if os.geteuid():
+        (d / "secret.tasm").write_text(PROGRAM)
+        (d / "secret.tasm").chmod(0)
+        assert "secret.tasm: Permission denied" in run(d, "run", "secret.tasm").stderr
+
+
+passed = failed = 0
+for f in TESTS:
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            f(pathlib.Path(scratch))
+            passed += 1
+        except Exception:
+            failed += 1
+            print(f"FAIL {f.__name__}")
+            traceback.print_exc(limit=2, file=sys.stdout)
+print(f"{passed} passed, {failed} failed")
+sys.exit(1 if failed else 0)

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Programs with random bits of their instructions and data flipped: whatever they then do, the emulator neither crashes
+ * nor wedges, and does the same again when asked again. A few hundred seeds; with WG_SOAK=1 ten thousand.
+ */
+#include "wgtest.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/tasm.h"
+
+enum { MAX_PROGRAMS = 128, CYCLES = 8000, LOCKSTEP_CYCLES = 1000, SECONDS = 120 };
+
+typedef struct program {
+    char name[300];
+    uint8_t *source;
+    wg_tasm tasm;
+} program;
+
+static program programs[MAX_PROGRAMS];
+static unsigned count;
+
+static void load_folder(const char *folder, wg_arch_id arch)
+{
+    char path[600], error[256];
+    (void)snprintf(path, sizeof path, "%s/%s", WG_SOURCE_ROOT, folder);
+    DIR *d = opendir(path);
+    assert_non_null(d);
+    for (const struct dirent *e; (e = readdir(d)) != NULL && count < MAX_PROGRAMS;) {
+        size_t length = strlen(e->d_name), size;
+        if (length < 6 || strcmp(e->d_name + length - 5, ".tasm") != 0)
+            continue;
+        program *p = &programs[count];
+        (void)snprintf(p->name, sizeof p->name, "%s", e->d_name);
+        (void)snprintf(path, sizeof path, "%s/%s/%s", WG_SOURCE_ROOT, folder, e->d_name);
+        p->source = wg_file_read(path, &size, error, sizeof error);
+        assert_non_null(p->source);
+        if (wg_tasm_parse(&p->tasm, p->name, (const char *)p->source, size, arch) && p->tasm.arch == arch &&
+            wg_tasm_link(&p->tasm)) {
+            count++;
+        } else {
+            wg_tasm_free(&p->tasm);
+            free(p->source);
+        }
+    }
+    closedir(d);
+}
+
+/* One bit in about `one_in` words. */
+static uint32_t flip(wg_rng *rng, unsigned one_in, uint32_t word)
+{
+    return wg_rng_below(rng, one_in) == 0 ? word ^ 1u << wg_rng_below(rng, 32) : word;
+}
+
+static void write_flipped(wg_device *dev, wg_rng *rng, unsigned one_in, uint32_t address, const uint8_t *data, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 4) {
+        uint32_t word = 0;
+        size_t n = bytes - i < 4 ? bytes - i : 4;
+        memcpy(&word, data + i, n);
+        word = flip(rng, one_in, word);
+        (void)wg_write(dev, address + i, &word, n); /* what is not L1 is refused, which is fine */
+    }
+}
+
+static uint64_t run(const program *p, wg_arch_id arch, uint64_t seed, bool lockstep)
+{
+    wg_rng rng = {seed};
+    unsigned one_in = 1 + wg_rng_below(&rng, 60);
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .lockstep = lockstep, .seed = seed % 3 ? 0 : seed};
+    wg_device *dev;
+    assert_int_equal(wg_create(&desc, &dev), WG_OK);
+    for (size_t i = 0; i < p->tasm.blocks; i++)
+        write_flipped(dev, &rng, one_in, p->tasm.block[i].address, (const uint8_t *)p->tasm.block[i].bytes.data,
+                      p->tasm.block[i].bytes.size);
+    for (unsigned core = 0; core < WG_CORES; core++) {
+        wg_elf *elf = p->tasm.core[core].elf;
+        for (size_t i = 0; elf && i < wg_elf_segments(elf); i++) {
+            const wg_elf_segment *s = wg_elf_segment_at(elf, i);
+            write_flipped(dev, &rng, one_in, s->address, s->data, s->file_bytes);
+        }
+        if (elf)
+            assert_int_equal(wg_core_release(dev, (wg_core_id)core, wg_elf_entry(elf)), WG_OK);
+    }
+    size_t at[WG_THREADS] = {0, 0, 0};
+    uint64_t limit = lockstep ? LOCKSTEP_CYCLES : CYCLES;
+    while (wg_cycle(dev) < limit) {
+        bool more = false;
+        for (unsigned thread = 0; thread < WG_THREADS; thread++) {
+            const wg_tasm_stream *s = &p->tasm.stream[thread];
+            while (at[thread] < s->words && wg_push(dev, thread, flip(&rng, one_in, s->word[at[thread]].word)) == WG_OK)
+                at[thread]++;
+            more |= at[thread] < s->words;
+        }
+        wg_stop stop;
+        assert_int_equal(more ? wg_advance(dev, 16) : wg_run(dev, limit - wg_cycle(dev), &stop), WG_OK);
+        if (!more)
+            break;
+    }
+    assert_true(wg_cycle(dev) <= limit + 16);
+    uint64_t hash = wg_state_hash(dev);
+    wg_destroy(dev);
+    return hash;
+}
+
+static void test_bit_flips(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    uint64_t seeds = getenv("WG_SOAK") ? 10000 : 150;
+    count = 0;
+    load_folder("tests/tasm", arch);
+    load_folder("examples", arch);
+    assert_true(count > 20);
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        const program *p = &programs[seed * 7 % count];
+        alarm(SECONDS); /* wedged: the suite dies, and the last line says where */
+        if (seed % 1000 == 0)
+            print_message("%s seed %llu\n", p->name, (unsigned long long)seed);
+        uint64_t hash = run(p, arch, seed, false);
+        if (seed % 8 == 0)
+            assert_true(run(p, arch, seed, false) == hash);
+        if (seed % 8 == 1)
+            (void)run(p, arch, seed, true);
+    }
+    alarm(0);
+    for (unsigned i = 0; i < count; i++) {
+        wg_tasm_free(&programs[i].tasm);
+        free(programs[i].source);
+    }
+}
+
+static const wg_test tests[] = {
+    WG_TEST(test_bit_flips, WG_BH | WG_WH, ""),
+};
+WG_MAIN("bitflips", tests)
