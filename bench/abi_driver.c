@@ -224,6 +224,37 @@ static void math(int argc, char **argv)
         on_threads(argv[2], "sfpload_sfpstore", 1, SFPLOAD, SFPSTORE, l.word, 4000);
 }
 
+/* Whole products of 32 x 32 tiles: T0 unpacks, T1 multiplies, T2 packs (examples/matmul.c). */
+static void tile_products(const char *folder, const char *name, uint32_t passes, uint32_t tiles)
+{
+    enum { IN0 = 0x30000, IN1 = 0x31000, PASSES = 0x20000, TILES = 0x20010, DONE = 0x20080 };
+    static const char *const core[] = {"trisc0", "trisc1", "trisc2", "brisc"};
+    char file[64];
+    write_word(debug_regs + SOFT_RESET, ALL_CORES);
+    for (unsigned i = 0; i < 4; i++) {
+        (void)snprintf(file, sizeof file, "matmul_%s_%s", lib.wormhole ? "wh" : "bh", core[i]);
+        load(folder, file, i < 3 ? CODE + i * CODE_STEP : 0);
+    }
+    for (uint32_t i = 0; i < 512; i++) {
+        write_word(IN0 + 4 * i, 0x3F803F80 + i * 0x00130007 % 0x7F007F);
+        write_word(IN1 + 4 * i, 0xBF803F80 + i * 0x00050011 % 0x7F007F);
+    }
+    write_word(PASSES, passes);
+    write_word(TILES, tiles);
+    write_word(DONE, 0);
+    double spent = 0;
+    write_word(debug_regs + SOFT_RESET, ALL_CORES & ~(CORE_B | CORE_T0 | CORE_T0 << 1 | CORE_T0 << 2));
+    while (read_word(DONE) != 1) {
+        double from = processor_seconds();
+        lib.clock(500);
+        spent += processor_seconds() - from;
+        if (spent > 100)
+            fail("a kernel does not end", "");
+    }
+    write_word(debug_regs + SOFT_RESET, ALL_CORES);
+    printf("abi_%s_%s %.5f Mtiles/s\n", name, lib.wormhole ? "wh" : "bh", tiles / spent * 1e-6);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
@@ -256,6 +287,10 @@ int main(int argc, char **argv)
     if (wanted("sfpmad", argc, argv))
         on_threads(argv[2], "sfpmad", 1, 0x84012300, 0, operands, 8000);
     math(argc, argv);
+    if (wanted("tile_product_lofi", argc, argv))
+        tile_products(argv[2], "tile_product_lofi", 1, 3000);
+    if (wanted("tile_product_hifi4", argc, argv))
+        tile_products(argv[2], "tile_product_hifi4", 4, 1000);
     lib.exit();
     return 0;
 }

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the examples with arithmetic share: a tile of 32 x 32 datums goes from L1 to L1 through all three threads.
+ *
+ *     T0  Unpackers ──> SrcA, SrcB ──> T1  Matrix Unit, Vector Unit ──> Dst (32 bits) ──> T2  Packer ──> L1, FP32
+ *
+ * B configures the backend before it lets the T cores go; each T core configures its own thread. A tile in L1 is four
+ * faces of 16 x 16 datums, one after the other: top left, top right, bottom left, bottom right.
+ */
+#ifndef PIPELINE_H
+#define PIPELINE_H
+
+#include "tile.h"
+
+/* Where data is in L1. Parameters and the tile's inputs come from the host. */
+#define IN0 0x30000
+#define IN1 0x31000
+#define OUT 0x32000
+#define PARAMETER(n) RESULT(n)
+#define DONE RESULT(8)
+
+enum { FP32 = 0, TF32 = 4, BF16 = 5 };
+enum { TO_SRCA = 0, TO_SRCB = 1 };
+enum { TILE_DATUMS = 1024, TILE_ROWS = 64 };
+#define DST_FREE WG_SEMAPHORE_1 /* posted when Dst holds a finished tile, taken when it is packed */
+
+/* ---- Configuration, by B ---- */
+
+#define CFG(word) WORD(TENSIX_CFG_BASE + 4 * (word))
+#define SET_CFG(field, value) \
+    (CFG(field##_ADDR32) = (CFG(field##_ADDR32) & ~(u32)field##_MASK) | ((u32)(value) << field##_SHAMT & field##_MASK))
+#define SET_SEC(unpacker, field, value) \
+    ((unpacker) == TO_SRCA ? SET_CFG(THCON_SEC0_##field, value) : SET_CFG(THCON_SEC1_##field, value))
+
+/* Uncompressed datums of format `in` at `address`, to `out` in the source register. Addresses count 16 bytes, less one. */
+static inline void configure_unpacker(u32 unpacker, u32 in, u32 out, u32 address)
+{
+    u32 descriptor = unpacker == TO_SRCA ? THCON_SEC0_REG0_TileDescriptor_ADDR32 : THCON_SEC1_REG0_TileDescriptor_ADDR32;
+    CFG(descriptor) = in | 1 << 4 | 256u << 16; /* 1 << 4: not compressed; 256 datums per face */
+    CFG(descriptor + 1) = 1 | 4 << 16;          /* four of them */
+    CFG(descriptor + 2) = 0;
+    CFG(descriptor + 3) = 0;
+    SET_SEC(unpacker, REG2_Out_data_format, out);
+    SET_SEC(unpacker, REG2_Throttle_mode, 2);
+    SET_SEC(unpacker, REG2_Disable_zero_compress_cntx0, 1);
+    SET_SEC(unpacker, REG2_Unpack_limit_address, 0x1FFFF);
+    SET_SEC(unpacker, REG3_Base_address, address / 16 - 1);
+    if (unpacker == TO_SRCA) {
+        SET_CFG(THCON_SEC0_REG5_Tile_x_dim_cntx0, 256);
+        SET_CFG(THCON_SEC0_REG5_Dest_cntx0_address, 4 * 16); /* row 0 of SrcA */
+    }
+}
+
+/* Formats of SrcA and SrcB as the Matrix Unit sees them; Dst holds 32 bits. */
+static inline void configure_math(u32 format)
+{
+    SET_CFG(ALU_FORMAT_SPEC_REG0_SrcA, format);
+    SET_CFG(ALU_FORMAT_SPEC_REG1_SrcB, format);
+    SET_CFG(ALU_ACC_CTRL_Fp32_enabled, 1);
+    SET_CFG(ALU_ACC_CTRL_SFPU_Fp32_enabled, 1);
+}
+
+/* FP32 in Dst to FP32 at `address`. */
+static inline void configure_packer(u32 address)
+{
+    SET_CFG(PCK_DEST_RD_CTRL_Read_32b_data, 1);
+    SET_CFG(ALU_FORMAT_SPEC_REG2_Dstacc, FP32);
+    SET_CFG(THCON_SEC0_REG1_In_data_format, FP32);
+    SET_CFG(THCON_SEC0_REG1_Out_data_format, FP32);
+    SET_CFG(THCON_SEC0_REG1_Disable_zero_compress, 1);
+    SET_CFG(THCON_SEC0_REG1_L1_Dest_addr, address / 16 - 1);
+    SET_CFG(PCK0_ADDR_CTRL_XY_REG_0_Ystride, 16 * 4);
+    SET_CFG(PCK0_ADDR_CTRL_ZW_REG_0_Zstride, 256 * 4);
+    SET_CFG(PCK_EDGE_OFFSET_SEC0_mask, 0xFFFF); /* no column is hidden */
+    SET_CFG(PACK_COUNTERS_SEC0_pack_reads_per_xy_plane, 16);
+}
+
+/* Everything is configured: T0 and T1 may go. T1 lets T2 go when the semaphore is there. */
+static inline void let_go(void)
+{
+    stored(&CFG(0)); /* the stores to the configuration have been processed */
+    MAILBOX(1) = 1;
+    MAILBOX(2) = 1;
+}
+
+/* ---- The T cores ---- */
+
+static inline void wait_for(u32 core) { stored(&MAILBOX(core)); }
+
+/* T0: whole tiles, each handed to the Matrix Unit. */
+static inline void unpack_setup(void)
+{
+    wait_for(0);
+    TTI_SETC16(SRCA_SET_SetOvrdWithAddr_ADDR32, 1 << SRCA_SET_SetOvrdWithAddr_SHAMT);
+    TTI_SETADCXX(3, TILE_DATUMS - 1, 0);
+}
+#define UNPACK_TILE(unpacker) TTI_UNPACR(unpacker, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1)
+
+/* T1 */
+static inline void math_setup(void)
+{
+    wait_for(0);
+    TTI_SEMINIT(1, 0, DST_FREE);
+#ifdef WG_ARCH_BH
+    TTI_SETC16(DISABLE_IMPLIED_SRCA_FMT_Base_ADDR32, 1);
+    TTI_SETC16(DISABLE_IMPLIED_SRCB_FMT_Base_ADDR32, 1);
+#endif
+    tensix_sync();
+    MAILBOX(3) = 1;
+}
+/* Waits until Dst is packed, and clears it. */
+static inline void dst_acquire(void)
+{
+    TTI_SEMWAIT(WG_STALL_MATH | WG_STALL_SFPU, DST_FREE, WG_STALL_ON_MAX);
+#ifdef WG_ARCH_WH
+    TTI_ZEROACC(3, 0, 0);
+#else
+    TTI_ZEROACC(3, 0, 0, 0, 0);
+#endif
+}
+static inline void dst_release(void)
+{
+    TTI_STALLWAIT(WG_STALL_SYNC, WG_MATH | WG_SFPU);
+    TTI_SEMPOST(DST_FREE);
+}
+
+/* T2 */
+static inline void pack_setup(void)
+{
+#ifdef WG_ARCH_WH
+    TTI_SETADCXX(4, TILE_DATUMS - 1, 0);
+#else
+    TTI_SETADCXX(4, 15, 0);
+    TTI_SETC16(ADDR_MOD_PACK_SEC0_YsrcIncr_ADDR32, 4 << ADDR_MOD_PACK_SEC0_YsrcIncr_SHAMT);
+#endif
+}
+static inline void pack_tile(void)
+{
+    TTI_SEMWAIT(WG_STALL_PACK, DST_FREE, WG_STALL_ON_ZERO);
+    TTI_SETADCXY(4, 0, 0, 0, 0, 0xA); /* Y alone */
+#ifdef WG_ARCH_WH
+    TTI_PACR(0, 0, 1, 0, 0, 0, 1); /* packer 0 alone: 1024 datums */
+#else
+    for (u32 i = 1; i < TILE_ROWS / 4; i++)
+        TTI_PACR(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0); /* four rows, and on by four */
+    TTI_PACR(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1);
+#endif
+    TTI_STALLWAIT(WG_STALL_SYNC, WG_PACK);
+    TTI_SEMGET(DST_FREE);
+}
+static inline void pack_all(u32 tiles)
+{
+    wait_for(2);
+    pack_setup();
+    while (tiles--)
+        pack_tile();
+    tensix_sync();
+    DONE = 1;
+}
+
+#endif
