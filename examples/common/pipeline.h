@@ -37,13 +37,10 @@ static inline void configure_unpacker(u32 unpacker, u32 in, u32 out, u32 address
 {
     u32 descriptor = unpacker == TO_SRCA ? THCON_SEC0_REG0_TileDescriptor_ADDR32 : THCON_SEC1_REG0_TileDescriptor_ADDR32;
     CFG(descriptor) = in | 1 << 4 | 256u << 16; /* 1 << 4: not compressed; 256 datums per face */
-    CFG(descriptor + 1) = 1 | 4 << 16;          /* four of them */
-    CFG(descriptor + 2) = 0;
-    CFG(descriptor + 3) = 0;
+    CFG(descriptor + 1) = 1 | 4 << 16;          /* four of them; the rest is zero */
     SET_SEC(unpacker, REG2_Out_data_format, out);
     SET_SEC(unpacker, REG2_Throttle_mode, 2);
     SET_SEC(unpacker, REG2_Disable_zero_compress_cntx0, 1);
-    SET_SEC(unpacker, REG2_Unpack_limit_address, 0x1FFFF);
     SET_SEC(unpacker, REG3_Base_address, address / 16 - 1);
     if (unpacker == TO_SRCA) {
         SET_CFG(THCON_SEC0_REG5_Tile_x_dim_cntx0, 256);
@@ -132,6 +129,11 @@ static inline void pack_setup(void)
 #else
     TTI_SETADCXX(4, 15, 0);
     TTI_SETC16(ADDR_MOD_PACK_SEC0_YsrcIncr_ADDR32, 4 << ADDR_MOD_PACK_SEC0_YsrcIncr_SHAMT);
+    /* A MOP of sixteen PACR, each of four rows, and on by four; the last one ends the tile. */
+    u32 nop = TT_OP_NOP, more = TT_OP_PACR(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), last = more | 1;
+    u32 mop[9] = {1, TILE_ROWS / 4, nop, nop, nop, more, nop, last, last};
+    for (u32 i = 0; i < 9; i++)
+        WORD(TENSIX_MOP_CFG_BASE + 4 * i) = mop[i];
 #endif
 }
 static inline void pack_tile(void)
@@ -141,9 +143,7 @@ static inline void pack_tile(void)
 #ifdef WG_ARCH_WH
     TTI_PACR(0, 0, 1, 0, 0, 0, 1); /* packer 0 alone: 1024 datums */
 #else
-    for (u32 i = 1; i < TILE_ROWS / 4; i++)
-        TTI_PACR(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0); /* four rows, and on by four */
-    TTI_PACR(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1);
+    TTI_MOP(1, 0, 0);
 #endif
     TTI_STALLWAIT(WG_STALL_SYNC, WG_PACK);
     TTI_SEMGET(DST_FREE);
