@@ -151,18 +151,22 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
     while (s->now < limit) {
         if (may_stop && until_holds(dev))
             return WG_STOP_UNTIL;
-        uint64_t next = wg_tile_next(t);
-        if (next == WG_NEVER && may_stop)
-            return at_rest(t);
-        if (!t->lockstep && next > s->now) {
-            s->now = next < limit ? next : limit;
-            if (s->now == limit)
+        if (wg_tile_others_due(t)) {
+            t->poll.interval = 0;   /* somebody else acts: as wg_poll_skip() would find out */
+        } else {
+            uint64_t next = wg_tile_next(t);
+            if (next == WG_NEVER && may_stop)
+                return at_rest(t);
+            if (!t->lockstep && next > s->now) {
+                s->now = next < limit ? next : limit;
+                if (s->now == limit)
+                    break;
+            }
+            if (wg_poll_skip(t, limit, may_stop))
+                return WG_STOP_HUNG;
+            if (s->now >= limit)
                 break;
         }
-        if (wg_poll_skip(t, limit, may_stop))
-            return WG_STOP_HUNG;
-        if (s->now >= limit)
-            break;
         wg_tile_cycle(t);
         if (dev->stop_requested && may_stop)
             return WG_STOP_FINDING;
