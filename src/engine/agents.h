@@ -19,7 +19,8 @@ typedef struct wg_schedule {
     uint64_t now;     /* the cycle being run, or about to be run */
     /*
      * So that nobody need look through `next`: who has an appointment has its bit in `soon`, or it is no earlier than
-     * `later`. An appointment may be cleared or moved back without telling; it is made by wg_wake_at() alone.
+     * `later`. An appointment may be cleared or moved back without telling; it is made by wg_wake_at() and
+     * wg_appoint() alone.
      */
     uint64_t later;
     uint32_t soon;
@@ -57,6 +58,13 @@ static inline void wg_wake_at(wg_schedule *s, unsigned agent, uint64_t cycle)
         s->soon |= WG_AGENT_BIT(agent);
     else if (cycle < s->later)
         s->later = cycle;
+}
+
+/* The agent's one appointment, earlier or later than the one it had. */
+static inline void wg_appoint(wg_schedule *s, unsigned agent, uint64_t cycle)
+{
+    s->next[agent] = WG_NEVER;
+    wg_wake_at(s, agent, cycle);
 }
 
 /*
