@@ -156,19 +156,21 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
     while (s->now < limit) {
         if (may_stop && until_holds(dev))
             return WG_STOP_UNTIL;
-        uint64_t next = wg_tile_next(t);
-        if (next == WG_NEVER && may_stop)
-            return at_rest(t);
-        if (!t->lockstep && next > s->now) {
-            uint64_t to = next < limit ? next : limit;
-            if (t->poll.stop_at >= s->now && t->poll.stop_at < to && next != WG_NEVER)
-                to = t->poll.stop_at;
-            s->now = to;
-            if (to == limit)
-                break;
-        }
-        if (s->now >= t->poll.look_at) {
-            if (wg_poll_skip(t, limit, may_stop))
+        if (wg_tile_others_due(t)) {
+            t->poll.disturbed = s->now;   /* somebody else acts: as wg_poll_skip() would find out */
+        } else {
+            uint64_t next = wg_tile_next(t);
+            if (next == WG_NEVER && may_stop)
+                return at_rest(t);
+            if (!t->lockstep && next > s->now) {
+                uint64_t to = next < limit ? next : limit;
+                if (t->poll.stop_at >= s->now && t->poll.stop_at < to && next != WG_NEVER)
+                    to = t->poll.stop_at;
+                s->now = to;
+                if (to == limit)
+                    break;
+            }
+            if (s->now >= t->poll.look_at && wg_poll_skip(t, limit, may_stop))
                 return WG_STOP_HUNG;
             if (s->now >= limit)
                 break;
