@@ -156,9 +156,7 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
     while (s->now < limit) {
         if (may_stop && until_holds(dev))
             return WG_STOP_UNTIL;
-        if (wg_tile_others_due(t)) {
-            t->poll.disturbed = s->now;   /* somebody else acts: as wg_poll_skip() would find out */
-        } else {
+        if (!wg_tile_others_due(t)) {
             uint64_t next = wg_tile_next(t);
             if (next == WG_NEVER && may_stop)
                 return at_rest(t);
@@ -170,7 +168,9 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
                 if (to == limit)
                     break;
             }
-            if (s->now >= t->poll.look_at && wg_poll_skip(t, limit, may_stop))
+        }
+        if (s->now >= t->poll.look_at) {
+            if (wg_poll_skip(t, limit, may_stop))
                 return WG_STOP_HUNG;
             if (s->now >= limit)
                 break;
