@@ -67,6 +67,7 @@ bool wg_dump_memory(wg_session *s, const char *what, wg_text *error);
 
 /* drive.c: time passes. */
 bool wg_drive(wg_session *s, wg_text *error);
+bool wg_drive_silently(wg_session *s);   /* no progress, no Ctrl-C; wg_error() says why not */
 
 /* check.c: the race detector beside the run. */
 bool wg_check_open(wg_session *s, wg_text *error);
@@ -79,6 +80,7 @@ bool wg_check_race(wg_session *s, const char *kind, const char *words);
 bool wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text);
 
 /* expect.c */
+/* Fills expect_holds, expect_found and expectations_hold; false: out of memory. */
 bool wg_check_expectations(wg_session *s);
 
 /* report.c, hang_text.c: what happened. Returns the exit status. */
