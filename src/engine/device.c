@@ -64,6 +64,7 @@ wg_status wg_create(const wg_device_desc *desc, wg_device **out)
     t->seed = desc->seed;
     t->perturbed = desc->seed != 0;
     wg_tile_reset(t);
+    wg_poll_reset(t);
     *out = dev;
     return WG_OK;
 }
@@ -88,11 +89,11 @@ wg_status wg_reset(wg_device *dev)
     memset((char *)dev->tile + WG_TILE_STATE_OFFSET, 0, sizeof *dev->tile - WG_TILE_STATE_OFFSET);
     dev->tile->seed = seed;
     dev->tile->perturbed = perturbed;
-    dev->tile->poll.interval = 0;
     dev->findings = 0;
     dev->findings_dropped = 0;
     dev->stop_requested = false;
     wg_tile_reset(dev->tile);
+    wg_poll_reset(dev->tile);
     return WG_OK;
 }
 
@@ -147,6 +148,10 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
     wg_schedule *s = &t->sched;
     t->limit = limit;
     t->l1_watched = may_stop && dev->until.mask;
+    if (may_stop != t->poll.may_stop) {   /* rounds that were passed over count for nothing */
+        t->poll.may_stop = may_stop;
+        wg_poll_reset(t);
+    }
     dev->stop_requested = false;
     while (s->now < limit) {
         if (may_stop && until_holds(dev))
@@ -155,14 +160,19 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
         if (next == WG_NEVER && may_stop)
             return at_rest(t);
         if (!t->lockstep && next > s->now) {
-            s->now = next < limit ? next : limit;
-            if (s->now == limit)
+            uint64_t to = next < limit ? next : limit;
+            if (t->poll.stop_at >= s->now && t->poll.stop_at < to && next != WG_NEVER)
+                to = t->poll.stop_at;
+            s->now = to;
+            if (to == limit)
                 break;
         }
-        if (wg_poll_skip(t, limit, may_stop))
-            return WG_STOP_HUNG;
-        if (s->now >= limit)
-            break;
+        if (s->now >= t->poll.look_at) {
+            if (wg_poll_skip(t, limit, may_stop))
+                return WG_STOP_HUNG;
+            if (s->now >= limit)
+                break;
+        }
         wg_tile_cycle(t);
         if (dev->stop_requested && may_stop)
             return WG_STOP_FINDING;

@@ -3,18 +3,31 @@
  * Polling by arithmetic; see poll.h.
  *
  * While nothing but cores (and their reads under way) has an appointment, the tile's state relative to the clock is
- * compared with a reference taken some visits before (Brent's way: a new reference after 1, 2, 4 … visits). If it is the
- * same, and no core has stored, read time or done anything else that may not be repeated, the machine goes round in a
- * circle: it is moved on by whole rounds, by adding to every time in it. The rounds are exact because everything that
- * decides what happens next is compared: registers, queues, caches, predictor, ports, turns.
+ * compared with a reference taken before (Brent's way: the intervals between references double). If it is the same, and no
+ * core has stored, read time or done anything else that may not be repeated, the machine goes round in a circle: it is
+ * moved on by whole rounds, by adding to every time in it. The rounds are exact because everything that decides what
+ * happens next is compared: registers, queues, caches, predictor, ports, turns.
+ *
+ * References are taken in cycles that follow from the last disturbance alone. Who looks in every cycle (lockstep, or
+ * somebody watching the cores) recognises a circle of period P in the first cycle R + P behind a reference R that lies on
+ * it. Others look when something is due, find some multiple of P at some time, and then work out R and P: a run that can
+ * never end ends in the same cycle in every mode.
  */
 #include "engine/poll.h"
 
 #include <string.h>
 
+#include "riscv/internal.h"
 #include "tile/tile.h"
 
-enum { FIRST_INTERVAL = 16, LAST_INTERVAL = 1 << 20 };
+enum {
+    GRID = 1024,          /* the first reference lies on a multiple of it, */
+    PATIENCE = 3072,      /* at least so long after the last disturbance */
+    STARE = 4,            /* from this reference on every cycle is looked at for a while: private loops have no requests */
+    STARE_CYCLES = 256,
+    CAREFUL = 6,          /* up to this reference cores never run so far ahead that circles go unseen */
+    COMPARES = 4          /* with each reference, and a quarter of the visits: looking at cores that have run ahead is dear */
+};
 
 static const uint64_t core_events = WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_STALL_BEGIN) |
                                     WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_CORE_REQUEST) |
@@ -22,26 +35,37 @@ static const uint64_t core_events = WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_
 
 static uint64_t relative(uint64_t time, uint64_t now) { return time == WG_NEVER ? WG_NEVER : time > now ? time - now : 0; }
 
-static void shift(uint64_t *time, uint64_t by)
+/* What lies before the beginning of time stays there. */
+static void shift(uint64_t *time, int64_t by)
 {
     if (*time != WG_NEVER)
-        *time += by;
+        *time = by < 0 && *time < (uint64_t)-by ? 0 : *time + (uint64_t)by;
 }
 
 /* ---- one core ------------------------------------------------------------------------------------------ */
 
-static void relate_run(const wg_tile *t, const wg_core *k, wg_core_run *out)
+/* Requests through the L0 cache since it last emptied itself. */
+static uint32_t flush_count(const wg_tile *t, const wg_core *k)
 {
+    bool flushes = t->arch->l0_flush_period && !(k->csr.cfg0 & WG_CFG0_DIS_PERIODIC_FLUSH);
+    return flushes ? k->run.l0_requests % t->arch->l0_flush_period : 0;
+}
+
+static void relate_run(const wg_tile *t, unsigned core, wg_core_run *out)
+{
+    const wg_core *k = &t->core[core];
     uint64_t now = t->sched.now;
     memcpy(out, &k->run, sizeof *out);
+    wg_core_normalize(t, core, out);
     out->at = relative(out->at, now);
     out->last = 0;
-    out->number = k->run.number % WG_RETIRE_RING;
+    out->disturbed = 0;
+    out->pushes = 0;
     out->late_at = relative(out->late_at, now);
     out->mux_free = relative(out->mux_free, now);
     out->wait_e = out->ex1.kind && out->wait_e == out->ex1.entered;   /* it matters to the load in EX1 alone */
     out->wait_m = out->wait_e ? relative(out->wait_m, now) : 0;
-    out->l0_requests = t->arch->l0_flush_period ? k->run.l0_requests % t->arch->l0_flush_period : 0;
+    out->l0_requests = flush_count(t, k);
     for (unsigned i = 0; i < WG_RETIRE_RING; i++) {
         out->retired[i] = relative(out->retired[i], now);
         out->filled[i] = relative(out->filled[i], now);
@@ -81,11 +105,12 @@ static void relate_run(const wg_tile *t, const wg_core *k, wg_core_run *out)
     }
 }
 
-static void shift_core(wg_core *k, uint64_t by, uint64_t instructions)
+static void shift_core(wg_core *k, int64_t by, uint64_t instructions)
 {
     wg_core_run *run = &k->run;
     shift(&run->at, by);
     shift(&run->last, by);
+    shift(&run->disturbed, by);
     shift(&run->late_at, by);
     shift(&run->mux_free, by);
     shift(&run->wait_e, by);
@@ -94,9 +119,15 @@ static void shift_core(wg_core *k, uint64_t by, uint64_t instructions)
         shift(&run->sq[i].first, by);
         shift(&run->sq[i].entered, by);
     }
+    uint64_t retired[WG_RETIRE_RING], filled[WG_RETIRE_RING];   /* found by the instruction's number */
+    memcpy(retired, run->retired, sizeof retired);
+    memcpy(filled, run->filled, sizeof filled);
     for (unsigned i = 0; i < WG_RETIRE_RING; i++) {
-        shift(&run->retired[i], by);
-        shift(&run->filled[i], by);
+        unsigned to = (unsigned)((i + instructions) % WG_RETIRE_RING);
+        run->retired[to] = retired[i];
+        run->filled[to] = filled[i];
+        shift(&run->retired[to], by);
+        shift(&run->filled[to], by);
     }
     shift(&run->ex1.entered, by);
     run->ex1.number += instructions;
@@ -123,7 +154,9 @@ static void relate(const wg_tile *t, wg_poll_state *out)
     const wg_memory *m = &t->regions.memory;
     memset(out, 0, sizeof *out);
     for (unsigned c = 0; c < WG_CORES; c++) {
-        relate_run(t, &t->core[c], &out->run[c]);
+        if (t->core[c].run.halt == WG_IN_RESET)
+            continue;
+        relate_run(t, c, &out->run[c]);
         memcpy(out->predictor[c], t->core[c].predictor, sizeof out->predictor[c]);
         memcpy(out->targets[c], t->core[c].targets, sizeof out->targets[c]);
         out->epoch[c] = t->core[c].epoch;
@@ -146,9 +179,13 @@ static void relate(const wg_tile *t, wg_poll_state *out)
     memcpy(out->turn, m->turn, sizeof out->turn);
     out->mailbox = t->regions.mailbox;
     out->pcbuf = t->regions.pcbuf;
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        out->pcbuf.ttsync_from[i] = relative(out->pcbuf.ttsync_from[i], now);
+        out->pcbuf.ttsync_until[i] = relative(out->pcbuf.ttsync_until[i], now);
+    }
 }
 
-static void shift_tile(wg_tile *t, uint64_t by, const uint64_t instructions[WG_CORES])
+static void shift_tile(wg_tile *t, int64_t by, const uint64_t instructions[WG_CORES])
 {
     wg_memory *m = &t->regions.memory;
     for (unsigned c = 0; c < WG_CORES; c++) {
@@ -165,9 +202,13 @@ static void shift_tile(wg_tile *t, uint64_t by, const uint64_t instructions[WG_C
         shift(&m->l1.port_free[i], by);
     for (unsigned i = 0; i < WG_L1_MAX_BANKS; i++)
         shift(&m->l1.bank_free[i], by);
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        shift(&t->regions.pcbuf.ttsync_from[i], by);
+        shift(&t->regions.pcbuf.ttsync_until[i], by);
+    }
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
         shift(&t->sched.next[i], by);
-    t->sched.now += by;
+    t->sched.now += (uint64_t)by;
 }
 
 /* Everybody but the cores and their requests: the earliest appointment. */
@@ -180,70 +221,135 @@ static uint64_t others(const wg_tile *t)
     return next;
 }
 
-/* What is cheap to look at, also while cores have run ahead; equal states have equal signatures. */
+/* Nobody runs ahead, and the clock stops in every cycle: what is found is found in the first cycle possible. */
+static bool looks_always(const wg_tile *t) { return t->lockstep || (t->watched & core_events); }
+
+/* What is cheap to look at; equal states have equal signatures. */
 static uint64_t signature(const wg_tile *t)
 {
     const wg_memory *m = &t->regions.memory;
-    uint64_t h = 0;
-    for (unsigned c = 0; c < WG_CORES; c++)
+    uint64_t h = 0, now = t->sched.now;
+    for (unsigned c = 0; c < WG_CORES; c++) {
+        const wg_lane *lane = &m->lane[c][WG_PATH_L1];
         h = (h ^ m->active[c]) * UINT64_C(0x9E3779B97F4A7C15);
+        if (lane->count)
+            h = (h ^ (relative(lane->queue[lane->head].seen_at, now) << 4 | lane->count)) * UINT64_C(0x9E3779B97F4A7C15);
+        if (looks_always(t))
+            h = (h ^ t->core[c].run.pc) * UINT64_C(0x9E3779B97F4A7C15);
+    }
     for (unsigned i = 0; i < WG_L1_PORTS; i++)
-        h = h * 31 + m->l1.turn[i];
+        h = h * 31 + m->l1.turn[i] + 4 * relative(m->l1.port_free[i], now);
     return h;
 }
 
-static bool disturbed(wg_tile *t)
+static uint64_t hash(const wg_poll_state *state)
 {
-    bool any = false;
-    for (unsigned c = 0; c < WG_CORES; c++) {
-        any |= t->core[c].store_pending;
-        t->core[c].store_pending = false;
+    uint64_t h = 0, v;
+    static_assert(sizeof *state % sizeof v == 0, "whole words");
+    for (size_t i = 0; i < sizeof *state; i += sizeof v) {
+        memcpy(&v, (const char *)state + i, sizeof v);
+        h = (h ^ v) * UINT64_C(0x9FB21C651E98DF25);
+        h ^= h >> 32;
     }
-    return any;
+    return h;
+}
+
+/* The last thing that may not be repeated, as far as the cores have run. */
+static uint64_t disturbed(const wg_tile *t)
+{
+    uint64_t last = t->poll.disturbed;
+    for (unsigned c = 0; c < WG_CORES; c++)
+        if (t->core[c].run.disturbed > last)
+            last = t->core[c].run.disturbed;
+    return last;
+}
+
+/* Begins anew behind a disturbance. */
+static void wait_for_quiet(wg_tile *t)
+{
+    wg_poll *p = &t->poll;
+    p->references = 0;
+    p->careful_until = 0;
+    p->look_at = p->stop_at = (disturbed(t) + PATIENCE + GRID - 1) / GRID * GRID;
+}
+
+void wg_poll_reset(wg_tile *t)
+{
+    t->poll.disturbed = t->sched.now;
+    t->poll.found_at = 0;
+    wait_for_quiet(t);
+}
+
+/* From one reference to the next. */
+static uint64_t interval(unsigned reference) { return (uint64_t)GRID << reference; }
+
+static void look(wg_tile *t, wg_poll_state *out)
+{
+    for (unsigned c = 0; c < WG_CORES; c++)
+        wg_core_sync(t, c);
+    relate(t, out);
+}
+
+/* To be compared with from now on. */
+static void remember(wg_tile *t)
+{
+    wg_poll *p = &t->poll;
+    p->seen_at = t->sched.now;
+    p->compares = 4 * COMPARES;
+    p->signature = signature(t);
+    for (unsigned c = 0; c < WG_CORES; c++)
+        p->number[c] = t->core[c].run.number;
 }
 
 static void take_reference(wg_tile *t)
 {
     wg_poll *p = &t->poll;
-    for (unsigned c = 0; c < WG_CORES; c++)
-        wg_core_sync(t, c);
-    disturbed(t);
-    relate(t, &p->state);
-    p->at = t->sched.now;
-    p->signature = signature(t);
-    p->visits = 0;
-    for (unsigned c = 0; c < WG_CORES; c++)
-        p->number[c] = t->core[c].run.number;
+    unsigned i = p->references++;
+    look(t, &p->state);
+    p->at[i] = t->sched.now;
+    p->hash[i] = hash(&p->state);
+    p->seen_at = 0;
+    p->careful_until = t->sched.now + (i < CAREFUL ? interval(i) : interval(i) / 8);
+    if (looks_always(t))
+        remember(t);
 }
 
-void wg_poll_disturb(wg_tile *t)
+void wg_poll_disturb(wg_tile *t) { t->poll.disturbed = t->sched.now; }
+
+/* By whole rounds of `period` cycles, forwards or back, in which the cores execute so many instructions. */
+static void go_round(wg_tile *t, uint64_t period, int64_t rounds, const uint64_t instructions[WG_CORES])
 {
+    uint64_t more[WG_CORES];
     for (unsigned c = 0; c < WG_CORES; c++)
-        t->core[c].store_pending = true;
+        more[c] = instructions[c] * (uint64_t)rounds;
+    shift_tile(t, (int64_t)period * rounds, more);
 }
 
-/* Whole rounds up to `end`, if nobody wants to see them. */
-static void go_round(wg_tile *t, uint64_t end)
+/* A first look at a core that has not run ahead. */
+static bool surely_differs(const wg_tile *t, unsigned core, const wg_core_run *from)
 {
-    const wg_poll *p = &t->poll;
-    uint64_t now = t->sched.now, period = now - p->at, rounds = end > now ? (end - now) / period : 0;
-    uint64_t instructions[WG_CORES];
-    if (!rounds || (t->watched & core_events))
-        return;
-    for (unsigned c = 0; c < WG_CORES; c++)
-        instructions[c] = (t->core[c].run.number - p->number[c]) * rounds;
-    shift_tile(t, rounds * period, instructions);
+    const wg_core *k = &t->core[core];
+    if (k->run.halt == WG_IN_RESET || wg_core_ahead(t, k))
+        return false;
+    return k->run.pc != from->pc || flush_count(t, k) != from->l0_requests;
 }
 
 static bool came_back(wg_tile *t)
 {
     wg_poll *p = &t->poll;
-    if (signature(t) != p->signature || t->sched.now <= p->at)
+    p->compares++;
+    if (t->sched.now <= p->seen_at || signature(t) != p->signature)
         return false;
     for (unsigned c = 0; c < WG_CORES; c++)
-        wg_core_sync(t, c);
-    relate(t, &p->scratch);
-    if (memcmp(&p->scratch, &p->state, sizeof p->state) != 0 || disturbed(t))
+        if (surely_differs(t, c, &p->state.run[c]))
+            return false;
+    if (!looks_always(t)) {
+        if (p->compares < 4)
+            return false;
+        p->compares -= 4;
+    }
+    look(t, &p->scratch);
+    if (memcmp(&p->scratch, &p->state, sizeof p->state) != 0 || disturbed(t) >= p->seen_at)
         return false;
     for (unsigned c = 0; c < WG_CORES; c++)
         if (t->core[c].run.number != p->number[c])
@@ -251,34 +357,160 @@ static bool came_back(wg_tile *t)
     return false;
 }
 
+/* From cycle to cycle nobody runs ahead. */
+static void one_cycle(wg_tile *t)
+{
+    t->limit = t->sched.now + 1;
+    wg_tile_cycle(t);
+}
+
+static bool is_back(wg_tile *t)
+{
+    wg_poll *p = &t->poll;
+    for (unsigned c = 0; c < WG_CORES; c++)
+        if (t->core[c].run.halt != WG_IN_RESET && t->core[c].run.pc != p->state.run[c].pc)
+            return false;
+    look(t, &p->scratch);
+    return !memcmp(&p->scratch, &p->state, sizeof p->state);
+}
+
+/*
+ * The state is one that was seen before: the machine goes round for ever. Puts the clock where those who look in every
+ * cycle recognise that, or to `limit` if that comes first; true if it does not.
+ */
+static bool settle(wg_tile *t, uint64_t limit)
+{
+    wg_poll *p = &t->poll;
+    uint64_t limit_before = t->limit, from = t->sched.now, multiple = from - p->seen_at, period;
+    uint64_t instructions[WG_CORES];
+    for (unsigned c = 0; c < WG_CORES; c++)
+        instructions[c] = t->core[c].run.number;
+    do
+        one_cycle(t);
+    while (t->sched.now < from + multiple && !is_back(t));
+    period = t->sched.now - from;
+    for (unsigned c = 0; c < WG_CORES; c++)
+        instructions[c] = t->core[c].run.number - instructions[c];
+    /* Which is the first reference that lies on the circle, with an interval long enough? */
+    unsigned first = p->references;
+    from = t->sched.now;
+    for (uint64_t i = 0; i < period; i++) {
+        bool known = false;
+        for (unsigned r = 0; r < first; r++) {
+            if ((from + i - p->at[r]) % period || interval(r) <= period)
+                continue;
+            if (!known)
+                look(t, &p->scratch);
+            known = true;
+            if (hash(&p->scratch) == p->hash[r])
+                first = r;
+        }
+        one_cycle(t);
+    }
+    uint64_t end = p->at[first < p->references ? first : p->references - 1] + period;
+    for (unsigned i = p->references - 1; first >= p->references && (i < p->references || interval(i) <= period); i++)
+        end += interval(i);   /* those still to be taken lie on it */
+    bool stop = end <= limit;
+    if (!stop)
+        end = limit;
+    while ((t->sched.now > end ? t->sched.now - end : end - t->sched.now) % period)
+        one_cycle(t);
+    for (unsigned c = 0; c < WG_CORES; c++)
+        wg_core_sync(t, c);
+    go_round(t, period, ((int64_t)end - (int64_t)t->sched.now) / (int64_t)period, instructions);
+    t->limit = limit_before;
+    return stop;
+}
+
+/* Looks at cycle after cycle; true if the state is that of the last reference again. */
+static bool stare(wg_tile *t, uint64_t limit)
+{
+    wg_poll *p = &t->poll;
+    uint64_t limit_before = t->limit;
+    bool back = false;
+    while (!back && t->sched.now + 1 < limit && t->sched.now < p->seen_at + STARE_CYCLES && disturbed(t) < p->seen_at) {
+        one_cycle(t);
+        back = is_back(t);
+    }
+    t->limit = limit_before;
+    p->seen_at = 0;
+    if (back) {
+        p->found_at = t->sched.now;
+        p->seen_at = p->at[p->references - 1];
+    }
+    return back && disturbed(t) < p->seen_at;
+}
+
+/* The clock stands where a circle can be seen. */
+static bool look_for_circle(wg_tile *t, uint64_t limit, bool stop_if_endless)
+{
+    wg_poll *p = &t->poll;
+    uint64_t until = others(t), now = t->sched.now, reference = p->at[p->references - 1];
+    if (disturbed(t) >= reference) {
+        wait_for_quiet(t);
+        return false;
+    }
+    if (now >= reference + interval(p->references - 1) && p->references < WG_POLL_REFERENCES) {
+        take_reference(t);
+        if (looks_always(t) || p->references <= STARE || !stop_if_endless || until != WG_NEVER)
+            return false;
+        remember(t);
+        return stare(t, limit) && settle(t, limit);
+    }
+    if (!looks_always(t) && now >= p->careful_until)
+        return false;
+    if (!p->seen_at) {
+        if (t->sched.next[WG_AGENT_REGIONS] == now) {   /* requests are processed in the same cycles of every round */
+            look(t, &p->state);
+            remember(t);
+        }
+        return false;
+    }
+    if (!came_back(t))
+        return false;
+    bool endless = until == WG_NEVER;
+    if (endless)
+        p->found_at = now;
+    if (endless && stop_if_endless)
+        return looks_always(t) || settle(t, limit);
+    uint64_t end = until < limit ? until : limit, period = now - p->seen_at, instructions[WG_CORES];
+    for (unsigned c = 0; c < WG_CORES; c++)
+        instructions[c] = t->core[c].run.number - p->number[c];
+    if (!looks_always(t) && end > now) {
+        go_round(t, period, (int64_t)((end - now) / period), instructions);
+        p->disturbed = t->sched.now;
+        wait_for_quiet(t);
+    }
+    return false;
+}
+
 bool wg_poll_skip(wg_tile *t, uint64_t limit, bool stop_if_endless)
 {
     wg_poll *p = &t->poll;
-    uint64_t until = others(t);
-    if (t->perturbed || until <= t->sched.now + 1) {
-        p->interval = 0;
+    uint64_t now = t->sched.now, appointed = p->look_at;
+    bool found = false;
+    if (t->perturbed) {   /* every event of a perturbed run has its own delay */
+        p->look_at = p->stop_at = WG_NEVER;
         return false;
     }
-    if (!p->interval || disturbed(t)) {
-        p->interval = FIRST_INTERVAL;
-        take_reference(t);
-        return false;
-    }
-    if (came_back(t)) {
-        bool endless = until == WG_NEVER;
-        if (endless)
-            p->found_at = t->sched.now;
-        if (!(endless && stop_if_endless)) {
-            go_round(t, until < limit ? until : limit);
+    if (others(t) <= now + 1)
+        p->disturbed = now;
+    if (p->references) {
+        found = look_for_circle(t, limit, stop_if_endless);
+    } else {
+        wait_for_quiet(t);
+        if (p->look_at <= now && now == appointed) {
             take_reference(t);
+        } else if (p->look_at <= now) {   /* the clock did not stand there: begin here */
+            p->disturbed = now;
+            wait_for_quiet(t);
         }
-        return endless && stop_if_endless;
     }
-    if (++p->visits >= p->interval) {
-        p->interval = p->interval < LAST_INTERVAL ? 2 * p->interval : LAST_INTERVAL;
-        take_reference(t);
+    if (p->references) {
+        p->look_at = t->sched.now + 1;
+        p->stop_at = looks_always(t) ? p->look_at : p->at[p->references - 1] + interval(p->references - 1);
     }
-    return false;
+    return found;
 }
 
 bool wg_core_is_polling(const wg_tile *t, unsigned core)

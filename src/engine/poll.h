@@ -30,18 +30,30 @@ typedef struct wg_poll_state {
     wg_pcbufs pcbuf;
 } wg_poll_state;
 
+enum { WG_POLL_REFERENCES = 40 };
+
 /* Environment, not state: when a round is recognised has no effect on what happens. */
 typedef struct wg_poll {
-    uint64_t at, signature, found_at;
-    uint32_t interval, visits;   /* interval 0: no reference */
+    uint64_t look_at;            /* nothing to do before this cycle */
+    uint64_t stop_at;            /* the clock must stand in this cycle, even if nobody is due */
+    uint64_t careful_until;      /* no core runs so far ahead before this cycle that it could not be brought back */
+    uint64_t disturbed;          /* when something happened last that is not a core's, and not to be repeated */
+    unsigned references;         /* taken since then; 0: none */
+    unsigned compares;           /* four for each that may still be made with the last one */
+    bool may_stop;               /* the run before this one would have ended where it can never end by itself */
+    uint64_t at[WG_POLL_REFERENCES], hash[WG_POLL_REFERENCES];
+    uint64_t found_at;
+    /* What is compared with: the last reference, or what was seen when something was due next after it. */
+    uint64_t seen_at, signature;    /* seen_at 0: not yet */
     uint64_t number[WG_CORES];
     wg_poll_state state, scratch;
 } wg_poll;
 
+void wg_poll_reset(struct wg_tile *t);
 /*
- * To be called between cycles. Advances t->sched.now by whole periods, to at most `limit` and not beyond
- * the next appointment of anybody else. If nothing else can ever act, the polling never ends by itself: with
- * `stop_if_endless` the time is left as it is, and the answer is true.
+ * To be called between cycles, from cycle look_at on. Advances t->sched.now by whole periods, to at most `limit` and not
+ * beyond the next appointment of anybody else. If nothing else can ever act, the polling never ends by itself: with
+ * `stop_if_endless` the clock is left in a cycle that is the same however the run is driven, and the answer is true.
  */
 bool wg_poll_skip(struct wg_tile *t, uint64_t limit, bool stop_if_endless);
 /* Something happened that must not be repeated by arithmetic: time was read. */

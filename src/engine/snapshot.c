@@ -58,7 +58,7 @@ wg_status wg_restore(wg_device *dev, const void *from, size_t bytes)
     const char *p = from;
     memcpy((char *)dev->tile + WG_TILE_STATE_OFFSET, p + sizeof h, state_bytes());
     memcpy(dev->tile->l1, p + sizeof h + state_bytes(), dev->arch->l1_bytes);
-    dev->tile->poll.interval = 0;
+    wg_poll_reset(dev->tile);
     return WG_OK;
 }
 

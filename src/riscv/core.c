@@ -7,7 +7,7 @@
 #include <string.h>
 #include "riscv/internal.h"
 
-enum { LINE = 16, SOLO_LEAST = 16, SOLO_MOST = 2048 /* so that polling is noticed in between */ };
+enum { LINE = 16, SOLO_LEAST = 16, SOLO_SETTLES = 64, SOLO_MOST = 2048 /* so that polling is noticed in between */ };
 
 void wg_core_checkpoint(wg_tile *t, unsigned core)
 {
@@ -98,6 +98,8 @@ static const uint64_t core_events = WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_
 static uint64_t horizon(const wg_tile *t, unsigned core)
 {
     uint64_t until = t->sched.pending_cores ? t->sched.now : t->limit;
+    if (t->poll.stop_at > t->sched.now)   /* nothing is under way ahead of the clock when it stands there */
+        until = wg_min64(until, t->poll.stop_at - wg_min64(t->poll.stop_at, SOLO_SETTLES));
     uint32_t lanes = 0;
     for (unsigned i = 0; i < WG_CORES; i++)
         lanes |= t->regions.memory.active[i];
@@ -124,7 +126,8 @@ static void pipeline(wg_tile *t, unsigned core)
     if (!watched && !wg_touch_watched(t) && !t->lockstep) {
         /* Alone, and with nothing taken back later: L1 is as good as private. */
         uint64_t until = wg_min64(horizon(t, core), now + SOLO_MOST);
-        if (until > now + SOLO_LEAST && !t->watched && !t->perturbed && k->saved_at == WG_NEVER && !wg_lsu_blocked(t, core))
+        if (until > now + SOLO_LEAST && now >= t->poll.careful_until && !t->watched && !t->perturbed && k->saved_at == WG_NEVER &&
+            !wg_lsu_blocked(t, core))
             k->solo_until = until;
         stop = k->solo_until ? until : wg_min64(t->limit, now + WG_RUN_AHEAD);
         stop = wg_min64(stop, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
@@ -143,7 +146,7 @@ static void pipeline(wg_tile *t, unsigned core)
     if (watched) {
         report_stall(t, core, k->run.number != number);
         /* The reason of a wait that ends by itself may change on the way: look again in every cycle. */
-        if (again != WG_NEVER || k->stall.retry_at != WG_NEVER)
+        if (again != WG_NEVER || k->stall.retry_at != WG_NEVER || k->run.number != number)
             again = now + 1;
     }
     appoint(t, core, again == WG_NEVER ? WG_NEVER : wg_max64(again, now + 1));

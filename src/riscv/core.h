@@ -130,6 +130,7 @@ typedef struct wg_core_run {
     uint32_t pc;
     uint64_t at;            /* earliest cycle for the next instruction to enter EX1 */
     uint64_t last;          /* cycle in which the newest instruction entered EX1 */
+    uint64_t disturbed;     /* polling: when it last stored, or did what may not be repeated */
     uint64_t number;        /* instructions that have entered EX1 since reset, plus WG_RETIRE_QUEUE */
     uint64_t pushes;        /* further instructions that were fused with another */
     uint8_t late;           /* register whose value is ready at late_at; 0: none */
@@ -185,7 +186,6 @@ typedef struct wg_core {
     bool acted;             /* the instruction just executed cannot be taken back */
     bool in_interrupt;
     uint32_t interrupt_pc;  /* where mret goes */
-    bool store_pending;     /* polling: it stored, or did what may not be repeated, since last asked */
     wg_stall stall;         /* last reported */
     uint64_t stall_since;
     wg_undo undo[WG_UNDO];
@@ -226,6 +226,9 @@ bool wg_core_ram_read(struct wg_tile *t, unsigned core, uint32_t offset, uint32_
 bool wg_core_ram_write(struct wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, const void *from);
 /* Somebody wrote the 16-byte line at `line`, which cores in the mask may hold in a cache; `writer` or WG_CORES. */
 void wg_core_l1_changed(struct wg_tile *t, unsigned cores, uint32_t line, unsigned writer);
+
+/* Equal states become equal, however their instructions were executed; not to be run any more. */
+void wg_core_normalize(const struct wg_tile *t, unsigned core, wg_core_run *run);
 
 /* In reset, at ebreak or ecall, or at a branch to itself (time.md rule 11). */
 bool wg_core_parked(const struct wg_tile *t, unsigned core);

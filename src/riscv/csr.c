@@ -127,7 +127,7 @@ uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op)
     uint32_t operand = op->spare & 4 ? field : k->run.r[op->rs1];
     bool known, writes = (op->spare & 3) == 1 || field != 0;
     uint32_t old = wg_csr_read(t, core, csr, &known);
-    k->store_pending = true;   /* it reads time or counts, or changes how the core works: no polling loop */
+    k->run.disturbed = t->sched.now;   /* it reads time or counts, or changes how the core works: no polling loop */
     if (!known) {
         wg_findf(t, WG_F_CORE_ILLEGAL, (wg_finding){.agent = (uint8_t)core, .pc = k->run.pc, .has_pc = true, .word = op->word,
                  .has_word = true, .subject = csr}, "no CSR 0x%03x", csr);

@@ -127,6 +127,7 @@ void wg_decode(const wg_arch *arch, unsigned core, uint32_t pc, uint32_t w, wg_o
     if ((w & 3) != 3) {
         op->code = WG_OP_PUSH;
         op->imm = wg_ttinsn_decode(w);
+        op->rd = WG_REG_SINK;
         return;
     }
     switch (w >> 2 & 31) {

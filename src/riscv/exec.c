@@ -124,9 +124,8 @@ static inline uint64_t writers(uint64_t dests, unsigned reg)   /* none for x0: i
 }
 
 /* One operand: raises *e to the cycle it is available; false if that is not known yet. */
-static bool operand(const wg_tile *t, const wg_core *k, unsigned reg, uint64_t *e, wg_stall *why)
+static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, unsigned reg, uint64_t *e, wg_stall *why)
 {
-    const wg_core_run *run = &k->run;
     uint64_t zero = writers(run->dests, reg);
     if (!zero)
         return true;
@@ -193,9 +192,8 @@ static inline bool operand_quick(const wg_core_run *run, uint64_t dests, uint64_
 }
 
 /* The cycle in which `op` enters EX1; false if that is not known yet. */
-static bool issue(const wg_tile *t, const wg_core *k, const wg_op *op, uint64_t *out, wg_stall *why)
+static bool issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, const wg_op *op, uint64_t *out, wg_stall *why)
 {
-    const wg_core_run *run = &k->run;
     uint64_t e = run->at;
     uint64_t oldest = run->retired[(run->number - WG_RETIRE_QUEUE) % WG_RETIRE_RING];   /* eight instructions ago */
     uint64_t newest = run->retired[(run->number - 1) % WG_RETIRE_RING];
@@ -214,11 +212,41 @@ static bool issue(const wg_tile *t, const wg_core *k, const wg_op *op, uint64_t 
         e = wg_max64(e, wg_max64(newest, run->last + 2));
     for (uint64_t before = WG_NEVER; before != e;) {
         before = e;
-        if (!operand(t, k, op->rs1, &e, why) || !operand(t, k, op->rs2, &e, why) || !operand(t, k, op->rs3, &e, why))
+        if (!operand(t, k, run, op->rs1, &e, why) || !operand(t, k, run, op->rs2, &e, why) ||
+            !operand(t, k, run, op->rs3, &e, why))
             return false;
     }
     *out = e;
     return true;
+}
+
+/*
+ * Two executors may leave equal states in different words: here the retire queue is given entry by entry, `at` is when the
+ * next instruction enters EX1, if that is known, and what has left the queue by then is forgotten.
+ */
+void wg_core_normalize(const wg_tile *t, unsigned core, wg_core_run *run)
+{
+    const wg_core *k = &t->core[core];
+    wg_stall why;
+    begin_queue(run);
+    run->lag = 0;
+    run->late_at = 0;
+    const wg_icache_line *line = run->halt || run->ex1.kind ? NULL : wg_fetch_peek(t, core, run->pc);
+    if (line)
+        issue(t, k, run, &line->op[run->pc >> 2 & 3], &run->at, &why);
+    uint64_t retired[WG_RETIRE_RING] = {0}, filled[WG_RETIRE_RING] = {0}, dests = 0;
+    for (unsigned i = 0; i < WG_RETIRE_QUEUE; i++) {   /* from the newest instruction on */
+        unsigned slot = (unsigned)((run->number - 1 - i) % WG_RETIRE_RING);
+        if (run->retired[slot] <= run->at)
+            break;
+        retired[i] = run->retired[slot];
+        filled[i] = run->filled[slot] > run->at ? run->filled[slot] : 0;
+        dests |= (run->dests >> 8 * i & 0xFF) << 8 * i;
+    }
+    memcpy(run->retired, retired, sizeof retired);
+    memcpy(run->filled, filled, sizeof filled);
+    run->dests = dests;
+    run->number = 0;
 }
 
 /* A result for `dest` is there: a load that has not come back must not overwrite it. */
@@ -340,7 +368,8 @@ static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, unsigned lef
         result = wg_lsu_store(t, core, &x, &m);
     if (result == WG_LSU_LATER)
         return false;
-    k->store_pending |= x.kind == WG_EX1_STORE || x.kind == WG_EX1_ATOMIC;
+    if (x.kind == WG_EX1_STORE || x.kind == WG_EX1_ATOMIC)
+        run->disturbed = e;
     run->pc += 4 * words;
     run->pushes += words - 1;
     run->at = e + 1;
@@ -609,7 +638,7 @@ dispatch:
         !operand_quick(run, dests, number, op->rs2, writers_allowed, &e) || e >= stop) {
 by_the_book:
         PUT();
-        if (!issue(t, k, op, &e, &why))
+        if (!issue(t, k, run, op, &e, &why))
             return WG_NEVER;
         if (e >= stop)
             return e;
@@ -685,7 +714,7 @@ L_STORE: {
         goto other;
     wg_ex1 x = {.entered = e, .pc = pc, .kind = WG_EX1_STORE, .address = address, .data = {B}, .bytes = (uint8_t)bytes,
                 .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
-    k->store_pending = true;
+    run->disturbed = e;
     wg_lsu_result result = wg_lsu_store(t, core, &x, &m);
     if (result == WG_LSU_SHARED)
         goto other;
@@ -944,7 +973,7 @@ L_STORE: {
                 .bytes = (uint8_t)bytes, .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
     if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)
         goto leave;
-    k->store_pending = true;
+    run->disturbed = e;
     last = e;
     base += m - (e + 1);
     if (!own || run->sq_count > 1)   /* a store behind it ends the wait of one that could have merged */
@@ -1072,7 +1101,7 @@ void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why)
     word = line->op[run->pc >> 2 & 3].word;
     wg_decode(t->arch, core, run->pc, word, &op);
     uint64_t e = run->at;
-    if (run->queued && !issue(t, k, &op, &e, why)) {
+    if (run->queued && !issue(t, k, run, &op, &e, why)) {
         for (unsigned i = 0; i < WG_LOADS; i++)   /* what the oldest unanswered load waits for */
             if (run->load[i].used && run->load[i].done == WG_NEVER) {
                 const wg_lane *lane = &t->regions.memory.lane[core][wg_lane_of(run->load[i].path, run->load[i].index)];

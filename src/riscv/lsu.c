@@ -722,7 +722,7 @@ static void drain(wg_tile *t, unsigned core)
     }
     pop(run);
     run->mux_free = now + 1;
-    k->store_pending = true;
+    run->disturbed = now;
     wg_memory_emit(t, &req);
 }
 

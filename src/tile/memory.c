@@ -112,6 +112,14 @@ static void take(wg_tile *t, unsigned core, unsigned index, const uint32_t value
     wg_core_respond(t, &req, value);
 }
 
+/* The head has to wait; whoever watches stalls sees its core wait for that from now on. */
+static void refused(wg_tile *t, unsigned core, wg_lane *lane, const wg_stall *why)
+{
+    lane->why = *why;
+    if (wg_watched(t, WG_EV_STALL_BEGIN))
+        wg_core_wake(t, core);
+}
+
 /* Offers a lane's head to its region; true if it was processed. */
 static bool offer(wg_tile *t, unsigned core, unsigned index)
 {
@@ -132,8 +140,8 @@ static bool offer(wg_tile *t, unsigned core, unsigned index)
         take(t, core, index, value);
         return true;
     }
-    lane->why = why;
     lane->retry_at = answer == WG_REGION_WAIT ? why.retry_at : WG_NEVER;
+    refused(t, core, lane, &why);
     return false;
 }
 
@@ -147,8 +155,8 @@ static void serve_l1(wg_tile *t, unsigned core)
     uint64_t retry = 0;
     if (!wg_l1_ask(t, (wg_l1_client)core, req->address, access, &retry)) {
         lane->retry_at = retry;
-        lane->why = (wg_stall){.reason = WG_STALL_L1_PORT, .resource = (uint16_t)wg_l1_port((wg_l1_client)core),
-                               .holder = WG_AGENT_NONE, .retry_at = retry};
+        refused(t, core, lane, &(wg_stall){.reason = WG_STALL_L1_PORT, .resource = (uint16_t)wg_l1_port((wg_l1_client)core),
+                                           .holder = WG_AGENT_NONE, .retry_at = retry});
         return;
     }
     uint32_t value[4] = {0};

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running ahead is exact (time.md rules 7 to 9 and 15): random programs on several cores (ALU, branches, calls, own RAM,
+ * L1, fences, atomics, pushes, mailboxes, semaphores, configuration, CSRs) run once skipping, once in small steps, once
+ * ticking every agent in every cycle, and once skipping under an observer of everything. States, findings and the two
+ * event streams must be identical. Polling that never ends must be recognised in the same cycle by all of them.
+ *
+ * WG_RANDOM_PROGRAMS says how many programs per architecture, WG_RANDOM_FIRST where to begin.
+ */
+#include <stdio.h>
+
+#include "rvasm.h"
+#include "wgtest.h"
+
+enum { SKIPPING, STEPPING, LOCKSTEP, WATCHED, MODES };
+enum { CODE = 0x10000, CODE_STRIDE = 0x1000, SHARED = 0x40000, OWN = 0x50000, OWN_STRIDE = 0x1000 };
+enum { RAM = S2, L1_SHARED = S3, L1_OWN = S4, REGS = S5, MAILBOX = S6, PCBUF = S7, PUSH = S8, CFG = S9, GPRS = S10, LOOP = T6 };
+
+static const wg_arch_id *arch_now;
+static wg_rng g;
+static uint32_t below(uint32_t n) { return wg_rng_below(&g, n); }
+static unsigned any_reg(void) { return T0 + below(11); }   /* x5 to x15 */
+static bool is_bh(void) { return *arch_now == WG_ARCH_BH; }
+
+static void alu(rv *p)
+{
+    static const uint8_t immediate[] = {0, 2, 3, 4, 6, 7};
+    unsigned rd = below(20) ? any_reg() : ZERO;
+    if (below(2)) {
+        rv_word(p, rv_i((int)below(0x1000), any_reg(), immediate[below(6)], rd, 0x13));
+    } else {
+        unsigned f3 = below(8), multiply = below(8) == 0;
+        if (multiply && f3 >= 4 && below(3))
+            f3 &= 3;
+        rv_word(p, multiply << 25 | any_reg() << 20 | any_reg() << 15 | f3 << 12 | rd << 7 | 0x33);
+    }
+}
+
+static void access(rv *p, unsigned base, uint32_t words, bool store)
+{
+    unsigned size = below(3) ? 2 : below(2);
+    int offset = (int)(below(words) * 4 + (size < 2 ? below(4) & ~((1u << size) - 1) : 0));
+    if (store)
+        rv_word(p, rv_s(offset, any_reg(), base, size, 0x23));
+    else
+        rv_word(p, rv_i(offset, base, size | (size < 2 ? below(2) * 4 : 0), below(15) ? any_reg() : ZERO, 0x03));
+}
+
+static void push(rv *p, unsigned core)
+{
+    static const uint32_t words[] = {0x02000000, 0x02000000, 0xA4000010, 0xA5000010, 0x45000000 | 5 << 1, 0x58000000,
+                                     0xA2008001, 0x57000000, 0xB2000001, 0x50000000};
+    for (unsigned n = 1 + below(4); n; n--) {
+        uint32_t word = words[below(sizeof words / sizeof *words)];
+        if (core >= WG_CORE_T0 && below(3)) {
+            rv_tt(p, word);
+        } else {
+            rv_li(p, T5, word);
+            rv_sw(p, T5, 0, PUSH);
+        }
+    }
+}
+
+typedef struct mix { unsigned memory, tensix, csr; } mix;
+
+static void instruction(rv *p, unsigned core, const mix *m)
+{
+    unsigned k = below(100);
+    if (k < 60 - m->memory) {
+        alu(p);
+    } else if (k < 70) {
+        access(p, RAM, 16, below(2));
+    } else if (k < 88) {
+        access(p, below(3) ? L1_OWN : L1_SHARED, 32, below(5) < 2);
+    } else if (k < 90) {
+        rv_fence(p);
+    } else if (k < 92 && is_bh()) {
+        static const uint8_t ops[] = {0, 1, 4, 8, 12, 16, 20, 24, 28};
+        rv_word(p, (uint32_t)ops[below(9)] << 27 | any_reg() << 20 | L1_SHARED << 15 | 2 << 12 | any_reg() << 7 | 0x2F);
+    } else if (k < 95) {   /* over one to three instructions */
+        static const uint8_t conditions[] = {0, 1, 4, 5, 6, 7};
+        rv_word(p, rv_b((int)(8 + 4 * below(3)), any_reg(), any_reg(), conditions[below(6)]));
+        for (unsigned i = 0; i < 3; i++)
+            rv_addi(p, any_reg(), any_reg(), (int)below(16));
+    } else if (k < 96) {   /* jal over one, and a return */
+        rv_word(p, 8u << 20 | RA << 7 | 0x6F);
+        rv_nop(p);
+    } else if (m->tensix && core != WG_CORE_NC) {
+        switch (below(8)) {
+        case 0: rv_sw(p, any_reg(), 0, GPRS); break;
+        case 1: rv_lw(p, any_reg(), 4 * (int)below(16), GPRS); break;
+        case 2: rv_lw(p, any_reg(), 4 * (int)below(64), CFG); break;
+        case 3: rv_sw(p, any_reg(), 4 * 200, CFG); break;
+        case 4: if (core >= WG_CORE_T0) rv_lw(p, any_reg(), 0x20 + 4 * (int)below(8), PCBUF); break;
+        case 5: if (core >= WG_CORE_T0) rv_sw(p, any_reg(), 0x20 + 4 * (int)below(8), PCBUF); break;
+        case 6: rv_lw(p, any_reg(), 4, MAILBOX); break;
+        default: push(p, core); break;
+        }
+    } else if (m->csr && is_bh()) {
+        rv_word(p, rv_i(below(2) ? 0xB00 : 0xB02, ZERO, 2, any_reg(), 0x73));
+    } else if (m->csr) {
+        rv_lw(p, any_reg(), 0x1F0, REGS);
+    } else {
+        rv_nop(p);
+    }
+}
+
+/* cfg0: bits that change how the pipeline works, one by one. */
+static void configure(rv *p)
+{
+    static const uint8_t bits[] = {0, 1, 2, 3, 9, 10, 12, 18, 20, 24};
+    if (!is_bh() || below(3))
+        return;
+    rv_li(p, T5, 1u << bits[below(sizeof bits)]);
+    rv_word(p, rv_i(0x7C0, T5, 2, ZERO, 0x73));
+}
+
+static rv program(unsigned core, const mix *m)
+{
+    rv p = rv_at(CODE + core * CODE_STRIDE);
+    rv_li(&p, RAM, 0xFFB00000);
+    rv_li(&p, L1_SHARED, SHARED);
+    rv_li(&p, L1_OWN, OWN + core * OWN_STRIDE);
+    rv_li(&p, REGS, 0xFFB12000);
+    rv_li(&p, MAILBOX, 0xFFEC0000 + 0x1000 * below(4));
+    rv_li(&p, PCBUF, 0xFFE80000);
+    rv_li(&p, PUSH, 0xFFE40000);
+    rv_li(&p, CFG, 0xFFEF0000);
+    rv_li(&p, GPRS, 0xFFE00000);
+    for (unsigned i = 5; i < 16; i++)
+        rv_li(&p, i, (uint32_t)wg_rng_next(&g));
+    configure(&p);
+    for (unsigned loops = 1 + below(3); loops; loops--) {
+        rv_li(&p, LOOP, 1 + below(30));
+        unsigned top = p.n;
+        for (unsigned n = 1 + below(below(4) ? 30 : 90); n; n--)
+            instruction(&p, core, m);
+        rv_addi(&p, LOOP, LOOP, -1);
+        rv_bne(&p, LOOP, ZERO, top);
+        if (p.n > 350)
+            break;
+    }
+    rv_done(&p);
+    return p;
+}
+
+typedef struct stream { uint64_t hash, events; } stream;
+
+static void listen(void *user, const wg_event *e)
+{
+    stream *s = user;
+    uint64_t fields[] = {e->cycle, e->kind, e->phase, e->agent, e->pc, e->word, e->a, e->b, e->c, e->id, e->parent,
+                         e->stall.reason, e->stall.resource, e->stall.holder};
+    for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++) {
+        s->hash = (s->hash ^ fields[i]) * UINT64_C(0x9FB21C651E98DF25);
+        s->hash ^= s->hash >> 32;
+    }
+    s->events++;
+}
+
+static wg_device *make(wg_arch_id arch, unsigned mode, unsigned profile, stream *s)
+{
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .profile = (wg_profile)profile,
+                           .lockstep = mode == LOCKSTEP};
+    wg_device *dev = NULL;
+    assert_int_equal(wg_create(&desc, &dev), WG_OK);
+    if (mode >= LOCKSTEP)
+        assert_int_equal(wg_observe(dev, ~UINT64_C(0), listen, s, NULL), WG_OK);
+    return dev;
+}
+
+static void step(wg_device *dev, unsigned mode, uint64_t cycles)
+{
+    if (mode != STEPPING) {
+        wg_advance(dev, cycles);
+        return;
+    }
+    for (uint64_t left = cycles, n; left; left -= n) {
+        n = 1 + wg_rng_below(&g, wg_rng_below(&g, 3) ? 9 : 300);
+        n = n < left ? n : left;
+        wg_advance(dev, n);
+    }
+}
+
+static void same_findings(wg_device *a, wg_device *b, unsigned seed)
+{
+    if (wg_finding_count(a) != wg_finding_count(b))
+        fail_msg("program %u: %zu and %zu findings", seed, wg_finding_count(a), wg_finding_count(b));
+    for (size_t i = 0; i < wg_finding_count(a); i++) {
+        const wg_finding *x = wg_finding_at(a, i), *y = wg_finding_at(b, i);
+        if (x->code != y->code || x->cycle != y->cycle || x->pc != y->pc || x->count != y->count)
+            fail_msg("program %u: finding %zu: %s in %llu, %s in %llu", seed, i, wg_finding_info_at(x->code)->code,
+                     (unsigned long long)x->cycle, wg_finding_info_at(y->code)->code, (unsigned long long)y->cycle);
+    }
+}
+
+static unsigned number(const char *name, unsigned otherwise)
+{
+    const char *text = getenv(name);
+    return text ? (unsigned)strtoul(text, NULL, 0) : otherwise;
+}
+
+static void test_random_programs(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    arch_now = &arch;
+    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_PROGRAMS", 12);
+    uint64_t instructions = 0;
+    for (unsigned seed = first; seed < first + count; seed++) {
+        g.s = seed * UINT64_C(77777) + arch;
+        mix m = {below(50), below(2), below(2)};
+        unsigned cores = 1 + below(31), profile = below(2);
+        stream s[MODES] = {0};
+        wg_device *dev[MODES];
+        rv code[WG_CORES];
+        for (unsigned c = 0; c < WG_CORES; c++)
+            code[c] = program(c, &m);
+        for (unsigned i = 0; i < MODES; i++) {
+            dev[i] = make(arch, i, profile, &s[i]);
+            for (unsigned c = 0; c < WG_CORES; c++)
+                if (cores >> c & 1) {
+                    assert_true(rv_load(dev[i], &code[c]));
+                    assert_int_equal(wg_core_release(dev[i], (wg_core_id)c, code[c].base), WG_OK);
+                }
+        }
+        bool parked = false;
+        for (unsigned rounds = 0; !parked && rounds < 12; rounds++) {
+            uint64_t cycles = 1 + below(3000);
+            uint64_t hash = 0;
+            wg_rng saved = g;
+            for (unsigned i = 0; i < MODES; i++) {
+                step(dev[i], i, cycles);
+                uint64_t h = wg_state_hash(dev[i]);
+                if (i && h != hash)
+                    fail_msg("program %u: mode %u differs by cycle %llu", seed, i, (unsigned long long)wg_cycle(dev[i]));
+                hash = h;
+            }
+            g = saved;
+            parked = true;
+            for (unsigned c = 0; c < WG_CORES; c++) {
+                wg_core_info a, b;
+                wg_core_state(dev[SKIPPING], (wg_core_id)c, &a);
+                parked &= a.parked;
+                for (unsigned i = 1; i < MODES; i++) {
+                    wg_core_state(dev[i], (wg_core_id)c, &b);
+                    if (a.instructions != b.instructions)
+                        fail_msg("program %u: core %u has executed %llu in mode %u, not %llu", seed, c,
+                                 (unsigned long long)b.instructions, i, (unsigned long long)a.instructions);
+                }
+            }
+        }
+        for (unsigned i = 1; i < MODES; i++)
+            same_findings(dev[0], dev[i], seed);
+        if (s[LOCKSTEP].hash != s[WATCHED].hash || s[LOCKSTEP].events != s[WATCHED].events)
+            fail_msg("program %u: event streams differ (%llu and %llu events)", seed,
+                     (unsigned long long)s[LOCKSTEP].events, (unsigned long long)s[WATCHED].events);
+        for (unsigned c = 0; c < WG_CORES; c++) {
+            wg_core_info info;
+            wg_core_state(dev[0], (wg_core_id)c, &info);
+            instructions += info.instructions;
+        }
+        for (unsigned i = 0; i < MODES; i++)
+            wg_destroy(dev[i]);
+    }
+    print_message("%llu instructions\n", (unsigned long long)instructions);
+}
+
+/* A loop that waits for what never comes, with a random body. */
+static rv endless(unsigned core)
+{
+    rv p = rv_at(CODE + core * CODE_STRIDE);
+    rv_li(&p, L1_SHARED, SHARED);
+    rv_li(&p, L1_OWN, OWN + core * OWN_STRIDE);
+    rv_li(&p, MAILBOX, 0xFFEC0000 + 0x1000 * below(4));
+    rv_li(&p, LOOP, 1 + below(200));
+    unsigned work = p.n;
+    rv_sw(&p, LOOP, 0, L1_OWN);
+    rv_addi(&p, LOOP, LOOP, -1);
+    rv_bne(&p, LOOP, ZERO, work);
+    unsigned top = p.n;
+    if (below(2))
+        rv_fence(&p);
+    for (unsigned n = below(6); n; n--)
+        rv_word(&p, rv_i((int)below(16), T2, 7, T1, 0x13));
+    unsigned what = below(6);
+    if (what == 0 && core != WG_CORE_NC)
+        rv_lw(&p, T0, 4, MAILBOX);
+    else if (what == 1)
+        rv_addi(&p, T0, ZERO, 0);
+    else
+        rv_lw(&p, T0, 16 * (int)below(4), L1_SHARED);
+    rv_beq(&p, T0, ZERO, top);
+    rv_done(&p);
+    return p;
+}
+
+static void test_polling_hangs(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    arch_now = &arch;
+    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_PROGRAMS", 12);
+    for (unsigned seed = first; seed < first + count; seed++) {
+        g.s = seed * UINT64_C(31337) + arch;
+        unsigned cores = 1 + below(31);
+        rv code[WG_CORES];
+        for (unsigned c = 0; c < WG_CORES; c++)
+            code[c] = endless(c);
+        stream s[MODES] = {0};
+        uint64_t end = 0, hash = 0;
+        for (unsigned i = 0; i < MODES; i++) {
+            if (i == STEPPING)
+                continue;
+            wg_device *dev = make(arch, i, 0, &s[i]);
+            for (unsigned c = 0; c < WG_CORES; c++)
+                if (cores >> c & 1) {
+                    assert_true(rv_load(dev, &code[c]));
+                    assert_int_equal(wg_core_release(dev, (wg_core_id)c, code[c].base), WG_OK);
+                }
+            wg_stop stop;
+            assert_int_equal(wg_run(dev, 60000, &stop), WG_OK);
+            uint64_t h = wg_state_hash(dev);
+            if (i && (wg_cycle(dev) != end || h != hash))
+                fail_msg("program %u: mode %u ends in %llu, not %llu", seed, i, (unsigned long long)wg_cycle(dev),
+                         (unsigned long long)end);
+            end = wg_cycle(dev);
+            hash = h;
+            wg_destroy(dev);
+        }
+        assert_true(s[LOCKSTEP].hash == s[WATCHED].hash);
+    }
+}
+
+static const wg_test tests[] = {
+    WG_TEST(test_random_programs, WG_BH | WG_WH, ""),
+    WG_TEST(test_polling_hangs, WG_BH | WG_WH, ""),
+};
+WG_MAIN("core_modes", tests)
