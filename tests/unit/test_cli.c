@@ -116,7 +116,7 @@ static void test_usage_errors(void **state)
     (void)state;
     expect_error(RUN("rnu"), "no command `rnu`; did you mean `run`?");
     expect_error(RUN("frobnicate"), "no command `frobnicate`\n");
-    expect_error(RUN("check", "x"), "`check` (run, with race and misuse detection) is not built yet");
+    expect_error(RUN("gdb", "x"), "`gdb` (run under a gdb remote server, one thread per core) is not built yet");
     expect_error(RUN("gdb"), "is not built yet");
     expect_error(RUN("run", "--max-cycle", "5"), "no option `--max-cycle`; did you mean `--max-cycles`?");
     expect_error(RUN("run", "--max-cycles"), "--max-cycles takes a value: N");
