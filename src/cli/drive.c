@@ -142,14 +142,32 @@ static bool stretch(drive *d, bool *failed)
     return false;
 }
 
-bool wg_drive(wg_session *s, wg_text *error)
+/* At the start of its run. */
+static drive begin(wg_session *s)
 {
-    drive d = {.s = s, .terminal = isatty(STDERR_FILENO) != 0};
+    drive d = {.s = s};
     uint64_t start = wg_cycle(s->dev);
     d.limit = s->max_cycles < UINT64_MAX - start ? start + s->max_cycles : UINT64_MAX;
     for (unsigned i = 0; i < WG_THREADS; i++)
         d.feed[i].not_before = start + (pending(&d, i) ? stream_of(&d, i)->word[0].delay : 0);
     clock_gettime(CLOCK_MONOTONIC, &d.began);
+    return d;
+}
+
+bool wg_drive_silently(wg_session *s)
+{
+    drive d = begin(s);
+    bool failed = false;
+    interrupted = 0;
+    while (!stretch(&d, &failed))
+        ;
+    return !failed;
+}
+
+bool wg_drive(wg_session *s, wg_text *error)
+{
+    drive d = begin(s);
+    d.terminal = isatty(STDERR_FILENO) != 0;
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, before;
     interrupted = 0;
     sigaction(SIGINT, &action, &before);

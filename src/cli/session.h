@@ -62,8 +62,10 @@ bool wg_dump_memory(wg_session *s, const char *what, wg_text *error);
 
 /* drive.c: time passes. */
 bool wg_drive(wg_session *s, wg_text *error);
+bool wg_drive_silently(wg_session *s);   /* no progress, no Ctrl-C; wg_error() says why not */
 
 /* expect.c */
+/* Fills expect_holds, expect_found and expectations_hold; false: out of memory. */
 bool wg_check_expectations(wg_session *s);
 
 /* report.c, hang_text.c: what happened. Returns the exit status. */

@@ -89,9 +89,7 @@ wg_status wg_reset(wg_device *dev)
     memset((char *)dev->tile + WG_TILE_STATE_OFFSET, 0, sizeof *dev->tile - WG_TILE_STATE_OFFSET);
     dev->tile->seed = seed;
     dev->tile->perturbed = perturbed;
-    dev->findings = 0;
-    dev->findings_dropped = 0;
-    dev->stop_requested = false;
+    wg_findings_clear(dev);
     wg_tile_reset(dev->tile);
     wg_poll_reset(dev->tile);
     return WG_OK;
@@ -243,6 +241,15 @@ wg_status wg_push(wg_device *dev, unsigned thread, uint32_t word)
 }
 
 size_t wg_finding_count(const wg_device *dev) { return dev->findings; }
+
+uint32_t wg_l1_bytes(const wg_device *dev) { return dev->arch->l1_bytes; }
+
+void wg_findings_clear(wg_device *dev)
+{
+    dev->findings = 0;
+    dev->findings_dropped = 0;
+    dev->stop_requested = false;
+}
 
 const wg_finding *wg_finding_at(const wg_device *dev, size_t index)
 {
