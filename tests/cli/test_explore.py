@@ -27,7 +27,7 @@ def check(what, ok, detail=""):
 
 
 def explore(name, *args):
-    run = waitgate("explore", "--json", "--runs", 200, *args, FOLDER / f"{name}.tasm")
+    run = waitgate("explore", "--json", "--runs", 60, *args, FOLDER / f"{name}.tasm")
     return run, json.loads(run.stdout) if run.stdout else {}
 
 
@@ -80,7 +80,7 @@ def test_lost_get(arch):
 
 def test_ordered(arch):
     run, result = explore("ordered", "--arch", arch)
-    check("ordered is silent", run.returncode == 0 and result["differing"] == 0 and result["timings"] == 200, result)
+    check("ordered is silent", run.returncode == 0 and result["differing"] == 0 and result["timings"] == 60, result)
 
 
 def test_same_for_any_number_of_jobs():
@@ -92,7 +92,7 @@ def test_same_for_any_number_of_jobs():
 
 def test_budget_and_errors():
     run, result = explore("ordered", "--budget", 0)
-    check("no budget", run.returncode == 0 and result["timings"] == 0 and result["planned"] == 200, result)
+    check("no budget", run.returncode == 0 and result["timings"] == 0 and result["planned"] == 60, result)
     for args, word in ((["--runs", "0"], "--runs"), (["--result", "5"], "--result"), (["--result", "0x10:0"], "--result"),
                        (["--result", "0:0x7FFFFFFF"], "--result"), (["--jobs", "1000"], "--jobs")):
         run = waitgate("explore", *args, FOLDER / "ordered.tasm")
