@@ -55,9 +55,10 @@ lint: all
 
 docs: all
 	@$(B)/waitgate --help-markdown >docs/cli.md
-	@$(B)/waitgate explain --markdown >docs/findings.md
+	@$(B)/waitgate explain --markdown --examples examples/findings >docs/findings.md
 	@[ -f $(B)/isa_tests.tsv ] || { echo "make docs: run make test first, which finds out what is tested"; exit 1; }
 	@$(B)/waitgate isa --markdown >docs/isa.md
+	@$(B)/waitgate isa --support >docs/support.md
 
 install: all
 	@ninja -C $(B) install | tail -n 1

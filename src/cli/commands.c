@@ -2,12 +2,14 @@
 /* Dispatch, and the commands that are short: run, trace, isa, explain. */
 #include "cli/commands.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "backend/coverage.h"
 #include "cli/session.h"
+#include "cli/support.h"
 #include "isa/report.h"
 
 int wg_command_run(const wg_args *args, wg_text *out, wg_text *error)
@@ -74,6 +76,12 @@ int wg_command_isa(const wg_args *args, wg_text *out, wg_text *error)
     wg_arch_id arch;
     if (!wg_args_arch(args, &arch, error))
         return WG_EXIT_ERROR;
+    if (args->value[WG_OPT_SUPPORT]) {
+        if (wg_support_document(out))
+            return WG_EXIT_DONE;
+        wg_textf(error, "waitgate: %s\n", wg_status_text(WG_ERR_NO_MEMORY));
+        return WG_EXIT_ERROR;
+    }
     const char *path = args->value[WG_OPT_TESTS] ? args->value[WG_OPT_TESTS] : default_tests(room, sizeof room);
     isa_user user = {NULL, args};
     size_t size;
@@ -110,6 +118,23 @@ static void explain_json(wg_json *j, const char *key, const wg_finding_info *inf
     wg_json_close(j, '}');
 }
 
+/* The example of a finding: FOLDER/CODE.tasm, or a text in FOLDER/CODE.txt. */
+static void explain_example(const char *folder, const char *code, wg_text *out)
+{
+    char path[1024], ignored[256];
+    size_t size = 0;
+    snprintf(path, sizeof path, "%s/%s.tasm", folder, code);
+    uint8_t *program = wg_file_read(path, &size, ignored, sizeof ignored);
+    if (program)
+        wg_textf(out, "\n```tasm\n%.*s```\n", (int)size, (const char *)program);
+    snprintf(path, sizeof path, "%s/%s.txt", folder, code);
+    uint8_t *text = program ? NULL : wg_file_read(path, &size, ignored, sizeof ignored);
+    if (text)
+        wg_textf(out, "\nExample: %.*s", (int)size, (const char *)text);
+    free(program);
+    free(text);
+}
+
 static void explain_all(const wg_args *args, wg_text *out)
 {
     const wg_finding_info *info;
@@ -121,7 +146,8 @@ static void explain_all(const wg_args *args, wg_text *out)
         wg_json_open(&json, "findings", '[');
     } else if (markdown) {
         wg_textf(out, "# Findings\n\nWhat Waitgate reports about programs. This page is made from its own catalogue "
-                      "(`waitgate explain --markdown`); codes are stable.\n\n"
+                      "(`waitgate explain --markdown`) and `examples/findings/`, whose programs the tests run; codes are "
+                      "stable.\n\n"
                       "| Severity | Meaning |\n|---|---|\n"
                       "| note | legal, worth knowing |\n"
                       "| warning | a documented rule was broken; this run may still be right |\n"
@@ -132,10 +158,12 @@ static void explain_all(const wg_args *args, wg_text *out)
         if (as_json)
             explain_json(&json, NULL, info);
         else if (markdown)
-            wg_textf(out, "\n## %s\n\n%s. %s\n\n%s (%s)\n", info->code, severity_names[info->severity], info->cause,
-                     info->remedy, info->source);
+            wg_textf(out, "\n## %s\n\n%s. %s\n\nRemedy: %s (%s)\n", info->code, severity_names[info->severity],
+                     info->cause, info->remedy, info->source);
         else
             wg_textf(out, "%-32s %-13s %s\n", info->code, severity_names[info->severity], info->cause);
+        if (markdown && args->value[WG_OPT_EXAMPLES])
+            explain_example(args->value[WG_OPT_EXAMPLES], info->code, out);
     }
     if (as_json) {
         wg_json_close(&json, ']');

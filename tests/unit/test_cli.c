@@ -144,7 +144,7 @@ static void test_documents_are_current(void **state)
     done(&o);
     free(page);
     page = source_file("docs/findings.md");
-    o = RUN("explain", "--markdown");
+    o = RUN("explain", "--markdown", "--examples", WG_SOURCE_ROOT "/examples/findings");
     assert_string_equal(o.out.data, page);
     done(&o);
     free(page);
