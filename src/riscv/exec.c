@@ -123,7 +123,10 @@ static inline uint64_t writers(uint64_t dests, unsigned reg)   /* none for x0: i
     return (x - EIGHT((uint64_t)1)) & ~x & EIGHT((uint64_t)0x80);
 }
 
-/* One operand: raises *e to the cycle it is available; false if that is not known yet. */
+/*
+ * One operand: raises *e to the cycle it is available; false if that is not known yet. If why->retry_at is set, it is
+ * known when the clock stands there.
+ */
 static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, unsigned reg, uint64_t *e, wg_stall *why)
 {
     uint64_t zero = writers(run->dests, reg);
@@ -153,6 +156,8 @@ static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, 
                 continue;
             if (run->filled[older % WG_RETIRE_RING] <= *e)
                 wait_for = run->retired[older % WG_RETIRE_RING];
+            else if (run->filled[older % WG_RETIRE_RING] == WG_NEVER)
+                why->retry_at = *e;   /* it may yet be there by then */
             break;
         }
     }
@@ -214,6 +219,7 @@ static bool issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, co
         e = wg_max64(e, wg_max64(newest, run->last + 2));
     for (uint64_t before = WG_NEVER; before != e;) {
         before = e;
+        why->retry_at = WG_NEVER;
         if (!operand(t, k, run, op->rs1, &e, why) || !operand(t, k, run, op->rs2, &e, why) ||
             !operand(t, k, run, op->rs3, &e, why))
             return false;
@@ -647,7 +653,7 @@ by_the_book:
         PUT();
         if (!issue(t, k, run, op, &e, &why))
             return WG_NEVER;
-        if (e >= stop)
+        if (e >= stop || (why.retry_at != WG_NEVER && e > now))
             return e;
     }
     if (!checkpointed && e > now) {
