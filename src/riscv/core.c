@@ -101,10 +101,15 @@ static uint64_t horizon(const wg_tile *t, unsigned core)
     if (t->poll.stop_at > t->sched.now)   /* nothing is under way ahead of the clock when it stands there */
         until = wg_min64(until, t->poll.stop_at - wg_min64(t->poll.stop_at, SOLO_SETTLES));
     uint32_t lanes = 0;
-    for (unsigned i = 0; i < WG_CORES; i++)
+    for (unsigned i = 0; i < WG_CORES; i++) {
         lanes |= t->regions.memory.active[i];
-    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
-        if (i != WG_AGENT_CORE_B + core && (lanes || i != WG_AGENT_REGIONS))
+        if (i != core)
+            until = wg_min64(until, t->sched.next[WG_AGENT_CORE_B + i]);
+    }
+    if (until <= t->sched.now + SOLO_LEAST)
+        return until;
+    for (unsigned i = WG_AGENT_CORE_T2 + 1; i < WG_AGENT_COUNT; i++)
+        if (lanes || i != WG_AGENT_REGIONS)
             until = wg_min64(until, t->sched.next[i]);
     return until;
 }
@@ -125,11 +130,12 @@ static void pipeline(wg_tile *t, unsigned core)
     k->solo_until = 0;
     if (!watched && !wg_touch_watched(t) && !t->lockstep) {
         /* Alone, and with nothing taken back later: L1 is as good as private. */
-        uint64_t until = wg_min64(horizon(t, core), now + SOLO_MOST);
-        if (until > now + SOLO_LEAST && now >= t->poll.careful_until && !t->watched && !t->perturbed && k->saved_at == WG_NEVER &&
-            !wg_lsu_blocked(t, core))
-            k->solo_until = until;
-        stop = k->solo_until ? until : wg_min64(t->limit, now + WG_RUN_AHEAD);
+        if (k->saved_at == WG_NEVER && now >= t->poll.careful_until && !t->watched && !t->perturbed) {
+            uint64_t until = wg_min64(horizon(t, core), now + SOLO_MOST);
+            if (until > now + SOLO_LEAST && !wg_lsu_blocked(t, core))
+                k->solo_until = until;
+        }
+        stop = k->solo_until ? k->solo_until : wg_min64(t->limit, now + WG_RUN_AHEAD);
         stop = wg_min64(stop, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
         stop = wg_max64(wg_min64(stop, wg_lsu_bound(t, core)), now + 1);
     }

@@ -61,6 +61,8 @@ typedef struct wg_icache_line {
     uint32_t checked;       /* wg_core.epoch at which the following lines were known to be present */
     uint64_t lag_dests;     /* behind these destinations, with that lag and from that entry on, */
     uint8_t lag_key;        /* nothing in the line has to wait; 0: not known */
+    uint8_t set, way;
+    uint16_t next;          /* bytes from the first line to the one that was found behind this one */
     wg_op op[WG_LINE_OPS + 1];
 } wg_icache_line;
 enum { WG_LINE_VALID = 1, WG_LINE_STALE = 2 };

@@ -123,7 +123,10 @@ static inline uint64_t writers(uint64_t dests, unsigned reg)   /* none for x0: i
     return (x - EIGHT((uint64_t)1)) & ~x & EIGHT((uint64_t)0x80);
 }
 
-/* One operand: raises *e to the cycle it is available; false if that is not known yet. */
+/*
+ * One operand: raises *e to the cycle it is available; false if that is not known yet. If why->retry_at is set, it is
+ * known when the clock stands there.
+ */
 static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, unsigned reg, uint64_t *e, wg_stall *why)
 {
     uint64_t zero = writers(run->dests, reg);
@@ -153,6 +156,8 @@ static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, 
                 continue;
             if (run->filled[older % WG_RETIRE_RING] <= *e)
                 wait_for = run->retired[older % WG_RETIRE_RING];
+            else if (run->filled[older % WG_RETIRE_RING] == WG_NEVER)
+                why->retry_at = *e;   /* it may yet be there by then */
             break;
         }
     }
@@ -166,10 +171,10 @@ static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, 
 
 /*
  * The common cases of operand(): nothing in the queue writes the register, or only one does and its value is there.
- * False if the rules have to be gone through.
+ * False if the rules have to be gone through, or nobody knows yet.
  */
 static inline bool operand_quick(const wg_core_run *run, uint64_t dests, uint64_t number, unsigned reg,
-                                 unsigned forward_writers, uint64_t *e)
+                                 unsigned forward_writers, uint64_t *e, bool *unknown)
 {
     uint64_t match = writers(dests, reg);
     if (!match)
@@ -178,7 +183,9 @@ static inline bool operand_quick(const wg_core_run *run, uint64_t dests, uint64_
     unsigned slot = (unsigned)((number - 1 - newest) % WG_RETIRE_RING);
     if (run->retired[slot] <= *e)
         return true;
-    if (run->filled[slot] == WG_NEVER || (newest && !forward_writers))
+    if (run->filled[slot] == WG_NEVER)
+        return *unknown = true, false;
+    if (newest && !forward_writers)
         return false;
     uint64_t then = wg_max64(*e, run->filled[slot]);
     uint64_t older = match & (match - 1);
@@ -212,6 +219,7 @@ static bool issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, co
         e = wg_max64(e, wg_max64(newest, run->last + 2));
     for (uint64_t before = WG_NEVER; before != e;) {
         before = e;
+        why->retry_at = WG_NEVER;
         if (!operand(t, k, run, op->rs1, &e, why) || !operand(t, k, run, op->rs2, &e, why) ||
             !operand(t, k, run, op->rs3, &e, why))
             return false;
@@ -580,6 +588,7 @@ static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop)
 #undef LABEL
     };
     wg_core *k = &t->core[core];
+    __asm__("" : "+r"(k));
     wg_core_run *run = &k->run;
     uint32_t *r = run->r;
     const uint64_t now = t->sched.now;
@@ -595,6 +604,7 @@ static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop)
     bool ordered = false;   /* by the instruction before this one */
     bool checkpointed = k->solo_until || k->saved_at != WG_NEVER;   /* or not needed */
     bool plain;             /* nothing special about this line */
+    bool unknown;           /* an operand has no time yet */
     begin_queue(run);
 
     /* What every instruction changes is kept at hand, and put back before anybody else looks. */
@@ -642,13 +652,16 @@ enter:
 
 dispatch:
     e = wg_max64(at, run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
-    if (!forwards || !operand_quick(run, dests, number, op->rs1, writers_allowed, &e) ||
-        !operand_quick(run, dests, number, op->rs2, writers_allowed, &e) || e >= stop) {
+    unknown = false;
+    if (!forwards || !operand_quick(run, dests, number, op->rs1, writers_allowed, &e, &unknown) ||
+        !operand_quick(run, dests, number, op->rs2, writers_allowed, &e, &unknown) || e >= stop) {
+        if (unknown)
+            LEAVE(WG_NEVER);
 by_the_book:
         PUT();
         if (!issue(t, k, run, op, &e, &why))
             return WG_NEVER;
-        if (e >= stop)
+        if (e >= stop || (why.retry_at != WG_NEVER && e > now))
             return e;
     }
     if (!checkpointed && e > now) {
@@ -698,15 +711,29 @@ L_LOAD: {
     uint32_t address = A + I, value;
     unsigned bytes = op->spare == 9 ? 2 : 1u << (op->spare & 3);
     uint64_t m, answered;
-    settled = number + 2 * WG_RETIRE_QUEUE;
     if (address & (bytes - 1))
         goto other;
     run->number = number;
     wg_lsu_result result = wg_lsu_load(t, core, address, op->spare, pc, e, &value, &m, &answered);
-    if (result == WG_LSU_SHARED)
-        goto other;
     if (result == WG_LSU_LATER)
         goto later;
+    if (result == WG_LSU_SHARED && address >= t->arch->l1_bytes)
+        goto other;
+    if (result == WG_LSU_SHARED) {   /* it waits in EX1 for its cycle */
+        run->ex1 = (wg_ex1){.entered = e, .number = number, .address = address, .pc = pc, .kind = WG_EX1_LOAD,
+                            .size = op->spare, .rd = op->rd, .path = WG_PATH_L1, .bytes = (uint8_t)bytes};
+        run->filled[number % WG_RETIRE_RING] = run->retired[number % WG_RETIRE_RING] = WG_NEVER;
+        dests = dests << 8 | op->rd;
+        number++;
+        last = e;
+        pc += 4;
+        at = e + 1;
+        if (watched)
+            goto next;
+        LEAVE(WG_NEVER);
+    }
+    if (answered > e + 2)
+        settled = number + 2 * WG_RETIRE_QUEUE;
     ENTERED(op->rd, answered);
     r[op->rd] = value;
     at = m;
@@ -825,6 +852,31 @@ static inline bool l0_holds(const wg_core_run *run, uint32_t address)
 }
 
 /*
+ * Own RAM, seen from the load/store unit in cycle m: true if no store waits there. One that has left by then leaves here,
+ * as wg_lsu_drain_private() would have it.
+ */
+static inline bool ram_settled(wg_core *k, uint64_t m)
+{
+    wg_core_run *run = &k->run;
+    if (m < k->ram_ready)
+        return false;
+    if (!run->sq_count)
+        return true;
+    const wg_store *s = &run->sq[run->sq_head];
+    uint64_t at = wg_max64(wg_max64(s->entered + 1, k->ram_ready), run->mux_free);
+    if (run->sq_count > 1 || s->path != WG_PATH_OWN_RAM || at >= m)
+        return false;
+    uint32_t offset = (s->address - WG_RAM_BASE) & (WG_RAM_MAX - 1), old;
+    memcpy(&old, k->ram + (offset & ~3u), 4);
+    wg_core_log(k, offset & ~3u, old);
+    memcpy(k->ram + offset, s->data, s->bytes);
+    run->sq_head = (uint8_t)((run->sq_head + 1) % WG_STORE_QUEUE);
+    run->sq_count = 0;
+    run->mux_free = at + 1;
+    return true;
+}
+
+/*
  * May these instructions of a line enter EX1 back to back while the newest ones leave the retire queue `lag`
  * cycles after they entered EX1? That is so unless one of them would have to be forwarded to from a queue with
  * several results for its operand.
@@ -849,7 +901,7 @@ static bool flows(const wg_tile *t, const wg_op *op, const wg_op *end, uint64_t 
     return true;
 }
 
-static void run_fast(wg_tile *t, unsigned core, uint64_t stop)
+WG_THREADED static void run_fast(wg_tile *t, unsigned core, uint64_t stop)
 {
     static const void *const labels[WG_OP_COUNT] = {
 #define LABEL(name) [WG_OP_##name] = &&L_##name,
@@ -857,18 +909,21 @@ static void run_fast(wg_tile *t, unsigned core, uint64_t stop)
 #undef LABEL
     };
     wg_core *k = &t->core[core];
+    __asm__("" : "+r"(k));   /* to be kept, not worked out again and again */
     wg_core_run *run = &k->run;
     uint32_t *r = run->r;
     const uint32_t sets = t->arch->icache_bytes[core] / 32u - 1;
     const uint32_t ram_bytes = t->arch->ram_bytes[core];
     const unsigned bubble = t->timing->mispredict_bubble;
     const bool predicts = predictor_on(t, core);
+    const bool weakly_ordered = !((k->csr.pmacfg[0] | k->csr.pmacfg[1]) & 1);
     uint32_t pc = run->pc;
     uint64_t c = run->at, base, entry, last = run->last, number = run->number;
     uint64_t dests = run->dests;
     unsigned late = run->late, lag = run->lag;
     const wg_op *op, *from;
-    wg_icache_line *line;
+    wg_icache_line *line, *before = NULL;
+    const uint32_t epoch = k->epoch;   /* nothing is fetched in here */
     if (!k->solo_until && k->saved_at == WG_NEVER)
         wg_core_checkpoint(t, core);
     if (lag)   /* in here it counts from the cycle before the next entry into EX1 */
@@ -950,13 +1005,16 @@ L_JALR: {
 L_LOAD: {
     uint32_t address = A + op->imm, offset = address - WG_RAM_BASE;
     uint64_t e = base + op->at, m;
-    if (offset < ram_bytes && op->spare == 2 && !(offset & 3) && !run->sq_count && e >= k->ram_ready) {
-        memcpy(&r[op->rd], k->ram + offset, 4);
+    unsigned bytes = op->spare == 9 ? 2 : 1u << (op->spare & 3);
+    if (offset < ram_bytes && !(offset & (bytes - 1)) && weakly_ordered && ram_settled(k, e + 1)) {
+        uint32_t words[4];
+        memcpy(&words[offset >> 2 & 3], k->ram + (offset & ~3u), 4);
+        r[op->rd] = op->spare == 2 ? words[offset >> 2 & 3] : wg_load_value(words, offset, op->spare);
+        r[0] = 0;
         base += op->waited_for;
         NEXT;
     }
     uint32_t value;
-    unsigned bytes = op->spare == 9 ? 2 : 1u << (op->spare & 3);
     uint64_t done;
     /* only what is answered at once; a store that leaves before it could take the L0 line away */
     if ((address & (bytes - 1)) || (offset >= ram_bytes && (!l0_holds(run, address) || (run->sq_count && k->solo_until))) ||
@@ -977,6 +1035,20 @@ L_STORE: {
     bool own = address - WG_RAM_BASE < ram_bytes;
     if ((!own && address >= t->arch->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
         goto leave;
+    if (own && weakly_ordered && ram_settled(k, e + 1)) {
+        wg_store *s = &run->sq[run->sq_head];
+        s->first = s->entered = e + 1;
+        s->address = address;
+        s->pc = PC_OF(op);
+        s->data[0] = B;
+        s->mask = 0;
+        s->path = WG_PATH_OWN_RAM;
+        s->bytes = (uint8_t)bytes;
+        s->index = 0;
+        run->sq_count = 1;
+        run->disturbed = e;
+        NEXT;
+    }
     wg_ex1 x = {.entered = e, .pc = PC_OF(op), .kind = WG_EX1_STORE, .address = address, .data = {B},
                 .bytes = (uint8_t)bytes, .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
     if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)
@@ -993,6 +1065,17 @@ L_LINE_END_LATE:
 L_LINE_END:
     c = base + op->at;
     last = c - 1 > last ? c - 1 : last;
+    if (!(late | lag) && c + MARGIN <= stop) {   /* nothing to be carried over: straight on, if the next line is there */
+        wg_icache_line *then = (wg_icache_line *)((char *)k->icache + line->next);
+        if (then->tag == line->tag + 16 && then->checked == epoch && !wg_core_log_full(k)) {
+            number += (uint64_t)(op - from);
+            run->lru[then->set] = then->way;
+            line = then;
+            from = op = then->op;
+            entry = base = c;
+            goto *labels[op->code];
+        }
+    }
     pc = (line->tag & ~15u) + 16;
     op--;
 jumped:   /* `op` was the last of this line; its time, and the next one's, are in `last` and `c` */
@@ -1012,9 +1095,12 @@ enter:
     line = &k->icache[(pc >> 4 & sets) * 2];
     if (line->tag != ((pc & ~15u) | WG_LINE_VALID))
         line++;
-    if (line->tag != ((pc & ~15u) | WG_LINE_VALID) || line->checked != k->epoch)
+    if (line->tag != ((pc & ~15u) | WG_LINE_VALID) || line->checked != epoch)
         goto out;
-    run->lru[pc >> 4 & sets] = (uint8_t)((line - k->icache) & 1);
+    run->lru[line->set] = line->way;
+    if (before && before->tag + 16 == line->tag)
+        before->next = (uint16_t)((char *)line - (char *)k->icache);
+    before = line;
     from = op = &line->op[pc >> 2 & 3];
     if (lag && (line->lag_dests != dests || line->lag_key != (lag << 2 | (pc >> 2 & 3)))) {
         if (!flows(t, op, &line->op[WG_LINE_OPS], dests, lag))

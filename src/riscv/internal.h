@@ -16,6 +16,13 @@ enum {
     WG_RUN_AHEAD = 4096        /* cycles */
 };
 
+/* For functions that dispatch by computed goto: every instruction keeps a jump of its own, which the host can foresee. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define WG_THREADED __attribute__((optimize("no-crossjumping", "no-gcse")))
+#else
+#define WG_THREADED
+#endif
+
 /* cfg0 (CSRs.md) */
 enum {
     WG_CFG0_DIS_LD_BUF_BYP = 1 << 0, WG_CFG0_DIS_BP = 1 << 1, WG_CFG0_DIS_IC_PREFETCH = 1 << 2,
@@ -80,9 +87,18 @@ bool wg_lsu_blocked(const wg_tile *t, unsigned core);
 bool wg_lsu_room(const wg_tile *t, unsigned core, unsigned path, unsigned index);
 bool wg_lsu_wants(wg_tile *t, unsigned core);
 /* The next cycle in which the load/store unit has something to do that others can see. */
-uint64_t wg_lsu_next(const wg_tile *t, unsigned core);
+uint64_t wg_lsu_next_busy(const wg_tile *t, unsigned core);
+static inline uint64_t wg_lsu_next(const wg_tile *t, unsigned core)
+{
+    const wg_core_run *run = &t->core[core].run;
+    return run->sq_count || run->ex1.kind ? wg_lsu_next_busy(t, core) : WG_NEVER;
+}
 /* The cycle before which running ahead must stop because of loads under way. */
-uint64_t wg_lsu_bound(const wg_tile *t, unsigned core);
+uint64_t wg_lsu_bound_busy(const wg_tile *t, unsigned core);
+static inline uint64_t wg_lsu_bound(const wg_tile *t, unsigned core)
+{
+    return t->core[core].run.loads ? wg_lsu_bound_busy(t, core) : WG_NEVER;
+}
 void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, const uint32_t value[4]);
 uint32_t wg_load_value(const uint32_t line[4], uint32_t address, uint8_t size);
 void wg_lsu_why(const wg_tile *t, unsigned core, wg_stall *why);
@@ -94,9 +110,20 @@ wg_icache_line *wg_fetch_line(wg_tile *t, unsigned core, uint32_t pc, uint64_t a
 void wg_fetch_ahead(wg_tile *t, unsigned core, wg_icache_line *line, uint64_t e);
 /* The same without effects. */
 const wg_icache_line *wg_fetch_peek(const wg_tile *t, unsigned core, uint32_t pc);
-bool wg_fetch_wants(const wg_tile *t, unsigned core);
+bool wg_fetch_wants_busy(const wg_tile *t, unsigned core);
+static inline bool wg_fetch_wants(const wg_tile *t, unsigned core)
+{
+    const wg_core_run *run = &t->core[core].run;
+    return (run->fetch[0].used | run->fetch[1].used) && wg_fetch_wants_busy(t, core);
+}
 void wg_fetch_emit(wg_tile *t, unsigned core);        /* phase I: requests and arrivals */
-uint64_t wg_fetch_next(const wg_tile *t, unsigned core);
+uint64_t wg_fetch_next_busy(const wg_tile *t, unsigned core);
+static inline uint64_t wg_fetch_next(const wg_tile *t, unsigned core)
+{
+    const wg_core_run *run = &t->core[core].run;
+    static_assert(WG_FETCHES == 2, "both are looked at");
+    return run->fetch[0].used | run->fetch[1].used ? wg_fetch_next_busy(t, core) : WG_NEVER;
+}
 void wg_fetch_respond(const wg_tile *t, wg_core_run *run, unsigned slot, const uint32_t value[4]);
 void wg_fetch_clear(wg_tile *t, unsigned core);
 /* The predictor: was the direction (and target) foreseen? Learns from it. Counters: 0 untrained (backward is

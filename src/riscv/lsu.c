@@ -62,7 +62,7 @@ static uint64_t solo(const wg_tile *t, unsigned core, uint32_t address, uint64_t
     p = wg_max64(p, mem->l1.port_free[wg_l1_port((wg_l1_client)core)]);
     p = wg_max64(p, mem->l1.bank_free[address / LINE % t->arch->l1_banks]);
     for (unsigned i = 0; i < WG_FETCHES; i++)
-        if (k->run.fetch[i].used && k->run.fetch[i].emit_at != WG_NEVER)
+        if (__builtin_expect(k->run.fetch[i].used && k->run.fetch[i].emit_at != WG_NEVER, 0))
             return WG_NEVER;   /* it goes first */
     return p < k->solo_until && p <= m + SOLO_WAIT && !mem->lane[core][WG_PATH_L1].count ? p : WG_NEVER;
 }
@@ -100,14 +100,17 @@ static void ram_store(wg_tile *t, unsigned core, const wg_store *s)
     memcpy(k->ram + offset, s->data, s->bytes);
 }
 
-/* Can entry i leave in cycle `at` without anybody else seeing it? */
-static bool is_private(const wg_tile *t, unsigned core, unsigned i, uint64_t at)
+/* Can entry i leave in cycle `at` without anybody else seeing it? For L1, *p is when it is processed then. */
+static bool is_private(const wg_tile *t, unsigned core, unsigned i, uint64_t at, uint64_t *p)
 {
     const wg_store *s = sq_peek(&t->core[core].run, i);
     const wg_core *k = &t->core[core];
     if (s->path == WG_PATH_OWN_RAM)
         return true;
-    if (s->path != WG_PATH_L1 || !k->solo_until || solo(t, core, s->address, at) == WG_NEVER || !solo_line(t, core, s->address))
+    if (s->path != WG_PATH_L1 || !k->solo_until || !solo_line(t, core, s->address))
+        return false;
+    *p = solo(t, core, s->address, at);
+    if (*p == WG_NEVER)
         return false;
     unsigned under_way = 0;
     for (unsigned j = 0; j < WG_SOLO_RECENT; j++)
@@ -126,12 +129,13 @@ static bool drain_until(wg_tile *t, unsigned core, uint64_t before)
         uint64_t at = wg_max64(ready_at(t, k, 0), k->run.mux_free);
         if (at >= before)
             return false;
-        if (!is_private(t, core, 0, at))
+        uint64_t p;
+        if (!is_private(t, core, 0, at, &p))
             return k->solo_until != 0;
         if (s->path == WG_PATH_OWN_RAM) {
             ram_store(t, core, s);
         } else {
-            solo_book(t, core, s->address, at, solo(t, core, s->address, at), s->mask != 0xFFFF);
+            solo_book(t, core, s->address, at, p, s->mask != 0xFFFF);
             if (k->run.loads)
                 wg_lsu_settle(k, at);
             l0_drop_line(&k->run, s->address);
@@ -165,7 +169,8 @@ static uint64_t leaves_at(const wg_tile *t, unsigned core, unsigned i)
     uint64_t free = k->run.mux_free;
     for (unsigned j = 0; j <= i; j++) {
         free = wg_max64(free, ready_at(t, k, j)) + 1;
-        if (!is_private(t, core, j, free - 1) || (j && sq_peek(&k->run, j)->path != WG_PATH_OWN_RAM))
+        uint64_t p;
+        if (!is_private(t, core, j, free - 1, &p) || (j && sq_peek(&k->run, j)->path != WG_PATH_OWN_RAM))
             return WG_NEVER;
     }
     return free - 1;
@@ -767,7 +772,7 @@ void wg_lsu_emit(wg_tile *t, unsigned core)
         enter(t, core);
 }
 
-uint64_t wg_lsu_next(const wg_tile *t, unsigned core)
+uint64_t wg_lsu_next_busy(const wg_tile *t, unsigned core)
 {
     const wg_core *k = &t->core[core];
     const wg_core_run *run = &k->run;
@@ -811,7 +816,7 @@ uint64_t wg_lsu_next(const wg_tile *t, unsigned core)
     return next;
 }
 
-uint64_t wg_lsu_bound(const wg_tile *t, unsigned core)
+uint64_t wg_lsu_bound_busy(const wg_tile *t, unsigned core)
 {
     const wg_core_run *run = &t->core[core].run;
     uint64_t bound = WG_NEVER;
