@@ -197,6 +197,20 @@ static unsigned serve_mutexes(wg_tile *t, unsigned wanting, wg_stall why[3])
     return passed;
 }
 
+bool wg_sync_serve(wg_tile *t, unsigned thread, const wg_insn *insn, wg_stall *why)
+{
+    wg_sync *s = &t->backend.sync;
+    if (!is_mutex(insn)) {
+        s->slot_turn = (uint8_t)(thread + 1);
+    } else {
+        if (!mutex_free(t, insn, why))
+            return false;
+        s->mutex_turn[insn->word % WG_MUTEXES] = (uint8_t)((thread + 1) % WG_THREADS);
+    }
+    run(t, thread);
+    return true;
+}
+
 unsigned wg_sync_arbitrate(wg_tile *t, unsigned wanting, wg_stall why[3])
 {
     wg_sync *s = &t->backend.sync;

@@ -320,7 +320,7 @@ static inline void appoint(wg_tile *t)
     if (__builtin_expect((v->used != 0) | (v->scheduled != 0) | (v->flags_at != 0), 0))
         wg_wake_at(&t->sched, WG_AGENT_VECTOR, next);
     else
-        t->sched.next[WG_AGENT_VECTOR] = next;
+        wg_appoint(&t->sched, WG_AGENT_VECTOR, next);
 }
 
 /*

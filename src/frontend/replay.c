@@ -28,8 +28,9 @@ static void report(wg_tile *t, wg_finding_code code, const wg_insn *insn, const 
 static void play(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     wg_replay_state *r = &f->replay;
-    wg_insn *out = wg_gate_place(f);
-    wg_insn_make(t, f, thread, r->slot[r->play_at], r->insn.pc, r->insn.source, r->insn.id, out);
+    unsigned place = wg_place_take(f);
+    wg_insn *out = &f->pool[place];
+    unsigned marks = wg_insn_make(t, f, thread, r->slot[r->play_at], r->insn.pc, r->insn.source, r->insn.id, out);
     WG_EMIT_INSN(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, .c = out->source);
     wg_touch_by(t, WG_AGENT_THREAD0 + thread, &r->insn);
     wg_touch(t, WG_TOUCH_READ | WG_TOUCH_AT_GATE, WG_TOUCH_REPLAY, thread * WG_REPLAY_SLOTS + r->play_at, 1);
@@ -39,7 +40,7 @@ static void play(wg_tile *t, wg_frontend *f, unsigned thread)
     r->play_left--;
     out->ttsync = (uint8_t)((r->insn.ttsync & WG_TTS_FIRST) | (r->play_left ? 0 : r->insn.ttsync & WG_TTS_LAST));
     r->insn.ttsync &= (uint8_t)~WG_TTS_FIRST;
-    wg_gate_entered(t, f, out);
+    wg_gate_insert(t, f, place | (marks & WG_E_PASSES) | wg_entry_ttsync(out));
 }
 
 static void record(wg_tile *t, wg_frontend *f, const wg_insn *head)
@@ -55,11 +56,12 @@ static void record(wg_tile *t, wg_frontend *f, const wg_insn *head)
     r->record_left--;
     if (__builtin_expect(head->unit == WG_UNIT_FRONTEND, 0))
         report(t, WG_F_FRONTEND_INSN_LATE, head, "recorded for replay");
-    if (r->execute)
-        wg_gate_enqueue(t, f, head);
-    else
+    if (r->execute) {
+        wg_replay_passed(t, f);
+    } else {
         wg_insn_swallowed(t, f, head);
-    wg_replay_left(t, f);
+        wg_replay_used(t, f);
+    }
 }
 
 /* A REPLAY instruction is taken. */
@@ -88,7 +90,7 @@ static void begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *he
             wg_plain_left(t, f);
         play(t, f, thread);
     }
-    wg_replay_left(t, f);
+    wg_replay_used(t, f);
 }
 
 static void step(wg_tile *t, wg_frontend *f, unsigned thread)
@@ -99,11 +101,13 @@ static void step(wg_tile *t, wg_frontend *f, unsigned thread)
             play(t, f, thread);
         return;
     }
-    if (!f->replay_count)
+    if (!wg_replay_count(f))
         return;
-    wg_insn *head = &f->replay_fifo[f->replay_head];
+    uint16_t *entry = &f->down[f->gate_end % WG_DOWN_RING];
+    wg_insn *head = &f->pool[*entry & WG_E_PLACE];
     if (r->carry_first && head->source != WG_CORE_B && head->source != WG_INSN_FROM_DEBUG_BUS) {
         head->ttsync |= WG_TTS_FIRST;
+        *entry |= WG_E_TTSYNC;
         r->carry_first = false;
     }
     if (r->record_left) {
@@ -111,8 +115,7 @@ static void step(wg_tile *t, wg_frontend *f, unsigned thread)
     } else if (head->op == WG_I_REPLAY) {
         begin(t, f, thread, head);
     } else if (wg_gate_has_room(t, f)) {
-        wg_gate_enqueue(t, f, head);
-        wg_replay_left(t, f);
+        wg_replay_passed(t, f);
     }
 }
 

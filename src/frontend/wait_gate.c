@@ -134,15 +134,14 @@ static uint16_t unmet(const wg_tile *t, unsigned thread, const wg_latch *l, bool
     return left;
 }
 
-void wg_gate_latch(wg_tile *t, unsigned thread)
+bool wg_gate_latch(wg_tile *t, unsigned thread)
 {
-    wg_frontend *f = &t->frontend[thread];
-    wg_latch *l = &f->latch;
+    wg_latch *l = &t->frontend[thread].latch;
     if (l->kind == WG_LATCH_EMPTY || unmet(t, thread, l, false, &l->holder))
-        return;
+        return false;
     l->met = true;
-    f->moved = true;
     WG_EMIT(t, WG_EV_RELEASED, WG_AGENT_THREAD0 + thread, .word = l->word, .id = l->id, .pc = l->pc);
+    return true;
 }
 
 /* ---- Latching --------------------------------------------------------------------------------------- */
@@ -200,9 +199,10 @@ static void stalls(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_sta
         f->stall.retry_at = why->retry_at;
         return;
     }
-    if (f->stall.reason)
+    if (f->stalled)
         wg_gate_stall_ends(t, f, head);
     f->stall = *why;
+    f->stalled = true;
     f->stalled_since = t->sched.now;
     WG_EMIT_INSN(t, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0 + head->thread, head, .stall = *why);
     if (__builtin_expect(why->reason == WG_STALL_MUTEX_INVALID, 0))
@@ -221,7 +221,7 @@ static void pass(wg_tile *t, unsigned thread, unsigned unit)
 {
     const wg_unit_ops *ops = wg_units[unit];
     wg_frontend *f = &t->frontend[thread];
-    const wg_insn *head = &f->gate[f->gate_head];
+    const wg_insn *head = wg_gate_fifo_at(f, 0);
     wg_gate_issue(t, f, head, ops->agent);
     wg_touch_by(t, ops->agent, head);
     ops->accept(t, head);
@@ -252,7 +252,7 @@ static inline bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_in
     /* Asked in every case: its linger time runs whatever else holds the head. */
     wg_stall ttsync;
     bool by_ttsync = __builtin_expect(head->ttsync & WG_TTS_FIRST, 0) && wg_ttsync_gate_blocked(t, thread, &ttsync);
-    if (f->latch.kind && (f->latch.block & head->block)) {
+    if (f->latch.block & head->block) {
         bool wait = head->op == WG_I_STALLWAIT || head->op == WG_I_SEMWAIT || head->op == WG_I_STREAMWAIT;
         uint16_t resource = f->latch.kind == WG_LATCH_SEMWAIT ? f->latch.semaphores : f->latch.conditions;
         *why = (wg_stall){wait ? WG_STALL_LATCH_OCCUPIED : WG_STALL_LATCHED_WAIT, resource, f->latch.holder,
@@ -308,19 +308,43 @@ static void arbitrate(wg_tile *t, unsigned mates, unsigned unit)
             stalls(t, &t->frontend[thread], wg_gate_head(t, thread), &why[thread]);
 }
 
+/* One thread's gate, where no other's (and no core's store to a semaphore) competes with it. */
+static void gate_alone(wg_tile *t, unsigned thread)
+{
+    wg_frontend *f = &t->frontend[thread];
+    const wg_insn *head = wg_gate_fifo_at(f, 0);
+    unsigned unit = head->unit;
+    wg_stall why;
+    if (held(t, f, thread, head, &why))
+        stalls(t, f, head, &why);
+    else if (unit <= WG_UNIT_INVALID)
+        pass_nop(t, f, head);
+    else if (unit == WG_UNIT_SYNC ? wg_sync_serve(t, thread, head, &why) : wg_units[unit]->check(t, head, &why)) {
+        if (unit != WG_UNIT_SYNC)
+            pass(t, thread, unit);
+    } else
+        stalls(t, f, head, &why);
+}
+
 void wg_gates(wg_tile *t, unsigned due)
 {
+    wg_touch_by_nobody(t);
+    if (!((due & (due - 1)) | t->backend.sync.core_waits)) {
+        unsigned thread = (unsigned)__builtin_ctz(due);
+        if (wg_gate_count(&t->frontend[thread]))
+            gate_alone(t, thread);
+        return;
+    }
     unsigned units = 0, sync = 0;
     uint8_t mates[WG_UNIT_COUNT];   /* threads that want a unit; valid for those in `units` */
     wg_stall why;
-    wg_touch_by_nobody(t);
     for (unsigned thread = 0; thread < WG_THREADS; thread++) {
         if (!(due >> thread & 1))
             continue;
         wg_frontend *f = &t->frontend[thread];
-        if (!f->gate_count)
+        if (!wg_gate_count(f))
             continue;
-        const wg_insn *head = &f->gate[f->gate_head];
+        const wg_insn *head = wg_gate_fifo_at(f, 0);
         unsigned unit = head->unit;
         if (held(t, f, thread, head, &why))
             stalls(t, f, head, &why);
@@ -344,9 +368,6 @@ void wg_gates(wg_tile *t, unsigned due)
         unsigned unit = (unsigned)__builtin_ctz(units);
         arbitrate(t, mates[unit], unit);
     }
-    for (unsigned thread = 0; thread < WG_THREADS; thread++)
-        if (t->frontend[thread].latch.met)
-            t->frontend[thread].latch.kind = t->frontend[thread].latch.met = 0;
 }
 
 /* ---- For the hang report and the debugger ------------------------------------------------------------ */
@@ -355,12 +376,13 @@ void wg_gate_state(const wg_tile *t, unsigned thread, wg_gate_info *out)
 {
     const wg_frontend *f = &t->frontend[thread % WG_THREADS];
     *out = (wg_gate_info){
-        .fifo = f->fifo_count, .replay_fifo = (uint8_t)(f->replay_count + f->b_valid + f->debug_valid),
-        .gate_fifo = f->gate_count, .plain_downstream = f->plain_downstream, .has_head = f->gate_count != 0,
+        .fifo = f->fifo_count, .replay_fifo = (uint8_t)(wg_replay_count(f) + f->b_valid + f->debug_valid),
+        .gate_fifo = (uint8_t)wg_gate_count(f), .plain_downstream = f->plain_downstream,
+        .has_head = wg_gate_count(f) != 0,
         .expanding = f->mop_active, .replaying = f->replay.play_left, .recording = f->replay.record_left,
         .latch = f->latch, .unmet_holder = WG_AGENT_NONE, .stall = f->stall, .stalled_since = f->stalled_since};
-    if (f->gate_count)
-        out->head = f->gate[f->gate_head];
+    if (wg_gate_count(f))
+        out->head = *wg_gate_fifo_at(f, 0);
     if (f->mop_active) {
         out->mop = f->mop.insn;
         out->mop_outer = f->mop.template ? f->mop.j : f->mop.i;
