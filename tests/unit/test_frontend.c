@@ -647,6 +647,31 @@ static void test_config_and_misc_take_one_per_thread(void **state)
     fr_free(r);
 }
 
+/* Nine kinds: three of them take one instruction of each thread per cycle, the others one in all. */
+static void test_nine_kinds(void **state)
+{
+    static const struct { uint32_t word; uint8_t unit; bool per_thread; } kinds[] = {
+        {I_ATGETM(2), WG_UNIT_SYNC, true},    {I_UNPACK, WG_UNIT_UNPACK, false}, {I_MATRIX, WG_UNIT_MATRIX, false},
+        {I_PACK, WG_UNIT_PACK, false},        {I_VECTOR, WG_UNIT_VECTOR, false}, {I_SCALAR, WG_UNIT_SCALAR, false},
+        {I_CONFIG, WG_UNIT_CONFIG, true},     {I_MOVER, WG_UNIT_MOVER, false},   {I_MISC, WG_UNIT_MISC, true}};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    assert_int_equal(KINDS, WG_UNIT_COUNT - WG_UNIT_SYNC);
+    bool used[WG_UNIT_COUNT] = {false};
+    for (unsigned opcode = 0; opcode < 256; opcode++)
+        used[wg_isa_by_opcode(wg_test_arch(state), (uint8_t)opcode)->unit] = true;
+    for (unsigned k = 0; k < KINDS; k++) {
+        fr *r = fr_new(wg_test_arch(state));
+        assert_true(used[kinds[k].unit]);
+        assert_int_equal(wg_isa_decode(wg_test_arch(state), kinds[k].word)->unit, kinds[k].unit);
+        for (unsigned thread = 0; thread < 3; thread++)
+            fr_push(r, thread, kinds[k].word + (kinds[k].unit == WG_UNIT_SYNC ? thread : 0));   /* three mutexes */
+        fr_run(r, 30);
+        for (unsigned thread = 0; thread < 3; thread++)
+            assert_int_equal(fr_issued(r, thread, 0), 3 + (kinds[k].per_thread ? 0 : thread));
+        fr_free(r);
+    }
+}
+
 static void test_units_run_concurrently(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
@@ -708,6 +733,7 @@ static const wg_test tests[] = {
     WG_TEST(test_matrix_unit_takes_one, WG_BH | WG_WH, "PIPE-20"),
     WG_TEST(test_turn_moves_only_on_a_grant, WG_BH | WG_WH, "PIPE-20"),
     WG_TEST(test_config_and_misc_take_one_per_thread, WG_BH | WG_WH, ""),
+    WG_TEST(test_nine_kinds, WG_BH | WG_WH, "PIPE-19"),
     WG_TEST(test_units_run_concurrently, WG_BH | WG_WH, "PIPE-21"),
     WG_TEST(test_soft_reset_discards, WG_BH | WG_WH, ""),
 };
