@@ -37,7 +37,7 @@ typedef enum wg_event_kind {
     WG_EV_ISSUED,        /* passed the gate into agent b: word, id */
     WG_EV_COMPLETED,     /* left its unit: word, id */
     WG_EV_LATCHED,       /* a wait was latched: word, id */
-    WG_EV_RELEASED,      /* the latched wait was forgotten: word, id */
+    WG_EV_RELEASED,      /* the latched wait was forgotten: word, id; a: banks of wg_touch_space's pointers, by bit */
     WG_EV_SEMAPHORE,     /* a: semaphore, b: new value, c: new max */
     WG_EV_MUTEX,         /* a: mutex, b: 0 released, 1 taken */
     WG_EV_BANK,          /* a: 0..3 SrcA0 SrcA1 SrcB0 SrcB1, b: new owner; id: the instruction that did it */
@@ -79,6 +79,8 @@ typedef enum wg_touch_space {
     WG_TOUCH_REPLAY,         /* thread * 32 + slot */
     WG_TOUCH_PACKER,         /* packer: its output streams and tile position */
     WG_TOUCH_UNPACKER,       /* unpacker * 3 + thread: context counter */
+    WG_TOUCH_BANK_OWNER,     /* file * 2 + bank: whose it is */
+    WG_TOUCH_BANK_POINTER,   /* 0, 1: the Matrix Unit's bank of SrcA, SrcB; 2, 3: the unpackers' */
     WG_TOUCH_SPACES
 } wg_touch_space;
 
@@ -92,7 +94,9 @@ enum {
     WG_TOUCH_WIDE = 32,      /* Dst: also the low halves */
     WG_TOUCH_CACHED = 64,    /* L1: an L0 data cache hit */
     WG_TOUCH_POST = 128, WG_TOUCH_GET = 256, WG_TOUCH_INIT = 512,   /* semaphores */
-    WG_TOUCH_BUFFERED = 1024 /* L1: written by the packer once it flushes */
+    WG_TOUCH_BUFFERED = 1024,/* L1: written by the packer once it flushes */
+    WG_TOUCH_WAITED = 2048,  /* source banks: the instruction waited until the bank was its unit's */
+    WG_TOUCH_SAME = 4096     /* a write of what was there */
 };
 
 /* Why something waits, naming the resource and its holder (GATE-21). */

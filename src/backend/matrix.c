@@ -347,9 +347,11 @@ static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
     bool reads_a = e->waits & A || id == WG_I_MOVDBGA2D, reads_b = e->waits & B || id == WG_I_MOVDBGB2D;
     unsigned rows_a = elementwise || !to_dst || id == WG_I_MOVA2D ? 8 : 16;
     if (reads_a)
-        wg_touch_src(t, WG_TOUCH_READ, WG_SRCA, c->bank[WG_SRCA], c->rwc->srca & (rows_a == 16 ? 0x30u : 0x38u), rows_a);
+        wg_touch_src(t, WG_TOUCH_READ | (e->waits & A ? WG_TOUCH_WAITED : 0u), WG_SRCA, c->bank[WG_SRCA],
+                     c->rwc->srca & (rows_a == 16 ? 0x30u : 0x38u), rows_a);
     if (reads_b)
-        wg_touch_src(t, WG_TOUCH_READ, WG_SRCB, c->bank[WG_SRCB], c->rwc->srcb & 0x38u, 8);
+        wg_touch_src(t, WG_TOUCH_READ | (e->waits & B ? WG_TOUCH_WAITED : 0u), WG_SRCB, c->bank[WG_SRCB],
+                     c->rwc->srcb & 0x38u, 8);
     wg_matrix_op read;
     unsigned first, count, step;
     if (reads_dst(c, e, &first, &count, &step)) {
@@ -443,6 +445,10 @@ void wg_matrix_flip(wg_matrix_ctx *c, wg_matrix_op *op, unsigned which, bool hon
             m->issue_bank[WG_SRCB] = c->bank[WG_SRCB];
         }
         m->flips++;
+        if (gives)
+            wg_touch(c->t, WG_TOUCH_WRITE, WG_TOUCH_BANK_OWNER, file * 2 + bank, 1);
+        if (!keep_pointer)
+            wg_touch(c->t, WG_TOUCH_WRITE, WG_TOUCH_BANK_POINTER, file, 1);
         if (gives) {
             op->give |= (uint8_t)(1u << file);
             op->give_bank[file] = (uint8_t)bank;

@@ -373,7 +373,7 @@ static void touch_output(cursor c)
         if (job->to_dst)
             wg_touch_dst(c.t, WG_TOUCH_WRITE, wg_dst_stored(c.dst, dst_row(&c, row), job->wide), 1, job->wide);
         else if (source_row(&c, row, &at))
-            wg_touch_src(c.t, WG_TOUCH_WRITE, c.unpacker, wg_unpack_bank(&c.t->regs.src, c.unpacker),
+            wg_touch_src(c.t, WG_TOUCH_WRITE | WG_TOUCH_WAITED, c.unpacker, wg_unpack_bank(&c.t->regs.src, c.unpacker),
                          job->transpose ? at & ~15u : at, job->transpose ? 16 : 1);
         if (job->transpose)
             row |= 15;

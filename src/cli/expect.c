@@ -114,6 +114,16 @@ static bool check(wg_session *s, const wg_expect *e, wg_text *found)
         if (!ok)
             wg_textf(found, "there are %zu", wg_finding_count(s->dev));
         return ok;
+    case WG_EXPECT_RACE:
+        ok = !s->races || wg_check_race(s, e->code, wg_text_of(&e->bytes));
+        if (!ok)
+            wg_textf(found, "there was none");
+        return ok;
+    case WG_EXPECT_NO_RACES:
+        ok = !s->races || wg_races_count(s->races) == 0;
+        if (!ok)
+            wg_textf(found, "there are %zu", wg_races_count(s->races));
+        return ok;
     case WG_EXPECT_HANG:
         ok = s->ended == WG_ENDED_HUNG;
         break;

@@ -293,7 +293,7 @@ bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error)
         return false;
     }
     wg_stop_on(s->dev, (wg_severity)stop_on);
-    if (!set_until(s, error) || !open_sinks(s, error))
+    if (!set_until(s, error) || !open_sinks(s, error) || (args->command == WG_CMD_CHECK && !wg_check_open(s, error)))
         return false;
     for (size_t i = 0; i < args->givens; i++)
         if (args->given[i].option == WG_OPT_LOAD && !wg_load_memory(s, args->given[i].value, error))
@@ -355,6 +355,7 @@ bool wg_session_dump(wg_session *s, wg_text *error)
 void wg_session_close(wg_session *s)
 {
     wg_destroy(s->dev);
+    wg_check_close(s);
     wg_file_abandon(&s->log_file);
     wg_file_abandon(&s->trace_file);
     for (unsigned i = 0; i < WG_CORES; i++)

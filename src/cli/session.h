@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cli/tasm.h"
 #include "explain/hang.h"
+#include "explain/race.h"
 #include "observe/sinks.h"
 
 /* How a run ended; wg_stop with what only the command line knows. */
@@ -42,6 +43,10 @@ typedef struct wg_session {
     wg_trace *trace;
     wg_file_out log_file, trace_file;
 
+    wg_races *races;       /* check */
+    struct wg_suppressions *suppressions;
+    unsigned fail_on;      /* wg_severity */
+
     wg_ended ended;
     wg_hang *hang;         /* filled when the run hung or was interrupted */
     bool *expect_holds;    /* per expectation of the program */
@@ -62,6 +67,16 @@ bool wg_dump_memory(wg_session *s, const char *what, wg_text *error);
 
 /* drive.c: time passes. */
 bool wg_drive(wg_session *s, wg_text *error);
+
+/* check.c: the race detector beside the run. */
+bool wg_check_open(wg_session *s, wg_text *error);
+void wg_check_close(wg_session *s);
+void wg_report_races(wg_session *s, wg_text *out);
+void wg_report_races_json(wg_session *s, wg_json *j);
+bool wg_check_fails(wg_session *s);   /* something at or above --fail-on was neither suppressed nor expected */
+/* Is there a race of this kind whose report contains `words`? */
+bool wg_check_race(wg_session *s, const char *kind, const char *words);
+bool wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text);
 
 /* expect.c */
 bool wg_check_expectations(wg_session *s);

@@ -142,7 +142,10 @@ void wg_gate_latch(wg_tile *t, unsigned thread)
         return;
     l->met = true;
     f->moved = true;
-    WG_EMIT(t, WG_EV_RELEASED, WG_AGENT_THREAD0 + thread, .word = l->word, .id = l->id, .pc = l->pc);
+    const wg_src *src = &t->regs.src;
+    WG_EMIT(t, WG_EV_RELEASED, WG_AGENT_THREAD0 + thread, .word = l->word, .id = l->id, .pc = l->pc,
+            .a = (src->matrix_bank_a & 1u) | (src->matrix_bank_b & 1u) << 1 | (src->unpack_bank_a & 1u) << 2 |
+                 (src->unpack_bank_b & 1u) << 3);
 }
 
 /* ---- Latching --------------------------------------------------------------------------------------- */

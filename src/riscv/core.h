@@ -198,6 +198,7 @@ typedef struct wg_core {
 /* For observers of touches: registers whose value a load brought that left the core, and nobody has used yet. */
 typedef struct wg_unconsumed {
     uint64_t x, f;          /* bit per register */
+    uint64_t number[64];    /* of the load */
     uint32_t address[64], word[64];   /* of the load: as in WG_EV_CORE_REQUEST */
 } wg_unconsumed;
 

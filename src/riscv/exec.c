@@ -552,6 +552,14 @@ static void consume(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
         *set &= ~bit;
         WG_EMIT(t, WG_EV_CORE_CONSUMED, core, .a = u->address[source[i]], .word = u->word[source[i]], .pc = pc);
     }
+    /* The retire queue holds eight: seven instructions further on the load is sure to have its value. */
+    for (uint64_t left = u->x; left; left &= left - 1) {
+        unsigned rd = (unsigned)__builtin_ctzll(left);
+        if (t->core[core].run.number < u->number[rd] + WG_RETIRE_QUEUE + 1)
+            continue;
+        u->x &= ~(UINT64_C(1) << rd);
+        WG_EMIT(t, WG_EV_CORE_CONSUMED, core, .a = u->address[rd], .word = u->word[rd], .pc = pc);
+    }
     if (op->rd < WG_REG_SINK)   /* a load marks it again when it leaves */
         *(op->rd < 32 ? &u->x : &u->f) &= ~(UINT64_C(1) << (op->rd & 31));
 }

@@ -622,6 +622,7 @@ static void send_load(wg_tile *t, unsigned core, const wg_ex1 *x)
         wg_unconsumed *u = &t->unconsumed[core];
         *(x->rd < 32 ? &u->x : &u->f) |= UINT64_C(1) << (x->rd & 31);
         u->address[x->rd] = x->address;
+        u->number[x->rd] = x->number;
         u->word[x->rd] = WG_REQUEST_WORD(x->path, x->index, req.bytes, x->rd);
     }
     if (l->fills)
