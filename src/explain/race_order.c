@@ -53,6 +53,8 @@ bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, uns
         known = b->own_v;
     if (a->k == b->k && b->value > known)   /* one stream is in order with itself */
         known = b->value;
+    if (b->seq > known && !(b->thread & 0x80) && a->k == (unsigned)WG_K_I + b->thread)
+        known = b->seq;
     if (known >= a->value)
         return true;
     if (a->thread & 0x80)   /* a core's own accesses of L1 are in order, whatever its caches do */

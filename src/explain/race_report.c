@@ -308,7 +308,7 @@ static void instruction_first(wg_races *r, const wg_cell *a, const wg_race_party
     }
     const char *condition = condition_of(r, a->unit);
     bool own_core = !by_insn && (b->thread & 0x7F) == (unsigned)WG_CORE_T0 + a->thread;
-    if (own_core) {
+    if (own_core && passed_of(b, a->thread) < a->value) {
         const wg_race_thread *t = &r->thread[a->thread];
         bool tracked = t->passed[0].seq || t->passed[2].seq || t->passed[6].seq;
         bool load = !pb->write;
@@ -374,6 +374,13 @@ static void core_first(wg_races *r, const wg_cell *a, const wg_race_party *pa, c
         pa->write ? "load the word back and use the value" : "use the loaded value");
 }
 
+/* A Matrix Unit instruction that gives a bank back and does not wait for it by itself (GATE-22). */
+static bool gives_unasked(const wg_race_party *p)
+{
+    unsigned op = p->word >> 24;
+    return p->agent == WG_AGENT_MATRIX && (op == 0x37 || op == 0x36 || op == 0x10);   /* SETRWC, CLEARDVALID, ZEROACC */
+}
+
 static void special(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b, const wg_race_party *pb,
                     unsigned space, uint32_t first, text *why, text *how, remedy *fix)
 {
@@ -388,17 +395,20 @@ static void special(wg_races *r, const wg_cell *a, const wg_race_party *pa, cons
             first < 2 ? "STALL_MATH" : "STALL_UNPACK", file);
         break;
     case WG_TOUCH_BANK_OWNER:
-        if (pb->agent == WG_AGENT_MATRIX) {
-            say_insn(r, why, pb->word);
+        if (gives_unasked(pa) || pb->agent == WG_AGENT_MATRIX) {
+            const wg_race_party *giver = gives_unasked(pa) ? pa : pb;
+            say_insn(r, why, giver->word);
             say(why, " gives Src%c back without having waited until it was handed over.", file);
             say(how, "STALLWAIT(STALL_MATH, SRC%c_VLD) before ", file);
+            say_insn(r, how, giver->word);
+            say(how, " (thread %u).", giver->thread);
         } else {
             say_insn(r, why, pb->word);
             say(why, " hands Src%c over without having waited until it was given back.", file);
             say(how, "STALLWAIT(STALL_UNPACK, SRC%c_CLR) before ", file);
+            say_insn(r, how, pb->word);
+            say(how, " (thread %u).", pb->thread);
         }
-        say_insn(r, how, pb->word);
-        say(how, " (thread %u).", pb->thread);
         break;
     case WG_TOUCH_MOP_CFG:
         say(why, "The MOP Expander reads its configuration while it expands, and the MOP may still be queued or expanding.");
@@ -453,8 +463,8 @@ static wg_race *keep(wg_races *r, uint64_t key)
     return race;
 }
 
-void wg_race_found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first, uint32_t last,
-                   uint32_t mask, unsigned how)
+static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first, uint32_t last,
+                  uint32_t mask, unsigned how)
 {
     const wg_race_party *pa = &r->party[a->party], *pb = &r->party[b->party];
     /* One whole word, the other some of its bits: the other bits are what matters. */
@@ -503,10 +513,38 @@ void wg_race_found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned sp
     } else {
         instruction_first(r, a, pa, b, pb, space, &why, &cure, &fix);
     }
+    if (fix.disjoint) {
+        race->verified = true;
+        return;
+    }
     wg_actor after = *b;
     wg_clock_join(&fix.adds, b->clock);
     after.clock = &fix.adds;
-    race->verified = fix.disjoint || wg_race_ordered(r, a, &after, space, how);
+    race->verified = wg_race_ordered(r, a, &after, space, how);
+}
+
+void wg_race_found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first, uint32_t last,
+                   uint32_t mask, unsigned how)
+{
+    /*
+     * The run may have seen them in the other order than the program means: then the earlier one knows that the later one
+     * had been set going (its core emitted it, or pushed it), and the remedy goes by that.
+     */
+    uint32_t a_knows = b->own_k < WG_K_NONE ? wg_race_clock(r, a->snap)->v[b->own_k] : 0;
+    uint32_t b_knows = a->core_k < WG_K_NONE ? b->clock->v[a->core_k] : 0;
+    if (a->core_k == b->own_k)
+        a_knows = a->core_v, b_knows = b->own_v;
+    bool meant = b->own_k < WG_K_NONE && a_knows >= b->own_v && !(a->core_k < WG_K_NONE && b_knows >= a->core_v);
+    if (!meant) {
+        found(r, a, b, space, first, last, mask, how);
+        return;
+    }
+    wg_cell earlier = {.k = b->k, .unit = b->unit, .thread = b->thread, .value = b->value, .mask = b->mask, .party = b->party,
+                       .how = (uint16_t)how, .core_k = (uint16_t)b->own_k, .core_v = b->own_v, .cycle = b->cycle};
+    wg_actor later = {.k = a->k, .unit = a->unit, .thread = a->thread, .value = a->value,
+                      .seq = a->unit < WG_RACE_UNITS ? a->value : 0, .clock = wg_race_clock(r, a->snap), .party = a->party,
+                      .own_k = a->core_k, .own_v = a->core_v, .mask = a->mask, .cycle = a->cycle};
+    found(r, &earlier, &later, space, first, last, mask, a->how);
 }
 
 void wg_race_rule(wg_races *r, wg_race_kind kind, uint32_t a, uint32_t b, uint64_t cycle, const char *location,

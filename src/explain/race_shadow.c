@@ -127,9 +127,16 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
         (void)unwritten;
     if (b->boot)
         return;
+    for (unsigned i = 0; i < g->cells; i++) {   /* more of the same touch */
+        wg_cell *c = &g->cell[i];
+        if (c->k == b->k && c->value == b->value && c->party == b->party && c->how == how) {
+            c->mask |= mask;
+            return;
+        }
+    }
     wg_cell *c = room(r, g);
     *c = (wg_cell){.k = b->k, .unit = b->unit, .thread = b->thread, .value = b->value, .mask = mask, .party = b->party,
-                   .snap = write ? b->snap : 0, .how = (uint16_t)how, .cycle = b->cycle};
+                   .snap = b->snap, .how = (uint16_t)how, .core_k = (uint16_t)b->own_k, .core_v = b->own_v, .cycle = b->cycle};
 }
 
 static void touch_range(wg_races *r, const wg_actor *b, unsigned space, uint32_t first, uint32_t count, unsigned how)

@@ -107,9 +107,10 @@ typedef struct wg_cell {
     uint32_t value;          /* number in the stream */
     uint32_t mask;           /* bits or bytes of the granule */
     uint32_t party;
-    uint32_t snap;           /* of a write: what its author knew */
+    uint32_t snap;           /* what its author knew */
     uint16_t how;
-    uint16_t spare;
+    uint16_t core_k;         /* P(core) that did it, or pushed the instruction; WG_K_NONE: the host */
+    uint32_t core_v;         /* its number there */
     uint64_t cycle;
 } wg_cell;
 
@@ -240,7 +241,7 @@ typedef struct wg_actor {
     const wg_clock *clock, *clock2;   /* clock2 may be NULL */
     uint32_t snap;
     uint32_t party;
-    uint32_t own_k, own_v;   /* one number more that it knows */
+    uint32_t own_k, own_v;   /* one number more that it knows: P of the core that did it, or pushed it */
     uint32_t mask;           /* of the touch */
     uint32_t value2, max2;   /* SEMINIT's operands */
     uint64_t cycle;

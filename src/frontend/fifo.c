@@ -260,13 +260,31 @@ bool wg_thread_mop_idle(const wg_tile *t, unsigned thread)
     return !f->mops_queued && !f->mop_active;
 }
 
+/* A push that its core has emitted is the thread's, wherever it is (ManualTTSync.md: a store in between orders them). */
+static bool pushes_under_way(const wg_tile *t, unsigned thread)
+{
+    return t->regions.memory.lane[WG_CORE_T0 + thread][WG_PATH_PUSH].count != 0;
+}
+
+bool wg_mop_under_way(const wg_tile *t, unsigned thread)
+{
+    const wg_lane *lane = &t->regions.memory.lane[WG_CORE_T0 + thread][WG_PATH_PUSH];
+    for (unsigned i = 0; i < lane->count; i++) {
+        const wg_request *req = &lane->queue[(lane->head + i) % WG_LANE_DEPTH];
+        for (unsigned w = 0; w < req->bytes / 4u; w++)
+            if (wg_isa_decode(t->arch->id, req->data[w])->id == WG_I_MOP)
+                return true;
+    }
+    return false;
+}
+
 /* Decided here: a latched wait is no instruction in flight; its STALLWAIT was complete when it latched. */
 bool wg_thread_idle(const wg_tile *t, unsigned thread)
 {
     const wg_frontend *f = &t->frontend[thread];
     return !(f->fifo_count | f->replay_count | f->gate_count | f->mop_active | f->replay.play_left | f->b_valid |
              f->debug_valid) &&
-           f->ttsync.emitted == f->ttsync.arrived && !wg_units_busy(t, thread);
+           f->ttsync.emitted == f->ttsync.arrived && !pushes_under_way(t, thread) && !wg_units_busy(t, thread);
 }
 
 void wg_frontend_discard(wg_tile *t, unsigned thread)

@@ -116,6 +116,8 @@ unsigned wg_push_words(struct wg_tile *t, unsigned thread, wg_core_id core, uint
                        unsigned count, wg_stall *why);
 /* No instruction of the thread anywhere, from its push's emission to completion (PIPE-28). */
 bool wg_thread_idle(const struct wg_tile *t, unsigned thread);
+/* Has the thread's own core emitted a MOP that has not arrived? */
+bool wg_mop_under_way(const struct wg_tile *t, unsigned thread);
 /* No MOP queued or expanding (PIPE-28). */
 bool wg_thread_mop_idle(const struct wg_tile *t, unsigned thread);
 /* T<thread> enters soft reset: what is in its first FIFO and its MOP Expander is lost (SoftReset.md). */

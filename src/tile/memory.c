@@ -47,6 +47,10 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
                    wg_perturb(t, WG_SITE_TRAVEL, WG_AGENT_CORE_B + req->core, ++m->emitted[req->core]);
     if (req->seen_at < lane->last_seen_at)
         req->seen_at = lane->last_seen_at;
+    /* Decided here: a delay never lets a push overtake the core's stores to MOP configuration; every kernel relies on it. */
+    const wg_lane *mop_cfg = &m->lane[req->core][WG_PATH_MOP_CFG];
+    if (req->path == WG_PATH_PUSH && t->seed && req->seen_at < mop_cfg->last_seen_at)
+        req->seen_at = mop_cfg->last_seen_at;
     lane->last_seen_at = req->seen_at;
     if (lane->count == WG_LANE_DEPTH)   /* cannot happen: four loads and a path's stages are fewer */
         return;
@@ -250,6 +254,7 @@ void wg_regions_push(wg_tile *t)
         unsigned taken = wg_push_words(t, req->index % WG_THREADS, (wg_core_id)core, req->pc, req->data, words, &why);
         if (taken >= words) {
             take(t, core, WG_PATH_PUSH, req->data);
+            wg_wake_idle_watchers(&t->sched);
             if (lane->count && lane->queue[lane->head].seen_at < next)
                 next = lane->queue[lane->head].seen_at > t->sched.now ? lane->queue[lane->head].seen_at
                                                                       : t->sched.now + 1;
