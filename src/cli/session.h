@@ -79,6 +79,16 @@ bool wg_check_fails(wg_session *s);   /* something at or above --fail-on was nei
 bool wg_check_race(wg_session *s, const char *kind, const char *words);
 bool wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text);
 
+/* check.c: the race detector beside the run. */
+bool wg_check_open(wg_session *s, wg_text *error);
+void wg_check_close(wg_session *s);
+void wg_report_races(wg_session *s, wg_text *out);
+void wg_report_races_json(wg_session *s, wg_json *j);
+bool wg_check_fails(wg_session *s);   /* something at or above --fail-on was neither suppressed nor expected */
+/* Is there a race of this kind whose report contains `words`? */
+bool wg_check_race(wg_session *s, const char *kind, const char *words);
+bool wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text);
+
 /* expect.c */
 /* Fills expect_holds, expect_found and expectations_hold; false: out of memory. */
 bool wg_check_expectations(wg_session *s);
