@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "backend/insn_finding.h"
+#include "backend/pack.h"
 #include "backend/scalar.h"
 #include "noc/overlay.h"
 
@@ -79,6 +80,7 @@ static void side_effects(wg_tile *t, unsigned banks, unsigned word, uint32_t val
                 memset(t->regs.config.bank[bank], 0, t->arch->config_global_from * sizeof(uint32_t));
     } else if (word == fields[WG_CFG_PRNG_SEED_Seed_Val].word) {
         wg_lreg_seed(&t->regs.lreg, value);
+        wg_pack_seed(t, value);
     } else if (word == fields[WG_CFG_RISCV_IC_INVALIDATE_InvalidateAll].word) {
         for (unsigned i = 0; i < WG_CORES; i++)
             if (value >> i & 1)
@@ -98,6 +100,7 @@ static void store(wg_tile *t, unsigned banks, unsigned word, uint32_t value, boo
     for (unsigned bank = 0; bank < 2; bank++)
         if (banks >> bank & 1)
             t->regs.config.bank[bank][word] = value;
+    t->regs.config.changes++;
     side_effects(t, banks, word, value, by_rmwcib);
 }
 
@@ -150,6 +153,7 @@ void wg_config_thcon_reset(wg_tile *t, bool held)
     if (held && !t->backend.config.thcon_reset)
         for (unsigned bank = 0; bank < 2; bank++)
             memset(&t->regs.config.bank[bank][from], 0, (to - from) * sizeof(uint32_t));
+    t->regs.config.changes++;
     t->backend.config.thcon_reset = held;
 }
 
@@ -157,6 +161,7 @@ static void apply_setc16(wg_tile *t, const wg_insn *insn)
 {
     unsigned index = insn->word >> 16 & 0xFF;
     t->regs.config.thread[insn->thread][index] = (uint16_t)insn->word;
+    t->regs.config.changes++;
     wg_touch_by(t, WG_AGENT_CONFIG, insn);
     wg_touch_thread_config(t, WG_TOUCH_WRITE, insn->thread, index, 0xFFFF);
     /* Any write to the word that holds CfgContextCntReset_0 and _1 resets both counters of the thread. */
@@ -503,7 +508,7 @@ static bool config_holds(const wg_tile *t, unsigned thread, wg_stall *why)
 static void config_reset(wg_tile *t)
 {
     t->backend.config = (wg_config_pipeline){0};
-    t->regs.config = (wg_config){0};
+    t->regs.config = (wg_config){.changes = t->regs.config.changes + 1};
 }
 
 const wg_unit_ops wg_config_unit = {

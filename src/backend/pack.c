@@ -19,9 +19,10 @@
  *
  * Facts: Packers/README.md, PACR.md, PACR_SETREG.md, L1.md, Dst.md; BH's PACR_SETREG from the assembly table; GATE-12.
  */
+#include <string.h>
+
 #include "backend/config.h"
 #include "backend/insn_finding.h"
-#include "backend/matrix.h"
 #include "backend/pack_internal.h"
 #include "backend/tdma.h"
 #include "tile/bus.h"
@@ -50,30 +51,6 @@ static bool refuse(wg_stall *why, unsigned reason, unsigned resource, unsigned h
     return false;
 }
 
-/* The first cycle in which the rows can be read. */
-static uint64_t rows_ready_at(const wg_tile *t, const wg_pack_rows *rows, unsigned *block)
-{
-    wg_dst_access access = wg_dst_access_now(t);
-    unsigned runs = rows->interfaces ? 4 : 1;
-    uint64_t ready = 0;
-    for (unsigned run = 0; run < runs; run++) {
-        if (rows->interfaces && !(rows->interfaces >> run & 1))
-            continue;
-        uint32_t first = (rows->start >> 4) + run * rows->row_stride;
-        uint32_t count = ((rows->start & 15) + rows->count + 15) / 16;
-        count = count > WG_DST_ROWS ? WG_DST_ROWS : count;
-        for (uint32_t row = first; row < first + count; row++) {
-            unsigned stored = wg_dst_stored(access, row, rows->wide);
-            uint64_t at = wg_dst_block_ready_at(t, stored);
-            if (at > ready) {
-                ready = at;
-                *block = stored / 8;
-            }
-        }
-    }
-    return ready;
-}
-
 static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     const wg_pack *u = &t->backend.pack;
@@ -81,21 +58,21 @@ static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
     unsigned mask = packers_of(t, insn);
     if (u->held & mask)
         return refuse(why, WG_STALL_UNIT_BUSY, WG_UNIT_PACK, WG_AGENT_HOST, WG_NEVER);
-    for (unsigned i = 0; i < WG_PACKERS; i++)
-        if (mask >> i & 1 && u->packer[i].free_at > ready)
-            ready = u->packer[i].free_at;
+    for (unsigned rest = mask; rest; rest &= rest - 1) {
+        const wg_packer *p = &u->packer[__builtin_ctz(rest)];
+        ready = p->free_at > ready ? p->free_at : ready;
+    }
     if (ready > now)
         return refuse(why, WG_STALL_UNIT_BUSY, WG_UNIT_PACK, WG_AGENT_PACK, ready);
     if (u->count == WG_PACK_IN_FLIGHT)
         return refuse(why, WG_STALL_UNIT_BUSY, WG_UNIT_PACK, WG_AGENT_PACK, WG_NEVER);
     if (insn->op != WG_I_PACR)
         return true;
-    for (unsigned i = 0; i < WG_PACKERS; i++) {
-        wg_pack_rows rows;
-        unsigned block = 0;
-        if (!(mask >> i & 1) || !wg_pack_rows_read(t, insn, i, &rows))
-            continue;
-        ready = rows_ready_at(t, &rows, &block);
+    unsigned block = 0;
+    if (wg_pack_is_usual(t, insn, &ready, &block))
+        return ready <= now || refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, WG_AGENT_MATRIX, ready);
+    for (unsigned rest = mask; rest; rest &= rest - 1) {
+        ready = wg_pack_rows_ready(t, insn, (unsigned)__builtin_ctz(rest), &block);
         if (ready > now)
             return refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, WG_AGENT_MATRIX, ready);
     }
@@ -125,13 +102,14 @@ static bool busy(const wg_tile *t, unsigned thread)
 /* ---- Acceptance ---------------------------------------------------------------------------------------------- */
 
 /* Each packer's part takes effect after what came before it. */
-static void appoint(wg_tile *t, wg_pack_job *job, unsigned packer, unsigned cycles, uint64_t delay)
+static uint64_t appoint(wg_tile *t, wg_pack_job *job, unsigned packer, unsigned cycles, uint64_t delay)
 {
     wg_packer *p = &t->backend.pack.packer[packer];
     uint64_t now = t->sched.now, done = now + cycles + STAGES - 1 + delay;
     p->free_at = now + cycles;
-    p->last_done = done > p->last_done ? done : p->last_done;
-    job->part[packer].done_at = p->last_done;
+    done = done > p->last_done ? done : p->last_done;
+    job->part[packer].done_at = p->last_done = done;
+    return done;
 }
 
 static void accept(wg_tile *t, const wg_insn *insn)
@@ -145,6 +123,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
     job->insn = *insn;
     job->packers = (uint8_t)packers_of(t, insn);
     job->set_register = insn->op == WG_I_PACR_SETREG;
+    job->idle = false;
     if (job->set_register)
         job->setreg_format = (uint8_t)wg_config_get(t, insn->thread, WG_CFG_THCON_SEC0_REG1_Out_data_format);
     else if (implemented(insn))
@@ -152,18 +131,18 @@ static void accept(wg_tile *t, const wg_insn *insn)
     else
         wg_findf(t, WG_F_UNIMPLEMENTED_INSN, wg_insn_finding(insn, 0, 0), "%s takes its time and does nothing",
                  wg_isa_decode(t->arch->id, insn->word)->name);
-    for (unsigned i = 0; i < WG_PACKERS; i++) {
-        if (!(job->packers >> i & 1))
-            continue;
-        appoint(t, job, i, insn->op == WG_I_PACR ? wg_pack_cycles(t, job, i) : 1, delay);
-        last = job->part[i].done_at > last ? job->part[i].done_at : last;
+    bool alone = !job->set_register;
+    for (unsigned rest = job->packers; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        uint64_t done = appoint(t, job, i, insn->op == WG_I_PACR ? job->part[i].cycles : 1, delay);
+        last = done > last ? done : last;
+        if (alone)
+            wg_wake_at(&t->sched, WG_AGENT_PACK, done);
     }
-    for (unsigned i = 0; i < WG_PACKERS; i++) {
-        if (!(job->packers >> i & 1))
-            continue;
-        if (job->set_register)   /* all at once */
-            job->part[i].done_at = u->packer[i].last_done = last;
-        wg_wake_at(&t->sched, WG_AGENT_PACK, job->part[i].done_at);
+    for (unsigned rest = alone ? 0 : job->packers; rest; rest &= rest - 1) {   /* all at once */
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        job->part[i].done_at = u->packer[i].last_done = last;
+        wg_wake_at(&t->sched, WG_AGENT_PACK, last);
     }
 }
 
@@ -217,13 +196,14 @@ static void set_register(wg_tile *t, const wg_pack_job *job)
 static void complete(wg_tile *t, const wg_pack_job *job, unsigned packer)
 {
     wg_touch_by(t, WG_AGENT_PACK, &job->insn);
-    if (job->insn.op == WG_I_PACR)
+    if (job->insn.op == WG_I_PACR && !job->idle)
         wg_pack_move(t, job, packer);
     else if (job->set_register && job->insn.word >> 1 & 1)
         wg_pack_flush(&(wg_pack_output){.t = t, .p = &t->backend.pack.packer[packer], .packer = packer,
                                         .insn = &job->insn});
 }
 
+/* Its place may be taken by the next acceptance; until then it can be looked at. */
 static void remove_job(wg_pack *u, unsigned at)
 {
     u->used = (uint16_t)(u->used & ~(1u << u->order[at]));
@@ -239,9 +219,8 @@ static void tick(wg_tile *t)
     for (unsigned i = 0; i < u->count;) {
         wg_pack_job *job = &u->job[u->order[i]];
         bool some = false;
-        for (unsigned packer = 0; packer < WG_PACKERS; packer++) {
-            if (!(job->packers >> packer & 1))
-                continue;
+        for (unsigned rest = job->packers; rest; rest &= rest - 1) {
+            unsigned packer = (unsigned)__builtin_ctz(rest);
             if (job->part[packer].done_at > now) {
                 next = job->part[packer].done_at < next ? job->part[packer].done_at : next;
                 continue;
@@ -260,9 +239,8 @@ static void tick(wg_tile *t)
         }
         if (job->set_register)
             set_register(t, job);
-        wg_insn insn = job->insn;
         remove_job(u, i);
-        wg_unit_completed(t, WG_AGENT_PACK, &insn);
+        wg_unit_completed(t, WG_AGENT_PACK, &job->insn);
     }
     wg_wake_at(&t->sched, WG_AGENT_PACK, next);
 }
@@ -281,9 +259,8 @@ static void abort_jobs(wg_tile *t, unsigned packers)
             i++;
             continue;
         }
-        wg_insn insn = job->insn;
         remove_job(u, i);
-        wg_unit_completed(t, WG_AGENT_PACK, &insn);
+        wg_unit_completed(t, WG_AGENT_PACK, &job->insn);
     }
 }
 
@@ -295,7 +272,9 @@ void wg_pack_soft_reset(wg_tile *t, unsigned enters, unsigned leaves)
     for (unsigned i = 0; i < WG_PACKERS; i++) {
         wg_packer_sideband *s = &t->backend.tdma.packer[i];
         if (enters >> i & 1) {
-            u->packer[i] = (wg_packer){0};
+            wg_packer fresh = {0};
+            memcpy(fresh.prng, u->packer[i].prng, sizeof fresh.prng);   /* the connection's to Dst, not the packer's */
+            u->packer[i] = fresh;
             s->acc_tile_size[0] = s->acc_tile_size[1] = s->acc_tile_size[2] = s->last_tile_size = 0;
             s->fifo_head = s->fifo_count = 0;
         }

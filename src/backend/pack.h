@@ -7,6 +7,9 @@
 
 extern const wg_unit_ops wg_pack_unit;
 bool wg_pack_implements(wg_insn_id id, wg_arch_id arch);
+/* A write to PRNG_SEED reaches the packers, too; leaving the soft reset of their connection to Dst resets theirs. */
+void wg_pack_seed(wg_tile *t, uint32_t seed);
+void wg_pack_reset_random(wg_tile *t);
 /*
  * Soft reset (SoftReset.md), bit per packer: entering drops what is under way and in the buffers, holding takes
  * nothing new.

@@ -14,35 +14,18 @@
  * BH: read interface i of the mask reads row StartRow + i, which has to lie in StartRow's aligned group of four (the
  * page's code and its text disagree for a StartRow that is no multiple of four; this is the text, and ttsim).
  *
- * Facts: InputAddressGenerator.md, OutputAddressGenerator.md, EdgeMasking.md, FormatConversion.md, BlackholeA0 PACR.md;
- * for BH's RowPadZero, AddrCntContext and the ZeroWrite of many rows the assembly table.
+ * BH: CtxtCtrl 0 takes the context from CfgContext; 1 and 3 take the packer's own, which goes on by one behind a Last,
+ * or behind as many planes as auto_ctxt_inc_xys_cnt says; 2 sets it back and does nothing else. Decided here: from
+ * context 3 it goes to 0 with 1 and stays with 3 ("will not be reset, if those would have been reset for 01").
+ *
+ * Facts: InputAddressGenerator.md, OutputAddressGenerator.md, BlackholeA0 PACR.md; for BH's RowPadZero, contexts,
+ * AddrCntContext and the ZeroWrite of many rows the assembly table.
  */
 #include "backend/config.h"
 #include "backend/insn_finding.h"
+#include "backend/matrix.h"
 #include "backend/pack_internal.h"
 #include "num/l1_formats.h"
-
-static uint32_t sampled(wg_tile *t, const wg_insn *insn, unsigned id, unsigned when)
-{
-    const wg_cfg_field *f = &wg_cfg_fields[t->arch->id][id];
-    if (wg_touch_watched(t))
-        wg_config_touched(t, WG_TOUCH_READ | when, insn->thread, f->word, f->mask << f->shift);
-    return f->mask ? wg_config_word(t, insn->thread, f->word) >> f->shift & f->mask : 0;
-}
-/* PACR.md: some fields are taken when it starts (the input address generator's), others at some time in its life. */
-static uint32_t config_at_start(wg_tile *t, const wg_insn *insn, unsigned id)
-{
-    return sampled(t, insn, id, WG_TOUCH_AT_GATE);
-}
-static uint32_t config(wg_tile *t, const wg_insn *insn, unsigned id) { return sampled(t, insn, id, 0); }
-/* A field of a packer's own section. */
-#define PACKER(t, insn, packer, name)                                                                              \
-    config((t), (insn), ((const uint16_t[]){WG_CFG_THCON_SEC0_REG1_##name, WG_CFG_THCON_SEC0_REG8_##name,          \
-                                            WG_CFG_THCON_SEC1_REG1_##name, WG_CFG_THCON_SEC1_REG8_##name})[packer])
-/* One of four numbered fields, or the word in which such fields lie. */
-#define NUMBERED(before, i, after)                                                                                 \
-    (((const uint16_t[]){WG_CFG_##before##0_##after, WG_CFG_##before##1_##after, WG_CFG_##before##2_##after,       \
-                         WG_CFG_##before##3_##after})[i])
 
 static bool bit(const wg_insn *insn, unsigned i) { return insn->word >> i & 1; }
 static unsigned bits(const wg_insn *insn, unsigned first, unsigned mask) { return insn->word >> first & mask; }
@@ -50,46 +33,43 @@ static unsigned bits(const wg_insn *insn, unsigned first, unsigned mask) { retur
 /* PACR's operands. */
 enum { LAST = 0, FLUSH = 1, CONTEXT_CONTROL = 2, CONCAT = 4, OVERRIDE_THREAD = 7, SELECT = 8, ZERO_WRITE = 12,
        COUNTERS = 13, ADDRESS_MODE = 15, STRIDED = 17, ROW_PAD = 18, CONTEXT = 21 };
+/* Operands of BH that have a description and no page. */
+enum { ONLY_DESCRIBED = 3 << CONTEXT_CONTROL | 1 << STRIDED | 7 << ROW_PAD | 3 << CONTEXT };
+enum { OWN_CONTEXT = 1, RESET_CONTEXT = 2, OWN_CONTEXT_STAYS = 3 };
 
-unsigned wg_pack_mask(const wg_tile *t, const wg_insn *insn)
+/* Which section a packer goes by: on BH, a context's. */
+static unsigned section_of(const wg_tile *t, const wg_insn *insn, unsigned packer)
 {
-    unsigned mask = bits(insn, SELECT, 15);
-    return t->arch->pack.interfaces || !mask ? 1 : mask;
-}
-
-static void unimplemented(wg_tile *t, const wg_insn *insn, const char *what)
-{
-    wg_findf(t, WG_F_UNIMPLEMENTED_INSN, wg_insn_finding(insn, 0, 0), "PACR: %s is ignored", what);
+    if (!t->arch->pack.interfaces)
+        return packer;
+    return bit(insn, CONTEXT_CONTROL) ? t->backend.pack.context & 3u : bits(insn, CONTEXT, 3);
 }
 
 /* ---- Input ------------------------------------------------------------------------------------------------- */
 
-static unsigned which_counters(wg_tile *t, const wg_insn *insn, unsigned packer)
+static unsigned which_counters(const wg_tile *t, const wg_insn *insn, const wg_pack_section *section)
 {
     unsigned which = insn->thread;
     if (bit(insn, OVERRIDE_THREAD))
-        which = t->arch->pack.interfaces ? bits(insn, COUNTERS, 3) : PACKER(t, insn, packer, Addr_cnt_context);
+        which = t->arch->pack.interfaces ? bits(insn, COUNTERS, 3) : section->counters;
     return which == 3 ? 0 : which;
 }
 
-static uint32_t input_address(wg_tile *t, const wg_insn *insn, const wg_adc_channel *c)
+static uint32_t input_address(const wg_pack_setup *s, const wg_adc_channel *c)
 {
-    return config_at_start(t, insn, WG_CFG_PCK0_ADDR_BASE_REG_0_Base) +
-           c->x * (config_at_start(t, insn, WG_CFG_PCK0_ADDR_CTRL_XY_REG_0_Xstride) & 15) +
-           c->y * config_at_start(t, insn, WG_CFG_PCK0_ADDR_CTRL_XY_REG_0_Ystride) +
-           c->z * config_at_start(t, insn, WG_CFG_PCK0_ADDR_CTRL_ZW_REG_0_Zstride) +
-           c->w * config_at_start(t, insn, WG_CFG_PCK0_ADDR_CTRL_ZW_REG_0_Wstride);
+    return s->in_base + c->x * s->in_stride[0] + c->y * s->in_stride[1] + c->z * s->in_stride[2] +
+           c->w * s->in_stride[3];
 }
 
 /* Sizes of datums in addresses of Dst, by the low bits of In_data_format: log2, and what X counts within a line. */
 static unsigned datum_shift(unsigned format) { return (format & 3) == 0 ? 2 : (format & 3) == 1 ? 1 : 0; }
 
-static uint32_t dst_start(wg_tile *t, const wg_insn *insn, unsigned packer, unsigned in_format, const wg_adc_channel *c)
+static uint32_t dst_start(const wg_pack_setup *s, const wg_pack_section *section, const wg_adc_channel *c)
 {
-    unsigned shift = datum_shift(in_format);
+    unsigned shift = datum_shift(section->from_dst.in_format);
     uint32_t x_mask = (16u >> shift) - 1;
-    uint32_t datum = ((input_address(t, insn, c) >> shift) & ~x_mask) + (c->x & x_mask);
-    return (datum + (config_at_start(t, insn, NUMBERED(DEST_TARGET_REG_CFG_PACK_SEC, packer, Offset)) << 4)) & 0x3FFF;
+    uint32_t datum = ((input_address(s, c) >> shift) & ~x_mask) + (c->x & x_mask);
+    return (datum + section->dst_offset) & 0x3FFF;
 }
 
 static uint32_t datum_count(const wg_insn *insn, const wg_adc_channel *channel)
@@ -97,7 +77,17 @@ static uint32_t datum_count(const wg_insn *insn, const wg_adc_channel *channel)
     return bit(insn, FLUSH) ? 0 : (channel[1].x - channel[0].x + 1) & 0x3FFFF;
 }
 
-static void interfaces(const wg_tile *t, const wg_insn *insn, uint8_t *mask, uint8_t *stride)
+/* The last PACR of a plane reads what is left of it. */
+static unsigned rest_of_plane(const wg_tile *t, const wg_pack_section *section, unsigned mask)
+{
+    unsigned rows = section->from_dst.rows_per_plane, position = t->backend.pack.planned_row;
+    if (!section->fills_plane || position >= rows || rows - position >= 4)
+        return mask;
+    return (1u << (rows - position)) - 1;
+}
+
+static void interfaces(const wg_tile *t, const wg_insn *insn, const wg_pack_setup *s, const wg_pack_section *section,
+                       uint8_t *mask, uint8_t *stride)
 {
     *mask = 0;
     *stride = 1;
@@ -105,49 +95,76 @@ static void interfaces(const wg_tile *t, const wg_insn *insn, uint8_t *mask, uin
         return;
     unsigned select = bits(insn, SELECT, 15);
     if (select || !bit(insn, ZERO_WRITE))   /* zeros for mask 0 are one long run */
-        *mask = (uint8_t)(select ? select : 15);
+        *mask = (uint8_t)rest_of_plane(t, section, select ? select : 15);
     if (bit(insn, STRIDED))
-        *stride = wg_dst_access_now(t).remap ? 16 : 8;   /* ttsim: 16; the assembly table: 8, of stored rows */
+        *stride = s->remap ? 16 : 8;   /* ttsim: 16; the assembly table: 8, of stored rows */
 }
 
-static wg_pack_source source_of(wg_tile *t, const wg_insn *insn, unsigned packer)
+static wg_pack_source source_of(const wg_insn *insn, const wg_pack_section *section)
 {
     if (bit(insn, ZERO_WRITE) || bit(insn, FLUSH))
         return WG_PACK_FROM_NOTHING;
-    return !packer && PACKER(t, insn, packer, Source_interface_selection) ? WG_PACK_FROM_L1 : WG_PACK_FROM_DST;
+    return section->from_l1 ? WG_PACK_FROM_L1 : WG_PACK_FROM_DST;
 }
 
-bool wg_pack_rows_read(wg_tile *t, const wg_insn *insn, unsigned packer, wg_pack_rows *rows)
+static bool only_resets_context(const wg_tile *t, const wg_insn *insn)
 {
-    if (source_of(t, insn, packer) != WG_PACK_FROM_DST)
-        return false;
-    const wg_adc_channel *channel = t->regs.adc.unit[which_counters(t, insn, packer)][2];
-    rows->count = datum_count(insn, channel);
-    rows->start = dst_start(t, insn, packer, PACKER(t, insn, packer, In_data_format), &channel[0]);
-    rows->wide = config(t, insn, WG_CFG_PCK_DEST_RD_CTRL_Read_32b_data);
-    interfaces(t, insn, &rows->interfaces, &rows->row_stride);
-    return rows->count != 0;
+    return t->arch->pack.interfaces && bits(insn, CONTEXT_CONTROL, 3) == RESET_CONTEXT;
 }
 
-static void plan_input(wg_tile *t, wg_pack_job *job, unsigned packer, const wg_adc_channel *channel)
+uint64_t wg_pack_rows_ready(wg_tile *t, const wg_insn *insn, unsigned packer, unsigned *block)
+{
+    unsigned at = section_of(t, insn, packer);
+    const wg_pack_setup *s = wg_pack_setup_of(t, insn, 1u << at);
+    const wg_pack_section *section = &s->section[at];
+    if (source_of(insn, section) != WG_PACK_FROM_DST || only_resets_context(t, insn))
+        return 0;
+    const wg_adc_channel *channel = t->regs.adc.unit[which_counters(t, insn, section)][2];
+    uint32_t start = dst_start(s, section, &channel[0]), datums = datum_count(insn, channel);
+    wg_dst_access access = wg_pack_access(t, s);
+    uint8_t mask, stride;
+    interfaces(t, insn, s, section, &mask, &stride);
+    uint32_t count = ((start & 15) + datums + 15) >> 4;
+    count = count > WG_DST_ROWS ? WG_DST_ROWS : count;
+    uint32_t seen = UINT32_MAX;
+    uint64_t ready = 0;
+    /* However rows are permuted, an aligned four stay in one block. */
+    for (uint32_t rest = mask ? mask : 1, run; rest; rest &= rest - 1) {
+        run = (start >> 4) + (uint32_t)__builtin_ctz(rest) * stride;
+        for (uint32_t row = run; row < run + count; row = (row | 3) + 1) {
+            if (row >> 2 == seen)
+                continue;
+            seen = row >> 2;
+            unsigned stored = wg_dst_stored(access, row, s->wide);
+            uint64_t settled = wg_dst_block_ready_at(t, stored);
+            if (settled > ready) {
+                ready = settled;
+                *block = stored / 8;
+            }
+        }
+    }
+    return ready;
+}
+
+static void plan_input(wg_tile *t, wg_pack_job *job, const wg_pack_setup *s, const wg_pack_section *section,
+                       wg_pack_part *part, const wg_adc_channel *channel)
 {
     const wg_insn *insn = &job->insn;
-    wg_pack_part *part = &job->part[packer];
-    part->source = (uint8_t)source_of(t, insn, packer);
     part->count = datum_count(insn, channel);
     part->start = 0;
     if (part->source == WG_PACK_FROM_DST) {
-        part->start = dst_start(t, insn, packer, part->in_format, &channel[0]);
+        part->start = dst_start(s, section, &channel[0]);
     } else if (part->source == WG_PACK_FROM_L1) {
-        uint32_t x_mask = (16u >> datum_shift(part->in_format)) - 1;
-        part->start = (PACKER(t, insn, packer, L1_source_addr) << 18) + (input_address(t, insn, &channel[0]) & 0x3FFF0);
-        part->start = (part->start + ((channel[0].x & x_mask) << datum_shift(part->in_format))) & 0x1FFFFF;
+        unsigned shift = datum_shift(part->set.in_format);
+        uint32_t x_mask = (16u >> shift) - 1;
+        part->start = section->l1_source + (input_address(s, &channel[0]) & 0x3FFF0);
+        part->start = (part->start + ((channel[0].x & x_mask) << shift)) & 0x1FFFFF;
     }
-    bool backwards = !bit(insn, FLUSH) && channel[1].x + 1 < channel[0].x;
-    if (backwards || (job->interfaces && part->count > 16))
+    bool backwards = !job->flush && channel[1].x + 1 < channel[0].x;
+    if (__builtin_expect(backwards || (job->interfaces && part->count > 16), 0)) {
         wg_find_insn(t, WG_F_PACK_COUNT, insn, channel[0].x, channel[1].x);
-    if (backwards || (job->interfaces && part->count > 16))
         part->count = backwards ? 0 : 16;   /* Decided here: nothing, or one row */
+    }
     if (job->interfaces && part->source == WG_PACK_FROM_DST && job->row_stride == 1 &&
         (unsigned)job->interfaces << (part->start >> 4 & 3) > 15)
         wg_find_insn(t, WG_F_PACK_MASK, insn, job->interfaces, part->start >> 4);
@@ -155,178 +172,64 @@ static void plan_input(wg_tile *t, wg_pack_job *job, unsigned packer, const wg_a
 
 /* ---- Output ------------------------------------------------------------------------------------------------ */
 
-static uint32_t first_address(wg_tile *t, const wg_insn *insn, unsigned packer)
+static void place(wg_packer *p, wg_pack_part *part, wg_pack_stream_id stream, uint32_t address)
 {
-    return PACKER(t, insn, packer, L1_Dest_addr) + !PACKER(t, insn, packer, Sub_l1_tile_header_size);
-}
-
-static bool compresses(wg_tile *t, const wg_insn *insn, unsigned packer)
-{
-    if (config(t, insn, WG_CFG_THCON_SEC0_REG1_All_pack_disable_zero_compress_ovrd))
-        return !(config(t, insn, WG_CFG_THCON_SEC0_REG1_All_pack_disable_zero_compress) >> packer & 1);
-    return !PACKER(t, insn, packer, Disable_zero_compress);
-}
-
-static void place(wg_tile *t, wg_pack_job *job, unsigned packer, wg_pack_stream_id stream, uint32_t address)
-{
-    wg_packer *p = &t->backend.pack.packer[packer];
     if (p->placed >> stream & 1)
         return;
     p->placed = (uint8_t)(p->placed | 1u << stream);
-    job->part[packer].places = (uint8_t)(job->part[packer].places | 1u << stream);
-    job->part[packer].address[stream] = (address & 0x1FFFF) << 4;
+    part->places = (uint8_t)(part->places | 1u << stream);
+    part->address[stream] = (address & 0x1FFFF) << 4;
 }
 
-static void plan_output(wg_tile *t, wg_pack_job *job, unsigned packer, const wg_adc_channel *c)
+static unsigned streams_of(const wg_pack_settings *set)
 {
-    static const uint16_t limit[] = {WG_CFG_THCON_SEC0_REG9_Pack_0_2_limit_address,
-                                     WG_CFG_THCON_SEC0_REG9_Pack_1_3_limit_address,
-                                     WG_CFG_THCON_SEC1_REG9_Pack_0_2_limit_address,
-                                     WG_CFG_THCON_SEC1_REG9_Pack_1_3_limit_address};
-    static const uint16_t fifo[] = {
-        WG_CFG_THCON_SEC0_REG9_Pack_0_2_fifo_size, WG_CFG_THCON_SEC0_REG9_Pack_1_3_fifo_size,
-        WG_CFG_THCON_SEC1_REG9_Pack_0_2_fifo_size, WG_CFG_THCON_SEC1_REG9_Pack_1_3_fifo_size};
-    const wg_insn *insn = &job->insn;
-    wg_pack_part *part = &job->part[packer];
-    uint32_t address = first_address(t, insn, packer);
-    if (packer) {
-        uint32_t first = first_address(t, insn, 0);
-        address += first >> 31 ? first : 0;
-    }
-    uint32_t more = config(t, insn, WG_CFG_PCK0_ADDR_BASE_REG_1_Base) +
-                    c->y * config(t, insn, WG_CFG_PCK0_ADDR_CTRL_XY_REG_1_Ystride) +
-                    c->z * config(t, insn, WG_CFG_PCK0_ADDR_CTRL_ZW_REG_1_Zstride) +
-                    c->w * config(t, insn, WG_CFG_PCK0_ADDR_CTRL_ZW_REG_1_Wstride);
+    return 1u << WG_STREAM_DATA | (unsigned)set->compress << WG_STREAM_ROWS |
+           (unsigned)(set->out_format >> 1 & 1) << WG_STREAM_EXPONENTS;
+}
+
+static void place_streams(wg_tile *t, const wg_pack_setup *s, const wg_pack_section *section, wg_pack_part *part,
+                          unsigned packer, const wg_adc_channel *c)
+{
+    wg_packer *p = &t->backend.pack.packer[packer];
+    uint32_t address = section->address;
+    uint32_t more = s->out_base + c->y * s->out_stride[1] + c->z * s->out_stride[2] + c->w * s->out_stride[3];
     /* ttsim: on BH the strides count bytes. */
     address += t->arch->pack.output_in_bytes ? more >> 4 : more & ~15u;
-    if (PACKER(t, insn, packer, Add_l1_dest_addr_offset))
+    if (section->adds_offset)
         address += t->backend.tdma.packer[packer].l1_dest_addr_offset;
-    if (address > config(t, insn, limit[packer]) * 2 + 1)
-        address -= config(t, insn, fifo[packer]) * 2;
+    if (address > section->limit)
+        address -= section->fifo;
+    if (part->set.compress) {
+        place(p, part, WG_STREAM_ROWS, address);
+        address += section->row_starts;
+    }
+    if (part->set.out_format & 2) {   /* with FP8 and INT8, although they have no exponents */
+        place(p, part, WG_STREAM_EXPONENTS, address);
+        address += section->exponents;
+    }
+    place(p, part, WG_STREAM_DATA, address);
+}
+
+static void plan_output(wg_tile *t, wg_pack_job *job, const wg_pack_setup *s, const wg_pack_section *section,
+                        unsigned packer, const wg_adc_channel *c)
+{
+    wg_packer *p = &t->backend.pack.packer[packer];
+    wg_pack_part *part = &job->part[packer];
     part->places = 0;
-    if (part->compress) {
-        place(t, job, packer, WG_STREAM_ROWS, address);
-        address += PACKER(t, insn, packer, Row_start_section_size);
-    }
-    if (part->out_format & 2) {   /* with FP8 and INT8, although they have no exponents */
-        place(t, job, packer, WG_STREAM_EXPONENTS, address);
-        address += PACKER(t, insn, packer, Exp_section_size);
-    }
-    place(t, job, packer, WG_STREAM_DATA, address);
+    if (streams_of(&part->set) & ~(unsigned)p->placed)
+        place_streams(t, s, section, part, packer, c);
     if (job->last || job->flush)
-        t->backend.pack.packer[packer].placed = 0;
+        p->placed = 0;
 }
 
 /* ---- Modes ------------------------------------------------------------------------------------------------- */
 
-static void plan_edges(wg_tile *t, wg_pack_job *job)
-{
-    const wg_insn *insn = &job->insn;
-    job->edge_faces = config(t, insn, WG_CFG_PCK_EDGE_TILE_FACE_SET_SELECT_enable);
-    job->edge_infinite = config(t, insn, WG_CFG_PCK_EDGE_MODE_mode);
-    job->edges = false;
-    for (unsigned i = 0; i < 4; i++) {
-        job->edge_mask[i] = (uint16_t)config(t, insn, NUMBERED(PCK_EDGE_OFFSET_SEC, i, mask));
-        job->edges |= job->edge_mask[i] != 0xFFFF;
-        /* 16 mappings of two bits fill a word. */
-        job->row_sets[i] = wg_config_word(t, insn->thread, wg_cfg_fields[t->arch->id][
-            NUMBERED(TILE_ROW_SET_MAPPING_, i, row_set_mapping_0)].word);
-        job->face_sets[i] = wg_config_word(t, insn->thread, wg_cfg_fields[t->arch->id][
-            NUMBERED(TILE_FACE_SET_MAPPING_, i, face_set_mapping_0)].word);
-    }
-}
-
 /* The low five bits of ShiftAmount. Decided here: in mode 1, z is Z of the thread's channel 0. */
-static uint8_t descale_shift(wg_tile *t, const wg_insn *insn)
+static uint8_t descale_shift(wg_tile *t, const wg_insn *insn, const wg_pack_setup *s)
 {
-    if (!config(t, insn, WG_CFG_INT_DESCALE_Enable))
-        return 0;
-    unsigned z = config(t, insn, WG_CFG_INT_DESCALE_Mode) ? t->regs.adc.unit[insn->thread][2][0].z & 63u : 0;
+    unsigned z = s->descales_by_z ? t->regs.adc.unit[insn->thread][2][0].z & 63u : 0;
     unsigned word = wg_cfg_fields[t->arch->id][WG_CFG_INT_DESCALE_VALUES_SEC0_Value].word + z / 4;
     return wg_config_word(t, insn->thread, word) >> z % 4 * 8 & 31;
-}
-
-/* Fields of a packer's section that nobody documents, or that are documented and not modelled. */
-static void report_ignored(wg_tile *t, const wg_insn *insn, unsigned packer)
-{
-#define IGNORED(name)                                                                                              \
-    if (PACKER(t, insn, packer, name))                                                                             \
-        unimplemented(t, insn, #name)
-    IGNORED(Dis_shared_exp_assembler);
-    IGNORED(Downsample_rate);
-    IGNORED(Read_mode);
-    IGNORED(Force_pack_per_max_xy_plane);
-    IGNORED(Auto_set_last_pacr_intf_sel);
-    IGNORED(pack_dis_y_pos_start_offset);
-#undef IGNORED
-    if (config(t, insn, WG_CFG_THCON_SEC0_REG1_pack_start_intf_pos))
-        unimplemented(t, insn, "pack_start_intf_pos");
-}
-
-static void plan_formats(wg_tile *t, wg_pack_job *job, unsigned packer)
-{
-    const wg_insn *insn = &job->insn;
-    wg_pack_part *part = &job->part[packer];
-    unsigned format = config(t, insn, config(t, insn, WG_CFG_ALU_FORMAT_SPEC_REG_Dstacc_override)
-                                          ? WG_CFG_ALU_FORMAT_SPEC_REG_Dstacc_val : WG_CFG_ALU_FORMAT_SPEC_REG2_Dstacc);
-    part->in_format = (uint8_t)PACKER(t, insn, packer, In_data_format);
-    part->out_format = (uint8_t)PACKER(t, insn, packer, Out_data_format);
-    wg_pack_reading reading = {
-        .format = (uint8_t)format,
-        .wide = config(t, insn, WG_CFG_PCK_DEST_RD_CTRL_Read_32b_data),
-        .raw = config(t, insn, WG_CFG_PCK_DEST_RD_CTRL_Read_int8),
-        .is_unsigned = config(t, insn, WG_CFG_PCK_DEST_RD_CTRL_Read_unsigned),
-        .ten_bits = config(t, insn, WG_CFG_PCK_DEST_RD_CTRL_Round_10b_mant),
-        .fp16_from_f8 = t->arch->pack.fp16_from_f8,
-    };
-    wg_pack_early early;
-    bool from_dst = source_of(t, insn, packer) == WG_PACK_FROM_DST, fine = wg_pack_early_of(reading, &early);
-    wg_mid mid = from_dst ? wg_pack_early_mid(early) : wg_pack_mid_of(part->in_format);
-    part->early = (uint8_t)early;
-    part->mid = (uint8_t)mid;
-    /* Only BH has the field, and then in the first section of each half. */
-    bool four = config(t, insn, packer < 2 ? WG_CFG_THCON_SEC0_REG1_Pac_LF8_4b_exp
-                                           : WG_CFG_THCON_SEC1_REG1_Pac_LF8_4b_exp);
-    fine = wg_pack_late_of(mid, part->in_format, part->out_format, four, &part->late) && (fine || !from_dst);
-    if (!fine && !job->flush)
-        wg_find_insn(t, WG_F_PACK_FORMAT, insn, format << 8 | (unsigned)part->in_format << 4 | part->out_format,
-                     packer);
-    bool relu_threshold = job->relu > 1 && from_dst;
-    if (relu_threshold && (job->relu_threshold >> 15 || mid > WG_MID_F5))
-        wg_find_insn(t, WG_F_PACK_RELU, insn, job->relu_threshold, packer);
-}
-
-static void plan_part(wg_tile *t, wg_pack_job *job, unsigned packer)
-{
-    const wg_insn *insn = &job->insn;
-    wg_pack_part *part = &job->part[packer];
-    plan_formats(t, job, packer);
-    uint16_t mask = (uint16_t)PACKER(t, insn, packer, Downsample_mask);
-    part->downsample = mask ? mask : 0xFFFF;
-    part->compress = compresses(t, insn, packer);
-    part->accumulate = PACKER(t, insn, packer, Pack_L1_Acc);
-    part->threshold_on = PACKER(t, insn, packer, Exp_threshold_en);
-    part->threshold = (uint8_t)PACKER(t, insn, packer, Exp_threshold);
-    part->zero_flags = !PACKER(t, insn, packer, Disable_pack_zero_flags);
-    part->header = PACKER(t, insn, packer, Add_tile_header_size);
-    part->into_fifo = PACKER(t, insn, packer, Enable_out_fifo);
-    part->rows_per_plane = (uint8_t)config(t, insn, NUMBERED(PACK_COUNTERS_SEC, packer, pack_reads_per_xy_plane));
-    part->transposed = config(t, insn, NUMBERED(PACK_COUNTERS_SEC, packer, pack_yz_transposed));
-    part->z_offset = (uint8_t)config(t, insn, NUMBERED(DEST_TARGET_REG_CFG_PACK_SEC, packer, ZOffset));
-    unsigned select = config(t, insn, job->edge_faces ? WG_CFG_PCK_EDGE_TILE_FACE_SET_SELECT_select
-                                                      : WG_CFG_PCK_EDGE_TILE_ROW_SET_SELECT_select);
-    part->set_select = (uint8_t)(select >> 2 * packer & 3);
-    if (part->accumulate && !wg_pack_accumulates(part->out_format)) {
-        wg_find_insn(t, WG_F_PACK_ACCUMULATE, insn, part->out_format, packer);
-        part->accumulate = false;
-    }
-    if (part->threshold_on) {
-        if (part->in_format == WG_FMT_BFP2A)
-            wg_find_insn(t, WG_F_PACK_THRESHOLD, insn, packer, 0);
-        part->threshold_on =
-            part->in_format != WG_FMT_BFP2A && part->in_format != WG_FMT_BFP2 && part->mid <= WG_MID_F5;
-    }
-    report_ignored(t, insn, packer);
 }
 
 /* RowPadZero: bits [1:0] say when, bit 2 what. */
@@ -338,7 +241,25 @@ static wg_pack_padding padding_of(const wg_tile *t, const wg_insn *insn)
     return field >> 2 ? WG_PAD_ALL : WG_PAD_ROWS;
 }
 
-static void report_operands(wg_tile *t, const wg_insn *insn)
+static void report_part(wg_tile *t, const wg_pack_job *job, const wg_pack_setup *s, const wg_pack_section *section,
+                        const wg_pack_part *part, unsigned packer)
+{
+    const wg_insn *insn = &job->insn;
+    bool from_dst = part->source == WG_PACK_FROM_DST;
+    if (!(from_dst ? section->good_from_dst : section->good_from_elsewhere) && !job->flush)
+        wg_find_insn(t, WG_F_PACK_FORMAT, insn,
+                     (unsigned)s->intermediate << 8 | (unsigned)part->set.in_format << 4 | part->set.out_format, packer);
+    if (job->relu > 1 && from_dst && (job->relu_threshold >> 15 || part->set.mid > WG_MID_F5))
+        wg_find_insn(t, WG_F_PACK_RELU, insn, job->relu_threshold, packer);
+    if (section->bad_accumulate)
+        wg_find_insn(t, WG_F_PACK_ACCUMULATE, insn, part->set.out_format, packer);
+    if (section->bad_threshold)
+        wg_find_insn(t, WG_F_PACK_THRESHOLD, insn, packer, 0);
+    if (section->ignored)
+        wg_pack_report_ignored(t, insn, (unsigned)(section - s->section));
+}
+
+static void report_operands(wg_tile *t, const wg_insn *insn, const wg_pack_setup *s)
 {
     unsigned mask = bits(insn, SELECT, 15);
     if (!t->arch->pack.interfaces) {
@@ -347,18 +268,17 @@ static void report_operands(wg_tile *t, const wg_insn *insn)
             wg_find_insn(t, WG_F_PACK_MASK, insn, mask, 0);
         return;
     }
-    if (bits(insn, CONTEXT, 3))
-        unimplemented(t, insn, "CfgContext");
-    if (bits(insn, CONTEXT_CONTROL, 3))
-        unimplemented(t, insn, "CtxtCtrl");
-    wg_dst_access access = wg_dst_access_now(t);
-    if (bit(insn, STRIDED) && !(access.remap && access.swizzle))
-        unimplemented(t, insn, "DstAccessMode without swizzle_32b and remap_addrs");
+    if (bits(insn, CONTEXT_CONTROL, 3) || bits(insn, CONTEXT, 3))
+        wg_findf(t, WG_F_PACK_WEAK, wg_insn_finding(insn, 0, 0), "CfgContext and CtxtCtrl");
+    if (bits(insn, ROW_PAD, 7))
+        wg_findf(t, WG_F_PACK_WEAK, wg_insn_finding(insn, 0, 0), "RowPadZero");
+    if (bit(insn, STRIDED) && !(s->remap && s->swizzle))
+        wg_findf(t, WG_F_PACK_WEAK, wg_insn_finding(insn, 0, 0), "DstAccessMode without swizzle_32b and remap_addrs");
 }
 
 /* ---- Counters ------------------------------------------------------------------------------------------------ */
 
-static void move_channel(wg_adc_channel *c, uint16_t mode)
+static void move_channel(wg_adc_channel *c, unsigned mode)
 {
     uint16_t increment = mode & 15;
     if (mode >> 5 & 1)
@@ -366,72 +286,243 @@ static void move_channel(wg_adc_channel *c, uint16_t mode)
     else if (mode >> 4 & 1)
         wg_adc_carriage_return(c, WG_ADC_Y, increment);
     else
-        wg_adc_increment(c, WG_ADC_Y, increment);
+        c->y = (c->y + increment) & 0x1FFF;
+}
+
+/* A section of ADDR_MOD_PACK fills a word: Y of channel 0 and 1 in six bits each, then Z in two bits each. */
+static unsigned address_mode(const wg_tile *t, const wg_insn *insn)
+{
+    unsigned first = wg_tcfg_fields[t->arch->id][WG_TCFG_ADDR_MOD_PACK_SEC0_YsrcIncr].word;
+    return t->regs.config.thread[insn->thread][first + bits(insn, ADDRESS_MODE, 3)];
 }
 
 static void move_counters(wg_tile *t, const wg_insn *insn, unsigned which)
 {
-    /* A section of ADDR_MOD_PACK fills a word: Y of channel 0 and 1 in six bits each, then Z in two bits each. */
-    unsigned first = wg_tcfg_fields[t->arch->id][WG_TCFG_ADDR_MOD_PACK_SEC0_YsrcIncr].word;
-    uint16_t mode = t->regs.config.thread[insn->thread][first + bits(insn, ADDRESS_MODE, 3)];
-    for (unsigned i = 0; i < 3; i++) {
-        if (!(which >> i & 1))
-            continue;
-        wg_adc_channel *channel = t->regs.adc.unit[i][2];
+    unsigned mode = address_mode(t, insn);
+    for (unsigned rest = mode ? which : 0; rest; rest &= rest - 1) {
+        wg_adc_channel *channel = t->regs.adc.unit[__builtin_ctz(rest)][2];
+        wg_touch_adc(t, WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, (unsigned)__builtin_ctz(rest), 2, 0, WG_ADC_X, 8);
         for (unsigned k = 0; k < 2; k++) {
-            move_channel(&channel[k], (uint16_t)(mode >> 6 * k));
+            move_channel(&channel[k], mode >> 6 * k);
             if (mode >> (13 + 2 * k) & 1)
                 wg_adc_set(&channel[k], WG_ADC_Z, 0);
             else
-                wg_adc_increment(&channel[k], WG_ADC_Z, mode >> (12 + 2 * k) & 1);
+                channel[k].z = (uint8_t)(channel[k].z + (mode >> (12 + 2 * k) & 1));
         }
     }
 }
 
-void wg_pack_plan(wg_tile *t, wg_pack_job *job)
+/* BH: how far the tile position and the packer's own context get by this instruction. */
+static void move_position(wg_tile *t, const wg_pack_job *job, const wg_pack_section *section, const wg_pack_part *part)
 {
-    const wg_insn *insn = &job->insn;
-    unsigned advance = 0;
-    report_operands(t, insn);
-    job->last = bit(insn, LAST);
-    job->flush = bit(insn, FLUSH);
-    job->concat = bit(insn, CONCAT);
-    job->padding = (uint8_t)padding_of(t, insn);
-    interfaces(t, insn, &job->interfaces, &job->row_stride);
-    job->relu = config(t, insn, WG_CFG_STACC_RELU_ApplyRelu) & 3;
-    job->relu_threshold = (uint16_t)config(t, insn, WG_CFG_STACC_RELU_ReluThreshold);
-    job->shift = descale_shift(t, insn);
-    if (config(t, insn, WG_CFG_ALU_ROUNDING_MODE_Packer_srnd_en))
-        wg_findf(t, WG_F_UNIMPLEMENTED_INSN, wg_insn_finding(insn, 0, 0),
-                 "PACR: stochastic rounding (ALU_ROUNDING_MODE_Packer_srnd_en); rounded to nearest");
-    plan_edges(t, job);
-    for (unsigned i = 0; i < WG_PACKERS; i++) {
-        if (!(job->packers >> i & 1))
-            continue;
-        unsigned which = which_counters(t, insn, i);
-        advance |= 1u << which;
-        plan_part(t, job, i);
-        plan_input(t, job, i, t->regs.adc.unit[which][2]);
-        plan_output(t, job, i, &t->regs.adc.unit[which][2][1]);
+    wg_pack *u = &t->backend.pack;
+    unsigned control = bits(&job->insn, CONTEXT_CONTROL, 3);
+    bool plane = false;
+    if (part->source == WG_PACK_FROM_DST && part->count) {
+        u->planned_row = (uint8_t)(u->planned_row + wg_pack_ones(job->interfaces));
+        plane = u->planned_row == part->set.rows_per_plane;
+        if (plane)
+            u->planned_row = 0;
     }
-    move_counters(t, insn, advance);
+    if (__builtin_expect(control != OWN_CONTEXT && control != OWN_CONTEXT_STAYS, 1))
+        return;
+    bool next = job->last;
+    if (section->planes_per_context) {
+        u->context_planes = (uint8_t)(u->context_planes + plane);
+        next = u->context_planes >= section->planes_per_context;
+    }
+    if (!next)
+        return;
+    u->context_planes = 0;
+    if (u->context < 3 || control == OWN_CONTEXT)
+        u->context = (u->context + 1) & 3;
 }
+
+/* ---- Time --------------------------------------------------------------------------------------------------- */
 
 /*
  * Decided here: a packer reads as many rows of Dst and writes as many lines to L1 per cycle as the architecture's
  * descriptor says, whichever takes longer; the padding of flushes, exponents and row starts cost nothing more. BH: four
  * of each, which is what WH's four packers do together. Accumulation in L1 is atomic: five cycles per line.
  */
-unsigned wg_pack_cycles(const wg_tile *t, const wg_pack_job *job, unsigned packer)
+static unsigned cycles_of(const wg_tile *t, const wg_pack_job *job, const wg_pack_part *part)
 {
-    const wg_pack_part *part = &job->part[packer];
-    uint32_t runs = job->interfaces ? (uint32_t)__builtin_popcount(job->interfaces) : 1;
-    uint32_t rows = runs * ((part->count + 15) / 16);
-    uint32_t kept = runs * (part->count / 16 * (uint32_t)__builtin_popcount(part->downsample) +
-                            (uint32_t)__builtin_popcount(part->downsample & ((1u << part->count % 16) - 1)));
-    uint32_t lines = (kept * wg_l1_bits(part->out_format) + 127) / 128 * (part->accumulate ? 5 : 1);
-    uint32_t reading = (rows + t->arch->pack.rows_per_cycle - 1) / t->arch->pack.rows_per_cycle;
-    uint32_t writing = (lines + t->arch->pack.lines_per_cycle - 1) / t->arch->pack.lines_per_cycle;
+    uint32_t runs = job->interfaces ? wg_pack_ones(job->interfaces) : 1;
+    uint32_t rows = runs * ((part->count + 15) / 16), kept = runs * part->count, mask = part->set.downsample;
+    if (mask != 0xFFFF)
+        kept = runs * (part->count / 16 * (uint32_t)__builtin_popcount(mask) +
+                       (uint32_t)__builtin_popcount(mask & ((1u << part->count % 16) - 1)));
+    uint32_t lines = (kept * wg_l1_bits(part->set.out_format) + 127) / 128 * (part->set.accumulate ? 5 : 1);
+    /* The descriptor's numbers are powers of two. */
+    uint32_t reading = (rows + t->arch->pack.rows_per_cycle - 1) >> __builtin_ctz(t->arch->pack.rows_per_cycle);
+    uint32_t writing = (lines + t->arch->pack.lines_per_cycle - 1) >> __builtin_ctz(t->arch->pack.lines_per_cycle);
     uint32_t cycles = reading > writing ? reading : writing;
     return cycles ? cycles : 1;
+}
+
+/* ---- The usual PACR of BH -------------------------------------------------------------------------------------- */
+
+/* Is this word, under this configuration, one? Then it is kept. */
+static bool become_usual(wg_tile *t, const wg_insn *insn)
+{
+    wg_pack_usual *usual = &t->backend.pack.usual;
+    usual->changes = 0;
+    if (!t->arch->pack.interfaces || insn->op != WG_I_PACR || t->backend.config.instructions || wg_touch_watched(t) ||
+        insn->word & (ONLY_DESCRIBED | 1 << FLUSH | 1 << ZERO_WRITE))
+        return false;
+    const wg_pack_setup *s = wg_pack_setup_of(t, insn, 1);
+    const wg_pack_section *section = &s->section[0];
+    const wg_pack_settings *set = &section->from_dst;
+    if (!section->silent || section->from_l1 || section->fills_plane || s->descales || s->has_edges ||
+        set->downsample != 0xFFFF || set->accumulate)
+        return false;
+    unsigned rows;
+    usual->interfaces = (uint8_t)(bits(insn, SELECT, 15) ? bits(insn, SELECT, 15) : 15);
+    rows = wg_pack_ones(usual->interfaces);
+    usual->changes = s->changes;
+    usual->serial++;
+    usual->word = insn->word;
+    usual->thread = insn->thread;
+    usual->bank = (uint8_t)wg_config_bank(t, insn->thread);
+    usual->counters = (uint8_t)which_counters(t, insn, section);
+    usual->shift = (uint8_t)datum_shift(set->in_format);
+    usual->needed = (uint8_t)streams_of(set);
+    unsigned mode = address_mode(t, insn);
+    usual->steps = !(mode & 0xAC30);
+    for (unsigned k = 0; k < 2; k++) {
+        usual->y_step[k] = mode >> 6 * k & 15;
+        usual->z_step[k] = mode >> (12 + 2 * k) & 1;
+    }
+    /* Whole rows: see cycles_of(). */
+    unsigned lines = rows * wg_l1_bits(set->out_format) / 8 + (rows * wg_l1_bits(set->out_format) % 8 != 0);
+    usual->cycles = (uint8_t)(lines > 4 ? (lines + 3) / 4 : 1);
+    return true;
+}
+
+bool wg_pack_is_usual(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned *block)
+{
+    wg_pack_usual *usual = &t->backend.pack.usual;
+    if (__builtin_expect(usual->word != insn->word || usual->thread != insn->thread ||
+                         usual->changes != t->regs.config.changes + 1 || t->backend.config.instructions ||
+                         wg_touch_watched(t), 0) &&
+        !become_usual(t, insn))
+        return false;
+    const wg_pack_setup *s = &t->backend.pack.setup[usual->bank];
+    const wg_adc_channel *c = t->regs.adc.unit[usual->counters][2];
+    uint32_t start = ((input_address(s, c) >> usual->shift & ~15u >> usual->shift) + s->section[0].dst_offset) & 0x3FFF;
+    /* Whole rows of an aligned four, which stay in one block however rows are permuted. */
+    if (c[0].x || c[1].x != 15 || start & 63)
+        return false;
+    usual->access = wg_pack_access(t, s);
+    unsigned stored = wg_dst_stored(usual->access, start >> 4, s->wide);
+    *block = stored / 8;
+    *ready = t->backend.matrix.block_ready[stored / 8 % WG_DST_BLOCKS];
+    usual->cycle = t->sched.now;
+    usual->start = start;
+    return true;
+}
+
+/* The rest of this file for it, in fewer steps. False: it is none, or was not asked about just now. */
+static bool plan_usual(wg_tile *t, wg_pack_job *job)
+{
+    const wg_insn *insn = &job->insn;
+    const wg_pack_usual *usual = &t->backend.pack.usual;
+    if (usual->cycle != t->sched.now || usual->word != insn->word || usual->thread != insn->thread || !usual->changes)
+        return false;
+    const wg_pack_setup *s = &t->backend.pack.setup[usual->bank];
+    const wg_pack_section *section = &s->section[0];
+    wg_packer *p = &t->backend.pack.packer[0];
+    wg_pack_part *part = &job->part[0];
+    job->access = usual->access;
+    if (__builtin_expect(job->serial != usual->serial, 0)) {
+        job->serial = usual->serial;
+        job->last = bit(insn, LAST);
+        job->flush = job->idle = job->has_edges = false;
+        job->concat = bit(insn, CONCAT);
+        job->padding = WG_PAD_NONE;
+        job->statistics = s->statistics;
+        job->relu = s->relu;
+        job->relu_threshold = s->relu_threshold;
+        job->random = s->random;
+        job->shift = 0;
+        job->interfaces = usual->interfaces;
+        job->row_stride = 1;
+        part->source = WG_PACK_FROM_DST;
+        part->set = section->from_dst;
+        part->count = 16;
+        part->cycles = usual->cycles;
+    }
+    part->start = usual->start;
+    part->places = 0;
+    if (usual->needed & ~(unsigned)p->placed)
+        place_streams(t, s, section, part, 0, &t->regs.adc.unit[usual->counters][2][1]);
+    if (job->last)
+        p->placed = 0;
+    move_position(t, job, section, part);
+    if (__builtin_expect(!usual->steps, 0)) {
+        move_counters(t, insn, 1u << usual->counters);
+        return true;
+    }
+    wg_adc_channel *c = t->regs.adc.unit[usual->counters][2];
+    for (unsigned k = 0; k < 2; k++) {
+        c[k].y = (c[k].y + usual->y_step[k]) & 0x1FFF;
+        c[k].z = (uint8_t)(c[k].z + usual->z_step[k]);
+    }
+    return true;
+}
+
+/* ---- All together ---------------------------------------------------------------------------------------------- */
+
+void wg_pack_plan(wg_tile *t, wg_pack_job *job)
+{
+    const wg_insn *insn = &job->insn;
+    if (plan_usual(t, job))
+        return;
+    job->serial = 0;
+    unsigned advance = 0, sections = 0;
+    bool one = t->arch->pack.interfaces;
+    for (unsigned rest = job->packers; rest; rest &= rest - 1)
+        sections |= 1u << section_of(t, insn, (unsigned)__builtin_ctz(rest));
+    const wg_pack_setup *s = wg_touch_watched(t) ? wg_pack_decode_setup(t, insn, sections, true)
+                                                 : wg_pack_setup_of(t, insn, sections);
+    if (!one || insn->word & ONLY_DESCRIBED)
+        report_operands(t, insn, s);
+    job->last = bit(insn, LAST);
+    job->flush = bit(insn, FLUSH);
+    job->concat = bit(insn, CONCAT);
+    job->idle = only_resets_context(t, insn);
+    if (__builtin_expect(job->idle, 0)) {
+        t->backend.pack.context = t->backend.pack.context_planes = 0;
+        job->part[0].cycles = 1;
+        return;
+    }
+    job->padding = (uint8_t)padding_of(t, insn);
+    job->access = wg_pack_access(t, s);
+    job->statistics = s->statistics;
+    job->relu = s->relu;
+    job->relu_threshold = s->relu_threshold;
+    job->random = s->random;
+    job->shift = __builtin_expect(s->descales, 0) ? descale_shift(t, insn, s) : 0;
+    job->has_edges = s->has_edges;
+    if (__builtin_expect(s->has_edges, 0))
+        job->edges = s->edges;
+    for (unsigned rest = job->packers; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        const wg_pack_section *section = &s->section[section_of(t, insn, i)];
+        wg_pack_part *part = &job->part[i];
+        unsigned which = which_counters(t, insn, section);
+        const wg_adc_channel *channel = t->regs.adc.unit[which][2];
+        advance |= 1u << which;
+        wg_touch_adc(t, WG_TOUCH_READ | WG_TOUCH_AT_GATE, which, 2, 0, WG_ADC_X, 8);
+        interfaces(t, insn, s, section, &job->interfaces, &job->row_stride);
+        part->source = (uint8_t)source_of(insn, section);
+        part->set = part->source == WG_PACK_FROM_DST ? section->from_dst : section->from_elsewhere;
+        report_part(t, job, s, section, part, i);
+        plan_input(t, job, s, section, part, channel);
+        plan_output(t, job, s, section, i, &channel[1]);
+        part->cycles = cycles_of(t, job, part);
+        if (one)
+            move_position(t, job, section, part);
+    }
+    move_counters(t, insn, advance);
 }

@@ -38,9 +38,9 @@ typedef struct mover {
 
 static void next_row(wg_packer *p, const wg_pack_part *part, unsigned rows)
 {
-    uint8_t *inner = part->transposed ? &p->tile_z : &p->tile_y, *outer = part->transposed ? &p->tile_y : &p->tile_z;
+    uint8_t *inner = part->set.transposed ? &p->tile_z : &p->tile_y, *outer = part->set.transposed ? &p->tile_y : &p->tile_z;
     *inner = (uint8_t)(*inner + rows);
-    if (*inner == part->rows_per_plane) {
+    if (*inner == part->set.rows_per_plane) {
         *inner = 0;
         (*outer)++;
     }
@@ -50,14 +50,14 @@ static uint16_t edge_mask(const mover *m)
 {
     const wg_pack_job *job = m->job;
     const wg_packer *p = m->out.p;
-    unsigned y = p->tile_y, z = p->tile_z, set = m->part->set_select;
-    if (m->part->transposed)
+    unsigned y = p->tile_y, z = p->tile_z, set = m->part->set.set_select;
+    if (m->part->set.transposed)
         z += m->interface;
     else
         y += m->interface;
-    if (job->edge_faces)
-        set = job->face_sets[set] >> 2 * ((m->part->z_offset + z) & 15) & 3;
-    return job->edge_mask[job->row_sets[set] >> 2 * (y & 15) & 3];
+    if (job->edges.faces)
+        set = job->edges.face_sets[set] >> 2 * ((m->part->set.z_offset + z) & 15) & 3;
+    return job->edges.mask[job->edges.row_sets[set] >> 2 * (y & 15) & 3];
 }
 
 /* ---- Stages ---------------------------------------------------------------------------------------------------- */
@@ -65,7 +65,7 @@ static uint16_t edge_mask(const mover *m)
 static void apply_edges(mover *m, unsigned column, unsigned count, uint32_t value[16])
 {
     wg_packer *p = m->out.p;
-    uint32_t instead = m->job->edge_infinite ? wg_pack_minus_infinity((wg_pack_early)m->part->early) : 0;
+    uint32_t instead = m->job->edges.infinite ? wg_pack_minus_infinity((wg_pack_early)m->part->set.early) : 0;
     uint16_t mask = edge_mask(m);
     for (unsigned i = 0; i < count; i++) {
         if (!(mask >> ((column + i) & 15) & 1))
@@ -112,18 +112,18 @@ static void count_exponents(mover *m, unsigned count, const uint32_t value[16])
 static void finish(mover *m, unsigned count, uint32_t value[16])
 {
     const wg_pack_part *part = m->part;
-    if (part->threshold_on)
+    if (part->set.threshold_on)
         for (unsigned i = 0; i < count; i++)
-            if (wg_pack_exponent((wg_mid)part->mid, value[i]) < part->threshold)
+            if (wg_pack_exponent((wg_mid)part->set.mid, value[i]) < part->set.threshold)
                 value[i] = 0;
-    if (part->downsample != 0xFFFF) {
+    if (part->set.downsample != 0xFFFF) {
         unsigned kept = 0;
         for (unsigned i = 0; i < count; i++, m->turn++)
-            if (part->downsample >> (m->turn & 15) & 1)
+            if (part->set.downsample >> (m->turn & 15) & 1)
                 value[kept++] = value[i];
         count = kept;
     }
-    wg_pack_late_row(part->late, count, value);
+    wg_pack_late_row(part->set.late, count, value);
     if (m->job->padding == WG_PAD_ROWS && count) {
         memset(value + count, 0, (16 - count) * sizeof *value);
         count = 16;
@@ -143,10 +143,16 @@ static void dst_row(mover *m, unsigned row, unsigned column, unsigned count)
     const uint16_t *high = undefined ? zeros : d->bits[stored];
     const uint16_t *low = undefined || !m->wide ? zeros : d->bits[(stored + WG_DST_LOW) % WG_DST_ROWS];
     uint32_t value[16];
-    wg_pack_early_row((wg_pack_early)m->part->early, m->job->shift, high, low, value);
+    if (__builtin_expect(m->job->random & WG_RANDOM_EARLY, 0)) {
+        uint32_t random[16];
+        wg_pack_draw(m->out.p, random);
+        wg_pack_early_random_row((wg_pack_early)m->part->set.early, m->job->shift, high, low, random, value);
+    } else {
+        wg_pack_early_row((wg_pack_early)m->part->set.early, m->job->shift, high, low, value);
+    }
     if (column)
         memmove(value, value + column, count * sizeof *value);
-    if (m->job->edges)
+    if (m->job->has_edges)
         apply_edges(m, column, count, value);
     else
         pass_position(m, count);
@@ -168,7 +174,7 @@ static void dst_run(mover *m, uint32_t start, uint32_t count)
 
 static void l1_run(mover *m, uint32_t start, uint32_t count)
 {
-    unsigned format = m->part->in_format, size = wg_l1_bits(format) < 8 ? 1 : wg_l1_bits(format) / 8;
+    unsigned format = m->part->set.in_format, size = wg_l1_bits(format) < 8 ? 1 : wg_l1_bits(format) / 8;
     if (wg_touch_watched(m->out.t))
         wg_touch_emit(m->out.t, WG_TOUCH_READ, WG_TOUCH_L1, start & 0x1FFFFF, count * size, m->out.packer);
     for (uint32_t done = 0; done < count; done += 16) {
@@ -202,42 +208,98 @@ static void run(mover *m, uint32_t start)
         zero_run(m, count);
 }
 
-static bool statistics(const wg_tile *t)
+/*
+ * The common case in one go: whole rows of Dst, nothing between the conversions, empty buffers, room in L1. Returns
+ * false if it is not that case.
+ */
+static bool move_plain(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part)
 {
-    return wg_thread_config_get(t, 0, WG_TCFG_ENABLE_ACC_STATS_Enable) ||
-           wg_thread_config_get(t, 1, WG_TCFG_ENABLE_ACC_STATS_Enable) ||
-           wg_thread_config_get(t, 2, WG_TCFG_ENABLE_ACC_STATS_Enable);
+    static const uint16_t zeros[16];
+    wg_tile *t = out->t;
+    wg_packer *p = out->p;
+    const wg_dst *d = &t->regs.dst;
+    unsigned rows = part->count / 16, n = 0;
+    if (wg_touch_watched(t) || !part->set.plain || part->source != WG_PACK_FROM_DST || !rows || (part->count | part->start) & 15)
+        return false;
+    if (job->interfaces)
+        rows = wg_pack_ones(job->interfaces);
+    bool wide = part->set.wide;
+    uint32_t bytes = rows * part->set.row_bytes, address = p->stream[WG_STREAM_DATA].address;
+    if (rows > 16 || p->stream[WG_STREAM_DATA].fill || p->block_fill || bytes & 15 ||
+        !wg_l1_holds(t->arch->l1_bytes, address, bytes))
+        return false;
+    wg_pack_rows at;
+    unsigned first = part->start >> 4, step = job->interfaces ? job->row_stride : 1;
+    unsigned stored = wg_dst_stored(job->access, first, wide);
+    at.data = t->l1 + address;
+    at.lanes = t->regs.exphist.lanes[out->packer];
+    if (step == 1 && !(first & 3) && job->interfaces && !(d->undefined[stored >> 6 & 15] >> (stored & 63) & 15)) {
+        /* However rows are permuted, an aligned four stay together. */
+        for (unsigned i = 0; i < 4; i++) {
+            at.high[n] = d->bits[stored + i];
+            at.low[n] = wide ? d->bits[stored + i + WG_DST_LOW] : zeros;
+            n += job->interfaces >> i & 1;
+        }
+    }
+    for (unsigned i = 0; n < rows; i++) {
+        if (job->interfaces && !(job->interfaces >> i & 1))
+            continue;
+        stored = wg_dst_stored(job->access, (first + i * step) & (WG_DST_ROWS - 1), wide);
+        bool undefined = wg_dst_is_undefined(d, stored);
+        at.high[n] = undefined ? zeros : d->bits[stored];
+        at.low[n++] = undefined || !wide ? zeros : d->bits[(stored + WG_DST_LOW) % WG_DST_ROWS];
+    }
+    wg_pack_route route = {.early = part->set.early, .shift = job->shift, .out_format = part->set.out_format,
+                           .late = part->set.late};
+    wg_pack_rows_out((wg_simd)t->simd, &route, rows, &at);
+    wg_pack_wrote(out, bytes, part->set.blocks ? rows : 0, at.exponents);
+    p->datums += rows * 16;
+    if (job->interfaces)
+        next_row(p, part, rows);
+    else
+        for (unsigned i = 0; i < rows; i++)
+            next_row(p, part, 1);
+    return true;
+}
+
+static void move_stepwise(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part)
+{
+    mover m = {.out = *out, .job = job, .part = part, .access = job->access,
+               .wide = part->set.wide, .statistics = job->statistics,
+               .from = wg_pack_early_mid((wg_pack_early)part->set.early)};
+    if (!job->interfaces || !part->count) {
+        run(&m, part->start);
+        return;
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        if (!(job->interfaces >> i & 1))
+            continue;
+        m.turn = 0;
+        run(&m, part->start + (i * job->row_stride << 4));
+        m.interface++;
+    }
+    if (part->source == WG_PACK_FROM_DST)
+        next_row(out->p, part, m.interface);
 }
 
 void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer)
 {
     const wg_pack_part *part = &job->part[packer];
     wg_packer *p = &t->backend.pack.packer[packer];
-    mover m = {.out = {.t = t, .p = p, .packer = packer, .insn = &job->insn}, .job = job, .part = part,
-               .access = wg_dst_access_now(t), .wide = part->early <= WG_EARLY_HIGH, .statistics = statistics(t),
-               .from = wg_pack_early_mid((wg_pack_early)part->early)};
+    wg_pack_output out = {.t = t, .p = p, .packer = packer, .insn = &job->insn};
     if (wg_touch_watched(t))
         wg_touch_emit(t, WG_TOUCH_READ | WG_TOUCH_WRITE, WG_TOUCH_PACKER, packer, 1, packer);
-    wg_pack_begin(&m.out, part);
-    if (job->interfaces && part->count) {
-        for (unsigned i = 0; i < 4; i++) {
-            if (!(job->interfaces >> i & 1))
-                continue;
-            m.turn = 0;
-            run(&m, part->start + (i * job->row_stride << 4));
-            m.interface++;
-        }
-        if (part->source == WG_PACK_FROM_DST)
-            next_row(p, part, m.interface);
-    } else {
-        run(&m, part->start);
-    }
+    if (part->places || p->format != part->set.out_format || p->accumulates != part->set.accumulate ||
+        p->compresses != part->set.compress || p->random_blocks != part->set.random_blocks)
+        wg_pack_begin(&out, part);
+    if (!move_plain(&out, job, part))
+        move_stepwise(&out, job, part);
     if (job->padding == WG_PAD_ALL && p->datums % 16) {
         uint32_t zeros[16] = {0};
-        wg_pack_put(&m.out, 16 - p->datums % 16, zeros);
+        wg_pack_put(&out, 16 - p->datums % 16, zeros);
     }
-    if (part->compress && (job->last || job->flush || (part->count && !job->concat)))
-        wg_pack_end_row(&m.out, part->zero_flags);
+    if (part->set.compress && (job->last || job->flush || (part->count && !job->concat)))
+        wg_pack_end_row(&out, part->set.zero_flags);
     if (!job->last && !job->flush) {
         if (wg_touch_watched(t))
             for (unsigned i = 0; i < WG_PACK_STREAMS; i++)   /* 16 bytes or less that wait for more */
@@ -245,9 +307,9 @@ void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer)
                               p->stream[i].fill, packer);
         return;
     }
-    wg_pack_flush(&m.out);
+    wg_pack_flush(&out);
     if (job->last)
         wg_tdma_tile_packed(t, packer, job->insn.thread,
                             (uint16_t)((p->stream[WG_STREAM_DATA].address - p->tile_start) >> 4), p->zero_flags,
-                            part->header, part->into_fifo);
+                            part->set.header, part->set.into_fifo);
 }

@@ -10,6 +10,10 @@
  * left out; the first and the last datum of a row stay. After 32 datums come their 32 counters of four bits; a third
  * stream holds the number of datums before each row, and in the end of all.
  *
+ * Stochastic rounding: the pages speak of generators, of their seed (BackendConfiguration.md) and reset, and of the
+ * bias of the comparison, which is that of the Vector Unit's. Decided here: they are the Vector Unit's, one per column
+ * of a packer, stepped by each row that is rounded and by each block; seeded like lanes 0 to 15.
+ *
  * Facts: OutputAddressGenerator.md, Compression.md, FormatConversion.md, L1.md. Decided here: as many zeros as fit are
  * left out (the exact logic is not specified); a datum is zero if all its bits are; the size of a tile, in lines, runs
  * from its first stream to the end of its data; a BFP block that is not full when it is flushed is filled with zeros.
@@ -79,6 +83,31 @@ static void flush_stream(const wg_pack_output *o, wg_pack_stream_id stream)
         put_bytes(o, stream, 16u - o->p->stream[stream].fill, zeros);
 }
 
+/* ---- Random bits ----------------------------------------------------------------------------------------------- */
+
+void wg_pack_draw(wg_packer *p, uint32_t random[16])
+{
+    for (unsigned i = 0; i < 16; i++) {
+        random[i] = p->prng[i];
+        p->prng[i] = wg_prng_step(random[i]);
+    }
+}
+
+void wg_pack_seed(wg_tile *t, uint32_t seed)
+{
+    wg_lreg lanes;
+    wg_lreg_seed(&lanes, seed);
+    for (unsigned i = 0; i < WG_PACKERS; i++)
+        for (unsigned column = 0; column < 16; column++)
+            t->backend.pack.packer[i].prng[column] = lanes.prng[column];
+}
+
+void wg_pack_reset_random(wg_tile *t)
+{
+    for (unsigned i = 0; i < WG_PACKERS; i++)
+        memset(t->backend.pack.packer[i].prng, 0, sizeof t->backend.pack.packer[i].prng);
+}
+
 /* ---- Datums -------------------------------------------------------------------------------------------------- */
 
 static void put_block(const wg_pack_output *o)
@@ -86,7 +115,11 @@ static void put_block(const wg_pack_output *o)
     wg_packer *p = o->p;
     unsigned bits = wg_l1_bits(p->format);
     uint8_t datum[16], bytes[16];
-    uint8_t exponent = wg_bfp_block(p->block, wg_pack_mid_of(p->format) == WG_MID_F5, NULL, datum);
+    uint32_t random[16];
+    if (p->random_blocks)
+        wg_pack_draw(p, random);
+    uint8_t exponent = wg_bfp_block(p->block, wg_pack_mid_of(p->format) == WG_MID_F5,
+                                    p->random_blocks ? random : NULL, datum);
     put_bytes(o, WG_STREAM_EXPONENTS, 1, &exponent);
     p->block_fill = 0;
     if (bits < 8) {
@@ -207,9 +240,10 @@ void wg_pack_end_row(const wg_pack_output *o, bool zero_flags)
 void wg_pack_begin(const wg_pack_output *o, const wg_pack_part *part)
 {
     wg_packer *p = o->p;
-    p->format = part->out_format;
-    p->accumulates = part->accumulate;
-    p->compresses = part->compress;
+    p->format = part->set.out_format;
+    p->accumulates = part->set.accumulate;
+    p->random_blocks = part->set.random_blocks;
+    p->compresses = part->set.compress;
     for (unsigned i = 0; i < WG_PACK_STREAMS; i++)
         if (part->places >> i & 1)
             p->stream[i].address = part->address[i];
@@ -220,7 +254,7 @@ void wg_pack_begin(const wg_pack_output *o, const wg_pack_part *part)
     p->augmented = 0;
     p->row = 0;
     p->zero_flags = 0;
-    if (part->compress)
+    if (part->set.compress)
         put_bytes(o, WG_STREAM_ROWS, 2, (const uint8_t[2]){0});
 }
 
@@ -233,6 +267,15 @@ void wg_pack_put(const wg_pack_output *o, unsigned count, const uint32_t value[1
     }
     for (unsigned i = 0; i < count; i++)
         compress(o, value[i]);
+}
+
+void wg_pack_wrote(const wg_pack_output *o, uint32_t bytes, unsigned rows, const uint8_t *exponents)
+{
+    wg_pack_stream *s = &o->p->stream[WG_STREAM_DATA];
+    wg_l1_wrote(o->t, (wg_l1_client)(WG_L1_PACK0 + o->packer), s->address, bytes);
+    s->address = (s->address + bytes) & 0x1FFFFF;
+    if (rows)
+        put_bytes(o, WG_STREAM_EXPONENTS, rows, exponents);
 }
 
 void wg_pack_flush(const wg_pack_output *o)

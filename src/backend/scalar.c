@@ -144,7 +144,7 @@ static unsigned start_setdmareg(wg_tile *t, const wg_insn *insn)
             u->operand[0] |= (packer_of(t, i)->all_zero_flags & 1) << i;
         break;
     case 9:
-        u->operand[0] = t->regs.exphist.max[0];
+        u->operand[0] = wg_exphist_max(&t->regs.exphist, 0);
         break;
     default:
         break;   /* zeros: SETDMAREG_Special.md, "can also be used to set four consecutive GPRs to zero" */

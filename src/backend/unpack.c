@@ -53,6 +53,11 @@ static bool in_address_phase(const wg_tile *t, wg_stall *why)
 static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     unsigned unpacker = insn->word >> 23 & 1;
+    if (t->backend.unpack.held) {
+        *why = (wg_stall){.reason = WG_STALL_UNIT_BUSY, .resource = WG_UNIT_UNPACK, .holder = WG_AGENT_HOST,
+                          .retry_at = WG_NEVER};
+        return false;
+    }
     /* In this order: a full unpacker stays full until it wakes the threads, whatever phases come and go. */
     if (t->backend.unpack.count[unpacker] == WG_UNPACK_QUEUE) {
         *why = (wg_stall){.reason = WG_STALL_UNIT_BUSY, .resource = WG_UNIT_UNPACK,
@@ -84,17 +89,21 @@ static void accept(wg_tile *t, const wg_insn *insn)
     unsigned unpacker = insn->word >> 23 & 1;
     wg_unpack_job *job = job_at(u, unpacker, u->count[unpacker]++);
     wg_touch_by(t, agent_of(unpacker), insn);
-    /* The planners set the rest of what they use. */
     job->insn = *insn;
     job->done_at = WG_NEVER;
     job->ready_at = t->sched.now + 1;
-    job->lines = job->fetched = 0;
-    job->speed = 1;
-    job->waits = job->waits_like_matrix = job->flip = job->advance_row = false;
-    if (insn->op == WG_I_UNPACR)
-        wg_unpack_plan(t, unpacker, job);
-    else
-        wg_unpack_plan_nop(t, unpacker, job);
+    job->fetched = 0;
+    if (insn->op != WG_I_UNPACR || !wg_unpack_plan_usual(t, unpacker, job)) {
+        /* The planners set the rest of what they use. */
+        job->serial = 0;
+        job->lines = 0;
+        job->speed = 1;
+        job->waits = job->waits_like_matrix = job->flip = job->advance_row = false;
+        if (insn->op == WG_I_UNPACR)
+            wg_unpack_plan(t, unpacker, job);
+        else
+            wg_unpack_plan_nop(t, unpacker, job);
+    }
     if (job->what == WG_UNPACK_MOVE) {
         job->ready_at = u->address_until = t->sched.now + wg_unpack_address_cycles(job);
         u->address_thread = insn->thread;
@@ -241,7 +250,7 @@ static void appoint(wg_tile *t, unsigned unpacker)
     if (job->ready_at > now)
         next = job->ready_at;
     else if (rate)
-        next = now + (job->lines - job->fetched + rate - 1) / rate;
+        next = now + ((job->lines - job->fetched + rate - 1) >> __builtin_ctz(rate));
     wg_wake_at(&t->sched, WG_AGENT_UNPACK0, next);
 }
 
@@ -266,6 +275,27 @@ static void tick(wg_tile *t)
 }
 
 static void reset(wg_tile *t) { t->backend.unpack = (wg_unpack){0}; }
+
+/* Instructions that wait for an unpacker in reset stay at their gate ("might or might not be discarded"). */
+void wg_unpack_soft_reset(wg_tile *t, bool held)
+{
+    wg_unpack *u = &t->backend.unpack;
+    for (unsigned unpacker = 0; held && unpacker < 2; unpacker++) {
+        while (u->count[unpacker]) {
+            const wg_insn *insn = &job_at(u, unpacker, 0)->insn;
+            stalls(t, unpacker, insn, false);
+            u->head[unpacker] = (uint8_t)((u->head[unpacker] + 1) % WG_UNPACK_QUEUE);
+            u->count[unpacker]--;
+            wg_unit_completed(t, agent_of(unpacker), insn);
+        }
+        u->fetching[unpacker] = 0;
+    }
+    if (held)
+        u->address_until = 0;
+    u->held = held;
+    wg_wake_threads(&t->sched);
+    wg_wake_idle_watchers(&t->sched);
+}
 
 const wg_unit_ops wg_unpack_unit = {
     .name = "Unpackers",

@@ -7,6 +7,8 @@
 
 /* UNPACR: reads configuration and counters, moves the counters on, and says what is to be done (unpack_plan.c). */
 void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job);
+/* The same for one like the last one; false: it is not. */
+bool wg_unpack_plan_usual(wg_tile *t, unsigned unpacker, wg_unpack_job *job);
 /* The cycles of its address phase. */
 unsigned wg_unpack_address_cycles(const wg_unpack_job *job);
 /* Moves the datums, all at once (unpack_move.c). */

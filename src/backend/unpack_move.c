@@ -87,7 +87,7 @@ static void step_datums(cursor *c, unsigned datums)
     const wg_unpack_job *job = c->job;
     c->done += datums;
     c->datums += (int64_t)datums * job->bits;
-    if (c->done % job->row == 0)
+    if ((c->done & (job->row - 1)) == 0)
         c->datums = wrap(job, c->datums + ((int64_t)job->stride * 8 - (int64_t)job->row * job->bits), 8);
 }
 
@@ -313,10 +313,11 @@ static void check_burst(cursor *c)
     if (c->unpacker || job->to_dst || job->count <= 16 || job->out < 64)
         return;
     /* ttsim: at full speed Blackhole writes twice as many rows per cycle. */
-    unsigned burst = 8u * job->speed * (1u + (c->t->arch->unpack.wide_rows && job->speed == 4)) / job->bits;
+    unsigned burst = 8u * job->speed * (1u + (c->t->arch->unpack.wide_rows && job->speed == 4));
+    burst >>= __builtin_ctz(job->bits);   /* powers of two, all of them */
     burst = burst < 1 ? 1 : burst > 8 ? 8 : burst;
     unsigned start = (job->out >> 4) - 4, last = start + (job->count - 1) / 16;
-    if (start % burst && start / 16 != last / 16)
+    if (start & (burst - 1) && start / 16 != last / 16)
         wg_find_insn(c->t, WG_F_UNPACK_BURST, &job->insn, start, burst);
 }
 

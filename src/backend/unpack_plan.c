@@ -73,6 +73,9 @@ typedef struct plan {
     uint32_t tile[4];       /* TileDescriptor */
     uint32_t x_dim, y_dim, z_dim, w_dim, blobs;
     bool tileize;
+    bool found;             /* something was reported */
+    uint32_t in;            /* bytes: where datum 0 is, and its exponent */
+    int64_t exponents;
 } plan;
 
 /* A word; while the Configuration Unit is at work, through the check for writes under way. */
@@ -121,13 +124,14 @@ _Static_assert(RELATIVE(REG2_Disable_zero_compress_cntx7) == RELATIVE(REG2_Unpac
 
 static bool bit(const plan *p, unsigned n) { return p->word >> n & 1; }
 
-static void find(const plan *p, wg_finding_code code, uint64_t subject, const char *what)
+static void find(plan *p, wg_finding_code code, uint64_t subject, const char *what)
 {
+    p->found = true;
     wg_findf(p->t, code, wg_insn_finding(&p->job->insn, subject, p->unpacker), "%s", what);
 }
 
 /* The newest page implements these and calls its description of them weak. */
-static void weak(const plan *p, const char *what) { find(p, WG_F_UNPACK_WEAK, 0, what); }
+static void weak(plan *p, const char *what) { find(p, WG_F_UNPACK_WEAK, 0, what); }
 
 static uint8_t *context_counter(const plan *p)
 {
@@ -136,7 +140,7 @@ static uint8_t *context_counter(const plan *p)
 }
 
 /* The counter's next value; its range is a power of two. */
-static void next_context(const plan *p, unsigned context)
+static void next_context(plan *p, unsigned context)
 {
     if (THCON(p, REG2_Context_count_non_log2_en))
         find(p, WG_F_UNIMPLEMENTED_INSN, 0, "Context_count_non_log2 is not documented; Context_count is used");
@@ -237,7 +241,7 @@ static uint32_t first_uncompressed(plan *p, const wg_adc_channel *xy, const wg_a
     return ((zw->w * p->z_dim + zw->z) * p->y_dim + y) * p->x_dim + x;
 }
 
-static uint32_t row_start(const plan *p, uint32_t address)
+static uint32_t row_start(plan *p, uint32_t address)
 {
     uint16_t value = 0;
     if (!wg_l1_holds(p->t->arch->l1_bytes, address, 2))
@@ -312,6 +316,8 @@ static void plan_input(plan *p)
         job->datums = (int64_t)in * 8 + (int64_t)first * job->bits;
         job->deltas = 0;
     }
+    p->in = (uint32_t)in;
+    p->exponents = job->exponents;
     job->exponents += first;
     job->limit = (int64_t)SECTION(p, REG2_Unpack_limit_address) * 16;
     job->fifo = (int64_t)SECTION(p, REG2_Unpack_fifo_size) * 16;
@@ -370,7 +376,7 @@ static void plan_output(plan *p)
 }
 
 /* Settings that do not go together. */
-static void check_modes(const plan *p)
+static void check_modes(plan *p)
 {
     const wg_unpack_job *job = p->job;
     if ((job->transpose || p->tileize) && job->datums & 127)
@@ -398,7 +404,7 @@ static void choose_reading(plan *p)
         choice.keeps_top = p->t->arch->unpack.fp8_keeps_top;
     }
     wg_l1_reading reading;
-    if (!wg_l1_reading_of(job->in_format, job->out_format, choice, &reading))
+    if (!wg_l1_reading_of(job->in_format, job->out_format, &choice, &reading))
         find(p, WG_F_UNPACK_FORMAT, (uint64_t)job->in_format << 4 | job->out_format,
              job->to_dst ? "into Dst" : "into SrcA or SrcB");
     job->reading = (uint8_t)reading;
@@ -407,7 +413,7 @@ static void choose_reading(plan *p)
 /* ---- Time --------------------------------------------------------------------------------------------------- */
 
 /* Lines per cycle; where there is a choice, Throttle_mode makes it. Compressed data counts one line at a time. */
-static unsigned speed(const plan *p)
+static unsigned speed(plan *p)
 {
     const wg_unpack_job *job = p->job;
     if (p->tileize)
@@ -451,7 +457,7 @@ static uint32_t lines(const plan *p)
 /* "Compressed data requires more" than two. Decided here: one more per row start it may need. */
 unsigned wg_unpack_address_cycles(const wg_unpack_job *job) { return job->compressed ? 4 : 2; }
 
-/* ---- All together ------------------------------------------------------------------------------------------- */
+/* ---- Counters ------------------------------------------------------------------------------------------------ */
 
 static void step(wg_adc_channel *c, unsigned y, unsigned z)
 {
@@ -459,25 +465,106 @@ static void step(wg_adc_channel *c, unsigned y, unsigned z)
     c->z = (uint8_t)(c->z + z);
 }
 
-static void move_counters(const plan *p)
+static void move_counters(wg_tile *t, unsigned unpacker, unsigned own, unsigned other, unsigned steps)
 {
-    unsigned steps = p->word >> 15 & 0xFF;
     for (unsigned thread = 0; thread < 3; thread++) {
-        if (thread != p->thread && thread != p->adc)
+        if (thread != own && thread != other)
             continue;
-        wg_touch_adc(p->t, WG_TOUCH_READ | WG_TOUCH_AT_GATE | (steps ? WG_TOUCH_WRITE : 0u), thread, p->unpacker, 0,
+        wg_touch_adc(t, WG_TOUCH_READ | WG_TOUCH_AT_GATE | (steps ? WG_TOUCH_WRITE : 0u), thread, unpacker, 0,
                      WG_ADC_X, 8);
         if (!steps)
             continue;
-        wg_adc_channel *channel = p->t->regs.adc.unit[thread][p->unpacker];
+        wg_adc_channel *channel = t->regs.adc.unit[thread][unpacker];
         step(&channel[0], steps >> 2 & 3, steps & 3);
         step(&channel[1], steps >> 6 & 3, steps >> 4 & 3);
     }
 }
 
+/* ---- The usual UNPACR ---------------------------------------------------------------------------------------- */
+
+/* Keeps what was planned, if only the counters can make the next one different. */
+static void keep_usual(plan *p)
+{
+    wg_unpack_job *job = p->job;
+    wg_unpack_usual *usual = &p->t->backend.unpack.usual[p->unpacker];
+    usual->changes = 0;
+    if (p->found || p->pending || wg_touch_watched(p->t) || job->compressed || p->row_search || p->tileize || job->upsample || job->column_shift ||
+        job->broadcast || !p->multi_context || bit(p, 3))
+        return;
+    usual->changes = p->t->regs.config.changes + 1;
+    job->serial = ++usual->serial;
+    usual->word = p->word;
+    usual->thread = (uint8_t)p->thread;
+    usual->adc = (uint8_t)p->adc;
+    usual->x_dim = p->x_dim;
+    usual->y_dim = p->y_dim;
+    usual->z_dim = p->z_dim;
+    usual->datums = (int64_t)p->in * 8;
+    usual->exponents = p->exponents;
+    usual->out_base = UNP(p, ADDR_BASE_REG_1_Base);
+    usual->out_y = UNP(p, ADDR_CTRL_XY_REG_1_Ystride);
+    usual->out_z = UNP(p, ADDR_CTRL_ZW_REG_1_Zstride);
+    usual->out_w = UNP(p, ADDR_CTRL_ZW_REG_1_Wstride);
+    usual->out_shift = job->wide ? 2 : wg_format_is_16(job->out_format) ? 1 : 0;
+    usual->adds_dest = usual->replaces_dest = false;
+    if (!p->unpacker) {
+        usual->dest = half(
+            section_bits(p, RELATIVE(REG5_Dest_cntx0_address) + p->context % 4 / 2, half_mask(p->context)), p->context);
+        usual->adds_dest = job->to_dst || config(p, WG_CFG_UNP0_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr);
+        usual->replaces_dest = !usual->adds_dest;
+    }
+    usual->steps = p->word >> 15 & 0xFF;
+    usual->job = *job;
+}
+
+bool wg_unpack_plan_usual(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
+{
+    const wg_unpack_usual *usual = &t->backend.unpack.usual[unpacker];
+    if (wg_touch_watched(t) || usual->word != job->insn.word || usual->thread != job->insn.thread ||
+        usual->changes != t->regs.config.changes + 1 || t->backend.config.instructions)
+        return false;
+    if (__builtin_expect(job->serial != usual->serial, 0)) {
+        wg_insn insn = job->insn;
+        uint64_t ready = job->ready_at;
+        *job = usual->job;
+        job->insn = insn;
+        job->ready_at = ready;
+        job->done_at = WG_NEVER;
+        job->fetched = 0;
+    }
+    const wg_adc_channel *xy = t->regs.adc.unit[usual->adc][unpacker];
+    const wg_adc_channel *zw = t->regs.adc.unit[usual->thread][unpacker];
+    uint32_t end = xy[1].x + 1;
+    uint32_t address = usual->out_base + zw[1].y * usual->out_y + zw[1].z * usual->out_z + zw[1].w * usual->out_w;
+    uint32_t first = ((zw->w * usual->z_dim + zw->z) * usual->y_dim + xy->y) * usual->x_dim + xy->x;
+    int64_t datums = wrap(job, usual->datums + (int64_t)first * job->bits, 8);
+    /* What would be reported is planned anew. */
+    if (end < xy->x || address & ((1u << usual->out_shift) - 1) || (job->transpose && datums & 127))
+        return false;
+    address >>= usual->out_shift;
+    job->out = usual->replaces_dest ? usual->dest : usual->adds_dest ? address + usual->dest : address;
+    job->count = end - xy->x;
+    job->datums = datums;
+    job->exponents = wrap(job, usual->exponents + first, 16);
+    job->lines = lines_of(datums, job->count, job->bits);
+    job->waits = job->count != 0;
+    if (usual->steps)
+        move_counters(t, unpacker, usual->thread, usual->adc, usual->steps);
+    return true;
+}
+
+/* ---- All together ------------------------------------------------------------------------------------------- */
+
 void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
 {
-    plan p = {.t = t, .job = job, .unpacker = unpacker, .thread = job->insn.thread, .word = job->insn.word};
+    plan p;   /* field by field: clearing all of it would cost more than the rest */
+    p.t = t;
+    p.job = job;
+    p.unpacker = unpacker;
+    p.thread = job->insn.thread;
+    p.word = job->insn.word;
+    p.context = 0;
+    p.found = false;
     p.fields = wg_cfg_fields[t->arch->id];
     p.thread_fields = wg_tcfg_fields[t->arch->id];
     p.base = p.fields[unpacker ? WG_CFG_THCON_SEC1_REG0_TileDescriptor : WG_CFG_THCON_SEC0_REG0_TileDescriptor].word;
@@ -518,5 +605,6 @@ void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
     job->waits = job->count && job->outputs;
     if (p.multi_context && bit(&p, 3))
         next_context(&p, p.context);
-    move_counters(&p);
+    keep_usual(&p);
+    move_counters(p.t, p.unpacker, p.thread, p.adc, p.word >> 15 & 0xFF);
 }

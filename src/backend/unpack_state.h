@@ -19,6 +19,7 @@ typedef enum wg_unpack_what {
 /* One instruction: everything it read when it was accepted. */
 typedef struct wg_unpack_job {
     wg_insn insn;
+    uint64_t serial;          /* of wg_unpack_usual that this was made of; 0: none */
     uint64_t ready_at;        /* its address phase, or only cycle, is over */
     uint64_t done_at;         /* everything has been fetched, with the perturbation; WG_NEVER: not yet */
     uint32_t lines, fetched;  /* 16-byte reads from L1 */
@@ -51,6 +52,24 @@ typedef struct wg_unpack_job {
     uint32_t address;
 } wg_unpack_job;
 
+/*
+ * The usual UNPACR (uncompressed, one context, nothing to report) is the same again and again but for its counters.
+ * What depends on the word and on configuration alone is kept here, and in the job that was made of it.
+ */
+typedef struct wg_unpack_usual {
+    uint64_t changes;         /* of configuration, plus 1; 0: there is none */
+    uint64_t serial;          /* of this; jobs remember it */
+    uint32_t word;
+    uint8_t thread, adc;
+    uint32_t x_dim, y_dim, z_dim;
+    int64_t datums, exponents;   /* of datum 0, as in the job */
+    uint32_t out_base, out_y, out_z, out_w, dest;
+    uint8_t out_shift;
+    bool adds_dest, replaces_dest;
+    uint8_t steps;            /* of the counters, as in the word */
+    wg_unpack_job job;        /* as it was planned */
+} wg_unpack_usual;
+
 typedef struct wg_unpack {
     wg_unpack_job job[2][WG_UNPACK_QUEUE];
     uint8_t head[2], count[2];
@@ -61,6 +80,8 @@ typedef struct wg_unpack {
     uint64_t address_until;       /* an UNPACR is in its address phase before this cycle */
     uint8_t address_thread, address_unpacker;
     uint8_t held_format[2];       /* of the last UNPACR's output: what BH's SETDVALID records */
+    wg_unpack_usual usual[2];
+    bool held;                    /* by soft reset */
     bool after_dst;               /* the last UNPACR of Unpacker 0 wrote Dst */
 } wg_unpack;
 

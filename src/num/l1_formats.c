@@ -11,16 +11,16 @@
 /* ---- Formats ------------------------------------------------------------------------------------------------ */
 
 
-static wg_l1_reading fp8(wg_l1_choice c)
+static wg_l1_reading fp8(const wg_l1_choice *c)
 {
-    return c.four_exponent_bits ? WG_READ_E4M3 : c.keeps_top ? WG_READ_E5M2_TOP : WG_READ_E5M2;
+    return c->four_exponent_bits ? WG_READ_E4M3 : c->keeps_top ? WG_READ_E5M2_TOP : WG_READ_E5M2;
 }
 
 /*
  * Decided here: an undefined pair of formats is read as the input format alone says; 32 bits into Src are
  * truncated to TF32, and the two codes without a meaning are opaque.
  */
-bool wg_l1_reading_of(unsigned in, unsigned out, wg_l1_choice c, wg_l1_reading *reading)
+bool wg_l1_reading_of(unsigned in, unsigned out, const wg_l1_choice *c, wg_l1_reading *reading)
 {
     static const uint8_t plain[16] = {
         [WG_FMT_FP32] = WG_READ_32,      [WG_FMT_FP16] = WG_READ_FP16,    [WG_FMT_BFP8A] = WG_READ_BFP8A,
@@ -35,18 +35,18 @@ bool wg_l1_reading_of(unsigned in, unsigned out, wg_l1_choice c, wg_l1_reading *
     *reading = (wg_l1_reading)plain[in];
     if (in == WG_FMT_FP8)
         *reading = fp8(c);
-    if (in == WG_FMT_INT8 && c.is_unsigned)
+    if (in == WG_FMT_INT8 && c->is_unsigned)
         *reading = WG_READ_UINT8;
     if (in == WG_FMT_FP32) {
         if (out == WG_FMT_BF16)
             *reading = WG_READ_FP32_BF16;
         else if (out == WG_FMT_FP16)
             *reading = WG_READ_FP32_FP16;
-        return out == WG_FMT_BF16 || out == WG_FMT_FP16 || out == WG_FMT_TF32 || (out == WG_FMT_FP32 && c.to_dst);
+        return out == WG_FMT_BF16 || out == WG_FMT_FP16 || out == WG_FMT_TF32 || (out == WG_FMT_FP32 && c->to_dst);
     }
     if (in != out || !wg_format_known(in))
         return false;
-    return c.to_dst || !wg_format_is_32(in);
+    return c->to_dst || !wg_format_is_32(in);
 }
 
 /* ---- Small formats: tables ---------------------------------------------------------------------------------- */

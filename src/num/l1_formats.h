@@ -68,7 +68,7 @@ typedef struct wg_l1_choice {
     bool four_exponent_bits, keeps_top;   /* FP8, by configuration and architecture */
 } wg_l1_choice;
 /* False: the combination is undefined; *reading is then what is done all the same. */
-bool wg_l1_reading_of(unsigned in, unsigned out, wg_l1_choice choice, wg_l1_reading *reading);
+bool wg_l1_reading_of(unsigned in, unsigned out, const wg_l1_choice *choice, wg_l1_reading *reading);
 
 /* One datum: its bits in L1 (in the low bits) to a register's layout. */
 uint32_t wg_l1_to_src(wg_l1_reading reading, uint32_t bits, uint8_t exponent);
@@ -104,8 +104,8 @@ uint16_t wg_fp32_to_fp16_truncate(uint32_t x);
 
 /*
  * Rounds the magnitude of `x` (sign and everything above bit `drop` kept) by `drop` bits: to nearest, ties away
- * from zero, or with random bits in place of the half. The random form compares like the Vector Unit's
- * (SFPSTOCHRND_FloatFloat.md): equal counts as up, which is the documented bias.
+ * from zero, or with the upper of 23 random bits in place of the half. The random form compares like the Vector
+ * Unit's (SFPSTOCHRND_FloatFloat.md): equal counts as up, which is the documented bias. It drops at most 23 bits.
  */
 static inline uint32_t wg_round_away(uint32_t x, unsigned drop)
 {
@@ -114,7 +114,7 @@ static inline uint32_t wg_round_away(uint32_t x, unsigned drop)
 static inline uint32_t wg_round_random(uint32_t x, unsigned drop, uint32_t random)
 {
     uint32_t mask = (UINT32_C(1) << drop) - 1;
-    return drop ? (x >> drop) + ((x & mask) >= (random & mask)) : x;
+    return drop ? (x >> drop) + ((x & mask) >= (random & 0x7FFFFF) >> (23 - drop)) : x;
 }
 
 /*

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The packers' conversions: early (Dst to the values on the way), ReLU, late (to L1), and accumulation in L1.
- * Facts and layouts: pack_formats.h. Rounding is to nearest, ties away from zero; it flushes denormals after the
- * carry, makes -0 a +0 and a NaN an infinity (ttsim: a denormal that rounds up to a normal number stays).
+ * Facts and layouts: pack_formats.h; one datum: pack_datums.h.
  */
 #include "num/pack_formats.h"
 
 #include <string.h>
 
 #include "num/l1_formats.h"
+#include "num/pack_datums.h"
 
 /* ---- Early --------------------------------------------------------------------------------------------------- */
 
@@ -58,88 +58,6 @@ bool wg_pack_early_of(wg_pack_reading r, wg_pack_early *early)
     }
 }
 
-wg_mid wg_pack_early_mid(wg_pack_early early)
-{
-    static const uint8_t mid[WG_EARLY_COUNT] = {
-        [WG_EARLY_INT32] = WG_MID_INT32, [WG_EARLY_INT8] = WG_MID_INT8, [WG_EARLY_UINT8] = WG_MID_INT8,
-        [WG_EARLY_INT8_RAW] = WG_MID_INT8, [WG_EARLY_UINT8_RAW] = WG_MID_INT8, [WG_EARLY_HIGH] = WG_MID_INT16,
-        [WG_EARLY_16_FP16] = WG_MID_F5, [WG_EARLY_16_FP16_ROUND] = WG_MID_F5, [WG_EARLY_16_E5M7] = WG_MID_F5,
-        [WG_EARLY_16_E5M6] = WG_MID_F5, [WG_EARLY_16_FP8] = WG_MID_F5, [WG_EARLY_16_BF16_FP16] = WG_MID_F5,
-        [WG_EARLY_16_SIGN] = WG_MID_INT8, [WG_EARLY_16_INT16] = WG_MID_INT16,
-    };
-    return (wg_mid)mid[early];
-}
-
-/* An FP32 rounded by `drop` mantissa bits; the dropped ones become 0. */
-static inline uint32_t round_f8(uint32_t x, unsigned drop)
-{
-    uint32_t magnitude = x & 0x7FFFFFFF;
-    magnitude = magnitude > 0x7F800000 ? 0x7F800000 : magnitude;
-    magnitude = ((magnitude >> (drop - 1)) + 1) >> 1 << drop;
-    return magnitude < 0x00800000 ? 0 : (x & 0x80000000) | magnitude;
-}
-
-/* A BF16 in the place of an FP32, from the stored layout. */
-static inline uint32_t stored_bf16(uint16_t x) { return (uint32_t)wg_dst16_to_bf16(x) << 16; }
-static inline uint32_t round_bf16(uint32_t x)
-{
-    uint32_t magnitude = x & 0x7FFFFFFF;
-    magnitude = magnitude > 0x7F800000 ? 0x7F800000 : magnitude;
-    return magnitude < 0x00800000 ? 0 : (x & 0x80000000) | magnitude;
-}
-
-static inline uint32_t round_e5m6(uint32_t x)
-{
-    uint32_t magnitude = x & 0x7FFF;
-    magnitude = (magnitude > 0x7FF7 ? 0x7FF0 : magnitude + 8) & 0x7FF0;
-    return magnitude < 0x400 ? 0 : (x & 0x8000) | magnitude;
-}
-
-/* Sign and magnitude, `shift` places to the right, rounded and saturated. */
-static inline uint32_t descale(uint32_t x, unsigned shift, bool is_unsigned)
-{
-    uint32_t magnitude = wg_round_away(x & 0x7FFFFFFF, shift & 31), limit = is_unsigned ? 255 : 127;
-    magnitude = magnitude > limit ? limit : magnitude;
-    if (is_unsigned)
-        return x >> 31 ? 0 : magnitude;
-    return x >> 31 << 7 | magnitude;
-}
-
-static inline uint32_t early_one(wg_pack_early early, unsigned shift, uint16_t high, uint16_t low)
-{
-    uint32_t x = (uint32_t)wg_dst16_to_bf16(high) << 16 | low, half;
-    switch (early) {
-    case WG_EARLY_32:
-    case WG_EARLY_INT32: return x;
-    case WG_EARLY_TF32: return round_f8(x, 13);
-    case WG_EARLY_BF16: return round_f8(x, 16);
-    case WG_EARLY_BF16_TRUNCATE: return x & 0xFFFF0000;
-    case WG_EARLY_E8M6: return round_f8(x, 17);
-    case WG_EARLY_INT8: return descale(x, shift, false);
-    case WG_EARLY_UINT8: return descale(x, shift, true);
-    case WG_EARLY_INT8_RAW: return x >> 31 << 7 | (x & 127);
-    case WG_EARLY_UINT8_RAW: return x & 255;
-    case WG_EARLY_HIGH:
-    case WG_EARLY_16_INT16: return high;
-    case WG_EARLY_16_BF16: return stored_bf16(high);
-    case WG_EARLY_16_BF16_ROUND: return round_bf16(stored_bf16(high));
-    case WG_EARLY_16_E8M6:   /* ttsim: denormals go before rounding */
-        half = round_bf16(stored_bf16(high));
-        return (half + 0x10000) & 0xFFFE0000;
-    case WG_EARLY_16_FP16: return wg_dst16_to_fp16(high);
-    case WG_EARLY_16_FP16_ROUND:
-        half = wg_dst16_to_fp16(high);
-        return (half & 0x7FFF) < 0x400 ? 0 : half;
-    case WG_EARLY_16_E5M7: return wg_dst16_to_fp16(high) & 0xFFF8u;
-    case WG_EARLY_16_E5M6: return round_e5m6(wg_dst16_to_fp16(high));
-    case WG_EARLY_16_FP8: return wg_dst16_to_fp16(high) & 0xFF00u;
-    case WG_EARLY_16_BF16_FP16: return wg_fp32_to_fp16_truncate(stored_bf16(high));
-    case WG_EARLY_16_SIGN: return (uint32_t)high >> 15 << 7;
-    case WG_EARLY_COUNT: break;
-    }
-    return 0;
-}
-
 /* One loop per conversion. */
 #define ROW(e)                                                                                                     \
     case e:                                                                                                        \
@@ -156,6 +74,55 @@ void wg_pack_early_row(wg_pack_early early, unsigned shift, const uint16_t high[
         ROW(WG_EARLY_16_FP16) ROW(WG_EARLY_16_FP16_ROUND) ROW(WG_EARLY_16_E5M7) ROW(WG_EARLY_16_E5M6)
         ROW(WG_EARLY_16_FP8) ROW(WG_EARLY_16_BF16_FP16) ROW(WG_EARLY_16_SIGN) ROW(WG_EARLY_16_INT16)
     case WG_EARLY_COUNT: break;
+    }
+}
+
+static uint32_t random_f8(uint32_t x, unsigned drop, uint32_t random)
+{
+    uint32_t magnitude = x & 0x7FFFFFFF;
+    if (magnitude >= 0x7F800000)
+        magnitude = 0x7F800000;
+    else if (magnitude >= 0x00800000)
+        magnitude = wg_round_random(magnitude, drop, random) << drop;
+    return magnitude < 0x00800000 ? 0 : (x & 0x80000000) | magnitude;
+}
+
+static uint32_t random_e5m6(uint32_t x, uint32_t random)
+{
+    uint32_t magnitude = x & 0x7FFF;
+    if (magnitude >= 0x400)
+        magnitude = wg_round_random(magnitude, 4, random) << 4;
+    magnitude = magnitude > 0x7FF0 ? 0x7FF0 : magnitude;
+    return magnitude < 0x400 ? 0 : (x & 0x8000) | magnitude;
+}
+
+/* As SFPSTOCHRND_IntInt.md: 23 bits behind the point, whatever the shift. */
+static uint32_t random_descale(uint32_t x, unsigned shift, bool is_unsigned, uint32_t random)
+{
+    uint64_t scaled = (uint64_t)(x & 0x7FFFFFFF) << 23 >> (shift & 31);
+    uint32_t limit = is_unsigned ? 255 : 127;
+    uint32_t magnitude = (uint32_t)(scaled >> 23) + ((scaled & 0x7FFFFF) >= (random & 0x7FFFFF));
+    magnitude = magnitude > limit ? limit : magnitude;
+    if (is_unsigned)
+        return x >> 31 ? 0 : magnitude;
+    return x >> 31 << 7 | magnitude;
+}
+
+void wg_pack_early_random_row(wg_pack_early early, unsigned shift, const uint16_t high[16], const uint16_t low[16],
+                              const uint32_t random[16], uint32_t value[16])
+{
+    for (unsigned i = 0; i < 16; i++) {
+        uint32_t x = (uint32_t)wg_dst16_to_bf16(high[i]) << 16 | low[i];
+        switch (early) {
+        case WG_EARLY_TF32: value[i] = random_f8(x, 13, random[i]); break;
+        case WG_EARLY_BF16: value[i] = random_f8(x, 16, random[i]); break;
+        case WG_EARLY_E8M6: value[i] = random_f8(x, 17, random[i]); break;
+        case WG_EARLY_16_E8M6: value[i] = random_f8(stored_bf16(high[i]), 17, random[i]); break;
+        case WG_EARLY_16_E5M6: value[i] = random_e5m6(wg_dst16_to_fp16(high[i]), random[i]); break;
+        case WG_EARLY_INT8: value[i] = random_descale(x, shift, false, random[i]); break;
+        case WG_EARLY_UINT8: value[i] = random_descale(x, shift, true, random[i]); break;
+        default: value[i] = early_one(early, shift, high[i], low[i]); break;
+        }
     }
 }
 
@@ -196,18 +163,6 @@ void wg_pack_relu_row(wg_mid mid, unsigned mode, uint16_t threshold, unsigned co
 
 /* ---- Late ---------------------------------------------------------------------------------------------------- */
 
-enum { TO_32, TO_TF32, TO_BF16, TO_FP16, TO_E5M2, TO_E4M3, TO_E5M7, TO_INT32, TO_INT16, TO_INT8 };
-
-wg_mid wg_pack_mid_of(unsigned format)
-{
-    static const uint8_t mid[16] = {
-        [WG_FMT_FP16] = WG_MID_F5, [WG_FMT_BFP8A] = WG_MID_F5, [WG_FMT_BFP4A] = WG_MID_F5, [WG_FMT_BFP2A] = WG_MID_F5,
-        [WG_FMT_FP8] = WG_MID_F5, [WG_FMT_INT32] = WG_MID_INT32, [WG_FMT_INT16] = WG_MID_INT16,
-        [WG_FMT_INT8] = WG_MID_INT8, [12] = WG_MID_INT32, [13] = WG_MID_INT16,
-    };
-    return (wg_mid)mid[format & 15];
-}
-
 static bool is_float(wg_mid mid) { return mid <= WG_MID_F5; }
 
 /* Decided here: an undefined conversion to an integer format keeps the low bits, one from it takes them as a float. */
@@ -237,48 +192,6 @@ bool wg_pack_late_of(wg_mid mid, unsigned in, unsigned out, bool four_exponent_b
         return false;
     /* BFP4 and BFP2 mean something in Out_data_format only; TF32 is not made of FP32 here. */
     return ok && wg_l1_bits(in) >= 8 && !(out == WG_FMT_TF32 && in == WG_FMT_FP32);
-}
-
-/* Five exponent bits to eight. ttsim: an exponent of 0 stays 0, with its mantissa. */
-static inline uint32_t widen(uint32_t x)
-{
-    uint32_t magnitude = x & 0x7FFF;
-    return (x & 0x8000) << 16 | (magnitude + (magnitude >= 0x400 ? UINT32_C(112) << 10 : 0)) << 13;
-}
-
-static inline uint32_t e4m3(uint32_t half)
-{
-    uint32_t sign = half >> 8 & 128, exponent = half >> 10 & 31;
-    if (exponent <= 8)
-        return sign;
-    return exponent >= 24 ? sign | 127 : sign | (exponent - 8) << 3 | (half >> 7 & 7);
-}
-
-static inline uint32_t late_one(unsigned mid, unsigned target, bool flush, uint32_t x)
-{
-    if (mid > WG_MID_F5 || target >= TO_INT32)
-        return x;
-    if (mid == WG_MID_F8) {
-        switch (target) {
-        case TO_32: return x;
-        case TO_TF32: return x & 0xFFFFE000;
-        case TO_BF16: return flush && !(x & 0x7F800000) ? 0 : x >> 16;
-        case TO_FP16: return wg_fp32_to_fp16_truncate(x);
-        case TO_E5M2: return wg_fp32_to_fp16_truncate(x) >> 8;
-        case TO_E4M3: return e4m3(wg_fp32_to_fp16_truncate(x));
-        default: return wg_fp32_to_fp16_truncate(x) >> 3;
-        }
-    }
-    bool denormal = !(x & 0x7C00);
-    switch (target) {
-    case TO_32:
-    case TO_TF32: return widen(x);
-    case TO_BF16: return denormal ? 0 : widen(x) >> 16;   /* ttsim, whatever the mantissa's width */
-    case TO_FP16: return x;
-    case TO_E5M2: return flush && denormal ? x >> 8 & 128 : x >> 8;
-    case TO_E4M3: return e4m3(x);
-    default: return flush && denormal ? 0 : x >> 3;
-    }
 }
 
 #define LATE(m, t)                                                                                                 \

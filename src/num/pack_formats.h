@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "num/formats.h"
+#include "num/simd.h"
 
 typedef enum wg_mid { WG_MID_F8, WG_MID_F5, WG_MID_INT32, WG_MID_INT16, WG_MID_INT8 } wg_mid;
 
@@ -48,10 +49,24 @@ typedef struct wg_pack_reading {
 } wg_pack_reading;
 /* False: the combination is undefined; *early is then what is done all the same. */
 bool wg_pack_early_of(wg_pack_reading r, wg_pack_early *early);
-wg_mid wg_pack_early_mid(wg_pack_early early);
+static inline wg_mid wg_pack_early_mid(wg_pack_early early)
+{
+    static const uint8_t mid[WG_EARLY_COUNT] = {
+        [WG_EARLY_INT32] = WG_MID_INT32, [WG_EARLY_INT8] = WG_MID_INT8, [WG_EARLY_UINT8] = WG_MID_INT8,
+        [WG_EARLY_INT8_RAW] = WG_MID_INT8, [WG_EARLY_UINT8_RAW] = WG_MID_INT8, [WG_EARLY_HIGH] = WG_MID_INT16,
+        [WG_EARLY_16_FP16] = WG_MID_F5, [WG_EARLY_16_FP16_ROUND] = WG_MID_F5, [WG_EARLY_16_E5M7] = WG_MID_F5,
+        [WG_EARLY_16_E5M6] = WG_MID_F5, [WG_EARLY_16_FP8] = WG_MID_F5, [WG_EARLY_16_BF16_FP16] = WG_MID_F5,
+        [WG_EARLY_16_SIGN] = WG_MID_INT8, [WG_EARLY_16_INT16] = WG_MID_INT16,
+    };
+    return (wg_mid)mid[early];
+}
 /* Stored rows (`low` only for 32 bits) to values on the way. `shift`: INT8 and UINT8, places to the right. */
 void wg_pack_early_row(wg_pack_early early, unsigned shift, const uint16_t high[16], const uint16_t low[16],
                        uint32_t value[16]);
+
+/* The same with stochastic rounding, where there is rounding: 23 random bits per datum. */
+void wg_pack_early_random_row(wg_pack_early early, unsigned shift, const uint16_t high[16], const uint16_t low[16],
+                              const uint32_t random[16], uint32_t value[16]);
 
 /* The exponent of a value on the way, as histogram and threshold see it. */
 static inline unsigned wg_pack_exponent_shift(wg_mid mid)
@@ -78,8 +93,28 @@ typedef struct wg_pack_late {
 /* From values of `mid` called In_data_format to Out_data_format; false as above. */
 bool wg_pack_late_of(wg_mid mid, unsigned in, unsigned out, bool four_exponent_bits, wg_pack_late *late);
 void wg_pack_late_row(wg_pack_late late, unsigned count, uint32_t value[16]);
+/* Whole rows through both conversions, with nothing between them. */
+typedef struct wg_pack_route {
+    uint8_t early, shift, out_format;
+    wg_pack_late late;
+} wg_pack_route;
+typedef struct wg_pack_rows {
+    const uint16_t *high[16], *low[16];   /* stored rows of Dst; `low` has to be there for 16 bits, too */
+    uint8_t *data;                        /* what L1 holds of them, one behind the other */
+    uint8_t exponents[16];                /* of a BFP format: one per row */
+    uint16_t *lanes;                      /* the largest exponents on the way, by column: raised */
+} wg_pack_rows;
+void wg_pack_rows_out(wg_simd level, const wg_pack_route *r, unsigned rows, wg_pack_rows *at);
 /* What a format means between early and late conversion, where no early conversion says so. */
-wg_mid wg_pack_mid_of(unsigned format);
+static inline wg_mid wg_pack_mid_of(unsigned format)
+{
+    static const uint8_t mid[16] = {
+        [WG_FMT_FP16] = WG_MID_F5, [WG_FMT_BFP8A] = WG_MID_F5, [WG_FMT_BFP4A] = WG_MID_F5, [WG_FMT_BFP2A] = WG_MID_F5,
+        [WG_FMT_FP8] = WG_MID_F5, [WG_FMT_INT32] = WG_MID_INT32, [WG_FMT_INT16] = WG_MID_INT16,
+        [WG_FMT_INT8] = WG_MID_INT8, [12] = WG_MID_INT32, [13] = WG_MID_INT16,
+    };
+    return (wg_mid)mid[format & 15];
+}
 /* Without an early conversion: L1's bits of In_data_format to a value on the way. */
 uint32_t wg_pack_from_l1(unsigned format, uint32_t bits);
 

@@ -46,6 +46,7 @@ static bool config_write(wg_tile *t, uint32_t word, uint32_t value)
     if (bank > 1)
         return false;
     t->regs.config.bank[bank][word] = value;
+    t->regs.config.changes++;
     if (word >= t->arch->config_global_from)
         t->regs.config.bank[!bank][word] = value;
     return true;

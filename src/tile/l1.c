@@ -71,6 +71,17 @@ void wg_l1_write(wg_tile *t, wg_l1_client client, uint32_t address, uint32_t byt
     notify(t, client, address, address + bytes - 1);
 }
 
+void wg_l1_wrote(wg_tile *t, wg_l1_client client, uint32_t address, uint32_t bytes)
+{
+    /* Most lines are in nobody's cache: eight of them at once. */
+    uint32_t first = address / LINE, last = (address + bytes - 1) / LINE;
+    uint64_t watched = 0;
+    if (last - first == 7)
+        memcpy(&watched, &t->regions.memory.l1.watch[first], sizeof watched);
+    if (last - first != 7 || watched)
+        notify(t, client, address, address + bytes - 1);
+}
+
 void wg_l1_write_masked(wg_tile *t, wg_l1_client client, uint32_t line, uint16_t mask, const uint32_t data[4])
 {
     line &= ~(uint32_t)(LINE - 1);

@@ -47,6 +47,8 @@ typedef struct wg_l1_ports {
 /* Contents. Bytes beyond the end read as 0 and swallow writes. */
 void wg_l1_read(const struct wg_tile *t, uint32_t address, uint32_t bytes, void *to);
 void wg_l1_write(struct wg_tile *t, wg_l1_client client, uint32_t address, uint32_t bytes, const void *from);
+/* The same for a client that has put the bytes there itself. */
+void wg_l1_wrote(struct wg_tile *t, wg_l1_client client, uint32_t address, uint32_t bytes);
 /* The bytes of one line whose bit is set in `mask`. */
 void wg_l1_write_masked(struct wg_tile *t, wg_l1_client client, uint32_t line, uint16_t mask, const uint32_t data[4]);
 /* Read-modify-write of an aligned word by a RISC-V funct5; returns the old value. */

@@ -182,6 +182,8 @@ void wg_soft_reset_edges(wg_tile *t)
         wg_pack_soft_reset(t, (rising & RESET_PACKERS) >> 2, (falling & RESET_PACKERS) >> 2);
     if (rising & RESET_DST)
         t->regs.exphist = (wg_exphist){0};
+    if (falling & RESET_DST)
+        wg_pack_reset_random(t);
     if (rising & (RESET_FPU | RESET_SRCA_OWNER | RESET_SRCB | RESET_DST | RESET_SRCA_COLUMNS))
         registers_enter(t, rising);
     uint32_t units = rising & RESET_KNOWN & ~(uint32_t)(RESET_CORES | RESET_PACKERS | RESET_MOVER | RESET_THCON);

@@ -61,13 +61,17 @@ static inline void ur_free(ur *r)
     free(r);
 }
 
+/* Configuration was changed behind the Configuration Unit's back. */
+static inline void ur_touch(ur *r) { r->t->regs.config.changes++; }
 static inline void ur_set(ur *r, wg_cfg_id id, uint32_t value)
 {
+    ur_touch(r);
     assert_true(wg_cfg_present(&wg_cfg_fields[r->t->arch->id][id]));
     wg_cfg_insert(&wg_cfg_fields[r->t->arch->id][id], r->t->regs.config.bank[0], value);
 }
 static inline void ur_thread(ur *r, unsigned thread, wg_tcfg_id id, uint32_t value)
 {
+    ur_touch(r);
     wg_tcfg_insert(&wg_tcfg_fields[r->t->arch->id][id], r->t->regs.config.thread[thread], value);
 }
 /* By unpacker. */

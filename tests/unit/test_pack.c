@@ -229,6 +229,7 @@ static void test_round_trip(void **state)
             ur_thread(r, 0, WG_TCFG_SRCA_SET_SetOvrdWithAddr, 0);
             UR_SEC(r, 0, REG2_Unpack_if_sel_cntx0, 1);
             r->t->regs.config.bank[0][wg_cfg_fields[arch][WG_CFG_THCON_SEC0_REG0_TileDescriptor].word + 1] = 1;
+            ur_touch(r);
             ur_do(r, 0, UR_UNPACR(0, 0));
             pr_formats(r, wide, middle, middle, out);   /* the section words are the unpackers', too */
         }
@@ -394,6 +395,7 @@ static void test_address_modes(void **state)
         unsigned section = i % 4;
         memset(&r->t->regs.config.thread[1][first], 0, 8);
         r->t->regs.config.thread[1][first + section] = mode;
+        ur_touch(r);
         wg_adc_channel before[2];
         for (unsigned k = 0; k < 2; k++) {
             c[k].y = (uint16_t)(wg_rng_next(&rng) & 0x1FFF);
@@ -452,24 +454,127 @@ static void test_last_and_flush(void **state)
 static void test_unimplemented(void **state)
 {
     ur *r = pr_new(wg_test_arch(state), 16);
-    if (wg_test_arch(state) == WG_ARCH_BH) {
-        for (unsigned i = 0; i < 2; i++)
-            pr_do(r, 2, PR_PACR(1, PR_LAST | (i ? 1u << 21 : 1u << 2)));
-        assert_int_equal(ur_found(r, WG_F_UNIMPLEMENTED_INSN), 2);
-        assert_non_null(strstr(r->dev.finding[0].detail, "CtxtCtrl"));
-        assert_non_null(strstr(r->dev.finding[1].detail, "CfgContext"));
-        PR_SET(r, 0, Auto_set_last_pacr_intf_sel, 1);
-    } else {
+    if (wg_test_arch(state) == WG_ARCH_BH)
+        PR_SET(r, 0, pack_dis_y_pos_start_offset, 1);
+    else
         PR_SET(r, 0, Read_mode, 1);
-        pr_do(r, 2, PR_PACR(1, PR_LAST));
-        PR_SET(r, 0, Force_pack_per_max_xy_plane, 1);
-    }
-    uint64_t before = ur_found(r, WG_F_UNIMPLEMENTED_INSN);
-    ur_set(r, WG_CFG_ALU_ROUNDING_MODE_Packer_srnd_en, 1);
     pr_do(r, 2, PR_PACR(1, PR_LAST));
-    assert_true(ur_found(r, WG_F_UNIMPLEMENTED_INSN) >= before + 2);
+    assert_int_equal(ur_found(r, WG_F_UNIMPLEMENTED_INSN), 1);
+    assert_non_null(strstr(r->dev.finding[0].detail, wg_test_arch(state) == WG_ARCH_BH ? "pack_dis_y_pos_start_offset"
+                                                                                       : "Read_mode"));
+    PR_SET(r, 0, Downsample_rate, 1);
+    pr_do(r, 2, PR_PACR(1, PR_LAST));
+    assert_int_equal(ur_found(r, WG_F_UNIMPLEMENTED_INSN), 2);
     pr_do(r, 2, UINT32_C(0x4B000000));   /* TBUFCMD */
-    assert_true(ur_found(r, WG_F_UNIMPLEMENTED_INSN) >= before + 3);
+    assert_int_equal(ur_found(r, WG_F_UNIMPLEMENTED_INSN), 3);
+    ur_free(r);
+}
+
+/* CfgContext: which section says where the data goes; CtxtCtrl: the packer's own, counted by tiles or by planes. */
+static void test_contexts(void **state)
+{
+    enum { OWN = 1 << 2, BACK = 2 << 2, OWN_STAYS = 3 << 2 };
+    ur *r = pr_new(wg_test_arch(state), 16);
+    pr_mark_dst(r);
+#define PACKED_TO(context, word)                                                                                   \
+    do {                                                                                                           \
+        memset(r->t->l1 + PR_L1, 0, 0x4000);                                                                       \
+        pr_do(r, 2, (word));                                                                                       \
+        for (unsigned c_ = 0; c_ < 4; c_++)                                                                        \
+            assert_int_equal(pr_l1_16(r, PR_L1 + 0x1000 * c_), (int)c_ == (context) ? pr_mark(0, 0) : 0);          \
+    } while (0)
+    for (int i = 0; i < 4; i++)
+        PACKED_TO(i, PR_PACR(1, PR_LAST | (uint32_t)i << 21));
+    for (int i = 0; i < 6; i++)   /* CfgContext does not matter then */
+        PACKED_TO(i & 3, PR_PACR(1, PR_LAST | OWN | 2u << 21));
+    PACKED_TO(-1, PR_PACR(1, PR_LAST | BACK));
+    PACKED_TO(0, PR_PACR(1, OWN | PR_LAST));
+    PACKED_TO(1, PR_PACR(1, OWN));
+    pr_do(r, 2, PR_PACR(1, OWN | PR_LAST));   /* goes on where the last one was */
+    assert_int_equal(pr_l1_16(r, PR_L1 + 0x1000 + 32), pr_mark(0, 0));
+    for (int i = 0; i < 4; i++)
+        PACKED_TO(i < 2 ? 2 + i : 3, PR_PACR(1, PR_LAST | OWN_STAYS));
+    /* By planes: two of four rows each. */
+    pr_do(r, 2, PR_PACR(1, BACK));
+    ur_set(r, WG_CFG_PACK_COUNTERS_SEC0_pack_reads_per_xy_plane, 4);
+    ur_set(r, WG_CFG_PACK_COUNTERS_SEC0_auto_ctxt_inc_xys_cnt, 2);
+    r->t->backend.pack.planned_row = 0;
+    PACKED_TO(0, PR_PACR(0, PR_LAST | OWN));
+    PACKED_TO(0, PR_PACR(0, PR_LAST | OWN));
+    PACKED_TO(1, PR_PACR(0, PR_LAST | OWN));
+    assert_true(ur_found(r, WG_F_PACK_WEAK) > 0);
+#undef PACKED_TO
+    ur_free(r);
+}
+
+/* Auto_set_last_pacr_intf_sel: the last PACR of a plane packs the rows that are left of it. */
+static void test_plane_end(void **state)
+{
+    ur *r = pr_new(wg_test_arch(state), 16);
+    pr_mark_dst(r);
+    PR_SET(r, 0, Auto_set_last_pacr_intf_sel, 1);
+    ur_set(r, WG_CFG_PACK_COUNTERS_SEC0_pack_reads_per_xy_plane, 7);
+    memset(r->t->l1 + PR_L1, 0, 0x400);
+    ur_thread(r, 2, WG_TCFG_ADDR_MOD_PACK_SEC0_YsrcIncr, 4);
+    for (unsigned i = 0; i < 3; i++)
+        pr_do(r, 2, PR_PACR(0, i == 2));
+    /* Rows 0 to 3, 4 to 6, and of the next plane 8 to 11. */
+    for (unsigned i = 0; i < 11; i++)
+        assert_int_equal(pr_l1_16(r, PR_L1 + 32 * i), pr_mark(i < 7 ? i : i + 1, 0));
+    assert_int_equal(pr_l1_16(r, PR_L1 + 32 * 11), 0);
+    ur_free(r);
+}
+
+static uint32_t step(uint32_t x) { return (~(uint32_t)__builtin_popcount(x & 0x80200003) & 1) << 31 | x >> 1; }
+
+/* Stochastic rounding: the Vector Unit's generators and comparison, of Dst (Gasket_srnd_en) and of blocks (Packer_srnd_en). */
+static void test_stochastic(void **state)
+{
+    ur *r = pr_new(wg_test_arch(state), 16);
+    wg_rng rng = {11};
+    uint32_t prng[16], dst[16];
+    pr_formats(r, true, WG_FMT_BF16, WG_FMT_BF16, WG_FMT_BF16);
+    ur_set(r, WG_CFG_ALU_ROUNDING_MODE_Gasket_srnd_en, 1);
+    wg_pack_seed(r->t, 77);
+    memcpy(prng, r->t->backend.pack.packer[0].prng, sizeof prng);
+    unsigned ups = 0;
+    for (unsigned round = 0; round < 400; round++) {
+        for (unsigned i = 0; i < 16; i++) {
+            dst[i] = (uint32_t)wg_rng_next(&rng) & 0xBFFFFFFF;
+            wg_dst_poke32(r->t, 0, i, wg_dst32_from_fp32(dst[i]));
+        }
+        pr_do(r, 2, PR_PACR(1, PR_LAST));
+        for (unsigned i = 0; i < 16; i++) {
+            bool up = (dst[i] & 0xFFFF) >= (prng[i] & 0x7FFFFF) >> 7;
+            uint32_t want = dst[i] & 0x7F800000 ? (dst[i] >> 16) + up : 0;
+            ups += up;
+            assert_int_equal(pr_l1_16(r, PR_L1 + 2 * i), want);
+            prng[i] = step(prng[i]);
+        }
+    }
+    assert_in_range(ups, 400 * 16 * 2 / 5, 400 * 16 * 3 / 5);
+    /* Blocks: exponents alike, so that one bit goes. */
+    pr_formats(r, false, WG_FMT_BF16, WG_FMT_BF16, WG_FMT_BFP8);
+    PR_SET(r, 0, Exp_section_size, 1);
+    ur_set(r, WG_CFG_ALU_ROUNDING_MODE_Gasket_srnd_en, 0);
+    ur_set(r, WG_CFG_ALU_ROUNDING_MODE_Packer_srnd_en, 1);
+    for (unsigned i = 0; i < 16; i++)
+        pr_bf16(r, 0, i, (uint16_t)(0x3F80 | i << 1 | (i & 1)));
+    for (unsigned round = 0; round < 40; round++) {
+        pr_do(r, 2, PR_PACR(1, PR_LAST));
+        for (unsigned i = 0; i < 16; i++) {
+            unsigned magnitude = 128 | i << 1 | (i & 1);
+            assert_int_equal(r->t->l1[PR_L1 + 16 + i], (magnitude >> 1) + ((magnitude & 1) >= (prng[i] & 0x7FFFFF) >> 22));
+            prng[i] = step(prng[i]);
+        }
+    }
+    /* Resets and seeds. */
+    wg_pack_soft_reset(r->t, 1, 0);
+    wg_pack_soft_reset(r->t, 0, 1);
+    assert_memory_equal(r->t->backend.pack.packer[0].prng, prng, sizeof prng);
+    wg_pack_reset_random(r->t);
+    assert_int_equal(r->t->backend.pack.packer[0].prng[3], 0);
+    assert_int_equal(ur_found(r, WG_F_UNIMPLEMENTED_INSN), 0);
     ur_free(r);
 }
 
@@ -488,5 +593,8 @@ static const wg_test tests[] = {
     WG_TEST(test_address_modes, WG_BH | WG_WH, ""),
     WG_TEST(test_last_and_flush, WG_BH | WG_WH, ""),
     WG_TEST(test_unimplemented, WG_BH | WG_WH, ""),
+    WG_TEST(test_contexts, WG_BH, ""),
+    WG_TEST(test_plane_end, WG_BH, ""),
+    WG_TEST(test_stochastic, WG_BH | WG_WH, ""),
 };
 WG_MAIN("pack", tests)

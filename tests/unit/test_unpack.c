@@ -81,7 +81,7 @@ static uint32_t convert(const machine *m, unsigned u, unsigned in, unsigned out,
     wg_l1_choice c = {.to_dst = to_dst, .is_unsigned = field(m, u, type),
                       .four_exponent_bits = field(m, u, "REG1_Unp_LF8_4b_exp"), .keeps_top = m->arch == WG_ARCH_BH};
     wg_l1_reading reading;
-    wg_l1_reading_of(in, out, c, &reading);
+    wg_l1_reading_of(in, out, &c, &reading);
     return to_dst ? wg_l1_to_dst(reading, bits, exponent) : wg_l1_to_src(reading, bits, exponent);
 }
 

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of 16 datums from Dst to what L1 holds, for the packers' inner loop: early and late conversion with nothing
+ * between them, in the compilers' own vectors of 16 lanes, compiled for any host and for those with AVX2 and
+ * AVX-512. pack_datums.h says the same of one datum.
+ */
+#include <string.h>
+
+#include "num/pack_datums.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+typedef uint16_t halves16 __attribute__((vector_size(32)));
+typedef uint32_t words16 __attribute__((vector_size(64)));
+typedef int32_t signed16 __attribute__((vector_size(64)));
+#define LOAD(type, from) ({ type loaded_; memcpy(&loaded_, (from), sizeof loaded_); loaded_; })
+#define STORE(to, value) ({ __auto_type stored_ = (value); memcpy((to), &stored_, sizeof stored_); })
+#define CONVERT(type, value) __builtin_convertvector((value), type)
+#define WHERE(condition) ((words16)(condition))   /* per lane: all ones or all zeros */
+#define CHOOSE(condition, yes, no) ({ words16 where_ = WHERE(condition); (where_ & (yes)) | (~where_ & (no)); })
+#define SIGN UINT32_C(0x80000000)
+
+#define INLINE static inline __attribute__((always_inline))
+#define PASTE_(a, b) a##_##b
+#define PASTE(a, b) PASTE_(a, b)
+#define FN(name) PASTE(name, NAME)
+
+/* Usual routes have a loop of their own, in which everything but the data is constant. */
+#define KEY(early, mid, target, flush, format) ((early) << 16 | (mid) << 12 | (target) << 8 | (flush) << 4 | (format))
+#define ROUTE(e, m, t, f, format)                                                                                  \
+    case KEY(e, m, t, f, format):                                                                                  \
+        FN(rows_out)((wg_pack_route){.early = e, .out_format = format, .shift = r->shift,                          \
+                                     .late = {.mid = m, .target = t, .flush = f}}, rows, at);                      \
+        return;
+#define ROUTES                                                                                                     \
+    ROUTE(WG_EARLY_32, WG_MID_F8, TO_32, 0, WG_FMT_FP32)                                                           \
+    ROUTE(WG_EARLY_INT32, WG_MID_INT32, TO_INT32, 0, WG_FMT_INT32)                                                 \
+    ROUTE(WG_EARLY_INT8, WG_MID_INT8, TO_INT8, 0, WG_FMT_INT8)                                                     \
+    ROUTE(WG_EARLY_UINT8, WG_MID_INT8, TO_INT8, 0, WG_FMT_INT8)                                                    \
+    ROUTE(WG_EARLY_BF16, WG_MID_F8, TO_BF16, 0, WG_FMT_BF16)                                                       \
+    ROUTE(WG_EARLY_E8M6, WG_MID_F8, TO_BF16, 0, WG_FMT_BFP8)                                                       \
+    ROUTE(WG_EARLY_E8M6, WG_MID_F8, TO_BF16, 0, WG_FMT_BFP4)                                                       \
+    ROUTE(WG_EARLY_16_BF16_ROUND, WG_MID_F8, TO_BF16, 0, WG_FMT_BFP8)                                              \
+    ROUTE(WG_EARLY_16_BF16_ROUND, WG_MID_F8, TO_BF16, 0, WG_FMT_BFP4)                                              \
+    ROUTE(WG_EARLY_16_E8M6, WG_MID_F8, TO_BF16, 0, WG_FMT_BFP8)                                                    \
+    ROUTE(WG_EARLY_16_E8M6, WG_MID_F8, TO_BF16, 0, WG_FMT_BFP4)                                                    \
+    ROUTE(WG_EARLY_16_FP16_ROUND, WG_MID_F5, TO_FP16, 0, WG_FMT_FP16)
+
+/* For any host, and with AVX2. */
+#define MIN(a, b) ({ words16 a_ = (a), b_ = (words16){0} + (b); CHOOSE(a_ < b_, a_, b_); })
+#define MAX(a, b) ({ words16 c_ = (a), d_ = (b); CHOOSE(c_ > d_, c_, d_); })
+#define MIN_HALVES(a, b) ({ halves16 a_ = (a), b_ = (b), w_ = (halves16)(a_ < b_); (a_ & w_) | (b_ & ~w_); })
+#define MAX_HALVES(a, b) ({ halves16 c_ = (a), d_ = (b), w_ = (halves16)(c_ > d_); (c_ & w_) | (d_ & ~w_); })
+#define NAME plain
+#define TARGET
+#include "num/pack_rows_body.h"
+#undef NAME
+#undef TARGET
+#if defined(__x86_64__)
+#undef MIN_HALVES
+#undef MAX_HALVES
+#define MIN_HALVES(a, b) ((halves16)_mm256_min_epu16((__m256i)(a), (__m256i)(b)))
+#define MAX_HALVES(a, b) ((halves16)_mm256_max_epu16((__m256i)(a), (__m256i)(b)))
+#define NAME avx2
+#define TARGET __attribute__((target("avx2")))
+#include "num/pack_rows_body.h"
+#undef NAME
+#undef TARGET
+#undef MIN
+#undef MAX
+#define MIN(a, b) ((words16)_mm512_min_epu32((__m512i)(a), (__m512i)((words16){0} + (b))))
+#define MAX(a, b) ((words16)_mm512_max_epu32((__m512i)(a), (__m512i)(b)))
+#define NAME avx512
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
+#include "num/pack_rows_body.h"
+#endif
+
+void wg_pack_rows_out(wg_simd level, const wg_pack_route *r, unsigned rows, wg_pack_rows *at)
+{
+#if defined(__x86_64__)
+    if (level >= WG_SIMD_AVX512) {
+        rows_avx512(r, rows, at);
+        return;
+    }
+    if (level == WG_SIMD_AVX2) {
+        rows_avx2(r, rows, at);
+        return;
+    }
+#endif
+    (void)level;
+    rows_plain(r, rows, at);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The short ways of unpackers and packers against their long ones: rows in host vectors against single datums, and
+ * instructions that repeat what was decoded before against ones that decode everything anew.
+ */
+#include "pack_rig.h"
+
+#include "num/pack_datums.h"
+
+/* ---- Rows ------------------------------------------------------------------------------------------------------ */
+
+static void expect_row(const wg_pack_route *r, const uint16_t high[16], const uint16_t low[16], uint8_t *bytes,
+                       uint8_t *exponent, uint16_t lanes[16])
+{
+    uint32_t value[16];
+    unsigned bits = wg_l1_bits(r->out_format);
+    wg_mid mid = wg_pack_early_mid((wg_pack_early)r->early);
+    wg_pack_early_row((wg_pack_early)r->early, r->shift, high, low, value);
+    for (unsigned i = 0; i < 16; i++) {
+        unsigned e = wg_pack_exponent(mid, value[i]);
+        lanes[i] = (uint16_t)(e > lanes[i] ? e : lanes[i]);
+    }
+    wg_pack_late_row(r->late, 16, value);
+    if (wg_l1_shares_exponent(r->out_format)) {
+        uint16_t halves[16];
+        uint8_t datums[16];
+        for (unsigned i = 0; i < 16; i++)
+            halves[i] = (uint16_t)value[i];
+        *exponent = wg_bfp_block(halves, wg_pack_mid_of(r->out_format) == WG_MID_F5, NULL, datums);
+        for (unsigned i = 0; i < 16; i++)
+            value[i] = bits == 8 ? datums[i] : wg_bfp_narrow(datums[i], bits);
+    }
+    wg_l1_put_row(bits, value, bytes);
+}
+
+/* Every early conversion with every pair of formats, defined or not, on every kind of host. */
+static void test_rows(void **state)
+{
+    (void)state;
+    wg_rng rng = {5};
+    wg_simd best = wg_simd_best();
+    for (unsigned early = 0; early < WG_EARLY_COUNT; early++) {
+        for (unsigned pair = 0; pair < 512; pair++) {
+            wg_pack_route r = {.early = (uint8_t)early, .out_format = pair & 15, .shift = (uint8_t)wg_rng_below(&rng, 32)};
+            wg_pack_late_of(wg_pack_early_mid((wg_pack_early)early), pair >> 4 & 15, pair & 15, pair >> 8, &r.late);
+            for (wg_simd level = 0; level <= best; level++) {
+                uint16_t dst[4][2][16], lanes[16], want_lanes[16];
+                uint8_t data[4 * 64], want[4 * 64] = {0}, exponents[4];
+                wg_pack_rows at = {.data = data, .lanes = lanes};
+                for (unsigned i = 0; i < 16; i++)
+                    lanes[i] = want_lanes[i] = (uint16_t)wg_rng_below(&rng, 100);
+                unsigned style = wg_rng_below(&rng, 4);
+                for (unsigned row = 0; row < 4; row++) {
+                    for (unsigned i = 0; i < 16; i++) {
+                        uint64_t x = wg_rng_next(&rng);
+                        uint32_t exponents_near = 0x70 + (x >> 40 & 31);
+                        dst[row][0][i] = (uint16_t)(style == 0   ? x
+                                                    : style == 1 ? (x & 0xFF00) | exponents_near
+                                                    : style == 2 ? (x & 0xFF00) | (x >> 20 & 1 ? 0xFF : 0)
+                                                                 : (x & 0x8300) | (x & 1));
+                        dst[row][1][i] = (uint16_t)(x >> 48);
+                    }
+                    at.high[row] = dst[row][0];
+                    at.low[row] = dst[row][1];
+                    expect_row(&r, dst[row][0], dst[row][1], want + row * 2 * wg_l1_bits(r.out_format), &exponents[row],
+                               want_lanes);
+                }
+                wg_pack_rows_out(level, &r, 4, &at);
+                assert_memory_equal(data, want, 4 * 2 * wg_l1_bits(r.out_format));
+                assert_memory_equal(lanes, want_lanes, sizeof lanes);
+                if (wg_l1_shares_exponent(r.out_format))
+                    assert_memory_equal(at.exponents, exponents, sizeof exponents);
+            }
+        }
+    }
+}
+
+/* ---- Instructions ---------------------------------------------------------------------------------------------- */
+
+/* The same words on two rigs; one of them forgets before each what it has decoded. */
+static void random_packer(wg_rng *rng, ur *r)
+{
+    static const uint8_t formats[][3] = {{5, 5, 5}, {5, 5, 6}, {5, 5, 7}, {6, 6, 6}, {1, 1, 1}, {5, 5, 0}, {6, 6, 7}};
+    const uint8_t *f = formats[wg_rng_below(rng, 7)];
+    pr_formats(r, false, f[0], f[1], f[2]);
+    ur_set(r, WG_CFG_STACC_RELU_ApplyRelu, wg_rng_below(rng, 6) == 0);
+    for (unsigned i = 0; i < 4; i++) {
+        PR_SET(r, i, Exp_section_size, wg_rng_below(rng, 8));
+        PR_SET(r, i, Downsample_mask, wg_rng_below(rng, 6) ? 0 : 0x5555);
+        PR_SET(r, i, Pack_L1_Acc, f[2] == 5 && wg_rng_below(rng, 6) == 0);
+    }
+    unsigned first = wg_tcfg_fields[r->t->arch->id][WG_TCFG_ADDR_MOD_PACK_SEC0_YsrcIncr].word;
+    for (unsigned i = 0; i < 4; i++)   /* steps that keep to groups of four rows, some with carriage returns */
+        r->t->regs.config.thread[2][first + i] = (uint16_t)(wg_rng_next(rng) & 0xFCFC);
+    ur_touch(r);
+}
+
+static void test_repeated_packs(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    ur *once[2];
+    for (unsigned k = 0; k < 2; k++) {
+        once[k] = pr_new(arch, arch == WG_ARCH_BH ? 16 : 256);
+        pr_mark_dst(once[k]);
+        once[k]->t->simd = (uint8_t)(k ? WG_SIMD_SCALAR : wg_simd_best());
+        once[k]->t->watched = 0;
+    }
+    wg_rng rng = {21};
+    unsigned hits = 0;
+    for (unsigned round = 0; round < 400; round++) {
+        wg_rng same = rng;
+        random_packer(&rng, once[0]);
+        random_packer(&same, once[1]);
+        unsigned words = 1 + wg_rng_below(&rng, 12), select = arch == WG_ARCH_BH ? wg_rng_below(&rng, 3) * 3 : 15;
+        select = select == 6 ? 1 : select;
+        for (unsigned i = 0; i < words; i++) {
+            uint32_t word = PR_PACR(select, i + 1 == words ? PR_LAST : 0) | (wg_rng_below(&rng, 8) ? 0u : 1u << 15);
+            uint64_t serial = once[0]->t->backend.pack.usual.serial;
+            pr_do(once[0], 2, word);
+            hits += arch == WG_ARCH_BH && once[0]->t->backend.pack.usual.changes &&
+                    serial == once[0]->t->backend.pack.usual.serial;
+            ur_touch(once[1]);
+            once[1]->t->backend.pack.usual.word = ~word;
+            once[1]->t->backend.pack.usual.cycle = 0;
+            pr_do(once[1], 2, word);
+        }
+        assert_memory_equal(once[0]->t->l1, once[1]->t->l1, 0x10000);
+        assert_memory_equal(once[0]->t->regs.adc.unit, once[1]->t->regs.adc.unit, sizeof once[0]->t->regs.adc.unit);
+        assert_int_equal(wg_exphist_max(&once[0]->t->regs.exphist, 0), wg_exphist_max(&once[1]->t->regs.exphist, 0));
+        assert_int_equal(once[0]->t->sched.now, once[1]->t->sched.now);
+    }
+    assert_true(arch == WG_ARCH_WH || hits > 500);
+    for (unsigned k = 0; k < 2; k++)
+        ur_free(once[k]);
+}
+
+static void random_unpacker(wg_rng *rng, ur *r, unsigned u)
+{
+    static const uint8_t formats[] = {1, 5, 6, 7, 9, 10, 14, 15};
+    unsigned f = formats[wg_rng_below(rng, 8)];
+    ur_face(r, u, f, f, 0x8000 + 16 * wg_rng_below(rng, 64));
+    UR_SEC(r, u, REG2_Throttle_mode, wg_rng_below(rng, 3));
+    UR_SEC(r, u, REG2_Haloize_mode, !u && wg_rng_below(rng, 3) == 0);
+    UR_UNP(r, u, ADDR_CTRL_ZW_REG_1_Zstride, 32 * wg_rng_below(rng, 4));
+    UR_SEC(r, u, REG2_Unpack_limit_address, 0x900 + wg_rng_below(rng, 0x100));
+    UR_SEC(r, u, REG2_Unpack_fifo_size, wg_rng_below(rng, 0x40));
+}
+
+static void test_repeated_unpacks(void **state)
+{
+    ur *once[2];
+    for (unsigned k = 0; k < 2; k++) {
+        once[k] = ur_new(wg_test_arch(state));
+        wg_rng fill = {3};
+        for (unsigned i = 0; i < 0x10000; i++)
+            once[k]->t->l1[i] = (uint8_t)wg_rng_next(&fill);
+        once[k]->t->simd = (uint8_t)(k ? WG_SIMD_SCALAR : wg_simd_best());
+        once[k]->t->watched = 0;
+    }
+    wg_rng rng = {22};
+    unsigned hits = 0;
+    for (unsigned round = 0; round < 600; round++) {
+        unsigned u = round & 1;
+        wg_rng same = rng;
+        random_unpacker(&rng, once[0], u);
+        random_unpacker(&same, once[1], u);
+        uint32_t word = UR_UNPACR(u, wg_rng_below(&rng, 256) << 15), x = 16 * wg_rng_below(&rng, 4);
+        for (unsigned i = 0; i < 6; i++) {
+            for (unsigned k = 0; k < 2; k++) {
+                wg_adc_channel *c = once[k]->t->regs.adc.unit[0][u];
+                c[0].x = x;
+                c[1].x = x + 15 + 16 * (i % 3);
+                c[0].y &= 3;
+                c[0].z &= 3;
+                c[1].y = 0;
+                c[1].z &= 3;
+                once[k]->t->regs.src.owner_a[0] = once[k]->t->regs.src.owner_a[1] = 0;
+            }
+            uint64_t serial = once[0]->t->backend.unpack.usual[u].serial;
+            ur_do(once[0], 0, word);
+            hits += once[0]->t->backend.unpack.usual[u].changes && serial == once[0]->t->backend.unpack.usual[u].serial;
+            ur_touch(once[1]);
+            ur_do(once[1], 0, word);
+            assert_int_equal(once[0]->t->sched.now, once[1]->t->sched.now);
+        }
+        assert_memory_equal(&once[0]->t->regs.src, &once[1]->t->regs.src, sizeof once[0]->t->regs.src);
+        assert_memory_equal(&once[0]->t->regs.dst, &once[1]->t->regs.dst, sizeof once[0]->t->regs.dst);
+        assert_memory_equal(once[0]->t->regs.adc.unit, once[1]->t->regs.adc.unit, sizeof once[0]->t->regs.adc.unit);
+    }
+    assert_true(hits > 1000);
+    assert_int_equal(once[0]->dev.findings, once[1]->dev.findings);
+    for (unsigned k = 0; k < 2; k++)
+        ur_free(once[k]);
+}
+
+/* Soft reset: what is under way is gone, nothing new starts before its end. */
+static void test_unpackers_reset(void **state)
+{
+    ur *r = ur_new(wg_test_arch(state));
+    ur_face(r, 0, WG_FMT_BF16, WG_FMT_BF16, 0x8000);
+    memset(r->t->l1 + 0x8000, 0x3F, 512);
+    ur_push(r, 0, UR_UNPACR(0, UR_FLIP));
+    ur_run(r, 5);
+    assert_true(wg_unpack_unit.busy(r->t, 0));
+    wg_unpack_soft_reset(r->t, true);
+    assert_false(wg_unpack_unit.busy(r->t, 0));
+    ur_push(r, 0, UR_UNPACR(0, UR_FLIP));
+    ur_run(r, 100);
+    assert_int_equal(r->t->regs.src.a[0][0][0], 0);
+    assert_false(wg_src_is_matrix(&r->t->regs.src, WG_SRCA, 0));
+    wg_unpack_soft_reset(r->t, false);
+    ur_run(r, 30);
+    assert_true(wg_src_is_matrix(&r->t->regs.src, WG_SRCA, 0));
+    assert_int_not_equal(r->t->regs.src.a[0][0][0], 0);
+    ur_free(r);
+}
+
+static const wg_test tests[] = {
+    WG_TEST(test_rows, WG_BH, ""),
+    WG_TEST(test_repeated_packs, WG_BH | WG_WH, ""),
+    WG_TEST(test_repeated_unpacks, WG_BH | WG_WH, ""),
+    WG_TEST(test_unpackers_reset, WG_BH | WG_WH, ""),
+};
+WG_MAIN("move_fast", tests)
