@@ -16,6 +16,9 @@ int wg_command_run(const wg_args *args, wg_text *out, wg_text *error)
 {
     wg_session s;
     int status = WG_EXIT_ERROR;
+    for (size_t i = 0; i < args->files; i++)
+        if (wg_is_chip_file(args->file[i]))
+            return wg_run_chip(args, out, error);
     if (wg_session_open(&s, args, error) && wg_session_run(&s, error)) {
         status = wg_report_run(&s, out);
         if (!wg_session_dump(&s, error))

@@ -18,6 +18,18 @@ static void on_interrupt(int signal_number)
     interrupted = 1;
 }
 
+static struct sigaction before_interrupt;
+
+void wg_interrupt_begin(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    interrupted = 0;
+    sigaction(SIGINT, &action, &before_interrupt);
+}
+
+void wg_interrupt_end(void) { sigaction(SIGINT, &before_interrupt, NULL); }
+bool wg_interrupted(void) { return interrupted; }
+
 /* A thread's stream under way. */
 typedef struct feed {
     size_t next;
@@ -168,13 +180,11 @@ bool wg_drive(wg_session *s, wg_text *error)
 {
     drive d = begin(s);
     d.terminal = isatty(STDERR_FILENO) != 0;
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, before;
-    interrupted = 0;
-    sigaction(SIGINT, &action, &before);
+    wg_interrupt_begin();
     bool failed = false;
     while (!stretch(&d, &failed))
         progress(&d);
-    sigaction(SIGINT, &before, NULL);
+    wg_interrupt_end();
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (pending(&d, i))
             s->history.pending[i] = (wg_pending){&stream_of(&d, i)->word[d.feed[i].next].word,

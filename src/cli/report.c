@@ -75,7 +75,7 @@ static unsigned core_of(const wg_finding *f)
     return f->agent <= WG_AGENT_THREAD2 ? f->agent - (unsigned)WG_AGENT_THREAD0 + WG_CORE_T0 : (unsigned)WG_CORES;
 }
 
-static void finding_text(wg_session *s, const wg_finding *f, wg_text *out)
+void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out)
 {
     const wg_finding_info *info = wg_finding_info_at(f->code);
     char place[256], text[WG_DIS_MAX];
@@ -98,11 +98,11 @@ static void finding_text(wg_session *s, const wg_finding *f, wg_text *out)
     wg_textf(out, "    %s\n    %s (%s; `waitgate explain %s`)\n", info->cause, info->remedy, info->source, info->code);
 }
 
-static void finding_json(wg_session *s, const wg_finding *f, wg_json *j)
+void wg_report_finding_json(wg_session *s, const wg_finding *f, wg_json *j, const char *key)
 {
     const wg_finding_info *info = wg_finding_info_at(f->code);
     char place[256], text[WG_DIS_MAX];
-    wg_json_open(j, NULL, '{');
+    wg_json_open(j, key, '{');
     wg_json_text(j, "code", info->code);
     wg_json_text(j, "severity", severity_names[info->severity]);
     wg_json_uint(j, "cycle", f->cycle);
@@ -177,7 +177,7 @@ void wg_report_stats(const wg_session *s, wg_text *out)
     }
 }
 
-static void stats_json(const wg_session *s, wg_json *j)
+void wg_report_stats_json(const wg_session *s, wg_json *j)
 {
     const wg_stats *stats = s->stats;
     char room[64];
@@ -299,7 +299,7 @@ static void report_text(wg_session *s, int status, wg_text *out)
     for (size_t i = 0; i < wg_finding_count(s->dev); i++) {
         const wg_finding *f = wg_finding_at(s->dev, i);
         if ((!quiet || !expected(s, wg_finding_info_at(f->code)->code)) && !suppressed(s, f))
-            finding_text(s, f, out);
+            wg_report_finding(s, f, out);
     }
     if (s->races)
         wg_report_races(s, out);
@@ -313,7 +313,7 @@ static void report_text(wg_session *s, int status, wg_text *out)
         wg_report_timeline(s, out, isatty(STDOUT_FILENO));
 }
 
-static void cores_json(wg_session *s, wg_json *j)
+void wg_report_cores_json(wg_session *s, wg_json *j)
 {
     wg_json_open(j, "cores", '[');
     for (unsigned i = 0; i < WG_CORES; i++) {
@@ -346,10 +346,10 @@ static void report_json(wg_session *s, int status, wg_text *out)
     wg_json_text(j, "result", ended_names[s->ended]);
     wg_json_uint(j, "status", (uint64_t)status);
     wg_json_uint(j, "cycles", wg_cycle(s->dev));
-    cores_json(s, j);
+    wg_report_cores_json(s, j);
     wg_json_open(j, "findings", '[');
     for (size_t i = 0; i < wg_finding_count(s->dev); i++)
-        finding_json(s, wg_finding_at(s->dev, i), j);
+        wg_report_finding_json(s, wg_finding_at(s->dev, i), j, NULL);
     wg_json_close(j, ']');
     if (s->races)
         wg_report_races_json(s, j);
@@ -368,7 +368,7 @@ static void report_json(wg_session *s, int status, wg_text *out)
     if (s->hang)
         wg_report_hang_json(s, j);
     if (s->stats)
-        stats_json(s, j);
+        wg_report_stats_json(s, j);
     wg_json_close(j, '}');
 }
 
