@@ -386,6 +386,7 @@ static void tracked_insn(wg_races *r, unsigned thread, const wg_event *e)
     wg_race_thread *t = &r->thread[thread];
     wg_race_insn *i = insn_at(r, thread, e->id);
     uint32_t both = (uint32_t)(e->a | e->b);
+    t->tracks = true;
     if (!i)
         return;
     for (unsigned k = 0; k < 8; k++) {

@@ -198,6 +198,7 @@ typedef struct wg_race_thread {
     wg_clock release;
     uint32_t late_lregs, late_seq, late_party;   /* the last two-cycle result of the Vector Unit */
     /* Auto TTSync, per resource. */
+    bool tracks;             /* it has held, or could have held, something */
     uint32_t store_n[8], load_n[8];
     struct { uint32_t snap, seq, push; } passed[8], wrote[8];
 } wg_race_thread;
@@ -282,6 +283,7 @@ const char *wg_race_semaphore_name(unsigned semaphore);
 uint32_t wg_race_party_of(wg_races *r, const wg_race_party *p);
 void wg_race_found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first, uint32_t last,
                    uint32_t mask, unsigned how);
+void wg_race_unwritten(wg_races *r, const wg_actor *b, unsigned space, uint32_t at, uint32_t mask);
 /* A rule that one instruction broke; `a` may be 0. */
 void wg_race_rule(wg_races *r, wg_race_kind kind, uint32_t a, uint32_t b, uint64_t cycle, const char *location,
                   const char *why, const char *remedy);
