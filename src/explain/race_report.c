@@ -547,8 +547,12 @@ void wg_race_found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned sp
      */
     uint32_t a_knows = b->own_k < WG_K_NONE ? wg_race_clock(r, a->snap)->v[b->own_k] : 0;
     uint32_t b_knows = a->core_k < WG_K_NONE ? b->clock->v[a->core_k] : 0;
-    if (a->core_k == b->own_k)
-        a_knows = a->core_v, b_knows = b->own_v;
+    if (a->core_k == b->own_k) {   /* one core's: in program order */
+        bool a_acts = a->thread & 0x80, b_acts = b->thread & 0x80;
+        bool b_first = a_acts && !b_acts ? b->pushes <= a->pushes : !a_acts && b_acts ? a->pushes > b->pushes : b->own_v < a->core_v;
+        a_knows = b_first ? b->own_v : 0;
+        b_knows = b_first ? 0 : a->core_v;
+    }
     bool meant = b->own_k < WG_K_NONE && a_knows >= b->own_v && !(a->core_k < WG_K_NONE && b_knows >= a->core_v);
     if (b->seq && a->thread == b->thread && a->thread < WG_THREADS && a->k < WG_K_P)   /* one thread's: as it issued them */
         meant = b->seq < a->value;

@@ -161,7 +161,8 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
         return;
     wg_cell *c = room(r, g);
     *c = (wg_cell){.k = b->k, .unit = b->unit, .thread = b->thread, .value = b->value, .mask = mask, .party = b->party,
-                   .snap = b->snap, .how = (uint16_t)how, .core_k = (uint16_t)b->own_k, .core_v = b->own_v, .cycle = b->cycle};
+                   .snap = b->snap, .how = (uint16_t)how, .core_k = (uint16_t)b->own_k, .core_v = b->own_v,
+                   .pushes = b->pushes, .cycle = b->cycle};
 }
 
 static void touch_range(wg_races *r, const wg_actor *b, unsigned space, uint32_t first, uint32_t count, unsigned how)

@@ -111,6 +111,7 @@ typedef struct wg_cell {
     uint16_t how;
     uint16_t core_k;         /* P(core) that did it, or pushed the instruction; WG_K_NONE: the host */
     uint32_t core_v;         /* its number there */
+    uint32_t pushes;         /* of an instruction: the number of its push; of an access: pushes before it */
     uint64_t cycle;
 } wg_cell;
 
@@ -144,6 +145,7 @@ typedef struct wg_ref_fifo {
 /* A request between emission and processing. */
 typedef struct wg_race_request {
     uint32_t snap, p, fences, mop;   /* pushes before the last fence, stores to MOP configuration before it */
+    uint32_t pushes;         /* of the core before it, in program order */
     uint32_t address, pc;
 } wg_race_request;
 
@@ -199,7 +201,7 @@ typedef struct wg_race_thread {
     uint32_t late_lregs, late_seq, late_party;   /* the last two-cycle result of the Vector Unit */
     /* Auto TTSync, per resource. */
     bool tracks;             /* it has held, or could have held, something */
-    uint32_t store_n[8], load_n[8];
+    uint32_t store_n[8], load_n[8], load_pushes[8];
     struct { uint32_t snap, seq, push; } passed[8], wrote[8];
 } wg_race_thread;
 
@@ -244,6 +246,7 @@ typedef struct wg_actor {
     uint32_t party;
     uint32_t own_k, own_v;   /* one number more that it knows: P of the core that did it, or pushed it */
     uint32_t mask;           /* of the touch */
+    uint32_t pushes;         /* as in wg_cell */
     uint32_t value2, max2;   /* SEMINIT's operands */
     uint64_t cycle;
     bool boot;
