@@ -115,7 +115,8 @@ static inline void acts(wg_tile *t, const wg_vector_op *op)
 static void touch_lregs(wg_tile *t, const wg_vector_op *op)
 {
     enum { FLAGS = 1u << 17 };
-    uint32_t reads = wg_vector_reads(t, op) & 0x1FFFF, seen = 0, writes = 0;
+    /* SFPLOADI that keeps one half of the register is half of a write, not a read. */
+    uint32_t reads = op->insn == WG_I_SFPLOADI ? 0 : wg_vector_reads(t, op) & 0x1FFFF, seen = 0, writes = 0;
     if (wg_vector_traits_for(t)->interlock)
         seen = wg_vector_believed_reads(t, op) & reads;
     switch (op->insn) {

@@ -212,7 +212,9 @@ static void party_text(wg_session *s, const wg_race_party *p, const char *before
 static void race_text(wg_session *s, const wg_race *race, wg_text *out)
 {
     char room[256], place[256], text[WG_DIS_MAX];
-    wg_textf(out, "==================\nWARNING: Waitgate: %s: %s", wg_race_kind_name(race->kind), wg_race_kind_summary(race->kind));
+    wg_textf(out, "==================\n%s: Waitgate: %s: %s",
+             wg_race_severity(race->kind) == WG_SEVERITY_NOTE ? "NOTE" : "WARNING", wg_race_kind_name(race->kind),
+             wg_race_kind_summary(race->kind));
     if (race->count > 1)
         wg_textf(out, " (%llu times)", (unsigned long long)race->count);
     wg_textf(out, "\n");
@@ -224,6 +226,14 @@ static void race_text(wg_session *s, const wg_race *race, wg_text *out)
     place_of(s, &race->b, place, sizeof place);
     wg_textf(out, "SUMMARY: Waitgate: %s, %s, %s%s%s\n", wg_race_kind_name(race->kind), who(&race->b, room, sizeof room),
              text_of(s, &race->b, text, sizeof text), *place ? ", " : "", place);
+}
+
+bool wg_check_any(const wg_session *s)
+{
+    for (size_t i = 0; s->races && i < wg_races_count(s->races); i++)
+        if (wg_race_severity(wg_races_at(s->races, i)->kind) > WG_SEVERITY_NOTE)
+            return true;
+    return false;
 }
 
 bool wg_check_race(wg_session *s, const char *kind, const char *words)
@@ -307,7 +317,7 @@ void wg_report_races(wg_session *s, wg_text *out)
         if (by) {
             by->used += race->count;
             suppressed++;
-        } else if (!quiet || !race_expected(s, race)) {
+        } else if (!quiet || (!race_expected(s, race) && wg_race_severity(race->kind) > WG_SEVERITY_NOTE)) {
             race_text(s, race, out);
             shown++;
         }

@@ -120,7 +120,7 @@ static bool check(wg_session *s, const wg_expect *e, wg_text *found)
             wg_textf(found, "there was none");
         return ok;
     case WG_EXPECT_NO_RACES:
-        ok = !s->races || wg_races_count(s->races) == 0;
+        ok = !wg_check_any(s);
         if (!ok)
             wg_textf(found, "there are %zu", wg_races_count(s->races));
         return ok;

@@ -84,6 +84,8 @@ void wg_check_close(wg_session *s);
 void wg_report_races(wg_session *s, wg_text *out);
 void wg_report_races_json(wg_session *s, wg_json *j);
 bool wg_check_fails(wg_session *s);   /* something at or above --fail-on was neither suppressed nor expected */
+/* Is there a race at all that is more than a note? */
+bool wg_check_any(const wg_session *s);
 /* Is there a race of this kind whose report contains `words`? */
 bool wg_check_race(wg_session *s, const char *kind, const char *words);
 bool wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text);

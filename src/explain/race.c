@@ -386,12 +386,13 @@ static void tracked_insn(wg_races *r, unsigned thread, const wg_event *e)
     wg_race_thread *t = &r->thread[thread];
     wg_race_insn *i = insn_at(r, thread, e->id);
     uint32_t both = (uint32_t)(e->a | e->b);
+    t->tracks = true;
     if (!i)
         return;
     for (unsigned k = 0; k < 8; k++) {
         if (e->c & WG_TTS_FIRST && both >> k & 1)
             wg_clock_see(&t->clock, wg_k_m(WG_CORE_T0 + thread, lane_of_resource(k)), t->store_n[k]);
-        if (e->c & WG_TTS_FIRST && e->b >> k & 1)
+        if (e->c & WG_TTS_FIRST && e->b >> k & 1 && i->push_number > t->load_pushes[k])   /* not one that overtook it */
             wg_clock_see(&t->clock, wg_k_m(WG_CORE_T0 + thread, lane_of_resource(k)), t->load_n[k]);
     }
     if (e->c & WG_TTS_FIRST)
@@ -417,8 +418,10 @@ static void tracked_core(wg_races *r, unsigned core, const wg_event *e)
     for (unsigned k = 0; k < 8; k++) {
         if (e->b >> k & 1)
             t->store_n[k] = n;
-        if (e->a >> k & 1)
+        if (e->a >> k & 1) {
             t->load_n[k] = n;
+            t->load_pushes[k] = l->count ? l->queue[l->head % 16].pushes : 0;
+        }
         /* A load is held by what was pushed before it only if that had left the store queue: a fence makes sure. */
         bool load = e->a >> k & 1 && t->wrote[k].push <= fenced;
         if (!load && !(e->b >> k & 1))
@@ -573,6 +576,7 @@ static void unit_touch(wg_races *r, const wg_event *e)
     if (i->source < WG_CORES) {
         b.own_k = WG_K_P + i->source;
         b.own_v = i->push_p;
+        b.pushes = i->push_number;
     }
     unsigned stamp = unit;
     bool config = space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG;

@@ -183,7 +183,7 @@ static void emitted(wg_races *r, unsigned core, const wg_event *e)
     c->count += !is_fetch(e);
     l->queue[(l->head + l->count++) % 16] = (wg_race_request){
         .snap = wg_race_core_snap(r, core), .p = c->count, .fences = c->fenced_pushes,
-        .mop = c->lane[WG_PATH_MOP_CFG].emitted, .address = (uint32_t)e->a, .pc = e->pc};
+        .mop = c->lane[WG_PATH_MOP_CFG].emitted, .pushes = c->pushes + (uint32_t)e->parent, .address = (uint32_t)e->a, .pc = e->pc};
 }
 
 static wg_ref request_ref(unsigned core, const wg_race_request *q, unsigned lane, uint32_t n)
@@ -396,6 +396,7 @@ void wg_race_core_touch(wg_races *r, const wg_event *e)
     }
     b.own_k = WG_K_P + core;
     b.own_v = q->p;
+    b.pushes = q->pushes;
     if (c->has_tracked && !posts) {
         known = *b.clock;
         wg_clock_join(&known, &c->tracked);

@@ -310,7 +310,7 @@ static void instruction_first(wg_races *r, const wg_cell *a, const wg_race_party
     bool own_core = !by_insn && (b->thread & 0x7F) == (unsigned)WG_CORE_T0 + a->thread;
     if (own_core && passed_of(b, a->thread) < a->value) {
         const wg_race_thread *t = &r->thread[a->thread];
-        bool tracked = t->passed[0].seq || t->passed[2].seq || t->passed[6].seq;
+        bool tracked = t->tracks;
         bool load = !pb->write;
         say(why, "Core %s goes on while its thread's instruction is still to be executed.", wg_agent_name(pb->agent));
         if (tracked && load && (space == WG_TOUCH_CONFIG || space == WG_TOUCH_GPR))
@@ -463,6 +463,19 @@ static wg_race *keep(wg_races *r, uint64_t key)
     return race;
 }
 
+/*
+ * A fence lies between the push and the load, and Auto TTSync is on: it would hold the load, if RMWCIB's class counted as
+ * writing configuration (class 15 does not by default).
+ */
+static bool untracked(wg_races *r, const wg_cell *a, const wg_actor *b)
+{
+    const wg_race_thread *t = &r->thread[a->thread < WG_THREADS ? a->thread : 0];
+    if (a->unit != WG_RU_CONFIG || b->thread != (0x80u | (WG_CORE_T0 + a->thread)) || t->seq - a->value >= WG_INSNS)
+        return false;
+    const wg_race_insn *i = &t->insn[t->by_seq[a->value % WG_INSNS] % WG_INSNS];
+    return t->tracks && i->seq == a->value && i->push_number && i->push_number <= r->core[WG_CORE_T0 + a->thread].now.fences;
+}
+
 static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first, uint32_t last,
                   uint32_t mask, unsigned how)
 {
@@ -473,6 +486,8 @@ static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
     wg_race_kind kind = kind_of(a, b, space, how, mask);
     if (kind == WG_RACE_CLOBBER && !partial)
         kind = WG_RACE_CONFIG;
+    if (kind == WG_RACE_CONFIG && untracked(r, a, b))
+        kind = WG_RACE_UNTRACKED;
     uint32_t where = space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG ? first : 0;
     wg_race *race = keep(r, mix(mix(mix(kind, space), where), (uint64_t)a->party << 32 | b->party));
     if (!race)
@@ -532,9 +547,15 @@ void wg_race_found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned sp
      */
     uint32_t a_knows = b->own_k < WG_K_NONE ? wg_race_clock(r, a->snap)->v[b->own_k] : 0;
     uint32_t b_knows = a->core_k < WG_K_NONE ? b->clock->v[a->core_k] : 0;
-    if (a->core_k == b->own_k)
-        a_knows = a->core_v, b_knows = b->own_v;
+    if (a->core_k == b->own_k) {   /* one core's: in program order */
+        bool a_acts = a->thread & 0x80, b_acts = b->thread & 0x80;
+        bool b_first = a_acts && !b_acts ? b->pushes <= a->pushes : !a_acts && b_acts ? a->pushes > b->pushes : b->own_v < a->core_v;
+        a_knows = b_first ? b->own_v : 0;
+        b_knows = b_first ? 0 : a->core_v;
+    }
     bool meant = b->own_k < WG_K_NONE && a_knows >= b->own_v && !(a->core_k < WG_K_NONE && b_knows >= a->core_v);
+    if (b->seq && a->thread == b->thread && a->thread < WG_THREADS && a->k < WG_K_P)   /* one thread's: as it issued them */
+        meant = b->seq < a->value;
     if (!meant) {
         found(r, a, b, space, first, last, mask, how);
         return;
@@ -542,9 +563,19 @@ void wg_race_found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned sp
     wg_cell earlier = {.k = b->k, .unit = b->unit, .thread = b->thread, .value = b->value, .mask = b->mask, .party = b->party,
                        .how = (uint16_t)how, .core_k = (uint16_t)b->own_k, .core_v = b->own_v, .cycle = b->cycle};
     wg_actor later = {.k = a->k, .unit = a->unit, .thread = a->thread, .value = a->value,
-                      .seq = a->unit < WG_RACE_UNITS ? a->value : 0, .clock = wg_race_clock(r, a->snap), .party = a->party,
+                      .seq = a->thread < WG_THREADS && a->k < WG_K_P ? a->value : 0, .clock = wg_race_clock(r, a->snap), .party = a->party,
                       .own_k = a->core_k, .own_v = a->core_v, .mask = a->mask, .cycle = a->cycle};
     found(r, &earlier, &later, space, first, last, mask, a->how);
+}
+
+void wg_race_unwritten(wg_races *r, const wg_actor *b, unsigned space, uint32_t at, uint32_t mask)
+{
+    char place[160];
+    text t = {place, sizeof place};
+    say_location(r, &t, space, at, at, mask);
+    wg_race_rule(r, WG_RACE_UNWRITTEN, 0, b->party, b->cycle, place,
+                 "Nothing has written it since reset, and what reset leaves there is not to be relied on.",
+                 "Initialise it.");
 }
 
 void wg_race_rule(wg_races *r, wg_race_kind kind, uint32_t a, uint32_t b, uint64_t cycle, const char *location,

@@ -7,6 +7,7 @@
  */
 #include "explain/race_state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static const struct space {
@@ -48,6 +49,19 @@ static void drop(wg_granule *g, unsigned i)
     memmove(&g->cell[i], &g->cell[i + 1], (g->cells - i) * sizeof g->cell[0]);
 }
 
+/* Reads of neighbouring bytes by one stream share a cell when there is no room: the oldest stands for them. */
+static bool share(wg_granule *g, const wg_actor *b, uint32_t mask, unsigned how)
+{
+    for (unsigned i = 0; i < g->cells; i++) {
+        wg_cell *c = &g->cell[i];
+        if (c->k == b->k && c->unit == b->unit && !((c->how | how) & WG_TOUCH_WRITE)) {
+            c->mask |= mask;
+            return true;
+        }
+    }
+    return false;
+}
+
 static wg_cell *room(wg_races *r, wg_granule *g)
 {
     if (g->cells == WG_CELLS) {
@@ -84,6 +98,15 @@ static bool conflicts(const wg_cell *c, unsigned space, unsigned how)
     if ((c->how | how) & WG_TOUCH_SAME && space == WG_TOUCH_CONFIG)
         return false;
     return true;
+}
+
+/* Where a read of what nobody wrote says something. LRegs 8, 9, 10 and 15 are constants. */
+static bool tells_unwritten(unsigned space, uint32_t at, unsigned how)
+{
+    if (how & (WG_TOUCH_ATOMIC | WG_TOUCH_WAITED))
+        return false;
+    return space == WG_TOUCH_L1 || space == WG_TOUCH_GPR || space == WG_TOUCH_DST ||
+           (space == WG_TOUCH_LREG && (0x78FFu >> at & 1));
 }
 
 static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32_t at, uint32_t mask, unsigned how, hit *h)
@@ -123,8 +146,8 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
     }
     if (write)
         g->written |= mask;
-    else if (unwritten && !(how & WG_TOUCH_ATOMIC))
-        (void)unwritten;
+    else if (__builtin_expect(unwritten && tells_unwritten(space, at, how), 0))
+        wg_race_unwritten(r, b, space, at, unwritten);
     if (b->boot)
         return;
     for (unsigned i = 0; i < g->cells; i++) {   /* more of the same touch */
@@ -134,9 +157,12 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
             return;
         }
     }
+    if (g->cells == WG_CELLS && share(g, b, mask, how))
+        return;
     wg_cell *c = room(r, g);
     *c = (wg_cell){.k = b->k, .unit = b->unit, .thread = b->thread, .value = b->value, .mask = mask, .party = b->party,
-                   .snap = b->snap, .how = (uint16_t)how, .core_k = (uint16_t)b->own_k, .core_v = b->own_v, .cycle = b->cycle};
+                   .snap = b->snap, .how = (uint16_t)how, .core_k = (uint16_t)b->own_k, .core_v = b->own_v,
+                   .pushes = b->pushes, .cycle = b->cycle};
 }
 
 static void touch_range(wg_races *r, const wg_actor *b, unsigned space, uint32_t first, uint32_t count, unsigned how)
@@ -162,10 +188,27 @@ static void touch_range(wg_races *r, const wg_actor *b, unsigned space, uint32_t
     flush(r, &h, b, space, how);
 }
 
+static void check_buffers(wg_races *r, const wg_actor *b, uint32_t first, uint32_t count)
+{
+    for (unsigned p = 0; p < 4; p++)
+        for (unsigned i = 0; i < r->buffers[p]; i++)
+            if (first < r->buffered[p][i].address + r->buffered[p][i].bytes && r->buffered[p][i].address < first + count) {
+                char place[64];
+                snprintf(place, sizeof place, "L1 0x%06x-0x%06x", r->buffered[p][i].address,
+                         r->buffered[p][i].address + r->buffered[p][i].bytes - 1);
+                wg_race_rule(r, WG_RACE_NOT_FLUSHED, r->buffered[p][i].party, b->party, b->cycle, place,
+                             "The packer keeps an unfinished line of 16 bytes until a PACR with Last or Flush, however long "
+                             "one waits for it.",
+                             "Set Last (or Flush) in the last PACR before the data is used.");
+            }
+}
+
 void wg_race_touch(wg_races *r, const wg_actor *b, unsigned space, uint32_t first, uint32_t count, unsigned how)
 {
     if (space >= WG_TOUCH_SPACES)
         return;
+    if (space == WG_TOUCH_L1 && !(how & WG_TOUCH_WRITE) && r->buffers[0] + r->buffers[1] + r->buffers[2] + r->buffers[3])
+        check_buffers(r, b, first, count);
     if (space == WG_TOUCH_LREG || space == WG_TOUCH_SEM_VALUE || space == WG_TOUCH_SEM_MAX) {
         for (uint32_t left = count; left; left &= left - 1)
             touch_range(r, b, space, (uint32_t)__builtin_ctz(left), 1, how);

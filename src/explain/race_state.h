@@ -111,6 +111,7 @@ typedef struct wg_cell {
     uint16_t how;
     uint16_t core_k;         /* P(core) that did it, or pushed the instruction; WG_K_NONE: the host */
     uint32_t core_v;         /* its number there */
+    uint32_t pushes;         /* of an instruction: the number of its push; of an access: pushes before it */
     uint64_t cycle;
 } wg_cell;
 
@@ -144,6 +145,7 @@ typedef struct wg_ref_fifo {
 /* A request between emission and processing. */
 typedef struct wg_race_request {
     uint32_t snap, p, fences, mop;   /* pushes before the last fence, stores to MOP configuration before it */
+    uint32_t pushes;         /* of the core before it, in program order */
     uint32_t address, pc;
 } wg_race_request;
 
@@ -198,7 +200,8 @@ typedef struct wg_race_thread {
     wg_clock release;
     uint32_t late_lregs, late_seq, late_party;   /* the last two-cycle result of the Vector Unit */
     /* Auto TTSync, per resource. */
-    uint32_t store_n[8], load_n[8];
+    bool tracks;             /* it has held, or could have held, something */
+    uint32_t store_n[8], load_n[8], load_pushes[8];
     struct { uint32_t snap, seq, push; } passed[8], wrote[8];
 } wg_race_thread;
 
@@ -243,6 +246,7 @@ typedef struct wg_actor {
     uint32_t party;
     uint32_t own_k, own_v;   /* one number more that it knows: P of the core that did it, or pushed it */
     uint32_t mask;           /* of the touch */
+    uint32_t pushes;         /* as in wg_cell */
     uint32_t value2, max2;   /* SEMINIT's operands */
     uint64_t cycle;
     bool boot;
@@ -282,6 +286,7 @@ const char *wg_race_semaphore_name(unsigned semaphore);
 uint32_t wg_race_party_of(wg_races *r, const wg_race_party *p);
 void wg_race_found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first, uint32_t last,
                    uint32_t mask, unsigned how);
+void wg_race_unwritten(wg_races *r, const wg_actor *b, unsigned space, uint32_t at, uint32_t mask);
 /* A rule that one instruction broke; `a` may be 0. */
 void wg_race_rule(wg_races *r, wg_race_kind kind, uint32_t a, uint32_t b, uint64_t cycle, const char *location,
                   const char *why, const char *remedy);

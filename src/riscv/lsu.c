@@ -618,6 +618,7 @@ static void send_load(wg_tile *t, unsigned core, const wg_ex1 *x)
                       .index = x->index, .data = {x->data[0]}, .rd = x->rd};
     for (unsigned i = 0; i < run->sq_count; i++) {
         const wg_store *s = sq_peek(run, i);
+        req.overtakes = (uint8_t)(req.overtakes + (s->path == WG_PATH_PUSH));
         if (s->path == WG_PATH_PUSH)
             for (unsigned w = 0; w < s->bytes / 4u; w++)
                 wg_ttsync_load_overtakes(t, core, (wg_path)x->path, x->address, x->pc, s->data[w]);

@@ -61,7 +61,7 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
     wg_ttsync_note_emitted(t, req->core, (wg_path)req->path, req->address, req->kind == WG_REQ_WRITE);
     wg_wake_at(&t->sched, req->path == WG_PATH_PUSH ? WG_AGENT_PUSHES : WG_AGENT_REGIONS, req->seen_at);
     WG_EMIT(t, WG_EV_CORE_REQUEST, WG_AGENT_CORE_B + req->core, .a = req->address, .b = req->data[0], .c = req->kind,
-            .pc = req->pc, .word = WG_REQUEST_WORD(req->path, req->index, req->bytes, req->rd));
+            .pc = req->pc, .parent = req->overtakes, .word = WG_REQUEST_WORD(req->path, req->index, req->bytes, req->rd));
 }
 
 void wg_memory_drop(wg_tile *t, unsigned core)

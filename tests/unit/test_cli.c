@@ -75,7 +75,7 @@ static void test_help(void **state)
     (void)state;
     outcome o = RUN("--help");
     assert_int_equal(o.status, 0);
-    static const char *const built[] = {"run", "trace", "explore", "asm", "dis", "isa", "explain"};
+    static const char *const built[] = {"run", "check", "trace", "explore", "asm", "dis", "isa", "explain"};
     char line[32];
     for (size_t i = 0; i < sizeof built / sizeof *built; i++) {
         snprintf(line, sizeof line, "\n  %-8s ", built[i]);
