@@ -469,6 +469,8 @@ static bool step_op(wg_tile *t, unsigned core, const wg_op *op, unsigned left, u
     if (meets_clock(run, op)) {
         if (e > t->sched.now)
             return false;
+        if (op->code == WG_OP_VECTOR && wg_rvv_is_memory(op) && !wg_lsu_empty(t, core))
+            return false;
         k->acted = true;
     }
     switch (op->code) {
@@ -518,9 +520,11 @@ static bool step_op(wg_tile *t, unsigned core, const wg_op *op, unsigned left, u
         run->at = e + 1 + t->timing->mispredict_bubble;
         return true;
     case WG_OP_VECTOR: {
-        wg_vector_step v = {.cycles = 1};
-        if (!wg_vector_execute(t, core, op, &v))
+        wg_rvv_step v = {.cycles = 1};
+        if (!wg_rvv_execute(t, core, op, &v))
             illegal(t, core, op);
+        if (!wg_rvv_is_memory(op) && (op->word >> 12 & 7) == 7)   /* vset*: as other writers of CSRs */
+            run->ordered = !(k->csr.cfg0 & WG_CFG0_DIS_CSR_SYNC);
         value = v.x;
         occupies = v.cycles ? v.cycles : 1;
         result = occupies + 1;

@@ -75,6 +75,8 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
                           uint32_t *value, uint64_t *entered, uint64_t *done);
 /* A store: into the queue if there is certainly room. */
 wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t *m);
+/* Has everything left the store queue, and are all loads back, in the current cycle? */
+bool wg_lsu_empty(const wg_tile *t, unsigned core);
 /* The store queue's private entries that leave before cycle `before`. */
 void wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before);
 /* Loads that are done by `time` leave; their lines fill the L0 cache. */
@@ -155,13 +157,53 @@ uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op);
 
 /* fp.c */
 uint32_t wg_fp_execute(wg_core *k, const wg_op *op);
+/* What the scalar instruction `word` makes of these values. */
+uint32_t wg_fp_compute(const wg_core *k, uint32_t word, uint32_t a, uint32_t b, uint32_t c);
 
-/* vector.c: T2's vector instructions, in the current cycle. False if not an instruction of this core. */
-typedef struct wg_vector_step {
+/* vector*.c: T2's vector instructions, in the current cycle. False if not an instruction of this core. */
+typedef struct wg_rvv_step {
     uint32_t cycles;        /* EX1 is occupied */
     bool write_x;
     uint32_t x;
-} wg_vector_step;
-bool wg_vector_execute(wg_tile *t, unsigned core, const wg_op *op, wg_vector_step *out);
+} wg_rvv_step;
+bool wg_rvv_execute(wg_tile *t, unsigned core, const wg_op *op, wg_rvv_step *out);
+/* Does it reach memory? Then what is before it must have left the load/store unit. */
+static inline bool wg_rvv_is_memory(const wg_op *op) { return (op->word & 0x5F) == 0x07; }
+
+/* What the files of the vector instructions share: elements of register groups. */
+typedef struct wg_rvv {
+    wg_core *k;
+    uint32_t word, vl, vlmax;
+    unsigned sew;           /* bytes: 1, 2, 4 */
+    unsigned registers;     /* of a group, at least 1 */
+} wg_rvv;
+static inline uint8_t *wg_rvv_bytes(const wg_rvv *v, unsigned reg, uint32_t index, unsigned bytes)
+{
+    return (uint8_t *)v->k->v + ((reg * 16 + index * bytes) & (sizeof v->k->v - 1) & ~(bytes - 1));
+}
+static inline uint32_t wg_rvv_get(const wg_rvv *v, unsigned reg, uint32_t index, unsigned bytes)
+{
+    const uint8_t *p = wg_rvv_bytes(v, reg, index, bytes);
+    return bytes == 1 ? p[0] : bytes == 2 ? (uint32_t)(p[0] | p[1] << 8) : p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+static inline void wg_rvv_put(const wg_rvv *v, unsigned reg, uint32_t index, unsigned bytes, uint32_t value)
+{
+    uint8_t *p = wg_rvv_bytes(v, reg, index, bytes);
+    for (unsigned i = 0; i < bytes; i++)
+        p[i] = (uint8_t)(value >> 8 * i);
+}
+static inline bool wg_rvv_bit(const wg_rvv *v, unsigned reg, uint32_t index)
+{
+    return *wg_rvv_bytes(v, reg, index / 8, 1) >> index % 8 & 1;
+}
+static inline void wg_rvv_set_bit(const wg_rvv *v, unsigned reg, uint32_t index, bool bit)
+{
+    uint8_t *p = wg_rvv_bytes(v, reg, index / 8, 1);
+    *p = (uint8_t)((*p & ~(1u << index % 8)) | (unsigned)bit << index % 8);
+}
+/* Is the element executed? vm set: all are. */
+static inline bool wg_rvv_active(const wg_rvv *v, uint32_t index) { return v->word >> 25 & 1 || wg_rvv_bit(v, 0, index); }
+bool wg_rvv_float(const wg_rvv *v, wg_rvv_step *out);
+bool wg_rvv_memory(wg_tile *t, unsigned core, const wg_rvv *v, wg_rvv_step *out);
 
 #endif

@@ -508,6 +508,12 @@ static bool loads_done(const wg_core_run *run, uint64_t now)
     return true;
 }
 
+bool wg_lsu_empty(const wg_tile *t, unsigned core)
+{
+    const wg_core *k = &t->core[core];
+    return !k->run.sq_count && loads_done(&k->run, t->sched.now) && t->sched.now >= k->ram_ready;
+}
+
 /* May the instruction in EX1 enter in the current cycle? Changes nothing. */
 static bool may_enter(const wg_tile *t, const wg_core *k, wg_stall *why)
 {
