@@ -292,7 +292,10 @@ static void arbitrate(wg_tile *t, unsigned mates, unsigned unit)
         unsigned thread = (first + k) % WG_THREADS;
         if (!(mates >> thread & 1))
             continue;
-        if (!ops->check(t, wg_gate_head(t, thread), &why[thread])) {
+        if (__builtin_expect(wg_unit_held(t, unit), 0)) {
+            why[thread] = (wg_stall){WG_STALL_UNIT_BUSY, (uint16_t)unit, WG_AGENT_HOST, WG_NEVER};
+            refused |= 1u << thread;
+        } else if (!ops->check(t, wg_gate_head(t, thread), &why[thread])) {
             refused |= 1u << thread;
         } else if (ONE_PER_THREAD >> unit & 1) {
             pass(t, thread, unit);

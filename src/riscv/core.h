@@ -41,7 +41,8 @@ enum {
     WG_RAM_MAX = 8192,
     WG_UNDO = 1024,
     WG_FETCHES = 2,
-    WG_SOLO_RECENT = 8
+    WG_SOLO_RECENT = 8,
+    WG_BREAKPOINTS = 8
 };
 
 /* A predecoded instruction. */
@@ -186,6 +187,11 @@ typedef struct wg_core {
     wg_csrs csr;
     uint32_t v[32][4];
     bool acted;             /* the instruction just executed cannot be taken back */
+    bool stepping;          /* a debugger lets it execute one instruction */
+    bool slow;              /* slow execution mode of the debug interface */
+    uint8_t breakpoints;    /* bit i: breakpoint i is set */
+    uint8_t breakpoint_hits;/* those that have just been hit */
+    uint32_t breakpoint[WG_BREAKPOINTS];
     bool in_interrupt;
     uint32_t interrupt_pc;  /* where mret goes */
     wg_stall stall;         /* last reported */
@@ -224,6 +230,10 @@ void wg_core_invalidate_icache(struct wg_tile *t, unsigned core);
 void wg_core_interrupt(struct wg_tile *t, unsigned core, uint32_t handler);
 void wg_core_halt(struct wg_tile *t, unsigned core);
 void wg_core_resume(struct wg_tile *t, unsigned core);             /* after a halt, ebreak or ecall */
+void wg_core_step(struct wg_tile *t, unsigned core);               /* … for one instruction */
+void wg_core_slow(struct wg_tile *t, unsigned core, bool slow);    /* one instruction at a time, without forwarding */
+/* It halts behind an instruction at one of these addresses; `address` may be NULL if none is enabled. */
+void wg_core_breakpoints(struct wg_tile *t, unsigned core, uint8_t enabled, const uint32_t address[WG_BREAKPOINTS]);
 /* Own RAM by its slow address, or from the host. False if the bytes are not all there. */
 bool wg_core_ram_read(struct wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, void *to);
 bool wg_core_ram_write(struct wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, const void *from);

@@ -68,7 +68,10 @@ static bool predictor_on(const wg_tile *t, unsigned core)
 
 #define PC_OF(o) ((line->tag & ~15u) + (uint32_t)((o) - line->op) * 4)
 
-static const uint32_t one_by_one = WG_CFG0_SYNC_ALL_OPS | WG_CFG0_DIS_REG_FORWARDING;
+static bool one_at_a_time(const wg_core *k)
+{
+    return k->slow || (k->csr.cfg0 & (WG_CFG0_SYNC_ALL_OPS | WG_CFG0_DIS_REG_FORWARDING));
+}
 
 /* ---- one instruction at a time ------------------------------------------------------------------- */
 
@@ -101,7 +104,7 @@ static bool end_queue(wg_core *k)
 {
     wg_core_run *run = &k->run;
     unsigned newest = (unsigned)((run->number - 1) % WG_RETIRE_RING);
-    if (run->retired[newest] == WG_NEVER || run->ex1.kind || run->ordered || (k->csr.cfg0 & one_by_one))
+    if (run->retired[newest] == WG_NEVER || run->ex1.kind || run->ordered || one_at_a_time(k))
         return false;
     if (run->loads)
         wg_lsu_settle(k, run->at);
@@ -143,7 +146,7 @@ static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, 
     }
     *e = wg_max64(*e, filled);
     uint64_t wait_for = 0;
-    if (k->csr.cfg0 & WG_CFG0_DIS_REG_FORWARDING)
+    if (k->slow || (k->csr.cfg0 & WG_CFG0_DIS_REG_FORWARDING))
         wait_for = retired;
     else if (newest > 0 && t->arch->forward_writers == 0)
         wait_for = retired;
@@ -209,7 +212,7 @@ static bool issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, co
         why->reason = WG_STALL_RETIRE_QUEUE_FULL;
         return false;
     }
-    bool ordered = run->ordered || (k->csr.cfg0 & WG_CFG0_SYNC_ALL_OPS);
+    bool ordered = run->ordered || k->slow || (k->csr.cfg0 & WG_CFG0_SYNC_ALL_OPS);
     if (ordered && newest == WG_NEVER) {
         why->reason = WG_STALL_CSR_SYNC;
         return false;
@@ -597,7 +600,7 @@ static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop)
     uint32_t *r = run->r;
     const uint64_t now = t->sched.now;
     const bool watched = WG_EVENTS && t->watched & (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_TOUCH));
-    const bool forwards = !(k->csr.cfg0 & one_by_one);
+    const bool forwards = !one_at_a_time(k);
     const unsigned writers_allowed = t->arch->forward_writers;
     const uint32_t sets = t->arch->icache_bytes[core] / 32u - 1;
     uint64_t settled = run->number + 1;   /* lines are tried again from here on: not right behind a load */
@@ -842,7 +845,7 @@ next:
 
 static inline bool may_run_fast(const wg_core *k, uint64_t stop)
 {
-    return !k->run.queued && !k->run.ordered && k->run.at + MARGIN <= stop && !(k->csr.cfg0 & one_by_one);
+    return !k->run.queued && !k->run.ordered && k->run.at + MARGIN <= stop && !one_at_a_time(k);
 }
 
 #define A r[op->rs1]
