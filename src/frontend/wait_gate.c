@@ -281,10 +281,19 @@ static inline bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_in
 
 enum { ONE_PER_THREAD = 1u << WG_UNIT_CONFIG | 1u << WG_UNIT_MISC };   /* PIPE-19 */
 
+/* Does the unit take this instruction now? Not if soft reset keeps it out. */
+static inline bool unit_takes(wg_tile *t, unsigned unit, const wg_insn *head, wg_stall *why)
+{
+    if (__builtin_expect(wg_unit_held(t, unit), 0)) {
+        *why = (wg_stall){WG_STALL_UNIT_BUSY, (uint16_t)unit, WG_AGENT_HOST, WG_NEVER};
+        return false;
+    }
+    return wg_units[unit]->check(t, head, why);
+}
+
 /* The heads of the threads in `mates` all want `unit`. */
 static void arbitrate(wg_tile *t, unsigned mates, unsigned unit)
 {
-    const wg_unit_ops *ops = wg_units[unit];
     unsigned first = t->backend.turn[unit].next, winner = WG_THREADS;
     wg_stall why[WG_THREADS];
     unsigned refused = 0;
@@ -292,10 +301,7 @@ static void arbitrate(wg_tile *t, unsigned mates, unsigned unit)
         unsigned thread = (first + k) % WG_THREADS;
         if (!(mates >> thread & 1))
             continue;
-        if (__builtin_expect(wg_unit_held(t, unit), 0)) {
-            why[thread] = (wg_stall){WG_STALL_UNIT_BUSY, (uint16_t)unit, WG_AGENT_HOST, WG_NEVER};
-            refused |= 1u << thread;
-        } else if (!ops->check(t, wg_gate_head(t, thread), &why[thread])) {
+        if (!unit_takes(t, unit, wg_gate_head(t, thread), &why[thread])) {
             refused |= 1u << thread;
         } else if (ONE_PER_THREAD >> unit & 1) {
             pass(t, thread, unit);
@@ -325,7 +331,7 @@ static void gate_alone(wg_tile *t, unsigned thread)
         stalls(t, f, head, &why);
     else if (unit <= WG_UNIT_INVALID)
         pass_nop(t, f, head);
-    else if (unit == WG_UNIT_SYNC ? wg_sync_serve(t, thread, head, &why) : wg_units[unit]->check(t, head, &why)) {
+    else if (unit == WG_UNIT_SYNC ? wg_sync_serve(t, thread, head, &why) : unit_takes(t, unit, head, &why)) {
         if (unit != WG_UNIT_SYNC)
             pass(t, thread, unit);
     } else
