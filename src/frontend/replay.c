@@ -31,7 +31,7 @@ static void play(wg_tile *t, wg_frontend *f, unsigned thread)
     unsigned place = wg_place_take(f);
     wg_insn *out = &f->pool[place];
     unsigned marks = wg_insn_make(t, f, thread, r->slot[r->play_at], r->insn.pc, r->insn.source, r->insn.id, out);
-    WG_EMIT_INSN(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, .c = out->source);
+    wg_note_insn(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, 0, out->source);
     wg_touch_by(t, WG_AGENT_THREAD0 + thread, &r->insn);
     wg_touch(t, WG_TOUCH_READ | WG_TOUCH_AT_GATE, WG_TOUCH_REPLAY, thread * WG_REPLAY_SLOTS + r->play_at, 1);
     if (__builtin_expect(out->unit == WG_UNIT_FRONTEND, 0))
@@ -80,7 +80,7 @@ static void begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *he
         r->record_left = count;
         r->record_at = slot;
         r->execute = head->word >> 1 & 1;
-        WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, head);
+        wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, head, 0, 0);
         wg_insn_swallowed(t, f, head);
     } else {
         r->insn = *head;
