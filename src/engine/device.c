@@ -90,6 +90,7 @@ wg_status wg_reset(wg_device *dev)
     memset((char *)dev->tile + WG_TILE_STATE_OFFSET, 0, sizeof *dev->tile - WG_TILE_STATE_OFFSET);
     dev->tile->seed = seed;
     dev->tile->perturbed = perturbed;
+    memset(dev->tile->expander_stalled, 0, sizeof dev->tile->expander_stalled);
     wg_findings_clear(dev);
     wg_tile_reset(dev->tile);
     wg_poll_reset(dev->tile);
@@ -246,6 +247,7 @@ static void update_watched(wg_device *dev)
     for (int i = 0; i < WG_MAX_OBSERVERS; i++)
         kinds |= dev->observer[i].kinds;
     dev->tile->watched = kinds;
+    memset(dev->tile->expander_stalled, 0, sizeof dev->tile->expander_stalled);
 }
 
 wg_status wg_observe(wg_device *dev, uint64_t kinds, wg_observer_fn fn, void *user, int *id)

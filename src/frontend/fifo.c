@@ -35,6 +35,17 @@ void wg_frontend_reset(wg_tile *t, unsigned thread)
     wg_ttsync_reset(t, thread);
 }
 
+void wg_expander_stall(wg_tile *t, unsigned thread, unsigned expander, bool full)
+{
+    uint64_t *since = &t->expander_stalled[thread][expander];
+    wg_stall stall = {WG_STALL_FIFO_FULL, (uint16_t)expander, (uint8_t)(WG_AGENT_THREAD0 + thread), WG_NEVER};
+    if (full)
+        WG_EMIT(t, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0 + thread, .thread = (uint8_t)thread, .stall = stall);
+    else
+        WG_EMIT(t, WG_EV_STALL_END, WG_AGENT_THREAD0 + thread, .thread = (uint8_t)thread, .stall = stall, .a = *since - 1);
+    *since = full ? t->sched.now + 1 : 0;
+}
+
 void wg_insn_swallowed(wg_tile *t, wg_frontend *f, const wg_insn *insn)
 {
     if (wg_insn_is_plain(insn))

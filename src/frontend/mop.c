@@ -271,6 +271,17 @@ static void lost(wg_tile *t, wg_frontend *f, const wg_insn *insn, const char *to
     }
 }
 
+/* Would the T side send something in this cycle? */
+static bool has_output(const wg_tile *t, const wg_frontend *f)
+{
+    if (f->mop_active)
+        return true;
+    if (!f->fifo_count || t->sched.now < f->take_at)
+        return false;
+    unsigned entry = f->fifo[f->fifo_head];
+    return entry & WG_E_MOP ? wg_fifo_at(f, 0)->op == WG_I_MOP : t->sched.now >= f->mop.ready_at;
+}
+
 /* What waited at the mux goes through. */
 static void enqueue_copy(wg_frontend *f, const wg_insn *insn)
 {
@@ -284,6 +295,7 @@ void wg_mop(wg_tile *t, unsigned thread)
 {
     wg_frontend *f = &t->frontend[thread];
     unsigned entry;
+    wg_expander_looked(t, thread, 0, wg_replay_count(f) >= t->arch->replay_fifo_depth && has_output(t, f));
     bool from_t = t_side(t, f, thread, wg_replay_count(f) < t->arch->replay_fifo_depth, &entry);
     if (__builtin_expect(f->b_valid | f->debug_valid | f->debug_control, 0)) {
         if (from_t) {
