@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/scalar.h"
 #include "engine/poll.h"
 #include "num/simd.h"
 
@@ -89,6 +90,7 @@ wg_status wg_reset(wg_device *dev)
     memset((char *)dev->tile + WG_TILE_STATE_OFFSET, 0, sizeof *dev->tile - WG_TILE_STATE_OFFSET);
     dev->tile->seed = seed;
     dev->tile->perturbed = perturbed;
+    memset(dev->tile->expander_stalled, 0, sizeof dev->tile->expander_stalled);
     wg_findings_clear(dev);
     wg_tile_reset(dev->tile);
     wg_poll_reset(dev->tile);
@@ -136,6 +138,42 @@ static wg_stop at_rest(const wg_tile *t)
     return WG_STOP_DONE;
 }
 
+/* What changes when an instruction moves in a frontend, or a request of a core is processed. */
+static uint64_t progress(const wg_tile *t)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        const wg_frontend *f = &t->frontend[i];
+        sum = sum * 31 + f->next_id + f->down_head + ((uint64_t)f->gate_end << 8) + ((uint64_t)f->fifo_head << 16) +
+              ((uint64_t)f->down_end << 24) + ((uint64_t)f->mop_active << 32);
+    }
+    for (unsigned core = 0; core < WG_CORES; core++)
+        for (unsigned lane = 0; lane < WG_REQUEST_LANES; lane++)
+            sum = sum * 31 + t->regions.memory.lane[core][lane].head + t->regions.memory.lane[core][lane].count;
+    return sum;
+}
+
+/*
+ * The Scalar Unit's ATCAS or ATINCGETPTR asks again and again. If nobody else can act, what it reads cannot change: of
+ * two more refusals in that time the second is of a request that was sent in it. Its answers wake the threads and the
+ * requests that wait for idle threads; those look, and nothing moves.
+ */
+static bool retries_for_ever(wg_device *dev)
+{
+    const wg_tile *t = dev->tile;
+    bool alone = wg_scalar_retrying(t);
+    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
+        alone &= t->sched.next[i] == WG_NEVER || i == WG_AGENT_SCALAR || i == WG_AGENT_REGIONS ||
+                 (i >= WG_AGENT_THREAD0 && i <= WG_AGENT_THREAD2);
+    uint64_t now = alone ? progress(t) : 0;
+    if (!alone || !dev->refusals || now != dev->progress) {
+        dev->refusals = alone ? t->backend.scalar.refusals : 0;
+        dev->progress = now;
+        return false;
+    }
+    return t->backend.scalar.refusals >= dev->refusals + 2;
+}
+
 /*
  * Runs to `limit`. With `may_stop`, comes back where rule 11 ends a run; without, idle time passes
  * until the limit, since a host may act then.
@@ -151,6 +189,7 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
         wg_poll_reset(t);
     }
     dev->stop_requested = false;
+    dev->refusals = 0;
     while (s->now < limit) {
         if (may_stop && until_holds(dev))
             return WG_STOP_UNTIL;
@@ -174,6 +213,8 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
                 break;
         }
         wg_tile_cycle(t);
+        if (__builtin_expect(t->backend.scalar.refusals != 0, 0) && may_stop && retries_for_ever(dev))
+            return WG_STOP_HUNG;
         if (dev->stop_requested && may_stop)
             return WG_STOP_FINDING;
     }
@@ -206,6 +247,7 @@ static void update_watched(wg_device *dev)
     for (int i = 0; i < WG_MAX_OBSERVERS; i++)
         kinds |= dev->observer[i].kinds;
     dev->tile->watched = kinds;
+    memset(dev->tile->expander_stalled, 0, sizeof dev->tile->expander_stalled);
 }
 
 wg_status wg_observe(wg_device *dev, uint64_t kinds, wg_observer_fn fn, void *user, int *id)

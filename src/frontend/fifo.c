@@ -15,6 +15,7 @@
 #include "backend/unit.h"
 #include "explain/findings.h"
 #include "frontend/stages.h"
+#include "observe/touch.h"
 
 void wg_insn_report(wg_tile *t, const wg_insn *insn)
 {
@@ -32,6 +33,17 @@ void wg_frontend_reset(wg_tile *t, unsigned thread)
 {
     t->frontend[thread] = (wg_frontend){.free = UINT64_MAX};
     wg_ttsync_reset(t, thread);
+}
+
+void wg_expander_stall(wg_tile *t, unsigned thread, unsigned expander, bool full)
+{
+    uint64_t *since = &t->expander_stalled[thread][expander];
+    wg_stall stall = {WG_STALL_FIFO_FULL, (uint16_t)expander, (uint8_t)(WG_AGENT_THREAD0 + thread), WG_NEVER};
+    if (full)
+        WG_EMIT(t, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0 + thread, .thread = (uint8_t)thread, .stall = stall);
+    else
+        WG_EMIT(t, WG_EV_STALL_END, WG_AGENT_THREAD0 + thread, .thread = (uint8_t)thread, .stall = stall, .a = *since - 1);
+    *since = full ? t->sched.now + 1 : 0;
 }
 
 void wg_insn_swallowed(wg_tile *t, wg_frontend *f, const wg_insn *insn)
@@ -65,10 +77,10 @@ static void fifo_enqueue(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id
     unsigned place = wg_place_take(f);
     wg_insn *insn = &f->pool[place];
     unsigned marks = wg_insn_make(t, f, thread, word, pc, (uint8_t)core, 0, insn);
-    WG_EMIT_INSN(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, insn, .c = insn->source);
+    wg_note_insn(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, insn, 0, insn->source);
     if (__builtin_expect(bundle->attends | (marks & WG_E_ATTENDED), 0) && t->arch->auto_ttsync &&
         wg_ttsync_pushed(t, thread, insn, bundle)) {   /* consumed: it takes no place */
-        WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, insn);
+        wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, insn, 0, 0);
         wg_place_free(f, place);
         return;
     }
@@ -174,7 +186,7 @@ __attribute__((noinline)) static unsigned push_from_b(wg_tile *t, wg_frontend *f
     if (f->b_valid || wg_replay_count(f) + f->debug_valid >= t->arch->replay_fifo_depth)
         return refuse(f, thread, 2, why);
     wg_insn_make(t, f, thread, word, pc, WG_CORE_B, 0, &f->from_b);
-    WG_EMIT_INSN(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, &f->from_b, .c = WG_CORE_B);
+    wg_note_insn(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, &f->from_b, 0, WG_CORE_B);
     f->b_valid = true;
     wg_insn_id op = f->from_b.op;
     if (op == WG_I_MOP || op == WG_I_MOP_CFG || op == WG_I_RESOURCEDECL)
@@ -218,7 +230,7 @@ void wg_debug_push(wg_tile *t, unsigned thread, uint32_t word)
         return;
     }
     wg_insn_make(t, f, thread, word, 0, WG_INSN_FROM_DEBUG_BUS, 0, &f->from_debug);
-    WG_EMIT_INSN(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, &f->from_debug, .c = WG_INSN_FROM_DEBUG_BUS);
+    wg_note_insn(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, &f->from_debug, 0, WG_INSN_FROM_DEBUG_BUS);
     f->debug_valid = true;
     wg_wake_thread(&t->sched, thread);
 }
@@ -352,6 +364,7 @@ static void stages(wg_tile *t, unsigned due, unsigned met)
 {
     for (unsigned i = 0; i < WG_THREADS; i++)
         t->frontend[i].moved = met >> i & 1;
+    wg_touch_by_nobody(t);
     gates(t, due, met);
     t->sched.phase = WG_PHASE_REPLAY;
     for (unsigned i = 0; i < WG_THREADS; i++)

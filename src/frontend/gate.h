@@ -13,22 +13,17 @@ static inline const wg_insn *wg_gate_head(const wg_tile *t, unsigned thread)
     return wg_gate_fifo_at(&t->frontend[thread], 0);
 }
 
-static inline void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head)
-{
-    WG_EMIT_INSN(t, WG_EV_STALL_END, WG_AGENT_THREAD0 + head->thread, head, .a = f->stalled_since, .stall = f->stall);
-    f->stall.reason = WG_STALL_NONE;
-    f->stalled = false;
-    f->stall.retry_at = WG_NEVER;
-}
+void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head);
+/* The events of its passing, for whoever watches any; `agent` acts in its name from now on. */
+__attribute__((cold)) void wg_gate_issue_watched(wg_tile *t, const wg_insn *head, unsigned agent);
 
 /* The head passes into `agent`: its stall ends. Before its effects; wg_gate_pop() after them. */
 static inline void wg_gate_issue(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned agent)
 {
     if (f->stalled)
         wg_gate_stall_ends(t, f, head);
-    WG_EMIT_INSN(t, WG_EV_ISSUED, WG_AGENT_THREAD0 + head->thread, head, .b = agent, .c = head->source);
-    if (__builtin_expect(head->ttsync, 0) && wg_watched(t, WG_EV_TRACKED))
-        wg_ttsync_passes(t, head);
+    if (wg_any_watched(t))
+        wg_gate_issue_watched(t, head, agent);
 }
 
 static inline void wg_gate_pop(wg_tile *t, wg_frontend *f, const wg_insn *head)

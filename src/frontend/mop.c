@@ -192,7 +192,7 @@ static bool expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned *entry)
     unsigned place = wg_place_take(f);
     wg_insn *out = &f->pool[place];
     unsigned marks = wg_insn_make(t, f, thread, word, m->insn.pc, m->insn.source, m->insn.id, out);
-    WG_EMIT_INSN(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, .c = out->source);
+    wg_note_insn(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, 0, out->source);
     if (__builtin_expect(out->unit == WG_UNIT_FRONTEND && out->op != WG_I_REPLAY, 0))
         wg_findf(t, WG_F_FRONTEND_INSN_LATE,
                  (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + thread), .pc = out->pc, .has_pc = out->pc != 0,
@@ -241,7 +241,7 @@ static bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, unsig
     if (__builtin_expect(head->op == WG_I_MOP_CFG, 0)) {
         wg_insn insn = fifo_take(t, f, thread);
         f->mop.mask_hi = (uint16_t)(insn.word & 0xFFFF);
-        WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, &insn);
+        wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, &insn, 0, 0);
         if (insn.ttsync & WG_TTS_LAST)
             wg_ttsync_dropped(t, thread, insn.id);
         wg_wake_idle_watchers(&t->sched);
@@ -257,7 +257,7 @@ static bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, unsig
 
 static void lost(wg_tile *t, wg_frontend *f, const wg_insn *insn, const char *to)
 {
-    WG_EMIT_INSN(t, WG_EV_LOST, WG_AGENT_THREAD0 + insn->thread, insn);
+    wg_note_insn(t, WG_EV_LOST, WG_AGENT_THREAD0 + insn->thread, insn, 0, 0);
     wg_findf(t, WG_F_LOST_AT_MUX,
              (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread), .pc = insn->pc, .has_pc = insn->pc != 0,
                           .word = insn->word, .has_word = true, .subject = insn->id},
@@ -269,6 +269,17 @@ static void lost(wg_tile *t, wg_frontend *f, const wg_insn *insn, const char *to
         f->replay_busy = f->replay.play_left || f->replay.record_left;
         f->mop.first = true;
     }
+}
+
+/* Would the T side send something in this cycle? */
+static bool has_output(const wg_tile *t, const wg_frontend *f)
+{
+    if (f->mop_active)
+        return true;
+    if (!f->fifo_count || t->sched.now < f->take_at)
+        return false;
+    unsigned entry = f->fifo[f->fifo_head];
+    return entry & WG_E_MOP ? wg_fifo_at(f, 0)->op == WG_I_MOP : t->sched.now >= f->mop.ready_at;
 }
 
 /* What waited at the mux goes through. */
@@ -284,6 +295,7 @@ void wg_mop(wg_tile *t, unsigned thread)
 {
     wg_frontend *f = &t->frontend[thread];
     unsigned entry;
+    wg_expander_looked(t, thread, 0, wg_replay_count(f) >= t->arch->replay_fifo_depth && has_output(t, f));
     bool from_t = t_side(t, f, thread, wg_replay_count(f) < t->arch->replay_fifo_depth, &entry);
     if (__builtin_expect(f->b_valid | f->debug_valid | f->debug_control, 0)) {
         if (from_t) {

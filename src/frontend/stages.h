@@ -146,6 +146,17 @@ static inline void wg_request_arrived(wg_tile *t, wg_frontend *f, unsigned threa
         wg_ttsync_arrived(t, thread, bundle);
 }
 
+/*
+ * For observers: an expander (0 MOP, 1 Replay) had something for the FIFO behind it in this cycle and found it full, or
+ * not. Events only when that changes.
+ */
+__attribute__((cold)) void wg_expander_stall(wg_tile *t, unsigned thread, unsigned expander, bool full);
+static inline void wg_expander_looked(wg_tile *t, unsigned thread, unsigned expander, bool full)
+{
+    if (wg_any_watched(t) && (t->expander_stalled[thread][expander] != 0) != full)
+        wg_expander_stall(t, thread, expander, full);
+}
+
 /* An instruction that ends before the gate: recorded, lost or consumed. Its Auto TTSync entry ends with it. */
 void wg_insn_swallowed(wg_tile *t, wg_frontend *f, const wg_insn *insn);
 

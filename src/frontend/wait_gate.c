@@ -189,10 +189,26 @@ void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn)
             t->arch->id, l->stream_index ? WG_TCFG_STREAMWAIT_NUM_MSGS_HI_Val : WG_TCFG_STREAMWAIT_PHASE_HI_Val, cfg);
         l->target = high << 10 | (word >> 4 & 0x3FF);
     }
-    WG_EMIT_INSN(t, WG_EV_LATCHED, WG_AGENT_THREAD0 + insn->thread, insn);
+    wg_note_insn(t, WG_EV_LATCHED, WG_AGENT_THREAD0 + insn->thread, insn, 0, 0);
 }
 
 /* ---- Stalls and passing ----------------------------------------------------------------------------- */
+
+void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head)
+{
+    WG_EMIT_INSN(t, WG_EV_STALL_END, WG_AGENT_THREAD0 + head->thread, head, .a = f->stalled_since, .stall = f->stall);
+    f->stall.reason = WG_STALL_NONE;
+    f->stalled = false;
+    f->stall.retry_at = WG_NEVER;
+}
+
+void wg_gate_issue_watched(wg_tile *t, const wg_insn *head, unsigned agent)
+{
+    wg_note_insn(t, WG_EV_ISSUED, WG_AGENT_THREAD0 + head->thread, head, agent, head->source);
+    if (head->ttsync && wg_watched(t, WG_EV_TRACKED))
+        wg_ttsync_passes(t, head);
+    wg_touch_by(t, agent, head);
+}
 
 /* Events only when the reason, or the resource it names, changes. */
 static void stalls(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_stall *why)
@@ -216,7 +232,10 @@ static void stalls(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_sta
 static inline void pass_nop(wg_tile *t, wg_frontend *f, const wg_insn *head)
 {
     wg_gate_issue(t, f, head, WG_AGENT_NONE);
-    WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + head->thread, head);
+    if (wg_any_watched(t)) {
+        wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + head->thread, head, 0, 0);
+        wg_touch_by_nobody(t);
+    }
     wg_gate_pop(t, f, head);
 }
 
@@ -225,10 +244,10 @@ static void pass(wg_tile *t, unsigned thread, unsigned unit)
     const wg_unit_ops *ops = wg_units[unit];
     wg_frontend *f = &t->frontend[thread];
     const wg_insn *head = wg_gate_fifo_at(f, 0);
-    wg_gate_issue(t, f, head, ops->agent);
-    wg_touch_by(t, ops->agent, head);
+    wg_gate_issue(t, f, head, ops->agent);   /* what is touched now is touched in its name */
     ops->accept(t, head);
-    wg_touch_by_nobody(t);
+    if (wg_any_watched(t))
+        wg_touch_by_nobody(t);
     if (head->op == WG_I_SETC16)
         wg_ttsync_setc16_passed(t, thread, head->id);
     if (ops->holds)
@@ -340,7 +359,6 @@ static void gate_alone(wg_tile *t, unsigned thread)
 
 void wg_gates(wg_tile *t, unsigned due)
 {
-    wg_touch_by_nobody(t);
     if (!((due & (due - 1)) | t->backend.sync.core_waits)) {
         unsigned thread = (unsigned)__builtin_ctz(due);
         if (wg_gate_count(&t->frontend[thread]))

@@ -46,6 +46,7 @@ struct wg_tile {
     size_t delays;
     wg_insn acting;            /* in whose name touches are emitted, while somebody watches them (observe/touch.h) */
     uint8_t acting_agent;
+    uint64_t expander_stalled[WG_THREADS][2];   /* since when, for observers: MOP Expander, Replay Expander; 0: it is not */
     wg_unconsumed unconsumed[WG_CORES];
 
     /* State. */
