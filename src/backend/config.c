@@ -21,6 +21,7 @@
  * RDCFG.md, CFGSHIFTMASK.md, STREAMWRCFG.md; GATE-19, GATE-21.
  */
 #include "backend/config.h"
+#include "backend/matrix.h"
 
 #include <string.h>
 
@@ -81,6 +82,7 @@ static void side_effects(wg_tile *t, unsigned banks, unsigned word, uint32_t val
     } else if (word == fields[WG_CFG_PRNG_SEED_Seed_Val].word) {
         wg_lreg_seed(&t->regs.lreg, value);
         wg_pack_seed(t, value);
+        wg_matrix_seed(t);
     } else if (word == fields[WG_CFG_RISCV_IC_INVALIDATE_InvalidateAll].word) {
         for (unsigned i = 0; i < WG_CORES; i++)
             if (value >> i & 1)

@@ -531,6 +531,8 @@ static void reset(wg_tile *t)
     t->sched.next[WG_AGENT_MATRIX] = WG_NEVER;
 }
 
+void wg_matrix_seed(wg_tile *t) { memcpy(t->backend.matrix.prng, t->regs.lreg.prng, sizeof t->backend.matrix.prng); }
+
 uint64_t wg_dst_block_ready_at(const wg_tile *t, unsigned stored_row)
 {
     return t->backend.matrix.block_ready[stored_row / 8 % WG_DST_BLOCKS];

@@ -346,7 +346,7 @@ static inline bool accept_mad(wg_tile *t, const wg_insn *insn)
         v->done_at[thread] = now + 2;
     uint32_t lanes = wg_lanes_enabled(&t->regs.lreg);
     if (lanes)
-        wg_mad_early(t, (wg_mad_operands){va, vb, vc, vd, w & 3}, lanes);
+        wg_mad_early(t, w, lanes);
     if (interlock_on(t)) {
         v->interlock_at = now + 1;
         v->interlock_lregs = 1u << vd;

@@ -49,9 +49,13 @@ wg_status wg_create(const wg_device_desc *desc, wg_device **out)
     dev->profile = desc->profile;
     dev->stop_at = WG_SEVERITY_NEVER;
     dev->finding = calloc(WG_MAX_FINDINGS, sizeof *dev->finding);
-    dev->tile = calloc(1, sizeof *dev->tile);
-    if (dev->tile)
+    enum { LINE = 64, BEFORE_REGS = (LINE - offsetof(wg_tile, regs) % LINE) % LINE };   /* registers on whole lines */
+    dev->block = aligned_alloc(LINE, (BEFORE_REGS + sizeof(wg_tile) + LINE - 1) / LINE * LINE);
+    if (dev->block) {
+        memset(dev->block, 0, BEFORE_REGS + sizeof(wg_tile));
+        dev->tile = (wg_tile *)(dev->block + BEFORE_REGS);
         dev->tile->l1 = calloc(1, dev->arch->l1_bytes);
+    }
     if (!dev->finding || !dev->tile || !dev->tile->l1) {
         wg_destroy(dev);
         return WG_ERR_NO_MEMORY;
@@ -76,7 +80,7 @@ void wg_destroy(wg_device *dev)
         return;
     if (dev->tile)
         free(dev->tile->l1);
-    free(dev->tile);
+    free(dev->block);
     free(dev->finding);
     free(dev->delay);
     free(dev);
