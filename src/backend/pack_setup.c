@@ -192,7 +192,7 @@ static void decode_section(reader *r, wg_pack_setup *s, unsigned i)
     set->plain = !set->compress && !set->accumulate && !set->threshold_on && set->downsample == 0xFFFF &&
                  !s->relu && !s->has_edges && !s->random && !s->statistics;
 
-    section->from_l1 = !i && PACKER(r, i, Source_interface_selection);
+    section->from_l1 = (!i || r->t->arch->pack.interfaces) && PACKER(r, i, Source_interface_selection);
     section->adds_offset = PACKER(r, i, Add_l1_dest_addr_offset);
     section->fills_plane = PACKER(r, i, Auto_set_last_pacr_intf_sel);
     section->planes_per_context = (uint8_t)get(r, planes[i]);

@@ -73,12 +73,18 @@ void wg_l1_write(wg_tile *t, wg_l1_client client, uint32_t address, uint32_t byt
 
 void wg_l1_wrote(wg_tile *t, wg_l1_client client, uint32_t address, uint32_t bytes)
 {
-    /* Most lines are in nobody's cache: eight of them at once. */
-    uint32_t first = address / LINE, last = (address + bytes - 1) / LINE;
-    uint64_t watched = 0;
-    if (last - first == 7)
-        memcpy(&watched, &t->regions.memory.l1.watch[first], sizeof watched);
-    if (last - first != 7 || watched)
+    /* Most lines are in nobody's cache: four of them at once. */
+    const uint8_t *watch = &t->regions.memory.l1.watch[address / LINE];
+    uint32_t lines = (address % LINE + bytes + LINE - 1) / LINE, any = 0, four;
+    for (uint32_t i = 0; i < lines; i += 4) {
+        if (lines - i < 4) {
+            any = 1;
+            break;
+        }
+        memcpy(&four, watch + i, sizeof four);
+        any |= four;
+    }
+    if (any)
         notify(t, client, address, address + bytes - 1);
 }
 

@@ -225,7 +225,44 @@ static void test_sort(void **state)
         }
 }
 
+/* ---- Copies, in a format of each family ---- */
+
+static void copy(void **state, const char *name, const uint8_t *tile, size_t bytes)
+{
+    wg_device *dev = load(state, name);
+    uint8_t out[2048];
+    assert_int_equal(wg_write(dev, IN0, tile, bytes), WG_OK);
+    run(dev);
+    assert_int_equal(wg_read(dev, OUT, out, bytes), WG_OK);
+    assert_memory_equal(out, tile, bytes);
+    wg_destroy(dev);
+}
+
+static void test_datacopy(void **state)
+{
+    uint8_t tile[2048];
+    wg_rng rng = {31};
+    for (unsigned i = 0; i < 1024; i++) {   /* normal numbers */
+        uint16_t x = (uint16_t)((wg_rng_next(&rng) & 0x807F) | (1 + wg_rng_below(&rng, 254)) << 7);
+        memcpy(tile + 2 * i, &x, 2);
+    }
+    copy(state, "datacopy_bf16", tile, 2048);
+    for (unsigned i = 0; i < 64; i++)
+        tile[i] = (uint8_t)(20 + wg_rng_below(&rng, 200));
+    for (unsigned i = 0; i < 1024; i++) {   /* a block's first datum needs its exponent; no minus zero */
+        uint8_t x = (uint8_t)(wg_rng_next(&rng) | (i % 16 ? 0 : 64));
+        tile[64 + i] = x & 127 ? x : 0;
+    }
+    copy(state, "datacopy_bfp8", tile, 64 + 1024);
+    for (unsigned i = 0; i < 1024; i++) {   /* sign and magnitude; no minus zero */
+        uint8_t x = (uint8_t)wg_rng_next(&rng);
+        tile[i] = x & 127 ? x : 0;
+    }
+    copy(state, "datacopy_int8", tile, 1024);
+}
+
 static const wg_test tests[] = {
+    WG_TEST(test_datacopy, WG_BH | WG_WH, ""),
     WG_TEST(test_exp, WG_BH | WG_WH, ""),
     WG_TEST(test_reciprocal, WG_BH | WG_WH, ""),
     WG_TEST(test_gelu, WG_BH | WG_WH, ""),
