@@ -123,6 +123,17 @@ def findings_have_examples(d):
 
 
 @test
+def contributing_shows_the_tree(d):
+    """The excerpts of the worked example stand in the file that was named last."""
+    text, shown = (ROOT / "CONTRIBUTING.md").read_text(), 0
+    for block in re.finditer(r"^```c\n(.*?)^```", text, re.S | re.M):
+        file = re.findall(r"`((?:src|tests)/[\w./]+)`", text[:block.start()])[-1]
+        assert block[1] in (ROOT / file).read_text(), f"{file} has no longer:\n{block[1]}"
+        shown += 1
+    assert shown > 3
+
+
+@test
 def readme_pictures(d):
     """What the README shows is what the commands print."""
     for program, block in re.findall(r"\(`waitgate run (?:--timeline )?(\S+)`\).*?\n\n((?:    .*\n|\n)+)", (ROOT / "README.md").read_text()):
