@@ -75,7 +75,7 @@ static void expanded(wg_races *r, unsigned thread, const wg_event *e)
         i->id = id;
         i->parent = p->word;
         i->word = word;
-        i->seq = i->party = 0;
+        i->seq = i->party[0] = i->party[1] = 0;
     }
     keep_parent(r, thread, i);
 }
@@ -88,9 +88,14 @@ static wg_ref insn_ref(const wg_race_insn *i, unsigned thread)
 
 static uint32_t party_of(wg_races *r, unsigned agent, unsigned thread, wg_race_insn *i, bool write, uint64_t cycle)
 {
-    return wg_race_party_of(r, &(wg_race_party){.agent = (uint8_t)agent, .thread = (uint8_t)thread, .core = i->source,
-                                                .word = i->word, .pc = i->pc, .parent = i->parent, .ordinal = i->ordinal,
-                                                .write = write, .cycle = cycle});
+    if (i->party[write] && i->party_agent[write] == agent)
+        return i->party[write];
+    i->party_agent[write] = (uint8_t)agent;
+    i->party[write] = wg_race_party_of(r, &(wg_race_party){.agent = (uint8_t)agent, .thread = (uint8_t)thread,
+                                                           .core = i->source, .word = i->word, .pc = i->pc,
+                                                           .parent = i->parent, .ordinal = i->ordinal, .write = write,
+                                                           .cycle = cycle});
+    return i->party[write];
 }
 
 /* The thread's gate has learnt something; the instruction passing knows it too. */
@@ -116,14 +121,14 @@ static void issued(wg_races *r, unsigned thread, const wg_event *e)
         r->forgotten++;
     }
     if (i->push_snap && i->push_snap != t->push_snap) {
-        wg_clock_join(&t->clock, wg_race_clock(r, i->push_snap));
         t->push_snap = i->push_snap;
-        t->snap = 0;
+        if (wg_clock_join(&t->clock, wg_race_clock(r, i->push_snap)))
+            t->snap = 0;
     }
     if (t->held && t->latch_block & block_of(r, e->word)) {
-        wg_clock_join(&t->clock, &t->release);
+        if (wg_clock_join(&t->clock, &t->release))
+            t->snap = 0;
         t->held = false;
-        t->snap = 0;
     }
     i->seq = ++t->seq;
     t->by_seq[i->seq % WG_INSNS] = i->id;
@@ -168,7 +173,7 @@ static void all_threads_done(wg_races *r, wg_clock *c, unsigned unit)
     for (unsigned thread = 0; thread < WG_THREADS; thread++) {
         const wg_race_thread *t = &r->thread[thread];
         if (t->last[unit])
-            wg_clock_join(c, wg_race_clock(r, t->last_snap[unit]));
+            wg_race_join_thread(r, c, thread, t->last_snap[unit]);
         unit_done(c, unit, thread, t->seq);
     }
 }
@@ -239,7 +244,7 @@ static void semwait_met(wg_races *r, unsigned thread, const wg_event *e, wg_cloc
             if (s->posts + 1 > s->max && s->posts + 1 - s->max <= s->gets)
                 wg_race_join(r, c, &s->get[(s->posts - s->max) % WG_SEM_LOG]);
             if (s->inits == 1)   /* before the first one Max is 0, and the wait does not end */
-                wg_race_join(r, c, &s->init);
+                wg_clock_join(c, &s->init);
         }
     }
     wg_race_insn *i = insn_at(r, thread, e->id);
@@ -310,7 +315,8 @@ void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned 
             s->gets = 0;
             s->max = b->max2;
             s->inits++;
-            s->init = *ref;
+            memset(&s->init, 0, sizeof s->init);
+            wg_race_join(r, &s->init, ref);
             for (unsigned i = 0; i < s->posts && i < WG_SEM_LOG; i++) {
                 s->post[i] = *ref;
                 s->post_party[i] = b->party;
@@ -352,8 +358,8 @@ static void mutex(wg_races *r, unsigned thread, const wg_event *e)
     if (!i)
         return;
     if (e->b) {
-        wg_race_join(r, &r->thread[thread].clock, &r->mutex[e->a & 7]);
-        learnt(r, thread, i);
+        if (wg_race_join(r, &r->thread[thread].clock, &r->mutex[e->a & 7]))
+            learnt(r, thread, i);
     } else {
         r->mutex[e->a & 7] = insn_ref(i, thread);
     }
@@ -558,8 +564,8 @@ static void unit_touch(wg_races *r, const wg_event *e)
     if (space == WG_TOUCH_SRC && how & WG_TOUCH_WAITED) {
         unsigned bank_index = (unsigned)e->b / 64 & 3;
         if (unit == WG_RU_MATRIX) {   /* it waited at the gate: all behind it know */
-            wg_race_join(r, &t->clock, &r->valid[bank_index]);
-            learnt(r, thread, i);
+            if (wg_race_join(r, &t->clock, &r->valid[bank_index]))
+                learnt(r, thread, i);
         } else {
             memset(&extra, 0, sizeof extra);
             wg_race_join(r, &extra, &r->freed[bank_index]);

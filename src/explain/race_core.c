@@ -323,10 +323,11 @@ static void used(wg_races *r, unsigned core, unsigned rd)
     if (!(c->waiting & bit))
         return;
     c->waiting &= ~bit;
-    wg_clock_see(&c->p, c->pend_k[rd & 63], c->pend_v[rd & 63]);
+    bool news = wg_clock_see(&c->p, c->pend_k[rd & 63], c->pend_v[rd & 63]);
     if (c->has_clock & bit)
-        wg_clock_join(&c->p, &c->pend[rd & 63]);
-    c->snap = 0;
+        news |= wg_clock_join(&c->p, &c->pend[rd & 63]);
+    if (news)
+        c->snap = 0;
 }
 
 /* A core starts: it knows what B knows, who released it or was there before; its streams go on. */

@@ -113,6 +113,19 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
 {
     wg_granule *g = &r->shadow[space].granule[at];
     bool write = how & WG_TOUCH_WRITE;
+    /* The newest touch was the same stream's, of the same kind: nothing has come in between. */
+    wg_cell *newest = g->cells ? &g->cell[g->cells - 1] : NULL;
+    if (newest && newest->k == b->k && newest->unit == b->unit && newest->mask == mask && newest->how == how &&
+        (!write || g->cells == 1) && !b->boot) {
+        newest->value = b->value;
+        newest->party = b->party;
+        newest->snap = b->snap;
+        newest->core_k = (uint16_t)b->own_k;
+        newest->core_v = b->own_v;
+        newest->pushes = b->pushes;
+        newest->cycle = b->cycle;
+        return;
+    }
     uint32_t unwritten = mask & ~g->written;
     for (unsigned i = 0; i < g->cells;) {
         wg_cell *c = &g->cell[i];

@@ -49,15 +49,23 @@ typedef struct wg_clock {
     uint32_t v[WG_CLOCK];
 } wg_clock;
 
-static inline void wg_clock_join(wg_clock *to, const wg_clock *from)
+/* Each says whether there was anything new in it. */
+static inline bool wg_clock_join(wg_clock *to, const wg_clock *from)
 {
-    for (unsigned i = 0; i < WG_CLOCK; i++)
-        to->v[i] = to->v[i] > from->v[i] ? to->v[i] : from->v[i];
+    uint32_t news = 0;
+    for (unsigned i = 0; i < WG_CLOCK; i++) {
+        uint32_t v = to->v[i] > from->v[i] ? to->v[i] : from->v[i];
+        news |= v ^ to->v[i];
+        to->v[i] = v;
+    }
+    return news != 0;
 }
-static inline void wg_clock_see(wg_clock *c, unsigned k, uint32_t value)
+static inline bool wg_clock_see(wg_clock *c, unsigned k, uint32_t value)
 {
-    if (c->v[k] < value)
-        c->v[k] = value;
+    if (c->v[k] >= value)
+        return false;
+    c->v[k] = value;
+    return true;
 }
 
 /* A clock kept for later: a copy in the pool, and up to two numbers on top of it. */
@@ -93,7 +101,8 @@ typedef struct wg_race_insn {
     uint32_t push_snap;      /* what the core that pushed it knew */
     uint32_t push_p, push_mop;   /* that core's program order, and its stores to MOP configuration */
     uint32_t push_number;    /* of the thread's pushes, for Auto TTSync */
-    uint32_t party;          /* cached; 0: none */
+    uint32_t party[2];       /* cached, of reads and of writes; 0: none */
+    uint8_t party_agent[2];
     uint8_t source;          /* core; WG_CORES: the host */
     bool boot;               /* pushed by B before any T core ran */
     uint8_t freed;           /* an unpacker's: it waited for the bank with this number - 1 */
@@ -129,7 +138,7 @@ typedef struct wg_shadow {
 
 typedef struct wg_race_semaphore {
     uint32_t inits;
-    wg_ref init;
+    wg_clock init;           /* what the last SEMINIT knew */
     uint32_t posts, gets;    /* since SEMINIT, whose value counts as posts */
     uint32_t value, max;
     wg_ref post[WG_SEM_LOG], get[WG_SEM_LOG];
@@ -255,7 +264,9 @@ typedef struct wg_actor {
 /* race_clock.c */
 uint32_t wg_race_snap(wg_races *r, const wg_clock *c);
 const wg_clock *wg_race_clock(wg_races *r, uint32_t snap);   /* never NULL; a forgotten one is empty */
-void wg_race_join(wg_races *r, wg_clock *to, const wg_ref *ref);
+bool wg_race_join(wg_races *r, wg_clock *to, const wg_ref *ref);
+/* What the thread knew then; what it knows now, if that is no longer in the pool. */
+void wg_race_join_thread(wg_races *r, wg_clock *to, unsigned thread, uint32_t snap);
 uint32_t wg_race_thread_snap(wg_races *r, unsigned thread);
 uint32_t wg_race_core_snap(wg_races *r, unsigned core);
 /* The numbers that all of a thread's instructions have been completed give. */
