@@ -303,13 +303,19 @@ static bool knows(const wg_races *r, const wg_actor *b, const wg_ref *ref)
     return v1 >= ref->v1 || (ref->v2 && ref->k2 >= WG_K_M && v2 >= ref->v2);
 }
 
+static void semaphore_rule(wg_races *r, wg_race_kind kind, uint32_t a, const wg_actor *b, unsigned index, const char *why,
+                           const char *remedy)
+{
+    char place[64];
+    snprintf(place, sizeof place, "semaphore %u (%s)", index, wg_race_semaphore_name(index));
+    wg_race_rule(r, kind, a, b->party, b->cycle, place, why, remedy);
+}
+
 void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned how, const wg_ref *ref, unsigned core)
 {
     for (uint32_t left = mask; left; left &= left - 1) {
         unsigned index = (unsigned)__builtin_ctz(left);
         wg_race_semaphore *s = &r->semaphore[index];
-        char place[64];
-        snprintf(place, sizeof place, "semaphore %u (%s)", index, wg_race_semaphore_name(index));
         if (how & WG_TOUCH_INIT) {
             s->posts = s->value = b->value2;
             s->gets = 0;
@@ -325,7 +331,7 @@ void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned 
             continue;
         }
         if (!s->inits && !(how & WG_TOUCH_GET) && !b->boot)
-            wg_race_rule(r, WG_RACE_SEMAPHORE_UNINIT, 0, b->party, b->cycle, place,
+            semaphore_rule(r, WG_RACE_SEMAPHORE_UNINIT, 0, b, index,
                          "Nothing has initialised it: its value and maximum are whatever was left there.",
                          "SEMINIT by the semaphore's owner before anybody uses it.");
         if (how & WG_TOUCH_POST) {
@@ -340,7 +346,7 @@ void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned 
             bool lost = s->posts == s->gets;
             bool own = !lost && core < WG_CORES && s->post_core[slot] == core;
             if (!b->boot && (lost || (!own && !knows(r, b, &s->post[slot]))))
-                wg_race_rule(r, WG_RACE_SEMAPHORE_GET, lost ? 0 : s->post_party[slot], b->party, b->cycle, place,
+                semaphore_rule(r, WG_RACE_SEMAPHORE_GET, lost ? 0 : s->post_party[slot], b, index,
                              lost ? "Its value is 0: this get changes nothing, and the post that it was meant for is never taken back."
                                   : "Nothing makes the get wait for the post: at value 0 it is lost.",
                              "SEMWAIT(STALL_SYNC, the semaphore, STALL_ON_ZERO) before the get, and post before telling anybody.");
