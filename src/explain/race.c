@@ -290,9 +290,12 @@ static void flushed(wg_races *r, unsigned thread, const wg_event *e)
 
 /* ---- Semaphores, mutexes, banks -------------------------------------------------------------------------------- */
 
-static bool knows(const wg_races *r, const wg_actor *b, const wg_ref *ref)
+/*
+ * Does b know of the post? It is enough that its core had pushed it, or emitted the store, before it told anybody: a post
+ * takes no time to speak of, and "post first" is what kernels do (a get that nobody told of the post may come too early).
+ */
+static bool knows(const wg_actor *b, const wg_ref *ref)
 {
-    (void)r;
     uint32_t v1 = b->clock->v[ref->k1], v2 = ref->v2 ? b->clock->v[ref->k2] : 0;
     if (b->own_k == ref->k1 && b->own_v > v1)
         v1 = b->own_v;
@@ -300,7 +303,7 @@ static bool knows(const wg_races *r, const wg_actor *b, const wg_ref *ref)
         v1 = b->seq;
     if (b->k == ref->k2 && b->value > v2)
         v2 = b->value;
-    return v1 >= ref->v1 || (ref->v2 && ref->k2 >= WG_K_M && v2 >= ref->v2);
+    return v1 >= ref->v1 || (ref->v2 && v2 >= ref->v2);
 }
 
 static void semaphore_rule(wg_races *r, wg_race_kind kind, uint32_t a, const wg_actor *b, unsigned index, const char *why,
@@ -345,7 +348,7 @@ void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned 
             unsigned slot = s->gets % WG_SEM_LOG;
             bool lost = s->posts == s->gets;
             bool own = !lost && core < WG_CORES && s->post_core[slot] == core;
-            if (!b->boot && (lost || (!own && !knows(r, b, &s->post[slot]))))
+            if (!b->boot && (lost || (!own && !knows(b, &s->post[slot]))))
                 semaphore_rule(r, WG_RACE_SEMAPHORE_GET, lost ? 0 : s->post_party[slot], b, index,
                              lost ? "Its value is 0: this get changes nothing, and the post that it was meant for is never taken back."
                                   : "Nothing makes the get wait for the post: at value 0 it is lost.",
