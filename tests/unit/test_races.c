@@ -12,7 +12,7 @@
 #include "explain/race.h"
 #include "isa/asm.h"
 
-enum { LIMIT = 20000, SEEDS = 25 };
+enum { LIMIT = 20000, SEEDS = 12 };
 
 static unsigned seeds(void)
 {
