@@ -279,6 +279,15 @@ static bool behind_release(wg_races *r, const wg_cell *a, const wg_actor *b, tex
             s = NULL;
     }
     const char *condition = condition_of(r, a->unit);
+    if (s && s->seq == a->value) {
+        say_insn(r, why, s->word);
+        say(why, " is over for its thread before %s is done.", wg_race_unit_text(a->unit));
+        say(how, "STALLWAIT(STALL_THREAD, %s) and NOP after ", condition ? condition : "…");
+        say_insn(r, how, s->word);
+        say(how, ", before anybody waits for the thread.");
+        wg_clock_see(&fix->adds, a->k, a->value);
+        return true;
+    }
     if (s) {
         say_insn(r, why, s->word);
         say(why, " follows, but does not wait for %s.", wg_race_unit_text(a->unit));
