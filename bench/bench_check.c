@@ -46,7 +46,7 @@ static double run(const loop *l, bool watched, size_t *bytes)
     if (wg_create(&(wg_device_desc){.struct_size = sizeof(wg_device_desc), .arch = WG_ARCH_BH}, &dev) != WG_OK ||
         (watched && (!r || wg_observe(dev, WG_RACES_EVENTS, wg_races_event, r, NULL) != WG_OK)))
         exit(1);
-    for (unsigned i = 0; i < 4; i++)   /* the Matrix Unit's banks, for good: nothing here gives them back */
+    for (unsigned i = 0; i < 4; i++) /* the Matrix Unit's banks, for good: nothing here gives them back */
         wg_poke(dev, WG_SPACE_SRC_OWNER, i, 1);
     uint64_t at[WG_THREADS] = {0}, most[WG_THREADS];
     for (unsigned t = 0; t < WG_THREADS; t++)
@@ -126,7 +126,7 @@ int main(void)
     add(l[2].first, &l[2].firsts, "setadcxx 4, 15, 0");
     add(l[2].word, &l[2].words, "semwait STALL_TDMA|STALL_SYNC, SEMAPHORE_1, STALL_ON_ZERO");
     for (unsigned i = 0; i < 4; i++)
-        add(l[2].word, &l[2].words, ".word 0x41000F01");   /* PACR of four rows */
+        add(l[2].word, &l[2].words, ".word 0x41000F01"); /* PACR of four rows */
     add(l[2].word, &l[2].words, "stallwait STALL_SYNC, PACK");
     add(l[2].word, &l[2].words, "semget SEMAPHORE_1");
     measure("check_demo_ratio", l, &bytes);

@@ -65,6 +65,6 @@ void wg_race_all_done(wg_races *r, wg_clock *to, unsigned thread)
     wg_clock_see(to, WG_K_I + thread, t->seq);
     wg_clock_see(to, WG_K_X + thread, t->expander);
     for (unsigned unit = 0; unit < WG_RACE_UNITS; unit++)
-        if (unit != WG_RU_MOVER)   /* XMOV is over when the Mover has been told */
+        if (unit != WG_RU_MOVER) /* XMOV is over when the Mover has been told */
             wg_clock_see(to, wg_k_d(unit, thread), t->seq);
 }
