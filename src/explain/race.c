@@ -199,7 +199,6 @@ static void all_threads_done(wg_races *r, wg_clock *c, unsigned unit)
 /* A bank condition reads the unit's pointer and takes the handover of the bank it points to. */
 static void bank_condition(wg_races *r, unsigned thread, const wg_event *e, unsigned pointer, wg_clock *c)
 {
-    wg_race_thread *t = &r->thread[thread];
     wg_race_insn *i = insn_at(r, thread, e->id);
     if (i) {
         wg_actor b = {.k = (uint16_t)(WG_K_I + thread),
@@ -216,7 +215,6 @@ static void bank_condition(wg_races *r, unsigned thread, const wg_event *e, unsi
     }
     unsigned bank = (pointer & 1) * 2 + (e->a >> pointer & 1);
     wg_race_join(r, c, pointer < 2 ? &r->valid[bank] : &r->freed[bank]);
-    (void)t;
 }
 
 static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint32_t conditions, wg_clock *c)

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`waitgate check`: statuses, the text of a report, JSON, suppressions, --fail-on, --flag.
 
-usage: test_check.py WAITGATE ROOT
+usage: test_check.py WAITGATE ROOT EXAMPLES
 """
 import json
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -63,6 +64,20 @@ def says(text, *wanted):
             failures.append(f"`{w}` is not in:\n{text}")
 
 
+def examples(folder, work):
+    """Every example in C is clean, on both architectures; stale_l0 is there to be wrong."""
+    (work / "parameters").write_bytes(struct.pack("<8I", 2, 0, 0, 0, 3, 0, 0, 0))   # passes and tiles, for those that ask
+    (work / "tiles").write_bytes(struct.pack("<4096H", *[0x3F80] * 4096))
+    names = sorted({f.name.split(".")[0] for f in folder.glob("*.elf")})
+    for name in names:
+        if name.endswith("stale_l0"):
+            continue
+        cores = [x for f in sorted(folder.glob(f"{name}.*.elf")) for x in ("--" + f.name.split(".")[1], f)]
+        check("--quiet", "--arch", "wh" if name.startswith("wh_") else "bh", "--load", f"0x20000={work / 'parameters'}",
+              "--load", f"0x30000={work / 'tiles'}", "--max-cycles", 1000000, *cores, status=0)
+    return len(names)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -109,6 +124,8 @@ def main():
         says(check("--flag", "here", folder / "glance.tasm", status=1), "is not ADDR")
 
         check(ROOT / "examples/handshake.tasm", status=0)
+        if len(sys.argv) > 3 and examples(pathlib.Path(sys.argv[3]), folder) < 2:
+            failures.append("there are no examples")
         r = subprocess.run([WAITGATE, "run", broken], capture_output=True, text=True)
         if r.returncode:
             failures.append("plain run returns something else than 0")
