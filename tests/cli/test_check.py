@@ -126,6 +126,8 @@ def main():
         check(ROOT / "examples/handshake.tasm", status=0)
         if len(sys.argv) > 3 and examples(pathlib.Path(sys.argv[3]), folder) < 2:
             failures.append("there are no examples")
+        r = subprocess.run([WAITGATE, "explain", "config-clobber"], capture_output=True, text=True)
+        says(r.stdout, "config-clobber (undefined, from `waitgate check`)")
         r = subprocess.run([WAITGATE, "run", broken], capture_output=True, text=True)
         if r.returncode:
             failures.append("plain run returns something else than 0")
