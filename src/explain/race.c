@@ -24,6 +24,7 @@ static wg_race_insn *insn_at(wg_races *r, unsigned thread, uint64_t id)
 
 static unsigned opcode(uint32_t word) { return word >> 24; }
 enum {
+    UNPACR_NOP = 0x43,
     MOP = 0x01,
     REPLAY = 0x04,
     FLUSHDMA = 0x46,
@@ -693,6 +694,12 @@ static void unit_touch(wg_races *r, const wg_event *e)
         b.max2 = e->word >> 20 & 15;
         wg_race_semaphores(r, &b, (uint32_t)e->c, how, &ref, i->source);
     }
+    /*
+     * Decided here: a bank that UNPACR_NOP gives away, waiting for nothing, is given when the thread goes on; kernels give
+     * SrcB so, ahead of the UNPACR that the math thread waits for.
+     */
+    if (space == WG_TOUCH_BANK_OWNER && opcode(e->word) == UNPACR_NOP)
+        how |= WG_RACE_PROMPT;
     wg_race_touch(r, &b, space, (uint32_t)e->b, (uint32_t)e->c, how);
 }
 

@@ -83,7 +83,7 @@ bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, uns
         passed = b->clock2->v[WG_K_I + thread];
     if (b->seq && b->thread == thread && b->seq > passed)
         passed = b->seq;
-    unsigned gap = done_after(r, a->unit);
+    unsigned gap = a->how & WG_RACE_PROMPT ? 1 : done_after(r, a->unit);
     if (gap && passed >= a->value + gap)
         return true;
     if (passed < a->value)

@@ -146,7 +146,8 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
             continue;
         }
         bool mine = c->k == b->k && c->unit == b->unit && c->party == b->party;
-        bool ordered = b->boot || wg_race_ordered(r, c, b, space, how);
+        bool ordered = b->boot || wg_race_ordered(r, c, b, space, how) ||
+                       (how & WG_RACE_PROMPT && wg_race_clock(r, c->snap)->v[WG_K_I + b->thread] > b->seq);
         if (!ordered && conflicts(c, space, how)) {
             if (h->any && (h->a.party != c->party || h->last + 1 < at))
                 flush(r, h, b, space, how);

@@ -123,6 +123,9 @@ typedef struct wg_race_insn {
     uint8_t freed;  /* an unpacker's: it waited for the bank with this number - 1 */
 } wg_race_insn;
 
+/* In a cell's `how`: over before the thread issues anything else, whatever the unit. */
+enum { WG_RACE_PROMPT = 0x8000 };
+
 /* A touch in the shadow. */
 typedef struct wg_cell {
     uint16_t k;     /* stream */
