@@ -328,9 +328,10 @@ static void set_gaps(wg_matrix *m, wg_insn_id id, const wg_matrix_op *op, uint64
 static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
 {
     static const uint16_t formats[] = {
-        WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_override, WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_val, WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA,
-        WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_override, WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_val, WG_CFG_ALU_FORMAT_SPEC_REG1_SrcB,
-        WG_CFG_ALU_ACC_CTRL_Zero_Flag_disabled_src, WG_CFG_ALU_ACC_CTRL_INT8_math_enabled, WG_CFG_ALU_ACC_CTRL_Fp32_enabled};
+        WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_override, WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_val,
+        WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_override, WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_val, WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA,
+        WG_CFG_ALU_FORMAT_SPEC_REG1_SrcB, WG_CFG_ALU_ACC_CTRL_INT8_math_enabled, WG_CFG_ALU_ACC_CTRL_Fp32_enabled,
+        WG_CFG_ALU_ACC_CTRL_Zero_Flag_disabled_src};
     wg_tile *t = c->t;
     unsigned thread = c->insn->thread;
     bool to_dst = e->reads != READS_NONE || id == WG_I_ELWADD || id == WG_I_ELWSUB || id == WG_I_MOVA2D ||
@@ -342,8 +343,17 @@ static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
         wg_touch_thread_config(t, WG_TOUCH_READ, thread, offset->word, 0xFFFF);
         (void)wg_config_get(t, thread, WG_CFG_DEST_REGW_BASE_Base);
     }
-    for (unsigned i = 0; to_dst && i < sizeof formats / sizeof *formats; i++)
-        (void)wg_config_get(t, thread, (wg_cfg_id)formats[i]);
+    for (unsigned i = 0, n; to_dst && i < sizeof formats / sizeof *formats; i += n) {   /* those of one word together */
+        const wg_cfg_field *first = &wg_cfg_fields[c->arch][formats[i]];
+        uint32_t mask = 0;
+        for (n = 0; i + n < sizeof formats / sizeof *formats; n++) {
+            const wg_cfg_field *f = &wg_cfg_fields[c->arch][formats[i + n]];
+            if (f->word != first->word)
+                break;
+            mask |= f->mask << f->shift;
+        }
+        wg_config_touched(t, WG_TOUCH_READ, thread, first->word, mask);
+    }
     bool reads_a = e->waits & A || id == WG_I_MOVDBGA2D, reads_b = e->waits & B || id == WG_I_MOVDBGB2D;
     unsigned rows_a = elementwise || !to_dst || id == WG_I_MOVA2D ? 8 : 16;
     if (reads_a)

@@ -2,8 +2,8 @@
 /*
  * `waitgate check`: the race detector beside a run, its reports in ThreadSanitizer's manner, suppressions.
  *
- * A suppression file has one line per suppression: `KIND PATTERN : REASON`. KIND is the name of a race or finding, or *;
- * PATTERN is a part of either party's place or instruction, or of the location, or *; the reason must be there.
+ * A suppression file has one line per suppression: `KIND PATTERN : REASON`. KIND is the name of a race or finding, or
+ * *; PATTERN is a part of either party's place or instruction, or of the location, or *; the reason must be there.
  */
 #include "cli/session.h"
 
@@ -51,7 +51,8 @@ static bool known_kind(const char *name)
     return false;
 }
 
-static bool read_line(struct wg_suppressions *s, const char *path, unsigned number, char *line, char *end, wg_text *error)
+static bool read_line(struct wg_suppressions *s, const char *path, unsigned number, char *line, char *end,
+                      wg_text *error)
 {
     char *text = trim(line, end), *space = text;
     if (!*text || *text == '#')
@@ -59,12 +60,13 @@ static bool read_line(struct wg_suppressions *s, const char *path, unsigned numb
     while (*space && !isspace((unsigned char)*space))
         space++;
     char *colon = strstr(space, ":");
-    for (char *next = colon; next && (next = strstr(next + 1, ":")) != NULL;)   /* places have colons: the last but those */
+    for (char *next = colon;
+         next && (next = strstr(next + 1, ":")) != NULL;) /* places have colons: the last but those */
         if (next[1] == ' ' && next[-1] == ' ')
             colon = next;
     if (!*space || !colon || !*trim(colon + 1, colon + strlen(colon))) {
-        wg_textf(error, "waitgate: %s:%u: a suppression is `KIND PATTERN : REASON`, and the reason is not optional\n", path,
-                 number);
+        wg_textf(error, "waitgate: %s:%u: a suppression is `KIND PATTERN : REASON`, and the reason is not optional\n",
+                 path, number);
         return false;
     }
     suppression *e = &s->entry[s->entries++];
@@ -167,9 +169,10 @@ static suppression *suppressed_by(wg_session *s, const char *kind, const char *c
 static suppression *suppresses_race(wg_session *s, const wg_race *race)
 {
     char places[2][256], texts[2][WG_DIS_MAX];
-    const char *all[] = {place_of(s, &race->a, places[0], sizeof places[0]), place_of(s, &race->b, places[1], sizeof places[1]),
-                         text_of(s, &race->a, texts[0], sizeof texts[0]), text_of(s, &race->b, texts[1], sizeof texts[1]),
-                         race->location};
+    const char *all[] = {place_of(s, &race->a, places[0], sizeof places[0]),
+                         place_of(s, &race->b, places[1], sizeof places[1]),
+                         text_of(s, &race->a, texts[0], sizeof texts[0]),
+                         text_of(s, &race->b, texts[1], sizeof texts[1]), race->location};
     return suppressed_by(s, wg_race_kind_name(race->kind), all, 5);
 }
 
@@ -190,7 +193,8 @@ static void party_text(wg_session *s, const wg_race_party *p, const char *before
 {
     char room[256], text[WG_DIS_MAX], parent[WG_DIS_MAX];
     const char *what = p->atomic ? (p->write ? "atomic access" : "atomic read") : p->write ? "write" : "read";
-    wg_textf(out, "  %s%s by %s at cycle %llu\n", before, what, who(p, room, sizeof room), (unsigned long long)p->cycle);
+    wg_textf(out, "  %s%s by %s at cycle %llu\n", before, what, who(p, room, sizeof room),
+             (unsigned long long)p->cycle);
     if (p->thread < WG_THREADS) {
         wg_textf(out, "    0x%08x  %s\n", p->word, text_of(s, p, text, sizeof text));
         if (p->parent) {
@@ -224,8 +228,8 @@ static void race_text(wg_session *s, const wg_race *race, wg_text *out)
     wg_textf(out, "  location: %s\n  why: %s\n  remedy%s: %s\n", race->location, race->why,
              race->verified ? " (verified)" : "", race->remedy);
     place_of(s, &race->b, place, sizeof place);
-    wg_textf(out, "SUMMARY: Waitgate: %s, %s, %s%s%s\n", wg_race_kind_name(race->kind), who(&race->b, room, sizeof room),
-             text_of(s, &race->b, text, sizeof text), *place ? ", " : "", place);
+    wg_textf(out, "SUMMARY: Waitgate: %s, %s, %s%s%s\n", wg_race_kind_name(race->kind),
+             who(&race->b, room, sizeof room), text_of(s, &race->b, text, sizeof text), *place ? ", " : "", place);
 }
 
 bool wg_check_any(const wg_session *s)
@@ -302,7 +306,8 @@ static void race_json(wg_session *s, const wg_race *race, const suppression *by,
 static bool race_expected(const wg_session *s, const wg_race *race)
 {
     for (size_t i = 0; s->has_tasm && i < s->tasm.expects; i++)
-        if (s->tasm.expect[i].kind == WG_EXPECT_RACE && strcmp(s->tasm.expect[i].code, wg_race_kind_name(race->kind)) == 0)
+        if (s->tasm.expect[i].kind == WG_EXPECT_RACE &&
+            strcmp(s->tasm.expect[i].code, wg_race_kind_name(race->kind)) == 0)
             return true;
     return false;
 }
@@ -391,7 +396,8 @@ bool wg_check_open(wg_session *s, wg_text *error)
     s->fail_on = WG_SEVERITY_WARNING;
     for (unsigned i = 0; fail_on && i <= 5; i++) {
         if (i == 5) {
-            wg_textf(error, "waitgate: --fail-on: `%s` is none of note, warning, undefined, unimplemented, never\n", fail_on);
+            wg_textf(error, "waitgate: --fail-on: `%s` is none of note, warning, undefined, unimplemented, never\n",
+                     fail_on);
             return false;
         }
         if (strcmp(levels[i], fail_on) == 0) {

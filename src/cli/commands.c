@@ -174,6 +174,24 @@ static void explain_all(const wg_args *args, wg_text *out)
     }
 }
 
+/* What `check` reports beside the findings. */
+static void explain_race(const wg_args *args, unsigned race, wg_text *out)
+{
+    const char *severity = severity_names[wg_race_severity(race)];
+    wg_json json = {.out = out}, *j = &json;
+    if (!args->value[WG_OPT_JSON]) {
+        wg_textf(out, "%s (%s, from `waitgate check`)\n\n  cause   %s\n  source  docs/races.md\n", wg_race_kind_name(race),
+                 severity, wg_race_kind_summary(race));
+        return;
+    }
+    wg_json_open(j, NULL, '{');
+    wg_json_text(j, "code", wg_race_kind_name(race));
+    wg_json_text(j, "severity", severity);
+    wg_json_text(j, "cause", wg_race_kind_summary(race));
+    wg_json_text(j, "source", "docs/races.md");
+    wg_json_close(j, '}');
+}
+
 int wg_command_explain(const wg_args *args, wg_text *out, wg_text *error)
 {
     if (args->files == 0) {
@@ -192,7 +210,12 @@ int wg_command_explain(const wg_args *args, wg_text *out, wg_text *error)
             i++;
         }
         wg_json json = {.out = out};
-        if (!info) {
+        unsigned race = 0;
+        while (race < WG_RACE_KINDS && strcmp(wg_race_kind_name(race), code) != 0)
+            wg_near_offer(&near, wg_race_kind_name(race++));
+        if (!info && race < WG_RACE_KINDS) {
+            explain_race(args, race, out);
+        } else if (!info) {
             const char *best = wg_near_best(&near);
             wg_textf(error, "waitgate: there is no finding `%s`%s%s%s\n", code, best ? "; did you mean `" : "",
                      best ? best : "", best ? "`?" : " (`waitgate explain` lists them all)");

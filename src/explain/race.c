@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The race detector's reading of the event stream: the threads' clocks, waits, semaphores, mutexes, source banks and Auto
- * TTSync. race_core.c has the cores, race_shadow.c the locations, race_order.c the test, race_report.c the words.
+ * The race detector's reading of the event stream: the threads' clocks, waits, semaphores, mutexes, source banks and
+ * Auto TTSync. race_core.c has the cores, race_shadow.c the locations, race_order.c the test, race_report.c the words.
  *
  * Decided here: a core's stores to MOP configuration are processed before what it pushes after them; every kernel
  * relies on that, and no page says otherwise. What TDMA-RISC commands move is not looked at.
@@ -23,13 +23,24 @@ static wg_race_insn *insn_at(wg_races *r, unsigned thread, uint64_t id)
 }
 
 static unsigned opcode(uint32_t word) { return word >> 24; }
-enum { MOP = 0x01, REPLAY = 0x04, FLUSHDMA = 0x46, STREAMWRCFG = 0xB7, WRCFG = 0xB0, RDCFG = 0xB1, CFGSHIFTMASK = 0xB8,
-       SEMWAIT = 0xA6, STALLWAIT = 0xA2 };
+enum {
+    UNPACR_NOP = 0x43,
+    MOP = 0x01,
+    REPLAY = 0x04,
+    FLUSHDMA = 0x46,
+    STREAMWRCFG = 0xB7,
+    WRCFG = 0xB0,
+    RDCFG = 0xB1,
+    CFGSHIFTMASK = 0xB8,
+    SEMWAIT = 0xA6,
+    STALLWAIT = 0xA2
+};
 
 static wg_race_insn *make(wg_races *r, unsigned thread, const wg_event *e)
 {
     wg_race_insn *i = &r->thread[thread].insn[e->id % WG_INSNS];
-    *i = (wg_race_insn){.id = e->id, .word = e->word, .pc = e->pc, .source = e->c < WG_CORES ? (uint8_t)e->c : WG_CORES};
+    *i =
+        (wg_race_insn){.id = e->id, .word = e->word, .pc = e->pc, .source = e->c < WG_CORES ? (uint8_t)e->c : WG_CORES};
     return i;
 }
 
@@ -75,22 +86,33 @@ static void expanded(wg_races *r, unsigned thread, const wg_event *e)
         i->id = id;
         i->parent = p->word;
         i->word = word;
-        i->seq = i->party = 0;
+        i->seq = i->party[0] = i->party[1] = 0;
     }
     keep_parent(r, thread, i);
 }
 
 static wg_ref insn_ref(const wg_race_insn *i, unsigned thread)
 {
-    return (wg_ref){i->snap, (uint16_t)(WG_K_I + thread), (uint16_t)(i->source < WG_CORES ? WG_K_P + i->source : WG_K_NONE),
-                    i->seq, i->source < WG_CORES ? i->push_p : 0};
+    return (wg_ref){i->snap, (uint16_t)(WG_K_I + thread),
+                    (uint16_t)(i->source < WG_CORES ? WG_K_P + i->source : WG_K_NONE), i->seq,
+                    i->source < WG_CORES ? i->push_p : 0};
 }
 
 static uint32_t party_of(wg_races *r, unsigned agent, unsigned thread, wg_race_insn *i, bool write, uint64_t cycle)
 {
-    return wg_race_party_of(r, &(wg_race_party){.agent = (uint8_t)agent, .thread = (uint8_t)thread, .core = i->source,
-                                                .word = i->word, .pc = i->pc, .parent = i->parent, .ordinal = i->ordinal,
-                                                .write = write, .cycle = cycle});
+    if (i->party[write] && i->party_agent[write] == agent)
+        return i->party[write];
+    i->party_agent[write] = (uint8_t)agent;
+    i->party[write] = wg_race_party_of(r, &(wg_race_party){.agent = (uint8_t)agent,
+                                                           .thread = (uint8_t)thread,
+                                                           .core = i->source,
+                                                           .word = i->word,
+                                                           .pc = i->pc,
+                                                           .parent = i->parent,
+                                                           .ordinal = i->ordinal,
+                                                           .write = write,
+                                                           .cycle = cycle});
+    return i->party[write];
 }
 
 /* The thread's gate has learnt something; the instruction passing knows it too. */
@@ -116,14 +138,14 @@ static void issued(wg_races *r, unsigned thread, const wg_event *e)
         r->forgotten++;
     }
     if (i->push_snap && i->push_snap != t->push_snap) {
-        wg_clock_join(&t->clock, wg_race_clock(r, i->push_snap));
         t->push_snap = i->push_snap;
-        t->snap = 0;
+        if (wg_clock_join(&t->clock, wg_race_clock(r, i->push_snap)))
+            t->snap = 0;
     }
     if (t->held && t->latch_block & block_of(r, e->word)) {
-        wg_clock_join(&t->clock, &t->release);
+        if (wg_clock_join(&t->clock, &t->release))
+            t->snap = 0;
         t->held = false;
-        t->snap = 0;
     }
     i->seq = ++t->seq;
     t->by_seq[i->seq % WG_INSNS] = i->id;
@@ -155,9 +177,11 @@ static void latched(wg_races *r, unsigned thread, const wg_event *e)
 
 static void unit_done(wg_clock *c, unsigned unit, unsigned thread, uint32_t seq)
 {
-    static const uint8_t reads[WG_RACE_UNITS] = {
-        [WG_RU_UNPACK0] = WG_RU_READ_UNPACK0, [WG_RU_UNPACK1] = WG_RU_READ_UNPACK1, [WG_RU_MATRIX] = WG_RU_READ_MATRIX,
-        [WG_RU_VECTOR] = WG_RU_READ_VECTOR, [WG_RU_PACK0] = WG_RU_READ_PACK};
+    static const uint8_t reads[WG_RACE_UNITS] = {[WG_RU_UNPACK0] = WG_RU_READ_UNPACK0,
+                                                 [WG_RU_UNPACK1] = WG_RU_READ_UNPACK1,
+                                                 [WG_RU_MATRIX] = WG_RU_READ_MATRIX,
+                                                 [WG_RU_VECTOR] = WG_RU_READ_VECTOR,
+                                                 [WG_RU_PACK0] = WG_RU_READ_PACK};
     wg_clock_see(c, wg_k_d(unit, thread), seq);
     if (reads[unit])
         wg_clock_see(c, wg_k_d(reads[unit], thread), seq);
@@ -168,7 +192,7 @@ static void all_threads_done(wg_races *r, wg_clock *c, unsigned unit)
     for (unsigned thread = 0; thread < WG_THREADS; thread++) {
         const wg_race_thread *t = &r->thread[thread];
         if (t->last[unit])
-            wg_clock_join(c, wg_race_clock(r, t->last_snap[unit]));
+            wg_race_join_thread(r, c, thread, t->last_snap[unit]);
         unit_done(c, unit, thread, t->seq);
     }
 }
@@ -176,17 +200,22 @@ static void all_threads_done(wg_races *r, wg_clock *c, unsigned unit)
 /* A bank condition reads the unit's pointer and takes the handover of the bank it points to. */
 static void bank_condition(wg_races *r, unsigned thread, const wg_event *e, unsigned pointer, wg_clock *c)
 {
-    wg_race_thread *t = &r->thread[thread];
     wg_race_insn *i = insn_at(r, thread, e->id);
     if (i) {
-        wg_actor b = {.k = (uint16_t)(WG_K_I + thread), .unit = WG_RACE_UNITS, .thread = (uint8_t)thread, .value = i->seq,
-                      .seq = i->seq, .clock = wg_race_clock(r, i->snap), .clock2 = c, .own_k = WG_K_NONE,
-                      .party = party_of(r, WG_AGENT_SYNC, thread, i, false, e->cycle), .cycle = e->cycle};
+        wg_actor b = {.k = (uint16_t)(WG_K_I + thread),
+                      .unit = WG_RACE_UNITS,
+                      .thread = (uint8_t)thread,
+                      .value = i->seq,
+                      .seq = i->seq,
+                      .clock = wg_race_clock(r, i->snap),
+                      .clock2 = c,
+                      .own_k = WG_K_NONE,
+                      .party = party_of(r, WG_AGENT_SYNC, thread, i, false, e->cycle),
+                      .cycle = e->cycle};
         wg_race_touch(r, &b, WG_TOUCH_BANK_POINTER, pointer, 1, WG_TOUCH_READ);
     }
     unsigned bank = (pointer & 1) * 2 + (e->a >> pointer & 1);
     wg_race_join(r, c, pointer < 2 ? &r->valid[bank] : &r->freed[bank]);
-    (void)t;
 }
 
 static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint32_t conditions, wg_clock *c)
@@ -196,16 +225,28 @@ static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint3
     for (; conditions; conditions &= conditions - 1) {
         unsigned condition = r->arch->wait_conditions[__builtin_ctz(conditions)];
         switch ((wg_wait_condition)condition) {
-        case WG_WAIT_SCALAR_MEMORY: unit_done(c, WG_RU_MEMORY, thread, seq); break;
+        case WG_WAIT_SCALAR_MEMORY:
+            unit_done(c, WG_RU_MEMORY, thread, seq);
+            break;
         case WG_WAIT_UNPACK0:
-        case WG_WAIT_UNPACK1: unit_done(c, WG_RU_UNPACK0 + condition - WG_WAIT_UNPACK0, thread, seq); break;
+        case WG_WAIT_UNPACK1:
+            unit_done(c, WG_RU_UNPACK0 + condition - WG_WAIT_UNPACK0, thread, seq);
+            break;
         case WG_WAIT_PACK0:
         case WG_WAIT_PACK1:
         case WG_WAIT_PACK2:
-        case WG_WAIT_PACK3: unit_done(c, WG_RU_PACK0 + condition - WG_WAIT_PACK0, thread, seq); break;
-        case WG_WAIT_MATRIX: unit_done(c, WG_RU_MATRIX, thread, seq); break;
-        case WG_WAIT_VECTOR: unit_done(c, WG_RU_VECTOR, thread, seq); break;
-        case WG_WAIT_MOVER: all_threads_done(r, c, WG_RU_MOVER); break;
+        case WG_WAIT_PACK3:
+            unit_done(c, WG_RU_PACK0 + condition - WG_WAIT_PACK0, thread, seq);
+            break;
+        case WG_WAIT_MATRIX:
+            unit_done(c, WG_RU_MATRIX, thread, seq);
+            break;
+        case WG_WAIT_VECTOR:
+            unit_done(c, WG_RU_VECTOR, thread, seq);
+            break;
+        case WG_WAIT_MOVER:
+            all_threads_done(r, c, WG_RU_MOVER);
+            break;
         case WG_WAIT_CONFIG:
             all_threads_done(r, c, WG_RU_CONFIG);
             all_threads_done(r, c, WG_RU_CONFIG_LATE);
@@ -217,14 +258,23 @@ static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint3
                 wg_clock_see(c, wg_k_m(WG_CORE_T0 + thread, paths[k]), core->lane[paths[k]].processed);
             break;
         }
-        case WG_WAIT_SRCA_MATRIX: banks |= 1; break;
-        case WG_WAIT_SRCB_MATRIX: banks |= 2; break;
-        case WG_WAIT_SRCA_UNPACKERS: banks |= 4; break;
-        case WG_WAIT_SRCB_UNPACKERS: banks |= 8; break;
-        default: break;
+        case WG_WAIT_SRCA_MATRIX:
+            banks |= 1;
+            break;
+        case WG_WAIT_SRCB_MATRIX:
+            banks |= 2;
+            break;
+        case WG_WAIT_SRCA_UNPACKERS:
+            banks |= 4;
+            break;
+        case WG_WAIT_SRCB_UNPACKERS:
+            banks |= 8;
+            break;
+        default:
+            break;
         }
     }
-    for (; banks; banks &= banks - 1)   /* with what the other conditions, met in the same cycle, tell */
+    for (; banks; banks &= banks - 1) /* with what the other conditions, met in the same cycle, tell */
         bank_condition(r, thread, e, (unsigned)__builtin_ctz(banks), c);
 }
 
@@ -238,15 +288,22 @@ static void semwait_met(wg_races *r, unsigned thread, const wg_event *e, wg_cloc
         if (e->word & 2) {
             if (s->posts + 1 > s->max && s->posts + 1 - s->max <= s->gets)
                 wg_race_join(r, c, &s->get[(s->posts - s->max) % WG_SEM_LOG]);
-            if (s->inits == 1)   /* before the first one Max is 0, and the wait does not end */
-                wg_race_join(r, c, &s->init);
+            if (s->inits == 1) /* before the first one Max is 0, and the wait does not end */
+                wg_clock_join(c, &s->init);
         }
     }
     wg_race_insn *i = insn_at(r, thread, e->id);
     if (!i)
         return;
-    wg_actor b = {.k = (uint16_t)(WG_K_I + thread), .unit = WG_RU_SYNC, .thread = (uint8_t)thread, .value = i->seq, .seq = i->seq,
-                  .clock = wg_race_clock(r, i->snap), .clock2 = c, .own_k = WG_K_NONE, .cycle = e->cycle,
+    wg_actor b = {.k = (uint16_t)(WG_K_I + thread),
+                  .unit = WG_RU_SYNC,
+                  .thread = (uint8_t)thread,
+                  .value = i->seq,
+                  .seq = i->seq,
+                  .clock = wg_race_clock(r, i->snap),
+                  .clock2 = c,
+                  .own_k = WG_K_NONE,
+                  .cycle = e->cycle,
                   .party = party_of(r, WG_AGENT_SYNC, thread, i, false, e->cycle)};
     wg_race_touch(r, &b, WG_TOUCH_SEM_VALUE, 0, mask, WG_TOUCH_READ | WG_TOUCH_ATOMIC);
     if (e->word & 2) {
@@ -285,9 +342,13 @@ static void flushed(wg_races *r, unsigned thread, const wg_event *e)
 
 /* ---- Semaphores, mutexes, banks -------------------------------------------------------------------------------- */
 
-static bool knows(const wg_races *r, const wg_actor *b, const wg_ref *ref)
+/*
+ * Does b know of the post? It is enough that its core had pushed it, or emitted the store, before it told anybody: a
+ * post takes no time to speak of, and "post first" is what kernels do (a get that nobody told of the post may come too
+ * early).
+ */
+static bool knows(const wg_actor *b, const wg_ref *ref)
 {
-    (void)r;
     uint32_t v1 = b->clock->v[ref->k1], v2 = ref->v2 ? b->clock->v[ref->k2] : 0;
     if (b->own_k == ref->k1 && b->own_v > v1)
         v1 = b->own_v;
@@ -295,7 +356,15 @@ static bool knows(const wg_races *r, const wg_actor *b, const wg_ref *ref)
         v1 = b->seq;
     if (b->k == ref->k2 && b->value > v2)
         v2 = b->value;
-    return v1 >= ref->v1 || (ref->v2 && ref->k2 >= WG_K_M && v2 >= ref->v2);
+    return v1 >= ref->v1 || (ref->v2 && v2 >= ref->v2);
+}
+
+static void semaphore_rule(wg_races *r, wg_race_kind kind, uint32_t a, const wg_actor *b, unsigned index,
+                           const char *why, const char *remedy)
+{
+    char place[64];
+    snprintf(place, sizeof place, "semaphore %u (%s)", index, wg_race_semaphore_name(index));
+    wg_race_rule(r, kind, a, b->party, b->cycle, place, why, remedy);
 }
 
 void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned how, const wg_ref *ref, unsigned core)
@@ -303,14 +372,13 @@ void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned 
     for (uint32_t left = mask; left; left &= left - 1) {
         unsigned index = (unsigned)__builtin_ctz(left);
         wg_race_semaphore *s = &r->semaphore[index];
-        char place[64];
-        snprintf(place, sizeof place, "semaphore %u (%s)", index, wg_race_semaphore_name(index));
         if (how & WG_TOUCH_INIT) {
             s->posts = s->value = b->value2;
             s->gets = 0;
             s->max = b->max2;
             s->inits++;
-            s->init = *ref;
+            memset(&s->init, 0, sizeof s->init);
+            wg_race_join(r, &s->init, ref);
             for (unsigned i = 0; i < s->posts && i < WG_SEM_LOG; i++) {
                 s->post[i] = *ref;
                 s->post_party[i] = b->party;
@@ -319,12 +387,12 @@ void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned 
             continue;
         }
         if (!s->inits && !(how & WG_TOUCH_GET) && !b->boot)
-            wg_race_rule(r, WG_RACE_SEMAPHORE_UNINIT, 0, b->party, b->cycle, place,
-                         "Nothing has initialised it: its value and maximum are whatever was left there.",
-                         "SEMINIT by the semaphore's owner before anybody uses it.");
+            semaphore_rule(r, WG_RACE_SEMAPHORE_UNINIT, 0, b, index,
+                           "Nothing has initialised it: its value and maximum are whatever was left there.",
+                           "SEMINIT by the semaphore's owner before anybody uses it.");
         if (how & WG_TOUCH_POST) {
             if (s->posts - s->gets >= 15)
-                continue;   /* saturates */
+                continue; /* saturates */
             s->post[s->posts % WG_SEM_LOG] = *ref;
             s->post_party[s->posts % WG_SEM_LOG] = b->party;
             s->post_core[s->posts % WG_SEM_LOG] = (uint8_t)core;
@@ -333,11 +401,13 @@ void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned 
             unsigned slot = s->gets % WG_SEM_LOG;
             bool lost = s->posts == s->gets;
             bool own = !lost && core < WG_CORES && s->post_core[slot] == core;
-            if (!b->boot && (lost || (!own && !knows(r, b, &s->post[slot]))))
-                wg_race_rule(r, WG_RACE_SEMAPHORE_GET, lost ? 0 : s->post_party[slot], b->party, b->cycle, place,
-                             lost ? "Its value is 0: this get changes nothing, and the post that it was meant for is never taken back."
-                                  : "Nothing makes the get wait for the post: at value 0 it is lost.",
-                             "SEMWAIT(STALL_SYNC, the semaphore, STALL_ON_ZERO) before the get, and post before telling anybody.");
+            if (!b->boot && (lost || (!own && !knows(b, &s->post[slot]))))
+                semaphore_rule(r, WG_RACE_SEMAPHORE_GET, lost ? 0 : s->post_party[slot], b, index,
+                               lost ? "Its value is 0: this get changes nothing, and the post that it was meant for is "
+                                      "never taken back."
+                                    : "Nothing makes the get wait for the post: at value 0 it is lost.",
+                               "SEMWAIT(STALL_SYNC, the semaphore, STALL_ON_ZERO) before the get, and post before "
+                               "telling anybody.");
             if (lost)
                 continue;
             s->get[slot] = *ref;
@@ -352,8 +422,8 @@ static void mutex(wg_races *r, unsigned thread, const wg_event *e)
     if (!i)
         return;
     if (e->b) {
-        wg_race_join(r, &r->thread[thread].clock, &r->mutex[e->a & 7]);
-        learnt(r, thread, i);
+        if (wg_race_join(r, &r->thread[thread].clock, &r->mutex[e->a & 7]))
+            learnt(r, thread, i);
     } else {
         r->mutex[e->a & 7] = insn_ref(i, thread);
     }
@@ -392,7 +462,7 @@ static void tracked_insn(wg_races *r, unsigned thread, const wg_event *e)
     for (unsigned k = 0; k < 8; k++) {
         if (e->c & WG_TTS_FIRST && both >> k & 1)
             wg_clock_see(&t->clock, wg_k_m(WG_CORE_T0 + thread, lane_of_resource(k)), t->store_n[k]);
-        if (e->c & WG_TTS_FIRST && e->b >> k & 1 && i->push_number > t->load_pushes[k])   /* not one that overtook it */
+        if (e->c & WG_TTS_FIRST && e->b >> k & 1 && i->push_number > t->load_pushes[k]) /* not one that overtook it */
             wg_clock_see(&t->clock, wg_k_m(WG_CORE_T0 + thread, lane_of_resource(k)), t->load_n[k]);
     }
     if (e->c & WG_TTS_FIRST)
@@ -429,8 +499,8 @@ static void tracked_core(wg_races *r, unsigned core, const wg_event *e)
         uint32_t seq = load ? t->wrote[k].seq : t->passed[k].seq, snap = load ? t->wrote[k].snap : t->passed[k].snap;
         if (!seq)
             continue;
-        static const uint8_t covered[] = {WG_RU_SCALAR, WG_RU_CONFIG, WG_RU_CONFIG_LATE, WG_RU_MISC, WG_RU_READ_UNPACK0,
-                                          WG_RU_READ_UNPACK1, WG_RU_READ_MATRIX, WG_RU_READ_VECTOR};
+        static const uint8_t covered[] = {WG_RU_SCALAR,       WG_RU_CONFIG,       WG_RU_CONFIG_LATE, WG_RU_MISC,
+                                          WG_RU_READ_UNPACK0, WG_RU_READ_UNPACK1, WG_RU_READ_MATRIX, WG_RU_READ_VECTOR};
         wg_clock_join(&c->tracked, wg_race_clock(r, snap));
         wg_clock_see(&c->tracked, WG_K_I + thread, seq);
         for (unsigned u = 0; u < sizeof covered; u++)
@@ -444,23 +514,36 @@ static void tracked_core(wg_races *r, unsigned core, const wg_event *e)
 static unsigned unit_of(const wg_event *e)
 {
     switch (e->agent) {
-    case WG_AGENT_UNPACK0: return WG_RU_UNPACK0;
-    case WG_AGENT_UNPACK1: return WG_RU_UNPACK1;
-    case WG_AGENT_MATRIX: return WG_RU_MATRIX;
-    case WG_AGENT_VECTOR: return WG_RU_VECTOR;
-    case WG_AGENT_PACK: return WG_RU_PACK0 + (e->part & 3u);
-    case WG_AGENT_SCALAR: return e->how & WG_TOUCH_LATE ? WG_RU_MEMORY : WG_RU_SCALAR;
-    case WG_AGENT_MOVER: return WG_RU_MOVER;
-    case WG_AGENT_MISC: return WG_RU_MISC;
+    case WG_AGENT_UNPACK0:
+        return WG_RU_UNPACK0;
+    case WG_AGENT_UNPACK1:
+        return WG_RU_UNPACK1;
+    case WG_AGENT_MATRIX:
+        return WG_RU_MATRIX;
+    case WG_AGENT_VECTOR:
+        return WG_RU_VECTOR;
+    case WG_AGENT_PACK:
+        return WG_RU_PACK0 + (e->part & 3u);
+    case WG_AGENT_SCALAR:
+        return e->how & WG_TOUCH_LATE ? WG_RU_MEMORY : WG_RU_SCALAR;
+    case WG_AGENT_MOVER:
+        return WG_RU_MOVER;
+    case WG_AGENT_MISC:
+        return WG_RU_MISC;
     case WG_AGENT_CONFIG:
         switch (opcode(e->word)) {
         case WRCFG:
-        case CFGSHIFTMASK: return WG_RU_CONFIG_LATE;
-        case STREAMWRCFG: return WG_RU_CONFIG_SLOW;
-        case RDCFG: return e->how & WG_TOUCH_LATE ? WG_RU_CONFIG_SLOW : WG_RU_CONFIG;
-        default: return WG_RU_CONFIG;
+        case CFGSHIFTMASK:
+            return WG_RU_CONFIG_LATE;
+        case STREAMWRCFG:
+            return WG_RU_CONFIG_SLOW;
+        case RDCFG:
+            return e->how & WG_TOUCH_LATE ? WG_RU_CONFIG_SLOW : WG_RU_CONFIG;
+        default:
+            return WG_RU_CONFIG;
         }
-    default: return WG_RU_SYNC;
+    default:
+        return WG_RU_SYNC;
     }
 }
 
@@ -468,11 +551,16 @@ static unsigned unit_of(const wg_event *e)
 static unsigned reads_in_flight(unsigned unit)
 {
     switch (unit) {
-    case WG_RU_UNPACK0: return WG_RU_READ_UNPACK0;
-    case WG_RU_UNPACK1: return WG_RU_READ_UNPACK1;
-    case WG_RU_MATRIX: return WG_RU_READ_MATRIX;
-    case WG_RU_VECTOR: return WG_RU_READ_VECTOR;
-    default: return unit >= WG_RU_PACK0 && unit <= WG_RU_PACK3 ? (unsigned)WG_RU_READ_PACK : WG_RACE_UNITS;
+    case WG_RU_UNPACK0:
+        return WG_RU_READ_UNPACK0;
+    case WG_RU_UNPACK1:
+        return WG_RU_READ_UNPACK1;
+    case WG_RU_MATRIX:
+        return WG_RU_READ_MATRIX;
+    case WG_RU_VECTOR:
+        return WG_RU_READ_VECTOR;
+    default:
+        return unit >= WG_RU_PACK0 && unit <= WG_RU_PACK3 ? (unsigned)WG_RU_READ_PACK : WG_RACE_UNITS;
     }
 }
 
@@ -484,8 +572,13 @@ static void mop_config_read(wg_races *r, unsigned thread, const wg_event *e)
     wg_clock known = *wg_race_clock(r, i->push_snap);
     if (i->source < WG_CORES)
         wg_clock_see(&known, wg_k_m(i->source, WG_PATH_MOP_CFG), i->push_mop);
-    wg_actor b = {.k = (uint16_t)(WG_K_X + thread), .unit = WG_RACE_UNITS, .thread = (uint8_t)thread,
-                  .value = ++r->thread[thread].expander, .clock = &known, .own_k = WG_K_NONE, .cycle = e->cycle,
+    wg_actor b = {.k = (uint16_t)(WG_K_X + thread),
+                  .unit = WG_RACE_UNITS,
+                  .thread = (uint8_t)thread,
+                  .value = ++r->thread[thread].expander,
+                  .clock = &known,
+                  .own_k = WG_K_NONE,
+                  .cycle = e->cycle,
                   .party = party_of(r, WG_AGENT_THREAD0 + thread, thread, i, false, e->cycle)};
     wg_race_touch(r, &b, (unsigned)e->a, (uint32_t)e->b, (uint32_t)e->c, WG_TOUCH_READ);
 }
@@ -502,7 +595,8 @@ static void pack_buffers(wg_races *r, const wg_event *e, uint32_t party)
     }
 }
 
-/* The next instruction of the thread reads a result of two cycles through an operand that the interlock does not see. */
+/* The next instruction of the thread reads a result of two cycles through an operand that the interlock does not see.
+ */
 static void vector_hazard(wg_races *r, unsigned thread, const wg_race_insn *i, const wg_event *e, uint32_t party)
 {
     wg_race_thread *t = &r->thread[thread];
@@ -519,32 +613,37 @@ static void vector_hazard(wg_races *r, unsigned thread, const wg_race_insn *i, c
         return;
     char place[64];
     snprintf(place, sizeof place, "LReg %d", __builtin_ctz(hit));
-    wg_race_rule(r, WG_RACE_VECTOR_HAZARD, t->late_party, party, e->cycle, place,
-                 r->arch_id == WG_ARCH_BH
-                     ? "The result takes two cycles, and the interlock does not see this operand: the old value is read unless "
-                       "something happens to delay the instruction."
-                     : "The result takes two cycles, and Wormhole's Vector Unit has no interlock.",
-                 "SFPNOP between the two.");
+    wg_race_rule(
+        r, WG_RACE_VECTOR_HAZARD, t->late_party, party, e->cycle, place,
+        r->arch_id == WG_ARCH_BH
+            ? "The result takes two cycles, and the interlock does not see this operand: the old value is read unless "
+              "something happens to delay the instruction."
+            : "The result takes two cycles, and Wormhole's Vector Unit has no interlock.",
+        "SFPNOP between the two.");
 }
 
 static void unit_touch(wg_races *r, const wg_event *e)
 {
     unsigned thread = e->thread, space = (unsigned)e->a, how = e->how;
     if (thread >= WG_THREADS)
-        return;   /* TDMA-RISC's transfers */
+        return; /* TDMA-RISC's transfers */
     if (space == WG_TOUCH_MOP_CFG) {
         mop_config_read(r, thread, e);
         return;
     }
     if (space == WG_TOUCH_RWC || space == WG_TOUCH_REPLAY || space == WG_TOUCH_UNPACKER)
-        return;   /* per thread, and moved in program order */
+        return; /* per thread, and moved in program order */
     wg_race_insn *i = insn_at(r, thread, e->id);
     if (!i || !i->seq)
         return;
     wg_race_thread *t = &r->thread[thread];
     unsigned unit = unit_of(e);
     wg_clock extra;
-    wg_actor b = {.unit = (uint8_t)unit, .thread = (uint8_t)thread, .seq = i->seq, .own_k = WG_K_NONE, .cycle = e->cycle,
+    wg_actor b = {.unit = (uint8_t)unit,
+                  .thread = (uint8_t)thread,
+                  .seq = i->seq,
+                  .own_k = WG_K_NONE,
+                  .cycle = e->cycle,
                   .boot = i->boot,
                   .party = party_of(r, e->agent, thread, i, how & (WG_TOUCH_WRITE | WG_TOUCH_ATOMIC), e->cycle)};
     if (t->last[unit] < i->seq) {
@@ -557,16 +656,16 @@ static void unit_touch(wg_races *r, const wg_event *e)
         return;
     if (space == WG_TOUCH_SRC && how & WG_TOUCH_WAITED) {
         unsigned bank_index = (unsigned)e->b / 64 & 3;
-        if (unit == WG_RU_MATRIX) {   /* it waited at the gate: all behind it know */
-            wg_race_join(r, &t->clock, &r->valid[bank_index]);
-            learnt(r, thread, i);
+        if (unit == WG_RU_MATRIX) { /* it waited at the gate: all behind it know */
+            if (wg_race_join(r, &t->clock, &r->valid[bank_index]))
+                learnt(r, thread, i);
         } else {
             memset(&extra, 0, sizeof extra);
             wg_race_join(r, &extra, &r->freed[bank_index]);
             b.clock2 = &extra;
             i->freed = (uint8_t)(bank_index + 1);
         }
-    } else if (i->freed) {   /* an unpacker's handover, behind its wait */
+    } else if (i->freed) { /* an unpacker's handover, behind its wait */
         memset(&extra, 0, sizeof extra);
         wg_race_join(r, &extra, &r->freed[i->freed - 1]);
         b.clock2 = &extra;
@@ -595,30 +694,52 @@ static void unit_touch(wg_races *r, const wg_event *e)
         b.max2 = e->word >> 20 & 15;
         wg_race_semaphores(r, &b, (uint32_t)e->c, how, &ref, i->source);
     }
+    /*
+     * Decided here: a bank that UNPACR_NOP gives away, waiting for nothing, is given when the thread goes on; kernels give
+     * SrcB so, ahead of the UNPACR that the math thread waits for.
+     */
+    if (space == WG_TOUCH_BANK_OWNER && opcode(e->word) == UNPACR_NOP)
+        how |= WG_RACE_PROMPT;
     wg_race_touch(r, &b, space, (uint32_t)e->b, (uint32_t)e->c, how);
 }
 
-/* ---- The stream --------------------------------------------------------------------------------------------------- */
+/* ---- The stream ---------------------------------------------------------------------------------------------------
+ */
 
 void wg_races_event(void *races, const wg_event *e)
 {
     wg_races *r = races;
-    unsigned thread = e->agent >= WG_AGENT_THREAD0 && e->agent <= WG_AGENT_THREAD2 ? e->agent - WG_AGENT_THREAD0 : e->thread;
+    unsigned thread =
+        e->agent >= WG_AGENT_THREAD0 && e->agent <= WG_AGENT_THREAD2 ? e->agent - WG_AGENT_THREAD0 : e->thread;
     bool core = e->agent <= WG_AGENT_CORE_T2;
     if (thread >= WG_THREADS && !core && e->kind != WG_EV_TOUCH && e->kind != WG_EV_HOST && e->kind != WG_EV_BANK)
         return;
     switch (e->kind) {
-    case WG_EV_PUSHED: pushed(r, thread, e); break;
-    case WG_EV_EXPANDED: expanded(r, thread, e); break;
-    case WG_EV_ISSUED: issued(r, thread, e); break;
+    case WG_EV_PUSHED:
+        pushed(r, thread, e);
+        break;
+    case WG_EV_EXPANDED:
+        expanded(r, thread, e);
+        break;
+    case WG_EV_ISSUED:
+        issued(r, thread, e);
+        break;
     case WG_EV_COMPLETED:
         if (e->agent == WG_AGENT_SCALAR && opcode(e->word) == FLUSHDMA)
             flushed(r, thread, e);
         break;
-    case WG_EV_LATCHED: latched(r, thread, e); break;
-    case WG_EV_RELEASED: released(r, thread, e); break;
-    case WG_EV_MUTEX: mutex(r, thread, e); break;
-    case WG_EV_BANK: bank(r, e); break;
+    case WG_EV_LATCHED:
+        latched(r, thread, e);
+        break;
+    case WG_EV_RELEASED:
+        released(r, thread, e);
+        break;
+    case WG_EV_MUTEX:
+        mutex(r, thread, e);
+        break;
+    case WG_EV_BANK:
+        bank(r, e);
+        break;
     case WG_EV_TRACKED:
         if (core)
             tracked_core(r, e->agent - WG_AGENT_CORE_B, e);
@@ -666,7 +787,8 @@ wg_races *wg_races_new(wg_arch_id arch, wg_races_code_fn code, void *user)
     r->race = room(r, WG_MAX_RACES, sizeof *r->race);
     r->race_key = room(r, WG_MAX_RACES, sizeof *r->race_key);
     r->parties = 1;
-    if (!r->snap || !r->thread || !r->core || !r->party || !r->party_index || !r->race || !r->race_key || !wg_shadow_make(r)) {
+    if (!r->snap || !r->thread || !r->core || !r->party || !r->party_index || !r->race || !r->race_key ||
+        !wg_shadow_make(r)) {
         wg_races_free(r);
         return NULL;
     }

@@ -26,29 +26,29 @@ typedef enum wg_race_kind {
 
 /* One side of it. */
 typedef struct wg_race_party {
-    uint8_t agent;        /* a unit, a thread (its gate or expander), a core */
-    uint8_t thread;       /* whose instruction; WG_THREADS: none */
-    uint8_t core;         /* that pushed it, or that acted; WG_CORES: none, the host */
+    uint8_t agent;  /* a unit, a thread (its gate or expander), a core */
+    uint8_t thread; /* whose instruction; WG_THREADS: none */
+    uint8_t core;   /* that pushed it, or that acted; WG_CORES: none, the host */
     bool write, atomic;
-    uint32_t word;        /* of the instruction, if thread is one */
-    uint32_t pc;          /* of the push or access; 0: pushed by the host */
-    uint32_t parent;      /* word of the MOP or REPLAY that made it; 0: none */
-    uint32_t ordinal;     /* host pushes: which word of the thread's stream it was, from 0 */
-    uint64_t cycle;       /* of the first occurrence */
+    uint32_t word;    /* of the instruction, if thread is one */
+    uint32_t pc;      /* of the push or access; 0: pushed by the host */
+    uint32_t parent;  /* word of the MOP or REPLAY that made it; 0: none */
+    uint32_t ordinal; /* host pushes: which word of the thread's stream it was, from 0 */
+    uint64_t cycle;   /* of the first occurrence */
 } wg_race_party;
 
 typedef struct wg_race {
     wg_race_kind kind;
-    wg_race_party a, b;   /* in the order in which this run saw them; rules about one instruction: b alone */
+    wg_race_party a, b; /* in the order in which this run saw them; rules about one instruction: b alone */
     bool has_a;
     uint8_t space;        /* wg_touch_space, where it is about a location */
     uint32_t first, last; /* the locations, inclusive; config: `mask` are the bits */
     uint32_t mask;
-    uint64_t count;       /* of occurrences */
-    bool verified;        /* with the remedy's edge added, the detector finds them in order */
-    char location[160];   /* in words */
-    char why[240];        /* why nothing orders them */
-    char remedy[240];     /* the instruction to insert, and where */
+    uint64_t count;     /* of occurrences */
+    bool verified;      /* with the remedy's edge added, the detector finds them in order */
+    char location[160]; /* in words */
+    char why[240];      /* why nothing orders them */
+    char remedy[240];   /* the instruction to insert, and where */
 } wg_race;
 
 /*

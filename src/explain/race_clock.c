@@ -26,20 +26,26 @@ const wg_clock *wg_race_clock(wg_races *r, uint32_t snap)
     return &r->snap[(r->next_snap + 1) % WG_SNAPS].clock;
 }
 
-void wg_race_join(wg_races *r, wg_clock *to, const wg_ref *ref)
+/* Sure to stay in the pool for a while? One that is current for long is copied again. */
+static bool kept(const wg_races *r, uint32_t snap) { return snap && r->next_snap - snap < WG_SNAPS / 2; }
+
+void wg_race_join_thread(wg_races *r, wg_clock *to, unsigned thread, uint32_t snap)
 {
-    if (ref->snap)
-        wg_clock_join(to, wg_race_clock(r, ref->snap));
-    if (ref->v1)
-        wg_clock_see(to, ref->k1, ref->v1);
-    if (ref->v2)
-        wg_clock_see(to, ref->k2, ref->v2);
+    wg_clock_join(to, kept(r, snap) ? &r->snap[snap % WG_SNAPS].clock : &r->thread[thread].clock);
+}
+
+bool wg_race_join(wg_races *r, wg_clock *to, const wg_ref *ref)
+{
+    /* Whoever knows the author's own numbers knows what it knew. */
+    bool news = ref->v1 && wg_clock_see(to, ref->k1, ref->v1);
+    news |= ref->v2 && wg_clock_see(to, ref->k2, ref->v2);
+    return (news && ref->snap && wg_clock_join(to, wg_race_clock(r, ref->snap))) || news;
 }
 
 uint32_t wg_race_thread_snap(wg_races *r, unsigned thread)
 {
     wg_race_thread *t = &r->thread[thread];
-    if (!t->snap)
+    if (!kept(r, t->snap))
         t->snap = wg_race_snap(r, &t->clock);
     return t->snap;
 }
@@ -47,7 +53,7 @@ uint32_t wg_race_thread_snap(wg_races *r, unsigned thread)
 uint32_t wg_race_core_snap(wg_races *r, unsigned core)
 {
     wg_race_core *c = &r->core[core];
-    if (!c->snap)
+    if (!kept(r, c->snap))
         c->snap = wg_race_snap(r, &c->p);
     return c->snap;
 }
@@ -59,5 +65,6 @@ void wg_race_all_done(wg_races *r, wg_clock *to, unsigned thread)
     wg_clock_see(to, WG_K_I + thread, t->seq);
     wg_clock_see(to, WG_K_X + thread, t->expander);
     for (unsigned unit = 0; unit < WG_RACE_UNITS; unit++)
-        wg_clock_see(to, wg_k_d(unit, thread), t->seq);
+        if (unit != WG_RU_MOVER) /* XMOV is over when the Mover has been told */
+            wg_clock_see(to, wg_k_d(unit, thread), t->seq);
 }

@@ -2,10 +2,11 @@
 /*
  * The cores' side of the clocks: what a request knew when it left, what a load brings when its value is used.
  *
- *     emitted ──(in order per lane)──> processed: M(core, lane) + 1 ──load──> used: P(core) learns M and what came with it
+ *     emitted ──(in order per lane)──> processed: M(core, lane) + 1 ──load──> used: P(core) learns M and what came with
+ * it
  *
- * A load that spins (its loop stores nothing and ends when the value is right) acquires what the writer of the value knew;
- * so do atomics, mailboxes, PC buffers, manual TTSync and reads of semaphores that spin.
+ * A load that spins (its loop stores nothing and ends when the value is right) acquires what the writer of the value
+ * knew; so do atomics, mailboxes, PC buffers, manual TTSync and reads of semaphores that spin.
  *
  * Facts: MemoryOrdering.md, ManualTTSync.md, Mailboxes.md, PCBufs.md, SyncUnit.md.
  */
@@ -19,7 +20,7 @@ enum { TTSYNC_DONE = 4, TTSYNC_MOP = 8, SEMAPHORES = 0x20 };
 
 /* ---- Loads that spin ------------------------------------------------------------------------------------------ */
 
-enum { LOOK = 24 };   /* instructions */
+enum { LOOK = 24 }; /* instructions */
 typedef struct rv {
     uint32_t word;
     uint8_t op, rd, rs1, rs2;
@@ -50,10 +51,20 @@ static uint64_t flow(const rv *i, uint64_t tainted)
 {
     bool uses = (tainted >> i->rs1 & 1) && i->rs1;
     switch (i->op) {
-    case 0x13: break;                                                     /* immediate arithmetic */
-    case 0x33: uses |= (tainted >> i->rs2 & 1) && i->rs2; break;
-    case 0x37: case 0x17: case 0x03: case 0x6F: case 0x67: uses = false; break;
-    default: return tainted;
+    case 0x13:
+        break; /* immediate arithmetic */
+    case 0x33:
+        uses |= (tainted >> i->rs2 & 1) && i->rs2;
+        break;
+    case 0x37:
+    case 0x17:
+    case 0x03:
+    case 0x6F:
+    case 0x67:
+        uses = false;
+        break;
+    default:
+        return tainted;
     }
     return i->rd ? (tainted & ~(UINT64_C(1) << i->rd)) | (uint64_t)uses << i->rd : tainted;
 }
@@ -68,12 +79,12 @@ static bool spins(wg_races *r, unsigned core, uint32_t pc)
     if (!fetch(r, core, pc, &i) || (i.op != 0x03 && i.op != 0x07) || !i.rd)
         return false;
     uint64_t tainted = UINT64_C(1) << i.rd;
-    uint32_t leaves[LOOK], from = 0, end = 0;   /* targets of branches that depend on it */
+    uint32_t leaves[LOOK], from = 0, end = 0; /* targets of branches that depend on it */
     unsigned leaving = 0;
     for (uint32_t at = pc + 4; at < pc + 4 * LOOK && !end; at += 4) {
         if (!fetch(r, core, at, &i) || i.op == 0x23 || i.op == 0x27 || i.op == 0x67)
             return false;
-        if ((i.word & 3) != 3)   /* a Tensix instruction is a store */
+        if ((i.word & 3) != 3) /* a Tensix instruction is a store */
             return false;
         if (i.op == 0x63) {
             uint32_t target = at + (uint32_t)branch_offset(i.word);
@@ -97,7 +108,7 @@ static bool spins(wg_races *r, unsigned core, uint32_t pc)
     }
     if (!end || pc - from > 4 * LOOK)
         return false;
-    for (uint32_t at = from; at < pc; at += 4)   /* the way from the loop's start to the load */
+    for (uint32_t at = from; at < pc; at += 4) /* the way from the loop's start to the load */
         if (!fetch(r, core, at, &i) || i.op == 0x23 || i.op == 0x27 || (i.word & 3) != 3)
             return false;
     for (unsigned k = 0; k < leaving; k++)
@@ -148,8 +159,12 @@ static wg_race_lane *lane_of(wg_races *r, unsigned core, const wg_event *e, unsi
 
 static uint32_t core_party(wg_races *r, unsigned core, uint32_t pc, bool write, uint64_t cycle)
 {
-    return wg_race_party_of(r, &(wg_race_party){.agent = (uint8_t)core, .thread = WG_THREADS, .core = (uint8_t)core,
-                                                .write = write, .pc = pc, .cycle = cycle});
+    return wg_race_party_of(r, &(wg_race_party){.agent = (uint8_t)core,
+                                                .thread = WG_THREADS,
+                                                .core = (uint8_t)core,
+                                                .write = write,
+                                                .pc = pc,
+                                                .cycle = cycle});
 }
 
 static void emitted(wg_races *r, unsigned core, const wg_event *e)
@@ -163,11 +178,12 @@ static void emitted(wg_races *r, unsigned core, const wg_event *e)
     if (load && window && c->ttsync_pc && !is_fetch(e)) {
         char place[160];
         snprintf(place, sizeof place, "the load of 0x%08llx", (unsigned long long)e->a);
-        wg_race_rule(r, WG_RACE_TTSYNC_OVERLAP, core_party(r, core, c->ttsync_pc, false, e->cycle),
-                     core_party(r, core, e->pc, false, e->cycle), e->cycle, place,
-                     "The load of manual TTSync may still be waiting: nothing has used its result, and fewer than seven "
-                     "instructions lie in between.",
-                     "Use the result of the TTSync load first: andi t1, t1, 0 after it.");
+        wg_race_rule(
+            r, WG_RACE_TTSYNC_OVERLAP, core_party(r, core, c->ttsync_pc, false, e->cycle),
+            core_party(r, core, e->pc, false, e->cycle), e->cycle, place,
+            "The load of manual TTSync may still be waiting: nothing has used its result, and fewer than seven "
+            "instructions lie in between.",
+            "Use the result of the TTSync load first: andi t1, t1, 0 after it.");
     }
     if (load && ours && path_of(e) == WG_PATH_SYNC && (offset == TTSYNC_DONE || offset == TTSYNC_MOP)) {
         c->ttsync_pc = e->pc;
@@ -181,9 +197,13 @@ static void emitted(wg_races *r, unsigned core, const wg_event *e)
         return;
     }
     c->count += !is_fetch(e);
-    l->queue[(l->head + l->count++) % 16] = (wg_race_request){
-        .snap = wg_race_core_snap(r, core), .p = c->count, .fences = c->fenced_pushes,
-        .mop = c->lane[WG_PATH_MOP_CFG].emitted, .pushes = c->pushes + (uint32_t)e->parent, .address = (uint32_t)e->a, .pc = e->pc};
+    l->queue[(l->head + l->count++) % 16] = (wg_race_request){.snap = wg_race_core_snap(r, core),
+                                                              .p = c->count,
+                                                              .fences = c->fenced_pushes,
+                                                              .mop = c->lane[WG_PATH_MOP_CFG].emitted,
+                                                              .pushes = c->pushes + (uint32_t)e->parent,
+                                                              .address = (uint32_t)e->a,
+                                                              .pc = e->pc};
 }
 
 static wg_ref request_ref(unsigned core, const wg_race_request *q, unsigned lane, uint32_t n)
@@ -260,7 +280,8 @@ static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
             return true;
         }
         return false;
-    default: return false;
+    default:
+        return false;
     }
 }
 
@@ -299,7 +320,7 @@ static void processed(wg_races *r, unsigned core, const wg_event *e)
         return;
     wg_clock got = {0};
     bool has = brings(r, core, e, &got);
-    if (c->has_tracked) {   /* Auto TTSync held it until those had passed */
+    if (c->has_tracked) { /* Auto TTSync held it until those had passed */
         wg_clock_join(&got, &c->tracked);
         has = true;
     }
@@ -323,10 +344,11 @@ static void used(wg_races *r, unsigned core, unsigned rd)
     if (!(c->waiting & bit))
         return;
     c->waiting &= ~bit;
-    wg_clock_see(&c->p, c->pend_k[rd & 63], c->pend_v[rd & 63]);
+    bool news = wg_clock_see(&c->p, c->pend_k[rd & 63], c->pend_v[rd & 63]);
     if (c->has_clock & bit)
-        wg_clock_join(&c->p, &c->pend[rd & 63]);
-    c->snap = 0;
+        news |= wg_clock_join(&c->p, &c->pend[rd & 63]);
+    if (news)
+        c->snap = 0;
 }
 
 /* A core starts: it knows what B knows, who released it or was there before; its streams go on. */
@@ -337,7 +359,7 @@ static void state(wg_races *r, unsigned core, const wg_event *e)
         if (core != WG_CORE_B && r->core[WG_CORE_B].released) {
             wg_clock_join(&c->p, &r->core[WG_CORE_B].p);
             wg_clock_see(&c->p, WG_K_P + WG_CORE_B, r->core[WG_CORE_B].count);
-            for (unsigned lane = 0; lane < WG_RACE_LANES; lane++)   /* the release itself came behind all of B's stores */
+            for (unsigned lane = 0; lane < WG_RACE_LANES; lane++) /* the release itself came behind all of B's stores */
                 wg_clock_see(&c->p, wg_k_m(WG_CORE_B, lane), r->core[WG_CORE_B].lane[lane].processed);
         }
         c->released = true;
@@ -356,19 +378,26 @@ void wg_race_core_event(wg_races *r, const wg_event *e)
     unsigned core = e->agent - WG_AGENT_CORE_B;
     wg_race_core *c = &r->core[core];
     switch (e->kind) {
-    case WG_EV_CORE_REQUEST: emitted(r, core, e); break;
+    case WG_EV_CORE_REQUEST:
+        emitted(r, core, e);
+        break;
     case WG_EV_CORE_RESPONSE:
         processed(r, core, e);
         break;
-    case WG_EV_CORE_CONSUMED: used(r, core, rd_of(e)); break;
+    case WG_EV_CORE_CONSUMED:
+        used(r, core, rd_of(e));
+        break;
     case WG_EV_CORE_FENCE:
         for (uint64_t left = c->waiting; left; left &= left - 1)
             used(r, core, (unsigned)__builtin_ctzll(left));
         c->ttsync_pc = 0;
         c->fenced_pushes = c->pushes;
         break;
-    case WG_EV_CORE_STATE: state(r, core, e); break;
-    default: break;
+    case WG_EV_CORE_STATE:
+        state(r, core, e);
+        break;
+    default:
+        break;
     }
 }
 
@@ -381,8 +410,11 @@ void wg_race_core_touch(wg_races *r, const wg_event *e)
     bool cached = how & WG_TOUCH_CACHED, posts = how & (WG_TOUCH_POST | WG_TOUCH_GET);
     const wg_race_request *q = posts ? &c->sync : &c->now;
     wg_clock known;
-    wg_actor b = {.unit = WG_RACE_UNITS, .thread = (uint8_t)(0x80 | core), .cycle = e->cycle,
-                  .party = core_party(r, core, posts ? q->pc : e->pc, how & (WG_TOUCH_WRITE | WG_TOUCH_POST | WG_TOUCH_GET), e->cycle)};
+    wg_actor b = {.unit = WG_RACE_UNITS,
+                  .thread = (uint8_t)(0x80 | core),
+                  .cycle = e->cycle,
+                  .party = core_party(r, core, posts ? q->pc : e->pc,
+                                      how & (WG_TOUCH_WRITE | WG_TOUCH_POST | WG_TOUCH_GET), e->cycle)};
     if (cached) {
         b.k = (uint16_t)(WG_K_P + core);
         b.value = ++c->count;
@@ -412,6 +444,6 @@ void wg_race_core_touch(wg_races *r, const wg_event *e)
     if (e->a == WG_TOUCH_L1 && declared(r, (uint32_t)e->b))
         how |= WG_TOUCH_ATOMIC;
     if (flag)
-        return;   /* it is there to race, and has learnt what it saw */
+        return; /* it is there to race, and has learnt what it saw */
     wg_race_touch(r, &b, (unsigned)e->a, (uint32_t)e->b, (uint32_t)e->c, how);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Races in words: who, where, why nothing orders them, and what to insert. A remedy is an edge of the model: it is added to
- * what the second party knows, and the order test is run again; only then it is called verified.
+ * Races in words: who, where, why nothing orders them, and what to insert. A remedy is an edge of the model: it is
+ * added to what the second party knows, and the order test is run again; only then it is called verified.
  */
 #include "explain/race_state.h"
 
@@ -25,7 +25,7 @@ wg_severity wg_race_severity(unsigned kind) { return kind < WG_RACE_KINDS ? kind
 
 const char *wg_race_semaphore_name(unsigned semaphore)
 {
-    static const char *const names[8] = {"FPU_SFPU", "MATH_PACK", "UNPACK_TO_DEST", "UNPACK_OPERAND_SYNC",
+    static const char *const names[8] = {"FPU_SFPU",  "MATH_PACK",   "UNPACK_TO_DEST",   "UNPACK_OPERAND_SYNC",
                                          "PACK_DONE", "UNPACK_SYNC", "UNPACK_MATH_DONE", "MATH_DONE"};
     return names[semaphore & 7];
 }
@@ -40,7 +40,8 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 uint32_t wg_race_party_of(wg_races *r, const wg_race_party *p)
 {
-    uint64_t h = mix(mix(mix(p->word, p->pc), (uint64_t)p->agent << 24 | p->thread << 16 | p->core << 8 | p->write),
+    uint64_t h = mix(mix(mix(p->word, p->pc),
+                         (uint64_t)p->agent << 24 | (uint64_t)p->thread << 16 | (uint64_t)p->core << 8 | p->write),
                      (uint64_t)p->parent << 1 | p->atomic);
     for (unsigned probe = 0; probe < 2 * WG_PARTIES; probe++) {
         uint32_t *slot = &r->party_index[(h + probe) % (2 * WG_PARTIES)];
@@ -54,8 +55,8 @@ uint32_t wg_race_party_of(wg_races *r, const wg_race_party *p)
             return *slot;
         }
         const wg_race_party *q = &r->party[*slot];
-        if (q->word == p->word && q->pc == p->pc && q->agent == p->agent && q->thread == p->thread && q->core == p->core &&
-            q->write == p->write && q->parent == p->parent)
+        if (q->word == p->word && q->pc == p->pc && q->agent == p->agent && q->thread == p->thread &&
+            q->core == p->core && q->write == p->write && q->parent == p->parent)
             return *slot;
     }
     return 0;
@@ -123,7 +124,9 @@ static void say_location(const wg_races *r, text *t, unsigned space, uint32_t fi
         say_fields(t, wg_tcfg_fields[r->arch_id], wg_tcfg_names, WG_TCFG_COUNT, first & 255, mask);
         say(t, " of thread %u", first >> 8);
         break;
-    case WG_TOUCH_GPR: say(t, "GPR %u of thread %u", first & 63, first >> 6); break;
+    case WG_TOUCH_GPR:
+        say(t, "GPR %u of thread %u", first & 63, first >> 6);
+        break;
     case WG_TOUCH_DST:
         say(t, first == last ? "Dst row %u" : "Dst rows %u-%u", first, last);
         say(t, ", bank %u", first >> 9);
@@ -140,7 +143,10 @@ static void say_location(const wg_races *r, text *t, unsigned space, uint32_t fi
     case WG_TOUCH_ADC: {
         unsigned unit = first / 8 % 3;
         say(t, "address counter %c of channel %u of %s, thread %u", dimensions[first & 3], first >> 2 & 1,
-            unit == 2 ? "the packers" : unit ? "Unpacker 1" : "Unpacker 0", first / 24);
+            unit == 2 ? "the packers"
+            : unit    ? "Unpacker 1"
+                      : "Unpacker 0",
+            first / 24);
         break;
     }
     case WG_TOUCH_SEM_VALUE:
@@ -152,12 +158,18 @@ static void say_location(const wg_races *r, text *t, unsigned space, uint32_t fi
         say(t, first == last ? "MOP configuration word %u" : "MOP configuration words %u-%u", first % 9, last % 9);
         say(t, " of thread %u", first / 9);
         break;
-    case WG_TOUCH_PACKER: say(t, "the output streams of packer %u", first); break;
-    case WG_TOUCH_BANK_OWNER: say(t, "Src%c bank %u", 'A' + (first >> 1), first & 1); break;
+    case WG_TOUCH_PACKER:
+        say(t, "the output streams of packer %u", first);
+        break;
+    case WG_TOUCH_BANK_OWNER:
+        say(t, "Src%c bank %u", 'A' + (first >> 1), first & 1);
+        break;
     case WG_TOUCH_BANK_POINTER:
         say(t, "the %s bank pointer of Src%c", first < 2 ? "Matrix Unit's" : "unpackers'", 'A' + (first & 1));
         break;
-    default: say(t, "location %u", first); break;
+    default:
+        say(t, "location %u", first);
+        break;
     }
 }
 
@@ -190,27 +202,49 @@ static const char *condition_of(const wg_races *r, unsigned unit)
 {
     bool bh = r->arch_id == WG_ARCH_BH;
     switch (unit) {
-    case WG_RU_UNPACK0: case WG_RU_READ_UNPACK0: return "UNPACK0";
-    case WG_RU_UNPACK1: case WG_RU_READ_UNPACK1: return "UNPACK1";
-    case WG_RU_MATRIX: case WG_RU_READ_MATRIX: return "MATH";
-    case WG_RU_VECTOR: case WG_RU_READ_VECTOR: return "WAIT_SFPU";
-    case WG_RU_PACK0: case WG_RU_READ_PACK: return bh ? "PACK" : "PACK0";
-    case WG_RU_PACK1: return "PACK1";
-    case WG_RU_PACK2: return "PACK2";
-    case WG_RU_PACK3: return "PACK3";
-    case WG_RU_MEMORY: return "THCON";
-    case WG_RU_MOVER: return "XMOV";
-    case WG_RU_CONFIG: case WG_RU_CONFIG_LATE: case WG_RU_CONFIG_SLOW: return bh ? "CFGEXU" : NULL;
-    default: return NULL;
+    case WG_RU_UNPACK0:
+    case WG_RU_READ_UNPACK0:
+        return "UNPACK0";
+    case WG_RU_UNPACK1:
+    case WG_RU_READ_UNPACK1:
+        return "UNPACK1";
+    case WG_RU_MATRIX:
+    case WG_RU_READ_MATRIX:
+        return "MATH";
+    case WG_RU_VECTOR:
+    case WG_RU_READ_VECTOR:
+        return "WAIT_SFPU";
+    case WG_RU_PACK0:
+    case WG_RU_READ_PACK:
+        return bh ? "PACK" : "PACK0";
+    case WG_RU_PACK1:
+        return "PACK1";
+    case WG_RU_PACK2:
+        return "PACK2";
+    case WG_RU_PACK3:
+        return "PACK3";
+    case WG_RU_MEMORY:
+        return "THCON";
+    case WG_RU_MOVER:
+        return "XMOV";
+    case WG_RU_CONFIG:
+    case WG_RU_CONFIG_LATE:
+    case WG_RU_CONFIG_SLOW:
+        return bh ? "CFGEXU" : NULL;
+    default:
+        return NULL;
     }
 }
 
 /* The block bit that catches this instruction and as few others as possible. */
 static const char *block_name(const wg_races *r, uint32_t word)
 {
-    static const struct { uint16_t bit; const char *name; } names[] = {
-        {WG_B1, "STALL_SYNC"}, {WG_B2, "STALL_PACK"}, {WG_B3, "STALL_UNPACK"}, {WG_B4, "STALL_XMOV"}, {WG_B5, "STALL_THCON"},
-        {WG_B6, "STALL_MATH"}, {WG_B7, "STALL_CFG"}, {WG_B8, "STALL_SFPU"}, {WG_B0, "STALL_TDMA"}};
+    static const struct {
+        uint16_t bit;
+        const char *name;
+    } names[] = {{WG_B1, "STALL_SYNC"}, {WG_B2, "STALL_PACK"},  {WG_B3, "STALL_UNPACK"},
+                 {WG_B4, "STALL_XMOV"}, {WG_B5, "STALL_THCON"}, {WG_B6, "STALL_MATH"},
+                 {WG_B7, "STALL_CFG"},  {WG_B8, "STALL_SFPU"},  {WG_B0, "STALL_TDMA"}};
     uint16_t bits = wg_isa_decode(r->arch_id, word)->block_bits;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (bits & names[i].bit)
@@ -221,8 +255,8 @@ static const char *block_name(const wg_races *r, uint32_t word)
 /* ---- Why, and what to do ----------------------------------------------------------------------------------------- */
 
 typedef struct remedy {
-    wg_clock adds;           /* the edge */
-    bool disjoint;           /* it takes the conflict away instead */
+    wg_clock adds; /* the edge */
+    bool disjoint; /* it takes the conflict away instead */
 } remedy;
 
 static uint32_t passed_of(const wg_actor *b, unsigned thread)
@@ -279,6 +313,15 @@ static bool behind_release(wg_races *r, const wg_cell *a, const wg_actor *b, tex
             s = NULL;
     }
     const char *condition = condition_of(r, a->unit);
+    if (s && s->seq == a->value) {
+        say_insn(r, why, s->word);
+        say(why, " is over for its thread before %s is done.", wg_race_unit_text(a->unit));
+        say(how, "STALLWAIT(STALL_THREAD, %s) and NOP after ", condition ? condition : "…");
+        say_insn(r, how, s->word);
+        say(how, ", before anybody waits for the thread.");
+        wg_clock_see(&fix->adds, a->k, a->value);
+        return true;
+    }
     if (s) {
         say_insn(r, why, s->word);
         say(why, " follows, but does not wait for %s.", wg_race_unit_text(a->unit));
@@ -314,7 +357,8 @@ static void instruction_first(wg_races *r, const wg_cell *a, const wg_race_party
         bool load = !pb->write;
         say(why, "Core %s goes on while its thread's instruction is still to be executed.", wg_agent_name(pb->agent));
         if (tracked && load && (space == WG_TOUCH_CONFIG || space == WG_TOUCH_GPR))
-            say(how, "fence between the push and the load (Auto TTSync holds a load only for what has left the store queue).");
+            say(how, "fence between the push and the load (Auto TTSync holds a load only for what has left the store "
+                     "queue).");
         else
             say(how, "Load PC_BUF_BASE+4 and use its value before the %s.", load ? "load" : "store");
         wg_clock_see(&fix->adds, a->k, a->value);
@@ -324,7 +368,8 @@ static void instruction_first(wg_races *r, const wg_cell *a, const wg_race_party
         return;
     if (by_insn && space == WG_TOUCH_CONFIG && pa->word >> 24 >= 0xB3 && pa->word >> 24 <= 0xB6 &&
         pb->word >> 24 >= 0xB3 && pb->word >> 24 <= 0xB6) {
-        say(why, "Threads %u and %u change the same bits, and no mutex or semaphore orders them.", a->thread, b->thread);
+        say(why, "Threads %u and %u change the same bits, and no mutex or semaphore orders them.", a->thread,
+            b->thread);
         say(how, "ATGETM and ATRELM of one mutex around both.");
     } else if (by_insn) {
         say(why, "Nothing in thread %u waits for anything that thread %u does after it.", b->thread, a->thread);
@@ -344,14 +389,16 @@ static void instruction_first(wg_races *r, const wg_cell *a, const wg_race_party
     wg_clock_see(&fix->adds, WG_K_I + a->thread, a->value + 1);
 }
 
-static void core_first(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b, const wg_race_party *pb,
-                       unsigned space, text *why, text *how, remedy *fix)
+static void core_first(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b,
+                       const wg_race_party *pb, unsigned space, text *why, text *how, remedy *fix)
 {
     unsigned core = a->thread & 0x7F;
     bool by_insn = !(b->thread & 0x80), own = by_insn && core == (unsigned)WG_CORE_T0 + b->thread;
     wg_clock_see(&fix->adds, a->k, a->value);
     if (own && (space == WG_TOUCH_CONFIG || space == WG_TOUCH_GPR)) {
-        say(why, "The %s of core %s and its push go to different regions: the instruction may start before the %s is processed.",
+        say(why,
+            "The %s of core %s and its push go to different regions: the instruction may start before the %s is "
+            "processed.",
             pa->write ? "store" : "load", wg_agent_name(pa->agent), pa->write ? "store" : "load");
         say(how, "STALLWAIT(%s, TRISC_CFG) before ", block_name(r, pb->word));
         say_insn(r, how, pb->word);
@@ -378,7 +425,7 @@ static void core_first(wg_races *r, const wg_cell *a, const wg_race_party *pa, c
 static bool gives_unasked(const wg_race_party *p)
 {
     unsigned op = p->word >> 24;
-    return p->agent == WG_AGENT_MATRIX && (op == 0x37 || op == 0x36 || op == 0x10);   /* SETRWC, CLEARDVALID, ZEROACC */
+    return p->agent == WG_AGENT_MATRIX && (op == 0x37 || op == 0x36 || op == 0x10); /* SETRWC, CLEARDVALID, ZEROACC */
 }
 
 static void special(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b, const wg_race_party *pb,
@@ -390,8 +437,11 @@ static void special(wg_races *r, const wg_cell *a, const wg_race_party *pa, cons
     switch (space) {
     case WG_TOUCH_BANK_POINTER:
         say_insn(r, why, pa->word);
-        say(why, " moves on to the other bank when it is done; until then the wait looks at the bank that it is about to leave.");
-        say(how, first < 2 ? "Wait for both: STALLWAIT(%s, MATH|SRC%c_VLD)." : "Wait for both: STALLWAIT(%s, UNPACK|SRC%c_CLR).",
+        say(why, " moves on to the other bank when it is done; until then the wait looks at the bank that it is about "
+                 "to leave.");
+        say(how,
+            first < 2 ? "Wait for both: STALLWAIT(%s, MATH|SRC%c_VLD)."
+                      : "Wait for both: STALLWAIT(%s, UNPACK|SRC%c_CLR).",
             first < 2 ? "STALL_MATH" : "STALL_UNPACK", file);
         break;
     case WG_TOUCH_BANK_OWNER:
@@ -411,12 +461,15 @@ static void special(wg_races *r, const wg_cell *a, const wg_race_party *pa, cons
         }
         break;
     case WG_TOUCH_MOP_CFG:
-        say(why, "The MOP Expander reads its configuration while it expands, and the MOP may still be queued or expanding.");
+        say(why,
+            "The MOP Expander reads its configuration while it expands, and the MOP may still be queued or expanding.");
         say(how, "Load PC_BUF_BASE+8 and use its value before the store.");
         break;
     default:
-        say(why, "SEMINIT starts the counts anew; whoever uses the semaphore must be known to come before or after it.");
-        say(how, "Initialise it before the other side starts, or tell the other side afterwards (mailbox, mutex, another semaphore).");
+        say(why,
+            "SEMINIT starts the counts anew; whoever uses the semaphore must be known to come before or after it.");
+        say(how, "Initialise it before the other side starts, or tell the other side afterwards (mailbox, mutex, "
+                 "another semaphore).");
         wg_clock_see(&fix->adds, WG_K_I + (a->thread & 3u), a->value + 1);
         break;
     }
@@ -430,20 +483,28 @@ static wg_race_kind kind_of(const wg_cell *a, const wg_actor *b, unsigned space,
         if (a->unit == WG_RU_CONFIG_LATE && b->seq == a->value + 1 && b->thread == a->thread)
             return WG_RACE_LATE_RESULT;
         if (both && a->thread != b->thread && mask != UINT32_MAX)
-            return WG_RACE_CLOBBER;   /* corrected by the caller, who knows both masks */
+            return WG_RACE_CLOBBER; /* corrected by the caller, who knows both masks */
         return WG_RACE_CONFIG;
-    case WG_TOUCH_THREAD_CONFIG: return WG_RACE_CONFIG;
-    case WG_TOUCH_GPR: return a->unit == WG_RU_MEMORY || a->unit == WG_RU_CONFIG_SLOW ? WG_RACE_LATE_RESULT : WG_RACE_DATA;
-    case WG_TOUCH_BANK_OWNER: return WG_RACE_BANK_OWNER;
-    case WG_TOUCH_BANK_POINTER: return WG_RACE_BANK_POINTER;
+    case WG_TOUCH_THREAD_CONFIG:
+        return WG_RACE_CONFIG;
+    case WG_TOUCH_GPR:
+        return a->unit == WG_RU_MEMORY || a->unit == WG_RU_CONFIG_SLOW ? WG_RACE_LATE_RESULT : WG_RACE_DATA;
+    case WG_TOUCH_BANK_OWNER:
+        return WG_RACE_BANK_OWNER;
+    case WG_TOUCH_BANK_POINTER:
+        return WG_RACE_BANK_POINTER;
     case WG_TOUCH_SEM_VALUE:
-    case WG_TOUCH_SEM_MAX: return WG_RACE_SEMAPHORE_INIT;
-    case WG_TOUCH_MOP_CFG: return WG_RACE_MOP_CONFIG;
-    default: return WG_RACE_DATA;
+    case WG_TOUCH_SEM_MAX:
+        return WG_RACE_SEMAPHORE_INIT;
+    case WG_TOUCH_MOP_CFG:
+        return WG_RACE_MOP_CONFIG;
+    default:
+        return WG_RACE_DATA;
     }
 }
 
-/* ---- Keeping ------------------------------------------------------------------------------------------------------ */
+/* ---- Keeping ------------------------------------------------------------------------------------------------------
+ */
 
 static wg_race *keep(wg_races *r, uint64_t key)
 {
@@ -464,8 +525,8 @@ static wg_race *keep(wg_races *r, uint64_t key)
 }
 
 /*
- * A fence lies between the push and the load, and Auto TTSync is on: it would hold the load, if RMWCIB's class counted as
- * writing configuration (class 15 does not by default).
+ * A fence lies between the push and the load, and Auto TTSync is on: it would hold the load, if RMWCIB's class counted
+ * as writing configuration (class 15 does not by default).
  */
 static bool untracked(wg_races *r, const wg_cell *a, const wg_actor *b)
 {
@@ -473,7 +534,8 @@ static bool untracked(wg_races *r, const wg_cell *a, const wg_actor *b)
     if (a->unit != WG_RU_CONFIG || b->thread != (0x80u | (WG_CORE_T0 + a->thread)) || t->seq - a->value >= WG_INSNS)
         return false;
     const wg_race_insn *i = &t->insn[t->by_seq[a->value % WG_INSNS] % WG_INSNS];
-    return t->tracks && i->seq == a->value && i->push_number && i->push_number <= r->core[WG_CORE_T0 + a->thread].now.fences;
+    return t->tracks && i->seq == a->value && i->push_number &&
+           i->push_number <= r->core[WG_CORE_T0 + a->thread].now.fences;
 }
 
 static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first, uint32_t last,
@@ -481,8 +543,8 @@ static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
 {
     const wg_race_party *pa = &r->party[a->party], *pb = &r->party[b->party];
     /* One whole word, the other some of its bits: the other bits are what matters. */
-    bool partial = space == WG_TOUCH_CONFIG && (a->mask == UINT32_MAX) != (b->mask == UINT32_MAX) && a->how & WG_TOUCH_WRITE &&
-                   how & WG_TOUCH_WRITE;
+    bool partial = space == WG_TOUCH_CONFIG && (a->mask == UINT32_MAX) != (b->mask == UINT32_MAX) &&
+                   a->how & WG_TOUCH_WRITE && how & WG_TOUCH_WRITE;
     wg_race_kind kind = kind_of(a, b, space, how, mask);
     if (kind == WG_RACE_CLOBBER && !partial)
         kind = WG_RACE_CONFIG;
@@ -542,29 +604,48 @@ void wg_race_found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned sp
                    uint32_t mask, unsigned how)
 {
     /*
-     * The run may have seen them in the other order than the program means: then the earlier one knows that the later one
-     * had been set going (its core emitted it, or pushed it), and the remedy goes by that.
+     * The run may have seen them in the other order than the program means: then the earlier one knows that the later
+     * one had been set going (its core emitted it, or pushed it), and the remedy goes by that.
      */
     uint32_t a_knows = b->own_k < WG_K_NONE ? wg_race_clock(r, a->snap)->v[b->own_k] : 0;
     uint32_t b_knows = a->core_k < WG_K_NONE ? b->clock->v[a->core_k] : 0;
-    if (a->core_k == b->own_k) {   /* one core's: in program order */
+    if (a->core_k == b->own_k) { /* one core's: in program order */
         bool a_acts = a->thread & 0x80, b_acts = b->thread & 0x80;
-        bool b_first = a_acts && !b_acts ? b->pushes <= a->pushes : !a_acts && b_acts ? a->pushes > b->pushes : b->own_v < a->core_v;
+        bool b_first = a_acts && !b_acts   ? b->pushes <= a->pushes
+                       : !a_acts && b_acts ? a->pushes > b->pushes
+                                           : b->own_v < a->core_v;
         a_knows = b_first ? b->own_v : 0;
         b_knows = b_first ? 0 : a->core_v;
     }
     bool meant = b->own_k < WG_K_NONE && a_knows >= b->own_v && !(a->core_k < WG_K_NONE && b_knows >= a->core_v);
-    if (b->seq && a->thread == b->thread && a->thread < WG_THREADS && a->k < WG_K_P)   /* one thread's: as it issued them */
+    if (b->seq && a->thread == b->thread && a->thread < WG_THREADS &&
+        a->k < WG_K_P) /* one thread's: as it issued them */
         meant = b->seq < a->value;
     if (!meant) {
         found(r, a, b, space, first, last, mask, how);
         return;
     }
-    wg_cell earlier = {.k = b->k, .unit = b->unit, .thread = b->thread, .value = b->value, .mask = b->mask, .party = b->party,
-                       .how = (uint16_t)how, .core_k = (uint16_t)b->own_k, .core_v = b->own_v, .cycle = b->cycle};
-    wg_actor later = {.k = a->k, .unit = a->unit, .thread = a->thread, .value = a->value,
-                      .seq = a->thread < WG_THREADS && a->k < WG_K_P ? a->value : 0, .clock = wg_race_clock(r, a->snap), .party = a->party,
-                      .own_k = a->core_k, .own_v = a->core_v, .mask = a->mask, .cycle = a->cycle};
+    wg_cell earlier = {.k = b->k,
+                       .unit = b->unit,
+                       .thread = b->thread,
+                       .value = b->value,
+                       .mask = b->mask,
+                       .party = b->party,
+                       .how = (uint16_t)how,
+                       .core_k = (uint16_t)b->own_k,
+                       .core_v = b->own_v,
+                       .cycle = b->cycle};
+    wg_actor later = {.k = a->k,
+                      .unit = a->unit,
+                      .thread = a->thread,
+                      .value = a->value,
+                      .seq = a->thread < WG_THREADS && a->k < WG_K_P ? a->value : 0,
+                      .clock = wg_race_clock(r, a->snap),
+                      .party = a->party,
+                      .own_k = a->core_k,
+                      .own_v = a->core_v,
+                      .mask = a->mask,
+                      .cycle = a->cycle};
     found(r, &earlier, &later, space, first, last, mask, a->how);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shadow: for each granule (16 bytes of L1, a configuration word, a register, a row …) the touches that a new one may
- * race with. A write that everything before is known to be in order with makes those forgotten for its bits.
+ * The shadow: for each granule (16 bytes of L1, a configuration word, a register, a row …) the touches that a new one
+ * may race with. A write that everything before is known to be in order with makes those forgotten for its bits.
  *
  * A granule keeps WG_CELLS touches; when one more comes, the oldest read goes first, and that is counted.
  */
@@ -12,15 +12,25 @@
 
 static const struct space {
     uint32_t granules;
-    uint16_t per;    /* locations of the space in one granule */
-    bool masked;     /* count is a mask of the granule at `first` */
+    uint16_t per; /* locations of the space in one granule */
+    bool masked;  /* count is a mask of the granule at `first` */
 } spaces[WG_TOUCH_SPACES] = {
-    [WG_TOUCH_L1] = {1536 * 1024 / 16, 16, false}, [WG_TOUCH_CONFIG] = {512, 1, true},
-    [WG_TOUCH_THREAD_CONFIG] = {768, 1, true}, [WG_TOUCH_GPR] = {3 * 64, 2, false},
-    [WG_TOUCH_DST] = {1024, 1, false}, [WG_TOUCH_SRC] = {256, 1, false}, [WG_TOUCH_LREG] = {18, 1, false},
-    [WG_TOUCH_ADC] = {72, 1, false}, [WG_TOUCH_RWC] = {3, 1, false}, [WG_TOUCH_SEM_VALUE] = {8, 1, false},
-    [WG_TOUCH_SEM_MAX] = {8, 1, false}, [WG_TOUCH_MOP_CFG] = {27, 1, false}, [WG_TOUCH_REPLAY] = {96, 1, false},
-    [WG_TOUCH_PACKER] = {4, 1, false}, [WG_TOUCH_UNPACKER] = {6, 1, false}, [WG_TOUCH_BANK_OWNER] = {4, 1, false},
+    [WG_TOUCH_L1] = {1536 * 1024 / 16, 16, false},
+    [WG_TOUCH_CONFIG] = {512, 1, true},
+    [WG_TOUCH_THREAD_CONFIG] = {768, 1, true},
+    [WG_TOUCH_GPR] = {3 * 64, 2, false},
+    [WG_TOUCH_DST] = {1024, 1, false},
+    [WG_TOUCH_SRC] = {256, 1, false},
+    [WG_TOUCH_LREG] = {18, 1, false},
+    [WG_TOUCH_ADC] = {72, 1, false},
+    [WG_TOUCH_RWC] = {3, 1, false},
+    [WG_TOUCH_SEM_VALUE] = {8, 1, false},
+    [WG_TOUCH_SEM_MAX] = {8, 1, false},
+    [WG_TOUCH_MOP_CFG] = {27, 1, false},
+    [WG_TOUCH_REPLAY] = {96, 1, false},
+    [WG_TOUCH_PACKER] = {4, 1, false},
+    [WG_TOUCH_UNPACKER] = {6, 1, false},
+    [WG_TOUCH_BANK_OWNER] = {4, 1, false},
     [WG_TOUCH_BANK_POINTER] = {4, 1, false},
 };
 
@@ -28,7 +38,7 @@ bool wg_shadow_make(wg_races *r)
 {
     for (unsigned i = 0; i < WG_TOUCH_SPACES; i++) {
         uint32_t n = i == WG_TOUCH_L1 ? r->arch->l1_bytes / 16 : spaces[i].granules;
-        r->shadow[i].granule = calloc(n, sizeof(wg_granule));   /* pages that nobody touches cost nothing */
+        r->shadow[i].granule = calloc(n, sizeof(wg_granule)); /* pages that nobody touches cost nothing */
         if (!r->shadow[i].granule)
             return false;
         r->shadow[i].granules = n;
@@ -92,7 +102,8 @@ static bool conflicts(const wg_cell *c, unsigned space, unsigned how)
 {
     if (!((c->how | how) & WG_TOUCH_WRITE))
         return false;
-    /* Read-modify-writes of the hardware's own do not race with each other, nor with reads that are meant to see them. */
+    /* Read-modify-writes of the hardware's own do not race with each other, nor with reads that are meant to see them.
+     */
     if (c->how & WG_TOUCH_ATOMIC && how & WG_TOUCH_ATOMIC)
         return false;
     if ((c->how | how) & WG_TOUCH_SAME && space == WG_TOUCH_CONFIG)
@@ -109,10 +120,24 @@ static bool tells_unwritten(unsigned space, uint32_t at, unsigned how)
            (space == WG_TOUCH_LREG && (0x78FFu >> at & 1));
 }
 
-static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32_t at, uint32_t mask, unsigned how, hit *h)
+static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32_t at, uint32_t mask, unsigned how,
+                          hit *h)
 {
     wg_granule *g = &r->shadow[space].granule[at];
     bool write = how & WG_TOUCH_WRITE;
+    /* The newest touch was the same stream's, of the same kind: nothing has come in between. */
+    wg_cell *newest = g->cells ? &g->cell[g->cells - 1] : NULL;
+    if (newest && newest->k == b->k && newest->unit == b->unit && newest->mask == mask && newest->how == how &&
+        (!write || g->cells == 1) && !b->boot) {
+        newest->value = b->value;
+        newest->party = b->party;
+        newest->snap = b->snap;
+        newest->core_k = (uint16_t)b->own_k;
+        newest->core_v = b->own_v;
+        newest->pushes = b->pushes;
+        newest->cycle = b->cycle;
+        return;
+    }
     uint32_t unwritten = mask & ~g->written;
     for (unsigned i = 0; i < g->cells;) {
         wg_cell *c = &g->cell[i];
@@ -121,7 +146,8 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
             continue;
         }
         bool mine = c->k == b->k && c->unit == b->unit && c->party == b->party;
-        bool ordered = b->boot || wg_race_ordered(r, c, b, space, how);
+        bool ordered = b->boot || wg_race_ordered(r, c, b, space, how) ||
+                       (how & WG_RACE_PROMPT && wg_race_clock(r, c->snap)->v[WG_K_I + b->thread] > b->seq);
         if (!ordered && conflicts(c, space, how)) {
             if (h->any && (h->a.party != c->party || h->last + 1 < at))
                 flush(r, h, b, space, how);
@@ -150,7 +176,7 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
         wg_race_unwritten(r, b, space, at, unwritten);
     if (b->boot)
         return;
-    for (unsigned i = 0; i < g->cells; i++) {   /* more of the same touch */
+    for (unsigned i = 0; i < g->cells; i++) { /* more of the same touch */
         wg_cell *c = &g->cell[i];
         if (c->k == b->k && c->value == b->value && c->party == b->party && c->how == how) {
             c->mask |= mask;
@@ -160,9 +186,18 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
     if (g->cells == WG_CELLS && share(g, b, mask, how))
         return;
     wg_cell *c = room(r, g);
-    *c = (wg_cell){.k = b->k, .unit = b->unit, .thread = b->thread, .value = b->value, .mask = mask, .party = b->party,
-                   .snap = b->snap, .how = (uint16_t)how, .core_k = (uint16_t)b->own_k, .core_v = b->own_v,
-                   .pushes = b->pushes, .cycle = b->cycle};
+    *c = (wg_cell){.k = b->k,
+                   .unit = b->unit,
+                   .thread = b->thread,
+                   .value = b->value,
+                   .mask = mask,
+                   .party = b->party,
+                   .snap = b->snap,
+                   .how = (uint16_t)how,
+                   .core_k = (uint16_t)b->own_k,
+                   .core_v = b->own_v,
+                   .pushes = b->pushes,
+                   .cycle = b->cycle};
 }
 
 static void touch_range(wg_races *r, const wg_actor *b, unsigned space, uint32_t first, uint32_t count, unsigned how)
@@ -192,14 +227,16 @@ static void check_buffers(wg_races *r, const wg_actor *b, uint32_t first, uint32
 {
     for (unsigned p = 0; p < 4; p++)
         for (unsigned i = 0; i < r->buffers[p]; i++)
-            if (first < r->buffered[p][i].address + r->buffered[p][i].bytes && r->buffered[p][i].address < first + count) {
+            if (first < r->buffered[p][i].address + r->buffered[p][i].bytes &&
+                r->buffered[p][i].address < first + count) {
                 char place[64];
                 snprintf(place, sizeof place, "L1 0x%06x-0x%06x", r->buffered[p][i].address,
                          r->buffered[p][i].address + r->buffered[p][i].bytes - 1);
-                wg_race_rule(r, WG_RACE_NOT_FLUSHED, r->buffered[p][i].party, b->party, b->cycle, place,
-                             "The packer keeps an unfinished line of 16 bytes until a PACR with Last or Flush, however long "
-                             "one waits for it.",
-                             "Set Last (or Flush) in the last PACR before the data is used.");
+                wg_race_rule(
+                    r, WG_RACE_NOT_FLUSHED, r->buffered[p][i].party, b->party, b->cycle, place,
+                    "The packer keeps an unfinished line of 16 bytes until a PACR with Last or Flush, however long "
+                    "one waits for it.",
+                    "Set Last (or Flush) in the last PACR before the data is used.");
             }
 }
 
@@ -207,7 +244,8 @@ void wg_race_touch(wg_races *r, const wg_actor *b, unsigned space, uint32_t firs
 {
     if (space >= WG_TOUCH_SPACES)
         return;
-    if (space == WG_TOUCH_L1 && !(how & WG_TOUCH_WRITE) && r->buffers[0] + r->buffers[1] + r->buffers[2] + r->buffers[3])
+    if (space == WG_TOUCH_L1 && !(how & WG_TOUCH_WRITE) &&
+        r->buffers[0] + r->buffers[1] + r->buffers[2] + r->buffers[3])
         check_buffers(r, b, first, count);
     if (space == WG_TOUCH_LREG || space == WG_TOUCH_SEM_VALUE || space == WG_TOUCH_SEM_MAX) {
         for (uint32_t left = count; left; left &= left - 1)

@@ -38,6 +38,20 @@ bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path, unsigned ind
     return t->regions.memory.lane[core][wg_lane_of(path, index)].count + more <= travel;
 }
 
+/*
+ * Decided here: a delay never lets a push overtake the core's stores to MOP configuration, nor a push or a message its
+ * stores to the semaphores; every kernel relies on that.
+ */
+static void keep_behind(const wg_memory *m, wg_request *req)
+{
+    const wg_lane *lane = m->lane[req->core];
+    bool push = req->path == WG_PATH_PUSH, message = req->path == WG_PATH_MAILBOX_WRITE;
+    if (push && req->seen_at < lane[WG_PATH_MOP_CFG].last_seen_at)
+        req->seen_at = lane[WG_PATH_MOP_CFG].last_seen_at;
+    if ((push || message) && req->seen_at < lane[WG_PATH_SYNC].last_seen_at)
+        req->seen_at = lane[WG_PATH_SYNC].last_seen_at;
+}
+
 void wg_memory_emit(wg_tile *t, wg_request *req)
 {
     wg_memory *m = &t->regions.memory;
@@ -47,10 +61,8 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
                    wg_perturb(t, WG_SITE_TRAVEL, WG_AGENT_CORE_B + req->core, ++m->emitted[req->core]);
     if (req->seen_at < lane->last_seen_at)
         req->seen_at = lane->last_seen_at;
-    /* Decided here: a delay never lets a push overtake the core's stores to MOP configuration; every kernel relies on it. */
-    const wg_lane *mop_cfg = &m->lane[req->core][WG_PATH_MOP_CFG];
-    if (req->path == WG_PATH_PUSH && t->seed && req->seen_at < mop_cfg->last_seen_at)
-        req->seen_at = mop_cfg->last_seen_at;
+    if (__builtin_expect(t->perturbed, 0))
+        keep_behind(m, req);
     lane->last_seen_at = req->seen_at;
     if (lane->count == WG_LANE_DEPTH)   /* cannot happen: four loads and a path's stages are fewer */
         return;

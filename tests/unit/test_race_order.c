@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The race detector against brute force: random small programs of writes in several units, waits, semaphores and mutexes;
- * every interleaving of a tiny model of the architecture says which pairs of writes can overlap.
+ * The race detector against brute force: random small programs of writes in several units, waits, semaphores and
+ * mutexes; every interleaving of a tiny model of the architecture says which pairs of writes can overlap.
  *
- *     model   a thread issues in order; a unit finishes a thread's work in order, at any time after its issue; a wait holds
- *             the thread until the unit has nothing of it; a post, get, lock or unlock happens at issue
- *     race    some reachable state has both pending: in flight, or about to be issued. In one unit: both about to be issued
+ *     model   a thread issues in order; a unit finishes a thread's work in order, at any time after its issue; a wait
+ * holds the thread until the unit has nothing of it; a post, get, lock or unlock happens at issue race    some
+ * reachable state has both pending: in flight, or about to be issued. In one unit: both about to be issued
  *
  * Whatever the detector reports must be a race of the model, in every run; over runs with different timing it must have
  * reported them all. (One run cannot show what the order of taking a mutex hid.)
@@ -22,7 +22,7 @@ enum { PROGRAMS = 120, MOST = 8, RUNS = 120, SEMAPHORES = 2, STATES = 1 << 20 };
 typedef enum kind { WORK, WAIT, POST, TAKE, GET, LOCK, UNLOCK } kind;
 typedef enum unit { VECTOR, MATRIX, MEMORY, CONFIG, UNITS } unit;
 typedef struct op {
-    uint8_t kind, unit, where;   /* where: location, semaphore */
+    uint8_t kind, unit, where; /* where: location, semaphore */
 } op;
 typedef struct program {
     op op[WG_THREADS][MOST];
@@ -40,7 +40,7 @@ static bool same_place(const op *a, const op *b)
 
 typedef struct state {
     uint8_t pc[WG_THREADS];
-    uint32_t flying;   /* bit thread * MOST + index */
+    uint32_t flying; /* bit thread * MOST + index */
 } state;
 
 static unsigned bit_of(unsigned thread, unsigned i) { return thread * MOST + i; }
@@ -51,8 +51,8 @@ static bool enabled(const program *p, const state *s, unsigned thread)
     if (at == p->n[thread])
         return false;
     /* A wait holds what comes behind it: look at the waits just before. */
-    for (unsigned i = at; i-- > 0 && p->op[thread][i].kind >= WAIT && p->op[thread][i].kind <= TAKE &&
-                          p->op[thread][i].kind != POST;) {
+    for (unsigned i = at;
+         i-- > 0 && p->op[thread][i].kind >= WAIT && p->op[thread][i].kind <= TAKE && p->op[thread][i].kind != POST;) {
         if (p->op[thread][i].kind == WAIT) {
             for (unsigned k = 0; k < i; k++)
                 if (p->op[thread][k].kind == WORK && p->op[thread][k].unit == p->op[thread][i].unit &&
@@ -81,7 +81,7 @@ static bool enabled(const program *p, const state *s, unsigned thread)
 
 typedef struct search {
     const program *p;
-    uint64_t *seen;     /* hash of states */
+    uint64_t *seen; /* hash of states */
     bool race[WG_THREADS * MOST][WG_THREADS * MOST];
     unsigned states;
 } search;
@@ -196,7 +196,9 @@ static void draw(wg_rng *rng, program *p)
                 put(p, a, WORK, wg_rng_below(rng, 2) ? VECTOR : CONFIG, wg_rng_below(rng, 2));
             }
             break;
-        default: put(p, a, WORK, u, wg_rng_below(rng, 3)); break;
+        default:
+            put(p, a, WORK, u, wg_rng_below(rng, 3));
+            break;
         }
     }
 }
@@ -221,20 +223,37 @@ static uint32_t encode(wg_arch_id arch, const op *o, unsigned thread, unsigned i
     switch (o->kind) {
     case WORK:
         switch (o->unit) {
-        case VECTOR: snprintf(text, sizeof text, "sfpstore %u, 2, 0, %u", index, o->where * 16); break;
-        case MATRIX:
-            snprintf(text, sizeof text, arch == WG_ARCH_BH ? "zeroacc 1, 0, 0, %u, %u" : "zeroacc 1, %u, %u", rank & 3, o->where);
+        case VECTOR:
+            snprintf(text, sizeof text, "sfpstore %u, 2, 0, %u", index, o->where * 16);
             break;
-        case MEMORY: snprintf(text, sizeof text, "storeind 1, 1, 0, 2, 0, %u, %u", 8 + tag, 4 + o->where); break;
-        default: snprintf(text, sizeof text, "rmwcib%u 255, %u, PCK_EDGE_OFFSET_SEC0_mask_ADDR32", o->where, tag + 1); break;
+        case MATRIX:
+            snprintf(text, sizeof text, arch == WG_ARCH_BH ? "zeroacc 1, 0, 0, %u, %u" : "zeroacc 1, %u, %u", rank & 3,
+                     o->where);
+            break;
+        case MEMORY:
+            snprintf(text, sizeof text, "storeind 1, 1, 0, 2, 0, %u, %u", 8 + tag, 4 + o->where);
+            break;
+        default:
+            snprintf(text, sizeof text, "rmwcib%u 255, %u, PCK_EDGE_OFFSET_SEC0_mask_ADDR32", o->where, tag + 1);
+            break;
         }
         break;
-    case WAIT: snprintf(text, sizeof text, "stallwait STALL_THREAD, %s", conditions[o->unit]); break;
-    case POST: snprintf(text, sizeof text, "sempost %u", 1u << o->where); break;
-    case TAKE: snprintf(text, sizeof text, "semwait STALL_THREAD, %u, STALL_ON_ZERO", 1u << o->where); break;
-    case GET: snprintf(text, sizeof text, "semget %u", 1u << o->where); break;
-    case LOCK: return word_of(arch, "atgetm 2");
-    default: return word_of(arch, "atrelm 2");
+    case WAIT:
+        snprintf(text, sizeof text, "stallwait STALL_THREAD, %s", conditions[o->unit]);
+        break;
+    case POST:
+        snprintf(text, sizeof text, "sempost %u", 1u << o->where);
+        break;
+    case TAKE:
+        snprintf(text, sizeof text, "semwait STALL_THREAD, %u, STALL_ON_ZERO", 1u << o->where);
+        break;
+    case GET:
+        snprintf(text, sizeof text, "semget %u", 1u << o->where);
+        break;
+    case LOCK:
+        return word_of(arch, "atgetm 2");
+    default:
+        return word_of(arch, "atrelm 2");
     }
     return word_of(arch, text);
 }
@@ -273,7 +292,8 @@ static bool covered(const search *f, const verdicts *v, unsigned a, unsigned b)
 static void run(const program *p, wg_arch_id arch, wg_rng *rng, uint64_t seed, verdicts *v)
 {
     wg_device *dev;
-    assert_int_equal(wg_create(&(wg_device_desc){.struct_size = sizeof(wg_device_desc), .arch = arch, .seed = seed}, &dev), WG_OK);
+    assert_int_equal(
+        wg_create(&(wg_device_desc){.struct_size = sizeof(wg_device_desc), .arch = arch, .seed = seed}, &dev), WG_OK);
     /* GPRs: 1 offset 0; 4, 5, 6 the addresses, in units of 16 bytes. */
     for (unsigned t = 0; t < WG_THREADS; t++)
         for (unsigned i = 0; i < 3; i++)
@@ -285,7 +305,7 @@ static void run(const program *p, wg_arch_id arch, wg_rng *rng, uint64_t seed, v
     uint32_t word[WG_THREADS][MOST];
     for (unsigned t = 0; t < WG_THREADS; t++) {
         delay[t] = wg_rng_below(rng, 60);
-        unsigned rank = 0;   /* among the thread's Matrix Unit instructions, which have two bits to differ in */
+        unsigned rank = 0; /* among the thread's Matrix Unit instructions, which have two bits to differ in */
         for (unsigned i = 0; i < p->n[t]; i++) {
             word[t][i] = encode(arch, &p->op[t][i], t, i, rank);
             rank += p->op[t][i].kind == WORK && p->op[t][i].unit == MATRIX;
@@ -305,7 +325,8 @@ static void run(const program *p, wg_arch_id arch, wg_rng *rng, uint64_t seed, v
     wg_advance(dev, 2000);
     for (size_t i = 0; i < wg_races_count(r); i++) {
         const wg_race *race = wg_races_at(r, i);
-        if (!race->has_a || (race->space != WG_TOUCH_DST && race->space != WG_TOUCH_L1 && race->space != WG_TOUCH_CONFIG))
+        if (!race->has_a ||
+            (race->space != WG_TOUCH_DST && race->space != WG_TOUCH_L1 && race->space != WG_TOUCH_CONFIG))
             continue;
         unsigned a = race->a.thread * MOST + race->a.ordinal, b = race->b.thread * MOST + race->b.ordinal;
         assert_true(race->a.ordinal < MOST && race->b.ordinal < MOST);
@@ -339,16 +360,16 @@ static void test_agrees(void **state_)
             for (unsigned a = 0; a < WG_THREADS * MOST; a++)
                 for (unsigned b = 0; b < a; b++) {
                     if (v.race[a][b] && !f->race[a][b])
-                        fail_msg("program %u: T%u[%u] and T%u[%u] reported, but always in order%s", n, a / MOST, a % MOST,
-                                 b / MOST, b % MOST, shown(&p));
+                        fail_msg("program %u: T%u[%u] and T%u[%u] reported, but always in order%s", n, a / MOST,
+                                 a % MOST, b / MOST, b % MOST, shown(&p));
                     all &= !f->race[a][b] || covered(f, &v, a, b);
                 }
         }
         for (unsigned a = 0; a < WG_THREADS * MOST; a++)
             for (unsigned b = 0; b < a; b++) {
                 if (f->race[a][b] && !covered(f, &v, a, b))
-                    fail_msg("program %u: T%u[%u] and T%u[%u] can overlap, never reported%s", n, a / MOST, a % MOST, b / MOST,
-                             b % MOST, shown(&p));
+                    fail_msg("program %u: T%u[%u] and T%u[%u] can overlap, never reported%s", n, a / MOST, a % MOST,
+                             b / MOST, b % MOST, shown(&p));
                 races += f->race[a][b];
                 ordered += !f->race[a][b] && same_place(&p.op[a / MOST][a % MOST], &p.op[b / MOST][b % MOST]) &&
                            a % MOST < p.n[a / MOST] && b % MOST < p.n[b / MOST];

@@ -12,11 +12,11 @@
 #include "explain/race.h"
 #include "isa/asm.h"
 
-enum { LIMIT = 20000, SEEDS = 25 };
+enum { LIMIT = 20000, SEEDS = 12 };
 
 static unsigned seeds(void)
 {
-    const char *given = getenv("WG_RACE_SEEDS");   /* 1000 for a soak */
+    const char *given = getenv("WG_RACE_SEEDS"); /* 1000 for a soak */
     return given ? (unsigned)atoi(given) : SEEDS;
 }
 
@@ -29,7 +29,8 @@ static bool code_at(void *user, unsigned core, uint32_t pc, uint32_t *word)
 static wg_races *races_of(const wg_tasm *t, wg_arch_id arch, uint64_t seed)
 {
     wg_device *dev;
-    assert_int_equal(wg_create(&(wg_device_desc){.struct_size = sizeof(wg_device_desc), .arch = arch, .seed = seed}, &dev), WG_OK);
+    assert_int_equal(
+        wg_create(&(wg_device_desc){.struct_size = sizeof(wg_device_desc), .arch = arch, .seed = seed}, &dev), WG_OK);
     wg_races *r = wg_races_new(arch, code_at, dev);
     assert_non_null(r);
     assert_int_equal(wg_observe(dev, WG_RACES_EVENTS, wg_races_event, r, NULL), WG_OK);
@@ -79,8 +80,8 @@ static void describe(wg_arch_id arch, const wg_race *race, char *room, size_t by
         if (party[i]->parent)
             wg_disassemble(arch, party[i]->parent, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, parent, sizeof parent);
         if (party[i]->thread < WG_THREADS)
-            used += (size_t)snprintf(room + used, bytes - used, "%s, thread %u: %s made by %s\n", wg_agent_name(party[i]->agent),
-                                     party[i]->thread, text, parent);
+            used += (size_t)snprintf(room + used, bytes - used, "%s, thread %u: %s made by %s\n",
+                                     wg_agent_name(party[i]->agent), party[i]->thread, text, parent);
         else
             used += (size_t)snprintf(room + used, bytes - used, "core %s\n", wg_agent_name(party[i]->agent));
     }
@@ -100,7 +101,7 @@ static void hold_against(const wg_tasm *t, wg_arch_id arch, uint64_t seed, const
             fail_msg("%s, seed %llu: %s\n%s", t->name, (unsigned long long)seed, wg_race_kind_name(race->kind), text);
         }
         if (e->kind != WG_EXPECT_RACE || (seed && strcmp(e->code, "data-race") == 0))
-            continue;   /* what follows from the bug may depend on time */
+            continue; /* what follows from the bug may depend on time */
         bool found = false;
         for (size_t k = 0; k < wg_races_count(r); k++) {
             const wg_race *race = wg_races_at(r, k);
@@ -112,8 +113,8 @@ static void hold_against(const wg_tasm *t, wg_arch_id arch, uint64_t seed, const
             }
         }
         if (!found)
-            fail_msg("%s, seed %llu: no `%s` (%zu races)\n%s", t->name, (unsigned long long)seed, e->text, wg_races_count(r),
-                     wg_races_count(r) ? text : "");
+            fail_msg("%s, seed %llu: no `%s` (%zu races)\n%s", t->name, (unsigned long long)seed, e->text,
+                     wg_races_count(r), wg_races_count(r) ? text : "");
     }
 }
 
@@ -156,7 +157,7 @@ static void test_rows(void **state)
         char begins[8];
         snprintf(begins, sizeof begins, "%02u_", row);
         if (row == 11 && wg_test_arch(state) == WG_ARCH_WH)
-            continue;   /* Wormhole has no Auto TTSync */
+            continue; /* Wormhole has no Auto TTSync */
         each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", begins);
     }
 }
