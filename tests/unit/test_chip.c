@@ -326,7 +326,7 @@ static void test_fork(void **state)
 static double seconds(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);   /* the host may have other things to do */
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -357,7 +357,7 @@ static void test_at_rest(void **state)
                 boot(g, x, y, WG_CORE_NC, &p);
     wg_grid_advance(g, UINT64_C(10000000000));
     assert_int_equal(wg_grid_cycle(g), UINT64_C(10000000000));
-    assert_true(seconds() - began < 5);   /* far less, but machines are busy */
+    assert_true(seconds() - began < 2);
     assert_true(resident() - before < UINT64_C(400) << 20);
     put(g, 3, 3, 0x3000, 1);
     wg_grid_advance(g, 1000);
