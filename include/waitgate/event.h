@@ -54,6 +54,10 @@ typedef enum wg_event_kind {
     WG_EV_CORE_FENCE,    /* fence or atomic: the store queue is empty and every load has its value */
     WG_EV_TRACKED,       /* Auto TTSync let an instruction (id) or a core's access pass: a resources read, b written */
     WG_EV_HOST,          /* the host read or wrote at a cycle boundary: a address, b bytes, c 0 read, 1 write */
+    WG_EV_NOC_SENT,      /* a packet left the NIU: a transaction, b address there, c kind | bytes << 8 | tile << 48,
+                            parent: address of its data here */
+    WG_EV_NOC_ARRIVED,   /* its last flit arrived and was acted on: a transaction, b address, c kind | bytes << 8 |
+                            sending tile << 48 */
     WG_EV_COUNT
 } wg_event_kind;
 #define WG_EV_BIT(kind) (UINT64_C(1) << (kind))

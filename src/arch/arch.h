@@ -63,6 +63,10 @@ typedef struct wg_timing {
     uint8_t fetch_back;            /* instruction fetch: processed (phase C) to the line being usable in EX1 */
     uint8_t fetch_in_flight;       /* lines under way to an instruction cache, at most */
     uint8_t narrow_write;          /* cycles for which an L1 read-modify-write holds its port and bank */
+    uint8_t noc_niu;               /* NIU to its router, and router to its NIU */
+    uint8_t noc_hop;               /* router to router, in tenths of a cycle */
+    uint16_t dram_rate;            /* bytes of one DRAM channel in ten cycles */
+    uint16_t dram_latency;         /* request at the DRAM tile to its data */
 } wg_timing;
 
 /* What the cores execute beside RV32IM and `.ttinsn`. */
@@ -130,6 +134,17 @@ struct wg_arch {
     uint16_t thread_config_words;
     uint16_t config_prefetch;         /* word of RISC_PREFETCH_CTRL */
     uint16_t config_end_pc[WG_CORES]; /* words of the prefetchers' limit addresses */
+
+    struct {
+        uint16_t flit_bytes;          /* a packet is one flit of header and up to 256 of data */
+        uint16_t stride;              /* between the NIU's request initiators */
+        uint8_t buffer_flits;         /* of one packet in one router */
+        uint8_t dram_alignment;       /* addresses in DRAM and L1 agree modulo this */
+        bool wide_addresses;          /* coordinates have words of their own, addresses 64 bits */
+        bool inline_to_l1;            /* inline writes to L1 are safe */
+        bool writes_back;             /* translated coordinates replace what software wrote */
+        bool zaamo;                   /* the atomic operations of Zaamo, and additions in many formats */
+    } noc;
 
     wg_timing timing[2];              /* per wg_profile */
 };

@@ -32,7 +32,8 @@
         [WG_PATH_HANG] = {1, 1},                                                                   \
     },                                                                                             \
     .atomic_extra = 4, .mispredict_bubble = 4, .mul_result = 2, .mul_occupies = 1, .mop_gap = 1,     \
-    .fetch_back = 6, .fetch_in_flight = 2, .narrow_write = 5
+    .fetch_back = 6, .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5,                            \
+    .dram_latency = 100 /* Decided here: no source gives it */
 
 const wg_arch wg_arch_bh = {
     .id = WG_ARCH_BH,
@@ -80,8 +81,14 @@ const wg_arch wg_arch_bh = {
     .config_prefetch = 208,
     .config_end_pc = {206, 207, 203, 204, 205},
 
+    .noc = {.flit_bytes = 64, .stride = 0x800, .buffer_flits = 7, .dram_alignment = 64, .wide_addresses = true,
+            .zaamo = true},
+
     .timing = {
-        [WG_PROFILE_DOCUMENTED] = {PATHS, .push_fuse = 4, .matrix_latency = 5, .dst_block_cycles = 4, .scalar_alu = 3},
-        [WG_PROFILE_SILICON] = {PATHS, .push_fuse = 1, .matrix_latency = 5, .dst_block_cycles = 5, .scalar_alu = 3},
+        /* One eighth of 512 GB/s at 1.35 GHz is 47.4 bytes per cycle. */
+        [WG_PROFILE_DOCUMENTED] = {PATHS, .push_fuse = 4, .matrix_latency = 5, .dst_block_cycles = 4, .scalar_alu = 3,
+                                   .noc_hop = 90, .dram_rate = 474},
+        [WG_PROFILE_SILICON] = {PATHS, .push_fuse = 1, .matrix_latency = 5, .dst_block_cycles = 5, .scalar_alu = 3,
+                                .noc_hop = 86, .dram_rate = 467},
     },
 };

@@ -34,7 +34,8 @@
         },                                                                                         \
         .atomic_extra = 4, .mispredict_bubble = 2, .mul_result = 2, .mul_occupies = 2,              \
         .push_fuse = 1, .mop_gap = 1, .matrix_latency = 5, .dst_block_cycles = 4, .scalar_alu = 3,   \
-        .fetch_back = 6, .fetch_in_flight = 2, .narrow_write = 5                                    \
+        .fetch_back = 6, .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5, .noc_hop = 90,       \
+        .dram_rate = 480, .dram_latency = 100 /* both GDDR6 channels of the tile at 1 GHz */          \
     }
 
 const wg_arch wg_arch_wh = {
@@ -80,6 +81,9 @@ const wg_arch wg_arch_wh = {
     .thread_config_words = 57,
     .config_prefetch = 186,
     .config_end_pc = {184, 185, 181, 182, 183},
+
+    .noc = {.flit_bytes = 32, .stride = 0x400, .buffer_flits = 15, .dram_alignment = 32, .inline_to_l1 = true,
+            .writes_back = true},
 
     .timing = {TIMING, TIMING},
 };

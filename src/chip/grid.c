@@ -29,12 +29,21 @@ wg_status wg_grid_create(const wg_grid_desc *desc, wg_grid **out)
         return WG_ERR_NO_MEMORY;
     grid->desc = *desc;
     grid->plan = wg_floorplan_of(desc->arch);
+    grid->arch = wg_arch_of(desc->arch);
+    grid->timing = &grid->arch->timing[desc->profile];
+    grid->tiles = (unsigned)grid->plan->width * grid->plan->height;
+    grid->network = calloc(1, sizeof *grid->network);
+    grid->event = calloc(WG_EDGE_EVENTS + 1, sizeof *grid->event);
+    grid->sent = calloc(WG_GRID_MAX_TILES * WG_NOC_OUT, sizeof *grid->sent);
+    for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++)
+        grid->next[i] = grid->sends[i] = WG_NEVER;
     for (unsigned y = 0; y < grid->plan->height; y++)
         for (unsigned x = 0; x < grid->plan->width; x++)
             grid->kind[y * grid->plan->width + x] = (uint8_t)wg_floorplan_kind(grid->plan, desc->harvested, x, y);
     for (unsigned noc = 0; noc < 2; noc++)
         wg_translation_of(grid->plan, desc->harvested, noc, &grid->translation[noc]);
-    if (!wg_dram_init(&grid->dram, grid->plan->dram_channels, grid->plan->dram_bytes, desc->dram_limit)) {
+    if (!wg_dram_init(&grid->dram, grid->plan->dram_channels, grid->plan->dram_bytes, desc->dram_limit) ||
+        !grid->network || !grid->event || !grid->sent) {
         wg_grid_destroy(grid);
         return WG_ERR_NO_MEMORY;
     }
@@ -46,8 +55,15 @@ void wg_grid_destroy(wg_grid *grid)
 {
     if (!grid)
         return;
-    for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++)
+    wg_workers_free(grid->workers);
+    for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++) {
+        if (!grid->tile[i])
+            free(grid->box[i]);
         wg_destroy(grid->tile[i]);
+    }
+    free(grid->network);
+    free(grid->event);
+    free(grid->sent);
     wg_dram_free(&grid->dram);
     free(grid);
 }
@@ -80,7 +96,7 @@ unsigned wg_grid_count(const wg_grid *grid, wg_tile_kind kind)
     unsigned n = 0;
     if (kind == WG_TILE_DRAM)
         return grid->plan->dram_channels;
-    for (unsigned i = 0; i < (unsigned)grid->plan->width * grid->plan->height; i++)
+    for (unsigned i = 0; i < grid->tiles; i++)
         n += grid->kind[i] == kind;
     return n;
 }
@@ -106,26 +122,42 @@ wg_device *wg_grid_peek(const wg_grid *grid, unsigned x, unsigned y)
     return wg_grid_kind(grid, x, y) == WG_TILE_TENSIX ? grid->tile[y * grid->plan->width + x] : NULL;
 }
 
+wg_device *wg_grid_make(wg_grid *grid, unsigned index)
+{
+    unsigned x = index % grid->plan->width, y = index / grid->plan->width;
+    if (index >= grid->tiles || grid->kind[index] != WG_TILE_TENSIX)
+        return NULL;
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = grid->desc.arch, .profile = grid->desc.profile,
+                           .seed = grid->desc.seed, .lockstep = grid->desc.lockstep, .scalar = grid->desc.scalar};
+    wg_device *dev;
+    if (wg_create(&desc, &dev) != WG_OK) {
+        wg_grid_fail(grid, WG_ERR_NO_MEMORY, "no memory for the tile at (%u, %u)", x, y);
+        return NULL;
+    }
+    wg_tile *t = dev->tile;
+    t->index = (uint8_t)index;
+    if (desc.seed)   /* tiles are perturbed each in its own way */
+        t->seed = (desc.seed ^ index) * UINT64_C(0x9E3779B97F4A7C15) | 1;
+    t->regions.niu.coordinate = (uint16_t)(x | y << 6);
+    t->boxes = (wg_noc_box *const *)grid->box;
+    wg_niu_firmware(t, grid->desc.harvested);
+    t->sched.now = grid->now;   /* held in reset until now */
+    dev->touches = &grid->touches;
+    dev->clock = &grid->now;
+    grid->quiet_until = 0;
+    grid->box[index] = t->box;
+    grid->tile[index] = dev;
+    return dev;
+}
+
 wg_device *wg_grid_tile(wg_grid *grid, unsigned x, unsigned y)
 {
     if (wg_grid_kind(grid, x, y) != WG_TILE_TENSIX) {
         wg_grid_fail(grid, WG_ERR_ADDRESS, "at (%u, %u) there is %s", x, y, wg_tile_kind_name(wg_grid_kind(grid, x, y)));
         return NULL;
     }
-    wg_device **slot = &grid->tile[y * grid->plan->width + x];
-    if (*slot)
-        return *slot;
-    wg_device_desc desc = {.struct_size = sizeof desc, .arch = grid->desc.arch, .profile = grid->desc.profile,
-                           .seed = grid->desc.seed, .lockstep = grid->desc.lockstep, .scalar = grid->desc.scalar};
-    if (wg_create(&desc, slot) != WG_OK) {
-        wg_grid_fail(grid, WG_ERR_NO_MEMORY, "no memory for the tile at (%u, %u)", x, y);
-        return NULL;
-    }
-    wg_device *dev = *slot;
-    dev->tile->index = (uint8_t)(y * grid->plan->width + x);
-    dev->tile->regions.niu.coordinate = (uint16_t)(x | y << 6);
-    wg_advance(dev, grid->now);   /* held in reset until now */
-    return dev;
+    unsigned index = y * grid->plan->width + x;
+    return grid->tile[index] ? grid->tile[index] : wg_grid_make(grid, index);
 }
 
 static wg_status access_failed(wg_grid *grid, const char *what, unsigned x, unsigned y, uint64_t address, size_t bytes)

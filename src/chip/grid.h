@@ -14,6 +14,7 @@
 #include "chip/dram.h"
 #include "engine/device.h"
 #include "noc/floorplan.h"
+#include "noc/network.h"
 
 /*
  * A model of tiles that are registers and memory. Accesses come one at a time from the thread that calls the grid, in
@@ -31,9 +32,19 @@ void wg_grid_plug(wg_grid *grid, wg_tile_kind kind, const wg_edge_ops *ops, void
 bool wg_grid_host_read(wg_grid *grid, uint64_t address, void *to, size_t bytes);
 bool wg_grid_host_write(wg_grid *grid, uint64_t address, const void *from, size_t bytes);
 
+enum { WG_EDGE_EVENTS = 1 << 16 };
+
+/* A packet that left in a window, and its place in the order of routing. */
+typedef struct wg_sent { uint64_t at, order; const wg_packet *p; } wg_sent;
+
+struct wg_workers;
+
 struct wg_grid {
     const wg_floorplan *plan;
+    const wg_arch *arch;
+    const wg_timing *timing;
     wg_grid_desc desc;
+    unsigned tiles;                          /* width * height */
     uint64_t now;
     wg_device *tile[WG_GRID_MAX_TILES];      /* [y * width + x]; NULL: not a Tensix tile, or not made yet */
     uint8_t kind[WG_GRID_MAX_TILES];         /* wg_tile_kind */
@@ -44,7 +55,37 @@ struct wg_grid {
     wg_host_write_fn host_write;
     void *host_user;
     char error[256];
+
+    /* The NoCs (grid_noc.c). */
+    wg_network *network;
+    wg_noc_box *box[WG_GRID_MAX_TILES];      /* of Tensix tiles, theirs; of others, made when they first answer */
+    wg_packet *event;                        /* at tiles that are no devices: requests that arrive, answers that leave */
+    uint32_t event_used, event_unused, events;   /* entries ever used, list of those given back, heap */
+    wg_sent *sent;                           /* room for all packets of a window */
+    uint64_t order;                          /* packets routed */
+    uint64_t edge_link[2][WG_GRID_MAX_TILES];
+    uint64_t channel_free[WG_DRAM_CHANNELS]; /* in tenths of a cycle */
+
+    /* Time (grid_run.c). */
+    uint64_t next[WG_GRID_MAX_TILES];        /* earliest cycle at which a tile does anything */
+    uint64_t sends[WG_GRID_MAX_TILES];       /* … and can send a packet */
+    uint64_t touches, touches_seen;
+    uint64_t quiet_until;                    /* unless somebody reaches in, nothing happens before this cycle */
+    struct wg_workers *workers;
 };
+
+/* Makes the Tensix tile number `index`; NULL if there is none or memory has run out. */
+wg_device *wg_grid_make(wg_grid *grid, unsigned index);
+
+/* Everything that left a NIU, or happens at tiles that are no devices, before cycle `end`. */
+void wg_grid_route(wg_grid *grid, uint64_t end);
+/* The earliest of that; WG_NEVER if there is nothing. */
+uint64_t wg_grid_event_next(const wg_grid *grid);
+
+/* Host threads (grid_threads.c): work(user, i) for each i below count, in any order, on any thread; returns when all are done. */
+typedef void (*wg_work_fn)(void *user, unsigned i);
+void wg_workers_run(struct wg_workers **workers, unsigned threads, unsigned count, wg_work_fn work, void *user);
+void wg_workers_free(struct wg_workers *workers);
 
 wg_status wg_grid_fail(wg_grid *grid, wg_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -1,40 +1,176 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time on the grid. */
+/*
+ * Time on the grid (time.md rules 14 and 15).
+ *
+ *     window   every tile with something to do runs alone, on any host thread
+ *     routing  what left the tiles in the window is routed and delivered, in one order, on the caller's thread
+ *
+ * A packet takes at least wg_route_least() cycles to another tile. If no tile can send before cycle s, nothing can
+ * arrive before s + that: so far goes the window. Tiles with nothing to do are left behind and set to the clock when
+ * somebody looks at them; tiles that poll count as such (poll.h). Where windows end changes nothing but who computes when.
+ */
 #include "chip/grid.h"
+
+/* When the tile acts next, and when a packet could leave it at the earliest. */
+static void look(wg_grid *g, unsigned i)
+{
+    const wg_tile *t = g->tile[i]->tile;
+    const wg_schedule *s = &t->sched;
+    uint64_t settled, next = WG_NEVER, sends = WG_NEVER;
+    if (t->lockstep) {
+        g->next[i] = g->sends[i] = s->now;
+        return;
+    }
+    bool polls = wg_poll_settled(t, &settled);
+    unsigned from_core = 1u + t->timing->path[WG_PATH_NIU0].travel;
+    for (unsigned a = 0; a < WG_AGENT_COUNT; a++) {
+        uint64_t at = s->next[a];
+        bool core = a <= WG_AGENT_CORE_T2, niu = a == WG_AGENT_NIU0 || a == WG_AGENT_NIU1;
+        if (at == WG_NEVER || (polls && (core || a == WG_AGENT_REGIONS)))
+            continue;
+        if (at < s->now)
+            at = s->now;
+        if (at < next)
+            next = at;
+        at += niu ? 0 : core ? from_core : 1;
+        if (at < sends)
+            sends = at;
+    }
+    g->next[i] = next;
+    g->sends[i] = sends;
+}
+
+static void look_at_touched(wg_grid *g)
+{
+    if (g->touches == g->touches_seen)
+        return;
+    g->touches_seen = g->touches;
+    for (unsigned i = 0; i < g->tiles; i++)
+        if (g->tile[i] && g->tile[i]->touched) {
+            g->tile[i]->touched = false;
+            look(g, i);
+        }
+}
+
+typedef struct window {
+    wg_grid *g;
+    uint64_t end, limit;
+    uint16_t due[WG_GRID_MAX_TILES];
+} window;
+
+static void run_tile(void *user, unsigned k)
+{
+    window *w = user;
+    wg_device_window(w->g->tile[w->due[k]], w->end, w->limit);
+}
+
+static void run_window(wg_grid *g, uint64_t end, uint64_t limit)
+{
+    window w = {.g = g, .end = end, .limit = limit};
+    unsigned n = 0;
+    bool watched = false;
+    for (unsigned i = 0; i < g->tiles; i++)
+        if (g->next[i] < end) {
+            watched |= g->tile[i]->tile->watched != 0;
+            w.due[n++] = (uint16_t)i;
+        }
+    /* Observers are called on the caller's thread; a single tile is not worth another. */
+    if (n > 1 && g->desc.threads > 1 && !watched)
+        wg_workers_run(&g->workers, g->desc.threads, n, run_tile, &w);
+    else
+        for (unsigned k = 0; k < n; k++)
+            run_tile(&w, k);
+    for (unsigned k = 0; k < n; k++)
+        look(g, w.due[k]);
+    wg_grid_route(g, end);
+    g->now = end;
+}
+
+/* Everything has come to rest: the end of the work, or a hang? */
+static wg_stop at_rest(const wg_grid *g)
+{
+    for (unsigned i = 0; i < g->tiles; i++) {
+        uint64_t next;
+        if (g->tile[i] && (wg_poll_settled(g->tile[i]->tile, &next) || wg_device_at_rest(g->tile[i]) == WG_STOP_HUNG))
+            return WG_STOP_HUNG;
+    }
+    return WG_STOP_DONE;
+}
+
+static bool stopped(const wg_grid *g, wg_stop *why)
+{
+    for (unsigned i = 0; i < g->tiles; i++) {
+        const wg_device *dev = g->tile[i];
+        if (!dev || (!dev->stop_requested && !dev->until.mask))
+            continue;
+        *why = dev->stop_requested ? WG_STOP_FINDING : WG_STOP_UNTIL;
+        if (dev->stop_requested || wg_device_until_holds(dev))
+            return true;
+    }
+    return false;
+}
+
+static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
+{
+    uint64_t least = wg_route_least(g->timing);
+    wg_stop why = WG_STOP_CYCLES;
+    if (!may_stop && limit <= g->quiet_until && g->touches == g->touches_seen) {
+        g->now = limit;
+        return why;
+    }
+    g->quiet_until = 0;
+    look_at_touched(g);
+    for (unsigned i = 0; may_stop && i < g->tiles; i++)
+        if (g->tile[i])
+            g->tile[i]->stop_requested = false;
+    while (g->now < limit) {
+        uint64_t next = wg_grid_event_next(g), sends = next;
+        if (may_stop && stopped(g, &why))
+            break;
+        for (unsigned i = 0; i < g->tiles; i++) {
+            next = g->next[i] < next ? g->next[i] : next;
+            sends = g->sends[i] < sends ? g->sends[i] : sends;
+        }
+        if (next == WG_NEVER && may_stop) {
+            why = at_rest(g);
+            break;
+        }
+        if (next >= limit) {
+            g->quiet_until = next;
+            g->now = limit;
+            break;
+        }
+        run_window(g, sends < limit && limit - sends > least ? sends + least : limit, limit);
+    }
+    if (may_stop && why == WG_STOP_CYCLES)
+        stopped(g, &why);
+    for (unsigned i = 0; may_stop && i < g->tiles; i++)   /* whoever asks why it stopped sees all at one time */
+        if (g->tile[i] && g->tile[i]->tile->sched.now < g->now)
+            wg_look(g->tile[i]);
+    return why;
+}
 
 uint64_t wg_grid_cycle(const wg_grid *grid) { return grid->now; }
 
+static uint64_t limit_after(const wg_grid *grid, uint64_t cycles)
+{
+    return cycles < WG_NEVER - 1 - grid->now ? grid->now + cycles : WG_NEVER - 1;
+}
+
 wg_status wg_grid_advance(wg_grid *grid, uint64_t cycles)
 {
-    for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++)
-        if (grid->tile[i])
-            wg_advance(grid->tile[i], cycles);
-    grid->now += cycles;
-    return WG_OK;
+    grid->error[0] = 0;
+    run(grid, limit_after(grid, cycles), false);
+    return grid->error[0] ? WG_ERR_NO_MEMORY : WG_OK;
 }
 
 wg_status wg_grid_run(wg_grid *grid, uint64_t cycles, wg_stop *stop)
 {
-    wg_stop worst = WG_STOP_DONE;
-    uint64_t last = grid->now;
-    for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++) {
-        wg_stop why = WG_STOP_DONE;
-        if (!grid->tile[i])
-            continue;
-        wg_run(grid->tile[i], cycles, &why);
-        if (wg_cycle(grid->tile[i]) > last)
-            last = wg_cycle(grid->tile[i]);
-        if (why == WG_STOP_FINDING || (why == WG_STOP_CYCLES && worst != WG_STOP_FINDING) ||
-            (why == WG_STOP_HUNG && worst == WG_STOP_DONE))
-            worst = why;
-    }
-    for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++)
-        if (grid->tile[i] && wg_cycle(grid->tile[i]) < last)
-            wg_advance(grid->tile[i], last - wg_cycle(grid->tile[i]));
-    grid->now = last;
+    grid->error[0] = 0;
+    wg_stop why = run(grid, limit_after(grid, cycles), true);
     if (stop)
-        *stop = worst;
-    return WG_OK;
+        *stop = why;
+    return grid->error[0] ? WG_ERR_NO_MEMORY : WG_OK;
 }
 
 uint64_t wg_grid_state_hash(wg_grid *grid)
@@ -43,6 +179,7 @@ uint64_t wg_grid_state_hash(wg_grid *grid)
     for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++)
         if (grid->tile[i])
             h = (h ^ wg_state_hash(grid->tile[i])) * UINT64_C(0x9E3779B97F4A7C15) + i;
+    h = (h ^ grid->order) * UINT64_C(0x9E3779B97F4A7C15);
     h ^= wg_dram_hash(&grid->dram);
     for (unsigned k = 0; k < WG_TILE_KINDS; k++)
         if (grid->edge[k].ops && grid->edge[k].ops->hash)

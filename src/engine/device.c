@@ -55,8 +55,9 @@ wg_status wg_create(const wg_device_desc *desc, wg_device **out)
         memset(dev->block, 0, BEFORE_REGS + sizeof(wg_tile));
         dev->tile = (wg_tile *)(dev->block + BEFORE_REGS);
         dev->tile->l1 = calloc(1, dev->arch->l1_bytes);
+        dev->tile->box = calloc(1, sizeof *dev->tile->box);
     }
-    if (!dev->finding || !dev->tile || !dev->tile->l1) {
+    if (!dev->finding || !dev->tile || !dev->tile->l1 || !dev->tile->box) {
         wg_destroy(dev);
         return WG_ERR_NO_MEMORY;
     }
@@ -78,8 +79,10 @@ void wg_destroy(wg_device *dev)
 {
     if (!dev)
         return;
-    if (dev->tile)
+    if (dev->tile) {
         free(dev->tile->l1);
+        free(dev->tile->box);
+    }
     free(dev->block);
     free(dev->finding);
     free(dev->delay);
@@ -90,7 +93,10 @@ wg_status wg_reset(wg_device *dev)
 {
     uint64_t seed = dev->tile->seed;
     bool perturbed = dev->tile->perturbed;
+    wg_reach(dev);
     memset(dev->tile->l1, 0, dev->arch->l1_bytes);
+    if (wg_noc_box_used(dev->tile->box))
+        memset(dev->tile->box, 0, sizeof *dev->tile->box);
     memset((char *)dev->tile + WG_TILE_STATE_OFFSET, 0, sizeof *dev->tile - WG_TILE_STATE_OFFSET);
     dev->tile->seed = seed;
     dev->tile->perturbed = perturbed;
@@ -101,9 +107,9 @@ wg_status wg_reset(wg_device *dev)
     return WG_OK;
 }
 
-uint64_t wg_cycle(const wg_device *dev) { return dev->tile->sched.now; }
+uint64_t wg_cycle(const wg_device *dev) { return dev->clock ? *dev->clock : dev->tile->sched.now; }
 
-static bool until_holds(const wg_device *dev)
+bool wg_device_until_holds(const wg_device *dev)
 {
     if (!dev->until.mask)
         return false;
@@ -136,6 +142,8 @@ static wg_stop at_rest(const wg_tile *t)
         /* Decided here: a parked core of which a request is held up for ever is not done. */
         if (!wg_core_parked(t, i) || t->regions.memory.active[i])
             return WG_STOP_HUNG;
+    if (!wg_niu_idle(t))
+        return WG_STOP_HUNG;
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (!wg_thread_idle(t, i))
             return WG_STOP_HUNG;
@@ -186,7 +194,7 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
 {
     wg_tile *t = dev->tile;
     wg_schedule *s = &t->sched;
-    t->limit = limit;
+    t->limit = t->horizon = limit;
     t->l1_watched = may_stop && dev->until.mask;
     if (may_stop != t->poll.may_stop) {   /* rounds that were passed over count for nothing */
         t->poll.may_stop = may_stop;
@@ -195,7 +203,7 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
     dev->stop_requested = false;
     dev->refusals = 0;
     while (s->now < limit) {
-        if (may_stop && until_holds(dev))
+        if (may_stop && wg_device_until_holds(dev))
             return WG_STOP_UNTIL;
         if (!wg_tile_others_due(t)) {
             uint64_t next = wg_tile_next(t);
@@ -222,7 +230,45 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
         if (dev->stop_requested && may_stop)
             return WG_STOP_FINDING;
     }
-    return may_stop && until_holds(dev) ? WG_STOP_UNTIL : WG_STOP_CYCLES;
+    return may_stop && wg_device_until_holds(dev) ? WG_STOP_UNTIL : WG_STOP_CYCLES;
+}
+
+wg_stop wg_device_at_rest(const wg_device *dev) { return at_rest(dev->tile); }
+
+void wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
+{
+    wg_tile *t = dev->tile;
+    wg_schedule *s = &t->sched;
+    t->limit = limit;
+    t->horizon = end;
+    t->l1_watched = dev->until.mask;
+    t->poll.may_stop = false;
+    wg_poll_resume(t, end);
+    while (s->now < end) {
+        uint64_t next = wg_tile_others_due(t) ? s->now : wg_tile_next(t);
+        if (!t->lockstep && next > s->now) {
+            uint64_t to = next < end ? next : end;
+            if (t->poll.stop_at >= s->now && t->poll.stop_at < to && next != WG_NEVER)
+                to = t->poll.stop_at;
+            s->now = to;
+            if (to == end)
+                break;
+        }
+        if (s->now >= t->poll.look_at) {
+            wg_poll_skip(t, end, false);
+            if (s->now >= end)
+                break;
+        }
+        wg_tile_cycle(t);
+    }
+}
+
+void wg_device_catch_up(wg_device *dev)
+{
+    if (dev->tile->poll.settled)   /* the rest of a round */
+        wg_device_window(dev, *dev->clock, *dev->clock);
+    if (dev->tile->sched.now < *dev->clock)
+        dev->tile->sched.now = *dev->clock;
 }
 
 static uint64_t limit_after(const wg_device *dev, uint64_t cycles)
@@ -252,6 +298,7 @@ static void update_watched(wg_device *dev)
         kinds |= dev->observer[i].kinds;
     dev->tile->watched = kinds;
     memset(dev->tile->expander_stalled, 0, sizeof dev->tile->expander_stalled);
+    wg_reach(dev);
 }
 
 wg_status wg_observe(wg_device *dev, uint64_t kinds, wg_observer_fn fn, void *user, int *id)
@@ -283,6 +330,7 @@ wg_status wg_push(wg_device *dev, unsigned thread, uint32_t word)
     if (thread >= WG_THREADS)
         return wg_fail(dev, WG_ERR_ARGUMENT, "thread %u does not exist", thread);
     wg_stall why = {0};
+    wg_reach(dev);
     if (!wg_push_words(dev->tile, thread, (wg_core_id)(WG_CORE_T0 + thread), 0, &word, 1, &why))
         return wg_fail(dev, WG_ERR_STATE, "thread %u's instruction FIFO is full", thread);
     return WG_OK;

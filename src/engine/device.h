@@ -28,8 +28,41 @@ struct wg_device {
     uint64_t progress;              /* … and how far everybody was */
     bool stop_requested;            /* a finding of at least stop_at was recorded */
     struct { uint32_t address, value, mask; } until;
+    uint64_t *touches;              /* of the chip: how often somebody reached into one of its tiles; NULL: no chip */
+    const uint64_t *clock;          /* of the chip: a tile with nothing to do may be behind it */
+    bool touched;
     char error[256];
 };
+
+/* A tile of a chip comes to the chip's clock. */
+void wg_device_catch_up(wg_device *dev);
+
+/* Somebody outside looked in, which takes back what cores had prepared: the chip looks at this tile again. */
+static inline void wg_look(wg_device *dev)
+{
+    if (dev->touches) {
+        ++*dev->touches;
+        dev->touched = true;
+        if (dev->tile->sched.now < *dev->clock)
+            wg_device_catch_up(dev);
+    }
+}
+
+/* Somebody outside may have set something going. */
+static inline void wg_reach(wg_device *dev)
+{
+    wg_look(dev);
+    dev->tile->poll.settled = false;
+}
+
+/*
+ * A tile of a chip up to cycle `end`; what arrives before that is known. `limit` is where the chip's clock stops: the
+ * cores may prepare private work up to there.
+ */
+void wg_device_window(wg_device *dev, uint64_t end, uint64_t limit);
+/* Nothing can move any more: done, or hung (time.md rule 11)? */
+wg_stop wg_device_at_rest(const wg_device *dev);
+bool wg_device_until_holds(const wg_device *dev);
 
 /* Sets the error text and gives the status back. */
 wg_status wg_fail(wg_device *dev, wg_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));

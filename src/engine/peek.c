@@ -120,6 +120,7 @@ static wg_status no_element(wg_device *dev, wg_space space, uint32_t index)
 
 wg_status wg_peek(wg_device *dev, wg_space space, uint32_t index, uint32_t *value)
 {
+    wg_look(dev);
     unsigned core;
     uint32_t rest;
     if (core_space(space, index, &core, &rest))
@@ -140,6 +141,7 @@ wg_status wg_peek(wg_device *dev, wg_space space, uint32_t index, uint32_t *valu
 
 wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_t value)
 {
+    wg_reach(dev);
     wg_tile *t = dev->tile;
     unsigned core;
     uint32_t rest;
@@ -164,6 +166,7 @@ wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_t value
 
 wg_status wg_read(wg_device *dev, uint64_t address, void *to, size_t bytes)
 {
+    wg_reach(dev);
     if (!wg_tile_bus_read(dev->tile, address, to, bytes))
         return wg_fail(dev, WG_ERR_ADDRESS, "nothing readable at 0x%08llx (%zu bytes)", (unsigned long long)address, bytes);
     WG_EMIT(dev->tile, WG_EV_HOST, WG_AGENT_HOST, .a = address, .b = bytes, .c = 0);
@@ -172,6 +175,7 @@ wg_status wg_read(wg_device *dev, uint64_t address, void *to, size_t bytes)
 
 wg_status wg_write(wg_device *dev, uint64_t address, const void *from, size_t bytes)
 {
+    wg_reach(dev);
     if (!wg_tile_bus_write(dev->tile, address, from, bytes))
         return wg_fail(dev, WG_ERR_ADDRESS, "nothing writable at 0x%08llx (%zu bytes)", (unsigned long long)address, bytes);
     wg_wake_all(&dev->tile->sched);
@@ -181,6 +185,7 @@ wg_status wg_write(wg_device *dev, uint64_t address, const void *from, size_t by
 
 wg_status wg_core_release(wg_device *dev, wg_core_id core, uint32_t entry)
 {
+    wg_reach(dev);
     if ((unsigned)core >= WG_CORES)
         return wg_fail(dev, WG_ERR_ARGUMENT, "core %u does not exist", (unsigned)core);
     wg_soft_reset_release(dev->tile, core, entry);
@@ -189,6 +194,7 @@ wg_status wg_core_release(wg_device *dev, wg_core_id core, uint32_t entry)
 
 wg_status wg_core_hold(wg_device *dev, wg_core_id core)
 {
+    wg_reach(dev);
     if ((unsigned)core >= WG_CORES)
         return wg_fail(dev, WG_ERR_ARGUMENT, "core %u does not exist", (unsigned)core);
     wg_soft_reset_hold(dev->tile, core);
@@ -197,6 +203,7 @@ wg_status wg_core_hold(wg_device *dev, wg_core_id core)
 
 wg_status wg_core_state(wg_device *dev, wg_core_id core, wg_core_info *out)
 {
+    wg_look(dev);
     if ((unsigned)core >= WG_CORES)
         return wg_fail(dev, WG_ERR_ARGUMENT, "core %u does not exist", (unsigned)core);
     wg_core_info_get(dev->tile, core, out);

@@ -207,8 +207,10 @@ static void shift_tile(wg_tile *t, int64_t by, const uint64_t instructions[WG_CO
         shift(&t->regions.pcbuf.ttsync_until[i], by);
     }
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
-        shift(&t->sched.next[i], by);
-    shift(&t->sched.later, by);
+        if (i <= WG_AGENT_CORE_T2 || i == WG_AGENT_REGIONS)   /* others keep their appointments */
+            shift(&t->sched.next[i], by);
+    if (by < 0)
+        shift(&t->sched.later, by);
     t->sched.now += (uint64_t)by;
 }
 
@@ -276,6 +278,7 @@ static void wait_for_quiet(wg_tile *t)
 
 void wg_poll_reset(wg_tile *t)
 {
+    t->poll.settled = false;
     t->poll.disturbed = t->sched.now;
     t->poll.found_at = 0;
     wait_for_quiet(t);
@@ -478,6 +481,9 @@ static bool look_for_circle(wg_tile *t, uint64_t limit, bool stop_if_endless)
     for (unsigned c = 0; c < WG_CORES; c++)
         instructions[c] = t->core[c].run.number - p->number[c];
     if (!looks_always(t) && end > now) {
+        p->settled = true;
+        p->period = period;
+        memcpy(p->per_period, instructions, sizeof p->per_period);
         go_round(t, period, (int64_t)((end - now) / period), instructions);
         p->disturbed = t->sched.now;
         wait_for_quiet(t);
@@ -512,6 +518,34 @@ bool wg_poll_skip(wg_tile *t, uint64_t limit, bool stop_if_endless)
         p->stop_at = looks_always(t) ? p->look_at : p->at[p->references - 1] + interval(p->references - 1);
     }
     return found;
+}
+
+bool wg_poll_settled(const wg_tile *t, uint64_t *next)
+{
+    if (!t->poll.settled || looks_always(t))
+        return false;
+    *next = others(t);
+    return *next > t->sched.now + 1;
+}
+
+void wg_poll_resume(wg_tile *t, uint64_t end)
+{
+    wg_poll *p = &t->poll;
+    uint64_t next, now = t->sched.now;
+    if (!wg_poll_settled(t, &next)) {
+        p->settled = false;
+        return;
+    }
+    uint64_t until = next < end ? next : end;
+    if (until > now + p->period) {
+        for (unsigned c = 0; c < WG_CORES; c++)
+            wg_core_sync(t, c);
+        go_round(t, p->period, (int64_t)((until - now) / p->period), p->per_period);
+        p->disturbed = t->sched.now;
+        wait_for_quiet(t);
+    }
+    if (next < end)   /* what comes then may end it */
+        p->settled = false;
 }
 
 bool wg_core_is_polling(const wg_tile *t, unsigned core)

@@ -46,6 +46,8 @@ typedef struct wg_poll {
     /* What is compared with: the last reference, or what was seen when something was due next after it. */
     uint64_t seen_at, signature;    /* seen_at 0: not yet */
     uint64_t number[WG_CORES];
+    bool settled;                /* the tile goes round until somebody else acts, with this period */
+    uint64_t period, per_period[WG_CORES];
     wg_poll_state state, scratch;
 } wg_poll;
 
@@ -56,6 +58,12 @@ void wg_poll_reset(struct wg_tile *t);
  * `stop_if_endless` the clock is left in a cycle that is the same however the run is driven, and the answer is true.
  */
 bool wg_poll_skip(struct wg_tile *t, uint64_t limit, bool stop_if_endless);
+/*
+ * Is the tile known to go round until somebody else acts, and if so, when does that happen at the earliest? Such a tile
+ * need not be run: wg_poll_resume() brings it to the last whole round before `end`, and says so once it is over.
+ */
+bool wg_poll_settled(const struct wg_tile *t, uint64_t *next);
+void wg_poll_resume(struct wg_tile *t, uint64_t end);
 /* Something happened that must not be repeated by arithmetic: time was read. */
 void wg_poll_disturb(struct wg_tile *t);
 /* Is the core in a loop that was found to repeat itself exactly, up to now? */

@@ -74,8 +74,9 @@ static void before_threads(wg_tile *t)
     if (soon(t, OUTSIDE)) {
         if (take(t, WG_AGENT_HOST))
             wg_windows_arrivals(t);
-        take(t, WG_AGENT_NIU0);      /* there is no NoC: these never have anything to do */
-        take(t, WG_AGENT_NIU1);
+        for (unsigned noc = 0; noc < 2; noc++)
+            if (take(t, WG_AGENT_NIU0 + noc) && t->box)   /* a part of a tile under test may have none */
+                wg_niu_tick(t, noc);
     }
     s->phase = WG_PHASE_COMPLETIONS;
     for (uint32_t mask = soon(t, UNITS); mask; mask &= mask - 1) {   /* a unit's tick makes no other due in this cycle */

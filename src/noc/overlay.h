@@ -7,6 +7,7 @@
 #ifndef WG_OVERLAY_H
 #define WG_OVERLAY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct wg_tile;
@@ -16,7 +17,9 @@ enum { WG_STREAM_CURR_PHASE = 29, WG_STREAM_NUM_MSGS_RECEIVED = 259 };
 
 /* A register of a stream; 0 for one that does not exist. */
 uint32_t wg_overlay_stream_read(const struct wg_tile *t, unsigned stream, unsigned register_index);
-/* Sets it and wakes the gates that may wait for it. */
+/* As software writes it; false if no such register is known. */
+bool wg_overlay_register_write(struct wg_tile *t, unsigned stream, unsigned register_index, uint32_t value);
+/* Sets it as the stream itself would, and wakes the gates that may wait for it. */
 void wg_overlay_stream_write(struct wg_tile *t, unsigned stream, unsigned register_index, uint32_t value);
 
 #endif

@@ -19,7 +19,8 @@ static const char *const event_names[WG_EV_COUNT] = {
     [WG_EV_SEMAPHORE] = "semaphore", [WG_EV_MUTEX] = "mutex", [WG_EV_BANK] = "bank", [WG_EV_TOUCH] = "touch",
     [WG_EV_CORE_RETIRE] = "retire", [WG_EV_CORE_REQUEST] = "request", [WG_EV_CORE_RESPONSE] = "response",
     [WG_EV_CORE_STATE] = "core", [WG_EV_POLL] = "poll", [WG_EV_DELAYED] = "delayed", [WG_EV_FINDING] = "finding",
-    [WG_EV_CORE_CONSUMED] = "consumed", [WG_EV_CORE_FENCE] = "fence", [WG_EV_TRACKED] = "tracked", [WG_EV_HOST] = "host"};
+    [WG_EV_CORE_CONSUMED] = "consumed", [WG_EV_CORE_FENCE] = "fence", [WG_EV_TRACKED] = "tracked", [WG_EV_HOST] = "host",
+    [WG_EV_NOC_SENT] = "noc-sent", [WG_EV_NOC_ARRIVED] = "noc-arrived"};
 
 static const struct { const char *name, *text; } stalls[WG_STALL_COUNT] = {
 #define WG_STALL(id, text) {#id, text},

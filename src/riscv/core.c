@@ -31,6 +31,81 @@ static void undo(wg_core *k)
     }
 }
 
+/* ---- running through L1 ahead of what may still arrive ----------------------------------------------------- */
+
+/*
+ * A core that is alone works on L1 as if it were private. On a chip a packet may arrive meanwhile: then ports, banks
+ * and the lines it wrote are taken back with it, and it goes the same way again up to the packet's cycle.
+ */
+static void save_l1(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    const wg_memory *m = &t->regions.memory;
+    unsigned port = wg_l1_port((wg_l1_client)core);
+    k->solo_l1.port_free = m->l1.port_free[port];
+    k->solo_l1.turn = m->l1.turn[port];
+    memcpy(k->solo_l1.bank_free, m->l1.bank_free, sizeof m->l1.bank_free);
+    k->solo_l1.last_seen_at = m->lane[core][WG_PATH_L1].last_seen_at;
+    k->solo_l1.emitted = m->emitted[core];
+    memcpy(k->solo_l1.at, k->solo_at, sizeof k->solo_at);
+    k->solo_l1.next = k->solo_next;
+    t->l1_undos = 0;
+}
+
+static void restore_l1(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    wg_memory *m = &t->regions.memory;
+    unsigned port = wg_l1_port((wg_l1_client)core);
+    while (t->l1_undos) {
+        const wg_l1_undo *u = &t->l1_undo[--t->l1_undos];
+        memcpy(t->l1 + u->line, u->old, LINE);
+    }
+    m->l1.port_free[port] = k->solo_l1.port_free;
+    m->l1.turn[port] = k->solo_l1.turn;
+    memcpy(m->l1.bank_free, k->solo_l1.bank_free, sizeof m->l1.bank_free);
+    m->lane[core][WG_PATH_L1].last_seen_at = k->solo_l1.last_seen_at;
+    m->emitted[core] = k->solo_l1.emitted;
+    memcpy(k->solo_at, k->solo_l1.at, sizeof k->solo_at);
+    k->solo_next = k->solo_l1.next;
+}
+
+/* From the current cycle on to `until`, alone. Returns when to go on, as wg_exec() does. */
+static uint64_t run_solo(wg_tile *t, unsigned core, uint64_t until)
+{
+    wg_core *k = &t->core[core];
+    uint64_t now = t->sched.now;
+    k->solo_until = until;
+    uint64_t stop = wg_min64(until, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
+    stop = wg_max64(wg_min64(stop, wg_lsu_bound(t, core)), now + 1);
+    uint64_t again = k->run.halt || k->run.ex1.kind ? WG_NEVER : wg_exec(t, core, stop);
+    /* What has left the store queue by now leaves it here; whatever enters EX1 later comes behind it. The tile is not at
+     * rest before the last request has been processed. */
+    wg_lsu_drain_private(t, core, wg_min64(k->run.at, k->solo_until));
+    k->solo_until = 0;
+    for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
+        if (k->solo_at[i] > now)
+            wg_wake_at(&t->sched, WG_AGENT_REGIONS, k->solo_at[i]);
+    return again;
+}
+
+/* Takes a run through L1 back and repeats it up to the current cycle. */
+static void repeat_solo(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    uint64_t now = t->sched.now;
+    uint8_t phase = t->sched.phase;
+    restore_l1(t, core);
+    k->solo_saved = false;
+    t->sched.now = k->saved_at;
+    t->sched.phase = WG_PHASE_PIPELINES;
+    k->saved_at = WG_NEVER;
+    k->undo_count = 0;
+    run_solo(t, core, now);
+    t->sched.now = now;
+    t->sched.phase = phase;
+}
+
 void wg_core_sync(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
@@ -38,11 +113,22 @@ void wg_core_sync(wg_tile *t, unsigned core)
         return;
     undo(k);
     k->run = k->saved;
-    k->solo_until = 0;
-    wg_exec(t, core, t->sched.now);
+    if (k->solo_saved) {
+        repeat_solo(t, core);
+    } else {
+        k->solo_until = 0;
+        wg_exec(t, core, t->sched.now);
+    }
     k->saved_at = WG_NEVER;
     k->undo_count = 0;
     wg_wake(&t->sched, WG_AGENT_CORE_B + core);
+}
+
+void wg_cores_unsolo(wg_tile *t)
+{
+    for (unsigned core = 0; core < WG_CORES; core++)
+        if (t->core[core].solo_saved)
+            wg_core_sync(t, core);
 }
 
 /* When the core has to be ticked next, given when its pipeline wants to go on. */
@@ -54,12 +140,34 @@ static void appoint(wg_tile *t, unsigned core, uint64_t pipeline)
     wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, next);
 }
 
+/* Ahead through L1, and not to act before solo_tick: a tick has nothing to do. */
+static bool solo_still(const wg_tile *t, const wg_core *k)
+{
+    return k->solo_saved && k->saved_at != WG_NEVER && t->sched.now < k->solo_tick;
+}
+
+/* The core is about to act by the clock: what it did ahead of it must all be in the past. */
+static void end_solo(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    bool later = false;
+    for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
+        later |= k->solo_at[i] > t->sched.now;
+    if (later)
+        wg_core_sync(t, core);
+    k->solo_saved = false;
+    if (!later)
+        k->saved_at = WG_NEVER;
+}
+
 /* Phase I: what leaves the core in this cycle. */
 static void emit(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
-    if (k->run.halt == WG_IN_RESET)
+    if (k->run.halt == WG_IN_RESET || solo_still(t, k))
         return;
+    if (k->solo_saved)
+        end_solo(t, core);
     if (wg_core_ahead(t, k) && k->saved.sq_count) {
         /* A store had to wait for room on its path and the core ran ahead meanwhile: now there may be room. */
         const wg_store *first = &k->saved.sq[k->saved.sq_head];
@@ -114,6 +222,31 @@ static uint64_t horizon(const wg_tile *t, unsigned core)
     return until;
 }
 
+/*
+ * Alone, up to `until`. On a chip something may arrive after `horizon` that nobody knows of yet: then all of it can be
+ * taken back.
+ */
+static uint64_t go_solo(wg_tile *t, unsigned core, uint64_t until)
+{
+    wg_core *k = &t->core[core];
+    if (until <= t->horizon)
+        return run_solo(t, core, until);
+    wg_core_checkpoint(t, core);
+    save_l1(t, core);
+    k->solo_saved = true;
+    k->solo_end = until;
+    uint64_t again = run_solo(t, core, until);
+    if (again > t->sched.now)
+        return again;
+    /* The first instruction has to meet the clock and cannot be taken back. */
+    undo(k);
+    k->run = k->saved;
+    restore_l1(t, core);
+    k->solo_saved = false;
+    k->saved_at = WG_NEVER;
+    return wg_exec(t, core, t->sched.now + 1);
+}
+
 /* A core under a debugger's eyes has executed the instruction at pc, if any: does it pause? */
 static void debugged(wg_tile *t, unsigned core, uint32_t pc, bool moved)
 {
@@ -135,11 +268,15 @@ static void debugged(wg_tile *t, unsigned core, uint32_t pc, bool moved)
 static void pipeline(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
-    uint64_t now = t->sched.now, number = k->run.number;
+    uint64_t now = t->sched.now, number = k->run.number, again, until = 0;
     bool watched = WG_EVENTS && (t->watched & core_events), followed = k->stepping || k->breakpoints;
     uint32_t pc = k->run.pc;
     if (k->run.halt == WG_IN_RESET)
         return;
+    if (solo_still(t, k)) {
+        wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, k->solo_tick);
+        return;
+    }
     if (!wg_core_ahead(t, k)) {
         k->run.at = wg_max64(k->run.at, now);
         k->saved_at = WG_NEVER;
@@ -149,24 +286,19 @@ static void pipeline(wg_tile *t, unsigned core)
     if (!watched && !wg_touch_watched(t) && !t->lockstep && !followed) {
         /* Alone, and with nothing taken back later: L1 is as good as private. */
         if (k->saved_at == WG_NEVER && now >= t->poll.careful_until && !t->watched && !t->perturbed) {
-            uint64_t until = wg_min64(horizon(t, core), now + SOLO_MOST);
-            if (until > now + SOLO_LEAST && !wg_lsu_blocked(t, core))
-                k->solo_until = until;
+            until = wg_min64(horizon(t, core), now + SOLO_MOST);
+            if (until <= now + SOLO_LEAST || wg_lsu_blocked(t, core))
+                until = 0;
         }
-        stop = k->solo_until ? k->solo_until : wg_min64(t->limit, now + WG_RUN_AHEAD);
-        stop = wg_min64(stop, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
-        stop = wg_max64(wg_min64(stop, wg_lsu_bound(t, core)), now + 1);
+        if (!until) {
+            stop = wg_min64(wg_min64(t->limit, now + WG_RUN_AHEAD), wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
+            stop = wg_max64(wg_min64(stop, wg_lsu_bound(t, core)), now + 1);
+        }
     }
-    uint64_t again = k->run.halt || k->run.ex1.kind ? WG_NEVER : wg_exec(t, core, stop);
-    if (k->solo_until) {
-        /* What has left the store queue by now leaves it here; whatever enters EX1 later comes behind it. The tile is
-         * not at rest before the last request has been processed. */
-        wg_lsu_drain_private(t, core, wg_min64(k->run.at, k->solo_until));
-        k->solo_until = 0;
-        for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
-            if (k->solo_at[i] > now)
-                wg_wake_at(&t->sched, WG_AGENT_REGIONS, k->solo_at[i]);
-    }
+    if (until)
+        again = go_solo(t, core, until);
+    else
+        again = k->run.halt || k->run.ex1.kind ? WG_NEVER : wg_exec(t, core, stop);
     if (followed)
         debugged(t, core, pc, k->run.number != number);
     if (k->run.halt)
@@ -178,6 +310,7 @@ static void pipeline(wg_tile *t, unsigned core)
             again = now + 1;
     }
     appoint(t, core, again == WG_NEVER ? WG_NEVER : wg_max64(again, now + 1));
+    k->solo_tick = t->sched.next[WG_AGENT_CORE_B + core];
 }
 
 void wg_cores_tick(wg_tile *t, unsigned due)

@@ -246,7 +246,7 @@ later:
 
 stale: {   /* reported when its cycle comes */
     uint32_t word;
-    if (e > now)
+    if (e > now || k->solo_saved)
         goto later;
     wg_l1_read(t, pc, 4, &word);
     if (word != op->word) {

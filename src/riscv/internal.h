@@ -48,10 +48,10 @@ static inline void wg_core_log(wg_core *k, uint32_t where, uint32_t old)
 /* Running ahead has to stop while there is still room in the log. */
 static inline bool wg_core_log_full(const wg_core *k) { return k->undo_count + 32 > WG_UNDO; }
 
-/* Has the core executed anything that enters EX1 in this cycle or later? (Before phase J.) */
+/* Has the core executed anything that enters EX1 (or, alone, reaches L1) in this cycle or later? (Before phase J.) */
 static inline bool wg_core_ahead(const wg_tile *t, const wg_core *k)
 {
-    return k->run.last >= t->sched.now && k->saved_at != WG_NEVER;
+    return k->saved_at != WG_NEVER && (k->run.last >= t->sched.now || (k->solo_saved && k->solo_end > t->sched.now));
 }
 
 /* core.c: running ahead starts anew from the present state. */

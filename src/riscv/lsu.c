@@ -75,6 +75,14 @@ static bool solo_line(const wg_tile *t, unsigned core, uint32_t address)
     return !t->l1_watched && !(t->regions.memory.l1.watch[address / WG_L1_LINE] & ~(1u << core));
 }
 
+/* What a line held before a write that may have to be taken back. */
+static void log_line(wg_tile *t, uint32_t address)
+{
+    wg_l1_undo *u = &t->l1_undo[t->l1_undos++];
+    u->line = address & ~(uint32_t)(WG_L1_LINE - 1);
+    memcpy(u->old, t->l1 + u->line, WG_L1_LINE);
+}
+
 static void ram_store(wg_tile *t, unsigned core, const wg_store *s)
 {
     wg_core *k = &t->core[core];
@@ -96,6 +104,8 @@ static bool is_private(const wg_tile *t, unsigned core, unsigned i, uint64_t at,
         return false;
     *p = solo(t, core, s->address, at);
     if (*p == WG_NEVER)
+        return false;
+    if (k->solo_saved && t->l1_undos == WG_L1_UNDO)
         return false;
     unsigned under_way = 0;
     for (unsigned j = 0; j < WG_SOLO_RECENT; j++)
@@ -122,6 +132,8 @@ static bool drain_until(wg_tile *t, unsigned core, uint64_t before)
             if (k->run.loads)
                 wg_lsu_settle(k, at);
             wg_l0_drop_line(&k->run, s->address);
+            if (k->solo_saved)
+                log_line(t, s->address);
             wg_l1_write_masked(t, (wg_l1_client)core, s->address, s->mask, s->data);
         }
         wg_sq_pop(&k->run);
@@ -371,7 +383,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
     for (;;) {
         const wg_l0_line *hit = cached ? l0_find(run, address) : NULL;
         if (hit) {
-            if (hit->stale && m > t->sched.now)
+            if (hit->stale && (m > t->sched.now || k->solo_saved))
                 return WG_LSU_SHARED;   /* it is reported when its cycle comes */
             *value = wg_load_value(hit->data, address, size);
             if (hit->stale)

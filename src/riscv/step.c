@@ -46,7 +46,7 @@ void wg_step_halt(wg_tile *t, unsigned core, wg_halt how)
 static bool locate(wg_tile *t, unsigned core, uint64_t e, wg_ex1 *x)
 {
     if (x->address & (x->bytes - 1u) & 15u) {
-        if (e > t->sched.now)
+        if (e > t->sched.now || t->core[core].solo_saved)
             return false;
         t->core[core].acted = true;
         wg_findf(t, WG_F_CORE_MISALIGNED, (wg_finding){.agent = (uint8_t)core, .pc = x->pc, .has_pc = true, .subject = x->address},
@@ -221,7 +221,7 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t
     unsigned occupies = 1, result = 1;
     uint32_t value = 0;
     if (meets_clock(run, op)) {
-        if (e > t->sched.now)
+        if (e > t->sched.now || k->solo_saved)
             return false;
         if (op->code == WG_OP_VECTOR && wg_rvv_is_memory(op) && !wg_lsu_empty(t, core))
             return false;

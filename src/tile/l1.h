@@ -44,6 +44,10 @@ typedef struct wg_l1_ports {
     uint8_t watch[WG_L1_MAX_LINES];            /* bit i: core i's L0 may hold the line; WG_L1_WATCH_CODE */
 } wg_l1_ports;
 
+/* A line as it was before a core that runs ahead, alone, wrote it. */
+enum { WG_L1_UNDO = 1024 };
+typedef struct wg_l1_undo { uint32_t line; uint8_t old[16]; } wg_l1_undo;
+
 /* Contents. Bytes beyond the end read as 0 and swallow writes. */
 void wg_l1_read(const struct wg_tile *t, uint32_t address, uint32_t bytes, void *to);
 void wg_l1_write(struct wg_tile *t, wg_l1_client client, uint32_t address, uint32_t bytes, const void *from);

@@ -3,7 +3,7 @@
  * The PIC at 0xFFB13000, one per architecture.
  *
  * BH: 32 software and 4 hardware IRQs, any of which may interrupt B or NC. A software IRQ is a word:
- * not zero is raised, and reading it clears it. Nothing here raises the hardware IRQs yet.
+ * not zero is raised, and reading it clears it. The NIUs raise hardware IRQs 1 and 2.
  *
  * WH: a set of pending IRQs to poll; nobody is interrupted. Only the debug timestamper raises any.
  *
@@ -63,6 +63,13 @@ void wg_pic_returned(wg_tile *t)
 {
     if (t->regions.control.pic.raised)
         wg_arrive(&t->sched);
+}
+
+void wg_pic_level(wg_tile *t, unsigned irq, bool raised)
+{
+    wg_pic *p = &t->regions.control.pic;
+    p->hw = (p->hw & ~(UINT32_C(1) << irq)) | (uint32_t)raised << irq;
+    update(t);
 }
 
 void wg_pic_edge(wg_tile *t, unsigned irq)

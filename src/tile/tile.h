@@ -22,6 +22,7 @@
 #include "engine/agents.h"
 #include "engine/poll.h"
 #include "frontend/frontend.h"
+#include "noc/niu.h"
 #include "regs/regs.h"
 #include "riscv/core.h"
 #include "tile/regions.h"
@@ -36,12 +37,17 @@ struct wg_tile {
     const wg_timing *timing;
     uint64_t watched;          /* event kinds that somebody observes */
     uint64_t limit;            /* the run ends before this cycle: nobody runs ahead of it */
+    uint64_t horizon;          /* nothing from outside arrives before this cycle that is not known yet */
     bool lockstep;
     bool l1_watched;           /* the run ends when a word of L1 has a value: no write happens ahead of its cycle */
     uint8_t simd;              /* wg_simd: the host vector code in use */
     uint8_t index;
     uint8_t *l1;               /* arch->l1_bytes */
+    wg_noc_box *box;           /* packets of this tile; part of a snapshot, like L1 */
+    wg_noc_box *const *boxes;  /* of all tiles of the chip; NULL: the tile stands alone */
     wg_poll poll;
+    uint32_t l1_undos;         /* lines that a core running ahead through L1 has written */
+    wg_l1_undo l1_undo[WG_L1_UNDO];
     const wg_delay *delay;     /* the delays of this run, in order; NULL: the seed draws them */
     size_t delays;
     wg_insn acting;            /* in whose name touches are emitted, while somebody watches them (observe/touch.h) */

@@ -108,5 +108,7 @@ void wg_pic_arrivals(struct wg_tile *t);
 void wg_pic_returned(struct wg_tile *t);
 /* WH: an IRQ's condition became true. */
 void wg_pic_edge(struct wg_tile *t, unsigned irq);
+/* A hardware IRQ of BH is raised, or not any more. */
+void wg_pic_level(struct wg_tile *t, unsigned irq, bool raised);
 
 #endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between the tiles: what left a NIU is routed and delivered; tiles that are no devices serve their requests here.
+ *
+ * Everything is taken in the order (cycle, source, NoC, sequence), whoever computed it and however the time was cut into
+ * windows, so that links and channels are shared in the same way in every run.
+ *
+ * Facts: NoC/README.md, DRAMTile/README.md, timing.md "NoC and DRAM". Decided here: a DRAM channel serves requests in
+ * the order of their arrival; other tiles that are no devices answer in the cycle after the request has arrived.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chip/grid.h"
+#include "explain/findings.h"
+
+/* Among things of one cycle: first what arrives, in the order of routing, then what leaves. */
+static uint64_t leaving_order(const wg_packet *p)
+{
+    return UINT64_C(1) << 63 | (uint64_t)p->from << 48 | (uint64_t)p->noc << 47 | (p->order & ((UINT64_C(1) << 47) - 1));
+}
+
+/* ---- events at tiles that are no devices -------------------------------------------------------------------- */
+
+static void put_event(wg_grid *g, const wg_packet *p)
+{
+    uint32_t entry = g->event_unused;
+    if (entry)
+        g->event_unused = g->event[entry].next;
+    else if (g->event_used < WG_EDGE_EVENTS)
+        entry = ++g->event_used;
+    if (!entry) {
+        wg_grid_fail(g, WG_ERR_NO_MEMORY, "more than %d NoC requests wait at DRAM and the like; one was lost", WG_EDGE_EVENTS);
+        return;
+    }
+    g->event[entry] = *p;
+    wg_heap_put(g->event, &g->events, entry);
+}
+
+static wg_packet take_event(wg_grid *g)
+{
+    uint32_t entry = wg_heap_take(g->event, &g->events);
+    wg_packet p = g->event[entry];
+    g->event[entry] = (wg_packet){.next = g->event_unused};
+    g->event_unused = entry;
+    return p;
+}
+
+uint64_t wg_grid_event_next(const wg_grid *g) { return g->events ? g->event[g->events].at : WG_NEVER; }
+
+/* A finding belongs to the tile that asked. */
+static void complain(wg_grid *g, wg_finding_code code, const wg_packet *p, const char *what)
+{
+    unsigned tile = p->to, w = g->plan->width;
+    uint16_t asker = p->kind <= WG_PACKET_ATOMIC ? p->from : p->to;
+    wg_device *dev = asker < g->tiles ? g->tile[asker] : NULL;
+    if (dev)
+        wg_findf(dev->tile, code,
+                 (wg_finding){.agent = (uint8_t)(WG_AGENT_NIU0 + p->noc), .subject = (uint32_t)p->address, .value = p->bytes},
+                 "%s at (%u, %u), 0x%llx, %u bytes: %s", wg_tile_kind_name((wg_tile_kind)(tile < g->tiles ? g->kind[tile] : 0)),
+                 tile % w, tile / w, (unsigned long long)p->address, p->bytes, what);
+}
+
+/* ---- routing ------------------------------------------------------------------------------------------------ */
+
+static void deliver(wg_grid *g, wg_packet *p, uint16_t tile, uint64_t cycle)
+{
+    p->to = tile;
+    p->at = cycle;
+    p->order = ++g->order;
+    switch (g->kind[tile]) {
+    case WG_TILE_TENSIX: {
+        wg_device *dev = g->tile[tile] ? g->tile[tile] : wg_grid_make(g, tile);
+        if (dev && wg_niu_deliver(dev->tile, p)) {
+            g->next[tile] = cycle < g->next[tile] ? cycle : g->next[tile];
+            g->sends[tile] = cycle < g->sends[tile] ? cycle : g->sends[tile];
+        }
+        break;
+    }
+    case WG_TILE_NONE:
+    case WG_TILE_ROUTER:
+    case WG_TILE_HARVESTED: complain(g, WG_F_NOC_NOWHERE, p, "nothing answers there"); break;
+    default: put_event(g, p); break;
+    }
+}
+
+typedef struct broadcast { wg_grid *g; const wg_packet *p; uint64_t last; } broadcast;
+
+static bool listens(void *user, uint16_t tile)
+{
+    const broadcast *b = user;
+    return b->g->kind[tile] == WG_TILE_TENSIX;
+}
+
+static void arrives(void *user, uint16_t tile, uint64_t cycle)
+{
+    broadcast *b = user;
+    wg_packet copy = *b->p;
+    copy.flags &= (uint8_t)~WG_PACKET_BROADCAST;
+    if (cycle > b->last)
+        b->last = cycle;
+    deliver(b->g, &copy, tile, cycle);
+}
+
+static void route(wg_grid *g, const wg_packet *p)
+{
+    wg_route_params r = {.plan = g->plan, .timing = g->timing, .flits = wg_packet_flits(p, g->arch->noc.flit_bytes),
+                         .delay = p->delay};
+    uint64_t last;
+    if (p->flags & WG_PACKET_BROADCAST) {
+        broadcast b = {g, p, p->at};
+        wg_route_broadcast(g->network, &r, p, listens, arrives, &b);
+        last = b.last + 2u * g->timing->noc_niu + r.flits;   /* the sender's own copy may be later */
+    } else {
+        uint64_t stalled;
+        wg_packet copy = *p;
+        last = wg_route_unicast(g->network, &r, g->arch->noc.buffer_flits, p, &stalled);
+        deliver(g, &copy, p->to, last);
+        if (g->kind[p->from] != WG_TILE_TENSIX) {
+            if (stalled > g->edge_link[p->noc][p->from])
+                g->edge_link[p->noc][p->from] = stalled;
+        } else if (stalled > p->at + WG_NOC_SLACK) {
+            wg_niu_hold(g->tile[p->from]->tile, p->noc, p->at + WG_NOC_SLACK, stalled);
+        }
+    }
+    if (p->kind == WG_PACKET_WRITE || p->kind == WG_PACKET_DATA)
+        wg_ring_until(&g->box[p->from]->ring[p->noc], p->slot, last);
+}
+
+/* ---- serving ------------------------------------------------------------------------------------------------ */
+
+static const uint8_t *data_of(const wg_grid *g, const wg_packet *p) { return g->box[p->from]->ring[p->noc].bytes + p->payload; }
+
+/* When the memory is done with so many bytes, and from when on they could flow. */
+static uint64_t memory_done(wg_grid *g, const wg_packet *p, uint64_t *begins)
+{
+    if (g->kind[p->to] != WG_TILE_DRAM)
+        return *begins = p->at + 1;
+    uint64_t *free = &g->channel_free[wg_floorplan_index(g->plan, p->to % g->plan->width, p->to / g->plan->width) % WG_DRAM_CHANNELS];
+    uint64_t start = (p->at + g->timing->dram_latency) * 10;
+    if (start < *free)
+        start = *free;
+    *free = start + p->bytes * UINT64_C(100) / g->timing->dram_rate;
+    *begins = start / 10;
+    return (*free + 9) / 10;
+}
+
+static void answer(wg_grid *g, const wg_packet *p, wg_packet_kind kind, uint32_t data, uint64_t cycle)
+{
+    wg_packet a = {.at = cycle, .address = p->back_address, .back_address = p->address, .data = data,
+                   .bytes = kind == WG_PACKET_DATA ? p->bytes : 4, .transaction = p->transaction, .from = p->to, .to = p->back,
+                   .kind = (uint8_t)kind, .noc = p->noc, .tag = p->tag, .order = p->order};
+    a.order = leaving_order(&a);
+    if (a.to < g->tiles)
+        put_event(g, &a);
+}
+
+static bool edge_write(wg_grid *g, const wg_packet *p, uint64_t address, const uint8_t *from, size_t bytes)
+{
+    unsigned w = g->plan->width;
+    if (!bytes || wg_edge_write(g, p->to % w, p->to / w, address, from, bytes))
+        return true;
+    complain(g, WG_F_NOC_UNMAPPED, p, "nothing can be written there");
+    return false;
+}
+
+/* Runs of bytes that the mask selects. */
+static void edge_write_masked(wg_grid *g, const wg_packet *p, const uint8_t *from)
+{
+    for (uint32_t i = 0; i < p->bytes && i < 64;) {
+        uint32_t run = 0;
+        while (i + run < p->bytes && i + run < 64 && p->mask >> (i + run) & 1)
+            run++;
+        if (run && !edge_write(g, p, p->address + i, from + i, run))
+            return;
+        i += run ? run : 1;
+    }
+}
+
+static uint32_t edge_atomic(wg_grid *g, const wg_packet *p)
+{
+    unsigned x = p->to % g->plan->width, y = p->to / g->plan->width;
+    uint32_t line[4], result = 0;
+    uint64_t address = p->address & ~UINT64_C(15);
+    if (g->kind[p->to] != WG_TILE_ETH || p->address & 3 || !wg_edge_read(g, x, y, address, line, 16))
+        complain(g, WG_F_NOC_ATOMIC, p, "not a word in L1; nothing is done");
+    else if (!wg_noc_atomic_line(g->arch->noc.zaamo, line, p->address >> 2 & 3, p->operation, p->data, &result))
+        complain(g, WG_F_NOC_ATOMIC, p, "no such operation; nothing is done");
+    else
+        wg_edge_write(g, x, y, address, line, 16);
+    return result;
+}
+
+/* A request (or an answer that was sent here) has arrived at a tile that is no device. */
+static void serve(wg_grid *g, const wg_packet *p)
+{
+    uint64_t begins, done = memory_done(g, p, &begins);
+    bool asked = p->flags & WG_PACKET_ANSWER;
+    uint32_t flits = 1 + (p->bytes + g->arch->noc.flit_bytes - 1u) / g->arch->noc.flit_bytes;
+    switch (p->kind) {
+    case WG_PACKET_READ:
+        if (g->kind[p->to] == WG_TILE_DRAM && (p->address - p->back_address) % g->arch->noc.dram_alignment)
+            complain(g, WG_F_NOC_ALIGNMENT, p, "the address in L1 does not agree with that in DRAM");
+        /* It leaves so that its last flit does not come before the last byte from memory. */
+        answer(g, p, WG_PACKET_DATA, 0, done > begins + flits ? done - flits : begins);
+        return;
+    case WG_PACKET_WRITE:
+        if (p->flags & WG_PACKET_BYTES)
+            edge_write_masked(g, p, data_of(g, p));
+        else
+            edge_write(g, p, p->address, data_of(g, p), p->bytes);
+        break;
+    case WG_PACKET_INLINE: {
+        uint8_t word[4];
+        memcpy(word, &p->data, 4);
+        edge_write(g, p, p->address & ~UINT64_C(3), word, 4);
+        if (g->kind[p->to] != WG_TILE_ETH)
+            complain(g, WG_F_NOC_ALIGNMENT, p, "inline writes are for Tensix and Ethernet tiles");
+        break;
+    }
+    case WG_PACKET_ATOMIC: {
+        uint32_t result = edge_atomic(g, p);
+        if (asked)
+            answer(g, p, WG_PACKET_RESULT, result, done);
+        return;
+    }
+    case WG_PACKET_DATA: edge_write(g, p, p->address, data_of(g, p), p->bytes); return;
+    default: return;
+    }
+    if (asked)
+        answer(g, p, WG_PACKET_ACK, 0, done);
+}
+
+/* An answer leaves a tile that is no device, as soon as its link is free. */
+static void leave(wg_grid *g, wg_packet *p)
+{
+    uint64_t *link = &g->edge_link[p->noc][p->from], retry;
+    if (*link > p->at) {
+        p->at = *link;
+        put_event(g, p);
+        return;
+    }
+    if (p->kind == WG_PACKET_DATA) {
+        wg_noc_box **box = &g->box[p->from];
+        if (!*box)
+            *box = calloc(1, sizeof **box);
+        if (!*box) {
+            wg_grid_fail(g, WG_ERR_NO_MEMORY, "no memory for packets of a tile");
+            return;
+        }
+        wg_noc_ring *ring = &(*box)->ring[p->noc];
+        if (!wg_ring_take(ring, p->bytes, p->at, &p->payload, &p->slot, &retry)) {
+            p->at = retry;
+            put_event(g, p);
+            return;
+        }
+        unsigned w = g->plan->width;
+        if (p->bytes && !wg_edge_read(g, p->from % w, p->from / w, p->back_address, ring->bytes + p->payload, p->bytes)) {
+            wg_packet asked = *p;
+            asked.kind = WG_PACKET_READ;
+            asked.from = p->to;
+            asked.to = p->from;
+            asked.address = p->back_address;
+            memset(ring->bytes + p->payload, 0, p->bytes);
+            complain(g, WG_F_NOC_UNMAPPED, &asked, "nothing can be read there; zeros are sent");
+        }
+    }
+    *link = p->at + wg_packet_flits(p, g->arch->noc.flit_bytes);
+    route(g, p);
+}
+
+/* ---- all of it, in order ------------------------------------------------------------------------------------ */
+
+static bool before(const wg_sent *a, const wg_sent *b) { return a->at != b->at ? a->at < b->at : a->order < b->order; }
+
+/* In place: there is nothing to allocate. */
+static void sort(wg_sent *all, size_t n)
+{
+    for (size_t gap = n / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
+        for (size_t i = gap; i < n; i++) {
+            wg_sent moved = all[i];
+            size_t k = i;
+            for (; k >= gap && before(&moved, &all[k - gap]); k -= gap)
+                all[k] = all[k - gap];
+            all[k] = moved;
+        }
+}
+
+void wg_grid_route(wg_grid *g, uint64_t end)
+{
+    wg_sent *all = g->sent;
+    size_t n = 0;
+    for (unsigned i = 0; i < g->tiles; i++)
+        for (unsigned k = 0; g->tile[i] && k < g->box[i]->outgoing; k++) {
+            const wg_packet *p = &g->box[i]->out[k];
+            all[n++] = (wg_sent){p->at, leaving_order(p), p};
+        }
+    sort(all, n);
+    for (size_t i = 0; i < n || (g->events && g->event[g->events].at < end);) {
+        const wg_packet *top = g->events ? &g->event[g->events] : NULL;
+        bool event = top && top->at < end &&
+                     (i == n || top->at < all[i].at || (top->at == all[i].at && top->order < all[i].order));
+        if (!event) {
+            g->now = all[i].at;
+            route(g, all[i++].p);
+            continue;
+        }
+        wg_packet p = take_event(g);
+        g->now = p.at;
+        if (p.order >> 63)
+            leave(g, &p);
+        else
+            serve(g, &p);
+    }
+    for (unsigned i = 0; n && i < g->tiles; i++)
+        if (g->tile[i])
+            g->box[i]->outgoing = 0;
+}

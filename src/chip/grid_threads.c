@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Host threads for the tiles of one window. They are started when first needed and anew in a forked child, which does
+ * not have them. Between windows they spin for a short while and then sleep.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "chip/grid.h"
+
+enum { MOST = 64, SPINS = 2000 };
+
+typedef struct wg_workers {
+    pid_t pid;                       /* whose threads they are */
+    unsigned threads;                /* besides the caller's */
+    pthread_t thread[MOST];
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    atomic_uint round;               /* counts windows */
+    atomic_uint sleeping;
+    atomic_uint at;                  /* next piece of work */
+    atomic_uint working;             /* threads that have not finished this round */
+    atomic_bool ends;
+    unsigned count;
+    wg_work_fn work;
+    void *user;
+} wg_workers;
+
+static void pause_a_moment(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static void do_work(wg_workers *w)
+{
+    for (unsigned i; (i = atomic_fetch_add_explicit(&w->at, 1, memory_order_relaxed)) < w->count;)
+        w->work(w->user, i);
+}
+
+static void *worker(void *argument)
+{
+    wg_workers *w = argument;
+    unsigned seen = 0;
+    for (;;) {
+        for (unsigned i = 0; i < SPINS && atomic_load_explicit(&w->round, memory_order_acquire) == seen; i++)
+            pause_a_moment();
+        if (atomic_load_explicit(&w->round, memory_order_acquire) == seen) {
+            pthread_mutex_lock(&w->lock);
+            atomic_fetch_add(&w->sleeping, 1);
+            while (atomic_load(&w->round) == seen)
+                pthread_cond_wait(&w->wake, &w->lock);
+            atomic_fetch_sub(&w->sleeping, 1);
+            pthread_mutex_unlock(&w->lock);
+        }
+        seen = atomic_load_explicit(&w->round, memory_order_acquire);
+        if (atomic_load(&w->ends))
+            return NULL;
+        do_work(w);
+        atomic_fetch_sub_explicit(&w->working, 1, memory_order_release);
+    }
+}
+
+static wg_workers *start(unsigned threads)
+{
+    wg_workers *w = calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    w->pid = getpid();
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->wake, NULL);
+    while (w->threads + 1 < threads && w->threads < MOST && !pthread_create(&w->thread[w->threads], NULL, worker, w))
+        w->threads++;
+    return w;
+}
+
+static void next_round(wg_workers *w)
+{
+    atomic_fetch_add(&w->round, 1);
+    if (atomic_load(&w->sleeping)) {
+        pthread_mutex_lock(&w->lock);
+        pthread_cond_broadcast(&w->wake);
+        pthread_mutex_unlock(&w->lock);
+    }
+}
+
+void wg_workers_run(wg_workers **workers, unsigned threads, unsigned count, wg_work_fn work, void *user)
+{
+    if (*workers && (*workers)->pid != getpid()) {
+        free(*workers);   /* the parent's: their threads and locks do not exist here */
+        *workers = NULL;
+    }
+    if (!*workers)
+        *workers = start(threads);
+    wg_workers *w = *workers;
+    if (!w || !w->threads) {
+        for (unsigned i = 0; i < count; i++)
+            work(user, i);
+        return;
+    }
+    w->count = count;
+    w->work = work;
+    w->user = user;
+    atomic_store(&w->at, 0);
+    atomic_store(&w->working, w->threads);
+    next_round(w);
+    do_work(w);
+    for (unsigned i = 0; atomic_load_explicit(&w->working, memory_order_acquire); i++)
+        if (i < SPINS)
+            pause_a_moment();
+        else
+            sched_yield();
+}
+
+void wg_workers_free(wg_workers *w)
+{
+    if (!w)
+        return;
+    if (w->pid == getpid()) {
+        atomic_store(&w->ends, true);
+        next_round(w);
+        for (unsigned i = 0; i < w->threads; i++)
+            pthread_join(w->thread[i], NULL);
+        pthread_cond_destroy(&w->wake);
+        pthread_mutex_destroy(&w->lock);
+    }
+    free(w);
+}
