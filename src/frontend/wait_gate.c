@@ -303,7 +303,7 @@ enum { ONE_PER_THREAD = 1u << WG_UNIT_CONFIG | 1u << WG_UNIT_MISC };   /* PIPE-1
 /* Does the unit take this instruction now? Not if soft reset keeps it out. */
 static inline bool unit_takes(wg_tile *t, unsigned unit, const wg_insn *head, wg_stall *why)
 {
-    if (__builtin_expect(wg_unit_held(t, unit), 0)) {
+    if (__builtin_expect(wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS), 0) && wg_unit_held(t, unit)) {
         *why = (wg_stall){WG_STALL_UNIT_BUSY, (uint16_t)unit, WG_AGENT_HOST, WG_NEVER};
         return false;
     }
