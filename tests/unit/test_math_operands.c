@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every operand bit of every instruction of the Matrix and the Vector Unit makes a difference: for each there is a state in
- * which the instruction with the bit flipped leaves other registers, other findings or another time of completion. Bits
+ * Every operand bit of every instruction of the Matrix and the Vector Unit makes a difference: for each there is a state
+ * in which the instruction with the bit flipped leaves other registers, other findings or another time of completion. Bits
  * that the pages say are ignored are listed, and make none.
  */
 #include "matrix_rig.h"
@@ -75,7 +75,8 @@ static void any_state(mrig *r, wg_rng *rng)
     for (unsigned c = 0; c < WG_LANE_COLUMNS; c++) {
         wg_load_macro *m = &l->macro[c];
         for (unsigned i = 0; i < 4; i++) {
-            m->instruction[i] = i & 1 ? 0x7C000000u | (m->instruction[i] & 0x771) : 0x84000000u | (m->instruction[i] & 0x77770);
+            m->instruction[i] &= i & 1 ? 0x771 : 0x77770;
+            m->instruction[i] |= i & 1 ? 0x7C000000u : 0x84000000u;   /* SFPMOV, SFPMAD */
             m->sequence[i] &= 0x8F8F8F8F;
         }
         m->misc &= 0xFF;
