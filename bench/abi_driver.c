@@ -112,7 +112,7 @@ static void on_core_b(const char *folder, const char *name, unsigned instruction
            (double)instructions * passes / run(CORE_B, 1) * 1e-6);
 }
 
-/* MOPs of `word` (and `second`, if it is not 0) from `threads` T cores (T1 alone if it is one). */
+/* MOPs of `word` (and `second`, if it is not 0: pairs count as one) from `threads` T cores (T1 alone if it is one). */
 static void on_threads(const char *folder, const char *name, unsigned threads, uint32_t word, uint32_t second,
                        const uint32_t *first, uint32_t mops)
 {
@@ -134,7 +134,7 @@ static void on_threads(const char *folder, const char *name, unsigned threads, u
         cores |= CORE_T0 << core;
     }
     double seconds = run(cores, threads);
-    printf("abi_%s_%s %.2f Minsn/s\n", name, lib.wormhole ? "wh" : "bh", 64.0 * mops * threads / seconds * 1e-6);   /* pairs count as one */
+    printf("abi_%s_%s %.2f Minsn/s\n", name, lib.wormhole ? "wh" : "bh", 64.0 * mops * threads / seconds * 1e-6);
 }
 
 /* What the host's side costs: words and pages through a window, and clocks of a chip on which nothing runs. */
@@ -194,8 +194,8 @@ static void add_config(list *l, unsigned word, unsigned byte, unsigned mask, uns
 }
 
 /*
- * Both sources the Matrix Unit's (`first`: not yet), 16 rows of SrcA and 8 of SrcB with numbers in them, and an address modifier 0 that
- * goes on by eight rows of Dst and `phases` fidelity phases: no instruction waits for the one before.
+ * Both sources the Matrix Unit's (`first`: not yet), 16 rows of SrcA and 8 of SrcB with numbers in them, and an address
+ * modifier 0 that goes on by eight rows of Dst and `phases` fidelity phases: no instruction waits for the one before.
  */
 static list matrix_setup(unsigned format, int integers, unsigned phases, int first)
 {

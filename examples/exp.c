@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * e^x by the Vector Unit, for |x| up to 80: x = n ln 2 + r with a whole n, e^r by a polynomial, n added to the exponent.
+ * e^x by the Vector Unit, for |x| up to 80: x = n ln 2 + r with a whole n, e^r by a polynomial, n added to the
+ * exponent.
  *
  *     waitgate run exp.brisc.elf exp.trisc0.elf exp.trisc1.elf exp.trisc2.elf
  */

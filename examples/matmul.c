@@ -41,8 +41,10 @@ int main(void)
 enum { NEXT_HALF, NEXT_BELOW, NEXT_FACE, NEXT_COLUMN, NEXT_PASS };
 #define MOVE(section, a, b, phases) \
     do { \
-        TTI_SETC16(ADDR_MOD_AB_SEC##section##_SrcAIncr_ADDR32, (a) | (b) << ADDR_MOD_AB_SEC##section##_SrcBIncr_SHAMT); \
-        TTI_SETC16(ADDR_MOD_DST_SEC##section##_DestIncr_ADDR32, (phases) << ADDR_MOD_DST_SEC##section##_FidelityIncr_SHAMT); \
+        TTI_SETC16(ADDR_MOD_AB_SEC##section##_SrcAIncr_ADDR32, \
+                   (a) | (b) << ADDR_MOD_AB_SEC##section##_SrcBIncr_SHAMT); \
+        TTI_SETC16(ADDR_MOD_DST_SEC##section##_DestIncr_ADDR32, \
+                   (phases) << ADDR_MOD_DST_SEC##section##_FidelityIncr_SHAMT); \
     } while (0)
 /*
  * A pass ends where it began, in the next fidelity phase. Wormhole's instructions reach four address modifiers only;

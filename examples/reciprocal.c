@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * 1/x by the Vector Unit: a first guess, and Newton's iteration y += y (1 - x y), which squares its error. Blackhole has an
- * instruction for the guess, better than 0.6 %; Wormhole's is a difference of bit patterns, good to 12 %.
+ * 1/x by the Vector Unit: a first guess, and Newton's iteration y += y (1 - x y), which squares its error. Blackhole has
+ * an instruction for the guess, better than 0.6 %; Wormhole's is a difference of bit patterns, good to 12 %.
  *
  *     waitgate run reciprocal.brisc.elf reciprocal.trisc0.elf reciprocal.trisc1.elf reciprocal.trisc2.elf
  */

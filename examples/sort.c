@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sorting network in the Vector Unit: in both halves of the tile (faces 0 and 1, faces 2 and 3, one under the other: 32
- * rows of Dst each), of every column the eight datums four rows apart are put in order, the smallest on top. 19
+ * A sorting network in the Vector Unit: in both halves of the tile (faces 0 and 1, faces 2 and 3, one under the other:
+ * 32 rows of Dst each), of every column the eight datums four rows apart are put in order, the smallest on top. 19
  * exchanges do for eight registers.
  *
  *     waitgate run sort.brisc.elf sort.trisc0.elf sort.trisc1.elf sort.trisc2.elf

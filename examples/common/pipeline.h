@@ -32,16 +32,17 @@ enum { TILE_DATUMS = 1024, TILE_ROWS = 64 };
 #define SET_SEC(unpacker, field, value) \
     ((unpacker) == TO_SRCA ? SET_CFG(THCON_SEC0_##field, value) : SET_CFG(THCON_SEC1_##field, value))
 
-/* Uncompressed datums of format `in` at `address`, to `out` in the source register. Addresses count 16 bytes, less one. */
+/* Uncompressed datums of format `in` at `address`, to `out` in the source register. */
 static inline void configure_unpacker(u32 unpacker, u32 in, u32 out, u32 address)
 {
-    u32 descriptor = unpacker == TO_SRCA ? THCON_SEC0_REG0_TileDescriptor_ADDR32 : THCON_SEC1_REG0_TileDescriptor_ADDR32;
+    u32 descriptor =
+        unpacker == TO_SRCA ? THCON_SEC0_REG0_TileDescriptor_ADDR32 : THCON_SEC1_REG0_TileDescriptor_ADDR32;
     CFG(descriptor) = in | 1 << 4 | 256u << 16; /* 1 << 4: not compressed; 256 datums per face */
     CFG(descriptor + 1) = 1 | 4 << 16;          /* four of them; the rest is zero */
     SET_SEC(unpacker, REG2_Out_data_format, out);
     SET_SEC(unpacker, REG2_Throttle_mode, 2);
     SET_SEC(unpacker, REG2_Disable_zero_compress_cntx0, 1);
-    SET_SEC(unpacker, REG3_Base_address, address / 16 - 1);
+    SET_SEC(unpacker, REG3_Base_address, address / 16 - 1); /* in 16 bytes, less one */
     if (unpacker == TO_SRCA) {
         SET_CFG(THCON_SEC0_REG5_Tile_x_dim_cntx0, 256);
         SET_CFG(THCON_SEC0_REG5_Dest_cntx0_address, 4 * 16); /* row 0 of SrcA */

@@ -47,6 +47,7 @@ static inline uint8_t wg_agent_first_phase(unsigned agent)
 
 static_assert(WG_AGENT_COUNT <= 32, "wg_schedule.soon");
 #define WG_AGENT_BIT(agent) (UINT32_C(1) << (agent))
+#define WG_SCHED_NEAR 8   /* appointments this near are among the `soon`: pipelines make one per instruction */
 #define WG_SCHED_CORES (UINT32_C(0x1F) << WG_AGENT_CORE_B)
 
 static inline void wg_wake_at(wg_schedule *s, unsigned agent, uint64_t cycle)
@@ -54,7 +55,7 @@ static inline void wg_wake_at(wg_schedule *s, unsigned agent, uint64_t cycle)
     if (cycle >= s->next[agent])
         return;
     s->next[agent] = cycle;
-    if (cycle <= s->now + 1)
+    if (cycle <= s->now + WG_SCHED_NEAR)
         s->soon |= WG_AGENT_BIT(agent);
     else if (cycle < s->later)
         s->later = cycle;

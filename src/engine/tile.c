@@ -45,7 +45,7 @@ __attribute__((noinline)) static void look_through(wg_schedule *s)
 {
     s->later = WG_NEVER;
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++) {
-        if (s->next[i] <= s->now)
+        if (s->next[i] <= s->now + WG_SCHED_NEAR && s->next[i] != WG_NEVER)
             s->soon |= WG_AGENT_BIT(i);
         else if (s->next[i] < s->later)
             s->later = s->next[i];

@@ -101,7 +101,8 @@ static void test_matmul(void **state)
             for (unsigned j = 0; j < 32; j++) {
                 long double exact = 0, sum = 0, rounding = 0, greatest = 0;
                 for (unsigned k = 0; k < 32; k++) {
-                    long double x = from_bits((uint32_t)a[place(i, k)] << 16), y = from_bits((uint32_t)b[place(k, j)] << 16);
+                    long double x = from_bits((uint32_t)a[place(i, k)] << 16);
+                    long double y = from_bits((uint32_t)b[place(k, j)] << 16);
                     exact += x * y;
                     sum += fabsl(x * y);
                     greatest = fmaxl(greatest, fabsl(x * y));

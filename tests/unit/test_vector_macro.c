@@ -215,7 +215,10 @@ static void cycle(model *m, uint32_t word)
 
 /* ---- Random programs ---- */
 
-static uint32_t number(wg_rng *rng) { return ((uint32_t)wg_rng_next(rng) & 0x807FFFFF) | (120 + wg_rng_below(rng, 14)) << 23; }
+static uint32_t number(wg_rng *rng)
+{
+    return ((uint32_t)wg_rng_next(rng) & 0x807FFFFF) | (120 + wg_rng_below(rng, 14)) << 23;
+}
 
 static uint32_t some_template(wg_rng *rng)
 {
@@ -265,7 +268,7 @@ static uint32_t some_regular(wg_rng *rng)
     }
 }
 
-static void program(wg_arch_id arch, wg_rng *rng, uint64_t number_of)
+static void program(wg_arch_id arch, wg_rng *rng, unsigned number_of)
 {
     static model m;
     rig *r = rig_new(arch);
@@ -309,8 +312,8 @@ static void program(wg_arch_id arch, wg_rng *rng, uint64_t number_of)
             cycle(&m, 0);
             continue;
         }
-        uint32_t word = wg_rng_below(rng, 3) ? some_regular(rng)
-                                             : SFPLOADMACRO(wg_rng_below(rng, 4), wg_rng_below(rng, 8), INT32, wg_rng_below(rng, 64) * 2);
+        unsigned macro = wg_rng_below(rng, 4), vd = wg_rng_below(rng, 8), group = wg_rng_below(rng, 64);
+        uint32_t word = wg_rng_below(rng, 3) ? some_regular(rng) : SFPLOADMACRO(macro, vd, INT32, group * 2);
         uint64_t at = rig_issue(r, word);
         while (m.now < at)
             cycle(&m, 0);
@@ -328,14 +331,14 @@ static void program(wg_arch_id arch, wg_rng *rng, uint64_t number_of)
     for (unsigned reg = 0; reg < 17; reg++)
         for (unsigned lane = 0; lane < 32; lane++)
             if ((reg < 8 || reg == 16) && m.l[reg][lane] != rig_lreg(r, reg)[lane])
-                fail_msg("program %llu: LReg %u, lane %u: %08x, by the page %08x", (unsigned long long)number_of, reg, lane,
-                         rig_lreg(r, reg)[lane], m.l[reg][lane]);
+                fail_msg("program %u: LReg %u, lane %u: %08x, by the page %08x", number_of, reg, lane, rig_lreg(r, reg)[lane],
+                         m.l[reg][lane]);
     r->t->regs.lreg.pred.use = 0;
     for (unsigned g = 0; g < 64; g++) {
         rig_do(r, SFPLOAD(0, INT32, g * 2));
         for (unsigned lane = 0; lane < 32; lane++)
             if (rig_lreg(r, 0)[lane] != m.dst[g][lane])
-                fail_msg("program %llu: Dst group %u, lane %u: %08x, by the page %08x", (unsigned long long)number_of, g, lane,
+                fail_msg("program %u: Dst group %u, lane %u: %08x, by the page %08x", number_of, g, lane,
                          rig_lreg(r, 0)[lane], m.dst[g][lane]);
     }
     rig_free(r);
@@ -344,7 +347,7 @@ static void program(wg_arch_id arch, wg_rng *rng, uint64_t number_of)
 static void test_against_the_page(void **state)
 {
     wg_rng rng = {31};
-    for (uint64_t i = 0; i < 1500; i++)
+    for (unsigned i = 0; i < 1500; i++)
         program(wg_test_arch(state), &rng, i);
 }
 

@@ -169,7 +169,8 @@ static void compare_moves(wg_arch_id arch, wg_rng *rng, unsigned level)
     for (unsigned i = 0; i < 32; i++)
         old[i] = (uint32_t)wg_rng_next(rng);
     wg_lanes_move m = {
-        .traits = &wg_vector_traits_of[arch], .stored = wg_rng_below(rng, 2) * 4, .format = (uint8_t)wg_rng_below(rng, 16),
+        .traits = &wg_vector_traits_of[arch], .stored = wg_rng_below(rng, 2) * 4,
+        .format = (uint8_t)wg_rng_below(rng, 16),
         .blank = wg_rng_below(rng, 4) ? 0 : wg_rng_below(rng, 16), .infinity = (uint32_t)wg_rng_next(rng),
         .odd = wg_rng_below(rng, 3) ? 0u - wg_rng_below(rng, 2) : (uint32_t)wg_rng_next(rng),
         .lanes = wg_rng_below(rng, 2) ? ~0u : (uint32_t)wg_rng_next(rng)};
