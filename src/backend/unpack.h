@@ -7,8 +7,8 @@
 
 extern const wg_unit_ops wg_unpack_unit;
 /*
- * Soft reset of both unpackers (SoftReset.md): entering drops what is under way, holding takes nothing new. To be called
- * with each change.
+ * Soft reset of both unpackers (SoftReset.md): entering drops what is under way, holding takes nothing new. To be
+ * called with each change.
  */
 void wg_unpack_soft_reset(wg_tile *t, bool held);
 bool wg_unpack_implements(wg_insn_id id, wg_arch_id arch);
