@@ -6,7 +6,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eo pipefail -c
 B := build
 # Quiet when all is well; all of ninja's output when not.
-NINJA = ninja -C $(1) >$(1)/ninja.log 2>&1 || { cat $(1)/ninja.log; exit 1; }
+NINJA = ninja -C $(1) $(2) >$(1)/ninja.log 2>&1 || { cat $(1)/ninja.log; exit 1; }
 CONFIGURE = mkdir -p $(1); [ -f $(1)/build.ninja ] || $(2) meson setup $(1) $(3) >$(1)/setup.log 2>&1 || { cat $(1)/setup.log; exit 1; }
 
 all: setup
@@ -30,7 +30,7 @@ clang: setup
 
 fuzz: setup
 	@$(call CONFIGURE,$(B)/fuzz,CC=clang,--buildtype=debugoptimized -Dwerror=true -Dfuzz=true -Dtests=false -Db_lundef=false)
-	@$(call NINJA,$(B)/fuzz)
+	@$(call NINJA,$(B)/fuzz,fuzzers)
 
 demo: all
 	@scripts/demo
@@ -39,7 +39,7 @@ test: all sanitize fuzz
 	@python3 tests/run.py
 
 bench: all
-	@python3 bench/run.py
+	@status=0; python3 bench/run.py || status=1; python3 bench/events.py || status=1; exit $$status
 
 mutants: all
 	@python3 tests/mutants.py
@@ -55,9 +55,10 @@ lint: all
 
 docs: all
 	@$(B)/waitgate --help-markdown >docs/cli.md
-	@$(B)/waitgate explain --markdown >docs/findings.md
+	@$(B)/waitgate explain --markdown --examples examples/findings >docs/findings.md
 	@[ -f $(B)/isa_tests.tsv ] || { echo "make docs: run make test first, which finds out what is tested"; exit 1; }
 	@$(B)/waitgate isa --markdown >docs/isa.md
+	@$(B)/waitgate isa --support >docs/support.md
 
 install: all
 	@ninja -C $(B) install | tail -n 1

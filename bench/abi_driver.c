@@ -137,6 +137,35 @@ static void on_threads(const char *folder, const char *name, unsigned threads, u
     printf("abi_%s_%s %.2f Minsn/s\n", name, lib.wormhole ? "wh" : "bh", 64.0 * mops * threads / seconds * 1e-6);   /* pairs count as one */
 }
 
+/* What the host's side costs: words and pages through a window, and clocks of a chip on which nothing runs. */
+static void host_side(void)
+{
+    enum { WORDS = 400000, PAGES = 20000, CLOCKS = 1000000 };
+    static uint8_t page[4096];
+    const char *on = lib.wormhole ? "wh" : "bh";
+    uint64_t at = window(0);
+    uint32_t word = 0;
+    double from = processor_seconds();
+    for (unsigned i = 0; i < WORDS; i++)
+        lib.read(at + 4 * (i & 0xFFFF), &word, 4);
+    printf("abi_bar_read_%s %.2f Mread/s\n", on, WORDS / (processor_seconds() - from) * 1e-6);
+    from = processor_seconds();
+    for (unsigned i = 0; i < WORDS; i++)
+        lib.write(at + 4 * (i & 0xFFFF), &word, 4);
+    printf("abi_bar_write_%s %.2f Mwrite/s\n", on, WORDS / (processor_seconds() - from) * 1e-6);
+    from = processor_seconds();
+    for (unsigned i = 0; i < PAGES; i++)
+        lib.write(at + 4096 * (i & 63), page, sizeof page);
+    printf("abi_bar_write_4k_%s %.2f GB/s\n", on, PAGES * 4096.0 / (processor_seconds() - from) * 1e-9);
+    from = processor_seconds();
+    for (unsigned i = 0; i < PAGES; i++)
+        lib.read(at + 4096 * (i & 63), page, sizeof page);
+    printf("abi_bar_read_4k_%s %.2f GB/s\n", on, PAGES * 4096.0 / (processor_seconds() - from) * 1e-9);
+    from = processor_seconds();
+    lib.clock(CLOCKS);
+    printf("abi_idle_clock_%s %.4f Mclock/s\n", on, CLOCKS / (processor_seconds() - from) * 1e-6);
+}
+
 static int wanted(const char *name, int argc, char **argv)
 {
     for (int i = 3; i < argc; i++)
@@ -274,6 +303,8 @@ int main(int argc, char **argv)
         fail("the library is no Blackhole and no Wormhole", "");
     lib.wormhole = device == 0x401E;
     lib.bar = (lib.config(0, 0x10) | (uint64_t)lib.config(0, 0x14) << 32) & ~UINT64_C(15);
+    if (wanted("host", argc, argv))
+        host_side();
     if (wanted("alu", argc, argv))
         on_core_b(argv[2], "alu", 8, 500000);
     if (wanted("mem", argc, argv))

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How fast instructions go from the FIFO to their unit, on a whole device. Prints `name value unit` lines:
- * instructions per second of processor time, in millions, and the same for the longest MOP expansion.
+ * instructions per second of processor time, in millions, and the same for the longest MOP expansion. Each is the best of
+ * some slices: what else the machine does only ever takes away. `bench_frontend cost` prints the nanoseconds per
+ * cycle of the mixed traffic and of the MOPs together, for comparing builds.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "engine/device.h"
@@ -26,9 +29,9 @@ static wg_device *make(wg_arch_id arch)
     return dev;
 }
 
-enum { NOP = 0x02000000, CYCLES = 2000000 };
+enum { NOP = 0x02000000, SLICES = 12, CYCLES = 160000 };
 
-/* Keeps the FIFOs of `threads` threads filled with `pattern`; returns instructions that passed the gate. */
+/* Keeps the FIFOs of `threads` threads filled with `pattern`; returns how many instructions were pushed. */
 static uint64_t feed(wg_device *dev, unsigned threads, const uint32_t *pattern, unsigned length, uint64_t cycles)
 {
     wg_tile *t = dev->tile;
@@ -39,29 +42,44 @@ static uint64_t feed(wg_device *dev, unsigned threads, const uint32_t *pattern, 
     for (uint64_t c = 0; c < cycles; c += 16) {
         for (unsigned thread = 0; thread < threads; thread++)
             while (wg_push_words(t, thread, (wg_core_id)(WG_CORE_T0 + thread), 0, &pattern[at[thread]], fuse, &why)) {
-                at[thread] = (at[thread] + fuse) % length;
+                at[thread] += fuse;
+                if (at[thread] >= length)
+                    at[thread] = 0;
                 pushed += fuse;
             }
-        for (unsigned i = 0; i < 16; i++)
-            wg_tile_cycle(t);
+        wg_advance(dev, 16);
     }
     return pushed;
 }
 
-static void measure(const char *name, wg_arch_id arch, unsigned threads, const uint32_t *pattern, unsigned length)
+typedef struct rate {
+    double insns, cycle;    /* millions per second; nanoseconds */
+} rate;
+
+static rate measure(wg_arch_id arch, unsigned threads, const uint32_t *pattern, unsigned length)
 {
     wg_device *dev = make(arch);
-    feed(dev, threads, pattern, length, 10000);
-    double from = seconds();
-    uint64_t n = feed(dev, threads, pattern, length, CYCLES);
-    double took = seconds() - from;
-    const char *on = arch == WG_ARCH_BH ? "bh" : "wh";
-    printf("frontend_%s_%s_%u %.1f Minsn/s\n", name, on, threads, (double)n / took * 1e-6);
-    printf("frontend_%s_%s_%u_cycle %.1f ns\n", name, on, threads, took / CYCLES * 1e9);
+    rate best = {0, 1e9};
+    for (unsigned slice = 0; slice < SLICES; slice++) {
+        double from = seconds();
+        uint64_t n = feed(dev, threads, pattern, length, CYCLES);
+        double took = seconds() - from;
+        if (took / CYCLES * 1e9 < best.cycle)
+            best = (rate){(double)n / took * 1e-6, took / CYCLES * 1e9};
+    }
     wg_destroy(dev);
+    return best;
 }
 
-static void mop(wg_arch_id arch)
+static void print(const char *name, wg_arch_id arch, unsigned threads, const uint32_t *pattern, unsigned length)
+{
+    rate r = measure(arch, threads, pattern, length);
+    const char *on = arch == WG_ARCH_BH ? "bh" : "wh";
+    printf("frontend_%s_%s_%u %.1f Minsn/s\n", name, on, threads, r.insns);
+    printf("frontend_%s_%s_%u_cycle %.1f ns\n", name, on, threads, r.cycle);
+}
+
+static double mop(wg_arch_id arch)
 {
     wg_device *dev = make(arch);
     wg_tile *t = dev->tile;
@@ -73,31 +91,35 @@ static void mop(wg_arch_id arch)
         for (unsigned i = 0; i < 9; i++)
             t->frontend[thread].mop_cfg[i] = cfg[i];
     }
-    double from = seconds();
     uint32_t word = 0x01800000;
-    unsigned rounds = 40;
-    for (unsigned i = 0; i < rounds; i++) {
+    double best = 0;
+    for (unsigned i = 0; i < SLICES; i++) {
+        double from = seconds();
         for (unsigned thread = 0; thread < 3; thread++)
             wg_push_words(t, thread, (wg_core_id)(WG_CORE_T0 + thread), 0, &word, 1, &why);
-        for (unsigned c = 0; c < 32639 + 10; c++)
-            wg_tile_cycle(t);
+        wg_advance(dev, 32639 + 10);
+        double insns = 3 * 32639 / (seconds() - from) * 1e-6;
+        best = insns > best ? insns : best;
     }
-    double took = seconds() - from;
-    printf("frontend_mop_32639_%s %.1f Minsn/s\n", arch == WG_ARCH_BH ? "bh" : "wh",
-           (double)rounds * 3 * 32639 / took * 1e-6);
     wg_destroy(dev);
+    return best;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static const uint32_t nops[] = {NOP, NOP, NOP, NOP};
     /* Dense: NOPs, semaphore changes, waits that are met. */
     static const uint32_t mixed[] = {NOP, 0xA4000004, NOP, NOP, 0xA2008001, NOP, NOP, 0xA5000004, NOP, NOP, NOP, NOP};
+    enum { MIXED = sizeof mixed / sizeof *mixed };
+    if (argc > 1 && strcmp(argv[1], "cost") == 0) {
+        printf("%.3f\n", measure(WG_ARCH_BH, 3, mixed, MIXED).cycle + 3e3 / mop(WG_ARCH_BH));
+        return 0;
+    }
     for (unsigned arch = 0; arch < 2; arch++) {
-        measure("nop", (wg_arch_id)arch, 1, nops, 4);
-        measure("nop", (wg_arch_id)arch, 3, nops, 4);
-        measure("mixed", (wg_arch_id)arch, 3, mixed, sizeof mixed / sizeof *mixed);
-        mop((wg_arch_id)arch);
+        print("nop", (wg_arch_id)arch, 1, nops, 4);
+        print("nop", (wg_arch_id)arch, 3, nops, 4);
+        print("mixed", (wg_arch_id)arch, 3, mixed, MIXED);
+        printf("frontend_mop_32639_%s %.1f Minsn/s\n", arch == WG_ARCH_BH ? "bh" : "wh", mop((wg_arch_id)arch));
     }
     return 0;
 }

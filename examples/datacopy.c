@@ -38,6 +38,7 @@ int main(void)
     SET_CFG(THCON_SEC0_REG1_Out_data_format, IN_L1);
     SET_CFG(THCON_SEC0_REG1_Exp_section_size, EXPONENT_LINES);
     SET_CFG(PCK0_ADDR_CTRL_XY_REG_0_Ystride, 16 * DATUM_BYTES);
+    stored(&CFG(PCK0_ADDR_CTRL_XY_REG_0_Ystride_ADDR32));   /* the last word stored has arrived */
     let_go();
     return 0;
 }

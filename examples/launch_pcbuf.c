@@ -37,6 +37,7 @@ int main(void)
 {
     WORD(REGFILE_BASE + 4 * 4) = 0;
     WORD(REGFILE_BASE + 4 * 5) = 0;
+    stored(&WORD(REGFILE_BASE + 4 * 5)); /* a push could reach the thread before the stores reach the registers */
     for (;;) {
         u32 token = PC_BUF;
         if (token == STOP)

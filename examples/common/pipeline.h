@@ -75,7 +75,8 @@ static inline void configure_packer(u32 address)
 /* Everything is configured: T0 and T1 may go. T1 lets T2 go when the semaphore is there. */
 static inline void let_go(void)
 {
-    stored(&CFG(0)); /* the stores to the configuration have been processed */
+    /* The last word stored, read back: a load of another word might overtake that store. */
+    stored(&CFG(PACK_COUNTERS_SEC0_pack_reads_per_xy_plane_ADDR32));
     MAILBOX(1) = 1;
     MAILBOX(2) = 1;
 }

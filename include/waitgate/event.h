@@ -37,13 +37,14 @@ typedef enum wg_event_kind {
     WG_EV_ISSUED,        /* passed the gate into agent b: word, id */
     WG_EV_COMPLETED,     /* left its unit: word, id */
     WG_EV_LATCHED,       /* a wait was latched: word, id */
-    WG_EV_RELEASED,      /* the latched wait was forgotten: word, id */
+    WG_EV_RELEASED,      /* the latched wait was forgotten: word, id; a: banks of wg_touch_space's pointers, by bit */
     WG_EV_SEMAPHORE,     /* a: semaphore, b: new value, c: new max */
     WG_EV_MUTEX,         /* a: mutex, b: 0 released, 1 taken */
     WG_EV_BANK,          /* a: 0..3 SrcA0 SrcA1 SrcB0 SrcB1, b: new owner; id: the instruction that did it */
     WG_EV_TOUCH,         /* a location was read or written: a space, b first, c count or mask, how; see wg_touch_space */
     WG_EV_CORE_RETIRE,   /* a core executed an instruction: pc in a, word; b: result if it wrote one */
-    WG_EV_CORE_REQUEST,  /* a memory request was emitted: a address, b data, c kind, word: see WG_REQUEST_WORD */
+    WG_EV_CORE_REQUEST,  /* a memory request was emitted: a address, b data, c kind, word: see WG_REQUEST_WORD;
+                            parent: older pushes of the core that it overtakes */
     WG_EV_CORE_RESPONSE, /* a memory request was processed: likewise */
     WG_EV_CORE_STATE,    /* a: 0 held in reset, 1 released, 2 parked, 3 running */
     WG_EV_POLL,          /* b further identical polling iterations of length a cycles */
@@ -79,6 +80,8 @@ typedef enum wg_touch_space {
     WG_TOUCH_REPLAY,         /* thread * 32 + slot */
     WG_TOUCH_PACKER,         /* packer: its output streams and tile position */
     WG_TOUCH_UNPACKER,       /* unpacker * 3 + thread: context counter */
+    WG_TOUCH_BANK_OWNER,     /* file * 2 + bank: whose it is */
+    WG_TOUCH_BANK_POINTER,   /* 0, 1: the Matrix Unit's bank of SrcA, SrcB; 2, 3: the unpackers' */
     WG_TOUCH_SPACES
 } wg_touch_space;
 
@@ -92,7 +95,9 @@ enum {
     WG_TOUCH_WIDE = 32,      /* Dst: also the low halves */
     WG_TOUCH_CACHED = 64,    /* L1: an L0 data cache hit */
     WG_TOUCH_POST = 128, WG_TOUCH_GET = 256, WG_TOUCH_INIT = 512,   /* semaphores */
-    WG_TOUCH_BUFFERED = 1024 /* L1: written by the packer once it flushes */
+    WG_TOUCH_BUFFERED = 1024,/* L1: written by the packer once it flushes */
+    WG_TOUCH_WAITED = 2048,  /* source banks: the instruction waited until the bank was its unit's */
+    WG_TOUCH_SAME = 4096     /* a write of what was there */
 };
 
 /* Why something waits, naming the resource and its holder (GATE-21). */

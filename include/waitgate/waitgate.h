@@ -127,6 +127,7 @@ WG_API wg_status wg_core_state(wg_device *dev, wg_core_id core, wg_core_info *ou
  * Memory as the NoC and the host see it: L1 and the tile's NoC-visible registers. These go
  * through the same address map as hardware accesses, at the cycle boundary, in no time.
  */
+WG_API uint32_t wg_l1_bytes(const wg_device *dev);
 WG_API wg_status wg_read(wg_device *dev, uint64_t address, void *to, size_t bytes);
 WG_API wg_status wg_write(wg_device *dev, uint64_t address, const void *from, size_t bytes);
 
@@ -172,6 +173,7 @@ WG_API void wg_unobserve(wg_device *dev, int id);
 /* Findings, oldest first; equal ones (code, agent, pc, word) are one record with a count. */
 WG_API size_t wg_finding_count(const wg_device *dev);
 WG_API const wg_finding *wg_finding_at(const wg_device *dev, size_t index);
+WG_API void wg_findings_clear(wg_device *dev);
 
 /* Snapshots: a copy of all state with a version. */
 WG_API size_t wg_snapshot_size(const wg_device *dev);

@@ -21,6 +21,7 @@
  * RDCFG.md, CFGSHIFTMASK.md, STREAMWRCFG.md; GATE-19, GATE-21.
  */
 #include "backend/config.h"
+#include "backend/matrix.h"
 
 #include <string.h>
 
@@ -81,6 +82,7 @@ static void side_effects(wg_tile *t, unsigned banks, unsigned word, uint32_t val
     } else if (word == fields[WG_CFG_PRNG_SEED_Seed_Val].word) {
         wg_lreg_seed(&t->regs.lreg, value);
         wg_pack_seed(t, value);
+        wg_matrix_seed(t);
     } else if (word == fields[WG_CFG_RISCV_IC_INVALIDATE_InvalidateAll].word) {
         for (unsigned i = 0; i < WG_CORES; i++)
             if (value >> i & 1)
@@ -119,7 +121,8 @@ static void touch_written(wg_tile *t, const wg_config_op *op)
     wg_touch_by(t, WG_AGENT_CONFIG, &op->insn);
     for (unsigned bank = 0; bank < 2; bank++)
         for (unsigned i = 0; i < op->words && op->banks >> bank & 1; i++)
-            wg_touch_config(t, WG_TOUCH_WRITE, op->word + i < t->arch->config_global_from ? bank : 0, op->word + i, mask);
+            wg_touch_config(t, WG_TOUCH_WRITE | (((t->regs.config.bank[bank][op->word + i] ^ op->value[i]) & mask) ? 0u : WG_TOUCH_SAME),
+                            op->word + i < t->arch->config_global_from ? bank : 0, op->word + i, mask);
 }
 
 static void apply(wg_tile *t, const wg_config_op *op)

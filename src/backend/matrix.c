@@ -328,9 +328,10 @@ static void set_gaps(wg_matrix *m, wg_insn_id id, const wg_matrix_op *op, uint64
 static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
 {
     static const uint16_t formats[] = {
-        WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_override, WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_val, WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA,
-        WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_override, WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_val, WG_CFG_ALU_FORMAT_SPEC_REG1_SrcB,
-        WG_CFG_ALU_ACC_CTRL_Zero_Flag_disabled_src, WG_CFG_ALU_ACC_CTRL_INT8_math_enabled, WG_CFG_ALU_ACC_CTRL_Fp32_enabled};
+        WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_override, WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_val,
+        WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_override, WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_val, WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA,
+        WG_CFG_ALU_FORMAT_SPEC_REG1_SrcB, WG_CFG_ALU_ACC_CTRL_INT8_math_enabled, WG_CFG_ALU_ACC_CTRL_Fp32_enabled,
+        WG_CFG_ALU_ACC_CTRL_Zero_Flag_disabled_src};
     wg_tile *t = c->t;
     unsigned thread = c->insn->thread;
     bool to_dst = e->reads != READS_NONE || id == WG_I_ELWADD || id == WG_I_ELWSUB || id == WG_I_MOVA2D ||
@@ -342,14 +343,25 @@ static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
         wg_touch_thread_config(t, WG_TOUCH_READ, thread, offset->word, 0xFFFF);
         (void)wg_config_get(t, thread, WG_CFG_DEST_REGW_BASE_Base);
     }
-    for (unsigned i = 0; to_dst && i < sizeof formats / sizeof *formats; i++)
-        (void)wg_config_get(t, thread, (wg_cfg_id)formats[i]);
+    for (unsigned i = 0, n; to_dst && i < sizeof formats / sizeof *formats; i += n) {   /* those of one word together */
+        const wg_cfg_field *first = &wg_cfg_fields[c->arch][formats[i]];
+        uint32_t mask = 0;
+        for (n = 0; i + n < sizeof formats / sizeof *formats; n++) {
+            const wg_cfg_field *f = &wg_cfg_fields[c->arch][formats[i + n]];
+            if (f->word != first->word)
+                break;
+            mask |= f->mask << f->shift;
+        }
+        wg_config_touched(t, WG_TOUCH_READ, thread, first->word, mask);
+    }
     bool reads_a = e->waits & A || id == WG_I_MOVDBGA2D, reads_b = e->waits & B || id == WG_I_MOVDBGB2D;
     unsigned rows_a = elementwise || !to_dst || id == WG_I_MOVA2D ? 8 : 16;
     if (reads_a)
-        wg_touch_src(t, WG_TOUCH_READ, WG_SRCA, c->bank[WG_SRCA], c->rwc->srca & (rows_a == 16 ? 0x30u : 0x38u), rows_a);
+        wg_touch_src(t, WG_TOUCH_READ | (e->waits & A ? WG_TOUCH_WAITED : 0u), WG_SRCA, c->bank[WG_SRCA],
+                     c->rwc->srca & (rows_a == 16 ? 0x30u : 0x38u), rows_a);
     if (reads_b)
-        wg_touch_src(t, WG_TOUCH_READ, WG_SRCB, c->bank[WG_SRCB], c->rwc->srcb & 0x38u, 8);
+        wg_touch_src(t, WG_TOUCH_READ | (e->waits & B ? WG_TOUCH_WAITED : 0u), WG_SRCB, c->bank[WG_SRCB],
+                     c->rwc->srcb & 0x38u, 8);
     wg_matrix_op read;
     unsigned first, count, step;
     if (reads_dst(c, e, &first, &count, &step)) {
@@ -443,6 +455,10 @@ void wg_matrix_flip(wg_matrix_ctx *c, wg_matrix_op *op, unsigned which, bool hon
             m->issue_bank[WG_SRCB] = c->bank[WG_SRCB];
         }
         m->flips++;
+        if (gives)
+            wg_touch(c->t, WG_TOUCH_WRITE, WG_TOUCH_BANK_OWNER, file * 2 + bank, 1);
+        if (!keep_pointer)
+            wg_touch(c->t, WG_TOUCH_WRITE, WG_TOUCH_BANK_POINTER, file, 1);
         if (gives) {
             op->give |= (uint8_t)(1u << file);
             op->give_bank[file] = (uint8_t)bank;
@@ -514,7 +530,7 @@ static void tick(wg_tile *t)
     }
     while (m->head != m->tail && m->due[m->head % WG_MATRIX_FLIGHTS] == WG_NEVER)
         m->head++;
-    t->sched.next[WG_AGENT_MATRIX] = next;
+    wg_appoint(&t->sched, WG_AGENT_MATRIX, next);
 }
 
 static bool busy(const wg_tile *t, unsigned thread) { return t->backend.matrix.in_flight[thread % WG_THREADS] != 0; }
@@ -524,6 +540,8 @@ static void reset(wg_tile *t)
     memset(&t->backend.matrix, 0, sizeof t->backend.matrix);
     t->sched.next[WG_AGENT_MATRIX] = WG_NEVER;
 }
+
+void wg_matrix_seed(wg_tile *t) { memcpy(t->backend.matrix.prng, t->regs.lreg.prng, sizeof t->backend.matrix.prng); }
 
 uint64_t wg_dst_block_ready_at(const wg_tile *t, unsigned stored_row)
 {

@@ -38,4 +38,7 @@ uint64_t wg_dst_block_ready_at(const struct wg_tile *t, unsigned stored_row);
 /* Another unit's write to a stored row keeps its block from being read before `ready`. */
 void wg_dst_block_written(struct wg_tile *t, unsigned stored_row, uint64_t ready);
 
+/* PRNG_SEED has been written: the columns' generators for rounding at random are seeded like the first lanes'. */
+void wg_matrix_seed(struct wg_tile *t);
+
 #endif

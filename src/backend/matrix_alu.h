@@ -10,7 +10,8 @@
  *      sum      16 bits, signed, then 13 places to the left
  *      Dst      24 bits   aligned: half away from zero;  sums aligned: half up
  *      16-bit Dst: all three terms lose their low 13 bits before they are added (sums half up, Dst half away)
- *      total    rounded half away from zero to 24, 11 or 8 bits
+ *      total    rounded half away from zero to 24, 11 or 8 bits, or at random (ALU_ROUNDING_MODE_Fpu_srnd_en): up if
+ *               what is dropped is at least a random number, as SFPSTOCHRND and the packers do (decided here)
  *
  * There are no denormals (an exponent of 0 is zero), no NaN, and no infinity among the inputs; a result too
  * large becomes exponent 255 and mantissa 0, of an FP16 exponent 31 and mantissa 1023. A zero is positive.
@@ -25,6 +26,9 @@
 
 #include "backend/matrix_state.h"
 #include "num/formats.h"
+#include "regs/lreg.h"
+
+#include <stddef.h>
 
 typedef struct wg_alu {
     bool wide;          /* Dst holds 32 bits */
@@ -32,13 +36,25 @@ typedef struct wg_alu {
     bool lost_one;      /* WH: a total of exactly -1 is normalised wrongly */
     int16_t adjust;     /* what makes the sum of two biased exponents one */
     int16_t lowest;     /* the exponent of a product with zero */
+    uint32_t *prng;     /* stochastic rounding: a generator per column; NULL: rounding to nearest */
 } wg_alu;
+
+/* What the bits that rounding drops are compared with, as 23 bits: half, or the column's next random number. */
+enum { WG_ALU_HALF = 0x400000 };
+static inline uint32_t wg_alu_threshold(const wg_alu *m, unsigned column)
+{
+    if (!m->prng)
+        return WG_ALU_HALF;
+    uint32_t random = m->prng[column & 15];
+    m->prng[column & 15] = wg_prng_step(random);
+    return random & 0x7FFFFF;
+}
 
 static inline wg_alu wg_alu_for(bool wide, bool exp8, bool lost_one, unsigned phase)
 {
     int adjust = exp8 ? -127 : wide ? 127 - 30 : -15;
     adjust -= (phase & 1 ? 5 : 0) + (phase & 2 ? 7 : 0);
-    return (wg_alu){wide, exp8, lost_one, (int16_t)adjust, (int16_t)(adjust > 0 ? adjust : 0)};
+    return (wg_alu){wide, exp8, lost_one, (int16_t)adjust, (int16_t)(adjust > 0 ? adjust : 0), NULL};
 }
 
 static inline int32_t wg_alu_align(int32_t value, int places)
@@ -49,7 +65,8 @@ static inline int32_t wg_alu_align(int32_t value, int places)
 }
 
 /* Adds two sums of products (already shifted 13 places) to a Dst value in working order. */
-static inline uint32_t wg_alu_accumulate(const wg_alu *m, int32_t sum0, int exp0, int32_t sum1, int exp1, uint32_t dst)
+static inline uint32_t wg_alu_accumulate(const wg_alu *m, int32_t sum0, int exp0, int32_t sum1, int exp1, uint32_t dst,
+                                         uint32_t threshold)
 {
     int exp_dst = (int)(dst >> 23 & 0xFF);
     int32_t man_dst = exp_dst ? (int32_t)((dst & 0x7FFFFF) | 0x800000) : 0;
@@ -78,7 +95,8 @@ static inline uint32_t wg_alu_accumulate(const wg_alu *m, int32_t sum0, int exp0
     } else {
         unsigned drop = m->wide ? 8 : m->exp8 ? 24 : 21;
         uint32_t top = magnitude << left;
-        mantissa = ((top >> drop) + (top >> (drop - 1) & 1)) << (drop - 8);
+        uint32_t dropped = top & ((1u << drop) - 1), least = drop > 23 ? threshold << 1 : threshold >> (23 - drop);
+        mantissa = ((top >> drop) + (dropped >= least)) << (drop - 8);
     }
     exp -= left - 8;
     exp += (int)(mantissa >> 24);

@@ -45,7 +45,8 @@ static void elementwise(wg_matrix_ctx *c, wg_matrix_op *op, wg_elw_op what)
         .accumulate = accumulate,
     };
     wg_matrix_check_settings(c);
-    const wg_matrix_kernels *k = wg_matrix_kernels_for(c->t->simd);
+    args.alu.prng = wg_matrix_random(c);
+    const wg_matrix_kernels *k = wg_matrix_kernels_now(c);
     if (c->style == WG_STYLE_INT8) {
         k->elw_int(&args);
     } else {

@@ -7,6 +7,7 @@
 #include "backend/matrix.h"
 #include "backend/matrix_alu.h"
 #include "isa/config_fields.h"
+#include "num/simd.h"
 #include "tile/tile.h"
 
 /* Where operands are that moved between the architectures. */
@@ -131,5 +132,14 @@ extern const wg_matrix_kernels wg_matrix_plain;
 extern const wg_matrix_kernels wg_matrix_avx2, wg_matrix_avx512;
 #endif
 const wg_matrix_kernels *wg_matrix_kernels_for(unsigned simd);
+/* Rounding at random is the plain code's, column by column; all levels decode alike. */
+static inline const wg_matrix_kernels *wg_matrix_kernels_now(const wg_matrix_ctx *c)
+{
+    return wg_matrix_kernels_for(c->set->stochastic ? (unsigned)WG_SIMD_SCALAR : c->t->simd);
+}
+static inline uint32_t *wg_matrix_random(const wg_matrix_ctx *c)
+{
+    return c->set->stochastic ? c->t->backend.matrix.prng : NULL;
+}
 
 #endif

@@ -74,7 +74,7 @@ static void product(wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned
     wg_matrix_list_rows(c, op, first, rows, step, c->wide);
     wg_matrix_gather(c, op, c->wide, 0);
 
-    const wg_matrix_kernels *k = wg_matrix_kernels_for(c->t->simd);
+    const wg_matrix_kernels *k = wg_matrix_kernels_now(c);
     wg_matrix_a scratch_a;
     wg_matrix_b scratch_b;
     wg_mul_args args = {
@@ -86,6 +86,7 @@ static void product(wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned
         .lo = op->lo,
         .alu = wg_alu_for(c->wide, c->style != WG_STYLE_FP16, c->layout->lost_one, c->phase),
     };
+    args.alu.prng = wg_matrix_random(c);
     if (broadcast)
         k->decode_b(wg_matrix_src_row(c, WG_SRCB, c->rwc->srcb), 1, (wg_style)c->style_b, c->flush, c->phase,
                     &scratch_b);
@@ -131,7 +132,7 @@ static void add_zero(wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigne
     for (unsigned i = 0; i < rows; i++)
         for (unsigned j = 0; j < 16; j++) {
             uint32_t dst = wg_alu_from_dst(&alu, op->hi[i][j], op->lo[i][j]);
-            uint32_t result = wg_alu_accumulate(&alu, 0, alu.lowest, 0, alu.lowest, dst);
+            uint32_t result = wg_alu_accumulate(&alu, 0, alu.lowest, 0, alu.lowest, dst, WG_ALU_HALF);
             op->hi[i][j] = wg_alu_to_dst_hi(&alu, result);
             op->lo[i][j] = (uint16_t)result;
         }

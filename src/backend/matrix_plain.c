@@ -69,7 +69,7 @@ static void mul_float(const wg_mul_args *m)
             int32_t sum0 = sum_of_products(m, i * m->b_step, 2 * j, 0, &exp0);
             int32_t sum1 = sum_of_products(m, i * m->b_step, 2 * j + 1, 1, &exp1);
             uint32_t dst = wg_alu_from_dst(&m->alu, m->hi[i][j], m->lo[i][j]);
-            uint32_t result = wg_alu_accumulate(&m->alu, sum0, exp0, sum1, exp1, dst);
+            uint32_t result = wg_alu_accumulate(&m->alu, sum0, exp0, sum1, exp1, dst, wg_alu_threshold(&m->alu, j));
             m->hi[i][j] = wg_alu_to_dst_hi(&m->alu, result);
             if (m->alu.wide)
                 m->lo[i][j] = (uint16_t)result;
@@ -95,7 +95,7 @@ static void mul_int(const wg_mul_args *m)
         }
 }
 
-static uint32_t multiply(const wg_elw_args *e, uint32_t a, uint32_t b, uint32_t dst)
+static uint32_t multiply(const wg_elw_args *e, uint32_t a, uint32_t b, uint32_t dst, uint32_t threshold)
 {
     const wg_alu *m = &e->alu;
     int exp = (int)(a & 0xFF) + (int)(b & 0xFF) + m->adjust;
@@ -106,11 +106,11 @@ static uint32_t multiply(const wg_elw_args *e, uint32_t a, uint32_t b, uint32_t 
         exp = m->lowest;
         sum = 0;
     }
-    return wg_alu_accumulate(m, sum, exp, 0, 0, dst);
+    return wg_alu_accumulate(m, sum, exp, 0, 0, dst, threshold);
 }
 
 /* Ruling: zero plus a zero of SrcB that is kept (no flush) is 2^-126 of its sign; ttsim's unsigned difference wraps. */
-static uint32_t add(const wg_elw_args *e, uint32_t a, uint32_t b, uint32_t dst)
+static uint32_t add(const wg_elw_args *e, uint32_t a, uint32_t b, uint32_t dst, uint32_t threshold)
 {
     a = a & 0xFF ? wg_src_to_cpu19(a) : 0;
     b = b & 0xFF || !e->flush ? wg_src_to_cpu19(b) : 0;
@@ -130,7 +130,7 @@ static uint32_t add(const wg_elw_args *e, uint32_t a, uint32_t b, uint32_t dst)
         exp = exp ? exp + 127 - 15 : 127 - 30;
     /* Decided here: the division by 32, 128 or both in a fidelity phase other than 0 is one of the exponent. */
     exp -= (e->phase & 1 ? 5 : 0) + (e->phase & 2 ? 7 : 0);
-    return wg_alu_accumulate(&e->alu, sum, exp, 0, 0, e->accumulate ? dst : 0);
+    return wg_alu_accumulate(&e->alu, sum, exp, 0, 0, e->accumulate ? dst : 0, threshold);
 }
 
 static void elw_float(const wg_elw_args *e)
@@ -142,7 +142,8 @@ static void elw_float(const wg_elw_args *e)
             if (e->op == WG_ELW_SUB)
                 b ^= WG_SRC_SIGN;
             uint32_t dst = wg_alu_from_dst(&e->alu, e->hi[i][j], e->lo[i][j]);
-            uint32_t result = e->op == WG_ELW_MUL ? multiply(e, a, b, dst) : add(e, a, b, dst);
+            uint32_t threshold = wg_alu_threshold(&e->alu, j);
+            uint32_t result = e->op == WG_ELW_MUL ? multiply(e, a, b, dst, threshold) : add(e, a, b, dst, threshold);
             e->hi[i][j] = wg_alu_to_dst_hi(&e->alu, result);
             if (e->alu.wide)
                 e->lo[i][j] = (uint16_t)result;

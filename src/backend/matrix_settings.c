@@ -93,7 +93,4 @@ void wg_matrix_check_settings(wg_matrix_ctx *c)
         return;
     if (!wg_format_known(c->fmt[WG_SRCA]) && !c->set->force_fp16)
         wg_matrix_report(c, WG_F_MATRIX_FORMAT, c->fmt[WG_SRCA], 0);
-    if (c->set->stochastic)
-        wg_findf(c->t, WG_F_UNIMPLEMENTED_REGISTER, wg_insn_finding(c->insn, 1, 1),
-                 "ALU_ROUNDING_MODE_Fpu_srnd_en: stochastic rounding in the Matrix Unit");
 }

@@ -112,6 +112,7 @@ typedef struct wg_matrix {
     uint8_t giving[2][2];            /* [file][bank]: handovers in flight */
     uint64_t last_flip[2];           /* when the last flip accepted takes place: they stay in order */
 
+    uint32_t prng[16];               /* per column: ALU_ROUNDING_MODE_Fpu_srnd_en */
     uint8_t last_srca_row;           /* what SHIFTXA reads (its hardware bug) */
     wg_matrix_cache cache;
 } wg_matrix;

@@ -28,12 +28,19 @@ const char *wg_semaphore_name(unsigned semaphore)
 
 /* ---- Semaphores ------------------------------------------------------------------------------------- */
 
-static void changed(wg_tile *t, unsigned agent, unsigned semaphore, const wg_insn *insn)
+__attribute__((cold, noinline)) static void emit_semaphore(wg_tile *t, unsigned agent, unsigned semaphore,
+                                                            const wg_insn *insn)
 {
     const wg_sync *s = &t->backend.sync;
-    wg_wake_threads(&t->sched);
     WG_EMIT(t, WG_EV_SEMAPHORE, agent, .a = semaphore, .b = s->value[semaphore], .c = s->max[semaphore],
             .word = insn ? insn->word : 0, .id = insn ? insn->id : 0, .pc = insn ? insn->pc : 0);
+}
+
+static void changed(wg_tile *t, unsigned agent, unsigned semaphore, const wg_insn *insn)
+{
+    wg_wake_threads(&t->sched);
+    if (wg_watched(t, WG_EV_SEMAPHORE))
+        emit_semaphore(t, agent, semaphore, insn);
 }
 
 static void post(wg_sync *s, unsigned semaphore)
@@ -63,6 +70,8 @@ static void execute_semaphores(wg_tile *t, const wg_insn *insn)
         }
         changed(t, WG_AGENT_THREAD0 + insn->thread, i, insn);
     }
+    if (!wg_touch_watched(t))
+        return;
     if (insn->op == WG_I_SEMINIT) {
         wg_touch(t, WG_TOUCH_WRITE | WG_TOUCH_INIT, WG_TOUCH_SEM_VALUE, 0, insn->word >> 2 & 0xFF);
         wg_touch(t, WG_TOUCH_WRITE | WG_TOUCH_INIT, WG_TOUCH_SEM_MAX, 0, insn->word >> 2 & 0xFF);
@@ -130,8 +139,7 @@ static void run(wg_tile *t, unsigned thread)
 {
     wg_frontend *f = &t->frontend[thread];
     const wg_insn *insn = wg_gate_head(t, thread);
-    wg_gate_issue(t, f, insn, WG_AGENT_SYNC);
-    wg_touch_by(t, WG_AGENT_SYNC, insn);
+    wg_gate_issue(t, f, insn, WG_AGENT_SYNC);   /* what is touched now is touched in its name */
     switch ((wg_insn_id)insn->op) {
     case WG_I_ATGETM:
     case WG_I_ATRELM: execute_mutex(t, insn); break;
@@ -140,8 +148,10 @@ static void run(wg_tile *t, unsigned thread)
     case WG_I_STREAMWAIT: wg_gate_latch_wait(t, insn); break;
     default: execute_semaphores(t, insn); break;
     }
-    WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_SYNC, insn);
-    wg_touch_by_nobody(t);
+    if (wg_any_watched(t)) {
+        wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_SYNC, insn, 0, 0);
+        wg_touch_by_nobody(t);
+    }
     wg_gate_pop(t, f, insn);
 }
 
@@ -195,6 +205,20 @@ static unsigned serve_mutexes(wg_tile *t, unsigned wanting, wg_stall why[3])
         passed |= 1u << winner;
     }
     return passed;
+}
+
+bool wg_sync_serve(wg_tile *t, unsigned thread, const wg_insn *insn, wg_stall *why)
+{
+    wg_sync *s = &t->backend.sync;
+    if (!is_mutex(insn)) {
+        s->slot_turn = (uint8_t)(thread + 1);
+    } else {
+        if (!mutex_free(t, insn, why))
+            return false;
+        s->mutex_turn[insn->word % WG_MUTEXES] = (uint8_t)((thread + 1) % WG_THREADS);
+    }
+    run(t, thread);
+    return true;
 }
 
 unsigned wg_sync_arbitrate(wg_tile *t, unsigned wanting, wg_stall why[3])

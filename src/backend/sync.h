@@ -29,6 +29,7 @@ typedef struct wg_sync {
 } wg_sync;
 
 struct wg_tile;
+struct wg_insn;
 /*
  * A T core's load of the semaphore window (SEM-04): costs no slot. While this core's own store still
  * waits for the slot (wg_sync_core_store_waits), the load is to wait too: they are in order.
@@ -55,5 +56,8 @@ const char *wg_semaphore_name(unsigned semaphore);
  * stalls of the others are in `why`, one per thread. Returns who passed.
  */
 unsigned wg_sync_arbitrate(struct wg_tile *t, unsigned wanting, wg_stall why[3]);
+
+/* The same for one head while nobody else wants anything. */
+bool wg_sync_serve(struct wg_tile *t, unsigned thread, const struct wg_insn *insn, wg_stall *why);
 
 #endif

@@ -25,7 +25,7 @@ typedef struct wg_unit_ops {
     /* May `insn` start in cycle t->sched.now? On false, fills *why. Changes nothing. */
     bool (*check)(struct wg_tile *t, const wg_insn *insn, wg_stall *why);
     void (*accept)(struct wg_tile *t, const wg_insn *insn);
-    /* Phase B. Sets t->sched.next[agent] anew (WG_NEVER if only others can make it act). */
+    /* Phase B. Makes the agent's next appointment by wg_wake_at() or wg_appoint() (none if only others can make it act). */
     void (*tick)(struct wg_tile *t);
     /* Does this thread have an instruction in any stage? */
     bool (*busy)(const struct wg_tile *t, unsigned thread);

@@ -370,15 +370,23 @@ static void touch_output(cursor c)
     if (!datums)
         return;
     uint32_t row = job->out >> 4, last = (job->out + datums - 1) >> 4;
+    unsigned first = 0, rows = 0;   /* of Dst: a run of stored rows */
     for (unsigned at; row <= last; row++) {
-        if (job->to_dst)
-            wg_touch_dst(c.t, WG_TOUCH_WRITE, wg_dst_stored(c.dst, dst_row(&c, row), job->wide), 1, job->wide);
-        else if (source_row(&c, row, &at))
-            wg_touch_src(c.t, WG_TOUCH_WRITE, c.unpacker, wg_unpack_bank(&c.t->regs.src, c.unpacker),
+        if (job->to_dst) {
+            unsigned stored = wg_dst_stored(c.dst, dst_row(&c, row), job->wide);
+            if (rows && stored != first + rows) {
+                wg_touch_dst(c.t, WG_TOUCH_WRITE, first, rows, job->wide);
+                rows = 0;
+            }
+            first = rows++ ? first : stored;
+        } else if (source_row(&c, row, &at))
+            wg_touch_src(c.t, WG_TOUCH_WRITE | WG_TOUCH_WAITED, c.unpacker, wg_unpack_bank(&c.t->regs.src, c.unpacker),
                          job->transpose ? at & ~15u : at, job->transpose ? 16 : 1);
         if (job->transpose)
             row |= 15;
     }
+    if (rows)
+        wg_touch_dst(c.t, WG_TOUCH_WRITE, first, rows, job->wide);
 }
 
 void wg_unpack_move(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)

@@ -115,7 +115,8 @@ static inline void acts(wg_tile *t, const wg_vector_op *op)
 static void touch_lregs(wg_tile *t, const wg_vector_op *op)
 {
     enum { FLAGS = 1u << 17 };
-    uint32_t reads = wg_vector_reads(t, op) & 0x1FFFF, seen = 0, writes = 0;
+    /* SFPLOADI that keeps one half of the register is half of a write, not a read. */
+    uint32_t reads = op->insn == WG_I_SFPLOADI ? 0 : wg_vector_reads(t, op) & 0x1FFFF, seen = 0, writes = 0;
     if (wg_vector_traits_for(t)->interlock)
         seen = wg_vector_believed_reads(t, op) & reads;
     switch (op->insn) {
@@ -320,7 +321,7 @@ static inline void appoint(wg_tile *t)
     if (__builtin_expect((v->used != 0) | (v->scheduled != 0) | (v->flags_at != 0), 0))
         wg_wake_at(&t->sched, WG_AGENT_VECTOR, next);
     else
-        t->sched.next[WG_AGENT_VECTOR] = next;
+        wg_appoint(&t->sched, WG_AGENT_VECTOR, next);
 }
 
 /*
@@ -345,7 +346,7 @@ static inline bool accept_mad(wg_tile *t, const wg_insn *insn)
         v->done_at[thread] = now + 2;
     uint32_t lanes = wg_lanes_enabled(&t->regs.lreg);
     if (lanes)
-        wg_mad_early(t, (wg_mad_operands){va, vb, vc, vd, w & 3}, lanes);
+        wg_mad_early(t, w, lanes);
     if (interlock_on(t)) {
         v->interlock_at = now + 1;
         v->interlock_lregs = 1u << vd;

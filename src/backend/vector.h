@@ -166,13 +166,10 @@ void wg_vector_put(wg_tile *t, const wg_vector_op *op, unsigned lreg, const uint
 void wg_vector_take_back(wg_tile *t);
 
 /*
- * A multiply-add in these lanes while no result is on its way to its VD: written at once, what was there kept for those
- * who read in the next cycle.
+ * The multiply-add of a word (without indirection) in these lanes, while no result is on its way to its VD: written at
+ * once, what was there kept for those who read in the next cycle.
  */
-typedef struct wg_mad_operands {
-    unsigned va, vb, vc, vd, signs; /* signs: Mod1's two bits that negate VB and VC */
-} wg_mad_operands;
-void wg_mad_early(wg_tile *t, wg_mad_operands o, uint32_t lanes);
+void wg_mad_early(wg_tile *t, uint32_t word, uint32_t lanes);
 
 /* SFPLOAD and SFPSTORE at a given address; the address that an instruction's operands give now. */
 uint16_t wg_vector_dst_address(wg_tile *t, const wg_vector_op *op, unsigned imm10, unsigned mod0);
@@ -214,10 +211,19 @@ typedef struct wg_lanes_move {
 /* The 32-lane work that host vectors do, per wg_simd level; equal bits at every level. */
 typedef void wg_fma_lanes_fn(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t flip_b,
                              uint32_t flip_c);
+/* d = fma in these lanes, and what d was goes to old; a, b and c may be d. */
+typedef struct wg_mad_lanes {
+    uint32_t *d, *old;
+    const uint32_t *a, *b, *c;
+    uint32_t flip_b, flip_c, lanes;
+    uint8_t *unfused;   /* how often not to try what failed the last time; of no consequence but the time it takes */
+} wg_mad_lanes;
+typedef void wg_mad_lanes_fn(const wg_mad_lanes *m);
 typedef struct wg_vector_kernels {
     wg_fma_lanes_fn *fma[2];   /* per wg_arch_id: out = a * (b ^ flip_b) + (c ^ flip_c) */
     wg_fma_lanes_fn *mul[2];   /* the same where c is zero in all lanes */
     wg_fma_lanes_fn *add[2];   /* the same where a is 1.0 in all lanes */
+    wg_mad_lanes_fn *mad[2];   /* the same in some lanes */
     void (*blend)(uint32_t *to, const uint32_t *from, uint32_t lanes);
     void (*load)(uint32_t *out, const wg_dst *d, const wg_lanes_move *m, const uint32_t *old);
     void (*store)(wg_dst *d, const wg_lanes_move *m, const uint32_t *from);

@@ -52,22 +52,32 @@ static uint32_t flip(const wg_tile *t, unsigned mod, unsigned which)
     return wg_vector_traits_for(t)->sign_modes && mod & which ? SIGN : 0;
 }
 
-void wg_mad_early(wg_tile *t, wg_mad_operands o, uint32_t lanes)
+void wg_mad_early(wg_tile *t, uint32_t word, uint32_t lanes)
 {
+    unsigned va = word >> 16 & 15, vc = word >> 8 & 15, vd = word >> 4 & 7;
     wg_lreg *r = &t->regs.lreg;
     wg_vector_early *e = &t->backend.vector.early;
-    const uint32_t *a = r->l[o.va], *b = r->l[o.vb], *c = r->l[o.vc], *old = e->old;
-    uint32_t *d = r->l[o.vd], out[WG_LANES], flip_b = flip(t, o.signs, NEGATE_VB), flip_c = flip(t, o.signs, NEGATE_VC);
+    const uint32_t *a = r->l[va], *b = r->l[word >> 12 & 15], *c = r->l[vc];
+    uint32_t *d = r->l[vd], flip_b = 0, flip_c = 0;
+    if (word & 3) {
+        flip_b = flip(t, word & 3, NEGATE_VB);
+        flip_c = flip(t, word & 3, NEGATE_VC);
+    }
     e->next = t->sched.now + 1;
     e->lanes = lanes;
-    e->lreg = o.vd;
-    memcpy(e->old, d, sizeof e->old);
-    if (lanes == ~0u) {
-        fma_lanes(t, d, a == d ? old : a, b == d ? old : b, c == d ? old : c, flip_b, flip_c);
-    } else {
-        fma_lanes(t, out, a, b, c, flip_b, flip_c);
-        wg_vector_kernels_for(t)->blend(d, out, lanes);
+    e->lreg = vd;
+    const wg_vector_kernels *k = wg_vector_kernels_for(t);
+    if (vc != 9 && va != 10) {
+        const wg_mad_lanes m = {d, e->old, a, b, c, flip_b, flip_c, lanes, &t->backend.vector.unfused};
+        k->mad[t->arch->id](&m);
+        return;
     }
+    uint32_t out[WG_LANES];
+    const uint32_t *old = e->old;
+    memcpy(e->old, d, sizeof e->old);
+    fma_lanes(t, lanes == ~0u ? d : out, a == d ? old : a, b == d ? old : b, c == d ? old : c, flip_b, flip_c);
+    if (lanes != ~0u)
+        k->blend(d, out, lanes);
 }
 
 void wg_sfpmad(wg_tile *t, const wg_vector_op *op)
@@ -91,10 +101,10 @@ void wg_sfpmad(wg_tile *t, const wg_vector_op *op)
     if (!wg_op_writes(op) || !lanes)
         return;
     const wg_vector *v = &t->backend.vector;
-    if (op->macro || v->scheduled || v->pending_lregs >> op->vd & 1 || op->mod & INDIRECT_VA)
+    if (op->macro || v->scheduled || v->pending_lregs >> op->vd & 1 || op->mod & INDIRECT_VA || op->vd >= 8)
         fma_lanes(t, wg_vector_result(t, op->vd, lanes, op->now + 2), a, b, c, flip_b, flip_c);
     else /* nobody but the next instruction could come too early */
-        wg_mad_early(t, (wg_mad_operands){op->va, op->vb, op->vc, op->vd, op->mod}, lanes);
+        wg_mad_early(t, op->word, lanes);
 }
 
 static void with_immediate(wg_tile *t, const wg_vector_op *op, bool multiply)

@@ -35,6 +35,16 @@ static void blend(uint32_t *to, const uint32_t *from, uint32_t lanes)
     }
 }
 
+static void mad(wg_fma_lanes_fn *fma, const wg_mad_lanes *m)
+{
+    uint32_t out[WG_LANES];
+    memcpy(m->old, m->d, sizeof out);
+    fma(out, m->a, m->b, m->c, m->flip_b, m->flip_c);
+    blend(m->d, out, m->lanes);
+}
+static void mad_bh(const wg_mad_lanes *m) { mad(fma_bh, m); }
+static void mad_wh(const wg_mad_lanes *m) { mad(fma_wh, m); }
+
 static void load(uint32_t *out, const wg_dst *d, const wg_lanes_move *m, const uint32_t *old)
 {
     load_lanes(out, d, m, old);
@@ -42,5 +52,5 @@ static void load(uint32_t *out, const wg_dst *d, const wg_lanes_move *m, const u
 static void store(wg_dst *d, const wg_lanes_move *m, const uint32_t *from) { store_lanes(d, m, from); }
 
 const wg_vector_kernels wg_vector_kernels_scalar = {
-    .fma = {fma_bh, fma_wh}, .mul = {fma_bh, fma_wh}, .add = {fma_bh, fma_wh}, .blend = blend,
+    .fma = {fma_bh, fma_wh}, .mul = {fma_bh, fma_wh}, .add = {fma_bh, fma_wh}, .mad = {mad_bh, mad_wh}, .blend = blend,
     .load = load, .store = store};

@@ -126,6 +126,17 @@ TARGET static void blend(uint32_t *to, const uint32_t *from, uint32_t lanes)
     }
 }
 
+TARGET static inline __attribute__((always_inline)) void mad_lanes(const wg_mad_lanes *m, bool wh)
+{
+    uint32_t out[WG_LANES];
+    for (unsigned i = 0; i < WG_LANES; i += 8)
+        _mm256_storeu_si256((__m256i *)(m->old + i), _mm256_loadu_si256((const __m256i *)(m->d + i)));
+    fma_lanes(out, m->a, m->b, m->c, m->flip_b, m->flip_c, wh);
+    blend(m->d, out, m->lanes);
+}
+TARGET static void mad_bh(const wg_mad_lanes *m) { mad_lanes(m, false); }
+TARGET static void mad_wh(const wg_mad_lanes *m) { mad_lanes(m, true); }
+
 TARGET static void load(uint32_t *out, const wg_dst *d, const wg_lanes_move *m, const uint32_t *old)
 {
     load_lanes(out, d, m, old);
@@ -133,6 +144,6 @@ TARGET static void load(uint32_t *out, const wg_dst *d, const wg_lanes_move *m, 
 TARGET static void store(wg_dst *d, const wg_lanes_move *m, const uint32_t *from) { store_lanes(d, m, from); }
 
 const wg_vector_kernels wg_vector_kernels_avx2 = {
-    .fma = {fma_bh, fma_wh}, .mul = {fma_bh, fma_wh}, .add = {fma_bh, fma_wh}, .blend = blend,
+    .fma = {fma_bh, fma_wh}, .mul = {fma_bh, fma_wh}, .add = {fma_bh, fma_wh}, .mad = {mad_bh, mad_wh}, .blend = blend,
     .load = load, .store = store};
 #endif

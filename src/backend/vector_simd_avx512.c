@@ -188,31 +188,31 @@ INLINE __mmask16 unlike_ieee(__m512 x, __m512 y, __m512 z, __m512 r, bool wh)
     return odd | abnormal(x) | abnormal(y) | abnormal(z) | abnormal(r);
 }
 
-INLINE void fused(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t flip_b,
-                  uint32_t flip_c, bool wh, shape kind)
+/* Sixteen lanes twice: operands with their signs flipped, and their fused multiply-add; false if that will not do. */
+typedef struct halves {
+    __m512 low, high;
+} halves;
+INLINE halves both(const uint32_t *v, uint32_t flip)
+{
+    __m512i f = _mm512_set1_epi32((int)flip);
+    return (halves){_mm512_castsi512_ps(_mm512_xor_si512(_mm512_loadu_si512(v), f)),
+                    _mm512_castsi512_ps(_mm512_xor_si512(_mm512_loadu_si512(v + 16), f))};
+}
+INLINE bool fused_halves(halves *r, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t flip_b,
+                         uint32_t flip_c, bool wh)
 {
     enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
-    __m512i fb = _mm512_set1_epi32((int)flip_b), fc = _mm512_set1_epi32((int)flip_c);
-    __m512 x0 = _mm512_loadu_ps(a), x1 = _mm512_loadu_ps(a + 16);
-    __m512 y0 = _mm512_castsi512_ps(_mm512_xor_si512(_mm512_loadu_si512(b), fb));
-    __m512 y1 = _mm512_castsi512_ps(_mm512_xor_si512(_mm512_loadu_si512(b + 16), fb));
-    __m512 z0 = _mm512_castsi512_ps(_mm512_xor_si512(_mm512_loadu_si512(c), fc));
-    __m512 z1 = _mm512_castsi512_ps(_mm512_xor_si512(_mm512_loadu_si512(c + 16), fc));
-    __m512 r0 = _mm512_fmadd_round_ps(x0, y0, z0, NEAREST), r1 = _mm512_fmadd_round_ps(x1, y1, z1, NEAREST);
-    __mmask16 odd = unlike_ieee(x0, y0, z0, r0, wh) | unlike_ieee(x1, y1, z1, r1, wh);
-    if (__builtin_expect(odd != 0, 0)) {
-        lanes(out, a, b, c, flip_b, flip_c, wh, kind);
-        return;
-    }
-    _mm512_storeu_ps(out, r0);
-    _mm512_storeu_ps(out + 16, r1);
+    halves x = both(a, 0), y = both(b, flip_b), z = both(c, flip_c);
+    r->low = _mm512_fmadd_round_ps(x.low, y.low, z.low, NEAREST);
+    r->high = _mm512_fmadd_round_ps(x.high, y.high, z.high, NEAREST);
+    return !(unlike_ieee(x.low, y.low, z.low, r->low, wh) | unlike_ieee(x.high, y.high, z.high, r->high, wh));
 }
 
 #define KERNEL(name, wh, kind)                                                                      \
     TARGET static void name(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t flip_b, \
                             uint32_t flip_c)                                                        \
     {                                                                                               \
-        (kind == FMA ? fused : plain)(out, a, b, c, flip_b, flip_c, wh, kind);                      \
+        (kind == FMA ? lanes : plain)(out, a, b, c, flip_b, flip_c, wh, kind);                      \
     }
 KERNEL(fma_bh, false, FMA)
 KERNEL(fma_wh, true, FMA)
@@ -232,6 +232,27 @@ TARGET static void blend(uint32_t *to, const uint32_t *from, uint32_t lanes)
     _mm512_storeu_si512(to + 16, high);
 }
 
+INLINE void mad(const wg_mad_lanes *m, bool wh)
+{
+    enum { PAUSE = 15 };
+    halves r;
+    uint32_t out[WG_LANES];
+    bool fused = !*m->unfused && fused_halves(&r, m->a, m->b, m->c, m->flip_b, m->flip_c, wh);
+    if (!fused)
+        lanes(out, m->a, m->b, m->c, m->flip_b, m->flip_c, wh, FMA);
+    _mm512_storeu_si512(m->old, _mm512_loadu_si512(m->d));
+    _mm512_storeu_si512(m->old + 16, _mm512_loadu_si512(m->d + 16));
+    if (!fused) {
+        *m->unfused = *m->unfused ? (uint8_t)(*m->unfused - 1) : PAUSE;
+        blend(m->d, out, m->lanes);
+        return;
+    }
+    _mm512_mask_storeu_ps(m->d, (__mmask16)m->lanes, r.low);
+    _mm512_mask_storeu_ps(m->d + 16, (__mmask16)(m->lanes >> 16), r.high);
+}
+TARGET static void mad_bh(const wg_mad_lanes *m) { mad(m, false); }
+TARGET static void mad_wh(const wg_mad_lanes *m) { mad(m, true); }
+
 TARGET static void load(uint32_t *out, const wg_dst *d, const wg_lanes_move *m, const uint32_t *old)
 {
     load_lanes(out, d, m, old);
@@ -239,6 +260,6 @@ TARGET static void load(uint32_t *out, const wg_dst *d, const wg_lanes_move *m, 
 TARGET static void store(wg_dst *d, const wg_lanes_move *m, const uint32_t *from) { store_lanes(d, m, from); }
 
 const wg_vector_kernels wg_vector_kernels_avx512 = {
-    .fma = {fma_bh, fma_wh}, .mul = {mul_bh, mul_wh}, .add = {add_bh, add_wh}, .blend = blend,
+    .fma = {fma_bh, fma_wh}, .mul = {mul_bh, mul_wh}, .add = {add_bh, add_wh}, .mad = {mad_bh, mad_wh}, .blend = blend,
     .load = load, .store = store};
 #endif

@@ -76,6 +76,7 @@ typedef struct wg_vector {
     uint32_t interlock_lregs;
     uint32_t shuffle_lregs;  /* that shuffle's results */
     uint8_t last_thread;
+    uint8_t unfused;         /* see wg_mad_lanes */
 
     uint64_t used;           /* bit i: write[i] is on its way */
     uint64_t newest_land;    /* the latest `land` so far */

@@ -167,6 +167,7 @@ void wg_card_config_write(wg_card *card, uint32_t offset, uint32_t value)
         nowhere(card, offset, true, 4, "configuration space cannot be written at");
     else
         card->pcie.config[reg] = (card->pcie.config[reg] & ~mask) | (value & mask);
+    card->pcie.last_bytes = 0;   /* BARs may have moved */
 }
 
 /* ---- Windows ------------------------------------------------------------------------------------------- */
@@ -320,11 +321,16 @@ static size_t registers(wg_card *card, unsigned bar, uint64_t offset, uint8_t *d
 /* One piece of an access, up to the end of a window or of an area; returns its size. */
 static size_t piece(wg_card *card, uint64_t address, uint8_t *data, size_t bytes, bool write, wg_status *status)
 {
-    unsigned bar, index;
-    uint64_t offset, within, room;
-    if (find_bar(card, address, &bar, &offset)) {
-        if (wg_chip_window_at(card->chip, bar, offset, &index, &within, &room)) {
+    wg_pcie *p = &card->pcie;
+    unsigned bar, index = p->last_index;
+    uint64_t offset, within = address - p->last_base, room = p->last_bytes - within;
+    bool found = within < p->last_bytes;
+    if (found || find_bar(card, address, &bar, &offset)) {
+        if (found || wg_chip_window_at(card->chip, bar, offset, &index, &within, &room)) {
             size_t n = least(bytes, room);
+            p->last_base = address - within;
+            p->last_bytes = within + room;
+            p->last_index = index;
             wg_status one = through_window(card, index, within, data, n, write);
             *status = *status == WG_OK ? one : *status;
             return n;

@@ -46,6 +46,8 @@ typedef struct wg_pcie {
     uint32_t tlb[WG_CHIP_TLB_WORDS];    /* windows' registers */
     wg_window window[WG_CHIP_TLBS];     /* the same, decoded … */
     bool decoded[WG_CHIP_TLBS];         /* … where this is set */
+    uint64_t last_base, last_bytes;     /* bus addresses of the window that was used last; 0 bytes: none */
+    unsigned last_index;
     wg_iatu iatu[2][WG_IATU_REGIONS];   /* outbound, inbound */
     uint32_t dma[WG_BAR2_WORDS];        /* DMA engines' registers, by offset in BAR 2 */
     uint32_t device_control;            /* DBI */

@@ -2,18 +2,23 @@
 /* Dispatch, and the commands that are short: run, trace, isa, explain. */
 #include "cli/commands.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "backend/coverage.h"
 #include "cli/session.h"
+#include "cli/support.h"
 #include "isa/report.h"
 
 int wg_command_run(const wg_args *args, wg_text *out, wg_text *error)
 {
     wg_session s;
     int status = WG_EXIT_ERROR;
+    for (size_t i = 0; i < args->files; i++)
+        if (wg_is_chip_file(args->file[i]))
+            return wg_run_chip(args, out, error);
     if (wg_session_open(&s, args, error) && wg_session_run(&s, error)) {
         status = wg_report_run(&s, out);
         if (!wg_session_dump(&s, error))
@@ -74,6 +79,12 @@ int wg_command_isa(const wg_args *args, wg_text *out, wg_text *error)
     wg_arch_id arch;
     if (!wg_args_arch(args, &arch, error))
         return WG_EXIT_ERROR;
+    if (args->value[WG_OPT_SUPPORT]) {
+        if (wg_support_document(out))
+            return WG_EXIT_DONE;
+        wg_textf(error, "waitgate: %s\n", wg_status_text(WG_ERR_NO_MEMORY));
+        return WG_EXIT_ERROR;
+    }
     const char *path = args->value[WG_OPT_TESTS] ? args->value[WG_OPT_TESTS] : default_tests(room, sizeof room);
     isa_user user = {NULL, args};
     size_t size;
@@ -110,6 +121,23 @@ static void explain_json(wg_json *j, const char *key, const wg_finding_info *inf
     wg_json_close(j, '}');
 }
 
+/* The example of a finding: FOLDER/CODE.tasm, or a text in FOLDER/CODE.txt. */
+static void explain_example(const char *folder, const char *code, wg_text *out)
+{
+    char path[1024], ignored[256];
+    size_t size = 0;
+    snprintf(path, sizeof path, "%s/%s.tasm", folder, code);
+    uint8_t *program = wg_file_read(path, &size, ignored, sizeof ignored);
+    if (program)
+        wg_textf(out, "\n```tasm\n%.*s```\n", (int)size, (const char *)program);
+    snprintf(path, sizeof path, "%s/%s.txt", folder, code);
+    uint8_t *text = program ? NULL : wg_file_read(path, &size, ignored, sizeof ignored);
+    if (text)
+        wg_textf(out, "\nExample: %.*s", (int)size, (const char *)text);
+    free(program);
+    free(text);
+}
+
 static void explain_all(const wg_args *args, wg_text *out)
 {
     const wg_finding_info *info;
@@ -121,7 +149,8 @@ static void explain_all(const wg_args *args, wg_text *out)
         wg_json_open(&json, "findings", '[');
     } else if (markdown) {
         wg_textf(out, "# Findings\n\nWhat Waitgate reports about programs. This page is made from its own catalogue "
-                      "(`waitgate explain --markdown`); codes are stable.\n\n"
+                      "(`waitgate explain --markdown`) and `examples/findings/`, whose programs the tests run; codes are "
+                      "stable.\n\n"
                       "| Severity | Meaning |\n|---|---|\n"
                       "| note | legal, worth knowing |\n"
                       "| warning | a documented rule was broken; this run may still be right |\n"
@@ -132,15 +161,35 @@ static void explain_all(const wg_args *args, wg_text *out)
         if (as_json)
             explain_json(&json, NULL, info);
         else if (markdown)
-            wg_textf(out, "\n## %s\n\n%s. %s\n\n%s (%s)\n", info->code, severity_names[info->severity], info->cause,
-                     info->remedy, info->source);
+            wg_textf(out, "\n## %s\n\n%s. %s\n\nRemedy: %s (%s)\n", info->code, severity_names[info->severity],
+                     info->cause, info->remedy, info->source);
         else
             wg_textf(out, "%-32s %-13s %s\n", info->code, severity_names[info->severity], info->cause);
+        if (markdown && args->value[WG_OPT_EXAMPLES])
+            explain_example(args->value[WG_OPT_EXAMPLES], info->code, out);
     }
     if (as_json) {
         wg_json_close(&json, ']');
         wg_json_close(&json, '}');
     }
+}
+
+/* What `check` reports beside the findings. */
+static void explain_race(const wg_args *args, unsigned race, wg_text *out)
+{
+    const char *severity = severity_names[wg_race_severity(race)];
+    wg_json json = {.out = out}, *j = &json;
+    if (!args->value[WG_OPT_JSON]) {
+        wg_textf(out, "%s (%s, from `waitgate check`)\n\n  cause   %s\n  source  docs/races.md\n", wg_race_kind_name(race),
+                 severity, wg_race_kind_summary(race));
+        return;
+    }
+    wg_json_open(j, NULL, '{');
+    wg_json_text(j, "code", wg_race_kind_name(race));
+    wg_json_text(j, "severity", severity);
+    wg_json_text(j, "cause", wg_race_kind_summary(race));
+    wg_json_text(j, "source", "docs/races.md");
+    wg_json_close(j, '}');
 }
 
 int wg_command_explain(const wg_args *args, wg_text *out, wg_text *error)
@@ -161,7 +210,12 @@ int wg_command_explain(const wg_args *args, wg_text *out, wg_text *error)
             i++;
         }
         wg_json json = {.out = out};
-        if (!info) {
+        unsigned race = 0;
+        while (race < WG_RACE_KINDS && strcmp(wg_race_kind_name(race), code) != 0)
+            wg_near_offer(&near, wg_race_kind_name(race++));
+        if (!info && race < WG_RACE_KINDS) {
+            explain_race(args, race, out);
+        } else if (!info) {
             const char *best = wg_near_best(&near);
             wg_textf(error, "waitgate: there is no finding `%s`%s%s%s\n", code, best ? "; did you mean `" : "",
                      best ? best : "", best ? "`?" : " (`waitgate explain` lists them all)");
@@ -179,7 +233,8 @@ int wg_command_explain(const wg_args *args, wg_text *out, wg_text *error)
 int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
 {
     static int (*const commands[WG_CMD_COUNT])(const wg_args *, wg_text *, wg_text *) = {
-        [WG_CMD_RUN] = wg_command_run, [WG_CMD_TRACE] = wg_command_run, [WG_CMD_ASM] = wg_command_asm,
+        [WG_CMD_RUN] = wg_command_run, [WG_CMD_CHECK] = wg_command_run, [WG_CMD_TRACE] = wg_command_run,
+        [WG_CMD_EXPLORE] = wg_command_explore, [WG_CMD_ASM] = wg_command_asm,
         [WG_CMD_DIS] = wg_command_dis, [WG_CMD_ISA] = wg_command_isa,   [WG_CMD_EXPLAIN] = wg_command_explain};
     wg_args args;
     int status;

@@ -6,6 +6,7 @@
 #include "cli/options.h"
 
 int wg_command_run(const wg_args *args, wg_text *out, wg_text *error);
+int wg_command_explore(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_asm(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_dis(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_isa(const wg_args *args, wg_text *out, wg_text *error);

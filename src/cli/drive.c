@@ -18,6 +18,18 @@ static void on_interrupt(int signal_number)
     interrupted = 1;
 }
 
+static struct sigaction before_interrupt;
+
+void wg_interrupt_begin(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+    interrupted = 0;
+    sigaction(SIGINT, &action, &before_interrupt);
+}
+
+void wg_interrupt_end(void) { sigaction(SIGINT, &before_interrupt, NULL); }
+bool wg_interrupted(void) { return interrupted; }
+
 /* A thread's stream under way. */
 typedef struct feed {
     size_t next;
@@ -142,21 +154,37 @@ static bool stretch(drive *d, bool *failed)
     return false;
 }
 
-bool wg_drive(wg_session *s, wg_text *error)
+/* At the start of its run. */
+static drive begin(wg_session *s)
 {
-    drive d = {.s = s, .terminal = isatty(STDERR_FILENO) != 0};
+    drive d = {.s = s};
     uint64_t start = wg_cycle(s->dev);
     d.limit = s->max_cycles < UINT64_MAX - start ? start + s->max_cycles : UINT64_MAX;
     for (unsigned i = 0; i < WG_THREADS; i++)
         d.feed[i].not_before = start + (pending(&d, i) ? stream_of(&d, i)->word[0].delay : 0);
     clock_gettime(CLOCK_MONOTONIC, &d.began);
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, before;
+    return d;
+}
+
+bool wg_drive_silently(wg_session *s)
+{
+    drive d = begin(s);
+    bool failed = false;
     interrupted = 0;
-    sigaction(SIGINT, &action, &before);
+    while (!stretch(&d, &failed))
+        ;
+    return !failed;
+}
+
+bool wg_drive(wg_session *s, wg_text *error)
+{
+    drive d = begin(s);
+    d.terminal = isatty(STDERR_FILENO) != 0;
+    wg_interrupt_begin();
     bool failed = false;
     while (!stretch(&d, &failed))
         progress(&d);
-    sigaction(SIGINT, &before, NULL);
+    wg_interrupt_end();
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (pending(&d, i))
             s->history.pending[i] = (wg_pending){&stream_of(&d, i)->word[d.feed[i].next].word,

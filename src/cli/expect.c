@@ -114,6 +114,16 @@ static bool check(wg_session *s, const wg_expect *e, wg_text *found)
         if (!ok)
             wg_textf(found, "there are %zu", wg_finding_count(s->dev));
         return ok;
+    case WG_EXPECT_RACE:
+        ok = !s->races || wg_check_race(s, e->code, wg_text_of(&e->bytes));
+        if (!ok)
+            wg_textf(found, "there was none");
+        return ok;
+    case WG_EXPECT_NO_RACES:
+        ok = !wg_check_any(s);
+        if (!ok)
+            wg_textf(found, "there are %zu", wg_races_count(s->races));
+        return ok;
     case WG_EXPECT_HANG:
         ok = s->ended == WG_ENDED_HUNG;
         break;
@@ -133,10 +143,18 @@ static bool check(wg_session *s, const wg_expect *e, wg_text *found)
 
 bool wg_check_expectations(wg_session *s)
 {
-    bool all = true;
-    for (size_t i = 0; i < s->tasm.expects; i++) {
+    size_t count = s->has_tasm ? s->tasm.expects : 0;
+    if (count && !s->expect_holds)
+        s->expect_holds = calloc(count, sizeof *s->expect_holds);
+    if (count && !s->expect_found)
+        s->expect_found = calloc(count, sizeof *s->expect_found);
+    if (count && (!s->expect_holds || !s->expect_found))
+        return false;
+    s->expectations_hold = true;
+    for (size_t i = 0; i < count; i++) {
+        wg_text_free(&s->expect_found[i]);
         s->expect_holds[i] = check(s, &s->tasm.expect[i], &s->expect_found[i]);
-        all = all && s->expect_holds[i];
+        s->expectations_hold = s->expectations_hold && s->expect_holds[i];
     }
-    return all;
+    return true;
 }

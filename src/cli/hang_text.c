@@ -103,6 +103,27 @@ void wg_report_hang(wg_session *s, wg_text *out)
         wg_textf(out, "\n%s\n", h->story);
 }
 
+/* Where it was pushed; nothing if the host did. */
+static void place_json(wg_session *s, unsigned thread, uint32_t pc, wg_json *j)
+{
+    char place[256];
+    if (!pc)
+        return;
+    wg_json_hex(j, "pc", pc);
+    wg_json_text(j, "place", wg_place(s, WG_CORE_T0 + thread, pc, place, sizeof place));
+}
+
+static void insn_json(wg_session *s, unsigned thread, const char *key, uint32_t word, uint32_t pc, wg_json *j)
+{
+    char text[WG_DIS_MAX];
+    wg_disassemble(s->desc.arch, word, 0, text, sizeof text);
+    wg_json_open(j, key, '{');
+    wg_json_hex(j, "word", word);
+    wg_json_text(j, "text", text);
+    place_json(s, thread, pc, j);
+    wg_json_close(j, '}');
+}
+
 static void thread_json(wg_session *s, unsigned thread, wg_json *j)
 {
     const wg_hang_thread *t = &s->hang->thread[thread];
@@ -115,7 +136,14 @@ static void thread_json(wg_session *s, unsigned thread, wg_json *j)
     wg_json_uint(j, "replay_fifo", g->replay_fifo);
     wg_json_uint(j, "gate_fifo", g->gate_fifo);
     wg_json_bool(j, "expanding", g->expanding);
+    if (g->expanding) {
+        insn_json(s, thread, "mop", g->mop.word, g->mop.pc, j);
+        wg_json_uint(j, "mop_outer", g->mop_outer);
+        wg_json_uint(j, "mop_inner", g->mop_inner);
+    }
     wg_json_uint(j, "replaying", g->replaying);
+    if (g->replaying)
+        insn_json(s, thread, "replay", g->replay.word, g->replay.pc, j);
     wg_json_uint(j, "recording", g->recording);
     if (*t->latch) {
         wg_json_hex(j, "latched_word", g->latch.word);
@@ -125,6 +153,7 @@ static void thread_json(wg_session *s, unsigned thread, wg_json *j)
         wg_disassemble(s->desc.arch, g->head.word, 0, text, sizeof text);
         wg_json_hex(j, "head_word", g->head.word);
         wg_json_text(j, "head", text);
+        place_json(s, thread, g->head.pc, j);
         wg_json_text(j, "waits_because", t->why);
         wg_json_text(j, "stall", wg_stall_name(g->stall.reason));
         wg_json_uint(j, "since", g->stalled_since);
@@ -136,6 +165,7 @@ static void thread_json(wg_session *s, unsigned thread, wg_json *j)
         wg_json_uint(j, "cycle", t->history[i].cycle);
         wg_json_hex(j, "word", t->history[i].word);
         wg_json_text(j, "text", text);
+        place_json(s, thread, t->history[i].pc, j);
         wg_json_close(j, '}');
     }
     wg_json_close(j, ']');

@@ -151,68 +151,90 @@ static bool read_typed(typed_file *f, const char *text, wg_text *error)
     return false;
 }
 
-bool wg_load_memory(wg_session *s, const char *what, wg_text *error)
+bool wg_image_read(const char *who, const char *path, wg_type type, bool tilized, wg_text *bytes, wg_text *error)
 {
     char message[512];
-    typed_file f;
-    uint64_t address;
-    size_t equals = strcspn(what, "="), size, rows, columns;
-    if (!what[equals] || !wg_parse_number(what, equals, &address) || address > UINT32_MAX) {
-        wg_textf(error, "waitgate: --load: `%s` is not ADDR=FILE\n", what);
-        return false;
-    }
-    if (!read_typed(&f, what + equals + 1, error))
-        return false;
-    uint8_t *file = wg_file_read(f.path, &size, message, sizeof message);
+    size_t size, rows, columns;
+    uint8_t *file = wg_file_read(path, &size, message, sizeof message);
     if (!file) {
-        wg_textf(error, "waitgate: --load: %s\n", message);
+        wg_textf(error, "waitgate: %s: %s\n", who, message);
         return false;
     }
     bool ok = false;
-    wg_text bytes = {0};
     uint32_t *singles = NULL;
-    if (f.type == WG_TYPE_RAW) {
-        ok = size <= UINT32_MAX && write_l1(s, (uint32_t)address, file, (uint32_t)size, 0, error);
+    if (type == WG_TYPE_RAW) {
+        wg_text_add(bytes, file, size);
+        ok = !bytes->failed;
+        if (!ok)
+            wg_textf(error, "waitgate: %s: out of memory\n", who);
     } else if (!wg_npy_read(file, size, &singles, &rows, &columns, message, sizeof message)) {
-        wg_textf(error, "waitgate: --load: %s: %s\n", f.path, message);
-    } else if (!wg_array_encode(&bytes, f.type, f.tilized, singles, rows, columns)) {
-        wg_textf(error, "waitgate: --load: %s: %zu x %zu cannot be %s%s: tiles are 32 x 32\n", f.path, rows, columns,
-                 wg_type_name(f.type), f.tilized ? " in tiles" : ", which exists in tiles only");
+        wg_textf(error, "waitgate: %s: %s: %s\n", who, path, message);
+    } else if (!wg_array_encode(bytes, type, tilized, singles, rows, columns)) {
+        wg_textf(error, "waitgate: %s: %s: %zu x %zu cannot be %s%s: tiles are 32 x 32\n", who, path, rows, columns,
+                 wg_type_name(type), tilized ? " in tiles" : ", which exists in tiles only");
     } else {
-        ok = write_l1(s, (uint32_t)address, (const uint8_t *)bytes.data, (uint32_t)bytes.size, 0, error);
+        ok = true;
     }
     free(singles);
-    wg_text_free(&bytes);
     free(file);
     return ok;
 }
 
-/* The contents as text or array, ready to be written to the file. */
-static bool dump_bytes(const typed_file *f, const uint8_t *bytes, size_t size, wg_text *out, wg_text *error)
+bool wg_load_memory(wg_session *s, const char *what, wg_text *error)
 {
-    if (f->type == WG_TYPE_RAW) {
+    typed_file f;
+    uint64_t address;
+    size_t equals = strcspn(what, "=");
+    if (!what[equals] || !wg_parse_number(what, equals, &address) || address > UINT32_MAX) {
+        wg_textf(error, "waitgate: --load: `%s` is not ADDR=FILE\n", what);
+        return false;
+    }
+    wg_text bytes = {0};
+    bool ok = read_typed(&f, what + equals + 1, error) &&
+              wg_image_read("--load", f.path, f.type, f.tilized, &bytes, error) && bytes.size <= UINT32_MAX &&
+              write_l1(s, (uint32_t)address, (const uint8_t *)bytes.data, (uint32_t)bytes.size, 0, error);
+    wg_text_free(&bytes);
+    return ok;
+}
+
+/* The contents as text or array, ready to be written to the file. */
+static bool dump_bytes(const char *who, const wg_image_shape *shape, const uint8_t *bytes, size_t size, wg_text *out,
+                       wg_text *error)
+{
+    if (shape->type == WG_TYPE_RAW) {
         wg_text_add(out, bytes, size);
         return !out->failed;
     }
-    size_t count = wg_array_elements(f->type, size), columns = f->columns, rows = f->rows;
+    size_t count = wg_array_elements(shape->type, size), columns = shape->columns, rows = shape->rows;
     if (!columns) {
-        columns = f->tilized || wg_type_is_blocks(f->type) ? 32 : count;
+        columns = shape->tilized || wg_type_is_blocks(shape->type) ? 32 : count;
         rows = columns ? count / columns : 0;
     }
     uint32_t *singles = count && rows * columns == count ? malloc(count * sizeof *singles) : NULL;
-    bool ok = singles && wg_array_decode(singles, f->type, f->tilized, bytes, rows, columns);
+    bool ok = singles && wg_array_decode(singles, shape->type, shape->tilized, bytes, rows, columns);
     if (ok)
         wg_npy_write(out, singles, rows, columns);
     else
-        wg_textf(error, "waitgate: --dump: %zu bytes are no array of %s%s\n", size, wg_type_name(f->type),
-                 f->tilized ? " in 32 x 32 tiles" : "");
+        wg_textf(error, "waitgate: %s: %zu bytes are no array of %s%s\n", who, size, wg_type_name(shape->type),
+                 shape->tilized ? " in 32 x 32 tiles" : "");
     free(singles);
     return ok && !out->failed;
 }
 
-bool wg_dump_memory(wg_session *s, const char *what, wg_text *error)
+bool wg_image_write(const char *who, const char *path, const wg_image_shape *shape, const uint8_t *bytes, size_t size,
+                    wg_text *error)
 {
     char message[512];
+    wg_text out = {0};
+    bool ok = dump_bytes(who, shape, bytes, size, &out, error);
+    if (ok && !(ok = wg_file_write(path, out.data, out.size, message, sizeof message)))
+        wg_textf(error, "waitgate: %s: %s\n", who, message);
+    wg_text_free(&out);
+    return ok;
+}
+
+bool wg_dump_memory(wg_session *s, const char *what, wg_text *error)
+{
     typed_file f;
     uint64_t address, size;
     size_t colon = strcspn(what, ":"), equals = strcspn(what, "=");
@@ -225,18 +247,14 @@ bool wg_dump_memory(wg_session *s, const char *what, wg_text *error)
     if (!read_typed(&f, what + equals + 1, error))
         return false;
     uint8_t *bytes = malloc((size_t)size);
-    wg_text out = {0};
+    wg_image_shape shape = {f.type, f.tilized, f.rows, f.columns};
     bool ok = false;
     if (!bytes)
         wg_textf(error, "waitgate: out of memory\n");
     else if (wg_read(s->dev, address, bytes, (size_t)size) != WG_OK)
         wg_textf(error, "waitgate: --dump: %s\n", wg_error(s->dev));
-    else if (dump_bytes(&f, bytes, (size_t)size, &out, error)) {
-        ok = wg_file_write(f.path, out.data, out.size, message, sizeof message);
-        if (!ok)
-            wg_textf(error, "waitgate: --dump: %s\n", message);
-    }
-    wg_text_free(&out);
+    else
+        ok = wg_image_write("--dump", f.path, &shape, bytes, (size_t)size, error);
     free(bytes);
     return ok;
 }

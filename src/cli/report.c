@@ -28,9 +28,25 @@ static bool expects(const wg_session *s, wg_expect_kind kind)
     return false;
 }
 
-/* When several apply: 1, then 3, 5, 2. What the program says it expects is no failure. */
-static int status_of(const wg_session *s)
+static unsigned core_of(const wg_finding *f);
+
+/* check: the suppression file says so. */
+static bool suppressed(wg_session *s, const wg_finding *f)
 {
+    char place[256] = "", text[WG_DIS_MAX] = "";
+    if (!s->races)
+        return false;
+    if (f->has_pc)
+        wg_place(s, core_of(f), f->pc, place, sizeof place);
+    if (f->has_word)
+        wg_insn_text(s, f->agent, f->pc, f->word, text, sizeof text);
+    return wg_check_suppresses(s, f, place, text);
+}
+
+/* When several apply: 1, then 3, 5, 2, 4. What the program says it expects is no failure. */
+static int status_of(wg_session *s)
+{
+    bool findings = false;
     if (s->ended == WG_ENDED_INTERRUPT)
         return WG_EXIT_INTERRUPTED;
     if (!s->expectations_hold)
@@ -41,10 +57,14 @@ static int status_of(const wg_session *s)
         return WG_EXIT_LIMIT;
     for (size_t i = 0; i < wg_finding_count(s->dev); i++) {
         const wg_finding_info *info = wg_finding_info_at(wg_finding_at(s->dev, i)->code);
+        if (suppressed(s, wg_finding_at(s->dev, i)))
+            continue;
         if (info->severity >= WG_SEVERITY_UNDEFINED && !expected(s, info->code))
             return WG_EXIT_UNDEFINED;
+        if (s->races && info->severity >= s->fail_on && !expected(s, info->code))
+            findings = true;
     }
-    return WG_EXIT_DONE;
+    return findings || wg_check_fails(s) ? WG_EXIT_FINDINGS : WG_EXIT_DONE;
 }
 
 /* The core whose program a finding's pc belongs to: its own, or that of the thread. */
@@ -55,7 +75,7 @@ static unsigned core_of(const wg_finding *f)
     return f->agent <= WG_AGENT_THREAD2 ? f->agent - (unsigned)WG_AGENT_THREAD0 + WG_CORE_T0 : (unsigned)WG_CORES;
 }
 
-static void finding_text(wg_session *s, const wg_finding *f, wg_text *out)
+void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out)
 {
     const wg_finding_info *info = wg_finding_info_at(f->code);
     char place[256], text[WG_DIS_MAX];
@@ -78,11 +98,11 @@ static void finding_text(wg_session *s, const wg_finding *f, wg_text *out)
     wg_textf(out, "    %s\n    %s (%s; `waitgate explain %s`)\n", info->cause, info->remedy, info->source, info->code);
 }
 
-static void finding_json(wg_session *s, const wg_finding *f, wg_json *j)
+void wg_report_finding_json(wg_session *s, const wg_finding *f, wg_json *j, const char *key)
 {
     const wg_finding_info *info = wg_finding_info_at(f->code);
     char place[256], text[WG_DIS_MAX];
-    wg_json_open(j, NULL, '{');
+    wg_json_open(j, key, '{');
     wg_json_text(j, "code", info->code);
     wg_json_text(j, "severity", severity_names[info->severity]);
     wg_json_uint(j, "cycle", f->cycle);
@@ -157,7 +177,7 @@ void wg_report_stats(const wg_session *s, wg_text *out)
     }
 }
 
-static void stats_json(const wg_session *s, wg_json *j)
+void wg_report_stats_json(const wg_session *s, wg_json *j)
 {
     const wg_stats *stats = s->stats;
     char room[64];
@@ -278,9 +298,11 @@ static void report_text(wg_session *s, int status, wg_text *out)
                  (unsigned long long)wg_cycle(s->dev), wg_arch_title(s->desc.arch));
     for (size_t i = 0; i < wg_finding_count(s->dev); i++) {
         const wg_finding *f = wg_finding_at(s->dev, i);
-        if (!quiet || !expected(s, wg_finding_info_at(f->code)->code))
-            finding_text(s, f, out);
+        if ((!quiet || !expected(s, wg_finding_info_at(f->code)->code)) && !suppressed(s, f))
+            wg_report_finding(s, f, out);
     }
+    if (s->races)
+        wg_report_races(s, out);
     if (s->has_tasm && s->tasm.expects)
         expectations_text(s, quiet, out);
     if (s->hang && !(s->ended == WG_ENDED_HUNG && expects(s, WG_EXPECT_HANG) && quiet))
@@ -291,7 +313,7 @@ static void report_text(wg_session *s, int status, wg_text *out)
         wg_report_timeline(s, out, isatty(STDOUT_FILENO));
 }
 
-static void cores_json(wg_session *s, wg_json *j)
+void wg_report_cores_json(wg_session *s, wg_json *j)
 {
     wg_json_open(j, "cores", '[');
     for (unsigned i = 0; i < WG_CORES; i++) {
@@ -324,11 +346,13 @@ static void report_json(wg_session *s, int status, wg_text *out)
     wg_json_text(j, "result", ended_names[s->ended]);
     wg_json_uint(j, "status", (uint64_t)status);
     wg_json_uint(j, "cycles", wg_cycle(s->dev));
-    cores_json(s, j);
+    wg_report_cores_json(s, j);
     wg_json_open(j, "findings", '[');
     for (size_t i = 0; i < wg_finding_count(s->dev); i++)
-        finding_json(s, wg_finding_at(s->dev, i), j);
+        wg_report_finding_json(s, wg_finding_at(s->dev, i), j, NULL);
     wg_json_close(j, ']');
+    if (s->races)
+        wg_report_races_json(s, j);
     if (s->has_tasm) {
         wg_json_open(j, "expectations", '[');
         for (size_t i = 0; i < s->tasm.expects; i++) {
@@ -344,7 +368,7 @@ static void report_json(wg_session *s, int status, wg_text *out)
     if (s->hang)
         wg_report_hang_json(s, j);
     if (s->stats)
-        stats_json(s, j);
+        wg_report_stats_json(s, j);
     wg_json_close(j, '}');
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/delays.h"
 #include "cli/rvdis.h"
 #include "isa/asm.h"
 
@@ -16,7 +17,7 @@ static bool complain(wg_text *error, const char *option, const char *value, cons
     return false;
 }
 
-static bool number_option(const wg_args *args, wg_option option, const char *name, uint64_t *value, wg_text *error)
+bool wg_option_number(const wg_args *args, wg_option option, const char *name, uint64_t *value, wg_text *error)
 {
     const char *text = args->value[option];
     if (text && !wg_parse_number(text, strlen(text), value))
@@ -25,8 +26,8 @@ static bool number_option(const wg_args *args, wg_option option, const char *nam
 }
 
 /* One of the words in `choices`; the index goes to *value. */
-static bool choice_option(const wg_args *args, wg_option option, const char *name, const char *const *choices,
-                          unsigned count, unsigned *value, wg_text *error)
+bool wg_option_choice(const wg_args *args, wg_option option, const char *name, const char *const *choices,
+                      unsigned count, unsigned *value, wg_text *error)
 {
     const char *text = args->value[option];
     if (!text)
@@ -57,9 +58,9 @@ static bool read_options(wg_session *s, wg_text *error)
     s->max_cycles = UINT64_MAX;
     s->desc = (wg_device_desc){.struct_size = sizeof s->desc};
     if (!wg_args_arch(a, &s->desc.arch, error) ||
-        !choice_option(a, WG_OPT_PROFILE, "profile", profiles, 2, &profile, error) ||
-        !number_option(a, WG_OPT_MAX_CYCLES, "max-cycles", &s->max_cycles, error) ||
-        !number_option(a, WG_OPT_SEED, "seed", &s->desc.seed, error))
+        !wg_option_choice(a, WG_OPT_PROFILE, "profile", profiles, 2, &profile, error) ||
+        !wg_option_number(a, WG_OPT_MAX_CYCLES, "max-cycles", &s->max_cycles, error) ||
+        !wg_option_number(a, WG_OPT_SEED, "seed", &s->desc.seed, error))
         return false;
     const char *lockstep = getenv("WAITGATE_LOCKSTEP");
     s->desc.lockstep = lockstep && *lockstep && strcmp(lockstep, "0") != 0;
@@ -228,14 +229,28 @@ static unsigned held_cores(const wg_session *s)
     return held;
 }
 
+bool wg_watch_history(wg_session *s, wg_text *error)
+{
+    return watch(s, WG_HISTORY_EVENTS, wg_history_event, &s->history, error);
+}
+
+bool wg_watch_stats(wg_session *s, wg_text *error)
+{
+    if (!(s->stats = calloc(1, sizeof *s->stats))) {
+        wg_textf(error, "waitgate: out of memory\n");
+        return false;
+    }
+    wg_stats_begin(s->stats, wg_cycle(s->dev), held_cores(s));
+    return watch(s, WG_STATS_EVENTS, wg_stats_event, s->stats, error);
+}
+
 static bool open_sinks(wg_session *s, wg_text *error)
 {
     const wg_args *a = s->args;
     const char *trace = a->value[WG_OPT_TRACE_FILE];
     if (a->command == WG_CMD_TRACE)
         trace = a->value[WG_OPT_OUTPUT] ? a->value[WG_OPT_OUTPUT] : "trace.json";
-    if ((a->value[WG_OPT_STATS] && !(s->stats = calloc(1, sizeof *s->stats))) ||
-        (a->value[WG_OPT_TIMELINE] && !(s->timeline = calloc(1, sizeof *s->timeline))) ||
+    if ((a->value[WG_OPT_TIMELINE] && !(s->timeline = calloc(1, sizeof *s->timeline))) ||
         (a->value[WG_OPT_LOG] && !(s->log = calloc(1, sizeof *s->log))) ||
         (trace && !(s->trace = calloc(1, sizeof *s->trace)))) {
         wg_textf(error, "waitgate: out of memory\n");
@@ -247,14 +262,13 @@ static bool open_sinks(wg_session *s, wg_text *error)
         return false;
     uint64_t now = wg_cycle(s->dev);
     unsigned held = held_cores(s);
-    if (s->stats)
-        wg_stats_begin(s->stats, now, held);
     if (s->timeline)
         wg_timeline_begin(s->timeline, now, held);
     if (s->trace)
         wg_trace_begin(s->trace, now, held, s->desc.arch == WG_ARCH_WH ? "wh" : "bh");
-    return watch(s, WG_HISTORY_EVENTS, wg_history_event, &s->history, error) &&
-           (!s->stats || watch(s, WG_STATS_EVENTS, wg_stats_event, s->stats, error)) &&
+    if (a->command == WG_CMD_EXPLORE)   /* its runs are many, and nobody looks at them one by one */
+        return true;
+    return wg_watch_history(s, error) && (!a->value[WG_OPT_STATS] || wg_watch_stats(s, error)) &&
            (!s->timeline || watch(s, WG_TRACKS_EVENTS, wg_timeline_event, s->timeline, error)) &&
            (!s->log || watch(s, WG_COMMIT_LOG_EVENTS, wg_commit_log_event, s->log, error)) &&
            (!s->trace || watch(s, WG_TRACE_EVENTS, wg_trace_event, s->trace, error));
@@ -285,7 +299,7 @@ bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error)
     *s = (wg_session){.args = args, .expectations_hold = true};
     unsigned stop_on = WG_SEVERITY_NEVER;
     if (!read_options(s, error) || !read_files(s, error) || !read_release(s, error) ||
-        !choice_option(args, WG_OPT_STOP_ON, "stop-on", severities, 4, &stop_on, error))
+        !wg_option_choice(args, WG_OPT_STOP_ON, "stop-on", severities, 4, &stop_on, error))
         return false;
     wg_status status = wg_create(&s->desc, &s->dev);
     if (status != WG_OK) {
@@ -293,7 +307,19 @@ bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error)
         return false;
     }
     wg_stop_on(s->dev, (wg_severity)stop_on);
-    if (!set_until(s, error) || !open_sinks(s, error))
+    if (args->value[WG_OPT_DELAYS]) {
+        wg_delay_list list;
+        if (!wg_delays_parse(args->value[WG_OPT_DELAYS], &list, error))
+            return false;
+        static const wg_delay none;
+        status = wg_perturb_with(s->dev, s->desc.seed, list.item ? list.item : &none, list.count);
+        wg_delays_free(&list);
+        if (status != WG_OK) {
+            wg_textf(error, "waitgate: --delays: %s\n", wg_error(s->dev));
+            return false;
+        }
+    }
+    if (!set_until(s, error) || !open_sinks(s, error) || (args->command == WG_CMD_CHECK && !wg_check_open(s, error)))
         return false;
     for (size_t i = 0; i < args->givens; i++)
         if (args->given[i].option == WG_OPT_LOAD && !wg_load_memory(s, args->given[i].value, error))
@@ -332,14 +358,9 @@ bool wg_session_run(wg_session *s, wg_text *error)
         }
         wg_hang_inspect(s->dev, &s->history, s->ended == WG_ENDED_HUNG, s->hang);
     }
-    if (s->has_tasm && s->tasm.expects) {
-        s->expect_holds = calloc(s->tasm.expects, sizeof *s->expect_holds);
-        s->expect_found = calloc(s->tasm.expects, sizeof *s->expect_found);
-        if (!s->expect_holds || !s->expect_found) {
-            wg_textf(error, "waitgate: out of memory\n");
-            return false;
-        }
-        s->expectations_hold = wg_check_expectations(s);
+    if (!wg_check_expectations(s)) {
+        wg_textf(error, "waitgate: out of memory\n");
+        return false;
     }
     return true;
 }
@@ -355,6 +376,7 @@ bool wg_session_dump(wg_session *s, wg_text *error)
 void wg_session_close(wg_session *s)
 {
     wg_destroy(s->dev);
+    wg_check_close(s);
     wg_file_abandon(&s->log_file);
     wg_file_abandon(&s->trace_file);
     for (unsigned i = 0; i < WG_CORES; i++)

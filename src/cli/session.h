@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cli/tasm.h"
 #include "explain/hang.h"
+#include "explain/race.h"
 #include "observe/sinks.h"
 
 /* How a run ended; wg_stop with what only the command line knows. */
@@ -42,6 +43,10 @@ typedef struct wg_session {
     wg_trace *trace;
     wg_file_out log_file, trace_file;
 
+    wg_races *races;       /* check */
+    struct wg_suppressions *suppressions;
+    unsigned fail_on;      /* wg_severity */
+
     wg_ended ended;
     wg_hang *hang;         /* filled when the run hung or was interrupted */
     bool *expect_holds;    /* per expectation of the program */
@@ -59,16 +64,59 @@ void wg_session_close(wg_session *s);
 bool wg_load_programs(wg_session *s, wg_text *error);
 bool wg_load_memory(wg_session *s, const char *what, wg_text *error);
 bool wg_dump_memory(wg_session *s, const char *what, wg_text *error);
+/* Files as they stand in memory, converted if they have a type. `who` begins an error: an option, a tile. */
+typedef struct wg_image_shape {
+    wg_type type;
+    bool tilized;
+    size_t rows, columns; /* 0: not given */
+} wg_image_shape;
+bool wg_image_read(const char *who, const char *path, wg_type type, bool tilized, wg_text *bytes, wg_text *error);
+bool wg_image_write(const char *who, const char *path, const wg_image_shape *shape, const uint8_t *bytes, size_t size,
+                    wg_text *error);
 
 /* drive.c: time passes. */
 bool wg_drive(wg_session *s, wg_text *error);
+bool wg_drive_silently(wg_session *s);   /* no progress, no Ctrl-C; wg_error() says why not */
+
+/* check.c: the race detector beside the run. */
+bool wg_check_open(wg_session *s, wg_text *error);
+void wg_check_close(wg_session *s);
+void wg_report_races(wg_session *s, wg_text *out);
+void wg_report_races_json(wg_session *s, wg_json *j);
+bool wg_check_fails(wg_session *s);   /* something at or above --fail-on was neither suppressed nor expected */
+/* Is there a race at all that is more than a note? */
+bool wg_check_any(const wg_session *s);
+/* Is there a race of this kind whose report contains `words`? */
+bool wg_check_race(wg_session *s, const char *kind, const char *words);
+bool wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text);
+/* Between these two, Ctrl-C is noted instead of ending the process. */
+void wg_interrupt_begin(void);
+void wg_interrupt_end(void);
+bool wg_interrupted(void);
+
+/* session.c: options with a number, or one of several words; *value stays if the option was not given. */
+bool wg_option_number(const wg_args *args, wg_option option, const char *name, uint64_t *value, wg_text *error);
+bool wg_option_choice(const wg_args *args, wg_option option, const char *name, const char *const *choices,
+                      unsigned count, unsigned *value, wg_text *error);
+/* session.c: the sinks that options ask for, and the cores that are held in reset. */
+bool wg_watch_history(wg_session *s, wg_text *error);
+bool wg_watch_stats(wg_session *s, wg_text *error);
+
+/* chip_run.c: a chip file instead of one tile. */
+bool wg_is_chip_file(const char *path);
+int wg_run_chip(const wg_args *args, wg_text *out, wg_text *error);
 
 /* expect.c */
+/* Fills expect_holds, expect_found and expectations_hold; false: out of memory. */
 bool wg_check_expectations(wg_session *s);
 
 /* report.c, hang_text.c: what happened. Returns the exit status. */
 int wg_report_run(wg_session *s, wg_text *out);
+void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out);
+void wg_report_finding_json(wg_session *s, const wg_finding *f, wg_json *j, const char *key); /* NULL: in an array */
+void wg_report_cores_json(wg_session *s, wg_json *j);
 void wg_report_stats(const wg_session *s, wg_text *out);
+void wg_report_stats_json(const wg_session *s, wg_json *j);
 void wg_report_timeline(const wg_session *s, wg_text *out, bool colour);
 void wg_report_hang(wg_session *s, wg_text *out);
 void wg_report_hang_json(wg_session *s, wg_json *j);

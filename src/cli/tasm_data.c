@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* .tasm: memory contents and expectations. */
 #include "cli/tasm_internal.h"
+#include "explain/race.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -318,6 +319,35 @@ static bool expect_finding(wg_tasm *t, wg_tasm_line *l, wg_expect *e)
     return false;
 }
 
+/* race KIND [what its report must contain] */
+static bool expect_race(wg_tasm *t, wg_tasm_line *l, wg_expect *e)
+{
+    wg_tasm_space(l);
+    size_t start = l->at, end = l->length;
+    while (l->at < l->length && l->text[l->at] != ' ' && l->text[l->at] != '\t')
+        l->at++;
+    size_t length = l->at - start;
+    wg_tasm_space(l);
+    while (end > l->at && (l->text[end - 1] == ' ' || l->text[end - 1] == '\t' || l->text[end - 1] == '\r'))
+        end--;
+    wg_near near;
+    wg_near_begin(&near, l->text + start, length);
+    for (unsigned i = 0; i < WG_RACE_KINDS; i++) {
+        const char *kind = wg_race_kind_name(i);
+        if (strlen(kind) == length && memcmp(kind, l->text + start, length) == 0) {
+            e->kind = WG_EXPECT_RACE;
+            e->code = strdup(kind);
+            wg_text_add(&e->bytes, l->text + l->at, end - l->at);
+            return e->code != NULL && !e->bytes.failed;
+        }
+        wg_near_offer(&near, kind);
+    }
+    const char *best = wg_near_best(&near);
+    wg_tasm_fail(t, l->number, start + 1, "there is no race `%.*s`%s%s%s", (int)length, l->text + start,
+                 best ? "; did you mean `" : "", best ? best : "", best ? "`?" : "");
+    return false;
+}
+
 static bool expect_any(wg_tasm *t, wg_tasm_line *l, wg_expect *e)
 {
     const char *name;
@@ -332,13 +362,16 @@ static bool expect_any(wg_tasm *t, wg_tasm_line *l, wg_expect *e)
         return expect_cycles(t, l, e);
     if (wg_tasm_is(name, length, "finding"))
         return expect_finding(t, l, e);
+    if (wg_tasm_is(name, length, "race"))
+        return expect_race(t, l, e);
     static const struct {
         const char *name;
         wg_expect_kind kind;
     } ends[] = {{"hang", WG_EXPECT_HANG},
                 {"done", WG_EXPECT_DONE},
                 {"limit", WG_EXPECT_LIMIT},
-                {"nofindings", WG_EXPECT_NO_FINDINGS}};
+                {"nofindings", WG_EXPECT_NO_FINDINGS},
+                {"noraces", WG_EXPECT_NO_RACES}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (wg_tasm_is(name, length, ends[i].name)) {
             e->kind = ends[i].kind;
@@ -352,7 +385,7 @@ static bool expect_any(wg_tasm *t, wg_tasm_line *l, wg_expect *e)
         wg_near_offer(&near, peek_spaces[i].name);
     }
     static const char *const others[] = {"l1",   "semaphore", "mutex", "cycles",    "finding",
-                                         "hang", "done",      "limit", "nofindings"};
+                                         "hang", "done",      "limit", "nofindings", "race", "noraces"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         wg_near_offer(&near, others[i]);
     const char *best = wg_near_best(&near);

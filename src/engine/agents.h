@@ -7,6 +7,7 @@
 #ifndef WG_AGENTS_H
 #define WG_AGENTS_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <waitgate/event.h>
@@ -16,6 +17,13 @@
 typedef struct wg_schedule {
     uint64_t next[WG_AGENT_COUNT];
     uint64_t now;     /* the cycle being run, or about to be run */
+    /*
+     * So that nobody need look through `next`: who has an appointment has its bit in `soon`, or it is no earlier than
+     * `later`. An appointment may be cleared or moved back without telling; it is made by wg_wake_at() and
+     * wg_appoint() alone.
+     */
+    uint64_t later;
+    uint32_t soon;
     uint8_t phase;    /* wg_phase being run */
     uint8_t pending_cores;   /* bit i: core i is still to be ticked in this cycle, its appointment is taken */
     bool watch_idle;  /* a request waits at its region for a thread to become idle (wg_watch_idle) */
@@ -37,10 +45,26 @@ static inline uint8_t wg_agent_first_phase(unsigned agent)
     return agent == WG_AGENT_PUSHES ? WG_PHASE_PUSH : WG_PHASE_ARRIVALS;
 }
 
+static_assert(WG_AGENT_COUNT <= 32, "wg_schedule.soon");
+#define WG_AGENT_BIT(agent) (UINT32_C(1) << (agent))
+#define WG_SCHED_CORES (UINT32_C(0x1F) << WG_AGENT_CORE_B)
+
 static inline void wg_wake_at(wg_schedule *s, unsigned agent, uint64_t cycle)
 {
-    if (cycle < s->next[agent])
-        s->next[agent] = cycle;
+    if (cycle >= s->next[agent])
+        return;
+    s->next[agent] = cycle;
+    if (cycle <= s->now + 1)
+        s->soon |= WG_AGENT_BIT(agent);
+    else if (cycle < s->later)
+        s->later = cycle;
+}
+
+/* The agent's one appointment, earlier or later than the one it had. */
+static inline void wg_appoint(wg_schedule *s, unsigned agent, uint64_t cycle)
+{
+    s->next[agent] = WG_NEVER;
+    wg_wake_at(s, agent, cycle);
 }
 
 /*
@@ -50,6 +74,11 @@ static inline void wg_wake_at(wg_schedule *s, unsigned agent, uint64_t cycle)
 static inline void wg_wake(wg_schedule *s, unsigned agent)
 {
     wg_wake_at(s, agent, s->phase < wg_agent_first_phase(agent) ? s->now : s->now + 1);
+}
+
+static inline void wg_wake_thread(wg_schedule *s, unsigned thread)
+{
+    wg_wake_at(s, WG_AGENT_THREAD0 + thread, s->phase < WG_PHASE_LATCHES ? s->now : s->now + 1);
 }
 
 /*
@@ -87,9 +116,10 @@ static inline void wg_wake_unit_watchers(wg_schedule *s)
 static inline void wg_wake_threads(wg_schedule *s)
 {
     wg_wake_unit_watchers(s);
-    wg_wake(s, WG_AGENT_THREAD0);
-    wg_wake(s, WG_AGENT_THREAD1);
-    wg_wake(s, WG_AGENT_THREAD2);
+    uint64_t at = s->phase < WG_PHASE_LATCHES ? s->now : s->now + 1;
+    for (unsigned i = WG_AGENT_THREAD0; i <= WG_AGENT_THREAD2; i++)
+        s->next[i] = at < s->next[i] ? at : s->next[i];
+    s->soon |= WG_AGENT_BIT(WG_AGENT_THREAD0) | WG_AGENT_BIT(WG_AGENT_THREAD1) | WG_AGENT_BIT(WG_AGENT_THREAD2);
 }
 
 /* Somebody outside changed state: everybody looks again. */

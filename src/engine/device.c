@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/scalar.h"
 #include "engine/poll.h"
 #include "num/simd.h"
 
@@ -48,9 +49,13 @@ wg_status wg_create(const wg_device_desc *desc, wg_device **out)
     dev->profile = desc->profile;
     dev->stop_at = WG_SEVERITY_NEVER;
     dev->finding = calloc(WG_MAX_FINDINGS, sizeof *dev->finding);
-    dev->tile = calloc(1, sizeof *dev->tile);
-    if (dev->tile)
+    enum { LINE = 64, BEFORE_REGS = (LINE - offsetof(wg_tile, regs) % LINE) % LINE };   /* registers on whole lines */
+    dev->block = aligned_alloc(LINE, (BEFORE_REGS + sizeof(wg_tile) + LINE - 1) / LINE * LINE);
+    if (dev->block) {
+        memset(dev->block, 0, BEFORE_REGS + sizeof(wg_tile));
+        dev->tile = (wg_tile *)(dev->block + BEFORE_REGS);
         dev->tile->l1 = calloc(1, dev->arch->l1_bytes);
+    }
     if (!dev->finding || !dev->tile || !dev->tile->l1) {
         wg_destroy(dev);
         return WG_ERR_NO_MEMORY;
@@ -75,7 +80,7 @@ void wg_destroy(wg_device *dev)
         return;
     if (dev->tile)
         free(dev->tile->l1);
-    free(dev->tile);
+    free(dev->block);
     free(dev->finding);
     free(dev->delay);
     free(dev);
@@ -89,9 +94,8 @@ wg_status wg_reset(wg_device *dev)
     memset((char *)dev->tile + WG_TILE_STATE_OFFSET, 0, sizeof *dev->tile - WG_TILE_STATE_OFFSET);
     dev->tile->seed = seed;
     dev->tile->perturbed = perturbed;
-    dev->findings = 0;
-    dev->findings_dropped = 0;
-    dev->stop_requested = false;
+    memset(dev->tile->expander_stalled, 0, sizeof dev->tile->expander_stalled);
+    wg_findings_clear(dev);
     wg_tile_reset(dev->tile);
     wg_poll_reset(dev->tile);
     return WG_OK;
@@ -138,6 +142,42 @@ static wg_stop at_rest(const wg_tile *t)
     return WG_STOP_DONE;
 }
 
+/* What changes when an instruction moves in a frontend, or a request of a core is processed. */
+static uint64_t progress(const wg_tile *t)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        const wg_frontend *f = &t->frontend[i];
+        sum = sum * 31 + f->next_id + f->down_head + ((uint64_t)f->gate_end << 8) + ((uint64_t)f->fifo_head << 16) +
+              ((uint64_t)f->down_end << 24) + ((uint64_t)f->mop_active << 32);
+    }
+    for (unsigned core = 0; core < WG_CORES; core++)
+        for (unsigned lane = 0; lane < WG_REQUEST_LANES; lane++)
+            sum = sum * 31 + t->regions.memory.lane[core][lane].head + t->regions.memory.lane[core][lane].count;
+    return sum;
+}
+
+/*
+ * The Scalar Unit's ATCAS or ATINCGETPTR asks again and again. If nobody else can act, what it reads cannot change: of
+ * two more refusals in that time the second is of a request that was sent in it. Its answers wake the threads and the
+ * requests that wait for idle threads; those look, and nothing moves.
+ */
+static bool retries_for_ever(wg_device *dev)
+{
+    const wg_tile *t = dev->tile;
+    bool alone = wg_scalar_retrying(t);
+    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
+        alone &= t->sched.next[i] == WG_NEVER || i == WG_AGENT_SCALAR || i == WG_AGENT_REGIONS ||
+                 (i >= WG_AGENT_THREAD0 && i <= WG_AGENT_THREAD2);
+    uint64_t now = alone ? progress(t) : 0;
+    if (!alone || !dev->refusals || now != dev->progress) {
+        dev->refusals = alone ? t->backend.scalar.refusals : 0;
+        dev->progress = now;
+        return false;
+    }
+    return t->backend.scalar.refusals >= dev->refusals + 2;
+}
+
 /*
  * Runs to `limit`. With `may_stop`, comes back where rule 11 ends a run; without, idle time passes
  * until the limit, since a host may act then.
@@ -153,19 +193,22 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
         wg_poll_reset(t);
     }
     dev->stop_requested = false;
+    dev->refusals = 0;
     while (s->now < limit) {
         if (may_stop && until_holds(dev))
             return WG_STOP_UNTIL;
-        uint64_t next = wg_tile_next(t);
-        if (next == WG_NEVER && may_stop)
-            return at_rest(t);
-        if (!t->lockstep && next > s->now) {
-            uint64_t to = next < limit ? next : limit;
-            if (t->poll.stop_at >= s->now && t->poll.stop_at < to && next != WG_NEVER)
-                to = t->poll.stop_at;
-            s->now = to;
-            if (to == limit)
-                break;
+        if (!wg_tile_others_due(t)) {
+            uint64_t next = wg_tile_next(t);
+            if (next == WG_NEVER && may_stop)
+                return at_rest(t);
+            if (!t->lockstep && next > s->now) {
+                uint64_t to = next < limit ? next : limit;
+                if (t->poll.stop_at >= s->now && t->poll.stop_at < to && next != WG_NEVER)
+                    to = t->poll.stop_at;
+                s->now = to;
+                if (to == limit)
+                    break;
+            }
         }
         if (s->now >= t->poll.look_at) {
             if (wg_poll_skip(t, limit, may_stop))
@@ -174,6 +217,8 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
                 break;
         }
         wg_tile_cycle(t);
+        if (__builtin_expect(t->backend.scalar.refusals != 0, 0) && may_stop && retries_for_ever(dev))
+            return WG_STOP_HUNG;
         if (dev->stop_requested && may_stop)
             return WG_STOP_FINDING;
     }
@@ -206,6 +251,7 @@ static void update_watched(wg_device *dev)
     for (int i = 0; i < WG_MAX_OBSERVERS; i++)
         kinds |= dev->observer[i].kinds;
     dev->tile->watched = kinds;
+    memset(dev->tile->expander_stalled, 0, sizeof dev->tile->expander_stalled);
 }
 
 wg_status wg_observe(wg_device *dev, uint64_t kinds, wg_observer_fn fn, void *user, int *id)
@@ -243,6 +289,15 @@ wg_status wg_push(wg_device *dev, unsigned thread, uint32_t word)
 }
 
 size_t wg_finding_count(const wg_device *dev) { return dev->findings; }
+
+uint32_t wg_l1_bytes(const wg_device *dev) { return dev->arch->l1_bytes; }
+
+void wg_findings_clear(wg_device *dev)
+{
+    dev->findings = 0;
+    dev->findings_dropped = 0;
+    dev->stop_requested = false;
+}
 
 const wg_finding *wg_finding_at(const wg_device *dev, size_t index)
 {

@@ -17,12 +17,15 @@ struct wg_device {
     const wg_arch *arch;
     wg_profile profile;
     wg_tile *tile;
+    char *block;               /* the memory that holds the tile */
     wg_observer observer[WG_MAX_OBSERVERS];
     wg_finding *finding;            /* WG_MAX_FINDINGS */
     size_t findings;
     uint64_t findings_dropped;      /* distinct ones beyond the capacity */
     wg_severity stop_at;
     wg_delay *delay;                /* wg_perturb_with() */
+    uint32_t refusals;              /* retries_for_ever(): the Scalar Unit's when nobody else could act any more … */
+    uint64_t progress;              /* … and how far everybody was */
     bool stop_requested;            /* a finding of at least stop_at was recorded */
     struct { uint32_t address, value, mask; } until;
     char error[256];

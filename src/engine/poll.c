@@ -208,6 +208,7 @@ static void shift_tile(wg_tile *t, int64_t by, const uint64_t instructions[WG_CO
     }
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
         shift(&t->sched.next[i], by);
+    shift(&t->sched.later, by);
     t->sched.now += (uint64_t)by;
 }
 

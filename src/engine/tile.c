@@ -8,84 +8,130 @@
 
 #include "backend/unit.h"
 
-static bool due(const wg_tile *t, unsigned agent)
-{
-    return t->lockstep || t->sched.next[agent] <= t->sched.now;
-}
-
 /* An agent about to be ticked has no appointment until its tick (or a later wake-up) makes one. */
-static bool take(wg_tile *t, unsigned agent)
+static inline bool take(wg_tile *t, unsigned agent)
 {
-    if (!due(t, agent))
-        return false;
-    if (t->sched.next[agent] <= t->sched.now)
-        t->sched.next[agent] = WG_NEVER;
+    wg_schedule *s = &t->sched;
+    if (s->next[agent] > s->now)
+        return t->lockstep;
+    s->next[agent] = WG_NEVER;
+    s->soon &= ~WG_AGENT_BIT(agent);
     return true;
 }
 
-/* Bit i: unit kind WG_UNIT_SYNC + i is due. */
-static inline unsigned units_due(const wg_tile *t)
+/* The same for `count` agents; bit i: the i-th is to be ticked. */
+static inline unsigned take_all(wg_tile *t, unsigned first, unsigned count)
 {
-    static const uint8_t agent[] = {WG_AGENT_SYNC, WG_AGENT_UNPACK0, WG_AGENT_MATRIX, WG_AGENT_PACK, WG_AGENT_VECTOR,
-                                    WG_AGENT_SCALAR, WG_AGENT_CONFIG, WG_AGENT_MOVER, WG_AGENT_MISC};
-    static_assert(sizeof agent == WG_UNIT_COUNT - WG_UNIT_SYNC, "in the order of wg_unit");
-    unsigned mask = t->lockstep ? (1u << sizeof agent) - 1 : 0;
-    for (unsigned i = 0; i < sizeof agent; i++)
-        mask |= (unsigned)(t->sched.next[agent[i]] <= t->sched.now) << i;
-    return mask;
+    wg_schedule *s = &t->sched;
+    unsigned due = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (s->next[first + i] > s->now)
+            continue;
+        s->next[first + i] = WG_NEVER;
+        due |= 1u << i;
+    }
+    s->soon &= ~(due << first);
+    return t->lockstep ? (1u << count) - 1 : due;
+}
+
+/* Who of `agents` may be due; take() decides. */
+static inline uint32_t soon(const wg_tile *t, uint32_t agents)
+{
+    return t->lockstep ? agents : t->sched.soon & agents;
+}
+
+/* Appointments that were made for later have come near. */
+__attribute__((noinline)) static void look_through(wg_schedule *s)
+{
+    s->later = WG_NEVER;
+    for (unsigned i = 0; i < WG_AGENT_COUNT; i++) {
+        if (s->next[i] <= s->now)
+            s->soon |= WG_AGENT_BIT(i);
+        else if (s->next[i] < s->later)
+            s->later = s->next[i];
+    }
+}
+
+enum {
+    CORES = WG_SCHED_CORES,
+    THREADS = 7 << WG_AGENT_THREAD0,
+    UNITS = (WG_AGENT_BIT(WG_AGENT_MISC + 1) - 1) & ~(WG_AGENT_BIT(WG_AGENT_SYNC) - 1),
+    REGIONS = WG_AGENT_BIT(WG_AGENT_REGIONS),
+    PUSHES = WG_AGENT_BIT(WG_AGENT_PUSHES),
+    OUTSIDE = WG_AGENT_BIT(WG_AGENT_HOST) | WG_AGENT_BIT(WG_AGENT_NIU0) | WG_AGENT_BIT(WG_AGENT_NIU1)
+};
+
+static const uint8_t unit_of[] = {
+    [WG_AGENT_SYNC] = WG_UNIT_SYNC,     [WG_AGENT_UNPACK0] = WG_UNIT_UNPACK, [WG_AGENT_MATRIX] = WG_UNIT_MATRIX,
+    [WG_AGENT_PACK] = WG_UNIT_PACK,     [WG_AGENT_VECTOR] = WG_UNIT_VECTOR,  [WG_AGENT_SCALAR] = WG_UNIT_SCALAR,
+    [WG_AGENT_CONFIG] = WG_UNIT_CONFIG, [WG_AGENT_MOVER] = WG_UNIT_MOVER,    [WG_AGENT_MISC] = WG_UNIT_MISC};
+
+/* Phases A to C. */
+static void before_threads(wg_tile *t)
+{
+    wg_schedule *s = &t->sched;
+    s->phase = WG_PHASE_ARRIVALS;
+    if (soon(t, OUTSIDE)) {
+        if (take(t, WG_AGENT_HOST))
+            wg_windows_arrivals(t);
+        take(t, WG_AGENT_NIU0);      /* there is no NoC: these never have anything to do */
+        take(t, WG_AGENT_NIU1);
+    }
+    s->phase = WG_PHASE_COMPLETIONS;
+    for (uint32_t mask = soon(t, UNITS); mask; mask &= mask - 1) {   /* a unit's tick makes no other due in this cycle */
+        unsigned agent = (unsigned)__builtin_ctz(mask);
+        if (take(t, agent) && agent != WG_AGENT_UNPACK1)             /* ticked with Unpacker 0 */
+            wg_units[unit_of[agent]]->tick(t);
+    }
+    s->phase = WG_PHASE_REGIONS;
+    if (soon(t, REGIONS) && take(t, WG_AGENT_REGIONS))
+        wg_regions_tick(t);
+}
+
+/* Phases H to J. */
+static void after_threads(wg_tile *t)
+{
+    wg_schedule *s = &t->sched;
+    s->phase = WG_PHASE_PUSH;
+    if (soon(t, PUSHES) && take(t, WG_AGENT_PUSHES))
+        wg_regions_push(t);
+    s->phase = WG_PHASE_LOAD_STORE;
+    if (soon(t, CORES)) {
+        unsigned due = take_all(t, WG_AGENT_CORE_B, WG_CORES);
+        if (due)
+            wg_cores_tick(t, due);
+    }
 }
 
 void wg_tile_cycle(wg_tile *t)
 {
-    t->sched.phase = WG_PHASE_ARRIVALS;
-    if (take(t, WG_AGENT_HOST))
-        wg_windows_arrivals(t);
-    take(t, WG_AGENT_NIU0);      /* there is no NoC: these never have anything to do */
-    take(t, WG_AGENT_NIU1);
-    take(t, WG_AGENT_UNPACK1);   /* ticked with Unpacker 0 */
-
-    t->sched.phase = WG_PHASE_COMPLETIONS;
-    for (unsigned mask = units_due(t); mask; mask &= mask - 1) {   /* a unit's tick makes no other due in this cycle */
-        const wg_unit_ops *ops = wg_units[(unsigned)__builtin_ctz(mask) + WG_UNIT_SYNC];
-        if (take(t, ops->agent))
-            ops->tick(t);
+    wg_schedule *s = &t->sched;
+    if (s->now >= s->later)
+        look_through(s);
+    if (soon(t, OUTSIDE | UNITS | REGIONS))
+        before_threads(t);
+    if (soon(t, THREADS)) {
+        s->phase = WG_PHASE_LATCHES;
+        unsigned due = take_all(t, WG_AGENT_THREAD0, WG_THREADS);
+        if (due)
+            wg_frontends(t, due);
     }
-
-    t->sched.phase = WG_PHASE_REGIONS;
-    if (take(t, WG_AGENT_REGIONS))
-        wg_regions_tick(t);
-
-    t->sched.phase = WG_PHASE_LATCHES;
-    unsigned threads = 0;
-    for (unsigned i = 0; i < WG_THREADS; i++)
-        threads |= (unsigned)take(t, WG_AGENT_THREAD0 + i) << i;
-    if (threads)
-        wg_frontends(t, threads);
-
-    t->sched.phase = WG_PHASE_PUSH;
-    if (take(t, WG_AGENT_PUSHES))
-        wg_regions_push(t);
-
-    t->sched.phase = WG_PHASE_LOAD_STORE;
-    unsigned cores = 0;
-    for (unsigned i = 0; i < WG_CORES; i++)
-        cores |= (unsigned)take(t, WG_AGENT_CORE_B + i) << i;
-    if (cores)
-        wg_cores_tick(t, cores);
-    t->sched.now++;
-    t->sched.phase = WG_PHASE_ARRIVALS;
+    if (soon(t, PUSHES | CORES))
+        after_threads(t);
+    s->now++;
+    s->phase = WG_PHASE_ARRIVALS;
 }
 
 uint64_t wg_tile_next(const wg_tile *t)
 {
+    const wg_schedule *s = &t->sched;
+    for (uint32_t mask = s->soon; mask; mask &= mask - 1)
+        if (s->next[__builtin_ctz(mask)] <= s->now)
+            return s->now;
     uint64_t next = WG_NEVER;
-    for (unsigned i = 0; i < WG_AGENT_COUNT; i++) {
-        if (t->sched.next[i] <= t->sched.now)
-            return t->sched.now;
-        if (t->sched.next[i] < next)
-            next = t->sched.next[i];
-    }
-    return next;
+    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
+        next = s->next[i] < next ? s->next[i] : next;
+    return next > s->now ? next : s->now;
 }
 
 void wg_tile_reset(wg_tile *t)

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/scalar.h"
 #include "backend/unit.h"
 #include "engine/device.h"
 #include "engine/poll.h"
@@ -333,6 +334,15 @@ static void gate_edges(graph *g, unsigned thread)
         edge(g, from, node(WG_NODE_NOBODY, 0), "mutex %u does not exist, and hardware waits for it for ever",
              stall->resource);
         break;
+    case WG_STALL_SCALAR_EXECUTING:
+        edge(g, from, node(WG_NODE_UNIT, WG_AGENT_SCALAR), "%s", wg_stall_text(stall->reason));
+        break;
+    case WG_STALL_UNIT_BUSY:
+        if (stall->resource >= WG_UNIT_SYNC && stall->resource < WG_UNIT_COUNT)
+            edge(g, from, node(WG_NODE_UNIT, wg_units[stall->resource]->agent), "%s", wg_stall_text(stall->reason));
+        else
+            edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason));
+        break;
     case WG_STALL_SRCA_NOT_HANDED_OVER:
         bank_edge(g, from, thread, true, false);
         break;
@@ -459,10 +469,32 @@ static void core_edges(graph *g, unsigned core)
         stall_edges(g, core, &c->info.stall);
 }
 
+/* An atomic that asks again and again, of a word that nobody changes. */
+static void retry_edge(graph *g, wg_node from)
+{
+    const wg_scalar *u = &g->dev->tile->backend.scalar;
+    bool compares = u->insn.op == WG_I_ATCAS;
+    uint32_t word = 0, address = u->address * 16 + (compares ? (u->insn.word >> 12 & 3) * 4 : 0);
+    if (address <= g->dev->arch->l1_bytes - 4)
+        memcpy(&word, g->dev->tile->l1 + address, sizeof word);
+    if (compares)
+        edge(g, from, node(WG_NODE_NOBODY, 0),
+             "thread %u's ATCAS wants %u at 0x%05x of L1 and finds %u each time; nobody who can still move writes it",
+             u->insn.thread, (unsigned)(u->insn.word >> 14 & 15), address, word);
+    else
+        edge(g, from, node(WG_NODE_NOBODY, 0),
+             "thread %u's ATINCGETPTR finds the queue at 0x%05x of L1 %s each time; nobody who can still move changes it",
+             u->insn.thread, address, u->insn.word >> 12 & 1 ? "full" : "empty");
+}
+
 static void unit_edges(graph *g, unsigned agent)
 {
     const wg_stall *stall = &g->history->waits[agent];
     wg_node from = node(WG_NODE_UNIT, agent);
+    if (agent == WG_AGENT_SCALAR && g->hung && wg_scalar_retrying(g->dev->tile)) {
+        retry_edge(g, from);
+        return;
+    }
     if (stall->reason == WG_STALL_NONE)
         return;
     if (stall->reason == WG_STALL_SRC_BANK_NOT_UNPACKERS)
@@ -559,7 +591,7 @@ static void find_path(wg_hang *out)
 static const char *remedy(const wg_hang *out)
 {
     const wg_hang_edge *last = out->path_length ? &out->edge[out->path[out->path_length - 1]] : NULL;
-    bool mutex = false, semaphore = false, bank = false, fifo = false, memory = false;
+    bool mutex = false, semaphore = false, bank = false, fifo = false, memory = false, atomic = false;
     for (unsigned i = 0; i < out->path_length; i++) {
         unsigned kind = out->edge[out->path[i]].from.kind;
         mutex |= kind == WG_NODE_MUTEX;
@@ -567,6 +599,8 @@ static const char *remedy(const wg_hang *out)
         bank |= kind == WG_NODE_BANK;
         fifo |= kind == WG_NODE_FIFO;
         memory |= kind == WG_NODE_MEMORY;
+        atomic |= kind == WG_NODE_UNIT && out->edge[out->path[i]].from.index == WG_AGENT_SCALAR && last &&
+                  last->to.kind == WG_NODE_NOBODY;
     }
     if (!last)
         return "Nothing waits for anything that can be named; look at the cores' places above.";
@@ -584,6 +618,8 @@ static const char *remedy(const wg_hang *out)
                "unpackers.";
     if (memory)
         return "Somebody must write the word that is polled, and the poll must be able to see it (fence, cache).";
+    if (atomic)
+        return "Somebody must write the word in L1 that the atomic waits for: release the lock, or fill (empty) the queue.";
     if (fifo)
         return "The pushed instructions cannot pass the gate; look at what its head waits for.";
     return "Make the last party in the chain able to move.";

@@ -52,11 +52,12 @@ static bool word_holds(const search *s, uint32_t word, unsigned stage)
     return s->test(s->arch, word, s->argument);
 }
 
-static bool ring_holds(const search *s, const wg_insn *ring, unsigned size, unsigned head, unsigned count,
-                       unsigned stage)
+typedef const wg_insn *(*fifo_at)(const wg_frontend *f, unsigned i);
+
+static bool fifo_holds(const search *s, fifo_at at, unsigned count, unsigned stage)
 {
-    for (unsigned i = 0; i < count && i < size; i++)
-        if (word_holds(s, ring[(head + i) % size].word, stage))
+    for (unsigned i = 0; i < count; i++)
+        if (word_holds(s, at(s->f, i)->word, stage))
             return true;
     return false;
 }
@@ -72,13 +73,13 @@ bool wg_thread_will_issue(const wg_tile *t, const wg_pending *pending, unsigned 
         if (word_holds(&s, word, BEFORE_MOP))
             return true;
     }
-    return ring_holds(&s, f->gate, WG_GATE_RING, f->gate_head, f->gate_count, BEFORE_GATE) ||
+    return fifo_holds(&s, wg_gate_fifo_at, wg_gate_count(f), BEFORE_GATE) ||
            slots_hold(&s, f->replay.play_at, f->replay.play_left) ||
-           ring_holds(&s, f->replay_fifo, WG_REPLAY_RING, f->replay_head, f->replay_count, BEFORE_REPLAY) ||
+           fifo_holds(&s, wg_replay_fifo_at, wg_replay_count(f), BEFORE_REPLAY) ||
            (f->b_valid && word_holds(&s, f->from_b.word, BEFORE_REPLAY)) ||
            (f->debug_valid && word_holds(&s, f->from_debug.word, BEFORE_REPLAY)) ||
            (f->mop_active && word_holds(&s, f->mop.insn.word, BEFORE_MOP)) ||
-           ring_holds(&s, f->fifo, WG_FIFO_RING, f->fifo_head, f->fifo_count, BEFORE_MOP);
+           fifo_holds(&s, wg_fifo_at, f->fifo_count, BEFORE_MOP);
 }
 
 /* ---- tests ---- */

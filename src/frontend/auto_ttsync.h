@@ -117,11 +117,6 @@ typedef struct wg_tts_bundle {
     bool state_id, state_set;
 } wg_tts_bundle;
 void wg_ttsync_arrived(struct wg_tile *t, unsigned thread, wg_tts_bundle *bundle);
-/* Is this opcode of interest to Auto TTSync even when it tracks nothing? */
-static inline bool wg_ttsync_attends(const wg_insn *insn)
-{
-    return insn->op == WG_I_RESOURCEDECL || insn->op == WG_I_SETC16;
-}
 /*
  * One of its instructions, in order. Gives it its marks and an entry; true if Auto TTSync consumes it
  * (RESOURCEDECL): then it is not to be queued.

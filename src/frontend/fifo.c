@@ -15,9 +15,11 @@
 #include "backend/unit.h"
 #include "explain/findings.h"
 #include "frontend/stages.h"
+#include "observe/touch.h"
 
-void wg_insn_report(wg_tile *t, const wg_insn *insn, const wg_isa_insn *record)
+void wg_insn_report(wg_tile *t, const wg_insn *insn)
 {
+    const wg_isa_insn *record = wg_isa_decode(t->arch->id, insn->word);
     wg_finding f = {.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread), .pc = insn->pc, .has_pc = insn->pc != 0,
                     .word = insn->word, .has_word = true};
     if (record->unit == WG_UNIT_INVALID)
@@ -29,8 +31,19 @@ void wg_insn_report(wg_tile *t, const wg_insn *insn, const wg_isa_insn *record)
 
 void wg_frontend_reset(wg_tile *t, unsigned thread)
 {
-    t->frontend[thread] = (wg_frontend){0};
+    t->frontend[thread] = (wg_frontend){.free = UINT64_MAX};
     wg_ttsync_reset(t, thread);
+}
+
+void wg_expander_stall(wg_tile *t, unsigned thread, unsigned expander, bool full)
+{
+    uint64_t *since = &t->expander_stalled[thread][expander];
+    wg_stall stall = {WG_STALL_FIFO_FULL, (uint16_t)expander, (uint8_t)(WG_AGENT_THREAD0 + thread), WG_NEVER};
+    if (full)
+        WG_EMIT(t, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0 + thread, .thread = (uint8_t)thread, .stall = stall);
+    else
+        WG_EMIT(t, WG_EV_STALL_END, WG_AGENT_THREAD0 + thread, .thread = (uint8_t)thread, .stall = stall, .a = *since - 1);
+    *since = full ? t->sched.now + 1 : 0;
 }
 
 void wg_insn_swallowed(wg_tile *t, wg_frontend *f, const wg_insn *insn)
@@ -58,38 +71,108 @@ static unsigned fifo_room(const wg_tile *t, const wg_frontend *f, unsigned threa
 }
 
 /* One word of a request; `bundle` is Auto TTSync's view of the request. */
-static inline void fifo_enqueue(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core, uint32_t pc,
-                                uint32_t word, wg_tts_bundle *bundle)
+static void fifo_enqueue(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core, uint32_t pc, uint32_t word,
+                         wg_tts_bundle *bundle)
 {
-    wg_insn *insn = &f->fifo[(f->fifo_head + f->fifo_count) % WG_FIFO_RING];
-    wg_insn_make(t, f, thread, word, pc, (uint8_t)core, 0, insn);
-    WG_EMIT_INSN(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, insn, .c = insn->source);
-    if (__builtin_expect(bundle->attends || wg_ttsync_attends(insn), 0) && t->arch->auto_ttsync &&
+    unsigned place = wg_place_take(f);
+    wg_insn *insn = &f->pool[place];
+    unsigned marks = wg_insn_make(t, f, thread, word, pc, (uint8_t)core, 0, insn);
+    wg_note_insn(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, insn, 0, insn->source);
+    if (__builtin_expect(bundle->attends | (marks & WG_E_ATTENDED), 0) && t->arch->auto_ttsync &&
         wg_ttsync_pushed(t, thread, insn, bundle)) {   /* consumed: it takes no place */
-        WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, insn);
+        wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, insn, 0, 0);
+        wg_place_free(f, place);
         return;
     }
+    f->fifo[(f->fifo_head + f->fifo_count) % WG_FIFO_RING] =
+        (uint16_t)(place | (marks & 0xFFFF) | WG_E_PLAIN | wg_entry_ttsync(insn));
     if (__builtin_expect(t->perturbed, 0) && !f->fifo_count)
         f->take_at = wg_first_look(t, WG_SITE_FIFO_TAKE, WG_PHASE_MOP, thread, insn->id);
     f->fifo_count++;
-    if (__builtin_expect(insn->op == WG_I_MOP, 0))
-        f->mops_queued++;
+    f->mops_queued = (uint8_t)(f->mops_queued + marks / WG_E_COUNTED);
 }
 
-static inline unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core, uint32_t pc,
-                            const uint32_t *words, unsigned count, wg_stall *why)
+/* The same for the first words of a request, as long as they are nothing special, while nobody watches. */
+static inline unsigned fifo_enqueue_plain(wg_frontend *f, wg_arch_id arch, uint64_t from, uint32_t pc,
+                                          const uint32_t *words, unsigned count)
 {
-    unsigned taken = fifo_room(t, f, thread, count);
-    if (taken < count && (taken == 0 || count <= 4)) {
-        f->push_waits |= 1;
-        *why = (wg_stall){WG_STALL_PUSH_FIFO_FULL, (uint16_t)thread, (uint8_t)(WG_AGENT_THREAD0 + thread), WG_NEVER};
-        return 0;
+    const wg_insn_kind *kinds = wg_insn_kinds[arch];
+    uint64_t free = f->free, id = f->next_id;
+    unsigned i, tail = f->fifo_head + f->fifo_count;
+    uint32_t step = pc ? 4 : 0;   /* fused words are adjacent */
+    for (i = 0; i < count; i++, pc += step) {
+        uint32_t word = words[i];
+        const wg_insn_kind *kind = &kinds[word >> 24];
+        if (__builtin_expect(((word | 1u << 31) & kind->spare_bits) | kind->marks >> 16, 0))
+            break;
+        unsigned place = (unsigned)__builtin_ctzll(free);
+        free &= free - 1;
+        wg_insn *insn = &f->pool[place];
+        insn->word = word;
+        insn->pc = pc;
+        insn->id = ++id;
+        insn->parent = 0;
+        insn->rest = kind->rest | from;
+        f->fifo[tail++ % WG_FIFO_RING] = (uint16_t)(place | kind->marks | WG_E_PLAIN);
     }
+    f->free = free;
+    f->next_id = id;
+    f->fifo_count = (uint8_t)(f->fifo_count + i);
+    return i;
+}
+
+/* The same for a request of one word where Auto TTSync is not. False, and nothing done, if there is more to do. */
+static inline bool push_one(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core, uint32_t pc, uint32_t word)
+{
+    const wg_arch *arch = t->arch;
+    const wg_insn_kind *kind = &wg_insn_kinds[arch->id][word >> 24];
+    unsigned count = f->fifo_count;
+    if (arch->auto_ttsync || arch->fifo_counts_downstream || count >= arch->fifo_depth[thread] ||
+        count > arch->fifo_resume || (((word | 1u << 31) & kind->spare_bits) | kind->marks >> 16))
+        return false;
+    unsigned place = wg_place_take(f);
+    wg_insn *insn = &f->pool[place];
+    insn->word = word;
+    insn->pc = pc;
+    insn->id = ++f->next_id;
+    insn->parent = 0;
+    insn->rest = kind->rest | thread | (uint64_t)core << 8;
+    f->fifo[(f->fifo_head + count) % WG_FIFO_RING] = (uint16_t)(place | kind->marks | WG_E_PLAIN);
+    f->fifo_count = (uint8_t)(count + 1);
+    wg_wake_thread(&t->sched, thread);
+    return true;
+}
+
+/* The FIFO takes `count` words, the first `done` of which it has. */
+__attribute__((noinline)) static void fifo_enqueue_rest(wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc,
+                                                        const uint32_t *words, unsigned done, unsigned count,
+                                                        wg_tts_bundle *bundle)
+{
+    for (unsigned i = done; i < count; i++)
+        fifo_enqueue(t, &t->frontend[thread], thread, core, pc ? pc + 4 * i : 0, words[i], bundle);
+}
+
+__attribute__((noinline)) static unsigned refuse(wg_frontend *f, unsigned thread, unsigned who, wg_stall *why)
+{
+    f->push_waits |= (uint8_t)who;
+    *why = (wg_stall){WG_STALL_PUSH_FIFO_FULL, (uint16_t)thread, (uint8_t)(WG_AGENT_THREAD0 + thread), WG_NEVER};
+    return 0;
+}
+
+__attribute__((noinline)) static unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core,
+                                                      uint32_t pc, const uint32_t *words, unsigned count, wg_stall *why)
+{
+    unsigned taken = fifo_room(t, f, thread, count), plain = 0;
+    if (taken < count && (taken == 0 || count <= 4))
+        return refuse(f, thread, 1, why);
     wg_tts_bundle bundle = {.attends = false};
     if (t->arch->auto_ttsync)
         wg_request_arrived(t, f, thread, &bundle);
-    for (unsigned i = 0; i < taken; i++)
-        fifo_enqueue(t, f, thread, core, pc ? pc + 4 * i : 0, words[i], &bundle);   /* fused words are adjacent */
+    if (!(t->perturbed | bundle.attends | (WG_EVENTS & t->watched >> WG_EV_PUSHED)))
+        plain = fifo_enqueue_plain(f, t->arch->id, thread | (uint64_t)core << 8, pc, words, taken);
+    if (plain < taken)
+        fifo_enqueue_rest(t, thread, core, pc, words, plain, taken, &bundle);
+    wg_wake_thread(&t->sched, thread);
     return taken;
 }
 
@@ -100,19 +183,17 @@ static inline unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, 
 __attribute__((noinline)) static unsigned push_from_b(wg_tile *t, wg_frontend *f, unsigned thread, uint32_t pc,
                                                       uint32_t word, wg_stall *why)
 {
-    if (f->b_valid || f->replay_count + f->debug_valid >= t->arch->replay_fifo_depth) {
-        f->push_waits |= 2;
-        *why = (wg_stall){WG_STALL_PUSH_FIFO_FULL, (uint16_t)thread, (uint8_t)(WG_AGENT_THREAD0 + thread), WG_NEVER};
-        return 0;
-    }
+    if (f->b_valid || wg_replay_count(f) + f->debug_valid >= t->arch->replay_fifo_depth)
+        return refuse(f, thread, 2, why);
     wg_insn_make(t, f, thread, word, pc, WG_CORE_B, 0, &f->from_b);
-    WG_EMIT_INSN(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, &f->from_b, .c = WG_CORE_B);
+    wg_note_insn(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, &f->from_b, 0, WG_CORE_B);
     f->b_valid = true;
     wg_insn_id op = f->from_b.op;
     if (op == WG_I_MOP || op == WG_I_MOP_CFG || op == WG_I_RESOURCEDECL)
         wg_findf(t, WG_F_FRONTEND_INSN_LATE,
                  (wg_finding){.agent = WG_AGENT_CORE_B, .pc = pc, .has_pc = pc != 0, .word = word, .has_word = true},
                  "%s pushed by B to thread %u", wg_isa_decode(t->arch->id, word)->name, thread);
+    wg_wake_thread(&t->sched, thread);
     return 1;
 }
 
@@ -122,11 +203,11 @@ unsigned wg_push_words(wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc
     if (thread >= WG_THREADS || !count)
         return 0;
     wg_frontend *f = &t->frontend[thread];
-    unsigned taken = __builtin_expect(core == WG_CORE_B, 0) ? push_from_b(t, f, thread, pc, words[0], why)
-                                                            : push_from_t(t, f, thread, core, pc, words, count, why);
-    if (taken)
-        wg_wake(&t->sched, WG_AGENT_THREAD0 + thread);
-    return taken;
+    if (count == 1 && core != WG_CORE_B && !(t->perturbed | (WG_EVENTS & t->watched >> WG_EV_PUSHED)) &&
+        push_one(t, f, thread, core, pc, words[0]))
+        return 1;
+    return core == WG_CORE_B ? push_from_b(t, f, thread, pc, words[0], why)
+                             : push_from_t(t, f, thread, core, pc, words, count, why);
 }
 
 /* ---- The debug bus ---------------------------------------------------------------------------------- */
@@ -142,16 +223,16 @@ void wg_debug_push(wg_tile *t, unsigned thread, uint32_t word)
     if (thread >= WG_THREADS)
         return;
     wg_frontend *f = &t->frontend[thread];
-    if (f->debug_valid || f->replay_count + f->b_valid >= t->arch->replay_fifo_depth) {
+    if (f->debug_valid || wg_replay_count(f) + f->b_valid >= t->arch->replay_fifo_depth) {
         wg_findf(t, WG_F_DEBUG_PUSH_FULL,
                  (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + thread), .word = word, .has_word = true},
                  "the FIFO before thread %u's Replay Expander", thread);
         return;
     }
     wg_insn_make(t, f, thread, word, 0, WG_INSN_FROM_DEBUG_BUS, 0, &f->from_debug);
-    WG_EMIT_INSN(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, &f->from_debug, .c = WG_INSN_FROM_DEBUG_BUS);
+    wg_note_insn(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, &f->from_debug, 0, WG_INSN_FROM_DEBUG_BUS);
     f->debug_valid = true;
-    wg_wake(&t->sched, WG_AGENT_THREAD0 + thread);
+    wg_wake_thread(&t->sched, thread);
 }
 
 /* ---- The frontend as a whole ------------------------------------------------------------------------ */
@@ -160,7 +241,7 @@ void wg_debug_push(wg_tile *t, unsigned thread, uint32_t word)
 static uint64_t next_look(const wg_tile *t, const wg_frontend *f)
 {
     uint64_t now = t->sched.now, next = WG_NEVER;
-    if (f->gate_count && f->stall.retry_at < next)
+    if (wg_gate_count(f) && f->stall.retry_at < next)
         next = f->stall.retry_at;
     if (f->fifo_count && !f->mop_active) {
         if (f->take_at > now && f->take_at < next)
@@ -171,86 +252,181 @@ static uint64_t next_look(const wg_tile *t, const wg_frontend *f)
     return next > now ? next : now + 1;
 }
 
-/* What does not change while wg_frontends() runs. */
-typedef struct cycle {
-    uint64_t now;
-    unsigned gate_depth, replay_depth;
-    bool perturbed;
-} cycle;
+/*
+ * Phases E to G of a thread while nobody watches, where they only let pass: what they do then concerns no other thread
+ * and may be done at a stretch. Returns the phases that are left because they have more to do than that.
+ */
+enum { LEFT_MOP = 1, LEFT_REPLAY = 2, LEFT_GATE = 4 };
 
-/* Phase F where the expander has nothing to do but let pass. */
-static inline bool replay_passes(wg_tile *t, wg_frontend *f, const cycle *c)
+/* Phases F and G. */
+static inline unsigned fifos_flow(wg_tile *t, wg_frontend *f, unsigned down_head, uint64_t now)
 {
-    unsigned at = f->replay_head, count = f->replay_count, gate = f->gate_count;
-    const wg_insn *head = &f->replay_fifo[at];
-    if (f->replay_busy || head->op == WG_I_REPLAY)
-        return false;
-    if (gate >= c->gate_depth)
-        return true;
-    f->gate[(f->gate_head + gate) % WG_GATE_RING] = *head;
-    if (__builtin_expect(c->perturbed, 0)) {
-        wg_gate_entered(t, f, head);
-        wg_replay_left(t, f);
-        return true;
+    unsigned gate_end = f->gate_end, down_end = f->down_end;
+    if (f->replay_busy)
+        return LEFT_REPLAY | LEFT_MOP;
+    if (gate_end != down_end) {
+        if (f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY)
+            return LEFT_REPLAY | LEFT_MOP;
+        if ((uint8_t)(gate_end - down_head) < t->arch->gate_fifo_depth) {
+            f->gate_end = (uint8_t)++gate_end;
+            f->moved = true;
+            wg_push_room(t, f, 2);
+        }
     }
-    f->gate_count = (uint8_t)(gate + 1);
-    f->replay_head = (uint8_t)((at + 1) % WG_REPLAY_RING);
-    f->replay_count = (uint8_t)(count - 1);
-    f->moved = true;
-    wg_push_room(t, f, 2);
+    if (f->special & WG_SPECIAL_MUX)
+        return LEFT_MOP;
+    if (f->fifo_count) {
+        unsigned head = f->fifo_head, entry = f->fifo[head];
+        if (entry & WG_E_MOP)
+            return LEFT_MOP;
+        if ((uint8_t)(down_end - gate_end) < t->arch->replay_fifo_depth && now >= f->mop.ready_at) {
+            f->down[down_end % WG_DOWN_RING] = (uint16_t)entry;
+            f->down_end = (uint8_t)(down_end + 1);
+            f->plain_downstream++;
+            f->fifo_head = (head + 1) % WG_FIFO_RING;
+            f->fifo_count--;
+            f->moved = true;
+            wg_push_room(t, f, 1);
+        }
+    }
+    return 0;
+}
+
+static unsigned flow(wg_tile *t, wg_frontend *f, uint64_t now)
+{
+    f->moved = false;
+    unsigned head = f->down_head;
+    if (head != f->gate_end) {
+        unsigned entry = f->down[head % WG_DOWN_RING];
+        if ((entry & (WG_E_PASSES | WG_E_TTSYNC)) != WG_E_PASSES || (f->latch.block & WG_BLOCK_ALL_NINE) ||
+            (f->special & WG_SPECIAL_GATE))
+            return LEFT_GATE;
+        wg_place_free(f, entry);
+        f->down_head = (uint8_t)++head;
+        f->moved = true;
+        if (entry & WG_E_PLAIN)
+            wg_plain_left(t, f);
+        wg_wake_idle_watchers(&t->sched);
+    }
+    return fifos_flow(t, f, head, now);
+}
+
+/*
+ * The same where every stage has an instruction and passes it on: looked at in `next` again. False, and nothing done,
+ * where that is not so.
+ */
+__attribute__((noinline)) static bool streams(wg_frontend *f, uint64_t next)
+{
+    unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end, fifo_head = f->fifo_head;
+    unsigned leaves = f->down[head % WG_DOWN_RING], passes = f->down[gate_end % WG_DOWN_RING];
+    unsigned comes = f->fifo[fifo_head];
+    if (f->special || head == gate_end || gate_end == down_end || !f->fifo_count ||
+        (leaves & (WG_E_PASSES | WG_E_TTSYNC | WG_E_PLAIN)) != (WG_E_PASSES | WG_E_PLAIN) || (passes & WG_E_REPLAY) ||
+        (comes & WG_E_MOP) || (f->latch.block & WG_BLOCK_ALL_NINE) || next <= f->mop.ready_at)
+        return false;
+    wg_place_free(f, leaves);
+    f->down[down_end % WG_DOWN_RING] = (uint16_t)comes;
+    f->down_head = (uint8_t)(head + 1);
+    f->gate_end = (uint8_t)(gate_end + 1);
+    f->down_end = (uint8_t)(down_end + 1);
+    f->fifo_head = (uint8_t)((fifo_head + 1) % WG_FIFO_RING);
+    f->fifo_count--;
     return true;
 }
 
-/* Phase G likewise: no expansion, nobody else at the mux, and no instruction for the MOP Expander. */
-static inline bool mop_passes(wg_tile *t, wg_frontend *f, const cycle *c)
+/* Phase D: which of the latched waits are met. */
+static inline unsigned latches(wg_tile *t, unsigned due)
 {
-    unsigned at = f->fifo_head, count = f->fifo_count, replay = f->replay_count;
-    const wg_insn *head = &f->fifo[at];
-    if ((f->mop_active | f->b_valid | f->debug_valid | f->debug_control) ||
-        (head->unit == WG_UNIT_FRONTEND && head->op != WG_I_REPLAY))
-        return false;
-    if (replay >= c->replay_depth || c->now < f->mop.ready_at || c->now < f->take_at)
-        return true;
-    f->replay_fifo[(f->replay_head + replay) % WG_REPLAY_RING] = *head;
-    f->replay_count = (uint8_t)(replay + 1);
-    f->plain_downstream++;
-    if (__builtin_expect(c->perturbed, 0)) {
-        wg_fifo_left(t, f, head->thread);
-        return true;
+    unsigned met = 0;
+    t->sched.phase = WG_PHASE_LATCHES;
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (t->frontend[i].latch.block && (due >> i & 1))
+            met |= (unsigned)wg_gate_latch(t, i) << i;
+    return met;
+}
+
+/* Phase E for the threads in `wanting`; then what phase D found met is forgotten. */
+static inline void gates(wg_tile *t, unsigned wanting, unsigned met)
+{
+    if (wanting | t->backend.sync.core_waits) {
+        t->sched.phase = WG_PHASE_GATES;
+        wg_gates(t, wanting);
     }
-    f->fifo_head = (uint8_t)((at + 1) % WG_FIFO_RING);
-    f->fifo_count = (uint8_t)(count - 1);
-    f->moved = true;
-    wg_push_room(t, f, 1);
-    return true;
+    for (; met; met &= met - 1) {
+        wg_latch *l = &t->frontend[__builtin_ctz(met)].latch;
+        if (l->met)   /* else a new wait was latched in its place */
+            l->kind = l->met = 0, l->block = 0;
+    }
+}
+
+/* Phases E to G in full, for the threads in `due`. */
+static void stages(wg_tile *t, unsigned due, unsigned met)
+{
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        t->frontend[i].moved = met >> i & 1;
+    wg_touch_by_nobody(t);
+    gates(t, due, met);
+    t->sched.phase = WG_PHASE_REPLAY;
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (due >> i & 1)
+            wg_replay(t, i);
+    t->sched.phase = WG_PHASE_MOP;
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (due >> i & 1)
+            wg_mop(t, i);
+}
+
+/* The same while nobody watches. */
+static void stages_unwatched(wg_tile *t, unsigned due, unsigned met)
+{
+    uint64_t now = t->sched.now;
+    unsigned left[WG_THREADS], wanting = 0, replays = 0, mops = 0;
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        left[i] = due >> i & 1 ? flow(t, &t->frontend[i], now) : 0;
+        wanting |= left[i] / LEFT_GATE << i;
+    }
+    gates(t, wanting, met);
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        wg_frontend *f = &t->frontend[i];
+        if (left[i] & LEFT_GATE)
+            left[i] = fifos_flow(t, f, f->down_head, now);
+        replays |= left[i] / LEFT_REPLAY << i;
+        mops |= (left[i] & LEFT_MOP) << i;
+        f->moved |= met >> i & 1;
+    }
+    t->sched.phase = WG_PHASE_REPLAY;
+    for (; replays; replays &= replays - 1)
+        wg_replay(t, (unsigned)__builtin_ctz(replays));
+    t->sched.phase = WG_PHASE_MOP;
+    for (; mops; mops &= mops - 1)
+        wg_mop(t, (unsigned)__builtin_ctz(mops));
 }
 
 void wg_frontends(wg_tile *t, unsigned due)
 {
-    const cycle c = {t->sched.now, t->arch->gate_fifo_depth, t->arch->replay_fifo_depth, t->perturbed};
-    t->sched.phase = WG_PHASE_LATCHES;
-    for (unsigned i = 0; i < WG_THREADS; i++) {
-        wg_frontend *f = &t->frontend[i];
-        f->moved = false;
-        if (f->latch.kind && (due >> i & 1))
-            wg_gate_latch(t, i);
+    wg_schedule *s = &t->sched;
+    unsigned met = latches(t, due), rest = due;
+    if (t->perturbed | (WG_EVENTS ? t->watched : 0)) {
+        stages(t, due, met);
+    } else {
+        uint64_t next = s->now + 1;
+        for (unsigned i = 0; i < WG_THREADS; i++)
+            if ((due >> i & 1) && streams(&t->frontend[i], next)) {
+                rest &= ~(1u << i);
+                s->next[WG_AGENT_THREAD0 + i] = next;   /* wg_wake_at(): the engine has taken the old one */
+            }
+        if (rest != due) {
+            s->soon |= (due ^ rest) << WG_AGENT_THREAD0;
+            wg_wake_idle_watchers(s);
+        }
+        if (rest | met | t->backend.sync.core_waits)
+            stages_unwatched(t, rest, met);
+        s->phase = WG_PHASE_MOP;
     }
-    t->sched.phase = WG_PHASE_GATES;
-    wg_gates(t, due);
-    t->sched.phase = WG_PHASE_REPLAY;
-    for (unsigned i = 0; i < WG_THREADS; i++) {
-        wg_frontend *f = &t->frontend[i];
-        if ((due >> i & 1) && (f->replay_count | f->replay_busy) && !replay_passes(t, f, &c))
-            wg_replay(t, i);
-    }
-    t->sched.phase = WG_PHASE_MOP;
-    for (unsigned i = 0; i < WG_THREADS; i++) {
-        wg_frontend *f = &t->frontend[i];
-        if (!(due >> i & 1))
-            continue;
-        if (f->fifo_count ? !mop_passes(t, f, &c) : f->mop_active | f->b_valid | f->debug_valid)
-            wg_mop(t, i);
-        wg_wake_at(&t->sched, WG_AGENT_THREAD0 + i, f->moved ? c.now + 1 : next_look(t, f));
+    for (; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        const wg_frontend *f = &t->frontend[i];
+        wg_wake_at(s, WG_AGENT_THREAD0 + i, f->moved ? s->now + 1 : next_look(t, f));
     }
 }
 
@@ -260,20 +436,39 @@ bool wg_thread_mop_idle(const wg_tile *t, unsigned thread)
     return !f->mops_queued && !f->mop_active;
 }
 
+/* A push that its core has emitted is the thread's, wherever it is (ManualTTSync.md: a store in between orders them). */
+static bool pushes_under_way(const wg_tile *t, unsigned thread)
+{
+    return t->regions.memory.lane[WG_CORE_T0 + thread][WG_PATH_PUSH].count != 0;
+}
+
+bool wg_mop_under_way(const wg_tile *t, unsigned thread)
+{
+    const wg_lane *lane = &t->regions.memory.lane[WG_CORE_T0 + thread][WG_PATH_PUSH];
+    for (unsigned i = 0; i < lane->count; i++) {
+        const wg_request *req = &lane->queue[(lane->head + i) % WG_LANE_DEPTH];
+        for (unsigned w = 0; w < req->bytes / 4u; w++)
+            if (wg_isa_decode(t->arch->id, req->data[w])->id == WG_I_MOP)
+                return true;
+    }
+    return false;
+}
+
 /* Decided here: a latched wait is no instruction in flight; its STALLWAIT was complete when it latched. */
 bool wg_thread_idle(const wg_tile *t, unsigned thread)
 {
     const wg_frontend *f = &t->frontend[thread];
-    return !(f->fifo_count | f->replay_count | f->gate_count | f->mop_active | f->replay.play_left | f->b_valid |
+    return !(f->fifo_count || f->down_head != f->down_end || f->mop_active || f->replay.play_left || f->b_valid ||
              f->debug_valid) &&
-           f->ttsync.emitted == f->ttsync.arrived && !wg_units_busy(t, thread);
+           f->ttsync.emitted == f->ttsync.arrived && !pushes_under_way(t, thread) && !wg_units_busy(t, thread);
 }
 
 void wg_frontend_discard(wg_tile *t, unsigned thread)
 {
     wg_frontend *f = &t->frontend[thread];
     for (; f->fifo_count; f->fifo_count--) {
-        const wg_insn *insn = &f->fifo[f->fifo_head];
+        const wg_insn *insn = wg_fifo_at(f, 0);
+        wg_place_free(f, f->fifo[f->fifo_head]);
         if (insn->ttsync & WG_TTS_LAST)
             wg_ttsync_dropped(t, thread, insn->id);
         f->fifo_head = (uint8_t)((f->fifo_head + 1) % WG_FIFO_RING);
@@ -285,15 +480,15 @@ void wg_frontend_discard(wg_tile *t, unsigned thread)
     wg_ttsync_core_stopped(t, WG_CORE_T0 + thread);
     wg_push_room(t, f, 1);
     wg_wake_idle_watchers(&t->sched);
-    wg_wake(&t->sched, WG_AGENT_THREAD0 + thread);
+    wg_wake_thread(&t->sched, thread);
 }
 
 bool wg_replay_fifo_full(const wg_tile *t, unsigned thread)
 {
-    return t->frontend[thread].replay_count >= t->arch->replay_fifo_depth;
+    return wg_replay_count(&t->frontend[thread]) >= t->arch->replay_fifo_depth;
 }
 
-bool wg_replay_fifo_empty(const wg_tile *t, unsigned thread) { return t->frontend[thread].replay_count == 0; }
+bool wg_replay_fifo_empty(const wg_tile *t, unsigned thread) { return wg_replay_count(&t->frontend[thread]) == 0; }
 
 uint32_t wg_instrn_buf_status(const wg_tile *t)
 {
@@ -334,11 +529,11 @@ uint32_t wg_frontend_queue_status(const wg_tile *t, unsigned thread)
     if (f->replay.play_left)
         types |= insn_types(&f->replay.insn);
     for (unsigned i = 0; i < f->fifo_count; i++)
-        types |= insn_types(&f->fifo[(f->fifo_head + i) % WG_FIFO_RING]);
-    for (unsigned i = 0; i < f->replay_count; i++)
-        types |= insn_types(&f->replay_fifo[(f->replay_head + i) % WG_REPLAY_RING]);
-    for (unsigned i = 0; i < f->gate_count; i++)
-        types |= insn_types(&f->gate[(f->gate_head + i) % WG_GATE_RING]);
+        types |= insn_types(wg_fifo_at(f, i));
+    for (unsigned i = 0; i < wg_replay_count(f); i++)
+        types |= insn_types(wg_replay_fifo_at(f, i));
+    for (unsigned i = 0; i < wg_gate_count(f); i++)
+        types |= insn_types(wg_gate_fifo_at(f, i));
     return types;
 }
 

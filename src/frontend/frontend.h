@@ -23,6 +23,17 @@ struct wg_tile;
 
 /* Rings are as large as the deepest FIFO of any architecture; wg_arch has the depths. */
 enum { WG_FIFO_RING = 32, WG_REPLAY_RING = 8, WG_GATE_RING = 2, WG_MOP_CFG_WORDS = 9, WG_REPLAY_SLOTS = 32 };
+/*
+ * An instruction stays in the place of the thread's pool where it was made until it has left the gate; the FIFOs hold
+ * entries of two bytes (WG_E_…). The FIFOs before the gate and before the Replay Expander are one ring,
+ *
+ *     down_head          gate_end             down_end
+ *        | before the gate | before the expander |
+ *
+ * so that what the expander lets pass does not move at all. There are more places than all FIFOs hold.
+ */
+enum { WG_POOL = WG_E_PLACE + 1, WG_DOWN_RING = 16 };
+static_assert(WG_POOL == 64 && WG_POOL > WG_FIFO_RING + WG_DOWN_RING, "wg_frontend.free has a bit for each");
 
 typedef enum wg_latch_kind { WG_LATCH_EMPTY, WG_LATCH_STALLWAIT, WG_LATCH_SEMWAIT, WG_LATCH_STREAMWAIT } wg_latch_kind;
 
@@ -31,7 +42,7 @@ typedef struct wg_latch {
     uint64_t id;
     uint32_t word, pc;
     uint32_t target;        /* STREAMWAIT */
-    uint16_t block;         /* B0…B8, and WG_BLOCK_ALL_NINE if all are set */
+    uint16_t block;         /* B0…B8, and WG_BLOCK_ALL_NINE if all are set; 0 if there is no wait */
     uint16_t conditions;    /* STALLWAIT: mask by the architecture's numbering; SEMWAIT: 1 zero, 2 max */
     uint8_t kind;           /* wg_latch_kind */
     uint8_t semaphores;     /* SEMWAIT */
@@ -68,34 +79,63 @@ typedef struct wg_replay_state {
 
 typedef struct wg_frontend {
     /* Looked at in every cycle. */
-    uint8_t fifo_head, fifo_count;
-    uint8_t replay_head, replay_count;
-    uint8_t gate_head, gate_count;
-    uint8_t plain_downstream;   /* pushed by the T core and past the FIFO, not made by an expander (PIPE-04) */
-    uint8_t mops_queued;
+    uint64_t free;              /* bit per place of the pool */
+    uint8_t down_head, gate_end;             /* taken modulo the ring */
     bool moved;                 /* something moved in this cycle: look again in the next */
-    bool replay_busy;           /* the Replay Expander plays, records, or carries a mark: not a mere passage */
-    bool mop_active;            /* the MOP Expander expands */
-    bool b_valid;               /* `from_b` waits at the mux */
-    bool debug_valid;           /* `from_debug` waits at the mux */
-    bool debug_control;         /* the debug bus owns the FIFO before the Replay Expander */
-    uint8_t push_waits;         /* who was refused: bit 0 the T core, bit 1 B */
-    uint16_t holders;           /* bit per wg_unit that may hold the whole thread (wg_unit_ops.holds) */
+    uint8_t down_end;                        /* likewise */
+    uint8_t fifo_head;
+    uint8_t plain_downstream;   /* pushed by the T core and past the FIFO, not made by an expander (PIPE-04) */
+    uint8_t fifo_count;
+    uint8_t mops_queued;
+    union {
+        struct {
+            bool replay_busy;       /* the Replay Expander plays, records, or carries a mark: not a mere passage */
+            bool mop_active;        /* the MOP Expander expands */
+            bool b_valid : 1;       /* `from_b` waits at the mux */
+            bool debug_valid : 1;   /* `from_debug` waits at the mux */
+            bool debug_control : 1; /* the debug bus owns the FIFO before the Replay Expander */
+            bool stalled;           /* the gate's head waits: `stall` says why */
+            uint8_t push_waits;     /* who was refused: bit 0 the T core, bit 1 B */
+            uint16_t holders;       /* bit per wg_unit that may hold the whole thread (wg_unit_ops.holds) */
+        };
+        uint64_t special;           /* none of these: instructions just go from stage to stage */
+    };
     uint64_t next_id;           /* the last id given */
+    uint16_t down[WG_DOWN_RING];
+    uint16_t fifo[WG_FIFO_RING];
     uint64_t accept_at;         /* perturbation: the gate's head passes no earlier */
     uint64_t take_at;           /* perturbation: the FIFO's head is taken no earlier */
     wg_latch latch;
     wg_stall stall;             /* why the gate's head waits */
     uint64_t stalled_since;
-    wg_insn gate[WG_GATE_RING];
-    wg_insn replay_fifo[WG_REPLAY_RING];
     wg_mop_state mop;
     wg_replay_state replay;
     uint32_t mop_cfg[WG_MOP_CFG_WORDS];
     wg_insn from_b, from_debug;
-    wg_insn fifo[WG_FIFO_RING];
+    wg_insn pool[WG_POOL];
     wg_auto_ttsync ttsync;
 } wg_frontend;
+#define WG_SPECIAL_MUX UINT64_C(0xFFFF00)                       /* of `special`: what concerns MOP Expander and mux */
+#define WG_SPECIAL_GATE (UINT64_C(0xFFFF) << 48 | 0xFF000000)   /* … and the gate */
+static_assert(offsetof(wg_frontend, mop_active) == offsetof(wg_frontend, special) + 1 &&
+              offsetof(wg_frontend, stalled) == offsetof(wg_frontend, special) + 3 &&
+              offsetof(wg_frontend, holders) == offsetof(wg_frontend, special) + 6, "WG_SPECIAL_…");
+
+/* The i-th instruction of each FIFO, from the head, and how many there are. */
+static inline const wg_insn *wg_fifo_at(const wg_frontend *f, unsigned i)
+{
+    return &f->pool[f->fifo[(f->fifo_head + i) % WG_FIFO_RING] & WG_E_PLACE];
+}
+static inline const wg_insn *wg_replay_fifo_at(const wg_frontend *f, unsigned i)
+{
+    return &f->pool[f->down[(f->gate_end + i) % WG_DOWN_RING] & WG_E_PLACE];
+}
+static inline const wg_insn *wg_gate_fifo_at(const wg_frontend *f, unsigned i)
+{
+    return &f->pool[f->down[(f->down_head + i) % WG_DOWN_RING] & WG_E_PLACE];
+}
+static inline unsigned wg_replay_count(const wg_frontend *f) { return (uint8_t)(f->down_end - f->gate_end); }
+static inline unsigned wg_gate_count(const wg_frontend *f) { return (uint8_t)(f->gate_end - f->down_head); }
 
 void wg_frontend_reset(struct wg_tile *t, unsigned thread);
 /*
@@ -103,7 +143,7 @@ void wg_frontend_reset(struct wg_tile *t, unsigned thread);
  * appointments. The engine has taken the old ones.
  */
 void wg_frontends(struct wg_tile *t, unsigned due);
-void wg_gate_latch(struct wg_tile *t, unsigned thread);   /* phase D */
+bool wg_gate_latch(struct wg_tile *t, unsigned thread);   /* phase D: is the latched wait met? */
 void wg_gates(struct wg_tile *t, unsigned due);           /* phase E */
 void wg_replay(struct wg_tile *t, unsigned thread);       /* phase F */
 void wg_mop(struct wg_tile *t, unsigned thread);          /* phase G */
@@ -116,6 +156,8 @@ unsigned wg_push_words(struct wg_tile *t, unsigned thread, wg_core_id core, uint
                        unsigned count, wg_stall *why);
 /* No instruction of the thread anywhere, from its push's emission to completion (PIPE-28). */
 bool wg_thread_idle(const struct wg_tile *t, unsigned thread);
+/* Has the thread's own core emitted a MOP that has not arrived? */
+bool wg_mop_under_way(const struct wg_tile *t, unsigned thread);
 /* No MOP queued or expanding (PIPE-28). */
 bool wg_thread_mop_idle(const struct wg_tile *t, unsigned thread);
 /* T<thread> enters soft reset: what is in its first FIFO and its MOP Expander is lost (SoftReset.md). */

@@ -10,38 +10,34 @@ void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn);
 
 static inline const wg_insn *wg_gate_head(const wg_tile *t, unsigned thread)
 {
-    const wg_frontend *f = &t->frontend[thread];
-    return &f->gate[f->gate_head];
+    return wg_gate_fifo_at(&t->frontend[thread], 0);
 }
 
-static inline void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head)
-{
-    WG_EMIT_INSN(t, WG_EV_STALL_END, WG_AGENT_THREAD0 + head->thread, head, .a = f->stalled_since, .stall = f->stall);
-    f->stall.reason = WG_STALL_NONE;
-    f->stall.retry_at = WG_NEVER;
-}
+void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head);
+/* The events of its passing, for whoever watches any; `agent` acts in its name from now on. */
+__attribute__((cold)) void wg_gate_issue_watched(wg_tile *t, const wg_insn *head, unsigned agent);
 
 /* The head passes into `agent`: its stall ends. Before its effects; wg_gate_pop() after them. */
 static inline void wg_gate_issue(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned agent)
 {
-    if (f->stall.reason)
+    if (f->stalled)
         wg_gate_stall_ends(t, f, head);
-    WG_EMIT_INSN(t, WG_EV_ISSUED, WG_AGENT_THREAD0 + head->thread, head, .b = agent, .c = head->source);
-    if (__builtin_expect(head->ttsync, 0) && wg_watched(t, WG_EV_TRACKED))
-        wg_ttsync_passes(t, head);
+    if (wg_any_watched(t))
+        wg_gate_issue_watched(t, head, agent);
 }
 
 static inline void wg_gate_pop(wg_tile *t, wg_frontend *f, const wg_insn *head)
 {
-    f->gate_head = (uint8_t)((f->gate_head + 1) % WG_GATE_RING);
-    f->gate_count--;
+    unsigned entry = f->down[f->down_head % WG_DOWN_RING];
+    wg_place_free(f, entry);
+    f->down_head++;
     f->moved = true;
-    if (__builtin_expect(t->perturbed, 0) && f->gate_count)
+    if (__builtin_expect(t->perturbed, 0) && wg_gate_count(f))
         f->accept_at = t->sched.now + 1 +
-                       wg_perturb(t, WG_SITE_ACCEPT, WG_AGENT_THREAD0 + head->thread, f->gate[f->gate_head].id);
-    if (__builtin_expect(head->ttsync & WG_TTS_LAST, 0))
+                       wg_perturb(t, WG_SITE_ACCEPT, WG_AGENT_THREAD0 + head->thread, wg_gate_fifo_at(f, 0)->id);
+    if (__builtin_expect(entry & WG_E_TTSYNC, 0) && (head->ttsync & WG_TTS_LAST))
         wg_ttsync_passed(t, head->thread);
-    if (wg_insn_is_plain(head))
+    if (entry & WG_E_PLAIN)
         wg_plain_left(t, f);
     wg_wake_idle_watchers(&t->sched);
 }

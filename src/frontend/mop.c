@@ -178,8 +178,8 @@ static inline bool find_again(wg_mop_state *m, const uint32_t *cfg, uint32_t *wo
     return find(m, cfg, word);
 }
 
-/* The expansion's next instruction; false if, MopCfg having changed, none is left. */
-static bool expand(wg_tile *t, wg_frontend *f, unsigned thread, wg_insn *out)
+/* The expansion's next instruction, as an entry; false if, MopCfg having changed, none is left. */
+static bool expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned *entry)
 {
     wg_mop_state *m = &f->mop;
     uint32_t word;
@@ -189,8 +189,10 @@ static bool expand(wg_tile *t, wg_frontend *f, unsigned thread, wg_insn *out)
         end(t, f);
         return false;
     }
-    wg_insn_make(t, f, thread, word, m->insn.pc, m->insn.source, m->insn.id, out);
-    WG_EMIT_INSN(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, .c = out->source);
+    unsigned place = wg_place_take(f);
+    wg_insn *out = &f->pool[place];
+    unsigned marks = wg_insn_make(t, f, thread, word, m->insn.pc, m->insn.source, m->insn.id, out);
+    wg_note_insn(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, 0, out->source);
     if (__builtin_expect(out->unit == WG_UNIT_FRONTEND && out->op != WG_I_REPLAY, 0))
         wg_findf(t, WG_F_FRONTEND_INSN_LATE,
                  (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + thread), .pc = out->pc, .has_pc = out->pc != 0,
@@ -201,41 +203,45 @@ static bool expand(wg_tile *t, wg_frontend *f, unsigned thread, wg_insn *out)
     bool last = !find_again(m, f->mop_cfg, &ahead);
     out->ttsync = (uint8_t)((m->first ? m->insn.ttsync & WG_TTS_FIRST : 0) | (last ? m->insn.ttsync & WG_TTS_LAST : 0));
     m->first = false;
+    *entry = place | (marks & (WG_E_REPLAY | WG_E_PASSES)) | wg_entry_ttsync(out);
     if (last)
         end(t, f);
     return true;
 }
 
-static wg_insn *fifo_take(wg_tile *t, wg_frontend *f, unsigned thread)
+/* The FIFO's head is used up here. */
+static wg_insn fifo_take(wg_tile *t, wg_frontend *f, unsigned thread)
 {
-    wg_insn *insn = &f->fifo[f->fifo_head];
+    wg_insn insn = *wg_fifo_at(f, 0);
+    wg_place_free(f, f->fifo[f->fifo_head]);
     wg_fifo_left(t, f, thread);
     return insn;
 }
 
-/* What the T side sends through the mux in this cycle, put into *out; false: nothing. */
-static bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, wg_insn *out)
+/* What the T side sends through the mux in this cycle; false: nothing. */
+static bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, unsigned *entry)
 {
     if (f->mop_active)
-        return room && expand(t, f, thread, out);
+        return room && expand(t, f, thread, entry);
     if (!f->fifo_count || t->sched.now < f->take_at)
         return false;
-    const wg_insn *head = &f->fifo[f->fifo_head];
+    const wg_insn *head = wg_fifo_at(f, 0);
     if (__builtin_expect(head->op == WG_I_MOP, 0)) {
         if (!room)
             return false;
         f->mops_queued--;
-        begin(f, fifo_take(t, f, thread));
+        wg_insn mop = fifo_take(t, f, thread);
+        begin(f, &mop);
         wg_touch_by(t, WG_AGENT_THREAD0 + thread, &f->mop.insn);
         wg_touch(t, WG_TOUCH_READ | WG_TOUCH_LATE, WG_TOUCH_MOP_CFG, thread * WG_MOP_CFG_WORDS, WG_MOP_CFG_WORDS);
-        return expand(t, f, thread, out);
+        return expand(t, f, thread, entry);
     }
     if (t->sched.now < f->mop.ready_at)
         return false;
     if (__builtin_expect(head->op == WG_I_MOP_CFG, 0)) {
-        wg_insn insn = *fifo_take(t, f, thread);
+        wg_insn insn = fifo_take(t, f, thread);
         f->mop.mask_hi = (uint16_t)(insn.word & 0xFFFF);
-        WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, &insn);
+        wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, &insn, 0, 0);
         if (insn.ttsync & WG_TTS_LAST)
             wg_ttsync_dropped(t, thread, insn.id);
         wg_wake_idle_watchers(&t->sched);
@@ -243,14 +249,15 @@ static bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, wg_in
     }
     if (!room)
         return false;
-    *out = *fifo_take(t, f, thread);
+    *entry = f->fifo[f->fifo_head];
+    wg_fifo_left(t, f, thread);
     f->plain_downstream++;
     return true;
 }
 
 static void lost(wg_tile *t, wg_frontend *f, const wg_insn *insn, const char *to)
 {
-    WG_EMIT_INSN(t, WG_EV_LOST, WG_AGENT_THREAD0 + insn->thread, insn);
+    wg_note_insn(t, WG_EV_LOST, WG_AGENT_THREAD0 + insn->thread, insn, 0, 0);
     wg_findf(t, WG_F_LOST_AT_MUX,
              (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread), .pc = insn->pc, .has_pc = insn->pc != 0,
                           .word = insn->word, .has_word = true, .subject = insn->id},
@@ -264,34 +271,53 @@ static void lost(wg_tile *t, wg_frontend *f, const wg_insn *insn, const char *to
     }
 }
 
+/* Would the T side send something in this cycle? */
+static bool has_output(const wg_tile *t, const wg_frontend *f)
+{
+    if (f->mop_active)
+        return true;
+    if (!f->fifo_count || t->sched.now < f->take_at)
+        return false;
+    unsigned entry = f->fifo[f->fifo_head];
+    return entry & WG_E_MOP ? wg_fifo_at(f, 0)->op == WG_I_MOP : t->sched.now >= f->mop.ready_at;
+}
+
+/* What waited at the mux goes through. */
+static void enqueue_copy(wg_frontend *f, const wg_insn *insn)
+{
+    unsigned place = wg_place_take(f);
+    f->pool[place] = *insn;
+    wg_replay_enqueue(f, place | (insn->op == WG_I_REPLAY ? WG_E_REPLAY : 0u) |
+                             (insn->unit > WG_UNIT_INVALID ? 0u : WG_E_PASSES));
+}
+
 void wg_mop(wg_tile *t, unsigned thread)
 {
     wg_frontend *f = &t->frontend[thread];
-    /* Into the place that the next instruction takes; it stays there only if the mux lets it through. */
-    wg_insn *place = &f->replay_fifo[(f->replay_head + f->replay_count) % WG_REPLAY_RING];
-    wg_insn beside;
-    bool contended = f->b_valid | f->debug_valid | f->debug_control;
-    wg_insn *insn = __builtin_expect(contended, 0) ? &beside : place;
-    bool from_t = t_side(t, f, thread, f->replay_count < t->arch->replay_fifo_depth, insn);
-    if (__builtin_expect(contended, 0)) {
-        if (from_t)
-            lost(t, f, insn, f->debug_control ? "the debug bus" : f->b_valid ? "B" : "the debug bus");
+    unsigned entry;
+    wg_expander_looked(t, thread, 0, wg_replay_count(f) >= t->arch->replay_fifo_depth && has_output(t, f));
+    bool from_t = t_side(t, f, thread, wg_replay_count(f) < t->arch->replay_fifo_depth, &entry);
+    if (__builtin_expect(f->b_valid | f->debug_valid | f->debug_control, 0)) {
+        if (from_t) {
+            lost(t, f, &f->pool[entry & WG_E_PLACE],
+                 f->debug_control ? "the debug bus" : f->b_valid ? "B" : "the debug bus");
+            wg_place_free(f, entry);
+        }
         if (f->b_valid) {
             f->b_valid = false;
             f->moved = true;
             if (f->debug_control)
                 lost(t, f, &f->from_b, "the debug bus");
             else
-                wg_replay_enqueue(f, &f->from_b);
+                enqueue_copy(f, &f->from_b);
             wg_push_room(t, f, 2);
         }
         if (f->debug_valid) {
             f->debug_valid = false;
-            wg_replay_enqueue(f, &f->from_debug);
+            enqueue_copy(f, &f->from_debug);
         }
     } else if (from_t) {
-        f->replay_count++;
-        f->moved = true;
+        wg_replay_enqueue(f, entry);
     }
 }
 

@@ -28,9 +28,10 @@ static void report(wg_tile *t, wg_finding_code code, const wg_insn *insn, const 
 static void play(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     wg_replay_state *r = &f->replay;
-    wg_insn *out = wg_gate_place(f);
-    wg_insn_make(t, f, thread, r->slot[r->play_at], r->insn.pc, r->insn.source, r->insn.id, out);
-    WG_EMIT_INSN(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, .c = out->source);
+    unsigned place = wg_place_take(f);
+    wg_insn *out = &f->pool[place];
+    unsigned marks = wg_insn_make(t, f, thread, r->slot[r->play_at], r->insn.pc, r->insn.source, r->insn.id, out);
+    wg_note_insn(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, 0, out->source);
     wg_touch_by(t, WG_AGENT_THREAD0 + thread, &r->insn);
     wg_touch(t, WG_TOUCH_READ | WG_TOUCH_AT_GATE, WG_TOUCH_REPLAY, thread * WG_REPLAY_SLOTS + r->play_at, 1);
     if (__builtin_expect(out->unit == WG_UNIT_FRONTEND, 0))
@@ -39,14 +40,15 @@ static void play(wg_tile *t, wg_frontend *f, unsigned thread)
     r->play_left--;
     out->ttsync = (uint8_t)((r->insn.ttsync & WG_TTS_FIRST) | (r->play_left ? 0 : r->insn.ttsync & WG_TTS_LAST));
     r->insn.ttsync &= (uint8_t)~WG_TTS_FIRST;
-    wg_gate_entered(t, f, out);
+    wg_gate_insert(t, f, place | (marks & WG_E_PASSES) | wg_entry_ttsync(out));
 }
 
-static void record(wg_tile *t, wg_frontend *f, const wg_insn *head)
+/* This and the next two: false if the FIFO before the gate is full. */
+static bool record(wg_tile *t, wg_frontend *f, const wg_insn *head)
 {
     wg_replay_state *r = &f->replay;
     if (r->execute && !wg_gate_has_room(t, f))
-        return;
+        return false;
     r->slot[r->record_at] = head->word;
     wg_touch_by(t, WG_AGENT_THREAD0 + head->thread, head);
     wg_touch(t, WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_REPLAY,
@@ -55,20 +57,22 @@ static void record(wg_tile *t, wg_frontend *f, const wg_insn *head)
     r->record_left--;
     if (__builtin_expect(head->unit == WG_UNIT_FRONTEND, 0))
         report(t, WG_F_FRONTEND_INSN_LATE, head, "recorded for replay");
-    if (r->execute)
-        wg_gate_enqueue(t, f, head);
-    else
+    if (r->execute) {
+        wg_replay_passed(t, f);
+    } else {
         wg_insn_swallowed(t, f, head);
-    wg_replay_left(t, f);
+        wg_replay_used(t, f);
+    }
+    return true;
 }
 
 /* A REPLAY instruction is taken. */
-static void begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head)
+static bool begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head)
 {
     wg_replay_state *r = &f->replay;
     bool load = head->word & 1;
     if (!load && !wg_gate_has_room(t, f))
-        return;
+        return false;
     uint8_t count = head->word >> 4 & 63, slot = head->word >> 14 & 31;
     if (count > WG_REPLAY_SLOTS)
         report(t, WG_F_REPLAY_COUNT, head, "with a count above 32");
@@ -78,7 +82,7 @@ static void begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *he
         r->record_left = count;
         r->record_at = slot;
         r->execute = head->word >> 1 & 1;
-        WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, head);
+        wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, head, 0, 0);
         wg_insn_swallowed(t, f, head);
     } else {
         r->insn = *head;
@@ -88,37 +92,41 @@ static void begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *he
             wg_plain_left(t, f);
         play(t, f, thread);
     }
-    wg_replay_left(t, f);
+    wg_replay_used(t, f);
+    return true;
 }
 
-static void step(wg_tile *t, wg_frontend *f, unsigned thread)
+static bool step(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     wg_replay_state *r = &f->replay;
     if (r->play_left) {
-        if (wg_gate_has_room(t, f))
-            play(t, f, thread);
-        return;
+        if (!wg_gate_has_room(t, f))
+            return false;
+        play(t, f, thread);
+        return true;
     }
-    if (!f->replay_count)
-        return;
-    wg_insn *head = &f->replay_fifo[f->replay_head];
+    if (!wg_replay_count(f))
+        return true;
+    uint16_t *entry = &f->down[f->gate_end % WG_DOWN_RING];
+    wg_insn *head = &f->pool[*entry & WG_E_PLACE];
     if (r->carry_first && head->source != WG_CORE_B && head->source != WG_INSN_FROM_DEBUG_BUS) {
         head->ttsync |= WG_TTS_FIRST;
+        *entry |= WG_E_TTSYNC;
         r->carry_first = false;
     }
-    if (r->record_left) {
-        record(t, f, head);
-    } else if (head->op == WG_I_REPLAY) {
-        begin(t, f, thread, head);
-    } else if (wg_gate_has_room(t, f)) {
-        wg_gate_enqueue(t, f, head);
-        wg_replay_left(t, f);
-    }
+    if (r->record_left)
+        return record(t, f, head);
+    if (head->op == WG_I_REPLAY)
+        return begin(t, f, thread, head);
+    if (!wg_gate_has_room(t, f))
+        return false;
+    wg_replay_passed(t, f);
+    return true;
 }
 
 void wg_replay(wg_tile *t, unsigned thread)
 {
     wg_frontend *f = &t->frontend[thread];
-    step(t, f, thread);
+    wg_expander_looked(t, thread, 1, !step(t, f, thread));
     f->replay_busy = f->replay.play_left || f->replay.record_left || f->replay.carry_first;
 }

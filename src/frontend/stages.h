@@ -15,23 +15,34 @@ static inline bool wg_ttsync_configured(const wg_tile *t, unsigned thread)
 }
 
 /* Reports what is wrong with the word in itself: no opcode of this architecture, bits in no operand. */
-void wg_insn_report(wg_tile *t, const wg_insn *insn, const wg_isa_insn *record);
+void wg_insn_report(wg_tile *t, const wg_insn *insn);
 
-/*
- * A new instruction of the thread with the next id, decoded. Decided here: a word that no unit takes (an invalid
- * opcode, or MOP, REPLAY, RESOURCEDECL behind the stage that serves it) passes the gate like NOP.
- */
-static inline void wg_insn_make(wg_tile *t, wg_frontend *f, unsigned thread, uint32_t word, uint32_t pc, uint8_t source,
-                                uint64_t parent, wg_insn *out)
+/* A new instruction of the thread with the next id, decoded; returns WG_E_… of its kind. */
+static inline unsigned wg_insn_make(wg_tile *t, wg_frontend *f, unsigned thread, uint32_t word, uint32_t pc,
+                                    uint8_t source, uint64_t parent, wg_insn *out)
 {
-    const wg_isa_insn *record = wg_isa_decode(t->arch->id, word);
-    bool at_a_unit = record->unit > WG_UNIT_INVALID;
-    *out = (wg_insn){.word = word, .pc = pc, .id = ++f->next_id, .parent = parent, .thread = (uint8_t)thread,
-                     .source = source, .unit = record->unit, .op = (uint16_t)record->id,
-                     .block = at_a_unit ? record->block_bits : WG_BLOCK_ALL_NINE};
-    if (__builtin_expect((word & record->spare_bits) || record->unit == WG_UNIT_INVALID, 0))
-        wg_insn_report(t, out, record);
+    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
+    out->word = word;
+    out->pc = pc;
+    out->id = ++f->next_id;
+    out->parent = parent;
+    out->rest = kind->rest | thread | (uint64_t)source << 8;
+    if (__builtin_expect((word | 1u << 31) & kind->spare_bits, 0))
+        wg_insn_report(t, out);
+    return kind->marks;
 }
+
+/* An instruction's marks of Auto TTSync, as its entry shows them. */
+static inline unsigned wg_entry_ttsync(const wg_insn *insn) { return insn->ttsync ? WG_E_TTSYNC : 0; }
+
+/* A free place of the pool, now taken. */
+static inline unsigned wg_place_take(wg_frontend *f)
+{
+    unsigned place = (unsigned)__builtin_ctzll(f->free);
+    f->free &= f->free - 1;
+    return place;
+}
+static inline void wg_place_free(wg_frontend *f, unsigned entry) { f->free |= UINT64_C(1) << (entry & WG_E_PLACE); }
 
 /* Pushed by the thread's own core and made by no expander: counts against the first FIFO (PIPE-04). */
 static inline bool wg_insn_is_plain(const wg_insn *insn)
@@ -41,7 +52,7 @@ static inline bool wg_insn_is_plain(const wg_insn *insn)
 
 static inline bool wg_gate_has_room(const wg_tile *t, const wg_frontend *f)
 {
-    return f->gate_count < t->arch->gate_fifo_depth;
+    return wg_gate_count(f) < t->arch->gate_fifo_depth;
 }
 
 /* The cycle in which a stage can first look at what is put before it now, and the perturbation on top. */
@@ -51,31 +62,27 @@ static inline uint64_t wg_first_look(wg_tile *t, wg_site site, wg_phase consumer
     return first + wg_perturb(t, site, WG_AGENT_THREAD0 + thread, event);
 }
 
-/* Phase F's output: the place it goes to, and that it has got there. The caller has seen that there is room. */
-static inline wg_insn *wg_gate_place(wg_frontend *f)
-{
-    return &f->gate[(f->gate_head + f->gate_count) % WG_GATE_RING];
-}
-
+/* Something comes before the gate; the caller has seen that there is room. */
 static inline void wg_gate_entered(wg_tile *t, wg_frontend *f, const wg_insn *insn)
 {
-    if (__builtin_expect(t->perturbed, 0) && !f->gate_count)
-        f->accept_at = wg_first_look(t, WG_SITE_ACCEPT, WG_PHASE_GATES, insn->thread, insn->id);
-    f->gate_count++;
     f->moved = true;
+    if (__builtin_expect(t->perturbed, 0) && !wg_gate_count(f))
+        f->accept_at = wg_first_look(t, WG_SITE_ACCEPT, WG_PHASE_GATES, insn->thread, insn->id);
 }
 
-static inline void wg_gate_enqueue(wg_tile *t, wg_frontend *f, const wg_insn *insn)
+/* Phase F: an instruction that the Replay Expander made goes before what still waits there. */
+static inline void wg_gate_insert(wg_tile *t, wg_frontend *f, unsigned entry)
 {
-    *wg_gate_place(f) = *insn;
-    wg_gate_entered(t, f, insn);
+    wg_gate_entered(t, f, &f->pool[entry & WG_E_PLACE]);
+    for (uint8_t i = f->down_head--; i != f->gate_end; i++)
+        f->down[(uint8_t)(i - 1) % WG_DOWN_RING] = f->down[i % WG_DOWN_RING];
+    f->down[(uint8_t)(f->gate_end - 1) % WG_DOWN_RING] = (uint16_t)entry;
 }
 
 /* Phase G's output. The caller has seen that there is room. */
-static inline void wg_replay_enqueue(wg_frontend *f, const wg_insn *insn)
+static inline void wg_replay_enqueue(wg_frontend *f, unsigned entry)
 {
-    f->replay_fifo[(f->replay_head + f->replay_count) % WG_REPLAY_RING] = *insn;
-    f->replay_count++;
+    f->down[f->down_end++ % WG_DOWN_RING] = (uint16_t)entry;
     f->moved = true;
 }
 
@@ -103,15 +110,25 @@ static inline void wg_fifo_left(wg_tile *t, wg_frontend *f, unsigned thread)
     f->moved = true;
     if (__builtin_expect(t->perturbed, 0) && f->fifo_count)
         f->take_at = t->sched.now + 1 +
-                     wg_perturb(t, WG_SITE_FIFO_TAKE, WG_AGENT_THREAD0 + thread, f->fifo[f->fifo_head].id);
+                     wg_perturb(t, WG_SITE_FIFO_TAKE, WG_AGENT_THREAD0 + thread, wg_fifo_at(f, 0)->id);
     wg_push_room(t, f, 1);
 }
 
-/* The head of the FIFO before the Replay Expander has gone. */
-static inline void wg_replay_left(wg_tile *t, wg_frontend *f)
+/* The head of the FIFO before the Replay Expander has passed. */
+static inline void wg_replay_passed(wg_tile *t, wg_frontend *f)
 {
-    f->replay_head = (uint8_t)((f->replay_head + 1) % WG_REPLAY_RING);
-    f->replay_count--;
+    wg_gate_entered(t, f, wg_replay_fifo_at(f, 0));
+    f->gate_end++;
+    wg_push_room(t, f, 2);
+}
+
+/* The expander has used it up. */
+static inline void wg_replay_used(wg_tile *t, wg_frontend *f)
+{
+    wg_place_free(f, f->down[f->gate_end % WG_DOWN_RING]);
+    for (uint8_t i = f->gate_end++; i != f->down_head; i--)
+        f->down[i % WG_DOWN_RING] = f->down[(uint8_t)(i - 1) % WG_DOWN_RING];
+    f->down_head++;
     f->moved = true;
     wg_push_room(t, f, 2);
 }
@@ -127,6 +144,17 @@ static inline void wg_request_arrived(wg_tile *t, wg_frontend *f, unsigned threa
         wg_wake(&t->sched, WG_AGENT_REGIONS);   /* an access may have waited for the push to arrive */
     if (__builtin_expect(wg_ttsync_configured(t, thread) || t->sched.now < s->settled_at, 0))
         wg_ttsync_arrived(t, thread, bundle);
+}
+
+/*
+ * For observers: an expander (0 MOP, 1 Replay) had something for the FIFO behind it in this cycle and found it full, or
+ * not. Events only when that changes.
+ */
+__attribute__((cold)) void wg_expander_stall(wg_tile *t, unsigned thread, unsigned expander, bool full);
+static inline void wg_expander_looked(wg_tile *t, unsigned thread, unsigned expander, bool full)
+{
+    if (wg_any_watched(t) && (t->expander_stalled[thread][expander] != 0) != full)
+        wg_expander_stall(t, thread, expander, full);
 }
 
 /* An instruction that ends before the gate: recorded, lost or consumed. Its Auto TTSync entry ends with it. */

@@ -134,15 +134,17 @@ static uint16_t unmet(const wg_tile *t, unsigned thread, const wg_latch *l, bool
     return left;
 }
 
-void wg_gate_latch(wg_tile *t, unsigned thread)
+bool wg_gate_latch(wg_tile *t, unsigned thread)
 {
-    wg_frontend *f = &t->frontend[thread];
-    wg_latch *l = &f->latch;
+    wg_latch *l = &t->frontend[thread].latch;
     if (l->kind == WG_LATCH_EMPTY || unmet(t, thread, l, false, &l->holder))
-        return;
+        return false;
     l->met = true;
-    f->moved = true;
-    WG_EMIT(t, WG_EV_RELEASED, WG_AGENT_THREAD0 + thread, .word = l->word, .id = l->id, .pc = l->pc);
+    const wg_src *src = &t->regs.src;
+    WG_EMIT(t, WG_EV_RELEASED, WG_AGENT_THREAD0 + thread, .word = l->word, .id = l->id, .pc = l->pc,
+            .a = (src->matrix_bank_a & 1u) | (src->matrix_bank_b & 1u) << 1 | (src->unpack_bank_a & 1u) << 2 |
+                 (src->unpack_bank_b & 1u) << 3);
+    return true;
 }
 
 /* ---- Latching --------------------------------------------------------------------------------------- */
@@ -187,10 +189,26 @@ void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn)
             t->arch->id, l->stream_index ? WG_TCFG_STREAMWAIT_NUM_MSGS_HI_Val : WG_TCFG_STREAMWAIT_PHASE_HI_Val, cfg);
         l->target = high << 10 | (word >> 4 & 0x3FF);
     }
-    WG_EMIT_INSN(t, WG_EV_LATCHED, WG_AGENT_THREAD0 + insn->thread, insn);
+    wg_note_insn(t, WG_EV_LATCHED, WG_AGENT_THREAD0 + insn->thread, insn, 0, 0);
 }
 
 /* ---- Stalls and passing ----------------------------------------------------------------------------- */
+
+void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head)
+{
+    WG_EMIT_INSN(t, WG_EV_STALL_END, WG_AGENT_THREAD0 + head->thread, head, .a = f->stalled_since, .stall = f->stall);
+    f->stall.reason = WG_STALL_NONE;
+    f->stalled = false;
+    f->stall.retry_at = WG_NEVER;
+}
+
+void wg_gate_issue_watched(wg_tile *t, const wg_insn *head, unsigned agent)
+{
+    wg_note_insn(t, WG_EV_ISSUED, WG_AGENT_THREAD0 + head->thread, head, agent, head->source);
+    if (head->ttsync && wg_watched(t, WG_EV_TRACKED))
+        wg_ttsync_passes(t, head);
+    wg_touch_by(t, agent, head);
+}
 
 /* Events only when the reason, or the resource it names, changes. */
 static void stalls(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_stall *why)
@@ -200,9 +218,10 @@ static void stalls(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_sta
         f->stall.retry_at = why->retry_at;
         return;
     }
-    if (f->stall.reason)
+    if (f->stalled)
         wg_gate_stall_ends(t, f, head);
     f->stall = *why;
+    f->stalled = true;
     f->stalled_since = t->sched.now;
     WG_EMIT_INSN(t, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0 + head->thread, head, .stall = *why);
     if (__builtin_expect(why->reason == WG_STALL_MUTEX_INVALID, 0))
@@ -213,7 +232,10 @@ static void stalls(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_sta
 static inline void pass_nop(wg_tile *t, wg_frontend *f, const wg_insn *head)
 {
     wg_gate_issue(t, f, head, WG_AGENT_NONE);
-    WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + head->thread, head);
+    if (wg_any_watched(t)) {
+        wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + head->thread, head, 0, 0);
+        wg_touch_by_nobody(t);
+    }
     wg_gate_pop(t, f, head);
 }
 
@@ -221,11 +243,11 @@ static void pass(wg_tile *t, unsigned thread, unsigned unit)
 {
     const wg_unit_ops *ops = wg_units[unit];
     wg_frontend *f = &t->frontend[thread];
-    const wg_insn *head = &f->gate[f->gate_head];
-    wg_gate_issue(t, f, head, ops->agent);
-    wg_touch_by(t, ops->agent, head);
+    const wg_insn *head = wg_gate_fifo_at(f, 0);
+    wg_gate_issue(t, f, head, ops->agent);   /* what is touched now is touched in its name */
     ops->accept(t, head);
-    wg_touch_by_nobody(t);
+    if (wg_any_watched(t))
+        wg_touch_by_nobody(t);
     if (head->op == WG_I_SETC16)
         wg_ttsync_setc16_passed(t, thread, head->id);
     if (ops->holds)
@@ -252,7 +274,7 @@ static inline bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_in
     /* Asked in every case: its linger time runs whatever else holds the head. */
     wg_stall ttsync;
     bool by_ttsync = __builtin_expect(head->ttsync & WG_TTS_FIRST, 0) && wg_ttsync_gate_blocked(t, thread, &ttsync);
-    if (f->latch.kind && (f->latch.block & head->block)) {
+    if (f->latch.block & head->block) {
         bool wait = head->op == WG_I_STALLWAIT || head->op == WG_I_SEMWAIT || head->op == WG_I_STREAMWAIT;
         uint16_t resource = f->latch.kind == WG_LATCH_SEMWAIT ? f->latch.semaphores : f->latch.conditions;
         *why = (wg_stall){wait ? WG_STALL_LATCH_OCCUPIED : WG_STALL_LATCHED_WAIT, resource, f->latch.holder,
@@ -278,10 +300,19 @@ static inline bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_in
 
 enum { ONE_PER_THREAD = 1u << WG_UNIT_CONFIG | 1u << WG_UNIT_MISC };   /* PIPE-19 */
 
+/* Does the unit take this instruction now? Not if soft reset keeps it out. */
+static inline bool unit_takes(wg_tile *t, unsigned unit, const wg_insn *head, wg_stall *why)
+{
+    if (__builtin_expect(wg_unit_held(t, unit), 0)) {
+        *why = (wg_stall){WG_STALL_UNIT_BUSY, (uint16_t)unit, WG_AGENT_HOST, WG_NEVER};
+        return false;
+    }
+    return wg_units[unit]->check(t, head, why);
+}
+
 /* The heads of the threads in `mates` all want `unit`. */
 static void arbitrate(wg_tile *t, unsigned mates, unsigned unit)
 {
-    const wg_unit_ops *ops = wg_units[unit];
     unsigned first = t->backend.turn[unit].next, winner = WG_THREADS;
     wg_stall why[WG_THREADS];
     unsigned refused = 0;
@@ -289,7 +320,7 @@ static void arbitrate(wg_tile *t, unsigned mates, unsigned unit)
         unsigned thread = (first + k) % WG_THREADS;
         if (!(mates >> thread & 1))
             continue;
-        if (!ops->check(t, wg_gate_head(t, thread), &why[thread])) {
+        if (!unit_takes(t, unit, wg_gate_head(t, thread), &why[thread])) {
             refused |= 1u << thread;
         } else if (ONE_PER_THREAD >> unit & 1) {
             pass(t, thread, unit);
@@ -308,19 +339,42 @@ static void arbitrate(wg_tile *t, unsigned mates, unsigned unit)
             stalls(t, &t->frontend[thread], wg_gate_head(t, thread), &why[thread]);
 }
 
+/* One thread's gate, where no other's (and no core's store to a semaphore) competes with it. */
+static void gate_alone(wg_tile *t, unsigned thread)
+{
+    wg_frontend *f = &t->frontend[thread];
+    const wg_insn *head = wg_gate_fifo_at(f, 0);
+    unsigned unit = head->unit;
+    wg_stall why;
+    if (held(t, f, thread, head, &why))
+        stalls(t, f, head, &why);
+    else if (unit <= WG_UNIT_INVALID)
+        pass_nop(t, f, head);
+    else if (unit == WG_UNIT_SYNC ? wg_sync_serve(t, thread, head, &why) : unit_takes(t, unit, head, &why)) {
+        if (unit != WG_UNIT_SYNC)
+            pass(t, thread, unit);
+    } else
+        stalls(t, f, head, &why);
+}
+
 void wg_gates(wg_tile *t, unsigned due)
 {
+    if (!((due & (due - 1)) | t->backend.sync.core_waits)) {
+        unsigned thread = (unsigned)__builtin_ctz(due);
+        if (wg_gate_count(&t->frontend[thread]))
+            gate_alone(t, thread);
+        return;
+    }
     unsigned units = 0, sync = 0;
     uint8_t mates[WG_UNIT_COUNT];   /* threads that want a unit; valid for those in `units` */
     wg_stall why;
-    wg_touch_by_nobody(t);
     for (unsigned thread = 0; thread < WG_THREADS; thread++) {
         if (!(due >> thread & 1))
             continue;
         wg_frontend *f = &t->frontend[thread];
-        if (!f->gate_count)
+        if (!wg_gate_count(f))
             continue;
-        const wg_insn *head = &f->gate[f->gate_head];
+        const wg_insn *head = wg_gate_fifo_at(f, 0);
         unsigned unit = head->unit;
         if (held(t, f, thread, head, &why))
             stalls(t, f, head, &why);
@@ -344,9 +398,6 @@ void wg_gates(wg_tile *t, unsigned due)
         unsigned unit = (unsigned)__builtin_ctz(units);
         arbitrate(t, mates[unit], unit);
     }
-    for (unsigned thread = 0; thread < WG_THREADS; thread++)
-        if (t->frontend[thread].latch.met)
-            t->frontend[thread].latch.kind = t->frontend[thread].latch.met = 0;
 }
 
 /* ---- For the hang report and the debugger ------------------------------------------------------------ */
@@ -355,12 +406,13 @@ void wg_gate_state(const wg_tile *t, unsigned thread, wg_gate_info *out)
 {
     const wg_frontend *f = &t->frontend[thread % WG_THREADS];
     *out = (wg_gate_info){
-        .fifo = f->fifo_count, .replay_fifo = (uint8_t)(f->replay_count + f->b_valid + f->debug_valid),
-        .gate_fifo = f->gate_count, .plain_downstream = f->plain_downstream, .has_head = f->gate_count != 0,
+        .fifo = f->fifo_count, .replay_fifo = (uint8_t)(wg_replay_count(f) + f->b_valid + f->debug_valid),
+        .gate_fifo = (uint8_t)wg_gate_count(f), .plain_downstream = f->plain_downstream,
+        .has_head = wg_gate_count(f) != 0,
         .expanding = f->mop_active, .replaying = f->replay.play_left, .recording = f->replay.record_left,
         .latch = f->latch, .unmet_holder = WG_AGENT_NONE, .stall = f->stall, .stalled_since = f->stalled_since};
-    if (f->gate_count)
-        out->head = f->gate[f->gate_head];
+    if (wg_gate_count(f))
+        out->head = *wg_gate_fifo_at(f, 0);
     if (f->mop_active) {
         out->mop = f->mop.insn;
         out->mop_outer = f->mop.template ? f->mop.j : f->mop.i;

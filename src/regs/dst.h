@@ -34,9 +34,9 @@ typedef struct wg_dst {
     uint64_t undefined[WG_DST_ROWS / 64]; /* rows marked as reading zero by ZEROACC: DstRowValid inverted */
 } wg_dst;
 
-/* How rows are permuted at present. */
+/* How rows are permuted at present. Bits: made and looked at in a register. */
 typedef struct wg_dst_access {
-    bool remap, swizzle, wide16;
+    bool remap : 1, swizzle : 1, wide16 : 1;
 } wg_dst_access;
 wg_dst_access wg_dst_access_now(const struct wg_tile *t);
 

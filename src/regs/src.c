@@ -3,7 +3,7 @@
 #include "regs/src.h"
 
 #include "isa/config_fields.h"
-#include "observe/emit.h"
+#include "observe/touch.h"
 #include "tile/tile.h"
 
 static void give(wg_tile *t, wg_src_file file, unsigned bank, unsigned agent, wg_src_owner owner)
@@ -41,6 +41,8 @@ void wg_src_unpacked(wg_tile *t, wg_src_file file, unsigned thread, unsigned age
     thread %= WG_THREADS;
     const uint16_t *config = t->regs.config.thread[thread];
     uint8_t *bank = file == WG_SRCA ? &s->unpack_bank_a : &s->unpack_bank_b;
+    wg_touch(t, WG_TOUCH_WRITE, WG_TOUCH_BANK_OWNER, (unsigned)file * 2 + (*bank & 1u), 1);
+    wg_touch(t, WG_TOUCH_WRITE, WG_TOUCH_BANK_POINTER, 2u + (unsigned)file, 1);
     wg_src_give_to_matrix(t, file, *bank, agent);
     *bank ^= 1;
     wg_tcfg_id base = file == WG_SRCA ? WG_TCFG_SRCA_SET_Base : WG_TCFG_SRCB_SET_Base;

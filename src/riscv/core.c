@@ -101,12 +101,34 @@ static uint64_t horizon(const wg_tile *t, unsigned core)
     if (t->poll.stop_at > t->sched.now)   /* nothing is under way ahead of the clock when it stands there */
         until = wg_min64(until, t->poll.stop_at - wg_min64(t->poll.stop_at, SOLO_SETTLES));
     uint32_t lanes = 0;
-    for (unsigned i = 0; i < WG_CORES; i++)
+    for (unsigned i = 0; i < WG_CORES; i++) {
         lanes |= t->regions.memory.active[i];
-    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
-        if (i != WG_AGENT_CORE_B + core && (lanes || i != WG_AGENT_REGIONS))
+        if (i != core)
+            until = wg_min64(until, t->sched.next[WG_AGENT_CORE_B + i]);
+    }
+    if (until <= t->sched.now + SOLO_LEAST)
+        return until;
+    for (unsigned i = WG_AGENT_CORE_T2 + 1; i < WG_AGENT_COUNT; i++)
+        if (lanes || i != WG_AGENT_REGIONS)
             until = wg_min64(until, t->sched.next[i]);
     return until;
+}
+
+/* A core under a debugger's eyes has executed the instruction at pc, if any: does it pause? */
+static void debugged(wg_tile *t, unsigned core, uint32_t pc, bool moved)
+{
+    wg_core *k = &t->core[core];
+    if (!moved || k->run.halt)
+        return;
+    uint8_t hits = 0;
+    for (unsigned i = 0; i < WG_BREAKPOINTS; i++)
+        hits |= (uint8_t)((k->breakpoints >> i & 1 && k->breakpoint[i] == pc) << i);
+    if (!hits && !k->stepping)
+        return;
+    k->stepping = false;
+    k->breakpoint_hits = hits;
+    k->run.halt = WG_HALTED;
+    WG_EMIT(t, WG_EV_CORE_STATE, WG_AGENT_CORE_B + core, .a = 2, .pc = k->run.pc);
 }
 
 /* Phase J, and what of the following cycles is private. */
@@ -114,7 +136,8 @@ static void pipeline(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
     uint64_t now = t->sched.now, number = k->run.number;
-    bool watched = WG_EVENTS && (t->watched & core_events);
+    bool watched = WG_EVENTS && (t->watched & core_events), followed = k->stepping || k->breakpoints;
+    uint32_t pc = k->run.pc;
     if (k->run.halt == WG_IN_RESET)
         return;
     if (!wg_core_ahead(t, k)) {
@@ -123,13 +146,14 @@ static void pipeline(wg_tile *t, unsigned core)
     }
     uint64_t stop = now + 1;
     k->solo_until = 0;
-    if (!watched && !wg_touch_watched(t) && !t->lockstep) {
+    if (!watched && !wg_touch_watched(t) && !t->lockstep && !followed) {
         /* Alone, and with nothing taken back later: L1 is as good as private. */
-        uint64_t until = wg_min64(horizon(t, core), now + SOLO_MOST);
-        if (until > now + SOLO_LEAST && now >= t->poll.careful_until && !t->watched && !t->perturbed && k->saved_at == WG_NEVER &&
-            !wg_lsu_blocked(t, core))
-            k->solo_until = until;
-        stop = k->solo_until ? until : wg_min64(t->limit, now + WG_RUN_AHEAD);
+        if (k->saved_at == WG_NEVER && now >= t->poll.careful_until && !t->watched && !t->perturbed) {
+            uint64_t until = wg_min64(horizon(t, core), now + SOLO_MOST);
+            if (until > now + SOLO_LEAST && !wg_lsu_blocked(t, core))
+                k->solo_until = until;
+        }
+        stop = k->solo_until ? k->solo_until : wg_min64(t->limit, now + WG_RUN_AHEAD);
         stop = wg_min64(stop, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
         stop = wg_max64(wg_min64(stop, wg_lsu_bound(t, core)), now + 1);
     }
@@ -143,6 +167,10 @@ static void pipeline(wg_tile *t, unsigned core)
             if (k->solo_at[i] > now)
                 wg_wake_at(&t->sched, WG_AGENT_REGIONS, k->solo_at[i]);
     }
+    if (followed)
+        debugged(t, core, pc, k->run.number != number);
+    if (k->run.halt)
+        again = WG_NEVER;
     if (watched) {
         report_stall(t, core, k->run.number != number);
         /* The reason of a wait that ends by itself may change on the way: look again in every cycle. */
@@ -312,9 +340,37 @@ void wg_core_resume(wg_tile *t, unsigned core)
     wg_core_sync(t, core);
     if (k->run.halt == WG_HALTED || k->run.halt == WG_PARKED_BREAK) {
         k->run.halt = WG_RUNNING;
+        k->breakpoint_hits = 0;
         k->run.at = wg_max64(k->run.at, t->sched.now);
         WG_EMIT(t, WG_EV_CORE_STATE, WG_AGENT_CORE_B + core, .a = 3, .pc = k->run.pc);
     }
+    changed(t, core);
+}
+
+void wg_core_step(wg_tile *t, unsigned core)
+{
+    wg_core_resume(t, core);
+    t->core[core].stepping = t->core[core].run.halt == WG_RUNNING;
+}
+
+void wg_core_slow(wg_tile *t, unsigned core, bool slow)
+{
+    if (t->core[core].slow == slow)
+        return;
+    wg_core_sync(t, core);
+    t->core[core].slow = slow;
+    changed(t, core);
+}
+
+void wg_core_breakpoints(wg_tile *t, unsigned core, uint8_t enabled, const uint32_t address[WG_BREAKPOINTS])
+{
+    wg_core *k = &t->core[core];
+    if (!enabled && !k->breakpoints)
+        return;
+    wg_core_sync(t, core);
+    k->breakpoints = enabled;
+    for (unsigned i = 0; enabled && i < WG_BREAKPOINTS; i++)
+        k->breakpoint[i] = address[i];
     changed(t, core);
 }
 

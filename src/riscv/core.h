@@ -41,7 +41,8 @@ enum {
     WG_RAM_MAX = 8192,
     WG_UNDO = 1024,
     WG_FETCHES = 2,
-    WG_SOLO_RECENT = 8
+    WG_SOLO_RECENT = 8,
+    WG_BREAKPOINTS = 8
 };
 
 /* A predecoded instruction. */
@@ -61,6 +62,8 @@ typedef struct wg_icache_line {
     uint32_t checked;       /* wg_core.epoch at which the following lines were known to be present */
     uint64_t lag_dests;     /* behind these destinations, with that lag and from that entry on, */
     uint8_t lag_key;        /* nothing in the line has to wait; 0: not known */
+    uint8_t set, way;
+    uint16_t next;          /* bytes from the first line to the one that was found behind this one */
     wg_op op[WG_LINE_OPS + 1];
 } wg_icache_line;
 enum { WG_LINE_VALID = 1, WG_LINE_STALE = 2 };
@@ -184,6 +187,11 @@ typedef struct wg_core {
     wg_csrs csr;
     uint32_t v[32][4];
     bool acted;             /* the instruction just executed cannot be taken back */
+    bool stepping;          /* a debugger lets it execute one instruction */
+    bool slow;              /* slow execution mode of the debug interface */
+    uint8_t breakpoints;    /* bit i: breakpoint i is set */
+    uint8_t breakpoint_hits;/* those that have just been hit */
+    uint32_t breakpoint[WG_BREAKPOINTS];
     bool in_interrupt;
     uint32_t interrupt_pc;  /* where mret goes */
     wg_stall stall;         /* last reported */
@@ -198,6 +206,7 @@ typedef struct wg_core {
 /* For observers of touches: registers whose value a load brought that left the core, and nobody has used yet. */
 typedef struct wg_unconsumed {
     uint64_t x, f;          /* bit per register */
+    uint64_t number[64];    /* of the load */
     uint32_t address[64], word[64];   /* of the load: as in WG_EV_CORE_REQUEST */
 } wg_unconsumed;
 
@@ -221,6 +230,10 @@ void wg_core_invalidate_icache(struct wg_tile *t, unsigned core);
 void wg_core_interrupt(struct wg_tile *t, unsigned core, uint32_t handler);
 void wg_core_halt(struct wg_tile *t, unsigned core);
 void wg_core_resume(struct wg_tile *t, unsigned core);             /* after a halt, ebreak or ecall */
+void wg_core_step(struct wg_tile *t, unsigned core);               /* … for one instruction */
+void wg_core_slow(struct wg_tile *t, unsigned core, bool slow);    /* one instruction at a time, without forwarding */
+/* It halts behind an instruction at one of these addresses; `address` may be NULL if none is enabled. */
+void wg_core_breakpoints(struct wg_tile *t, unsigned core, uint8_t enabled, const uint32_t address[WG_BREAKPOINTS]);
 /* Own RAM by its slow address, or from the host. False if the bytes are not all there. */
 bool wg_core_ram_read(struct wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, void *to);
 bool wg_core_ram_write(struct wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, const void *from);

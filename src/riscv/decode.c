@@ -118,6 +118,27 @@ static uint8_t decode_fp(uint32_t w, wg_op *op)
     }
 }
 
+/* V: which scalar registers an instruction of the major opcode OP-V touches. */
+static void decode_vector(uint32_t w, wg_op *op)
+{
+    uint8_t rd = (uint8_t)(w >> 7 & 31), rs1 = (uint8_t)(w >> 15 & 31), rs2 = (uint8_t)(w >> 20 & 31);
+    uint32_t f3 = w >> 12 & 7, f6 = w >> 26;
+    op->code = WG_OP_VECTOR;
+    if (f3 == 7) {                      /* vsetvli, vsetivli, vsetvl */
+        op->rd = rd;
+        op->rs1 = w >> 30 == 3 ? 0 : rs1;
+        op->rs2 = w >> 30 == 2 ? rs2 : 0;
+    } else if (f3 == 4 || f3 == 6) {
+        op->rs1 = rs1;
+    } else if (f3 == 5) {
+        op->rs1 = (uint8_t)(rs1 + WG_REG_F);
+    } else if (f6 == 0x10 && f3 == 2) { /* vmv.x.s, vcpop.m, vfirst.m */
+        op->rd = rd;
+    } else if (f6 == 0x10 && f3 == 1) { /* vfmv.f.s */
+        op->rd = (uint8_t)(rd + WG_REG_F);
+    }
+}
+
 void wg_decode(const wg_arch *arch, unsigned core, uint32_t pc, uint32_t w, wg_op *op)
 {
     uint8_t rd = (uint8_t)(w >> 7 & 31), rs1 = (uint8_t)(w >> 15 & 31), rs2 = (uint8_t)(w >> 20 & 31);
@@ -157,7 +178,7 @@ void wg_decode(const wg_arch *arch, unsigned core, uint32_t pc, uint32_t w, wg_o
             op->code = WG_OP_LOAD; op->rd = (uint8_t)(rd + WG_REG_F); op->rs1 = rs1; op->imm = imm_i(w);
             op->spare = (uint8_t)(f3 == 1 ? 9 : 2);   /* 9: a halfword boxed into a float register */
         } else if ((arch->extensions & WG_EXT_V_T2) && core == WG_CORE_T2) {
-            op->code = WG_OP_VECTOR; op->rs1 = rs1; op->rs2 = w >> 26 & 2 ? rs2 : 0;
+            op->code = WG_OP_VECTOR; op->rs1 = rs1; op->rs2 = (w >> 26 & 3) == 2 ? rs2 : 0;
         }
         break;
     case 0x09:   /* fsh, fsw, vector stores */
@@ -165,7 +186,7 @@ void wg_decode(const wg_arch *arch, unsigned core, uint32_t pc, uint32_t w, wg_o
             op->code = WG_OP_STORE; op->rs1 = rs1; op->rs2 = (uint8_t)(rs2 + WG_REG_F); op->imm = imm_s(w);
             op->spare = (uint8_t)f3;
         } else if ((arch->extensions & WG_EXT_V_T2) && core == WG_CORE_T2) {
-            op->code = WG_OP_VECTOR; op->rs1 = rs1; op->rs2 = w >> 26 & 2 ? rs2 : 0;
+            op->code = WG_OP_VECTOR; op->rs1 = rs1; op->rs2 = (w >> 26 & 3) == 2 ? rs2 : 0;
         }
         break;
     case 0x04:
@@ -203,10 +224,8 @@ void wg_decode(const wg_arch *arch, unsigned core, uint32_t pc, uint32_t w, wg_o
             op->code = decode_fp(w, op);
         break;
     case 0x15:
-        if ((arch->extensions & WG_EXT_V_T2) && core == WG_CORE_T2) {
-            op->code = WG_OP_VECTOR; op->rs1 = rs1; op->rs2 = f3 == 7 && w >> 31 ? rs2 : 0;
-            op->rd = f3 == 7 || (f3 == 2 && w >> 26 == 0x10) ? rd : 0;
-        }
+        if ((arch->extensions & WG_EXT_V_T2) && core == WG_CORE_T2)
+            decode_vector(w, op);
         break;
     default: break;
     }

@@ -151,6 +151,8 @@ static void install(wg_tile *t, unsigned core, wg_fetch *f)
     unsigned way = k->icache[set * 2].tag == 0 ? 0 : k->icache[set * 2 + 1].tag == 0 ? 1 : 1u - k->run.lru[set];
     wg_icache_line *l = &k->icache[set * 2 + way];
     wg_decode_line(t, core, f->line, f->word, l);
+    l->set = (uint8_t)set;
+    l->way = (uint8_t)way;
     if (f->stale)
         l->tag |= WG_LINE_STALE;
     k->run.lru[set] = (uint8_t)way;
@@ -170,7 +172,7 @@ static bool prefetch_allowed(const wg_tile *t, unsigned core, uint32_t line)
     return !end || line <= end;
 }
 
-bool wg_fetch_wants(const wg_tile *t, unsigned core)
+bool wg_fetch_wants_busy(const wg_tile *t, unsigned core)
 {
     const wg_core *k = &t->core[core];
     for (unsigned i = 0; i < WG_FETCHES; i++)
@@ -202,7 +204,7 @@ void wg_fetch_emit(wg_tile *t, unsigned core)
     }
 }
 
-uint64_t wg_fetch_next(const wg_tile *t, unsigned core)
+uint64_t wg_fetch_next_busy(const wg_tile *t, unsigned core)
 {
     const wg_core *k = &t->core[core];
     uint64_t next = WG_NEVER;

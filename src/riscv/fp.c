@@ -182,9 +182,9 @@ static uint32_t inject_sign(uint32_t a, uint32_t b, uint32_t f3, uint32_t sign)
     return (a & ~sign) | (s & sign);
 }
 
-static uint32_t execute16(half f, const wg_op *op, uint32_t a, uint32_t b, uint32_t c)
+static uint32_t execute16(half f, uint32_t word, uint32_t a, uint32_t b, uint32_t c)
 {
-    uint32_t word = op->word, f3 = word >> 12 & 7, f5 = word >> 27;
+    uint32_t f3 = word >> 12 & 7, f5 = word >> 27;
     uint32_t x = unbox(f, a), y = unbox(f, b), z = unbox(f, c);
     if ((word & 0x7F) != 0x53 || f5 <= 0x02)
         return BOX | narrow(f, arithmetic(word, widen(f, x), widen(f, y), widen(f, z)), true);
@@ -203,13 +203,11 @@ static uint32_t execute16(half f, const wg_op *op, uint32_t a, uint32_t b, uint3
     }
 }
 
-uint32_t wg_fp_execute(wg_core *k, const wg_op *op)
+uint32_t wg_fp_compute(const wg_core *k, uint32_t word, uint32_t a, uint32_t b, uint32_t c)
 {
-    const uint32_t *r = k->run.r;
-    uint32_t a = r[op->rs1], b = r[op->rs2], c = r[op->rs3];
-    uint32_t word = op->word, f3 = word >> 12 & 7, f5 = word >> 27;
+    uint32_t f3 = word >> 12 & 7, f5 = word >> 27;
     if ((word >> 25 & 3) == 2)
-        return execute16(half_of(k), op, a, b, c);
+        return execute16(half_of(k), word, a, b, c);
     if ((word & 0x7F) != 0x53 || f5 <= 0x02)
         return arithmetic(word, a, b, c);
     switch (f5) {
@@ -221,4 +219,10 @@ uint32_t wg_fp_execute(wg_core *k, const wg_op *op)
     case 0x1A: return from_integer(a, word >> 20 & 1);
     default: return class_of(a, 23, 8);
     }
+}
+
+uint32_t wg_fp_execute(wg_core *k, const wg_op *op)
+{
+    const uint32_t *r = k->run.r;
+    return wg_fp_compute(k, op->word, r[op->rs1], r[op->rs2], r[op->rs3]);
 }

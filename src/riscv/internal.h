@@ -16,6 +16,13 @@ enum {
     WG_RUN_AHEAD = 4096        /* cycles */
 };
 
+/* For functions that dispatch by computed goto: every instruction keeps a jump of its own, which the host can foresee. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define WG_THREADED __attribute__((optimize("no-crossjumping", "no-gcse")))
+#else
+#define WG_THREADED
+#endif
+
 /* cfg0 (CSRs.md) */
 enum {
     WG_CFG0_DIS_LD_BUF_BYP = 1 << 0, WG_CFG0_DIS_BP = 1 << 1, WG_CFG0_DIS_IC_PREFETCH = 1 << 2,
@@ -68,6 +75,8 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
                           uint32_t *value, uint64_t *entered, uint64_t *done);
 /* A store: into the queue if there is certainly room. */
 wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t *m);
+/* Has everything left the store queue, and are all loads back, in the current cycle? */
+bool wg_lsu_empty(const wg_tile *t, unsigned core);
 /* The store queue's private entries that leave before cycle `before`. */
 void wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before);
 /* Loads that are done by `time` leave; their lines fill the L0 cache. */
@@ -80,9 +89,18 @@ bool wg_lsu_blocked(const wg_tile *t, unsigned core);
 bool wg_lsu_room(const wg_tile *t, unsigned core, unsigned path, unsigned index);
 bool wg_lsu_wants(wg_tile *t, unsigned core);
 /* The next cycle in which the load/store unit has something to do that others can see. */
-uint64_t wg_lsu_next(const wg_tile *t, unsigned core);
+uint64_t wg_lsu_next_busy(const wg_tile *t, unsigned core);
+static inline uint64_t wg_lsu_next(const wg_tile *t, unsigned core)
+{
+    const wg_core_run *run = &t->core[core].run;
+    return run->sq_count || run->ex1.kind ? wg_lsu_next_busy(t, core) : WG_NEVER;
+}
 /* The cycle before which running ahead must stop because of loads under way. */
-uint64_t wg_lsu_bound(const wg_tile *t, unsigned core);
+uint64_t wg_lsu_bound_busy(const wg_tile *t, unsigned core);
+static inline uint64_t wg_lsu_bound(const wg_tile *t, unsigned core)
+{
+    return t->core[core].run.loads ? wg_lsu_bound_busy(t, core) : WG_NEVER;
+}
 void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, const uint32_t value[4]);
 uint32_t wg_load_value(const uint32_t line[4], uint32_t address, uint8_t size);
 void wg_lsu_why(const wg_tile *t, unsigned core, wg_stall *why);
@@ -94,9 +112,20 @@ wg_icache_line *wg_fetch_line(wg_tile *t, unsigned core, uint32_t pc, uint64_t a
 void wg_fetch_ahead(wg_tile *t, unsigned core, wg_icache_line *line, uint64_t e);
 /* The same without effects. */
 const wg_icache_line *wg_fetch_peek(const wg_tile *t, unsigned core, uint32_t pc);
-bool wg_fetch_wants(const wg_tile *t, unsigned core);
+bool wg_fetch_wants_busy(const wg_tile *t, unsigned core);
+static inline bool wg_fetch_wants(const wg_tile *t, unsigned core)
+{
+    const wg_core_run *run = &t->core[core].run;
+    return (run->fetch[0].used | run->fetch[1].used) && wg_fetch_wants_busy(t, core);
+}
 void wg_fetch_emit(wg_tile *t, unsigned core);        /* phase I: requests and arrivals */
-uint64_t wg_fetch_next(const wg_tile *t, unsigned core);
+uint64_t wg_fetch_next_busy(const wg_tile *t, unsigned core);
+static inline uint64_t wg_fetch_next(const wg_tile *t, unsigned core)
+{
+    const wg_core_run *run = &t->core[core].run;
+    static_assert(WG_FETCHES == 2, "both are looked at");
+    return run->fetch[0].used | run->fetch[1].used ? wg_fetch_next_busy(t, core) : WG_NEVER;
+}
 void wg_fetch_respond(const wg_tile *t, wg_core_run *run, unsigned slot, const uint32_t value[4]);
 void wg_fetch_clear(wg_tile *t, unsigned core);
 /* The predictor: was the direction (and target) foreseen? Learns from it. Counters: 0 untrained (backward is
@@ -128,13 +157,53 @@ uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op);
 
 /* fp.c */
 uint32_t wg_fp_execute(wg_core *k, const wg_op *op);
+/* What the scalar instruction `word` makes of these values. */
+uint32_t wg_fp_compute(const wg_core *k, uint32_t word, uint32_t a, uint32_t b, uint32_t c);
 
-/* vector.c: T2's vector instructions, in the current cycle. False if not an instruction of this core. */
-typedef struct wg_vector_step {
+/* vector*.c: T2's vector instructions, in the current cycle. False if not an instruction of this core. */
+typedef struct wg_rvv_step {
     uint32_t cycles;        /* EX1 is occupied */
     bool write_x;
     uint32_t x;
-} wg_vector_step;
-bool wg_vector_execute(wg_tile *t, unsigned core, const wg_op *op, wg_vector_step *out);
+} wg_rvv_step;
+bool wg_rvv_execute(wg_tile *t, unsigned core, const wg_op *op, wg_rvv_step *out);
+/* Does it reach memory? Then what is before it must have left the load/store unit. */
+static inline bool wg_rvv_is_memory(const wg_op *op) { return (op->word & 0x5F) == 0x07; }
+
+/* What the files of the vector instructions share: elements of register groups. */
+typedef struct wg_rvv {
+    wg_core *k;
+    uint32_t word, vl, vlmax;
+    unsigned sew;           /* bytes: 1, 2, 4 */
+    unsigned registers;     /* of a group, at least 1 */
+} wg_rvv;
+static inline uint8_t *wg_rvv_bytes(const wg_rvv *v, unsigned reg, uint32_t index, unsigned bytes)
+{
+    return (uint8_t *)v->k->v + ((reg * 16 + index * bytes) & (sizeof v->k->v - 1) & ~(bytes - 1));
+}
+static inline uint32_t wg_rvv_get(const wg_rvv *v, unsigned reg, uint32_t index, unsigned bytes)
+{
+    const uint8_t *p = wg_rvv_bytes(v, reg, index, bytes);
+    return bytes == 1 ? p[0] : bytes == 2 ? (uint32_t)(p[0] | p[1] << 8) : p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+static inline void wg_rvv_put(const wg_rvv *v, unsigned reg, uint32_t index, unsigned bytes, uint32_t value)
+{
+    uint8_t *p = wg_rvv_bytes(v, reg, index, bytes);
+    for (unsigned i = 0; i < bytes; i++)
+        p[i] = (uint8_t)(value >> 8 * i);
+}
+static inline bool wg_rvv_bit(const wg_rvv *v, unsigned reg, uint32_t index)
+{
+    return *wg_rvv_bytes(v, reg, index / 8, 1) >> index % 8 & 1;
+}
+static inline void wg_rvv_set_bit(const wg_rvv *v, unsigned reg, uint32_t index, bool bit)
+{
+    uint8_t *p = wg_rvv_bytes(v, reg, index / 8, 1);
+    *p = (uint8_t)((*p & ~(1u << index % 8)) | (unsigned)bit << index % 8);
+}
+/* Is the element executed? vm set: all are. */
+static inline bool wg_rvv_active(const wg_rvv *v, uint32_t index) { return v->word >> 25 & 1 || wg_rvv_bit(v, 0, index); }
+bool wg_rvv_float(const wg_rvv *v, wg_rvv_step *out);
+bool wg_rvv_memory(wg_tile *t, unsigned core, const wg_rvv *v, wg_rvv_step *out);
 
 #endif

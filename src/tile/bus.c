@@ -110,8 +110,18 @@ static bool words_at(uint64_t address, size_t bytes)
     return address <= UINT32_MAX && address % 4 == 0 && bytes % 4 == 0 && bytes && bytes - 1 <= UINT32_MAX - address;
 }
 
+/* All of it in L1: what hosts ask for most. */
+static bool in_l1(const wg_tile *t, uint64_t address, size_t bytes)
+{
+    return address < t->arch->l1_bytes && bytes && bytes <= t->arch->l1_bytes - address;
+}
+
 bool wg_tile_bus_read(wg_tile *t, uint64_t address, void *to, size_t bytes)
 {
+    if (in_l1(t, address, bytes)) {
+        wg_l1_read(t, (uint32_t)address, (uint32_t)bytes, to);
+        return true;
+    }
     const wg_map_row *r = memory_at(t, address, bytes);
     if (r) {
         if (r->path == WG_PATH_L1)
@@ -133,6 +143,10 @@ bool wg_tile_bus_read(wg_tile *t, uint64_t address, void *to, size_t bytes)
 
 bool wg_tile_bus_write(wg_tile *t, uint64_t address, const void *from, size_t bytes)
 {
+    if (in_l1(t, address, bytes)) {
+        wg_l1_write(t, WG_L1_HOST, (uint32_t)address, (uint32_t)bytes, from);
+        return true;
+    }
     const wg_map_row *r = memory_at(t, address, bytes);
     if (r) {
         if (r->path == WG_PATH_L1)

@@ -19,6 +19,7 @@ wg_region_answer wg_gpr_window(wg_tile *t, const wg_request *req, uint32_t value
     uint8_t *gpr = (uint8_t *)t->regs.gpr.r + at;
     if (req->kind == WG_REQ_WRITE) {
         memcpy(gpr, req->data, bytes);
+        wg_gpr_take_port(&t->regs.gpr, t->sched.now);
     } else {
         memset(value, 0, 16);
         memcpy(value, gpr, bytes);

@@ -54,7 +54,7 @@ wg_region_answer wg_manual_ttsync(wg_tile *t, unsigned thread, const wg_request 
         p->ttsync_until[thread] = WG_NEVER;
     }
     bool whole = (req->address & 0xC) == COPROCESSOR_DONE;
-    bool done = whole ? wg_thread_idle(t, thread) : wg_thread_mop_idle(t, thread);
+    bool done = whole ? wg_thread_idle(t, thread) : wg_thread_mop_idle(t, thread) && !wg_mop_under_way(t, thread);
     if (!done && !wg_pcbuf_override_busy(p, thread)) {
         wg_watch_idle(&t->sched);
         wg_watch_idle(&t->sched);

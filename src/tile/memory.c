@@ -38,6 +38,20 @@ bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path, unsigned ind
     return t->regions.memory.lane[core][wg_lane_of(path, index)].count + more <= travel;
 }
 
+/*
+ * Decided here: a delay never lets a push overtake the core's stores to MOP configuration, nor a push or a message its
+ * stores to the semaphores; every kernel relies on that.
+ */
+static void keep_behind(const wg_memory *m, wg_request *req)
+{
+    const wg_lane *lane = m->lane[req->core];
+    bool push = req->path == WG_PATH_PUSH, message = req->path == WG_PATH_MAILBOX_WRITE;
+    if (push && req->seen_at < lane[WG_PATH_MOP_CFG].last_seen_at)
+        req->seen_at = lane[WG_PATH_MOP_CFG].last_seen_at;
+    if ((push || message) && req->seen_at < lane[WG_PATH_SYNC].last_seen_at)
+        req->seen_at = lane[WG_PATH_SYNC].last_seen_at;
+}
+
 void wg_memory_emit(wg_tile *t, wg_request *req)
 {
     wg_memory *m = &t->regions.memory;
@@ -47,6 +61,8 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
                    wg_perturb(t, WG_SITE_TRAVEL, WG_AGENT_CORE_B + req->core, ++m->emitted[req->core]);
     if (req->seen_at < lane->last_seen_at)
         req->seen_at = lane->last_seen_at;
+    if (__builtin_expect(t->perturbed, 0))
+        keep_behind(m, req);
     lane->last_seen_at = req->seen_at;
     if (lane->count == WG_LANE_DEPTH)   /* cannot happen: four loads and a path's stages are fewer */
         return;
@@ -57,7 +73,7 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
     wg_ttsync_note_emitted(t, req->core, (wg_path)req->path, req->address, req->kind == WG_REQ_WRITE);
     wg_wake_at(&t->sched, req->path == WG_PATH_PUSH ? WG_AGENT_PUSHES : WG_AGENT_REGIONS, req->seen_at);
     WG_EMIT(t, WG_EV_CORE_REQUEST, WG_AGENT_CORE_B + req->core, .a = req->address, .b = req->data[0], .c = req->kind,
-            .pc = req->pc, .word = WG_REQUEST_WORD(req->path, req->index, req->bytes, req->rd));
+            .pc = req->pc, .parent = req->overtakes, .word = WG_REQUEST_WORD(req->path, req->index, req->bytes, req->rd));
 }
 
 void wg_memory_drop(wg_tile *t, unsigned core)
@@ -250,6 +266,7 @@ void wg_regions_push(wg_tile *t)
         unsigned taken = wg_push_words(t, req->index % WG_THREADS, (wg_core_id)core, req->pc, req->data, words, &why);
         if (taken >= words) {
             take(t, core, WG_PATH_PUSH, req->data);
+            wg_wake_idle_watchers(&t->sched);
             if (lane->count && lane->queue[lane->head].seen_at < next)
                 next = lane->queue[lane->head].seen_at > t->sched.now ? lane->queue[lane->head].seen_at
                                                                       : t->sched.now + 1;

@@ -5,6 +5,7 @@
  *
  * Facts: NoC/MemoryMap.md of each architecture; names and offsets from isa/tile_regs.def.
  */
+#include "backend/config.h"
 #include "tile/niu_regs.h"
 
 #include "explain/findings.h"
@@ -125,5 +126,6 @@ wg_region_answer wg_overlay_window(wg_tile *t, const wg_request *req, uint32_t v
         wg_overlay_write(t, offset, wg_register_store(t, req), agent, req->pc);
     else
         value[0] = wg_narrow(req, wg_overlay_read(t, offset, agent, req->pc));
+    wg_config_overlay_busy(t);   /* STREAMWRCFG reads there too */
     return WG_REGION_DONE;
 }

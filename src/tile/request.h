@@ -28,6 +28,7 @@ typedef struct wg_request {
     uint8_t tag;           /* the core's own mark, given back with the response */
     uint16_t byte_mask;    /* L1 write: which of the 16 bytes from address & ~15; data holds the whole line */
     uint8_t index;         /* wg_route.index: thread, peer … */
+    uint8_t overtakes;     /* a read: older pushes that are still in the store queue, for observers */
     uint8_t rd;            /* the register that a read's value goes to, for observers; instruction fetch: 0xFF */
 } wg_request;
 

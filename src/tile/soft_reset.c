@@ -13,6 +13,7 @@
 #include "backend/pack.h"
 #include "backend/scalar.h"
 #include "backend/tdma.h"
+#include "backend/unit.h"
 #include "explain/findings.h"
 #include "isa/tile_regs.h"
 #include "observe/emit.h"
@@ -21,8 +22,7 @@
 enum {
     RESET_PACKERS = 15 << 2, RESET_MOVER = 1 << 6, RESET_TDMA = 1 << 8, RESET_THCON = 1 << 9, RESET_FPU = 1 << 10,
     RESET_SRCA_OWNER = 1 << 15, RESET_SRCB = 1 << 16, RESET_DST = 1 << 17, RESET_SRCA_COLUMNS = 15 << 19,
-    RESET_CORES = 1 << 11 | 7 << 12 | 1 << 18,
-    RESET_KNOWN = (1 << 24) - 1
+    RESET_UNPACKERS = 1 << 0 | 1 << 1 | 1 << 7
 };
 
 static const uint32_t core_bit[WG_CORES] = {
@@ -105,6 +105,7 @@ void wg_soft_reset_hold(wg_tile *t, unsigned core)
 static void core_enters(wg_tile *t, unsigned core)
 {
     wg_core_stop(t, core);
+    wg_risc_debug_core_reset(t, core);
     wg_mailboxes_discard(t, core);
     if (core >= WG_CORE_T0) {
         wg_pcbuf_stop(t, core - WG_CORE_T0);
@@ -162,6 +163,22 @@ static void registers_enter(wg_tile *t, uint32_t rising)
     wg_wake_threads(&t->sched);
 }
 
+/* What is in flight in the unit is gone. Decided here: the Vector Unit's registers are as after reset from then on. */
+static void abort_unit(wg_tile *t, unsigned unit)
+{
+    wg_units[unit]->reset(t);
+    wg_wake_idle_watchers(&t->sched);
+}
+
+bool wg_unit_held(const wg_tile *t, unsigned unit)
+{
+    static const uint32_t bits[WG_UNIT_COUNT] = {
+        [WG_UNIT_UNPACK] = RESET_UNPACKERS | RESET_TDMA, [WG_UNIT_MATRIX] = RESET_FPU, [WG_UNIT_VECTOR] = RESET_FPU,
+        [WG_UNIT_PACK] = RESET_TDMA, [WG_UNIT_SCALAR] = RESET_TDMA, [WG_UNIT_MOVER] = RESET_TDMA,   /* "glue" */
+    };
+    return wg_in_soft_reset(&t->regions.control, bits[unit % WG_UNIT_COUNT]);
+}
+
 void wg_soft_reset_edges(wg_tile *t)
 {
     wg_tile_control *c = &t->regions.control;
@@ -186,9 +203,17 @@ void wg_soft_reset_edges(wg_tile *t)
         wg_pack_reset_random(t);
     if (rising & (RESET_FPU | RESET_SRCA_OWNER | RESET_SRCB | RESET_DST | RESET_SRCA_COLUMNS))
         registers_enter(t, rising);
-    uint32_t units = rising & RESET_KNOWN & ~(uint32_t)(RESET_CORES | RESET_PACKERS | RESET_MOVER | RESET_THCON);
-    if (units)
+    if ((rising & RESET_UNPACKERS) && (c->soft_reset & RESET_UNPACKERS) == RESET_UNPACKERS)
+        abort_unit(t, WG_UNIT_UNPACK);
+    if (rising & RESET_FPU) {
+        abort_unit(t, WG_UNIT_MATRIX);
+        abort_unit(t, WG_UNIT_VECTOR);
+    }
+    if ((rising | falling) & (RESET_UNPACKERS | RESET_FPU | RESET_TDMA))
+        wg_wake_threads(&t->sched);
+    uint32_t registers = rising & (RESET_SRCA_OWNER | RESET_SRCB | RESET_DST | RESET_SRCA_COLUMNS);
+    if (registers)
         wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER,
                  (wg_finding){.agent = WG_AGENT_HOST, .subject = 0xFFB121B0, .value = c->soft_reset},
-                 "soft reset of units (bits 0x%x): register contents are reset, work in flight goes on", units);
+                 "soft reset of registers (bits 0x%x): contents are reset, writes while it lasts are not discarded", registers);
 }

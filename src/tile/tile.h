@@ -46,6 +46,7 @@ struct wg_tile {
     size_t delays;
     wg_insn acting;            /* in whose name touches are emitted, while somebody watches them (observe/touch.h) */
     uint8_t acting_agent;
+    uint64_t expander_stalled[WG_THREADS][2];   /* since when, for observers: MOP Expander, Replay Expander; 0: it is not */
     wg_unconsumed unconsumed[WG_CORES];
 
     /* State. */
@@ -64,6 +65,13 @@ struct wg_tile {
 void wg_tile_cycle(wg_tile *t);
 /* The earliest cycle at which any agent could act; WG_NEVER if none can. */
 uint64_t wg_tile_next(const wg_tile *t);
+/* Is somebody due in this cycle who is neither a core nor the requests of cores? May say no wrongly. */
+static inline bool wg_tile_others_due(const wg_tile *t)
+{
+    const wg_schedule *s = &t->sched;
+    uint32_t others = s->soon & ~(WG_SCHED_CORES | WG_AGENT_BIT(WG_AGENT_REGIONS));
+    return others && s->next[__builtin_ctz(others)] <= s->now;
+}
 void wg_tile_reset(wg_tile *t);
 
 /* Perturbation (time.md rule 13): extra cycles for this agent's event number `event`; 0 in the unperturbed run. */

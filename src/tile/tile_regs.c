@@ -4,6 +4,7 @@
  *
  *     0x058 0x078   read back backend configuration
  *     0x068         DBG_FEATURE_DISABLE (bit 11: how Dst is addressed)
+ *     0x080 … 0x08C the cores' debug interface (risc_debug.c)
  *     0x090         PC buffer override
  *     0x0A0 … 0x0A8 push Tensix instructions through the debug bus, state of the FIFOs
  *     0x1B0         soft reset (soft_reset.c)
@@ -25,6 +26,7 @@
 enum {
     BASE = 0xFFB12000, PIC = 0x1000,
     CFGREG_RD_CNTL = 0x058, DBG_FEATURE_DISABLE = 0x068, CFGREG_RDDATA = 0x078, PC_BUF_OVERRIDE = 0x090,
+    RISC_DBG_CNTL_0 = 0x080, RISC_DBG_CNTL_1 = 0x084, RISC_DBG_STATUS_0 = 0x088, RISC_DBG_STATUS_1 = 0x08C,
     INSTRN_BUF_CTRL0 = 0x0A0, INSTRN_BUF_CTRL1 = 0x0A4, INSTRN_BUF_STATUS = 0x0A8, SOFT_RESET_0 = 0x1B0,
     WALL_CLOCK_L = 0x1F0, TIMESTAMPER_LAST = 0x214
 };
@@ -105,6 +107,10 @@ uint32_t wg_tile_reg_read(wg_tile *t, uint32_t offset, unsigned agent, uint32_t 
     case SOFT_RESET_0: return c->soft_reset;
     case CFGREG_RDDATA: return c->config_rddata;
     case PC_BUF_OVERRIDE: return t->regions.pcbuf.override;
+    case RISC_DBG_CNTL_0: return c->risc_debug.cntl0;
+    case RISC_DBG_CNTL_1: return c->risc_debug.cntl1;
+    case RISC_DBG_STATUS_0: return c->risc_debug.status0;
+    case RISC_DBG_STATUS_1: return c->risc_debug.status1;
     case INSTRN_BUF_CTRL0: return c->instrn_ctrl0;
     case INSTRN_BUF_CTRL1: return c->instrn_ctrl1;
     case INSTRN_BUF_STATUS: return wg_instrn_buf_status(t);
@@ -135,6 +141,9 @@ void wg_tile_reg_write(wg_tile *t, uint32_t offset, uint32_t value, unsigned age
     case CFGREG_RDDATA: return;       /* read-only, as the status */
     case INSTRN_BUF_STATUS: return;
     case PC_BUF_OVERRIDE: wg_pcbuf_override(t, value); return;
+    case RISC_DBG_CNTL_0: wg_risc_debug_cntl(t, value); return;
+    case RISC_DBG_CNTL_1: c->risc_debug.cntl1 = value; return;
+    case RISC_DBG_STATUS_0: case RISC_DBG_STATUS_1: return;   /* read-only */
     case INSTRN_BUF_CTRL0: instrn_buf_ctrl0(t, value, agent, pc); return;
     case INSTRN_BUF_CTRL1: c->instrn_ctrl1 = value; return;
     default: break;

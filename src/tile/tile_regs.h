@@ -36,6 +36,13 @@ typedef struct wg_pic {
     uint8_t last_iterated;           /* WH: where PIC_NEXT_IRQ goes on */
 } wg_pic;
 
+/* The debug interface of B, T0, T1, T2 (risc_debug.c). */
+enum { WG_RISC_DEBUG_CORES = 4, WG_DRS = 18 };
+typedef struct wg_risc_debug {
+    uint32_t cntl0, cntl1, status0, status1;
+    uint32_t dr[WG_RISC_DEBUG_CORES][WG_DRS];
+} wg_risc_debug;
+
 typedef struct wg_tile_control {
     uint32_t word[WG_TILE_REG_WORDS];   /* registers without a field of their own: the last value written */
     uint32_t soft_reset;                /* RISCV_DEBUG_REG_SOFT_RESET_0 as written */
@@ -44,6 +51,7 @@ typedef struct wg_tile_control {
     uint8_t entry_given;                /* bit wg_core_id */
     uint32_t config_rddata;             /* RISCV_DEBUG_REG_CFGREG_RDDATA */
     uint32_t instrn_ctrl0, instrn_ctrl1;
+    wg_risc_debug risc_debug;
     wg_timestamper timestamper;
     wg_pic pic;
 } wg_tile_control;
@@ -78,6 +86,14 @@ static inline bool wg_in_soft_reset(const wg_tile_control *r, uint32_t mask)
 {
     return (r->soft_reset_seen & mask) != 0;
 }
+
+/* Does soft reset keep instructions out of this unit (wg_unit)? Packers, Mover and Scalar Unit have more of their own. */
+bool wg_unit_held(const struct wg_tile *t, unsigned unit);
+
+/* RISC_DBG_CNTL_0 is written. */
+void wg_risc_debug_cntl(struct wg_tile *t, uint32_t value);
+/* A core enters soft reset: its DR registers are zero. */
+void wg_risc_debug_core_reset(struct wg_tile *t, unsigned core);
 
 /* Timestamper, by offset from 0xFFB12000 (0x1F0 … 0x217). */
 uint32_t wg_timestamper_read(struct wg_tile *t, uint32_t offset);

@@ -7,6 +7,8 @@ usage: test_docs.py WAITGATE SOURCE_ROOT
 The *tested* column of docs/isa.md is taken as it stands (only a whole run of the tests knows it; tests/run.py holds
 the page against that); everything else of the page must be current.
 """
+import concurrent.futures
+import json
 import os
 import pathlib
 import re
@@ -52,6 +54,11 @@ def isa_page(d):
 
 
 @test
+def support_page(d):
+    assert run("isa", "--support") == (ROOT / "docs/support.md").read_text(), "run make docs"
+
+
+@test
 def man_pages(d):
     for command in ["", *commands()]:
         page = run("--help-man", *filter(None, [command]))
@@ -91,6 +98,39 @@ def other_completions(d):
         if shutil.which(shell):
             (d / "c").write_text(text)
             subprocess.run([shell, "-n", d / "c"], check=True)
+
+
+@test
+def findings_have_examples(d):
+    """Every code has an example; each example's program, on the architectures it is for, gives its finding."""
+    codes = {f["code"] for f in json.loads(run("explain", "--json"))["findings"]}
+    files = {f.stem: f for f in (ROOT / "examples/findings").iterdir()}
+    assert set(files) <= codes, f"no such finding: {set(files) - codes}"
+    print("findings without an example:", " ".join(sorted(codes - set(files))) or "none")
+
+    def shows(code):
+        text = files[code].read_text()
+        own = re.search(r"^\.arch (\w+)", text, re.M)
+        for arch in [own[1]] if own else ["bh", "wh"]:
+            r = subprocess.run([WAITGATE, "run", "--json", "--max-cycles", "200000", "--arch", arch, files[code]],
+                               capture_output=True, text=True)
+            if code not in [f["code"] for f in json.loads(r.stdout or '{"findings": []}')["findings"]]:
+                return f"{code} on {arch}: {r.stderr}"
+        return None
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        missing = [m for m in pool.map(shows, [c for c, f in files.items() if f.suffix == ".tasm"]) if m]
+    assert not missing, missing
+
+
+@test
+def contributing_shows_the_tree(d):
+    """The excerpts of the worked example stand in the file that was named last."""
+    text, shown = (ROOT / "CONTRIBUTING.md").read_text(), 0
+    for block in re.finditer(r"^```c\n(.*?)^```", text, re.S | re.M):
+        file = re.findall(r"`((?:src|tests)/[\w./]+)`", text[:block.start()])[-1]
+        assert block[1] in (ROOT / file).read_text(), f"{file} has no longer:\n{block[1]}"
+        shown += 1
+    assert shown > 3
 
 
 @test

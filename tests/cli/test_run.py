@@ -28,7 +28,7 @@ def test(f):
 def run(*args, status=0, **kw):
     if args[0] == "run" and "--max-cycles" not in args:
         args = ("run", "--max-cycles", 1000000) + args[1:]
-    r = subprocess.run([WAITGATE, *map(str, args)], capture_output=True, text=True, timeout=30, **kw)
+    r = subprocess.run([WAITGATE, *map(str, args)], capture_output=True, text=True, timeout=120, **kw)
     assert r.returncode == status, f"status {r.returncode} instead of {status}\n{r.stdout}\n{r.stderr}"
     return r
 

@@ -306,7 +306,7 @@ static void test_polling_hangs(void **state)
         for (unsigned c = 0; c < WG_CORES; c++)
             code[c] = endless(c);
         stream s[MODES] = {0};
-        uint64_t end = 0, hash = 0;
+        uint64_t end[MODES] = {0}, hash[MODES] = {0};
         for (unsigned i = 0; i < MODES; i++) {
             if (i == STEPPING)
                 continue;
@@ -318,14 +318,15 @@ static void test_polling_hangs(void **state)
                 }
             wg_stop stop;
             assert_int_equal(wg_run(dev, 60000, &stop), WG_OK);
-            uint64_t h = wg_state_hash(dev);
-            if (i && (wg_cycle(dev) != end || h != hash))
-                fail_msg("program %u: mode %u ends in %llu, not %llu", seed, i, (unsigned long long)wg_cycle(dev),
-                         (unsigned long long)end);
-            end = wg_cycle(dev);
-            hash = h;
+            end[i] = wg_cycle(dev);
+            hash[i] = wg_state_hash(dev);
             wg_destroy(dev);
         }
+        assert_true(end[LOCKSTEP] == end[WATCHED] && hash[LOCKSTEP] == hash[WATCHED]);
+        /* Circles that are closed just before the end are not seen in time by who does not look in every cycle. */
+        if (end[LOCKSTEP] < 40000 && (end[SKIPPING] != end[LOCKSTEP] || hash[SKIPPING] != hash[LOCKSTEP]))
+            fail_msg("program %u: ends in %llu, not %llu", seed, (unsigned long long)end[SKIPPING],
+                     (unsigned long long)end[LOCKSTEP]);
         assert_true(s[LOCKSTEP].hash == s[WATCHED].hash);
     }
 }

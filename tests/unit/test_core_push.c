@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cores that push: the two forms, fusing, and B's start-up sequence through thread 0. */
+#include "engine/device.h"
 #include "rvasm.h"
 #include "wgtest.h"
 
@@ -122,12 +123,62 @@ static void test_start_up_by_b(void **state)
         wg_peek(dev, WG_SPACE_LREG, 12 * 32 + lane, &v);
         assert_int_equal(v, 0x40400000);
     }
+    for (unsigned row = 0; row < WG_DST_ROWS; row++)   /* reads as zero */
+        assert_true(wg_dst_is_undefined(&dev->tile->regs.dst, row));
     wg_destroy(dev);
+}
+
+typedef struct issues {
+    uint8_t agent;
+    unsigned count;
+    uint64_t cycle[3];
+} issues;
+
+static void note_issue(void *user, const wg_event *e)
+{
+    issues *s = user;
+    if (e->b == s->agent && s->count < 3)
+        s->cycle[s->count++] = e->cycle;
+}
+
+/* The same instruction on three threads at once: into which unit, and how many in a cycle. */
+static void kind(wg_arch_id arch, wg_agent agent, const uint32_t words[3], bool together)
+{
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch};
+    wg_device *dev = NULL;
+    issues s = {.agent = (uint8_t)agent};
+    assert_int_equal(wg_create(&desc, &dev), WG_OK);
+    assert_int_equal(wg_observe(dev, WG_EV_BIT(WG_EV_ISSUED), note_issue, &s, NULL), WG_OK);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(wg_push(dev, i, words[i]), WG_OK);
+    wg_advance(dev, 300);
+    assert_int_equal(s.count, 3);
+    assert_true((s.cycle[0] == s.cycle[1] && s.cycle[1] == s.cycle[2]) == together);
+    assert_true((s.cycle[0] < s.cycle[1] && s.cycle[1] < s.cycle[2]) == !together);
+    wg_destroy(dev);
+}
+
+static void test_nine_kinds(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+#define SAME(word) (const uint32_t[3]){word, word, word}
+    kind(arch, WG_AGENT_SYNC, (const uint32_t[3]){0xA0000000, 0xA0000002, 0xA0000003}, true);   /* ATGETM, three mutexes */
+    kind(arch, WG_AGENT_CONFIG, SAME(0xB2000000 | 1 << 16), true);   /* SETC16 */
+    kind(arch, WG_AGENT_MISC, SAME(0x50000000), true);               /* SETADC */
+    kind(arch, WG_AGENT_UNPACK0, SAME(0x43000000), false);           /* UNPACR_NOP of Unpacker 0 */
+    kind(arch, WG_AGENT_UNPACK0, SAME(0x43800000), false);           /* … and 1: one unit kind */
+    kind(arch, WG_AGENT_MATRIX, SAME(0x10000000 | 3 << 19), false);  /* ZEROACC */
+    kind(arch, WG_AGENT_PACK, SAME(0x4A000000), false);              /* PACR_SETREG */
+    kind(arch, WG_AGENT_VECTOR, SAME(0x8F000000), false);            /* SFPNOP */
+    kind(arch, WG_AGENT_SCALAR, SAME(0x45000000), false);            /* SETDMAREG */
+    kind(arch, WG_AGENT_MOVER, SAME(0x40000000), false);             /* XMOV */
+#undef SAME
 }
 
 static const wg_test tests[] = {
     WG_TEST(test_both_forms_push_the_same, WG_BH | WG_WH, "PIPE-08"),
     WG_TEST(test_adjacent_pushes_fuse, WG_BH | WG_WH, "PIPE-10"),
-    WG_TEST(test_start_up_by_b, WG_BH | WG_WH, "SEM-08"),
+    WG_TEST(test_start_up_by_b, WG_BH | WG_WH, "SEM-08 PIPE-25"),
+    WG_TEST(test_nine_kinds, WG_BH | WG_WH, "PIPE-19"),
 };
 WG_MAIN("core_push", tests)

@@ -647,6 +647,66 @@ static void test_config_and_misc_take_one_per_thread(void **state)
     fr_free(r);
 }
 
+/* An expander that finds the FIFO behind it full says so, once, and that it goes on. */
+static void test_expanders_stall(void **state)
+{
+    fr *r = fr_new(wg_test_arch(state));
+    fr_busy(r, WG_UNIT_MATRIX, 0, 0, true);
+    fr_push(r, 0, I_STALLWAIT(0x1FF, r->t->arch->id == WG_ARCH_BH ? 0x10 : 0x80));
+    for (unsigned i = 0; i < 20; i++)
+        fr_push(r, 0, I_NOP);
+    fr_run(r, 40);
+    static const struct { unsigned expander, from; } wanted[2] = {{1, 5}, {0, 12}};   /* Replay Expander, MOP Expander */
+    unsigned n = 0;
+    for (unsigned i = 0; fr_event(r, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0, i); i++) {
+        const wg_event *e = fr_event(r, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0, i);
+        if (e->stall.reason != WG_STALL_FIFO_FULL)
+            continue;
+        assert_true(n < 2);
+        assert_int_equal(e->stall.resource, wanted[n].expander);
+        assert_int_equal(e->cycle, FR_START + wanted[n].from);
+        n++;
+    }
+    assert_int_equal(n, 2);
+    fr_busy(r, WG_UNIT_MATRIX, 0, 0, false);
+    fr_run(r, 40);
+    for (unsigned i = 0; fr_event(r, WG_EV_STALL_END, WG_AGENT_THREAD0, i); i++) {
+        const wg_event *e = fr_event(r, WG_EV_STALL_END, WG_AGENT_THREAD0, i);
+        if (e->stall.reason != WG_STALL_FIFO_FULL)
+            continue;
+        n--;
+        assert_int_equal(e->cycle, FR_START + 41);   /* the gate lets the first pass */
+        assert_int_equal(e->a, FR_START + (e->stall.resource ? 5 : 12));
+    }
+    assert_int_equal(n, 0);
+    fr_free(r);
+}
+
+/* Nine kinds: three of them take one instruction of each thread per cycle, the others one in all. */
+static void test_nine_kinds(void **state)
+{
+    static const struct { uint32_t word; uint8_t unit; bool per_thread; } kinds[] = {
+        {I_ATGETM(2), WG_UNIT_SYNC, true},    {I_UNPACK, WG_UNIT_UNPACK, false}, {I_MATRIX, WG_UNIT_MATRIX, false},
+        {I_PACK, WG_UNIT_PACK, false},        {I_VECTOR, WG_UNIT_VECTOR, false}, {I_SCALAR, WG_UNIT_SCALAR, false},
+        {I_CONFIG, WG_UNIT_CONFIG, true},     {I_MOVER, WG_UNIT_MOVER, false},   {I_MISC, WG_UNIT_MISC, true}};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    assert_int_equal(KINDS, WG_UNIT_COUNT - WG_UNIT_SYNC);
+    bool used[WG_UNIT_COUNT] = {false};
+    for (unsigned opcode = 0; opcode < 256; opcode++)
+        used[wg_isa_by_opcode(wg_test_arch(state), (uint8_t)opcode)->unit] = true;
+    for (unsigned k = 0; k < KINDS; k++) {
+        fr *r = fr_new(wg_test_arch(state));
+        assert_true(used[kinds[k].unit]);
+        assert_int_equal(wg_isa_decode(wg_test_arch(state), kinds[k].word)->unit, kinds[k].unit);
+        for (unsigned thread = 0; thread < 3; thread++)
+            fr_push(r, thread, kinds[k].word + (kinds[k].unit == WG_UNIT_SYNC ? thread : 0));   /* three mutexes */
+        fr_run(r, 30);
+        for (unsigned thread = 0; thread < 3; thread++)
+            assert_int_equal(fr_issued(r, thread, 0), 3 + (kinds[k].per_thread ? 0 : thread));
+        fr_free(r);
+    }
+}
+
 static void test_units_run_concurrently(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
@@ -708,6 +768,8 @@ static const wg_test tests[] = {
     WG_TEST(test_matrix_unit_takes_one, WG_BH | WG_WH, "PIPE-20"),
     WG_TEST(test_turn_moves_only_on_a_grant, WG_BH | WG_WH, "PIPE-20"),
     WG_TEST(test_config_and_misc_take_one_per_thread, WG_BH | WG_WH, ""),
+    WG_TEST(test_expanders_stall, WG_BH | WG_WH, ""),
+    WG_TEST(test_nine_kinds, WG_BH | WG_WH, "PIPE-19"),
     WG_TEST(test_units_run_concurrently, WG_BH | WG_WH, "PIPE-21"),
     WG_TEST(test_soft_reset_discards, WG_BH | WG_WH, ""),
 };

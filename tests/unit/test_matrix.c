@@ -406,12 +406,39 @@ static void test_unimplemented_is_said(void **state)
     assert_true(wg_matrix_implements(WG_I_MVMUL, arch));
     assert_int_equal(wg_matrix_implements(WG_I_MOVDBGB2D, arch), arch == WG_ARCH_BH);
     assert_false(wg_matrix_implements(WG_I_PACR, arch));
-    /* Stochastic rounding is not done, and that is said too. */
-    mrig *r = ready(state, WG_FMT_BF16, false);
-    mrig_cfg(r, WG_CFG_ALU_ROUNDING_MODE_Fpu_srnd_en, 1);
-    mrig_run(r, MVMUL);
-    assert_true(mrig_found(r, WG_F_UNIMPLEMENTED_REGISTER));
-    mrig_free(r);
+}
+
+/* Rounding at random: up if what is dropped is at least the column's next random number, at every level alike. */
+static void test_stochastic_rounding(void **state)
+{
+    for (unsigned simd = 0; simd <= wg_simd_best(); simd++) {
+        mrig *r = ready(state, WG_FMT_BF16, false);
+        r->t->simd = (uint8_t)simd;
+        mrig_cfg(r, WG_CFG_ALU_ROUNDING_MODE_Fpu_srnd_en, 1);
+        wg_lreg_seed(&r->t->regs.lreg, 0x1234567);
+        wg_matrix_seed(r->t);
+        uint32_t prng[16];
+        memcpy(prng, r->t->regs.lreg.prng, sizeof prng);
+        mrig_fill(r, WG_SRCA, 127);                          /* 1.0 */
+        unsigned ups = 0;
+        for (unsigned pass = 0; pass < 40; pass++) {
+            mrig_fill(r, WG_SRCB, 127 - 9);                  /* 2^-9, a quarter of the last place of the sum */
+            mrig_run(r, 0x28000000);
+            for (unsigned row = 0; row < 8; row++)
+                for (unsigned column = 0; column < 16; column++) {
+                    bool up = 0x200000 >= (prng[column] & 0x7FFFFF);
+                    prng[column] = ~(uint32_t)__builtin_popcount(prng[column] & 0x80200003u) << 31 | prng[column] >> 1;
+                    assert_int_equal(mrig_dst16(r, row, column), wg_dst16_from_bf16(up ? 0x3F81 : 0x3F80));
+                    ups += up;
+                }
+        }
+        assert_in_range(ups, 40 * 128 / 4 - 200, 40 * 128 / 4 + 200);
+        assert_false(mrig_found(r, WG_F_UNIMPLEMENTED_REGISTER));
+        mrig_fill(r, WG_SRCA, 0);                            /* products go the same way */
+        mrig_run(r, MVMUL);
+        assert_memory_not_equal(prng, r->t->backend.matrix.prng, sizeof prng);
+        mrig_free(r);
+    }
 }
 
 /* Any word, any configuration: nothing is read or written outside the registers, and the unit comes to rest. */
@@ -460,6 +487,7 @@ static const wg_test tests[] = {
     WG_COVERS(test_recorded_results, WG_BH | WG_WH, "",
               "MVMUL:value GAPOOL:value ELWMUL:value ELWADD:value ELWSUB:value"),
     WG_TEST(test_unimplemented_is_said, WG_BH | WG_WH, ""),
+    WG_COVERS(test_stochastic_rounding, WG_BH | WG_WH, "", "ELWADD:value"),
     WG_TEST(test_hostile_words, WG_BH | WG_WH, ""),
 };
 

@@ -172,8 +172,11 @@ static void test_agrees_with_naive(void **state)
     n.user = &theirs;
     assert_int_equal(wg_observe(dev, WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_ISSUED), waitgate_note, &ours, NULL), WG_OK);
     uint64_t target = getenv("WG_SOAK") ? UINT64_C(500000000) : UINT64_C(500000), done = 0;
-    for (uint64_t seed = 1; done < target; seed++)
+    for (uint64_t seed = 1; done < target; seed++) {
         done += episode(dev, &n, &ours, &theirs, seed, arch == WG_ARCH_WH);
+        if (target > 500000 && seed % 20000 == 0)
+            print_message("%llu instructions agree\n", (unsigned long long)done);
+    }
     wg_destroy(dev);
 }
 

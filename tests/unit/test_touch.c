@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Touches: each unit names what its instruction reads and writes, in the cycle in which it does, and only if watched. */
+/* Touches: each unit names what its instruction reads and writes, in the cycle in which it does, and only if watched.
+ */
 #include "wgtest.h"
 
 #include <stdio.h>
@@ -62,12 +63,18 @@ static const wg_event *find(const seen *s, unsigned agent, unsigned space, unsig
 static void test_units(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
-    static const char *const program[] = {"setdmareg 0, 7, 0, 9",     /* high half of GPR 4 */
-                                          "wrcfg 4, 0, 70",           /* GPR 4 into a word */
-                                          "setc16 1, 3", "setadcxx 1, 15, 0", "zeroacc 3, 0, 0, 0, 0",
-                                          "sfploadi 2, 0, 5", "seminit 3, 1, 4", "sempost 4", NULL};
-    static const char *const wh_program[] = {"setdmareg 0, 7, 0, 9", "wrcfg 4, 0, 70", "setc16 1, 3", "setadcxx 1, 15, 0",
-                                             "zeroacc 3, 0, 0", "sfploadi 2, 0, 5", "seminit 3, 1, 4", "sempost 4", NULL};
+    static const char *const program[] = {"setdmareg 0, 7, 0, 9", /* high half of GPR 4 */
+                                          "wrcfg 4, 0, 70",       /* GPR 4 into a word */
+                                          "setc16 1, 3",
+                                          "setadcxx 1, 15, 0",
+                                          "zeroacc 3, 0, 0, 0, 0",
+                                          "sfploadi 2, 0, 5",
+                                          "seminit 3, 1, 4",
+                                          "sempost 4",
+                                          NULL};
+    static const char *const wh_program[] = {"setdmareg 0, 7, 0, 9", "wrcfg 4, 0, 70",  "setc16 1, 3",
+                                             "setadcxx 1, 15, 0",    "zeroacc 3, 0, 0", "sfploadi 2, 0, 5",
+                                             "seminit 3, 1, 4",      "sempost 4",       NULL};
     wg_device *dev = device(arch);
     seen *s = calloc(1, sizeof *s);
     run(dev, arch, arch == WG_ARCH_BH ? program : wh_program, s);
@@ -141,7 +148,8 @@ static void test_core(void **state)
     seen *s = calloc(1, sizeof *s), *c = calloc(1, sizeof *c);
     assert_int_equal(wg_write(dev, 0x1000, p.word, p.n * 4), WG_OK);
     assert_int_equal(wg_observe(dev, WG_EV_BIT(WG_EV_TOUCH), see, s, NULL), WG_OK);
-    assert_int_equal(wg_observe(dev, WG_EV_BIT(WG_EV_CORE_CONSUMED) | WG_EV_BIT(WG_EV_CORE_FENCE), see, c, NULL), WG_OK);
+    assert_int_equal(wg_observe(dev, WG_EV_BIT(WG_EV_CORE_CONSUMED) | WG_EV_BIT(WG_EV_CORE_FENCE), see, c, NULL),
+                     WG_OK);
     assert_int_equal(wg_core_release(dev, WG_CORE_T1, 0x1000), WG_OK);
     wg_advance(dev, 2000);
     assert_non_null(find(s, WG_AGENT_CORE_T1, WG_TOUCH_L1, WG_TOUCH_WRITE, 0x3005, 1));
@@ -164,8 +172,13 @@ static void test_core(void **state)
 static void test_same_run(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
-    static const char *const lines[] = {"setdmareg 0, 0x200, 0, 4", "setdmareg 0, 0, 0, 5", "loadind 1, 0, 0, 8, 2",
-                                        "stallwait STALL_CFG, THCON", "wrcfg 8, 0, 70", "sfploadi 2, 0, 5", NULL};
+    static const char *const lines[] = {"setdmareg 0, 0x200, 0, 4",
+                                        "setdmareg 0, 0, 0, 5",
+                                        "loadind 1, 0, 0, 8, 2",
+                                        "stallwait STALL_CFG, THCON",
+                                        "wrcfg 8, 0, 70",
+                                        "sfploadi 2, 0, 5",
+                                        NULL};
     uint64_t hash[2];
     seen *s = calloc(1, sizeof *s);
     for (unsigned watched = 0; watched < 2; watched++) {
@@ -197,10 +210,8 @@ static void test_same_run(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_units, WG_BH | WG_WH, ""),
-    WG_TEST(test_config_bits, WG_BH | WG_WH, ""),
-    WG_TEST(test_scalar_memory, WG_BH | WG_WH, ""),
-    WG_TEST(test_core, WG_BH | WG_WH, ""),
+    WG_TEST(test_units, WG_BH | WG_WH, ""),         WG_TEST(test_config_bits, WG_BH | WG_WH, ""),
+    WG_TEST(test_scalar_memory, WG_BH | WG_WH, ""), WG_TEST(test_core, WG_BH | WG_WH, ""),
     WG_TEST(test_same_run, WG_BH | WG_WH, ""),
 };
 WG_MAIN("touch", tests)

@@ -134,6 +134,58 @@ static void compare(wg_arch_id arch, wg_rng *rng, unsigned level, bool tame)
     assert_memory_equal(to, keep, sizeof to);
 }
 
+/* The multiply-add in some lanes, also of d itself: tame operands alike in all lanes, which the host's own can do. */
+static void compare_mad(wg_arch_id arch, wg_rng *rng, unsigned level)
+{
+    uint32_t v[4][2][32], old[2][32], lanes = (uint32_t)wg_rng_next(rng);
+    unsigned exponent[3], bits = wg_rng_below(rng, 4), alias = wg_rng_below(rng, 4);
+    exponent[0] = 100 + wg_rng_below(rng, 50);
+    exponent[1] = 100 + wg_rng_below(rng, 50);
+    exponent[2] = exponent[0] + exponent[1] - 127 + wg_rng_below(rng, 10) - 5;
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned lane = 0; lane < 32; lane++) {
+            uint32_t x = (uint32_t)wg_rng_next(rng) & (bits ? 0x807FFFFF : 0x807F0000); /* of every fourth, few bits */
+            v[i][0][lane] = v[i][1][lane] = i < 3 ? (x & (bits == 3 ? 0x007FFFFF : ~0u)) | exponent[i] << 23 : x;
+        }
+    for (unsigned k = 0; k < 2; k++) {
+        uint8_t unfused = 0;
+        uint32_t *d = v[alias < 3 ? alias : 3][k];
+        wg_mad_lanes m = {d, old[k], v[0][k], v[1][k], v[2][k], 0, 0, lanes, &unfused};
+        wg_vector_kernels_at(k ? level : WG_SIMD_SCALAR)->mad[arch](&m);
+    }
+    for (unsigned i = 0; i < 4; i++)
+        assert_memory_equal(v[i][0], v[i][1], sizeof v[i][0]);
+    assert_memory_equal(old[0], old[1], sizeof old[0]);
+}
+
+/* Every format between Dst and lanes, any columns, lanes and undefined rows. */
+static void compare_moves(wg_arch_id arch, wg_rng *rng, unsigned level)
+{
+    static wg_dst dst[2];
+    uint32_t lanes[2][32], old[32];
+    for (unsigned row = 0; row < 32; row++)
+        for (unsigned i = 0; i < 16; i++)
+            dst[0].bits[row][i] = dst[1].bits[row][i] = (uint16_t)wg_rng_next(rng);
+    for (unsigned i = 0; i < 32; i++)
+        old[i] = (uint32_t)wg_rng_next(rng);
+    wg_lanes_move m = {
+        .traits = &wg_vector_traits_of[arch], .stored = wg_rng_below(rng, 2) * 4, .format = (uint8_t)wg_rng_below(rng, 16),
+        .blank = wg_rng_below(rng, 4) ? 0 : wg_rng_below(rng, 16), .infinity = (uint32_t)wg_rng_next(rng),
+        .odd = wg_rng_below(rng, 3) ? 0u - wg_rng_below(rng, 2) : (uint32_t)wg_rng_next(rng),
+        .lanes = wg_rng_below(rng, 2) ? ~0u : (uint32_t)wg_rng_next(rng)};
+    enum { WIDE = 1 << WG_LANES_FP32 | 1 << WG_LANES_INT32 | 1 << WG_LANES_INT32_ALL | 1 << WG_LANES_INT32_SM };
+    enum { WIDE_STORED = WIDE | 1 << WG_LANES_HI16 | 1 << WG_LANES_LO16 };
+    for (unsigned k = 0; k < 2; k++) {
+        const wg_vector_kernels *kernels = wg_vector_kernels_at(k ? level : WG_SIMD_SCALAR);
+        m.wide = WIDE >> m.format & 1;
+        kernels->load(lanes[k], &dst[k], &m, old);
+        m.wide = WIDE_STORED >> m.format & 1;
+        kernels->store(&dst[k], &m, old);
+    }
+    assert_memory_equal(lanes[0], lanes[1], sizeof lanes[0]);
+    assert_memory_equal(dst[0].bits, dst[1].bits, 32 * sizeof dst[0].bits[0]);
+}
+
 /* Equal to the plain code in every rounding and flush mode of the host, which stays as it was. */
 static void test_levels_agree(void **state)
 {
@@ -144,8 +196,11 @@ static void test_levels_agree(void **state)
             uint32_t control = 0x1F80u | (mode & 3) << 13 | (mode >> 2 & 1) << 15 | (mode >> 3 & 1) << 6;
             _mm_setcsr(control);
 #endif
-            for (unsigned i = 0; i < 1500; i++)
+            for (unsigned i = 0; i < 1500; i++) {
                 compare(wg_test_arch(state), &rng, level, i & 1);
+                compare_mad(wg_test_arch(state), &rng, level);
+                compare_moves(wg_test_arch(state), &rng, level);
+            }
 #if defined(__x86_64__)
             assert_int_equal(_mm_getcsr() & ~0x3Fu, control);
             _mm_setcsr(0x1F80);

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `waitgate check`: the race detector beside a run, its reports in ThreadSanitizer's manner, suppressions.
+ *
+ * A suppression file has one line per suppression: `KIND PATTERN : REASON`. KIND is the name of a race or finding, or
+ * *; PATTERN is a part of either party's place or instruction, or of the location, or *; the reason must be there.
+ */
+#include "cli/session.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/asm.h"
+
+typedef struct suppression {
+    char *kind, *pattern, *reason;
+    unsigned line;
+    uint64_t used;
+} suppression;
+
+struct wg_suppressions {
+    char *text;
+    suppression *entry;
+    size_t entries;
+};
+
+/* ---- Suppressions ---------------------------------------------------------------------------------------------- */
+
+static char *trim(char *from, char *end)
+{
+    while (from < end && isspace((unsigned char)*from))
+        from++;
+    while (end > from && isspace((unsigned char)end[-1]))
+        end--;
+    *end = 0;
+    return from;
+}
+
+static bool known_kind(const char *name)
+{
+    if (strcmp(name, "*") == 0)
+        return true;
+    for (unsigned i = 0; i < WG_RACE_KINDS; i++)
+        if (strcmp(wg_race_kind_name(i), name) == 0)
+            return true;
+    const wg_finding_info *info;
+    for (unsigned i = 0; (info = wg_finding_info_at(i)) != NULL; i++)
+        if (strcmp(info->code, name) == 0)
+            return true;
+    return false;
+}
+
+static bool read_line(struct wg_suppressions *s, const char *path, unsigned number, char *line, char *end,
+                      wg_text *error)
+{
+    char *text = trim(line, end), *space = text;
+    if (!*text || *text == '#')
+        return true;
+    while (*space && !isspace((unsigned char)*space))
+        space++;
+    char *colon = strstr(space, ":");
+    for (char *next = colon;
+         next && (next = strstr(next + 1, ":")) != NULL;) /* places have colons: the last but those */
+        if (next[1] == ' ' && next[-1] == ' ')
+            colon = next;
+    if (!*space || !colon || !*trim(colon + 1, colon + strlen(colon))) {
+        wg_textf(error, "waitgate: %s:%u: a suppression is `KIND PATTERN : REASON`, and the reason is not optional\n",
+                 path, number);
+        return false;
+    }
+    suppression *e = &s->entry[s->entries++];
+    e->reason = trim(colon + 1, colon + strlen(colon));
+    *space = 0;
+    e->kind = text;
+    e->pattern = trim(space + 1, colon);
+    e->line = number;
+    if (known_kind(e->kind) && *e->pattern)
+        return true;
+    wg_textf(error, "waitgate: %s:%u: %s `%s`\n", path, number,
+             *e->pattern ? "there is no race or finding" : "no pattern (write * for any) behind", e->kind);
+    return false;
+}
+
+static bool read_suppressions(wg_session *s, const char *path, wg_text *error)
+{
+    char message[512];
+    size_t size;
+    char *text = (char *)wg_file_read(path, &size, message, sizeof message);
+    if (!text) {
+        wg_textf(error, "waitgate: --suppressions: %s\n", message);
+        return false;
+    }
+    struct wg_suppressions *all = calloc(1, sizeof *all);
+    char *copy = realloc(text, size + 1);
+    s->suppressions = all;
+    if (!all || !copy) {
+        free(copy ? copy : text);
+        wg_textf(error, "waitgate: out of memory\n");
+        return false;
+    }
+    copy[size] = 0;
+    all->text = copy;
+    size_t lines = 1;
+    for (size_t i = 0; i < size; i++)
+        lines += copy[i] == '\n';
+    all->entry = calloc(lines, sizeof *all->entry);
+    unsigned number = 1;
+    for (char *line = copy; all->entry && line < copy + size; number++) {
+        char *end = line + strcspn(line, "\n"), *next = end + 1;
+        if (!read_line(all, path, number, line, end, error))
+            return false;
+        line = next;
+    }
+    return all->entry != NULL;
+}
+
+/* ---- Parties ---------------------------------------------------------------------------------------------------- */
+
+static const char *place_of(wg_session *s, const wg_race_party *p, char *room, size_t bytes)
+{
+    room[0] = 0;
+    if (p->thread < WG_THREADS && !p->pc && s->has_tasm && p->ordinal < s->tasm.stream[p->thread].words)
+        snprintf(room, bytes, "%s:%u", s->tasm.name, s->tasm.stream[p->thread].word[p->ordinal].line);
+    else if (p->pc)
+        wg_place(s, p->core, p->pc, room, bytes);
+    return room;
+}
+
+static const char *text_of(wg_session *s, const wg_race_party *p, char *room, size_t bytes)
+{
+    uint32_t word = 0;
+    if (p->thread < WG_THREADS) {
+        wg_disassemble(s->desc.arch, p->word, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, room, bytes);
+        return room;
+    }
+    room[0] = 0;
+    if (p->pc && wg_read(s->dev, p->pc, &word, 4) == WG_OK)
+        wg_insn_text(s, p->agent, p->pc, word, room, bytes);
+    return room;
+}
+
+static const char *who(const wg_race_party *p, char *room, size_t bytes)
+{
+    if (p->thread < WG_THREADS && p->agent >= WG_AGENT_SYNC)
+        snprintf(room, bytes, "%s, thread %u", wg_agent_name(p->agent), p->thread);
+    else if (p->thread < WG_THREADS)
+        snprintf(room, bytes, "MOP Expander, thread %u", p->thread);
+    else
+        snprintf(room, bytes, "core %s", wg_agent_name(p->agent));
+    return room;
+}
+
+static suppression *suppressed_by(wg_session *s, const char *kind, const char *const *texts, size_t count)
+{
+    for (size_t i = 0; s->suppressions && i < s->suppressions->entries; i++) {
+        suppression *e = &s->suppressions->entry[i];
+        if (strcmp(e->kind, "*") != 0 && strcmp(e->kind, kind) != 0)
+            continue;
+        bool matches = strcmp(e->pattern, "*") == 0;
+        for (size_t k = 0; k < count; k++)
+            matches |= strstr(texts[k], e->pattern) != NULL;
+        if (matches)
+            return e;
+    }
+    return NULL;
+}
+
+static suppression *suppresses_race(wg_session *s, const wg_race *race)
+{
+    char places[2][256], texts[2][WG_DIS_MAX];
+    const char *all[] = {place_of(s, &race->a, places[0], sizeof places[0]),
+                         place_of(s, &race->b, places[1], sizeof places[1]),
+                         text_of(s, &race->a, texts[0], sizeof texts[0]),
+                         text_of(s, &race->b, texts[1], sizeof texts[1]), race->location};
+    return suppressed_by(s, wg_race_kind_name(race->kind), all, 5);
+}
+
+bool wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text)
+{
+    const char *all[] = {place, text, f->detail};
+    suppression *e = suppressed_by(s, wg_finding_info_at(f->code)->code, all, 3);
+    if (e)
+        e->used++;
+    return e != NULL;
+}
+
+/* ---- Reports ---------------------------------------------------------------------------------------------------- */
+
+static const char *const severity_names[] = {"note", "warning", "undefined", "unimplemented"};
+
+static void party_text(wg_session *s, const wg_race_party *p, const char *before, wg_text *out)
+{
+    char room[256], text[WG_DIS_MAX], parent[WG_DIS_MAX];
+    const char *what = p->atomic ? (p->write ? "atomic access" : "atomic read") : p->write ? "write" : "read";
+    wg_textf(out, "  %s%s by %s at cycle %llu\n", before, what, who(p, room, sizeof room),
+             (unsigned long long)p->cycle);
+    if (p->thread < WG_THREADS) {
+        wg_textf(out, "    0x%08x  %s\n", p->word, text_of(s, p, text, sizeof text));
+        if (p->parent) {
+            wg_disassemble(s->desc.arch, p->parent, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, parent, sizeof parent);
+            wg_textf(out, "    made by %s\n", parent);
+        }
+    } else if (*text_of(s, p, text, sizeof text)) {
+        wg_textf(out, "    %s\n", text);
+    }
+    bool known = *place_of(s, p, room, sizeof room) != 0;
+    if (p->pc)
+        wg_textf(out, "    %s 0x%08x%s%s%s%s\n", p->thread < WG_THREADS ? "pushed at" : "at", p->pc,
+                 p->thread < WG_THREADS && p->core < WG_CORES ? " by core " : "",
+                 p->thread < WG_THREADS && p->core < WG_CORES ? wg_agent_name(p->core) : "", known ? " in " : "", room);
+    else if (known)
+        wg_textf(out, "    %s\n", room);
+}
+
+static void race_text(wg_session *s, const wg_race *race, wg_text *out)
+{
+    char room[256], place[256], text[WG_DIS_MAX];
+    wg_textf(out, "==================\n%s: Waitgate: %s: %s",
+             wg_race_severity(race->kind) == WG_SEVERITY_NOTE ? "NOTE" : "WARNING", wg_race_kind_name(race->kind),
+             wg_race_kind_summary(race->kind));
+    if (race->count > 1)
+        wg_textf(out, " (%llu times)", (unsigned long long)race->count);
+    wg_textf(out, "\n");
+    party_text(s, &race->b, "", out);
+    if (race->has_a)
+        party_text(s, &race->a, "previous ", out);
+    wg_textf(out, "  location: %s\n  why: %s\n  remedy%s: %s\n", race->location, race->why,
+             race->verified ? " (verified)" : "", race->remedy);
+    place_of(s, &race->b, place, sizeof place);
+    wg_textf(out, "SUMMARY: Waitgate: %s, %s, %s%s%s\n", wg_race_kind_name(race->kind),
+             who(&race->b, room, sizeof room), text_of(s, &race->b, text, sizeof text), *place ? ", " : "", place);
+}
+
+bool wg_check_any(const wg_session *s)
+{
+    for (size_t i = 0; s->races && i < wg_races_count(s->races); i++)
+        if (wg_race_severity(wg_races_at(s->races, i)->kind) > WG_SEVERITY_NOTE)
+            return true;
+    return false;
+}
+
+bool wg_check_race(wg_session *s, const char *kind, const char *words)
+{
+    bool found = false;
+    for (size_t i = 0; i < wg_races_count(s->races) && !found; i++) {
+        const wg_race *race = wg_races_at(s->races, i);
+        wg_text text = {0};
+        race_text(s, race, &text);
+        found = strcmp(wg_race_kind_name(race->kind), kind) == 0 && strstr(wg_text_of(&text), words) != NULL;
+        wg_text_free(&text);
+    }
+    return found;
+}
+
+static void party_json(wg_session *s, const wg_race_party *p, const char *key, wg_json *j)
+{
+    char room[256], text[WG_DIS_MAX];
+    wg_json_open(j, key, '{');
+    wg_json_text(j, "agent", wg_agent_name(p->agent));
+    if (p->thread < WG_THREADS)
+        wg_json_uint(j, "thread", p->thread);
+    if (p->core < WG_CORES)
+        wg_json_text(j, "core", wg_agent_name(p->core));
+    wg_json_text(j, "access", p->atomic ? "atomic" : p->write ? "write" : "read");
+    wg_json_uint(j, "cycle", p->cycle);
+    if (p->thread < WG_THREADS)
+        wg_json_hex(j, "word", p->word);
+    if (p->parent)
+        wg_json_hex(j, "parent", p->parent);
+    wg_json_text(j, "instruction", text_of(s, p, text, sizeof text));
+    if (p->pc) {
+        wg_elf *elf = p->core < WG_CORES ? s->elf[p->core] : NULL;
+        const wg_elf_symbol *function = elf ? wg_elf_function(elf, p->pc) : NULL;
+        wg_elf_line line;
+        wg_json_hex(j, "pc", p->pc);
+        if (function)
+            wg_json_text(j, "function", function->name);
+        if (elf && wg_elf_line_at(elf, p->pc, &line)) {
+            wg_json_text(j, "file", line.file);
+            wg_json_uint(j, "line", line.line);
+        }
+    }
+    wg_json_text(j, "place", place_of(s, p, room, sizeof room));
+    wg_json_close(j, '}');
+}
+
+static void race_json(wg_session *s, const wg_race *race, const suppression *by, wg_json *j)
+{
+    wg_json_open(j, NULL, '{');
+    wg_json_text(j, "kind", wg_race_kind_name(race->kind));
+    wg_json_text(j, "severity", severity_names[wg_race_severity(race->kind)]);
+    wg_json_uint(j, "count", race->count);
+    if (race->has_a)
+        party_json(s, &race->a, "first", j);
+    party_json(s, &race->b, "second", j);
+    wg_json_text(j, "location", race->location);
+    wg_json_text(j, "why", race->why);
+    wg_json_text(j, "remedy", race->remedy);
+    wg_json_bool(j, "verified", race->verified);
+    if (by)
+        wg_json_text(j, "suppressed", by->reason);
+    wg_json_close(j, '}');
+}
+
+static bool race_expected(const wg_session *s, const wg_race *race)
+{
+    for (size_t i = 0; s->has_tasm && i < s->tasm.expects; i++)
+        if (s->tasm.expect[i].kind == WG_EXPECT_RACE &&
+            strcmp(s->tasm.expect[i].code, wg_race_kind_name(race->kind)) == 0)
+            return true;
+    return false;
+}
+
+void wg_report_races(wg_session *s, wg_text *out)
+{
+    bool quiet = s->args->value[WG_OPT_QUIET] != NULL;
+    size_t shown = 0, suppressed = 0;
+    for (size_t i = 0; i < wg_races_count(s->races); i++) {
+        const wg_race *race = wg_races_at(s->races, i);
+        suppression *by = suppresses_race(s, race);
+        if (by) {
+            by->used += race->count;
+            suppressed++;
+        } else if (!quiet || (!race_expected(s, race) && wg_race_severity(race->kind) > WG_SEVERITY_NOTE)) {
+            race_text(s, race, out);
+            shown++;
+        }
+    }
+    if (shown)
+        wg_textf(out, "==================\n");
+    if (!quiet || shown)
+        wg_textf(out, "%zu race report%s%s", shown, shown == 1 ? "" : "s", suppressed ? "" : "\n");
+    if (suppressed && (!quiet || shown))
+        wg_textf(out, ", %zu suppressed\n", suppressed);
+    for (size_t i = 0; !quiet && s->suppressions && i < s->suppressions->entries; i++)
+        if (!s->suppressions->entry[i].used)
+            wg_textf(out, "note: the suppression of %s in line %u suppressed nothing\n", s->suppressions->entry[i].kind,
+                     s->suppressions->entry[i].line);
+    if (wg_races_forgotten(s->races))
+        wg_textf(out, "note: the detector had to forget %llu touches or clocks; races with those would not be seen\n",
+                 (unsigned long long)wg_races_forgotten(s->races));
+}
+
+void wg_report_races_json(wg_session *s, wg_json *j)
+{
+    wg_json_open(j, "races", '[');
+    for (size_t i = 0; i < wg_races_count(s->races); i++) {
+        const wg_race *race = wg_races_at(s->races, i);
+        race_json(s, race, suppresses_race(s, race), j);
+    }
+    wg_json_close(j, ']');
+    wg_json_uint(j, "forgotten", wg_races_forgotten(s->races));
+    wg_json_uint(j, "detector_bytes", wg_races_bytes(s->races));
+}
+
+/* The worst that was reported and neither suppressed nor expected; WG_SEVERITY_NEVER: nothing. */
+static bool fails(wg_session *s, unsigned level)
+{
+    for (size_t i = 0; i < wg_races_count(s->races); i++) {
+        const wg_race *race = wg_races_at(s->races, i);
+        if (wg_race_severity(race->kind) >= level && !suppresses_race(s, race) && !race_expected(s, race))
+            return true;
+    }
+    return false;
+}
+
+bool wg_check_fails(wg_session *s) { return s->races && fails(s, s->fail_on); }
+
+/* ---- The detector beside the run --------------------------------------------------------------------------------- */
+
+static bool code_at(void *user, unsigned core, uint32_t pc, uint32_t *word)
+{
+    wg_session *s = user;
+    (void)core;
+    return wg_read(s->dev, pc, word, 4) == WG_OK;
+}
+
+/* ADDR or ADDR:BYTES */
+static bool declare_flag(wg_session *s, const char *text, wg_text *error)
+{
+    size_t colon = strcspn(text, ":");
+    uint64_t address, bytes = 4;
+    if (wg_parse_number(text, colon, &address) && address <= UINT32_MAX &&
+        (!text[colon] || wg_parse_number(text + colon + 1, strlen(text + colon + 1), &bytes)) && bytes <= UINT32_MAX &&
+        wg_races_declare_flag(s->races, (uint32_t)address, (uint32_t)bytes))
+        return true;
+    wg_textf(error, "waitgate: --flag: `%s` is not ADDR or ADDR:BYTES (at most 64 of them)\n", text);
+    return false;
+}
+
+bool wg_check_open(wg_session *s, wg_text *error)
+{
+    static const char *const levels[] = {"note", "warning", "undefined", "unimplemented", "never"};
+    const char *fail_on = s->args->value[WG_OPT_FAIL_ON], *path = s->args->value[WG_OPT_SUPPRESSIONS];
+    s->fail_on = WG_SEVERITY_WARNING;
+    for (unsigned i = 0; fail_on && i <= 5; i++) {
+        if (i == 5) {
+            wg_textf(error, "waitgate: --fail-on: `%s` is none of note, warning, undefined, unimplemented, never\n",
+                     fail_on);
+            return false;
+        }
+        if (strcmp(levels[i], fail_on) == 0) {
+            s->fail_on = i;
+            break;
+        }
+    }
+    if (path && !read_suppressions(s, path, error))
+        return false;
+    s->races = wg_races_new(s->desc.arch, code_at, s);
+    if (!s->races || wg_observe(s->dev, WG_RACES_EVENTS, wg_races_event, s->races, NULL) != WG_OK) {
+        wg_textf(error, "waitgate: %s\n", s->races ? wg_error(s->dev) : "out of memory");
+        return false;
+    }
+    for (size_t i = 0; i < s->args->givens; i++)
+        if (s->args->given[i].option == WG_OPT_FLAG && !declare_flag(s, s->args->given[i].value, error))
+            return false;
+    return true;
+}
+
+void wg_check_close(wg_session *s)
+{
+    wg_races_free(s->races);
+    if (s->suppressions) {
+        free(s->suppressions->text);
+        free(s->suppressions->entry);
+    }
+    free(s->suppressions);
+}

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run of a chip file: a card with its tiles, a session for each Tensix tile that the file names, time for
+ * all of them together, and one report.
+ *
+ *     chip.yaml ──parse──► card, sessions ──load──► run ──► report per tile, dumps
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <waitgate/card.h>
+
+#include "cli/chip_yaml.h"
+#include "cli/session.h"
+
+/* Conditions are looked at this often; without any, Ctrl-C is what a stretch waits for. */
+enum { STRETCH = 1 << 17, UNTIL_STRETCH = 100, SCHEMA = 1 };
+
+typedef struct shared_elf {
+    char *path;
+    wg_elf *elf;
+} shared_elf;
+
+typedef struct chip_tile {
+    unsigned x, y;
+    wg_session s; /* of a Tensix tile */
+} chip_tile;
+
+typedef struct chip_run {
+    const wg_args *args;
+    wg_chip_file file;
+    uint8_t *source;
+    wg_card *card;
+    wg_grid *grid;
+    uint8_t *host;
+    chip_tile *tile; /* Tensix tiles that the file names, in its order */
+    size_t tiles;
+    shared_elf *elf;
+    size_t elfs;
+    wg_ended ended;
+} chip_run;
+
+bool wg_is_chip_file(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
+/* ---- Files ----------------------------------------------------------------------------------------------- */
+
+/* A path of the file: from its folder, with {x} and {y} for the tile. Freed by the caller. */
+static char *resolve(const chip_run *r, const char *path, const chip_tile *t)
+{
+    const char *slash = strrchr(r->file.name, '/');
+    wg_text out = {0};
+    if (path[0] != '/' && slash)
+        wg_text_add(&out, r->file.name, (size_t)(slash - r->file.name) + 1);
+    for (const char *p = path; *p; p++) {
+        bool x = strncmp(p, "{x}", 3) == 0, y = strncmp(p, "{y}", 3) == 0;
+        if (t && (x || y)) {
+            wg_textf(&out, "%u", x ? t->x : t->y);
+            p += 2;
+        } else {
+            wg_text_add(&out, p, 1);
+        }
+    }
+    if (out.failed) {
+        wg_text_free(&out);
+        return NULL;
+    }
+    return out.data;
+}
+
+static wg_elf *shared_program(chip_run *r, const char *path, wg_chip_mark mark)
+{
+    char message[512], *full = resolve(r, path, NULL);
+    for (size_t i = 0; full && i < r->elfs; i++)
+        if (strcmp(r->elf[i].path, full) == 0) {
+            free(full);
+            return r->elf[i].elf;
+        }
+    shared_elf *more = full ? realloc(r->elf, (r->elfs + 1) * sizeof *r->elf) : NULL;
+    if (!more) {
+        free(full);
+        r->file.out_of_memory = true;
+        return NULL;
+    }
+    r->elf = more;
+    wg_elf *elf = wg_elf_open_file(full, message, sizeof message);
+    if (!elf) {
+        wg_chip_complain(&r->file, mark, "%s", message);
+        free(full);
+        return NULL;
+    }
+    r->elf[r->elfs++] = (shared_elf){full, elf};
+    return elf;
+}
+
+/* ---- Opening --------------------------------------------------------------------------------------------- */
+
+static bool host_read(void *user, uint64_t address, void *to, size_t bytes)
+{
+    const chip_run *r = user;
+    if (!r->host || address > r->file.host_bytes || bytes > r->file.host_bytes - address)
+        return false;
+    memcpy(to, r->host + address, bytes);
+    return true;
+}
+
+static bool host_write(void *user, uint64_t address, const void *from, size_t bytes)
+{
+    chip_run *r = user;
+    if (!r->host || address > r->file.host_bytes || bytes > r->file.host_bytes - address)
+        return false;
+    memcpy(r->host + address, from, bytes);
+    return true;
+}
+
+/* Options that speak of one tile have no meaning here. */
+static bool refuse_options(const wg_args *args, wg_text *error)
+{
+    static const struct { wg_option option; const char *name, *instead; } refused[] = {
+        {WG_OPT_BRISC, "brisc", "say it in the file"},   {WG_OPT_NCRISC, "ncrisc", "say it in the file"},
+        {WG_OPT_TRISC0, "trisc0", "say it in the file"}, {WG_OPT_TRISC1, "trisc1", "say it in the file"},
+        {WG_OPT_TRISC2, "trisc2", "say it in the file"}, {WG_OPT_RELEASE, "release", "say it in the file"},
+        {WG_OPT_LOAD, "load", "say it in the file"},     {WG_OPT_DUMP, "dump", "say it in the file"},
+        {WG_OPT_UNTIL, "until", "say it in the file"},   {WG_OPT_TIMELINE, "timeline", "it shows one tile"},
+        {WG_OPT_LOG, "log", "it follows one tile"},      {WG_OPT_TRACE_FILE, "trace", "it follows one tile"}};
+    if (args->command != WG_CMD_RUN) {
+        wg_textf(error, "waitgate: a chip file can be run; this command takes the programs of one tile\n");
+        return false;
+    }
+    if (args->files != 1) {
+        wg_textf(error, "waitgate: a chip file stands alone\n");
+        return false;
+    }
+    for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (args->value[refused[i].option]) {
+            wg_textf(error, "waitgate: --%s does not go with a chip file: %s\n", refused[i].name, refused[i].instead);
+            return false;
+        }
+    return true;
+}
+
+static bool apply_options(chip_run *r, wg_text *error)
+{
+    static const char *const profiles[] = {"documented", "silicon"};
+    wg_grid_desc *g = &r->file.grid;
+    unsigned profile = g->profile;
+    wg_arch_id arch = g->arch;
+    if (!wg_args_arch(r->args, &arch, error) ||
+        !wg_option_choice(r->args, WG_OPT_PROFILE, "profile", profiles, 2, &profile, error) ||
+        !wg_option_number(r->args, WG_OPT_MAX_CYCLES, "max-cycles", &r->file.max_cycles, error) ||
+        !wg_option_number(r->args, WG_OPT_SEED, "seed", &g->seed, error))
+        return false;
+    if (r->args->value[WG_OPT_ARCH] && arch != g->arch) {
+        wg_textf(error, "waitgate: %s is for %s, and --arch asks for %s\n", r->file.name, wg_arch_title(g->arch),
+                 wg_arch_title(arch));
+        return false;
+    }
+    const char *lockstep = getenv("WAITGATE_LOCKSTEP");
+    g->lockstep = lockstep && *lockstep && strcmp(lockstep, "0") != 0;
+    g->profile = (wg_profile)profile;
+    return true;
+}
+
+static chip_tile *tile_at(chip_run *r, wg_chip_place at, wg_text *error)
+{
+    for (size_t i = 0; i < r->tiles; i++)
+        if (r->tile[i].x == at.x && r->tile[i].y == at.y)
+            return &r->tile[i];
+    chip_tile *t = &r->tile[r->tiles];
+    wg_device *dev = wg_grid_tile(r->grid, at.x, at.y);
+    if (!dev) {
+        wg_textf(error, "waitgate: %s\n", wg_grid_error(r->grid));
+        return NULL;
+    }
+    const wg_grid_desc *g = &r->file.grid;
+    *t = (chip_tile){.x = at.x, .y = at.y,
+                     .s = {.args = r->args, .dev = dev, .title = r->file.name, .expectations_hold = true,
+                           .desc = {.struct_size = sizeof t->s.desc, .arch = g->arch, .profile = g->profile}}};
+    r->tiles++;
+    return t;
+}
+
+static bool place_programs(chip_run *r, const wg_chip_tiles *entry, chip_tile *t)
+{
+    bool right = true;
+    for (unsigned c = 0; c < WG_CORES; c++) {
+        if (!entry->program[c])
+            continue;
+        if (t->s.elf[c]) {
+            wg_chip_complain(&r->file, entry->program_mark[c], "core %s of tile [%u, %u] has a program already",
+                             wg_agent_name(c), t->x, t->y);
+            right = false;
+            continue;
+        }
+        t->s.elf[c] = shared_program(r, entry->program[c], entry->program_mark[c]);
+        t->s.borrowed[c] = true;
+        right = right && t->s.elf[c];
+        if (!t->s.elf[c])
+            break;
+    }
+    t->s.release |= entry->release;
+    return right;
+}
+
+static bool open_tiles(chip_run *r, wg_text *error)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < r->file.tiles; i++)
+        most += r->file.tile[i].places;
+    if (!(r->tile = calloc(most + 1, sizeof *r->tile))) {
+        wg_textf(error, "waitgate: out of memory\n");
+        return false;
+    }
+    bool right = true;
+    for (size_t i = 0; i < r->file.tiles; i++)
+        for (size_t k = 0; k < r->file.tile[i].places; k++) {
+            wg_chip_place at = r->file.tile[i].place[k];
+            if (wg_grid_kind(r->grid, at.x, at.y) != WG_TILE_TENSIX)
+                continue;
+            chip_tile *t = tile_at(r, at, error);
+            if (!t)
+                return false;
+            right = place_programs(r, &r->file.tile[i], t) && right;
+        }
+    return right;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------------------- */
+
+typedef bool (*memory_fn)(chip_run *r, const chip_tile *at, uint64_t address, uint8_t *data, size_t bytes, bool write);
+
+static bool tile_memory(chip_run *r, const chip_tile *at, uint64_t address, uint8_t *data, size_t bytes, bool write)
+{
+    return (write ? wg_card_tile_write(r->card, at->x, at->y, address, data, bytes)
+                  : wg_card_tile_read(r->card, at->x, at->y, address, data, bytes)) == WG_OK;
+}
+
+static bool host_memory(chip_run *r, const chip_tile *at, uint64_t address, uint8_t *data, size_t bytes, bool write)
+{
+    (void)at;
+    return write ? host_write(r, address, data, bytes) : host_read(r, address, data, bytes);
+}
+
+static void refuse_memory(chip_run *r, const chip_tile *at, const wg_chip_image *image, size_t bytes, const char *what)
+{
+    if (at)
+        wg_chip_complain(&r->file, image->mark, "%zu bytes at 0x%llx of tile [%u, %u] cannot be %s: %s", bytes,
+                         (unsigned long long)image->address, at->x, at->y, what, wg_card_error(r->card));
+    else
+        wg_chip_complain(&r->file, image->mark, "%zu bytes at 0x%llx are not all in the host's %llu bytes", bytes,
+                         (unsigned long long)image->address, (unsigned long long)r->file.host_bytes);
+}
+
+static bool load_image(chip_run *r, const chip_tile *at, const wg_chip_image *image, memory_fn memory, wg_text *error)
+{
+    wg_text bytes = {0};
+    bool ok = true;
+    if (image->file) {
+        char *path = resolve(r, image->file, at);
+        ok = path && wg_image_read(r->file.name, path, image->type, image->tilized, &bytes, error);
+        free(path);
+    } else {
+        wg_text_add(&bytes, image->word, 4 * image->words);
+    }
+    if (ok && bytes.size && !(ok = memory(r, at, image->address, (uint8_t *)bytes.data, bytes.size, true)))
+        refuse_memory(r, at, image, bytes.size, "written");
+    wg_text_free(&bytes);
+    return ok;
+}
+
+static bool dump_image(chip_run *r, const chip_tile *at, const wg_chip_image *image, memory_fn memory, wg_text *error)
+{
+    uint8_t *bytes = malloc((size_t)image->length);
+    char *path = resolve(r, image->file, at);
+    wg_image_shape shape = {image->type, image->tilized, image->rows, image->columns};
+    bool ok = bytes && path;
+    if (!ok)
+        wg_textf(error, "waitgate: out of memory\n");
+    else if (!(ok = memory(r, at, image->address, bytes, (size_t)image->length, false)))
+        refuse_memory(r, at, image, (size_t)image->length, "read");
+    else
+        ok = wg_image_write(r->file.name, path, &shape, bytes, (size_t)image->length, error);
+    free(path);
+    free(bytes);
+    return ok;
+}
+
+static bool all_images(chip_run *r, bool dump, wg_text *error)
+{
+    bool (*move)(chip_run *, const chip_tile *, const wg_chip_image *, memory_fn, wg_text *) =
+        dump ? dump_image : load_image;
+    bool ok = true;
+    for (size_t i = 0; ok && i < (dump ? r->file.host_dumps : r->file.host_loads); i++)
+        ok = move(r, NULL, dump ? &r->file.host_dump[i] : &r->file.host_load[i], host_memory, error);
+    for (size_t i = 0; ok && i < r->file.tiles; i++) {
+        const wg_chip_tiles *entry = &r->file.tile[i];
+        for (size_t k = 0; ok && k < entry->places; k++) {
+            chip_tile at = {.x = entry->place[k].x, .y = entry->place[k].y};
+            for (size_t n = 0; ok && n < (dump ? entry->dumps : entry->loads); n++)
+                ok = move(r, &at, dump ? &entry->dump[n] : &entry->load[n], tile_memory, error);
+        }
+    }
+    return ok;
+}
+
+static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
+{
+    static const char *const severities[] = {"note", "warning", "undefined", "unimplemented"};
+    char message[512];
+    size_t size;
+    *r = (chip_run){.args = args};
+    unsigned stop_on = WG_SEVERITY_NEVER;
+    if (!refuse_options(args, error) ||
+        !wg_option_choice(args, WG_OPT_STOP_ON, "stop-on", severities, 4, &stop_on, error))
+        return false;
+    if (!(r->source = wg_file_read(args->file[0], &size, message, sizeof message))) {
+        wg_textf(error, "waitgate: %s\n", message);
+        return false;
+    }
+    if (!wg_chip_parse(&r->file, args->file[0], (const char *)r->source, size) || !apply_options(r, error))
+        return false;
+    wg_card_desc desc = {.struct_size = sizeof desc, .grid = r->file.grid, .host_read = host_read,
+                         .host_write = host_write, .host = r};
+    wg_status status = wg_card_create(&desc, &r->card);
+    if (status != WG_OK || (r->file.host_bytes && !(r->host = calloc(1, (size_t)r->file.host_bytes)))) {
+        wg_textf(error, "waitgate: %s\n", wg_status_text(status == WG_OK ? WG_ERR_NO_MEMORY : status));
+        return false;
+    }
+    r->grid = wg_card_grid(r->card);
+    if (!open_tiles(r, error) || !all_images(r, false, error))
+        return false;
+    for (size_t i = 0; i < r->tiles; i++) {
+        wg_session *s = &r->tile[i].s;
+        wg_stop_on(s->dev, (wg_severity)stop_on);
+        if (!wg_watch_history(s, error) || (args->value[WG_OPT_STATS] && !wg_watch_stats(s, error)) ||
+            !wg_load_programs(s, error))
+            return false;
+    }
+    return true;
+}
+
+static void close_run(chip_run *r)
+{
+    for (size_t i = 0; i < r->tiles; i++) {
+        r->tile[i].s.dev = NULL; /* the grid's */
+        wg_session_close(&r->tile[i].s);
+    }
+    for (size_t i = 0; i < r->elfs; i++) {
+        wg_elf_close(r->elf[i].elf);
+        free(r->elf[i].path);
+    }
+    free(r->elf);
+    free(r->tile);
+    wg_card_destroy(r->card);
+    free(r->host);
+    wg_chip_free(&r->file);
+    free(r->source);
+}
+
+/* ---- Time ------------------------------------------------------------------------------------------------ */
+
+static bool has_until(const chip_run *r)
+{
+    for (size_t i = 0; i < r->file.tiles; i++)
+        if (r->file.tile[i].until.mask)
+            return true;
+    return false;
+}
+
+static bool until_holds(chip_run *r)
+{
+    for (size_t i = 0; i < r->file.tiles; i++) {
+        const wg_chip_tiles *entry = &r->file.tile[i];
+        for (size_t k = 0; entry->until.mask && k < entry->places; k++) {
+            uint32_t value = 0;
+            if (wg_grid_read(r->grid, entry->place[k].x, entry->place[k].y, entry->until.address, &value, 4) != WG_OK ||
+                (value & entry->until.mask) != entry->until.value)
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool drive(chip_run *r, wg_text *error)
+{
+    bool until = has_until(r);
+    uint64_t stretch = until ? UNTIL_STRETCH : STRETCH;
+    wg_interrupt_begin();
+    for (bool going = true; going;) {
+        uint64_t left = r->file.max_cycles - wg_grid_cycle(r->grid);
+        wg_stop stop;
+        if (wg_grid_run(r->grid, left < stretch ? left : stretch, &stop) != WG_OK) {
+            wg_interrupt_end();
+            wg_textf(error, "waitgate: %s\n", wg_grid_error(r->grid));
+            return false;
+        }
+        going = false;
+        if (until && until_holds(r))
+            r->ended = WG_ENDED_UNTIL;
+        else if (stop == WG_STOP_FINDING)
+            r->ended = WG_ENDED_FINDING;
+        else if (stop == WG_STOP_DONE || stop == WG_STOP_HUNG)
+            r->ended = stop == WG_STOP_DONE ? WG_ENDED_DONE : WG_ENDED_HUNG;
+        else if (wg_interrupted())
+            r->ended = WG_ENDED_INTERRUPT;
+        else if (wg_grid_cycle(r->grid) >= r->file.max_cycles)
+            r->ended = WG_ENDED_LIMIT;
+        else
+            going = true;
+    }
+    wg_interrupt_end();
+    return true;
+}
+
+/* Who still waits, tile by tile. */
+static bool inspect(chip_run *r, wg_text *error)
+{
+    for (size_t i = 0; i < r->tiles; i++) {
+        wg_session *s = &r->tile[i].s;
+        s->ended = r->ended;
+        if (s->stats)
+            wg_stats_end(s->stats, wg_cycle(s->dev));
+        if (r->ended != WG_ENDED_HUNG && r->ended != WG_ENDED_INTERRUPT)
+            continue;
+        if (!(s->hang = calloc(1, sizeof *s->hang))) {
+            wg_textf(error, "waitgate: out of memory\n");
+            return false;
+        }
+        wg_hang_inspect(s->dev, &s->history, r->ended == WG_ENDED_HUNG, s->hang);
+        bool moves = false;
+        for (unsigned c = 0; c < WG_CORES; c++)
+            moves |= !s->hang->core[c].info.parked;
+        if (!moves && !s->hang->edges) {
+            free(s->hang);
+            s->hang = NULL;
+        }
+    }
+    return true;
+}
+
+/* ---- Report ---------------------------------------------------------------------------------------------- */
+
+static bool undefined(const wg_finding *f) { return wg_finding_info_at(f->code)->severity >= WG_SEVERITY_UNDEFINED; }
+
+static int status_of(const chip_run *r)
+{
+    if (r->ended == WG_ENDED_INTERRUPT)
+        return WG_EXIT_INTERRUPTED;
+    if (r->ended == WG_ENDED_HUNG)
+        return WG_EXIT_HANG;
+    if (r->ended == WG_ENDED_LIMIT)
+        return WG_EXIT_LIMIT;
+    for (size_t i = 0; i < wg_card_finding_count(r->card); i++)
+        if (undefined(wg_card_finding_at(r->card, i, NULL)))
+            return WG_EXIT_UNDEFINED;
+    for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
+        for (unsigned x = 0; x < wg_grid_width(r->grid); x++) {
+            const wg_device *dev = wg_grid_peek(r->grid, x, y);
+            for (size_t i = 0; dev && i < wg_finding_count(dev); i++)
+                if (undefined(wg_finding_at(dev, i)))
+                    return WG_EXIT_UNDEFINED;
+        }
+    return WG_EXIT_DONE;
+}
+
+/* The session of a tile; one that only came to be by traffic has no programs. */
+static wg_session *session_of(chip_run *r, unsigned x, unsigned y, wg_session *bare)
+{
+    for (size_t i = 0; i < r->tiles; i++)
+        if (r->tile[i].x == x && r->tile[i].y == y)
+            return &r->tile[i].s;
+    *bare = (wg_session){.args = r->args, .dev = wg_grid_peek(r->grid, x, y),
+                         .desc = {.arch = r->file.grid.arch, .profile = r->file.grid.profile}};
+    return bare;
+}
+
+static void report_text(chip_run *r, int status, wg_text *out)
+{
+    static const char *const sentence[] = {"done", "done, as its conditions say,", "hangs", "stopped by the cycle limit",
+                                           "stopped by a finding", "interrupted"};
+    wg_session bare;
+    if (!r->args->value[WG_OPT_QUIET] || status != WG_EXIT_DONE)
+        wg_textf(out, "%s: %s after %llu cycles (%s, %zu tile%s)\n", r->file.name, sentence[r->ended],
+                 (unsigned long long)wg_grid_cycle(r->grid), wg_arch_title(r->file.grid.arch), r->tiles,
+                 r->tiles == 1 ? "" : "s");
+    for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
+        wg_where at;
+        const wg_finding *f = wg_card_finding_at(r->card, i, &at);
+        if (at.x != WG_NOWHERE)
+            wg_textf(out, "tile %u-%u, %s\n", at.x, at.y, wg_tile_kind_name(wg_grid_kind(r->grid, at.x, at.y)));
+        wg_report_finding(session_of(r, at.x, at.y, &bare), f, out);
+    }
+    for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
+        for (unsigned x = 0; x < wg_grid_width(r->grid); x++) {
+            wg_device *dev = wg_grid_peek(r->grid, x, y);
+            if (!dev)
+                continue;
+            wg_session *s = session_of(r, x, y, &bare);
+            if (wg_finding_count(dev) || s->hang || s->stats)
+                wg_textf(out, "tile %u-%u\n", x, y);
+            for (size_t i = 0; i < wg_finding_count(dev); i++)
+                wg_report_finding(s, wg_finding_at(dev, i), out);
+            if (s->hang)
+                wg_report_hang(s, out);
+            if (s->stats)
+                wg_report_stats(s, out);
+        }
+}
+
+static void tile_json(chip_run *r, unsigned x, unsigned y, wg_json *j)
+{
+    wg_session bare, *s = session_of(r, x, y, &bare);
+    wg_json_open(j, NULL, '{');
+    wg_json_uint(j, "x", x);
+    wg_json_uint(j, "y", y);
+    wg_report_cores_json(s, j);
+    wg_json_open(j, "findings", '[');
+    for (size_t i = 0; i < wg_finding_count(s->dev); i++)
+        wg_report_finding_json(s, wg_finding_at(s->dev, i), j, NULL);
+    wg_json_close(j, ']');
+    if (s->hang)
+        wg_report_hang_json(s, j);
+    if (s->stats)
+        wg_report_stats_json(s, j);
+    wg_json_close(j, '}');
+}
+
+static void report_json(chip_run *r, int status, wg_text *out)
+{
+    static const char *const ended[] = {"done", "until", "hang", "limit", "finding", "interrupted"};
+    wg_json json = {.out = out}, *j = &json;
+    wg_session bare;
+    wg_json_open(j, NULL, '{');
+    wg_json_uint(j, "schema", SCHEMA);
+    wg_json_text(j, "waitgate", wg_version());
+    wg_json_text(j, "program", r->file.name);
+    wg_json_text(j, "arch", r->file.grid.arch == WG_ARCH_WH ? "wh" : "bh");
+    wg_json_text(j, "profile", r->file.grid.profile == WG_PROFILE_SILICON ? "silicon" : "documented");
+    wg_json_uint(j, "seed", r->file.grid.seed);
+    wg_json_text(j, "result", ended[r->ended]);
+    wg_json_uint(j, "status", (uint64_t)status);
+    wg_json_uint(j, "cycles", wg_grid_cycle(r->grid));
+    wg_json_open(j, "findings", '['); /* about other tiles and the host */
+    for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
+        wg_where at;
+        const wg_finding *f = wg_card_finding_at(r->card, i, &at);
+        wg_json_open(j, NULL, '{');
+        wg_json_uint(j, "x", at.x);
+        wg_json_uint(j, "y", at.y);
+        wg_report_finding_json(session_of(r, at.x, at.y, &bare), f, j, "finding");
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    wg_json_open(j, "tiles", '[');
+    for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
+        for (unsigned x = 0; x < wg_grid_width(r->grid); x++)
+            if (wg_grid_peek(r->grid, x, y))
+                tile_json(r, x, y, j);
+    wg_json_close(j, ']');
+    wg_json_close(j, '}');
+}
+
+int wg_run_chip(const wg_args *args, wg_text *out, wg_text *error)
+{
+    chip_run r;
+    int status = WG_EXIT_ERROR;
+    if (open_run(&r, args, error) && drive(&r, error) && inspect(&r, error)) {
+        status = status_of(&r);
+        if (args->value[WG_OPT_JSON])
+            report_json(&r, status, out);
+        else
+            report_text(&r, status, out);
+        if (!all_images(&r, true, error))
+            status = WG_EXIT_ERROR;
+    }
+    wg_text_add(error, wg_text_of(&r.file.report), r.file.report.size);
+    close_run(&r);
+    return status;
+}

@@ -1,0 +1,646 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parser of chip files, over libyaml's documents: nodes know their line and column. Every mapping has a table of
+ * the keys it takes; what is not there is an error that names the nearest.
+ */
+#include "cli/chip_yaml.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <yaml.h>
+
+#include "cli/tasm.h"
+
+enum { MAX_ERRORS = 20, MAX_ITEMS = 1 << 16, GRID_EDGE = 64 };
+
+typedef struct parser {
+    wg_chip_file *file;
+    yaml_document_t *document;
+    size_t items; /* everything in lists, aliases counted each time: a bound on what a small file can ask for */
+} parser;
+
+static wg_chip_mark mark_of(const yaml_node_t *n)
+{
+    return (wg_chip_mark){(uint32_t)n->start_mark.line + 1, (uint32_t)n->start_mark.column + 1};
+}
+
+static void complain_list(wg_chip_file *file, wg_chip_mark mark, const char *format, va_list args)
+{
+    char message[400];
+    vsnprintf(message, sizeof message, format, args);
+    if (file->errors++ < MAX_ERRORS)
+        wg_report_error(&file->report, file->name, file->source, file->source_bytes, mark.line, mark.column, message);
+}
+
+void wg_chip_complain(wg_chip_file *file, wg_chip_mark mark, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    complain_list(file, mark, format, args);
+    va_end(args);
+}
+
+__attribute__((format(printf, 3, 4))) static bool complain(parser *p, const yaml_node_t *n, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    complain_list(p->file, mark_of(n), format, args);
+    va_end(args);
+    return false;
+}
+
+static yaml_node_t *node(parser *p, int index) { return yaml_document_get_node(p->document, index); }
+
+/* Room for one more element of an array; NULL when memory or the bound has run out. */
+static void *grow(parser *p, void *array, size_t count, size_t size)
+{
+    if (++p->items > MAX_ITEMS)
+        return NULL;
+    if (count & (count - 1)) /* full only at powers of two */
+        return array;
+    void *more = realloc(array, (count ? 2 * count : 1) * size);
+    if (!more)
+        p->file->out_of_memory = true;
+    return more;
+}
+
+static bool too_many(parser *p, const yaml_node_t *n)
+{
+    return complain(p, n, p->file->out_of_memory ? "out of memory" : "too many items: a chip file has at most %d",
+                    MAX_ITEMS);
+}
+
+/* ---- Scalars --------------------------------------------------------------------------------------------- */
+
+static const char *scalar(parser *p, yaml_node_t *n, const char *what)
+{
+    if (n->type == YAML_SCALAR_NODE && strlen((const char *)n->data.scalar.value) == n->data.scalar.length)
+        return (const char *)n->data.scalar.value;
+    complain(p, n, "%s is wanted here", what);
+    return NULL;
+}
+
+static bool number(parser *p, yaml_node_t *n, uint64_t most, uint64_t *value)
+{
+    const char *text = scalar(p, n, "a number");
+    if (!text)
+        return false;
+    if (!wg_parse_number(text, strlen(text), value))
+        return complain(p, n, "`%.60s` is not a number", text);
+    if (*value > most)
+        return complain(p, n, "%.60s is more than 0x%llx, the most that is possible here", text,
+                        (unsigned long long)most);
+    return true;
+}
+
+static bool choice(parser *p, yaml_node_t *n, const char *const *choices, unsigned count, unsigned *value)
+{
+    const char *text = scalar(p, n, "a word");
+    if (!text)
+        return false;
+    char list[120] = "";
+    for (unsigned i = 0; i < count; i++) {
+        if (strcmp(text, choices[i]) == 0) {
+            *value = i;
+            return true;
+        }
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", choices[i]);
+    }
+    return complain(p, n, "`%.60s` is none of %s", text, list);
+}
+
+static bool flag(parser *p, yaml_node_t *n, bool *value)
+{
+    static const char *const words[] = {"false", "true"};
+    unsigned which = 0;
+    if (!choice(p, n, words, 2, &which))
+        return false;
+    *value = which;
+    return true;
+}
+
+/* ---- Mappings -------------------------------------------------------------------------------------------- */
+
+typedef bool (*key_fn)(parser *p, yaml_node_t *n, void *into);
+typedef struct key {
+    const char *name;
+    key_fn read;
+} key;
+
+/* Every key once, each by its function; true if all was right. */
+static bool mapping(parser *p, yaml_node_t *n, const key *keys, unsigned count, void *into, uint32_t *seen)
+{
+    bool right = true;
+    *seen = 0;
+    if (n->type != YAML_MAPPING_NODE)
+        return complain(p, n, "keys and values are wanted here, such as `%s: …`", keys[0].name);
+    for (yaml_node_pair_t *pair = n->data.mapping.pairs.start; pair < n->data.mapping.pairs.top; pair++) {
+        yaml_node_t *k = node(p, pair->key), *v = node(p, pair->value);
+        const char *name = k && v ? scalar(p, k, "a key") : NULL;
+        if (!name) {
+            right = false;
+            continue;
+        }
+        unsigned i = 0;
+        wg_near near;
+        wg_near_begin(&near, name, strlen(name));
+        while (i < count && strcmp(keys[i].name, name) != 0)
+            wg_near_offer(&near, keys[i++].name);
+        if (i == count) {
+            const char *best = wg_near_best(&near);
+            right = complain(p, k, "there is no key `%.60s` here%s%s%s", name, best ? "; did you mean `" : "",
+                             best ? best : "", best ? "`?" : "");
+        } else if (*seen >> i & 1) {
+            right = complain(p, k, "`%s` stands here twice", name);
+        } else {
+            *seen |= 1u << i;
+            right = keys[i].read(p, v, into) && right;
+        }
+    }
+    return right;
+}
+
+/* ---- Images ---------------------------------------------------------------------------------------------- */
+
+static bool image_address(parser *p, yaml_node_t *n, void *into)
+{
+    return number(p, n, UINT64_MAX, &((wg_chip_image *)into)->address);
+}
+
+static bool image_length(parser *p, yaml_node_t *n, void *into)
+{
+    wg_chip_image *i = into;
+    if (!number(p, n, UINT64_C(1) << 32, &i->length))
+        return false;
+    return i->length ? true : complain(p, n, "a dump has at least one byte");
+}
+
+static bool image_file(parser *p, yaml_node_t *n, void *into)
+{
+    wg_chip_image *i = into;
+    i->file = scalar(p, n, "a file name");
+    if (i->file && !*i->file)
+        return complain(p, n, "a file name is wanted here");
+    return i->file != NULL;
+}
+
+static bool image_type(parser *p, yaml_node_t *n, void *into)
+{
+    wg_chip_image *i = into;
+    const char *text = scalar(p, n, "a type");
+    if (!text)
+        return false;
+    i->type = wg_type_find(text, strlen(text));
+    if (i->type != WG_TYPE_COUNT)
+        return true;
+    wg_near near;
+    wg_near_begin(&near, text, strlen(text));
+    for (unsigned t = 0; t < WG_TYPE_COUNT; t++)
+        wg_near_offer(&near, wg_type_name((wg_type)t));
+    const char *best = wg_near_best(&near);
+    i->type = WG_TYPE_RAW;
+    return complain(p, n, "`%.60s` is no element type%s%s%s", text, best ? "; did you mean `" : "", best ? best : "",
+                    best ? "`?" : "");
+}
+
+static bool image_tilized(parser *p, yaml_node_t *n, void *into)
+{
+    wg_chip_image *i = into;
+    const char *text = n->type == YAML_SCALAR_NODE ? scalar(p, n, "true, false or ROWSxCOLUMNS") : NULL;
+    const char *x = text ? strchr(text, 'x') : NULL;
+    uint64_t rows, columns;
+    if (!x || (text[0] == '0' && x == text + 1))
+        return flag(p, n, &i->tilized);
+    if (!wg_parse_number(text, (size_t)(x - text), &rows) || !wg_parse_number(x + 1, strlen(x + 1), &columns) || !rows ||
+        !columns || rows >= 65536 || columns >= 65536)
+        return complain(p, n, "`%.60s` is not true, false or ROWSxCOLUMNS", text);
+    i->tilized = true;
+    i->rows = (size_t)rows;
+    i->columns = (size_t)columns;
+    return true;
+}
+
+static bool image_words(parser *p, yaml_node_t *n, void *into)
+{
+    wg_chip_image *i = into;
+    if (n->type != YAML_SEQUENCE_NODE)
+        return complain(p, n, "a list of words is wanted here, such as [1, 2]");
+    for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
+        uint64_t value;
+        uint32_t *words = grow(p, i->word, i->words, sizeof *i->word);
+        if (!words)
+            return too_many(p, n);
+        i->word = words;
+        if (!number(p, node(p, *item), UINT32_MAX, &value))
+            return false;
+        i->word[i->words++] = (uint32_t)value;
+    }
+    return true;
+}
+
+static bool image(parser *p, yaml_node_t *n, wg_chip_image *out, bool dump)
+{
+    static const key keys[] = {{"address", image_address}, {"file", image_file}, {"type", image_type},
+                               {"tilized", image_tilized}, {"length", image_length}, {"words", image_words}};
+    enum { ADDRESS = 1, FILE_KEY = 2, LENGTH = 16, WORDS = 32 };
+    uint32_t seen;
+    out->mark = mark_of(n);
+    if (!mapping(p, n, keys, sizeof keys / sizeof *keys, out, &seen))
+        return false;
+    if (!(seen & ADDRESS))
+        return complain(p, n, "`address` is missing");
+    if (dump && (!(seen & FILE_KEY) || !(seen & LENGTH) || seen & WORDS))
+        return complain(p, n, "a dump has `address`, `length` and `file`, and no `words`");
+    if (!dump && (seen & LENGTH || !(seen & FILE_KEY) == !(seen & WORDS)))
+        return complain(p, n, "something to load has `address` and either `file` or `words`");
+    if (seen & WORDS && (out->type != WG_TYPE_RAW || out->tilized))
+        return complain(p, n, "`words` have no type");
+    return true;
+}
+
+static bool images(parser *p, yaml_node_t *n, wg_chip_image **list, size_t *count, bool dump)
+{
+    bool right = true;
+    if (n->type != YAML_SEQUENCE_NODE)
+        return complain(p, n, "a list is wanted here: lines that begin with `-`");
+    for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
+        wg_chip_image *more = grow(p, *list, *count, sizeof **list);
+        if (!more)
+            return too_many(p, n);
+        *list = more;
+        (*list)[*count] = (wg_chip_image){.type = WG_TYPE_RAW};
+        right = image(p, node(p, *item), &(*list)[(*count)++], dump) && right;
+    }
+    return right;
+}
+
+/* ---- Tiles ----------------------------------------------------------------------------------------------- */
+
+static bool add_place(parser *p, yaml_node_t *n, wg_chip_tiles *t, unsigned x, unsigned y)
+{
+    wg_chip_place *more = grow(p, t->place, t->places, sizeof *t->place);
+    if (!more)
+        return too_many(p, n);
+    t->place = more;
+    t->place[t->places++] = (wg_chip_place){(uint8_t)x, (uint8_t)y};
+    return true;
+}
+
+static bool is_pair(parser *p, yaml_node_t *n)
+{
+    return n->type == YAML_SEQUENCE_NODE && n->data.sequence.items.top - n->data.sequence.items.start == 2 &&
+           node(p, n->data.sequence.items.start[0])->type == YAML_SCALAR_NODE;
+}
+
+static bool pair(parser *p, yaml_node_t *n, unsigned xy[2])
+{
+    if (!is_pair(p, n))
+        return complain(p, n, "a place is wanted here: [x, y]");
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t value;
+        if (!number(p, node(p, n->data.sequence.items.start[i]), GRID_EDGE - 1, &value))
+            return false;
+        xy[i] = (unsigned)value;
+    }
+    return true;
+}
+
+typedef struct rectangle {
+    unsigned from[2], to[2];
+} rectangle;
+
+static bool rectangle_from(parser *p, yaml_node_t *n, void *into) { return pair(p, n, ((rectangle *)into)->from); }
+static bool rectangle_to(parser *p, yaml_node_t *n, void *into) { return pair(p, n, ((rectangle *)into)->to); }
+
+/* [x, y], a list of such, or {from: [x, y], to: [x, y]}: the Tensix tiles of a rectangle. */
+static bool places(parser *p, yaml_node_t *n, void *into)
+{
+    static const key keys[] = {{"from", rectangle_from}, {"to", rectangle_to}};
+    wg_chip_tiles *t = into;
+    unsigned xy[2];
+    if (is_pair(p, n))
+        return pair(p, n, xy) && add_place(p, n, t, xy[0], xy[1]);
+    if (n->type == YAML_MAPPING_NODE) {
+        rectangle r;
+        uint32_t seen;
+        if (!mapping(p, n, keys, 2, &r, &seen))
+            return false;
+        if (seen != 3 || r.from[0] > r.to[0] || r.from[1] > r.to[1])
+            return complain(p, n, "a rectangle has `from` and `to`, its top left and bottom right tile");
+        for (unsigned y = r.from[1]; y <= r.to[1]; y++)
+            for (unsigned x = r.from[0]; x <= r.to[0]; x++)
+                if (!add_place(p, n, t, x | 0x80, y)) /* the mark of a rectangle; see settle_places() */
+                    return false;
+        return true;
+    }
+    if (n->type != YAML_SEQUENCE_NODE)
+        return complain(p, n, "a place is wanted here: [x, y], a list of such, or {from: [x, y], to: [x, y]}");
+    for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++)
+        if (!pair(p, node(p, *item), xy) || !add_place(p, n, t, xy[0], xy[1]))
+            return false;
+    return true;
+}
+
+static const char *const core_names[WG_CORES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
+static const char *const short_names[WG_CORES] = {"b", "nc", "t0", "t1", "t2"};
+
+static bool program(parser *p, yaml_node_t *n, wg_chip_tiles *t, unsigned core)
+{
+    t->program_mark[core] = mark_of(n);
+    t->program[core] = scalar(p, n, "an ELF file");
+    if (t->program[core] && !*t->program[core])
+        return complain(p, n, "an ELF file is wanted here");
+    return t->program[core] != NULL;
+}
+
+static bool program_b(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_B); }
+static bool program_nc(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_NC); }
+static bool program_t0(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_T0); }
+static bool program_t1(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_T1); }
+static bool program_t2(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_T2); }
+
+static bool release(parser *p, yaml_node_t *n, void *into)
+{
+    wg_chip_tiles *t = into;
+    t->release = 0;
+    if (n->type != YAML_SEQUENCE_NODE)
+        return complain(p, n, "a list of cores is wanted here, such as [b, nc]");
+    for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
+        yaml_node_t *core = node(p, *item);
+        const char *text = scalar(p, core, "a core");
+        unsigned i = 0;
+        while (text && i < WG_CORES && strcasecmp(text, short_names[i]) != 0 && strcmp(text, core_names[i]) != 0)
+            i++;
+        if (!text || i == WG_CORES)
+            return text ? complain(p, core, "`%.60s` is none of b, nc, t0, t1, t2", text) : false;
+        t->release |= 1u << i;
+    }
+    return true;
+}
+
+static bool loads(parser *p, yaml_node_t *n, void *into)
+{
+    wg_chip_tiles *t = into;
+    return images(p, n, &t->load, &t->loads, false);
+}
+
+static bool dumps(parser *p, yaml_node_t *n, void *into)
+{
+    wg_chip_tiles *t = into;
+    return images(p, n, &t->dump, &t->dumps, true);
+}
+
+static bool until_address(parser *p, yaml_node_t *n, void *into)
+{
+    return number(p, n, UINT64_MAX - 3, &((wg_chip_until *)into)->address);
+}
+
+static bool until_value(parser *p, yaml_node_t *n, void *into)
+{
+    uint64_t value;
+    bool ok = number(p, n, UINT32_MAX, &value);
+    ((wg_chip_until *)into)->value = ok ? (uint32_t)value : 0;
+    return ok;
+}
+
+static bool until_mask(parser *p, yaml_node_t *n, void *into)
+{
+    uint64_t value;
+    if (!number(p, n, UINT32_MAX, &value))
+        return false;
+    ((wg_chip_until *)into)->mask = (uint32_t)value;
+    return value ? true : complain(p, n, "a mask of 0 selects nothing");
+}
+
+static bool until(parser *p, yaml_node_t *n, void *into)
+{
+    static const key keys[] = {{"address", until_address}, {"value", until_value}, {"mask", until_mask}};
+    wg_chip_until *u = &((wg_chip_tiles *)into)->until;
+    uint32_t seen;
+    *u = (wg_chip_until){.mark = mark_of(n), .mask = UINT32_MAX};
+    if (!mapping(p, n, keys, 3, u, &seen))
+        return false;
+    return (seen & 3) == 3 ? true : complain(p, n, "a condition has `address` and `value`");
+}
+
+static bool tiles(parser *p, yaml_node_t *n, void *into)
+{
+    static const key keys[] = {{"at", places},          {"brisc", program_b},   {"ncrisc", program_nc},
+                               {"trisc0", program_t0},  {"trisc1", program_t1}, {"trisc2", program_t2},
+                               {"release", release},    {"load", loads},        {"dump", dumps},
+                               {"until", until}};
+    enum { AT = 1, RELEASE = 1 << 6 };
+    wg_chip_file *f = into;
+    bool right = true;
+    if (n->type != YAML_SEQUENCE_NODE)
+        return complain(p, n, "a list of tiles is wanted here: lines that begin with `- at:`");
+    for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
+        yaml_node_t *one = node(p, *item);
+        wg_chip_tiles *more = grow(p, f->tile, f->tiles, sizeof *f->tile);
+        if (!more)
+            return too_many(p, n);
+        f->tile = more;
+        wg_chip_tiles *t = &f->tile[f->tiles++];
+        *t = (wg_chip_tiles){.mark = mark_of(one)};
+        uint32_t seen;
+        right = mapping(p, one, keys, sizeof keys / sizeof *keys, t, &seen) && right;
+        if (one->type == YAML_MAPPING_NODE && !(seen & AT))
+            right = complain(p, one, "`at` is missing: where these tiles are");
+        for (unsigned i = 0; !(seen & RELEASE) && i < WG_CORES; i++)
+            t->release |= (unsigned)(t->program[i] != NULL) << i;
+    }
+    return right;
+}
+
+/* ---- The file -------------------------------------------------------------------------------------------- */
+
+static bool file_arch(parser *p, yaml_node_t *n, void *into)
+{
+    static const char *const archs[] = {"bh", "wh"};
+    unsigned which = 0;
+    bool ok = choice(p, n, archs, 2, &which);
+    ((wg_chip_file *)into)->grid.arch = (wg_arch_id)which;
+    return ok;
+}
+
+static bool file_profile(parser *p, yaml_node_t *n, void *into)
+{
+    static const char *const profiles[] = {"documented", "silicon"};
+    unsigned which = 0;
+    bool ok = choice(p, n, profiles, 2, &which);
+    ((wg_chip_file *)into)->grid.profile = (wg_profile)which;
+    return ok;
+}
+
+static bool file_seed(parser *p, yaml_node_t *n, void *into)
+{
+    return number(p, n, UINT64_MAX, &((wg_chip_file *)into)->grid.seed);
+}
+
+static bool file_threads(parser *p, yaml_node_t *n, void *into)
+{
+    uint64_t value = 0;
+    bool ok = number(p, n, 256, &value);
+    ((wg_chip_file *)into)->grid.threads = (unsigned)value;
+    return ok;
+}
+
+static bool file_max_cycles(parser *p, yaml_node_t *n, void *into)
+{
+    return number(p, n, UINT64_MAX, &((wg_chip_file *)into)->max_cycles);
+}
+
+static bool host_bytes(parser *p, yaml_node_t *n, void *into)
+{
+    return number(p, n, UINT64_C(1) << 32, &((wg_chip_file *)into)->host_bytes);
+}
+
+static bool host_loads(parser *p, yaml_node_t *n, void *into)
+{
+    wg_chip_file *f = into;
+    return images(p, n, &f->host_load, &f->host_loads, false);
+}
+
+static bool host_dumps(parser *p, yaml_node_t *n, void *into)
+{
+    wg_chip_file *f = into;
+    return images(p, n, &f->host_dump, &f->host_dumps, true);
+}
+
+static bool file_host_memory(parser *p, yaml_node_t *n, void *into)
+{
+    static const key keys[] = {{"bytes", host_bytes}, {"load", host_loads}, {"dump", host_dumps}};
+    uint32_t seen;
+    if (!mapping(p, n, keys, 3, into, &seen))
+        return false;
+    return seen & 1 ? true : complain(p, n, "`bytes` is missing: how much memory the host offers");
+}
+
+static bool file_harvested(parser *p, yaml_node_t *n, void *into)
+{
+    wg_chip_file *f = into;
+    if (n->type != YAML_SEQUENCE_NODE)
+        return complain(p, n, "a list is wanted here: columns x (bh) or rows y (wh), such as [15, 16]");
+    for (yaml_node_item_t *item = n->data.sequence.items.start; item < n->data.sequence.items.top; item++) {
+        uint64_t value;
+        if (!number(p, node(p, *item), 16, &value))
+            return false;
+        f->grid.harvested |= UINT32_C(1) << value;
+    }
+    return true;
+}
+
+/* What a rectangle names beside Tensix tiles falls out; every other place must have a tile. */
+static bool settle_places(parser *p)
+{
+    wg_chip_file *f = p->file;
+    wg_grid *grid = NULL;
+    if (wg_grid_create(&f->grid, &grid) != WG_OK) {
+        f->out_of_memory = true;
+        return false;
+    }
+    bool right = true;
+    for (size_t i = 0; i < f->tiles; i++) {
+        wg_chip_tiles *t = &f->tile[i];
+        size_t kept = 0;
+        for (size_t k = 0; k < t->places; k++) {
+            unsigned x = t->place[k].x & 0x7F, y = t->place[k].y;
+            wg_tile_kind kind = wg_grid_kind(grid, x, y);
+            bool tensix = kind == WG_TILE_TENSIX, runs = t->release != 0;
+            for (unsigned c = 0; c < WG_CORES; c++)
+                runs |= t->program[c] != NULL;
+            if (t->place[k].x & 0x80 && !tensix)
+                continue;
+            t->place[kept++] = (wg_chip_place){(uint8_t)x, (uint8_t)y};
+            if (kind == WG_TILE_NONE || (!tensix && runs)) {
+                wg_chip_complain(f, t->mark, "at [%u, %u] there is %s%s", x, y, wg_tile_kind_name(kind),
+                                 kind == WG_TILE_NONE ? "" : "; programs run on Tensix tiles");
+                right = false;
+            }
+        }
+        t->places = kept;
+        if (!kept && right) {
+            wg_chip_complain(f, t->mark, "there is no Tensix tile in this rectangle");
+            right = false;
+        }
+    }
+    wg_grid_destroy(grid);
+    return right;
+}
+
+static bool parse_root(parser *p, yaml_node_t *root)
+{
+    static const key keys[] = {{"arch", file_arch},       {"harvested", file_harvested}, {"profile", file_profile},
+                               {"seed", file_seed},       {"threads", file_threads},     {"max-cycles", file_max_cycles},
+                               {"host-memory", file_host_memory}, {"tiles", tiles}};
+    enum { TILES = 1 << 7 };
+    uint32_t seen;
+    if (!mapping(p, root, keys, sizeof keys / sizeof *keys, p->file, &seen))
+        return false;
+    if (!(seen & TILES) || !p->file->tiles)
+        return complain(p, root, "a chip file has `tiles`, at least one");
+    return settle_places(p);
+}
+
+bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t bytes)
+{
+    *out = (wg_chip_file){.name = name, .source = text, .source_bytes = bytes, .max_cycles = UINT64_MAX,
+                          .grid = {.struct_size = sizeof out->grid}};
+    yaml_parser_t yaml;
+    yaml_document_t *document = calloc(1, sizeof *document);
+    if (!document || !yaml_parser_initialize(&yaml)) {
+        free(document);
+        out->out_of_memory = true;
+        wg_textf(&out->report, "waitgate: out of memory\n");
+        return false;
+    }
+    yaml_parser_set_input_string(&yaml, (const unsigned char *)text, bytes);
+    bool right = false;
+    if (!yaml_parser_load(&yaml, document)) {
+        wg_chip_mark at = {(uint32_t)yaml.problem_mark.line + 1, (uint32_t)yaml.problem_mark.column + 1};
+        wg_chip_complain(out, at, "this is no YAML: %s%s%s", yaml.problem ? yaml.problem : "it cannot be read",
+                         yaml.context ? " " : "", yaml.context ? yaml.context : "");
+        free(document);
+    } else {
+        out->document = document;
+        parser p = {.file = out, .document = document};
+        yaml_node_t *root = yaml_document_get_root_node(document);
+        if (root)
+            right = parse_root(&p, root);
+        else
+            wg_chip_complain(out, (wg_chip_mark){1, 1}, "the file is empty");
+    }
+    yaml_parser_delete(&yaml);
+    if (out->out_of_memory)
+        wg_textf(&out->report, "waitgate: out of memory\n");
+    if (out->errors > MAX_ERRORS)
+        wg_textf(&out->report, "and %zu more errors\n", out->errors - MAX_ERRORS);
+    return right && !out->errors && !out->out_of_memory;
+}
+
+static void free_images(wg_chip_image *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(list[i].word);
+    free(list);
+}
+
+void wg_chip_free(wg_chip_file *file)
+{
+    for (size_t i = 0; i < file->tiles; i++) {
+        free_images(file->tile[i].load, file->tile[i].loads);
+        free_images(file->tile[i].dump, file->tile[i].dumps);
+        free(file->tile[i].place);
+    }
+    free_images(file->host_load, file->host_loads);
+    free_images(file->host_dump, file->host_dumps);
+    free(file->tile);
+    if (file->document)
+        yaml_document_delete(file->document);
+    free(file->document);
+    wg_text_free(&file->report);
+    memset(file, 0, sizeof *file);
+}

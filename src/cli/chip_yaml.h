@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chip files: which program runs on which core of which tile, what memory holds before, what is kept after
+ * (docs/chip_yaml.md). Parsing touches no other file; errors have file, line and column.
+ */
+#ifndef WG_CHIP_YAML_H
+#define WG_CHIP_YAML_H
+
+#include <waitgate/chip.h>
+
+#include "cli/types.h"
+
+typedef struct wg_chip_mark {
+    uint32_t line, column; /* from 1 */
+} wg_chip_mark;
+
+typedef struct wg_chip_place {
+    uint8_t x, y; /* NoC 0 */
+} wg_chip_place;
+
+/* Memory contents: a file, or words written down. */
+typedef struct wg_chip_image {
+    wg_chip_mark mark;
+    uint64_t address, length; /* length: dumps only */
+    const char *file;         /* NULL: words */
+    wg_type type;
+    bool tilized;
+    size_t rows, columns; /* of a tilized dump; 0: not given */
+    uint32_t *word;
+    size_t words;
+} wg_chip_image;
+
+typedef struct wg_chip_until {
+    wg_chip_mark mark;
+    uint64_t address;
+    uint32_t value, mask; /* mask 0: no condition */
+} wg_chip_until;
+
+/* One entry of `tiles`: what holds for each of its places. */
+typedef struct wg_chip_tiles {
+    wg_chip_mark mark;
+    wg_chip_place *place;
+    size_t places;
+    const char *program[WG_CORES];
+    wg_chip_mark program_mark[WG_CORES];
+    unsigned release; /* bit i: core i */
+    wg_chip_image *load, *dump;
+    size_t loads, dumps;
+    wg_chip_until until;
+} wg_chip_tiles;
+
+typedef struct wg_chip_file {
+    const char *name, *source;
+    size_t source_bytes;
+    wg_grid_desc grid;
+    uint64_t max_cycles;  /* UINT64_MAX: no limit */
+    uint64_t host_bytes;  /* host memory behind the PCI Express tile */
+    wg_chip_image *host_load, *host_dump;
+    size_t host_loads, host_dumps;
+    wg_chip_tiles *tile;
+    size_t tiles;
+    size_t errors;
+    wg_text report; /* the errors, each with its source line */
+    bool out_of_memory;
+    void *document;
+} wg_chip_file;
+
+/* False: `report` says why. The text must live as long as the result; free it in either case. */
+bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t bytes);
+void wg_chip_free(wg_chip_file *file);
+/* One more error, in the same form, at a place that the parser has seen. */
+void wg_chip_complain(wg_chip_file *file, wg_chip_mark mark, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Delays as text: SITE:AGENT:EVENT:CYCLES, separated by commas; `none` is the empty list. */
+#ifndef WG_CLI_DELAYS_H
+#define WG_CLI_DELAYS_H
+
+#include <waitgate/waitgate.h>
+
+#include "cli/text.h"
+
+typedef struct wg_delay_list {
+    wg_delay *item;
+    size_t count, room;
+} wg_delay_list;
+
+bool wg_delay_add(wg_delay_list *list, wg_delay delay);   /* false: out of memory */
+void wg_delays_free(wg_delay_list *list);
+/* False, with a sentence in `error`, if the text is no such list. */
+bool wg_delays_parse(const char *text, wg_delay_list *list, wg_text *error);
+void wg_delays_print(const wg_delay *delay, size_t count, wg_text *out);
+/* The instruction that the event is about; false if it is about none. */
+bool wg_delay_insn(const wg_delay *delay, unsigned *thread, uint64_t *id);
+
+#endif

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/explore.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "explain/findings.h"
+
+enum {
+    MOST_SITES = 512,         /* distinct instructions of the unperturbed run that are looked at */
+    MOST_JOBS = 64,
+    MOST_RUNS = 1 << 22,
+    SHRINKING_RUNS = 400,     /* per kind of difference */
+    SLOWER = 50,              /* a run that takes so many times longer than the unperturbed one does not end */
+    SLOWER_AND = 100000       /* … plus so many cycles */
+};
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * UINT64_C(0x9FB21C651E98DF25);
+    return h ^ h >> 32;
+}
+
+bool wg_outcome_same(const wg_outcome *a, const wg_outcome *b)
+{
+    return a->memory == b->memory && a->findings == b->findings && a->expectations == b->expectations &&
+           a->ended == b->ended;
+}
+
+/* ---- one run ---- */
+
+static uint64_t hash_memory(wg_explorer *x)
+{
+    uint64_t h = 0;
+    uint8_t *to = x->found;
+    for (size_t i = 0; i < x->ranges; i++) {
+        wg_read(x->session.dev, x->range[i].address, to, x->range[i].bytes);
+        to += x->range[i].bytes;
+    }
+    for (size_t i = 0; i < x->bytes; i += 8) {
+        uint64_t v = 0;
+        memcpy(&v, x->found + i, x->bytes - i < 8 ? x->bytes - i : 8);
+        h = mix(h, v);
+    }
+    return h;
+}
+
+/* Which findings there are and where, not when nor how often: order does not matter. */
+static uint64_t hash_findings(const wg_device *dev)
+{
+    uint64_t h = 0;
+    for (size_t i = 0; i < wg_finding_count(dev); i++) {
+        const wg_finding *f = wg_finding_at(dev, i);
+        h += mix(mix(mix(1, f->code), f->agent), f->has_pc ? f->pc : 0);
+    }
+    return h;
+}
+
+static void inspect(wg_explorer *x, wg_outcome *out)
+{
+    wg_session *s = &x->session;
+    *out = (wg_outcome){.cycles = wg_cycle(s->dev), .memory = hash_memory(x), .findings = hash_findings(s->dev),
+                        .ended = (uint8_t)(s->ended == WG_ENDED_UNTIL ? WG_ENDED_DONE : s->ended), .valid = true};
+    wg_check_expectations(s);
+    for (size_t i = 0; s->has_tasm && i < s->tasm.expects; i++)
+        if (s->tasm.expect[i].kind != WG_EXPECT_CYCLES)
+            out->expectations = mix(out->expectations, s->expect_holds[i]);
+}
+
+bool wg_explore_once(wg_explorer *x, uint64_t seed, const wg_delay *delays, size_t count, wg_outcome *out)
+{
+    wg_session *s = &x->session;
+    wg_findings_clear(s->dev);
+    if (wg_restore(s->dev, x->start, x->start_bytes) != WG_OK || wg_perturb_with(s->dev, seed, delays, count) != WG_OK ||
+        !wg_drive_silently(s))
+        return false;
+    inspect(x, out);
+    return true;
+}
+
+/* ---- the unperturbed run and the sites it shows ---- */
+
+typedef struct site {
+    uint64_t first, last;   /* ids */
+    uint32_t pc, word;
+    uint8_t thread, unit;
+    bool before_sync;       /* an instruction of the Sync Unit follows in its thread */
+} site;
+
+typedef struct sites {
+    site at[MOST_SITES];
+    size_t count;
+    site *previous[WG_THREADS];
+} sites;
+
+static void see_site(void *user, const wg_event *event)
+{
+    sites *all = user;
+    unsigned thread = event->thread % WG_THREADS;
+    site *found = NULL;
+    for (size_t i = 0; i < all->count && !found; i++)
+        if (all->at[i].thread == thread && all->at[i].pc == event->pc && all->at[i].word == event->word)
+            found = &all->at[i];
+    if (!found && all->count < MOST_SITES) {
+        found = &all->at[all->count++];
+        *found = (site){.first = event->id, .pc = event->pc, .word = event->word, .thread = (uint8_t)thread,
+                        .unit = (uint8_t)event->b};
+    }
+    if (found)
+        found->last = event->id;
+    if (event->b == WG_AGENT_SYNC && all->previous[thread])
+        all->previous[thread]->before_sync = true;
+    all->previous[thread] = found;
+}
+
+static void add_directed(wg_explorer *x, size_t most, wg_site where, unsigned agent, uint64_t event)
+{
+    static const uint32_t cycles[] = {30, 500};
+    for (unsigned i = 0; i < 2 && x->trials < most; i++)
+        x->trial[x->trials++] = (wg_trial){.directed = true, .delay = {.event = event, .cycles = cycles[i],
+                                           .site = (uint8_t)where, .agent = (uint8_t)agent}};
+}
+
+/* Delays at every synchronisation site: the instruction itself, and the completion of the work before it. */
+static void plan_directed(wg_explorer *x, const sites *all, size_t most)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        const site *s = &all->at[i];
+        bool works = s->unit >= WG_AGENT_UNPACK0 && s->unit <= WG_AGENT_CONFIG && s->unit != WG_AGENT_SCALAR;
+        for (unsigned k = 0; k < (s->last != s->first ? 2u : 1u); k++) {
+            uint64_t id = k ? s->last : s->first;
+            if (s->unit == WG_AGENT_SYNC)
+                add_directed(x, most, WG_SITE_ACCEPT, WG_AGENT_THREAD0 + (unsigned)s->thread, id);
+            else if (s->before_sync && works)
+                add_directed(x, most, WG_SITE_COMPLETE, s->unit, id << 2 | s->thread);
+        }
+    }
+    x->directed = x->trials;
+}
+
+static bool run_base(wg_explorer *x, sites *all, wg_text *error)
+{
+    wg_session *s = &x->session;
+    int id;
+    if (wg_observe(s->dev, WG_EV_BIT(WG_EV_ISSUED), see_site, all, &id) != WG_OK ||
+        wg_perturb_with(s->dev, 0, NULL, 0) != WG_OK) {
+        wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
+        return false;
+    }
+    if (!wg_drive(s, error))
+        return false;
+    wg_unobserve(s->dev, id);
+    if (s->ended == WG_ENDED_INTERRUPT || s->ended == WG_ENDED_LIMIT) {
+        wg_textf(error, "waitgate: the unperturbed run does not end%s; give --until or a larger --max-cycles\n",
+                 s->ended == WG_ENDED_LIMIT ? " by --max-cycles" : "");
+        return false;
+    }
+    inspect(x, &x->base);
+    memcpy(x->expected, x->found, x->bytes);
+    for (size_t i = 0; i < wg_finding_count(s->dev); i++)
+        x->base_findings[wg_finding_at(s->dev, i)->code] = true;
+    if (!s->args->value[WG_OPT_MAX_CYCLES])
+        s->max_cycles = SLOWER * x->base.cycles + SLOWER_AND;
+    return true;
+}
+
+/* ---- workers ---- */
+
+/* Seen by all processes. */
+typedef struct board {
+    atomic_size_t next, finished;
+    atomic_bool stop, failed;
+    char error[256];
+    wg_outcome outcome[];
+} board;
+
+static _Atomic(board *) shared;
+static void on_interrupt(int number)
+{
+    (void)number;
+    board *b = atomic_load(&shared);
+    if (b)
+        atomic_store(&b->stop, true);
+}
+
+static void work(wg_explorer *x, board *b, double until)
+{
+    while (!atomic_load(&b->stop) && seconds_now() < until) {
+        size_t i = atomic_fetch_add(&b->next, 1);
+        if (i >= x->trials)
+            break;
+        const wg_trial *t = &x->trial[i];
+        if (!wg_explore_once(x, t->seed, t->directed ? &t->delay : NULL, t->directed, &b->outcome[i])) {
+            if (!atomic_exchange(&b->failed, true))
+                snprintf(b->error, sizeof b->error, "%s", wg_error(x->session.dev));
+            break;
+        }
+        atomic_fetch_add(&b->finished, 1);
+    }
+}
+
+static void show_progress(const wg_explorer *x, size_t finished, double began, double until)
+{
+    double now = seconds_now(), rate = (double)finished / (now - began > 0.01 ? now - began : 0.01);
+    double left = rate > 0 ? (double)(x->trials - finished) / rate : 0;
+    left = until - now < left ? until - now : left;
+    fprintf(stderr, "\r\033[K%zu of %zu timings, %.0f per second, %.0f s left", finished, x->trials, rate, left > 0 ? left : 0);
+    fflush(stderr);
+}
+
+static bool run_workers(wg_explorer *x, board *b, double budget, wg_text *error)
+{
+    pid_t child[MOST_JOBS];
+    unsigned children = 0;
+    double began = seconds_now(), until = began + budget;
+    struct sigaction action = {.sa_handler = on_interrupt}, before;
+    atomic_store(&shared, b);
+    sigaction(SIGINT, &action, &before);
+    fflush(NULL);
+    for (; children < x->jobs; children++) {
+        child[children] = fork();
+        if (child[children] < 0)
+            break;
+        if (child[children] == 0) {
+            signal(SIGINT, SIG_IGN);
+            work(x, b, until);
+            _exit(0);
+        }
+    }
+    if (!children)
+        work(x, b, until);   /* no process to be had: then here */
+    bool terminal = isatty(STDERR_FILENO) != 0, crashed = false;
+    for (unsigned waiting = children; waiting;) {
+        int status;
+        pid_t ended = waitpid(-1, &status, terminal ? WNOHANG : 0);
+        if (ended < 0 && errno != EINTR)
+            break;
+        for (unsigned i = 0; ended > 0 && i < children; i++)
+            if (child[i] == ended) {
+                waiting--;
+                crashed |= !WIFEXITED(status) || WEXITSTATUS(status);
+            }
+        if (terminal && ended == 0) {
+            show_progress(x, atomic_load(&b->finished), began, until);
+            usleep(100000);
+        }
+    }
+    if (terminal)
+        fprintf(stderr, "\r\033[K");
+    sigaction(SIGINT, &before, NULL);
+    atomic_store(&shared, NULL);
+    x->seconds = seconds_now() - began;
+    x->interrupted = atomic_load(&b->stop);
+    x->finished = atomic_load(&b->finished);
+    if (crashed)
+        wg_textf(error, "waitgate: a worker process ended unexpectedly; its timings are not counted\n");
+    if (atomic_load(&b->failed))
+        wg_textf(error, "waitgate: %s\n", b->error);
+    return !crashed && !atomic_load(&b->failed);
+}
+
+/* ---- what differs ---- */
+
+static void sort_outcomes(wg_explorer *x, const board *b)
+{
+    for (size_t i = 0; i < x->trials; i++) {
+        const wg_outcome *o = &b->outcome[i];
+        if (!o->valid || wg_outcome_same(o, &x->base))
+            continue;
+        x->differing_runs++;
+        size_t k = 0;
+        while (k < x->differences && !wg_outcome_same(o, &x->difference[k].outcome))
+            k++;
+        if (k == WG_DIFFERENCES) {
+            x->kinds_dropped++;
+            continue;
+        }
+        if (k == x->differences)
+            x->difference[x->differences++] = (wg_difference){.outcome = *o, .first = x->trial[i]};
+        x->difference[k].runs++;
+    }
+}
+
+/* Replays the shrunk run and notes what is different about it. */
+static bool describe(wg_explorer *x, wg_difference *d)
+{
+    static const wg_delay none;
+    if (!wg_explore_once(x, d->seed, d->delays.count ? d->delays.item : &none, d->delays.count, &d->outcome))
+        return false;
+    size_t at = 0;
+    for (size_t i = 0; i < x->ranges; i++)
+        for (uint32_t k = 0; k < x->range[i].bytes; k += 4, at += 4) {
+            uint32_t expected = 0, found = 0, bytes = x->range[i].bytes - k < 4 ? x->range[i].bytes - k : 4;
+            memcpy(&expected, x->expected + at, bytes);
+            memcpy(&found, x->found + at, bytes);
+            if (expected == found)
+                continue;
+            if (d->words < WG_DIFFERENT_WORDS) {
+                d->word_address[d->words] = x->range[i].address + k;
+                d->word_expected[d->words] = expected;
+                d->word_found[d->words] = found;
+            }
+            d->words++;
+        }
+    bool has[WG_F_COUNT] = {false};
+    for (size_t i = 0; i < wg_finding_count(x->session.dev); i++)
+        has[wg_finding_at(x->session.dev, i)->code] = true;
+    for (unsigned i = 0; i < WG_F_COUNT && !d->finding[0]; i++)
+        if (has[i] != x->base_findings[i]) {
+            snprintf(d->finding, sizeof d->finding, "%s", wg_finding_info_at(i)->code);
+            d->finding_is_new = has[i];
+        }
+    return true;
+}
+
+/* ---- the command ---- */
+
+static bool number(const wg_args *args, wg_option option, const char *name, uint64_t least, uint64_t most, uint64_t *value,
+                   wg_text *error)
+{
+    const char *text = args->value[option];
+    if (!text || (wg_parse_number(text, strlen(text), value) && *value >= least && *value <= most))
+        return true;
+    wg_textf(error, "waitgate: --%s: `%s` is not a number from %llu to %llu\n", name, text, (unsigned long long)least,
+             (unsigned long long)most);
+    return false;
+}
+
+static bool add_range(wg_explorer *x, const char *text, uint32_t l1_bytes, wg_text *error)
+{
+    size_t colon = strcspn(text, ":");
+    uint64_t address, bytes;
+    if (!text[colon] || !wg_parse_number(text, colon, &address) ||
+        !wg_parse_number(text + colon + 1, strlen(text + colon + 1), &bytes) || !bytes || address > l1_bytes ||
+        bytes > l1_bytes - address) {
+        wg_textf(error, "waitgate: --result: `%s` is not ADDR:LEN within L1 (0x%x bytes)\n", text, l1_bytes);
+        return false;
+    }
+    x->range[x->ranges++] = (wg_range){(uint32_t)address, (uint32_t)bytes};
+    x->bytes += (bytes + 3) & ~UINT64_C(3);
+    return true;
+}
+
+static bool allocate(wg_explorer *x, uint64_t runs, wg_text *error)
+{
+    const wg_args *args = x->session.args;
+    uint32_t l1_bytes = wg_l1_bytes(x->session.dev);
+    x->range = calloc(args->givens + 1, sizeof *x->range);
+    for (size_t i = 0; x->range && i < args->givens; i++)
+        if (args->given[i].option == WG_OPT_RESULT && !add_range(x, args->given[i].value, l1_bytes, error))
+            return false;
+    if (x->range && !x->ranges) {
+        x->range[x->ranges++] = (wg_range){0, l1_bytes};
+        x->bytes = l1_bytes;
+    }
+    x->start_bytes = wg_snapshot_size(x->session.dev);
+    x->start = malloc(x->start_bytes);
+    x->expected = calloc(1, x->bytes + 8);
+    x->found = calloc(1, x->bytes + 8);
+    x->trial = calloc(runs, sizeof *x->trial);
+    x->base_findings = calloc(WG_F_COUNT, sizeof *x->base_findings);
+    if (x->range && x->start && x->expected && x->found && x->trial && x->base_findings)
+        return true;
+    wg_textf(error, "waitgate: out of memory\n");
+    return false;
+}
+
+static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
+{
+    uint64_t runs = 1000, budget = 60, seed = 1, jobs = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    if (jobs < 1 || jobs > MOST_JOBS)
+        jobs = 1;
+    if (!number(args, WG_OPT_RUN_COUNT, "runs", 1, MOST_RUNS, &runs, error) ||
+        !number(args, WG_OPT_BUDGET, "budget", 0, UINT32_MAX, &budget, error) ||
+        !number(args, WG_OPT_FIRST_SEED, "first-seed", 1, UINT64_MAX - MOST_RUNS, &seed, error) ||
+        !number(args, WG_OPT_JOBS, "jobs", 1, MOST_JOBS, &jobs, error) || !wg_session_open(&x->session, args, error) ||
+        !allocate(x, runs, error))
+        return false;
+    x->jobs = (unsigned)jobs;
+    sites *all = calloc(1, sizeof *all);
+    size_t board_bytes = sizeof(board) + runs * sizeof(wg_outcome);
+    board *b = mmap(NULL, board_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    bool ok = all && b != MAP_FAILED;
+    if (!ok)
+        wg_textf(error, "waitgate: out of memory\n");
+    if (ok && wg_snapshot(x->session.dev, x->start, x->start_bytes) != WG_OK) {
+        wg_textf(error, "waitgate: %s\n", wg_error(x->session.dev));
+        ok = false;
+    }
+    if (ok && (ok = run_base(x, all, error))) {
+        plan_directed(x, all, (size_t)(runs + 1) / 2);
+        while (x->trials < runs)
+            x->trial[x->trials++] = (wg_trial){.seed = seed++};
+        ok = run_workers(x, b, (double)budget, error);
+        sort_outcomes(x, b);
+        for (size_t i = 0; ok && i < x->differences; i++)
+            if (!wg_shrink(x, &x->difference[i], SHRINKING_RUNS) || !describe(x, &x->difference[i])) {
+                wg_textf(error, "waitgate: %s\n", wg_error(x->session.dev));
+                ok = false;
+            }
+    }
+    free(all);
+    if (b != MAP_FAILED)
+        munmap(b, board_bytes);
+    return ok;
+}
+
+int wg_command_explore(const wg_args *args, wg_text *out, wg_text *error)
+{
+    wg_explorer *x = calloc(1, sizeof *x);
+    int status = WG_EXIT_ERROR;
+    if (!x) {
+        wg_textf(error, "waitgate: out of memory\n");
+        return status;
+    }
+    if (explore(x, args, error)) {
+        wg_explore_report(x, out);
+        status = x->differences ? WG_EXIT_FINDINGS : x->interrupted ? WG_EXIT_INTERRUPTED : WG_EXIT_DONE;
+    }
+    for (size_t i = 0; i < x->differences; i++)
+        wg_delays_free(&x->difference[i].delays);
+    wg_session_close(&x->session);
+    free(x->range);
+    free(x->start);
+    free(x->expected);
+    free(x->found);
+    free(x->trial);
+    free(x->base_findings);
+    free(x);
+    return status;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Exploring: one program under many legal timings.
+ *
+ *     unperturbed run ──sites──► directed delays, seeds ──workers──► outcomes ──► differences ──shrink──► report
+ */
+#ifndef WG_EXPLORE_H
+#define WG_EXPLORE_H
+
+#include "cli/delays.h"
+#include "cli/session.h"
+
+/* What a run left behind, as far as timing must not change it; and how long it took. */
+typedef struct wg_outcome {
+    uint64_t memory, findings, expectations;   /* hashes */
+    uint64_t cycles;
+    uint8_t ended;                             /* wg_ended; an end by --until counts as done */
+    bool valid;
+} wg_outcome;
+
+/* One timing: a seed, or a single delay in the otherwise unperturbed run. */
+typedef struct wg_trial {
+    uint64_t seed;
+    wg_delay delay;
+    bool directed;
+} wg_trial;
+
+enum { WG_DIFFERENCES = 16, WG_DIFFERENT_WORDS = 4 };
+
+typedef struct wg_difference {
+    wg_outcome outcome;
+    wg_trial first;
+    uint64_t runs;
+    /* The fewest delays that were found to show it, beside what the seed decides (0: nothing). */
+    uint64_t seed;
+    wg_delay_list delays;
+    uint32_t word_address[WG_DIFFERENT_WORDS], word_expected[WG_DIFFERENT_WORDS], word_found[WG_DIFFERENT_WORDS];
+    size_t words;                              /* how many differ in all */
+    char finding[64];                          /* the first that only one of the two runs has */
+    bool finding_is_new;
+} wg_difference;
+
+typedef struct wg_range {
+    uint32_t address, bytes;
+} wg_range;
+
+typedef struct wg_explorer {
+    wg_session session;
+    void *start;                               /* snapshot of the loaded device */
+    size_t start_bytes;
+    wg_range *range;                           /* result memory */
+    size_t ranges, bytes;
+    uint8_t *expected, *found;                 /* result memory of the unperturbed run, and of the last */
+    wg_outcome base;
+    bool *base_findings;                       /* by finding code */
+    wg_trial *trial;
+    size_t trials, finished, directed;
+    unsigned jobs;
+    double seconds;
+    bool interrupted;
+    wg_difference difference[WG_DIFFERENCES];
+    size_t differences, differing_runs, kinds_dropped;
+} wg_explorer;
+
+/* Runs once from the start. False: the host failed, and wg_error() says why. */
+bool wg_explore_once(wg_explorer *x, uint64_t seed, const wg_delay *delays, size_t count, wg_outcome *out);
+bool wg_outcome_same(const wg_outcome *a, const wg_outcome *b);
+
+/* shrink.c: finds the fewest delays that still give d->outcome, in at most `runs` runs. */
+bool wg_shrink(wg_explorer *x, wg_difference *d, unsigned runs);
+
+/* explore_report.c */
+void wg_explore_report(wg_explorer *x, wg_text *out);
+
+#endif

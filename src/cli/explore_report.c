@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What exploring found: each kind of difference, the delays that make it, the command that replays it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/explore.h"
+#include "cli/manual.h"
+#include "isa/asm.h"
+
+static const char *const ended_text[] = {"is done", "is done", "hangs", "does not end", "stops at a finding", "is interrupted"};
+
+/* The instruction of a delay, as the replayed run met it. */
+typedef struct met {
+    unsigned thread;
+    uint64_t id, cycle;
+    uint32_t pc, word;
+    bool found;
+} met;
+
+static void meet(void *user, const wg_event *event)
+{
+    met *m = user;
+    if (event->thread == m->thread && event->id == m->id && !m->found) {
+        m->found = true;
+        m->cycle = event->cycle;
+        m->pc = event->pc;
+        m->word = event->word;
+    }
+}
+
+static met look_up(wg_explorer *x, const wg_difference *d, const wg_delay *delay)
+{
+    met m = {0};
+    int id;
+    wg_outcome outcome;
+    if (wg_delay_insn(delay, &m.thread, &m.id) &&
+        wg_observe(x->session.dev, WG_EV_BIT(WG_EV_ISSUED), meet, &m, &id) == WG_OK) {
+        wg_explore_once(x, d->seed, d->delays.item, d->delays.count, &outcome);
+        wg_unobserve(x->session.dev, id);
+    }
+    return m;
+}
+
+static void sentence(wg_explorer *x, const wg_delay *delay, const met *m, wg_text *out)
+{
+    static const char *const where[] = {[WG_SITE_ACCEPT] = "waits at the gate", [WG_SITE_COMPLETE] = "completes",
+                                        [WG_SITE_TRAVEL] = "is under way", [WG_SITE_FIFO_TAKE] = "stays in the FIFO",
+                                        [WG_SITE_NOC_HOP] = "is on a link"};
+    char text[WG_DIS_MAX], place[256];
+    const char *later = delay->site == WG_SITE_COMPLETE ? "later" : "longer";
+    if (!m->found) {
+        wg_textf(out, "%s: %s %llu %s %u cycles %s", wg_agent_name(delay->agent),
+                 delay->site == WG_SITE_TRAVEL ? "request" : "event", (unsigned long long)delay->event, where[delay->site],
+                 delay->cycles, later);
+        return;
+    }
+    wg_textf(out, "thread %u: %s", m->thread,
+             wg_insn_text(&x->session, WG_AGENT_THREAD0 + m->thread, m->pc, m->word, text, sizeof text));
+    if (*wg_place(&x->session, WG_CORE_T0 + m->thread, m->pc, place, sizeof place))
+        wg_textf(out, " [%s]", place);
+    wg_textf(out, " of cycle %llu %s %u cycles %s", (unsigned long long)m->cycle, where[delay->site], delay->cycles, later);
+}
+
+static void quoted(wg_text *out, const char *word)
+{
+    if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%")]) {
+        wg_textf(out, "%s", word);
+        return;
+    }
+    wg_text_add(out, "'", 1);
+    for (; *word; word++) {
+        if (*word == '\'')
+            wg_text_add(out, "'\\''", 4);
+        else
+            wg_text_add(out, word, 1);
+    }
+    wg_text_add(out, "'", 1);
+}
+
+static void replay(const wg_explorer *x, const wg_difference *d, wg_text *out)
+{
+    const wg_args *args = x->session.args;
+    wg_textf(out, "waitgate run");
+    for (size_t i = 0; i < args->givens; i++) {
+        const wg_option_info *info = wg_option_info_at(args->given[i].option);
+        if (!(info->commands >> WG_CMD_RUN & 1) || args->given[i].option == WG_OPT_SEED ||
+            args->given[i].option == WG_OPT_JSON)
+            continue;
+        wg_textf(out, " --%s", info->name);
+        if (info->value) {
+            wg_text_add(out, " ", 1);
+            quoted(out, args->given[i].value);
+        }
+    }
+    if (d->outcome.ended == WG_ENDED_LIMIT && !args->value[WG_OPT_MAX_CYCLES])
+        wg_textf(out, " --max-cycles %llu", (unsigned long long)x->session.max_cycles);
+    if (d->seed)
+        wg_textf(out, " --seed %llu", (unsigned long long)d->seed);
+    wg_textf(out, " --delays ");
+    wg_delays_print(d->delays.item, d->delays.count, out);
+    for (size_t i = 0; i < args->files; i++) {
+        wg_text_add(out, " ", 1);
+        quoted(out, args->file[i]);
+    }
+}
+
+/* "the result memory, the findings and the way it ends" */
+static void differs_in(const wg_explorer *x, const wg_difference *d, wg_text *out)
+{
+    const char *part[4];
+    unsigned count = 0;
+    if (d->outcome.ended != x->base.ended)
+        part[count++] = "the way it ends";
+    if (d->outcome.memory != x->base.memory)
+        part[count++] = "the result memory";
+    if (d->outcome.findings != x->base.findings)
+        part[count++] = "the findings";
+    if (d->outcome.expectations != x->base.expectations)
+        part[count++] = "the expectations";
+    for (unsigned i = 0; i < count; i++)
+        wg_textf(out, "%s%s", !i ? "" : i + 1 == count ? " and " : ", ", part[i]);
+}
+
+static void difference_text(wg_explorer *x, size_t index, wg_text *out)
+{
+    const wg_difference *d = &x->difference[index];
+    wg_textf(out, "\n%zu. ", index + 1);
+    differs_in(x, d, out);
+    wg_textf(out, ": %llu of %zu timings, first with ", (unsigned long long)d->runs, x->finished);
+    if (d->first.directed)
+        wg_delays_print(&d->first.delay, 1, out);
+    else
+        wg_textf(out, "seed %llu", (unsigned long long)d->first.seed);
+    wg_textf(out, "\n   it %s after %llu cycles\n", ended_text[d->outcome.ended], (unsigned long long)d->outcome.cycles);
+    for (size_t i = 0; i < d->words && i < WG_DIFFERENT_WORDS; i++)
+        wg_textf(out, "   L1 0x%06x holds 0x%08x instead of 0x%08x\n", d->word_address[i], d->word_found[i],
+                 d->word_expected[i]);
+    if (d->words > WG_DIFFERENT_WORDS)
+        wg_textf(out, "   and %zu more words differ\n", d->words - WG_DIFFERENT_WORDS);
+    if (d->finding[0])
+        wg_textf(out, "   finding %s is %s\n", d->finding, d->finding_is_new ? "new" : "gone");
+    wg_textf(out, "   %s\n", d->delays.count ? "it takes:" : "no delay is needed beside what the seed decides (L0 cache flushes)");
+    for (size_t i = 0; i < d->delays.count; i++) {
+        met m = look_up(x, d, &d->delays.item[i]);
+        wg_textf(out, "     ");
+        sentence(x, &d->delays.item[i], &m, out);
+        wg_text_add(out, "\n", 1);
+    }
+    wg_textf(out, "   replay: ");
+    replay(x, d, out);
+    wg_text_add(out, "\n", 1);
+}
+
+static void report_text(wg_explorer *x, wg_text *out)
+{
+    wg_textf(out, "%s: %s after %llu cycles; %zu other timings (%zu with a single delay) in %.1f s, %.0f per second on %u host %s\n",
+             x->session.title, ended_text[x->base.ended], (unsigned long long)x->base.cycles, x->finished,
+             x->finished < x->directed ? x->finished : x->directed, x->seconds, (double)x->finished / (x->seconds > 1e-6 ? x->seconds : 1e-6),
+             x->jobs, x->jobs == 1 ? "process" : "processes");
+    if (x->finished < x->trials)
+        wg_textf(out, "%zu timings were not tried: %s\n", x->trials - x->finished,
+                 x->interrupted ? "interrupted" : "the budget was used up");
+    for (size_t i = 0; i < x->differences; i++)
+        difference_text(x, i, out);
+    if (x->kinds_dropped)
+        wg_textf(out, "\n%zu further timings differ in yet other ways\n", x->kinds_dropped);
+    if (x->differences)
+        wg_textf(out, "\nSUMMARY: %zu of %zu timings give another result, in %zu%s ways\n", x->differing_runs, x->finished,
+                 x->differences, x->kinds_dropped ? " or more" : "");
+    else
+        wg_textf(out, "SUMMARY: every timing gives the same result\n");
+}
+
+static void report_json(wg_explorer *x, wg_text *out)
+{
+    wg_json json = {.out = out}, *j = &json;
+    wg_text line = {0};
+    wg_json_open(j, NULL, '{');
+    wg_json_uint(j, "schema", 1);
+    wg_json_text(j, "waitgate", wg_version());
+    wg_json_text(j, "program", x->session.title);
+    wg_json_text(j, "result", ended_text[x->base.ended]);
+    wg_json_uint(j, "cycles", x->base.cycles);
+    wg_json_uint(j, "timings", x->finished);
+    wg_json_uint(j, "planned", x->trials);
+    wg_json_uint(j, "directed", x->directed);
+    wg_json_uint(j, "jobs", x->jobs);
+    wg_json_uint(j, "milliseconds", (uint64_t)(1000 * x->seconds));
+    wg_json_bool(j, "interrupted", x->interrupted);
+    wg_json_uint(j, "differing", x->differing_runs);
+    wg_json_open(j, "differences", '[');
+    for (size_t i = 0; i < x->differences; i++) {
+        const wg_difference *d = &x->difference[i];
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "result", ended_text[d->outcome.ended]);
+        wg_json_uint(j, "cycles", d->outcome.cycles);
+        wg_json_uint(j, "timings", d->runs);
+        wg_json_bool(j, "memory", d->outcome.memory != x->base.memory);
+        wg_json_bool(j, "findings", d->outcome.findings != x->base.findings);
+        wg_json_bool(j, "expectations", d->outcome.expectations != x->base.expectations);
+        wg_json_uint(j, "words", d->words);
+        wg_json_open(j, "first_words", '[');
+        for (size_t k = 0; k < d->words && k < WG_DIFFERENT_WORDS; k++) {
+            wg_json_open(j, NULL, '{');
+            wg_json_hex(j, "address", d->word_address[k]);
+            wg_json_hex(j, "expected", d->word_expected[k]);
+            wg_json_hex(j, "found", d->word_found[k]);
+            wg_json_close(j, '}');
+        }
+        wg_json_close(j, ']');
+        if (d->finding[0])
+            wg_json_text(j, d->finding_is_new ? "new_finding" : "lost_finding", d->finding);
+        wg_json_uint(j, "seed", d->seed);
+        wg_json_open(j, "delays", '[');
+        for (size_t k = 0; k < d->delays.count; k++) {
+            met m = look_up(x, d, &d->delays.item[k]);
+            wg_text_free(&line);
+            wg_json_open(j, NULL, '{');
+            wg_delays_print(&d->delays.item[k], 1, &line);
+            wg_json_text(j, "delay", wg_text_of(&line));
+            wg_text_free(&line);
+            sentence(x, &d->delays.item[k], &m, &line);
+            wg_json_text(j, "text", wg_text_of(&line));
+            wg_json_close(j, '}');
+        }
+        wg_json_close(j, ']');
+        wg_text_free(&line);
+        replay(x, d, &line);
+        wg_json_text(j, "replay", wg_text_of(&line));
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    wg_json_close(j, '}');
+    wg_text_free(&line);
+}
+
+void wg_explore_report(wg_explorer *x, wg_text *out)
+{
+    if (x->session.args->value[WG_OPT_JSON])
+        report_json(x, out);
+    else
+        report_text(x, out);
+}

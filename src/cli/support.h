@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The support matrix: architecture × instruction × mode. */
+#ifndef WG_SUPPORT_H
+#define WG_SUPPORT_H
+
+#include "cli/text.h"
+
+/* docs/support.md. False if a device could not be made. */
+bool wg_support_document(wg_text *out);
+
+#endif

@@ -1,0 +1,816 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The race detector's reading of the event stream: the threads' clocks, waits, semaphores, mutexes, source banks and
+ * Auto TTSync. race_core.c has the cores, race_shadow.c the locations, race_order.c the test, race_report.c the words.
+ *
+ * Decided here: a core's stores to MOP configuration are processed before what it pushes after them; every kernel
+ * relies on that, and no page says otherwise. What TDMA-RISC commands move is not looked at.
+ */
+#include "explain/race_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "frontend/auto_ttsync.h"
+#include "tile/memory.h"
+
+/* ---- Instructions --------------------------------------------------------------------------------------------- */
+
+static wg_race_insn *insn_at(wg_races *r, unsigned thread, uint64_t id)
+{
+    wg_race_insn *i = &r->thread[thread].insn[id % WG_INSNS];
+    return i->id == id ? i : NULL;
+}
+
+static unsigned opcode(uint32_t word) { return word >> 24; }
+enum {
+    UNPACR_NOP = 0x43,
+    MOP = 0x01,
+    REPLAY = 0x04,
+    FLUSHDMA = 0x46,
+    STREAMWRCFG = 0xB7,
+    WRCFG = 0xB0,
+    RDCFG = 0xB1,
+    CFGSHIFTMASK = 0xB8,
+    SEMWAIT = 0xA6,
+    STALLWAIT = 0xA2
+};
+
+static wg_race_insn *make(wg_races *r, unsigned thread, const wg_event *e)
+{
+    wg_race_insn *i = &r->thread[thread].insn[e->id % WG_INSNS];
+    *i =
+        (wg_race_insn){.id = e->id, .word = e->word, .pc = e->pc, .source = e->c < WG_CORES ? (uint8_t)e->c : WG_CORES};
+    return i;
+}
+
+static void keep_parent(wg_races *r, unsigned thread, const wg_race_insn *i)
+{
+    if (opcode(i->word) == MOP || opcode(i->word) == REPLAY)
+        r->thread[thread].parent[i->id % WG_PARENTS] = *i;
+}
+
+static void pushed(wg_races *r, unsigned thread, const wg_event *e)
+{
+    wg_race_thread *t = &r->thread[thread];
+    wg_race_insn *i = make(r, thread, e);
+    bool host = i->source == WG_CORES || (!e->pc && !r->core[i->source].lane[WG_PATH_PUSH].count);
+    t->pushes++;
+    if (host) {
+        i->source = WG_CORES;
+        i->ordinal = t->ordinals++;
+    } else {
+        const wg_race_lane *l = &r->core[i->source].lane[WG_PATH_PUSH];
+        const wg_race_request *q = &l->queue[l->head % 16];
+        i->push_number = l->processed + 1;
+        if (l->count) {
+            i->push_snap = q->snap;
+            i->push_p = q->p;
+            i->push_mop = q->mop;
+        }
+        /* What B pushes before it lets the T cores go is over long before they start (boot code relies on it). */
+        i->boot = i->source == WG_CORE_B && !r->core[WG_CORE_T0].released && !r->core[WG_CORE_T0 + 1].released &&
+                  !r->core[WG_CORE_T0 + 2].released;
+    }
+    keep_parent(r, thread, i);
+}
+
+static void expanded(wg_races *r, unsigned thread, const wg_event *e)
+{
+    wg_race_insn *i = make(r, thread, e);
+    const wg_race_insn *p = &r->thread[thread].parent[e->parent % WG_PARENTS];
+    if (p->id == e->parent) {
+        uint32_t word = i->word;
+        uint64_t id = i->id;
+        *i = *p;
+        i->id = id;
+        i->parent = p->word;
+        i->word = word;
+        i->seq = i->party[0] = i->party[1] = 0;
+    }
+    keep_parent(r, thread, i);
+}
+
+static wg_ref insn_ref(const wg_race_insn *i, unsigned thread)
+{
+    return (wg_ref){i->snap, (uint16_t)(WG_K_I + thread),
+                    (uint16_t)(i->source < WG_CORES ? WG_K_P + i->source : WG_K_NONE), i->seq,
+                    i->source < WG_CORES ? i->push_p : 0};
+}
+
+static uint32_t party_of(wg_races *r, unsigned agent, unsigned thread, wg_race_insn *i, bool write, uint64_t cycle)
+{
+    if (i->party[write] && i->party_agent[write] == agent)
+        return i->party[write];
+    i->party_agent[write] = (uint8_t)agent;
+    i->party[write] = wg_race_party_of(r, &(wg_race_party){.agent = (uint8_t)agent,
+                                                           .thread = (uint8_t)thread,
+                                                           .core = i->source,
+                                                           .word = i->word,
+                                                           .pc = i->pc,
+                                                           .parent = i->parent,
+                                                           .ordinal = i->ordinal,
+                                                           .write = write,
+                                                           .cycle = cycle});
+    return i->party[write];
+}
+
+/* The thread's gate has learnt something; the instruction passing knows it too. */
+static void learnt(wg_races *r, unsigned thread, wg_race_insn *i)
+{
+    r->thread[thread].snap = 0;
+    if (i)
+        i->snap = wg_race_thread_snap(r, thread);
+}
+
+static uint32_t block_of(const wg_races *r, uint32_t word)
+{
+    const wg_isa_insn *record = wg_isa_decode(r->arch_id, word);
+    return record->unit > WG_UNIT_INVALID ? record->block_bits : 1u << 15;
+}
+
+static void issued(wg_races *r, unsigned thread, const wg_event *e)
+{
+    wg_race_thread *t = &r->thread[thread];
+    wg_race_insn *i = insn_at(r, thread, e->id);
+    if (!i) {
+        i = make(r, thread, e);
+        r->forgotten++;
+    }
+    if (i->push_snap && i->push_snap != t->push_snap) {
+        t->push_snap = i->push_snap;
+        if (wg_clock_join(&t->clock, wg_race_clock(r, i->push_snap)))
+            t->snap = 0;
+    }
+    if (t->held && t->latch_block & block_of(r, e->word)) {
+        if (wg_clock_join(&t->clock, &t->release))
+            t->snap = 0;
+        t->held = false;
+    }
+    i->seq = ++t->seq;
+    t->by_seq[i->seq % WG_INSNS] = i->id;
+    i->snap = wg_race_thread_snap(r, thread);
+}
+
+/* ---- Waits ---------------------------------------------------------------------------------------------------- */
+
+static void latched(wg_races *r, unsigned thread, const wg_event *e)
+{
+    wg_race_thread *t = &r->thread[thread];
+    wg_race_insn *i = insn_at(r, thread, e->id);
+    if ((t->latched || t->held) && i) {
+        wg_race_insn *old = insn_at(r, thread, t->latch_id);
+        wg_race_rule(r, WG_RACE_WAIT_ERASED, old ? party_of(r, WG_AGENT_SYNC, thread, old, true, e->cycle) : 0,
+                     party_of(r, WG_AGENT_SYNC, thread, i, true, e->cycle), e->cycle, "the latched wait",
+                     "SEMWAIT is caught by block bit B1 alone; the wait before it has not B1, and is replaced if its "
+                     "condition does not hold yet.",
+                     "Set STALL_SYNC (B1) in the block mask of the first wait.");
+    }
+    uint32_t block = e->word >> 15 & 0x1FF;
+    t->latched = true;
+    t->held = false;
+    t->latch_word = e->word;
+    t->latch_id = e->id;
+    t->latch_seq = i ? i->seq : t->seq;
+    t->latch_block = block == 0x1FF ? block | 1u << 15 : block ? block : WG_B6;
+}
+
+static void unit_done(wg_clock *c, unsigned unit, unsigned thread, uint32_t seq)
+{
+    static const uint8_t reads[WG_RACE_UNITS] = {[WG_RU_UNPACK0] = WG_RU_READ_UNPACK0,
+                                                 [WG_RU_UNPACK1] = WG_RU_READ_UNPACK1,
+                                                 [WG_RU_MATRIX] = WG_RU_READ_MATRIX,
+                                                 [WG_RU_VECTOR] = WG_RU_READ_VECTOR,
+                                                 [WG_RU_PACK0] = WG_RU_READ_PACK};
+    wg_clock_see(c, wg_k_d(unit, thread), seq);
+    if (reads[unit])
+        wg_clock_see(c, wg_k_d(reads[unit], thread), seq);
+}
+
+static void all_threads_done(wg_races *r, wg_clock *c, unsigned unit)
+{
+    for (unsigned thread = 0; thread < WG_THREADS; thread++) {
+        const wg_race_thread *t = &r->thread[thread];
+        if (t->last[unit])
+            wg_race_join_thread(r, c, thread, t->last_snap[unit]);
+        unit_done(c, unit, thread, t->seq);
+    }
+}
+
+/* A bank condition reads the unit's pointer and takes the handover of the bank it points to. */
+static void bank_condition(wg_races *r, unsigned thread, const wg_event *e, unsigned pointer, wg_clock *c)
+{
+    wg_race_insn *i = insn_at(r, thread, e->id);
+    if (i) {
+        wg_actor b = {.k = (uint16_t)(WG_K_I + thread),
+                      .unit = WG_RACE_UNITS,
+                      .thread = (uint8_t)thread,
+                      .value = i->seq,
+                      .seq = i->seq,
+                      .clock = wg_race_clock(r, i->snap),
+                      .clock2 = c,
+                      .own_k = WG_K_NONE,
+                      .party = party_of(r, WG_AGENT_SYNC, thread, i, false, e->cycle),
+                      .cycle = e->cycle};
+        wg_race_touch(r, &b, WG_TOUCH_BANK_POINTER, pointer, 1, WG_TOUCH_READ);
+    }
+    unsigned bank = (pointer & 1) * 2 + (e->a >> pointer & 1);
+    wg_race_join(r, c, pointer < 2 ? &r->valid[bank] : &r->freed[bank]);
+}
+
+static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint32_t conditions, wg_clock *c)
+{
+    uint32_t seq = r->thread[thread].seq, banks = 0;
+    wg_race_core *core = &r->core[WG_CORE_T0 + thread];
+    for (; conditions; conditions &= conditions - 1) {
+        unsigned condition = r->arch->wait_conditions[__builtin_ctz(conditions)];
+        switch ((wg_wait_condition)condition) {
+        case WG_WAIT_SCALAR_MEMORY:
+            unit_done(c, WG_RU_MEMORY, thread, seq);
+            break;
+        case WG_WAIT_UNPACK0:
+        case WG_WAIT_UNPACK1:
+            unit_done(c, WG_RU_UNPACK0 + condition - WG_WAIT_UNPACK0, thread, seq);
+            break;
+        case WG_WAIT_PACK0:
+        case WG_WAIT_PACK1:
+        case WG_WAIT_PACK2:
+        case WG_WAIT_PACK3:
+            unit_done(c, WG_RU_PACK0 + condition - WG_WAIT_PACK0, thread, seq);
+            break;
+        case WG_WAIT_MATRIX:
+            unit_done(c, WG_RU_MATRIX, thread, seq);
+            break;
+        case WG_WAIT_VECTOR:
+            unit_done(c, WG_RU_VECTOR, thread, seq);
+            break;
+        case WG_WAIT_MOVER:
+            all_threads_done(r, c, WG_RU_MOVER);
+            break;
+        case WG_WAIT_CONFIG:
+            all_threads_done(r, c, WG_RU_CONFIG);
+            all_threads_done(r, c, WG_RU_CONFIG_LATE);
+            all_threads_done(r, c, WG_RU_CONFIG_SLOW);
+            break;
+        case WG_WAIT_RISCV_REQUESTS: {
+            static const uint8_t paths[] = {WG_PATH_GPR, WG_PATH_CONFIG, WG_PATH_TDMA};
+            for (unsigned k = 0; k < 3; k++)
+                wg_clock_see(c, wg_k_m(WG_CORE_T0 + thread, paths[k]), core->lane[paths[k]].processed);
+            break;
+        }
+        case WG_WAIT_SRCA_MATRIX:
+            banks |= 1;
+            break;
+        case WG_WAIT_SRCB_MATRIX:
+            banks |= 2;
+            break;
+        case WG_WAIT_SRCA_UNPACKERS:
+            banks |= 4;
+            break;
+        case WG_WAIT_SRCB_UNPACKERS:
+            banks |= 8;
+            break;
+        default:
+            break;
+        }
+    }
+    for (; banks; banks &= banks - 1) /* with what the other conditions, met in the same cycle, tell */
+        bank_condition(r, thread, e, (unsigned)__builtin_ctz(banks), c);
+}
+
+static void semwait_met(wg_races *r, unsigned thread, const wg_event *e, wg_clock *c)
+{
+    uint32_t mask = e->word >> 2 & 0xFF;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        wg_race_semaphore *s = &r->semaphore[__builtin_ctz(left)];
+        if (e->word & 1 && s->posts > s->gets)
+            wg_race_join(r, c, &s->post[s->gets % WG_SEM_LOG]);
+        if (e->word & 2) {
+            if (s->posts + 1 > s->max && s->posts + 1 - s->max <= s->gets)
+                wg_race_join(r, c, &s->get[(s->posts - s->max) % WG_SEM_LOG]);
+            if (s->inits == 1) /* before the first one Max is 0, and the wait does not end */
+                wg_clock_join(c, &s->init);
+        }
+    }
+    wg_race_insn *i = insn_at(r, thread, e->id);
+    if (!i)
+        return;
+    wg_actor b = {.k = (uint16_t)(WG_K_I + thread),
+                  .unit = WG_RU_SYNC,
+                  .thread = (uint8_t)thread,
+                  .value = i->seq,
+                  .seq = i->seq,
+                  .clock = wg_race_clock(r, i->snap),
+                  .clock2 = c,
+                  .own_k = WG_K_NONE,
+                  .cycle = e->cycle,
+                  .party = party_of(r, WG_AGENT_SYNC, thread, i, false, e->cycle)};
+    wg_race_touch(r, &b, WG_TOUCH_SEM_VALUE, 0, mask, WG_TOUCH_READ | WG_TOUCH_ATOMIC);
+    if (e->word & 2) {
+        wg_race_semaphores(r, &b, mask, WG_TOUCH_READ, NULL, i->source);
+        wg_race_touch(r, &b, WG_TOUCH_SEM_MAX, 0, mask, WG_TOUCH_READ | WG_TOUCH_ATOMIC);
+    }
+}
+
+static void released(wg_races *r, unsigned thread, const wg_event *e)
+{
+    wg_race_thread *t = &r->thread[thread];
+    memset(&t->release, 0, sizeof t->release);
+    if (opcode(e->word) == STALLWAIT) {
+        uint32_t conditions = e->word & ((1u << r->arch->wait_condition_bits) - 1);
+        stallwait_met(r, thread, e, conditions ? conditions : r->arch->wait_default, &t->release);
+    } else if (opcode(e->word) == SEMWAIT && e->word & 3) {
+        semwait_met(r, thread, e, &t->release);
+    } else if (opcode(e->word) == SEMWAIT) {
+        stallwait_met(r, thread, e, r->arch->wait_default, &t->release);
+    }
+    t->latched = false;
+    t->held = true;
+}
+
+/* FLUSHDMA keeps its thread until the conditions in its word hold. */
+static void flushed(wg_races *r, unsigned thread, const wg_event *e)
+{
+    static const uint8_t units[4] = {WG_RU_MEMORY, WG_RU_UNPACK0, WG_RU_UNPACK1, WG_RU_PACK0};
+    wg_race_thread *t = &r->thread[thread];
+    uint32_t mask = e->word & 15 ? e->word & 15 : 15;
+    for (unsigned i = 0; i < 4; i++)
+        if (mask >> i & 1)
+            unit_done(&t->clock, units[i], thread, t->seq);
+    t->snap = 0;
+}
+
+/* ---- Semaphores, mutexes, banks -------------------------------------------------------------------------------- */
+
+/*
+ * Does b know of the post? It is enough that its core had pushed it, or emitted the store, before it told anybody: a
+ * post takes no time to speak of, and "post first" is what kernels do (a get that nobody told of the post may come too
+ * early).
+ */
+static bool knows(const wg_actor *b, const wg_ref *ref)
+{
+    uint32_t v1 = b->clock->v[ref->k1], v2 = ref->v2 ? b->clock->v[ref->k2] : 0;
+    if (b->own_k == ref->k1 && b->own_v > v1)
+        v1 = b->own_v;
+    if (b->seq && ref->k1 == (unsigned)WG_K_I + b->thread && b->seq > v1)
+        v1 = b->seq;
+    if (b->k == ref->k2 && b->value > v2)
+        v2 = b->value;
+    return v1 >= ref->v1 || (ref->v2 && v2 >= ref->v2);
+}
+
+static void semaphore_rule(wg_races *r, wg_race_kind kind, uint32_t a, const wg_actor *b, unsigned index,
+                           const char *why, const char *remedy)
+{
+    char place[64];
+    snprintf(place, sizeof place, "semaphore %u (%s)", index, wg_race_semaphore_name(index));
+    wg_race_rule(r, kind, a, b->party, b->cycle, place, why, remedy);
+}
+
+void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned how, const wg_ref *ref, unsigned core)
+{
+    for (uint32_t left = mask; left; left &= left - 1) {
+        unsigned index = (unsigned)__builtin_ctz(left);
+        wg_race_semaphore *s = &r->semaphore[index];
+        if (how & WG_TOUCH_INIT) {
+            s->posts = s->value = b->value2;
+            s->gets = 0;
+            s->max = b->max2;
+            s->inits++;
+            memset(&s->init, 0, sizeof s->init);
+            wg_race_join(r, &s->init, ref);
+            for (unsigned i = 0; i < s->posts && i < WG_SEM_LOG; i++) {
+                s->post[i] = *ref;
+                s->post_party[i] = b->party;
+                s->post_core[i] = (uint8_t)core;
+            }
+            continue;
+        }
+        if (!s->inits && !(how & WG_TOUCH_GET) && !b->boot)
+            semaphore_rule(r, WG_RACE_SEMAPHORE_UNINIT, 0, b, index,
+                           "Nothing has initialised it: its value and maximum are whatever was left there.",
+                           "SEMINIT by the semaphore's owner before anybody uses it.");
+        if (how & WG_TOUCH_POST) {
+            if (s->posts - s->gets >= 15)
+                continue; /* saturates */
+            s->post[s->posts % WG_SEM_LOG] = *ref;
+            s->post_party[s->posts % WG_SEM_LOG] = b->party;
+            s->post_core[s->posts % WG_SEM_LOG] = (uint8_t)core;
+            s->posts++;
+        } else if (how & WG_TOUCH_GET) {
+            unsigned slot = s->gets % WG_SEM_LOG;
+            bool lost = s->posts == s->gets;
+            bool own = !lost && core < WG_CORES && s->post_core[slot] == core;
+            if (!b->boot && (lost || (!own && !knows(b, &s->post[slot]))))
+                semaphore_rule(r, WG_RACE_SEMAPHORE_GET, lost ? 0 : s->post_party[slot], b, index,
+                               lost ? "Its value is 0: this get changes nothing, and the post that it was meant for is "
+                                      "never taken back."
+                                    : "Nothing makes the get wait for the post: at value 0 it is lost.",
+                               "SEMWAIT(STALL_SYNC, the semaphore, STALL_ON_ZERO) before the get, and post before "
+                               "telling anybody.");
+            if (lost)
+                continue;
+            s->get[slot] = *ref;
+            s->gets++;
+        }
+    }
+}
+
+static void mutex(wg_races *r, unsigned thread, const wg_event *e)
+{
+    wg_race_insn *i = insn_at(r, thread, e->id);
+    if (!i)
+        return;
+    if (e->b) {
+        if (wg_race_join(r, &r->thread[thread].clock, &r->mutex[e->a & 7]))
+            learnt(r, thread, i);
+    } else {
+        r->mutex[e->a & 7] = insn_ref(i, thread);
+    }
+}
+
+static void bank(wg_races *r, const wg_event *e)
+{
+    wg_race_insn *i = e->thread < WG_THREADS ? insn_at(r, e->thread, e->id) : NULL;
+    unsigned unit = e->agent == WG_AGENT_UNPACK0   ? WG_RU_UNPACK0
+                    : e->agent == WG_AGENT_UNPACK1 ? WG_RU_UNPACK1
+                    : e->agent == WG_AGENT_MATRIX  ? WG_RU_MATRIX
+                                                   : WG_RU_MISC;
+    if (!i || !i->seq)
+        return;
+    wg_ref ref = insn_ref(i, e->thread);
+    ref.k2 = (uint16_t)wg_k_d(unit, e->thread);
+    ref.v2 = i->seq;
+    *(e->b ? &r->valid[e->a & 3] : &r->freed[e->a & 3]) = ref;
+}
+
+/* ---- Auto TTSync ------------------------------------------------------------------------------------------------ */
+
+static unsigned lane_of_resource(unsigned resource)
+{
+    return resource == 6 ? WG_PATH_GPR : resource == 7 ? WG_PATH_TDMA : WG_PATH_CONFIG;
+}
+
+static void tracked_insn(wg_races *r, unsigned thread, const wg_event *e)
+{
+    wg_race_thread *t = &r->thread[thread];
+    wg_race_insn *i = insn_at(r, thread, e->id);
+    uint32_t both = (uint32_t)(e->a | e->b);
+    t->tracks = true;
+    if (!i)
+        return;
+    for (unsigned k = 0; k < 8; k++) {
+        if (e->c & WG_TTS_FIRST && both >> k & 1)
+            wg_clock_see(&t->clock, wg_k_m(WG_CORE_T0 + thread, lane_of_resource(k)), t->store_n[k]);
+        if (e->c & WG_TTS_FIRST && e->b >> k & 1 && i->push_number > t->load_pushes[k]) /* not one that overtook it */
+            wg_clock_see(&t->clock, wg_k_m(WG_CORE_T0 + thread, lane_of_resource(k)), t->load_n[k]);
+    }
+    if (e->c & WG_TTS_FIRST)
+        learnt(r, thread, i);
+    for (unsigned k = 0; e->c & WG_TTS_LAST && k < 8; k++) {
+        if (both >> k & 1)
+            t->passed[k].snap = i->snap, t->passed[k].seq = i->seq, t->passed[k].push = i->push_number;
+        if (e->b >> k & 1)
+            t->wrote[k] = t->passed[k];
+    }
+}
+
+static void tracked_core(wg_races *r, unsigned core, const wg_event *e)
+{
+    if (core < WG_CORE_T0)
+        return;
+    unsigned thread = core - WG_CORE_T0;
+    wg_race_thread *t = &r->thread[thread];
+    wg_race_core *c = &r->core[core];
+    const wg_race_lane *l = &c->lane[wg_lane_of(e->word, 0)];
+    uint32_t n = l->processed + 1, fenced = l->count ? l->queue[l->head % 16].fences : 0;
+    memset(&c->tracked, 0, sizeof c->tracked);
+    for (unsigned k = 0; k < 8; k++) {
+        if (e->b >> k & 1)
+            t->store_n[k] = n;
+        if (e->a >> k & 1) {
+            t->load_n[k] = n;
+            t->load_pushes[k] = l->count ? l->queue[l->head % 16].pushes : 0;
+        }
+        /* A load is held by what was pushed before it only if that had left the store queue: a fence makes sure. */
+        bool load = e->a >> k & 1 && t->wrote[k].push <= fenced;
+        if (!load && !(e->b >> k & 1))
+            continue;
+        uint32_t seq = load ? t->wrote[k].seq : t->passed[k].seq, snap = load ? t->wrote[k].snap : t->passed[k].snap;
+        if (!seq)
+            continue;
+        static const uint8_t covered[] = {WG_RU_SCALAR,       WG_RU_CONFIG,       WG_RU_CONFIG_LATE, WG_RU_MISC,
+                                          WG_RU_READ_UNPACK0, WG_RU_READ_UNPACK1, WG_RU_READ_MATRIX, WG_RU_READ_VECTOR};
+        wg_clock_join(&c->tracked, wg_race_clock(r, snap));
+        wg_clock_see(&c->tracked, WG_K_I + thread, seq);
+        for (unsigned u = 0; u < sizeof covered; u++)
+            wg_clock_see(&c->tracked, wg_k_d(covered[u], thread), seq);
+    }
+    c->fresh_tracked = true;
+}
+
+/* ---- Touches by units -------------------------------------------------------------------------------------------- */
+
+static unsigned unit_of(const wg_event *e)
+{
+    switch (e->agent) {
+    case WG_AGENT_UNPACK0:
+        return WG_RU_UNPACK0;
+    case WG_AGENT_UNPACK1:
+        return WG_RU_UNPACK1;
+    case WG_AGENT_MATRIX:
+        return WG_RU_MATRIX;
+    case WG_AGENT_VECTOR:
+        return WG_RU_VECTOR;
+    case WG_AGENT_PACK:
+        return WG_RU_PACK0 + (e->part & 3u);
+    case WG_AGENT_SCALAR:
+        return e->how & WG_TOUCH_LATE ? WG_RU_MEMORY : WG_RU_SCALAR;
+    case WG_AGENT_MOVER:
+        return WG_RU_MOVER;
+    case WG_AGENT_MISC:
+        return WG_RU_MISC;
+    case WG_AGENT_CONFIG:
+        switch (opcode(e->word)) {
+        case WRCFG:
+        case CFGSHIFTMASK:
+            return WG_RU_CONFIG_LATE;
+        case STREAMWRCFG:
+            return WG_RU_CONFIG_SLOW;
+        case RDCFG:
+            return e->how & WG_TOUCH_LATE ? WG_RU_CONFIG_SLOW : WG_RU_CONFIG;
+        default:
+            return WG_RU_CONFIG;
+        }
+    default:
+        return WG_RU_SYNC;
+    }
+}
+
+/* Configuration that a unit reads while it works, rather than as the instruction passes. */
+static unsigned reads_in_flight(unsigned unit)
+{
+    switch (unit) {
+    case WG_RU_UNPACK0:
+        return WG_RU_READ_UNPACK0;
+    case WG_RU_UNPACK1:
+        return WG_RU_READ_UNPACK1;
+    case WG_RU_MATRIX:
+        return WG_RU_READ_MATRIX;
+    case WG_RU_VECTOR:
+        return WG_RU_READ_VECTOR;
+    default:
+        return unit >= WG_RU_PACK0 && unit <= WG_RU_PACK3 ? (unsigned)WG_RU_READ_PACK : WG_RACE_UNITS;
+    }
+}
+
+static void mop_config_read(wg_races *r, unsigned thread, const wg_event *e)
+{
+    wg_race_insn *i = &r->thread[thread].parent[e->id % WG_PARENTS];
+    if (i->id != e->id)
+        return;
+    wg_clock known = *wg_race_clock(r, i->push_snap);
+    if (i->source < WG_CORES)
+        wg_clock_see(&known, wg_k_m(i->source, WG_PATH_MOP_CFG), i->push_mop);
+    wg_actor b = {.k = (uint16_t)(WG_K_X + thread),
+                  .unit = WG_RACE_UNITS,
+                  .thread = (uint8_t)thread,
+                  .value = ++r->thread[thread].expander,
+                  .clock = &known,
+                  .own_k = WG_K_NONE,
+                  .cycle = e->cycle,
+                  .party = party_of(r, WG_AGENT_THREAD0 + thread, thread, i, false, e->cycle)};
+    wg_race_touch(r, &b, (unsigned)e->a, (uint32_t)e->b, (uint32_t)e->c, WG_TOUCH_READ);
+}
+
+static void pack_buffers(wg_races *r, const wg_event *e, uint32_t party)
+{
+    unsigned p = e->part & 3;
+    if (e->a == WG_TOUCH_PACKER)
+        r->buffers[p] = 0;
+    if (e->a == WG_TOUCH_L1 && e->how & WG_TOUCH_BUFFERED && r->buffers[p] < 4) {
+        r->buffered[p][r->buffers[p]].address = (uint32_t)e->b;
+        r->buffered[p][r->buffers[p]].bytes = (uint32_t)e->c;
+        r->buffered[p][r->buffers[p]++].party = party;
+    }
+}
+
+/* The next instruction of the thread reads a result of two cycles through an operand that the interlock does not see.
+ */
+static void vector_hazard(wg_races *r, unsigned thread, const wg_race_insn *i, const wg_event *e, uint32_t party)
+{
+    wg_race_thread *t = &r->thread[thread];
+    if (e->how & WG_TOUCH_WRITE) {
+        if (e->how & WG_TOUCH_LATE) {
+            t->late_lregs = (uint32_t)e->c;
+            t->late_seq = i->seq;
+            t->late_party = party;
+        }
+        return;
+    }
+    uint32_t hit = e->how & WG_TOUCH_AT_GATE ? 0 : (uint32_t)e->c & t->late_lregs & 0x1FFFF;
+    if (!hit || i->seq != t->late_seq + 1)
+        return;
+    char place[64];
+    snprintf(place, sizeof place, "LReg %d", __builtin_ctz(hit));
+    wg_race_rule(
+        r, WG_RACE_VECTOR_HAZARD, t->late_party, party, e->cycle, place,
+        r->arch_id == WG_ARCH_BH
+            ? "The result takes two cycles, and the interlock does not see this operand: the old value is read unless "
+              "something happens to delay the instruction."
+            : "The result takes two cycles, and Wormhole's Vector Unit has no interlock.",
+        "SFPNOP between the two.");
+}
+
+static void unit_touch(wg_races *r, const wg_event *e)
+{
+    unsigned thread = e->thread, space = (unsigned)e->a, how = e->how;
+    if (thread >= WG_THREADS)
+        return; /* TDMA-RISC's transfers */
+    if (space == WG_TOUCH_MOP_CFG) {
+        mop_config_read(r, thread, e);
+        return;
+    }
+    if (space == WG_TOUCH_RWC || space == WG_TOUCH_REPLAY || space == WG_TOUCH_UNPACKER)
+        return; /* per thread, and moved in program order */
+    wg_race_insn *i = insn_at(r, thread, e->id);
+    if (!i || !i->seq)
+        return;
+    wg_race_thread *t = &r->thread[thread];
+    unsigned unit = unit_of(e);
+    wg_clock extra;
+    wg_actor b = {.unit = (uint8_t)unit,
+                  .thread = (uint8_t)thread,
+                  .seq = i->seq,
+                  .own_k = WG_K_NONE,
+                  .cycle = e->cycle,
+                  .boot = i->boot,
+                  .party = party_of(r, e->agent, thread, i, how & (WG_TOUCH_WRITE | WG_TOUCH_ATOMIC), e->cycle)};
+    if (t->last[unit] < i->seq) {
+        t->last[unit] = i->seq;
+        t->last_snap[unit] = i->snap;
+    }
+    if (e->agent == WG_AGENT_PACK)
+        pack_buffers(r, e, b.party);
+    if (how & WG_TOUCH_BUFFERED)
+        return;
+    if (space == WG_TOUCH_SRC && how & WG_TOUCH_WAITED) {
+        unsigned bank_index = (unsigned)e->b / 64 & 3;
+        if (unit == WG_RU_MATRIX) { /* it waited at the gate: all behind it know */
+            if (wg_race_join(r, &t->clock, &r->valid[bank_index]))
+                learnt(r, thread, i);
+        } else {
+            memset(&extra, 0, sizeof extra);
+            wg_race_join(r, &extra, &r->freed[bank_index]);
+            b.clock2 = &extra;
+            i->freed = (uint8_t)(bank_index + 1);
+        }
+    } else if (i->freed) { /* an unpacker's handover, behind its wait */
+        memset(&extra, 0, sizeof extra);
+        wg_race_join(r, &extra, &r->freed[i->freed - 1]);
+        b.clock2 = &extra;
+    }
+    b.clock = wg_race_clock(r, i->snap);
+    b.snap = i->snap;
+    if (i->source < WG_CORES) {
+        b.own_k = WG_K_P + i->source;
+        b.own_v = i->push_p;
+        b.pushes = i->push_number;
+    }
+    unsigned stamp = unit;
+    bool config = space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG;
+    if (config && !(how & WG_TOUCH_WRITE))
+        stamp = reads_in_flight(unit);
+    bool gate = how & WG_TOUCH_AT_GATE || (space == WG_TOUCH_GPR && !(how & WG_TOUCH_WRITE)) || stamp == WG_RACE_UNITS;
+    b.k = (uint16_t)(gate ? (unsigned)WG_K_I + thread : wg_k_d(stamp, thread));
+    b.value = i->seq;
+    if (stamp < WG_RACE_UNITS && !gate)
+        b.unit = (uint8_t)stamp;
+    if (space == WG_TOUCH_LREG)
+        vector_hazard(r, thread, i, e, b.party);
+    if (space == WG_TOUCH_SEM_VALUE && how & (WG_TOUCH_POST | WG_TOUCH_GET | WG_TOUCH_INIT)) {
+        wg_ref ref = insn_ref(i, thread);
+        b.value2 = e->word >> 16 & 15;
+        b.max2 = e->word >> 20 & 15;
+        wg_race_semaphores(r, &b, (uint32_t)e->c, how, &ref, i->source);
+    }
+    /*
+     * Decided here: a bank that UNPACR_NOP gives away, waiting for nothing, is given when the thread goes on; kernels give
+     * SrcB so, ahead of the UNPACR that the math thread waits for.
+     */
+    if (space == WG_TOUCH_BANK_OWNER && opcode(e->word) == UNPACR_NOP)
+        how |= WG_RACE_PROMPT;
+    wg_race_touch(r, &b, space, (uint32_t)e->b, (uint32_t)e->c, how);
+}
+
+/* ---- The stream ---------------------------------------------------------------------------------------------------
+ */
+
+void wg_races_event(void *races, const wg_event *e)
+{
+    wg_races *r = races;
+    unsigned thread =
+        e->agent >= WG_AGENT_THREAD0 && e->agent <= WG_AGENT_THREAD2 ? e->agent - WG_AGENT_THREAD0 : e->thread;
+    bool core = e->agent <= WG_AGENT_CORE_T2;
+    if (thread >= WG_THREADS && !core && e->kind != WG_EV_TOUCH && e->kind != WG_EV_HOST && e->kind != WG_EV_BANK)
+        return;
+    switch (e->kind) {
+    case WG_EV_PUSHED:
+        pushed(r, thread, e);
+        break;
+    case WG_EV_EXPANDED:
+        expanded(r, thread, e);
+        break;
+    case WG_EV_ISSUED:
+        issued(r, thread, e);
+        break;
+    case WG_EV_COMPLETED:
+        if (e->agent == WG_AGENT_SCALAR && opcode(e->word) == FLUSHDMA)
+            flushed(r, thread, e);
+        break;
+    case WG_EV_LATCHED:
+        latched(r, thread, e);
+        break;
+    case WG_EV_RELEASED:
+        released(r, thread, e);
+        break;
+    case WG_EV_MUTEX:
+        mutex(r, thread, e);
+        break;
+    case WG_EV_BANK:
+        bank(r, e);
+        break;
+    case WG_EV_TRACKED:
+        if (core)
+            tracked_core(r, e->agent - WG_AGENT_CORE_B, e);
+        else
+            tracked_insn(r, thread, e);
+        break;
+    case WG_EV_TOUCH:
+        if (core)
+            wg_race_core_touch(r, e);
+        else
+            unit_touch(r, e);
+        break;
+    case WG_EV_HOST:
+        if (e->c)
+            wg_race_host_write(r, e->a, e->b);
+        break;
+    default:
+        if (core)
+            wg_race_core_event(r, e);
+        break;
+    }
+}
+
+static void *room(wg_races *r, size_t count, size_t bytes)
+{
+    r->bytes += count * bytes;
+    return calloc(count, bytes);
+}
+
+wg_races *wg_races_new(wg_arch_id arch, wg_races_code_fn code, void *user)
+{
+    wg_races *r = calloc(1, sizeof *r);
+    if (!r)
+        return NULL;
+    r->bytes = sizeof *r;
+    r->arch_id = arch;
+    r->arch = wg_arch_of(arch);
+    r->code = code;
+    r->user = user;
+    r->snap = room(r, WG_SNAPS, sizeof *r->snap);
+    r->thread = room(r, WG_THREADS, sizeof *r->thread);
+    r->core = room(r, WG_CORES, sizeof *r->core);
+    r->party = room(r, WG_PARTIES, sizeof *r->party);
+    r->party_index = room(r, 2 * WG_PARTIES, sizeof *r->party_index);
+    r->race = room(r, WG_MAX_RACES, sizeof *r->race);
+    r->race_key = room(r, WG_MAX_RACES, sizeof *r->race_key);
+    r->parties = 1;
+    if (!r->snap || !r->thread || !r->core || !r->party || !r->party_index || !r->race || !r->race_key ||
+        !wg_shadow_make(r)) {
+        wg_races_free(r);
+        return NULL;
+    }
+    return r;
+}
+
+void wg_races_free(wg_races *r)
+{
+    if (!r)
+        return;
+    wg_shadow_free(r);
+    free(r->snap);
+    free(r->thread);
+    free(r->core);
+    free(r->party);
+    free(r->party_index);
+    free(r->race);
+    free(r->race_key);
+    free(r);
+}
+
+size_t wg_races_count(const wg_races *r) { return r->races; }
+const wg_race *wg_races_at(const wg_races *r, size_t index) { return index < r->races ? &r->race[index] : NULL; }
+uint64_t wg_races_forgotten(const wg_races *r) { return r->forgotten; }
+size_t wg_races_bytes(const wg_races *r) { return r->bytes; }

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The race detector: two touches of one location, at least one a write, that nothing the architecture guarantees puts
+ * in order are a race, whatever this run's timing was.
+ *
+ *     event stream ──> clocks (who is known to be behind whom) ──┐
+ *                  ──> shadow (last touches of each location) ───┴──> races, broken rules
+ *
+ * It is an observer and knows nothing of the device's state. All of its memory is allocated when it is made; what did
+ * not fit is counted in `forgotten`. docs/races.md explains what it reports.
+ */
+#ifndef WG_RACE_H
+#define WG_RACE_H
+
+#include <waitgate/waitgate.h>
+
+typedef struct wg_races wg_races;
+
+/* What a report is about. Names are stable (wg_race_kind_name()). */
+typedef enum wg_race_kind {
+#define WG_RACE(id, name, severity, summary) WG_RACE_##id,
+#include "explain/races.def"
+#undef WG_RACE
+    WG_RACE_KINDS
+} wg_race_kind;
+
+/* One side of it. */
+typedef struct wg_race_party {
+    uint8_t agent;  /* a unit, a thread (its gate or expander), a core */
+    uint8_t thread; /* whose instruction; WG_THREADS: none */
+    uint8_t core;   /* that pushed it, or that acted; WG_CORES: none, the host */
+    bool write, atomic;
+    uint32_t word;    /* of the instruction, if thread is one */
+    uint32_t pc;      /* of the push or access; 0: pushed by the host */
+    uint32_t parent;  /* word of the MOP or REPLAY that made it; 0: none */
+    uint32_t ordinal; /* host pushes: which word of the thread's stream it was, from 0 */
+    uint64_t cycle;   /* of the first occurrence */
+} wg_race_party;
+
+typedef struct wg_race {
+    wg_race_kind kind;
+    wg_race_party a, b; /* in the order in which this run saw them; rules about one instruction: b alone */
+    bool has_a;
+    uint8_t space;        /* wg_touch_space, where it is about a location */
+    uint32_t first, last; /* the locations, inclusive; config: `mask` are the bits */
+    uint32_t mask;
+    uint64_t count;     /* of occurrences */
+    bool verified;      /* with the remedy's edge added, the detector finds them in order */
+    char location[160]; /* in words */
+    char why[240];      /* why nothing orders them */
+    char remedy[240];   /* the instruction to insert, and where */
+} wg_race;
+
+/*
+ * The word of code at `pc` as a core sees it; false if it has none there. Used to recognise loads that spin: it must
+ * answer for the programs being run, from their files or from memory.
+ */
+typedef bool (*wg_races_code_fn)(void *user, unsigned core, uint32_t pc, uint32_t *word);
+
+/* NULL if there is no memory. */
+wg_races *wg_races_new(wg_arch_id arch, wg_races_code_fn code, void *user);
+void wg_races_free(wg_races *r);
+/* The events it wants. */
+#define WG_RACES_EVENTS                                                                                                \
+    (WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_COMPLETED) |      \
+     WG_EV_BIT(WG_EV_LATCHED) | WG_EV_BIT(WG_EV_RELEASED) | WG_EV_BIT(WG_EV_MUTEX) | WG_EV_BIT(WG_EV_BANK) |           \
+     WG_EV_BIT(WG_EV_TOUCH) | WG_EV_BIT(WG_EV_CORE_REQUEST) | WG_EV_BIT(WG_EV_CORE_RESPONSE) |                         \
+     WG_EV_BIT(WG_EV_CORE_STATE) | WG_EV_BIT(WG_EV_CORE_CONSUMED) | WG_EV_BIT(WG_EV_CORE_FENCE) |                      \
+     WG_EV_BIT(WG_EV_TRACKED) | WG_EV_BIT(WG_EV_HOST))
+void wg_races_event(void *races, const wg_event *e);
+/* L1 that is used as a flag: reads of it acquire what its writer did before. */
+bool wg_races_declare_flag(wg_races *r, uint32_t address, uint32_t bytes);
+
+size_t wg_races_count(const wg_races *r);
+const wg_race *wg_races_at(const wg_races *r, size_t index);
+/* Touches, clocks and reports that had to be dropped; 0: nothing was missed for lack of memory. */
+uint64_t wg_races_forgotten(const wg_races *r);
+/* Bytes of memory in use. */
+size_t wg_races_bytes(const wg_races *r);
+
+const char *wg_race_kind_name(unsigned kind);
+const char *wg_race_kind_summary(unsigned kind);
+wg_severity wg_race_severity(unsigned kind);
+
+#endif

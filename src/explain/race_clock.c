@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clocks that are kept: a pool of copies, each made once per change, and references into it. */
+#include "explain/race_state.h"
+
+uint32_t wg_race_snap(wg_races *r, const wg_clock *c)
+{
+    uint32_t id = ++r->next_snap;
+    if (!id)
+        id = ++r->next_snap;
+    wg_snap *s = &r->snap[id % WG_SNAPS];
+    s->id = id;
+    s->clock = *c;
+    return id;
+}
+
+const wg_clock *wg_race_clock(wg_races *r, uint32_t snap)
+{
+    static const wg_clock empty;
+    const wg_snap *s = &r->snap[snap % WG_SNAPS];
+    if (!snap)
+        return &empty;
+    if (s->id == snap)
+        return &s->clock;
+    /* Forgotten: what everybody knew long ago is known for sure; to call anything else unordered would be a guess. */
+    r->forgotten++;
+    return &r->snap[(r->next_snap + 1) % WG_SNAPS].clock;
+}
+
+/* Sure to stay in the pool for a while? One that is current for long is copied again. */
+static bool kept(const wg_races *r, uint32_t snap) { return snap && r->next_snap - snap < WG_SNAPS / 2; }
+
+void wg_race_join_thread(wg_races *r, wg_clock *to, unsigned thread, uint32_t snap)
+{
+    wg_clock_join(to, kept(r, snap) ? &r->snap[snap % WG_SNAPS].clock : &r->thread[thread].clock);
+}
+
+bool wg_race_join(wg_races *r, wg_clock *to, const wg_ref *ref)
+{
+    /* Whoever knows the author's own numbers knows what it knew. */
+    bool news = ref->v1 && wg_clock_see(to, ref->k1, ref->v1);
+    news |= ref->v2 && wg_clock_see(to, ref->k2, ref->v2);
+    return (news && ref->snap && wg_clock_join(to, wg_race_clock(r, ref->snap))) || news;
+}
+
+uint32_t wg_race_thread_snap(wg_races *r, unsigned thread)
+{
+    wg_race_thread *t = &r->thread[thread];
+    if (!kept(r, t->snap))
+        t->snap = wg_race_snap(r, &t->clock);
+    return t->snap;
+}
+
+uint32_t wg_race_core_snap(wg_races *r, unsigned core)
+{
+    wg_race_core *c = &r->core[core];
+    if (!kept(r, c->snap))
+        c->snap = wg_race_snap(r, &c->p);
+    return c->snap;
+}
+
+void wg_race_all_done(wg_races *r, wg_clock *to, unsigned thread)
+{
+    const wg_race_thread *t = &r->thread[thread];
+    wg_clock_join(to, &t->clock);
+    wg_clock_see(to, WG_K_I + thread, t->seq);
+    wg_clock_see(to, WG_K_X + thread, t->expander);
+    for (unsigned unit = 0; unit < WG_RACE_UNITS; unit++)
+        if (unit != WG_RU_MOVER) /* XMOV is over when the Mover has been told */
+            wg_clock_see(to, wg_k_d(unit, thread), t->seq);
+}

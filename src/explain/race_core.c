@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The cores' side of the clocks: what a request knew when it left, what a load brings when its value is used.
+ *
+ *     emitted ──(in order per lane)──> processed: M(core, lane) + 1 ──load──> used: P(core) learns M and what came with
+ * it
+ *
+ * A load that spins (its loop stores nothing and ends when the value is right) acquires what the writer of the value
+ * knew; so do atomics, mailboxes, PC buffers, manual TTSync and reads of semaphores that spin.
+ *
+ * Facts: MemoryOrdering.md, ManualTTSync.md, Mailboxes.md, PCBufs.md, SyncUnit.md.
+ */
+#include "explain/race_state.h"
+
+#include <stdio.h>
+
+#include "tile/memory.h"
+
+enum { TTSYNC_DONE = 4, TTSYNC_MOP = 8, SEMAPHORES = 0x20 };
+
+/* ---- Loads that spin ------------------------------------------------------------------------------------------ */
+
+enum { LOOK = 24 }; /* instructions */
+typedef struct rv {
+    uint32_t word;
+    uint8_t op, rd, rs1, rs2;
+} rv;
+
+static bool fetch(wg_races *r, unsigned core, uint32_t pc, rv *out)
+{
+    uint32_t w;
+    if (!r->code || !r->code(r->user, core, pc, &w))
+        return false;
+    *out = (rv){w, w & 0x7F, w >> 7 & 31, w >> 15 & 31, w >> 20 & 31};
+    return true;
+}
+
+static int32_t branch_offset(uint32_t w)
+{
+    uint32_t o = (w >> 31 & 1) << 12 | (w >> 7 & 1) << 11 | (w >> 25 & 63) << 5 | (w >> 8 & 15) << 1;
+    return (int32_t)(o << 19) >> 19;
+}
+static int32_t jump_offset(uint32_t w)
+{
+    uint32_t o = (w >> 31 & 1) << 20 | (w >> 12 & 0xFF) << 12 | (w >> 20 & 1) << 11 | (w >> 21 & 0x3FF) << 1;
+    return (int32_t)(o << 11) >> 11;
+}
+
+/* Which registers hold something computed from the load's value, after this instruction. */
+static uint64_t flow(const rv *i, uint64_t tainted)
+{
+    bool uses = (tainted >> i->rs1 & 1) && i->rs1;
+    switch (i->op) {
+    case 0x13:
+        break; /* immediate arithmetic */
+    case 0x33:
+        uses |= (tainted >> i->rs2 & 1) && i->rs2;
+        break;
+    case 0x37:
+    case 0x17:
+    case 0x03:
+    case 0x6F:
+    case 0x67:
+        uses = false;
+        break;
+    default:
+        return tainted;
+    }
+    return i->rd ? (tainted & ~(UINT64_C(1) << i->rd)) | (uint64_t)uses << i->rd : tainted;
+}
+
+/*
+ * From the load on: a backward branch or jump to it or before, no store on the way round, and a branch that decides
+ * about leaving and depends on the load.
+ */
+static bool spins(wg_races *r, unsigned core, uint32_t pc)
+{
+    rv i;
+    if (!fetch(r, core, pc, &i) || (i.op != 0x03 && i.op != 0x07) || !i.rd)
+        return false;
+    uint64_t tainted = UINT64_C(1) << i.rd;
+    uint32_t leaves[LOOK], from = 0, end = 0; /* targets of branches that depend on it */
+    unsigned leaving = 0;
+    for (uint32_t at = pc + 4; at < pc + 4 * LOOK && !end; at += 4) {
+        if (!fetch(r, core, at, &i) || i.op == 0x23 || i.op == 0x27 || i.op == 0x67)
+            return false;
+        if ((i.word & 3) != 3) /* a Tensix instruction is a store */
+            return false;
+        if (i.op == 0x63) {
+            uint32_t target = at + (uint32_t)branch_offset(i.word);
+            bool depends = ((tainted >> i.rs1 & 1) && i.rs1) || ((tainted >> i.rs2 & 1) && i.rs2);
+            if (target <= pc) {
+                from = target;
+                end = at;
+                if (depends)
+                    leaves[leaving++] = at + 4;
+            } else if (depends) {
+                leaves[leaving++] = target;
+            }
+        } else if (i.op == 0x6F) {
+            uint32_t target = at + (uint32_t)jump_offset(i.word);
+            if (target > pc)
+                return false;
+            from = target;
+            end = at;
+        }
+        tainted = flow(&i, tainted);
+    }
+    if (!end || pc - from > 4 * LOOK)
+        return false;
+    for (uint32_t at = from; at < pc; at += 4) /* the way from the loop's start to the load */
+        if (!fetch(r, core, at, &i) || i.op == 0x23 || i.op == 0x27 || (i.word & 3) != 3)
+            return false;
+    for (unsigned k = 0; k < leaving; k++)
+        if (leaves[k] < from || leaves[k] > end)
+            return true;
+    return false;
+}
+
+bool wg_race_spins(wg_races *r, unsigned core, uint32_t pc)
+{
+    unsigned slot = (pc >> 2 ^ core * 131) % (sizeof r->spin / sizeof r->spin[0]);
+    if (r->spin[slot].pc != pc || r->spin[slot].core != core) {
+        r->spin[slot].pc = pc;
+        r->spin[slot].core = (uint8_t)core;
+        r->spin[slot].spins = spins(r, core, pc);
+    }
+    return r->spin[slot].spins;
+}
+
+bool wg_races_declare_flag(wg_races *r, uint32_t address, uint32_t bytes)
+{
+    if (r->flags == WG_FLAGS || !bytes)
+        return false;
+    r->flag[r->flags].first = address;
+    r->flag[r->flags++].last = address + bytes - 1;
+    return true;
+}
+
+static bool declared(const wg_races *r, uint32_t address)
+{
+    for (unsigned i = 0; i < r->flags; i++)
+        if (address >= r->flag[i].first && address <= r->flag[i].last)
+            return true;
+    return false;
+}
+
+/* ---- Requests ------------------------------------------------------------------------------------------------- */
+
+static unsigned path_of(const wg_event *e) { return e->word & 0xFF; }
+static unsigned index_of(const wg_event *e) { return e->word >> 8 & 0xFF; }
+static unsigned rd_of(const wg_event *e) { return e->word >> 24; }
+static bool is_fetch(const wg_event *e) { return rd_of(e) == 0xFF; }
+static wg_race_lane *lane_of(wg_races *r, unsigned core, const wg_event *e, unsigned *lane)
+{
+    *lane = wg_lane_of(path_of(e), index_of(e)) % WG_RACE_LANES;
+    return &r->core[core].lane[*lane];
+}
+
+static uint32_t core_party(wg_races *r, unsigned core, uint32_t pc, bool write, uint64_t cycle)
+{
+    return wg_race_party_of(r, &(wg_race_party){.agent = (uint8_t)core,
+                                                .thread = WG_THREADS,
+                                                .core = (uint8_t)core,
+                                                .write = write,
+                                                .pc = pc,
+                                                .cycle = cycle});
+}
+
+static void emitted(wg_races *r, unsigned core, const wg_event *e)
+{
+    wg_race_core *c = &r->core[core];
+    unsigned lane;
+    wg_race_lane *l = lane_of(r, core, e, &lane);
+    unsigned offset = e->a & 0xFFFF;
+    bool load = e->c == WG_REQ_READ, ours = core >= WG_CORE_T0;
+    bool window = ours && (path_of(e) == WG_PATH_SYNC || path_of(e) == WG_PATH_MAILBOX_READ);
+    if (load && window && c->ttsync_pc && !is_fetch(e)) {
+        char place[160];
+        snprintf(place, sizeof place, "the load of 0x%08llx", (unsigned long long)e->a);
+        wg_race_rule(
+            r, WG_RACE_TTSYNC_OVERLAP, core_party(r, core, c->ttsync_pc, false, e->cycle),
+            core_party(r, core, e->pc, false, e->cycle), e->cycle, place,
+            "The load of manual TTSync may still be waiting: nothing has used its result, and fewer than seven "
+            "instructions lie in between.",
+            "Use the result of the TTSync load first: andi t1, t1, 0 after it.");
+    }
+    if (load && ours && path_of(e) == WG_PATH_SYNC && (offset == TTSYNC_DONE || offset == TTSYNC_MOP)) {
+        c->ttsync_pc = e->pc;
+        c->ttsync_rd = (uint8_t)(rd_of(e) & 63);
+    }
+    if (path_of(e) == WG_PATH_PUSH)
+        c->pushes++;
+    l->emitted++;
+    if (l->count == sizeof l->queue / sizeof l->queue[0]) {
+        r->forgotten++;
+        return;
+    }
+    c->count += !is_fetch(e);
+    l->queue[(l->head + l->count++) % 16] = (wg_race_request){.snap = wg_race_core_snap(r, core),
+                                                              .p = c->count,
+                                                              .fences = c->fenced_pushes,
+                                                              .mop = c->lane[WG_PATH_MOP_CFG].emitted,
+                                                              .pushes = c->pushes + (uint32_t)e->parent,
+                                                              .address = (uint32_t)e->a,
+                                                              .pc = e->pc};
+}
+
+static wg_ref request_ref(unsigned core, const wg_race_request *q, unsigned lane, uint32_t n)
+{
+    return (wg_ref){q->snap, (uint16_t)(WG_K_P + core), (uint16_t)wg_k_m(core, lane), q->p, n};
+}
+
+static void fifo_put(wg_races *r, wg_ref_fifo *f, wg_ref ref)
+{
+    if (f->count == WG_FIFO_LOG) {
+        f->head++;
+        f->count--;
+        r->forgotten++;
+    }
+    f->ref[(f->head + f->count++) % WG_FIFO_LOG] = ref;
+}
+
+static bool fifo_take(wg_ref_fifo *f, wg_ref *ref)
+{
+    if (!f->count)
+        return false;
+    *ref = f->ref[f->head++ % WG_FIFO_LOG];
+    f->count--;
+    return true;
+}
+
+/* What the load brings besides its lane's number, in *to; false: nothing. */
+static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
+{
+    unsigned offset = e->a & 0xFFFF, thread = index_of(e) % WG_THREADS;
+    wg_ref ref;
+    switch (path_of(e)) {
+    case WG_PATH_L1:
+        if (!wg_race_spins(r, core, e->pc) && e->c != WG_REQ_ATOMIC && !declared(r, (uint32_t)e->a))
+            return false;
+        wg_race_acquire_l1(r, to, (uint32_t)e->a, e->word >> 16 & 0xFF);
+        return true;
+    case WG_PATH_MAILBOX_READ: {
+        unsigned peer = index_of(e) ? WG_CORE_T0 + index_of(e) - 1u : WG_CORE_B;
+        if (offset & 4 || !fifo_take(&r->mailbox[peer % WG_CORES][core], &ref))
+            return false;
+        wg_race_join(r, to, &ref);
+        return true;
+    }
+    case WG_PATH_SYNC:
+        if (core == WG_CORE_B) {
+            wg_race_all_done(r, to, thread);
+            wg_clock_join(to, &r->core[WG_CORE_T0 + thread].p);
+            wg_clock_see(to, WG_K_P + WG_CORE_T0 + thread, r->core[WG_CORE_T0 + thread].count);
+            return true;
+        }
+        if (offset < TTSYNC_DONE) {
+            if (!fifo_take(&r->pcbuf[thread], &ref))
+                return false;
+            wg_race_join(r, to, &ref);
+            return true;
+        }
+        if (offset == TTSYNC_DONE) {
+            wg_race_all_done(r, to, core - WG_CORE_T0);
+            return true;
+        }
+        if (offset == TTSYNC_MOP) {
+            wg_clock_see(to, WG_K_X + core - WG_CORE_T0, r->thread[core - WG_CORE_T0].expander);
+            return true;
+        }
+        if (offset >= SEMAPHORES && wg_race_spins(r, core, e->pc)) {
+            const wg_race_semaphore *s = &r->semaphore[(offset - SEMAPHORES) / 4 % 8];
+            for (unsigned i = 0; i < WG_SEM_LOG; i++) {
+                if (i < s->posts)
+                    wg_race_join(r, to, &s->post[i]);
+                if (i < s->gets)
+                    wg_race_join(r, to, &s->get[i]);
+            }
+            return true;
+        }
+        return false;
+    default:
+        return false;
+    }
+}
+
+static void processed(wg_races *r, unsigned core, const wg_event *e)
+{
+    wg_race_core *c = &r->core[core];
+    unsigned lane;
+    wg_race_lane *l = lane_of(r, core, e, &lane);
+    uint32_t n = ++l->processed;
+    wg_race_request q = {.pc = e->pc, .address = (uint32_t)e->a};
+    if (l->count) {
+        q = l->queue[l->head++ % 16];
+        l->count--;
+    }
+    c->has_tracked = c->fresh_tracked;
+    c->fresh_tracked = false;
+    c->now = q;
+    c->now_lane = lane;
+    c->now_value = n;
+    if (is_fetch(e))
+        return;
+    if (e->c == WG_REQ_WRITE) {
+        wg_ref ref = request_ref(core, &q, lane, n);
+        if (path_of(e) == WG_PATH_MAILBOX_WRITE)
+            fifo_put(r, &r->mailbox[core][(index_of(e) ? WG_CORE_T0 + index_of(e) - 1u : WG_CORE_B) % WG_CORES], ref);
+        else if (path_of(e) == WG_PATH_SYNC && core == WG_CORE_B)
+            fifo_put(r, &r->pcbuf[index_of(e) % WG_THREADS], ref);
+        else if (path_of(e) == WG_PATH_SYNC) {
+            c->sync = q;
+            c->sync_value = n;
+        }
+        return;
+    }
+    unsigned rd = rd_of(e);
+    if (rd >= 64 || !rd)
+        return;
+    wg_clock got = {0};
+    bool has = brings(r, core, e, &got);
+    if (c->has_tracked) { /* Auto TTSync held it until those had passed */
+        wg_clock_join(&got, &c->tracked);
+        has = true;
+    }
+    uint64_t bit = UINT64_C(1) << rd;
+    c->waiting |= bit;
+    c->pend_k[rd] = (uint16_t)wg_k_m(core, lane);
+    c->pend_v[rd] = n;
+    c->has_clock &= ~bit;
+    if (has) {
+        c->has_clock |= bit;
+        c->pend[rd] = got;
+    }
+}
+
+static void used(wg_races *r, unsigned core, unsigned rd)
+{
+    wg_race_core *c = &r->core[core];
+    uint64_t bit = UINT64_C(1) << (rd & 63);
+    if (c->ttsync_pc && c->ttsync_rd == rd)
+        c->ttsync_pc = 0;
+    if (!(c->waiting & bit))
+        return;
+    c->waiting &= ~bit;
+    bool news = wg_clock_see(&c->p, c->pend_k[rd & 63], c->pend_v[rd & 63]);
+    if (c->has_clock & bit)
+        news |= wg_clock_join(&c->p, &c->pend[rd & 63]);
+    if (news)
+        c->snap = 0;
+}
+
+/* A core starts: it knows what B knows, who released it or was there before; its streams go on. */
+static void state(wg_races *r, unsigned core, const wg_event *e)
+{
+    wg_race_core *c = &r->core[core];
+    if (e->a == 1) {
+        if (core != WG_CORE_B && r->core[WG_CORE_B].released) {
+            wg_clock_join(&c->p, &r->core[WG_CORE_B].p);
+            wg_clock_see(&c->p, WG_K_P + WG_CORE_B, r->core[WG_CORE_B].count);
+            for (unsigned lane = 0; lane < WG_RACE_LANES; lane++) /* the release itself came behind all of B's stores */
+                wg_clock_see(&c->p, wg_k_m(WG_CORE_B, lane), r->core[WG_CORE_B].lane[lane].processed);
+        }
+        c->released = true;
+        c->snap = 0;
+    } else if (e->a == 0) {
+        c->released = false;
+        c->waiting = 0;
+        c->ttsync_pc = 0;
+        for (unsigned lane = 0; lane < WG_RACE_LANES; lane++)
+            c->lane[lane].count = 0;
+    }
+}
+
+void wg_race_core_event(wg_races *r, const wg_event *e)
+{
+    unsigned core = e->agent - WG_AGENT_CORE_B;
+    wg_race_core *c = &r->core[core];
+    switch (e->kind) {
+    case WG_EV_CORE_REQUEST:
+        emitted(r, core, e);
+        break;
+    case WG_EV_CORE_RESPONSE:
+        processed(r, core, e);
+        break;
+    case WG_EV_CORE_CONSUMED:
+        used(r, core, rd_of(e));
+        break;
+    case WG_EV_CORE_FENCE:
+        for (uint64_t left = c->waiting; left; left &= left - 1)
+            used(r, core, (unsigned)__builtin_ctzll(left));
+        c->ttsync_pc = 0;
+        c->fenced_pushes = c->pushes;
+        break;
+    case WG_EV_CORE_STATE:
+        state(r, core, e);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- Touches -------------------------------------------------------------------------------------------------- */
+
+void wg_race_core_touch(wg_races *r, const wg_event *e)
+{
+    unsigned core = e->agent - WG_AGENT_CORE_B, how = e->how;
+    wg_race_core *c = &r->core[core];
+    bool cached = how & WG_TOUCH_CACHED, posts = how & (WG_TOUCH_POST | WG_TOUCH_GET);
+    const wg_race_request *q = posts ? &c->sync : &c->now;
+    wg_clock known;
+    wg_actor b = {.unit = WG_RACE_UNITS,
+                  .thread = (uint8_t)(0x80 | core),
+                  .cycle = e->cycle,
+                  .party = core_party(r, core, posts ? q->pc : e->pc,
+                                      how & (WG_TOUCH_WRITE | WG_TOUCH_POST | WG_TOUCH_GET), e->cycle)};
+    if (cached) {
+        b.k = (uint16_t)(WG_K_P + core);
+        b.value = ++c->count;
+        b.clock = &c->p;
+        b.snap = wg_race_core_snap(r, core);
+    } else {
+        b.k = (uint16_t)wg_k_m(core, posts ? (unsigned)WG_PATH_SYNC : c->now_lane);
+        b.value = posts ? c->sync_value : c->now_value;
+        b.clock = wg_race_clock(r, q->snap);
+        b.snap = q->snap;
+    }
+    b.own_k = WG_K_P + core;
+    b.own_v = q->p;
+    b.pushes = q->pushes;
+    if (c->has_tracked && !posts) {
+        known = *b.clock;
+        wg_clock_join(&known, &c->tracked);
+        b.clock = &known;
+        b.snap = wg_race_snap(r, &known);
+    }
+    if (posts) {
+        wg_ref ref = request_ref(core, q, WG_PATH_SYNC, b.value);
+        wg_race_semaphores(r, &b, (uint32_t)e->c, how, &ref, core);
+    }
+    bool flag = e->a == WG_TOUCH_L1 && !(how & WG_TOUCH_WRITE) &&
+                (wg_race_spins(r, core, e->pc) || declared(r, (uint32_t)e->b));
+    if (e->a == WG_TOUCH_L1 && declared(r, (uint32_t)e->b))
+        how |= WG_TOUCH_ATOMIC;
+    if (flag)
+        return; /* it is there to race, and has learnt what it saw */
+    wg_race_touch(r, &b, (unsigned)e->a, (uint32_t)e->b, (uint32_t)e->c, how);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The order test. An earlier touch by instruction i of thread t in unit U is before b if b's clock has D(U, t) ≥ i; or
+ * if the architecture keeps the two in order once b's clock has I(t) ≥ i, or some instructions later:
+ *
+ *     both in one unit that keeps order                    I(t) ≥ i
+ *     SETC16, RMWCIB, Scalar execution, Miscellaneous      I(t) ≥ i + 1     over before the thread issues anything else
+ *     WRCFG, CFGSHIFTMASK                                  I(t) ≥ i + 2     not for the next instruction
+ *     Matrix Unit's write to Dst, then Matrix Unit, PACR   I(t) ≥ i         hardware holds any thread (Dst.md)
+ *     … then SFPLOAD                                       I(t) ≥ i + 4     three instructions in between (SFPLOAD.md)
+ *
+ * Facts: WRCFG.md, CFGSHIFTMASK.md, STREAMWRCFG.md, RDCFG.md, Dst.md, SFPLOAD.md, MemoryOrdering.md; GATE-23.
+ */
+#include "explain/race_state.h"
+
+static const char *const texts[WG_RACE_UNITS] = {[WG_RU_UNPACK0] = "Unpacker 0",
+                                                 [WG_RU_UNPACK1] = "Unpacker 1",
+                                                 [WG_RU_MATRIX] = "the Matrix Unit",
+                                                 [WG_RU_VECTOR] = "the Vector Unit",
+                                                 [WG_RU_PACK0] = "the packer",
+                                                 [WG_RU_PACK1] = "packer 1",
+                                                 [WG_RU_PACK2] = "packer 2",
+                                                 [WG_RU_PACK3] = "packer 3",
+                                                 [WG_RU_SCALAR] = "the Scalar Unit",
+                                                 [WG_RU_MEMORY] = "the Scalar Unit's memory requests",
+                                                 [WG_RU_CONFIG] = "the Configuration Unit",
+                                                 [WG_RU_CONFIG_LATE] = "the Configuration Unit",
+                                                 [WG_RU_CONFIG_SLOW] = "the Configuration Unit",
+                                                 [WG_RU_MOVER] = "the Mover",
+                                                 [WG_RU_MISC] = "the Miscellaneous Unit",
+                                                 [WG_RU_SYNC] = "the Sync Unit",
+                                                 [WG_RU_READ_UNPACK0] = "Unpacker 0",
+                                                 [WG_RU_READ_UNPACK1] = "Unpacker 1",
+                                                 [WG_RU_READ_MATRIX] = "the Matrix Unit",
+                                                 [WG_RU_READ_VECTOR] = "the Vector Unit",
+                                                 [WG_RU_READ_PACK] = "the packer"};
+
+const char *wg_race_unit_text(unsigned unit) { return unit < WG_RACE_UNITS ? texts[unit] : "a core"; }
+
+/* Instructions after which the unit is done whatever happens; 0: nothing but a wait tells. */
+static unsigned done_after(const wg_races *r, unsigned unit)
+{
+    switch (unit) {
+    case WG_RU_SCALAR:
+    case WG_RU_CONFIG:
+    case WG_RU_MISC:
+    case WG_RU_SYNC:
+        return 1;
+    case WG_RU_CONFIG_LATE:
+        return 2;
+    case WG_RU_CONFIG_SLOW:
+        return r->arch_id == WG_ARCH_WH ? 1 : 0; /* WH: RDCFG holds its thread */
+    default:
+        return 0;
+    }
+}
+
+/* Units that keep order among their own instructions; STREAMWRCFG may be overtaken. */
+static unsigned same_unit(unsigned unit) { return unit == WG_RU_CONFIG_LATE ? WG_RU_CONFIG : unit; }
+
+static bool is_pack(unsigned unit) { return unit >= WG_RU_PACK0 && unit <= WG_RU_PACK3; }
+
+bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, unsigned how)
+{
+    uint32_t known = b->clock->v[a->k];
+    if (b->clock2 && b->clock2->v[a->k] > known)
+        known = b->clock2->v[a->k];
+    if (a->k == b->own_k && b->own_v > known)
+        known = b->own_v;
+    if (a->k == b->k && b->value > known) /* one stream is in order with itself */
+        known = b->value;
+    if (b->seq > known && !(b->thread & 0x80) && a->k == (unsigned)WG_K_I + b->thread)
+        known = b->seq;
+    if (known >= a->value)
+        return true;
+    if (a->thread & 0x80) /* a core's own accesses of L1 are in order, whatever its caches do */
+        return a->thread == b->thread && space == WG_TOUCH_L1;
+    if (a->unit >= WG_RACE_UNITS)
+        return false;
+    unsigned thread = a->thread;
+    uint32_t passed = b->clock->v[WG_K_I + thread];
+    if (b->clock2 && b->clock2->v[WG_K_I + thread] > passed)
+        passed = b->clock2->v[WG_K_I + thread];
+    if (b->seq && b->thread == thread && b->seq > passed)
+        passed = b->seq;
+    unsigned gap = a->how & WG_RACE_PROMPT ? 1 : done_after(r, a->unit);
+    if (gap && passed >= a->value + gap)
+        return true;
+    if (passed < a->value)
+        return false;
+    if (b->unit < WG_RACE_UNITS && same_unit(a->unit) == same_unit(b->unit) && a->unit != WG_RU_CONFIG_SLOW)
+        return true;
+    if (space == WG_TOUCH_DST && a->unit == WG_RU_MATRIX && a->how & WG_TOUCH_WRITE) {
+        if (b->unit == WG_RU_MATRIX || is_pack(b->unit))
+            return true;
+        if (b->unit == WG_RU_VECTOR && !(how & WG_TOUCH_WRITE))
+            return passed >= a->value + 4;
+    }
+    return false;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shadow: for each granule (16 bytes of L1, a configuration word, a register, a row …) the touches that a new one
+ * may race with. A write that everything before is known to be in order with makes those forgotten for its bits.
+ *
+ * A granule keeps WG_CELLS touches; when one more comes, the oldest read goes first, and that is counted.
+ */
+#include "explain/race_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct space {
+    uint32_t granules;
+    uint16_t per; /* locations of the space in one granule */
+    bool masked;  /* count is a mask of the granule at `first` */
+} spaces[WG_TOUCH_SPACES] = {
+    [WG_TOUCH_L1] = {1536 * 1024 / 16, 16, false},
+    [WG_TOUCH_CONFIG] = {512, 1, true},
+    [WG_TOUCH_THREAD_CONFIG] = {768, 1, true},
+    [WG_TOUCH_GPR] = {3 * 64, 2, false},
+    [WG_TOUCH_DST] = {1024, 1, false},
+    [WG_TOUCH_SRC] = {256, 1, false},
+    [WG_TOUCH_LREG] = {18, 1, false},
+    [WG_TOUCH_ADC] = {72, 1, false},
+    [WG_TOUCH_RWC] = {3, 1, false},
+    [WG_TOUCH_SEM_VALUE] = {8, 1, false},
+    [WG_TOUCH_SEM_MAX] = {8, 1, false},
+    [WG_TOUCH_MOP_CFG] = {27, 1, false},
+    [WG_TOUCH_REPLAY] = {96, 1, false},
+    [WG_TOUCH_PACKER] = {4, 1, false},
+    [WG_TOUCH_UNPACKER] = {6, 1, false},
+    [WG_TOUCH_BANK_OWNER] = {4, 1, false},
+    [WG_TOUCH_BANK_POINTER] = {4, 1, false},
+};
+
+bool wg_shadow_make(wg_races *r)
+{
+    for (unsigned i = 0; i < WG_TOUCH_SPACES; i++) {
+        uint32_t n = i == WG_TOUCH_L1 ? r->arch->l1_bytes / 16 : spaces[i].granules;
+        r->shadow[i].granule = calloc(n, sizeof(wg_granule)); /* pages that nobody touches cost nothing */
+        if (!r->shadow[i].granule)
+            return false;
+        r->shadow[i].granules = n;
+        r->bytes += n * sizeof(wg_granule);
+    }
+    return true;
+}
+
+void wg_shadow_free(wg_races *r)
+{
+    for (unsigned i = 0; i < WG_TOUCH_SPACES; i++)
+        free(r->shadow[i].granule);
+}
+
+static void drop(wg_granule *g, unsigned i)
+{
+    g->cells--;
+    memmove(&g->cell[i], &g->cell[i + 1], (g->cells - i) * sizeof g->cell[0]);
+}
+
+/* Reads of neighbouring bytes by one stream share a cell when there is no room: the oldest stands for them. */
+static bool share(wg_granule *g, const wg_actor *b, uint32_t mask, unsigned how)
+{
+    for (unsigned i = 0; i < g->cells; i++) {
+        wg_cell *c = &g->cell[i];
+        if (c->k == b->k && c->unit == b->unit && !((c->how | how) & WG_TOUCH_WRITE)) {
+            c->mask |= mask;
+            return true;
+        }
+    }
+    return false;
+}
+
+static wg_cell *room(wg_races *r, wg_granule *g)
+{
+    if (g->cells == WG_CELLS) {
+        unsigned victim = 0;
+        while (victim < WG_CELLS - 1 && g->cell[victim].how & WG_TOUCH_WRITE)
+            victim++;
+        drop(g, victim);
+        r->forgotten++;
+    }
+    return &g->cell[g->cells++];
+}
+
+/* What has been found for one touch event so far: neighbours are one report. */
+typedef struct hit {
+    wg_cell a;
+    uint32_t first, last, mask;
+    bool any;
+} hit;
+
+static void flush(wg_races *r, hit *h, const wg_actor *b, unsigned space, unsigned how)
+{
+    if (h->any)
+        wg_race_found(r, &h->a, b, space, h->first, h->last, h->mask, how);
+    h->any = false;
+}
+
+static bool conflicts(const wg_cell *c, unsigned space, unsigned how)
+{
+    if (!((c->how | how) & WG_TOUCH_WRITE))
+        return false;
+    /* Read-modify-writes of the hardware's own do not race with each other, nor with reads that are meant to see them.
+     */
+    if (c->how & WG_TOUCH_ATOMIC && how & WG_TOUCH_ATOMIC)
+        return false;
+    if ((c->how | how) & WG_TOUCH_SAME && space == WG_TOUCH_CONFIG)
+        return false;
+    return true;
+}
+
+/* Where a read of what nobody wrote says something. LRegs 8, 9, 10 and 15 are constants. */
+static bool tells_unwritten(unsigned space, uint32_t at, unsigned how)
+{
+    if (how & (WG_TOUCH_ATOMIC | WG_TOUCH_WAITED))
+        return false;
+    return space == WG_TOUCH_L1 || space == WG_TOUCH_GPR || space == WG_TOUCH_DST ||
+           (space == WG_TOUCH_LREG && (0x78FFu >> at & 1));
+}
+
+static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32_t at, uint32_t mask, unsigned how,
+                          hit *h)
+{
+    wg_granule *g = &r->shadow[space].granule[at];
+    bool write = how & WG_TOUCH_WRITE;
+    /* The newest touch was the same stream's, of the same kind: nothing has come in between. */
+    wg_cell *newest = g->cells ? &g->cell[g->cells - 1] : NULL;
+    if (newest && newest->k == b->k && newest->unit == b->unit && newest->mask == mask && newest->how == how &&
+        (!write || g->cells == 1) && !b->boot) {
+        newest->value = b->value;
+        newest->party = b->party;
+        newest->snap = b->snap;
+        newest->core_k = (uint16_t)b->own_k;
+        newest->core_v = b->own_v;
+        newest->pushes = b->pushes;
+        newest->cycle = b->cycle;
+        return;
+    }
+    uint32_t unwritten = mask & ~g->written;
+    for (unsigned i = 0; i < g->cells;) {
+        wg_cell *c = &g->cell[i];
+        if (!(c->mask & mask)) {
+            i++;
+            continue;
+        }
+        bool mine = c->k == b->k && c->unit == b->unit && c->party == b->party;
+        bool ordered = b->boot || wg_race_ordered(r, c, b, space, how) ||
+                       (how & WG_RACE_PROMPT && wg_race_clock(r, c->snap)->v[WG_K_I + b->thread] > b->seq);
+        if (!ordered && conflicts(c, space, how)) {
+            if (h->any && (h->a.party != c->party || h->last + 1 < at))
+                flush(r, h, b, space, how);
+            if (!h->any) {
+                h->a = *c;
+                h->first = at;
+                h->mask = 0;
+                h->any = true;
+            }
+            h->last = at;
+            h->mask |= c->mask & mask;
+        }
+        /* Whoever is in order with this write is in order with what it hides; likewise an older read by the same. */
+        bool replaces = write ? ordered || mine : !(c->how & WG_TOUCH_WRITE) && (mine || (ordered && c->k == b->k));
+        if (replaces && !(c->mask & ~mask)) {
+            drop(g, i);
+            continue;
+        }
+        if (replaces)
+            c->mask &= ~mask;
+        i++;
+    }
+    if (write)
+        g->written |= mask;
+    else if (__builtin_expect(unwritten && tells_unwritten(space, at, how), 0))
+        wg_race_unwritten(r, b, space, at, unwritten);
+    if (b->boot)
+        return;
+    for (unsigned i = 0; i < g->cells; i++) { /* more of the same touch */
+        wg_cell *c = &g->cell[i];
+        if (c->k == b->k && c->value == b->value && c->party == b->party && c->how == how) {
+            c->mask |= mask;
+            return;
+        }
+    }
+    if (g->cells == WG_CELLS && share(g, b, mask, how))
+        return;
+    wg_cell *c = room(r, g);
+    *c = (wg_cell){.k = b->k,
+                   .unit = b->unit,
+                   .thread = b->thread,
+                   .value = b->value,
+                   .mask = mask,
+                   .party = b->party,
+                   .snap = b->snap,
+                   .how = (uint16_t)how,
+                   .core_k = (uint16_t)b->own_k,
+                   .core_v = b->own_v,
+                   .pushes = b->pushes,
+                   .cycle = b->cycle};
+}
+
+static void touch_range(wg_races *r, const wg_actor *b, unsigned space, uint32_t first, uint32_t count, unsigned how)
+{
+    const struct space *s = &spaces[space];
+    hit h = {.any = false};
+    uint32_t granules = r->shadow[space].granules;
+    if (s->masked) {
+        wg_actor whole = *b;
+        whole.mask = count;
+        if (first < granules)
+            touch_granule(r, &whole, space, first, count, how, &h);
+        flush(r, &h, &whole, space, how);
+    } else {
+        for (uint32_t end = first + count, n; first < end; first += n) {
+            uint32_t at = first / s->per, inside = first % s->per;
+            n = s->per - inside < end - first ? s->per - inside : end - first;
+            if (at >= granules)
+                break;
+            touch_granule(r, b, space, at, ((UINT32_C(1) << n) - 1) << inside, how, &h);
+        }
+    }
+    flush(r, &h, b, space, how);
+}
+
+static void check_buffers(wg_races *r, const wg_actor *b, uint32_t first, uint32_t count)
+{
+    for (unsigned p = 0; p < 4; p++)
+        for (unsigned i = 0; i < r->buffers[p]; i++)
+            if (first < r->buffered[p][i].address + r->buffered[p][i].bytes &&
+                r->buffered[p][i].address < first + count) {
+                char place[64];
+                snprintf(place, sizeof place, "L1 0x%06x-0x%06x", r->buffered[p][i].address,
+                         r->buffered[p][i].address + r->buffered[p][i].bytes - 1);
+                wg_race_rule(
+                    r, WG_RACE_NOT_FLUSHED, r->buffered[p][i].party, b->party, b->cycle, place,
+                    "The packer keeps an unfinished line of 16 bytes until a PACR with Last or Flush, however long "
+                    "one waits for it.",
+                    "Set Last (or Flush) in the last PACR before the data is used.");
+            }
+}
+
+void wg_race_touch(wg_races *r, const wg_actor *b, unsigned space, uint32_t first, uint32_t count, unsigned how)
+{
+    if (space >= WG_TOUCH_SPACES)
+        return;
+    if (space == WG_TOUCH_L1 && !(how & WG_TOUCH_WRITE) &&
+        r->buffers[0] + r->buffers[1] + r->buffers[2] + r->buffers[3])
+        check_buffers(r, b, first, count);
+    if (space == WG_TOUCH_LREG || space == WG_TOUCH_SEM_VALUE || space == WG_TOUCH_SEM_MAX) {
+        for (uint32_t left = count; left; left &= left - 1)
+            touch_range(r, b, space, (uint32_t)__builtin_ctz(left), 1, how);
+        return;
+    }
+    touch_range(r, b, space, first, count, how);
+    if (space == WG_TOUCH_DST && how & WG_TOUCH_WIDE)
+        touch_range(r, b, space, first + 8, count, how);
+}
+
+void wg_race_acquire_l1(wg_races *r, wg_clock *to, uint32_t address, uint32_t bytes)
+{
+    uint32_t at = address / 16;
+    if (at >= r->shadow[WG_TOUCH_L1].granules)
+        return;
+    const wg_granule *g = &r->shadow[WG_TOUCH_L1].granule[at];
+    uint32_t mask = (bytes < 16 ? (UINT32_C(1) << bytes) - 1 : 0xFFFF) << (address & 15) & 0xFFFF;
+    for (unsigned i = 0; i < g->cells; i++) {
+        const wg_cell *c = &g->cell[i];
+        if (!(c->mask & mask) || !(c->how & WG_TOUCH_WRITE))
+            continue;
+        if (c->snap)
+            wg_clock_join(to, wg_race_clock(r, c->snap));
+        wg_clock_see(to, c->k, c->value);
+        if (c->unit < WG_RACE_UNITS && c->thread < WG_THREADS)
+            wg_clock_see(to, WG_K_I + c->thread, c->value);
+    }
+}
+
+void wg_race_host_write(wg_races *r, uint64_t address, uint64_t bytes)
+{
+    for (uint64_t at = address / 16; bytes && at <= (address + bytes - 1) / 16; at++) {
+        if (at >= r->shadow[WG_TOUCH_L1].granules)
+            break;
+        wg_granule *g = &r->shadow[WG_TOUCH_L1].granule[at];
+        uint64_t first = address > at * 16 ? address - at * 16 : 0, end = address + bytes - at * 16;
+        uint32_t mask = ((UINT32_C(1) << (end < 16 ? end : 16)) - 1) & ~((UINT32_C(1) << first) - 1);
+        g->written |= mask;
+        for (unsigned i = 0; i < g->cells;) {
+            g->cell[i].mask &= ~mask;
+            if (g->cell[i].mask)
+                i++;
+            else
+                drop(g, i);
+        }
+    }
+}

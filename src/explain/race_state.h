@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside the race detector: clocks, instructions under way, shadow.
+ *
+ * A clock has one number per stream of things that happen in order; a larger number means to know of more:
+ *
+ *     I(thread)        instructions that passed the gate         X(thread)         MOPs taken by the expander
+ *     D(unit, thread)  of these, those completed by the unit     P(core)           memory instructions, program order
+ *     M(core, lane)    requests that the lane's region processed
+ *
+ * A touch is stamped with one of these streams and its number there. It is before b if b's clock has that number; or,
+ * for instructions, by what order.c says of units that keep order.
+ */
+#ifndef WG_RACE_STATE_H
+#define WG_RACE_STATE_H
+
+#include <string.h>
+#include "arch/arch.h"
+#include "explain/race.h"
+#include "isa/isa.h"
+
+/* Where an instruction's work happens, as far as order is concerned. */
+typedef enum wg_race_unit {
+    WG_RU_UNPACK0,
+    WG_RU_UNPACK1,
+    WG_RU_MATRIX,
+    WG_RU_VECTOR,
+    WG_RU_PACK0,
+    WG_RU_PACK1,
+    WG_RU_PACK2,
+    WG_RU_PACK3,
+    WG_RU_SCALAR,
+    WG_RU_MEMORY, /* the Scalar Unit's execution, and its memory requests */
+    WG_RU_CONFIG,
+    WG_RU_CONFIG_LATE, /* RMWCIB and SETC16; WRCFG and CFGSHIFTMASK */
+    WG_RU_CONFIG_SLOW, /* STREAMWRCFG, and what RDCFG gives a GPR */
+    WG_RU_MOVER,
+    WG_RU_MISC,
+    WG_RU_SYNC,
+    /* Configuration that these read while they work. */
+    WG_RU_READ_UNPACK0,
+    WG_RU_READ_UNPACK1,
+    WG_RU_READ_MATRIX,
+    WG_RU_READ_VECTOR,
+    WG_RU_READ_PACK,
+    WG_RACE_UNITS
+} wg_race_unit;
+
+enum {
+    WG_RACE_LANES = 24,               /* wg_lane_of(): a core's paths, mailboxes apart */
+    WG_RACE_STREAMS = WG_THREADS + 1, /* threads, and TDMA-RISC as the Mover's fourth */
+    WG_K_I = 0,
+    WG_K_X = WG_K_I + WG_THREADS,
+    WG_K_D = WG_K_X + WG_THREADS,
+    WG_K_P = WG_K_D + WG_RACE_UNITS * WG_RACE_STREAMS,
+    WG_K_M = WG_K_P + WG_CORES,
+    WG_K_NONE = WG_K_M + WG_CORES * WG_RACE_LANES, /* a stamp that everybody knows: the host's */
+    WG_CLOCK = (WG_K_NONE + 1 + 7) / 8 * 8
+};
+static inline unsigned wg_k_d(unsigned unit, unsigned thread) { return WG_K_D + unit * WG_RACE_STREAMS + thread; }
+static inline unsigned wg_k_m(unsigned core, unsigned lane) { return WG_K_M + core * WG_RACE_LANES + lane; }
+
+typedef struct wg_clock {
+    uint32_t v[WG_CLOCK];
+} wg_clock;
+
+/* Each says whether there was anything new in it. */
+static inline bool wg_clock_join(wg_clock *to, const wg_clock *from)
+{
+    uint32_t news = 0;
+    for (unsigned i = 0; i < WG_CLOCK; i++) {
+        uint32_t v = to->v[i] > from->v[i] ? to->v[i] : from->v[i];
+        news |= v ^ to->v[i];
+        to->v[i] = v;
+    }
+    return news != 0;
+}
+static inline bool wg_clock_see(wg_clock *c, unsigned k, uint32_t value)
+{
+    if (c->v[k] >= value)
+        return false;
+    c->v[k] = value;
+    return true;
+}
+
+/* A clock kept for later: a copy in the pool, and up to two numbers on top of it. */
+typedef struct wg_ref {
+    uint32_t snap; /* 0: none */
+    uint16_t k1, k2;
+    uint32_t v1, v2;
+} wg_ref;
+
+enum {
+    WG_SNAPS = 4096, /* clocks in the pool */
+    WG_INSNS = 4096, /* instructions remembered per thread */
+    WG_PARENTS = 1024,
+    WG_PARTIES = 16384,
+    WG_CELLS = 6, /* touches remembered per granule */
+    WG_MAX_RACES = 256,
+    WG_SEM_LOG = 32,
+    WG_FIFO_LOG = 32,
+    WG_FLAGS = 64
+};
+
+typedef struct wg_snap {
+    uint32_t id;
+    wg_clock clock;
+} wg_snap;
+
+/* An instruction from push to completion. */
+typedef struct wg_race_insn {
+    uint64_t id;
+    uint32_t seq; /* in the order of passing the gate; 0: has not */
+    uint32_t word, pc, parent, ordinal;
+    uint32_t snap;             /* what its thread knew when it passed */
+    uint32_t push_snap;        /* what the core that pushed it knew */
+    uint32_t push_p, push_mop; /* that core's program order, and its stores to MOP configuration */
+    uint32_t push_number;      /* of the thread's pushes, for Auto TTSync */
+    uint32_t party[2];         /* cached, of reads and of writes; 0: none */
+    uint8_t party_agent[2];
+    uint8_t source; /* core; WG_CORES: the host */
+    bool boot;      /* pushed by B before any T core ran */
+    uint8_t freed;  /* an unpacker's: it waited for the bank with this number - 1 */
+} wg_race_insn;
+
+/* In a cell's `how`: over before the thread issues anything else, whatever the unit. */
+enum { WG_RACE_PROMPT = 0x8000 };
+
+/* A touch in the shadow. */
+typedef struct wg_cell {
+    uint16_t k;     /* stream */
+    uint8_t unit;   /* wg_race_unit of an instruction; WG_RACE_UNITS: none */
+    uint8_t thread; /* of an instruction, else core | 0x80 */
+    uint32_t value; /* number in the stream */
+    uint32_t mask;  /* bits or bytes of the granule */
+    uint32_t party;
+    uint32_t snap; /* what its author knew */
+    uint16_t how;
+    uint16_t core_k; /* P(core) that did it, or pushed the instruction; WG_K_NONE: the host */
+    uint32_t core_v; /* its number there */
+    uint32_t pushes; /* of an instruction: the number of its push; of an access: pushes before it */
+    uint64_t cycle;
+} wg_cell;
+
+typedef struct wg_granule {
+    wg_cell cell[WG_CELLS];
+    uint32_t written; /* bits or bytes that were ever written */
+    uint8_t cells;
+} wg_granule;
+
+/* Granules: L1 lines of 16 bytes, configuration words, registers, rows … */
+typedef struct wg_shadow {
+    wg_granule *granule;
+    uint32_t granules;
+} wg_shadow;
+
+typedef struct wg_race_semaphore {
+    uint32_t inits;
+    wg_clock init;        /* what the last SEMINIT knew */
+    uint32_t posts, gets; /* since SEMINIT, whose value counts as posts */
+    uint32_t value, max;
+    wg_ref post[WG_SEM_LOG], get[WG_SEM_LOG];
+    uint32_t post_party[WG_SEM_LOG];
+    uint8_t post_core[WG_SEM_LOG]; /* that posted, or pushed the post */
+} wg_race_semaphore;
+
+typedef struct wg_ref_fifo {
+    wg_ref ref[WG_FIFO_LOG];
+    uint32_t head, count;
+} wg_ref_fifo;
+
+/* A request between emission and processing. */
+typedef struct wg_race_request {
+    uint32_t snap, p, fences, mop; /* pushes before the last fence, stores to MOP configuration before it */
+    uint32_t pushes;               /* of the core before it, in program order */
+    uint32_t address, pc;
+} wg_race_request;
+
+typedef struct wg_race_lane {
+    wg_race_request queue[16];
+    uint32_t head, count;
+    uint32_t processed;
+    uint32_t emitted;
+} wg_race_lane;
+
+typedef struct wg_race_core {
+    wg_clock p;
+    uint32_t snap;  /* of p, if nothing was learnt since; 0: none */
+    uint32_t count; /* memory instructions so far */
+    wg_race_lane lane[WG_RACE_LANES];
+    bool released;
+    /* Loads under way or unused, by destination register. */
+    uint64_t waiting;   /* bit per register: processed, and not used yet */
+    uint64_t has_clock; /* of these, those that bring more than their lane's number */
+    uint16_t pend_k[64];
+    uint32_t pend_v[64];
+    wg_clock pend[64];
+    uint32_t ttsync_pc; /* a manual TTSync load that nobody has used; 0: none */
+    uint8_t ttsync_rd;
+    uint32_t pushes, fenced_pushes; /* requests emitted; as of the last fence */
+    wg_race_request now;            /* the request just processed */
+    unsigned now_lane;
+    uint32_t now_value;
+    wg_race_request sync; /* the last store to the semaphore window */
+    uint32_t sync_value;
+    wg_clock tracked; /* what Auto TTSync gave the request just processed */
+    bool fresh_tracked, has_tracked;
+} wg_race_core;
+
+typedef struct wg_race_thread {
+    wg_clock clock; /* of the gate */
+    uint32_t snap;
+    uint32_t seq;      /* passed the gate */
+    uint32_t expander; /* MOPs begun */
+    uint32_t pushes, ordinals;
+    uint32_t push_snap;              /* last one learnt */
+    wg_race_insn insn[WG_INSNS];     /* by id */
+    uint64_t by_seq[WG_INSNS];       /* id of the instruction with that number */
+    wg_race_insn parent[WG_PARENTS]; /* MOPs and REPLAYs, by id */
+    uint32_t last[WG_RACE_UNITS];    /* number of the last one that went there */
+    uint32_t last_snap[WG_RACE_UNITS];
+    /* The latched wait. */
+    bool latched, held; /* held: its release waits for the first instruction it catches */
+    uint32_t latch_word;
+    uint64_t latch_id;
+    uint32_t latch_seq, latch_block;
+    wg_clock release;
+    uint32_t late_lregs, late_seq, late_party; /* the last two-cycle result of the Vector Unit */
+    /* Auto TTSync, per resource. */
+    bool tracks; /* it has held, or could have held, something */
+    uint32_t store_n[8], load_n[8], load_pushes[8];
+    struct {
+        uint32_t snap, seq, push;
+    } passed[8], wrote[8];
+} wg_race_thread;
+
+struct wg_races {
+    wg_arch_id arch_id;
+    const wg_arch *arch;
+    wg_races_code_fn code;
+    void *user;
+    wg_snap *snap;
+    uint32_t next_snap;
+    wg_race_thread *thread;
+    wg_race_core *core;
+    uint32_t tdma; /* the Mover's transfers for TDMA-RISC */
+    wg_shadow shadow[WG_TOUCH_SPACES];
+    wg_race_semaphore semaphore[8];
+    wg_ref mutex[8];
+    wg_ref valid[4], freed[4]; /* banks: the last handover each way */
+    wg_ref_fifo mailbox[WG_CORES][WG_CORES], pcbuf[WG_THREADS];
+    wg_race_party *party;
+    uint32_t *party_index; /* hash */
+    uint32_t parties;
+    struct {
+        uint32_t first, last;
+    } flag[WG_FLAGS];
+    uint32_t flags;
+    wg_race *race;
+    uint64_t *race_key;
+    size_t races;
+    struct {
+        uint32_t address, bytes, party;
+    } buffered[4][4]; /* what each packer still holds */
+    uint8_t buffers[4];
+    uint64_t forgotten;
+    size_t bytes;
+    struct {
+        uint32_t pc;
+        uint8_t core, spins;
+    } spin[1024];
+};
+
+/* Who acts now: the stamp of its touches and what it knows. */
+typedef struct wg_actor {
+    uint16_t k;
+    uint8_t unit, thread; /* as in wg_cell */
+    uint32_t value;
+    uint32_t seq;                   /* of an instruction: its own number in I(thread) */
+    const wg_clock *clock, *clock2; /* clock2 may be NULL */
+    uint32_t snap;
+    uint32_t party;
+    uint32_t own_k, own_v; /* one number more that it knows: P of the core that did it, or pushed it */
+    uint32_t mask;         /* of the touch */
+    uint32_t pushes;       /* as in wg_cell */
+    uint32_t value2, max2; /* SEMINIT's operands */
+    uint64_t cycle;
+    bool boot;
+} wg_actor;
+
+/* race_clock.c */
+uint32_t wg_race_snap(wg_races *r, const wg_clock *c);
+const wg_clock *wg_race_clock(wg_races *r, uint32_t snap); /* never NULL; a forgotten one is empty */
+bool wg_race_join(wg_races *r, wg_clock *to, const wg_ref *ref);
+/* What the thread knew then; what it knows now, if that is no longer in the pool. */
+void wg_race_join_thread(wg_races *r, wg_clock *to, unsigned thread, uint32_t snap);
+uint32_t wg_race_thread_snap(wg_races *r, unsigned thread);
+uint32_t wg_race_core_snap(wg_races *r, unsigned core);
+/* The numbers that all of a thread's instructions have been completed give. */
+void wg_race_all_done(wg_races *r, wg_clock *to, unsigned thread);
+
+/* race_order.c */
+bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, unsigned how);
+const char *wg_race_unit_text(unsigned unit);
+
+/* race_shadow.c: a touch, tested and remembered. */
+bool wg_shadow_make(wg_races *r);
+void wg_shadow_free(wg_races *r);
+void wg_race_touch(wg_races *r, const wg_actor *b, unsigned space, uint32_t first, uint32_t count, unsigned how);
+/* The writes of these bytes of L1 that a spin read sees: their authors' knowledge. */
+void wg_race_acquire_l1(wg_races *r, wg_clock *to, uint32_t address, uint32_t bytes);
+void wg_race_host_write(wg_races *r, uint64_t address, uint64_t bytes);
+
+/* race.c: posts, gets or initialisation of the semaphores in the mask. `core` did it, or pushed the instruction. */
+void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned how, const wg_ref *ref, unsigned core);
+
+/* race_core.c */
+void wg_race_core_event(wg_races *r, const wg_event *e);
+void wg_race_core_touch(wg_races *r, const wg_event *e);
+bool wg_race_spins(wg_races *r, unsigned core, uint32_t pc);
+
+/* race_report.c */
+const char *wg_race_semaphore_name(unsigned semaphore);
+uint32_t wg_race_party_of(wg_races *r, const wg_race_party *p);
+void wg_race_found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first, uint32_t last,
+                   uint32_t mask, unsigned how);
+void wg_race_unwritten(wg_races *r, const wg_actor *b, unsigned space, uint32_t at, uint32_t mask);
+/* A rule that one instruction broke; `a` may be 0. */
+void wg_race_rule(wg_races *r, wg_race_kind kind, uint32_t a, uint32_t b, uint64_t cycle, const char *location,
+                  const char *why, const char *remedy);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whole cache lines at a time, while nothing is in flight. Then a result is at most one cycle late, only the very next
+ * instruction can notice, and predecoding has charged most of it already (wg_op.at): an instruction enters EX1 at
+ * base + at, and `base` moves only when something unforeseen costs time. Others are left to exec.c.
+ */
+#include "riscv/pipeline.h"
+
+#include <string.h>
+
+#define A r[op->rs1]
+#define B r[op->rs2]
+#define I op->imm
+
+static inline bool l0_holds(const wg_core_run *run, uint32_t address)
+{
+    uint32_t tag = (address & ~15u) | 1;
+    return run->l0[0].tag == tag || run->l0[1].tag == tag || run->l0[2].tag == tag || run->l0[3].tag == tag;
+}
+
+/*
+ * Own RAM, seen from the load/store unit in cycle m: true if no store waits there. One that has left by then leaves here,
+ * as wg_lsu_drain_private() would have it.
+ */
+static inline bool ram_settled(wg_core *k, uint64_t m)
+{
+    wg_core_run *run = &k->run;
+    if (m < k->ram_ready)
+        return false;
+    if (!run->sq_count)
+        return true;
+    const wg_store *s = &run->sq[run->sq_head];
+    uint64_t at = wg_max64(wg_max64(s->entered + 1, k->ram_ready), run->mux_free);
+    if (run->sq_count > 1 || s->path != WG_PATH_OWN_RAM || at >= m)
+        return false;
+    uint32_t offset = (s->address - WG_RAM_BASE) & (WG_RAM_MAX - 1), old;
+    memcpy(&old, k->ram + (offset & ~3u), 4);
+    wg_core_log(k, offset & ~3u, old);
+    memcpy(k->ram + offset, s->data, s->bytes);
+    run->sq_head = (uint8_t)((run->sq_head + 1) % WG_STORE_QUEUE);
+    run->sq_count = 0;
+    run->mux_free = at + 1;
+    return true;
+}
+
+/*
+ * May these instructions of a line enter EX1 back to back while the newest ones leave the retire queue `lag`
+ * cycles after they entered EX1? That is so unless one of them would have to be forwarded to from a queue with
+ * several results for its operand.
+ */
+static bool flows(const wg_tile *t, const wg_op *op, const wg_op *end, uint64_t dests, unsigned lag)
+{
+    unsigned queued = lag - 1 < WG_RETIRE_QUEUE ? lag - 1 : WG_RETIRE_QUEUE;   /* still there when the next one enters */
+    for (; op < end; dests = dests << 8 | op->rd, op++) {
+        const uint8_t source[3] = {op->rs1, op->rs2, op->rs3};
+        for (unsigned s = 0; s < 3; s++) {
+            unsigned found = 0;
+            for (unsigned i = 0; source[s] && i < queued; i++) {
+                if ((dests >> 8 * i & 0xFF) != source[s])
+                    continue;
+                if (i == 0)
+                    break;   /* straight from EX1 */
+                if (++found > t->arch->forward_writers)
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+WG_THREADED void wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
+{
+    static const void *const labels[WG_OP_COUNT] = {
+#define LABEL(name) [WG_OP_##name] = &&L_##name,
+        WG_OPS(LABEL)
+#undef LABEL
+    };
+    wg_core *k = &t->core[core];
+    __asm__("" : "+r"(k));   /* to be kept, not worked out again and again */
+    wg_core_run *run = &k->run;
+    uint32_t *r = run->r;
+    const uint32_t sets = t->arch->icache_bytes[core] / 32u - 1;
+    const uint32_t ram_bytes = t->arch->ram_bytes[core];
+    const unsigned bubble = t->timing->mispredict_bubble;
+    const bool predicts = wg_predictor_on(t, core);
+    const bool weakly_ordered = !((k->csr.pmacfg[0] | k->csr.pmacfg[1]) & 1);
+    uint32_t pc = run->pc;
+    uint64_t c = run->at, base, entry, last = run->last, number = run->number;
+    uint64_t dests = run->dests;
+    unsigned late = run->late, lag = run->lag;
+    const wg_op *op, *from;
+    wg_icache_line *line, *before = NULL;
+    const uint32_t epoch = k->epoch;   /* nothing is fetched in here */
+    if (!k->solo_until && k->saved_at == WG_NEVER)
+        wg_core_checkpoint(t, core);
+    if (lag)   /* in here it counts from the cycle before the next entry into EX1 */
+        lag = last + lag > c + 1 ? (unsigned)(last + lag + 1 - c) : 0;
+
+#define NEXT do { op++; goto *labels[op->code]; } while (0)
+    goto enter;
+
+#define ALU(name, expression) L_##name: r[op->rd] = (expression); NEXT;
+#define MULTIPLY(name, expression) ALU(name, expression)
+#include "riscv/alu.inc"
+#undef ALU
+#undef MULTIPLY
+L_NOP:
+    NEXT;
+L_FMOVE:
+    r[op->rd] = A;
+    NEXT;
+L_FP:
+    r[op->rd] = wg_fp_execute(k, op);
+    NEXT;
+L_DIV: L_DIVU: L_REM: L_REMU: {
+    unsigned cycles;
+    r[op->rd] = wg_divide(op->code, A, B, &cycles);
+    last = base + op->at;
+    base += cycles - 1;
+    goto delayed;
+}
+#define BRANCH(name, condition)                                                                    \
+    L_##name: {                                                                                    \
+        bool taken = (condition);                                                                  \
+        uint32_t at = WG_PC_OF(op);                                                                   \
+        if (op->imm == at)                                                                         \
+            goto leave;                                                                            \
+        bool foreseen = wg_predict_branch(k, predicts, at, op->imm <= at, taken);                  \
+        last = base + op->at;                                                                      \
+        if (taken) {                                                                               \
+            c = last + 1 + (foreseen ? 0 : bubble);                                                \
+            pc = op->imm;                                                                          \
+            goto jumped;                                                                           \
+        }                                                                                          \
+        if (foreseen)                                                                              \
+            NEXT;                                                                                  \
+        base += bubble;                                                                            \
+        goto delayed;                                                                              \
+    }
+    BRANCH(BEQ, A == B)
+    BRANCH(BNE, A != B)
+    BRANCH(BLT, (int32_t)A < (int32_t)B)
+    BRANCH(BGE, (int32_t)A >= (int32_t)B)
+    BRANCH(BLTU, A < B)
+    BRANCH(BGEU, A >= B)
+#undef BRANCH
+L_JAL: {
+    uint32_t at = WG_PC_OF(op);
+    if (op->imm == at)
+        goto leave;
+    if (op->rd == 1 || op->rd == 5)
+        wg_predict_call(k, at + 4);
+    r[op->rd] = at + 4;
+    last = base + op->at;
+    c = last + 1 + (predicts ? 0 : bubble);
+    pc = op->imm;
+    goto jumped;
+}
+L_JALR: {
+    uint32_t at = WG_PC_OF(op), target = (A + op->imm) & ~3u;
+    if (target == at)
+        goto leave;
+    bool foreseen = wg_predict_jalr(k, predicts, at, op->rd, op->rs1, target);
+    if (op->rd == 1 || op->rd == 5)
+        wg_predict_call(k, at + 4);
+    r[op->rd] = at + 4;
+    last = base + op->at;
+    c = last + 1 + (foreseen ? 0 : bubble);
+    pc = target;
+    goto jumped;
+}
+L_LOAD: {
+    uint32_t address = A + op->imm, offset = address - WG_RAM_BASE;
+    uint64_t e = base + op->at, m;
+    unsigned bytes = op->spare == 9 ? 2 : 1u << (op->spare & 3);
+    if (offset < ram_bytes && !(offset & (bytes - 1)) && weakly_ordered && ram_settled(k, e + 1)) {
+        uint32_t words[4];
+        memcpy(&words[offset >> 2 & 3], k->ram + (offset & ~3u), 4);
+        r[op->rd] = op->spare == 2 ? words[offset >> 2 & 3] : wg_load_value(words, offset, op->spare);
+        r[0] = 0;
+        base += op->waited_for;
+        NEXT;
+    }
+    uint32_t value;
+    uint64_t done;
+    /* only what is answered at once; a store that leaves before it could take the L0 line away */
+    if ((address & (bytes - 1)) || (offset >= ram_bytes && (!l0_holds(run, address) || (run->sq_count && k->solo_until))) ||
+        wg_lsu_load(t, core, address, op->spare, WG_PC_OF(op), e, &value, &m, &done) != WG_LSU_DONE)
+        goto leave;
+    r[op->rd] = value;
+    r[0] = 0;
+    last = e;
+    base += m - (e + 1) + op->waited_for;
+    if (m - (e + 1) == 0)
+        NEXT;
+    goto delayed;
+}
+L_STORE: {
+    uint32_t address = A + op->imm;
+    unsigned bytes = wg_store_bytes[op->spare % 3];
+    uint64_t e = base + op->at, m;
+    bool own = address - WG_RAM_BASE < ram_bytes;
+    if ((!own && address >= t->arch->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
+        goto leave;
+    if (own && weakly_ordered && ram_settled(k, e + 1)) {
+        wg_store *s = &run->sq[run->sq_head];
+        s->first = s->entered = e + 1;
+        s->address = address;
+        s->pc = WG_PC_OF(op);
+        s->data[0] = B;
+        s->mask = 0;
+        s->path = WG_PATH_OWN_RAM;
+        s->bytes = (uint8_t)bytes;
+        s->index = 0;
+        run->sq_count = 1;
+        run->disturbed = e;
+        NEXT;
+    }
+    wg_ex1 x = {.entered = e, .pc = WG_PC_OF(op), .kind = WG_EX1_STORE, .address = address, .data = {B},
+                .bytes = (uint8_t)bytes, .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
+    if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)
+        goto leave;
+    run->disturbed = e;
+    last = e;
+    base += m - (e + 1);
+    if (!own || run->sq_count > 1)   /* a store behind it ends the wait of one that could have merged */
+        stop = wg_min64(stop, wg_lsu_next(t, core));
+    goto delayed;
+}
+L_LINE_END_LATE:
+    late = op->rd;
+L_LINE_END:
+    c = base + op->at;
+    last = c - 1 > last ? c - 1 : last;
+    if (!(late | lag) && c + WG_MARGIN <= stop) {   /* nothing to be carried over: straight on, if the next line is there */
+        wg_icache_line *then = (wg_icache_line *)((char *)k->icache + line->next);
+        if (then->tag == line->tag + 16 && then->checked == epoch && !wg_core_log_full(k)) {
+            number += (uint64_t)(op - from);
+            run->lru[then->set] = then->way;
+            line = then;
+            from = op = then->op;
+            entry = base = c;
+            goto *labels[op->code];
+        }
+    }
+    pc = (line->tag & ~15u) + 16;
+    op--;
+jumped:   /* `op` was the last of this line; its time, and the next one's, are in `last` and `c` */
+    number += (uint64_t)(op - from) + 1;
+    if (lag) {
+        unsigned count = (unsigned)(op - from) + 1;
+        uint64_t passed = c - entry;
+        for (const wg_op *o = from; o <= op; o++)
+            dests = dests << 8 | o->rd;
+        /* every cycle without an instruction brings the retire queue one nearer */
+        lag = passed - count + 2 < lag ? lag - (unsigned)(passed - count) : 0;
+    }
+enter:
+    entry = c;
+    if (c + WG_MARGIN > stop || wg_core_log_full(k))
+        goto out;
+    line = &k->icache[(pc >> 4 & sets) * 2];
+    if (line->tag != ((pc & ~15u) | WG_LINE_VALID))
+        line++;
+    if (line->tag != ((pc & ~15u) | WG_LINE_VALID) || line->checked != epoch)
+        goto out;
+    run->lru[line->set] = line->way;
+    if (before && before->tag + 16 == line->tag)
+        before->next = (uint16_t)((char *)line - (char *)k->icache);
+    before = line;
+    from = op = &line->op[pc >> 2 & 3];
+    if (lag && (line->lag_dests != dests || line->lag_key != (lag << 2 | (pc >> 2 & 3)))) {
+        if (!flows(t, op, &line->op[WG_LINE_OPS], dests, lag))
+            goto out;
+        line->lag_dests = dests;
+        line->lag_key = (uint8_t)(lag << 2 | (pc >> 2 & 3));
+    }
+    base = c - op->at;
+    if (late) {
+        base += wg_op_reads(op, late);
+        late = 0;
+    }
+    goto *labels[op->code];
+
+delayed:   /* time has passed unforeseen: is there still a line's worth before `stop`? */
+    if (base + op->at + WG_MARGIN <= stop)
+        NEXT;
+    op++;
+    if (op->code == WG_OP_LINE_END_LATE)
+        goto L_LINE_END_LATE;
+    if (op->code == WG_OP_LINE_END)
+        goto L_LINE_END;
+    goto leave;
+
+/* These need the other executor. */
+L_ILLEGAL: L_PUSH: L_FENCE: L_BREAK: L_MRET: L_CSR: L_ATOMIC: L_VECTOR:
+leave:
+    number += (uint64_t)(op - from);
+    pc = WG_PC_OF(op);
+    c = base + op->at;
+    if (op != from) {
+        last = c - 1 > last ? c - 1 : last;
+        if (lag) {
+            uint64_t passed = c - entry, count = (uint64_t)(op - from);
+            for (const wg_op *o = from; o < op; o++)
+                dests = dests << 8 | o->rd;
+            lag = passed - count + 2 < lag ? lag - (unsigned)(passed - count) : 0;
+        }
+    }
+out:
+    run->r[0] = 0;
+    run->pc = pc;
+    run->at = c;
+    run->last = last;
+    run->number = number;
+    run->late = (uint8_t)late;
+    run->late_at = c + 1;
+    run->dests = dests;
+    run->lag = (uint8_t)(lag ? lag + (unsigned)(c - 1 - last) : 0);
+}
+#undef A
+#undef B
+#undef I
+#undef NEXT

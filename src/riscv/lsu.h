@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store queue and the L0 data cache, for the load/store unit's two files: lsu.c (ahead of the clock), lsu_clock.c. */
+#ifndef WG_RISCV_LSU_H
+#define WG_RISCV_LSU_H
+
+#include "riscv/internal.h"
+
+enum { WG_L1_LINE = 16 };
+
+static inline wg_store *wg_sq_at(wg_core_run *run, unsigned i) { return &run->sq[(run->sq_head + i) % WG_STORE_QUEUE]; }
+
+static inline const wg_store *wg_sq_peek(const wg_core_run *run, unsigned i)
+{
+    return &run->sq[(run->sq_head + i) % WG_STORE_QUEUE];
+}
+
+static inline void wg_sq_pop(wg_core_run *run)
+{
+    run->sq_head = (uint8_t)((run->sq_head + 1) % WG_STORE_QUEUE);
+    run->sq_count--;
+}
+
+static inline unsigned wg_load_bytes(uint8_t size) { return size == 9 ? 2u : 1u << (size & 3); }
+
+static inline bool wg_strongly_ordered(const wg_core *k) { return (k->csr.pmacfg[0] | k->csr.pmacfg[1]) & 1; }
+
+/* The first cycle in which entry i could leave if it were first and the mux free. */
+uint64_t wg_sq_ready_at(const wg_tile *t, const wg_core *k, unsigned i);
+void wg_sq_enqueue(wg_core_run *run, const wg_ex1 *x, uint64_t m);
+/* Does the store become one with the last of the queue? */
+bool wg_sq_mergeable(const wg_tile *t, const wg_core *k, const wg_ex1 *x);
+bool wg_sq_coalesce(const wg_tile *t, wg_core *k, const wg_ex1 *x, uint64_t m);
+/* Which queued store a load must wait for; -1: none. */
+int wg_sq_conflict(const wg_tile *t, const wg_core_run *run, uint32_t address, unsigned bytes);
+void wg_l0_drop_line(wg_core_run *run, uint32_t address);
+/* One request through the L0 cache: does it empty itself? */
+bool wg_l0_flushes(const wg_tile *t, wg_core *k, unsigned core);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the pipeline share: when an instruction may enter EX1 (issue.c), what a single one does there
+ * (step.c), whole lines of them (exec_lines.c), and who of these goes on (exec.c).
+ */
+#ifndef WG_RISCV_PIPELINE_H
+#define WG_RISCV_PIPELINE_H
+
+#include "riscv/internal.h"
+
+enum { WG_MARGIN = 8 /* a line's last instruction enters EX1 sooner than this */, WG_NO_DEST = WG_REG_SINK };
+#define WG_EIGHT(x) ((x) * UINT64_C(0x0101010101010101))
+#define WG_PC_OF(o) ((line->tag & ~15u) + (uint32_t)((o) - line->op) * 4)
+
+static const uint8_t wg_store_bytes[3] = {1, 2, 4};
+
+static inline uint32_t wg_orc_b(uint32_t a)
+{
+    uint32_t out = 0;
+    for (unsigned i = 0; i < 32; i += 8)
+        if (a >> i & 0xFF)
+            out |= 0xFFu << i;
+    return out;
+}
+
+static inline uint32_t wg_grev(uint32_t a, uint32_t control)
+{
+    static const uint32_t mask[5] = {0x55555555, 0x33333333, 0x0F0F0F0F, 0x00FF00FF, 0x0000FFFF};
+    for (unsigned i = 0; i < 5; i++)
+        if (control >> i & 1)
+            a = (a & mask[i]) << (1u << i) | (a >> (1u << i) & mask[i]);
+    return a;
+}
+
+static inline bool wg_one_at_a_time(const wg_core *k)
+{
+    return k->slow || (k->csr.cfg0 & (WG_CFG0_SYNC_ALL_OPS | WG_CFG0_DIS_REG_FORWARDING));
+}
+
+/* Marks the bytes of `dests` that name `reg`: exact for the newest, a hint for older ones. */
+static inline uint64_t wg_writers(uint64_t dests, unsigned reg)   /* none for x0: its place is taken by WG_REG_SINK */
+{
+    uint64_t x = dests ^ WG_EIGHT((uint64_t)reg);
+    return (x - WG_EIGHT((uint64_t)1)) & ~x & WG_EIGHT((uint64_t)0x80);
+}
+
+/*
+ * The common cases of operand(): nothing in the queue writes the register, or only one does and its value is there.
+ * False if the rules have to be gone through, or nobody knows yet.
+ */
+static inline bool wg_operand_quick(const wg_core_run *run, uint64_t dests, uint64_t number, unsigned reg,
+                                 unsigned forward_writers, uint64_t *e, bool *unknown)
+{
+    uint64_t match = wg_writers(dests, reg);
+    if (!match)
+        return true;
+    unsigned newest = (unsigned)__builtin_ctzll(match) / 8;
+    unsigned slot = (unsigned)((number - 1 - newest) % WG_RETIRE_RING);
+    if (run->retired[slot] <= *e)
+        return true;
+    if (run->filled[slot] == WG_NEVER)
+        return *unknown = true, false;
+    if (newest && !forward_writers)
+        return false;
+    uint64_t then = wg_max64(*e, run->filled[slot]);
+    uint64_t older = match & (match - 1);
+    if (newest && older) {   /* an older result for it: it must have retired */
+        unsigned second = (unsigned)__builtin_ctzll(older) / 8;
+        if (run->retired[(number - 1 - second) % WG_RETIRE_RING] > then)
+            return false;
+    }
+    *e = then;
+    return true;
+}
+
+/* A result for `dest` is there: a load that has not come back must not overwrite it. */
+static inline void wg_overwritten(wg_core_run *run, unsigned dest)
+{
+    for (unsigned i = 0; i < WG_LOADS; i++)
+        if (run->load[i].used && run->load[i].rd == dest && run->load[i].done == WG_NEVER)
+            run->load[i].rd = WG_REG_SINK;
+}
+
+/* The instruction has entered EX1 in `e`; its result can be forwarded from `filled` (WG_NEVER: unknown). */
+static inline void wg_entered(wg_core_run *run, uint64_t e, uint8_t dest, uint64_t filled)
+{
+    unsigned slot = (unsigned)(run->number % WG_RETIRE_RING);
+    uint64_t before = run->retired[(run->number - 1) % WG_RETIRE_RING];
+    run->filled[slot] = filled;
+    run->retired[slot] = before == WG_NEVER || filled == WG_NEVER ? WG_NEVER : wg_max64(before + 1, filled);
+    run->dests = run->dests << 8 | dest;
+    run->number++;
+    run->last = e;
+    if (dest != WG_NO_DEST && run->loads && filled != WG_NEVER)
+        wg_overwritten(run, dest);
+}
+
+/* issue.c: the cycle in which `op` enters EX1; false if that is not known yet. With why->retry_at set, it is known only
+ * when the clock stands there. */
+bool wg_issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, const wg_op *op, uint64_t *out, wg_stall *why);
+/* The retire queue entry by entry, and back to whole lines once no load is in flight. */
+void wg_begin_queue(wg_core_run *run);
+bool wg_end_queue(wg_core *k);
+
+/* step.c: executes `op` in EX1 from cycle e on, the first of `left` in its line. False if it has to wait for the clock. */
+bool wg_step(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t e);
+void wg_step_branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e);
+void wg_step_halt(wg_tile *t, unsigned core, wg_halt how);
+uint32_t wg_divide(uint8_t code, uint32_t a, uint32_t b, unsigned *cycles);
+bool wg_predictor_on(const wg_tile *t, unsigned core);
+
+/* exec_lines.c: whole lines, as long as they end before `stop`. */
+void wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop);
+
+#endif

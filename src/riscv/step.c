@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a single instruction does in EX1, and for how long it is there.
+ *
+ * Facts: BabyRISCV/README.md of each architecture (EX1, EX2), InstructionSet.md.
+ */
+#include "riscv/pipeline.h"
+
+/* Quotient or remainder; *cycles is how long EX1 is taken. */
+uint32_t wg_divide(uint8_t code, uint32_t a, uint32_t b, unsigned *cycles)
+{
+    bool is_signed = code == WG_OP_DIV || code == WG_OP_REM, quotient = code == WG_OP_DIV || code == WG_OP_DIVU;
+    *cycles = 2;
+    if (b == 0)
+        return quotient ? UINT32_MAX : a;
+    if (is_signed && a == 0x80000000 && b == UINT32_MAX)
+        return quotient ? a : 0;
+    if (b != 1) {
+        /*
+         * "Between six and 33 cycles, by the magnitude of the dividend", and measured 33 for 29 bits, 14 for
+         * 12: a bit per cycle, where leading zeros are skipped four at a time, which takes one cycle more.
+         */
+        uint32_t magnitude = is_signed && (int32_t)a < 0 ? -a : a;
+        unsigned digits = magnitude ? (35u - (unsigned)__builtin_clz(magnitude)) / 4 : 1;
+        *cycles = digits == 8 ? 33 : 4 * digits + 2;
+    }
+    if (is_signed)
+        return (uint32_t)(quotient ? (int32_t)a / (int32_t)b : (int32_t)a % (int32_t)b);
+    return quotient ? a / b : a % b;
+}
+
+bool wg_predictor_on(const wg_tile *t, unsigned core)
+{
+    /* Config[0].DISABLE_RISC_BP: word 2 on both architectures, one bit for B, three for T0…T2, one for NC */
+    static const uint8_t bit[WG_CORES] = {22, 26, 23, 24, 25};
+    return !(t->core[core].csr.cfg0 & WG_CFG0_DIS_BP) && !(t->regs.config.bank[0][2] >> bit[core] & 1);
+}
+
+void wg_step_halt(wg_tile *t, unsigned core, wg_halt how)
+{
+    t->core[core].run.halt = (uint8_t)how;
+    WG_EMIT(t, WG_EV_CORE_STATE, core, .a = 2, .pc = t->core[core].run.pc);
+}
+
+/* A memory instruction: where it goes. False if the address is misaligned and the clock has not come. */
+static bool locate(wg_tile *t, unsigned core, uint64_t e, wg_ex1 *x)
+{
+    if (x->address & (x->bytes - 1u) & 15u) {
+        if (e > t->sched.now)
+            return false;
+        t->core[core].acted = true;
+        wg_findf(t, WG_F_CORE_MISALIGNED, (wg_finding){.agent = (uint8_t)core, .pc = x->pc, .has_pc = true, .subject = x->address},
+                 "0x%08x for %u bytes", x->address, x->bytes);
+        x->address &= ~(x->bytes - 1u);
+    }
+    if (x->address < t->arch->l1_bytes) {
+        x->path = WG_PATH_L1;
+    } else if (x->address - WG_RAM_BASE < t->arch->ram_bytes[core]) {
+        x->path = WG_PATH_OWN_RAM;
+    } else {
+        wg_route route = wg_address_route(t->arch, (wg_core_id)core, x->address, x->kind == WG_EX1_STORE);
+        x->path = route.path;
+        x->index = route.index;
+    }
+    if (x->kind == WG_EX1_ATOMIC && x->path != WG_PATH_L1)
+        x->path = WG_PATH_UNMAPPED;   /* atomics reach L1 alone */
+    return true;
+}
+
+/* `.ttinsn` and those that follow it in its line: how many are pushed at once. */
+static unsigned fuse(const wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint32_t words[4])
+{
+    unsigned most = core >= WG_CORE_T0 && !(t->core[core].csr.cfg0 & WG_CFG0_DIS_TRISC_CACHE) ? t->timing->push_fuse : 1;
+    unsigned n = 0;
+    while (n < most && n < left && op[n].code == WG_OP_PUSH) {
+        words[n] = op[n].imm;
+        n++;
+    }
+    return n;
+}
+
+/*
+ * A load, store, atomic, fence or push. True if it has entered EX1; then `run` says what follows.
+ */
+static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t e)
+{
+    wg_core *k = &t->core[core];
+    wg_core_run *run = &k->run;
+    wg_ex1 x = {.entered = e, .number = run->number, .pc = run->pc, .rd = op->rd, .size = op->spare};
+    unsigned words = 1;
+    uint64_t m = 0;
+    switch (op->code) {
+    case WG_OP_LOAD:
+        x.kind = WG_EX1_LOAD;
+        x.address = run->r[op->rs1] + op->imm;
+        x.bytes = op->spare == 9 ? 2 : (uint8_t)(1u << (op->spare & 3));
+        break;
+    case WG_OP_STORE:
+        x.kind = WG_EX1_STORE;
+        x.address = run->r[op->rs1] + op->imm;
+        x.bytes = wg_store_bytes[op->spare % 3];
+        x.data[0] = run->r[op->rs2];
+        break;
+    case WG_OP_ATOMIC:
+        x.kind = WG_EX1_ATOMIC;
+        x.address = run->r[op->rs1];
+        x.bytes = 4;
+        x.data[0] = run->r[op->rs2];
+        x.op = op->spare;
+        x.size = 2;
+        break;
+    case WG_OP_PUSH:
+        x.kind = WG_EX1_STORE;
+        x.address = WG_INSTRN_BUF_BASE;
+        words = fuse(t, core, op, left, x.data);
+        x.bytes = (uint8_t)(4 * words);
+        break;
+    default:
+        x.kind = WG_EX1_FENCE;
+        break;
+    }
+    if (x.kind != WG_EX1_FENCE && !locate(t, core, e, &x))
+        return false;
+    uint32_t value;
+    uint64_t done = WG_NEVER;
+    wg_lsu_result result = WG_LSU_SHARED;
+    bool mapped = x.path != WG_PATH_HANG && x.path != WG_PATH_UNMAPPED;
+    if (x.kind == WG_EX1_LOAD)
+        result = wg_lsu_load(t, core, x.address, x.size, x.pc, e, &value, &m, &done);
+    else if (x.kind == WG_EX1_STORE && mapped)
+        result = wg_lsu_store(t, core, &x, &m);
+    if (result == WG_LSU_LATER)
+        return false;
+    if (x.kind == WG_EX1_STORE || x.kind == WG_EX1_ATOMIC)
+        run->disturbed = e;
+    run->pc += 4 * words;
+    run->pushes += words - 1;
+    run->at = e + 1;
+    if (x.kind == WG_EX1_FENCE) {
+        run->ordered = !(k->csr.cfg0 & WG_CFG0_DIS_CSR_SYNC);
+        wg_lsu_drain_private(t, core, e + 1);
+        wg_lsu_settle(k, e + 1);
+        if (!run->sq_count && !run->loads) {
+            WG_EMIT(t, WG_EV_CORE_FENCE, core, .pc = x.pc);
+            wg_lsu_flush_l0(k);
+            wg_entered(run, e, WG_NO_DEST, e + 2);
+            return true;
+        }
+    }
+    if (result == WG_LSU_DONE) {
+        wg_entered(run, e, op->rd, x.kind == WG_EX1_LOAD ? done : m + 1);
+        if (x.kind == WG_EX1_LOAD)
+            run->r[op->rd] = value;
+        run->at = m;
+        return true;
+    }
+    wg_entered(run, e, op->rd, WG_NEVER);
+    run->ex1 = x;
+    return true;
+}
+
+/* Branches and jumps. */
+void wg_step_branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
+{
+    wg_core *k = &t->core[core];
+    wg_core_run *run = &k->run;
+    uint32_t a = run->r[op->rs1], b = run->r[op->rs2], pc = run->pc, target = op->imm;
+    bool taken = true, foreseen = true, on = wg_predictor_on(t, core);
+    switch (op->code) {
+    case WG_OP_BEQ: taken = a == b; break;
+    case WG_OP_BNE: taken = a != b; break;
+    case WG_OP_BLT: taken = (int32_t)a < (int32_t)b; break;
+    case WG_OP_BGE: taken = (int32_t)a >= (int32_t)b; break;
+    case WG_OP_BLTU: taken = a < b; break;
+    case WG_OP_BGEU: taken = a >= b; break;
+    case WG_OP_JALR:
+        target = (a + op->imm) & ~3u;
+        foreseen = wg_predict_jalr(k, on, pc, op->rd, op->rs1, target);
+        break;
+    default: foreseen = on; break;
+    }
+    if (op->code != WG_OP_JAL && op->code != WG_OP_JALR)
+        foreseen = wg_predict_branch(k, on, pc, target <= pc, taken);
+    else if (op->rd == 1 || op->rd == 5)
+        wg_predict_call(k, pc + 4);
+    wg_entered(run, e, op->code == WG_OP_JAL || op->code == WG_OP_JALR ? op->rd : WG_NO_DEST, e + 1);
+    if (op->code == WG_OP_JAL || op->code == WG_OP_JALR)
+        run->r[op->rd] = pc + 4;
+    run->at = e + 1 + (foreseen ? 0u : t->timing->mispredict_bubble);
+    run->pc = taken ? target : pc + 4;
+    if (taken && target == pc && op->rd == WG_REG_SINK)
+        wg_step_halt(t, core, WG_PARKED_LOOP);
+}
+
+static void illegal(wg_tile *t, unsigned core, const wg_op *op)
+{
+    wg_find(t, WG_F_CORE_ILLEGAL, &(wg_finding){.agent = (uint8_t)core, .pc = t->core[core].run.pc, .has_pc = true,
+                                               .word = op->word, .has_word = true});
+}
+
+/* What must happen in its own cycle, because it looks or reaches outside, or is reported. */
+static bool meets_clock(const wg_core_run *run, const wg_op *op)
+{
+    switch (op->code) {
+    case WG_OP_ILLEGAL: case WG_OP_BREAK: case WG_OP_MRET: case WG_OP_CSR: case WG_OP_VECTOR: return true;
+    case WG_OP_JAL: return op->imm == run->pc;
+    case WG_OP_BEQ: case WG_OP_BNE: case WG_OP_BLT: case WG_OP_BGE: case WG_OP_BLTU: case WG_OP_BGEU:
+        return op->imm == run->pc;
+    default: return false;
+    }
+}
+
+#define A run->r[op->rs1]
+#define B run->r[op->rs2]
+#define I op->imm
+
+bool wg_step(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t e)
+{
+    wg_core *k = &t->core[core];
+    wg_core_run *run = &k->run;
+    unsigned occupies = 1, result = 1;
+    uint32_t value = 0;
+    if (meets_clock(run, op)) {
+        if (e > t->sched.now)
+            return false;
+        if (op->code == WG_OP_VECTOR && wg_rvv_is_memory(op) && !wg_lsu_empty(t, core))
+            return false;
+        k->acted = true;
+    }
+    switch (op->code) {
+#define ALU(name, expression) case WG_OP_##name: value = (expression); break;
+#define MULTIPLY(name, expression)                                                                 \
+    case WG_OP_##name:                                                                             \
+        value = (expression);                                                                      \
+        occupies = t->timing->mul_occupies;                                                        \
+        result = t->timing->mul_result;                                                            \
+        break;
+#include "riscv/alu.inc"
+#undef ALU
+#undef MULTIPLY
+    case WG_OP_NOP: break;
+    case WG_OP_DIV: case WG_OP_DIVU: case WG_OP_REM: case WG_OP_REMU:
+        value = wg_divide(op->code, A, B, &occupies);
+        result = occupies;
+        break;
+    case WG_OP_FMOVE: value = A; break;
+    case WG_OP_FP:
+        value = wg_fp_execute(k, op);
+        result = 2;
+        break;
+    case WG_OP_BEQ: case WG_OP_BNE: case WG_OP_BLT: case WG_OP_BGE: case WG_OP_BLTU: case WG_OP_BGEU:
+    case WG_OP_JAL: case WG_OP_JALR:
+        wg_step_branch(t, core, op, e);
+        return true;
+    case WG_OP_LOAD: case WG_OP_STORE: case WG_OP_ATOMIC: case WG_OP_PUSH: case WG_OP_FENCE:
+        return step_memory(t, core, op, left, e);
+    case WG_OP_CSR:
+        value = wg_csr_execute(t, core, op);
+        run->ordered = !(k->csr.cfg0 & WG_CFG0_DIS_CSR_SYNC);
+        break;
+    case WG_OP_BREAK:
+        wg_find(t, WG_F_CORE_EBREAK, &(wg_finding){.agent = (uint8_t)core, .pc = run->pc, .has_pc = true,
+                                                  .word = op->word, .has_word = true});
+        wg_entered(run, e, WG_NO_DEST, e + 1);
+        wg_step_halt(t, core, WG_PARKED_BREAK);
+        run->pc += 4;
+        run->at = e + 1;
+        return true;
+    case WG_OP_MRET:
+        wg_entered(run, e, WG_NO_DEST, e + 1);
+        run->pc = k->interrupt_pc;
+        k->in_interrupt = false;
+        wg_pic_returned(t);
+        run->at = e + 1 + t->timing->mispredict_bubble;
+        return true;
+    case WG_OP_VECTOR: {
+        wg_rvv_step v = {.cycles = 1};
+        if (!wg_rvv_execute(t, core, op, &v))
+            illegal(t, core, op);
+        if (!wg_rvv_is_memory(op) && (op->word >> 12 & 7) == 7)   /* vset*: as other writers of CSRs */
+            run->ordered = !(k->csr.cfg0 & WG_CFG0_DIS_CSR_SYNC);
+        value = v.x;
+        occupies = v.cycles ? v.cycles : 1;
+        result = occupies + 1;
+        if (op->rd != WG_REG_SINK && !v.write_x)
+            value = run->r[op->rd];
+        break;
+    }
+    default: illegal(t, core, op); break;   /* treated as a nop */
+    }
+    wg_entered(run, e, op->rd, e + result);
+    run->r[op->rd] = value;
+    run->at = e + occupies;
+    run->pc += 4;
+    return true;
+}
+#undef A
+#undef B
+#undef I

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`waitgate check`: statuses, the text of a report, JSON, suppressions, --fail-on, --flag.
+
+usage: test_check.py WAITGATE ROOT EXAMPLES
+"""
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+WAITGATE, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
+failures = []
+
+BROKEN = """
+.set WORD, PCK_EDGE_OFFSET_SEC0_mask_ADDR32
+.thread 0
+    ttrmwcib0 0x0F, 1, WORD
+.thread 1
+    .delay 20
+    ttrmwcib0 0x0F, 2, WORD
+"""
+LOOP = """
+.set WORD, PCK_EDGE_OFFSET_SEC0_mask_ADDR32
+.thread 0
+    .repeat 20
+    ttrmwcib0 0x0F, 1, WORD
+    ttrmwcib0 0x0F, 3, WORD
+    .endr
+.thread 1
+    .repeat 20
+    ttrmwcib0 0x0F, 2, WORD
+    .endr
+"""
+# B looks once at what T0 writes, and so does not know that it is there.
+GLANCE = """
+.core T0
+    li   t0, 0x3000
+    li   t1, 7
+    sw   t1, 0(t0)
+    j    .
+.core B
+    li   t0, 0x3000
+    lw   t1, 0(t0)
+    addi t1, t1, 1
+    j    .
+.l1 0x3000
+    .word 0
+"""
+
+
+def check(*args, status):
+    r = subprocess.run([WAITGATE, "check", *map(str, args)], capture_output=True, text=True, timeout=120)
+    if r.returncode != status:
+        failures.append(f"check {args}: status {r.returncode}, not {status}\n{r.stdout}{r.stderr}")
+    return r.stdout + r.stderr
+
+
+def says(text, *wanted):
+    for w in wanted:
+        if w not in text:
+            failures.append(f"`{w}` is not in:\n{text}")
+
+
+def examples(folder, work):
+    """Every example in C is clean, on both architectures; stale_l0 is there to be wrong."""
+    (work / "parameters").write_bytes(struct.pack("<8I", 2, 0, 0, 0, 3, 0, 0, 0))   # passes and tiles, for those that ask
+    (work / "tiles").write_bytes(struct.pack("<4096H", *[0x3F80] * 4096))
+    names = sorted({f.name.split(".")[0] for f in folder.glob("*.elf")})
+    for name in names:
+        if name.endswith("stale_l0"):
+            continue
+        cores = [x for f in sorted(folder.glob(f"{name}.*.elf")) for x in ("--" + f.name.split(".")[1], f)]
+        check("--quiet", "--arch", "wh" if name.startswith("wh_") else "bh", "--load", f"0x20000={work / 'parameters'}",
+              "--load", f"0x30000={work / 'tiles'}", "--max-cycles", 1000000, *cores, status=0)
+    return len(names)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for name, text in (("broken", BROKEN), ("loop", LOOP), ("glance", GLANCE)):
+            (folder / f"{name}.tasm").write_text(text)
+        broken = folder / "broken.tasm"
+
+        out = check(broken, status=4)
+        says(out, "WARNING: Waitgate: config-race", "write by Configuration Unit, thread 1 at cycle", "previous write by",
+             "broken.tasm:7", "broken.tasm:4", "location: PCK_EDGE_OFFSET_SEC0_mask", "why: ",
+             "remedy (verified): ATGETM and ATRELM of one mutex around both", "SUMMARY: Waitgate: config-race", "1 race report")
+
+        out = check(folder / "loop.tasm", status=4)
+        if out.count("SUMMARY") > 4:
+            failures.append("the same race from a loop is more than one report:\n" + out)
+        says(out, " times)")
+
+        out = check("--json", broken, status=4)
+        races = json.loads(out)["races"]
+        race = races[0]
+        if len(races) != 1 or race["kind"] != "config-race" or race["severity"] != "undefined" or not race["verified"] or \
+           {race["first"]["thread"], race["second"]["thread"]} != {0, 1} or race["first"]["access"] != "write":
+            failures.append(f"the JSON is not as expected: {races}")
+
+        good, bare, other = folder / "good", folder / "bare", folder / "other"
+        good.write_text("# nobody reads it\nconfig-race PCK_EDGE_OFFSET : nobody reads it\n")
+        bare.write_text("config-race PCK_EDGE_OFFSET\n")
+        other.write_text("data-race * : nothing like that\nconfig-race broken.tasm:7 : by place\n")
+        says(check("--suppressions", good, broken, status=0), "0 race reports, 1 suppressed")
+        says(check("--suppressions", bare, broken, status=1), "the reason is not optional")
+        says(check("--suppressions", other, broken, status=0), "suppressed nothing")
+        (folder / "wrong").write_text("config-rase * : a slip\n")
+        says(check("--suppressions", folder / "wrong", broken, status=1), "there is no race or finding `config-rase`")
+        race = json.loads(check("--json", "--suppressions", good, broken, status=0))["races"][0]
+        if race.get("suppressed") != "nobody reads it":
+            failures.append(f"the reason is not in the JSON: {race}")
+
+        check("--fail-on", "never", broken, status=0)
+        check("--fail-on", "undefined", broken, status=4)
+        says(check("--fail-on", "sometimes", broken, status=1), "is none of")
+
+        says(check(folder / "glance.tasm", status=4), "data-race", "core B", "core T0", "L1 0x003000-0x003003")
+        check("--flag", "0x3000:4", folder / "glance.tasm", status=0)
+        says(check("--flag", "here", folder / "glance.tasm", status=1), "is not ADDR")
+
+        check(ROOT / "examples/handshake.tasm", status=0)
+        if len(sys.argv) > 3 and examples(pathlib.Path(sys.argv[3]), folder) < 2:
+            failures.append("there are no examples")
+        r = subprocess.run([WAITGATE, "explain", "config-clobber"], capture_output=True, text=True)
+        says(r.stdout, "config-clobber (undefined, from `waitgate check`)")
+        r = subprocess.run([WAITGATE, "run", broken], capture_output=True, text=True)
+        if r.returncode:
+            failures.append("plain run returns something else than 0")
+    print("\n".join(failures))
+    print(f"{0 if failures else 1} passed, {len(failures)} failed")
+    sys.exit(bool(failures))
+
+
+main()

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Chip files through the command: the example, the page's example, ends of every kind, JSON, dumps.
+
+usage: test_chip.py WAITGATE EXAMPLES_FOLDER DOCS_PAGE
+"""
+import json
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+WAITGATE, EXAMPLES, PAGE = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+HELLO = b"Hello from a Tensix tile!\n"
+failures = 0
+
+
+def check(what, ok, more=""):
+    global failures
+    if not ok:
+        failures += 1
+        print(f"FAIL {what} {more}")
+
+
+def run(folder, text, *options):
+    (folder / "chip.yaml").write_text(text)
+    r = subprocess.run([WAITGATE, "run", str(folder / "chip.yaml"), *options], capture_output=True, text=True, timeout=60)
+    return r.returncode, r.stdout, r.stderr
+
+
+def main():
+    work = pathlib.Path(tempfile.mkdtemp())
+    for elf in EXAMPLES.glob("*.elf"):
+        shutil.copy(elf, work)
+
+    # The example of the tree and that of the page.
+    for name, text in (("example", (EXAMPLES / "chip.yaml").read_text()),
+                       ("page", re.search(r"```yaml\n(.*?)```", PAGE.read_text(), re.S).group(1))):
+        status, out, err = run(work, text)
+        check(name, status == 0 and "done after" in out and "4 tiles" in out, out + err)
+        for tile in ("1-2", "2-2", "1-3", "2-3"):
+            check(f"{name} {tile}", (work / f"hello-{tile}.txt").read_bytes() == HELLO)
+            (work / f"hello-{tile}.txt").unlink()
+        check(name + " dram", (work / "dram.bin").read_bytes() == struct.pack("<3I", 0x11, 0x22, 0x33))
+        (work / "dram.bin").unlink()
+
+    # Wormhole, statistics and JSON per tile.
+    wh = "arch: wh\ntiles:\n  - at: [[1, 1], [9, 11]]\n    brisc: wh_hello.brisc.elf\n"
+    status, out, err = run(work, wh, "--json", "--stats")
+    result = json.loads(out)
+    check("json", status == 0 and result["result"] == "done" and result["arch"] == "wh", err)
+    check("json tiles", [(t["x"], t["y"]) for t in result["tiles"]] == [(1, 1), (9, 11)])
+    check("json stats", all(t["stats"]["cycles"] == result["cycles"] for t in result["tiles"]))
+    check("json cores", all(t["cores"][0]["parked"] and t["cores"][0]["instructions"] > 100 for t in result["tiles"]))
+
+    # A hang names its tile: T1 waits for a launch word that nobody sends.
+    status, out, err = run(work, "tiles:\n  - at: [1, 2]\n    brisc: hello.brisc.elf\n"
+                                 "  - at: [3, 4]\n    trisc1: launch_pcbuf.trisc1.elf\n", "--json")
+    result = json.loads(out)
+    hung = {(t["x"], t["y"]): "hang" in t for t in result["tiles"]}
+    check("hang", status == 3 and result["result"] == "hang" and hung == {(1, 2): False, (3, 4): True}, out[:400] + err)
+    status, out, err = run(work, "tiles:\n  - at: [3, 4]\n    trisc1: launch_pcbuf.trisc1.elf\n")
+    check("hang text", status == 3 and "tile 3-4" in out and "T1" in out, out)
+
+    # The limit, and conditions that end a run which would go on for ever.
+    spin = "    release: [b]\n    load:\n      - {address: 0, words: [0x0000006f]}\n"
+    # addi t0, t0, 1; sw t0, 0x100(zero); fence; j back
+    loop = ("    release: [b]\n    load:\n"
+            "      - {address: 0, words: [0x00128293, 0x10502023, 0x0ff0000f, 0xff5ff06f]}\n")
+    status, out, _ = run(work, "max-cycles: 5000\ntiles:\n  - at: [1, 2]\n" + loop)
+    check("limit", status == 5 and "5000 cycles" in out, out)
+    status, out, _ = run(work, "tiles:\n  - at: [1, 2]\n" + loop + "    until: {address: 0x100, value: 0x40, mask: 0xC0}\n",
+                         "--json")
+    result = json.loads(out)
+    check("until", status == 0 and result["result"] == "until" and result["cycles"] % 100 == 0, out)
+    status, out, _ = run(work, "tiles:\n  - at: [1, 2]\n" + spin)
+    check("parked", status == 0, out)
+
+    # Host memory, typed images.
+    (work / "in.bin").write_bytes(bytes(range(64)))
+    status, out, err = run(work, "host-memory:\n  bytes: 4K\n  load:\n    - {address: 16, file: in.bin}\n"
+                                 "  dump:\n    - {address: 16, length: 64, file: out.bin}\n"
+                                 "tiles:\n  - at: [2, 0]\n    dump:\n      - {address: 0x20, length: 4, file: pcie.bin}\n")
+    check("host memory", status == 0 and (work / "out.bin").read_bytes() == bytes(range(64)), out + err)
+    check("host memory by the NoC", (work / "pcie.bin").read_bytes() == bytes(range(16, 20)))
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (32, 32), }"
+    header += b" " * (118 - len(header) - 1) + b"\n"
+    npy = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack("<1024f", *range(1024))
+    (work / "in.npy").write_bytes(npy)
+    status, out, err = run(work, "tiles:\n  - at: [[1, 2], [0, 0]]\n"
+                                 "    load:\n      - {address: 0x10000, file: in.npy, type: fp32, tilized: true}\n"
+                                 "    dump:\n      - {address: 0x10000, length: 4K, file: 'out-{x}-{y}.npy', type: fp32, "
+                                 "tilized: 32x32}\n      - {address: 0x10040, length: 4, file: 'raw-{x}-{y}.bin'}\n")
+    check("typed", status == 0, out + err)
+    for tile in ("1-2", "0-0"):
+        check(f"typed {tile}", (work / f"out-{tile}.npy").read_bytes()[-4096:] == npy[-4096:])
+        check(f"tilized {tile}", struct.unpack("<f", (work / f"raw-{tile}.bin").read_bytes())[0] == 32.0)
+
+    # A dump that cannot be leaves the old file; errors have a place.
+    (work / "keep.bin").write_bytes(b"old")
+    status, out, err = run(work, "tiles:\n  - at: [1, 2]\n    dump:\n      - {address: 0x20000, length: 4, file: no/such.bin}\n")
+    check("dump fails", status == 1 and "no/such.bin" in err, err)
+    status, out, err = run(work, "tiles:\n  - at: [1, 2]\n    dump:\n      - {address: 0xFFE80000, length: 4, file: keep.bin}\n")
+    check("dump of nothing", status == 1 and "chip.yaml:4:9: error" in err, err)
+    check("old file stays", (work / "keep.bin").read_bytes() == b"old")
+    status, out, err = run(work, "tiles:\n  - at: [1, 2]\n    brisc: nowhere.elf\n")
+    check("no ELF", status == 1 and "chip.yaml:3:12: error" in err and "nowhere.elf" in err, err)
+    status, out, err = run(work, "tiles:\n  - at: [[1, 2], [1, 2]]\n    brisc: hello.brisc.elf\n")
+    check("twice", status == 1 and "has a program already" in err, err)
+    status, out, err = run(work, "tiles:\n  - at: [1, 2]\n    brisc: hello.brisc.elf\n", "--load", "0=x")
+    check("option", status == 1 and "--load does not go with a chip file" in err, err)
+    shutil.rmtree(work)
+    return failures
+
+
+sys.exit(1 if main() else 0)

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""explore finds what timing decides, shrinks it, and prints a command that replays it; what is ordered stays silent.
+
+usage: test_explore.py WAITGATE DIRECTORY
+"""
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+WAITGATE, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
+passed = failed = 0
+
+
+def waitgate(*args):
+    return subprocess.run([WAITGATE, *map(str, args)], capture_output=True, text=True, timeout=300)
+
+
+def check(what, ok, detail=""):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    if not ok:
+        print(f"FAIL {what}: {detail}")
+
+
+def explore(name, *args):
+    run = waitgate("explore", "--json", "--runs", 60, *args, FOLDER / f"{name}.tasm")
+    return run, json.loads(run.stdout) if run.stdout else {}
+
+
+def replayed(difference):
+    words = shlex.split(difference["replay"])
+    return waitgate(*words[1:])
+
+
+def test_two_writers(arch):
+    run, result = explore("two_writers", "--arch", arch)
+    check("two_writers status", run.returncode == 4, run.stderr)
+    difference = result["differences"][0]
+    check("two_writers memory", difference["memory"] and difference["words"] == 1, difference)
+    check("two_writers word", difference["first_words"] ==
+          [{"address": "0x00001000", "expected": "0x00000002", "found": "0x00000001"}], difference)
+    check("two_writers is one delay", len(difference["delays"]) == 1, difference)
+    words = shlex.split(difference["replay"])
+    again = waitgate(*words[1:-1], "--json", words[-1])
+    check("two_writers replays", json.loads(again.stdout)["cycles"] == difference["cycles"], again.stdout)
+    # One cycle less is too little: the delay is the shortest.
+    site, agent, event, cycles = difference["delays"][0]["delay"].split(":")
+    for less, word in ((0, "01 00 00 00"), (1, "02 00 00 00")):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "word"
+            waitgate("run", "--arch", arch, "--delays", f"{site}:{agent}:{event}:{int(cycles) - less}", "--dump",
+                     f"0x1000:4={file}", FOLDER / "two_writers.tasm")
+            check(f"two_writers with {less} cycles less", file.read_bytes().hex(" ") == word)
+    check("two_writers delay", site == "travel" and agent == "t0" and int(cycles) > 1, difference)
+
+
+def test_two_fields(arch):
+    run, result = explore("two_fields", "--arch", arch)
+    check("two_fields status", run.returncode == 4, run.stderr)
+    difference = result["differences"][0]
+    check("two_fields expectation", difference["expectations"] and not difference["memory"], difference)
+    check("two_fields names the instruction", "ttrmwcib0" in difference["delays"][0]["text"], difference)
+    again = replayed(difference)
+    check("two_fields replays", again.returncode == 1 and "FAIL" in again.stdout, again.stdout)
+
+
+def test_lost_get(arch):
+    run, result = explore("lost_get", "--arch", arch)
+    check("lost_get status", run.returncode == 4, run.stderr)
+    hangs = [d for d in result["differences"] if d["result"] == "hangs"]
+    check("lost_get hangs", len(hangs) == 1, result)
+    check("lost_get is directed", result["directed"] > 0)
+    again = replayed(hangs[0])
+    check("lost_get replays", "hangs after" in again.stdout, again.stdout)
+
+
+def test_ordered(arch):
+    run, result = explore("ordered", "--arch", arch)
+    check("ordered is silent", run.returncode == 0 and result["differing"] == 0 and result["timings"] == 60, result)
+
+
+def test_same_for_any_number_of_jobs():
+    results = [explore("two_writers", "--jobs", jobs)[1] for jobs in (1, 3)]
+    for r in results:
+        r.pop("milliseconds"), r.pop("jobs")
+    check("jobs do not matter", results[0] == results[1], results)
+
+
+def test_budget_and_errors():
+    run, result = explore("ordered", "--budget", 0)
+    check("no budget", run.returncode == 0 and result["timings"] == 0 and result["planned"] == 60, result)
+    for args, word in ((["--runs", "0"], "--runs"), (["--result", "5"], "--result"), (["--result", "0x10:0"], "--result"),
+                       (["--result", "0:0x7FFFFFFF"], "--result"), (["--jobs", "1000"], "--jobs")):
+        run = waitgate("explore", *args, FOLDER / "ordered.tasm")
+        check(f"error {args}", run.returncode == 1 and word in run.stderr, run.stderr)
+    for delays in ("accept", "accept:thread1:1", "accept:thread9:1:1", "never:t0:1:1", "travel:t0:1:99999999", ",", "travel:t0:1:1,"):
+        run = waitgate("run", "--delays", delays, FOLDER / "ordered.tasm")
+        check(f"delays {delays}", run.returncode == 1 and "--delays" in run.stderr, run.stderr)
+    # Memory that nobody looks at may differ.
+    run, result = explore("two_writers", "--result", "0x2000:64")
+    check("another result", run.returncode == 0, result)
+
+
+for a in ("bh", "wh"):
+    test_two_writers(a)
+    test_two_fields(a)
+    test_lost_get(a)
+    test_ordered(a)
+test_same_for_any_number_of_jobs()
+test_budget_and_errors()
+print(f"{passed} passed, {failed} failed")
+sys.exit(1 if failed or not passed else 0)

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""scripts/setup with stand-ins for dpkg, apt, sudo and id: does nothing when all is there, works as root and with sudo,
+says what it would install when it cannot.
+
+usage: test_setup.py SOURCE_ROOT
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(sys.argv[1])
+passed = failed = 0
+
+
+def check(condition, what):
+    global passed, failed
+    passed, failed = passed + bool(condition), failed + (not condition)
+    if not condition:
+        print("FAIL", what)
+
+
+def setup(missing, user, sudo):
+    """Runs it where the packages `missing` are; returns (status, output, calls of apt-get)."""
+    with tempfile.TemporaryDirectory() as scratch:
+        d = pathlib.Path(scratch)
+        tools = {
+            "id": f"echo {user}",
+            "dpkg-query": "for p in \"$@\"; do case $p in -*) ;; " + "".join(f"{m}) ;; " for m in missing) +
+                          "*) echo \"$p install ok installed\" ;; esac; done; exit 1",
+            "apt-get": f"echo \"$0 $*\" >>{d}/calls",
+        }
+        if sudo:
+            tools["sudo"] = f"[ \"$1\" = -n ] && shift; echo \"sudo $*\" >>{d}/calls; \"$@\""
+        for name, body in tools.items():
+            (d / name).write_text("#!/bin/sh\n" + body + "\n")
+            (d / name).chmod(0o755)
+        for name in ("sh", "true", "sed", "tr"):
+            os.symlink(f"/bin/{name}", d / name)
+        r = subprocess.run(["/bin/sh", ROOT / "scripts/setup"], env={"PATH": str(d)}, capture_output=True, text=True)
+        calls = (d / "calls").read_text() if (d / "calls").exists() else ""
+        return r.returncode, r.stdout + r.stderr, calls
+
+
+status, output, calls = setup([], 0, True)
+check(status == 0 and not output and not calls, f"all is there: {status} {output} {calls}")
+for user, sudo in ((0, False), (1000, True)):
+    status, output, calls = setup(["meson", "libdw-dev"], user, sudo)
+    check(status == 0, f"user {user}: {status} {output}")
+    check("install" in calls and "meson" in calls and "libdw-dev" in calls and " ninja-build" not in calls, calls)
+    check(("sudo apt-get" in calls) == sudo, calls)
+status, output, calls = setup(["meson", "libdw-dev"], 1000, False)
+check(status == 1 and "apt-get install meson libdw-dev" in output and not calls, f"cannot: {status} {output} {calls}")
+print(f"{passed} passed, {failed} failed")
+sys.exit(1 if failed else 0)
