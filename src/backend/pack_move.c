@@ -38,7 +38,8 @@ typedef struct mover {
 
 static void next_row(wg_packer *p, const wg_pack_part *part, unsigned rows)
 {
-    uint8_t *inner = part->set.transposed ? &p->tile_z : &p->tile_y, *outer = part->set.transposed ? &p->tile_y : &p->tile_z;
+    uint8_t *inner = part->set.transposed ? &p->tile_z : &p->tile_y;
+    uint8_t *outer = part->set.transposed ? &p->tile_y : &p->tile_z;
     *inner = (uint8_t)(*inner + rows);
     if (*inner == part->set.rows_per_plane) {
         *inner = 0;
@@ -219,7 +220,8 @@ static bool move_plain(const wg_pack_output *out, const wg_pack_job *job, const 
     wg_packer *p = out->p;
     const wg_dst *d = &t->regs.dst;
     unsigned rows = part->count / 16, n = 0;
-    if (wg_touch_watched(t) || !part->set.plain || part->source != WG_PACK_FROM_DST || !rows || (part->count | part->start) & 15)
+    if (wg_touch_watched(t) || !part->set.plain || part->source != WG_PACK_FROM_DST || !rows ||
+        (part->count | part->start) & 15)
         return false;
     if (job->interfaces)
         rows = wg_pack_ones(job->interfaces);

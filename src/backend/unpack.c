@@ -53,11 +53,6 @@ static bool in_address_phase(const wg_tile *t, wg_stall *why)
 static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     unsigned unpacker = insn->word >> 23 & 1;
-    if (t->backend.unpack.held) {
-        *why = (wg_stall){.reason = WG_STALL_UNIT_BUSY, .resource = WG_UNIT_UNPACK, .holder = WG_AGENT_HOST,
-                          .retry_at = WG_NEVER};
-        return false;
-    }
     /* In this order: a full unpacker stays full until it wakes the threads, whatever phases come and go. */
     if (t->backend.unpack.count[unpacker] == WG_UNPACK_QUEUE) {
         *why = (wg_stall){.reason = WG_STALL_UNIT_BUSY, .resource = WG_UNIT_UNPACK,
@@ -276,11 +271,10 @@ static void tick(wg_tile *t)
 
 static void reset(wg_tile *t) { t->backend.unpack = (wg_unpack){0}; }
 
-/* Instructions that wait for an unpacker in reset stay at their gate ("might or might not be discarded"). */
-void wg_unpack_soft_reset(wg_tile *t, bool held)
+void wg_unpack_abort(wg_tile *t)
 {
     wg_unpack *u = &t->backend.unpack;
-    for (unsigned unpacker = 0; held && unpacker < 2; unpacker++) {
+    for (unsigned unpacker = 0; unpacker < 2; unpacker++) {
         while (u->count[unpacker]) {
             const wg_insn *insn = &job_at(u, unpacker, 0)->insn;
             stalls(t, unpacker, insn, false);
@@ -288,13 +282,8 @@ void wg_unpack_soft_reset(wg_tile *t, bool held)
             u->count[unpacker]--;
             wg_unit_completed(t, agent_of(unpacker), insn);
         }
-        u->fetching[unpacker] = 0;
     }
-    if (held)
-        u->address_until = 0;
-    u->held = held;
-    wg_wake_threads(&t->sched);
-    wg_wake_idle_watchers(&t->sched);
+    reset(t);
 }
 
 const wg_unit_ops wg_unpack_unit = {

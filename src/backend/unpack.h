@@ -6,11 +6,8 @@
 #include "tile/tile.h"
 
 extern const wg_unit_ops wg_unpack_unit;
-/*
- * Soft reset of both unpackers (SoftReset.md): entering drops what is under way, holding takes nothing new. To be called
- * with each change.
- */
-void wg_unpack_soft_reset(wg_tile *t, bool held);
+/* Soft reset (SoftReset.md): what is under way is gone. */
+void wg_unpack_abort(wg_tile *t);
 bool wg_unpack_implements(wg_insn_id id, wg_arch_id arch);
 
 #endif

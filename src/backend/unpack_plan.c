@@ -488,7 +488,8 @@ static void keep_usual(plan *p)
     wg_unpack_job *job = p->job;
     wg_unpack_usual *usual = &p->t->backend.unpack.usual[p->unpacker];
     usual->changes = 0;
-    if (p->found || p->pending || wg_touch_watched(p->t) || job->compressed || p->row_search || p->tileize || job->upsample || job->column_shift ||
+    if (p->found || p->pending || wg_touch_watched(p->t) || job->compressed || p->row_search || p->tileize ||
+        job->upsample || job->column_shift ||
         job->broadcast || !p->multi_context || bit(p, 3))
         return;
     usual->changes = p->t->regs.config.changes + 1;

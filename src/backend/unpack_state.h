@@ -81,7 +81,6 @@ typedef struct wg_unpack {
     uint8_t address_thread, address_unpacker;
     uint8_t held_format[2];       /* of the last UNPACR's output: what BH's SETDVALID records */
     wg_unpack_usual usual[2];
-    bool held;                    /* by soft reset */
     bool after_dst;               /* the last UNPACR of Unpacker 0 wrote Dst */
 } wg_unpack;
 

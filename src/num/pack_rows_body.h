@@ -129,10 +129,10 @@ INLINE TARGET void FN(late_row)(wg_pack_late late, words16 *value)
 /* The largest lane, in every lane. */
 INLINE TARGET void FN(spread_max)(words16 *v)
 {
-    *v = MAX(*v, __builtin_shuffle(*v, (words16){8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7}));
-    *v = MAX(*v, __builtin_shuffle(*v, (words16){4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11}));
-    *v = MAX(*v, __builtin_shuffle(*v, (words16){2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13}));
-    *v = MAX(*v, __builtin_shuffle(*v, (words16){1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14}));
+    *v = MAX(*v, __builtin_shufflevector(*v, *v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+    *v = MAX(*v, __builtin_shufflevector(*v, *v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
+    *v = MAX(*v, __builtin_shufflevector(*v, *v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+    *v = MAX(*v, __builtin_shufflevector(*v, *v, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
 }
 
 /* As wg_bfp_block(), without random bits; also makes the datums narrower. Returns the shared exponent. */
@@ -154,7 +154,8 @@ INLINE TARGET uint8_t FN(block)(const words16 *value, bool five, unsigned bits, 
         memcpy(x, &narrow, sizeof x);
         for (unsigned i = 0; i < 2; i++) {
             /* Neighbours move together, until a datum follows the other. */
-            x[i] = (x[i] | x[i] >> (8 - bits)) & (bits == 4 ? UINT64_C(0x00FF00FF00FF00FF) : UINT64_C(0x000F000F000F000F));
+            x[i] = (x[i] | x[i] >> (8 - bits)) & (bits == 4 ? UINT64_C(0x00FF00FF00FF00FF)
+                                                            : UINT64_C(0x000F000F000F000F));
             x[i] = (x[i] | x[i] >> (16 - 2 * bits)) & (bits == 4 ? UINT64_C(0x0000FFFF0000FFFF)
                                                                  : UINT64_C(0x000000FF000000FF));
             x[i] = x[i] | x[i] >> (32 - 4 * bits);

@@ -11,6 +11,7 @@
 #include "backend/config.h"
 #include "backend/mover.h"
 #include "backend/pack.h"
+#include "backend/unpack.h"
 #include "backend/scalar.h"
 #include "backend/tdma.h"
 #include "backend/unit.h"
@@ -204,7 +205,7 @@ void wg_soft_reset_edges(wg_tile *t)
     if (rising & (RESET_FPU | RESET_SRCA_OWNER | RESET_SRCB | RESET_DST | RESET_SRCA_COLUMNS))
         registers_enter(t, rising);
     if ((rising & RESET_UNPACKERS) && (c->soft_reset & RESET_UNPACKERS) == RESET_UNPACKERS)
-        abort_unit(t, WG_UNIT_UNPACK);
+        wg_unpack_abort(t);
     if (rising & RESET_FPU) {
         abort_unit(t, WG_UNIT_MATRIX);
         abort_unit(t, WG_UNIT_VECTOR);

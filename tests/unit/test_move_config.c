@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every configuration field that unpackers and packers read matters: of the fields that their groups have, another value
- * leads to other registers, other memory, another time or another finding for some UNPACR or PACR. Fields for which
+ * Every configuration field that unpackers and packers read matters: of the fields that their groups have, another
+ * value leads to other registers, other memory, another time or another finding for some UNPACR or PACR. Fields for which
  * none does are listed, with the reason; a field of the list that does make a difference fails, too.
  *
  * Then what goes round: transposed twice, and tiles by rows into faces and back.
@@ -112,7 +112,9 @@ static void prepare(ur *r, wg_rng *rng)
         t->regs.config.bank[0][word] = 256u * 0x10001;
     }
     bool wide = one_in(rng, 2);
-    unsigned packed = wide ? (wg_rng_below(rng, 3) ? WG_FMT_INT8 : WG_FMT_FP32) : one_in(rng, 3) ? WG_FMT_FP16 : WG_FMT_BF16;
+    unsigned packed = one_in(rng, 3) ? WG_FMT_FP16 : WG_FMT_BF16;
+    if (wide)
+        packed = wg_rng_below(rng, 3) ? WG_FMT_INT8 : WG_FMT_FP32;
     static const uint8_t outs[] = {WG_FMT_BF16, WG_FMT_BFP8, WG_FMT_FP16, WG_FMT_FP32, WG_FMT_FP8};
     unsigned out = packed == WG_FMT_INT8 ? WG_FMT_INT8 : outs[wg_rng_below(rng, 5)];
     pr_formats(r, wide, packed, packed, out);
@@ -179,7 +181,8 @@ static void prepare(ur *r, wg_rng *rng)
             for (unsigned c = 0; c < 2; c++)
                 t->regs.adc.unit[thread][u][c] = (wg_adc_channel){
                     .x = c ? (u == 2 && t->arch->pack.interfaces ? 15 : 47) : u < 2 ? 0 : wg_rng_below(rng, 4),
-                    .y = (uint16_t)wg_rng_below(rng, 3), .z = (uint8_t)wg_rng_below(rng, u == 2 && packed == WG_FMT_INT8 ? 64 : 3),
+                    .y = (uint16_t)wg_rng_below(rng, 3),
+                    .z = (uint8_t)wg_rng_below(rng, u == 2 && packed == WG_FMT_INT8 ? 64 : 3),
                     .w = (uint8_t)wg_rng_below(rng, 2)};
     }
     for (unsigned i = 0; i < SEEN_L1; i++)
@@ -294,7 +297,7 @@ static void test_fields(void **state)
         const wg_cfg_field *f = &wg_cfg_fields[arch][id];
         open[id] = wg_cfg_present(f) && f->width <= 32 && speaks_of(wg_cfg_names[id]);
         listed[id] = open[id] && is_excepted(wg_cfg_names[id], arch == WG_ARCH_BH ? WG_BH : WG_WH);
-        left += open[id] && !listed[id];
+        left += open[id] && !listed[id] ? 1u : 0u;
     }
     for (unsigned trial = 0; left && trial < TRIALS; trial++) {
         uint32_t word[WORDS];
@@ -311,11 +314,11 @@ static void test_fields(void **state)
             uint32_t now = start->regs.config.bank[0][f->word] >> f->shift & f->mask;
             uint32_t value = now ^ 1u << wg_rng_below(&rng, f->width);
             if (starts(wg_cfg_names[id], "INT_DESCALE_VALUES"))   /* four shifts of five bits each */
-                value = now ^ (0x01010101 << wg_rng_below(&rng, 5));
+                value = now ^ (UINT32_C(0x01010101) << wg_rng_below(&rng, 5));
             run(r, start, l1, word, (wg_cfg_id)id, value, other);
             if (memcmp(plain, other, sizeof *plain)) {
                 open[id] = 0;
-                left -= !listed[id];
+                left -= listed[id] ? 0u : 1u;
             }
         }
     }
@@ -339,7 +342,7 @@ static void test_fields(void **state)
     assert_int_equal(bad, 0);
 }
 
-/* ---- Round and round ---------------------------------------------------------------------------------------------- */
+/* ---- Round and round ------------------------------------------------------------------------------------------- */
 
 static void put(uint8_t *face, unsigned bits, unsigned i, uint32_t x)
 {

@@ -6,6 +6,7 @@
 #include "pack_rig.h"
 
 #include "num/pack_datums.h"
+#include "tile/tile_regs.h"
 
 /* ---- Rows ------------------------------------------------------------------------------------------------------ */
 
@@ -41,7 +42,8 @@ static void test_rows(void **state)
     wg_simd best = wg_simd_best();
     for (unsigned early = 0; early < WG_EARLY_COUNT; early++) {
         for (unsigned pair = 0; pair < 512; pair++) {
-            wg_pack_route r = {.early = (uint8_t)early, .out_format = pair & 15, .shift = (uint8_t)wg_rng_below(&rng, 32)};
+            wg_pack_route r = {.early = (uint8_t)early, .out_format = pair & 15,
+                               .shift = (uint8_t)wg_rng_below(&rng, 32)};
             wg_pack_late_of(wg_pack_early_mid((wg_pack_early)early), pair >> 4 & 15, pair & 15, pair >> 8, &r.late);
             for (wg_simd level = 0; level <= best; level++) {
                 uint16_t dst[4][2][16], lanes[16], want_lanes[16];
@@ -202,13 +204,16 @@ static void test_unpackers_reset(void **state)
     ur_push(r, 0, UR_UNPACR(0, UR_FLIP));
     ur_run(r, 5);
     assert_true(wg_unpack_unit.busy(r->t, 0));
-    wg_unpack_soft_reset(r->t, true);
+    enum { UNPACKERS = 1 << 0 | 1 << 1 | 1 << 7 };
+    r->t->regions.control.soft_reset |= UNPACKERS;
+    wg_soft_reset_edges(r->t);
     assert_false(wg_unpack_unit.busy(r->t, 0));
     ur_push(r, 0, UR_UNPACR(0, UR_FLIP));
     ur_run(r, 100);
     assert_int_equal(r->t->regs.src.a[0][0][0], 0);
     assert_false(wg_src_is_matrix(&r->t->regs.src, WG_SRCA, 0));
-    wg_unpack_soft_reset(r->t, false);
+    r->t->regions.control.soft_reset &= ~(uint32_t)UNPACKERS;
+    wg_soft_reset_edges(r->t);
     ur_run(r, 30);
     assert_true(wg_src_is_matrix(&r->t->regs.src, WG_SRCA, 0));
     assert_int_not_equal(r->t->regs.src.a[0][0][0], 0);

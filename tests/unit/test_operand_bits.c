@@ -26,7 +26,8 @@ typedef struct outcome {
 } outcome;
 
 /* `before` is pushed first, if it is not 0. */
-static void run(ur *r, const wg_tile *start, const uint8_t *l1, unsigned thread, uint32_t before, uint32_t word, outcome *o)
+static void run(ur *r, const wg_tile *start, const uint8_t *l1, unsigned thread, uint32_t before, uint32_t word,
+                outcome *o)
 {
     memcpy(r->t, start, sizeof *r->t);
     memcpy(r->t->l1, l1, SEEN_L1);

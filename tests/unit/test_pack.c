@@ -527,7 +527,7 @@ static void test_plane_end(void **state)
 
 static uint32_t step(uint32_t x) { return (~(uint32_t)__builtin_popcount(x & 0x80200003) & 1) << 31 | x >> 1; }
 
-/* Stochastic rounding: the Vector Unit's generators and comparison, of Dst (Gasket_srnd_en) and of blocks (Packer_srnd_en). */
+/* Stochastic rounding by the Vector Unit's generators: of Dst (Gasket_srnd_en) and of blocks (Packer_srnd_en). */
 static void test_stochastic(void **state)
 {
     ur *r = pr_new(wg_test_arch(state), 16);
@@ -564,7 +564,8 @@ static void test_stochastic(void **state)
         pr_do(r, 2, PR_PACR(1, PR_LAST));
         for (unsigned i = 0; i < 16; i++) {
             unsigned magnitude = 128 | i << 1 | (i & 1);
-            assert_int_equal(r->t->l1[PR_L1 + 16 + i], (magnitude >> 1) + ((magnitude & 1) >= (prng[i] & 0x7FFFFF) >> 22));
+            unsigned up = (magnitude & 1) >= (prng[i] & 0x7FFFFF) >> 22;
+            assert_int_equal(r->t->l1[PR_L1 + 16 + i], (magnitude >> 1) + up);
             prng[i] = step(prng[i]);
         }
     }

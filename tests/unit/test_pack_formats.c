@@ -110,7 +110,7 @@ static void quantise(mpfr_t v, unsigned mantissa, bool away, mpfr_exp_t least)
     mpfr_mul_2si(v, v, -scale, MPFR_RNDN);
 }
 
-/* Bits of a float with `width` mantissa bits, towards zero; below the normal numbers 0; too large: infinity, or FP16's top. */
+/* Bits of a float with `width` mantissa bits, to zero; below the normal numbers 0; too large: infinity, or FP16's top. */
 static uint32_t bits_of(mpfr_t v, bool fp16, unsigned width, bool keeps_zeros_sign)
 {
     uint32_t sign = mpfr_signbit(v) ? 1u << (width + (fp16 ? 5 : 8)) : 0, all = (1u << (width + (fp16 ? 5 : 8))) - 1;
@@ -287,11 +287,12 @@ static void test_pack_of_unpack(void **state)
         unsigned bits = wg_l1_bits(formats[k].l1), exponents = wg_l1_shares_exponent(formats[k].l1) ? 16 : 0;
         uint8_t *from = r->t->l1 + 0x8000;
         for (unsigned i = 0; i < exponents; i++)
-            from[i] = (uint8_t)(formats[k].middle == WG_FMT_FP16 ? 12 + wg_rng_below(&rng, 18) : 100 + wg_rng_below(&rng, 50));
+            from[i] = (uint8_t)(formats[k].middle == WG_FMT_FP16 ? 12 + wg_rng_below(&rng, 18)
+                                                                 : 100 + wg_rng_below(&rng, 50));
         for (unsigned i = 0; i < 256; i++) {
             uint32_t x = (uint32_t)wg_rng_next(&rng);
             unsigned size = bits / 8;
-            if (exponents) {   /* one datum of each block uses the whole exponent; none is minus zero, which is minus infinity */
+            if (exponents) {   /* one datum of each block uses the whole exponent; none is minus zero */
                 unsigned mask = (1u << bits) - 1, top = 1u << (bits - 2);
                 x &= mask;
                 x |= i % 16 == 0 ? top : 0;
