@@ -40,8 +40,8 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 uint32_t wg_race_party_of(wg_races *r, const wg_race_party *p)
 {
-    uint64_t h = mix(mix(mix(p->word, p->pc), (uint64_t)p->agent << 24 | p->thread << 16 | p->core << 8 | p->write),
-                     (uint64_t)p->parent << 1 | p->atomic);
+    uint64_t who = (uint64_t)p->agent << 24 | (uint64_t)p->thread << 16 | (uint64_t)p->core << 8 | p->write;
+    uint64_t h = mix(mix(mix(p->word, p->pc), who), (uint64_t)p->parent << 1 | p->atomic);
     for (unsigned probe = 0; probe < 2 * WG_PARTIES; probe++) {
         uint32_t *slot = &r->party_index[(h + probe) % (2 * WG_PARTIES)];
         if (!*slot) {
