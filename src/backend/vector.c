@@ -128,7 +128,9 @@ static void touch_lregs(wg_tile *t, const wg_vector_op *op)
     case WG_I_SFPTRANSP: writes = 0xFF; break;
     default: writes = wg_op_writes(op) ? UINT32_C(1) << op->vd : 0; break;
     }
-    bool late = wg_vector_latency(op) > 1 && op->insn != WG_I_SFPCONFIG;
+    /* Behind SFPSWAP, and on BH behind a lane shuffle, hardware lets nothing but SFPNOP pass. */
+    bool held = op->insn == WG_I_SFPSWAP || (wg_vector_is_shuffle(op) && wg_vector_traits_for(t)->interlock);
+    bool late = wg_vector_latency(op) > 1 && op->insn != WG_I_SFPCONFIG && !held;
     wg_touch(t, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_RWC, op->thread, 1);
     wg_touch_lregs(t, WG_TOUCH_READ | WG_TOUCH_AT_GATE, seen);
     wg_touch_lregs(t, WG_TOUCH_READ, (reads & ~seen) | (op->insn == WG_I_SFPNOP ? 0 : FLAGS));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The race detector's reading of the event stream: the threads' clocks, waits, semaphores, mutexes, source banks and
- * Auto TTSync. race_core.c has the cores, race_shadow.c the locations, race_order.c the test, race_report.c the words.
+ * Auto TTSync. race_core.c has the cores, race_units.c the units, race_shadow.c the locations, race_order.c the test,
+ * race_report.c the words.
  *
  * Decided here: a core's stores to MOP configuration are processed before what it pushes after them; every kernel
  * relies on that, and no page says otherwise. What TDMA-RISC commands move is not looked at.
@@ -16,25 +17,11 @@
 
 /* ---- Instructions --------------------------------------------------------------------------------------------- */
 
-static wg_race_insn *insn_at(wg_races *r, unsigned thread, uint64_t id)
+wg_race_insn *wg_race_insn_at(wg_races *r, unsigned thread, uint64_t id)
 {
     wg_race_insn *i = &r->thread[thread].insn[id % WG_INSNS];
     return i->id == id ? i : NULL;
 }
-
-static unsigned opcode(uint32_t word) { return word >> 24; }
-enum {
-    UNPACR_NOP = 0x43,
-    MOP = 0x01,
-    REPLAY = 0x04,
-    FLUSHDMA = 0x46,
-    STREAMWRCFG = 0xB7,
-    WRCFG = 0xB0,
-    RDCFG = 0xB1,
-    CFGSHIFTMASK = 0xB8,
-    SEMWAIT = 0xA6,
-    STALLWAIT = 0xA2
-};
 
 static wg_race_insn *make(wg_races *r, unsigned thread, const wg_event *e)
 {
@@ -46,7 +33,7 @@ static wg_race_insn *make(wg_races *r, unsigned thread, const wg_event *e)
 
 static void keep_parent(wg_races *r, unsigned thread, const wg_race_insn *i)
 {
-    if (opcode(i->word) == MOP || opcode(i->word) == REPLAY)
+    if (wg_race_opcode(i->word) == WG_OPCODE_MOP || wg_race_opcode(i->word) == WG_OPCODE_REPLAY)
         r->thread[thread].parent[i->id % WG_PARENTS] = *i;
 }
 
@@ -91,14 +78,14 @@ static void expanded(wg_races *r, unsigned thread, const wg_event *e)
     keep_parent(r, thread, i);
 }
 
-static wg_ref insn_ref(const wg_race_insn *i, unsigned thread)
+wg_ref wg_race_insn_ref(const wg_race_insn *i, unsigned thread)
 {
     return (wg_ref){i->snap, (uint16_t)(WG_K_I + thread),
                     (uint16_t)(i->source < WG_CORES ? WG_K_P + i->source : WG_K_NONE), i->seq,
                     i->source < WG_CORES ? i->push_p : 0};
 }
 
-static uint32_t party_of(wg_races *r, unsigned agent, unsigned thread, wg_race_insn *i, bool write, uint64_t cycle)
+uint32_t wg_race_insn_party(wg_races *r, unsigned agent, unsigned thread, wg_race_insn *i, bool write, uint64_t cycle)
 {
     if (i->party[write] && i->party_agent[write] == agent)
         return i->party[write];
@@ -116,7 +103,7 @@ static uint32_t party_of(wg_races *r, unsigned agent, unsigned thread, wg_race_i
 }
 
 /* The thread's gate has learnt something; the instruction passing knows it too. */
-static void learnt(wg_races *r, unsigned thread, wg_race_insn *i)
+void wg_race_learnt(wg_races *r, unsigned thread, wg_race_insn *i)
 {
     r->thread[thread].snap = 0;
     if (i)
@@ -132,7 +119,7 @@ static uint32_t block_of(const wg_races *r, uint32_t word)
 static void issued(wg_races *r, unsigned thread, const wg_event *e)
 {
     wg_race_thread *t = &r->thread[thread];
-    wg_race_insn *i = insn_at(r, thread, e->id);
+    wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
     if (!i) {
         i = make(r, thread, e);
         r->forgotten++;
@@ -157,11 +144,12 @@ static void issued(wg_races *r, unsigned thread, const wg_event *e)
 static void latched(wg_races *r, unsigned thread, const wg_event *e)
 {
     wg_race_thread *t = &r->thread[thread];
-    wg_race_insn *i = insn_at(r, thread, e->id);
+    wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
     if ((t->latched || t->held) && i) {
-        wg_race_insn *old = insn_at(r, thread, t->latch_id);
-        wg_race_rule(r, WG_RACE_WAIT_ERASED, old ? party_of(r, WG_AGENT_SYNC, thread, old, true, e->cycle) : 0,
-                     party_of(r, WG_AGENT_SYNC, thread, i, true, e->cycle), e->cycle, "the latched wait",
+        wg_race_insn *old = wg_race_insn_at(r, thread, t->latch_id);
+        wg_race_rule(r, WG_RACE_WAIT_ERASED,
+                     old ? wg_race_insn_party(r, WG_AGENT_SYNC, thread, old, true, e->cycle) : 0,
+                     wg_race_insn_party(r, WG_AGENT_SYNC, thread, i, true, e->cycle), e->cycle, "the latched wait",
                      "SEMWAIT is caught by block bit B1 alone; the wait before it has not B1, and is replaced if its "
                      "condition does not hold yet.",
                      "Set STALL_SYNC (B1) in the block mask of the first wait.");
@@ -200,7 +188,7 @@ static void all_threads_done(wg_races *r, wg_clock *c, unsigned unit)
 /* A bank condition reads the unit's pointer and takes the handover of the bank it points to. */
 static void bank_condition(wg_races *r, unsigned thread, const wg_event *e, unsigned pointer, wg_clock *c)
 {
-    wg_race_insn *i = insn_at(r, thread, e->id);
+    wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
     if (i) {
         wg_actor b = {.k = (uint16_t)(WG_K_I + thread),
                       .unit = WG_RACE_UNITS,
@@ -210,7 +198,7 @@ static void bank_condition(wg_races *r, unsigned thread, const wg_event *e, unsi
                       .clock = wg_race_clock(r, i->snap),
                       .clock2 = c,
                       .own_k = WG_K_NONE,
-                      .party = party_of(r, WG_AGENT_SYNC, thread, i, false, e->cycle),
+                      .party = wg_race_insn_party(r, WG_AGENT_SYNC, thread, i, false, e->cycle),
                       .cycle = e->cycle};
         wg_race_touch(r, &b, WG_TOUCH_BANK_POINTER, pointer, 1, WG_TOUCH_READ);
     }
@@ -292,7 +280,7 @@ static void semwait_met(wg_races *r, unsigned thread, const wg_event *e, wg_cloc
                 wg_clock_join(c, &s->init);
         }
     }
-    wg_race_insn *i = insn_at(r, thread, e->id);
+    wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
     if (!i)
         return;
     wg_actor b = {.k = (uint16_t)(WG_K_I + thread),
@@ -304,7 +292,7 @@ static void semwait_met(wg_races *r, unsigned thread, const wg_event *e, wg_cloc
                   .clock2 = c,
                   .own_k = WG_K_NONE,
                   .cycle = e->cycle,
-                  .party = party_of(r, WG_AGENT_SYNC, thread, i, false, e->cycle)};
+                  .party = wg_race_insn_party(r, WG_AGENT_SYNC, thread, i, false, e->cycle)};
     wg_race_touch(r, &b, WG_TOUCH_SEM_VALUE, 0, mask, WG_TOUCH_READ | WG_TOUCH_ATOMIC);
     if (e->word & 2) {
         wg_race_semaphores(r, &b, mask, WG_TOUCH_READ, NULL, i->source);
@@ -316,12 +304,12 @@ static void released(wg_races *r, unsigned thread, const wg_event *e)
 {
     wg_race_thread *t = &r->thread[thread];
     memset(&t->release, 0, sizeof t->release);
-    if (opcode(e->word) == STALLWAIT) {
+    if (wg_race_opcode(e->word) == WG_OPCODE_STALLWAIT) {
         uint32_t conditions = e->word & ((1u << r->arch->wait_condition_bits) - 1);
         stallwait_met(r, thread, e, conditions ? conditions : r->arch->wait_default, &t->release);
-    } else if (opcode(e->word) == SEMWAIT && e->word & 3) {
+    } else if (wg_race_opcode(e->word) == WG_OPCODE_SEMWAIT && e->word & 3) {
         semwait_met(r, thread, e, &t->release);
-    } else if (opcode(e->word) == SEMWAIT) {
+    } else if (wg_race_opcode(e->word) == WG_OPCODE_SEMWAIT) {
         stallwait_met(r, thread, e, r->arch->wait_default, &t->release);
     }
     t->latched = false;
@@ -418,27 +406,27 @@ void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned 
 
 static void mutex(wg_races *r, unsigned thread, const wg_event *e)
 {
-    wg_race_insn *i = insn_at(r, thread, e->id);
+    wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
     if (!i)
         return;
     if (e->b) {
         if (wg_race_join(r, &r->thread[thread].clock, &r->mutex[e->a & 7]))
-            learnt(r, thread, i);
+            wg_race_learnt(r, thread, i);
     } else {
-        r->mutex[e->a & 7] = insn_ref(i, thread);
+        r->mutex[e->a & 7] = wg_race_insn_ref(i, thread);
     }
 }
 
 static void bank(wg_races *r, const wg_event *e)
 {
-    wg_race_insn *i = e->thread < WG_THREADS ? insn_at(r, e->thread, e->id) : NULL;
+    wg_race_insn *i = e->thread < WG_THREADS ? wg_race_insn_at(r, e->thread, e->id) : NULL;
     unsigned unit = e->agent == WG_AGENT_UNPACK0   ? WG_RU_UNPACK0
                     : e->agent == WG_AGENT_UNPACK1 ? WG_RU_UNPACK1
                     : e->agent == WG_AGENT_MATRIX  ? WG_RU_MATRIX
                                                    : WG_RU_MISC;
     if (!i || !i->seq)
         return;
-    wg_ref ref = insn_ref(i, e->thread);
+    wg_ref ref = wg_race_insn_ref(i, e->thread);
     ref.k2 = (uint16_t)wg_k_d(unit, e->thread);
     ref.v2 = i->seq;
     *(e->b ? &r->valid[e->a & 3] : &r->freed[e->a & 3]) = ref;
@@ -454,7 +442,7 @@ static unsigned lane_of_resource(unsigned resource)
 static void tracked_insn(wg_races *r, unsigned thread, const wg_event *e)
 {
     wg_race_thread *t = &r->thread[thread];
-    wg_race_insn *i = insn_at(r, thread, e->id);
+    wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
     uint32_t both = (uint32_t)(e->a | e->b);
     t->tracks = true;
     if (!i)
@@ -466,7 +454,7 @@ static void tracked_insn(wg_races *r, unsigned thread, const wg_event *e)
             wg_clock_see(&t->clock, wg_k_m(WG_CORE_T0 + thread, lane_of_resource(k)), t->load_n[k]);
     }
     if (e->c & WG_TTS_FIRST)
-        learnt(r, thread, i);
+        wg_race_learnt(r, thread, i);
     for (unsigned k = 0; e->c & WG_TTS_LAST && k < 8; k++) {
         if (both >> k & 1)
             t->passed[k].snap = i->snap, t->passed[k].seq = i->seq, t->passed[k].push = i->push_number;
@@ -509,200 +497,6 @@ static void tracked_core(wg_races *r, unsigned core, const wg_event *e)
     c->fresh_tracked = true;
 }
 
-/* ---- Touches by units -------------------------------------------------------------------------------------------- */
-
-static unsigned unit_of(const wg_event *e)
-{
-    switch (e->agent) {
-    case WG_AGENT_UNPACK0:
-        return WG_RU_UNPACK0;
-    case WG_AGENT_UNPACK1:
-        return WG_RU_UNPACK1;
-    case WG_AGENT_MATRIX:
-        return WG_RU_MATRIX;
-    case WG_AGENT_VECTOR:
-        return WG_RU_VECTOR;
-    case WG_AGENT_PACK:
-        return WG_RU_PACK0 + (e->part & 3u);
-    case WG_AGENT_SCALAR:
-        return e->how & WG_TOUCH_LATE ? WG_RU_MEMORY : WG_RU_SCALAR;
-    case WG_AGENT_MOVER:
-        return WG_RU_MOVER;
-    case WG_AGENT_MISC:
-        return WG_RU_MISC;
-    case WG_AGENT_CONFIG:
-        switch (opcode(e->word)) {
-        case WRCFG:
-        case CFGSHIFTMASK:
-            return WG_RU_CONFIG_LATE;
-        case STREAMWRCFG:
-            return WG_RU_CONFIG_SLOW;
-        case RDCFG:
-            return e->how & WG_TOUCH_LATE ? WG_RU_CONFIG_SLOW : WG_RU_CONFIG;
-        default:
-            return WG_RU_CONFIG;
-        }
-    default:
-        return WG_RU_SYNC;
-    }
-}
-
-/* Configuration that a unit reads while it works, rather than as the instruction passes. */
-static unsigned reads_in_flight(unsigned unit)
-{
-    switch (unit) {
-    case WG_RU_UNPACK0:
-        return WG_RU_READ_UNPACK0;
-    case WG_RU_UNPACK1:
-        return WG_RU_READ_UNPACK1;
-    case WG_RU_MATRIX:
-        return WG_RU_READ_MATRIX;
-    case WG_RU_VECTOR:
-        return WG_RU_READ_VECTOR;
-    default:
-        return unit >= WG_RU_PACK0 && unit <= WG_RU_PACK3 ? (unsigned)WG_RU_READ_PACK : WG_RACE_UNITS;
-    }
-}
-
-static void mop_config_read(wg_races *r, unsigned thread, const wg_event *e)
-{
-    wg_race_insn *i = &r->thread[thread].parent[e->id % WG_PARENTS];
-    if (i->id != e->id)
-        return;
-    wg_clock known = *wg_race_clock(r, i->push_snap);
-    if (i->source < WG_CORES)
-        wg_clock_see(&known, wg_k_m(i->source, WG_PATH_MOP_CFG), i->push_mop);
-    wg_actor b = {.k = (uint16_t)(WG_K_X + thread),
-                  .unit = WG_RACE_UNITS,
-                  .thread = (uint8_t)thread,
-                  .value = ++r->thread[thread].expander,
-                  .clock = &known,
-                  .own_k = WG_K_NONE,
-                  .cycle = e->cycle,
-                  .party = party_of(r, WG_AGENT_THREAD0 + thread, thread, i, false, e->cycle)};
-    wg_race_touch(r, &b, (unsigned)e->a, (uint32_t)e->b, (uint32_t)e->c, WG_TOUCH_READ);
-}
-
-static void pack_buffers(wg_races *r, const wg_event *e, uint32_t party)
-{
-    unsigned p = e->part & 3;
-    if (e->a == WG_TOUCH_PACKER)
-        r->buffers[p] = 0;
-    if (e->a == WG_TOUCH_L1 && e->how & WG_TOUCH_BUFFERED && r->buffers[p] < 4) {
-        r->buffered[p][r->buffers[p]].address = (uint32_t)e->b;
-        r->buffered[p][r->buffers[p]].bytes = (uint32_t)e->c;
-        r->buffered[p][r->buffers[p]++].party = party;
-    }
-}
-
-/* The next instruction of the thread reads a result of two cycles through an operand that the interlock does not see.
- */
-static void vector_hazard(wg_races *r, unsigned thread, const wg_race_insn *i, const wg_event *e, uint32_t party)
-{
-    wg_race_thread *t = &r->thread[thread];
-    if (e->how & WG_TOUCH_WRITE) {
-        if (e->how & WG_TOUCH_LATE) {
-            t->late_lregs = (uint32_t)e->c;
-            t->late_seq = i->seq;
-            t->late_party = party;
-        }
-        return;
-    }
-    uint32_t hit = e->how & WG_TOUCH_AT_GATE ? 0 : (uint32_t)e->c & t->late_lregs & 0x1FFFF;
-    if (!hit || i->seq != t->late_seq + 1)
-        return;
-    char place[64];
-    snprintf(place, sizeof place, "LReg %d", __builtin_ctz(hit));
-    wg_race_rule(
-        r, WG_RACE_VECTOR_HAZARD, t->late_party, party, e->cycle, place,
-        r->arch_id == WG_ARCH_BH
-            ? "The result takes two cycles, and the interlock does not see this operand: the old value is read unless "
-              "something happens to delay the instruction."
-            : "The result takes two cycles, and Wormhole's Vector Unit has no interlock.",
-        "SFPNOP between the two.");
-}
-
-static void unit_touch(wg_races *r, const wg_event *e)
-{
-    unsigned thread = e->thread, space = (unsigned)e->a, how = e->how;
-    if (thread >= WG_THREADS)
-        return; /* TDMA-RISC's transfers */
-    if (space == WG_TOUCH_MOP_CFG) {
-        mop_config_read(r, thread, e);
-        return;
-    }
-    if (space == WG_TOUCH_RWC || space == WG_TOUCH_REPLAY || space == WG_TOUCH_UNPACKER)
-        return; /* per thread, and moved in program order */
-    wg_race_insn *i = insn_at(r, thread, e->id);
-    if (!i || !i->seq)
-        return;
-    wg_race_thread *t = &r->thread[thread];
-    unsigned unit = unit_of(e);
-    wg_clock extra;
-    wg_actor b = {.unit = (uint8_t)unit,
-                  .thread = (uint8_t)thread,
-                  .seq = i->seq,
-                  .own_k = WG_K_NONE,
-                  .cycle = e->cycle,
-                  .boot = i->boot,
-                  .party = party_of(r, e->agent, thread, i, how & (WG_TOUCH_WRITE | WG_TOUCH_ATOMIC), e->cycle)};
-    if (t->last[unit] < i->seq) {
-        t->last[unit] = i->seq;
-        t->last_snap[unit] = i->snap;
-    }
-    if (e->agent == WG_AGENT_PACK)
-        pack_buffers(r, e, b.party);
-    if (how & WG_TOUCH_BUFFERED)
-        return;
-    if (space == WG_TOUCH_SRC && how & WG_TOUCH_WAITED) {
-        unsigned bank_index = (unsigned)e->b / 64 & 3;
-        if (unit == WG_RU_MATRIX) { /* it waited at the gate: all behind it know */
-            if (wg_race_join(r, &t->clock, &r->valid[bank_index]))
-                learnt(r, thread, i);
-        } else {
-            memset(&extra, 0, sizeof extra);
-            wg_race_join(r, &extra, &r->freed[bank_index]);
-            b.clock2 = &extra;
-            i->freed = (uint8_t)(bank_index + 1);
-        }
-    } else if (i->freed) { /* an unpacker's handover, behind its wait */
-        memset(&extra, 0, sizeof extra);
-        wg_race_join(r, &extra, &r->freed[i->freed - 1]);
-        b.clock2 = &extra;
-    }
-    b.clock = wg_race_clock(r, i->snap);
-    b.snap = i->snap;
-    if (i->source < WG_CORES) {
-        b.own_k = WG_K_P + i->source;
-        b.own_v = i->push_p;
-        b.pushes = i->push_number;
-    }
-    unsigned stamp = unit;
-    bool config = space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG;
-    if (config && !(how & WG_TOUCH_WRITE))
-        stamp = reads_in_flight(unit);
-    bool gate = how & WG_TOUCH_AT_GATE || (space == WG_TOUCH_GPR && !(how & WG_TOUCH_WRITE)) || stamp == WG_RACE_UNITS;
-    b.k = (uint16_t)(gate ? (unsigned)WG_K_I + thread : wg_k_d(stamp, thread));
-    b.value = i->seq;
-    if (stamp < WG_RACE_UNITS && !gate)
-        b.unit = (uint8_t)stamp;
-    if (space == WG_TOUCH_LREG)
-        vector_hazard(r, thread, i, e, b.party);
-    if (space == WG_TOUCH_SEM_VALUE && how & (WG_TOUCH_POST | WG_TOUCH_GET | WG_TOUCH_INIT)) {
-        wg_ref ref = insn_ref(i, thread);
-        b.value2 = e->word >> 16 & 15;
-        b.max2 = e->word >> 20 & 15;
-        wg_race_semaphores(r, &b, (uint32_t)e->c, how, &ref, i->source);
-    }
-    /*
-     * Decided here: a bank that UNPACR_NOP gives away, waiting for nothing, is given when the thread goes on; kernels give
-     * SrcB so, ahead of the UNPACR that the math thread waits for.
-     */
-    if (space == WG_TOUCH_BANK_OWNER && opcode(e->word) == UNPACR_NOP)
-        how |= WG_RACE_PROMPT;
-    wg_race_touch(r, &b, space, (uint32_t)e->b, (uint32_t)e->c, how);
-}
-
 /* ---- The stream ---------------------------------------------------------------------------------------------------
  */
 
@@ -725,7 +519,7 @@ void wg_races_event(void *races, const wg_event *e)
         issued(r, thread, e);
         break;
     case WG_EV_COMPLETED:
-        if (e->agent == WG_AGENT_SCALAR && opcode(e->word) == FLUSHDMA)
+        if (e->agent == WG_AGENT_SCALAR && wg_race_opcode(e->word) == WG_OPCODE_FLUSHDMA)
             flushed(r, thread, e);
         break;
     case WG_EV_LATCHED:
@@ -750,7 +544,7 @@ void wg_races_event(void *races, const wg_event *e)
         if (core)
             wg_race_core_touch(r, e);
         else
-            unit_touch(r, e);
+            wg_race_unit_touch(r, e);
         break;
     case WG_EV_HOST:
         if (e->c)

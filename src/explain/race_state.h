@@ -311,6 +311,30 @@ void wg_race_touch(wg_races *r, const wg_actor *b, unsigned space, uint32_t firs
 void wg_race_acquire_l1(wg_races *r, wg_clock *to, uint32_t address, uint32_t bytes);
 void wg_race_host_write(wg_races *r, uint64_t address, uint64_t bytes);
 
+static inline unsigned wg_race_opcode(uint32_t word) { return word >> 24; }
+enum {
+    WG_OPCODE_UNPACR_NOP = 0x43,
+    WG_OPCODE_MOP = 0x01,
+    WG_OPCODE_REPLAY = 0x04,
+    WG_OPCODE_FLUSHDMA = 0x46,
+    WG_OPCODE_STREAMWRCFG = 0xB7,
+    WG_OPCODE_WRCFG = 0xB0,
+    WG_OPCODE_RDCFG = 0xB1,
+    WG_OPCODE_CFGSHIFTMASK = 0xB8,
+    WG_OPCODE_SEMWAIT = 0xA6,
+    WG_OPCODE_STALLWAIT = 0xA2
+};
+
+/* race.c: instructions under way; NULL: not known. */
+wg_race_insn *wg_race_insn_at(wg_races *r, unsigned thread, uint64_t id);
+uint32_t wg_race_insn_party(wg_races *r, unsigned agent, unsigned thread, wg_race_insn *i, bool write, uint64_t cycle);
+wg_ref wg_race_insn_ref(const wg_race_insn *i, unsigned thread);
+/* The thread's gate has learnt something; the instruction passing knows it too. */
+void wg_race_learnt(wg_races *r, unsigned thread, wg_race_insn *i);
+
+/* race_units.c */
+void wg_race_unit_touch(wg_races *r, const wg_event *e);
+
 /* race.c: posts, gets or initialisation of the semaphores in the mask. `core` did it, or pushed the instruction. */
 void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned how, const wg_ref *ref, unsigned core);
 

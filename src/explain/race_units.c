@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The race detector's reading of the units' touches: which stream stamps a touch, what its instruction knew, and the
+ * rules that go by touches alone (packers' buffers, two-cycle results of the Vector Unit).
+ */
+#include "explain/race_state.h"
+
+#include <stdio.h>
+
+static unsigned unit_of(const wg_event *e)
+{
+    switch (e->agent) {
+    case WG_AGENT_UNPACK0:
+        return WG_RU_UNPACK0;
+    case WG_AGENT_UNPACK1:
+        return WG_RU_UNPACK1;
+    case WG_AGENT_MATRIX:
+        return WG_RU_MATRIX;
+    case WG_AGENT_VECTOR:
+        return WG_RU_VECTOR;
+    case WG_AGENT_PACK:
+        return WG_RU_PACK0 + (e->part & 3u);
+    case WG_AGENT_SCALAR:
+        return e->how & WG_TOUCH_LATE ? WG_RU_MEMORY : WG_RU_SCALAR;
+    case WG_AGENT_MOVER:
+        return WG_RU_MOVER;
+    case WG_AGENT_MISC:
+        return WG_RU_MISC;
+    case WG_AGENT_CONFIG:
+        switch (wg_race_opcode(e->word)) {
+        case WG_OPCODE_WRCFG:
+        case WG_OPCODE_CFGSHIFTMASK:
+            return WG_RU_CONFIG_LATE;
+        case WG_OPCODE_STREAMWRCFG:
+            return WG_RU_CONFIG_SLOW;
+        case WG_OPCODE_RDCFG:
+            return e->how & WG_TOUCH_LATE ? WG_RU_CONFIG_SLOW : WG_RU_CONFIG;
+        default:
+            return WG_RU_CONFIG;
+        }
+    default:
+        return WG_RU_SYNC;
+    }
+}
+
+/* Configuration that a unit reads while it works, rather than as the instruction passes. */
+static unsigned reads_in_flight(unsigned unit)
+{
+    switch (unit) {
+    case WG_RU_UNPACK0:
+        return WG_RU_READ_UNPACK0;
+    case WG_RU_UNPACK1:
+        return WG_RU_READ_UNPACK1;
+    case WG_RU_MATRIX:
+        return WG_RU_READ_MATRIX;
+    case WG_RU_VECTOR:
+        return WG_RU_READ_VECTOR;
+    default:
+        return unit >= WG_RU_PACK0 && unit <= WG_RU_PACK3 ? (unsigned)WG_RU_READ_PACK : WG_RACE_UNITS;
+    }
+}
+
+static void mop_config_read(wg_races *r, unsigned thread, const wg_event *e)
+{
+    wg_race_insn *i = &r->thread[thread].parent[e->id % WG_PARENTS];
+    if (i->id != e->id)
+        return;
+    wg_clock known = *wg_race_clock(r, i->push_snap);
+    if (i->source < WG_CORES)
+        wg_clock_see(&known, wg_k_m(i->source, WG_PATH_MOP_CFG), i->push_mop);
+    wg_actor b = {.k = (uint16_t)(WG_K_X + thread),
+                  .unit = WG_RACE_UNITS,
+                  .thread = (uint8_t)thread,
+                  .value = ++r->thread[thread].expander,
+                  .clock = &known,
+                  .own_k = WG_K_NONE,
+                  .cycle = e->cycle,
+                  .party = wg_race_insn_party(r, WG_AGENT_THREAD0 + thread, thread, i, false, e->cycle)};
+    wg_race_touch(r, &b, (unsigned)e->a, (uint32_t)e->b, (uint32_t)e->c, WG_TOUCH_READ);
+}
+
+static void pack_buffers(wg_races *r, const wg_event *e, uint32_t party)
+{
+    unsigned p = e->part & 3;
+    if (e->a == WG_TOUCH_PACKER)
+        r->buffers[p] = 0;
+    if (e->a == WG_TOUCH_L1 && e->how & WG_TOUCH_BUFFERED && r->buffers[p] < 4) {
+        r->buffered[p][r->buffers[p]].address = (uint32_t)e->b;
+        r->buffered[p][r->buffers[p]].bytes = (uint32_t)e->c;
+        r->buffered[p][r->buffers[p]++].party = party;
+    }
+}
+
+/* The next instruction of the thread reads a result of two cycles through an operand that the interlock does not see.
+ */
+static void vector_hazard(wg_races *r, unsigned thread, const wg_race_insn *i, const wg_event *e, uint32_t party)
+{
+    wg_race_thread *t = &r->thread[thread];
+    if (e->how & WG_TOUCH_WRITE) {
+        if (e->how & WG_TOUCH_LATE) {
+            t->late_lregs = (uint32_t)e->c;
+            t->late_seq = i->seq;
+            t->late_party = party;
+        }
+        return;
+    }
+    uint32_t hit = e->how & WG_TOUCH_AT_GATE ? 0 : (uint32_t)e->c & t->late_lregs & 0x1FFFF;
+    if (!hit || i->seq != t->late_seq + 1)
+        return;
+    char place[64];
+    snprintf(place, sizeof place, "LReg %d", __builtin_ctz(hit));
+    wg_race_rule(
+        r, WG_RACE_VECTOR_HAZARD, t->late_party, party, e->cycle, place,
+        r->arch_id == WG_ARCH_BH
+            ? "The result takes two cycles, and the interlock does not see this operand: the old value is read unless "
+              "something happens to delay the instruction."
+            : "The result takes two cycles, and Wormhole's Vector Unit has no interlock.",
+        "SFPNOP between the two.");
+}
+
+void wg_race_unit_touch(wg_races *r, const wg_event *e)
+{
+    unsigned thread = e->thread, space = (unsigned)e->a, how = e->how;
+    if (thread >= WG_THREADS)
+        return; /* TDMA-RISC's transfers */
+    if (space == WG_TOUCH_MOP_CFG) {
+        mop_config_read(r, thread, e);
+        return;
+    }
+    if (space == WG_TOUCH_RWC || space == WG_TOUCH_REPLAY || space == WG_TOUCH_UNPACKER)
+        return; /* per thread, and moved in program order */
+    wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
+    if (!i || !i->seq)
+        return;
+    wg_race_thread *t = &r->thread[thread];
+    unsigned unit = unit_of(e);
+    wg_clock extra;
+    wg_actor b = {.unit = (uint8_t)unit,
+                  .thread = (uint8_t)thread,
+                  .seq = i->seq,
+                  .own_k = WG_K_NONE,
+                  .cycle = e->cycle,
+                  .boot = i->boot,
+                  .party =
+                      wg_race_insn_party(r, e->agent, thread, i, how & (WG_TOUCH_WRITE | WG_TOUCH_ATOMIC), e->cycle)};
+    if (t->last[unit] < i->seq) {
+        t->last[unit] = i->seq;
+        t->last_snap[unit] = i->snap;
+    }
+    if (e->agent == WG_AGENT_PACK)
+        pack_buffers(r, e, b.party);
+    if (how & WG_TOUCH_BUFFERED)
+        return;
+    if (space == WG_TOUCH_SRC && how & WG_TOUCH_WAITED) {
+        unsigned bank_index = (unsigned)e->b / 64 & 3;
+        if (unit == WG_RU_MATRIX) { /* it waited at the gate: all behind it know */
+            if (wg_race_join(r, &t->clock, &r->valid[bank_index]))
+                wg_race_learnt(r, thread, i);
+        } else {
+            memset(&extra, 0, sizeof extra);
+            wg_race_join(r, &extra, &r->freed[bank_index]);
+            b.clock2 = &extra;
+            i->freed = (uint8_t)(bank_index + 1);
+        }
+    } else if (i->freed) { /* an unpacker's handover, behind its wait */
+        memset(&extra, 0, sizeof extra);
+        wg_race_join(r, &extra, &r->freed[i->freed - 1]);
+        b.clock2 = &extra;
+    }
+    b.clock = wg_race_clock(r, i->snap);
+    b.snap = i->snap;
+    if (i->source < WG_CORES) {
+        b.own_k = WG_K_P + i->source;
+        b.own_v = i->push_p;
+        b.pushes = i->push_number;
+    }
+    unsigned stamp = unit;
+    bool config = space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG;
+    if (config && !(how & WG_TOUCH_WRITE))
+        stamp = reads_in_flight(unit);
+    bool gate = how & WG_TOUCH_AT_GATE || (space == WG_TOUCH_GPR && !(how & WG_TOUCH_WRITE)) || stamp == WG_RACE_UNITS;
+    b.k = (uint16_t)(gate ? (unsigned)WG_K_I + thread : wg_k_d(stamp, thread));
+    b.value = i->seq;
+    if (stamp < WG_RACE_UNITS && !gate)
+        b.unit = (uint8_t)stamp;
+    if (space == WG_TOUCH_LREG)
+        vector_hazard(r, thread, i, e, b.party);
+    if (space == WG_TOUCH_SEM_VALUE && how & (WG_TOUCH_POST | WG_TOUCH_GET | WG_TOUCH_INIT)) {
+        wg_ref ref = wg_race_insn_ref(i, thread);
+        b.value2 = e->word >> 16 & 15;
+        b.max2 = e->word >> 20 & 15;
+        wg_race_semaphores(r, &b, (uint32_t)e->c, how, &ref, i->source);
+    }
+    /*
+     * Decided here: a bank that UNPACR_NOP gives away, waiting for nothing, is given when the thread goes on; kernels
+     * give SrcB so, ahead of the UNPACR that the math thread waits for.
+     */
+    if (space == WG_TOUCH_BANK_OWNER && wg_race_opcode(e->word) == WG_OPCODE_UNPACR_NOP)
+        how |= WG_RACE_PROMPT;
+    wg_race_touch(r, &b, space, (uint32_t)e->b, (uint32_t)e->c, how);
+}
