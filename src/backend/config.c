@@ -242,6 +242,14 @@ static void move_up(wg_tile *t, unsigned stage)
     u->stage[stage].kind = WG_CONFIG_NOTHING;
 }
 
+void wg_config_result(const wg_tile *t, unsigned thread, unsigned reg, uint32_t *value)
+{
+    const wg_config_op *op = &t->backend.config.stage[WG_CONFIG_STAGE_P1];
+    if (op->kind == WG_CONFIG_RDCFG && op->insn.thread == thread && (op->insn.word >> 16 & 0x3F) == reg &&
+        op->not_before <= t->sched.now && !wg_gpr_port_taken(&t->regs.gpr, t->sched.now))
+        *value = op->value[0];
+}
+
 /* Stage +1 during the last cycle: the result is written if the port was free. */
 static void write_result(wg_tile *t)
 {

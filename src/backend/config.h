@@ -88,6 +88,9 @@ void wg_config_scalar_write(wg_tile *t, unsigned bank, unsigned word, const uint
 /* The first THCON word (THCON_CFGREG_BASE_ADDR32). */
 unsigned wg_config_thcon_base(const wg_tile *t);
 
+/* The value that an RDCFG of the thread writes to GPR `reg` in this cycle, if one does and the port is free. */
+void wg_config_result(const wg_tile *t, unsigned thread, unsigned reg, uint32_t *value);
+
 /* Somebody reads a NoC Overlay register in this cycle: a STREAMWRCFG that is about to ask for one waits. */
 static inline void wg_config_overlay_busy(wg_tile *t) { t->backend.config.overlay_taken = t->sched.now + 1; }
 

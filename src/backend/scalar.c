@@ -198,16 +198,23 @@ static bool step_setdmareg(wg_tile *t, wg_scalar *u)
 static bool constant(uint32_t word) { return word >> 23 & 1; }
 
 /*
- * Two registers of one aligned group of four are read in one cycle, others in two. Decided here: they are read while
- * the instruction executes, not when it is issued. RDCFG.md warns of the instruction behind an RDCFG (and so does the
- * finding), but the public matrix product kernels of Blackhole add to RDCFG's result in the very next instruction.
+ * Decided here: a result that an RDCFG writes in this very cycle is seen. RDCFG.md warns of the instruction behind an
+ * RDCFG (and so does the finding), but the public matrix product kernels of Blackhole add to RDCFG's result in it.
  */
+static uint32_t alu_operand(wg_tile *t, const wg_insn *insn, unsigned reg)
+{
+    uint32_t value = wg_gpr_operand(t, insn, reg);
+    wg_config_result(t, insn->thread, reg, &value);
+    return value;
+}
+
+/* Two registers of one aligned group of four are read in one cycle, others in two. */
 static unsigned start_alu(wg_tile *t, const wg_insn *insn)
 {
+    wg_scalar *u = &t->backend.scalar;
     unsigned left = field(insn->word, 0, 6), right = field(insn->word, 6, 6);
-    (void)wg_gpr_operand(t, insn, left);
-    if (!constant(insn->word))
-        (void)wg_gpr_operand(t, insn, right);
+    u->operand[0] = alu_operand(t, insn, left);
+    u->operand[1] = constant(insn->word) ? right : alu_operand(t, insn, right);
     check_result(t, insn, field(insn->word, 12, 6));
     unsigned groups_differ = !constant(insn->word) && left >> 2 != right >> 2;
     return t->timing->scalar_alu + groups_differ;
@@ -222,27 +229,16 @@ static bool finish_alu(wg_tile *t, const wg_scalar *u, bool defined, uint32_t re
     return true;
 }
 
-static uint32_t left_of(const wg_tile *t, const wg_scalar *u)
-{
-    return t->regs.gpr.r[u->insn.thread][field(u->insn.word, 0, 6)];
-}
-
-static uint32_t right_of(const wg_tile *t, const wg_scalar *u)
-{
-    unsigned right = field(u->insn.word, 6, 6);
-    return constant(u->insn.word) ? right : t->regs.gpr.r[u->insn.thread][right];
-}
-
-static bool step_add(wg_tile *t, wg_scalar *u) { return finish_alu(t, u, true, left_of(t, u) + right_of(t, u)); }
-static bool step_sub(wg_tile *t, wg_scalar *u) { return finish_alu(t, u, true, left_of(t, u) - right_of(t, u)); }
+static bool step_add(wg_tile *t, wg_scalar *u) { return finish_alu(t, u, true, u->operand[0] + u->operand[1]); }
+static bool step_sub(wg_tile *t, wg_scalar *u) { return finish_alu(t, u, true, u->operand[0] - u->operand[1]); }
 static bool step_mul(wg_tile *t, wg_scalar *u)
 {
-    return finish_alu(t, u, true, (left_of(t, u) & 0xFFFF) * (right_of(t, u) & 0xFFFF));
+    return finish_alu(t, u, true, (u->operand[0] & 0xFFFF) * (u->operand[1] & 0xFFFF));
 }
 
 static bool step_bitwop(wg_tile *t, wg_scalar *u)
 {
-    uint32_t a = left_of(t, u), b = right_of(t, u);
+    uint32_t a = u->operand[0], b = u->operand[1];
     switch (field(u->insn.word, 18, 3)) {
     case 0: return finish_alu(t, u, true, a & b);
     case 1: return finish_alu(t, u, true, a | b);
@@ -253,17 +249,17 @@ static bool step_bitwop(wg_tile *t, wg_scalar *u)
 
 static bool step_shift(wg_tile *t, wg_scalar *u)
 {
-    unsigned amount = right_of(t, u) & 31;
+    unsigned amount = u->operand[1] & 31;
     switch (field(u->insn.word, 18, 3)) {
-    case 0: return finish_alu(t, u, true, left_of(t, u) << amount);
-    case 1: return finish_alu(t, u, true, left_of(t, u) >> amount);
+    case 0: return finish_alu(t, u, true, u->operand[0] << amount);
+    case 1: return finish_alu(t, u, true, u->operand[0] >> amount);
     default: return finish_alu(t, u, false, 0);
     }
 }
 
 static bool step_cmp(wg_tile *t, wg_scalar *u)
 {
-    uint32_t a = left_of(t, u), b = right_of(t, u);
+    uint32_t a = u->operand[0], b = u->operand[1];
     switch (field(u->insn.word, 18, 3)) {
     case 0: return finish_alu(t, u, true, a > b);
     case 1: return finish_alu(t, u, true, a < b);
