@@ -6,7 +6,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eo pipefail -c
 B := build
 # Quiet when all is well; all of ninja's output when not.
-NINJA = ninja -C $(1) $(2) >$(1)/ninja.log 2>&1 || { cat $(1)/ninja.log; exit 1; }
+NINJA = ninja -C $(1) >$(1)/ninja.log 2>&1 || { cat $(1)/ninja.log; exit 1; }
 CONFIGURE = mkdir -p $(1); [ -f $(1)/build.ninja ] || $(2) meson setup $(1) $(3) >$(1)/setup.log 2>&1 || { cat $(1)/setup.log; exit 1; }
 
 all: setup
@@ -30,7 +30,7 @@ clang: setup
 
 fuzz: setup
 	@$(call CONFIGURE,$(B)/fuzz,CC=clang,--buildtype=debugoptimized -Dwerror=true -Dfuzz=true -Dtests=false -Db_lundef=false)
-	@$(call NINJA,$(B)/fuzz,fuzzers)
+	@$(call NINJA,$(B)/fuzz)
 
 demo: all
 	@scripts/demo

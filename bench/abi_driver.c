@@ -131,7 +131,7 @@ static void on_threads(const char *folder, const char *name, unsigned threads, u
         for (; first && first[n]; n++)
             write_word(parameters + 16 + 4 * n, first[n]);
         write_word(parameters + 16 + 4 * n, 0);
-        cores |= CORE_T0 << core;
+        cores |= (uint32_t)CORE_T0 << core;
     }
     double seconds = run(cores, threads);
     printf("abi_%s_%s %.2f Minsn/s\n", name, lib.wormhole ? "wh" : "bh", 64.0 * mops * threads / seconds * 1e-6);   /* pairs count as one */

@@ -129,10 +129,10 @@ INLINE TARGET void FN(late_row)(wg_pack_late late, words16 *value)
 /* The largest lane, in every lane. */
 INLINE TARGET void FN(spread_max)(words16 *v)
 {
-    *v = MAX(*v, __builtin_shuffle(*v, (words16){8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7}));
-    *v = MAX(*v, __builtin_shuffle(*v, (words16){4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11}));
-    *v = MAX(*v, __builtin_shuffle(*v, (words16){2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13}));
-    *v = MAX(*v, __builtin_shuffle(*v, (words16){1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14}));
+    *v = MAX(*v, __builtin_shufflevector(*v, *v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+    *v = MAX(*v, __builtin_shufflevector(*v, *v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
+    *v = MAX(*v, __builtin_shufflevector(*v, *v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+    *v = MAX(*v, __builtin_shufflevector(*v, *v, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
 }
 
 /* As wg_bfp_block(), without random bits; also makes the datums narrower. Returns the shared exponent. */

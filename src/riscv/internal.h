@@ -124,7 +124,7 @@ static inline uint64_t wg_fetch_next(const wg_tile *t, unsigned core)
 {
     const wg_core_run *run = &t->core[core].run;
     static_assert(WG_FETCHES == 2, "both are looked at");
-    return run->fetch[0].used | run->fetch[1].used ? wg_fetch_next_busy(t, core) : WG_NEVER;
+    return (run->fetch[0].used | run->fetch[1].used) ? wg_fetch_next_busy(t, core) : WG_NEVER;
 }
 void wg_fetch_respond(const wg_tile *t, wg_core_run *run, unsigned slot, const uint32_t value[4]);
 void wg_fetch_clear(wg_tile *t, unsigned core);

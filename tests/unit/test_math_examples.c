@@ -152,7 +152,7 @@ static void expect(const float *in, const float *out, long double (*right)(long 
         long double exact = right(in[i]), error = fabsl(out[i] - exact);
         if (!(error <= relative * fabsl(exact) + absolute))
             fail_msg("of %.9g: %.9g instead of %.9Lg, off by %Lg", (double)in[i], (double)out[i], exact, error);
-        worst = fmaxl(worst, relative ? error / fabsl(exact) : error);
+        worst = fmaxl(worst, relative != 0 ? error / fabsl(exact) : error);
     }
     assert_true(worst > 0); /* it is no copy of the host's result */
 }
