@@ -320,11 +320,11 @@ static bool places(parser *p, yaml_node_t *n, void *into)
 {
     static const key keys[] = {{"from", rectangle_from}, {"to", rectangle_to}};
     wg_chip_tiles *t = into;
-    unsigned xy[2];
+    unsigned xy[2] = {0, 0};
     if (is_pair(p, n))
         return pair(p, n, xy) && add_place(p, n, t, xy[0], xy[1]);
     if (n->type == YAML_MAPPING_NODE) {
-        rectangle r;
+        rectangle r = {{0, 0}, {0, 0}};
         uint32_t seen;
         if (!mapping(p, n, keys, 2, &r, &seen))
             return false;
