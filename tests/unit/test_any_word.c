@@ -98,7 +98,7 @@ static bool push(wg_device *dev, wg_rng *r, unsigned thread, uint32_t word)
 static void count(void *user, const wg_event *e) { *(unsigned long *)user += e->parent == 0; }
 
 /* Pushes until some thread has not moved for long, or enough were pushed. */
-static void episode(wg_device *dev, wg_rng *r)
+static unsigned episode(wg_device *dev, wg_rng *r)
 {
     unsigned pushed = 0, refused[WG_THREADS] = {0};
     scramble(dev, r);
@@ -115,6 +115,7 @@ static void episode(wg_device *dev, wg_rng *r)
             scramble(dev, r);
     }
     assert_int_equal(wg_advance(dev, 1000), WG_OK);
+    return pushed;
 }
 
 static void test_any_word(void **state)
@@ -128,10 +129,13 @@ static void test_any_word(void **state)
         wg_device *dev = create(wg_test_arch(state), round % 3 ? 0 : round);
         for (unsigned i = 0; i < L1_TOUCHED; i++)
             noise[i] = (uint8_t)(wg_rng_below(&r, 3) ? any(&r) : 0);
-        assert_int_equal(wg_observe(dev, WG_EV_BIT(WG_EV_ISSUED), count, &words, NULL), WG_OK);
+        bool watched = round % 2;   /* else the frontends take their short cuts */
+        if (watched)
+            assert_int_equal(wg_observe(dev, WG_EV_BIT(WG_EV_ISSUED), count, &words, NULL), WG_OK);
         assert_int_equal(wg_write(dev, 0, noise, sizeof noise), WG_OK);
         for (unsigned i = 0; i < 16 && words < wanted; i++) {
-            episode(dev, &r);
+            unsigned pushed = episode(dev, &r);
+            words += watched ? 0 : pushed / 3;   /* as many pass, about */
             look_everywhere(dev, &r);
             wg_history history = {0};
             wg_hang_inspect(dev, &history, false, &hang);
@@ -140,13 +144,6 @@ static void test_any_word(void **state)
         }
         wg_destroy(dev);
     }
-}
-
-/* They ask memory again and again until it is as they want it. */
-static bool retries(wg_arch_id arch, uint32_t word)
-{
-    wg_insn_id op = wg_isa_decode(arch, word)->id;
-    return op == WG_I_ATINCGETPTR || op == WG_I_ATCAS;
 }
 
 /* A single word: the run ends soon, done or hung; a hang is explained, and a word without meaning is reported. */
@@ -169,8 +166,6 @@ static void test_each_opcode_alone(void **state)
             assert_int_equal(wg_push(dev, i % 3, word), WG_OK);
             assert_int_equal(wg_push(dev, i % 3, 0xA4000004), WG_OK); /* something that a wait can hold */
             assert_int_equal(wg_run(dev, 1000000, &stop), WG_OK);
-            if (retries(arch, word) && stop == WG_STOP_CYCLES)
-                continue;
             if (stop != WG_STOP_DONE && stop != WG_STOP_HUNG)
                 fail_msg("%08x: stop %d", word, stop);
             if (wg_isa_decode(arch, word)->id == WG_I_INVALID && !wg_finding_count(dev))
