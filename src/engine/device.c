@@ -160,7 +160,7 @@ static uint64_t progress(const wg_tile *t)
 /*
  * The Scalar Unit's ATCAS or ATINCGETPTR asks again and again. If nobody else can act, what it reads cannot change: of
  * two more refusals in that time the second is of a request that was sent in it. Its answers wake the threads and the
- * requests that wait for idle threads; those look, and nothing moves.
+ * requests that wait for idle threads; those look, and nothing moves. Decided here: beside a core that polls it runs on.
  */
 static bool retries_for_ever(wg_device *dev)
 {
