@@ -135,10 +135,9 @@ static void execute_mutex(wg_tile *t, const wg_insn *insn)
 
 /* ---- Arbitration ------------------------------------------------------------------------------------ */
 
-static void run(wg_tile *t, unsigned thread)
+static void run(wg_tile *t, unsigned thread, const wg_insn *insn)
 {
     wg_frontend *f = &t->frontend[thread];
-    const wg_insn *insn = wg_gate_head(t, thread);
     wg_gate_issue(t, f, insn, WG_AGENT_SYNC);   /* what is touched now is touched in its name */
     switch ((wg_insn_id)insn->op) {
     case WG_I_ATGETM:
@@ -201,7 +200,7 @@ static unsigned serve_mutexes(wg_tile *t, unsigned wanting, wg_stall why[3])
         for (unsigned i = 0; i < WG_THREADS; i++)
             if (i != winner && (mates >> i & 1))
                 why[i] = beaten_by(t, (uint8_t)(WG_AGENT_THREAD0 + winner));
-        run(t, winner);
+        run(t, winner, wg_gate_head(t, winner));
         passed |= 1u << winner;
     }
     return passed;
@@ -217,7 +216,7 @@ bool wg_sync_serve(wg_tile *t, unsigned thread, const wg_insn *insn, wg_stall *w
             return false;
         s->mutex_turn[insn->word % WG_MUTEXES] = (uint8_t)((thread + 1) % WG_THREADS);
     }
-    run(t, thread);
+    run(t, thread, insn);
     return true;
 }
 
@@ -246,7 +245,7 @@ unsigned wg_sync_arbitrate(wg_tile *t, unsigned wanting, wg_stall why[3])
         if (i != winner && (slot >> i & 1))
             why[i] = beaten_by(t, agent);
     if (winner < FIRST_CORE) {
-        run(t, winner);
+        run(t, winner, wg_gate_head(t, winner));
         passed |= 1u << winner;
     } else {
         serve_core(t, winner - FIRST_CORE);

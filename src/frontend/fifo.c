@@ -380,20 +380,22 @@ static void stages(wg_tile *t, unsigned due, unsigned met)
 static void stages_unwatched(wg_tile *t, unsigned due, unsigned met)
 {
     uint64_t now = t->sched.now;
-    unsigned left[WG_THREADS], wanting = 0, replays = 0, mops = 0;
-    for (unsigned i = 0; i < WG_THREADS; i++) {
-        left[i] = due >> i & 1 ? flow(t, &t->frontend[i], now) : 0;
-        wanting |= left[i] / LEFT_GATE << i;
+    unsigned wanting = 0, replays = 0, mops = 0;
+    for (unsigned mask = due; mask; mask &= mask - 1) {
+        unsigned i = (unsigned)__builtin_ctz(mask), left = flow(t, &t->frontend[i], now);
+        wanting |= left / LEFT_GATE << i;
+        replays |= (left / LEFT_REPLAY & 1) << i;
+        mops |= (left & LEFT_MOP) << i;
     }
     gates(t, wanting, met);
-    for (unsigned i = 0; i < WG_THREADS; i++) {
-        wg_frontend *f = &t->frontend[i];
-        if (left[i] & LEFT_GATE)
-            left[i] = fifos_flow(t, f, f->down_head, now);
-        replays |= left[i] / LEFT_REPLAY << i;
-        mops |= (left[i] & LEFT_MOP) << i;
-        f->moved |= met >> i & 1;
+    for (; wanting; wanting &= wanting - 1) {
+        unsigned i = (unsigned)__builtin_ctz(wanting);
+        unsigned left = fifos_flow(t, &t->frontend[i], t->frontend[i].down_head, now);
+        replays |= left / LEFT_REPLAY << i;
+        mops |= (left & LEFT_MOP) << i;
     }
+    for (met &= due; met; met &= met - 1)
+        t->frontend[__builtin_ctz(met)].moved = true;
     t->sched.phase = WG_PHASE_REPLAY;
     for (; replays; replays &= replays - 1)
         wg_replay(t, (unsigned)__builtin_ctz(replays));
