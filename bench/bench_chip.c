@@ -18,7 +18,8 @@ enum { RESET = 0xFFB121B0, HELD = 0x47800, B_RUNS = 0x47000, ROUNDS = 5 };
 static const uint32_t alu[] = {0x00100593, 0x00300613, 0x00C585B3, 0x00B64633, 0x00359693, 0x40C68733,
                                0x00B767B3, 0x0017D613, 0x00150513, 0xFE0512E3, 0xFE1FF06F};
 /* Two loads, an addition, a store, addi, bnez on L1 at 0x40000. */
-static const uint32_t mem[] = {0x000405B7, 0x0005A603, 0x0045A683, 0x00D60633, 0x00C5A423, 0x00150513, 0xFE0516E3, 0xFE9FF06F};
+static const uint32_t mem[] = {0x000405B7, 0x0005A603, 0x0045A683, 0x00D60633,
+                               0x00C5A423, 0x00150513, 0xFE0516E3, 0xFE9FF06F};
 
 static double seconds(void)
 {
@@ -92,7 +93,8 @@ static bool load(reference *r)
 }
 
 /* Through the first 2 MiB window of BAR 0. */
-static void reference_write(const reference *r, unsigned x, unsigned y, uint32_t address, const void *from, uint32_t bytes)
+static void reference_write(const reference *r, unsigned x, unsigned y, uint32_t address, const void *from,
+                            uint32_t bytes)
 {
     uint64_t bar = (r->config(0, 0x10) & ~UINT32_C(15)) | (uint64_t)r->config(0, 0x14) << 32;
     uint64_t window = address >> 21 | (uint64_t)x << 43 | (uint64_t)y << 49;
@@ -198,8 +200,8 @@ static void transfers(unsigned threads)
         unsigned x, y, tx, ty;
         place(n, &x, &y);
         place((n + 1) % 140, &tx, &ty);
-        uint32_t words[][2] = {{0x00, 0x1000}, {0x08, tx | ty << 6}, {0x0C, 0x2004}, {0x14, x | y << 6}, {0x1C, 1 | 1 << 4},
-                               {0x20, 0x107C}, {0x28, 1}};
+        uint32_t words[][2] = {{0x00, 0x1000},     {0x08, tx | ty << 6}, {0x0C, 0x2004}, {0x14, x | y << 6},
+                               {0x1C, 1 | 1 << 4}, {0x20, 0x107C},       {0x28, 1}};
         for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
             wg_grid_write(g, x, y, 0xFFB20000 + words[i][0], &words[i][1], 4);
     }

@@ -63,7 +63,8 @@ WG_API unsigned wg_grid_count(const wg_grid *grid, wg_tile_kind kind);
  * Coordinates as software on NoC `noc` writes them, with the translation that firmware sets up, to NoC 0 coordinates.
  * False if no tile is there.
  */
-WG_API bool wg_grid_translate(const wg_grid *grid, unsigned noc, unsigned x, unsigned y, unsigned *to_x, unsigned *to_y);
+WG_API bool wg_grid_translate(const wg_grid *grid, unsigned noc, unsigned x, unsigned y, unsigned *to_x,
+                              unsigned *to_y);
 
 /*
  * The Tensix tile at a place, for everything that waitgate.h can do with a device except letting time pass;

@@ -153,7 +153,8 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
 wg_device *wg_grid_tile(wg_grid *grid, unsigned x, unsigned y)
 {
     if (wg_grid_kind(grid, x, y) != WG_TILE_TENSIX) {
-        wg_grid_fail(grid, WG_ERR_ADDRESS, "at (%u, %u) there is %s", x, y, wg_tile_kind_name(wg_grid_kind(grid, x, y)));
+        wg_grid_fail(grid, WG_ERR_ADDRESS, "at (%u, %u) there is %s", x, y,
+                     wg_tile_kind_name(wg_grid_kind(grid, x, y)));
         return NULL;
     }
     unsigned index = y * grid->plan->width + x;
@@ -162,8 +163,8 @@ wg_device *wg_grid_tile(wg_grid *grid, unsigned x, unsigned y)
 
 static wg_status access_failed(wg_grid *grid, const char *what, unsigned x, unsigned y, uint64_t address, size_t bytes)
 {
-    return wg_grid_fail(grid, WG_ERR_ADDRESS, "%s of %zu bytes at 0x%llx of %s at (%u, %u): nothing is mapped there", what,
-                        bytes, (unsigned long long)address, wg_tile_kind_name(wg_grid_kind(grid, x, y)), x, y);
+    return wg_grid_fail(grid, WG_ERR_ADDRESS, "%s of %zu bytes at 0x%llx of %s at (%u, %u): nothing is mapped there",
+                        what, bytes, (unsigned long long)address, wg_tile_kind_name(wg_grid_kind(grid, x, y)), x, y);
 }
 
 wg_status wg_grid_read(wg_grid *grid, unsigned x, unsigned y, uint64_t address, void *to, size_t bytes)

@@ -59,7 +59,7 @@ struct wg_grid {
     /* The NoCs (grid_noc.c). */
     wg_network *network;
     wg_noc_box *box[WG_GRID_MAX_TILES];      /* of Tensix tiles, theirs; of others, made when they first answer */
-    wg_packet *event;                        /* at tiles that are no devices: requests that arrive, answers that leave */
+    wg_packet *event; /* at tiles that are no devices: requests that arrive, answers that leave */
     uint32_t event_used, event_unused, events;   /* entries ever used, list of those given back, heap */
     wg_sent *sent;                           /* room for all packets of a window */
     uint64_t order;                          /* packets routed */
@@ -82,7 +82,8 @@ void wg_grid_route(wg_grid *grid, uint64_t end);
 /* The earliest of that; WG_NEVER if there is nothing. */
 uint64_t wg_grid_event_next(const wg_grid *grid);
 
-/* Host threads (grid_threads.c): work(user, i) for each i below count, in any order, on any thread; returns when all are done. */
+/* Host threads (grid_threads.c): work(user, i) for each i below count, in any order, on any thread; returns when all
+ * are done. */
 typedef void (*wg_work_fn)(void *user, unsigned i);
 void wg_workers_run(struct wg_workers **workers, unsigned threads, unsigned count, wg_work_fn work, void *user);
 void wg_workers_free(struct wg_workers *workers);

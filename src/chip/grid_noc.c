@@ -2,8 +2,8 @@
 /*
  * Between the tiles: what left a NIU is routed and delivered; tiles that are no devices serve their requests here.
  *
- * Everything is taken in the order (cycle, source, NoC, sequence), whoever computed it and however the time was cut into
- * windows, so that links and channels are shared in the same way in every run.
+ * Everything is taken in the order (cycle, source, NoC, sequence), whoever computed it and however the time was cut
+ * into windows, so that links and channels are shared in the same way in every run.
  *
  * Facts: NoC/README.md, DRAMTile/README.md, timing.md "NoC and DRAM". Decided here: a DRAM channel serves requests in
  * the order of their arrival; other tiles that are no devices answer in the cycle after the request has arrived.
@@ -17,7 +17,8 @@
 /* Among things of one cycle: first what arrives, in the order of routing, then what leaves. */
 static uint64_t leaving_order(const wg_packet *p)
 {
-    return UINT64_C(1) << 63 | (uint64_t)p->from << 48 | (uint64_t)p->noc << 47 | (p->order & ((UINT64_C(1) << 47) - 1));
+    return UINT64_C(1) << 63 | (uint64_t)p->from << 48 | (uint64_t)p->noc << 47 |
+           (p->order & ((UINT64_C(1) << 47) - 1));
 }
 
 /* ---- events at tiles that are no devices -------------------------------------------------------------------- */
@@ -30,7 +31,8 @@ static void put_event(wg_grid *g, const wg_packet *p)
     else if (g->event_used < WG_EDGE_EVENTS)
         entry = ++g->event_used;
     if (!entry) {
-        wg_grid_fail(g, WG_ERR_NO_MEMORY, "more than %d NoC requests wait at DRAM and the like; one was lost", WG_EDGE_EVENTS);
+        wg_grid_fail(g, WG_ERR_NO_MEMORY, "more than %d NoC requests wait at DRAM and the like; one was lost",
+                     WG_EDGE_EVENTS);
         return;
     }
     g->event[entry] = *p;
@@ -56,9 +58,11 @@ static void complain(wg_grid *g, wg_finding_code code, const wg_packet *p, const
     wg_device *dev = asker < g->tiles ? g->tile[asker] : NULL;
     if (dev)
         wg_findf(dev->tile, code,
-                 (wg_finding){.agent = (uint8_t)(WG_AGENT_NIU0 + p->noc), .subject = (uint32_t)p->address, .value = p->bytes},
-                 "%s at (%u, %u), 0x%llx, %u bytes: %s", wg_tile_kind_name((wg_tile_kind)(tile < g->tiles ? g->kind[tile] : 0)),
-                 tile % w, tile / w, (unsigned long long)p->address, p->bytes, what);
+                 (wg_finding){
+                     .agent = (uint8_t)(WG_AGENT_NIU0 + p->noc), .subject = (uint32_t)p->address, .value = p->bytes},
+                 "%s at (%u, %u), 0x%llx, %u bytes: %s",
+                 wg_tile_kind_name((wg_tile_kind)(tile < g->tiles ? g->kind[tile] : 0)), tile % w, tile / w,
+                 (unsigned long long)p->address, p->bytes, what);
 }
 
 /* ---- routing ------------------------------------------------------------------------------------------------ */
@@ -129,14 +133,18 @@ static void route(wg_grid *g, const wg_packet *p)
 
 /* ---- serving ------------------------------------------------------------------------------------------------ */
 
-static const uint8_t *data_of(const wg_grid *g, const wg_packet *p) { return g->box[p->from]->ring[p->noc].bytes + p->payload; }
+static const uint8_t *data_of(const wg_grid *g, const wg_packet *p)
+{
+    return g->box[p->from]->ring[p->noc].bytes + p->payload;
+}
 
 /* When the memory is done with so many bytes, and from when on they could flow. */
 static uint64_t memory_done(wg_grid *g, const wg_packet *p, uint64_t *begins)
 {
     if (g->kind[p->to] != WG_TILE_DRAM)
         return *begins = p->at + 1;
-    uint64_t *free = &g->channel_free[wg_floorplan_index(g->plan, p->to % g->plan->width, p->to / g->plan->width) % WG_DRAM_CHANNELS];
+    uint64_t *free = &g->channel_free[wg_floorplan_index(g->plan, p->to % g->plan->width, p->to / g->plan->width) %
+                                      WG_DRAM_CHANNELS];
     uint64_t start = (p->at + g->timing->dram_latency) * 10;
     if (start < *free)
         start = *free;
@@ -147,9 +155,18 @@ static uint64_t memory_done(wg_grid *g, const wg_packet *p, uint64_t *begins)
 
 static void answer(wg_grid *g, const wg_packet *p, wg_packet_kind kind, uint32_t data, uint64_t cycle)
 {
-    wg_packet a = {.at = cycle, .address = p->back_address, .back_address = p->address, .data = data,
-                   .bytes = kind == WG_PACKET_DATA ? p->bytes : 4, .transaction = p->transaction, .from = p->to, .to = p->back,
-                   .kind = (uint8_t)kind, .noc = p->noc, .tag = p->tag, .order = p->order};
+    wg_packet a = {.at = cycle,
+                   .address = p->back_address,
+                   .back_address = p->address,
+                   .data = data,
+                   .bytes = kind == WG_PACKET_DATA ? p->bytes : 4,
+                   .transaction = p->transaction,
+                   .from = p->to,
+                   .to = p->back,
+                   .kind = (uint8_t)kind,
+                   .noc = p->noc,
+                   .tag = p->tag,
+                   .order = p->order};
     a.order = leaving_order(&a);
     if (a.to < g->tiles)
         put_event(g, &a);
@@ -255,7 +272,8 @@ static void leave(wg_grid *g, wg_packet *p)
             return;
         }
         unsigned w = g->plan->width;
-        if (p->bytes && !wg_edge_read(g, p->from % w, p->from / w, p->back_address, ring->bytes + p->payload, p->bytes)) {
+        if (p->bytes &&
+            !wg_edge_read(g, p->from % w, p->from / w, p->back_address, ring->bytes + p->payload, p->bytes)) {
             wg_packet asked = *p;
             asked.kind = WG_PACKET_READ;
             asked.from = p->to;

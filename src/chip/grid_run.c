@@ -7,7 +7,8 @@
  *
  * A packet takes at least wg_route_least() cycles to another tile. If no tile can send before cycle s, nothing can
  * arrive before s + that: so far goes the window. Tiles with nothing to do are left behind and set to the clock when
- * somebody looks at them; tiles that poll count as such (poll.h). Where windows end changes nothing but who computes when.
+ * somebody looks at them; tiles that poll count as such (poll.h). Where windows end changes nothing but who computes
+ * when.
  */
 #include "chip/grid.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots: a header, the tile's state struct, L1, packets under way if there are any. State holds no pointers, so a copy is a snapshot
- * and a copy back continues identically, in any process of the same build.
+ * Snapshots: a header, the tile's state struct, L1, packets under way if there are any. State holds no pointers, so a
+ * copy is a snapshot and a copy back continues identically, in any process of the same build.
  */
 #include <string.h>
 
@@ -29,7 +29,10 @@ static header header_of(const wg_device *dev)
     return h;
 }
 
-static size_t size_with(const wg_device *dev, size_t box) { return sizeof(header) + state_bytes() + dev->arch->l1_bytes + box; }
+static size_t size_with(const wg_device *dev, size_t box)
+{
+    return sizeof(header) + state_bytes() + dev->arch->l1_bytes + box;
+}
 
 size_t wg_snapshot_size(const wg_device *dev) { return size_with(dev, sizeof *dev->tile->box); }
 
@@ -62,7 +65,8 @@ wg_status wg_restore(wg_device *dev, const void *from, size_t bytes)
     if (h.box_bytes && h.box_bytes != sizeof *dev->tile->box)
         return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of another version of Waitgate");
     if (bytes < size_with(dev, h.box_bytes))
-        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is cut short: %zu of %zu bytes", bytes, size_with(dev, h.box_bytes));
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is cut short: %zu of %zu bytes", bytes,
+                       size_with(dev, h.box_bytes));
     const char *p = from;
     memcpy((char *)dev->tile + WG_TILE_STATE_OFFSET, p + sizeof h, state_bytes());
     memcpy(dev->tile->l1, p + sizeof h + state_bytes(), dev->arch->l1_bytes);

@@ -61,7 +61,8 @@ static bool add_lanes(uint32_t line[4], unsigned format, uint32_t data)
     return true;
 }
 
-bool wg_noc_atomic_line(bool zaamo, uint32_t line[4], unsigned word, uint32_t operation, uint32_t data, uint32_t *result)
+bool wg_noc_atomic_line(bool zaamo, uint32_t line[4], unsigned word, uint32_t operation, uint32_t data,
+                        uint32_t *result)
 {
     uint32_t *at = &line[operation & 3], old = *at;
     *result = line[word & 3];

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* The first time from `at` on at which `flits` cycles in a row are free; they are taken. `now`: nobody asks for earlier. */
+/* The first time from `at` on at which `flits` cycles in a row are free; they are taken. `now`: nobody asks for
+ * earlier. */
 static uint64_t take(wg_link *l, uint64_t at, uint32_t flits, uint64_t now)
 {
     unsigned gone = 0;

@@ -2,9 +2,9 @@
 /*
  * The routers and links of both NoCs: which way a packet goes, and when it arrives.
  *
- *          │ y                NoC 0 flows right and down, NoC 1 left and up, each round the edges. A unicast packet turns
- *     ──> router ──> x        once: NoC 0 goes along x first, NoC 1 along y. A broadcast covers its rectangle as a tree.
- *          │  \
+ *          │ y                NoC 0 flows right and down, NoC 1 left and up, each round the edges. A unicast packet
+ *     ──> router ──> x        turns once: NoC 0 goes along x first, NoC 1 along y. A broadcast covers its rectangle
+ *          │  \              as a tree.
  *          v   NIU
  *
  * A link carries one flit per cycle. A packet's flits follow each other; two packets on one link share it by going one
@@ -45,7 +45,7 @@ typedef struct wg_route_params {
 /* The cycle in which the last flit arrives; *stalled: until when it cannot have left its NIU, buffers being full. */
 uint64_t wg_route_unicast(wg_network *n, const wg_route_params *r, uint32_t buffer_flits, const wg_packet *p,
                           uint64_t *stalled);
-/* Calls `arrives` for each tile of the rectangle with its number, in NoC 0 terms, and the cycle; the sender is left out. */
+/* Calls `arrives` for each tile of the rectangle but the sender, with its number and the cycle. */
 typedef void (*wg_route_fn)(void *user, uint16_t tile, uint64_t cycle);
 typedef bool (*wg_listens_fn)(void *user, uint16_t tile);
 void wg_route_broadcast(wg_network *n, const wg_route_params *r, const wg_packet *p, wg_listens_fn listens,

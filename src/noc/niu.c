@@ -2,9 +2,9 @@
 /*
  * The NIU at work; see niu.h and packet.h.
  *
- * A request that software starts in cycle c leaves in c + 1 if the link to the router is free: one packet at a time, one
- * flit per cycle, answers before requests. Its data is read in the cycle in which it begins to leave and written in the
- * cycle in which its last flit has arrived.
+ * A request that software starts in cycle c leaves in c + 1 if the link to the router is free: one packet at a time,
+ * one flit per cycle, answers before requests. Its data is read in the cycle in which it begins to leave and written in
+ * the cycle in which its last flit has arrived.
  *
  * Facts: NoC/MemoryMap.md, Counters.md, Alignment.md, Ordering.md of each architecture. Decided here: the order on the
  * link, that an answer can leave in the cycle after the request has arrived, and that the NIU's accesses to L1 cost
@@ -64,8 +64,8 @@ void wg_niu_count(wg_tile *t, unsigned noc, unsigned counter, uint32_t by)
     bool narrow = counter >= WG_MST_REQS_OUTSTANDING && counter < WG_SLV_ATOMIC_RESP_SENT;
     uint32_t old = *word;
     *word = narrow ? (old + by) & 0xFF : old + by;
-    if (t->arch->noc.wide_addresses && counter >= WG_MST_REQS_OUTSTANDING && counter < WG_MST_WRITE_REQS_OUTGOING && old &&
-        !*word) {
+    if (t->arch->noc.wide_addresses && counter >= WG_MST_REQS_OUTSTANDING && counter < WG_MST_WRITE_REQS_OUTGOING &&
+        old && !*word) {
         t->regions.niu.word[noc & 1][WG_NIU_RTZ_SOURCE / 4] |= UINT32_C(1) << (counter - WG_MST_REQS_OUTSTANDING);
         wg_niu_update_irq(t, noc);
     }
@@ -171,7 +171,8 @@ static spot spot_of(const wg_tile *t, unsigned noc, unsigned i, uint32_t lo, uin
         uint32_t h = reg(t, noc, i, hi);
         return (spot){reg(t, noc, i, lo) | (uint64_t)m << 32, (uint16_t)(h & 0xFFF), (uint16_t)(h >> 12 & 0xFFF)};
     }
-    return (spot){reg(t, noc, i, lo) | (uint64_t)(m & 15) << 32, (uint16_t)(m >> 4 & 0xFFF), (uint16_t)(m >> 16 & 0xFFF)};
+    return (spot){reg(t, noc, i, lo) | (uint64_t)(m & 15) << 32, (uint16_t)(m >> 4 & 0xFFF),
+                  (uint16_t)(m >> 16 & 0xFFF)};
 }
 
 static bool is_write(uint32_t ctrl) { return (ctrl & CTRL_TYPE) == TYPE_WRITE; }
@@ -188,7 +189,8 @@ void wg_niu_start(wg_tile *t, unsigned noc, unsigned i, unsigned agent, uint32_t
 {
     wg_niu_unit *u = unit(t, noc);
     uint32_t ctrl = reg(t, noc, i, WG_NIU_CTRL), tag = reg(t, noc, i, WG_NIU_TAG) >> 10 & 15;
-    wg_finding where = {.agent = (uint8_t)agent, .pc = pc, .has_pc = agent <= WG_AGENT_CORE_T2, .subject = i, .value = ctrl};
+    wg_finding where = {
+        .agent = (uint8_t)agent, .pc = pc, .has_pc = agent <= WG_AGENT_CORE_T2, .subject = i, .value = ctrl};
     for (unsigned k = 0; k < u->queued; k++)
         if (u->queue[k] == i) {
             wg_findf(t, WG_F_NOC_BUSY_INITIATOR, where, "initiator %u of NoC %u was started again", i, noc);
@@ -201,7 +203,8 @@ void wg_niu_start(wg_tile *t, unsigned noc, unsigned i, unsigned agent, uint32_t
         return;
     }
     if (wg_niu_map_of(t)->exclude && reg(t, noc, i, wg_niu_map_of(t)->exclude) && ctrl & CTRL_BROADCAST)
-        wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER, where, "NOC_BRCST_EXCLUDE: the whole rectangle receives the broadcast");
+        wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER, where,
+                 "NOC_BRCST_EXCLUDE: the whole rectangle receives the broadcast");
     uint32_t length = is_inline(ctrl) || type == TYPE_ATOMIC ? 1 : length_of(t, noc, i);
     uint32_t packets = (length + max_bytes(t) - 1) / max_bytes(t);
     if (!packets)
@@ -257,7 +260,8 @@ static bool deliver(wg_tile *t, const wg_packet *p)
 {
     uint32_t entry = wg_box_take(t->box);
     if (!entry) {
-        note(t, WG_F_NOC_FULL, p->noc, p->address, p->kind, "too many packets are under way to one tile; this one is lost");
+        note(t, WG_F_NOC_FULL, p->noc, p->address, p->kind,
+             "too many packets are under way to one tile; this one is lost");
         return false;
     }
     t->box->pool[entry] = *p;
@@ -378,16 +382,21 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
     uint32_t ctrl = reg(t, noc, i, WG_NIU_CTRL), tag = reg(t, noc, i, WG_NIU_TAG);
     spot targ = spot_of(t, noc, i, WG_NIU_TARG_LO, WG_NIU_TARG_MID, WG_NIU_TARG_HI);
     spot ret = spot_of(t, noc, i, WG_NIU_RET_LO, WG_NIU_RET_MID, WG_NIU_RET_HI);
-    bool read = (ctrl & CTRL_TYPE) == TYPE_READ, atomic = (ctrl & CTRL_TYPE) == TYPE_ATOMIC, answer = read || ctrl & CTRL_ANSWER;
+    bool read = (ctrl & CTRL_TYPE) == TYPE_READ, atomic = (ctrl & CTRL_TYPE) == TYPE_ATOMIC,
+         answer = read || ctrl & CTRL_ANSWER;
     bool data = is_write(ctrl) && !is_inline(ctrl), more = false;
-    wg_packet p = {.noc = (uint8_t)(noc & 1), .tag = (uint8_t)(tag >> 10 & 15), .data = reg(t, noc, i, wg_niu_map_of(t)->data),
+    wg_packet p = {.noc = (uint8_t)(noc & 1),
+                   .tag = (uint8_t)(tag >> 10 & 15),
+                   .data = reg(t, noc, i, wg_niu_map_of(t)->data),
                    .transaction = (uint64_t)own_tile(t) << 48 | (uint64_t)(noc & 1) << 47 | (u->transactions + 1),
                    .flags = (uint8_t)(answer ? WG_PACKET_ANSWER : 0)};
     spot to = data ? ret : targ;
-    uint16_t end = data ? u->place[i].ret : u->place[i].targ, start = data ? u->place[i].ret_start : u->place[i].targ_start;
+    uint16_t end = data ? u->place[i].ret : u->place[i].targ,
+             start = data ? u->place[i].ret_start : u->place[i].targ_start;
     if (ctrl & CTRL_BROADCAST) {
-        p.flags |= (uint8_t)(WG_PACKET_BROADCAST | (ctrl & CTRL_Y_MAJOR ? WG_PACKET_Y_MAJOR : 0) |
-                             (ctrl & CTRL_TO_SELF ? WG_PACKET_TO_SELF : 0) | (ctrl & CTRL_RESERVE ? WG_PACKET_RESERVE : 0));
+        p.flags |=
+            (uint8_t)(WG_PACKET_BROADCAST | (ctrl & CTRL_Y_MAJOR ? WG_PACKET_Y_MAJOR : 0) |
+                      (ctrl & CTRL_TO_SELF ? WG_PACKET_TO_SELF : 0) | (ctrl & CTRL_RESERVE ? WG_PACKET_RESERVE : 0));
         p.x0 = start & 63;
         p.y0 = start >> 6 & 63;
         p.x1 = end & 63;
@@ -649,7 +658,8 @@ void wg_niu_tick(wg_tile *t, unsigned noc)
     uint64_t now = t->sched.now, next = WG_NEVER, retry = WG_NEVER;
     while (box->inbox[noc] && box->pool[box->inbox[noc]].at <= now) {
         const wg_packet *p = &box->pool[box->inbox[noc]];
-        if (p->kind != WG_PACKET_ACK || t->regions.niu.word[noc][WG_NIU_RTZ_CFG / 4])   /* an ACK changes counters alone */
+        if (p->kind != WG_PACKET_ACK ||
+            t->regions.niu.word[noc][WG_NIU_RTZ_CFG / 4]) /* an ACK changes counters alone */
             wg_cores_unsolo(t);
         arrive(t, wg_heap_take(box->pool, &box->inbox[noc]));
     }
@@ -680,7 +690,8 @@ void wg_niu_tick(wg_tile *t, unsigned noc)
 bool wg_niu_idle(const wg_tile *t)
 {
     for (unsigned noc = 0; noc < 2; noc++)
-        if (t->box->inbox[noc] || t->box->answers[noc] || t->regions.niu.unit[noc].queued || t->regions.niu.unit[noc].data_gone)
+        if (t->box->inbox[noc] || t->box->answers[noc] || t->regions.niu.unit[noc].queued ||
+            t->regions.niu.unit[noc].data_gone)
             return false;
     return !t->box->outgoing;
 }

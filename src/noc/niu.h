@@ -33,8 +33,8 @@ typedef enum wg_niu_counter {
     WG_MST_NONPOSTED_WR_DATA_WORD_SENT, WG_MST_POSTED_WR_DATA_WORD_SENT, WG_MST_NONPOSTED_WR_REQ_SENT,
     WG_MST_POSTED_WR_REQ_SENT, WG_MST_NONPOSTED_WR_REQ_STARTED, WG_MST_POSTED_WR_REQ_STARTED, WG_MST_RD_REQ_STARTED,
     WG_MST_NONPOSTED_ATOMIC_STARTED, WG_MST_REQS_OUTSTANDING, WG_MST_WRITE_REQS_OUTGOING = 32,
-    WG_SLV_ATOMIC_RESP_SENT = 48, WG_SLV_WR_ACK_SENT, WG_SLV_RD_RESP_SENT, WG_SLV_RD_DATA_WORD_SENT, WG_SLV_REQ_ACCEPTED,
-    WG_SLV_RD_REQ_RECEIVED, WG_SLV_NONPOSTED_ATOMIC_RECEIVED, WG_SLV_POSTED_ATOMIC_RECEIVED,
+    WG_SLV_ATOMIC_RESP_SENT = 48, WG_SLV_WR_ACK_SENT, WG_SLV_RD_RESP_SENT, WG_SLV_RD_DATA_WORD_SENT,
+    WG_SLV_REQ_ACCEPTED, WG_SLV_RD_REQ_RECEIVED, WG_SLV_NONPOSTED_ATOMIC_RECEIVED, WG_SLV_POSTED_ATOMIC_RECEIVED,
     WG_SLV_NONPOSTED_WR_DATA_WORD_RECEIVED, WG_SLV_POSTED_WR_DATA_WORD_RECEIVED, WG_SLV_NONPOSTED_WR_REQ_RECEIVED,
     WG_SLV_POSTED_WR_REQ_RECEIVED, WG_SLV_NONPOSTED_WR_REQ_STARTED, WG_SLV_POSTED_WR_REQ_STARTED
 } wg_niu_counter;
@@ -59,8 +59,10 @@ void wg_niu_hold(struct wg_tile *t, unsigned noc, uint64_t from, uint64_t until)
 bool wg_niu_idle(const struct wg_tile *t);
 
 /* An atomic operation on L1 (atomics.c); false if the operation is none. */
-bool wg_noc_atomic(struct wg_tile *t, unsigned noc, uint32_t address, uint32_t operation, uint32_t data, uint32_t *result);
+bool wg_noc_atomic(struct wg_tile *t, unsigned noc, uint32_t address, uint32_t operation, uint32_t data,
+                   uint32_t *result);
 /* The same on 16 bytes wherever they are, `word` being where the result is read. */
-bool wg_noc_atomic_line(bool zaamo, uint32_t line[4], unsigned word, uint32_t operation, uint32_t data, uint32_t *result);
+bool wg_noc_atomic_line(bool zaamo, uint32_t line[4], unsigned word, uint32_t operation, uint32_t data,
+                        uint32_t *result);
 
 #endif

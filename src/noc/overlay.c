@@ -3,8 +3,8 @@
  * Registers of idle overlay streams, which software uses as memory that all cores, other tiles and the host reach, and
  * some of which count.
  *
- * Facts: NoC/Overlay/AsGeneralUse.md (widths, effects), README.md (which streams can do what); register numbers from the
- * public overlay parameters. Streams do not carry messages: what starts one is reported.
+ * Facts: NoC/Overlay/AsGeneralUse.md (widths, effects), README.md (which streams can do what); register numbers from
+ * the public overlay parameters. Streams do not carry messages: what starts one is reported.
  */
 #include "noc/overlay.h"
 
@@ -14,7 +14,8 @@ typedef enum stream_register {
     BUF_SIZE, BUF_START, RD_PTR, WR_PTR, PHASE_BASE, PHASE, GATHER, SRC_MASK, SRC_MASK_1, SRC_MASK_2, MCAST_DEST_NUM,
     MCAST_DEST, ACK_THRESHOLD, MISC_CFG, MSG_INFO_PTR, MSG_INFO_WR_PTR, CAN_PUSH, CFG_HEADER, CFG_PTR_BASE, CFG_PTR,
     DEST_BUF_SIZE, SPACE, SPACE_UPDATE, DEST_BUF_START_HI, DEST_BUF_START, DEST_WR_PTR, DEST_INFO_WR_PTR_HI,
-    DEST_INFO_WR_PTR, DEST, DEST_PRIORITY, SRC_PHASE, SRC, SCRATCH, NEXT_MSG_ADDR, NEXT_MSG_SIZE, GATHER_CLEAR, REGISTERS
+    DEST_INFO_WR_PTR, DEST, DEST_PRIORITY, SRC_PHASE, SRC, SCRATCH, NEXT_MSG_ADDR, NEXT_MSG_SIZE, GATHER_CLEAR,
+    REGISTERS
 } stream_register;
 
 typedef enum capability { EVERY, GATHERS, MULTICASTS, TO_DRAM } capability;
@@ -26,13 +27,17 @@ static const struct { uint16_t index[2]; uint8_t width, needs; } registers[REGIS
     [GATHER] = {{26, 15}, 4, GATHERS}, [SRC_MASK] = {{224, 48}, 24, GATHERS}, [SRC_MASK_1] = {{225, 49}, 24, GATHERS},
     [SRC_MASK_2] = {{226, 50}, 16, GATHERS}, [MCAST_DEST_NUM] = {{25, 14}, 6, MULTICASTS},
     [MCAST_DEST] = {{24, 13}, 19, MULTICASTS}, [ACK_THRESHOLD] = {{6, 40}, 4, EVERY}, [MISC_CFG] = {{3, 10}, 24, EVERY},
-    [MSG_INFO_PTR] = {{22, 8}, 17, EVERY}, [MSG_INFO_WR_PTR] = {{23, 26}, 17, EVERY}, [CAN_PUSH] = {{275, 41}, 0, EVERY},
+    [MSG_INFO_PTR] = {{22, 8}, 17, EVERY}, [MSG_INFO_WR_PTR] = {{23, 26}, 17, EVERY},
+    [CAN_PUSH] = {{275, 41}, 0, EVERY},
     [CFG_HEADER] = {{34, 36}, 32, EVERY}, [CFG_PTR_BASE] = {{30, 245}, 17, EVERY}, [CFG_PTR] = {{31, 12}, 17, EVERY},
     [DEST_BUF_SIZE] = {{10, 4}, 17, EVERY}, [SPACE] = {{297, 64}, 17, EVERY}, [SPACE_UPDATE] = {{270, 34}, 0, EVERY},
-    [DEST_BUF_START_HI] = {{9, 242}, 15, TO_DRAM}, [DEST_BUF_START] = {{8, 3}, 17, EVERY}, [DEST_WR_PTR] = {{11, 5}, 17, EVERY},
-    [DEST_INFO_WR_PTR_HI] = {{14, 243}, 15, TO_DRAM}, [DEST_INFO_WR_PTR] = {{13, 9}, 17, EVERY}, [DEST] = {{7, 2}, 18, EVERY},
+    [DEST_BUF_START_HI] = {{9, 242}, 15, TO_DRAM}, [DEST_BUF_START] = {{8, 3}, 17, EVERY},
+    [DEST_WR_PTR] = {{11, 5}, 17, EVERY},
+    [DEST_INFO_WR_PTR_HI] = {{14, 243}, 15, TO_DRAM}, [DEST_INFO_WR_PTR] = {{13, 9}, 17, EVERY},
+    [DEST] = {{7, 2}, 18, EVERY},
     [DEST_PRIORITY] = {{NONE, 44}, 4, EVERY}, [SRC_PHASE] = {{5, 1}, 20, EVERY}, [SRC] = {{4, 0}, 24, EVERY},
-    [SCRATCH] = {{36, 248}, 24, TO_DRAM}, [NEXT_MSG_ADDR] = {{262, 19}, 32, EVERY}, [NEXT_MSG_SIZE] = {{263, 20}, 32, EVERY},
+    [SCRATCH] = {{36, 248}, 24, TO_DRAM}, [NEXT_MSG_ADDR] = {{262, 19}, 32, EVERY},
+    [NEXT_MSG_SIZE] = {{263, 20}, 32, EVERY},
     [GATHER_CLEAR] = {{NONE, 43}, 17, GATHERS},
 };
 static const uint16_t debug_status[2] = {501, 224};
@@ -100,7 +105,8 @@ bool wg_overlay_register_write(wg_tile *t, unsigned stream, unsigned index, uint
     stream_register r = find(t, index, &element);
     if (r == REGISTERS || stream >= WG_OVERLAY_STREAMS || index >= WG_OVERLAY_REGISTERS)
         return false;
-    uint32_t *w = t->regions.niu.overlay[stream], mask = registers[r].width < 32 ? (UINT32_C(1) << registers[r].width) - 1 : UINT32_MAX;
+    uint32_t *w = t->regions.niu.overlay[stream];
+    uint32_t mask = registers[r].width < 32 ? (UINT32_C(1) << registers[r].width) - 1 : UINT32_MAX;
     wg_wake_threads(&t->sched);   /* STREAMWAIT looks at streams */
     if (!can(stream, registers[r].needs))
         return true;

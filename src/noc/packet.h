@@ -2,12 +2,12 @@
 /*
  * What travels on a NoC, and where a tile keeps it.
  *
- *     request initiators ─┐                                   ┌─> outbox ──> routed by the grid ──> inbox of another tile
+ *     request initiators ─┐                                   ┌─> outbox ──> routed by the grid ──> another's inbox
  *                         ├─> the link to the router (in turn)┤
  *     answers ────────────┘                                   └─> own inbox, if it goes to the tile itself
  *
- * A packet leaves with its data: from then on software may reuse the source. The data stays in a ring of the sending NIU
- * until the last recipient has taken it.
+ * A packet leaves with its data: from then on software may reuse the source. The data stays in a ring of the sending
+ * NIU until the last recipient has taken it.
  *
  * Facts: NoC/README.md, MemoryMap.md, Counters.md of each architecture.
  */
@@ -67,7 +67,7 @@ enum {
 typedef struct wg_noc_ring {
     uint64_t first, end;         /* bytes ever written, at the oldest and behind the newest packet still there */
     uint64_t first_slot, end_slot;
-    struct { uint64_t start, until; } slot[WG_NOC_SLOTS];   /* until: its last reader's cycle; UINT64_MAX: not known yet */
+    struct { uint64_t start, until; } slot[WG_NOC_SLOTS];   /* until: its last reader's cycle; UINT64_MAX: not known */
     uint8_t bytes[WG_NOC_RING];
 } wg_noc_ring;
 

@@ -182,7 +182,7 @@ typedef struct wg_core {
     uint64_t solo_until;    /* nobody else acts before: L1 is as good as private; 0: others are about */
     uint64_t solo_at[WG_SOLO_RECENT];   /* when its last requests to L1 were processed, ahead of the clock */
     uint8_t solo_next;
-    bool solo_saved;        /* the run ahead went through L1 and may have to be taken back: `saved` and this hold the start */
+    bool solo_saved;        /* the run ahead went through L1 and may be taken back: `saved` and this hold its start */
     uint64_t solo_end;      /* … it went no further than this cycle, */
     uint64_t solo_tick;     /* … and the core acts again in this one */
     struct {
@@ -233,7 +233,7 @@ void wg_core_wake(struct wg_tile *t, unsigned core);
  * rule 9); wg_core_sync() alone does that for whoever only looks.
  */
 void wg_core_sync(struct wg_tile *t, unsigned core);
-/* Something unforeseen is about to reach L1 or the tile: cores that have run through L1 ahead of the clock come back. */
+/* Something unforeseen is about to reach the tile: cores that have run through L1 ahead of the clock come back. */
 void wg_cores_unsolo(struct wg_tile *t);
 uint32_t wg_core_pc(struct wg_tile *t, unsigned core);             /* pc snapshot */
 void wg_core_invalidate_icache(struct wg_tile *t, unsigned core);

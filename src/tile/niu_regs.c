@@ -18,11 +18,27 @@
 const wg_niu_map *wg_niu_map_of(const wg_tile *t)
 {
     static const wg_niu_map maps[2] = {
-        [WG_ARCH_BH] = {.len_be_1 = 0x24, .data = 0x28, .exclude = 0x2C, .command = 0x40, .node_id = 0x44,
-                        .endpoint_id = 0x48, .clear = 0x60, .y_table = 0x130, .logical = 0x148, .column_mask = 0x150,
-                        .row_mask = 0x154, .config_end = 0x180},
-        [WG_ARCH_WH] = {.data = 0x24, .command = 0x28, .node_id = 0x2C, .endpoint_id = 0x30, .clear = 0x50, .status = 0x54,
-                        .y_table = 0x128, .logical = 0x138, .config_end = 0x13C},
+        [WG_ARCH_BH] = {.len_be_1 = 0x24,
+                        .data = 0x28,
+                        .exclude = 0x2C,
+                        .command = 0x40,
+                        .node_id = 0x44,
+                        .endpoint_id = 0x48,
+                        .clear = 0x60,
+                        .y_table = 0x130,
+                        .logical = 0x148,
+                        .column_mask = 0x150,
+                        .row_mask = 0x154,
+                        .config_end = 0x180},
+        [WG_ARCH_WH] = {.data = 0x24,
+                        .command = 0x28,
+                        .node_id = 0x2C,
+                        .endpoint_id = 0x30,
+                        .clear = 0x50,
+                        .status = 0x54,
+                        .y_table = 0x128,
+                        .logical = 0x138,
+                        .config_end = 0x13C},
     };
     return &maps[t->arch->id];
 }
@@ -60,7 +76,8 @@ static uint32_t node_id(const wg_tile *t, unsigned noc)
 static uint32_t endpoint_id(const wg_tile *t, unsigned noc)
 {
     const wg_floorplan *f = wg_floorplan_of(t->arch->id);
-    return wg_floorplan_index(f, t->regions.niu.coordinate & 63, t->regions.niu.coordinate >> 6 & 63) | 1u << 16 | noc << 24;
+    return wg_floorplan_index(f, t->regions.niu.coordinate & 63, t->regions.niu.coordinate >> 6 & 63) | 1u << 16 |
+           noc << 24;
 }
 
 /* Reading takes one of the interrupts that are raised (BH), and clears it unless that is switched off. */

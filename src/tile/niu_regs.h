@@ -16,7 +16,9 @@ typedef struct wg_niu_unit {
     uint64_t link_free;                         /* from then on the link to the router is free */
     uint64_t data_gone;                         /* the data of a write has left; 0: none is leaving */
     uint64_t packets, transactions;             /* ever sent, ever started */
-    struct { uint64_t from, until; } hold[WG_NIU_HOLDS];   /* from then on seen: buffers on the way are full until then */
+    struct {
+        uint64_t from, until;
+    } hold[WG_NIU_HOLDS]; /* from then on seen: buffers on the way are full until then */
     uint8_t holds;
     uint8_t data_tag;
     uint8_t queue[WG_NIU_INITIATORS], queued;   /* initiators with a request that has not left, oldest first */

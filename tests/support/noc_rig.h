@@ -35,7 +35,10 @@ typedef struct noc_request {
 } noc_request;
 
 static inline uint32_t at(unsigned x, unsigned y) { return x | y << 6; }
-static inline uint32_t from_to(unsigned x0, unsigned y0, unsigned x1, unsigned y1) { return at(x1, y1) | at(x0, y0) << 12; }
+static inline uint32_t from_to(unsigned x0, unsigned y0, unsigned x1, unsigned y1)
+{
+    return at(x1, y1) | at(x0, y0) << 12;
+}
 
 static inline wg_grid *noc_chip(wg_arch_id arch, unsigned threads)
 {

@@ -31,8 +31,16 @@ static uint32_t semaphore(unsigned id) { return SEM_BASE + 16 * id; }
 
 static noc_request increment(wg_arch_id arch, unsigned noc, uint32_t self, uint32_t to, uint32_t address)
 {
-    return (noc_request){.noc = noc, .initiator = 3, .ctrl = N_ATOMIC | N_ANSWER, .len = 0x1000 | 31 << 2, .data = 1,
-                         .targ = address, .ret = 4, .targ_at = to, .ret_at = self, .tag = arch == WG_ARCH_BH ? 2u << 10 : 0};
+    return (noc_request){.noc = noc,
+                         .initiator = 3,
+                         .ctrl = N_ATOMIC | N_ANSWER,
+                         .len = 0x1000 | 31 << 2,
+                         .data = 1,
+                         .targ = address,
+                         .ret = 4,
+                         .targ_at = to,
+                         .ret_at = self,
+                         .tag = arch == WG_ARCH_BH ? 2u << 10 : 0};
 }
 
 /* Tile i waits for its semaphore to reach 1, 2, 3 …, then raises that of the next. */
@@ -42,7 +50,8 @@ static void ring(wg_grid *g, const unsigned at_x[4], const unsigned at_y[4])
     for (unsigned i = 0; i < 4; i++) {
         unsigned n = (i + 1) % 4;
         rv p = rv_at(0x8000);
-        noc_request up = increment(arch, i & 1, place(arch, at_x[i], at_y[i]), place(arch, at_x[n], at_y[n]), semaphore(5));
+        noc_request up =
+            increment(arch, i & 1, place(arch, at_x[i], at_y[i]), place(arch, at_x[n], at_y[n]), semaphore(5));
         rv_li(&p, S0, 0);
         rv_li(&p, S1, ROUNDS);
         rv_li(&p, S2, semaphore(5));
@@ -108,7 +117,10 @@ static void test_many_senders(void **state)
         }
     uint32_t released = get(g, 4, 4, 0xFFB121B0) & ~(UINT32_C(1) << 11);
     put(g, 1, 2, 0x1000, released);
-    noc_request start = {.ctrl = N_WRITE | N_BROADCAST | N_TO_SELF | N_RESERVE, .len = 4, .targ = 0x1000, .ret = 0xFFB121B0,
+    noc_request start = {.ctrl = N_WRITE | N_BROADCAST | N_TO_SELF | N_RESERVE,
+                         .len = 4,
+                         .targ = 0x1000,
+                         .ret = 0xFFB121B0,
                          .targ_at = place(arch, 1, 2),
                          .ret_at = place(arch, bh(state) ? 16 : 9, 11) | place(arch, 1, bh(state) ? 2 : 1) << 12};
     issue(g, 1, 2, &start);
@@ -131,7 +143,8 @@ static void test_dram_to_dram(void **state)
     for (unsigned i = 0; i < BLOCKS * BYTES / 4; i++)
         source[i] = i * 2654435761u;
     assert_int_equal(wg_grid_write(g, 0, 0, 0x100000, source, sizeof source), WG_OK);
-    uint32_t self = place(arch, 3, 4), from = bh(state) ? at(18, 12) : at(0, 0), to = bh(state) ? at(17, 19) : at(17, 17);
+    uint32_t self = place(arch, 3, 4), from = bh(state) ? at(18, 12) : at(0, 0),
+             to = bh(state) ? at(17, 19) : at(17, 17);
     rv nc = rv_at(0x8000), t1 = rv_at(0x9000), b = rv_at(0xA000);
     for (unsigned k = 0; k < BLOCKS; k++) {
         noc_request in = {.noc = 0, .ctrl = N_READ | N_ANSWER, .len = BYTES, .targ = 0x100000 + k * BYTES,
@@ -177,7 +190,8 @@ static void test_dram_to_dram(void **state)
     wg_grid_destroy(g);
 }
 
-/* ---- the same whatever computes it ---------------------------------------------------------------------------------- */
+/* ---- the same whatever computes it ----------------------------------------------------------------------------------
+ */
 
 /* All tiles (or every n-th) send each other reads, writes, increments and broadcasts, for ever. */
 static void traffic(wg_grid *g, unsigned every, uint64_t seed)
@@ -200,8 +214,14 @@ static void traffic(wg_grid *g, unsigned every, uint64_t seed)
                 } while (wg_grid_kind(g, tx, ty) != WG_TILE_TENSIX);
                 uint32_t to = place(arch, tx, ty), noc = (uint32_t)(wg_rng_next(&rng) & 1);
                 uint32_t bytes = 16u << wg_rng_next(&rng) % 8, line = (uint32_t)(wg_rng_next(&rng) % 64) * 16;
-                noc_request r = {.noc = noc, .initiator = k & 3, .targ_at = self, .ret_at = to, .tag = k << 10, .len = bytes,
-                                 .targ = 0x8000 + line, .ret = 0x20000 + line};
+                noc_request r = {.noc = noc,
+                                 .initiator = k & 3,
+                                 .targ_at = self,
+                                 .ret_at = to,
+                                 .tag = k << 10,
+                                 .len = bytes,
+                                 .targ = 0x8000 + line,
+                                 .ret = 0x20000 + line};
                 switch (wg_rng_next(&rng) % 5) {
                 case 0: r.ctrl = N_WRITE; break;
                 case 1: r.ctrl = N_WRITE | N_ANSWER; break;
@@ -212,7 +232,8 @@ static void traffic(wg_grid *g, unsigned every, uint64_t seed)
                 case 3: r = increment(arch, noc, self, to, 0x20000 + line); break;
                 default:
                     r.ctrl = N_WRITE | N_BROADCAST | N_RESERVE;
-                    r.ret_at = noc ? place(arch, 2, 3) | place(arch, 4, 5) << 12 : place(arch, 4, 5) | place(arch, 2, 3) << 12;
+                    r.ret_at =
+                        noc ? place(arch, 2, 3) | place(arch, 4, 5) << 12 : place(arch, 4, 5) | place(arch, 2, 3) << 12;
                     break;
                 }
                 rv_issue(&p, arch, &r);
@@ -237,8 +258,9 @@ static void test_threads(void **state)
         uint64_t events = 0;
         traffic(g, 4, 7);
         if (i == 3)   /* observers change nothing */
-            assert_int_equal(wg_observe(wg_grid_tile(g, 3, 4), WG_EV_BIT(WG_EV_NOC_SENT) | WG_EV_BIT(WG_EV_NOC_ARRIVED), watch,
-                                        &events, NULL), WG_OK);
+            assert_int_equal(wg_observe(wg_grid_tile(g, 3, 4), WG_EV_BIT(WG_EV_NOC_SENT) | WG_EV_BIT(WG_EV_NOC_ARRIVED),
+                                        watch, &events, NULL),
+                             WG_OK);
         for (unsigned k = 0; k < 2; k++) {
             wg_grid_advance(g, 10000);
             uint64_t hash = wg_grid_state_hash(g);
@@ -281,7 +303,8 @@ static void test_perturbed(void **state)
 {
     uint64_t first = 0;
     for (unsigned i = 0; i < 3; i++) {
-        wg_grid_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state), .seed = i == 2 ? 6 : 5, .threads = 1 + i};
+        wg_grid_desc desc = {
+            .struct_size = sizeof desc, .arch = wg_test_arch(state), .seed = i == 2 ? 6 : 5, .threads = 1 + i};
         wg_grid *g = NULL;
         assert_int_equal(wg_grid_create(&desc, &g), WG_OK);
         traffic(g, 5, 3);

@@ -291,8 +291,13 @@ static void test_broadcast(void **state)
             uint32_t a = raw(g, noc, 3, 3), b = raw(g, noc, 6, 5), start = noc ? b : a, end = noc ? a : b;
             unsigned others = (bh(state) ? 12 : 9) - 1;
             uint32_t options = (self ? N_TO_SELF : 0u) | (y_major ? N_Y_MAJOR : 0u);
-            noc_request r = {.noc = noc, .ctrl = N_WRITE | N_ANSWER | N_BROADCAST | options | (reserve ? N_RESERVE : 0u),
-                             .len = 4, .targ = 0x100, .ret = 0x200, .targ_at = raw(g, noc, 4, 4), .ret_at = end | start << 12};
+            noc_request r = {.noc = noc,
+                             .ctrl = N_WRITE | N_ANSWER | N_BROADCAST | options | (reserve ? N_RESERVE : 0u),
+                             .len = 4,
+                             .targ = 0x100,
+                             .ret = 0x200,
+                             .targ_at = raw(g, noc, 4, 4),
+                             .ret_at = end | start << 12};
             issue(g, 4, 4, &r);
             wg_grid_advance(g, 2000);
             assert_int_equal(get(g, 4, 4, 0x200), self ? 0x5EED : 0);
@@ -448,7 +453,8 @@ static void test_silicon_sharing(void **state)
         wg_grid *g = silicon();
         put(g, 1, 2, 0x4FFC, 7);
         put(g, 2, 2, 0x4FFC, 7);
-        noc_request r = {.ctrl = N_WRITE, .len = 8192, .targ = 0x3000, .ret = 0x8000, .targ_at = at(2, 2), .ret_at = at(4, 2)};
+        noc_request r = {
+            .ctrl = N_WRITE, .len = 8192, .targ = 0x3000, .ret = 0x8000, .targ_at = at(2, 2), .ret_at = at(4, 2)};
         noc_request s = r;
         s.targ_at = at(1, 2);
         s.ret_at = at(5, 2);
@@ -496,7 +502,8 @@ static void test_silicon_dram(void **state)
     }
 }
 
-/* ---- coordinates, misuse, interrupts ------------------------------------------------------------------------------ */
+/* ---- coordinates, misuse, interrupts ------------------------------------------------------------------------------
+ */
 
 static void test_translation(void **state)
 {
@@ -625,14 +632,17 @@ static void test_interrupt(void **state)
 static void test_overlay(void **state)
 {
     enum { STREAM = 0xFFB40000 + 9 * 0x1000 };
-    uint32_t size = bh(state) ? 10 * 4 : 4 * 4, update = bh(state) ? 270 * 4 : 34 * 4, space = bh(state) ? 297 * 4 : 64 * 4;
-    uint32_t base = bh(state) ? 28 * 4 : 244 * 4, phase = bh(state) ? 29 * 4 : 11 * 4, header = bh(state) ? 34 * 4 : 36 * 4;
+    uint32_t size = bh(state) ? 10 * 4 : 4 * 4, update = bh(state) ? 270 * 4 : 34 * 4,
+             space = bh(state) ? 297 * 4 : 64 * 4;
+    uint32_t base = bh(state) ? 28 * 4 : 244 * 4, phase = bh(state) ? 29 * 4 : 11 * 4,
+             header = bh(state) ? 34 * 4 : 36 * 4;
     uint32_t debug = (bh(state) ? 503 : 226) * 4, scratch = bh(state) ? 36 * 4 : 248 * 4;
     wg_grid *g = chip(state);
     raw_places(g, 2, 2);
     put(g, 3, 4, STREAM + size, 0x20003);   /* 17 bits */
     assert_int_equal(get(g, 3, 4, STREAM + space), 3);
-    noc_request r = {.ctrl = N_WRITE | N_INLINE | N_ANSWER, .len = 15, .data = 5 << 6, .targ = STREAM + update, .targ_at = at(3, 4)};
+    noc_request r = {
+        .ctrl = N_WRITE | N_INLINE | N_ANSWER, .len = 15, .data = 5 << 6, .targ = STREAM + update, .targ_at = at(3, 4)};
     for (unsigned i = 0; i < 3; i++) {
         issue(g, 2, 2, &r);
         wg_grid_advance(g, 400);
@@ -645,7 +655,8 @@ static void test_overlay(void **state)
     put(g, 3, 4, STREAM + phase, 7);
     assert_int_equal(get(g, 3, 4, STREAM + phase), 7);
     put(g, 3, 4, STREAM + base, 90);
-    assert_int_equal(get(g, 3, 4, STREAM + phase), 17);   /* the base is added on the way in and taken off on the way out */
+    assert_int_equal(get(g, 3, 4, STREAM + phase),
+                     17); /* the base is added on the way in and taken off on the way out */
     put(g, 3, 4, STREAM + header, 5);
     assert_int_equal(get(g, 3, 4, STREAM + phase), 22);
     put(g, 3, 4, STREAM + scratch, 0xFFFFFFFF);   /* stream 9 can transmit to DRAM: 24 bits; stream 5 has none */
