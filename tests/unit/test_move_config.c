@@ -314,7 +314,7 @@ static void test_fields(void **state)
             uint32_t now = start->regs.config.bank[0][f->word] >> f->shift & f->mask;
             uint32_t value = now ^ 1u << wg_rng_below(&rng, f->width);
             if (starts(wg_cfg_names[id], "INT_DESCALE_VALUES"))   /* four shifts of five bits each */
-                value = now ^ (UINT32_C(0x01010101) << wg_rng_below(&rng, 5));
+                value = now ^ (0x01010101u << wg_rng_below(&rng, 5));
             run(r, start, l1, word, (wg_cfg_id)id, value, other);
             if (memcmp(plain, other, sizeof *plain)) {
                 open[id] = 0;
