@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "explain/race.h"
 #include "isa/asm.h"
 
@@ -20,13 +20,6 @@ typedef struct loop {
     uint32_t first[8], word[MOST];
     unsigned firsts, words;
 } loop;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void add(uint32_t *to, unsigned *n, const char *text)
 {

@@ -5,21 +5,14 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "clock.h"
 #include "backend/matrix.h"
 #include "isa/config_fields.h"
 #include "num/simd.h"
 #include "tile/tile.h"
 
 enum { ROUNDS = 20000, SAMPLES = 9 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void fill(wg_tile *t, bool integers)
 {
@@ -34,12 +27,6 @@ static void fill(wg_tile *t, bool integers)
             }
             wg_src_give_to_matrix(t, (wg_src_file)file, bank, WG_AGENT_UNPACK0);
         }
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* Microseconds per instruction, the median of several runs. `phases`: fidelity phases gone through. */

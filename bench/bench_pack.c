@@ -7,8 +7,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "clock.h"
 #include "backend/pack.h"
 #include "backend/unpack.h"
 #include "isa/config_fields.h"
@@ -17,19 +17,6 @@
 #include "tile/tile.h"
 
 enum { SAMPLES = 9, TILES = 2000 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static void start(wg_tile *t, const wg_unit_ops *u, wg_insn_id op, wg_unit unit, unsigned thread, uint32_t word,
                   uint64_t id)

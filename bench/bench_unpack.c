@@ -6,8 +6,8 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "clock.h"
 #include "backend/unpack.h"
 #include "isa/config_fields.h"
 #include "num/formats.h"
@@ -15,19 +15,6 @@
 #include "tile/tile.h"
 
 enum { ROUNDS = 50000, SAMPLES = 9 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static void one(wg_tile *t, uint32_t word, uint64_t id)
 {

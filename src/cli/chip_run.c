@@ -465,7 +465,7 @@ static int status_of(const chip_run *r)
     return WG_EXIT_DONE;
 }
 
-/* The session of a tile; one that only came to be by traffic has no programs. */
+/* What is known of a tile; one that only came to be by traffic has no programs. */
 static wg_session *session_of(chip_run *r, unsigned x, unsigned y, wg_session *bare)
 {
     for (size_t i = 0; i < r->tiles; i++)

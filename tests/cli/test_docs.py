@@ -15,16 +15,11 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
-import traceback
+
+import suite
+from suite import test
 
 WAITGATE, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
-TESTS = []
-
-
-def test(f):
-    TESTS.append(f)
-    return f
 
 
 def run(*args):
@@ -154,15 +149,4 @@ def links_lead_somewhere(d):
                 assert target.endswith("-") or list(ROOT.glob(target.rstrip("/."))), f"{page.name}: {target}"
 
 
-passed = failed = 0
-for f in TESTS:
-    with tempfile.TemporaryDirectory() as scratch:
-        try:
-            f(pathlib.Path(scratch))
-            passed += 1
-        except Exception:
-            failed += 1
-            print(f"FAIL {f.__name__}")
-            traceback.print_exc(limit=2, file=sys.stdout)
-print(f"{passed} passed, {failed} failed")
-sys.exit(1 if failed else 0)
+suite.run()

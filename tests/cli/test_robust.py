@@ -12,19 +12,14 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import traceback
+
+import suite
+from suite import test
 
 WAITGATE, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 SANITIZED = b"__asan_init" in open(WAITGATE, "rb").read()
-TESTS = []
 PROGRAM = ".thread 0\n .repeat 20000\n ttsetdmareg 0, 42, 0, 8\n .endr\n.l1 0x1000\n .word 1, 2, 3, 4\n"
-
-
-def test(f):
-    TESTS.append(f)
-    return f
 
 
 def run(d, *args, limits=(), status=1):
@@ -118,15 +113,4 @@ def unreadable_files(d):
         assert "secret.tasm: Permission denied" in run(d, "run", "secret.tasm").stderr
 
 
-passed = failed = 0
-for f in TESTS:
-    with tempfile.TemporaryDirectory() as scratch:
-        try:
-            f(pathlib.Path(scratch))
-            passed += 1
-        except Exception:
-            failed += 1
-            print(f"FAIL {f.__name__}")
-            traceback.print_exc(limit=2, file=sys.stdout)
-print(f"{passed} passed, {failed} failed")
-sys.exit(1 if failed else 0)
+suite.run()

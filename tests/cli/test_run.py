@@ -12,17 +12,12 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import time
-import traceback
+
+import suite
+from suite import test
 
 WAITGATE, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
-TESTS = []
-
-
-def test(f):
-    TESTS.append(f)
-    return f
 
 
 def run(*args, status=0, **kw):
@@ -328,15 +323,4 @@ def timeline_picture(d):
     assert re.search(r"^  a a latched STALLWAIT, SEMWAIT or STREAMWAIT blocks it$", r.stdout, re.M), r.stdout
 
 
-passed = failed = 0
-for f in TESTS:
-    with tempfile.TemporaryDirectory() as scratch:
-        try:
-            f(pathlib.Path(scratch))
-            passed += 1
-        except Exception:
-            failed += 1
-            print(f"FAIL {f.__name__}")
-            traceback.print_exc(limit=2, file=sys.stdout)
-print(f"{passed} passed, {failed} failed")
-sys.exit(1 if failed else 0)
+suite.run()
