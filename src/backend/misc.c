@@ -19,9 +19,10 @@ static unsigned overridden(const wg_insn *insn, unsigned choice) { return choice
 
 static void setadc(wg_tile *t, const wg_insn *insn)
 {
-    uint32_t word = insn->word, value = field(word, 0, 18);
-    /* The override's two bits are also the two highest of the value, which only X is wide enough to keep. */
-    unsigned thread = overridden(insn, value >> 16);
+    /* SETADC.md's model keeps the override's two bits in the value, too, and calls itself weak there; public kernels
+     * set the X of other threads' counters to small values, so they do not belong to it. */
+    uint32_t word = insn->word, value = field(word, 0, 16);
+    unsigned thread = overridden(insn, field(word, 16, 2));
     for (unsigned unit = 0; unit < 3; unit++)
         if (word >> (21 + unit) & 1) {
             wg_touch_adc(t, WG_TOUCH_WRITE, thread, unit, word >> 20 & 1, field(word, 18, 2), 1);

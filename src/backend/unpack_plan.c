@@ -153,10 +153,8 @@ static void choose_context(plan *p)
     p->multi_context = bit(p, 7);
     p->adc = p->thread;
     bool counter = bit(p, 3);
-    if (__builtin_expect(!p->multi_context || counter || p->word >> 8 & 0x1F, 0))
-        weak(p, !p->multi_context ? "without MultiContextMode"
-                : counter         ? "UseContextCounter"
-                                  : "ContextNumber or ContextADC other than 0");
+    if (__builtin_expect(!p->multi_context || counter, 0))
+        weak(p, p->multi_context ? "UseContextCounter" : "without MultiContextMode");
     if (!p->multi_context)
         return;
     p->context = counter ? *context_counter(p) : p->word >> 10 & 7;

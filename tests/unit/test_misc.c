@@ -47,7 +47,7 @@ static uint32_t one(wg_rng *rng, rig *r, model *m, unsigned thread)
         unsigned choice = bits >> 16 & 3, on = choice ? choice - 1 : thread;
         for (unsigned unit = 0; unit < 3; unit++)
             if (units >> unit & 1)
-                touch(m, on, unit, bits >> 20 & 1, bits >> 18 & 3, SET, bits & 0x3FFFF);
+                touch(m, on, unit, bits >> 20 & 1, bits >> 18 & 3, SET, bits & 0xFFFF);
         return rig_word(r, "SETADC", bits);
     }
     if (which == 7) {   /* SETADCXX */
