@@ -15,9 +15,11 @@
 
 static const wg_matrix_layout layouts[] = {
     [WG_ARCH_BH] = {.addr_mod = 14, .pool_addr_mod = 15, .addr_mod_bits = 3, .movb2d_mode = 11, .zeroacc_wide = 18,
-                    .zeroacc_revert = 17, .zeroacc_relative = true, .implied_formats = true, .lost_one = false},
+                    .zeroacc_revert = 17, .zeroacc_relative = true, .implied_formats = true, .fp32_movb2d = true,
+                    .lost_one = false},
     [WG_ARCH_WH] = {.addr_mod = 15, .pool_addr_mod = 15, .addr_mod_bits = 2, .movb2d_mode = 12, .zeroacc_wide = 21,
-                    .zeroacc_revert = 18, .zeroacc_relative = false, .implied_formats = false, .lost_one = true},
+                    .zeroacc_revert = 18, .zeroacc_relative = false, .implied_formats = false, .fp32_movb2d = false,
+                    .lost_one = true},
 };
 
 /* How an instruction reads Dst, which decides whether it waits for a block that is being written. */

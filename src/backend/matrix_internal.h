@@ -17,6 +17,7 @@ typedef struct wg_matrix_layout {
     uint8_t zeroacc_wide, zeroacc_revert;             /* bits of ZEROACC */
     bool zeroacc_relative;                            /* 16-row mode is relative to the half of Dst in use */
     bool implied_formats;                             /* formats follow the data from the unpackers */
+    bool fp32_movb2d;                                 /* Fp32_enabled decides where MOVB2D writes */
     bool lost_one;                                    /* see wg_alu */
 } wg_matrix_layout;
 

@@ -4,6 +4,8 @@
  * MOVD2B, MOVB2A, SHIFTXA, SHIFTXB, TRNSPSRCA, TRNSPSRCB.
  * Facts: the instructions' pages, SFPCONFIG.md (BLOCK_DEST_MOV).
  */
+#include <string.h>
+
 #include "backend/matrix_internal.h"
 
 /* The columns that LaneConfig leaves open to moves. */
@@ -53,12 +55,15 @@ static void to_dst(wg_matrix_op *op, unsigned i, const uint32_t *src, bool colum
     }
 }
 
-/* Which part of Dst the rows go to. */
-static void place_in_dst(wg_matrix_ctx *c, wg_matrix_op *op, unsigned format, unsigned first, unsigned rows)
+/* Which part of Dst the rows go to; `wide`: a 16-bit datum is the high half of 32 bits. */
+static void place_in_dst(wg_matrix_ctx *c, wg_matrix_op *op, unsigned format, bool wide, unsigned first, unsigned rows)
 {
     bool low = c->word >> 23 & 1;
     op->columns = open_columns(c);
-    if (format == WG_FMT_TF32) {
+    if (wide && format != WG_FMT_TF32) {
+        op->effect = WG_EFFECT_DST32;
+        memset(op->lo, 0, rows * sizeof op->lo[0]);
+    } else if (format == WG_FMT_TF32) {
         op->effect = WG_EFFECT_DST32;
         if (low) {   /* a hardware erratum; both halves get the datum's high part */
             wg_matrix_report(c, WG_F_MATRIX_OPERAND, 23, 1);
@@ -93,7 +98,7 @@ void wg_matrix_mova2d(wg_matrix_ctx *c, wg_matrix_op *op)
     unwaited(c, WG_SRCA);
     for (unsigned i = 0; i < rows; i++)
         to_dst(op, i, wg_matrix_src_row(c, WG_SRCA, from + i), false, has_exp8(c, format), c->flush, WG_SRC_MASK);
-    place_in_dst(c, op, format, wg_matrix_dst_row(c, eight ? 0x3F8 : 0x3FF), rows);
+    place_in_dst(c, op, format, false, wg_matrix_dst_row(c, eight ? 0x3F8 : 0x3FF), rows);
     c->t->backend.matrix.last_srca_row = (uint8_t)from;
     wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
 }
@@ -101,10 +106,23 @@ void wg_matrix_mova2d(wg_matrix_ctx *c, wg_matrix_op *op)
 void wg_matrix_movb2d(wg_matrix_ctx *c, wg_matrix_op *op)
 {
     unsigned mode = c->word >> c->layout->movb2d_mode & 7;
-    bool column0 = mode & 1, one_to_eight = mode & 2, four = !one_to_eight && (mode & 4);
+    bool column0 = mode & 1, one_to_eight = mode & 2, four = !one_to_eight && (mode & 4), wide = false;
     unsigned rows = one_to_eight ? 8 : four ? 4 : 1;
     unsigned from = ((c->word >> 17 & 0x3F) + c->rwc->srcb) & (four ? 0x3C : 0x3F);
     unsigned format = move_format(c, WG_SRCB);
+    /*
+     * Ruling: with Fp32_enabled, BH writes the high half of Dst's 32 bits whatever the format, and cannot write the
+     * low half. Public kernels of BH clear Fp32_enabled around writes of the low half ("is ignored") and rely on the
+     * high half in their row broadcasts, which WH's skip as broken; MOVB2D.md speaks for WH.
+     */
+    if (c->layout->fp32_movb2d && wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_Fp32_enabled)) {
+        if (c->word >> 23 & 1) {
+            wg_matrix_report(c, WG_F_MATRIX_LOW_IGNORED, 0, 0);
+            wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
+            return;
+        }
+        wide = true;
+    }
     /* Ruling: SrcB's own format takes away the bits it does not have (ttsim; the documents do not look at it). */
     wg_style own = wg_format_style(c->fmt[WG_SRCB]);
     uint32_t keep = wg_src_of_style(WG_SRC_MASK, own);
@@ -112,7 +130,7 @@ void wg_matrix_movb2d(wg_matrix_ctx *c, wg_matrix_op *op)
     for (unsigned i = 0; i < rows; i++)
         to_dst(op, i, wg_matrix_src_row(c, WG_SRCB, from + (one_to_eight ? 0 : i)), column0, has_exp8(c, format),
                c->flush, keep);
-    place_in_dst(c, op, format, wg_matrix_dst_row(c, one_to_eight ? 0x3F8 : four ? 0x3FC : 0x3FF), rows);
+    place_in_dst(c, op, format, wide, wg_matrix_dst_row(c, one_to_eight ? 0x3F8 : four ? 0x3FC : 0x3FF), rows);
     c->t->backend.matrix.last_srca_row = c->rwc->srca;
     wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
 }

@@ -19,6 +19,7 @@ typedef struct scene {
     wg_src src;
     wg_dst dst;
     bool bh, wide, low, flush;
+    bool moves_high;               /* BH's MOVB2D with Fp32_enabled */
     unsigned format, own_format;   /* that the move goes by; of SrcB */
 } scene;
 
@@ -98,7 +99,11 @@ static void expect_in_dst(scene *s, unsigned row, unsigned column, uint32_t x, u
     uint16_t half = (uint16_t)(has_five_exponent_bits(format) ? sign << 15 | mantissa << 5 | (exponent & 31)
                                                               : sign << 15 | mantissa >> 3 << 8 | exponent);
     unsigned high = to_low_word(row);
-    if (format == WG_FMT_TF32) {
+    if (s->moves_high) {
+        s->dst.bits[high][column] = half;
+        s->dst.bits[high + 8][column] = (uint16_t)(format == WG_FMT_TF32 ? (mantissa & 7) << 13 : 0);
+        s->dst.undefined[high / 64] &= ~(UINT64_C(1) << high % 64);
+    } else if (format == WG_FMT_TF32) {
         s->dst.bits[high][column] = half;
         s->dst.bits[high + 8][column] = (uint16_t)((mantissa & 7) << 13 | (low ? half : 0));
         s->dst.undefined[high / 64] &= ~(UINT64_C(1) << high % 64);
@@ -155,6 +160,10 @@ static void test_movb2d(void **state)
         uint32_t keep = s.own_format == WG_FMT_TF32            ? 0x7FFFF
                         : has_five_exponent_bits(s.own_format) ? 0x7FF1F
                                                                : 0x7F8FF;
+        s.moves_high =
+            s.bh && wg_cfg_get(WG_ARCH_BH, WG_CFG_ALU_ACC_CTRL_Fp32_enabled, s.r->t->regs.config.bank[0]);
+        if (s.moves_high && low)
+            rows = 0;   /* ignored */
         for (unsigned i = 0; i < rows; i++)
             for (unsigned j = 0; j < 16; j++) {
                 uint32_t x = s.src.b[s.src.matrix_bank_b][from + (mode & 2 ? 0 : i)][mode & 1 ? 0 : j];
