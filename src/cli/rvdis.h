@@ -7,12 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WG_RVDIS_ALIASES = 1 }; /* nop, li, mv, ret, j … where they are shorter */
-
 /*
- * Writes the instruction without a newline; branch targets as addresses. False (and ".word 0x…") if the
- * word is none.
+ * Writes the instruction (nop, li, mv, ret … where they are shorter) without a newline; branch targets as addresses.
+ * False (and ".word 0x…") if the word is none.
  */
-bool wg_riscv_text(uint32_t pc, uint32_t word, unsigned flags, char *out, size_t size);
+bool wg_riscv_text(uint32_t pc, uint32_t word, char *out, size_t size);
+
+/* False in a build without libopcodes, where every word is a ".word". */
+bool wg_riscv_text_available(void);
 
 #endif

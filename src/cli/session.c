@@ -424,7 +424,7 @@ const char *wg_insn_text(void *session, unsigned agent, uint32_t pc, uint32_t wo
     else if ((word & 3) != 3)
         wg_disassemble(s->desc.arch, wg_ttinsn_decode(word), 0, room, bytes);
     else
-        wg_riscv_text(pc, word, WG_RVDIS_ALIASES, room, bytes);
+        wg_riscv_text(pc, word, room, bytes);
     for (char *p = room; *p; p++)
         if (*p == '\t')
             *p = ' ';

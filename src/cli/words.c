@@ -196,7 +196,7 @@ static void dis_place(dis *d, wg_elf *elf, uint32_t pc, uint32_t word, const wg_
     else if (tensix)
         wg_disassemble(d->arch, wg_ttinsn_decode(word), d->flags, text, sizeof text);
     else
-        wg_riscv_text(pc, word, WG_RVDIS_ALIASES, text, sizeof text);
+        wg_riscv_text(pc, word, text, sizeof text);
     for (char *p = text; *p; p++)
         if (*p == '\t')
             *p = ' ';
@@ -231,6 +231,8 @@ static void dis_elf(dis *d, wg_elf *elf)
 {
     const wg_elf_symbol *in = NULL;
     wg_elf_line last = {0};
+    if (!d->json && !wg_riscv_text_available())
+        wg_textf(d->out, "; RISC-V instructions as words: this waitgate was built without libopcodes\n");
     for (size_t i = 0; i < wg_elf_segments(elf); i++) {
         const wg_elf_segment *s = wg_elf_segment_at(elf, i);
         for (uint32_t at = 0; s->executable && at + 4 <= s->file_bytes; at += 4) {

@@ -9,7 +9,7 @@ int main(void)
     char text[128];
     uint32_t word;
     for (uint32_t pc = 0; fread(&word, sizeof word, 1, stdin) == 1; pc += 4) {
-        wg_riscv_text(pc, word, 0, text, sizeof text);
+        wg_riscv_text(pc, word, text, sizeof text);
         puts(text);
     }
     return 0;

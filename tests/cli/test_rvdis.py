@@ -11,23 +11,19 @@ import subprocess
 import sys
 import tempfile
 
-MAJOR = [0x37, 0x17, 0x6F, 0x67, 0x63, 0x03, 0x23, 0x13, 0x33, 0x0F, 0x73, 0x2F, 0x07, 0x27, 0x43, 0x47, 0x4B, 0x4F, 0x53]
-# What the assembler knows and no baby core has.
-FOREIGN = re.compile(r"(packh|fdiv|fsqrt|sc\.w|lr\.w|zip|unzip|\.4byte|\.word|\.insn|0x|sr[la]i\t\w+,\w+,0x[23]|slli\t\w+,\w+,0x[23]|"
-                     r"rori\t\w+,\w+,0x[23])")
-# What it does not know: the draft's grevi; reserved bits of fence, which cores ignore.
-OURS = ("grevi", "fence")
+MAJOR = [0x37, 0x17, 0x6F, 0x67, 0x63, 0x03, 0x23, 0x13, 0x33, 0x0F, 0x73, 0x2F, 0x07, 0x27, 0x43, 0x47, 0x4B, 0x4F, 0x53, 0x57]
+UNKNOWN = re.compile(r"\.(?:4byte|word|insn)\t.*|0x.*")
 
 
 def normal(text):
     text = text.split(" #")[0].split(" <")[0].strip()
-    text = re.sub(r"^(b\w+\t\w+,\w+,|jal\t\w+,)(?:0x)?", r"\1", text)
-    return re.sub(r"^(csrr\w+\t\w+,)[^,]+,", r"\1csr,", text)
+    text = re.sub(r"^(b\w+\t(?:\w+,)+|jal\t(?:\w+,)?|j\t)(?:0x)?([0-9a-f]+)$", r"\1\2", text)
+    return UNKNOWN.sub(".word", text)
 
 
 random.seed(7)
 words = []
-for _ in range(60000):
+for _ in range(30000):
     word = random.getrandbits(32) & ~0x7F | random.choice(MAJOR)
     if random.random() < 0.6:
         word = word & 0x01FFFFFF | random.choice([0, 0x20, 1, 5, 0x10, 0x30, 0x14, 0x34, 4]) << 25
@@ -37,9 +33,9 @@ ours = ours.split("\n")
 with tempfile.TemporaryDirectory() as scratch:
     with open(scratch + "/w.s", "w") as f:
         f.write(".option norvc\n" + "".join(f".insn 0x{w:08x}\n" for w in words))
-    subprocess.run(["riscv64-unknown-elf-as", "-march=rv32imaf_zicsr_zifencei_zba_zbb_zbkb_zfh", "-mabi=ilp32", "-o",
+    subprocess.run(["riscv64-unknown-elf-as", "-march=rv32imaf_zicsr_zifencei_zba_zbb_zbkb_zfh_zve32f", "-mabi=ilp32", "-o",
                     scratch + "/w.o", scratch + "/w.s"], check=True)
-    dump = subprocess.run(["riscv64-unknown-elf-objdump", "-d", "-M", "no-aliases", scratch + "/w.o"], capture_output=True,
+    dump = subprocess.run(["riscv64-unknown-elf-objdump", "-d", scratch + "/w.o"], capture_output=True,
                           text=True, check=True).stdout
 passed = failed = 0
 for line in dump.split("\n"):
@@ -47,7 +43,7 @@ for line in dump.split("\n"):
     if not m:
         continue
     mine, theirs = normal(ours[int(m[1], 16) // 4]), normal(m[2])
-    good = mine == theirs or (FOREIGN.match(theirs) and (mine.startswith(".word") or mine.startswith(OURS)))
+    good = mine == theirs or (theirs == ".word" and mine.startswith("grevi"))
     passed, failed = passed + bool(good), failed + (not good)
     if not good and failed < 20:
         print(f"FAIL {mine!r} instead of {theirs!r}")

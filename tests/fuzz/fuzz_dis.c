@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/commands.h"
+#include "cli/rvdis.h"
 #include "isa/asm.h"
 #include "memory_file.h"
 
@@ -63,7 +64,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             size_t kept = length < room ? length : room - 1;
             check(memcmp(small, line, kept) == 0 && small[kept] == '\0');
         }
-        check(wg_assemble_line(arch, line, length, &again, NULL) == WG_ASM_OK);
+        char riscv[WG_DIS_MAX];
+        bool known = wg_riscv_text(word, word, riscv, sizeof riscv);
+        length = strlen(riscv);
+        check(length && length + 1 < sizeof riscv && known == (strncmp(riscv, ".word", 5) != 0));
+        if (room > 0) {
+            wg_riscv_text(word, word, small, room);
+            size_t kept = length < room ? length : room - 1;
+            check(memcmp(small, riscv, kept) == 0 && small[kept] == '\0');
+        }
+        check(wg_assemble_line(arch, line, strlen(line), &again, NULL) == WG_ASM_OK);
         check(again == (word & ~wg_disassemble_spare(arch, word)));
     }
     free(small);
