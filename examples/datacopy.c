@@ -55,7 +55,7 @@ int main(void)
 #elif defined(CORE_TRISC1)
 int main(void)
 {
-    math_setup();
+    math_setup(1);
     /* ELWADD moves on by eight rows of SrcA and SrcB; MOVA2D is told its rows. */
     TTI_SETC16(ADDR_MOD_AB_SEC0_SrcAIncr_ADDR32, 8 | 8 << ADDR_MOD_AB_SEC0_SrcBIncr_SHAMT);
     TTI_SETC16(ADDR_MOD_DST_SEC0_DestIncr_ADDR32, 0);

@@ -95,11 +95,11 @@ static inline void unpack_setup(void)
 }
 #define UNPACK_TILE(unpacker) TTI_UNPACR(unpacker, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1)
 
-/* T1 */
-static inline void math_setup(void)
+/* T1; Dst holds so many results at a time. */
+static inline void math_setup(u32 results)
 {
     wait_for(0);
-    TTI_SEMINIT(1, 0, DST_FREE);
+    TT_SEMINIT(results, 0, DST_FREE);
 #ifdef WG_ARCH_BH
     TTI_SETC16(DISABLE_IMPLIED_SRCA_FMT_Base_ADDR32, 1);
     TTI_SETC16(DISABLE_IMPLIED_SRCB_FMT_Base_ADDR32, 1);

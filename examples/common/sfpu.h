@@ -53,7 +53,7 @@ int main(void)
 #elif defined(CORE_TRISC1)
 int main(void)
 {
-    math_setup();
+    math_setup(1);
     TTI_SETC16(ADDR_MOD_AB_SEC0_SrcAIncr_ADDR32, 0);
     TTI_SETC16(ADDR_MOD_DST_SEC0_DestIncr_ADDR32, 0);
     dst_acquire();

@@ -204,7 +204,9 @@ void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head)
 
 void wg_gate_issue_watched(wg_tile *t, const wg_insn *head, unsigned agent)
 {
-    wg_note_insn(t, WG_EV_ISSUED, WG_AGENT_THREAD0 + head->thread, head, agent, head->source);
+    /* Both unpackers tick as one agent; the event names the one that works. */
+    unsigned into = agent == WG_AGENT_UNPACK0 ? agent + (head->word >> 23 & 1) : agent;
+    wg_note_insn(t, WG_EV_ISSUED, WG_AGENT_THREAD0 + head->thread, head, into, head->source);
     if (head->ttsync && wg_watched(t, WG_EV_TRACKED))
         wg_ttsync_passes(t, head);
     wg_touch_by(t, agent, head);
