@@ -261,16 +261,10 @@ static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
     return m->block_ready[block] <= now || refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, m->block_ready[block]);
 }
 
-/* The blocks of Dst that an effect changes; returns how many. */
-static unsigned blocks_changed(const wg_matrix_op *op, uint8_t block[WG_DST_BLOCKS])
+/* The blocks of Dst whose rows an effect writes; returns how many. */
+static unsigned blocks_written(const wg_matrix_op *op, uint8_t block[16])
 {
     unsigned count = 0;
-    if (op->effect == WG_EFFECT_UNDEFINE) {
-        for (unsigned i = 0; i < WG_DST_BLOCKS; i++)
-            if (op->marks[i / 8] >> 8 * (i & 7) & 0xFF)
-                block[count++] = (uint8_t)i;
-        return count;
-    }
     for (unsigned i = 0; i < op->rows; i++) {
         uint8_t b = (uint8_t)(op->row[i] / 8);
         if (count && (block[count - 1] == b || block[count - 1] == b + 1))
@@ -282,17 +276,32 @@ static unsigned blocks_changed(const wg_matrix_op *op, uint8_t block[WG_DST_BLOC
     return count;
 }
 
+static void block_lands(wg_matrix *m, unsigned block, uint64_t lands, uint64_t ready)
+{
+    m->block_lands[block] = lands;
+    m->block_ready[block] = later(m->block_ready[block], later(ready, lands));
+}
+
 /* A block's writes take effect in order of acceptance. Decided here: a shorter instruction waits for a longer one. */
 static void order_dst_effect(wg_matrix *m, wg_matrix_op *op, uint64_t ready)
 {
-    uint8_t block[WG_DST_BLOCKS];
-    unsigned count = blocks_changed(op, block);
-    for (unsigned i = 0; i < count; i++)
-        op->effect_at = later(op->effect_at, m->block_lands[block[i]]);
-    for (unsigned i = 0; i < count; i++) {
-        m->block_lands[block[i]] = op->effect_at;
-        m->block_ready[block[i]] = later(m->block_ready[block[i]], later(ready, op->effect_at));
+    uint8_t block[16];
+    if (op->effect == WG_EFFECT_UNDEFINE) {   /* up to all of Dst: block i has byte i of the marks */
+        const uint64_t *marks = op->marks;
+        for (unsigned i = 0; i < WG_DST_BLOCKS && op->effect_at < m->last_lands; i++)
+            if (marks[i / 8] >> 8 * (i & 7) & 0xFF)
+                op->effect_at = later(op->effect_at, m->block_lands[i]);
+        for (unsigned i = 0; i < WG_DST_BLOCKS; i++)
+            if (marks[i / 8] >> 8 * (i & 7) & 0xFF)
+                block_lands(m, i, op->effect_at, ready);
+    } else {
+        unsigned count = blocks_written(op, block);
+        for (unsigned i = 0; i < count; i++)
+            op->effect_at = later(op->effect_at, m->block_lands[block[i]]);
+        for (unsigned i = 0; i < count; i++)
+            block_lands(m, block[i], op->effect_at, ready);
     }
+    m->last_lands = later(m->last_lands, op->effect_at);
 }
 
 static void set_gaps(wg_matrix *m, wg_insn_id id, const wg_matrix_op *op, uint64_t now)

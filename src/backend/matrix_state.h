@@ -105,6 +105,7 @@ typedef struct wg_matrix {
 
     uint64_t block_ready[WG_DST_BLOCKS];  /* first cycle at which an 8-row block of Dst may be read */
     uint64_t block_lands[WG_DST_BLOCKS];  /* when the last write accepted for the block takes effect */
+    uint64_t last_lands;                  /* the last of these */
 
     /* Banks at the head of the pipeline, ahead of the flips still in flight. */
     uint8_t flips;                   /* in flight */

@@ -362,10 +362,11 @@ static unsigned cycles_of(const wg_tile *t, const wg_pack_job *job, const wg_pac
 
 /* ---- The usual PACR of BH -------------------------------------------------------------------------------------- */
 
+static wg_pack_usual *usual_for(wg_tile *t, const wg_insn *insn) { return &t->backend.pack.usual[insn->word & 1]; }
+
 /* Is this word, under this configuration, one? Then it is kept. */
-static bool become_usual(wg_tile *t, const wg_insn *insn)
+static bool become_usual(wg_tile *t, const wg_insn *insn, wg_pack_usual *usual)
 {
-    wg_pack_usual *usual = &t->backend.pack.usual;
     usual->changes = 0;
     if (!t->arch->pack.interfaces || insn->op != WG_I_PACR || t->backend.config.instructions || wg_touch_watched(t) ||
         insn->word & (ONLY_DESCRIBED | 1 << FLUSH | 1 << ZERO_WRITE))
@@ -380,7 +381,7 @@ static bool become_usual(wg_tile *t, const wg_insn *insn)
     usual->interfaces = (uint8_t)(bits(insn, SELECT, 15) ? bits(insn, SELECT, 15) : 15);
     rows = wg_pack_ones(usual->interfaces);
     usual->changes = s->changes;
-    usual->serial++;
+    usual->serial = ++t->backend.pack.usual_serials;
     usual->word = insn->word;
     usual->thread = insn->thread;
     usual->bank = (uint8_t)wg_config_bank(t, insn->thread);
@@ -401,11 +402,11 @@ static bool become_usual(wg_tile *t, const wg_insn *insn)
 
 bool wg_pack_is_usual(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned *block)
 {
-    wg_pack_usual *usual = &t->backend.pack.usual;
+    wg_pack_usual *usual = usual_for(t, insn);
     if (__builtin_expect(usual->word != insn->word || usual->thread != insn->thread ||
                          usual->changes != t->regs.config.changes + 1 || t->backend.config.instructions ||
                          wg_touch_watched(t), 0) &&
-        !become_usual(t, insn))
+        !become_usual(t, insn, usual))
         return false;
     const wg_pack_setup *s = &t->backend.pack.setup[usual->bank];
     const wg_adc_channel *c = t->regs.adc.unit[usual->counters][2];
@@ -426,7 +427,7 @@ bool wg_pack_is_usual(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned
 static bool plan_usual(wg_tile *t, wg_pack_job *job)
 {
     const wg_insn *insn = &job->insn;
-    const wg_pack_usual *usual = &t->backend.pack.usual;
+    const wg_pack_usual *usual = usual_for(t, insn);
     if (usual->cycle != t->sched.now || usual->word != insn->word || usual->thread != insn->thread || !usual->changes)
         return false;
     const wg_pack_setup *s = &t->backend.pack.setup[usual->bank];

@@ -209,31 +209,19 @@ static void run(mover *m, uint32_t start)
         zero_run(m, count);
 }
 
-/*
- * The common case in one go: whole rows of Dst, nothing between the conversions, empty buffers, room in L1. Returns
- * false if it is not that case.
- */
-static bool move_plain(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part)
+/* `rows` (at most 16) whole rows of Dst from `first` on, straight to where the data stream is. */
+static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part, unsigned first,
+                       unsigned rows)
 {
     static const uint16_t zeros[16];
     wg_tile *t = out->t;
     wg_packer *p = out->p;
     const wg_dst *d = &t->regs.dst;
-    unsigned rows = part->count / 16, n = 0;
-    if (wg_touch_watched(t) || !part->set.plain || part->source != WG_PACK_FROM_DST || !rows ||
-        (part->count | part->start) & 15)
-        return false;
-    if (job->interfaces)
-        rows = wg_pack_ones(job->interfaces);
     bool wide = part->set.wide;
-    uint32_t bytes = rows * part->set.row_bytes, address = p->stream[WG_STREAM_DATA].address;
-    if (rows > 16 || p->stream[WG_STREAM_DATA].fill || p->block_fill || bytes & 15 ||
-        !wg_l1_holds(t->arch->l1_bytes, address, bytes))
-        return false;
-    wg_pack_rows at;
-    unsigned first = part->start >> 4, step = job->interfaces ? job->row_stride : 1;
+    unsigned step = job->interfaces ? job->row_stride : 1, n = 0;
     unsigned stored = wg_dst_stored(job->access, first, wide);
-    at.data = t->l1 + address;
+    wg_pack_rows at;
+    at.data = t->l1 + p->stream[WG_STREAM_DATA].address;
     at.lanes = t->regs.exphist.lanes[out->packer];
     if (step == 1 && !(first & 3) && job->interfaces && !(d->undefined[stored >> 6 & 15] >> (stored & 63) & 15)) {
         /* However rows are permuted, an aligned four stay together. */
@@ -254,13 +242,36 @@ static bool move_plain(const wg_pack_output *out, const wg_pack_job *job, const 
     wg_pack_route route = {.early = part->set.early, .shift = job->shift, .out_format = part->set.out_format,
                            .late = part->set.late};
     wg_pack_rows_out((wg_simd)t->simd, &route, rows, &at);
-    wg_pack_wrote(out, bytes, part->set.blocks ? rows : 0, at.exponents);
+    wg_pack_wrote(out, rows * part->set.row_bytes, part->set.blocks ? rows : 0, at.exponents);
     p->datums += rows * 16;
     if (job->interfaces)
         next_row(p, part, rows);
     else
         for (unsigned i = 0; i < rows; i++)
             next_row(p, part, 1);
+}
+
+/*
+ * The common case, many rows at once: whole rows of Dst, nothing between the conversions, empty buffers, room in L1.
+ * Returns false if it is not that case.
+ */
+static bool move_plain(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part)
+{
+    wg_tile *t = out->t;
+    const wg_packer *p = out->p;
+    unsigned rows = job->interfaces ? wg_pack_ones(job->interfaces) : part->count / 16;
+    if (wg_touch_watched(t) || !part->set.plain || part->source != WG_PACK_FROM_DST || part->count < 16 ||
+        (part->count | part->start) & 15 || (job->interfaces && part->count != 16))
+        return false;
+    uint32_t bytes = rows * part->set.row_bytes;
+    if (rows > WG_DST_ROWS || p->stream[WG_STREAM_DATA].fill || p->block_fill || bytes & 15 ||
+        !wg_l1_holds(t->arch->l1_bytes, p->stream[WG_STREAM_DATA].address, bytes))
+        return false;
+    for (unsigned first = part->start >> 4; rows; first = (first + 16) & (WG_DST_ROWS - 1)) {
+        unsigned some = rows < 16 ? rows : 16;
+        plain_rows(out, job, part, first, some);
+        rows -= some;
+    }
     return true;
 }
 

@@ -52,18 +52,44 @@ static uint32_t get(const reader *r, unsigned id)
     (((const uint16_t[]){WG_CFG_##before##0_##after, WG_CFG_##before##1_##after, WG_CFG_##before##2_##after,       \
                          WG_CFG_##before##3_##after})[i])
 
+/* Which of the values 0 to 3 the fields of two bits in a word have: a bit per value. */
+static unsigned values_in(uint32_t fields, unsigned count)
+{
+    unsigned values = 0;
+    for (unsigned i = 0; i < count; i++)
+        values |= 1u << (fields >> 2 * i & 3);
+    return values;
+}
+
+/* Can some datum of some packer be hidden? Masks that no row of a tile goes by do not count. */
+static bool edges_hide(const wg_pack_edges *e)
+{
+    unsigned sets = values_in(e->selects, WG_PACKERS), rows = e->faces ? 0 : sets, masks = 0;
+    for (unsigned i = 0; i < 4; i++)
+        if (e->faces && sets >> i & 1)
+            rows |= values_in(e->face_sets[i], 16);
+    for (unsigned i = 0; i < 4; i++)
+        if (rows >> i & 1)
+            masks |= values_in(e->row_sets[i], 16);
+    for (unsigned i = 0; i < 4; i++)
+        if (masks >> i & 1 && e->mask[i] != 0xFFFF)
+            return true;
+    return false;
+}
+
 static void decode_edges(const reader *r, wg_pack_setup *s)
 {
     s->edges.faces = get(r, WG_CFG_PCK_EDGE_TILE_FACE_SET_SELECT_enable);
     s->edges.infinite = get(r, WG_CFG_PCK_EDGE_MODE_mode);
-    s->has_edges = false;
+    s->edges.selects = (uint8_t)get(r, s->edges.faces ? WG_CFG_PCK_EDGE_TILE_FACE_SET_SELECT_select
+                                                      : WG_CFG_PCK_EDGE_TILE_ROW_SET_SELECT_select);
     for (unsigned i = 0; i < 4; i++) {
         s->edges.mask[i] = (uint16_t)get(r, NUMBERED(PCK_EDGE_OFFSET_SEC, i, mask));
-        s->has_edges |= s->edges.mask[i] != 0xFFFF;
         /* 16 mappings of two bits fill a word. */
         s->edges.row_sets[i] = word(r, r->fields[NUMBERED(TILE_ROW_SET_MAPPING_, i, row_set_mapping_0)].word);
         s->edges.face_sets[i] = word(r, r->fields[NUMBERED(TILE_FACE_SET_MAPPING_, i, face_set_mapping_0)].word);
     }
+    s->has_edges = edges_hide(&s->edges);
 }
 
 static void decode_addresses(reader *r, wg_pack_setup *s)
@@ -174,9 +200,7 @@ static void decode_section(reader *r, wg_pack_setup *s, unsigned i)
     set->rows_per_plane = (uint8_t)get(r, NUMBERED(PACK_COUNTERS_SEC, i, pack_reads_per_xy_plane));
     set->transposed = get(r, NUMBERED(PACK_COUNTERS_SEC, i, pack_yz_transposed));
     set->z_offset = (uint8_t)get(r, NUMBERED(DEST_TARGET_REG_CFG_PACK_SEC, i, ZOffset));
-    unsigned select = get(r, s->edges.faces ? WG_CFG_PCK_EDGE_TILE_FACE_SET_SELECT_select
-                                            : WG_CFG_PCK_EDGE_TILE_ROW_SET_SELECT_select);
-    set->set_select = (uint8_t)(select >> 2 * i & 3);
+    set->set_select = s->edges.selects >> 2 * i & 3;
     section->bad_accumulate = set->accumulate && !wg_pack_accumulates(set->out_format);
     set->accumulate &= !section->bad_accumulate;
     section->bad_threshold = set->threshold_on && set->in_format == WG_FMT_BFP2A;

@@ -48,6 +48,7 @@ typedef struct wg_pack_part {
 
 typedef struct wg_pack_edges {
     bool infinite, faces;
+    uint8_t selects;                     /* two bits per packer: which face set, or row set, it goes by */
     uint16_t mask[4];
     uint32_t row_sets[4], face_sets[4];
 } wg_pack_edges;
@@ -145,7 +146,7 @@ typedef struct wg_packer {
  */
 typedef struct wg_pack_usual {
     uint64_t changes;                    /* of configuration, as in wg_pack_setup; 0: there is none */
-    uint64_t serial;                     /* of this; jobs remember it */
+    uint64_t serial;                     /* of this, different for each; jobs remember it */
     uint64_t cycle;                      /* of the last question, and what it found */
     uint32_t start;
     uint32_t word;
@@ -166,7 +167,8 @@ typedef struct wg_pack {
     uint8_t context;                     /* BH: CtxtCtrl's own */
     uint8_t context_planes;              /* … planes packed under it */
     uint8_t planned_row;                 /* BH: tile position behind everything accepted */
-    wg_pack_usual usual;
+    wg_pack_usual usual[2];              /* by Last: a tile's last PACR differs by that bit */
+    uint64_t usual_serials;
     wg_pack_setup setup[2];              /* per bank of configuration */
     wg_packer packer[WG_PACKERS];
 } wg_pack;

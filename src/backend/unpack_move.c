@@ -269,7 +269,7 @@ static unsigned move_block(cursor *c)
     if (job->to_dst || job->zero || job->stride * 8 != job->row * job->bits || job->reading >= WG_READ_BFP8A)
         return 0;
     if (rows > WG_SRC_ROWS || c->datums < 0 || (c->datums >> 3) + bytes > c->t->arch->l1_bytes ||
-        c->datums + (int64_t)bytes * 8 > job->limit * 8)
+        (job->fifo && c->datums + (int64_t)bytes * 8 > job->limit * 8))
         return 0;
     unsigned low = c->unpacker ? 0 : 4, shift = c->unpacker || !job->override_row ? c->src_row : 0;
     if (out_row < low || out_row - low + rows > (low && !job->override_row ? 16 : WG_SRC_ROWS))
@@ -281,7 +281,8 @@ static unsigned move_block(cursor *c)
     const uint8_t *exponents = forced;
     if (bfp && !job->forced_exponent) {
         int64_t first = c->exponents >> 4;
-        if (first < 0 || first + rows > c->t->arch->l1_bytes || c->exponents + rows * 16 > job->limit * 16)
+        if (first < 0 || first + rows > c->t->arch->l1_bytes ||
+            (job->fifo && c->exponents + rows * 16 > job->limit * 16))
             return 0;
         exponents = c->t->l1 + first;
         c->exponents += rows * 16;

@@ -35,8 +35,6 @@ typedef int32_t signed16 __attribute__((vector_size(64)));
                                      .late = {.mid = m, .target = t, .flush = f}}, rows, at);                      \
         return;
 #define ROUTES                                                                                                     \
-    ROUTE(WG_EARLY_32, WG_MID_F8, TO_32, 0, WG_FMT_FP32)                                                           \
-    ROUTE(WG_EARLY_INT32, WG_MID_INT32, TO_INT32, 0, WG_FMT_INT32)                                                 \
     ROUTE(WG_EARLY_INT8, WG_MID_INT8, TO_INT8, 0, WG_FMT_INT8)                                                     \
     ROUTE(WG_EARLY_UINT8, WG_MID_INT8, TO_INT8, 0, WG_FMT_INT8)                                                    \
     ROUTE(WG_EARLY_BF16, WG_MID_F8, TO_BF16, 0, WG_FMT_BF16)                                                       \

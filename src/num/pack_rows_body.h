@@ -210,12 +210,33 @@ INLINE TARGET void FN(rows_bf16)(unsigned rows, wg_pack_rows *at)
     STORE(at->lanes, MAX_HALVES(lanes, most >> 7));
 }
 
+/* 32 bits as they are: the high halves are put in order before they get twice as wide. */
+INLINE TARGET void FN(rows_32)(unsigned rows, wg_pack_rows *at)
+{
+    halves16 most = {0}, lanes = LOAD(halves16, at->lanes);
+    uint8_t *data = at->data;
+    for (unsigned row = 0; row < rows; row++, data += 64) {
+        halves16 h = LOAD(halves16, at->high[row]), exponent = h & 0xFF;
+        most = MAX_HALVES(most, exponent);
+        words16 high = CONVERT(words16, (h & 0x8000) | exponent << 7 | (h >> 8 & 0x7F));
+        STORE(data, high << 16 | CONVERT(words16, LOAD(halves16, at->low[row])));
+    }
+    STORE(at->lanes, MAX_HALVES(lanes, most));
+}
+
 TARGET static void FN(rows)(const wg_pack_route *r, unsigned rows, wg_pack_rows *at)
 {
     if (!r->late.narrow) {
         if (r->early == WG_EARLY_16_BF16_ROUND && r->late.mid == WG_MID_F8 && r->late.target == TO_BF16 &&
             r->out_format == WG_FMT_BF16) {
             FN(rows_bf16)(rows, at);
+            return;
+        }
+        if ((r->early == WG_EARLY_32 && r->late.mid == WG_MID_F8 && r->late.target == TO_32 &&
+             r->out_format == WG_FMT_FP32) ||
+            (r->early == WG_EARLY_INT32 && r->late.mid == WG_MID_INT32 && r->late.target == TO_INT32 &&
+             r->out_format == WG_FMT_INT32)) {
+            FN(rows_32)(rows, at);
             return;
         }
         switch (KEY(r->early, r->late.mid, r->late.target, r->late.flush, r->out_format)) {

@@ -117,13 +117,13 @@ static void test_repeated_packs(void **state)
         select = select == 6 ? 1 : select;
         for (unsigned i = 0; i < words; i++) {
             uint32_t word = PR_PACR(select, i + 1 == words ? PR_LAST : 0) | (wg_rng_below(&rng, 8) ? 0u : 1u << 15);
-            uint64_t serial = once[0]->t->backend.pack.usual.serial;
+            const wg_pack_usual *usual = &once[0]->t->backend.pack.usual[word & 1];
+            uint64_t serial = usual->serial;
             pr_do(once[0], 2, word);
-            hits += arch == WG_ARCH_BH && once[0]->t->backend.pack.usual.changes &&
-                    serial == once[0]->t->backend.pack.usual.serial;
+            hits += arch == WG_ARCH_BH && usual->changes && serial == usual->serial;
             ur_touch(once[1]);
-            once[1]->t->backend.pack.usual.word = ~word;
-            once[1]->t->backend.pack.usual.cycle = 0;
+            once[1]->t->backend.pack.usual[word & 1].word = ~word;
+            once[1]->t->backend.pack.usual[word & 1].cycle = 0;
             pr_do(once[1], 2, word);
         }
         assert_memory_equal(once[0]->t->l1, once[1]->t->l1, 0x10000);
