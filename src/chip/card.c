@@ -261,6 +261,7 @@ static size_t tlb_access(wg_card *card, uint64_t offset, uint8_t *data, size_t b
         uint64_t index = i < strided ? i / card->chip->tlb_words_each : i - strided;
         if (index < WG_CHIP_TLBS)
             p->decoded[index] = false;
+        p->last_bytes = 0;
     }
     return bytes;
 }
@@ -318,6 +319,27 @@ static size_t registers(wg_card *card, unsigned bar, uint64_t offset, uint8_t *d
     return 0;
 }
 
+/* The window that has just been used: more words often follow. */
+static void remember(wg_card *card, unsigned index)
+{
+    wg_pcie *p = &card->pcie;
+    const wg_window *w = &p->window[index];
+    p->last_tile = w->somewhere && !w->multicast && !w->broken ? wg_grid_peek(card->grid, w->x, w->y) : NULL;
+    p->last_address = w->address;
+}
+
+/* All of it is in the L1 of the tile behind that window: its address there. */
+static inline bool in_last_tile(const wg_card *card, uint64_t address, size_t bytes, uint64_t *at)
+{
+    const wg_pcie *p = &card->pcie;
+    uint64_t within = address - p->last_base;
+    if (within >= p->last_bytes || !p->last_tile)
+        return false;
+    *at = p->last_address + within;
+    uint64_t l1 = p->last_tile->arch->l1_bytes;
+    return bytes && bytes <= p->last_bytes - within && *at < l1 && bytes <= l1 - *at;
+}
+
 /* One piece of an access, up to the end of a window or of an area; returns its size. */
 static size_t piece(wg_card *card, uint64_t address, uint8_t *data, size_t bytes, bool write, wg_status *status)
 {
@@ -332,6 +354,7 @@ static size_t piece(wg_card *card, uint64_t address, uint8_t *data, size_t bytes
             p->last_bytes = within + room;
             p->last_index = index;
             wg_status one = through_window(card, index, within, data, n, write);
+            remember(card, index);
             *status = *status == WG_OK ? one : *status;
             return n;
         }
@@ -348,6 +371,9 @@ static size_t piece(wg_card *card, uint64_t address, uint8_t *data, size_t bytes
 wg_status wg_card_read(wg_card *card, uint64_t address, void *to, size_t bytes)
 {
     wg_status status = WG_OK;
+    uint64_t at;
+    if (in_last_tile(card, address, bytes, &at))
+        return wg_read(card->pcie.last_tile, at, to, bytes);
     for (size_t done = 0; done < bytes;)
         done += piece(card, address + done, (uint8_t *)to + done, bytes - done, false, &status);
     return status;
@@ -356,6 +382,9 @@ wg_status wg_card_read(wg_card *card, uint64_t address, void *to, size_t bytes)
 wg_status wg_card_write(wg_card *card, uint64_t address, const void *from, size_t bytes)
 {
     wg_status status = WG_OK;
+    uint64_t at;
+    if (in_last_tile(card, address, bytes, &at))
+        return wg_write(card->pcie.last_tile, at, from, bytes);
     for (size_t done = 0; done < bytes;)
         done += piece(card, address + done, (uint8_t *)(uintptr_t)from + done, bytes - done, true, &status);
     return status;

@@ -48,6 +48,8 @@ typedef struct wg_pcie {
     bool decoded[WG_CHIP_TLBS];         /* … where this is set */
     uint64_t last_base, last_bytes;     /* bus addresses of the window that was used last; 0 bytes: none */
     unsigned last_index;
+    wg_device *last_tile;               /* … if it leads to one Tensix tile and breaks no rule, and to where in it */
+    uint64_t last_address;
     wg_iatu iatu[2][WG_IATU_REGIONS];   /* outbound, inbound */
     uint32_t dma[WG_BAR2_WORDS];        /* DMA engines' registers, by offset in BAR 2 */
     uint32_t device_control;            /* DBI */

@@ -76,7 +76,8 @@ unsigned wg_grid_height(const wg_grid *grid) { return grid->plan->height; }
 
 wg_tile_kind wg_grid_kind(const wg_grid *grid, unsigned x, unsigned y)
 {
-    return wg_floorplan_kind(grid->plan, grid->desc.harvested, x, y);
+    unsigned w = grid->plan->width;
+    return x < w && y < grid->plan->height ? (wg_tile_kind)grid->kind[y * w + x] : WG_TILE_NONE;
 }
 
 unsigned wg_grid_index(const wg_grid *grid, unsigned x, unsigned y) { return wg_floorplan_index(grid->plan, x, y); }

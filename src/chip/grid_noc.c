@@ -100,7 +100,6 @@ static void arrives(void *user, uint16_t tile, uint64_t cycle)
 {
     broadcast *b = user;
     wg_packet copy = *b->p;
-    copy.flags &= (uint8_t)~WG_PACKET_BROADCAST;
     if (cycle > b->last)
         b->last = cycle;
     deliver(b->g, &copy, tile, cycle);

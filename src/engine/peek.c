@@ -178,7 +178,8 @@ wg_status wg_write(wg_device *dev, uint64_t address, const void *from, size_t by
     wg_reach(dev);
     if (!wg_tile_bus_write(dev->tile, address, from, bytes))
         return wg_fail(dev, WG_ERR_ADDRESS, "nothing writable at 0x%08llx (%zu bytes)", (unsigned long long)address, bytes);
-    wg_wake_all(&dev->tile->sched);
+    if (address >= dev->arch->l1_bytes)   /* nobody waits for what is in L1 but cores that poll it */
+        wg_wake_all(&dev->tile->sched);
     WG_EMIT(dev->tile, WG_EV_HOST, WG_AGENT_HOST, .a = address, .b = bytes, .c = 1);
     return WG_OK;
 }

@@ -133,6 +133,25 @@ static unsigned wanted_count(unsigned start, unsigned end, unsigned size)
     return start <= end ? end - start + 1 : size - start + end + 1;
 }
 
+/*
+ * NOC_BRCST_EXCLUDE   1..0 x keep, 3..2 x skip, 5..4 y keep, 7..6 y skip: of so many tiles, so many receive nothing
+ *                     13..8 x, 19..14 y of a corner, 20, 21 which way its quadrant opens, 22 the quadrant is left out
+ * Facts: bits from the public dataflow interface, meaning from HostToDeviceTLBs.md, whose windows have the same fields.
+ * Decided here: coordinates are compared as they are also where the rectangle goes round the edge.
+ */
+bool wg_broadcast_excludes(const wg_floorplan *f, const wg_packet *p, unsigned x, unsigned y)
+{
+    uint32_t e = p->exclude;
+    unsigned keep_x = e & 3, skip_x = e >> 2 & 3, keep_y = e >> 4 & 3, skip_y = e >> 6 & 3;
+    if (keep_x && skip_x && (x + f->width - p->x0) % f->width % (keep_x + skip_x) >= keep_x)
+        return true;
+    if (keep_y && skip_y && (y + f->height - p->y0) % f->height % (keep_y + skip_y) >= keep_y)
+        return true;
+    unsigned corner_x = e >> 8 & 63, corner_y = e >> 14 & 63;
+    return e >> 22 & 1 && (e >> 20 & 1 ? x >= corner_x : x <= corner_x) &&
+           (e >> 21 & 1 ? y >= corner_y : y <= corner_y);
+}
+
 static void fill(const tree *t, head h)
 {
     const wg_packet *p = t->p;
@@ -141,7 +160,7 @@ static void fill(const tree *t, head h)
     for (;;) {
         if (wanted(t->y_major ? h.y : h.x, start, end)) {
             uint16_t tile = (uint16_t)tile_of(t->r, p->noc, &h);
-            if (tile != p->from && t->listens(t->user, tile))
+            if (tile != p->from && !wg_broadcast_excludes(t->r->plan, p, h.x, h.y) && t->listens(t->user, tile))
                 t->arrives(t->user, tile, land(t->n, t->r, p, &h));
             if (--left == 0)
                 return;

@@ -50,6 +50,8 @@ typedef void (*wg_route_fn)(void *user, uint16_t tile, uint64_t cycle);
 typedef bool (*wg_listens_fn)(void *user, uint16_t tile);
 void wg_route_broadcast(wg_network *n, const wg_route_params *r, const wg_packet *p, wg_listens_fn listens,
                         wg_route_fn arrives, void *user);
+/* Does NOC_BRCST_EXCLUDE take the tile at (x, y), in coordinates of the packet's NoC, out of its rectangle? */
+bool wg_broadcast_excludes(const wg_floorplan *f, const wg_packet *p, unsigned x, unsigned y);
 /* From leaving one NIU to arriving at another: the least there is. */
 uint64_t wg_route_least(const wg_timing *timing);
 

@@ -16,6 +16,7 @@
 
 #include "explain/findings.h"
 #include "noc/floorplan.h"
+#include "noc/network.h"
 #include "observe/emit.h"
 #include "tile/bus.h"
 #include "tile/tile.h"
@@ -26,7 +27,7 @@ enum { MMIO = 0xFF000000 };
 enum {   /* NOC_CTRL */
     CTRL_TYPE = 3, TYPE_READ = 0, TYPE_ATOMIC = 1, TYPE_WRITE = 2,
     CTRL_BYTES = 1 << 2, CTRL_INLINE = 1 << 3, CTRL_ANSWER = 1 << 4, CTRL_BROADCAST = 1 << 5, CTRL_LINKED = 1 << 6,
-    CTRL_RESERVE = 1 << 8, CTRL_Y_MAJOR = 1 << 16, CTRL_TO_SELF = 1 << 17
+    CTRL_STATIC = 1 << 7, CTRL_RESERVE = 1 << 8, CTRL_Y_MAJOR = 1 << 16, CTRL_TO_SELF = 1 << 17
 };
 
 static wg_niu_unit *unit(wg_tile *t, unsigned noc) { return &t->regions.niu.unit[noc & 1]; }
@@ -202,9 +203,11 @@ void wg_niu_start(wg_tile *t, unsigned noc, unsigned i, unsigned agent, uint32_t
                  type == 3 ? "request type 3" : "a read cannot be broadcast");
         return;
     }
-    if (wg_niu_map_of(t)->exclude && reg(t, noc, i, wg_niu_map_of(t)->exclude) && ctrl & CTRL_BROADCAST)
-        wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER, where,
-                 "NOC_BRCST_EXCLUDE: the whole rectangle receives the broadcast");
+    unsigned class = ctrl >> 14 & 3;
+    if (ctrl & CTRL_STATIC && (ctrl & CTRL_BROADCAST ? class != 2 : class > 1))
+        wg_findf(t, WG_F_NOC_CONTROL, where, "NOC_CTRL 0x%08x: class %u of a static virtual channel", ctrl, class);
+    if (t->arch->noc.wide_addresses && ctrl >> 31 && type != TYPE_ATOMIC)
+        wg_findf(t, WG_F_NOC_CONTROL, where, "NOC_CTRL 0x%08x: NOC_CMD_L1_ACC_AT_EN", ctrl);
     uint32_t length = is_inline(ctrl) || type == TYPE_ATOMIC ? 1 : length_of(t, noc, i);
     uint32_t packets = (length + max_bytes(t) - 1) / max_bytes(t);
     if (!packets)
@@ -272,20 +275,32 @@ static bool deliver(wg_tile *t, const wg_packet *p)
 
 bool wg_niu_deliver(wg_tile *t, const wg_packet *p) { return deliver(t, p); }
 
-/* Is this tile in the rectangle, and does it listen to broadcasts? */
-static bool in_rectangle(const wg_tile *t, const wg_packet *p)
+/* Coordinates of this tile on a NoC: x | y << 6. */
+static uint16_t own_place(const wg_tile *t, unsigned noc)
 {
     const wg_floorplan *f = wg_floorplan_of(t->arch->id);
     unsigned x = t->regions.niu.coordinate & 63, y = t->regions.niu.coordinate >> 6 & 63;
-    if (p->noc) {
-        x = (f->width - 1u - x) & 63;
-        y = (f->height - 1u - y) & 63;
-    }
+    return (uint16_t)(noc ? ((f->width - 1u - x) & 63) | ((f->height - 1u - y) & 63) << 6 : x | y << 6);
+}
+
+/* Its columns' or rows' bit says that the NIU does not receive broadcasts. */
+static bool opted_out(const wg_tile *t, unsigned noc)
+{
+    const uint32_t *w = t->regions.niu.word[noc & 1];
+    uint16_t place = own_place(t, noc);
+    unsigned x = place & 63, y = place >> 6;
+    return x > 31 || y > 31 || w[WG_NIU_ROUTER_CFG_1 / 4] >> x & 1 || w[WG_NIU_ROUTER_CFG_3 / 4] >> y & 1;
+}
+
+/* Is this tile in the rectangle? */
+static bool in_rectangle(const wg_tile *t, const wg_packet *p)
+{
+    const wg_floorplan *f = wg_floorplan_of(t->arch->id);
+    uint16_t place = own_place(t, p->noc);
+    unsigned x = place & 63, y = place >> 6;
     bool in_x = p->x0 <= p->x1 ? p->x0 <= x && x <= p->x1 : x <= p->x1 || p->x0 <= x;
     bool in_y = p->y0 <= p->y1 ? p->y0 <= y && y <= p->y1 : y <= p->y1 || p->y0 <= y;
-    const uint32_t *w = t->regions.niu.word[p->noc & 1];
-    bool opted_out = x > 31 || y > 31 || w[WG_NIU_ROUTER_CFG_1 / 4] >> x & 1 || w[WG_NIU_ROUTER_CFG_3 / 4] >> y & 1;
-    return in_x && in_y && !opted_out;
+    return in_x && in_y && !wg_broadcast_excludes(f, p, x, y);
 }
 
 /* Puts the packet on the link, now. Its data, if any, is in the ring already. */
@@ -310,7 +325,6 @@ static void leave(wg_tile *t, wg_packet *p, uint64_t source)
         wg_packet copy = *p;
         copy.at = self_at;
         copy.order = UINT64_MAX / 2 + u->packets;   /* behind what others sent and arrives in the same cycle */
-        copy.flags &= (uint8_t)~WG_PACKET_BROADCAST;
         copy.to = p->from;
         deliver(t, &copy);
     }
@@ -389,22 +403,28 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
                    .tag = (uint8_t)(tag >> 10 & 15),
                    .data = reg(t, noc, i, wg_niu_map_of(t)->data),
                    .transaction = (uint64_t)own_tile(t) << 48 | (uint64_t)(noc & 1) << 47 | (u->transactions + 1),
-                   .flags = (uint8_t)(answer ? WG_PACKET_ANSWER : 0)};
+                   .flags = (uint16_t)(answer ? WG_PACKET_ANSWER : 0)};
     spot to = data ? ret : targ;
     uint16_t end = data ? u->place[i].ret : u->place[i].targ,
              start = data ? u->place[i].ret_start : u->place[i].targ_start;
     if (ctrl & CTRL_BROADCAST) {
         p.flags |=
-            (uint8_t)(WG_PACKET_BROADCAST | (ctrl & CTRL_Y_MAJOR ? WG_PACKET_Y_MAJOR : 0) |
+            (uint16_t)(WG_PACKET_BROADCAST | (ctrl & CTRL_Y_MAJOR ? WG_PACKET_Y_MAJOR : 0) |
                       (ctrl & CTRL_TO_SELF ? WG_PACKET_TO_SELF : 0) | (ctrl & CTRL_RESERVE ? WG_PACKET_RESERVE : 0));
         p.x0 = start & 63;
         p.y0 = start >> 6 & 63;
         p.x1 = end & 63;
         p.y1 = end >> 6 & 63;
+        if (wg_niu_map_of(t)->exclude)
+            p.exclude = reg(t, noc, i, wg_niu_map_of(t)->exclude);
         destination(t, noc, start, to.address, "a broadcast starts");
     }
     if (ctrl & CTRL_LINKED)
         p.flags |= WG_PACKET_LINKED;
+    uint32_t whereto = end | (uint32_t)(ctrl & CTRL_BROADCAST ? start : end) << 12 |
+                       (uint32_t)(ctrl & CTRL_BROADCAST && ctrl & CTRL_Y_MAJOR) << 24;
+    if (u->linked && u->linked_to != whereto)
+        note(t, WG_F_NOC_LINKED, noc, to.address, ctrl, "not where the transaction's first request went");
     p.to = destination(t, noc, end, to.address, "a request");
     p.address = to.address;
     p.back = own_tile(t);
@@ -465,6 +485,8 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
         u->data_tag = p.tag;
     }
     u->transactions++;
+    u->linked = ctrl & CTRL_LINKED;
+    u->linked_to = whereto;
     if (p.to != UINT16_MAX)
         leave(t, &p, targ.address);
     else if (data)
@@ -594,6 +616,10 @@ static void arrive(wg_tile *t, uint32_t entry)
 {
     wg_packet *p = &t->box->pool[entry];
     unsigned noc = p->noc;
+    if (p->flags & WG_PACKET_BROADCAST && opted_out(t, noc)) {
+        wg_box_give(t->box, entry);
+        return;
+    }
     bool asked = p->flags & WG_PACKET_ANSWER;
     uint32_t words = wg_packet_flits(p, t->arch->noc.flit_bytes) - 1;
     WG_EMIT(t, WG_EV_NOC_ARRIVED, agent_of(noc), .a = p->transaction, .b = p->address,

@@ -32,7 +32,10 @@ typedef enum wg_packet_flags {
     WG_PACKET_RESERVE = 16,      /* the whole tree is reserved before it leaves */
     WG_PACKET_BYTES = 32,        /* mask says which bytes */
     WG_PACKET_HEADER_STORE = 64, /* the first 16 bytes go to data << 4 as well */
-    WG_PACKET_LINKED = 128       /* the next request belongs to the same transaction */
+    WG_PACKET_LINKED = 128,      /* the next request belongs to the same transaction */
+    WG_PACKET_TO_STREAM = 256,   /* a write that an overlay stream of the recipient is told of … */
+    WG_PACKET_FIRST = 512,       /* … the first packet of a message */
+    WG_PACKET_LAST = 1024        /* … the last one */
 } wg_packet_flags;
 
 typedef struct wg_packet {
@@ -50,8 +53,10 @@ typedef struct wg_packet {
     uint32_t delay;         /* perturbation: it enters the first router so much later */
     uint16_t from, to;      /* tiles: y * width + x in NoC 0 coordinates */
     uint16_t back;          /* who gets the answer */
+    uint16_t flags;         /* wg_packet_flags */
     uint8_t x0, y0, x1, y1; /* broadcast: start and end in NoC coordinates of this NoC */
-    uint8_t kind, noc, tag, flags;
+    uint8_t kind, noc, tag, stream;
+    uint32_t exclude;       /* broadcast: NOC_BRCST_EXCLUDE */
     uint32_t child, next;   /* links in heaps and queues; 0: none */
 } wg_packet;
 

@@ -68,22 +68,27 @@ void wg_l1_write(wg_tile *t, wg_l1_client client, uint32_t address, uint32_t byt
     if (bytes > size - address)
         bytes = size - address;
     memcpy(t->l1 + address, from, bytes);
-    notify(t, client, address, address + bytes - 1);
+    wg_l1_wrote(t, client, address, bytes);
 }
 
 void wg_l1_wrote(wg_tile *t, wg_l1_client client, uint32_t address, uint32_t bytes)
 {
-    /* Most lines are in nobody's cache: four of them at once. */
+    /* Most lines are in nobody's cache: several of them at once. */
     const uint8_t *watch = &t->regions.memory.l1.watch[address / LINE];
-    uint32_t lines = (address % LINE + bytes + LINE - 1) / LINE, any = 0, four;
-    for (uint32_t i = 0; i < lines; i += 4) {
-        if (lines - i < 4) {
-            any = 1;
-            break;
-        }
+    uint32_t lines = (address % LINE + bytes + LINE - 1) / LINE, i = 0;
+    uint64_t any = 0, eight;
+    uint32_t four;
+    for (; lines - i >= 8; i += 8) {
+        memcpy(&eight, watch + i, sizeof eight);
+        any |= eight;
+    }
+    if (lines - i >= 4) {
         memcpy(&four, watch + i, sizeof four);
         any |= four;
+        i += 4;
     }
+    for (; i < lines; i++)
+        any |= watch[i];
     if (any)
         notify(t, client, address, address + bytes - 1);
 }

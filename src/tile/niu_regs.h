@@ -3,6 +3,7 @@
 #ifndef WG_NIU_REGS_H
 #define WG_NIU_REGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { WG_NIU_WORDS = 0x2000 / 4 };            /* four request initiators of 0x800 (WH 0x400) bytes */
@@ -21,6 +22,8 @@ typedef struct wg_niu_unit {
     } hold[WG_NIU_HOLDS]; /* from then on seen: buffers on the way are full until then */
     uint8_t holds;
     uint8_t data_tag;
+    bool linked;                                /* the next request belongs to the transaction of the last, to … */
+    uint32_t linked_to;                         /* … the same end, start and major axis */
     uint8_t queue[WG_NIU_INITIATORS], queued;   /* initiators with a request that has not left, oldest first */
     struct { uint16_t targ, ret, targ_start, ret_start; } place[WG_NIU_INITIATORS];   /* x | y << 6 on this NoC */
 } wg_niu_unit;

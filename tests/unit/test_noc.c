@@ -327,6 +327,38 @@ static void test_broadcast(void **state)
         }
 }
 
+/* Blackhole thins out a broadcast: stripes, a quadrant, tiles that have opted out since. */
+static void test_broadcast_exclude(void **state)
+{
+    static const struct { uint32_t exclude; uint16_t rows[4]; } cases[] = {   /* bit i of row j: (3 + i, 3 + j) */
+        {0, {15, 15, 15, 15}},
+        {1 | 1 << 2, {5, 5, 5, 5}},                          /* every other column */
+        {1 << 4 | 2 << 6, {15, 0, 0, 15}},                   /* one row of three */
+        {2 | 1 << 2 | 1 << 4 | 1 << 6, {11, 0, 11, 0}},
+        {5u << 8 | 4u << 14 | 3u << 20 | 1u << 22, {15, 3, 3, 3}},   /* x >= 5 and y >= 4 */
+        {4u << 8 | 4u << 14 | 1u << 22, {12, 12, 15, 15}},           /* x <= 4 and y <= 4 */
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (unsigned self = 0; self < 2; self++) {
+            wg_grid *g = chip(state);
+            raw_places(g, 4, 4);
+            put(g, 4, 4, 0x100, 0x5EED);
+            put(g, 6, 6, NIU0 + 0x108, get(g, 6, 6, NIU0 + 0x108) | 1 << 6);   /* column 6 opts out, there */
+            noc_request r = {.ctrl = N_WRITE | N_BROADCAST | (self ? N_TO_SELF : 0u), .len = 4, .targ = 0x100,
+                             .ret = 0x200, .targ_at = at(4, 4), .ret_at = from_to(3, 3, 6, 6)};
+            put(g, 4, 4, NIU0 + 0x2C, cases[i].exclude);
+            issue(g, 4, 4, &r);
+            wg_grid_advance(g, 1000);
+            for (unsigned k = 0; k < 16; k++) {
+                unsigned x = 3 + k % 4, y = 3 + k / 4;
+                bool wanted = cases[i].rows[k / 4] >> k % 4 & 1 && !(x == 4 && y == 4 && !self) && k != 15;
+                assert_int_equal(get(g, x, y, 0x200), wanted ? 0x5EED : 0);
+            }
+            assert_int_equal(findings_of(g), 0);
+            wg_grid_destroy(g);
+        }
+}
+
 /* Start behind end goes round the edge; rows and columns without Tensix tiles opt out. */
 static void test_broadcast_wraps(void **state)
 {
@@ -553,6 +585,24 @@ static void test_misuse(void **state)
     issue(g, 2, 2, &r);
     wg_grid_advance(g, 500);
     assert_true(has_finding(g, 3, 2, "noc-unmapped"));
+    r.targ = 0x100;
+    r.ctrl = N_READ | N_STATIC | 1 << 14 | N_LINKED;
+    issue(g, 2, 2, &r);
+    wg_grid_advance(g, 500);
+    r.ctrl = N_READ;
+    issue(g, 2, 2, &r);   /* the same tile: the transaction's last */
+    wg_grid_advance(g, 500);
+    assert_false(has_finding(g, 2, 2, "noc-control"));
+    r.ctrl = N_READ | N_STATIC | 2 << 14 | N_LINKED;
+    issue(g, 2, 2, &r);
+    wg_grid_advance(g, 500);
+    assert_true(has_finding(g, 2, 2, "noc-control"));
+    assert_false(has_finding(g, 2, 2, "noc-linked"));
+    r.targ_at = at(3, 3);
+    r.ctrl = N_READ;
+    issue(g, 2, 2, &r);
+    wg_grid_advance(g, 500);
+    assert_true(has_finding(g, 2, 2, "noc-linked"));
     wg_grid_destroy(g);
 }
 
@@ -677,6 +727,7 @@ static const wg_test tests[] = {
     WG_TEST(test_atomic_operations, WG_BH | WG_WH, ""),
     WG_TEST(test_atomic_increment, WG_BH | WG_WH, "SEM-13 SEM-14"),
     WG_TEST(test_broadcast, WG_BH | WG_WH, "SEM-13"),
+    WG_TEST(test_broadcast_exclude, WG_BH, ""),
     WG_TEST(test_broadcast_wraps, WG_BH | WG_WH, ""),
     WG_TEST(test_order, WG_BH | WG_WH, ""),
     WG_TEST(test_splitting, WG_BH | WG_WH, ""),
