@@ -16,6 +16,7 @@
 
 #include "explain/findings.h"
 #include "noc/floorplan.h"
+#include "noc/network.h"
 #include "observe/emit.h"
 #include "tile/bus.h"
 #include "tile/tile.h"
@@ -328,6 +329,8 @@ static void leave(wg_tile *t, wg_packet *p, uint64_t source)
     }
     p->order = u->packets;
     t->box->out[t->box->outgoing++] = *p;
+    uint64_t answered = p->at + wg_route_least(t->timing);   /* at the earliest */
+    t->horizon = answered < t->horizon ? answered : t->horizon;
 }
 
 /* The tile's own bytes, L1 or registers. */
