@@ -6,9 +6,9 @@
  *     routing  what left the tiles in the window is routed and delivered, in one order, on the caller's thread
  *
  * A packet takes at least wg_route_least() cycles to another tile. If no tile can send before cycle s, nothing can
- * arrive before s + that: so far goes the window. Tiles with nothing to do are left behind and set to the clock when
- * somebody looks at them; tiles that poll count as such (poll.h). Where windows end changes nothing but who computes
- * when.
+ * arrive before s + that: so far goes the window. Where one tile alone has something to do, its window goes on until it
+ * sends. Tiles with nothing to do are left behind and set to the clock when somebody looks at them; tiles that poll count
+ * as such (poll.h). Where windows end changes nothing but who computes when.
  */
 #include "chip/grid.h"
 
@@ -63,6 +63,15 @@ static void run_tile(void *user, unsigned k)
 {
     window *w = user;
     wg_device_window(w->g->tile[w->due[k]], w->end, w->limit);
+}
+
+/* To `end`, but no further than what the tile sends could be answered. */
+static void run_alone(wg_grid *g, unsigned i, uint64_t end, uint64_t limit)
+{
+    end = wg_device_window(g->tile[i], end, limit);
+    look(g, i);
+    wg_grid_route(g, end);
+    g->now = end;
 }
 
 static void run_window(wg_grid *g, uint64_t end, uint64_t limit)
@@ -128,10 +137,20 @@ static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
         uint64_t next = wg_grid_event_next(g), sends = next;
         if (may_stop && stopped(g, &why))
             break;
+        uint64_t others = WG_NEVER, first = WG_NEVER;   /* when a second tile has something to do */
+        unsigned one = 0;
         for (unsigned i = 0; i < g->tiles; i++) {
-            next = g->next[i] < next ? g->next[i] : next;
+            if (g->next[i] < first) {
+                others = first;
+                first = g->next[i];
+                one = i;
+            } else if (g->next[i] < others) {
+                others = g->next[i];
+            }
             sends = g->sends[i] < sends ? g->sends[i] : sends;
         }
+        uint64_t answered = next < WG_NEVER - least ? next + least : WG_NEVER;
+        next = first < next ? first : next;
         if (next == WG_NEVER && may_stop) {
             why = at_rest(g);
             break;
@@ -141,7 +160,13 @@ static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
             g->now = limit;
             break;
         }
-        run_window(g, sends < limit && limit - sends > least ? sends + least : limit, limit);
+        uint64_t alone = others < answered ? others : answered;
+        alone = alone < limit ? alone : limit;
+        uint64_t end = sends < limit && limit - sends > least ? sends + least : limit;
+        if (!may_stop && alone > end && first < end)   /* whoever may stop looks more often whether to */
+            run_alone(g, one, alone, limit);
+        else
+            run_window(g, end, limit);
     }
     if (may_stop && why == WG_STOP_CYCLES)
         stopped(g, &why);

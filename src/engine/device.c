@@ -235,7 +235,7 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
 
 wg_stop wg_device_at_rest(const wg_device *dev) { return at_rest(dev->tile); }
 
-void wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
+uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
 {
     wg_tile *t = dev->tile;
     wg_schedule *s = &t->sched;
@@ -244,7 +244,7 @@ void wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
     t->l1_watched = dev->until.mask;
     t->poll.may_stop = false;
     wg_poll_resume(t, end);
-    while (s->now < end) {
+    while (s->now < (end = t->horizon)) {
         uint64_t next = wg_tile_others_due(t) ? s->now : wg_tile_next(t);
         if (!t->lockstep && next > s->now) {
             uint64_t to = next < end ? next : end;
@@ -261,6 +261,7 @@ void wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
         }
         wg_tile_cycle(t);
     }
+    return end;
 }
 
 void wg_device_catch_up(wg_device *dev)

@@ -56,10 +56,11 @@ static inline void wg_reach(wg_device *dev)
 }
 
 /*
- * A tile of a chip up to cycle `end`; what arrives before that is known. `limit` is where the chip's clock stops: the
- * cores may prepare private work up to there.
+ * A tile of a chip up to cycle `end`, or to where what it sends could be answered if that is earlier; what arrives before
+ * that is known. Returns how far it came. `limit` is where the chip's clock stops: the cores may prepare private work up
+ * to there.
  */
-void wg_device_window(wg_device *dev, uint64_t end, uint64_t limit);
+uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit);
 /* Nothing can move any more: done, or hung (time.md rule 11)? */
 wg_stop wg_device_at_rest(const wg_device *dev);
 bool wg_device_until_holds(const wg_device *dev);

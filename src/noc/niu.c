@@ -342,6 +342,8 @@ static void leave(wg_tile *t, wg_packet *p, uint64_t source)
     }
     p->order = u->packets;
     t->box->out[t->box->outgoing++] = *p;
+    uint64_t answered = p->at + wg_route_least(t->timing);   /* at the earliest */
+    t->horizon = answered < t->horizon ? answered : t->horizon;
 }
 
 /* The tile's own bytes, L1 or registers. */
