@@ -8,6 +8,7 @@
 #define WG_SESSION_H
 
 #include "cli/options.h"
+#include "cli/race_text.h"
 #include "cli/tasm.h"
 #include "explain/hang.h"
 #include "explain/race.h"
@@ -80,6 +81,7 @@ bool wg_drive_silently(wg_session *s);   /* no progress, no Ctrl-C; wg_error() s
 
 /* check.c: the race detector beside the run. */
 bool wg_check_open(wg_session *s, wg_text *error);
+wg_race_words wg_check_words(wg_session *s); /* for race_text.h */
 void wg_check_close(wg_session *s);
 void wg_report_races(wg_session *s, wg_text *out);
 void wg_report_races_json(wg_session *s, wg_json *j);

@@ -46,7 +46,7 @@ typedef struct wg_race {
     uint32_t mask;
     uint64_t count;     /* of occurrences */
     bool verified;      /* with the remedy's edge added, the detector finds them in order */
-    char location[160]; /* in words */
+    char location[400]; /* in words; several if one wait is missing for all of them */
     char why[240];      /* why nothing orders them */
     char remedy[240];   /* the instruction to insert, and where */
 } wg_race;

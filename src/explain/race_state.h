@@ -139,6 +139,8 @@ typedef struct wg_cell {
     uint16_t core_k; /* P(core) that did it, or pushed the instruction; WG_K_NONE: the host */
     uint32_t core_v; /* its number there */
     uint32_t pushes; /* of an instruction: the number of its push; of an access: pushes before it */
+    uint32_t kept;   /* of a write to configuration: bits that it left as they were */
+    uint32_t told;   /* bit per thread and core with which it has been reported: what follows there is the same bug */
     uint64_t cycle;
 } wg_cell;
 
@@ -281,7 +283,7 @@ typedef struct wg_actor {
     uint32_t snap;
     uint32_t party;
     uint32_t own_k, own_v; /* one number more that it knows: P of the core that did it, or pushed it */
-    uint32_t mask;         /* of the touch */
+    uint32_t mask, kept;   /* of the touch; kept as in wg_cell */
     uint32_t pushes;       /* as in wg_cell */
     uint32_t value2, max2; /* SEMINIT's operands */
     uint64_t cycle;

@@ -139,6 +139,7 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
                   .thread = (uint8_t)thread,
                   .seq = i->seq,
                   .own_k = WG_K_NONE,
+                  .kept = e->kept,
                   .cycle = e->cycle,
                   .boot = i->boot,
                   .party =
@@ -152,7 +153,8 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
     if (how & WG_TOUCH_BUFFERED)
         return;
     if (space == WG_TOUCH_SRC && how & WG_TOUCH_WAITED) {
-        unsigned bank_index = (unsigned)e->b / 64 & 3;
+        /* UNPACR_NOP that does not wait like UNPACR waits until the Matrix Unit is at a bank that it has not got. */
+        unsigned bank_index = unit != WG_RU_MATRIX && e->part ? e->part - 1u : (unsigned)e->b / 64 & 3;
         if (unit == WG_RU_MATRIX) { /* it waited at the gate: all behind it know */
             if (wg_race_join(r, &t->clock, &r->valid[bank_index]))
                 wg_race_learnt(r, thread, i);
