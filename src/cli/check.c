@@ -185,6 +185,11 @@ static suppression *suppresses_race(wg_session *s, const wg_race *race)
     return suppressed_by(s, wg_race_kind_name(race->kind), all, 5);
 }
 
+bool wg_check_ignores(wg_session *s, const wg_race *race)
+{
+    return wg_race_severity(race->kind) <= WG_SEVERITY_NOTE || suppresses_race(s, race);
+}
+
 bool wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text)
 {
     const char *all[] = {place, text, f->detail};
@@ -329,7 +334,7 @@ bool wg_check_open(wg_session *s, wg_text *error)
     if (path && !read_suppressions(s, path, error))
         return false;
     s->races = wg_races_new(s->desc.arch, code_at, s);
-    if (!s->races || wg_observe(s->dev, WG_RACES_EVENTS, wg_races_event, s->races, NULL) != WG_OK) {
+    if (!s->races || wg_observe(s->dev, WG_RACES_EVENTS, wg_races_event, s->races, &s->races_observer) != WG_OK) {
         wg_textf(error, "waitgate: %s\n", s->races ? wg_error(s->dev) : "out of memory");
         return false;
     }

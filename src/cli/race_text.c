@@ -74,8 +74,8 @@ void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out)
     party_text(w, &race->b, "", out);
     if (race->has_a)
         party_text(w, &race->a, "previous ", out);
-    wg_textf(out, "  location: %s\n  why: %s\n  remedy%s: %s\n", race->location, race->why,
-             race->verified ? " (verified)" : "", race->remedy);
+    wg_textf(out, "  location: %s\n  why: %s\n  remedy%s: %s\n  id: R%u\n", race->location, race->why,
+             race->verified ? " (verified)" : "", race->remedy, race->id);
     wg_race_place_text(w, &race->b, place, sizeof place);
     wg_textf(out, "SUMMARY: Waitgate: %s, %s, %s%s%s\n", wg_race_kind_name(race->kind),
              who(&race->b, room, sizeof room), wg_race_insn_text(w, &race->b, text, sizeof text), *place ? ", " : "",
@@ -109,6 +109,7 @@ static void party_json(const wg_race_words *w, const wg_race_party *p, const cha
 
 void wg_race_json(const wg_race_words *w, const wg_race *race, wg_json *j)
 {
+    wg_json_uint(j, "id", race->id);
     wg_json_text(j, "kind", wg_race_kind_name(race->kind));
     wg_json_text(j, "severity", severity_names[wg_race_severity(race->kind)]);
     wg_json_uint(j, "count", race->count);

@@ -39,6 +39,7 @@ typedef struct wg_race_party {
 
 typedef struct wg_race {
     wg_race_kind kind;
+    uint32_t id;         /* from 1, as they were found: the same in every run of the same timing */
     wg_race_party a, b; /* in the order in which this run saw them; rules about one instruction: b alone */
     bool has_a;
     uint8_t space;        /* wg_touch_space, where it is about a location */

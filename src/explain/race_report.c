@@ -537,6 +537,7 @@ static wg_race *keep(wg_races *r, uint64_t key)
     r->race_key[r->races] = key;
     wg_race *race = &r->race[r->races++];
     memset(race, 0, sizeof *race);
+    race->id = (uint32_t)r->races;
     race->count = 1;
     return race;
 }
