@@ -227,6 +227,7 @@ typedef struct wg_race_thread {
     uint64_t latch_id;
     uint32_t latch_seq, latch_block;
     wg_clock release;
+    uint32_t long_flip; /* the last one that flips a bank, and takes longer than a cycle */
     uint32_t late_lregs, late_seq, late_party; /* the last two-cycle result of the Vector Unit */
     /* Auto TTSync, per resource. */
     bool tracks; /* it has held, or could have held, something */
