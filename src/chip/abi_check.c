@@ -15,6 +15,7 @@ typedef struct watched {
 
 struct wg_abi_check {
     wg_grid *grid;
+    wg_races_group *group;
     const char *path;
     watched tile[WG_GRID_MAX_TILES];
     unsigned tiles, unwatched; /* those for which there was no memory */
@@ -41,6 +42,7 @@ static void made(void *user, wg_device *dev, unsigned x, unsigned y)
     *t = (watched){.dev = dev, .x = x, .y = y};
     t->races = wg_races_new(wg_grid_arch(c->grid), code_at, t);
     if (t->races && wg_observe(dev, WG_RACES_EVENTS, wg_races_event, t->races, NULL) == WG_OK) {
+        wg_races_group_add(c->group, t->races, y * wg_grid_width(c->grid) + x);
         c->tiles++;
         return;
     }
@@ -51,9 +53,14 @@ static void made(void *user, wg_device *dev, unsigned x, unsigned y)
 wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path)
 {
     wg_abi_check *c = calloc(1, sizeof *c);
-    if (!c)
+    wg_races_group *group = wg_races_group_new();
+    if (!c || !group) {
+        free(c);
+        wg_races_group_free(group);
         return NULL;
+    }
     c->grid = grid;
+    c->group = group;
     c->path = path;
     grid->made_user = c;
     grid->made = made;
@@ -146,6 +153,7 @@ bool wg_abi_check_end(wg_abi_check *c, char *error, size_t bytes)
         ok = wg_file_write(wg_text_of(&path), wg_text_of(&out), out.size, error, bytes);
     for (unsigned i = 0; i < c->tiles; i++)
         wg_races_free(c->tile[i].races);
+    wg_races_group_free(c->group);
     wg_text_free(&out);
     wg_text_free(&path);
     c->grid->made = NULL;

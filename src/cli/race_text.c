@@ -32,8 +32,13 @@ static const char *who(const wg_race_party *p, char *room, size_t bytes)
         snprintf(room, bytes, "%s, thread %u", wg_agent_name(p->agent), p->thread);
     else if (p->thread < WG_THREADS)
         snprintf(room, bytes, "MOP Expander, thread %u", p->thread);
-    else
+    else if (p->agent <= WG_AGENT_CORE_T2)
         snprintf(room, bytes, "core %s", wg_agent_name(p->agent));
+    else if (p->tile)
+        snprintf(room, bytes, "%s, request of tile %u", wg_agent_name(p->agent), p->tile - 1u);
+    else
+        snprintf(room, bytes, "%s%s%s", wg_agent_name(p->agent), p->core < WG_CORES ? " for core " : "",
+                 p->core < WG_CORES ? wg_agent_name(p->core) : "");
     return room;
 }
 
@@ -97,6 +102,8 @@ static void party_json(const wg_race_words *w, const wg_race_party *p, const cha
         wg_json_hex(j, "word", p->word);
     if (p->parent)
         wg_json_hex(j, "parent", p->parent);
+    if (p->tile)
+        wg_json_uint(j, "of_tile", p->tile - 1u);
     wg_json_text(j, "instruction", wg_race_insn_text(w, p, text, sizeof text));
     if (p->pc) {
         wg_json_hex(j, "pc", p->pc);

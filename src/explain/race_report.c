@@ -40,7 +40,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 uint32_t wg_race_party_of(wg_races *r, const wg_race_party *p)
 {
-    uint64_t h = mix(mix(mix(p->word, p->pc),
+    uint64_t h = mix(mix(mix(p->word + ((uint64_t)p->tile << 32), p->pc),
                          (uint64_t)p->agent << 24 | (uint64_t)p->thread << 16 | (uint64_t)p->core << 8 | p->write),
                      (uint64_t)p->parent << 1 | p->atomic);
     for (unsigned probe = 0; probe < 2 * WG_PARTIES; probe++) {
@@ -56,7 +56,7 @@ uint32_t wg_race_party_of(wg_races *r, const wg_race_party *p)
         }
         const wg_race_party *q = &r->party[*slot];
         if (q->word == p->word && q->pc == p->pc && q->agent == p->agent && q->thread == p->thread &&
-            q->core == p->core && q->write == p->write && q->parent == p->parent)
+            q->core == p->core && q->write == p->write && q->parent == p->parent && q->tile == p->tile)
             return *slot;
     }
     return 0;
@@ -421,6 +421,51 @@ static void core_first(wg_races *r, const wg_cell *a, const wg_race_party *pa, c
         pa->write ? "load the word back and use the value" : "use the loaded value");
 }
 
+/* The NoC, or the Mover for TDMA-RISC? */
+static bool is_noc(unsigned thread) { return thread & 0x80 && (thread & 0x7F) >= WG_RACE_NOC_CODE; }
+
+static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b,
+                      const wg_race_party *pb, text *why, text *how, remedy *fix)
+{
+    wg_clock_see(&fix->adds, a->k, a->value);
+    if (!is_noc(a->thread)) {
+        if (pb->core == pa->core && !pb->tile) {
+            say(why, "The %s of core %s and its command go to different regions, which are not in order.",
+                pa->write ? "store" : "load", wg_agent_name(pa->agent));
+            say(how, "%s before the command.",
+                pa->write ? "Load the word back and use the value" : "Use the loaded value");
+        } else {
+            say(why, "Nothing that the requester waited for comes after the %s of core %s is sure to be done.",
+                pa->write ? "store" : "load", wg_agent_name(pa->agent));
+            say(how, "%s, then tell the requester (a NoC write or atomic to a flag that it reads in a spinning loop).",
+                pa->write ? "Load the word back and use the value" : "Use the loaded value");
+        }
+        return;
+    }
+    const char *before = !is_noc(b->thread) && b->thread & 0x80 ? "the access" : "what follows";
+    if (a->k < WG_K_ANSWER) {
+        say(why, "The NIU reads it until the request has left, and nothing has waited for that.");
+        say(how,
+            "Poll NIU_MST_NONPOSTED_WR_REQ_SENT (posted: NIU_MST_POSTED_WR_REQ_SENT) or NIU_MST_WR_ACK_RECEIVED in a "
+            "loop before %s.", before);
+    } else if (a->k < WG_K_RMT) {
+        say(why, "The answer to the request may still be on its way: nothing has waited for it.");
+        say(how, "Poll NIU_MST_RD_RESP_RECEIVED (atomics: NIU_MST_ATOMIC_RESP_RECEIVED) in a loop before %s.", before);
+    } else if (a->k < WG_K_TDMA && pa->tile) {
+        say(why, "Nothing that was waited for comes behind the other tile's request.");
+        say(how, "Let the other tile write a flag behind it, on the same NoC, and read that in a spinning loop before %s.",
+            before);
+    } else if (a->k < WG_K_TDMA) {
+        say(why, "The request to the own tile may still be on its way: nothing has waited for its answer.");
+        say(how, "Poll NIU_MST_WR_ACK_RECEIVED in a loop before %s.", before);
+    } else {
+        say(why, "The Mover may still be at work on the command of core %s.",
+            pa->core < WG_CORES ? wg_agent_name(pa->core) : "B");
+        say(how, "Poll TDMA-RISC's status in a loop, or STALLWAIT(…, XMOV), before %s.", before);
+    }
+    (void)r;
+}
+
 /* A Matrix Unit instruction that gives a bank back and does not wait for it by itself (GATE-22). */
 static bool gives_unasked(const wg_race_party *p)
 {
@@ -634,6 +679,8 @@ static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
     } else if (space >= WG_TOUCH_BANK_OWNER || space == WG_TOUCH_SEM_VALUE || space == WG_TOUCH_SEM_MAX ||
                space == WG_TOUCH_MOP_CFG) {
         special(r, a, pa, b, pb, space, first, &why, &cure, &fix);
+    } else if (is_noc(a->thread) || (a->thread & 0x80 && is_noc(b->thread))) {
+        noc_words(r, a, pa, b, pb, &why, &cure, &fix);
     } else if (a->thread & 0x80) {
         core_first(r, a, pa, b, pb, space, &why, &cure, &fix);
     } else {

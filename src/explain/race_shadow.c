@@ -99,7 +99,10 @@ static void flush(wg_races *r, hit *h, const wg_actor *b, unsigned space, unsign
 }
 
 /* Whose touch it is, as a bit of wg_cell's `told`. */
-static uint32_t teller(unsigned thread) { return UINT32_C(1) << (thread & 0x80 ? 3 + (thread & 7) : thread & 3); }
+static uint32_t teller(unsigned thread)
+{
+    return UINT32_C(1) << (thread & 0x80 ? 3 + (thread & 0x3F) % 29 : thread & 3);
+}
 
 /* A read does not mind a write that leaves its bits as they were; another write does. */
 static bool minds(const wg_cell *c, const wg_actor *b, uint32_t mask, unsigned how)

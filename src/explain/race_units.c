@@ -128,8 +128,10 @@ enum { MATRIX_LATENCY = 5 }; /* of any other */
 void wg_race_unit_touch(wg_races *r, const wg_event *e)
 {
     unsigned thread = e->thread, space = (unsigned)e->a, how = e->how;
-    if (thread >= WG_THREADS)
-        return; /* TDMA-RISC's transfers */
+    if (thread >= WG_THREADS) {
+        wg_race_tdma_touch(r, e);
+        return;
+    }
     if (space == WG_TOUCH_MOP_CFG) {
         mop_config_read(r, thread, e);
         return;
