@@ -121,8 +121,8 @@ static void touch_written(wg_tile *t, const wg_config_op *op)
     wg_touch_by(t, WG_AGENT_CONFIG, &op->insn);
     for (unsigned bank = 0; bank < 2; bank++)
         for (unsigned i = 0; i < op->words && op->banks >> bank & 1; i++)
-            wg_touch_config(t, WG_TOUCH_WRITE | (((t->regs.config.bank[bank][op->word + i] ^ op->value[i]) & mask) ? 0u : WG_TOUCH_SAME),
-                            op->word + i < t->arch->config_global_from ? bank : 0, op->word + i, mask);
+            wg_touch_config_written(t, op->word + i < t->arch->config_global_from ? bank : 0, op->word + i, mask,
+                                    ~(t->regs.config.bank[bank][op->word + i] ^ op->value[i]));
 }
 
 static void apply(wg_tile *t, const wg_config_op *op)

@@ -408,8 +408,10 @@ static void accept(wg_tile *t, const wg_insn *insn)
     m->last_thread = op->insn.thread;
     m->in_flight[op->insn.thread]++;
 
-    uint32_t extra = wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_MATRIX, wg_unit_event(&op->insn));
     unsigned latency = e->latency ? e->latency : e->issue ? t->timing->matrix_latency : 1;
+    uint32_t extra = 0; /* what takes one cycle is over before the thread goes on, as software may rely on */
+    if (latency > 1)
+        extra = wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_MATRIX, wg_unit_event(&op->insn));
     op->done_at = now + latency + extra;
     op->effect_at = now + (e->effect ? e->effect : latency) + extra;
     if (wg_matrix_implements(id, t->arch->id)) {

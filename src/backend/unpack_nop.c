@@ -179,7 +179,11 @@ void wg_unpack_clear(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
             continue;
         if (wg_src_is_matrix(s, file, bank))
             wg_find_insn(t, WG_F_UNPACK_BOTH_BANKS, &job->insn, (unsigned)file * 2 + bank, 0);
-        wg_touch_src(t, WG_TOUCH_WRITE | (job->waits_like_matrix ? 0u : WG_TOUCH_WAITED), file, bank, 0, WG_SRC_ROWS);
+        if (wg_touch_watched(t)) {
+            unsigned seen = !job->waits_like_matrix ? 0u : (unpacker ? s->matrix_bank_b : s->matrix_bank_a) & 1u;
+            wg_touch_emit(t, WG_TOUCH_WRITE | WG_TOUCH_WAITED, WG_TOUCH_SRC, ((unsigned)file * 2 + bank) * 64,
+                          WG_SRC_ROWS, job->waits_like_matrix ? (unsigned)file * 2 + seen + 1 : 0);
+        }
         uint32_t(*rows)[16] = wg_src_rows(s, file, bank);
         for (unsigned row = 0; row < WG_SRC_ROWS; row++)
             for (unsigned column = 0; column < 16; column++)

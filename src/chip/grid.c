@@ -148,6 +148,8 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
     grid->quiet_until = 0;
     grid->box[index] = t->box;
     grid->tile[index] = dev;
+    if (grid->made)
+        grid->made(grid->made_user, dev, x, y);
     return dev;
 }
 

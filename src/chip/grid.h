@@ -72,6 +72,10 @@ struct wg_grid {
     uint64_t touches, touches_seen;
     uint64_t quiet_until;                    /* unless somebody reaches in, nothing happens before this cycle */
     struct wg_workers *workers;
+
+    /* Told of every Tensix tile as it comes to be, before anything happens to it; NULL: nobody. */
+    void (*made)(void *user, wg_device *dev, unsigned x, unsigned y);
+    void *made_user;
 };
 
 /* Makes the Tensix tile number `index`; NULL if there is none or memory has run out. */

@@ -12,6 +12,8 @@
  *     WAITGATE_CLOCKS_PER_READ=N     every read from a BAR lets N clocks pass afterwards (default 0)
  *     WAITGATE_THREADS=N             host threads that compute (default 1); results do not depend on it
  *     WAITGATE_HARVESTED=MASK        fused-off columns (BH) or rows (WH) of NoC 0 coordinates
+ *     WAITGATE_CHECK=FILE            the race detector beside every tile; its report goes to FILE when libttsim_exit is
+ *                                    called or the process ends ("-": standard error; .json: JSON; %p: process id)
  *     WAITGATE_PROFILE=documented|silicon   WAITGATE_SEED=N   WAITGATE_LOCKSTEP=1
  *
  * Facts: the ABI's public description, libttsim_api.md. Differences: device accesses that lead
@@ -24,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chip/abi_check.h"
 #include "chip/card.h"
 
 #ifndef WG_TTSIM_ARCH
@@ -38,6 +41,7 @@ static struct {
     bool stopped;           /* by a finding, WAITGATE_ON_FINDING=stop */
     on_finding on_finding;
     uint32_t clocks_per_read;
+    wg_abi_check *check;    /* NULL: nobody asked for it */
     size_t said;            /* findings of the card already printed */
     uint16_t said_tile[WG_GRID_MAX_TILES];
     void (*dma_read)(uint64_t, void *, uint32_t);
@@ -187,13 +191,27 @@ ABI void libttsim_init(void)
     if (status != WG_OK) {
         abi.card = NULL;
         say("libttsim_init: %s", wg_status_text(status));
+        return;
     }
+    const char *check = getenv("WAITGATE_CHECK");
+    if (check && *check && !(abi.check = wg_abi_check_begin(abi.card->grid, check)))
+        say("WAITGATE_CHECK: %s", wg_status_text(WG_ERR_NO_MEMORY));
+}
+
+/* Also when the process ends without libttsim_exit. */
+__attribute__((destructor)) static void end_check(void)
+{
+    char error[512];
+    if (abi.check && !wg_abi_check_end(abi.check, error, sizeof error))
+        say("WAITGATE_CHECK: %s", error);
+    abi.check = NULL;
 }
 
 ABI void libttsim_exit(void)
 {
     if (!running("libttsim_exit"))
         return;
+    end_check();
     wg_card_destroy(abi.card);
     abi.card = NULL;
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "isa/asm.h"
+#include "isa/asm.h" /* WG_DIS_MAX */
 
 typedef struct suppression {
     char *kind, *pattern, *reason;
@@ -117,8 +117,9 @@ static bool read_suppressions(wg_session *s, const char *path, wg_text *error)
 
 /* ---- Parties ---------------------------------------------------------------------------------------------------- */
 
-static const char *place_of(wg_session *s, const wg_race_party *p, char *room, size_t bytes)
+static const char *place_of(void *session, const wg_race_party *p, char *room, size_t bytes)
 {
+    wg_session *s = session;
     room[0] = 0;
     if (p->thread < WG_THREADS && !p->pc && s->has_tasm && p->ordinal < s->tasm.stream[p->thread].words)
         snprintf(room, bytes, "%s:%u", s->tasm.name, s->tasm.stream[p->thread].word[p->ordinal].line);
@@ -127,28 +128,36 @@ static const char *place_of(wg_session *s, const wg_race_party *p, char *room, s
     return room;
 }
 
-static const char *text_of(wg_session *s, const wg_race_party *p, char *room, size_t bytes)
+static bool core_word(void *session, uint32_t pc, uint32_t *word)
 {
-    uint32_t word = 0;
-    if (p->thread < WG_THREADS) {
-        wg_disassemble(s->desc.arch, p->word, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, room, bytes);
-        return room;
-    }
-    room[0] = 0;
-    if (p->pc && wg_read(s->dev, p->pc, &word, 4) == WG_OK)
-        wg_insn_text(s, p->agent, p->pc, word, room, bytes);
-    return room;
+    const wg_session *s = session;
+    return wg_read(s->dev, pc, word, 4) == WG_OK;
 }
 
-static const char *who(const wg_race_party *p, char *room, size_t bytes)
+static void source_json(void *session, const wg_race_party *p, wg_json *j)
 {
-    if (p->thread < WG_THREADS && p->agent >= WG_AGENT_SYNC)
-        snprintf(room, bytes, "%s, thread %u", wg_agent_name(p->agent), p->thread);
-    else if (p->thread < WG_THREADS)
-        snprintf(room, bytes, "MOP Expander, thread %u", p->thread);
-    else
-        snprintf(room, bytes, "core %s", wg_agent_name(p->agent));
-    return room;
+    const wg_session *s = session;
+    wg_elf *elf = p->core < WG_CORES ? s->elf[p->core] : NULL;
+    const wg_elf_symbol *function = elf ? wg_elf_function(elf, p->pc) : NULL;
+    wg_elf_line line;
+    if (function)
+        wg_json_text(j, "function", function->name);
+    if (elf && wg_elf_line_at(elf, p->pc, &line)) {
+        wg_json_text(j, "file", line.file);
+        wg_json_uint(j, "line", line.line);
+    }
+}
+
+wg_race_words wg_check_words(wg_session *s)
+{
+    return (wg_race_words){
+        .arch = s->desc.arch, .user = s, .place = place_of, .core_word = core_word, .source_json = source_json};
+}
+
+static const char *text_of(wg_session *s, const wg_race_party *p, char *room, size_t bytes)
+{
+    const wg_race_words words = wg_check_words(s);
+    return wg_race_insn_text(&words, p, room, bytes);
 }
 
 static suppression *suppressed_by(wg_session *s, const char *kind, const char *const *texts, size_t count)
@@ -176,6 +185,11 @@ static suppression *suppresses_race(wg_session *s, const wg_race *race)
     return suppressed_by(s, wg_race_kind_name(race->kind), all, 5);
 }
 
+bool wg_check_ignores(wg_session *s, const wg_race *race)
+{
+    return wg_race_severity(race->kind) <= WG_SEVERITY_NOTE || suppresses_race(s, race);
+}
+
 bool wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text)
 {
     const char *all[] = {place, text, f->detail};
@@ -186,51 +200,6 @@ bool wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, 
 }
 
 /* ---- Reports ---------------------------------------------------------------------------------------------------- */
-
-static const char *const severity_names[] = {"note", "warning", "undefined", "unimplemented"};
-
-static void party_text(wg_session *s, const wg_race_party *p, const char *before, wg_text *out)
-{
-    char room[256], text[WG_DIS_MAX], parent[WG_DIS_MAX];
-    const char *what = p->atomic ? (p->write ? "atomic access" : "atomic read") : p->write ? "write" : "read";
-    wg_textf(out, "  %s%s by %s at cycle %llu\n", before, what, who(p, room, sizeof room),
-             (unsigned long long)p->cycle);
-    if (p->thread < WG_THREADS) {
-        wg_textf(out, "    0x%08x  %s\n", p->word, text_of(s, p, text, sizeof text));
-        if (p->parent) {
-            wg_disassemble(s->desc.arch, p->parent, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, parent, sizeof parent);
-            wg_textf(out, "    made by %s\n", parent);
-        }
-    } else if (*text_of(s, p, text, sizeof text)) {
-        wg_textf(out, "    %s\n", text);
-    }
-    bool known = *place_of(s, p, room, sizeof room) != 0;
-    if (p->pc)
-        wg_textf(out, "    %s 0x%08x%s%s%s%s\n", p->thread < WG_THREADS ? "pushed at" : "at", p->pc,
-                 p->thread < WG_THREADS && p->core < WG_CORES ? " by core " : "",
-                 p->thread < WG_THREADS && p->core < WG_CORES ? wg_agent_name(p->core) : "", known ? " in " : "", room);
-    else if (known)
-        wg_textf(out, "    %s\n", room);
-}
-
-static void race_text(wg_session *s, const wg_race *race, wg_text *out)
-{
-    char room[256], place[256], text[WG_DIS_MAX];
-    wg_textf(out, "==================\n%s: Waitgate: %s: %s",
-             wg_race_severity(race->kind) == WG_SEVERITY_NOTE ? "NOTE" : "WARNING", wg_race_kind_name(race->kind),
-             wg_race_kind_summary(race->kind));
-    if (race->count > 1)
-        wg_textf(out, " (%llu times)", (unsigned long long)race->count);
-    wg_textf(out, "\n");
-    party_text(s, &race->b, "", out);
-    if (race->has_a)
-        party_text(s, &race->a, "previous ", out);
-    wg_textf(out, "  location: %s\n  why: %s\n  remedy%s: %s\n", race->location, race->why,
-             race->verified ? " (verified)" : "", race->remedy);
-    place_of(s, &race->b, place, sizeof place);
-    wg_textf(out, "SUMMARY: Waitgate: %s, %s, %s%s%s\n", wg_race_kind_name(race->kind),
-             who(&race->b, room, sizeof room), text_of(s, &race->b, text, sizeof text), *place ? ", " : "", place);
-}
 
 bool wg_check_any(const wg_session *s)
 {
@@ -246,61 +215,12 @@ bool wg_check_race(wg_session *s, const char *kind, const char *words)
     for (size_t i = 0; i < wg_races_count(s->races) && !found; i++) {
         const wg_race *race = wg_races_at(s->races, i);
         wg_text text = {0};
-        race_text(s, race, &text);
+        const wg_race_words w = wg_check_words(s);
+        wg_race_text(&w, race, &text);
         found = strcmp(wg_race_kind_name(race->kind), kind) == 0 && strstr(wg_text_of(&text), words) != NULL;
         wg_text_free(&text);
     }
     return found;
-}
-
-static void party_json(wg_session *s, const wg_race_party *p, const char *key, wg_json *j)
-{
-    char room[256], text[WG_DIS_MAX];
-    wg_json_open(j, key, '{');
-    wg_json_text(j, "agent", wg_agent_name(p->agent));
-    if (p->thread < WG_THREADS)
-        wg_json_uint(j, "thread", p->thread);
-    if (p->core < WG_CORES)
-        wg_json_text(j, "core", wg_agent_name(p->core));
-    wg_json_text(j, "access", p->atomic ? "atomic" : p->write ? "write" : "read");
-    wg_json_uint(j, "cycle", p->cycle);
-    if (p->thread < WG_THREADS)
-        wg_json_hex(j, "word", p->word);
-    if (p->parent)
-        wg_json_hex(j, "parent", p->parent);
-    wg_json_text(j, "instruction", text_of(s, p, text, sizeof text));
-    if (p->pc) {
-        wg_elf *elf = p->core < WG_CORES ? s->elf[p->core] : NULL;
-        const wg_elf_symbol *function = elf ? wg_elf_function(elf, p->pc) : NULL;
-        wg_elf_line line;
-        wg_json_hex(j, "pc", p->pc);
-        if (function)
-            wg_json_text(j, "function", function->name);
-        if (elf && wg_elf_line_at(elf, p->pc, &line)) {
-            wg_json_text(j, "file", line.file);
-            wg_json_uint(j, "line", line.line);
-        }
-    }
-    wg_json_text(j, "place", place_of(s, p, room, sizeof room));
-    wg_json_close(j, '}');
-}
-
-static void race_json(wg_session *s, const wg_race *race, const suppression *by, wg_json *j)
-{
-    wg_json_open(j, NULL, '{');
-    wg_json_text(j, "kind", wg_race_kind_name(race->kind));
-    wg_json_text(j, "severity", severity_names[wg_race_severity(race->kind)]);
-    wg_json_uint(j, "count", race->count);
-    if (race->has_a)
-        party_json(s, &race->a, "first", j);
-    party_json(s, &race->b, "second", j);
-    wg_json_text(j, "location", race->location);
-    wg_json_text(j, "why", race->why);
-    wg_json_text(j, "remedy", race->remedy);
-    wg_json_bool(j, "verified", race->verified);
-    if (by)
-        wg_json_text(j, "suppressed", by->reason);
-    wg_json_close(j, '}');
 }
 
 static bool race_expected(const wg_session *s, const wg_race *race)
@@ -316,6 +236,7 @@ void wg_report_races(wg_session *s, wg_text *out)
 {
     bool quiet = s->args->value[WG_OPT_QUIET] != NULL;
     size_t shown = 0, suppressed = 0;
+    const wg_race_words w = wg_check_words(s);
     for (size_t i = 0; i < wg_races_count(s->races); i++) {
         const wg_race *race = wg_races_at(s->races, i);
         suppression *by = suppresses_race(s, race);
@@ -323,7 +244,7 @@ void wg_report_races(wg_session *s, wg_text *out)
             by->used += race->count;
             suppressed++;
         } else if (!quiet || (!race_expected(s, race) && wg_race_severity(race->kind) > WG_SEVERITY_NOTE)) {
-            race_text(s, race, out);
+            wg_race_text(&w, race, out);
             shown++;
         }
     }
@@ -344,10 +265,16 @@ void wg_report_races(wg_session *s, wg_text *out)
 
 void wg_report_races_json(wg_session *s, wg_json *j)
 {
+    const wg_race_words w = wg_check_words(s);
     wg_json_open(j, "races", '[');
     for (size_t i = 0; i < wg_races_count(s->races); i++) {
         const wg_race *race = wg_races_at(s->races, i);
-        race_json(s, race, suppresses_race(s, race), j);
+        const suppression *by = suppresses_race(s, race);
+        wg_json_open(j, NULL, '{');
+        wg_race_json(&w, race, j);
+        if (by)
+            wg_json_text(j, "suppressed", by->reason);
+        wg_json_close(j, '}');
     }
     wg_json_close(j, ']');
     wg_json_uint(j, "forgotten", wg_races_forgotten(s->races));
@@ -371,9 +298,8 @@ bool wg_check_fails(wg_session *s) { return s->races && fails(s, s->fail_on); }
 
 static bool code_at(void *user, unsigned core, uint32_t pc, uint32_t *word)
 {
-    wg_session *s = user;
     (void)core;
-    return wg_read(s->dev, pc, word, 4) == WG_OK;
+    return core_word(user, pc, word);
 }
 
 /* ADDR or ADDR:BYTES */
@@ -408,7 +334,7 @@ bool wg_check_open(wg_session *s, wg_text *error)
     if (path && !read_suppressions(s, path, error))
         return false;
     s->races = wg_races_new(s->desc.arch, code_at, s);
-    if (!s->races || wg_observe(s->dev, WG_RACES_EVENTS, wg_races_event, s->races, NULL) != WG_OK) {
+    if (!s->races || wg_observe(s->dev, WG_RACES_EVENTS, wg_races_event, s->races, &s->races_observer) != WG_OK) {
         wg_textf(error, "waitgate: %s\n", s->races ? wg_error(s->dev) : "out of memory");
         return false;
     }

@@ -36,6 +36,7 @@ typedef struct chip_run {
     size_t tiles;
     shared_elf *elf;
     size_t elfs;
+    wg_races_group *races; /* check */
     wg_ended ended;
 } chip_run;
 
@@ -125,8 +126,8 @@ static bool refuse_options(const wg_args *args, wg_text *error)
         {WG_OPT_LOAD, "load", "say it in the file"},     {WG_OPT_DUMP, "dump", "say it in the file"},
         {WG_OPT_UNTIL, "until", "say it in the file"},   {WG_OPT_TIMELINE, "timeline", "it shows one tile"},
         {WG_OPT_LOG, "log", "it follows one tile"},      {WG_OPT_TRACE_FILE, "trace", "it follows one tile"}};
-    if (args->command != WG_CMD_RUN) {
-        wg_textf(error, "waitgate: a chip file can be run; this command takes the programs of one tile\n");
+    if (args->command != WG_CMD_RUN && args->command != WG_CMD_CHECK) {
+        wg_textf(error, "waitgate: a chip file can be run and checked; this command takes the programs of one tile\n");
         return false;
     }
     if (args->files != 1) {
@@ -305,6 +306,21 @@ static bool all_images(chip_run *r, bool dump, wg_text *error)
     return ok;
 }
 
+/* A race detector beside each tile of the file; packets take along what their senders knew. */
+static bool open_check(chip_run *r, wg_text *error)
+{
+    if (!(r->races = wg_races_group_new())) {
+        wg_textf(error, "waitgate: out of memory\n");
+        return false;
+    }
+    for (size_t i = 0; i < r->tiles; i++) {
+        if (!wg_check_open(&r->tile[i].s, error))
+            return false;
+        wg_races_group_add(r->races, r->tile[i].s.races, r->tile[i].y * wg_grid_width(r->grid) + r->tile[i].x);
+    }
+    return true;
+}
+
 static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
 {
     static const char *const severities[] = {"note", "warning", "undefined", "unimplemented"};
@@ -329,7 +345,8 @@ static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
         return false;
     }
     r->grid = wg_card_grid(r->card);
-    if (!open_tiles(r, error) || !all_images(r, false, error))
+    if (!open_tiles(r, error) || (args->command == WG_CMD_CHECK && !open_check(r, error)) ||
+        !all_images(r, false, error))
         return false;
     for (size_t i = 0; i < r->tiles; i++) {
         wg_session *s = &r->tile[i].s;
@@ -353,6 +370,7 @@ static void close_run(chip_run *r)
     }
     free(r->elf);
     free(r->tile);
+    wg_races_group_free(r->races);
     wg_card_destroy(r->card);
     free(r->host);
     wg_chip_free(&r->file);
@@ -444,7 +462,7 @@ static bool inspect(chip_run *r, wg_text *error)
 
 static bool undefined(const wg_finding *f) { return wg_finding_info_at(f->code)->severity >= WG_SEVERITY_UNDEFINED; }
 
-static int status_of(const chip_run *r)
+static int status_of(chip_run *r)
 {
     if (r->ended == WG_ENDED_INTERRUPT)
         return WG_EXIT_INTERRUPTED;
@@ -462,6 +480,14 @@ static int status_of(const chip_run *r)
                 if (undefined(wg_finding_at(dev, i)))
                     return WG_EXIT_UNDEFINED;
         }
+    for (size_t i = 0; r->races && i < r->tiles; i++) {
+        wg_session *s = &r->tile[i].s;
+        bool findings = wg_check_fails(s);
+        for (size_t k = 0; k < wg_finding_count(s->dev); k++)
+            findings |= wg_finding_info_at(wg_finding_at(s->dev, k)->code)->severity >= s->fail_on;
+        if (findings)
+            return WG_EXIT_FINDINGS;
+    }
     return WG_EXIT_DONE;
 }
 
@@ -498,10 +524,12 @@ static void report_text(chip_run *r, int status, wg_text *out)
             if (!dev)
                 continue;
             wg_session *s = session_of(r, x, y, &bare);
-            if (wg_finding_count(dev) || s->hang || s->stats)
+            if (wg_finding_count(dev) || s->hang || s->stats || s->races)
                 wg_textf(out, "tile %u-%u\n", x, y);
             for (size_t i = 0; i < wg_finding_count(dev); i++)
                 wg_report_finding(s, wg_finding_at(dev, i), out);
+            if (s->races)
+                wg_report_races(s, out);
             if (s->hang)
                 wg_report_hang(s, out);
             if (s->stats)
@@ -520,6 +548,8 @@ static void tile_json(chip_run *r, unsigned x, unsigned y, wg_json *j)
     for (size_t i = 0; i < wg_finding_count(s->dev); i++)
         wg_report_finding_json(s, wg_finding_at(s->dev, i), j, NULL);
     wg_json_close(j, ']');
+    if (s->races)
+        wg_report_races_json(s, j);
     if (s->hang)
         wg_report_hang_json(s, j);
     if (s->stats)

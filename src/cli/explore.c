@@ -15,10 +15,10 @@
 #include "explain/findings.h"
 
 enum {
-    MOST_SITES = 512,         /* distinct instructions of the unperturbed run that are looked at */
     MOST_JOBS = 64,
     MOST_RUNS = 1 << 22,
-    SHRINKING_RUNS = 400,     /* per kind of difference */
+    SHRINKING_RUNS = 400,     /* per kind of difference, and per witness of a race */
+    FEW = 8,                  /* delays of a difference that are looked up */
     SLOWER = 50,              /* a run that takes so many times longer than the unperturbed one does not end */
     SLOWER_AND = 100000       /* … plus so many cycles */
 };
@@ -52,6 +52,8 @@ static uint64_t hash_memory(wg_explorer *x)
         wg_read(x->session.dev, x->range[i].address, to, x->range[i].bytes);
         to += x->range[i].bytes;
     }
+    if (x->base.valid && memcmp(x->found, x->expected, x->bytes) == 0)
+        return x->base.memory; /* as it mostly is */
     for (size_t i = 0; i < x->bytes; i += 8) {
         uint64_t v = 0;
         memcpy(&v, x->found + i, x->bytes - i < 8 ? x->bytes - i : 8);
@@ -93,71 +95,13 @@ bool wg_explore_once(wg_explorer *x, uint64_t seed, const wg_delay *delays, size
     return true;
 }
 
-/* ---- the unperturbed run and the sites it shows ---- */
+/* ---- the unperturbed run ---- */
 
-typedef struct site {
-    uint64_t first, last;   /* ids */
-    uint32_t pc, word;
-    uint8_t thread, unit;
-    bool before_sync;       /* an instruction of the Sync Unit follows in its thread */
-} site;
-
-typedef struct sites {
-    site at[MOST_SITES];
-    size_t count;
-    site *previous[WG_THREADS];
-} sites;
-
-static void see_site(void *user, const wg_event *event)
-{
-    sites *all = user;
-    unsigned thread = event->thread % WG_THREADS;
-    site *found = NULL;
-    for (size_t i = 0; i < all->count && !found; i++)
-        if (all->at[i].thread == thread && all->at[i].pc == event->pc && all->at[i].word == event->word)
-            found = &all->at[i];
-    if (!found && all->count < MOST_SITES) {
-        found = &all->at[all->count++];
-        *found = (site){.first = event->id, .pc = event->pc, .word = event->word, .thread = (uint8_t)thread,
-                        .unit = (uint8_t)event->b};
-    }
-    if (found)
-        found->last = event->id;
-    if (event->b == WG_AGENT_SYNC && all->previous[thread])
-        all->previous[thread]->before_sync = true;
-    all->previous[thread] = found;
-}
-
-static void add_directed(wg_explorer *x, size_t most, wg_site where, unsigned agent, uint64_t event)
-{
-    static const uint32_t cycles[] = {30, 500};
-    for (unsigned i = 0; i < 2 && x->trials < most; i++)
-        x->trial[x->trials++] = (wg_trial){.directed = true, .delay = {.event = event, .cycles = cycles[i],
-                                           .site = (uint8_t)where, .agent = (uint8_t)agent}};
-}
-
-/* Delays at every synchronisation site: the instruction itself, and the completion of the work before it. */
-static void plan_directed(wg_explorer *x, const sites *all, size_t most)
-{
-    for (size_t i = 0; i < all->count; i++) {
-        const site *s = &all->at[i];
-        bool works = s->unit >= WG_AGENT_UNPACK0 && s->unit <= WG_AGENT_CONFIG && s->unit != WG_AGENT_SCALAR;
-        for (unsigned k = 0; k < (s->last != s->first ? 2u : 1u); k++) {
-            uint64_t id = k ? s->last : s->first;
-            if (s->unit == WG_AGENT_SYNC)
-                add_directed(x, most, WG_SITE_ACCEPT, WG_AGENT_THREAD0 + (unsigned)s->thread, id);
-            else if (s->before_sync && works)
-                add_directed(x, most, WG_SITE_COMPLETE, s->unit, id << 2 | s->thread);
-        }
-    }
-    x->directed = x->trials;
-}
-
-static bool run_base(wg_explorer *x, sites *all, wg_text *error)
+static bool run_base(wg_explorer *x, wg_sites *all, wg_text *error)
 {
     wg_session *s = &x->session;
     int id;
-    if (wg_observe(s->dev, WG_EV_BIT(WG_EV_ISSUED), see_site, all, &id) != WG_OK ||
+    if (wg_observe(s->dev, WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_CORE_REQUEST), wg_sites_event, all, &id) != WG_OK ||
         wg_perturb_with(s->dev, 0, NULL, 0) != WG_OK) {
         wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
         return false;
@@ -165,6 +109,7 @@ static bool run_base(wg_explorer *x, sites *all, wg_text *error)
     if (!wg_drive(s, error))
         return false;
     wg_unobserve(s->dev, id);
+    wg_unobserve(s->dev, s->races_observer); /* what it saw stays; the other runs go without */
     if (s->ended == WG_ENDED_INTERRUPT || s->ended == WG_ENDED_LIMIT) {
         wg_textf(error, "waitgate: the unperturbed run does not end%s; give --until or a larger --max-cycles\n",
                  s->ended == WG_ENDED_LIMIT ? " by --max-cycles" : "");
@@ -292,6 +237,8 @@ static void sort_outcomes(wg_explorer *x, const board *b)
         }
         if (k == x->differences)
             x->difference[x->differences++] = (wg_difference){.outcome = *o, .first = x->trial[i]};
+        if (!x->trial[i].directed && x->difference[k].seeds < WG_SEEDS_LISTED)
+            x->difference[k].seed_list[x->difference[k].seeds++] = x->trial[i].seed;
         x->difference[k].runs++;
     }
 }
@@ -325,6 +272,54 @@ static bool describe(wg_explorer *x, wg_difference *d)
             snprintf(d->finding, sizeof d->finding, "%s", wg_finding_info_at(i)->code);
             d->finding_is_new = has[i];
         }
+    return true;
+}
+
+/* ---- witnesses of races ---- */
+
+static size_t kind_of(const wg_explorer *x, const wg_outcome *o)
+{
+    size_t k = 0;
+    while (k < x->differences && !wg_outcome_same(o, &x->difference[k].outcome))
+        k++;
+    return k;
+}
+
+/* The delays of a difference that are about a party of the race. */
+static bool concerns(wg_explorer *x, const wg_difference *d, const wg_race *race)
+{
+    for (size_t i = 0; i < d->delays.count; i++) {
+        wg_met m = wg_explore_meet(x, d, &d->delays.item[i]);
+        if (m.found && wg_race_is_delayed(race, m.thread, m.pc, m.word))
+            return true;
+    }
+    return false;
+}
+
+/* For each race: the first delay at one of its parties that made a difference, or a difference found by seed. */
+static bool find_witnesses(wg_explorer *x, const board *b, wg_text *error)
+{
+    for (size_t i = 0; i < x->at_races; i++) {
+        const wg_outcome *o = &b->outcome[i];
+        wg_witness *w = x->trial[i].race ? &x->witness[x->trial[i].race - 1] : NULL;
+        if (!w || w->found || !o->valid || wg_outcome_same(o, &x->base))
+            continue;
+        w->shown = (wg_difference){.outcome = *o, .first = x->trial[i], .runs = 1};
+        w->found = true;
+        w->difference = kind_of(x, o);
+        if (!wg_shrink(x, &w->shown, SHRINKING_RUNS)) {
+            wg_textf(error, "waitgate: %s\n", wg_error(x->session.dev));
+            return false;
+        }
+    }
+    for (size_t r = 0; r < x->races; r++)
+        for (size_t k = 0; k < x->differences && !x->witness[r].found; k++)
+            if (!x->difference[k].first.directed && x->difference[k].delays.count <= FEW &&
+                concerns(x, &x->difference[k], wg_races_at(x->session.races, r))) {
+                x->witness[r].found = true;
+                x->witness[r].difference = k;
+                x->witness[r].by_seed = true;
+            }
     return true;
 }
 
@@ -392,7 +387,7 @@ static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
         !allocate(x, runs, error))
         return false;
     x->jobs = (unsigned)jobs;
-    sites *all = calloc(1, sizeof *all);
+    wg_sites *all = wg_sites_new();
     size_t board_bytes = sizeof(board) + runs * sizeof(wg_outcome);
     board *b = mmap(NULL, board_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     bool ok = all && b != MAP_FAILED;
@@ -403,9 +398,14 @@ static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
         ok = false;
     }
     if (ok && (ok = run_base(x, all, error))) {
-        plan_directed(x, all, (size_t)(runs + 1) / 2);
-        while (x->trials < runs)
-            x->trial[x->trials++] = (wg_trial){.seed = seed++};
+        x->races = wg_races_count(x->session.races);
+        x->witness = calloc(x->races + 1, sizeof *x->witness);
+        ok = x->witness != NULL;
+        if (!ok)
+            wg_textf(error, "waitgate: out of memory\n");
+    }
+    if (ok) {
+        wg_plan(x, all, (size_t)runs, seed);
         ok = run_workers(x, b, (double)budget, error);
         sort_outcomes(x, b);
         for (size_t i = 0; ok && i < x->differences; i++)
@@ -413,8 +413,9 @@ static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
                 wg_textf(error, "waitgate: %s\n", wg_error(x->session.dev));
                 ok = false;
             }
+        ok = ok && find_witnesses(x, b, error);
     }
-    free(all);
+    wg_sites_free(all);
     if (b != MAP_FAILED)
         munmap(b, board_bytes);
     return ok;
@@ -434,6 +435,9 @@ int wg_command_explore(const wg_args *args, wg_text *out, wg_text *error)
     }
     for (size_t i = 0; i < x->differences; i++)
         wg_delays_free(&x->difference[i].delays);
+    for (size_t i = 0; i < x->races && x->witness; i++)
+        wg_delays_free(&x->witness[i].shown.delays);
+    free(x->witness);
     wg_session_close(&x->session);
     free(x->range);
     free(x->start);

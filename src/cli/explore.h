@@ -2,7 +2,8 @@
 /*
  * Exploring: one program under many legal timings.
  *
- *     unperturbed run ──sites──► directed delays, seeds ──workers──► outcomes ──► differences ──shrink──► report
+ *     unperturbed run ──races, sites──► directed delays, seeds ──workers──► outcomes ──► differences ──shrink──► report
+ *             └── race detector ──► races ──────────────────────────────────────────────────────► witnesses ──┘
  */
 #ifndef WG_EXPLORE_H
 #define WG_EXPLORE_H
@@ -23,14 +24,17 @@ typedef struct wg_trial {
     uint64_t seed;
     wg_delay delay;
     bool directed;
+    uint32_t race;                             /* at a party of this race, counted from 1; 0: of none */
 } wg_trial;
 
-enum { WG_DIFFERENCES = 16, WG_DIFFERENT_WORDS = 4 };
+enum { WG_DIFFERENCES = 16, WG_DIFFERENT_WORDS = 4, WG_SEEDS_LISTED = 64 };
 
 typedef struct wg_difference {
     wg_outcome outcome;
     wg_trial first;
     uint64_t runs;
+    uint64_t seed_list[WG_SEEDS_LISTED];       /* the first seeds that show it */
+    size_t seeds;
     /* The fewest delays that were found to show it, beside what the seed decides (0: nothing). */
     uint64_t seed;
     wg_delay_list delays;
@@ -39,6 +43,14 @@ typedef struct wg_difference {
     char finding[64];                          /* the first that only one of the two runs has */
     bool finding_is_new;
 } wg_difference;
+
+/* A timing that makes a race visible. */
+typedef struct wg_witness {
+    bool found, by_seed;                       /* by_seed: a delay that a seed drew at one of its parties */
+    size_t difference;                         /* which; x->differences: one of those not kept */
+    size_t tried;                              /* delays planned at its parties */
+    wg_difference shown;                       /* unless by_seed */
+} wg_witness;
 
 typedef struct wg_range {
     uint32_t address, bytes;
@@ -54,7 +66,9 @@ typedef struct wg_explorer {
     wg_outcome base;
     bool *base_findings;                       /* by finding code */
     wg_trial *trial;
-    size_t trials, finished, directed;
+    size_t trials, finished, directed, at_races; /* at_races ones come first, then those at other sites */
+    wg_witness *witness;                       /* by race */
+    size_t races;
     unsigned jobs;
     double seconds;
     bool interrupted;
@@ -66,10 +80,25 @@ typedef struct wg_explorer {
 bool wg_explore_once(wg_explorer *x, uint64_t seed, const wg_delay *delays, size_t count, wg_outcome *out);
 bool wg_outcome_same(const wg_outcome *a, const wg_outcome *b);
 
+/* explore_plan.c: what the unperturbed run shows (events ISSUED and CORE_REQUEST), and what to try. */
+typedef struct wg_sites wg_sites;
+wg_sites *wg_sites_new(void);
+void wg_sites_free(wg_sites *sites);
+void wg_sites_event(void *sites, const wg_event *e);
+void wg_plan(wg_explorer *x, wg_sites *sites, size_t runs, uint64_t seed);
+bool wg_race_is_delayed(const wg_race *race, unsigned thread, uint32_t pc, uint32_t word);
+
 /* shrink.c: finds the fewest delays that still give d->outcome, in at most `runs` runs. */
 bool wg_shrink(wg_explorer *x, wg_difference *d, unsigned runs);
 
-/* explore_report.c */
+/* explore_report.c: the instruction of a delay, as the replayed run met it. */
+typedef struct wg_met {
+    unsigned thread;
+    uint64_t id, cycle;
+    uint32_t pc, word;
+    bool found;
+} wg_met;
+wg_met wg_explore_meet(wg_explorer *x, const wg_difference *d, const wg_delay *delay);
 void wg_explore_report(wg_explorer *x, wg_text *out);
 
 #endif

@@ -9,17 +9,9 @@
 
 static const char *const ended_text[] = {"is done", "is done", "hangs", "does not end", "stops at a finding", "is interrupted"};
 
-/* The instruction of a delay, as the replayed run met it. */
-typedef struct met {
-    unsigned thread;
-    uint64_t id, cycle;
-    uint32_t pc, word;
-    bool found;
-} met;
-
 static void meet(void *user, const wg_event *event)
 {
-    met *m = user;
+    wg_met *m = user;
     if (event->thread == m->thread && event->id == m->id && !m->found) {
         m->found = true;
         m->cycle = event->cycle;
@@ -28,9 +20,9 @@ static void meet(void *user, const wg_event *event)
     }
 }
 
-static met look_up(wg_explorer *x, const wg_difference *d, const wg_delay *delay)
+wg_met wg_explore_meet(wg_explorer *x, const wg_difference *d, const wg_delay *delay)
 {
-    met m = {0};
+    wg_met m = {0};
     int id;
     wg_outcome outcome;
     if (wg_delay_insn(delay, &m.thread, &m.id) &&
@@ -41,7 +33,7 @@ static met look_up(wg_explorer *x, const wg_difference *d, const wg_delay *delay
     return m;
 }
 
-static void sentence(wg_explorer *x, const wg_delay *delay, const met *m, wg_text *out)
+static void sentence(wg_explorer *x, const wg_delay *delay, const wg_met *m, wg_text *out)
 {
     static const char *const where[] = {[WG_SITE_ACCEPT] = "waits at the gate", [WG_SITE_COMPLETE] = "completes",
                                         [WG_SITE_TRAVEL] = "is under way", [WG_SITE_FIFO_TAKE] = "stays in the FIFO",
@@ -131,7 +123,11 @@ static void difference_text(wg_explorer *x, size_t index, wg_text *out)
         wg_delays_print(&d->first.delay, 1, out);
     else
         wg_textf(out, "seed %llu", (unsigned long long)d->first.seed);
-    wg_textf(out, "\n   it %s after %llu cycles\n", ended_text[d->outcome.ended], (unsigned long long)d->outcome.cycles);
+    if (d->seeds && (d->first.directed || d->seeds > 1))
+        wg_textf(out, "%sseeds", d->first.directed ? "; " : "; also ");
+    for (size_t i = d->first.directed ? 0 : 1; i < d->seeds && i < 10; i++)
+        wg_textf(out, " %llu", (unsigned long long)d->seed_list[i]);
+    wg_textf(out, "%s\n   it %s after %llu cycles\n", d->seeds > 10 ? " …" : "", ended_text[d->outcome.ended], (unsigned long long)d->outcome.cycles);
     for (size_t i = 0; i < d->words && i < WG_DIFFERENT_WORDS; i++)
         wg_textf(out, "   L1 0x%06x holds 0x%08x instead of 0x%08x\n", d->word_address[i], d->word_found[i],
                  d->word_expected[i]);
@@ -141,7 +137,7 @@ static void difference_text(wg_explorer *x, size_t index, wg_text *out)
         wg_textf(out, "   finding %s is %s\n", d->finding, d->finding_is_new ? "new" : "gone");
     wg_textf(out, "   %s\n", d->delays.count ? "it takes:" : "no delay is needed beside what the seed decides (L0 cache flushes)");
     for (size_t i = 0; i < d->delays.count; i++) {
-        met m = look_up(x, d, &d->delays.item[i]);
+        wg_met m = wg_explore_meet(x, d, &d->delays.item[i]);
         wg_textf(out, "     ");
         sentence(x, &d->delays.item[i], &m, out);
         wg_text_add(out, "\n", 1);
@@ -151,11 +147,93 @@ static void difference_text(wg_explorer *x, size_t index, wg_text *out)
     wg_text_add(out, "\n", 1);
 }
 
+static void say_party(wg_explorer *x, const wg_race_party *p, wg_text *out)
+{
+    const wg_race_words w = wg_check_words(&x->session);
+    char text[WG_DIS_MAX], place[256];
+    bool core = p->thread >= WG_THREADS;
+    wg_textf(out, "%s%s%s", wg_race_insn_text(&w, p, text, sizeof text), core ? " of core " : "",
+             core ? wg_agent_name(p->agent) : "");
+    if (*wg_race_place_text(&w, p, place, sizeof place))
+        wg_textf(out, " at %s", place);
+}
+
+static const wg_difference *witness_of(const wg_explorer *x, const wg_witness *w)
+{
+    return w->by_seed ? &x->difference[w->difference] : &w->shown;
+}
+
+static void races_text(wg_explorer *x, wg_text *out)
+{
+    size_t shown = 0, count = 0;
+    for (size_t i = 0; i < x->races; i++) {
+        const wg_race *race = wg_races_at(x->session.races, i);
+        const wg_witness *w = &x->witness[i];
+        if (wg_check_ignores(&x->session, race))
+            continue;
+        if (!count++)
+            wg_textf(out, "\nRaces that check reports:\n");
+        wg_textf(out, " R%u %s: ", race->id, wg_race_kind_name(race->kind));
+        if (race->has_a) {
+            say_party(x, &race->a, out);
+            wg_textf(out, " and ");
+        }
+        say_party(x, &race->b, out);
+        wg_textf(out, "; %s\n", race->location);
+        if (!w->found) {
+            wg_textf(out, "    no timing tried shows it (%zu with a delay at its parties)\n", w->tried);
+            continue;
+        }
+        shown++;
+        if (w->difference < x->differences)
+            wg_textf(out, "    shown by %zu. above; witness: ", w->difference + 1);
+        else
+            wg_textf(out, "    witness: ");
+        replay(x, witness_of(x, w), out);
+        wg_text_add(out, "\n", 1);
+    }
+    if (count)
+        wg_textf(out, "%zu of %zu races made visible\n\n", shown, count);
+}
+
+static void races_json(wg_explorer *x, wg_json *j)
+{
+    const wg_race_words words = wg_check_words(&x->session);
+    wg_text line = {0};
+    wg_json_open(j, "races", '[');
+    for (size_t i = 0; i < x->races; i++) {
+        const wg_race *race = wg_races_at(x->session.races, i);
+        const wg_witness *w = &x->witness[i];
+        if (wg_check_ignores(&x->session, race))
+            continue;
+        wg_json_open(j, NULL, '{');
+        wg_race_json(&words, race, j);
+        wg_json_uint(j, "tried", w->tried);
+        if (w->found) {
+            const wg_difference *d = witness_of(x, w);
+            wg_json_open(j, "witness", '{');
+            if (w->difference < x->differences)
+                wg_json_uint(j, "difference", w->difference + 1);
+            wg_json_uint(j, "seed", d->seed);
+            wg_text_free(&line);
+            wg_delays_print(d->delays.item, d->delays.count, &line);
+            wg_json_text(j, "delays", wg_text_of(&line));
+            wg_text_free(&line);
+            replay(x, d, &line);
+            wg_json_text(j, "replay", wg_text_of(&line));
+            wg_json_close(j, '}');
+        }
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    wg_text_free(&line);
+}
+
 static void report_text(wg_explorer *x, wg_text *out)
 {
-    wg_textf(out, "%s: %s after %llu cycles; %zu other timings (%zu with a single delay) in %.1f s, %.0f per second on %u host %s\n",
+    wg_textf(out, "%s: %s after %llu cycles; %zu other timings (%zu with a single delay, %zu of them at races) in %.1f s, %.0f per second on %u host %s\n",
              x->session.title, ended_text[x->base.ended], (unsigned long long)x->base.cycles, x->finished,
-             x->finished < x->directed ? x->finished : x->directed, x->seconds, (double)x->finished / (x->seconds > 1e-6 ? x->seconds : 1e-6),
+             x->finished < x->directed ? x->finished : x->directed, x->finished < x->at_races ? x->finished : x->at_races, x->seconds, (double)x->finished / (x->seconds > 1e-6 ? x->seconds : 1e-6),
              x->jobs, x->jobs == 1 ? "process" : "processes");
     if (x->finished < x->trials)
         wg_textf(out, "%zu timings were not tried: %s\n", x->trials - x->finished,
@@ -164,6 +242,7 @@ static void report_text(wg_explorer *x, wg_text *out)
         difference_text(x, i, out);
     if (x->kinds_dropped)
         wg_textf(out, "\n%zu further timings differ in yet other ways\n", x->kinds_dropped);
+    races_text(x, out);
     if (x->differences)
         wg_textf(out, "\nSUMMARY: %zu of %zu timings give another result, in %zu%s ways\n", x->differing_runs, x->finished,
                  x->differences, x->kinds_dropped ? " or more" : "");
@@ -184,6 +263,7 @@ static void report_json(wg_explorer *x, wg_text *out)
     wg_json_uint(j, "timings", x->finished);
     wg_json_uint(j, "planned", x->trials);
     wg_json_uint(j, "directed", x->directed);
+    wg_json_uint(j, "at_races", x->at_races);
     wg_json_uint(j, "jobs", x->jobs);
     wg_json_uint(j, "milliseconds", (uint64_t)(1000 * x->seconds));
     wg_json_bool(j, "interrupted", x->interrupted);
@@ -195,6 +275,10 @@ static void report_json(wg_explorer *x, wg_text *out)
         wg_json_text(j, "result", ended_text[d->outcome.ended]);
         wg_json_uint(j, "cycles", d->outcome.cycles);
         wg_json_uint(j, "timings", d->runs);
+        wg_json_open(j, "seeds", '[');
+        for (size_t k = 0; k < d->seeds; k++)
+            wg_json_uint(j, NULL, d->seed_list[k]);
+        wg_json_close(j, ']');
         wg_json_bool(j, "memory", d->outcome.memory != x->base.memory);
         wg_json_bool(j, "findings", d->outcome.findings != x->base.findings);
         wg_json_bool(j, "expectations", d->outcome.expectations != x->base.expectations);
@@ -213,7 +297,7 @@ static void report_json(wg_explorer *x, wg_text *out)
         wg_json_uint(j, "seed", d->seed);
         wg_json_open(j, "delays", '[');
         for (size_t k = 0; k < d->delays.count; k++) {
-            met m = look_up(x, d, &d->delays.item[k]);
+            wg_met m = wg_explore_meet(x, d, &d->delays.item[k]);
             wg_text_free(&line);
             wg_json_open(j, NULL, '{');
             wg_delays_print(&d->delays.item[k], 1, &line);
@@ -230,6 +314,7 @@ static void report_json(wg_explorer *x, wg_text *out)
         wg_json_close(j, '}');
     }
     wg_json_close(j, ']');
+    races_json(x, j);
     wg_json_close(j, '}');
     wg_text_free(&line);
 }

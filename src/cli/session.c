@@ -319,7 +319,8 @@ bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error)
             return false;
         }
     }
-    if (!set_until(s, error) || !open_sinks(s, error) || (args->command == WG_CMD_CHECK && !wg_check_open(s, error)))
+    bool races = args->command == WG_CMD_CHECK || args->command == WG_CMD_EXPLORE;
+    if (!set_until(s, error) || !open_sinks(s, error) || (races && !wg_check_open(s, error)))
         return false;
     for (size_t i = 0; i < args->givens; i++)
         if (args->given[i].option == WG_OPT_LOAD && !wg_load_memory(s, args->given[i].value, error))

@@ -8,6 +8,7 @@
 #define WG_SESSION_H
 
 #include "cli/options.h"
+#include "cli/race_text.h"
 #include "cli/tasm.h"
 #include "explain/hang.h"
 #include "explain/race.h"
@@ -43,7 +44,8 @@ typedef struct wg_session {
     wg_trace *trace;
     wg_file_out log_file, trace_file;
 
-    wg_races *races;       /* check */
+    wg_races *races;       /* check; explore, for its first run */
+    int races_observer;
     struct wg_suppressions *suppressions;
     unsigned fail_on;      /* wg_severity */
 
@@ -80,12 +82,15 @@ bool wg_drive_silently(wg_session *s);   /* no progress, no Ctrl-C; wg_error() s
 
 /* check.c: the race detector beside the run. */
 bool wg_check_open(wg_session *s, wg_text *error);
+wg_race_words wg_check_words(wg_session *s); /* for race_text.h */
 void wg_check_close(wg_session *s);
 void wg_report_races(wg_session *s, wg_text *out);
 void wg_report_races_json(wg_session *s, wg_json *j);
 bool wg_check_fails(wg_session *s);   /* something at or above --fail-on was neither suppressed nor expected */
 /* Is there a race at all that is more than a note? */
 bool wg_check_any(const wg_session *s);
+/* Is it suppressed, or no more than a note? */
+bool wg_check_ignores(wg_session *s, const wg_race *race);
 /* Is there a race of this kind whose report contains `words`? */
 bool wg_check_race(wg_session *s, const char *kind, const char *words);
 bool wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text);

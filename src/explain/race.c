@@ -5,7 +5,7 @@
  * race_report.c the words.
  *
  * Decided here: a core's stores to MOP configuration are processed before what it pushes after them; every kernel
- * relies on that, and no page says otherwise. What TDMA-RISC commands move is not looked at.
+ * relies on that, and no page says otherwise.
  */
 #include "explain/race_state.h"
 
@@ -234,6 +234,7 @@ static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint3
             break;
         case WG_WAIT_MOVER:
             all_threads_done(r, c, WG_RU_MOVER);
+            wg_clock_see(c, WG_K_TDMA, r->tdma);
             break;
         case WG_WAIT_CONFIG:
             all_threads_done(r, c, WG_RU_CONFIG);
@@ -506,6 +507,14 @@ void wg_races_event(void *races, const wg_event *e)
     unsigned thread =
         e->agent >= WG_AGENT_THREAD0 && e->agent <= WG_AGENT_THREAD2 ? e->agent - WG_AGENT_THREAD0 : e->thread;
     bool core = e->agent <= WG_AGENT_CORE_T2;
+    if (e->kind == WG_EV_NOC_SENT) {
+        wg_race_noc_sent(r, e);
+        return;
+    }
+    if (e->kind == WG_EV_NOC_ARRIVED) {
+        wg_race_noc_arrived(r, e);
+        return;
+    }
     if (thread >= WG_THREADS && !core && e->kind != WG_EV_TOUCH && e->kind != WG_EV_HOST && e->kind != WG_EV_BANK)
         return;
     switch (e->kind) {
@@ -580,8 +589,9 @@ wg_races *wg_races_new(wg_arch_id arch, wg_races_code_fn code, void *user)
     r->party_index = room(r, 2 * WG_PARTIES, sizeof *r->party_index);
     r->race = room(r, WG_MAX_RACES, sizeof *r->race);
     r->race_key = room(r, WG_MAX_RACES, sizeof *r->race_key);
+    r->sent = room(r, WG_RACE_SENT, sizeof *r->sent);
     r->parties = 1;
-    if (!r->snap || !r->thread || !r->core || !r->party || !r->party_index || !r->race || !r->race_key ||
+    if (!r->snap || !r->thread || !r->core || !r->party || !r->party_index || !r->race || !r->race_key || !r->sent ||
         !wg_shadow_make(r)) {
         wg_races_free(r);
         return NULL;
@@ -594,6 +604,8 @@ void wg_races_free(wg_races *r)
     if (!r)
         return;
     wg_shadow_free(r);
+    wg_race_noc_free(r);
+    free(r->sent);
     free(r->snap);
     free(r->thread);
     free(r->core);

@@ -33,12 +33,14 @@ typedef struct wg_race_party {
     uint32_t word;    /* of the instruction, if thread is one */
     uint32_t pc;      /* of the push or access; 0: pushed by the host */
     uint32_t parent;  /* word of the MOP or REPLAY that made it; 0: none */
+    uint16_t tile;    /* NoC: the tile whose request it was, plus 1; 0: this one */
     uint32_t ordinal; /* host pushes: which word of the thread's stream it was, from 0 */
     uint64_t cycle;   /* of the first occurrence */
 } wg_race_party;
 
 typedef struct wg_race {
     wg_race_kind kind;
+    uint32_t id;         /* from 1, as they were found: the same in every run of the same timing */
     wg_race_party a, b; /* in the order in which this run saw them; rules about one instruction: b alone */
     bool has_a;
     uint8_t space;        /* wg_touch_space, where it is about a location */
@@ -46,7 +48,7 @@ typedef struct wg_race {
     uint32_t mask;
     uint64_t count;     /* of occurrences */
     bool verified;      /* with the remedy's edge added, the detector finds them in order */
-    char location[160]; /* in words */
+    char location[400]; /* in words; several if one wait is missing for all of them */
     char why[240];      /* why nothing orders them */
     char remedy[240];   /* the instruction to insert, and where */
 } wg_race;
@@ -66,10 +68,19 @@ void wg_races_free(wg_races *r);
      WG_EV_BIT(WG_EV_LATCHED) | WG_EV_BIT(WG_EV_RELEASED) | WG_EV_BIT(WG_EV_MUTEX) | WG_EV_BIT(WG_EV_BANK) |           \
      WG_EV_BIT(WG_EV_TOUCH) | WG_EV_BIT(WG_EV_CORE_REQUEST) | WG_EV_BIT(WG_EV_CORE_RESPONSE) |                         \
      WG_EV_BIT(WG_EV_CORE_STATE) | WG_EV_BIT(WG_EV_CORE_CONSUMED) | WG_EV_BIT(WG_EV_CORE_FENCE) |                      \
-     WG_EV_BIT(WG_EV_TRACKED) | WG_EV_BIT(WG_EV_HOST))
+     WG_EV_BIT(WG_EV_TRACKED) | WG_EV_BIT(WG_EV_HOST) | WG_EV_BIT(WG_EV_NOC_SENT) | WG_EV_BIT(WG_EV_NOC_ARRIVED))
 void wg_races_event(void *races, const wg_event *e);
 /* L1 that is used as a flag: reads of it acquire what its writer did before. */
 bool wg_races_declare_flag(wg_races *r, uint32_t address, uint32_t bytes);
+
+/*
+ * Detectors of the tiles of one chip, so that packets take along what their sender knew. `index` is the tile's number
+ * (y * width + x). A detector that is freed leaves the group; the group is freed last.
+ */
+typedef struct wg_races_group wg_races_group;
+wg_races_group *wg_races_group_new(void);
+void wg_races_group_free(wg_races_group *group);
+void wg_races_group_add(wg_races_group *group, wg_races *r, unsigned index);
 
 size_t wg_races_count(const wg_races *r);
 const wg_race *wg_races_at(const wg_races *r, size_t index);

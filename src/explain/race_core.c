@@ -240,6 +240,7 @@ static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
         if (!wg_race_spins(r, core, e->pc) && e->c != WG_REQ_ATOMIC && !declared(r, (uint32_t)e->a))
             return false;
         wg_race_acquire_l1(r, to, (uint32_t)e->a, e->word >> 16 & 0xFF);
+        wg_race_noc_looked(r);
         return true;
     case WG_PATH_MAILBOX_READ: {
         unsigned peer = index_of(e) ? WG_CORE_T0 + index_of(e) - 1u : WG_CORE_B;
@@ -280,6 +281,13 @@ static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
             return true;
         }
         return false;
+    case WG_PATH_NIU0:
+    case WG_PATH_NIU1:
+    case WG_PATH_TDMA:
+        if (!wg_race_spins(r, core, e->pc) || !wg_race_polled(r, e, to))
+            return false;
+        wg_race_noc_looked(r);
+        return true;
     default:
         return false;
     }
@@ -305,7 +313,9 @@ static void processed(wg_races *r, unsigned core, const wg_event *e)
         return;
     if (e->c == WG_REQ_WRITE) {
         wg_ref ref = request_ref(core, &q, lane, n);
-        if (path_of(e) == WG_PATH_MAILBOX_WRITE)
+        if (path_of(e) == WG_PATH_NIU0 || path_of(e) == WG_PATH_NIU1 || path_of(e) == WG_PATH_TDMA)
+            wg_race_command(r, core, e, &ref);
+        else if (path_of(e) == WG_PATH_MAILBOX_WRITE)
             fifo_put(r, &r->mailbox[core][(index_of(e) ? WG_CORE_T0 + index_of(e) - 1u : WG_CORE_B) % WG_CORES], ref);
         else if (path_of(e) == WG_PATH_SYNC && core == WG_CORE_B)
             fifo_put(r, &r->pcbuf[index_of(e) % WG_THREADS], ref);
@@ -412,6 +422,7 @@ void wg_race_core_touch(wg_races *r, const wg_event *e)
     wg_clock known;
     wg_actor b = {.unit = WG_RACE_UNITS,
                   .thread = (uint8_t)(0x80 | core),
+                  .kept = e->kept,
                   .cycle = e->cycle,
                   .party = core_party(r, core, posts ? q->pc : e->pc,
                                       how & (WG_TOUCH_WRITE | WG_TOUCH_POST | WG_TOUCH_GET), e->cycle)};

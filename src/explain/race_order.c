@@ -7,7 +7,8 @@
  *     SETC16, RMWCIB, Scalar execution, Miscellaneous      I(t) ≥ i + 1     over before the thread issues anything else
  *     WRCFG, CFGSHIFTMASK                                  I(t) ≥ i + 2     not for the next instruction
  *     Matrix Unit's write to Dst, then Matrix Unit, PACR   I(t) ≥ i         hardware holds any thread (Dst.md)
- *     … then SFPLOAD                                       I(t) ≥ i + 4     three instructions in between (SFPLOAD.md)
+ *     … then SFPLOAD, SFPSTORE                             I(t) ≥ i + 4     three instructions in between (SFPLOAD.md)
+ *     Matrix Unit, latency 1 (SETRWC, ZEROACC …)           I(t) ≥ i + 1     MatrixUnit.md
  *
  * Facts: WRCFG.md, CFGSHIFTMASK.md, STREAMWRCFG.md, RDCFG.md, Dst.md, SFPLOAD.md, MemoryOrdering.md; GATE-23.
  */
@@ -90,10 +91,10 @@ bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, uns
         return false;
     if (b->unit < WG_RACE_UNITS && same_unit(a->unit) == same_unit(b->unit) && a->unit != WG_RU_CONFIG_SLOW)
         return true;
-    if (space == WG_TOUCH_DST && a->unit == WG_RU_MATRIX && a->how & WG_TOUCH_WRITE) {
-        if (b->unit == WG_RU_MATRIX || is_pack(b->unit))
+    if (space == WG_TOUCH_DST && a->unit == WG_RU_MATRIX) {
+        if (a->how & WG_TOUCH_WRITE && (b->unit == WG_RU_MATRIX || is_pack(b->unit)))
             return true;
-        if (b->unit == WG_RU_VECTOR && !(how & WG_TOUCH_WRITE))
+        if (b->unit == WG_RU_VECTOR && (a->how | how) & WG_TOUCH_WRITE)
             return passed >= a->value + 4;
     }
     return false;

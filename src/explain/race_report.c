@@ -40,7 +40,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 uint32_t wg_race_party_of(wg_races *r, const wg_race_party *p)
 {
-    uint64_t h = mix(mix(mix(p->word, p->pc),
+    uint64_t h = mix(mix(mix(p->word + ((uint64_t)p->tile << 32), p->pc),
                          (uint64_t)p->agent << 24 | (uint64_t)p->thread << 16 | (uint64_t)p->core << 8 | p->write),
                      (uint64_t)p->parent << 1 | p->atomic);
     for (unsigned probe = 0; probe < 2 * WG_PARTIES; probe++) {
@@ -56,7 +56,7 @@ uint32_t wg_race_party_of(wg_races *r, const wg_race_party *p)
         }
         const wg_race_party *q = &r->party[*slot];
         if (q->word == p->word && q->pc == p->pc && q->agent == p->agent && q->thread == p->thread &&
-            q->core == p->core && q->write == p->write && q->parent == p->parent)
+            q->core == p->core && q->write == p->write && q->parent == p->parent && q->tile == p->tile)
             return *slot;
     }
     return 0;
@@ -421,6 +421,51 @@ static void core_first(wg_races *r, const wg_cell *a, const wg_race_party *pa, c
         pa->write ? "load the word back and use the value" : "use the loaded value");
 }
 
+/* The NoC, or the Mover for TDMA-RISC? */
+static bool is_noc(unsigned thread) { return thread & 0x80 && (thread & 0x7F) >= WG_RACE_NOC_CODE; }
+
+static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b,
+                      const wg_race_party *pb, text *why, text *how, remedy *fix)
+{
+    wg_clock_see(&fix->adds, a->k, a->value);
+    if (!is_noc(a->thread)) {
+        if (pb->core == pa->core && !pb->tile) {
+            say(why, "The %s of core %s and its command go to different regions, which are not in order.",
+                pa->write ? "store" : "load", wg_agent_name(pa->agent));
+            say(how, "%s before the command.",
+                pa->write ? "Load the word back and use the value" : "Use the loaded value");
+        } else {
+            say(why, "Nothing that the requester waited for comes after the %s of core %s is sure to be done.",
+                pa->write ? "store" : "load", wg_agent_name(pa->agent));
+            say(how, "%s, then tell the requester (a NoC write or atomic to a flag that it reads in a spinning loop).",
+                pa->write ? "Load the word back and use the value" : "Use the loaded value");
+        }
+        return;
+    }
+    const char *before = !is_noc(b->thread) && b->thread & 0x80 ? "the access" : "what follows";
+    if (a->k < WG_K_ANSWER) {
+        say(why, "The NIU reads it until the request has left, and nothing has waited for that.");
+        say(how,
+            "Poll NIU_MST_NONPOSTED_WR_REQ_SENT (posted: NIU_MST_POSTED_WR_REQ_SENT) or NIU_MST_WR_ACK_RECEIVED in a "
+            "loop before %s.", before);
+    } else if (a->k < WG_K_RMT) {
+        say(why, "The answer to the request may still be on its way: nothing has waited for it.");
+        say(how, "Poll NIU_MST_RD_RESP_RECEIVED (atomics: NIU_MST_ATOMIC_RESP_RECEIVED) in a loop before %s.", before);
+    } else if (a->k < WG_K_TDMA && pa->tile) {
+        say(why, "Nothing that was waited for comes behind the other tile's request.");
+        say(how, "Let the other tile write a flag behind it, on the same NoC, and read that in a spinning loop before %s.",
+            before);
+    } else if (a->k < WG_K_TDMA) {
+        say(why, "The request to the own tile may still be on its way: nothing has waited for its answer.");
+        say(how, "Poll NIU_MST_WR_ACK_RECEIVED in a loop before %s.", before);
+    } else {
+        say(why, "The Mover may still be at work on the command of core %s.",
+            pa->core < WG_CORES ? wg_agent_name(pa->core) : "B");
+        say(how, "Poll TDMA-RISC's status in a loop, or STALLWAIT(…, XMOV), before %s.", before);
+    }
+    (void)r;
+}
+
 /* A Matrix Unit instruction that gives a bank back and does not wait for it by itself (GATE-22). */
 static bool gives_unasked(const wg_race_party *p)
 {
@@ -475,14 +520,31 @@ static void special(wg_races *r, const wg_cell *a, const wg_race_party *pa, cons
     }
 }
 
+/* The thread whose it is, a T core's instructions and its own accesses alike; others by themselves. */
+static unsigned owner_of(unsigned thread)
+{
+    return thread >= (0x80 | WG_CORE_T0) ? thread - (0x80 | WG_CORE_T0) : thread;
+}
+
+/*
+ * Decided here: the Matrix Unit reads configuration as an instruction enters its pipeline. No page says so, and S3's
+ * sixth pattern waits for it; but every public kernel moves MATH_Offset from tile to tile without, so it is a note.
+ */
+static bool read_at_start(const wg_cell *a, const wg_actor *b)
+{
+    return a->unit == WG_RU_READ_MATRIX && !(b->thread & 0x80) && passed_of(b, a->thread) >= a->value;
+}
+
 static wg_race_kind kind_of(const wg_cell *a, const wg_actor *b, unsigned space, unsigned how, uint32_t mask)
 {
     bool both = a->how & WG_TOUCH_WRITE && how & WG_TOUCH_WRITE;
+    if ((space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG) && read_at_start(a, b))
+        return WG_RACE_IN_FLIGHT;
     switch (space) {
     case WG_TOUCH_CONFIG:
         if (a->unit == WG_RU_CONFIG_LATE && b->seq == a->value + 1 && b->thread == a->thread)
             return WG_RACE_LATE_RESULT;
-        if (both && a->thread != b->thread && mask != UINT32_MAX)
+        if (both && owner_of(a->thread) != owner_of(b->thread) && mask != UINT32_MAX)
             return WG_RACE_CLOBBER; /* corrected by the caller, who knows both masks */
         return WG_RACE_CONFIG;
     case WG_TOUCH_THREAD_CONFIG:
@@ -520,8 +582,33 @@ static wg_race *keep(wg_races *r, uint64_t key)
     r->race_key[r->races] = key;
     wg_race *race = &r->race[r->races++];
     memset(race, 0, sizeof *race);
+    race->id = (uint32_t)r->races;
     race->count = 1;
     return race;
+}
+
+/* A core's access before its own thread's instruction, in a region that the wait on RISC-V requests is about. */
+static bool waits_for_core(const wg_cell *a, const wg_actor *b, unsigned space)
+{
+    return a->thread & 0x80 && !(b->thread & 0x80) && owner_of(a->thread) == b->thread &&
+           (space == WG_TOUCH_CONFIG || space == WG_TOUCH_GPR);
+}
+
+/* A further location of a report that is there already. */
+static void add_place(wg_races *r, uint64_t key, unsigned space, uint32_t first, uint32_t last, uint32_t mask)
+{
+    wg_race *race = NULL;
+    for (size_t i = 0; i < r->races && !race; i++)
+        if (r->race_key[i] == key)
+            race = &r->race[i];
+    char place[160];
+    text t = {place, sizeof place};
+    say_location(r, &t, space, first, last, mask);
+    if (!race || strstr(race->location, place) || strstr(race->location, "; …"))
+        return;
+    size_t used = strlen(race->location);
+    bool fits = used + strlen(place) + 8 < sizeof race->location;
+    snprintf(race->location + used, sizeof race->location - used, fits ? "; %s" : "; …%s", fits ? place : "");
 }
 
 /*
@@ -551,9 +638,16 @@ static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
     if (kind == WG_RACE_CONFIG && untracked(r, a, b))
         kind = WG_RACE_UNTRACKED;
     uint32_t where = space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG ? first : 0;
-    wg_race *race = keep(r, mix(mix(mix(kind, space), where), (uint64_t)a->party << 32 | b->party));
-    if (!race)
+    uint64_t key = mix(mix(mix(kind, space), where), (uint64_t)a->party << 32 | b->party);
+    bool missing_wait = waits_for_core(a, b, space);
+    if (missing_wait) /* one wait before b is missing, however many stores it is for */
+        key = mix(mix(mix(kind, 0xFFFE), a->thread), b->party);
+    wg_race *race = keep(r, key);
+    if (!race) {
+        if (missing_wait)
+            add_place(r, key, space, first, last, mask);
         return;
+    }
     race->kind = kind;
     race->a = *pa;
     race->b = *pb;
@@ -585,6 +679,8 @@ static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
     } else if (space >= WG_TOUCH_BANK_OWNER || space == WG_TOUCH_SEM_VALUE || space == WG_TOUCH_SEM_MAX ||
                space == WG_TOUCH_MOP_CFG) {
         special(r, a, pa, b, pb, space, first, &why, &cure, &fix);
+    } else if (is_noc(a->thread) || (a->thread & 0x80 && is_noc(b->thread))) {
+        noc_words(r, a, pa, b, pb, &why, &cure, &fix);
     } else if (a->thread & 0x80) {
         core_first(r, a, pa, b, pb, space, &why, &cure, &fix);
     } else {

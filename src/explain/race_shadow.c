@@ -98,9 +98,28 @@ static void flush(wg_races *r, hit *h, const wg_actor *b, unsigned space, unsign
     h->any = false;
 }
 
-static bool conflicts(const wg_cell *c, unsigned space, unsigned how)
+/* Whose touch it is, as a bit of wg_cell's `told`. */
+static uint32_t teller(unsigned thread)
 {
-    if (!((c->how | how) & WG_TOUCH_WRITE))
+    return UINT32_C(1) << (thread & 0x80 ? 3 + (thread & 0x3F) % 29 : thread & 3);
+}
+
+/* A read does not mind a write that leaves its bits as they were; another write does. */
+static bool minds(const wg_cell *c, const wg_actor *b, uint32_t mask, unsigned how)
+{
+    uint32_t bits = c->mask & mask;
+    if (!(how & WG_TOUCH_WRITE))
+        bits &= ~c->kept;
+    if (!(c->how & WG_TOUCH_WRITE))
+        bits &= ~b->kept;
+    return bits != 0;
+}
+
+static bool conflicts(const wg_cell *c, const wg_actor *b, unsigned space, uint32_t mask, unsigned how)
+{
+    if (!((c->how | how) & WG_TOUCH_WRITE) || c->told & teller(b->thread))
+        return false;
+    if (space == WG_TOUCH_CONFIG && !minds(c, b, mask, how))
         return false;
     /* Read-modify-writes of the hardware's own do not race with each other, nor with reads that are meant to see them.
      */
@@ -135,10 +154,12 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
         newest->core_k = (uint16_t)b->own_k;
         newest->core_v = b->own_v;
         newest->pushes = b->pushes;
+        newest->kept = b->kept;
+        newest->told = 0;
         newest->cycle = b->cycle;
         return;
     }
-    uint32_t unwritten = mask & ~g->written;
+    uint32_t unwritten = mask & ~g->written, told = 0;
     for (unsigned i = 0; i < g->cells;) {
         wg_cell *c = &g->cell[i];
         if (!(c->mask & mask)) {
@@ -148,7 +169,10 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
         bool mine = c->k == b->k && c->unit == b->unit && c->party == b->party;
         bool ordered = b->boot || wg_race_ordered(r, c, b, space, how) ||
                        (how & WG_RACE_PROMPT && wg_race_clock(r, c->snap)->v[WG_K_I + b->thread] > b->seq);
-        if (!ordered && conflicts(c, space, how)) {
+        if (!ordered && conflicts(c, b, space, mask, how)) {
+            c->told |= teller(b->thread);
+            if (c->thread == b->thread) /* one thread's: nor is what comes next news */
+                told |= teller(b->thread);
             if (h->any && (h->a.party != c->party || h->last + 1 < at))
                 flush(r, h, b, space, how);
             if (!h->any) {
@@ -197,6 +221,8 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
                    .core_k = (uint16_t)b->own_k,
                    .core_v = b->own_v,
                    .pushes = b->pushes,
+                   .kept = b->kept,
+                   .told = told,
                    .cycle = b->cycle};
 }
 

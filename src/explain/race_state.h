@@ -7,6 +7,7 @@
  *     I(thread)        instructions that passed the gate         X(thread)         MOPs taken by the expander
  *     D(unit, thread)  of these, those completed by the unit     P(core)           memory instructions, program order
  *     M(core, lane)    requests that the lane's region processed
+ *     N                the NoC's streams and the Mover's for TDMA-RISC (race_noc.c)
  *
  * A touch is stamped with one of these streams and its number there. It is before b if b's clock has that number; or,
  * for instructions, by what order.c says of units that keep order.
@@ -48,13 +49,18 @@ typedef enum wg_race_unit {
 
 enum {
     WG_RACE_LANES = 24,               /* wg_lane_of(): a core's paths, mailboxes apart */
-    WG_RACE_STREAMS = WG_THREADS + 1, /* threads, and TDMA-RISC as the Mover's fourth */
+    WG_RACE_STREAMS = WG_THREADS,
     WG_K_I = 0,
     WG_K_X = WG_K_I + WG_THREADS,
     WG_K_D = WG_K_X + WG_THREADS,
     WG_K_P = WG_K_D + WG_RACE_UNITS * WG_RACE_STREAMS,
     WG_K_M = WG_K_P + WG_CORES,
-    WG_K_NONE = WG_K_M + WG_CORES * WG_RACE_LANES, /* a stamp that everybody knows: the host's */
+    WG_K_NOC = WG_K_M + WG_CORES * WG_RACE_LANES,  /* race_noc.c: */
+    WG_K_SOURCE = WG_K_NOC,                        /* … what requests read, by NoC */
+    WG_K_ANSWER = WG_K_SOURCE + 2,                 /* … what answers write, by NoC */
+    WG_K_RMT = WG_K_ANSWER + 2,                    /* … other tiles, several to one number if there are many */
+    WG_K_TDMA = WG_K_RMT + 16,                     /* … the Mover for TDMA-RISC */
+    WG_K_NONE = WG_K_TDMA + 1,                     /* a stamp that everybody knows: the host's */
     WG_CLOCK = (WG_K_NONE + 1 + 7) / 8 * 8
 };
 static inline unsigned wg_k_d(unsigned unit, unsigned thread) { return WG_K_D + unit * WG_RACE_STREAMS + thread; }
@@ -130,7 +136,7 @@ enum { WG_RACE_PROMPT = 0x8000 };
 typedef struct wg_cell {
     uint16_t k;     /* stream */
     uint8_t unit;   /* wg_race_unit of an instruction; WG_RACE_UNITS: none */
-    uint8_t thread; /* of an instruction, else core | 0x80 */
+    uint8_t thread; /* of an instruction, else core | 0x80; race_noc.c has codes of its own behind the cores */
     uint32_t value; /* number in the stream */
     uint32_t mask;  /* bits or bytes of the granule */
     uint32_t party;
@@ -139,6 +145,8 @@ typedef struct wg_cell {
     uint16_t core_k; /* P(core) that did it, or pushed the instruction; WG_K_NONE: the host */
     uint32_t core_v; /* its number there */
     uint32_t pushes; /* of an instruction: the number of its push; of an access: pushes before it */
+    uint32_t kept;   /* of a write to configuration: bits that it left as they were */
+    uint32_t told;   /* bit per thread and core with which it has been reported: what follows there is the same bug */
     uint64_t cycle;
 } wg_cell;
 
@@ -225,6 +233,7 @@ typedef struct wg_race_thread {
     uint64_t latch_id;
     uint32_t latch_seq, latch_block;
     wg_clock release;
+    uint32_t long_flip; /* the last one that flips a bank, and takes longer than a cycle */
     uint32_t late_lregs, late_seq, late_party; /* the last two-cycle result of the Vector Unit */
     /* Auto TTSync, per resource. */
     bool tracks; /* it has held, or could have held, something */
@@ -233,6 +242,27 @@ typedef struct wg_race_thread {
         uint32_t snap, seq, push;
     } passed[8], wrote[8];
 } wg_race_thread;
+
+/* Who stored a command of a NIU or of TDMA-RISC, and what it knew. */
+typedef struct wg_race_command_by {
+    wg_ref ref;
+    uint32_t pc;
+    uint8_t core;
+    bool known;
+} wg_race_command_by;
+
+enum { WG_RACE_COMMANDS = 16, WG_RACE_SENT = 1024, WG_RACE_TILES = 256, WG_RACE_NOC_CODE = 0x10 };
+typedef struct wg_race_commands {
+    wg_race_command_by by[WG_RACE_COMMANDS];
+    uint32_t head, count;
+} wg_race_commands;
+
+/* A request that has left. */
+typedef struct wg_race_sent {
+    uint64_t transaction;
+    wg_race_command_by by;
+    uint32_t there; /* what this tile knew of the recipient's streams, in the recipient's pool; 0: see `know` */
+} wg_race_sent;
 
 struct wg_races {
     wg_arch_id arch_id;
@@ -243,7 +273,16 @@ struct wg_races {
     uint32_t next_snap;
     wg_race_thread *thread;
     wg_race_core *core;
-    uint32_t tdma; /* the Mover's transfers for TDMA-RISC */
+    /* race_noc.c */
+    uint32_t tdma; /* touches by the Mover for TDMA-RISC */
+    wg_race_command_by tdma_by;
+    wg_race_commands command[2];
+    wg_race_sent *sent;
+    uint32_t noc_count[WG_K_TDMA - WG_K_NOC];
+    wg_races_group *group;
+    unsigned index;                /* in the group */
+    /* What other tiles know of the streams here, NULL: nothing; and what has arrived there, and nobody looked at. */
+    wg_clock *know[WG_RACE_TILES], *news[WG_RACE_TILES];
     wg_shadow shadow[WG_TOUCH_SPACES];
     wg_race_semaphore semaphore[8];
     wg_ref mutex[8];
@@ -281,7 +320,7 @@ typedef struct wg_actor {
     uint32_t snap;
     uint32_t party;
     uint32_t own_k, own_v; /* one number more that it knows: P of the core that did it, or pushed it */
-    uint32_t mask;         /* of the touch */
+    uint32_t mask, kept;   /* of the touch; kept as in wg_cell */
     uint32_t pushes;       /* as in wg_cell */
     uint32_t value2, max2; /* SEMINIT's operands */
     uint64_t cycle;
@@ -342,6 +381,16 @@ void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned 
 void wg_race_core_event(wg_races *r, const wg_event *e);
 void wg_race_core_touch(wg_races *r, const wg_event *e);
 bool wg_race_spins(wg_races *r, unsigned core, uint32_t pc);
+
+/* race_noc.c */
+void wg_race_command(wg_races *r, unsigned core, const wg_event *e, const wg_ref *ref);
+bool wg_race_polled(wg_races *r, const wg_event *e, wg_clock *to);
+void wg_race_noc_sent(wg_races *r, const wg_event *e);
+void wg_race_noc_arrived(wg_races *r, const wg_event *e);
+void wg_race_tdma_touch(wg_races *r, const wg_event *e);
+/* A core looks at what has arrived: a flag, a counter. */
+void wg_race_noc_looked(wg_races *r);
+void wg_race_noc_free(wg_races *r);
 
 /* race_report.c */
 const char *wg_race_semaphore_name(unsigned semaphore);

@@ -118,11 +118,20 @@ static void vector_hazard(wg_races *r, unsigned thread, const wg_race_insn *i, c
         "SFPNOP between the two.");
 }
 
+/* MatrixUnit.md's table of latencies: over before the thread issues anything else. */
+static bool matrix_takes_one_cycle(const wg_races *r, uint32_t word)
+{
+    return wg_isa_decode(r->arch_id, word)->latency[WG_PROFILE_DOCUMENTED] == 1;
+}
+enum { MATRIX_LATENCY = 5 }; /* of any other */
+
 void wg_race_unit_touch(wg_races *r, const wg_event *e)
 {
     unsigned thread = e->thread, space = (unsigned)e->a, how = e->how;
-    if (thread >= WG_THREADS)
-        return; /* TDMA-RISC's transfers */
+    if (thread >= WG_THREADS) {
+        wg_race_tdma_touch(r, e);
+        return;
+    }
     if (space == WG_TOUCH_MOP_CFG) {
         mop_config_read(r, thread, e);
         return;
@@ -139,6 +148,7 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
                   .thread = (uint8_t)thread,
                   .seq = i->seq,
                   .own_k = WG_K_NONE,
+                  .kept = e->kept,
                   .cycle = e->cycle,
                   .boot = i->boot,
                   .party =
@@ -152,7 +162,8 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
     if (how & WG_TOUCH_BUFFERED)
         return;
     if (space == WG_TOUCH_SRC && how & WG_TOUCH_WAITED) {
-        unsigned bank_index = (unsigned)e->b / 64 & 3;
+        /* UNPACR_NOP that does not wait like UNPACR waits until the Matrix Unit is at a bank that it has not got. */
+        unsigned bank_index = unit != WG_RU_MATRIX && e->part ? e->part - 1u : (unsigned)e->b / 64 & 3;
         if (unit == WG_RU_MATRIX) { /* it waited at the gate: all behind it know */
             if (wg_race_join(r, &t->clock, &r->valid[bank_index]))
                 wg_race_learnt(r, thread, i);
@@ -197,5 +208,12 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
      */
     if (space == WG_TOUCH_BANK_OWNER && wg_race_opcode(e->word) == WG_OPCODE_UNPACR_NOP)
         how |= WG_RACE_PROMPT;
+    bool flips = space == WG_TOUCH_BANK_OWNER || space == WG_TOUCH_BANK_POINTER;
+    if (unit == WG_RU_MATRIX && matrix_takes_one_cycle(r, e->word)) {
+        if (!flips || i->seq - t->long_flip > MATRIX_LATENCY)
+            how |= WG_RACE_PROMPT;
+    } else if (unit == WG_RU_MATRIX && flips && how & WG_TOUCH_WRITE) {
+        t->long_flip = i->seq; /* flips land in order: those behind it may have to wait for it */
+    }
     wg_race_touch(r, &b, space, (uint32_t)e->b, (uint32_t)e->c, how);
 }

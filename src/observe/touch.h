@@ -30,9 +30,12 @@ static inline void wg_touch_by_nobody(wg_tile *t)
 
 /* Out of line; call only while watched. `count` is a mask for the spaces that have masks. */
 void wg_touch_emit(wg_tile *t, unsigned how, wg_touch_space space, uint32_t first, uint32_t count, unsigned part);
-/* The same for a core's access. */
+/* A write to configuration that leaves the bits in `kept` as they were. */
+void wg_touch_config_written(wg_tile *t, unsigned bank, unsigned word, uint32_t mask, uint32_t kept);
+/* The same for a core's access, and for its store to configuration. */
 void wg_touch_core(wg_tile *t, unsigned core, uint32_t pc, unsigned how, wg_touch_space space, uint32_t first,
                    uint32_t count);
+void wg_touch_core_config(wg_tile *t, unsigned core, uint32_t pc, uint32_t first, uint32_t kept);
 
 static inline void wg_touch(wg_tile *t, unsigned how, wg_touch_space space, uint32_t first, uint32_t count)
 {

@@ -46,10 +46,12 @@ static void keep_behind(const wg_memory *m, wg_request *req)
 {
     const wg_lane *lane = m->lane[req->core];
     bool push = req->path == WG_PATH_PUSH, message = req->path == WG_PATH_MAILBOX_WRITE;
-    if (push && req->seen_at < lane[WG_PATH_MOP_CFG].last_seen_at)
-        req->seen_at = lane[WG_PATH_MOP_CFG].last_seen_at;
-    if ((push || message) && req->seen_at < lane[WG_PATH_SYNC].last_seen_at)
-        req->seen_at = lane[WG_PATH_SYNC].last_seen_at;
+    for (unsigned i = 0; i < 2 && (push || message); i++) {
+        const wg_lane *other = &lane[i ? WG_PATH_SYNC : WG_PATH_MOP_CFG];
+        uint64_t done = other->last_seen_at + other->count; /* its requests are processed one per cycle */
+        if ((i || push) && req->seen_at < done)
+            req->seen_at = done;
+    }
 }
 
 void wg_memory_emit(wg_tile *t, wg_request *req)

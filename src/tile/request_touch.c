@@ -11,9 +11,11 @@ static void touch_config(wg_tile *t, const wg_request *req, unsigned how)
     unsigned word = wg_config_window_word(t, offset);
     for (unsigned bank = 0; bank < 2; bank++)
         if (banks >> bank & 1) {
-            bool same = req->kind == WG_REQ_WRITE && t->regs.config.bank[bank][word] == req->data[0];
-            wg_touch_core(t, req->core, req->pc, how | (same ? WG_TOUCH_SAME : 0u), WG_TOUCH_CONFIG, bank * 256 + word,
-                          UINT32_MAX);
+            if (req->kind == WG_REQ_WRITE)
+                wg_touch_core_config(t, req->core, req->pc, bank * 256 + word,
+                                     ~(t->regs.config.bank[bank][word] ^ req->data[0]));
+            else
+                wg_touch_core(t, req->core, req->pc, how, WG_TOUCH_CONFIG, bank * 256 + word, UINT32_MAX);
         }
     if (thread < WG_THREADS)
         wg_touch_core(t, req->core, req->pc, how, WG_TOUCH_THREAD_CONFIG,

@@ -47,6 +47,14 @@ def main():
         check(name + " dram", (work / "dram.bin").read_bytes() == struct.pack("<3I", 0x11, 0x22, 0x33))
         (work / "dram.bin").unlink()
 
+    # A race detector beside every tile.
+    (work / "chip.yaml").write_text((EXAMPLES / "chip.yaml").read_text())
+    r = subprocess.run([WAITGATE, "check", str(work / "chip.yaml")], capture_output=True, text=True, timeout=60)
+    check("check", r.returncode == 0 and r.stdout.count("0 race reports") == 4, r.stdout + r.stderr)
+    r = subprocess.run([WAITGATE, "check", "--json", str(work / "chip.yaml")], capture_output=True, text=True, timeout=60)
+    tiles = json.loads(r.stdout)["tiles"]
+    check("check in JSON", len(tiles) == 4 and all(t["races"] == [] and t["forgotten"] == 0 for t in tiles), r.stdout)
+
     # Wormhole, statistics and JSON per tile.
     wh = "arch: wh\ntiles:\n  - at: [[1, 1], [9, 11]]\n    brisc: wh_hello.brisc.elf\n"
     status, out, err = run(work, wh, "--json", "--stats")

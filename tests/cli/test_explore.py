@@ -5,7 +5,9 @@
 usage: test_explore.py WAITGATE DIRECTORY
 """
 import json
+import os
 import pathlib
+import pty
 import shlex
 import subprocess
 import sys
@@ -83,6 +85,57 @@ def test_ordered(arch):
     check("ordered is silent", run.returncode == 0 and result["differing"] == 0 and result["timings"] == 60, result)
 
 
+RACES = FOLDER.parents[1] / "races"
+
+
+def test_witnesses():
+    """Races of the unperturbed run come first, and each that a delay at its parties shows is linked to that delay."""
+    for file, arch, kind in ((FOLDER / "two_writers.tasm", "bh", "data-race"), (FOLDER / "two_fields.tasm", "wh", "config-race"),
+                             (FOLDER / "lost_get.tasm", "bh", "semaphore-get-early"),
+                             (RACES / "02_early_clear_wh_broken.tasm", "wh", "bank-handover")):
+        run = waitgate("explore", "--json", "--arch", arch, "--runs", 80, file)
+        result = json.loads(run.stdout)
+        checked = json.loads(waitgate("check", "--json", "--arch", arch, file).stdout)
+        race = next((r for r in result["races"] if r["kind"] == kind), None)
+        check(f"{file.name}: {kind} is there", race is not None, result["races"])
+        same = [r for r in checked["races"] if r["id"] == race["id"]]
+        check(f"{file.name}: check has the same id", len(same) == 1 and same[0]["kind"] == kind, checked["races"])
+        check(f"{file.name}: tried first", result["at_races"] >= race["tried"] > 0, race)
+        check(f"{file.name}: has a witness", "witness" in race, race)
+        replay = shlex.split(race["witness"]["replay"])
+        shown = waitgate(*replay[1:-1], "--json", replay[-1])
+        difference = result["differences"][race["witness"]["difference"] - 1]
+        again = json.loads(shown.stdout)
+        check(f"{file.name}: the witness shows it", (again["result"] == "hang") == (difference["result"] == "hangs"), shown.stdout)
+        text = waitgate("explore", "--arch", arch, "--runs", 80, file).stdout
+        check(f"{file.name}: in words", f"R{race['id']} {kind}" in text and race["witness"]["replay"] in text, text)
+    # A suppressed race is not looked at.
+    with tempfile.TemporaryDirectory() as folder:
+        rules = pathlib.Path(folder) / "rules"
+        rules.write_text("data-race * : known\n")
+        run, result = explore("two_writers", "--suppressions", rules)
+        check("suppressed", not result["races"] and result["at_races"] == 0, result)
+
+
+def test_progress():
+    """On a terminal there is a line of progress with the time left."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(WAITGATE, [WAITGATE, "explore", "--runs", "100000", "--budget", "2", str(FOLDER / "ordered.tasm")])
+    seen = b""
+    while True:
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        seen += part
+    os.waitpid(pid, 0)
+    check("progress", b"of 100000 timings" in seen and b"s left" in seen, seen[-300:])
+    check("budget", b"the budget was used up" in seen, seen[-300:])
+
+
 def test_same_for_any_number_of_jobs():
     results = [explore("two_writers", "--jobs", jobs)[1] for jobs in (1, 3)]
     for r in results:
@@ -110,6 +163,8 @@ for a in ("bh", "wh"):
     test_two_fields(a)
     test_lost_get(a)
     test_ordered(a)
+test_witnesses()
+test_progress()
 test_same_for_any_number_of_jobs()
 test_budget_and_errors()
 print(f"{passed} passed, {failed} failed")

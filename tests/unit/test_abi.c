@@ -281,6 +281,40 @@ static void test_exit_on_finding(void **state)
     assert_int_equal(WEXITSTATUS(status), 2);
 }
 
+/* WAITGATE_CHECK: the report comes when the host lets go, as text or JSON; %p is the process. */
+static void test_check(void **state)
+{
+    static const struct {
+        const char *suffix, *words[3];
+    } forms[] = {{"", {"read-before-write", "lw a0,0(t0)", "race report"}},
+                 {".json", {"\"kind\": \"read-before-write\"", "\"pc\": \"0x0000000", "\"forgotten\": 0"}}};
+    for (unsigned i = 0; i < 2; i++) {
+        char name[64], path[64], text[8192] = "";
+        snprintf(name, sizeof name, "/tmp/wg_abi_check_%%p%s", forms[i].suffix);
+        snprintf(path, sizeof path, "/tmp/wg_abi_check_%ld%s", (long)getpid(), forms[i].suffix);
+        setenv("WAITGATE_CHECK", name, 1);
+        lib l = start(state);
+        rv p = rv_at(0);
+        rv_li(&p, T0, 0x30000);
+        rv_lw(&p, A0, 0, T0); /* nobody has written it */
+        rv_add(&p, A0, A0, A0);
+        rv_done(&p);
+        prepare(&l, &p);
+        put32(&l, SOFT_RESET, CORES_IN_RESET & ~RESET_B);
+        l.clock(400);
+        end(&l);
+        unsetenv("WAITGATE_CHECK");
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+        fclose(file);
+        unlink(path);
+        for (unsigned k = 0; k < 3; k++)
+            if (!strstr(text, forms[i].words[k]))
+                fail_msg("no `%s` in\n%s", forms[i].words[k], text);
+    }
+}
+
 static const wg_test tests[] = {
     WG_TEST(test_boots_b, WG_BH | WG_WH, ""),
     WG_TEST(test_boots_t1_at_its_vector, WG_BH | WG_WH, ""),
@@ -295,5 +329,6 @@ static const wg_test tests[] = {
     WG_TEST(test_clocks_per_read, WG_BH | WG_WH, ""),
     WG_TEST(test_on_finding, WG_BH | WG_WH, ""),
     WG_TEST(test_exit_on_finding, WG_BH | WG_WH, ""),
+    WG_TEST(test_check, WG_BH | WG_WH, ""),
 };
 WG_MAIN("abi", tests)

@@ -105,6 +105,13 @@ static bool visit(search *f, const state *s)
     }
 }
 
+/* The Matrix Unit's work on Dst is over for the Vector Unit when its thread has gone three instructions further. */
+static bool settled(const program *p, const state *s, unsigned a, bool own)
+{
+    unsigned thread = a / MOST, index = a % MOST;
+    return p->op[thread][index].unit == MATRIX && s->pc[thread] >= index + (own ? 4u : 5u);
+}
+
 static void look(search *f, const state *s)
 {
     const program *p = f->p;
@@ -117,7 +124,14 @@ static void look(search *f, const state *s)
             const op *x = &p->op[a / MOST][a % MOST], *y = &p->op[b / MOST][b % MOST];
             if (a == b || a % MOST >= p->n[a / MOST] || b % MOST >= p->n[b / MOST] || !same_place(x, y))
                 continue;
-            uint32_t open = x->unit == y->unit ? about : about | s->flying;
+            uint32_t open = about;
+            if (x->unit != y->unit) {
+                open |= s->flying;
+                if (settled(p, s, a, a / MOST == b / MOST))
+                    open &= ~(1u << a);
+                if (settled(p, s, b, a / MOST == b / MOST))
+                    open &= ~(1u << b);
+            }
             if (open >> a & 1 && open >> b & 1 && (about >> a & 1 || about >> b & 1))
                 f->race[a][b] = f->race[b][a] = true;
         }
@@ -162,11 +176,9 @@ static void put(program *p, unsigned thread, kind k, unsigned u, unsigned where)
 static void draw(wg_rng *rng, program *p)
 {
     memset(p, 0, sizeof *p);
-    unsigned used = 0, matrix = 0;
+    unsigned used = 0;
     for (unsigned step = 0; step < 7; step++) {
         unsigned a = wg_rng_below(rng, 3), b = (a + 1 + wg_rng_below(rng, 2)) % 3, u = wg_rng_below(rng, UNITS);
-        if (u == MATRIX && ++matrix > 3)
-            u = VECTOR;
         switch (wg_rng_below(rng, 6)) {
         case 0:
             if (used < SEMAPHORES && p->n[a] + 3 <= MOST && p->n[b] + 3 <= MOST) {
@@ -215,7 +227,7 @@ static uint32_t word_of(wg_arch_id arch, const char *text)
 }
 
 /* Each operation has its own word, so that a party tells which it was. */
-static uint32_t encode(wg_arch_id arch, const op *o, unsigned thread, unsigned index, unsigned rank)
+static uint32_t encode(wg_arch_id arch, const op *o, unsigned thread, unsigned index)
 {
     static const char *const conditions[UNITS] = {"WAIT_SFPU", "MATH", "THCON", "TRISC_CFG"};
     char text[96];
@@ -227,8 +239,7 @@ static uint32_t encode(wg_arch_id arch, const op *o, unsigned thread, unsigned i
             snprintf(text, sizeof text, "sfpstore %u, 2, 0, %u", index, o->where * 16);
             break;
         case MATRIX:
-            snprintf(text, sizeof text, arch == WG_ARCH_BH ? "zeroacc 1, 0, 0, %u, %u" : "zeroacc 1, %u, %u", rank & 3,
-                     o->where);
+            snprintf(text, sizeof text, "movdbga2d 0, %u, 0, 2, %u", tag, o->where * 16);
             break;
         case MEMORY:
             snprintf(text, sizeof text, "storeind 1, 1, 0, 2, 0, %u, %u", 8 + tag, 4 + o->where);
@@ -305,10 +316,8 @@ static void run(const program *p, wg_arch_id arch, wg_rng *rng, uint64_t seed, v
     uint32_t word[WG_THREADS][MOST];
     for (unsigned t = 0; t < WG_THREADS; t++) {
         delay[t] = wg_rng_below(rng, 60);
-        unsigned rank = 0; /* among the thread's Matrix Unit instructions, which have two bits to differ in */
         for (unsigned i = 0; i < p->n[t]; i++) {
-            word[t][i] = encode(arch, &p->op[t][i], t, i, rank);
-            rank += p->op[t][i].kind == WORK && p->op[t][i].unit == MATRIX;
+            word[t][i] = encode(arch, &p->op[t][i], t, i);
         }
     }
     for (bool more = true; more;) {
