@@ -19,7 +19,7 @@ const char *wg_race_insn_text(const wg_race_words *w, const wg_race_party *p, ch
     if (p->thread < WG_THREADS)
         wg_disassemble(w->arch, p->word, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, room, bytes);
     else if (p->pc && w->core_word && w->core_word(w->user, p->pc, &word) && (word & 3) == 3)
-        wg_riscv_text(p->pc, word, WG_RVDIS_ALIASES, room, bytes);
+        wg_riscv_text(p->pc, word, room, bytes);
     for (char *c = room; *c; c++)
         if (*c == '\t')
             *c = ' ';
