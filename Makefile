@@ -39,7 +39,7 @@ test: all sanitize fuzz
 	@python3 tests/run.py
 
 bench: all
-	@status=0; python3 bench/run.py || status=1; python3 bench/events.py || status=1; exit $$status
+	@status=0; $(B)/bench/timing || status=1; python3 bench/run.py || status=1; python3 bench/events.py || status=1; exit $$status
 
 mutants: all
 	@python3 tests/mutants.py

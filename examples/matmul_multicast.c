@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A matrix product on a rectangle of tiles: C = A * B, one tile of C on each tile of the chip. The tiles of a row need the
- * same tiles of A, those of a column the same tiles of B: the first of each row has A's and sends each to all at once.
+ * A matrix product on a rectangle of tiles: C = A * B, one tile of C on each tile of the chip. The tiles of a row need
+ * the same tiles of A, those of a column the same tiles of B: the first of each row has A's and sends each to all at
+ * once.
  *
  *                 (0,0) has B's column 0     (0,1) has B's column 1
  *                       │                          │
@@ -46,20 +47,23 @@ static inline void send(u32 noc, u32 step, u32 others, u32 mine, u32 buffer, vol
             noc_read_from(noc, place, 16);
             do {
                 noc_read(noc, (u32)&INPUTS_OUT, (u32)&SEEN(noc), 0);
-                while (noc_busy(noc, READER) | noc_pending(noc, 0)) {}
+                while (noc_busy(noc, READER) | noc_pending(noc, 0)) {
+                }
                 fence();
             } while ((int)(SEEN(noc) - (n - SLOTS)) < 0);
         }
         noc_setup(noc, WRITER, control, rectangle, IN_BYTES);
         noc_write(noc, buffer + IN_BYTES * slot, mine, 1);
         answers += others;
-        while ((int)(noc_answers(noc) - answers) < 0) {} /* all of them have it */
+        while ((int)(noc_answers(noc) - answers) < 0) {
+        } /* all of them have it */
         COUNT(noc) = n;
         stored(&COUNT(noc));
         noc_setup(noc, WRITER, control, rectangle, 16);
         noc_write(noc, (u32)count, (u32)&COUNT(noc), 1);
         answers += others;
-        while ((int)(noc_answers(noc) - answers) < 0) {}
+        while ((int)(noc_answers(noc) - answers) < 0) {
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host's side of matmul_multicast: a chip, a rectangle of its tiles, the same five programs on each. The first tile of
- * each row gets its tiles of A, the first of each column those of B.
+ * The host's side of matmul_multicast: a chip, a rectangle of its tiles, the same five programs on each. The first tile
+ * of each row gets its tiles of A, the first of each column those of B.
  *
  *     matmul_multicast_host bh|wh [FOLDER of the ELF files]
  */
@@ -75,8 +75,8 @@ int main(int argc, char **argv)
     for (unsigned row = 0; row < ROWS; row++)
         for (unsigned column = 0; column < COLUMNS; column++)
             check(wg_grid_tile(chip, X + column, Y + row), row, column);
-    printf("%d x %d times %d x %d on %d tiles of a %s chip: all %d results are exact, %llu cycles\n", 32 * ROWS, 32 * DEPTH,
-           32 * DEPTH, 32 * COLUMNS, ROWS * COLUMNS, h.arch == WG_ARCH_WH ? "Wormhole" : "Blackhole",
+    printf("%d x %d times %d x %d on %d tiles of a %s chip: all %d results are exact, %llu cycles\n", 32 * ROWS,
+           32 * DEPTH, 32 * DEPTH, 32 * COLUMNS, ROWS * COLUMNS, h.arch == WG_ARCH_WH ? "Wormhole" : "Blackhole",
            1024 * ROWS * COLUMNS, (unsigned long long)wg_grid_cycle(chip));
     wg_grid_destroy(chip);
     return 0;

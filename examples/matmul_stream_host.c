@@ -42,11 +42,13 @@ static void check(wg_device *dev)
         }
 }
 
-static const struct { unsigned unit, opcode; } stages[] = {
-    {WG_AGENT_UNPACK0, 0x42}, {WG_AGENT_UNPACK1, 0x42}, {WG_AGENT_MATRIX, 0x26}, {WG_AGENT_PACK, 0x41}};
+static const struct {
+    unsigned unit, opcode;
+} stages[] = {{WG_AGENT_UNPACK0, 0x42}, {WG_AGENT_UNPACK1, 0x42}, {WG_AGENT_MATRIX, 0x26}, {WG_AGENT_PACK, 0x41}};
 enum { STAGES = sizeof stages / sizeof *stages, SHOWN = 88, CYCLES_PER_COLUMN = 10 };
 
-/* A stage from cycle `from` on. Each tile of C has a letter, and each stage an equal share of its instructions for it. */
+/* A stage from cycle `from` on. Each tile of C has a letter, and each stage an equal share of its instructions for it.
+ */
 static void draw(const host_watch *w, unsigned stage, uint64_t from)
 {
     char row[SHOWN + 1];
@@ -84,11 +86,12 @@ static void report(const host_watch *w, uint64_t cycles)
     printf("%llu cycles; from the first tile unpacked to the last one packed, %llu:\n", (unsigned long long)cycles,
            (unsigned long long)(end - start));
     for (unsigned i = 0; i < STAGES; i++)
-        printf("  %-12s busy for %5.1f %%\n", wg_agent_name(stages[i].unit), 100.0 * (double)busy[i] / (double)(end - start));
+        printf("  %-12s busy for %5.1f %%\n", wg_agent_name(stages[i].unit),
+               100.0 * (double)busy[i] / (double)(end - start));
     printf("  %.0f multiply-adds per cycle and pass, of 2048 that the Matrix Unit can do\n",
            32.0 * ROWS * 32 * DEPTH * 32 * COLUMNS * PASSES / (double)(end - start));
-    printf("From cycle %llu on, %d cycles per column, a letter for each tile of the result:\n", (unsigned long long)start,
-           CYCLES_PER_COLUMN);
+    printf("From cycle %llu on, %d cycles per column, a letter for each tile of the result:\n",
+           (unsigned long long)start, CYCLES_PER_COLUMN);
     for (unsigned i = 0; i < STAGES; i++)
         draw(w, i, start);
 }
@@ -98,7 +101,8 @@ int main(int argc, char **argv)
     host h = host_begin(argc, argv, "matmul_stream");
     wg_device *dev = host_device(&h);
     uint32_t state = 1;
-    /* SrcA takes 5 bits of a mantissa in a pass, SrcB 7: six bits of B need the second pass. Products below 1024 are exact. */
+    /* SrcA takes 5 bits of a mantissa in a pass, SrcB 7: six bits of B need the second pass. Products below 1024 are
+     * exact. */
     for (unsigned i = 0; i < sizeof a / sizeof **a; i++)
         (&a[0][0])[i] = (int)(host_random(&state) % 31) - 15;
     for (unsigned i = 0; i < sizeof b / sizeof **b; i++)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums, or greatest elements, of the rows, the columns or all of a tile IN0 of BF16. IN1 holds ones. The 32 results are in
- * the first row of OUT (FP32); the one result of all is in its seventeenth column.
+ * Sums, or greatest elements, of the rows, the columns or all of a tile IN0 of BF16. IN1 holds ones. The 32 results are
+ * in the first row of OUT (FP32); the one result of all is in its seventeenth column.
  *
  *     parameter 0: 0 rows, 1 columns, 2 all           parameter 1: 0 sums, 1 greatest
  *
- * The Matrix Unit pools the columns of a face: GAPOOL adds the product of four rows of SrcB, here ones, and a face of SrcA
- * to Dst, GMPOOL takes the greatest of a column and what Dst holds. Rows become columns on the way into SrcA.
+ * The Matrix Unit pools the columns of a face: GAPOOL adds the product of four rows of SrcB, here ones, and a face of
+ * SrcA to Dst, GMPOOL takes the greatest of a column and what Dst holds. Rows become columns on the way into SrcA.
  *
  *     build/examples/reduce_host bh
  */
@@ -37,10 +37,10 @@ int main(void)
 #elif defined(CORE_TRISC1)
 /* How SrcA moves on: from the first of two faces with the same result, and from the second. Sixteen rows are a face. */
 enum { TO_SECOND, TO_NEXT_PAIR, STAY };
-#define STEP(section, a) \
-    do { \
-        TT_SETC16(ADDR_MOD_AB_SEC##section##_SrcAIncr_ADDR32, a); \
-        TTI_SETC16(ADDR_MOD_DST_SEC##section##_DestIncr_ADDR32, 0); \
+#define STEP(section, a)                                                                                               \
+    do {                                                                                                               \
+        TT_SETC16(ADDR_MOD_AB_SEC##section##_SrcAIncr_ADDR32, a);                                                      \
+        TTI_SETC16(ADDR_MOD_DST_SEC##section##_DestIncr_ADDR32, 0);                                                    \
     } while (0)
 
 /* Every result needs the low bits of SrcA's mantissas as well: a second pass of sums, in the next fidelity phase. */

@@ -5,8 +5,9 @@
  *     parameter 0: N, at most 4
  *
  * The unpacker takes each row from a distance of a matrix row. On Wormhole a row is sixteen datums: it unpacks a face
- * at a time, and counters say where the face begins: W for the upper and the lower half, X for the columns. On Blackhole it
- * is 32, and a tile comes in one piece, but with left-hand and right-hand rows by turns: T1 puts them in order.
+ * at a time, and counters say where the face begins: W for the upper and the lower half, X for the columns. On
+ * Blackhole it is 32, and a tile comes in one piece, but with left-hand and right-hand rows by turns: T1 puts them in
+ * order.
  *
  *     build/examples/tilize_host bh
  */
@@ -76,7 +77,7 @@ int main(void)
         for (u32 row = 0; row < TILE_ROWS; row += 8)
             TT_MOVA2D(0, row, 0, 2, row); /* 2: eight rows */
 #endif
-        TTI_SETRWC(1, 0, 0, 0, 0, 0); /* SrcA's bank goes back */
+        TTI_SETRWC(1, 0, 0, 0, 0, 0);                                               /* SrcA's bank goes back */
         dst_release();
     }
     return 0;

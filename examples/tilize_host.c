@@ -26,7 +26,8 @@ int main(int argc, char **argv)
             for (unsigned j = 0; j < 32 * tiles; j++) {
                 uint32_t bits = (uint32_t)matrix[i * 32 * tiles + j] << 16;
                 if (memcmp(&out[j / 32][in_tile(i, j % 32)], &bits, 4))
-                    host_fail("of %u tiles, row %u, column %u: %g", tiles, i, j, (double)out[j / 32][in_tile(i, j % 32)]);
+                    host_fail("of %u tiles, row %u, column %u: %g", tiles, i, j,
+                              (double)out[j / 32][in_tile(i, j % 32)]);
             }
         printf("32 x %u became %u tiles, %llu cycles\n", 32 * tiles, tiles, (unsigned long long)wg_cycle(dev));
         wg_destroy(dev);

@@ -122,7 +122,8 @@ static inline wg_device *host_device(const host *h)
 static inline void host_no_findings(const wg_device *dev)
 {
     for (size_t i = 0; i < wg_finding_count(dev); i++)
-        fprintf(stderr, "%s: %s\n", wg_finding_info_at(wg_finding_at(dev, i)->code)->code, wg_finding_at(dev, i)->detail);
+        fprintf(stderr, "%s: %s\n", wg_finding_info_at(wg_finding_at(dev, i)->code)->code,
+                wg_finding_at(dev, i)->detail);
     if (wg_finding_count(dev))
         exit(1);
 }
@@ -130,7 +131,8 @@ static inline void host_no_findings(const wg_device *dev)
 /* Runs to the end, of which the example leaves a 1 in L1. */
 static inline void host_run(wg_device *dev, uint64_t cycles)
 {
-    static const char *const how[] = {"the cycles were not enough", "done", "nothing can move any more", "", "a finding"};
+    static const char *const how[] = {"the cycles were not enough", "done", "nothing can move any more", "",
+                                      "a finding"};
     wg_stop stop;
     uint32_t done = 0;
     if (wg_run(dev, cycles, &stop) != WG_OK)
@@ -175,8 +177,12 @@ static inline void host_event(void *user, const wg_event *e)
             if (!w->work)
                 host_fail("out of memory");
         }
-        w->work[w->count++] = (host_work){.from = e->cycle, .to = e->cycle + 1, .id = e->id, .unit = (uint8_t)e->b,
-                                          .thread = e->thread, .word = e->word};
+        w->work[w->count++] = (host_work){.from = e->cycle,
+                                          .to = e->cycle + 1,
+                                          .id = e->id,
+                                          .unit = (uint8_t)e->b,
+                                          .thread = e->thread,
+                                          .word = e->word};
         return;
     }
     for (size_t i = w->count; i--;)

@@ -7,8 +7,8 @@
  *     while (noc_busy(0, READER)) {}         the next one can be asked for
  *     while (noc_pending(0, tag)) {}         it is here
  *
- * A place is x | y << 6 on the NoC in question. Length of a request: at most 64 KiB; larger ones than a packet are split
- * by hardware. Both addresses agree modulo 16.
+ * A place is x | y << 6 on the NoC in question. Length of a request: at most 64 KiB; larger ones than a packet are
+ * split by hardware. Both addresses agree modulo 16.
  */
 #ifndef NOC_H
 #define NOC_H
@@ -24,9 +24,19 @@ enum { NOC_STRIDE = 0x400, NOC_COMMAND = 0x28, NOC_NODE_ID = 0x2C, NOC_LOGICAL_I
 enum { NOC_STRIDE = 0x800, NOC_COMMAND = 0x40, NOC_NODE_ID = 0x44, NOC_LOGICAL_ID = 0x148 };
 #endif
 enum { NOC_TARGET = 0x00, NOC_RETURN = 0x0C, NOC_TAG = 0x18, NOC_CTRL = 0x1C, NOC_LENGTH = 0x20, NOC_CONFIG = 0x100 };
-enum { NOC_READS = 0, NOC_WRITES = 2, NOC_ANSWER = 1 << 4, NOC_MULTICAST = 1 << 5, NOC_TO_SELF = 1 << 17,
-       NOC_RESERVE_PATH = 1 << 8 };
-enum { NOC_WRITE_ANSWERS = 0x200 + 4 * 1, NOC_OUTSTANDING = 0x200 + 4 * 16, NOC_OUTGOING = 0x200 + 4 * 32 }; /* one counter per tag */
+enum {
+    NOC_READS = 0,
+    NOC_WRITES = 2,
+    NOC_ANSWER = 1 << 4,
+    NOC_MULTICAST = 1 << 5,
+    NOC_TO_SELF = 1 << 17,
+    NOC_RESERVE_PATH = 1 << 8
+};
+enum {
+    NOC_WRITE_ANSWERS = 0x200 + 4 * 1,
+    NOC_OUTSTANDING = 0x200 + 4 * 16,
+    NOC_OUTGOING = 0x200 + 4 * 32
+}; /* one counter per tag */
 
 /* This tile's place, as requests on this NoC give it. */
 static inline u32 noc_here(u32 noc)
@@ -83,7 +93,8 @@ static inline void noc_write(u32 noc, u32 there, u32 here, u32 tag) { noc_start(
 /* Requests with this tag that are not answered; writes with it whose data has not left. */
 static inline u32 noc_pending(u32 noc, u32 tag) { return NOC_REGISTER(noc, NOC_OUTSTANDING + 4 * tag); }
 static inline u32 noc_leaving(u32 noc, u32 tag) { return NOC_REGISTER(noc, NOC_OUTGOING + 4 * tag); }
-/* Writes that were ever answered. A multicast is answered by each tile, and the counters of tags do not know how many. */
+/* Writes that were ever answered. A multicast is answered by each tile, and the counters of tags do not know how many.
+ */
 static inline u32 noc_answers(u32 noc) { return NOC_REGISTER(noc, NOC_WRITE_ANSWERS); }
 
 #endif

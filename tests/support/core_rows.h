@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Microkernels for what has been measured of Blackhole's cores, one per row: cycles per instruction of an unrolled body,
- * from the difference of a long and a short run, so that start and end cancel out.
+ * Microkernels for what has been measured of Blackhole's cores and of what T cores push, one per row: cycles per
+ * instruction of an unrolled body, from the difference of a long and a short run, so that start and end cancel out.
  *
  *     for (unsigned i = 0; i < CORE_ROWS; i++)
  *         double model = core_row_cycles(&core_rows[i], WG_PROFILE_SILICON);
@@ -24,7 +24,9 @@ typedef struct core_row {
     double silicon;
     void (*setup)(core_kernel *k, uint32_t argument), (*body)(core_kernel *k, uint32_t argument);
     uint32_t argument;
-    bool hidden;           /* the loop's own two instructions run while memory is waited for */
+    bool hidden;           /* the loop's own two instructions run while something else is waited for */
+    uint8_t threads;       /* so many T cores run it; 0: core B does */
+    const char *how;       /* the mechanism in the model that makes the number */
 } core_row;
 
 enum { CORE_ROW_CODE = 0x10000, CORE_ROW_DATA = 0x40000 };
@@ -91,20 +93,154 @@ static inline void core_setup_l1(core_kernel *k, uint32_t argument)
     core_setup_data(k, CORE_ROW_DATA);
 }
 
+/* A branch that is always taken, one that is taken every other time, one that is never foreseen. */
+static inline void core_body_taken(core_kernel *k, uint32_t argument)
+{
+    (void)argument;
+    core_repeat(k, rv_b(4, ZERO, ZERO, 0), 64);
+}
+static inline void core_body_every_other(core_kernel *k, uint32_t argument)
+{
+    (void)argument;
+    for (unsigned i = 0; i < 32; i++) {
+        core_word(k, rv_i(1, T0, 4, T0, 0x13)); /* T0 ^= 1 */
+        core_word(k, rv_b(4, T0, ZERO, 1));
+    }
+    k->counted = 64;
+}
+static inline void core_setup_unforeseen(core_kernel *k, uint32_t argument)
+{
+    (void)argument;
+    core_li(k, T0, 2);                          /* cfg0: no prediction; then every branch is foreseen as not taken */
+    core_word(k, 0x7C0u << 20 | T0 << 15 | 1 << 12 | 0x73);
+}
+
+/* ---- what T cores push ---- */
+
+enum {
+    PUSH_NOP = 0x02000000, PUSH_SFPNOP = 0x8F000000, PUSH_SETDMAREG = 0x45000000 | 1 << 8 | 8,
+    PUSH_ADDDMAREG = 0x58000000,
+    PUSH_RDCFG = (int)0xB1000000, PUSH_MVMUL = 0x26000000, PUSH_ELWADD = 0x28000000, PUSH_ELWMUL = 0x27000000,
+    PUSH_SETDVALID = 0x57000003, PUSH_SETRWC_DST = 0x37000004, PUSH_MOP = 0x01800000,
+    PUSH_REPLAY = 0x04000000 | 17 << 4,
+    PUSH_DST_BY_8 = (int)0xB2000000 | 28 << 16 | 8   /* SETC16 ADDR_MOD_DST_SEC0: on by eight rows of Dst */
+};
+static inline void core_push(core_kernel *k, uint32_t word) { core_word(k, word << 2 | word >> 30); }
+static inline void core_body_push(core_kernel *k, uint32_t word)
+{
+    for (unsigned i = 0; i < 64; i++)
+        core_push(k, word);
+    k->counted = 64;
+}
+static inline void core_body_fours(core_kernel *k, uint32_t word)
+{
+    core_body_push(k, word);
+    k->counted = 16;
+}
+/* SrcA and SrcB are the Matrix Unit's, and nobody takes them back. */
+static inline void core_setup_banks(core_kernel *k, uint32_t argument)
+{
+    (void)argument;
+    core_push(k, PUSH_SETDVALID);
+}
+/* Sixteen MVMUL, each eight rows of Dst further on, and a SETRWC that goes back to the first: recorded, or as a MOP. */
+static inline void core_setup_replay(core_kernel *k, uint32_t argument)
+{
+    core_setup_banks(k, argument);
+    core_push(k, (uint32_t)PUSH_DST_BY_8);
+    core_push(k, PUSH_REPLAY | 1);
+    for (unsigned i = 0; i < 16; i++)
+        core_push(k, PUSH_MVMUL);
+    core_push(k, PUSH_SETRWC_DST);
+}
+static inline void core_setup_mop(core_kernel *k, uint32_t argument)
+{
+    const uint32_t mop[9] = {1, 16, PUSH_NOP, PUSH_SETRWC_DST, PUSH_NOP, PUSH_MVMUL, PUSH_NOP, PUSH_MVMUL, PUSH_MVMUL};
+    core_setup_banks(k, argument);
+    core_push(k, (uint32_t)PUSH_DST_BY_8);
+    for (unsigned i = 0; i < 9; i++) {
+        core_li(k, T0, 0xFFB80000 + 4 * i);
+        core_li(k, T1, mop[i]);
+        core_word(k, rv_s(0, T1, T0, 2, 0x23));
+    }
+}
+static inline void core_body_expand(core_kernel *k, uint32_t word)
+{
+    core_body_push(k, word);
+    k->counted = 64 * 16;
+}
+
 static const core_row core_rows[] = {
-    {"ALU", 0.999, core_setup_data, core_body_alu, 0},
-    {"mul, dependent", 1.985, core_setup_data, core_body_mul, 1},
-    {"mul, independent", 1.0, core_setup_data, core_body_mul, 0},
-    {"divu, 29-bit dividend", 33.0, core_setup_data, core_body_divu, 0x1FFFFFFF},
-    {"divu, 12-bit dividend", 14.0, core_setup_data, core_body_divu, 0xFFF},
-    {"load-use, own RAM", 1.985, core_setup_data, core_body_chase, 0xFFB00000},
-    {"load-use, L1 miss", 8.098, core_setup_l1, core_body_chase, 1, true},
-    {"four independent L1 loads", 1.742, core_setup_l1, core_body_loads, 0, true},
-    {"stores to L1, coalescing", 1.0, core_setup_l1, core_body_stores, 4},
-    {"stores to L1, scattered", 5.25, core_setup_l1, core_body_stores, 64, true},
-    {"loop of 4096 bytes", 1.0, core_setup_data, core_body_alu, 4096 / 4 - 2},
-    {"loop of 5120 bytes", 1.153, core_setup_data, core_body_alu, 5120 / 4 - 2},
-    {"loop of 6144 bytes", 1.252, core_setup_data, core_body_alu, 6144 / 4 - 2},
+    {"ALU", 0.999, core_setup_data, core_body_alu, 0,
+     .how = "an instruction enters EX1 per cycle"},
+    {"mul, dependent", 1.985, core_setup_data, core_body_mul, 1,
+     .how = "a product is there one cycle later than other results"},
+    {"mul, independent", 1.0, core_setup_data, core_body_mul, 0,
+     .how = "the multiplier is pipelined"},
+    {"divu, 29-bit dividend", 33.0, core_setup_data, core_body_divu, 0x1FFFFFFF,
+     .how = "a bit per cycle; leading zeros are skipped four at a time, which takes one cycle more"},
+    {"divu, 12-bit dividend", 14.0, core_setup_data, core_body_divu, 0xFFF,
+     .how = "a bit per cycle; leading zeros are skipped four at a time, which takes one cycle more"},
+    {"load-use, own RAM", 1.985, core_setup_data, core_body_chase, 0xFFB00000,
+     .how = "one cycle to the load/store unit, one back"},
+    {"load-use, L1 miss", 8.098, core_setup_l1, core_body_chase, 1, true,
+     .how = "one cycle to the load/store unit, three to the port, four back"},
+    {"four independent L1 loads", 1.742, core_setup_l1, core_body_loads, 0, true,
+     .how = "four loads in flight: four per seven cycles"},
+    {"stores to L1, coalescing", 1.0, core_setup_l1, core_body_stores, 4,
+     .how = "stores to one line become one access"},
+    {"stores to L1, scattered", 5.25, core_setup_l1, core_body_stores, 64, true,
+     .how = "a narrow write is a read-modify-write that holds port and bank for five cycles"},
+    {"loop of 4096 bytes", 1.0, core_setup_data, core_body_alu, 4096 / 4 - 2,
+     .how = "the instruction cache holds 4 KiB"},
+    {"loop of 5120 bytes", 1.153, core_setup_data, core_body_alu, 5120 / 4 - 2,
+     .how = "two ways, least recently used: three fifths of the lines miss; two line fetches in flight"},
+    {"loop of 6144 bytes", 1.252, core_setup_data, core_body_alu, 6144 / 4 - 2,
+     .how = "every line misses; two line fetches in flight, ten cycles each"},
+    {"branch, always taken", 1.0, core_setup_data, core_body_taken, 0,
+     .how = "foreseen"},
+    {"branch, taken every other time", 1.0, core_setup_data, core_body_every_other, 0,
+     .how = "foreseen by the last branches' directions"},
+    {"branch, mispredicted", 5.0, core_setup_unforeseen, core_body_taken, 0,
+     .how = "a bubble of four cycles"},
+    {".ttinsn NOP, 1 thread", 1.0, core_setup_data, core_body_push, PUSH_NOP, .threads = 1,
+     .how = "a push per cycle: adjacent ones do not fuse in this profile"},
+    {".ttinsn NOP, 2 threads", 1.0, core_setup_data, core_body_push, PUSH_NOP, .threads = 2,
+     .how = "each thread has its own frontend"},
+    {".ttinsn NOP, 3 threads", 1.0, core_setup_data, core_body_push, PUSH_NOP, .threads = 3,
+     .how = "each thread has its own frontend"},
+    {"four adjacent .ttinsn", 4.0, core_setup_data, core_body_fours, PUSH_NOP, .threads = 1,
+     .how = "they do not fuse in this profile"},
+    {"SFPNOP, 1 thread", 1.0, core_setup_data, core_body_push, PUSH_SFPNOP, .threads = 1,
+     .how = "the Vector Unit takes one per cycle"},
+    {"SFPNOP, 2 threads", 1.97, core_setup_data, core_body_push, PUSH_SFPNOP, true, 2,
+     .how = "one per cycle for all threads, in turn"},
+    {"SFPNOP, 3 threads", 2.97, core_setup_data, core_body_push, PUSH_SFPNOP, true, 3,
+     .how = "one per cycle for all threads, in turn"},
+    {"SETDMAREG, 1 thread", 1.0, core_setup_data, core_body_push, PUSH_SETDMAREG, .threads = 1,
+     .how = "the Scalar Unit takes one per cycle"},
+    {"SETDMAREG, 2 threads", 1.97, core_setup_data, core_body_push, PUSH_SETDMAREG, true, 2,
+     .how = "one per cycle for all threads, in turn"},
+    {"SETDMAREG, 3 threads", 2.97, core_setup_data, core_body_push, PUSH_SETDMAREG, true, 3,
+     .how = "one per cycle for all threads, in turn"},
+    {"ADDDMAREG, 1 thread", 2.97, core_setup_data, core_body_push, PUSH_ADDDMAREG, true, 1,
+     .how = "the Scalar Unit computes for three cycles, one instruction at a time"},
+    {"ADDDMAREG, 2 threads", 5.99, core_setup_data, core_body_push, PUSH_ADDDMAREG, true, 2,
+     .how = "the same, threads in turn"},
+    {"RDCFG, 1 thread", 1.0, core_setup_data, core_body_push, (uint32_t)PUSH_RDCFG, .threads = 1,
+     .how = "the Configuration Unit takes one per cycle"},
+    {"RDCFG, 2 threads", 1.96, core_setup_data, core_body_push, (uint32_t)PUSH_RDCFG, true, 2,
+     .how = "one per cycle for all threads, in turn"},
+    {"MVMUL, singly, one Dst block", 6.0, core_setup_banks, core_body_push, PUSH_MVMUL, true, 1,
+     .how = "a block of Dst is not read for five cycles behind a write (documents: four)"},
+    {"ELWADD, singly, one Dst block", 6.0, core_setup_banks, core_body_push, PUSH_ELWADD | 1 << 21, true, 1,
+     .how = "the same"},
+    {"ELWMUL, singly, one Dst block", 6.0, core_setup_banks, core_body_push, PUSH_ELWMUL | 1 << 21, true, 1,
+     .how = "the same"},
+    {"MVMUL from REPLAY, many blocks", 1.06, core_setup_replay, core_body_expand, PUSH_REPLAY, true, 1,
+     .how = "one per cycle, and the SETRWC that goes back to the first block"},
+    {"MVMUL from MOP, many blocks", 1.06, core_setup_mop, core_body_expand, PUSH_MOP, true, 1,
+     .how = "one per cycle, and the SETRWC that goes back to the first block"},
 };
 enum { CORE_ROWS = sizeof core_rows / sizeof *core_rows };
 
@@ -138,8 +274,11 @@ static inline uint64_t core_row_run(const core_row *row, wg_profile profile, uin
         core_word(k, (o >> 20 & 1) << 31 | (o >> 1 & 0x3FF) << 21 | (o >> 11 & 1) << 20 | (o >> 12 & 0xFF) << 12 | 0x6F);
     }
     core_word(k, 0x6F);
-    wg_write(dev, CORE_ROW_CODE, k->word, 4 * (size_t)k->n);
-    wg_core_release(dev, WG_CORE_B, CORE_ROW_CODE);
+    for (unsigned i = 0; i < (row->threads ? row->threads : 1); i++) {
+        uint32_t at = CORE_ROW_CODE + 0x4000 * i;
+        wg_write(dev, at, k->word, 4 * (size_t)k->n);
+        wg_core_release(dev, row->threads ? (wg_core_id)(WG_CORE_T0 + i) : WG_CORE_B, at);
+    }
     wg_stop stop;
     wg_run(dev, 10000000, &stop);
     uint64_t cycles = wg_cycle(dev);
@@ -155,7 +294,7 @@ static inline double core_row_cycles(const core_row *row, wg_profile profile)
     unsigned counted = 1;
     uint64_t a = core_row_run(row, profile, SHORT, &counted), b = core_row_run(row, profile, LONG, &counted);
     double cycles = (double)(b - a) / (LONG - SHORT);
-    if (counted > 64)
+    if (counted > 64 && !row->threads)
         return cycles / (counted + 2);
     return (cycles - (row->hidden ? 0 : 2)) / counted;
 }

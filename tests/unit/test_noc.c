@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The NoCs: every kind of request, counters, latencies, sharing of links, DRAM, what software must not do. */
-#include "noc_rig.h"
+#include "noc_rows.h"
 
 #include "noc/niu.h"
 
@@ -24,18 +24,6 @@ static bool same(wg_grid *g, unsigned x, unsigned y, uint64_t address, uint32_t 
         if (data[i] != (uint8_t)(seed + i * 7 + (i >> 8)))
             return false;
     return true;
-}
-
-/* Lets time pass until the word has this value; the number of the cycle after which it had. */
-static uint64_t cycle_of(wg_grid *g, unsigned x, unsigned y, uint64_t address, uint32_t value)
-{
-    for (unsigned i = 0; i < 5000; i++) {
-        if (get(g, x, y, address) == value)
-            return wg_grid_cycle(g) - 1;
-        wg_grid_advance(g, 1);
-    }
-    fail_msg("0x%llx never became 0x%x", (unsigned long long)address, value);
-    return 0;
 }
 
 /* Places on a NoC, as its own coordinates. */
@@ -448,89 +436,15 @@ static void test_dram(void **state)
     wg_grid_destroy(g);
 }
 
-/* ---- measured on silicon (timing.md) ----------------------------------------------------------------------------- */
+/* ---- measured on silicon ------------------------------------------------------------------------------------------ */
 
-static wg_grid *silicon(void)
-{
-    wg_grid_desc desc = {.struct_size = sizeof desc, .arch = WG_ARCH_BH, .profile = WG_PROFILE_SILICON};
-    wg_grid *grid = NULL;
-    assert_int_equal(wg_grid_create(&desc, &grid), WG_OK);
-    return grid;
-}
-
-static uint64_t write_latency(unsigned x, unsigned y)
-{
-    wg_grid *g = silicon();
-    put(g, 1, 2, 0x100, 1);
-    noc_request r = {.ctrl = N_WRITE, .len = 4, .targ = 0x100, .ret = 0x200, .targ_at = at(1, 2), .ret_at = at(x, y)};
-    issue(g, 1, 2, &r);
-    uint64_t cycle = cycle_of(g, x, y, 0x200, 1);
-    wg_grid_destroy(g);
-    return cycle;
-}
-
-static void test_silicon_hop(void **state)
+static void test_silicon(void **state)
 {
     (void)state;
-    uint64_t tenths = (write_latency(16, 11) - write_latency(2, 2)) * 10 / 23;
-    assert_in_range(tenths, 84, 88);
-}
-
-/* Two flows over one link: the second comes bytes / 64 later than alone. */
-static void test_silicon_sharing(void **state)
-{
-    (void)state;
-    uint64_t alone = 0, shared = 0;
-    for (unsigned both = 0; both < 2; both++) {
-        wg_grid *g = silicon();
-        put(g, 1, 2, 0x4FFC, 7);
-        put(g, 2, 2, 0x4FFC, 7);
-        noc_request r = {
-            .ctrl = N_WRITE, .len = 8192, .targ = 0x3000, .ret = 0x8000, .targ_at = at(2, 2), .ret_at = at(4, 2)};
-        noc_request s = r;
-        s.targ_at = at(1, 2);
-        s.ret_at = at(5, 2);
-        if (both)
-            issue(g, 1, 2, &s);
-        wg_grid_advance(g, 20);
-        uint64_t began = wg_grid_cycle(g);
-        issue(g, 2, 2, &r);
-        *(both ? &shared : &alone) = cycle_of(g, 4, 2, 0x9FFC, 7) - began;
-        wg_grid_destroy(g);
-    }
-    assert_in_range(shared - alone, 8192 / 64 - 24, 8192 / 64 + 2);   /* the first was ahead by up to its own latency */
-}
-
-/* One channel gives 46.3 to 47.1 bytes per cycle, to one reader as to many. */
-static void test_silicon_dram(void **state)
-{
-    (void)state;
-    static const unsigned readers[] = {1, 4, 40};
-    for (unsigned k = 0; k < 3; k++) {
-        wg_grid *g = silicon();
-        unsigned n = 0, packets = 160 / readers[k];
-        uint32_t tail = 5;
-        assert_int_equal(wg_grid_write(g, 0, 0, 0x40000 - 4, &tail, 4), WG_OK);
-        for (unsigned y = 2; y < 12 && n < readers[k]; y++)
-            for (unsigned x = 1; x < 8 && n < readers[k]; x++, n++) {
-                noc_request r = {.ctrl = N_READ, .len = packets * 16384, .targ = 0, .ret = 0x40000, .targ_at = at(0, 0),
-                                 .ret_at = at(x, y)};
-                issue(g, x, y, &r);
-            }
-        wg_grid_advance(g, 100);
-        uint64_t began = wg_grid_cycle(g);
-        unsigned done = 0;
-        while (done < readers[k]) {
-            wg_grid_advance(g, 100);
-            done = 0;
-            n = 0;
-            for (unsigned y = 2; y < 12 && n < readers[k]; y++)
-                for (unsigned x = 1; x < 8 && n < readers[k]; x++, n++)
-                    done += counter(g, x, y, 0, 2) == packets;
-        }
-        uint64_t tenths = 160 * UINT64_C(16384) * 10 / (wg_grid_cycle(g) - began);
-        assert_in_range(tenths, 463, 474);
-        wg_grid_destroy(g);
+    for (unsigned i = 0; i < NOC_ROWS; i++) {
+        double model = noc_rows[i].measure(noc_rows[i].argument), silicon = noc_rows[i].silicon;
+        if (model < 0.95 * silicon || model > 1.05 * silicon)
+            fail_msg("%s: %g, not %g", noc_rows[i].name, model, silicon);
     }
 }
 
@@ -732,9 +646,7 @@ static const wg_test tests[] = {
     WG_TEST(test_order, WG_BH | WG_WH, ""),
     WG_TEST(test_splitting, WG_BH | WG_WH, ""),
     WG_TEST(test_dram, WG_BH | WG_WH, ""),
-    WG_TEST(test_silicon_hop, WG_BH, ""),
-    WG_TEST(test_silicon_sharing, WG_BH, ""),
-    WG_TEST(test_silicon_dram, WG_BH, ""),
+    WG_TEST(test_silicon, WG_BH, ""),
     WG_TEST(test_translation, WG_BH | WG_WH, ""),
     WG_TEST(test_misuse, WG_BH | WG_WH, ""),
     WG_TEST(test_alone, WG_BH | WG_WH, ""),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The triple-buffered matrix product on real units: the trace shows T0 unpacking tile n + 1 while T1 multiplies tile n and
- * T2 packs tile n - 1, and products of the tiles in the buffers come out.
+ * The triple-buffered matrix product on real units: the trace shows T0 unpacking tile n + 1 while T1 multiplies tile n
+ * and T2 packs tile n - 1, and products of the tiles in the buffers come out.
  */
 #include <stdio.h>
 
@@ -102,7 +102,8 @@ static void test_triple_buffered(void **state)
                .matrix = {.unit = WG_AGENT_MATRIX, .opcode = MVMUL, .per_tile = 4 * 16},
                .pack = {.unit = WG_AGENT_PACK, .opcode = PACR, .per_tile = wh ? 1 : 16}};
     int observer;
-    assert_int_equal(wg_observe(dev, WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_COMPLETED), event, &w, &observer), WG_OK);
+    assert_int_equal(wg_observe(dev, WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_COMPLETED), event, &w, &observer),
+                     WG_OK);
     wg_stop stop;
     assert_int_equal(wg_run(dev, 100000, &stop), WG_OK);
     assert_int_equal(stop, WG_STOP_DONE);
@@ -121,9 +122,9 @@ static void test_triple_buffered(void **state)
         for (unsigned i = 0; i < 2; i++)
             if (!overlap(&w.unpack[i], &w.matrix, &w.pack, n))
                 fail_msg("unpacker %u has tile %u in cycles %d to %d, the Matrix Unit tile %u in %d to %d, the packers "
-                         "tile %u in %d to %d", i, n + 1, (int)w.unpack[i].from[n + 1], (int)w.unpack[i].to[n + 1], n,
-                         (int)w.matrix.from[n], (int)w.matrix.to[n], n - 1, (int)w.pack.from[n - 1],
-                         (int)w.pack.to[n - 1]);
+                         "tile %u in %d to %d",
+                         i, n + 1, (int)w.unpack[i].from[n + 1], (int)w.unpack[i].to[n + 1], n, (int)w.matrix.from[n],
+                         (int)w.matrix.to[n], n - 1, (int)w.pack.from[n - 1], (int)w.pack.to[n - 1]);
     /* Each tile takes one stage's time, not the sum of three: the Matrix Unit's 64 cycles, and a few between. */
     assert_in_range(w.pack.to[RESULTS - 2] - w.pack.to[1], 64 * (RESULTS - 3), 85 * (RESULTS - 3));
     wg_destroy(dev);
