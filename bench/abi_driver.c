@@ -305,11 +305,11 @@ static void tiles_moved(int argc, char **argv)
     char name[64];
     for (unsigned i = 0; i < sizeof formats / sizeof *formats; i++)
         for (uint32_t way = 1; way < 4; way++) {
-            uint32_t tiles = 4000;
+            uint32_t tiles = 10000;
             (void)snprintf(name, sizeof name, "tiles_%s_%s", ways[way], formats[i].name);
             if (!wanted(name, argc, argv) && !wanted("tiles", argc, argv))
                 continue;
-            const uint32_t parameters[] = {way, tiles, formats[i].l1, formats[i].src, formats[i].dst, formats[i].bytes,
+            const uint32_t parameters[] = {way, tiles / 25, formats[i].l1, formats[i].src, formats[i].dst, formats[i].bytes,
                                            formats[i].exponents};
             double spent = four_cores(argv[2], "tiles", parameters, 7, 2);
             printf("abi_%s_%s %.5f Mtiles/s\n", name, lib.wormhole ? "wh" : "bh", tiles / spent * 1e-6);
