@@ -253,35 +253,67 @@ static void math(int argc, char **argv)
         on_threads(argv[2], "sfpload_sfpstore", 1, SFPLOAD, SFPSTORE, l.word, 4000);
 }
 
-/* Whole products of 32 x 32 tiles: T0 unpacks, T1 multiplies, T2 packs (examples/matmul.c). */
-static void tile_products(const char *folder, const char *name, uint32_t passes, uint32_t tiles)
+/* A kernel for B and the T cores, by parameters in L1: the seconds spent until the words `done` hold 1. */
+enum { PARAMETER = 0x20000, DONE = 8, IN0 = 0x30000, IN1 = 0x31000 };
+static double four_cores(const char *folder, const char *name, const uint32_t *parameters, unsigned count, unsigned dones)
 {
-    enum { IN0 = 0x30000, IN1 = 0x31000, PASSES = 0x20000, TILES = 0x20010, DONE = 0x20080 };
     static const char *const core[] = {"trisc0", "trisc1", "trisc2", "brisc"};
     char file[64];
     write_word(debug_regs + SOFT_RESET, ALL_CORES);
     for (unsigned i = 0; i < 4; i++) {
-        (void)snprintf(file, sizeof file, "matmul_%s_%s", lib.wormhole ? "wh" : "bh", core[i]);
+        (void)snprintf(file, sizeof file, "%s_%s_%s", name, lib.wormhole ? "wh" : "bh", core[i]);
         load(folder, file, i < 3 ? CODE + i * CODE_STEP : 0);
     }
     for (uint32_t i = 0; i < 512; i++) {
         write_word(IN0 + 4 * i, 0x3F803F80 + i * 0x00130007 % 0x7F007F);
         write_word(IN1 + 4 * i, 0xBF803F80 + i * 0x00050011 % 0x7F007F);
     }
-    write_word(PASSES, passes);
-    write_word(TILES, tiles);
-    write_word(DONE, 0);
+    for (unsigned i = 0; i < count; i++)
+        write_word(PARAMETER + 16 * i, parameters[i]);
+    for (unsigned i = 0; i < dones; i++)
+        write_word(PARAMETER + 16 * (DONE + i), 0);
     double spent = 0;
     write_word(debug_regs + SOFT_RESET, ALL_CORES & ~(CORE_B | CORE_T0 | CORE_T0 << 1 | CORE_T0 << 2));
-    while (read_word(DONE) != 1) {
+    for (unsigned i = 0; i < dones;) {
         double from = processor_seconds();
         lib.clock(500);
         spent += processor_seconds() - from;
+        while (i < dones && read_word(PARAMETER + 16 * (DONE + i)) == 1)
+            i++;
         if (spent > 100)
             fail("a kernel does not end", "");
     }
     write_word(debug_regs + SOFT_RESET, ALL_CORES);
+    return spent;
+}
+
+/* Whole products of 32 x 32 tiles: T0 unpacks, T1 multiplies, T2 packs (examples/matmul.c). */
+static void tile_products(const char *folder, const char *name, uint32_t passes, uint32_t tiles)
+{
+    double spent = four_cores(folder, "matmul", (const uint32_t[]){passes, tiles}, 2, 1);
     printf("abi_%s_%s %.5f Mtiles/s\n", name, lib.wormhole ? "wh" : "bh", tiles / spent * 1e-6);
+}
+
+/* Tiles unpacked, packed, and both at once, per format (kernels/tiles.c). */
+static void tiles_moved(int argc, char **argv)
+{
+    static const struct { const char *name; uint32_t l1, src, dst, bytes, exponents; } formats[] = {
+        {"bf16", 5, 5, 5, 2, 0}, {"fp32", 0, 4, 0, 4, 0}, {"bfp8", 6, 6, 5, 2, 4}, {"bfp4", 7, 7, 5, 2, 4},
+        {"int8", 14, 14, 14, 4, 0},
+    };
+    static const char *const ways[] = {"", "unpacked", "packed", "both_ways"};
+    char name[64];
+    for (unsigned i = 0; i < sizeof formats / sizeof *formats; i++)
+        for (uint32_t way = 1; way < 4; way++) {
+            uint32_t tiles = 10000;
+            (void)snprintf(name, sizeof name, "tiles_%s_%s", ways[way], formats[i].name);
+            if (!wanted(name, argc, argv) && !wanted("tiles", argc, argv))
+                continue;
+            const uint32_t parameters[] = {way, tiles / 25, formats[i].l1, formats[i].src, formats[i].dst, formats[i].bytes,
+                                           formats[i].exponents};
+            double spent = four_cores(argv[2], "tiles", parameters, 7, 2);
+            printf("abi_%s_%s %.5f Mtiles/s\n", name, lib.wormhole ? "wh" : "bh", tiles / spent * 1e-6);
+        }
 }
 
 int main(int argc, char **argv)
@@ -322,6 +354,7 @@ int main(int argc, char **argv)
         tile_products(argv[2], "tile_product_lofi", 1, 3000);
     if (wanted("tile_product_hifi4", argc, argv))
         tile_products(argv[2], "tile_product_hifi4", 4, 1000);
+    tiles_moved(argc, argv);
     lib.exit();
     return 0;
 }

@@ -3,8 +3,8 @@
  * L1 formats, 16 datums at a time, for the unpackers' inner loops: the compilers' own vectors of 16 lanes, in
  * integers, compiled for any host and for those with AVX2 and AVX-512.
  *
- * BFP magnitudes are normalised without a table here (three conditional shifts per lane); the tables of
- * l1_formats.c say the same for one datum.
+ * BFP magnitudes are normalised without a table here: the host converts seven bits to a float, which is exact whatever
+ * its modes are, and has the leading bit's place in the exponent. The tables of l1_formats.c say the same for one datum.
  */
 #include <string.h>
 
@@ -15,6 +15,8 @@
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
 typedef uint16_t halves16 __attribute__((vector_size(32)));
 typedef uint32_t words16 __attribute__((vector_size(64)));
+typedef int32_t signed16 __attribute__((vector_size(64)));
+typedef float floats16 __attribute__((vector_size(64)));
 /* L1 data is aligned to nothing. */
 #define LOAD(type, from) ({ type loaded_; memcpy(&loaded_, (from), sizeof loaded_); loaded_; })
 #define STORE(to, value) ({ __auto_type stored_ = (value); memcpy((to), &stored_, sizeof stored_); })
@@ -26,14 +28,10 @@ typedef uint32_t words16 __attribute__((vector_size(64)));
 /* Four, or two, bits per datum spread to bytes, at the top of each. */
 INLINE void spread4(const uint8_t *bytes, bytes16 *to)
 {
-    uint64_t half[2];
-    for (unsigned i = 0; i < 2; i++) {
-        uint64_t x = LOAD(uint32_t, bytes + 4 * i);
-        x = (x | x << 16) & UINT64_C(0x0000FFFF0000FFFF);
-        x = (x | x << 8) & UINT64_C(0x00FF00FF00FF00FF);
-        half[i] = ((x | x << 4) & UINT64_C(0x0F0F0F0F0F0F0F0F)) << 4;
-    }
-    *to = (bytes16)(uint64_t __attribute__((vector_size(16)))){half[0], half[1]};
+    uint64_t x = LOAD(uint64_t, bytes);
+    bytes16 high = (bytes16)(uint64_t __attribute__((vector_size(16)))){x & UINT64_C(0xF0F0F0F0F0F0F0F0)};
+    bytes16 low = (bytes16)(uint64_t __attribute__((vector_size(16)))){x << 4 & UINT64_C(0xF0F0F0F0F0F0F0F0)};
+    *to = __builtin_shufflevector(low, high, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 }
 INLINE void spread2(const uint8_t *bytes, bytes16 *to)
 {
@@ -47,31 +45,39 @@ INLINE void spread2(const uint8_t *bytes, bytes16 *to)
     *to = (bytes16)(uint64_t __attribute__((vector_size(16)))){half[0], half[1]};
 }
 
-/* Moves the magnitude, and the exponent with it, by `places` where its `top` bits are all 0. */
-#define NORMALISE(m, e, top, places)                                                                              \
-    do {                                                                                                          \
-        halves16 there_ = NONZERO((m) & (top));                                                                   \
-        (m) = ((m) & there_) | ((m) << (places) & ~there_);                                                       \
-        (e) -= (halves16)(~there_ & (places));                                                                    \
-    } while (0)
-
-INLINE void bfp(const bytes16 *datums, uint8_t exponent, bool five, halves16 *to)
+/*
+ * A sign, seven bits of magnitude (the highest stands for 1) and an exponent, in parts: the mantissa at the top of
+ * 23 bits, and the exponent. A zero has neither, but all ones for its exponent if it is negative.
+ */
+typedef struct parts { words16 negative, mantissa, exponent; } parts;
+INLINE void bfp(const bytes16 *datums, uint8_t exponent, unsigned exponent_mask, parts *to)
 {
-    halves16 x = CONVERT(halves16, *datums), sign = x << 8 & 0x8000, m = x & 127, e = (halves16){0} + exponent;
-    halves16 is_nonzero = NONZERO(m);
-    NORMALISE(m, e, 0x78, 4);
-    NORMALISE(m, e, 0x60, 2);
-    NORMALISE(m, e, 0x40, 1);
-    halves16 normal = five ? (e & 0x1F) << 10 | (m << 1 & 0x7E) << 3 : (e & 0xFF) << 7 | (m << 1 & 0x7E);
-    halves16 of_zero = NONZERO(sign) & (uint16_t)(five ? 0x7C00 : 0x7F80);
-    *to = sign | (normal & is_nonzero) | (of_zero & ~is_nonzero);
+    words16 x = CONVERT(words16, CONVERT(halves16, *datums)), magnitude = x & 127, some = (words16)(magnitude != 0);
+    words16 number = (words16)CONVERT(floats16, (signed16)magnitude);
+    to->negative = x >> 7;
+    to->mantissa = number & 0x7FFFFF;
+    to->exponent = ((((number >> 23) + (exponent - 133u)) & some) | ((0 - to->negative) & ~some)) & exponent_mask;
+}
+
+/* The "a" formats have five bits of exponent. */
+INLINE unsigned exponent_mask_of(wg_l1_reading reading) { return reading >= WG_READ_BFP8A ? 0x1F : 0xFF; }
+INLINE void bfp_row(wg_l1_reading reading, const uint8_t *from, uint8_t exponent, parts *to)
+{
+    bytes16 narrow;
+    if (reading == WG_READ_BFP8 || reading == WG_READ_BFP8A)
+        narrow = LOAD(bytes16, from);
+    else if (reading == WG_READ_BFP4 || reading == WG_READ_BFP4A)
+        spread4(from, &narrow);
+    else
+        spread2(from, &narrow);
+    bfp(&narrow, exponent, exponent_mask_of(reading), to);
 }
 
 INLINE void on_the_way(wg_l1_reading reading, const uint8_t *from, uint8_t exponent, halves16 *to)
 {
     words16 wide;
-    bytes16 narrow;
     halves16 x;
+    parts p;
     switch (reading) {
     case WG_READ_FP32_BF16:
         wide = LOAD(words16, from);
@@ -103,19 +109,16 @@ INLINE void on_the_way(wg_l1_reading reading, const uint8_t *from, uint8_t expon
         *to = x | (NONZERO(x) & 0x4000);
         break;
     case WG_READ_BFP8:
-    case WG_READ_BFP8A:
-        narrow = LOAD(bytes16, from);
-        bfp(&narrow, exponent, reading == WG_READ_BFP8A, to);
-        break;
     case WG_READ_BFP4:
-    case WG_READ_BFP4A:
-        spread4(from, &narrow);
-        bfp(&narrow, exponent, reading == WG_READ_BFP4A, to);
-        break;
     case WG_READ_BFP2:
+        bfp_row(reading, from, exponent, &p);
+        *to = CONVERT(halves16, p.negative << 15 | p.exponent << 7 | p.mantissa >> 16);
+        break;
+    case WG_READ_BFP8A:
+    case WG_READ_BFP4A:
     case WG_READ_BFP2A:
-        spread2(from, &narrow);
-        bfp(&narrow, exponent, reading == WG_READ_BFP2A, to);
+        bfp_row(reading, from, exponent, &p);
+        *to = CONVERT(halves16, p.negative << 15 | p.exponent << 10 | p.mantissa >> 13);
         break;
     default: *to = LOAD(halves16, from); break;
     }
@@ -153,9 +156,13 @@ INLINE void rows_to_src(wg_l1_reading reading, wg_l1_layout layout, unsigned row
         if (reading == WG_READ_32) {
             words16 x = LOAD(words16, from);
             STORE(to[row], (x >> 13 & 0x40000) | (x >> 5 & 0x3FF00) | (x >> 23 & 0xFF));
+        } else if (reading >= WG_READ_BFP8) {   /* either way the mantissa ends at bit 17 */
+            parts p;
+            bfp_row(reading, from, exponents[row], &p);
+            STORE(to[row], p.negative << 18 | p.mantissa >> 5 | p.exponent);
         } else {
             halves16 way;
-            on_the_way(reading, from, reading >= WG_READ_BFP8 ? exponents[row] : 0, &way);
+            on_the_way(reading, from, 0, &way);
             to_src(layout, &way, to[row]);
         }
     }

@@ -40,12 +40,23 @@ typedef int32_t signed16 __attribute__((vector_size(64)));
     ROUTE(WG_EARLY_BF16, WG_MID_F8, TO_BF16, 0, WG_FMT_BF16)                                                       \
     ROUTE(WG_EARLY_E8M6, WG_MID_F8, TO_BF16, 0, WG_FMT_BFP8)                                                       \
     ROUTE(WG_EARLY_E8M6, WG_MID_F8, TO_BF16, 0, WG_FMT_BFP4)                                                       \
-    ROUTE(WG_EARLY_16_BF16_ROUND, WG_MID_F8, TO_BF16, 0, WG_FMT_BFP8)                                              \
-    ROUTE(WG_EARLY_16_BF16_ROUND, WG_MID_F8, TO_BF16, 0, WG_FMT_BFP4)                                              \
-    ROUTE(WG_EARLY_16_E8M6, WG_MID_F8, TO_BF16, 0, WG_FMT_BFP8)                                                    \
-    ROUTE(WG_EARLY_16_E8M6, WG_MID_F8, TO_BF16, 0, WG_FMT_BFP4)                                                    \
     ROUTE(WG_EARLY_16_FP16_ROUND, WG_MID_F5, TO_FP16, 0, WG_FMT_FP16)
 
+/*
+ * What hosts have of their own:
+ *     LARGEST(v)      the largest of 16 lanes
+ *     HALVED(m, n)    8-bit numbers divided by two, and n (up to 8) times more, to nearest, ties away from zero
+ */
+#define LARGEST(v) largest_of(&(halves16[]){(v)}[0])
+static inline uint16_t largest_of(const halves16 *v)
+{
+    uint16_t most = 0;
+    for (unsigned i = 0; i < 16; i++)
+        most = (*v)[i] > most ? (*v)[i] : most;
+    return most;
+}
+#define HALVED(m, n) ({ words16 n_ = CONVERT(words16, (n)), m_ = CONVERT(words16, (m));                           \
+                        CONVERT(halves16, (m_ + (((words16){0} + 1) << n_)) >> (n_ + 1)); })
 /* For any host, and with AVX2. */
 #define MIN(a, b) ({ words16 a_ = (a), b_ = (words16){0} + (b); CHOOSE(a_ < b_, a_, b_); })
 #define MAX(a, b) ({ words16 c_ = (a), d_ = (b); CHOOSE(c_ > d_, c_, d_); })
@@ -61,6 +72,11 @@ typedef int32_t signed16 __attribute__((vector_size(64)));
 #undef MAX_HALVES
 #define MIN_HALVES(a, b) ((halves16)_mm256_min_epu16((__m256i)(a), (__m256i)(b)))
 #define MAX_HALVES(a, b) ((halves16)_mm256_max_epu16((__m256i)(a), (__m256i)(b)))
+#undef LARGEST
+#define LARGEST(v)                                                                                                 \
+    ({ __m256i l_ = (__m256i)(v);                                                                                  \
+       __m128i m_ = _mm_max_epu16(_mm256_castsi256_si128(l_), _mm256_extracti128_si256(l_, 1));                    \
+       (uint16_t)~_mm_extract_epi16(_mm_minpos_epu16(_mm_xor_si128(m_, _mm_set1_epi16(-1))), 0); })
 #define NAME avx2
 #define TARGET __attribute__((target("avx2")))
 #include "num/pack_rows_body.h"
@@ -70,6 +86,10 @@ typedef int32_t signed16 __attribute__((vector_size(64)));
 #undef MAX
 #define MIN(a, b) ((words16)_mm512_min_epu32((__m512i)(a), (__m512i)((words16){0} + (b))))
 #define MAX(a, b) ((words16)_mm512_max_epu32((__m512i)(a), (__m512i)(b)))
+#undef HALVED
+/* mulhrs: (m * 2^(14 - n) + 2^14) / 2^15 */
+#define HALVED(m, n) ((halves16)_mm256_mulhrs_epi16((__m256i)(m), _mm256_srlv_epi16(_mm256_set1_epi16(0x4000),      \
+                                                                                    (__m256i)(n))))
 #define NAME avx512
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
 #include "num/pack_rows_body.h"

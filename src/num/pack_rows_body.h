@@ -126,43 +126,35 @@ INLINE TARGET void FN(late_row)(wg_pack_late late, words16 *value)
 
 /* ---- To L1 --------------------------------------------------------------------------------------------------- */
 
-/* The largest lane, in every lane. */
-INLINE TARGET void FN(spread_max)(words16 *v)
+/*
+ * As wg_bfp_block(), without random bits; also makes the datums narrower. Returns the shared exponent. A magnitude that
+ * is eight places or more below the largest number's leaves nothing.
+ */
+INLINE TARGET uint8_t FN(block)(const halves16 *value, bool five, unsigned bits, uint8_t *to)
 {
-    *v = MAX(*v, __builtin_shufflevector(*v, *v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
-    *v = MAX(*v, __builtin_shufflevector(*v, *v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
-    *v = MAX(*v, __builtin_shufflevector(*v, *v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
-    *v = MAX(*v, __builtin_shufflevector(*v, *v, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
-}
-
-/* As wg_bfp_block(), without random bits; also makes the datums narrower. Returns the shared exponent. */
-INLINE TARGET uint8_t FN(block)(const words16 *value, bool five, unsigned bits, uint8_t *to)
-{
-    words16 exponent = *value >> 7 & (five ? 31u : 255u), shared = exponent;
-    FN(spread_max)(&shared);
-    words16 distance = shared - exponent, drop = MIN(distance, 8u) + 1;
-    words16 magnitude = (*value & 127) | (WHERE(exponent != 0) & 128);
-    magnitude = (magnitude + (((words16){0} + 1) << (drop - 1))) >> drop;
-    magnitude = MIN(magnitude, 127u) & WHERE(distance < 8);
+    halves16 v = *value, exponent = v >> 7 & (uint16_t)(five ? 31 : 255);
+    uint16_t shared = LARGEST(exponent);
+    halves16 distance = ((halves16){0} + shared) - exponent;
+    halves16 magnitude = (v & 127) | ((halves16)(exponent != 0) & 128);
+    magnitude = HALVED(magnitude, MIN_HALVES(distance, (halves16){0} + 8));
+    magnitude = MIN_HALVES(magnitude, (halves16){0} + 127) & (halves16)(distance < 8);
     magnitude >>= 8 - bits;
-    words16 sign = *value >> (five ? 12 : 15) & 1, datum = (sign << (bits - 1) | magnitude) & WHERE(magnitude != 0);
-    bytes16 narrow = CONVERT(bytes16, datum);
+    halves16 sign = v >> (five ? 12 : 15) & 1;
+    bytes16 narrow = CONVERT(bytes16, (sign << (bits - 1) | magnitude) & (halves16)(magnitude != 0));
     if (bits == 8) {
         STORE(to, narrow);
-    } else {
-        uint64_t x[2];
-        memcpy(x, &narrow, sizeof x);
-        for (unsigned i = 0; i < 2; i++) {
-            /* Neighbours move together, until a datum follows the other. */
-            x[i] = (x[i] | x[i] >> (8 - bits)) & (bits == 4 ? UINT64_C(0x00FF00FF00FF00FF)
-                                                            : UINT64_C(0x000F000F000F000F));
-            x[i] = (x[i] | x[i] >> (16 - 2 * bits)) & (bits == 4 ? UINT64_C(0x0000FFFF0000FFFF)
-                                                                 : UINT64_C(0x000000FF000000FF));
-            x[i] = x[i] | x[i] >> (32 - 4 * bits);
-            memcpy(to + i * bits, &x[i], bits);
-        }
+        return (uint8_t)shared;
     }
-    return (uint8_t)shared[0];
+    uint64_t x[2];
+    memcpy(x, &narrow, sizeof x);
+    for (unsigned i = 0; i < 2; i++) {   /* neighbours move together, until a datum follows the other */
+        x[i] = (x[i] | x[i] >> (8 - bits)) & (bits == 4 ? UINT64_C(0x00FF00FF00FF00FF) : UINT64_C(0x000F000F000F000F));
+        x[i] = (x[i] | x[i] >> (16 - 2 * bits)) & (bits == 4 ? UINT64_C(0x0000FFFF0000FFFF)
+                                                             : UINT64_C(0x000000FF000000FF));
+        x[i] = x[i] | x[i] >> (32 - 4 * bits);
+        memcpy(to + i * bits, &x[i], bits);
+    }
+    return (uint8_t)shared;
 }
 
 /* Maxima by column go on from `lanes`. */
@@ -178,36 +170,61 @@ INLINE TARGET void FN(rows_out)(wg_pack_route r, unsigned rows, wg_pack_rows *at
         FN(early_row)((wg_pack_early)r.early, r.shift, at->high[row], at->low[row], &value);
         most = MAX(most, value & mask);
         FN(late_row)(r.late, &value);
+        halves16 narrow = CONVERT(halves16, value);
         if (blocks && bits == 8)
-            at->exponents[row] = FN(block)(&value, five, 8, data);
+            at->exponents[row] = FN(block)(&narrow, five, 8, data);
         else if (blocks && bits == 4)
-            at->exponents[row] = FN(block)(&value, five, 4, data);
+            at->exponents[row] = FN(block)(&narrow, five, 4, data);
         else if (blocks)
-            at->exponents[row] = FN(block)(&value, five, 2, data);
+            at->exponents[row] = FN(block)(&narrow, five, 2, data);
         else if (bits == 32)
             STORE(data, value);
         else if (bits == 16)
-            STORE(data, CONVERT(halves16, value));
+            STORE(data, narrow);
         else
-            STORE(data, CONVERT(bytes16, value));
+            STORE(data, CONVERT(bytes16, narrow));
         data += 2 * bits;
     }
     halves16 lanes = LOAD(halves16, at->lanes);
     STORE(at->lanes, MAX_HALVES(lanes, CONVERT(halves16, most >> shift)));
 }
 
-/* BF16 as it is stored to BF16: in half the width. */
-INLINE TARGET void FN(rows_bf16)(unsigned rows, wg_pack_rows *at)
+/* BF16 as it is stored, to BF16 or to blocks (`six`: of six bits of mantissa): in half the width. */
+INLINE TARGET void FN(rows_bf16)(unsigned rows, wg_pack_rows *at, bool six, unsigned block_bits)
 {
     halves16 most = {0}, lanes = LOAD(halves16, at->lanes);
     uint8_t *data = at->data;
-    for (unsigned row = 0; row < rows; row++, data += 32) {
+    for (unsigned row = 0; row < rows; row++) {
         halves16 h = LOAD(halves16, at->high[row]), magnitude = (h & 0xFF) << 7 | (h >> 8 & 0x7F);
         magnitude = MIN_HALVES(magnitude, (halves16){0} + 0x7F80);
+        halves16 value = ((h & 0x8000) | magnitude) & (halves16)(magnitude > 0x7F);
+        if (six) {
+            value = (value + 1) & 0xFFFE;
+            magnitude = value & 0x7FFF;
+        }
         most = MAX_HALVES(most, magnitude);
-        STORE(data, ((h & 0x8000) | magnitude) & (halves16)(magnitude > 0x7F));
+        if (block_bits)
+            at->exponents[row] = FN(block)(&value, false, block_bits, data);
+        else
+            STORE(data, value);
+        data += block_bits ? 2 * block_bits : 32;
     }
     STORE(at->lanes, MAX_HALVES(lanes, most >> 7));
+}
+
+/* The above, where it is what the route says. */
+INLINE TARGET bool FN(rows_from_bf16)(const wg_pack_route *r, unsigned rows, wg_pack_rows *at)
+{
+    if (r->late.mid != WG_MID_F8 || r->late.target != TO_BF16 || r->late.flush)
+        return false;
+    switch (r->early << 4 | r->out_format) {
+    case WG_EARLY_16_BF16_ROUND << 4 | WG_FMT_BF16: FN(rows_bf16)(rows, at, false, 0); return true;
+    case WG_EARLY_16_BF16_ROUND << 4 | WG_FMT_BFP8: FN(rows_bf16)(rows, at, false, 8); return true;
+    case WG_EARLY_16_BF16_ROUND << 4 | WG_FMT_BFP4: FN(rows_bf16)(rows, at, false, 4); return true;
+    case WG_EARLY_16_E8M6 << 4 | WG_FMT_BFP8: FN(rows_bf16)(rows, at, true, 8); return true;
+    case WG_EARLY_16_E8M6 << 4 | WG_FMT_BFP4: FN(rows_bf16)(rows, at, true, 4); return true;
+    default: return false;
+    }
 }
 
 /* 32 bits as they are: the high halves are put in order before they get twice as wide. */
@@ -227,11 +244,8 @@ INLINE TARGET void FN(rows_32)(unsigned rows, wg_pack_rows *at)
 TARGET static void FN(rows)(const wg_pack_route *r, unsigned rows, wg_pack_rows *at)
 {
     if (!r->late.narrow) {
-        if (r->early == WG_EARLY_16_BF16_ROUND && r->late.mid == WG_MID_F8 && r->late.target == TO_BF16 &&
-            r->out_format == WG_FMT_BF16) {
-            FN(rows_bf16)(rows, at);
+        if (FN(rows_from_bf16)(r, rows, at))
             return;
-        }
         if ((r->early == WG_EARLY_32 && r->late.mid == WG_MID_F8 && r->late.target == TO_32 &&
              r->out_format == WG_FMT_FP32) ||
             (r->early == WG_EARLY_INT32 && r->late.mid == WG_MID_INT32 && r->late.target == TO_INT32 &&

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <mpfr.h>
 
+#include "host_modes.h"
 #include "num/l1_formats.h"
 
 /* ---- Numbers ------------------------------------------------------------------------------------------------ */
@@ -238,7 +239,7 @@ static void test_32_bits(void **state)
     free_numbers(&n);
 }
 
-/* ---- Rows are datums, at every level of host vectors -------------------------------------------------------- */
+/* ---- Rows are datums, at every level and in every mode of the host -------------------------------------------------------- */
 
 static unsigned reading_bits(wg_l1_reading r)
 {
@@ -266,11 +267,15 @@ static void test_rows(void **state)
                     wg_l1_get_row(bits, bytes + 1 + row * 2 * bits, back);
                     assert_memory_equal(back, datums[row], sizeof back);
                 }
+                host_modes(round % HOST_MODES);
                 wg_l1_rows_to_src(level, r, bytes + 1, exponents, 4, src);
+                host_modes_end(round % HOST_MODES);
                 for (unsigned row = 0; row < 4; row++) {
                     const uint8_t *at = bytes + 1 + row * 2 * bits;
                     uint16_t dst[16], high[16], low[16];
+                    host_modes(round % HOST_MODES);
                     wg_l1_row_to_dst16(level, r, at, exponents[row], dst);
+                    host_modes_end(round % HOST_MODES);
                     if (r == WG_READ_32)
                         wg_l1_row_to_dst32(level, at, high, low);
                     for (unsigned i = 0; i < 16; i++) {

@@ -7,7 +7,9 @@
 #include <stdio.h>
 
 #include "elf/elf.h"
-#include "wgtest.h"
+#include "engine/device.h"
+#include "host_modes.h"
+#include "num/simd.h"
 
 enum { IN0 = 0x30000, IN1 = 0x31000, OUT = 0x32000, PARAMETERS = 0x20000, DONE = 0x20080 };
 
@@ -262,6 +264,44 @@ static void test_datacopy(void **state)
     copy(state, "datacopy_int8", tile, 1024);
 }
 
+/* ---- Every level of host vectors, in every mode of the host ---- */
+
+/* What the device is like when the example is done. */
+static uint64_t hash_of(void **state, const char *name, wg_simd level, unsigned mode)
+{
+    static const uint32_t parameters[8] = {4, 0, 0, 0, 1};   /* a product in HiFi4 */
+    wg_device *dev = load(state, name);
+    wg_rng rng = {77};
+    uint32_t tile[1024];
+    dev->tile->simd = (uint8_t)level;
+    for (unsigned i = 0; i < 2; i++) {   /* as FP32 or BF16, some of them denormal, infinite or no number */
+        for (unsigned k = 0; k < 1024; k++)
+            tile[k] = (uint32_t)wg_rng_next(&rng) & (k % 16 ? UINT32_C(0xBFFFBFFF) : UINT32_MAX);
+        assert_int_equal(wg_write(dev, i ? IN1 : IN0, tile, sizeof tile), WG_OK);
+    }
+    assert_int_equal(wg_write(dev, PARAMETERS, parameters, sizeof parameters), WG_OK);
+    wg_stop stop;
+    host_modes(mode);
+    assert_int_equal(wg_run(dev, 1000000, &stop), WG_OK);
+    host_modes_end(mode);
+    assert_int_equal(stop, WG_STOP_DONE);
+    uint64_t hash = wg_state_hash(dev);
+    wg_destroy(dev);
+    return hash;
+}
+
+static void test_levels(void **state)
+{
+    static const char *const examples[] = {"matmul", "datacopy_bf16", "datacopy_bfp8", "datacopy_int8",
+                                           "exp",    "reciprocal",    "gelu",          "sort"};
+    for (unsigned i = 0; i < sizeof examples / sizeof *examples; i++) {
+        uint64_t want = hash_of(state, examples[i], WG_SIMD_SCALAR, 0);
+        for (unsigned level = 0; level <= wg_simd_best(); level++)
+            for (unsigned mode = i % 3; mode < HOST_MODES; mode += 3)
+                assert_int_equal(hash_of(state, examples[i], (wg_simd)level, mode), want);
+    }
+}
+
 static const wg_test tests[] = {
     WG_TEST(test_datacopy, WG_BH | WG_WH, ""),
     WG_TEST(test_exp, WG_BH | WG_WH, ""),
@@ -269,5 +309,6 @@ static const wg_test tests[] = {
     WG_TEST(test_gelu, WG_BH | WG_WH, ""),
     WG_TEST(test_sort, WG_BH | WG_WH, ""),
     WG_TEST(test_matmul, WG_BH | WG_WH, ""),
+    WG_TEST(test_levels, WG_BH | WG_WH, ""),
 };
 WG_MAIN("math_examples", tests)

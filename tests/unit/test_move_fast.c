@@ -5,6 +5,7 @@
  */
 #include "pack_rig.h"
 
+#include "host_modes.h"
 #include "num/pack_datums.h"
 #include "tile/tile_regs.h"
 
@@ -67,7 +68,9 @@ static void test_rows(void **state)
                     expect_row(&r, dst[row][0], dst[row][1], want + row * 2 * wg_l1_bits(r.out_format), &exponents[row],
                                want_lanes);
                 }
+                host_modes(pair % HOST_MODES);
                 wg_pack_rows_out(level, &r, 4, &at);
+                host_modes_end(pair % HOST_MODES);
                 assert_memory_equal(data, want, 4 * 2 * wg_l1_bits(r.out_format));
                 assert_memory_equal(lanes, want_lanes, sizeof lanes);
                 if (wg_l1_shares_exponent(r.out_format))

@@ -2,11 +2,8 @@
 /* The multiply-add: its plain code against known values and exact arithmetic, host vectors against the plain code. */
 #include "vector_rig.h"
 
+#include "host_modes.h"
 #include "num/fma.h"
-
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 static void test_fma_values(void **state)
 {
@@ -192,20 +189,14 @@ static void test_levels_agree(void **state)
 {
     wg_rng rng = {7};
     for (unsigned level = 1; level <= wg_simd_best(); level++) {
-        for (unsigned mode = 0; mode < 16; mode++) {
-#if defined(__x86_64__)
-            uint32_t control = 0x1F80u | (mode & 3) << 13 | (mode >> 2 & 1) << 15 | (mode >> 3 & 1) << 6;
-            _mm_setcsr(control);
-#endif
+        for (unsigned mode = 0; mode < HOST_MODES; mode++) {
+            host_modes(mode);
             for (unsigned i = 0; i < 1500; i++) {
                 compare(wg_test_arch(state), &rng, level, i & 1);
                 compare_mad(wg_test_arch(state), &rng, level);
                 compare_moves(wg_test_arch(state), &rng, level);
             }
-#if defined(__x86_64__)
-            assert_int_equal(_mm_getcsr() & ~0x3Fu, control);
-            _mm_setcsr(0x1F80);
-#endif
+            host_modes_end(mode);
         }
     }
 }
