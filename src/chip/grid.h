@@ -65,6 +65,7 @@ struct wg_grid {
     uint64_t order;                          /* packets routed */
     uint64_t edge_link[2][WG_GRID_MAX_TILES];
     uint64_t channel_free[WG_DRAM_CHANNELS]; /* in tenths of a cycle */
+    bool single_store[2][WG_GRID_MAX_TILES]; /* tiles that are no devices: NIU_CFG_0 says that they ignore header stores */
 
     /* Time (grid_run.c). */
     uint64_t next[WG_GRID_MAX_TILES];        /* earliest cycle at which a tile does anything */

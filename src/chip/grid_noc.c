@@ -225,6 +225,11 @@ static void serve(wg_grid *g, const wg_packet *p)
             edge_write_masked(g, p, data_of(g, p));
         else
             edge_write(g, p, p->address, data_of(g, p), p->bytes);
+        if (p->flags & WG_PACKET_HEADER_STORE && !g->single_store[p->noc][p->to]) {
+            uint8_t first[16] = {0};
+            memcpy(first, data_of(g, p), p->bytes < 16 ? p->bytes : 16);
+            edge_write(g, p, (uint64_t)p->data << 4, first, sizeof first);
+        }
         break;
     case WG_PACKET_INLINE: {
         uint8_t word[4];
