@@ -25,6 +25,8 @@ typedef struct wg_edge_ops {
     bool (*read)(void *user, wg_grid *grid, unsigned x, unsigned y, uint64_t address, void *to, size_t bytes);
     bool (*write)(void *user, wg_grid *grid, unsigned x, unsigned y, uint64_t address, const void *from, size_t bytes);
     uint64_t (*hash)(void *user, wg_grid *grid);      /* of its state; may be NULL */
+    /* Its state for a snapshot, or back from one; both may be NULL. With `to` and `from` NULL: how many bytes. */
+    size_t (*state)(void *user, void *to, const void *from);
 } wg_edge_ops;
 void wg_grid_plug(wg_grid *grid, wg_tile_kind kind, const wg_edge_ops *ops, void *user);
 
