@@ -323,6 +323,7 @@ static void leave(wg_tile *t, wg_packet *p, uint64_t source)
     uint64_t self_at = now + 2u * t->timing->noc_niu + flits - 1;
     if (self) {
         wg_packet copy = *p;
+        copy.left = now;
         copy.at = self_at;
         copy.order = UINT64_MAX / 2 + u->packets;   /* behind what others sent and arrives in the same cycle */
         copy.to = p->from;
@@ -650,7 +651,8 @@ static void arrive(wg_tile *t, uint32_t entry)
     bool asked = p->flags & WG_PACKET_ANSWER;
     uint32_t words = wg_packet_flits(p, t->arch->noc.flit_bytes) - 1;
     WG_EMIT(t, WG_EV_NOC_ARRIVED, agent_of(noc), .a = p->transaction, .b = p->address,
-            .c = p->kind | (uint64_t)p->bytes << 8 | (uint64_t)p->from << 48);
+            .c = p->kind | (uint64_t)p->bytes << 8 | (uint64_t)p->from << 48, .parent = p->left,
+            .word = (p->hops & 0xFF) | (p->waited < 0xFFFFFF ? p->waited : 0xFFFFFF) << 8);
     if (p->kind <= WG_PACKET_ATOMIC)
         wg_niu_count(t, noc, WG_SLV_REQ_ACCEPTED, 1);
     switch (p->kind) {
