@@ -90,6 +90,15 @@ WG_API wg_status wg_grid_run(wg_grid *grid, uint64_t cycles, wg_stop *stop);
 WG_API uint64_t wg_grid_state_hash(wg_grid *grid);
 
 /*
+ * Snapshots of everything: tiles, packets under way, DRAM, and, of a card's chip, its registers. Restored into a chip
+ * of the same architecture, profile and harvesting, also in another process, it goes on identically. The size depends
+ * on which tiles and how much DRAM are in use.
+ */
+WG_API size_t wg_grid_snapshot_size(wg_grid *grid);
+WG_API wg_status wg_grid_snapshot(wg_grid *grid, void *to, size_t bytes);
+WG_API wg_status wg_grid_restore(wg_grid *grid, const void *from, size_t bytes);
+
+/*
  * Host memory behind the PCI Express tile: what a NoC request to that tile reads and writes. Called from the thread
  * that lets time pass. Addresses are those of the bus.
  */

@@ -57,7 +57,8 @@ typedef enum wg_event_kind {
     WG_EV_NOC_SENT,      /* a packet left the NIU: a transaction, b address there, c kind | bytes << 8 | tile << 48,
                             parent: address of its data here */
     WG_EV_NOC_ARRIVED,   /* its last flit arrived and was acted on: a transaction, b address, c kind | bytes << 8 |
-                            sending tile << 48 */
+                            sending tile << 48, parent: the cycle in which it left, word: links it took | cycles for
+                            which it waited for links << 8 */
     WG_EV_COUNT
 } wg_event_kind;
 #define WG_EV_BIT(kind) (UINT64_C(1) << (kind))

@@ -62,8 +62,36 @@ static uint64_t hash_all(void *user, wg_grid *grid)
     return hash;
 }
 
+/* The same, all of it: copied out or in. */
+static size_t copy_all(void *user, void *to, const void *from)
+{
+    wg_card *card = user;
+    struct { void *data; size_t bytes; } const parts[] = {
+        {&card->arc, sizeof card->arc}, {card->pcie.config, sizeof card->pcie.config},
+        {card->pcie.tlb, sizeof card->pcie.tlb}, {card->pcie.iatu, sizeof card->pcie.iatu},
+        {card->pcie.dma, sizeof card->pcie.dma}, {&card->pcie.device_control, sizeof card->pcie.device_control},
+        {card->eth, sizeof card->eth}, {card->l2cpu, sizeof card->l2cpu}};
+    size_t at = 0;
+    for (unsigned i = 0; i < sizeof parts / sizeof *parts + WG_GRID_MAX_TILES; i++) {
+        unsigned model = i - (unsigned)(sizeof parts / sizeof *parts);
+        bool part = i < sizeof parts / sizeof *parts;
+        void *data = part ? parts[i].data : &card->model[model].niu;
+        size_t bytes = part ? parts[i].bytes : sizeof card->model[model].niu;
+        if (to)
+            memcpy((char *)to + at, data, bytes);
+        if (from)
+            memcpy(data, (const char *)from + at, bytes);
+        at += bytes;
+    }
+    if (from) {
+        memset(card->pcie.decoded, 0, sizeof card->pcie.decoded);
+        card->pcie.last_bytes = 0;
+    }
+    return at;
+}
+
 static const wg_edge_ops tile_ops = {.read = tile_read, .write = tile_write};
-static const wg_edge_ops arc_ops = {.read = tile_read, .write = tile_write, .hash = hash_all};
+static const wg_edge_ops arc_ops = {.read = tile_read, .write = tile_write, .hash = hash_all, .state = copy_all};
 
 static void place_tiles(wg_card *card)
 {

@@ -16,13 +16,21 @@ bool wg_dram_init(wg_dram *d, unsigned channels, uint64_t bytes, uint64_t limit)
     return true;
 }
 
+void wg_dram_clear(wg_dram *d)
+{
+    for (unsigned i = 0; i < d->channels; i++)
+        for (uint64_t p = 0; d->used && d->page[i] && p < d->bytes / WG_DRAM_PAGE; p++) {
+            free(d->page[i][p]);
+            d->page[i][p] = NULL;
+        }
+    d->used = 0;
+}
+
 void wg_dram_free(wg_dram *d)
 {
-    for (unsigned i = 0; i < d->channels; i++) {
-        for (uint64_t p = 0; d->used && d->page[i] && p < d->bytes / WG_DRAM_PAGE; p++)
-            free(d->page[i][p]);
+    wg_dram_clear(d);
+    for (unsigned i = 0; i < d->channels; i++)
         free(d->page[i]);
-    }
     *d = (wg_dram){0};
 }
 

@@ -21,6 +21,8 @@ typedef struct wg_dram {
 
 bool wg_dram_init(wg_dram *d, unsigned channels, uint64_t bytes, uint64_t limit);
 void wg_dram_free(wg_dram *d);
+/* All of it zero again. */
+void wg_dram_clear(wg_dram *d);
 /* False if the bytes are not all in the channel. */
 bool wg_dram_read(const wg_dram *d, unsigned channel, uint64_t address, void *to, size_t bytes);
 /* False as above (nothing is written), or if memory or the limit has run out (`*full`). */

@@ -144,6 +144,7 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
     wg_niu_firmware(t, grid->desc.harvested);
     t->sched.now = grid->now;   /* held in reset until now */
     dev->touches = &grid->touches;
+    dev->harvested = grid->desc.harvested;
     dev->clock = &grid->now;
     grid->quiet_until = 0;
     grid->box[index] = t->box;

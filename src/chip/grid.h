@@ -25,6 +25,8 @@ typedef struct wg_edge_ops {
     bool (*read)(void *user, wg_grid *grid, unsigned x, unsigned y, uint64_t address, void *to, size_t bytes);
     bool (*write)(void *user, wg_grid *grid, unsigned x, unsigned y, uint64_t address, const void *from, size_t bytes);
     uint64_t (*hash)(void *user, wg_grid *grid);      /* of its state; may be NULL */
+    /* Its state for a snapshot, or back from one; both may be NULL. With `to` and `from` NULL: how many bytes. */
+    size_t (*state)(void *user, void *to, const void *from);
 } wg_edge_ops;
 void wg_grid_plug(wg_grid *grid, wg_tile_kind kind, const wg_edge_ops *ops, void *user);
 
@@ -65,6 +67,7 @@ struct wg_grid {
     uint64_t order;                          /* packets routed */
     uint64_t edge_link[2][WG_GRID_MAX_TILES];
     uint64_t channel_free[WG_DRAM_CHANNELS]; /* in tenths of a cycle */
+    bool single_store[2][WG_GRID_MAX_TILES]; /* tiles that are no devices: NIU_CFG_0 says that they ignore header stores */
 
     /* Time (grid_run.c). */
     uint64_t next[WG_GRID_MAX_TILES];        /* earliest cycle at which a tile does anything */

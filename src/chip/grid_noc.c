@@ -67,9 +67,12 @@ static void complain(wg_grid *g, wg_finding_code code, const wg_packet *p, const
 
 /* ---- routing ------------------------------------------------------------------------------------------------ */
 
-static void deliver(wg_grid *g, wg_packet *p, uint16_t tile, uint64_t cycle)
+static void deliver(wg_grid *g, wg_packet *p, uint16_t tile, uint64_t cycle, wg_way way)
 {
     p->to = tile;
+    p->left = p->at;
+    p->hops = way.hops;
+    p->waited = way.waited;
     p->at = cycle;
     p->order = ++g->order;
     switch (g->kind[tile]) {
@@ -96,13 +99,13 @@ static bool listens(void *user, uint16_t tile)
     return b->g->kind[tile] == WG_TILE_TENSIX;
 }
 
-static void arrives(void *user, uint16_t tile, uint64_t cycle)
+static void arrives(void *user, uint16_t tile, uint64_t cycle, wg_way way)
 {
     broadcast *b = user;
     wg_packet copy = *b->p;
     if (cycle > b->last)
         b->last = cycle;
-    deliver(b->g, &copy, tile, cycle);
+    deliver(b->g, &copy, tile, cycle, way);
 }
 
 static void route(wg_grid *g, const wg_packet *p)
@@ -116,9 +119,10 @@ static void route(wg_grid *g, const wg_packet *p)
         last = b.last + 2u * g->timing->noc_niu + r.flits;   /* the sender's own copy may be later */
     } else {
         uint64_t stalled;
+        wg_way way;
         wg_packet copy = *p;
-        last = wg_route_unicast(g->network, &r, g->arch->noc.buffer_flits, p, &stalled);
-        deliver(g, &copy, p->to, last);
+        last = wg_route_unicast(g->network, &r, g->arch->noc.buffer_flits, p, &stalled, &way);
+        deliver(g, &copy, p->to, last, way);
         if (g->kind[p->from] != WG_TILE_TENSIX) {
             if (stalled > g->edge_link[p->noc][p->from])
                 g->edge_link[p->noc][p->from] = stalled;
@@ -225,6 +229,11 @@ static void serve(wg_grid *g, const wg_packet *p)
             edge_write_masked(g, p, data_of(g, p));
         else
             edge_write(g, p, p->address, data_of(g, p), p->bytes);
+        if (p->flags & WG_PACKET_HEADER_STORE && !g->single_store[p->noc][p->to]) {
+            uint8_t first[16] = {0};
+            memcpy(first, data_of(g, p), p->bytes < 16 ? p->bytes : 16);
+            edge_write(g, p, (uint64_t)p->data << 4, first, sizeof first);
+        }
         break;
     case WG_PACKET_INLINE: {
         uint8_t word[4];

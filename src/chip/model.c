@@ -155,6 +155,8 @@ uint32_t wg_model_niu(wg_model *m, unsigned noc, uint32_t offset, uint32_t value
     if (offset >= CONFIG && offset < CONFIG_END) {
         if (write)
             *word = value ^ flip;
+        if (write && offset == CONFIG)
+            m->card->grid->single_store[noc][m->y * wg_grid_width(m->card->grid) + m->x] = value >> 13 & 1;
         return *word ^ flip;
     }
     if (!write && offset >= COUNTERS && offset < COUNTERS_END)

@@ -93,6 +93,7 @@ wg_status wg_reset(wg_device *dev)
 {
     uint64_t seed = dev->tile->seed;
     bool perturbed = dev->tile->perturbed;
+    uint16_t place = dev->tile->regions.niu.coordinate;
     wg_reach(dev);
     memset(dev->tile->l1, 0, dev->arch->l1_bytes);
     if (wg_noc_box_used(dev->tile->box))
@@ -102,8 +103,13 @@ wg_status wg_reset(wg_device *dev)
     dev->tile->perturbed = perturbed;
     memset(dev->tile->expander_stalled, 0, sizeof dev->tile->expander_stalled);
     wg_findings_clear(dev);
+    dev->tile->regions.niu.coordinate = place;
     wg_tile_reset(dev->tile);
     wg_poll_reset(dev->tile);
+    if (dev->clock) {   /* a tile of a chip stays where it is, in place and time */
+        wg_niu_firmware(dev->tile, dev->harvested);
+        dev->tile->sched.now = *dev->clock;
+    }
     return WG_OK;
 }
 

@@ -30,6 +30,7 @@ struct wg_device {
     struct { uint32_t address, value, mask; } until;
     uint64_t *touches;              /* of the chip: how often somebody reached into one of its tiles; NULL: no chip */
     const uint64_t *clock;          /* of the chip: a tile with nothing to do may be behind it */
+    uint32_t harvested;             /* of the chip */
     bool touched;
     char error[256];
 };

@@ -51,6 +51,7 @@ static uint64_t take(wg_link *l, uint64_t at, uint32_t flits, uint64_t now)
 /* A head under way: where it is (NoC coordinates), when, after how many hops. */
 typedef struct head {
     uint64_t at;
+    uint64_t waited;   /* for links that others had */
     unsigned x, y, hops;
 } head;
 
@@ -66,6 +67,7 @@ static head start_of(wg_network *n, const wg_route_params *r, const wg_packet *p
     head h = {.x = p->noc ? w - 1 - x : x, .y = p->noc ? r->plan->height - 1u - y : y};
     uint64_t *departure = &n->departure[p->noc][p->from];
     h.at = p->at + delay > *departure ? p->at + delay : *departure;
+    h.waited = h.at - p->at - delay;
     *departure = h.at + r->flits;
     h.at += r->timing->noc_niu;
     return h;
@@ -75,7 +77,9 @@ static void hop(wg_network *n, const wg_route_params *r, const wg_packet *p, boo
 {
     wg_link *l = &n->link[p->noc][tile_of(r, p->noc, h)][along_y ? WG_LINK_Y : WG_LINK_X];
     unsigned tenths = r->timing->noc_hop;
-    h->at = take(l, h->at, r->flits, p->at) + (h->hops + 1) * tenths / 10 - h->hops * tenths / 10;
+    uint64_t free = take(l, h->at, r->flits, p->at);
+    h->waited += free - h->at;
+    h->at = free + (h->hops + 1) * tenths / 10 - h->hops * tenths / 10;
     h->hops++;
     if (along_y)
         h->y = (h->y + 1) % r->plan->height;
@@ -83,16 +87,18 @@ static void hop(wg_network *n, const wg_route_params *r, const wg_packet *p, boo
         h->x = (h->x + 1) % r->plan->width;
 }
 
-static uint64_t land(wg_network *n, const wg_route_params *r, const wg_packet *p, const head *h)
+static uint64_t land(wg_network *n, const wg_route_params *r, const wg_packet *p, const head *h, wg_way *way)
 {
     wg_link *l = &n->link[p->noc][tile_of(r, p->noc, h)][WG_LINK_NIU];
-    return take(l, h->at, r->flits, p->at) + r->timing->noc_niu + r->flits - 1;
+    uint64_t free = take(l, h->at, r->flits, p->at);
+    *way = (wg_way){h->hops, (uint32_t)(h->waited + free - h->at)};
+    return free + r->timing->noc_niu + r->flits - 1;
 }
 
 uint64_t wg_route_least(const wg_timing *timing) { return 2u * timing->noc_niu + timing->noc_hop / 10; }
 
 uint64_t wg_route_unicast(wg_network *n, const wg_route_params *r, uint32_t buffer_flits, const wg_packet *p,
-                          uint64_t *stalled)
+                          uint64_t *stalled, wg_way *way)
 {
     head h = start_of(n, r, p, r->delay);
     unsigned w = r->plan->width, x = p->to % w, y = p->to / w;
@@ -104,7 +110,7 @@ uint64_t wg_route_unicast(wg_network *n, const wg_route_params *r, uint32_t buff
         hop(n, r, p, p->noc, &h);
     while (p->noc ? h.x != x : h.y != y)
         hop(n, r, p, !p->noc, &h);
-    uint64_t arrival = land(n, r, p, &h);
+    uint64_t arrival = land(n, r, p, &h, way);
     /* The buffers on the way hold so many flits; the rest leaves as fast as the first are taken in. */
     uint64_t path = 2u * r->timing->noc_niu + h.hops * r->timing->noc_hop / 10 + (uint64_t)buffer_flits * (h.hops + 1);
     *stalled = arrival > path ? arrival - path : 0;
@@ -160,8 +166,11 @@ static void fill(const tree *t, head h)
     for (;;) {
         if (wanted(t->y_major ? h.y : h.x, start, end)) {
             uint16_t tile = (uint16_t)tile_of(t->r, p->noc, &h);
-            if (tile != p->from && !wg_broadcast_excludes(t->r->plan, p, h.x, h.y) && t->listens(t->user, tile))
-                t->arrives(t->user, tile, land(t->n, t->r, p, &h));
+            if (tile != p->from && !wg_broadcast_excludes(t->r->plan, p, h.x, h.y) && t->listens(t->user, tile)) {
+                wg_way way;
+                uint64_t cycle = land(t->n, t->r, p, &h, &way);
+                t->arrives(t->user, tile, cycle, way);
+            }
             if (--left == 0)
                 return;
         }

@@ -42,11 +42,13 @@ typedef struct wg_route_params {
     uint64_t delay;                 /* perturbation: it enters its router later */
 } wg_route_params;
 
+/* How a packet came: links, and the cycles for which it waited while others had them. */
+typedef struct wg_way { uint32_t hops, waited; } wg_way;
 /* The cycle in which the last flit arrives; *stalled: until when it cannot have left its NIU, buffers being full. */
 uint64_t wg_route_unicast(wg_network *n, const wg_route_params *r, uint32_t buffer_flits, const wg_packet *p,
-                          uint64_t *stalled);
+                          uint64_t *stalled, wg_way *way);
 /* Calls `arrives` for each tile of the rectangle but the sender, with its number and the cycle. */
-typedef void (*wg_route_fn)(void *user, uint16_t tile, uint64_t cycle);
+typedef void (*wg_route_fn)(void *user, uint16_t tile, uint64_t cycle, wg_way way);
 typedef bool (*wg_listens_fn)(void *user, uint16_t tile);
 void wg_route_broadcast(wg_network *n, const wg_route_params *r, const wg_packet *p, wg_listens_fn listens,
                         wg_route_fn arrives, void *user);

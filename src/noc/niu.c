@@ -323,6 +323,7 @@ static void leave(wg_tile *t, wg_packet *p, uint64_t source)
     uint64_t self_at = now + 2u * t->timing->noc_niu + flits - 1;
     if (self) {
         wg_packet copy = *p;
+        copy.left = now;
         copy.at = self_at;
         copy.order = UINT64_MAX / 2 + u->packets;   /* behind what others sent and arrives in the same cycle */
         copy.to = p->from;
@@ -457,8 +458,11 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
     }
     if (data && tag >> 9 & 1 && !answer)
         p.flags |= WG_PACKET_HEADER_STORE;
-    if (is_write(ctrl) && tag >> 6 & 1)
-        note(t, WG_F_UNIMPLEMENTED_REGISTER, noc, to.address, tag, "NOC_PACKET_TAG: delivery to an overlay stream");
+    if (is_write(ctrl) && tag >> 6 & 1) {
+        p.flags |= (uint16_t)(WG_PACKET_TO_STREAM | (tag >> 7 & 1 ? WG_PACKET_FIRST : 0) |
+                              (tag >> 8 & 1 ? WG_PACKET_LAST : 0));
+        p.stream = tag & 63;
+    }
     if (data) {
         if (!wg_ring_take(&t->box->ring[noc & 1], p.bytes, t->sched.now, &p.payload, &p.slot, retry))
             return false;
@@ -502,6 +506,30 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
     set_reg(t, noc, i, wg_niu_map_of(t)->command, 0);
     memmove(u->queue, u->queue + 1, sizeof u->queue - 1);
     u->queued--;
+    return true;
+}
+
+bool wg_niu_overlay_send(wg_tile *t, wg_packet *p, uint16_t place, uint64_t source, uint64_t *retry)
+{
+    unsigned noc = p->noc & 1;
+    wg_niu_unit *u = unit(t, noc);
+    uint64_t now = t->sched.now;
+    *retry = link_free(u, now);
+    if (*retry > now)
+        return false;
+    if (p->kind == WG_PACKET_WRITE) {
+        if (!wg_ring_take(&t->box->ring[noc], p->bytes, now, &p->payload, &p->slot, retry))
+            return false;
+        read_own(t, noc, source, t->box->ring[noc].bytes + p->payload, p->bytes);
+    }
+    p->to = destination(t, noc, wg_niu_translate(t, noc, place), p->address, "a stream's packet");
+    p->back = own_tile(t);
+    p->transaction = (uint64_t)own_tile(t) << 48 | (uint64_t)noc << 47 | ++u->transactions;
+    if (p->to != UINT16_MAX)
+        leave(t, p, source);
+    else if (p->kind == WG_PACKET_WRITE)
+        wg_ring_until(&t->box->ring[noc], p->slot, now);
+    *retry = u->link_free > now ? u->link_free : now + 1;
     return true;
 }
 
@@ -625,7 +653,8 @@ static void arrive(wg_tile *t, uint32_t entry)
     bool asked = p->flags & WG_PACKET_ANSWER;
     uint32_t words = wg_packet_flits(p, t->arch->noc.flit_bytes) - 1;
     WG_EMIT(t, WG_EV_NOC_ARRIVED, agent_of(noc), .a = p->transaction, .b = p->address,
-            .c = p->kind | (uint64_t)p->bytes << 8 | (uint64_t)p->from << 48);
+            .c = p->kind | (uint64_t)p->bytes << 8 | (uint64_t)p->from << 48, .parent = p->left,
+            .word = (p->hops & 0xFF) | (p->waited < 0xFFFFFF ? p->waited : 0xFFFFFF) << 8);
     if (p->kind <= WG_PACKET_ATOMIC)
         wg_niu_count(t, noc, WG_SLV_REQ_ACCEPTED, 1);
     switch (p->kind) {
@@ -643,6 +672,8 @@ static void arrive(wg_tile *t, uint32_t entry)
             write_arrived(t, p);
         else
             inline_arrived(t, p);
+        if (p->flags & WG_PACKET_TO_STREAM)
+            wg_stream_delivered(t, p->stream, p->bytes, p->flags & WG_PACKET_FIRST, p->flags & WG_PACKET_LAST);
         if (asked) {
             answer(t, entry, WG_PACKET_ACK, 0);
             return;
@@ -709,6 +740,10 @@ void wg_niu_tick(wg_tile *t, unsigned noc)
             at = box->pool[box->answers[noc]].at;
         if (at <= now)
             at = retry != WG_NEVER && retry > now ? retry : now + 1;
+        next = at < next ? at : next;
+    }
+    if (noc == 0) {
+        uint64_t at = wg_streams_tick(t);
         next = at < next ? at : next;
     }
     if (next != WG_NEVER)

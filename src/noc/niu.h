@@ -51,6 +51,11 @@ void wg_niu_tick(struct wg_tile *t, unsigned noc);
 /* What firmware leaves in the registers of a tile that is part of a chip. */
 void wg_niu_firmware(struct wg_tile *t, uint32_t harvested);
 
+/*
+ * A packet of an overlay stream to a place in software's coordinates, or, broadcast, to its rectangle; a write's data
+ * is at `source`. False: *retry says when to try again. True: *retry is when its last flit has left.
+ */
+bool wg_niu_overlay_send(struct wg_tile *t, wg_packet *p, uint16_t place, uint64_t source, uint64_t *retry);
 /* The last flit of this packet arrives in cycle p->at. False if the tile has no room left for it. */
 bool wg_niu_deliver(struct wg_tile *t, const wg_packet *p);
 /* A packet of this NIU came to a halt on its way: seen from cycle `from` on, nothing leaves until `until`. */

@@ -57,6 +57,8 @@ typedef struct wg_packet {
     uint8_t x0, y0, x1, y1; /* broadcast: start and end in NoC coordinates of this NoC */
     uint8_t kind, noc, tag, stream;
     uint32_t exclude;       /* broadcast: NOC_BRCST_EXCLUDE */
+    uint32_t hops, waited;  /* in an inbox: links taken, and cycles for which others had them */
+    uint64_t left;          /* in an inbox: when it left */
     uint32_t child, next;   /* links in heaps and queues; 0: none */
 } wg_packet;
 

@@ -47,6 +47,7 @@ void wg_niu_regs_reset(wg_tile *t)
 {
     uint16_t coordinate = t->regions.niu.coordinate;
     t->regions.niu = (wg_niu_regs){.coordinate = coordinate};
+    wg_streams_reset(&t->regions.niu.streams);
     for (unsigned noc = 0; noc < 2; noc++)
         t->regions.niu.word[noc][wg_niu_map_of(t)->logical / 4] = coordinate;
 }
@@ -172,7 +173,7 @@ uint32_t wg_overlay_read(wg_tile *t, uint32_t offset, unsigned agent, uint32_t p
 {
     (void)agent;
     (void)pc;
-    return wg_overlay_stream_read(t, offset / 0x1000 % WG_OVERLAY_STREAMS, offset % 0x1000 / 4);
+    return wg_overlay_register_read(t, offset / 0x1000 % WG_OVERLAY_STREAMS, offset % 0x1000 / 4);
 }
 
 void wg_overlay_write(wg_tile *t, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc)
@@ -180,7 +181,7 @@ void wg_overlay_write(wg_tile *t, uint32_t offset, uint32_t value, unsigned agen
     unsigned stream = offset / 0x1000 % WG_OVERLAY_STREAMS, reg = offset % 0x1000 / 4;
     if (wg_overlay_register_write(t, stream, reg, value))
         return;
-    not_modelled(t, 0xFFB40000 + offset, value, "a register of an overlay stream that carries messages", agent, pc);
+    not_modelled(t, 0xFFB40000 + offset, value, "no document describes this register of an overlay stream", agent, pc);
     wg_overlay_stream_write(t, stream, reg, value);
 }
 

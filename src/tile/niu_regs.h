@@ -6,9 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "noc/stream.h"
+
 enum { WG_NIU_WORDS = 0x2000 / 4 };            /* four request initiators of 0x800 (WH 0x400) bytes */
 /* Each stream has a page of 0x1000 bytes, of which the first registers exist (NoC/Overlay/README.md). */
-enum { WG_OVERLAY_STREAMS = 64, WG_OVERLAY_REGISTERS = 0x500 / 4 };
+enum { WG_OVERLAY_STREAMS = 64, WG_OVERLAY_REGISTERS = 0x600 / 4 };
 
 enum { WG_NIU_INITIATORS = 4, WG_NIU_HOLDS = 32 };
 
@@ -31,6 +33,7 @@ typedef struct wg_niu_unit {
 typedef struct wg_niu_regs {
     uint32_t word[2][WG_NIU_WORDS];
     uint32_t overlay[WG_OVERLAY_STREAMS][WG_OVERLAY_REGISTERS];
+    wg_streams streams;
     wg_niu_unit unit[2];
     uint16_t coordinate;                        /* of this tile on NoC 0: x | y << 6 */
 } wg_niu_regs;

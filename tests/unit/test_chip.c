@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Many tiles: programs that talk over the NoCs, and the same outcome however the chip is run. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -274,6 +275,63 @@ static void test_threads(void **state)
     }
 }
 
+/* A tile that reads and writes DRAM for ever. */
+static void dram_traffic(wg_grid *g, unsigned x, unsigned y)
+{
+    wg_arch_id arch = wg_grid_arch(g);
+    uint32_t self = place(arch, x, y), dram = arch == WG_ARCH_BH ? at(0, 0) : place(arch, 0, 0);
+    rv p = rv_at(0x8000);
+    unsigned loop = p.n;
+    noc_request r = {.initiator = 0, .ctrl = N_WRITE | N_ANSWER, .targ_at = self, .ret_at = dram, .len = 512,
+                     .targ = 0x8000, .ret = 0x30000};
+    rv_issue(&p, arch, &r);
+    r = (noc_request){.initiator = 1, .targ_at = dram, .ret_at = self, .len = 1024, .targ = 0x30000, .ret = 0x40000};
+    rv_issue(&p, arch, &r);
+    rv_beq(&p, ZERO, ZERO, loop);
+    boot(g, x, y, WG_CORE_B, &p);
+}
+
+/* A snapshot in the midst of traffic goes on in the same way, here and in another chip. */
+static void test_snapshot(void **state)
+{
+    wg_grid *g = noc_chip(wg_test_arch(state), 0), *other = noc_chip(wg_test_arch(state), 0);
+    traffic(g, 9, 5);
+    dram_traffic(g, 4, 3);
+    wg_grid_advance(g, 3000);
+    size_t bytes = wg_grid_snapshot_size(g);
+    char *snapshot = malloc(bytes);
+    assert_non_null(snapshot);
+    assert_int_equal(wg_grid_snapshot(g, snapshot, bytes - 1), WG_ERR_ARGUMENT);
+    assert_int_equal(wg_grid_snapshot(g, snapshot, bytes), WG_OK);
+    uint64_t then = wg_grid_state_hash(g);
+    wg_grid_advance(g, 3000);
+    uint64_t expected = wg_grid_state_hash(g);
+    dram_traffic(other, 2, 2);   /* a tile that the snapshot may not have */
+    wg_grid_advance(other, 777);
+    for (unsigned i = 0; i < 2; i++) {
+        wg_grid *to = i ? g : other;
+        assert_int_equal(wg_grid_restore(to, snapshot, bytes), WG_OK);
+        assert_int_equal(wg_grid_cycle(to), 3000);
+        if (i)   /* the other has a tile more */
+            assert_true(wg_grid_state_hash(to) == then);
+        wg_grid_advance(to, 3000);
+        if (i)
+            assert_true(wg_grid_state_hash(to) == expected);
+        else
+            for (unsigned y = 0; y < wg_grid_height(g); y++)
+                for (unsigned x = 0; x < wg_grid_width(g); x++)
+                    if (wg_grid_peek(g, x, y))
+                        assert_true(wg_state_hash(wg_grid_peek(g, x, y)) == wg_state_hash(wg_grid_peek(other, x, y)));
+    }
+    snapshot[bytes / 2] ^= 1;
+    assert_int_equal(wg_grid_restore(g, snapshot, bytes), WG_ERR_SNAPSHOT);
+    assert_int_equal(wg_grid_restore(g, snapshot, 20), WG_ERR_SNAPSHOT);
+    assert_true(wg_grid_state_hash(g) == expected);
+    free(snapshot);
+    wg_grid_destroy(g);
+    wg_grid_destroy(other);
+}
+
 /* One call of N cycles, N calls of one, calls of any length, every agent ticked: one outcome. */
 static void test_windows(void **state)
 {
@@ -395,6 +453,7 @@ static const wg_test tests[] = {
     WG_TEST(test_many_senders, WG_BH | WG_WH, "SEM-13 SEM-14"),
     WG_TEST(test_dram_to_dram, WG_BH | WG_WH, ""),
     WG_TEST(test_threads, WG_BH | WG_WH, ""),
+    WG_TEST(test_snapshot, WG_BH | WG_WH, ""),
     WG_TEST(test_windows, WG_BH | WG_WH, ""),
     WG_TEST(test_perturbed, WG_BH | WG_WH, ""),
     WG_TEST(test_fork, WG_BH | WG_WH, ""),

@@ -436,6 +436,36 @@ static void test_dram(void **state)
     wg_grid_destroy(g);
 }
 
+static void last_arrival(void *user, const wg_event *e) { *(wg_event *)user = *e; }
+
+/* What a trace shows of a packet's way: when it left, over how many links, how long others had them. */
+static void test_way(void **state)
+{
+    for (unsigned both = 0; both < 2; both++) {
+        wg_grid *g = chip(state);
+        wg_event e = {0};
+        raw_places(g, 1, 2);
+        raw_places(g, 2, 2);
+        assert_int_equal(wg_observe(wg_grid_tile(g, 3, 4), WG_EV_BIT(WG_EV_NOC_ARRIVED), last_arrival, &e, NULL), WG_OK);
+        noc_request s = {.ctrl = N_WRITE, .len = 4096, .targ = 0x3000, .ret = 0x8000, .targ_at = at(1, 2),
+                         .ret_at = at(3, 3)};
+        noc_request r = {.ctrl = N_WRITE, .len = 64, .targ = 0x3000, .ret = 0x8000, .targ_at = at(2, 2), .ret_at = at(3, 4)};
+        if (both)
+            issue(g, 1, 2, &s);
+        wg_grid_advance(g, 30);
+        uint64_t began = wg_grid_cycle(g);
+        issue(g, 2, 2, &r);
+        wg_grid_advance(g, 1000);
+        assert_int_equal(e.kind, WG_EV_NOC_ARRIVED);
+        assert_int_equal(e.parent, began + 1);   /* the host's write is seen in the cycle that begins now */
+        assert_int_equal(e.word & 0xFF, 3);      /* (3, 2), (3, 3), (3, 4) */
+        uint64_t flits = 64 / flit(state) + 1, alone = 2 * 5 + 3 * 9 + flits - 1;
+        assert_int_equal(e.cycle - e.parent, alone + (e.word >> 8));
+        assert_int_equal(e.word >> 8 != 0, both);
+        wg_grid_destroy(g);
+    }
+}
+
 /* ---- measured on silicon ------------------------------------------------------------------------------------------ */
 
 static void test_silicon(void **state)
@@ -646,6 +676,7 @@ static const wg_test tests[] = {
     WG_TEST(test_order, WG_BH | WG_WH, ""),
     WG_TEST(test_splitting, WG_BH | WG_WH, ""),
     WG_TEST(test_dram, WG_BH | WG_WH, ""),
+    WG_TEST(test_way, WG_BH | WG_WH, ""),
     WG_TEST(test_silicon, WG_BH, ""),
     WG_TEST(test_translation, WG_BH | WG_WH, ""),
     WG_TEST(test_misuse, WG_BH | WG_WH, ""),

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Snapshots of a chip: a header with a sum over the rest, then
+ *
+ *     clock and order │ requests at tiles that are no devices │ links │ models' state
+ *     each tile in use: its number, a snapshot of the device
+ *     packets of each tile that is no device and has any │ each page of DRAM
+ *
+ * The sum is there because packets refer to each other by number: nothing is taken over from a snapshot that has been
+ * damaged.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "chip/grid.h"
+
+typedef struct header {
+    char magic[8];
+    uint64_t bytes, sum;         /* of all of it; of what follows */
+    uint32_t version, arch, profile, harvested;
+    uint64_t tile_bytes, box_bytes, network_bytes, model_bytes;   /* another build may have other ones */
+    uint32_t tiles, boxes, pages, event_used;
+} header;
+
+typedef struct state {
+    uint64_t now, order;
+    uint32_t event_unused, events;
+    uint64_t edge_link[2][WG_GRID_MAX_TILES];
+    uint64_t channel_free[WG_DRAM_CHANNELS];
+    bool single_store[2][WG_GRID_MAX_TILES];
+} state;
+
+static const char magic[8] = {'w', 'a', 'i', 't', 'g', 'r', 'i', 'd'};
+enum { LAYOUT_VERSION = 1 };
+
+static size_t model_bytes(const wg_grid *g)
+{
+    size_t all = 0;
+    for (unsigned k = 0; k < WG_TILE_KINDS; k++)
+        if (g->edge[k].ops && g->edge[k].ops->state)
+            all += g->edge[k].ops->state(g->edge[k].user, NULL, NULL);
+    return all;
+}
+
+static size_t device_bytes(const wg_grid *g)
+{
+    for (unsigned i = 0; i < g->tiles; i++)
+        if (g->tile[i])
+            return wg_snapshot_size(g->tile[i]);
+    return 0;
+}
+
+static header header_of(const wg_grid *g)
+{
+    header h = {.version = LAYOUT_VERSION, .arch = g->desc.arch, .profile = g->desc.profile,
+                .harvested = g->desc.harvested, .tile_bytes = device_bytes(g), .box_bytes = sizeof(wg_noc_box),
+                .network_bytes = sizeof(wg_network), .model_bytes = model_bytes(g), .event_used = g->event_used};
+    memcpy(h.magic, magic, sizeof magic);
+    for (unsigned i = 0; i < g->tiles; i++) {
+        h.tiles += g->tile[i] != NULL;
+        h.boxes += !g->tile[i] && g->box[i];
+    }
+    h.pages = (uint32_t)(g->dram.used / WG_DRAM_PAGE);
+    h.bytes = sizeof h + sizeof(state) + h.event_used * sizeof(wg_packet) + h.network_bytes + h.model_bytes +
+              h.tiles * (8 + h.tile_bytes) + h.boxes * (8 + h.box_bytes) + h.pages * (8 + (uint64_t)WG_DRAM_PAGE);
+    return h;
+}
+
+static uint64_t sum_of(const char *from, size_t bytes)
+{
+    uint64_t sum = bytes;
+    for (; bytes >= 8; from += 8, bytes -= 8) {
+        uint64_t v;
+        memcpy(&v, from, 8);
+        sum = (sum ^ v) * UINT64_C(0x9FB21C651E98DF25);
+        sum ^= sum >> 29;
+    }
+    uint64_t v = 0;
+    memcpy(&v, from, bytes);
+    return (sum ^ v) * UINT64_C(0x9FB21C651E98DF25);
+}
+
+static char *put(char *p, const void *data, size_t bytes)
+{
+    memcpy(p, data, bytes);
+    return p + bytes;
+}
+
+static const char *get(const char *p, void *data, size_t bytes)
+{
+    memcpy(data, p, bytes);
+    return p + bytes;
+}
+
+size_t wg_grid_snapshot_size(wg_grid *grid) { return header_of(grid).bytes; }
+
+wg_status wg_grid_snapshot(wg_grid *g, void *to, size_t bytes)
+{
+    header h = header_of(g);
+    if (bytes < h.bytes)
+        return wg_grid_fail(g, WG_ERR_ARGUMENT, "a snapshot needs %zu bytes, not %zu", (size_t)h.bytes, bytes);
+    state s = {.now = g->now, .order = g->order, .event_unused = g->event_unused, .events = g->events};
+    memcpy(s.edge_link, g->edge_link, sizeof s.edge_link);
+    memcpy(s.channel_free, g->channel_free, sizeof s.channel_free);
+    memcpy(s.single_store, g->single_store, sizeof s.single_store);
+    char *p = put((char *)to + sizeof h, &s, sizeof s);
+    p = put(p, g->event + 1, h.event_used * sizeof *g->event);
+    p = put(p, g->network, sizeof *g->network);
+    for (unsigned k = 0; k < WG_TILE_KINDS; k++)
+        if (g->edge[k].ops && g->edge[k].ops->state)
+            p += g->edge[k].ops->state(g->edge[k].user, p, NULL);
+    for (uint64_t i = 0; i < g->tiles; i++)
+        if (g->tile[i]) {
+            p = put(p, &i, sizeof i);
+            memset(p, 0, h.tile_bytes);
+            wg_snapshot(g->tile[i], p, h.tile_bytes);
+            p += h.tile_bytes;
+        }
+    for (uint64_t i = 0; i < g->tiles; i++)
+        if (!g->tile[i] && g->box[i]) {
+            p = put(p, &i, sizeof i);
+            p = put(p, g->box[i], sizeof *g->box[i]);
+        }
+    for (uint64_t c = 0; h.pages && c < g->dram.channels; c++)
+        for (uint64_t k = 0; k < g->dram.bytes / WG_DRAM_PAGE; k++)
+            if (g->dram.page[c][k]) {
+                uint64_t where = c << 32 | k;
+                p = put(p, &where, sizeof where);
+                p = put(p, g->dram.page[c][k], WG_DRAM_PAGE);
+            }
+    h.sum = sum_of((char *)to + sizeof h, h.bytes - sizeof h);
+    memcpy(to, &h, sizeof h);
+    return WG_OK;
+}
+
+/* Does the snapshot belong to a chip like this, and is it whole? */
+static wg_status check(wg_grid *g, const header *h, const char *from, size_t bytes)
+{
+    header own = header_of(g);
+    if (memcmp(h->magic, magic, sizeof magic) != 0)
+        return wg_grid_fail(g, WG_ERR_SNAPSHOT, "this is not a snapshot of a chip");
+    if (h->version != own.version || h->box_bytes != own.box_bytes || h->network_bytes != own.network_bytes ||
+        (h->tiles && own.tiles && h->tile_bytes != own.tile_bytes))
+        return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is of another version of Waitgate");
+    if (h->arch != own.arch || h->profile != own.profile || h->harvested != own.harvested ||
+        h->model_bytes != own.model_bytes)
+        return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is of another architecture, profile, harvesting or card");
+    if (bytes < h->bytes || h->bytes < sizeof *h || sum_of(from + sizeof *h, h->bytes - sizeof *h) != h->sum)
+        return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is cut short or damaged");
+    return WG_OK;
+}
+
+/* Room for what the snapshot has, before anything is changed. */
+static wg_status prepare(wg_grid *g, const header *h)
+{
+    const uint64_t limit = g->dram.limit;
+    return h->pages * (uint64_t)WG_DRAM_PAGE > limit
+               ? wg_grid_fail(g, WG_ERR_NO_MEMORY, "the snapshot's DRAM is larger than the limit of %llu bytes",
+                              (unsigned long long)limit)
+               : WG_OK;
+}
+
+static wg_status restore_tiles(wg_grid *g, const header *h, const char **p)
+{
+    bool in_snapshot[WG_GRID_MAX_TILES] = {false};
+    for (uint32_t n = 0; n < h->tiles; n++) {
+        uint64_t i;
+        *p = get(*p, &i, sizeof i);
+        wg_device *dev = i >= g->tiles ? NULL : g->tile[i] ? g->tile[i] : wg_grid_make(g, (unsigned)i);
+        if (!dev)
+            return wg_grid_fail(g, WG_ERR_NO_MEMORY, "no memory for a tile of the snapshot");
+        wg_status status = wg_restore(dev, *p, h->tile_bytes);
+        if (status != WG_OK)
+            return wg_grid_fail(g, status, "%s", wg_error(dev));
+        in_snapshot[i] = true;
+        *p += h->tile_bytes;
+    }
+    for (unsigned i = 0; i < g->tiles; i++)
+        if (g->tile[i] && !in_snapshot[i])   /* it did not exist: as good as held in reset ever since */
+            wg_reset(g->tile[i]);
+    return WG_OK;
+}
+
+wg_status wg_grid_restore(wg_grid *g, const void *from, size_t bytes)
+{
+    header h;
+    if (bytes < sizeof h)
+        return wg_grid_fail(g, WG_ERR_SNAPSHOT, "%zu bytes are too few for a snapshot", bytes);
+    memcpy(&h, from, sizeof h);
+    wg_status status = check(g, &h, from, bytes);
+    if (status == WG_OK)
+        status = prepare(g, &h);
+    if (status != WG_OK)
+        return status;
+    state s;
+    const char *p = get((const char *)from + sizeof h, &s, sizeof s);
+    memset(g->event, 0, (g->event_used + 1) * sizeof *g->event);
+    g->event_used = h.event_used < WG_EDGE_EVENTS ? h.event_used : WG_EDGE_EVENTS;
+    memcpy(g->event + 1, p, g->event_used * sizeof *g->event);
+    p += h.event_used * sizeof *g->event;
+    p = get(p, g->network, sizeof *g->network);
+    g->now = s.now;
+    g->order = s.order;
+    g->event_unused = s.event_unused;
+    g->events = s.events;
+    memcpy(g->edge_link, s.edge_link, sizeof s.edge_link);
+    memcpy(g->channel_free, s.channel_free, sizeof s.channel_free);
+    memcpy(g->single_store, s.single_store, sizeof s.single_store);
+    g->quiet_until = 0;
+    for (unsigned k = 0; k < WG_TILE_KINDS; k++)
+        if (g->edge[k].ops && g->edge[k].ops->state)
+            p += g->edge[k].ops->state(g->edge[k].user, NULL, p);
+    status = restore_tiles(g, &h, &p);
+    if (status != WG_OK)
+        return status;
+    for (unsigned i = 0; i < g->tiles; i++)
+        if (!g->tile[i] && g->box[i])
+            memset(g->box[i], 0, sizeof *g->box[i]);
+    for (uint32_t n = 0; n < h.boxes; n++) {
+        uint64_t i;
+        p = get(p, &i, sizeof i);
+        if (i < g->tiles && !g->tile[i] && !g->box[i])
+            g->box[i] = calloc(1, sizeof *g->box[i]);
+        if (i >= g->tiles || g->tile[i] || !g->box[i])
+            return wg_grid_fail(g, WG_ERR_NO_MEMORY, "no memory for packets of a tile");
+        p = get(p, g->box[i], sizeof *g->box[i]);
+    }
+    wg_dram_clear(&g->dram);
+    for (uint32_t n = 0; n < h.pages; n++) {
+        uint64_t where;
+        bool full;
+        p = get(p, &where, sizeof where);
+        if (!wg_dram_write(&g->dram, (unsigned)(where >> 32), (where & UINT32_MAX) * WG_DRAM_PAGE, p, WG_DRAM_PAGE, &full))
+            return wg_grid_fail(g, WG_ERR_NO_MEMORY, "no memory for the snapshot's DRAM");
+        p += WG_DRAM_PAGE;
+    }
+    return WG_OK;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between stream.c and stream_send.c: what a phase is configured to do, and the packets of streams. */
+#ifndef WG_STREAM_SEND_H
+#define WG_STREAM_SEND_H
+
+#include "noc/stream.h"
+
+/* STREAM_MISC_CFG, and on BH STREAM_ONETIME_MISC_CFG. */
+typedef struct wg_stream_flags {
+    bool out_noc, update_noc;                          /* the NoC of messages, and of flow control */
+    bool gathers, from_software, from_stream;          /* source */
+    bool to_software, to_gather, to_stream;            /* destination; none: nowhere */
+    bool source_changes, dest_changes;                 /* with the next phase */
+    bool no_flow_control, dest_no_flow_control, no_flush, from_multicast;
+    bool auto_config, auto_advance;
+    bool undocumented;
+} wg_stream_flags;
+wg_stream_flags wg_stream_flags_of(const struct wg_tile *t, unsigned stream);
+
+void wg_stream_complain(struct wg_tile *t, unsigned stream, uint32_t value, const char *what);
+/* Takes messages off the metadata FIFO; gives room in a buffer back. */
+void wg_stream_take(struct wg_tile *t, unsigned stream, unsigned messages);
+void wg_stream_release(struct wg_tile *t, unsigned source, uint32_t size);
+
+/* All receivers are ready for this phase. */
+bool wg_stream_met(struct wg_tile *t, unsigned stream);
+/* The transmitter's side of the handshake: asks them. */
+void wg_stream_ask(struct wg_tile *t, unsigned stream);
+/* Packets of a running stream: at most one. Returns when to try again; WG_NEVER: nothing can be sent. */
+uint64_t wg_stream_send_step(struct wg_tile *t, unsigned stream);
+/* Everything of the phase is out, and its destination has room again where that has to be waited for. */
+bool wg_stream_settled(struct wg_tile *t, unsigned stream);
+
+#endif
