@@ -100,7 +100,6 @@ struct wg_arch {
     uint8_t fifo_depth[WG_THREADS];   /* first instruction FIFO (PIPE-03) */
     uint8_t fifo_resume;              /* above this it must fall back before it accepts more (PIPE-05) */
     bool fifo_counts_downstream;      /* plain pushes stop at the first FIFO's capacity (PIPE-04) */
-    uint8_t replay_fifo_depth, gate_fifo_depth;
 
     uint8_t wait_conditions[16];      /* STALLWAIT condition bit -> wg_wait_condition */
     uint8_t wait_condition_bits;

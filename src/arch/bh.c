@@ -59,8 +59,6 @@ const wg_arch wg_arch_bh = {
     .fifo_depth = {32, 32, 32},
     .fifo_resume = 28,
     .fifo_counts_downstream = true,
-    .replay_fifo_depth = 8,
-    .gate_fifo_depth = 2,
 
     .wait_conditions = {WG_WAIT_SCALAR_MEMORY, WG_WAIT_UNPACK0, WG_WAIT_UNPACK1, WG_WAIT_PACK0, WG_WAIT_MATRIX,
                         WG_WAIT_SRCA_UNPACKERS, WG_WAIT_SRCB_UNPACKERS, WG_WAIT_SRCA_MATRIX, WG_WAIT_SRCB_MATRIX,

@@ -62,8 +62,6 @@ const wg_arch wg_arch_wh = {
     .fifo_depth = {32, 16, 16},
     .fifo_resume = 0xFF,
     .fifo_counts_downstream = false,
-    .replay_fifo_depth = 8,
-    .gate_fifo_depth = 2,
 
     .wait_conditions = {WG_WAIT_SCALAR_MEMORY, WG_WAIT_UNPACK0, WG_WAIT_UNPACK1, WG_WAIT_PACK0, WG_WAIT_PACK1,
                         WG_WAIT_PACK2, WG_WAIT_PACK3, WG_WAIT_MATRIX, WG_WAIT_SRCA_UNPACKERS, WG_WAIT_SRCB_UNPACKERS,

@@ -28,19 +28,11 @@ const char *wg_semaphore_name(unsigned semaphore)
 
 /* ---- Semaphores ------------------------------------------------------------------------------------- */
 
-__attribute__((cold, noinline)) static void emit_semaphore(wg_tile *t, unsigned agent, unsigned semaphore,
-                                                            const wg_insn *insn)
+static void note_changed(wg_tile *t, unsigned agent, unsigned semaphore, const wg_insn *insn)
 {
     const wg_sync *s = &t->backend.sync;
     WG_EMIT(t, WG_EV_SEMAPHORE, agent, .a = semaphore, .b = s->value[semaphore], .c = s->max[semaphore],
             .word = insn ? insn->word : 0, .id = insn ? insn->id : 0, .pc = insn ? insn->pc : 0);
-}
-
-static void changed(wg_tile *t, unsigned agent, unsigned semaphore, const wg_insn *insn)
-{
-    wg_wake_threads(&t->sched);
-    if (wg_watched(t, WG_EV_SEMAPHORE))
-        emit_semaphore(t, agent, semaphore, insn);
 }
 
 static void post(wg_sync *s, unsigned semaphore)
@@ -55,9 +47,10 @@ static void get(wg_sync *s, unsigned semaphore)
         s->value[semaphore]--;
 }
 
-static void execute_semaphores(wg_tile *t, const wg_insn *insn)
+WG_STAGE void execute_semaphores(wg_tile *t, const wg_insn *insn, const bool careful)
 {
     wg_sync *s = &t->backend.sync;
+    wg_wake_threads(&t->sched);
     for (unsigned mask = insn->word >> 2 & 0xFF; mask; mask &= mask - 1) {
         unsigned i = (unsigned)__builtin_ctz(mask);
         if (insn->op == WG_I_SEMPOST) {
@@ -68,9 +61,10 @@ static void execute_semaphores(wg_tile *t, const wg_insn *insn)
             s->value[i] = insn->word >> 16 & 15;
             s->max[i] = insn->word >> 20 & 15;
         }
-        changed(t, WG_AGENT_THREAD0 + insn->thread, i, insn);
+        if (careful)
+            note_changed(t, WG_AGENT_THREAD0 + insn->thread, i, insn);
     }
-    if (!wg_touch_watched(t))
+    if (!careful || !wg_touch_watched(t))
         return;
     if (insn->op == WG_I_SEMINIT) {
         wg_touch(t, WG_TOUCH_WRITE | WG_TOUCH_INIT, WG_TOUCH_SEM_VALUE, 0, insn->word >> 2 & 0xFF);
@@ -112,7 +106,8 @@ static void serve_core(wg_tile *t, unsigned i)
         get(s, s->core_semaphore[i]);
     else
         post(s, s->core_semaphore[i]);
-    changed(t, WG_AGENT_CORE_T0 + i, s->core_semaphore[i], NULL);
+    wg_wake_threads(&t->sched);
+    note_changed(t, WG_AGENT_CORE_T0 + i, s->core_semaphore[i], NULL);
     if (wg_touch_watched(t))
         wg_touch_core(t, WG_CORE_T0 + i, 0, WG_TOUCH_ATOMIC | (s->core_gets[i] ? WG_TOUCH_GET : WG_TOUCH_POST),
                       WG_TOUCH_SEM_VALUE, 0, 1u << s->core_semaphore[i]);
@@ -121,7 +116,7 @@ static void serve_core(wg_tile *t, unsigned i)
 
 /* ---- Mutexes ---------------------------------------------------------------------------------------- */
 
-static void execute_mutex(wg_tile *t, const wg_insn *insn)
+WG_STAGE void execute_mutex(wg_tile *t, const wg_insn *insn, const bool careful)
 {
     uint8_t *holder = &t->backend.sync.mutex[insn->word % WG_MUTEXES];
     uint8_t me = (uint8_t)(insn->thread + 1);
@@ -130,28 +125,37 @@ static void execute_mutex(wg_tile *t, const wg_insn *insn)
         return;
     *holder = takes ? me : 0;
     wg_wake_threads(&t->sched);
-    WG_EMIT_INSN(t, WG_EV_MUTEX, WG_AGENT_THREAD0 + insn->thread, insn, .a = insn->word % WG_MUTEXES, .b = takes);
+    if (careful)
+        WG_EMIT_INSN(t, WG_EV_MUTEX, WG_AGENT_THREAD0 + insn->thread, insn, .a = insn->word % WG_MUTEXES, .b = takes);
 }
 
 /* ---- Arbitration ------------------------------------------------------------------------------------ */
 
-static void run(wg_tile *t, unsigned thread, const wg_insn *insn)
+WG_STAGE void execute(wg_tile *t, unsigned thread, const wg_insn *insn, const bool careful)
 {
     wg_frontend *f = &t->frontend[thread];
-    wg_gate_issue(t, f, insn, WG_AGENT_SYNC);   /* what is touched now is touched in its name */
+    wg_gate_issue(t, f, insn, WG_AGENT_SYNC, careful);   /* what is touched now is touched in its name */
     switch ((wg_insn_id)insn->op) {
     case WG_I_ATGETM:
-    case WG_I_ATRELM: execute_mutex(t, insn); break;
+    case WG_I_ATRELM: execute_mutex(t, insn, careful); break;
     case WG_I_STALLWAIT:
     case WG_I_SEMWAIT:
-    case WG_I_STREAMWAIT: wg_gate_latch_wait(t, insn); break;
-    default: execute_semaphores(t, insn); break;
+    case WG_I_STREAMWAIT: wg_gate_latch_wait(t, insn, careful); break;
+    default: execute_semaphores(t, insn, careful); break;
     }
-    if (wg_any_watched(t)) {
+    if (careful) {
         wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_SYNC, insn, 0, 0);
         wg_touch_by_nobody(t);
     }
-    wg_gate_pop(t, f, insn);
+    wg_gate_pop(t, f, insn, careful);
+}
+
+static void run(wg_tile *t, unsigned thread, const wg_insn *insn, bool careful)
+{
+    if (careful)
+        execute(t, thread, insn, true);
+    else
+        execute(t, thread, insn, false);
 }
 
 static bool is_mutex(const wg_insn *insn) { return insn->op == WG_I_ATGETM || insn->op == WG_I_ATRELM; }
@@ -184,7 +188,7 @@ static wg_stall beaten_by(const wg_tile *t, uint8_t winner)
     return (wg_stall){WG_STALL_ARBITRATION, WG_UNIT_SYNC, winner, t->sched.now + 1};
 }
 
-static unsigned serve_mutexes(wg_tile *t, unsigned wanting, wg_stall why[3])
+static unsigned serve_mutexes(wg_tile *t, unsigned wanting, wg_stall why[3], bool careful)
 {
     unsigned passed = 0;
     while (wanting) {
@@ -200,13 +204,13 @@ static unsigned serve_mutexes(wg_tile *t, unsigned wanting, wg_stall why[3])
         for (unsigned i = 0; i < WG_THREADS; i++)
             if (i != winner && (mates >> i & 1))
                 why[i] = beaten_by(t, (uint8_t)(WG_AGENT_THREAD0 + winner));
-        run(t, winner, wg_gate_head(t, winner));
+        run(t, winner, wg_gate_head(t, winner), careful);
         passed |= 1u << winner;
     }
     return passed;
 }
 
-bool wg_sync_serve(wg_tile *t, unsigned thread, const wg_insn *insn, wg_stall *why)
+bool wg_sync_serve(wg_tile *t, unsigned thread, const wg_insn *insn, wg_stall *why, bool careful)
 {
     wg_sync *s = &t->backend.sync;
     if (!is_mutex(insn)) {
@@ -216,11 +220,11 @@ bool wg_sync_serve(wg_tile *t, unsigned thread, const wg_insn *insn, wg_stall *w
             return false;
         s->mutex_turn[insn->word % WG_MUTEXES] = (uint8_t)((thread + 1) % WG_THREADS);
     }
-    run(t, thread, insn);
+    run(t, thread, insn, careful);
     return true;
 }
 
-unsigned wg_sync_arbitrate(wg_tile *t, unsigned wanting, wg_stall why[3])
+unsigned wg_sync_arbitrate(wg_tile *t, unsigned wanting, wg_stall why[3], bool careful)
 {
     wg_sync *s = &t->backend.sync;
     unsigned mutex = 0, slot = 0, passed = 0;
@@ -234,7 +238,7 @@ unsigned wg_sync_arbitrate(wg_tile *t, unsigned wanting, wg_stall why[3])
             mutex |= 1u << i;
     }
     if (mutex)
-        passed = serve_mutexes(t, mutex, why);
+        passed = serve_mutexes(t, mutex, why, careful);
     unsigned all = slot | (unsigned)s->core_waits << FIRST_CORE;
     if (!all)
         return passed;
@@ -245,7 +249,7 @@ unsigned wg_sync_arbitrate(wg_tile *t, unsigned wanting, wg_stall why[3])
         if (i != winner && (slot >> i & 1))
             why[i] = beaten_by(t, agent);
     if (winner < FIRST_CORE) {
-        run(t, winner, wg_gate_head(t, winner));
+        run(t, winner, wg_gate_head(t, winner), careful);
         passed |= 1u << winner;
     } else {
         serve_core(t, winner - FIRST_CORE);

@@ -53,11 +53,11 @@ const char *wg_semaphore_name(unsigned semaphore);
 /*
  * Phase E: the heads of the threads in `wanting` are Sync Unit instructions that nothing else holds; and
  * stores of cores may wait. Grants slot and mutexes; granted heads have passed the gate on return, the
- * stalls of the others are in `why`, one per thread. Returns who passed.
+ * stalls of the others are in `why`, one per thread. Returns who passed. `careful` as in frontend/stages.h.
  */
-unsigned wg_sync_arbitrate(struct wg_tile *t, unsigned wanting, wg_stall why[3]);
+unsigned wg_sync_arbitrate(struct wg_tile *t, unsigned wanting, wg_stall why[3], bool careful);
 
 /* The same for one head while nobody else wants anything. */
-bool wg_sync_serve(struct wg_tile *t, unsigned thread, const struct wg_insn *insn, wg_stall *why);
+bool wg_sync_serve(struct wg_tile *t, unsigned thread, const struct wg_insn *insn, wg_stall *why, bool careful);
 
 #endif

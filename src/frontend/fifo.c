@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first instruction FIFO, the place where B and the debug bus come in, and the frontend as a whole.
+ * The first instruction FIFO, the place where B and the debug bus come in, and what can be asked of a frontend.
  *
  *     T core: up to four words per request ──> FIFO
  *     B: one word ──> its place at the mux;  debug bus: likewise
@@ -60,9 +60,8 @@ void wg_insn_swallowed(wg_tile *t, wg_frontend *f, const wg_insn *insn)
 /* ---- Pushes (phase H) ------------------------------------------------------------------------------- */
 
 /* How many of `count` words the FIFO takes now. */
-static unsigned fifo_room(const wg_tile *t, const wg_frontend *f, unsigned thread, unsigned count)
+static inline unsigned fifo_room(const wg_arch *arch, const wg_frontend *f, unsigned thread, unsigned count)
 {
-    const wg_arch *arch = t->arch;
     unsigned taken = f->fifo_count + (arch->fifo_counts_downstream ? f->plain_downstream : 0u);
     unsigned depth = arch->fifo_depth[thread];
     if (taken >= depth || (arch->fifo_resume && taken > arch->fifo_resume))
@@ -70,9 +69,16 @@ static unsigned fifo_room(const wg_tile *t, const wg_frontend *f, unsigned threa
     return count < depth - taken ? count : depth - taken;
 }
 
+__attribute__((noinline)) static unsigned refuse(wg_frontend *f, unsigned thread, unsigned who, wg_stall *why)
+{
+    f->push_waits |= (uint8_t)who;
+    *why = (wg_stall){WG_STALL_PUSH_FIFO_FULL, (uint16_t)thread, (uint8_t)(WG_AGENT_THREAD0 + thread), WG_NEVER};
+    return 0;
+}
+
 /* One word of a request; `bundle` is Auto TTSync's view of the request. */
-static void fifo_enqueue(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core, uint32_t pc, uint32_t word,
-                         wg_tts_bundle *bundle)
+static void enqueue(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core, uint32_t pc, uint32_t word,
+                    wg_tts_bundle *bundle)
 {
     unsigned place = wg_place_take(f);
     wg_insn *insn = &f->pool[place];
@@ -92,28 +98,41 @@ static void fifo_enqueue(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id
     f->mops_queued = (uint8_t)(f->mops_queued + marks / WG_E_COUNTED);
 }
 
-/* The same for the first words of a request, as long as they are nothing special, while nobody watches. */
-static inline unsigned fifo_enqueue_plain(wg_frontend *f, wg_arch_id arch, uint64_t from, uint32_t pc,
-                                          const uint32_t *words, unsigned count)
+/* The words of a request from number `done` on; `tracked`: Auto TTSync is to see the request. */
+__attribute__((noinline)) static void enqueue_rest(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core,
+                                                   uint32_t pc, const uint32_t *words, unsigned done, unsigned count,
+                                                   bool tracked)
 {
-    const wg_insn_kind *kinds = wg_insn_kinds[arch];
+    wg_tts_bundle bundle = {.attends = false};
+    if (tracked)
+        wg_ttsync_arrived(t, thread, &bundle);
+    for (; done < count; done++)
+        enqueue(t, f, thread, core, pc ? pc + 4 * done : 0, words[done], &bundle);
+}
+
+/*
+ * The same for the first words of a request, up to one that needs more than a place, while nobody watches; `from` is
+ * thread and source as in wg_insn.rest. Returns how many.
+ */
+static inline unsigned enqueue_plain(wg_frontend *f, const wg_insn_kind *kinds, uint64_t from, uint32_t pc,
+                                     const uint32_t *words, unsigned count)
+{
     uint64_t free = f->free, id = f->next_id;
     unsigned i, tail = f->fifo_head + f->fifo_count;
     uint32_t step = pc ? 4 : 0;   /* fused words are adjacent */
     for (i = 0; i < count; i++, pc += step) {
-        uint32_t word = words[i];
-        const wg_insn_kind *kind = &kinds[word >> 24];
-        if (__builtin_expect(((word | 1u << 31) & kind->spare_bits) | kind->marks >> 16, 0))
+        const wg_insn_kind *kind = &kinds[words[i] >> 24];
+        if (__builtin_expect(((words[i] | 1u << 31) & kind->spare_bits) | kind->marks >> 16, 0))
             break;
         unsigned place = (unsigned)__builtin_ctzll(free);
-        free &= free - 1;
         wg_insn *insn = &f->pool[place];
-        insn->word = word;
+        insn->word = words[i];
         insn->pc = pc;
         insn->id = ++id;
         insn->parent = 0;
         insn->rest = kind->rest | from;
         f->fifo[tail++ % WG_FIFO_RING] = (uint16_t)(place | kind->marks | WG_E_PLAIN);
+        free &= free - 1;
     }
     f->free = free;
     f->next_id = id;
@@ -121,57 +140,20 @@ static inline unsigned fifo_enqueue_plain(wg_frontend *f, wg_arch_id arch, uint6
     return i;
 }
 
-/* The same for a request of one word where Auto TTSync is not. False, and nothing done, if there is more to do. */
-static inline bool push_one(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core, uint32_t pc, uint32_t word)
+static unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core, uint32_t pc,
+                            const uint32_t *words, unsigned count, wg_stall *why)
 {
-    const wg_arch *arch = t->arch;
-    const wg_insn_kind *kind = &wg_insn_kinds[arch->id][word >> 24];
-    unsigned count = f->fifo_count;
-    if (arch->auto_ttsync || arch->fifo_counts_downstream || count >= arch->fifo_depth[thread] ||
-        count > arch->fifo_resume || (((word | 1u << 31) & kind->spare_bits) | kind->marks >> 16))
-        return false;
-    unsigned place = wg_place_take(f);
-    wg_insn *insn = &f->pool[place];
-    insn->word = word;
-    insn->pc = pc;
-    insn->id = ++f->next_id;
-    insn->parent = 0;
-    insn->rest = kind->rest | thread | (uint64_t)core << 8;
-    f->fifo[(f->fifo_head + count) % WG_FIFO_RING] = (uint16_t)(place | kind->marks | WG_E_PLAIN);
-    f->fifo_count = (uint8_t)(count + 1);
-    wg_wake_thread(&t->sched, thread);
-    return true;
-}
-
-/* The FIFO takes `count` words, the first `done` of which it has. */
-__attribute__((noinline)) static void fifo_enqueue_rest(wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc,
-                                                        const uint32_t *words, unsigned done, unsigned count,
-                                                        wg_tts_bundle *bundle)
-{
-    for (unsigned i = done; i < count; i++)
-        fifo_enqueue(t, &t->frontend[thread], thread, core, pc ? pc + 4 * i : 0, words[i], bundle);
-}
-
-__attribute__((noinline)) static unsigned refuse(wg_frontend *f, unsigned thread, unsigned who, wg_stall *why)
-{
-    f->push_waits |= (uint8_t)who;
-    *why = (wg_stall){WG_STALL_PUSH_FIFO_FULL, (uint16_t)thread, (uint8_t)(WG_AGENT_THREAD0 + thread), WG_NEVER};
-    return 0;
-}
-
-__attribute__((noinline)) static unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core,
-                                                      uint32_t pc, const uint32_t *words, unsigned count, wg_stall *why)
-{
-    unsigned taken = fifo_room(t, f, thread, count), plain = 0;
+    unsigned taken = fifo_room(t->arch, f, thread, count), done = 0;
     if (taken < count && (taken == 0 || count <= 4))
         return refuse(f, thread, 1, why);
-    wg_tts_bundle bundle = {.attends = false};
-    if (t->arch->auto_ttsync)
-        wg_request_arrived(t, f, thread, &bundle);
-    if (!(t->perturbed | bundle.attends | (WG_EVENTS & t->watched >> WG_EV_PUSHED)))
-        plain = fifo_enqueue_plain(f, t->arch->id, thread | (uint64_t)core << 8, pc, words, taken);
-    if (plain < taken)
-        fifo_enqueue_rest(t, thread, core, pc, words, plain, taken, &bundle);
+    bool tracked = t->arch->auto_ttsync && wg_request_arrived(t, f, thread);
+    if (!(tracked | wg_careful(t))) {
+        const wg_insn_kind *kinds = wg_insn_kinds[t->arch->id];
+        uint64_t from = thread | (uint64_t)core << 8;
+        done = taken == 1 ? enqueue_plain(f, kinds, from, pc, words, 1) : enqueue_plain(f, kinds, from, pc, words, taken);
+    }
+    if (done < taken)
+        enqueue_rest(t, f, thread, core, pc, words, done, taken, tracked);
     wg_wake_thread(&t->sched, thread);
     return taken;
 }
@@ -183,7 +165,7 @@ __attribute__((noinline)) static unsigned push_from_t(wg_tile *t, wg_frontend *f
 __attribute__((noinline)) static unsigned push_from_b(wg_tile *t, wg_frontend *f, unsigned thread, uint32_t pc,
                                                       uint32_t word, wg_stall *why)
 {
-    if (f->b_valid || wg_replay_count(f) + f->debug_valid >= t->arch->replay_fifo_depth)
+    if (f->b_valid || wg_replay_count(f) + f->debug_valid >= WG_REPLAY_FIFO)
         return refuse(f, thread, 2, why);
     wg_insn_make(t, f, thread, word, pc, WG_CORE_B, 0, &f->from_b);
     wg_note_insn(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, &f->from_b, 0, WG_CORE_B);
@@ -202,12 +184,10 @@ unsigned wg_push_words(wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc
 {
     if (thread >= WG_THREADS || !count)
         return 0;
-    wg_frontend *f = &t->frontend[thread];
-    if (count == 1 && core != WG_CORE_B && !(t->perturbed | (WG_EVENTS & t->watched >> WG_EV_PUSHED)) &&
-        push_one(t, f, thread, core, pc, words[0]))
-        return 1;
-    return core == WG_CORE_B ? push_from_b(t, f, thread, pc, words[0], why)
-                             : push_from_t(t, f, thread, core, pc, words, count, why);
+    wg_frontend *f = wg_frontend_of(t, thread);
+    if (core == WG_CORE_B)
+        return push_from_b(t, f, thread, pc, words[0], why);
+    return push_from_t(t, f, thread, core, pc, words, count, why);
 }
 
 /* ---- The debug bus ---------------------------------------------------------------------------------- */
@@ -223,7 +203,7 @@ void wg_debug_push(wg_tile *t, unsigned thread, uint32_t word)
     if (thread >= WG_THREADS)
         return;
     wg_frontend *f = &t->frontend[thread];
-    if (f->debug_valid || wg_replay_count(f) + f->b_valid >= t->arch->replay_fifo_depth) {
+    if (f->debug_valid || wg_replay_count(f) + f->b_valid >= WG_REPLAY_FIFO) {
         wg_findf(t, WG_F_DEBUG_PUSH_FULL,
                  (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + thread), .word = word, .has_word = true},
                  "the FIFO before thread %u's Replay Expander", thread);
@@ -235,202 +215,7 @@ void wg_debug_push(wg_tile *t, unsigned thread, uint32_t word)
     wg_wake_thread(&t->sched, thread);
 }
 
-/* ---- The frontend as a whole ------------------------------------------------------------------------ */
-
-/* Nothing moved in phases D to G: the earliest cycle at which the thread could act if nobody else did. */
-static uint64_t next_look(const wg_tile *t, const wg_frontend *f)
-{
-    uint64_t now = t->sched.now, next = WG_NEVER;
-    if (wg_gate_count(f) && f->stall.retry_at < next)
-        next = f->stall.retry_at;
-    if (f->fifo_count && !f->mop_active) {
-        if (f->take_at > now && f->take_at < next)
-            next = f->take_at;
-        if (f->mop.ready_at > now && f->mop.ready_at < next)
-            next = f->mop.ready_at;
-    }
-    return next > now ? next : now + 1;
-}
-
-/*
- * Phases E to G of a thread while nobody watches, where they only let pass: what they do then concerns no other thread
- * and may be done at a stretch. Returns the phases that are left because they have more to do than that.
- */
-enum { LEFT_MOP = 1, LEFT_REPLAY = 2, LEFT_GATE = 4 };
-
-/* Phases F and G. */
-static inline unsigned fifos_flow(wg_tile *t, wg_frontend *f, unsigned down_head, uint64_t now)
-{
-    unsigned gate_end = f->gate_end, down_end = f->down_end;
-    if (f->replay_busy)
-        return LEFT_REPLAY | LEFT_MOP;
-    if (gate_end != down_end) {
-        if (f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY)
-            return LEFT_REPLAY | LEFT_MOP;
-        if ((uint8_t)(gate_end - down_head) < t->arch->gate_fifo_depth) {
-            f->gate_end = (uint8_t)++gate_end;
-            f->moved = true;
-            wg_push_room(t, f, 2);
-        }
-    }
-    if (f->special & WG_SPECIAL_MUX)
-        return LEFT_MOP;
-    if (f->fifo_count) {
-        unsigned head = f->fifo_head, entry = f->fifo[head];
-        if (entry & WG_E_MOP)
-            return LEFT_MOP;
-        if ((uint8_t)(down_end - gate_end) < t->arch->replay_fifo_depth && now >= f->mop.ready_at) {
-            f->down[down_end % WG_DOWN_RING] = (uint16_t)entry;
-            f->down_end = (uint8_t)(down_end + 1);
-            f->plain_downstream++;
-            f->fifo_head = (head + 1) % WG_FIFO_RING;
-            f->fifo_count--;
-            f->moved = true;
-            wg_push_room(t, f, 1);
-        }
-    }
-    return 0;
-}
-
-static unsigned flow(wg_tile *t, wg_frontend *f, uint64_t now)
-{
-    f->moved = false;
-    unsigned head = f->down_head;
-    if (head != f->gate_end) {
-        unsigned entry = f->down[head % WG_DOWN_RING];
-        if ((entry & (WG_E_PASSES | WG_E_TTSYNC)) != WG_E_PASSES || (f->latch.block & WG_BLOCK_ALL_NINE) ||
-            (f->special & WG_SPECIAL_GATE))
-            return LEFT_GATE;
-        wg_place_free(f, entry);
-        f->down_head = (uint8_t)++head;
-        f->moved = true;
-        if (entry & WG_E_PLAIN)
-            wg_plain_left(t, f);
-        wg_wake_idle_watchers(&t->sched);
-    }
-    return fifos_flow(t, f, head, now);
-}
-
-/*
- * The same where every stage has an instruction and passes it on: looked at in `next` again. False, and nothing done,
- * where that is not so.
- */
-__attribute__((noinline)) static bool streams(wg_frontend *f, uint64_t next)
-{
-    unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end, fifo_head = f->fifo_head;
-    unsigned leaves = f->down[head % WG_DOWN_RING], passes = f->down[gate_end % WG_DOWN_RING];
-    unsigned comes = f->fifo[fifo_head];
-    if (f->special || head == gate_end || gate_end == down_end || !f->fifo_count ||
-        (leaves & (WG_E_PASSES | WG_E_TTSYNC | WG_E_PLAIN)) != (WG_E_PASSES | WG_E_PLAIN) || (passes & WG_E_REPLAY) ||
-        (comes & WG_E_MOP) || (f->latch.block & WG_BLOCK_ALL_NINE) || next <= f->mop.ready_at)
-        return false;
-    wg_place_free(f, leaves);
-    f->down[down_end % WG_DOWN_RING] = (uint16_t)comes;
-    f->down_head = (uint8_t)(head + 1);
-    f->gate_end = (uint8_t)(gate_end + 1);
-    f->down_end = (uint8_t)(down_end + 1);
-    f->fifo_head = (uint8_t)((fifo_head + 1) % WG_FIFO_RING);
-    f->fifo_count--;
-    return true;
-}
-
-/* Phase D: which of the latched waits are met. */
-static inline unsigned latches(wg_tile *t, unsigned due)
-{
-    unsigned met = 0;
-    t->sched.phase = WG_PHASE_LATCHES;
-    for (unsigned i = 0; i < WG_THREADS; i++)
-        if (t->frontend[i].latch.block && (due >> i & 1))
-            met |= (unsigned)wg_gate_latch(t, i) << i;
-    return met;
-}
-
-/* Phase E for the threads in `wanting`; then what phase D found met is forgotten. */
-static inline void gates(wg_tile *t, unsigned wanting, unsigned met)
-{
-    if (wanting | t->backend.sync.core_waits) {
-        t->sched.phase = WG_PHASE_GATES;
-        wg_gates(t, wanting);
-    }
-    for (; met; met &= met - 1) {
-        wg_latch *l = &t->frontend[__builtin_ctz(met)].latch;
-        if (l->met)   /* else a new wait was latched in its place */
-            l->kind = l->met = 0, l->block = 0;
-    }
-}
-
-/* Phases E to G in full, for the threads in `due`. */
-static void stages(wg_tile *t, unsigned due, unsigned met)
-{
-    for (unsigned i = 0; i < WG_THREADS; i++)
-        t->frontend[i].moved = met >> i & 1;
-    wg_touch_by_nobody(t);
-    gates(t, due, met);
-    t->sched.phase = WG_PHASE_REPLAY;
-    for (unsigned i = 0; i < WG_THREADS; i++)
-        if (due >> i & 1)
-            wg_replay(t, i);
-    t->sched.phase = WG_PHASE_MOP;
-    for (unsigned i = 0; i < WG_THREADS; i++)
-        if (due >> i & 1)
-            wg_mop(t, i);
-}
-
-/* The same while nobody watches. */
-static void stages_unwatched(wg_tile *t, unsigned due, unsigned met)
-{
-    uint64_t now = t->sched.now;
-    unsigned wanting = 0, replays = 0, mops = 0;
-    for (unsigned mask = due; mask; mask &= mask - 1) {
-        unsigned i = (unsigned)__builtin_ctz(mask), left = flow(t, &t->frontend[i], now);
-        wanting |= left / LEFT_GATE << i;
-        replays |= (left / LEFT_REPLAY & 1) << i;
-        mops |= (left & LEFT_MOP) << i;
-    }
-    gates(t, wanting, met);
-    for (; wanting; wanting &= wanting - 1) {
-        unsigned i = (unsigned)__builtin_ctz(wanting);
-        unsigned left = fifos_flow(t, &t->frontend[i], t->frontend[i].down_head, now);
-        replays |= left / LEFT_REPLAY << i;
-        mops |= (left & LEFT_MOP) << i;
-    }
-    for (met &= due; met; met &= met - 1)
-        t->frontend[__builtin_ctz(met)].moved = true;
-    t->sched.phase = WG_PHASE_REPLAY;
-    for (; replays; replays &= replays - 1)
-        wg_replay(t, (unsigned)__builtin_ctz(replays));
-    t->sched.phase = WG_PHASE_MOP;
-    for (; mops; mops &= mops - 1)
-        wg_mop(t, (unsigned)__builtin_ctz(mops));
-}
-
-void wg_frontends(wg_tile *t, unsigned due)
-{
-    wg_schedule *s = &t->sched;
-    unsigned met = latches(t, due), rest = due;
-    if (t->perturbed | (WG_EVENTS ? t->watched : 0)) {
-        stages(t, due, met);
-    } else {
-        uint64_t next = s->now + 1;
-        for (unsigned i = 0; i < WG_THREADS; i++)
-            if ((due >> i & 1) && streams(&t->frontend[i], next)) {
-                rest &= ~(1u << i);
-                s->next[WG_AGENT_THREAD0 + i] = next;   /* wg_wake_at(): the engine has taken the old one */
-            }
-        if (rest != due) {
-            s->soon |= (due ^ rest) << WG_AGENT_THREAD0;
-            wg_wake_idle_watchers(s);
-        }
-        if (rest | met | t->backend.sync.core_waits)
-            stages_unwatched(t, rest, met);
-        s->phase = WG_PHASE_MOP;
-    }
-    for (; rest; rest &= rest - 1) {
-        unsigned i = (unsigned)__builtin_ctz(rest);
-        const wg_frontend *f = &t->frontend[i];
-        wg_wake_at(s, WG_AGENT_THREAD0 + i, f->moved ? s->now + 1 : next_look(t, f));
-    }
-}
+/* ---- How far a thread is ------------------------------------------------------------------------------ */
 
 bool wg_thread_mop_idle(const wg_tile *t, unsigned thread)
 {
@@ -487,7 +272,7 @@ void wg_frontend_discard(wg_tile *t, unsigned thread)
 
 bool wg_replay_fifo_full(const wg_tile *t, unsigned thread)
 {
-    return wg_replay_count(&t->frontend[thread]) >= t->arch->replay_fifo_depth;
+    return wg_replay_count(&t->frontend[thread]) >= WG_REPLAY_FIFO;
 }
 
 bool wg_replay_fifo_empty(const wg_tile *t, unsigned thread) { return wg_replay_count(&t->frontend[thread]) == 0; }

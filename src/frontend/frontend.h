@@ -21,8 +21,11 @@
 
 struct wg_tile;
 
-/* Rings are as large as the deepest FIFO of any architecture; wg_arch has the depths. */
-enum { WG_FIFO_RING = 32, WG_REPLAY_RING = 8, WG_GATE_RING = 2, WG_MOP_CFG_WORDS = 9, WG_REPLAY_SLOTS = 32 };
+/*
+ * The first FIFO's ring is as large as the deepest of any architecture, wg_arch has the depths; those before the Replay
+ * Expander and before the gate are the same everywhere (PIPE-04).
+ */
+enum { WG_FIFO_RING = 32, WG_REPLAY_FIFO = 8, WG_GATE_FIFO = 2, WG_MOP_CFG_WORDS = 9, WG_REPLAY_SLOTS = 32 };
 /*
  * An instruction stays in the place of the thread's pool where it was made until it has left the gate; the FIFOs hold
  * entries of two bytes (WG_E_…). The FIFOs before the gate and before the Replay Expander are one ring,
@@ -89,16 +92,27 @@ typedef struct wg_frontend {
     uint8_t mops_queued;
     union {
         struct {
-            bool replay_busy;       /* the Replay Expander plays, records, or carries a mark: not a mere passage */
-            bool mop_active;        /* the MOP Expander expands */
-            bool b_valid : 1;       /* `from_b` waits at the mux */
-            bool debug_valid : 1;   /* `from_debug` waits at the mux */
-            bool debug_control : 1; /* the debug bus owns the FIFO before the Replay Expander */
-            bool stalled;           /* the gate's head waits: `stall` says why */
-            uint8_t push_waits;     /* who was refused: bit 0 the T core, bit 1 B */
-            uint16_t holders;       /* bit per wg_unit that may hold the whole thread (wg_unit_ops.holds) */
+            union {
+                struct {
+                    bool mop_active;        /* the MOP Expander expands */
+                    bool b_valid : 1;       /* `from_b` waits at the mux */
+                    bool debug_valid : 1;   /* `from_debug` waits at the mux */
+                    bool debug_control : 1; /* the debug bus owns the FIFO before the Replay Expander */
+                };
+                uint16_t mux_busy;          /* 0: the MOP Expander lets pass what is not for it */
+            };
+            bool replay_busy;               /* the Replay Expander plays, records, or carries a mark */
+            uint8_t push_waits;             /* who was refused: bit 0 the T core, bit 1 B */
+            union {
+                struct {
+                    uint16_t holders;       /* bit per wg_unit that may hold the whole thread (wg_unit_ops.holds) */
+                    bool stalled;           /* the gate's head waits: `stall` says why */
+                    bool blocks_all;        /* the latched wait catches even NOP (GATE-08) */
+                };
+                uint32_t gate_busy;         /* 0: NOP passes */
+            };
         };
-        uint64_t special;           /* none of these: instructions just go from stage to stage */
+        uint64_t busy;                      /* 0: instructions just go from stage to stage */
     };
     uint64_t next_id;           /* the last id given */
     uint16_t down[WG_DOWN_RING];
@@ -115,11 +129,6 @@ typedef struct wg_frontend {
     wg_insn pool[WG_POOL];
     wg_auto_ttsync ttsync;
 } wg_frontend;
-#define WG_SPECIAL_MUX UINT64_C(0xFFFF00)                       /* of `special`: what concerns MOP Expander and mux */
-#define WG_SPECIAL_GATE (UINT64_C(0xFFFF) << 48 | 0xFF000000)   /* … and the gate */
-static_assert(offsetof(wg_frontend, mop_active) == offsetof(wg_frontend, special) + 1 &&
-              offsetof(wg_frontend, stalled) == offsetof(wg_frontend, special) + 3 &&
-              offsetof(wg_frontend, holders) == offsetof(wg_frontend, special) + 6, "WG_SPECIAL_…");
 
 /* The i-th instruction of each FIFO, from the head, and how many there are. */
 static inline const wg_insn *wg_fifo_at(const wg_frontend *f, unsigned i)
@@ -144,9 +153,10 @@ void wg_frontend_reset(struct wg_tile *t, unsigned thread);
  */
 void wg_frontends(struct wg_tile *t, unsigned due);
 bool wg_gate_latch(struct wg_tile *t, unsigned thread);   /* phase D: is the latched wait met? */
-void wg_gates(struct wg_tile *t, unsigned due);           /* phase E */
-void wg_replay(struct wg_tile *t, unsigned thread);       /* phase F */
-void wg_mop(struct wg_tile *t, unsigned thread);          /* phase G */
+/* Phases E, F and G; `careful` as in stages.h. */
+void wg_gates(struct wg_tile *t, unsigned due, bool careful);
+void wg_replay(struct wg_tile *t, unsigned thread, bool careful);
+void wg_mop(struct wg_tile *t, unsigned thread, bool careful);
 /*
  * Phase H (or, from the host, at a cycle boundary): enqueues up to `count` words pushed by `core` into
  * `thread`; returns how many were taken. A request of at most four words is taken whole or not at all.

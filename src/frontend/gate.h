@@ -6,7 +6,7 @@
 #include "frontend/stages.h"
 
 /* A STALLWAIT, SEMWAIT or STREAMWAIT was accepted: latched from the next cycle on. */
-void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn);
+void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn, bool careful);
 
 static inline const wg_insn *wg_gate_head(const wg_tile *t, unsigned thread)
 {
@@ -18,28 +18,34 @@ void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head);
 __attribute__((cold)) void wg_gate_issue_watched(wg_tile *t, const wg_insn *head, unsigned agent);
 
 /* The head passes into `agent`: its stall ends. Before its effects; wg_gate_pop() after them. */
-static inline void wg_gate_issue(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned agent)
+WG_STAGE void wg_gate_issue(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned agent, const bool careful)
 {
     if (f->stalled)
         wg_gate_stall_ends(t, f, head);
-    if (wg_any_watched(t))
+    if (careful && wg_any_watched(t))
         wg_gate_issue_watched(t, head, agent);
 }
 
-static inline void wg_gate_pop(wg_tile *t, wg_frontend *f, const wg_insn *head)
+/* `entry` has left the FIFO before the gate. */
+static inline void wg_gate_left(wg_tile *t, wg_frontend *f, unsigned entry)
 {
-    unsigned entry = f->down[f->down_head % WG_DOWN_RING];
     wg_place_free(f, entry);
     f->down_head++;
     f->moved = true;
-    if (__builtin_expect(t->perturbed, 0) && wg_gate_count(f))
+    if (entry & WG_E_PLAIN)
+        wg_plain_left(t, f);
+    wg_wake_idle_watchers(&t->sched);
+}
+
+WG_STAGE void wg_gate_pop(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool careful)
+{
+    unsigned entry = f->down[f->down_head % WG_DOWN_RING];
+    wg_gate_left(t, f, entry);
+    if (careful && t->perturbed && wg_gate_count(f))
         f->accept_at = t->sched.now + 1 +
                        wg_perturb(t, WG_SITE_ACCEPT, WG_AGENT_THREAD0 + head->thread, wg_gate_fifo_at(f, 0)->id);
     if (__builtin_expect(entry & WG_E_TTSYNC, 0) && (head->ttsync & WG_TTS_LAST))
         wg_ttsync_passed(t, head->thread);
-    if (entry & WG_E_PLAIN)
-        wg_plain_left(t, f);
-    wg_wake_idle_watchers(&t->sched);
 }
 
 #endif

@@ -179,7 +179,7 @@ static inline bool find_again(wg_mop_state *m, const uint32_t *cfg, uint32_t *wo
 }
 
 /* The expansion's next instruction, as an entry; false if, MopCfg having changed, none is left. */
-static bool expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned *entry)
+WG_STAGE bool expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned *entry, const bool careful)
 {
     wg_mop_state *m = &f->mop;
     uint32_t word;
@@ -192,7 +192,8 @@ static bool expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned *entry)
     unsigned place = wg_place_take(f);
     wg_insn *out = &f->pool[place];
     unsigned marks = wg_insn_make(t, f, thread, word, m->insn.pc, m->insn.source, m->insn.id, out);
-    wg_note_insn(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, 0, out->source);
+    if (careful)
+        wg_note_insn(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, 0, out->source);
     if (__builtin_expect(out->unit == WG_UNIT_FRONTEND && out->op != WG_I_REPLAY, 0))
         wg_findf(t, WG_F_FRONTEND_INSN_LATE,
                  (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + thread), .pc = out->pc, .has_pc = out->pc != 0,
@@ -210,19 +211,19 @@ static bool expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned *entry)
 }
 
 /* The FIFO's head is used up here. */
-static wg_insn fifo_take(wg_tile *t, wg_frontend *f, unsigned thread)
+WG_STAGE wg_insn fifo_take(wg_tile *t, wg_frontend *f, unsigned thread, const bool careful)
 {
     wg_insn insn = *wg_fifo_at(f, 0);
     wg_place_free(f, f->fifo[f->fifo_head]);
-    wg_fifo_left(t, f, thread);
+    wg_fifo_left(t, f, thread, careful);
     return insn;
 }
 
 /* What the T side sends through the mux in this cycle; false: nothing. */
-static bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, unsigned *entry)
+WG_STAGE bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, unsigned *entry, const bool careful)
 {
     if (f->mop_active)
-        return room && expand(t, f, thread, entry);
+        return room && expand(t, f, thread, entry, careful);
     if (!f->fifo_count || t->sched.now < f->take_at)
         return false;
     const wg_insn *head = wg_fifo_at(f, 0);
@@ -230,18 +231,21 @@ static bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, unsig
         if (!room)
             return false;
         f->mops_queued--;
-        wg_insn mop = fifo_take(t, f, thread);
+        wg_insn mop = fifo_take(t, f, thread, careful);
         begin(f, &mop);
-        wg_touch_by(t, WG_AGENT_THREAD0 + thread, &f->mop.insn);
-        wg_touch(t, WG_TOUCH_READ | WG_TOUCH_LATE, WG_TOUCH_MOP_CFG, thread * WG_MOP_CFG_WORDS, WG_MOP_CFG_WORDS);
-        return expand(t, f, thread, entry);
+        if (careful) {
+            wg_touch_by(t, WG_AGENT_THREAD0 + thread, &f->mop.insn);
+            wg_touch(t, WG_TOUCH_READ | WG_TOUCH_LATE, WG_TOUCH_MOP_CFG, thread * WG_MOP_CFG_WORDS, WG_MOP_CFG_WORDS);
+        }
+        return expand(t, f, thread, entry, careful);
     }
     if (t->sched.now < f->mop.ready_at)
         return false;
     if (__builtin_expect(head->op == WG_I_MOP_CFG, 0)) {
-        wg_insn insn = fifo_take(t, f, thread);
+        wg_insn insn = fifo_take(t, f, thread, careful);
         f->mop.mask_hi = (uint16_t)(insn.word & 0xFFFF);
-        wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, &insn, 0, 0);
+        if (careful)
+            wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, &insn, 0, 0);
         if (insn.ttsync & WG_TTS_LAST)
             wg_ttsync_dropped(t, thread, insn.id);
         wg_wake_idle_watchers(&t->sched);
@@ -250,7 +254,7 @@ static bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, unsig
     if (!room)
         return false;
     *entry = f->fifo[f->fifo_head];
-    wg_fifo_left(t, f, thread);
+    wg_fifo_left(t, f, thread, careful);
     f->plain_downstream++;
     return true;
 }
@@ -291,12 +295,14 @@ static void enqueue_copy(wg_frontend *f, const wg_insn *insn)
                              (insn->unit > WG_UNIT_INVALID ? 0u : WG_E_PASSES));
 }
 
-void wg_mop(wg_tile *t, unsigned thread)
+WG_STAGE void step(wg_tile *t, unsigned thread, const bool careful)
 {
     wg_frontend *f = &t->frontend[thread];
     unsigned entry;
-    wg_expander_looked(t, thread, 0, wg_replay_count(f) >= t->arch->replay_fifo_depth && has_output(t, f));
-    bool from_t = t_side(t, f, thread, wg_replay_count(f) < t->arch->replay_fifo_depth, &entry);
+    bool room = wg_replay_has_room(f);
+    if (careful)
+        wg_expander_looked(t, thread, 0, !room && has_output(t, f));
+    bool from_t = t_side(t, f, thread, room, &entry, careful);
     if (__builtin_expect(f->b_valid | f->debug_valid | f->debug_control, 0)) {
         if (from_t) {
             lost(t, f, &f->pool[entry & WG_E_PLACE],
@@ -319,6 +325,14 @@ void wg_mop(wg_tile *t, unsigned thread)
     } else if (from_t) {
         wg_replay_enqueue(f, entry);
     }
+}
+
+void wg_mop(wg_tile *t, unsigned thread, bool careful)
+{
+    if (careful)
+        step(t, thread, true);
+    else
+        step(t, thread, false);
 }
 
 /* ---- Configuration ---------------------------------------------------------------------------------- */

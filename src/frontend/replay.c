@@ -25,40 +25,44 @@ static void report(wg_tile *t, wg_finding_code code, const wg_insn *insn, const 
              "%s %s", wg_isa_decode(t->arch->id, insn->word)->name, what);
 }
 
-static void play(wg_tile *t, wg_frontend *f, unsigned thread)
+WG_STAGE void play(wg_tile *t, wg_frontend *f, unsigned thread, const bool careful)
 {
     wg_replay_state *r = &f->replay;
     unsigned place = wg_place_take(f);
     wg_insn *out = &f->pool[place];
     unsigned marks = wg_insn_make(t, f, thread, r->slot[r->play_at], r->insn.pc, r->insn.source, r->insn.id, out);
-    wg_note_insn(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, 0, out->source);
-    wg_touch_by(t, WG_AGENT_THREAD0 + thread, &r->insn);
-    wg_touch(t, WG_TOUCH_READ | WG_TOUCH_AT_GATE, WG_TOUCH_REPLAY, thread * WG_REPLAY_SLOTS + r->play_at, 1);
+    if (careful) {
+        wg_note_insn(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, 0, out->source);
+        wg_touch_by(t, WG_AGENT_THREAD0 + thread, &r->insn);
+        wg_touch(t, WG_TOUCH_READ | WG_TOUCH_AT_GATE, WG_TOUCH_REPLAY, thread * WG_REPLAY_SLOTS + r->play_at, 1);
+    }
     if (__builtin_expect(out->unit == WG_UNIT_FRONTEND, 0))
         report(t, WG_F_FRONTEND_INSN_LATE, out, "made by a REPLAY");
     r->play_at = (uint8_t)((r->play_at + 1) % WG_REPLAY_SLOTS);
     r->play_left--;
     out->ttsync = (uint8_t)((r->insn.ttsync & WG_TTS_FIRST) | (r->play_left ? 0 : r->insn.ttsync & WG_TTS_LAST));
     r->insn.ttsync &= (uint8_t)~WG_TTS_FIRST;
-    wg_gate_insert(t, f, place | (marks & WG_E_PASSES) | wg_entry_ttsync(out));
+    wg_gate_insert(t, f, place | (marks & WG_E_PASSES) | wg_entry_ttsync(out), careful);
 }
 
 /* This and the next two: false if the FIFO before the gate is full. */
-static bool record(wg_tile *t, wg_frontend *f, const wg_insn *head)
+WG_STAGE bool record(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool careful)
 {
     wg_replay_state *r = &f->replay;
-    if (r->execute && !wg_gate_has_room(t, f))
+    if (r->execute && !wg_gate_has_room(f))
         return false;
     r->slot[r->record_at] = head->word;
-    wg_touch_by(t, WG_AGENT_THREAD0 + head->thread, head);
-    wg_touch(t, WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_REPLAY,
-             (uint32_t)head->thread * WG_REPLAY_SLOTS + r->record_at, 1);
+    if (careful) {
+        wg_touch_by(t, WG_AGENT_THREAD0 + head->thread, head);
+        wg_touch(t, WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_REPLAY,
+                 (uint32_t)head->thread * WG_REPLAY_SLOTS + r->record_at, 1);
+    }
     r->record_at = (uint8_t)((r->record_at + 1) % WG_REPLAY_SLOTS);
     r->record_left--;
     if (__builtin_expect(head->unit == WG_UNIT_FRONTEND, 0))
         report(t, WG_F_FRONTEND_INSN_LATE, head, "recorded for replay");
     if (r->execute) {
-        wg_replay_passed(t, f);
+        wg_replay_passed(t, f, careful);
     } else {
         wg_insn_swallowed(t, f, head);
         wg_replay_used(t, f);
@@ -67,11 +71,11 @@ static bool record(wg_tile *t, wg_frontend *f, const wg_insn *head)
 }
 
 /* A REPLAY instruction is taken. */
-static bool begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head)
+WG_STAGE bool begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, const bool careful)
 {
     wg_replay_state *r = &f->replay;
     bool load = head->word & 1;
-    if (!load && !wg_gate_has_room(t, f))
+    if (!load && !wg_gate_has_room(f))
         return false;
     uint8_t count = head->word >> 4 & 63, slot = head->word >> 14 & 31;
     if (count > WG_REPLAY_SLOTS)
@@ -82,7 +86,8 @@ static bool begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *he
         r->record_left = count;
         r->record_at = slot;
         r->execute = head->word >> 1 & 1;
-        wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, head, 0, 0);
+        if (careful)
+            wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, head, 0, 0);
         wg_insn_swallowed(t, f, head);
     } else {
         r->insn = *head;
@@ -90,19 +95,19 @@ static bool begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *he
         r->play_at = slot;
         if (wg_insn_is_plain(head))
             wg_plain_left(t, f);
-        play(t, f, thread);
+        play(t, f, thread, careful);
     }
     wg_replay_used(t, f);
     return true;
 }
 
-static bool step(wg_tile *t, wg_frontend *f, unsigned thread)
+WG_STAGE bool step(wg_tile *t, wg_frontend *f, unsigned thread, const bool careful)
 {
     wg_replay_state *r = &f->replay;
     if (r->play_left) {
-        if (!wg_gate_has_room(t, f))
+        if (!wg_gate_has_room(f))
             return false;
-        play(t, f, thread);
+        play(t, f, thread, careful);
         return true;
     }
     if (!wg_replay_count(f))
@@ -115,18 +120,21 @@ static bool step(wg_tile *t, wg_frontend *f, unsigned thread)
         r->carry_first = false;
     }
     if (r->record_left)
-        return record(t, f, head);
+        return record(t, f, head, careful);
     if (head->op == WG_I_REPLAY)
-        return begin(t, f, thread, head);
-    if (!wg_gate_has_room(t, f))
+        return begin(t, f, thread, head, careful);
+    if (!wg_gate_has_room(f))
         return false;
-    wg_replay_passed(t, f);
+    wg_replay_passed(t, f, careful);
     return true;
 }
 
-void wg_replay(wg_tile *t, unsigned thread)
+void wg_replay(wg_tile *t, unsigned thread, bool careful)
 {
     wg_frontend *f = &t->frontend[thread];
-    wg_expander_looked(t, thread, 1, !step(t, f, thread));
+    if (careful)
+        wg_expander_looked(t, thread, 1, !step(t, f, thread, true));
+    else
+        step(t, f, thread, false);
     f->replay_busy = f->replay.play_left || f->replay.record_left || f->replay.carry_first;
 }

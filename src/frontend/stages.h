@@ -7,6 +7,21 @@
 #include "observe/emit.h"
 #include "tile/tile.h"
 
+/*
+ * A stage's work, compiled once for each value of its parameter `careful`: does somebody watch, or is the run perturbed?
+ * If not, there is neither an event nor a delay to ask for.
+ */
+#define WG_STAGE static inline __attribute__((always_inline))
+static inline bool wg_careful(const wg_tile *t) { return t->perturbed | (WG_EVENTS && t->watched); }
+
+/* The thread's frontend, as a pointer that the compiler does not work out anew at every use. */
+static inline wg_frontend *wg_frontend_of(wg_tile *t, unsigned thread)
+{
+    wg_frontend *f = &t->frontend[thread];
+    __asm__("" : "+r"(f));
+    return f;
+}
+
 /* Is any tracking bit of the thread set? All five are in one word. */
 static inline bool wg_ttsync_configured(const wg_tile *t, unsigned thread)
 {
@@ -50,9 +65,13 @@ static inline bool wg_insn_is_plain(const wg_insn *insn)
     return insn->parent == 0 && (uint8_t)(insn->source - WG_CORE_T0) < WG_THREADS;
 }
 
-static inline bool wg_gate_has_room(const wg_tile *t, const wg_frontend *f)
+static inline bool wg_gate_has_room(const wg_frontend *f)
 {
-    return wg_gate_count(f) < t->arch->gate_fifo_depth;
+    return wg_gate_count(f) < WG_GATE_FIFO;
+}
+static inline bool wg_replay_has_room(const wg_frontend *f)
+{
+    return wg_replay_count(f) < WG_REPLAY_FIFO;
 }
 
 /* The cycle in which a stage can first look at what is put before it now, and the perturbation on top. */
@@ -63,17 +82,17 @@ static inline uint64_t wg_first_look(wg_tile *t, wg_site site, wg_phase consumer
 }
 
 /* Something comes before the gate; the caller has seen that there is room. */
-static inline void wg_gate_entered(wg_tile *t, wg_frontend *f, const wg_insn *insn)
+WG_STAGE void wg_gate_entered(wg_tile *t, wg_frontend *f, const wg_insn *insn, const bool careful)
 {
     f->moved = true;
-    if (__builtin_expect(t->perturbed, 0) && !wg_gate_count(f))
+    if (careful && t->perturbed && !wg_gate_count(f))
         f->accept_at = wg_first_look(t, WG_SITE_ACCEPT, WG_PHASE_GATES, insn->thread, insn->id);
 }
 
 /* Phase F: an instruction that the Replay Expander made goes before what still waits there. */
-static inline void wg_gate_insert(wg_tile *t, wg_frontend *f, unsigned entry)
+WG_STAGE void wg_gate_insert(wg_tile *t, wg_frontend *f, unsigned entry, const bool careful)
 {
-    wg_gate_entered(t, f, &f->pool[entry & WG_E_PLACE]);
+    wg_gate_entered(t, f, &f->pool[entry & WG_E_PLACE], careful);
     for (uint8_t i = f->down_head--; i != f->gate_end; i++)
         f->down[(uint8_t)(i - 1) % WG_DOWN_RING] = f->down[i % WG_DOWN_RING];
     f->down[(uint8_t)(f->gate_end - 1) % WG_DOWN_RING] = (uint16_t)entry;
@@ -103,21 +122,21 @@ static inline void wg_plain_left(wg_tile *t, wg_frontend *f)
 }
 
 /* The head of the first FIFO has gone. */
-static inline void wg_fifo_left(wg_tile *t, wg_frontend *f, unsigned thread)
+WG_STAGE void wg_fifo_left(wg_tile *t, wg_frontend *f, unsigned thread, const bool careful)
 {
     f->fifo_head = (uint8_t)((f->fifo_head + 1) % WG_FIFO_RING);
     f->fifo_count--;
     f->moved = true;
-    if (__builtin_expect(t->perturbed, 0) && f->fifo_count)
+    if (careful && t->perturbed && f->fifo_count)
         f->take_at = t->sched.now + 1 +
                      wg_perturb(t, WG_SITE_FIFO_TAKE, WG_AGENT_THREAD0 + thread, wg_fifo_at(f, 0)->id);
     wg_push_room(t, f, 1);
 }
 
 /* The head of the FIFO before the Replay Expander has passed. */
-static inline void wg_replay_passed(wg_tile *t, wg_frontend *f)
+WG_STAGE void wg_replay_passed(wg_tile *t, wg_frontend *f, const bool careful)
 {
-    wg_gate_entered(t, f, wg_replay_fifo_at(f, 0));
+    wg_gate_entered(t, f, wg_replay_fifo_at(f, 0), careful);
     f->gate_end++;
     wg_push_room(t, f, 2);
 }
@@ -133,8 +152,8 @@ static inline void wg_replay_used(wg_tile *t, wg_frontend *f)
     wg_push_room(t, f, 2);
 }
 
-/* A request of the T core enters the FIFO: Auto TTSync's books (Blackhole), and whether it tracks anything. */
-static inline void wg_request_arrived(wg_tile *t, wg_frontend *f, unsigned thread, wg_tts_bundle *bundle)
+/* A request of the T core enters the FIFO: Auto TTSync's books (Blackhole). Does it track anything? */
+static inline bool wg_request_arrived(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     wg_auto_ttsync *s = &f->ttsync;
     if (s->arrived == s->emitted)
@@ -142,8 +161,7 @@ static inline void wg_request_arrived(wg_tile *t, wg_frontend *f, unsigned threa
     s->arrived++;
     if (__builtin_expect(s->pending, 0))
         wg_wake(&t->sched, WG_AGENT_REGIONS);   /* an access may have waited for the push to arrive */
-    if (__builtin_expect(wg_ttsync_configured(t, thread) || t->sched.now < s->settled_at, 0))
-        wg_ttsync_arrived(t, thread, bundle);
+    return __builtin_expect(wg_ttsync_configured(t, thread) || t->sched.now < s->settled_at, 0);
 }
 
 /*
@@ -153,7 +171,7 @@ static inline void wg_request_arrived(wg_tile *t, wg_frontend *f, unsigned threa
 __attribute__((cold)) void wg_expander_stall(wg_tile *t, unsigned thread, unsigned expander, bool full);
 static inline void wg_expander_looked(wg_tile *t, unsigned thread, unsigned expander, bool full)
 {
-    if (wg_any_watched(t) && (t->expander_stalled[thread][expander] != 0) != full)
+    if (WG_EVENTS && t->watched && (t->expander_stalled[thread][expander] != 0) != full)
         wg_expander_stall(t, thread, expander, full);
 }
 

@@ -157,15 +157,17 @@ static void report(wg_tile *t, wg_finding_code code, const wg_insn *insn, uint64
              "%s", what);
 }
 
-void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn)
+void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn, bool careful)
 {
-    wg_latch *l = &t->frontend[insn->thread].latch;
+    wg_frontend *f = &t->frontend[insn->thread];
+    wg_latch *l = &f->latch;
     if (__builtin_expect(l->kind && !l->met, 0))
         report(t, WG_F_WAIT_REPLACED, insn, l->word, "the latched wait is forgotten unmet");
     uint32_t word = insn->word;
     uint16_t block = word >> 15 & 0x1FF;
     *l = (wg_latch){.id = insn->id, .word = word, .pc = insn->pc, .kind = WG_LATCH_STALLWAIT};
     l->block = block == 0x1FF ? block | WG_BLOCK_ALL_NINE : block ? block : WG_B6;
+    f->blocks_all = block == 0x1FF;
     if (insn->op == WG_I_STALLWAIT) {
         l->conditions = (uint16_t)(word & ((1u << t->arch->wait_condition_bits) - 1));
         if (!l->conditions)
@@ -189,7 +191,8 @@ void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn)
             t->arch->id, l->stream_index ? WG_TCFG_STREAMWAIT_NUM_MSGS_HI_Val : WG_TCFG_STREAMWAIT_PHASE_HI_Val, cfg);
         l->target = high << 10 | (word >> 4 & 0x3FF);
     }
-    wg_note_insn(t, WG_EV_LATCHED, WG_AGENT_THREAD0 + insn->thread, insn, 0, 0);
+    if (careful)
+        wg_note_insn(t, WG_EV_LATCHED, WG_AGENT_THREAD0 + insn->thread, insn, 0, 0);
 }
 
 /* ---- Stalls and passing ----------------------------------------------------------------------------- */
@@ -231,31 +234,31 @@ static void stalls(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_sta
 }
 
 /* NOP, and what is no instruction for any unit: gone with the gate. */
-static inline void pass_nop(wg_tile *t, wg_frontend *f, const wg_insn *head)
+WG_STAGE void pass_nop(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool careful)
 {
-    wg_gate_issue(t, f, head, WG_AGENT_NONE);
-    if (wg_any_watched(t)) {
+    wg_gate_issue(t, f, head, WG_AGENT_NONE, careful);
+    if (careful) {
         wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + head->thread, head, 0, 0);
         wg_touch_by_nobody(t);
     }
-    wg_gate_pop(t, f, head);
+    wg_gate_pop(t, f, head, careful);
 }
 
-static void pass(wg_tile *t, unsigned thread, unsigned unit)
+WG_STAGE void pass(wg_tile *t, unsigned thread, unsigned unit, const bool careful)
 {
     const wg_unit_ops *ops = wg_units[unit];
     wg_frontend *f = &t->frontend[thread];
     const wg_insn *head = wg_gate_fifo_at(f, 0);
-    wg_gate_issue(t, f, head, ops->agent);   /* what is touched now is touched in its name */
+    wg_gate_issue(t, f, head, ops->agent, careful);   /* what is touched now is touched in its name */
     ops->accept(t, head);
-    if (wg_any_watched(t))
+    if (careful)
         wg_touch_by_nobody(t);
     if (head->op == WG_I_SETC16)
         wg_ttsync_setc16_passed(t, thread, head->id);
     if (ops->holds)
         f->holders |= (uint16_t)(1u << unit);
     t->backend.turn[unit].next = (uint8_t)((thread + 1) % WG_THREADS);
-    wg_gate_pop(t, f, head);
+    wg_gate_pop(t, f, head, careful);
 }
 
 /* ---- What holds a head before its unit is asked ------------------------------------------------------ */
@@ -271,7 +274,8 @@ static bool held_by_own_units(wg_tile *t, wg_frontend *f, unsigned thread, wg_st
     return false;
 }
 
-static inline bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, wg_stall *why)
+WG_STAGE bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, wg_stall *why,
+                   const bool careful)
 {
     /* Asked in every case: its linger time runs whatever else holds the head. */
     wg_stall ttsync;
@@ -291,7 +295,7 @@ static inline bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_in
     }
     if (__builtin_expect(f->holders, 0) && held_by_own_units(t, f, thread, why))
         return true;
-    if (__builtin_expect(t->sched.now < f->accept_at, 0)) {
+    if (careful && t->sched.now < f->accept_at) {
         *why = (wg_stall){WG_STALL_UNIT_BUSY, head->unit, WG_AGENT_NONE, f->accept_at};
         return true;
     }
@@ -313,7 +317,7 @@ static inline bool unit_takes(wg_tile *t, unsigned unit, const wg_insn *head, wg
 }
 
 /* The heads of the threads in `mates` all want `unit`. */
-static void arbitrate(wg_tile *t, unsigned mates, unsigned unit)
+WG_STAGE void arbitrate(wg_tile *t, unsigned mates, unsigned unit, const bool careful)
 {
     unsigned first = t->backend.turn[unit].next, winner = WG_THREADS;
     wg_stall why[WG_THREADS];
@@ -325,7 +329,7 @@ static void arbitrate(wg_tile *t, unsigned mates, unsigned unit)
         if (!unit_takes(t, unit, wg_gate_head(t, thread), &why[thread])) {
             refused |= 1u << thread;
         } else if (ONE_PER_THREAD >> unit & 1) {
-            pass(t, thread, unit);
+            pass(t, thread, unit, careful);
         } else if (winner == WG_THREADS) {
             winner = thread;
         } else {
@@ -335,36 +339,36 @@ static void arbitrate(wg_tile *t, unsigned mates, unsigned unit)
         }
     }
     if (winner != WG_THREADS)
-        pass(t, winner, unit);
+        pass(t, winner, unit, careful);
     for (unsigned thread = 0; thread < WG_THREADS; thread++)
         if (refused >> thread & 1)
             stalls(t, &t->frontend[thread], wg_gate_head(t, thread), &why[thread]);
 }
 
 /* One thread's gate, where no other's (and no core's store to a semaphore) competes with it. */
-static void gate_alone(wg_tile *t, unsigned thread)
+WG_STAGE void gate_alone(wg_tile *t, unsigned thread, const bool careful)
 {
     wg_frontend *f = &t->frontend[thread];
     const wg_insn *head = wg_gate_fifo_at(f, 0);
     unsigned unit = head->unit;
     wg_stall why;
-    if (held(t, f, thread, head, &why))
+    if (held(t, f, thread, head, &why, careful))
         stalls(t, f, head, &why);
     else if (unit <= WG_UNIT_INVALID)
-        pass_nop(t, f, head);
-    else if (unit == WG_UNIT_SYNC ? wg_sync_serve(t, thread, head, &why) : unit_takes(t, unit, head, &why)) {
+        pass_nop(t, f, head, careful);
+    else if (unit == WG_UNIT_SYNC ? wg_sync_serve(t, thread, head, &why, careful) : unit_takes(t, unit, head, &why)) {
         if (unit != WG_UNIT_SYNC)
-            pass(t, thread, unit);
+            pass(t, thread, unit, careful);
     } else
         stalls(t, f, head, &why);
 }
 
-void wg_gates(wg_tile *t, unsigned due)
+WG_STAGE void gates(wg_tile *t, unsigned due, const bool careful)
 {
     if (!((due & (due - 1)) | t->backend.sync.core_waits)) {
         unsigned thread = (unsigned)__builtin_ctz(due);
         if (wg_gate_count(&t->frontend[thread]))
-            gate_alone(t, thread);
+            gate_alone(t, thread, careful);
         return;
     }
     unsigned units = 0, sync = 0;
@@ -378,10 +382,10 @@ void wg_gates(wg_tile *t, unsigned due)
             continue;
         const wg_insn *head = wg_gate_fifo_at(f, 0);
         unsigned unit = head->unit;
-        if (held(t, f, thread, head, &why))
+        if (held(t, f, thread, head, &why, careful))
             stalls(t, f, head, &why);
         else if (unit <= WG_UNIT_INVALID)
-            pass_nop(t, f, head);
+            pass_nop(t, f, head, careful);
         else if (unit == WG_UNIT_SYNC)
             sync |= 1u << thread;
         else {
@@ -391,15 +395,23 @@ void wg_gates(wg_tile *t, unsigned due)
     }
     if (sync | t->backend.sync.core_waits) {
         wg_stall lost[WG_THREADS];
-        unsigned passed = wg_sync_arbitrate(t, sync, lost);
+        unsigned passed = wg_sync_arbitrate(t, sync, lost, careful);
         for (unsigned thread = 0; thread < WG_THREADS; thread++)
             if ((sync & ~passed) >> thread & 1)
                 stalls(t, &t->frontend[thread], wg_gate_head(t, thread), &lost[thread]);
     }
     for (; units; units &= units - 1) {   /* in the order of their enum, whoever else may be due */
         unsigned unit = (unsigned)__builtin_ctz(units);
-        arbitrate(t, mates[unit], unit);
+        arbitrate(t, mates[unit], unit, careful);
     }
+}
+
+void wg_gates(wg_tile *t, unsigned due, bool careful)
+{
+    if (careful)
+        gates(t, due, true);
+    else
+        gates(t, due, false);
 }
 
 /* ---- For the hang report and the debugger ------------------------------------------------------------ */

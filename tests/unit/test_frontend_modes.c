@@ -301,8 +301,8 @@ static void test_any_word_is_defined(void **state)
         fr_run(r, 5000);
         for (unsigned thread = 0; thread < 3; thread++) {
             const wg_frontend *f = &r->t->frontend[thread];
-            assert_true(f->fifo_count <= WG_FIFO_RING && wg_replay_count(f) <= WG_REPLAY_RING);
-            assert_true(wg_gate_count(f) <= WG_GATE_RING);
+            assert_true(f->fifo_count <= WG_FIFO_RING && wg_replay_count(f) <= WG_REPLAY_FIFO);
+            assert_true(wg_gate_count(f) <= WG_GATE_FIFO);
             unsigned plain = 0;
             for (unsigned i = 0; i < wg_replay_count(f); i++) {
                 const wg_insn *insn = wg_replay_fifo_at(f, i);

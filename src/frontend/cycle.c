@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A cycle of the frontends: phases D to G of time.md for the threads that are due.
+ *
+ *     D  latched waits look      E  heads pass the gate      F  Replay Expander      G  mux and MOP Expander
+ *
+ * Most of the time a stage has nothing to do but to let its instruction pass; that is done here, and whatever is more
+ * than that by the stage itself (wait_gate.c, replay.c, mop.c). Everything is compiled twice: for a run that somebody
+ * watches or that is perturbed (`careful`), and for one where it is certain that no event and no delay is wanted.
+ */
+#include "frontend/gate.h"
+#include "observe/touch.h"
+
+/* Nothing moved in phases D to G: the earliest cycle at which the thread could act if nobody else did. */
+static uint64_t next_look(const wg_tile *t, const wg_frontend *f)
+{
+    uint64_t now = t->sched.now, next = WG_NEVER;
+    if (wg_gate_count(f) && f->stall.retry_at < next)
+        next = f->stall.retry_at;
+    if (f->fifo_count && !f->mop_active) {
+        if (f->take_at > now && f->take_at < next)
+            next = f->take_at;
+        if (f->mop.ready_at > now && f->mop.ready_at < next)
+            next = f->mop.ready_at;
+    }
+    return next > now ? next : now + 1;
+}
+
+/* What phase D found met is forgotten, unless a new wait was latched in its place. */
+static inline void forget(wg_tile *t, unsigned met)
+{
+    for (; met; met &= met - 1) {
+        wg_frontend *f = &t->frontend[__builtin_ctz(met)];
+        wg_latch *l = &f->latch;
+        if (l->met)
+            l->kind = l->met = 0, l->block = 0, f->blocks_all = false;
+    }
+}
+
+/*
+ * What of a thread's phases E to G is left to the stages themselves. A stage that merely lets pass what it has (the gate
+ * a NOP, the expanders what is not theirs) needs nobody else; one behind a stage that is left is left as well.
+ */
+enum { LEFT_MOP = 1, LEFT_REPLAY = 2, LEFT_GATE = 4 };
+
+/* Phases F and G, and E before them unless the gate has been served. */
+static inline unsigned pass(wg_tile *t, wg_frontend *f, bool gate_served)
+{
+    unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end, left = 0;
+    bool moved = f->moved;
+    if (head != gate_end && !gate_served) {
+        unsigned entry = f->down[head % WG_DOWN_RING];
+        if ((entry & (WG_E_PASSES | WG_E_TTSYNC)) != WG_E_PASSES || f->gate_busy)
+            return LEFT_GATE;
+        wg_place_free(f, entry);
+        f->plain_downstream = (uint8_t)(f->plain_downstream - (entry / WG_E_PLAIN & 1));
+        f->down_head = (uint8_t)++head;
+        moved = true;
+    }
+    if (f->replay_busy || (gate_end != down_end && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY)) {
+        left = LEFT_REPLAY | LEFT_MOP;
+    } else {
+        if (gate_end != down_end && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
+            f->gate_end = (uint8_t)++gate_end;
+            moved = true;
+        }
+        unsigned count = f->fifo_count, first = f->fifo_head, entry = f->fifo[first];
+        if (f->mux_busy || (count && entry & WG_E_MOP)) {
+            left = LEFT_MOP;
+        } else if (count && (uint8_t)(down_end - gate_end) < WG_REPLAY_FIFO && t->sched.now >= f->mop.ready_at) {
+            f->down[down_end % WG_DOWN_RING] = (uint16_t)entry;
+            f->down_end = (uint8_t)(down_end + 1);
+            f->fifo_head = (first + 1) % WG_FIFO_RING;
+            f->fifo_count = (uint8_t)(count - 1);
+            f->plain_downstream++;
+            moved = true;
+        }
+    }
+    f->moved = moved;
+    if (moved)
+        wg_push_room(t, f, 3);
+    return left;
+}
+
+/*
+ * The same, seen at one glance, where every stage has an instruction and lets it pass; false, and nothing done, where
+ * that is not so.
+ */
+static inline bool streams(wg_frontend *f, uint64_t now)
+{
+    unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end, first = f->fifo_head;
+    unsigned leaves = f->down[head % WG_DOWN_RING], passes = f->down[gate_end % WG_DOWN_RING], comes = f->fifo[first];
+    if (f->busy || head == gate_end || gate_end == down_end || !f->fifo_count || now < f->mop.ready_at ||
+        ((leaves & (WG_E_PASSES | WG_E_TTSYNC | WG_E_PLAIN)) ^ (WG_E_PASSES | WG_E_PLAIN)) | (passes & WG_E_REPLAY) |
+            (comes & WG_E_MOP))
+        return false;
+    wg_place_free(f, leaves);
+    f->down[down_end % WG_DOWN_RING] = (uint16_t)comes;
+    f->down_head = (uint8_t)(head + 1);
+    f->gate_end = (uint8_t)(gate_end + 1);
+    f->down_end = (uint8_t)(down_end + 1);
+    f->fifo_head = (uint8_t)((first + 1) % WG_FIFO_RING);
+    f->fifo_count--;
+    return true;
+}
+
+static inline void appoint(wg_tile *t, const wg_frontend *f, unsigned thread)
+{
+    wg_wake_at(&t->sched, WG_AGENT_THREAD0 + thread, f->moved ? t->sched.now + 1 : next_look(t, f));
+}
+
+WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
+{
+    wg_schedule *s = &t->sched;
+    unsigned met = 0, rest = 0, wanting = 0, replays = 0, mops = 0;
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        if (!(due >> i & 1))
+            continue;
+        wg_frontend *f = wg_frontend_of(t, i);
+        f->moved = f->latch.block && wg_gate_latch(t, i);
+        met |= (unsigned)f->moved << i;
+        if (!careful && streams(f, s->now)) {
+            s->next[WG_AGENT_THREAD0 + i] = s->now + 1;   /* the engine has taken the old one */
+            s->soon |= WG_AGENT_BIT(WG_AGENT_THREAD0 + i);
+            continue;
+        }
+        unsigned left = careful ? LEFT_GATE : pass(t, f, false);
+        if (!left) {
+            appoint(t, f, i);
+            continue;
+        }
+        rest |= 1u << i;
+        wanting |= left / LEFT_GATE << i;
+        replays |= (left / LEFT_REPLAY & 1) << i;
+        mops |= (left & LEFT_MOP) << i;
+    }
+    wg_wake_idle_watchers(s);
+    if (wanting | t->backend.sync.core_waits) {
+        s->phase = WG_PHASE_GATES;
+        wg_gates(t, wanting, careful);
+    }
+    forget(t, met);
+    for (; wanting; wanting &= wanting - 1) {
+        unsigned i = (unsigned)__builtin_ctz(wanting);
+        unsigned left = careful ? LEFT_REPLAY | LEFT_MOP : pass(t, wg_frontend_of(t, i), true);
+        replays |= left / LEFT_REPLAY << i;
+        mops |= (left & LEFT_MOP) << i;
+    }
+    s->phase = WG_PHASE_REPLAY;
+    for (; replays; replays &= replays - 1)
+        wg_replay(t, (unsigned)__builtin_ctz(replays), careful);
+    s->phase = WG_PHASE_MOP;
+    for (; mops; mops &= mops - 1)
+        wg_mop(t, (unsigned)__builtin_ctz(mops), careful);
+    for (; rest; rest &= rest - 1) {
+        unsigned i = (unsigned)__builtin_ctz(rest);
+        appoint(t, wg_frontend_of(t, i), i);
+    }
+}
+
+void wg_frontends(wg_tile *t, unsigned due)
+{
+    if (!wg_careful(t)) {
+        frontends(t, due, false);
+        return;
+    }
+    wg_touch_by_nobody(t);
+    frontends(t, due, true);
+}
