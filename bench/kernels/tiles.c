@@ -51,7 +51,7 @@ int main(void)
 #elif defined(CORE_TRISC1)
 int main(void)
 {
-    math_setup();
+    math_setup(1);
     return 0;
 }
 #else
