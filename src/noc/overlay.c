@@ -73,6 +73,11 @@ static stream_register find(const wg_tile *t, unsigned index, unsigned *element)
 
 static unsigned spaces(unsigned stream) { return can(stream, MULTICASTS) ? SPACES : 1; }
 
+bool wg_overlay_has_register(const wg_tile *t, unsigned index)
+{
+    return index < WG_OVERLAY_REGISTERS || index == debug_status[t->arch->id] + 2u;
+}
+
 uint32_t wg_overlay_stream_read(const wg_tile *t, unsigned stream, unsigned index)
 {
     if (stream >= WG_OVERLAY_STREAMS)

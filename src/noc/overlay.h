@@ -15,6 +15,8 @@ struct wg_tile;
 /* Blackhole's register numbers; only Blackhole has STREAMWAIT. */
 enum { WG_STREAM_CURR_PHASE = 29, WG_STREAM_NUM_MSGS_RECEIVED = 259 };
 
+/* Does every stream have a register of this number? */
+bool wg_overlay_has_register(const struct wg_tile *t, unsigned register_index);
 /* A register of a stream; 0 for one that does not exist. */
 uint32_t wg_overlay_stream_read(const struct wg_tile *t, unsigned stream, unsigned register_index);
 /* As software writes it; false if no such register is known. */
