@@ -174,12 +174,12 @@ static void test_streamwrcfg_value(void **state)
     }
     rig_do(r, 1, streamwrcfg(0, 0, r->t->arch->config_words));
     assert_int_equal(rig_found(r, WG_F_CONFIG_INDEX), 1);
-    /* The numbers of the streams' registers end at 0x140; one more stands apart. */
+    /* The numbers of the streams' registers end; one more stands apart. */
     r->t->regs.config.bank[0][30] = 0x77;
-    rig_do(r, 1, streamwrcfg(0, 0x140, 30));
+    rig_do(r, 1, streamwrcfg(0, WG_OVERLAY_REGISTERS, 30));
     rig_do(r, 1, streamwrcfg(0, 0x3FF, 30));
     assert_int_equal(rig_found(r, WG_F_CONFIG_STREAM_REGISTER), 2);
-    assert_int_equal(rig_finding(r, WG_F_CONFIG_STREAM_REGISTER)->subject, 0x140);
+    assert_int_equal(rig_finding(r, WG_F_CONFIG_STREAM_REGISTER)->subject, WG_OVERLAY_REGISTERS);
     assert_int_equal(r->t->regs.config.bank[0][30], 0x77);
     rig_do(r, 1, streamwrcfg(0, 503, 30));
     assert_int_equal(rig_found(r, WG_F_CONFIG_STREAM_REGISTER), 2);
