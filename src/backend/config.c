@@ -318,7 +318,13 @@ static void ask_overlay(wg_tile *t)
         return;
     unsigned thread = op->insn.thread, select = op->insn.word >> 21 & 3;
     uint32_t stream = wg_thread_config_get(t, thread, WG_TCFG_STREAM_ID_SYNC_SEC0_BankSel + (wg_tcfg_id)select);
-    op->value[0] = wg_overlay_stream_read(t, stream, op->insn.word >> 11 & 0x3FF);
+    unsigned reg = op->insn.word >> 11 & 0x3FF;
+    if (wg_overlay_has_register(t, reg)) {
+        op->value[0] = wg_overlay_stream_read(t, stream, reg);
+    } else {
+        wg_find_insn(t, WG_F_CONFIG_STREAM_REGISTER, &op->insn, reg, stream);
+        op->words = 0; /* takes its turn and changes nothing */
+    }
 }
 
 static void config_tick(wg_tile *t)
@@ -450,6 +456,7 @@ static void capture(wg_tile *t, wg_config_op *op)
     }
     case WG_CONFIG_RDCFG:
         op->value[0] = config[op->word];
+        wg_scalar_check_result(t, insn, gpr);
         wg_config_touched(t, WG_TOUCH_READ, insn->thread, op->word, UINT32_MAX);
         t->regs.gpr.pending[insn->thread] |= UINT64_C(1) << gpr;
         break;

@@ -24,12 +24,6 @@ static inline unsigned wg_config_bank(const wg_tile *t, unsigned thread)
 /* Slow path of the readers below: is an older write of the thread to this word still under way? */
 void wg_config_check_pending(wg_tile *t, unsigned thread, unsigned word);
 
-/*
- * An instruction for another unit passes the gate while Configuration Unit instructions are under way (call it only
- * then: `instructions` is not 0): one that uses configuration which is not written yet is reported.
- */
-void wg_config_issued(wg_tile *t, const wg_insn *insn);
-
 /* The instruction that acts reads these bits of its thread's bank. */
 void wg_config_touched(wg_tile *t, unsigned how, unsigned thread, unsigned word, uint32_t mask);
 

@@ -332,11 +332,14 @@ static void set_gaps(wg_matrix *m, wg_insn_id id, const wg_matrix_op *op, uint64
 
 /* ---- Touches, while somebody watches --------------------------------------------------------------- */
 
-/*
- * What it reads when it is accepted: configuration, source rows, Dst. The counters move in this cycle, so they are
- * looked at before the handler runs.
- */
-static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
+static bool uses_dst(const entry *e, wg_insn_id id)
+{
+    return e->reads != READS_NONE || id == WG_I_ELWADD || id == WG_I_ELWSUB || id == WG_I_MOVA2D ||
+           id == WG_I_MOVB2D || id == WG_I_MOVDBGA2D || id == WG_I_MOVDBGB2D;
+}
+
+/* Tells observers what configuration it reads, and reports what an older write of its thread has not reached yet. */
+static void read_configuration(const wg_matrix_ctx *c, const entry *e, wg_insn_id id)
 {
     static const uint16_t formats[] = {
         WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_override, WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_val,
@@ -345,10 +348,7 @@ static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
         WG_CFG_ALU_ACC_CTRL_Zero_Flag_disabled_src};
     wg_tile *t = c->t;
     unsigned thread = c->insn->thread;
-    bool to_dst = e->reads != READS_NONE || id == WG_I_ELWADD || id == WG_I_ELWSUB || id == WG_I_MOVA2D ||
-                  id == WG_I_MOVB2D || id == WG_I_MOVDBGA2D || id == WG_I_MOVDBGB2D;
-    bool elementwise = id == WG_I_ELWADD || id == WG_I_ELWSUB || id == WG_I_ELWMUL;
-    wg_touch(t, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_RWC, thread, 1);
+    bool to_dst = uses_dst(e, id);
     if (to_dst || id == WG_I_ZEROACC) {
         const wg_cfg_field *offset = &wg_tcfg_fields[c->arch][WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset];
         wg_touch_thread_config(t, WG_TOUCH_READ, thread, offset->word, 0xFFFF);
@@ -364,7 +364,20 @@ static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
             mask |= f->mask << f->shift;
         }
         wg_config_touched(t, WG_TOUCH_READ, thread, first->word, mask);
+        wg_config_check_pending(t, thread, first->word);
     }
+}
+
+/*
+ * What it reads when it is accepted, but for configuration: source rows, Dst. The counters move in this cycle, so they
+ * are looked at before the handler runs.
+ */
+static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
+{
+    wg_tile *t = c->t;
+    unsigned thread = c->insn->thread;
+    bool to_dst = uses_dst(e, id), elementwise = id == WG_I_ELWADD || id == WG_I_ELWSUB || id == WG_I_ELWMUL;
+    wg_touch(t, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_RWC, thread, 1);
     bool reads_a = e->waits & A || id == WG_I_MOVDBGA2D, reads_b = e->waits & B || id == WG_I_MOVDBGB2D;
     unsigned rows_a = elementwise || !to_dst || id == WG_I_MOVA2D ? 8 : 16;
     if (reads_a)
@@ -417,6 +430,8 @@ static void accept(wg_tile *t, const wg_insn *insn)
     if (wg_matrix_implements(id, t->arch->id)) {
         wg_matrix_ctx c;
         context(t, &op->insn, &c);
+        if (wg_touch_watched(t) || t->backend.config.instructions)
+            read_configuration(&c, e, id);
         if (wg_touch_watched(t))
             touch_operands(&c, e, id);
         e->issue(&c, op);

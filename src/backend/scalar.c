@@ -55,7 +55,8 @@ static void check_result(wg_tile *t, const wg_insn *insn, unsigned reg)
         wg_find_insn(t, WG_F_GPR_NOT_WRITTEN, insn, reg, t->regs.gpr.r[insn->thread][reg & (WG_GPRS - 1)]);
 }
 
-void wg_gpr_settle(wg_tile *t, unsigned thread)
+/* GPRs of the thread that results of memory instructions under way will overwrite. */
+static uint64_t under_way(const wg_tile *t, unsigned thread)
 {
     uint64_t pending = 0;
     const wg_scalar *u = &t->backend.scalar;
@@ -65,6 +66,18 @@ void wg_gpr_settle(wg_tile *t, unsigned thread)
         if (result && r->insn.thread == thread)
             pending |= (r->bytes == 16 ? UINT64_C(15) : UINT64_C(1)) << r->reg;
     }
+    return pending;
+}
+
+void wg_scalar_check_result(wg_tile *t, const wg_insn *insn, unsigned reg)
+{
+    if (under_way(t, insn->thread) >> (reg & (WG_GPRS - 1)) & 1)
+        check_result(t, insn, reg);
+}
+
+void wg_gpr_settle(wg_tile *t, unsigned thread)
+{
+    uint64_t pending = under_way(t, thread);
     for (unsigned stage = WG_CONFIG_STAGE_0; stage < WG_CONFIG_STAGES; stage++) {
         const wg_config_op *op = &t->backend.config.stage[stage];
         if (op->kind == WG_CONFIG_RDCFG && op->insn.thread == thread)
@@ -123,6 +136,9 @@ static unsigned start_setdmareg(wg_tile *t, const wg_insn *insn)
         check_result(t, insn, field(insn->word, 1, 6));
         return 1;
     }
+    unsigned reg = field(insn->word, 1, 6), wide = field(insn->word, 22, 2) >= 2;
+    for (unsigned i = 0; i < (wide ? 4u : 1u); i++)
+        check_result(t, insn, (wide ? reg & ~3u : reg) + i);
     switch (source) {
     case 0:
         for (unsigned i = 0; i < 4; i++)

@@ -17,6 +17,8 @@ void wg_scalar_soft_reset(wg_tile *t, bool held);
 
 /* A GPR as the instruction being accepted reads it; a result that is still under way is reported. */
 uint32_t wg_gpr_operand(wg_tile *t, const wg_insn *insn, unsigned reg);
+/* The instruction will write this register; a memory result under way, which would overwrite it, is reported. */
+void wg_scalar_check_result(wg_tile *t, const wg_insn *insn, unsigned reg);
 /* A result of this thread has been delivered: recomputes which registers still wait for one. */
 void wg_gpr_settle(wg_tile *t, unsigned thread);
 

@@ -132,6 +132,11 @@ static bool mmio(wg_tile *t, wg_scalar_request *r)
     bool write = r->kind == WG_SCALAR_STORE_MMIO;
     if (offset < 0x1000) {
         wg_stall why;
+        if (!wg_tdma_has_register(offset)) {
+            wg_find_insn(t, WG_F_TDMA_REGISTER, &r->insn, offset, r->data[0]);
+            r->failed = true;
+            return true;
+        }
         wg_region_answer answer = write ? wg_tdma_write(t, core, offset, r->data[0], r->insn.pc, &why)
                                         : wg_tdma_read(t, core, offset, r->data, r->insn.pc, &why);
         return answer != WG_REGION_WAIT;
@@ -139,6 +144,7 @@ static bool mmio(wg_tile *t, wg_scalar_request *r)
     if (!write && r->address >= OVERLAY_FIRST && r->address <= OVERLAY_LAST)
         wg_config_overlay_busy(t);
     bool mapped = write ? wg_tile_bus_write(t, r->address, r->data, 4) : wg_tile_bus_read(t, r->address, r->data, 4);
+    r->failed = !mapped;
     if (!mapped)
         wg_find_insn(t, WG_F_SCALAR_ADDRESS, &r->insn, r->address, 0);
     return true;
@@ -204,6 +210,8 @@ static bool access_memory(wg_tile *t, wg_scalar_request *r, uint64_t *retry)
 static void deliver(wg_tile *t, const wg_scalar_request *r)
 {
     unsigned thread = r->insn.thread, count = r->bytes == 16 ? 4 : 1;
+    if (is_load(r->kind) && r->failed)
+        return; /* nothing answered: the register stays as it is */
     if (is_load(r->kind) && r->bytes == 16) {
         for (unsigned i = 0; i < 4; i++)
             wg_scalar_deliver(t, thread, r->reg + i, r->data[i]);
@@ -355,8 +363,9 @@ static wg_scalar_request l1_request(wg_tile *t, const wg_scalar *u, unsigned kin
 
 bool wg_scalar_step_loadind(wg_tile *t, wg_scalar *u)
 {
-    if (in_l1(t, &u->insn, u->address) &&
-        !send(t, u, l1_request(t, u, WG_SCALAR_LOAD, field(u->insn.word, 22, 2))))
+    if (!in_l1(t, &u->insn, u->address))
+        return true;
+    if (!send(t, u, l1_request(t, u, WG_SCALAR_LOAD, field(u->insn.word, 22, 2))))
         return false;
     step_offset(t, u);
     return true;
@@ -365,8 +374,10 @@ bool wg_scalar_step_loadind(wg_tile *t, wg_scalar *u)
 static uint32_t bf16_low(uint32_t x) { return (x & 0x8000) << 3 | (x & 0x7F00) << 3 | (x & 0xFF); }
 static uint32_t bf16_high(uint32_t x) { return x >> 31 << 18 | (x >> 16 & 0x7F) << 11 | (x >> 23 & 0xFF); }
 
+typedef enum store_outcome { AGAIN, STORED, UNDEFINED } store_outcome;
+
 /* Four BF16 into the bank that the unpackers write next; waits until it is theirs. */
-static bool store_to_src(wg_tile *t, wg_scalar *u)
+static store_outcome store_to_src(wg_tile *t, wg_scalar *u)
 {
     wg_src *src = &t->regs.src;
     unsigned thread = u->insn.thread;
@@ -374,16 +385,18 @@ static bool store_to_src(wg_tile *t, wg_scalar *u)
     wg_src_file file = b ? WG_SRCB : WG_SRCA;
     uint32_t address = u->address & 0xFFFFF;
     unsigned bank = (b ? src->unpack_bank_b : src->unpack_bank_a) & 1;
-    if (wg_src_is_matrix(src, file, bank))
-        return wg_scalar_wait(t, WG_STALL_SRC_BANK_NOT_UNPACKERS, file * 2 + bank, WG_AGENT_MATRIX);
+    if (wg_src_is_matrix(src, file, bank)) {
+        wg_scalar_wait(t, WG_STALL_SRC_BANK_NOT_UNPACKERS, file * 2 + bank, WG_AGENT_MATRIX);
+        return AGAIN;
+    }
     int32_t row = (int32_t)(address >> 2) - (b ? 0 : 4);
     bool whole = !b && wg_thread_config_get(t, thread, WG_TCFG_SRCA_SET_SetOvrdWithAddr);
     if (address & 0xF0000 || row >= (whole ? 64 : 16)) {
         wg_find_insn(t, WG_F_SCALAR_SRC_ROW, &u->insn, address, (uint64_t)(uint32_t)row);
-        return true;
+        return UNDEFINED;
     }
     if (row < 0)
-        return true;   /* the four rows before SrcA's first are nowhere */
+        return STORED;   /* the four rows before SrcA's first are nowhere */
     unsigned at = (unsigned)row + (whole ? 0u : b ? src->unpack_row_b[thread] : src->unpack_row_a[thread]);
     uint32_t *to = &wg_src_rows(src, file, bank)[at & 63][(address & 3) * 4];
     wg_touch_src(t, WG_TOUCH_WRITE, file, bank, at, 1);
@@ -391,14 +404,17 @@ static bool store_to_src(wg_tile *t, wg_scalar *u)
     to[1] = bf16_high(u->operand[0]);
     to[2] = bf16_low(u->operand[1]);
     to[3] = bf16_high(u->operand[1]);
-    return true;
+    return STORED;
 }
 
+/* What is undefined leaves the offset alone, too. */
 bool wg_scalar_step_storeind(wg_tile *t, wg_scalar *u)
 {
     uint32_t word = u->insn.word;
     if (to_l1(word)) {
-        if (in_l1(t, &u->insn, u->address) && !send(t, u, l1_request(t, u, WG_SCALAR_STORE, field(word, 21, 2))))
+        if (!in_l1(t, &u->insn, u->address))
+            return true;
+        if (!send(t, u, l1_request(t, u, WG_SCALAR_STORE, field(word, 21, 2))))
             return false;
     } else if (to_mmio(word)) {
         uint32_t address = MMIO_BASE + (u->address & 0xFFFFC);
@@ -406,12 +422,15 @@ bool wg_scalar_step_storeind(wg_tile *t, wg_scalar *u)
             wg_find_insn(t, WG_F_SCALAR_MODE, &u->insn, 3, 0);
             return true;
         }
-        if (in_mmio(t, &u->insn, address) &&
-            !send(t, u, (wg_scalar_request){.kind = WG_SCALAR_STORE_MMIO, .bytes = 4, .address = address,
+        if (!in_mmio(t, &u->insn, address))
+            return true;
+        if (!send(t, u, (wg_scalar_request){.kind = WG_SCALAR_STORE_MMIO, .bytes = 4, .address = address,
                                             .data = {u->operand[0]}}))
             return false;
-    } else if (!store_to_src(t, u)) {
-        return false;
+    } else {
+        store_outcome outcome = store_to_src(t, u);
+        if (outcome != STORED)
+            return outcome == UNDEFINED;
     }
     step_offset(t, u);
     return true;

@@ -231,6 +231,20 @@ static void no_register(wg_tile *t, unsigned core, uint32_t offset, uint32_t val
     WG_FIND(t, WG_F_TDMA_REGISTER, WG_AGENT_CORE_B + core, .pc = pc, .has_pc = true, .subject = offset, .value = value);
 }
 
+/* Reads and writes reach the same registers. */
+bool wg_tdma_has_register(uint32_t offset)
+{
+    unsigned packer = offset >> 8 & 3, thread = offset >> 6 & 3, reg = offset & 0x3F;
+    if (offset >= 0x400 || thread == 3)
+        return false;
+    switch (reg) {
+    case REG_PACKED_SIZE: case REG_ACC_SIZE: return true;
+    case REG_ZERO_FLAGS: case REG_FIFO_PEEK: case REG_FIFO_POP: return thread == 0;
+    case REG_SCALERS: return thread == 0 && packer < 2;
+    default: return offset < 0x40;
+    }
+}
+
 wg_region_answer wg_tdma_write(wg_tile *t, unsigned core, uint32_t offset, uint32_t value, uint32_t pc, wg_stall *why)
 {
     wg_tdma *d = &t->backend.tdma;
@@ -238,7 +252,7 @@ wg_region_answer wg_tdma_write(wg_tile *t, unsigned core, uint32_t offset, uint3
     bool first = offset < 0x40, first_thread = thread == 0;
     if (d->held)
         return WG_REGION_DONE;
-    if (offset >= 0x400 || thread == 3) {
+    if (!wg_tdma_has_register(offset)) {
         no_register(t, core, offset, value, pc);
     } else if (first && reg < REG_COMMAND) {
         d->cmd_params[reg / 4 & 3] = value;
@@ -262,9 +276,6 @@ wg_region_answer wg_tdma_write(wg_tile *t, unsigned core, uint32_t offset, uint3
         reset_acc(d, value);
     } else if (first_thread && reg == REG_FIFO_POP) {
         (void)pop(t, packer, core, pc);
-    } else if (!(reg == REG_PACKED_SIZE || (first && reg == REG_STATUS) ||
-                 (first_thread && (reg == REG_ZERO_FLAGS || reg == REG_FIFO_PEEK)))) {
-        no_register(t, core, offset, value, pc);
     }
     return WG_REGION_DONE;
 }
@@ -276,7 +287,7 @@ wg_region_answer wg_tdma_read(wg_tile *t, unsigned core, uint32_t offset, uint32
     const wg_packer_sideband *p = &d->packer[packer];
     bool first = offset < 0x40, first_thread = thread == 0;
     *value = 0;
-    if (offset >= 0x400 || thread == 3) {
+    if (!wg_tdma_has_register(offset)) {
         no_register(t, core, offset, 0, pc);
     } else if (reg == REG_PACKED_SIZE) {
         *value = p->last_thread == thread ? p->last_tile_size : 0;
@@ -305,8 +316,6 @@ wg_region_answer wg_tdma_read(wg_tile *t, unsigned core, uint32_t offset, uint32
         *value = p->fifo[p->fifo_head].tile_size;
     } else if (first_thread && reg == REG_FIFO_POP) {
         *value = pop(t, packer, core, pc);
-    } else if (!(first && reg <= REG_COMMAND)) {
-        no_register(t, core, offset, 0, pc);
     }
     return WG_REGION_DONE;
 }

@@ -7,6 +7,7 @@
 
 #include "tile/tile.h"
 
+bool wg_tdma_has_register(uint32_t offset);
 /*
  * One word, by offset from 0xFFB11000 (phase C). `core` is who asks: its MovCmdBase. WG_REGION_WAIT while the
  * command queue is full (writes of a command) or the metadata FIFO is empty (reads that peek).

@@ -143,6 +143,11 @@ static uint32_t space_of(const wg_tile *t, unsigned stream)
     return rd == wr || !size ? size : (rd - wr) % size;
 }
 
+bool wg_overlay_has_register(const wg_tile *t, unsigned index)
+{
+    return index < WG_OVERLAY_REGISTERS || index == debug_status[t->arch->id] + 2u;
+}
+
 uint32_t wg_overlay_stream_read(const wg_tile *t, unsigned stream, unsigned index)
 {
     if (stream >= WG_OVERLAY_STREAMS)

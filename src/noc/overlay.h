@@ -33,6 +33,8 @@ typedef enum wg_stream_register {
 uint32_t *wg_overlay_word(struct wg_tile *t, unsigned stream, wg_stream_register r);
 unsigned wg_overlay_number(const struct wg_tile *t, wg_stream_register r);
 
+/* Does every stream have a register of this number? */
+bool wg_overlay_has_register(const struct wg_tile *t, unsigned register_index);
 /* A register of a stream; 0 for one that does not exist. */
 uint32_t wg_overlay_stream_read(const struct wg_tile *t, unsigned stream, unsigned register_index);
 /* The same as software reads it, with what reading changes. */

@@ -118,6 +118,34 @@ def findings_have_examples(d):
 
 
 @test
+def scheduling_page(d):
+    """Each row: codes that exist, reported by the unit's source, asserted by the test that is named."""
+    rows = [[c.strip() for c in line.split("|")[1:-1]] for line in (ROOT / "docs/scheduling.md").read_text().splitlines()
+            if line.startswith("| ") and not line.startswith("| Rule")]
+    codes = {f["code"] for f in json.loads(run("explain", "--json"))["findings"]}
+    ids = dict(re.findall(r'WG_FINDING\((\w+), "([\w-]+)"', (ROOT / "src/explain/findings.def").read_text()))
+    ids = {code: "WG_F_" + name for name, code in ids.items()}
+    races = set(re.findall(r'WG_RACE\(\w+, "([\w-]+)"', (ROOT / "src/explain/races.def").read_text()))
+    own = {i for i in ids.values() for f in ("config", "scalar", "scalar_memory", "misc", "mover", "tdma")
+           if re.search(rf"\b{i}\b", (ROOT / f"src/backend/{f}.c").read_text())}
+    for _rule, _page, code, tests in rows:
+        for c in re.findall(r"`([\w-]+)`", code):
+            assert c in codes or c in races, f"no finding {c}"
+            own.discard(ids.get(c))
+            places = re.findall(r"`([\w/]+)\.(\w+)`", tests)
+            assert places, tests
+            for file, name in places:
+                text = (ROOT / f"tests/unit/{file}.c").read_text()
+                body = re.search(rf"^static void {name}\(.*?^}}|^static void {name}\(.*?}}$", text, re.S | re.M)
+                assert body and re.search(rf"\({name},", text), f"{file}.{name}"
+            bodies = "".join((ROOT / f"tests/unit/{file}.c").read_text() for file, _ in places)
+            programs = "".join(p.read_text() for p in (ROOT / "tests/races").glob("sched_*")) if c in races else ""
+            assert ids.get(c, "-") in bodies or f'"{c}"' in bodies or f"race {c} " in programs, f"{c}: not asserted by {tests}"
+    assert not own, f"reported by these units, not on the page: {own}"
+    assert len(rows) > 20
+
+
+@test
 def contributing_shows_the_tree(d):
     """The excerpts of the worked example stand in the file that was named last."""
     text, shown = (ROOT / "CONTRIBUTING.md").read_text(), 0

@@ -103,8 +103,6 @@ static inline void rig_gate(rig *r, unsigned thread)
         return;
     r->issued[thread][head] = r->t->sched.now;
     r->head[thread]++;
-    if (r->t->backend.config.instructions)
-        wg_config_issued(r->t, &insn);
     if (ops)
         ops->accept(r->t, &insn);
 }

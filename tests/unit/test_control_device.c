@@ -7,6 +7,7 @@
 
 #include "engine/device.h"
 #include "isa/config_fields.h"
+#include "isa/isa.h"
 
 enum { SEEDS = 24, ENOUGH = 50000 };   /* a delay can be some hundred cycles */
 
@@ -214,7 +215,74 @@ static void test_lockstep(void **state)
     }
 }
 
+/* ---- Who reads which configuration ------------------------------------------------------------------ */
+
+typedef struct config_reads {
+    uint64_t id; /* of the instruction; ids count from 1 per thread */
+    uint32_t word[64];
+    unsigned count;
+} config_reads;
+
+static void see_read(void *user, const wg_event *e)
+{
+    config_reads *s = user;
+    if (e->a != WG_TOUCH_CONFIG || !(e->how & WG_TOUCH_READ) || e->id != s->id || e->thread != 1)
+        return;
+    uint32_t word = (uint32_t)e->b % 256;
+    for (unsigned i = 0; i < s->count; i++)
+        if (s->word[i] == word)
+            return;
+    if (s->count < sizeof s->word / sizeof *s->word)
+        s->word[s->count++] = word;
+}
+
+/* Thread 1 executes `words`, its sources ready; which configuration does the last word read, and is it reported? */
+static bool read_config(wg_arch_id arch, const uint32_t *words, unsigned count, bool matrix, config_reads *reads)
+{
+    wg_device *dev = device(arch, 0);
+    *reads = (config_reads){.id = count};
+    for (unsigned bank = 0; bank < 4; bank++)
+        assert_int_equal(wg_poke(dev, WG_SPACE_SRC_OWNER, bank, matrix), WG_OK);
+    assert_int_equal(wg_observe(dev, WG_EV_BIT(WG_EV_TOUCH), see_read, reads, NULL), WG_OK);
+    push(dev, 1, words, count);
+    wg_advance(dev, 300);
+    bool reported = found(dev, "config-read-before-write");
+    wg_destroy(dev);
+    return reported;
+}
+
+/*
+ * Whatever configuration an instruction of another unit reads: a WRCFG of that word directly before it is reported, and
+ * one of a word that no such instruction reads is not. What is read is taken from the units' own touches.
+ */
+static void test_every_reader(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    unsigned readers = 0;
+    for (unsigned opcode = 0; opcode < 256; opcode++)
+        for (unsigned variant = 0; variant < 2; variant++) {
+            uint32_t word = opcode << 24 | variant << 23;
+            const wg_isa_insn *isa = wg_isa_decode(arch, word);
+            bool matrix = isa && isa->unit == WG_UNIT_MATRIX;
+            if (!isa || (!matrix && isa->unit != WG_UNIT_VECTOR && isa->unit != WG_UNIT_PACK &&
+                         isa->unit != WG_UNIT_UNPACK && isa->unit != WG_UNIT_MOVER && isa->unit != WG_UNIT_SCALAR))
+                continue;
+            config_reads alone, again;
+            assert_false(read_config(arch, &word, 1, matrix, &alone));
+            readers += alone.count != 0;
+            for (unsigned i = 0; i < alone.count; i++) {
+                uint32_t pair[2] = {UINT32_C(0xB0) << 24 | alone.word[i], word};
+                if (!read_config(arch, pair, 2, matrix, &again))
+                    fail_msg("%s 0x%08x reads word %u: not reported", isa->name, word, alone.word[i]);
+            }
+            uint32_t apart[2] = {UINT32_C(0xB0) << 24 | (wg_arch_of(arch)->config_words - 1), word};
+            assert_false(read_config(arch, apart, 2, matrix, &again));
+        }
+    assert_true(readers >= 15);
+}
+
 static const wg_test tests[] = {
+    WG_TEST(test_every_reader, WG_BH | WG_WH, ""),
     WG_TEST(test_wait_for_scalar_memory, WG_BH | WG_WH, "GATE-10"),
     WG_TEST(test_wait_for_mover, WG_BH | WG_WH, "GATE-16"),
     WG_TEST(test_wait_for_configuration_unit, WG_BH, "GATE-19"),

@@ -142,6 +142,7 @@ static void test_setdvalid(void **state)
     assert_int_equal(s->unpack_bank_b, 1);
     assert_int_equal(s->unpack_row_b[2], 16);
     assert_int_equal(rig_found(r, WG_F_SRC_GIVEN_TWICE), 0);
+    assert_int_equal(rig_found(r, WG_F_SETDVALID_FORMAT) != 0, wg_test_arch(state) == WG_ARCH_BH);
     rig_do(r, 2, rig_word(r, "SETDVALID", 1));
     assert_int_equal(rig_found(r, WG_F_SRC_GIVEN_TWICE), 1);
     rig_free(r);

@@ -171,12 +171,16 @@ static void test_patterns(void **state)
 
 static void test_ttsync(void **state) { each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", "ttsync_"); }
 
+/* The rules of the pages' "instruction scheduling" that are about time: kept by luck (broken), or by a wait (fixed). */
+static void test_scheduling(void **state) { each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", "sched_"); }
+
 static void test_silent(void **state) { each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", "silent_"); }
 
 static const wg_test tests[] = {
     WG_TEST(test_rows, WG_BH | WG_WH, ""),
     WG_TEST(test_patterns, WG_BH | WG_WH, "GATE-23"),
     WG_TEST(test_ttsync, WG_BH, ""),
+    WG_TEST(test_scheduling, WG_BH | WG_WH, ""),
     WG_TEST(test_silent, WG_BH | WG_WH, ""),
 };
 WG_MAIN("races", tests)

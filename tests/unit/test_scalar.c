@@ -234,8 +234,8 @@ static void test_bad_addresses(void **state)
     g[2] = 0x77;
     rig_do(r, 0, loadind(1, 10, 2, 2, 1));
     assert_int_equal(g[2], 0x77);
-    assert_int_equal(g[5], 4);   /* the offset moves on all the same */
-    rig_do(r, 0, storeind(4 | 1, 12, 0, 2, 1));
+    rig_do(r, 0, storeind(4 | 1, 12, 2, 2, 1));
+    assert_true(g[5] == 0 && g[6] == 0);   /* the offsets stay */
     rig_do(r, 0, atincget(31, 0, 2, 1));
     rig_do(r, 0, atswap(0, 0xFF, 2, 1));
     rig_do(r, 0, atcas(1, 0, 0, 1));
@@ -246,6 +246,20 @@ static void test_bad_addresses(void **state)
     rig_do(r, 0, op(0x68, 2 << 18 | 0x10FFF / 4));   /* LOADREG below the TDMA window */
     rig_do(r, 0, op(0x67, 2 << 18 | 0x10FFF / 4));
     assert_int_equal(rig_found(r, WG_F_SCALAR_ADDRESS), 8);
+    g[12] = 0x10000;
+    rig_do(r, 0, storeind(2, 10, 3, 2, 12));         /* MMIO, likewise below it */
+    assert_int_equal(rig_found(r, WG_F_SCALAR_ADDRESS), 9);
+    assert_int_equal(g[5], 0);
+    const wg_finding *f = rig_finding(r, WG_F_SCALAR_ADDRESS);
+    assert_true(f->has_word && f->word == loadind(1, 10, 2, 2, 1));
+    rig_do(r, 0, op(0x68, 2 << 18 | 0x90000 / 4));   /* LOADREG from where nothing is */
+    assert_int_equal(rig_found(r, WG_F_SCALAR_ADDRESS), 10);
+    rig_do(r, 0, op(0x68, 2 << 18 | 0x11400 / 4));   /* beyond the registers of TDMA-RISC */
+    rig_do(r, 0, op(0x67, 2 << 18 | 0x11400 / 4));
+    assert_int_equal(rig_found(r, WG_F_TDMA_REGISTER), 2);
+    assert_true(rig_finding(r, WG_F_TDMA_REGISTER)->has_word);
+    assert_int_equal(rig_finding(r, WG_F_TDMA_REGISTER)->subject, 0x400);
+    assert_int_equal(g[2], 0x77);
     g[3] = 1;
     g[4] = 3;
     rig_do(r, 0, loadind(1, 8, 0, 2, 3));
@@ -304,10 +318,11 @@ static void test_store_to_src(void **state)
     assert_memory_equal(&s->b[1][37][12], want, sizeof want);
     assert_int_equal(r->dev.findings, 0);
     g[1] = 16 << 2;
-    rig_do(r, 0, storeind(1, 4, 0, 8, 1));
+    rig_do(r, 0, storeind(1, 4, 3, 8, 1));
     g[1] = 0x10000;
-    rig_do(r, 0, storeind(0, 4, 0, 8, 1));
+    rig_do(r, 0, storeind(0, 4, 3, 8, 1));
     assert_int_equal(rig_found(r, WG_F_SCALAR_SRC_ROW), 2);
+    assert_int_equal(g[2], 0);                        /* undefined: the offset stays */
     g[1] = 2 << 2;                                    /* before SrcA's first row: nowhere */
     wg_src before = *s;
     rig_do(r, 0, storeind(0, 4, 0, 8, 1));
