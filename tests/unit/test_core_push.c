@@ -166,7 +166,7 @@ static void test_nine_kinds(void **state)
     kind(arch, WG_AGENT_CONFIG, SAME(0xB2000000 | 1 << 16), true);   /* SETC16 */
     kind(arch, WG_AGENT_MISC, SAME(0x50000000), true);               /* SETADC */
     kind(arch, WG_AGENT_UNPACK0, SAME(0x43000000), false);           /* UNPACR_NOP of Unpacker 0 */
-    kind(arch, WG_AGENT_UNPACK0, SAME(0x43800000), false);           /* … and 1: one unit kind */
+    kind(arch, WG_AGENT_UNPACK1, SAME(0x43800000), false);           /* … and 1 */
     kind(arch, WG_AGENT_MATRIX, SAME(0x10000000 | 3 << 19), false);  /* ZEROACC */
     kind(arch, WG_AGENT_PACK, SAME(0x4A000000), false);              /* PACR_SETREG */
     kind(arch, WG_AGENT_VECTOR, SAME(0x8F000000), false);            /* SFPNOP */
