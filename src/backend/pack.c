@@ -123,6 +123,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
     job->insn = *insn;
     job->packers = (uint8_t)packers_of(t, insn);
     job->set_register = insn->op == WG_I_PACR_SETREG;
+    job->late = delay != 0;
     job->idle = false;
     if (job->set_register)
         job->setreg_format = (uint8_t)wg_config_get(t, insn->thread, WG_CFG_THCON_SEC0_REG1_Out_data_format);
@@ -193,9 +194,25 @@ static void set_register(wg_tile *t, const wg_pack_job *job)
 
 /* ---- Completion ---------------------------------------------------------------------------------------------- */
 
-static void complete(wg_tile *t, const wg_pack_job *job, unsigned packer)
+/*
+ * PACR.md: some fields are sampled at an unspecified point of an instruction's life. Decided here: in a perturbed run, an
+ * instruction that is put off takes edge masks and ReLU at its end.
+ */
+static void sample_late(wg_tile *t, wg_pack_job *job)
+{
+    const wg_pack_setup *s = wg_pack_setup_of(t, &job->insn, 0);
+    job->serial = 0;
+    job->relu = s->relu;
+    job->relu_threshold = s->relu_threshold;
+    job->has_edges = s->has_edges;
+    job->edges = s->edges;
+}
+
+static void complete(wg_tile *t, wg_pack_job *job, unsigned packer)
 {
     wg_touch_by(t, WG_AGENT_PACK, &job->insn);
+    if (__builtin_expect(job->late, 0) && job->insn.op == WG_I_PACR && !job->idle)
+        sample_late(t, job);
     if (job->insn.op == WG_I_PACR && !job->idle)
         wg_pack_move(t, job, packer);
     else if (job->set_register && job->insn.word >> 1 & 1)

@@ -58,6 +58,7 @@ typedef struct wg_pack_job {
     wg_insn insn;
     uint8_t packers;                     /* bit per packer that has yet to finish it */
     bool set_register;                   /* PACR_SETREG */
+    bool late;                           /* perturbed: it samples at its end what it need not sample at its start */
     uint64_t serial;                     /* of wg_pack_usual that this was made of; 0: none */
     bool last, flush, concat;
     bool idle;                           /* BH: only sets the context back */

@@ -288,13 +288,14 @@ static inline void after(wg_tile *t, const wg_vector_op *op)
 
 /*
  * Completions are counted one by one only where somebody sees them (events, perturbed order); otherwise a thread's
- * last one is all that matters, and every instruction moves that on.
+ * last one is all that matters, and every instruction moves that on. Gives the cycle of a completion that was put off.
  */
-static inline void take_off(wg_tile *t, const wg_insn *insn, unsigned thread, unsigned latency)
+static inline uint64_t take_off(wg_tile *t, const wg_insn *insn, unsigned thread, unsigned latency)
 {
     wg_vector *v = &t->backend.vector;
-    uint64_t done = t->sched.now + latency + wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_VECTOR, wg_unit_event(insn));
-    if (wg_watched(t, WG_EV_COMPLETED) || __builtin_expect(t->seed != 0 || v->flights, 0)) {
+    uint32_t extra = wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_VECTOR, wg_unit_event(insn));
+    uint64_t done = t->sched.now + latency + extra;
+    if (wg_watched(t, WG_EV_COMPLETED) || __builtin_expect(t->perturbed || v->flights, 0)) {
         if (v->flights && v->last_done > done)
             done = v->last_done; /* in order */
         unsigned place = (v->first_flight + v->flights) % WG_VECTOR_FLIGHTS;
@@ -305,6 +306,7 @@ static inline void take_off(wg_tile *t, const wg_insn *insn, unsigned thread, un
     }
     if (v->done_at[thread] < done)
         v->done_at[thread] = done;
+    return extra ? done : 0;
 }
 
 /* The next tick, as far as instructions from outside need one. Each moves its thread's last completion on. */
@@ -318,8 +320,10 @@ static inline void appoint(wg_tile *t)
     }
     if (v->load.at > now || v->swap.at > now || v->scheduled)
         next = now + 1;
-    if (__builtin_expect(v->flights != 0, 0) && v->done[v->first_flight] < next)
-        next = v->done[v->first_flight];
+    if (__builtin_expect(v->flights != 0, 0)) {
+        next = v->done[v->first_flight] < next ? v->done[v->first_flight] : next;
+        next = v->late.at > now && v->late.at < next ? v->late.at : next;
+    }
     if (__builtin_expect((v->used != 0) | (v->scheduled != 0) | (v->flags_at != 0), 0))
         wg_wake_at(&t->sched, WG_AGENT_VECTOR, next);
     else
@@ -368,7 +372,7 @@ static __attribute__((noinline)) void accept_any(wg_tile *t, const wg_insn *insn
     v->last_thread = op.thread;
     if (v->scheduled || op.insn == WG_I_SFPLOADMACRO)
         wg_macro_count(t, now, true);
-    take_off(t, insn, op.thread, info->run ? wg_vector_latency(&op) : 1);
+    op.late = take_off(t, insn, op.thread, info->run ? wg_vector_latency(&op) : 1);
     if (!info->run) {
         wg_vector_finding(t, &op, WG_F_UNIMPLEMENTED_INSN, insn->word >> 24);
         appoint(t);
@@ -410,6 +414,8 @@ static inline void complete(wg_tile *t)
     }
     if (v->flights)
         wg_wake_at(&t->sched, WG_AGENT_VECTOR, v->done[v->first_flight]);
+    if (v->late.at)
+        wg_wake_at(&t->sched, WG_AGENT_VECTOR, v->late.at);
     /* Whoever waits for this unit waits until it has nothing more of the thread. */
     for (unsigned thread = 0; thread < WG_THREADS; thread++) {
         if (v->done_at[thread] == now) {
@@ -427,6 +433,8 @@ static void vector_tick(wg_tile *t)
     uint64_t now = t->sched.now;
     if (v->load.at && v->load.at <= now)
         finish_load(t);
+    if (v->late.at && v->late.at <= now)
+        wg_vector_store_late(t);
     if (v->used)
         land_results(t);
     if (v->flags_at && v->flags_at <= now) {

@@ -54,6 +54,7 @@ typedef struct wg_vector_op {
     wg_lane_flags *pred;     /* where flags are written: the live ones, or those of the next cycle */
     uint16_t insn;           /* wg_insn_id */
     uint16_t address;        /* scheduled SFPSTORE: the Dst address */
+    uint64_t late;           /* perturbed: the cycle in which it completes; 0: as usual */
     uint8_t thread;
     uint8_t va, vb, vc, vd, mod;
     bool macro;              /* scheduled by SFPLOADMACRO */
@@ -174,6 +175,8 @@ void wg_mad_early(wg_tile *t, uint32_t word, uint32_t lanes);
 /* SFPLOAD and SFPSTORE at a given address; the address that an instruction's operands give now. */
 uint16_t wg_vector_dst_address(wg_tile *t, const wg_vector_op *op, unsigned imm10, unsigned mod0);
 unsigned wg_vector_format(wg_tile *t, const wg_vector_op *op, unsigned mod0);
+/* What perturbation has put off is written now. */
+void wg_vector_store_late(wg_tile *t);
 void wg_vector_load(wg_tile *t, const wg_vector_op *op, unsigned format, uint16_t address);
 void wg_vector_swap_finish(wg_tile *t);
 void wg_vector_step_counters(wg_tile *t, const wg_vector_op *op);

@@ -8,6 +8,9 @@
  * load reads what a Matrix Unit instruction issued four cycles earlier writes, as "at least three
  * unrelated instructions" in between demands; and one cycle less reads the old data (reported).
  *
+ * Decided here: a store whose completion is put off (perturbation) writes Dst at its end, and by the Dst base of that
+ * time: software that does not wait for the Vector Unit before it tells others, or moves the base, may rely on neither.
+ *
  * Facts: SFPLOAD.md, SFPSTORE.md, SFPLOADI.md of both trees, Dst.md, ZEROACC.md.
  */
 #include "backend/vector.h"
@@ -143,9 +146,50 @@ static bool dst_keeps_still(const wg_tile *t)
            !wg_touch_watched(t);
 }
 
+static void write_dst(wg_tile *t, const wg_lanes_move *m, const uint32_t data[WG_LANES])
+{
+    wg_dst *d = &t->regs.dst;
+    unsigned rows = 0;
+    for (unsigned row = 0; row < 4; row++)
+        rows |= (unsigned)((m->lanes >> (row * 8) & 0xFF) != 0) << row;
+    d->undefined[m->stored >> 6 & 15] &= ~((uint64_t)rows << (m->stored & 63));
+    wg_vector_kernels_for(t)->store(d, m, data);
+}
+
+static wg_lanes_move store_move(wg_tile *t, unsigned format, uint32_t lanes, uint16_t address)
+{
+    return (wg_lanes_move){
+        .traits = wg_vector_traits_for(t), .format = (uint8_t)format, .wide = is_wide(format, true), .lanes = lanes,
+        .odd = odd_lanes(address, wg_lane_config_lanes(&t->regs.lreg, WG_LANE_DEST_WR_COL_EXCHANGE)),
+    };
+}
+
+static uint16_t dst_base(wg_tile *t, unsigned thread)
+{
+    return (uint16_t)wg_thread_config_get(t, thread, WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset);
+}
+
+void wg_vector_store_late(wg_tile *t)
+{
+    wg_vector_late *late = &t->backend.vector.late;
+    late->at = 0;
+    uint16_t address = (uint16_t)(late->address - late->base + dst_base(t, late->thread)) & 0x3FF;
+    wg_lanes_move m = store_move(t, late->format, late->lanes, address);
+    m.stored = (uint16_t)wg_dst_stored(wg_dst_access_now(t), address & 0x3FCu, m.wide);
+    write_dst(t, &m, late->data);
+}
+
+/* The unit's own accesses to Dst keep their order. */
+static inline void settle(wg_tile *t)
+{
+    if (__builtin_expect(t->backend.vector.late.at != 0, 0))
+        wg_vector_store_late(t);
+}
+
 /* The first half: address, counters and the lanes that take part. */
 void wg_sfpload(wg_tile *t, const wg_vector_op *op)
 {
+    settle(t);
     wg_lreg *r = &t->regs.lreg;
     unsigned format = wg_vector_format(t, op, op->mod);
     wg_vector_load_step *load = &t->backend.vector.load;
@@ -168,24 +212,24 @@ void wg_sfpload(wg_tile *t, const wg_vector_op *op)
 
 void wg_sfpstore(wg_tile *t, const wg_vector_op *op)
 {
+    settle(t);
     wg_lreg *r = &t->regs.lreg;
-    wg_dst *d = &t->regs.dst;
     unsigned format = wg_vector_format(t, op, op->mod);
     /* Decided here: a scheduled store leaves the stack pointer alone; its address is the load's. */
     uint16_t address = op->macro ? op->address : wg_vector_dst_address(t, op, op->word & 0x3FF, format);
     uint32_t lanes = (format == WG_LANES_INT32_ALL ? op->lanes : wg_op_lanes(t, op)) &
                      ~wg_lane_config_lanes(r, WG_LANE_BLOCK_DEST_WR_FROM_SFPU);
     if (lanes) {
-        wg_lanes_move m = {
-            .traits = wg_vector_traits_for(t), .format = (uint8_t)format, .wide = is_wide(format, true), .lanes = lanes,
-            .odd = odd_lanes(address, wg_lane_config_lanes(r, WG_LANE_DEST_WR_COL_EXCHANGE)),
-        };
+        wg_lanes_move m = store_move(t, format, lanes, address);
         m.stored = group(t, address, m.wide, WG_TOUCH_WRITE);
-        unsigned rows = 0;
-        for (unsigned row = 0; row < 4; row++)
-            rows |= (unsigned)((lanes >> (row * 8) & 0xFF) != 0) << row;
-        d->undefined[m.stored >> 6 & 15] &= ~((uint64_t)rows << (m.stored & 63));
-        wg_vector_kernels_for(t)->store(d, &m, r->l[op->vd]);
+        if (__builtin_expect(op->late && !op->macro, 0)) {
+            wg_vector_late *late = &t->backend.vector.late;
+            *late = (wg_vector_late){.at = op->late, .lanes = lanes, .address = address,
+                                     .base = dst_base(t, op->thread), .thread = op->thread, .format = (uint8_t)format};
+            memcpy(late->data, r->l[op->vd], sizeof late->data);
+        } else {
+            write_dst(t, &m, r->l[op->vd]);
+        }
     }
     if (!op->macro)
         wg_vector_step_counters(t, op);

@@ -50,6 +50,18 @@ typedef struct wg_vector_load_step {
     uint8_t thread, vd, format;
 } wg_vector_load_step;
 
+/*
+ * An SFPSTORE whose completion perturbation has put off: it writes Dst only then, where the Dst base of that time says.
+ * At most one: the unit's own next access to Dst comes behind it.
+ */
+typedef struct wg_vector_late {
+    uint64_t at;       /* the cycle in whose phase B it does; 0: none */
+    uint32_t lanes;
+    uint16_t address, base;   /* as it was accepted: the address, and the Dst base in it */
+    uint8_t thread, format;
+    uint32_t data[WG_LANES];
+} wg_vector_late;
+
 /* An instruction that SFPLOADMACRO has scheduled for some columns of lanes. */
 typedef struct wg_macro_entry {
     uint64_t id, parent;
@@ -86,6 +98,7 @@ typedef struct wg_vector {
     wg_vector_early early;
     wg_vector_swap swap;
     wg_vector_load_step load;
+    wg_vector_late late;
     uint64_t done[WG_VECTOR_FLIGHTS];   /* a ring: when the instructions on their way are complete, in order */
     wg_insn insn[WG_VECTOR_FLIGHTS];    /* which they are; kept for the event, where somebody watches it */
     uint64_t last_done;      /* of the newest of them */

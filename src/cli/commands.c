@@ -138,6 +138,17 @@ static void explain_example(const char *folder, const char *code, wg_text *out)
     free(text);
 }
 
+static void race_json(wg_json *j, unsigned race)
+{
+    wg_json_open(j, NULL, '{');
+    wg_json_text(j, "code", wg_race_kind_name(race));
+    wg_json_text(j, "severity", severity_names[wg_race_severity(race)]);
+    wg_json_text(j, "cause", wg_race_kind_summary(race));
+    wg_json_text(j, "remedy", wg_race_kind_remedy(race));
+    wg_json_text(j, "source", "docs/races.md");
+    wg_json_close(j, '}');
+}
+
 static void explain_all(const wg_args *args, wg_text *out)
 {
     const wg_finding_info *info;
@@ -170,6 +181,26 @@ static void explain_all(const wg_args *args, wg_text *out)
     }
     if (as_json) {
         wg_json_close(&json, ']');
+        wg_json_open(&json, "races", '[');
+    } else {
+        wg_textf(out, markdown ? "\n# Races\n\nWhat `waitgate check` reports beside these ([how to read it](races.md)). "
+                                 "The remedies are the usual ones; each report has one that the detector has verified.\n"
+                               : "\nfrom `waitgate check` alone:\n");
+    }
+    for (unsigned race = 0; race < WG_RACE_KINDS; race++) {
+        const char *name = wg_race_kind_name(race), *severity = severity_names[wg_race_severity(race)];
+        if (as_json)
+            race_json(&json, race);
+        else if (markdown)
+            wg_textf(out, "\n## %s\n\n%s: %s.\n\nRemedy: %s\n", name, severity, wg_race_kind_summary(race),
+                     wg_race_kind_remedy(race));
+        else
+            wg_textf(out, "%-32s %-13s %s\n", name, severity, wg_race_kind_summary(race));
+        if (markdown && args->value[WG_OPT_EXAMPLES])
+            explain_example(args->value[WG_OPT_EXAMPLES], name, out);
+    }
+    if (as_json) {
+        wg_json_close(&json, ']');
         wg_json_close(&json, '}');
     }
 }
@@ -177,19 +208,12 @@ static void explain_all(const wg_args *args, wg_text *out)
 /* What `check` reports beside the findings. */
 static void explain_race(const wg_args *args, unsigned race, wg_text *out)
 {
-    const char *severity = severity_names[wg_race_severity(race)];
-    wg_json json = {.out = out}, *j = &json;
-    if (!args->value[WG_OPT_JSON]) {
-        wg_textf(out, "%s (%s, from `waitgate check`)\n\n  cause   %s\n  source  docs/races.md\n", wg_race_kind_name(race),
-                 severity, wg_race_kind_summary(race));
-        return;
-    }
-    wg_json_open(j, NULL, '{');
-    wg_json_text(j, "code", wg_race_kind_name(race));
-    wg_json_text(j, "severity", severity);
-    wg_json_text(j, "cause", wg_race_kind_summary(race));
-    wg_json_text(j, "source", "docs/races.md");
-    wg_json_close(j, '}');
+    if (!args->value[WG_OPT_JSON])
+        wg_textf(out, "%s (%s, from `waitgate check`)\n\n  cause   %s\n  remedy  %s\n  source  docs/races.md\n",
+                 wg_race_kind_name(race), severity_names[wg_race_severity(race)], wg_race_kind_summary(race),
+                 wg_race_kind_remedy(race));
+    else
+        race_json(&(wg_json){.out = out}, race);
 }
 
 int wg_command_explain(const wg_args *args, wg_text *out, wg_text *error)

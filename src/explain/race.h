@@ -18,7 +18,7 @@ typedef struct wg_races wg_races;
 
 /* What a report is about. Names are stable (wg_race_kind_name()). */
 typedef enum wg_race_kind {
-#define WG_RACE(id, name, severity, summary) WG_RACE_##id,
+#define WG_RACE(id, name, severity, summary, remedy) WG_RACE_##id,
 #include "explain/races.def"
 #undef WG_RACE
     WG_RACE_KINDS
@@ -91,6 +91,7 @@ size_t wg_races_bytes(const wg_races *r);
 
 const char *wg_race_kind_name(unsigned kind);
 const char *wg_race_kind_summary(unsigned kind);
+const char *wg_race_kind_remedy(unsigned kind);
 wg_severity wg_race_severity(unsigned kind);
 
 #endif

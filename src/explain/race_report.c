@@ -12,15 +12,16 @@
 #include "isa/config_fields.h"
 
 static const struct {
-    const char *name, *summary;
+    const char *name, *summary, *remedy;
     wg_severity severity;
 } kinds[WG_RACE_KINDS] = {
-#define WG_RACE(id, name, severity, summary) {name, summary, WG_SEVERITY_##severity},
+#define WG_RACE(id, name, severity, summary, remedy) {name, summary, remedy, WG_SEVERITY_##severity},
 #include "explain/races.def"
 #undef WG_RACE
 };
 const char *wg_race_kind_name(unsigned kind) { return kind < WG_RACE_KINDS ? kinds[kind].name : "unknown"; }
 const char *wg_race_kind_summary(unsigned kind) { return kind < WG_RACE_KINDS ? kinds[kind].summary : ""; }
+const char *wg_race_kind_remedy(unsigned kind) { return kind < WG_RACE_KINDS ? kinds[kind].remedy : ""; }
 wg_severity wg_race_severity(unsigned kind) { return kind < WG_RACE_KINDS ? kinds[kind].severity : WG_SEVERITY_NOTE; }
 
 const char *wg_race_semaphore_name(unsigned semaphore)

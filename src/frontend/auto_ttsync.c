@@ -367,6 +367,11 @@ void wg_ttsync_note_processed(wg_tile *t, unsigned core, wg_path path, uint32_t 
     if (a->resources)
         WG_EMIT(t, WG_EV_TRACKED, WG_AGENT_CORE_B + core, .a = is_write ? 0 : a->resources,
                 .b = is_write ? a->resources : 0, .word = path);
+    if (is_write && path == WG_PATH_CONFIG) {
+        s->wrote_at = t->sched.now;
+        s->wrote_order = a->order;
+        s->wrote = a->resources;
+    }
     s->pending--;
     if (--a->count == 0) {
         s->access_head[slot] = (uint8_t)((s->access_head[slot] + 1) % WG_TTS_ACCESSES);
@@ -493,6 +498,8 @@ bool wg_ttsync_gate_blocked(wg_tile *t, unsigned thread, wg_stall *why)
     } else if (s->stalled) {
         s->stalled = false;
         s->hold_until = now + (e->linger ? 32u - (unsigned)__builtin_clz(e->linger) : 0);
+    } else if (s->wrote_at == now && s->wrote_order < e->order && conflict(e->reads, e->writes, s->wrote, true)) {
+        s->hold_until = now + 1; /* the store has its turn in this cycle, and is seen from the next on (TTS-05) */
     }
     if (!a && now >= s->hold_until)
         return false;

@@ -63,6 +63,8 @@ typedef struct wg_tts_access {
 typedef struct wg_auto_ttsync {
     uint64_t emitted, arrived;      /* push requests: left the store queue, entered the FIFO */
     uint64_t hold_until;            /* the gate: linger */
+    uint64_t wrote_at, wrote_order; /* configuration's last tracked store: the cycle in which it was processed, its order … */
+    uint8_t wrote;                  /* … and its resources */
     uint64_t settled_at;            /* a change of the tracking bits is under way until this cycle */
     uint64_t settling_id;           /* the SETC16 that changes them */
     uint8_t pending;                /* accesses emitted and not processed, on both architectures (GATE-17) */

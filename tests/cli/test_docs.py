@@ -96,20 +96,32 @@ def other_completions(d):
 
 
 @test
+def api_page(d):
+    """Every public function is named."""
+    page = (ROOT / "docs/api.md").read_text()
+    for header in sorted((ROOT / "include/waitgate").glob("*.h")):
+        text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
+        missing = sorted({f for f in re.findall(r"\b(wg_[a-z0-9_]+)\(", text) if f not in page})
+        assert not missing, f"{header.name}: {missing}"
+
+
+@test
 def findings_have_examples(d):
     """Every code has an example; each example's program, on the architectures it is for, gives its finding."""
-    codes = {f["code"] for f in json.loads(run("explain", "--json"))["findings"]}
+    catalogue = json.loads(run("explain", "--json"))
+    codes, races = ({f["code"] for f in catalogue[kind]} for kind in ("findings", "races"))
     files = {f.stem: f for f in (ROOT / "examples/findings").iterdir()}
-    assert set(files) <= codes, f"no such finding: {set(files) - codes}"
-    print("findings without an example:", " ".join(sorted(codes - set(files))) or "none")
+    assert set(files) <= codes | races, f"no such finding: {set(files) - codes - races}"
+    assert codes | races == set(files), f"no example in examples/findings: {(codes | races) - set(files)}"
 
     def shows(code):
         text = files[code].read_text()
         own = re.search(r"^\.arch (\w+)", text, re.M)
         for arch in [own[1]] if own else ["bh", "wh"]:
-            r = subprocess.run([WAITGATE, "run", "--json", "--max-cycles", "200000", "--arch", arch, files[code]],
+            command, kind, name = ("check", "races", "kind") if code in races else ("run", "findings", "code")
+            r = subprocess.run([WAITGATE, command, "--json", "--max-cycles", "200000", "--arch", arch, files[code]],
                                capture_output=True, text=True)
-            if code not in [f["code"] for f in json.loads(r.stdout or '{"findings": []}')["findings"]]:
+            if code not in [f[name] for f in json.loads(r.stdout or "{}").get(kind, [])]:
                 return f"{code} on {arch}: {r.stderr}"
         return None
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

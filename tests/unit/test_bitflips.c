@@ -11,7 +11,7 @@
 
 #include "cli/tasm.h"
 
-enum { MAX_PROGRAMS = 128, CYCLES = 8000, LOCKSTEP_CYCLES = 1000, SECONDS = 120 };
+enum { MAX_PROGRAMS = 128, CYCLES = 8000, KERNEL_CYCLES = 12000, LOCKSTEP_CYCLES = 1000, SECONDS = 120 };
 
 typedef struct program {
     char name[300];
@@ -131,7 +131,82 @@ static void test_bit_flips(void **state)
     }
 }
 
+/* ---- kernels in C: the examples' ELF files, all cores at once ---- */
+
+#ifdef WG_EXAMPLES
+static const char *const kernels[] = {"add",  "datacopy_bfp8", "exp",    "launch_l1", "launch_pcbuf", "matmul", "mailbox",
+                                      "matmul_stream", "reduce", "sort", "stale_l0", "tilize", "untilize"};
+static const char *const core_names[WG_CORES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+static wg_elf *kernel_elf[KERNELS][WG_CORES];
+
+static uint64_t run_kernel(unsigned kernel, wg_arch_id arch, uint64_t seed, bool lockstep)
+{
+    wg_rng rng = {seed};
+    unsigned one_in = 1 + wg_rng_below(&rng, 300);
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .lockstep = lockstep, .seed = seed % 3 ? 0 : seed};
+    wg_device *dev;
+    assert_int_equal(wg_create(&desc, &dev), WG_OK);
+    const uint32_t parameters[7][4] = {{2}, {2}, {2}, {1}, {1}, {0}, {0}};
+    write_flipped(dev, &rng, 40, 0x20000, (const uint8_t *)parameters, sizeof parameters);
+    for (uint32_t at = 0x30000; at < 0x48000; at += 4) {
+        uint32_t word = (uint32_t)wg_rng_next(&rng);
+        assert_int_equal(wg_write(dev, at, &word, 4), WG_OK);
+    }
+    for (unsigned core = 0; core < WG_CORES; core++) {
+        const wg_elf *elf = kernel_elf[kernel][core];
+        for (size_t i = 0; elf && i < wg_elf_segments(elf); i++) {
+            const wg_elf_segment *part = wg_elf_segment_at(elf, i);
+            write_flipped(dev, &rng, one_in, part->address, part->data, part->file_bytes);
+        }
+        if (elf)
+            assert_int_equal(wg_core_release(dev, (wg_core_id)core, wg_elf_entry(elf)), WG_OK);
+    }
+    wg_stop stop;
+    assert_int_equal(wg_run(dev, lockstep ? LOCKSTEP_CYCLES : KERNEL_CYCLES, &stop), WG_OK);
+    assert_true(wg_cycle(dev) <= KERNEL_CYCLES);
+    uint64_t hash = wg_state_hash(dev);
+    wg_destroy(dev);
+    return hash;
+}
+
+static void test_kernel_flips(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    uint64_t seeds = getenv("WG_SOAK") ? 10000 : 100;
+    for (unsigned i = 0; i < KERNELS; i++)
+        for (unsigned core = 0; core < WG_CORES; core++) {
+            char path[600], error[256];
+            (void)snprintf(path, sizeof path, "%s/%s%s.%s.elf", WG_EXAMPLES, arch == WG_ARCH_WH ? "wh_" : "", kernels[i],
+                           core_names[core]);
+            kernel_elf[i][core] = wg_elf_open_file(path, error, sizeof error);
+        }
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        unsigned kernel = (unsigned)(seed % KERNELS);
+        alarm(SECONDS);
+        if (seed % 1000 == 0)
+            print_message("%s seed %llu\n", kernels[kernel], (unsigned long long)seed);
+        uint64_t hash = run_kernel(kernel, arch, seed, false);
+        if (seed % 8 == 0)
+            assert_true(run_kernel(kernel, arch, seed, false) == hash);
+        if (seed % 8 == 1)
+            (void)run_kernel(kernel, arch, seed, true);
+    }
+    alarm(0);
+    unsigned files = 0;
+    for (unsigned i = 0; i < KERNELS; i++)
+        for (unsigned core = 0; core < WG_CORES; core++) {
+            files += kernel_elf[i][core] != NULL;
+            wg_elf_close(kernel_elf[i][core]);
+        }
+    assert_true(files > 40);
+}
+#endif
+
 static const wg_test tests[] = {
     WG_TEST(test_bit_flips, WG_BH | WG_WH, ""),
+#ifdef WG_EXAMPLES
+    WG_TEST(test_kernel_flips, WG_BH | WG_WH, ""),
+#endif
 };
 WG_MAIN("bitflips", tests)

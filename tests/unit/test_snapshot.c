@@ -60,7 +60,7 @@ static void load(wg_device *dev, wg_arch_id arch, const char *name)
 static void test_new_process(void **state)
 {
     static const char *const programs[] = {"examples/core.tasm", "examples/handshake.tasm", "examples/deadlock.tasm",
-                                           "tests/tasm/pattern_4_math_pack.tasm"};
+                                           "tests/tasm/pattern_1_before_wrcfg.tasm"};
     wg_arch_id arch = wg_test_arch(state);
     char file[] = "/tmp/wgsnapshot-XXXXXX";
     int fd = mkstemp(file);
