@@ -110,10 +110,17 @@ static void test_products(void **state)
             block want, got;
             fill_block(&rng, &want, spread, center);
             got = want;
-            wg_mul_args args = {&a, &b, 1 + wg_rng_below(&rng, 8), wg_rng_below(&rng, 8) != 0, want.hi, want.lo, alu};
+            block from = want;   /* in place, or from somewhere else */
+            bool apart = wg_rng_below(&rng, 2);
+            wg_mul_args args = {&a, &b, 1 + wg_rng_below(&rng, 8), wg_rng_below(&rng, 8) != 0, from.hi, from.lo, want.hi,
+                                want.lo, alu};
             (integers ? wg_matrix_plain.mul_int : wg_matrix_plain.mul_float)(&args);
             args.hi = got.hi;
             args.lo = got.lo;
+            if (!apart) {
+                args.from_hi = got.hi;
+                args.from_lo = got.lo;
+            }
             host_modes(round % HOST_MODES);
             (integers ? k->mul_int : k->mul_float)(&args);
             host_modes_end(round % HOST_MODES);
