@@ -8,7 +8,7 @@ static void decode_a(const uint32_t *first, const uint32_t *second, wg_style sty
     for (unsigned k = 0; k < 8; k++)
         for (unsigned j = 0; j < 32; j++) {
             uint32_t x = wg_src_of_style((j & 1 ? second : first)[k * 16 + j / 2], style);
-            bool zero = !(x & 0xFF);   /* also of integers (ruling: ttsim; the documents look at the magnitude alone) */
+            bool zero = !(x & 0xFF);   /* also of integers (MatrixUnit.md, ReadSrcInt8) */
             int32_t mantissa = wg_alu_mantissa_a(x, phase), value = mantissa ? mantissa * WG_MATRIX_SCALE_A + 1 : 0;
             if (x & WG_SRC_SIGN)
                 value = -value;
