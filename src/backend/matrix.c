@@ -84,6 +84,8 @@ static const entry entries[WG_I_COUNT] = {
     [WG_I_INCRWC] = {wg_matrix_incrwc, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
 };
 
+bool wg_matrix_loses_one(wg_arch_id arch) { return layouts[arch].lost_one; }
+
 bool wg_matrix_implements(wg_insn_id id, wg_arch_id arch)
 {
     return (unsigned)id < WG_I_COUNT && entries[id].issue && entries[id].archs >> arch & 1;
@@ -213,6 +215,20 @@ static bool bank_ready(const wg_matrix_ctx *c, wg_src_file file, wg_stall *why)
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
+/* Remembers what accept_prepared() needs, if this MVMUL is one for it. */
+static void prepare(wg_tile *t, wg_matrix_ctx *c, unsigned row)
+{
+    wg_matrix_prepared *p = &t->backend.matrix.prepared;
+    if (c->word & (3u << 22 | 1u << 19) || c->access.swizzle || c->set->stochastic || c->rwc->srca & 8)
+        return;
+    wg_matrix_formats(c);
+    if (c->style != WG_STYLE_INT8 && !wg_format_known(c->fmt[WG_SRCA]) && !c->set->force_fp16)
+        return;
+    *p = (wg_matrix_prepared){.cycle = t->sched.now + 1, .word = c->word, .row = (uint16_t)row,
+                              .thread = c->insn->thread, .bank = {c->bank[0], c->bank[1]}, .phase = c->phase,
+                              .style = c->style, .style_b = c->style_b, .wide = c->wide, .flush = c->flush};
+}
+
 /* The first cycle at which the unit's issue gaps let this instruction pass. */
 static uint64_t gap_end(const wg_matrix *m, const entry *e)
 {
@@ -250,15 +266,20 @@ static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
         return false;
     if ((e->waits & B) && !bank_ready(&c, WG_SRCB, why))
         return false;
-    unsigned first, count, step, block;
+    unsigned first, count, step, stored, block;
     if (!reads_dst(&c, e, &first, &count, &step))
         return true;
-    block = wg_dst_stored(c.access, first, c.set->wide) / 8;
+    stored = wg_dst_stored(c.access, first, c.set->wide);
+    block = stored / 8;
     for (unsigned i = 1; c.access.swizzle && i < count; i++) {   /* else they are in one block */
         unsigned other = wg_dst_stored(c.access, first + i * step, c.set->wide) / 8;
         block = m->block_ready[other] > m->block_ready[block] ? other : block;
     }
-    return m->block_ready[block] <= now || refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, m->block_ready[block]);
+    if (m->block_ready[block] > now)
+        return refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, m->block_ready[block]);
+    if (e->reads == READS_MVMUL)
+        prepare(t, &c, stored);
+    return true;
 }
 
 /* The blocks of Dst whose rows an effect writes; returns how many. */
@@ -401,8 +422,53 @@ static uint64_t due(const wg_matrix_op *op)
     return at < op->done_at ? at : op->done_at;
 }
 
+/* The rest of accept(), for the MVMUL that the gate has just asked about, while nobody watches and nothing is perturbed. */
+static bool accept_prepared(wg_tile *t, const wg_insn *insn)
+{
+    wg_matrix *m = &t->backend.matrix;
+    const wg_matrix_prepared *p = &m->prepared;
+    uint64_t now = t->sched.now;
+    if (p->cycle != now + 1 || p->word != insn->word || p->thread != insn->thread || t->seed || wg_touch_watched(t))
+        return false;
+    unsigned place = m->tail++ % WG_MATRIX_FLIGHTS, block = p->row / 8, thread = p->thread;
+    wg_matrix_op *op = &m->flight[place];
+    wg_rwc_thread *rwc = &t->regs.rwc.thread[thread];
+    op->insn = *insn;
+    op->effect = p->wide ? WG_EFFECT_DST32 : WG_EFFECT_DST16;
+    op->flip = op->give = 0;
+    op->rows = 8;
+    op->flag = false;
+    op->together = true;
+    op->columns = 0xFFFF;
+    for (unsigned i = 0; i < 8; i++)
+        op->row[i] = (uint16_t)(p->row + i);
+    m->last_accept = now + 1;
+    m->last_thread = (uint8_t)thread;
+    m->in_flight[thread]++;
+    wg_matrix_multiply_prepared(t, p, op);
+    m->last_srca_row = rwc->srca;
+    const wg_matrix_layout *layout = &layouts[t->arch->id];
+    wg_rwc_apply(rwc, t->arch->id, t->regs.config.thread[thread],
+                 insn->word >> layout->addr_mod & ((1u << layout->addr_mod_bits) - 1), true);
+
+    uint64_t ready = now + 1 + t->timing->dst_block_cycles;
+    op->effect_at = later(now + t->timing->matrix_latency, m->block_lands[block]);
+    if (p->wide)
+        op->effect_at = later(op->effect_at, m->block_lands[block + 1]);
+    block_lands(m, block, op->effect_at, ready);
+    if (p->wide)
+        block_lands(m, block + 1, op->effect_at, ready);
+    m->last_lands = later(m->last_lands, op->effect_at);
+    op->flip_at = WG_NEVER;
+    op->done_at = m->due[place] = op->effect_at;
+    wg_wake_at(&t->sched, WG_AGENT_MATRIX, op->effect_at);
+    return true;
+}
+
 static void accept(wg_tile *t, const wg_insn *insn)
 {
+    if (accept_prepared(t, insn))
+        return;
     wg_matrix *m = &t->backend.matrix;
     uint64_t now = t->sched.now;
     wg_insn_id id = insn->op ? (wg_insn_id)insn->op : wg_isa_decode(t->arch->id, insn->word)->id;

@@ -96,12 +96,17 @@ wg_matrix_issue wg_matrix_shiftxa, wg_matrix_shiftxb, wg_matrix_trnspsrca, wg_ma
 wg_matrix_issue wg_matrix_zeroacc, wg_matrix_zerosrc, wg_matrix_cleardvalid, wg_matrix_gatesrcrst;
 wg_matrix_issue wg_matrix_clrexphist, wg_matrix_setrwc, wg_matrix_incrwc;
 
-/* Vector kernels; all levels give the same bits. hi and lo are Dst's layout, read and written in place. */
+bool wg_matrix_loses_one(wg_arch_id arch);   /* wg_matrix_layout.lost_one */
+/* What op->hi and op->lo become by the MVMUL that was prepared. */
+void wg_matrix_multiply_prepared(wg_tile *t, const wg_matrix_prepared *p, wg_matrix_op *op);
+
+/* Vector kernels; all levels give the same bits. hi and lo are Dst's layout, of elementwise kernels also what is read. */
 typedef struct wg_mul_args {
     const wg_matrix_a *a;
     const wg_matrix_b *b;
     unsigned rows;           /* result rows */
     unsigned b_step;         /* 1, or 0: every result row takes SrcB row 0 */
+    const uint16_t (*from_hi)[16], (*from_lo)[16];   /* what is added to; may be the same */
     uint16_t (*hi)[16], (*lo)[16];
     wg_alu alu;
 } wg_mul_args;

@@ -27,13 +27,14 @@ static void unwaited(wg_matrix_ctx *c, wg_src_file file)
 }
 
 /*
- * The format that moves go by: SrcA's, also for SrcB (documents: "not a typo"). On BH with implied formats it is
- * that of the bank at hand (ttsim).
+ * The format that moves go by: SrcA's, also for SrcB (documents: "not a typo"). On BH with implied formats it is that of
+ * the bank at hand; whether they are implied is said per source (newest pages; ttsim asks SrcA's bit for both).
  */
 static unsigned move_format(const wg_matrix_ctx *c, wg_src_file file)
 {
-    bool implied = c->layout->implied_formats && !wg_matrix_tcfg(c, WG_TCFG_DISABLE_IMPLIED_SRCA_FMT_Base);
-    unsigned format = implied && file == WG_SRCB ? c->t->regs.src.format_b[c->bank[WG_SRCB]] : c->fmt[WG_SRCA];
+    unsigned format = c->fmt[WG_SRCA];
+    if (file == WG_SRCB)
+        format = c->set->implied[WG_SRCB] ? c->fmt[WG_SRCB] : c->set->fmt[WG_SRCA];
     if (!wg_format_known(format & 15))
         wg_find_insn(c->t, WG_F_MATRIX_FORMAT, c->insn, format & 15, 0);
     return format & 15;
@@ -123,7 +124,7 @@ void wg_matrix_movb2d(wg_matrix_ctx *c, wg_matrix_op *op)
         }
         wide = true;
     }
-    /* Ruling: SrcB's own format takes away the bits it does not have (ttsim; the documents do not look at it). */
+    /* Ruling: SrcB's own format takes away the bits it does not have (ttsim; WH's pages do not look at it). */
     wg_style own = wg_format_style(c->fmt[WG_SRCB]);
     uint32_t keep = wg_src_of_style(WG_SRC_MASK, own);
     unwaited(c, WG_SRCB);

@@ -9,6 +9,8 @@
  */
 #include "backend/matrix_internal.h"
 
+#include <string.h>
+
 /* A bank's decoded copies are of no use once its rows have changed or are read in another way. */
 static void refresh(uint8_t *kind, uint32_t *seen, uint8_t *valid, unsigned valids, uint8_t now_kind, uint32_t changes)
 {
@@ -82,6 +84,8 @@ static void product(wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned
         .b = &scratch_b,
         .rows = rows,
         .b_step = !broadcast,
+        .from_hi = op->hi,
+        .from_lo = op->lo,
         .hi = op->hi,
         .lo = op->lo,
         .alu = wg_alu_for(c->wide, c->style != WG_STYLE_FP16, c->layout->lost_one, c->phase),
@@ -93,6 +97,42 @@ static void product(wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned
     else
         args.b = decoded_b(c, k, c->rwc->srcb & 0x38);
     if (c->style == WG_STYLE_INT8)
+        k->mul_int(&args);
+    else
+        k->mul_float(&args);
+}
+
+void wg_matrix_multiply_prepared(wg_tile *t, const wg_matrix_prepared *p, wg_matrix_op *op)
+{
+    wg_matrix_ctx c = {.t = t, .bank = {p->bank[0], p->bank[1]}, .phase = p->phase, .style = p->style,
+                       .style_b = p->style_b, .flush = p->flush};
+    const wg_matrix_kernels *k = wg_matrix_kernels_for(t->simd);
+    const wg_rwc_thread *rwc = &t->regs.rwc.thread[p->thread];
+    const wg_dst *d = &t->regs.dst;
+    wg_mul_args args = {
+        .a = decoded_a(&c, k, rwc->srca & 0x30, NULL),
+        .b = decoded_b(&c, k, rwc->srcb & 0x38),
+        .rows = 8,
+        .b_step = 1,
+        .from_hi = &d->bits[p->row],
+        .from_lo = &d->bits[p->row + (p->wide ? WG_DST_LOW : 0)],
+        .hi = op->hi,
+        .lo = op->lo,
+        .alu = wg_alu_for(p->wide, p->style != WG_STYLE_FP16, wg_matrix_loses_one(t->arch->id), p->phase),
+    };
+    unsigned undefined = d->undefined[p->row >> 6 & 15] >> (p->row & 63) & 0xFF;
+    if (__builtin_expect(undefined != 0, 0)) {
+        static const uint16_t none[8][16];
+        args.from_hi = args.from_lo = none;
+        for (unsigned i = 0; undefined != 0xFF && i < 8; i++) {
+            memcpy(op->hi[i], undefined >> i & 1 ? none[i] : d->bits[p->row + i], sizeof none[i]);
+            memcpy(op->lo[i], undefined >> i & 1 ? none[i] : d->bits[(p->row + i + WG_DST_LOW) % WG_DST_ROWS],
+                   sizeof none[i]);
+            args.from_hi = op->hi;
+            args.from_lo = op->lo;
+        }
+    }
+    if (p->style == WG_STYLE_INT8)
         k->mul_int(&args);
     else
         k->mul_float(&args);

@@ -8,7 +8,7 @@ static void decode_a(const uint32_t *first, const uint32_t *second, wg_style sty
     for (unsigned k = 0; k < 8; k++)
         for (unsigned j = 0; j < 32; j++) {
             uint32_t x = wg_src_of_style((j & 1 ? second : first)[k * 16 + j / 2], style);
-            bool zero = !(x & 0xFF);   /* also of integers (ruling: ttsim; the documents look at the magnitude alone) */
+            bool zero = !(x & 0xFF);   /* also of integers (MatrixUnit.md, ReadSrcInt8) */
             int32_t mantissa = wg_alu_mantissa_a(x, phase), value = mantissa ? mantissa * WG_MATRIX_SCALE_A + 1 : 0;
             if (x & WG_SRC_SIGN)
                 value = -value;
@@ -68,7 +68,7 @@ static void mul_float(const wg_mul_args *m)
             int exp0, exp1;
             int32_t sum0 = sum_of_products(m, i * m->b_step, 2 * j, 0, &exp0);
             int32_t sum1 = sum_of_products(m, i * m->b_step, 2 * j + 1, 1, &exp1);
-            uint32_t dst = wg_alu_from_dst(&m->alu, m->hi[i][j], m->lo[i][j]);
+            uint32_t dst = wg_alu_from_dst(&m->alu, m->from_hi[i][j], m->from_lo[i][j]);
             uint32_t result = wg_alu_accumulate(&m->alu, sum0, exp0, sum1, exp1, dst, wg_alu_threshold(&m->alu, j));
             m->hi[i][j] = wg_alu_to_dst_hi(&m->alu, result);
             if (m->alu.wide)
@@ -90,7 +90,7 @@ static void mul_int(const wg_mul_args *m)
             int32_t sum = 0;
             for (unsigned k = 0; k < 16; k++)
                 sum += m->a->mantissa[k / 2][2 * j + (k & 1)] * m->b->mantissa[i * m->b_step][k];
-            int32_t dst = wg_dst32_to_int((uint32_t)m->hi[i][j] << 16 | m->lo[i][j]);
+            int32_t dst = wg_dst32_to_int((uint32_t)m->from_hi[i][j] << 16 | m->from_lo[i][j]);
             store_int(&m->hi[i][j], &m->lo[i][j], wg_alu_saturate((int64_t)dst + sum));
         }
 }

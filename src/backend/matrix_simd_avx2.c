@@ -99,6 +99,14 @@ TARGET static void decode_b(const uint32_t *rows, unsigned count, wg_style style
 
 typedef enum form { WIDE, HALF_EXP8, HALF_EXP5 } form;
 
+/* What is added to, and where the sum goes. */
+typedef struct dst_row { const uint16_t *from_hi, *from_lo; uint16_t *hi, *lo; } dst_row;
+INLINE dst_row in_place(uint16_t *hi, uint16_t *lo) { return (dst_row){hi, lo, hi, lo}; }
+INLINE dst_row product_row(const wg_mul_args *m, unsigned i, unsigned column)
+{
+    return (dst_row){&m->from_hi[i][column], &m->from_lo[i][column], &m->hi[i][column], &m->lo[i][column]};
+}
+
 /* Half up, of twice the value. */
 INLINE vec align_signed(vec twice, vec d) { return _mm256_srai_epi32(add(_mm256_srav_epi32(twice, d), all(1)), 1); }
 INLINE vec align_unsigned(vec twice, vec d) { return _mm256_srli_epi32(add(_mm256_srlv_epi32(twice, d), all(1)), 1); }
@@ -113,14 +121,13 @@ INLINE vec leading_zeros(vec x)
     return sub(sub(all(31), log2), and_(big, 8));
 }
 
-INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec sum1, vec exp1, uint16_t *hi,
-                       uint16_t *lo)
+INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec sum1, vec exp1, dst_row d)
 {
-    vec h = load16(hi), zero = _mm256_setzero_si256();
+    vec h = load16(d.from_hi), zero = _mm256_setzero_si256();
     vec exp_dst = and_(h, f == HALF_EXP5 ? 0x1F : 0xFF);
     vec man_dst = _mm256_slli_epi32(and_(h, f == HALF_EXP5 ? 0x7FE0 : 0x7F00), 9);   /* twice the mantissa */
     if (f == WIDE)
-        man_dst = or_(man_dst, _mm256_slli_epi32(load16(lo), 1));
+        man_dst = or_(man_dst, _mm256_slli_epi32(load16(d.from_lo), 1));
     man_dst = _mm256_andnot_si256(is_zero(exp_dst), or_(man_dst, all(0x1000000)));
     vec exp = _mm256_max_epi32(_mm256_max_epi32(exp0, exp_dst), two ? exp1 : zero);
     vec some = two ? all(-1) : _mm256_cmpgt_epi32(exp, zero);
@@ -156,9 +163,9 @@ INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec 
     mantissa = select_(over, all(f == HALF_EXP5 ? 0x3FF << 13 : 0), mantissa);
     vec sign = and_(_mm256_srli_epi32(total, 16), 0x8000);
     vec high = and_(_mm256_srli_epi32(mantissa, 8), f == HALF_EXP5 ? 0x7FE0 : 0x7F00);
-    store16(hi, _mm256_and_si256(some, or_(or_(sign, high), exp)));
+    store16(d.hi, _mm256_and_si256(some, or_(or_(sign, high), exp)));
     if (f == WIDE)
-        store16(lo, _mm256_and_si256(some, and_(mantissa, 0xFFFF)));
+        store16(d.lo, _mm256_and_si256(some, and_(mantissa, 0xFFFF)));
 }
 
 /* ---- Matrix product --------------------------------------------------------------------------------- */
@@ -201,7 +208,7 @@ INLINE void product(form f, bool lost_one, const wg_mul_args *m)
             vec sum0 = _mm256_srai_epi32(_mm256_slli_epi32(sum, 16), 2),
                 sum1 = _mm256_srai_epi32(and_(sum, -0x10000), 2);
             vec exp0 = and_(largest, 0xFFFF), exp1 = _mm256_srli_epi32(largest, 16);
-            accumulate(f, lost_one, true, sum0, exp0, sum1, exp1, &m->hi[i][half * 8], &m->lo[i][half * 8]);
+            accumulate(f, lost_one, true, sum0, exp0, sum1, exp1, product_row(m, i, half * 8));
         }
     }
 }
@@ -228,16 +235,16 @@ INLINE void store_int(uint16_t *hi, uint16_t *lo, vec value)
     store16(lo, and_(magnitude, 0xFFFF));
 }
 
-INLINE void accumulate_int(vec value, uint16_t *hi, uint16_t *lo)
+INLINE void accumulate_int(vec value, dst_row d)
 {
-    vec h = load16(hi);
+    vec h = load16(d.from_hi);
     vec dst = or_(_mm256_slli_epi32(and_(h, 0x7F00), 8), _mm256_slli_epi32(and_(h, 0xFF), 23));
-    dst = negate_if(_mm256_srai_epi32(_mm256_slli_epi32(h, 16), 31), or_(dst, load16(lo)));
+    dst = negate_if(_mm256_srai_epi32(_mm256_slli_epi32(h, 16), 31), or_(dst, load16(d.from_lo)));
     vec sum = add(dst, value);
     vec wrong = _mm256_and_si256(_mm256_xor_si256(dst, sum), _mm256_xor_si256(value, sum));
     vec limit = _mm256_xor_si256(_mm256_srai_epi32(dst, 31), all(INT32_MAX));
     sum = select_(_mm256_srai_epi32(wrong, 31), limit, sum);
-    store_int(hi, lo, _mm256_max_epi32(sum, all(-INT32_MAX)));
+    store_int(d.hi, d.lo, _mm256_max_epi32(sum, all(-INT32_MAX)));
 }
 
 TARGET static void mul_int(const wg_mul_args *m)
@@ -250,7 +257,7 @@ TARGET static void mul_int(const wg_mul_args *m)
             UNROLL
             for (unsigned k = 0; k < 8; k++)
                 sum = add(sum, _mm256_madd_epi16(load(&m->a->mantissa[k][half * 16]), all(mb[k])));
-            accumulate_int(sum, &m->hi[i][half * 8], &m->lo[i][half * 8]);
+            accumulate_int(sum, product_row(m, i, half * 8));
         }
     }
 }
@@ -271,7 +278,7 @@ TARGET static void elw_int(const wg_elw_args *e)
         }
         uint16_t *hi = &e->hi[i / 2][i % 2 * 8], *lo = &e->lo[i / 2][i % 2 * 8];
         if (e->accumulate)
-            accumulate_int(result, hi, lo);
+            accumulate_int(result, in_place(hi, lo));
         else
             store_int(hi, lo, result);
     }
@@ -313,7 +320,8 @@ INLINE void elementwise(form f, bool lost_one, const wg_elw_args *e)
                 exp = select_(is_zero(exp), all(127 - 30), add(exp, all(127 - 15)));
             exp = sub(exp, all((e->phase & 1 ? 5 : 0) + (e->phase & 2 ? 7 : 0)));
         }
-        accumulate(f, lost_one, false, sum, exp, zero, zero, &e->hi[i / 2][i % 2 * 8], &e->lo[i / 2][i % 2 * 8]);
+        accumulate(f, lost_one, false, sum, exp, zero, zero,
+                   in_place(&e->hi[i / 2][i % 2 * 8], &e->lo[i / 2][i % 2 * 8]));
     }
 }
 

@@ -100,6 +100,14 @@ TARGET static void decode_b(const uint32_t *rows, unsigned count, wg_style style
 
 typedef enum form { WIDE, HALF_EXP8, HALF_EXP5 } form;
 
+/* What is added to, and where the sum goes. */
+typedef struct dst_row { const uint16_t *from_hi, *from_lo; uint16_t *hi, *lo; } dst_row;
+INLINE dst_row in_place(uint16_t *hi, uint16_t *lo) { return (dst_row){hi, lo, hi, lo}; }
+INLINE dst_row product_row(const wg_mul_args *m, unsigned i)
+{
+    return (dst_row){m->from_hi[i], m->from_lo[i], m->hi[i], m->lo[i]};
+}
+
 /* Half up, of twice the value: (floor(2v / 2^d) + 1) / 2, so that d = 0 and a large d need no case of their own. */
 INLINE vec align_signed(vec twice, vec d)
 {
@@ -112,14 +120,13 @@ INLINE vec align_unsigned(vec twice, vec d)
 INLINE vec drop13(vec v) { return and_(_mm512_add_epi32(v, all(0x1000)), ~0x1FFF); }
 
 /* Adds sums (shifted 14 places already: twice what is added) to one row of Dst, in place. */
-INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec sum1, vec exp1, uint16_t *hi,
-                       uint16_t *lo)
+INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec sum1, vec exp1, dst_row d)
 {
-    vec h = load16(hi), zero = _mm512_setzero_si512();
+    vec h = load16(d.from_hi), zero = _mm512_setzero_si512();
     vec exp_dst = and_(h, f == HALF_EXP5 ? 0x1F : 0xFF);
     vec man_dst = _mm512_slli_epi32(and_(h, f == HALF_EXP5 ? 0x7FE0 : 0x7F00), 9);   /* twice the mantissa */
     if (f == WIDE)
-        man_dst = _mm512_or_si512(man_dst, _mm512_slli_epi32(load16(lo), 1));
+        man_dst = _mm512_or_si512(man_dst, _mm512_slli_epi32(load16(d.from_lo), 1));
     man_dst = _mm512_maskz_or_epi32(_mm512_test_epi32_mask(exp_dst, exp_dst), man_dst, all(0x1000000));
     vec exp = _mm512_max_epi32(exp0, exp_dst);
     exp = _mm512_max_epi32(exp, two ? exp1 : zero);
@@ -162,9 +169,9 @@ INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec 
     vec sign = and_(_mm512_srli_epi32(total, 16), 0x8000);
     vec high = and_(_mm512_srli_epi32(mantissa, 8), f == HALF_EXP5 ? 0x7FE0 : 0x7F00);
     high = _mm512_maskz_or_epi32(some, _mm512_or_si512(sign, high), exp);
-    store16(hi, high);
+    store16(d.hi, high);
     if (f == WIDE)
-        store16(lo, _mm512_maskz_and_epi32(some, mantissa, all(0xFFFF)));
+        store16(d.lo, _mm512_maskz_and_epi32(some, mantissa, all(0xFFFF)));
 }
 
 /* ---- Matrix product --------------------------------------------------------------------------------- */
@@ -218,7 +225,7 @@ INLINE void product(form f, bool lost_one, const wg_mul_args *m)
         vec sum = _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(largest, largest), sums[i]); /* nothing at exponent 0 */
         vec sum0 = _mm512_srai_epi32(_mm512_slli_epi32(sum, 16), 2), sum1 = _mm512_srai_epi32(and_(sum, -0x10000), 2);
         vec exp0 = and_(largest, 0xFFFF), exp1 = _mm512_srli_epi32(largest, 16);
-        accumulate(f, lost_one, true, sum0, exp0, sum1, exp1, m->hi[i], m->lo[i]);
+        accumulate(f, lost_one, true, sum0, exp0, sum1, exp1, product_row(m, i));
     }
 }
 
@@ -245,18 +252,18 @@ INLINE void store_int(uint16_t *hi, uint16_t *lo, vec value)
     store16(lo, and_(magnitude, 0xFFFF));
 }
 
-INLINE void accumulate_int(vec value, uint16_t *hi, uint16_t *lo)
+INLINE void accumulate_int(vec value, dst_row d)
 {
-    vec h = load16(hi);
+    vec h = load16(d.from_hi);
     vec dst = _mm512_or_si512(_mm512_slli_epi32(and_(h, 0x7F00), 8), _mm512_slli_epi32(and_(h, 0xFF), 23));
-    dst = _mm512_or_si512(dst, load16(lo));
+    dst = _mm512_or_si512(dst, load16(d.from_lo));
     dst = _mm512_mask_sub_epi32(dst, _mm512_test_epi32_mask(h, all(0x8000)), _mm512_setzero_si512(), dst);
     vec sum = _mm512_add_epi32(dst, value);
     /* Overflow: both operands have the sign that the sum has not. */
     vec wrong = _mm512_and_si512(_mm512_xor_si512(dst, sum), _mm512_xor_si512(value, sum));
     vec limit = _mm512_xor_si512(_mm512_srai_epi32(dst, 31), all(INT32_MAX));
     sum = _mm512_mask_mov_epi32(sum, _mm512_movepi32_mask(wrong), limit);
-    store_int(hi, lo, _mm512_max_epi32(sum, all(-INT32_MAX)));
+    store_int(d.hi, d.lo, _mm512_max_epi32(sum, all(-INT32_MAX)));
 }
 
 TARGET static void mul_int(const wg_mul_args *m)
@@ -272,7 +279,7 @@ TARGET static void mul_int(const wg_mul_args *m)
         UNROLL
         for (unsigned k = 0; k < 8; k++)
             sum = _mm512_add_epi32(sum, _mm512_madd_epi16(ma[k], all(mb[k])));
-        accumulate_int(sum, m->hi[i], m->lo[i]);
+        accumulate_int(sum, product_row(m, i));
     }
 }
 
@@ -292,7 +299,7 @@ TARGET static void elw_int(const wg_elw_args *e)
             result = e->op == WG_ELW_SUB ? _mm512_sub_epi32(x, y) : _mm512_add_epi32(x, y);
         }
         if (e->accumulate)
-            accumulate_int(result, e->hi[i], e->lo[i]);
+            accumulate_int(result, in_place(e->hi[i], e->lo[i]));
         else
             store_int(e->hi[i], e->lo[i], result);
     }
@@ -338,7 +345,7 @@ INLINE void elementwise(form f, bool lost_one, const wg_elw_args *e)
             }
             exp = _mm512_sub_epi32(exp, all((e->phase & 1 ? 5 : 0) + (e->phase & 2 ? 7 : 0)));
         }
-        accumulate(f, lost_one, false, sum, exp, zero, zero, e->hi[i], e->lo[i]);
+        accumulate(f, lost_one, false, sum, exp, zero, zero, in_place(e->hi[i], e->lo[i]));
     }
 }
 

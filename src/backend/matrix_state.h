@@ -88,8 +88,21 @@ typedef struct wg_matrix_settings {
     uint16_t dst_base;         /* what is added to every Dst row */
 } wg_matrix_settings;
 
+/*
+ * MVMUL as it mostly is (eight rows that lie together, no bank handed back, nothing to report): what the gate's question
+ * found out, for the acceptance in the same cycle.
+ */
+typedef struct wg_matrix_prepared {
+    uint64_t cycle;            /* 1 + that cycle */
+    uint32_t word;
+    uint16_t row;              /* the first stored row */
+    uint8_t thread, bank[2], phase, style, style_b;
+    bool wide, flush;
+} wg_matrix_prepared;
+
 typedef struct wg_matrix {
     wg_matrix_settings settings[3];  /* per thread */
+    wg_matrix_prepared prepared;
     uint64_t due[WG_MATRIX_FLIGHTS]; /* when something of flight[i] happens next; WG_NEVER: over */
     wg_matrix_op flight[WG_MATRIX_FLIGHTS];
     uint32_t head, tail;             /* flight[head … tail - 1], modulo WG_MATRIX_FLIGHTS, in order of acceptance */

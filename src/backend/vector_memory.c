@@ -21,14 +21,13 @@
 
 #include <string.h>
 
+enum { DBG_FEATURE_DISABLE = 0x68 / 4 };
+
 /* MOD0_FMT_SRCB stands for one of three formats by configuration. */
-unsigned wg_vector_format(wg_tile *t, const wg_vector_op *op, unsigned mod0)
+static unsigned srcb_format(wg_tile *t, unsigned thread)
 {
     /* FP32, TF32, BF16, BFP8, BFP4, BFP2, INT32, INT16 by data format number */
     enum { LIKE_BF16 = 1u << 0 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 15 | 1u << 8 | 1u << 9 };
-    if (mod0 != WG_LANES_SRCB)
-        return mod0;
-    unsigned thread = op->thread;
     if (wg_config_get(t, thread, WG_CFG_ALU_ACC_CTRL_SFPU_Fp32_enabled))
         return WG_LANES_FP32;
     unsigned format = wg_config_get(t, thread, WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_override)
@@ -37,29 +36,61 @@ unsigned wg_vector_format(wg_tile *t, const wg_vector_op *op, unsigned mod0)
     return (unsigned)LIKE_BF16 >> format & 1 ? WG_LANES_BF16 : WG_LANES_FP16;
 }
 
+/* What the thread's configuration comes to, if it is known; NULL: not yet, or somebody wants to see it read. */
+static inline const wg_vector_places *known_places(const wg_tile *t, unsigned thread)
+{
+    const wg_vector_places *p = &t->backend.vector.places[thread];
+    return p->changes == t->regs.config.changes + 1 && p->debug == t->regions.control.word[DBG_FEATURE_DISABLE] &&
+                   !t->backend.config.instructions && !wg_touch_watched(t) ? p : NULL;
+}
+
+/* Kept while configuration stays as it is and nothing is on its way to it. */
+static const wg_vector_places *places_of(wg_tile *t, unsigned thread)
+{
+    if (known_places(t, thread))
+        return &t->backend.vector.places[thread];
+    wg_vector_places *p = &t->backend.vector.places[thread];
+    bool keeps = !t->backend.config.instructions && !wg_touch_watched(t);
+    p->changes = keeps ? t->regs.config.changes + 1 : 0;
+    p->debug = t->regions.control.word[DBG_FEATURE_DISABLE];
+    if (keeps)
+        p->format = (uint8_t)srcb_format(t, thread);
+    if (wg_touch_watched(t))
+        wg_touch_thread_config(t, WG_TOUCH_READ, thread,
+                               wg_tcfg_fields[t->arch->id][WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset].word, 0xFFFF);
+    p->offset = wg_thread_config_get(t, thread, WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset);
+    p->base = wg_config_get(t, thread, WG_CFG_DEST_REGW_BASE_Base);
+    p->stack_base = wg_config_get(t, thread, WG_CFG_DEST_SP_BASE_Base);
+    p->stack_step = wg_thread_config_get(t, thread, WG_TCFG_SFPU_STACK_Incr);
+    p->access = wg_dst_access_now(t);
+    return p;
+}
+
+unsigned wg_vector_format(wg_tile *t, const wg_vector_op *op, unsigned mod0)
+{
+    if (mod0 != WG_LANES_SRCB)
+        return mod0;
+    const wg_vector_places *known = known_places(t, op->thread);
+    return known ? known->format : srcb_format(t, op->thread);
+}
+
 /*
  * The Dst address: bits [9:2] choose the group of four rows, bit 1 odd columns. INT32_ALL uses the stack
  * pointer, which a store steps after and a load before; WH has no stack, and its fields read as zero.
  */
 uint16_t wg_vector_dst_address(wg_tile *t, const wg_vector_op *op, unsigned imm10, unsigned mod0)
 {
-    unsigned thread = op->thread;
-    wg_rwc_thread *rwc = &t->regs.rwc.thread[thread];
-    if (wg_touch_watched(t))
-        wg_touch_thread_config(t, WG_TOUCH_READ, thread,
-                               wg_tcfg_fields[t->arch->id][WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset].word, 0xFFFF);
-    uint32_t address = imm10 + wg_thread_config_get(t, thread, WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset);
-    uint32_t dst = rwc->dst + wg_config_get(t, thread, WG_CFG_DEST_REGW_BASE_Base);
-    uint32_t base = wg_config_get(t, thread, WG_CFG_DEST_SP_BASE_Base);
+    const wg_vector_places *p = places_of(t, op->thread);
+    wg_rwc_thread *rwc = &t->regs.rwc.thread[op->thread];
+    uint32_t address = imm10 + p->offset, dst = rwc->dst + p->base;
     if (mod0 != WG_LANES_INT32_ALL)
-        return (address + (dst & 0x3FF) + ((rwc->sp + base) & 3)) & 0x3FF;
-    uint32_t step = wg_thread_config_get(t, thread, WG_TCFG_SFPU_STACK_Incr);
+        return (address + (dst & 0x3FF) + ((rwc->sp + p->stack_base) & 3)) & 0x3FF;
     bool store = op->insn == WG_I_SFPSTORE;
     if (!store && rwc->sp)
-        rwc->sp = (rwc->sp - step) & 0x3FF;
-    address += rwc->sp + base + (dst & 3);
+        rwc->sp = (rwc->sp - p->stack_step) & 0x3FF;
+    address += rwc->sp + p->stack_base + (dst & 3);
     if (store)
-        rwc->sp = (rwc->sp + step) & 0x3FF;
+        rwc->sp = (rwc->sp + p->stack_step) & 0x3FF;
     return address & 0x3FF;
 }
 
@@ -87,9 +118,10 @@ static bool is_wide(unsigned format, bool store)
 static uint32_t odd_lanes(uint16_t address, uint32_t exchange) { return address & 2 ? ~0u : exchange; }
 
 /* The stored row of the first of four; the others follow it, whatever the permutation. */
-static unsigned group(wg_tile *t, uint16_t address, bool wide, unsigned how)
+static unsigned group(wg_tile *t, unsigned thread, uint16_t address, bool wide, unsigned how)
 {
-    unsigned stored = wg_dst_stored(wg_dst_access_now(t), address & 0x3FCu, wide);
+    const wg_vector_places *known = known_places(t, thread);
+    unsigned stored = wg_dst_stored(known ? known->access : wg_dst_access_now(t), address & 0x3FCu, wide);
     wg_touch_dst(t, how, stored, 4, wide);
     return stored;
 }
@@ -121,11 +153,13 @@ void wg_vector_load(wg_tile *t, const wg_vector_op *op, unsigned format, uint16_
         .odd = odd_lanes(address, wg_lane_config_lanes(r, WG_LANE_DEST_RD_COL_EXCHANGE)),
         .infinity = wg_lane_config_lanes(r, WG_LANE_ENABLE_FP16A_INF),
     };
-    m.stored = group(t, address, m.wide, WG_TOUCH_READ);
+    m.stored = group(t, op->thread, address, m.wide, WG_TOUCH_READ);
     m.blank = format == WG_LANES_ZERO || !op->lanes ? 0 : check_rows(t, op, m.stored, op->now + 1);
     uint32_t v[WG_LANES];
-    wg_vector_kernels_for(t)->load(v, &t->regs.dst, &m, r->l[op->vd]);
-    wg_vector_put(t, op, op->vd, v, op->lanes, 1);
+    bool straight = op->lanes == ~0u && !op->macro && !(t->backend.vector.pending_lregs >> op->vd & 1);
+    wg_vector_kernels_for(t)->load(straight ? r->l[op->vd] : v, &t->regs.dst, &m, r->l[op->vd]);
+    if (!straight)
+        wg_vector_put(t, op, op->vd, v, op->lanes, 1);
 
     uint32_t capture = wg_lane_config_lanes(r, WG_LANE_ENABLE_DEST_INDEX) &
                        wg_lane_config_lanes(r, WG_LANE_CAPTURE_DEFAULT_DEST_INDEX) & op->lanes;
@@ -221,7 +255,7 @@ void wg_sfpstore(wg_tile *t, const wg_vector_op *op)
                      ~wg_lane_config_lanes(r, WG_LANE_BLOCK_DEST_WR_FROM_SFPU);
     if (lanes) {
         wg_lanes_move m = store_move(t, format, lanes, address);
-        m.stored = group(t, address, m.wide, WG_TOUCH_WRITE);
+        m.stored = group(t, op->thread, address, m.wide, WG_TOUCH_WRITE);
         if (__builtin_expect(op->late && !op->macro, 0)) {
             wg_vector_late *late = &t->backend.vector.late;
             *late = (wg_vector_late){.at = op->late, .lanes = lanes, .address = address,

@@ -8,6 +8,7 @@
 #define WG_VECTOR_STATE_H
 
 #include "frontend/insn.h"
+#include "regs/dst.h"
 #include "regs/lreg.h"
 
 /* At most 8 registers each from the simple and MAD sub-units and 4 from the round one, in three cycles. */
@@ -78,6 +79,15 @@ typedef struct wg_macro_slot {
     wg_macro_entry entry[WG_LANE_COLUMNS];
 } wg_macro_slot;
 
+/* What a thread's configuration makes of its loads' and stores' addresses (vector_memory.c). */
+typedef struct wg_vector_places {
+    uint64_t changes;        /* 1 + that of the configuration it was made of */
+    uint32_t offset, base, stack_base, stack_step;
+    uint8_t format;          /* what MOD0_FMT_SRCB stands for */
+    wg_dst_access access;
+    uint32_t debug;          /* the register that is part of `access` */
+} wg_vector_places;
+
 typedef struct wg_vector {
     uint64_t free_at;        /* the first cycle in which an instruction can be accepted */
     uint64_t only_nop_at;    /* in this cycle SFPNOP alone is accepted (0: none) */
@@ -99,6 +109,7 @@ typedef struct wg_vector {
     wg_vector_swap swap;
     wg_vector_load_step load;
     wg_vector_late late;
+    wg_vector_places places[3];         /* per thread */
     uint64_t done[WG_VECTOR_FLIGHTS];   /* a ring: when the instructions on their way are complete, in order */
     wg_insn insn[WG_VECTOR_FLIGHTS];    /* which they are; kept for the event, where somebody watches it */
     uint64_t last_done;      /* of the newest of them */

@@ -110,10 +110,17 @@ static void test_products(void **state)
             block want, got;
             fill_block(&rng, &want, spread, center);
             got = want;
-            wg_mul_args args = {&a, &b, 1 + wg_rng_below(&rng, 8), wg_rng_below(&rng, 8) != 0, want.hi, want.lo, alu};
+            block from = want;   /* in place, or from somewhere else */
+            bool apart = wg_rng_below(&rng, 2);
+            wg_mul_args args = {&a, &b, 1 + wg_rng_below(&rng, 8), wg_rng_below(&rng, 8) != 0, from.hi, from.lo, want.hi,
+                                want.lo, alu};
             (integers ? wg_matrix_plain.mul_int : wg_matrix_plain.mul_float)(&args);
             args.hi = got.hi;
             args.lo = got.lo;
+            if (!apart) {
+                args.from_hi = got.hi;
+                args.from_lo = got.lo;
+            }
             host_modes(round % HOST_MODES);
             (integers ? k->mul_int : k->mul_float)(&args);
             host_modes_end(round % HOST_MODES);
@@ -256,12 +263,71 @@ static void test_no_stale_operands(void **state)
         }
 }
 
+/* What the gate's question prepares is what the acceptance would find out by itself. */
+static void test_prepared(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    wg_rng rng = {3};
+    unsigned used = 0;
+    for (unsigned round = 0; round < 60; round++) {
+        mrig *r[2] = {mrig_new(arch), mrig_new(arch)};
+        uint64_t seed = wg_rng_next(&rng);
+        for (unsigned k = 0; k < 2; k++) {
+            static const uint8_t formats[] = {5, 1, 4, 6, 13};
+            wg_rng same = {seed};
+            unsigned format = formats[wg_rng_below(&same, 5)];
+            mrig_formats(r[k], format, format);
+            mrig_cfg(r[k], WG_CFG_ALU_ACC_CTRL_Fp32_enabled, wg_rng_below(&same, 2));
+            mrig_cfg(r[k], WG_CFG_ALU_ACC_CTRL_INT8_math_enabled, !wg_rng_below(&same, 4));
+            mrig_cfg(r[k], WG_CFG_ALU_ACC_CTRL_Zero_Flag_disabled_src, !wg_rng_below(&same, 4));
+            mrig_addr_mod_1(r[k]);
+            mrig_own(r[k]);
+            r[k]->t->simd = (uint8_t)wg_simd_best();
+            for (unsigned i = 0; i < 4096; i++)
+                mrig_put(r[k], (wg_src_file)(i / 2048), i / 1024 & 1, i / 16 % 64, i % 16, datum(&same, 12, 122));
+            for (unsigned i = 0; i < WG_DST_ROWS * 16; i++)
+                r[k]->t->regs.dst.bits[i / 16][i % 16] = half(&same, 12, 122);
+            for (unsigned i = 0; i < WG_DST_ROWS / 64; i++)   /* whole blocks, and single rows */
+                r[k]->t->regs.dst.undefined[i] = wg_rng_next(&same) & wg_rng_next(&same) & (i & 1 ? UINT64_MAX : 0xFF00);
+        }
+        for (unsigned i = 0; i < 40; i++) {
+            uint32_t word = 0x26000000 | (wg_rng_below(&rng, 2) << (arch == WG_ARCH_BH ? 14 : 15)) |
+                            wg_rng_below(&rng, 16) * 8 | (wg_rng_below(&rng, 6) ? 0u : 1u << 19);
+            while (!mrig_offer(r[0], 0, word)) {
+                mrig_cycle(r[0]);
+                mrig_cycle(r[1]);
+            }
+            wg_insn insn = {.word = word, .id = ++r[1]->ids};
+            assert_true(wg_matrix_unit.check(r[1]->t, &insn, &r[1]->stall));
+            used += r[1]->t->backend.matrix.prepared.cycle == r[1]->t->sched.now + 1;
+            r[1]->t->backend.matrix.prepared.cycle = 0;
+            wg_matrix_unit.accept(r[1]->t, &insn);
+            for (unsigned n = wg_rng_below(&rng, 3); n; n--) {
+                mrig_cycle(r[0]);
+                mrig_cycle(r[1]);
+            }
+            const wg_matrix *m[2] = {&r[0]->t->backend.matrix, &r[1]->t->backend.matrix};
+            assert_int_equal(r[0]->t->sched.next[WG_AGENT_MATRIX], r[1]->t->sched.next[WG_AGENT_MATRIX]);
+            assert_memory_equal(m[0]->due, m[1]->due, sizeof m[0]->due);
+            assert_memory_equal(m[0]->block_ready, m[1]->block_ready, sizeof m[0]->block_ready);
+            assert_memory_equal(m[0]->block_lands, m[1]->block_lands, sizeof m[0]->block_lands);
+            assert_memory_equal(&r[0]->t->regs.rwc, &r[1]->t->regs.rwc, sizeof r[0]->t->regs.rwc);
+            assert_memory_equal(&r[0]->t->regs.dst, &r[1]->t->regs.dst, sizeof r[0]->t->regs.dst);
+        }
+        assert_int_equal(r[0]->dev.findings, r[1]->dev.findings);
+        mrig_free(r[0]);
+        mrig_free(r[1]);
+    }
+    assert_true(used > 1000);
+}
+
 static const wg_test tests[] = {
     WG_TEST(test_decoding, WG_BH, ""),
     WG_TEST(test_products, WG_BH, ""),
     WG_TEST(test_elementwise, WG_BH, ""),
     WG_TEST(test_levels_run_alike, WG_BH | WG_WH, ""),
     WG_TEST(test_no_stale_operands, WG_BH | WG_WH, ""),
+    WG_TEST(test_prepared, WG_BH | WG_WH, ""),
 };
 
 WG_MAIN("matrix_kernels", tests)

@@ -346,6 +346,7 @@ static void test_dst_addressing(void **state)
     t->regs.config.thread[0][1] = 0x100;     /* DEST_TARGET_REG_CFG_MATH_Offset */
     t->regs.rwc.thread[0].dst = 0x40;
     t->regs.config.bank[0][6] = 0x10;        /* DEST_REGW_BASE_Base */
+    t->regs.config.changes++;
     t->regs.config.thread[0][wg_test_arch(state) == WG_ARCH_BH ? 28 : 23] = 4; /* ADDR_MOD_DST_SEC0_DestIncr */
     rig_enable(r, 0xFFFFFFFE);
     rig_do(r, SFPLOAD(2, 6, 0x206));
@@ -384,6 +385,7 @@ static void test_stack(void **state)
     wg_rwc_thread *rwc = &r->t->regs.rwc.thread[0];
     r->t->regs.config.thread[0][36] = 4;  /* SFPU_STACK_Incr */
     r->t->regs.config.bank[0][7] = 0x100; /* DEST_SP_BASE_Base */
+    r->t->regs.config.changes++;
     rwc->dst = 0x42;                      /* of this, the stack uses the two low bits: odd columns */
     for (unsigned i = 0; i < 3; i++) {
         rig_fill(r, 0, 0x1000 + i);
