@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Host threads for the tiles of one window. They are started when first needed and anew in a forked child, which does
- * not have them. Between windows they spin for a short while and then sleep.
+ * not have them. Whoever waits spins for a short while and then sleeps, so that others can have the processor.
  */
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -18,12 +17,13 @@ typedef struct wg_workers {
     unsigned threads;                /* besides the caller's */
     pthread_t thread[MOST];
     pthread_mutex_t lock;
-    pthread_cond_t wake;
+    pthread_cond_t wake, done;
     atomic_uint round;               /* counts windows */
     atomic_uint sleeping;
     atomic_uint at;                  /* next piece of work */
     atomic_uint working;             /* threads that have not finished this round */
     atomic_bool ends;
+    atomic_bool caller_sleeps;
     unsigned count;
     wg_work_fn work;
     void *user;
@@ -61,7 +61,11 @@ static void *worker(void *argument)
         if (atomic_load(&w->ends))
             return NULL;
         do_work(w);
-        atomic_fetch_sub_explicit(&w->working, 1, memory_order_release);
+        if (atomic_fetch_sub(&w->working, 1) == 1 && atomic_load(&w->caller_sleeps)) {
+            pthread_mutex_lock(&w->lock);
+            pthread_cond_signal(&w->done);
+            pthread_mutex_unlock(&w->lock);
+        }
     }
 }
 
@@ -73,6 +77,7 @@ static wg_workers *start(unsigned threads)
     w->pid = getpid();
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->wake, NULL);
+    pthread_cond_init(&w->done, NULL);
     while (w->threads + 1 < threads && w->threads < MOST && !pthread_create(&w->thread[w->threads], NULL, worker, w))
         w->threads++;
     return w;
@@ -109,11 +114,16 @@ void wg_workers_run(wg_workers **workers, unsigned threads, unsigned count, wg_w
     atomic_store(&w->working, w->threads);
     next_round(w);
     do_work(w);
-    for (unsigned i = 0; atomic_load_explicit(&w->working, memory_order_acquire); i++)
-        if (i < SPINS)
-            pause_a_moment();
-        else
-            sched_yield();
+    for (unsigned i = 0; i < SPINS && atomic_load_explicit(&w->working, memory_order_acquire); i++)
+        pause_a_moment();
+    if (!atomic_load_explicit(&w->working, memory_order_acquire))
+        return;
+    pthread_mutex_lock(&w->lock);
+    atomic_store(&w->caller_sleeps, true);
+    while (atomic_load(&w->working))
+        pthread_cond_wait(&w->done, &w->lock);
+    atomic_store(&w->caller_sleeps, false);
+    pthread_mutex_unlock(&w->lock);
 }
 
 void wg_workers_free(wg_workers *w)
@@ -126,6 +136,7 @@ void wg_workers_free(wg_workers *w)
         for (unsigned i = 0; i < w->threads; i++)
             pthread_join(w->thread[i], NULL);
         pthread_cond_destroy(&w->wake);
+        pthread_cond_destroy(&w->done);
         pthread_mutex_destroy(&w->lock);
     }
     free(w);
