@@ -27,6 +27,7 @@ typedef struct state {
     uint32_t event_unused, events;
     uint64_t edge_link[2][WG_GRID_MAX_TILES];
     uint64_t channel_free[WG_DRAM_CHANNELS];
+    uint32_t served[2][WG_GRID_MAX_TILES][16];
     bool single_store[2][WG_GRID_MAX_TILES];
 } state;
 
@@ -103,6 +104,7 @@ wg_status wg_grid_snapshot(wg_grid *g, void *to, size_t bytes)
     memcpy(s.edge_link, g->edge_link, sizeof s.edge_link);
     memcpy(s.channel_free, g->channel_free, sizeof s.channel_free);
     memcpy(s.single_store, g->single_store, sizeof s.single_store);
+    memcpy(s.served, g->served, sizeof s.served);
     char *p = put((char *)to + sizeof h, &s, sizeof s);
     p = put(p, g->event + 1, h.event_used * sizeof *g->event);
     p = put(p, g->network, sizeof *g->network);
@@ -206,6 +208,7 @@ wg_status wg_grid_restore(wg_grid *g, const void *from, size_t bytes)
     memcpy(g->edge_link, s.edge_link, sizeof s.edge_link);
     memcpy(g->channel_free, s.channel_free, sizeof s.channel_free);
     memcpy(g->single_store, s.single_store, sizeof s.single_store);
+    memcpy(g->served, s.served, sizeof s.served);
     g->quiet_until = 0;
     for (unsigned k = 0; k < WG_TILE_KINDS; k++)
         if (g->edge[k].ops && g->edge[k].ops->state)

@@ -744,6 +744,8 @@ static void test_overlay(void **state)
     put(g, 3, 4, STREAM - 4 * 0x1000 + scratch, 0xFFFFFFFF);
     assert_int_equal(get(g, 3, 4, STREAM - 4 * 0x1000 + scratch), 0);
     assert_int_equal(findings_of(g), 0);
+    get(g, 3, 4, NIU0 + 0x300);   /* what is not there says so */
+    assert_true(has_finding(g, 3, 4, "unimplemented-register"));
     wg_grid_destroy(g);
 }
 
