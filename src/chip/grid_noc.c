@@ -92,7 +92,11 @@ static void deliver(wg_grid *g, wg_packet *p, uint16_t tile, uint64_t cycle, wg_
     }
 }
 
-typedef struct broadcast { wg_grid *g; const wg_packet *p; uint64_t last; } broadcast;
+typedef struct broadcast {
+    wg_grid *g;
+    const wg_packet *p;
+    uint64_t last;
+} broadcast;
 
 static bool listens(void *user, uint16_t tile)
 {
@@ -111,13 +115,13 @@ static void arrives(void *user, uint16_t tile, uint64_t cycle, wg_way way)
 
 static void route(wg_grid *g, const wg_packet *p)
 {
-    wg_route_params r = {.plan = g->plan, .timing = g->timing, .flits = wg_packet_flits(p, g->arch->noc.flit_bytes),
-                         .delay = p->delay};
+    wg_route_params r = {
+        .plan = g->plan, .timing = g->timing, .flits = wg_packet_flits(p, g->arch->noc.flit_bytes), .delay = p->delay};
     uint64_t last;
     if (p->flags & WG_PACKET_BROADCAST) {
         broadcast b = {g, p, p->at};
         wg_route_broadcast(g->network, &r, p, listens, arrives, &b);
-        last = b.last + 2u * g->timing->noc_niu + r.flits;   /* the sender's own copy may be later */
+        last = b.last + 2u * g->timing->noc_niu + r.flits; /* the sender's own copy may be later */
     } else {
         uint64_t stalled;
         wg_way way;
@@ -318,9 +322,11 @@ static void leave(wg_grid *g, wg_packet *p)
         }
     }
     uint32_t flits = wg_packet_flits(p, g->arch->noc.flit_bytes);
-    count(g, p, p->from, p->kind == WG_PACKET_DATA  ? WG_SLV_RD_RESP_SENT
-                         : p->kind == WG_PACKET_ACK ? WG_SLV_WR_ACK_SENT
-                                                    : WG_SLV_ATOMIC_RESP_SENT, 1);
+    count(g, p, p->from,
+          p->kind == WG_PACKET_DATA  ? WG_SLV_RD_RESP_SENT
+          : p->kind == WG_PACKET_ACK ? WG_SLV_WR_ACK_SENT
+                                     : WG_SLV_ATOMIC_RESP_SENT,
+          1);
     if (p->kind == WG_PACKET_DATA)
         count(g, p, p->from, WG_SLV_RD_DATA_WORD_SENT, flits - 1);
     *link = p->at + flits;

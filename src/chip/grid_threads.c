@@ -2,7 +2,8 @@
 /*
  * Host threads for the tiles of one window. They are started when first needed and anew in a forked child, which does
  * not have them. Each has a part of the work of its own, the same tiles from window to window as far as possible, so
- * that their state stays near its processor, and then helps the others. Whoever waits spins for a short while and then sleeps, so that others can have the processor.
+ * that their state stays near its processor, and then helps the others. Whoever waits spins for a short while and then
+ * sleeps, so that others can have the processor.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,16 +22,16 @@ typedef struct part {
 } part;
 
 typedef struct wg_workers {
-    pid_t pid;                       /* whose threads they are */
-    unsigned threads;                /* besides the caller's */
+    pid_t pid;        /* whose threads they are */
+    unsigned threads; /* besides the caller's */
     pthread_t thread[MOST];
     pthread_mutex_t lock;
     pthread_cond_t wake, done;
-    atomic_uint round;               /* counts windows */
+    atomic_uint round; /* counts windows */
     atomic_uint sleeping;
-    atomic_uint numbered;            /* threads that know which they are */
-    part part[MOST + 1];             /* the caller's is the first */
-    atomic_uint working;             /* threads that have not finished this round */
+    atomic_uint numbered; /* threads that know which they are */
+    part part[MOST + 1];  /* the caller's is the first */
+    atomic_uint working;  /* threads that have not finished this round */
     atomic_bool ends;
     atomic_bool caller_sleeps;
     wg_work_fn work;
@@ -110,7 +111,7 @@ static void next_round(wg_workers *w)
 void wg_workers_run(wg_workers **workers, unsigned threads, unsigned count, wg_work_fn work, void *user)
 {
     if (*workers && (*workers)->pid != getpid()) {
-        free(*workers);   /* the parent's: their threads and locks do not exist here */
+        free(*workers); /* the parent's: their threads and locks do not exist here */
         *workers = NULL;
     }
     if (!*workers)

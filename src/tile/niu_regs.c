@@ -163,7 +163,8 @@ void wg_niu_write(wg_tile *t, unsigned noc, uint32_t offset, uint32_t value, uns
     } else if (word && offset >= WG_NIU_CFG_0 && offset < map->config_end) {
         *word = value;
         if (offset == WG_NIU_CFG_0 && value & (map->row_mask ? 0x11000 : 0x1000))
-            not_modelled(t, 0xFFB20000 + 0x10000 * noc + offset, value, "NIU_CFG_0: clock disable, request FIFO", agent, pc);
+            not_modelled(t, 0xFFB20000 + 0x10000 * noc + offset, value, "NIU_CFG_0: clock disable, request FIFO", agent,
+                         pc);
         if (map->row_mask && offset == WG_NIU_RTZ_CFG)
             wg_niu_update_irq(t, noc);
     } else if (!(offset >= WG_NIU_COUNTERS && offset < 0x400)) {   /* counters and status are read-only */

@@ -110,7 +110,7 @@ static bool wait_for(lib *l, uint64_t address, uint32_t value)
     return false;
 }
 
-/* One window to all Tensix tiles: held, given their program, let go. Each says who it is and counts at a common place. */
+/* One window to all Tensix tiles: held, given their program, let go. Each says who it is and counts at one place. */
 static void test_multicast_start(void **state)
 {
     enum { ID = 0x2000, COUNTER = 0x3000 };
@@ -138,7 +138,8 @@ static void test_multicast_start(void **state)
     for (unsigned i = 0; i < 3; i++) {
         uint64_t page = steps[i].address / room;
         if (bh) { /* 1-2 to 16-11 */
-            uint32_t words[3] = {(uint32_t)page, (uint32_t)(page >> 32) | 16 << 11 | 11 << 17 | 1 << 23 | 2u << 29, 1 << 5};
+            uint32_t mid = (uint32_t)(page >> 32) | 16 << 11 | 11 << 17 | 1 << 23 | 2u << 29;
+            uint32_t words[3] = {(uint32_t)page, mid, 1 << 5};
             for (unsigned k = 0; k < 3; k++)
                 l.write(regs + 12 + 4 * k, &words[k], 4);
         } else { /* 18-18 to 25-27 */
