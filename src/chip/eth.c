@@ -75,6 +75,8 @@ static uint32_t debug_word(wg_model *m, uint64_t address, uint32_t value, bool w
         return *reg;
     if (offset == SOFT_RESET && *reg & ~value & reset_bits(card))
         wg_card_find(card, WG_F_ETH_CORE, m->x, m->y, address, value, "SOFT_RESET_0 = 0x%x", value);
+    else if (offset != SOFT_RESET)
+        wg_model_unknown(m, address, value, true);   /* stored; no core is there to be watched or counted */
     *reg = value;
     return 0;
 }

@@ -67,7 +67,8 @@ struct wg_grid {
     uint64_t order;                          /* packets routed */
     uint64_t edge_link[2][WG_GRID_MAX_TILES];
     uint64_t channel_free[WG_DRAM_CHANNELS]; /* in tenths of a cycle */
-    bool single_store[2][WG_GRID_MAX_TILES]; /* tiles that are no devices: NIU_CFG_0 says that they ignore header stores */
+    uint32_t served[2][WG_GRID_MAX_TILES][16]; /* tiles that are no devices: their NIUs' counters, from 48 on */
+    bool single_store[2][WG_GRID_MAX_TILES]; /* … and those that ignore header stores (NIU_CFG_0) */
 
     /* Time (grid_run.c). */
     uint64_t next[WG_GRID_MAX_TILES];        /* earliest cycle at which a tile does anything */

@@ -13,6 +13,7 @@
 
 #include "chip/grid.h"
 #include "explain/findings.h"
+#include "noc/niu.h"
 
 /* Among things of one cycle: first what arrives, in the order of routing, then what leaves. */
 static uint64_t leaving_order(const wg_packet *p)
@@ -91,7 +92,11 @@ static void deliver(wg_grid *g, wg_packet *p, uint16_t tile, uint64_t cycle, wg_
     }
 }
 
-typedef struct broadcast { wg_grid *g; const wg_packet *p; uint64_t last; } broadcast;
+typedef struct broadcast {
+    wg_grid *g;
+    const wg_packet *p;
+    uint64_t last;
+} broadcast;
 
 static bool listens(void *user, uint16_t tile)
 {
@@ -110,13 +115,13 @@ static void arrives(void *user, uint16_t tile, uint64_t cycle, wg_way way)
 
 static void route(wg_grid *g, const wg_packet *p)
 {
-    wg_route_params r = {.plan = g->plan, .timing = g->timing, .flits = wg_packet_flits(p, g->arch->noc.flit_bytes),
-                         .delay = p->delay};
+    wg_route_params r = {
+        .plan = g->plan, .timing = g->timing, .flits = wg_packet_flits(p, g->arch->noc.flit_bytes), .delay = p->delay};
     uint64_t last;
     if (p->flags & WG_PACKET_BROADCAST) {
         broadcast b = {g, p, p->at};
         wg_route_broadcast(g->network, &r, p, listens, arrives, &b);
-        last = b.last + 2u * g->timing->noc_niu + r.flits;   /* the sender's own copy may be later */
+        last = b.last + 2u * g->timing->noc_niu + r.flits; /* the sender's own copy may be later */
     } else {
         uint64_t stalled;
         wg_way way;
@@ -212,8 +217,33 @@ static uint32_t edge_atomic(wg_grid *g, const wg_packet *p)
 }
 
 /* A request (or an answer that was sent here) has arrived at a tile that is no device. */
+/* Counters.md: at the recipient. */
+static void count(wg_grid *g, const wg_packet *p, uint16_t tile, unsigned counter, uint32_t by)
+{
+    g->served[p->noc][tile][counter - WG_SLV_ATOMIC_RESP_SENT] += by;
+}
+
+static void count_request(wg_grid *g, const wg_packet *p)
+{
+    bool asked = p->flags & WG_PACKET_ANSWER;
+    uint32_t words = p->kind == WG_PACKET_INLINE ? 1 : wg_packet_flits(p, g->arch->noc.flit_bytes) - 1;
+    if (p->kind > WG_PACKET_ATOMIC)
+        return;
+    count(g, p, p->to, WG_SLV_REQ_ACCEPTED, 1);
+    if (p->kind == WG_PACKET_READ) {
+        count(g, p, p->to, WG_SLV_RD_REQ_RECEIVED, 1);
+    } else if (p->kind == WG_PACKET_ATOMIC) {
+        count(g, p, p->to, asked ? WG_SLV_NONPOSTED_ATOMIC_RECEIVED : WG_SLV_POSTED_ATOMIC_RECEIVED, 1);
+    } else {
+        count(g, p, p->to, asked ? WG_SLV_NONPOSTED_WR_REQ_STARTED : WG_SLV_POSTED_WR_REQ_STARTED, 1);
+        count(g, p, p->to, asked ? WG_SLV_NONPOSTED_WR_REQ_RECEIVED : WG_SLV_POSTED_WR_REQ_RECEIVED, 1);
+        count(g, p, p->to, asked ? WG_SLV_NONPOSTED_WR_DATA_WORD_RECEIVED : WG_SLV_POSTED_WR_DATA_WORD_RECEIVED, words);
+    }
+}
+
 static void serve(wg_grid *g, const wg_packet *p)
 {
+    count_request(g, p);
     uint64_t begins, done = memory_done(g, p, &begins);
     bool asked = p->flags & WG_PACKET_ANSWER;
     uint32_t flits = 1 + (p->bytes + g->arch->noc.flit_bytes - 1u) / g->arch->noc.flit_bytes;
@@ -291,7 +321,15 @@ static void leave(wg_grid *g, wg_packet *p)
             complain(g, WG_F_NOC_UNMAPPED, &asked, "nothing can be read there; zeros are sent");
         }
     }
-    *link = p->at + wg_packet_flits(p, g->arch->noc.flit_bytes);
+    uint32_t flits = wg_packet_flits(p, g->arch->noc.flit_bytes);
+    count(g, p, p->from,
+          p->kind == WG_PACKET_DATA  ? WG_SLV_RD_RESP_SENT
+          : p->kind == WG_PACKET_ACK ? WG_SLV_WR_ACK_SENT
+                                     : WG_SLV_ATOMIC_RESP_SENT,
+          1);
+    if (p->kind == WG_PACKET_DATA)
+        count(g, p, p->from, WG_SLV_RD_DATA_WORD_SENT, flits - 1);
+    *link = p->at + flits;
     route(g, p);
 }
 

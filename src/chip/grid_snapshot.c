@@ -16,9 +16,9 @@
 
 typedef struct header {
     char magic[8];
-    uint64_t bytes, sum;         /* of all of it; of what follows */
+    uint64_t bytes, sum; /* of all of it; of what follows */
     uint32_t version, arch, profile, harvested;
-    uint64_t tile_bytes, box_bytes, network_bytes, model_bytes;   /* another build may have other ones */
+    uint64_t tile_bytes, box_bytes, network_bytes, model_bytes; /* another build may have other ones */
     uint32_t tiles, boxes, pages, event_used;
 } header;
 
@@ -27,6 +27,7 @@ typedef struct state {
     uint32_t event_unused, events;
     uint64_t edge_link[2][WG_GRID_MAX_TILES];
     uint64_t channel_free[WG_DRAM_CHANNELS];
+    uint32_t served[2][WG_GRID_MAX_TILES][16];
     bool single_store[2][WG_GRID_MAX_TILES];
 } state;
 
@@ -52,9 +53,15 @@ static size_t device_bytes(const wg_grid *g)
 
 static header header_of(const wg_grid *g)
 {
-    header h = {.version = LAYOUT_VERSION, .arch = g->desc.arch, .profile = g->desc.profile,
-                .harvested = g->desc.harvested, .tile_bytes = device_bytes(g), .box_bytes = sizeof(wg_noc_box),
-                .network_bytes = sizeof(wg_network), .model_bytes = model_bytes(g), .event_used = g->event_used};
+    header h = {.version = LAYOUT_VERSION,
+                .arch = g->desc.arch,
+                .profile = g->desc.profile,
+                .harvested = g->desc.harvested,
+                .tile_bytes = device_bytes(g),
+                .box_bytes = sizeof(wg_noc_box),
+                .network_bytes = sizeof(wg_network),
+                .model_bytes = model_bytes(g),
+                .event_used = g->event_used};
     memcpy(h.magic, magic, sizeof magic);
     for (unsigned i = 0; i < g->tiles; i++) {
         h.tiles += g->tile[i] != NULL;
@@ -103,6 +110,7 @@ wg_status wg_grid_snapshot(wg_grid *g, void *to, size_t bytes)
     memcpy(s.edge_link, g->edge_link, sizeof s.edge_link);
     memcpy(s.channel_free, g->channel_free, sizeof s.channel_free);
     memcpy(s.single_store, g->single_store, sizeof s.single_store);
+    memcpy(s.served, g->served, sizeof s.served);
     char *p = put((char *)to + sizeof h, &s, sizeof s);
     p = put(p, g->event + 1, h.event_used * sizeof *g->event);
     p = put(p, g->network, sizeof *g->network);
@@ -176,7 +184,7 @@ static wg_status restore_tiles(wg_grid *g, const header *h, const char **p)
         *p += h->tile_bytes;
     }
     for (unsigned i = 0; i < g->tiles; i++)
-        if (g->tile[i] && !in_snapshot[i])   /* it did not exist: as good as held in reset ever since */
+        if (g->tile[i] && !in_snapshot[i]) /* it did not exist: as good as held in reset ever since */
             wg_reset(g->tile[i]);
     return WG_OK;
 }
@@ -206,6 +214,7 @@ wg_status wg_grid_restore(wg_grid *g, const void *from, size_t bytes)
     memcpy(g->edge_link, s.edge_link, sizeof s.edge_link);
     memcpy(g->channel_free, s.channel_free, sizeof s.channel_free);
     memcpy(g->single_store, s.single_store, sizeof s.single_store);
+    memcpy(g->served, s.served, sizeof s.served);
     g->quiet_until = 0;
     for (unsigned k = 0; k < WG_TILE_KINDS; k++)
         if (g->edge[k].ops && g->edge[k].ops->state)
@@ -230,7 +239,8 @@ wg_status wg_grid_restore(wg_grid *g, const void *from, size_t bytes)
         uint64_t where;
         bool full;
         p = get(p, &where, sizeof where);
-        if (!wg_dram_write(&g->dram, (unsigned)(where >> 32), (where & UINT32_MAX) * WG_DRAM_PAGE, p, WG_DRAM_PAGE, &full))
+        if (!wg_dram_write(&g->dram, (unsigned)(where >> 32), (where & UINT32_MAX) * WG_DRAM_PAGE, p, WG_DRAM_PAGE,
+                           &full))
             return wg_grid_fail(g, WG_ERR_NO_MEMORY, "no memory for the snapshot's DRAM");
         p += WG_DRAM_PAGE;
     }

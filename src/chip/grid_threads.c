@@ -1,30 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Host threads for the tiles of one window. They are started when first needed and anew in a forked child, which does
- * not have them. Between windows they spin for a short while and then sleep.
+ * not have them. Each has a part of the work of its own, the same tiles from window to window as far as possible, so
+ * that their state stays near its processor, and then helps the others. Whoever waits spins for a short while and then
+ * sleeps, so that others can have the processor.
  */
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "chip/grid.h"
 
 enum { MOST = 64, SPINS = 2000 };
 
+/* A thread's part of the work: the next piece, and where it ends. A cache line to itself. */
+typedef struct part {
+    _Alignas(64) atomic_uint at;
+    unsigned end;
+} part;
+
 typedef struct wg_workers {
-    pid_t pid;                       /* whose threads they are */
-    unsigned threads;                /* besides the caller's */
+    pid_t pid;        /* whose threads they are */
+    unsigned threads; /* besides the caller's */
     pthread_t thread[MOST];
     pthread_mutex_t lock;
-    pthread_cond_t wake;
-    atomic_uint round;               /* counts windows */
+    pthread_cond_t wake, done;
+    atomic_uint round; /* counts windows */
     atomic_uint sleeping;
-    atomic_uint at;                  /* next piece of work */
-    atomic_uint working;             /* threads that have not finished this round */
+    atomic_uint numbered; /* threads that know which they are */
+    part part[MOST + 1];  /* the caller's is the first */
+    atomic_uint working;  /* threads that have not finished this round */
     atomic_bool ends;
-    unsigned count;
+    atomic_bool caller_sleeps;
     wg_work_fn work;
     void *user;
 } wg_workers;
@@ -36,16 +45,21 @@ static void pause_a_moment(void)
 #endif
 }
 
-static void do_work(wg_workers *w)
+static void do_work(wg_workers *w, unsigned self)
 {
-    for (unsigned i; (i = atomic_fetch_add_explicit(&w->at, 1, memory_order_relaxed)) < w->count;)
-        w->work(w->user, i);
+    unsigned parts = w->threads + 1;
+    for (unsigned k = 0; k < parts; k++) {
+        part *p = &w->part[(self + k) % parts];
+        for (unsigned i; atomic_load_explicit(&p->at, memory_order_relaxed) < p->end &&
+                         (i = atomic_fetch_add_explicit(&p->at, 1, memory_order_relaxed)) < p->end;)
+            w->work(w->user, i);
+    }
 }
 
 static void *worker(void *argument)
 {
     wg_workers *w = argument;
-    unsigned seen = 0;
+    unsigned seen = 0, self = 1 + atomic_fetch_add(&w->numbered, 1);
     for (;;) {
         for (unsigned i = 0; i < SPINS && atomic_load_explicit(&w->round, memory_order_acquire) == seen; i++)
             pause_a_moment();
@@ -60,19 +74,25 @@ static void *worker(void *argument)
         seen = atomic_load_explicit(&w->round, memory_order_acquire);
         if (atomic_load(&w->ends))
             return NULL;
-        do_work(w);
-        atomic_fetch_sub_explicit(&w->working, 1, memory_order_release);
+        do_work(w, self);
+        if (atomic_fetch_sub(&w->working, 1) == 1 && atomic_load(&w->caller_sleeps)) {
+            pthread_mutex_lock(&w->lock);
+            pthread_cond_signal(&w->done);
+            pthread_mutex_unlock(&w->lock);
+        }
     }
 }
 
 static wg_workers *start(unsigned threads)
 {
-    wg_workers *w = calloc(1, sizeof *w);
+    wg_workers *w = aligned_alloc(64, sizeof *w);
     if (!w)
         return NULL;
+    memset(w, 0, sizeof *w);
     w->pid = getpid();
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->wake, NULL);
+    pthread_cond_init(&w->done, NULL);
     while (w->threads + 1 < threads && w->threads < MOST && !pthread_create(&w->thread[w->threads], NULL, worker, w))
         w->threads++;
     return w;
@@ -91,7 +111,7 @@ static void next_round(wg_workers *w)
 void wg_workers_run(wg_workers **workers, unsigned threads, unsigned count, wg_work_fn work, void *user)
 {
     if (*workers && (*workers)->pid != getpid()) {
-        free(*workers);   /* the parent's: their threads and locks do not exist here */
+        free(*workers); /* the parent's: their threads and locks do not exist here */
         *workers = NULL;
     }
     if (!*workers)
@@ -102,18 +122,26 @@ void wg_workers_run(wg_workers **workers, unsigned threads, unsigned count, wg_w
             work(user, i);
         return;
     }
-    w->count = count;
     w->work = work;
     w->user = user;
-    atomic_store(&w->at, 0);
+    unsigned parts = w->threads + 1;
+    for (unsigned i = 0; i < parts; i++) {
+        w->part[i].end = count * (i + 1) / parts;
+        atomic_store_explicit(&w->part[i].at, count * i / parts, memory_order_relaxed);
+    }
     atomic_store(&w->working, w->threads);
     next_round(w);
-    do_work(w);
-    for (unsigned i = 0; atomic_load_explicit(&w->working, memory_order_acquire); i++)
-        if (i < SPINS)
-            pause_a_moment();
-        else
-            sched_yield();
+    do_work(w, 0);
+    for (unsigned i = 0; i < SPINS && atomic_load_explicit(&w->working, memory_order_acquire); i++)
+        pause_a_moment();
+    if (!atomic_load_explicit(&w->working, memory_order_acquire))
+        return;
+    pthread_mutex_lock(&w->lock);
+    atomic_store(&w->caller_sleeps, true);
+    while (atomic_load(&w->working))
+        pthread_cond_wait(&w->done, &w->lock);
+    atomic_store(&w->caller_sleeps, false);
+    pthread_mutex_unlock(&w->lock);
 }
 
 void wg_workers_free(wg_workers *w)
@@ -126,6 +154,7 @@ void wg_workers_free(wg_workers *w)
         for (unsigned i = 0; i < w->threads; i++)
             pthread_join(w->thread[i], NULL);
         pthread_cond_destroy(&w->wake);
+        pthread_cond_destroy(&w->done);
         pthread_mutex_destroy(&w->lock);
     }
     free(w);

@@ -159,8 +159,11 @@ uint32_t wg_model_niu(wg_model *m, unsigned noc, uint32_t offset, uint32_t value
             m->card->grid->single_store[noc][m->y * wg_grid_width(m->card->grid) + m->x] = value >> 13 & 1;
         return *word ^ flip;
     }
-    if (!write && offset >= COUNTERS && offset < COUNTERS_END)
-        return 0;   /* these tiles start no requests of their own; what they answered is not counted */
+    if (!write && offset >= COUNTERS && offset < COUNTERS_END) {
+        const wg_grid *g = m->card->grid;
+        unsigned counter = (offset - COUNTERS) / 4, tile = m->y * wg_grid_width(g) + m->x;
+        return counter < 48 ? 0 : g->served[noc][tile][counter - 48];   /* they start no requests of their own */
+    }
     wg_model_unknown(m, m->card->chip->niu_base + offset, value, write);
     return 0;
 }

@@ -156,9 +156,14 @@ uint32_t wg_pcie_bar2_read(wg_card *card, uint32_t offset)
 void wg_pcie_bar2_write(wg_card *card, uint32_t offset, uint32_t value)
 {
     uint32_t *reg = offset >= card->chip->iatu ? iatu_register(card, offset - card->chip->iatu) : NULL;
-    if (reg)
+    if (reg) {
         *reg = value;
-    else if (offset < card->chip->iatu)
+        const wg_iatu *inbound = card->pcie.iatu[1];
+        for (unsigned i = 0; i < WG_IATU_REGIONS; i++)
+            if (reg == &inbound[i].ctrl_2 && value >> REGION_ENABLE)
+                wg_card_find(card, WG_F_UNIMPLEMENTED_REGISTER, card->chip->pcie_x, card->chip->pcie_y, offset, value,
+                             "BAR 2 + 0x%x: inbound address translation", offset);
+    } else if (offset < card->chip->iatu)
         dma_write(card, offset % (4 * WG_BAR2_WORDS), value);
     else
         wg_card_find(card, WG_F_UNIMPLEMENTED_REGISTER, card->chip->pcie_x, card->chip->pcie_y, offset, value,

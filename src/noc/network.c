@@ -32,11 +32,11 @@ static uint64_t take(wg_link *l, uint64_t at, uint32_t flits, uint64_t now)
     } else if (joins_right) {
         l->span[i].from = at;
     } else {
-        if (l->spans == WG_LINK_SPANS) {   /* the first two become one: their gap is lost */
+        if (l->spans == WG_LINK_SPANS) { /* the first two become one: their gap is lost */
             l->span[1].from = l->span[0].from;
             memmove(l->span, l->span + 1, (l->spans - 1u) * sizeof *l->span);
             l->spans--;
-            if (i == 1)   /* that gap it was */
+            if (i == 1) /* that gap it was */
                 return take(l, l->span[0].to, flits, now);
             i = i ? i - 1 : 0;
         }
@@ -51,7 +51,7 @@ static uint64_t take(wg_link *l, uint64_t at, uint32_t flits, uint64_t now)
 /* A head under way: where it is (NoC coordinates), when, after how many hops. */
 typedef struct head {
     uint64_t at;
-    uint64_t waited;   /* for links that others had */
+    uint64_t waited; /* for links that others had */
     unsigned x, y, hops;
 } head;
 

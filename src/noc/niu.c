@@ -742,7 +742,7 @@ void wg_niu_tick(wg_tile *t, unsigned noc)
             at = retry != WG_NEVER && retry > now ? retry : now + 1;
         next = at < next ? at : next;
     }
-    if (noc == 0) {
+    if (noc == 0 && t->regions.niu.streams.active) {
         uint64_t at = wg_streams_tick(t);
         next = at < next ? at : next;
     }

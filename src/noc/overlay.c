@@ -15,37 +15,68 @@ typedef enum capability { EVERY, GATHERS, MULTICASTS, TO_DRAM, FIRST_ONLY, WITH_
 enum { NONE = 0xFFFF, SPACES = 32, SCRATCHES = 6, INFOS = 48 };
 
 /* Number and width by architecture; width 0: an effect, or computed. */
-static const struct { uint16_t index[2]; uint8_t width[2], needs; } registers[WG_STREAM_REGISTERS] = {
-    [WG_SR_BUF_SIZE] = {{18, 7}, {17, 17}, EVERY}, [WG_SR_BUF_START] = {{17, 6}, {17, 17}, EVERY},
-    [WG_SR_RD_PTR] = {{19, 24}, {17, 17}, EVERY}, [WG_SR_WR_PTR] = {{20, 25}, {17, 17}, EVERY},
-    [WG_SR_PHASE_BASE] = {{28, 244}, {20, 20}, EVERY}, [WG_SR_PHASE] = {{29, 11}, {20, 20}, EVERY},
-    [WG_SR_GATHER] = {{26, 15}, {18, 4}, GATHERS}, [WG_SR_SRC_MASK] = {{224, 48}, {24, 24}, GATHERS},
-    [WG_SR_SRC_MASK_1] = {{225, 49}, {24, 24}, GATHERS}, [WG_SR_SRC_MASK_2] = {{226, 50}, {16, 16}, GATHERS},
-    [WG_SR_MCAST_DEST_NUM] = {{25, 14}, {6, 6}, MULTICASTS}, [WG_SR_MCAST_DEST] = {{24, 13}, {19, 19}, MULTICASTS},
-    [WG_SR_ACK_THRESHOLD] = {{6, 40}, {4, 4}, EVERY}, [WG_SR_MISC_CFG] = {{3, 10}, {24, 24}, EVERY},
-    [WG_SR_MSG_INFO_PTR] = {{22, 8}, {17, 17}, EVERY}, [WG_SR_MSG_INFO_WR_PTR] = {{23, 26}, {17, 17}, EVERY},
-    [WG_SR_CAN_PUSH] = {{275, 41}, {0, 0}, EVERY}, [WG_SR_CFG_HEADER] = {{34, 36}, {32, 32}, EVERY},
-    [WG_SR_CFG_PTR_BASE] = {{30, 245}, {17, 17}, EVERY}, [WG_SR_CFG_PTR] = {{31, 12}, {17, 17}, EVERY},
-    [WG_SR_DEST_BUF_SIZE] = {{10, 4}, {17, 17}, EVERY}, [WG_SR_SPACE] = {{297, 64}, {17, 17}, EVERY},
-    [WG_SR_SPACE_UPDATE] = {{270, 34}, {0, 0}, EVERY}, [WG_SR_DEST_BUF_START_HI] = {{9, 242}, {15, 15}, TO_DRAM},
-    [WG_SR_DEST_BUF_START] = {{8, 3}, {17, 17}, EVERY}, [WG_SR_DEST_WR_PTR] = {{11, 5}, {17, 17}, EVERY},
+static const struct {
+    uint16_t index[2];
+    uint8_t width[2], needs;
+} registers[WG_STREAM_REGISTERS] = {
+    [WG_SR_BUF_SIZE] = {{18, 7}, {17, 17}, EVERY},
+    [WG_SR_BUF_START] = {{17, 6}, {17, 17}, EVERY},
+    [WG_SR_RD_PTR] = {{19, 24}, {17, 17}, EVERY},
+    [WG_SR_WR_PTR] = {{20, 25}, {17, 17}, EVERY},
+    [WG_SR_PHASE_BASE] = {{28, 244}, {20, 20}, EVERY},
+    [WG_SR_PHASE] = {{29, 11}, {20, 20}, EVERY},
+    [WG_SR_GATHER] = {{26, 15}, {18, 4}, GATHERS},
+    [WG_SR_SRC_MASK] = {{224, 48}, {24, 24}, GATHERS},
+    [WG_SR_SRC_MASK_1] = {{225, 49}, {24, 24}, GATHERS},
+    [WG_SR_SRC_MASK_2] = {{226, 50}, {16, 16}, GATHERS},
+    [WG_SR_MCAST_DEST_NUM] = {{25, 14}, {6, 6}, MULTICASTS},
+    [WG_SR_MCAST_DEST] = {{24, 13}, {19, 19}, MULTICASTS},
+    [WG_SR_ACK_THRESHOLD] = {{6, 40}, {4, 4}, EVERY},
+    [WG_SR_MISC_CFG] = {{3, 10}, {24, 24}, EVERY},
+    [WG_SR_MSG_INFO_PTR] = {{22, 8}, {17, 17}, EVERY},
+    [WG_SR_MSG_INFO_WR_PTR] = {{23, 26}, {17, 17}, EVERY},
+    [WG_SR_CAN_PUSH] = {{275, 41}, {0, 0}, EVERY},
+    [WG_SR_CFG_HEADER] = {{34, 36}, {32, 32}, EVERY},
+    [WG_SR_CFG_PTR_BASE] = {{30, 245}, {17, 17}, EVERY},
+    [WG_SR_CFG_PTR] = {{31, 12}, {17, 17}, EVERY},
+    [WG_SR_DEST_BUF_SIZE] = {{10, 4}, {17, 17}, EVERY},
+    [WG_SR_SPACE] = {{297, 64}, {17, 17}, EVERY},
+    [WG_SR_SPACE_UPDATE] = {{270, 34}, {0, 0}, EVERY},
+    [WG_SR_DEST_BUF_START_HI] = {{9, 242}, {15, 15}, TO_DRAM},
+    [WG_SR_DEST_BUF_START] = {{8, 3}, {17, 17}, EVERY},
+    [WG_SR_DEST_WR_PTR] = {{11, 5}, {17, 17}, EVERY},
     [WG_SR_DEST_INFO_WR_PTR_HI] = {{14, 243}, {15, 15}, TO_DRAM},
-    [WG_SR_DEST_INFO_WR_PTR] = {{13, 9}, {17, 17}, EVERY}, [WG_SR_DEST] = {{7, 2}, {18, 18}, EVERY},
-    [WG_SR_DEST_PRIORITY] = {{NONE, 44}, {4, 4}, EVERY}, [WG_SR_SRC_PHASE] = {{5, 1}, {20, 20}, EVERY},
-    [WG_SR_SRC] = {{4, 0}, {24, 24}, EVERY}, [WG_SR_SCRATCH] = {{36, 248}, {24, 24}, TO_DRAM},
-    [WG_SR_NEXT_MSG_ADDR] = {{262, 19}, {32, 32}, EVERY}, [WG_SR_NEXT_MSG_SIZE] = {{263, 20}, {32, 32}, EVERY},
+    [WG_SR_DEST_INFO_WR_PTR] = {{13, 9}, {17, 17}, EVERY},
+    [WG_SR_DEST] = {{7, 2}, {18, 18}, EVERY},
+    [WG_SR_DEST_PRIORITY] = {{NONE, 44}, {4, 4}, EVERY},
+    [WG_SR_SRC_PHASE] = {{5, 1}, {20, 20}, EVERY},
+    [WG_SR_SRC] = {{4, 0}, {24, 24}, EVERY},
+    [WG_SR_SCRATCH] = {{36, 248}, {24, 24}, TO_DRAM},
+    [WG_SR_NEXT_MSG_ADDR] = {{262, 19}, {32, 32}, EVERY},
+    [WG_SR_NEXT_MSG_SIZE] = {{263, 20}, {32, 32}, EVERY},
     [WG_SR_GATHER_CLEAR] = {{NONE, 43}, {17, 17}, GATHERS},
-    [WG_SR_PHASE_ADVANCE] = {{267, 27}, {0, 0}, EVERY}, [WG_SR_WAIT_STATUS] = {{257, 35}, {0, 0}, EVERY},
-    [WG_SR_RECEIVED] = {{259, 18}, {32, 32}, EVERY}, [WG_SR_RECEIVED_INC] = {{1, 30}, {0, 0}, EVERY},
-    [WG_SR_NEW_MSG] = {{0, 29}, {0, 0}, EVERY}, [WG_SR_INFO_CLEAR] = {{265, 21}, {0, 0}, EVERY},
-    [WG_SR_DATA_CLEAR] = {{266, 22}, {0, 0}, EVERY}, [WG_SR_BUF_SPACE] = {{260, 28}, {0, 0}, EVERY},
-    [WG_SR_HEADER_FORMAT] = {{33, 17}, {21, 14}, FIRST_ONLY}, [WG_SR_ONETIME_CFG] = {{2, NONE}, {11, 0}, EVERY},
-    [WG_SR_MSG_INFO] = {{329, 128}, {0, 0}, EVERY}, [WG_SR_SET_HEADER] = {{291, 60}, {32, 32}, WITH_HEADERS},
-    [WG_SR_READY_UPDATE] = {{268, 32}, {0, 0}, EVERY}, [WG_SR_SRC_READY] = {{269, 33}, {0, 0}, EVERY},
-    [WG_SR_CFG_DONE] = {{288, 234}, {0, 0}, FIRST_ONLY}, [WG_SR_NEXT_CFG_DONE] = {{290, 246}, {0, 0}, FIRST_ONLY},
-    [WG_SR_COMPRESS] = {{276, 42}, {0, 0}, WITH_HEADERS}, [WG_SR_ZERO_MASK] = {{272, 38}, {0, 0}, WITH_HEADERS},
-    [WG_SR_INFO_FULL] = {{273, 39}, {0, 0}, EVERY}, [WG_SR_IN_BUF_AND_MEM] = {{258, 47}, {0, 0}, WITH_HEADERS},
-    [WG_SR_RESET] = {{271, 31}, {0, 0}, EVERY}, [WG_SR_PERF_CONFIG] = {{35, 37}, {16, 16}, FIRST_ONLY},
+    [WG_SR_PHASE_ADVANCE] = {{267, 27}, {0, 0}, EVERY},
+    [WG_SR_WAIT_STATUS] = {{257, 35}, {0, 0}, EVERY},
+    [WG_SR_RECEIVED] = {{259, 18}, {32, 32}, EVERY},
+    [WG_SR_RECEIVED_INC] = {{1, 30}, {0, 0}, EVERY},
+    [WG_SR_NEW_MSG] = {{0, 29}, {0, 0}, EVERY},
+    [WG_SR_INFO_CLEAR] = {{265, 21}, {0, 0}, EVERY},
+    [WG_SR_DATA_CLEAR] = {{266, 22}, {0, 0}, EVERY},
+    [WG_SR_BUF_SPACE] = {{260, 28}, {0, 0}, EVERY},
+    [WG_SR_HEADER_FORMAT] = {{33, 17}, {21, 14}, FIRST_ONLY},
+    [WG_SR_ONETIME_CFG] = {{2, NONE}, {11, 0}, EVERY},
+    [WG_SR_MSG_INFO] = {{329, 128}, {0, 0}, EVERY},
+    [WG_SR_SET_HEADER] = {{291, 60}, {32, 32}, WITH_HEADERS},
+    [WG_SR_READY_UPDATE] = {{268, 32}, {0, 0}, EVERY},
+    [WG_SR_SRC_READY] = {{269, 33}, {0, 0}, EVERY},
+    [WG_SR_CFG_DONE] = {{288, 234}, {0, 0}, FIRST_ONLY},
+    [WG_SR_NEXT_CFG_DONE] = {{290, 246}, {0, 0}, FIRST_ONLY},
+    [WG_SR_COMPRESS] = {{276, 42}, {0, 0}, WITH_HEADERS},
+    [WG_SR_ZERO_MASK] = {{272, 38}, {0, 0}, WITH_HEADERS},
+    [WG_SR_INFO_FULL] = {{273, 39}, {0, 0}, EVERY},
+    [WG_SR_IN_BUF_AND_MEM] = {{258, 47}, {0, 0}, WITH_HEADERS},
+    [WG_SR_RESET] = {{271, 31}, {0, 0}, EVERY},
+    [WG_SR_PERF_CONFIG] = {{35, 37}, {16, 16}, FIRST_ONLY},
     [WG_SR_FIRMWARE_SCRATCH] = {{208, 247}, {32, 32}, FIRST_ONLY},
 };
 static const uint16_t debug_status[2] = {501, 224};
@@ -127,7 +158,7 @@ static uint32_t group_word(const wg_tile *t, unsigned stream, bool compress)
 static uint32_t debug_word(const wg_tile *t, unsigned stream)
 {
     const wg_stream *s = &t->regions.niu.streams.stream[stream];
-    uint32_t all = 8;   /* bit 3: no counter of space is at 0; bit 0: another message can be taken off */
+    uint32_t all = 8; /* bit 3: no counter of space is at 0; bit 0: another message can be taken off */
     for (unsigned i = 0; i < spaces(stream); i++)
         all &= t->regions.niu.overlay[stream][registers[WG_SR_SPACE].index[t->arch->id] + i] ? 8u : 0u;
     return all | (s->state != WG_STREAM_IDLE && s->reads < wg_stream_capacity(t, stream));
@@ -162,7 +193,7 @@ uint32_t wg_overlay_stream_read(const wg_tile *t, unsigned stream, unsigned inde
     unsigned element;
     wg_stream_register r = find(t, index, &element);
     if (r != WG_STREAM_REGISTERS && !can(stream, registers[r].needs))
-        return w[index];   /* never written */
+        return w[index]; /* never written */
     switch (r) {
     case WG_SR_PHASE:
     case WG_SR_SRC_PHASE: return (w[index] - word_of(t, stream, WG_SR_PHASE_BASE)) & 0xFFFFF;
@@ -200,10 +231,19 @@ static bool acts(wg_tile *t, unsigned stream, wg_stream_register r, unsigned ele
 {
     bool bh = t->arch->id == WG_ARCH_BH;
     switch (r) {
-    case WG_SR_SPACE: case WG_SR_CAN_PUSH: case WG_SR_NEXT_MSG_ADDR: case WG_SR_NEXT_MSG_SIZE: case WG_SR_WAIT_STATUS:
-    case WG_SR_RECEIVED: case WG_SR_BUF_SPACE: case WG_SR_MSG_INFO: case WG_SR_COMPRESS: case WG_SR_ZERO_MASK:
-    case WG_SR_INFO_FULL: case WG_SR_IN_BUF_AND_MEM: case WG_SR_NEXT_CFG_DONE:
-        return true;   /* read-only */
+    case WG_SR_SPACE:
+    case WG_SR_CAN_PUSH:
+    case WG_SR_NEXT_MSG_ADDR:
+    case WG_SR_NEXT_MSG_SIZE:
+    case WG_SR_WAIT_STATUS:
+    case WG_SR_RECEIVED:
+    case WG_SR_BUF_SPACE:
+    case WG_SR_MSG_INFO:
+    case WG_SR_COMPRESS:
+    case WG_SR_ZERO_MASK:
+    case WG_SR_INFO_FULL:
+    case WG_SR_IN_BUF_AND_MEM:
+    case WG_SR_NEXT_CFG_DONE: return true; /* read-only */
     case WG_SR_SPACE_UPDATE: {
         unsigned i = value & 63;
         uint32_t *space = wg_overlay_word(t, stream, WG_SR_SPACE) + i;
@@ -214,7 +254,9 @@ static bool acts(wg_tile *t, unsigned stream, wg_stream_register r, unsigned ele
     case WG_SR_PHASE_ADVANCE: wg_stream_advance(t, stream); return true;
     case WG_SR_RESET: wg_stream_restart(t, stream); return true;
     case WG_SR_RECEIVED_INC: wg_stream_push(t, stream, value & 0xFFF, value >> 12 & 0x1FFFF); return true;
-    case WG_SR_NEW_MSG: wg_stream_push_one(t, stream, value & 0x1FFFF, value >> 17 & (bh ? 0x3FFF : 0x7FFF)); return true;
+    case WG_SR_NEW_MSG:
+        wg_stream_push_one(t, stream, value & 0x1FFFF, value >> 17 & (bh ? 0x3FFF : 0x7FFF));
+        return true;
     case WG_SR_INFO_CLEAR: wg_stream_pop(t, stream, value); return true;
     case WG_SR_DATA_CLEAR: wg_stream_free(t, stream); return true;
     case WG_SR_READY_UPDATE: wg_stream_is_ready(t, stream, value); return true;
@@ -234,7 +276,7 @@ bool wg_overlay_register_write(wg_tile *t, unsigned stream, unsigned index, uint
     wg_stream *s = &t->regions.niu.streams.stream[stream];
     unsigned width = registers[r].width[t->arch->id];
     uint32_t mask = width < 32 ? (UINT32_C(1) << width) - 1 : UINT32_MAX;
-    wg_wake_threads(&t->sched);   /* STREAMWAIT looks at streams */
+    wg_wake_threads(&t->sched); /* STREAMWAIT looks at streams */
     if (!can(stream, registers[r].needs))
         return true;
     if (s->state != WG_STREAM_IDLE)
@@ -252,17 +294,19 @@ bool wg_overlay_register_write(wg_tile *t, unsigned stream, unsigned index, uint
         break;
     case WG_SR_RD_PTR:
         *wg_overlay_word(t, stream, WG_SR_NEXT_MSG_SIZE) = 0;
-        *wg_overlay_word(t, stream, WG_SR_NEXT_MSG_ADDR) = *wg_overlay_word(t, stream, WG_SR_BUF_START) + (value & mask);
+        *wg_overlay_word(t, stream, WG_SR_NEXT_MSG_ADDR) =
+            *wg_overlay_word(t, stream, WG_SR_BUF_START) + (value & mask);
         s->load_at = value & mask;
         break;
     case WG_SR_DEST_BUF_START: *wg_overlay_word(t, stream, WG_SR_DEST_WR_PTR) = 0; break;
-    case WG_SR_PHASE: case WG_SR_SRC_PHASE: value += *wg_overlay_word(t, stream, WG_SR_PHASE_BASE); break;
+    case WG_SR_PHASE:
+    case WG_SR_SRC_PHASE: value += *wg_overlay_word(t, stream, WG_SR_PHASE_BASE); break;
     case WG_SR_CFG_PTR: value += *wg_overlay_word(t, stream, WG_SR_CFG_PTR_BASE); break;
     case WG_SR_CFG_HEADER: {
         uint32_t *phase = wg_overlay_word(t, stream, WG_SR_PHASE);
         *phase = (*phase + (value & 0xFFF)) & 0xFFFFF;
         s->left = (uint16_t)(value >> 12 & 0xFFF);
-        if (wg_stream_auto_config(t, stream)) {   /* behind the configuration that is being loaded */
+        if (wg_stream_auto_config(t, stream)) { /* behind the configuration that is being loaded */
             uint32_t *next = wg_overlay_word(t, stream, WG_SR_CFG_PTR);
             *next = (*next + (s->next_config + 1u) * 4) & 0x1FFFF;
         }

@@ -28,8 +28,9 @@ wg_stream_flags wg_stream_flags_of(const wg_tile *t, unsigned i)
 {
     bool bh = t->arch->id == WG_ARCH_BH;
     const uint32_t *w = t->regions.niu.overlay[i % STREAMS];
-    uint32_t c = w[wg_overlay_number(t, WG_SR_MISC_CFG)], once = bh ? w[wg_overlay_number(t, WG_SR_ONETIME_CFG)] : c >> 9;
-    unsigned from = bh ? 11 : 12;   /* where the bits differ */
+    uint32_t c = w[wg_overlay_number(t, WG_SR_MISC_CFG)],
+             once = bh ? w[wg_overlay_number(t, WG_SR_ONETIME_CFG)] : c >> 9;
+    unsigned from = bh ? 11 : 12; /* where the bits differ */
     return (wg_stream_flags){.out_noc = c >> 1 & 1,
                              .update_noc = c >> 2 & 1,
                              .gathers = c >> 3 & 1,
@@ -46,7 +47,7 @@ wg_stream_flags wg_stream_flags_of(const wg_tile *t, unsigned i)
                              .from_multicast = c >> (bh ? 17 : 16) & 1,
                              .auto_config = once & 1,
                              .auto_advance = once >> 1 & 1,
-                             .undocumented = bh && (c & 0x798600)};   /* tokens, copies, wrapped headers … */
+                             .undocumented = bh && (c & 0x798600)}; /* tokens, copies, wrapped headers … */
 }
 
 bool wg_stream_auto_config(const wg_tile *t, unsigned i) { return wg_stream_flags_of(t, i).auto_config; }
@@ -323,7 +324,7 @@ static void load_step(wg_tile *t, unsigned i)
     wg_stream *s = at(t, i);
     uint32_t word;
     wg_l1_read(t, s->config_from + 4u * s->config_at, 4, &word);
-    unsigned last = s->config_at ? s->group : s->next_config;   /* the header's own write changes next_config */
+    unsigned last = s->config_at ? s->group : s->next_config; /* the header's own write changes next_config */
     if (!s->config_at) {
         s->group = s->next_config;
         wg_overlay_register_write(t, i, wg_overlay_number(t, WG_SR_CFG_HEADER), word);
@@ -425,7 +426,7 @@ void wg_stream_delivered(wg_tile *t, unsigned i, uint32_t bytes, bool first, boo
         wg_stream_complain(t, i, bytes, "a packet came for it outside a phase in which it receives");
     s->got_data = true;
     arrived(t, i, (bytes + 15) / 16);
-    if (f.to_stream ? first : last)   /* it can be passed on before all of it is here */
+    if (f.to_stream ? first : last) /* it can be passed on before all of it is here */
         set(t, i, WG_SR_MSG_INFO_WR_PTR, (get(t, i, WG_SR_MSG_INFO_WR_PTR) + 1) & 0x1FFFF);
 }
 
@@ -437,15 +438,20 @@ static uint64_t sources_of(wg_tile *t, unsigned i)
            (uint64_t)get(t, i, WG_SR_SRC_MASK_2) << 48;
 }
 
-typedef struct gather { unsigned size, times; bool by_stream, in_order; } gather;
+typedef struct gather {
+    unsigned size, times;
+    bool by_stream, in_order;
+} gather;
 
 static gather gather_of(wg_tile *t, unsigned i)
 {
     uint32_t g = get(t, i, WG_SR_GATHER);
     bool bh = t->arch->id == WG_ARCH_BH;
     uint32_t clear = bh ? g : get(t, i, WG_SR_GATHER_CLEAR);
-    gather r = {.size = bh ? g >> 13 & 7 : g & 7, .times = clear & (bh ? 0xFFF : 0xFFFF),
-                .by_stream = clear >> (bh ? 12 : 16) & 1, .in_order = g >> (bh ? 16 : 3) & 1};
+    gather r = {.size = bh ? g >> 13 & 7 : g & 7,
+                .times = clear & (bh ? 0xFFF : 0xFFFF),
+                .by_stream = clear >> (bh ? 12 : 16) & 1,
+                .in_order = g >> (bh ? 16 : 3) & 1};
     if (r.size != 1 && r.size != 2 && r.size != 4) {
         wg_stream_complain(t, i, g, "gather groups have one, two or four streams");
         r.size = 1;
@@ -481,7 +487,7 @@ static bool gather_step(wg_tile *t, unsigned i)
     if (s->messages >= 2 || s->messages >= s->left || !sources)
         return false;
     gather g = gather_of(t, i);
-    for (unsigned k = 0; k < STREAMS; k++)   /* all inputs have started the phase, before the first message */
+    for (unsigned k = 0; k < STREAMS; k++) /* all inputs have started the phase, before the first message */
         if (!s->got_data && sources >> k & 1 && !offers(t, k, i, false))
             return false;
     for (unsigned tries = 0; !s->grouped && tries < STREAMS / g.size; tries++) {
@@ -505,7 +511,7 @@ static bool gather_step(wg_tile *t, unsigned i)
     wg_stream_take(t, from, 1);
     wg_stream_stir(t, from);
     s->got_data = true;
-    unsigned inner = g.by_stream ? g.times : g.size;   /* which of the two loops runs faster */
+    unsigned inner = g.by_stream ? g.times : g.size; /* which of the two loops runs faster */
     unsigned step = (g.by_stream ? s->part * g.times + s->round : s->round * g.size + s->part) + 1u;
     s->part = (uint8_t)(g.by_stream ? step / inner : step % inner);
     s->round = (uint16_t)(g.by_stream ? step % inner : step / inner);
@@ -547,7 +553,7 @@ static uint64_t step(wg_tile *t, unsigned i)
     again = sends < again ? sends : again;
     if (f.to_software)
         moved |= clear_step(t, i);
-    if (!f.to_software && !f.to_gather && !f.to_stream && s->messages) {   /* nowhere */
+    if (!f.to_software && !f.to_gather && !f.to_stream && s->messages) { /* nowhere */
         unsigned source = s->message[0].source;
         uint32_t size = s->message[0].size;
         wg_stream_take(t, i, 1);
@@ -557,7 +563,7 @@ static uint64_t step(wg_tile *t, unsigned i)
     }
     if (s->left || (s->messages && !f.gathers))
         return moved ? now + 1 : again;
-    if (!wg_stream_settled(t, i))   /* the destination, and the last word to the source */
+    if (!wg_stream_settled(t, i)) /* the destination, and the last word to the source */
         return moved ? now + 1 : again;
     end_phase(t, i);
     return now + 1;

@@ -24,47 +24,51 @@ struct wg_tile;
 
 enum { WG_STREAM_FIFO = 8 };
 
-typedef enum wg_stream_state {   /* STREAM_CURR_STATE */
-    WG_STREAM_IDLE = 0, WG_STREAM_LOADING = 1, WG_STREAM_LOADED = 3, WG_STREAM_FLUSHING = 4, WG_STREAM_RUNNING = 5
+typedef enum wg_stream_state { /* STREAM_CURR_STATE */
+                               WG_STREAM_IDLE = 0,
+                               WG_STREAM_LOADING = 1,
+                               WG_STREAM_LOADED = 3,
+                               WG_STREAM_FLUSHING = 4,
+                               WG_STREAM_RUNNING = 5
 } wg_stream_state;
 
 typedef struct wg_stream {
     struct {
-        uint32_t address, size;      /* of a message */
+        uint32_t address, size; /* of a message */
         uint32_t header[4];
-        uint8_t source;              /* the stream in whose buffer it is */
+        uint8_t source; /* the stream in whose buffer it is */
     } message[WG_STREAM_FIFO];
     struct {
-        uint64_t at;                 /* when the NIU has read it; software: WG_NEVER */
+        uint64_t at; /* when the NIU has read it; software: WG_NEVER */
         uint32_t size;
         uint8_t source;
     } read[WG_STREAM_FIFO];
     uint8_t messages, reads;
-    uint8_t state;                   /* wg_stream_state */
-    bool source_meets, dest_meets;   /* a handshake precedes the next phase */
-    bool waits_ready;                /* receivers are not all known to be ready */
-    bool asks;                       /* a handshake request has to be sent */
-    bool greet;                      /* a handshake response has to be sent */
-    bool got_data;                   /* in this phase */
-    uint8_t next_config;             /* NextConfigSize */
-    uint16_t left;                   /* messages of this phase that have not been handed on */
-    uint16_t config_at;              /* words of configuration loaded, from … */
-    uint32_t config_from;            /* … there */
-    uint32_t load_at;                /* offset in the buffer of the message that is loaded next */
-    uint32_t held, unsent;           /* in the buffer: not free yet; not handed on yet */
-    uint32_t sent;                   /* of the first message */
-    uint32_t credit;                 /* freed, and the transmitter has not been told */
-    uint32_t ready, ready_phase;     /* receivers that are ready for that phase */
-    uint8_t group, part;             /* gather: where it is */
+    uint8_t state;                 /* wg_stream_state */
+    bool source_meets, dest_meets; /* a handshake precedes the next phase */
+    bool waits_ready;              /* receivers are not all known to be ready */
+    bool asks;                     /* a handshake request has to be sent */
+    bool greet;                    /* a handshake response has to be sent */
+    bool got_data;                 /* in this phase */
+    uint8_t next_config;           /* NextConfigSize */
+    uint16_t left;                 /* messages of this phase that have not been handed on */
+    uint16_t config_at;            /* words of configuration loaded, from … */
+    uint32_t config_from;          /* … there */
+    uint32_t load_at;              /* offset in the buffer of the message that is loaded next */
+    uint32_t held, unsent;         /* in the buffer: not free yet; not handed on yet */
+    uint32_t sent;                 /* of the first message */
+    uint32_t credit;               /* freed, and the transmitter has not been told */
+    uint32_t ready, ready_phase;   /* receivers that are ready for that phase */
+    uint8_t group, part;           /* gather: where it is */
     uint16_t round;
-    bool grouped;                    /* gather: a group has been chosen */
+    bool grouped; /* gather: a group has been chosen */
 } wg_stream;
 
 typedef struct wg_streams {
-    uint64_t due;                    /* something may happen then; UINT64_MAX: not unless something else does */
-    uint64_t active;                 /* bit i: stream i has something to do */
-    uint64_t done;                   /* STREAM_BLOB_AUTO_CFG_DONE */
-    uint8_t last_done;               /* where STREAM_BLOB_NEXT_AUTO_CFG_DONE goes on */
+    uint64_t due;      /* something may happen then; UINT64_MAX: not unless something else does */
+    uint64_t active;   /* bit i: stream i has something to do */
+    uint64_t done;     /* STREAM_BLOB_AUTO_CFG_DONE */
+    uint8_t last_done; /* where STREAM_BLOB_NEXT_AUTO_CFG_DONE goes on */
     wg_stream stream[64];
 } wg_streams;
 
@@ -77,8 +81,8 @@ void wg_stream_stir(struct wg_tile *t, unsigned stream);
 /* Register writes with an effect (overlay.c). */
 bool wg_stream_auto_config(const struct wg_tile *t, unsigned stream);
 void wg_stream_advance(struct wg_tile *t, unsigned stream);
-void wg_stream_configured(struct wg_tile *t, unsigned stream);   /* miscellaneous configuration was written */
-void wg_stream_restart(struct wg_tile *t, unsigned stream);      /* STREAM_RESET */
+void wg_stream_configured(struct wg_tile *t, unsigned stream); /* miscellaneous configuration was written */
+void wg_stream_restart(struct wg_tile *t, unsigned stream);    /* STREAM_RESET */
 void wg_stream_push(struct wg_tile *t, unsigned stream, uint32_t messages, uint32_t size);
 void wg_stream_push_one(struct wg_tile *t, unsigned stream, uint32_t address, uint32_t size);
 void wg_stream_pop(struct wg_tile *t, unsigned stream, uint32_t messages);

@@ -38,8 +38,8 @@ static uint64_t register_address(wg_tile *t, unsigned stream, wg_stream_register
 /* One word to a register of a stream elsewhere. */
 static bool send_word(wg_tile *t, unsigned noc, uint32_t place, uint64_t address, uint32_t value, uint64_t *retry)
 {
-    wg_packet p = {.kind = WG_PACKET_INLINE, .noc = (uint8_t)noc, .bytes = 4, .data = value, .mask = 15,
-                   .address = address};
+    wg_packet p = {
+        .kind = WG_PACKET_INLINE, .noc = (uint8_t)noc, .bytes = 4, .data = value, .mask = 15, .address = address};
     return wg_niu_overlay_send(t, &p, (uint16_t)(place & 0xFFF), 0, retry);
 }
 
@@ -72,7 +72,10 @@ static uint64_t send_request(wg_tile *t, unsigned i)
 {
     wg_stream *s = at(t, i);
     uint64_t retry = WG_NEVER;
-    wg_packet p = {.kind = WG_PACKET_INLINE, .noc = wg_stream_flags_of(t, i).out_noc, .bytes = 4, .mask = 15,
+    wg_packet p = {.kind = WG_PACKET_INLINE,
+                   .noc = wg_stream_flags_of(t, i).out_noc,
+                   .bytes = 4,
+                   .mask = 15,
                    .data = (t->regions.niu.coordinate & 0xFFFu) | i << 12,
                    .address = register_address(t, get(t, i, WG_SR_DEST) >> 12, WG_SR_SRC_READY)};
     uint16_t place = aim(t, i, &p);
@@ -118,8 +121,8 @@ static uint64_t send_credit(wg_tile *t, unsigned i)
     wg_stream *s = at(t, i);
     uint32_t source = get(t, i, WG_SR_SRC);
     uint64_t retry = WG_NEVER;
-    if (!send_word(t, wg_stream_flags_of(t, i).update_noc, source, register_address(t, source >> 12, WG_SR_SPACE_UPDATE),
-                   (source >> 18 & 63) | s->credit << 6, &retry))
+    if (!send_word(t, wg_stream_flags_of(t, i).update_noc, source,
+                   register_address(t, source >> 12, WG_SR_SPACE_UPDATE), (source >> 18 & 63) | s->credit << 6, &retry))
         return retry;
     s->credit = 0;
     return t->sched.now + 1;
@@ -133,7 +136,7 @@ static uint32_t rest_of(wg_tile *t, unsigned i, uint32_t *piece)
     uint32_t start = get(t, source, WG_SR_BUF_START), room = get(t, source, WG_SR_BUF_SIZE);
     uint32_t address = s->message[0].address, offset = address - start;
     *piece = s->message[0].size - s->sent;
-    if (offset >= room)   /* not in the buffer */
+    if (offset >= room) /* not in the buffer */
         return address + s->sent;
     offset = (offset + s->sent) % room;
     *piece = room - offset < *piece ? room - offset : *piece;
@@ -173,8 +176,12 @@ static uint64_t send_message(wg_tile *t, unsigned i)
     uint32_t info = get(t, i, WG_SR_DEST_INFO_WR_PTR) | (dram ? get(t, i, WG_SR_DEST_INFO_WR_PTR_HI) << 17 : 0);
     uint32_t buffer = get(t, i, WG_SR_DEST_BUF_START) | (dram ? get(t, i, WG_SR_DEST_BUF_START_HI) << 17 : 0);
     uint32_t *wr = wg_overlay_word(t, i, WG_SR_DEST_WR_PTR), there = get(t, i, WG_SR_DEST_BUF_SIZE);
-    wg_packet p = {.kind = WG_PACKET_WRITE, .noc = f.out_noc, .bytes = size * 16, .stream = dest >> 12 & 63,
-                   .address = (uint64_t)(buffer + *wr) << 4, .data = info,
+    wg_packet p = {.kind = WG_PACKET_WRITE,
+                   .noc = f.out_noc,
+                   .bytes = size * 16,
+                   .stream = dest >> 12 & 63,
+                   .address = (uint64_t)(buffer + *wr) << 4,
+                   .data = info,
                    .flags = (uint16_t)((dram ? 0 : WG_PACKET_TO_STREAM) | (last ? WG_PACKET_LAST : 0) |
                                        (s->sent ? 0 : WG_PACKET_FIRST | WG_PACKET_HEADER_STORE))};
     uint16_t place = aim(t, i, &p);
@@ -189,7 +196,7 @@ static uint64_t send_message(wg_tile *t, unsigned i)
     *wr &= 0x1FFFF;
     s->sent += size;
     s->unsent -= size < s->unsent ? size : s->unsent;
-    s->read[s->reads].at = retry;   /* when the last flit has left */
+    s->read[s->reads].at = retry; /* when the last flit has left */
     s->read[s->reads].size = size;
     s->read[s->reads++].source = (uint8_t)source;
     if (last) {
@@ -225,7 +232,7 @@ bool wg_stream_settled(wg_tile *t, unsigned i)
     if (s->greet || s->asks || owes_credit(t, i))
         return false;
     if (f.from_stream && f.source_changes && !f.no_flow_control && (s->held || s->reads))
-        return false;   /* the transmitter waits for all of it */
+        return false; /* the transmitter waits for all of it */
     if (!f.to_stream || !f.dest_changes || f.dest_no_flow_control || to_dram(t, i))
         return true;
     for (unsigned k = 0; k < receivers(t, i); k++)

@@ -7,10 +7,10 @@
 
 /* STREAM_MISC_CFG, and on BH STREAM_ONETIME_MISC_CFG. */
 typedef struct wg_stream_flags {
-    bool out_noc, update_noc;                          /* the NoC of messages, and of flow control */
-    bool gathers, from_software, from_stream;          /* source */
-    bool to_software, to_gather, to_stream;            /* destination; none: nowhere */
-    bool source_changes, dest_changes;                 /* with the next phase */
+    bool out_noc, update_noc;                 /* the NoC of messages, and of flow control */
+    bool gathers, from_software, from_stream; /* source */
+    bool to_software, to_gather, to_stream;   /* destination; none: nowhere */
+    bool source_changes, dest_changes;        /* with the next phase */
     bool no_flow_control, dest_no_flow_control, no_flush, from_multicast;
     bool auto_config, auto_advance;
     bool undocumented;

@@ -99,8 +99,6 @@ static uint32_t read_rtz_num(wg_tile *t, unsigned noc)
 
 uint32_t wg_niu_read(wg_tile *t, unsigned noc, uint32_t offset, unsigned agent, uint32_t pc)
 {
-    (void)agent;
-    (void)pc;
     const wg_niu_map *map = wg_niu_map_of(t);
     noc &= 1;
     uint32_t within = offset % t->arch->noc.stride;
@@ -118,6 +116,10 @@ uint32_t wg_niu_read(wg_tile *t, unsigned noc, uint32_t offset, unsigned agent, 
     }
     if (map->row_mask && offset == WG_NIU_RTZ_NUM)
         return read_rtz_num(t, noc);
+    /* Beside the request FIFOs' state (BH), the routers' and the NIU's own debug information, and packet counters. */
+    bool status = offset >= 0x300 && offset < t->arch->noc.stride && offset != WG_NIU_RTZ_SOURCE;
+    if (status || (map->row_mask && within >= 0x64 && within < 0x6C))
+        not_modelled(t, 0xFFB20000 + 0x10000 * noc + offset, 0, "debug information of NIU and router", agent, pc);
     return offset / 4 < WG_NIU_WORDS ? t->regions.niu.word[noc][offset / 4] : 0;
 }
 
@@ -160,6 +162,9 @@ void wg_niu_write(wg_tile *t, unsigned noc, uint32_t offset, uint32_t value, uns
         wg_niu_update_irq(t, noc);
     } else if (word && offset >= WG_NIU_CFG_0 && offset < map->config_end) {
         *word = value;
+        if (offset == WG_NIU_CFG_0 && value & (map->row_mask ? 0x11000 : 0x1000))
+            not_modelled(t, 0xFFB20000 + 0x10000 * noc + offset, value, "NIU_CFG_0: clock disable, request FIFO", agent,
+                         pc);
         if (map->row_mask && offset == WG_NIU_RTZ_CFG)
             wg_niu_update_irq(t, noc);
     } else if (!(offset >= WG_NIU_COUNTERS && offset < 0x400)) {   /* counters and status are read-only */

@@ -54,6 +54,16 @@ def main():
     r = subprocess.run([WAITGATE, "check", "--json", str(work / "chip.yaml")], capture_output=True, text=True, timeout=60)
     tiles = json.loads(r.stdout)["tiles"]
     check("check in JSON", len(tiles) == 4 and all(t["races"] == [] and t["forgotten"] == 0 for t in tiles), r.stdout)
+    # From DRAM through NC, the T cores and B back to DRAM, on both architectures.
+    numbers = struct.pack("<8H", *(0x3F80, 0x4000, 0x4040, 0x4080, 0x40A0, 0x40C0, 0x40E0, 0x4100))
+    for arch in ("bh", "wh"):
+        text = (EXAMPLES / "dram.yaml").read_text()
+        if arch == "wh":
+            text = text.replace("arch: bh", "arch: wh").replace(": dram.", ": wh_dram.")
+        status, out, err = run(work, text)
+        check(f"dram {arch}", status == 0 and "done after" in out, out + err)
+        check(f"dram {arch} result", (work / "dram-out.bin").read_bytes() == numbers + bytes(2048 - 16))
+        (work / "dram-out.bin").unlink()
 
     # Wormhole, statistics and JSON per tile.
     wh = "arch: wh\ntiles:\n  - at: [[1, 1], [9, 11]]\n    brisc: wh_hello.brisc.elf\n"

@@ -110,6 +110,60 @@ static bool wait_for(lib *l, uint64_t address, uint32_t value)
     return false;
 }
 
+/* One window to all Tensix tiles: held, given their program, let go. Each says who it is and counts at one place. */
+static void test_multicast_start(void **state)
+{
+    enum { ID = 0x2000, COUNTER = 0x3000 };
+    lib l = start(state);
+    bool bh = l.arch == WG_ARCH_BH;
+    uint64_t regs = l.bar0 + 0x1FC00000, room = bh ? 1 << 21 : 1 << 20;
+    rv p = rv_at(0);
+    rv_li(&p, T0, 0xFFB20000);
+    rv_lw(&p, A1, bh ? 0x44 : 0x2C, T0);   /* NOC_NODE_ID */
+    rv_li(&p, A2, ID);
+    rv_sw(&p, A1, 0, A2);
+    rv_li(&p, T0, 0xFFB20000);
+    side(&p, &l, 0, bh ? 1 : 18, bh ? 2 : 18, COUNTER);   /* a posted increment at the first tile */
+    rv_li(&p, A0, 1);
+    rv_sw(&p, A0, 0x1C, T0);
+    rv_li(&p, A0, 0x1000 | 31 << 2);
+    rv_sw(&p, A0, 0x20, T0);
+    rv_li(&p, A0, 1);
+    rv_sw(&p, A0, (int)niu_of(&l).data, T0);
+    rv_sw(&p, A0, (int)niu_of(&l).command, T0);
+    rv_done(&p);
+    const struct { uint64_t address; const void *data; uint32_t bytes; } steps[] = {
+        {SOFT_RESET, &(uint32_t){CORES_IN_RESET}, 4}, {0, p.word, 4 * p.n},
+        {SOFT_RESET, &(uint32_t){CORES_IN_RESET & ~RESET_B}, 4}};
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t page = steps[i].address / room;
+        if (bh) { /* 1-2 to 16-11 */
+            uint32_t mid = (uint32_t)(page >> 32) | 16 << 11 | 11 << 17 | 1 << 23 | 2u << 29;
+            uint32_t words[3] = {(uint32_t)page, mid, 1 << 5};
+            for (unsigned k = 0; k < 3; k++)
+                l.write(regs + 12 + 4 * k, &words[k], 4);
+        } else { /* 18-18 to 25-27 */
+            uint64_t config = page | UINT64_C(25) << 16 | UINT64_C(27) << 22 | UINT64_C(18) << 28 | UINT64_C(18) << 34 |
+                              UINT64_C(1) << 41;
+            l.write(regs + 8, &config, 8);
+        }
+        l.write(l.bar0 + room + steps[i].address % room, steps[i].data, steps[i].bytes);
+    }
+    l.clock(5000);
+    at(&l, bh ? 1 : 18, bh ? 2 : 18);
+    assert_int_equal(get32(&l, COUNTER), bh ? 140 : 80);
+    for (unsigned y = bh ? 2 : 18; y <= (bh ? 11 : 27); y++)
+        for (unsigned x = bh ? 1 : 18; x <= (bh ? 16 : 25); x++)
+            if (!bh || (x != 8 && x != 9)) {
+                at(&l, x, y);
+                uint32_t id = get32(&l, ID);
+                assert_int_equal(id >> 12 & 0x7F, bh ? 17 : 10);
+                if (bh)
+                    assert_int_equal(id & 0xFFF, x | y << 6);
+            }
+    end(&l);
+}
+
 /* DRAM holds what was written through a window, on every tile of the channel. */
 static void test_dram(void **state)
 {
@@ -254,6 +308,7 @@ static void test_harvested(void **state)
 
 static const wg_test tests[] = {
     WG_TEST(test_dram, WG_BH | WG_WH, ""),
+    WG_TEST(test_multicast_start, WG_BH | WG_WH, ""),
     WG_TEST(test_noc_reaches_host_memory, WG_BH | WG_WH, ""),
     WG_TEST(test_two_tiles, WG_BH | WG_WH, ""),
     WG_TEST(test_threads_and_fork, WG_BH | WG_WH, ""),

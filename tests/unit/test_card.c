@@ -549,6 +549,45 @@ static void test_node_ids(void **state)
 
 /* ---- Host memory -------------------------------------------------------------------------------------- */
 
+/* What a DRAM tile's NIU has served, as anybody may read it there; snapshots hold it, and windows' registers. */
+static void test_served(void **state)
+{
+    rig *r = start(state);
+    bool bh = r->arch == WG_ARCH_BH;
+    uint64_t counters = UINT64_C(0x100000000) + (bh ? 0xFFB20200 : 0x80200), niu = 0xFFB20000;
+    uint32_t place = bh ? 18 | 12 << 6 : 0, self = bh ? 3 | 4 << 6 : 20 | 21 << 6;   /* (0, 0), and (3, 4) */
+    const uint32_t words[][2] = {{0x00, 0x1000}, {0x04, bh ? 0 : place << 4}, {0x08, bh ? place : 0}, {0x0C, 0x2000},
+                                 {0x10, bh ? 0 : self << 4}, {0x14, bh ? self : 0}, {0x18, 0}, {0x1C, 0}, {0x20, 256},
+                                 {bh ? 0x40 : 0x28, 1}};
+    for (unsigned k = 0; k < 3; k++) {
+        for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+            assert_int_equal(wg_card_tile_write(r->card, 3, 4, niu + words[i][0], &words[i][1], 4), WG_OK);
+        wg_grid_advance(r->grid, 1000);
+    }
+    assert_int_equal(tile32(r, 3, 4, niu + 0x208), 3);
+    assert_int_equal(tile32(r, 0, 0, counters + 4 * 53), 3);              /* read requests received */
+    assert_int_equal(tile32(r, 0, 0, counters + 4 * 50), 3);              /* answers sent */
+    assert_int_equal(tile32(r, 0, 0, counters + 4 * 51), 3 * 256 / (bh ? 64 : 32));
+    assert_int_equal(tile32(r, 0, 0, counters + 4 * 10), 0);              /* it starts none itself */
+    put32(r, r->bar0 + 0x1FC00000, 0x123);
+    size_t bytes = wg_grid_snapshot_size(r->grid);
+    void *snapshot = malloc(bytes);
+    assert_non_null(snapshot);
+    assert_int_equal(wg_grid_snapshot(r->grid, snapshot, bytes), WG_OK);
+    rig *other = open_rig(r->arch, 0);
+    assert_int_equal(wg_grid_restore(other->grid, snapshot, bytes), WG_OK);
+    assert_int_equal(tile32(other, 0, 0, counters + 4 * 53), 3);
+    assert_int_equal(get32(other, other->bar0 + 0x1FC00000), 0x123);
+    assert_true(wg_grid_state_hash(other->grid) == wg_grid_state_hash(r->grid));
+    rig *gone = open_rig(r->arch, 1 << 4);
+    assert_int_equal(wg_grid_restore(gone->grid, snapshot, bytes), WG_ERR_SNAPSHOT);
+    free(snapshot);
+    assert_int_equal(wg_card_finding_count(r->card), 0);
+    close_rig(gone);
+    close_rig(other);
+    close_rig(r);
+}
+
 static void test_host_memory(void **state)
 {
     rig *r = start(state);
@@ -680,6 +719,7 @@ static const wg_test tests[] = {
     WG_TEST(test_ethernet, WG_BH | WG_WH, ""),
     WG_TEST(test_l2cpu, WG_BH, ""),
     WG_TEST(test_node_ids, WG_BH | WG_WH, ""),
+    WG_TEST(test_served, WG_BH | WG_WH, ""),
     WG_TEST(test_host_memory, WG_BH | WG_WH, ""),
     WG_TEST(test_dma_engine, WG_BH | WG_WH, ""),
     WG_TEST(test_two_cards, WG_BH, ""),

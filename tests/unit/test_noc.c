@@ -446,10 +446,14 @@ static void test_way(void **state)
         wg_event e = {0};
         raw_places(g, 1, 2);
         raw_places(g, 2, 2);
-        assert_int_equal(wg_observe(wg_grid_tile(g, 3, 4), WG_EV_BIT(WG_EV_NOC_ARRIVED), last_arrival, &e, NULL), WG_OK);
+        wg_device *there = wg_grid_tile(g, 3, 4);
+        assert_int_equal(wg_observe(there, WG_EV_BIT(WG_EV_NOC_ARRIVED), last_arrival, &e, NULL), WG_OK);
         noc_request s = {.ctrl = N_WRITE, .len = 4096, .targ = 0x3000, .ret = 0x8000, .targ_at = at(1, 2),
                          .ret_at = at(3, 3)};
-        noc_request r = {.ctrl = N_WRITE, .len = 64, .targ = 0x3000, .ret = 0x8000, .targ_at = at(2, 2), .ret_at = at(3, 4)};
+        noc_request r = s;
+        r.len = 64;
+        r.targ_at = at(2, 2);
+        r.ret_at = at(3, 4);
         if (both)
             issue(g, 1, 2, &s);
         wg_grid_advance(g, 30);
@@ -658,6 +662,8 @@ static void test_overlay(void **state)
     put(g, 3, 4, STREAM - 4 * 0x1000 + scratch, 0xFFFFFFFF);
     assert_int_equal(get(g, 3, 4, STREAM - 4 * 0x1000 + scratch), 0);
     assert_int_equal(findings_of(g), 0);
+    get(g, 3, 4, NIU0 + 0x300);   /* what is not there says so */
+    assert_true(has_finding(g, 3, 4, "unimplemented-register"));
     wg_grid_destroy(g);
 }
 

@@ -5,8 +5,16 @@
 #include "engine/device.h"
 #include "noc/overlay.h"
 
-enum { FROM_SOFTWARE = 1 << 4, FROM_STREAM = 1 << 5, GATHERS = 1 << 3, TO_SOFTWARE = 1 << 6, TO_GATHER = 1 << 7,
-       TO_STREAM = 1 << 8, OUT_NOC1 = 1 << 1, UPDATE_NOC1 = 1 << 2 };
+enum {
+    FROM_SOFTWARE = 1 << 4,
+    FROM_STREAM = 1 << 5,
+    GATHERS = 1 << 3,
+    TO_SOFTWARE = 1 << 6,
+    TO_GATHER = 1 << 7,
+    TO_STREAM = 1 << 8,
+    OUT_NOC1 = 1 << 1,
+    UPDATE_NOC1 = 1 << 2
+};
 enum { RUNNING = 5 };
 
 static bool bh(void **state) { return wg_test_arch(state) == WG_ARCH_BH; }
@@ -34,7 +42,10 @@ static unsigned state_of(wg_grid *g, unsigned x, unsigned y, unsigned stream)
     return see(g, x, y, stream, WG_SR_WAIT_STATUS) >> 3 & 15;
 }
 
-typedef struct end { unsigned x, y, stream; uint32_t buffer, size, headers; } end;   /* bytes */
+typedef struct end {
+    unsigned x, y, stream;
+    uint32_t buffer, size, headers;
+} end; /* bytes */
 
 /* The length, in units of 16 bytes, is the header's second half-word. */
 static wg_grid *chip(void **state, bool lockstep, const end *ends, unsigned n)
@@ -43,7 +54,7 @@ static wg_grid *chip(void **state, bool lockstep, const end *ends, unsigned n)
     wg_grid *g = NULL;
     assert_int_equal(wg_grid_create(&desc, &g), WG_OK);
     for (unsigned i = 0; i < n; i++) {
-        put(g, ends[i].x, ends[i].y, NIU0 + 0x100, 0);   /* places are raw */
+        put(g, ends[i].x, ends[i].y, NIU0 + 0x100, 0); /* places are raw */
         put(g, ends[i].x, ends[i].y, NIU1 + 0x100, 0);
         reg(g, ends[i].x, ends[i].y, 0, WG_SR_HEADER_FORMAT, 16 | 16 << 7);
     }
@@ -154,7 +165,7 @@ static void test_within_a_tile(void **state)
     assert_int_equal(see(g, 2, 2, 5, WG_SR_BUF_SPACE), 0x40 - 3);
     wg_grid_advance(g, 10);
     assert_int_equal(see(g, 2, 2, 5, WG_SR_RECEIVED), 1);
-    uint64_t info = address_of(g, 2, 2, 5, WG_SR_MSG_INFO);   /* stream 5 keeps headers */
+    uint64_t info = address_of(g, 2, 2, 5, WG_SR_MSG_INFO); /* stream 5 keeps headers */
     assert_int_equal(get(g, 2, 2, info), 0x400);
     assert_int_equal(get(g, 2, 2, info + 4), 3);
     assert_int_equal(get(g, 2, 2, info + 8), get(g, 2, 2, 0x4000));
@@ -177,7 +188,7 @@ static void test_within_a_tile(void **state)
     assert_int_equal(see(g, 2, 2, 5, WG_SR_DEST_INFO_WR_PTR), 0);
     assert_int_equal(see(g, 2, 2, 5, WG_SR_BUF_SPACE), 0x40);
     assert_int_equal(findings_of(g), 0);
-    for (unsigned i = 0; i < 9; i++)   /* the last of twenty ends the phase */
+    for (unsigned i = 0; i < 9; i++) /* the last of twenty ends the phase */
         for (unsigned k = 0; k < 1; k++) {
             reg(g, 2, 2, 5, WG_SR_NEW_MSG, 0x700 | 1 << 17);
             reg(g, 2, 2, 5, WG_SR_INFO_CLEAR, 1);
@@ -206,7 +217,7 @@ static uint64_t transfer(void **state, unsigned noc, unsigned threshold, bool lo
     reg(g, a.x, a.y, a.stream, WG_SR_PHASE, 7);
     reg(g, b.x, b.y, b.stream, WG_SR_SRC_PHASE, 7);
     start(g, &a, 60, FROM_SOFTWARE | TO_STREAM | nocs | changes(state));
-    wg_grid_advance(g, 300);   /* asks, in vain */
+    wg_grid_advance(g, 300); /* asks, in vain */
     start(g, &b, 60, FROM_STREAM | TO_SOFTWARE | nocs | changes(state));
     wg_grid_advance(g, 300);
     uint64_t done = carry(g, &a, &b, 60);
@@ -307,12 +318,13 @@ static void test_gather(void **state)
             start(g, &in[i], 4, FROM_SOFTWARE | TO_GATHER);
         }
         reg(g, 2, 2, out.stream, WG_SR_SRC_MASK, 15 << 16);
-        reg(g, 2, 2, out.stream, WG_SR_GATHER, bh(state) ? 2u | (by_group ? 0 : 1u << 12) | 2u << 13 | 1u << 16 : 2 | 8);
+        reg(g, 2, 2, out.stream, WG_SR_GATHER,
+            bh(state) ? 2u | (by_group ? 0 : 1u << 12) | 2u << 13 | 1u << 16 : 2 | 8);
         if (!bh(state))
             reg(g, 2, 2, out.stream, WG_SR_GATHER_CLEAR, 2 | (by_group ? 0 : 1u << 16));
         start(g, &out, 16, GATHERS | TO_SOFTWARE);
         wg_grid_advance(g, 20);
-        for (unsigned i = 4; i-- > 0;)   /* the later streams have theirs first */
+        for (unsigned i = 4; i-- > 0;) /* the later streams have theirs first */
             for (unsigned n = 0; n < 4; n++) {
                 assert_true(push(g, &in[i], 10 * i + n, 32));
                 wg_grid_advance(g, 5);
@@ -414,8 +426,14 @@ static void test_delivery(void **state)
         uint8_t v = byte_of(3, 96, i);
         assert_int_equal(wg_grid_write(g, 2, 2, 0x100 + i, &v, 1), WG_OK);
     }
-    noc_request r = {.ctrl = N_WRITE, .tag = 9 | 1 << 6 | 1 << 7 | 1 << 9, .len = 64, .data = b.headers >> 4,
-                     .targ = 0x100, .ret = b.buffer, .targ_at = at(2, 2), .ret_at = at(4, 3)};
+    noc_request r = {.ctrl = N_WRITE,
+                     .tag = 9 | 1 << 6 | 1 << 7 | 1 << 9,
+                     .len = 64,
+                     .data = b.headers >> 4,
+                     .targ = 0x100,
+                     .ret = b.buffer,
+                     .targ_at = at(2, 2),
+                     .ret_at = at(4, 3)};
     issue(g, 2, 2, &r);
     wg_grid_advance(g, 500);
     assert_int_equal(see(g, 4, 3, 9, WG_SR_RECEIVED), 0);
@@ -454,7 +472,8 @@ static void test_random(void **state)
             }
             hash[lockstep] = wg_grid_state_hash(g);
             for (unsigned i = 0; i < 2 * 12 * 320; i++)
-                hash[lockstep] = hash[lockstep] * 31 + get(g, 2 + i % 2, 2, 0xFFB40000 + i / 640 * 0x1000 + i / 2 % 320 * 4);
+                hash[lockstep] =
+                    hash[lockstep] * 31 + get(g, 2 + i % 2, 2, 0xFFB40000 + i / 640 * 0x1000 + i / 2 % 320 * 4);
             wg_grid_destroy(g);
         }
         assert_true(hash[0] == hash[1]);
@@ -462,14 +481,10 @@ static void test_random(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_random, WG_BH | WG_WH, ""),
-    WG_TEST(test_within_a_tile, WG_BH | WG_WH, ""),
-    WG_TEST(test_between_tiles, WG_BH | WG_WH, ""),
-    WG_TEST(test_relay, WG_BH | WG_WH, ""),
-    WG_TEST(test_multicast, WG_BH | WG_WH, ""),
-    WG_TEST(test_gather, WG_BH | WG_WH, ""),
-    WG_TEST(test_to_dram, WG_BH | WG_WH, ""),
-    WG_TEST(test_configuration_from_l1, WG_BH | WG_WH, ""),
+    WG_TEST(test_random, WG_BH | WG_WH, ""),        WG_TEST(test_within_a_tile, WG_BH | WG_WH, ""),
+    WG_TEST(test_between_tiles, WG_BH | WG_WH, ""), WG_TEST(test_relay, WG_BH | WG_WH, ""),
+    WG_TEST(test_multicast, WG_BH | WG_WH, ""),     WG_TEST(test_gather, WG_BH | WG_WH, ""),
+    WG_TEST(test_to_dram, WG_BH | WG_WH, ""),       WG_TEST(test_configuration_from_l1, WG_BH | WG_WH, ""),
     WG_TEST(test_delivery, WG_BH | WG_WH, ""),
 };
 WG_MAIN("streams", tests)
