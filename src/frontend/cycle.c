@@ -57,6 +57,7 @@ static inline unsigned pass(wg_tile *t, wg_frontend *f, bool gate_served)
         f->plain_downstream = (uint8_t)(f->plain_downstream - room);
         f->down_head = (uint8_t)++head;
         f->moved = true;
+        wg_wake_idle_watchers(&t->sched);
     }
     if (f->replay_busy || (gate_end != down_end && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY)) {
         left = LEFT_REPLAY | LEFT_MOP;
@@ -123,6 +124,7 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
         if (!careful && streams(f, s->now)) {
             s->next[WG_AGENT_THREAD0 + i] = s->now + 1;   /* the engine has taken the old one */
             s->soon |= WG_AGENT_BIT(WG_AGENT_THREAD0 + i);
+            wg_wake_idle_watchers(s);
             continue;
         }
         unsigned left = careful ? LEFT_GATE : pass(t, f, false);
@@ -135,7 +137,6 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
         replays |= (left / LEFT_REPLAY & 1) << i;
         mops |= (left & LEFT_MOP) << i;
     }
-    wg_wake_idle_watchers(s);
     if (wanting | t->backend.sync.core_waits) {
         s->phase = WG_PHASE_GATES;
         wg_gates(t, wanting, careful);
@@ -172,7 +173,6 @@ static inline void frontend_alone(wg_tile *t, unsigned thread)
         wg_gates(t, 1u << thread, false);
         left = pass(t, f, true);
     }
-    wg_wake_idle_watchers(s);
     if (met)
         forget(t, 1u << thread);
     s->phase = WG_PHASE_REPLAY;
