@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/explore.h"
+#include "engine/delay.h"
 
 typedef struct shrinker {
     wg_explorer *x;
@@ -34,14 +35,6 @@ static void collect(void *user, const wg_event *event)
     wg_delay_add(user, delay);
 }
 
-static int order(const void *a, const void *b)
-{
-    const wg_delay *x = a, *y = b;
-    if (x->event != y->event)
-        return x->event < y->event ? -1 : 1;
-    return (x->site << 8 | x->agent) - (y->site << 8 | y->agent);
-}
-
 /* The delays that the seed draws in this program. */
 static bool draws(wg_explorer *x, uint64_t seed, wg_delay_list *list)
 {
@@ -53,10 +46,10 @@ static bool draws(wg_explorer *x, uint64_t seed, wg_delay_list *list)
     wg_unobserve(x->session.dev, id);
     if (!ok || !list->count)
         return ok;
-    qsort(list->item, list->count, sizeof *list->item, order);
+    qsort(list->item, list->count, sizeof *list->item, wg_delay_order);
     size_t kept = 1;
     for (size_t i = 1; i < list->count; i++)
-        if (order(&list->item[kept - 1], &list->item[i]))
+        if (wg_delay_order(&list->item[kept - 1], &list->item[i]))
             list->item[kept++] = list->item[i];
     list->count = kept;
     return true;

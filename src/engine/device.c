@@ -156,25 +156,11 @@ static wg_stop at_rest(const wg_tile *t)
     return WG_STOP_DONE;
 }
 
-/* What changes when an instruction moves in a frontend, or a request of a core is processed. */
-static uint64_t progress(const wg_tile *t)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < WG_THREADS; i++) {
-        const wg_frontend *f = &t->frontend[i];
-        sum = sum * 31 + f->next_id + f->down_head + ((uint64_t)f->gate_end << 8) + ((uint64_t)f->fifo_head << 16) +
-              ((uint64_t)f->down_end << 24) + ((uint64_t)f->mop_active << 32);
-    }
-    for (unsigned core = 0; core < WG_CORES; core++)
-        for (unsigned lane = 0; lane < WG_REQUEST_LANES; lane++)
-            sum = sum * 31 + t->regions.memory.lane[core][lane].head + t->regions.memory.lane[core][lane].count;
-    return sum;
-}
-
 /*
  * The Scalar Unit's ATCAS or ATINCGETPTR asks again and again. If nobody else can act, what it reads cannot change: of
  * two more refusals in that time the second is of a request that was sent in it. Its answers wake the threads and the
- * requests that wait for idle threads; those look, and nothing moves. Decided here: beside a core that polls it runs on.
+ * requests that wait for idle threads; those look, and nothing moves. Beside cores that poll, poll.c compares its rounds
+ * with theirs.
  */
 static bool retries_for_ever(wg_device *dev)
 {
@@ -183,7 +169,7 @@ static bool retries_for_ever(wg_device *dev)
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
         alone &= t->sched.next[i] == WG_NEVER || i == WG_AGENT_SCALAR || i == WG_AGENT_REGIONS ||
                  (i >= WG_AGENT_THREAD0 && i <= WG_AGENT_THREAD2);
-    uint64_t now = alone ? progress(t) : 0;
+    uint64_t now = alone ? wg_tile_progress(t) : 0;
     if (!alone || !dev->refusals || now != dev->progress) {
         dev->refusals = alone ? t->backend.scalar.refusals : 0;
         dev->progress = now;

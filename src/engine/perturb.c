@@ -4,6 +4,7 @@
  * Most events are left alone; some are delayed a little, few by a lot, so that both near misses and
  * long overtakings come up.
  */
+#include "engine/delay.h"
 #include "engine/device.h"
 #include "observe/emit.h"
 
@@ -29,20 +30,12 @@ static uint32_t draw(uint64_t seed, wg_site site, unsigned agent, uint64_t event
     return kind == 30 ? 8 + amount % 56 : 64 + amount % 448;
 }
 
-static int order(const void *a, const void *b)
-{
-    const wg_delay *x = a, *y = b;
-    if (x->event != y->event)
-        return x->event < y->event ? -1 : 1;
-    return (x->site << 8 | x->agent) - (y->site << 8 | y->agent);
-}
-
 uint32_t wg_perturb_delay(wg_tile *t, wg_site site, unsigned agent, uint64_t event)
 {
     uint32_t cycles = 0;
     if (t->delay) {
         wg_delay key = {.event = event, .site = (uint8_t)site, .agent = (uint8_t)agent};
-        const wg_delay *found = bsearch(&key, t->delay, t->delays, sizeof key, order);
+        const wg_delay *found = bsearch(&key, t->delay, t->delays, sizeof key, wg_delay_order);
         cycles = found ? found->cycles : 0;
     } else {
         cycles = draw(t->seed, site, agent, event);
@@ -63,7 +56,7 @@ wg_status wg_perturb_with(wg_device *dev, uint64_t seed, const wg_delay *delays,
         if (!own)
             return wg_fail(dev, WG_ERR_NO_MEMORY, "out of memory");
         memcpy(own, delays, count * sizeof *own);
-        qsort(own, count, sizeof *own, order);
+        qsort(own, count, sizeof *own, wg_delay_order);
     }
     free(dev->delay);
     dev->delay = own;

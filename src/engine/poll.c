@@ -17,6 +17,7 @@
 
 #include <string.h>
 
+#include "backend/scalar.h"
 #include "riscv/internal.h"
 #include "tile/tile.h"
 
@@ -146,6 +147,54 @@ static void shift_core(wg_core *k, int64_t by, uint64_t instructions)
         shift(&k->solo_at[i], by);
 }
 
+/* ---- the Scalar Unit ----------------------------------------------------------------------------------- */
+
+static void relate_scalar(const wg_tile *t, wg_poll_state *out)
+{
+    uint64_t now = t->sched.now;
+    wg_scalar *u = &out->scalar;
+    if (!wg_scalar_retrying(t))
+        return;
+    memcpy(u, &t->backend.scalar, sizeof *u);
+    u->refusals = 0;
+    u->sent = 0;
+    u->until = relative(u->until, now);
+    u->port_free = relative(u->port_free, now);
+    u->last_reach = relative(u->last_reach, now);
+    u->last_answer = relative(u->last_answer, now);
+    for (unsigned i = 0; i < WG_SCALAR_REQUESTS; i++) {
+        if (i >= u->count)
+            memset(&u->request[i], 0, sizeof u->request[i]);
+        u->request[i].reaches_at = relative(u->request[i].reaches_at, now);
+        u->request[i].answers_at = relative(u->request[i].answers_at, now);
+    }
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        out->thread_next[i] = relative(t->sched.next[WG_AGENT_THREAD0 + i], now);
+    out->progress = wg_tile_progress(t);
+}
+
+static void shift_scalar(wg_tile *t, int64_t by, uint64_t refusals)
+{
+    wg_scalar *u = &t->backend.scalar;
+    if (!wg_scalar_retrying(t))
+        return;
+    u->refusals += (uint32_t)refusals;
+    u->sent += refusals;   /* each is the answer to a request */
+    shift(&u->until, by);
+    shift(&u->port_free, by);
+    shift(&u->last_reach, by);
+    shift(&u->last_answer, by);
+    for (unsigned i = 0; i < u->count; i++) {
+        shift(&u->request[i].reaches_at, by);
+        shift(&u->request[i].answers_at, by);
+    }
+    shift(&t->sched.next[WG_AGENT_SCALAR], by);
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        shift(&t->sched.next[WG_AGENT_THREAD0 + i], by);
+        shift(&t->frontend[i].stall.retry_at, by);
+    }
+}
+
 /* ---- the tile ------------------------------------------------------------------------------------------ */
 
 static void relate(const wg_tile *t, wg_poll_state *out)
@@ -183,13 +232,19 @@ static void relate(const wg_tile *t, wg_poll_state *out)
         out->pcbuf.ttsync_from[i] = relative(out->pcbuf.ttsync_from[i], now);
         out->pcbuf.ttsync_until[i] = relative(out->pcbuf.ttsync_until[i], now);
     }
+    relate_scalar(t, out);
 }
 
-static void shift_tile(wg_tile *t, int64_t by, const uint64_t instructions[WG_CORES])
+static uint64_t count(const wg_tile *t, unsigned i)
+{
+    return i < WG_CORES ? t->core[i].run.number : t->backend.scalar.refusals;
+}
+
+static void shift_tile(wg_tile *t, int64_t by, const uint64_t counts[WG_POLL_COUNTS])
 {
     wg_memory *m = &t->regions.memory;
     for (unsigned c = 0; c < WG_CORES; c++) {
-        shift_core(&t->core[c], by, instructions[c]);
+        shift_core(&t->core[c], by, counts[c]);
         for (uint32_t lanes = m->active[c]; lanes; lanes &= lanes - 1) {
             wg_lane *lane = &m->lane[c][__builtin_ctz(lanes)];
             for (unsigned i = 0; i < lane->count; i++)
@@ -206,6 +261,7 @@ static void shift_tile(wg_tile *t, int64_t by, const uint64_t instructions[WG_CO
         shift(&t->regions.pcbuf.ttsync_from[i], by);
         shift(&t->regions.pcbuf.ttsync_until[i], by);
     }
+    shift_scalar(t, by, counts[WG_CORES]);
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
         if (i <= WG_AGENT_CORE_T2 || i == WG_AGENT_REGIONS)   /* others keep their appointments */
             shift(&t->sched.next[i], by);
@@ -214,12 +270,15 @@ static void shift_tile(wg_tile *t, int64_t by, const uint64_t instructions[WG_CO
     t->sched.now += (uint64_t)by;
 }
 
-/* Everybody but the cores and their requests: the earliest appointment. */
+/* Everybody but the cores, their requests and the Scalar Unit asking again: the earliest appointment. */
 static uint64_t others(const wg_tile *t)
 {
     uint64_t next = WG_NEVER;
+    uint32_t round = WG_AGENT_BIT(WG_AGENT_REGIONS);
+    if (wg_scalar_retrying(t))
+        round |= WG_AGENT_BIT(WG_AGENT_SCALAR) | 7u << WG_AGENT_THREAD0;
     for (unsigned i = WG_AGENT_CORE_T2 + 1; i < WG_AGENT_COUNT; i++)
-        if (i != WG_AGENT_REGIONS && t->sched.next[i] < next)
+        if (!(round >> i & 1) && t->sched.next[i] < next)
             next = t->sched.next[i];
     return next;
 }
@@ -301,8 +360,8 @@ static void remember(wg_tile *t)
     p->seen_at = t->sched.now;
     p->compares = 4 * COMPARES;
     p->signature = signature(t);
-    for (unsigned c = 0; c < WG_CORES; c++)
-        p->number[c] = t->core[c].run.number;
+    for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
+        p->number[i] = count(t, i);
 }
 
 static void take_reference(wg_tile *t)
@@ -320,12 +379,12 @@ static void take_reference(wg_tile *t)
 
 void wg_poll_disturb(wg_tile *t) { t->poll.disturbed = t->sched.now; }
 
-/* By whole rounds of `period` cycles, forwards or back, in which the cores execute so many instructions. */
-static void go_round(wg_tile *t, uint64_t period, int64_t rounds, const uint64_t instructions[WG_CORES])
+/* By whole rounds of `period` cycles, forwards or back, in each of which the counts grow so much. */
+static void go_round(wg_tile *t, uint64_t period, int64_t rounds, const uint64_t counts[WG_POLL_COUNTS])
 {
-    uint64_t more[WG_CORES];
-    for (unsigned c = 0; c < WG_CORES; c++)
-        more[c] = instructions[c] * (uint64_t)rounds;
+    uint64_t more[WG_POLL_COUNTS];
+    for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
+        more[i] = counts[i] * (uint64_t)rounds;
     shift_tile(t, (int64_t)period * rounds, more);
 }
 
@@ -355,8 +414,8 @@ static bool came_back(wg_tile *t)
     look(t, &p->scratch);
     if (memcmp(&p->scratch, &p->state, sizeof p->state) != 0 || disturbed(t) >= p->seen_at)
         return false;
-    for (unsigned c = 0; c < WG_CORES; c++)
-        if (t->core[c].run.number != p->number[c])
+    for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
+        if (count(t, i) != p->number[i])
             return true;
     return false;
 }
@@ -386,15 +445,15 @@ static bool settle(wg_tile *t, uint64_t limit)
 {
     wg_poll *p = &t->poll;
     uint64_t limit_before = t->limit, from = t->sched.now, multiple = from - p->seen_at, period;
-    uint64_t instructions[WG_CORES];
-    for (unsigned c = 0; c < WG_CORES; c++)
-        instructions[c] = t->core[c].run.number;
+    uint64_t counts[WG_POLL_COUNTS];
+    for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
+        counts[i] = count(t, i);
     do
         one_cycle(t);
     while (t->sched.now < from + multiple && !is_back(t));
     period = t->sched.now - from;
-    for (unsigned c = 0; c < WG_CORES; c++)
-        instructions[c] = t->core[c].run.number - instructions[c];
+    for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
+        counts[i] = count(t, i) - counts[i];
     /* Which is the first reference that lies on the circle, with an interval long enough? */
     unsigned first = p->references;
     from = t->sched.now;
@@ -421,7 +480,7 @@ static bool settle(wg_tile *t, uint64_t limit)
         one_cycle(t);
     for (unsigned c = 0; c < WG_CORES; c++)
         wg_core_sync(t, c);
-    go_round(t, period, ((int64_t)end - (int64_t)t->sched.now) / (int64_t)period, instructions);
+    go_round(t, period, ((int64_t)end - (int64_t)t->sched.now) / (int64_t)period, counts);
     t->limit = limit_before;
     return stop;
 }
@@ -477,14 +536,14 @@ static bool look_for_circle(wg_tile *t, uint64_t limit, bool stop_if_endless)
         p->found_at = now;
     if (endless && stop_if_endless)
         return looks_always(t) || settle(t, limit);
-    uint64_t end = until < limit ? until : limit, period = now - p->seen_at, instructions[WG_CORES];
-    for (unsigned c = 0; c < WG_CORES; c++)
-        instructions[c] = t->core[c].run.number - p->number[c];
+    uint64_t end = until < limit ? until : limit, period = now - p->seen_at, counts[WG_POLL_COUNTS];
+    for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
+        counts[i] = count(t, i) - p->number[i];
     if (!looks_always(t) && end > now) {
         p->settled = true;
         p->period = period;
-        memcpy(p->per_period, instructions, sizeof p->per_period);
-        go_round(t, period, (int64_t)((end - now) / period), instructions);
+        memcpy(p->per_period, counts, sizeof p->per_period);
+        go_round(t, period, (int64_t)((end - now) / period), counts);
         p->disturbed = t->sched.now;
         wait_for_quiet(t);
     }

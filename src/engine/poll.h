@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Polling by arithmetic (time.md rule 10): when nothing in the tile acts but cores in loops that store
- * nothing, and the tile's whole state comes back relative to time, whole periods are skipped.
+ * nothing, and the Scalar Unit if its ATCAS or ATINCGETPTR asks again and again, and the tile's whole state comes back
+ * relative to time, whole periods are skipped.
  */
 #ifndef WG_POLL_H
 #define WG_POLL_H
 
+#include "backend/scalar_state.h"
 #include "riscv/core.h"
 #include "tile/mailbox.h"
 #include "tile/memory.h"
@@ -28,8 +30,13 @@ typedef struct wg_poll_state {
     uint8_t port_turn[WG_L1_PORTS], turn[WG_PATH_COUNT];
     wg_mailboxes mailbox;
     wg_pcbufs pcbuf;
+    wg_scalar scalar;                    /* if it asks again and again, else 0; so the next two */
+    uint64_t thread_next[WG_THREADS];    /* its answers wake the threads … */
+    uint64_t progress;                   /* … which do not move */
 } wg_poll_state;
 
+/* What grows by as much in every round: instructions of each core, refusals of the Scalar Unit. */
+enum { WG_POLL_COUNTS = WG_CORES + 1 };
 enum { WG_POLL_REFERENCES = 40 };
 
 /* Environment, not state: when a round is recognised has no effect on what happens. */
@@ -45,9 +52,9 @@ typedef struct wg_poll {
     uint64_t found_at;
     /* What is compared with: the last reference, or what was seen when something was due next after it. */
     uint64_t seen_at, signature;    /* seen_at 0: not yet */
-    uint64_t number[WG_CORES];
+    uint64_t number[WG_POLL_COUNTS];
     bool settled;                /* the tile goes round until somebody else acts, with this period */
-    uint64_t period, per_period[WG_CORES];
+    uint64_t period, per_period[WG_POLL_COUNTS];
     wg_poll_state state, scratch;
 } wg_poll;
 

@@ -135,6 +135,20 @@ uint64_t wg_tile_next(const wg_tile *t)
     return next > s->now ? next : s->now;
 }
 
+uint64_t wg_tile_progress(const wg_tile *t)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        const wg_frontend *f = &t->frontend[i];
+        sum = sum * 31 + f->next_id + f->down_head + ((uint64_t)f->gate_end << 8) + ((uint64_t)f->fifo_head << 16) +
+              ((uint64_t)f->down_end << 24) + ((uint64_t)f->mop_active << 32);
+    }
+    for (unsigned core = 0; core < WG_CORES; core++)
+        for (unsigned lane = 0; lane < WG_REQUEST_LANES; lane++)
+            sum = sum * 31 + t->regions.memory.lane[core][lane].head + t->regions.memory.lane[core][lane].count;
+    return sum;
+}
+
 void wg_tile_reset(wg_tile *t)
 {
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)

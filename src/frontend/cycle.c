@@ -47,22 +47,25 @@ enum { LEFT_MOP = 1, LEFT_REPLAY = 2, LEFT_GATE = 4 };
 static inline unsigned pass(wg_tile *t, wg_frontend *f, bool gate_served)
 {
     unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end, left = 0;
-    bool moved = f->moved;
+    unsigned room = 0;   /* as in wg_push_room() */
     if (head != gate_end && !gate_served) {
         unsigned entry = f->down[head % WG_DOWN_RING];
         if ((entry & (WG_E_PASSES | WG_E_TTSYNC)) != WG_E_PASSES || f->gate_busy)
             return LEFT_GATE;
         wg_place_free(f, entry);
-        f->plain_downstream = (uint8_t)(f->plain_downstream - (entry / WG_E_PLAIN & 1));
+        room = entry / WG_E_PLAIN & 1;
+        f->plain_downstream = (uint8_t)(f->plain_downstream - room);
         f->down_head = (uint8_t)++head;
-        moved = true;
+        f->moved = true;
+        wg_wake_idle_watchers(&t->sched);
     }
     if (f->replay_busy || (gate_end != down_end && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY)) {
         left = LEFT_REPLAY | LEFT_MOP;
     } else {
         if (gate_end != down_end && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
             f->gate_end = (uint8_t)++gate_end;
-            moved = true;
+            f->moved = true;
+            room |= 2;
         }
         unsigned count = f->fifo_count, first = f->fifo_head, entry = f->fifo[first];
         if (f->mux_busy || (count && entry & WG_E_MOP)) {
@@ -73,12 +76,11 @@ static inline unsigned pass(wg_tile *t, wg_frontend *f, bool gate_served)
             f->fifo_head = (first + 1) % WG_FIFO_RING;
             f->fifo_count = (uint8_t)(count - 1);
             f->plain_downstream++;
-            moved = true;
+            f->moved = true;
+            room |= 1;
         }
     }
-    f->moved = moved;
-    if (moved)
-        wg_push_room(t, f, 3);
+    wg_push_room(t, f, room);
     return left;
 }
 
@@ -122,6 +124,7 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
         if (!careful && streams(f, s->now)) {
             s->next[WG_AGENT_THREAD0 + i] = s->now + 1;   /* the engine has taken the old one */
             s->soon |= WG_AGENT_BIT(WG_AGENT_THREAD0 + i);
+            wg_wake_idle_watchers(s);
             continue;
         }
         unsigned left = careful ? LEFT_GATE : pass(t, f, false);
@@ -134,7 +137,6 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
         replays |= (left / LEFT_REPLAY & 1) << i;
         mops |= (left & LEFT_MOP) << i;
     }
-    wg_wake_idle_watchers(s);
     if (wanting | t->backend.sync.core_waits) {
         s->phase = WG_PHASE_GATES;
         wg_gates(t, wanting, careful);
@@ -158,12 +160,42 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
     }
 }
 
-void wg_frontends(wg_tile *t, unsigned due)
+/* The same for one thread that nobody watches. */
+static inline void frontend_alone(wg_tile *t, unsigned thread)
 {
-    if (!wg_careful(t)) {
-        frontends(t, due, false);
-        return;
+    wg_schedule *s = &t->sched;
+    wg_frontend *f = wg_frontend_of(t, thread);
+    bool met = f->latch.block && wg_gate_latch(t, thread);
+    f->moved = met;
+    unsigned left = pass(t, f, false);
+    if (left & LEFT_GATE) {
+        s->phase = WG_PHASE_GATES;
+        wg_gates(t, 1u << thread, false);
+        left = pass(t, f, true);
     }
+    if (met)
+        forget(t, 1u << thread);
+    s->phase = WG_PHASE_REPLAY;
+    if (left & LEFT_REPLAY)
+        wg_replay(t, thread, false);
+    s->phase = WG_PHASE_MOP;
+    if (left & LEFT_MOP)
+        wg_mop(t, thread, false);
+    appoint(t, f, thread);
+}
+
+WG_CAREFUL void frontends_carefully(wg_tile *t, unsigned due)
+{
     wg_touch_by_nobody(t);
     frontends(t, due, true);
+}
+
+void wg_frontends(wg_tile *t, unsigned due)
+{
+    if (wg_careful(t))
+        frontends_carefully(t, due);
+    else if ((due & (due - 1)) | t->backend.sync.core_waits)
+        frontends(t, due, false);
+    else
+        frontend_alone(t, (unsigned)__builtin_ctz(due));
 }

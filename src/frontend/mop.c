@@ -297,7 +297,7 @@ static void enqueue_copy(wg_frontend *f, const wg_insn *insn)
 
 WG_STAGE void step(wg_tile *t, unsigned thread, const bool careful)
 {
-    wg_frontend *f = &t->frontend[thread];
+    wg_frontend *f = wg_frontend_of(t, thread);
     unsigned entry;
     bool room = wg_replay_has_room(f);
     if (careful)
@@ -327,10 +327,12 @@ WG_STAGE void step(wg_tile *t, unsigned thread, const bool careful)
     }
 }
 
+WG_CAREFUL void step_carefully(wg_tile *t, unsigned thread) { step(t, thread, true); }
+
 void wg_mop(wg_tile *t, unsigned thread, bool careful)
 {
     if (careful)
-        step(t, thread, true);
+        step_carefully(t, thread);
     else
         step(t, thread, false);
 }

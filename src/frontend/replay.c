@@ -129,11 +129,16 @@ WG_STAGE bool step(wg_tile *t, wg_frontend *f, unsigned thread, const bool caref
     return true;
 }
 
+WG_CAREFUL void step_carefully(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    wg_expander_looked(t, thread, 1, !step(t, f, thread, true));
+}
+
 void wg_replay(wg_tile *t, unsigned thread, bool careful)
 {
-    wg_frontend *f = &t->frontend[thread];
+    wg_frontend *f = wg_frontend_of(t, thread);
     if (careful)
-        wg_expander_looked(t, thread, 1, !step(t, f, thread, true));
+        step_carefully(t, f, thread);
     else
         step(t, f, thread, false);
     f->replay_busy = f->replay.play_left || f->replay.record_left || f->replay.carry_first;

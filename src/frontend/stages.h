@@ -12,6 +12,7 @@
  * If not, there is neither an event nor a delay to ask for.
  */
 #define WG_STAGE static inline __attribute__((always_inline))
+#define WG_CAREFUL static __attribute__((noinline, cold))   /* what calls it with `careful` set */
 static inline bool wg_careful(const wg_tile *t) { return t->perturbed | (WG_EVENTS && t->watched); }
 
 /* The thread's frontend, as a pointer that the compiler does not work out anew at every use. */

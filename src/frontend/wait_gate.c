@@ -244,11 +244,10 @@ WG_STAGE void pass_nop(wg_tile *t, wg_frontend *f, const wg_insn *head, const bo
     wg_gate_pop(t, f, head, careful);
 }
 
-WG_STAGE void pass(wg_tile *t, unsigned thread, unsigned unit, const bool careful)
+WG_STAGE void pass(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned unit, const bool careful)
 {
     const wg_unit_ops *ops = wg_units[unit];
-    wg_frontend *f = &t->frontend[thread];
-    const wg_insn *head = wg_gate_fifo_at(f, 0);
+    unsigned thread = head->thread;
     wg_gate_issue(t, f, head, ops->agent, careful);   /* what is touched now is touched in its name */
     ops->accept(t, head);
     if (careful)
@@ -257,7 +256,7 @@ WG_STAGE void pass(wg_tile *t, unsigned thread, unsigned unit, const bool carefu
         wg_ttsync_setc16_passed(t, thread, head->id);
     if (ops->holds)
         f->holders |= (uint16_t)(1u << unit);
-    t->backend.turn[unit].next = (uint8_t)((thread + 1) % WG_THREADS);
+    t->backend.turn[unit].next = (uint8_t)(thread == WG_THREADS - 1 ? 0 : thread + 1);
     wg_gate_pop(t, f, head, careful);
 }
 
@@ -329,7 +328,7 @@ WG_STAGE void arbitrate(wg_tile *t, unsigned mates, unsigned unit, const bool ca
         if (!unit_takes(t, unit, wg_gate_head(t, thread), &why[thread])) {
             refused |= 1u << thread;
         } else if (ONE_PER_THREAD >> unit & 1) {
-            pass(t, thread, unit, careful);
+            pass(t, wg_frontend_of(t, thread), wg_gate_head(t, thread), unit, careful);
         } else if (winner == WG_THREADS) {
             winner = thread;
         } else {
@@ -339,7 +338,7 @@ WG_STAGE void arbitrate(wg_tile *t, unsigned mates, unsigned unit, const bool ca
         }
     }
     if (winner != WG_THREADS)
-        pass(t, winner, unit, careful);
+        pass(t, wg_frontend_of(t, winner), wg_gate_head(t, winner), unit, careful);
     for (unsigned thread = 0; thread < WG_THREADS; thread++)
         if (refused >> thread & 1)
             stalls(t, &t->frontend[thread], wg_gate_head(t, thread), &why[thread]);
@@ -348,7 +347,9 @@ WG_STAGE void arbitrate(wg_tile *t, unsigned mates, unsigned unit, const bool ca
 /* One thread's gate, where no other's (and no core's store to a semaphore) competes with it. */
 WG_STAGE void gate_alone(wg_tile *t, unsigned thread, const bool careful)
 {
-    wg_frontend *f = &t->frontend[thread];
+    wg_frontend *f = wg_frontend_of(t, thread);
+    if (!wg_gate_count(f))
+        return;
     const wg_insn *head = wg_gate_fifo_at(f, 0);
     unsigned unit = head->unit;
     wg_stall why;
@@ -358,19 +359,14 @@ WG_STAGE void gate_alone(wg_tile *t, unsigned thread, const bool careful)
         pass_nop(t, f, head, careful);
     else if (unit == WG_UNIT_SYNC ? wg_sync_serve(t, thread, head, &why, careful) : unit_takes(t, unit, head, &why)) {
         if (unit != WG_UNIT_SYNC)
-            pass(t, thread, unit, careful);
+            pass(t, f, head, unit, careful);
     } else
         stalls(t, f, head, &why);
 }
 
+/* Those of the threads in `due`, and the stores of cores to semaphores. */
 WG_STAGE void gates(wg_tile *t, unsigned due, const bool careful)
 {
-    if (!((due & (due - 1)) | t->backend.sync.core_waits)) {
-        unsigned thread = (unsigned)__builtin_ctz(due);
-        if (wg_gate_count(&t->frontend[thread]))
-            gate_alone(t, thread, careful);
-        return;
-    }
     unsigned units = 0, sync = 0;
     uint8_t mates[WG_UNIT_COUNT];   /* threads that want a unit; valid for those in `units` */
     wg_stall why;
@@ -406,12 +402,17 @@ WG_STAGE void gates(wg_tile *t, unsigned due, const bool careful)
     }
 }
 
+WG_CAREFUL void gates_carefully(wg_tile *t, unsigned due) { gates(t, due, true); }
+__attribute__((noinline)) static void gates_together(wg_tile *t, unsigned due) { gates(t, due, false); }
+
 void wg_gates(wg_tile *t, unsigned due, bool careful)
 {
     if (careful)
-        gates(t, due, true);
+        gates_carefully(t, due);
+    else if ((due & (due - 1)) | t->backend.sync.core_waits)
+        gates_together(t, due);
     else
-        gates(t, due, false);
+        gate_alone(t, (unsigned)__builtin_ctz(due), false);
 }
 
 /* ---- For the hang report and the debugger ------------------------------------------------------------ */

@@ -57,7 +57,6 @@ wg_region_answer wg_manual_ttsync(wg_tile *t, unsigned thread, const wg_request 
     bool done = whole ? wg_thread_idle(t, thread) : wg_thread_mop_idle(t, thread) && !wg_mop_under_way(t, thread);
     if (!done && !wg_pcbuf_override_busy(p, thread)) {
         wg_watch_idle(&t->sched);
-        wg_watch_idle(&t->sched);
         *why = (wg_stall){whole ? WG_STALL_TTSYNC_DRAIN : WG_STALL_TTSYNC_MOP, (uint16_t)thread,
                           (uint8_t)(WG_AGENT_THREAD0 + thread), WG_NEVER};
         return WG_REGION_WAIT;

@@ -78,6 +78,8 @@ static inline bool wg_tile_others_due(const wg_tile *t)
     uint32_t others = s->soon & ~(WG_SCHED_CORES | WG_AGENT_BIT(WG_AGENT_REGIONS));
     return others && s->next[__builtin_ctz(others)] <= s->now;
 }
+/* Changes when an instruction moves in a frontend, or a request of a core is processed. */
+uint64_t wg_tile_progress(const wg_tile *t);
 void wg_tile_reset(wg_tile *t);
 
 /* Perturbation (time.md rule 13): extra cycles for this agent's event number `event`; 0 in the unperturbed run. */
