@@ -134,8 +134,10 @@ typedef struct wg_event {
     uint8_t thread;      /* whose instruction it is, where id is not 0 */
     uint8_t part;        /* of a touch: the packer; of a source bank that was waited for: the bank looked at, plus 1 */
     uint16_t how;        /* of a touch: WG_TOUCH_READ … */
-    wg_stall stall;
-    uint32_t kept;       /* of a write to configuration: bits that it left as they were */
+    union {
+        wg_stall stall;
+        uint32_t kept;   /* of a touch that writes configuration: bits that it left as they were */
+    };
 } wg_event;
 
 #ifdef __cplusplus

@@ -18,8 +18,18 @@
 #include "backend/pack_internal.h"
 #include "num/l1_formats.h"
 
+/* What has been read, by word: said once all of it is known. */
+typedef struct touches {
+    unsigned count;
+    struct {
+        uint32_t mask;
+        uint16_t word, how;
+    } at[48];
+} touches;
+
 typedef struct reader {
     wg_tile *t;
+    touches *seen;
     const wg_cfg_field *fields;
     const uint32_t *bank;
     unsigned thread;
@@ -28,10 +38,28 @@ typedef struct reader {
     unsigned when;   /* PACR.md: some fields are taken when it starts (the input address generator's), others later */
 } reader;
 
+static void note(const reader *r, unsigned at, uint32_t mask)
+{
+    touches *s = r->seen;
+    unsigned how = WG_TOUCH_READ | r->when, i = 0;
+    while (i < s->count && !(s->at[i].word == at && s->at[i].how == how))
+        i++;
+    if (i == sizeof s->at / sizeof *s->at) {
+        wg_config_touched(r->t, how, r->thread, at, mask);
+        return;
+    }
+    if (i == s->count) {
+        s->at[i].word = (uint16_t)at;
+        s->at[i].how = (uint16_t)how;
+        s->at[s->count++].mask = 0;
+    }
+    s->at[i].mask |= mask;
+}
+
 static uint32_t masked(const reader *r, unsigned at, uint32_t mask)
 {
     if (__builtin_expect(r->touch, 0))
-        wg_config_touched(r->t, WG_TOUCH_READ | r->when, r->thread, at, mask);
+        note(r, at, mask);
     if (__builtin_expect(r->check, 0))
         wg_config_check_pending(r->t, r->thread, at);
     return r->bank[at < WG_CONFIG_WORDS ? at : 0];
@@ -254,8 +282,10 @@ const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsig
 {
     unsigned bank = wg_config_bank(t, insn->thread);
     wg_pack_setup *s = &t->backend.pack.setup[bank];
-    reader r = {.t = t, .fields = wg_cfg_fields[t->arch->id], .bank = t->regs.config.bank[bank],
+    touches seen;
+    reader r = {.t = t, .seen = &seen, .fields = wg_cfg_fields[t->arch->id], .bank = t->regs.config.bank[bank],
                 .thread = insn->thread, .check = t->backend.config.instructions != 0, .touch = touch};
+    seen.count = 0;
     wg_dst_access access = wg_dst_access_now(t);
     s->changes = t->regs.config.changes + 1;
     s->remap = access.remap;
@@ -277,5 +307,7 @@ const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsig
         decode_section(&r, s, i);
     }
     add_first_address(t, s);
+    for (unsigned i = 0; i < seen.count; i++)
+        wg_config_touched(t, seen.at[i].how, insn->thread, seen.at[i].word, seen.at[i].mask);
     return s;
 }

@@ -222,7 +222,9 @@ static bool advance(wg_tile *t, unsigned unpacker)
     }
     if (u->fetching[unpacker] && job->fetched >= job->lines) {
         u->fetching[unpacker] = 0;
-        job->done_at = now + wg_perturb(t, WG_SITE_COMPLETE, agent_of(unpacker), wg_unit_event(&job->insn));
+        job->done_at = now;
+        if (job->what != WG_UNPACK_GIVE) /* a bank that is given without waiting is given at once: kernels rely on it */
+            job->done_at += wg_perturb(t, WG_SITE_COMPLETE, agent_of(unpacker), wg_unit_event(&job->insn));
     }
     if (job->done_at > now)
         return false;

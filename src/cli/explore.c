@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +30,8 @@ static double seconds_now(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+static double seconds_of(const struct timeval *t) { return (double)t->tv_sec + 1e-6 * (double)t->tv_usec; }
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
@@ -192,12 +195,15 @@ static bool run_workers(wg_explorer *x, board *b, double budget, wg_text *error)
     bool terminal = isatty(STDERR_FILENO) != 0, crashed = false;
     for (unsigned waiting = children; waiting;) {
         int status;
-        pid_t ended = waitpid(-1, &status, terminal ? WNOHANG : 0);
+        struct rusage usage;
+        pid_t ended = wait4(-1, &status, terminal ? WNOHANG : 0, &usage);
         if (ended < 0 && errno != EINTR)
             break;
         for (unsigned i = 0; ended > 0 && i < children; i++)
             if (child[i] == ended) {
                 waiting--;
+                double own = seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime);
+                x->busiest = own > x->busiest ? own : x->busiest;
                 crashed |= !WIFEXITED(status) || WEXITSTATUS(status);
             }
         if (terminal && ended == 0) {

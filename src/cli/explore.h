@@ -70,7 +70,7 @@ typedef struct wg_explorer {
     wg_witness *witness;                       /* by race */
     size_t races;
     unsigned jobs;
-    double seconds;
+    double seconds, busiest;                   /* busiest: the processor time of the process that had most */
     bool interrupted;
     wg_difference difference[WG_DIFFERENCES];
     size_t differences, differing_runs, kinds_dropped;

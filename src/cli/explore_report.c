@@ -266,6 +266,7 @@ static void report_json(wg_explorer *x, wg_text *out)
     wg_json_uint(j, "at_races", x->at_races);
     wg_json_uint(j, "jobs", x->jobs);
     wg_json_uint(j, "milliseconds", (uint64_t)(1000 * x->seconds));
+    wg_json_uint(j, "busiest_microseconds", (uint64_t)(1e6 * x->busiest));
     wg_json_bool(j, "interrupted", x->interrupted);
     wg_json_uint(j, "differing", x->differing_runs);
     wg_json_open(j, "differences", '[');

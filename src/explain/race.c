@@ -116,9 +116,37 @@ static uint32_t block_of(const wg_races *r, uint32_t word)
     return record->unit > WG_UNIT_INVALID ? record->block_bits : 1u << 15;
 }
 
+static void unit_done(wg_clock *c, unsigned unit, unsigned thread, uint32_t seq)
+{
+    static const uint8_t reads[WG_RACE_UNITS] = {[WG_RU_UNPACK0] = WG_RU_READ_UNPACK0,
+                                                 [WG_RU_UNPACK1] = WG_RU_READ_UNPACK1,
+                                                 [WG_RU_MATRIX] = WG_RU_READ_MATRIX,
+                                                 [WG_RU_VECTOR] = WG_RU_READ_VECTOR,
+                                                 [WG_RU_PACK0] = WG_RU_READ_PACK};
+    wg_clock_see(c, wg_k_d(unit, thread), seq);
+    if (reads[unit])
+        wg_clock_see(c, wg_k_d(reads[unit], thread), seq);
+}
+
+/* FLUSHDMA keeps its thread until the conditions in its word hold. */
+static void flushed(wg_race_thread *t, unsigned thread)
+{
+    static const uint8_t units[4] = {WG_RU_MEMORY, WG_RU_UNPACK0, WG_RU_UNPACK1, WG_RU_PACK0};
+    uint32_t mask = t->flush & 15 ? t->flush & 15 : 15;
+    for (unsigned i = 0; i < 4; i++)
+        if (mask >> i & 1)
+            unit_done(&t->clock, units[i], thread, t->seq);
+    t->snap = 0;
+    t->flush = 0;
+}
+
 static void issued(wg_races *r, unsigned thread, const wg_event *e)
 {
     wg_race_thread *t = &r->thread[thread];
+    if (t->flush)
+        flushed(t, thread);
+    if (wg_race_opcode(e->word) == WG_OPCODE_FLUSHDMA)
+        t->flush = e->word;
     wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
     if (!i) {
         i = make(r, thread, e);
@@ -161,18 +189,6 @@ static void latched(wg_races *r, unsigned thread, const wg_event *e)
     t->latch_id = e->id;
     t->latch_seq = i ? i->seq : t->seq;
     t->latch_block = block == 0x1FF ? block | 1u << 15 : block ? block : WG_B6;
-}
-
-static void unit_done(wg_clock *c, unsigned unit, unsigned thread, uint32_t seq)
-{
-    static const uint8_t reads[WG_RACE_UNITS] = {[WG_RU_UNPACK0] = WG_RU_READ_UNPACK0,
-                                                 [WG_RU_UNPACK1] = WG_RU_READ_UNPACK1,
-                                                 [WG_RU_MATRIX] = WG_RU_READ_MATRIX,
-                                                 [WG_RU_VECTOR] = WG_RU_READ_VECTOR,
-                                                 [WG_RU_PACK0] = WG_RU_READ_PACK};
-    wg_clock_see(c, wg_k_d(unit, thread), seq);
-    if (reads[unit])
-        wg_clock_see(c, wg_k_d(reads[unit], thread), seq);
 }
 
 static void all_threads_done(wg_races *r, wg_clock *c, unsigned unit)
@@ -315,18 +331,6 @@ static void released(wg_races *r, unsigned thread, const wg_event *e)
     }
     t->latched = false;
     t->held = true;
-}
-
-/* FLUSHDMA keeps its thread until the conditions in its word hold. */
-static void flushed(wg_races *r, unsigned thread, const wg_event *e)
-{
-    static const uint8_t units[4] = {WG_RU_MEMORY, WG_RU_UNPACK0, WG_RU_UNPACK1, WG_RU_PACK0};
-    wg_race_thread *t = &r->thread[thread];
-    uint32_t mask = e->word & 15 ? e->word & 15 : 15;
-    for (unsigned i = 0; i < 4; i++)
-        if (mask >> i & 1)
-            unit_done(&t->clock, units[i], thread, t->seq);
-    t->snap = 0;
 }
 
 /* ---- Semaphores, mutexes, banks -------------------------------------------------------------------------------- */
@@ -526,10 +530,6 @@ void wg_races_event(void *races, const wg_event *e)
         break;
     case WG_EV_ISSUED:
         issued(r, thread, e);
-        break;
-    case WG_EV_COMPLETED:
-        if (e->agent == WG_AGENT_SCALAR && wg_race_opcode(e->word) == WG_OPCODE_FLUSHDMA)
-            flushed(r, thread, e);
         break;
     case WG_EV_LATCHED:
         latched(r, thread, e);

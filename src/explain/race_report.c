@@ -627,7 +627,7 @@ static bool untracked(wg_races *r, const wg_cell *a, const wg_actor *b)
 }
 
 static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first, uint32_t last,
-                  uint32_t mask, unsigned how)
+                  uint32_t mask, unsigned how, uint64_t now)
 {
     const wg_race_party *pa = &r->party[a->party], *pb = &r->party[b->party];
     /* One whole word, the other some of its bits: the other bits are what matters. */
@@ -652,7 +652,7 @@ static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
     race->kind = kind;
     race->a = *pa;
     race->b = *pb;
-    race->a.cycle = a->cycle;
+    race->a.cycle = wg_race_cycle(a->cycle, now);
     race->b.cycle = b->cycle;
     race->a.write = a->how & WG_TOUCH_WRITE;
     race->b.write = how & WG_TOUCH_WRITE;
@@ -719,7 +719,7 @@ void wg_race_found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned sp
         a->k < WG_K_P) /* one thread's: as it issued them */
         meant = b->seq < a->value;
     if (!meant) {
-        found(r, a, b, space, first, last, mask, how);
+        found(r, a, b, space, first, last, mask, how, b->cycle);
         return;
     }
     wg_cell earlier = {.k = b->k,
@@ -727,11 +727,11 @@ void wg_race_found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned sp
                        .thread = b->thread,
                        .value = b->value,
                        .mask = b->mask,
-                       .party = b->party,
+                       .party = (uint16_t)b->party,
                        .how = (uint16_t)how,
                        .core_k = (uint16_t)b->own_k,
                        .core_v = b->own_v,
-                       .cycle = b->cycle};
+                       .cycle = (uint32_t)b->cycle};
     wg_actor later = {.k = a->k,
                       .unit = a->unit,
                       .thread = a->thread,
@@ -742,8 +742,8 @@ void wg_race_found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned sp
                       .own_k = a->core_k,
                       .own_v = a->core_v,
                       .mask = a->mask,
-                      .cycle = a->cycle};
-    found(r, &earlier, &later, space, first, last, mask, a->how);
+                      .cycle = wg_race_cycle(a->cycle, b->cycle)};
+    found(r, &earlier, &later, space, first, last, mask, a->how, b->cycle);
 }
 
 void wg_race_unwritten(wg_races *r, const wg_actor *b, unsigned space, uint32_t at, uint32_t mask)

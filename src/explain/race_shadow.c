@@ -99,9 +99,9 @@ static void flush(wg_races *r, hit *h, const wg_actor *b, unsigned space, unsign
 }
 
 /* Whose touch it is, as a bit of wg_cell's `told`. */
-static uint32_t teller(unsigned thread)
+static uint16_t teller(unsigned thread)
 {
-    return UINT32_C(1) << (thread & 0x80 ? 3 + (thread & 0x3F) % 29 : thread & 3);
+    return (uint16_t)(1u << (thread & 0x80 ? 3 + (thread & 0x3F) % 13 : thread & 3));
 }
 
 /* A read does not mind a write that leaves its bits as they were; another write does. */
@@ -149,17 +149,18 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
     if (newest && newest->k == b->k && newest->unit == b->unit && newest->mask == mask && newest->how == how &&
         (!write || g->cells == 1) && !b->boot) {
         newest->value = b->value;
-        newest->party = b->party;
+        newest->party = (uint16_t)b->party;
         newest->snap = b->snap;
         newest->core_k = (uint16_t)b->own_k;
         newest->core_v = b->own_v;
         newest->pushes = b->pushes;
         newest->kept = b->kept;
         newest->told = 0;
-        newest->cycle = b->cycle;
+        newest->cycle = (uint32_t)b->cycle;
         return;
     }
-    uint32_t unwritten = mask & ~g->written, told = 0;
+    uint32_t unwritten = mask & ~g->written;
+    uint16_t told = 0;
     for (unsigned i = 0; i < g->cells;) {
         wg_cell *c = &g->cell[i];
         if (!(c->mask & mask)) {
@@ -215,7 +216,7 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
                    .thread = b->thread,
                    .value = b->value,
                    .mask = mask,
-                   .party = b->party,
+                   .party = (uint16_t)b->party,
                    .snap = b->snap,
                    .how = (uint16_t)how,
                    .core_k = (uint16_t)b->own_k,
@@ -223,7 +224,7 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
                    .pushes = b->pushes,
                    .kept = b->kept,
                    .told = told,
-                   .cycle = b->cycle};
+                   .cycle = (uint32_t)b->cycle};
 }
 
 static void touch_range(wg_races *r, const wg_actor *b, unsigned space, uint32_t first, uint32_t count, unsigned how)

@@ -71,16 +71,7 @@ typedef struct wg_clock {
 } wg_clock;
 
 /* Each says whether there was anything new in it. */
-static inline bool wg_clock_join(wg_clock *to, const wg_clock *from)
-{
-    uint32_t news = 0;
-    for (unsigned i = 0; i < WG_CLOCK; i++) {
-        uint32_t v = to->v[i] > from->v[i] ? to->v[i] : from->v[i];
-        news |= v ^ to->v[i];
-        to->v[i] = v;
-    }
-    return news != 0;
-}
+bool wg_clock_join(wg_clock *to, const wg_clock *from); /* race_clock.c */
 static inline bool wg_clock_see(wg_clock *c, unsigned k, uint32_t value)
 {
     if (c->v[k] >= value)
@@ -139,16 +130,19 @@ typedef struct wg_cell {
     uint8_t thread; /* of an instruction, else core | 0x80; race_noc.c has codes of its own behind the cores */
     uint32_t value; /* number in the stream */
     uint32_t mask;  /* bits or bytes of the granule */
-    uint32_t party;
-    uint32_t snap; /* what its author knew */
+    uint32_t snap;  /* what its author knew */
+    uint16_t party; /* at most WG_PARTIES */
     uint16_t how;
     uint16_t core_k; /* P(core) that did it, or pushed the instruction; WG_K_NONE: the host */
+    uint16_t told;   /* bit per thread and core with which it has been reported: what follows there is the same bug */
     uint32_t core_v; /* its number there */
     uint32_t pushes; /* of an instruction: the number of its push; of an access: pushes before it */
     uint32_t kept;   /* of a write to configuration: bits that it left as they were */
-    uint32_t told;   /* bit per thread and core with which it has been reported: what follows there is the same bug */
-    uint64_t cycle;
+    uint32_t cycle;  /* its low half: wg_race_cycle() */
 } wg_cell;
+
+/* The cycle of a touch of which the cell has the low half, seen from one not before it. */
+static inline uint64_t wg_race_cycle(uint32_t low, uint64_t now) { return now - (uint32_t)((uint32_t)now - low); }
 
 typedef struct wg_granule {
     wg_cell cell[WG_CELLS];
@@ -233,6 +227,7 @@ typedef struct wg_race_thread {
     uint64_t latch_id;
     uint32_t latch_seq, latch_block;
     wg_clock release;
+    uint32_t flush;     /* FLUSHDMA that passed last: what comes behind it knows; 0: it was something else */
     uint32_t long_flip; /* the last one that flips a bank, and takes longer than a cycle */
     uint32_t late_lregs, late_seq, late_party; /* the last two-cycle result of the Vector Unit */
     /* Auto TTSync, per resource. */
