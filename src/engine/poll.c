@@ -289,8 +289,11 @@ static uint64_t interval(unsigned reference) { return (uint64_t)GRID << referenc
 
 static void look(wg_tile *t, wg_poll_state *out)
 {
-    for (unsigned c = 0; c < WG_CORES; c++)
+    for (unsigned c = 0; c < WG_CORES; c++) {
         wg_core_sync(t, c);
+        if (t->core[c].run.loads && t->core[c].run.halt != WG_IN_RESET)   /* who has come back leaves when somebody looks */
+            wg_lsu_settle(&t->core[c], t->sched.now);
+    }
     relate(t, out);
 }
 

@@ -43,7 +43,8 @@ enum {
     WG_UNDO = 1024,
     WG_FETCHES = 2,
     WG_SOLO_RECENT = 8,
-    WG_BREAKPOINTS = 8
+    WG_BREAKPOINTS = 8,
+    WG_L1_TURNS = 24
 };
 
 /* A predecoded instruction. */
@@ -223,6 +224,11 @@ void wg_core_start(struct wg_tile *t, unsigned core, uint32_t pc); /* soft reset
 void wg_core_stop(struct wg_tile *t, unsigned core);               /* soft reset asserted (phase A) */
 /* Phases I and J for the cores in `due` (bit i: core i), setting sched.phase. The engine has taken their appointments. */
 void wg_cores_tick(struct wg_tile *t, unsigned due);
+/*
+ * Where several cores work on L1 at once: runs them, and nobody else, as long as nobody else acts. True if time has passed.
+ * To be asked between cycles once wg_tile.l1_turns has reached WG_L1_TURNS.
+ */
+bool wg_cores_together(struct wg_tile *t);
 /* A region processed this core's request in the current cycle; value for reads and atomics. */
 void wg_core_respond(struct wg_tile *t, const wg_request *req, const uint32_t value[4]);
 /* Something the load/store unit may wait for has changed (a queue has room, Auto TTSync let go). */

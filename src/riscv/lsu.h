@@ -36,4 +36,26 @@ void wg_l0_drop_line(wg_core_run *run, uint32_t address);
 /* One request through the L0 cache: does it empty itself? */
 bool wg_l0_flushes(const wg_tile *t, wg_core *k, unsigned core);
 
+/* The instruction's entry in the retire queue is filled in `done`; those behind it follow in order. */
+static inline void wg_fill_retire(wg_core_run *run, uint64_t number, uint64_t done)
+{
+    if (!run->queued || run->number - number > WG_RETIRE_QUEUE)
+        return;
+    run->filled[number % WG_RETIRE_RING] = done;
+    for (uint64_t n = number; n < run->number; n++) {
+        uint64_t before = run->retired[(n - 1) % WG_RETIRE_RING], full = run->filled[n % WG_RETIRE_RING];
+        if (before == WG_NEVER || full == WG_NEVER)
+            return;
+        run->retired[n % WG_RETIRE_RING] = wg_max64(before + 1, full);
+    }
+}
+
+/* A load's value has come: an older load of the same register that comes back later must not overwrite it. */
+static inline void wg_supersede(wg_core_run *run, uint8_t rd, uint64_t number)
+{
+    for (unsigned i = 0; run->loads && i < WG_LOADS; i++)
+        if (run->load[i].used && run->load[i].rd == rd && run->load[i].number < number && run->load[i].done == WG_NEVER)
+            run->load[i].rd = WG_REG_SINK;
+}
+
 #endif
