@@ -3,9 +3,9 @@
  * Several cores at L1 at the same time, and nobody else: cycle by cycle, without appointments.
  *
  *     for each cycle in which anything happens:
- *         C   ports 2 and 3 of L1 serve one core each           serve_port()
- *         I   load/store units: what waits enters, requests leave   load_store()
- *         J   pipelines: one instruction per core                pipeline()
+ *         C   ports 2 and 3 of L1 serve one core each              serve_port()
+ *         I   load/store units: what waits enters, stores leave    load_store()
+ *         J   pipelines: one instruction per core                  pipeline()
  *
  * Nobody runs ahead here, so nothing has to be taken back. The steps below are short ways through what wg_regions_tick(),
  * wg_lsu_emit() and wg_exec() do in the same phases; what has none goes the long way in its cycle. As soon as anybody else has
@@ -19,14 +19,35 @@
 #include <string.h>
 #include "engine/device.h"
 
-enum { PORTS = 2, FIRST_PORT = 2, INPUTS = 4, TURNS = WG_L1_TURNS, SPARSE = 16 /* cycles per request */, LOOK = 512, LEAST = 8 };
+enum { PORTS = 2, FIRST_PORT = 2, INPUTS = 4, SPARSE = 16 /* cycles per request */, LOOK = 512, LEAST = 8, RING = 64 };
+enum { PORT_BITS = WG_CORES };   /* in wg_crowd.ring: behind the cores */
 
 /* Which core sits at which input of ports 2 and 3 (l1.c). */
 static const uint8_t core_at[PORTS][INPUTS] = {{WG_CORES, WG_CORE_B, WG_CORE_NC, WG_CORE_T0},
                                                {WG_CORE_T1, WG_CORE_T2, WG_CORES, WG_CORES}};
 
+/* A core, and what is worked out from its state again and again. */
+typedef struct member {
+    wg_core *k;
+    wg_core_run *run;
+    wg_lane *lane;
+    uint64_t settle_at;         /* the first load that has come back is done */
+    uint64_t drain_at;          /* the first store can leave; 0: look */
+    uint64_t issued_at;         /* the next instruction enters EX1 then, if it is that number */
+    uint64_t issued;
+    uint32_t sets;              /* of the instruction cache, less one */
+    uint32_t awaited;           /* registers that loads under way will write: f0 counts as x0 */
+    uint8_t core, port;
+    bool cached;                /* by an L0 data cache */
+    bool merging;               /* the store queue coalesces */
+    bool plain;                 /* nothing special is switched on */
+    bool mixed;                 /* the store queue holds others than stores to L1 */
+} member;
+
 typedef struct crowd {
-    uint64_t due[WG_CORES];     /* when the core has something to do next, unless L1 answers before */
+    member at[WG_CORES];
+    uint8_t ring[RING];         /* by cycle: who has something to do, cores and ports */
+    uint64_t until;
     uint64_t served;            /* requests */
     uint32_t active;            /* bit i: core i has requests at L1 or on the way there */
     bool detour;                /* somebody went the long way: look who else has an appointment now */
@@ -34,206 +55,262 @@ typedef struct crowd {
 
 static const uint32_t l1_lane = 1u << WG_PATH_L1;
 
+/* Never later than asked for; whoever comes too early comes again. */
+static inline void appoint(crowd *w, unsigned bit, uint64_t now, uint64_t at)
+{
+    if (at == WG_NEVER)
+        return;
+    uint64_t ahead = at > now ? at - now : 0;
+    w->ring[(now + (ahead < RING ? ahead : RING - 1)) % RING] |= (uint8_t)(1u << bit);
+}
+
+static inline unsigned line_of(uint32_t address) { return address & ~(uint32_t)(WG_L1_LINE - 1); }
+
+static inline bool l0_holds(const wg_core_run *run, uint32_t address)
+{
+    uint32_t tag = line_of(address) | 1;
+    return run->l0[0].tag == tag || run->l0[1].tag == tag || run->l0[2].tag == tag || run->l0[3].tag == tag;
+}
+
+/* When the first store can leave; they all go to L1. */
+static void note_stores(member *m)
+{
+    const wg_core_run *run = m->run;
+    if (!run->sq_count) {
+        m->drain_at = WG_NEVER;
+        return;
+    }
+    const wg_store *s = wg_sq_peek(run, 0);
+    uint64_t at = s->entered + 1;
+    if (s->mask != 0xFFFF && m->merging) {
+        uint64_t patience = at + (m->k->csr.cfg0 >> WG_CFG0_ST_MERGE_TIMER & 31);
+        at = run->sq_count == 1 ? patience : wg_max64(at, wg_min64(patience, wg_sq_peek(run, 1)->first));
+    }
+    m->drain_at = wg_max64(at, run->mux_free);
+}
+
+static void note_loads(member *m)
+{
+    m->settle_at = WG_NEVER;
+    m->awaited = 0;
+    for (unsigned i = 0; m->run->loads && i < WG_LOADS; i++) {
+        const wg_load *l = &m->run->load[i];
+        if (!l->used)
+            continue;
+        m->settle_at = wg_min64(m->settle_at, l->done);
+        if (l->done == WG_NEVER)
+            m->awaited |= 1u << (l->rd & 31);
+    }
+}
+
+/* Everything that is worked out from the core's state. */
+static void note(const wg_tile *t, crowd *w, unsigned core)
+{
+    member *m = &w->at[core];
+    const wg_core *k = m->k;
+    m->cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH);
+    m->merging = t->arch->store_coalescing && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
+    m->plain = !wg_one_at_a_time(k) && !(k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) && !wg_strongly_ordered(k);
+    m->issued = 0;
+    m->mixed = false;
+    for (unsigned i = 0; i < k->run.sq_count; i++)
+        m->mixed |= wg_sq_peek(&k->run, i)->path != WG_PATH_L1;
+    note_loads(m);
+    note_stores(m);
+    w->active = (w->active & ~(1u << core)) | (t->regions.memory.active[core] & l1_lane ? 1u : 0u) << core;
+    if (w->active >> core & 1)
+        appoint(w, PORT_BITS + m->port, t->sched.now, t->sched.now + 1);
+}
+
+static inline void settle(member *m, uint64_t time)
+{
+    if (m->settle_at > time)
+        return;
+    wg_lsu_settle(m->k, time);
+    note_loads(m);
+}
+
 /* ---- C: L1 ------------------------------------------------------------------------------------------------- */
 
-static void answer(wg_tile *t, crowd *w, unsigned core, const wg_request *req)
+static void answer(wg_tile *t, crowd *w, member *m, const wg_request *req)
 {
-    wg_core *k = &t->core[core];
-    wg_core_run *run = &k->run;
-    uint64_t now = t->sched.now;
+    wg_core_run *run = m->run;
     wg_load *l = &run->load[req->tag % WG_LOADS];
-    uint32_t line = req->address & ~(uint32_t)(WG_L1_LINE - 1);
+    uint32_t line = line_of(req->address);
     if (l->fills)
-        t->regions.memory.l1.watch[line / WG_L1_LINE] |= (uint8_t)(1u << core);
+        t->regions.memory.l1.watch[line / WG_L1_LINE] |= (uint8_t)(1u << m->core);
     if (!l->used || l->done != WG_NEVER)
         return;
-    l->done = now + t->timing->path[WG_PATH_L1].back;
+    l->done = t->sched.now + t->timing->path[WG_PATH_L1].back;
+    m->settle_at = wg_min64(m->settle_at, l->done);
     wg_supersede(run, l->rd, l->number);
     memcpy(l->line, t->l1 + line, WG_L1_LINE);
     run->r[l->rd] = wg_load_value(l->line, req->address, l->size);
     run->r[0] = 0;
     wg_fill_retire(run, l->number, l->done);
-    w->due[core] = wg_min64(w->due[core], l->done);
+    appoint(w, m->core, t->sched.now, l->done);
 }
 
 /* The head of the core's queue is processed. */
-static void process(wg_tile *t, crowd *w, unsigned core, wg_lane *lane)
+static void process(wg_tile *t, crowd *w, member *m)
 {
+    wg_lane *lane = m->lane;
     wg_request *req = &lane->queue[lane->head];
     if (req->kind == WG_REQ_READ && !(req->tag & WG_TAG_FETCH)) {
-        answer(t, w, core, req);
+        answer(t, w, m, req);
+    } else if (req->kind == WG_REQ_WRITE) {
+        wg_l1_write_masked(t, (wg_l1_client)m->core, req->address, req->byte_mask, req->data);
     } else {
         uint32_t value[4] = {0};
         if (req->kind == WG_REQ_READ)
-            wg_l1_read(t, req->address & ~15u, 16, value);
-        else if (req->kind == WG_REQ_ATOMIC)
-            value[0] = wg_l1_atomic(t, (wg_l1_client)core, req->address, req->op, req->data[0]);
+            wg_l1_read(t, line_of(req->address), WG_L1_LINE, value);
         else
-            wg_l1_write_masked(t, (wg_l1_client)core, req->address, req->byte_mask, req->data);
-        if (req->kind != WG_REQ_WRITE)
-            wg_core_respond(t, req, value);
-        w->due[core] = t->sched.now;
+            value[0] = wg_l1_atomic(t, (wg_l1_client)m->core, req->address, req->op, req->data[0]);
+        wg_core_respond(t, req, value);
+        note_loads(m);
+        appoint(w, m->core, t->sched.now, t->sched.now);
     }
-    if (t->core[core].run.sq_count)   /* a store may have waited for room */
-        w->due[core] = t->sched.now;
+    if (m->run->sq_count)   /* a store may have waited for room */
+        appoint(w, m->core, t->sched.now, t->sched.now);
     lane->head = (uint8_t)((lane->head + 1) % WG_LANE_DEPTH);
     lane->retry_at = 0;
     lane->why.reason = WG_STALL_NONE;
     w->served++;
     if (!--lane->count) {
-        t->regions.memory.active[core] &= ~l1_lane;
-        w->active &= ~(1u << core);
+        t->regions.memory.active[m->core] &= ~l1_lane;
+        w->active &= ~(1u << m->core);
     }
 }
 
-/* Returns when the port has something to do next. */
-static uint64_t serve_port(wg_tile *t, crowd *w, unsigned which)
+static void serve_port(wg_tile *t, crowd *w, unsigned which)
 {
-    wg_memory *m = &t->regions.memory;
-    const unsigned port = FIRST_PORT + which;
+    wg_l1_ports *p = &t->regions.memory.l1;
+    const unsigned port = FIRST_PORT + which, turn = p->turn[port];
     const uint64_t now = t->sched.now;
     uint64_t next = WG_NEVER;
-    bool chosen = false;
+    member *chosen = NULL;
+    unsigned input = 0;
     for (unsigned i = 0; i < INPUTS; i++) {
-        unsigned input = (m->l1.turn[port] + i) % INPUTS, core = core_at[which][input];
+        unsigned core = core_at[which][(turn + i) % INPUTS];
         if (!(w->active >> core & 1))
             continue;
-        wg_lane *lane = &m->lane[core][WG_PATH_L1];
-        const wg_request *req = &lane->queue[lane->head];
-        if (req->seen_at > now || chosen) {
-            next = wg_min64(next, wg_max64(req->seen_at, now + 1));
-            continue;
+        const wg_lane *lane = w->at[core].lane;
+        uint64_t seen_at = lane->queue[lane->head].seen_at;
+        if (seen_at <= now && !chosen) {   /* granted or not: it blocks those behind it */
+            chosen = &w->at[core];
+            input = (turn + i) % INPUTS;
+        } else {
+            next = wg_min64(next, wg_max64(seen_at, now + 1));
         }
-        chosen = true;   /* granted or not: it blocks those behind it */
-        uint64_t *bank = &m->l1.bank_free[req->address / WG_L1_LINE % t->arch->l1_banks];
-        uint64_t free = wg_max64(m->l1.port_free[port], *bank);
+    }
+    if (chosen) {
+        wg_lane *lane = chosen->lane;
+        const wg_request *req = &lane->queue[lane->head];
+        /* Lines lie in the banks one after the other; there are 16 or 32. */
+        uint64_t *bank = &p->bank_free[req->address / WG_L1_LINE & (t->arch->l1_banks - 1u)];
+        uint64_t free = wg_max64(p->port_free[port], *bank);
         if (free > now) {
             lane->retry_at = free;
             lane->why = (wg_stall){.reason = WG_STALL_L1_PORT, .resource = (uint16_t)port, .holder = WG_AGENT_NONE, .retry_at = free};
-            next = wg_min64(next, wg_max64(m->l1.port_free[port], now + 1));
-            continue;
+            /* a bank alone may be free sooner for somebody else */
+            next = p->port_free[port] > now ? p->port_free[port] : now + 1;
+        } else {
+            bool narrow = !(req->kind == WG_REQ_READ || (req->kind == WG_REQ_WRITE && req->byte_mask == 0xFFFF));
+            p->port_free[port] = *bank = now + (narrow ? t->timing->narrow_write : 1);
+            p->turn[port] = (uint8_t)((input + 1) % INPUTS);
+            process(t, w, chosen);
+            if (lane->count)
+                next = wg_min64(next, wg_max64(lane->queue[lane->head].seen_at, now + 1));
+            if (next != WG_NEVER)
+                next = wg_max64(next, p->port_free[port]);
         }
-        bool narrow = !(req->kind == WG_REQ_READ || (req->kind == WG_REQ_WRITE && req->byte_mask == 0xFFFF));
-        m->l1.port_free[port] = *bank = now + (narrow ? t->timing->narrow_write : 1);
-        uint8_t turn = (uint8_t)((input + 1) % INPUTS);
-        unsigned from = m->l1.turn[port];
-        process(t, w, core, lane);
-        m->l1.turn[port] = turn;
-        if (lane->count)
-            next = wg_min64(next, wg_max64(lane->queue[lane->head].seen_at, now + 1));
-        /* the others are looked at in the old order; only their times matter now */
-        for (unsigned j = i + 1; j < INPUTS; j++) {
-            unsigned other = core_at[which][(from + j) % INPUTS];
-            if (w->active >> other & 1)
-                next = wg_min64(next, wg_max64(m->lane[other][WG_PATH_L1].queue[m->lane[other][WG_PATH_L1].head].seen_at, now + 1));
-        }
-        break;
     }
-    return next;
+    appoint(w, PORT_BITS + which, now, next);
 }
 
 /* ---- I: load/store units ----------------------------------------------------------------------------------- */
 
-static wg_request *send(wg_tile *t, crowd *w, unsigned core)
+/* A request that leaves in cycle `at`. */
+static wg_request *send(wg_tile *t, crowd *w, member *m, uint64_t at)
 {
-    wg_memory *m = &t->regions.memory;
-    wg_lane *lane = &m->lane[core][WG_PATH_L1];
+    wg_lane *lane = m->lane;
     wg_request *req = &lane->queue[(lane->head + lane->count++) % WG_LANE_DEPTH];
-    req->seen_at = wg_max64(t->sched.now + t->timing->path[WG_PATH_L1].travel, lane->last_seen_at);
+    req->seen_at = wg_max64(at + t->timing->path[WG_PATH_L1].travel, lane->last_seen_at);
     lane->last_seen_at = req->seen_at;
     if (lane->count == 1)
         lane->retry_at = 0;
-    m->emitted[core]++;
-    m->active[core] |= l1_lane;
-    w->active |= 1u << core;
+    t->regions.memory.emitted[m->core]++;
+    t->regions.memory.active[m->core] |= l1_lane;
+    w->active |= 1u << m->core;
+    appoint(w, PORT_BITS + m->port, t->sched.now, req->seen_at);
     req->path = WG_PATH_L1;
-    req->core = (uint8_t)core;
+    req->core = m->core;
     req->op = req->index = req->overtakes = 0;
     return req;
 }
 
-static void the_long_way(wg_tile *t, crowd *w, unsigned core)
+/*
+ * A load of L1 that is not in the L0 cache enters the load/store unit in cycle `at`, this one or the next: nothing that
+ * happens between can change what it finds there, since what is not answered yet is not done before. False if it must wait.
+ */
+static bool load_enters(wg_tile *t, crowd *w, member *m, uint64_t at, uint32_t address, uint32_t pc, uint64_t number,
+                        uint8_t size, uint8_t rd)
 {
-    wg_fetch_emit(t, core);
-    wg_lsu_emit(t, core);
-    w->active |= (t->regions.memory.active[core] & l1_lane ? 1u : 0u) << core;
-    w->detour = true;
-}
-
-/* The load in EX1 enters if it can; true if it used the mux. Only for L1. */
-static bool load_enters(wg_tile *t, crowd *w, unsigned core)
-{
-    wg_core *k = &t->core[core];
-    wg_core_run *run = &k->run;
-    const wg_ex1 *x = &run->ex1;
-    const uint64_t now = t->sched.now;
-    unsigned slot = WG_LOADS, flying = 0;
-    if (run->wait_e == x->entered && now < run->wait_m)
-        return false;
-    if (run->sq_count && (wg_sq_conflict(t, run, x->address, x->bytes) >= 0 ||
+    wg_core_run *run = m->run;
+    unsigned slot = WG_LOADS;
+    if (run->sq_count && (wg_sq_conflict(t, run, address, wg_load_bytes(size)) >= 0 ||
                           (t->arch->load_needs_store_slot && run->sq_count == WG_STORE_QUEUE)))
         return false;
-    for (unsigned i = WG_LOADS; i-- > 0;) {
+    for (unsigned i = WG_LOADS; i-- > 0;)
         if (!run->load[i].used)
             slot = i;
-        else
-            flying += run->load[i].done > now;
-    }
-    if (flying == WG_LOADS)
+    if (slot == WG_LOADS)   /* those that are back have left: settle() was here */
         return false;
-    bool cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH);
-    if (cached) {   /* the line may have come meanwhile */
-        uint32_t tag = (x->address & ~15u) | 1;
-        if (run->l0[0].tag == tag || run->l0[1].tag == tag || run->l0[2].tag == tag || run->l0[3].tag == tag || slot == WG_LOADS) {
-            the_long_way(t, w, core);
-            return true;
-        }
-    }
     wg_load *l = &run->load[slot];
     l->used = true;
     l->done = WG_NEVER;
-    l->number = x->number;
-    l->address = x->address;
-    l->pc = x->pc;
-    l->rd = x->rd;
-    l->size = x->size;
+    l->number = number;
+    l->address = address;
+    l->pc = pc;
+    l->rd = rd;
+    l->size = size;
     l->path = WG_PATH_L1;
     l->index = 0;
-    l->fills = cached;
+    l->fills = m->cached;
     l->flushed = l->stale = false;
+    memset(l->line, 0, sizeof l->line);   /* equal states are equal byte by byte (engine/poll.c) */
     run->loads++;
-    if (cached && wg_l0_flushes(t, k, core)) {
-        wg_lsu_flush_l0(k);
+    m->awaited |= 1u << (rd & 31);
+    if (m->cached && wg_l0_flushes(t, m->k, m->core)) {
+        wg_lsu_flush_l0(m->k);
         l->flushed = false;
     }
-    wg_request *req = send(t, w, core);
-    req->address = x->address;
-    req->pc = x->pc;
+    wg_request *req = send(t, w, m, at);
+    req->address = address;
+    req->pc = pc;
     req->kind = WG_REQ_READ;
-    req->bytes = x->bytes;
+    req->bytes = (uint8_t)wg_load_bytes(size);
     req->tag = (uint8_t)slot;
     req->byte_mask = 0;
-    req->rd = x->rd;
+    req->rd = rd;
     memset(req->data, 0, sizeof req->data);
-    memset(l->line, 0, sizeof l->line);
-    l->earliest = cached ? req->seen_at + t->timing->path[WG_PATH_L1].back : WG_NEVER;
-    run->ex1.kind = WG_EX1_NONE;
-    run->at = wg_max64(run->at, now);
-    run->mux_free = now + 1;
+    l->earliest = m->cached ? req->seen_at + t->timing->path[WG_PATH_L1].back : WG_NEVER;
+    run->mux_free = at + 1;
+    if (run->sq_count)
+        note_stores(m);
     return true;
 }
 
 /* The first store leaves if it can. */
-static void store_leaves(wg_tile *t, crowd *w, unsigned core)
+static void store_leaves(wg_tile *t, crowd *w, member *m)
 {
-    wg_core *k = &t->core[core];
-    wg_core_run *run = &k->run;
+    wg_core_run *run = m->run;
     const uint64_t now = t->sched.now;
-    if (run->mux_free > now || wg_sq_ready_at(t, k, 0) > now || !wg_lsu_room(t, core, WG_PATH_L1, 0))
+    if (!wg_lsu_room(t, m->core, WG_PATH_L1, 0))
         return;
     wg_store *s = wg_sq_at(run, 0);
-    wg_request *req = send(t, w, core);
-    req->address = s->address & ~(uint32_t)(WG_L1_LINE - 1);
+    wg_request *req = send(t, w, m, now);
+    req->address = line_of(s->address);
     req->pc = s->pc;
     memcpy(req->data, s->data, sizeof req->data);
     req->kind = WG_REQ_WRITE;
@@ -245,143 +322,211 @@ static void store_leaves(wg_tile *t, crowd *w, unsigned core)
     wg_sq_pop(run);
     run->mux_free = now + 1;
     run->disturbed = now;
+    note_stores(m);
 }
 
-static void load_store(wg_tile *t, crowd *w, unsigned core)
+static void load_store(wg_tile *t, crowd *w, member *m)
 {
-    wg_core_run *run = &t->core[core].run;
+    wg_core_run *run = m->run;
     const uint64_t now = t->sched.now;
-    if ((run->fetch[0].used | run->fetch[1].used) && wg_fetch_wants_busy(t, core)) {
-        the_long_way(t, w, core);
+    const bool waits = run->ex1.kind && run->ex1.entered < now;
+    const bool fetches = (run->fetch[0].used | run->fetch[1].used) && wg_fetch_wants_busy(t, m->core);
+    if (!fetches && !waits && m->drain_at > now && !m->mixed)
+        return;
+    settle(m, now);
+    if (fetches || m->mixed || !m->plain ||
+        (waits && (run->ex1.kind != WG_EX1_LOAD || run->ex1.path != WG_PATH_L1 || (m->cached && l0_holds(run, run->ex1.address))))) {
+        run->at = wg_max64(run->at, now);
+        wg_fetch_emit(t, m->core);
+        wg_lsu_emit(t, m->core);
+        note(t, w, m->core);
+        w->detour = true;
         return;
     }
-    if (!(run->ex1.kind | run->sq_count))
-        return;
-    bool waits = run->ex1.kind && run->ex1.entered < now;
-    bool elsewhere = waits && (run->ex1.kind != WG_EX1_LOAD || run->ex1.path != WG_PATH_L1 ||
-                               (t->core[core].csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) || wg_strongly_ordered(&t->core[core]));
-    for (unsigned i = 0; i < run->sq_count; i++)
-        elsewhere |= wg_sq_peek(run, i)->path != WG_PATH_L1;
-    if (elsewhere) {
-        the_long_way(t, w, core);
+    const wg_ex1 *x = &run->ex1;
+    if (waits && !(run->wait_e == x->entered && now < run->wait_m) &&
+        load_enters(t, w, m, now, x->address, x->pc, x->number, x->size, x->rd)) {
+        run->ex1.kind = WG_EX1_NONE;
+        run->at = wg_max64(run->at, now);
         return;
     }
-    if (run->loads)
-        wg_lsu_settle(&t->core[core], now);
-    if (waits && load_enters(t, w, core))
-        return;
-    if (run->sq_count)
-        store_leaves(t, w, core);
+    if (m->drain_at <= now)
+        store_leaves(t, w, m);
 }
 
 /* ---- J: pipelines ------------------------------------------------------------------------------------------ */
+
+/* A load enters EX1 in this cycle. False if it has to go the long way. */
+static inline bool load(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32_t address)
+{
+    wg_core_run *run = m->run;
+    const uint64_t now = t->sched.now, number = run->number;
+    const unsigned slot = (unsigned)(number % WG_RETIRE_RING), bytes = wg_load_bytes(op->spare);
+    uint32_t value;
+    uint64_t entered = now + 1, done = now + 2;
+    if (address & (bytes - 1))
+        return false;
+    if (address >= t->arch->l1_bytes) {
+        if (address - WG_RAM_BASE >= t->arch->ram_bytes[m->core] ||
+            wg_lsu_load(t, m->core, address, op->spare, run->pc, now, &value, &entered, &done) != WG_LSU_DONE)
+            return false;
+        note_stores(m);
+    } else {
+        settle(m, now + 1);
+        if (m->cached && l0_holds(run, address)) {
+            if (wg_lsu_load(t, m->core, address, op->spare, run->pc, now, &value, &entered, &done) != WG_LSU_DONE)
+                return false;
+        } else {
+            run->filled[slot] = run->retired[slot] = WG_NEVER;
+            run->dests = run->dests << 8 | op->rd;
+            run->last = now;
+            run->at = now + 1;
+            if (m->mixed || now + 1 >= w->until || run->wait_e == now ||
+                !load_enters(t, w, m, now + 1, address, run->pc, number, op->spare, op->rd)) {
+                run->ex1 = (wg_ex1){.entered = now, .number = number, .address = address, .pc = run->pc, .kind = WG_EX1_LOAD,
+                                    .size = op->spare, .rd = op->rd, .path = WG_PATH_L1, .bytes = (uint8_t)bytes};
+            }
+            run->number++;
+            run->pc += 4;
+            return true;
+        }
+    }
+    wg_entered(run, now, op->rd, done);
+    run->r[op->rd] = value;
+    run->r[0] = 0;
+    run->pc += 4;
+    run->at = entered;
+    return true;
+}
+
+/* A store enters EX1 in this cycle, and the queue in the next. False if it has to go the long way. */
+static inline bool store(wg_tile *t, member *m, const wg_op *op, uint32_t address, uint32_t value)
+{
+    wg_core_run *run = m->run;
+    const uint64_t now = t->sched.now;
+    const unsigned bytes = wg_store_bytes[op->spare % 3];
+    if (address & (bytes - 1) || wg_core_log_full(m->k))
+        return false;
+    uint64_t entered = now + 1;
+    bool l1 = address < t->arch->l1_bytes;
+    if (!l1 && address - WG_RAM_BASE >= t->arch->ram_bytes[m->core])
+        return false;
+    if (!l1 || m->mixed || run->sq_count == WG_STORE_QUEUE) {
+        wg_ex1 x = {.entered = now, .pc = run->pc, .kind = WG_EX1_STORE, .address = address, .data = {value},
+                    .bytes = (uint8_t)bytes, .path = l1 ? WG_PATH_L1 : WG_PATH_OWN_RAM};
+        if (wg_lsu_store(t, m->core, &x, &entered) != WG_LSU_DONE)
+            return false;
+        m->mixed = true;   /* or may be: load_store() sees to it */
+    } else {
+        if (run->sq_count == 1 && m->drain_at <= now + 1 && wg_sq_ready_at(t, m->k, 0) <= now + 1)
+            return false;   /* it may leave in that very cycle */
+        settle(m, now + 1);
+        wg_l0_drop_line(run, address);
+        wg_store *s = run->sq_count ? wg_sq_at(run, run->sq_count - 1u) : NULL;
+        uint32_t apart = s ? address - s->address + 4 : 9;
+        uint16_t mask = (uint16_t)(((1u << bytes) - 1) << (address & (WG_L1_LINE - 1)));
+        if (!m->merging || apart > 8 || line_of(s->address) != line_of(address)) {
+            s = wg_sq_at(run, run->sq_count++);
+            memset(s, 0, sizeof *s);
+            s->first = entered;
+            s->path = WG_PATH_L1;
+            s->bytes = (uint8_t)bytes;
+        }
+        s->entered = entered;
+        s->address = address;
+        s->pc = run->pc;
+        s->mask |= mask;
+        memcpy((uint8_t *)s->data + (address & (WG_L1_LINE - 1)), &value, bytes);
+        note_stores(m);
+    }
+    run->disturbed = now;
+    wg_entered(run, now, WG_NO_DEST, entered + 1);
+    run->pc += 4;
+    run->at = entered;
+    return true;
+}
 
 #define A r[op->rs1]
 #define B r[op->rs2]
 #define I op->imm
 
 /* Returns when the core wants to go on: WG_NEVER, when L1 or the load/store unit lets it. */
-static uint64_t pipeline(wg_tile *t, crowd *w, unsigned core)
+static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
 {
-    wg_core *k = &t->core[core];
-    wg_core_run *run = &k->run;
+    wg_core *k = m->k;
+    wg_core_run *run = m->run;
     uint32_t *r = run->r, value, pc = run->pc;
     const uint64_t now = t->sched.now, number = run->number;
     if (run->halt || run->ex1.kind)
         return WG_NEVER;
     if (run->at > now)
         return run->at;
-    const uint32_t sets = t->arch->icache_bytes[core] / 32u - 1;
-    wg_icache_line *line = &k->icache[(pc >> 4 & sets) * 2];
+    wg_icache_line *line = &k->icache[(pc >> 4 & m->sets) * 2];
     if (line->tag != ((pc & ~15u) | WG_LINE_VALID))
         line++;
     const wg_op *op = &line->op[pc >> 2 & 3];
-    if (line->tag != ((pc & ~15u) | WG_LINE_VALID) || line->checked != k->epoch || !run->queued || run->ordered ||
-        op->rs3 || wg_one_at_a_time(k))
+    if (line->tag != ((pc & ~15u) | WG_LINE_VALID) || line->checked != k->epoch || !run->queued || run->ordered || op->rs3 ||
+        !m->plain)
         goto the_long_way;
-    bool unknown = false;
-    uint64_t e = wg_max64(now, run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
-    if (!wg_operand_quick(run, run->dests, number, op->rs1, t->arch->forward_writers, &e, &unknown) ||
-        !wg_operand_quick(run, run->dests, number, op->rs2, t->arch->forward_writers, &e, &unknown)) {
-        wg_stall why;
-        if (unknown || !wg_issue(t, k, run, op, &e, &why))
-            return WG_NEVER;
+    if (m->issued != number) {
+        bool unknown = false;
+        uint64_t e = wg_max64(now, run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
+        if (!wg_operand_quick(run, run->dests, number, op->rs1, t->arch->forward_writers, &e, &unknown) ||
+            !wg_operand_quick(run, run->dests, number, op->rs2, t->arch->forward_writers, &e, &unknown)) {
+            wg_stall why;
+            if (unknown || !wg_issue(t, k, run, op, &e, &why))
+                return WG_NEVER;
+        } else if (e > now && e != WG_NEVER) {
+            m->issued = number;
+            m->issued_at = e;
+        }
+        if (e > now)
+            return e;
+    } else if (m->issued_at > now) {
+        return m->issued_at;
     }
-    if (e > now)
-        return e;
-    unsigned dest = op->rd;
-    uint64_t filled = now + 1;
     switch (op->code) {
 #define ALU(name, expression) case WG_OP_##name: value = (expression); break;
 #define MULTIPLY(name, expression)
 #include "riscv/alu.inc"
 #undef ALU
 #undef MULTIPLY
-    case WG_OP_LOAD: {
-        uint32_t address = A + I;
-        unsigned bytes = op->spare == 9 ? 2 : 1u << (op->spare & 3);
-        if ((address & (bytes - 1)) || address >= t->arch->l1_bytes || wg_strongly_ordered(k))
+    case WG_OP_LOAD:
+        if (!load(t, w, m, op, A + I))
             goto the_long_way;
-        if (t->arch->l0_lines) {
-            uint32_t tag = (address & ~15u) | 1;
-            if (run->loads)
-                wg_lsu_settle(k, now + 1);
-            if (run->l0[0].tag == tag || run->l0[1].tag == tag || run->l0[2].tag == tag || run->l0[3].tag == tag)
-                goto the_long_way;
-        }
-        wg_ex1 *x = &run->ex1;
-        x->entered = now;
-        x->number = number;
-        x->address = address;
-        x->pc = pc;
-        x->kind = WG_EX1_LOAD;
-        x->size = op->spare;
-        x->rd = op->rd;
-        x->path = WG_PATH_L1;
-        x->bytes = (uint8_t)bytes;
-        x->index = x->op = 0;
-        memset(x->data, 0, sizeof x->data);   /* equal states are equal byte by byte (engine/poll.c) */
-        run->filled[number % WG_RETIRE_RING] = run->retired[number % WG_RETIRE_RING] = WG_NEVER;
-        run->dests = run->dests << 8 | op->rd;
-        run->number++;
-        run->last = now;
-        run->pc += 4;
-        run->at = now + 1;
-        return now + 1;
-    }
-    case WG_OP_STORE: {
-        uint32_t address = A + I;
-        unsigned bytes = wg_store_bytes[op->spare % 3];
-        if (address >= t->arch->l1_bytes || (address & (bytes - 1)))
+        return run->at;
+    case WG_OP_STORE:
+        if (!store(t, m, op, A + I, B))
             goto the_long_way;
-        wg_ex1 x = {.entered = now, .pc = pc, .kind = WG_EX1_STORE, .address = address, .data = {B}, .bytes = (uint8_t)bytes,
-                    .path = WG_PATH_L1};
-        uint64_t m;
-        if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)
-            goto the_long_way;
-        run->disturbed = now;
-        wg_entered(run, now, WG_NO_DEST, m + 1);
-        run->pc += 4;
-        run->at = m;
-        return now + 1;
-    }
+        return run->at;
     case WG_OP_BEQ: case WG_OP_BNE: case WG_OP_BLT: case WG_OP_BGE: case WG_OP_BLTU: case WG_OP_BGEU:
         if (op->imm == pc)
             goto the_long_way;
-        wg_step_branch(t, core, op, now);
-        return now + 1;
+        wg_step_branch(t, m->core, op, now);
+        return run->at;
     default: goto the_long_way;
     }
-    wg_entered(run, now, (uint8_t)dest, filled);
-    r[dest] = value;
-    run->at = now + 1;
-    run->pc += 4;
-    return now + 1;
+    {
+        const unsigned slot = (unsigned)(number % WG_RETIRE_RING);
+        uint64_t before = run->retired[(number - 1) % WG_RETIRE_RING];
+        run->filled[slot] = now + 1;
+        run->retired[slot] = before == WG_NEVER ? WG_NEVER : wg_max64(before, now) + 1;
+        run->dests = run->dests << 8 | op->rd;
+        run->number = number + 1;
+        run->last = now;
+        if (m->awaited >> (op->rd & 31) & 1)
+            wg_overwritten(run, op->rd);
+        r[op->rd] = value;
+        run->at = now + 1;
+        run->pc = pc + 4;
+        return now + 1;
+    }
 
 the_long_way:
     w->detour = true;
     run->at = wg_max64(run->at, now);
-    uint64_t again = wg_exec(t, core, now + 1);
+    uint64_t again = wg_exec(t, m->core, now + 1);
+    note(t, w, m->core);
     return run->halt ? WG_NEVER : again;
 }
 #undef A
@@ -405,15 +550,47 @@ static uint64_t others(const wg_tile *t)
     return until;
 }
 
-static bool can_go(wg_tile *t)
+static bool can_go(const wg_tile *t)
 {
     if (t->lockstep || t->watched || t->perturbed || t->l1_watched || t->sched.now < t->poll.careful_until ||
         others(t) < t->sched.now + LEAST)
         return false;
     for (unsigned i = 0; i < WG_CORES; i++)
-        if (t->core[i].stepping || t->core[i].breakpoints || (t->core[i].run.halt == WG_RUNNING && wg_one_at_a_time(&t->core[i])))
+        if (t->core[i].stepping || t->core[i].breakpoints)
             return false;
     return true;
+}
+
+/* One cycle in which `who` has something to do. */
+static void cycle(wg_tile *t, crowd *w, unsigned who)
+{
+    wg_schedule *s = &t->sched;
+    uint8_t *here = &w->ring[s->now % RING];
+    *here = 0;
+    s->phase = WG_PHASE_REGIONS;
+    if (who >> PORT_BITS & 1)
+        serve_port(t, w, 0);
+    if (who >> PORT_BITS & 2)
+        serve_port(t, w, 1);
+    who |= *here;
+    *here = 0;
+    unsigned cores = who & ((1u << WG_CORES) - 1);
+    s->phase = WG_PHASE_LOAD_STORE;
+    for (unsigned left = cores; left; left &= left - 1)
+        load_store(t, w, &w->at[__builtin_ctz(left)]);
+    s->phase = WG_PHASE_PIPELINES;
+    for (unsigned left = cores; left; left &= left - 1) {
+        member *m = &w->at[__builtin_ctz(left)];
+        uint64_t at = pipeline(t, w, m);
+        if (at > s->now + 1) {
+            if (m->mixed || m->run->ex1.kind)
+                at = wg_min64(at, wg_lsu_next(t, m->core));
+            else if (m->drain_at > s->now)   /* one that is due waits for room, and is told */
+                at = wg_min64(at, m->drain_at);
+            at = wg_min64(at, wg_fetch_next(t, m->core));
+        }
+        appoint(w, m->core, s->now, wg_max64(at, s->now + 1));
+    }
 }
 
 bool wg_cores_together(wg_tile *t)
@@ -424,67 +601,53 @@ bool wg_cores_together(wg_tile *t)
     t->l1_turns_from = s->now;
     if (!dense || !can_go(t))
         return false;
-    crowd w = {0};
-    uint64_t until = others(t), look_at = s->now + LOOK, served = 0, next;
+    crowd w = {.until = others(t)};
     for (unsigned i = 0; i < WG_CORES; i++) {
         wg_core *k = &t->core[i];
         wg_core_sync(t, i);
         k->saved_at = WG_NEVER;
         k->solo_saved = false;
         k->solo_until = 0;
-        w.due[i] = k->run.halt == WG_IN_RESET ? WG_NEVER : s->now;
-        w.active |= (t->regions.memory.active[i] & l1_lane ? 1u : 0u) << i;
-        if (!k->run.halt)
-            wg_begin_queue(&k->run);
+        w.at[i] = (member){.k = k, .run = &k->run, .lane = &t->regions.memory.lane[i][WG_PATH_L1], .core = (uint8_t)i,
+                           .port = i >= WG_CORE_T1, .sets = t->arch->icache_bytes[i] / 32u - 1};
+        if (k->run.halt == WG_IN_RESET)
+            continue;
+        wg_begin_queue(&k->run);
+        note(t, &w, i);
+        appoint(&w, i, s->now, s->now);
     }
-    for (;;) {
-        next = WG_NEVER;
-        s->phase = WG_PHASE_REGIONS;
-        for (unsigned port = 0; w.active && port < PORTS; port++)
-            next = wg_min64(next, serve_port(t, &w, port));
-        unsigned due = 0;
-        for (unsigned i = 0; i < WG_CORES; i++)
-            due |= (w.due[i] <= s->now ? 1u : 0u) << i;
-        s->phase = WG_PHASE_LOAD_STORE;
-        for (unsigned left = due; left; left &= left - 1)
-            load_store(t, &w, (unsigned)__builtin_ctz(left));
-        s->phase = WG_PHASE_PIPELINES;
-        for (unsigned left = due; left; left &= left - 1) {
-            unsigned i = (unsigned)__builtin_ctz(left);
-            uint64_t at = pipeline(t, &w, i);
-            if (at > s->now + 1)
-                at = wg_min64(at, wg_min64(wg_lsu_next(t, i), wg_fetch_next(t, i)));
-            w.due[i] = wg_max64(at, s->now + 1);
+    w.ring[s->now % RING] |= 3u << PORT_BITS;
+    uint64_t look_at = s->now + LOOK, served = 0, idle = 0;
+    while (s->now < w.until) {
+        unsigned who = w.ring[s->now % RING];
+        if (!who) {
+            s->now++;
+            if (++idle >= RING)
+                break;
+            continue;
         }
-        for (unsigned i = 0; i < WG_CORES; i++) {
-            next = wg_min64(next, w.due[i]);
-            const wg_lane *lane = &t->regions.memory.lane[i][WG_PATH_L1];
-            if (w.active >> i & 1)
-                next = wg_min64(next, wg_max64(lane->queue[lane->head].seen_at, s->now + 1));
-        }
+        idle = 0;
+        cycle(t, &w, who);
         s->now++;
         if (w.detour) {
             w.detour = false;
-            until = wg_min64(until, others(t));
+            w.until = wg_min64(w.until, others(t));
             if (t->dev->stop_requested)
                 break;
         }
-        if (next >= until || s->now >= until || next == WG_NEVER)
-            break;
         if (s->now >= look_at) {
             if ((w.served - served) * SPARSE < LOOK)
                 break;
             served = w.served;
             look_at = s->now + LOOK;
         }
-        s->now = wg_max64(s->now, next);
     }
     s->phase = WG_PHASE_ARRIVALS;
     for (unsigned i = 0; i < WG_CORES; i++)
         wg_appoint(s, WG_AGENT_CORE_B + i, t->core[i].run.halt == WG_IN_RESET ? WG_NEVER : s->now);
     if (w.active)
         wg_wake_at(s, WG_AGENT_REGIONS, s->now);
-    t->l1_turns = w.served >= TURNS ? TURNS / 2 : 0;
+    t->l1_turns = w.served >= WG_L1_TURNS ? WG_L1_TURNS / 2 : 0;
     t->l1_turns_from = s->now;
     return true;
 }
