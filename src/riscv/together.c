@@ -35,6 +35,8 @@ typedef struct member {
     uint64_t drain_at;          /* the first store can leave; 0: look */
     uint64_t issued_at;         /* the next instruction enters EX1 then, if it is that number */
     uint64_t issued;
+    const wg_op *op;            /* the next instruction, if it is known to be all right; its line's end: look for the next line */
+    uint32_t epoch;             /* … while the instruction cache does not change */
     uint32_t sets;              /* of the instruction cache, less one */
     uint32_t awaited;           /* registers that loads under way will write: f0 counts as x0 */
     uint8_t core, port;
@@ -42,14 +44,15 @@ typedef struct member {
     bool merging;               /* the store queue coalesces */
     bool plain;                 /* nothing special is switched on */
     bool mixed;                 /* the store queue holds others than stores to L1 */
+    bool twice;                 /* two loads under way may write the same register */
 } member;
 
 typedef struct crowd {
     member at[WG_CORES];
+    uint64_t seen_at[WG_CORES + 1];   /* the first request of each core; WG_NEVER: there is none */
     uint8_t ring[RING];         /* by cycle: who has something to do, cores and ports */
     uint64_t until;
     uint64_t served;            /* requests */
-    uint32_t active;            /* bit i: core i has requests at L1 or on the way there */
     bool detour;                /* somebody went the long way: look who else has an appointment now */
 } crowd;
 
@@ -93,13 +96,16 @@ static void note_loads(member *m)
 {
     m->settle_at = WG_NEVER;
     m->awaited = 0;
+    m->twice = false;
     for (unsigned i = 0; m->run->loads && i < WG_LOADS; i++) {
         const wg_load *l = &m->run->load[i];
         if (!l->used)
             continue;
         m->settle_at = wg_min64(m->settle_at, l->done);
-        if (l->done == WG_NEVER)
+        if (l->done == WG_NEVER) {
+            m->twice |= m->awaited >> (l->rd & 31) & 1;
             m->awaited |= 1u << (l->rd & 31);
+        }
     }
 }
 
@@ -110,15 +116,16 @@ static void note(const wg_tile *t, crowd *w, unsigned core)
     const wg_core *k = m->k;
     m->cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH);
     m->merging = t->arch->store_coalescing && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
-    m->plain = !wg_one_at_a_time(k) && !(k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) && !wg_strongly_ordered(k);
+    m->plain = k->run.queued && !k->run.ordered && !wg_one_at_a_time(k) && !(k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) && !wg_strongly_ordered(k);
     m->issued = 0;
+    m->op = NULL;
     m->mixed = false;
     for (unsigned i = 0; i < k->run.sq_count; i++)
         m->mixed |= wg_sq_peek(&k->run, i)->path != WG_PATH_L1;
     note_loads(m);
     note_stores(m);
-    w->active = (w->active & ~(1u << core)) | (t->regions.memory.active[core] & l1_lane ? 1u : 0u) << core;
-    if (w->active >> core & 1)
+    w->seen_at[core] = m->lane->count ? m->lane->queue[m->lane->head].seen_at : WG_NEVER;
+    if (m->lane->count)
         appoint(w, PORT_BITS + m->port, t->sched.now, t->sched.now + 1);
 }
 
@@ -136,16 +143,17 @@ static void answer(wg_tile *t, crowd *w, member *m, const wg_request *req)
 {
     wg_core_run *run = m->run;
     wg_load *l = &run->load[req->tag % WG_LOADS];
-    uint32_t line = line_of(req->address);
+    uint32_t line = line_of(l->address);
     if (l->fills)
         t->regions.memory.l1.watch[line / WG_L1_LINE] |= (uint8_t)(1u << m->core);
     if (!l->used || l->done != WG_NEVER)
         return;
     l->done = t->sched.now + t->timing->path[WG_PATH_L1].back;
     m->settle_at = wg_min64(m->settle_at, l->done);
-    wg_supersede(run, l->rd, l->number);
+    if (m->twice)
+        wg_supersede(run, l->rd, l->number);
     memcpy(l->line, t->l1 + line, WG_L1_LINE);
-    run->r[l->rd] = wg_load_value(l->line, req->address, l->size);
+    run->r[l->rd] = wg_load_value(l->line, l->address, l->size);
     run->r[0] = 0;
     wg_fill_retire(run, l->number, l->done);
     appoint(w, m->core, t->sched.now, l->done);
@@ -159,7 +167,10 @@ static void process(wg_tile *t, crowd *w, member *m)
     if (req->kind == WG_REQ_READ && !(req->tag & WG_TAG_FETCH)) {
         answer(t, w, m, req);
     } else if (req->kind == WG_REQ_WRITE) {
+        bool code = t->regions.memory.l1.watch[req->address / WG_L1_LINE] & WG_L1_WATCH_CODE;
         wg_l1_write_masked(t, (wg_l1_client)m->core, req->address, req->byte_mask, req->data);
+        for (unsigned i = 0; code && i < WG_CORES; i++)
+            w->at[i].op = NULL;   /* it may be stale now */
     } else {
         uint32_t value[4] = {0};
         if (req->kind == WG_REQ_READ)
@@ -168,6 +179,8 @@ static void process(wg_tile *t, crowd *w, member *m)
             value[0] = wg_l1_atomic(t, (wg_l1_client)m->core, req->address, req->op, req->data[0]);
         wg_core_respond(t, req, value);
         note_loads(m);
+        for (unsigned i = 0; i < WG_CORES; i++)
+            w->at[i].op = NULL;
         appoint(w, m->core, t->sched.now, t->sched.now);
     }
     if (m->run->sq_count)   /* a store may have waited for room */
@@ -176,10 +189,9 @@ static void process(wg_tile *t, crowd *w, member *m)
     lane->retry_at = 0;
     lane->why.reason = WG_STALL_NONE;
     w->served++;
-    if (!--lane->count) {
+    w->seen_at[m->core] = --lane->count ? lane->queue[lane->head].seen_at : WG_NEVER;
+    if (!lane->count)
         t->regions.memory.active[m->core] &= ~l1_lane;
-        w->active &= ~(1u << m->core);
-    }
 }
 
 static void serve_port(wg_tile *t, crowd *w, unsigned which)
@@ -192,22 +204,21 @@ static void serve_port(wg_tile *t, crowd *w, unsigned which)
     unsigned input = 0;
     for (unsigned i = 0; i < INPUTS; i++) {
         unsigned core = core_at[which][(turn + i) % INPUTS];
-        if (!(w->active >> core & 1))
-            continue;
-        const wg_lane *lane = w->at[core].lane;
-        uint64_t seen_at = lane->queue[lane->head].seen_at;
+        uint64_t seen_at = w->seen_at[core];
         if (seen_at <= now && !chosen) {   /* granted or not: it blocks those behind it */
             chosen = &w->at[core];
             input = (turn + i) % INPUTS;
         } else {
-            next = wg_min64(next, wg_max64(seen_at, now + 1));
+            next = wg_min64(next, seen_at);
         }
     }
     if (chosen) {
         wg_lane *lane = chosen->lane;
         const wg_request *req = &lane->queue[lane->head];
+        const bool read = req->kind == WG_REQ_READ;
+        uint32_t address = read && !(req->tag & WG_TAG_FETCH) ? chosen->run->load[req->tag % WG_LOADS].address : req->address;
         /* Lines lie in the banks one after the other; there are 16 or 32. */
-        uint64_t *bank = &p->bank_free[req->address / WG_L1_LINE & (t->arch->l1_banks - 1u)];
+        uint64_t *bank = &p->bank_free[address / WG_L1_LINE & (t->arch->l1_banks - 1u)];
         uint64_t free = wg_max64(p->port_free[port], *bank);
         if (free > now) {
             lane->retry_at = free;
@@ -215,12 +226,11 @@ static void serve_port(wg_tile *t, crowd *w, unsigned which)
             /* a bank alone may be free sooner for somebody else */
             next = p->port_free[port] > now ? p->port_free[port] : now + 1;
         } else {
-            bool narrow = !(req->kind == WG_REQ_READ || (req->kind == WG_REQ_WRITE && req->byte_mask == 0xFFFF));
+            bool narrow = !(read || (req->kind == WG_REQ_WRITE && req->byte_mask == 0xFFFF));
             p->port_free[port] = *bank = now + (narrow ? t->timing->narrow_write : 1);
             p->turn[port] = (uint8_t)((input + 1) % INPUTS);
             process(t, w, chosen);
-            if (lane->count)
-                next = wg_min64(next, wg_max64(lane->queue[lane->head].seen_at, now + 1));
+            next = wg_min64(next, w->seen_at[chosen->core]);
             if (next != WG_NEVER)
                 next = wg_max64(next, p->port_free[port]);
         }
@@ -241,11 +251,9 @@ static wg_request *send(wg_tile *t, crowd *w, member *m, uint64_t at)
         lane->retry_at = 0;
     t->regions.memory.emitted[m->core]++;
     t->regions.memory.active[m->core] |= l1_lane;
-    w->active |= 1u << m->core;
+    if (lane->count == 1)
+        w->seen_at[m->core] = req->seen_at;
     appoint(w, PORT_BITS + m->port, t->sched.now, req->seen_at);
-    req->path = WG_PATH_L1;
-    req->core = m->core;
-    req->op = req->index = req->overtakes = 0;
     return req;
 }
 
@@ -278,27 +286,37 @@ static bool load_enters(wg_tile *t, crowd *w, member *m, uint64_t at, uint32_t a
     l->index = 0;
     l->fills = m->cached;
     l->flushed = l->stale = false;
-    memset(l->line, 0, sizeof l->line);   /* equal states are equal byte by byte (engine/poll.c) */
     run->loads++;
+    m->twice |= m->awaited >> (rd & 31) & 1;
     m->awaited |= 1u << (rd & 31);
     if (m->cached && wg_l0_flushes(t, m->k, m->core)) {
         wg_lsu_flush_l0(m->k);
         l->flushed = false;
     }
     wg_request *req = send(t, w, m, at);
-    req->address = address;
-    req->pc = pc;
     req->kind = WG_REQ_READ;
-    req->bytes = (uint8_t)wg_load_bytes(size);
     req->tag = (uint8_t)slot;
-    req->byte_mask = 0;
-    req->rd = rd;
-    memset(req->data, 0, sizeof req->data);
+    req->rd = rd;   /* the rest is in the load: write_out() */
     l->earliest = m->cached ? req->seen_at + t->timing->path[WG_PATH_L1].back : WG_NEVER;
     run->mux_free = at + 1;
     if (run->sq_count)
         note_stores(m);
     return true;
+}
+
+/* Before anybody else looks at the queues: requests of loads as they would have been. */
+static void write_out(const member *m)
+{
+    for (unsigned i = 0; i < m->lane->count; i++) {
+        wg_request *req = &m->lane->queue[(m->lane->head + i) % WG_LANE_DEPTH];
+        if (req->kind != WG_REQ_READ || (req->tag & WG_TAG_FETCH))
+            continue;
+        wg_load *l = &m->run->load[req->tag % WG_LOADS];
+        memset(l->line, 0, sizeof l->line);
+        *req = (wg_request){.seen_at = req->seen_at, .address = l->address, .pc = l->pc, .kind = WG_REQ_READ, .path = WG_PATH_L1,
+                            .bytes = (uint8_t)wg_load_bytes(l->size), .core = m->core, .tag = req->tag,
+                            .rd = req->rd};
+    }
 }
 
 /* The first store leaves if it can. */
@@ -314,10 +332,13 @@ static void store_leaves(wg_tile *t, crowd *w, member *m)
     req->pc = s->pc;
     memcpy(req->data, s->data, sizeof req->data);
     req->kind = WG_REQ_WRITE;
+    req->path = WG_PATH_L1;
     req->bytes = WG_L1_LINE;
+    req->op = 0;
+    req->core = m->core;
     req->tag = 0;
     req->byte_mask = s->mask;
-    req->rd = 0;
+    req->index = req->overtakes = req->rd = 0;
     wg_l0_drop_line(run, s->address);
     wg_sq_pop(run);
     run->mux_free = now + 1;
@@ -461,12 +482,19 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
         return WG_NEVER;
     if (run->at > now)
         return run->at;
-    wg_icache_line *line = &k->icache[(pc >> 4 & m->sets) * 2];
-    if (line->tag != ((pc & ~15u) | WG_LINE_VALID))
-        line++;
-    const wg_op *op = &line->op[pc >> 2 & 3];
-    if (line->tag != ((pc & ~15u) | WG_LINE_VALID) || line->checked != k->epoch || !run->queued || run->ordered || op->rs3 ||
-        !m->plain)
+    const wg_op *op = m->op;
+    if (!op || op->code == WG_OP_LINE_END || op->code == WG_OP_LINE_END_LATE || m->epoch != k->epoch) {
+        wg_icache_line *line = &k->icache[(pc >> 4 & m->sets) * 2];
+        if (line->tag != ((pc & ~15u) | WG_LINE_VALID))
+            line++;
+        op = &line->op[pc >> 2 & 3];
+        if (line->tag != ((pc & ~15u) | WG_LINE_VALID) || line->checked != k->epoch || !m->plain)
+            goto the_long_way;
+        run->lru[line->set] = line->way;
+        m->op = op;
+        m->epoch = k->epoch;
+    }
+    if (op->rs3)
         goto the_long_way;
     if (m->issued != number) {
         bool unknown = false;
@@ -494,15 +522,18 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
     case WG_OP_LOAD:
         if (!load(t, w, m, op, A + I))
             goto the_long_way;
+        m->op = op + 1;
         return run->at;
     case WG_OP_STORE:
         if (!store(t, m, op, A + I, B))
             goto the_long_way;
+        m->op = op + 1;
         return run->at;
     case WG_OP_BEQ: case WG_OP_BNE: case WG_OP_BLT: case WG_OP_BGE: case WG_OP_BLTU: case WG_OP_BGEU:
         if (op->imm == pc)
             goto the_long_way;
         wg_step_branch(t, m->core, op, now);
+        m->op = run->pc == pc + 4 ? op + 1 : NULL;
         return run->at;
     default: goto the_long_way;
     }
@@ -519,6 +550,7 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
         r[op->rd] = value;
         run->at = now + 1;
         run->pc = pc + 4;
+        m->op = op + 1;
         return now + 1;
     }
 
@@ -602,6 +634,8 @@ bool wg_cores_together(wg_tile *t)
     if (!dense || !can_go(t))
         return false;
     crowd w = {.until = others(t)};
+    for (unsigned i = 0; i <= WG_CORES; i++)
+        w.seen_at[i] = WG_NEVER;
     for (unsigned i = 0; i < WG_CORES; i++) {
         wg_core *k = &t->core[i];
         wg_core_sync(t, i);
@@ -643,10 +677,12 @@ bool wg_cores_together(wg_tile *t)
         }
     }
     s->phase = WG_PHASE_ARRIVALS;
-    for (unsigned i = 0; i < WG_CORES; i++)
+    for (unsigned i = 0; i < WG_CORES; i++) {
         wg_appoint(s, WG_AGENT_CORE_B + i, t->core[i].run.halt == WG_IN_RESET ? WG_NEVER : s->now);
-    if (w.active)
-        wg_wake_at(s, WG_AGENT_REGIONS, s->now);
+        write_out(&w.at[i]);
+        if (w.at[i].lane->count)
+            wg_wake_at(s, WG_AGENT_REGIONS, s->now);
+    }
     t->l1_turns = w.served >= WG_L1_TURNS ? WG_L1_TURNS / 2 : 0;
     t->l1_turns_from = s->now;
     return true;
