@@ -19,7 +19,7 @@
 #include <string.h>
 #include "engine/device.h"
 
-enum { PORTS = 2, FIRST_PORT = 2, INPUTS = 4, SPARSE = 16 /* cycles per request */, LOOK = 512, LEAST = 8, RING = 64 };
+enum { PORTS = 2, FIRST_PORT = 2, INPUTS = 4, SPARSE = 16 /* cycles per request */, LOOK = 512, LEAST = 8, RING = 64, AHEAD = 2 };
 enum { PORT_BITS = WG_CORES };   /* in wg_crowd.ring: behind the cores */
 
 /* Which core sits at which input of ports 2 and 3 (l1.c). */
@@ -33,8 +33,6 @@ typedef struct member {
     wg_lane *lane;
     uint64_t settle_at;         /* the first load that has come back is done */
     uint64_t drain_at;          /* the first store can leave; 0: look */
-    uint64_t issued_at;         /* the next instruction enters EX1 then, if it is that number */
-    uint64_t issued;
     const wg_op *op;            /* the next instruction, if it is known to be all right; its line's end: look for the next line */
     uint32_t epoch;             /* … while the instruction cache does not change */
     uint32_t sets;              /* of the instruction cache, less one */
@@ -53,6 +51,7 @@ typedef struct crowd {
     uint8_t ring[RING];         /* by cycle: who has something to do, cores and ports */
     uint64_t until;
     uint64_t served;            /* requests */
+    bool careful;               /* nobody goes ahead: code may change, or a finding may end the run */
     bool detour;                /* somebody went the long way: look who else has an appointment now */
 } crowd;
 
@@ -73,6 +72,12 @@ static inline bool l0_holds(const wg_core_run *run, uint32_t address)
 {
     uint32_t tag = line_of(address) | 1;
     return run->l0[0].tag == tag || run->l0[1].tag == tag || run->l0[2].tag == tag || run->l0[3].tag == tag;
+}
+
+/* Some instruction cache may hold it. */
+static inline bool is_code(const wg_tile *t, uint32_t address)
+{
+    return t->regions.memory.l1.watch[address / WG_L1_LINE] & WG_L1_WATCH_CODE;
 }
 
 /* When the first store can leave; they all go to L1. */
@@ -117,7 +122,6 @@ static void note(const wg_tile *t, crowd *w, unsigned core)
     m->cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH);
     m->merging = t->arch->store_coalescing && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
     m->plain = k->run.queued && !k->run.ordered && !wg_one_at_a_time(k) && !(k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) && !wg_strongly_ordered(k);
-    m->issued = 0;
     m->op = NULL;
     m->mixed = false;
     for (unsigned i = 0; i < k->run.sq_count; i++)
@@ -127,6 +131,10 @@ static void note(const wg_tile *t, crowd *w, unsigned core)
     w->seen_at[core] = m->lane->count ? m->lane->queue[m->lane->head].seen_at : WG_NEVER;
     if (m->lane->count)
         appoint(w, PORT_BITS + m->port, t->sched.now, t->sched.now + 1);
+    for (unsigned i = 0; i < m->lane->count; i++) {
+        const wg_request *req = &m->lane->queue[(m->lane->head + i) % WG_LANE_DEPTH];
+        w->careful |= req->kind == WG_REQ_ATOMIC || (req->kind == WG_REQ_WRITE && is_code(t, req->address));
+    }
 }
 
 static inline void settle(member *m, uint64_t time)
@@ -167,7 +175,7 @@ static void process(wg_tile *t, crowd *w, member *m)
     if (req->kind == WG_REQ_READ && !(req->tag & WG_TAG_FETCH)) {
         answer(t, w, m, req);
     } else if (req->kind == WG_REQ_WRITE) {
-        bool code = t->regions.memory.l1.watch[req->address / WG_L1_LINE] & WG_L1_WATCH_CODE;
+        bool code = is_code(t, req->address);
         wg_l1_write_masked(t, (wg_l1_client)m->core, req->address, req->byte_mask, req->data);
         for (unsigned i = 0; code && i < WG_CORES; i++)
             w->at[i].op = NULL;   /* it may be stale now */
@@ -343,6 +351,7 @@ static void store_leaves(wg_tile *t, crowd *w, member *m)
     wg_sq_pop(run);
     run->mux_free = now + 1;
     run->disturbed = now;
+    w->careful |= is_code(t, req->address);
     note_stores(m);
 }
 
@@ -377,42 +386,51 @@ static void load_store(wg_tile *t, crowd *w, member *m)
 
 /* ---- J: pipelines ------------------------------------------------------------------------------------------ */
 
-/* A load enters EX1 in this cycle. False if it has to go the long way. */
-static inline bool load(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32_t address)
+/*
+ * A core goes up to AHEAD cycles ahead of the others: what L1 has not answered yet is not done before, and what another core
+ * sends out now reaches nobody sooner. What could still be seen differently then (a line of the L0 cache that becomes stale,
+ * code that changes) waits for its cycle.
+ */
+
+/* A load enters EX1 in cycle e. False if it has to wait for that cycle, or go the long way. */
+static inline bool load(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32_t address, uint64_t e)
 {
     wg_core_run *run = m->run;
-    const uint64_t now = t->sched.now, number = run->number;
+    const uint64_t number = run->number;
     const unsigned slot = (unsigned)(number % WG_RETIRE_RING), bytes = wg_load_bytes(op->spare);
     uint32_t value;
-    uint64_t entered = now + 1, done = now + 2;
+    uint64_t entered = e + 1, done = e + 2;
     if (address & (bytes - 1))
         return false;
     if (address >= t->arch->l1_bytes) {
         if (address - WG_RAM_BASE >= t->arch->ram_bytes[m->core] ||
-            wg_lsu_load(t, m->core, address, op->spare, run->pc, now, &value, &entered, &done) != WG_LSU_DONE)
+            wg_lsu_load(t, m->core, address, op->spare, run->pc, e, &value, &entered, &done) != WG_LSU_DONE)
             return false;
         note_stores(m);
     } else {
-        settle(m, now + 1);
+        settle(m, e + 1);
         if (m->cached && l0_holds(run, address)) {
-            if (wg_lsu_load(t, m->core, address, op->spare, run->pc, now, &value, &entered, &done) != WG_LSU_DONE)
+            if (e > t->sched.now ||
+                wg_lsu_load(t, m->core, address, op->spare, run->pc, e, &value, &entered, &done) != WG_LSU_DONE)
                 return false;
         } else {
-            run->filled[slot] = run->retired[slot] = WG_NEVER;
-            run->dests = run->dests << 8 | op->rd;
-            run->last = now;
-            run->at = now + 1;
-            if (m->mixed || now + 1 >= w->until || run->wait_e == now ||
-                !load_enters(t, w, m, now + 1, address, run->pc, number, op->spare, op->rd)) {
-                run->ex1 = (wg_ex1){.entered = now, .number = number, .address = address, .pc = run->pc, .kind = WG_EX1_LOAD,
+            if (m->mixed || e + 1 >= w->until || run->wait_e == e ||
+                !load_enters(t, w, m, e + 1, address, run->pc, number, op->spare, op->rd)) {
+                if (e > t->sched.now)
+                    return false;
+                run->ex1 = (wg_ex1){.entered = e, .number = number, .address = address, .pc = run->pc, .kind = WG_EX1_LOAD,
                                     .size = op->spare, .rd = op->rd, .path = WG_PATH_L1, .bytes = (uint8_t)bytes};
             }
+            run->filled[slot] = run->retired[slot] = WG_NEVER;
+            run->dests = run->dests << 8 | op->rd;
+            run->last = e;
+            run->at = e + 1;
             run->number++;
             run->pc += 4;
             return true;
         }
     }
-    wg_entered(run, now, op->rd, done);
+    wg_entered(run, e, op->rd, done);
     run->r[op->rd] = value;
     run->r[0] = 0;
     run->pc += 4;
@@ -420,28 +438,27 @@ static inline bool load(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32
     return true;
 }
 
-/* A store enters EX1 in this cycle, and the queue in the next. False if it has to go the long way. */
-static inline bool store(wg_tile *t, member *m, const wg_op *op, uint32_t address, uint32_t value)
+/* A store enters EX1 in cycle e, and the queue in the next. False as above. */
+static inline bool store(wg_tile *t, member *m, const wg_op *op, uint32_t address, uint32_t value, uint64_t e)
 {
     wg_core_run *run = m->run;
-    const uint64_t now = t->sched.now;
     const unsigned bytes = wg_store_bytes[op->spare % 3];
     if (address & (bytes - 1) || wg_core_log_full(m->k))
         return false;
-    uint64_t entered = now + 1;
+    uint64_t entered = e + 1;
     bool l1 = address < t->arch->l1_bytes;
     if (!l1 && address - WG_RAM_BASE >= t->arch->ram_bytes[m->core])
         return false;
     if (!l1 || m->mixed || run->sq_count == WG_STORE_QUEUE) {
-        wg_ex1 x = {.entered = now, .pc = run->pc, .kind = WG_EX1_STORE, .address = address, .data = {value},
+        wg_ex1 x = {.entered = e, .pc = run->pc, .kind = WG_EX1_STORE, .address = address, .data = {value},
                     .bytes = (uint8_t)bytes, .path = l1 ? WG_PATH_L1 : WG_PATH_OWN_RAM};
-        if (wg_lsu_store(t, m->core, &x, &entered) != WG_LSU_DONE)
+        if (e > t->sched.now || wg_lsu_store(t, m->core, &x, &entered) != WG_LSU_DONE)
             return false;
         m->mixed = true;   /* or may be: load_store() sees to it */
     } else {
-        if (run->sq_count == 1 && m->drain_at <= now + 1 && wg_sq_ready_at(t, m->k, 0) <= now + 1)
+        if (run->sq_count == 1 && m->drain_at <= e + 1 && wg_sq_ready_at(t, m->k, 0) <= e + 1)
             return false;   /* it may leave in that very cycle */
-        settle(m, now + 1);
+        settle(m, e + 1);
         wg_l0_drop_line(run, address);
         wg_store *s = run->sq_count ? wg_sq_at(run, run->sq_count - 1u) : NULL;
         uint32_t apart = s ? address - s->address + 4 : 9;
@@ -460,11 +477,21 @@ static inline bool store(wg_tile *t, member *m, const wg_op *op, uint32_t addres
         memcpy((uint8_t *)s->data + (address & (WG_L1_LINE - 1)), &value, bytes);
         note_stores(m);
     }
-    run->disturbed = now;
-    wg_entered(run, now, WG_NO_DEST, entered + 1);
+    run->disturbed = e;
+    wg_entered(run, e, WG_NO_DEST, entered + 1);
     run->pc += 4;
     run->at = entered;
     return true;
+}
+
+/* What does not fit in here happens in its own cycle, in the way of lsu_clock.c and exec.c. */
+static uint64_t the_long_way(wg_tile *t, crowd *w, member *m)
+{
+    w->detour = true;
+    m->run->at = wg_max64(m->run->at, t->sched.now);
+    uint64_t again = wg_exec(t, m->core, t->sched.now + 1);
+    note(t, w, m->core);
+    return m->run->halt ? WG_NEVER : again;
 }
 
 #define A r[op->rs1]
@@ -476,90 +503,90 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
 {
     wg_core *k = m->k;
     wg_core_run *run = m->run;
-    uint32_t *r = run->r, value, pc = run->pc;
-    const uint64_t now = t->sched.now, number = run->number;
+    uint32_t *r = run->r, value;
+    const uint64_t now = t->sched.now, last = w->careful || run->fetch[0].used || run->fetch[1].used ? now : now + AHEAD;
     if (run->halt || run->ex1.kind)
         return WG_NEVER;
-    if (run->at > now)
-        return run->at;
-    const wg_op *op = m->op;
-    if (!op || op->code == WG_OP_LINE_END || op->code == WG_OP_LINE_END_LATE || m->epoch != k->epoch) {
-        wg_icache_line *line = &k->icache[(pc >> 4 & m->sets) * 2];
-        if (line->tag != ((pc & ~15u) | WG_LINE_VALID))
-            line++;
-        op = &line->op[pc >> 2 & 3];
-        if (line->tag != ((pc & ~15u) | WG_LINE_VALID) || line->checked != k->epoch || !m->plain)
-            goto the_long_way;
-        run->lru[line->set] = line->way;
-        m->op = op;
-        m->epoch = k->epoch;
-    }
-    if (op->rs3)
-        goto the_long_way;
-    if (m->issued != number) {
-        bool unknown = false;
-        uint64_t e = wg_max64(now, run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
-        if (!wg_operand_quick(run, run->dests, number, op->rs1, t->arch->forward_writers, &e, &unknown) ||
-            !wg_operand_quick(run, run->dests, number, op->rs2, t->arch->forward_writers, &e, &unknown)) {
-            wg_stall why;
-            if (unknown || !wg_issue(t, k, run, op, &e, &why))
-                return WG_NEVER;
-        } else if (e > now && e != WG_NEVER) {
-            m->issued = number;
-            m->issued_at = e;
-        }
-        if (e > now)
+    k->stop = now + 1;
+    for (;;) {
+        const uint64_t number = run->number;
+        const uint32_t pc = run->pc;
+        uint64_t e = wg_max64(now, run->at);
+        if (e > now && (e > last || e + 1 >= w->until || m->drain_at <= e || m->mixed))
             return e;
-    } else if (m->issued_at > now) {
-        return m->issued_at;
-    }
-    switch (op->code) {
+        const wg_op *op = m->op;
+        if (!op || op->code == WG_OP_LINE_END || op->code == WG_OP_LINE_END_LATE || m->epoch != k->epoch) {
+            wg_icache_line *line = &k->icache[(pc >> 4 & m->sets) * 2];
+            if (line->tag != ((pc & ~15u) | WG_LINE_VALID))
+                line++;
+            op = &line->op[pc >> 2 & 3];
+            if (line->tag != ((pc & ~15u) | WG_LINE_VALID) || line->checked != k->epoch || !m->plain)
+                return e > now ? e : the_long_way(t, w, m);
+            run->lru[line->set] = line->way;
+            m->op = op;
+            m->epoch = k->epoch;
+        }
+        if (op->rs3)
+            return e > now ? e : the_long_way(t, w, m);
+        {
+            bool unknown = false;
+            uint64_t from = e;
+            e = wg_max64(e, run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
+            if (!wg_operand_quick(run, run->dests, number, op->rs1, t->arch->forward_writers, &e, &unknown) ||
+                !wg_operand_quick(run, run->dests, number, op->rs2, t->arch->forward_writers, &e, &unknown)) {
+                wg_stall why;
+                if (unknown || !wg_issue(t, k, run, op, &e, &why))
+                    return WG_NEVER;
+                if (e > now && why.retry_at != WG_NEVER)
+                    return e;
+            }
+            if (e > from) {
+                if (e == WG_NEVER)
+                    return e;
+                if (e > last || e + 1 >= w->until || m->drain_at <= e || m->mixed)
+                    return e;
+            }
+        }
+        switch (op->code) {
 #define ALU(name, expression) case WG_OP_##name: value = (expression); break;
 #define MULTIPLY(name, expression)
 #include "riscv/alu.inc"
 #undef ALU
 #undef MULTIPLY
-    case WG_OP_LOAD:
-        if (!load(t, w, m, op, A + I))
-            goto the_long_way;
-        m->op = op + 1;
-        return run->at;
-    case WG_OP_STORE:
-        if (!store(t, m, op, A + I, B))
-            goto the_long_way;
-        m->op = op + 1;
-        return run->at;
-    case WG_OP_BEQ: case WG_OP_BNE: case WG_OP_BLT: case WG_OP_BGE: case WG_OP_BLTU: case WG_OP_BGEU:
-        if (op->imm == pc)
-            goto the_long_way;
-        wg_step_branch(t, m->core, op, now);
-        m->op = run->pc == pc + 4 ? op + 1 : NULL;
-        return run->at;
-    default: goto the_long_way;
-    }
-    {
+        case WG_OP_LOAD:
+            if (!load(t, w, m, op, A + I, e))
+                return e > now ? e : the_long_way(t, w, m);
+            m->op = op + 1;
+            if (run->ex1.kind)
+                return run->at;
+            continue;
+        case WG_OP_STORE:
+            if (!store(t, m, op, A + I, B, e))
+                return e > now ? e : the_long_way(t, w, m);
+            m->op = op + 1;
+            continue;
+        case WG_OP_BEQ: case WG_OP_BNE: case WG_OP_BLT: case WG_OP_BGE: case WG_OP_BLTU: case WG_OP_BGEU:
+            if (op->imm == pc)
+                return e > now ? e : the_long_way(t, w, m);
+            wg_step_branch(t, m->core, op, e);
+            m->op = run->pc == pc + 4 ? op + 1 : NULL;
+            continue;
+        default: return e > now ? e : the_long_way(t, w, m);
+        }
         const unsigned slot = (unsigned)(number % WG_RETIRE_RING);
         uint64_t before = run->retired[(number - 1) % WG_RETIRE_RING];
-        run->filled[slot] = now + 1;
-        run->retired[slot] = before == WG_NEVER ? WG_NEVER : wg_max64(before, now) + 1;
+        run->filled[slot] = e + 1;
+        run->retired[slot] = before == WG_NEVER ? WG_NEVER : wg_max64(before, e) + 1;
         run->dests = run->dests << 8 | op->rd;
         run->number = number + 1;
-        run->last = now;
+        run->last = e;
         if (m->awaited >> (op->rd & 31) & 1)
             wg_overwritten(run, op->rd);
         r[op->rd] = value;
-        run->at = now + 1;
+        run->at = e + 1;
         run->pc = pc + 4;
         m->op = op + 1;
-        return now + 1;
     }
-
-the_long_way:
-    w->detour = true;
-    run->at = wg_max64(run->at, now);
-    uint64_t again = wg_exec(t, m->core, now + 1);
-    note(t, w, m->core);
-    return run->halt ? WG_NEVER : again;
 }
 #undef A
 #undef B
@@ -633,7 +660,7 @@ bool wg_cores_together(wg_tile *t)
     t->l1_turns_from = s->now;
     if (!dense || !can_go(t))
         return false;
-    crowd w = {.until = others(t)};
+    crowd w = {.until = others(t), .careful = t->dev->stop_at != WG_SEVERITY_NEVER};
     for (unsigned i = 0; i <= WG_CORES; i++)
         w.seen_at[i] = WG_NEVER;
     for (unsigned i = 0; i < WG_CORES; i++) {
