@@ -42,6 +42,7 @@ typedef struct member {
     bool merging;               /* the store queue coalesces */
     bool plain;                 /* nothing special is switched on */
     bool mixed;                 /* the store queue holds others than stores to L1 */
+    bool blocked;               /* the first store waits for room */
     bool twice;                 /* two loads under way may write the same register */
 } member;
 
@@ -123,6 +124,7 @@ static void note(const wg_tile *t, crowd *w, unsigned core)
     m->merging = t->arch->store_coalescing && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
     m->plain = k->run.queued && !k->run.ordered && !wg_one_at_a_time(k) && !(k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) && !wg_strongly_ordered(k);
     m->op = NULL;
+    m->blocked = true;   /* or may be */
     m->mixed = false;
     for (unsigned i = 0; i < k->run.sq_count; i++)
         m->mixed |= wg_sq_peek(&k->run, i)->path != WG_PATH_L1;
@@ -191,7 +193,7 @@ static void process(wg_tile *t, crowd *w, member *m)
             w->at[i].op = NULL;
         appoint(w, m->core, t->sched.now, t->sched.now);
     }
-    if (m->run->sq_count)   /* a store may have waited for room */
+    if (m->blocked || m->mixed)
         appoint(w, m->core, t->sched.now, t->sched.now);
     lane->head = (uint8_t)((lane->head + 1) % WG_LANE_DEPTH);
     lane->retry_at = 0;
@@ -332,7 +334,8 @@ static void store_leaves(wg_tile *t, crowd *w, member *m)
 {
     wg_core_run *run = m->run;
     const uint64_t now = t->sched.now;
-    if (!wg_lsu_room(t, m->core, WG_PATH_L1, 0))
+    m->blocked = !wg_lsu_room(t, m->core, WG_PATH_L1, 0);
+    if (m->blocked)
         return;
     wg_store *s = wg_sq_at(run, 0);
     wg_request *req = send(t, w, m, now);
@@ -526,8 +529,6 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
             m->op = op;
             m->epoch = k->epoch;
         }
-        if (op->rs3)
-            return e > now ? e : the_long_way(t, w, m);
         {
             bool unknown = false;
             uint64_t from = e;
@@ -614,9 +615,13 @@ static bool can_go(const wg_tile *t)
     if (t->lockstep || t->watched || t->perturbed || t->l1_watched || t->sched.now < t->poll.careful_until ||
         others(t) < t->sched.now + LEAST)
         return false;
-    for (unsigned i = 0; i < WG_CORES; i++)
+    for (unsigned i = 0; i < WG_CORES; i++) {
         if (t->core[i].stepping || t->core[i].breakpoints)
             return false;
+        for (unsigned j = 0; j < WG_SOLO_RECENT; j++)
+            if (t->core[i].solo_at[j] > t->sched.now)   /* what was worked out ahead of the clock is still under way */
+                return false;
+    }
     return true;
 }
 
