@@ -40,7 +40,7 @@ static inline bool ram_settled(wg_core *k, uint64_t m)
     uint32_t offset = (s->address - WG_RAM_BASE) & (WG_RAM_MAX - 1), old;
     memcpy(&old, k->ram + (offset & ~3u), 4);
     wg_core_log(k, offset & ~3u, old);
-    memcpy(k->ram + offset, s->data, s->bytes);
+    wg_put_bytes(k->ram + offset, s->data, s->bytes);
     run->sq_head = (uint8_t)((run->sq_head + 1) % WG_STORE_QUEUE);
     run->sq_count = 0;
     run->mux_free = at + 1;
@@ -69,7 +69,7 @@ static inline bool merges(const wg_tile *t, wg_core *k, uint32_t address, unsign
         !t->arch->store_coalescing || (k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE) || wg_sq_ready_at(t, k, 0) <= m)
         return false;
     wg_l0_drop_line(run, address);
-    memcpy((uint8_t *)s->data + (address & 15), &value, bytes);
+    wg_put_bytes((uint8_t *)s->data + (address & 15), &value, bytes);
     s->mask |= (uint16_t)(((1u << bytes) - 1) << (address & 15));
     s->address = address;
     s->entered = m;
@@ -210,9 +210,15 @@ L_LOAD: {
     uint64_t e = base + op->at, m;
     unsigned bytes = op->spare == 9 ? 2 : 1u << (op->spare & 3);
     if (offset < ram_bytes && !(offset & (bytes - 1)) && weakly_ordered && ram_settled(k, e + 1)) {
-        uint32_t words[4];
-        memcpy(&words[offset >> 2 & 3], k->ram + (offset & ~3u), 4);
-        r[op->rd] = op->spare == 2 ? words[offset >> 2 & 3] : wg_load_value(words, offset, op->spare);
+        uint32_t word;
+        memcpy(&word, k->ram + (offset & ~3u), 4);
+        if (__builtin_expect(op->spare == 2, 1)) {
+            r[op->rd] = word;
+        } else {
+            uint32_t words[4];
+            words[offset >> 2 & 3] = word;
+            r[op->rd] = wg_load_value(words, offset, op->spare);
+        }
         r[0] = 0;
         base += op->waited_for;
         NEXT;

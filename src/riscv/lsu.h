@@ -5,6 +5,8 @@
 
 #include "riscv/internal.h"
 
+#include <string.h>
+
 enum { WG_L1_LINE = 16 };
 
 static inline wg_store *wg_sq_at(wg_core_run *run, unsigned i) { return &run->sq[(run->sq_head + i) % WG_STORE_QUEUE]; }
@@ -21,6 +23,17 @@ static inline void wg_sq_pop(wg_core_run *run)
 }
 
 static inline unsigned wg_load_bytes(uint8_t size) { return size == 9 ? 2u : 1u << (size & 3); }
+
+/* One, two or four bytes: a length that the compiler knows is copied by one store. */
+static inline void wg_put_bytes(void *to, const void *from, unsigned bytes)
+{
+    if (__builtin_expect(bytes == 4, 1))
+        memcpy(to, from, 4);
+    else if (bytes < 4)
+        memcpy(to, from, bytes == 2 ? 2 : 1);
+    else
+        memcpy(to, from, bytes & 15 ? bytes & 15 : 16);
+}
 
 static inline bool wg_strongly_ordered(const wg_core *k) { return (k->csr.pmacfg[0] | k->csr.pmacfg[1]) & 1; }
 

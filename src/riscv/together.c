@@ -477,7 +477,7 @@ static inline bool store(wg_tile *t, member *m, const wg_op *op, uint32_t addres
         s->address = address;
         s->pc = run->pc;
         s->mask |= mask;
-        memcpy((uint8_t *)s->data + (address & (WG_L1_LINE - 1)), &value, bytes);
+        wg_put_bytes((uint8_t *)s->data + (address & (WG_L1_LINE - 1)), &value, bytes);
         note_stores(m);
     }
     run->disturbed = e;
