@@ -52,6 +52,7 @@ typedef struct crowd {
     uint8_t ring[RING];         /* by cycle: who has something to do, cores and ports */
     uint64_t until;
     uint64_t served;            /* requests */
+    uint8_t resting;            /* cores that are halted and have nothing under way: no time passes for them */
     bool careful;               /* nobody goes ahead: code may change, or a finding may end the run */
     bool detour;                /* somebody went the long way: look who else has an appointment now */
 } crowd;
@@ -65,6 +66,14 @@ static inline void appoint(crowd *w, unsigned bit, uint64_t now, uint64_t at)
         return;
     uint64_t ahead = at > now ? at - now : 0;
     w->ring[(now + (ahead < RING ? ahead : RING - 1)) % RING] |= (uint8_t)(1u << bit);
+}
+
+static uint64_t next_of(const crowd *w, unsigned bit, uint64_t now)
+{
+    for (uint64_t at = now; at < now + RING; at++)
+        if ((w->ring[at % RING] & ~(unsigned)w->resting) >> bit & 1)
+            return at;
+    return WG_NEVER;
 }
 
 static inline unsigned line_of(uint32_t address) { return address & ~(uint32_t)(WG_L1_LINE - 1); }
@@ -166,7 +175,8 @@ static void answer(wg_tile *t, crowd *w, member *m, const wg_request *req)
     run->r[l->rd] = wg_load_value(l->line, l->address, l->size);
     run->r[0] = 0;
     wg_fill_retire(run, l->number, l->done);
-    appoint(w, m->core, t->sched.now, l->done);
+    if (!run->halt)
+        appoint(w, m->core, t->sched.now, l->done);
 }
 
 /* The head of the core's queue is processed. */
@@ -625,6 +635,14 @@ static bool can_go(const wg_tile *t)
     return true;
 }
 
+static bool nothing_under_way(const crowd *w)
+{
+    uint64_t first = WG_NEVER;
+    for (unsigned i = 0; i < WG_CORES; i++)
+        first = wg_min64(first, w->seen_at[i]);
+    return first == WG_NEVER;
+}
+
 /* One cycle in which `who` has something to do. */
 static void cycle(wg_tile *t, crowd *w, unsigned who)
 {
@@ -653,7 +671,10 @@ static void cycle(wg_tile *t, crowd *w, unsigned who)
                 at = wg_min64(at, m->drain_at);
             at = wg_min64(at, wg_fetch_next(t, m->core));
         }
-        appoint(w, m->core, s->now, wg_max64(at, s->now + 1));
+        if (at != WG_NEVER)
+            appoint(w, m->core, s->now, wg_max64(at, s->now + 1));
+        else if (m->run->halt && !m->run->sq_count && !m->run->ex1.kind)
+            w->resting |= (uint8_t)(1u << m->core);
     }
 }
 
@@ -685,9 +706,11 @@ bool wg_cores_together(wg_tile *t)
     w.ring[s->now % RING] |= 3u << PORT_BITS;
     uint64_t look_at = s->now + LOOK, served = 0, idle = 0;
     while (s->now < w.until) {
-        unsigned who = w.ring[s->now % RING];
+        unsigned who = w.ring[s->now % RING] & ~(unsigned)w.resting;
+        if (!(who & ((1u << WG_CORES) - 1)) && nothing_under_way(&w))
+            who = 0;
         if (!who) {
-            s->now++;
+            w.ring[s->now++ % RING] = 0;
             if (++idle >= RING)
                 break;
             continue;
@@ -708,11 +731,13 @@ bool wg_cores_together(wg_tile *t)
             look_at = s->now + LOOK;
         }
     }
+    s->now -= idle;   /* nothing happened: whoever drives the tile decides how time passes */
     s->phase = WG_PHASE_ARRIVALS;
+    s->next[WG_AGENT_REGIONS] = WG_NEVER;
     for (unsigned i = 0; i < WG_CORES; i++) {
-        wg_appoint(s, WG_AGENT_CORE_B + i, t->core[i].run.halt == WG_IN_RESET ? WG_NEVER : s->now);
+        wg_appoint(s, WG_AGENT_CORE_B + i, next_of(&w, i, s->now));
         write_out(&w.at[i]);
-        if (w.at[i].lane->count)
+        if (t->regions.memory.active[i] & ~(1u << WG_PATH_PUSH))
             wg_wake_at(s, WG_AGENT_REGIONS, s->now);
     }
     t->l1_turns = w.served >= WG_L1_TURNS ? WG_L1_TURNS / 2 : 0;
