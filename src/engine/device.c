@@ -216,6 +216,11 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
             if (s->now >= limit)
                 break;
         }
+        if (t->l1_turns >= WG_L1_TURNS && wg_cores_together(t)) {
+            if (dev->stop_requested && may_stop)
+                return WG_STOP_FINDING;
+            continue;
+        }
         wg_tile_cycle(t);
         if (__builtin_expect(t->backend.scalar.refusals != 0, 0) && may_stop && retries_for_ever(dev))
             return WG_STOP_HUNG;
@@ -251,7 +256,8 @@ uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
             if (s->now >= end)
                 break;
         }
-        wg_tile_cycle(t);
+        if (t->l1_turns < WG_L1_TURNS || !wg_cores_together(t))
+            wg_tile_cycle(t);
     }
     return end;
 }

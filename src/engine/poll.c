@@ -8,10 +8,12 @@
  * moved on by whole rounds, by adding to every time in it. The rounds are exact because everything that decides what
  * happens next is compared: registers, queues, caches, predictor, ports, turns.
  *
- * References are taken in cycles that follow from the last disturbance alone. Who looks in every cycle (lockstep, or
- * somebody watching the cores) recognises a circle of period P in the first cycle R + P behind a reference R that lies on
- * it. Others look when something is due, find some multiple of P at some time, and then work out R and P: a run that can
- * never end ends in the same cycle in every mode.
+ * References are taken in cycles that follow from the last disturbance alone. What is compared with is the state in the
+ * first cycle K from there on in which a request is due at its region: the clock stands there in every mode. A circle of
+ * period P is recognised in K + P, if that comes before the next reference. Where no request is under way, K is the
+ * reference itself: who looks in every cycle (lockstep, or somebody watching the cores) sees the circle at once, others
+ * stare at it later, and then work out which reference came first. A run that can never end ends in the same cycle in
+ * every mode.
  */
 #include "engine/poll.h"
 
@@ -26,8 +28,7 @@ enum {
     PATIENCE = 3072,      /* at least so long after the last disturbance */
     STARE = 4,            /* from this reference on every cycle is looked at for a while: private loops have no requests */
     STARE_CYCLES = 256,
-    CAREFUL = 6,          /* up to this reference cores never run so far ahead that circles go unseen */
-    COMPARES = 4          /* with each reference, and a quarter of the visits: looking at cores that have run ahead is dear */
+    CAREFUL = 6           /* up to this reference cores never run so far ahead that circles go unseen */
 };
 
 static const uint64_t core_events = WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_STALL_BEGIN) |
@@ -348,8 +349,11 @@ static uint64_t interval(unsigned reference) { return (uint64_t)GRID << referenc
 
 static void look(wg_tile *t, wg_poll_state *out)
 {
-    for (unsigned c = 0; c < WG_CORES; c++)
+    for (unsigned c = 0; c < WG_CORES; c++) {
         wg_core_sync(t, c);
+        if (t->core[c].run.loads && t->core[c].run.halt != WG_IN_RESET)   /* who has come back leaves when somebody looks */
+            wg_lsu_settle(&t->core[c], t->sched.now);
+    }
     relate(t, out);
 }
 
@@ -358,7 +362,6 @@ static void remember(wg_tile *t)
 {
     wg_poll *p = &t->poll;
     p->seen_at = t->sched.now;
-    p->compares = 4 * COMPARES;
     p->signature = signature(t);
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
         p->number[i] = count(t, i);
@@ -369,8 +372,9 @@ static void take_reference(wg_tile *t)
     wg_poll *p = &t->poll;
     unsigned i = p->references++;
     look(t, &p->state);
-    p->at[i] = t->sched.now;
+    p->at[i] = p->key[i] = t->sched.now;
     p->hash[i] = hash(&p->state);
+    p->keyed = false;
     p->seen_at = 0;
     p->careful_until = t->sched.now + (i < CAREFUL ? interval(i) : interval(i) / 8);
     if (looks_always(t))
@@ -388,29 +392,29 @@ static void go_round(wg_tile *t, uint64_t period, int64_t rounds, const uint64_t
     shift_tile(t, (int64_t)period * rounds, more);
 }
 
-/* A first look at a core that has not run ahead. */
+/* A first look, without taking back what a core that has run ahead did. */
 static bool surely_differs(const wg_tile *t, unsigned core, const wg_core_run *from)
 {
     const wg_core *k = &t->core[core];
-    if (k->run.halt == WG_IN_RESET || wg_core_ahead(t, k))
+    if (k->run.halt == WG_IN_RESET)
         return false;
-    return k->run.pc != from->pc || flush_count(t, k) != from->l0_requests;
+    if (!wg_core_ahead(t, k))
+        return k->run.pc != from->pc || flush_count(t, k) != from->l0_requests;
+    /* It has made no fewer requests than when it set out, and no more than by where it is. */
+    uint32_t period = t->arch->l0_flush_period, made = k->run.l0_requests - k->saved.l0_requests;
+    if (!period || (k->csr.cfg0 & WG_CFG0_DIS_PERIODIC_FLUSH) || made >= period)
+        return false;
+    return (from->l0_requests + period - k->saved.l0_requests % period) % period > made;
 }
 
 static bool came_back(wg_tile *t)
 {
     wg_poll *p = &t->poll;
-    p->compares++;
     if (t->sched.now <= p->seen_at || signature(t) != p->signature)
         return false;
     for (unsigned c = 0; c < WG_CORES; c++)
         if (surely_differs(t, c, &p->state.run[c]))
             return false;
-    if (!looks_always(t)) {
-        if (p->compares < 4)
-            return false;
-        p->compares -= 4;
-    }
     look(t, &p->scratch);
     if (memcmp(&p->scratch, &p->state, sizeof p->state) != 0 || disturbed(t) >= p->seen_at)
         return false;
@@ -460,7 +464,7 @@ static bool settle(wg_tile *t, uint64_t limit)
     for (uint64_t i = 0; i < period; i++) {
         bool known = false;
         for (unsigned r = 0; r < first; r++) {
-            if ((from + i - p->at[r]) % period || interval(r) <= period)
+            if ((from + i - p->key[r]) % period || p->key[r] + period >= p->at[r] + interval(r))
                 continue;
             if (!known)
                 look(t, &p->scratch);
@@ -470,10 +474,10 @@ static bool settle(wg_tile *t, uint64_t limit)
         }
         one_cycle(t);
     }
-    uint64_t end = p->at[first < p->references ? first : p->references - 1] + period;
+    uint64_t end = p->key[first < p->references ? first : p->references - 1] + period;
     for (unsigned i = p->references - 1; first >= p->references && (i < p->references || interval(i) <= period); i++)
         end += interval(i);   /* those still to be taken lie on it */
-    bool stop = end <= limit;
+    bool stop = end < limit;
     if (!stop)
         end = limit;
     while ((t->sched.now > end ? t->sched.now - end : end - t->sched.now) % period)
@@ -485,6 +489,33 @@ static bool settle(wg_tile *t, uint64_t limit)
     return stop;
 }
 
+/* Is a request at its region in this cycle? These are the same in every mode. */
+static bool request_due(const wg_tile *t)
+{
+    const wg_memory *m = &t->regions.memory;
+    for (unsigned c = 0; c < WG_CORES; c++)
+        for (uint32_t lanes = m->active[c]; lanes; lanes &= lanes - 1) {
+            const wg_lane *lane = &m->lane[c][__builtin_ctz(lanes)];
+            if (lane->count && lane->queue[lane->head].seen_at <= t->sched.now)
+                return true;
+        }
+    return false;
+}
+
+/* If a request is due for the first time since the last reference, this is the state to compare with. True if so. */
+static bool key(wg_tile *t)
+{
+    wg_poll *p = &t->poll;
+    if (p->keyed || !request_due(t))
+        return false;
+    look(t, &p->state);
+    remember(t);
+    p->keyed = true;
+    p->key[p->references - 1] = t->sched.now;
+    p->hash[p->references - 1] = hash(&p->state);
+    return true;
+}
+
 /* Looks at cycle after cycle; true if the state is that of the last reference again. */
 static bool stare(wg_tile *t, uint64_t limit)
 {
@@ -493,14 +524,12 @@ static bool stare(wg_tile *t, uint64_t limit)
     bool back = false;
     while (!back && t->sched.now + 1 < limit && t->sched.now < p->seen_at + STARE_CYCLES && disturbed(t) < p->seen_at) {
         one_cycle(t);
-        back = is_back(t);
+        back = !key(t) && is_back(t);
     }
     t->limit = limit_before;
-    p->seen_at = 0;
-    if (back) {
+    p->seen_at = back || p->keyed ? p->key[p->references - 1] : 0;
+    if (back)
         p->found_at = t->sched.now;
-        p->seen_at = p->at[p->references - 1];
-    }
     return back && disturbed(t) < p->seen_at;
 }
 
@@ -522,14 +551,9 @@ static bool look_for_circle(wg_tile *t, uint64_t limit, bool stop_if_endless)
     }
     if (!looks_always(t) && now >= p->careful_until)
         return false;
-    if (!p->seen_at) {
-        if (t->sched.next[WG_AGENT_REGIONS] == now) {   /* requests are processed in the same cycles of every round */
-            look(t, &p->state);
-            remember(t);
-        }
+    if (key(t))
         return false;
-    }
-    if (!came_back(t))
+    if (!p->seen_at || !came_back(t))
         return false;
     bool endless = until == WG_NEVER;
     if (endless)

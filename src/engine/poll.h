@@ -46,9 +46,10 @@ typedef struct wg_poll {
     uint64_t careful_until;      /* no core runs so far ahead before this cycle that it could not be brought back */
     uint64_t disturbed;          /* when something happened last that is not a core's, and not to be repeated */
     unsigned references;         /* taken since then; 0: none */
-    unsigned compares;           /* four for each that may still be made with the last one */
     bool may_stop;               /* the run before this one would have ended where it can never end by itself */
-    uint64_t at[WG_POLL_REFERENCES], hash[WG_POLL_REFERENCES];
+    uint64_t at[WG_POLL_REFERENCES];
+    uint64_t key[WG_POLL_REFERENCES], hash[WG_POLL_REFERENCES];   /* the cycle whose state is compared with; that state's hash */
+    bool keyed;                  /* … is known for the last reference: a request was due */
     uint64_t found_at;
     /* What is compared with: the last reference, or what was seen when something was due next after it. */
     uint64_t seen_at, signature;    /* seen_at 0: not yet */

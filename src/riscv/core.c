@@ -247,15 +247,40 @@ static uint64_t go_solo(wg_tile *t, unsigned core, uint64_t until)
     return wg_exec(t, core, t->sched.now + 1);
 }
 
-/* A core under a debugger's eyes has executed the instruction at pc, if any: does it pause? */
-static void debugged(wg_tile *t, unsigned core, uint32_t pc, bool moved)
+/* What the debug interface compares its addresses with: the instruction about to enter EX1. */
+typedef struct wg_seen {
+    uint32_t pc, address;   /* its bytes, if it is a load or store */
+    unsigned bytes;
+    bool reads, writes;
+} wg_seen;
+
+static wg_seen about_to_enter(const wg_tile *t, unsigned core)
+{
+    const wg_core *k = &t->core[core];
+    wg_seen seen = {.pc = k->run.pc};
+    const wg_icache_line *line = wg_fetch_peek(t, core, k->run.pc);
+    if (!line)
+        return seen;
+    const wg_op *op = &line->op[k->run.pc >> 2 & 3];
+    seen.reads = op->code == WG_OP_LOAD || op->code == WG_OP_ATOMIC;
+    seen.writes = op->code == WG_OP_STORE || op->code == WG_OP_ATOMIC || op->code == WG_OP_PUSH;
+    seen.address = op->code == WG_OP_PUSH ? WG_INSTRN_BUF_BASE : k->run.r[op->rs1] + (op->code == WG_OP_ATOMIC ? 0 : op->imm);
+    seen.bytes = op->code == WG_OP_LOAD ? op->spare == 9 ? 2 : 1u << (op->spare & 3) : op->code == WG_OP_STORE ? 1u << op->spare : 4;
+    return seen;
+}
+
+/* A core under a debugger's eyes has executed that instruction, or not: does it pause? */
+static void debugged(wg_tile *t, unsigned core, const wg_seen *seen, bool moved)
 {
     wg_core *k = &t->core[core];
     if (!moved || k->run.halt)
         return;
     uint8_t hits = 0;
-    for (unsigned i = 0; i < WG_BREAKPOINTS; i++)
-        hits |= (uint8_t)((k->breakpoints >> i & 1 && k->breakpoint[i] == pc) << i);
+    for (unsigned i = 0; i < WG_BREAKPOINTS; i++) {
+        bool code = k->breakpoints & ~k->watch_reads & ~k->watch_writes & 1u << i;
+        bool data = (seen->reads && k->watch_reads >> i & 1) || (seen->writes && k->watch_writes >> i & 1);
+        hits |= (uint8_t)(((code && k->breakpoint[i] == seen->pc) || (data && k->breakpoint[i] - seen->address < seen->bytes)) << i);
+    }
     if (!hits && !k->stepping)
         return;
     k->stepping = false;
@@ -270,9 +295,9 @@ static void pipeline(wg_tile *t, unsigned core)
     wg_core *k = &t->core[core];
     uint64_t now = t->sched.now, number = k->run.number, again, until = 0;
     bool watched = WG_EVENTS && (t->watched & core_events), followed = k->stepping || k->breakpoints;
-    uint32_t pc = k->run.pc;
     if (k->run.halt == WG_IN_RESET)
         return;
+    wg_seen seen = followed ? about_to_enter(t, core) : (wg_seen){0};
     if (solo_still(t, k)) {
         wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, k->solo_tick);
         return;
@@ -300,7 +325,7 @@ static void pipeline(wg_tile *t, unsigned core)
     else
         again = k->run.halt || k->run.ex1.kind ? WG_NEVER : wg_exec(t, core, stop);
     if (followed)
-        debugged(t, core, pc, k->run.number != number);
+        debugged(t, core, &seen, k->run.number != number);
     if (k->run.halt)
         again = WG_NEVER;
     if (watched) {
@@ -495,13 +520,16 @@ void wg_core_slow(wg_tile *t, unsigned core, bool slow)
     changed(t, core);
 }
 
-void wg_core_breakpoints(wg_tile *t, unsigned core, uint8_t enabled, const uint32_t address[WG_BREAKPOINTS])
+void wg_core_breakpoints(wg_tile *t, unsigned core, uint8_t enabled, uint8_t reads, uint8_t writes,
+                         const uint32_t address[WG_BREAKPOINTS])
 {
     wg_core *k = &t->core[core];
     if (!enabled && !k->breakpoints)
         return;
     wg_core_sync(t, core);
     k->breakpoints = enabled;
+    k->watch_reads = reads;
+    k->watch_writes = writes;
     for (unsigned i = 0; enabled && i < WG_BREAKPOINTS; i++)
         k->breakpoint[i] = address[i];
     changed(t, core);

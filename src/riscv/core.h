@@ -43,7 +43,8 @@ enum {
     WG_UNDO = 1024,
     WG_FETCHES = 2,
     WG_SOLO_RECENT = 8,
-    WG_BREAKPOINTS = 8
+    WG_BREAKPOINTS = 8,
+    WG_L1_TURNS = 24
 };
 
 /* A predecoded instruction. */
@@ -197,7 +198,8 @@ typedef struct wg_core {
     bool acted;             /* the instruction just executed cannot be taken back */
     bool stepping;          /* a debugger lets it execute one instruction */
     bool slow;              /* slow execution mode of the debug interface */
-    uint8_t breakpoints;    /* bit i: breakpoint i is set */
+    uint8_t breakpoints;    /* bit i: breakpoint or memory watchpoint i is set */
+    uint8_t watch_reads, watch_writes;   /* … those that are watchpoints, for loads and for stores */
     uint8_t breakpoint_hits;/* those that have just been hit */
     uint32_t breakpoint[WG_BREAKPOINTS];
     bool in_interrupt;
@@ -223,6 +225,11 @@ void wg_core_start(struct wg_tile *t, unsigned core, uint32_t pc); /* soft reset
 void wg_core_stop(struct wg_tile *t, unsigned core);               /* soft reset asserted (phase A) */
 /* Phases I and J for the cores in `due` (bit i: core i), setting sched.phase. The engine has taken their appointments. */
 void wg_cores_tick(struct wg_tile *t, unsigned due);
+/*
+ * Where several cores work on L1 at once: runs them, and nobody else, as long as nobody else acts. True if time has passed.
+ * To be asked between cycles once wg_tile.l1_turns has reached WG_L1_TURNS.
+ */
+bool wg_cores_together(struct wg_tile *t);
 /* A region processed this core's request in the current cycle; value for reads and atomics. */
 void wg_core_respond(struct wg_tile *t, const wg_request *req, const uint32_t value[4]);
 /* Something the load/store unit may wait for has changed (a queue has room, Auto TTSync let go). */
@@ -242,8 +249,10 @@ void wg_core_halt(struct wg_tile *t, unsigned core);
 void wg_core_resume(struct wg_tile *t, unsigned core);             /* after a halt, ebreak or ecall */
 void wg_core_step(struct wg_tile *t, unsigned core);               /* … for one instruction */
 void wg_core_slow(struct wg_tile *t, unsigned core, bool slow);    /* one instruction at a time, without forwarding */
-/* It halts behind an instruction at one of these addresses; `address` may be NULL if none is enabled. */
-void wg_core_breakpoints(struct wg_tile *t, unsigned core, uint8_t enabled, const uint32_t address[WG_BREAKPOINTS]);
+/* It halts behind an instruction at one of these addresses, or, in `reads` and `writes`, one that loads from or stores to
+ * it; `address` may be NULL if none is enabled. */
+void wg_core_breakpoints(struct wg_tile *t, unsigned core, uint8_t enabled, uint8_t reads, uint8_t writes,
+                         const uint32_t address[WG_BREAKPOINTS]);
 /* Own RAM by its slow address, or from the host. False if the bytes are not all there. */
 bool wg_core_ram_read(struct wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, void *to);
 bool wg_core_ram_write(struct wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, const void *from);

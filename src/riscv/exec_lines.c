@@ -4,6 +4,7 @@
  * instruction can notice, and predecoding has charged most of it already (wg_op.at): an instruction enters EX1 at
  * base + at, and `base` moves only when something unforeseen costs time. Others are left to exec.c.
  */
+#include "riscv/lsu.h"
 #include "riscv/pipeline.h"
 
 #include <string.h>
@@ -12,10 +13,13 @@
 #define B r[op->rs2]
 #define I op->imm
 
-static inline bool l0_holds(const wg_core_run *run, uint32_t address)
+static inline const wg_l0_line *l0_find(const wg_core_run *run, uint32_t address)
 {
     uint32_t tag = (address & ~15u) | 1;
-    return run->l0[0].tag == tag || run->l0[1].tag == tag || run->l0[2].tag == tag || run->l0[3].tag == tag;
+    for (unsigned i = 0; i < WG_L0_LINES; i++)
+        if (run->l0[i].tag == tag)
+            return &run->l0[i];
+    return NULL;
 }
 
 /*
@@ -36,10 +40,41 @@ static inline bool ram_settled(wg_core *k, uint64_t m)
     uint32_t offset = (s->address - WG_RAM_BASE) & (WG_RAM_MAX - 1), old;
     memcpy(&old, k->ram + (offset & ~3u), 4);
     wg_core_log(k, offset & ~3u, old);
-    memcpy(k->ram + offset, s->data, s->bytes);
+    wg_put_bytes(k->ram + offset, s->data, s->bytes);
     run->sq_head = (uint8_t)((run->sq_head + 1) % WG_STORE_QUEUE);
     run->sq_count = 0;
     run->mux_free = at + 1;
+    return true;
+}
+
+/*
+ * Nothing leaves the store queue before cycle m, and nothing in it keeps a load that enters the load/store unit then: it
+ * finds the L0 cache as it is.
+ */
+static inline bool stores_stay(const wg_tile *t, const wg_core *k, uint64_t m, uint32_t address, unsigned bytes)
+{
+    const wg_core_run *run = &k->run;
+    if (!run->sq_count)
+        return true;
+    return wg_max64(wg_sq_ready_at(t, k, 0), run->mux_free) >= m && !(k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) &&
+           wg_sq_conflict(t, run, address, bytes) < 0;
+}
+
+/* A store to L1 that becomes one with the only one in the queue, which stays there: done here. */
+static inline bool merges(const wg_tile *t, wg_core *k, uint32_t address, unsigned bytes, uint32_t value, uint32_t pc, uint64_t m)
+{
+    wg_core_run *run = &k->run;
+    wg_store *s = &run->sq[run->sq_head];
+    if (run->sq_count != 1 || s->path != WG_PATH_L1 || ((s->address ^ address) & ~15u) || address - s->address + 4 > 8 ||
+        !t->arch->store_coalescing || (k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE) || wg_sq_ready_at(t, k, 0) <= m)
+        return false;
+    wg_l0_drop_line(run, address);
+    wg_put_bytes((uint8_t *)s->data + (address & 15), &value, bytes);
+    s->mask |= (uint16_t)(((1u << bytes) - 1) << (address & 15));
+    s->address = address;
+    s->entered = m;
+    s->pc = pc;
+    run->disturbed = m - 1;
     return true;
 }
 
@@ -84,6 +119,7 @@ WG_THREADED void wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
     const unsigned bubble = t->timing->mispredict_bubble;
     const bool predicts = wg_predictor_on(t, core);
     const bool weakly_ordered = !((k->csr.pmacfg[0] | k->csr.pmacfg[1]) & 1);
+    const bool cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH) && !wg_touch_watched(t) && weakly_ordered;
     uint32_t pc = run->pc;
     uint64_t c = run->at, base, entry, last = run->last, number = run->number;
     uint64_t dests = run->dests;
@@ -174,17 +210,32 @@ L_LOAD: {
     uint64_t e = base + op->at, m;
     unsigned bytes = op->spare == 9 ? 2 : 1u << (op->spare & 3);
     if (offset < ram_bytes && !(offset & (bytes - 1)) && weakly_ordered && ram_settled(k, e + 1)) {
-        uint32_t words[4];
-        memcpy(&words[offset >> 2 & 3], k->ram + (offset & ~3u), 4);
-        r[op->rd] = op->spare == 2 ? words[offset >> 2 & 3] : wg_load_value(words, offset, op->spare);
+        uint32_t word;
+        memcpy(&word, k->ram + (offset & ~3u), 4);
+        if (__builtin_expect(op->spare == 2, 1)) {
+            r[op->rd] = word;
+        } else {
+            uint32_t words[4];
+            words[offset >> 2 & 3] = word;
+            r[op->rd] = wg_load_value(words, offset, op->spare);
+        }
         r[0] = 0;
+        base += op->waited_for;
+        NEXT;
+    }
+    const wg_l0_line *hit = cached && offset >= ram_bytes ? l0_find(run, address) : NULL;
+    if (hit && !hit->stale && !(address & (bytes - 1)) && run->wait_e != e && stores_stay(t, k, e + 1, address, bytes)) {
+        r[op->rd] = op->spare == 2 ? hit->data[address >> 2 & 3] : wg_load_value(hit->data, address, op->spare);
+        r[0] = 0;
+        if (wg_l0_flushes(t, k, core))
+            wg_lsu_flush_l0(k);
         base += op->waited_for;
         NEXT;
     }
     uint32_t value;
     uint64_t done;
     /* only what is answered at once; a store that leaves before it could take the L0 line away */
-    if ((address & (bytes - 1)) || (offset >= ram_bytes && (!l0_holds(run, address) || (run->sq_count && k->solo_until))) ||
+    if ((address & (bytes - 1)) || (offset >= ram_bytes && (!hit || (run->sq_count && k->solo_until))) ||
         wg_lsu_load(t, core, address, op->spare, WG_PC_OF(op), e, &value, &m, &done) != WG_LSU_DONE)
         goto leave;
     r[op->rd] = value;
@@ -216,6 +267,8 @@ L_STORE: {
         run->disturbed = e;
         NEXT;
     }
+    if (!own && k->solo_until && weakly_ordered && merges(t, k, address, bytes, B, WG_PC_OF(op), e + 1))
+        NEXT;
     wg_ex1 x = {.entered = e, .pc = WG_PC_OF(op), .kind = WG_EX1_STORE, .address = address, .data = {B},
                 .bytes = (uint8_t)bytes, .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
     if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)

@@ -90,7 +90,7 @@ static void ram_store(wg_tile *t, unsigned core, const wg_store *s)
     uint32_t old;
     memcpy(&old, k->ram + (offset & ~3u), 4);
     wg_core_log(k, offset & ~3u, old);
-    memcpy(k->ram + offset, s->data, s->bytes);
+    wg_put_bytes(k->ram + offset, s->data, s->bytes);
 }
 
 /* Can entry i leave in cycle `at` without anybody else seeing it? For L1, *p is when it is processed then. */
@@ -428,7 +428,7 @@ void wg_sq_enqueue(wg_core_run *run, const wg_ex1 *x, uint64_t m)
     wg_store *s = wg_sq_at(run, run->sq_count++);
     *s = (wg_store){.first = m, .entered = m, .address = x->address, .pc = x->pc, .path = x->path, .bytes = x->bytes, .index = x->index};
     if (x->path == WG_PATH_L1) {
-        memcpy((uint8_t *)s->data + (x->address & (WG_L1_LINE - 1)), x->data, x->bytes);
+        wg_put_bytes((uint8_t *)s->data + (x->address & (WG_L1_LINE - 1)), x->data, x->bytes);
         s->mask = (uint16_t)(((1u << x->bytes) - 1) << (x->address & (WG_L1_LINE - 1)));
     } else {
         memcpy(s->data, x->data, sizeof s->data);
@@ -450,7 +450,7 @@ bool wg_sq_coalesce(const wg_tile *t, wg_core *k, const wg_ex1 *x, uint64_t m)
     if (!wg_sq_mergeable(t, k, x))
         return false;
     wg_store *s = wg_sq_at(&k->run, k->run.sq_count - 1u);
-    memcpy((uint8_t *)s->data + (x->address & (WG_L1_LINE - 1)), x->data, x->bytes);
+    wg_put_bytes((uint8_t *)s->data + (x->address & (WG_L1_LINE - 1)), x->data, x->bytes);
     s->mask |= (uint16_t)(((1u << x->bytes) - 1) << (x->address & (WG_L1_LINE - 1)));
     s->address = x->address;
     s->entered = m;

@@ -5,6 +5,8 @@
 
 #include "riscv/internal.h"
 
+#include <string.h>
+
 enum { WG_L1_LINE = 16 };
 
 static inline wg_store *wg_sq_at(wg_core_run *run, unsigned i) { return &run->sq[(run->sq_head + i) % WG_STORE_QUEUE]; }
@@ -22,6 +24,17 @@ static inline void wg_sq_pop(wg_core_run *run)
 
 static inline unsigned wg_load_bytes(uint8_t size) { return size == 9 ? 2u : 1u << (size & 3); }
 
+/* One, two or four bytes: a length that the compiler knows is copied by one store. */
+static inline void wg_put_bytes(void *to, const void *from, unsigned bytes)
+{
+    if (__builtin_expect(bytes == 4, 1))
+        memcpy(to, from, 4);
+    else if (bytes < 4)
+        memcpy(to, from, bytes == 2 ? 2 : 1);
+    else
+        memcpy(to, from, bytes & 15 ? bytes & 15 : 16);
+}
+
 static inline bool wg_strongly_ordered(const wg_core *k) { return (k->csr.pmacfg[0] | k->csr.pmacfg[1]) & 1; }
 
 /* The first cycle in which entry i could leave if it were first and the mux free. */
@@ -35,5 +48,27 @@ int wg_sq_conflict(const wg_tile *t, const wg_core_run *run, uint32_t address, u
 void wg_l0_drop_line(wg_core_run *run, uint32_t address);
 /* One request through the L0 cache: does it empty itself? */
 bool wg_l0_flushes(const wg_tile *t, wg_core *k, unsigned core);
+
+/* The instruction's entry in the retire queue is filled in `done`; those behind it follow in order. */
+static inline void wg_fill_retire(wg_core_run *run, uint64_t number, uint64_t done)
+{
+    if (!run->queued || run->number - number > WG_RETIRE_QUEUE)
+        return;
+    run->filled[number % WG_RETIRE_RING] = done;
+    for (uint64_t n = number; n < run->number; n++) {
+        uint64_t before = run->retired[(n - 1) % WG_RETIRE_RING], full = run->filled[n % WG_RETIRE_RING];
+        if (before == WG_NEVER || full == WG_NEVER)
+            return;
+        run->retired[n % WG_RETIRE_RING] = wg_max64(before + 1, full);
+    }
+}
+
+/* A load's value has come: an older load of the same register that comes back later must not overwrite it. */
+static inline void wg_supersede(wg_core_run *run, uint8_t rd, uint64_t number)
+{
+    for (unsigned i = 0; run->loads && i < WG_LOADS; i++)
+        if (run->load[i].used && run->load[i].rd == rd && run->load[i].number < number && run->load[i].done == WG_NEVER)
+            run->load[i].rd = WG_REG_SINK;
+}
 
 #endif

@@ -87,28 +87,6 @@ static void report_unmapped(wg_tile *t, unsigned core, const wg_ex1 *x, bool han
                                                      : WG_REQ_ATOMIC);
 }
 
-/* The instruction's entry in the retire queue is filled in `done`; those behind it follow in order. */
-static void fill_retire(wg_core_run *run, uint64_t number, uint64_t done)
-{
-    if (!run->queued || run->number - number > WG_RETIRE_QUEUE)
-        return;
-    run->filled[number % WG_RETIRE_RING] = done;
-    for (uint64_t n = number; n < run->number; n++) {
-        uint64_t before = run->retired[(n - 1) % WG_RETIRE_RING], full = run->filled[n % WG_RETIRE_RING];
-        if (before == WG_NEVER || full == WG_NEVER)
-            return;
-        run->retired[n % WG_RETIRE_RING] = wg_max64(before + 1, full);
-    }
-}
-
-/* A load's value has come: an older load of the same register that comes back later must not overwrite it. */
-static void supersede(wg_core_run *run, uint8_t rd, uint64_t number)
-{
-    for (unsigned i = 0; run->loads && i < WG_LOADS; i++)
-        if (run->load[i].used && run->load[i].rd == rd && run->load[i].number < number && run->load[i].done == WG_NEVER)
-            run->load[i].rd = WG_REG_SINK;
-}
-
 /* A load or atomic leaves as a request. */
 static void send_load(wg_tile *t, unsigned core, const wg_ex1 *x)
 {
@@ -178,12 +156,12 @@ static bool enter(wg_tile *t, unsigned core)
             if (!wg_sq_coalesce(t, k, &x, now))
                 wg_sq_enqueue(run, &x, now);
         }
-        fill_retire(run, x.number, now + 1);
+        wg_fill_retire(run, x.number, now + 1);
         return false;
     case WG_EX1_FENCE:
         WG_EMIT(t, WG_EV_CORE_FENCE, core, .pc = x.pc);
         wg_lsu_flush_l0(k);
-        fill_retire(run, x.number, now + 1);
+        wg_fill_retire(run, x.number, now + 1);
         return false;
     case WG_EX1_ATOMIC:
         WG_EMIT(t, WG_EV_CORE_FENCE, core, .pc = x.pc);
@@ -198,16 +176,16 @@ static bool enter(wg_tile *t, unsigned core)
     k->stop = now + 1;
     if (!wg_strongly_ordered(k) && wg_lsu_load(t, core, x.address, x.size, x.pc, now - 1, &value, &m, &done) == WG_LSU_DONE) {
         run->r[x.rd] = value;
-        supersede(run, x.rd, x.number);
-        fill_retire(run, x.number, done);
+        wg_supersede(run, x.rd, x.number);
+        wg_fill_retire(run, x.number, done);
         return x.path == WG_PATH_OWN_RAM;
     }
     if (x.path == WG_PATH_OWN_RAM) {   /* strongly ordered: the queue is empty */
         uint32_t line[4];
         memcpy(line, k->ram + ((x.address - WG_RAM_BASE) & (WG_RAM_MAX - 1) & ~15u), WG_L1_LINE);
         run->r[x.rd] = wg_load_value(line, x.address, x.size);
-        supersede(run, x.rd, x.number);
-        fill_retire(run, x.number, now + 1);
+        wg_supersede(run, x.rd, x.number);
+        wg_fill_retire(run, x.number, now + 1);
         return true;
     }
     send_load(t, core, &x);
@@ -350,7 +328,7 @@ void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, c
     if (!l->used || l->done != WG_NEVER)
         return;
     l->done = t->sched.now + t->timing->path[req->path].back;
-    supersede(run, l->rd, l->number);
+    wg_supersede(run, l->rd, l->number);
     if (req->kind == WG_REQ_ATOMIC) {
         l->done += t->timing->atomic_extra;
         run->r[l->rd] = value[0];
@@ -361,7 +339,7 @@ void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, c
         run->r[l->rd] = wg_load_value(value, 0, l->size);   /* the region gives the bytes asked for */
     }
     run->r[0] = 0;
-    fill_retire(run, l->number, l->done);
+    wg_fill_retire(run, l->number, l->done);
 }
 
 void wg_lsu_why(const wg_tile *t, unsigned core, wg_stall *why)

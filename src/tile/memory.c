@@ -184,6 +184,7 @@ static void serve_l1(wg_tile *t, unsigned core)
         value[0] = wg_l1_atomic(t, (wg_l1_client)core, req->address, req->op, req->data[0]);
     else
         wg_l1_write_masked(t, (wg_l1_client)core, req->address, req->byte_mask, req->data);
+    t->l1_turns++;
     take(t, core, WG_PATH_L1, value);
 }
 

@@ -10,7 +10,8 @@
  * Facts: WormholeB0 DebugInterface.md (Blackhole has no page of its own), SoftReset.md.
  * Decided here: commands, and the echo, take place at once; a core pauses between two instructions; memory accesses go
  * straight to L1, the core's own RAM or the region, and one that would have to wait fails; slow execution mode is one
- * instruction at a time without forwarding; memory watchpoints are not there and are reported.
+ * instruction at a time without forwarding; a memory watchpoint is hit by any access to its byte, and pauses the core behind the
+ * load or store that made it (the page lets it be some other one nearby), as atomics and pushes do.
  */
 #include <string.h>
 
@@ -22,7 +23,7 @@ enum {
     DR_STATUS = 0, DR_COMMAND = 1, DR_ARGUMENT = 2, DR_DATA = 3, DR_RESULT = 4, DR_MODES = 5, DR_ADDRESS = 10,
     PAUSE = 1 << 0, STEP = 1 << 1, RESUME = 1 << 2, READ_GPR = 1 << 3, WRITE_GPR = 1 << 4, READ_MEMORY = 1 << 5,
     WRITE_MEMORY = 1 << 6, CLEAR_GPRS = 1 << 7, WRITE_PC = 1 << 8,
-    READ_PC = 32, BREAKPOINT = 8, WATCH_FIRST = 9, WATCH_LAST = 11,
+    READ_PC = 32, BREAKPOINT = 8, WATCH_READS = 9, WATCH_WRITES = 10, WATCH_BOTH = 11,
     IS_WRITE = 1 << 16, VALID = 1 << 30
 };
 #define SLOW 0x80000000u
@@ -42,8 +43,8 @@ static uint32_t status(wg_tile *t, unsigned core)
     wg_core_sync(t, core);
     if (!paused(t, core))
         return 0;
-    uint32_t hits = k->breakpoint_hits;
-    return 1u | (uint32_t)(hits != 0) << 1 | (uint32_t)(k->run.halt == WG_PARKED_BREAK) << 3 | hits << 8;
+    uint32_t hits = k->breakpoint_hits, watches = (uint32_t)(k->watch_reads | k->watch_writes);
+    return 1u | (uint32_t)((hits & ~watches) != 0) << 1 | (uint32_t)((hits & watches) != 0) << 2 | (uint32_t)(k->run.halt == WG_PARKED_BREAK) << 3 | hits << 8;
 }
 
 /* A word of memory as the core would reach it. False if it cannot be had at once. */
@@ -110,15 +111,14 @@ static void command(wg_tile *t, unsigned which, uint32_t value)
 static void set_breakpoints(wg_tile *t, unsigned which)
 {
     const uint32_t *dr = t->regions.control.risc_debug.dr[which];
-    uint8_t enabled = 0;
+    uint8_t code = 0, reads = 0, writes = 0;
     for (unsigned i = 0; i < WG_BREAKPOINTS; i++) {
         unsigned mode = dr[DR_MODES] >> 4 * i & 15;
-        enabled |= (uint8_t)((mode == BREAKPOINT) << i);
-        if (mode >= WATCH_FIRST && mode <= WATCH_LAST)
-            wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER, (wg_finding){.agent = core_of[which], .subject = dr[DR_ADDRESS + i]},
-                     "memory watchpoint %u at 0x%08x", i, dr[DR_ADDRESS + i]);
+        code |= (uint8_t)((mode == BREAKPOINT) << i);
+        reads |= (uint8_t)((mode == WATCH_READS || mode == WATCH_BOTH) << i);
+        writes |= (uint8_t)((mode == WATCH_WRITES || mode == WATCH_BOTH) << i);
     }
-    wg_core_breakpoints(t, core_of[which], enabled, &dr[DR_ADDRESS]);
+    wg_core_breakpoints(t, core_of[which], code | reads | writes, reads, writes, &dr[DR_ADDRESS]);
 }
 
 static void dr_write(wg_tile *t, unsigned which, unsigned index, uint32_t value)
@@ -159,6 +159,6 @@ void wg_risc_debug_core_reset(wg_tile *t, unsigned core)
     for (unsigned i = 0; i < WG_RISC_DEBUG_CORES; i++)
         if (core_of[i] == core)
             memset(t->regions.control.risc_debug.dr[i], 0, sizeof t->regions.control.risc_debug.dr[i]);
-    wg_core_breakpoints(t, core, 0, NULL);
+    wg_core_breakpoints(t, core, 0, 0, 0, NULL);
     wg_core_slow(t, core, false);
 }

@@ -121,6 +121,31 @@ static void test_breakpoint(void **state)
     wg_destroy(dev);
 }
 
+/* Modes 9 to 11: loads, stores, both. T1's loop stores to its own RAM. */
+static void test_watchpoints(void **state)
+{
+    wg_device *dev = make(wg_test_arch(state));
+    dr_write(dev, 12, 0xFFB00041);   /* a byte of the word that it stores */
+    dr_write(dev, 5, 9 << 8);
+    wg_advance(dev, 200);
+    assert_int_equal(dr_read(dev, 0), 0);   /* nothing loads from there */
+    dr_write(dev, 5, 10 << 8);
+    wg_advance(dev, 200);
+    assert_int_equal(dr_read(dev, 0), 1 | 1 << 2 | 1 << 10);
+    assert_int_equal(gpr(dev, 32), CODE + 20);   /* behind the store */
+    uint32_t count = gpr(dev, A0);
+    dr_write(dev, 1, RESUME);
+    wg_advance(dev, 200);
+    assert_int_equal(gpr(dev, A0), count + 1);
+    dr_write(dev, 12, 0xFFB00044);
+    dr_write(dev, 5, 11 << 8);
+    dr_write(dev, 1, RESUME);
+    wg_advance(dev, 200);
+    assert_int_equal(dr_read(dev, 0), 0);   /* the word behind it */
+    assert_int_equal(wg_finding_count(dev), 0);
+    wg_destroy(dev);
+}
+
 /* A command to a core that runs is reported; entering reset clears the registers, and in reset nothing is written. */
 static void test_misuse_and_reset(void **state)
 {
@@ -170,6 +195,7 @@ static void test_units_held(void **state)
 static const wg_test tests[] = {
     WG_TEST(test_pause_look_step_resume, WG_BH | WG_WH, ""),
     WG_TEST(test_breakpoint, WG_BH | WG_WH, ""),
+    WG_TEST(test_watchpoints, WG_BH | WG_WH, ""),
     WG_TEST(test_misuse_and_reset, WG_BH | WG_WH, ""),
     WG_TEST(test_units_held, WG_BH | WG_WH, ""),
 };

@@ -61,10 +61,36 @@ static void push(rv *p, unsigned core)
     }
 }
 
-typedef struct mix { unsigned memory, tensix, csr; } mix;
+typedef struct mix { unsigned memory, tensix, csr, crowd; } mix;   /* crowd: how many of 100 are made for L1 */
+
+/* L1 and nothing else: lines of one's own and of others, neighbours that merge, all banks, now and then something slow. */
+static void at_l1(rv *p)
+{
+    static const uint8_t ops[] = {0, 1, 4, 8, 12, 16, 20, 24, 28};
+    unsigned k = below(100), base = below(4) ? L1_OWN : L1_SHARED;
+    if (k < 40) {
+        access(p, base, below(3) ? 4 : 64, false);
+    } else if (k < 75) {
+        int offset = (int)below(32) * 4;
+        for (unsigned n = 1 + below(4); n; n--, offset += 4)
+            rv_sw(p, any_reg(), offset, base);
+    } else if (k < 90) {
+        access(p, base, below(3) ? 4 : 64, true);
+    } else if (k < 96) {
+        rv_addi(p, L1_OWN, L1_OWN, below(2) ? 16 : (int)below(5) * 16 - 32);
+    } else if (k < 98 && is_bh()) {
+        rv_word(p, (uint32_t)ops[below(9)] << 27 | any_reg() << 20 | base << 15 | 2 << 12 | any_reg() << 7 | 0x2F);
+    } else {
+        rv_fence(p);
+    }
+}
 
 static void instruction(rv *p, unsigned core, const mix *m)
 {
+    if (below(100) < m->crowd) {
+        at_l1(p);
+        return;
+    }
     unsigned k = below(100);
     if (k < 60 - m->memory) {
         alu(p);
@@ -200,16 +226,44 @@ static unsigned number(const char *name, unsigned otherwise)
     return text ? (unsigned)strtoul(text, NULL, 0) : otherwise;
 }
 
-static void test_random_programs(void **state)
+/* The run ends in the same cycle, for the same reason, whether it skips or not. */
+static void same_end(wg_arch_id arch, unsigned profile, unsigned cores, const rv code[WG_CORES], unsigned seed)
+{
+    uint64_t end[2], hash[2];
+    wg_stop stop[2];
+    for (unsigned i = 0; i < 2; i++) {
+        wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .profile = (wg_profile)profile, .lockstep = i};
+        wg_device *dev = NULL;
+        assert_int_equal(wg_create(&desc, &dev), WG_OK);
+        for (unsigned c = 0; c < WG_CORES; c++)
+            if (cores >> c & 1) {
+                assert_true(rv_load(dev, &code[c]));
+                assert_int_equal(wg_core_release(dev, (wg_core_id)c, code[c].base), WG_OK);
+            }
+        assert_int_equal(wg_run(dev, 20000, &stop[i]), WG_OK);
+        end[i] = wg_cycle(dev);
+        hash[i] = wg_state_hash(dev);
+        wg_destroy(dev);
+    }
+    if (stop[0] != stop[1] || end[0] != end[1] || hash[0] != hash[1])
+        fail_msg("program %u: ends in %llu (%d), not %llu (%d)", seed, (unsigned long long)end[0], (int)stop[0],
+                 (unsigned long long)end[1], (int)stop[1]);
+}
+
+static void random_programs(void **state, unsigned salt, unsigned crowd)
 {
     wg_arch_id arch = wg_test_arch(state);
     arch_now = &arch;
     unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_PROGRAMS", 12);
     uint64_t instructions = 0;
     for (unsigned seed = first; seed < first + count; seed++) {
-        g.s = seed * UINT64_C(77777) + arch;
-        mix m = {below(50), below(2), below(2)};
+        g.s = seed * UINT64_C(77777) + arch + salt;
+        mix m = {below(50), below(2), below(2), 0};
         unsigned cores = 1 + below(31), profile = below(2);
+        if (crowd) {
+            m = (mix){below(50), below(8) == 0, below(8) == 0, crowd + below(100 - crowd)};
+            cores |= 1u << below(5) | 1u << below(5);
+        }
         stream s[MODES] = {0};
         wg_device *dev[MODES];
         rv code[WG_CORES];
@@ -261,12 +315,16 @@ static void test_random_programs(void **state)
         }
         for (unsigned i = 0; i < MODES; i++)
             wg_destroy(dev[i]);
+        same_end(arch, profile, cores, code, seed);
     }
     print_message("%llu instructions\n", (unsigned long long)instructions);
 }
 
-/* A loop that waits for what never comes, with a random body. */
-static rv endless(unsigned core)
+static void test_random_programs(void **state) { random_programs(state, 0, 0); }
+static void test_crowds_at_l1(void **state) { random_programs(state, 5, 50); }
+
+/* A loop that waits for what never comes, with a random body. Does it make requests in every round? */
+static rv endless(unsigned core, bool *requests)
 {
     rv p = rv_at(CODE + core * CODE_STRIDE);
     rv_li(&p, L1_SHARED, SHARED);
@@ -278,7 +336,8 @@ static rv endless(unsigned core)
     rv_addi(&p, LOOP, LOOP, -1);
     rv_bne(&p, LOOP, ZERO, work);
     unsigned top = p.n;
-    if (below(2))
+    bool fence = below(2);
+    if (fence)
         rv_fence(&p);
     for (unsigned n = below(6); n; n--)
         rv_word(&p, rv_i((int)below(16), T2, 7, T1, 0x13));
@@ -291,6 +350,7 @@ static rv endless(unsigned core)
         rv_lw(&p, T0, 16 * (int)below(4), L1_SHARED);
     rv_beq(&p, T0, ZERO, top);
     rv_done(&p);
+    *requests = what > 1 && (fence || !is_bh());   /* else they hit the L0 data cache */
     return p;
 }
 
@@ -303,8 +363,12 @@ static void test_polling_hangs(void **state)
         g.s = seed * UINT64_C(31337) + arch;
         unsigned cores = 1 + below(31);
         rv code[WG_CORES];
-        for (unsigned c = 0; c < WG_CORES; c++)
-            code[c] = endless(c);
+        bool requests = false;
+        for (unsigned c = 0; c < WG_CORES; c++) {
+            bool makes;
+            code[c] = endless(c, &makes);
+            requests |= makes && cores >> c & 1;
+        }
         stream s[MODES] = {0};
         uint64_t end[MODES] = {0}, hash[MODES] = {0};
         for (unsigned i = 0; i < MODES; i++) {
@@ -323,16 +387,33 @@ static void test_polling_hangs(void **state)
             wg_destroy(dev);
         }
         assert_true(end[LOCKSTEP] == end[WATCHED] && hash[LOCKSTEP] == hash[WATCHED]);
-        /* Circles that are closed just before the end are not seen in time by who does not look in every cycle. */
-        if (end[LOCKSTEP] < 40000 && (end[SKIPPING] != end[LOCKSTEP] || hash[SKIPPING] != hash[LOCKSTEP]))
+        if (end[SKIPPING] != end[LOCKSTEP] || hash[SKIPPING] != hash[LOCKSTEP])
             fail_msg("program %u: ends in %llu, not %llu", seed, (unsigned long long)end[SKIPPING],
                      (unsigned long long)end[LOCKSTEP]);
         assert_true(s[LOCKSTEP].hash == s[WATCHED].hash);
+        /* A run whose limit lies just before or behind that cycle. (A circle without requests is looked for later.) */
+        uint64_t limit = end[LOCKSTEP] - 1 + below(below(2) ? 3 : 400);
+        if (end[LOCKSTEP] < 60000 && requests) {
+            wg_device *dev = make(arch, SKIPPING, 0, &s[SKIPPING]);
+            for (unsigned c = 0; c < WG_CORES; c++)
+                if (cores >> c & 1) {
+                    assert_true(rv_load(dev, &code[c]));
+                    assert_int_equal(wg_core_release(dev, (wg_core_id)c, code[c].base), WG_OK);
+                }
+            wg_stop stop;
+            assert_int_equal(wg_run(dev, limit, &stop), WG_OK);
+            bool hung = limit > end[LOCKSTEP];
+            if (stop != (hung ? WG_STOP_HUNG : WG_STOP_CYCLES) || wg_cycle(dev) != (hung ? end[LOCKSTEP] : limit))
+                fail_msg("program %u: limited to %llu it ends in %llu", seed, (unsigned long long)limit,
+                         (unsigned long long)wg_cycle(dev));
+            wg_destroy(dev);
+        }
     }
 }
 
 static const wg_test tests[] = {
     WG_TEST(test_random_programs, WG_BH | WG_WH, ""),
+    WG_TEST(test_crowds_at_l1, WG_BH | WG_WH, ""),
     WG_TEST(test_polling_hangs, WG_BH | WG_WH, ""),
 };
 WG_MAIN("core_modes", tests)

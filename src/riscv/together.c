@@ -1,0 +1,746 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Several cores at L1 at the same time, and nobody else: cycle by cycle, without appointments.
+ *
+ *     for each cycle in which anything happens:
+ *         C   ports 2 and 3 of L1 serve one core each              serve_port()
+ *         I   load/store units: what waits enters, stores leave    load_store()
+ *         J   pipelines: one instruction per core                  pipeline()
+ *
+ * Nobody runs ahead here, so nothing has to be taken back. The steps below are short ways through what wg_regions_tick(),
+ * wg_lsu_emit() and wg_exec() do in the same phases; what has none goes the long way in its cycle. As soon as anybody else has
+ * an appointment, or a core's request goes elsewhere than to L1, the clock takes over again.
+ *
+ * Facts: as in lsu.c, exec.c and tile/l1.c; time.md rules 2, 6 and 7.
+ */
+#include "riscv/lsu.h"
+#include "riscv/pipeline.h"
+
+#include <string.h>
+#include "engine/device.h"
+
+enum { PORTS = 2, FIRST_PORT = 2, INPUTS = 4, SPARSE = 16 /* cycles per request */, LOOK = 512, LEAST = 8, RING = 64, AHEAD = 2 };
+enum { PORT_BITS = WG_CORES };   /* in wg_crowd.ring: behind the cores */
+
+/* Which core sits at which input of ports 2 and 3 (l1.c). */
+static const uint8_t core_at[PORTS][INPUTS] = {{WG_CORES, WG_CORE_B, WG_CORE_NC, WG_CORE_T0},
+                                               {WG_CORE_T1, WG_CORE_T2, WG_CORES, WG_CORES}};
+
+/* A core, and what is worked out from its state again and again. */
+typedef struct member {
+    wg_core *k;
+    wg_core_run *run;
+    wg_lane *lane;
+    uint64_t settle_at;         /* the first load that has come back is done */
+    uint64_t drain_at;          /* the first store can leave; 0: look */
+    const wg_op *op;            /* the next instruction, if it is known to be all right; its line's end: look for the next line */
+    uint32_t epoch;             /* … while the instruction cache does not change */
+    uint32_t sets;              /* of the instruction cache, less one */
+    uint32_t awaited;           /* registers that loads under way will write: f0 counts as x0 */
+    uint8_t core, port;
+    bool cached;                /* by an L0 data cache */
+    bool merging;               /* the store queue coalesces */
+    bool plain;                 /* nothing special is switched on */
+    bool mixed;                 /* the store queue holds others than stores to L1 */
+    bool blocked;               /* the first store waits for room */
+    bool twice;                 /* two loads under way may write the same register */
+} member;
+
+typedef struct crowd {
+    member at[WG_CORES];
+    uint64_t seen_at[WG_CORES + 1];   /* the first request of each core; WG_NEVER: there is none */
+    uint8_t ring[RING];         /* by cycle: who has something to do, cores and ports */
+    uint64_t until;
+    uint64_t served;            /* requests */
+    uint8_t resting;            /* cores that are halted and have nothing under way: no time passes for them */
+    bool careful;               /* nobody goes ahead: code may change, or a finding may end the run */
+    bool detour;                /* somebody went the long way: look who else has an appointment now */
+} crowd;
+
+static const uint32_t l1_lane = 1u << WG_PATH_L1;
+
+/* Never later than asked for; whoever comes too early comes again. */
+static inline void appoint(crowd *w, unsigned bit, uint64_t now, uint64_t at)
+{
+    if (at == WG_NEVER)
+        return;
+    uint64_t ahead = at > now ? at - now : 0;
+    w->ring[(now + (ahead < RING ? ahead : RING - 1)) % RING] |= (uint8_t)(1u << bit);
+}
+
+static uint64_t next_of(const crowd *w, unsigned bit, uint64_t now)
+{
+    for (uint64_t at = now; at < now + RING; at++)
+        if ((w->ring[at % RING] & ~(unsigned)w->resting) >> bit & 1)
+            return at;
+    return WG_NEVER;
+}
+
+static inline unsigned line_of(uint32_t address) { return address & ~(uint32_t)(WG_L1_LINE - 1); }
+
+static inline bool l0_holds(const wg_core_run *run, uint32_t address)
+{
+    uint32_t tag = line_of(address) | 1;
+    return run->l0[0].tag == tag || run->l0[1].tag == tag || run->l0[2].tag == tag || run->l0[3].tag == tag;
+}
+
+/* Some instruction cache may hold it. */
+static inline bool is_code(const wg_tile *t, uint32_t address)
+{
+    return t->regions.memory.l1.watch[address / WG_L1_LINE] & WG_L1_WATCH_CODE;
+}
+
+/* When the first store can leave; they all go to L1. */
+static void note_stores(member *m)
+{
+    const wg_core_run *run = m->run;
+    if (!run->sq_count) {
+        m->drain_at = WG_NEVER;
+        return;
+    }
+    const wg_store *s = wg_sq_peek(run, 0);
+    uint64_t at = s->entered + 1;
+    if (s->mask != 0xFFFF && m->merging) {
+        uint64_t patience = at + (m->k->csr.cfg0 >> WG_CFG0_ST_MERGE_TIMER & 31);
+        at = run->sq_count == 1 ? patience : wg_max64(at, wg_min64(patience, wg_sq_peek(run, 1)->first));
+    }
+    m->drain_at = wg_max64(at, run->mux_free);
+}
+
+static void note_loads(member *m)
+{
+    m->settle_at = WG_NEVER;
+    m->awaited = 0;
+    m->twice = false;
+    for (unsigned i = 0; m->run->loads && i < WG_LOADS; i++) {
+        const wg_load *l = &m->run->load[i];
+        if (!l->used)
+            continue;
+        m->settle_at = wg_min64(m->settle_at, l->done);
+        if (l->done == WG_NEVER) {
+            m->twice |= m->awaited >> (l->rd & 31) & 1;
+            m->awaited |= 1u << (l->rd & 31);
+        }
+    }
+}
+
+/* Everything that is worked out from the core's state. */
+static void note(const wg_tile *t, crowd *w, unsigned core)
+{
+    member *m = &w->at[core];
+    const wg_core *k = m->k;
+    m->cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH);
+    m->merging = t->arch->store_coalescing && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
+    m->plain = k->run.queued && !k->run.ordered && !wg_one_at_a_time(k) && !(k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) && !wg_strongly_ordered(k);
+    m->op = NULL;
+    m->blocked = true;   /* or may be */
+    m->mixed = false;
+    for (unsigned i = 0; i < k->run.sq_count; i++)
+        m->mixed |= wg_sq_peek(&k->run, i)->path != WG_PATH_L1;
+    note_loads(m);
+    note_stores(m);
+    w->seen_at[core] = m->lane->count ? m->lane->queue[m->lane->head].seen_at : WG_NEVER;
+    if (m->lane->count)
+        appoint(w, PORT_BITS + m->port, t->sched.now, t->sched.now + 1);
+    for (unsigned i = 0; i < m->lane->count; i++) {
+        const wg_request *req = &m->lane->queue[(m->lane->head + i) % WG_LANE_DEPTH];
+        w->careful |= req->kind == WG_REQ_ATOMIC || (req->kind == WG_REQ_WRITE && is_code(t, req->address));
+    }
+}
+
+static inline void settle(member *m, uint64_t time)
+{
+    if (m->settle_at > time)
+        return;
+    wg_lsu_settle(m->k, time);
+    note_loads(m);
+}
+
+/* ---- C: L1 ------------------------------------------------------------------------------------------------- */
+
+static void answer(wg_tile *t, crowd *w, member *m, const wg_request *req)
+{
+    wg_core_run *run = m->run;
+    wg_load *l = &run->load[req->tag % WG_LOADS];
+    uint32_t line = line_of(l->address);
+    if (l->fills)
+        t->regions.memory.l1.watch[line / WG_L1_LINE] |= (uint8_t)(1u << m->core);
+    if (!l->used || l->done != WG_NEVER)
+        return;
+    l->done = t->sched.now + t->timing->path[WG_PATH_L1].back;
+    m->settle_at = wg_min64(m->settle_at, l->done);
+    if (m->twice)
+        wg_supersede(run, l->rd, l->number);
+    memcpy(l->line, t->l1 + line, WG_L1_LINE);
+    run->r[l->rd] = wg_load_value(l->line, l->address, l->size);
+    run->r[0] = 0;
+    wg_fill_retire(run, l->number, l->done);
+    if (!run->halt)
+        appoint(w, m->core, t->sched.now, l->done);
+}
+
+/* The head of the core's queue is processed. */
+static void process(wg_tile *t, crowd *w, member *m)
+{
+    wg_lane *lane = m->lane;
+    wg_request *req = &lane->queue[lane->head];
+    if (req->kind == WG_REQ_READ && !(req->tag & WG_TAG_FETCH)) {
+        answer(t, w, m, req);
+    } else if (req->kind == WG_REQ_WRITE) {
+        bool code = is_code(t, req->address);
+        wg_l1_write_masked(t, (wg_l1_client)m->core, req->address, req->byte_mask, req->data);
+        for (unsigned i = 0; code && i < WG_CORES; i++)
+            w->at[i].op = NULL;   /* it may be stale now */
+    } else {
+        uint32_t value[4] = {0};
+        if (req->kind == WG_REQ_READ)
+            wg_l1_read(t, line_of(req->address), WG_L1_LINE, value);
+        else
+            value[0] = wg_l1_atomic(t, (wg_l1_client)m->core, req->address, req->op, req->data[0]);
+        wg_core_respond(t, req, value);
+        note_loads(m);
+        for (unsigned i = 0; i < WG_CORES; i++)
+            w->at[i].op = NULL;
+        appoint(w, m->core, t->sched.now, t->sched.now);
+    }
+    if (m->blocked || m->mixed)
+        appoint(w, m->core, t->sched.now, t->sched.now);
+    lane->head = (uint8_t)((lane->head + 1) % WG_LANE_DEPTH);
+    lane->retry_at = 0;
+    lane->why.reason = WG_STALL_NONE;
+    w->served++;
+    w->seen_at[m->core] = --lane->count ? lane->queue[lane->head].seen_at : WG_NEVER;
+    if (!lane->count)
+        t->regions.memory.active[m->core] &= ~l1_lane;
+}
+
+static void serve_port(wg_tile *t, crowd *w, unsigned which)
+{
+    wg_l1_ports *p = &t->regions.memory.l1;
+    const unsigned port = FIRST_PORT + which, turn = p->turn[port];
+    const uint64_t now = t->sched.now;
+    uint64_t next = WG_NEVER;
+    member *chosen = NULL;
+    unsigned input = 0;
+    for (unsigned i = 0; i < INPUTS; i++) {
+        unsigned core = core_at[which][(turn + i) % INPUTS];
+        uint64_t seen_at = w->seen_at[core];
+        if (seen_at <= now && !chosen) {   /* granted or not: it blocks those behind it */
+            chosen = &w->at[core];
+            input = (turn + i) % INPUTS;
+        } else {
+            next = wg_min64(next, seen_at);
+        }
+    }
+    if (chosen) {
+        wg_lane *lane = chosen->lane;
+        const wg_request *req = &lane->queue[lane->head];
+        const bool read = req->kind == WG_REQ_READ;
+        uint32_t address = read && !(req->tag & WG_TAG_FETCH) ? chosen->run->load[req->tag % WG_LOADS].address : req->address;
+        /* Lines lie in the banks one after the other; there are 16 or 32. */
+        uint64_t *bank = &p->bank_free[address / WG_L1_LINE & (t->arch->l1_banks - 1u)];
+        uint64_t free = wg_max64(p->port_free[port], *bank);
+        if (free > now) {
+            lane->retry_at = free;
+            lane->why = (wg_stall){.reason = WG_STALL_L1_PORT, .resource = (uint16_t)port, .holder = WG_AGENT_NONE, .retry_at = free};
+            /* a bank alone may be free sooner for somebody else */
+            next = p->port_free[port] > now ? p->port_free[port] : now + 1;
+        } else {
+            bool narrow = !(read || (req->kind == WG_REQ_WRITE && req->byte_mask == 0xFFFF));
+            p->port_free[port] = *bank = now + (narrow ? t->timing->narrow_write : 1);
+            p->turn[port] = (uint8_t)((input + 1) % INPUTS);
+            process(t, w, chosen);
+            next = wg_min64(next, w->seen_at[chosen->core]);
+            if (next != WG_NEVER)
+                next = wg_max64(next, p->port_free[port]);
+        }
+    }
+    appoint(w, PORT_BITS + which, now, next);
+}
+
+/* ---- I: load/store units ----------------------------------------------------------------------------------- */
+
+/* A request that leaves in cycle `at`. */
+static wg_request *send(wg_tile *t, crowd *w, member *m, uint64_t at)
+{
+    wg_lane *lane = m->lane;
+    wg_request *req = &lane->queue[(lane->head + lane->count++) % WG_LANE_DEPTH];
+    req->seen_at = wg_max64(at + t->timing->path[WG_PATH_L1].travel, lane->last_seen_at);
+    lane->last_seen_at = req->seen_at;
+    if (lane->count == 1)
+        lane->retry_at = 0;
+    t->regions.memory.emitted[m->core]++;
+    t->regions.memory.active[m->core] |= l1_lane;
+    if (lane->count == 1)
+        w->seen_at[m->core] = req->seen_at;
+    appoint(w, PORT_BITS + m->port, t->sched.now, req->seen_at);
+    return req;
+}
+
+/*
+ * A load of L1 that is not in the L0 cache enters the load/store unit in cycle `at`, this one or the next: nothing that
+ * happens between can change what it finds there, since what is not answered yet is not done before. False if it must wait.
+ */
+static bool load_enters(wg_tile *t, crowd *w, member *m, uint64_t at, uint32_t address, uint32_t pc, uint64_t number,
+                        uint8_t size, uint8_t rd)
+{
+    wg_core_run *run = m->run;
+    unsigned slot = WG_LOADS;
+    if (run->sq_count && (wg_sq_conflict(t, run, address, wg_load_bytes(size)) >= 0 ||
+                          (t->arch->load_needs_store_slot && run->sq_count == WG_STORE_QUEUE)))
+        return false;
+    for (unsigned i = WG_LOADS; i-- > 0;)
+        if (!run->load[i].used)
+            slot = i;
+    if (slot == WG_LOADS)   /* those that are back have left: settle() was here */
+        return false;
+    wg_load *l = &run->load[slot];
+    l->used = true;
+    l->done = WG_NEVER;
+    l->number = number;
+    l->address = address;
+    l->pc = pc;
+    l->rd = rd;
+    l->size = size;
+    l->path = WG_PATH_L1;
+    l->index = 0;
+    l->fills = m->cached;
+    l->flushed = l->stale = false;
+    run->loads++;
+    m->twice |= m->awaited >> (rd & 31) & 1;
+    m->awaited |= 1u << (rd & 31);
+    if (m->cached && wg_l0_flushes(t, m->k, m->core)) {
+        wg_lsu_flush_l0(m->k);
+        l->flushed = false;
+    }
+    wg_request *req = send(t, w, m, at);
+    req->kind = WG_REQ_READ;
+    req->tag = (uint8_t)slot;
+    req->rd = rd;   /* the rest is in the load: write_out() */
+    l->earliest = m->cached ? req->seen_at + t->timing->path[WG_PATH_L1].back : WG_NEVER;
+    run->mux_free = at + 1;
+    if (run->sq_count)
+        note_stores(m);
+    return true;
+}
+
+/* Before anybody else looks at the queues: requests of loads as they would have been. */
+static void write_out(const member *m)
+{
+    for (unsigned i = 0; i < m->lane->count; i++) {
+        wg_request *req = &m->lane->queue[(m->lane->head + i) % WG_LANE_DEPTH];
+        if (req->kind != WG_REQ_READ || (req->tag & WG_TAG_FETCH))
+            continue;
+        wg_load *l = &m->run->load[req->tag % WG_LOADS];
+        memset(l->line, 0, sizeof l->line);
+        *req = (wg_request){.seen_at = req->seen_at, .address = l->address, .pc = l->pc, .kind = WG_REQ_READ, .path = WG_PATH_L1,
+                            .bytes = (uint8_t)wg_load_bytes(l->size), .core = m->core, .tag = req->tag,
+                            .rd = req->rd};
+    }
+}
+
+/* The first store leaves if it can. */
+static void store_leaves(wg_tile *t, crowd *w, member *m)
+{
+    wg_core_run *run = m->run;
+    const uint64_t now = t->sched.now;
+    m->blocked = !wg_lsu_room(t, m->core, WG_PATH_L1, 0);
+    if (m->blocked)
+        return;
+    wg_store *s = wg_sq_at(run, 0);
+    wg_request *req = send(t, w, m, now);
+    req->address = line_of(s->address);
+    req->pc = s->pc;
+    memcpy(req->data, s->data, sizeof req->data);
+    req->kind = WG_REQ_WRITE;
+    req->path = WG_PATH_L1;
+    req->bytes = WG_L1_LINE;
+    req->op = 0;
+    req->core = m->core;
+    req->tag = 0;
+    req->byte_mask = s->mask;
+    req->index = req->overtakes = req->rd = 0;
+    wg_l0_drop_line(run, s->address);
+    wg_sq_pop(run);
+    run->mux_free = now + 1;
+    run->disturbed = now;
+    w->careful |= is_code(t, req->address);
+    note_stores(m);
+}
+
+static void load_store(wg_tile *t, crowd *w, member *m)
+{
+    wg_core_run *run = m->run;
+    const uint64_t now = t->sched.now;
+    const bool waits = run->ex1.kind && run->ex1.entered < now;
+    const bool fetches = (run->fetch[0].used | run->fetch[1].used) && wg_fetch_wants_busy(t, m->core);
+    if (!fetches && !waits && m->drain_at > now && !m->mixed)
+        return;
+    settle(m, now);
+    if (fetches || m->mixed || !m->plain ||
+        (waits && (run->ex1.kind != WG_EX1_LOAD || run->ex1.path != WG_PATH_L1 || (m->cached && l0_holds(run, run->ex1.address))))) {
+        run->at = wg_max64(run->at, now);
+        wg_fetch_emit(t, m->core);
+        wg_lsu_emit(t, m->core);
+        note(t, w, m->core);
+        w->detour = true;
+        return;
+    }
+    const wg_ex1 *x = &run->ex1;
+    if (waits && !(run->wait_e == x->entered && now < run->wait_m) &&
+        load_enters(t, w, m, now, x->address, x->pc, x->number, x->size, x->rd)) {
+        run->ex1.kind = WG_EX1_NONE;
+        run->at = wg_max64(run->at, now);
+        return;
+    }
+    if (m->drain_at <= now)
+        store_leaves(t, w, m);
+}
+
+/* ---- J: pipelines ------------------------------------------------------------------------------------------ */
+
+/*
+ * A core goes up to AHEAD cycles ahead of the others: what L1 has not answered yet is not done before, and what another core
+ * sends out now reaches nobody sooner. What could still be seen differently then (a line of the L0 cache that becomes stale,
+ * code that changes) waits for its cycle.
+ */
+
+/* A load enters EX1 in cycle e. False if it has to wait for that cycle, or go the long way. */
+static inline bool load(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32_t address, uint64_t e)
+{
+    wg_core_run *run = m->run;
+    const uint64_t number = run->number;
+    const unsigned slot = (unsigned)(number % WG_RETIRE_RING), bytes = wg_load_bytes(op->spare);
+    uint32_t value;
+    uint64_t entered = e + 1, done = e + 2;
+    if (address & (bytes - 1))
+        return false;
+    if (address >= t->arch->l1_bytes) {
+        if (address - WG_RAM_BASE >= t->arch->ram_bytes[m->core] ||
+            wg_lsu_load(t, m->core, address, op->spare, run->pc, e, &value, &entered, &done) != WG_LSU_DONE)
+            return false;
+        note_stores(m);
+    } else {
+        settle(m, e + 1);
+        if (m->cached && l0_holds(run, address)) {
+            if (e > t->sched.now ||
+                wg_lsu_load(t, m->core, address, op->spare, run->pc, e, &value, &entered, &done) != WG_LSU_DONE)
+                return false;
+        } else {
+            if (m->mixed || e + 1 >= w->until || run->wait_e == e ||
+                !load_enters(t, w, m, e + 1, address, run->pc, number, op->spare, op->rd)) {
+                if (e > t->sched.now)
+                    return false;
+                run->ex1 = (wg_ex1){.entered = e, .number = number, .address = address, .pc = run->pc, .kind = WG_EX1_LOAD,
+                                    .size = op->spare, .rd = op->rd, .path = WG_PATH_L1, .bytes = (uint8_t)bytes};
+            }
+            run->filled[slot] = run->retired[slot] = WG_NEVER;
+            run->dests = run->dests << 8 | op->rd;
+            run->last = e;
+            run->at = e + 1;
+            run->number++;
+            run->pc += 4;
+            return true;
+        }
+    }
+    wg_entered(run, e, op->rd, done);
+    run->r[op->rd] = value;
+    run->r[0] = 0;
+    run->pc += 4;
+    run->at = entered;
+    return true;
+}
+
+/* A store enters EX1 in cycle e, and the queue in the next. False as above. */
+static inline bool store(wg_tile *t, member *m, const wg_op *op, uint32_t address, uint32_t value, uint64_t e)
+{
+    wg_core_run *run = m->run;
+    const unsigned bytes = wg_store_bytes[op->spare % 3];
+    if (address & (bytes - 1) || wg_core_log_full(m->k))
+        return false;
+    uint64_t entered = e + 1;
+    bool l1 = address < t->arch->l1_bytes;
+    if (!l1 && address - WG_RAM_BASE >= t->arch->ram_bytes[m->core])
+        return false;
+    if (!l1 || m->mixed || run->sq_count == WG_STORE_QUEUE) {
+        wg_ex1 x = {.entered = e, .pc = run->pc, .kind = WG_EX1_STORE, .address = address, .data = {value},
+                    .bytes = (uint8_t)bytes, .path = l1 ? WG_PATH_L1 : WG_PATH_OWN_RAM};
+        if (e > t->sched.now || wg_lsu_store(t, m->core, &x, &entered) != WG_LSU_DONE)
+            return false;
+        m->mixed = true;   /* or may be: load_store() sees to it */
+    } else {
+        if (run->sq_count == 1 && m->drain_at <= e + 1 && wg_sq_ready_at(t, m->k, 0) <= e + 1)
+            return false;   /* it may leave in that very cycle */
+        settle(m, e + 1);
+        wg_l0_drop_line(run, address);
+        wg_store *s = run->sq_count ? wg_sq_at(run, run->sq_count - 1u) : NULL;
+        uint32_t apart = s ? address - s->address + 4 : 9;
+        uint16_t mask = (uint16_t)(((1u << bytes) - 1) << (address & (WG_L1_LINE - 1)));
+        if (!m->merging || apart > 8 || line_of(s->address) != line_of(address)) {
+            s = wg_sq_at(run, run->sq_count++);
+            memset(s, 0, sizeof *s);
+            s->first = entered;
+            s->path = WG_PATH_L1;
+            s->bytes = (uint8_t)bytes;
+        }
+        s->entered = entered;
+        s->address = address;
+        s->pc = run->pc;
+        s->mask |= mask;
+        wg_put_bytes((uint8_t *)s->data + (address & (WG_L1_LINE - 1)), &value, bytes);
+        note_stores(m);
+    }
+    run->disturbed = e;
+    wg_entered(run, e, WG_NO_DEST, entered + 1);
+    run->pc += 4;
+    run->at = entered;
+    return true;
+}
+
+/* What does not fit in here happens in its own cycle, in the way of lsu_clock.c and exec.c. */
+static uint64_t the_long_way(wg_tile *t, crowd *w, member *m)
+{
+    w->detour = true;
+    m->run->at = wg_max64(m->run->at, t->sched.now);
+    uint64_t again = wg_exec(t, m->core, t->sched.now + 1);
+    note(t, w, m->core);
+    return m->run->halt ? WG_NEVER : again;
+}
+
+#define A r[op->rs1]
+#define B r[op->rs2]
+#define I op->imm
+
+/* Returns when the core wants to go on: WG_NEVER, when L1 or the load/store unit lets it. */
+static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
+{
+    wg_core *k = m->k;
+    wg_core_run *run = m->run;
+    uint32_t *r = run->r, value;
+    const uint64_t now = t->sched.now, last = w->careful || run->fetch[0].used || run->fetch[1].used ? now : now + AHEAD;
+    if (run->halt || run->ex1.kind)
+        return WG_NEVER;
+    k->stop = now + 1;
+    for (;;) {
+        const uint64_t number = run->number;
+        const uint32_t pc = run->pc;
+        uint64_t e = wg_max64(now, run->at);
+        if (e > now && (e > last || e + 1 >= w->until || m->drain_at <= e || m->mixed))
+            return e;
+        const wg_op *op = m->op;
+        if (!op || op->code == WG_OP_LINE_END || op->code == WG_OP_LINE_END_LATE || m->epoch != k->epoch) {
+            wg_icache_line *line = &k->icache[(pc >> 4 & m->sets) * 2];
+            if (line->tag != ((pc & ~15u) | WG_LINE_VALID))
+                line++;
+            op = &line->op[pc >> 2 & 3];
+            if (line->tag != ((pc & ~15u) | WG_LINE_VALID) || line->checked != k->epoch || !m->plain)
+                return e > now ? e : the_long_way(t, w, m);
+            run->lru[line->set] = line->way;
+            m->op = op;
+            m->epoch = k->epoch;
+        }
+        {
+            bool unknown = false;
+            uint64_t from = e;
+            e = wg_max64(e, run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
+            if (!wg_operand_quick(run, run->dests, number, op->rs1, t->arch->forward_writers, &e, &unknown) ||
+                !wg_operand_quick(run, run->dests, number, op->rs2, t->arch->forward_writers, &e, &unknown)) {
+                wg_stall why;
+                if (unknown || !wg_issue(t, k, run, op, &e, &why))
+                    return WG_NEVER;
+                if (e > now && why.retry_at != WG_NEVER)
+                    return e;
+            }
+            if (e > from) {
+                if (e == WG_NEVER)
+                    return e;
+                if (e > last || e + 1 >= w->until || m->drain_at <= e || m->mixed)
+                    return e;
+            }
+        }
+        switch (op->code) {
+#define ALU(name, expression) case WG_OP_##name: value = (expression); break;
+#define MULTIPLY(name, expression)
+#include "riscv/alu.inc"
+#undef ALU
+#undef MULTIPLY
+        case WG_OP_LOAD:
+            if (!load(t, w, m, op, A + I, e))
+                return e > now ? e : the_long_way(t, w, m);
+            m->op = op + 1;
+            if (run->ex1.kind)
+                return run->at;
+            continue;
+        case WG_OP_STORE:
+            if (!store(t, m, op, A + I, B, e))
+                return e > now ? e : the_long_way(t, w, m);
+            m->op = op + 1;
+            continue;
+        case WG_OP_BEQ: case WG_OP_BNE: case WG_OP_BLT: case WG_OP_BGE: case WG_OP_BLTU: case WG_OP_BGEU:
+            if (op->imm == pc)
+                return e > now ? e : the_long_way(t, w, m);
+            wg_step_branch(t, m->core, op, e);
+            m->op = run->pc == pc + 4 ? op + 1 : NULL;
+            continue;
+        default: return e > now ? e : the_long_way(t, w, m);
+        }
+        const unsigned slot = (unsigned)(number % WG_RETIRE_RING);
+        uint64_t before = run->retired[(number - 1) % WG_RETIRE_RING];
+        run->filled[slot] = e + 1;
+        run->retired[slot] = before == WG_NEVER ? WG_NEVER : wg_max64(before, e) + 1;
+        run->dests = run->dests << 8 | op->rd;
+        run->number = number + 1;
+        run->last = e;
+        if (m->awaited >> (op->rd & 31) & 1)
+            wg_overwritten(run, op->rd);
+        r[op->rd] = value;
+        run->at = e + 1;
+        run->pc = pc + 4;
+        m->op = op + 1;
+    }
+}
+#undef A
+#undef B
+#undef I
+
+/* ---- all of it --------------------------------------------------------------------------------------------- */
+
+/* The cycle before which nobody else acts; 0: somebody is about now. */
+static uint64_t others(const wg_tile *t)
+{
+    uint64_t until = wg_min64(t->limit, t->horizon);
+    for (unsigned i = WG_AGENT_CORE_T2 + 1; i < WG_AGENT_COUNT; i++)
+        if (i != WG_AGENT_REGIONS)
+            until = wg_min64(until, t->sched.next[i]);
+    for (unsigned i = 0; i < WG_CORES; i++)
+        if (t->regions.memory.active[i] & ~l1_lane)
+            return 0;
+    if (t->poll.stop_at > t->sched.now)
+        until = wg_min64(until, t->poll.stop_at);
+    return until;
+}
+
+static bool can_go(const wg_tile *t)
+{
+    if (t->lockstep || t->watched || t->perturbed || t->l1_watched || t->sched.now < t->poll.careful_until ||
+        others(t) < t->sched.now + LEAST)
+        return false;
+    for (unsigned i = 0; i < WG_CORES; i++) {
+        if (t->core[i].stepping || t->core[i].breakpoints)
+            return false;
+        for (unsigned j = 0; j < WG_SOLO_RECENT; j++)
+            if (t->core[i].solo_at[j] > t->sched.now)   /* what was worked out ahead of the clock is still under way */
+                return false;
+    }
+    return true;
+}
+
+static bool nothing_under_way(const crowd *w)
+{
+    uint64_t first = WG_NEVER;
+    for (unsigned i = 0; i < WG_CORES; i++)
+        first = wg_min64(first, w->seen_at[i]);
+    return first == WG_NEVER;
+}
+
+/* One cycle in which `who` has something to do. */
+static void cycle(wg_tile *t, crowd *w, unsigned who)
+{
+    wg_schedule *s = &t->sched;
+    uint8_t *here = &w->ring[s->now % RING];
+    *here = 0;
+    s->phase = WG_PHASE_REGIONS;
+    if (who >> PORT_BITS & 1)
+        serve_port(t, w, 0);
+    if (who >> PORT_BITS & 2)
+        serve_port(t, w, 1);
+    who |= *here;
+    *here = 0;
+    unsigned cores = who & ((1u << WG_CORES) - 1);
+    s->phase = WG_PHASE_LOAD_STORE;
+    for (unsigned left = cores; left; left &= left - 1)
+        load_store(t, w, &w->at[__builtin_ctz(left)]);
+    s->phase = WG_PHASE_PIPELINES;
+    for (unsigned left = cores; left; left &= left - 1) {
+        member *m = &w->at[__builtin_ctz(left)];
+        uint64_t at = pipeline(t, w, m);
+        if (at > s->now + 1) {
+            if (m->mixed || m->run->ex1.kind)
+                at = wg_min64(at, wg_lsu_next(t, m->core));
+            else if (m->drain_at > s->now)   /* one that is due waits for room, and is told */
+                at = wg_min64(at, m->drain_at);
+            at = wg_min64(at, wg_fetch_next(t, m->core));
+        }
+        if (at != WG_NEVER)
+            appoint(w, m->core, s->now, wg_max64(at, s->now + 1));
+        else if (m->run->halt && !m->run->sq_count && !m->run->ex1.kind)
+            w->resting |= (uint8_t)(1u << m->core);
+    }
+}
+
+bool wg_cores_together(wg_tile *t)
+{
+    wg_schedule *s = &t->sched;
+    bool dense = s->now - t->l1_turns_from < (uint64_t)t->l1_turns * SPARSE;
+    t->l1_turns = 0;
+    t->l1_turns_from = s->now;
+    if (!dense || !can_go(t))
+        return false;
+    crowd w = {.until = others(t), .careful = t->dev->stop_at != WG_SEVERITY_NEVER};
+    for (unsigned i = 0; i <= WG_CORES; i++)
+        w.seen_at[i] = WG_NEVER;
+    for (unsigned i = 0; i < WG_CORES; i++) {
+        wg_core *k = &t->core[i];
+        wg_core_sync(t, i);
+        k->saved_at = WG_NEVER;
+        k->solo_saved = false;
+        k->solo_until = 0;
+        w.at[i] = (member){.k = k, .run = &k->run, .lane = &t->regions.memory.lane[i][WG_PATH_L1], .core = (uint8_t)i,
+                           .port = i >= WG_CORE_T1, .sets = t->arch->icache_bytes[i] / 32u - 1};
+        if (k->run.halt == WG_IN_RESET)
+            continue;
+        wg_begin_queue(&k->run);
+        note(t, &w, i);
+        appoint(&w, i, s->now, s->now);
+    }
+    w.ring[s->now % RING] |= 3u << PORT_BITS;
+    uint64_t look_at = s->now + LOOK, served = 0, idle = 0;
+    while (s->now < w.until) {
+        unsigned who = w.ring[s->now % RING] & ~(unsigned)w.resting;
+        if (!(who & ((1u << WG_CORES) - 1)) && nothing_under_way(&w))
+            who = 0;
+        if (!who) {
+            w.ring[s->now++ % RING] = 0;
+            if (++idle >= RING)
+                break;
+            continue;
+        }
+        idle = 0;
+        cycle(t, &w, who);
+        s->now++;
+        if (w.detour) {
+            w.detour = false;
+            w.until = wg_min64(w.until, others(t));
+            if (t->dev->stop_requested)
+                break;
+        }
+        if (s->now >= look_at) {
+            if ((w.served - served) * SPARSE < LOOK)
+                break;
+            served = w.served;
+            look_at = s->now + LOOK;
+        }
+    }
+    s->now -= idle;   /* nothing happened: whoever drives the tile decides how time passes */
+    s->phase = WG_PHASE_ARRIVALS;
+    s->next[WG_AGENT_REGIONS] = WG_NEVER;
+    for (unsigned i = 0; i < WG_CORES; i++) {
+        wg_appoint(s, WG_AGENT_CORE_B + i, next_of(&w, i, s->now));
+        write_out(&w.at[i]);
+        if (t->regions.memory.active[i] & ~(1u << WG_PATH_PUSH))
+            wg_wake_at(s, WG_AGENT_REGIONS, s->now);
+    }
+    t->l1_turns = w.served >= WG_L1_TURNS ? WG_L1_TURNS / 2 : 0;
+    t->l1_turns_from = s->now;
+    return true;
+}
