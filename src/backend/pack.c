@@ -206,6 +206,8 @@ static void sample_late(wg_tile *t, wg_pack_job *job)
     job->relu_threshold = s->relu_threshold;
     job->has_edges = s->has_edges;
     job->edges = s->edges;
+    for (unsigned i = 0; i < WG_PACKERS; i++)
+        job->part[i].set.plain = false;   /* which was decided by what the start knew */
 }
 
 static void complete(wg_tile *t, wg_pack_job *job, unsigned packer)

@@ -383,6 +383,13 @@ static void take_reference(wg_tile *t)
 
 void wg_poll_disturb(wg_tile *t) { t->poll.disturbed = t->sched.now; }
 
+static void note_circle(wg_tile *t, const uint64_t counts[WG_POLL_COUNTS])
+{
+    t->poll.circling = 0;
+    for (unsigned c = 0; c < WG_CORES; c++)
+        t->poll.circling |= (uint8_t)((counts[c] != 0) << c);
+}
+
 /* By whole rounds of `period` cycles, forwards or back, in each of which the counts grow so much. */
 static void go_round(wg_tile *t, uint64_t period, int64_t rounds, const uint64_t counts[WG_POLL_COUNTS])
 {
@@ -458,6 +465,7 @@ static bool settle(wg_tile *t, uint64_t limit)
     period = t->sched.now - from;
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
         counts[i] = count(t, i) - counts[i];
+    note_circle(t, counts);
     /* Which is the first reference that lies on the circle, with an interval long enough? */
     unsigned first = p->references;
     from = t->sched.now;
@@ -556,13 +564,14 @@ static bool look_for_circle(wg_tile *t, uint64_t limit, bool stop_if_endless)
     if (!p->seen_at || !came_back(t))
         return false;
     bool endless = until == WG_NEVER;
+    uint64_t end = until < limit ? until : limit, period = now - p->seen_at, counts[WG_POLL_COUNTS];
+    for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
+        counts[i] = count(t, i) - p->number[i];
+    note_circle(t, counts);
     if (endless)
         p->found_at = now;
     if (endless && stop_if_endless)
         return looks_always(t) || settle(t, limit);
-    uint64_t end = until < limit ? until : limit, period = now - p->seen_at, counts[WG_POLL_COUNTS];
-    for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
-        counts[i] = count(t, i) - p->number[i];
     if (!looks_always(t) && end > now) {
         p->settled = true;
         p->period = period;
@@ -633,5 +642,5 @@ void wg_poll_resume(wg_tile *t, uint64_t end)
 
 bool wg_core_is_polling(const wg_tile *t, unsigned core)
 {
-    return t->poll.found_at && t->sched.next[WG_AGENT_CORE_B + core] != WG_NEVER;
+    return t->poll.found_at && t->poll.circling >> core & 1;
 }

@@ -51,6 +51,7 @@ typedef struct wg_poll {
     uint64_t key[WG_POLL_REFERENCES], hash[WG_POLL_REFERENCES];   /* the cycle whose state is compared with; that state's hash */
     bool keyed;                  /* … is known for the last reference: a request was due */
     uint64_t found_at;
+    uint8_t circling;            /* bit per core that executes something in each round */
     /* What is compared with: the last reference, or what was seen when something was due next after it. */
     uint64_t seen_at, signature;    /* seen_at 0: not yet */
     uint64_t number[WG_POLL_COUNTS];
