@@ -216,7 +216,7 @@ static void deliver(wg_tile *t, const wg_scalar_request *r)
         for (unsigned i = 0; i < 4; i++)
             wg_scalar_deliver(t, thread, r->reg + i, r->data[i]);
     } else if (is_load(r->kind) || r->kind == WG_SCALAR_INCREMENT) {
-        uint32_t keep = r->bytes == 4 ? 0 : UINT32_MAX << 8 * r->bytes;
+        uint32_t keep = r->bytes < 4 ? UINT32_MAX << 8 * r->bytes : 0;
         wg_scalar_deliver(t, thread, r->reg, (t->regs.gpr.r[thread][r->reg] & keep) | (r->data[0] & ~keep));
     } else {
         return;
