@@ -322,7 +322,8 @@ static void ask_overlay(wg_tile *t)
     if (wg_overlay_has_register(t, reg)) {
         op->value[0] = wg_overlay_stream_read(t, stream, reg);
     } else {
-        wg_find_insn(t, WG_F_CONFIG_STREAM_REGISTER, &op->insn, reg, stream);
+        wg_findf(t, WG_F_CONFIG_STREAM_REGISTER, wg_insn_finding(&op->insn, reg, stream), "register %u of stream %u", reg,
+                 stream);
         op->words = 0; /* takes its turn and changes nothing */
     }
 }
@@ -549,7 +550,8 @@ void wg_config_check_pending(wg_tile *t, unsigned thread, unsigned word)
         const wg_config_op *op = &t->backend.config.stage[stage];
         if (is_instruction(op->kind) && is_write(op->kind) && op->insn.thread == thread && op->issued < t->sched.now &&
             (op->banks >> bank & 1 || op->word >= t->arch->config_global_from) && word - op->word < op->words)
-            wg_find_insn(t, WG_F_CONFIG_NOT_WRITTEN, &op->insn, word, 0);
+            wg_findf(t, WG_F_CONFIG_NOT_WRITTEN, wg_insn_finding(&op->insn, word, 0),
+                     "this write of word %u is under way while another unit's instruction reads it", word);
     }
 }
 

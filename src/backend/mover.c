@@ -36,10 +36,9 @@ static bool into_l1(unsigned mode) { return mode == WG_XMOV_L1_TO_L1 || mode == 
 static void find(wg_tile *t, wg_finding_code code, unsigned agent, const wg_insn *insn, uint32_t address,
                  uint32_t count)
 {
-    if (insn)
-        wg_find_insn(t, code, insn, address, count);
-    else
-        WG_FIND(t, code, agent, .subject = address, .value = count);
+    wg_finding f = insn ? wg_insn_finding(insn, address, count)
+                        : (wg_finding){.agent = (uint8_t)agent, .subject = address, .value = count};
+    wg_findf(t, code, f, "0x%x, %u bytes", address, count);
 }
 
 static bool outside_l1(const wg_tile *t, uint32_t address, uint32_t count)
@@ -236,7 +235,7 @@ static void mover_accept(wg_tile *t, const wg_insn *insn)
     wg_mover *m = &t->backend.mover;
     unsigned thread = insn->thread;
     if (insn->word >> 23 & 1)
-        wg_find_insn(t, WG_F_MOVER_OPERAND, insn, 1, 0);   /* XMOV.md knows (0, 0) alone; taken as that */
+        wg_findf(t, WG_F_MOVER_OPERAND, wg_insn_finding(insn, 1, 0), "move block 1");   /* XMOV.md knows (0, 0) alone; taken as that */
     m->insn = *insn;
     wg_mover_start(t, WG_AGENT_THREAD0 + thread, insn,
                    wg_config_get(t, thread, WG_CFG_THCON_SEC0_REG6_Destination_address) << 4,

@@ -31,7 +31,8 @@ uint32_t wg_gpr_operand(wg_tile *t, const wg_insn *insn, unsigned reg)
     reg &= WG_GPRS - 1;
     const wg_gpr *g = &t->regs.gpr;
     if (g->pending[insn->thread] >> reg & 1)
-        wg_find_insn(t, WG_F_GPR_NOT_WRITTEN, insn, reg, g->r[insn->thread][reg]);
+        wg_findf(t, WG_F_GPR_NOT_WRITTEN, wg_insn_finding(insn, reg, g->r[insn->thread][reg]),
+                 "GPR %u was read as 0x%x", reg, g->r[insn->thread][reg]);
     wg_touch_gpr(t, WG_TOUCH_READ, insn->thread, reg, 1);
     return g->r[insn->thread][reg];
 }
@@ -51,8 +52,10 @@ void wg_scalar_write(wg_tile *t, unsigned thread, unsigned reg, uint32_t value)
 /* A register that a result under way will overwrite later is about to be written: the order is not certain. */
 static void check_result(wg_tile *t, const wg_insn *insn, unsigned reg)
 {
-    if (t->regs.gpr.pending[insn->thread] >> (reg & (WG_GPRS - 1)) & 1)
-        wg_find_insn(t, WG_F_GPR_NOT_WRITTEN, insn, reg, t->regs.gpr.r[insn->thread][reg & (WG_GPRS - 1)]);
+    reg &= WG_GPRS - 1;
+    if (t->regs.gpr.pending[insn->thread] >> reg & 1)
+        wg_findf(t, WG_F_GPR_NOT_WRITTEN, wg_insn_finding(insn, reg, t->regs.gpr.r[insn->thread][reg]),
+                 "GPR %u is written, and an older result is still to come", reg);
 }
 
 /* GPRs of the thread that results of memory instructions under way will overwrite. */
@@ -241,7 +244,8 @@ static bool finish_alu(wg_tile *t, const wg_scalar *u, bool defined, uint32_t re
     if (defined)
         wg_scalar_write(t, u->insn.thread, field(u->insn.word, 12, 6), result);
     else
-        wg_find_insn(t, WG_F_SCALAR_MODE, &u->insn, field(u->insn.word, 18, 3), 0);
+        wg_findf(t, WG_F_SCALAR_MODE, wg_insn_finding(&u->insn, field(u->insn.word, 18, 3), 0), "mode %u",
+                 field(u->insn.word, 18, 3));
     return true;
 }
 
@@ -305,7 +309,8 @@ static void reg2flop_config(wg_tile *t, wg_scalar *u)
     unsigned base = wg_config_thcon_base(t), index = field(u->insn.word, 6, 7);
     bool wide = field(u->insn.word, 22, 2) == 0;
     if (index >= t->arch->config_global_from - base) {
-        wg_find_insn(t, WG_F_SCALAR_THCON_INDEX, &u->insn, index, 0);
+        wg_findf(t, WG_F_SCALAR_THCON_INDEX, wg_insn_finding(&u->insn, index, 0), "index %u of %u", index,
+                 t->arch->config_global_from - base);
         return;
     }
     unsigned bank = wg_config_bank(t, u->insn.thread);
@@ -346,7 +351,7 @@ static bool step_reg2flop(wg_tile *t, wg_scalar *u)
     }
     switch (field(u->insn.word, 20, 2)) {
     case 0: reg2flop_config(t, u); break;
-    case 1: wg_find_insn(t, WG_F_SCALAR_MODE, &u->insn, 1, 0); break;
+    case 1: wg_findf(t, WG_F_SCALAR_MODE, wg_insn_finding(&u->insn, 1, 0), "target 1"); break;
     default: reg2flop_adc(t, u); break;
     }
     return true;

@@ -133,7 +133,7 @@ static bool mmio(wg_tile *t, wg_scalar_request *r)
     if (offset < 0x1000) {
         wg_stall why;
         if (!wg_tdma_has_register(offset)) {
-            wg_find_insn(t, WG_F_TDMA_REGISTER, &r->insn, offset, r->data[0]);
+            wg_findf(t, WG_F_TDMA_REGISTER, wg_insn_finding(&r->insn, offset, r->data[0]), "offset 0x%x", offset);
             r->failed = true;
             return true;
         }
@@ -146,7 +146,7 @@ static bool mmio(wg_tile *t, wg_scalar_request *r)
     bool mapped = write ? wg_tile_bus_write(t, r->address, r->data, 4) : wg_tile_bus_read(t, r->address, r->data, 4);
     r->failed = !mapped;
     if (!mapped)
-        wg_find_insn(t, WG_F_SCALAR_ADDRESS, &r->insn, r->address, 0);
+        wg_findf(t, WG_F_SCALAR_ADDRESS, wg_insn_finding(&r->insn, r->address, 0), "nothing at 0x%08x", r->address);
     return true;
 }
 
@@ -216,7 +216,7 @@ static void deliver(wg_tile *t, const wg_scalar_request *r)
         for (unsigned i = 0; i < 4; i++)
             wg_scalar_deliver(t, thread, r->reg + i, r->data[i]);
     } else if (is_load(r->kind) || r->kind == WG_SCALAR_INCREMENT) {
-        uint32_t keep = r->bytes == 4 ? 0 : UINT32_MAX << 8 * r->bytes;
+        uint32_t keep = r->bytes < 4 ? UINT32_MAX << 8 * r->bytes : 0;
         wg_scalar_deliver(t, thread, r->reg, (t->regs.gpr.r[thread][r->reg] & keep) | (r->data[0] & ~keep));
     } else {
         return;
@@ -288,14 +288,15 @@ static bool in_l1(wg_tile *t, const wg_insn *insn, uint64_t address)
 {
     if (address < t->arch->l1_bytes)
         return true;
-    wg_find_insn(t, WG_F_SCALAR_ADDRESS, insn, address, 0);
+    wg_findf(t, WG_F_SCALAR_ADDRESS, wg_insn_finding(insn, address, 0), "address 0x%llx; L1 ends at 0x%x",
+             (unsigned long long)address, t->arch->l1_bytes);
     return false;
 }
 
 static uint32_t align(wg_tile *t, const wg_insn *insn, uint32_t address, unsigned bytes)
 {
     if (address & (bytes - 1))
-        wg_find_insn(t, WG_F_SCALAR_MISALIGNED, insn, address, bytes);
+        wg_findf(t, WG_F_SCALAR_MISALIGNED, wg_insn_finding(insn, address, bytes), "%u bytes at 0x%x", bytes, address);
     return address & ~(uint32_t)(bytes - 1);
 }
 
@@ -303,7 +304,8 @@ static bool in_mmio(wg_tile *t, const wg_insn *insn, uint32_t address)
 {
     if (address >= MMIO_FIRST)
         return true;
-    wg_find_insn(t, WG_F_SCALAR_ADDRESS, insn, address, 0);
+    wg_findf(t, WG_F_SCALAR_ADDRESS, wg_insn_finding(insn, address, 0), "address 0x%08x; registers begin at 0x%08x",
+             address, MMIO_FIRST);
     return false;
 }
 
@@ -392,7 +394,8 @@ static store_outcome store_to_src(wg_tile *t, wg_scalar *u)
     int32_t row = (int32_t)(address >> 2) - (b ? 0 : 4);
     bool whole = !b && wg_thread_config_get(t, thread, WG_TCFG_SRCA_SET_SetOvrdWithAddr);
     if (address & 0xF0000 || row >= (whole ? 64 : 16)) {
-        wg_find_insn(t, WG_F_SCALAR_SRC_ROW, &u->insn, address, (uint64_t)(uint32_t)row);
+        wg_findf(t, WG_F_SCALAR_SRC_ROW, wg_insn_finding(&u->insn, address, (uint64_t)(uint32_t)row),
+                 "row %d of %s", (int)row, b ? "SrcB" : "SrcA");
         return UNDEFINED;
     }
     if (row < 0)
@@ -419,7 +422,7 @@ bool wg_scalar_step_storeind(wg_tile *t, wg_scalar *u)
     } else if (to_mmio(word)) {
         uint32_t address = MMIO_BASE + (u->address & 0xFFFFC);
         if (word >> 21 & 1) {
-            wg_find_insn(t, WG_F_SCALAR_MODE, &u->insn, 3, 0);
+            wg_findf(t, WG_F_SCALAR_MODE, wg_insn_finding(&u->insn, 3, 0), "a size for a store to registers");
             return true;
         }
         if (!in_mmio(t, &u->insn, address))
@@ -486,7 +489,7 @@ static bool atomic_address(wg_tile *t, const wg_scalar *u, unsigned offset, uint
 {
     *address = u->address * 16 + offset * 4;
     if (u->insn.word >> 23 & 1) {
-        wg_find_insn(t, WG_F_SCALAR_MODE, &u->insn, 1, 0);
+        wg_findf(t, WG_F_SCALAR_MODE, wg_insn_finding(&u->insn, 1, 0), "MemHierSel 1");
         return false;
     }
     return in_l1(t, &u->insn, *address);

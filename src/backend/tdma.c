@@ -80,7 +80,9 @@ static void start_write(wg_tile *t, const wg_tdma_command *c)
     wg_tdma *d = &t->backend.tdma;
     unsigned bytes = c->word & 0x100 ? 8 : 4;
     if (c->word >> 31 || (c->word & 0x600) != 0x600 || !wg_l1_holds(t->arch->l1_bytes, c->params[0], bytes)) {
-        WG_FIND(t, WG_F_TDMA_COMMAND, WG_AGENT_MOVER, .subject = c->word, .value = c->params[0]);
+        wg_findf(t, WG_F_TDMA_COMMAND,
+                 (wg_finding){.agent = WG_AGENT_MOVER, .subject = c->word, .value = c->params[0]},
+                 "command 0x%x with the address 0x%x", c->word, c->params[0]);
         return;
     }
     d->write_address = c->params[0];
@@ -108,7 +110,8 @@ static bool process(wg_tile *t, const wg_tdma_command *c)
         return true;
     case CMD_NOP: return true;
     default:
-        WG_FIND(t, WG_F_TDMA_COMMAND, WG_AGENT_MOVER, .subject = c->word);
+        wg_findf(t, WG_F_TDMA_COMMAND, (wg_finding){.agent = WG_AGENT_MOVER, .subject = c->word}, "command 0x%x",
+                 c->word);
         return true;
     }
 }
@@ -228,7 +231,10 @@ static uint32_t fifo_status(const wg_tdma *d)
 
 static void no_register(wg_tile *t, unsigned core, uint32_t offset, uint32_t value, uint32_t pc)
 {
-    WG_FIND(t, WG_F_TDMA_REGISTER, WG_AGENT_CORE_B + core, .pc = pc, .has_pc = true, .subject = offset, .value = value);
+    wg_findf(t, WG_F_TDMA_REGISTER,
+             (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + core), .pc = pc, .has_pc = true, .subject = offset,
+                          .value = value},
+             "offset 0x%x", offset);
 }
 
 /* Reads and writes reach the same registers. */

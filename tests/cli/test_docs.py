@@ -154,6 +154,15 @@ def scheduling_page(d):
             programs = "".join(p.read_text() for p in (ROOT / "tests/races").glob("sched_*")) if c in races else ""
             assert ids.get(c, "-") in bodies or f'"{c}"' in bodies or f"race {c} " in programs, f"{c}: not asserted by {tests}"
     assert not own, f"reported by these units, not on the page: {own}"
+    # Bad operands: the finding names the value that broke the rule.
+    operands = (ROOT / "docs/scheduling.md").read_text().split("## Operands")[1]
+    for c in sorted(set(re.findall(r"`([a-z]+-[a-z0-9-]+)`", operands)) - {"unimplemented-instruction"}):
+        example = ROOT / f"examples/findings/{c}.tasm"
+        arch = re.search(r"^\.arch (\w+)", example.read_text(), re.M)
+        r = subprocess.run([WAITGATE, "run", "--json", "--arch", arch[1] if arch else "bh", example], capture_output=True,
+                           text=True)
+        details = [f.get("detail") for f in json.loads(r.stdout)["findings"] if f["code"] == c]
+        assert details and all(details), f"{c}: {details}"
     assert len(rows) > 20
 
 
