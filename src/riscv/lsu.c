@@ -51,7 +51,7 @@ static uint64_t solo(const wg_tile *t, unsigned core, uint32_t address, uint64_t
     const wg_memory *mem = &t->regions.memory;
     uint64_t p = m + t->timing->path[WG_PATH_L1].travel;
     p = wg_max64(p, mem->l1.port_free[wg_l1_port((wg_l1_client)core)]);
-    p = wg_max64(p, mem->l1.bank_free[address / WG_L1_LINE % t->arch->l1_banks]);
+    p = wg_max64(p, mem->l1.bank_free[wg_l1_bank(t->arch->l1_banks, address)]);
     for (unsigned i = 0; i < WG_FETCHES; i++)
         if (__builtin_expect(k->run.fetch[i].used && k->run.fetch[i].emit_at != WG_NEVER, 0))
             return WG_NEVER;   /* it goes first */

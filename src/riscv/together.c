@@ -237,8 +237,7 @@ static void serve_port(wg_tile *t, crowd *w, unsigned which)
         const wg_request *req = &lane->queue[lane->head];
         const bool read = req->kind == WG_REQ_READ;
         uint32_t address = read && !(req->tag & WG_TAG_FETCH) ? chosen->run->load[req->tag % WG_LOADS].address : req->address;
-        /* Lines lie in the banks one after the other; there are 16 or 32. */
-        uint64_t *bank = &p->bank_free[address / WG_L1_LINE & (t->arch->l1_banks - 1u)];
+        uint64_t *bank = &p->bank_free[wg_l1_bank(t->arch->l1_banks, address)];
         uint64_t free = wg_max64(p->port_free[port], *bank);
         if (free > now) {
             lane->retry_at = free;

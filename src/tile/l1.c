@@ -151,7 +151,7 @@ bool wg_l1_ask_port(wg_tile *t, wg_l1_client client, unsigned port, uint32_t add
         return true;
     wg_l1_ports *p = &t->regions.memory.l1;
     uint64_t now = t->sched.now;
-    unsigned bank = address / LINE % t->arch->l1_banks;
+    unsigned bank = wg_l1_bank(t->arch->l1_banks, address);
     uint64_t free = p->port_free[port] > p->bank_free[bank] ? p->port_free[port] : p->bank_free[bank];
     if (free > now) {
         *retry = free;
@@ -183,7 +183,7 @@ void wg_l1_book(wg_tile *t, wg_l1_client client, uint32_t address, wg_l1_access 
     unsigned port = places[client].port;
     uint64_t until = cycle + (access == WG_L1_NARROW ? t->timing->narrow_write : 1);
     p->port_free[port] = until;
-    p->bank_free[address / LINE % t->arch->l1_banks] = until;
+    p->bank_free[wg_l1_bank(t->arch->l1_banks, address)] = until;
     p->turn[port] = (uint8_t)((places[client].input + 1) % INPUTS);
 }
 

@@ -44,6 +44,9 @@ typedef struct wg_l1_ports {
     uint8_t watch[WG_L1_MAX_LINES];            /* bit i: core i's L0 may hold the line; WG_L1_WATCH_CODE */
 } wg_l1_ports;
 
+/* Line n lies in bank n mod banks; there are 16 or 32. */
+static inline unsigned wg_l1_bank(unsigned banks, uint32_t address) { return address / 16 & (banks - 1); }
+
 /* A line as it was before a core that runs ahead, alone, wrote it. */
 enum { WG_L1_UNDO = 1024 };
 typedef struct wg_l1_undo { uint32_t line; uint8_t old[16]; } wg_l1_undo;

@@ -252,6 +252,20 @@ def elf_programs(d):
 
 
 @test
+def an_assertion_names_its_line(d):
+    (d / "a.c").write_text("__attribute__((noinline)) void check(int x)\n{\n    if (x != 3)\n        __asm__ volatile(\"ebreak\");\n}\n"
+                           "__attribute__((naked)) void _start(void) { __asm__ volatile(\"li sp, 0xFFB00800\\n j kernel\"); }\n"
+                           "__attribute__((used)) void kernel(void)\n{\n    check(*(volatile int *)0x3000);\n    for (;;)\n        ;\n}\n")
+    subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-O1", "-g", "-nostdlib", "-ffreestanding", "-static",
+                    "-Wl,-Ttext=0x6000", "-o", d / "trisc1.elf", d / "a.c"], check=True, capture_output=True)
+    for arch in ("bh", "wh"):
+        r = subprocess.run([WAITGATE, "run", "--arch", arch, "--json", d / "trisc1.elf"], capture_output=True, text=True, timeout=60)
+        f = json.loads(r.stdout)["findings"][0]
+        assert f["code"] == "core-ebreak" and f["who"] == "T1" and f["function"] == "check" and f["line"] == 4, f
+        assert f["file"].endswith("a.c"), f
+
+
+@test
 def data_in_own_ram(d):
     elf = compile_kernel(d, "trisc2.elf", "-Wl,-Tdata=0xFFB00000")
     for arch in ("bh", "wh"):
