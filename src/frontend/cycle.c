@@ -39,8 +39,8 @@ static inline void forget(wg_tile *t, unsigned met)
 }
 
 /*
- * What of a thread's phases E to G is left to the stages themselves. A stage that merely lets pass what it has (the gate
- * a NOP, the expanders what is not theirs) needs nobody else; one behind a stage that is left is left as well.
+ * What of a thread's phases E to G is left to the stages themselves. A stage that merely lets pass what it has (the
+ * gate a NOP, the expanders what is not theirs) needs nobody else; one behind a stage that is left is left as well.
  */
 enum { LEFT_MOP = 1, LEFT_REPLAY = 2, LEFT_GATE = 4 };
 
