@@ -6,9 +6,9 @@
  *     routing  what left the tiles in the window is routed and delivered, in one order, on the caller's thread
  *
  * A packet takes at least wg_route_least() cycles to another tile. If no tile can send before cycle s, nothing can
- * arrive before s + that: so far goes the window. Where one tile alone has something to do, its window goes on until it
- * sends. Tiles with nothing to do are left behind and set to the clock when somebody looks at them; tiles that poll count
- * as such (poll.h). Where windows end changes nothing but who computes when.
+ * arrive before s + that: so far goes the window. Where one tile alone has something to do, its window goes on until
+ * it sends. Tiles with nothing to do are left behind and set to the clock when somebody looks at them; tiles that poll
+ * count as such (poll.h). Where windows end changes nothing but who computes when.
  */
 #include "chip/grid.h"
 

@@ -159,8 +159,8 @@ static wg_stop at_rest(const wg_tile *t)
 /*
  * The Scalar Unit's ATCAS or ATINCGETPTR asks again and again. If nobody else can act, what it reads cannot change: of
  * two more refusals in that time the second is of a request that was sent in it. Its answers wake the threads and the
- * requests that wait for idle threads; those look, and nothing moves. Beside cores that poll, poll.c compares its rounds
- * with theirs.
+ * requests that wait for idle threads; those look, and nothing moves. Beside cores that poll, poll.c compares its
+ * rounds with theirs.
  */
 static bool retries_for_ever(wg_device *dev)
 {

@@ -57,9 +57,9 @@ static inline void wg_reach(wg_device *dev)
 }
 
 /*
- * A tile of a chip up to cycle `end`, or to where what it sends could be answered if that is earlier; what arrives before
- * that is known. Returns how far it came. `limit` is where the chip's clock stops: the cores may prepare private work up
- * to there.
+ * A tile of a chip up to cycle `end`, or to where what it sends could be answered if that is earlier; what arrives
+ * before that is known. Returns how far it came. `limit` is where the chip's clock stops: the cores may prepare private
+ * work up to there.
  */
 uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit);
 /* Nothing can move any more: done, or hung (time.md rule 11)? */

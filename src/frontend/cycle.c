@@ -9,6 +9,7 @@
  * watches or that is perturbed (`careful`), and for one where it is certain that no event and no delay is wanted.
  */
 #include "frontend/gate.h"
+#include "frontend/mop.h"
 #include "observe/touch.h"
 
 /* Nothing moved in phases D to G: the earliest cycle at which the thread could act if nobody else did. */
@@ -38,8 +39,8 @@ static inline void forget(wg_tile *t, unsigned met)
 }
 
 /*
- * What of a thread's phases E to G is left to the stages themselves. A stage that merely lets pass what it has (the gate
- * a NOP, the expanders what is not theirs) needs nobody else; one behind a stage that is left is left as well.
+ * What of a thread's phases E to G is left to the stages themselves. A stage that merely lets pass what it has (the
+ * gate a NOP, the expanders what is not theirs) needs nobody else; one behind a stage that is left is left as well.
  */
 enum { LEFT_MOP = 1, LEFT_REPLAY = 2, LEFT_GATE = 4 };
 
@@ -68,7 +69,9 @@ static inline unsigned pass(wg_tile *t, wg_frontend *f, bool gate_served)
             room |= 2;
         }
         unsigned count = f->fifo_count, first = f->fifo_head, entry = f->fifo[first];
-        if (f->mux_busy || (count && entry & WG_E_MOP)) {
+        if (f->mux_busy) {
+            left = wg_mop_loops(t, f) ? 0 : LEFT_MOP;
+        } else if (count && entry & WG_E_MOP) {
             left = LEFT_MOP;
         } else if (count && (uint8_t)(down_end - gate_end) < WG_REPLAY_FIFO && t->sched.now >= f->mop.ready_at) {
             f->down[down_end % WG_DOWN_RING] = (uint16_t)entry;

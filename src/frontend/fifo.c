@@ -150,7 +150,8 @@ static unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, wg_core
     if (!(tracked | wg_careful(t))) {
         const wg_insn_kind *kinds = wg_insn_kinds[t->arch->id];
         uint64_t from = thread | (uint64_t)core << 8;
-        done = taken == 1 ? enqueue_plain(f, kinds, from, pc, words, 1) : enqueue_plain(f, kinds, from, pc, words, taken);
+        done = taken == 1 ? enqueue_plain(f, kinds, from, pc, words, 1)   /* compiled without its loop */
+                          : enqueue_plain(f, kinds, from, pc, words, taken);
     }
     if (done < taken)
         enqueue_rest(t, f, thread, core, pc, words, done, taken, tracked);

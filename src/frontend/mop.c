@@ -13,14 +13,14 @@
  *
  * Facts: MOPExpander.md, MOP.md, MOP_CFG.md, TensixCoprocessor/README.md (mux); PIPE-14…PIPE-17.
  */
+#include "frontend/mop.h"
+
 #include "explain/findings.h"
-#include "frontend/stages.h"
 #include "observe/touch.h"
 
 static bool is_nop(uint32_t word) { return word >> 24 == 0x02; }
 
 enum { T0_A0, T0_A1, T0_A2, T0_A3, T0_B, T0_END };        /* template 0: steps of an iteration */
-enum { T1_START, T1_LOOP, T1_END0, T1_END1 };             /* template 1: steps of an outer iteration */
 enum { HAS_B = 1, HAS_A123 = 2 };
 
 static void begin_template_0(wg_mop_state *m, const uint32_t *cfg)
@@ -41,7 +41,7 @@ static void begin_template_1(wg_mop_state *m, const uint32_t *cfg)
         m->outer = 129;   /* hardware bug: 128 iterations too many (PIPE-16) */
     m->j = 0;
     m->i = 0;
-    m->step = T1_START;
+    m->step = WG_MOP_START;
 }
 
 /* Finds the next instruction of the expansion, skipping what yields nothing; false: there is none. */
@@ -83,33 +83,33 @@ static bool find_template_1(wg_mop_state *m, const uint32_t *cfg, uint32_t *word
 {
     while (m->j < m->outer) {
         switch (m->step) {
-        case T1_START:
+        case WG_MOP_START:
             *word = cfg[2];
             if (!is_nop(*word))
                 return true;
-            m->step = T1_LOOP;
+            m->step = WG_MOP_LOOP;
             m->i = 0;
             break;
-        case T1_LOOP:
+        case WG_MOP_LOOP:
             if (m->i < m->inner) {
                 bool last = m->i + 1 == m->inner;
                 *word = !last ? cfg[m->alternates && (m->i & 1) ? 6 : 5] : cfg[m->j + 1 == m->outer ? 7 : 8];
                 return true;
             }
-            m->step = T1_END0;
+            m->step = WG_MOP_END0;
             break;
-        case T1_END0:
+        case WG_MOP_END0:
             *word = cfg[3];
             if (!is_nop(*word))
                 return true;
-            m->step = T1_START;
+            m->step = WG_MOP_START;
             m->j++;
             break;
         default:
             *word = cfg[4];
             if (!is_nop(*word))
                 return true;
-            m->step = T1_START;
+            m->step = WG_MOP_START;
             m->j++;
             break;
         }
@@ -131,15 +131,15 @@ static void advance(wg_mop_state *m)
             m->mask >>= 1;
             m->i++;
         }
-    } else if (m->step == T1_START) {
-        m->step = T1_LOOP;
+    } else if (m->step == WG_MOP_START) {
+        m->step = WG_MOP_LOOP;
         m->i = 0;
-    } else if (m->step == T1_LOOP) {
+    } else if (m->step == WG_MOP_LOOP) {
         m->i++;
-    } else if (m->step == T1_END0) {
-        m->step = T1_END1;
+    } else if (m->step == WG_MOP_END0) {
+        m->step = WG_MOP_END1;
     } else {
-        m->step = T1_START;
+        m->step = WG_MOP_START;
         m->j++;
     }
 }
@@ -171,7 +171,7 @@ static void end(wg_tile *t, wg_frontend *f)
  */
 static inline bool find_again(wg_mop_state *m, const uint32_t *cfg, uint32_t *word)
 {
-    if (m->template && m->step == T1_LOOP && m->i + 1 < m->inner) {
+    if (m->template && m->step == WG_MOP_LOOP && m->i + 1 < m->inner) {
         *word = cfg[m->alternates && (m->i & 1) ? 6 : 5];
         return true;
     }

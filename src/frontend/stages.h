@@ -8,8 +8,8 @@
 #include "tile/tile.h"
 
 /*
- * A stage's work, compiled once for each value of its parameter `careful`: does somebody watch, or is the run perturbed?
- * If not, there is neither an event nor a delay to ask for.
+ * A stage's work, compiled once for each value of its parameter `careful`: does somebody watch, or is the run
+ * perturbed? If not, there is neither an event nor a delay to ask for.
  */
 #define WG_STAGE static inline __attribute__((always_inline))
 #define WG_CAREFUL static __attribute__((noinline, cold))   /* what calls it with `careful` set */

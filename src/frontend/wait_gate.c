@@ -315,20 +315,32 @@ static inline bool unit_takes(wg_tile *t, unsigned unit, const wg_insn *head, wg
     return wg_units[unit]->check(t, head, why);
 }
 
-/* The heads of the threads in `mates` all want `unit`. */
+/* The head alone wants `unit`. */
+WG_STAGE void serve(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned unit, const bool careful)
+{
+    wg_stall why;
+    if (unit_takes(t, unit, head, &why))
+        pass(t, f, head, unit, careful);
+    else
+        stalls(t, f, head, &why);
+}
+
+/* The heads of the threads in `mates`, more than one, all want `unit`. */
 WG_STAGE void arbitrate(wg_tile *t, unsigned mates, unsigned unit, const bool careful)
 {
     unsigned first = t->backend.turn[unit].next, winner = WG_THREADS;
     wg_stall why[WG_THREADS];
     unsigned refused = 0;
     for (unsigned k = 0; k < WG_THREADS; k++) {
-        unsigned thread = (first + k) % WG_THREADS;
+        unsigned thread = first + k < WG_THREADS ? first + k : first + k - WG_THREADS;
         if (!(mates >> thread & 1))
             continue;
-        if (!unit_takes(t, unit, wg_gate_head(t, thread), &why[thread])) {
+        wg_frontend *f = wg_frontend_of(t, thread);
+        const wg_insn *head = wg_gate_fifo_at(f, 0);
+        if (!unit_takes(t, unit, head, &why[thread])) {
             refused |= 1u << thread;
         } else if (ONE_PER_THREAD >> unit & 1) {
-            pass(t, wg_frontend_of(t, thread), wg_gate_head(t, thread), unit, careful);
+            pass(t, f, head, unit, careful);
         } else if (winner == WG_THREADS) {
             winner = thread;
         } else {
@@ -357,10 +369,9 @@ WG_STAGE void gate_alone(wg_tile *t, unsigned thread, const bool careful)
         stalls(t, f, head, &why);
     else if (unit <= WG_UNIT_INVALID)
         pass_nop(t, f, head, careful);
-    else if (unit == WG_UNIT_SYNC ? wg_sync_serve(t, thread, head, &why, careful) : unit_takes(t, unit, head, &why)) {
-        if (unit != WG_UNIT_SYNC)
-            pass(t, f, head, unit, careful);
-    } else
+    else if (unit != WG_UNIT_SYNC)
+        serve(t, f, head, unit, careful);
+    else if (!wg_sync_serve(t, thread, head, &why, careful))
         stalls(t, f, head, &why);
 }
 
@@ -373,7 +384,7 @@ WG_STAGE void gates(wg_tile *t, unsigned due, const bool careful)
     for (unsigned thread = 0; thread < WG_THREADS; thread++) {
         if (!(due >> thread & 1))
             continue;
-        wg_frontend *f = &t->frontend[thread];
+        wg_frontend *f = wg_frontend_of(t, thread);
         if (!wg_gate_count(f))
             continue;
         const wg_insn *head = wg_gate_fifo_at(f, 0);
@@ -397,8 +408,13 @@ WG_STAGE void gates(wg_tile *t, unsigned due, const bool careful)
                 stalls(t, &t->frontend[thread], wg_gate_head(t, thread), &lost[thread]);
     }
     for (; units; units &= units - 1) {   /* in the order of their enum, whoever else may be due */
-        unsigned unit = (unsigned)__builtin_ctz(units);
-        arbitrate(t, mates[unit], unit, careful);
+        unsigned unit = (unsigned)__builtin_ctz(units), some = mates[unit];
+        if (some & (some - 1)) {
+            arbitrate(t, some, unit, careful);
+        } else {
+            wg_frontend *f = wg_frontend_of(t, (unsigned)__builtin_ctz(some));
+            serve(t, f, wg_gate_fifo_at(f, 0), unit, careful);
+        }
     }
 }
 

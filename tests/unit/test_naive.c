@@ -122,8 +122,8 @@ static void compare_fifos(const wg_tile *t, const naive *n, uint64_t seed)
                      (!ours.has_head || ours.head.word == theirs->gate_fifo.item[0].word);
         if (!equal)
             print_message("seed %llu cycle %llu thread %u: FIFOs %u %u %u, naive %d %d %d\n", (unsigned long long)seed,
-                          (unsigned long long)n->now, k, ours.fifo, ours.replay_fifo, ours.gate_fifo, theirs->fifo.count,
-                          theirs->replay_fifo.count, theirs->gate_fifo.count);
+                          (unsigned long long)n->now, k, ours.fifo, ours.replay_fifo, ours.gate_fifo,
+                          theirs->fifo.count, theirs->replay_fifo.count, theirs->gate_fifo.count);
         assert_true(equal);
     }
 }

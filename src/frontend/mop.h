@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The MOP Expander in the middle of an inner loop: where most instructions of most expansions come from (mop.c). */
+#ifndef WG_MOP_H
+#define WG_MOP_H
+
+#include "frontend/stages.h"
+
+enum { WG_MOP_START, WG_MOP_LOOP, WG_MOP_END0, WG_MOP_END1 };   /* template 1: steps of an outer iteration */
+
+/*
+ * Phase G while nobody watches, if nobody else wants the mux and the loop goes on for at least two more instructions.
+ * False, and nothing done, if it is more than that.
+ */
+static inline bool wg_mop_loops(wg_tile *t, wg_frontend *f)
+{
+    enum { ACTIVE_ALONE = 1 };   /* of mux_busy */
+    wg_mop_state *m = &f->mop;
+    if (f->mux_busy != ACTIVE_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP || m->i + 2 >= m->inner)
+        return false;
+    if (!wg_replay_has_room(f))
+        return true;
+    uint32_t word = f->mop_cfg[m->alternates & m->i ? 6 : 5];
+    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
+    if (((word | 1u << 31) & kind->spare_bits) | (kind->marks & WG_E_MOP) | kind->marks >> 16)
+        return false;
+    unsigned place = wg_place_take(f);
+    wg_insn *out = &f->pool[place];
+    out->word = word;
+    out->pc = m->insn.pc;
+    out->id = ++f->next_id;
+    out->parent = m->insn.id;
+    out->rest = kind->rest | (m->insn.rest & 0xFFFF);   /* thread and source */
+    m->i++;
+    wg_replay_enqueue(f, place | kind->marks);
+    return true;
+}
+
+#endif
