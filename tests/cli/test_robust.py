@@ -57,6 +57,28 @@ def killed_at_any_moment(d):
 
 
 @test
+def killed_while_dumping_a_chip(d):
+    (d / "c.yaml").write_text("arch: bh\ntiles:\n  - at: {from: [1, 2], to: [4, 5]}\n"
+                              "    load:\n      - {address: 0x1000, words: [1, 2, 3]}\n"
+                              "    dump:\n      - {address: 0, length: 0x100000, file: \"t-{x}-{y}.bin\"}\n")
+    start = time.monotonic()
+    run(d, "run", "--quiet", "c.yaml", status=0)
+    whole, files = time.monotonic() - start, sorted(d.glob("t-*.bin"))
+    assert len(files) == 16, files
+    data, rng, killed = files[0].read_bytes(), random.Random(6), 0
+    for _ in range(8):
+        for f in files:
+            f.unlink(missing_ok=True)
+        p = subprocess.Popen([WAITGATE, "run", "--quiet", "c.yaml"], cwd=d)
+        time.sleep(rng.random() * whole)
+        p.kill()
+        killed += p.wait() < 0
+        assert {f.name for f in d.iterdir()} <= {"c.yaml", *(f.name for f in files)}, list(d.iterdir())
+        assert all(f.read_bytes() == data for f in d.glob("t-*.bin")), "a dump is broken"
+    assert killed, "none was killed"
+
+
+@test
 def disk_full(d):
     (d / "p.tasm").write_text(PROGRAM)
     (d / "a.s").write_text("ttnop\n")

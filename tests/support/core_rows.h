@@ -29,7 +29,7 @@ typedef struct core_row {
     const char *how;       /* the mechanism in the model that makes the number */
 } core_row;
 
-enum { CORE_ROW_CODE = 0x10000, CORE_ROW_DATA = 0x40000 };
+enum { CORE_ROW_CODE = 0x10000, CORE_ROW_DATA = 0x40000, CORE_ROW_SELF = 0x50000 /* a word that points to itself */ };
 
 static inline void core_word(core_kernel *k, uint32_t word) { k->word[k->n++] = word; }
 static inline void core_li(core_kernel *k, unsigned rd, uint32_t value)
@@ -183,6 +183,8 @@ static const core_row core_rows[] = {
      .how = "a bit per cycle; leading zeros are skipped four at a time, which takes one cycle more"},
     {"load-use, own RAM", 1.985, core_setup_data, core_body_chase, 0xFFB00000,
      .how = "one cycle to the load/store unit, one back"},
+    {"load-use, L0 hit", 1.985, core_setup_data, core_body_chase, CORE_ROW_SELF,
+     .how = "the L0 data cache answers like own RAM; one hit in 128 empties it"},
     {"load-use, L1 miss", 8.098, core_setup_l1, core_body_chase, 1, true,
      .how = "one cycle to the load/store unit, three to the port, four back"},
     {"four independent L1 loads", 1.742, core_setup_l1, core_body_loads, 0, true,
@@ -197,6 +199,8 @@ static const core_row core_rows[] = {
      .how = "two ways, least recently used: three fifths of the lines miss; two line fetches in flight"},
     {"loop of 6144 bytes", 1.252, core_setup_data, core_body_alu, 6144 / 4 - 2,
      .how = "every line misses; two line fetches in flight, ten cycles each"},
+    {"loop of 7168 bytes", 1.252, core_setup_data, core_body_alu, 7168 / 4 - 2,
+     .how = "the same"},
     {"branch, always taken", 1.0, core_setup_data, core_body_taken, 0,
      .how = "foreseen"},
     {"branch, taken every other time", 1.0, core_setup_data, core_body_every_other, 0,
@@ -256,6 +260,8 @@ static inline uint64_t core_row_run(const core_row *row, wg_profile profile, uin
         uint32_t at = CORE_ROW_DATA + 16 * i, next = CORE_ROW_DATA + 16 * ((i + 1) % 64);
         wg_write(dev, at, &next, 4);
     }
+    uint32_t self = CORE_ROW_SELF;
+    wg_write(dev, self, &self, 4);
     core_li(k, A0, passes);
     row->setup(k, row->argument);
     core_word(k, rv_s(0, A1, A1, 2, 0x23) & (row->argument == 0xFFB00000 ? ~0u : 0x13u));   /* or a nop */
