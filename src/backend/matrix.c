@@ -337,6 +337,15 @@ static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
     bool to_dst = e->reads != READS_NONE || id == WG_I_ELWADD || id == WG_I_ELWSUB || id == WG_I_MOVA2D ||
                   id == WG_I_MOVB2D || id == WG_I_MOVDBGA2D || id == WG_I_MOVDBGB2D;
     bool elementwise = id == WG_I_ELWADD || id == WG_I_ELWSUB || id == WG_I_ELWMUL;
+    /* Sources first: who waited for their banks knows what their unpackers knew, about configuration, too. */
+    bool reads_a = e->waits & A || id == WG_I_MOVDBGA2D, reads_b = e->waits & B || id == WG_I_MOVDBGB2D;
+    unsigned rows_a = elementwise || !to_dst || id == WG_I_MOVA2D ? 8 : 16;
+    if (reads_a)
+        wg_touch_src(t, WG_TOUCH_READ | (e->waits & A ? WG_TOUCH_WAITED : 0u), WG_SRCA, c->bank[WG_SRCA],
+                     c->rwc->srca & (rows_a == 16 ? 0x30u : 0x38u), rows_a);
+    if (reads_b)
+        wg_touch_src(t, WG_TOUCH_READ | (e->waits & B ? WG_TOUCH_WAITED : 0u), WG_SRCB, c->bank[WG_SRCB],
+                     c->rwc->srcb & 0x38u, 8);
     wg_touch(t, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_RWC, thread, 1);
     if (to_dst || id == WG_I_ZEROACC) {
         const wg_cfg_field *offset = &wg_tcfg_fields[c->arch][WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset];
@@ -354,14 +363,6 @@ static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
         }
         wg_config_touched(t, WG_TOUCH_READ, thread, first->word, mask);
     }
-    bool reads_a = e->waits & A || id == WG_I_MOVDBGA2D, reads_b = e->waits & B || id == WG_I_MOVDBGB2D;
-    unsigned rows_a = elementwise || !to_dst || id == WG_I_MOVA2D ? 8 : 16;
-    if (reads_a)
-        wg_touch_src(t, WG_TOUCH_READ | (e->waits & A ? WG_TOUCH_WAITED : 0u), WG_SRCA, c->bank[WG_SRCA],
-                     c->rwc->srca & (rows_a == 16 ? 0x30u : 0x38u), rows_a);
-    if (reads_b)
-        wg_touch_src(t, WG_TOUCH_READ | (e->waits & B ? WG_TOUCH_WAITED : 0u), WG_SRCB, c->bank[WG_SRCB],
-                     c->rwc->srcb & 0x38u, 8);
     wg_matrix_op read;
     unsigned first, count, step;
     if (reads_dst(c, e, &first, &count, &step)) {
