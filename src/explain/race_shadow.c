@@ -109,6 +109,21 @@ static bool told(wg_races *r, uint16_t k, uint32_t value, unsigned thread, unsig
     return false;
 }
 
+/*
+ * A wait for the core's requests is missing before b: what comes behind b is judged as if it were there, so that one
+ * missing wait is one report.
+ */
+static void grant(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space)
+{
+    unsigned core = a->thread & 0x7F;
+    if (!(a->thread & 0x80) || core >= WG_CORES || b->thread >= WG_THREADS || core != (unsigned)WG_CORE_T0 + b->thread ||
+        (space != WG_TOUCH_CONFIG && space != WG_TOUCH_GPR) || a->k < WG_K_M || a->k >= WG_K_NOC)
+        return;
+    unsigned lane = ((unsigned)a->k - WG_K_M) % WG_RACE_LANES;
+    wg_clock_see(&r->thread[b->thread].clock, a->k, r->core[core].lane[lane].processed);
+    r->thread[b->thread].snap = 0;
+}
+
 static void flush(wg_races *r, hit *h, const wg_actor *b, unsigned space, unsigned how)
 {
     /* Each source bank has a wait of its own. */
@@ -117,19 +132,20 @@ static void flush(wg_races *r, hit *h, const wg_actor *b, unsigned space, unsign
         wg_race_found(r, &h->a, b, space, h->first, h->last, h->mask, how);
         if (h->a.thread == b->thread) /* one thread's: either may be the one that is late */
             told(r, b->k, b->value, b->thread, what);
+        grant(r, &h->a, b, space);
     }
     h->any = false;
 }
 
 /* A read does not mind a write that leaves its bits as they were; another write does. */
-static bool minds(const wg_cell *c, const wg_actor *b, uint32_t mask, unsigned how)
+static uint32_t minds(const wg_cell *c, const wg_actor *b, uint32_t mask, unsigned how)
 {
     uint32_t bits = c->mask & mask;
     if (!(how & WG_TOUCH_WRITE))
         bits &= ~c->kept;
     if (!(c->how & WG_TOUCH_WRITE))
         bits &= ~b->kept;
-    return bits != 0;
+    return bits;
 }
 
 static bool conflicts(const wg_cell *c, const wg_actor *b, unsigned space, uint32_t mask, unsigned how)
@@ -195,7 +211,7 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
                 h->any = true;
             }
             h->last = at;
-            h->mask |= c->mask & mask;
+            h->mask |= minds(c, b, mask, how);
         }
         /* Whoever is in order with this write is in order with what it hides; likewise an older read by the same. */
         bool replaces = write ? ordered || mine : !(c->how & WG_TOUCH_WRITE) && (mine || (ordered && c->k == b->k));
