@@ -116,8 +116,9 @@ static bool told(wg_races *r, uint16_t k, uint32_t value, unsigned thread, unsig
 static void grant(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space)
 {
     unsigned core = a->thread & 0x7F;
-    if (!(a->thread & 0x80) || core >= WG_CORES || b->thread >= WG_THREADS || core != (unsigned)WG_CORE_T0 + b->thread ||
-        (space != WG_TOUCH_CONFIG && space != WG_TOUCH_GPR) || a->k < WG_K_M || a->k >= WG_K_NOC)
+    if (!(a->thread & 0x80) || core >= WG_CORES || b->thread >= WG_THREADS ||
+        core != (unsigned)WG_CORE_T0 + b->thread || (space != WG_TOUCH_CONFIG && space != WG_TOUCH_GPR) ||
+        a->k < WG_K_M || a->k >= WG_K_NOC)
         return;
     unsigned lane = ((unsigned)a->k - WG_K_M) % WG_RACE_LANES;
     wg_clock_see(&r->thread[b->thread].clock, a->k, r->core[core].lane[lane].processed);
@@ -352,8 +353,12 @@ void wg_race_host_write(wg_races *r, uint64_t address, uint64_t bytes)
                 drop(g, i);
         }
         if (snap && g->cells < WG_CELLS)
-            g->cell[g->cells++] = (wg_cell){.k = WG_K_NONE, .unit = WG_RACE_UNITS, .thread = 0xFF, .mask = mask,
-                                            .snap = snap, .how = WG_TOUCH_WRITE | WG_TOUCH_ATOMIC,
+            g->cell[g->cells++] = (wg_cell){.k = WG_K_NONE,
+                                            .unit = WG_RACE_UNITS,
+                                            .thread = 0xFF,
+                                            .mask = mask,
+                                            .snap = snap,
+                                            .how = WG_TOUCH_WRITE | WG_TOUCH_ATOMIC,
                                             .core_k = WG_K_NONE};
     }
 }

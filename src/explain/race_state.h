@@ -48,19 +48,19 @@ typedef enum wg_race_unit {
 } wg_race_unit;
 
 enum {
-    WG_RACE_LANES = 24,               /* wg_lane_of(): a core's paths, mailboxes apart */
+    WG_RACE_LANES = 24, /* wg_lane_of(): a core's paths, mailboxes apart */
     WG_RACE_STREAMS = WG_THREADS,
     WG_K_I = 0,
     WG_K_X = WG_K_I + WG_THREADS,
     WG_K_D = WG_K_X + WG_THREADS,
     WG_K_P = WG_K_D + WG_RACE_UNITS * WG_RACE_STREAMS,
     WG_K_M = WG_K_P + WG_CORES,
-    WG_K_NOC = WG_K_M + WG_CORES * WG_RACE_LANES,  /* race_noc.c: */
-    WG_K_SOURCE = WG_K_NOC,                        /* … what requests read, by NoC */
-    WG_K_ANSWER = WG_K_SOURCE + 2,                 /* … what answers write, by NoC */
-    WG_K_RMT = WG_K_ANSWER + 2,                    /* … other tiles, several to one number if there are many */
-    WG_K_TDMA = WG_K_RMT + 16,                     /* … the Mover for TDMA-RISC */
-    WG_K_NONE = WG_K_TDMA + 1,                     /* a stamp that everybody knows: the host's */
+    WG_K_NOC = WG_K_M + WG_CORES * WG_RACE_LANES, /* race_noc.c: */
+    WG_K_SOURCE = WG_K_NOC,                       /* … what requests read, by NoC */
+    WG_K_ANSWER = WG_K_SOURCE + 2,                /* … what answers write, by NoC */
+    WG_K_RMT = WG_K_ANSWER + 2,                   /* … other tiles, several to one number if there are many */
+    WG_K_TDMA = WG_K_RMT + 16,                    /* … the Mover for TDMA-RISC */
+    WG_K_NONE = WG_K_TDMA + 1,                    /* a stamp that everybody knows: the host's */
     WG_CLOCK = (WG_K_NONE + 1 + 7) / 8 * 8
 };
 static inline unsigned wg_k_d(unsigned unit, unsigned thread) { return WG_K_D + unit * WG_RACE_STREAMS + thread; }
@@ -276,7 +276,7 @@ struct wg_races {
     wg_race_sent *sent;
     uint32_t noc_count[WG_K_TDMA - WG_K_NOC];
     wg_races_group *group;
-    unsigned index;                /* in the group */
+    unsigned index; /* in the group */
     /* What other tiles know of the streams here, NULL: nothing; and what has arrived there, and nobody looked at. */
     wg_clock *know[WG_RACE_TILES], *news[WG_RACE_TILES];
     wg_shadow shadow[WG_TOUCH_SPACES];
