@@ -615,6 +615,8 @@ static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
         kind = WG_RACE_UNTRACKED;
     uint32_t where = space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG ? first : 0;
     uint64_t key = mix(mix(mix(kind, space), where), (uint64_t)a->party << 32 | b->party);
+    if (kind == WG_RACE_IN_FLIGHT) /* one note for all that a thread does with it */
+        key = mix(mix(mix(kind, space), where), a->thread);
     bool missing_wait = waits_for_core(a, b, space);
     if (missing_wait) /* one wait before b is missing, however many stores it is for */
         key = mix(mix(mix(kind, 0xFFFE), a->thread), b->party);
