@@ -496,10 +496,11 @@ static void accept(wg_tile *t, const wg_insn *insn)
     if (wg_matrix_implements(id, t->arch->id)) {
         wg_matrix_ctx c;
         context(t, &op->insn, &c);
-        if (wg_touch_watched(t) || t->backend.config.instructions)
-            read_configuration(&c, e, id);
+        /* Operands first: who waited for banks knows what their unpackers knew, about configuration, too. */
         if (wg_touch_watched(t))
             touch_operands(&c, e, id);
+        if (wg_touch_watched(t) || t->backend.config.instructions)
+            read_configuration(&c, e, id);
         e->issue(&c, op);
     } else {
         wg_find_insn(t, WG_F_UNIMPLEMENTED_INSN, &op->insn, insn->word >> 24, 0);

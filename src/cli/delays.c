@@ -5,13 +5,14 @@
 #include <string.h>
 
 static const char *const agent_words[WG_AGENT_COUNT] = {
-    [WG_AGENT_CORE_B] = "b", [WG_AGENT_CORE_NC] = "nc", [WG_AGENT_CORE_T0] = "t0", [WG_AGENT_CORE_T1] = "t1",
-    [WG_AGENT_CORE_T2] = "t2", [WG_AGENT_THREAD0] = "thread0", [WG_AGENT_THREAD1] = "thread1",
-    [WG_AGENT_THREAD2] = "thread2", [WG_AGENT_SYNC] = "sync", [WG_AGENT_UNPACK0] = "unpack0",
-    [WG_AGENT_UNPACK1] = "unpack1", [WG_AGENT_MATRIX] = "matrix", [WG_AGENT_PACK] = "pack",
-    [WG_AGENT_VECTOR] = "vector", [WG_AGENT_SCALAR] = "scalar", [WG_AGENT_CONFIG] = "config",
-    [WG_AGENT_MOVER] = "mover", [WG_AGENT_MISC] = "misc", [WG_AGENT_REGIONS] = "regions",
-    [WG_AGENT_PUSHES] = "pushes", [WG_AGENT_NIU0] = "niu0", [WG_AGENT_NIU1] = "niu1", [WG_AGENT_HOST] = "host"};
+    [WG_AGENT_CORE_B] = "b",        [WG_AGENT_CORE_NC] = "nc",      [WG_AGENT_CORE_T0] = "t0",
+    [WG_AGENT_CORE_T1] = "t1",      [WG_AGENT_CORE_T2] = "t2",      [WG_AGENT_THREAD0] = "thread0",
+    [WG_AGENT_THREAD1] = "thread1", [WG_AGENT_THREAD2] = "thread2", [WG_AGENT_SYNC] = "sync",
+    [WG_AGENT_UNPACK0] = "unpack0", [WG_AGENT_UNPACK1] = "unpack1", [WG_AGENT_MATRIX] = "matrix",
+    [WG_AGENT_PACK] = "pack",       [WG_AGENT_VECTOR] = "vector",   [WG_AGENT_SCALAR] = "scalar",
+    [WG_AGENT_CONFIG] = "config",   [WG_AGENT_MOVER] = "mover",     [WG_AGENT_MISC] = "misc",
+    [WG_AGENT_REGIONS] = "regions", [WG_AGENT_PUSHES] = "pushes",   [WG_AGENT_NIU0] = "niu0",
+    [WG_AGENT_NIU1] = "niu1",       [WG_AGENT_HOST] = "host"};
 
 static const char *agent_word(unsigned agent) { return agent_words[agent]; }
 
@@ -76,10 +77,11 @@ bool wg_delays_parse(const char *text, wg_delay_list *list, wg_text *error)
         size_t length = strcspn(text, ",");
         wg_delay delay;
         if (!parse_one(text, length, &delay)) {
-            wg_textf(error,
-                     "waitgate: --delays: `%.*s` is not SITE:AGENT:EVENT:CYCLES with a site of accept, complete, travel, "
-                     "take, hop, an agent such as thread1, t0 or matrix, and at most %u cycles\n",
-                     (int)(length > 80 ? 80 : length), text, WG_MAX_DELAY);
+            wg_textf(
+                error,
+                "waitgate: --delays: `%.*s` is not SITE:AGENT:EVENT:CYCLES with a site of accept, complete, travel, "
+                "take, hop, an agent such as thread1, t0 or matrix, and at most %u cycles\n",
+                (int)(length > 80 ? 80 : length), text, WG_MAX_DELAY);
             break;
         }
         if (!wg_delay_add(list, delay)) {
@@ -115,7 +117,6 @@ bool wg_delay_insn(const wg_delay *delay, unsigned *thread, uint64_t *id)
         *thread = (unsigned)delay->event & 3;
         *id = delay->event >> 2;
         return delay->agent != WG_AGENT_SCALAR && delay->agent != WG_AGENT_MOVER && *thread < WG_THREADS;
-    default:
-        return false;
+    default: return false;
     }
 }

@@ -12,7 +12,7 @@ typedef struct wg_delay_list {
     size_t count, room;
 } wg_delay_list;
 
-bool wg_delay_add(wg_delay_list *list, wg_delay delay);   /* false: out of memory */
+bool wg_delay_add(wg_delay_list *list, wg_delay delay); /* false: out of memory */
 void wg_delays_free(wg_delay_list *list);
 /* False, with a sentence in `error`, if the text is no such list. */
 bool wg_delays_parse(const char *text, wg_delay_list *list, wg_text *error);

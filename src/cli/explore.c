@@ -18,10 +18,10 @@
 enum {
     MOST_JOBS = 64,
     MOST_RUNS = 1 << 22,
-    SHRINKING_RUNS = 400,     /* per kind of difference, and per witness of a race */
-    FEW = 8,                  /* delays of a difference that are looked up */
-    SLOWER = 50,              /* a run that takes so many times longer than the unperturbed one does not end */
-    SLOWER_AND = 100000       /* … plus so many cycles */
+    SHRINKING_RUNS = 400, /* per kind of difference, and per witness of a race */
+    FEW = 8,              /* delays of a difference that are looked up */
+    SLOWER = 50,          /* a run that takes so many times longer than the unperturbed one does not end */
+    SLOWER_AND = 100000   /* … plus so many cycles */
 };
 
 static double seconds_now(void)
@@ -79,8 +79,11 @@ static uint64_t hash_findings(const wg_device *dev)
 static void inspect(wg_explorer *x, wg_outcome *out)
 {
     wg_session *s = &x->session;
-    *out = (wg_outcome){.cycles = wg_cycle(s->dev), .memory = hash_memory(x), .findings = hash_findings(s->dev),
-                        .ended = (uint8_t)(s->ended == WG_ENDED_UNTIL ? WG_ENDED_DONE : s->ended), .valid = true};
+    *out = (wg_outcome){.cycles = wg_cycle(s->dev),
+                        .memory = hash_memory(x),
+                        .findings = hash_findings(s->dev),
+                        .ended = (uint8_t)(s->ended == WG_ENDED_UNTIL ? WG_ENDED_DONE : s->ended),
+                        .valid = true};
     wg_check_expectations(s);
     for (size_t i = 0; s->has_tasm && i < s->tasm.expects; i++)
         if (s->tasm.expect[i].kind != WG_EXPECT_CYCLES)
@@ -91,8 +94,8 @@ bool wg_explore_once(wg_explorer *x, uint64_t seed, const wg_delay *delays, size
 {
     wg_session *s = &x->session;
     wg_findings_clear(s->dev);
-    if (wg_restore(s->dev, x->start, x->start_bytes) != WG_OK || wg_perturb_with(s->dev, seed, delays, count) != WG_OK ||
-        !wg_drive_silently(s))
+    if (wg_restore(s->dev, x->start, x->start_bytes) != WG_OK ||
+        wg_perturb_with(s->dev, seed, delays, count) != WG_OK || !wg_drive_silently(s))
         return false;
     inspect(x, out);
     return true;
@@ -104,7 +107,8 @@ static bool run_base(wg_explorer *x, wg_sites *all, wg_text *error)
 {
     wg_session *s = &x->session;
     int id;
-    if (wg_observe(s->dev, WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_CORE_REQUEST), wg_sites_event, all, &id) != WG_OK ||
+    if (wg_observe(s->dev, WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_CORE_REQUEST), wg_sites_event, all, &id) !=
+            WG_OK ||
         wg_perturb_with(s->dev, 0, NULL, 0) != WG_OK) {
         wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
         return false;
@@ -167,7 +171,8 @@ static void show_progress(const wg_explorer *x, size_t finished, double began, d
     double now = seconds_now(), rate = (double)finished / (now - began > 0.01 ? now - began : 0.01);
     double left = rate > 0 ? (double)(x->trials - finished) / rate : 0;
     left = until - now < left ? until - now : left;
-    fprintf(stderr, "\r\033[K%zu of %zu timings, %.0f per second, %.0f s left", finished, x->trials, rate, left > 0 ? left : 0);
+    fprintf(stderr, "\r\033[K%zu of %zu timings, %.0f per second, %.0f s left", finished, x->trials, rate,
+            left > 0 ? left : 0);
     fflush(stderr);
 }
 
@@ -191,7 +196,7 @@ static bool run_workers(wg_explorer *x, board *b, double budget, wg_text *error)
         }
     }
     if (!children)
-        work(x, b, until);   /* no process to be had: then here */
+        work(x, b, until); /* no process to be had: then here */
     bool terminal = isatty(STDERR_FILENO) != 0, crashed = false;
     for (unsigned waiting = children; waiting;) {
         int status;
@@ -331,8 +336,8 @@ static bool find_witnesses(wg_explorer *x, const board *b, wg_text *error)
 
 /* ---- the command ---- */
 
-static bool number(const wg_args *args, wg_option option, const char *name, uint64_t least, uint64_t most, uint64_t *value,
-                   wg_text *error)
+static bool number(const wg_args *args, wg_option option, const char *name, uint64_t least, uint64_t most,
+                   uint64_t *value, wg_text *error)
 {
     const char *text = args->value[option];
     if (!text || (wg_parse_number(text, strlen(text), value) && *value >= least && *value <= most))

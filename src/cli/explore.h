@@ -13,9 +13,9 @@
 
 /* What a run left behind, as far as timing must not change it; and how long it took. */
 typedef struct wg_outcome {
-    uint64_t memory, findings, expectations;   /* hashes */
+    uint64_t memory, findings, expectations; /* hashes */
     uint64_t cycles;
-    uint8_t ended;                             /* wg_ended; an end by --until counts as done */
+    uint8_t ended; /* wg_ended; an end by --until counts as done */
     bool valid;
 } wg_outcome;
 
@@ -24,7 +24,7 @@ typedef struct wg_trial {
     uint64_t seed;
     wg_delay delay;
     bool directed;
-    uint32_t race;                             /* at a party of this race, counted from 1; 0: of none */
+    uint32_t race; /* at a party of this race, counted from 1; 0: of none */
 } wg_trial;
 
 enum { WG_DIFFERENCES = 16, WG_DIFFERENT_WORDS = 4, WG_SEEDS_LISTED = 64 };
@@ -33,23 +33,23 @@ typedef struct wg_difference {
     wg_outcome outcome;
     wg_trial first;
     uint64_t runs;
-    uint64_t seed_list[WG_SEEDS_LISTED];       /* the first seeds that show it */
+    uint64_t seed_list[WG_SEEDS_LISTED]; /* the first seeds that show it */
     size_t seeds;
     /* The fewest delays that were found to show it, beside what the seed decides (0: nothing). */
     uint64_t seed;
     wg_delay_list delays;
     uint32_t word_address[WG_DIFFERENT_WORDS], word_expected[WG_DIFFERENT_WORDS], word_found[WG_DIFFERENT_WORDS];
-    size_t words;                              /* how many differ in all */
-    char finding[64];                          /* the first that only one of the two runs has */
+    size_t words;     /* how many differ in all */
+    char finding[64]; /* the first that only one of the two runs has */
     bool finding_is_new;
 } wg_difference;
 
 /* A timing that makes a race visible. */
 typedef struct wg_witness {
-    bool found, by_seed;                       /* by_seed: a delay that a seed drew at one of its parties */
-    size_t difference;                         /* which; x->differences: one of those not kept */
-    size_t tried;                              /* delays planned at its parties */
-    wg_difference shown;                       /* unless by_seed */
+    bool found, by_seed; /* by_seed: a delay that a seed drew at one of its parties */
+    size_t difference;   /* which; x->differences: one of those not kept */
+    size_t tried;        /* delays planned at its parties */
+    wg_difference shown; /* unless by_seed */
 } wg_witness;
 
 typedef struct wg_range {
@@ -58,19 +58,19 @@ typedef struct wg_range {
 
 typedef struct wg_explorer {
     wg_session session;
-    void *start;                               /* snapshot of the loaded device */
+    void *start; /* snapshot of the loaded device */
     size_t start_bytes;
-    wg_range *range;                           /* result memory */
+    wg_range *range; /* result memory */
     size_t ranges, bytes;
-    uint8_t *expected, *found;                 /* result memory of the unperturbed run, and of the last */
+    uint8_t *expected, *found; /* result memory of the unperturbed run, and of the last */
     wg_outcome base;
-    bool *base_findings;                       /* by finding code */
+    bool *base_findings; /* by finding code */
     wg_trial *trial;
     size_t trials, finished, directed, at_races; /* at_races ones come first, then those at other sites */
-    wg_witness *witness;                       /* by race */
+    wg_witness *witness;                         /* by race */
     size_t races;
     unsigned jobs;
-    double seconds, busiest;                   /* busiest: the processor time of the process that had most */
+    double seconds, busiest; /* busiest: the processor time of the process that had most */
     bool interrupted;
     wg_difference difference[WG_DIFFERENCES];
     size_t differences, differing_runs, kinds_dropped;

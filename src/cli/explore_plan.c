@@ -18,7 +18,7 @@ enum { SLOTS = 4096, BEYOND = 20 };
 typedef struct site {
     uint64_t first, last; /* event numbers: ids of the instruction, counts of the core's requests */
     uint32_t pc, word;
-    uint8_t thread, unit; /* thread, or SITE_OF_CORE | core */
+    uint8_t thread, unit;   /* thread, or SITE_OF_CORE | core */
     bool used, before_sync; /* before_sync: an instruction of the Sync Unit follows in its thread */
 } site;
 enum { SITE_OF_CORE = 0x80 };
@@ -54,8 +54,8 @@ static site *seen(wg_sites *all, unsigned thread, uint32_t pc, uint32_t word, un
     if (!s)
         return NULL;
     if (!s->used) {
-        *s = (site){.first = event, .pc = pc, .word = word, .thread = (uint8_t)thread, .unit = (uint8_t)unit,
-                    .used = true};
+        *s = (site){
+            .first = event, .pc = pc, .word = word, .thread = (uint8_t)thread, .unit = (uint8_t)unit, .used = true};
         all->order[all->count++] = (uint16_t)(s - all->at);
     }
     s->last = event;

@@ -7,7 +7,8 @@
 #include "cli/manual.h"
 #include "isa/asm.h"
 
-static const char *const ended_text[] = {"is done", "is done", "hangs", "does not end", "stops at a finding", "is interrupted"};
+static const char *const ended_text[] = {"is done",       "is done", "hangs", "does not end", "stops at a finding",
+                                         "is interrupted"};
 
 static void meet(void *user, const wg_event *event)
 {
@@ -35,22 +36,25 @@ wg_met wg_explore_meet(wg_explorer *x, const wg_difference *d, const wg_delay *d
 
 static void sentence(wg_explorer *x, const wg_delay *delay, const wg_met *m, wg_text *out)
 {
-    static const char *const where[] = {[WG_SITE_ACCEPT] = "waits at the gate", [WG_SITE_COMPLETE] = "completes",
-                                        [WG_SITE_TRAVEL] = "is under way", [WG_SITE_FIFO_TAKE] = "stays in the FIFO",
+    static const char *const where[] = {[WG_SITE_ACCEPT] = "waits at the gate",
+                                        [WG_SITE_COMPLETE] = "completes",
+                                        [WG_SITE_TRAVEL] = "is under way",
+                                        [WG_SITE_FIFO_TAKE] = "stays in the FIFO",
                                         [WG_SITE_NOC_HOP] = "is on a link"};
     char text[WG_DIS_MAX], place[256];
     const char *later = delay->site == WG_SITE_COMPLETE ? "later" : "longer";
     if (!m->found) {
         wg_textf(out, "%s: %s %llu %s %u cycles %s", wg_agent_name(delay->agent),
-                 delay->site == WG_SITE_TRAVEL ? "request" : "event", (unsigned long long)delay->event, where[delay->site],
-                 delay->cycles, later);
+                 delay->site == WG_SITE_TRAVEL ? "request" : "event", (unsigned long long)delay->event,
+                 where[delay->site], delay->cycles, later);
         return;
     }
     wg_textf(out, "thread %u: %s", m->thread,
              wg_insn_text(&x->session, WG_AGENT_THREAD0 + m->thread, m->pc, m->word, text, sizeof text));
     if (*wg_place(&x->session, WG_CORE_T0 + m->thread, m->pc, place, sizeof place))
         wg_textf(out, " [%s]", place);
-    wg_textf(out, " of cycle %llu %s %u cycles %s", (unsigned long long)m->cycle, where[delay->site], delay->cycles, later);
+    wg_textf(out, " of cycle %llu %s %u cycles %s", (unsigned long long)m->cycle, where[delay->site], delay->cycles,
+             later);
 }
 
 static void quoted(wg_text *out, const char *word)
@@ -127,7 +131,8 @@ static void difference_text(wg_explorer *x, size_t index, wg_text *out)
         wg_textf(out, "%sseeds", d->first.directed ? "; " : "; also ");
     for (size_t i = d->first.directed ? 0 : 1; i < d->seeds && i < 10; i++)
         wg_textf(out, " %llu", (unsigned long long)d->seed_list[i]);
-    wg_textf(out, "%s\n   it %s after %llu cycles\n", d->seeds > 10 ? " …" : "", ended_text[d->outcome.ended], (unsigned long long)d->outcome.cycles);
+    wg_textf(out, "%s\n   it %s after %llu cycles\n", d->seeds > 10 ? " …" : "", ended_text[d->outcome.ended],
+             (unsigned long long)d->outcome.cycles);
     for (size_t i = 0; i < d->words && i < WG_DIFFERENT_WORDS; i++)
         wg_textf(out, "   L1 0x%06x holds 0x%08x instead of 0x%08x\n", d->word_address[i], d->word_found[i],
                  d->word_expected[i]);
@@ -135,7 +140,8 @@ static void difference_text(wg_explorer *x, size_t index, wg_text *out)
         wg_textf(out, "   and %zu more words differ\n", d->words - WG_DIFFERENT_WORDS);
     if (d->finding[0])
         wg_textf(out, "   finding %s is %s\n", d->finding, d->finding_is_new ? "new" : "gone");
-    wg_textf(out, "   %s\n", d->delays.count ? "it takes:" : "no delay is needed beside what the seed decides (L0 cache flushes)");
+    wg_textf(out, "   %s\n",
+             d->delays.count ? "it takes:" : "no delay is needed beside what the seed decides (L0 cache flushes)");
     for (size_t i = 0; i < d->delays.count; i++) {
         wg_met m = wg_explore_meet(x, d, &d->delays.item[i]);
         wg_textf(out, "     ");
@@ -231,10 +237,14 @@ static void races_json(wg_explorer *x, wg_json *j)
 
 static void report_text(wg_explorer *x, wg_text *out)
 {
-    wg_textf(out, "%s: %s after %llu cycles; %zu other timings (%zu with a single delay, %zu of them at races) in %.1f s, %.0f per second on %u host %s\n",
+    wg_textf(out,
+             "%s: %s after %llu cycles; %zu other timings (%zu with a single delay, %zu of them at races) in %.1f s, "
+             "%.0f per second on %u host %s\n",
              x->session.title, ended_text[x->base.ended], (unsigned long long)x->base.cycles, x->finished,
-             x->finished < x->directed ? x->finished : x->directed, x->finished < x->at_races ? x->finished : x->at_races, x->seconds, (double)x->finished / (x->seconds > 1e-6 ? x->seconds : 1e-6),
-             x->jobs, x->jobs == 1 ? "process" : "processes");
+             x->finished < x->directed ? x->finished : x->directed,
+             x->finished < x->at_races ? x->finished : x->at_races, x->seconds,
+             (double)x->finished / (x->seconds > 1e-6 ? x->seconds : 1e-6), x->jobs,
+             x->jobs == 1 ? "process" : "processes");
     if (x->finished < x->trials)
         wg_textf(out, "%zu timings were not tried: %s\n", x->trials - x->finished,
                  x->interrupted ? "interrupted" : "the budget was used up");
@@ -244,8 +254,8 @@ static void report_text(wg_explorer *x, wg_text *out)
         wg_textf(out, "\n%zu further timings differ in yet other ways\n", x->kinds_dropped);
     races_text(x, out);
     if (x->differences)
-        wg_textf(out, "\nSUMMARY: %zu of %zu timings give another result, in %zu%s ways\n", x->differing_runs, x->finished,
-                 x->differences, x->kinds_dropped ? " or more" : "");
+        wg_textf(out, "\nSUMMARY: %zu of %zu timings give another result, in %zu%s ways\n", x->differing_runs,
+                 x->finished, x->differences, x->kinds_dropped ? " or more" : "");
     else
         wg_textf(out, "SUMMARY: every timing gives the same result\n");
 }

@@ -11,8 +11,8 @@ typedef struct wg_race_words {
     wg_arch_id arch;
     void *user;
     const char *(*place)(void *user, const wg_race_party *p, char *room, size_t bytes); /* "" if nothing is known */
-    bool (*core_word)(void *user, uint32_t pc, uint32_t *word);                          /* code of the cores */
-    void (*source_json)(void *user, const wg_race_party *p, wg_json *j);                 /* function, file, line */
+    bool (*core_word)(void *user, uint32_t pc, uint32_t *word);                         /* code of the cores */
+    void (*source_json)(void *user, const wg_race_party *p, wg_json *j);                /* function, file, line */
 } wg_race_words;
 
 /* The party's instruction; "" if it is not known. Both return `room`. */

@@ -14,7 +14,7 @@ typedef struct shrinker {
     wg_explorer *x;
     const wg_outcome *want;
     uint64_t seed;
-    unsigned runs;   /* that may still be made */
+    unsigned runs; /* that may still be made */
     bool failed;
 } shrinker;
 
@@ -31,7 +31,8 @@ static bool shows(shrinker *s, const wg_delay *delays, size_t count)
 
 static void collect(void *user, const wg_event *event)
 {
-    wg_delay delay = {.event = event->a, .cycles = (uint32_t)event->b, .site = (uint8_t)event->c, .agent = event->agent};
+    wg_delay delay = {
+        .event = event->a, .cycles = (uint32_t)event->b, .site = (uint8_t)event->c, .agent = event->agent};
     wg_delay_add(user, delay);
 }
 
@@ -88,7 +89,7 @@ static void remove_pieces(shrinker *s, wg_delay_list *list)
 static void shorten(shrinker *s, wg_delay_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
-        uint32_t least = 0, most = list->item[i].cycles;   /* least does not show it, most does */
+        uint32_t least = 0, most = list->item[i].cycles; /* least does not show it, most does */
         while (most - least > 1 && s->runs && !s->failed) {
             list->item[i].cycles = least + (most - least) / 2;
             if (shows(s, list->item, list->count))
@@ -111,7 +112,7 @@ bool wg_shrink(wg_explorer *x, wg_difference *d, unsigned runs)
     } else {
         if (!draws(x, d->first.seed, &d->delays))
             return false;
-        if (!shows(&s, d->delays.item, d->delays.count))   /* without what else the seed decides? */
+        if (!shows(&s, d->delays.item, d->delays.count)) /* without what else the seed decides? */
             s.seed = d->first.seed;
         d->seed = s.seed;
         remove_pieces(&s, &d->delays);

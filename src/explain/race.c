@@ -229,25 +229,15 @@ static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint3
     for (; conditions; conditions &= conditions - 1) {
         unsigned condition = r->arch->wait_conditions[__builtin_ctz(conditions)];
         switch ((wg_wait_condition)condition) {
-        case WG_WAIT_SCALAR_MEMORY:
-            unit_done(c, WG_RU_MEMORY, thread, seq);
-            break;
+        case WG_WAIT_SCALAR_MEMORY: unit_done(c, WG_RU_MEMORY, thread, seq); break;
         case WG_WAIT_UNPACK0:
-        case WG_WAIT_UNPACK1:
-            unit_done(c, WG_RU_UNPACK0 + condition - WG_WAIT_UNPACK0, thread, seq);
-            break;
+        case WG_WAIT_UNPACK1: unit_done(c, WG_RU_UNPACK0 + condition - WG_WAIT_UNPACK0, thread, seq); break;
         case WG_WAIT_PACK0:
         case WG_WAIT_PACK1:
         case WG_WAIT_PACK2:
-        case WG_WAIT_PACK3:
-            unit_done(c, WG_RU_PACK0 + condition - WG_WAIT_PACK0, thread, seq);
-            break;
-        case WG_WAIT_MATRIX:
-            unit_done(c, WG_RU_MATRIX, thread, seq);
-            break;
-        case WG_WAIT_VECTOR:
-            unit_done(c, WG_RU_VECTOR, thread, seq);
-            break;
+        case WG_WAIT_PACK3: unit_done(c, WG_RU_PACK0 + condition - WG_WAIT_PACK0, thread, seq); break;
+        case WG_WAIT_MATRIX: unit_done(c, WG_RU_MATRIX, thread, seq); break;
+        case WG_WAIT_VECTOR: unit_done(c, WG_RU_VECTOR, thread, seq); break;
         case WG_WAIT_MOVER:
             all_threads_done(r, c, WG_RU_MOVER);
             wg_clock_see(c, WG_K_TDMA, r->tdma);
@@ -263,20 +253,11 @@ static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint3
                 wg_clock_see(c, wg_k_m(WG_CORE_T0 + thread, paths[k]), core->lane[paths[k]].processed);
             break;
         }
-        case WG_WAIT_SRCA_MATRIX:
-            banks |= 1;
-            break;
-        case WG_WAIT_SRCB_MATRIX:
-            banks |= 2;
-            break;
-        case WG_WAIT_SRCA_UNPACKERS:
-            banks |= 4;
-            break;
-        case WG_WAIT_SRCB_UNPACKERS:
-            banks |= 8;
-            break;
-        default:
-            break;
+        case WG_WAIT_SRCA_MATRIX: banks |= 1; break;
+        case WG_WAIT_SRCB_MATRIX: banks |= 2; break;
+        case WG_WAIT_SRCA_UNPACKERS: banks |= 4; break;
+        case WG_WAIT_SRCB_UNPACKERS: banks |= 8; break;
+        default: break;
         }
     }
     for (; banks; banks &= banks - 1) /* with what the other conditions, met in the same cycle, tell */
@@ -522,27 +503,13 @@ void wg_races_event(void *races, const wg_event *e)
     if (thread >= WG_THREADS && !core && e->kind != WG_EV_TOUCH && e->kind != WG_EV_HOST && e->kind != WG_EV_BANK)
         return;
     switch (e->kind) {
-    case WG_EV_PUSHED:
-        pushed(r, thread, e);
-        break;
-    case WG_EV_EXPANDED:
-        expanded(r, thread, e);
-        break;
-    case WG_EV_ISSUED:
-        issued(r, thread, e);
-        break;
-    case WG_EV_LATCHED:
-        latched(r, thread, e);
-        break;
-    case WG_EV_RELEASED:
-        released(r, thread, e);
-        break;
-    case WG_EV_MUTEX:
-        mutex(r, thread, e);
-        break;
-    case WG_EV_BANK:
-        bank(r, e);
-        break;
+    case WG_EV_PUSHED: pushed(r, thread, e); break;
+    case WG_EV_EXPANDED: expanded(r, thread, e); break;
+    case WG_EV_ISSUED: issued(r, thread, e); break;
+    case WG_EV_LATCHED: latched(r, thread, e); break;
+    case WG_EV_RELEASED: released(r, thread, e); break;
+    case WG_EV_MUTEX: mutex(r, thread, e); break;
+    case WG_EV_BANK: bank(r, e); break;
     case WG_EV_TRACKED:
         if (core)
             tracked_core(r, e->agent - WG_AGENT_CORE_B, e);

@@ -40,7 +40,7 @@ typedef struct wg_race_party {
 
 typedef struct wg_race {
     wg_race_kind kind;
-    uint32_t id;         /* from 1, as they were found: the same in every run of the same timing */
+    uint32_t id;        /* from 1, as they were found: the same in every run of the same timing */
     wg_race_party a, b; /* in the order in which this run saw them; rules about one instruction: b alone */
     bool has_a;
     uint8_t space;        /* wg_touch_space, where it is about a location */
@@ -64,11 +64,11 @@ wg_races *wg_races_new(wg_arch_id arch, wg_races_code_fn code, void *user);
 void wg_races_free(wg_races *r);
 /* The events it wants. */
 #define WG_RACES_EVENTS                                                                                                \
-    (WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_ISSUED) |                                   \
-     WG_EV_BIT(WG_EV_LATCHED) | WG_EV_BIT(WG_EV_RELEASED) | WG_EV_BIT(WG_EV_MUTEX) | WG_EV_BIT(WG_EV_BANK) |           \
-     WG_EV_BIT(WG_EV_TOUCH) | WG_EV_BIT(WG_EV_CORE_REQUEST) | WG_EV_BIT(WG_EV_CORE_RESPONSE) |                         \
-     WG_EV_BIT(WG_EV_CORE_STATE) | WG_EV_BIT(WG_EV_CORE_CONSUMED) | WG_EV_BIT(WG_EV_CORE_FENCE) |                      \
-     WG_EV_BIT(WG_EV_TRACKED) | WG_EV_BIT(WG_EV_HOST) | WG_EV_BIT(WG_EV_NOC_SENT) | WG_EV_BIT(WG_EV_NOC_ARRIVED))
+    (WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_LATCHED) |        \
+     WG_EV_BIT(WG_EV_RELEASED) | WG_EV_BIT(WG_EV_MUTEX) | WG_EV_BIT(WG_EV_BANK) | WG_EV_BIT(WG_EV_TOUCH) |             \
+     WG_EV_BIT(WG_EV_CORE_REQUEST) | WG_EV_BIT(WG_EV_CORE_RESPONSE) | WG_EV_BIT(WG_EV_CORE_STATE) |                    \
+     WG_EV_BIT(WG_EV_CORE_CONSUMED) | WG_EV_BIT(WG_EV_CORE_FENCE) | WG_EV_BIT(WG_EV_TRACKED) | WG_EV_BIT(WG_EV_HOST) | \
+     WG_EV_BIT(WG_EV_NOC_SENT) | WG_EV_BIT(WG_EV_NOC_ARRIVED))
 void wg_races_event(void *races, const wg_event *e);
 /* L1 that is used as a flag: reads of it acquire what its writer did before. */
 bool wg_races_declare_flag(wg_races *r, uint32_t address, uint32_t bytes);

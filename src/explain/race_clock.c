@@ -90,3 +90,20 @@ void wg_race_all_done(wg_races *r, wg_clock *to, unsigned thread)
         if (unit != WG_RU_MOVER) /* XMOV is over when the Mover has been told */
             wg_clock_see(to, wg_k_d(unit, thread), t->seq);
 }
+
+uint32_t wg_race_host_snap(wg_races *r)
+{
+    wg_clock all = {0};
+    for (unsigned thread = 0; thread < WG_THREADS; thread++)
+        wg_race_all_done(r, &all, thread);
+    for (unsigned core = 0; core < WG_CORES; core++) {
+        wg_clock_join(&all, &r->core[core].p);
+        wg_clock_see(&all, WG_K_P + core, r->core[core].count);
+        for (unsigned lane = 0; lane < WG_RACE_LANES; lane++)
+            wg_clock_see(&all, wg_k_m(core, lane), r->core[core].lane[lane].processed);
+    }
+    for (unsigned k = WG_K_NOC; k < WG_K_TDMA; k++)
+        wg_clock_see(&all, k, r->noc_count[k - WG_K_NOC]);
+    wg_clock_see(&all, WG_K_TDMA, r->tdma);
+    return wg_race_snap(r, &all);
+}

@@ -51,20 +51,14 @@ static uint64_t flow(const rv *i, uint64_t tainted)
 {
     bool uses = (tainted >> i->rs1 & 1) && i->rs1;
     switch (i->op) {
-    case 0x13:
-        break; /* immediate arithmetic */
-    case 0x33:
-        uses |= (tainted >> i->rs2 & 1) && i->rs2;
-        break;
+    case 0x13: break; /* immediate arithmetic */
+    case 0x33: uses |= (tainted >> i->rs2 & 1) && i->rs2; break;
     case 0x37:
     case 0x17:
     case 0x03:
     case 0x6F:
-    case 0x67:
-        uses = false;
-        break;
-    default:
-        return tainted;
+    case 0x67: uses = false; break;
+    default: return tainted;
     }
     return i->rd ? (tainted & ~(UINT64_C(1) << i->rd)) | (uint64_t)uses << i->rd : tainted;
 }
@@ -288,8 +282,7 @@ static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
             return false;
         wg_race_noc_looked(r);
         return true;
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -388,26 +381,17 @@ void wg_race_core_event(wg_races *r, const wg_event *e)
     unsigned core = e->agent - WG_AGENT_CORE_B;
     wg_race_core *c = &r->core[core];
     switch (e->kind) {
-    case WG_EV_CORE_REQUEST:
-        emitted(r, core, e);
-        break;
-    case WG_EV_CORE_RESPONSE:
-        processed(r, core, e);
-        break;
-    case WG_EV_CORE_CONSUMED:
-        used(r, core, rd_of(e));
-        break;
+    case WG_EV_CORE_REQUEST: emitted(r, core, e); break;
+    case WG_EV_CORE_RESPONSE: processed(r, core, e); break;
+    case WG_EV_CORE_CONSUMED: used(r, core, rd_of(e)); break;
     case WG_EV_CORE_FENCE:
         for (uint64_t left = c->waiting; left; left &= left - 1)
             used(r, core, (unsigned)__builtin_ctzll(left));
         c->ttsync_pc = 0;
         c->fenced_pushes = c->pushes;
         break;
-    case WG_EV_CORE_STATE:
-        state(r, core, e);
-        break;
-    default:
-        break;
+    case WG_EV_CORE_STATE: state(r, core, e); break;
+    default: break;
     }
 }
 

@@ -5,13 +5,14 @@
  *     command store ──> request leaves: reads its source ──> arrives elsewhere: writes, or is answered
  *                                                                  answer ──> arrives: writes; its counter is polled
  *
- * Streams: what the own requests read from L1 (per NoC), what answers write into it (per NoC), what each other tile does
- * here (per tile and NoC: its packets arrive in order). A core that polls a counter of the NIU in a loop learns that the
- * requests have left, or their answers have come.
+ * Streams: what the own requests read from L1 (per NoC), what answers write into it (per NoC), what each other tile
+ * does here (per tile and NoC: its packets arrive in order). A core that polls a counter of the NIU in a loop learns
+ * that the requests have left, or their answers have come.
  *
  * Between tiles, each detector of a group keeps what every other tile knows of its own streams. A packet takes along
- * what its sender knew; the recipient knows it when one of its cores has looked (a loop that polls a flag or a counter).
- * A tile counts as one: what one of its cores knows, all of it knows (which may hide a race, never make one up).
+ * what its sender knew; the recipient knows it when one of its cores has looked (a loop that polls a flag or a
+ * counter). A tile counts as one: what one of its cores knows, all of it knows (which may hide a race, never make one
+ * up).
  *
  * Facts: NoC/README.md, Counters.md, MemoryOrdering.md; happens-before.md, edge 10.
  */
@@ -153,8 +154,11 @@ typedef struct packet {
 static packet packet_of(const wg_races *r, const wg_event *e)
 {
     unsigned author = (unsigned)(e->a >> 48);
-    return (packet){.kind = e->c & 0xFF, .noc = (e->agent - WG_AGENT_NIU0) & NOC_MASK, .tile = (unsigned)(e->c >> 48),
-                    .bytes = e->c >> 8 & UINT64_C(0xFFFFFFFFFF), .own = !r->group || author == r->index,
+    return (packet){.kind = e->c & 0xFF,
+                    .noc = (e->agent - WG_AGENT_NIU0) & NOC_MASK,
+                    .tile = (unsigned)(e->c >> 48),
+                    .bytes = e->c >> 8 & UINT64_C(0xFFFFFFFFFF),
+                    .own = !r->group || author == r->index,
                     .author = author};
 }
 
@@ -172,10 +176,18 @@ static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, u
     }
     wg_clock empty = {0};
     const wg_clock *known = &empty;
-    wg_actor b = {.k = (uint16_t)k, .unit = WG_RACE_UNITS, .thread = (uint8_t)actor_code(k), .own_k = WG_K_NONE,
-                  .value = ++r->noc_count[k - WG_K_NOC], .cycle = e->cycle};
-    wg_race_party party = {.agent = e->agent, .thread = WG_THREADS, .core = WG_CORES, .cycle = e->cycle,
-                           .write = how & WG_TOUCH_WRITE, .atomic = how & WG_TOUCH_ATOMIC};
+    wg_actor b = {.k = (uint16_t)k,
+                  .unit = WG_RACE_UNITS,
+                  .thread = (uint8_t)actor_code(k),
+                  .own_k = WG_K_NONE,
+                  .value = ++r->noc_count[k - WG_K_NOC],
+                  .cycle = e->cycle};
+    wg_race_party party = {.agent = e->agent,
+                           .thread = WG_THREADS,
+                           .core = WG_CORES,
+                           .cycle = e->cycle,
+                           .write = how & WG_TOUCH_WRITE,
+                           .atomic = how & WG_TOUCH_ATOMIC};
     if (s) {
         known = wg_race_clock(r, s->by.ref.snap);
         b.snap = s->by.ref.snap;
@@ -258,23 +270,14 @@ void wg_race_noc_arrived(wg_races *r, const wg_event *e)
     bool answer = p.kind == WG_PACKET_DATA || p.kind == WG_PACKET_RESULT;
     unsigned k = answer ? (unsigned)WG_K_ANSWER + p.noc : WG_K_RMT + remote_stream(p.own ? r->index : p.author, p.noc);
     switch (p.kind) {
-    case WG_PACKET_WRITE:
-        touch(r, e, &p, k, e->b, p.bytes, WG_TOUCH_WRITE);
-        break;
-    case WG_PACKET_INLINE:
-        touch(r, e, &p, k, e->b & ~UINT64_C(3), 4, WG_TOUCH_WRITE);
-        break;
+    case WG_PACKET_WRITE: touch(r, e, &p, k, e->b, p.bytes, WG_TOUCH_WRITE); break;
+    case WG_PACKET_INLINE: touch(r, e, &p, k, e->b & ~UINT64_C(3), 4, WG_TOUCH_WRITE); break;
     case WG_PACKET_ATOMIC:
         touch(r, e, &p, k, e->b & ~UINT64_C(3), 4, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_ATOMIC);
         break;
-    case WG_PACKET_DATA:
-        touch(r, e, &p, k, e->b, p.bytes, WG_TOUCH_WRITE);
-        break;
-    case WG_PACKET_RESULT:
-        touch(r, e, &p, k, e->b, 4, WG_TOUCH_WRITE);
-        break;
-    default:
-        break;
+    case WG_PACKET_DATA: touch(r, e, &p, k, e->b, p.bytes, WG_TOUCH_WRITE); break;
+    case WG_PACKET_RESULT: touch(r, e, &p, k, e->b, 4, WG_TOUCH_WRITE); break;
+    default: break;
     }
 }
 
@@ -284,11 +287,21 @@ void wg_race_tdma_touch(wg_races *r, const wg_event *e)
     const wg_race_command_by *by = &r->tdma_by;
     if (!by->known)
         return;
-    wg_actor b = {.k = WG_K_TDMA, .unit = WG_RACE_UNITS, .thread = (uint8_t)actor_code(WG_K_TDMA), .value = ++r->tdma,
-                  .clock = wg_race_clock(r, by->ref.snap), .snap = by->ref.snap, .own_k = by->ref.k1,
-                  .own_v = by->ref.v1, .kept = e->kept, .cycle = e->cycle,
-                  .party = wg_race_party_of(r, &(wg_race_party){.agent = WG_AGENT_MOVER, .thread = WG_THREADS,
-                                                                .core = by->core, .pc = by->pc, .cycle = e->cycle,
+    wg_actor b = {.k = WG_K_TDMA,
+                  .unit = WG_RACE_UNITS,
+                  .thread = (uint8_t)actor_code(WG_K_TDMA),
+                  .value = ++r->tdma,
+                  .clock = wg_race_clock(r, by->ref.snap),
+                  .snap = by->ref.snap,
+                  .own_k = by->ref.k1,
+                  .own_v = by->ref.v1,
+                  .kept = e->kept,
+                  .cycle = e->cycle,
+                  .party = wg_race_party_of(r, &(wg_race_party){.agent = WG_AGENT_MOVER,
+                                                                .thread = WG_THREADS,
+                                                                .core = by->core,
+                                                                .pc = by->pc,
+                                                                .cycle = e->cycle,
                                                                 .write = e->how & WG_TOUCH_WRITE})};
     wg_race_touch(r, &b, (unsigned)e->a, (uint32_t)e->b, (uint32_t)e->c, e->how);
 }

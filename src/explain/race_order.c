@@ -45,14 +45,10 @@ static unsigned done_after(const wg_races *r, unsigned unit)
     case WG_RU_SCALAR:
     case WG_RU_CONFIG:
     case WG_RU_MISC:
-    case WG_RU_SYNC:
-        return 1;
-    case WG_RU_CONFIG_LATE:
-        return 2;
-    case WG_RU_CONFIG_SLOW:
-        return r->arch_id == WG_ARCH_WH ? 1 : 0; /* WH: RDCFG holds its thread */
-    default:
-        return 0;
+    case WG_RU_SYNC: return 1;
+    case WG_RU_CONFIG_LATE: return 2;
+    case WG_RU_CONFIG_SLOW: return r->arch_id == WG_ARCH_WH ? 1 : 0; /* WH: RDCFG holds its thread */
+    default: return 0;
     }
 }
 

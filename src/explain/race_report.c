@@ -125,9 +125,7 @@ static void say_location(const wg_races *r, text *t, unsigned space, uint32_t fi
         say_fields(t, wg_tcfg_fields[r->arch_id], wg_tcfg_names, WG_TCFG_COUNT, first & 255, mask);
         say(t, " of thread %u", first >> 8);
         break;
-    case WG_TOUCH_GPR:
-        say(t, "GPR %u of thread %u", first & 63, first >> 6);
-        break;
+    case WG_TOUCH_GPR: say(t, "GPR %u of thread %u", first & 63, first >> 6); break;
     case WG_TOUCH_DST:
         say(t, first == last ? "Dst row %u" : "Dst rows %u-%u", first, last);
         say(t, ", bank %u", first >> 9);
@@ -159,18 +157,12 @@ static void say_location(const wg_races *r, text *t, unsigned space, uint32_t fi
         say(t, first == last ? "MOP configuration word %u" : "MOP configuration words %u-%u", first % 9, last % 9);
         say(t, " of thread %u", first / 9);
         break;
-    case WG_TOUCH_PACKER:
-        say(t, "the output streams of packer %u", first);
-        break;
-    case WG_TOUCH_BANK_OWNER:
-        say(t, "Src%c bank %u", 'A' + (first >> 1), first & 1);
-        break;
+    case WG_TOUCH_PACKER: say(t, "the output streams of packer %u", first); break;
+    case WG_TOUCH_BANK_OWNER: say(t, "Src%c bank %u", 'A' + (first >> 1), first & 1); break;
     case WG_TOUCH_BANK_POINTER:
         say(t, "the %s bank pointer of Src%c", first < 2 ? "Matrix Unit's" : "unpackers'", 'A' + (first & 1));
         break;
-    default:
-        say(t, "location %u", first);
-        break;
+    default: say(t, "location %u", first); break;
     }
 }
 
@@ -204,36 +196,24 @@ static const char *condition_of(const wg_races *r, unsigned unit)
     bool bh = r->arch_id == WG_ARCH_BH;
     switch (unit) {
     case WG_RU_UNPACK0:
-    case WG_RU_READ_UNPACK0:
-        return "UNPACK0";
+    case WG_RU_READ_UNPACK0: return "UNPACK0";
     case WG_RU_UNPACK1:
-    case WG_RU_READ_UNPACK1:
-        return "UNPACK1";
+    case WG_RU_READ_UNPACK1: return "UNPACK1";
     case WG_RU_MATRIX:
-    case WG_RU_READ_MATRIX:
-        return "MATH";
+    case WG_RU_READ_MATRIX: return "MATH";
     case WG_RU_VECTOR:
-    case WG_RU_READ_VECTOR:
-        return "WAIT_SFPU";
+    case WG_RU_READ_VECTOR: return "WAIT_SFPU";
     case WG_RU_PACK0:
-    case WG_RU_READ_PACK:
-        return bh ? "PACK" : "PACK0";
-    case WG_RU_PACK1:
-        return "PACK1";
-    case WG_RU_PACK2:
-        return "PACK2";
-    case WG_RU_PACK3:
-        return "PACK3";
-    case WG_RU_MEMORY:
-        return "THCON";
-    case WG_RU_MOVER:
-        return "XMOV";
+    case WG_RU_READ_PACK: return bh ? "PACK" : "PACK0";
+    case WG_RU_PACK1: return "PACK1";
+    case WG_RU_PACK2: return "PACK2";
+    case WG_RU_PACK3: return "PACK3";
+    case WG_RU_MEMORY: return "THCON";
+    case WG_RU_MOVER: return "XMOV";
     case WG_RU_CONFIG:
     case WG_RU_CONFIG_LATE:
-    case WG_RU_CONFIG_SLOW:
-        return bh ? "CFGEXU" : NULL;
-    default:
-        return NULL;
+    case WG_RU_CONFIG_SLOW: return bh ? "CFGEXU" : NULL;
+    default: return NULL;
     }
 }
 
@@ -448,13 +428,15 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
         say(why, "The NIU reads it until the request has left, and nothing has waited for that.");
         say(how,
             "Poll NIU_MST_NONPOSTED_WR_REQ_SENT (posted: NIU_MST_POSTED_WR_REQ_SENT) or NIU_MST_WR_ACK_RECEIVED in a "
-            "loop before %s.", before);
+            "loop before %s.",
+            before);
     } else if (a->k < WG_K_RMT) {
         say(why, "The answer to the request may still be on its way: nothing has waited for it.");
         say(how, "Poll NIU_MST_RD_RESP_RECEIVED (atomics: NIU_MST_ATOMIC_RESP_RECEIVED) in a loop before %s.", before);
     } else if (a->k < WG_K_TDMA && pa->tile) {
         say(why, "Nothing that was waited for comes behind the other tile's request.");
-        say(how, "Let the other tile write a flag behind it, on the same NoC, and read that in a spinning loop before %s.",
+        say(how,
+            "Let the other tile write a flag behind it, on the same NoC, and read that in a spinning loop before %s.",
             before);
     } else if (a->k < WG_K_TDMA) {
         say(why, "The request to the own tile may still be on its way: nothing has waited for its answer.");
@@ -548,21 +530,15 @@ static wg_race_kind kind_of(const wg_cell *a, const wg_actor *b, unsigned space,
         if (both && owner_of(a->thread) != owner_of(b->thread) && mask != UINT32_MAX)
             return WG_RACE_CLOBBER; /* corrected by the caller, who knows both masks */
         return WG_RACE_CONFIG;
-    case WG_TOUCH_THREAD_CONFIG:
-        return WG_RACE_CONFIG;
+    case WG_TOUCH_THREAD_CONFIG: return WG_RACE_CONFIG;
     case WG_TOUCH_GPR:
         return a->unit == WG_RU_MEMORY || a->unit == WG_RU_CONFIG_SLOW ? WG_RACE_LATE_RESULT : WG_RACE_DATA;
-    case WG_TOUCH_BANK_OWNER:
-        return WG_RACE_BANK_OWNER;
-    case WG_TOUCH_BANK_POINTER:
-        return WG_RACE_BANK_POINTER;
+    case WG_TOUCH_BANK_OWNER: return WG_RACE_BANK_OWNER;
+    case WG_TOUCH_BANK_POINTER: return WG_RACE_BANK_POINTER;
     case WG_TOUCH_SEM_VALUE:
-    case WG_TOUCH_SEM_MAX:
-        return WG_RACE_SEMAPHORE_INIT;
-    case WG_TOUCH_MOP_CFG:
-        return WG_RACE_MOP_CONFIG;
-    default:
-        return WG_RACE_DATA;
+    case WG_TOUCH_SEM_MAX: return WG_RACE_SEMAPHORE_INIT;
+    case WG_TOUCH_MOP_CFG: return WG_RACE_MOP_CONFIG;
+    default: return WG_RACE_DATA;
     }
 }
 
@@ -640,6 +616,8 @@ static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
         kind = WG_RACE_UNTRACKED;
     uint32_t where = space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG ? first : 0;
     uint64_t key = mix(mix(mix(kind, space), where), (uint64_t)a->party << 32 | b->party);
+    if (kind == WG_RACE_IN_FLIGHT) /* one note for all that a thread does with it */
+        key = mix(mix(mix(kind, space), where), a->thread);
     bool missing_wait = waits_for_core(a, b, space);
     if (missing_wait) /* one wait before b is missing, however many stores it is for */
         key = mix(mix(mix(kind, 0xFFFE), a->thread), b->party);

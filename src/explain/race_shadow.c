@@ -91,33 +91,67 @@ typedef struct hit {
     bool any;
 } hit;
 
+/*
+ * Has touch number `value` of stream k been reported with this thread or core? Notes that it has, from now on: the edge
+ * that is missing between the two is missing for all that follows there.
+ */
+static bool told(wg_races *r, uint16_t k, uint32_t value, unsigned thread, unsigned space)
+{
+    uint32_t h = (value * UINT32_C(0x9E3779B1) ^ (uint32_t)k * 0x85EB ^ thread * 0x1F35u ^ space * 0x101u) >> 4;
+    unsigned slot = h % WG_TOLD;
+    if (r->told[slot].value == value && r->told[slot].k == k && r->told[slot].thread == thread + 1 &&
+        r->told[slot].space == space)
+        return true;
+    r->told[slot].value = value;
+    r->told[slot].k = k;
+    r->told[slot].thread = (uint8_t)(thread + 1);
+    r->told[slot].space = (uint8_t)space;
+    return false;
+}
+
+/*
+ * A wait for the core's requests is missing before b: what comes behind b is judged as if it were there, so that one
+ * missing wait is one report.
+ */
+static void grant(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space)
+{
+    unsigned core = a->thread & 0x7F;
+    if (!(a->thread & 0x80) || core >= WG_CORES || b->thread >= WG_THREADS ||
+        core != (unsigned)WG_CORE_T0 + b->thread || (space != WG_TOUCH_CONFIG && space != WG_TOUCH_GPR) ||
+        a->k < WG_K_M || a->k >= WG_K_NOC)
+        return;
+    unsigned lane = ((unsigned)a->k - WG_K_M) % WG_RACE_LANES;
+    wg_clock_see(&r->thread[b->thread].clock, a->k, r->core[core].lane[lane].processed);
+    r->thread[b->thread].snap = 0;
+}
+
 static void flush(wg_races *r, hit *h, const wg_actor *b, unsigned space, unsigned how)
 {
-    if (h->any)
+    /* Each source bank has a wait of its own. */
+    unsigned what = space >= WG_TOUCH_BANK_OWNER ? space + h->first * WG_TOUCH_SPACES : space;
+    if (h->any && !told(r, h->a.k, h->a.value, b->thread, what)) {
         wg_race_found(r, &h->a, b, space, h->first, h->last, h->mask, how);
+        if (h->a.thread == b->thread) /* one thread's: either may be the one that is late */
+            told(r, b->k, b->value, b->thread, what);
+        grant(r, &h->a, b, space);
+    }
     h->any = false;
 }
 
-/* Whose touch it is, as a bit of wg_cell's `told`. */
-static uint16_t teller(unsigned thread)
-{
-    return (uint16_t)(1u << (thread & 0x80 ? 3 + (thread & 0x3F) % 13 : thread & 3));
-}
-
 /* A read does not mind a write that leaves its bits as they were; another write does. */
-static bool minds(const wg_cell *c, const wg_actor *b, uint32_t mask, unsigned how)
+static uint32_t minds(const wg_cell *c, const wg_actor *b, uint32_t mask, unsigned how)
 {
     uint32_t bits = c->mask & mask;
     if (!(how & WG_TOUCH_WRITE))
         bits &= ~c->kept;
     if (!(c->how & WG_TOUCH_WRITE))
         bits &= ~b->kept;
-    return bits != 0;
+    return bits;
 }
 
 static bool conflicts(const wg_cell *c, const wg_actor *b, unsigned space, uint32_t mask, unsigned how)
 {
-    if (!((c->how | how) & WG_TOUCH_WRITE) || c->told & teller(b->thread))
+    if (!((c->how | how) & WG_TOUCH_WRITE))
         return false;
     if (space == WG_TOUCH_CONFIG && !minds(c, b, mask, how))
         return false;
@@ -155,12 +189,10 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
         newest->core_v = b->own_v;
         newest->pushes = b->pushes;
         newest->kept = b->kept;
-        newest->told = 0;
         newest->cycle = (uint32_t)b->cycle;
         return;
     }
     uint32_t unwritten = mask & ~g->written;
-    uint16_t told = 0;
     for (unsigned i = 0; i < g->cells;) {
         wg_cell *c = &g->cell[i];
         if (!(c->mask & mask)) {
@@ -171,9 +203,6 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
         bool ordered = b->boot || wg_race_ordered(r, c, b, space, how) ||
                        (how & WG_RACE_PROMPT && wg_race_clock(r, c->snap)->v[WG_K_I + b->thread] > b->seq);
         if (!ordered && conflicts(c, b, space, mask, how)) {
-            c->told |= teller(b->thread);
-            if (c->thread == b->thread) /* one thread's: nor is what comes next news */
-                told |= teller(b->thread);
             if (h->any && (h->a.party != c->party || h->last + 1 < at))
                 flush(r, h, b, space, how);
             if (!h->any) {
@@ -183,7 +212,7 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
                 h->any = true;
             }
             h->last = at;
-            h->mask |= c->mask & mask;
+            h->mask |= minds(c, b, mask, how);
         }
         /* Whoever is in order with this write is in order with what it hides; likewise an older read by the same. */
         bool replaces = write ? ordered || mine : !(c->how & WG_TOUCH_WRITE) && (mine || (ordered && c->k == b->k));
@@ -223,7 +252,6 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
                    .core_v = b->own_v,
                    .pushes = b->pushes,
                    .kept = b->kept,
-                   .told = told,
                    .cycle = (uint32_t)b->cycle};
 }
 
@@ -303,8 +331,13 @@ void wg_race_acquire_l1(wg_races *r, wg_clock *to, uint32_t address, uint32_t by
     }
 }
 
+/*
+ * The host acts between two cycles and has seen all that was over by then; who spins on what it wrote knows that, too.
+ * Everybody else takes what it wrote to be there.
+ */
 void wg_race_host_write(wg_races *r, uint64_t address, uint64_t bytes)
 {
+    uint32_t snap = bytes <= WG_HOST_FLAG ? wg_race_host_snap(r) : 0;
     for (uint64_t at = address / 16; bytes && at <= (address + bytes - 1) / 16; at++) {
         if (at >= r->shadow[WG_TOUCH_L1].granules)
             break;
@@ -319,5 +352,13 @@ void wg_race_host_write(wg_races *r, uint64_t address, uint64_t bytes)
             else
                 drop(g, i);
         }
+        if (snap && g->cells < WG_CELLS)
+            g->cell[g->cells++] = (wg_cell){.k = WG_K_NONE,
+                                            .unit = WG_RACE_UNITS,
+                                            .thread = 0xFF,
+                                            .mask = mask,
+                                            .snap = snap,
+                                            .how = WG_TOUCH_WRITE | WG_TOUCH_ATOMIC,
+                                            .core_k = WG_K_NONE};
     }
 }

@@ -48,19 +48,19 @@ typedef enum wg_race_unit {
 } wg_race_unit;
 
 enum {
-    WG_RACE_LANES = 24,               /* wg_lane_of(): a core's paths, mailboxes apart */
+    WG_RACE_LANES = 24, /* wg_lane_of(): a core's paths, mailboxes apart */
     WG_RACE_STREAMS = WG_THREADS,
     WG_K_I = 0,
     WG_K_X = WG_K_I + WG_THREADS,
     WG_K_D = WG_K_X + WG_THREADS,
     WG_K_P = WG_K_D + WG_RACE_UNITS * WG_RACE_STREAMS,
     WG_K_M = WG_K_P + WG_CORES,
-    WG_K_NOC = WG_K_M + WG_CORES * WG_RACE_LANES,  /* race_noc.c: */
-    WG_K_SOURCE = WG_K_NOC,                        /* … what requests read, by NoC */
-    WG_K_ANSWER = WG_K_SOURCE + 2,                 /* … what answers write, by NoC */
-    WG_K_RMT = WG_K_ANSWER + 2,                    /* … other tiles, several to one number if there are many */
-    WG_K_TDMA = WG_K_RMT + 16,                     /* … the Mover for TDMA-RISC */
-    WG_K_NONE = WG_K_TDMA + 1,                     /* a stamp that everybody knows: the host's */
+    WG_K_NOC = WG_K_M + WG_CORES * WG_RACE_LANES, /* race_noc.c: */
+    WG_K_SOURCE = WG_K_NOC,                       /* … what requests read, by NoC */
+    WG_K_ANSWER = WG_K_SOURCE + 2,                /* … what answers write, by NoC */
+    WG_K_RMT = WG_K_ANSWER + 2,                   /* … other tiles, several to one number if there are many */
+    WG_K_TDMA = WG_K_RMT + 16,                    /* … the Mover for TDMA-RISC */
+    WG_K_NONE = WG_K_TDMA + 1,                    /* a stamp that everybody knows: the host's */
     WG_CLOCK = (WG_K_NONE + 1 + 7) / 8 * 8
 };
 static inline unsigned wg_k_d(unsigned unit, unsigned thread) { return WG_K_D + unit * WG_RACE_STREAMS + thread; }
@@ -96,7 +96,8 @@ enum {
     WG_MAX_RACES = 256,
     WG_SEM_LOG = 32,
     WG_FIFO_LOG = 32,
-    WG_FLAGS = 64
+    WG_FLAGS = 64,
+    WG_TOLD = 256
 };
 
 typedef struct wg_snap {
@@ -134,7 +135,7 @@ typedef struct wg_cell {
     uint16_t party; /* at most WG_PARTIES */
     uint16_t how;
     uint16_t core_k; /* P(core) that did it, or pushed the instruction; WG_K_NONE: the host */
-    uint16_t told;   /* bit per thread and core with which it has been reported: what follows there is the same bug */
+    uint16_t spare;
     uint32_t core_v; /* its number there */
     uint32_t pushes; /* of an instruction: the number of its push; of an access: pushes before it */
     uint32_t kept;   /* of a write to configuration: bits that it left as they were */
@@ -275,7 +276,7 @@ struct wg_races {
     wg_race_sent *sent;
     uint32_t noc_count[WG_K_TDMA - WG_K_NOC];
     wg_races_group *group;
-    unsigned index;                /* in the group */
+    unsigned index; /* in the group */
     /* What other tiles know of the streams here, NULL: nothing; and what has arrived there, and nobody looked at. */
     wg_clock *know[WG_RACE_TILES], *news[WG_RACE_TILES];
     wg_shadow shadow[WG_TOUCH_SPACES];
@@ -297,6 +298,12 @@ struct wg_races {
         uint32_t address, bytes, party;
     } buffered[4][4]; /* what each packer still holds */
     uint8_t buffers[4];
+    /* Pairs of a touch and a stream that have been reported lately: what else the two share is the same bug. */
+    struct {
+        uint32_t value;
+        uint16_t k;
+        uint8_t thread, space;
+    } told[WG_TOLD];
     uint64_t forgotten;
     size_t bytes;
     struct {
@@ -330,6 +337,8 @@ bool wg_race_join(wg_races *r, wg_clock *to, const wg_ref *ref);
 void wg_race_join_thread(wg_races *r, wg_clock *to, unsigned thread, uint32_t snap);
 uint32_t wg_race_thread_snap(wg_races *r, unsigned thread);
 uint32_t wg_race_core_snap(wg_races *r, unsigned core);
+/* All that is over, as the host sees it. */
+uint32_t wg_race_host_snap(wg_races *r);
 /* The numbers that all of a thread's instructions have been completed give. */
 void wg_race_all_done(wg_races *r, wg_clock *to, unsigned thread);
 
@@ -344,6 +353,7 @@ void wg_race_touch(wg_races *r, const wg_actor *b, unsigned space, uint32_t firs
 /* The writes of these bytes of L1 that a spin read sees: their authors' knowledge. */
 void wg_race_acquire_l1(wg_races *r, wg_clock *to, uint32_t address, uint32_t bytes);
 void wg_race_host_write(wg_races *r, uint64_t address, uint64_t bytes);
+enum { WG_HOST_FLAG = 64 }; /* bytes: more than that are data */
 
 static inline unsigned wg_race_opcode(uint32_t word) { return word >> 24; }
 enum {

@@ -10,36 +10,23 @@
 static unsigned unit_of(const wg_event *e)
 {
     switch (e->agent) {
-    case WG_AGENT_UNPACK0:
-        return WG_RU_UNPACK0;
-    case WG_AGENT_UNPACK1:
-        return WG_RU_UNPACK1;
-    case WG_AGENT_MATRIX:
-        return WG_RU_MATRIX;
-    case WG_AGENT_VECTOR:
-        return WG_RU_VECTOR;
-    case WG_AGENT_PACK:
-        return WG_RU_PACK0 + (e->part & 3u);
-    case WG_AGENT_SCALAR:
-        return e->how & WG_TOUCH_LATE ? WG_RU_MEMORY : WG_RU_SCALAR;
-    case WG_AGENT_MOVER:
-        return WG_RU_MOVER;
-    case WG_AGENT_MISC:
-        return WG_RU_MISC;
+    case WG_AGENT_UNPACK0: return WG_RU_UNPACK0;
+    case WG_AGENT_UNPACK1: return WG_RU_UNPACK1;
+    case WG_AGENT_MATRIX: return WG_RU_MATRIX;
+    case WG_AGENT_VECTOR: return WG_RU_VECTOR;
+    case WG_AGENT_PACK: return WG_RU_PACK0 + (e->part & 3u);
+    case WG_AGENT_SCALAR: return e->how & WG_TOUCH_LATE ? WG_RU_MEMORY : WG_RU_SCALAR;
+    case WG_AGENT_MOVER: return WG_RU_MOVER;
+    case WG_AGENT_MISC: return WG_RU_MISC;
     case WG_AGENT_CONFIG:
         switch (wg_race_opcode(e->word)) {
         case WG_OPCODE_WRCFG:
-        case WG_OPCODE_CFGSHIFTMASK:
-            return WG_RU_CONFIG_LATE;
-        case WG_OPCODE_STREAMWRCFG:
-            return WG_RU_CONFIG_SLOW;
-        case WG_OPCODE_RDCFG:
-            return e->how & WG_TOUCH_LATE ? WG_RU_CONFIG_SLOW : WG_RU_CONFIG;
-        default:
-            return WG_RU_CONFIG;
+        case WG_OPCODE_CFGSHIFTMASK: return WG_RU_CONFIG_LATE;
+        case WG_OPCODE_STREAMWRCFG: return WG_RU_CONFIG_SLOW;
+        case WG_OPCODE_RDCFG: return e->how & WG_TOUCH_LATE ? WG_RU_CONFIG_SLOW : WG_RU_CONFIG;
+        default: return WG_RU_CONFIG;
         }
-    default:
-        return WG_RU_SYNC;
+    default: return WG_RU_SYNC;
     }
 }
 
@@ -47,16 +34,11 @@ static unsigned unit_of(const wg_event *e)
 static unsigned reads_in_flight(unsigned unit)
 {
     switch (unit) {
-    case WG_RU_UNPACK0:
-        return WG_RU_READ_UNPACK0;
-    case WG_RU_UNPACK1:
-        return WG_RU_READ_UNPACK1;
-    case WG_RU_MATRIX:
-        return WG_RU_READ_MATRIX;
-    case WG_RU_VECTOR:
-        return WG_RU_READ_VECTOR;
-    default:
-        return unit >= WG_RU_PACK0 && unit <= WG_RU_PACK3 ? (unsigned)WG_RU_READ_PACK : WG_RACE_UNITS;
+    case WG_RU_UNPACK0: return WG_RU_READ_UNPACK0;
+    case WG_RU_UNPACK1: return WG_RU_READ_UNPACK1;
+    case WG_RU_MATRIX: return WG_RU_READ_MATRIX;
+    case WG_RU_VECTOR: return WG_RU_READ_VECTOR;
+    default: return unit >= WG_RU_PACK0 && unit <= WG_RU_PACK3 ? (unsigned)WG_RU_READ_PACK : WG_RACE_UNITS;
     }
 }
 

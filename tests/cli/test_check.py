@@ -90,6 +90,50 @@ def examples(folder, work):
     return len(names)
 
 
+def rules(root):
+    """Every documented rule that software can break has a program; check tells it, and what reads before anybody wrote."""
+    seen = set()
+    for file in sorted((root / "examples/findings").glob("*.tasm")):
+        r = subprocess.run([WAITGATE, "check", "--json", file], capture_output=True, text=True, timeout=120)
+        found = {f["code"] for f in json.loads(r.stdout)["findings"]} if r.stdout.startswith("{") else set()
+        if file.stem not in found:
+            failures.append(f"check {file.name}: no finding {file.stem} but {found}\n{r.stderr}")
+        seen |= found
+    for code in ("core-stale-l0", "tensix-lost-at-mux", "tensix-not-expanded",
+                 "gpr-used-before-result", "vector-interlock-hole", "vector-load-early", "tensix-wait-replaced"):
+        if code not in seen:
+            failures.append(f"no program breaks {code}")
+
+
+UNWRITTEN = {
+    "GPR 20 of thread 1": ".thread 1\n    ttadddmareg 0, 21, 20, 20\n",
+    "LReg 3": ".thread 1\n    ttsfpmov 0, 3, 4, 0\n",
+    "Dst row": ".thread 1\n    ttsfpload 0, 2, 0, 0\n",
+    "L1 0x009000": ".core B\n    li t0, 0x9000\n    lw t1, 0(t0)\n    add t1, t1, t1\n    j .\n",
+}
+
+
+def unwritten(folder):
+    """Reads of registers and memory that nobody has written."""
+    for place, text in UNWRITTEN.items():
+        (folder / "unwritten.tasm").write_text(text)
+        races = json.loads(check("--json", folder / "unwritten.tasm", status=0))["races"]
+        if not any(r["kind"] == "read-before-write" and r["location"].startswith(place) for r in races):
+            failures.append(f"{place}: not told: {races}")
+        check("--fail-on", "note", folder / "unwritten.tasm", status=4)
+
+
+def race_programs(folder):
+    """Every program of tests/races through the command: what it expects of races and findings holds, nothing else is found."""
+    for file in sorted(folder.glob("*.tasm")):
+        arch = [line.split()[1] for line in file.read_text().splitlines() if line.startswith(".arch ")]
+        for a in arch or ["bh", "wh"]:
+            r = subprocess.run([WAITGATE, "check", "--fail-on", "never", "--arch", a, file], capture_output=True, text=True,
+                               timeout=120)
+            if "expectations hold" not in r.stdout or "FAIL" in r.stdout:
+                failures.append(f"check {file.name} {a}:\n{r.stdout}{r.stderr}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -136,6 +180,10 @@ def main():
         says(check("--flag", "here", folder / "glance.tasm", status=1), "is not ADDR")
 
         check(ROOT / "examples/handshake.tasm", status=0)
+        says(check(ROOT / "examples/deadlock.tasm", status=3), "hang")
+        rules(ROOT)
+        race_programs(ROOT / "tests/races")
+        unwritten(folder)
         if len(sys.argv) > 3 and examples(pathlib.Path(sys.argv[3]), folder) < 2:
             failures.append("there are no examples")
         r = subprocess.run([WAITGATE, "explain", "config-clobber"], capture_output=True, text=True)

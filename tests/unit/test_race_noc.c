@@ -109,8 +109,12 @@ static void test_source(void **state)
         rig r = start(state);
         rv p = rv_at(0x10000);
         rv_issue(&p, r.arch,
-                 &(noc_request){.ctrl = N_WRITE | N_ANSWER, .len = 64, .targ = DATA, .ret = COPY,
-                                .targ_at = here(&r, 0), .ret_at = there(&r, 0)});
+                 &(noc_request){.ctrl = N_WRITE | N_ANSWER,
+                                .len = 64,
+                                .targ = DATA,
+                                .ret = COPY,
+                                .targ_at = here(&r, 0),
+                                .ret_at = there(&r, 0)});
         if (waits)
             rv_wait_word(&p, counter_at(0, waits == 1 ? 10 : 1), 1);
         store(&p, DATA + 16, 7);
@@ -135,7 +139,12 @@ static void test_answer(void **state)
         rig r = start(state);
         rv p = rv_at(0x10000);
         rv_issue(&p, r.arch,
-                 &(noc_request){.noc = 1, .ctrl = N_READ, .len = 32, .targ = DATA, .ret = COPY, .targ_at = there(&r, 1),
+                 &(noc_request){.noc = 1,
+                                .ctrl = N_READ,
+                                .len = 32,
+                                .targ = DATA,
+                                .ret = COPY,
+                                .targ_at = there(&r, 1),
                                 .ret_at = here(&r, 1)});
         if (waits)
             rv_wait_word(&p, counter_at(1, 2), 1);
@@ -159,9 +168,10 @@ static void test_store_then_command(void **state)
             rv_lw(&p, T0, 0, T1);
             rv_add(&p, T0, T0, T0);
         }
-        rv_issue(&p, r.arch,
-                 &(noc_request){.ctrl = N_WRITE, .len = 16, .targ = DATA, .ret = COPY, .targ_at = here(&r, 0),
-                                .ret_at = there(&r, 0)});
+        rv_issue(
+            &p, r.arch,
+            &(noc_request){
+                .ctrl = N_WRITE, .len = 16, .targ = DATA, .ret = COPY, .targ_at = here(&r, 0), .ret_at = there(&r, 0)});
         rv_done(&p);
         go(&r, &p, NULL);
         expect(&r, 0, fixed ? NULL : "Load the word back", "store then command");
@@ -180,12 +190,21 @@ static void test_handover(void **state)
         rig r = start(state);
         rv p = rv_at(0x10000), q = rv_at(0x10000);
         unsigned flag_noc = i == OTHER_NOC || i == OTHER_NOC_ACKNOWLEDGED;
-        noc_request data = {.ctrl = N_WRITE | N_ANSWER, .len = 32, .targ = DATA, .ret = COPY, .targ_at = here(&r, 0),
+        noc_request data = {.ctrl = N_WRITE | N_ANSWER,
+                            .len = 32,
+                            .targ = DATA,
+                            .ret = COPY,
+                            .targ_at = here(&r, 0),
                             .ret_at = there(&r, 0)};
-        noc_request flag = {.noc = flag_noc, .initiator = 1, .ctrl = N_ATOMIC, .len = ATOMIC_INCREMENT, .data = 1,
-                            .targ = FLAG, .targ_at = there(&r, flag_noc)};
-        noc_request back = {.initiator = 1, .ctrl = N_ATOMIC, .len = ATOMIC_INCREMENT, .data = 1, .targ = BACK,
-                            .targ_at = here(&r, 0)};
+        noc_request flag = {.noc = flag_noc,
+                            .initiator = 1,
+                            .ctrl = N_ATOMIC,
+                            .len = ATOMIC_INCREMENT,
+                            .data = 1,
+                            .targ = FLAG,
+                            .targ_at = there(&r, flag_noc)};
+        noc_request back = {
+            .initiator = 1, .ctrl = N_ATOMIC, .len = ATOMIC_INCREMENT, .data = 1, .targ = BACK, .targ_at = here(&r, 0)};
         rv_issue(&p, r.arch, &data);
         if (i == OTHER_NOC_ACKNOWLEDGED)
             rv_wait_word(&p, counter_at(0, 1), 1);
