@@ -103,6 +103,13 @@ typedef enum form { WIDE, HALF_EXP8, HALF_EXP5 } form;
 /* What is added to, and where the sum goes. */
 typedef struct dst_row { const uint16_t *from_hi, *from_lo; uint16_t *hi, *lo; } dst_row;
 INLINE dst_row in_place(uint16_t *hi, uint16_t *lo) { return (dst_row){hi, lo, hi, lo}; }
+/* A pair of numbers in all lanes. Word by word from memory: that is one load, from a register it would be work. */
+INLINE vec pair_at(const int16_t *pair)
+{
+    int32_t x;
+    __builtin_memcpy(&x, pair, sizeof x);
+    return all(x);
+}
 INLINE dst_row product_row(const wg_mul_args *m, unsigned i)
 {
     return (dst_row){m->from_hi[i], m->from_lo[i], m->hi[i], m->lo[i]};
@@ -194,13 +201,11 @@ INLINE void product(form f, bool lost_one, const wg_mul_args *m)
     /* All sums first: rows do not depend on each other, and short loops overlap better. */
     vec sums[8], exponents[8];
     for (unsigned i = 0; i < m->rows; i++) {
-        int32_t eb[8], mb[8];
-        __builtin_memcpy(eb, m->b->exponent[i * m->b_step], sizeof eb);
-        __builtin_memcpy(mb, m->b->mantissa[i * m->b_step], sizeof mb);
+        const int16_t *eb = m->b->exponent[i * m->b_step], *mb = m->b->mantissa[i * m->b_step];
         vec e[8], largest = lowest, other = lowest;
         UNROLL
         for (unsigned k = 0; k < 8; k++) {
-            e[k] = _mm512_add_epi16(ea[k], all(eb[k]));
+            e[k] = _mm512_add_epi16(ea[k], pair_at(eb + 2 * k));
             if (k & 1)
                 largest = _mm512_max_epi16(largest, e[k]);
             else
@@ -211,7 +216,7 @@ INLINE void product(form f, bool lost_one, const wg_mul_args *m)
         UNROLL
         for (unsigned k = 0; k < 8; k++) {
             vec weight = _mm512_srlv_epi16(one, _mm512_sub_epi16(largest, e[k]));
-            vec p = _mm512_mulhrs_epi16(_mm512_mulhi_epi16(ma[k], all(mb[k])), weight);
+            vec p = _mm512_mulhrs_epi16(_mm512_mulhi_epi16(ma[k], pair_at(mb + 2 * k)), weight);
             if (k & 1)
                 sum = _mm512_add_epi16(sum, p);
             else
@@ -273,12 +278,11 @@ TARGET static void mul_int(const wg_mul_args *m)
     for (unsigned k = 0; k < 8; k++)
         ma[k] = _mm512_loadu_si512(m->a->mantissa[k]);
     for (unsigned i = 0; i < m->rows; i++) {
-        int32_t mb[8];
-        __builtin_memcpy(mb, m->b->mantissa[i * m->b_step], sizeof mb);
+        const int16_t *mb = m->b->mantissa[i * m->b_step];
         vec sum = _mm512_setzero_si512();
         UNROLL
         for (unsigned k = 0; k < 8; k++)
-            sum = _mm512_add_epi32(sum, _mm512_madd_epi16(ma[k], all(mb[k])));
+            sum = _mm512_add_epi32(sum, _mm512_madd_epi16(ma[k], pair_at(mb + 2 * k)));
         accumulate_int(sum, product_row(m, i));
     }
 }
