@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tiles of 32 x 32 datums unpacked to SrcA, packed from Dst, or both at the same time and apart from each other. MOPs of
- * 25 tiles make the instructions; nobody waits for the data.
+ * Tiles of 32 x 32 datums unpacked to SrcA, packed from Dst, or both at the same time and apart from each other. MOPs
+ * of 25 tiles make the instructions; nobody waits for the data.
  *
  *     parameter 0: bit 0, unpack; bit 1, pack      1: tiles, by 25           2: format in L1      3: format in SrcA
  *     parameter 4: format in Dst      5: bytes per datum there      6: lines of exponents      out: 1 at 8 and 9
