@@ -255,7 +255,8 @@ static void math(int argc, char **argv)
 
 /* A kernel for B and the T cores, by parameters in L1: the seconds spent until the words `done` hold 1. */
 enum { PARAMETER = 0x20000, DONE = 8, IN0 = 0x30000, IN1 = 0x31000 };
-static double four_cores(const char *folder, const char *name, const uint32_t *parameters, unsigned count, unsigned dones)
+static double four_cores(const char *folder, const char *name, const uint32_t *parameters, unsigned count,
+                         unsigned dones)
 {
     static const char *const core[] = {"trisc0", "trisc1", "trisc2", "brisc"};
     char file[64];
@@ -309,8 +310,8 @@ static void tiles_moved(int argc, char **argv)
             (void)snprintf(name, sizeof name, "tiles_%s_%s", ways[way], formats[i].name);
             if (!wanted(name, argc, argv) && !wanted("tiles", argc, argv))
                 continue;
-            const uint32_t parameters[] = {way, tiles / 25, formats[i].l1, formats[i].src, formats[i].dst, formats[i].bytes,
-                                           formats[i].exponents};
+            const uint32_t parameters[] = {way, tiles / 25, formats[i].l1, formats[i].src, formats[i].dst,
+                                           formats[i].bytes, formats[i].exponents};
             double spent = four_cores(argv[2], "tiles", parameters, 7, 2);
             printf("abi_%s_%s %.5f Mtiles/s\n", name, lib.wormhole ? "wh" : "bh", tiles / spent * 1e-6);
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tiles of 32 x 32 datums unpacked to SrcA, packed from Dst, or both at the same time and apart from each other. MOPs of
- * 25 tiles make the instructions; nobody waits for the data.
+ * Tiles of 32 x 32 datums unpacked to SrcA, packed from Dst, or both at the same time and apart from each other. MOPs
+ * of 25 tiles make the instructions; nobody waits for the data.
  *
  *     parameter 0: bit 0, unpack; bit 1, pack      1: tiles, by 25           2: format in L1      3: format in SrcA
  *     parameter 4: format in Dst      5: bytes per datum there      6: lines of exponents      out: 1 at 8 and 9
@@ -23,10 +23,20 @@ int main(void)
     SET_CFG(THCON_SEC0_REG1_In_data_format, in_dst);
     SET_CFG(THCON_SEC0_REG1_Out_data_format, in_l1);
     SET_CFG(THCON_SEC0_REG1_Exp_section_size, PARAMETER(6));
-#ifdef WG_ARCH_WH   /* other simulators want all of them alike */
-    SET_CFG(PACK_COUNTERS_SEC1_pack_reads_per_xy_plane, 16);
-    SET_CFG(PACK_COUNTERS_SEC2_pack_reads_per_xy_plane, 16);
-    SET_CFG(PACK_COUNTERS_SEC3_pack_reads_per_xy_plane, 16);
+#ifdef WG_ARCH_WH   /* four packers, a face each */
+#define FACE(i, section) \
+    do { \
+        CFG(DEST_TARGET_REG_CFG_PACK_SEC##i##_Offset_ADDR32) = 16 * (i); \
+        SET_CFG(PACK_COUNTERS_SEC##i##_pack_reads_per_xy_plane, 16); \
+        SET_CFG(THCON_##section##_L1_Dest_addr, OUT / 16 - 1 + 128 * (i)); \
+        SET_CFG(THCON_##section##_In_data_format, in_dst); \
+        SET_CFG(THCON_##section##_Out_data_format, in_l1); \
+        SET_CFG(THCON_##section##_Exp_section_size, PARAMETER(6)); \
+        SET_CFG(THCON_##section##_Disable_zero_compress, 1); \
+    } while (0)
+    FACE(1, SEC0_REG8);
+    FACE(2, SEC1_REG1);
+    FACE(3, SEC1_REG8);
 #endif
     SET_CFG(PCK0_ADDR_CTRL_XY_REG_0_Ystride, 16 * bytes);
     stored(&CFG(PCK0_ADDR_CTRL_XY_REG_0_Ystride_ADDR32));
@@ -62,7 +72,8 @@ int main(void)
     /* Behind a tile's last PACR, Y starts anew. */
     TTI_SETC16(ADDR_MOD_PACK_SEC1_YsrcIncr_ADDR32, 1 << ADDR_MOD_PACK_SEC1_YsrcClear_SHAMT);
 #ifdef WG_ARCH_WH
-    u32 nop = TT_OP_NOP, last = TT_OP_PACR(1, 0, 1, 0, 0, 0, 1);
+    TTI_SETADCXX(4, TILE_DATUMS / 4 - 1, 0);
+    u32 nop = TT_OP_NOP, last = TT_OP_PACR(1, 0, 15, 0, 0, 0, 1);
     u32 mop[9] = {1, 25, nop, nop, nop, last, nop, last, last};
     for (u32 i = 0; i < 9; i++)
         WORD(TENSIX_MOP_CFG_BASE + 4 * i) = mop[i];

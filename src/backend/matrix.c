@@ -422,7 +422,7 @@ static uint64_t due(const wg_matrix_op *op)
     return at < op->done_at ? at : op->done_at;
 }
 
-/* The rest of accept(), for the MVMUL that the gate has just asked about, while nobody watches and nothing is perturbed. */
+/* accept() for the MVMUL that the gate has just asked about, while nobody watches and nothing is perturbed. */
 static bool accept_prepared(wg_tile *t, const wg_insn *insn)
 {
     wg_matrix *m = &t->backend.matrix;

@@ -100,7 +100,7 @@ bool wg_matrix_loses_one(wg_arch_id arch);   /* wg_matrix_layout.lost_one */
 /* What op->hi and op->lo become by the MVMUL that was prepared. */
 void wg_matrix_multiply_prepared(wg_tile *t, const wg_matrix_prepared *p, wg_matrix_op *op);
 
-/* Vector kernels; all levels give the same bits. hi and lo are Dst's layout, of elementwise kernels also what is read. */
+/* Vector kernels; all levels give the same bits. hi and lo have Dst's layout; elementwise kernels read them, too. */
 typedef struct wg_mul_args {
     const wg_matrix_a *a;
     const wg_matrix_b *b;

@@ -27,8 +27,8 @@ static void unwaited(wg_matrix_ctx *c, wg_src_file file)
 }
 
 /*
- * The format that moves go by: SrcA's, also for SrcB (documents: "not a typo"). On BH with implied formats it is that of
- * the bank at hand; whether they are implied is said per source (newest pages; ttsim asks SrcA's bit for both).
+ * The format that moves go by: SrcA's, also for SrcB (documents: "not a typo"). On BH with implied formats it is that
+ * of the bank at hand; whether they are implied is said per source (newest pages; ttsim asks SrcA's bit for both).
  */
 static unsigned move_format(const wg_matrix_ctx *c, wg_src_file file)
 {

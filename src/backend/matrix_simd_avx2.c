@@ -102,6 +102,13 @@ typedef enum form { WIDE, HALF_EXP8, HALF_EXP5 } form;
 /* What is added to, and where the sum goes. */
 typedef struct dst_row { const uint16_t *from_hi, *from_lo; uint16_t *hi, *lo; } dst_row;
 INLINE dst_row in_place(uint16_t *hi, uint16_t *lo) { return (dst_row){hi, lo, hi, lo}; }
+/* A pair of numbers in all lanes. Word by word from memory: that is one load, from a register it would be work. */
+INLINE vec pair_at(const int16_t *pair)
+{
+    int32_t x;
+    __builtin_memcpy(&x, pair, sizeof x);
+    return all(x);
+}
 INLINE dst_row product_row(const wg_mul_args *m, unsigned i, unsigned column)
 {
     return (dst_row){&m->from_hi[i][column], &m->from_lo[i][column], &m->hi[i][column], &m->lo[i][column]};
@@ -188,19 +195,17 @@ INLINE void product(form f, bool lost_one, const wg_mul_args *m)
         for (unsigned k = 0; k < 8; k++)
             ma[k] = load(&m->a->mantissa[k][half * 16]);
         for (unsigned i = 0; i < m->rows; i++) {
-            int32_t eb[8], mb[8];
-            __builtin_memcpy(eb, m->b->exponent[i * m->b_step], sizeof eb);
-            __builtin_memcpy(mb, m->b->mantissa[i * m->b_step], sizeof mb);
+            const int16_t *eb = m->b->exponent[i * m->b_step], *mb = m->b->mantissa[i * m->b_step];
             vec e[8], largest = lowest;
             UNROLL
             for (unsigned k = 0; k < 8; k++) {
-                e[k] = _mm256_add_epi16(load(&m->a->exponent[k][half * 16]), all(eb[k]));
+                e[k] = _mm256_add_epi16(load(&m->a->exponent[k][half * 16]), pair_at(eb + 2 * k));
                 largest = _mm256_max_epi16(largest, e[k]);
             }
             vec sum = zero;
             UNROLL
             for (unsigned k = 0; k < 8; k++) {
-                vec p = _mm256_mulhi_epi16(ma[k], all(mb[k]));
+                vec p = _mm256_mulhi_epi16(ma[k], pair_at(mb + 2 * k));
                 sum = _mm256_add_epi16(sum, _mm256_mulhrs_epi16(p, weight_of(_mm256_sub_epi16(largest, e[k]))));
             }
             largest = _mm256_add_epi16(largest, adjust);
@@ -250,13 +255,12 @@ INLINE void accumulate_int(vec value, dst_row d)
 TARGET static void mul_int(const wg_mul_args *m)
 {
     for (unsigned i = 0; i < m->rows; i++) {
-        int32_t mb[8];
-        __builtin_memcpy(mb, m->b->mantissa[i * m->b_step], sizeof mb);
+        const int16_t *mb = m->b->mantissa[i * m->b_step];
         for (unsigned half = 0; half < 2; half++) {
             vec sum = _mm256_setzero_si256();
             UNROLL
             for (unsigned k = 0; k < 8; k++)
-                sum = add(sum, _mm256_madd_epi16(load(&m->a->mantissa[k][half * 16]), all(mb[k])));
+                sum = add(sum, _mm256_madd_epi16(load(&m->a->mantissa[k][half * 16]), pair_at(mb + 2 * k)));
             accumulate_int(sum, product_row(m, i, half * 8));
         }
     }

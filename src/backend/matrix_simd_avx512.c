@@ -103,23 +103,36 @@ typedef enum form { WIDE, HALF_EXP8, HALF_EXP5 } form;
 /* What is added to, and where the sum goes. */
 typedef struct dst_row { const uint16_t *from_hi, *from_lo; uint16_t *hi, *lo; } dst_row;
 INLINE dst_row in_place(uint16_t *hi, uint16_t *lo) { return (dst_row){hi, lo, hi, lo}; }
+/* A pair of numbers in all lanes. Word by word from memory: that is one load, from a register it would be work. */
+INLINE vec pair_at(const int16_t *pair)
+{
+    int32_t x;
+    __builtin_memcpy(&x, pair, sizeof x);
+    return all(x);
+}
 INLINE dst_row product_row(const wg_mul_args *m, unsigned i)
 {
     return (dst_row){m->from_hi[i], m->from_lo[i], m->hi[i], m->lo[i]};
 }
 
-/* Half up, of twice the value: (floor(2v / 2^d) + 1) / 2, so that d = 0 and a large d need no case of their own. */
-INLINE vec align_signed(vec twice, vec d)
+/*
+ * Half up, of twice the value: (floor(2v / 2^d) + 1) / 2, so that d = 0 and a large d need no case of their own. For
+ * 16 bits of Dst the low 13 bits go as well, again half up: both at once, in units of what remains.
+ */
+INLINE vec align_signed(form f, vec twice, vec d)
 {
-    return _mm512_srai_epi32(_mm512_add_epi32(_mm512_srav_epi32(twice, d), all(1)), 1);
+    vec v = _mm512_srav_epi32(twice, d);
+    return f == WIDE ? _mm512_srai_epi32(_mm512_add_epi32(v, all(1)), 1)
+                     : _mm512_srai_epi32(_mm512_add_epi32(v, all(1 + 0x2000)), 14);
 }
-INLINE vec align_unsigned(vec twice, vec d)
+INLINE vec align_unsigned(form f, vec twice, vec d)
 {
-    return _mm512_srli_epi32(_mm512_add_epi32(_mm512_srlv_epi32(twice, d), all(1)), 1);
+    vec v = _mm512_srlv_epi32(twice, d);
+    return f == WIDE ? _mm512_srli_epi32(_mm512_add_epi32(v, all(1)), 1)
+                     : _mm512_srli_epi32(_mm512_add_epi32(v, all(1 + 0x2000)), 14);
 }
-INLINE vec drop13(vec v) { return and_(_mm512_add_epi32(v, all(0x1000)), ~0x1FFF); }
 
-/* Adds sums (shifted 14 places already: twice what is added) to one row of Dst, in place. */
+/* Adds sums (shifted 14 places already: twice what is added) to one row of Dst. */
 INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec sum1, vec exp1, dst_row d)
 {
     vec h = load16(d.from_hi), zero = _mm512_setzero_si512();
@@ -131,47 +144,38 @@ INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec 
     vec exp = _mm512_max_epi32(exp0, exp_dst);
     exp = _mm512_max_epi32(exp, two ? exp1 : zero);
     __mmask16 positive = two ? 0xFFFF : _mm512_cmpgt_epi32_mask(exp, zero); /* a product's sum of exponent 0 is zero */
-    sum0 = align_signed(sum0, _mm512_sub_epi32(exp, exp0));
+    vec sum = align_signed(f, sum0, _mm512_sub_epi32(exp, exp0));
     if (two)
-        sum1 = align_signed(sum1, _mm512_sub_epi32(exp, exp1));
-    man_dst = align_unsigned(man_dst, _mm512_sub_epi32(exp, exp_dst));
-    if (f != WIDE) {
-        sum0 = drop13(sum0);
-        if (two)
-            sum1 = drop13(sum1);
-        man_dst = drop13(man_dst);
-    }
+        sum = _mm512_add_epi32(sum, align_signed(f, sum1, _mm512_sub_epi32(exp, exp1)));
+    man_dst = align_unsigned(f, man_dst, _mm512_sub_epi32(exp, exp_dst));
     __mmask16 negative_dst = _mm512_test_epi32_mask(h, all(0x8000));
-    vec total = _mm512_mask_sub_epi32(man_dst, negative_dst, zero, man_dst);
-    total = _mm512_add_epi32(total, sum0);
-    if (two)
-        total = _mm512_add_epi32(total, sum1);
+    vec total = _mm512_mask_sub_epi32(_mm512_add_epi32(sum, man_dst), negative_dst, sum, man_dst);
 
     vec magnitude = _mm512_abs_epi32(total);
     vec left = _mm512_lzcnt_epi32(magnitude);
     vec top = _mm512_sllv_epi32(magnitude, left);
-    const unsigned drop = f == WIDE ? 8 : f == HALF_EXP8 ? 24 : 21;
-    vec mantissa = _mm512_srli_epi32(_mm512_add_epi32(_mm512_srli_epi32(top, drop - 1), all(1)), 1);
-    mantissa = _mm512_slli_epi32(mantissa, drop - 8);
+    const unsigned keep = f == WIDE ? 24 : f == HALF_EXP8 ? 8 : 11;   /* bits, the leading one among them */
+    vec mantissa = _mm512_srli_epi32(_mm512_add_epi32(_mm512_srli_epi32(top, 31 - keep), all(1)), 1);
     if (f == WIDE && lost_one) {
         __mmask16 lost = _mm512_cmpeq_epi32_mask(total, all(-1));
         left = _mm512_mask_mov_epi32(left, lost, all(4));
         mantissa = _mm512_mask_mov_epi32(mantissa, lost, zero);
     }
-    exp = _mm512_sub_epi32(_mm512_add_epi32(exp, all(8)), left);
-    exp = _mm512_add_epi32(exp, _mm512_srli_epi32(mantissa, 24));
+    exp = _mm512_sub_epi32(_mm512_add_epi32(exp, all(f == WIDE ? 8 : 8 + 13)), left);
+    exp = _mm512_add_epi32(exp, _mm512_srli_epi32(mantissa, keep));
     __mmask16 some = positive & _mm512_test_epi32_mask(total, total) & _mm512_cmpgt_epi32_mask(exp, zero);
-    const int32_t limit = f == HALF_EXP5 ? 31 : 255;
-    __mmask16 over = _mm512_cmpgt_epi32_mask(exp, all(f == HALF_EXP5 ? 31 : 254));
-    exp = _mm512_mask_mov_epi32(exp, over, all(limit));
-    mantissa = _mm512_mask_mov_epi32(mantissa, over, all(f == HALF_EXP5 ? 0x3FF << 13 : 0));
-
+    vec high = f == WIDE ? _mm512_srli_epi32(mantissa, 8) : _mm512_slli_epi32(mantissa, f == HALF_EXP8 ? 8 : 5);
+    const int32_t limit = f == HALF_EXP5 ? 31 : 255, bits = f == HALF_EXP5 ? 0x7FE0 : 0x7F00;
+    __mmask16 in_range = _mm512_cmplt_epi32_mask(exp, all(f == HALF_EXP5 ? 32 : 255));
+    if (f == HALF_EXP5)
+        high = _mm512_mask_and_epi32(all(bits), in_range, high, all(bits));
+    else
+        high = _mm512_maskz_and_epi32(in_range, high, all(bits));
+    exp = _mm512_min_epi32(exp, all(limit));
     vec sign = and_(_mm512_srli_epi32(total, 16), 0x8000);
-    vec high = and_(_mm512_srli_epi32(mantissa, 8), f == HALF_EXP5 ? 0x7FE0 : 0x7F00);
-    high = _mm512_maskz_or_epi32(some, _mm512_or_si512(sign, high), exp);
-    store16(d.hi, high);
+    store16(d.hi, _mm512_maskz_or_epi32(some, _mm512_or_si512(sign, high), exp));
     if (f == WIDE)
-        store16(d.lo, _mm512_maskz_and_epi32(some, mantissa, all(0xFFFF)));
+        store16(d.lo, _mm512_maskz_and_epi32(some & in_range, mantissa, all(0xFFFF)));
 }
 
 /* ---- Matrix product --------------------------------------------------------------------------------- */
@@ -194,13 +198,11 @@ INLINE void product(form f, bool lost_one, const wg_mul_args *m)
     /* All sums first: rows do not depend on each other, and short loops overlap better. */
     vec sums[8], exponents[8];
     for (unsigned i = 0; i < m->rows; i++) {
-        int32_t eb[8], mb[8];
-        __builtin_memcpy(eb, m->b->exponent[i * m->b_step], sizeof eb);
-        __builtin_memcpy(mb, m->b->mantissa[i * m->b_step], sizeof mb);
+        const int16_t *eb = m->b->exponent[i * m->b_step], *mb = m->b->mantissa[i * m->b_step];
         vec e[8], largest = lowest, other = lowest;
         UNROLL
         for (unsigned k = 0; k < 8; k++) {
-            e[k] = _mm512_add_epi16(ea[k], all(eb[k]));
+            e[k] = _mm512_add_epi16(ea[k], pair_at(eb + 2 * k));
             if (k & 1)
                 largest = _mm512_max_epi16(largest, e[k]);
             else
@@ -211,7 +213,7 @@ INLINE void product(form f, bool lost_one, const wg_mul_args *m)
         UNROLL
         for (unsigned k = 0; k < 8; k++) {
             vec weight = _mm512_srlv_epi16(one, _mm512_sub_epi16(largest, e[k]));
-            vec p = _mm512_mulhrs_epi16(_mm512_mulhi_epi16(ma[k], all(mb[k])), weight);
+            vec p = _mm512_mulhrs_epi16(_mm512_mulhi_epi16(ma[k], pair_at(mb + 2 * k)), weight);
             if (k & 1)
                 sum = _mm512_add_epi16(sum, p);
             else
@@ -273,12 +275,11 @@ TARGET static void mul_int(const wg_mul_args *m)
     for (unsigned k = 0; k < 8; k++)
         ma[k] = _mm512_loadu_si512(m->a->mantissa[k]);
     for (unsigned i = 0; i < m->rows; i++) {
-        int32_t mb[8];
-        __builtin_memcpy(mb, m->b->mantissa[i * m->b_step], sizeof mb);
+        const int16_t *mb = m->b->mantissa[i * m->b_step];
         vec sum = _mm512_setzero_si512();
         UNROLL
         for (unsigned k = 0; k < 8; k++)
-            sum = _mm512_add_epi32(sum, _mm512_madd_epi16(ma[k], all(mb[k])));
+            sum = _mm512_add_epi32(sum, _mm512_madd_epi16(ma[k], pair_at(mb + 2 * k)));
         accumulate_int(sum, product_row(m, i));
     }
 }
@@ -335,7 +336,7 @@ INLINE void elementwise(form f, bool lost_one, const wg_elw_args *e)
             exp = and_(_mm512_srli_epi32(p, 10), 0xFF);
             vec larger = _mm512_maskz_or_epi32(_mm512_test_epi32_mask(p, p), and_(p, 0x3FF), all(0x400));
             vec smaller = _mm512_maskz_or_epi32(_mm512_test_epi32_mask(q, q), and_(q, 0x3FF), all(0x400));
-            smaller = align_unsigned(_mm512_add_epi32(smaller, smaller),
+            smaller = align_unsigned(WIDE, _mm512_add_epi32(smaller, smaller),
                                      _mm512_sub_epi32(exp, and_(_mm512_srli_epi32(q, 10), 0xFF)));
             smaller = signed_by(_mm512_xor_si512(p, q), smaller);
             sum = signed_by(p, _mm512_slli_epi32(_mm512_add_epi32(larger, smaller), 14));

@@ -89,8 +89,8 @@ typedef struct wg_matrix_settings {
 } wg_matrix_settings;
 
 /*
- * MVMUL as it mostly is (eight rows that lie together, no bank handed back, nothing to report): what the gate's question
- * found out, for the acceptance in the same cycle.
+ * MVMUL as it mostly is (eight rows that lie together, no bank handed back, nothing to report): what the gate's
+ * question found out, for the acceptance in the same cycle.
  */
 typedef struct wg_matrix_prepared {
     uint64_t cycle;            /* 1 + that cycle */

@@ -4,7 +4,8 @@
  * integers, compiled for any host and for those with AVX2 and AVX-512.
  *
  * BFP magnitudes are normalised without a table here: the host converts seven bits to a float, which is exact whatever
- * its modes are, and has the leading bit's place in the exponent. The tables of l1_formats.c say the same for one datum.
+ * its modes are, and has the leading bit's place in the exponent. The tables of l1_formats.c say the same for one
+ * datum.
  */
 #include <string.h>
 

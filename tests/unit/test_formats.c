@@ -239,7 +239,7 @@ static void test_32_bits(void **state)
     free_numbers(&n);
 }
 
-/* ---- Rows are datums, at every level and in every mode of the host -------------------------------------------------------- */
+/* ---- Rows are datums, at every level and in every mode of the host ---------------------------------------- */
 
 static unsigned reading_bits(wg_l1_reading r)
 {

@@ -112,8 +112,8 @@ static void test_products(void **state)
             got = want;
             block from = want;   /* in place, or from somewhere else */
             bool apart = wg_rng_below(&rng, 2);
-            wg_mul_args args = {&a, &b, 1 + wg_rng_below(&rng, 8), wg_rng_below(&rng, 8) != 0, from.hi, from.lo, want.hi,
-                                want.lo, alu};
+            wg_mul_args args = {&a, &b, 1 + wg_rng_below(&rng, 8), wg_rng_below(&rng, 8) != 0, from.hi, from.lo,
+                                want.hi, want.lo, alu};
             (integers ? wg_matrix_plain.mul_int : wg_matrix_plain.mul_float)(&args);
             args.hi = got.hi;
             args.lo = got.lo;
@@ -288,7 +288,8 @@ static void test_prepared(void **state)
             for (unsigned i = 0; i < WG_DST_ROWS * 16; i++)
                 r[k]->t->regs.dst.bits[i / 16][i % 16] = half(&same, 12, 122);
             for (unsigned i = 0; i < WG_DST_ROWS / 64; i++)   /* whole blocks, and single rows */
-                r[k]->t->regs.dst.undefined[i] = wg_rng_next(&same) & wg_rng_next(&same) & (i & 1 ? UINT64_MAX : 0xFF00);
+                r[k]->t->regs.dst.undefined[i] =
+                    wg_rng_next(&same) & wg_rng_next(&same) & (i & 1 ? UINT64_MAX : 0xFF00);
         }
         for (unsigned i = 0; i < 40; i++) {
             uint32_t word = 0x26000000 | (wg_rng_below(&rng, 2) << (arch == WG_ARCH_BH ? 14 : 15)) |
