@@ -122,7 +122,7 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
         if (!(due >> i & 1))
             continue;
         wg_frontend *f = wg_frontend_of(t, i);
-        f->moved = f->latch.block && wg_gate_latch(t, i);
+        f->moved = f->latch.block && wg_gate_latch(t, i, careful);
         met |= (unsigned)f->moved << i;
         if (!careful && streams(f, s->now)) {
             s->next[WG_AGENT_THREAD0 + i] = s->now + 1;   /* the engine has taken the old one */
@@ -168,7 +168,7 @@ static inline void frontend_alone(wg_tile *t, unsigned thread)
 {
     wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
-    bool met = f->latch.block && wg_gate_latch(t, thread);
+    bool met = f->latch.block && wg_gate_latch(t, thread, false);
     f->moved = met;
     unsigned left = pass(t, f, false);
     if (left & LEFT_GATE) {

@@ -152,8 +152,8 @@ void wg_frontend_reset(struct wg_tile *t, unsigned thread);
  * appointments. The engine has taken the old ones.
  */
 void wg_frontends(struct wg_tile *t, unsigned due);
-bool wg_gate_latch(struct wg_tile *t, unsigned thread);   /* phase D: is the latched wait met? */
-/* Phases E, F and G; `careful` as in stages.h. */
+/* Phase D: is the latched wait met? Phases E, F and G. `careful` as in stages.h. */
+bool wg_gate_latch(struct wg_tile *t, unsigned thread, bool careful);
 void wg_gates(struct wg_tile *t, unsigned due, bool careful);
 void wg_replay(struct wg_tile *t, unsigned thread, bool careful);
 void wg_mop(struct wg_tile *t, unsigned thread, bool careful);

@@ -13,15 +13,23 @@ static inline const wg_insn *wg_gate_head(const wg_tile *t, unsigned thread)
     return wg_gate_fifo_at(&t->frontend[thread], 0);
 }
 
-void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head);
 /* The events of its passing, for whoever watches any; `agent` acts in its name from now on. */
 __attribute__((cold)) void wg_gate_issue_watched(wg_tile *t, const wg_insn *head, unsigned agent);
+
+WG_STAGE void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool careful)
+{
+    if (careful)
+        WG_EMIT_INSN(t, WG_EV_STALL_END, WG_AGENT_THREAD0 + head->thread, head, .a = f->stalled_since, .stall = f->stall);
+    f->stall.reason = WG_STALL_NONE;
+    f->stalled = false;
+    f->stall.retry_at = WG_NEVER;
+}
 
 /* The head passes into `agent`: its stall ends. Before its effects; wg_gate_pop() after them. */
 WG_STAGE void wg_gate_issue(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned agent, const bool careful)
 {
     if (f->stalled)
-        wg_gate_stall_ends(t, f, head);
+        wg_gate_stall_ends(t, f, head, careful);
     if (careful && wg_any_watched(t))
         wg_gate_issue_watched(t, head, agent);
 }

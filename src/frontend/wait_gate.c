@@ -134,12 +134,14 @@ static uint16_t unmet(const wg_tile *t, unsigned thread, const wg_latch *l, bool
     return left;
 }
 
-bool wg_gate_latch(wg_tile *t, unsigned thread)
+bool wg_gate_latch(wg_tile *t, unsigned thread, bool careful)
 {
     wg_latch *l = &t->frontend[thread].latch;
     if (l->kind == WG_LATCH_EMPTY || unmet(t, thread, l, false, &l->holder))
         return false;
     l->met = true;
+    if (!careful)
+        return true;
     const wg_src *src = &t->regs.src;
     WG_EMIT(t, WG_EV_RELEASED, WG_AGENT_THREAD0 + thread, .word = l->word, .id = l->id, .pc = l->pc,
             .a = (src->matrix_bank_a & 1u) | (src->matrix_bank_b & 1u) << 1 | (src->unpack_bank_a & 1u) << 2 |
@@ -197,14 +199,6 @@ void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn, bool careful)
 
 /* ---- Stalls and passing ----------------------------------------------------------------------------- */
 
-void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head)
-{
-    WG_EMIT_INSN(t, WG_EV_STALL_END, WG_AGENT_THREAD0 + head->thread, head, .a = f->stalled_since, .stall = f->stall);
-    f->stall.reason = WG_STALL_NONE;
-    f->stalled = false;
-    f->stall.retry_at = WG_NEVER;
-}
-
 void wg_gate_issue_watched(wg_tile *t, const wg_insn *head, unsigned agent)
 {
     /* Both unpackers tick as one agent; the event names the one that works. */
@@ -224,7 +218,7 @@ static void stalls(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_sta
         return;
     }
     if (f->stalled)
-        wg_gate_stall_ends(t, f, head);
+        wg_gate_stall_ends(t, f, head, true);
     f->stall = *why;
     f->stalled = true;
     f->stalled_since = t->sched.now;
