@@ -8,9 +8,9 @@
  * moved on by whole rounds, by adding to every time in it. The rounds are exact because everything that decides what
  * happens next is compared: registers, queues, caches, predictor, ports, turns.
  *
- * References are taken in cycles that follow from the last disturbance alone. What is compared with is the state in the
- * first cycle K from there on in which a request is due at its region: the clock stands there in every mode. A circle of
- * period P is recognised in K + P, if that comes before the next reference. Where no request is under way, K is the
+ * References are taken in cycles that follow from the last disturbance alone. What is compared with is the state in
+ * the first cycle K from there on in which a request is due at its region: the clock stands there in every mode. A circle
+ * of period P is recognised in K + P, if that comes before the next reference. Where no request is under way, K is the
  * reference itself: who looks in every cycle (lockstep, or somebody watching the cores) sees the circle at once, others
  * stare at it later, and then work out which reference came first. A run that can never end ends in the same cycle in
  * every mode.
@@ -351,7 +351,8 @@ static void look(wg_tile *t, wg_poll_state *out)
 {
     for (unsigned c = 0; c < WG_CORES; c++) {
         wg_core_sync(t, c);
-        if (t->core[c].run.loads && t->core[c].run.halt != WG_IN_RESET)   /* who has come back leaves when somebody looks */
+        /* who has come back leaves when somebody looks */
+        if (t->core[c].run.loads && t->core[c].run.halt != WG_IN_RESET)
             wg_lsu_settle(&t->core[c], t->sched.now);
     }
     relate(t, out);

@@ -48,7 +48,8 @@ typedef struct wg_poll {
     unsigned references;         /* taken since then; 0: none */
     bool may_stop;               /* the run before this one would have ended where it can never end by itself */
     uint64_t at[WG_POLL_REFERENCES];
-    uint64_t key[WG_POLL_REFERENCES], hash[WG_POLL_REFERENCES];   /* the cycle whose state is compared with; that state's hash */
+    /* The cycle whose state is compared with, and that state's hash. */
+    uint64_t key[WG_POLL_REFERENCES], hash[WG_POLL_REFERENCES];
     bool keyed;                  /* … is known for the last reference: a request was due */
     uint64_t found_at;
     uint8_t circling;            /* bit per core that executes something in each round */

@@ -264,8 +264,12 @@ static wg_seen about_to_enter(const wg_tile *t, unsigned core)
     const wg_op *op = &line->op[k->run.pc >> 2 & 3];
     seen.reads = op->code == WG_OP_LOAD || op->code == WG_OP_ATOMIC;
     seen.writes = op->code == WG_OP_STORE || op->code == WG_OP_ATOMIC || op->code == WG_OP_PUSH;
-    seen.address = op->code == WG_OP_PUSH ? WG_INSTRN_BUF_BASE : k->run.r[op->rs1] + (op->code == WG_OP_ATOMIC ? 0 : op->imm);
-    seen.bytes = op->code == WG_OP_LOAD ? op->spare == 9 ? 2 : 1u << (op->spare & 3) : op->code == WG_OP_STORE ? 1u << op->spare : 4;
+    seen.address = k->run.r[op->rs1] + (op->code == WG_OP_ATOMIC ? 0 : op->imm);
+    if (op->code == WG_OP_PUSH)
+        seen.address = WG_INSTRN_BUF_BASE;
+    seen.bytes = 4;
+    if (op->code == WG_OP_LOAD || op->code == WG_OP_STORE)
+        seen.bytes = op->spare == 9 ? 2 : 1u << (op->spare & 3);
     return seen;
 }
 
@@ -279,7 +283,8 @@ static void debugged(wg_tile *t, unsigned core, const wg_seen *seen, bool moved)
     for (unsigned i = 0; i < WG_BREAKPOINTS; i++) {
         bool code = k->breakpoints & ~k->watch_reads & ~k->watch_writes & 1u << i;
         bool data = (seen->reads && k->watch_reads >> i & 1) || (seen->writes && k->watch_writes >> i & 1);
-        hits |= (uint8_t)(((code && k->breakpoint[i] == seen->pc) || (data && k->breakpoint[i] - seen->address < seen->bytes)) << i);
+        bool hit = (code && k->breakpoint[i] == seen->pc) || (data && k->breakpoint[i] - seen->address < seen->bytes);
+        hits |= (uint8_t)(hit << i);
     }
     if (!hits && !k->stepping)
         return;

@@ -226,7 +226,8 @@ void wg_core_stop(struct wg_tile *t, unsigned core);               /* soft reset
 /* Phases I and J for the cores in `due` (bit i: core i), setting sched.phase. The engine has taken their appointments. */
 void wg_cores_tick(struct wg_tile *t, unsigned due);
 /*
- * Where several cores work on L1 at once: runs them, and nobody else, as long as nobody else acts. True if time has passed.
+ * Where several cores work on L1 at once: runs them, and nobody else, as long as nobody else acts. True if time has
+ * passed.
  * To be asked between cycles once wg_tile.l1_turns has reached WG_L1_TURNS.
  */
 bool wg_cores_together(struct wg_tile *t);
@@ -249,8 +250,8 @@ void wg_core_halt(struct wg_tile *t, unsigned core);
 void wg_core_resume(struct wg_tile *t, unsigned core);             /* after a halt, ebreak or ecall */
 void wg_core_step(struct wg_tile *t, unsigned core);               /* … for one instruction */
 void wg_core_slow(struct wg_tile *t, unsigned core, bool slow);    /* one instruction at a time, without forwarding */
-/* It halts behind an instruction at one of these addresses, or, in `reads` and `writes`, one that loads from or stores to
- * it; `address` may be NULL if none is enabled. */
+/* It halts behind an instruction at one of these addresses, or, in `reads` and `writes`, one that loads from or stores
+ * to it; `address` may be NULL if none is enabled. */
 void wg_core_breakpoints(struct wg_tile *t, unsigned core, uint8_t enabled, uint8_t reads, uint8_t writes,
                          const uint32_t address[WG_BREAKPOINTS]);
 /* Own RAM by its slow address, or from the host. False if the bytes are not all there. */

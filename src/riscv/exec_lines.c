@@ -48,8 +48,8 @@ static inline bool ram_settled(wg_core *k, uint64_t m)
 }
 
 /*
- * Nothing leaves the store queue before cycle m, and nothing in it keeps a load that enters the load/store unit then: it
- * finds the L0 cache as it is.
+ * Nothing leaves the store queue before cycle m, and nothing in it keeps a load that enters the load/store unit then:
+ * it finds the L0 cache as it is.
  */
 static inline bool stores_stay(const wg_tile *t, const wg_core *k, uint64_t m, uint32_t address, unsigned bytes)
 {
@@ -61,12 +61,13 @@ static inline bool stores_stay(const wg_tile *t, const wg_core *k, uint64_t m, u
 }
 
 /* A store to L1 that becomes one with the only one in the queue, which stays there: done here. */
-static inline bool merges(const wg_tile *t, wg_core *k, uint32_t address, unsigned bytes, uint32_t value, uint32_t pc, uint64_t m)
+static inline bool merges(const wg_tile *t, wg_core *k, uint32_t address, unsigned bytes, uint32_t value, uint32_t pc,
+                          uint64_t m)
 {
     wg_core_run *run = &k->run;
     wg_store *s = &run->sq[run->sq_head];
-    if (run->sq_count != 1 || s->path != WG_PATH_L1 || ((s->address ^ address) & ~15u) || address - s->address + 4 > 8 ||
-        !t->arch->store_coalescing || (k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE) || wg_sq_ready_at(t, k, 0) <= m)
+    if (run->sq_count != 1 || s->path != WG_PATH_L1 || ((s->address ^ address) & ~15u) ||
+        address - s->address + 4 > 8 || !t->arch->store_coalescing || (k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE) || wg_sq_ready_at(t, k, 0) <= m)
         return false;
     wg_l0_drop_line(run, address);
     wg_put_bytes((uint8_t *)s->data + (address & 15), &value, bytes);
@@ -119,7 +120,8 @@ WG_THREADED void wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
     const unsigned bubble = t->timing->mispredict_bubble;
     const bool predicts = wg_predictor_on(t, core);
     const bool weakly_ordered = !((k->csr.pmacfg[0] | k->csr.pmacfg[1]) & 1);
-    const bool cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH) && !wg_touch_watched(t) && weakly_ordered;
+    const bool cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH) && !wg_touch_watched(t) &&
+                        weakly_ordered;
     uint32_t pc = run->pc;
     uint64_t c = run->at, base, entry, last = run->last, number = run->number;
     uint64_t dests = run->dests;
@@ -224,7 +226,8 @@ L_LOAD: {
         NEXT;
     }
     const wg_l0_line *hit = cached && offset >= ram_bytes ? l0_find(run, address) : NULL;
-    if (hit && !hit->stale && !(address & (bytes - 1)) && run->wait_e != e && stores_stay(t, k, e + 1, address, bytes)) {
+    if (hit && !hit->stale && !(address & (bytes - 1)) && run->wait_e != e &&
+        stores_stay(t, k, e + 1, address, bytes)) {
         r[op->rd] = op->spare == 2 ? hit->data[address >> 2 & 3] : wg_load_value(hit->data, address, op->spare);
         r[0] = 0;
         if (wg_l0_flushes(t, k, core))

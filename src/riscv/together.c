@@ -7,9 +7,9 @@
  *         I   load/store units: what waits enters, stores leave    load_store()
  *         J   pipelines: one instruction per core                  pipeline()
  *
- * Nobody runs ahead here, so nothing has to be taken back. The steps below are short ways through what wg_regions_tick(),
- * wg_lsu_emit() and wg_exec() do in the same phases; what has none goes the long way in its cycle. As soon as anybody else has
- * an appointment, or a core's request goes elsewhere than to L1, the clock takes over again.
+ * Nobody runs far ahead here, so nothing has to be taken back. The steps below are short ways through what
+ * wg_regions_tick(), wg_lsu_emit() and wg_exec() do in the same phases; what has none goes the long way in its cycle. As
+ * soon as anybody else has an appointment, or a core's request goes elsewhere than to L1, the clock takes over again.
  *
  * Facts: as in lsu.c, exec.c and tile/l1.c; time.md rules 2, 6 and 7.
  */
@@ -19,7 +19,12 @@
 #include <string.h>
 #include "engine/device.h"
 
-enum { PORTS = 2, FIRST_PORT = 2, INPUTS = 4, SPARSE = 16 /* cycles per request */, LOOK = 512, LEAST = 8, RING = 64, AHEAD = 2 };
+enum {
+    PORTS = 2, FIRST_PORT = 2, INPUTS = 4, RING = 64, AHEAD = 2,
+    SPARSE = 16,   /* cycles per request: then the clock does as well, */
+    LOOK = 512,    /* which is looked at so often */
+    LEAST = 8
+};
 enum { PORT_BITS = WG_CORES };   /* in wg_crowd.ring: behind the cores */
 
 /* Which core sits at which input of ports 2 and 3 (l1.c). */
@@ -33,7 +38,7 @@ typedef struct member {
     wg_lane *lane;
     uint64_t settle_at;         /* the first load that has come back is done */
     uint64_t drain_at;          /* the first store can leave; 0: look */
-    const wg_op *op;            /* the next instruction, if it is known to be all right; its line's end: look for the next line */
+    const wg_op *op;            /* the next instruction, if it is known to be all right, or the end of its line */
     uint32_t epoch;             /* … while the instruction cache does not change */
     uint32_t sets;              /* of the instruction cache, less one */
     uint32_t awaited;           /* registers that loads under way will write: f0 counts as x0 */
@@ -131,7 +136,8 @@ static void note(const wg_tile *t, crowd *w, unsigned core)
     const wg_core *k = m->k;
     m->cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH);
     m->merging = t->arch->store_coalescing && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
-    m->plain = k->run.queued && !k->run.ordered && !wg_one_at_a_time(k) && !(k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) && !wg_strongly_ordered(k);
+    m->plain = k->run.queued && !k->run.ordered && !wg_one_at_a_time(k) &&
+               !(k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) && !wg_strongly_ordered(k);
     m->op = NULL;
     m->blocked = true;   /* or may be */
     m->mixed = false;
@@ -236,12 +242,14 @@ static void serve_port(wg_tile *t, crowd *w, unsigned which)
         wg_lane *lane = chosen->lane;
         const wg_request *req = &lane->queue[lane->head];
         const bool read = req->kind == WG_REQ_READ;
-        uint32_t address = read && !(req->tag & WG_TAG_FETCH) ? chosen->run->load[req->tag % WG_LOADS].address : req->address;
+        bool load = read && !(req->tag & WG_TAG_FETCH);
+        uint32_t address = load ? chosen->run->load[req->tag % WG_LOADS].address : req->address;
         uint64_t *bank = &p->bank_free[wg_l1_bank(t->arch->l1_banks, address)];
         uint64_t free = wg_max64(p->port_free[port], *bank);
         if (free > now) {
             lane->retry_at = free;
-            lane->why = (wg_stall){.reason = WG_STALL_L1_PORT, .resource = (uint16_t)port, .holder = WG_AGENT_NONE, .retry_at = free};
+            lane->why = (wg_stall){.reason = WG_STALL_L1_PORT, .resource = (uint16_t)port, .holder = WG_AGENT_NONE,
+                                   .retry_at = free};
             /* a bank alone may be free sooner for somebody else */
             next = p->port_free[port] > now ? p->port_free[port] : now + 1;
         } else {
@@ -277,8 +285,8 @@ static wg_request *send(wg_tile *t, crowd *w, member *m, uint64_t at)
 }
 
 /*
- * A load of L1 that is not in the L0 cache enters the load/store unit in cycle `at`, this one or the next: nothing that
- * happens between can change what it finds there, since what is not answered yet is not done before. False if it must wait.
+ * A load of L1 that is not in the L0 cache enters the load/store unit in cycle `at`, now or soon: nothing that happens
+ * between can change what it finds there, since what is not answered yet is not done before. False if it must wait.
  */
 static bool load_enters(wg_tile *t, crowd *w, member *m, uint64_t at, uint32_t address, uint32_t pc, uint64_t number,
                         uint8_t size, uint8_t rd)
@@ -332,9 +340,9 @@ static void write_out(const member *m)
             continue;
         wg_load *l = &m->run->load[req->tag % WG_LOADS];
         memset(l->line, 0, sizeof l->line);
-        *req = (wg_request){.seen_at = req->seen_at, .address = l->address, .pc = l->pc, .kind = WG_REQ_READ, .path = WG_PATH_L1,
-                            .bytes = (uint8_t)wg_load_bytes(l->size), .core = m->core, .tag = req->tag,
-                            .rd = req->rd};
+        *req = (wg_request){.seen_at = req->seen_at, .address = l->address, .pc = l->pc, .kind = WG_REQ_READ,
+                            .path = WG_PATH_L1, .bytes = (uint8_t)wg_load_bytes(l->size), .core = m->core,
+                            .tag = req->tag, .rd = req->rd};
     }
 }
 
@@ -377,7 +385,8 @@ static void load_store(wg_tile *t, crowd *w, member *m)
         return;
     settle(m, now);
     if (fetches || m->mixed || !m->plain ||
-        (waits && (run->ex1.kind != WG_EX1_LOAD || run->ex1.path != WG_PATH_L1 || (m->cached && l0_holds(run, run->ex1.address))))) {
+        (waits && (run->ex1.kind != WG_EX1_LOAD || run->ex1.path != WG_PATH_L1 ||
+                   (m->cached && l0_holds(run, run->ex1.address))))) {
         run->at = wg_max64(run->at, now);
         wg_fetch_emit(t, m->core);
         wg_lsu_emit(t, m->core);
@@ -399,9 +408,9 @@ static void load_store(wg_tile *t, crowd *w, member *m)
 /* ---- J: pipelines ------------------------------------------------------------------------------------------ */
 
 /*
- * A core goes up to AHEAD cycles ahead of the others: what L1 has not answered yet is not done before, and what another core
- * sends out now reaches nobody sooner. What could still be seen differently then (a line of the L0 cache that becomes stale,
- * code that changes) waits for its cycle.
+ * A core goes up to AHEAD cycles ahead of the others: what L1 has not answered yet is not done before, and what another
+ * core sends out now reaches nobody sooner. What could still be seen differently then (a line of the L0 cache that becomes
+ * stale, code that changes) waits for its cycle.
  */
 
 /* A load enters EX1 in cycle e. False if it has to wait for that cycle, or go the long way. */
@@ -430,8 +439,8 @@ static inline bool load(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32
                 !load_enters(t, w, m, e + 1, address, run->pc, number, op->spare, op->rd)) {
                 if (e > t->sched.now)
                     return false;
-                run->ex1 = (wg_ex1){.entered = e, .number = number, .address = address, .pc = run->pc, .kind = WG_EX1_LOAD,
-                                    .size = op->spare, .rd = op->rd, .path = WG_PATH_L1, .bytes = (uint8_t)bytes};
+                run->ex1 = (wg_ex1){.entered = e, .number = number, .address = address, .pc = run->pc,
+                                    .kind = WG_EX1_LOAD, .size = op->spare, .rd = op->rd, .path = WG_PATH_L1, .bytes = (uint8_t)bytes};
             }
             run->filled[slot] = run->retired[slot] = WG_NEVER;
             run->dests = run->dests << 8 | op->rd;
@@ -516,7 +525,8 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
     wg_core *k = m->k;
     wg_core_run *run = m->run;
     uint32_t *r = run->r, value;
-    const uint64_t now = t->sched.now, last = w->careful || run->fetch[0].used || run->fetch[1].used ? now : now + AHEAD;
+    const uint64_t now = t->sched.now;
+    const uint64_t last = w->careful || run->fetch[0].used || run->fetch[1].used ? now : now + AHEAD;
     if (run->halt || run->ex1.kind)
         return WG_NEVER;
     k->stop = now + 1;

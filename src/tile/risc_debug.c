@@ -10,8 +10,8 @@
  * Facts: WormholeB0 DebugInterface.md (Blackhole has no page of its own), SoftReset.md.
  * Decided here: commands, and the echo, take place at once; a core pauses between two instructions; memory accesses go
  * straight to L1, the core's own RAM or the region, and one that would have to wait fails; slow execution mode is one
- * instruction at a time without forwarding; a memory watchpoint is hit by any access to its byte, and pauses the core behind the
- * load or store that made it (the page lets it be some other one nearby), as atomics and pushes do.
+ * instruction at a time without forwarding; a memory watchpoint is hit by any access to its byte, and pauses the core
+ * behind the load, store, atomic or push that made it (the page lets it be some other instruction nearby).
  */
 #include <string.h>
 
@@ -44,7 +44,8 @@ static uint32_t status(wg_tile *t, unsigned core)
     if (!paused(t, core))
         return 0;
     uint32_t hits = k->breakpoint_hits, watches = (uint32_t)(k->watch_reads | k->watch_writes);
-    return 1u | (uint32_t)((hits & ~watches) != 0) << 1 | (uint32_t)((hits & watches) != 0) << 2 | (uint32_t)(k->run.halt == WG_PARKED_BREAK) << 3 | hits << 8;
+    return 1u | (uint32_t)((hits & ~watches) != 0) << 1 | (uint32_t)((hits & watches) != 0) << 2 |
+           (uint32_t)(k->run.halt == WG_PARKED_BREAK) << 3 | hits << 8;
 }
 
 /* A word of memory as the core would reach it. False if it cannot be had at once. */

@@ -26,7 +26,8 @@ typedef struct answer {
     wg_stall why;
 } answer;
 
-static inline answer ask(wg_device *dev, unsigned core, wg_request_kind kind, uint32_t address, unsigned bytes, uint32_t data)
+static inline answer ask(wg_device *dev, unsigned core, wg_request_kind kind, uint32_t address, unsigned bytes,
+                         uint32_t data)
 {
     wg_tile *t = dev->tile;
     wg_route r = wg_address_route(t->arch, core, address, kind == WG_REQ_WRITE);

@@ -187,7 +187,7 @@ static void test_loads_of_queued_bytes(void **state)
     wg_destroy(dev);
 }
 
-/* Polling without a fence: the L0 cache empties itself now and then, unless it is told not to; the stale hits are reported. */
+/* Polling without a fence: the L0 cache empties itself now and then, unless told not to; stale hits are reported. */
 static void test_periodic_flush(void **state)
 {
     static const struct { uint32_t cfg0; bool sees, stale; } cases[] = {
@@ -285,7 +285,8 @@ static void test_slow_ram_and_pc_snapshots(void **state)
 static void test_unsupported_encodings(void **state)
 {
     static const uint32_t bh[] = {0xFFFFFFFF, 0x18B576D3 /* fdiv.s */, 0x1005252F /* lr.w */, 0x02007053 /* fadd.d */};
-    static const uint32_t wh[] = {0xFFFFFFFF, 0x00B525AF /* amoadd.w */, 0x20B52533 /* sh1add */, 0xC0002573 /* rdcycle */};
+    static const uint32_t wh[] = {0xFFFFFFFF, 0x00B525AF /* amoadd.w */, 0x20B52533 /* sh1add */,
+                                  0xC0002573 /* rdcycle */};
     const uint32_t *words = wg_test_arch(state) == WG_ARCH_BH ? bh : wh;
     for (unsigned c = 0; c < WG_CORES; c++)
         for (unsigned i = 0; i < 4; i++) {

@@ -63,7 +63,7 @@ static void push(rv *p, unsigned core)
 
 typedef struct mix { unsigned memory, tensix, csr, crowd; } mix;   /* crowd: how many of 100 are made for L1 */
 
-/* L1 and nothing else: lines of one's own and of others, neighbours that merge, all banks, now and then something slow. */
+/* L1 and nothing else: own lines and those of others, neighbours that merge, all banks, now and then something slow. */
 static void at_l1(rv *p)
 {
     static const uint8_t ops[] = {0, 1, 4, 8, 12, 16, 20, 24, 28};

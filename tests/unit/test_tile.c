@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tile around the cores: address map, tile registers, PIC, NIU registers, the bus, resets; asked directly, request by request. */
+/*
+ * The tile around the cores: address map, tile registers, PIC, NIU registers, the bus, resets; asked directly, request
+ * by request.
+ */
 #include "isa/config_fields.h"
 #include "isa/tile_regs.h"
 #include "tile/bus.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The windows of the tile: mailboxes, PC buffers, manual TTSync, semaphores, GPRs, MOP configuration, Dst; asked directly, request by request. */
+/*
+ * The windows of the tile: mailboxes, PC buffers, manual TTSync, semaphores, GPRs, MOP configuration, Dst; asked
+ * directly, request by request.
+ */
 #include "isa/config_fields.h"
 #include "tile_ask.h"
 
