@@ -51,6 +51,12 @@ static size_t device_bytes(const wg_grid *g)
     return 0;
 }
 
+static uint64_t bytes_of(const header *h)
+{
+    return sizeof *h + sizeof(state) + h->event_used * sizeof(wg_packet) + h->network_bytes + h->model_bytes +
+           h->tiles * (8 + h->tile_bytes) + h->boxes * (8 + h->box_bytes) + h->pages * (8 + (uint64_t)WG_DRAM_PAGE);
+}
+
 static header header_of(const wg_grid *g)
 {
     header h = {.version = LAYOUT_VERSION,
@@ -68,8 +74,7 @@ static header header_of(const wg_grid *g)
         h.boxes += !g->tile[i] && g->box[i];
     }
     h.pages = (uint32_t)(g->dram.used / WG_DRAM_PAGE);
-    h.bytes = sizeof h + sizeof(state) + h.event_used * sizeof(wg_packet) + h.network_bytes + h.model_bytes +
-              h.tiles * (8 + h.tile_bytes) + h.boxes * (8 + h.box_bytes) + h.pages * (8 + (uint64_t)WG_DRAM_PAGE);
+    h.bytes = bytes_of(&h);
     return h;
 }
 
@@ -153,7 +158,8 @@ static wg_status check(wg_grid *g, const header *h, const char *from, size_t byt
     if (h->arch != own.arch || h->profile != own.profile || h->harvested != own.harvested ||
         h->model_bytes != own.model_bytes)
         return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is of another architecture, profile, harvesting or card");
-    if (bytes < h->bytes || h->bytes < sizeof *h || sum_of(from + sizeof *h, h->bytes - sizeof *h) != h->sum)
+    if (bytes < h->bytes || h->bytes != bytes_of(h) || h->event_used > WG_EDGE_EVENTS || h->tiles > g->tiles ||
+        h->boxes > g->tiles || h->tile_bytes > UINT32_MAX || sum_of(from + sizeof *h, h->bytes - sizeof *h) != h->sum)
         return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is cut short or damaged");
     return WG_OK;
 }
@@ -203,7 +209,7 @@ wg_status wg_grid_restore(wg_grid *g, const void *from, size_t bytes)
     state s;
     const char *p = get((const char *)from + sizeof h, &s, sizeof s);
     memset(g->event, 0, (g->event_used + 1) * sizeof *g->event);
-    g->event_used = h.event_used < WG_EDGE_EVENTS ? h.event_used : WG_EDGE_EVENTS;
+    g->event_used = h.event_used;
     memcpy(g->event + 1, p, g->event_used * sizeof *g->event);
     p += h.event_used * sizeof *g->event;
     p = get(p, g->network, sizeof *g->network);

@@ -449,6 +449,40 @@ static void test_delivery(void **state)
     wg_grid_destroy(g);
 }
 
+/* A core that polls for messages, long before the first comes, and takes them off. */
+static void test_core_polls(void **state)
+{
+    const end a = {2, 2, 20, 0x4000, 0x400, 0x8000}, b = {4, 3, 9, 0x10000, 0x200, 0x18000};
+    wg_grid *g = chip(state, false, (end[]){a, b}, 2);
+    buffer(g, &a);
+    buffer(g, &b);
+    connect(g, &a, &b, 0, 0);
+    start(g, &b, 3, FROM_STREAM | TO_SOFTWARE | UPDATE_NOC1 | changes(state));
+    start(g, &a, 3, FROM_SOFTWARE | TO_STREAM | UPDATE_NOC1 | changes(state));
+    rv p = rv_at(0x1000);
+    for (unsigned n = 0; n < 3; n++) {
+        rv_wait_word(&p, (uint32_t)address_of(g, 4, 3, 9, WG_SR_RECEIVED), 1);
+        rv_store(&p, (uint32_t)address_of(g, 4, 3, 9, WG_SR_INFO_CLEAR), 1);
+        rv_store(&p, (uint32_t)address_of(g, 4, 3, 9, WG_SR_DATA_CLEAR), 1);
+        rv_store(&p, 0x3000 + 16 * n, 77);
+    }
+    rv_done(&p);
+    assert_int_equal(wg_grid_write(g, 4, 3, 0x1000, p.word, 4 * p.n), WG_OK);
+    assert_int_equal(wg_core_release(wg_grid_tile(g, 4, 3), WG_CORE_B, 0x1000), WG_OK);
+    for (unsigned n = 0; n < 3; n++) {
+        wg_grid_advance(g, 1000000);
+        assert_int_equal(get(g, 4, 3, 0x3000 + 16 * n), 0);
+        assert_true(push(g, &a, n, 64));
+        wg_grid_advance(g, 1000);
+        assert_int_equal(get(g, 4, 3, 0x3000 + 16 * n), 77);
+    }
+    wg_grid_advance(g, 1000);
+    assert_int_equal(state_of(g, 4, 3, 9), 0);
+    assert_int_equal(state_of(g, 2, 2, 20), 0);
+    assert_int_equal(findings_of(g), 0);
+    wg_grid_destroy(g);
+}
+
 /* Any value in any register: nothing breaks, and ticking every cycle makes no difference. */
 static void test_random(void **state)
 {
@@ -481,6 +515,7 @@ static void test_random(void **state)
 }
 
 static const wg_test tests[] = {
+    WG_TEST(test_core_polls, WG_BH | WG_WH, ""),
     WG_TEST(test_random, WG_BH | WG_WH, ""),        WG_TEST(test_within_a_tile, WG_BH | WG_WH, ""),
     WG_TEST(test_between_tiles, WG_BH | WG_WH, ""), WG_TEST(test_relay, WG_BH | WG_WH, ""),
     WG_TEST(test_multicast, WG_BH | WG_WH, ""),     WG_TEST(test_gather, WG_BH | WG_WH, ""),
