@@ -349,6 +349,16 @@ static bool surely_differs(const wg_tile *t, unsigned core, const wg_core_run *f
     return (from->l0_requests + period - k->saved.l0_requests % period) % period > made;
 }
 
+/* The state has come back: who has executed anything meanwhile? False if nobody has. */
+static bool find_pollers(wg_tile *t)
+{
+    wg_poll *p = &t->poll;
+    bool any = false;
+    for (unsigned c = 0; c < WG_CORES; c++)
+        any |= p->polls[c] = t->core[c].run.number != p->number[c];
+    return any;
+}
+
 static bool came_back(wg_tile *t)
 {
     wg_poll *p = &t->poll;
@@ -360,10 +370,7 @@ static bool came_back(wg_tile *t)
     look(t, &p->scratch);
     if (memcmp(&p->scratch, &p->state, sizeof p->state) != 0 || disturbed(t) >= p->seen_at)
         return false;
-    for (unsigned c = 0; c < WG_CORES; c++)
-        if (t->core[c].run.number != p->number[c])
-            return true;
-    return false;
+    return find_pollers(t);
 }
 
 /* From cycle to cycle nobody runs ahead. */
@@ -470,8 +477,10 @@ static bool stare(wg_tile *t, uint64_t limit)
     }
     t->limit = limit_before;
     p->seen_at = back || p->keyed ? p->key[p->references - 1] : 0;
-    if (back)
+    if (back) {
         p->found_at = t->sched.now;
+        find_pollers(t);
+    }
     return back && disturbed(t) < p->seen_at;
 }
 
@@ -575,5 +584,5 @@ void wg_poll_resume(wg_tile *t, uint64_t end)
 
 bool wg_core_is_polling(const wg_tile *t, unsigned core)
 {
-    return t->poll.found_at && t->sched.next[WG_AGENT_CORE_B + core] != WG_NEVER;
+    return t->poll.found_at && t->poll.polls[core];
 }

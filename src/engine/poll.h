@@ -48,6 +48,7 @@ typedef struct wg_poll {
     /* What is compared with: the last reference, or what was seen when something was due next after it. */
     uint64_t seen_at, signature;    /* seen_at 0: not yet */
     uint64_t number[WG_CORES];
+    bool polls[WG_CORES];        /* … and has executed something when it was seen again */
     bool settled;                /* the tile goes round until somebody else acts, with this period */
     uint64_t period, per_period[WG_CORES];
     wg_poll_state state, scratch;
