@@ -384,13 +384,6 @@ static void take_reference(wg_tile *t)
 
 void wg_poll_disturb(wg_tile *t) { t->poll.disturbed = t->sched.now; }
 
-static void note_circle(wg_tile *t, const uint64_t counts[WG_POLL_COUNTS])
-{
-    t->poll.circling = 0;
-    for (unsigned c = 0; c < WG_CORES; c++)
-        t->poll.circling |= (uint8_t)((counts[c] != 0) << c);
-}
-
 /* By whole rounds of `period` cycles, forwards or back, in each of which the counts grow so much. */
 static void go_round(wg_tile *t, uint64_t period, int64_t rounds, const uint64_t counts[WG_POLL_COUNTS])
 {
@@ -415,6 +408,16 @@ static bool surely_differs(const wg_tile *t, unsigned core, const wg_core_run *f
     return (from->l0_requests + period - k->saved.l0_requests % period) % period > made;
 }
 
+/* The state has come back: who has executed anything meanwhile? False if nobody has. */
+static bool find_pollers(wg_tile *t)
+{
+    wg_poll *p = &t->poll;
+    bool any = false;
+    for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
+        any |= p->polls[i] = count(t, i) != p->number[i];
+    return any;
+}
+
 static bool came_back(wg_tile *t)
 {
     wg_poll *p = &t->poll;
@@ -426,10 +429,7 @@ static bool came_back(wg_tile *t)
     look(t, &p->scratch);
     if (memcmp(&p->scratch, &p->state, sizeof p->state) != 0 || disturbed(t) >= p->seen_at)
         return false;
-    for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
-        if (count(t, i) != p->number[i])
-            return true;
-    return false;
+    return find_pollers(t);
 }
 
 /* From cycle to cycle nobody runs ahead. */
@@ -466,7 +466,6 @@ static bool settle(wg_tile *t, uint64_t limit)
     period = t->sched.now - from;
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
         counts[i] = count(t, i) - counts[i];
-    note_circle(t, counts);
     /* Which is the first reference that lies on the circle, with an interval long enough? */
     unsigned first = p->references;
     from = t->sched.now;
@@ -537,8 +536,10 @@ static bool stare(wg_tile *t, uint64_t limit)
     }
     t->limit = limit_before;
     p->seen_at = back || p->keyed ? p->key[p->references - 1] : 0;
-    if (back)
+    if (back) {
         p->found_at = t->sched.now;
+        find_pollers(t);
+    }
     return back && disturbed(t) < p->seen_at;
 }
 
@@ -568,7 +569,6 @@ static bool look_for_circle(wg_tile *t, uint64_t limit, bool stop_if_endless)
     uint64_t end = until < limit ? until : limit, period = now - p->seen_at, counts[WG_POLL_COUNTS];
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
         counts[i] = count(t, i) - p->number[i];
-    note_circle(t, counts);
     if (endless)
         p->found_at = now;
     if (endless && stop_if_endless)
@@ -643,5 +643,5 @@ void wg_poll_resume(wg_tile *t, uint64_t end)
 
 bool wg_core_is_polling(const wg_tile *t, unsigned core)
 {
-    return t->poll.found_at && t->poll.circling >> core & 1;
+    return t->poll.found_at && t->poll.polls[core];
 }

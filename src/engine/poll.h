@@ -52,10 +52,10 @@ typedef struct wg_poll {
     uint64_t key[WG_POLL_REFERENCES], hash[WG_POLL_REFERENCES];
     bool keyed;                  /* … is known for the last reference: a request was due */
     uint64_t found_at;
-    uint8_t circling;            /* bit per core that executes something in each round */
     /* What is compared with: the last reference, or what was seen when something was due next after it. */
     uint64_t seen_at, signature;    /* seen_at 0: not yet */
     uint64_t number[WG_POLL_COUNTS];
+    bool polls[WG_POLL_COUNTS];  /* … and has executed something when it was seen again */
     bool settled;                /* the tile goes round until somebody else acts, with this period */
     uint64_t period, per_period[WG_POLL_COUNTS];
     wg_poll_state state, scratch;
