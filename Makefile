@@ -51,6 +51,7 @@ format: setup
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 lint: all
+	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror
 	@git ls-files 'src/*.c' | xargs -n 8 -P 2 clang-tidy -p $(B) --quiet
 
 docs: all

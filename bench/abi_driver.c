@@ -200,20 +200,20 @@ static void add_config(list *l, unsigned word, unsigned byte, unsigned mask, uns
 static list matrix_setup(unsigned format, int integers, unsigned phases, int first)
 {
     enum { SFPENCC_ON = 0x8A00300A, SETDVALID_BOTH = 0x57000003, MOVE_4 = 2 << 12 };
-    enum { UNPACR_NOP_A = 0x43000101, UNPACR_NOP_B = 0x43800101 };   /* BH: clear, then set valid */
+    enum { UNPACR_NOP_A = 0x43000101, UNPACR_NOP_B = 0x43800101 }; /* BH: clear, then set valid */
     list l = {.count = 0};
     add(&l, SFPENCC_ON);
     for (unsigned i = 0; i < 4; i++)
         add(&l, integers ? 0x71020000u | i << 20 | (i * 29 + 3) << 5 | 16
                          : 0x71000000u | i << 20 | (i & 1) << 15 | (0x3F81 + i * 55));
-    for (unsigned group = 0; group < 4; group++)       /* 16 rows of Dst, even and odd columns */
+    for (unsigned group = 0; group < 4; group++) /* 16 rows of Dst, even and odd columns */
         for (unsigned odd = 0; odd < 2; odd++)
             add(&l, 0x72000000u | (integers ? 6u : 2u) << 16 | ((group + odd) & 3) << 20 | group * 4 | odd * 2);
     if (!lib.wormhole) {
-        add_thread_config(&l, 2, 1);   /* no implied formats */
+        add_thread_config(&l, 2, 1); /* no implied formats */
         add_thread_config(&l, 3, 1);
     }
-    unsigned filled = integers ? 1 : format;   /* integers are moved as FP16 */
+    unsigned filled = integers ? 1 : format; /* integers are moved as FP16 */
     add_config(&l, 1, 2, 0xFE, (filled << 1 | filled << 5) & 0xFF);
     add_config(&l, 1, 3, 0xA1, filled >> 3);
     if (first && lib.wormhole) {
@@ -236,9 +236,15 @@ static list matrix_setup(unsigned format, int integers, unsigned phases, int fir
 static void math(int argc, char **argv)
 {
     enum { BF16 = 5, INT8 = 14, MVMUL = 0x26000000, ELWMUL = 0x27000000, SFPLOAD = 0x70020000, SFPSTORE = 0x72120040 };
-    static const struct { const char *name; uint32_t word; unsigned format, phases, mops; } matrix[] = {
-        {"mvmul_bf16_lofi", MVMUL, BF16, 0, 800}, {"mvmul_bf16_hifi4", MVMUL, BF16, 1, 800},
-        {"mvmul_int8", MVMUL, INT8, 0, 800},      {"elwmul_bf16", ELWMUL, BF16, 0, 1500},
+    static const struct {
+        const char *name;
+        uint32_t word;
+        unsigned format, phases, mops;
+    } matrix[] = {
+        {"mvmul_bf16_lofi", MVMUL, BF16, 0, 800},
+        {"mvmul_bf16_hifi4", MVMUL, BF16, 1, 800},
+        {"mvmul_int8", MVMUL, INT8, 0, 800},
+        {"elwmul_bf16", ELWMUL, BF16, 0, 1500},
     };
     int first = 1;
     for (unsigned i = 0; i < sizeof matrix / sizeof *matrix; i++) {
@@ -298,9 +304,12 @@ static void tile_products(const char *folder, const char *name, uint32_t passes,
 /* Tiles unpacked, packed, and both at once, per format (kernels/tiles.c). */
 static void tiles_moved(int argc, char **argv)
 {
-    static const struct { const char *name; uint32_t l1, src, dst, bytes, exponents; } formats[] = {
-        {"bf16", 5, 5, 5, 2, 0}, {"fp32", 0, 4, 0, 4, 0}, {"bfp8", 6, 6, 5, 2, 4}, {"bfp4", 7, 7, 5, 2, 4},
-        {"int8", 14, 14, 14, 4, 0},
+    static const struct {
+        const char *name;
+        uint32_t l1, src, dst, bytes, exponents;
+    } formats[] = {
+        {"bf16", 5, 5, 5, 2, 0}, {"fp32", 0, 4, 0, 4, 0},    {"bfp8", 6, 6, 5, 2, 4},
+        {"bfp4", 7, 7, 5, 2, 4}, {"int8", 14, 14, 14, 4, 0},
     };
     static const char *const ways[] = {"", "unpacked", "packed", "both_ways"};
     char name[64];
@@ -310,8 +319,8 @@ static void tiles_moved(int argc, char **argv)
             (void)snprintf(name, sizeof name, "tiles_%s_%s", ways[way], formats[i].name);
             if (!wanted(name, argc, argv) && !wanted("tiles", argc, argv))
                 continue;
-            const uint32_t parameters[] = {way, tiles / 25, formats[i].l1, formats[i].src, formats[i].dst,
-                                           formats[i].bytes, formats[i].exponents};
+            const uint32_t parameters[] = {
+                way, tiles / 25, formats[i].l1, formats[i].src, formats[i].dst, formats[i].bytes, formats[i].exponents};
             double spent = four_cores(argv[2], "tiles", parameters, 7, 2);
             printf("abi_%s_%s %.5f Mtiles/s\n", name, lib.wormhole ? "wh" : "bh", tiles / spent * 1e-6);
         }

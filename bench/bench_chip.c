@@ -139,7 +139,9 @@ static double median(double *values, unsigned n)
 }
 
 /* One round, and how much of the processors it could use the process had. */
-typedef struct round { double share, speed, clocks, ratio; } round;
+typedef struct round {
+    double share, speed, clocks, ratio;
+} round;
 
 static int more_share(const void *a, const void *b)
 {
@@ -179,7 +181,7 @@ static void busy(const char *name, unsigned tiles, unsigned exist, unsigned thre
         r->speed = (double)(instructions(g) - before) / taken * 1e-6;
         r->clocks = (double)cycles * tiles / taken * 1e-6;
         r->ratio = 0;
-        if (ref) {   /* it executes one instruction per clock and core */
+        if (ref) { /* it executes one instruction per clock and core */
             spent = processor_seconds();
             began = seconds();
             ref->clock(reference_cycles);
@@ -223,14 +225,13 @@ static void idle(void)
 /* Every tile's core B increments a word of the tile beside it, as fast as the NIU takes requests. */
 static void transfers(unsigned threads)
 {
-    static const uint32_t program[] = {
-        0xFFB205B7,   /* lui  a1, 0xFFB20 */
-        0x04058613,   /* addi a2, a1, 0x40      NOC_CMD_CTRL */
-        0x00100693,   /* li   a3, 1 */
-        0x00062703,   /* lw   a4, 0(a2) */
-        0xFE071EE3,   /* bnez a4, -4 */
-        0x00D62023,   /* sw   a3, 0(a2) */
-        0xFF5FF06F};  /* j    -12 */
+    static const uint32_t program[] = {0xFFB205B7,  /* lui  a1, 0xFFB20 */
+                                       0x04058613,  /* addi a2, a1, 0x40      NOC_CMD_CTRL */
+                                       0x00100693,  /* li   a3, 1 */
+                                       0x00062703,  /* lw   a4, 0(a2) */
+                                       0xFE071EE3,  /* bnez a4, -4 */
+                                       0x00D62023,  /* sw   a3, 0(a2) */
+                                       0xFF5FF06F}; /* j    -12 */
     wg_grid *g = chip(threads);
     for (unsigned n = 0; n < 140; n++) {
         unsigned x, y, tx, ty;

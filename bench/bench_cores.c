@@ -135,7 +135,8 @@ static wg_device *boot(wg_arch_id arch, unsigned cores, rv (*program)(unsigned, 
     return dev;
 }
 
-static void measure(const char *name, wg_arch_id arch, unsigned cores, rv (*program)(unsigned, uint32_t), uint32_t passes)
+static void measure(const char *name, wg_arch_id arch, unsigned cores, rv (*program)(unsigned, uint32_t),
+                    uint32_t passes)
 {
     wg_device *dev = boot(arch, cores, program, passes);
     wg_stop stop;

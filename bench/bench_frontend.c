@@ -38,7 +38,7 @@ static uint64_t feed(wg_device *dev, unsigned threads, const uint32_t *pattern, 
     wg_stall why;
     unsigned at[3] = {0, 0, 0};
     uint64_t pushed = 0;
-    unsigned fuse = t->timing->push_fuse;   /* as the T cores push */
+    unsigned fuse = t->timing->push_fuse; /* as the T cores push */
     for (uint64_t c = 0; c < cycles; c += 16) {
         for (unsigned thread = 0; thread < threads; thread++)
             while (wg_push_words(t, thread, (wg_core_id)(WG_CORE_T0 + thread), 0, &pattern[at[thread]], fuse, &why)) {
@@ -53,7 +53,7 @@ static uint64_t feed(wg_device *dev, unsigned threads, const uint32_t *pattern, 
 }
 
 typedef struct rate {
-    double insns, cycle;    /* millions per second; nanoseconds */
+    double insns, cycle; /* millions per second; nanoseconds */
 } rate;
 
 static rate measure(wg_arch_id arch, unsigned threads, const uint32_t *pattern, unsigned length)

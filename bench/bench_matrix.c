@@ -19,7 +19,7 @@ static void fill(wg_tile *t, bool integers)
     uint32_t state = 12345;
     for (unsigned file = 0; file < 2; file++)
         for (unsigned bank = 0; bank < 2; bank++) {
-            uint32_t (*rows)[16] = wg_src_rows(&t->regs.src, (wg_src_file)file, bank);
+            uint32_t(*rows)[16] = wg_src_rows(&t->regs.src, (wg_src_file)file, bank);
             for (unsigned i = 0; i < 64 * 16; i++) {
                 state = state * 1664525u + 1013904223u;
                 uint32_t sign = state & 0x40000, mantissa = state >> 10 & 0x3F800, exponent = 120 + (state >> 28);

@@ -61,9 +61,11 @@ static void unpacr(wg_tile *t, uint32_t word, uint64_t id)
 }
 
 /* One section of a packer each. */
-#define SECTIONS(name)                                                                                            \
-    {WG_CFG_THCON_SEC0_REG1_##name, WG_CFG_THCON_SEC0_REG8_##name, WG_CFG_THCON_SEC1_REG1_##name,                  \
-     WG_CFG_THCON_SEC1_REG8_##name}
+#define SECTIONS(name) \
+    { \
+        WG_CFG_THCON_SEC0_REG1_##name, WG_CFG_THCON_SEC0_REG8_##name, WG_CFG_THCON_SEC1_REG1_##name, \
+            WG_CFG_THCON_SEC1_REG8_##name \
+    }
 
 static void set_unpacker(wg_tile *t, unsigned in, unsigned out, bool to_dst)
 {
@@ -135,8 +137,8 @@ typedef enum what { PACKED, UNPACKED, BOTH } what;
 
 static void tile(wg_tile *t, what w, uint64_t id)
 {
-    const uint32_t unpack = UINT32_C(0x42000081);   /* MultiContextMode, Last */
-    const uint32_t z_up = 1u << 15;                 /* the next face in L1 */
+    const uint32_t unpack = UINT32_C(0x42000081); /* MultiContextMode, Last */
+    const uint32_t z_up = 1u << 15;               /* the next face in L1 */
     unsigned packs = t->arch->pack.interfaces ? 16 : 1, select = t->arch->pack.interfaces ? 0 : 15;
     t->regs.adc.unit[0][0][0].z = 0;
     t->regs.adc.unit[2][2][0].y = 0;
@@ -168,7 +170,7 @@ int main(void)
 {
     static const struct {
         const char *name;
-        uint8_t l1, src, dst;   /* in L1, in SrcA (or Dst), on the packers' way */
+        uint8_t l1, src, dst; /* in L1, in SrcA (or Dst), on the packers' way */
         bool to_dst, wide;
     } cases[] = {
         {"bf16", WG_FMT_BF16, WG_FMT_BF16, WG_FMT_BF16, false, false},

@@ -94,12 +94,15 @@ int main(void)
         {"fp32_tf32_srca", WG_FMT_FP32, WG_FMT_TF32, false, false},
         {"fp32_bf16_srca", WG_FMT_FP32, WG_FMT_BF16, false, false},
         {"fp32_dst", WG_FMT_FP32, WG_FMT_FP32, true, false},
-        {"bf16_dst", WG_FMT_BF16, WG_FMT_BF16, true, false},   {"bfp8_srca", WG_FMT_BFP8, WG_FMT_BFP8, false, false},
-        {"bfp4_srca", WG_FMT_BFP4, WG_FMT_BFP4, false, false}, {"bfp2_srca", WG_FMT_BFP2, WG_FMT_BFP2, false, false},
-        {"fp8_srca", WG_FMT_FP8, WG_FMT_FP8, false, false},    {"int8_srca", WG_FMT_INT8, WG_FMT_INT8, false, false},
+        {"bf16_dst", WG_FMT_BF16, WG_FMT_BF16, true, false},
+        {"bfp8_srca", WG_FMT_BFP8, WG_FMT_BFP8, false, false},
+        {"bfp4_srca", WG_FMT_BFP4, WG_FMT_BFP4, false, false},
+        {"bfp2_srca", WG_FMT_BFP2, WG_FMT_BFP2, false, false},
+        {"fp8_srca", WG_FMT_FP8, WG_FMT_FP8, false, false},
+        {"int8_srca", WG_FMT_INT8, WG_FMT_INT8, false, false},
         {"int32_dst", WG_FMT_INT32, WG_FMT_INT32, true, false},
     };
-    const uint32_t word = UINT32_C(0x42000081);   /* MultiContextMode, Last */
+    const uint32_t word = UINT32_C(0x42000081); /* MultiContextMode, Last */
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         wg_tile *t = make(WG_ARCH_BH, cases[i].in, cases[i].out, cases[i].to_dst, cases[i].transpose);
         double us = measure(t, word);

@@ -43,10 +43,10 @@ int main(void)
  */
 enum { HALF, ACROSS, DOWN };
 static const u8 steps[4][3] = {[WHOLE] = {8, 8, 8}, [ROW] = {0, 16, 48}, [COLUMN] = {8, 56, 24}, [SCALAR] = {0, 0, 0}};
-#define STEP(section, b)                                                                                               \
-    do {                                                                                                               \
-        TT_SETC16(ADDR_MOD_AB_SEC##section##_SrcAIncr_ADDR32, 8 | (b) << ADDR_MOD_AB_SEC##section##_SrcBIncr_SHAMT);   \
-        TTI_SETC16(ADDR_MOD_DST_SEC##section##_DestIncr_ADDR32, 0);                                                    \
+#define STEP(section, b) \
+    do { \
+        TT_SETC16(ADDR_MOD_AB_SEC##section##_SrcAIncr_ADDR32, 8 | (b) << ADDR_MOD_AB_SEC##section##_SrcBIncr_SHAMT); \
+        TTI_SETC16(ADDR_MOD_DST_SEC##section##_DestIncr_ADDR32, 0); \
     } while (0)
 
 int main(void)

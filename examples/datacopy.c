@@ -27,7 +27,7 @@ int main(void)
     configure_packer(OUT);
     SET_CFG(ALU_FORMAT_SPEC_REG0_SrcA, IN_L1);
 #ifdef DATACOPY_INT
-    configure_unpacker(TO_SRCB, IN_L1, IN_L1, IN1);   /* the host leaves zeros there */
+    configure_unpacker(TO_SRCB, IN_L1, IN_L1, IN1); /* the host leaves zeros there */
     SET_CFG(ALU_FORMAT_SPEC_REG1_SrcB, IN_L1);
     SET_CFG(ALU_ACC_CTRL_INT8_math_enabled, 1);
 #endif
@@ -38,7 +38,7 @@ int main(void)
     SET_CFG(THCON_SEC0_REG1_Out_data_format, IN_L1);
     SET_CFG(THCON_SEC0_REG1_Exp_section_size, EXPONENT_LINES);
     SET_CFG(PCK0_ADDR_CTRL_XY_REG_0_Ystride, 16 * DATUM_BYTES);
-    stored(&CFG(PCK0_ADDR_CTRL_XY_REG_0_Ystride_ADDR32));   /* the last word stored has arrived */
+    stored(&CFG(PCK0_ADDR_CTRL_XY_REG_0_Ystride_ADDR32)); /* the last word stored has arrived */
     let_go();
     return 0;
 }
@@ -64,12 +64,12 @@ int main(void)
 #ifdef DATACOPY_INT
     for (u32 row = 0; row < TILE_ROWS; row += 8)
         TT_ELWADD(0, 0, 0, 0, row);
-    TTI_SETRWC(3, 0, 0, 0, 0, 0);           /* both banks go back */
+    TTI_SETRWC(3, 0, 0, 0, 0, 0); /* both banks go back */
 #else
     TTI_SETC16(ADDR_MOD_AB_SEC0_SrcAIncr_ADDR32, 0);
     for (u32 row = 0; row < TILE_ROWS; row += 8)
-        TT_MOVA2D(0, row, 0, 2, row);       /* 2: eight rows */
-    TTI_SETRWC(1, 0, 0, 0, 0, 0);           /* SrcA's bank goes back */
+        TT_MOVA2D(0, row, 0, 2, row); /* 2: eight rows */
+    TTI_SETRWC(1, 0, 0, 0, 0, 0);     /* SrcA's bank goes back */
 #endif
     dst_release();
     return 0;

@@ -13,9 +13,9 @@
 #define FETCHED RESULT(9)
 #define FROM 0x100000
 #define TO 0x200000
-enum { BYTES = 2048 };   /* 1024 datums of BF16 */
+enum { BYTES = 2048 }; /* 1024 datums of BF16 */
 #ifdef WG_ARCH_BH
-#define DRAM (18 | 12 << 6)   /* translated: the same tile on either NoC */
+#define DRAM (18 | 12 << 6) /* translated: the same tile on either NoC */
 #else
 #define DRAM (16 | 16 << 6)
 #endif
@@ -25,7 +25,8 @@ int main(void)
 {
     noc_read_from(0, DRAM, BYTES);
     noc_read(0, FROM, 0x30000, 0);
-    while (noc_busy(0, READER) | noc_pending(0, 0)) {}
+    while (noc_busy(0, READER) | noc_pending(0, 0)) {
+    }
     fence();
     FETCHED = 1;
     return 0;
@@ -38,17 +39,18 @@ int main(void)
 static void wait_until(volatile u32 *flag)
 {
     while (*flag != 1)
-        fence();   /* Blackhole's cores keep what they have read */
+        fence(); /* Blackhole's cores keep what they have read */
 }
 
 int main(void)
 {
     wait_until(&FETCHED);
-    configure();   /* and let the T cores go */
+    configure(); /* and let the T cores go */
     wait_until(&DONE);
     noc_write_to(1, DRAM, BYTES);
     noc_write(1, TO, OUT, 0);
-    while (noc_busy(1, WRITER) | noc_pending(1, 0)) {}
+    while (noc_busy(1, WRITER) | noc_pending(1, 0)) {
+    }
     return 0;
 }
 #else

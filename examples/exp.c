@@ -11,28 +11,28 @@ static inline void on_tile(void)
 {
     for (u32 at = 0; at < 2 * TILE_VECTORS; at += 2) {
         LOAD(L0, at);
-        LOAD_BITS(L1, 0x3FB8AA3Bu);     /* 1 / ln 2 */
-        LOAD_BITS(L2, 0x4B400000u);     /* 1.5 * 2^23: adding it rounds to a whole number, in the low bits */
+        LOAD_BITS(L1, 0x3FB8AA3Bu); /* 1 / ln 2 */
+        LOAD_BITS(L2, 0x4B400000u); /* 1.5 * 2^23: adding it rounds to a whole number, in the low bits */
         MAD(L0, L1, L2, L3);
         LOAD_BITS(L2, 0xCB400000u);
-        MAD(L3, ONE, L2, L4);           /* n as a float */
-        LOAD_BITS(L1, 0xBF317200u);     /* -ln 2 in two parts; n times the first is exact */
+        MAD(L3, ONE, L2, L4);       /* n as a float */
+        LOAD_BITS(L1, 0xBF317200u); /* -ln 2 in two parts; n times the first is exact */
         MAD(L4, L1, L0, L5);
         LOAD_BITS(L1, 0xB5BFBE8Eu);
-        MAD(L4, L1, L5, L5);            /* r */
-        LOAD_BITS(L6, 0x3AB60B61u);     /* 1/720 */
-        LOAD_BITS(L1, 0x3C088889u);     /* 1/120 */
+        MAD(L4, L1, L5, L5);        /* r */
+        LOAD_BITS(L6, 0x3AB60B61u); /* 1/720 */
+        LOAD_BITS(L1, 0x3C088889u); /* 1/120 */
         MAD(L6, L5, L1, L6);
-        LOAD_BITS(L1, 0x3D2AAAABu);     /* 1/24 */
+        LOAD_BITS(L1, 0x3D2AAAABu); /* 1/24 */
         MAD(L6, L5, L1, L6);
-        LOAD_BITS(L1, 0x3E2AAAABu);     /* 1/6 */
+        LOAD_BITS(L1, 0x3E2AAAABu); /* 1/6 */
         MAD(L6, L5, L1, L6);
-        LOAD_BITS(L1, 0x3F000000u);     /* 1/2 */
+        LOAD_BITS(L1, 0x3F000000u); /* 1/2 */
         MAD(L6, L5, L1, L6);
         MAD(L6, L5, ONE, L6);
-        MAD(L6, L5, ONE, L6);           /* e^r */
-        TTI_SFPSHFT(23, 0, L3, 1);      /* n to where the exponent is; the rest of 1.5 * 2^23 falls out */
-        TTI_SFPIADD(0, L3, L6, 4);      /* 4: leaves the flags alone */
+        MAD(L6, L5, ONE, L6);      /* e^r */
+        TTI_SFPSHFT(23, 0, L3, 1); /* n to where the exponent is; the rest of 1.5 * 2^23 falls out */
+        TTI_SFPIADD(0, L3, L6, 4); /* 4: leaves the flags alone */
         STORE(L6, at);
     }
 }

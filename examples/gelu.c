@@ -18,7 +18,7 @@ static inline void on_tile(void)
 {
     for (u32 at = 0; at < 2 * TILE_VECTORS; at += 2) {
         LOAD(L0, at);
-        MAD(L0, L0, ZERO, L1);          /* x^2 */
+        MAD(L0, L0, ZERO, L1); /* x^2 */
         LOAD_BITS(L2, 0xB0B2D759u);
         NEXT(0x33DFC08Au);
         NEXT(0xB6756B9Bu);
@@ -27,15 +27,15 @@ static inline void on_tile(void)
         NEXT(0x3C1BBC67u);
         NEXT(0xBD86F02Du);
         NEXT(0x3ECC1EEAu);
-        LOAD_BITS(L3, 0x3F000000u);     /* 1/2 */
+        LOAD_BITS(L3, 0x3F000000u); /* 1/2 */
         MAD(L2, L0, L3, L2);
         MAD(L2, L0, ZERO, L2);
-        LOAD_BITS(L3, 0xC0800000u);     /* -4 */
+        LOAD_BITS(L3, 0xC0800000u); /* -4 */
         MAD(L0, ONE, L3, L4);
         WHERE(L4, IF_NOT_NEGATIVE);
         TTI_SFPMOV(0, L0, L2, 0);
         EVERYWHERE();
-        LOAD_BITS(L3, 0x40800000u);     /* 4 */
+        LOAD_BITS(L3, 0x40800000u); /* 4 */
         MAD(L0, ONE, L3, L4);
         WHERE(L4, IF_NEGATIVE);
         TTI_SFPMOV(0, ZERO, L2, 0);

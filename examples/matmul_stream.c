@@ -35,7 +35,8 @@ int main(void)
 #ifndef RESIDENT
         noc_read(0, row + IN_BYTES * k, LEFT + IN_BYTES * slot, slot);
         noc_read(1, MATRIX_B + IN_BYTES * (k * columns + column), RIGHT + IN_BYTES * slot, slot);
-        while (noc_busy(0, READER) | noc_busy(1, READER)) {}
+        while (noc_busy(0, READER) | noc_busy(1, READER)) {
+        }
 #endif
         ASKED = n; /* T0 waits for the tiles themselves, so that the next ones can be asked for at once */
         if (++k == depth) {
@@ -58,11 +59,13 @@ int main(void)
         await(&RESULTS_IN, n);
 #ifndef RESIDENT
         noc_write(1, to, RESULTS + OUT_BYTES * slot, SLOTS);
-        while (noc_leaving(1, SLOTS)) {} /* then the buffer's tile may be overwritten */
+        while (noc_leaving(1, SLOTS)) {
+        } /* then the buffer's tile may be overwritten */
 #endif
         RESULTS_OUT = n;
     }
-    while (noc_pending(1, SLOTS)) {}
+    while (noc_pending(1, SLOTS)) {
+    }
     DONE = 1;
     return 0;
 }
@@ -71,6 +74,7 @@ int main(void)
 static inline void await_inputs(u32 n, u32 slot)
 {
     await(&ASKED, n);
-    while (noc_pending(0, slot) | noc_pending(1, slot)) {}
+    while (noc_pending(0, slot) | noc_pending(1, slot)) {
+    }
 }
 #endif

@@ -17,11 +17,11 @@ static inline void on_tile(void)
 {
     for (u32 at = 0; at < 2 * TILE_VECTORS; at += 2) {
         LOAD(L0, at);
-        TTI_SFPMOV(0, L0, L3, 1);       /* -x */
+        TTI_SFPMOV(0, L0, L3, 1); /* -x */
 #ifdef WG_ARCH_WH
         LOAD_BITS(L1, 0x7EF311C7u);
         TTI_SFPMOV(0, L0, L2, 0);
-        TTI_SFPIADD(0, L1, L2, 2 | 4);  /* the constant less x; 4: leaves the flags alone */
+        TTI_SFPIADD(0, L1, L2, 2 | 4); /* the constant less x; 4: leaves the flags alone */
 #else
         TTI_SFPARECIP(0, L0, L2, 0);
 #endif

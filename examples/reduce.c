@@ -37,10 +37,10 @@ int main(void)
 #elif defined(CORE_TRISC1)
 /* How SrcA moves on: from the first of two faces with the same result, and from the second. Sixteen rows are a face. */
 enum { TO_SECOND, TO_NEXT_PAIR, STAY };
-#define STEP(section, a)                                                                                               \
-    do {                                                                                                               \
-        TT_SETC16(ADDR_MOD_AB_SEC##section##_SrcAIncr_ADDR32, a);                                                      \
-        TTI_SETC16(ADDR_MOD_DST_SEC##section##_DestIncr_ADDR32, 0);                                                    \
+#define STEP(section, a) \
+    do { \
+        TT_SETC16(ADDR_MOD_AB_SEC##section##_SrcAIncr_ADDR32, a); \
+        TTI_SETC16(ADDR_MOD_DST_SEC##section##_DestIncr_ADDR32, 0); \
     } while (0)
 
 /* Every result needs the low bits of SrcA's mantissas as well: a second pass of sums, in the next fidelity phase. */

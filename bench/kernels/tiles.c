@@ -23,7 +23,7 @@ int main(void)
     SET_CFG(THCON_SEC0_REG1_In_data_format, in_dst);
     SET_CFG(THCON_SEC0_REG1_Out_data_format, in_l1);
     SET_CFG(THCON_SEC0_REG1_Exp_section_size, PARAMETER(6));
-#ifdef WG_ARCH_WH   /* four packers, a face each */
+#ifdef WG_ARCH_WH /* four packers, a face each */
 #define FACE(i, section) \
     do { \
         CFG(DEST_TARGET_REG_CFG_PACK_SEC##i##_Offset_ADDR32) = 16 * (i); \

@@ -12,12 +12,12 @@
 #include "pipeline.h"
 
 enum { NEXT_HALF, NEXT_BELOW, NEXT_FACE, NEXT_COLUMN, NEXT_PASS };
-#define MOVE(section, a, b, phases)                                                                                    \
-    do {                                                                                                               \
-        TTI_SETC16(ADDR_MOD_AB_SEC##section##_SrcAIncr_ADDR32,                                                         \
-                   (a) | (b) << ADDR_MOD_AB_SEC##section##_SrcBIncr_SHAMT);                                            \
-        TTI_SETC16(ADDR_MOD_DST_SEC##section##_DestIncr_ADDR32,                                                        \
-                   (phases) << ADDR_MOD_DST_SEC##section##_FidelityIncr_SHAMT);                                        \
+#define MOVE(section, a, b, phases) \
+    do { \
+        TTI_SETC16(ADDR_MOD_AB_SEC##section##_SrcAIncr_ADDR32, \
+                   (a) | (b) << ADDR_MOD_AB_SEC##section##_SrcBIncr_SHAMT); \
+        TTI_SETC16(ADDR_MOD_DST_SEC##section##_DestIncr_ADDR32, \
+                   (phases) << ADDR_MOD_DST_SEC##section##_FidelityIncr_SHAMT); \
     } while (0)
 /*
  * A pass ends where it began, in the next fidelity phase. Wormhole's instructions reach four address modifiers only;
@@ -31,12 +31,12 @@ enum { NEXT_HALF, NEXT_BELOW, NEXT_FACE, NEXT_COLUMN, NEXT_PASS };
 #define LAST NEXT_PASS
 #endif
 /* The face of Dst in row I and column J gets two halves each. */
-#define MULTIPLY(j, last)                                                                                              \
-    do {                                                                                                               \
-        TTI_MVMUL(0, 0, NEXT_HALF, 16 * (j));                                                                          \
-        TTI_MVMUL(0, 0, NEXT_BELOW, 16 * (j) + 8);                                                                     \
-        TTI_MVMUL(0, 0, NEXT_HALF, 32 + 16 * (j));                                                                     \
-        TTI_MVMUL(0, 0, last, 32 + 16 * (j) + 8);                                                                      \
+#define MULTIPLY(j, last) \
+    do { \
+        TTI_MVMUL(0, 0, NEXT_HALF, 16 * (j)); \
+        TTI_MVMUL(0, 0, NEXT_BELOW, 16 * (j) + 8); \
+        TTI_MVMUL(0, 0, NEXT_HALF, 32 + 16 * (j)); \
+        TTI_MVMUL(0, 0, last, 32 + 16 * (j) + 8); \
     } while (0)
 
 /* A pass is recorded once, and played for each. */

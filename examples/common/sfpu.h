@@ -18,7 +18,7 @@ enum { TILE_VECTORS = TILE_DATUMS / 32 };
 /* The bits of a float. */
 #define LOAD_BITS(lreg, bits) \
     do { \
-        TTI_SFPLOADI(lreg, 10, (bits) & 0xFFFF); \
+        TTI_SFPLOADI(lreg, 10, (bits)&0xFFFF); \
         TTI_SFPLOADI(lreg, 8, (bits) >> 16); \
     } while (0)
 /* d = a * b + c, there in the second cycle: on Wormhole nobody waits for it by himself, on Blackhole not everybody. */
@@ -58,8 +58,8 @@ int main(void)
     TTI_SETC16(ADDR_MOD_DST_SEC0_DestIncr_ADDR32, 0);
     dst_acquire();
     for (u32 row = 0; row < TILE_ROWS; row += 8)
-        TT_MOVA2D(0, row, 0, 2, row);           /* 2: eight rows */
-    TTI_SETRWC(1, 0, 0, 0, 0, 0);               /* SrcA's bank goes back */
+        TT_MOVA2D(0, row, 0, 2, row); /* 2: eight rows */
+    TTI_SETRWC(1, 0, 0, 0, 0, 0);     /* SrcA's bank goes back */
     TTI_STALLWAIT(WG_STALL_SFPU, WG_MATH);
     EVERYWHERE();
     on_tile();

@@ -59,14 +59,14 @@ static inline void configure_stream(void)
 #else
     SET_CFG(PCK0_ADDR_CTRL_ZW_REG_1_Wstride, OUT_BYTES / 16);
     /* Four packers, each with a face of its own. */
-#define PACKER(section, n)                                                                                             \
-    do {                                                                                                               \
-        SET_CFG(section##_In_data_format, FP32);                                                                       \
-        SET_CFG(section##_Out_data_format, FP32);                                                                      \
-        SET_CFG(section##_Disable_zero_compress, 1);                                                                   \
-        SET_CFG(section##_L1_Dest_addr, (RESULTS + 1024 * (n)) / 16 - 1);                                              \
-        SET_CFG(DEST_TARGET_REG_CFG_PACK_SEC##n##_Offset, 16 * (n));                                                   \
-        SET_CFG(PACK_COUNTERS_SEC##n##_pack_reads_per_xy_plane, 16);                                                   \
+#define PACKER(section, n) \
+    do { \
+        SET_CFG(section##_In_data_format, FP32); \
+        SET_CFG(section##_Out_data_format, FP32); \
+        SET_CFG(section##_Disable_zero_compress, 1); \
+        SET_CFG(section##_L1_Dest_addr, (RESULTS + 1024 * (n)) / 16 - 1); \
+        SET_CFG(DEST_TARGET_REG_CFG_PACK_SEC##n##_Offset, 16 * (n)); \
+        SET_CFG(PACK_COUNTERS_SEC##n##_pack_reads_per_xy_plane, 16); \
     } while (0)
     PACKER(THCON_SEC0_REG8, 1);
     PACKER(THCON_SEC1_REG1, 2);

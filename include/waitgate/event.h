@@ -10,13 +10,28 @@
 
 /* Who acts. The order is the arbitration and reporting order inside a phase. */
 typedef enum wg_agent {
-    WG_AGENT_CORE_B, WG_AGENT_CORE_NC, WG_AGENT_CORE_T0, WG_AGENT_CORE_T1, WG_AGENT_CORE_T2,
-    WG_AGENT_THREAD0, WG_AGENT_THREAD1, WG_AGENT_THREAD2,
-    WG_AGENT_SYNC, WG_AGENT_UNPACK0, WG_AGENT_UNPACK1, WG_AGENT_MATRIX, WG_AGENT_PACK,
-    WG_AGENT_VECTOR, WG_AGENT_SCALAR, WG_AGENT_CONFIG, WG_AGENT_MOVER, WG_AGENT_MISC,
-    WG_AGENT_REGIONS,   /* memory requests under way to L1 and the memory-mapped regions */
-    WG_AGENT_PUSHES,    /* pushes under way to the instruction FIFOs */
-    WG_AGENT_NIU0, WG_AGENT_NIU1,
+    WG_AGENT_CORE_B,
+    WG_AGENT_CORE_NC,
+    WG_AGENT_CORE_T0,
+    WG_AGENT_CORE_T1,
+    WG_AGENT_CORE_T2,
+    WG_AGENT_THREAD0,
+    WG_AGENT_THREAD1,
+    WG_AGENT_THREAD2,
+    WG_AGENT_SYNC,
+    WG_AGENT_UNPACK0,
+    WG_AGENT_UNPACK1,
+    WG_AGENT_MATRIX,
+    WG_AGENT_PACK,
+    WG_AGENT_VECTOR,
+    WG_AGENT_SCALAR,
+    WG_AGENT_CONFIG,
+    WG_AGENT_MOVER,
+    WG_AGENT_MISC,
+    WG_AGENT_REGIONS, /* memory requests under way to L1 and the memory-mapped regions */
+    WG_AGENT_PUSHES,  /* pushes under way to the instruction FIFOs */
+    WG_AGENT_NIU0,
+    WG_AGENT_NIU1,
     WG_AGENT_HOST,
     WG_AGENT_COUNT,
     WG_AGENT_NONE = 0xFF
@@ -24,26 +39,34 @@ typedef enum wg_agent {
 
 /* The phases of a cycle, in order; docs/architecture.md says why. */
 typedef enum wg_phase {
-    WG_PHASE_ARRIVALS, WG_PHASE_COMPLETIONS, WG_PHASE_REGIONS, WG_PHASE_LATCHES, WG_PHASE_GATES,
-    WG_PHASE_REPLAY, WG_PHASE_MOP, WG_PHASE_PUSH, WG_PHASE_LOAD_STORE, WG_PHASE_PIPELINES
+    WG_PHASE_ARRIVALS,
+    WG_PHASE_COMPLETIONS,
+    WG_PHASE_REGIONS,
+    WG_PHASE_LATCHES,
+    WG_PHASE_GATES,
+    WG_PHASE_REPLAY,
+    WG_PHASE_MOP,
+    WG_PHASE_PUSH,
+    WG_PHASE_LOAD_STORE,
+    WG_PHASE_PIPELINES
 } wg_phase;
 
 typedef enum wg_event_kind {
-    WG_EV_PUSHED,        /* a word entered a thread's FIFO: word, id; c: core that pushed it */
-    WG_EV_EXPANDED,      /* MOP or REPLAY made an instruction: word, id, parent; c: core that pushed that */
-    WG_EV_LOST,          /* the mux discarded an instruction: word, id */
-    WG_EV_STALL_BEGIN,   /* waiting-because: stall; word, id for a gate */
-    WG_EV_STALL_END,     /* a: cycle the stall began */
-    WG_EV_ISSUED,        /* passed the gate into agent b: word, id */
-    WG_EV_COMPLETED,     /* left its unit: word, id */
-    WG_EV_LATCHED,       /* a wait was latched: word, id */
-    WG_EV_RELEASED,      /* the latched wait was forgotten: word, id; a: banks of wg_touch_space's pointers, by bit */
-    WG_EV_SEMAPHORE,     /* a: semaphore, b: new value, c: new max */
-    WG_EV_MUTEX,         /* a: mutex, b: 0 released, 1 taken */
-    WG_EV_BANK,          /* a: 0..3 SrcA0 SrcA1 SrcB0 SrcB1, b: new owner; id: the instruction that did it */
-    WG_EV_TOUCH,         /* a location was read or written: a space, b first, c count or mask, how; see wg_touch_space */
-    WG_EV_CORE_RETIRE,   /* a core executed an instruction: pc in a, word; b: result if it wrote one */
-    WG_EV_CORE_REQUEST,  /* a memory request was emitted: a address, b data, c kind, word: see WG_REQUEST_WORD;
+    WG_EV_PUSHED,       /* a word entered a thread's FIFO: word, id; c: core that pushed it */
+    WG_EV_EXPANDED,     /* MOP or REPLAY made an instruction: word, id, parent; c: core that pushed that */
+    WG_EV_LOST,         /* the mux discarded an instruction: word, id */
+    WG_EV_STALL_BEGIN,  /* waiting-because: stall; word, id for a gate */
+    WG_EV_STALL_END,    /* a: cycle the stall began */
+    WG_EV_ISSUED,       /* passed the gate into agent b: word, id */
+    WG_EV_COMPLETED,    /* left its unit: word, id */
+    WG_EV_LATCHED,      /* a wait was latched: word, id */
+    WG_EV_RELEASED,     /* the latched wait was forgotten: word, id; a: banks of wg_touch_space's pointers, by bit */
+    WG_EV_SEMAPHORE,    /* a: semaphore, b: new value, c: new max */
+    WG_EV_MUTEX,        /* a: mutex, b: 0 released, 1 taken */
+    WG_EV_BANK,         /* a: 0..3 SrcA0 SrcA1 SrcB0 SrcB1, b: new owner; id: the instruction that did it */
+    WG_EV_TOUCH,        /* a location was read or written: a space, b first, c count or mask, how; see wg_touch_space */
+    WG_EV_CORE_RETIRE,  /* a core executed an instruction: pc in a, word; b: result if it wrote one */
+    WG_EV_CORE_REQUEST, /* a memory request was emitted: a address, b data, c kind, word: see WG_REQUEST_WORD;
                             parent: older pushes of the core that it overtakes */
     WG_EV_CORE_RESPONSE, /* a memory request was processed: likewise */
     WG_EV_CORE_STATE,    /* a: 0 held in reset, 1 released, 2 parked, 3 running */
@@ -70,23 +93,23 @@ typedef enum wg_event_kind {
 
 /* What can be touched. `first` and `count` of an event count these; where it says mask, `c` is a mask of 32 bits. */
 typedef enum wg_touch_space {
-    WG_TOUCH_L1,             /* bytes */
-    WG_TOUCH_CONFIG,         /* bank * 256 + word; mask of bits */
-    WG_TOUCH_THREAD_CONFIG,  /* thread * 256 + word; mask of bits */
-    WG_TOUCH_GPR,            /* (thread * 64 + register) * 2 + half */
-    WG_TOUCH_DST,            /* stored rows of 16 bits; a 32-bit row is two of them, WG_TOUCH_WIDE: and those 8 further */
-    WG_TOUCH_SRC,            /* (file * 2 + bank) * 64 + row */
-    WG_TOUCH_LREG,           /* 0; mask of LRegs, 17: flags and lane configuration */
-    WG_TOUCH_ADC,            /* ((thread * 3 + unit) * 2 + channel) * 4 + dimension */
-    WG_TOUCH_RWC,            /* thread */
-    WG_TOUCH_SEM_VALUE,      /* 0; mask of semaphores */
-    WG_TOUCH_SEM_MAX,        /* 0; mask of semaphores */
-    WG_TOUCH_MOP_CFG,        /* thread * 9 + word */
-    WG_TOUCH_REPLAY,         /* thread * 32 + slot */
-    WG_TOUCH_PACKER,         /* packer: its output streams and tile position */
-    WG_TOUCH_UNPACKER,       /* unpacker * 3 + thread: context counter */
-    WG_TOUCH_BANK_OWNER,     /* file * 2 + bank: whose it is */
-    WG_TOUCH_BANK_POINTER,   /* 0, 1: the Matrix Unit's bank of SrcA, SrcB; 2, 3: the unpackers' */
+    WG_TOUCH_L1,            /* bytes */
+    WG_TOUCH_CONFIG,        /* bank * 256 + word; mask of bits */
+    WG_TOUCH_THREAD_CONFIG, /* thread * 256 + word; mask of bits */
+    WG_TOUCH_GPR,           /* (thread * 64 + register) * 2 + half */
+    WG_TOUCH_DST,          /* stored rows of 16 bits; a 32-bit row is two of them, WG_TOUCH_WIDE: and those 8 further */
+    WG_TOUCH_SRC,          /* (file * 2 + bank) * 64 + row */
+    WG_TOUCH_LREG,         /* 0; mask of LRegs, 17: flags and lane configuration */
+    WG_TOUCH_ADC,          /* ((thread * 3 + unit) * 2 + channel) * 4 + dimension */
+    WG_TOUCH_RWC,          /* thread */
+    WG_TOUCH_SEM_VALUE,    /* 0; mask of semaphores */
+    WG_TOUCH_SEM_MAX,      /* 0; mask of semaphores */
+    WG_TOUCH_MOP_CFG,      /* thread * 9 + word */
+    WG_TOUCH_REPLAY,       /* thread * 32 + slot */
+    WG_TOUCH_PACKER,       /* packer: its output streams and tile position */
+    WG_TOUCH_UNPACKER,     /* unpacker * 3 + thread: context counter */
+    WG_TOUCH_BANK_OWNER,   /* file * 2 + bank: whose it is */
+    WG_TOUCH_BANK_POINTER, /* 0, 1: the Matrix Unit's bank of SrcA, SrcB; 2, 3: the unpackers' */
     WG_TOUCH_SPACES
 } wg_touch_space;
 
@@ -94,15 +117,17 @@ typedef enum wg_touch_space {
 enum {
     WG_TOUCH_READ = 1,
     WG_TOUCH_WRITE = 2,
-    WG_TOUCH_AT_GATE = 4,    /* sampled as the instruction passed the gate */
-    WG_TOUCH_ATOMIC = 8,     /* a read-modify-write of the hardware's: an atomic, SEMPOST, SEMGET */
-    WG_TOUCH_LATE = 16,      /* by what the unit still does for the instruction after it has let its thread go on */
-    WG_TOUCH_WIDE = 32,      /* Dst: also the low halves */
-    WG_TOUCH_CACHED = 64,    /* L1: an L0 data cache hit */
-    WG_TOUCH_POST = 128, WG_TOUCH_GET = 256, WG_TOUCH_INIT = 512,   /* semaphores */
-    WG_TOUCH_BUFFERED = 1024,/* L1: written by the packer once it flushes */
-    WG_TOUCH_WAITED = 2048,  /* source banks: the instruction waited until the bank was its unit's */
-    WG_TOUCH_SAME = 4096     /* a write of what was there */
+    WG_TOUCH_AT_GATE = 4, /* sampled as the instruction passed the gate */
+    WG_TOUCH_ATOMIC = 8,  /* a read-modify-write of the hardware's: an atomic, SEMPOST, SEMGET */
+    WG_TOUCH_LATE = 16,   /* by what the unit still does for the instruction after it has let its thread go on */
+    WG_TOUCH_WIDE = 32,   /* Dst: also the low halves */
+    WG_TOUCH_CACHED = 64, /* L1: an L0 data cache hit */
+    WG_TOUCH_POST = 128,
+    WG_TOUCH_GET = 256,
+    WG_TOUCH_INIT = 512,      /* semaphores */
+    WG_TOUCH_BUFFERED = 1024, /* L1: written by the packer once it flushes */
+    WG_TOUCH_WAITED = 2048,   /* source banks: the instruction waited until the bank was its unit's */
+    WG_TOUCH_SAME = 4096      /* a write of what was there */
 };
 
 /* Why something waits, naming the resource and its holder (GATE-21). */
@@ -114,29 +139,29 @@ typedef enum wg_stall_reason {
 } wg_stall_reason;
 
 typedef struct wg_stall {
-    uint16_t reason;     /* wg_stall_reason */
-    uint16_t resource;   /* meaning by reason: condition mask, mutex, semaphore mask, unit, register … */
-    uint8_t holder;      /* wg_agent that must move first, or WG_AGENT_NONE */
-    uint64_t retry_at;   /* the cycle at which it ends by itself; UINT64_MAX: only somebody else can end it */
+    uint16_t reason;   /* wg_stall_reason */
+    uint16_t resource; /* meaning by reason: condition mask, mutex, semaphore mask, unit, register … */
+    uint8_t holder;    /* wg_agent that must move first, or WG_AGENT_NONE */
+    uint64_t retry_at; /* the cycle at which it ends by itself; UINT64_MAX: only somebody else can end it */
 } wg_stall;
 
 typedef struct wg_event {
     uint64_t cycle;
-    uint64_t id;         /* instruction id, unique per thread; 0: none */
-    uint64_t parent;     /* id of the MOP or REPLAY that made it; 0: none */
+    uint64_t id;     /* instruction id, unique per thread; 0: none */
+    uint64_t parent; /* id of the MOP or REPLAY that made it; 0: none */
     uint64_t a, b, c;
     uint32_t word;
-    uint32_t pc;         /* of the push, where known */
-    uint8_t kind;        /* wg_event_kind */
-    uint8_t phase;       /* wg_phase */
-    uint8_t agent;       /* wg_agent */
+    uint32_t pc;   /* of the push, where known */
+    uint8_t kind;  /* wg_event_kind */
+    uint8_t phase; /* wg_phase */
+    uint8_t agent; /* wg_agent */
     uint8_t tile;
-    uint8_t thread;      /* whose instruction it is, where id is not 0 */
-    uint8_t part;        /* of a touch: the packer; of a source bank that was waited for: the bank looked at, plus 1 */
-    uint16_t how;        /* of a touch: WG_TOUCH_READ … */
+    uint8_t thread; /* whose instruction it is, where id is not 0 */
+    uint8_t part;   /* of a touch: the packer; of a source bank that was waited for: the bank looked at, plus 1 */
+    uint16_t how;   /* of a touch: WG_TOUCH_READ … */
     union {
         wg_stall stall;
-        uint32_t kept;   /* of a touch that writes configuration: bits that it left as they were */
+        uint32_t kept; /* of a touch that writes configuration: bits that it left as they were */
     };
 } wg_event;
 

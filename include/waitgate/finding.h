@@ -18,26 +18,26 @@ typedef enum wg_severity {
 } wg_severity;
 
 typedef struct wg_finding {
-    uint16_t code;        /* index into the catalogue: wg_finding_info() */
-    uint8_t agent;        /* wg_agent: who did it */
+    uint16_t code; /* index into the catalogue: wg_finding_info() */
+    uint8_t agent; /* wg_agent: who did it */
     uint8_t tile;
-    uint32_t pc;          /* of the core, or of the push; valid if has_pc */
+    uint32_t pc; /* of the core, or of the push; valid if has_pc */
     bool has_pc;
-    uint32_t word;        /* the instruction, RISC-V or Tensix; valid if has_word */
+    uint32_t word; /* the instruction, RISC-V or Tensix; valid if has_word */
     bool has_word;
-    uint64_t cycle;       /* of the first occurrence */
+    uint64_t cycle; /* of the first occurrence */
     uint64_t count;
-    uint64_t subject;     /* what it is about: an address, a register, an index */
+    uint64_t subject; /* what it is about: an address, a register, an index */
     uint64_t value;
-    char detail[120];     /* the particulars in words, possibly empty */
+    char detail[120]; /* the particulars in words, possibly empty */
 } wg_finding;
 
 typedef struct wg_finding_info {
-    const char *code;     /* stable, e.g. "core-unmapped-load" */
+    const char *code; /* stable, e.g. "core-unmapped-load" */
     wg_severity severity;
-    const char *cause;    /* one sentence */
-    const char *remedy;   /* one sentence */
-    const char *source;   /* the clause or documentation page it rests on */
+    const char *cause;  /* one sentence */
+    const char *remedy; /* one sentence */
+    const char *source; /* the clause or documentation page it rests on */
 } wg_finding_info;
 
 #ifdef __cplusplus

@@ -34,12 +34,12 @@ typedef struct wg_device wg_device;
 
 typedef enum wg_status {
     WG_OK = 0,
-    WG_ERR_ARGUMENT,      /* a value no device could accept */
-    WG_ERR_NO_MEMORY,     /* the host is out of memory */
-    WG_ERR_ADDRESS,       /* nothing is mapped there, or the range leaves the region */
-    WG_ERR_UNSUPPORTED,   /* documented, not implemented here; the reason names it */
-    WG_ERR_SNAPSHOT,      /* not a snapshot, or of another version, architecture or shape */
-    WG_ERR_STATE          /* the call does not fit what the device is doing */
+    WG_ERR_ARGUMENT,    /* a value no device could accept */
+    WG_ERR_NO_MEMORY,   /* the host is out of memory */
+    WG_ERR_ADDRESS,     /* nothing is mapped there, or the range leaves the region */
+    WG_ERR_UNSUPPORTED, /* documented, not implemented here; the reason names it */
+    WG_ERR_SNAPSHOT,    /* not a snapshot, or of another version, architecture or shape */
+    WG_ERR_STATE        /* the call does not fit what the device is doing */
 } wg_status;
 
 typedef enum wg_arch_id { WG_ARCH_BH = 0, WG_ARCH_WH = 1 } wg_arch_id;
@@ -50,21 +50,21 @@ typedef enum wg_core_id { WG_CORE_B, WG_CORE_NC, WG_CORE_T0, WG_CORE_T1, WG_CORE
 enum { WG_CORES = 5, WG_THREADS = 3 };
 
 typedef struct wg_device_desc {
-    uint32_t struct_size;   /* sizeof(wg_device_desc), for growth */
+    uint32_t struct_size; /* sizeof(wg_device_desc), for growth */
     wg_arch_id arch;
     wg_profile profile;
-    uint64_t seed;          /* 0: unperturbed; anything else names one repeatable perturbed run */
-    bool lockstep;          /* tick every agent in every cycle (also: WAITGATE_LOCKSTEP=1 in the CLI) */
-    bool scalar;            /* plain code only: no host vector instructions */
+    uint64_t seed; /* 0: unperturbed; anything else names one repeatable perturbed run */
+    bool lockstep; /* tick every agent in every cycle (also: WAITGATE_LOCKSTEP=1 in the CLI) */
+    bool scalar;   /* plain code only: no host vector instructions */
 } wg_device_desc;
 
 /* Why wg_run() came back. */
 typedef enum wg_stop {
-    WG_STOP_CYCLES,   /* the given number of cycles has passed */
-    WG_STOP_DONE,     /* every released core is parked and everything has drained */
-    WG_STOP_HUNG,     /* nothing can ever move again, and something is not parked */
-    WG_STOP_UNTIL,    /* the watched word holds the wanted value */
-    WG_STOP_FINDING   /* a finding at or above the stop level was recorded */
+    WG_STOP_CYCLES, /* the given number of cycles has passed */
+    WG_STOP_DONE,   /* every released core is parked and everything has drained */
+    WG_STOP_HUNG,   /* nothing can ever move again, and something is not parked */
+    WG_STOP_UNTIL,  /* the watched word holds the wanted value */
+    WG_STOP_FINDING /* a finding at or above the stop level was recorded */
 } wg_stop;
 
 /* Life cycle. */
@@ -80,16 +80,16 @@ WG_API const char *wg_version(void);
  * agent and that agent's event number there, as WG_EV_DELAYED reports them.
  */
 typedef enum wg_site {
-    WG_SITE_ACCEPT,      /* by thread: an instruction at the Wait Gate; event: its id */
-    WG_SITE_COMPLETE,    /* by unit: an instruction's completion; event: its id << 2 | its thread, or a count */
-    WG_SITE_TRAVEL,      /* by core, or Scalar Unit: a memory request on its way; event: a count */
-    WG_SITE_FIFO_TAKE,   /* by thread: an instruction leaves the FIFO; event: its id */
+    WG_SITE_ACCEPT,    /* by thread: an instruction at the Wait Gate; event: its id */
+    WG_SITE_COMPLETE,  /* by unit: an instruction's completion; event: its id << 2 | its thread, or a count */
+    WG_SITE_TRAVEL,    /* by core, or Scalar Unit: a memory request on its way; event: a count */
+    WG_SITE_FIFO_TAKE, /* by thread: an instruction leaves the FIFO; event: its id */
     WG_SITE_NOC_HOP,
     WG_SITE_COUNT
 } wg_site;
 typedef struct wg_delay {
     uint64_t event;
-    uint32_t cycles;     /* at most WG_MAX_DELAY */
+    uint32_t cycles; /* at most WG_MAX_DELAY */
     uint8_t site, agent;
 } wg_delay;
 enum { WG_MAX_DELAY = 1 << 20 };
@@ -117,9 +117,9 @@ WG_API wg_status wg_core_hold(wg_device *dev, wg_core_id core);
 typedef struct wg_core_info {
     uint32_t pc;
     bool in_reset;
-    bool parked;          /* in reset, at ebreak/ecall, or at a branch to itself */
+    bool parked; /* in reset, at ebreak/ecall, or at a branch to itself */
     uint64_t instructions;
-    wg_stall stall;       /* what it waits for, if anything */
+    wg_stall stall; /* what it waits for, if anything */
 } wg_core_info;
 WG_API wg_status wg_core_state(wg_device *dev, wg_core_id core, wg_core_info *out);
 
@@ -152,11 +152,11 @@ typedef enum wg_space {
     WG_SPACE_DST32,         /* row * 16 + column, the 32-bit view */
     WG_SPACE_SRCA,          /* (bank * 64 + row) * 16 + column */
     WG_SPACE_SRCB,
-    WG_SPACE_SRC_OWNER,     /* 0 SrcA bank 0, 1 SrcA bank 1, 2 SrcB bank 0, 3 SrcB bank 1: 0 unpackers, 1 Matrix Unit */
-    WG_SPACE_LREG,          /* register * 32 + lane */
-    WG_SPACE_ADC,           /* (thread * 3 + unit) * 16 + counter; see docs/api.md */
-    WG_SPACE_RWC,           /* thread * 16 + counter; see docs/api.md */
-    WG_SPACE_MOP_CFG,       /* thread * 9 + word */
+    WG_SPACE_SRC_OWNER, /* 0 SrcA bank 0, 1 SrcA bank 1, 2 SrcB bank 0, 3 SrcB bank 1: 0 unpackers, 1 Matrix Unit */
+    WG_SPACE_LREG,      /* register * 32 + lane */
+    WG_SPACE_ADC,       /* (thread * 3 + unit) * 16 + counter; see docs/api.md */
+    WG_SPACE_RWC,       /* thread * 16 + counter; see docs/api.md */
+    WG_SPACE_MOP_CFG,   /* thread * 9 + word */
     WG_SPACE_COUNT
 } wg_space;
 WG_API wg_status wg_peek(wg_device *dev, wg_space space, uint32_t index, uint32_t *value);

@@ -12,12 +12,18 @@
 
 /* What a STALLWAIT can wait for, by meaning; the bit numbers are in each architecture's table. */
 typedef enum wg_wait_condition {
-    WG_WAIT_SCALAR_MEMORY,   /* GATE-10 */
-    WG_WAIT_UNPACK0, WG_WAIT_UNPACK1,
-    WG_WAIT_PACK0, WG_WAIT_PACK1, WG_WAIT_PACK2, WG_WAIT_PACK3,
+    WG_WAIT_SCALAR_MEMORY, /* GATE-10 */
+    WG_WAIT_UNPACK0,
+    WG_WAIT_UNPACK1,
+    WG_WAIT_PACK0,
+    WG_WAIT_PACK1,
+    WG_WAIT_PACK2,
+    WG_WAIT_PACK3,
     WG_WAIT_MATRIX,
-    WG_WAIT_SRCA_UNPACKERS, WG_WAIT_SRCB_UNPACKERS,  /* until the bank is the unpackers' */
-    WG_WAIT_SRCA_MATRIX, WG_WAIT_SRCB_MATRIX,        /* until the bank is the Matrix Unit's */
+    WG_WAIT_SRCA_UNPACKERS,
+    WG_WAIT_SRCB_UNPACKERS, /* until the bank is the unpackers' */
+    WG_WAIT_SRCA_MATRIX,
+    WG_WAIT_SRCB_MATRIX, /* until the bank is the Matrix Unit's */
     WG_WAIT_MOVER,
     WG_WAIT_RISCV_REQUESTS,
     WG_WAIT_VECTOR,
@@ -29,123 +35,130 @@ typedef enum wg_wait_condition {
 /* How a memory request travels: which region, how far. */
 typedef enum wg_path {
     WG_PATH_L1,
-    WG_PATH_OWN_RAM,     /* private: never leaves the core */
-    WG_PATH_SLOW_RAM,    /* a core's RAM by its slow address (BH) */
-    WG_PATH_SYNC,        /* PC buffers, manual TTSync, semaphores */
-    WG_PATH_MAILBOX_READ, WG_PATH_MAILBOX_WRITE,
-    WG_PATH_GPR, WG_PATH_CONFIG, WG_PATH_TDMA,
-    WG_PATH_PUSH,        /* Tensix instruction buffers */
+    WG_PATH_OWN_RAM,  /* private: never leaves the core */
+    WG_PATH_SLOW_RAM, /* a core's RAM by its slow address (BH) */
+    WG_PATH_SYNC,     /* PC buffers, manual TTSync, semaphores */
+    WG_PATH_MAILBOX_READ,
+    WG_PATH_MAILBOX_WRITE,
+    WG_PATH_GPR,
+    WG_PATH_CONFIG,
+    WG_PATH_TDMA,
+    WG_PATH_PUSH, /* Tensix instruction buffers */
     WG_PATH_MOP_CFG,
     WG_PATH_DST,
-    WG_PATH_TILE_REGS,   /* tile control, debug, status, PIC, pc snapshots */
-    WG_PATH_NIU0, WG_PATH_NIU1, WG_PATH_OVERLAY,
-    WG_PATH_UNMAPPED,    /* loads never return */
-    WG_PATH_HANG,        /* documented to hang the core (PIPE-12) */
+    WG_PATH_TILE_REGS, /* tile control, debug, status, PIC, pc snapshots */
+    WG_PATH_NIU0,
+    WG_PATH_NIU1,
+    WG_PATH_OVERLAY,
+    WG_PATH_UNMAPPED, /* loads never return */
+    WG_PATH_HANG,     /* documented to hang the core (PIPE-12) */
     WG_PATH_COUNT
 } wg_path;
 
 typedef struct wg_path_timing {
-    uint8_t travel;   /* emission (phase I) to the earliest cycle the region sees it (phase C) */
-    uint8_t back;     /* processed (phase C) to the value being usable in EX1 (phase J) */
+    uint8_t travel; /* emission (phase I) to the earliest cycle the region sees it (phase C) */
+    uint8_t back;   /* processed (phase C) to the value being usable in EX1 (phase J) */
 } wg_path_timing;
 
 typedef struct wg_timing {
     wg_path_timing path[WG_PATH_COUNT];
-    uint8_t atomic_extra;          /* further cycles until an L1 atomic's response */
+    uint8_t atomic_extra; /* further cycles until an L1 atomic's response */
     uint8_t mispredict_bubble;
-    uint8_t mul_result;            /* EX1 entry to result */
-    uint8_t mul_occupies;          /* cycles a multiply keeps EX1 */
-    uint8_t push_fuse;             /* `.ttinsn` pushed per cycle, at most */
-    uint8_t mop_gap;               /* idle cycles after an expansion unless a MOP follows */
+    uint8_t mul_result;   /* EX1 entry to result */
+    uint8_t mul_occupies; /* cycles a multiply keeps EX1 */
+    uint8_t push_fuse;    /* `.ttinsn` pushed per cycle, at most */
+    uint8_t mop_gap;      /* idle cycles after an expansion unless a MOP follows */
     uint8_t matrix_latency;
-    uint8_t dst_block_cycles;      /* a written Dst block is unreadable for this long */
-    uint8_t scalar_alu;            /* ADDDMAREG and its kin; one more if the registers are in two groups of four */
-    uint8_t fetch_back;            /* instruction fetch: processed (phase C) to the line being usable in EX1 */
-    uint8_t fetch_in_flight;       /* lines under way to an instruction cache, at most */
-    uint8_t narrow_write;          /* cycles for which an L1 read-modify-write holds its port and bank */
-    uint8_t noc_niu;               /* NIU to its router, and router to its NIU */
-    uint8_t noc_hop;               /* router to router, in tenths of a cycle */
-    uint16_t dram_rate;            /* bytes of one DRAM channel in ten cycles */
-    uint16_t dram_latency;         /* request at the DRAM tile to its data */
+    uint8_t dst_block_cycles; /* a written Dst block is unreadable for this long */
+    uint8_t scalar_alu;       /* ADDDMAREG and its kin; one more if the registers are in two groups of four */
+    uint8_t fetch_back;       /* instruction fetch: processed (phase C) to the line being usable in EX1 */
+    uint8_t fetch_in_flight;  /* lines under way to an instruction cache, at most */
+    uint8_t narrow_write;     /* cycles for which an L1 read-modify-write holds its port and bank */
+    uint8_t noc_niu;          /* NIU to its router, and router to its NIU */
+    uint8_t noc_hop;          /* router to router, in tenths of a cycle */
+    uint16_t dram_rate;       /* bytes of one DRAM channel in ten cycles */
+    uint16_t dram_latency;    /* request at the DRAM tile to its data */
 } wg_timing;
 
 /* What the cores execute beside RV32IM and `.ttinsn`. */
 typedef enum wg_extension {
-    WG_EXT_ZICSR = 1, WG_EXT_ZAAMO = 2, WG_EXT_B = 4, /* Zba, Zbb, pack, brev8, grevi */
-    WG_EXT_F = 8,                                     /* F and Zfh, in part */
-    WG_EXT_V_T2 = 16                                  /* V, in part, on T2 */
+    WG_EXT_ZICSR = 1,
+    WG_EXT_ZAAMO = 2,
+    WG_EXT_B = 4,    /* Zba, Zbb, pack, brev8, grevi */
+    WG_EXT_F = 8,    /* F and Zfh, in part */
+    WG_EXT_V_T2 = 16 /* V, in part, on T2 */
 } wg_extension;
 
 struct wg_arch {
     wg_arch_id id;
-    const char *name;              /* "bh" */
-    const char *long_name;         /* "Blackhole A0" */
+    const char *name;      /* "bh" */
+    const char *long_name; /* "Blackhole A0" */
 
     uint32_t l1_bytes;
     uint8_t l1_banks;
     uint16_t ram_bytes[WG_CORES];
-    uint16_t ram_clear_cycles;     /* after reset, while own RAM zeroes itself */
-    uint32_t iram_bytes;           /* NC's instruction RAM, 0: none */
+    uint16_t ram_clear_cycles; /* after reset, while own RAM zeroes itself */
+    uint32_t iram_bytes;       /* NC's instruction RAM, 0: none */
     uint16_t icache_bytes[WG_CORES];
     uint8_t icache_ways;
-    uint8_t l0_lines;              /* 16-byte L0 data cache lines, 0: no cache */
-    uint8_t l0_flush_period;       /* every so many requests through it the L0 empties itself */
+    uint8_t l0_lines;        /* 16-byte L0 data cache lines, 0: no cache */
+    uint8_t l0_flush_period; /* every so many requests through it the L0 empties itself */
     bool store_coalescing;
-    bool fence_orders;             /* WH executes fence as a no-op */
-    bool overlap_conflicts;        /* a load waits for queued stores that overlap it; WH: only for equal addresses */
-    bool load_needs_store_slot;    /* a load waits while the store queue is full */
-    uint8_t forward_writers;       /* unretired writers of a register that still allow forwarding from the last */
-    uint8_t extensions;            /* wg_extension bits beside RV32IM and .ttinsn */
+    bool fence_orders;          /* WH executes fence as a no-op */
+    bool overlap_conflicts;     /* a load waits for queued stores that overlap it; WH: only for equal addresses */
+    bool load_needs_store_slot; /* a load waits while the store queue is full */
+    uint8_t forward_writers;    /* unretired writers of a register that still allow forwarding from the last */
+    uint8_t extensions;         /* wg_extension bits beside RV32IM and .ttinsn */
 
-    uint8_t fifo_depth[WG_THREADS];   /* first instruction FIFO (PIPE-03) */
-    uint8_t fifo_resume;              /* above this it must fall back before it accepts more (PIPE-05) */
-    bool fifo_counts_downstream;      /* plain pushes stop at the first FIFO's capacity (PIPE-04) */
+    uint8_t fifo_depth[WG_THREADS]; /* first instruction FIFO (PIPE-03) */
+    uint8_t fifo_resume;            /* above this it must fall back before it accepts more (PIPE-05) */
+    bool fifo_counts_downstream;    /* plain pushes stop at the first FIFO's capacity (PIPE-04) */
 
-    uint8_t wait_conditions[16];      /* STALLWAIT condition bit -> wg_wait_condition */
+    uint8_t wait_conditions[16]; /* STALLWAIT condition bit -> wg_wait_condition */
     uint8_t wait_condition_bits;
-    uint16_t wait_default;            /* condition mask 0 means this */
-    uint16_t mutex_valid;             /* bit i: mutex i exists */
+    uint16_t wait_default; /* condition mask 0 means this */
+    uint16_t mutex_valid;  /* bit i: mutex i exists */
     bool auto_ttsync;
 
     struct {
-        bool wide_rows;            /* input rows of 32 datums, of 16 for formats of at most 8 bits; else always 16 */
-        bool fp8_keeps_top;        /* FP8: all ones become an FP16 of all ones */
-        bool throttle_override;    /* Throttle_mode counts only with ovrd_default_throttle_mode */
-        bool srcb_broadcast;       /* UNPACR's bit 5 broadcasts a row of SrcB */
-        bool records_format;       /* a bank given to the Matrix Unit carries the format it was unpacked to */
-        bool nop_in_fields;        /* UNPACR_NOP has fields; else one number of 23 bits */
-        uint16_t message_clear;    /* STREAM_MSG_DATA_CLEAR_REG_INDEX of the public overlay parameters */
-        bool dst_wants_srca;       /* unpacking to Dst wants one unpack to SrcA after it (TEN-3868) */
+        bool wide_rows;         /* input rows of 32 datums, of 16 for formats of at most 8 bits; else always 16 */
+        bool fp8_keeps_top;     /* FP8: all ones become an FP16 of all ones */
+        bool throttle_override; /* Throttle_mode counts only with ovrd_default_throttle_mode */
+        bool srcb_broadcast;    /* UNPACR's bit 5 broadcasts a row of SrcB */
+        bool records_format;    /* a bank given to the Matrix Unit carries the format it was unpacked to */
+        bool nop_in_fields;     /* UNPACR_NOP has fields; else one number of 23 bits */
+        uint16_t message_clear; /* STREAM_MSG_DATA_CLEAR_REG_INDEX of the public overlay parameters */
+        bool dst_wants_srca;    /* unpacking to Dst wants one unpack to SrcA after it (TEN-3868) */
     } unpack;
 
     struct {
-        uint8_t count;             /* packers */
-        bool interfaces;           /* one packer with four Dst read interfaces: PACR names rows */
-        uint8_t rows_per_cycle;    /* of Dst, by each packer */
-        uint8_t lines_per_cycle;   /* of 16 bytes, to L1, by each packer */
-        bool output_in_bytes;      /* channel 1's strides count bytes; else units of 16 bytes, in multiples of 16 */
-        bool fp16_from_f8;         /* Round_10b_mant makes FP16 of FP32 and BF16 */
-        bool setreg_data;          /* PACR_SETREG writes 32 bits that it was given before */
+        uint8_t count;           /* packers */
+        bool interfaces;         /* one packer with four Dst read interfaces: PACR names rows */
+        uint8_t rows_per_cycle;  /* of Dst, by each packer */
+        uint8_t lines_per_cycle; /* of 16 bytes, to L1, by each packer */
+        bool output_in_bytes;    /* channel 1's strides count bytes; else units of 16 bytes, in multiples of 16 */
+        bool fp16_from_f8;       /* Round_10b_mant makes FP16 of FP32 and BF16 */
+        bool setreg_data;        /* PACR_SETREG writes 32 bits that it was given before */
     } pack;
 
-    uint16_t config_words;            /* per bank */
-    uint16_t config_global_from;      /* GLOBAL_CFGREG_BASE_ADDR32 */
+    uint16_t config_words;       /* per bank */
+    uint16_t config_global_from; /* GLOBAL_CFGREG_BASE_ADDR32 */
     uint16_t thread_config_words;
     uint16_t config_prefetch;         /* word of RISC_PREFETCH_CTRL */
     uint16_t config_end_pc[WG_CORES]; /* words of the prefetchers' limit addresses */
 
     struct {
-        uint16_t flit_bytes;          /* a packet is one flit of header and up to 256 of data */
-        uint16_t stride;              /* between the NIU's request initiators */
-        uint8_t buffer_flits;         /* of one packet in one router */
-        uint8_t dram_alignment;       /* addresses in DRAM and L1 agree modulo this */
-        bool wide_addresses;          /* coordinates have words of their own, addresses 64 bits */
-        bool inline_to_l1;            /* inline writes to L1 are safe */
-        bool writes_back;             /* translated coordinates replace what software wrote */
-        bool zaamo;                   /* the atomic operations of Zaamo, and additions in many formats */
+        uint16_t flit_bytes;    /* a packet is one flit of header and up to 256 of data */
+        uint16_t stride;        /* between the NIU's request initiators */
+        uint8_t buffer_flits;   /* of one packet in one router */
+        uint8_t dram_alignment; /* addresses in DRAM and L1 agree modulo this */
+        bool wide_addresses;    /* coordinates have words of their own, addresses 64 bits */
+        bool inline_to_l1;      /* inline writes to L1 are safe */
+        bool writes_back;       /* translated coordinates replace what software wrote */
+        bool zaamo;             /* the atomic operations of Zaamo, and additions in many formats */
     } noc;
 
-    wg_timing timing[2];              /* per wg_profile */
+    wg_timing timing[2]; /* per wg_profile */
 };
 typedef struct wg_arch wg_arch;
 

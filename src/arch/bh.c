@@ -10,30 +10,30 @@
  */
 #include "arch/arch.h"
 
-#define PATHS                                                                                      \
-    .path = {                                                                                      \
-        [WG_PATH_L1] = {3, 4},                                                                     \
-        [WG_PATH_OWN_RAM] = {0, 1},                                                                \
-        [WG_PATH_SLOW_RAM] = {3, 4},                                                               \
-        [WG_PATH_SYNC] = {1, 1},                                                                   \
-        [WG_PATH_MAILBOX_READ] = {1, 1},                                                           \
-        [WG_PATH_MAILBOX_WRITE] = {1, 1},                                                          \
-        [WG_PATH_GPR] = {1, 2},                                                                    \
-        [WG_PATH_CONFIG] = {1, 2},                                                                 \
-        [WG_PATH_TDMA] = {1, 2},                                                                   \
-        [WG_PATH_PUSH] = {1, 1},                                                                   \
-        [WG_PATH_MOP_CFG] = {1, 1},                                                                \
-        [WG_PATH_DST] = {1, 2}, /* Decided here: as for GPRs; no source gives a latency */         \
-        [WG_PATH_TILE_REGS] = {3, 3},                                                              \
-        [WG_PATH_NIU0] = {3, 3},                                                                   \
-        [WG_PATH_NIU1] = {3, 3},                                                                   \
-        [WG_PATH_OVERLAY] = {3, 3},                                                                \
-        [WG_PATH_UNMAPPED] = {1, 1},                                                               \
-        [WG_PATH_HANG] = {1, 1},                                                                   \
-    },                                                                                             \
-    .atomic_extra = 4, .mispredict_bubble = 4, .mul_result = 2, .mul_occupies = 1, .mop_gap = 1,     \
-    .fetch_back = 6, .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5,                            \
-    .dram_latency = 100 /* Decided here: no source gives it */
+#define PATHS \
+    .path = \
+        { \
+            [WG_PATH_L1] = {3, 4}, \
+            [WG_PATH_OWN_RAM] = {0, 1}, \
+            [WG_PATH_SLOW_RAM] = {3, 4}, \
+            [WG_PATH_SYNC] = {1, 1}, \
+            [WG_PATH_MAILBOX_READ] = {1, 1}, \
+            [WG_PATH_MAILBOX_WRITE] = {1, 1}, \
+            [WG_PATH_GPR] = {1, 2}, \
+            [WG_PATH_CONFIG] = {1, 2}, \
+            [WG_PATH_TDMA] = {1, 2}, \
+            [WG_PATH_PUSH] = {1, 1}, \
+            [WG_PATH_MOP_CFG] = {1, 1}, \
+            [WG_PATH_DST] = {1, 2}, /* Decided here: as for GPRs; no source gives a latency */ \
+            [WG_PATH_TILE_REGS] = {3, 3}, \
+            [WG_PATH_NIU0] = {3, 3}, \
+            [WG_PATH_NIU1] = {3, 3}, \
+            [WG_PATH_OVERLAY] = {3, 3}, \
+            [WG_PATH_UNMAPPED] = {1, 1}, \
+            [WG_PATH_HANG] = {1, 1}, \
+    }, \
+    .atomic_extra = 4, .mispredict_bubble = 4, .mul_result = 2, .mul_occupies = 1, .mop_gap = 1, .fetch_back = 6, \
+    .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5, .dram_latency = 100 /* Decided here: no source gives it */
 
 const wg_arch wg_arch_bh = {
     .id = WG_ARCH_BH,
@@ -68,10 +68,20 @@ const wg_arch wg_arch_bh = {
     .wait_default = 0x0F,
     .mutex_valid = 0x1D,
     .auto_ttsync = true,
-    .pack = {.count = 1, .interfaces = true, .rows_per_cycle = 4, .lines_per_cycle = 4, .output_in_bytes = true,
-             .fp16_from_f8 = true, .setreg_data = true},
-    .unpack = {.wide_rows = true, .fp8_keeps_top = true, .throttle_override = true, .srcb_broadcast = true,
-               .records_format = true, .nop_in_fields = true, .message_clear = 266},
+    .pack = {.count = 1,
+             .interfaces = true,
+             .rows_per_cycle = 4,
+             .lines_per_cycle = 4,
+             .output_in_bytes = true,
+             .fp16_from_f8 = true,
+             .setreg_data = true},
+    .unpack = {.wide_rows = true,
+               .fp8_keeps_top = true,
+               .throttle_override = true,
+               .srcb_broadcast = true,
+               .records_format = true,
+               .nop_in_fields = true,
+               .message_clear = 266},
 
     .config_words = 224,
     .config_global_from = 180,
@@ -79,14 +89,19 @@ const wg_arch wg_arch_bh = {
     .config_prefetch = 208,
     .config_end_pc = {206, 207, 203, 204, 205},
 
-    .noc = {.flit_bytes = 64, .stride = 0x800, .buffer_flits = 7, .dram_alignment = 64, .wide_addresses = true,
+    .noc = {.flit_bytes = 64,
+            .stride = 0x800,
+            .buffer_flits = 7,
+            .dram_alignment = 64,
+            .wide_addresses = true,
             .zaamo = true},
 
-    .timing = {
-        /* One eighth of 512 GB/s at 1.35 GHz is 47.4 bytes per cycle. */
-        [WG_PROFILE_DOCUMENTED] = {PATHS, .push_fuse = 4, .matrix_latency = 5, .dst_block_cycles = 4, .scalar_alu = 3,
-                                   .noc_hop = 90, .dram_rate = 474},
-        [WG_PROFILE_SILICON] = {PATHS, .push_fuse = 1, .matrix_latency = 5, .dst_block_cycles = 5, .scalar_alu = 3,
-                                .noc_hop = 86, .dram_rate = 467},
-    },
+    .timing =
+        {
+            /* One eighth of 512 GB/s at 1.35 GHz is 47.4 bytes per cycle. */
+            [WG_PROFILE_DOCUMENTED] = {PATHS, .push_fuse = 4, .matrix_latency = 5, .dst_block_cycles = 4,
+                                       .scalar_alu = 3, .noc_hop = 90, .dram_rate = 474},
+            [WG_PROFILE_SILICON] = {PATHS, .push_fuse = 1, .matrix_latency = 5, .dst_block_cycles = 5, .scalar_alu = 3,
+                                    .noc_hop = 86, .dram_rate = 467},
+        },
 };

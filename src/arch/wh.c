@@ -10,32 +10,21 @@
  */
 #include "arch/arch.h"
 
-#define TIMING                                                                                     \
-    {                                                                                              \
-        .path = {                                                                                  \
-            [WG_PATH_L1] = {3, 4},                                                                 \
-            [WG_PATH_OWN_RAM] = {0, 1},                                                            \
-            [WG_PATH_SLOW_RAM] = {3, 4},                                                           \
-            [WG_PATH_SYNC] = {1, 1},                                                               \
-            [WG_PATH_MAILBOX_READ] = {1, 1},                                                       \
-            [WG_PATH_MAILBOX_WRITE] = {1, 1},                                                      \
-            [WG_PATH_GPR] = {1, 2},                                                                \
-            [WG_PATH_CONFIG] = {1, 2},                                                             \
-            [WG_PATH_TDMA] = {3, 3},                                                               \
-            [WG_PATH_PUSH] = {1, 1},                                                               \
-            [WG_PATH_MOP_CFG] = {1, 1},                                                            \
-            [WG_PATH_DST] = {1, 2},                                                                \
-            [WG_PATH_TILE_REGS] = {3, 3},                                                          \
-            [WG_PATH_NIU0] = {3, 3},                                                               \
-            [WG_PATH_NIU1] = {3, 3},                                                               \
-            [WG_PATH_OVERLAY] = {3, 3},                                                            \
-            [WG_PATH_UNMAPPED] = {1, 1},                                                           \
-            [WG_PATH_HANG] = {1, 1},                                                               \
-        },                                                                                         \
-        .atomic_extra = 4, .mispredict_bubble = 2, .mul_result = 2, .mul_occupies = 2,              \
-        .push_fuse = 1, .mop_gap = 1, .matrix_latency = 5, .dst_block_cycles = 4, .scalar_alu = 3,   \
-        .fetch_back = 6, .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5, .noc_hop = 90,       \
-        .dram_rate = 480, .dram_latency = 100 /* both GDDR6 channels of the tile at 1 GHz */          \
+#define TIMING \
+    { \
+        .path = \
+            { \
+                [WG_PATH_L1] = {3, 4},        [WG_PATH_OWN_RAM] = {0, 1},      [WG_PATH_SLOW_RAM] = {3, 4}, \
+                [WG_PATH_SYNC] = {1, 1},      [WG_PATH_MAILBOX_READ] = {1, 1}, [WG_PATH_MAILBOX_WRITE] = {1, 1}, \
+                [WG_PATH_GPR] = {1, 2},       [WG_PATH_CONFIG] = {1, 2},       [WG_PATH_TDMA] = {3, 3}, \
+                [WG_PATH_PUSH] = {1, 1},      [WG_PATH_MOP_CFG] = {1, 1},      [WG_PATH_DST] = {1, 2}, \
+                [WG_PATH_TILE_REGS] = {3, 3}, [WG_PATH_NIU0] = {3, 3},         [WG_PATH_NIU1] = {3, 3}, \
+                [WG_PATH_OVERLAY] = {3, 3},   [WG_PATH_UNMAPPED] = {1, 1},     [WG_PATH_HANG] = {1, 1}, \
+            }, \
+        .atomic_extra = 4, .mispredict_bubble = 2, .mul_result = 2, .mul_occupies = 2, .push_fuse = 1, .mop_gap = 1, \
+        .matrix_latency = 5, .dst_block_cycles = 4, .scalar_alu = 3, .fetch_back = 6, .fetch_in_flight = 2, \
+        .narrow_write = 5, .noc_niu = 5, .noc_hop = 90, .dram_rate = 480, \
+        .dram_latency = 100 /* both GDDR6 channels of the tile at 1 GHz */ \
     }
 
 const wg_arch wg_arch_wh = {
@@ -65,8 +54,8 @@ const wg_arch wg_arch_wh = {
 
     .wait_conditions = {WG_WAIT_SCALAR_MEMORY, WG_WAIT_UNPACK0, WG_WAIT_UNPACK1, WG_WAIT_PACK0, WG_WAIT_PACK1,
                         WG_WAIT_PACK2, WG_WAIT_PACK3, WG_WAIT_MATRIX, WG_WAIT_SRCA_UNPACKERS, WG_WAIT_SRCB_UNPACKERS,
-                        WG_WAIT_SRCA_MATRIX, WG_WAIT_SRCB_MATRIX, WG_WAIT_MOVER, WG_WAIT_RISCV_REQUESTS,
-                        WG_WAIT_VECTOR, WG_WAIT_UNUSED},
+                        WG_WAIT_SRCA_MATRIX, WG_WAIT_SRCB_MATRIX, WG_WAIT_MOVER, WG_WAIT_RISCV_REQUESTS, WG_WAIT_VECTOR,
+                        WG_WAIT_UNUSED},
     .wait_condition_bits = 15,
     .wait_default = 0x7F,
     .mutex_valid = 0xFD,
@@ -80,7 +69,11 @@ const wg_arch wg_arch_wh = {
     .config_prefetch = 186,
     .config_end_pc = {184, 185, 181, 182, 183},
 
-    .noc = {.flit_bytes = 32, .stride = 0x400, .buffer_flits = 15, .dram_alignment = 32, .inline_to_l1 = true,
+    .noc = {.flit_bytes = 32,
+            .stride = 0x400,
+            .buffer_flits = 15,
+            .dram_alignment = 32,
+            .inline_to_l1 = true,
             .writes_back = true},
 
     .timing = {TIMING, TIMING},

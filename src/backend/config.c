@@ -33,7 +33,7 @@
 /* The stage table: where each kind enters, the last stage it uses, and its cycles in stage 0. */
 static const struct stage_row {
     uint8_t enters, leaves, cycles_in_0;
-    bool keeps_m1_empty;   /* in its first cycle */
+    bool keeps_m1_empty; /* in its first cycle */
 } stage_table[WG_CONFIG_KINDS] = {
     [WG_CONFIG_STREAMWRCFG] = {WG_CONFIG_STAGE_M4, WG_CONFIG_STAGE_0, 1, false},
     [WG_CONFIG_WRCFG] = {WG_CONFIG_STAGE_M1, WG_CONFIG_STAGE_0, 1, false},
@@ -47,16 +47,19 @@ static const struct stage_row {
 
 /* What differs between the architectures' Configuration Units. */
 static const struct config_rules {
-    bool rdcfg_closes_stage_0;   /* nothing enters stage 0 in the cycle after an RDCFG was issued */
-    bool rdcfg_holds_thread;     /* until its result is written */
-    bool rdcfg_collides;         /* two in one cycle: one executes, the others are lost */
-    bool dual_write;             /* a third window that writes both banks */
-    uint8_t thread_stride;       /* words per ThreadConfig entry in the RISC-V window */
-    uint8_t thcon_base;          /* THCON_CFGREG_BASE_ADDR32 */
+    bool rdcfg_closes_stage_0; /* nothing enters stage 0 in the cycle after an RDCFG was issued */
+    bool rdcfg_holds_thread;   /* until its result is written */
+    bool rdcfg_collides;       /* two in one cycle: one executes, the others are lost */
+    bool dual_write;           /* a third window that writes both banks */
+    uint8_t thread_stride;     /* words per ThreadConfig entry in the RISC-V window */
+    uint8_t thcon_base;        /* THCON_CFGREG_BASE_ADDR32 */
 } rules[] = {
     [WG_ARCH_BH] = {.dual_write = true, .thread_stride = 1, .thcon_base = 64},
-    [WG_ARCH_WH] = {.rdcfg_closes_stage_0 = true, .rdcfg_holds_thread = true, .rdcfg_collides = true,
-                    .thread_stride = 4, .thcon_base = 52},
+    [WG_ARCH_WH] = {.rdcfg_closes_stage_0 = true,
+                    .rdcfg_holds_thread = true,
+                    .rdcfg_collides = true,
+                    .thread_stride = 4,
+                    .thcon_base = 52},
 };
 
 static const struct config_rules *rules_of(const wg_tile *t) { return &rules[t->arch->id]; }
@@ -210,15 +213,17 @@ static const wg_config_op *blocker(const wg_tile *t, unsigned kind)
 static void refuse(const wg_tile *t, const wg_config_op *by, wg_stall *why)
 {
     unsigned stage = (unsigned)(by - t->backend.config.stage);
-    *why = (wg_stall){.reason = WG_STALL_CONFIG_STAGE_TAKEN, .resource = (uint16_t)stage,
-                      .holder = by->agent, .retry_at = t->sched.now + 1};
+    *why = (wg_stall){.reason = WG_STALL_CONFIG_STAGE_TAKEN,
+                      .resource = (uint16_t)stage,
+                      .holder = by->agent,
+                      .retry_at = t->sched.now + 1};
 }
 
 static wg_config_op *enter(wg_tile *t, unsigned kind, unsigned agent)
 {
     wg_config_op *op = &unit_of(t)->stage[stage_table[kind].enters];
-    *op = (wg_config_op){.kind = (uint8_t)kind, .agent = (uint8_t)agent, .entered = t->sched.now,
-                         .issued = t->sched.now, .words = 1};
+    *op = (wg_config_op){
+        .kind = (uint8_t)kind, .agent = (uint8_t)agent, .entered = t->sched.now, .issued = t->sched.now, .words = 1};
     wg_wake_at(&t->sched, WG_AGENT_CONFIG, t->sched.now + 1);
     return op;
 }
@@ -305,8 +310,8 @@ static void execute_stage_0(wg_tile *t)
     } else if (!u->stage[WG_CONFIG_STAGE_P1].kind) {
         move_up(t, WG_CONFIG_STAGE_0);
         u->stage[WG_CONFIG_STAGE_P1].not_before =
-            t->sched.now + wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_CONFIG,
-                                      wg_unit_event(&u->stage[WG_CONFIG_STAGE_P1].insn));
+            t->sched.now +
+            wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_CONFIG, wg_unit_event(&u->stage[WG_CONFIG_STAGE_P1].insn));
     }
 }
 
@@ -322,8 +327,8 @@ static void ask_overlay(wg_tile *t)
     if (wg_overlay_has_register(t, reg)) {
         op->value[0] = wg_overlay_stream_read(t, stream, reg);
     } else {
-        wg_findf(t, WG_F_CONFIG_STREAM_REGISTER, wg_insn_finding(&op->insn, reg, stream), "register %u of stream %u", reg,
-                 stream);
+        wg_findf(t, WG_F_CONFIG_STREAM_REGISTER, wg_insn_finding(&op->insn, reg, stream), "register %u of stream %u",
+                 reg, stream);
         op->words = 0; /* takes its turn and changes nothing */
     }
 }
@@ -334,7 +339,7 @@ static void config_tick(wg_tile *t)
     for (unsigned thread = 0; thread < 3; thread++) {
         if (!(u->setc16_pending >> thread & 1))
             continue;
-        u->setc16_pending &= (uint8_t)~(1u << thread);
+        u->setc16_pending &= (uint8_t) ~(1u << thread);
         apply_setc16(t, &u->setc16[thread]);
         wg_unit_completed(t, WG_AGENT_CONFIG, &u->setc16[thread]);
     }
@@ -354,29 +359,22 @@ static void config_tick(wg_tile *t)
 /* ---- Instructions ----------------------------------------------------------------------------------- */
 
 typedef struct handler {
-    uint8_t kind;           /* wg_config_kind; WG_CONFIG_NOTHING: SETC16 */
-    uint8_t archs;          /* bit wg_arch_id */
-    uint8_t index_bits;     /* of the configuration index, from bit 0 (SETC16: from bit 16) */
+    uint8_t kind;       /* wg_config_kind; WG_CONFIG_NOTHING: SETC16 */
+    uint8_t archs;      /* bit wg_arch_id */
+    uint8_t index_bits; /* of the configuration index, from bit 0 (SETC16: from bit 16) */
 } handler;
 
 enum { BH = 1 << WG_ARCH_BH, WH = 1 << WG_ARCH_WH };
 
 static const handler handlers[WG_I_COUNT] = {
-    [WG_I_SETC16] = {WG_CONFIG_NOTHING, BH | WH, 8},
-    [WG_I_WRCFG] = {WG_CONFIG_WRCFG, BH | WH, 11},
-    [WG_I_RDCFG] = {WG_CONFIG_RDCFG, BH | WH, 11},
-    [WG_I_RMWCIB0] = {WG_CONFIG_RMWCIB, BH | WH, 8},
-    [WG_I_RMWCIB1] = {WG_CONFIG_RMWCIB, BH | WH, 8},
-    [WG_I_RMWCIB2] = {WG_CONFIG_RMWCIB, BH | WH, 8},
-    [WG_I_RMWCIB3] = {WG_CONFIG_RMWCIB, BH | WH, 8},
-    [WG_I_STREAMWRCFG] = {WG_CONFIG_STREAMWRCFG, BH, 11},
+    [WG_I_SETC16] = {WG_CONFIG_NOTHING, BH | WH, 8},       [WG_I_WRCFG] = {WG_CONFIG_WRCFG, BH | WH, 11},
+    [WG_I_RDCFG] = {WG_CONFIG_RDCFG, BH | WH, 11},         [WG_I_RMWCIB0] = {WG_CONFIG_RMWCIB, BH | WH, 8},
+    [WG_I_RMWCIB1] = {WG_CONFIG_RMWCIB, BH | WH, 8},       [WG_I_RMWCIB2] = {WG_CONFIG_RMWCIB, BH | WH, 8},
+    [WG_I_RMWCIB3] = {WG_CONFIG_RMWCIB, BH | WH, 8},       [WG_I_STREAMWRCFG] = {WG_CONFIG_STREAMWRCFG, BH, 11},
     [WG_I_CFGSHIFTMASK] = {WG_CONFIG_CFGSHIFTMASK, BH, 8},
 };
 
-bool wg_config_implements(wg_insn_id id, wg_arch_id arch)
-{
-    return id < WG_I_COUNT && handlers[id].archs >> arch & 1;
-}
+bool wg_config_implements(wg_insn_id id, wg_arch_id arch) { return id < WG_I_COUNT && handlers[id].archs >> arch & 1; }
 
 /* WH: another thread's RDCFG has been taken in this cycle; this one passes the gate and is lost. */
 static bool collides(const wg_tile *t, unsigned kind)
@@ -461,8 +459,7 @@ static void capture(wg_tile *t, wg_config_op *op)
         wg_config_touched(t, WG_TOUCH_READ, insn->thread, op->word, UINT32_MAX);
         t->regs.gpr.pending[insn->thread] |= UINT64_C(1) << gpr;
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -560,8 +557,8 @@ void wg_config_check_pending(wg_tile *t, unsigned thread, unsigned word)
 /* Where a word of the window lies. */
 typedef struct place {
     enum { NOWHERE, IN_CONFIG, IN_THREAD_CONFIG, PADDING } kind;
-    uint8_t banks;         /* of Config */
-    uint8_t thread;        /* of ThreadConfig */
+    uint8_t banks;  /* of Config */
+    uint8_t thread; /* of ThreadConfig */
     uint16_t word;
 } place;
 
@@ -579,7 +576,8 @@ static place find_place(const wg_tile *t, uint32_t offset)
     if (entry >= 3 * entries)
         return (place){0};
     /* Only the first word of an entry holds its value. Decided here: the others read as 0. */
-    return (place){.kind = offset % r->thread_stride ? PADDING : IN_THREAD_CONFIG, .thread = (uint8_t)(entry / entries),
+    return (place){.kind = offset % r->thread_stride ? PADDING : IN_THREAD_CONFIG,
+                   .thread = (uint8_t)(entry / entries),
                    .word = (uint16_t)(entry % entries)};
 }
 
@@ -588,7 +586,7 @@ unsigned wg_config_window_banks(const wg_tile *t, uint32_t word_offset)
     place at = find_place(t, word_offset);
     if (at.kind != IN_CONFIG)
         return 0;
-    return at.word < t->arch->config_global_from ? at.banks : WG_CONFIG_BANK_0;   /* one location, seen in both */
+    return at.word < t->arch->config_global_from ? at.banks : WG_CONFIG_BANK_0; /* one location, seen in both */
 }
 
 unsigned wg_config_window_word(const wg_tile *t, uint32_t word_offset) { return find_place(t, word_offset).word; }
@@ -603,7 +601,7 @@ uint32_t wg_config_debug_read(const wg_tile *t, uint32_t word_offset)
 {
     place at = find_place(t, word_offset);
     switch (at.kind) {
-    case IN_CONFIG: return t->regs.config.bank[at.banks == WG_CONFIG_BANK_1][at.word];   /* dual: bank 0 */
+    case IN_CONFIG: return t->regs.config.bank[at.banks == WG_CONFIG_BANK_1][at.word]; /* dual: bank 0 */
     case IN_THREAD_CONFIG: return t->regs.config.thread[at.thread][at.word];
     default: return 0;
     }
@@ -639,7 +637,7 @@ wg_region_answer wg_config_riscv_write(wg_tile *t, unsigned core, uint32_t word_
         wg_findf(t, bytes < 4 ? WG_F_CONFIG_NARROW_STORE : WG_F_CONFIG_OFFSET,
                  (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + core), .subject = word_offset * 4, .value = value},
                  "store of %u bytes at TENSIX_CFG_BASE + 0x%x", bytes, word_offset * 4);
-        op->words = 0;   /* takes its turn and changes nothing */
+        op->words = 0; /* takes its turn and changes nothing */
         return WG_REGION_DONE;
     }
     op->banks = at.banks;

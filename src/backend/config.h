@@ -18,7 +18,7 @@ bool wg_config_implements(wg_insn_id id, wg_arch_id arch);
 /* The bank that this thread's instructions use now. */
 static inline unsigned wg_config_bank(const wg_tile *t, unsigned thread)
 {
-    return t->regs.config.thread[thread][0] & 1u;   /* CFG_STATE_ID_StateID: word 0, bit 0 on both */
+    return t->regs.config.thread[thread][0] & 1u; /* CFG_STATE_ID_StateID: word 0, bit 0 on both */
 }
 
 /* Slow path of the readers below: is an older write of the thread to this word still under way? */

@@ -8,8 +8,13 @@
 
 static inline wg_finding wg_insn_finding(const wg_insn *insn, uint64_t subject, uint64_t value)
 {
-    return (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread), .pc = insn->pc, .has_pc = true,
-                        .word = insn->word, .has_word = true, .subject = subject, .value = value};
+    return (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread),
+                        .pc = insn->pc,
+                        .has_pc = true,
+                        .word = insn->word,
+                        .has_word = true,
+                        .subject = subject,
+                        .value = value};
 }
 
 static inline void wg_find_insn(wg_tile *t, wg_finding_code code, const wg_insn *insn, uint64_t subject, uint64_t value)

@@ -14,11 +14,25 @@
 #include "num/simd.h"
 
 static const wg_matrix_layout layouts[] = {
-    [WG_ARCH_BH] = {.addr_mod = 14, .pool_addr_mod = 15, .addr_mod_bits = 3, .movb2d_mode = 11, .zeroacc_wide = 18,
-                    .zeroacc_revert = 17, .zeroacc_relative = true, .implied_formats = true, .fp32_movb2d = true,
+    [WG_ARCH_BH] = {.addr_mod = 14,
+                    .pool_addr_mod = 15,
+                    .addr_mod_bits = 3,
+                    .movb2d_mode = 11,
+                    .zeroacc_wide = 18,
+                    .zeroacc_revert = 17,
+                    .zeroacc_relative = true,
+                    .implied_formats = true,
+                    .fp32_movb2d = true,
                     .lost_one = false},
-    [WG_ARCH_WH] = {.addr_mod = 15, .pool_addr_mod = 15, .addr_mod_bits = 2, .movb2d_mode = 12, .zeroacc_wide = 21,
-                    .zeroacc_revert = 18, .zeroacc_relative = false, .implied_formats = false, .fp32_movb2d = false,
+    [WG_ARCH_WH] = {.addr_mod = 15,
+                    .pool_addr_mod = 15,
+                    .addr_mod_bits = 2,
+                    .movb2d_mode = 12,
+                    .zeroacc_wide = 21,
+                    .zeroacc_revert = 18,
+                    .zeroacc_relative = false,
+                    .implied_formats = false,
+                    .fp32_movb2d = false,
                     .lost_one = true},
 };
 
@@ -26,20 +40,20 @@ static const wg_matrix_layout layouts[] = {
 typedef enum dst_reads { READS_NONE, READS_8, READS_4, READS_MVMUL, READS_IF_ADDED, READS_MOVED } dst_reads;
 
 typedef enum gap_class {
-    GAP_PLAIN,      /* waits behind every issue gap */
-    GAP_SRC_MOVE,   /* MOVD2A, MOVB2A: follow each other freely */
-    GAP_MOVD2B      /* follows itself freely */
+    GAP_PLAIN,    /* waits behind every issue gap */
+    GAP_SRC_MOVE, /* MOVD2A, MOVB2A: follow each other freely */
+    GAP_MOVD2B    /* follows itself freely */
 } gap_class;
 
 typedef struct entry {
     wg_matrix_issue *issue;
-    uint8_t waits;      /* bit 0: for SrcA, bit 1: for SrcB (GATE-22) */
-    uint8_t reads;      /* dst_reads */
-    uint8_t gap;        /* gap_class */
-    bool reader;        /* waits behind MOVA2D and MOVB2D, wherever it reads */
-    uint8_t latency;    /* 0: that of the arithmetic */
-    uint8_t effect;     /* cycles until it takes effect; 0: as the latency */
-    uint8_t archs;      /* bit per wg_arch_id */
+    uint8_t waits;   /* bit 0: for SrcA, bit 1: for SrcB (GATE-22) */
+    uint8_t reads;   /* dst_reads */
+    uint8_t gap;     /* gap_class */
+    bool reader;     /* waits behind MOVA2D and MOVB2D, wherever it reads */
+    uint8_t latency; /* 0: that of the arithmetic */
+    uint8_t effect;  /* cycles until it takes effect; 0: as the latency */
+    uint8_t archs;   /* bit per wg_arch_id */
 } entry;
 
 enum { A = 1, B = 2, AB = 3, BH = 1 << WG_ARCH_BH, BOTH = 3 };
@@ -105,7 +119,7 @@ static void context(wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c)
     c->arch = t->arch->id;
     c->layout = &layouts[c->arch];
     c->tcfg = t->regs.config.thread[thread];
-    c->cfg = t->regs.config.bank[c->tcfg[0] & 1];   /* CFG_STATE_ID_StateID */
+    c->cfg = t->regs.config.bank[c->tcfg[0] & 1]; /* CFG_STATE_ID_StateID */
     c->rwc = &t->regs.rwc.thread[thread];
     c->set = wg_matrix_settings_now(c, thread);
     c->access = c->set->access;
@@ -188,8 +202,7 @@ static bool reads_dst(const wg_matrix_ctx *c, const entry *e, unsigned *first, u
         *count = c->word >> 13 & 1 ? 4 : 1;
         mask = c->word >> 13 & 1 ? 0x3FC : 0x3FF;
         break;
-    default:
-        break;
+    default: break;
     }
     *first = wg_matrix_dst_row(c, mask);
     return true;
@@ -197,8 +210,8 @@ static bool reads_dst(const wg_matrix_ctx *c, const entry *e, unsigned *first, u
 
 static bool refuse(wg_stall *why, wg_stall_reason reason, unsigned resource, uint64_t retry_at)
 {
-    *why = (wg_stall){.reason = (uint16_t)reason, .resource = (uint16_t)resource, .holder = WG_AGENT_MATRIX,
-                      .retry_at = retry_at};
+    *why = (wg_stall){
+        .reason = (uint16_t)reason, .resource = (uint16_t)resource, .holder = WG_AGENT_MATRIX, .retry_at = retry_at};
     return false;
 }
 
@@ -224,9 +237,16 @@ static void prepare(wg_tile *t, wg_matrix_ctx *c, unsigned row)
     wg_matrix_formats(c);
     if (c->style != WG_STYLE_INT8 && !wg_format_known(c->fmt[WG_SRCA]) && !c->set->force_fp16)
         return;
-    *p = (wg_matrix_prepared){.cycle = t->sched.now + 1, .word = c->word, .row = (uint16_t)row,
-                              .thread = c->insn->thread, .bank = {c->bank[0], c->bank[1]}, .phase = c->phase,
-                              .style = c->style, .style_b = c->style_b, .wide = c->wide, .flush = c->flush};
+    *p = (wg_matrix_prepared){.cycle = t->sched.now + 1,
+                              .word = c->word,
+                              .row = (uint16_t)row,
+                              .thread = c->insn->thread,
+                              .bank = {c->bank[0], c->bank[1]},
+                              .phase = c->phase,
+                              .style = c->style,
+                              .style_b = c->style_b,
+                              .wide = c->wide,
+                              .flush = c->flush};
 }
 
 /* The first cycle at which the unit's issue gaps let this instruction pass. */
@@ -271,7 +291,7 @@ static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
         return true;
     stored = wg_dst_stored(c.access, first, c.set->wide);
     block = stored / 8;
-    for (unsigned i = 1; c.access.swizzle && i < count; i++) {   /* else they are in one block */
+    for (unsigned i = 1; c.access.swizzle && i < count; i++) { /* else they are in one block */
         unsigned other = wg_dst_stored(c.access, first + i * step, c.set->wide) / 8;
         block = m->block_ready[other] > m->block_ready[block] ? other : block;
     }
@@ -289,7 +309,7 @@ static unsigned blocks_written(const wg_matrix_op *op, uint8_t block[16])
     for (unsigned i = 0; i < op->rows; i++) {
         uint8_t b = (uint8_t)(op->row[i] / 8);
         if (count && (block[count - 1] == b || block[count - 1] == b + 1))
-            continue;   /* rows of one block come one after another */
+            continue; /* rows of one block come one after another */
         block[count++] = b;
         if (op->effect != WG_EFFECT_DST16)
             block[count++] = (uint8_t)(b + 1);
@@ -307,7 +327,7 @@ static void block_lands(wg_matrix *m, unsigned block, uint64_t lands, uint64_t r
 static void order_dst_effect(wg_matrix *m, wg_matrix_op *op, uint64_t ready)
 {
     uint8_t block[16];
-    if (op->effect == WG_EFFECT_UNDEFINE) {   /* up to all of Dst: block i has byte i of the marks */
+    if (op->effect == WG_EFFECT_UNDEFINE) { /* up to all of Dst: block i has byte i of the marks */
         const uint64_t *marks = op->marks;
         for (unsigned i = 0; i < WG_DST_BLOCKS && op->effect_at < m->last_lands; i++)
             if (marks[i / 8] >> 8 * (i & 7) & 0xFF)
@@ -328,23 +348,15 @@ static void order_dst_effect(wg_matrix *m, wg_matrix_op *op, uint64_t ready)
 static void set_gaps(wg_matrix *m, wg_insn_id id, const wg_matrix_op *op, uint64_t now)
 {
     switch (id) {
-    case WG_I_SHIFTXB:
-        m->all_from = later(now + 2, op->effect_at);
-        break;
+    case WG_I_SHIFTXB: m->all_from = later(now + 2, op->effect_at); break;
     case WG_I_MOVD2A:
-    case WG_I_MOVB2A:
-        m->not_src_moves_from = later(now + 2, op->effect_at);
-        break;
-    case WG_I_MOVD2B:
-        m->not_movd2b_from = later(now + 4, op->effect_at);
-        break;
+    case WG_I_MOVB2A: m->not_src_moves_from = later(now + 2, op->effect_at); break;
+    case WG_I_MOVD2B: m->not_movd2b_from = later(now + 4, op->effect_at); break;
     case WG_I_MOVA2D:
     case WG_I_MOVDBGA2D:
     case WG_I_MOVB2D:
-    case WG_I_MOVDBGB2D:
-        m->dst_readers_from = later(now + 4, op->effect_at);
-        break;
-    default:   /* other changes of source registers are over by the next cycle, unless delayed */
+    case WG_I_MOVDBGB2D: m->dst_readers_from = later(now + 4, op->effect_at); break;
+    default: /* other changes of source registers are over by the next cycle, unless delayed */
         if (op->effect >= WG_EFFECT_SRC && op->effect <= WG_EFFECT_TRANSPOSE)
             m->all_from = later(m->all_from, op->effect_at);
         break;
@@ -355,18 +367,18 @@ static void set_gaps(wg_matrix *m, wg_insn_id id, const wg_matrix_op *op, uint64
 
 static bool uses_dst(const entry *e, wg_insn_id id)
 {
-    return e->reads != READS_NONE || id == WG_I_ELWADD || id == WG_I_ELWSUB || id == WG_I_MOVA2D ||
-           id == WG_I_MOVB2D || id == WG_I_MOVDBGA2D || id == WG_I_MOVDBGB2D;
+    return e->reads != READS_NONE || id == WG_I_ELWADD || id == WG_I_ELWSUB || id == WG_I_MOVA2D || id == WG_I_MOVB2D ||
+           id == WG_I_MOVDBGA2D || id == WG_I_MOVDBGB2D;
 }
 
 /* Tells observers what configuration it reads, and reports what an older write of its thread has not reached yet. */
 static void read_configuration(const wg_matrix_ctx *c, const entry *e, wg_insn_id id)
 {
-    static const uint16_t formats[] = {
-        WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_override, WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_val,
-        WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_override, WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_val, WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA,
-        WG_CFG_ALU_FORMAT_SPEC_REG1_SrcB, WG_CFG_ALU_ACC_CTRL_INT8_math_enabled, WG_CFG_ALU_ACC_CTRL_Fp32_enabled,
-        WG_CFG_ALU_ACC_CTRL_Zero_Flag_disabled_src};
+    static const uint16_t formats[] = {WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_override,  WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_val,
+                                       WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_override,  WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_val,
+                                       WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA,          WG_CFG_ALU_FORMAT_SPEC_REG1_SrcB,
+                                       WG_CFG_ALU_ACC_CTRL_INT8_math_enabled,     WG_CFG_ALU_ACC_CTRL_Fp32_enabled,
+                                       WG_CFG_ALU_ACC_CTRL_Zero_Flag_disabled_src};
     wg_tile *t = c->t;
     unsigned thread = c->insn->thread;
     bool to_dst = uses_dst(e, id);
@@ -375,7 +387,7 @@ static void read_configuration(const wg_matrix_ctx *c, const entry *e, wg_insn_i
         wg_touch_thread_config(t, WG_TOUCH_READ, thread, offset->word, 0xFFFF);
         (void)wg_config_get(t, thread, WG_CFG_DEST_REGW_BASE_Base);
     }
-    for (unsigned i = 0, n; to_dst && i < sizeof formats / sizeof *formats; i += n) {   /* those of one word together */
+    for (unsigned i = 0, n; to_dst && i < sizeof formats / sizeof *formats; i += n) { /* those of one word together */
         const wg_cfg_field *first = &wg_cfg_fields[c->arch][formats[i]];
         uint32_t mask = 0;
         for (n = 0; i + n < sizeof formats / sizeof *formats; n++) {
@@ -581,8 +593,8 @@ static void land_flip(wg_tile *t, wg_matrix_op *op)
             wg_src_give_to_unpackers(t, (wg_src_file)file, op->give_bank[file], WG_AGENT_MATRIX);
         }
     }
-    wg_wake_threads(&t->sched);   /* C7 and C8 look at the pointer's new bank */
-    wg_wake(&t->sched, WG_AGENT_UNPACK0);   /* so does a clearing UNPACR_NOP */
+    wg_wake_threads(&t->sched);           /* C7 and C8 look at the pointer's new bank */
+    wg_wake(&t->sched, WG_AGENT_UNPACK0); /* so does a clearing UNPACR_NOP */
 }
 
 /* It has left the unit. Whoever waits for that waits until the unit has nothing more of the thread. */
@@ -650,6 +662,11 @@ void wg_dst_block_written(wg_tile *t, unsigned stored_row, uint64_t ready)
 }
 
 const wg_unit_ops wg_matrix_unit = {
-    .name = "Matrix Unit", .agent = WG_AGENT_MATRIX, .reset = reset, .check = check, .accept = accept, .tick = tick,
+    .name = "Matrix Unit",
+    .agent = WG_AGENT_MATRIX,
+    .reset = reset,
+    .check = check,
+    .accept = accept,
+    .tick = tick,
     .busy = busy,
 };

@@ -31,12 +31,12 @@
 #include <stddef.h>
 
 typedef struct wg_alu {
-    bool wide;          /* Dst holds 32 bits */
-    bool exp8;          /* eight exponent bits (TF32, BF16), else five (FP16) */
-    bool lost_one;      /* WH: a total of exactly -1 is normalised wrongly */
-    int16_t adjust;     /* what makes the sum of two biased exponents one */
-    int16_t lowest;     /* the exponent of a product with zero */
-    uint32_t *prng;     /* stochastic rounding: a generator per column; NULL: rounding to nearest */
+    bool wide;      /* Dst holds 32 bits */
+    bool exp8;      /* eight exponent bits (TF32, BF16), else five (FP16) */
+    bool lost_one;  /* WH: a total of exactly -1 is normalised wrongly */
+    int16_t adjust; /* what makes the sum of two biased exponents one */
+    int16_t lowest; /* the exponent of a product with zero */
+    uint32_t *prng; /* stochastic rounding: a generator per column; NULL: rounding to nearest */
 } wg_alu;
 
 /* What the bits that rounding drops are compared with, as 23 bits: half, or the column's next random number. */
@@ -60,7 +60,7 @@ static inline wg_alu wg_alu_for(bool wide, bool exp8, bool lost_one, unsigned ph
 static inline int32_t wg_alu_align(int32_t value, int places)
 {
     if (places > 30)
-        places = 30;   /* nothing is left of 29 bits either way */
+        places = 30; /* nothing is left of 29 bits either way */
     return places > 0 ? (value + (INT32_C(1) << (places - 1))) >> places : value;
 }
 
@@ -88,9 +88,9 @@ static inline uint32_t wg_alu_accumulate(const wg_alu *m, int32_t sum0, int exp0
     uint32_t sign = (uint32_t)total & UINT32_C(0x80000000);
     uint32_t magnitude = total < 0 ? 0u - (uint32_t)total : (uint32_t)total;
     int left = __builtin_clz(magnitude);
-    uint32_t mantissa;   /* 24 bits, one more if rounding carries */
+    uint32_t mantissa; /* 24 bits, one more if rounding carries */
     if (m->lost_one && total == -1) {
-        left = 4;        /* taken for a number five places too long: nothing is left of the one */
+        left = 4; /* taken for a number five places too long: nothing is left of the one */
         mantissa = 0;
     } else {
         unsigned drop = m->wide ? 8 : m->exp8 ? 24 : 21;

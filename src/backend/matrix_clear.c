@@ -42,15 +42,9 @@ void wg_matrix_zeroacc(wg_matrix_ctx *c, wg_matrix_op *op)
                                wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_Fp32_enabled) ||
                                    wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_INT8_math_enabled)));
         break;
-    case MODE_16_ROWS:
-        mark_16_rows(c, op, wide);
-        break;
-    case MODE_HALF:
-        memset(&op->marks[c->word & 1 ? 8 : 0], 0xFF, 8 * sizeof op->marks[0]);
-        break;
-    default:
-        memset(op->marks, 0xFF, sizeof op->marks);
-        break;
+    case MODE_16_ROWS: mark_16_rows(c, op, wide); break;
+    case MODE_HALF: memset(&op->marks[c->word & 1 ? 8 : 0], 0xFF, 8 * sizeof op->marks[0]); break;
+    default: memset(op->marks, 0xFF, sizeof op->marks); break;
     }
     /* Reverting is undefined by the documents; what it does is known, and BH kernels use it on 16 rows. */
     op->flag = revert;
@@ -67,7 +61,7 @@ void wg_matrix_zerosrc(wg_matrix_ctx *c, wg_matrix_op *op)
     const wg_src *s = &c->t->regs.src;
     bool of_matrix_unit = c->word >> 3 & 1, both = c->word >> 2 & 1;
     op->effect = WG_EFFECT_ZEROSRC;
-    op->flag = c->word >> 4 & 1;   /* SrcA is filled with ones: minus infinity */
+    op->flag = c->word >> 4 & 1; /* SrcA is filled with ones: minus infinity */
     unsigned a = both ? 3 : 1u << (of_matrix_unit ? c->bank[WG_SRCA] : s->unpack_bank_a & 1);
     unsigned b = both ? 3 : 1u << (of_matrix_unit ? c->bank[WG_SRCB] : s->unpack_bank_b & 1);
     op->banks = (uint8_t)((c->word & 1 ? a : 0) | (c->word & 2 ? b << 2 : 0));

@@ -60,7 +60,7 @@ static void land_rows(wg_dst *d, const wg_matrix_op *op)
         bool wide = op->effect != WG_EFFECT_DST16;
         uint16_t *hi = d->bits[op->row[i]], *lo = hi + (wide ? WG_DST_LOW * 16 : 0);
         if (op->effect == WG_EFFECT_DST_LOW && wg_dst_is_undefined(d, op->row[i]))
-            memset(hi, 0, sizeof d->bits[0]);   /* read as zero, and written back with the new low half */
+            memset(hi, 0, sizeof d->bits[0]); /* read as zero, and written back with the new low half */
         wg_dst_define(d, op->row[i]);
         if (op->columns == 0xFFFF) {
             if (op->effect != WG_EFFECT_DST_LOW)
@@ -82,7 +82,7 @@ static void land_rows(wg_dst *d, const wg_matrix_op *op)
 
 static void land_src_rows(wg_src *s, const wg_matrix_op *op)
 {
-    uint32_t (*rows)[16] = wg_src_rows(s, (wg_src_file)op->file, op->bank);
+    uint32_t(*rows)[16] = wg_src_rows(s, (wg_src_file)op->file, op->bank);
     for (unsigned i = 0; i < op->rows; i++)
         for (unsigned j = 0; j < 16; j++)
             if (op->columns >> j & 1)
@@ -103,7 +103,7 @@ static void land_zerosrc(wg_src *s, const wg_matrix_op *op)
 
 static void land_shiftxa(wg_src *s, const wg_matrix_op *op)
 {
-    uint32_t (*rows)[16] = wg_src_rows(s, WG_SRCA, op->bank);
+    uint32_t(*rows)[16] = wg_src_rows(s, WG_SRCA, op->bank);
     for (unsigned i = 0; i < 16; i++) {
         const uint32_t *from = rows[op->from_row + i];
         uint32_t shifted[16] = {0};
@@ -123,7 +123,7 @@ static void land_shiftxb(wg_src *s, const wg_matrix_op *op)
 
 static void land_transpose(wg_src *s, const wg_matrix_op *op)
 {
-    uint32_t (*rows)[16] = wg_src_rows(s, (wg_src_file)op->file, op->bank) + 16;
+    uint32_t(*rows)[16] = wg_src_rows(s, (wg_src_file)op->file, op->bank) + 16;
     for (unsigned i = 0; i < 16; i++)
         for (unsigned j = 0; j < i; j++) {
             uint32_t swap = rows[i][j];
@@ -150,8 +150,8 @@ void wg_matrix_land(wg_tile *t, const wg_matrix_op *op)
     case WG_EFFECT_DST_LOW: land_rows(&t->regs.dst, op); break;
     case WG_EFFECT_UNDEFINE:
         for (unsigned i = 0; i < WG_DST_ROWS / 64; i++)
-            t->regs.dst.undefined[i] = op->flag ? t->regs.dst.undefined[i] & ~op->marks[i]
-                                                : t->regs.dst.undefined[i] | op->marks[i];
+            t->regs.dst.undefined[i] =
+                op->flag ? t->regs.dst.undefined[i] & ~op->marks[i] : t->regs.dst.undefined[i] | op->marks[i];
         break;
     case WG_EFFECT_SRC: land_src_rows(&t->regs.src, op); break;
     case WG_EFFECT_ZEROSRC: land_zerosrc(&t->regs.src, op); break;

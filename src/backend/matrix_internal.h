@@ -12,13 +12,13 @@
 
 /* Where operands are that moved between the architectures. */
 typedef struct wg_matrix_layout {
-    uint8_t addr_mod, pool_addr_mod, addr_mod_bits;   /* lowest bit of AddrMod; of a pooling instruction */
-    uint8_t movb2d_mode;                              /* lowest bit of MOVB2D's three mode bits */
-    uint8_t zeroacc_wide, zeroacc_revert;             /* bits of ZEROACC */
-    bool zeroacc_relative;                            /* 16-row mode is relative to the half of Dst in use */
-    bool implied_formats;                             /* formats follow the data from the unpackers */
-    bool fp32_movb2d;                                 /* Fp32_enabled decides where MOVB2D writes */
-    bool lost_one;                                    /* see wg_alu */
+    uint8_t addr_mod, pool_addr_mod, addr_mod_bits; /* lowest bit of AddrMod; of a pooling instruction */
+    uint8_t movb2d_mode;                            /* lowest bit of MOVB2D's three mode bits */
+    uint8_t zeroacc_wide, zeroacc_revert;           /* bits of ZEROACC */
+    bool zeroacc_relative;                          /* 16-row mode is relative to the half of Dst in use */
+    bool implied_formats;                           /* formats follow the data from the unpackers */
+    bool fp32_movb2d;                               /* Fp32_enabled decides where MOVB2D writes */
+    bool lost_one;                                  /* see wg_alu */
 } wg_matrix_layout;
 
 /* An instruction in its issue cycle. */
@@ -28,17 +28,17 @@ typedef struct wg_matrix_ctx {
     uint32_t word;
     wg_arch_id arch;
     const wg_matrix_layout *layout;
-    const uint32_t *cfg;           /* the bank of Config that the thread uses */
+    const uint32_t *cfg; /* the bank of Config that the thread uses */
     const uint16_t *tcfg;
     wg_rwc_thread *rwc;
     const wg_matrix_settings *set;
     wg_dst_access access;
-    uint8_t bank[2];               /* [wg_src_file]: the banks it reads */
-    uint8_t fmt[2];                /* format codes of SrcA and SrcB */
-    uint8_t style, style_b;        /* wg_style */
+    uint8_t bank[2];        /* [wg_src_file]: the banks it reads */
+    uint8_t fmt[2];         /* format codes of SrcA and SrcB */
+    uint8_t style, style_b; /* wg_style */
     uint8_t phase;
-    bool wide;                     /* UseDst32b */
-    bool flush;                    /* SrcB datums (and moved datums) with exponent 0 are zero */
+    bool wide;  /* UseDst32b */
+    bool flush; /* SrcB datums (and moved datums) with exponent 0 are zero */
 } wg_matrix_ctx;
 
 static inline uint32_t wg_matrix_cfg(const wg_matrix_ctx *c, wg_cfg_id id) { return wg_cfg_get(c->arch, id, c->cfg); }
@@ -96,7 +96,7 @@ wg_matrix_issue wg_matrix_shiftxa, wg_matrix_shiftxb, wg_matrix_trnspsrca, wg_ma
 wg_matrix_issue wg_matrix_zeroacc, wg_matrix_zerosrc, wg_matrix_cleardvalid, wg_matrix_gatesrcrst;
 wg_matrix_issue wg_matrix_clrexphist, wg_matrix_setrwc, wg_matrix_incrwc;
 
-bool wg_matrix_loses_one(wg_arch_id arch);   /* wg_matrix_layout.lost_one */
+bool wg_matrix_loses_one(wg_arch_id arch); /* wg_matrix_layout.lost_one */
 /* What op->hi and op->lo become by the MVMUL that was prepared. */
 void wg_matrix_multiply_prepared(wg_tile *t, const wg_matrix_prepared *p, wg_matrix_op *op);
 
@@ -104,20 +104,20 @@ void wg_matrix_multiply_prepared(wg_tile *t, const wg_matrix_prepared *p, wg_mat
 typedef struct wg_mul_args {
     const wg_matrix_a *a;
     const wg_matrix_b *b;
-    unsigned rows;           /* result rows */
-    unsigned b_step;         /* 1, or 0: every result row takes SrcB row 0 */
-    const uint16_t (*from_hi)[16], (*from_lo)[16];   /* what is added to; may be the same */
+    unsigned rows;                                 /* result rows */
+    unsigned b_step;                               /* 1, or 0: every result row takes SrcB row 0 */
+    const uint16_t (*from_hi)[16], (*from_lo)[16]; /* what is added to; may be the same */
     uint16_t (*hi)[16], (*lo)[16];
     wg_alu alu;
 } wg_mul_args;
 
 typedef enum wg_elw_op { WG_ELW_ADD, WG_ELW_SUB, WG_ELW_MUL } wg_elw_op;
 typedef struct wg_elw_args {
-    const uint32_t *a, *b;     /* eight rows each, broadcasts done */
+    const uint32_t *a, *b; /* eight rows each, broadcasts done */
     uint16_t (*hi)[16], (*lo)[16];
     wg_alu alu;
-    uint8_t op;                /* wg_elw_op */
-    uint8_t style, style_b;    /* wg_style */
+    uint8_t op;             /* wg_elw_op */
+    uint8_t style, style_b; /* wg_style */
     uint8_t phase;
     bool flush;
     bool accumulate;

@@ -66,7 +66,7 @@ static void place_in_dst(wg_matrix_ctx *c, wg_matrix_op *op, unsigned format, bo
         memset(op->lo, 0, rows * sizeof op->lo[0]);
     } else if (format == WG_FMT_TF32) {
         op->effect = WG_EFFECT_DST32;
-        if (low) {   /* a hardware erratum; both halves get the datum's high part */
+        if (low) { /* a hardware erratum; both halves get the datum's high part */
             wg_matrix_report(c, WG_F_MATRIX_OPERAND, 23, 1);
             for (unsigned i = 0; i < rows; i++)
                 for (unsigned j = 0; j < 16; j++)
@@ -169,9 +169,9 @@ static void from_dst(wg_matrix_ctx *c, wg_matrix_op *op, wg_src_file file)
     uint32_t moved[4][16];
     for (unsigned i = 0; i < rows; i++)
         for (unsigned j = 0; j < 16; j++)
-            moved[i][j] = wide                      ? narrow32(op->hi[i][j], op->lo[i][j], style, low)
-                          : style == WG_STYLE_FP16  ? wg_src_from_dst_fp16(op->hi[i][j])
-                                                    : wg_src_from_dst_bf16(op->hi[i][j]);
+            moved[i][j] = wide                     ? narrow32(op->hi[i][j], op->lo[i][j], style, low)
+                          : style == WG_STYLE_FP16 ? wg_src_from_dst_fp16(op->hi[i][j])
+                                                   : wg_src_from_dst_bf16(op->hi[i][j]);
     for (unsigned i = 0; i < rows; i++)
         for (unsigned j = 0; j < 16; j++)
             op->src[i][j] = moved[i][j];
@@ -214,13 +214,13 @@ void wg_matrix_movb2a(wg_matrix_ctx *c, wg_matrix_op *op)
 void wg_matrix_shiftxa(wg_matrix_ctx *c, wg_matrix_op *op)
 {
     unsigned direction = c->word & 3;
-    if (direction < 2) {   /* Decided here: the two reserved directions do nothing. */
+    if (direction < 2) { /* Decided here: the two reserved directions do nothing. */
         wg_matrix_report(c, WG_F_MATRIX_OPERAND, 0, direction);
         return;
     }
     op->effect = WG_EFFECT_SHIFTXA;
     op->bank = c->bank[WG_SRCA];
-    op->flag = direction == 3;   /* to the left */
+    op->flag = direction == 3; /* to the left */
     op->from_row = c->t->backend.matrix.last_srca_row & 0x30;
 }
 

@@ -104,8 +104,12 @@ static void product(wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned
 
 void wg_matrix_multiply_prepared(wg_tile *t, const wg_matrix_prepared *p, wg_matrix_op *op)
 {
-    wg_matrix_ctx c = {.t = t, .bank = {p->bank[0], p->bank[1]}, .phase = p->phase, .style = p->style,
-                       .style_b = p->style_b, .flush = p->flush};
+    wg_matrix_ctx c = {.t = t,
+                       .bank = {p->bank[0], p->bank[1]},
+                       .phase = p->phase,
+                       .style = p->style,
+                       .style_b = p->style_b,
+                       .flush = p->flush};
     const wg_matrix_kernels *k = wg_matrix_kernels_for(t->simd);
     const wg_rwc_thread *rwc = &t->regs.rwc.thread[p->thread];
     const wg_dst *d = &t->regs.dst;
@@ -140,7 +144,7 @@ void wg_matrix_multiply_prepared(wg_tile *t, const wg_matrix_prepared *p, wg_mat
 
 void wg_matrix_mvmul(wg_matrix_ctx *c, wg_matrix_op *op)
 {
-    if (c->word >> 19 & 1)   /* BroadcastSrcBRow: seven rows of which every other gets nothing */
+    if (c->word >> 19 & 1) /* BroadcastSrcBRow: seven rows of which every other gets nothing */
         product(c, op, wg_matrix_dst_row(c, 0x400 - 7), 4, 2, true);
     else
         product(c, op, wg_matrix_dst_row(c, 0x3F8), 8, 1, false);

@@ -8,7 +8,7 @@ static void decode_a(const uint32_t *first, const uint32_t *second, wg_style sty
     for (unsigned k = 0; k < 8; k++)
         for (unsigned j = 0; j < 32; j++) {
             uint32_t x = wg_src_of_style((j & 1 ? second : first)[k * 16 + j / 2], style);
-            bool zero = !(x & 0xFF);   /* also of integers (MatrixUnit.md, ReadSrcInt8) */
+            bool zero = !(x & 0xFF); /* also of integers (MatrixUnit.md, ReadSrcInt8) */
             int32_t mantissa = wg_alu_mantissa_a(x, phase), value = mantissa ? mantissa * WG_MATRIX_SCALE_A + 1 : 0;
             if (x & WG_SRC_SIGN)
                 value = -value;
@@ -24,7 +24,7 @@ static void decode_b(const uint32_t *rows, unsigned count, wg_style style, bool 
     for (unsigned i = 0; i < count; i++)
         for (unsigned k = 0; k < 16; k++) {
             uint32_t x = wg_src_of_style(rows[i * 16 + k / 2 + (k & 1) * 8], style);
-            bool zero = flush && !(x & 0xFF);   /* Decided here: products keep such datums as ELWMUL does */
+            bool zero = flush && !(x & 0xFF); /* Decided here: products keep such datums as ELWMUL does */
             int32_t value = wg_alu_mantissa_b(x, phase) * WG_MATRIX_SCALE_B;
             if (x & WG_SRC_SIGN)
                 value = -value;
@@ -54,7 +54,7 @@ static int32_t sum_of_products(const wg_mul_args *m, unsigned row, unsigned lane
         int32_t p = m->a->mantissa[k][lane] / WG_MATRIX_SCALE_A * (mb[2 * k + group] / WG_MATRIX_SCALE_B);
         int places = largest - m->a->exponent[k][lane] - eb[2 * k + group];
         if (places > 14)
-            continue;   /* twelve bits: nothing is left */
+            continue; /* twelve bits: nothing is left */
         int32_t magnitude = wg_alu_align(p < 0 ? -p : p, places);
         sum += p < 0 ? -magnitude : magnitude;
     }

@@ -16,7 +16,7 @@ enum { EXPONENT_MASK = 0x1FF, MAGNITUDE_MASK = 0x3FF };
 typedef enum dst_style { DST_BF16, DST_FP16, DST_TF32, DST_INT32 } dst_style;
 
 typedef struct datum {
-    uint32_t sign, exponent, magnitude;   /* 1, 9 and 10 bits */
+    uint32_t sign, exponent, magnitude; /* 1, 9 and 10 bits */
 } datum;
 
 static int32_t comparable(datum x)
@@ -29,7 +29,7 @@ static datum read_dst(uint32_t x, dst_style style)
 {
     datum d = {.sign = x >> 31};
     switch (style) {
-    case DST_INT32:   /* 19 bits of magnitude */
+    case DST_INT32: /* 19 bits of magnitude */
         d.magnitude = x & MAGNITUDE_MASK;
         d.exponent = (x >> 10 & 0x3F) | (x >> 24 & 7) << 6;
         break;
@@ -49,12 +49,11 @@ static datum read_dst(uint32_t x, dst_style style)
 static uint32_t write_dst(datum d, dst_style style)
 {
     switch (style) {
-    case DST_INT32:
-        return d.sign << 31 | (d.exponent & 7) << 10 | d.magnitude;
+    case DST_INT32: return d.sign << 31 | (d.exponent & 7) << 10 | d.magnitude;
     case DST_FP16:
         if (!(d.exponent & 0x3F))
             return 0;
-        return d.sign << 31 | d.magnitude << 21 | ((d.exponent - 15) & 0x1F) << 16;   /* wraps if scaled too far */
+        return d.sign << 31 | d.magnitude << 21 | ((d.exponent - 15) & 0x1F) << 16; /* wraps if scaled too far */
     default:
         if (!d.exponent)
             return 0;
@@ -72,18 +71,13 @@ static datum read_scaled(uint32_t a, wg_style style, uint32_t b)
         return (datum){0, 0, 0};
     datum d = {.sign = a >> 18 & 1, .magnitude = a >> 8 & MAGNITUDE_MASK};
     switch (style) {
-    case WG_STYLE_INT8:
-        break;
-    case WG_STYLE_FP16:
-        d.exponent = (exp_a & 0x1F) + (exp_b & 0x1F);
-        break;
+    case WG_STYLE_INT8: break;
+    case WG_STYLE_FP16: d.exponent = (exp_a & 0x1F) + (exp_b & 0x1F); break;
     case WG_STYLE_BF16:
         d.magnitude &= 0x3F8;
         d.exponent = exp_a + exp_b;
         break;
-    case WG_STYLE_TF32:
-        d.exponent = exp_a + exp_b;
-        break;
+    case WG_STYLE_TF32: d.exponent = exp_a + exp_b; break;
     }
     return d;
 }
@@ -124,7 +118,7 @@ static void pool(wg_matrix_ctx *c, wg_matrix_op *op, bool zero_a)
         best[j] = comparable(max[j]);
     }
     for (unsigned visit = 0; visit < 16; visit++) {
-        unsigned i = visit < 8 ? visit ^ 4 : visit;   /* decides which of equals is found */
+        unsigned i = visit < 8 ? visit ^ 4 : visit; /* decides which of equals is found */
         const uint32_t *row = wg_matrix_src_row(c, WG_SRCA, row_a + i);
         for (unsigned j = 0; j < 16; j++) {
             datum d = read_scaled(zero_a ? 0 : row[j], (wg_style)c->style, scale[i]);

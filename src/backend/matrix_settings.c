@@ -13,7 +13,7 @@
 /* The thread's words with one bit of interest each, per architecture; words 0 to 3 are the same on both. */
 static const struct words {
     uint8_t clear_valid, fidelity, force_fp16;
-    uint8_t dst_access;   /* of Config; WH has none: any word */
+    uint8_t dst_access; /* of Config; WH has none: any word */
 } words_of[] = {
     [WG_ARCH_BH] = {.clear_valid = 7, .fidelity = 11, .force_fp16 = 55, .dst_access = 220},
     [WG_ARCH_WH] = {.clear_valid = 5, .fidelity = 6, .force_fp16 = 56, .dst_access = 0},
@@ -35,10 +35,8 @@ static void work_out(const wg_matrix_ctx *c, wg_matrix_settings *s)
     s->fmt[WG_SRCB] = (uint8_t)(wg_matrix_cfg(c, WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_override)
                                     ? wg_matrix_cfg(c, WG_CFG_ALU_FORMAT_SPEC_REG_SrcB_val)
                                     : wg_matrix_cfg(c, WG_CFG_ALU_FORMAT_SPEC_REG1_SrcB));
-    s->implied[WG_SRCA] =
-        c->layout->implied_formats && !wg_matrix_tcfg(c, WG_TCFG_DISABLE_IMPLIED_SRCA_FMT_Base);
-    s->implied[WG_SRCB] =
-        c->layout->implied_formats && !wg_matrix_tcfg(c, WG_TCFG_DISABLE_IMPLIED_SRCB_FMT_Base);
+    s->implied[WG_SRCA] = c->layout->implied_formats && !wg_matrix_tcfg(c, WG_TCFG_DISABLE_IMPLIED_SRCA_FMT_Base);
+    s->implied[WG_SRCB] = c->layout->implied_formats && !wg_matrix_tcfg(c, WG_TCFG_DISABLE_IMPLIED_SRCB_FMT_Base);
     s->keep[WG_SRCA] = wg_matrix_tcfg(c, WG_TCFG_CLR_DVALID_SrcA_Disable);
     s->keep[WG_SRCB] = wg_matrix_tcfg(c, WG_TCFG_CLR_DVALID_SrcB_Disable);
     s->phase = (uint8_t)wg_matrix_tcfg(c, WG_TCFG_FIDELITY_BASE_Phase);
@@ -55,12 +53,13 @@ const wg_matrix_settings *wg_matrix_settings_now(const wg_matrix_ctx *c, unsigne
     memcpy(&formats, c->cfg, sizeof formats);
     uint64_t flags = c->cfg[2] | (uint64_t)c->cfg[DEST_REGW_BASE] << 32;
     uint64_t modes = c->tcfg[w->clear_valid] | (uint64_t)c->tcfg[w->fidelity] << 16 |
-                     (uint64_t)c->tcfg[w->force_fp16] << 32 | UINT64_C(1) << 48;   /* not what a new tile has */
-    uint64_t places = c->t->regs.config.bank[0][w->dst_access] |
-                      (uint64_t)c->t->regions.control.word[DBG_FEATURE_DISABLE] << 32;
+                     (uint64_t)c->tcfg[w->force_fp16] << 32 | UINT64_C(1) << 48; /* not what a new tile has */
+    uint64_t places =
+        c->t->regs.config.bank[0][w->dst_access] | (uint64_t)c->t->regions.control.word[DBG_FEATURE_DISABLE] << 32;
     /* In scalars: gathered in an array, they would be compared by vectors that wait for the single stores. */
     if (__builtin_expect(((thread_words ^ s->key[0]) | (formats ^ s->key[1]) | (flags ^ s->key[2]) |
-                          (modes ^ s->key[3]) | (places ^ s->key[4])) != 0, 0)) {
+                          (modes ^ s->key[3]) | (places ^ s->key[4])) != 0,
+                         0)) {
         const uint64_t key[5] = {thread_words, formats, flags, modes, places};
         memcpy(s->key, key, sizeof key);
         work_out(c, s);

@@ -14,7 +14,7 @@
 #if defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define UNROLL _Pragma("GCC unroll 8")   /* keeps the eight terms in registers */
+#define UNROLL _Pragma("GCC unroll 8") /* keeps the eight terms in registers */
 #endif
 typedef __m256i vec;
 
@@ -27,7 +27,7 @@ INLINE vec is_zero(vec a) { return _mm256_cmpeq_epi32(a, _mm256_setzero_si256())
 INLINE vec select_(vec mask, vec yes, vec no) { return _mm256_blendv_epi8(no, yes, mask); }
 INLINE vec load(const void *p) { return _mm256_loadu_si256((const __m256i *)p); }
 INLINE vec load16(const uint16_t *p) { return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)); }
-INLINE void store16(uint16_t *p, vec x)   /* every lane below 2^16 */
+INLINE void store16(uint16_t *p, vec x) /* every lane below 2^16 */
 {
     vec packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(x, x), 0x08);
     _mm_storeu_si128((__m128i *)p, _mm256_castsi256_si128(packed));
@@ -57,14 +57,14 @@ INLINE vec value_a(vec x, wg_style style, unsigned phase, vec zero)
     if (style != WG_STYLE_INT8) {
         v = mantissa_a(x, phase);
         zero = or_(zero, is_zero(v));
-        v = add(_mm256_slli_epi32(v, 10), all(1));   /* WG_MATRIX_SCALE_A */
+        v = add(_mm256_slli_epi32(v, 10), all(1)); /* WG_MATRIX_SCALE_A */
     }
     return _mm256_andnot_si256(zero, negate_if(sign_mask(x), v));
 }
 INLINE vec value_b(vec x, wg_style style, unsigned phase, vec zero)
 {
     vec v = style == WG_STYLE_INT8 ? integer(x, phase & 2 ? 0x00F : 0x3F0)
-                                   : _mm256_slli_epi32(mantissa_b(x, phase), 7);   /* WG_MATRIX_SCALE_B */
+                                   : _mm256_slli_epi32(mantissa_b(x, phase), 7); /* WG_MATRIX_SCALE_B */
     return _mm256_andnot_si256(zero, negate_if(sign_mask(x), v));
 }
 INLINE vec pair(vec low, vec high) { return or_(and_(low, 0xFFFF), _mm256_slli_epi32(high, 16)); }
@@ -72,7 +72,7 @@ INLINE vec pair(vec low, vec high) { return or_(and_(low, 0xFFFF), _mm256_slli_e
 TARGET static void decode_a(const uint32_t *first, const uint32_t *second, wg_style style, unsigned phase,
                             wg_matrix_a *out)
 {
-    for (unsigned k = 0; k < 16; k++) {   /* half rows */
+    for (unsigned k = 0; k < 16; k++) { /* half rows */
         vec x0 = keep_style(load(first + k * 8), style), x1 = keep_style(load(second + k * 8), style);
         vec z0 = is_zero(and_(x0, 0xFF)), z1 = is_zero(and_(x1, 0xFF));
         _mm256_storeu_si256((__m256i *)&out->exponent[k / 2][k % 2 * 16],
@@ -100,7 +100,10 @@ TARGET static void decode_b(const uint32_t *rows, unsigned count, wg_style style
 typedef enum form { WIDE, HALF_EXP8, HALF_EXP5 } form;
 
 /* What is added to, and where the sum goes. */
-typedef struct dst_row { const uint16_t *from_hi, *from_lo; uint16_t *hi, *lo; } dst_row;
+typedef struct dst_row {
+    const uint16_t *from_hi, *from_lo;
+    uint16_t *hi, *lo;
+} dst_row;
 INLINE dst_row in_place(uint16_t *hi, uint16_t *lo) { return (dst_row){hi, lo, hi, lo}; }
 /* A pair of numbers in all lanes. Word by word from memory: that is one load, from a register it would be work. */
 INLINE vec pair_at(const int16_t *pair)
@@ -132,7 +135,7 @@ INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec 
 {
     vec h = load16(d.from_hi), zero = _mm256_setzero_si256();
     vec exp_dst = and_(h, f == HALF_EXP5 ? 0x1F : 0xFF);
-    vec man_dst = _mm256_slli_epi32(and_(h, f == HALF_EXP5 ? 0x7FE0 : 0x7F00), 9);   /* twice the mantissa */
+    vec man_dst = _mm256_slli_epi32(and_(h, f == HALF_EXP5 ? 0x7FE0 : 0x7F00), 9); /* twice the mantissa */
     if (f == WIDE)
         man_dst = or_(man_dst, _mm256_slli_epi32(load16(d.from_lo), 1));
     man_dst = _mm256_andnot_si256(is_zero(exp_dst), or_(man_dst, all(0x1000000)));
@@ -209,7 +212,7 @@ INLINE void product(form f, bool lost_one, const wg_mul_args *m)
                 sum = _mm256_add_epi16(sum, _mm256_mulhrs_epi16(p, weight_of(_mm256_sub_epi16(largest, e[k]))));
             }
             largest = _mm256_add_epi16(largest, adjust);
-            sum = _mm256_andnot_si256(_mm256_cmpeq_epi16(largest, zero), sum);   /* nothing at exponent 0 */
+            sum = _mm256_andnot_si256(_mm256_cmpeq_epi16(largest, zero), sum); /* nothing at exponent 0 */
             vec sum0 = _mm256_srai_epi32(_mm256_slli_epi32(sum, 16), 2),
                 sum1 = _mm256_srai_epi32(and_(sum, -0x10000), 2);
             vec exp0 = and_(largest, 0xFFFF), exp1 = _mm256_srli_epi32(largest, 16);
@@ -268,7 +271,7 @@ TARGET static void mul_int(const wg_mul_args *m)
 
 TARGET static void elw_int(const wg_elw_args *e)
 {
-    for (unsigned i = 0; i < 16; i++) {   /* half rows */
+    for (unsigned i = 0; i < 16; i++) { /* half rows */
         vec a = load(e->a + i * 8), b = load(e->b + i * 8);
         vec zero_a = is_zero(and_(a, 0xFF)), zero_b = e->flush ? is_zero(and_(b, 0xFF)) : _mm256_setzero_si256();
         vec result;
@@ -293,7 +296,7 @@ TARGET static void elw_int(const wg_elw_args *e)
 INLINE void elementwise(form f, bool lost_one, const wg_elw_args *e)
 {
     vec zero = _mm256_setzero_si256();
-    for (unsigned i = 0; i < 16; i++) {   /* half rows */
+    for (unsigned i = 0; i < 16; i++) { /* half rows */
         vec a = keep_style(load(e->a + i * 8), (wg_style)e->style),
             b = keep_style(load(e->b + i * 8), (wg_style)e->style_b);
         if (e->op == WG_ELW_SUB)

@@ -13,7 +13,7 @@
 #if defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define UNROLL _Pragma("GCC unroll 8")   /* keeps the eight terms in registers */
+#define UNROLL _Pragma("GCC unroll 8") /* keeps the eight terms in registers */
 #endif
 typedef __m512i vec;
 
@@ -54,13 +54,13 @@ INLINE vec value_a(vec x, wg_style style, unsigned phase, __mmask16 zero)
         return _mm512_maskz_mov_epi32((__mmask16)~zero, signed_by(x, integer(x, phase & 1 ? 0x1F : 0xE0)));
     vec v = mantissa_a(x, phase);
     __mmask16 some = (__mmask16)~zero & _mm512_test_epi32_mask(v, v);
-    v = _mm512_maskz_add_epi32(some, _mm512_slli_epi32(v, 10), all(1));   /* WG_MATRIX_SCALE_A */
+    v = _mm512_maskz_add_epi32(some, _mm512_slli_epi32(v, 10), all(1)); /* WG_MATRIX_SCALE_A */
     return signed_by(x, v);
 }
 INLINE vec value_b(vec x, wg_style style, unsigned phase, __mmask16 zero)
 {
     vec v = style == WG_STYLE_INT8 ? integer(x, phase & 2 ? 0x00F : 0x3F0)
-                                   : _mm512_slli_epi32(mantissa_b(x, phase), 7);   /* WG_MATRIX_SCALE_B */
+                                   : _mm512_slli_epi32(mantissa_b(x, phase), 7); /* WG_MATRIX_SCALE_B */
     return _mm512_maskz_mov_epi32((__mmask16)~zero, signed_by(x, v));
 }
 
@@ -101,7 +101,10 @@ TARGET static void decode_b(const uint32_t *rows, unsigned count, wg_style style
 typedef enum form { WIDE, HALF_EXP8, HALF_EXP5 } form;
 
 /* What is added to, and where the sum goes. */
-typedef struct dst_row { const uint16_t *from_hi, *from_lo; uint16_t *hi, *lo; } dst_row;
+typedef struct dst_row {
+    const uint16_t *from_hi, *from_lo;
+    uint16_t *hi, *lo;
+} dst_row;
 INLINE dst_row in_place(uint16_t *hi, uint16_t *lo) { return (dst_row){hi, lo, hi, lo}; }
 /* A pair of numbers in all lanes. Word by word from memory: that is one load, from a register it would be work. */
 INLINE vec pair_at(const int16_t *pair)
@@ -137,7 +140,7 @@ INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec 
 {
     vec h = load16(d.from_hi), zero = _mm512_setzero_si512();
     vec exp_dst = and_(h, f == HALF_EXP5 ? 0x1F : 0xFF);
-    vec man_dst = _mm512_slli_epi32(and_(h, f == HALF_EXP5 ? 0x7FE0 : 0x7F00), 9);   /* twice the mantissa */
+    vec man_dst = _mm512_slli_epi32(and_(h, f == HALF_EXP5 ? 0x7FE0 : 0x7F00), 9); /* twice the mantissa */
     if (f == WIDE)
         man_dst = _mm512_or_si512(man_dst, _mm512_slli_epi32(load16(d.from_lo), 1));
     man_dst = _mm512_maskz_or_epi32(_mm512_test_epi32_mask(exp_dst, exp_dst), man_dst, all(0x1000000));
@@ -154,7 +157,7 @@ INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec 
     vec magnitude = _mm512_abs_epi32(total);
     vec left = _mm512_lzcnt_epi32(magnitude);
     vec top = _mm512_sllv_epi32(magnitude, left);
-    const unsigned keep = f == WIDE ? 24 : f == HALF_EXP8 ? 8 : 11;   /* bits, the leading one among them */
+    const unsigned keep = f == WIDE ? 24 : f == HALF_EXP8 ? 8 : 11; /* bits, the leading one among them */
     vec mantissa = _mm512_srli_epi32(_mm512_add_epi32(_mm512_srli_epi32(top, 31 - keep), all(1)), 1);
     if (f == WIDE && lost_one) {
         __mmask16 lost = _mm512_cmpeq_epi32_mask(total, all(-1));

@@ -81,7 +81,7 @@ static void setdvalid(wg_tile *t, const wg_insn *insn)
         unsigned bank = file == WG_SRCA ? src->unpack_bank_a : src->unpack_bank_b;
         if (wg_src_is_matrix(src, file, bank))
             wg_find_insn(t, WG_F_SRC_GIVEN_TWICE, insn, file * 2 + (bank & 1), 0);
-        if (t->arch->unpack.records_format) {   /* ill-specified: what the last UNPACR left */
+        if (t->arch->unpack.records_format) { /* ill-specified: what the last UNPACR left */
             uint8_t format = t->backend.unpack.held_format[file];
             wg_find_insn(t, WG_F_SETDVALID_FORMAT, insn, file, format);
             (file == WG_SRCA ? t->regs.src.format_a : t->regs.src.format_b)[bank & 1] = format;
@@ -92,15 +92,13 @@ static void setdvalid(wg_tile *t, const wg_insn *insn)
 
 typedef struct handler {
     void (*run)(wg_tile *t, const wg_insn *insn);
-    bool undocumented;   /* no page says what it does: reported, without effect */
+    bool undocumented; /* no page says what it does: reported, without effect */
 } handler;
 
 static const handler handlers[WG_I_COUNT] = {
-    [WG_I_SETADC] = {setadc, false}, [WG_I_SETADCXX] = {setadcxx, false},
-    [WG_I_SETADCXY] = {setadcxy, false}, [WG_I_SETADCZW] = {setadczw, false},
-    [WG_I_INCADCXY] = {incadcxy, false}, [WG_I_INCADCZW] = {incadczw, false},
-    [WG_I_ADDRCRXY] = {addrcrxy, false}, [WG_I_ADDRCRZW] = {addrcrzw, false},
-    [WG_I_SETDVALID] = {setdvalid, false},
+    [WG_I_SETADC] = {setadc, false},     [WG_I_SETADCXX] = {setadcxx, false}, [WG_I_SETADCXY] = {setadcxy, false},
+    [WG_I_SETADCZW] = {setadczw, false}, [WG_I_INCADCXY] = {incadcxy, false}, [WG_I_INCADCZW] = {incadczw, false},
+    [WG_I_ADDRCRXY] = {addrcrxy, false}, [WG_I_ADDRCRZW] = {addrcrzw, false}, [WG_I_SETDVALID] = {setdvalid, false},
     [WG_I_RSTDMA] = {NULL, true},
 };
 
@@ -131,7 +129,7 @@ static void misc_tick(wg_tile *t)
     for (unsigned thread = 0; thread < WG_THREADS; thread++) {
         if (!(u->pending >> thread & 1))
             continue;
-        u->pending &= (uint8_t)~(1u << thread);
+        u->pending &= (uint8_t) ~(1u << thread);
         const wg_insn *insn = &u->insn[thread];
         wg_insn_id id = insn->op;
         wg_touch_by(t, WG_AGENT_MISC, insn);

@@ -7,7 +7,7 @@
 
 typedef struct wg_misc {
     wg_insn insn[3];
-    uint8_t pending;   /* bit per thread */
+    uint8_t pending; /* bit per thread */
 } wg_misc;
 
 #endif

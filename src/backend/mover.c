@@ -24,7 +24,7 @@
 enum { UNIT = 16, READ_TO_WRITE = 3 };
 enum { TO_L1, TO_CONFIG, TO_IRAM, TO_NOWHERE };
 #define IRAM_FIRST UINT32_C(0x40000)
-#define REGION UINT32_C(0x10000)   /* of the targets that are not L1 */
+#define REGION UINT32_C(0x10000) /* of the targets that are not L1 */
 
 bool wg_mover_busy(const wg_tile *t) { return t->backend.mover.busy; }
 
@@ -102,7 +102,7 @@ void wg_mover_soft_reset(wg_tile *t, bool held)
     if (held)
         m->busy = m->finishing = false;
     wg_wake_threads(&t->sched);
-    wg_wake(&t->sched, WG_AGENT_MOVER);   /* a command that waited for it */
+    wg_wake(&t->sched, WG_AGENT_MOVER); /* a command that waited for it */
 }
 
 /* ---- Moving ----------------------------------------------------------------------------------------- */
@@ -116,8 +116,13 @@ static void touch(wg_tile *t, const wg_mover *m, unsigned how, wg_touch_space sp
     if (m->moves_for.id)
         wg_touch_emit(t, how | WG_TOUCH_LATE, space, first, count, 0);
     else
-        wg_emit(t, &(wg_event){.kind = WG_EV_TOUCH, .agent = WG_AGENT_MOVER, .thread = WG_THREADS, .a = space,
-                               .b = first, .c = count, .how = (uint16_t)(how | WG_TOUCH_LATE)});
+        wg_emit(t, &(wg_event){.kind = WG_EV_TOUCH,
+                               .agent = WG_AGENT_MOVER,
+                               .thread = WG_THREADS,
+                               .a = space,
+                               .b = first,
+                               .c = count,
+                               .how = (uint16_t)(how | WG_TOUCH_LATE)});
 }
 
 static bool put(wg_tile *t, wg_mover *m, const uint32_t data[4], uint64_t *retry)
@@ -138,14 +143,13 @@ static bool put(wg_tile *t, wg_mover *m, const uint32_t data[4], uint64_t *retry
             for (unsigned bank = 0; bank < 2; bank++)
                 for (unsigned i = 0; i < 4; i++)
                     if (wg_config_window_banks(t, at / 4) >> bank & 1)
-                        touch(t, m, WG_TOUCH_WRITE, WG_TOUCH_CONFIG,
-                              bank * 256 + wg_config_window_word(t, at / 4) + i, UINT32_MAX);
+                        touch(t, m, WG_TOUCH_WRITE, WG_TOUCH_CONFIG, bank * 256 + wg_config_window_word(t, at / 4) + i,
+                              UINT32_MAX);
         break;
     case TO_IRAM:
-        (void)wg_iram_write(t, at, UNIT, data);   /* beyond its end: discarded */
+        (void)wg_iram_write(t, at, UNIT, data); /* beyond its end: discarded */
         break;
-    default:
-        break;
+    default: break;
     }
     m->moved++;
     return true;
@@ -225,8 +229,8 @@ static bool mover_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
     const wg_mover *m = &t->backend.mover;
     if (!m->busy && !m->insn.id)
         return true;
-    *why = (wg_stall){.reason = WG_STALL_UNIT_BUSY, .resource = WG_UNIT_MOVER, .holder = WG_AGENT_MOVER,
-                      .retry_at = WG_NEVER};
+    *why = (wg_stall){
+        .reason = WG_STALL_UNIT_BUSY, .resource = WG_UNIT_MOVER, .holder = WG_AGENT_MOVER, .retry_at = WG_NEVER};
     return false;
 }
 
@@ -235,7 +239,8 @@ static void mover_accept(wg_tile *t, const wg_insn *insn)
     wg_mover *m = &t->backend.mover;
     unsigned thread = insn->thread;
     if (insn->word >> 23 & 1)
-        wg_findf(t, WG_F_MOVER_OPERAND, wg_insn_finding(insn, 1, 0), "move block 1");   /* XMOV.md knows (0, 0) alone; taken as that */
+        wg_findf(t, WG_F_MOVER_OPERAND, wg_insn_finding(insn, 1, 0),
+                 "move block 1"); /* XMOV.md knows (0, 0) alone; taken as that */
     m->insn = *insn;
     wg_mover_start(t, WG_AGENT_THREAD0 + thread, insn,
                    wg_config_get(t, thread, WG_CFG_THCON_SEC0_REG6_Destination_address) << 4,

@@ -46,8 +46,8 @@ static unsigned packers_of(const wg_tile *t, const wg_insn *insn)
 
 static bool refuse(wg_stall *why, unsigned reason, unsigned resource, unsigned holder, uint64_t retry)
 {
-    *why = (wg_stall){.reason = (uint16_t)reason, .resource = (uint16_t)resource, .holder = (uint8_t)holder,
-                      .retry_at = retry};
+    *why = (wg_stall){
+        .reason = (uint16_t)reason, .resource = (uint16_t)resource, .holder = (uint8_t)holder, .retry_at = retry};
     return false;
 }
 
@@ -140,7 +140,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
         if (alone)
             wg_wake_at(&t->sched, WG_AGENT_PACK, done);
     }
-    for (unsigned rest = alone ? 0 : job->packers; rest; rest &= rest - 1) {   /* all at once */
+    for (unsigned rest = alone ? 0 : job->packers; rest; rest &= rest - 1) { /* all at once */
         unsigned i = (unsigned)__builtin_ctz(rest);
         job->part[i].done_at = u->packer[i].last_done = last;
         wg_wake_at(&t->sched, WG_AGENT_PACK, last);
@@ -157,9 +157,9 @@ static void write_register(wg_tile *t, const wg_insn *insn, uint32_t address, ui
     bool done = address >= TDMA_FIRST;
     if (address >= SETREG_END)
         return;
-    if (done && address < TDMA_END)   /* Decided here: a command for the Mover's full queue is lost. */
-        done = wg_tdma_write(t, WG_CORE_T0 + insn->thread, address - TDMA_FIRST, value, insn->pc, &why) !=
-               WG_REGION_WAIT;
+    if (done && address < TDMA_END) /* Decided here: a command for the Mover's full queue is lost. */
+        done =
+            wg_tdma_write(t, WG_CORE_T0 + insn->thread, address - TDMA_FIRST, value, insn->pc, &why) != WG_REGION_WAIT;
     else if (done)
         done = wg_tile_bus_write(t, address, &value, 4);
     if (!done)
@@ -207,7 +207,7 @@ static void sample_late(wg_tile *t, wg_pack_job *job)
     job->has_edges = s->has_edges;
     job->edges = s->edges;
     for (unsigned i = 0; i < WG_PACKERS; i++)
-        job->part[i].set.plain = false;   /* which was decided by what the start knew */
+        job->part[i].set.plain = false; /* which was decided by what the start knew */
 }
 
 static void complete(wg_tile *t, wg_pack_job *job, unsigned packer)
@@ -218,8 +218,8 @@ static void complete(wg_tile *t, wg_pack_job *job, unsigned packer)
     if (job->insn.op == WG_I_PACR && !job->idle)
         wg_pack_move(t, job, packer);
     else if (job->set_register && job->insn.word >> 1 & 1)
-        wg_pack_flush(&(wg_pack_output){.t = t, .p = &t->backend.pack.packer[packer], .packer = packer,
-                                        .insn = &job->insn});
+        wg_pack_flush(
+            &(wg_pack_output){.t = t, .p = &t->backend.pack.packer[packer], .packer = packer, .insn = &job->insn});
 }
 
 /* Its place may be taken by the next acceptance; until then it can be looked at. */
@@ -249,7 +249,7 @@ static void tick(wg_tile *t)
             some = true;
         }
         if (job->packers) {
-            if (some) {   /* a wait for one packer may be over */
+            if (some) { /* a wait for one packer may be over */
                 wg_wake_threads(&t->sched);
                 wg_wake_idle_watchers(&t->sched);
             }
@@ -292,7 +292,7 @@ void wg_pack_soft_reset(wg_tile *t, unsigned enters, unsigned leaves)
         wg_packer_sideband *s = &t->backend.tdma.packer[i];
         if (enters >> i & 1) {
             wg_packer fresh = {0};
-            memcpy(fresh.prng, u->packer[i].prng, sizeof fresh.prng);   /* the connection's to Dst, not the packer's */
+            memcpy(fresh.prng, u->packer[i].prng, sizeof fresh.prng); /* the connection's to Dst, not the packer's */
             u->packer[i] = fresh;
             s->acc_tile_size[0] = s->acc_tile_size[1] = s->acc_tile_size[2] = s->last_tile_size = 0;
             s->fifo_head = s->fifo_count = 0;
@@ -306,6 +306,12 @@ void wg_pack_soft_reset(wg_tile *t, unsigned enters, unsigned leaves)
 }
 
 const wg_unit_ops wg_pack_unit = {
-    .name = "Packers", .agent = WG_AGENT_PACK, .reset = reset, .check = check, .accept = accept, .tick = tick,
-    .busy = busy, .part_busy = part_busy,
+    .name = "Packers",
+    .agent = WG_AGENT_PACK,
+    .reset = reset,
+    .check = check,
+    .accept = accept,
+    .tick = tick,
+    .busy = busy,
+    .part_busy = part_busy,
 };

@@ -31,8 +31,20 @@ static bool bit(const wg_insn *insn, unsigned i) { return insn->word >> i & 1; }
 static unsigned bits(const wg_insn *insn, unsigned first, unsigned mask) { return insn->word >> first & mask; }
 
 /* PACR's operands. */
-enum { LAST = 0, FLUSH = 1, CONTEXT_CONTROL = 2, CONCAT = 4, OVERRIDE_THREAD = 7, SELECT = 8, ZERO_WRITE = 12,
-       COUNTERS = 13, ADDRESS_MODE = 15, STRIDED = 17, ROW_PAD = 18, CONTEXT = 21 };
+enum {
+    LAST = 0,
+    FLUSH = 1,
+    CONTEXT_CONTROL = 2,
+    CONCAT = 4,
+    OVERRIDE_THREAD = 7,
+    SELECT = 8,
+    ZERO_WRITE = 12,
+    COUNTERS = 13,
+    ADDRESS_MODE = 15,
+    STRIDED = 17,
+    ROW_PAD = 18,
+    CONTEXT = 21
+};
 /* Operands of BH that have a description and no page. */
 enum { ONLY_DESCRIBED = 3 << CONTEXT_CONTROL | 1 << STRIDED | 7 << ROW_PAD | 3 << CONTEXT };
 enum { OWN_CONTEXT = 1, RESET_CONTEXT = 2, OWN_CONTEXT_STAYS = 3 };
@@ -94,10 +106,10 @@ static void interfaces(const wg_tile *t, const wg_insn *insn, const wg_pack_setu
     if (!t->arch->pack.interfaces)
         return;
     unsigned select = bits(insn, SELECT, 15);
-    if (select || !bit(insn, ZERO_WRITE))   /* zeros for mask 0 are one long run */
+    if (select || !bit(insn, ZERO_WRITE)) /* zeros for mask 0 are one long run */
         *mask = (uint8_t)rest_of_plane(t, section, select ? select : 15);
     if (bit(insn, STRIDED))
-        *stride = s->remap ? 16 : 8;   /* ttsim: 16; the assembly table: 8, of stored rows */
+        *stride = s->remap ? 16 : 8; /* ttsim: 16; the assembly table: 8, of stored rows */
 }
 
 static wg_pack_source source_of(const wg_insn *insn, const wg_pack_section *section)
@@ -163,7 +175,7 @@ static void plan_input(wg_tile *t, wg_pack_job *job, const wg_pack_setup *s, con
     bool backwards = !job->flush && channel[1].x + 1 < channel[0].x;
     if (__builtin_expect(backwards || (job->interfaces && part->count > 16), 0)) {
         wg_find_insn(t, WG_F_PACK_COUNT, insn, channel[0].x, channel[1].x);
-        part->count = backwards ? 0 : 16;   /* Decided here: nothing, or one row */
+        part->count = backwards ? 0 : 16; /* Decided here: nothing, or one row */
     }
     if (job->interfaces && part->source == WG_PACK_FROM_DST && job->row_stride == 1 &&
         (unsigned)job->interfaces << (part->start >> 4 & 3) > 15)
@@ -203,7 +215,7 @@ static void place_streams(wg_tile *t, const wg_pack_setup *s, const wg_pack_sect
         place(p, part, WG_STREAM_ROWS, address);
         address += section->row_starts;
     }
-    if (part->set.out_format & 2) {   /* with FP8 and INT8, although they have no exponents */
+    if (part->set.out_format & 2) { /* with FP8 and INT8, although they have no exponents */
         place(p, part, WG_STREAM_EXPONENTS, address);
         address += section->exponents;
     }
@@ -247,8 +259,9 @@ static void report_part(wg_tile *t, const wg_pack_job *job, const wg_pack_setup 
     const wg_insn *insn = &job->insn;
     bool from_dst = part->source == WG_PACK_FROM_DST;
     if (!(from_dst ? section->good_from_dst : section->good_from_elsewhere) && !job->flush)
-        wg_find_insn(t, WG_F_PACK_FORMAT, insn, (unsigned)s->intermediate << 8 | (unsigned)part->set.in_format << 4 |
-                                                    part->set.out_format, packer);
+        wg_find_insn(t, WG_F_PACK_FORMAT, insn,
+                     (unsigned)s->intermediate << 8 | (unsigned)part->set.in_format << 4 | part->set.out_format,
+                     packer);
     if (job->relu > 1 && from_dst && (job->relu_threshold >> 15 || part->set.mid > WG_MID_F5))
         wg_find_insn(t, WG_F_PACK_RELU, insn, job->relu_threshold, packer);
     if (section->bad_accumulate)
@@ -404,8 +417,9 @@ bool wg_pack_is_usual(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned
 {
     wg_pack_usual *usual = usual_for(t, insn);
     if (__builtin_expect(usual->word != insn->word || usual->thread != insn->thread ||
-                         usual->changes != t->regs.config.changes + 1 || t->backend.config.instructions ||
-                         wg_touch_watched(t), 0) &&
+                             usual->changes != t->regs.config.changes + 1 || t->backend.config.instructions ||
+                             wg_touch_watched(t),
+                         0) &&
         !become_usual(t, insn, usual))
         return false;
     const wg_pack_setup *s = &t->backend.pack.setup[usual->bank];
@@ -484,8 +498,8 @@ void wg_pack_plan(wg_tile *t, wg_pack_job *job)
     bool one = t->arch->pack.interfaces;
     for (unsigned rest = job->packers; rest; rest &= rest - 1)
         sections |= 1u << section_of(t, insn, (unsigned)__builtin_ctz(rest));
-    const wg_pack_setup *s = wg_touch_watched(t) ? wg_pack_decode_setup(t, insn, sections, true)
-                                                 : wg_pack_setup_of(t, insn, sections);
+    const wg_pack_setup *s =
+        wg_touch_watched(t) ? wg_pack_decode_setup(t, insn, sections, true) : wg_pack_setup_of(t, insn, sections);
     if (!one || insn->word & ONLY_DESCRIBED)
         report_operands(t, insn, s);
     job->last = bit(insn, LAST);

@@ -18,7 +18,7 @@ static inline unsigned wg_pack_mask(const wg_tile *t, const wg_insn *insn)
 uint64_t wg_pack_rows_ready(wg_tile *t, const wg_insn *insn, unsigned packer, unsigned *block);
 /* The same for BH's usual PACR; false: it is none. */
 bool wg_pack_is_usual(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned *block);
-static inline unsigned wg_pack_ones(unsigned mask)   /* of four bits */
+static inline unsigned wg_pack_ones(unsigned mask) /* of four bits */
 {
     return (unsigned)(UINT64_C(0x4332322132212110) >> 4 * (mask & 15) & 15);
 }
@@ -38,8 +38,8 @@ void wg_pack_report_ignored(wg_tile *t, const wg_insn *insn, unsigned section);
 static inline wg_dst_access wg_pack_access(const wg_tile *t, const wg_pack_setup *s)
 {
     const wg_tile_reg *debug = &wg_tile_regs[t->arch->id][WG_REG_DEBUG_dbg_feature_disable];
-    return (wg_dst_access){.remap = s->remap, .swizzle = s->swizzle,
-                           .wide16 = t->regions.control.word[debug->offset / 4] >> 11 & 1};
+    return (wg_dst_access){
+        .remap = s->remap, .swizzle = s->swizzle, .wide16 = t->regions.control.word[debug->offset / 4] >> 11 & 1};
 }
 
 /* PACR: reads configuration and counters, moves the counters on, and fills the job (pack_address.c). */

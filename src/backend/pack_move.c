@@ -29,9 +29,9 @@ typedef struct mover {
     const wg_pack_part *part;
     wg_dst_access access;
     bool wide, statistics;
-    wg_mid from;         /* what the early conversion makes */
-    unsigned turn;       /* of the downsampling mask */
-    unsigned interface;  /* BH: how many enabled ones came before */
+    wg_mid from;        /* what the early conversion makes */
+    unsigned turn;      /* of the downsampling mask */
+    unsigned interface; /* BH: how many enabled ones came before */
 } mover;
 
 /* ---- Tile position -------------------------------------------------------------------------------------------- */
@@ -239,8 +239,8 @@ static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const 
         at.high[n] = undefined ? zeros : d->bits[stored];
         at.low[n++] = undefined || !wide ? zeros : d->bits[(stored + WG_DST_LOW) % WG_DST_ROWS];
     }
-    wg_pack_route route = {.early = part->set.early, .shift = job->shift, .out_format = part->set.out_format,
-                           .late = part->set.late};
+    wg_pack_route route = {
+        .early = part->set.early, .shift = job->shift, .out_format = part->set.out_format, .late = part->set.late};
     wg_pack_rows_out((wg_simd)t->simd, &route, rows, &at);
     wg_pack_wrote(out, rows * part->set.row_bytes, part->set.blocks ? rows : 0, at.exponents);
     p->datums += rows * 16;
@@ -277,8 +277,12 @@ static bool move_plain(const wg_pack_output *out, const wg_pack_job *job, const 
 
 static void move_stepwise(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part)
 {
-    mover m = {.out = *out, .job = job, .part = part, .access = job->access,
-               .wide = part->set.wide, .statistics = job->statistics,
+    mover m = {.out = *out,
+               .job = job,
+               .part = part,
+               .access = job->access,
+               .wide = part->set.wide,
+               .statistics = job->statistics,
                .from = wg_pack_early_mid((wg_pack_early)part->set.early)};
     if (!job->interfaces || !part->count) {
         run(&m, part->start);
@@ -315,7 +319,7 @@ void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer)
         wg_pack_end_row(&out, part->set.zero_flags);
     if (!job->last && !job->flush) {
         if (wg_touch_watched(t))
-            for (unsigned i = 0; i < WG_PACK_STREAMS; i++)   /* 16 bytes or less that wait for more */
+            for (unsigned i = 0; i < WG_PACK_STREAMS; i++) /* 16 bytes or less that wait for more */
                 wg_touch_emit(t, WG_TOUCH_WRITE | WG_TOUCH_BUFFERED, WG_TOUCH_L1, p->stream[i].address,
                               p->stream[i].fill, packer);
         return;

@@ -33,9 +33,9 @@ typedef struct reader {
     const wg_cfg_field *fields;
     const uint32_t *bank;
     unsigned thread;
-    bool check;   /* for writes under way */
-    bool touch;   /* says what is read */
-    unsigned when;   /* PACR.md: some fields are taken when it starts (the input address generator's), others later */
+    bool check;    /* for writes under way */
+    bool touch;    /* says what is read */
+    unsigned when; /* PACR.md: some fields are taken when it starts (the input address generator's), others later */
 } reader;
 
 static void note(const reader *r, unsigned at, uint32_t mask)
@@ -72,12 +72,12 @@ static uint32_t get(const reader *r, unsigned id)
 }
 
 /* A field of a section. */
-#define PACKER(r, i, name)                                                                                         \
-    get((r), ((const uint16_t[]){WG_CFG_THCON_SEC0_REG1_##name, WG_CFG_THCON_SEC0_REG8_##name,                     \
+#define PACKER(r, i, name) \
+    get((r), ((const uint16_t[]){WG_CFG_THCON_SEC0_REG1_##name, WG_CFG_THCON_SEC0_REG8_##name, \
                                  WG_CFG_THCON_SEC1_REG1_##name, WG_CFG_THCON_SEC1_REG8_##name})[i])
 /* One of four numbered fields, or the word in which such fields lie. */
-#define NUMBERED(before, i, after)                                                                                 \
-    (((const uint16_t[]){WG_CFG_##before##0_##after, WG_CFG_##before##1_##after, WG_CFG_##before##2_##after,       \
+#define NUMBERED(before, i, after) \
+    (((const uint16_t[]){WG_CFG_##before##0_##after, WG_CFG_##before##1_##after, WG_CFG_##before##2_##after, \
                          WG_CFG_##before##3_##after})[i])
 
 /* Which of the values 0 to 3 the fields of two bits in a word have: a bit per value. */
@@ -148,7 +148,7 @@ static void decode_formats(const reader *r, wg_pack_setup *s, unsigned i)
     wg_pack_section *section = &s->section[i];
     wg_pack_settings *set = &section->from_dst;
     unsigned format = get(r, get(r, WG_CFG_ALU_FORMAT_SPEC_REG_Dstacc_override) ? WG_CFG_ALU_FORMAT_SPEC_REG_Dstacc_val
-                                                                               : WG_CFG_ALU_FORMAT_SPEC_REG2_Dstacc);
+                                                                                : WG_CFG_ALU_FORMAT_SPEC_REG2_Dstacc);
     set->in_format = (uint8_t)PACKER(r, i, In_data_format);
     set->out_format = (uint8_t)PACKER(r, i, Out_data_format);
     wg_pack_reading reading = {
@@ -168,17 +168,17 @@ static void decode_formats(const reader *r, wg_pack_setup *s, unsigned i)
     set->mid = (uint8_t)wg_pack_early_mid(early);
     section->good_from_dst &= wg_pack_late_of((wg_mid)set->mid, set->in_format, set->out_format, four, &set->late);
     wg_mid mid = wg_pack_mid_of(set->in_format);
-    section->good_from_elsewhere = wg_pack_late_of(mid, set->in_format, set->out_format, four,
-                                                   &section->from_elsewhere.late);
+    section->good_from_elsewhere =
+        wg_pack_late_of(mid, set->in_format, set->out_format, four, &section->from_elsewhere.late);
     section->from_elsewhere.mid = (uint8_t)mid;
 }
 
 /* Fields that nobody documents: the first one that is set. */
 static const char *ignored(const reader *r, unsigned i)
 {
-#define IGNORED(name)                                                                                              \
-    if (PACKER(r, i, name))                                                                                        \
-        return #name
+#define IGNORED(name) \
+    if (PACKER(r, i, name)) \
+    return #name
     IGNORED(Dis_shared_exp_assembler);
     IGNORED(Downsample_rate);
     IGNORED(Read_mode);
@@ -190,7 +190,9 @@ static const char *ignored(const reader *r, unsigned i)
 
 void wg_pack_report_ignored(wg_tile *t, const wg_insn *insn, unsigned section)
 {
-    reader r = {.t = t, .fields = wg_cfg_fields[t->arch->id], .thread = insn->thread,
+    reader r = {.t = t,
+                .fields = wg_cfg_fields[t->arch->id],
+                .thread = insn->thread,
                 .bank = t->regs.config.bank[wg_config_bank(t, insn->thread)]};
     const char *name = ignored(&r, section & 3);
     if (name)
@@ -199,10 +201,9 @@ void wg_pack_report_ignored(wg_tile *t, const wg_insn *insn, unsigned section)
 
 static void decode_section(reader *r, wg_pack_setup *s, unsigned i)
 {
-    static const uint16_t limit[] = {WG_CFG_THCON_SEC0_REG9_Pack_0_2_limit_address,
-                                     WG_CFG_THCON_SEC0_REG9_Pack_1_3_limit_address,
-                                     WG_CFG_THCON_SEC1_REG9_Pack_0_2_limit_address,
-                                     WG_CFG_THCON_SEC1_REG9_Pack_1_3_limit_address};
+    static const uint16_t limit[] = {
+        WG_CFG_THCON_SEC0_REG9_Pack_0_2_limit_address, WG_CFG_THCON_SEC0_REG9_Pack_1_3_limit_address,
+        WG_CFG_THCON_SEC1_REG9_Pack_0_2_limit_address, WG_CFG_THCON_SEC1_REG9_Pack_1_3_limit_address};
     static const uint16_t fifo[] = {
         WG_CFG_THCON_SEC0_REG9_Pack_0_2_fifo_size, WG_CFG_THCON_SEC0_REG9_Pack_1_3_fifo_size,
         WG_CFG_THCON_SEC1_REG9_Pack_0_2_fifo_size, WG_CFG_THCON_SEC1_REG9_Pack_1_3_fifo_size};
@@ -241,8 +242,8 @@ static void decode_section(reader *r, wg_pack_setup *s, unsigned i)
     other.threshold_on &= other.mid <= WG_MID_F5;
     section->from_elsewhere = other;
     set->threshold_on &= set->mid <= WG_MID_F5;
-    set->plain = !set->compress && !set->accumulate && !set->threshold_on && set->downsample == 0xFFFF &&
-                 !s->relu && !s->has_edges && !s->random && !s->statistics;
+    set->plain = !set->compress && !set->accumulate && !set->threshold_on && set->downsample == 0xFFFF && !s->relu &&
+                 !s->has_edges && !s->random && !s->statistics;
 
     section->from_l1 = (!i || r->t->arch->pack.interfaces) && PACKER(r, i, Source_interface_selection);
     section->adds_offset = PACKER(r, i, Add_l1_dest_addr_offset);
@@ -283,8 +284,13 @@ const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsig
     unsigned bank = wg_config_bank(t, insn->thread);
     wg_pack_setup *s = &t->backend.pack.setup[bank];
     touches seen;
-    reader r = {.t = t, .seen = &seen, .fields = wg_cfg_fields[t->arch->id], .bank = t->regs.config.bank[bank],
-                .thread = insn->thread, .check = t->backend.config.instructions != 0, .touch = touch};
+    reader r = {.t = t,
+                .seen = &seen,
+                .fields = wg_cfg_fields[t->arch->id],
+                .bank = t->regs.config.bank[bank],
+                .thread = insn->thread,
+                .check = t->backend.config.instructions != 0,
+                .touch = touch};
     seen.count = 0;
     wg_dst_access access = wg_dst_access_now(t);
     s->changes = t->regs.config.changes + 1;

@@ -118,8 +118,8 @@ static void put_block(const wg_pack_output *o)
     uint32_t random[16];
     if (p->random_blocks)
         wg_pack_draw(p, random);
-    uint8_t exponent = wg_bfp_block(p->block, wg_pack_mid_of(p->format) == WG_MID_F5,
-                                    p->random_blocks ? random : NULL, datum);
+    uint8_t exponent =
+        wg_bfp_block(p->block, wg_pack_mid_of(p->format) == WG_MID_F5, p->random_blocks ? random : NULL, datum);
     put_bytes(o, WG_STREAM_EXPONENTS, 1, &exponent);
     p->block_fill = 0;
     if (bits < 8) {
@@ -285,7 +285,7 @@ void wg_pack_flush(const wg_pack_output *o)
         memset(p->block + p->block_fill, 0, sizeof p->block - p->block_fill * sizeof *p->block);
         put_block(o);
     }
-    if (p->group_fill) {   /* datums of the group that there are not, then its counters */
+    if (p->group_fill) { /* datums of the group that there are not, then its counters */
         static const uint8_t zeros[128];
         unsigned bits = wg_l1_bits(p->format), there = p->group_fill;
         if (wg_l1_shares_exponent(p->format))

@@ -127,7 +127,7 @@ static void tile_header(wg_tile *t, unsigned i, unsigned thread, uint32_t value[
     value[2] = packer_of(t, i)->all_zero_flags;
 }
 
-enum { HEADER_RESERVED_0 = 0xFFFF, HEADER_FIELDS_1 = 0xFF0000 };   /* reserved halves of words 0 and 1 */
+enum { HEADER_RESERVED_0 = 0xFFFF, HEADER_FIELDS_1 = 0xFF0000 }; /* reserved halves of words 0 and 1 */
 
 static unsigned start_setdmareg(wg_tile *t, const wg_insn *insn)
 {
@@ -145,28 +145,25 @@ static unsigned start_setdmareg(wg_tile *t, const wg_insn *insn)
     switch (source) {
     case 0:
         for (unsigned i = 0; i < 4; i++)
-            u->operand[i] = (uint32_t)packer_of(t, i)->acc_tile_size[insn->thread] << 16 |
-                            last_tile_size(t, i, insn->thread);
+            u->operand[i] =
+                (uint32_t)packer_of(t, i)->acc_tile_size[insn->thread] << 16 | last_tile_size(t, i, insn->thread);
         break;
     case 1:
         for (unsigned i = 0; i < 4; i++)
             u->operand[i] = packer_of(t, i)->all_zero_flags;
         break;
-    case 2: case 3: case 4: case 5:
-        tile_header(t, source - 2, insn->thread, u->operand);
-        break;
-    case 6: case 7:
-        memcpy(u->operand, &t->regs.exphist.bins[which & 3][(source - 6) * 16], 16);
-        break;
+    case 2:
+    case 3:
+    case 4:
+    case 5: tile_header(t, source - 2, insn->thread, u->operand); break;
+    case 6:
+    case 7: memcpy(u->operand, &t->regs.exphist.bins[which & 3][(source - 6) * 16], 16); break;
     case 8:
         for (unsigned i = 0; i < 4; i++)
             u->operand[0] |= (packer_of(t, i)->all_zero_flags & 1) << i;
         break;
-    case 9:
-        u->operand[0] = wg_exphist_max(&t->regs.exphist, 0);
-        break;
-    default:
-        break;   /* zeros: SETDMAREG_Special.md, "can also be used to set four consecutive GPRs to zero" */
+    case 9: u->operand[0] = wg_exphist_max(&t->regs.exphist, 0); break;
+    default: break; /* zeros: SETDMAREG_Special.md, "can also be used to set four consecutive GPRs to zero" */
     }
     return 1;
 }
@@ -336,7 +333,7 @@ static void reg2flop_adc(wg_tile *t, wg_scalar *u)
     uint32_t word = u->insn.word;
     unsigned thread = word >> 20 & 1 ? field(word, 16, 2) : u->insn.thread, adc = field(word, 9, 2);
     if (thread >= WG_THREADS || adc >= 3)
-        return;   /* REG2FLOP_ADC.md: has no effect */
+        return; /* REG2FLOP_ADC.md: has no effect */
     wg_touch_adc(t, WG_TOUCH_WRITE, thread, adc, word >> 11 & 1, field(word, 6, 2), 1);
     wg_adc_put(&t->regs.adc.unit[thread][adc][word >> 11 & 1], field(word, 6, 2), word >> 8 & 1,
                reg2flop_value(word, u->operand[0]));
@@ -374,8 +371,9 @@ static bool part_busy(const wg_tile *t, unsigned unit, unsigned part)
 
 static bool step_flushdma(wg_tile *t, wg_scalar *u)
 {
-    static const struct { uint8_t unit, part; } conditions[4] = {
-        {WG_UNIT_SCALAR, 0}, {WG_UNIT_UNPACK, 0}, {WG_UNIT_UNPACK, 1}, {WG_UNIT_PACK, 0}};
+    static const struct {
+        uint8_t unit, part;
+    } conditions[4] = {{WG_UNIT_SCALAR, 0}, {WG_UNIT_UNPACK, 0}, {WG_UNIT_UNPACK, 1}, {WG_UNIT_PACK, 0}};
     unsigned mask = u->insn.word & 15 ? u->insn.word & 15 : 15;
     for (unsigned i = 0; i < 4; i++) {
         if (mask >> i & 1 && part_busy(t, conditions[i].unit, conditions[i].part))
@@ -423,7 +421,8 @@ static void end_stall(wg_tile *t, wg_scalar *u)
 static void fill_executing(const wg_tile *t, wg_stall_reason reason, wg_stall *why)
 {
     const wg_scalar *u = &t->backend.scalar;
-    *why = (wg_stall){.reason = (uint16_t)reason, .resource = WG_UNIT_SCALAR,
+    *why = (wg_stall){.reason = (uint16_t)reason,
+                      .resource = WG_UNIT_SCALAR,
                       .holder = (uint8_t)(WG_AGENT_THREAD0 + u->insn.thread),
                       .retry_at = u->waiting || u->until == WG_NEVER ? WG_NEVER : u->until};
 }
@@ -436,7 +435,9 @@ bool wg_scalar_wait(wg_tile *t, wg_stall_reason reason, unsigned resource, unsig
     wg_watch_units(&t->sched);
     if (u->stall.reason != reason || u->stall.resource != resource) {
         end_stall(t, u);
-        u->stall = (wg_stall){.reason = (uint16_t)reason, .resource = (uint16_t)resource, .holder = (uint8_t)holder,
+        u->stall = (wg_stall){.reason = (uint16_t)reason,
+                              .resource = (uint16_t)resource,
+                              .holder = (uint8_t)holder,
                               .retry_at = WG_NEVER};
         u->stalled_at = t->sched.now;
         WG_EMIT_INSN(t, WG_EV_STALL_BEGIN, WG_AGENT_SCALAR, &u->insn, .stall = u->stall);
@@ -453,8 +454,8 @@ static bool scalar_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
     }
     wg_insn_id id = insn->op;
     if (u->held && id != WG_I_DMANOP && id != WG_I_SETDMAREG) {
-        *why = (wg_stall){.reason = WG_STALL_UNIT_BUSY, .resource = WG_UNIT_SCALAR, .holder = WG_AGENT_NONE,
-                          .retry_at = WG_NEVER};
+        *why = (wg_stall){
+            .reason = WG_STALL_UNIT_BUSY, .resource = WG_UNIT_SCALAR, .holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
         return false;
     }
     return true;

@@ -13,7 +13,7 @@
 typedef struct wg_scalar_handler {
     unsigned (*start)(wg_tile *t, const wg_insn *insn);
     bool (*step)(wg_tile *t, wg_scalar *u);
-    uint8_t archs;     /* bit wg_arch_id */
+    uint8_t archs; /* bit wg_arch_id */
 } wg_scalar_handler;
 
 /*
@@ -27,15 +27,15 @@ void wg_scalar_deliver(wg_tile *t, unsigned thread, unsigned reg, uint32_t value
 void wg_scalar_write(wg_tile *t, unsigned thread, unsigned reg, uint32_t value);
 
 /* Memory instructions (scalar_memory.c). */
-unsigned wg_scalar_start_indirect(wg_tile *t, const wg_insn *insn);   /* LOADIND, STOREIND */
-unsigned wg_scalar_start_direct(wg_tile *t, const wg_insn *insn);     /* LOADREG, STOREREG */
-unsigned wg_scalar_start_atomic(wg_tile *t, const wg_insn *insn);     /* AT* */
+unsigned wg_scalar_start_indirect(wg_tile *t, const wg_insn *insn); /* LOADIND, STOREIND */
+unsigned wg_scalar_start_direct(wg_tile *t, const wg_insn *insn);   /* LOADREG, STOREREG */
+unsigned wg_scalar_start_atomic(wg_tile *t, const wg_insn *insn);   /* AT* */
 bool wg_scalar_step_loadind(wg_tile *t, wg_scalar *u);
 bool wg_scalar_step_storeind(wg_tile *t, wg_scalar *u);
 bool wg_scalar_step_direct(wg_tile *t, wg_scalar *u);
 bool wg_scalar_step_atincget(wg_tile *t, wg_scalar *u);
 bool wg_scalar_step_atswap(wg_tile *t, wg_scalar *u);
-bool wg_scalar_step_conditional(wg_tile *t, wg_scalar *u);            /* ATCAS, ATINCGETPTR */
+bool wg_scalar_step_conditional(wg_tile *t, wg_scalar *u); /* ATCAS, ATINCGETPTR */
 /* Requests that reach their memory or are answered in this cycle. */
 void wg_scalar_serve_requests(wg_tile *t);
 /* The next cycle at which a request needs serving; WG_NEVER if none. */

@@ -27,7 +27,7 @@
 enum { SEND = 3, TRAVEL = 3, LOAD_ANSWER = 7, ATOMIC_ANSWER = 24, CONFIRMATION = 12, ATOMICS_IN_FLIGHT = 2 };
 enum { PORT_READ = 1, PORT_WRITE = 1, PORT_READ_MODIFY_WRITE = 5 };
 #define MMIO_BASE UINT32_C(0xFFB00000)
-#define MMIO_FIRST UINT32_C(0xFFB11000)   /* below, a core's own RAM: not reachable from here */
+#define MMIO_FIRST UINT32_C(0xFFB11000) /* below, a core's own RAM: not reachable from here */
 #define OVERLAY_FIRST UINT32_C(0xFFB40000)
 #define OVERLAY_LAST UINT32_C(0xFFB7FFFF)
 
@@ -244,7 +244,7 @@ void wg_scalar_serve_requests(wg_tile *t)
         if (!access_memory(t, r, &retry)) {
             r->answers_at += retry - r->reaches_at;
             r->reaches_at = retry;
-            break;   /* in order: nothing behind it is served */
+            break; /* in order: nothing behind it is served */
         }
         r->reached = true;
     }
@@ -260,7 +260,7 @@ void wg_scalar_serve_requests(wg_tile *t)
         wg_wake_threads(&t->sched);
         wg_wake_idle_watchers(&t->sched);
         if (u->waiting)
-            u->until = now;   /* an answer may be what it waits for */
+            u->until = now; /* an answer may be what it waits for */
         if (u->asking && u->executing && r.insn.id == u->insn.id && r.insn.thread == u->insn.thread) {
             u->asking = false;
             u->answered = true;
@@ -330,7 +330,7 @@ static void step_offset(wg_tile *t, const wg_scalar *u)
 
 /* ---- LOADIND, STOREIND ------------------------------------------------------------------------------ */
 
-static bool to_l1(uint32_t word) { return word >> 23 & 1; }   /* STOREIND's MemHierSel */
+static bool to_l1(uint32_t word) { return word >> 23 & 1; } /* STOREIND's MemHierSel */
 static bool to_mmio(uint32_t word) { return word >> 22 & 1; }
 
 unsigned wg_scalar_start_indirect(wg_tile *t, const wg_insn *insn)
@@ -356,8 +356,8 @@ unsigned wg_scalar_start_indirect(wg_tile *t, const wg_insn *insn)
 static wg_scalar_request l1_request(wg_tile *t, const wg_scalar *u, unsigned kind, unsigned size)
 {
     static const uint8_t bytes[4] = {16, 4, 2, 1};
-    wg_scalar_request r = {.kind = (uint8_t)kind, .bytes = bytes[size],
-                           .reg = (uint8_t)(data_reg(u->insn.word) & (size ? 0x3Fu : 0x3Cu))};
+    wg_scalar_request r = {
+        .kind = (uint8_t)kind, .bytes = bytes[size], .reg = (uint8_t)(data_reg(u->insn.word) & (size ? 0x3Fu : 0x3Cu))};
     r.address = align(t, &u->insn, u->address, r.bytes);
     memcpy(r.data, u->operand, sizeof r.data);
     return r;
@@ -394,12 +394,12 @@ static store_outcome store_to_src(wg_tile *t, wg_scalar *u)
     int32_t row = (int32_t)(address >> 2) - (b ? 0 : 4);
     bool whole = !b && wg_thread_config_get(t, thread, WG_TCFG_SRCA_SET_SetOvrdWithAddr);
     if (address & 0xF0000 || row >= (whole ? 64 : 16)) {
-        wg_findf(t, WG_F_SCALAR_SRC_ROW, wg_insn_finding(&u->insn, address, (uint64_t)(uint32_t)row),
-                 "row %d of %s", (int)row, b ? "SrcB" : "SrcA");
+        wg_findf(t, WG_F_SCALAR_SRC_ROW, wg_insn_finding(&u->insn, address, (uint64_t)(uint32_t)row), "row %d of %s",
+                 (int)row, b ? "SrcB" : "SrcA");
         return UNDEFINED;
     }
     if (row < 0)
-        return STORED;   /* the four rows before SrcA's first are nowhere */
+        return STORED; /* the four rows before SrcA's first are nowhere */
     unsigned at = (unsigned)row + (whole ? 0u : b ? src->unpack_row_b[thread] : src->unpack_row_a[thread]);
     uint32_t *to = &wg_src_rows(src, file, bank)[at & 63][(address & 3) * 4];
     wg_touch_src(t, WG_TOUCH_WRITE, file, bank, at, 1);
@@ -427,8 +427,9 @@ bool wg_scalar_step_storeind(wg_tile *t, wg_scalar *u)
         }
         if (!in_mmio(t, &u->insn, address))
             return true;
-        if (!send(t, u, (wg_scalar_request){.kind = WG_SCALAR_STORE_MMIO, .bytes = 4, .address = address,
-                                            .data = {u->operand[0]}}))
+        if (!send(t, u,
+                  (wg_scalar_request){
+                      .kind = WG_SCALAR_STORE_MMIO, .bytes = 4, .address = address, .data = {u->operand[0]}}))
             return false;
     } else {
         store_outcome outcome = store_to_src(t, u);
@@ -455,9 +456,12 @@ bool wg_scalar_step_direct(wg_tile *t, wg_scalar *u)
     bool store = u->insn.op == WG_I_STOREREG;
     if (!in_mmio(t, &u->insn, u->address))
         return true;
-    return send(t, u, (wg_scalar_request){.kind = store ? WG_SCALAR_STORE_MMIO : WG_SCALAR_LOAD_MMIO, .bytes = 4,
-                                          .address = u->address, .reg = (uint8_t)field(u->insn.word, 18, 6),
-                                          .data = {u->operand[0]}});
+    return send(t, u,
+                (wg_scalar_request){.kind = store ? WG_SCALAR_STORE_MMIO : WG_SCALAR_LOAD_MMIO,
+                                    .bytes = 4,
+                                    .address = u->address,
+                                    .reg = (uint8_t)field(u->insn.word, 18, 6),
+                                    .data = {u->operand[0]}});
 }
 
 /* ---- Atomics ---------------------------------------------------------------------------------------- */
@@ -469,17 +473,14 @@ unsigned wg_scalar_start_atomic(wg_tile *t, const wg_insn *insn)
     u->address = wg_gpr_operand(t, insn, addr_reg(word));
     unsigned reg = data_reg(word);
     switch (insn->op) {
-    case WG_I_ATINCGET:
-        u->operand[0] = wg_gpr_operand(t, insn, reg);
-        break;
+    case WG_I_ATINCGET: u->operand[0] = wg_gpr_operand(t, insn, reg); break;
     case WG_I_ATSWAP:
         for (unsigned i = 0; i < 4; i++) {
             bool single = word >> 22 & 1;
             u->operand[i] = single && i != (reg & 3) ? 0 : wg_gpr_operand(t, insn, (reg & ~3u) + i);
         }
         break;
-    default:
-        break;
+    default: break;
     }
     return SEND;
 }
@@ -500,9 +501,13 @@ bool wg_scalar_step_atincget(wg_tile *t, wg_scalar *u)
     uint32_t address, word = u->insn.word;
     if (!atomic_address(t, u, field(word, 12, 2), &address))
         return true;
-    return send(t, u, (wg_scalar_request){.kind = WG_SCALAR_INCREMENT, .bytes = 4, .address = address,
-                                          .reg = (uint8_t)data_reg(word), .data = {u->operand[0]},
-                                          .mask = (uint32_t)((UINT64_C(2) << field(word, 14, 5)) - 1)});
+    return send(t, u,
+                (wg_scalar_request){.kind = WG_SCALAR_INCREMENT,
+                                    .bytes = 4,
+                                    .address = address,
+                                    .reg = (uint8_t)data_reg(word),
+                                    .data = {u->operand[0]},
+                                    .mask = (uint32_t)((UINT64_C(2) << field(word, 14, 5)) - 1)});
 }
 
 bool wg_scalar_step_atswap(wg_tile *t, wg_scalar *u)
@@ -510,8 +515,8 @@ bool wg_scalar_step_atswap(wg_tile *t, wg_scalar *u)
     uint32_t address;
     if (!atomic_address(t, u, 0, &address))
         return true;
-    wg_scalar_request r = {.kind = WG_SCALAR_MASKED_STORE, .bytes = 16, .address = address,
-                           .mask = field(u->insn.word, 14, 8)};
+    wg_scalar_request r = {
+        .kind = WG_SCALAR_MASKED_STORE, .bytes = 16, .address = address, .mask = field(u->insn.word, 14, 8)};
     memcpy(r.data, u->operand, sizeof r.data);
     return send(t, u, r);
 }

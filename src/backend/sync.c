@@ -21,8 +21,9 @@ enum { SLOT_USERS = 6, FIRST_CORE = 3 };
 
 const char *wg_semaphore_name(unsigned semaphore)
 {
-    static const char *const names[WG_SEMAPHORES] = {"FPU_SFPU", "MATH_PACK", "UNPACK_TO_DEST", "UNPACK_OPERAND_SYNC",
-                                                     "PACK_DONE", "UNPACK_SYNC", "UNPACK_MATH_DONE", "MATH_DONE"};
+    static const char *const names[WG_SEMAPHORES] = {
+        "FPU_SFPU",  "MATH_PACK",   "UNPACK_TO_DEST",   "UNPACK_OPERAND_SYNC",
+        "PACK_DONE", "UNPACK_SYNC", "UNPACK_MATH_DONE", "MATH_DONE"};
     return semaphore < WG_SEMAPHORES ? names[semaphore] : "";
 }
 
@@ -94,14 +95,14 @@ wg_region_answer wg_sync_core_write(wg_tile *t, unsigned core, unsigned semaphor
     s->core_waits |= (uint8_t)(1u << i);
     s->core_semaphore[i] = semaphore % WG_SEMAPHORES;
     s->core_gets[i] = value & 1;
-    wg_wake(&t->sched, WG_AGENT_THREAD0);   /* phase E serves the slot */
+    wg_wake(&t->sched, WG_AGENT_THREAD0); /* phase E serves the slot */
     return WG_REGION_DONE;
 }
 
 static void serve_core(wg_tile *t, unsigned i)
 {
     wg_sync *s = &t->backend.sync;
-    s->core_waits &= (uint8_t)~(1u << i);
+    s->core_waits &= (uint8_t) ~(1u << i);
     if (s->core_gets[i])
         get(s, s->core_semaphore[i]);
     else
@@ -111,7 +112,7 @@ static void serve_core(wg_tile *t, unsigned i)
     if (wg_touch_watched(t))
         wg_touch_core(t, WG_CORE_T0 + i, 0, WG_TOUCH_ATOMIC | (s->core_gets[i] ? WG_TOUCH_GET : WG_TOUCH_POST),
                       WG_TOUCH_SEM_VALUE, 0, 1u << s->core_semaphore[i]);
-    wg_wake(&t->sched, WG_AGENT_REGIONS);   /* its next access may wait for this one */
+    wg_wake(&t->sched, WG_AGENT_REGIONS); /* its next access may wait for this one */
 }
 
 /* ---- Mutexes ---------------------------------------------------------------------------------------- */
@@ -134,7 +135,7 @@ WG_STAGE void execute_mutex(wg_tile *t, const wg_insn *insn, const bool careful)
 WG_STAGE void execute(wg_tile *t, unsigned thread, const wg_insn *insn, const bool careful)
 {
     wg_frontend *f = &t->frontend[thread];
-    wg_gate_issue(t, f, insn, WG_AGENT_SYNC, careful);   /* what is touched now is touched in its name */
+    wg_gate_issue(t, f, insn, WG_AGENT_SYNC, careful); /* what is touched now is touched in its name */
     switch ((wg_insn_id)insn->op) {
     case WG_I_ATGETM:
     case WG_I_ATRELM: execute_mutex(t, insn, careful); break;
@@ -283,6 +284,10 @@ static void sync_accept(wg_tile *t, const wg_insn *insn)
     (void)insn;
 }
 
-const wg_unit_ops wg_sync_unit = {
-    .name = "Sync Unit", .agent = WG_AGENT_SYNC, .reset = sync_reset, .check = sync_check, .accept = sync_accept,
-    .tick = sync_tick, .busy = sync_busy};
+const wg_unit_ops wg_sync_unit = {.name = "Sync Unit",
+                                  .agent = WG_AGENT_SYNC,
+                                  .reset = sync_reset,
+                                  .check = sync_check,
+                                  .accept = sync_accept,
+                                  .tick = sync_tick,
+                                  .busy = sync_busy};

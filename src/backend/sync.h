@@ -20,12 +20,12 @@ enum { WG_SEMAPHORES = 8, WG_MUTEXES = 8 };
 
 typedef struct wg_sync {
     uint8_t value[WG_SEMAPHORES], max[WG_SEMAPHORES];
-    uint8_t mutex[WG_MUTEXES];        /* 0: free, else the holder's thread + 1 */
-    uint8_t slot_turn;                /* whose turn: threads 0…2, then cores T0…T2 as 3…5 */
-    uint8_t mutex_turn[WG_MUTEXES];   /* whose turn, per mutex */
-    uint8_t core_waits;               /* bit i: a store of T<i> waits for the slot */
+    uint8_t mutex[WG_MUTEXES];      /* 0: free, else the holder's thread + 1 */
+    uint8_t slot_turn;              /* whose turn: threads 0…2, then cores T0…T2 as 3…5 */
+    uint8_t mutex_turn[WG_MUTEXES]; /* whose turn, per mutex */
+    uint8_t core_waits;             /* bit i: a store of T<i> waits for the slot */
     uint8_t core_semaphore[3];
-    bool core_gets[3];                /* else it posts */
+    bool core_gets[3]; /* else it posts */
 } wg_sync;
 
 struct wg_tile;

@@ -23,9 +23,19 @@ enum { WRITE_TRAVEL = 3 };
 
 /* Offsets in the window; the per-packer ones repeat every 0x100, the per-thread ones every 0x40. */
 enum {
-    REG_PARAMS = 0x00, REG_COMMAND = 0x10, REG_STATUS = 0x14, REG_PACKED_SIZE = 0x18, REG_ACC_SIZE = 0x1C,
-    REG_ZERO_FLAGS = 0x20, REG_UNPACK_ADDR = 0x24, REG_SCALER_3 = 0x28, REG_MOV_BASE = 0x2C, REG_FIFO_PEEK = 0x30,
-    REG_FIFO_POP = 0x34, REG_PACK_ADDR = 0x38, REG_SCALERS = 0x3C
+    REG_PARAMS = 0x00,
+    REG_COMMAND = 0x10,
+    REG_STATUS = 0x14,
+    REG_PACKED_SIZE = 0x18,
+    REG_ACC_SIZE = 0x1C,
+    REG_ZERO_FLAGS = 0x20,
+    REG_UNPACK_ADDR = 0x24,
+    REG_SCALER_3 = 0x28,
+    REG_MOV_BASE = 0x2C,
+    REG_FIFO_PEEK = 0x30,
+    REG_FIFO_POP = 0x34,
+    REG_PACK_ADDR = 0x38,
+    REG_SCALERS = 0x3C
 };
 
 /* B, T0, T1, T2; anybody else speaks as T0. */
@@ -42,8 +52,8 @@ static wg_region_answer enqueue(wg_tile *t, unsigned core, uint32_t word, uint32
 {
     wg_tdma *d = &t->backend.tdma;
     if (d->count == WG_TDMA_QUEUE) {
-        *why = (wg_stall){.reason = WG_STALL_UNIT_BUSY, .resource = WG_UNIT_MOVER, .holder = WG_AGENT_MOVER,
-                          .retry_at = WG_NEVER};
+        *why = (wg_stall){
+            .reason = WG_STALL_UNIT_BUSY, .resource = WG_UNIT_MOVER, .holder = WG_AGENT_MOVER, .retry_at = WG_NEVER};
         return WG_REGION_WAIT;
     }
     wg_tdma_command *c = &d->queue[(d->head + d->count) % WG_TDMA_QUEUE];
@@ -51,7 +61,7 @@ static wg_region_answer enqueue(wg_tile *t, unsigned core, uint32_t word, uint32
     if (!(word >> 31)) {
         if (d->credits == WG_TDMA_PARAMETER_CREDITS) {
             WG_FIND(t, WG_F_TDMA_CREDITS, WG_AGENT_CORE_B + core, .pc = pc, .has_pc = true, .subject = word);
-            return WG_REGION_DONE;   /* undefined. Decided here: the command is lost */
+            return WG_REGION_DONE; /* undefined. Decided here: the command is lost */
         }
         d->credits++;
         for (unsigned i = 0; i < 4; i++)
@@ -80,8 +90,7 @@ static void start_write(wg_tile *t, const wg_tdma_command *c)
     wg_tdma *d = &t->backend.tdma;
     unsigned bytes = c->word & 0x100 ? 8 : 4;
     if (c->word >> 31 || (c->word & 0x600) != 0x600 || !wg_l1_holds(t->arch->l1_bytes, c->params[0], bytes)) {
-        wg_findf(t, WG_F_TDMA_COMMAND,
-                 (wg_finding){.agent = WG_AGENT_MOVER, .subject = c->word, .value = c->params[0]},
+        wg_findf(t, WG_F_TDMA_COMMAND, (wg_finding){.agent = WG_AGENT_MOVER, .subject = c->word, .value = c->params[0]},
                  "command 0x%x with the address 0x%x", c->word, c->params[0]);
         return;
     }
@@ -231,10 +240,11 @@ static uint32_t fifo_status(const wg_tdma *d)
 
 static void no_register(wg_tile *t, unsigned core, uint32_t offset, uint32_t value, uint32_t pc)
 {
-    wg_findf(t, WG_F_TDMA_REGISTER,
-             (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + core), .pc = pc, .has_pc = true, .subject = offset,
-                          .value = value},
-             "offset 0x%x", offset);
+    wg_findf(
+        t, WG_F_TDMA_REGISTER,
+        (wg_finding){
+            .agent = (uint8_t)(WG_AGENT_CORE_B + core), .pc = pc, .has_pc = true, .subject = offset, .value = value},
+        "offset 0x%x", offset);
 }
 
 /* Reads and writes reach the same registers. */
@@ -244,8 +254,11 @@ bool wg_tdma_has_register(uint32_t offset)
     if (offset >= 0x400 || thread == 3)
         return false;
     switch (reg) {
-    case REG_PACKED_SIZE: case REG_ACC_SIZE: return true;
-    case REG_ZERO_FLAGS: case REG_FIFO_PEEK: case REG_FIFO_POP: return thread == 0;
+    case REG_PACKED_SIZE:
+    case REG_ACC_SIZE: return true;
+    case REG_ZERO_FLAGS:
+    case REG_FIFO_PEEK:
+    case REG_FIFO_POP: return thread == 0;
     case REG_SCALERS: return thread == 0 && packer < 2;
     default: return offset < 0x40;
     }
@@ -315,8 +328,8 @@ wg_region_answer wg_tdma_read(wg_tile *t, unsigned core, uint32_t offset, uint32
         *value = p->all_zero_flags;
     } else if (first_thread && reg == REG_FIFO_PEEK) {
         if (!p->fifo_count) {
-            *why = (wg_stall){.reason = WG_STALL_MEMORY, .resource = (uint16_t)packer, .holder = WG_AGENT_PACK,
-                              .retry_at = WG_NEVER};
+            *why = (wg_stall){
+                .reason = WG_STALL_MEMORY, .resource = (uint16_t)packer, .holder = WG_AGENT_PACK, .retry_at = WG_NEVER};
             return WG_REGION_WAIT;
         }
         *value = p->fifo[p->fifo_head].tile_size;

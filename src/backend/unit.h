@@ -20,7 +20,7 @@ struct wg_tile;
 
 typedef struct wg_unit_ops {
     const char *name;
-    uint8_t agent;   /* wg_agent */
+    uint8_t agent; /* wg_agent */
     void (*reset)(struct wg_tile *t);
     /* May `insn` start in cycle t->sched.now? On false, fills *why. Changes nothing. */
     bool (*check)(struct wg_tile *t, const wg_insn *insn, wg_stall *why);

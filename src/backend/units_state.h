@@ -25,7 +25,7 @@ typedef struct wg_backend {
     wg_mover mover;
     wg_tdma tdma;
     wg_misc misc;
-    wg_round_robin turn[WG_UNIT_COUNT];   /* whose turn it is at each unit kind */
+    wg_round_robin turn[WG_UNIT_COUNT]; /* whose turn it is at each unit kind */
 } wg_backend;
 
 #endif

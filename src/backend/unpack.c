@@ -45,8 +45,10 @@ static bool in_address_phase(const wg_tile *t, wg_stall *why)
     const wg_unpack *u = &t->backend.unpack;
     if (t->sched.now >= u->address_until)
         return false;
-    *why = (wg_stall){.reason = WG_STALL_UNPACK_ADDRESS_PHASE, .resource = u->address_unpacker,
-                      .holder = (uint8_t)agent_of(u->address_unpacker), .retry_at = u->address_until};
+    *why = (wg_stall){.reason = WG_STALL_UNPACK_ADDRESS_PHASE,
+                      .resource = u->address_unpacker,
+                      .holder = (uint8_t)agent_of(u->address_unpacker),
+                      .retry_at = u->address_until};
     return true;
 }
 
@@ -55,8 +57,10 @@ static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
     unsigned unpacker = insn->word >> 23 & 1;
     /* In this order: a full unpacker stays full until it wakes the threads, whatever phases come and go. */
     if (t->backend.unpack.count[unpacker] == WG_UNPACK_QUEUE) {
-        *why = (wg_stall){.reason = WG_STALL_UNIT_BUSY, .resource = WG_UNIT_UNPACK,
-                          .holder = (uint8_t)agent_of(unpacker), .retry_at = WG_NEVER};
+        *why = (wg_stall){.reason = WG_STALL_UNIT_BUSY,
+                          .resource = WG_UNIT_UNPACK,
+                          .holder = (uint8_t)agent_of(unpacker),
+                          .retry_at = WG_NEVER};
         return false;
     }
     return !in_address_phase(t, why);
@@ -128,8 +132,9 @@ static void give(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
 /* Src?Unsigned has to stay as it was for as long as 8-bit integers are unpacked. */
 static void check_unsigned(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
 {
-    bool now = wg_config_get(t, job->insn.thread, unpacker ? WG_CFG_ALU_FORMAT_SPEC_REG0_SrcBUnsigned
-                                                           : WG_CFG_ALU_FORMAT_SPEC_REG0_SrcAUnsigned);
+    bool now =
+        wg_config_get(t, job->insn.thread,
+                      unpacker ? WG_CFG_ALU_FORMAT_SPEC_REG0_SrcBUnsigned : WG_CFG_ALU_FORMAT_SPEC_REG0_SrcAUnsigned);
     if (now != (job->reading == WG_READ_UINT8))
         wg_find_insn(t, WG_F_UNPACK_UNSIGNED, &job->insn, unpacker, now);
 }
@@ -195,8 +200,10 @@ static void stalls(wg_tile *t, unsigned unpacker, const wg_insn *insn, bool stal
     if (u->stalled[unpacker] == stalled)
         return;
     u->stalled[unpacker] = stalled;
-    wg_stall stall = {.reason = WG_STALL_SRC_BANK_NOT_UNPACKERS, .resource = (uint16_t)unpacker,
-                      .holder = WG_AGENT_MATRIX, .retry_at = WG_NEVER};
+    wg_stall stall = {.reason = WG_STALL_SRC_BANK_NOT_UNPACKERS,
+                      .resource = (uint16_t)unpacker,
+                      .holder = WG_AGENT_MATRIX,
+                      .retry_at = WG_NEVER};
     if (stalled) {
         u->stalled_since[unpacker] = t->sched.now;
         WG_EMIT_INSN(t, WG_EV_STALL_BEGIN, agent_of(unpacker), insn, .stall = stall);
@@ -258,7 +265,8 @@ static void tick(wg_tile *t)
         return;
     settle(u, t->sched.now);
     for (unsigned unpacker = 0; unpacker < 2; unpacker++) {
-        while (u->count[unpacker] && advance(t, unpacker)) {}
+        while (u->count[unpacker] && advance(t, unpacker)) {
+        }
         if (u->fetching[unpacker])
             u->fetching[unpacker] = job_at(u, unpacker, 0)->speed;
     }
@@ -290,7 +298,7 @@ void wg_unpack_abort(wg_tile *t)
 
 const wg_unit_ops wg_unpack_unit = {
     .name = "Unpackers",
-    .agent = WG_AGENT_UNPACK0,   /* ticks both */
+    .agent = WG_AGENT_UNPACK0, /* ticks both */
     .reset = reset,
     .check = check,
     .accept = accept,

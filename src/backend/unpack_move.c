@@ -25,13 +25,13 @@ typedef struct cursor {
     wg_tile *t;
     const wg_unpack_job *job;
     unsigned unpacker;
-    int64_t datums, exponents, deltas;   /* as in the job */
-    uint32_t done;                       /* input datums */
+    int64_t datums, exponents, deltas; /* as in the job */
+    uint32_t done;                     /* input datums */
     uint32_t out, drop, outputs;
-    uint32_t (*src)[16];                 /* the bank */
+    uint32_t (*src)[16]; /* the bank */
     unsigned src_row;
     wg_dst_access dst;
-    bool outside, overflow, beyond;      /* reported once, at the end */
+    bool outside, overflow, beyond; /* reported once, at the end */
     uint64_t outside_at;
 } cursor;
 
@@ -151,7 +151,7 @@ static void move_one(cursor *c)
     if (job->compressed) {
         zeros = bits_at(c, c->deltas, 4);
         c->deltas += 4;
-        if ((c->deltas & 127) == 0) {   /* the last of 32 counters: over it and the next 32 datums */
+        if ((c->deltas & 127) == 0) { /* the last of 32 counters: over it and the next 32 datums */
             c->datums += 128;
             c->deltas = wrap(job, c->deltas + 32 * job->bits, 8);
         }
@@ -315,7 +315,7 @@ static void check_burst(cursor *c)
         return;
     /* ttsim: at full speed Blackhole writes twice as many rows per cycle. */
     unsigned burst = 8u * job->speed * (1u + (c->t->arch->unpack.wide_rows && job->speed == 4));
-    burst >>= __builtin_ctz(job->bits);   /* powers of two, all of them */
+    burst >>= __builtin_ctz(job->bits); /* powers of two, all of them */
     burst = burst < 1 ? 1 : burst > 8 ? 8 : burst;
     unsigned start = (job->out >> 4) - 4, last = start + (job->count - 1) / 16;
     if (start & (burst - 1) && start / 16 != last / 16)
@@ -371,7 +371,7 @@ static void touch_output(cursor c)
     if (!datums)
         return;
     uint32_t row = job->out >> 4, last = (job->out + datums - 1) >> 4;
-    unsigned first = 0, rows = 0;   /* of Dst: a run of stored rows */
+    unsigned first = 0, rows = 0; /* of Dst: a run of stored rows */
     for (unsigned at; row <= last; row++) {
         if (job->to_dst) {
             unsigned stored = wg_dst_stored(c.dst, dst_row(&c, row), job->wide);
@@ -393,8 +393,15 @@ static void touch_output(cursor c)
 void wg_unpack_move(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
 {
     wg_src *s = &t->regs.src;
-    cursor c = {.t = t, .job = job, .unpacker = unpacker, .datums = job->datums, .exponents = job->exponents,
-                .deltas = job->deltas, .out = job->out, .drop = job->drop, .outputs = job->outputs};
+    cursor c = {.t = t,
+                .job = job,
+                .unpacker = unpacker,
+                .datums = job->datums,
+                .exponents = job->exponents,
+                .deltas = job->deltas,
+                .out = job->out,
+                .drop = job->drop,
+                .outputs = job->outputs};
     if (job->to_dst)
         c.dst = wg_dst_access_now(t);
     else

@@ -24,7 +24,7 @@
 #include "tile/bus.h"
 
 #define MMIO_BASE UINT32_C(0xFFB00000)
-#define TDMA_FIRST UINT32_C(0xFFB11000)   /* below: the cores' own RAMs */
+#define TDMA_FIRST UINT32_C(0xFFB11000) /* below: the cores' own RAMs */
 #define OVERLAY_FIRST UINT32_C(0xFFB40000)
 
 static void find(wg_tile *t, wg_finding_code code, const wg_insn *insn, const char *what)
@@ -37,8 +37,9 @@ static void messages(wg_tile *t, unsigned unpacker, wg_unpack_job *job, unsigned
     find(t, WG_F_UNPACK_WEAK, &job->insn, "UNPACR_NOP that clears overlay messages");
     job->what = WG_UNPACK_CLEAR_MESSAGES;
     if (!count)
-        stream = wg_thread_config_get(t, job->insn.thread, unpacker ? WG_TCFG_NOC_OVERLAY_MSG_CLEAR_StreamId_1
-                                                                    : WG_TCFG_NOC_OVERLAY_MSG_CLEAR_StreamId_0);
+        stream = wg_thread_config_get(t, job->insn.thread,
+                                      unpacker ? WG_TCFG_NOC_OVERLAY_MSG_CLEAR_StreamId_1
+                                               : WG_TCFG_NOC_OVERLAY_MSG_CLEAR_StreamId_0);
     job->address = OVERLAY_FIRST + stream * 0x1000 + t->arch->unpack.message_clear * 4u;
 }
 
@@ -107,9 +108,10 @@ static void plan_fields(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
             value = WG_SRC_MASK;
         else if (to == 2)
             value = one_in(format);
-        else if (to == 3)   /* Decided here: the low 19 bits, in Src's layout */
-            value = wg_config_get(t, job->insn.thread, unpacker ? WG_CFG_UNP1_NOP_REG_CLR_VAL_nop_reg_clr_val
-                                                                : WG_CFG_UNP0_NOP_REG_CLR_VAL_nop_reg_clr_val);
+        else if (to == 3) /* Decided here: the low 19 bits, in Src's layout */
+            value = wg_config_get(t, job->insn.thread,
+                                  unpacker ? WG_CFG_UNP1_NOP_REG_CLR_VAL_nop_reg_clr_val
+                                           : WG_CFG_UNP0_NOP_REG_CLR_VAL_nop_reg_clr_val);
         if (to >= 2)
             find(t, WG_F_UNPACK_WEAK, &job->insn, "UNPACR_NOP that clears to 1 or to an immediate");
         clear(job, value, word >> 4 & 1, word >> 5 & 1);
@@ -140,8 +142,9 @@ void wg_unpack_plan_nop(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
     wg_cfg_id format = unpacker ? WG_CFG_THCON_SEC1_REG2_Out_data_format : WG_CFG_THCON_SEC0_REG2_Out_data_format;
     if (job->flip)
         job->out_format = (uint8_t)wg_config_get(t, job->insn.thread, format);
-    job->src_base = (uint8_t)(wg_thread_config_get(t, job->insn.thread, unpacker ? WG_TCFG_SRCB_SET_Base
-                                                                                  : WG_TCFG_SRCA_SET_Base) << 4);
+    job->src_base =
+        (uint8_t)(wg_thread_config_get(t, job->insn.thread, unpacker ? WG_TCFG_SRCB_SET_Base : WG_TCFG_SRCA_SET_Base)
+                  << 4);
     if (!unpacker && t->backend.unpack.after_dst && job->what >= WG_UNPACK_CLEAR && job->what <= WG_UNPACK_GIVE)
         find(t, WG_F_UNPACK_AFTER_DST, &job->insn, "the last UNPACR of Unpacker 0 wrote Dst");
 }

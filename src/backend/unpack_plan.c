@@ -39,18 +39,18 @@ enum {
 #include "isa/config_fields.def"
 };
 #define RELATIVE(name) (WORD_THCON_SEC0_##name - WORD_THCON_SEC0_REG0_TileDescriptor)
-#define ALIKE(name)                                                                                                \
-    (RELATIVE(name) == WORD_THCON_SEC1_##name - WORD_THCON_SEC1_REG0_TileDescriptor &&                             \
-     RELATIVE(name) == WH_WORD_THCON_SEC0_##name - WH_WORD_THCON_SEC0_REG0_TileDescriptor &&                       \
-     RELATIVE(name) == WH_WORD_THCON_SEC1_##name - WH_WORD_THCON_SEC1_REG0_TileDescriptor &&                       \
+#define ALIKE(name) \
+    (RELATIVE(name) == WORD_THCON_SEC1_##name - WORD_THCON_SEC1_REG0_TileDescriptor && \
+     RELATIVE(name) == WH_WORD_THCON_SEC0_##name - WH_WORD_THCON_SEC0_REG0_TileDescriptor && \
+     RELATIVE(name) == WH_WORD_THCON_SEC1_##name - WH_WORD_THCON_SEC1_REG0_TileDescriptor && \
      SHIFT_THCON_SEC0_##name == SHIFT_THCON_SEC1_##name && SHIFT_THCON_SEC0_##name == WH_SHIFT_THCON_SEC0_##name && \
-     SHIFT_THCON_SEC0_##name == WH_SHIFT_THCON_SEC1_##name &&                                                      \
-     WIDTH_THCON_SEC0_##name == WIDTH_THCON_SEC1_##name && WIDTH_THCON_SEC0_##name == WH_WIDTH_THCON_SEC0_##name)
-#define SECTION(p, name)                                                                                           \
-    ({                                                                                                             \
-        _Static_assert(ALIKE(name), #name " is not in the same place everywhere");                                 \
-        const uint32_t mask_ = UINT32_MAX >> (32 - WIDTH_THCON_SEC0_##name);                                       \
-        section_bits((p), RELATIVE(name), mask_ << SHIFT_THCON_SEC0_##name) >> SHIFT_THCON_SEC0_##name & mask_;    \
+     SHIFT_THCON_SEC0_##name == WH_SHIFT_THCON_SEC1_##name && WIDTH_THCON_SEC0_##name == WIDTH_THCON_SEC1_##name && \
+     WIDTH_THCON_SEC0_##name == WH_WIDTH_THCON_SEC0_##name)
+#define SECTION(p, name) \
+    ({ \
+        _Static_assert(ALIKE(name), #name " is not in the same place everywhere"); \
+        const uint32_t mask_ = UINT32_MAX >> (32 - WIDTH_THCON_SEC0_##name); \
+        section_bits((p), RELATIVE(name), mask_ << SHIFT_THCON_SEC0_##name) >> SHIFT_THCON_SEC0_##name &mask_; \
     })
 /* A field that only some architecture has, or that lies elsewhere. */
 #define THCON(p, name) config((p), (p)->unpacker ? WG_CFG_THCON_SEC1_##name : WG_CFG_THCON_SEC0_##name)
@@ -65,16 +65,16 @@ typedef struct plan {
     uint32_t word;
     bool multi_context, row_search;
     unsigned context, adc;
-    const wg_cfg_field *fields, *thread_fields;   /* of this architecture */
-    const uint32_t *bank;   /* the thread's */
+    const wg_cfg_field *fields, *thread_fields; /* of this architecture */
+    const uint32_t *bank;                       /* the thread's */
     const uint16_t *thread_config;
-    unsigned base;          /* word of the section */
-    bool pending;           /* the Configuration Unit has instructions */
-    uint32_t tile[4];       /* TileDescriptor */
+    unsigned base;    /* word of the section */
+    bool pending;     /* the Configuration Unit has instructions */
+    uint32_t tile[4]; /* TileDescriptor */
     uint32_t x_dim, y_dim, z_dim, w_dim, blobs;
     bool tileize;
-    bool found;             /* something was reported */
-    uint32_t in;            /* bytes: where datum 0 is, and its exponent */
+    bool found;  /* something was reported */
+    uint32_t in; /* bytes: where datum 0 is, and its exponent */
     int64_t exponents;
 } plan;
 
@@ -135,7 +135,8 @@ static void weak(plan *p, const char *what) { find(p, WG_F_UNPACK_WEAK, 0, what)
 
 static uint8_t *context_counter(const plan *p)
 {
-    wg_touch(p->t, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_UNPACKER, p->unpacker * 3 + p->thread, 1);
+    wg_touch(p->t, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_UNPACKER, p->unpacker * 3 + p->thread,
+             1);
     return &p->t->regs.config.unpack_context[p->unpacker][p->thread];
 }
 
@@ -166,7 +167,7 @@ static void choose_context(plan *p)
         find(p, WG_F_UNPACK_CONTEXT, p->context, "Unpacker 1 has contexts 0 and 1; the fields of this one were used");
     if (p->adc == 3) {
         find(p, WG_F_UNPACK_CONTEXT, 3, "there are counters 0, 1 and 2; the thread's own were used");
-        p->adc = p->thread;   /* Decided here */
+        p->adc = p->thread; /* Decided here */
     }
 }
 
@@ -176,8 +177,8 @@ static void read_tile(plan *p)
     for (unsigned i = 0; i < 4; i++)
         p->tile[i] = section(p, i);
     bool contexts = p->multi_context;
-    job->compressed = !(contexts ? context_bit(p, SHIFT_THCON_SEC0_REG2_Disable_zero_compress_cntx0)
-                                 : p->tile[0] >> 4 & 1);
+    job->compressed =
+        !(contexts ? context_bit(p, SHIFT_THCON_SEC0_REG2_Disable_zero_compress_cntx0) : p->tile[0] >> 4 & 1);
     p->x_dim = p->tile[0] >> 16;
     if (contexts && !p->unpacker)
         p->x_dim = half(section_bits(p, RELATIVE(REG5_Tile_x_dim_cntx0) + p->context % 4 / 2, half_mask(p->context)),
@@ -305,7 +306,7 @@ static void plan_input(plan *p)
     if (__builtin_expect(job->compressed, 0)) {
         weak(p, "compressed data");
         first = first_compressed(p, starts, xy, zw, xy[1].x);
-        uint32_t group = 32u * job->bits + 128;   /* 32 datums, then 32 counters of four bits */
+        uint32_t group = 32u * job->bits + 128; /* 32 datums, then 32 counters of four bits */
         job->datums = (int64_t)in * 8 + (int64_t)(first / 32) * group;
         job->deltas = job->datums + 32 * job->bits + first % 32 * 4;
         job->datums += first % 32 * job->bits;
@@ -423,7 +424,7 @@ static unsigned speed(plan *p)
         unsigned mode = SECTION(p, REG2_Throttle_mode);
         if (mode == 3 && !p->t->arch->unpack.throttle_override)
             find(p, WG_F_UNPACK_MODE, 3, "Throttle_mode 3");
-        wanted = mode < 2 ? 1u << mode : 4;   /* Decided here: 3 is as fast as 2 */
+        wanted = mode < 2 ? 1u << mode : 4; /* Decided here: 3 is as fast as 2 */
     }
     bool half = job->upsample == 1 || (job->to_dst && job->bits == 4);
     return half && wanted > 2 ? 2 : wanted;
@@ -468,8 +469,8 @@ static void move_counters(wg_tile *t, unsigned unpacker, unsigned own, unsigned 
     for (unsigned thread = 0; thread < 3; thread++) {
         if (thread != own && thread != other)
             continue;
-        wg_touch_adc(t, WG_TOUCH_READ | WG_TOUCH_AT_GATE | (steps ? WG_TOUCH_WRITE : 0u), thread, unpacker, 0,
-                     WG_ADC_X, 8);
+        wg_touch_adc(t, WG_TOUCH_READ | WG_TOUCH_AT_GATE | (steps ? WG_TOUCH_WRITE : 0u), thread, unpacker, 0, WG_ADC_X,
+                     8);
         if (!steps)
             continue;
         wg_adc_channel *channel = t->regs.adc.unit[thread][unpacker];
@@ -487,8 +488,7 @@ static void keep_usual(plan *p)
     wg_unpack_usual *usual = &p->t->backend.unpack.usual[p->unpacker];
     usual->changes = 0;
     if (p->found || p->pending || wg_touch_watched(p->t) || job->compressed || p->row_search || p->tileize ||
-        job->upsample || job->column_shift ||
-        job->broadcast || !p->multi_context || bit(p, 3))
+        job->upsample || job->column_shift || job->broadcast || !p->multi_context || bit(p, 3))
         return;
     usual->changes = p->t->regs.config.changes + 1;
     job->serial = ++usual->serial;
@@ -556,7 +556,7 @@ bool wg_unpack_plan_usual(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
 
 void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
 {
-    plan p;   /* field by field: clearing all of it would cost more than the rest */
+    plan p; /* field by field: clearing all of it would cost more than the rest */
     p.t = t;
     p.job = job;
     p.unpacker = unpacker;
@@ -570,12 +570,12 @@ void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
     p.bank = t->regs.config.bank[wg_config_bank(t, p.thread)];
     p.thread_config = t->regs.config.thread[p.thread];
     p.pending = t->backend.config.instructions != 0;
-    if (bit(&p, 13)) {   /* only increments the counter */
+    if (bit(&p, 13)) { /* only increments the counter */
         job->what = WG_UNPACK_NOTHING;
         next_context(&p, *context_counter(&p));
         return;
     }
-    if (bit(&p, 1)) {    /* only flushes the cache of row starts, of which there is none here */
+    if (bit(&p, 1)) { /* only flushes the cache of row starts, of which there is none here */
         job->what = WG_UNPACK_NOTHING;
         return;
     }

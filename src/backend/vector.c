@@ -120,8 +120,14 @@ static void touch_lregs(wg_tile *t, const wg_vector_op *op)
     if (wg_vector_traits_for(t)->interlock)
         seen = wg_vector_believed_reads(t, op) & reads;
     switch (op->insn) {
-    case WG_I_SFPNOP: case WG_I_SFPSTORE: break;
-    case WG_I_SFPSETCC: case WG_I_SFPENCC: case WG_I_SFPCOMPC: case WG_I_SFPPUSHC: case WG_I_SFPPOPC: case WG_I_SFPCONFIG:
+    case WG_I_SFPNOP:
+    case WG_I_SFPSTORE: break;
+    case WG_I_SFPSETCC:
+    case WG_I_SFPENCC:
+    case WG_I_SFPCOMPC:
+    case WG_I_SFPPUSHC:
+    case WG_I_SFPPOPC:
+    case WG_I_SFPCONFIG:
         writes = FLAGS | (op->insn == WG_I_SFPCONFIG && op->vd >= 11 && op->vd <= 14 ? UINT32_C(1) << op->vd : 0);
         break;
     case WG_I_SFPSWAP: writes = UINT32_C(1) << op->vd | UINT32_C(1) << op->vc; break;
@@ -140,8 +146,15 @@ static void touch_lregs(wg_tile *t, const wg_vector_op *op)
 static void finish_load(wg_tile *t)
 {
     const wg_vector_load_step *load = &t->backend.vector.load;
-    wg_vector_op op = {.now = load->at - 1, .id = load->id, .word = load->word, .pc = load->pc, .lanes = load->lanes,
-                       .pred = &t->regs.lreg.pred, .insn = load->insn, .thread = load->thread, .vd = load->vd};
+    wg_vector_op op = {.now = load->at - 1,
+                       .id = load->id,
+                       .word = load->word,
+                       .pc = load->pc,
+                       .lanes = load->lanes,
+                       .pred = &t->regs.lreg.pred,
+                       .insn = load->insn,
+                       .thread = load->thread,
+                       .vd = load->vd};
     acts(t, &op);
     wg_vector_load(t, &op, load->format, load->address);
     t->backend.vector.load.at = 0;
@@ -161,8 +174,8 @@ static __attribute__((noinline)) bool interlocked(wg_tile *t, const wg_insn *ins
     const wg_vector *v = &t->backend.vector;
     wg_vector_op op;
     wg_vector_decode(t, insn, &op);
-    uint32_t hit = wg_vector_may_read(&op, v->interlock_lregs)
-                       ? wg_vector_believed_reads(t, &op) & v->interlock_lregs : 0;
+    uint32_t hit =
+        wg_vector_may_read(&op, v->interlock_lregs) ? wg_vector_believed_reads(t, &op) & v->interlock_lregs : 0;
     if (!hit)
         return false;
     stalled(why, WG_STALL_VECTOR_INTERLOCK, (uint16_t)__builtin_ctz(hit), WG_AGENT_VECTOR, t->sched.now + 1);
@@ -206,12 +219,15 @@ static void check_after_shuffle(wg_tile *t, const wg_vector_op *op)
     unsigned sub = wg_vector_table[op->insn].subunit;
     bool writes_lreg = sub == WG_SUB_SIMPLE || sub == WG_SUB_ROUND;
     switch (op->insn) {
-    case WG_I_SFPSETCC: case WG_I_SFPENCC: case WG_I_SFPCOMPC: case WG_I_SFPPUSHC: case WG_I_SFPPOPC:
-    case WG_I_SFPCONFIG: case WG_I_SFPTRANSP: case WG_I_SFPSWAP:
-        writes_lreg = false;
-        break;
-    default:
-        break;
+    case WG_I_SFPSETCC:
+    case WG_I_SFPENCC:
+    case WG_I_SFPCOMPC:
+    case WG_I_SFPPUSHC:
+    case WG_I_SFPPOPC:
+    case WG_I_SFPCONFIG:
+    case WG_I_SFPTRANSP:
+    case WG_I_SFPSWAP: writes_lreg = false; break;
+    default: break;
     }
     bool overwrites = v->shuffle_lregs == 0xF && wg_op_writes(op) && (1u << op->vd) & 0xE && sub != WG_SUB_STORE;
     if ((writes_lreg && !wg_vector_is_shuffle(op)) || (overwrites && op->insn != WG_I_SFPNOP))

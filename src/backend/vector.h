@@ -29,49 +29,49 @@ typedef enum wg_vector_subunit { WG_SUB_LOAD, WG_SUB_SIMPLE, WG_SUB_MAD, WG_SUB_
 
 /* What differs between the architectures. */
 typedef struct wg_vector_traits {
-    bool interlock;          /* stalls readers of two-cycle results (BH) */
-    bool sign_modes;         /* SFPMAD and its kin can negate inputs */
-    bool use_vb;             /* SFPAND, SFPOR: VB mode */
-    bool shift_modes;        /* SFPSHFT: arithmetic, and VC as the value */
-    bool cast_modes;         /* SFPCAST: modes 2 and 3 */
-    bool push_modes;         /* SFPPUSHC: modes other than a plain push */
-    bool pop_overwrites;     /* SFPPOPC's other modes overwrite the bottom of a full stack */
-    bool shift_in_stale;     /* SFPSHFT2's lane shift takes in stale lanes instead of zero */
-    bool store_flushes;      /* SFPSTORE of FP32 flushes denormals */
-    bool twos_complement;    /* INT32_SM and INT8_COMP convert from and to two's complement */
-    uint8_t int8_magnitude;  /* SFPLOAD of INT8: mask */
-    uint8_t rounding_modes;  /* SFPSTOCHRND: mask of the field */
-    uint8_t addr_mod_shift;  /* SFPLOAD, SFPSTORE: lowest bit of AddrMod */
+    bool interlock;         /* stalls readers of two-cycle results (BH) */
+    bool sign_modes;        /* SFPMAD and its kin can negate inputs */
+    bool use_vb;            /* SFPAND, SFPOR: VB mode */
+    bool shift_modes;       /* SFPSHFT: arithmetic, and VC as the value */
+    bool cast_modes;        /* SFPCAST: modes 2 and 3 */
+    bool push_modes;        /* SFPPUSHC: modes other than a plain push */
+    bool pop_overwrites;    /* SFPPOPC's other modes overwrite the bottom of a full stack */
+    bool shift_in_stale;    /* SFPSHFT2's lane shift takes in stale lanes instead of zero */
+    bool store_flushes;     /* SFPSTORE of FP32 flushes denormals */
+    bool twos_complement;   /* INT32_SM and INT8_COMP convert from and to two's complement */
+    uint8_t int8_magnitude; /* SFPLOAD of INT8: mask */
+    uint8_t rounding_modes; /* SFPSTOCHRND: mask of the field */
+    uint8_t addr_mod_shift; /* SFPLOAD, SFPSTORE: lowest bit of AddrMod */
 } wg_vector_traits;
 extern const wg_vector_traits wg_vector_traits_of[2];
 
 /* An instruction being executed. */
 typedef struct wg_vector_op {
-    uint64_t now;            /* the cycle of execution */
+    uint64_t now; /* the cycle of execution */
     uint64_t id;
     uint32_t word, pc;
-    uint32_t lanes;          /* that take part: not taken by the backdoor; of a macro, its columns */
-    wg_lane_flags *pred;     /* where flags are written: the live ones, or those of the next cycle */
-    uint16_t insn;           /* wg_insn_id */
-    uint16_t address;        /* scheduled SFPSTORE: the Dst address */
-    uint64_t late;           /* perturbed: the cycle in which it completes; 0: as usual */
+    uint32_t lanes;      /* that take part: not taken by the backdoor; of a macro, its columns */
+    wg_lane_flags *pred; /* where flags are written: the live ones, or those of the next cycle */
+    uint16_t insn;       /* wg_insn_id */
+    uint16_t address;    /* scheduled SFPSTORE: the Dst address */
+    uint64_t late;       /* perturbed: the cycle in which it completes; 0: as usual */
     uint8_t thread;
     uint8_t va, vb, vc, vd, mod;
-    bool macro;              /* scheduled by SFPLOADMACRO */
+    bool macro; /* scheduled by SFPLOADMACRO */
 } wg_vector_op;
 
 typedef void wg_vector_fn(wg_tile *t, const wg_vector_op *op);
 
 /* One row per instruction; vector_table.c. */
 typedef enum wg_vector_shape {
-    WG_SHAPE_NONE,     /* no operands */
-    WG_SHAPE_MEMORY,   /* VD [23:20], Mod0 [19:16] */
-    WG_SHAPE_REGS      /* VA [19:16], VB [15:12], VC [11:8], VD [7:4], Mod1 [3:0], as far as it has them */
+    WG_SHAPE_NONE,   /* no operands */
+    WG_SHAPE_MEMORY, /* VD [23:20], Mod0 [19:16] */
+    WG_SHAPE_REGS    /* VA [19:16], VB [15:12], VC [11:8], VD [7:4], Mod1 [3:0], as far as it has them */
 } wg_vector_shape;
 typedef struct wg_vector_info {
     wg_vector_fn *run;
-    uint8_t subunit;   /* wg_vector_subunit */
-    uint8_t shape;     /* wg_vector_shape */
+    uint8_t subunit; /* wg_vector_subunit */
+    uint8_t shape;   /* wg_vector_shape */
     bool has_vb, has_vc;
     bool backdoor;     /* VD >= 12 writes the word to InstructionTemplate */
     bool hidden_reads; /* reads LRegs that it does not name */
@@ -194,19 +194,32 @@ void wg_vector_finding(wg_tile *t, const wg_vector_op *op, wg_finding_code code,
 
 /* Formats of SFPLOAD and SFPSTORE (Mod0). */
 enum {
-    WG_LANES_SRCB, WG_LANES_FP16, WG_LANES_BF16, WG_LANES_FP32, WG_LANES_INT32, WG_LANES_INT8, WG_LANES_UINT16,
-    WG_LANES_HI16, WG_LANES_INT16, WG_LANES_LO16,
-    WG_LANES_INT32_ALL, WG_LANES_ZERO, WG_LANES_INT32_SM, WG_LANES_INT8_COMP, WG_LANES_LO16_ONLY, WG_LANES_HI16_ONLY
+    WG_LANES_SRCB,
+    WG_LANES_FP16,
+    WG_LANES_BF16,
+    WG_LANES_FP32,
+    WG_LANES_INT32,
+    WG_LANES_INT8,
+    WG_LANES_UINT16,
+    WG_LANES_HI16,
+    WG_LANES_INT16,
+    WG_LANES_LO16,
+    WG_LANES_INT32_ALL,
+    WG_LANES_ZERO,
+    WG_LANES_INT32_SM,
+    WG_LANES_INT8_COMP,
+    WG_LANES_LO16_ONLY,
+    WG_LANES_HI16_ONLY
 };
 
 /* A move between 32 lanes and four rows of Dst. */
 typedef struct wg_lanes_move {
     const wg_vector_traits *traits;
-    unsigned stored;         /* the first of the rows; of wide formats, of those with the high halves */
-    unsigned blank;          /* load: bit per row that is undefined */
-    uint32_t odd;            /* lanes that use odd columns */
-    uint32_t lanes;          /* store: lanes that take part */
-    uint32_t infinity;       /* load: lanes with ENABLE_FP16A_INF */
+    unsigned stored;   /* the first of the rows; of wide formats, of those with the high halves */
+    unsigned blank;    /* load: bit per row that is undefined */
+    uint32_t odd;      /* lanes that use odd columns */
+    uint32_t lanes;    /* store: lanes that take part */
+    uint32_t infinity; /* load: lanes with ENABLE_FP16A_INF */
     uint8_t format;
     bool wide;
 } wg_lanes_move;
@@ -219,14 +232,14 @@ typedef struct wg_mad_lanes {
     uint32_t *d, *old;
     const uint32_t *a, *b, *c;
     uint32_t flip_b, flip_c, lanes;
-    uint8_t *unfused;   /* how often not to try what failed the last time; of no consequence but the time it takes */
+    uint8_t *unfused; /* how often not to try what failed the last time; of no consequence but the time it takes */
 } wg_mad_lanes;
 typedef void wg_mad_lanes_fn(const wg_mad_lanes *m);
 typedef struct wg_vector_kernels {
-    wg_fma_lanes_fn *fma[2];   /* per wg_arch_id: out = a * (b ^ flip_b) + (c ^ flip_c) */
-    wg_fma_lanes_fn *mul[2];   /* the same where c is zero in all lanes */
-    wg_fma_lanes_fn *add[2];   /* the same where a is 1.0 in all lanes */
-    wg_mad_lanes_fn *mad[2];   /* the same in some lanes */
+    wg_fma_lanes_fn *fma[2]; /* per wg_arch_id: out = a * (b ^ flip_b) + (c ^ flip_c) */
+    wg_fma_lanes_fn *mul[2]; /* the same where c is zero in all lanes */
+    wg_fma_lanes_fn *add[2]; /* the same where a is 1.0 in all lanes */
+    wg_mad_lanes_fn *mad[2]; /* the same in some lanes */
     void (*blend)(uint32_t *to, const uint32_t *from, uint32_t lanes);
     void (*load)(uint32_t *out, const wg_dst *d, const wg_lanes_move *m, const uint32_t *old);
     void (*store)(wg_dst *d, const wg_lanes_move *m, const uint32_t *from);

@@ -13,17 +13,17 @@
 #define FRACTION 0x007FFFFFu
 
 /* VD[lane] = expression in b, c (and lane) for every lane, written to the enabled ones after one cycle. */
-#define LANEWISE(t, op, expression)                                                                 \
-    do {                                                                                            \
-        const uint32_t *vb_ = (t)->regs.lreg.l[(op)->vb], *vc_ = (t)->regs.lreg.l[(op)->vc];         \
-        uint32_t out_[WG_LANES];                                                                    \
-        for (unsigned lane = 0; lane < WG_LANES; lane++) {                                          \
-            const uint32_t b = vb_[lane], c = vc_[lane];                                            \
-            (void)b;                                                                                \
-            (void)c;                                                                                \
-            out_[lane] = (expression);                                                              \
-        }                                                                                           \
-        wg_vector_put((t), (op), (op)->vd, out_, wg_op_lanes((t), (op)), 1);                        \
+#define LANEWISE(t, op, expression) \
+    do { \
+        const uint32_t *vb_ = (t)->regs.lreg.l[(op)->vb], *vc_ = (t)->regs.lreg.l[(op)->vc]; \
+        uint32_t out_[WG_LANES]; \
+        for (unsigned lane = 0; lane < WG_LANES; lane++) { \
+            const uint32_t b = vb_[lane], c = vc_[lane]; \
+            (void)b; \
+            (void)c; \
+            out_[lane] = (expression); \
+        } \
+        wg_vector_put((t), (op), (op)->vd, out_, wg_op_lanes((t), (op)), 1); \
     } while (0)
 
 static uint32_t field(uint32_t sign, uint32_t exponent, uint32_t fraction)
@@ -236,14 +236,10 @@ static uint32_t special(wg_lreg *r, unsigned index, unsigned lane)
     if (index < 8)
         return macro->sequence[index - 4];
     switch (index) {
-    case 8:
-        return macro->misc;
-    case 9:
-        return wg_prng_advance(r, lane);
-    case 15:
-        return wg_lane_config_word(r, lane);
-    default:
-        return 0;
+    case 8: return macro->misc;
+    case 9: return wg_prng_advance(r, lane);
+    case 15: return wg_lane_config_word(r, lane);
+    default: return 0;
     }
 }
 

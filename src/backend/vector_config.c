@@ -56,7 +56,7 @@ void wg_sfpconfig(wg_tile *t, const wg_vector_op *op)
     if (op->mod & IS_LANE_MASK)
         for (unsigned c = 0; c < WG_LANE_COLUMNS; c++)
             if (!(imm16 >> (c * 2) & 1))
-                columns &= (uint8_t)~(1u << c);
+                columns &= (uint8_t) ~(1u << c);
     if (to >= 11 && to <= 14) {
         wg_vector_op constant = *op;
         constant.vd = (uint8_t)to;

@@ -89,15 +89,15 @@ LANES void scatter(wg_dst *d, const wg_lanes_move *m, unsigned at, const uint32_
 LANES void convert_load(const wg_lanes_move *m, uint32_t v[WG_LANES], const uint32_t high[WG_LANES],
                         const uint32_t old[WG_LANES])
 {
-#define EACH(expression)                                                                            \
-    for (unsigned lane = 0; lane < WG_LANES; lane++)                                                \
-        v[lane] = (expression)
+#define EACH(expression) \
+    for (unsigned lane = 0; lane < WG_LANES; lane++) \
+    v[lane] = (expression)
     switch (m->format) {
     case WG_LANES_FP16: EACH(load_fp16(v[lane], m->infinity >> lane & 1)); break;
     case WG_LANES_BF16: EACH(unshuffle16(v[lane]) << 16); break;
-    case WG_LANES_FP32: case WG_LANES_INT32: case WG_LANES_INT32_ALL:
-        EACH(unshuffle32(high[lane] << 16 | v[lane]));
-        break;
+    case WG_LANES_FP32:
+    case WG_LANES_INT32:
+    case WG_LANES_INT32_ALL: EACH(unshuffle32(high[lane] << 16 | v[lane])); break;
     case WG_LANES_INT32_SM:
         EACH(unshuffle32(high[lane] << 16 | v[lane]));
         if (m->traits->twos_complement)
@@ -124,9 +124,9 @@ LANES void convert_store(const wg_lanes_move *m, uint32_t v[WG_LANES])
     const wg_vector_traits *traits = m->traits;
     unsigned format = m->format;
     bool complement_in = traits->twos_complement && (format == WG_LANES_INT32_SM || format == WG_LANES_INT8_COMP);
-#define EACH(expression)                                                                            \
-    for (unsigned lane = 0; lane < WG_LANES; lane++)                                                \
-        v[lane] = (expression)
+#define EACH(expression) \
+    for (unsigned lane = 0; lane < WG_LANES; lane++) \
+    v[lane] = (expression)
     if (complement_in)
         EACH(sign_magnitude(v[lane]));
     switch (format) {
@@ -137,10 +137,11 @@ LANES void convert_store(const wg_lanes_move *m, uint32_t v[WG_LANES])
             EACH(flush(v[lane]));
         EACH(shuffle32(v[lane]));
         break;
-    case WG_LANES_INT32: case WG_LANES_INT32_ALL: case WG_LANES_INT32_SM: EACH(shuffle32(v[lane])); break;
-    case WG_LANES_INT8: case WG_LANES_INT8_COMP:
-        EACH(shuffle_fp16(v[lane] >> 31 << 15 | 16u << 10 | (v[lane] & 0x3FF)));
-        break;
+    case WG_LANES_INT32:
+    case WG_LANES_INT32_ALL:
+    case WG_LANES_INT32_SM: EACH(shuffle32(v[lane])); break;
+    case WG_LANES_INT8:
+    case WG_LANES_INT8_COMP: EACH(shuffle_fp16(v[lane] >> 31 << 15 | 16u << 10 | (v[lane] & 0x3FF))); break;
     case WG_LANES_HI16_ONLY: EACH(v[lane] >> 16); break;
     case WG_LANES_INT16: EACH(v[lane] >> 31 << 15 | (v[lane] & 0x7FFF)); break;
     case WG_LANES_LO16: EACH(v[lane] << 16 | v[lane] >> 16); break;

@@ -31,7 +31,7 @@ static wg_macro_slot *slot_at(wg_vector *v, unsigned unit, unsigned delay)
 
 static void drop(wg_vector *v, wg_macro_slot *slot, unsigned i)
 {
-    slot->present &= (uint8_t)~(1u << i);
+    slot->present &= (uint8_t) ~(1u << i);
     v->scheduled--;
     v->waiting -= slot->entry[i].by_instruction;
 }
@@ -113,8 +113,17 @@ static void schedule(wg_tile *t, const wg_vector_op *load, unsigned vd, uint16_t
         wg_vector_op op;
         wg_vector_decode(t, &insn, &op);
         wg_macro_entry e = {
-            .word = insn.word, .pc = load->pc, .parent = load->id, .address = address, .columns = columns,
-            .thread = load->thread, .va = op.va, .vb = op.vb, .vc = op.vc, .vd = op.vd, .mod = op.mod,
+            .word = insn.word,
+            .pc = load->pc,
+            .parent = load->id,
+            .address = address,
+            .columns = columns,
+            .thread = load->thread,
+            .va = op.va,
+            .vb = op.vb,
+            .vc = op.vc,
+            .vd = op.vd,
+            .mod = op.mod,
             .by_instruction = config->misc >> (8 + unit) & 1,
         };
         override(&e, unit, sequence, vd, load, config);

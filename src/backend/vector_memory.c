@@ -41,7 +41,9 @@ static inline const wg_vector_places *known_places(const wg_tile *t, unsigned th
 {
     const wg_vector_places *p = &t->backend.vector.places[thread];
     return p->changes == t->regs.config.changes + 1 && p->debug == t->regions.control.word[DBG_FEATURE_DISABLE] &&
-                   !t->backend.config.instructions && !wg_touch_watched(t) ? p : NULL;
+                   !t->backend.config.instructions && !wg_touch_watched(t)
+               ? p
+               : NULL;
 }
 
 /* Kept while configuration stays as it is and nothing is on its way to it. */
@@ -105,12 +107,13 @@ void wg_vector_step_counters(wg_tile *t, const wg_vector_op *op)
 static bool is_wide(unsigned format, bool store)
 {
     switch (format) {
-    case WG_LANES_FP32: case WG_LANES_INT32: case WG_LANES_INT32_ALL: case WG_LANES_INT32_SM:
-        return true;
-    case WG_LANES_HI16: case WG_LANES_LO16:
-        return store;
-    default:
-        return false;
+    case WG_LANES_FP32:
+    case WG_LANES_INT32:
+    case WG_LANES_INT32_ALL:
+    case WG_LANES_INT32_SM: return true;
+    case WG_LANES_HI16:
+    case WG_LANES_LO16: return store;
+    default: return false;
     }
 }
 
@@ -149,7 +152,9 @@ void wg_vector_load(wg_tile *t, const wg_vector_op *op, unsigned format, uint16_
     if (op->vd >= 8)
         return;
     wg_lanes_move m = {
-        .traits = wg_vector_traits_for(t), .format = (uint8_t)format, .wide = is_wide(format, false),
+        .traits = wg_vector_traits_for(t),
+        .format = (uint8_t)format,
+        .wide = is_wide(format, false),
         .odd = odd_lanes(address, wg_lane_config_lanes(r, WG_LANE_DEST_RD_COL_EXCHANGE)),
         .infinity = wg_lane_config_lanes(r, WG_LANE_ENABLE_FP16A_INF),
     };
@@ -193,7 +198,10 @@ static void write_dst(wg_tile *t, const wg_lanes_move *m, const uint32_t data[WG
 static wg_lanes_move store_move(wg_tile *t, unsigned format, uint32_t lanes, uint16_t address)
 {
     return (wg_lanes_move){
-        .traits = wg_vector_traits_for(t), .format = (uint8_t)format, .wide = is_wide(format, true), .lanes = lanes,
+        .traits = wg_vector_traits_for(t),
+        .format = (uint8_t)format,
+        .wide = is_wide(format, true),
+        .lanes = lanes,
         .odd = odd_lanes(address, wg_lane_config_lanes(&t->regs.lreg, WG_LANE_DEST_WR_COL_EXCHANGE)),
     };
 }
@@ -239,8 +247,16 @@ void wg_sfpload(wg_tile *t, const wg_vector_op *op)
         return;
     }
     *load = (wg_vector_load_step){
-        .at = op->now + 1, .id = op->id, .word = op->word, .pc = op->pc, .insn = op->insn, .thread = op->thread,
-        .vd = op->vd, .format = (uint8_t)format, .address = address, .lanes = lanes,
+        .at = op->now + 1,
+        .id = op->id,
+        .word = op->word,
+        .pc = op->pc,
+        .insn = op->insn,
+        .thread = op->thread,
+        .vd = op->vd,
+        .format = (uint8_t)format,
+        .address = address,
+        .lanes = lanes,
     };
 }
 
@@ -258,8 +274,12 @@ void wg_sfpstore(wg_tile *t, const wg_vector_op *op)
         m.stored = group(t, op->thread, address, m.wide, WG_TOUCH_WRITE);
         if (__builtin_expect(op->late && !op->macro, 0)) {
             wg_vector_late *late = &t->backend.vector.late;
-            *late = (wg_vector_late){.at = op->late, .lanes = lanes, .address = address,
-                                     .base = dst_base(t, op->thread), .thread = op->thread, .format = (uint8_t)format};
+            *late = (wg_vector_late){.at = op->late,
+                                     .lanes = lanes,
+                                     .address = address,
+                                     .base = dst_base(t, op->thread),
+                                     .thread = op->thread,
+                                     .format = (uint8_t)format};
             memcpy(late->data, r->l[op->vd], sizeof late->data);
         } else {
             write_dst(t, &m, r->l[op->vd]);
@@ -278,11 +298,15 @@ void wg_sfploadi(wg_tile *t, const wg_vector_op *op)
     case 1: value = imm >> 15 << 31 | ((imm & 0x7FFF) + (112u << 10)) << 13; break;
     case 2: value = imm; break;
     case 4: value = (uint32_t)(int16_t)imm; break;
-    case 8: value = imm << 16; keep = 0xFFFF; break;
-    case 10: value = imm; keep = 0xFFFF0000u; break;
-    default:
-        wg_vector_finding(t, op, WG_F_VECTOR_RESERVED_MODE, op->mod);
-        return;
+    case 8:
+        value = imm << 16;
+        keep = 0xFFFF;
+        break;
+    case 10:
+        value = imm;
+        keep = 0xFFFF0000u;
+        break;
+    default: wg_vector_finding(t, op, WG_F_VECTOR_RESERVED_MODE, op->mod); return;
     }
     for (unsigned lane = 0; lane < WG_LANES; lane++)
         out[lane] = (old[lane] & keep) | value;

@@ -49,9 +49,7 @@ void wg_sfpshft2(wg_tile *t, const wg_vector_op *op)
     for (unsigned row = 0; row < 4; row++)
         last[row] = c[row * 8 + 7];
     switch (op->mod) {
-    case 0: /* COPY4 */
-        copy4(t, op, out, 1);
-        break;
+    case 0: /* COPY4 */ copy4(t, op, out, 1); break;
     case 1: /* SUBVEC_CHAINED_COPY4 */
         memcpy(out, &r->l[0][8], 24 * sizeof *out);
         copy4(t, op, out, 1);
@@ -74,11 +72,8 @@ void wg_sfpshft2(wg_tile *t, const wg_vector_op *op)
         break;
     }
     case 5: /* SHFT_LREG */
-    case 6: /* SHFT_IMM */
-        shift_bits(t, op, op->mod == 6);
-        break;
-    default:
-        wg_vector_finding(t, op, WG_F_VECTOR_RESERVED_MODE, op->mod);
+    case 6: /* SHFT_IMM */ shift_bits(t, op, op->mod == 6); break;
+    default: wg_vector_finding(t, op, WG_F_VECTOR_RESERVED_MODE, op->mod);
     }
 }
 
@@ -88,7 +83,7 @@ static int32_t ordered(uint32_t v) { return (int32_t)(v ^ (uint32_t)((int32_t)v 
 void wg_sfpswap(wg_tile *t, const wg_vector_op *op)
 {
     /* Lanes in which VD gets the minimum, by Mod1 from 1 on; in the others it gets the maximum. */
-    static const uint32_t minimum[16] = {0,           0xFFFFFFFF, 0x0000FFFF, 0x00FF00FF, 0xFF0000FF,
+    static const uint32_t minimum[16] = {0,          0xFFFFFFFF, 0x0000FFFF, 0x00FF00FF, 0xFF0000FF,
                                          0x000000FF, 0x0000FF00, 0x00FF0000, 0xFF000000};
     const wg_lreg *r = &t->regs.lreg;
     const uint32_t *c = r->l[op->vc], *d = r->l[op->vd];

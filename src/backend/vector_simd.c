@@ -51,6 +51,10 @@ static void load(uint32_t *out, const wg_dst *d, const wg_lanes_move *m, const u
 }
 static void store(wg_dst *d, const wg_lanes_move *m, const uint32_t *from) { store_lanes(d, m, from); }
 
-const wg_vector_kernels wg_vector_kernels_scalar = {
-    .fma = {fma_bh, fma_wh}, .mul = {fma_bh, fma_wh}, .add = {fma_bh, fma_wh}, .mad = {mad_bh, mad_wh}, .blend = blend,
-    .load = load, .store = store};
+const wg_vector_kernels wg_vector_kernels_scalar = {.fma = {fma_bh, fma_wh},
+                                                    .mul = {fma_bh, fma_wh},
+                                                    .add = {fma_bh, fma_wh},
+                                                    .mad = {mad_bh, mad_wh},
+                                                    .blend = blend,
+                                                    .load = load,
+                                                    .store = store};

@@ -143,7 +143,11 @@ TARGET static void load(uint32_t *out, const wg_dst *d, const wg_lanes_move *m, 
 }
 TARGET static void store(wg_dst *d, const wg_lanes_move *m, const uint32_t *from) { store_lanes(d, m, from); }
 
-const wg_vector_kernels wg_vector_kernels_avx2 = {
-    .fma = {fma_bh, fma_wh}, .mul = {fma_bh, fma_wh}, .add = {fma_bh, fma_wh}, .mad = {mad_bh, mad_wh}, .blend = blend,
-    .load = load, .store = store};
+const wg_vector_kernels wg_vector_kernels_avx2 = {.fma = {fma_bh, fma_wh},
+                                                  .mul = {fma_bh, fma_wh},
+                                                  .add = {fma_bh, fma_wh},
+                                                  .mad = {mad_bh, mad_wh},
+                                                  .blend = blend,
+                                                  .load = load,
+                                                  .store = store};
 #endif

@@ -21,9 +21,18 @@
 /* Constants come from memory: broadcasting them from there costs no arithmetic unit anything. */
 enum { FRACTION, HIDDEN, CUT, ONE, FIELD, BIAS, SCALE, LEAST, SPAN, SIGN, LOST_FROM, LOST, CONSTANTS };
 static const uint32_t constants[CONSTANTS] = {
-    [FRACTION] = 0x7FFFFF, [HIDDEN] = 0x800000, [CUT] = 0xFFFFF, [ONE] = 1, [FIELD] = 0x7F800000,
-    [BIAS] = 127u << 23, [SCALE] = (127u + 26) << 23, [LEAST] = 0x800000, [SPAN] = 0x7F000000, [SIGN] = 0x80000000,
-    [LOST_FROM] = 0xFFFFFFF, [LOST] = 2,
+    [FRACTION] = 0x7FFFFF,
+    [HIDDEN] = 0x800000,
+    [CUT] = 0xFFFFF,
+    [ONE] = 1,
+    [FIELD] = 0x7F800000,
+    [BIAS] = 127u << 23,
+    [SCALE] = (127u + 26) << 23,
+    [LEAST] = 0x800000,
+    [SPAN] = 0x7F000000,
+    [SIGN] = 0x80000000,
+    [LOST_FROM] = 0xFFFFFFF,
+    [LOST] = 2,
 };
 #define ALL(name) _mm512_set1_epi32((int)k[name])
 
@@ -180,8 +189,8 @@ INLINE __mmask16 unlike_ieee(__m512 x, __m512 y, __m512 z, __m512 r, bool wh)
     __m512i gained = _mm512_sub_epi32(re, _mm512_sub_epi32(_mm512_max_epi32(pe, ze), _mm512_set1_epi32(UNIT)));
     __m512 product = _mm512_mul_round_ps(x, y, EXACT);
     __mmask16 far = _mm512_cmplt_epi32_mask(ze, _mm512_sub_epi32(pe, _mm512_set1_epi32(2 * UNIT)));
-    __mmask16 odd = _mm512_mask_cmp_round_ps_mask(far, _mm512_fmsub_round_ps(x, y, product, EXACT),
-                                                  _mm512_setzero_ps(), _CMP_NEQ_UQ, _MM_FROUND_NO_EXC);
+    __mmask16 odd = _mm512_mask_cmp_round_ps_mask(far, _mm512_fmsub_round_ps(x, y, product, EXACT), _mm512_setzero_ps(),
+                                                  _CMP_NEQ_UQ, _MM_FROUND_NO_EXC);
     odd |= _mm512_cmpge_epu32_mask(gained, _mm512_set1_epi32((wh ? 3 : 4) * UNIT));
     odd |= _mm512_cmpge_epu32_mask(_mm512_sub_epi32(pe, _mm512_set1_epi32(LEAST_EXACT * UNIT)),
                                    _mm512_set1_epi32((255 - LEAST_EXACT) * UNIT));
@@ -208,11 +217,11 @@ INLINE bool fused_halves(halves *r, const uint32_t *a, const uint32_t *b, const 
     return !(unlike_ieee(x.low, y.low, z.low, r->low, wh) | unlike_ieee(x.high, y.high, z.high, r->high, wh));
 }
 
-#define KERNEL(name, wh, kind)                                                                      \
+#define KERNEL(name, wh, kind) \
     TARGET static void name(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t flip_b, \
-                            uint32_t flip_c)                                                        \
-    {                                                                                               \
-        (kind == FMA ? lanes : plain)(out, a, b, c, flip_b, flip_c, wh, kind);                      \
+                            uint32_t flip_c) \
+    { \
+        (kind == FMA ? lanes : plain)(out, a, b, c, flip_b, flip_c, wh, kind); \
     }
 KERNEL(fma_bh, false, FMA)
 KERNEL(fma_wh, true, FMA)
@@ -259,7 +268,11 @@ TARGET static void load(uint32_t *out, const wg_dst *d, const wg_lanes_move *m, 
 }
 TARGET static void store(wg_dst *d, const wg_lanes_move *m, const uint32_t *from) { store_lanes(d, m, from); }
 
-const wg_vector_kernels wg_vector_kernels_avx512 = {
-    .fma = {fma_bh, fma_wh}, .mul = {mul_bh, mul_wh}, .add = {add_bh, add_wh}, .mad = {mad_bh, mad_wh}, .blend = blend,
-    .load = load, .store = store};
+const wg_vector_kernels wg_vector_kernels_avx512 = {.fma = {fma_bh, fma_wh},
+                                                    .mul = {mul_bh, mul_wh},
+                                                    .add = {add_bh, add_wh},
+                                                    .mad = {mad_bh, mad_wh},
+                                                    .blend = blend,
+                                                    .load = load,
+                                                    .store = store};
 #endif

@@ -9,11 +9,22 @@
 #include "backend/vector.h"
 
 const wg_vector_traits wg_vector_traits_of[2] = {
-    [WG_ARCH_BH] = {.interlock = true, .sign_modes = true, .use_vb = true, .shift_modes = true, .cast_modes = true,
-                    .push_modes = true, .store_flushes = true, .int8_magnitude = 0xFF, .rounding_modes = 3,
+    [WG_ARCH_BH] = {.interlock = true,
+                    .sign_modes = true,
+                    .use_vb = true,
+                    .shift_modes = true,
+                    .cast_modes = true,
+                    .push_modes = true,
+                    .store_flushes = true,
+                    .int8_magnitude = 0xFF,
+                    .rounding_modes = 3,
                     .addr_mod_shift = 13},
-    [WG_ARCH_WH] = {.pop_overwrites = true, .shift_in_stale = true, .twos_complement = true, .int8_magnitude = 0x7F,
-                    .rounding_modes = 1, .addr_mod_shift = 14},
+    [WG_ARCH_WH] = {.pop_overwrites = true,
+                    .shift_in_stale = true,
+                    .twos_complement = true,
+                    .int8_magnitude = 0x7F,
+                    .rounding_modes = 1,
+                    .addr_mod_shift = 14},
 };
 
 #define ROW(name, fn, sub, ...) [WG_I_##name] = {.run = wg_##fn, .subunit = WG_SUB_##sub, __VA_ARGS__}
@@ -85,7 +96,8 @@ static uint32_t shft2_reads(const wg_vector_op *op)
     case 0: return 0xE;
     case 1: return 0xF;
     case 2: return 0xE | bit(op->vc);
-    case 3: case 4: return bit(op->vc);
+    case 3:
+    case 4: return bit(op->vc);
     case 5: return bit(op->vb) | bit(op->vc);
     case 6: return bit(op->vb);
     default: return 0;
@@ -97,51 +109,49 @@ uint32_t wg_vector_reads(const wg_tile *t, const wg_vector_op *op)
     uint32_t b = bit(op->vb), c = bit(op->vc), d = bit(op->vd), indirect = op->mod & INDIRECT_VD ? bit(7) : 0;
     bool immediate = op->mod & 1;
     switch (op->insn) {
-    case WG_I_SFPMAD: case WG_I_SFPADD: case WG_I_SFPMUL: case WG_I_SFPMUL24:
-        return mad_reads(op);
-    case WG_I_SFPADDI: case WG_I_SFPMULI:
-        return c | indirect;
-    case WG_I_SFPLUT:
-        return 0xF | indirect;
-    case WG_I_SFPLUTFP32:
-        return ((op->mod & 10) == 10 ? 0xF : 0x7F) | indirect;
-    case WG_I_SFPAND: case WG_I_SFPOR: case WG_I_SFPXOR: case WG_I_SFPGT: case WG_I_SFPLE:
-        return b | c;
-    case WG_I_SFPIADD: case WG_I_SFPSETEXP: case WG_I_SFPSETMAN: case WG_I_SFPSETSGN:
-        return immediate ? c : b | c;
+    case WG_I_SFPMAD:
+    case WG_I_SFPADD:
+    case WG_I_SFPMUL:
+    case WG_I_SFPMUL24: return mad_reads(op);
+    case WG_I_SFPADDI:
+    case WG_I_SFPMULI: return c | indirect;
+    case WG_I_SFPLUT: return 0xF | indirect;
+    case WG_I_SFPLUTFP32: return ((op->mod & 10) == 10 ? 0xF : 0x7F) | indirect;
+    case WG_I_SFPAND:
+    case WG_I_SFPOR:
+    case WG_I_SFPXOR:
+    case WG_I_SFPGT:
+    case WG_I_SFPLE: return b | c;
+    case WG_I_SFPIADD:
+    case WG_I_SFPSETEXP:
+    case WG_I_SFPSETMAN:
+    case WG_I_SFPSETSGN: return immediate ? c : b | c;
     case WG_I_SFPSHFT:
         if (!immediate)
             return b | c;
         return op->mod & 4 && wg_vector_traits_for(t)->shift_modes ? c : b;
-    case WG_I_SFPABS: case WG_I_SFPNOT: case WG_I_SFPLZ: case WG_I_SFPEXEXP: case WG_I_SFPEXMAN: case WG_I_SFPDIVP2:
-    case WG_I_SFPCAST:
-        return c;
-    case WG_I_SFPMOV:
-        return op->mod & 8 ? 0 : c;
-    case WG_I_SFPSETCC:
-        return op->mod & 9 ? 0 : c;
-    case WG_I_SFPARECIP:
-        return op->mod == 1 ? b | c : c;
-    case WG_I_SFP_STOCH_RND:
-        return (op->mod & 14) == 4 ? b | c : c; /* VB only where it gives the shift */
-    case WG_I_SFPSHFT2:
-        return shft2_reads(op);
-    case WG_I_SFPSWAP:
-        return op->mod ? c | d : 0; /* in its first cycle */
-    case WG_I_SFPTRANSP:
-        return ALL_LREGS;
+    case WG_I_SFPABS:
+    case WG_I_SFPNOT:
+    case WG_I_SFPLZ:
+    case WG_I_SFPEXEXP:
+    case WG_I_SFPEXMAN:
+    case WG_I_SFPDIVP2:
+    case WG_I_SFPCAST: return c;
+    case WG_I_SFPMOV: return op->mod & 8 ? 0 : c;
+    case WG_I_SFPSETCC: return op->mod & 9 ? 0 : c;
+    case WG_I_SFPARECIP: return op->mod == 1 ? b | c : c;
+    case WG_I_SFP_STOCH_RND: return (op->mod & 14) == 4 ? b | c : c; /* VB only where it gives the shift */
+    case WG_I_SFPSHFT2: return shft2_reads(op);
+    case WG_I_SFPSWAP: return op->mod ? c | d : 0; /* in its first cycle */
+    case WG_I_SFPTRANSP: return ALL_LREGS;
     case WG_I_SFPCONFIG: {
         unsigned to = op->word >> 4 & 15;
         return to == 9 || to == 10 || (immediate && to >= 4) ? 0 : bit(0);
     }
-    case WG_I_SFPSTORE:
-        return d;
-    case WG_I_SFPLOAD:
-        return op->mod >= 14 ? d : 0;
-    case WG_I_SFPLOADI:
-        return op->mod & 8 ? d : 0;
-    default:
-        return 0;
+    case WG_I_SFPSTORE: return d;
+    case WG_I_SFPLOAD: return op->mod >= 14 ? d : 0;
+    case WG_I_SFPLOADI: return op->mod & 8 ? d : 0;
+    default: return 0;
     }
 }
 
@@ -149,25 +159,20 @@ uint32_t wg_vector_reads(const wg_tile *t, const wg_vector_op *op)
 uint32_t wg_vector_believed_reads(const wg_tile *t, const wg_vector_op *op)
 {
     switch (op->insn) {
-    case WG_I_SFPAND: case WG_I_SFPOR:
-        return bit(op->vc) | bit(op->vd);
-    case WG_I_SFPIADD:
-        return bit(op->vc);
-    case WG_I_SFPSHFT:
-        return !(op->mod & 1) || op->mod & 4 ? bit(op->vc) : 0;
-    case WG_I_SFPCONFIG: case WG_I_SFPSWAP:
-        return 0;
+    case WG_I_SFPAND:
+    case WG_I_SFPOR: return bit(op->vc) | bit(op->vd);
+    case WG_I_SFPIADD: return bit(op->vc);
+    case WG_I_SFPSHFT: return !(op->mod & 1) || op->mod & 4 ? bit(op->vc) : 0;
+    case WG_I_SFPCONFIG:
+    case WG_I_SFPSWAP: return 0;
     case WG_I_SFPSHFT2:
         if (wg_vector_is_shuffle(op))
             return 0;
         if (op->mod >= 5)
             return bit(op->vd) | (op->mod == 5 ? bit(op->vc) : 0);
         return wg_vector_reads(t, op);
-    case WG_I_SFP_STOCH_RND:
-        return bit(op->vb) | bit(op->vc);
-    case WG_I_SFPLUTFP32:
-        return op->word >> 16 & INDIRECT_VD ? ALL_LREGS : ALL_LREGS & ~bit(7);
-    default:
-        return wg_vector_reads(t, op);
+    case WG_I_SFP_STOCH_RND: return bit(op->vb) | bit(op->vc);
+    case WG_I_SFPLUTFP32: return op->word >> 16 & INDIRECT_VD ? ALL_LREGS : ALL_LREGS & ~bit(7);
+    default: return wg_vector_reads(t, op);
     }
 }

@@ -42,47 +42,47 @@ enum { TAG_HEARTBEAT = 32, TAG_AICLK = 14, TAG_TENSIX = 34 };
 
 typedef struct telemetry {
     uint16_t tag;
-    uint32_t bh, wh;   /* NO_ENTRY: not on this architecture */
+    uint32_t bh, wh; /* NO_ENTRY: not on this architecture */
 } telemetry;
 #define NO_ENTRY UINT32_C(0xFFFFFFFE)
 
 /* Values of an idle, healthy card (p150, n150). Temperatures are s16.16 degrees, clocks MHz, voltages mV. */
 static const telemetry entries[] = {
-    {1, 0x400, 0x180},                  /* board id, high: the product */
-    {2, 1, 1},                          /* board id, low */
-    {3, 1, 1},                          /* ASIC id */
-    {4, 0, 0},                          /* harvesting state */
-    {5, 100, 100},                      /* update interval, ms */
-    {6, 750, 795},                      /* core voltage */
-    {7, 15, 15},                        /* core power, W */
-    {8, 19, 19},                        /* core current, A */
-    {9, 0x03E80320, 0x03E80320},        /* voltage limits */
-    {10, 83, 83},                       /* shutdown temperature */
-    {11, 40 << 16, 40 << 16},           /* ASIC temperature */
-    {13, 35 << 16, 35 << 16},           /* board temperature */
+    {1, 0x400, 0x180},           /* board id, high: the product */
+    {2, 1, 1},                   /* board id, low */
+    {3, 1, 1},                   /* ASIC id */
+    {4, 0, 0},                   /* harvesting state */
+    {5, 100, 100},               /* update interval, ms */
+    {6, 750, 795},               /* core voltage */
+    {7, 15, 15},                 /* core power, W */
+    {8, 19, 19},                 /* core current, A */
+    {9, 0x03E80320, 0x03E80320}, /* voltage limits */
+    {10, 83, 83},                /* shutdown temperature */
+    {11, 40 << 16, 40 << 16},    /* ASIC temperature */
+    {13, 35 << 16, 35 << 16},    /* board temperature */
     {TAG_AICLK, 1350, 1000},
-    {15, 960, 900},                     /* AXI clock */
-    {16, 800, 540},                     /* ARC clock */
-    {21, 0, 0},                         /* Ethernet: no link is up */
-    {22, 0x5555, 0x555},                /* GDDR: every channel trained */
-    {23, 16000, 12000},                 /* GDDR, MT/s */
-    {24, 0x00010600, 0x0006F000},       /* Ethernet firmware */
-    {28, 0x12050000, 0x12050000},       /* firmware bundle 18.5 */
-    {31, 0xFFFFFFFF, 0xFFFFFFFF},       /* no fan */
+    {15, 960, 900},               /* AXI clock */
+    {16, 800, 540},               /* ARC clock */
+    {21, 0, 0},                   /* Ethernet: no link is up */
+    {22, 0x5555, 0x555},          /* GDDR: every channel trained */
+    {23, 16000, 12000},           /* GDDR, MT/s */
+    {24, 0x00010600, 0x0006F000}, /* Ethernet firmware */
+    {28, 0x12050000, 0x12050000}, /* firmware bundle 18.5 */
+    {31, 0xFFFFFFFF, 0xFFFFFFFF}, /* no fan */
     {TAG_HEARTBEAT, 1, 1},
-    {TAG_TENSIX, 0x3FFF, NO_ENTRY},     /* enabled Tensix columns */
-    {35, 0x0FFF, NO_ENTRY},             /* enabled Ethernet tiles */
-    {36, 0xFF, NO_ENTRY},               /* enabled GDDR channels */
-    {37, 0xF, NO_ENTRY},                /* enabled L2CPU tiles */
-    {38, 1, NO_ENTRY},                  /* PCIe 0 is the end point, PCIe 1 unused */
-    {40, 1, NO_ENTRY},                  /* coordinates are translated */
-    {52, 0, 0},                         /* ASIC location */
-    {55, 160, 160},                     /* core current limit */
-    {56, 75, 75},                       /* throttling temperature */
-    {61, 0, NO_ENTRY},                  /* ASIC id, high */
-    {62, 1, NO_ENTRY},                  /* ASIC id, low */
-    {63, 1350, 1000},                   /* AI clock limit */
-    {64, 85, 85},                       /* core power limit */
+    {TAG_TENSIX, 0x3FFF, NO_ENTRY}, /* enabled Tensix columns */
+    {35, 0x0FFF, NO_ENTRY},         /* enabled Ethernet tiles */
+    {36, 0xFF, NO_ENTRY},           /* enabled GDDR channels */
+    {37, 0xF, NO_ENTRY},            /* enabled L2CPU tiles */
+    {38, 1, NO_ENTRY},              /* PCIe 0 is the end point, PCIe 1 unused */
+    {40, 1, NO_ENTRY},              /* coordinates are translated */
+    {52, 0, 0},                     /* ASIC location */
+    {55, 160, 160},                 /* core current limit */
+    {56, 75, 75},                   /* throttling temperature */
+    {61, 0, NO_ENTRY},              /* ASIC id, high */
+    {62, 1, NO_ENTRY},              /* ASIC id, low */
+    {63, 1350, 1000},               /* AI clock limit */
+    {64, 85, 85},                   /* core power limit */
 };
 
 /* The index of a tag's value among those that exist on this architecture. */
@@ -121,12 +121,37 @@ static void fill_telemetry(wg_card *card)
 /* Indices of the older array that have a value; Telemetry.md, legacy style. */
 static void fill_legacy(wg_card *card)
 {
-    static const struct { uint8_t index; uint32_t value; } legacy[] = {
-        {0, 0xBA5E0001}, {1, 0x401E1E52}, {4, 0x180}, {5, 1}, {6, 0x02210100}, {11, 0x0006F000}, {12, 0x81020000},
-        {13, 0x05090000}, {14, 0x02222222}, {15, 0}, {16, 0}, {17, 0x11040000}, {18, 0}, {19, 1}, {23, 0xFFFFFFFF},
-        {24, 1000 | 1000 << 16}, {25, 900}, {26, 540}, {28, 795}, {29, 40 << 4 | 75 << 20}, {31, 0x00232323},
-        {32, 15 | 85 << 16}, {33, 19 | 160 << 16}, {34, 0x03E80320}, {35, 83 << 16 | 75}, {36, 0x56020D27},
-        {46, 0x00030303}, {49, 0x12050000}};
+    static const struct {
+        uint8_t index;
+        uint32_t value;
+    } legacy[] = {{0, 0xBA5E0001},
+                  {1, 0x401E1E52},
+                  {4, 0x180},
+                  {5, 1},
+                  {6, 0x02210100},
+                  {11, 0x0006F000},
+                  {12, 0x81020000},
+                  {13, 0x05090000},
+                  {14, 0x02222222},
+                  {15, 0},
+                  {16, 0},
+                  {17, 0x11040000},
+                  {18, 0},
+                  {19, 1},
+                  {23, 0xFFFFFFFF},
+                  {24, 1000 | 1000 << 16},
+                  {25, 900},
+                  {26, 540},
+                  {28, 795},
+                  {29, 40 << 4 | 75 << 20},
+                  {31, 0x00232323},
+                  {32, 15 | 85 << 16},
+                  {33, 19 | 160 << 16},
+                  {34, 0x03E80320},
+                  {35, 83 << 16 | 75},
+                  {36, 0x56020D27},
+                  {46, 0x00030303},
+                  {49, 0x12050000}};
     for (unsigned i = 0; i < sizeof legacy / sizeof *legacy; i++)
         put(card->arc.csm, LEGACY_TELEMETRY + 4u * legacy[i].index, legacy[i].value);
 }
@@ -138,12 +163,12 @@ void wg_arc_init(wg_card *card)
     fill_telemetry(card);
     if (card->chip->arch == WG_ARCH_WH) {
         fill_legacy(card);
-        a->scratch[0] = 0xC0DE0001;   /* post code: initialised */
-        a->scratch[5] = 1;            /* message status: initialised, nothing asked yet */
+        a->scratch[0] = 0xC0DE0001; /* post code: initialised */
+        a->scratch[5] = 1;          /* message status: initialised, nothing asked yet */
         return;
     }
     a->scratch[0] = 0xC0DE0001;
-    a->scratch_ram[2] = 0x5;          /* boot status: started, ready for messages */
+    a->scratch_ram[2] = 0x5; /* boot status: started, ready for messages */
     a->scratch_ram[11] = CSM_BASE + QUEUE_CONTROL;
     a->scratch_ram[12] = CSM_BASE + TELEMETRY_DATA;
     a->scratch_ram[13] = CSM_BASE + TELEMETRY_TABLE;
@@ -174,34 +199,30 @@ static bool answer(wg_card *card, uint8_t code, uint32_t results[2])
     bool wh = card->chip->arch == WG_ARCH_WH;
     results[0] = results[1] = 0;
     switch (code) {
-    case 0x2C:   /* where the older telemetry is */
-        results[0] = CSM_BASE + LEGACY_TELEMETRY;
-        return wh;
-    case 0x34:
-        results[0] = card->arc.aiclk;
-        return true;
-    case 0x52:   /* go busy */
-        set_clock(card, card->chip->aiclk_busy);
-        return true;
-    case 0x53:   /* go idle, for a short or a long time */
-    case 0x54:
-        set_clock(card, card->chip->aiclk_idle);
-        return true;
-    case 0x57:
-        results[0] = wh ? wg_chip_harvest_bits(card->chip, card->desc.grid.harvested) : 0;
-        return true;
-    case 0x58:   /* is DRAM trained? */
-        results[0] = 1;
-        return true;
-    case 0x97:   /* outbound mapping */
+    case 0x2C: /* where the older telemetry is */ results[0] = CSM_BASE + LEGACY_TELEMETRY; return wh;
+    case 0x34: results[0] = card->arc.aiclk; return true;
+    case 0x52: /* go busy */ set_clock(card, card->chip->aiclk_busy); return true;
+    case 0x53: /* go idle, for a short or a long time */
+    case 0x54: set_clock(card, card->chip->aiclk_idle); return true;
+    case 0x57: results[0] = wh ? wg_chip_harvest_bits(card->chip, card->desc.grid.harvested) : 0; return true;
+    case 0x58: /* is DRAM trained? */ results[0] = 1; return true;
+    case 0x97: /* outbound mapping */
         if (wh)
             map_region(card);
         return wh;
-    case 0x90:   /* test: the argument plus one comes back */
-    case 0x11:   /* nothing */
-    case 0x21: case 0x51: case 0xA0: case 0xA1: case 0xA3: case 0xA5: case 0xB7: case 0xBA: case 0xBC: case 0xC1:
-    case 0xC7:   /* power settings, states, dates, watchdogs, logs: nothing here depends on them */
-        return true;
+    case 0x90: /* test: the argument plus one comes back */
+    case 0x11: /* nothing */
+    case 0x21:
+    case 0x51:
+    case 0xA0:
+    case 0xA1:
+    case 0xA3:
+    case 0xA5:
+    case 0xB7:
+    case 0xBA:
+    case 0xBC:
+    case 0xC1:
+    case 0xC7: /* power settings, states, dates, watchdogs, logs: nothing here depends on them */ return true;
     default:
         wg_card_find(card, WG_F_ARC_MESSAGE, card->chip->arc_x, card->chip->arc_y, code, 0, "message 0x%02x", code);
         return false;
@@ -215,12 +236,12 @@ static void scratch_message(wg_card *card)
     uint8_t code = (uint8_t)a->scratch[5];
     uint32_t argument = a->scratch[3], results[2];
     if (!answer(card, code, results)) {
-        a->scratch[5] = UINT32_MAX;   /* not recognised */
+        a->scratch[5] = UINT32_MAX; /* not recognised */
         return;
     }
     a->scratch[3] = code == 0x90 ? argument + 1 : results[0];
     a->scratch[4] = results[1];
-    a->scratch[5] = code;             /* done, exit code 0 */
+    a->scratch[5] = code; /* done, exit code 0 */
 }
 
 /* BH: everything that waits in one queue. Pointers count modulo twice the number of entries. */
@@ -258,10 +279,7 @@ static void interrupt(wg_card *card)
 /* ---- Registers -------------------------------------------------------------------------------------- */
 
 /* 27 MHz, counted from the AI clock. Decided here: the AI clock runs at its full speed. */
-static uint64_t reference_clock(const wg_card *card)
-{
-    return wg_grid_cycle(card->grid) * 27 / card->chip->aiclk_busy;
-}
+static uint64_t reference_clock(const wg_card *card) { return wg_grid_cycle(card->grid) * 27 / card->chip->aiclk_busy; }
 
 static wg_model *self(wg_card *card) { return wg_card_model(card, card->chip->arc_x, card->chip->arc_y); }
 
@@ -276,19 +294,12 @@ static uint32_t reset_unit_read(wg_card *card, uint32_t offset)
     if (offset >= 0x400 && offset < 0x400 + 4 * WG_ARC_SCRATCH_RAM && card->chip->arch == WG_ARCH_BH)
         return a->scratch_ram[(offset - 0x400) / 4];
     switch (wg_tile_reg_at(card->chip->arch, WG_REGS_ARC_RESET, offset, &i)) {
-    case WG_REG_ARC_RESET_scratch:
-        return a->scratch[i % WG_ARC_SCRATCH];
-    case WG_REG_ARC_RESET_arc_misc_cntl:
-        return a->misc_cntl;
-    case WG_REG_ARC_RESET_noc_nodeid_x_0:
-        return CSM_BASE + TELEMETRY_TABLE;
-    case WG_REG_ARC_RESET_noc_nodeid_y_0:
-        return CSM_BASE + TELEMETRY_DATA;
-    case WG_REG_ARC_RESET_arc_msg_qcb_ptr:
-        return 0;   /* this firmware has no message queues on WH */
-    default:
-        wg_model_unknown(self(card), APB_BASE + RESET_UNIT + offset, 0, false);
-        return 0;
+    case WG_REG_ARC_RESET_scratch: return a->scratch[i % WG_ARC_SCRATCH];
+    case WG_REG_ARC_RESET_arc_misc_cntl: return a->misc_cntl;
+    case WG_REG_ARC_RESET_noc_nodeid_x_0: return CSM_BASE + TELEMETRY_TABLE;
+    case WG_REG_ARC_RESET_noc_nodeid_y_0: return CSM_BASE + TELEMETRY_DATA;
+    case WG_REG_ARC_RESET_arc_msg_qcb_ptr: return 0; /* this firmware has no message queues on WH */
+    default: wg_model_unknown(self(card), APB_BASE + RESET_UNIT + offset, 0, false); return 0;
     }
 }
 
@@ -308,16 +319,13 @@ static void reset_unit_write(wg_card *card, uint32_t offset, uint32_t value)
         return;
     }
     switch (wg_tile_reg_at(card->chip->arch, WG_REGS_ARC_RESET, offset, &i)) {
-    case WG_REG_ARC_RESET_scratch:
-        a->scratch[i % WG_ARC_SCRATCH] = value;
-        return;
+    case WG_REG_ARC_RESET_scratch: a->scratch[i % WG_ARC_SCRATCH] = value; return;
     case WG_REG_ARC_RESET_arc_misc_cntl:
-        a->misc_cntl = value & ~(uint32_t)MISC_IRQ0;   /* firmware clears the bit when it has the message */
+        a->misc_cntl = value & ~(uint32_t)MISC_IRQ0; /* firmware clears the bit when it has the message */
         if (value & MISC_IRQ0)
             interrupt(card);
         return;
-    default:
-        wg_model_unknown(self(card), APB_BASE + RESET_UNIT + offset, value, true);
+    default: wg_model_unknown(self(card), APB_BASE + RESET_UNIT + offset, value, true);
     }
 }
 
@@ -370,7 +378,7 @@ bool wg_arc_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, b
         wg_model_words(m, address, data, bytes, write, wg_model_niu_word);
         return true;
     }
-    if (chip->arch == WG_ARCH_WH && address >> 35 == 0) {   /* routed to DRAM D0 */
+    if (chip->arch == WG_ARCH_WH && address >> 35 == 0) { /* routed to DRAM D0 */
         wg_status status = write ? wg_grid_write(m->card->grid, 0, 0, address, data, bytes)
                                  : wg_grid_read(m->card->grid, 0, 0, address, data, bytes);
         return status == WG_OK;

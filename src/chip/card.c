@@ -14,8 +14,8 @@
 /* ---- Tiles --------------------------------------------------------------------------------------------- */
 
 static const wg_access_fn accesses[WG_TILE_KINDS] = {
-    [WG_TILE_ROUTER] = wg_niu_only_access, [WG_TILE_DRAM] = wg_dram_tile_access, [WG_TILE_PCIE] = wg_pcie_access,
-    [WG_TILE_ARC] = wg_arc_access, [WG_TILE_ETH] = wg_eth_access, [WG_TILE_L2CPU] = wg_l2cpu_access,
+    [WG_TILE_ROUTER] = wg_niu_only_access,   [WG_TILE_DRAM] = wg_dram_tile_access,    [WG_TILE_PCIE] = wg_pcie_access,
+    [WG_TILE_ARC] = wg_arc_access,           [WG_TILE_ETH] = wg_eth_access,           [WG_TILE_L2CPU] = wg_l2cpu_access,
     [WG_TILE_SECURITY] = wg_niu_only_access, [WG_TILE_HARVESTED] = wg_niu_only_access};
 
 static bool tile_read(void *card, wg_grid *grid, unsigned x, unsigned y, uint64_t address, void *to, size_t bytes)
@@ -66,11 +66,14 @@ static uint64_t hash_all(void *user, wg_grid *grid)
 static size_t copy_all(void *user, void *to, const void *from)
 {
     wg_card *card = user;
-    struct { void *data; size_t bytes; } const parts[] = {
-        {&card->arc, sizeof card->arc}, {card->pcie.config, sizeof card->pcie.config},
+    struct {
+        void *data;
+        size_t bytes;
+    } const parts[] = {
+        {&card->arc, sizeof card->arc},          {card->pcie.config, sizeof card->pcie.config},
         {card->pcie.tlb, sizeof card->pcie.tlb}, {card->pcie.iatu, sizeof card->pcie.iatu},
         {card->pcie.dma, sizeof card->pcie.dma}, {&card->pcie.device_control, sizeof card->pcie.device_control},
-        {card->eth, sizeof card->eth}, {card->l2cpu, sizeof card->l2cpu}};
+        {card->eth, sizeof card->eth},           {card->l2cpu, sizeof card->l2cpu}};
     size_t at = 0;
     for (unsigned i = 0; i < sizeof parts / sizeof *parts + WG_GRID_MAX_TILES; i++) {
         unsigned model = i - (unsigned)(sizeof parts / sizeof *parts);
@@ -190,12 +193,12 @@ void wg_card_config_write(wg_card *card, uint32_t offset, uint32_t value)
     else if (reg >= FIRST_BAR && reg <= LAST_BAR)
         mask = (uint32_t)(~(card->chip->bar_size[(reg - FIRST_BAR) & ~1u] - 1) >> (reg & 1 ? 32 : 0));
     else if (reg == ROM)
-        return;   /* there is none, which is what a host asks by writing */
+        return; /* there is none, which is what a host asks by writing */
     if (offset % 4 || !mask)
         nowhere(card, offset, true, 4, "configuration space cannot be written at");
     else
         card->pcie.config[reg] = (card->pcie.config[reg] & ~mask) | (value & mask);
-    card->pcie.last_bytes = 0;   /* BARs may have moved */
+    card->pcie.last_bytes = 0; /* BARs may have moved */
 }
 
 /* ---- Windows ------------------------------------------------------------------------------------------- */
@@ -325,7 +328,12 @@ static size_t registers(wg_card *card, unsigned bar, uint64_t offset, uint8_t *d
 {
     const wg_chip *chip = card->chip;
     wg_model *pcie = wg_card_model(card, chip->pcie_x, chip->pcie_y);
-    struct { unsigned bar; uint64_t from, size; wg_word_fn word; wg_model *tile; } const areas[] = {
+    struct {
+        unsigned bar;
+        uint64_t from, size;
+        wg_word_fn word;
+        wg_model *tile;
+    } const areas[] = {
         {2, 0, chip->bar_size[2], bar2_word, pcie},
         {0, chip->niu_bar[0], chip->niu_bytes, niu0_word, pcie},
         {0, chip->niu_bar[1], chip->niu_bytes, niu1_word, pcie},

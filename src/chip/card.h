@@ -26,7 +26,7 @@ typedef struct wg_arc {
     uint8_t csm[WG_ARC_CSM];
     uint32_t scratch[WG_ARC_SCRATCH], scratch_ram[WG_ARC_SCRATCH_RAM];
     uint32_t misc_cntl, l2cpu_reset;
-    uint32_t aiclk;                     /* MHz, as the last power message left it */
+    uint32_t aiclk; /* MHz, as the last power message left it */
 } wg_arc;
 
 void wg_arc_init(wg_card *card);
@@ -37,22 +37,22 @@ void wg_arc_apb_write(wg_card *card, uint32_t offset, uint32_t value);
 
 enum { WG_IATU_REGIONS = 16, WG_BAR2_WORDS = 0x1200 / 4 };
 
-typedef struct wg_iatu {                /* one region, as its registers are laid out */
+typedef struct wg_iatu { /* one region, as its registers are laid out */
     uint32_t ctrl_1, ctrl_2, lower_base, upper_base, lower_limit, lower_target, upper_target, ctrl_3, upper_limit;
 } wg_iatu;
 
 typedef struct wg_pcie {
-    uint32_t config[16];                /* configuration space, type 0 header */
-    uint32_t tlb[WG_CHIP_TLB_WORDS];    /* windows' registers */
-    wg_window window[WG_CHIP_TLBS];     /* the same, decoded … */
-    bool decoded[WG_CHIP_TLBS];         /* … where this is set */
-    uint64_t last_base, last_bytes;     /* bus addresses of the window that was used last; 0 bytes: none */
+    uint32_t config[16];             /* configuration space, type 0 header */
+    uint32_t tlb[WG_CHIP_TLB_WORDS]; /* windows' registers */
+    wg_window window[WG_CHIP_TLBS];  /* the same, decoded … */
+    bool decoded[WG_CHIP_TLBS];      /* … where this is set */
+    uint64_t last_base, last_bytes;  /* bus addresses of the window that was used last; 0 bytes: none */
     unsigned last_index;
-    wg_device *last_tile;               /* … if it leads to one Tensix tile and breaks no rule, and to where in it */
+    wg_device *last_tile; /* … if it leads to one Tensix tile and breaks no rule, and to where in it */
     uint64_t last_address;
-    wg_iatu iatu[2][WG_IATU_REGIONS];   /* outbound, inbound */
-    uint32_t dma[WG_BAR2_WORDS];        /* DMA engines' registers, by offset in BAR 2 */
-    uint32_t device_control;            /* DBI */
+    wg_iatu iatu[2][WG_IATU_REGIONS]; /* outbound, inbound */
+    uint32_t dma[WG_BAR2_WORDS];      /* DMA engines' registers, by offset in BAR 2 */
+    uint32_t device_control;          /* DBI */
 } wg_pcie;
 
 void wg_pcie_init(wg_card *card);
@@ -80,7 +80,7 @@ void wg_eth_init(wg_card *card, unsigned index);
 enum { WG_L2CPU_TILES = 4, WG_L2CPU_WORDS = 0x20000 / 4 };
 
 typedef struct wg_l2cpu {
-    uint32_t reg[WG_L2CPU_WORDS];       /* external peripherals: TLB windows, reset vectors, scratch */
+    uint32_t reg[WG_L2CPU_WORDS]; /* external peripherals: TLB windows, reset vectors, scratch */
 } wg_l2cpu;
 
 /* ---- The NIUs of all these tiles -------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ typedef struct wg_niu_words {
 /* A tile that is no Tensix tile, and where it stands. */
 typedef struct wg_model {
     wg_card *card;
-    uint8_t kind, index, x, y;          /* wg_tile_kind; which of its kind */
+    uint8_t kind, index, x, y; /* wg_tile_kind; which of its kind */
     wg_niu_words niu;
 } wg_model;
 
@@ -109,8 +109,8 @@ struct wg_card {
     wg_pcie pcie;
     wg_eth eth[WG_ETH_TILES];
     wg_l2cpu l2cpu[WG_L2CPU_TILES];
-    wg_model model[WG_GRID_MAX_TILES];  /* [y * width + x]; unused for Tensix tiles */
-    uint8_t via_noc;                    /* the NoC that the host's window under way names */
+    wg_model model[WG_GRID_MAX_TILES]; /* [y * width + x]; unused for Tensix tiles */
+    uint8_t via_noc;                   /* the NoC that the host's window under way names */
     wg_finding finding[WG_CARD_FINDINGS];
     wg_where where[WG_CARD_FINDINGS];
     size_t findings;

@@ -17,31 +17,67 @@
 #define GIB (UINT64_C(1) << 30)
 
 const wg_chip wg_chips[2] = {
-    [WG_ARCH_BH] = {
-        .arch = WG_ARCH_BH, .pci_id = 0xB1401E52, .revision = 0,
-        .bar_base = {[0] = 4 * GIB, [2] = 4 * GIB + 512 * MIB, [4] = 32 * GIB},
-        .bar_size = {[0] = 512 * MIB, [2] = MIB, [4] = 32 * GIB},
-        .windows = {{.bar = 0, .first = 0, .count = 202, .offset = 0, .bits = 21},
-                    {.bar = 4, .first = 202, .count = 8, .offset = 0, .bits = 32}},
-        .tlb_config = 0x1FC00000, .tlb_words = 210 * 3 + 32, .tlb_words_each = 3, .strided = 32,
-        .offset_bits_total = 64, .ordering_gap = 1, .orderings = 4, .flag_bits = 11, .vc_fields = true,
-        .niu_bar = {0x1FD04000, 0x1FD14000}, .niu_bytes = 0x2000, .iatu = 0x1000,
-        .niu_base = UINT64_C(0xFFFFFFFFFF000000), .arc_xbar = 0, .arc_x = 8, .arc_y = 0, .pcie_x = 2, .pcie_y = 0,
-        .aiclk_busy = 1350, .aiclk_idle = 800,
-    },
-    [WG_ARCH_WH] = {
-        .arch = WG_ARCH_WH, .pci_id = 0x401E1E52, .revision = 1,
-        .bar_base = {[0] = 4 * GIB, [2] = 4 * GIB + 512 * MIB, [4] = 32 * GIB},
-        .bar_size = {[0] = 512 * MIB, [2] = MIB, [4] = 32 * MIB},
-        .windows = {{.bar = 0, .first = 0, .count = 156, .offset = 0, .bits = 20},
-                    {.bar = 0, .first = 156, .count = 10, .offset = 156 * MIB, .bits = 21},
-                    {.bar = 0, .first = 166, .count = 20, .offset = 176 * MIB, .bits = 24}},
-        .tlb_config = 0x1FC00000, .tlb_words = 186 * 2, .tlb_words_each = 2, .offset_bits_total = 36,
-        .orderings = 3, .flag_bits = 6, .bar4_alias = 480 * MIB,
-        .niu_bar = {0x1FD20000, 0x1FDA0000}, .niu_bytes = 0x1000, .csm_bar = 0x1FE80000, .apb_bar = 0x1FF00000,
-        .iatu = 0x1200, .niu_base = UINT64_C(0xF00000000), .arc_xbar = UINT64_C(0x800000000), .arc_x = 0, .arc_y = 10,
-        .pcie_x = 0, .pcie_y = 3, .aiclk_busy = 1000, .aiclk_idle = 500,
-    },
+    [WG_ARCH_BH] =
+        {
+            .arch = WG_ARCH_BH,
+            .pci_id = 0xB1401E52,
+            .revision = 0,
+            .bar_base = {[0] = 4 * GIB, [2] = 4 * GIB + 512 * MIB, [4] = 32 * GIB},
+            .bar_size = {[0] = 512 * MIB, [2] = MIB, [4] = 32 * GIB},
+            .windows = {{.bar = 0, .first = 0, .count = 202, .offset = 0, .bits = 21},
+                        {.bar = 4, .first = 202, .count = 8, .offset = 0, .bits = 32}},
+            .tlb_config = 0x1FC00000,
+            .tlb_words = 210 * 3 + 32,
+            .tlb_words_each = 3,
+            .strided = 32,
+            .offset_bits_total = 64,
+            .ordering_gap = 1,
+            .orderings = 4,
+            .flag_bits = 11,
+            .vc_fields = true,
+            .niu_bar = {0x1FD04000, 0x1FD14000},
+            .niu_bytes = 0x2000,
+            .iatu = 0x1000,
+            .niu_base = UINT64_C(0xFFFFFFFFFF000000),
+            .arc_xbar = 0,
+            .arc_x = 8,
+            .arc_y = 0,
+            .pcie_x = 2,
+            .pcie_y = 0,
+            .aiclk_busy = 1350,
+            .aiclk_idle = 800,
+        },
+    [WG_ARCH_WH] =
+        {
+            .arch = WG_ARCH_WH,
+            .pci_id = 0x401E1E52,
+            .revision = 1,
+            .bar_base = {[0] = 4 * GIB, [2] = 4 * GIB + 512 * MIB, [4] = 32 * GIB},
+            .bar_size = {[0] = 512 * MIB, [2] = MIB, [4] = 32 * MIB},
+            .windows = {{.bar = 0, .first = 0, .count = 156, .offset = 0, .bits = 20},
+                        {.bar = 0, .first = 156, .count = 10, .offset = 156 * MIB, .bits = 21},
+                        {.bar = 0, .first = 166, .count = 20, .offset = 176 * MIB, .bits = 24}},
+            .tlb_config = 0x1FC00000,
+            .tlb_words = 186 * 2,
+            .tlb_words_each = 2,
+            .offset_bits_total = 36,
+            .orderings = 3,
+            .flag_bits = 6,
+            .bar4_alias = 480 * MIB,
+            .niu_bar = {0x1FD20000, 0x1FDA0000},
+            .niu_bytes = 0x1000,
+            .csm_bar = 0x1FE80000,
+            .apb_bar = 0x1FF00000,
+            .iatu = 0x1200,
+            .niu_base = UINT64_C(0xF00000000),
+            .arc_xbar = UINT64_C(0x800000000),
+            .arc_x = 0,
+            .arc_y = 10,
+            .pcie_x = 0,
+            .pcie_y = 3,
+            .aiclk_busy = 1000,
+            .aiclk_idle = 500,
+        },
 };
 
 /* `count` bits from bit `at` of a window's configuration; bits behind it are 0. */
@@ -115,8 +151,8 @@ static void pattern(const wg_grid *grid, unsigned x0, unsigned y0, unsigned x1, 
     unsigned w = wg_grid_width(grid), h = wg_grid_height(grid);
     uint32_t columns = line(x0, x1, w, out->noc, strided & 3, strided >> 2 & 3);
     uint32_t rows = line(y0, y1, h, out->noc, strided >> 4 & 3, strided >> 6 & 3);
-    bool exclude = strided >> 19 & 1, thinned = exclude || (strided & 3 && strided & 12) ||
-                                                (strided & 0x30 && strided & 0xC0);
+    bool exclude = strided >> 19 & 1,
+         thinned = exclude || (strided & 3 && strided & 12) || (strided & 0x30 && strided & 0xC0);
     uint32_t gone_x = excluded(strided >> 8 & 31, strided >> 17 & 1, w, out->noc);
     uint32_t gone_y = excluded(strided >> 13 & 15, strided >> 18 & 1, h, out->noc);
     for (unsigned y = 0; y < h && y < WG_CHIP_ROWS; y++)
@@ -153,8 +189,10 @@ void wg_chip_window(const wg_chip *chip, const wg_grid *grid, const uint32_t *wo
     unsigned high = chip->offset_bits_total - bits, flags = high + 24, mcast = flags + 1 + chip->ordering_gap;
     const uint32_t *own = words + index * each;
     uint32_t strided = index < chip->strided ? words[chip->tlb_words - chip->strided + index] : 0;
-    *out = (wg_window){.address = field(own, each, 0, high) << bits, .noc = (uint8_t)field(own, each, flags, 1),
-                       .ordering = (uint8_t)field(own, each, mcast + 1, 2), .multicast = field(own, each, mcast, 1)};
+    *out = (wg_window){.address = field(own, each, 0, high) << bits,
+                       .noc = (uint8_t)field(own, each, flags, 1),
+                       .ordering = (uint8_t)field(own, each, mcast + 1, 2),
+                       .multicast = field(own, each, mcast, 1)};
     unsigned x0, y0, x1, y1;
     out->somewhere = wg_grid_translate(grid, out->noc, (unsigned)field(own, each, high, 6),
                                        (unsigned)field(own, each, high + 6, 6), &x1, &y1);

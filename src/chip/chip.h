@@ -10,19 +10,19 @@ enum { WG_CHIP_TLBS = 210, WG_CHIP_TLB_WORDS = WG_CHIP_TLBS * 3 + 32, WG_CHIP_RO
 /* Equal windows that follow each other in a BAR. */
 typedef struct wg_chip_windows {
     uint8_t bar;
-    uint16_t first, count;    /* TLB indices */
-    uint64_t offset;          /* of the first, in its BAR */
-    uint8_t bits;             /* size: 1 << bits */
+    uint16_t first, count; /* TLB indices */
+    uint64_t offset;       /* of the first, in its BAR */
+    uint8_t bits;          /* size: 1 << bits */
 } wg_chip_windows;
 
 typedef struct wg_chip {
     wg_arch_id arch;
-    uint32_t pci_id;                /* device << 16 | vendor */
+    uint32_t pci_id; /* device << 16 | vendor */
     uint8_t revision;
     uint64_t bar_base[6], bar_size[6];
-    wg_chip_windows windows[4];     /* ended by count 0 */
-    uint32_t tlb_config;            /* offset of the windows' registers in BAR 0 */
-    uint16_t tlb_words;             /* how many there are */
+    wg_chip_windows windows[4]; /* ended by count 0 */
+    uint32_t tlb_config;        /* offset of the windows' registers in BAR 0 */
+    uint16_t tlb_words;         /* how many there are */
     uint8_t tlb_words_each;
     uint8_t strided;                /* windows with a further word, behind all others, for patterns of multicast */
     uint8_t offset_bits_total;      /* width of an address within a tile */
@@ -36,21 +36,21 @@ typedef struct wg_chip {
     uint32_t iatu;                  /* in BAR 2 */
     uint64_t niu_base;              /* NIU registers of PCI Express, ARC, L2CPU tiles: from here to the end */
     uint64_t arc_xbar;              /* where a tile's address space shows ARC's crossbar */
-    uint8_t arc_x, arc_y, pcie_x, pcie_y;   /* NoC 0; the PCI Express tile that leads to the host */
-    uint32_t aiclk_busy, aiclk_idle;        /* MHz */
+    uint8_t arc_x, arc_y, pcie_x, pcie_y; /* NoC 0; the PCI Express tile that leads to the host */
+    uint32_t aiclk_busy, aiclk_idle;      /* MHz */
 } wg_chip;
 
-extern const wg_chip wg_chips[2];   /* by wg_arch_id */
+extern const wg_chip wg_chips[2]; /* by wg_arch_id */
 
 /* A window as it is configured. */
 typedef struct wg_window {
-    uint64_t address;               /* of the window's first byte, within the tile */
+    uint64_t address; /* of the window's first byte, within the tile */
     uint8_t noc, ordering;
-    bool somewhere;                 /* a tile is there */
+    bool somewhere; /* a tile is there */
     bool multicast;
-    uint8_t x, y;                   /* NoC 0, unless multicast */
-    uint32_t row[WG_CHIP_ROWS];     /* multicast: bit x of row y is a tile of the pattern, of whatever kind */
-    const char *broken;             /* a documented rule that it breaks; NULL: none */
+    uint8_t x, y;               /* NoC 0, unless multicast */
+    uint32_t row[WG_CHIP_ROWS]; /* multicast: bit x of row y is a tile of the pattern, of whatever kind */
+    const char *broken;         /* a documented rule that it breaks; NULL: none */
 } wg_window;
 
 /* Which window is at `offset` of a BAR: false if none. `within`: the offset in it; `room`: bytes to its end. */

@@ -14,8 +14,8 @@ enum { WG_DRAM_PAGE = 64 * 1024, WG_DRAM_CHANNELS = 8 };
 
 typedef struct wg_dram {
     unsigned channels;
-    uint64_t bytes;                      /* of one channel */
-    uint64_t limit, used;                /* host memory */
+    uint64_t bytes;       /* of one channel */
+    uint64_t limit, used; /* host memory */
     uint8_t **page[WG_DRAM_CHANNELS];
 } wg_dram;
 

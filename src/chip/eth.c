@@ -34,14 +34,14 @@ void wg_eth_init(wg_card *card, unsigned index)
     e->debug[SOFT_RESET / 4] = reset_bits(card);
     e->debug[WDT / 4] = UINT32_MAX;
     if (card->chip->arch == WG_ARCH_BH) {
-        put(e, 0x7CC00, 0xC0DEA000);   /* post code: initialisation passed */
-        put(e, 0x7CC04, 2);            /* port down */
-        put(e, 0x7CC08, 9);            /* training ended: no link came up */
-        put(e, 0x7CFBC, 0x00010600);   /* firmware 1.6.0: patch, minor, major */
+        put(e, 0x7CC00, 0xC0DEA000); /* post code: initialisation passed */
+        put(e, 0x7CC04, 2);          /* port down */
+        put(e, 0x7CC08, 9);          /* training ended: no link came up */
+        put(e, 0x7CFBC, 0x00010600); /* firmware 1.6.0: patch, minor, major */
     } else {
-        put(e, 0x210, 0x0006F000);     /* firmware 6.15.0 */
-        put(e, 0x1104, 3);             /* training status: not connected */
-        put(e, 0x1440, 11);            /* link error status: port unused */
+        put(e, 0x210, 0x0006F000); /* firmware 6.15.0 */
+        put(e, 0x1104, 3);         /* training status: not connected */
+        put(e, 0x1440, 11);        /* link error status: port unused */
     }
     for (unsigned i = 0; i < WG_REG_COUNT; i++) {
         const wg_tile_reg *r = &wg_tile_regs[card->chip->arch][i];
@@ -64,8 +64,9 @@ static uint32_t debug_word(wg_model *m, uint64_t address, uint32_t value, bool w
     if (offset == WALL_CLOCK)
         e->wall_clock_high = (uint32_t)(now >> 32);
     if (offset == WALL_CLOCK || offset == WALL_CLOCK + 4 || offset == WALL_CLOCK + 8)
-        return offset == WALL_CLOCK ? (uint32_t)now : offset == WALL_CLOCK + 4 ? (uint32_t)(now >> 32)
-                                                                              : e->wall_clock_high;
+        return offset == WALL_CLOCK       ? (uint32_t)now
+               : offset == WALL_CLOCK + 4 ? (uint32_t)(now >> 32)
+                                          : e->wall_clock_high;
     if (wg_tile_reg_at(card->chip->arch, WG_REGS_DEBUG, offset, NULL) == WG_REG_COUNT) {
         wg_model_unknown(m, address, value, write);
         return 0;
@@ -76,7 +77,7 @@ static uint32_t debug_word(wg_model *m, uint64_t address, uint32_t value, bool w
     if (offset == SOFT_RESET && *reg & ~value & reset_bits(card))
         wg_card_find(card, WG_F_ETH_CORE, m->x, m->y, address, value, "SOFT_RESET_0 = 0x%x", value);
     else if (offset != SOFT_RESET)
-        wg_model_unknown(m, address, value, true);   /* stored; no core is there to be watched or counted */
+        wg_model_unknown(m, address, value, true); /* stored; no core is there to be watched or counted */
     *reg = value;
     return 0;
 }
@@ -102,10 +103,14 @@ static uint32_t niu_word(wg_model *m, uint64_t address, uint32_t value, bool wri
 /* The list of registers that an address belongs to, and its offset there; queues repeat every 0x1000. */
 static bool known_register(const wg_card *card, uint64_t address, wg_reg_id *id)
 {
-    static const struct { uint8_t region, list; uint16_t repeat; } lists[] = {
-        {WG_REGION_eth_txq, WG_REGS_ETH_TXQ, 0x1000}, {WG_REGION_eth_rxq, WG_REGS_ETH_RXQ, 0x1000},
-        {WG_REGION_eth_ctrl_regs, WG_REGS_ETH_CTRL, 0}, {WG_REGION_eth_txpkt_cfg, WG_REGS_ETH_TXPKT, 0x80},
-        {WG_REGION_eth_mac_regs, WG_REGS_ETH_MAC, 0}};
+    static const struct {
+        uint8_t region, list;
+        uint16_t repeat;
+    } lists[] = {{WG_REGION_eth_txq, WG_REGS_ETH_TXQ, 0x1000},
+                 {WG_REGION_eth_rxq, WG_REGS_ETH_RXQ, 0x1000},
+                 {WG_REGION_eth_ctrl_regs, WG_REGS_ETH_CTRL, 0},
+                 {WG_REGION_eth_txpkt_cfg, WG_REGS_ETH_TXPKT, 0x80},
+                 {WG_REGION_eth_mac_regs, WG_REGS_ETH_MAC, 0}};
     for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++) {
         const wg_region_range *r = &wg_region_ranges[card->chip->arch][lists[i].region];
         if (address < r->first || address > r->last)
@@ -134,7 +139,7 @@ static uint32_t queue_word(wg_model *m, uint64_t address, uint32_t value, bool w
         return *reg;
     if (id == WG_REG_ETH_TXQ_cmd) {
         wg_card_find(m->card, WG_F_ETH_LINK, m->x, m->y, address, value, "command 0x%x", value);
-        return 0;   /* accepted, and gone */
+        return 0; /* accepted, and gone */
     }
     *reg = wh && address == REG_BASE + 0x4080 ? *reg + value : value;
     return 0;

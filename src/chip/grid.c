@@ -84,11 +84,16 @@ unsigned wg_grid_index(const wg_grid *grid, unsigned x, unsigned y) { return wg_
 
 const char *wg_tile_kind_name(wg_tile_kind kind)
 {
-    static const char *const names[WG_TILE_KINDS] = {
-        [WG_TILE_NONE] = "nothing", [WG_TILE_ROUTER] = "a router", [WG_TILE_TENSIX] = "a Tensix tile",
-        [WG_TILE_DRAM] = "a DRAM tile", [WG_TILE_PCIE] = "a PCI Express tile", [WG_TILE_ARC] = "the ARC tile",
-        [WG_TILE_ETH] = "an Ethernet tile", [WG_TILE_L2CPU] = "an L2CPU tile",
-        [WG_TILE_SECURITY] = "the security tile", [WG_TILE_HARVESTED] = "a fused-off Tensix tile"};
+    static const char *const names[WG_TILE_KINDS] = {[WG_TILE_NONE] = "nothing",
+                                                     [WG_TILE_ROUTER] = "a router",
+                                                     [WG_TILE_TENSIX] = "a Tensix tile",
+                                                     [WG_TILE_DRAM] = "a DRAM tile",
+                                                     [WG_TILE_PCIE] = "a PCI Express tile",
+                                                     [WG_TILE_ARC] = "the ARC tile",
+                                                     [WG_TILE_ETH] = "an Ethernet tile",
+                                                     [WG_TILE_L2CPU] = "an L2CPU tile",
+                                                     [WG_TILE_SECURITY] = "the security tile",
+                                                     [WG_TILE_HARVESTED] = "a fused-off Tensix tile"};
     return kind < WG_TILE_KINDS ? names[kind] : "nothing";
 }
 
@@ -128,8 +133,12 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
     unsigned x = index % grid->plan->width, y = index / grid->plan->width;
     if (index >= grid->tiles || grid->kind[index] != WG_TILE_TENSIX)
         return NULL;
-    wg_device_desc desc = {.struct_size = sizeof desc, .arch = grid->desc.arch, .profile = grid->desc.profile,
-                           .seed = grid->desc.seed, .lockstep = grid->desc.lockstep, .scalar = grid->desc.scalar};
+    wg_device_desc desc = {.struct_size = sizeof desc,
+                           .arch = grid->desc.arch,
+                           .profile = grid->desc.profile,
+                           .seed = grid->desc.seed,
+                           .lockstep = grid->desc.lockstep,
+                           .scalar = grid->desc.scalar};
     wg_device *dev;
     if (wg_create(&desc, &dev) != WG_OK) {
         wg_grid_fail(grid, WG_ERR_NO_MEMORY, "no memory for the tile at (%u, %u)", x, y);
@@ -137,12 +146,12 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
     }
     wg_tile *t = dev->tile;
     t->index = (uint8_t)index;
-    if (desc.seed)   /* tiles are perturbed each in its own way */
+    if (desc.seed) /* tiles are perturbed each in its own way */
         t->seed = (desc.seed ^ index) * UINT64_C(0x9E3779B97F4A7C15) | 1;
     t->regions.niu.coordinate = (uint16_t)(x | y << 6);
     t->boxes = (wg_noc_box *const *)grid->box;
     wg_niu_firmware(t, grid->desc.harvested);
-    t->sched.now = grid->now;   /* held in reset until now */
+    t->sched.now = grid->now; /* held in reset until now */
     dev->touches = &grid->touches;
     dev->harvested = grid->desc.harvested;
     dev->clock = &grid->now;

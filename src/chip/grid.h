@@ -24,7 +24,7 @@
 typedef struct wg_edge_ops {
     bool (*read)(void *user, wg_grid *grid, unsigned x, unsigned y, uint64_t address, void *to, size_t bytes);
     bool (*write)(void *user, wg_grid *grid, unsigned x, unsigned y, uint64_t address, const void *from, size_t bytes);
-    uint64_t (*hash)(void *user, wg_grid *grid);      /* of its state; may be NULL */
+    uint64_t (*hash)(void *user, wg_grid *grid); /* of its state; may be NULL */
     /* Its state for a snapshot, or back from one; both may be NULL. With `to` and `from` NULL: how many bytes. */
     size_t (*state)(void *user, void *to, const void *from);
 } wg_edge_ops;
@@ -37,7 +37,10 @@ bool wg_grid_host_write(wg_grid *grid, uint64_t address, const void *from, size_
 enum { WG_EDGE_EVENTS = 1 << 16 };
 
 /* A packet that left in a window, and its place in the order of routing. */
-typedef struct wg_sent { uint64_t at, order; const wg_packet *p; } wg_sent;
+typedef struct wg_sent {
+    uint64_t at, order;
+    const wg_packet *p;
+} wg_sent;
 
 struct wg_workers;
 
@@ -46,13 +49,16 @@ struct wg_grid {
     const wg_arch *arch;
     const wg_timing *timing;
     wg_grid_desc desc;
-    unsigned tiles;                          /* width * height */
+    unsigned tiles; /* width * height */
     uint64_t now;
-    wg_device *tile[WG_GRID_MAX_TILES];      /* [y * width + x]; NULL: not a Tensix tile, or not made yet */
-    uint8_t kind[WG_GRID_MAX_TILES];         /* wg_tile_kind */
+    wg_device *tile[WG_GRID_MAX_TILES]; /* [y * width + x]; NULL: not a Tensix tile, or not made yet */
+    uint8_t kind[WG_GRID_MAX_TILES];    /* wg_tile_kind */
     wg_translation translation[2];
     wg_dram dram;
-    struct { const wg_edge_ops *ops; void *user; } edge[WG_TILE_KINDS];
+    struct {
+        const wg_edge_ops *ops;
+        void *user;
+    } edge[WG_TILE_KINDS];
     wg_host_read_fn host_read;
     wg_host_write_fn host_write;
     void *host_user;
@@ -60,21 +66,21 @@ struct wg_grid {
 
     /* The NoCs (grid_noc.c). */
     wg_network *network;
-    wg_noc_box *box[WG_GRID_MAX_TILES];      /* of Tensix tiles, theirs; of others, made when they first answer */
-    wg_packet *event; /* at tiles that are no devices: requests that arrive, answers that leave */
-    uint32_t event_used, event_unused, events;   /* entries ever used, list of those given back, heap */
-    wg_sent *sent;                           /* room for all packets of a window */
-    uint64_t order;                          /* packets routed */
+    wg_noc_box *box[WG_GRID_MAX_TILES]; /* of Tensix tiles, theirs; of others, made when they first answer */
+    wg_packet *event;                   /* at tiles that are no devices: requests that arrive, answers that leave */
+    uint32_t event_used, event_unused, events; /* entries ever used, list of those given back, heap */
+    wg_sent *sent;                             /* room for all packets of a window */
+    uint64_t order;                            /* packets routed */
     uint64_t edge_link[2][WG_GRID_MAX_TILES];
-    uint64_t channel_free[WG_DRAM_CHANNELS]; /* in tenths of a cycle */
+    uint64_t channel_free[WG_DRAM_CHANNELS];   /* in tenths of a cycle */
     uint32_t served[2][WG_GRID_MAX_TILES][16]; /* tiles that are no devices: their NIUs' counters, from 48 on */
-    bool single_store[2][WG_GRID_MAX_TILES]; /* … and those that ignore header stores (NIU_CFG_0) */
+    bool single_store[2][WG_GRID_MAX_TILES];   /* … and those that ignore header stores (NIU_CFG_0) */
 
     /* Time (grid_run.c). */
-    uint64_t next[WG_GRID_MAX_TILES];        /* earliest cycle at which a tile does anything */
-    uint64_t sends[WG_GRID_MAX_TILES];       /* … and can send a packet */
+    uint64_t next[WG_GRID_MAX_TILES];  /* earliest cycle at which a tile does anything */
+    uint64_t sends[WG_GRID_MAX_TILES]; /* … and can send a packet */
     uint64_t touches, touches_seen;
-    uint64_t quiet_until;                    /* unless somebody reaches in, nothing happens before this cycle */
+    uint64_t quiet_until; /* unless somebody reaches in, nothing happens before this cycle */
     struct wg_workers *workers;
 
     /* Told of every Tensix tile as it comes to be, before anything happens to it; NULL: nobody. */

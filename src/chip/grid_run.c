@@ -137,7 +137,7 @@ static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
         uint64_t next = wg_grid_event_next(g), sends = next;
         if (may_stop && stopped(g, &why))
             break;
-        uint64_t others = WG_NEVER, first = WG_NEVER;   /* when a second tile has something to do */
+        uint64_t others = WG_NEVER, first = WG_NEVER; /* when a second tile has something to do */
         unsigned one = 0;
         for (unsigned i = 0; i < g->tiles; i++) {
             if (g->next[i] < first) {
@@ -163,14 +163,14 @@ static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
         uint64_t alone = others < answered ? others : answered;
         alone = alone < limit ? alone : limit;
         uint64_t end = sends < limit && limit - sends > least ? sends + least : limit;
-        if (!may_stop && alone > end && first < end)   /* whoever may stop looks more often whether to */
+        if (!may_stop && alone > end && first < end) /* whoever may stop looks more often whether to */
             run_alone(g, one, alone, limit);
         else
             run_window(g, end, limit);
     }
     if (may_stop && why == WG_STOP_CYCLES)
         stopped(g, &why);
-    for (unsigned i = 0; may_stop && i < g->tiles; i++)   /* whoever asks why it stopped sees all at one time */
+    for (unsigned i = 0; may_stop && i < g->tiles; i++) /* whoever asks why it stopped sees all at one time */
         if (g->tile[i] && g->tile[i]->tile->sched.now < g->now)
             wg_look(g->tile[i]);
     return why;

@@ -28,8 +28,12 @@ void wg_card_find(wg_card *card, wg_finding_code code, unsigned x, unsigned y, u
     }
     card->where[card->findings] = (wg_where){(uint8_t)x, (uint8_t)y};
     wg_finding *f = &card->finding[card->findings++];
-    *f = (wg_finding){.code = (uint16_t)code, .agent = WG_AGENT_HOST, .cycle = wg_grid_cycle(card->grid), .count = 1,
-                      .subject = subject, .value = value};
+    *f = (wg_finding){.code = (uint16_t)code,
+                      .agent = WG_AGENT_HOST,
+                      .cycle = wg_grid_cycle(card->grid),
+                      .count = 1,
+                      .subject = subject,
+                      .value = value};
     va_list args;
     va_start(args, format);
     vsnprintf(f->detail, sizeof f->detail, format, args);
@@ -93,11 +97,11 @@ static uint32_t node_id(const wg_model *m, unsigned noc)
 static uint32_t endpoint_id(const wg_model *m, unsigned noc)
 {
     static const uint16_t types[WG_TILE_KINDS] = {
-        [WG_TILE_ROUTER] = 0x0300, [WG_TILE_HARVESTED] = 0x0100, [WG_TILE_DRAM] = 0x0800, [WG_TILE_PCIE] = 0x0300,
-        [WG_TILE_ARC] = 0x0500, [WG_TILE_ETH] = 0x0200, [WG_TILE_L2CPU] = 0x0901, [WG_TILE_SECURITY] = 0x0A00};
+        [WG_TILE_ROUTER] = 0x0300, [WG_TILE_HARVESTED] = 0x0100, [WG_TILE_DRAM] = 0x0800,  [WG_TILE_PCIE] = 0x0300,
+        [WG_TILE_ARC] = 0x0500,    [WG_TILE_ETH] = 0x0200,       [WG_TILE_L2CPU] = 0x0901, [WG_TILE_SECURITY] = 0x0A00};
     bool wh = m->card->chip->arch == WG_ARCH_WH;
     uint32_t index = m->kind == WG_TILE_PCIE ? 2 : m->index;
-    if (wh && m->kind == WG_TILE_DRAM)   /* group above, tile in the group below */
+    if (wh && m->kind == WG_TILE_DRAM) /* group above, tile in the group below */
         index = (uint32_t)m->index << 8;
     return index | (uint32_t)types[m->kind] << 8 | noc << 24;
 }
@@ -146,7 +150,7 @@ uint32_t wg_model_niu(wg_model *m, unsigned noc, uint32_t offset, uint32_t value
     noc &= 1;
     if (niu_derived(m, noc, offset, &derived)) {
         if (write && value != derived)
-            wg_model_unknown(m, m->card->chip->niu_base + offset, value, true);   /* firmware's alone */
+            wg_model_unknown(m, m->card->chip->niu_base + offset, value, true); /* firmware's alone */
         return derived;
     }
     uint32_t *word = &m->niu.word[noc][offset / 4 % WG_MODEL_NIU_WORDS];
@@ -162,7 +166,7 @@ uint32_t wg_model_niu(wg_model *m, unsigned noc, uint32_t offset, uint32_t value
     if (!write && offset >= COUNTERS && offset < COUNTERS_END) {
         const wg_grid *g = m->card->grid;
         unsigned counter = (offset - COUNTERS) / 4, tile = m->y * wg_grid_width(g) + m->x;
-        return counter < 48 ? 0 : g->served[noc][tile][counter - 48];   /* they start no requests of their own */
+        return counter < 48 ? 0 : g->served[noc][tile][counter - 48]; /* they start no requests of their own */
     }
     wg_model_unknown(m, m->card->chip->niu_base + offset, value, write);
     return 0;

@@ -22,12 +22,12 @@ void wg_pcie_init(wg_card *card)
     const wg_chip *chip = card->chip;
     wg_pcie *p = &card->pcie;
     p->config[0] = chip->pci_id;
-    p->config[2] = UINT32_C(0x12000000) | chip->revision;   /* processing accelerator */
+    p->config[2] = UINT32_C(0x12000000) | chip->revision; /* processing accelerator */
     for (unsigned bar = 0; bar < 6; bar += 2) {
-        p->config[4 + bar] = (uint32_t)chip->bar_base[bar] | 4;   /* 64 bits, not prefetchable */
+        p->config[4 + bar] = (uint32_t)chip->bar_base[bar] | 4; /* 64 bits, not prefetchable */
         p->config[5 + bar] = (uint32_t)(chip->bar_base[bar] >> 32);
     }
-    p->config[15] = 0xFF;   /* no interrupt line */
+    p->config[15] = 0xFF; /* no interrupt line */
 }
 
 /* ---- Host memory ------------------------------------------------------------------------------------ */
@@ -64,10 +64,13 @@ static uint64_t outbound(const wg_card *card, uint64_t offset)
 void wg_pcie_map(wg_card *card, unsigned region, uint64_t base, uint64_t bytes, uint64_t target)
 {
     uint64_t limit = base + bytes - 1;
-    card->pcie.iatu[0][region % WG_IATU_REGIONS] = (wg_iatu){
-        .ctrl_2 = bytes ? UINT32_C(1) << REGION_ENABLE : 0, .lower_base = (uint32_t)base,
-        .upper_base = (uint32_t)(base >> 32), .lower_limit = (uint32_t)limit, .upper_limit = (uint32_t)(limit >> 32),
-        .lower_target = (uint32_t)target, .upper_target = (uint32_t)(target >> 32)};
+    card->pcie.iatu[0][region % WG_IATU_REGIONS] = (wg_iatu){.ctrl_2 = bytes ? UINT32_C(1) << REGION_ENABLE : 0,
+                                                             .lower_base = (uint32_t)base,
+                                                             .upper_base = (uint32_t)(base >> 32),
+                                                             .lower_limit = (uint32_t)limit,
+                                                             .upper_limit = (uint32_t)(limit >> 32),
+                                                             .lower_target = (uint32_t)target,
+                                                             .upper_target = (uint32_t)(target >> 32)};
 }
 
 /* ---- iATU and DMA engines: BAR 2 -------------------------------------------------------------------- */
@@ -76,8 +79,8 @@ static uint32_t *iatu_register(wg_card *card, uint32_t offset)
 {
     uint32_t slot = offset / IATU_STRIDE, reg = offset % IATU_STRIDE / 4;
     wg_iatu *r = &card->pcie.iatu[slot & 1][slot / 2 % WG_IATU_REGIONS];
-    uint32_t *const field[] = {&r->ctrl_1, &r->ctrl_2, &r->lower_base, &r->upper_base, &r->lower_limit,
-                               &r->lower_target, &r->upper_target, &r->ctrl_3, &r->upper_limit};
+    uint32_t *const field[] = {&r->ctrl_1,       &r->ctrl_2,       &r->lower_base, &r->upper_base, &r->lower_limit,
+                               &r->lower_target, &r->upper_target, &r->ctrl_3,     &r->upper_limit};
     return slot < 2 * WG_IATU_REGIONS && reg < sizeof field / sizeof *field ? field[reg] : NULL;
 }
 
@@ -87,14 +90,18 @@ typedef struct dma_channel {
 } dma_channel;
 typedef struct dma_engine {
     dma_channel to_device, to_host;
-    uint32_t ring;          /* what is written to the doorbell for channel 0 */
-    bool clears_size;       /* the size reads as 0 when the transfer is done */
+    uint32_t ring;    /* what is written to the doorbell for channel 0 */
+    bool clears_size; /* the size reads as 0 when the transfer is done */
 } dma_engine;
 static const dma_engine engines[2] = {
     [WG_ARCH_BH] = {.to_device = {0x104, 0x11C, 0x120, 0x128, 0x190, 0x1A8},
-                    .to_host = {0x004, 0x01C, 0x020, 0x028, 0x090, 0x0A8}, .ring = 1, .clears_size = true},
+                    .to_host = {0x004, 0x01C, 0x020, 0x028, 0x090, 0x0A8},
+                    .ring = 1,
+                    .clears_size = true},
     [WG_ARCH_WH] = {.to_device = {0x030, 0x308, 0x30C, 0x314, 0x0CC, 0x0DC},
-                    .to_host = {0x010, 0x208, 0x20C, 0x214, 0x060, 0x070}, .ring = 0, .clears_size = false},
+                    .to_host = {0x010, 0x208, 0x20C, 0x214, 0x060, 0x070},
+                    .ring = 0,
+                    .clears_size = false},
 };
 
 static uint64_t dma_pair(const wg_card *card, unsigned offset)
@@ -220,7 +227,7 @@ bool wg_pcie_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, 
     const wg_chip *chip = m->card->chip;
     bool connected = m->x == chip->pcie_x && m->y == chip->pcie_y;
     if (!connected && address < chip->niu_base)
-        return false;   /* BH: the other PCI Express tile leads to no host */
+        return false; /* BH: the other PCI Express tile leads to no host */
     return chip->arch == WG_ARCH_BH ? access_bh(m, address, data, bytes, write)
                                     : access_wh(m, address, data, bytes, write);
 }

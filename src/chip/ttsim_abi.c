@@ -37,12 +37,12 @@
 typedef enum on_finding { CONTINUE, STOP, EXIT } on_finding;
 
 static struct {
-    wg_card *card;          /* NULL: not running */
-    bool stopped;           /* by a finding, WAITGATE_ON_FINDING=stop */
+    wg_card *card; /* NULL: not running */
+    bool stopped;  /* by a finding, WAITGATE_ON_FINDING=stop */
     on_finding on_finding;
     uint32_t clocks_per_read;
-    wg_abi_check *check;    /* NULL: nobody asked for it */
-    size_t said;            /* findings of the card already printed */
+    wg_abi_check *check; /* NULL: nobody asked for it */
+    size_t said;         /* findings of the card already printed */
     uint16_t said_tile[WG_GRID_MAX_TILES];
     void (*dma_read)(uint64_t, void *, uint32_t);
     void (*dma_write)(uint64_t, const void *, uint32_t);
@@ -107,8 +107,8 @@ static bool print_findings(void)
     for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++) {
         const wg_device *dev = grid->tile[i];
         for (; dev && abi.said_tile[i] < wg_finding_count(dev); abi.said_tile[i]++)
-            serious |= print_finding(i % grid->plan->width, i / grid->plan->width,
-                                     wg_finding_at(dev, abi.said_tile[i]));
+            serious |=
+                print_finding(i % grid->plan->width, i / grid->plan->width, wg_finding_at(dev, abi.said_tile[i]));
     }
     return serious;
 }
@@ -176,8 +176,12 @@ ABI void libttsim_init(void)
     }
     const char *profile = getenv("WAITGATE_PROFILE");
     wg_card_desc desc = {
-        .struct_size = sizeof desc, .host_read = host_read, .host_write = host_write,
-        .grid = {.struct_size = sizeof desc.grid, .arch = WG_TTSIM_ARCH, .seed = number_from("WAITGATE_SEED"),
+        .struct_size = sizeof desc,
+        .host_read = host_read,
+        .host_write = host_write,
+        .grid = {.struct_size = sizeof desc.grid,
+                 .arch = WG_TTSIM_ARCH,
+                 .seed = number_from("WAITGATE_SEED"),
                  .profile = profile && !strcmp(profile, "silicon") ? WG_PROFILE_SILICON : WG_PROFILE_DOCUMENTED,
                  .lockstep = number_from("WAITGATE_LOCKSTEP") != 0,
                  .threads = (unsigned)number_from("WAITGATE_THREADS"),
@@ -234,7 +238,7 @@ static void advance_until_finding(uint32_t clocks)
             wg_stop_on(grid->tile[i], WG_SEVERITY_WARNING);
     wg_grid_run(grid, clocks, &why);
     if (why != WG_STOP_FINDING && wg_grid_cycle(grid) < end)
-        wg_grid_advance(grid, end - wg_grid_cycle(grid));   /* at rest: waiting for the host */
+        wg_grid_advance(grid, end - wg_grid_cycle(grid)); /* at rest: waiting for the host */
 }
 
 ABI void libttsim_clock(uint32_t clocks)
@@ -258,7 +262,7 @@ static bool this_device(uint32_t bus_device_function, uint32_t offset)
 ABI uint32_t libttsim_pci_config_rd32(uint32_t bus_device_function, uint32_t offset)
 {
     if (!running("libttsim_pci_config_rd32") || !this_device(bus_device_function, offset))
-        return UINT32_MAX;   /* no such device */
+        return UINT32_MAX; /* no such device */
     uint32_t value = wg_card_config_read(abi.card, offset);
     report_access();
     return value;

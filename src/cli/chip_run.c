@@ -119,7 +119,10 @@ static bool host_write(void *user, uint64_t address, const void *from, size_t by
 /* Options that speak of one tile have no meaning here. */
 static bool refuse_options(const wg_args *args, wg_text *error)
 {
-    static const struct { wg_option option; const char *name, *instead; } refused[] = {
+    static const struct {
+        wg_option option;
+        const char *name, *instead;
+    } refused[] = {
         {WG_OPT_BRISC, "brisc", "say it in the file"},   {WG_OPT_NCRISC, "ncrisc", "say it in the file"},
         {WG_OPT_TRISC0, "trisc0", "say it in the file"}, {WG_OPT_TRISC1, "trisc1", "say it in the file"},
         {WG_OPT_TRISC2, "trisc2", "say it in the file"}, {WG_OPT_RELEASE, "release", "say it in the file"},
@@ -176,8 +179,12 @@ static chip_tile *tile_at(chip_run *r, wg_chip_place at, wg_text *error)
         return NULL;
     }
     const wg_grid_desc *g = &r->file.grid;
-    *t = (chip_tile){.x = at.x, .y = at.y,
-                     .s = {.args = r->args, .dev = dev, .title = r->file.name, .expectations_hold = true,
+    *t = (chip_tile){.x = at.x,
+                     .y = at.y,
+                     .s = {.args = r->args,
+                           .dev = dev,
+                           .title = r->file.name,
+                           .expectations_hold = true,
                            .desc = {.struct_size = sizeof t->s.desc, .arch = g->arch, .profile = g->profile}}};
     r->tiles++;
     return t;
@@ -337,8 +344,8 @@ static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
     }
     if (!wg_chip_parse(&r->file, args->file[0], (const char *)r->source, size) || !apply_options(r, error))
         return false;
-    wg_card_desc desc = {.struct_size = sizeof desc, .grid = r->file.grid, .host_read = host_read,
-                         .host_write = host_write, .host = r};
+    wg_card_desc desc = {
+        .struct_size = sizeof desc, .grid = r->file.grid, .host_read = host_read, .host_write = host_write, .host = r};
     wg_status status = wg_card_create(&desc, &r->card);
     if (status != WG_OK || (r->file.host_bytes && !(r->host = calloc(1, (size_t)r->file.host_bytes)))) {
         wg_textf(error, "waitgate: %s\n", wg_status_text(status == WG_OK ? WG_ERR_NO_MEMORY : status));
@@ -497,15 +504,17 @@ static wg_session *session_of(chip_run *r, unsigned x, unsigned y, wg_session *b
     for (size_t i = 0; i < r->tiles; i++)
         if (r->tile[i].x == x && r->tile[i].y == y)
             return &r->tile[i].s;
-    *bare = (wg_session){.args = r->args, .dev = wg_grid_peek(r->grid, x, y),
+    *bare = (wg_session){.args = r->args,
+                         .dev = wg_grid_peek(r->grid, x, y),
                          .desc = {.arch = r->file.grid.arch, .profile = r->file.grid.profile}};
     return bare;
 }
 
 static void report_text(chip_run *r, int status, wg_text *out)
 {
-    static const char *const sentence[] = {"done", "done, as its conditions say,", "hangs", "stopped by the cycle limit",
-                                           "stopped by a finding", "interrupted"};
+    static const char *const sentence[] = {
+        "done",       "done, as its conditions say,", "hangs", "stopped by the cycle limit", "stopped by a finding",
+        "interrupted"};
     wg_session bare;
     if (!r->args->value[WG_OPT_QUIET] || status != WG_EXIT_DONE)
         wg_textf(out, "%s: %s after %llu cycles (%s, %zu tile%s)\n", r->file.name, sentence[r->ended],

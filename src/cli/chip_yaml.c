@@ -214,8 +214,8 @@ static bool image_tilized(parser *p, yaml_node_t *n, void *into)
     uint64_t rows, columns;
     if (!x || (text[0] == '0' && x == text + 1))
         return flag(p, n, &i->tilized);
-    if (!wg_parse_number(text, (size_t)(x - text), &rows) || !wg_parse_number(x + 1, strlen(x + 1), &columns) || !rows ||
-        !columns || rows >= 65536 || columns >= 65536)
+    if (!wg_parse_number(text, (size_t)(x - text), &rows) || !wg_parse_number(x + 1, strlen(x + 1), &columns) ||
+        !rows || !columns || rows >= 65536 || columns >= 65536)
         return complain(p, n, "`%.60s` is not true, false or ROWSxCOLUMNS", text);
     i->tilized = true;
     i->rows = (size_t)rows;
@@ -243,7 +243,7 @@ static bool image_words(parser *p, yaml_node_t *n, void *into)
 
 static bool image(parser *p, yaml_node_t *n, wg_chip_image *out, bool dump)
 {
-    static const key keys[] = {{"address", image_address}, {"file", image_file}, {"type", image_type},
+    static const key keys[] = {{"address", image_address}, {"file", image_file},     {"type", image_type},
                                {"tilized", image_tilized}, {"length", image_length}, {"words", image_words}};
     enum { ADDRESS = 1, FILE_KEY = 2, LENGTH = 16, WORDS = 32 };
     uint32_t seen;
@@ -428,9 +428,9 @@ static bool until(parser *p, yaml_node_t *n, void *into)
 
 static bool tiles(parser *p, yaml_node_t *n, void *into)
 {
-    static const key keys[] = {{"at", places},          {"brisc", program_b},   {"ncrisc", program_nc},
-                               {"trisc0", program_t0},  {"trisc1", program_t1}, {"trisc2", program_t2},
-                               {"release", release},    {"load", loads},        {"dump", dumps},
+    static const key keys[] = {{"at", places},         {"brisc", program_b},   {"ncrisc", program_nc},
+                               {"trisc0", program_t0}, {"trisc1", program_t1}, {"trisc2", program_t2},
+                               {"release", release},   {"load", loads},        {"dump", dumps},
                                {"until", until}};
     enum { AT = 1, RELEASE = 1 << 6 };
     wg_chip_file *f = into;
@@ -573,9 +573,14 @@ static bool settle_places(parser *p)
 
 static bool parse_root(parser *p, yaml_node_t *root)
 {
-    static const key keys[] = {{"arch", file_arch},       {"harvested", file_harvested}, {"profile", file_profile},
-                               {"seed", file_seed},       {"threads", file_threads},     {"max-cycles", file_max_cycles},
-                               {"host-memory", file_host_memory}, {"tiles", tiles}};
+    static const key keys[] = {{"arch", file_arch},
+                               {"harvested", file_harvested},
+                               {"profile", file_profile},
+                               {"seed", file_seed},
+                               {"threads", file_threads},
+                               {"max-cycles", file_max_cycles},
+                               {"host-memory", file_host_memory},
+                               {"tiles", tiles}};
     enum { TILES = 1 << 7 };
     uint32_t seen;
     if (!mapping(p, root, keys, sizeof keys / sizeof *keys, p->file, &seen))
@@ -587,7 +592,10 @@ static bool parse_root(parser *p, yaml_node_t *root)
 
 bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t bytes)
 {
-    *out = (wg_chip_file){.name = name, .source = text, .source_bytes = bytes, .max_cycles = UINT64_MAX,
+    *out = (wg_chip_file){.name = name,
+                          .source = text,
+                          .source_bytes = bytes,
+                          .max_cycles = UINT64_MAX,
                           .grid = {.struct_size = sizeof out->grid}};
     yaml_parser_t yaml;
     yaml_document_t *document = calloc(1, sizeof *document);

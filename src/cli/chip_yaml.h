@@ -53,8 +53,8 @@ typedef struct wg_chip_file {
     const char *name, *source;
     size_t source_bytes;
     wg_grid_desc grid;
-    uint64_t max_cycles;  /* UINT64_MAX: no limit */
-    uint64_t host_bytes;  /* host memory behind the PCI Express tile */
+    uint64_t max_cycles; /* UINT64_MAX: no limit */
+    uint64_t host_bytes; /* host memory behind the PCI Express tile */
     wg_chip_image *host_load, *host_dump;
     size_t host_loads, host_dumps;
     wg_chip_tiles *tile;

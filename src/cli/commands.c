@@ -159,14 +159,15 @@ static void explain_all(const wg_args *args, wg_text *out)
         wg_json_uint(&json, "schema", 1);
         wg_json_open(&json, "findings", '[');
     } else if (markdown) {
-        wg_textf(out, "# Findings\n\nWhat Waitgate reports about programs. This page is made from its own catalogue "
-                      "(`waitgate explain --markdown`) and `examples/findings/`, whose programs the tests run; codes are "
-                      "stable.\n\n"
-                      "| Severity | Meaning |\n|---|---|\n"
-                      "| note | legal, worth knowing |\n"
-                      "| warning | a documented rule was broken; this run may still be right |\n"
-                      "| undefined | hardware's behaviour is undefined, or a documented hang: status 2 |\n"
-                      "| unimplemented | hardware does it, Waitgate does not: status 2 |\n");
+        wg_textf(out,
+                 "# Findings\n\nWhat Waitgate reports about programs. This page is made from its own catalogue "
+                 "(`waitgate explain --markdown`) and `examples/findings/`, whose programs the tests run; codes are "
+                 "stable.\n\n"
+                 "| Severity | Meaning |\n|---|---|\n"
+                 "| note | legal, worth knowing |\n"
+                 "| warning | a documented rule was broken; this run may still be right |\n"
+                 "| undefined | hardware's behaviour is undefined, or a documented hang: status 2 |\n"
+                 "| unimplemented | hardware does it, Waitgate does not: status 2 |\n");
     }
     for (unsigned i = 0; (info = wg_finding_info_at(i)) != NULL; i++) {
         if (as_json)
@@ -183,9 +184,10 @@ static void explain_all(const wg_args *args, wg_text *out)
         wg_json_close(&json, ']');
         wg_json_open(&json, "races", '[');
     } else {
-        wg_textf(out, markdown ? "\n# Races\n\nWhat `waitgate check` reports beside these ([how to read it](races.md)). "
-                                 "The remedies are the usual ones; each report has one that the detector has verified.\n"
-                               : "\nfrom `waitgate check` alone:\n");
+        wg_textf(out, markdown
+                          ? "\n# Races\n\nWhat `waitgate check` reports beside these ([how to read it](races.md)). "
+                            "The remedies are the usual ones; each report has one that the detector has verified.\n"
+                          : "\nfrom `waitgate check` alone:\n");
     }
     for (unsigned race = 0; race < WG_RACE_KINDS; race++) {
         const char *name = wg_race_kind_name(race), *severity = severity_names[wg_race_severity(race)];
@@ -257,9 +259,9 @@ int wg_command_explain(const wg_args *args, wg_text *out, wg_text *error)
 int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
 {
     static int (*const commands[WG_CMD_COUNT])(const wg_args *, wg_text *, wg_text *) = {
-        [WG_CMD_RUN] = wg_command_run, [WG_CMD_CHECK] = wg_command_run, [WG_CMD_TRACE] = wg_command_run,
-        [WG_CMD_EXPLORE] = wg_command_explore, [WG_CMD_ASM] = wg_command_asm,
-        [WG_CMD_DIS] = wg_command_dis, [WG_CMD_ISA] = wg_command_isa,   [WG_CMD_EXPLAIN] = wg_command_explain};
+        [WG_CMD_RUN] = wg_command_run,         [WG_CMD_CHECK] = wg_command_run,      [WG_CMD_TRACE] = wg_command_run,
+        [WG_CMD_EXPLORE] = wg_command_explore, [WG_CMD_ASM] = wg_command_asm,        [WG_CMD_DIS] = wg_command_dis,
+        [WG_CMD_ISA] = wg_command_isa,         [WG_CMD_EXPLAIN] = wg_command_explain};
     wg_args args;
     int status;
     if (wg_args_parse(&args, argc, argv, out, error, &status))

@@ -133,14 +133,9 @@ static bool stretch(drive *d, bool *failed)
         return true;
     uint64_t after = wg_cycle(s->dev);
     switch (stop) {
-    case WG_STOP_UNTIL:
-        s->ended = WG_ENDED_UNTIL;
-        return true;
-    case WG_STOP_FINDING:
-        s->ended = WG_ENDED_FINDING;
-        return true;
-    case WG_STOP_CYCLES:
-        return false;
+    case WG_STOP_UNTIL: s->ended = WG_ENDED_UNTIL; return true;
+    case WG_STOP_FINDING: s->ended = WG_ENDED_FINDING; return true;
+    case WG_STOP_CYCLES: return false;
     case WG_STOP_DONE:
     case WG_STOP_HUNG:
         /* A stream that can still push may set things going again. */

@@ -86,12 +86,9 @@ static bool check(wg_session *s, const wg_expect *e, wg_text *found)
     uint32_t value;
     bool ok;
     switch (e->kind) {
-    case WG_EXPECT_L1:
-        return check_l1(s, e, found);
-    case WG_EXPECT_SEMAPHORE:
-        return check_semaphore(s, e, found);
-    case WG_EXPECT_CYCLES:
-        return check_cycles(s, e, found);
+    case WG_EXPECT_L1: return check_l1(s, e, found);
+    case WG_EXPECT_SEMAPHORE: return check_semaphore(s, e, found);
+    case WG_EXPECT_CYCLES: return check_cycles(s, e, found);
     case WG_EXPECT_PEEK:
         if (!peek(s, e->space, e->index, &value, found))
             return false;
@@ -124,17 +121,10 @@ static bool check(wg_session *s, const wg_expect *e, wg_text *found)
         if (!ok)
             wg_textf(found, "there are %zu", wg_races_count(s->races));
         return ok;
-    case WG_EXPECT_HANG:
-        ok = s->ended == WG_ENDED_HUNG;
-        break;
-    case WG_EXPECT_DONE:
-        ok = s->ended == WG_ENDED_DONE || s->ended == WG_ENDED_UNTIL;
-        break;
-    case WG_EXPECT_LIMIT:
-        ok = s->ended == WG_ENDED_LIMIT;
-        break;
-    default:
-        return false;
+    case WG_EXPECT_HANG: ok = s->ended == WG_ENDED_HUNG; break;
+    case WG_EXPECT_DONE: ok = s->ended == WG_ENDED_DONE || s->ended == WG_ENDED_UNTIL; break;
+    case WG_EXPECT_LIMIT: ok = s->ended == WG_ENDED_LIMIT; break;
+    default: return false;
     }
     if (!ok)
         wg_textf(found, "%s", ends[s->ended]);

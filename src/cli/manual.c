@@ -8,8 +8,12 @@
 
 #include <string.h>
 
-#define COMMANDS(i) for (unsigned i = 0; i < WG_CMD_COUNT; i++) if (wg_command_info_at(i)->built)
-#define OPTIONS(k, command) for (unsigned k = 0; k < WG_OPT_COUNT; k++) if (wg_option_info_at(k)->commands >> (command) & 1)
+#define COMMANDS(i) \
+    for (unsigned i = 0; i < WG_CMD_COUNT; i++) \
+        if (wg_command_info_at(i)->built)
+#define OPTIONS(k, command) \
+    for (unsigned k = 0; k < WG_OPT_COUNT; k++) \
+        if (wg_option_info_at(k)->commands >> (command)&1)
 
 static const char notes[] =
     "With `WAITGATE_LOCKSTEP=1` in the environment every part of the machine is ticked in every cycle; results are "
@@ -24,17 +28,19 @@ static void markdown(wg_text *out)
                   "This page is made from the command line's own table (`waitgate --help-markdown`).\n\n"
                   "| Command | What it does |\n|---|---|\n");
     COMMANDS(i)
-        wg_textf(out, "| [`%s`](#waitgate-%s) | %s |\n", wg_command_info_at(i)->name, wg_command_info_at(i)->name,
-                 wg_command_info_at(i)->summary);
+    wg_textf(out, "| [`%s`](#waitgate-%s) | %s |\n", wg_command_info_at(i)->name, wg_command_info_at(i)->name,
+             wg_command_info_at(i)->summary);
     wg_textf(out, "\n%s\n\n%s", wg_exits, notes);
-    COMMANDS(i) {
+    COMMANDS(i)
+    {
         const wg_command_info *c = wg_command_info_at(i);
         wg_textf(out, "\n## waitgate %s\n\n`waitgate %s [options]%s%s`: %s.\n\n", c->name, c->name,
                  *c->arguments ? " " : "", c->arguments, c->summary);
         if (*c->text)
             wg_textf(out, "%s\n\n", c->text);
         wg_textf(out, "| Option | Meaning |\n|---|---|\n");
-        OPTIONS(k, i) {
+        OPTIONS(k, i)
+        {
             const wg_option_info *o = wg_option_info_at(k);
             wg_textf(out, "| `--%s%s", o->name, o->value ? " " : "");
             for (const char *p = o->value ? o->value : ""; *p; p++)
@@ -75,12 +81,14 @@ static void man_exits(wg_text *out)
 
 static void man_main(wg_text *out)
 {
-    wg_textf(out, ".TH WAITGATE 1 \"\" \"waitgate %s\" \"Waitgate\"\n.SH NAME\nwaitgate \\- a Tensix tile you can see into\n"
-                  ".SH SYNOPSIS\n.B waitgate\n.I COMMAND\n[options] \\&...\n.SH DESCRIPTION\n"
-                  "Runs kernels for Tenstorrent's Blackhole and Wormhole tiles, bit for bit and cycle by cycle, and "
-                  "explains what it saw.\n.SH COMMANDS\n",
+    wg_textf(out,
+             ".TH WAITGATE 1 \"\" \"waitgate %s\" \"Waitgate\"\n.SH NAME\nwaitgate \\- a Tensix tile you can see into\n"
+             ".SH SYNOPSIS\n.B waitgate\n.I COMMAND\n[options] \\&...\n.SH DESCRIPTION\n"
+             "Runs kernels for Tenstorrent's Blackhole and Wormhole tiles, bit for bit and cycle by cycle, and "
+             "explains what it saw.\n.SH COMMANDS\n",
              wg_version());
-    COMMANDS(i) {
+    COMMANDS(i)
+    {
         wg_textf(out, ".TP\n.BR waitgate\\-%s (1)\n", wg_command_info_at(i)->name);
         roff(out, wg_command_info_at(i)->summary);
         wg_textf(out, "\n");
@@ -97,7 +105,8 @@ static void man_main(wg_text *out)
     }
     man_exits(out);
     const char *comma = "";
-    COMMANDS(i) {
+    COMMANDS(i)
+    {
         wg_textf(out, "%s.BR waitgate\\-%s (1)", comma, wg_command_info_at(i)->name);
         comma = ",\n";
     }
@@ -120,7 +129,8 @@ static void man_command(wg_text *out, unsigned command)
     wg_textf(out, "\n.SH DESCRIPTION\n");
     roff(out, *c->text ? c->text : c->summary);
     wg_textf(out, "\n.SH OPTIONS\n");
-    OPTIONS(k, command) {
+    OPTIONS(k, command)
+    {
         const wg_option_info *o = wg_option_info_at(k);
         wg_textf(out, ".TP\n.BI \\-\\-");
         roff(out, o->name);
@@ -164,7 +174,7 @@ static void bash(wg_text *out)
                   "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options\n"
                   "    COMPREPLY=()\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"");
     COMMANDS(i)
-        wg_textf(out, "%s ", wg_command_info_at(i)->name);
+    wg_textf(out, "%s ", wg_command_info_at(i)->name);
     wg_textf(out, "--help --version\" -- \"$cur\"))\n        return\n    fi\n    case $prev in\n");
     for (unsigned k = 0; k < WG_OPT_COUNT; k++) {
         const wg_option_info *o = wg_option_info_at(k);
@@ -175,10 +185,12 @@ static void bash(wg_text *out)
         wg_textf(out, "\" -- \"$cur\")); return ;;\n");
     }
     wg_textf(out, "    esac\n    case ${COMP_WORDS[1]} in\n");
-    COMMANDS(i) {
+    COMMANDS(i)
+    {
         wg_textf(out, "    %s) options=\"", wg_command_info_at(i)->name);
         const char *space = "";
-        OPTIONS(k, i) {
+        OPTIONS(k, i)
+        {
             wg_textf(out, "%s--%s", space, wg_option_info_at(k)->name);
             space = " ";
         }
@@ -200,16 +212,19 @@ static void zsh(wg_text *out)
 {
     wg_textf(out, "#compdef waitgate\n# zsh completion for waitgate; generated\nif (( CURRENT == 2 )); then\n"
                   "    local -a commands=(\n");
-    COMMANDS(i) {
+    COMMANDS(i)
+    {
         wg_textf(out, "        '%s:", wg_command_info_at(i)->name);
         zsh_text(out, wg_command_info_at(i)->summary);
         wg_textf(out, "'\n");
     }
     wg_textf(out, "    )\n    _describe command commands\n    return\nfi\nlocal command=$words[2]\nshift words\n"
                   "(( CURRENT-- ))\ncase $command in\n");
-    COMMANDS(i) {
+    COMMANDS(i)
+    {
         wg_textf(out, "%s)\n    _arguments \\\n", wg_command_info_at(i)->name);
-        OPTIONS(k, i) {
+        OPTIONS(k, i)
+        {
             const wg_option_info *o = wg_option_info_at(k);
             wg_textf(out, "        '*--%s[", o->name);
             zsh_text(out, o->help);
@@ -233,13 +248,16 @@ static void zsh(wg_text *out)
 static void fish(wg_text *out)
 {
     wg_textf(out, "# fish completion for waitgate; generated\n");
-    COMMANDS(i) {
+    COMMANDS(i)
+    {
         wg_textf(out, "complete -c waitgate -n __fish_use_subcommand -f -a %s -d '", wg_command_info_at(i)->name);
         zsh_text(out, wg_command_info_at(i)->summary);
         wg_textf(out, "'\n");
     }
-    COMMANDS(i) {
-        OPTIONS(k, i) {
+    COMMANDS(i)
+    {
+        OPTIONS(k, i)
+        {
             const wg_option_info *o = wg_option_info_at(k);
             wg_textf(out, "complete -c waitgate -n '__fish_seen_subcommand_from %s' -l %s", wg_command_info_at(i)->name,
                      o->name);
@@ -280,9 +298,9 @@ bool wg_manual(const char *option, const char *which, wg_text *out)
         return true;
     }
     COMMANDS(i)
-        if (strcmp(wg_command_info_at(i)->name, which) == 0) {
-            man_command(out, i);
-            return true;
-        }
+    if (strcmp(wg_command_info_at(i)->name, which) == 0) {
+        man_command(out, i);
+        return true;
+    }
     return false;
 }

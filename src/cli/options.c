@@ -25,7 +25,8 @@ const wg_option_info *wg_option_info_at(unsigned option) { return &options[optio
 const char wg_exits[] =
     "Exit status: 0 done; 1 usage or host error, or an expectation of a .tasm program that does not hold; 2 the "
     "program did "
-    "something undefined or unimplemented; 3 hang; 4 findings (from check), or timings that differ (from explore); 5 cycle limit; 130 interrupted. When "
+    "something undefined or unimplemented; 3 hang; 4 findings (from check), or timings that differ (from explore); 5 "
+    "cycle limit; 130 interrupted. When "
     "several apply: 1, then 3, 5, 2, 4.";
 
 /* Wraps at 100 columns, every line indented; the first line starts at column `at`. */

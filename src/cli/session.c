@@ -266,7 +266,7 @@ static bool open_sinks(wg_session *s, wg_text *error)
         wg_timeline_begin(s->timeline, now, held);
     if (s->trace)
         wg_trace_begin(s->trace, now, held, s->desc.arch == WG_ARCH_WH ? "wh" : "bh");
-    if (a->command == WG_CMD_EXPLORE)   /* its runs are many, and nobody looks at them one by one */
+    if (a->command == WG_CMD_EXPLORE) /* its runs are many, and nobody looks at them one by one */
         return true;
     return wg_watch_history(s, error) && (!a->value[WG_OPT_STATS] || wg_watch_stats(s, error)) &&
            (!s->timeline || watch(s, WG_TRACKS_EVENTS, wg_timeline_event, s->timeline, error)) &&

@@ -44,10 +44,10 @@ typedef struct wg_session {
     wg_trace *trace;
     wg_file_out log_file, trace_file;
 
-    wg_races *races;       /* check; explore, for its first run */
+    wg_races *races; /* check; explore, for its first run */
     int races_observer;
     struct wg_suppressions *suppressions;
-    unsigned fail_on;      /* wg_severity */
+    unsigned fail_on; /* wg_severity */
 
     wg_ended ended;
     wg_hang *hang;         /* filled when the run hung or was interrupted */
@@ -78,7 +78,7 @@ bool wg_image_write(const char *who, const char *path, const wg_image_shape *sha
 
 /* drive.c: time passes. */
 bool wg_drive(wg_session *s, wg_text *error);
-bool wg_drive_silently(wg_session *s);   /* no progress, no Ctrl-C; wg_error() says why not */
+bool wg_drive_silently(wg_session *s); /* no progress, no Ctrl-C; wg_error() says why not */
 
 /* check.c: the race detector beside the run. */
 bool wg_check_open(wg_session *s, wg_text *error);
@@ -86,7 +86,7 @@ wg_race_words wg_check_words(wg_session *s); /* for race_text.h */
 void wg_check_close(wg_session *s);
 void wg_report_races(wg_session *s, wg_text *out);
 void wg_report_races_json(wg_session *s, wg_json *j);
-bool wg_check_fails(wg_session *s);   /* something at or above --fail-on was neither suppressed nor expected */
+bool wg_check_fails(wg_session *s); /* something at or above --fail-on was neither suppressed nor expected */
 /* Is there a race at all that is more than a note? */
 bool wg_check_any(const wg_session *s);
 /* Is it suppressed, or no more than a note? */

@@ -46,12 +46,11 @@ static void set_config(wg_device *dev, wg_arch_id arch, wg_cfg_id id, uint32_t v
 /* BF16 everywhere; source banks are whose the instruction's unit needs them to be. */
 static void make_ready(wg_device *dev, wg_arch_id arch, const wg_isa_insn *insn)
 {
-    static const wg_cfg_id formats[] = {
-        WG_CFG_THCON_SEC0_REG0_TileDescriptor,  WG_CFG_THCON_SEC1_REG0_TileDescriptor,
-        WG_CFG_THCON_SEC0_REG2_Out_data_format, WG_CFG_THCON_SEC1_REG2_Out_data_format,
-        WG_CFG_THCON_SEC0_REG1_In_data_format,  WG_CFG_THCON_SEC0_REG1_Out_data_format,
-        WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA,       WG_CFG_ALU_FORMAT_SPEC_REG1_SrcB,
-        WG_CFG_ALU_FORMAT_SPEC_REG2_Dstacc};
+    static const wg_cfg_id formats[] = {WG_CFG_THCON_SEC0_REG0_TileDescriptor,  WG_CFG_THCON_SEC1_REG0_TileDescriptor,
+                                        WG_CFG_THCON_SEC0_REG2_Out_data_format, WG_CFG_THCON_SEC1_REG2_Out_data_format,
+                                        WG_CFG_THCON_SEC0_REG1_In_data_format,  WG_CFG_THCON_SEC0_REG1_Out_data_format,
+                                        WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA,       WG_CFG_ALU_FORMAT_SPEC_REG1_SrcB,
+                                        WG_CFG_ALU_FORMAT_SPEC_REG2_Dstacc};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         set_config(dev, arch, formats[i], BF16);
     for (uint32_t bank = 0; bank < 4; bank++)
@@ -151,14 +150,15 @@ bool wg_support_document(wg_text *out)
         wg_device_desc desc = {.struct_size = sizeof desc, .arch = (wg_arch_id)arch};
         ok = wg_create(&desc, &dev[arch]) == WG_OK && ok;
     }
-    wg_textf(out, "# What is supported\n\n"
-                  "Architecture × instruction × mode, found by trying (`waitgate isa --support`): every instruction was "
-                  "executed with every value of each\noperand of up to four bits, one at a time, with BF16 data and its "
-                  "units ready. *all*: every value does what the\ndocumentation says. Otherwise the values are listed that "
-                  "give a [finding](findings.md), which says whether hardware leaves\nthem undefined or Waitgate does not "
-                  "implement them. *yes*: there is no such operand. *–*: the architecture has no such\ninstruction. Wider "
-                  "operands (addresses, counts, registers, masks) and timing are in [the instruction list](isa.md).\n\n"
-                  "| Instruction | Unit | Blackhole | Wormhole |\n|---|---|---|---|\n");
+    wg_textf(out,
+             "# What is supported\n\n"
+             "Architecture × instruction × mode, found by trying (`waitgate isa --support`): every instruction was "
+             "executed with every value of each\noperand of up to four bits, one at a time, with BF16 data and its "
+             "units ready. *all*: every value does what the\ndocumentation says. Otherwise the values are listed that "
+             "give a [finding](findings.md), which says whether hardware leaves\nthem undefined or Waitgate does not "
+             "implement them. *yes*: there is no such operand. *–*: the architecture has no such\ninstruction. Wider "
+             "operands (addresses, counts, registers, masks) and timing are in [the instruction list](isa.md).\n\n"
+             "| Instruction | Unit | Blackhole | Wormhole |\n|---|---|---|---|\n");
     for (unsigned opcode = 0; ok && opcode < 256; opcode++) {
         const wg_isa_insn *insn[2] = {wg_isa_by_opcode(WG_ARCH_BH, (uint8_t)opcode),
                                       wg_isa_by_opcode(WG_ARCH_WH, (uint8_t)opcode)};

@@ -448,9 +448,7 @@ static void plain_line(reader *r, wg_tasm_line *l)
     if (l->at >= l->length)
         return;
     switch (r->section) {
-    case SECTION_THREAD:
-        thread_line(r, l);
-        break;
+    case SECTION_THREAD: thread_line(r, l); break;
     case SECTION_L1: {
         const char *name = "";
         size_t length = wg_tasm_name(l, &name), column = l->at - length + 1;

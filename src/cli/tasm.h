@@ -50,7 +50,7 @@ typedef enum wg_expect_kind {
     WG_EXPECT_CYCLES,    /* relation, value */
     WG_EXPECT_FINDING,   /* text is the code */
     WG_EXPECT_NO_FINDINGS,
-    WG_EXPECT_RACE,      /* text is the kind, and what its report must contain; holds for `check` alone */
+    WG_EXPECT_RACE, /* text is the kind, and what its report must contain; holds for `check` alone */
     WG_EXPECT_NO_RACES,
     WG_EXPECT_HANG,
     WG_EXPECT_DONE,

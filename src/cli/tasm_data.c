@@ -57,7 +57,8 @@ static bool blocks(wg_tasm *t, wg_tasm_line *l, wg_type type, wg_text *out)
         wg_tasm_fail(t, l->number, 1, "this is more than %d MiB", WG_TASM_MAX_BYTES >> 20);
         ok = false;
     }
-    if (ok && (singles.failed || !wg_blocks_encode(out, type, (const uint32_t *)(const void *)singles.data, singles.size / 4)))
+    if (ok && (singles.failed ||
+               !wg_blocks_encode(out, type, (const uint32_t *)(const void *)singles.data, singles.size / 4)))
         t->out_of_memory = true;
     wg_text_free(&singles);
     return ok && wg_tasm_end(t, l);
@@ -384,8 +385,8 @@ static bool expect_any(wg_tasm *t, wg_tasm_line *l, wg_expect *e)
             return expect_peek(t, l, e, &peek_spaces[i]);
         wg_near_offer(&near, peek_spaces[i].name);
     }
-    static const char *const others[] = {"l1",   "semaphore", "mutex", "cycles",    "finding",
-                                         "hang", "done",      "limit", "nofindings", "race", "noraces"};
+    static const char *const others[] = {"l1",   "semaphore", "mutex",      "cycles", "finding", "hang",
+                                         "done", "limit",     "nofindings", "race",   "noraces"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         wg_near_offer(&near, others[i]);
     const char *best = wg_near_best(&near);

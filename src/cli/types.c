@@ -10,28 +10,18 @@ static const struct {
     const char *name;
     uint8_t bytes, exponent, fraction, shift;
     uint8_t block_bits, bias; /* BFP types: bits per datum, bias of the shared exponent */
-} types[WG_TYPE_COUNT] = {[WG_TYPE_RAW] = {"raw", 0, 0, 0, 0, 0, 0},
-                          [WG_TYPE_UINT8] = {"uint8", 1, 0, 0, 0, 0, 0},
-                          [WG_TYPE_INT8] = {"int8", 1, 0, 0, 0, 0, 0},
-                          [WG_TYPE_UINT16] = {"uint16", 2, 0, 0, 0, 0, 0},
-                          [WG_TYPE_INT16] = {"int16", 2, 0, 0, 0, 0, 0},
-                          [WG_TYPE_UINT32] = {"uint32", 4, 0, 0, 0, 0, 0},
-                          [WG_TYPE_INT32] = {"int32", 4, 0, 0, 0, 0, 0},
-                          [WG_TYPE_FP32] = {"fp32", 4, 8, 23, 0, 0, 0},
-                          [WG_TYPE_TF32] = {"tf32", 4, 8, 10, 13, 0, 0},
-                          [WG_TYPE_BF16] = {"bf16", 2, 8, 7, 0, 0, 0},
-                          [WG_TYPE_FP16] = {"fp16", 2, 5, 10, 0, 0, 0},
-                          [WG_TYPE_FP8] = {"fp8", 1, 5, 2, 0, 0, 0},
-                          [WG_TYPE_FP8E4M3] = {"fp8e4m3", 1, 4, 3, 0, 0, 0},
-                          [WG_TYPE_SM8] = {"sm8", 1, 0, 0, 0, 0, 0},
-                          [WG_TYPE_SM16] = {"sm16", 2, 0, 0, 0, 0, 0},
-                          [WG_TYPE_SM32] = {"sm32", 4, 0, 0, 0, 0, 0},
-                          [WG_TYPE_BFP8] = {"bfp8", 0, 0, 0, 0, 8, 127},
-                          [WG_TYPE_BFP4] = {"bfp4", 0, 0, 0, 0, 4, 127},
-                          [WG_TYPE_BFP2] = {"bfp2", 0, 0, 0, 0, 2, 127},
-                          [WG_TYPE_BFP8A] = {"bfp8a", 0, 0, 0, 0, 8, 15},
-                          [WG_TYPE_BFP4A] = {"bfp4a", 0, 0, 0, 0, 4, 15},
-                          [WG_TYPE_BFP2A] = {"bfp2a", 0, 0, 0, 0, 2, 15}};
+} types[WG_TYPE_COUNT] = {
+    [WG_TYPE_RAW] = {"raw", 0, 0, 0, 0, 0, 0},         [WG_TYPE_UINT8] = {"uint8", 1, 0, 0, 0, 0, 0},
+    [WG_TYPE_INT8] = {"int8", 1, 0, 0, 0, 0, 0},       [WG_TYPE_UINT16] = {"uint16", 2, 0, 0, 0, 0, 0},
+    [WG_TYPE_INT16] = {"int16", 2, 0, 0, 0, 0, 0},     [WG_TYPE_UINT32] = {"uint32", 4, 0, 0, 0, 0, 0},
+    [WG_TYPE_INT32] = {"int32", 4, 0, 0, 0, 0, 0},     [WG_TYPE_FP32] = {"fp32", 4, 8, 23, 0, 0, 0},
+    [WG_TYPE_TF32] = {"tf32", 4, 8, 10, 13, 0, 0},     [WG_TYPE_BF16] = {"bf16", 2, 8, 7, 0, 0, 0},
+    [WG_TYPE_FP16] = {"fp16", 2, 5, 10, 0, 0, 0},      [WG_TYPE_FP8] = {"fp8", 1, 5, 2, 0, 0, 0},
+    [WG_TYPE_FP8E4M3] = {"fp8e4m3", 1, 4, 3, 0, 0, 0}, [WG_TYPE_SM8] = {"sm8", 1, 0, 0, 0, 0, 0},
+    [WG_TYPE_SM16] = {"sm16", 2, 0, 0, 0, 0, 0},       [WG_TYPE_SM32] = {"sm32", 4, 0, 0, 0, 0, 0},
+    [WG_TYPE_BFP8] = {"bfp8", 0, 0, 0, 0, 8, 127},     [WG_TYPE_BFP4] = {"bfp4", 0, 0, 0, 0, 4, 127},
+    [WG_TYPE_BFP2] = {"bfp2", 0, 0, 0, 0, 2, 127},     [WG_TYPE_BFP8A] = {"bfp8a", 0, 0, 0, 0, 8, 15},
+    [WG_TYPE_BFP4A] = {"bfp4a", 0, 0, 0, 0, 4, 15},    [WG_TYPE_BFP2A] = {"bfp2a", 0, 0, 0, 0, 2, 15}};
 
 enum {
     TILE = 32,
@@ -243,7 +233,8 @@ static uint8_t encode_block(wg_type type, uint8_t datums[BLOCK], const uint32_t 
         if (exponent == 0)
             magnitude = 0;
         else if (exponent <= shared)
-            magnitude = round_shift((singles[i] & 0x7FFFFF) | 0x800000, 24 - magnitude_bits + (unsigned)(shared - exponent));
+            magnitude =
+                round_shift((singles[i] & 0x7FFFFF) | 0x800000, 24 - magnitude_bits + (unsigned)(shared - exponent));
         if (magnitude > most)
             magnitude = most;
         datums[i] = (uint8_t)(magnitude ? (singles[i] >> 31) << magnitude_bits | magnitude : 0);

@@ -16,7 +16,7 @@
 
 typedef struct wg_schedule {
     uint64_t next[WG_AGENT_COUNT];
-    uint64_t now;     /* the cycle being run, or about to be run */
+    uint64_t now; /* the cycle being run, or about to be run */
     /*
      * So that nobody need look through `next`: who has an appointment has its bit in `soon`, or it is no earlier than
      * `later`. An appointment may be cleared or moved back without telling; it is made by wg_wake_at() and
@@ -24,11 +24,11 @@ typedef struct wg_schedule {
      */
     uint64_t later;
     uint32_t soon;
-    uint8_t phase;    /* wg_phase being run */
-    uint8_t pending_cores;   /* bit i: core i is still to be ticked in this cycle, its appointment is taken */
-    bool watch_idle;  /* a request waits at its region for a thread to become idle (wg_watch_idle) */
-    bool watch_units; /* the Scalar Unit's instruction waits mid-way for what gates wait for (wg_watch_units) */
-    uint64_t look_at; /* … and looks again in this cycle */
+    uint8_t phase;         /* wg_phase being run */
+    uint8_t pending_cores; /* bit i: core i is still to be ticked in this cycle, its appointment is taken */
+    bool watch_idle;       /* a request waits at its region for a thread to become idle (wg_watch_idle) */
+    bool watch_units;      /* the Scalar Unit's instruction waits mid-way for what gates wait for (wg_watch_units) */
+    uint64_t look_at;      /* … and looks again in this cycle */
 } wg_schedule;
 
 /* The phase in which an agent's tick runs (a core has two: load/store unit and pipeline). */
@@ -47,7 +47,7 @@ static inline uint8_t wg_agent_first_phase(unsigned agent)
 
 static_assert(WG_AGENT_COUNT <= 32, "wg_schedule.soon");
 #define WG_AGENT_BIT(agent) (UINT32_C(1) << (agent))
-#define WG_SCHED_NEAR 8   /* appointments this near are among the `soon`: pipelines make one per instruction */
+#define WG_SCHED_NEAR 8 /* appointments this near are among the `soon`: pipelines make one per instruction */
 #define WG_SCHED_CORES (UINT32_C(0x1F) << WG_AGENT_CORE_B)
 
 static inline void wg_wake_at(wg_schedule *s, unsigned agent, uint64_t cycle)

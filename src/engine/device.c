@@ -29,10 +29,13 @@ const char *wg_version(void) { return WG_VERSION; }
 
 const char *wg_status_text(wg_status status)
 {
-    static const char *const text[] = {
-        [WG_OK] = "ok", [WG_ERR_ARGUMENT] = "invalid argument", [WG_ERR_NO_MEMORY] = "out of memory",
-        [WG_ERR_ADDRESS] = "nothing is mapped there", [WG_ERR_UNSUPPORTED] = "not supported",
-        [WG_ERR_SNAPSHOT] = "not a snapshot of this device", [WG_ERR_STATE] = "not possible now"};
+    static const char *const text[] = {[WG_OK] = "ok",
+                                       [WG_ERR_ARGUMENT] = "invalid argument",
+                                       [WG_ERR_NO_MEMORY] = "out of memory",
+                                       [WG_ERR_ADDRESS] = "nothing is mapped there",
+                                       [WG_ERR_UNSUPPORTED] = "not supported",
+                                       [WG_ERR_SNAPSHOT] = "not a snapshot of this device",
+                                       [WG_ERR_STATE] = "not possible now"};
     return status < sizeof text / sizeof *text ? text[status] : "unknown status";
 }
 
@@ -49,7 +52,7 @@ wg_status wg_create(const wg_device_desc *desc, wg_device **out)
     dev->profile = desc->profile;
     dev->stop_at = WG_SEVERITY_NEVER;
     dev->finding = calloc(WG_MAX_FINDINGS, sizeof *dev->finding);
-    enum { LINE = 64, BEFORE_REGS = (LINE - offsetof(wg_tile, regs) % LINE) % LINE };   /* registers on whole lines */
+    enum { LINE = 64, BEFORE_REGS = (LINE - offsetof(wg_tile, regs) % LINE) % LINE }; /* registers on whole lines */
     dev->block = aligned_alloc(LINE, (BEFORE_REGS + sizeof(wg_tile) + LINE - 1) / LINE * LINE);
     if (dev->block) {
         memset(dev->block, 0, BEFORE_REGS + sizeof(wg_tile));
@@ -106,7 +109,7 @@ wg_status wg_reset(wg_device *dev)
     dev->tile->regions.niu.coordinate = place;
     wg_tile_reset(dev->tile);
     wg_poll_reset(dev->tile);
-    if (dev->clock) {   /* a tile of a chip stays where it is, in place and time */
+    if (dev->clock) { /* a tile of a chip stays where it is, in place and time */
         wg_niu_firmware(dev->tile, dev->harvested);
         dev->tile->sched.now = *dev->clock;
     }
@@ -188,7 +191,7 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
     wg_schedule *s = &t->sched;
     t->limit = t->horizon = limit;
     t->l1_watched = may_stop && dev->until.mask;
-    if (may_stop != t->poll.may_stop) {   /* rounds that were passed over count for nothing */
+    if (may_stop != t->poll.may_stop) { /* rounds that were passed over count for nothing */
         t->poll.may_stop = may_stop;
         wg_poll_reset(t);
     }
@@ -264,7 +267,7 @@ uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
 
 void wg_device_catch_up(wg_device *dev)
 {
-    if (dev->tile->poll.settled)   /* the rest of a round */
+    if (dev->tile->poll.settled) /* the rest of a round */
         wg_device_window(dev, *dev->clock, *dev->clock);
     if (dev->tile->sched.now < *dev->clock)
         dev->tile->sched.now = *dev->clock;

@@ -8,7 +8,7 @@
 enum { WG_MAX_OBSERVERS = 8, WG_MAX_FINDINGS = 1024 };
 
 typedef struct wg_observer {
-    uint64_t kinds;      /* 0: free */
+    uint64_t kinds; /* 0: free */
     wg_observer_fn fn;
     void *user;
 } wg_observer;
@@ -17,20 +17,22 @@ struct wg_device {
     const wg_arch *arch;
     wg_profile profile;
     wg_tile *tile;
-    char *block;               /* the memory that holds the tile */
+    char *block; /* the memory that holds the tile */
     wg_observer observer[WG_MAX_OBSERVERS];
-    wg_finding *finding;            /* WG_MAX_FINDINGS */
+    wg_finding *finding; /* WG_MAX_FINDINGS */
     size_t findings;
-    uint64_t findings_dropped;      /* distinct ones beyond the capacity */
+    uint64_t findings_dropped; /* distinct ones beyond the capacity */
     wg_severity stop_at;
-    wg_delay *delay;                /* wg_perturb_with() */
-    uint32_t refusals;              /* retries_for_ever(): the Scalar Unit's when nobody else could act any more … */
-    uint64_t progress;              /* … and how far everybody was */
-    bool stop_requested;            /* a finding of at least stop_at was recorded */
-    struct { uint32_t address, value, mask; } until;
-    uint64_t *touches;              /* of the chip: how often somebody reached into one of its tiles; NULL: no chip */
-    const uint64_t *clock;          /* of the chip: a tile with nothing to do may be behind it */
-    uint32_t harvested;             /* of the chip */
+    wg_delay *delay;     /* wg_perturb_with() */
+    uint32_t refusals;   /* retries_for_ever(): the Scalar Unit's when nobody else could act any more … */
+    uint64_t progress;   /* … and how far everybody was */
+    bool stop_requested; /* a finding of at least stop_at was recorded */
+    struct {
+        uint32_t address, value, mask;
+    } until;
+    uint64_t *touches;     /* of the chip: how often somebody reached into one of its tiles; NULL: no chip */
+    const uint64_t *clock; /* of the chip: a tile with nothing to do may be behind it */
+    uint32_t harvested;    /* of the chip */
     bool touched;
     char error[256];
 };

@@ -9,8 +9,8 @@
 /* Where the element is, and how wide; cores answer for themselves. */
 typedef struct element {
     void *at;
-    uint8_t bytes;      /* 0: no such element */
-    uint32_t mask;      /* bits that exist */
+    uint8_t bytes; /* 0: no such element */
+    uint32_t mask; /* bits that exist */
 } element;
 
 static element none(void) { return (element){NULL, 0, 0}; }
@@ -73,8 +73,7 @@ static element find(wg_tile *t, wg_space space, uint32_t index)
     switch (space) {
     case WG_SPACE_L1: return byte_of(t->l1, index, arch->l1_bytes, 0xFF);
     case WG_SPACE_GPR: return word_of(&r->gpr.r[0][0], index, 3 * WG_GPRS, UINT32_MAX);
-    case WG_SPACE_CONFIG:
-        return high < 2 ? word_of(r->config.bank[high], low, arch->config_words, UINT32_MAX) : none();
+    case WG_SPACE_CONFIG: return high < 2 ? word_of(r->config.bank[high], low, arch->config_words, UINT32_MAX) : none();
     case WG_SPACE_THREAD_CONFIG:
         return high < WG_THREADS ? half_of(r->config.thread[high], low, arch->thread_config_words) : none();
     case WG_SPACE_SEM_VALUE: return byte_of(t->backend.sync.value, index, WG_SEMAPHORES, 15);
@@ -87,11 +86,14 @@ static element find(wg_tile *t, wg_space space, uint32_t index)
     case WG_SPACE_SRCA: return word_of(&r->src.a[0][0][0], index, 2 * 64 * 16, 0x7FFFF);
     case WG_SPACE_SRCB: return word_of(&r->src.b[0][0][0], index, 2 * 64 * 16, 0x7FFFF);
     case WG_SPACE_SRC_OWNER:
-        return index < 2 ? byte_of(r->src.owner_a, index, 2, 1) : index < 4 ? byte_of(r->src.owner_b, index - 2, 2, 1) : none();
+        return index < 2   ? byte_of(r->src.owner_a, index, 2, 1)
+               : index < 4 ? byte_of(r->src.owner_b, index - 2, 2, 1)
+                           : none();
     case WG_SPACE_LREG: return word_of(&r->lreg.l[0][0], index, sizeof r->lreg.l / 4, UINT32_MAX);
     case WG_SPACE_ADC: return adc_counter(&r->adc, index);
     case WG_SPACE_RWC: return rwc_counter(&r->rwc, index);
-    case WG_SPACE_MOP_CFG: return index < 27 ? word_of(t->frontend[index / 9].mop_cfg, index % 9, 9, UINT32_MAX) : none();
+    case WG_SPACE_MOP_CFG:
+        return index < 27 ? word_of(t->frontend[index / 9].mop_cfg, index % 9, 9, UINT32_MAX) : none();
     default: return none();
     }
 }
@@ -102,10 +104,22 @@ static bool core_space(wg_space space, uint32_t index, unsigned *core, uint32_t 
     uint32_t n, i;
     switch (space) {
     case WG_SPACE_CORE_X:
-    case WG_SPACE_CORE_F: n = index / 32; i = index % 32; break;
-    case WG_SPACE_CORE_PC: n = index; i = 0; break;
-    case WG_SPACE_CORE_CSR: n = index >> 12; i = index & 0xFFF; break;
-    case WG_SPACE_CORE_RAM: n = index >> 16; i = index & 0xFFFF; break;
+    case WG_SPACE_CORE_F:
+        n = index / 32;
+        i = index % 32;
+        break;
+    case WG_SPACE_CORE_PC:
+        n = index;
+        i = 0;
+        break;
+    case WG_SPACE_CORE_CSR:
+        n = index >> 12;
+        i = index & 0xFFF;
+        break;
+    case WG_SPACE_CORE_RAM:
+        n = index >> 16;
+        i = index & 0xFFFF;
+        break;
     default: return false;
     }
     *core = n;
@@ -115,7 +129,8 @@ static bool core_space(wg_space space, uint32_t index, unsigned *core, uint32_t 
 
 static wg_status no_element(wg_device *dev, wg_space space, uint32_t index)
 {
-    return wg_fail(dev, WG_ERR_ADDRESS, "space %u has no element %u on %s", (unsigned)space, index, dev->arch->long_name);
+    return wg_fail(dev, WG_ERR_ADDRESS, "space %u has no element %u on %s", (unsigned)space, index,
+                   dev->arch->long_name);
 }
 
 wg_status wg_peek(wg_device *dev, wg_space space, uint32_t index, uint32_t *value)
@@ -124,7 +139,8 @@ wg_status wg_peek(wg_device *dev, wg_space space, uint32_t index, uint32_t *valu
     unsigned core;
     uint32_t rest;
     if (core_space(space, index, &core, &rest))
-        return core < WG_CORES && wg_core_peek(dev->tile, core, space, rest, value) ? WG_OK : no_element(dev, space, index);
+        return core < WG_CORES && wg_core_peek(dev->tile, core, space, rest, value) ? WG_OK
+                                                                                    : no_element(dev, space, index);
     if (space == WG_SPACE_DST32) {
         if (index >= WG_DST_ROWS / 2 * 16)
             return no_element(dev, space, index);
@@ -168,7 +184,8 @@ wg_status wg_read(wg_device *dev, uint64_t address, void *to, size_t bytes)
 {
     wg_reach(dev);
     if (!wg_tile_bus_read(dev->tile, address, to, bytes))
-        return wg_fail(dev, WG_ERR_ADDRESS, "nothing readable at 0x%08llx (%zu bytes)", (unsigned long long)address, bytes);
+        return wg_fail(dev, WG_ERR_ADDRESS, "nothing readable at 0x%08llx (%zu bytes)", (unsigned long long)address,
+                       bytes);
     WG_EMIT(dev->tile, WG_EV_HOST, WG_AGENT_HOST, .a = address, .b = bytes, .c = 0);
     return WG_OK;
 }
@@ -177,8 +194,9 @@ wg_status wg_write(wg_device *dev, uint64_t address, const void *from, size_t by
 {
     wg_reach(dev);
     if (!wg_tile_bus_write(dev->tile, address, from, bytes))
-        return wg_fail(dev, WG_ERR_ADDRESS, "nothing writable at 0x%08llx (%zu bytes)", (unsigned long long)address, bytes);
-    if (address >= dev->arch->l1_bytes)   /* nobody waits for what is in L1 but cores that poll it */
+        return wg_fail(dev, WG_ERR_ADDRESS, "nothing writable at 0x%08llx (%zu bytes)", (unsigned long long)address,
+                       bytes);
+    if (address >= dev->arch->l1_bytes) /* nobody waits for what is in L1 but cores that poll it */
         wg_wake_all(&dev->tile->sched);
     WG_EMIT(dev->tile, WG_EV_HOST, WG_AGENT_HOST, .a = address, .b = bytes, .c = 1);
     return WG_OK;

@@ -50,9 +50,10 @@ wg_status wg_perturb_with(wg_device *dev, uint64_t seed, const wg_delay *delays,
     wg_delay *own = NULL;
     for (size_t i = 0; delays && i < count; i++)
         if (delays[i].site >= WG_SITE_COUNT || delays[i].agent >= WG_AGENT_COUNT || delays[i].cycles > WG_MAX_DELAY)
-            return wg_fail(dev, WG_ERR_ARGUMENT, "delay %zu names no site or agent, or is over %u cycles", i, WG_MAX_DELAY);
+            return wg_fail(dev, WG_ERR_ARGUMENT, "delay %zu names no site or agent, or is over %u cycles", i,
+                           WG_MAX_DELAY);
     if (delays) {
-        own = malloc((count + 1) * sizeof *own);   /* one more: a list without entries is a list */
+        own = malloc((count + 1) * sizeof *own); /* one more: a list without entries is a list */
         if (!own)
             return wg_fail(dev, WG_ERR_NO_MEMORY, "out of memory");
         memcpy(own, delays, count * sizeof *own);

@@ -24,18 +24,21 @@
 #include "tile/tile.h"
 
 enum {
-    GRID = 1024,          /* the first reference lies on a multiple of it, */
-    PATIENCE = 3072,      /* at least so long after the last disturbance */
-    STARE = 4,            /* from this reference on every cycle is looked at for a while: private loops have no requests */
+    GRID = 1024,     /* the first reference lies on a multiple of it, */
+    PATIENCE = 3072, /* at least so long after the last disturbance */
+    STARE = 4,       /* from this reference on every cycle is looked at for a while: private loops have no requests */
     STARE_CYCLES = 256,
-    CAREFUL = 6           /* up to this reference cores never run so far ahead that circles go unseen */
+    CAREFUL = 6 /* up to this reference cores never run so far ahead that circles go unseen */
 };
 
 static const uint64_t core_events = WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_STALL_BEGIN) |
                                     WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_CORE_REQUEST) |
                                     WG_EV_BIT(WG_EV_CORE_RESPONSE);
 
-static uint64_t relative(uint64_t time, uint64_t now) { return time == WG_NEVER ? WG_NEVER : time > now ? time - now : 0; }
+static uint64_t relative(uint64_t time, uint64_t now)
+{
+    return time == WG_NEVER ? WG_NEVER : time > now ? time - now : 0;
+}
 
 /* What lies before the beginning of time stays there. */
 static void shift(uint64_t *time, int64_t by)
@@ -65,7 +68,7 @@ static void relate_run(const wg_tile *t, unsigned core, wg_core_run *out)
     out->pushes = 0;
     out->late_at = relative(out->late_at, now);
     out->mux_free = relative(out->mux_free, now);
-    out->wait_e = out->ex1.kind && out->wait_e == out->ex1.entered;   /* it matters to the load in EX1 alone */
+    out->wait_e = out->ex1.kind && out->wait_e == out->ex1.entered; /* it matters to the load in EX1 alone */
     out->wait_m = out->wait_e ? relative(out->wait_m, now) : 0;
     out->l0_requests = flush_count(t, k);
     for (unsigned i = 0; i < WG_RETIRE_RING; i++) {
@@ -121,7 +124,7 @@ static void shift_core(wg_core *k, int64_t by, uint64_t instructions)
         shift(&run->sq[i].first, by);
         shift(&run->sq[i].entered, by);
     }
-    uint64_t retired[WG_RETIRE_RING], filled[WG_RETIRE_RING];   /* found by the instruction's number */
+    uint64_t retired[WG_RETIRE_RING], filled[WG_RETIRE_RING]; /* found by the instruction's number */
     memcpy(retired, run->retired, sizeof retired);
     memcpy(filled, run->filled, sizeof filled);
     for (unsigned i = 0; i < WG_RETIRE_RING; i++) {
@@ -180,7 +183,7 @@ static void shift_scalar(wg_tile *t, int64_t by, uint64_t refusals)
     if (!wg_scalar_retrying(t))
         return;
     u->refusals += (uint32_t)refusals;
-    u->sent += refusals;   /* each is the answer to a request */
+    u->sent += refusals; /* each is the answer to a request */
     shift(&u->until, by);
     shift(&u->port_free, by);
     shift(&u->last_reach, by);
@@ -264,7 +267,7 @@ static void shift_tile(wg_tile *t, int64_t by, const uint64_t counts[WG_POLL_COU
     }
     shift_scalar(t, by, counts[WG_CORES]);
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
-        if (i <= WG_AGENT_CORE_T2 || i == WG_AGENT_REGIONS)   /* others keep their appointments */
+        if (i <= WG_AGENT_CORE_T2 || i == WG_AGENT_REGIONS) /* others keep their appointments */
             shift(&t->sched.next[i], by);
     if (by < 0)
         shift(&t->sched.later, by);
@@ -296,7 +299,8 @@ static uint64_t signature(const wg_tile *t)
         const wg_lane *lane = &m->lane[c][WG_PATH_L1];
         h = (h ^ m->active[c]) * UINT64_C(0x9E3779B97F4A7C15);
         if (lane->count)
-            h = (h ^ (relative(lane->queue[lane->head].seen_at, now) << 4 | lane->count)) * UINT64_C(0x9E3779B97F4A7C15);
+            h = (h ^ (relative(lane->queue[lane->head].seen_at, now) << 4 | lane->count)) *
+                UINT64_C(0x9E3779B97F4A7C15);
         if (looks_always(t))
             h = (h ^ t->core[c].run.pc) * UINT64_C(0x9E3779B97F4A7C15);
     }
@@ -484,7 +488,7 @@ static bool settle(wg_tile *t, uint64_t limit)
     }
     uint64_t end = p->key[first < p->references ? first : p->references - 1] + period;
     for (unsigned i = p->references - 1; first >= p->references && (i < p->references || interval(i) <= period); i++)
-        end += interval(i);   /* those still to be taken lie on it */
+        end += interval(i); /* those still to be taken lie on it */
     bool stop = end < limit;
     if (!stop)
         end = limit;
@@ -589,7 +593,7 @@ bool wg_poll_skip(wg_tile *t, uint64_t limit, bool stop_if_endless)
     wg_poll *p = &t->poll;
     uint64_t now = t->sched.now, appointed = p->look_at;
     bool found = false;
-    if (t->perturbed) {   /* every event of a perturbed run has its own delay */
+    if (t->perturbed) { /* every event of a perturbed run has its own delay */
         p->look_at = p->stop_at = WG_NEVER;
         return false;
     }
@@ -601,7 +605,7 @@ bool wg_poll_skip(wg_tile *t, uint64_t limit, bool stop_if_endless)
         wait_for_quiet(t);
         if (p->look_at <= now && now == appointed) {
             take_reference(t);
-        } else if (p->look_at <= now) {   /* the clock did not stand there: begin here */
+        } else if (p->look_at <= now) { /* the clock did not stand there: begin here */
             p->disturbed = now;
             wait_for_quiet(t);
         }
@@ -637,11 +641,8 @@ void wg_poll_resume(wg_tile *t, uint64_t end)
         p->disturbed = t->sched.now;
         wait_for_quiet(t);
     }
-    if (next < end)   /* what comes then may end it */
+    if (next < end) /* what comes then may end it */
         p->settled = false;
 }
 
-bool wg_core_is_polling(const wg_tile *t, unsigned core)
-{
-    return t->poll.found_at && t->poll.polls[core];
-}
+bool wg_core_is_polling(const wg_tile *t, unsigned core) { return t->poll.found_at && t->poll.polls[core]; }

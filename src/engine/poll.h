@@ -30,9 +30,9 @@ typedef struct wg_poll_state {
     uint8_t port_turn[WG_L1_PORTS], turn[WG_PATH_COUNT];
     wg_mailboxes mailbox;
     wg_pcbufs pcbuf;
-    wg_scalar scalar;                    /* if it asks again and again, else 0; so the next two */
-    uint64_t thread_next[WG_THREADS];    /* its answers wake the threads … */
-    uint64_t progress;                   /* … which do not move */
+    wg_scalar scalar;                 /* if it asks again and again, else 0; so the next two */
+    uint64_t thread_next[WG_THREADS]; /* its answers wake the threads … */
+    uint64_t progress;                /* … which do not move */
 } wg_poll_state;
 
 /* What grows by as much in every round: instructions of each core, refusals of the Scalar Unit. */
@@ -41,22 +41,22 @@ enum { WG_POLL_REFERENCES = 40 };
 
 /* Environment, not state: when a round is recognised has no effect on what happens. */
 typedef struct wg_poll {
-    uint64_t look_at;            /* nothing to do before this cycle */
-    uint64_t stop_at;            /* the clock must stand in this cycle, even if nobody is due */
-    uint64_t careful_until;      /* no core runs so far ahead before this cycle that it could not be brought back */
-    uint64_t disturbed;          /* when something happened last that is not a core's, and not to be repeated */
-    unsigned references;         /* taken since then; 0: none */
-    bool may_stop;               /* the run before this one would have ended where it can never end by itself */
+    uint64_t look_at;       /* nothing to do before this cycle */
+    uint64_t stop_at;       /* the clock must stand in this cycle, even if nobody is due */
+    uint64_t careful_until; /* no core runs so far ahead before this cycle that it could not be brought back */
+    uint64_t disturbed;     /* when something happened last that is not a core's, and not to be repeated */
+    unsigned references;    /* taken since then; 0: none */
+    bool may_stop;          /* the run before this one would have ended where it can never end by itself */
     uint64_t at[WG_POLL_REFERENCES];
     /* The cycle whose state is compared with, and that state's hash. */
     uint64_t key[WG_POLL_REFERENCES], hash[WG_POLL_REFERENCES];
-    bool keyed;                  /* … is known for the last reference: a request was due */
+    bool keyed; /* … is known for the last reference: a request was due */
     uint64_t found_at;
     /* What is compared with: the last reference, or what was seen when something was due next after it. */
-    uint64_t seen_at, signature;    /* seen_at 0: not yet */
+    uint64_t seen_at, signature; /* seen_at 0: not yet */
     uint64_t number[WG_POLL_COUNTS];
-    bool polls[WG_POLL_COUNTS];  /* … and has executed something when it was seen again */
-    bool settled;                /* the tile goes round until somebody else acts, with this period */
+    bool polls[WG_POLL_COUNTS]; /* … and has executed something when it was seen again */
+    bool settled;               /* the tile goes round until somebody else acts, with this period */
     uint64_t period, per_period[WG_POLL_COUNTS];
     wg_poll_state state, scratch;
 } wg_poll;

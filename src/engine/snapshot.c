@@ -9,10 +9,10 @@
 
 typedef struct header {
     char magic[8];
-    uint32_t version;        /* of the layout; the state's size guards against a build with another one */
+    uint32_t version; /* of the layout; the state's size guards against a build with another one */
     uint32_t arch, profile;
     uint64_t state_bytes, l1_bytes;
-    uint64_t box_bytes;      /* 0: no packet was ever under way */
+    uint64_t box_bytes; /* 0: no packet was ever under way */
 } header;
 
 static const char magic[8] = {'w', 'a', 'i', 't', 'g', 'a', 't', 'e'};
@@ -22,8 +22,11 @@ static size_t state_bytes(void) { return sizeof(wg_tile) - WG_TILE_STATE_OFFSET;
 
 static header header_of(const wg_device *dev)
 {
-    header h = {.version = LAYOUT_VERSION, .arch = dev->arch->id, .profile = dev->profile,
-                .state_bytes = state_bytes(), .l1_bytes = dev->arch->l1_bytes,
+    header h = {.version = LAYOUT_VERSION,
+                .arch = dev->arch->id,
+                .profile = dev->profile,
+                .state_bytes = state_bytes(),
+                .l1_bytes = dev->arch->l1_bytes,
                 .box_bytes = wg_noc_box_used(dev->tile->box) ? sizeof *dev->tile->box : 0};
     memcpy(h.magic, magic, sizeof magic);
     return h;
@@ -100,14 +103,30 @@ static uint64_t hash_bytes(uint64_t h, const void *data, size_t bytes)
 /* Space by space through wg_peek(), so that padding, caches and queues of the host model do not count. */
 uint64_t wg_state_hash(wg_device *dev)
 {
-    static const struct { uint8_t space; uint32_t from, count; } ranges[] = {
-        {WG_SPACE_CORE_X, 0, WG_CORES * 32}, {WG_SPACE_CORE_F, 0, WG_CORES * 32}, {WG_SPACE_CORE_PC, 0, WG_CORES},
-        {WG_SPACE_GPR, 0, 192}, {WG_SPACE_CONFIG, 0, 224}, {WG_SPACE_CONFIG, 1 << 16, 224},
-        {WG_SPACE_THREAD_CONFIG, 0, 68}, {WG_SPACE_THREAD_CONFIG, 1 << 16, 68}, {WG_SPACE_THREAD_CONFIG, 2 << 16, 68},
-        {WG_SPACE_SEM_VALUE, 0, 8}, {WG_SPACE_SEM_MAX, 0, 8}, {WG_SPACE_MUTEX, 0, 8}, {WG_SPACE_SRC_OWNER, 0, 4},
-        {WG_SPACE_ADC, 0, 144}, {WG_SPACE_RWC, 0, 48}, {WG_SPACE_MOP_CFG, 0, 27},
-        {WG_SPACE_CORE_RAM, 0 << 16, 8192}, {WG_SPACE_CORE_RAM, 1 << 16, 8192}, {WG_SPACE_CORE_RAM, 2 << 16, 4096},
-        {WG_SPACE_CORE_RAM, 3 << 16, 4096}, {WG_SPACE_CORE_RAM, 4 << 16, 4096}};
+    static const struct {
+        uint8_t space;
+        uint32_t from, count;
+    } ranges[] = {{WG_SPACE_CORE_X, 0, WG_CORES * 32},
+                  {WG_SPACE_CORE_F, 0, WG_CORES * 32},
+                  {WG_SPACE_CORE_PC, 0, WG_CORES},
+                  {WG_SPACE_GPR, 0, 192},
+                  {WG_SPACE_CONFIG, 0, 224},
+                  {WG_SPACE_CONFIG, 1 << 16, 224},
+                  {WG_SPACE_THREAD_CONFIG, 0, 68},
+                  {WG_SPACE_THREAD_CONFIG, 1 << 16, 68},
+                  {WG_SPACE_THREAD_CONFIG, 2 << 16, 68},
+                  {WG_SPACE_SEM_VALUE, 0, 8},
+                  {WG_SPACE_SEM_MAX, 0, 8},
+                  {WG_SPACE_MUTEX, 0, 8},
+                  {WG_SPACE_SRC_OWNER, 0, 4},
+                  {WG_SPACE_ADC, 0, 144},
+                  {WG_SPACE_RWC, 0, 48},
+                  {WG_SPACE_MOP_CFG, 0, 27},
+                  {WG_SPACE_CORE_RAM, 0 << 16, 8192},
+                  {WG_SPACE_CORE_RAM, 1 << 16, 8192},
+                  {WG_SPACE_CORE_RAM, 2 << 16, 4096},
+                  {WG_SPACE_CORE_RAM, 3 << 16, 4096},
+                  {WG_SPACE_CORE_RAM, 4 << 16, 4096}};
     wg_look(dev);
     uint64_t h = mix(dev->arch->id + UINT64_C(1), dev->tile->sched.now);
     for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
@@ -115,7 +134,7 @@ uint64_t wg_state_hash(wg_device *dev)
             uint32_t v;
             if (wg_peek(dev, (wg_space)ranges[r].space, ranges[r].from + i, &v) == WG_OK)
                 h = mix(h, v);
-            else if (ranges[r].space != WG_SPACE_MUTEX)   /* mutexes have gaps; the rest ends here */
+            else if (ranges[r].space != WG_SPACE_MUTEX) /* mutexes have gaps; the rest ends here */
                 break;
         }
     }

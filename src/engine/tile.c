@@ -35,10 +35,7 @@ static inline unsigned take_all(wg_tile *t, unsigned first, unsigned count)
 }
 
 /* Who of `agents` may be due; take() decides. */
-static inline uint32_t soon(const wg_tile *t, uint32_t agents)
-{
-    return t->lockstep ? agents : t->sched.soon & agents;
-}
+static inline uint32_t soon(const wg_tile *t, uint32_t agents) { return t->lockstep ? agents : t->sched.soon & agents; }
 
 /* Appointments that were made for later have come near. */
 __attribute__((noinline)) static void look_through(wg_schedule *s)
@@ -75,13 +72,13 @@ static void before_threads(wg_tile *t)
         if (take(t, WG_AGENT_HOST))
             wg_windows_arrivals(t);
         for (unsigned noc = 0; noc < 2; noc++)
-            if (take(t, WG_AGENT_NIU0 + noc) && t->box)   /* a part of a tile under test may have none */
+            if (take(t, WG_AGENT_NIU0 + noc) && t->box) /* a part of a tile under test may have none */
                 wg_niu_tick(t, noc);
     }
     s->phase = WG_PHASE_COMPLETIONS;
-    for (uint32_t mask = soon(t, UNITS); mask; mask &= mask - 1) {   /* a unit's tick makes no other due in this cycle */
+    for (uint32_t mask = soon(t, UNITS); mask; mask &= mask - 1) { /* a unit's tick makes no other due in this cycle */
         unsigned agent = (unsigned)__builtin_ctz(mask);
-        if (take(t, agent) && agent != WG_AGENT_UNPACK1)             /* ticked with Unpacker 0 */
+        if (take(t, agent) && agent != WG_AGENT_UNPACK1) /* ticked with Unpacker 0 */
             wg_units[unit_of[agent]]->tick(t);
     }
     s->phase = WG_PHASE_REGIONS;

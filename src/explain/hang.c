@@ -33,12 +33,8 @@ void wg_history_event(void *user, const wg_event *e)
 const char *wg_node_name(wg_node node, char *room, size_t bytes)
 {
     switch ((wg_node_kind)node.kind) {
-    case WG_NODE_CORE:
-        snprintf(room, bytes, "core %s", wg_agent_name(node.index));
-        break;
-    case WG_NODE_THREAD:
-        snprintf(room, bytes, "thread %u", node.index);
-        break;
+    case WG_NODE_CORE: snprintf(room, bytes, "core %s", wg_agent_name(node.index)); break;
+    case WG_NODE_THREAD: snprintf(room, bytes, "thread %u", node.index); break;
     case WG_NODE_UNIT:
         snprintf(room, bytes, "%s%s", node.index == WG_AGENT_UNPACK0 || node.index == WG_AGENT_UNPACK1 ? "" : "the ",
                  wg_agent_name(node.index));
@@ -46,21 +42,11 @@ const char *wg_node_name(wg_node node, char *room, size_t bytes)
     case WG_NODE_SEMAPHORE:
         snprintf(room, bytes, "semaphore %u (%s)", node.index, wg_semaphore_name(node.index));
         break;
-    case WG_NODE_MUTEX:
-        snprintf(room, bytes, "mutex %u", node.index);
-        break;
-    case WG_NODE_FIFO:
-        snprintf(room, bytes, "thread %u's instruction FIFO", node.index);
-        break;
-    case WG_NODE_BANK:
-        snprintf(room, bytes, "Src%c bank %u", node.index < 2 ? 'A' : 'B', node.index & 1);
-        break;
-    case WG_NODE_MEMORY:
-        snprintf(room, bytes, "the memory that core %s polls", wg_agent_name(node.index));
-        break;
-    case WG_NODE_NOBODY:
-        snprintf(room, bytes, "nobody");
-        break;
+    case WG_NODE_MUTEX: snprintf(room, bytes, "mutex %u", node.index); break;
+    case WG_NODE_FIFO: snprintf(room, bytes, "thread %u's instruction FIFO", node.index); break;
+    case WG_NODE_BANK: snprintf(room, bytes, "Src%c bank %u", node.index < 2 ? 'A' : 'B', node.index & 1); break;
+    case WG_NODE_MEMORY: snprintf(room, bytes, "the memory that core %s polls", wg_agent_name(node.index)); break;
+    case WG_NODE_NOBODY: snprintf(room, bytes, "nobody"); break;
     }
     return room;
 }
@@ -257,27 +243,18 @@ static void semaphore_edges(graph *g, unsigned thread, unsigned semaphores, unsi
 static unsigned agent_of_condition(unsigned condition)
 {
     switch (condition) {
-    case WG_WAIT_SCALAR_MEMORY:
-        return WG_AGENT_SCALAR;
-    case WG_WAIT_UNPACK0:
-        return WG_AGENT_UNPACK0;
-    case WG_WAIT_UNPACK1:
-        return WG_AGENT_UNPACK1;
+    case WG_WAIT_SCALAR_MEMORY: return WG_AGENT_SCALAR;
+    case WG_WAIT_UNPACK0: return WG_AGENT_UNPACK0;
+    case WG_WAIT_UNPACK1: return WG_AGENT_UNPACK1;
     case WG_WAIT_PACK0:
     case WG_WAIT_PACK1:
     case WG_WAIT_PACK2:
-    case WG_WAIT_PACK3:
-        return WG_AGENT_PACK;
-    case WG_WAIT_MATRIX:
-        return WG_AGENT_MATRIX;
-    case WG_WAIT_MOVER:
-        return WG_AGENT_MOVER;
-    case WG_WAIT_VECTOR:
-        return WG_AGENT_VECTOR;
-    case WG_WAIT_CONFIG:
-        return WG_AGENT_CONFIG;
-    default:
-        return WG_AGENT_NONE;
+    case WG_WAIT_PACK3: return WG_AGENT_PACK;
+    case WG_WAIT_MATRIX: return WG_AGENT_MATRIX;
+    case WG_WAIT_MOVER: return WG_AGENT_MOVER;
+    case WG_WAIT_VECTOR: return WG_AGENT_VECTOR;
+    case WG_WAIT_CONFIG: return WG_AGENT_CONFIG;
+    default: return WG_AGENT_NONE;
     }
 }
 
@@ -317,12 +294,9 @@ static void gate_edges(graph *g, unsigned thread)
     if (!gate->has_head)
         return;
     switch (stall->reason) {
-    case WG_STALL_NONE:
-        break;
+    case WG_STALL_NONE: break;
     case WG_STALL_LATCHED_WAIT:
-    case WG_STALL_LATCH_OCCUPIED:
-        latch_edges(g, thread);
-        break;
+    case WG_STALL_LATCH_OCCUPIED: latch_edges(g, thread); break;
     case WG_STALL_MUTEX_HELD: {
         unsigned mutex = stall->resource & 7, holder = g->out->mutex[mutex];
         edge(g, from, node(WG_NODE_MUTEX, mutex), "mutex %u is held", mutex);
@@ -343,15 +317,9 @@ static void gate_edges(graph *g, unsigned thread)
         else
             edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason));
         break;
-    case WG_STALL_SRCA_NOT_HANDED_OVER:
-        bank_edge(g, from, thread, true, false);
-        break;
-    case WG_STALL_SRCB_NOT_HANDED_OVER:
-        bank_edge(g, from, thread, true, true);
-        break;
-    default:
-        edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason));
-        break;
+    case WG_STALL_SRCA_NOT_HANDED_OVER: bank_edge(g, from, thread, true, false); break;
+    case WG_STALL_SRCB_NOT_HANDED_OVER: bank_edge(g, from, thread, true, true); break;
+    default: edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason)); break;
     }
 }
 
@@ -421,9 +389,7 @@ static void stall_edges(graph *g, unsigned core, const wg_stall *stall)
     case WG_STALL_PCBUF_EMPTY:
         edge(g, from, node(WG_NODE_CORE, WG_CORE_B), "only core B fills the PC buffer, and it is empty");
         break;
-    case WG_STALL_HANGING_ACCESS:
-        edge(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason));
-        break;
+    case WG_STALL_HANGING_ACCESS: edge(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason)); break;
     default:
         /* A core that waits for itself: it would have to send itself the word it reads, or read the one it sends. */
         if (stall->holder == core)
@@ -483,7 +449,8 @@ static void retry_edge(graph *g, wg_node from)
              u->insn.thread, (unsigned)(u->insn.word >> 14 & 15), address, word);
     else
         edge(g, from, node(WG_NODE_NOBODY, 0),
-             "thread %u's ATINCGETPTR finds the queue at 0x%05x of L1 %s each time; nobody who can still move changes it",
+             "thread %u's ATINCGETPTR finds the queue at 0x%05x of L1 %s each time; nobody who can still move changes "
+             "it",
              u->insn.thread, address, u->insn.word >> 12 & 1 ? "full" : "empty");
 }
 
@@ -619,7 +586,8 @@ static const char *remedy(const wg_hang *out)
     if (memory)
         return "Somebody must write the word that is polled, and the poll must be able to see it (fence, cache).";
     if (atomic)
-        return "Somebody must write the word in L1 that the atomic waits for: release the lock, or fill (empty) the queue.";
+        return "Somebody must write the word in L1 that the atomic waits for: release the lock, or fill (empty) the "
+               "queue.";
     if (fifo)
         return "The pushed instructions cannot pass the gate; look at what its head waits for.";
     return "Make the last party in the chain able to move.";

@@ -101,14 +101,10 @@ bool wg_word_lowers(const wg_arch *arch, uint32_t word, unsigned semaphore)
 bool wg_word_gives_to_matrix(const wg_arch *arch, uint32_t word, unsigned file)
 {
     switch ((unsigned)op_of(arch, word)) {
-    case WG_I_SETDVALID:
-        return word >> file & 1;
-    case WG_I_UNPACR:
-        return (word >> 23 & 1) == file && word >> 6 & 1;
-    case WG_I_UNPACR_NOP: /* which of its modes give a bank differs; any may */
-        return (word >> 23 & 1) == file;
-    default:
-        return false;
+    case WG_I_SETDVALID: return word >> file & 1;
+    case WG_I_UNPACR: return (word >> 23 & 1) == file && word >> 6 & 1;
+    case WG_I_UNPACR_NOP: /* which of its modes give a bank differs; any may */ return (word >> 23 & 1) == file;
+    default: return false;
     }
 }
 

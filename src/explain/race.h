@@ -63,10 +63,10 @@ typedef bool (*wg_races_code_fn)(void *user, unsigned core, uint32_t pc, uint32_
 wg_races *wg_races_new(wg_arch_id arch, wg_races_code_fn code, void *user);
 void wg_races_free(wg_races *r);
 /* The events it wants. */
-#define WG_RACES_EVENTS                                                                                                \
-    (WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_LATCHED) |        \
-     WG_EV_BIT(WG_EV_RELEASED) | WG_EV_BIT(WG_EV_MUTEX) | WG_EV_BIT(WG_EV_BANK) | WG_EV_BIT(WG_EV_TOUCH) |             \
-     WG_EV_BIT(WG_EV_CORE_REQUEST) | WG_EV_BIT(WG_EV_CORE_RESPONSE) | WG_EV_BIT(WG_EV_CORE_STATE) |                    \
+#define WG_RACES_EVENTS \
+    (WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_LATCHED) | \
+     WG_EV_BIT(WG_EV_RELEASED) | WG_EV_BIT(WG_EV_MUTEX) | WG_EV_BIT(WG_EV_BANK) | WG_EV_BIT(WG_EV_TOUCH) | \
+     WG_EV_BIT(WG_EV_CORE_REQUEST) | WG_EV_BIT(WG_EV_CORE_RESPONSE) | WG_EV_BIT(WG_EV_CORE_STATE) | \
      WG_EV_BIT(WG_EV_CORE_CONSUMED) | WG_EV_BIT(WG_EV_CORE_FENCE) | WG_EV_BIT(WG_EV_TRACKED) | WG_EV_BIT(WG_EV_HOST) | \
      WG_EV_BIT(WG_EV_NOC_SENT) | WG_EV_BIT(WG_EV_NOC_ARRIVED))
 void wg_races_event(void *races, const wg_event *e);

@@ -21,30 +21,37 @@
 
 /* RESOURCEDECL's resource bits. */
 enum {
-    DECL_CFG_READ = 1 << 0, DECL_CFG_WRITE = 1 << 1, DECL_PARTS = 7 << 2, DECL_REST = 1 << 4,
-    DECL_GPR_READ = 1 << 5, DECL_GPR_WRITE = 1 << 6, DECL_TDMA_READ = 1 << 7, DECL_TDMA_WRITE = 1 << 8,
-    DECL_GPR = DECL_GPR_READ | DECL_GPR_WRITE, DECL_TDMA = DECL_TDMA_READ | DECL_TDMA_WRITE,
+    DECL_CFG_READ = 1 << 0,
+    DECL_CFG_WRITE = 1 << 1,
+    DECL_PARTS = 7 << 2,
+    DECL_REST = 1 << 4,
+    DECL_GPR_READ = 1 << 5,
+    DECL_GPR_WRITE = 1 << 6,
+    DECL_TDMA_READ = 1 << 7,
+    DECL_TDMA_WRITE = 1 << 8,
+    DECL_GPR = DECL_GPR_READ | DECL_GPR_WRITE,
+    DECL_TDMA = DECL_TDMA_READ | DECL_TDMA_WRITE,
     DECL_CFG = DECL_CFG_READ | DECL_CFG_WRITE | DECL_PARTS,
     DECL_ALL = DECL_CFG | DECL_GPR | DECL_TDMA
 };
 
 static const uint16_t default_resources[WG_TTS_CLASSES] = {
-    [0] = DECL_GPR,                                         /* GPR arithmetic, SETDMAREG */
-    [1] = DECL_GPR,                                         /* L1 atomics */
-    [2] = DECL_GPR | DECL_TDMA,                             /* REG2FLOP */
-    [3] = DECL_GPR,                                         /* LOADIND, STOREIND */
-    [4] = DECL_CFG,                                         /* STREAMWRCFG, CFGSHIFTMASK */
-    [5] = DECL_GPR_READ,                                    /* STOREREG */
-    [6] = DECL_GPR_WRITE,                                   /* LOADREG */
-    [7] = DECL_TDMA_WRITE,                                  /* FLUSHDMA */
-    [8] = DECL_GPR_READ | DECL_CFG_WRITE | DECL_PARTS,      /* WRCFG */
-    [9] = DECL_GPR_WRITE | DECL_CFG_READ | DECL_PARTS,      /* RDCFG */
-    [10] = DECL_GPR | DECL_CFG,                             /* XMOV */
-    [11] = DECL_TDMA | DECL_CFG_READ | DECL_PARTS,          /* UNPACR, UNPACR_NOP */
-    [12] = DECL_TDMA | DECL_CFG_READ | DECL_REST,           /* PACR */
-    [13] = DECL_ALL,                                        /* MOP */
-    [14] = DECL_ALL,                                        /* REPLAY */
-    [15] = DECL_CFG_READ | DECL_REST,                       /* all others */
+    [0] = DECL_GPR,                                    /* GPR arithmetic, SETDMAREG */
+    [1] = DECL_GPR,                                    /* L1 atomics */
+    [2] = DECL_GPR | DECL_TDMA,                        /* REG2FLOP */
+    [3] = DECL_GPR,                                    /* LOADIND, STOREIND */
+    [4] = DECL_CFG,                                    /* STREAMWRCFG, CFGSHIFTMASK */
+    [5] = DECL_GPR_READ,                               /* STOREREG */
+    [6] = DECL_GPR_WRITE,                              /* LOADREG */
+    [7] = DECL_TDMA_WRITE,                             /* FLUSHDMA */
+    [8] = DECL_GPR_READ | DECL_CFG_WRITE | DECL_PARTS, /* WRCFG */
+    [9] = DECL_GPR_WRITE | DECL_CFG_READ | DECL_PARTS, /* RDCFG */
+    [10] = DECL_GPR | DECL_CFG,                        /* XMOV */
+    [11] = DECL_TDMA | DECL_CFG_READ | DECL_PARTS,     /* UNPACR, UNPACR_NOP */
+    [12] = DECL_TDMA | DECL_CFG_READ | DECL_REST,      /* PACR */
+    [13] = DECL_ALL,                                   /* MOP */
+    [14] = DECL_ALL,                                   /* REPLAY */
+    [15] = DECL_CFG_READ | DECL_REST,                  /* all others */
 };
 
 /* The thread's tracking bits, by meaning. */
@@ -88,7 +95,10 @@ enum {
 uint8_t wg_ttsync_config_parts(const wg_arch *arch, unsigned word)
 {
     enum { UNPACK0 = 1, UNPACK1 = 2, REST = 4 };
-    static const struct { uint16_t word; uint8_t parts; } fields[] = {
+    static const struct {
+        uint16_t word;
+        uint8_t parts;
+    } fields[] = {
 #define TTS_FIELD(name, parts_) {WORD_OF_##name, parts_},
 #include "frontend/auto_ttsync_fields.def"
     };
@@ -110,7 +120,7 @@ static uint8_t config_resources(const wg_arch *arch, bool subdivided, uint32_t o
     if (!subdivided)
         return WG_TTS_CFG;
     unsigned math_offset = wg_tcfg_fields[arch->id][WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset].word;
-    return offset == 3 * words + math_offset ? UNPACKERS : REMAINDERS;   /* ThreadConfig[0]'s only (TTS-13) */
+    return offset == 3 * words + math_offset ? UNPACKERS : REMAINDERS; /* ThreadConfig[0]'s only (TTS-13) */
 }
 
 static uint8_t resources_under(const wg_tile *t, tracking k, wg_path path, uint32_t address)
@@ -120,8 +130,7 @@ static uint8_t resources_under(const wg_tile *t, tracking k, wg_path path, uint3
     switch (path) {
     case WG_PATH_GPR: return k.gpr ? WG_TTS_GPR : 0;
     case WG_PATH_TDMA: return k.tdma ? WG_TTS_TDMA : 0;
-    case WG_PATH_CONFIG:
-        return k.config ? config_resources(t->arch, k.subdivided, (address & 0xFFFF) / 4) : 0;
+    case WG_PATH_CONFIG: return k.config ? config_resources(t->arch, k.subdivided, (address & 0xFFFF) / 4) : 0;
     default: return 0;
     }
 }
@@ -145,21 +154,20 @@ static touches touches_of(const wg_auto_ttsync *s, const wg_isa_insn *record, ui
     uint16_t decl = s->resources[record->ttsync_class];
     unsigned parts = decl >> 2 & 7;
     if (subdivided && (record->id == WG_I_UNPACR || record->id == WG_I_UNPACR_NOP))
-        parts = word >> 23 & 1 ? 2 : 1;   /* WhichUnpacker (TTS-15) */
+        parts = word >> 23 & 1 ? 2 : 1; /* WhichUnpacker (TTS-15) */
     parts <<= state_id ? 3 : 0;
-    return (touches){
-        (uint8_t)((decl & DECL_CFG_READ ? parts : 0) | (decl & DECL_GPR_READ ? WG_TTS_GPR : 0) |
-                  (decl & DECL_TDMA_READ ? WG_TTS_TDMA : 0)),
-        (uint8_t)((decl & DECL_CFG_WRITE ? parts : 0) | (decl & DECL_GPR_WRITE ? WG_TTS_GPR : 0) |
-                  (decl & DECL_TDMA_WRITE ? WG_TTS_TDMA : 0))};
+    return (touches){(uint8_t)((decl & DECL_CFG_READ ? parts : 0) | (decl & DECL_GPR_READ ? WG_TTS_GPR : 0) |
+                               (decl & DECL_TDMA_READ ? WG_TTS_TDMA : 0)),
+                     (uint8_t)((decl & DECL_CFG_WRITE ? parts : 0) | (decl & DECL_GPR_WRITE ? WG_TTS_GPR : 0) |
+                               (decl & DECL_TDMA_WRITE ? WG_TTS_TDMA : 0))};
 }
 
 /* Which GPRs the instruction names; 0: not known. Only for telling spurious stalls in statistics (TTS-03). */
 static uint64_t gprs_named(wg_insn_id op, uint32_t word)
 {
-#define GPR(shift) (UINT64_C(1) << (word >> (shift) & 63))
+#define GPR(shift) (UINT64_C(1) << (word >> (shift)&63))
     switch (op) {
-    case WG_I_SETDMAREG: return UINT64_C(1) << (word >> 1 & 63);   /* immediate: a half register */
+    case WG_I_SETDMAREG: return UINT64_C(1) << (word >> 1 & 63); /* immediate: a half register */
     case WG_I_ADDDMAREG:
     case WG_I_SUBDMAREG:
     case WG_I_MULDMAREG:
@@ -177,10 +185,7 @@ static uint64_t gprs_named(wg_insn_id op, uint32_t word)
 
 /* ---- The queue of pushed instructions --------------------------------------------------------------- */
 
-static wg_tts_entry *entry_at(wg_auto_ttsync *s, unsigned i)
-{
-    return &s->entry[(s->entry_head + i) % WG_TTS_ENTRIES];
-}
+static wg_tts_entry *entry_at(wg_auto_ttsync *s, unsigned i) { return &s->entry[(s->entry_head + i) % WG_TTS_ENTRIES]; }
 
 static const wg_tts_entry *entry_seen(const wg_auto_ttsync *s, unsigned i)
 {
@@ -235,7 +240,9 @@ static void add_entry(wg_tile *t, wg_auto_ttsync *s, wg_insn *insn, const wg_isa
     touches other = touches_of(s, record, insn->word, !b->state_id, b->subdivided);
     bool doubt = b->state_set || !s->state_known;
     wg_tts_entry *e = entry_at(s, s->entries++);
-    *e = (wg_tts_entry){.id = insn->id, .order = s->arrived, .gprs = gprs_named(insn->op, insn->word),
+    *e = (wg_tts_entry){.id = insn->id,
+                        .order = s->arrived,
+                        .gprs = gprs_named(insn->op, insn->word),
                         .linger = s->linger[record->ttsync_class]};
     if (b->tracked) {
         e->reads = now.reads;
@@ -305,7 +312,7 @@ void wg_ttsync_setc16_passed(wg_tile *t, unsigned thread, uint64_t id)
 {
     wg_auto_ttsync *s = &t->frontend[thread].ttsync;
     if (id == s->settling_id && s->settled_at == WG_NEVER)
-        s->settled_at = t->sched.now + 2;   /* SETC16 takes one cycle */
+        s->settled_at = t->sched.now + 2; /* SETC16 takes one cycle */
 }
 
 /* ---- The queue of accesses -------------------------------------------------------------------------- */
@@ -338,10 +345,13 @@ void wg_ttsync_note_emitted(wg_tile *t, unsigned core, wg_path path, uint32_t ad
     s->pending++;
     wg_wake(&t->sched, WG_AGENT_THREAD0 + thread);
     uint8_t *count = &s->access_count[slot];
-    wg_tts_access a = {.order = s->emitted, .address = address, .is_write = is_write, .count = 1,
+    wg_tts_access a = {.order = s->emitted,
+                       .address = address,
+                       .is_write = is_write,
+                       .count = 1,
                        .resources = wg_ttsync_access_resources(t, thread, path, address),
                        .unsettled = t->arch->auto_ttsync && settling(t, s)};
-    if (*count == WG_TTS_ACCESSES) {   /* no place left: the last one stands for both */
+    if (*count == WG_TTS_ACCESSES) { /* no place left: the last one stands for both */
         wg_tts_access *last = &s->access[slot][(s->access_head[slot] + *count - 1u) % WG_TTS_ACCESSES];
         last->resources |= a.resources;
         last->is_write |= a.is_write;
@@ -530,7 +540,11 @@ void wg_ttsync_load_overtakes(wg_tile *t, unsigned core, wg_path path, uint32_t 
     touches w = touches_of(s, record, word, s->state_id, k.subdivided);
     if (w.writes & resources_under(t, k, path, address))
         wg_findf(t, WG_F_TTSYNC_LOAD_HOLE,
-                 (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + core), .pc = pc, .has_pc = true, .word = word,
-                              .has_word = true, .subject = address},
+                 (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + core),
+                              .pc = pc,
+                              .has_pc = true,
+                              .word = word,
+                              .has_word = true,
+                              .subject = address},
                  "the load of 0x%08x leaves before the push of %s", address, record->name);
 }

@@ -23,56 +23,64 @@ struct wg_tile;
 
 /* The eight resources (TTS-02), as bits. */
 enum {
-    WG_TTS_CFG0_UNPACK0 = 1 << 0, WG_TTS_CFG0_UNPACK1 = 1 << 1, WG_TTS_CFG0_REST = 1 << 2,
-    WG_TTS_CFG1_UNPACK0 = 1 << 3, WG_TTS_CFG1_UNPACK1 = 1 << 4, WG_TTS_CFG1_REST = 1 << 5,
-    WG_TTS_GPR = 1 << 6, WG_TTS_TDMA = 1 << 7,
-    WG_TTS_CFG0 = 7, WG_TTS_CFG1 = 7 << 3, WG_TTS_CFG = 63
+    WG_TTS_CFG0_UNPACK0 = 1 << 0,
+    WG_TTS_CFG0_UNPACK1 = 1 << 1,
+    WG_TTS_CFG0_REST = 1 << 2,
+    WG_TTS_CFG1_UNPACK0 = 1 << 3,
+    WG_TTS_CFG1_UNPACK1 = 1 << 4,
+    WG_TTS_CFG1_REST = 1 << 5,
+    WG_TTS_GPR = 1 << 6,
+    WG_TTS_TDMA = 1 << 7,
+    WG_TTS_CFG0 = 7,
+    WG_TTS_CFG1 = 7 << 3,
+    WG_TTS_CFG = 63
 };
 
 /* Marks in wg_insn.ttsync. */
 enum {
-    WG_TTS_FIRST = 1,   /* must be checked at the gate against its entry */
-    WG_TTS_LAST = 2     /* with it, everything its entry stands for has passed the gate */
+    WG_TTS_FIRST = 1, /* must be checked at the gate against its entry */
+    WG_TTS_LAST = 2   /* with it, everything its entry stands for has passed the gate */
 };
 
 enum { WG_TTS_ENTRIES = 64, WG_TTS_ACCESSES = 16, WG_TTS_PATHS = 3, WG_TTS_CLASSES = 16 };
 
 /* A pushed instruction (a MOP or REPLAY with all it makes) that has not wholly passed the gate. */
 typedef struct wg_tts_entry {
-    uint64_t id;                    /* of the pushed instruction */
-    uint64_t order;                 /* number of its push request */
-    uint64_t gprs;                  /* which GPRs it names; 0: not known (statistics only) */
-    uint8_t reads, writes;          /* resources */
-    uint8_t may_read, may_write;    /* under the other setting, if `doubt` */
-    uint8_t doubt;                  /* WG_TTS_DOUBT_* */
+    uint64_t id;                 /* of the pushed instruction */
+    uint64_t order;              /* number of its push request */
+    uint64_t gprs;               /* which GPRs it names; 0: not known (statistics only) */
+    uint8_t reads, writes;       /* resources */
+    uint8_t may_read, may_write; /* under the other setting, if `doubt` */
+    uint8_t doubt;               /* WG_TTS_DOUBT_* */
     uint8_t linger;
 } wg_tts_entry;
 enum { WG_TTS_DOUBT_STATE_ID = 1, WG_TTS_DOUBT_TRACKING = 2 };
 
 /* An access that was emitted and has not been processed; `count` > 1 if several had to share a place. */
 typedef struct wg_tts_access {
-    uint64_t order;                 /* number of push requests emitted before it */
+    uint64_t order; /* number of push requests emitted before it */
     uint32_t address;
-    uint8_t resources;              /* 0: not tracked */
+    uint8_t resources; /* 0: not tracked */
     bool is_write;
-    bool unsettled;                 /* emitted while a change of the tracking bits was under way */
-    bool asked;                     /* its region has asked whether it must wait */
+    bool unsettled; /* emitted while a change of the tracking bits was under way */
+    bool asked;     /* its region has asked whether it must wait */
     uint8_t count;
 } wg_tts_access;
 
 typedef struct wg_auto_ttsync {
-    uint64_t emitted, arrived;      /* push requests: left the store queue, entered the FIFO */
-    uint64_t hold_until;            /* the gate: linger */
-    uint64_t wrote_at, wrote_order; /* configuration's last tracked store: the cycle in which it was processed, its order … */
-    uint8_t wrote;                  /* … and its resources */
-    uint64_t settled_at;            /* a change of the tracking bits is under way until this cycle */
-    uint64_t settling_id;           /* the SETC16 that changes them */
-    uint8_t pending;                /* accesses emitted and not processed, on both architectures (GATE-17) */
+    uint64_t emitted, arrived; /* push requests: left the store queue, entered the FIFO */
+    uint64_t hold_until;       /* the gate: linger */
+    uint64_t wrote_at,
+        wrote_order;      /* configuration's last tracked store: the cycle in which it was processed, its order … */
+    uint8_t wrote;        /* … and its resources */
+    uint64_t settled_at;  /* a change of the tracking bits is under way until this cycle */
+    uint64_t settling_id; /* the SETC16 that changes them */
+    uint8_t pending;      /* accesses emitted and not processed, on both architectures (GATE-17) */
     uint8_t entries, entry_head;
-    bool stalled;                   /* the gate's head was held by an access when last looked at */
-    bool state_id, state_known;     /* CFG_STATE_ID as the pushes have set it (TTS-20) */
+    bool stalled;               /* the gate's head was held by an access when last looked at */
+    bool state_id, state_known; /* CFG_STATE_ID as the pushes have set it (TTS-20) */
     uint8_t access_head[WG_TTS_PATHS], access_count[WG_TTS_PATHS];
-    uint16_t resources[WG_TTS_CLASSES];   /* as RESOURCEDECL encodes them */
+    uint16_t resources[WG_TTS_CLASSES]; /* as RESOURCEDECL encodes them */
     uint8_t linger[WG_TTS_CLASSES];
     wg_tts_access access[WG_TTS_PATHS][WG_TTS_ACCESSES];
     wg_tts_entry entry[WG_TTS_ENTRIES];
@@ -114,7 +122,7 @@ void wg_ttsync_core_stopped(struct wg_tile *t, unsigned core);
 void wg_ttsync_reset(struct wg_tile *t, unsigned thread);
 /* Phase H: a request enters the FIFO of a thread that tracks: what its instructions have in common. */
 typedef struct wg_tts_bundle {
-    bool attends;           /* every instruction is to be shown to wg_ttsync_pushed(), not only some opcodes */
+    bool attends; /* every instruction is to be shown to wg_ttsync_pushed(), not only some opcodes */
     bool tracked, settling, subdivided;
     bool state_id, state_set;
 } wg_tts_bundle;

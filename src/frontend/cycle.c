@@ -48,7 +48,7 @@ enum { LEFT_MOP = 1, LEFT_REPLAY = 2, LEFT_GATE = 4 };
 static inline unsigned pass(wg_tile *t, wg_frontend *f, bool gate_served)
 {
     unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end, left = 0;
-    unsigned room = 0;   /* as in wg_push_room() */
+    unsigned room = 0; /* as in wg_push_room() */
     if (head != gate_end && !gate_served) {
         unsigned entry = f->down[head % WG_DOWN_RING];
         if ((entry & (WG_E_PASSES | WG_E_TTSYNC)) != WG_E_PASSES || f->gate_busy)
@@ -125,7 +125,7 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
         f->moved = f->latch.block && wg_gate_latch(t, i, careful);
         met |= (unsigned)f->moved << i;
         if (!careful && streams(f, s->now)) {
-            s->next[WG_AGENT_THREAD0 + i] = s->now + 1;   /* the engine has taken the old one */
+            s->next[WG_AGENT_THREAD0 + i] = s->now + 1; /* the engine has taken the old one */
             s->soon |= WG_AGENT_BIT(WG_AGENT_THREAD0 + i);
             wg_wake_idle_watchers(s);
             continue;

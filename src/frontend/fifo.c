@@ -20,8 +20,11 @@
 void wg_insn_report(wg_tile *t, const wg_insn *insn)
 {
     const wg_isa_insn *record = wg_isa_decode(t->arch->id, insn->word);
-    wg_finding f = {.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread), .pc = insn->pc, .has_pc = insn->pc != 0,
-                    .word = insn->word, .has_word = true};
+    wg_finding f = {.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread),
+                    .pc = insn->pc,
+                    .has_pc = insn->pc != 0,
+                    .word = insn->word,
+                    .has_word = true};
     if (record->unit == WG_UNIT_INVALID)
         wg_findf(t, WG_F_INVALID_OPCODE, f, "opcode 0x%02x", (unsigned)(insn->word >> 24));
     else
@@ -42,7 +45,8 @@ void wg_expander_stall(wg_tile *t, unsigned thread, unsigned expander, bool full
     if (full)
         WG_EMIT(t, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0 + thread, .thread = (uint8_t)thread, .stall = stall);
     else
-        WG_EMIT(t, WG_EV_STALL_END, WG_AGENT_THREAD0 + thread, .thread = (uint8_t)thread, .stall = stall, .a = *since - 1);
+        WG_EMIT(t, WG_EV_STALL_END, WG_AGENT_THREAD0 + thread, .thread = (uint8_t)thread, .stall = stall,
+                .a = *since - 1);
     *since = full ? t->sched.now + 1 : 0;
 }
 
@@ -85,7 +89,7 @@ static void enqueue(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core
     unsigned marks = wg_insn_make(t, f, thread, word, pc, (uint8_t)core, 0, insn);
     wg_note_insn(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, insn, 0, insn->source);
     if (__builtin_expect(bundle->attends | (marks & WG_E_ATTENDED), 0) && t->arch->auto_ttsync &&
-        wg_ttsync_pushed(t, thread, insn, bundle)) {   /* consumed: it takes no place */
+        wg_ttsync_pushed(t, thread, insn, bundle)) { /* consumed: it takes no place */
         wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, insn, 0, 0);
         wg_place_free(f, place);
         return;
@@ -119,7 +123,7 @@ static inline unsigned enqueue_plain(wg_frontend *f, const wg_insn_kind *kinds, 
 {
     uint64_t free = f->free, id = f->next_id;
     unsigned i, tail = f->fifo_head + f->fifo_count;
-    uint32_t step = pc ? 4 : 0;   /* fused words are adjacent */
+    uint32_t step = pc ? 4 : 0; /* fused words are adjacent */
     for (i = 0; i < count; i++, pc += step) {
         const wg_insn_kind *kind = &kinds[words[i] >> 24];
         if (__builtin_expect(((words[i] | 1u << 31) & kind->spare_bits) | kind->marks >> 16, 0))
@@ -150,7 +154,7 @@ static unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, wg_core
     if (!(tracked | wg_careful(t))) {
         const wg_insn_kind *kinds = wg_insn_kinds[t->arch->id];
         uint64_t from = thread | (uint64_t)core << 8;
-        done = taken == 1 ? enqueue_plain(f, kinds, from, pc, words, 1)   /* compiled without its loop */
+        done = taken == 1 ? enqueue_plain(f, kinds, from, pc, words, 1) /* compiled without its loop */
                           : enqueue_plain(f, kinds, from, pc, words, taken);
     }
     if (done < taken)
@@ -292,10 +296,15 @@ enum { TYPE_REPLAY = 1 << 0, TYPE_MOP = 1 << 1, TYPE_TDMA = 1 << 8 };
 
 static uint32_t unit_types(unsigned unit)
 {
-    static const uint16_t types[WG_UNIT_COUNT] = {
-        [WG_UNIT_SCALAR] = 1 << 2 | TYPE_TDMA, [WG_UNIT_MOVER] = 1 << 3 | TYPE_TDMA,
-        [WG_UNIT_UNPACK] = 1 << 4 | TYPE_TDMA, [WG_UNIT_PACK] = 1 << 5 | TYPE_TDMA, [WG_UNIT_CONFIG] = 1 << 6,
-        [WG_UNIT_SYNC] = 1 << 7, [WG_UNIT_MISC] = TYPE_TDMA, [WG_UNIT_VECTOR] = 1 << 9, [WG_UNIT_MATRIX] = 1 << 10};
+    static const uint16_t types[WG_UNIT_COUNT] = {[WG_UNIT_SCALAR] = 1 << 2 | TYPE_TDMA,
+                                                  [WG_UNIT_MOVER] = 1 << 3 | TYPE_TDMA,
+                                                  [WG_UNIT_UNPACK] = 1 << 4 | TYPE_TDMA,
+                                                  [WG_UNIT_PACK] = 1 << 5 | TYPE_TDMA,
+                                                  [WG_UNIT_CONFIG] = 1 << 6,
+                                                  [WG_UNIT_SYNC] = 1 << 7,
+                                                  [WG_UNIT_MISC] = TYPE_TDMA,
+                                                  [WG_UNIT_VECTOR] = 1 << 9,
+                                                  [WG_UNIT_MATRIX] = 1 << 10};
     return unit < WG_UNIT_COUNT ? types[unit] : 0;
 }
 
@@ -306,7 +315,7 @@ static uint32_t insn_types(const wg_insn *insn)
     if (insn->op == WG_I_MOP)
         return TYPE_MOP;
     if (insn->op == WG_I_REPLAY)
-        return (insn->word & 3) == 1 ? 0 : TYPE_REPLAY;   /* not one that only records */
+        return (insn->word & 3) == 1 ? 0 : TYPE_REPLAY; /* not one that only records */
     return unit_types(insn->unit);
 }
 

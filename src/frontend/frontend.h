@@ -44,50 +44,50 @@ typedef enum wg_latch_kind { WG_LATCH_EMPTY, WG_LATCH_STALLWAIT, WG_LATCH_SEMWAI
 typedef struct wg_latch {
     uint64_t id;
     uint32_t word, pc;
-    uint32_t target;        /* STREAMWAIT */
-    uint16_t block;         /* B0…B8, and WG_BLOCK_ALL_NINE if all are set; 0 if there is no wait */
-    uint16_t conditions;    /* STALLWAIT: mask by the architecture's numbering; SEMWAIT: 1 zero, 2 max */
-    uint8_t kind;           /* wg_latch_kind */
-    uint8_t semaphores;     /* SEMWAIT */
-    uint8_t stream_select;  /* STREAMWAIT: which STREAM_ID_SYNC_SEC */
-    uint8_t stream_index;   /* STREAMWAIT: 0 phase, 1 messages received */
-    uint8_t holder;         /* wg_agent that must move first, as phase D last saw it */
-    bool met;               /* phase D of this cycle found it met: empty from the next cycle on */
+    uint32_t target;       /* STREAMWAIT */
+    uint16_t block;        /* B0…B8, and WG_BLOCK_ALL_NINE if all are set; 0 if there is no wait */
+    uint16_t conditions;   /* STALLWAIT: mask by the architecture's numbering; SEMWAIT: 1 zero, 2 max */
+    uint8_t kind;          /* wg_latch_kind */
+    uint8_t semaphores;    /* SEMWAIT */
+    uint8_t stream_select; /* STREAMWAIT: which STREAM_ID_SYNC_SEC */
+    uint8_t stream_index;  /* STREAMWAIT: 0 phase, 1 messages received */
+    uint8_t holder;        /* wg_agent that must move first, as phase D last saw it */
+    bool met;              /* phase D of this cycle found it met: empty from the next cycle on */
 } wg_latch;
 
 /* The MOP Expander, while it expands. */
 typedef struct wg_mop {
-    wg_insn insn;           /* the MOP */
-    uint64_t ready_at;      /* the first cycle after the idle gap behind an expansion */
-    uint32_t mask;          /* template 0: bits still to come */
-    uint16_t inner;         /* template 1: iterations of the inner loop, doubled if it alternates */
-    uint16_t i;             /* template 0: iteration; template 1: of the inner loop */
-    uint8_t j, outer;       /* template 1: of the outer loop; template 0: outer is the iteration count */
-    uint8_t step;           /* where in an iteration */
-    uint8_t flags;          /* template 0: HasB, HasA123 */
+    wg_insn insn;      /* the MOP */
+    uint64_t ready_at; /* the first cycle after the idle gap behind an expansion */
+    uint32_t mask;     /* template 0: bits still to come */
+    uint16_t inner;    /* template 1: iterations of the inner loop, doubled if it alternates */
+    uint16_t i;        /* template 0: iteration; template 1: of the inner loop */
+    uint8_t j, outer;  /* template 1: of the outer loop; template 0: outer is the iteration count */
+    uint8_t step;      /* where in an iteration */
+    uint8_t flags;     /* template 0: HasB, HasA123 */
     uint8_t template;
     bool alternates, first;
-    uint16_t mask_hi;       /* from MOP_CFG */
+    uint16_t mask_hi; /* from MOP_CFG */
 } wg_mop_state;
 
 /* The Replay Expander. */
 typedef struct wg_replay_state {
-    wg_insn insn;           /* the REPLAY being played */
+    wg_insn insn; /* the REPLAY being played */
     uint32_t slot[WG_REPLAY_SLOTS];
     uint8_t play_left, play_at;
     uint8_t record_left, record_at;
-    bool execute;           /* while recording */
-    bool carry_first;       /* a swallowed instruction was to be checked by Auto TTSync: the next one is instead */
+    bool execute;     /* while recording */
+    bool carry_first; /* a swallowed instruction was to be checked by Auto TTSync: the next one is instead */
 } wg_replay_state;
 
 typedef struct wg_frontend {
     /* Looked at in every cycle. */
-    uint64_t free;              /* bit per place of the pool */
-    uint8_t down_head, gate_end;             /* taken modulo the ring */
-    bool moved;                 /* something moved in this cycle: look again in the next */
-    uint8_t down_end;                        /* likewise */
+    uint64_t free;               /* bit per place of the pool */
+    uint8_t down_head, gate_end; /* taken modulo the ring */
+    bool moved;                  /* something moved in this cycle: look again in the next */
+    uint8_t down_end;            /* likewise */
     uint8_t fifo_head;
-    uint8_t plain_downstream;   /* pushed by the T core and past the FIFO, not made by an expander (PIPE-04) */
+    uint8_t plain_downstream; /* pushed by the T core and past the FIFO, not made by an expander (PIPE-04) */
     uint8_t fifo_count;
     uint8_t mops_queued;
     union {
@@ -99,28 +99,28 @@ typedef struct wg_frontend {
                     bool debug_valid : 1;   /* `from_debug` waits at the mux */
                     bool debug_control : 1; /* the debug bus owns the FIFO before the Replay Expander */
                 };
-                uint16_t mux_busy;          /* 0: the MOP Expander lets pass what is not for it */
+                uint16_t mux_busy; /* 0: the MOP Expander lets pass what is not for it */
             };
-            bool replay_busy;               /* the Replay Expander plays, records, or carries a mark */
-            uint8_t push_waits;             /* who was refused: bit 0 the T core, bit 1 B */
+            bool replay_busy;   /* the Replay Expander plays, records, or carries a mark */
+            uint8_t push_waits; /* who was refused: bit 0 the T core, bit 1 B */
             union {
                 struct {
-                    uint16_t holders;       /* bit per wg_unit that may hold the whole thread (wg_unit_ops.holds) */
-                    bool stalled;           /* the gate's head waits: `stall` says why */
-                    bool blocks_all;        /* the latched wait catches even NOP (GATE-08) */
+                    uint16_t holders; /* bit per wg_unit that may hold the whole thread (wg_unit_ops.holds) */
+                    bool stalled;     /* the gate's head waits: `stall` says why */
+                    bool blocks_all;  /* the latched wait catches even NOP (GATE-08) */
                 };
-                uint32_t gate_busy;         /* 0: NOP passes */
+                uint32_t gate_busy; /* 0: NOP passes */
             };
         };
-        uint64_t busy;                      /* 0: instructions just go from stage to stage */
+        uint64_t busy; /* 0: instructions just go from stage to stage */
     };
-    uint64_t next_id;           /* the last id given */
+    uint64_t next_id; /* the last id given */
     uint16_t down[WG_DOWN_RING];
     uint16_t fifo[WG_FIFO_RING];
-    uint64_t accept_at;         /* perturbation: the gate's head passes no earlier */
-    uint64_t take_at;           /* perturbation: the FIFO's head is taken no earlier */
+    uint64_t accept_at; /* perturbation: the gate's head passes no earlier */
+    uint64_t take_at;   /* perturbation: the FIFO's head is taken no earlier */
     wg_latch latch;
-    wg_stall stall;             /* why the gate's head waits */
+    wg_stall stall; /* why the gate's head waits */
     uint64_t stalled_since;
     wg_mop_state mop;
     wg_replay_state replay;
@@ -195,19 +195,19 @@ uint32_t wg_frontend_busy_status(const struct wg_tile *t, unsigned thread);
 
 /* For the hang report and the debugger. */
 typedef struct wg_gate_info {
-    uint8_t fifo, replay_fifo, gate_fifo;    /* entries */
+    uint8_t fifo, replay_fifo, gate_fifo; /* entries */
     uint8_t plain_downstream;
     bool has_head;
-    wg_insn head;                            /* the instruction at the gate */
+    wg_insn head; /* the instruction at the gate */
     bool expanding;
-    wg_insn mop;                             /* the MOP being expanded */
-    uint32_t mop_outer, mop_inner;           /* where it is */
-    uint8_t replaying, recording;            /* instructions still to come */
+    wg_insn mop;                   /* the MOP being expanded */
+    uint32_t mop_outer, mop_inner; /* where it is */
+    uint8_t replaying, recording;  /* instructions still to come */
     wg_insn replay;
     wg_latch latch;
-    uint16_t unmet;                          /* of a latched wait: conditions, or semaphores, that do not hold yet */
-    uint8_t unmet_holder;                    /* wg_agent that must move first */
-    wg_stall stall;                          /* why the head waits; reason NONE: it does not */
+    uint16_t unmet;       /* of a latched wait: conditions, or semaphores, that do not hold yet */
+    uint8_t unmet_holder; /* wg_agent that must move first */
+    wg_stall stall;       /* why the head waits; reason NONE: it does not */
     uint64_t stalled_since;
 } wg_gate_info;
 void wg_gate_state(const struct wg_tile *t, unsigned thread, wg_gate_info *out);

@@ -19,7 +19,8 @@ __attribute__((cold)) void wg_gate_issue_watched(wg_tile *t, const wg_insn *head
 WG_STAGE void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool careful)
 {
     if (careful)
-        WG_EMIT_INSN(t, WG_EV_STALL_END, WG_AGENT_THREAD0 + head->thread, head, .a = f->stalled_since, .stall = f->stall);
+        WG_EMIT_INSN(t, WG_EV_STALL_END, WG_AGENT_THREAD0 + head->thread, head, .a = f->stalled_since,
+                     .stall = f->stall);
     f->stall.reason = WG_STALL_NONE;
     f->stalled = false;
     f->stall.retry_at = WG_NEVER;

@@ -20,7 +20,7 @@
 
 static bool is_nop(uint32_t word) { return word >> 24 == 0x02; }
 
-enum { T0_A0, T0_A1, T0_A2, T0_A3, T0_B, T0_END };        /* template 0: steps of an iteration */
+enum { T0_A0, T0_A1, T0_A2, T0_A3, T0_B, T0_END }; /* template 0: steps of an iteration */
 enum { HAS_B = 1, HAS_A123 = 2 };
 
 static void begin_template_0(wg_mop_state *m, const uint32_t *cfg)
@@ -38,7 +38,7 @@ static void begin_template_1(wg_mop_state *m, const uint32_t *cfg)
     m->alternates = !is_nop(cfg[6]);
     m->inner = (uint16_t)((cfg[1] & 127) << m->alternates);
     if (m->outer == 1 && is_nop(cfg[2]) && m->inner == 0 && !is_nop(cfg[3]))
-        m->outer = 129;   /* hardware bug: 128 iterations too many (PIPE-16) */
+        m->outer = 129; /* hardware bug: 128 iterations too many (PIPE-16) */
     m->j = 0;
     m->i = 0;
     m->step = WG_MOP_START;
@@ -50,9 +50,7 @@ static bool find_template_0(wg_mop_state *m, const uint32_t *cfg, uint32_t *word
     while (m->i < m->outer) {
         bool skip = m->mask & 1;
         switch (m->step) {
-        case T0_A0:
-            *word = cfg[skip ? 7 : 3];
-            return true;
+        case T0_A0: *word = cfg[skip ? 7 : 3]; return true;
         case T0_A1:
         case T0_A2:
         case T0_A3:
@@ -67,8 +65,7 @@ static bool find_template_0(wg_mop_state *m, const uint32_t *cfg, uint32_t *word
                 return true;
             }
             break;
-        default:
-            break;
+        default: break;
         }
         if (++m->step >= T0_END) {
             m->step = T0_A0;
@@ -196,8 +193,11 @@ WG_STAGE bool expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned *entr
         wg_note_insn(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, 0, out->source);
     if (__builtin_expect(out->unit == WG_UNIT_FRONTEND && out->op != WG_I_REPLAY, 0))
         wg_findf(t, WG_F_FRONTEND_INSN_LATE,
-                 (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + thread), .pc = out->pc, .has_pc = out->pc != 0,
-                              .word = word, .has_word = true},
+                 (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + thread),
+                              .pc = out->pc,
+                              .has_pc = out->pc != 0,
+                              .word = word,
+                              .has_word = true},
                  "%s made by a MOP", wg_isa_decode(t->arch->id, word)->name);
     uint32_t ahead;
     advance(m);
@@ -263,12 +263,16 @@ static void lost(wg_tile *t, wg_frontend *f, const wg_insn *insn, const char *to
 {
     wg_note_insn(t, WG_EV_LOST, WG_AGENT_THREAD0 + insn->thread, insn, 0, 0);
     wg_findf(t, WG_F_LOST_AT_MUX,
-             (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread), .pc = insn->pc, .has_pc = insn->pc != 0,
-                          .word = insn->word, .has_word = true, .subject = insn->id},
+             (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread),
+                          .pc = insn->pc,
+                          .has_pc = insn->pc != 0,
+                          .word = insn->word,
+                          .has_word = true,
+                          .subject = insn->id},
              "%s of thread %u lost to %s", wg_isa_decode(t->arch->id, insn->word)->name, insn->thread, to);
     bool goes_on = (insn->ttsync & (WG_TTS_FIRST | WG_TTS_LAST)) == WG_TTS_FIRST;
     wg_insn_swallowed(t, f, insn);
-    if (goes_on) {   /* the expansion's next instruction is checked in its place */
+    if (goes_on) { /* the expansion's next instruction is checked in its place */
         f->replay.carry_first = false;
         f->replay_busy = f->replay.play_left || f->replay.record_left;
         f->mop.first = true;
@@ -306,7 +310,9 @@ WG_STAGE void step(wg_tile *t, unsigned thread, const bool careful)
     if (__builtin_expect(f->b_valid | f->debug_valid | f->debug_control, 0)) {
         if (from_t) {
             lost(t, f, &f->pool[entry & WG_E_PLACE],
-                 f->debug_control ? "the debug bus" : f->b_valid ? "B" : "the debug bus");
+                 f->debug_control ? "the debug bus"
+                 : f->b_valid     ? "B"
+                                  : "the debug bus");
             wg_place_free(f, entry);
         }
         if (f->b_valid) {
@@ -345,8 +351,11 @@ void wg_mop_cfg_write(wg_tile *t, unsigned thread, unsigned word, uint32_t value
         return;
     if (!wg_thread_mop_idle(t, thread))
         wg_findf(t, WG_F_MOP_CFG_RACE,
-                 (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_T0 + thread), .pc = pc, .has_pc = pc != 0,
-                              .subject = word, .value = value},
+                 (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_T0 + thread),
+                              .pc = pc,
+                              .has_pc = pc != 0,
+                              .subject = word,
+                              .value = value},
                  "word %u while a MOP of thread %u is %s", word, thread,
                  t->frontend[thread].mop_active ? "expanding" : "queued");
     t->frontend[thread].mop_cfg[word] = value;
@@ -354,9 +363,10 @@ void wg_mop_cfg_write(wg_tile *t, unsigned thread, unsigned word, uint32_t value
 
 uint32_t wg_mop_cfg_read(wg_tile *t, unsigned thread, unsigned word, uint32_t pc)
 {
-    wg_findf(t, WG_F_MOP_CFG_READ,
-             (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_T0 + thread % WG_THREADS), .pc = pc, .has_pc = pc != 0,
-                          .subject = word},
-             "load of MOP configuration word %u", word);
+    wg_findf(
+        t, WG_F_MOP_CFG_READ,
+        (wg_finding){
+            .agent = (uint8_t)(WG_AGENT_CORE_T0 + thread % WG_THREADS), .pc = pc, .has_pc = pc != 0, .subject = word},
+        "load of MOP configuration word %u", word);
     return 0;
 }

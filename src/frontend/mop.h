@@ -5,7 +5,7 @@
 
 #include "frontend/stages.h"
 
-enum { WG_MOP_START, WG_MOP_LOOP, WG_MOP_END0, WG_MOP_END1 };   /* template 1: steps of an outer iteration */
+enum { WG_MOP_START, WG_MOP_LOOP, WG_MOP_END0, WG_MOP_END1 }; /* template 1: steps of an outer iteration */
 
 /*
  * Phase G while nobody watches, if nobody else wants the mux and the loop goes on for at least two more instructions.
@@ -13,7 +13,7 @@ enum { WG_MOP_START, WG_MOP_LOOP, WG_MOP_END0, WG_MOP_END1 };   /* template 1: s
  */
 static inline bool wg_mop_loops(wg_tile *t, wg_frontend *f)
 {
-    enum { ACTIVE_ALONE = 1 };   /* of mux_busy */
+    enum { ACTIVE_ALONE = 1 }; /* of mux_busy */
     wg_mop_state *m = &f->mop;
     if (f->mux_busy != ACTIVE_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP || m->i + 2 >= m->inner)
         return false;
@@ -29,7 +29,7 @@ static inline bool wg_mop_loops(wg_tile *t, wg_frontend *f)
     out->pc = m->insn.pc;
     out->id = ++f->next_id;
     out->parent = m->insn.id;
-    out->rest = kind->rest | (m->insn.rest & 0xFFFF);   /* thread and source */
+    out->rest = kind->rest | (m->insn.rest & 0xFFFF); /* thread and source */
     m->i++;
     wg_replay_enqueue(f, place | kind->marks);
     return true;

@@ -20,8 +20,11 @@
 static void report(wg_tile *t, wg_finding_code code, const wg_insn *insn, const char *what)
 {
     wg_findf(t, code,
-             (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread), .pc = insn->pc, .has_pc = insn->pc != 0,
-                          .word = insn->word, .has_word = true},
+             (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread),
+                          .pc = insn->pc,
+                          .has_pc = insn->pc != 0,
+                          .word = insn->word,
+                          .has_word = true},
              "%s %s", wg_isa_decode(t->arch->id, insn->word)->name, what);
 }
 

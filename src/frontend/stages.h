@@ -12,7 +12,7 @@
  * perturbed? If not, there is neither an event nor a delay to ask for.
  */
 #define WG_STAGE static inline __attribute__((always_inline))
-#define WG_CAREFUL static __attribute__((noinline, cold))   /* what calls it with `careful` set */
+#define WG_CAREFUL static __attribute__((noinline, cold)) /* what calls it with `careful` set */
 static inline bool wg_careful(const wg_tile *t) { return t->perturbed | (WG_EVENTS && t->watched); }
 
 /* The thread's frontend, as a pointer that the compiler does not work out anew at every use. */
@@ -66,14 +66,8 @@ static inline bool wg_insn_is_plain(const wg_insn *insn)
     return insn->parent == 0 && (uint8_t)(insn->source - WG_CORE_T0) < WG_THREADS;
 }
 
-static inline bool wg_gate_has_room(const wg_frontend *f)
-{
-    return wg_gate_count(f) < WG_GATE_FIFO;
-}
-static inline bool wg_replay_has_room(const wg_frontend *f)
-{
-    return wg_replay_count(f) < WG_REPLAY_FIFO;
-}
+static inline bool wg_gate_has_room(const wg_frontend *f) { return wg_gate_count(f) < WG_GATE_FIFO; }
+static inline bool wg_replay_has_room(const wg_frontend *f) { return wg_replay_count(f) < WG_REPLAY_FIFO; }
 
 /* The cycle in which a stage can first look at what is put before it now, and the perturbation on top. */
 static inline uint64_t wg_first_look(wg_tile *t, wg_site site, wg_phase consumer, unsigned thread, uint64_t event)
@@ -129,8 +123,8 @@ WG_STAGE void wg_fifo_left(wg_tile *t, wg_frontend *f, unsigned thread, const bo
     f->fifo_count--;
     f->moved = true;
     if (careful && t->perturbed && f->fifo_count)
-        f->take_at = t->sched.now + 1 +
-                     wg_perturb(t, WG_SITE_FIFO_TAKE, WG_AGENT_THREAD0 + thread, wg_fifo_at(f, 0)->id);
+        f->take_at =
+            t->sched.now + 1 + wg_perturb(t, WG_SITE_FIFO_TAKE, WG_AGENT_THREAD0 + thread, wg_fifo_at(f, 0)->id);
     wg_push_room(t, f, 1);
 }
 
@@ -158,10 +152,10 @@ static inline bool wg_request_arrived(wg_tile *t, wg_frontend *f, unsigned threa
 {
     wg_auto_ttsync *s = &f->ttsync;
     if (s->arrived == s->emitted)
-        s->emitted++;   /* pushed by the host: nobody announced it */
+        s->emitted++; /* pushed by the host: nobody announced it */
     s->arrived++;
     if (__builtin_expect(s->pending, 0))
-        wg_wake(&t->sched, WG_AGENT_REGIONS);   /* an access may have waited for the push to arrive */
+        wg_wake(&t->sched, WG_AGENT_REGIONS); /* an access may have waited for the push to arrive */
     return __builtin_expect(wg_ttsync_configured(t, thread) || t->sched.now < s->settled_at, 0);
 }
 

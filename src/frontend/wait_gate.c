@@ -43,9 +43,7 @@ static bool keeps_waiting(const wg_tile *t, unsigned thread, unsigned condition,
 {
     const wg_src *src = &t->regs.src;
     switch ((wg_wait_condition)condition) {
-    case WG_WAIT_SCALAR_MEMORY:
-        *holder = WG_AGENT_SCALAR;
-        return part_busy(t, WG_UNIT_SCALAR, thread, 0);
+    case WG_WAIT_SCALAR_MEMORY: *holder = WG_AGENT_SCALAR; return part_busy(t, WG_UNIT_SCALAR, thread, 0);
     case WG_WAIT_UNPACK0:
     case WG_WAIT_UNPACK1:
         *holder = (uint8_t)(WG_AGENT_UNPACK0 + (condition - WG_WAIT_UNPACK0));
@@ -53,24 +51,16 @@ static bool keeps_waiting(const wg_tile *t, unsigned thread, unsigned condition,
     case WG_WAIT_PACK0:
     case WG_WAIT_PACK1:
     case WG_WAIT_PACK2:
-    case WG_WAIT_PACK3:
-        *holder = WG_AGENT_PACK;
-        return part_busy(t, WG_UNIT_PACK, thread, condition - WG_WAIT_PACK0);
-    case WG_WAIT_MATRIX:
-        *holder = WG_AGENT_MATRIX;
-        return wg_units[WG_UNIT_MATRIX]->busy(t, thread);
+    case WG_WAIT_PACK3: *holder = WG_AGENT_PACK; return part_busy(t, WG_UNIT_PACK, thread, condition - WG_WAIT_PACK0);
+    case WG_WAIT_MATRIX: *holder = WG_AGENT_MATRIX; return wg_units[WG_UNIT_MATRIX]->busy(t, thread);
     case WG_WAIT_SRCA_UNPACKERS:
         *holder = WG_AGENT_MATRIX;
         return src->owner_a[src->unpack_bank_a & 1] != WG_SRC_UNPACKERS;
     case WG_WAIT_SRCB_UNPACKERS:
         *holder = WG_AGENT_MATRIX;
         return src->owner_b[src->unpack_bank_b & 1] != WG_SRC_UNPACKERS;
-    case WG_WAIT_SRCA_MATRIX:
-        *holder = WG_AGENT_UNPACK0;
-        return src->owner_a[src->matrix_bank_a & 1] != WG_SRC_MATRIX;
-    case WG_WAIT_SRCB_MATRIX:
-        *holder = WG_AGENT_UNPACK1;
-        return src->owner_b[src->matrix_bank_b & 1] != WG_SRC_MATRIX;
+    case WG_WAIT_SRCA_MATRIX: *holder = WG_AGENT_UNPACK0; return src->owner_a[src->matrix_bank_a & 1] != WG_SRC_MATRIX;
+    case WG_WAIT_SRCB_MATRIX: *holder = WG_AGENT_UNPACK1; return src->owner_b[src->matrix_bank_b & 1] != WG_SRC_MATRIX;
     case WG_WAIT_MOVER:
         *holder = WG_AGENT_MOVER;
         return wg_units[WG_UNIT_MOVER]->part_busy ? wg_units[WG_UNIT_MOVER]->part_busy(t, thread, 0)
@@ -78,15 +68,9 @@ static bool keeps_waiting(const wg_tile *t, unsigned thread, unsigned condition,
     case WG_WAIT_RISCV_REQUESTS:
         *holder = (uint8_t)(WG_AGENT_CORE_T0 + thread);
         return wg_ttsync_requests_pending(t, thread);
-    case WG_WAIT_VECTOR:
-        *holder = WG_AGENT_VECTOR;
-        return wg_units[WG_UNIT_VECTOR]->busy(t, thread);
-    case WG_WAIT_CONFIG:
-        *holder = WG_AGENT_CONFIG;
-        return any_thread_busy(t, WG_UNIT_CONFIG);
-    default:
-        *holder = WG_AGENT_NONE;
-        return false;
+    case WG_WAIT_VECTOR: *holder = WG_AGENT_VECTOR; return wg_units[WG_UNIT_VECTOR]->busy(t, thread);
+    case WG_WAIT_CONFIG: *holder = WG_AGENT_CONFIG; return any_thread_busy(t, WG_UNIT_CONFIG);
+    default: *holder = WG_AGENT_NONE; return false;
     }
 }
 
@@ -97,8 +81,7 @@ static uint16_t unmet(const wg_tile *t, unsigned thread, const wg_latch *l, bool
     uint8_t who = WG_AGENT_NONE;
     *holder = WG_AGENT_NONE;
     switch ((wg_latch_kind)l->kind) {
-    case WG_LATCH_EMPTY:
-        break;
+    case WG_LATCH_EMPTY: break;
     case WG_LATCH_STALLWAIT:
         for (unsigned mask = l->conditions; mask; mask &= mask - 1) {
             unsigned bit = (unsigned)__builtin_ctz(mask);
@@ -154,8 +137,12 @@ bool wg_gate_latch(wg_tile *t, unsigned thread, bool careful)
 static void report(wg_tile *t, wg_finding_code code, const wg_insn *insn, uint64_t subject, const char *what)
 {
     wg_findf(t, code,
-             (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread), .pc = insn->pc, .has_pc = insn->pc != 0,
-                          .word = insn->word, .has_word = true, .subject = subject},
+             (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread),
+                          .pc = insn->pc,
+                          .has_pc = insn->pc != 0,
+                          .word = insn->word,
+                          .has_word = true,
+                          .subject = subject},
              "%s", what);
 }
 
@@ -178,7 +165,7 @@ void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn, bool careful)
         l->conditions = word & 3;
         l->semaphores = word >> 2 & 0xFF;
         l->kind = WG_LATCH_SEMWAIT;
-        if (!l->conditions) {   /* GATE-09: as the earlier documentation has it */
+        if (!l->conditions) { /* GATE-09: as the earlier documentation has it */
             report(t, WG_F_SEMWAIT_NO_CONDITION, insn, 0, "waits like STALLWAIT with condition mask 0");
             l->kind = WG_LATCH_STALLWAIT;
             l->semaphores = 0;
@@ -242,7 +229,7 @@ WG_STAGE void pass(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned uni
 {
     const wg_unit_ops *ops = wg_units[unit];
     unsigned thread = head->thread;
-    wg_gate_issue(t, f, head, ops->agent, careful);   /* what is touched now is touched in its name */
+    wg_gate_issue(t, f, head, ops->agent, careful); /* what is touched now is touched in its name */
     ops->accept(t, head);
     if (careful)
         wg_touch_by_nobody(t);
@@ -262,13 +249,12 @@ static bool held_by_own_units(wg_tile *t, wg_frontend *f, unsigned thread, wg_st
         unsigned unit = (unsigned)__builtin_ctz(mask);
         if (wg_units[unit]->holds(t, thread, why))
             return true;
-        f->holders &= (uint16_t)~(1u << unit);
+        f->holders &= (uint16_t) ~(1u << unit);
     }
     return false;
 }
 
-WG_STAGE bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, wg_stall *why,
-                   const bool careful)
+WG_STAGE bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, wg_stall *why, const bool careful)
 {
     /* Asked in every case: its linger time runs whatever else holds the head. */
     wg_stall ttsync;
@@ -276,8 +262,7 @@ WG_STAGE bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *h
     if (f->latch.block & head->block) {
         bool wait = head->op == WG_I_STALLWAIT || head->op == WG_I_SEMWAIT || head->op == WG_I_STREAMWAIT;
         uint16_t resource = f->latch.kind == WG_LATCH_SEMWAIT ? f->latch.semaphores : f->latch.conditions;
-        *why = (wg_stall){wait ? WG_STALL_LATCH_OCCUPIED : WG_STALL_LATCHED_WAIT, resource, f->latch.holder,
-                          WG_NEVER};
+        *why = (wg_stall){wait ? WG_STALL_LATCH_OCCUPIED : WG_STALL_LATCHED_WAIT, resource, f->latch.holder, WG_NEVER};
         if (by_ttsync && ttsync.retry_at < why->retry_at)
             why->retry_at = ttsync.retry_at;
         return true;
@@ -297,7 +282,7 @@ WG_STAGE bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *h
 
 /* ---- Phase E ----------------------------------------------------------------------------------------- */
 
-enum { ONE_PER_THREAD = 1u << WG_UNIT_CONFIG | 1u << WG_UNIT_MISC };   /* PIPE-19 */
+enum { ONE_PER_THREAD = 1u << WG_UNIT_CONFIG | 1u << WG_UNIT_MISC }; /* PIPE-19 */
 
 /* Does the unit take this instruction now? Not if soft reset keeps it out. */
 static inline bool unit_takes(wg_tile *t, unsigned unit, const wg_insn *head, wg_stall *why)
@@ -373,7 +358,7 @@ WG_STAGE void gate_alone(wg_tile *t, unsigned thread, const bool careful)
 WG_STAGE void gates(wg_tile *t, unsigned due, const bool careful)
 {
     unsigned units = 0, sync = 0;
-    uint8_t mates[WG_UNIT_COUNT];   /* threads that want a unit; valid for those in `units` */
+    uint8_t mates[WG_UNIT_COUNT]; /* threads that want a unit; valid for those in `units` */
     wg_stall why;
     for (unsigned thread = 0; thread < WG_THREADS; thread++) {
         if (!(due >> thread & 1))
@@ -401,7 +386,7 @@ WG_STAGE void gates(wg_tile *t, unsigned due, const bool careful)
             if ((sync & ~passed) >> thread & 1)
                 stalls(t, &t->frontend[thread], wg_gate_head(t, thread), &lost[thread]);
     }
-    for (; units; units &= units - 1) {   /* in the order of their enum, whoever else may be due */
+    for (; units; units &= units - 1) { /* in the order of their enum, whoever else may be due */
         unsigned unit = (unsigned)__builtin_ctz(units), some = mates[unit];
         if (some & (some - 1)) {
             arbitrate(t, some, unit, careful);
@@ -430,12 +415,18 @@ void wg_gates(wg_tile *t, unsigned due, bool careful)
 void wg_gate_state(const wg_tile *t, unsigned thread, wg_gate_info *out)
 {
     const wg_frontend *f = &t->frontend[thread % WG_THREADS];
-    *out = (wg_gate_info){
-        .fifo = f->fifo_count, .replay_fifo = (uint8_t)(wg_replay_count(f) + f->b_valid + f->debug_valid),
-        .gate_fifo = (uint8_t)wg_gate_count(f), .plain_downstream = f->plain_downstream,
-        .has_head = wg_gate_count(f) != 0,
-        .expanding = f->mop_active, .replaying = f->replay.play_left, .recording = f->replay.record_left,
-        .latch = f->latch, .unmet_holder = WG_AGENT_NONE, .stall = f->stall, .stalled_since = f->stalled_since};
+    *out = (wg_gate_info){.fifo = f->fifo_count,
+                          .replay_fifo = (uint8_t)(wg_replay_count(f) + f->b_valid + f->debug_valid),
+                          .gate_fifo = (uint8_t)wg_gate_count(f),
+                          .plain_downstream = f->plain_downstream,
+                          .has_head = wg_gate_count(f) != 0,
+                          .expanding = f->mop_active,
+                          .replaying = f->replay.play_left,
+                          .recording = f->replay.record_left,
+                          .latch = f->latch,
+                          .unmet_holder = WG_AGENT_NONE,
+                          .stall = f->stall,
+                          .stalled_since = f->stalled_since};
     if (wg_gate_count(f))
         out->head = *wg_gate_fifo_at(f, 0);
     if (f->mop_active) {

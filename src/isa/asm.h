@@ -17,10 +17,10 @@
 /* ---- words to text ---- */
 
 enum {
-    WG_DIS_SYMBOLIC = 1,    /* names instead of numbers where the operand has names */
-    WG_DIS_NO_COMMENT = 2   /* leave out the trailing "; spare bits 0x…" */
+    WG_DIS_SYMBOLIC = 1,  /* names instead of numbers where the operand has names */
+    WG_DIS_NO_COMMENT = 2 /* leave out the trailing "; spare bits 0x…" */
 };
-enum { WG_DIS_MAX = 512 };  /* no line is longer, terminator included */
+enum { WG_DIS_MAX = 512 }; /* no line is longer, terminator included */
 
 /*
  * Writes one line without a newline, always terminated if size > 0, and returns its whole length even
@@ -35,20 +35,20 @@ uint32_t wg_disassemble_spare(wg_arch_id arch, uint32_t word);
 
 typedef enum wg_asm_code {
     WG_ASM_OK,
-    WG_ASM_BLANK,              /* nothing but space or a comment; no word */
-    WG_ASM_SYNTAX,             /* everything from here on is an error */
+    WG_ASM_BLANK,  /* nothing but space or a comment; no word */
+    WG_ASM_SYNTAX, /* everything from here on is an error */
     WG_ASM_UNKNOWN_MNEMONIC,
     WG_ASM_UNKNOWN_SYMBOL,
     WG_ASM_OPERAND_COUNT,
-    WG_ASM_RANGE,              /* the value does not fit its field, or a number does not fit 64 bits */
-    WG_ASM_TOO_DEEP            /* more nesting than anyone needs */
+    WG_ASM_RANGE,   /* the value does not fit its field, or a number does not fit 64 bits */
+    WG_ASM_TOO_DEEP /* more nesting than anyone needs */
 } wg_asm_code;
 
 typedef struct wg_asm_error {
     wg_asm_code code;
-    uint32_t column;           /* 1 is the first character */
-    char message[240];         /* one sentence, the suggestion included */
-    char suggestion[64];       /* the nearest known name, or "" */
+    uint32_t column;     /* 1 is the first character */
+    char message[240];   /* one sentence, the suggestion included */
+    char suggestion[64]; /* the nearest known name, or "" */
 } wg_asm_error;
 
 /* Constants and labels of the caller; asked only for names that are not the instruction set's own. */
@@ -69,8 +69,8 @@ wg_asm_code wg_assemble_line_env(wg_arch_id arch, const char *text, size_t lengt
  * An expression on its own: + - * / % << >> & ^ | ~ ( ), numbers (10, 0x10, 0b10, 0o10 and 010), names.
  * `used` says where it ended: at a comma, a comment or the end of the text. `env` may be NULL.
  */
-wg_asm_code wg_asm_expression(wg_arch_id arch, const char *text, size_t length, const wg_asm_env *env,
-                              int64_t *value, size_t *used, wg_asm_error *error);
+wg_asm_code wg_asm_expression(wg_arch_id arch, const char *text, size_t length, const wg_asm_env *env, int64_t *value,
+                              size_t *used, wg_asm_error *error);
 
 /*
  * The instruction set's own names: STALL_CFG, MATH, SEMAPHORE_1 …, and <config field>_ADDR32, _SHAMT

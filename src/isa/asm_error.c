@@ -67,9 +67,9 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
 }
 
 typedef struct wg_nearest {
-    const char *name;      /* what was written */
+    const char *name; /* what was written */
     size_t length;
-    unsigned best;         /* distance of the nearest so far; starts one beyond what counts as near */
+    unsigned best; /* distance of the nearest so far; starts one beyond what counts as near */
     char text[64];
 } wg_nearest;
 
@@ -128,7 +128,7 @@ wg_asm_code wg_asm_fail_mnemonic(wg_asm_line *line, size_t at, const char *name,
 /* The suffix that makes a configuration field's name a number, or NULL. */
 static const char *config_suffix(const char *name, size_t length)
 {
-    static const char *const suffixes[] = { "_ADDR32", "_SHAMT", "_MASK" };
+    static const char *const suffixes[] = {"_ADDR32", "_SHAMT", "_MASK"};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         size_t n = strlen(suffixes[i]);
         if (length > n && memcmp(name + length - n, suffixes[i], n) == 0)
@@ -137,8 +137,7 @@ static const char *config_suffix(const char *name, size_t length)
     return NULL;
 }
 
-wg_asm_code wg_asm_fail_symbol(wg_asm_line *line, size_t at, const char *name, size_t length,
-                               const wg_isa_field *field)
+wg_asm_code wg_asm_fail_symbol(wg_asm_line *line, size_t at, const char *name, size_t length, const wg_isa_field *field)
 {
     if (line->error == NULL)
         return WG_ASM_UNKNOWN_SYMBOL;

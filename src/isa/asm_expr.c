@@ -11,10 +11,10 @@
 
 /* ---- names -------------------------------------------------------------------------------------------- */
 
-#define SYMBOL(name, value) { #name, value },
-static const wg_isa_symbol symbols_bh[] = { WG_SYMBOLS_BH(SYMBOL) { NULL, 0 } };
-static const wg_isa_symbol symbols_wh[] = { WG_SYMBOLS_WH(SYMBOL) { NULL, 0 } };
-const wg_isa_symbol *const wg_asm_symbols[2] = { [WG_ARCH_BH] = symbols_bh, [WG_ARCH_WH] = symbols_wh };
+#define SYMBOL(name, value) {#name, value},
+static const wg_isa_symbol symbols_bh[] = {WG_SYMBOLS_BH(SYMBOL){NULL, 0}};
+static const wg_isa_symbol symbols_wh[] = {WG_SYMBOLS_WH(SYMBOL){NULL, 0}};
+const wg_isa_symbol *const wg_asm_symbols[2] = {[WG_ARCH_BH] = symbols_bh, [WG_ARCH_WH] = symbols_wh};
 
 static bool find_symbol(const wg_isa_symbol *symbols, const char *name, size_t length, int64_t *value)
 {
@@ -99,7 +99,10 @@ static wg_asm_code read_number(wg_asm_line *l, int64_t *value)
     }
     if (l->at == digits || wg_asm_is_letter(wg_asm_peek(l)) || wg_asm_is_digit(wg_asm_peek(l)))
         return wg_asm_fail(l, WG_ASM_SYNTAX, start, "this is not a %s number",
-                           base == 16 ? "hexadecimal" : base == 8 ? "octal" : base == 2 ? "binary" : "decimal");
+                           base == 16  ? "hexadecimal"
+                           : base == 8 ? "octal"
+                           : base == 2 ? "binary"
+                                       : "decimal");
     *value = (int64_t)sum;
     return WG_ASM_OK;
 }
@@ -124,15 +127,28 @@ static wg_asm_code read_name(wg_asm_line *l, const wg_isa_field *field, int64_t 
 /* ---- operators ---------------------------------------------------------------------------------------- */
 
 typedef enum wg_operator {
-    OP_OPEN, OP_OR, OP_XOR, OP_AND, OP_SHL, OP_SHR, OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD, OP_NEG, OP_NOT, OP_NONE
+    OP_OPEN,
+    OP_OR,
+    OP_XOR,
+    OP_AND,
+    OP_SHL,
+    OP_SHR,
+    OP_ADD,
+    OP_SUB,
+    OP_MUL,
+    OP_DIV,
+    OP_MOD,
+    OP_NEG,
+    OP_NOT,
+    OP_NONE
 } wg_operator;
-static const uint8_t precedence[] = { 0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 6, 7, 7 };
+static const uint8_t precedence[] = {0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 6, 7, 7};
 
 enum { DEPTH = 64 };
 typedef struct wg_evaluation {
     int64_t values[DEPTH];
     uint8_t operators[DEPTH];
-    uint32_t columns[DEPTH];   /* where each operator stands */
+    uint32_t columns[DEPTH]; /* where each operator stands */
     unsigned value_count, operator_count;
 } wg_evaluation;
 
@@ -156,8 +172,7 @@ static wg_operator read_operator(wg_asm_line *l)
         op = c == '<' ? OP_SHL : OP_SHR;
         l->at++;
         break;
-    default:
-        return OP_NONE;
+    default: return OP_NONE;
     }
     l->at++;
     return op;
@@ -306,10 +321,10 @@ wg_asm_code wg_asm_evaluate(wg_asm_line *l, const wg_isa_field *field, int64_t *
     }
 }
 
-wg_asm_code wg_asm_expression(wg_arch_id arch, const char *text, size_t length, const wg_asm_env *env,
-                              int64_t *value, size_t *used, wg_asm_error *error)
+wg_asm_code wg_asm_expression(wg_arch_id arch, const char *text, size_t length, const wg_asm_env *env, int64_t *value,
+                              size_t *used, wg_asm_error *error)
 {
-    wg_asm_line line = { arch, text, length, 0, env, error };
+    wg_asm_line line = {arch, text, length, 0, env, error};
     wg_asm_code code = wg_asm_evaluate(&line, NULL, value);
     if (used)
         *used = line.at;

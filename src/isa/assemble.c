@@ -22,8 +22,8 @@ static wg_asm_code fail_count(wg_asm_line *l, size_t at, const wg_isa_insn *insn
     }
     bool more = given > insn->field_count;
     return wg_asm_fail(l, WG_ASM_OPERAND_COUNT, at, "%s takes %u operand%s (%s%s), not %s%u", insn->name,
-                       insn->field_count, insn->field_count == 1 ? "" : "s", names,
-                       used >= sizeof names ? "…" : "", more ? "more than " : "", more ? insn->field_count : given);
+                       insn->field_count, insn->field_count == 1 ? "" : "s", names, used >= sizeof names ? "…" : "",
+                       more ? "more than " : "", more ? insn->field_count : given);
 }
 
 static wg_asm_code fail_range(wg_asm_line *l, size_t at, const wg_isa_field *field, int64_t value)
@@ -91,9 +91,9 @@ static wg_asm_code read_field_name(wg_asm_line *l, const wg_isa_insn *insn, cons
 
 static wg_asm_code read_operands(wg_asm_line *l, const wg_isa_insn *insn, uint32_t *word)
 {
-    unsigned given = 0;          /* operands so far, by position or by name */
-    unsigned positional = 0;     /* … of them by position */
-    uint32_t named = 0;          /* which of insn->fields were given by name */
+    unsigned given = 0;      /* operands so far, by position or by name */
+    unsigned positional = 0; /* … of them by position */
+    uint32_t named = 0;      /* which of insn->fields were given by name */
     wg_asm_skip_space(l);
     if (wg_asm_at_end(l))
         return insn->field_count ? fail_count(l, l->at, insn, 0) : WG_ASM_OK;
@@ -170,8 +170,8 @@ static wg_asm_code assemble(wg_asm_line *l, uint32_t *word)
     if (wg_asm_at_end(l))
         return WG_ASM_BLANK;
     size_t start = l->at;
-    while (l->at < l->length && (wg_asm_is_letter(l->text[l->at]) || wg_asm_is_digit(l->text[l->at]) ||
-                                 l->text[l->at] == '.'))
+    while (l->at < l->length &&
+           (wg_asm_is_letter(l->text[l->at]) || wg_asm_is_digit(l->text[l->at]) || l->text[l->at] == '.'))
         l->at++;
     const char *name = l->text + start;
     size_t length = l->at - start;
@@ -198,7 +198,7 @@ static wg_asm_code assemble(wg_asm_line *l, uint32_t *word)
 wg_asm_code wg_assemble_line_env(wg_arch_id arch, const char *text, size_t length, const wg_asm_env *env,
                                  uint32_t *word, wg_asm_error *error)
 {
-    wg_asm_line line = { arch, text, length, 0, env, error };
+    wg_asm_line line = {arch, text, length, 0, env, error};
     wg_asm_code code = assemble(&line, word);
     if (error && code <= WG_ASM_BLANK) {
         error->code = code;

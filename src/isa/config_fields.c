@@ -6,39 +6,51 @@
 
 /* A place is one macro argument made of an initializer's parts; an absent field is all zero. */
 #define PLACE(word, shift, width) \
-    { (uint32_t)(((width) >= 32 ? UINT64_C(0x100000000) : UINT64_C(1) << (width) % 32) - 1), word, shift, width }
+    { \
+        (uint32_t)(((width) >= 32 ? UINT64_C(0x100000000) : UINT64_C(1) << (width) % 32) - 1), word, shift, width \
+    }
 #define IS_INSIDE(word, shift, width) \
     ((width) > 0 && ((shift) + (width) <= 32 || ((shift) == 0 && (width) % 32 == 0 && (width) <= 128)))
 
-const wg_cfg_field wg_cfg_fields[2][WG_CFG_COUNT] = {
-    [WG_ARCH_BH] = {
+const wg_cfg_field wg_cfg_fields[2][WG_CFG_COUNT] = {[WG_ARCH_BH] =
+                                                         {
 #define AT PLACE
-#define NOT_HERE { 0, 0, 0, 0 }
+#define NOT_HERE \
+    { \
+        0, 0, 0, 0 \
+    }
 #define WG_CFG(name, bh, wh) [WG_CFG_##name] = bh,
 #include "isa/config_fields.def"
-    },
-    [WG_ARCH_WH] = {
+                                                         },
+                                                     [WG_ARCH_WH] = {
 #define AT PLACE
-#define NOT_HERE { 0, 0, 0, 0 }
+#define NOT_HERE \
+    { \
+        0, 0, 0, 0 \
+    }
 #define WG_CFG(name, bh, wh) [WG_CFG_##name] = wh,
 #include "isa/config_fields.def"
-    }
-};
+                                                     }};
 
-const wg_cfg_field wg_tcfg_fields[2][WG_TCFG_COUNT] = {
-    [WG_ARCH_BH] = {
+const wg_cfg_field wg_tcfg_fields[2][WG_TCFG_COUNT] = {[WG_ARCH_BH] =
+                                                           {
 #define AT PLACE
-#define NOT_HERE { 0, 0, 0, 0 }
+#define NOT_HERE \
+    { \
+        0, 0, 0, 0 \
+    }
 #define WG_TCFG(name, bh, wh) [WG_TCFG_##name] = bh,
 #include "isa/thread_config_fields.def"
-    },
-    [WG_ARCH_WH] = {
+                                                           },
+                                                       [WG_ARCH_WH] = {
 #define AT PLACE
-#define NOT_HERE { 0, 0, 0, 0 }
+#define NOT_HERE \
+    { \
+        0, 0, 0, 0 \
+    }
 #define WG_TCFG(name, bh, wh) [WG_TCFG_##name] = wh,
 #include "isa/thread_config_fields.def"
-    }
-};
+                                                       }};
 
 #define AT IS_INSIDE
 #define NOT_HERE 1

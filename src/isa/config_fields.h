@@ -30,10 +30,10 @@ typedef enum wg_tcfg_id {
 
 /* A field lies in one word, except that one wider than 32 bits takes whole words from `word` on. */
 typedef struct wg_cfg_field {
-    uint32_t mask;    /* of the value, at bit 0; 0 on an architecture that has no such field */
-    uint16_t word;    /* "ADDR32" */
-    uint8_t shift;    /* "SHAMT" */
-    uint8_t width;    /* in bits, up to 128; 0: not on this architecture */
+    uint32_t mask; /* of the value, at bit 0; 0 on an architecture that has no such field */
+    uint16_t word; /* "ADDR32" */
+    uint8_t shift; /* "SHAMT" */
+    uint8_t width; /* in bits, up to 128; 0: not on this architecture */
 } wg_cfg_field;
 
 /* Indexed by wg_arch_id, then by wg_cfg_id or wg_tcfg_id. */

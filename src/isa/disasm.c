@@ -12,13 +12,18 @@
 #define LOWER(c) ((char)((c) >= 'A' && (c) <= 'Z' ? (c) + 32 : (c)))
 #define PADDED(literal) (literal "\0\0\0\0\0\0\0\0\0\0\0\0\0\0")
 #define LETTERS(p) \
-    { 't', 't', LOWER(p[0]), LOWER(p[1]), LOWER(p[2]), LOWER(p[3]), LOWER(p[4]), LOWER(p[5]), LOWER(p[6]), \
-      LOWER(p[7]), LOWER(p[8]), LOWER(p[9]), LOWER(p[10]), LOWER(p[11]), LOWER(p[12]), LOWER(p[13]) }
+    { \
+        't', 't', LOWER(p[0]), LOWER(p[1]), LOWER(p[2]), LOWER(p[3]), LOWER(p[4]), LOWER(p[5]), LOWER(p[6]), \
+            LOWER(p[7]), LOWER(p[8]), LOWER(p[9]), LOWER(p[10]), LOWER(p[11]), LOWER(p[12]), LOWER(p[13]) \
+    }
 enum { MNEMONIC_BYTES = 16 };
 
-static const struct { char text[MNEMONIC_BYTES]; uint8_t length; } mnemonics[WG_I_COUNT] = {
+static const struct {
+    char text[MNEMONIC_BYTES];
+    uint8_t length;
+} mnemonics[WG_I_COUNT] = {
 #define WG_FIELD(role, name, lo, width, symbols)
-#define WG_INSN(insn, ...) [WG_I_##insn] = { LETTERS(PADDED(#insn)), sizeof #insn - 1 + 2 },
+#define WG_INSN(insn, ...) [WG_I_##insn] = {LETTERS(PADDED(#insn)), sizeof #insn - 1 + 2},
 #define WG_DEF_BH
 #include "isa/insns.def"
 };
@@ -100,12 +105,9 @@ static char *put_word_index(char *at, const wg_cfg_field *fields, const char *co
 static char *put_symbolic(char *at, wg_arch_id arch, const wg_isa_field *field, uint32_t value)
 {
     switch ((wg_field_role)field->role) {
-    case WG_FIELD_MASK:
-        return put_mask(at, field->symbols, value);
-    case WG_FIELD_CONFIG_WORD:
-        return put_word_index(at, wg_cfg_fields[arch], wg_cfg_names, WG_CFG_COUNT, value);
-    case WG_FIELD_THREAD_WORD:
-        return put_word_index(at, wg_tcfg_fields[arch], wg_tcfg_names, WG_TCFG_COUNT, value);
+    case WG_FIELD_MASK: return put_mask(at, field->symbols, value);
+    case WG_FIELD_CONFIG_WORD: return put_word_index(at, wg_cfg_fields[arch], wg_cfg_names, WG_CFG_COUNT, value);
+    case WG_FIELD_THREAD_WORD: return put_word_index(at, wg_tcfg_fields[arch], wg_tcfg_names, WG_TCFG_COUNT, value);
     case WG_FIELD_SIGNED:
         if (value >> (field->width - 1)) {
             *at++ = '-';
@@ -113,8 +115,7 @@ static char *put_symbolic(char *at, wg_arch_id arch, const wg_isa_field *field, 
         }
         return put_decimal(at, value);
     case WG_FIELD_UNSIGNED:
-    case WG_FIELD_EXTRA:
-        break;
+    case WG_FIELD_EXTRA: break;
     }
     return put_decimal(at, value);
 }

@@ -71,7 +71,7 @@ static void print_insn(FILE *out, const wg_isa_insn *insn)
         fprintf(out, " + (((%s) & 0x%X) << %u)", f->name, (1u << f->width) - 1, f->lo);
     }
     fprintf(out, ")\n");
-    for (const char *const *form = (const char *const[]){ "TT_", "TTI_", NULL }; *form; form++) {
+    for (const char *const *form = (const char *const[]){"TT_", "TTI_", NULL}; *form; form++) {
         fprintf(out, "#define %s%s(", *form, insn->name);
         print_parameters(out, insn);
         fprintf(out, ") %sINSN(TT_OP_%s(", *form, insn->name);
@@ -117,14 +117,9 @@ static void print_symbols(FILE *out)
 {
 #define SYMBOL(name, value) fprintf(out, "#define %s 0x%X\n", "WG_" #name, (unsigned)(value));
     fprintf(out, "\n/* Symbolic operands: WG_STALL_CFG, WG_MATH, … */\n");
-    WG_SYMBOLS_block(SYMBOL)
-    WG_SYMBOLS_sem(SYMBOL)
-    WG_SYMBOLS_semcond(SYMBOL)
-    fprintf(out, "#ifdef WG_ARCH_WH\n");
-    WG_SYMBOLS_wait_wh(SYMBOL)
-    fprintf(out, "#else\n");
-    WG_SYMBOLS_wait_bh(SYMBOL)
-    fprintf(out, "#endif\n");
+    WG_SYMBOLS_block(SYMBOL) WG_SYMBOLS_sem(SYMBOL) WG_SYMBOLS_semcond(SYMBOL) fprintf(out, "#ifdef WG_ARCH_WH\n");
+    WG_SYMBOLS_wait_wh(SYMBOL) fprintf(out, "#else\n");
+    WG_SYMBOLS_wait_bh(SYMBOL) fprintf(out, "#endif\n");
     fprintf(out, "\n/* Semaphore indices by logical name; 1 << index is the mask. */\n");
 #undef SYMBOL
 #define SYMBOL(name, value) fprintf(out, "#define %s 0x%X\n", "WG_SEM_" #name, (unsigned)(value));
@@ -141,18 +136,29 @@ static void print_upper(FILE *out, const char *text)
 static void print_addresses(FILE *out)
 {
     /* The public headers' names, and our regions that have them. */
-    static const struct { const char *name; wg_region_id region; } names[] = {
-        { "REGFILE_BASE", WG_REGION_tensix_regfile },       { "INSTRN_BUF_BASE", WG_REGION_tensix_inst },
-        { "INSTRN1_BUF_BASE", WG_REGION_tensix_inst1 },     { "INSTRN2_BUF_BASE", WG_REGION_tensix_inst2 },
-        { "PC_BUF_BASE", WG_REGION_tensix_pc_buf },         { "PC1_BUF_BASE", WG_REGION_tensix_pc1_buf },
-        { "PC2_BUF_BASE", WG_REGION_tensix_pc2_buf },       { "TENSIX_MAILBOX0_BASE", WG_REGION_tensix_mailbox0 },
-        { "TENSIX_MAILBOX1_BASE", WG_REGION_tensix_mailbox1 }, { "TENSIX_MAILBOX2_BASE", WG_REGION_tensix_mailbox2 },
-        { "TENSIX_MAILBOX3_BASE", WG_REGION_tensix_mailbox3 }, { "TENSIX_CFG_BASE", WG_REGION_tensix_cfg },
-        { "TENSIX_MOP_CFG_BASE", WG_REGION_tensix_mop_cfg }, { "MEM_LOCAL_BASE", WG_REGION_riscv_local_mem },
-        { "RISCV_TDMA_REGS_START_ADDR", WG_REGION_riscv_tdma_regs },
-        { "RISCV_DEBUG_REGS_START_ADDR", WG_REGION_riscv_debug_regs },
-        { "NOC0_REGS_START_ADDR", WG_REGION_noc0_regs },    { "NOC1_REGS_START_ADDR", WG_REGION_noc1_regs },
-        { "NOC_OVERLAY_START_ADDR", WG_REGION_noc_overlay },
+    static const struct {
+        const char *name;
+        wg_region_id region;
+    } names[] = {
+        {"REGFILE_BASE", WG_REGION_tensix_regfile},
+        {"INSTRN_BUF_BASE", WG_REGION_tensix_inst},
+        {"INSTRN1_BUF_BASE", WG_REGION_tensix_inst1},
+        {"INSTRN2_BUF_BASE", WG_REGION_tensix_inst2},
+        {"PC_BUF_BASE", WG_REGION_tensix_pc_buf},
+        {"PC1_BUF_BASE", WG_REGION_tensix_pc1_buf},
+        {"PC2_BUF_BASE", WG_REGION_tensix_pc2_buf},
+        {"TENSIX_MAILBOX0_BASE", WG_REGION_tensix_mailbox0},
+        {"TENSIX_MAILBOX1_BASE", WG_REGION_tensix_mailbox1},
+        {"TENSIX_MAILBOX2_BASE", WG_REGION_tensix_mailbox2},
+        {"TENSIX_MAILBOX3_BASE", WG_REGION_tensix_mailbox3},
+        {"TENSIX_CFG_BASE", WG_REGION_tensix_cfg},
+        {"TENSIX_MOP_CFG_BASE", WG_REGION_tensix_mop_cfg},
+        {"MEM_LOCAL_BASE", WG_REGION_riscv_local_mem},
+        {"RISCV_TDMA_REGS_START_ADDR", WG_REGION_riscv_tdma_regs},
+        {"RISCV_DEBUG_REGS_START_ADDR", WG_REGION_riscv_debug_regs},
+        {"NOC0_REGS_START_ADDR", WG_REGION_noc0_regs},
+        {"NOC1_REGS_START_ADDR", WG_REGION_noc1_regs},
+        {"NOC_OVERLAY_START_ADDR", WG_REGION_noc_overlay},
     };
     fprintf(out, "\n/* Addresses, as cores see them. */\n");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -11,9 +11,8 @@
 
 /* ---- symbols, one table per kind of operand ---------------------------------------------------------- */
 
-#define SYMBOL(name, value) { #name, value },
-#define SYMBOL_TABLE(group) \
-    static const wg_isa_symbol wg_isa_symbols_##group[] = { WG_SYMBOLS_##group(SYMBOL) { NULL, 0 } };
+#define SYMBOL(name, value) {#name, value},
+#define SYMBOL_TABLE(group) static const wg_isa_symbol wg_isa_symbols_##group[] = {WG_SYMBOLS_##group(SYMBOL){NULL, 0}};
 SYMBOL_TABLE(block)
 SYMBOL_TABLE(wait_bh)
 SYMBOL_TABLE(wait_wh)
@@ -22,18 +21,21 @@ SYMBOL_TABLE(semcond)
 
 /* ---- fields ------------------------------------------------------------------------------------------- */
 
-#define FIELD_ENTRY(role, name, lo, width, symbols) { #name, lo, width, WG_FIELD_##role, symbols },
-#define LAST_FIELD { NULL, 0, 0, WG_FIELD_UNSIGNED, NULL }
+#define FIELD_ENTRY(role, name, lo, width, symbols) {#name, lo, width, WG_FIELD_##role, symbols},
+#define LAST_FIELD \
+    { \
+        NULL, 0, 0, WG_FIELD_UNSIGNED, NULL \
+    }
 
 #define WG_FIELD FIELD_ENTRY
 #define WG_INSN(insn, opcode, unit, block, ttsync, lat0, lat1, int0, int1, page, trees, ...) \
-    static const wg_isa_field fields_BH_##insn[] = { __VA_ARGS__ LAST_FIELD };
+    static const wg_isa_field fields_BH_##insn[] = {__VA_ARGS__ LAST_FIELD};
 #define WG_DEF_BH
 #include "isa/insns.def"
 
 #define WG_FIELD FIELD_ENTRY
 #define WG_INSN(insn, opcode, unit, block, ttsync, lat0, lat1, int0, int1, page, trees, ...) \
-    static const wg_isa_field fields_WH_##insn[] = { __VA_ARGS__ LAST_FIELD };
+    static const wg_isa_field fields_WH_##insn[] = {__VA_ARGS__ LAST_FIELD};
 #define WG_DEF_WH
 #include "isa/insns.def"
 
@@ -45,7 +47,7 @@ SYMBOL_TABLE(semcond)
 #define COUNT_OPERAND_CONFIG_WORD 1
 #define COUNT_OPERAND_THREAD_WORD 1
 #define COUNT_OPERAND_EXTRA 0
-#define COUNT_OPERAND(role, name, lo, width, symbols) + COUNT_OPERAND_##role
+#define COUNT_OPERAND(role, name, lo, width, symbols) +COUNT_OPERAND_##role
 #define MASK_OF(lo, width) (((UINT64_C(1) << (width)) - 1) << (lo))
 
 enum {
@@ -75,13 +77,13 @@ enum {
 #include "isa/insns.def"
 };
 
-#define WG_FIELD(role, name, lo, width, symbols) + MASK_OF(lo, width)
+#define WG_FIELD(role, name, lo, width, symbols) +MASK_OF(lo, width)
 #define WG_INSN(insn, opcode, unit, block, ttsync, lat0, lat1, int0, int1, page, trees, ...) \
     _Static_assert((UINT64_C(0) __VA_ARGS__) == OWNED_BH_##insn, "BH " #insn ": a bit is in two fields"); \
     _Static_assert(OWNED_BH_##insn <= 0xFFFFFF, "BH " #insn ": a field reaches into the opcode");
 #define WG_DEF_BH
 #include "isa/insns.def"
-#define WG_FIELD(role, name, lo, width, symbols) + MASK_OF(lo, width)
+#define WG_FIELD(role, name, lo, width, symbols) +MASK_OF(lo, width)
 #define WG_INSN(insn, opcode, unit, block, ttsync, lat0, lat1, int0, int1, page, trees, ...) \
     _Static_assert((UINT64_C(0) __VA_ARGS__) == OWNED_WH_##insn, "WH " #insn ": a bit is in two fields"); \
     _Static_assert(OWNED_WH_##insn <= 0xFFFFFF, "WH " #insn ": a field reaches into the opcode");
@@ -97,8 +99,7 @@ __attribute__((unused)) static bool opcode_is_used_bh(unsigned opcode)
 #define WG_DEF_BH
 #include "isa/insns.def"
         return true;
-    default:
-        return false;
+    default: return false;
     }
 }
 #define WG_FIELD(role, name, lo, width, symbols)
@@ -109,65 +110,89 @@ __attribute__((unused)) static bool opcode_is_used_wh(unsigned opcode)
 #define WG_DEF_WH
 #include "isa/insns.def"
         return true;
-    default:
-        return false;
+    default: return false;
     }
 }
 
 /* ---- the tables --------------------------------------------------------------------------------------- */
 
 enum { /* so that insns.def can write NONE */
-    CLASS_0, CLASS_1, CLASS_2, CLASS_3, CLASS_4, CLASS_5, CLASS_6, CLASS_7, CLASS_8, CLASS_9, CLASS_10,
-    CLASS_11, CLASS_12, CLASS_13, CLASS_14, CLASS_15, CLASS_NONE = WG_TTSYNC_NONE
+       CLASS_0,
+       CLASS_1,
+       CLASS_2,
+       CLASS_3,
+       CLASS_4,
+       CLASS_5,
+       CLASS_6,
+       CLASS_7,
+       CLASS_8,
+       CLASS_9,
+       CLASS_10,
+       CLASS_11,
+       CLASS_12,
+       CLASS_13,
+       CLASS_14,
+       CLASS_15,
+       CLASS_NONE = WG_TTSYNC_NONE
 };
 
 #define INVALID_RECORD \
-    [WG_I_INVALID] = { .name = "(invalid)", .unit = WG_UNIT_INVALID, .ttsync_class = WG_TTSYNC_NONE, \
-                       .fields = no_fields, .spare_bits = 0xFFFFFF }
+    [WG_I_INVALID] = {.name = "(invalid)", \
+                      .unit = WG_UNIT_INVALID, \
+                      .ttsync_class = WG_TTSYNC_NONE, \
+                      .fields = no_fields, \
+                      .spare_bits = 0xFFFFFF}
 #define RECORD(arch, insn, op, unit_, block, ttsync, lat0, lat1, int0, int1, page_, trees) \
-    [WG_I_##insn] = { \
-        .name = #insn, .id = WG_I_##insn, .opcode = op, .unit = WG_UNIT_##unit_, .block_bits = block, \
-        .ttsync_class = CLASS_##ttsync, .field_count = OPERANDS_##arch##_##insn, \
-        .extra_count = sizeof fields_##arch##_##insn / sizeof *fields_##arch##_##insn - 1 - OPERANDS_##arch##_##insn, \
-        .fields = fields_##arch##_##insn, .latency = { lat0, lat1 }, .interval = { int0, int1 }, \
-        .spare_bits = 0xFFFFFF & ~(uint32_t)OWNED_##arch##_##insn, .page = page_, .page_trees = trees },
+    [WG_I_##insn] = {.name = #insn, \
+                     .id = WG_I_##insn, \
+                     .opcode = op, \
+                     .unit = WG_UNIT_##unit_, \
+                     .block_bits = block, \
+                     .ttsync_class = CLASS_##ttsync, \
+                     .field_count = OPERANDS_##arch##_##insn, \
+                     .extra_count = sizeof fields_##arch##_##insn / sizeof *fields_##arch##_##insn - 1 - \
+                                    OPERANDS_##arch##_##insn, \
+                     .fields = fields_##arch##_##insn, \
+                     .latency = {lat0, lat1}, \
+                     .interval = {int0, int1}, \
+                     .spare_bits = 0xFFFFFF & ~(uint32_t)OWNED_##arch##_##insn, \
+                     .page = page_, \
+                     .page_trees = trees},
 
-static const wg_isa_field no_fields[] = { LAST_FIELD };
+static const wg_isa_field no_fields[] = {LAST_FIELD};
 
-const wg_isa_insn wg_isa_insns[2][WG_I_COUNT] = {
-    [WG_ARCH_BH] = {
-        INVALID_RECORD,
+const wg_isa_insn wg_isa_insns[2][WG_I_COUNT] = {[WG_ARCH_BH] =
+                                                     {
+                                                         INVALID_RECORD,
 #define WG_FIELD(role, name, lo, width, symbols)
 #define WG_INSN(insn, op, unit, block, ttsync, lat0, lat1, int0, int1, page, trees, ...) \
     RECORD(BH, insn, op, unit, block, ttsync, lat0, lat1, int0, int1, page, trees)
 #define WG_DEF_BH
 #include "isa/insns.def"
-    },
-    [WG_ARCH_WH] = {
-        INVALID_RECORD,
+                                                     },
+                                                 [WG_ARCH_WH] = {
+                                                     INVALID_RECORD,
 #define WG_FIELD(role, name, lo, width, symbols)
 #define WG_INSN(insn, op, unit, block, ttsync, lat0, lat1, int0, int1, page, trees, ...) \
     RECORD(WH, insn, op, unit, block, ttsync, lat0, lat1, int0, int1, page, trees)
 #define WG_DEF_WH
 #include "isa/insns.def"
-    }
-};
+                                                 }};
 
 _Static_assert(WG_I_COUNT <= 256, "wg_isa_opcodes holds ids in bytes");
-const uint8_t wg_isa_opcodes[2][256] = {
-    [WG_ARCH_BH] = {
+const uint8_t wg_isa_opcodes[2][256] = {[WG_ARCH_BH] =
+                                            {
 #define WG_FIELD(role, name, lo, width, symbols)
 #define WG_INSN(insn, op, ...) [op] = WG_I_##insn,
 #define WG_DEF_BH
 #include "isa/insns.def"
-    },
-    [WG_ARCH_WH] = {
+                                            },
+                                        [WG_ARCH_WH] = {
 #define WG_FIELD(role, name, lo, width, symbols)
 #define WG_INSN(insn, op, ...) [op] = WG_I_##insn,
 #define WG_DEF_WH
 #include "isa/insns.def"
-    }
-};
+                                        }};
 #define WG_FIELD(role, name, lo, width, symbols)
 #define WG_INSN(insn, ...) _Static_assert(sizeof #insn <= WG_NAME_HASH_MAX, #insn " is too long");
 #define WG_DEF_BH
@@ -196,7 +221,7 @@ static const char padded_names[WG_I_COUNT][WG_NAME_HASH_MAX] = {
 /* The id whose name has this hash, or some other id: hashes are unique, but not every hash is a name's. */
 static unsigned find_hash(uint16_t hash)
 {
-    wg_hash_vector wanted = (wg_hash_vector){ 0 } + hash, index = { 0, 1, 2, 3, 4, 5, 6, 7 }, found = { 0 };
+    wg_hash_vector wanted = (wg_hash_vector){0} + hash, index = {0, 1, 2, 3, 4, 5, 6, 7}, found = {0};
     for (unsigned i = 0; i < HASHES; i += LANES) {
         wg_hash_vector here;
         memcpy(&here, &name_hashes[i], sizeof here);
@@ -226,7 +251,7 @@ const wg_isa_insn *wg_isa_by_name(wg_arch_id arch, const char *name, size_t leng
     }
     if (length == 0 || length > WG_NAME_HASH_MAX)
         return NULL;
-    uint64_t word[2] = { 0, 0 };
+    uint64_t word[2] = {0, 0};
     memcpy(word, name, length);
     word[0] = upper_eight(word[0]);
     word[1] = upper_eight(word[1]);

@@ -17,11 +17,18 @@
 
 /* The unit an instruction executes in; the first three never reach a backend unit. */
 typedef enum wg_unit {
-    WG_UNIT_FRONTEND,    /* MOP, MOP_CFG, REPLAY, RESOURCEDECL */
-    WG_UNIT_NONE,        /* NOP: passes the gate and is gone */
-    WG_UNIT_INVALID,     /* no instruction has this opcode on this architecture */
-    WG_UNIT_SYNC, WG_UNIT_UNPACK, WG_UNIT_MATRIX, WG_UNIT_PACK, WG_UNIT_VECTOR, WG_UNIT_SCALAR,
-    WG_UNIT_CONFIG, WG_UNIT_MOVER, WG_UNIT_MISC,
+    WG_UNIT_FRONTEND, /* MOP, MOP_CFG, REPLAY, RESOURCEDECL */
+    WG_UNIT_NONE,     /* NOP: passes the gate and is gone */
+    WG_UNIT_INVALID,  /* no instruction has this opcode on this architecture */
+    WG_UNIT_SYNC,
+    WG_UNIT_UNPACK,
+    WG_UNIT_MATRIX,
+    WG_UNIT_PACK,
+    WG_UNIT_VECTOR,
+    WG_UNIT_SCALAR,
+    WG_UNIT_CONFIG,
+    WG_UNIT_MOVER,
+    WG_UNIT_MISC,
     WG_UNIT_COUNT
 } wg_unit;
 
@@ -37,8 +44,16 @@ typedef enum wg_insn_id {
 
 /* Block mask bits of STALLWAIT, SEMWAIT and STREAMWAIT. */
 enum {
-    WG_B0 = 1 << 0, WG_B1 = 1 << 1, WG_B2 = 1 << 2, WG_B3 = 1 << 3, WG_B4 = 1 << 4,
-    WG_B5 = 1 << 5, WG_B6 = 1 << 6, WG_B7 = 1 << 7, WG_B8 = 1 << 8, WG_B_ANY = 0x1FF
+    WG_B0 = 1 << 0,
+    WG_B1 = 1 << 1,
+    WG_B2 = 1 << 2,
+    WG_B3 = 1 << 3,
+    WG_B4 = 1 << 4,
+    WG_B5 = 1 << 5,
+    WG_B6 = 1 << 6,
+    WG_B7 = 1 << 7,
+    WG_B8 = 1 << 8,
+    WG_B_ANY = 0x1FF
 };
 
 typedef struct wg_isa_symbol {
@@ -48,37 +63,37 @@ typedef struct wg_isa_symbol {
 
 typedef enum wg_field_role {
     WG_FIELD_UNSIGNED,
-    WG_FIELD_SIGNED,       /* two's complement; also accepted as a negative number */
-    WG_FIELD_MASK,         /* symbols are bits, to be ORed */
-    WG_FIELD_CONFIG_WORD,  /* index of a Config word */
-    WG_FIELD_THREAD_WORD,  /* index of a ThreadConfig word */
-    WG_FIELD_EXTRA         /* documented, but not an operand of the public syntax */
+    WG_FIELD_SIGNED,      /* two's complement; also accepted as a negative number */
+    WG_FIELD_MASK,        /* symbols are bits, to be ORed */
+    WG_FIELD_CONFIG_WORD, /* index of a Config word */
+    WG_FIELD_THREAD_WORD, /* index of a ThreadConfig word */
+    WG_FIELD_EXTRA        /* documented, but not an operand of the public syntax */
 } wg_field_role;
 
 typedef struct wg_isa_field {
-    const char *name;            /* the ISA table's argument name */
+    const char *name; /* the ISA table's argument name */
     uint8_t lo, width;
-    uint8_t role;                /* wg_field_role */
+    uint8_t role;                 /* wg_field_role */
     const wg_isa_symbol *symbols; /* terminated by a NULL name; NULL if the field has none */
 } wg_isa_field;
 
 enum { WG_ISA_MAX_FIELDS = 16 };
 
 typedef struct wg_isa_insn {
-    const char *name;            /* upper case, as in the ISA documentation */
+    const char *name; /* upper case, as in the ISA documentation */
     wg_insn_id id;
     uint8_t opcode;
-    uint8_t unit;                /* wg_unit */
-    uint16_t block_bits;         /* which of B0…B8 catch it at the Wait Gate; NOP has 0 */
-    uint8_t ttsync_class;        /* Auto TTSync class 0…15; WG_TTSYNC_NONE: touches nothing */
+    uint8_t unit;         /* wg_unit */
+    uint16_t block_bits;  /* which of B0…B8 catch it at the Wait Gate; NOP has 0 */
+    uint8_t ttsync_class; /* Auto TTSync class 0…15; WG_TTSYNC_NONE: touches nothing */
     uint8_t field_count;
-    uint8_t extra_count;         /* documented fields without an operand: fields[field_count …] */
-    const wg_isa_field *fields;  /* in the public toolchain's operand order: descending bits */
-    uint8_t latency[2];          /* per wg_profile; 0: variable, see the unit */
-    uint8_t interval[2];         /* cycles between two issues to one unit; 0: variable */
-    uint32_t spare_bits;         /* bits of [23:0] in no field */
-    const char *page;            /* documentation page in …/TensixCoprocessor/; NULL: it has none */
-    uint8_t page_trees;          /* bit 0: BlackholeA0 has the page; bit 1: WormholeB0 has it */
+    uint8_t extra_count;        /* documented fields without an operand: fields[field_count …] */
+    const wg_isa_field *fields; /* in the public toolchain's operand order: descending bits */
+    uint8_t latency[2];         /* per wg_profile; 0: variable, see the unit */
+    uint8_t interval[2];        /* cycles between two issues to one unit; 0: variable */
+    uint32_t spare_bits;        /* bits of [23:0] in no field */
+    const char *page;           /* documentation page in …/TensixCoprocessor/; NULL: it has none */
+    uint8_t page_trees;         /* bit 0: BlackholeA0 has the page; bit 1: WormholeB0 has it */
 } wg_isa_insn;
 enum { WG_TTSYNC_NONE = 0xFF };
 
@@ -118,12 +133,18 @@ static inline uint32_t wg_isa_spare(const wg_isa_insn *insn, uint32_t word) { re
  */
 #define WG_FIELD(role, field, lo, width, symbols) char field[(lo) + 1 + 256 * (width)];
 #define WG_INSN(insn, opcode, unit, block, ttsync, lat0, lat1, int0, int1, page, trees, ...) \
-    struct wg_fields_BH_##insn { char wg_not_empty; __VA_ARGS__ };
+    struct wg_fields_BH_##insn { \
+        char wg_not_empty; \
+        __VA_ARGS__ \
+    };
 #define WG_DEF_BH
 #include "isa/insns.def"
 #define WG_FIELD(role, field, lo, width, symbols) char field[(lo) + 1 + 256 * (width)];
 #define WG_INSN(insn, opcode, unit, block, ttsync, lat0, lat1, int0, int1, page, trees, ...) \
-    struct wg_fields_WH_##insn { char wg_not_empty; __VA_ARGS__ };
+    struct wg_fields_WH_##insn { \
+        char wg_not_empty; \
+        __VA_ARGS__ \
+    };
 #define WG_DEF_WH
 #include "isa/insns.def"
 #define WG_OPERAND_PLACE_(arch, insn, field) (sizeof(((struct wg_fields_##arch##_##insn *)0)->field) - 1)

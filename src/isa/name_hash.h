@@ -12,9 +12,9 @@
 enum { WG_NAME_HASH_MAX = 16 }; /* longest name that can be hashed */
 
 #define WG_NAME_HASH_MIX(lo, hi) \
-    ((uint16_t)(((lo) * UINT64_C(0xFF51AFD7ED558CCD) ^ (hi) * UINT64_C(0xC2B2AE3D27D4EB4F)) >> 48))
+    ((uint16_t)(((lo)*UINT64_C(0xFF51AFD7ED558CCD) ^ (hi)*UINT64_C(0xC2B2AE3D27D4EB4F)) >> 48))
 
-#define WG_NAME_BYTE_(padded, i) ((uint64_t)(uint8_t)(padded)[i] << 8 * ((i) & 7))
+#define WG_NAME_BYTE_(padded, i) ((uint64_t)(uint8_t)(padded)[i] << 8 * ((i)&7))
 #define WG_NAME_WORD_(padded, i) \
     (WG_NAME_BYTE_(padded, i) | WG_NAME_BYTE_(padded, i + 1) | WG_NAME_BYTE_(padded, i + 2) | \
      WG_NAME_BYTE_(padded, i + 3) | WG_NAME_BYTE_(padded, i + 4) | WG_NAME_BYTE_(padded, i + 5) | \

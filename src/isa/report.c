@@ -6,11 +6,12 @@
 #include <string.h>
 
 static const char *const unit_names[WG_UNIT_COUNT] = {
-    [WG_UNIT_FRONTEND] = "Frontend", [WG_UNIT_NONE] = "none", [WG_UNIT_INVALID] = "invalid",
-    [WG_UNIT_SYNC] = "Sync Unit", [WG_UNIT_UNPACK] = "Unpackers", [WG_UNIT_MATRIX] = "Matrix Unit",
-    [WG_UNIT_PACK] = "Packers", [WG_UNIT_VECTOR] = "Vector Unit", [WG_UNIT_SCALAR] = "Scalar Unit",
-    [WG_UNIT_CONFIG] = "Configuration Unit", [WG_UNIT_MOVER] = "Mover", [WG_UNIT_MISC] = "Miscellaneous Unit"
-};
+    [WG_UNIT_FRONTEND] = "Frontend",  [WG_UNIT_NONE] = "none",
+    [WG_UNIT_INVALID] = "invalid",    [WG_UNIT_SYNC] = "Sync Unit",
+    [WG_UNIT_UNPACK] = "Unpackers",   [WG_UNIT_MATRIX] = "Matrix Unit",
+    [WG_UNIT_PACK] = "Packers",       [WG_UNIT_VECTOR] = "Vector Unit",
+    [WG_UNIT_SCALAR] = "Scalar Unit", [WG_UNIT_CONFIG] = "Configuration Unit",
+    [WG_UNIT_MOVER] = "Mover",        [WG_UNIT_MISC] = "Miscellaneous Unit"};
 
 const char *wg_unit_name(wg_unit unit) { return unit_names[(unsigned)unit < WG_UNIT_COUNT ? unit : WG_UNIT_INVALID]; }
 
@@ -149,8 +150,8 @@ static void put_object(const wg_output *o, wg_arch_id arch, const wg_isa_insn *i
 
 void wg_isa_report(wg_arch_id arch, const wg_isa_report_options *options, wg_isa_writer write, void *user)
 {
-    static const wg_isa_report_options none = { false, NULL, NULL, NULL };
-    wg_output o = { write, user };
+    static const wg_isa_report_options none = {false, NULL, NULL, NULL};
+    wg_output o = {write, user};
     if (options == NULL)
         options = &none;
     if (options->json) {
@@ -197,7 +198,7 @@ static const char introduction[] =
 
 void wg_isa_document(const wg_isa_report_options *options, wg_isa_writer write, void *user)
 {
-    wg_output o = { write, user };
+    wg_output o = {write, user};
     put(&o, introduction);
     put(&o, "\n## Blackhole\n\n");
     wg_isa_report(WG_ARCH_BH, options, write, user);

@@ -9,11 +9,11 @@
 typedef void (*wg_isa_writer)(void *user, const char *text, size_t length);
 
 typedef struct wg_isa_report_options {
-    bool json;                                              /* else Markdown */
+    bool json; /* else Markdown */
     /* Both may be NULL; the columns are then left out. */
     bool (*implemented)(void *user, wg_arch_id arch, const wg_isa_insn *insn);
     bool (*tested)(void *user, wg_arch_id arch, const wg_isa_insn *insn);
-    void *user;                                             /* for the two above */
+    void *user; /* for the two above */
 } wg_isa_report_options;
 
 /* Every instruction of one architecture in opcode order. `options` may be NULL. */

@@ -10,88 +10,88 @@
 
 /* Block mask: which instructions are held (both architectures). */
 #define WG_SYMBOLS_block(S) \
-    S(STALL_TDMA,   0x001) \
-    S(STALL_SYNC,   0x002) \
-    S(STALL_PACK,   0x004) \
+    S(STALL_TDMA, 0x001) \
+    S(STALL_SYNC, 0x002) \
+    S(STALL_PACK, 0x004) \
     S(STALL_UNPACK, 0x008) \
-    S(STALL_XMOV,   0x010) \
-    S(STALL_THCON,  0x020) \
-    S(STALL_MATH,   0x040) \
-    S(STALL_CFG,    0x080) \
-    S(STALL_SFPU,   0x100) \
+    S(STALL_XMOV, 0x010) \
+    S(STALL_THCON, 0x020) \
+    S(STALL_MATH, 0x040) \
+    S(STALL_CFG, 0x080) \
+    S(STALL_SFPU, 0x100) \
     S(STALL_THREAD, 0x1FF)
 
 /* Blackhole: what a STALLWAIT waits for, C0 to C12; then other names for the same bits, and sums. */
 #define WG_SYMBOLS_wait_bh(S) \
-    S(THCON,          0x0001) \
-    S(UNPACK0,        0x0002) \
-    S(UNPACK1,        0x0004) \
-    S(PACK0,          0x0008) \
-    S(MATH,           0x0010) \
-    S(SRCA_CLR,       0x0020) \
-    S(SRCB_CLR,       0x0040) \
-    S(SRCA_VLD,       0x0080) \
-    S(SRCB_VLD,       0x0100) \
-    S(XMOV,           0x0200) \
-    S(TRISC_CFG,      0x0400) \
-    S(SFPU1,          0x0800) \
-    S(CFGEXU,         0x1000) \
-    S(WAIT_SFPU,      0x0800) \
-    S(SFPU,           0x0800) \
-    S(UNPACK,         0x0006) \
-    S(PACK,           0x0008) \
+    S(THCON, 0x0001) \
+    S(UNPACK0, 0x0002) \
+    S(UNPACK1, 0x0004) \
+    S(PACK0, 0x0008) \
+    S(MATH, 0x0010) \
+    S(SRCA_CLR, 0x0020) \
+    S(SRCB_CLR, 0x0040) \
+    S(SRCA_VLD, 0x0080) \
+    S(SRCB_VLD, 0x0100) \
+    S(XMOV, 0x0200) \
+    S(TRISC_CFG, 0x0400) \
+    S(SFPU1, 0x0800) \
+    S(CFGEXU, 0x1000) \
+    S(WAIT_SFPU, 0x0800) \
+    S(SFPU, 0x0800) \
+    S(UNPACK, 0x0006) \
+    S(PACK, 0x0008) \
     S(ALL_THREAD_RES, 0x021F)
 
 /* Wormhole, C0 to C14: a bit per packer, other numbers (GATE-27), none for the Configuration Unit. */
 #define WG_SYMBOLS_wait_wh(S) \
-    S(THCON,          0x0001) \
-    S(UNPACK0,        0x0002) \
-    S(UNPACK1,        0x0004) \
-    S(PACK0,          0x0008) \
-    S(PACK1,          0x0010) \
-    S(PACK2,          0x0020) \
-    S(PACK3,          0x0040) \
-    S(MATH,           0x0080) \
-    S(SRCA_CLR,       0x0100) \
-    S(SRCB_CLR,       0x0200) \
-    S(SRCA_VLD,       0x0400) \
-    S(SRCB_VLD,       0x0800) \
-    S(XMOV,           0x1000) \
-    S(TRISC_CFG,      0x2000) \
-    S(SFPU1,          0x4000) \
-    S(WAIT_SFPU,      0x4000) \
-    S(SFPU,           0x4000) \
-    S(UNPACK,         0x0006) \
-    S(PACK,           0x0078) \
+    S(THCON, 0x0001) \
+    S(UNPACK0, 0x0002) \
+    S(UNPACK1, 0x0004) \
+    S(PACK0, 0x0008) \
+    S(PACK1, 0x0010) \
+    S(PACK2, 0x0020) \
+    S(PACK3, 0x0040) \
+    S(MATH, 0x0080) \
+    S(SRCA_CLR, 0x0100) \
+    S(SRCB_CLR, 0x0200) \
+    S(SRCA_VLD, 0x0400) \
+    S(SRCB_VLD, 0x0800) \
+    S(XMOV, 0x1000) \
+    S(TRISC_CFG, 0x2000) \
+    S(SFPU1, 0x4000) \
+    S(WAIT_SFPU, 0x4000) \
+    S(SFPU, 0x4000) \
+    S(UNPACK, 0x0006) \
+    S(PACK, 0x0078) \
     S(ALL_THREAD_RES, 0x10FF)
 
 /* Semaphore mask. */
 #define WG_SYMBOLS_sem(S) \
-    S(SEMAPHORE_0,    0x01) \
-    S(SEMAPHORE_1,    0x02) \
-    S(SEMAPHORE_2,    0x04) \
-    S(SEMAPHORE_3,    0x08) \
-    S(SEMAPHORE_4,    0x10) \
-    S(SEMAPHORE_5,    0x20) \
-    S(SEMAPHORE_6,    0x40) \
-    S(SEMAPHORE_7,    0x80) \
+    S(SEMAPHORE_0, 0x01) \
+    S(SEMAPHORE_1, 0x02) \
+    S(SEMAPHORE_2, 0x04) \
+    S(SEMAPHORE_3, 0x08) \
+    S(SEMAPHORE_4, 0x10) \
+    S(SEMAPHORE_5, 0x20) \
+    S(SEMAPHORE_6, 0x40) \
+    S(SEMAPHORE_7, 0x80) \
     S(SEMAPHORE_BIAS, 0x10)
 
 /* SEMWAIT's condition. */
 #define WG_SYMBOLS_semcond(S) \
     S(STALL_ON_ZERO, 0x1) \
-    S(STALL_ON_MAX,  0x2)
+    S(STALL_ON_MAX, 0x2)
 
 /* Semaphore indices by their logical names (SEM-09): 1 << MATH_PACK is the mask. */
 #define WG_SYMBOLS_sem_index(S) \
-    S(FPU_SFPU,            0) \
-    S(MATH_PACK,           1) \
-    S(UNPACK_TO_DEST,      2) \
+    S(FPU_SFPU, 0) \
+    S(MATH_PACK, 1) \
+    S(UNPACK_TO_DEST, 2) \
     S(UNPACK_OPERAND_SYNC, 3) \
-    S(PACK_DONE,           4) \
-    S(UNPACK_SYNC,         5) \
-    S(UNPACK_MATH_DONE,    6) \
-    S(MATH_DONE,           7)
+    S(PACK_DONE, 4) \
+    S(UNPACK_SYNC, 5) \
+    S(UNPACK_MATH_DONE, 6) \
+    S(MATH_DONE, 7)
 
 /* Everything an operand may name, whichever operand it is in. */
 #define WG_SYMBOLS_BH(S) \

@@ -21,7 +21,7 @@ typedef enum wg_region_id {
 } wg_region_id;
 
 typedef struct wg_region_range {
-    uint64_t first, last;   /* inclusive; first > last: not on this architecture */
+    uint64_t first, last; /* inclusive; first > last: not on this architecture */
 } wg_region_range;
 
 extern const wg_region_range wg_region_ranges[2][WG_REGION_COUNT];
@@ -29,8 +29,19 @@ extern const char *const wg_region_names[WG_REGION_COUNT];
 
 /* Lists of registers. Both NoCs share one, all overlay streams share one. */
 typedef enum wg_reg_list {
-    WG_REGS_TDMA, WG_REGS_DEBUG, WG_REGS_ETH_RISC, WG_REGS_NIU, WG_REGS_STREAM, WG_REGS_PCBUF, WG_REGS_ETH_TXQ,
-    WG_REGS_ETH_RXQ, WG_REGS_ETH_CTRL, WG_REGS_ETH_TXPKT, WG_REGS_ETH_MAC, WG_REGS_PCIE_DBI, WG_REGS_ARC_RESET,
+    WG_REGS_TDMA,
+    WG_REGS_DEBUG,
+    WG_REGS_ETH_RISC,
+    WG_REGS_NIU,
+    WG_REGS_STREAM,
+    WG_REGS_PCBUF,
+    WG_REGS_ETH_TXQ,
+    WG_REGS_ETH_RXQ,
+    WG_REGS_ETH_CTRL,
+    WG_REGS_ETH_TXPKT,
+    WG_REGS_ETH_MAC,
+    WG_REGS_PCIE_DBI,
+    WG_REGS_ARC_RESET,
     WG_REGS_COUNT
 } wg_reg_list;
 
@@ -48,12 +59,12 @@ typedef enum wg_reg_id {
 
 typedef struct wg_tile_reg {
     const char *name;
-    uint32_t offset;        /* in its region */
-    uint32_t reset;         /* 0 where it is not known */
-    uint32_t stride;        /* between elements of an array */
-    uint16_t count;         /* elements; 0: not on this architecture */
-    uint8_t list;           /* wg_reg_list */
-    uint8_t access;         /* wg_reg_access */
+    uint32_t offset; /* in its region */
+    uint32_t reset;  /* 0 where it is not known */
+    uint32_t stride; /* between elements of an array */
+    uint16_t count;  /* elements; 0: not on this architecture */
+    uint8_t list;    /* wg_reg_list */
+    uint8_t access;  /* wg_reg_access */
     bool reset_known;
 } wg_tile_reg;
 

@@ -44,12 +44,20 @@ static bool add_lanes(uint32_t line[4], unsigned format, uint32_t data)
     for (unsigned i = 0; i < 16; i += 4)
         memcpy(add + i, &data, 4);
     switch (format) {
-    case 0: case 1: case 2: case 8: case 9: case 10: wg_pack_accumulate(floats[format & 3], bytes, add); break;
-    case 4: case 12: case 13:
+    case 0:
+    case 1:
+    case 2:
+    case 8:
+    case 9:
+    case 10: wg_pack_accumulate(floats[format & 3], bytes, add); break;
+    case 4:
+    case 12:
+    case 13:
         for (unsigned i = 0; i < 4; i++)
             line[i] += data;
         return true;
-    case 7: case 15:
+    case 7:
+    case 15:
         for (unsigned i = 0; i < 16; i++) {
             unsigned sum = bytes[i] + add[i];
             bytes[i] = (uint8_t)(format == 7 && sum > 255 ? 255 : sum);

@@ -12,60 +12,32 @@
 #include <string.h>
 
 static const wg_floorplan plans[2] = {
-    [WG_ARCH_BH] = {
-        .arch = WG_ARCH_BH, .width = 17, .height = 12, .dram_channels = 8, .dram_bytes = UINT64_C(4) << 30,
-        .kind = {"D.P.....AD.P.....",
-                 "DEEEEEEE.DEEEEEEE",
-                 "DTTTTTTTSDTTTTTTT",
-                 "DTTTTTTTCDTTTTTTT",
-                 "DTTTTTTT.DTTTTTTT",
-                 "DTTTTTTTCDTTTTTTT",
-                 "DTTTTTTT.DTTTTTTT",
-                 "DTTTTTTTCDTTTTTTT",
-                 "DTTTTTTT.DTTTTTTT",
-                 "DTTTTTTTCDTTTTTTT",
-                 "DTTTTTTT.DTTTTTTT",
-                 "DTTTTTTT.DTTTTTTT"},
-        .index = {"0.0.....04.1.....",
-                  "002468ac.4db97531",
-                  "1.......05.......",
-                  "1.......05.......",
-                  "2........6.......",
-                  "3.......27.......",
-                  "3........7.......",
-                  "3.......37.......",
-                  "2........6.......",
-                  "2.......16.......",
-                  "1........5.......",
-                  "0........4......."},
-    },
-    [WG_ARCH_WH] = {
-        .arch = WG_ARCH_WH, .width = 10, .height = 12, .dram_channels = 6, .dram_bytes = UINT64_C(2) << 30,
-        .kind = {"DEEEEDEEEE",
-                 "DTTTTDTTTT",
-                 ".TTTTDTTTT",
-                 "PTTTTDTTTT",
-                 ".TTTTDTTTT",
-                 "DTTTTDTTTT",
-                 "DEEEEDEEEE",
-                 "DTTTTDTTTT",
-                 ".TTTTDTTTT",
-                 ".TTTTDTTTT",
-                 "ATTTTDTTTT",
-                 "DTTTTDTTTT"},
-        .index = {"0135726420",
-                  "0....2....",
-                  ".....3....",
-                  "0....4....",
-                  ".....4....",
-                  "1....5....",
-                  "19bdf5eca8",
-                  "1....5....",
-                  ".....4....",
-                  ".....3....",
-                  "0....3....",
-                  "0....2...."},
-    },
+    [WG_ARCH_BH] =
+        {
+            .arch = WG_ARCH_BH,
+            .width = 17,
+            .height = 12,
+            .dram_channels = 8,
+            .dram_bytes = UINT64_C(4) << 30,
+            .kind = {"D.P.....AD.P.....", "DEEEEEEE.DEEEEEEE", "DTTTTTTTSDTTTTTTT", "DTTTTTTTCDTTTTTTT",
+                     "DTTTTTTT.DTTTTTTT", "DTTTTTTTCDTTTTTTT", "DTTTTTTT.DTTTTTTT", "DTTTTTTTCDTTTTTTT",
+                     "DTTTTTTT.DTTTTTTT", "DTTTTTTTCDTTTTTTT", "DTTTTTTT.DTTTTTTT", "DTTTTTTT.DTTTTTTT"},
+            .index = {"0.0.....04.1.....", "002468ac.4db97531", "1.......05.......", "1.......05.......",
+                      "2........6.......", "3.......27.......", "3........7.......", "3.......37.......",
+                      "2........6.......", "2.......16.......", "1........5.......", "0........4......."},
+        },
+    [WG_ARCH_WH] =
+        {
+            .arch = WG_ARCH_WH,
+            .width = 10,
+            .height = 12,
+            .dram_channels = 6,
+            .dram_bytes = UINT64_C(2) << 30,
+            .kind = {"DEEEEDEEEE", "DTTTTDTTTT", ".TTTTDTTTT", "PTTTTDTTTT", ".TTTTDTTTT", "DTTTTDTTTT", "DEEEEDEEEE",
+                     "DTTTTDTTTT", ".TTTTDTTTT", ".TTTTDTTTT", "ATTTTDTTTT", "DTTTTDTTTT"},
+            .index = {"0135726420", "0....2....", ".....3....", "0....4....", ".....4....", "1....5....", "19bdf5eca8",
+                      "1....5....", ".....4....", ".....3....", "0....3....", "0....2...."},
+        },
 };
 
 const wg_floorplan *wg_floorplan_of(wg_arch_id arch) { return &plans[arch == WG_ARCH_WH]; }
@@ -184,11 +156,11 @@ void wg_translation_of(const wg_floorplan *f, uint32_t harvested, unsigned noc, 
         translation_bh(f, harvested, out);
     else
         translation_wh(f, harvested, out);
-    for (unsigned i = bh ? 0 : 16; noc && i < 32; i++) {   /* WH's first sixteen stay as the NoC counts */
+    for (unsigned i = bh ? 0 : 16; noc && i < 32; i++) { /* WH's first sixteen stay as the NoC counts */
         out->x[i] = (uint8_t)((f->width - 1u - out->x[i]) & 31);
         out->y[i] = (uint8_t)((f->height - 1u - out->y[i]) & 31);
     }
-    if (!bh && noc) {   /* unused entries lead to (0, 0) on either NoC */
+    if (!bh && noc) { /* unused entries lead to (0, 0) on either NoC */
         memset(out->x + 26, 0, 6);
         memset(out->y + 28, 0, 4);
     }

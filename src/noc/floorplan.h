@@ -16,9 +16,9 @@ typedef struct wg_floorplan {
     wg_arch_id arch;
     uint8_t width, height;
     uint8_t dram_channels;
-    uint64_t dram_bytes;                 /* of one channel */
-    const char *kind[WG_GRID_MAX_HEIGHT];    /* one letter per tile */
-    const char *index[WG_GRID_MAX_HEIGHT];   /* which of its kind, a hexadecimal digit */
+    uint64_t dram_bytes;                   /* of one channel */
+    const char *kind[WG_GRID_MAX_HEIGHT];  /* one letter per tile */
+    const char *index[WG_GRID_MAX_HEIGHT]; /* which of its kind, a hexadecimal digit */
 } wg_floorplan;
 
 const wg_floorplan *wg_floorplan_of(wg_arch_id arch);
@@ -29,9 +29,9 @@ unsigned wg_floorplan_index(const wg_floorplan *f, unsigned x, unsigned y);
 
 /* The translation tables of one NoC: what the NIU's registers hold after firmware has started. */
 typedef struct wg_translation {
-    uint8_t x[32], y[32];                /* translated to NoC coordinates of this NoC */
-    uint32_t raw_rows;                   /* bit y: x is not translated (BH) */
-    uint32_t raw_columns;                /* bit x: y is not translated (BH) */
+    uint8_t x[32], y[32]; /* translated to NoC coordinates of this NoC */
+    uint32_t raw_rows;    /* bit y: x is not translated (BH) */
+    uint32_t raw_columns; /* bit x: y is not translated (BH) */
 } wg_translation;
 void wg_translation_of(const wg_floorplan *f, uint32_t harvested, unsigned noc, wg_translation *out);
 /* To the NoC's own coordinates. */

@@ -21,29 +21,33 @@
 #include "noc/floorplan.h"
 #include "noc/packet.h"
 
-enum { WG_LINK_X, WG_LINK_Y, WG_LINK_NIU, WG_LINKS };   /* out of a router */
+enum { WG_LINK_X, WG_LINK_Y, WG_LINK_NIU, WG_LINKS }; /* out of a router */
 enum { WG_LINK_SPANS = 12 };
 
 /* When a link is taken, in order; what lies in the past is forgotten. */
 typedef struct wg_link {
-    struct { uint64_t from, to; } span[WG_LINK_SPANS];
+    struct {
+        uint64_t from, to;
+    } span[WG_LINK_SPANS];
     uint8_t spans;
 } wg_link;
 
 typedef struct wg_network {
     wg_link link[2][WG_GRID_MAX_TILES][WG_LINKS];
-    uint64_t departure[2][WG_GRID_MAX_TILES];    /* a NIU's packets enter their router in order */
+    uint64_t departure[2][WG_GRID_MAX_TILES]; /* a NIU's packets enter their router in order */
 } wg_network;
 
 typedef struct wg_route_params {
     const wg_floorplan *plan;
     const wg_timing *timing;
     uint32_t flits;
-    uint64_t delay;                 /* perturbation: it enters its router later */
+    uint64_t delay; /* perturbation: it enters its router later */
 } wg_route_params;
 
 /* How a packet came: links, and the cycles for which it waited while others had them. */
-typedef struct wg_way { uint32_t hops, waited; } wg_way;
+typedef struct wg_way {
+    uint32_t hops, waited;
+} wg_way;
 /* The cycle in which the last flit arrives; *stalled: until when it cannot have left its NIU, buffers being full. */
 uint64_t wg_route_unicast(wg_network *n, const wg_route_params *r, uint32_t buffer_flits, const wg_packet *p,
                           uint64_t *stalled, wg_way *way);

@@ -24,10 +24,20 @@
 
 enum { MMIO = 0xFF000000 };
 
-enum {   /* NOC_CTRL */
-    CTRL_TYPE = 3, TYPE_READ = 0, TYPE_ATOMIC = 1, TYPE_WRITE = 2,
-    CTRL_BYTES = 1 << 2, CTRL_INLINE = 1 << 3, CTRL_ANSWER = 1 << 4, CTRL_BROADCAST = 1 << 5, CTRL_LINKED = 1 << 6,
-    CTRL_STATIC = 1 << 7, CTRL_RESERVE = 1 << 8, CTRL_Y_MAJOR = 1 << 16, CTRL_TO_SELF = 1 << 17
+enum { /* NOC_CTRL */
+       CTRL_TYPE = 3,
+       TYPE_READ = 0,
+       TYPE_ATOMIC = 1,
+       TYPE_WRITE = 2,
+       CTRL_BYTES = 1 << 2,
+       CTRL_INLINE = 1 << 3,
+       CTRL_ANSWER = 1 << 4,
+       CTRL_BROADCAST = 1 << 5,
+       CTRL_LINKED = 1 << 6,
+       CTRL_STATIC = 1 << 7,
+       CTRL_RESERVE = 1 << 8,
+       CTRL_Y_MAJOR = 1 << 16,
+       CTRL_TO_SELF = 1 << 17
 };
 
 static wg_niu_unit *unit(wg_tile *t, unsigned noc) { return &t->regions.niu.unit[noc & 1]; }
@@ -97,7 +107,7 @@ uint16_t wg_niu_translate(const wg_tile *t, unsigned noc, uint16_t place)
     unsigned x = place & 63, y = place >> 6 & 63, x31 = x & 31, y31 = y & 31;
     unsigned to_x = table_entry(t, noc, WG_NIU_X_TABLE, x31), to_y = table_entry(t, noc, map->y_table, y31);
     if (t->arch->noc.wide_addresses) {
-        uint32_t ddr = w[0x16C / 4];   /* DDR_COORD_TRANSLATE_TABLE_5 and, behind it, _COL_SWAP */
+        uint32_t ddr = w[0x16C / 4]; /* DDR_COORD_TRANSLATE_TABLE_5 and, behind it, _COL_SWAP */
         bool ddr_9 = ddr >> 10 & 1, ddr_0 = ddr >> 11 & 1;
         bool swapped = (x31 ^ 9) == 9 ? ddr_9 : (x31 ^ 9) == 0 && ddr_0;
         if (w[0x170 / 4] >> y31 & 1 && swapped)
@@ -126,10 +136,7 @@ static uint16_t tile_at(const wg_tile *t, unsigned noc, uint16_t place)
     return (uint16_t)(y * f->width + x);
 }
 
-static uint16_t own_tile(const wg_tile *t)
-{
-    return tile_at(t, 0, t->regions.niu.coordinate);
-}
+static uint16_t own_tile(const wg_tile *t) { return tile_at(t, 0, t->regions.niu.coordinate); }
 
 static void set_table(wg_tile *t, unsigned noc, uint32_t offset, const uint8_t entries[32])
 {
@@ -154,8 +161,8 @@ void wg_niu_firmware(wg_tile *t, uint32_t harvested)
             w[map->column_mask / 4] = table.raw_columns;
         }
         w[WG_NIU_CFG_0 / 4] |= 1u << 14;
-        w[map->logical / 4] = wg_floorplan_logical(f, harvested, t->regions.niu.coordinate & 63,
-                                                   t->regions.niu.coordinate >> 6 & 63);
+        w[map->logical / 4] =
+            wg_floorplan_logical(f, harvested, t->regions.niu.coordinate & 63, t->regions.niu.coordinate >> 6 & 63);
         wg_floorplan_opt_out(f, harvested, noc, &w[WG_NIU_ROUTER_CFG_1 / 4], &w[WG_NIU_ROUTER_CFG_3 / 4]);
     }
 }
@@ -163,7 +170,10 @@ void wg_niu_firmware(wg_tile *t, uint32_t harvested)
 /* ---- starting a request ------------------------------------------------------------------------------------ */
 
 /* Both addresses of an initiator. */
-typedef struct spot { uint64_t address; uint16_t end, start; } spot;
+typedef struct spot {
+    uint64_t address;
+    uint16_t end, start;
+} spot;
 
 static spot spot_of(const wg_tile *t, unsigned noc, unsigned i, uint32_t lo, uint32_t mid, uint32_t hi)
 {
@@ -250,7 +260,7 @@ void wg_niu_hold(wg_tile *t, unsigned noc, uint64_t from, uint64_t until)
     for (unsigned i = 0; i < u->holds; i++)
         if (u->hold[i].until > t->sched.now)
             u->hold[kept++] = u->hold[i];
-    if (kept == WG_NIU_HOLDS) {   /* the oldest counts least */
+    if (kept == WG_NIU_HOLDS) { /* the oldest counts least */
         memmove(u->hold, u->hold + 1, sizeof *u->hold * (WG_NIU_HOLDS - 1));
         kept--;
     }
@@ -325,7 +335,7 @@ static void leave(wg_tile *t, wg_packet *p, uint64_t source)
         wg_packet copy = *p;
         copy.left = now;
         copy.at = self_at;
-        copy.order = UINT64_MAX / 2 + u->packets;   /* behind what others sent and arrives in the same cycle */
+        copy.order = UINT64_MAX / 2 + u->packets; /* behind what others sent and arrives in the same cycle */
         copy.to = p->from;
         deliver(t, &copy);
     }
@@ -343,7 +353,7 @@ static void leave(wg_tile *t, wg_packet *p, uint64_t source)
     }
     p->order = u->packets;
     t->box->out[t->box->outgoing++] = *p;
-    uint64_t answered = p->at + wg_route_least(t->timing);   /* at the earliest */
+    uint64_t answered = p->at + wg_route_least(t->timing); /* at the earliest */
     t->horizon = answered < t->horizon ? answered : t->horizon;
 }
 
@@ -413,7 +423,7 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
     if (ctrl & CTRL_BROADCAST) {
         p.flags |=
             (uint16_t)(WG_PACKET_BROADCAST | (ctrl & CTRL_Y_MAJOR ? WG_PACKET_Y_MAJOR : 0) |
-                      (ctrl & CTRL_TO_SELF ? WG_PACKET_TO_SELF : 0) | (ctrl & CTRL_RESERVE ? WG_PACKET_RESERVE : 0));
+                       (ctrl & CTRL_TO_SELF ? WG_PACKET_TO_SELF : 0) | (ctrl & CTRL_RESERVE ? WG_PACKET_RESERVE : 0));
         p.x0 = start & 63;
         p.y0 = start >> 6 & 63;
         p.x1 = end & 63;
@@ -497,7 +507,7 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
         leave(t, &p, targ.address);
     else if (data)
         wg_ring_until(&t->box->ring[noc & 1], p.slot, t->sched.now);
-    if (more) {   /* automatic splitting: the rest is a request of its own */
+    if (more) { /* automatic splitting: the rest is a request of its own */
         set_reg(t, noc, i, WG_NIU_LEN_BE, reg(t, noc, i, WG_NIU_LEN_BE) - max_bytes(t));
         set_reg(t, noc, i, WG_NIU_TARG_LO, reg(t, noc, i, WG_NIU_TARG_LO) + max_bytes(t));
         set_reg(t, noc, i, WG_NIU_RET_LO, reg(t, noc, i, WG_NIU_RET_LO) + max_bytes(t));
@@ -570,9 +580,16 @@ static void answer(wg_tile *t, uint32_t entry, wg_packet_kind kind, uint32_t dat
     wg_packet *p = &box->pool[entry];
     unsigned noc = p->noc & 1;
     uint64_t source = p->address;
-    *p = (wg_packet){.at = t->sched.now + 1, .address = p->back_address, .back_address = source, .data = data,
-                     .bytes = kind == WG_PACKET_DATA ? p->bytes : 4, .transaction = p->transaction, .to = p->back,
-                     .kind = (uint8_t)kind, .noc = (uint8_t)noc, .tag = p->tag};
+    *p = (wg_packet){.at = t->sched.now + 1,
+                     .address = p->back_address,
+                     .back_address = source,
+                     .data = data,
+                     .bytes = kind == WG_PACKET_DATA ? p->bytes : 4,
+                     .transaction = p->transaction,
+                     .to = p->back,
+                     .kind = (uint8_t)kind,
+                     .noc = (uint8_t)noc,
+                     .tag = p->tag};
     if (box->last_answer[noc])
         box->pool[box->last_answer[noc]].next = entry;
     else
@@ -590,7 +607,7 @@ static const uint8_t *data_of(const wg_tile *t, const wg_packet *p)
 static void write_masked(wg_tile *t, unsigned noc, uint64_t address, const uint8_t *from, uint64_t mask, uint32_t bytes)
 {
     if (address >= t->arch->l1_bytes) {
-        write_own(t, noc, address, from, 4);   /* a register: the mask does not matter */
+        write_own(t, noc, address, from, 4); /* a register: the mask does not matter */
         return;
     }
     for (uint32_t i = 0; i < bytes; i += 16) {

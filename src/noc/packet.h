@@ -18,15 +18,18 @@
 #include <stdint.h>
 
 typedef enum wg_packet_kind {
-    WG_PACKET_READ, WG_PACKET_WRITE, WG_PACKET_INLINE, WG_PACKET_ATOMIC,
-    WG_PACKET_DATA,        /* the answer to a read */
-    WG_PACKET_ACK,         /* the answer to a write */
-    WG_PACKET_RESULT       /* the answer to an atomic request */
+    WG_PACKET_READ,
+    WG_PACKET_WRITE,
+    WG_PACKET_INLINE,
+    WG_PACKET_ATOMIC,
+    WG_PACKET_DATA,  /* the answer to a read */
+    WG_PACKET_ACK,   /* the answer to a write */
+    WG_PACKET_RESULT /* the answer to an atomic request */
 } wg_packet_kind;
 
 typedef enum wg_packet_flags {
-    WG_PACKET_ANSWER = 1,        /* the recipient answers */
-    WG_PACKET_BROADCAST = 2,     /* to the rectangle */
+    WG_PACKET_ANSWER = 1,    /* the recipient answers */
+    WG_PACKET_BROADCAST = 2, /* to the rectangle */
     WG_PACKET_Y_MAJOR = 4,
     WG_PACKET_TO_SELF = 8,       /* a broadcast of which the sender has a copy */
     WG_PACKET_RESERVE = 16,      /* the whole tree is reserved before it leaves */
@@ -39,10 +42,10 @@ typedef enum wg_packet_flags {
 } wg_packet_flags;
 
 typedef struct wg_packet {
-    uint64_t at;            /* when it leaves; in an inbox: when its last flit has arrived */
-    uint64_t order;         /* among packets of one cycle */
-    uint64_t address;       /* at the recipient */
-    uint64_t back_address;  /* where the answer is written */
+    uint64_t at;           /* when it leaves; in an inbox: when its last flit has arrived */
+    uint64_t order;        /* among packets of one cycle */
+    uint64_t address;      /* at the recipient */
+    uint64_t back_address; /* where the answer is written */
     uint64_t mask;
     uint64_t transaction;   /* names a request and its answers: tile << 48 | NoC << 47 | number */
     uint32_t bytes;         /* of data, or wanted */
@@ -56,36 +59,38 @@ typedef struct wg_packet {
     uint16_t flags;         /* wg_packet_flags */
     uint8_t x0, y0, x1, y1; /* broadcast: start and end in NoC coordinates of this NoC */
     uint8_t kind, noc, tag, stream;
-    uint32_t exclude;       /* broadcast: NOC_BRCST_EXCLUDE */
-    uint32_t hops, waited;  /* in an inbox: links taken, and cycles for which others had them */
-    uint64_t left;          /* in an inbox: when it left */
-    uint32_t child, next;   /* links in heaps and queues; 0: none */
+    uint32_t exclude;      /* broadcast: NOC_BRCST_EXCLUDE */
+    uint32_t hops, waited; /* in an inbox: links taken, and cycles for which others had them */
+    uint64_t left;         /* in an inbox: when it left */
+    uint32_t child, next;  /* links in heaps and queues; 0: none */
 } wg_packet;
 
 enum {
-    WG_NOC_RING = 128 * 1024,    /* what a NIU can have under way is bounded by buffers on the longest path */
+    WG_NOC_RING = 128 * 1024, /* what a NIU can have under way is bounded by buffers on the longest path */
     WG_NOC_SLOTS = 1024,
-    WG_NOC_POOL = 4096,          /* packets that are under way to a tile or wait there for their answer to leave */
-    WG_NOC_OUT = 128,            /* packets that leave in one window */
-    WG_NOC_SLACK = 64            /* a ring's place is used anew so long after its last reader: longer than any window */
+    WG_NOC_POOL = 4096, /* packets that are under way to a tile or wait there for their answer to leave */
+    WG_NOC_OUT = 128,   /* packets that leave in one window */
+    WG_NOC_SLACK = 64   /* a ring's place is used anew so long after its last reader: longer than any window */
 };
 
 /* Data of packets under way, in the order in which they left. */
 typedef struct wg_noc_ring {
-    uint64_t first, end;         /* bytes ever written, at the oldest and behind the newest packet still there */
+    uint64_t first, end; /* bytes ever written, at the oldest and behind the newest packet still there */
     uint64_t first_slot, end_slot;
-    struct { uint64_t start, until; } slot[WG_NOC_SLOTS];   /* until: its last reader's cycle; UINT64_MAX: not known */
+    struct {
+        uint64_t start, until;
+    } slot[WG_NOC_SLOTS]; /* until: its last reader's cycle; UINT64_MAX: not known */
     uint8_t bytes[WG_NOC_RING];
 } wg_noc_ring;
 
 /* A tile's packets. No pointers in here: it is copied into snapshots. */
 typedef struct wg_noc_box {
-    uint32_t used, unused;       /* pool entries ever used; list of those given back */
-    uint32_t inbox[2];           /* heaps, by NoC */
-    uint32_t answers[2], last_answer[2];   /* queues */
+    uint32_t used, unused;               /* pool entries ever used; list of those given back */
+    uint32_t inbox[2];                   /* heaps, by NoC */
+    uint32_t answers[2], last_answer[2]; /* queues */
     uint32_t outgoing;
     wg_packet out[WG_NOC_OUT];
-    wg_packet pool[WG_NOC_POOL + 1];       /* from 1 on */
+    wg_packet pool[WG_NOC_POOL + 1]; /* from 1 on */
     wg_noc_ring ring[2];
 } wg_noc_box;
 

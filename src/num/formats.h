@@ -25,9 +25,20 @@
 
 /* The 4-bit codes of ALU_FORMAT_SPEC and of the unpackers' and packers' configuration. */
 typedef enum wg_format {
-    WG_FMT_FP32 = 0, WG_FMT_FP16 = 1, WG_FMT_BFP8A = 2, WG_FMT_BFP4A = 3, WG_FMT_TF32 = 4, WG_FMT_BF16 = 5,
-    WG_FMT_BFP8 = 6, WG_FMT_BFP4 = 7, WG_FMT_INT32 = 8, WG_FMT_INT16 = 9, WG_FMT_FP8 = 10, WG_FMT_BFP2A = 11,
-    WG_FMT_INT8 = 14, WG_FMT_BFP2 = 15
+    WG_FMT_FP32 = 0,
+    WG_FMT_FP16 = 1,
+    WG_FMT_BFP8A = 2,
+    WG_FMT_BFP4A = 3,
+    WG_FMT_TF32 = 4,
+    WG_FMT_BF16 = 5,
+    WG_FMT_BFP8 = 6,
+    WG_FMT_BFP4 = 7,
+    WG_FMT_INT32 = 8,
+    WG_FMT_INT16 = 9,
+    WG_FMT_FP8 = 10,
+    WG_FMT_BFP2A = 11,
+    WG_FMT_INT8 = 14,
+    WG_FMT_BFP2 = 15
 } wg_format;
 
 /* How the Matrix Unit takes a source datum. */
@@ -41,14 +52,8 @@ bool wg_format_known(unsigned format);
 enum { WG_SRC_MASK = 0x7FFFF, WG_SRC_SIGN = 0x40000 };
 
 /* Src datum <-> 19 bits in CPU order: sign, exponent 8, mantissa 10 (an FP16's exponent is in the low five). */
-static inline uint32_t wg_src_to_cpu19(uint32_t x)
-{
-    return (x & WG_SRC_SIGN) | (x & 0xFF) << 10 | (x >> 8 & 0x3FF);
-}
-static inline uint32_t wg_src_from_cpu19(uint32_t x)
-{
-    return (x & WG_SRC_SIGN) | (x & 0x3FF) << 8 | (x >> 10 & 0xFF);
-}
+static inline uint32_t wg_src_to_cpu19(uint32_t x) { return (x & WG_SRC_SIGN) | (x & 0xFF) << 10 | (x >> 8 & 0x3FF); }
+static inline uint32_t wg_src_from_cpu19(uint32_t x) { return (x & WG_SRC_SIGN) | (x & 0x3FF) << 8 | (x >> 10 & 0xFF); }
 /* FP32 in CPU order <-> TF32 in Src: the low 13 bits are dropped. */
 static inline uint32_t wg_src_from_fp32(uint32_t x) { return wg_src_from_cpu19(x >> 13); }
 static inline uint32_t wg_src_to_fp32(uint32_t x) { return wg_src_to_cpu19(x) << 13; }

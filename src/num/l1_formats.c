@@ -10,7 +10,6 @@
 
 /* ---- Formats ------------------------------------------------------------------------------------------------ */
 
-
 static wg_l1_reading fp8(const wg_l1_choice *c)
 {
     return c->four_exponent_bits ? WG_READ_E4M3 : c->keeps_top ? WG_READ_E5M2_TOP : WG_READ_E5M2;
@@ -23,11 +22,21 @@ static wg_l1_reading fp8(const wg_l1_choice *c)
 bool wg_l1_reading_of(unsigned in, unsigned out, const wg_l1_choice *c, wg_l1_reading *reading)
 {
     static const uint8_t plain[16] = {
-        [WG_FMT_FP32] = WG_READ_32,      [WG_FMT_FP16] = WG_READ_FP16,    [WG_FMT_BFP8A] = WG_READ_BFP8A,
-        [WG_FMT_BFP4A] = WG_READ_BFP4A,  [WG_FMT_TF32] = WG_READ_32,      [WG_FMT_BF16] = WG_READ_BF16,
-        [WG_FMT_BFP8] = WG_READ_BFP8,    [WG_FMT_BFP4] = WG_READ_BFP4,    [WG_FMT_INT32] = WG_READ_32,
-        [WG_FMT_INT16] = WG_READ_INT16,  [WG_FMT_FP8] = WG_READ_E5M2,     [WG_FMT_BFP2A] = WG_READ_BFP2A,
-        [12] = WG_READ_32,               [13] = WG_READ_INT16,            [WG_FMT_INT8] = WG_READ_INT8,
+        [WG_FMT_FP32] = WG_READ_32,
+        [WG_FMT_FP16] = WG_READ_FP16,
+        [WG_FMT_BFP8A] = WG_READ_BFP8A,
+        [WG_FMT_BFP4A] = WG_READ_BFP4A,
+        [WG_FMT_TF32] = WG_READ_32,
+        [WG_FMT_BF16] = WG_READ_BF16,
+        [WG_FMT_BFP8] = WG_READ_BFP8,
+        [WG_FMT_BFP4] = WG_READ_BFP4,
+        [WG_FMT_INT32] = WG_READ_32,
+        [WG_FMT_INT16] = WG_READ_INT16,
+        [WG_FMT_FP8] = WG_READ_E5M2,
+        [WG_FMT_BFP2A] = WG_READ_BFP2A,
+        [12] = WG_READ_32,
+        [13] = WG_READ_INT16,
+        [WG_FMT_INT8] = WG_READ_INT8,
         [WG_FMT_BFP2] = WG_READ_BFP2,
     };
     in &= 15;
@@ -57,20 +66,20 @@ bool wg_l1_reading_of(unsigned in, unsigned out, const wg_l1_choice *c, wg_l1_re
 #define ALL_256(f) SIXTY_FOUR(f, 0), SIXTY_FOUR(f, 64), SIXTY_FOUR(f, 128), SIXTY_FOUR(f, 192)
 
 /* Leading zeros of a BFP8 datum's seven bits of magnitude. */
-#define ZEROS(x) ((x) & 64 ? 0u : (x) & 32 ? 1u : (x) & 16 ? 2u : (x) & 8 ? 3u : (x) & 4 ? 4u : (x) & 2 ? 5u : 6u)
-#define IS_ZERO(x) (((x) & 127) == 0)
-#define MANTISSA(x) (((x) << (1 + ZEROS(x))) & 0x7Eu)   /* normalised, seven bits, hidden bit gone */
+#define ZEROS(x) ((x)&64 ? 0u : (x)&32 ? 1u : (x)&16 ? 2u : (x)&8 ? 3u : (x)&4 ? 4u : (x)&2 ? 5u : 6u)
+#define IS_ZERO(x) (((x)&127) == 0)
+#define MANTISSA(x) (((x) << (1 + ZEROS(x))) & 0x7Eu) /* normalised, seven bits, hidden bit gone */
 
 /* A BFP datum without its exponent: [15:0] the rest of the result, [19:16] what that loses, [31:24] its mask. */
 #define BFP(x, zero, shift, mask) \
-    (IS_ZERO(x) ? ((x) & 128 ? zero : 0u) : ((x) & 128u) << 8 | MANTISSA(x) << shift | ZEROS(x) << 16 | mask << 24)
+    (IS_ZERO(x) ? ((x)&128 ? zero : 0u) : ((x)&128u) << 8 | MANTISSA(x) << shift | ZEROS(x) << 16 | mask << 24)
 #define BFP_B(x) BFP(x, 0xFF80u, 0, 0xFFu)
 #define BFP_A(x) BFP(x, 0xFC00u, 3, 0x1Fu)
 static const uint32_t bfp_b[256] = {ALL_256(BFP_B)};
 static const uint32_t bfp_a[256] = {ALL_256(BFP_A)};
 
 #define E4M3_EXPONENT(x) ((x) >> 3 & 15 ? ((x) >> 3 & 15) + 8u : 0u)
-#define E4M3(x) (((x) & 128u) << 8 | E4M3_EXPONENT(x) << 10 | ((x) & 7u) << 7 | (((x) & 127) == 127 ? 127u : 0u))
+#define E4M3(x) (((x)&128u) << 8 | E4M3_EXPONENT(x) << 10 | ((x)&7u) << 7 | (((x)&127) == 127 ? 127u : 0u))
 static const uint16_t e4m3[256] = {ALL_256(E4M3)};
 
 static inline uint16_t bfp_b_of(uint8_t datum, uint32_t exponent)
@@ -140,12 +149,12 @@ static inline uint32_t middle(wg_l1_reading reading, uint32_t bits, uint8_t expo
 wg_l1_layout wg_l1_layout_of(wg_l1_reading reading)
 {
     static const uint8_t layouts[WG_L1_READINGS] = {
-        [WG_READ_32] = WG_LAYOUT_OPAQUE,   [WG_READ_FP32_BF16] = WG_LAYOUT_BF16, [WG_READ_FP32_FP16] = WG_LAYOUT_FP16,
-        [WG_READ_BF16] = WG_LAYOUT_BF16,   [WG_READ_FP16] = WG_LAYOUT_FP16,      [WG_READ_INT16] = WG_LAYOUT_OPAQUE,
-        [WG_READ_E5M2] = WG_LAYOUT_FP16,   [WG_READ_E5M2_TOP] = WG_LAYOUT_FP16,  [WG_READ_E4M3] = WG_LAYOUT_FP16,
-        [WG_READ_INT8] = WG_LAYOUT_FP16,   [WG_READ_UINT8] = WG_LAYOUT_FP16,     [WG_READ_BFP8] = WG_LAYOUT_BF16,
-        [WG_READ_BFP4] = WG_LAYOUT_BF16,   [WG_READ_BFP2] = WG_LAYOUT_BF16,      [WG_READ_BFP8A] = WG_LAYOUT_FP16,
-        [WG_READ_BFP4A] = WG_LAYOUT_FP16,  [WG_READ_BFP2A] = WG_LAYOUT_FP16,
+        [WG_READ_32] = WG_LAYOUT_OPAQUE,  [WG_READ_FP32_BF16] = WG_LAYOUT_BF16, [WG_READ_FP32_FP16] = WG_LAYOUT_FP16,
+        [WG_READ_BF16] = WG_LAYOUT_BF16,  [WG_READ_FP16] = WG_LAYOUT_FP16,      [WG_READ_INT16] = WG_LAYOUT_OPAQUE,
+        [WG_READ_E5M2] = WG_LAYOUT_FP16,  [WG_READ_E5M2_TOP] = WG_LAYOUT_FP16,  [WG_READ_E4M3] = WG_LAYOUT_FP16,
+        [WG_READ_INT8] = WG_LAYOUT_FP16,  [WG_READ_UINT8] = WG_LAYOUT_FP16,     [WG_READ_BFP8] = WG_LAYOUT_BF16,
+        [WG_READ_BFP4] = WG_LAYOUT_BF16,  [WG_READ_BFP2] = WG_LAYOUT_BF16,      [WG_READ_BFP8A] = WG_LAYOUT_FP16,
+        [WG_READ_BFP4A] = WG_LAYOUT_FP16, [WG_READ_BFP2A] = WG_LAYOUT_FP16,
     };
     return (wg_l1_layout)layouts[reading];
 }

@@ -32,15 +32,23 @@
 
 /* What happens to a datum on its way out of L1. */
 typedef enum wg_l1_reading {
-    WG_READ_32,         /* FP32, TF32, INT32; into Src: truncated to TF32 */
-    WG_READ_FP32_BF16, WG_READ_FP32_FP16,
-    WG_READ_BF16, WG_READ_FP16, WG_READ_INT16,
-    WG_READ_E5M2,       /* FP8 on WH */
-    WG_READ_E5M2_TOP,   /* FP8 on BH: all ones stay all ones */
-    WG_READ_E4M3,       /* FP8 on BH with four exponent bits */
-    WG_READ_INT8, WG_READ_UINT8,
-    WG_READ_BFP8, WG_READ_BFP4, WG_READ_BFP2,
-    WG_READ_BFP8A, WG_READ_BFP4A, WG_READ_BFP2A,
+    WG_READ_32, /* FP32, TF32, INT32; into Src: truncated to TF32 */
+    WG_READ_FP32_BF16,
+    WG_READ_FP32_FP16,
+    WG_READ_BF16,
+    WG_READ_FP16,
+    WG_READ_INT16,
+    WG_READ_E5M2,     /* FP8 on WH */
+    WG_READ_E5M2_TOP, /* FP8 on BH: all ones stay all ones */
+    WG_READ_E4M3,     /* FP8 on BH with four exponent bits */
+    WG_READ_INT8,
+    WG_READ_UINT8,
+    WG_READ_BFP8,
+    WG_READ_BFP4,
+    WG_READ_BFP2,
+    WG_READ_BFP8A,
+    WG_READ_BFP4A,
+    WG_READ_BFP2A,
     WG_L1_READINGS
 } wg_l1_reading;
 
@@ -52,8 +60,10 @@ static inline unsigned wg_l1_bits(unsigned format)
 /* Do 16 datums share an exponent? */
 static inline bool wg_l1_shares_exponent(unsigned format)
 {
-    enum { SHARING = 1 << WG_FMT_BFP8A | 1 << WG_FMT_BFP4A | 1 << WG_FMT_BFP8 | 1 << WG_FMT_BFP4 | 1 << WG_FMT_BFP2A |
-                     1 << WG_FMT_BFP2 };
+    enum {
+        SHARING = 1 << WG_FMT_BFP8A | 1 << WG_FMT_BFP4A | 1 << WG_FMT_BFP8 | 1 << WG_FMT_BFP4 | 1 << WG_FMT_BFP2A |
+                  1 << WG_FMT_BFP2
+    };
     return SHARING >> (format & 15) & 1;
 }
 static inline bool wg_l1_reading_shares_exponent(wg_l1_reading reading) { return reading >= WG_READ_BFP8; }
@@ -64,8 +74,8 @@ static inline bool wg_format_is_16(unsigned format) { return (format & 3) == 1 &
 /* How an unpacker reads datums of format `in` when told to make `out` of them. */
 typedef struct wg_l1_choice {
     bool to_dst;
-    bool is_unsigned;   /* INT8 means UINT8 */
-    bool four_exponent_bits, keeps_top;   /* FP8, by configuration and architecture */
+    bool is_unsigned;                   /* INT8 means UINT8 */
+    bool four_exponent_bits, keeps_top; /* FP8, by configuration and architecture */
 } wg_l1_choice;
 /* False: the combination is undefined; *reading is then what is done all the same. */
 bool wg_l1_reading_of(unsigned in, unsigned out, const wg_l1_choice *choice, wg_l1_reading *reading);
@@ -89,7 +99,7 @@ void wg_l1_row_to_dst32(wg_simd level, const uint8_t *bytes, uint16_t high[16], 
 
 /* One BFP datum, aligned to the top of eight bits, with its exponent. */
 uint16_t wg_bfp_to_bf16(uint8_t datum, uint8_t exponent);
-uint16_t wg_bfp_to_fp16(uint8_t datum, uint8_t exponent);   /* the "a" formats; of the exponent five bits are used */
+uint16_t wg_bfp_to_fp16(uint8_t datum, uint8_t exponent); /* the "a" formats; of the exponent five bits are used */
 /* Does a normalised "a" datum need more than five bits of exponent (undefined on hardware)? */
 bool wg_bfp_a_overflows(uint8_t datum, uint8_t exponent);
 

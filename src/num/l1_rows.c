@@ -19,10 +19,19 @@ typedef uint32_t words16 __attribute__((vector_size(64)));
 typedef int32_t signed16 __attribute__((vector_size(64)));
 typedef float floats16 __attribute__((vector_size(64)));
 /* L1 data is aligned to nothing. */
-#define LOAD(type, from) ({ type loaded_; memcpy(&loaded_, (from), sizeof loaded_); loaded_; })
-#define STORE(to, value) ({ __auto_type stored_ = (value); memcpy((to), &stored_, sizeof stored_); })
+#define LOAD(type, from) \
+    ({ \
+        type loaded_; \
+        memcpy(&loaded_, (from), sizeof loaded_); \
+        loaded_; \
+    })
+#define STORE(to, value) \
+    ({ \
+        __auto_type stored_ = (value); \
+        memcpy((to), &stored_, sizeof stored_); \
+    })
 #define CONVERT(type, value) __builtin_convertvector((value), type)
-#define NONZERO(value) ((halves16)((value) != 0))   /* per lane: all ones or all zeros */
+#define NONZERO(value) ((halves16)((value) != 0)) /* per lane: all ones or all zeros */
 
 /* ---- 16 datums to the 16 bits on the way -------------------------------------------------------------------- */
 
@@ -50,7 +59,9 @@ INLINE void spread2(const uint8_t *bytes, bytes16 *to)
  * A sign, seven bits of magnitude (the highest stands for 1) and an exponent, in parts: the mantissa at the top of
  * 23 bits, and the exponent. A zero has neither, but all ones for its exponent if it is negative.
  */
-typedef struct parts { words16 negative, mantissa, exponent; } parts;
+typedef struct parts {
+    words16 negative, mantissa, exponent;
+} parts;
 INLINE void bfp(const bytes16 *datums, uint8_t exponent, unsigned exponent_mask, parts *to)
 {
     words16 x = CONVERT(words16, CONVERT(halves16, *datums)), magnitude = x & 127, some = (words16)(magnitude != 0);
@@ -157,7 +168,7 @@ INLINE void rows_to_src(wg_l1_reading reading, wg_l1_layout layout, unsigned row
         if (reading == WG_READ_32) {
             words16 x = LOAD(words16, from);
             STORE(to[row], (x >> 13 & 0x40000) | (x >> 5 & 0x3FF00) | (x >> 23 & 0xFF));
-        } else if (reading >= WG_READ_BFP8) {   /* either way the mantissa ends at bit 17 */
+        } else if (reading >= WG_READ_BFP8) { /* either way the mantissa ends at bit 17 */
             parts p;
             bfp_row(reading, from, exponents[row], &p);
             STORE(to[row], p.negative << 18 | p.mantissa >> 5 | p.exponent);
@@ -170,8 +181,9 @@ INLINE void rows_to_src(wg_l1_reading reading, wg_l1_layout layout, unsigned row
 }
 
 /* One loop per reading: what differs is constant inside it. */
-#define CASE(reading, layout, row_bytes)                                                                          \
+#define CASE(reading, layout, row_bytes) \
     case reading: rows_to_src(reading, layout, row_bytes, bytes, exponents, rows, to); break;
+/* clang-format off */
 #define ALL_READINGS                                                                                              \
     CASE(WG_READ_32, WG_LAYOUT_OPAQUE, 64) CASE(WG_READ_FP32_BF16, WG_LAYOUT_BF16, 64)                            \
     CASE(WG_READ_FP32_FP16, WG_LAYOUT_FP16, 64) CASE(WG_READ_BF16, WG_LAYOUT_BF16, 32)                            \
@@ -182,6 +194,7 @@ INLINE void rows_to_src(wg_l1_reading reading, wg_l1_layout layout, unsigned row
     CASE(WG_READ_BFP4, WG_LAYOUT_BF16, 8) CASE(WG_READ_BFP2, WG_LAYOUT_BF16, 4)                                   \
     CASE(WG_READ_BFP8A, WG_LAYOUT_FP16, 16) CASE(WG_READ_BFP4A, WG_LAYOUT_FP16, 8)                                \
     CASE(WG_READ_BFP2A, WG_LAYOUT_FP16, 4)
+/* clang-format on */
 
 INLINE void row_to_dst16(wg_l1_reading reading, const uint8_t *bytes, uint8_t exponent, uint16_t to[16])
 {
@@ -204,37 +217,37 @@ INLINE void row_to_dst32(const uint8_t *bytes, uint16_t high[16], uint16_t low[1
 
 /* ---- Once for any host, and for hosts with wider vectors ---------------------------------------------------- */
 
-#define VARIANT(name, attributes)                                                                                 \
+#define VARIANT(name, attributes) \
     attributes static void src_##name(wg_l1_reading reading, const uint8_t *bytes, const uint8_t *exponents, \
-                                            unsigned rows, uint32_t (*to)[16])                                    \
-    {                                                                                                             \
-        switch (reading) {                                                                                        \
-            ALL_READINGS                                                                                          \
-        default: break;                                                                                           \
-        }                                                                                                         \
-    }                                                                                                             \
-    attributes static void dst16_##name(wg_l1_reading reading, const uint8_t *bytes, uint8_t exponent,      \
-                                              uint16_t to[16])                                                    \
-    {                                                                                                             \
-        row_to_dst16(reading, bytes, exponent, to);                                                               \
-    }                                                                                                             \
-    attributes static void dst32_##name(const uint8_t *bytes, uint16_t high[16], uint16_t low[16])          \
-    {                                                                                                             \
-        row_to_dst32(bytes, high, low);                                                                           \
+                                      unsigned rows, uint32_t(*to)[16]) \
+    { \
+        switch (reading) { \
+            ALL_READINGS \
+        default: break; \
+        } \
+    } \
+    attributes static void dst16_##name(wg_l1_reading reading, const uint8_t *bytes, uint8_t exponent, \
+                                        uint16_t to[16]) \
+    { \
+        row_to_dst16(reading, bytes, exponent, to); \
+    } \
+    attributes static void dst32_##name(const uint8_t *bytes, uint16_t high[16], uint16_t low[16]) \
+    { \
+        row_to_dst32(bytes, high, low); \
     }
 
 VARIANT(plain, )
 #if defined(__x86_64__)
 VARIANT(avx2, __attribute__((target("avx2"))))
 VARIANT(avx512, __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))))
-#define CHOOSE(level, function, ...)                                                                              \
-    do {                                                                                                          \
-        if ((level) >= WG_SIMD_AVX512)                                                                            \
-            function##_avx512(__VA_ARGS__);                                                                       \
-        else if ((level) == WG_SIMD_AVX2)                                                                         \
-            function##_avx2(__VA_ARGS__);                                                                         \
-        else                                                                                                      \
-            function##_plain(__VA_ARGS__);                                                                        \
+#define CHOOSE(level, function, ...) \
+    do { \
+        if ((level) >= WG_SIMD_AVX512) \
+            function##_avx512(__VA_ARGS__); \
+        else if ((level) == WG_SIMD_AVX2) \
+            function##_avx2(__VA_ARGS__); \
+        else \
+            function##_plain(__VA_ARGS__); \
     } while (0)
 #else
 #define CHOOSE(level, function, ...) ((void)(level), function##_plain(__VA_ARGS__))

@@ -67,13 +67,11 @@ WG_INLINE uint32_t early_one(wg_pack_early early, unsigned shift, uint16_t high,
     case WG_EARLY_16_INT16: return high;
     case WG_EARLY_16_BF16: return stored_bf16(high);
     case WG_EARLY_16_BF16_ROUND: return round_bf16(stored_bf16(high));
-    case WG_EARLY_16_E8M6:   /* ttsim: denormals go before rounding */
+    case WG_EARLY_16_E8M6: /* ttsim: denormals go before rounding */
         half = round_bf16(stored_bf16(high));
         return (half + 0x10000) & 0xFFFE0000;
     case WG_EARLY_16_FP16: return wg_dst16_to_fp16(high);
-    case WG_EARLY_16_FP16_ROUND:
-        half = wg_dst16_to_fp16(high);
-        return (half & 0x7FFF) < 0x400 ? 0 : half;
+    case WG_EARLY_16_FP16_ROUND: half = wg_dst16_to_fp16(high); return (half & 0x7FFF) < 0x400 ? 0 : half;
     case WG_EARLY_16_E5M7: return wg_dst16_to_fp16(high) & 0xFFF8u;
     case WG_EARLY_16_E5M6: return round_e5m6(wg_dst16_to_fp16(high));
     case WG_EARLY_16_FP8: return wg_dst16_to_fp16(high) & 0xFF00u;
@@ -123,7 +121,7 @@ WG_INLINE uint32_t late_one(unsigned mid, unsigned target, bool flush, uint32_t 
     switch (target) {
     case TO_32:
     case TO_TF32: return widen(x);
-    case TO_BF16: return denormal ? 0 : widen(x) >> 16;   /* ttsim, whatever the mantissa's width */
+    case TO_BF16: return denormal ? 0 : widen(x) >> 16; /* ttsim, whatever the mantissa's width */
     case TO_FP16: return x;
     case TO_E5M2: return flush && denormal ? x >> 8 & 128 : x >> 8;
     case TO_E4M3: return e4m3(x);

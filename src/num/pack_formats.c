@@ -18,9 +18,7 @@ static bool early_of_wide(wg_pack_reading r, wg_pack_early *early)
     case WG_FMT_INT32: *early = WG_EARLY_INT32; return true;
     case WG_FMT_FP32: *early = r.ten_bits && !r.raw ? WG_EARLY_TF32 : WG_EARLY_32; return true;
     case WG_FMT_TF32: *early = r.raw ? WG_EARLY_32 : WG_EARLY_TF32; return true;
-    case WG_FMT_BF16:
-        *early = r.raw ? WG_EARLY_BF16_TRUNCATE : r.ten_bits ? WG_EARLY_TF32 : WG_EARLY_BF16;
-        return true;
+    case WG_FMT_BF16: *early = r.raw ? WG_EARLY_BF16_TRUNCATE : r.ten_bits ? WG_EARLY_TF32 : WG_EARLY_BF16; return true;
     case WG_FMT_BFP8: *early = r.raw ? WG_EARLY_BF16_TRUNCATE : WG_EARLY_E8M6; return true;
     case WG_FMT_INT8:
         if (r.raw)
@@ -28,8 +26,8 @@ static bool early_of_wide(wg_pack_reading r, wg_pack_early *early)
         else
             *early = r.is_unsigned ? WG_EARLY_UINT8 : WG_EARLY_INT8;
         return true;
-    case WG_FMT_INT16: *early = WG_EARLY_HIGH; return true;   /* ttsim; "no" in the page's table */
-    case WG_FMT_FP16:                                         /* ttsim: BH's FP32 to FP16 goes by way of TF32 */
+    case WG_FMT_INT16: *early = WG_EARLY_HIGH; return true; /* ttsim; "no" in the page's table */
+    case WG_FMT_FP16:                                       /* ttsim: BH's FP32 to FP16 goes by way of TF32 */
         *early = WG_EARLY_TF32;
         return r.fp16_from_f8 && r.ten_bits;
     default: *early = WG_EARLY_32; return false;
@@ -59,21 +57,23 @@ bool wg_pack_early_of(wg_pack_reading r, wg_pack_early *early)
 }
 
 /* One loop per conversion. */
-#define ROW(e)                                                                                                     \
-    case e:                                                                                                        \
-        for (unsigned i = 0; i < 16; i++)                                                                          \
-            value[i] = early_one(e, shift, high[i], low[i]);                                                       \
+#define ROW(e) \
+    case e: \
+        for (unsigned i = 0; i < 16; i++) \
+            value[i] = early_one(e, shift, high[i], low[i]); \
         break;
 void wg_pack_early_row(wg_pack_early early, unsigned shift, const uint16_t high[16], const uint16_t low[16],
                        uint32_t value[16])
 {
     switch (early) {
+        /* clang-format off */
         ROW(WG_EARLY_32) ROW(WG_EARLY_INT32) ROW(WG_EARLY_TF32) ROW(WG_EARLY_BF16) ROW(WG_EARLY_BF16_TRUNCATE)
         ROW(WG_EARLY_E8M6) ROW(WG_EARLY_INT8) ROW(WG_EARLY_UINT8) ROW(WG_EARLY_INT8_RAW) ROW(WG_EARLY_UINT8_RAW)
         ROW(WG_EARLY_HIGH) ROW(WG_EARLY_16_BF16) ROW(WG_EARLY_16_BF16_ROUND) ROW(WG_EARLY_16_E8M6)
         ROW(WG_EARLY_16_FP16) ROW(WG_EARLY_16_FP16_ROUND) ROW(WG_EARLY_16_E5M7) ROW(WG_EARLY_16_E5M6)
         ROW(WG_EARLY_16_FP8) ROW(WG_EARLY_16_BF16_FP16) ROW(WG_EARLY_16_SIGN) ROW(WG_EARLY_16_INT16)
-    case WG_EARLY_COUNT: break;
+            /* clang-format on */
+            case WG_EARLY_COUNT : break;
     }
 }
 
@@ -139,8 +139,10 @@ uint32_t wg_pack_minus_infinity(wg_pack_early early)
     case WG_MID_INT8: return 0xFF;
     case WG_MID_F5: break;
     }
-    return early == WG_EARLY_16_E5M7 ? 0xFFF8 : early == WG_EARLY_16_E5M6 ? 0xFFF0 : early == WG_EARLY_16_FP8 ? 0xFF00
-                                                                                                               : 0xFFFF;
+    return early == WG_EARLY_16_E5M7   ? 0xFFF8
+           : early == WG_EARLY_16_E5M6 ? 0xFFF0
+           : early == WG_EARLY_16_FP8  ? 0xFF00
+                                       : 0xFFFF;
 }
 
 /* ---- ReLU ---------------------------------------------------------------------------------------------------- */
@@ -148,8 +150,11 @@ uint32_t wg_pack_minus_infinity(wg_pack_early early)
 /* Magnitudes compare like numbers: a positive NaN is above every threshold. */
 void wg_pack_relu_row(wg_mid mid, unsigned mode, uint16_t threshold, unsigned count, uint32_t value[16])
 {
-    static const uint32_t signs[] = {[WG_MID_F8] = 0x80000000, [WG_MID_F5] = 0x8000, [WG_MID_INT32] = 0x80000000,
-                                     [WG_MID_INT16] = 0x8000, [WG_MID_INT8] = 0x80};
+    static const uint32_t signs[] = {[WG_MID_F8] = 0x80000000,
+                                     [WG_MID_F5] = 0x8000,
+                                     [WG_MID_INT32] = 0x80000000,
+                                     [WG_MID_INT16] = 0x8000,
+                                     [WG_MID_INT8] = 0x80};
     uint32_t sign = signs[mid], limit = mid == WG_MID_F8 || mid == WG_MID_INT32 ? (uint32_t)threshold << 16 : threshold;
     for (unsigned i = 0; i < count; i++) {
         uint32_t x = value[i] & sign ? 0 : value[i];
@@ -169,10 +174,10 @@ static bool is_float(wg_mid mid) { return mid <= WG_MID_F5; }
 bool wg_pack_late_of(wg_mid mid, unsigned in, unsigned out, bool four_exponent_bits, wg_pack_late *late)
 {
     static const uint8_t target[16] = {
-        [WG_FMT_FP32] = TO_32, [WG_FMT_TF32] = TO_TF32, [WG_FMT_BF16] = TO_BF16, [WG_FMT_BFP8] = TO_BF16,
-        [WG_FMT_BFP4] = TO_BF16, [WG_FMT_BFP2] = TO_BF16, [WG_FMT_FP16] = TO_FP16, [WG_FMT_BFP8A] = TO_E5M7,
-        [WG_FMT_BFP4A] = TO_E5M7, [WG_FMT_BFP2A] = TO_E5M7, [WG_FMT_FP8] = TO_E5M2, [WG_FMT_INT32] = TO_INT32,
-        [WG_FMT_INT16] = TO_INT16, [WG_FMT_INT8] = TO_INT8, [12] = TO_INT32, [13] = TO_INT16,
+        [WG_FMT_FP32] = TO_32,     [WG_FMT_TF32] = TO_TF32,  [WG_FMT_BF16] = TO_BF16, [WG_FMT_BFP8] = TO_BF16,
+        [WG_FMT_BFP4] = TO_BF16,   [WG_FMT_BFP2] = TO_BF16,  [WG_FMT_FP16] = TO_FP16, [WG_FMT_BFP8A] = TO_E5M7,
+        [WG_FMT_BFP4A] = TO_E5M7,  [WG_FMT_BFP2A] = TO_E5M7, [WG_FMT_FP8] = TO_E5M2,  [WG_FMT_INT32] = TO_INT32,
+        [WG_FMT_INT16] = TO_INT16, [WG_FMT_INT8] = TO_INT8,  [12] = TO_INT32,         [13] = TO_INT16,
     };
     static const uint8_t mantissa[16] = {23, 10, 7, 7, 10, 7, 7, 7, 0, 0, 2, 7, 0, 0, 0, 7};
     in &= 15;
@@ -194,10 +199,10 @@ bool wg_pack_late_of(wg_mid mid, unsigned in, unsigned out, bool four_exponent_b
     return ok && wg_l1_bits(in) >= 8 && !(out == WG_FMT_TF32 && in == WG_FMT_FP32);
 }
 
-#define LATE(m, t)                                                                                                 \
-    case (m) * 16 + (t):                                                                                           \
-        for (unsigned i = 0; i < 16; i++)                                                                          \
-            value[i] = late_one(m, t, late.flush, value[i]);                                                       \
+#define LATE(m, t) \
+    case (m)*16 + (t): \
+        for (unsigned i = 0; i < 16; i++) \
+            value[i] = late_one(m, t, late.flush, value[i]); \
         break;
 void wg_pack_late_row(wg_pack_late late, unsigned count, uint32_t value[16])
 {
@@ -205,9 +210,12 @@ void wg_pack_late_row(wg_pack_late late, unsigned count, uint32_t value[16])
         for (unsigned i = 0; i < count; i++)
             value[i] = wg_fp32_to_fp16_truncate(value[i]);
     switch (late.mid * 16 + late.target) {
+        /* clang-format off */
         LATE(WG_MID_F8, TO_BF16) LATE(WG_MID_F8, TO_FP16) LATE(WG_MID_F5, TO_BF16) LATE(WG_MID_F5, TO_32)
-    case WG_MID_F8 * 16 + TO_32:
-    case WG_MID_F5 * 16 + TO_FP16: break;
+                /* clang-format on */
+                case WG_MID_F8 *
+                16 +
+            TO_32 : case WG_MID_F5 * 16 + TO_FP16 : break;
     default:
         for (unsigned i = 0; i < count; i++)
             value[i] = late_one(late.mid, late.target, late.flush, value[i]);
@@ -237,7 +245,11 @@ uint32_t wg_pack_from_l1(unsigned format, uint32_t bits)
  * Sum of two numbers with a sign, an exponent and a mantissa of at most 24 bits, to nearest even. `keep` mantissa
  * bits below the leading one remain. An exponent of 0 is a zero. The result's exponent may be out of range.
  */
-typedef struct number { bool sign; int exponent; uint32_t mantissa; } number;
+typedef struct number {
+    bool sign;
+    int exponent;
+    uint32_t mantissa;
+} number;
 
 static number add(number a, number b, unsigned keep)
 {
@@ -261,7 +273,7 @@ static number add(number a, number b, unsigned keep)
         return sum;
     }
     int top = 63 - __builtin_clzll(m);
-    sum.exponent += top - 55;   /* the leading one of a normal mantissa is at 23 + 32 */
+    sum.exponent += top - 55; /* the leading one of a normal mantissa is at 23 + 32 */
     unsigned drop = (unsigned)top - keep;
     uint64_t rest = m & ((UINT64_C(1) << drop) - 1), half = UINT64_C(1) << (drop - 1);
     m >>= drop;
@@ -277,8 +289,8 @@ static number add(number a, number b, unsigned keep)
 static number number_of(uint32_t bits)
 {
     unsigned exponent = bits >> 23 & 255;
-    return (number){.sign = bits >> 31, .exponent = (int)exponent,
-                    .mantissa = exponent ? (bits & 0x7FFFFF) | 0x800000 : 0};
+    return (number){
+        .sign = bits >> 31, .exponent = (int)exponent, .mantissa = exponent ? (bits & 0x7FFFFF) | 0x800000 : 0};
 }
 
 /* Denormals are zeros on both sides; every NaN is 0x7FC00000 (ttsim). */

@@ -26,37 +26,51 @@ typedef enum wg_mid { WG_MID_F8, WG_MID_F5, WG_MID_INT32, WG_MID_INT16, WG_MID_I
 
 typedef enum wg_pack_early {
     /* from 32 bits */
-    WG_EARLY_32, WG_EARLY_INT32, WG_EARLY_TF32, WG_EARLY_BF16, WG_EARLY_BF16_TRUNCATE, WG_EARLY_E8M6,
-    WG_EARLY_INT8, WG_EARLY_UINT8, WG_EARLY_INT8_RAW, WG_EARLY_UINT8_RAW,
-    WG_EARLY_HIGH,                             /* INT16: the high half */
+    WG_EARLY_32,
+    WG_EARLY_INT32,
+    WG_EARLY_TF32,
+    WG_EARLY_BF16,
+    WG_EARLY_BF16_TRUNCATE,
+    WG_EARLY_E8M6,
+    WG_EARLY_INT8,
+    WG_EARLY_UINT8,
+    WG_EARLY_INT8_RAW,
+    WG_EARLY_UINT8_RAW,
+    WG_EARLY_HIGH, /* INT16: the high half */
     /* from 16 bits */
-    WG_EARLY_16_BF16, WG_EARLY_16_BF16_ROUND, WG_EARLY_16_E8M6,
-    WG_EARLY_16_FP16, WG_EARLY_16_FP16_ROUND, WG_EARLY_16_E5M7, WG_EARLY_16_E5M6, WG_EARLY_16_FP8,
-    WG_EARLY_16_BF16_FP16,                     /* BF16 made an FP16 */
-    WG_EARLY_16_SIGN,                          /* INT8: the sign alone */
+    WG_EARLY_16_BF16,
+    WG_EARLY_16_BF16_ROUND,
+    WG_EARLY_16_E8M6,
+    WG_EARLY_16_FP16,
+    WG_EARLY_16_FP16_ROUND,
+    WG_EARLY_16_E5M7,
+    WG_EARLY_16_E5M6,
+    WG_EARLY_16_FP8,
+    WG_EARLY_16_BF16_FP16, /* BF16 made an FP16 */
+    WG_EARLY_16_SIGN,      /* INT8: the sign alone */
     WG_EARLY_16_INT16,
     WG_EARLY_COUNT
 } wg_pack_early;
 
 /* How Dst is read, by configuration. */
 typedef struct wg_pack_reading {
-    uint8_t format;          /* IntermediateFormat */
-    bool wide;               /* Read_32b_data */
-    bool raw;                /* Read_int8 */
-    bool is_unsigned;        /* Read_unsigned */
-    bool ten_bits;           /* Round_10b_mant */
-    bool fp16_from_f8;       /* BH: with ten_bits, FP16 can be made of FP32 and BF16 */
+    uint8_t format;    /* IntermediateFormat */
+    bool wide;         /* Read_32b_data */
+    bool raw;          /* Read_int8 */
+    bool is_unsigned;  /* Read_unsigned */
+    bool ten_bits;     /* Round_10b_mant */
+    bool fp16_from_f8; /* BH: with ten_bits, FP16 can be made of FP32 and BF16 */
 } wg_pack_reading;
 /* False: the combination is undefined; *early is then what is done all the same. */
 bool wg_pack_early_of(wg_pack_reading r, wg_pack_early *early);
 static inline wg_mid wg_pack_early_mid(wg_pack_early early)
 {
     static const uint8_t mid[WG_EARLY_COUNT] = {
-        [WG_EARLY_INT32] = WG_MID_INT32, [WG_EARLY_INT8] = WG_MID_INT8, [WG_EARLY_UINT8] = WG_MID_INT8,
-        [WG_EARLY_INT8_RAW] = WG_MID_INT8, [WG_EARLY_UINT8_RAW] = WG_MID_INT8, [WG_EARLY_HIGH] = WG_MID_INT16,
-        [WG_EARLY_16_FP16] = WG_MID_F5, [WG_EARLY_16_FP16_ROUND] = WG_MID_F5, [WG_EARLY_16_E5M7] = WG_MID_F5,
-        [WG_EARLY_16_E5M6] = WG_MID_F5, [WG_EARLY_16_FP8] = WG_MID_F5, [WG_EARLY_16_BF16_FP16] = WG_MID_F5,
-        [WG_EARLY_16_SIGN] = WG_MID_INT8, [WG_EARLY_16_INT16] = WG_MID_INT16,
+        [WG_EARLY_INT32] = WG_MID_INT32,   [WG_EARLY_INT8] = WG_MID_INT8,        [WG_EARLY_UINT8] = WG_MID_INT8,
+        [WG_EARLY_INT8_RAW] = WG_MID_INT8, [WG_EARLY_UINT8_RAW] = WG_MID_INT8,   [WG_EARLY_HIGH] = WG_MID_INT16,
+        [WG_EARLY_16_FP16] = WG_MID_F5,    [WG_EARLY_16_FP16_ROUND] = WG_MID_F5, [WG_EARLY_16_E5M7] = WG_MID_F5,
+        [WG_EARLY_16_E5M6] = WG_MID_F5,    [WG_EARLY_16_FP8] = WG_MID_F5,        [WG_EARLY_16_BF16_FP16] = WG_MID_F5,
+        [WG_EARLY_16_SIGN] = WG_MID_INT8,  [WG_EARLY_16_INT16] = WG_MID_INT16,
     };
     return (wg_mid)mid[early];
 }
@@ -85,10 +99,10 @@ uint32_t wg_pack_minus_infinity(wg_pack_early early);
 void wg_pack_relu_row(wg_mid mid, unsigned mode, uint16_t threshold, unsigned count, uint32_t value[16]);
 
 typedef struct wg_pack_late {
-    uint8_t mid;             /* wg_mid, what comes in */
-    uint8_t target;          /* what goes out: see pack_formats.c */
-    bool narrow;             /* first FP32 to FP16 */
-    bool flush;              /* the mantissa becomes narrower: denormals become zeros */
+    uint8_t mid;    /* wg_mid, what comes in */
+    uint8_t target; /* what goes out: see pack_formats.c */
+    bool narrow;    /* first FP32 to FP16 */
+    bool flush;     /* the mantissa becomes narrower: denormals become zeros */
 } wg_pack_late;
 /* From values of `mid` called In_data_format to Out_data_format; false as above. */
 bool wg_pack_late_of(wg_mid mid, unsigned in, unsigned out, bool four_exponent_bits, wg_pack_late *late);
@@ -99,19 +113,20 @@ typedef struct wg_pack_route {
     wg_pack_late late;
 } wg_pack_route;
 typedef struct wg_pack_rows {
-    const uint16_t *high[16], *low[16];   /* stored rows of Dst; `low` has to be there for 16 bits, too */
-    uint8_t *data;                        /* what L1 holds of them, one behind the other */
-    uint8_t exponents[16];                /* of a BFP format: one per row */
-    uint16_t *lanes;                      /* the largest exponents on the way, by column: raised */
+    const uint16_t *high[16], *low[16]; /* stored rows of Dst; `low` has to be there for 16 bits, too */
+    uint8_t *data;                      /* what L1 holds of them, one behind the other */
+    uint8_t exponents[16];              /* of a BFP format: one per row */
+    uint16_t *lanes;                    /* the largest exponents on the way, by column: raised */
 } wg_pack_rows;
 void wg_pack_rows_out(wg_simd level, const wg_pack_route *r, unsigned rows, wg_pack_rows *at);
 /* What a format means between early and late conversion, where no early conversion says so. */
 static inline wg_mid wg_pack_mid_of(unsigned format)
 {
     static const uint8_t mid[16] = {
-        [WG_FMT_FP16] = WG_MID_F5, [WG_FMT_BFP8A] = WG_MID_F5, [WG_FMT_BFP4A] = WG_MID_F5, [WG_FMT_BFP2A] = WG_MID_F5,
-        [WG_FMT_FP8] = WG_MID_F5, [WG_FMT_INT32] = WG_MID_INT32, [WG_FMT_INT16] = WG_MID_INT16,
-        [WG_FMT_INT8] = WG_MID_INT8, [12] = WG_MID_INT32, [13] = WG_MID_INT16,
+        [WG_FMT_FP16] = WG_MID_F5,     [WG_FMT_BFP8A] = WG_MID_F5,  [WG_FMT_BFP4A] = WG_MID_F5,
+        [WG_FMT_BFP2A] = WG_MID_F5,    [WG_FMT_FP8] = WG_MID_F5,    [WG_FMT_INT32] = WG_MID_INT32,
+        [WG_FMT_INT16] = WG_MID_INT16, [WG_FMT_INT8] = WG_MID_INT8, [12] = WG_MID_INT32,
+        [13] = WG_MID_INT16,
     };
     return (wg_mid)mid[format & 15];
 }

@@ -15,11 +15,24 @@ typedef uint8_t bytes16 __attribute__((vector_size(16)));
 typedef uint16_t halves16 __attribute__((vector_size(32)));
 typedef uint32_t words16 __attribute__((vector_size(64)));
 typedef int32_t signed16 __attribute__((vector_size(64)));
-#define LOAD(type, from) ({ type loaded_; memcpy(&loaded_, (from), sizeof loaded_); loaded_; })
-#define STORE(to, value) ({ __auto_type stored_ = (value); memcpy((to), &stored_, sizeof stored_); })
+#define LOAD(type, from) \
+    ({ \
+        type loaded_; \
+        memcpy(&loaded_, (from), sizeof loaded_); \
+        loaded_; \
+    })
+#define STORE(to, value) \
+    ({ \
+        __auto_type stored_ = (value); \
+        memcpy((to), &stored_, sizeof stored_); \
+    })
 #define CONVERT(type, value) __builtin_convertvector((value), type)
-#define WHERE(condition) ((words16)(condition))   /* per lane: all ones or all zeros */
-#define CHOOSE(condition, yes, no) ({ words16 where_ = WHERE(condition); (where_ & (yes)) | (~where_ & (no)); })
+#define WHERE(condition) ((words16)(condition)) /* per lane: all ones or all zeros */
+#define CHOOSE(condition, yes, no) \
+    ({ \
+        words16 where_ = WHERE(condition); \
+        (where_ & (yes)) | (~where_ & (no)); \
+    })
 #define SIGN UINT32_C(0x80000000)
 
 #define INLINE static inline __attribute__((always_inline))
@@ -29,17 +42,20 @@ typedef int32_t signed16 __attribute__((vector_size(64)));
 
 /* Usual routes have a loop of their own, in which everything but the data is constant. */
 #define KEY(early, mid, target, flush, format) ((early) << 16 | (mid) << 12 | (target) << 8 | (flush) << 4 | (format))
-#define ROUTE(e, m, t, f, format)                                                                                  \
-    case KEY(e, m, t, f, format):                                                                                  \
-        FN(rows_out)((wg_pack_route){.early = e, .out_format = format, .shift = r->shift,                          \
-                                     .late = {.mid = m, .target = t, .flush = f}}, rows, at);                      \
+#define ROUTE(e, m, t, f, format) \
+    case KEY(e, m, t, f, format): \
+        FN(rows_out) \
+        ( \
+            (wg_pack_route){ \
+                .early = e, .out_format = format, .shift = r->shift, .late = {.mid = m, .target = t, .flush = f}}, \
+            rows, at); \
         return;
-#define ROUTES                                                                                                     \
-    ROUTE(WG_EARLY_INT8, WG_MID_INT8, TO_INT8, 0, WG_FMT_INT8)                                                     \
-    ROUTE(WG_EARLY_UINT8, WG_MID_INT8, TO_INT8, 0, WG_FMT_INT8)                                                    \
-    ROUTE(WG_EARLY_BF16, WG_MID_F8, TO_BF16, 0, WG_FMT_BF16)                                                       \
-    ROUTE(WG_EARLY_E8M6, WG_MID_F8, TO_BF16, 0, WG_FMT_BFP8)                                                       \
-    ROUTE(WG_EARLY_E8M6, WG_MID_F8, TO_BF16, 0, WG_FMT_BFP4)                                                       \
+#define ROUTES \
+    ROUTE(WG_EARLY_INT8, WG_MID_INT8, TO_INT8, 0, WG_FMT_INT8) \
+    ROUTE(WG_EARLY_UINT8, WG_MID_INT8, TO_INT8, 0, WG_FMT_INT8) \
+    ROUTE(WG_EARLY_BF16, WG_MID_F8, TO_BF16, 0, WG_FMT_BF16) \
+    ROUTE(WG_EARLY_E8M6, WG_MID_F8, TO_BF16, 0, WG_FMT_BFP8) \
+    ROUTE(WG_EARLY_E8M6, WG_MID_F8, TO_BF16, 0, WG_FMT_BFP4) \
     ROUTE(WG_EARLY_16_FP16_ROUND, WG_MID_F5, TO_FP16, 0, WG_FMT_FP16)
 
 /*
@@ -55,13 +71,32 @@ static inline uint16_t largest_of(const halves16 *v)
         most = (*v)[i] > most ? (*v)[i] : most;
     return most;
 }
-#define HALVED(m, n) ({ words16 n_ = CONVERT(words16, (n)), m_ = CONVERT(words16, (m));                           \
-                        CONVERT(halves16, (m_ + (((words16){0} + 1) << n_)) >> (n_ + 1)); })
+#define HALVED(m, n) \
+    ({ \
+        words16 n_ = CONVERT(words16, (n)), m_ = CONVERT(words16, (m)); \
+        CONVERT(halves16, (m_ + (((words16){0} + 1) << n_)) >> (n_ + 1)); \
+    })
 /* For any host, and with AVX2. */
-#define MIN(a, b) ({ words16 a_ = (a), b_ = (words16){0} + (b); CHOOSE(a_ < b_, a_, b_); })
-#define MAX(a, b) ({ words16 c_ = (a), d_ = (b); CHOOSE(c_ > d_, c_, d_); })
-#define MIN_HALVES(a, b) ({ halves16 a_ = (a), b_ = (b), w_ = (halves16)(a_ < b_); (a_ & w_) | (b_ & ~w_); })
-#define MAX_HALVES(a, b) ({ halves16 c_ = (a), d_ = (b), w_ = (halves16)(c_ > d_); (c_ & w_) | (d_ & ~w_); })
+#define MIN(a, b) \
+    ({ \
+        words16 a_ = (a), b_ = (words16){0} + (b); \
+        CHOOSE(a_ < b_, a_, b_); \
+    })
+#define MAX(a, b) \
+    ({ \
+        words16 c_ = (a), d_ = (b); \
+        CHOOSE(c_ > d_, c_, d_); \
+    })
+#define MIN_HALVES(a, b) \
+    ({ \
+        halves16 a_ = (a), b_ = (b), w_ = (halves16)(a_ < b_); \
+        (a_ & w_) | (b_ & ~w_); \
+    })
+#define MAX_HALVES(a, b) \
+    ({ \
+        halves16 c_ = (a), d_ = (b), w_ = (halves16)(c_ > d_); \
+        (c_ & w_) | (d_ & ~w_); \
+    })
 #define NAME plain
 #define TARGET
 #include "num/pack_rows_body.h"
@@ -73,10 +108,12 @@ static inline uint16_t largest_of(const halves16 *v)
 #define MIN_HALVES(a, b) ((halves16)_mm256_min_epu16((__m256i)(a), (__m256i)(b)))
 #define MAX_HALVES(a, b) ((halves16)_mm256_max_epu16((__m256i)(a), (__m256i)(b)))
 #undef LARGEST
-#define LARGEST(v)                                                                                                 \
-    ({ __m256i l_ = (__m256i)(v);                                                                                  \
-       __m128i m_ = _mm_max_epu16(_mm256_castsi256_si128(l_), _mm256_extracti128_si256(l_, 1));                    \
-       (uint16_t)~_mm_extract_epi16(_mm_minpos_epu16(_mm_xor_si128(m_, _mm_set1_epi16(-1))), 0); })
+#define LARGEST(v) \
+    ({ \
+        __m256i l_ = (__m256i)(v); \
+        __m128i m_ = _mm_max_epu16(_mm256_castsi256_si128(l_), _mm256_extracti128_si256(l_, 1)); \
+        (uint16_t) ~_mm_extract_epi16(_mm_minpos_epu16(_mm_xor_si128(m_, _mm_set1_epi16(-1))), 0); \
+    })
 #define NAME avx2
 #define TARGET __attribute__((target("avx2")))
 #include "num/pack_rows_body.h"
@@ -88,8 +125,8 @@ static inline uint16_t largest_of(const halves16 *v)
 #define MAX(a, b) ((words16)_mm512_max_epu32((__m512i)(a), (__m512i)(b)))
 #undef HALVED
 /* mulhrs: (m * 2^(14 - n) + 2^14) / 2^15 */
-#define HALVED(m, n) ((halves16)_mm256_mulhrs_epi16((__m256i)(m), _mm256_srlv_epi16(_mm256_set1_epi16(0x4000),      \
-                                                                                    (__m256i)(n))))
+#define HALVED(m, n) \
+    ((halves16)_mm256_mulhrs_epi16((__m256i)(m), _mm256_srlv_epi16(_mm256_set1_epi16(0x4000), (__m256i)(n))))
 #define NAME avx512
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
 #include "num/pack_rows_body.h"

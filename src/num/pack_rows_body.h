@@ -23,7 +23,7 @@ INLINE TARGET void FN(descale_row)(words16 *x, unsigned shift, bool is_unsigned)
     *x = is_unsigned ? magnitude & ~WHERE((signed16)*x < 0) : (*x >> 31 << 7 | magnitude);
 }
 
-INLINE TARGET void FN(to_fp16)(words16 *x)   /* of an FP32: wg_fp32_to_fp16_truncate() */
+INLINE TARGET void FN(to_fp16)(words16 *x) /* of an FP32: wg_fp32_to_fp16_truncate() */
 {
     words16 magnitude = *x & ~SIGN, result = (magnitude - (UINT32_C(112) << 23)) >> 13;
     result &= WHERE(magnitude >= UINT32_C(112) << 23);
@@ -32,7 +32,7 @@ INLINE TARGET void FN(to_fp16)(words16 *x)   /* of an FP32: wg_fp32_to_fp16_trun
 }
 
 INLINE TARGET void FN(early_row)(wg_pack_early early, unsigned shift, const uint16_t high[16], const uint16_t low[16],
-                         words16 *to)
+                                 words16 *to)
 {
     words16 h = CONVERT(words16, LOAD(halves16, high)), l = CONVERT(words16, LOAD(halves16, low));
     words16 bf16 = (h & 0x8000) << 16 | (h & 0xFF) << 23 | (h >> 8 & 0x7F) << 16, x = bf16 | l;
@@ -72,7 +72,7 @@ INLINE TARGET void FN(early_row)(wg_pack_early early, unsigned shift, const uint
         FN(to_fp16)(&x);
         break;
     case WG_EARLY_16_SIGN: x = h >> 15 << 7; break;
-    default: x = h; break;   /* 16 bits of whatever */
+    default: x = h; break; /* 16 bits of whatever */
     }
     *to = x;
 }
@@ -147,10 +147,10 @@ INLINE TARGET uint8_t FN(block)(const halves16 *value, bool five, unsigned bits,
     }
     uint64_t x[2];
     memcpy(x, &narrow, sizeof x);
-    for (unsigned i = 0; i < 2; i++) {   /* neighbours move together, until a datum follows the other */
+    for (unsigned i = 0; i < 2; i++) { /* neighbours move together, until a datum follows the other */
         x[i] = (x[i] | x[i] >> (8 - bits)) & (bits == 4 ? UINT64_C(0x00FF00FF00FF00FF) : UINT64_C(0x000F000F000F000F));
-        x[i] = (x[i] | x[i] >> (16 - 2 * bits)) & (bits == 4 ? UINT64_C(0x0000FFFF0000FFFF)
-                                                             : UINT64_C(0x000000FF000000FF));
+        x[i] = (x[i] | x[i] >> (16 - 2 * bits)) &
+               (bits == 4 ? UINT64_C(0x0000FFFF0000FFFF) : UINT64_C(0x000000FF000000FF));
         x[i] = x[i] | x[i] >> (32 - 4 * bits);
         memcpy(to + i * bits, &x[i], bits);
     }

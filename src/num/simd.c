@@ -7,9 +7,8 @@ wg_simd wg_simd_best(void)
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2"))
         return WG_SIMD_SCALAR;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512cd"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
         return WG_SIMD_AVX512;
     return WG_SIMD_AVX2;
 #else

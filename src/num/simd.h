@@ -7,9 +7,9 @@
 #define WG_SIMD_H
 
 typedef enum wg_simd {
-    WG_SIMD_SCALAR,   /* plain C */
+    WG_SIMD_SCALAR, /* plain C */
     WG_SIMD_AVX2,
-    WG_SIMD_AVX512    /* F, BW, DQ, VL, CD */
+    WG_SIMD_AVX512 /* F, BW, DQ, VL, CD */
 } wg_simd;
 
 /* The best level this host has. */

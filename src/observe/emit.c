@@ -17,6 +17,13 @@ void wg_emit(wg_tile *t, wg_event *event)
 
 void wg_emit_insn(wg_tile *t, wg_event_kind kind, unsigned agent, const wg_insn *insn, uint64_t b, uint64_t c)
 {
-    wg_emit(t, &(wg_event){.kind = (uint8_t)kind, .agent = (uint8_t)agent, .word = insn->word, .pc = insn->pc, .id = insn->id,
-                           .parent = insn->parent, .thread = insn->thread, .b = b, .c = c});
+    wg_emit(t, &(wg_event){.kind = (uint8_t)kind,
+                           .agent = (uint8_t)agent,
+                           .word = insn->word,
+                           .pc = insn->pc,
+                           .id = insn->id,
+                           .parent = insn->parent,
+                           .thread = insn->thread,
+                           .b = b,
+                           .c = c});
 }

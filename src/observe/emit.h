@@ -6,7 +6,7 @@
 #include "tile/tile.h"
 
 #ifndef WG_EVENTS
-#define WG_EVENTS 1   /* 0 compiles the calls out, for measuring their cost */
+#define WG_EVENTS 1 /* 0 compiles the calls out, for measuring their cost */
 #endif
 
 static inline bool wg_watched(const wg_tile *t, wg_event_kind kind)
@@ -33,13 +33,13 @@ static inline void wg_note_insn(wg_tile *t, wg_event_kind kind, unsigned agent, 
 }
 
 /* Fields: designated initialisers of wg_event beside kind and agent. */
-#define WG_EMIT(t, kind_, agent_, ...)                                                             \
-    do {                                                                                           \
-        if (wg_watched((t), (kind_)))                                                              \
-            wg_emit((t), &(wg_event){.kind = (kind_), .agent = (uint8_t)(agent_), __VA_ARGS__});    \
+#define WG_EMIT(t, kind_, agent_, ...) \
+    do { \
+        if (wg_watched((t), (kind_))) \
+            wg_emit((t), &(wg_event){.kind = (kind_), .agent = (uint8_t)(agent_), __VA_ARGS__}); \
     } while (0)
-#define WG_EMIT_INSN(t, kind_, agent_, insn_, ...)                                                 \
-    WG_EMIT(t, kind_, agent_, .word = (insn_)->word, .pc = (insn_)->pc, .id = (insn_)->id,          \
-            .parent = (insn_)->parent, .thread = (insn_)->thread, ##__VA_ARGS__)
+#define WG_EMIT_INSN(t, kind_, agent_, insn_, ...) \
+    WG_EMIT(t, kind_, agent_, .word = (insn_)->word, .pc = (insn_)->pc, .id = (insn_)->id, .parent = (insn_)->parent, \
+            .thread = (insn_)->thread, ##__VA_ARGS__)
 
 #endif

@@ -177,12 +177,8 @@ void wg_trace_event(void *user, const wg_event *e)
     char name[64];
     wg_tracks_event(&t->tracks, e);
     switch (e->kind) {
-    case WG_EV_ISSUED:
-        unit_enter(t, e);
-        break;
-    case WG_EV_COMPLETED:
-        unit_leave(t, e);
-        break;
+    case WG_EV_ISSUED: unit_enter(t, e); break;
+    case WG_EV_COMPLETED: unit_leave(t, e); break;
     case WG_EV_SEMAPHORE:
         snprintf(name, sizeof name, "semaphore %u", (unsigned)e->a & 7);
         counter(t, e, name, "value");
@@ -191,19 +187,14 @@ void wg_trace_event(void *user, const wg_event *e)
         snprintf(name, sizeof name, "mutex %u %s", (unsigned)e->a & 15, e->b ? "taken" : "released");
         instant(t, e, name);
         break;
-    case WG_EV_BANK:
-        counter(t, e, bank[e->a & 3], "matrix");
-        break;
-    case WG_EV_LOST:
-        instant(t, e, "instruction lost");
-        break;
+    case WG_EV_BANK: counter(t, e, bank[e->a & 3], "matrix"); break;
+    case WG_EV_LOST: instant(t, e, "instruction lost"); break;
     case WG_EV_FINDING: {
         const wg_finding_info *info = wg_finding_info_at((unsigned)e->b);
         instant(t, e, info ? info->code : "finding");
         break;
     }
-    default:
-        break;
+    default: break;
     }
 }
 

@@ -31,8 +31,8 @@ void wg_sink_flush(wg_sink_out *out);
 typedef struct wg_commit_log {
     wg_sink_out out;
 } wg_commit_log;
-#define WG_COMMIT_LOG_EVENTS                                                                                           \
-    (WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_LOST) | WG_EV_BIT(WG_EV_ISSUED) |           \
+#define WG_COMMIT_LOG_EVENTS \
+    (WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_LOST) | WG_EV_BIT(WG_EV_ISSUED) | \
      WG_EV_BIT(WG_EV_COMPLETED) | WG_EV_BIT(WG_EV_CORE_RETIRE))
 void wg_commit_log_event(void *log, const wg_event *e);
 
@@ -51,8 +51,8 @@ typedef struct wg_trace {
     bool named[WG_TRACKS];
     bool comma;
 } wg_trace;
-#define WG_TRACE_EVENTS                                                                                                \
-    (WG_TRACKS_EVENTS | WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_MUTEX) | WG_EV_BIT(WG_EV_BANK) |                  \
+#define WG_TRACE_EVENTS \
+    (WG_TRACKS_EVENTS | WG_EV_BIT(WG_EV_SEMAPHORE) | WG_EV_BIT(WG_EV_MUTEX) | WG_EV_BIT(WG_EV_BANK) | \
      WG_EV_BIT(WG_EV_LOST) | WG_EV_BIT(WG_EV_FINDING))
 void wg_trace_begin(wg_trace *trace, uint64_t cycle, unsigned held, const char *arch);
 void wg_trace_event(void *trace, const wg_event *e);

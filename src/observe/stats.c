@@ -23,22 +23,15 @@ void wg_stats_event(void *user, const wg_event *e)
     unsigned thread = e->thread % WG_THREADS;
     wg_tracks_event(&s->tracks, e);
     switch (e->kind) {
-    case WG_EV_PUSHED:
-        s->pushed[thread]++;
-        break;
-    case WG_EV_EXPANDED:
-        s->expanded[thread]++;
-        break;
-    case WG_EV_LOST:
-        s->lost[thread]++;
-        break;
+    case WG_EV_PUSHED: s->pushed[thread]++; break;
+    case WG_EV_EXPANDED: s->expanded[thread]++; break;
+    case WG_EV_LOST: s->lost[thread]++; break;
     case WG_EV_ISSUED:
         s->issued[WG_AGENT_THREAD0 + thread]++;
         if (e->b < WG_TRACKS && wg_track_is_unit((unsigned)e->b))
             s->issued[e->b]++;
         break;
-    default:
-        break;
+    default: break;
     }
 }
 

@@ -116,12 +116,8 @@ void wg_tracks_event(wg_tracks *t, const wg_event *e)
     if (e->agent >= WG_TRACKS)
         return;
     switch (e->kind) {
-    case WG_EV_STALL_BEGIN:
-        stall_begin(t, e);
-        break;
-    case WG_EV_STALL_END:
-        stall_end(t, e);
-        break;
+    case WG_EV_STALL_BEGIN: stall_begin(t, e); break;
+    case WG_EV_STALL_END: stall_end(t, e); break;
     case WG_EV_ISSUED:
         if (wg_track_is_thread(e->agent))
             issued(t, e);
@@ -138,8 +134,7 @@ void wg_tracks_event(wg_tracks *t, const wg_event *e)
         if (wg_track_is_core(e->agent))
             poll(t, e);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -160,32 +155,22 @@ const char *wg_doing_text(unsigned track, unsigned doing)
         return wg_track_is_thread(track) ? "no instruction has reached the gate" : "no instruction in it";
     case WG_DOING_WORK:
         return wg_track_is_core(track) ? "executing" : wg_track_is_thread(track) ? "an instruction passed" : "busy";
-    case WG_DOING_RESET:
-        return wg_stall_text(WG_STALL_CORE_IN_RESET);
-    case WG_DOING_PARKED:
-        return wg_stall_text(WG_STALL_CORE_PARKED);
-    case WG_DOING_POLLING:
-        return "polling";
-    default:
-        return wg_stall_text(doing - WG_DOING_STALL);
+    case WG_DOING_RESET: return wg_stall_text(WG_STALL_CORE_IN_RESET);
+    case WG_DOING_PARKED: return wg_stall_text(WG_STALL_CORE_PARKED);
+    case WG_DOING_POLLING: return "polling";
+    default: return wg_stall_text(doing - WG_DOING_STALL);
     }
 }
 
 const char *wg_doing_name(unsigned track, unsigned doing, char *room, size_t bytes)
 {
     switch (doing) {
-    case WG_DOING_IDLE:
-        return wg_track_is_thread(track) ? "empty" : "idle";
-    case WG_DOING_WORK:
-        return wg_track_is_core(track) ? "executing" : wg_track_is_thread(track) ? "issued" : "busy";
-    case WG_DOING_RESET:
-        return "reset";
-    case WG_DOING_PARKED:
-        return "parked";
-    case WG_DOING_POLLING:
-        return "polling";
-    default:
-        break;
+    case WG_DOING_IDLE: return wg_track_is_thread(track) ? "empty" : "idle";
+    case WG_DOING_WORK: return wg_track_is_core(track) ? "executing" : wg_track_is_thread(track) ? "issued" : "busy";
+    case WG_DOING_RESET: return "reset";
+    case WG_DOING_PARKED: return "parked";
+    case WG_DOING_POLLING: return "polling";
+    default: break;
     }
     const char *name = wg_stall_name(doing - WG_DOING_STALL);
     size_t i = 0;

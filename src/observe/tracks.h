@@ -51,8 +51,8 @@ typedef struct wg_tracks {
 } wg_tracks;
 
 /* The events wg_tracks_event() needs. */
-#define WG_TRACKS_EVENTS                                                                                               \
-    (WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_ISSUED) |                             \
+#define WG_TRACKS_EVENTS \
+    (WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_ISSUED) | \
      WG_EV_BIT(WG_EV_COMPLETED) | WG_EV_BIT(WG_EV_CORE_STATE) | WG_EV_BIT(WG_EV_POLL))
 
 /* `held` bit i: core i is in reset at `cycle`. */

@@ -14,9 +14,9 @@
 typedef enum wg_adc_dimension { WG_ADC_X, WG_ADC_Y, WG_ADC_Z, WG_ADC_W } wg_adc_dimension;
 
 typedef struct wg_adc_channel {
-    uint32_t x, x_cr;          /* 18 bits */
-    uint16_t y, y_cr;          /* 13 bits */
-    uint8_t z, z_cr, w, w_cr;  /* 8 bits */
+    uint32_t x, x_cr;         /* 18 bits */
+    uint16_t y, y_cr;         /* 13 bits */
+    uint8_t z, z_cr, w, w_cr; /* 8 bits */
 } wg_adc_channel;
 
 typedef struct wg_adc {

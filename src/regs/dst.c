@@ -75,18 +75,14 @@ static uint32_t to_core(const window *w, uint32_t x)
             return x;
         x = wg_dst32_to_fp32(x);
         return x >> 31 ? 0u - (x & 0x7FFFFFFF) : x;
-    case FORMAT_FP16:
-        return w->no_swizzle ? x : wg_dst16_to_fp16((uint16_t)x);
-    case FORMAT_BF16:
-        return w->no_swizzle ? x : wg_dst16_to_bf16((uint16_t)x);
-    case FORMAT_INT16:
-        return w->no_swizzle || w->unsigned_int || x < 0x8000 ? x : (uint16_t)(0u - (x & 0x7FFF));
+    case FORMAT_FP16: return w->no_swizzle ? x : wg_dst16_to_fp16((uint16_t)x);
+    case FORMAT_BF16: return w->no_swizzle ? x : wg_dst16_to_bf16((uint16_t)x);
+    case FORMAT_INT16: return w->no_swizzle || w->unsigned_int || x < 0x8000 ? x : (uint16_t)(0u - (x & 0x7FFF));
     case FORMAT_INT8:
         if (w->no_swizzle || w->unsigned_int)
             return x >> 5 & 0xFF;
         return x & 0x8000 ? (uint8_t)(0u - (x >> 5 & 0x7F)) : x >> 5 & 0x7F;
-    default:
-        return w->no_swizzle ? x : wg_dst32_to_fp32(x);
+    default: return w->no_swizzle ? x : wg_dst32_to_fp32(x);
     }
 }
 
@@ -97,13 +93,11 @@ static uint32_t from_core(const window *w, uint32_t x)
     case FORMAT_INT32:
         if (w->no_swizzle)
             return x;
-        if (x >> 31)   /* -2^31 becomes -(2^31 - 1) */
+        if (x >> 31) /* -2^31 becomes -(2^31 - 1) */
             x = UINT32_C(0x80000000) | (0u - (x + (x == UINT32_C(0x80000000))));
         return wg_dst32_from_fp32(x);
-    case FORMAT_FP16:
-        return w->no_swizzle ? x : wg_dst16_from_fp16((uint16_t)x);
-    case FORMAT_BF16:
-        return w->no_swizzle ? x : wg_dst16_from_bf16((uint16_t)x);
+    case FORMAT_FP16: return w->no_swizzle ? x : wg_dst16_from_fp16((uint16_t)x);
+    case FORMAT_BF16: return w->no_swizzle ? x : wg_dst16_from_bf16((uint16_t)x);
     case FORMAT_INT16:
         if (w->no_swizzle || w->unsigned_int || x < 0x8000)
             return x;
@@ -113,8 +107,7 @@ static uint32_t from_core(const window *w, uint32_t x)
             return x << 5 | (x ? 16 : 0);
         /* Meant to turn two's complement into sign and magnitude; hardware leaves bit 7 of 0x180 - x set. */
         return 0x8000 | ((0x180 - x - (x == 0x80)) & 0xFF) << 5 | 16;
-    default:
-        return w->no_swizzle ? x : wg_dst32_from_fp32(x);
+    default: return w->no_swizzle ? x : wg_dst32_from_fp32(x);
     }
 }
 

@@ -43,7 +43,7 @@ wg_dst_access wg_dst_access_now(const struct wg_tile *t);
 static inline unsigned wg_dst_adj16(wg_dst_access a, unsigned row)
 {
     row &= WG_DST_ROWS - 1;
-    if (a.remap)   /* bit 3 moves above bits 5 and 4 */
+    if (a.remap) /* bit 3 moves above bits 5 and 4 */
         row = (row & 0x3C7) | (row & 0x030) >> 1 | (row & 0x008) << 2;
     return row;
 }

@@ -16,8 +16,8 @@ enum { WG_GPRS = 64 };
 
 typedef struct wg_gpr {
     uint32_t r[3][WG_GPRS];
-    uint64_t pending[3];    /* bit i: an instruction that has passed the gate has yet to write register i */
-    uint64_t port_taken;    /* 1 + the last cycle in which the write port was taken; 0: never */
+    uint64_t pending[3]; /* bit i: an instruction that has passed the gate has yet to write register i */
+    uint64_t port_taken; /* 1 + the last cycle in which the write port was taken; 0: never */
 } wg_gpr;
 
 static inline void wg_gpr_take_port(wg_gpr *g, uint64_t cycle) { g->port_taken = cycle + 1; }

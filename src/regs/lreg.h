@@ -34,20 +34,20 @@ typedef enum wg_lane_config_bit {
     WG_LANE_DEST_RD_COL_EXCHANGE = 6,
     WG_LANE_DEST_WR_COL_EXCHANGE = 7,
     WG_LANE_EXCHANGE_SRCB_SRCC = 8,
-    WG_LANE_BLOCK_DEST_MOV = 9,  /* two bits: which of the column pair the Matrix Unit's moves leave alone */
-    WG_LANE_ROW_MASK = 12        /* four bits, one per row */
+    WG_LANE_BLOCK_DEST_MOV = 9, /* two bits: which of the column pair the Matrix Unit's moves leave alone */
+    WG_LANE_ROW_MASK = 12       /* four bits, one per row */
 } wg_lane_config_bit;
 
 typedef struct wg_load_macro {
-    uint32_t instruction[4];     /* InstructionTemplate */
-    uint32_t sequence[4];        /* per macro: 8 bits for each of the simple, MAD, round and store sub-units */
-    uint16_t misc;               /* StoreMod0 [3:0], UsesLoadMod0ForStore [7:4], UnitDelayKind [11:8] */
+    uint32_t instruction[4]; /* InstructionTemplate */
+    uint32_t sequence[4];    /* per macro: 8 bits for each of the simple, MAD, round and store sub-units */
+    uint16_t misc;           /* StoreMod0 [3:0], UsesLoadMod0ForStore [7:4], UnitDelayKind [11:8] */
 } wg_load_macro;
 
 /* Who is enabled, and the stack of who was. */
 typedef struct wg_lane_flags {
-    uint32_t flags;              /* LaneFlags */
-    uint32_t use;                /* UseLaneFlagsForLaneEnable */
+    uint32_t flags; /* LaneFlags */
+    uint32_t use;   /* UseLaneFlagsForLaneEnable */
     uint32_t stack_flags[WG_FLAG_STACK], stack_use[WG_FLAG_STACK];
     uint8_t depth[WG_LANE_COLUMNS];
 } wg_lane_flags;
@@ -58,7 +58,7 @@ typedef struct wg_lreg {
     uint8_t lane_config[WG_LANE_CONFIG_BITS]; /* [bit] -> columns in which it is set */
     wg_load_macro macro[WG_LANE_COLUMNS];
     uint32_t prng[WG_LANES];
-    uint32_t shuffle_last[4];    /* per row: lane 7 of what SFPSHFT2's last rotation read (WH shifts it in) */
+    uint32_t shuffle_last[4]; /* per row: lane 7 of what SFPSHFT2's last rotation read (WH shifts it in) */
 } wg_lreg;
 
 static inline uint32_t wg_lanes_of_columns(uint8_t columns) { return columns * UINT32_C(0x01010101); }

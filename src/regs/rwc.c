@@ -7,8 +7,8 @@ enum { SRC_MASK = 0x3F, DST_MASK = 0x3FF };
 /* Where the address modifiers of section i lie in the thread's configuration words. */
 static const struct layout {
     uint8_t ab, ab_stride, dst, bias;
-    uint8_t index_bits;    /* of the AddrMod field */
-    int8_t set_base;       /* the word with ADDR_MOD_SET_Base in bit 0; BH has none */
+    uint8_t index_bits; /* of the AddrMod field */
+    int8_t set_base;    /* the word with ADDR_MOD_SET_Base in bit 0; BH has none */
 } layouts[] = {
     [WG_ARCH_BH] = {.ab = 12, .ab_stride = 1, .dst = 28, .bias = 47, .index_bits = 3, .set_base = -1},
     [WG_ARCH_WH] = {.ab = 7, .ab_stride = 2, .dst = 23, .bias = 48, .index_bits = 2, .set_base = 2},
@@ -59,7 +59,7 @@ void wg_rwc_apply(wg_rwc_thread *r, wg_arch_id arch, const uint16_t *thread_conf
     move_src(&r->srcb, &r->srcb_cr, ab >> 8);
 
     unsigned increment = dst & DST_MASK;
-    if (dst >> 11 & 1) {                 /* DestClear wins over DestCToCR, which wins over DestCR */
+    if (dst >> 11 & 1) { /* DestClear wins over DestCToCR, which wins over DestCR */
         r->dst = r->dst_cr = 0;
     } else if (dst >> 12 & 1) {
         r->dst = r->dst_cr = (uint16_t)((r->dst + increment) & DST_MASK);

@@ -20,12 +20,12 @@
 #include <waitgate/waitgate.h>
 
 typedef struct wg_rwc_thread {
-    uint16_t dst, dst_cr;      /* 10 bits */
-    uint8_t srca, srca_cr;     /* 6 bits */
-    uint8_t srcb, srcb_cr;     /* 6 bits */
-    uint8_t fidelity;          /* 2 bits */
-    uint8_t extra_addr_mod;    /* 1 bit: ExtraAddrModBit */
-    uint16_t sp;               /* 10 bits; BH: the stack pointer of SFPLOAD and SFPSTORE INT32_ALL */
+    uint16_t dst, dst_cr;   /* 10 bits */
+    uint8_t srca, srca_cr;  /* 6 bits */
+    uint8_t srcb, srcb_cr;  /* 6 bits */
+    uint8_t fidelity;       /* 2 bits */
+    uint8_t extra_addr_mod; /* 1 bit: ExtraAddrModBit */
+    uint16_t sp;            /* 10 bits; BH: the stack pointer of SFPLOAD and SFPSTORE INT32_ALL */
 } wg_rwc_thread;
 
 typedef struct wg_rwc {

@@ -20,8 +20,8 @@ static void give(wg_tile *t, wg_src_file file, unsigned bank, unsigned agent, wg
             .thread = t->acting.thread);
     wg_wake_threads(&t->sched);
     if (owner == WG_SRC_UNPACKERS) {
-        wg_wake(&t->sched, WG_AGENT_UNPACK0);   /* ticks both unpackers */
-        wg_wake(&t->sched, WG_AGENT_SCALAR);   /* STOREIND to Src waits for the bank */
+        wg_wake(&t->sched, WG_AGENT_UNPACK0); /* ticks both unpackers */
+        wg_wake(&t->sched, WG_AGENT_SCALAR);  /* STOREIND to Src waits for the bank */
     }
 }
 
@@ -48,7 +48,7 @@ void wg_src_unpacked(wg_tile *t, wg_src_file file, unsigned thread, unsigned age
     wg_tcfg_id base = file == WG_SRCA ? WG_TCFG_SRCA_SET_Base : WG_TCFG_SRCB_SET_Base;
     (file == WG_SRCA ? s->unpack_row_a : s->unpack_row_b)[thread] =
         (uint8_t)(wg_tcfg_get(t->arch->id, base, config) << 4);
-    wg_wake_threads(&t->sched);   /* C5 and C6 look at the unpacker's new bank */
+    wg_wake_threads(&t->sched); /* C5 and C6 look at the unpacker's new bank */
     wg_wake(&t->sched, WG_AGENT_UNPACK0);
 }
 

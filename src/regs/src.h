@@ -25,13 +25,13 @@ typedef enum wg_src_file { WG_SRCA = 0, WG_SRCB = 1 } wg_src_file;
 enum { WG_SRC_ROWS = 64 };
 
 typedef struct wg_src {
-    uint32_t a[2][64][16], b[2][64][16];  /* 19 bits each */
-    uint8_t owner_a[2], owner_b[2];       /* wg_src_owner */
-    uint8_t matrix_bank_a, matrix_bank_b; /* the bank the Matrix Unit reads next */
-    uint8_t unpack_bank_a, unpack_bank_b; /* the bank the unpacker writes next */
+    uint32_t a[2][64][16], b[2][64][16];      /* 19 bits each */
+    uint8_t owner_a[2], owner_b[2];           /* wg_src_owner */
+    uint8_t matrix_bank_a, matrix_bank_b;     /* the bank the Matrix Unit reads next */
+    uint8_t unpack_bank_a, unpack_bank_b;     /* the bank the unpacker writes next */
     uint8_t unpack_row_a[3], unpack_row_b[3]; /* Unpackers[0 or 1].SrcRow[thread]: 0, 16, 32 or 48 */
-    uint8_t format_a[2], format_b[2];     /* BH: the format each bank was unpacked to ("implied" format) */
-    uint32_t changes_a[2], changes_b[2];  /* counts changes of a bank's rows, for those who keep derived copies */
+    uint8_t format_a[2], format_b[2];         /* BH: the format each bank was unpacked to ("implied" format) */
+    uint32_t changes_a[2], changes_b[2];      /* counts changes of a bank's rows, for those who keep derived copies */
 } wg_src;
 
 static inline void wg_src_touched(wg_src *s, wg_src_file file, unsigned bank)

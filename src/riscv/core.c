@@ -200,13 +200,14 @@ static void report_stall(wg_tile *t, unsigned core, bool moved)
         WG_EMIT(t, WG_EV_STALL_BEGIN, WG_AGENT_CORE_B + core, .pc = k->run.pc, .stall = why);
 }
 
-static const uint64_t core_events = WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END);
+static const uint64_t core_events =
+    WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END);
 
 /* The cycle before which nobody but this core can act. */
 static uint64_t horizon(const wg_tile *t, unsigned core)
 {
     uint64_t until = t->sched.pending_cores ? t->sched.now : t->limit;
-    if (t->poll.stop_at > t->sched.now)   /* nothing is under way ahead of the clock when it stands there */
+    if (t->poll.stop_at > t->sched.now) /* nothing is under way ahead of the clock when it stands there */
         until = wg_min64(until, t->poll.stop_at - wg_min64(t->poll.stop_at, SOLO_SETTLES));
     uint32_t lanes = 0;
     for (unsigned i = 0; i < WG_CORES; i++) {
@@ -249,7 +250,7 @@ static uint64_t go_solo(wg_tile *t, unsigned core, uint64_t until)
 
 /* What the debug interface compares its addresses with: the instruction about to enter EX1. */
 typedef struct wg_seen {
-    uint32_t pc, address;   /* its bytes, if it is a load or store */
+    uint32_t pc, address; /* its bytes, if it is a load or store */
     unsigned bytes;
     bool reads, writes;
 } wg_seen;
@@ -321,7 +322,8 @@ static void pipeline(wg_tile *t, unsigned core)
                 until = 0;
         }
         if (!until) {
-            stop = wg_min64(wg_min64(t->limit, now + WG_RUN_AHEAD), wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
+            stop = wg_min64(wg_min64(t->limit, now + WG_RUN_AHEAD),
+                            wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
             stop = wg_max64(wg_min64(stop, wg_lsu_bound(t, core)), now + 1);
         }
     }
@@ -352,7 +354,7 @@ void wg_cores_tick(wg_tile *t, unsigned due)
     t->sched.phase = WG_PHASE_PIPELINES;
     for (unsigned i = 0; i < WG_CORES; i++)
         if (due >> i & 1) {
-            t->sched.pending_cores &= (uint8_t)~(1u << i);
+            t->sched.pending_cores &= (uint8_t) ~(1u << i);
             pipeline(t, i);
         }
 }
@@ -449,7 +451,7 @@ void wg_core_start(wg_tile *t, unsigned core, uint32_t pc)
     memset(k->targets, 0, sizeof k->targets);
     k->in_interrupt = false;
     k->ram_ready = now + t->arch->ram_clear_cycles;
-    if (t->arch->ram_clear_cycles)   /* WH keeps what was there */
+    if (t->arch->ram_clear_cycles) /* WH keeps what was there */
         memset(k->ram, 0, sizeof k->ram);
     wg_fetch_clear(t, core);
     k->stall = (wg_stall){.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
@@ -545,7 +547,7 @@ void wg_core_invalidate_icache(wg_tile *t, unsigned core)
     wg_core *k = &t->core[core];
     wg_core_sync(t, core);
     wg_fetch_clear(t, core);
-    if (k->run.halt == WG_PARKED_LOOP) {   /* it would fetch the branch anew, and may find something else */
+    if (k->run.halt == WG_PARKED_LOOP) { /* it would fetch the branch anew, and may find something else */
         k->run.halt = WG_RUNNING;
         k->run.at = wg_max64(k->run.at, t->sched.now);
     }
@@ -610,8 +612,9 @@ bool wg_core_ram_write(wg_tile *t, unsigned core, uint32_t offset, uint32_t byte
 void wg_core_why(const wg_tile *t, unsigned core, wg_stall *why)
 {
     static const uint8_t reasons[] = {
-        [WG_IN_RESET] = WG_STALL_CORE_IN_RESET, [WG_PARKED_BREAK] = WG_STALL_CORE_PARKED,
-        [WG_PARKED_LOOP] = WG_STALL_CORE_PARKED, [WG_HUNG] = WG_STALL_HANGING_ACCESS, [WG_HALTED] = WG_STALL_CORE_HALTED,
+        [WG_IN_RESET] = WG_STALL_CORE_IN_RESET,  [WG_PARKED_BREAK] = WG_STALL_CORE_PARKED,
+        [WG_PARKED_LOOP] = WG_STALL_CORE_PARKED, [WG_HUNG] = WG_STALL_HANGING_ACCESS,
+        [WG_HALTED] = WG_STALL_CORE_HALTED,
     };
     const wg_core *k = &t->core[core];
     *why = (wg_stall){.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
@@ -625,7 +628,9 @@ void wg_core_info_get(wg_tile *t, unsigned core, wg_core_info *out)
 {
     wg_core *k = &t->core[core];
     wg_core_sync(t, core);
-    *out = (wg_core_info){.pc = k->run.pc, .in_reset = k->run.halt == WG_IN_RESET, .parked = wg_core_parked(t, core),
+    *out = (wg_core_info){.pc = k->run.pc,
+                          .in_reset = k->run.halt == WG_IN_RESET,
+                          .parked = wg_core_parked(t, core),
                           .instructions = k->run.number - WG_RETIRE_QUEUE + k->run.pushes};
     wg_core_why(t, core, &out->stall);
 }

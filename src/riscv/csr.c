@@ -5,12 +5,43 @@
 #include "riscv/internal.h"
 
 enum {
-    FCSR = 0x003, VSTART = 0x008, VXSAT = 0x009, VXRM = 0x00A, MSTATUS = 0x300, MISA = 0x301, MCOUNTINHIBIT = 0x320,
-    MHPMEVENT3 = 0x323, MHPMEVENT4 = 0x324, CFG0 = 0x7C0, PMACFG0 = 0x7C1, PMACFG1 = 0x7C2, CFG1 = 0x7C3, HWA_MASK = 0x7C4,
-    HWA_CFG = 0x7C5, VGSRC = 0x7C6, MCYCLE = 0xB00, MINSTRET = 0xB02, MHPMCOUNTER3 = 0xB03, MHPMCOUNTER4 = 0xB04,
-    MCYCLEH = 0xB80, MINSTRETH = 0xB82, MHPMCOUNTER3H = 0xB83, MHPMCOUNTER4H = 0xB84, TT_QSTATUS = 0xBC0, TT_BSTATUS = 0xBC1,
-    TT_SSTATUS0 = 0xBC2, TT_SSTATUS7 = 0xBC9, RESTORE_PC = 0xBCA, CYCLE = 0xC00, INSTRET = 0xC02, VL = 0xC20, VTYPE = 0xC21,
-    VLENB = 0xC22, CYCLEH = 0xC80, INSTRETH = 0xC82, MHARTID = 0xF14
+    FCSR = 0x003,
+    VSTART = 0x008,
+    VXSAT = 0x009,
+    VXRM = 0x00A,
+    MSTATUS = 0x300,
+    MISA = 0x301,
+    MCOUNTINHIBIT = 0x320,
+    MHPMEVENT3 = 0x323,
+    MHPMEVENT4 = 0x324,
+    CFG0 = 0x7C0,
+    PMACFG0 = 0x7C1,
+    PMACFG1 = 0x7C2,
+    CFG1 = 0x7C3,
+    HWA_MASK = 0x7C4,
+    HWA_CFG = 0x7C5,
+    VGSRC = 0x7C6,
+    MCYCLE = 0xB00,
+    MINSTRET = 0xB02,
+    MHPMCOUNTER3 = 0xB03,
+    MHPMCOUNTER4 = 0xB04,
+    MCYCLEH = 0xB80,
+    MINSTRETH = 0xB82,
+    MHPMCOUNTER3H = 0xB83,
+    MHPMCOUNTER4H = 0xB84,
+    TT_QSTATUS = 0xBC0,
+    TT_BSTATUS = 0xBC1,
+    TT_SSTATUS0 = 0xBC2,
+    TT_SSTATUS7 = 0xBC9,
+    RESTORE_PC = 0xBCA,
+    CYCLE = 0xC00,
+    INSTRET = 0xC02,
+    VL = 0xC20,
+    VTYPE = 0xC21,
+    VLENB = 0xC22,
+    CYCLEH = 0xC80,
+    INSTRETH = 0xC82,
+    MHARTID = 0xF14
 };
 
 /* Where a CSR that is plain storage lies; NULL for the others. */
@@ -54,7 +85,8 @@ static uint32_t tensix_status(const wg_tile *t, unsigned core, bool busy)
         own = all;
     if (busy)
         return own | all << 11;
-    uint32_t cc = (~t->regs.lreg.pred.use | t->regs.lreg.pred.flags) != 0;   /* a lane is enabled unless its flag says no */
+    uint32_t cc =
+        (~t->regs.lreg.pred.use | t->regs.lreg.pred.flags) != 0; /* a lane is enabled unless its flag says no */
     return own | cc << 11 | all << 13 | cc << 24;
 }
 
@@ -72,13 +104,20 @@ uint32_t wg_csr_read(wg_tile *t, unsigned core, uint32_t csr, bool *known)
     case MISA: return 0x40201123;
     case MHARTID:
     case VSTART: return 0;
-    case MCYCLE: case CYCLE: return (uint32_t)counter(t, k, false);
-    case MCYCLEH: case CYCLEH: return (uint32_t)(counter(t, k, false) >> 32);
-    case MINSTRET: case INSTRET: return (uint32_t)counter(t, k, true);
-    case MINSTRETH: case INSTRETH: return (uint32_t)(counter(t, k, true) >> 32);
-    case MHPMCOUNTER3: case MHPMCOUNTER4: return (uint32_t)k->csr.mhpmcounter[csr - MHPMCOUNTER3];
-    case MHPMCOUNTER3H: case MHPMCOUNTER4H: return (uint32_t)(k->csr.mhpmcounter[csr - MHPMCOUNTER3H] >> 32);
-    case TT_QSTATUS: case TT_BSTATUS:
+    case MCYCLE:
+    case CYCLE: return (uint32_t)counter(t, k, false);
+    case MCYCLEH:
+    case CYCLEH: return (uint32_t)(counter(t, k, false) >> 32);
+    case MINSTRET:
+    case INSTRET: return (uint32_t)counter(t, k, true);
+    case MINSTRETH:
+    case INSTRETH: return (uint32_t)(counter(t, k, true) >> 32);
+    case MHPMCOUNTER3:
+    case MHPMCOUNTER4: return (uint32_t)k->csr.mhpmcounter[csr - MHPMCOUNTER3];
+    case MHPMCOUNTER3H:
+    case MHPMCOUNTER4H: return (uint32_t)(k->csr.mhpmcounter[csr - MHPMCOUNTER3H] >> 32);
+    case TT_QSTATUS:
+    case TT_BSTATUS:
         if (!(k->csr.cfg0 & WG_CFG0_DIS_TT_STATUS))
             return tensix_status(t, core, csr == TT_BSTATUS);
         break;
@@ -101,11 +140,18 @@ void wg_csr_write(wg_tile *t, unsigned core, uint32_t csr, uint32_t value)
     wg_core *k = &t->core[core];
     uint64_t number = k->run.number + k->run.pushes;
     switch (csr) {
-    case MCYCLE: case CYCLE: set_half(&k->csr.cycle_offset, t->sched.now, false, value); return;
-    case MCYCLEH: case CYCLEH: set_half(&k->csr.cycle_offset, t->sched.now, true, value); return;
-    case MINSTRET: case INSTRET: set_half(&k->csr.instret_offset, number, false, value); return;
-    case MINSTRETH: case INSTRETH: set_half(&k->csr.instret_offset, number, true, value); return;
-    case MHPMCOUNTER3: case MHPMCOUNTER4: case MHPMCOUNTER3H: case MHPMCOUNTER4H: {
+    case MCYCLE:
+    case CYCLE: set_half(&k->csr.cycle_offset, t->sched.now, false, value); return;
+    case MCYCLEH:
+    case CYCLEH: set_half(&k->csr.cycle_offset, t->sched.now, true, value); return;
+    case MINSTRET:
+    case INSTRET: set_half(&k->csr.instret_offset, number, false, value); return;
+    case MINSTRETH:
+    case INSTRETH: set_half(&k->csr.instret_offset, number, true, value); return;
+    case MHPMCOUNTER3:
+    case MHPMCOUNTER4:
+    case MHPMCOUNTER3H:
+    case MHPMCOUNTER4H: {
         bool high = csr >= MHPMCOUNTER3H;
         set_half(&k->csr.mhpmcounter[csr & 1 ? 0 : 1], 0, high, value);
         return;
@@ -127,25 +173,38 @@ uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op)
     uint32_t operand = op->spare & 4 ? field : k->run.r[op->rs1];
     bool known, writes = (op->spare & 3) == 1 || field != 0;
     uint32_t old = wg_csr_read(t, core, csr, &known);
-    k->run.disturbed = t->sched.now;   /* it reads time or counts, or changes how the core works: no polling loop */
+    k->run.disturbed = t->sched.now; /* it reads time or counts, or changes how the core works: no polling loop */
     if (!known) {
-        wg_findf(t, WG_F_CORE_ILLEGAL, (wg_finding){.agent = (uint8_t)core, .pc = k->run.pc, .has_pc = true, .word = op->word,
-                 .has_word = true, .subject = csr}, "no CSR 0x%03x", csr);
+        wg_findf(t, WG_F_CORE_ILLEGAL,
+                 (wg_finding){.agent = (uint8_t)core,
+                              .pc = k->run.pc,
+                              .has_pc = true,
+                              .word = op->word,
+                              .has_word = true,
+                              .subject = csr},
+                 "no CSR 0x%03x", csr);
         return 0;
     }
     if ((csr >= MHPMEVENT3 && csr <= MHPMEVENT4) || csr == MHPMCOUNTER3 || csr == MHPMCOUNTER4 ||
         (csr >= TT_SSTATUS0 && csr <= TT_SSTATUS7 && is_t(core)))
-        wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER, (wg_finding){.agent = (uint8_t)core, .pc = k->run.pc, .has_pc = true,
-                 .subject = csr}, "CSR 0x%03x", csr);
+        wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER,
+                 (wg_finding){.agent = (uint8_t)core, .pc = k->run.pc, .has_pc = true, .subject = csr}, "CSR 0x%03x",
+                 csr);
     if (k->csr.cfg0 & WG_CFG0_PMC_CLR_ON_RD) {
         if (csr == MHPMCOUNTER3 || csr == MHPMCOUNTER4 || csr == MHPMCOUNTER3H || csr == MHPMCOUNTER4H)
             wg_csr_write(t, core, csr, 0);
     }
     if (!writes)
         return old;
-    if (k->in_interrupt) {   /* a documented hardware bug: the write does not happen */
-        wg_findf(t, WG_F_CORE_CSR_IN_INTERRUPT, (wg_finding){.agent = (uint8_t)core, .pc = k->run.pc, .has_pc = true,
-                 .word = op->word, .has_word = true, .subject = csr}, "CSR 0x%03x", csr);
+    if (k->in_interrupt) { /* a documented hardware bug: the write does not happen */
+        wg_findf(t, WG_F_CORE_CSR_IN_INTERRUPT,
+                 (wg_finding){.agent = (uint8_t)core,
+                              .pc = k->run.pc,
+                              .has_pc = true,
+                              .word = op->word,
+                              .has_word = true,
+                              .subject = csr},
+                 "CSR 0x%03x", csr);
         return old;
     }
     uint32_t value = (op->spare & 3) == 1 ? operand : (op->spare & 3) == 2 ? old | operand : old & ~operand;

@@ -6,6 +6,7 @@
 #include "riscv/core.h"
 
 /* One list: the enum here, the executor's dispatch table in exec.c. */
+/* clang-format off */
 #define WG_OPS(X)                                                                                  \
     X(ILLEGAL) X(LINE_END) X(LINE_END_LATE) X(NOP) X(PUSH)                                          \
     X(LUI) X(JAL) X(JALR) X(BEQ) X(BNE) X(BLT) X(BGE) X(BLTU) X(BGEU)                       \
@@ -16,12 +17,13 @@
     X(SH1ADD) X(SH2ADD) X(SH3ADD) X(ANDN) X(ORN) X(XNOR) X(CLZ) X(CTZ) X(CPOP) X(MAX) X(MAXU)         \
     X(MIN) X(MINU) X(SEXT_B) X(SEXT_H) X(PACK) X(ROL) X(ROR) X(RORI) X(ORC_B) X(GREVI)                \
     X(FP) X(FMOVE) X(VECTOR)
+/* clang-format on */
 
 typedef enum wg_op_code {
 #define WG_OP_ENUM(name) WG_OP_##name,
     WG_OPS(WG_OP_ENUM)
 #undef WG_OP_ENUM
-    WG_OP_COUNT
+        WG_OP_COUNT
 } wg_op_code;
 
 void wg_decode(const wg_arch *arch, unsigned core, uint32_t pc, uint32_t word, wg_op *op);

@@ -38,7 +38,7 @@ static void consume(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
         u->x &= ~(UINT64_C(1) << rd);
         WG_EMIT(t, WG_EV_CORE_CONSUMED, core, .a = u->address[rd], .word = u->word[rd], .pc = pc);
     }
-    if (op->rd < WG_REG_SINK)   /* a load marks it again when it leaves */
+    if (op->rd < WG_REG_SINK) /* a load marks it again when it leaves */
         *(op->rd < 32 ? &u->x : &u->f) &= ~(UINT64_C(1) << (op->rd & 31));
 }
 
@@ -66,15 +66,15 @@ static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop)
     const bool forwards = !wg_one_at_a_time(k);
     const unsigned writers_allowed = t->arch->forward_writers;
     const uint32_t sets = t->arch->icache_bytes[core] / 32u - 1;
-    uint64_t settled = run->number + 1;   /* lines are tried again from here on: not right behind a load */
+    uint64_t settled = run->number + 1; /* lines are tried again from here on: not right behind a load */
     const wg_op *op;
     wg_icache_line *line;
     wg_stall why;
     uint64_t e;
-    bool ordered = false;   /* by the instruction before this one */
-    bool checkpointed = k->solo_until || k->saved_at != WG_NEVER;   /* or not needed */
-    bool plain;             /* nothing special about this line */
-    bool unknown;           /* an operand has no time yet */
+    bool ordered = false;                                         /* by the instruction before this one */
+    bool checkpointed = k->solo_until || k->saved_at != WG_NEVER; /* or not needed */
+    bool plain;                                                   /* nothing special about this line */
+    bool unknown;                                                 /* an operand has no time yet */
     wg_begin_queue(run);
 
     /* What every instruction changes is kept at hand, and put back before anybody else looks. */
@@ -82,7 +82,11 @@ static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop)
     uint32_t pc;
 #define PUT() (run->at = at, run->number = number, run->dests = dests, run->last = last, run->pc = pc)
 #define GET() (at = run->at, number = run->number, dests = run->dests, last = run->last, pc = run->pc)
-#define LEAVE(cycle) do { PUT(); return (cycle); } while (0)
+#define LEAVE(cycle) \
+    do { \
+        PUT(); \
+        return (cycle); \
+    } while (0)
     GET();
 
 enter:
@@ -117,7 +121,7 @@ enter:
     }
     op = &line->op[pc >> 2 & 3];
     plain = line->checked == k->epoch && !(line->tag & WG_LINE_STALE);
-    if (run->ordered || op->rs3)   /* rare: nothing but wg_issue() knows these rules */
+    if (run->ordered || op->rs3) /* rare: nothing but wg_issue() knows these rules */
         goto by_the_book;
 
 dispatch:
@@ -127,7 +131,7 @@ dispatch:
         !wg_operand_quick(run, dests, number, op->rs2, writers_allowed, &e, &unknown) || e >= stop) {
         if (unknown)
             LEAVE(WG_NEVER);
-by_the_book:
+    by_the_book:
         PUT();
         if (!wg_issue(t, k, run, op, &e, &why))
             return WG_NEVER;
@@ -152,22 +156,24 @@ by_the_book:
     goto *labels[op->code];
 
 /* The instruction is in EX1; see wg_entered(). */
-#define ENTERED(dest_, filled_)                                                                    \
-    do {                                                                                           \
-        const uint64_t full = (filled_), before = run->retired[(number - 1) % WG_RETIRE_RING];      \
-        const unsigned slot = (unsigned)(number % WG_RETIRE_RING), dest = (dest_);                  \
-        run->filled[slot] = full;                                                                  \
-        run->retired[slot] = before == WG_NEVER ? WG_NEVER : wg_max64(before + 1, full);            \
-        dests = dests << 8 | dest;                                                                 \
-        number++;                                                                                  \
-        last = e;                                                                                  \
-        pc += 4;                                                                                   \
-        if (run->loads && dest != WG_NO_DEST)                                                         \
-            wg_overwritten(run, dest);                                                                \
+#define ENTERED(dest_, filled_) \
+    do { \
+        const uint64_t full = (filled_), before = run->retired[(number - 1) % WG_RETIRE_RING]; \
+        const unsigned slot = (unsigned)(number % WG_RETIRE_RING), dest = (dest_); \
+        run->filled[slot] = full; \
+        run->retired[slot] = before == WG_NEVER ? WG_NEVER : wg_max64(before + 1, full); \
+        dests = dests << 8 | dest; \
+        number++; \
+        last = e; \
+        pc += 4; \
+        if (run->loads && dest != WG_NO_DEST) \
+            wg_overwritten(run, dest); \
     } while (0)
 
-#define ALU(name, expression) L_##name: r[op->rd] = (expression); goto computed;
-#define MULTIPLY(name, expression) L_##name: goto other;
+#define ALU(name, expression) \
+    L_##name : r[op->rd] = (expression); \
+    goto computed;
+#define MULTIPLY(name, expression) L_##name : goto other;
 #include "riscv/alu.inc"
 #undef ALU
 #undef MULTIPLY
@@ -177,7 +183,7 @@ computed:
     at = e + 1;
     goto next;
 
-L_LOAD: {
+L_LOAD : {
     uint32_t address = A + I, value;
     unsigned bytes = op->spare == 9 ? 2 : 1u << (op->spare & 3);
     uint64_t m, answered;
@@ -189,9 +195,16 @@ L_LOAD: {
         goto later;
     if (result == WG_LSU_SHARED && address >= t->arch->l1_bytes)
         goto other;
-    if (result == WG_LSU_SHARED) {   /* it waits in EX1 for its cycle */
-        run->ex1 = (wg_ex1){.entered = e, .number = number, .address = address, .pc = pc, .kind = WG_EX1_LOAD,
-                            .size = op->spare, .rd = op->rd, .path = WG_PATH_L1, .bytes = (uint8_t)bytes};
+    if (result == WG_LSU_SHARED) { /* it waits in EX1 for its cycle */
+        run->ex1 = (wg_ex1){.entered = e,
+                            .number = number,
+                            .address = address,
+                            .pc = pc,
+                            .kind = WG_EX1_LOAD,
+                            .size = op->spare,
+                            .rd = op->rd,
+                            .path = WG_PATH_L1,
+                            .bytes = (uint8_t)bytes};
         run->filled[number % WG_RETIRE_RING] = run->retired[number % WG_RETIRE_RING] = WG_NEVER;
         dests = dests << 8 | op->rd;
         number++;
@@ -210,14 +223,19 @@ L_LOAD: {
     goto next;
 }
 
-L_STORE: {
+L_STORE : {
     uint32_t address = A + I;
     unsigned bytes = wg_store_bytes[op->spare % 3];
     bool own = address - WG_RAM_BASE < t->arch->ram_bytes[core];
     uint64_t m;
     if ((!own && address >= t->arch->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
         goto other;
-    wg_ex1 x = {.entered = e, .pc = pc, .kind = WG_EX1_STORE, .address = address, .data = {B}, .bytes = (uint8_t)bytes,
+    wg_ex1 x = {.entered = e,
+                .pc = pc,
+                .kind = WG_EX1_STORE,
+                .address = address,
+                .data = {B},
+                .bytes = (uint8_t)bytes,
                 .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
     run->disturbed = e;
     wg_lsu_result result = wg_lsu_store(t, core, &x, &m);
@@ -227,12 +245,17 @@ L_STORE: {
         goto later;
     ENTERED(WG_NO_DEST, m + 1);
     at = m;
-    if (!k->solo_until)   /* it may leave soon, and be seen by others: run no further than that */
+    if (!k->solo_until) /* it may leave soon, and be seen by others: run no further than that */
         stop = wg_min64(stop, wg_lsu_next(t, core));
     goto next;
 }
 
-L_BEQ: L_BNE: L_BLT: L_BGE: L_BLTU: L_BGEU:
+L_BEQ:
+L_BNE:
+L_BLT:
+L_BGE:
+L_BLTU:
+L_BGEU:
     if (op->imm == pc)
         goto other;
     PUT();
@@ -244,19 +267,39 @@ later:
     run->ordered = ordered;
     LEAVE(e);
 
-stale: {   /* reported when its cycle comes */
+stale : { /* reported when its cycle comes */
     uint32_t word;
     if (e > now || k->solo_saved)
         goto later;
     wg_l1_read(t, pc, 4, &word);
     if (word != op->word) {
         k->acted = true;
-        wg_findf(t, WG_F_CORE_STALE_CODE, (wg_finding){.agent = (uint8_t)core, .pc = pc, .has_pc = true, .word = op->word,
-                 .has_word = true, .value = word}, "L1 now holds 0x%08x", word);
+        wg_findf(
+            t, WG_F_CORE_STALE_CODE,
+            (wg_finding){
+                .agent = (uint8_t)core, .pc = pc, .has_pc = true, .word = op->word, .has_word = true, .value = word},
+            "L1 now holds 0x%08x", word);
     }
 }
-L_ILLEGAL: L_LINE_END: L_LINE_END_LATE: L_NOP: L_PUSH: L_JAL: L_JALR: L_DIV: L_DIVU: L_REM: L_REMU: L_FENCE: L_BREAK: L_MRET:
-L_CSR: L_ATOMIC: L_FP: L_FMOVE: L_VECTOR:
+L_ILLEGAL:
+L_LINE_END:
+L_LINE_END_LATE:
+L_NOP:
+L_PUSH:
+L_JAL:
+L_JALR:
+L_DIV:
+L_DIVU:
+L_REM:
+L_REMU:
+L_FENCE:
+L_BREAK:
+L_MRET:
+L_CSR:
+L_ATOMIC:
+L_FP:
+L_FMOVE:
+L_VECTOR:
 other:
     PUT();
     if (!wg_step(t, core, op, WG_LINE_OPS - (pc >> 2 & 3), e)) {
@@ -264,12 +307,12 @@ other:
         return e;
     }
     GET();
-    if (k->acted) {   /* what has been reported or seen from outside is not taken back */
+    if (k->acted) { /* what has been reported or seen from outside is not taken back */
         k->acted = false;
         k->saved_at = WG_NEVER;
         checkpointed = k->solo_until;
     }
-    if (run->sq_count)   /* a store that others will see may leave soon: run no further than that */
+    if (run->sq_count) /* a store that others will see may leave soon: run no further than that */
         stop = wg_min64(stop, wg_lsu_next(t, core));
     if (wg_core_log_full(k))
         stop = 0;
@@ -285,8 +328,8 @@ next:
         PUT();
         if (wg_touch_watched(t))
             consume(t, core, op, WG_PC_OF(op));
-        WG_EMIT(t, WG_EV_CORE_RETIRE, core, .a = WG_PC_OF(op), .word = op->word, .b = op->rd < WG_REG_SINK ? r[op->rd] : 0,
-                .pc = WG_PC_OF(op), .c = op->rd);
+        WG_EMIT(t, WG_EV_CORE_RETIRE, core, .a = WG_PC_OF(op), .word = op->word,
+                .b = op->rd < WG_REG_SINK ? r[op->rd] : 0, .pc = WG_PC_OF(op), .c = op->rd);
         if (run->halt || run->ex1.kind)
             return WG_NEVER;
         goto enter;
@@ -348,7 +391,7 @@ void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why)
     wg_decode(t->arch, core, run->pc, word, &op);
     uint64_t e = run->at;
     if (run->queued && !wg_issue(t, k, run, &op, &e, why)) {
-        for (unsigned i = 0; i < WG_LOADS; i++)   /* what the oldest unanswered load waits for */
+        for (unsigned i = 0; i < WG_LOADS; i++) /* what the oldest unanswered load waits for */
             if (run->load[i].used && run->load[i].done == WG_NEVER) {
                 const wg_lane *lane = &t->regions.memory.lane[core][wg_lane_of(run->load[i].path, run->load[i].index)];
                 if (lane->count && lane->why.reason != WG_STALL_NONE)

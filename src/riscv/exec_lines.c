@@ -67,7 +67,8 @@ static inline bool merges(const wg_tile *t, wg_core *k, uint32_t address, unsign
     wg_core_run *run = &k->run;
     wg_store *s = &run->sq[run->sq_head];
     if (run->sq_count != 1 || s->path != WG_PATH_L1 || ((s->address ^ address) & ~15u) ||
-        address - s->address + 4 > 8 || !t->arch->store_coalescing || (k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE) || wg_sq_ready_at(t, k, 0) <= m)
+        address - s->address + 4 > 8 || !t->arch->store_coalescing || (k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE) ||
+        wg_sq_ready_at(t, k, 0) <= m)
         return false;
     wg_l0_drop_line(run, address);
     wg_put_bytes((uint8_t *)s->data + (address & 15), &value, bytes);
@@ -86,7 +87,7 @@ static inline bool merges(const wg_tile *t, wg_core *k, uint32_t address, unsign
  */
 static bool flows(const wg_tile *t, const wg_op *op, const wg_op *end, uint64_t dests, unsigned lag)
 {
-    unsigned queued = lag - 1 < WG_RETIRE_QUEUE ? lag - 1 : WG_RETIRE_QUEUE;   /* still there when the next one enters */
+    unsigned queued = lag - 1 < WG_RETIRE_QUEUE ? lag - 1 : WG_RETIRE_QUEUE; /* still there when the next one enters */
     for (; op < end; dests = dests << 8 | op->rd, op++) {
         const uint8_t source[3] = {op->rs1, op->rs2, op->rs3};
         for (unsigned s = 0; s < 3; s++) {
@@ -95,7 +96,7 @@ static bool flows(const wg_tile *t, const wg_op *op, const wg_op *end, uint64_t 
                 if ((dests >> 8 * i & 0xFF) != source[s])
                     continue;
                 if (i == 0)
-                    break;   /* straight from EX1 */
+                    break; /* straight from EX1 */
                 if (++found > t->arch->forward_writers)
                     return false;
             }
@@ -112,7 +113,7 @@ WG_THREADED void wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
 #undef LABEL
     };
     wg_core *k = &t->core[core];
-    __asm__("" : "+r"(k));   /* to be kept, not worked out again and again */
+    __asm__("" : "+r"(k)); /* to be kept, not worked out again and again */
     wg_core_run *run = &k->run;
     uint32_t *r = run->r;
     const uint32_t sets = t->arch->icache_bytes[core] / 32u - 1;
@@ -120,24 +121,30 @@ WG_THREADED void wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
     const unsigned bubble = t->timing->mispredict_bubble;
     const bool predicts = wg_predictor_on(t, core);
     const bool weakly_ordered = !((k->csr.pmacfg[0] | k->csr.pmacfg[1]) & 1);
-    const bool cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH) && !wg_touch_watched(t) &&
-                        weakly_ordered;
+    const bool cached =
+        t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH) && !wg_touch_watched(t) && weakly_ordered;
     uint32_t pc = run->pc;
     uint64_t c = run->at, base, entry, last = run->last, number = run->number;
     uint64_t dests = run->dests;
     unsigned late = run->late, lag = run->lag;
     const wg_op *op, *from;
     wg_icache_line *line, *before = NULL;
-    const uint32_t epoch = k->epoch;   /* nothing is fetched in here */
+    const uint32_t epoch = k->epoch; /* nothing is fetched in here */
     if (!k->solo_until && k->saved_at == WG_NEVER)
         wg_core_checkpoint(t, core);
-    if (lag)   /* in here it counts from the cycle before the next entry into EX1 */
+    if (lag) /* in here it counts from the cycle before the next entry into EX1 */
         lag = last + lag > c + 1 ? (unsigned)(last + lag + 1 - c) : 0;
 
-#define NEXT do { op++; goto *labels[op->code]; } while (0)
+#define NEXT \
+    do { \
+        op++; \
+        goto *labels[op->code]; \
+    } while (0)
     goto enter;
 
-#define ALU(name, expression) L_##name: r[op->rd] = (expression); NEXT;
+#define ALU(name, expression) \
+    L_##name : r[op->rd] = (expression); \
+    NEXT;
 #define MULTIPLY(name, expression) ALU(name, expression)
 #include "riscv/alu.inc"
 #undef ALU
@@ -150,30 +157,34 @@ L_FMOVE:
 L_FP:
     r[op->rd] = wg_fp_execute(k, op);
     NEXT;
-L_DIV: L_DIVU: L_REM: L_REMU: {
+L_DIV:
+L_DIVU:
+L_REM:
+L_REMU : {
     unsigned cycles;
     r[op->rd] = wg_divide(op->code, A, B, &cycles);
     last = base + op->at;
     base += cycles - 1;
     goto delayed;
 }
-#define BRANCH(name, condition)                                                                    \
-    L_##name: {                                                                                    \
-        bool taken = (condition);                                                                  \
-        uint32_t at = WG_PC_OF(op);                                                                   \
-        if (op->imm == at)                                                                         \
-            goto leave;                                                                            \
-        bool foreseen = wg_predict_branch(k, predicts, at, op->imm <= at, taken);                  \
-        last = base + op->at;                                                                      \
-        if (taken) {                                                                               \
-            c = last + 1 + (foreseen ? 0 : bubble);                                                \
-            pc = op->imm;                                                                          \
-            goto jumped;                                                                           \
-        }                                                                                          \
-        if (foreseen)                                                                              \
-            NEXT;                                                                                  \
-        base += bubble;                                                                            \
-        goto delayed;                                                                              \
+#define BRANCH(name, condition) \
+    L_##name: \
+    { \
+        bool taken = (condition); \
+        uint32_t at = WG_PC_OF(op); \
+        if (op->imm == at) \
+            goto leave; \
+        bool foreseen = wg_predict_branch(k, predicts, at, op->imm <= at, taken); \
+        last = base + op->at; \
+        if (taken) { \
+            c = last + 1 + (foreseen ? 0 : bubble); \
+            pc = op->imm; \
+            goto jumped; \
+        } \
+        if (foreseen) \
+            NEXT; \
+        base += bubble; \
+        goto delayed; \
     }
     BRANCH(BEQ, A == B)
     BRANCH(BNE, A != B)
@@ -182,7 +193,7 @@ L_DIV: L_DIVU: L_REM: L_REMU: {
     BRANCH(BLTU, A < B)
     BRANCH(BGEU, A >= B)
 #undef BRANCH
-L_JAL: {
+L_JAL : {
     uint32_t at = WG_PC_OF(op);
     if (op->imm == at)
         goto leave;
@@ -194,7 +205,7 @@ L_JAL: {
     pc = op->imm;
     goto jumped;
 }
-L_JALR: {
+L_JALR : {
     uint32_t at = WG_PC_OF(op), target = (A + op->imm) & ~3u;
     if (target == at)
         goto leave;
@@ -207,7 +218,7 @@ L_JALR: {
     pc = target;
     goto jumped;
 }
-L_LOAD: {
+L_LOAD : {
     uint32_t address = A + op->imm, offset = address - WG_RAM_BASE;
     uint64_t e = base + op->at, m;
     unsigned bytes = op->spare == 9 ? 2 : 1u << (op->spare & 3);
@@ -249,7 +260,7 @@ L_LOAD: {
         NEXT;
     goto delayed;
 }
-L_STORE: {
+L_STORE : {
     uint32_t address = A + op->imm;
     unsigned bytes = wg_store_bytes[op->spare % 3];
     uint64_t e = base + op->at, m;
@@ -272,14 +283,19 @@ L_STORE: {
     }
     if (!own && k->solo_until && weakly_ordered && merges(t, k, address, bytes, B, WG_PC_OF(op), e + 1))
         NEXT;
-    wg_ex1 x = {.entered = e, .pc = WG_PC_OF(op), .kind = WG_EX1_STORE, .address = address, .data = {B},
-                .bytes = (uint8_t)bytes, .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
+    wg_ex1 x = {.entered = e,
+                .pc = WG_PC_OF(op),
+                .kind = WG_EX1_STORE,
+                .address = address,
+                .data = {B},
+                .bytes = (uint8_t)bytes,
+                .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
     if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)
         goto leave;
     run->disturbed = e;
     last = e;
     base += m - (e + 1);
-    if (!own || run->sq_count > 1)   /* a store behind it ends the wait of one that could have merged */
+    if (!own || run->sq_count > 1) /* a store behind it ends the wait of one that could have merged */
         stop = wg_min64(stop, wg_lsu_next(t, core));
     goto delayed;
 }
@@ -288,7 +304,8 @@ L_LINE_END_LATE:
 L_LINE_END:
     c = base + op->at;
     last = c - 1 > last ? c - 1 : last;
-    if (!(late | lag) && c + WG_MARGIN <= stop) {   /* nothing to be carried over: straight on, if the next line is there */
+    if (!(late | lag) &&
+        c + WG_MARGIN <= stop) { /* nothing to be carried over: straight on, if the next line is there */
         wg_icache_line *then = (wg_icache_line *)((char *)k->icache + line->next);
         if (then->tag == line->tag + 16 && then->checked == epoch && !wg_core_log_full(k)) {
             number += (uint64_t)(op - from);
@@ -301,7 +318,7 @@ L_LINE_END:
     }
     pc = (line->tag & ~15u) + 16;
     op--;
-jumped:   /* `op` was the last of this line; its time, and the next one's, are in `last` and `c` */
+jumped: /* `op` was the last of this line; its time, and the next one's, are in `last` and `c` */
     number += (uint64_t)(op - from) + 1;
     if (lag) {
         unsigned count = (unsigned)(op - from) + 1;
@@ -338,7 +355,7 @@ enter:
     }
     goto *labels[op->code];
 
-delayed:   /* time has passed unforeseen: is there still a line's worth before `stop`? */
+delayed: /* time has passed unforeseen: is there still a line's worth before `stop`? */
     if (base + op->at + WG_MARGIN <= stop)
         NEXT;
     op++;
@@ -349,7 +366,14 @@ delayed:   /* time has passed unforeseen: is there still a line's worth before `
     goto leave;
 
 /* These need the other executor. */
-L_ILLEGAL: L_PUSH: L_FENCE: L_BREAK: L_MRET: L_CSR: L_ATOMIC: L_VECTOR:
+L_ILLEGAL:
+L_PUSH:
+L_FENCE:
+L_BREAK:
+L_MRET:
+L_CSR:
+L_ATOMIC:
+L_VECTOR:
 leave:
     number += (uint64_t)(op - from);
     pc = WG_PC_OF(op);

@@ -58,11 +58,15 @@ static bool request(wg_tile *t, unsigned core, uint32_t line, uint64_t emit_at, 
         return false;
     for (unsigned i = 0; i < WG_FETCHES; i++)
         if (k->run.fetch[i].used && k->run.fetch[i].emit_at == emit_at)
-            emit_at++;   /* one per cycle */
+            emit_at++; /* one per cycle */
     for (unsigned i = 0; i < WG_FETCHES; i++)
         if (!k->run.fetch[i].used) {
-            k->run.fetch[i] = (wg_fetch){.used = true, .prefetch = prefetch, .line = line, .emit_at = emit_at,
-                                     .ready = WG_NEVER, .earliest = emit_at};
+            k->run.fetch[i] = (wg_fetch){.used = true,
+                                         .prefetch = prefetch,
+                                         .line = line,
+                                         .emit_at = emit_at,
+                                         .ready = WG_NEVER,
+                                         .earliest = emit_at};
             return true;
         }
     return false;
@@ -196,8 +200,14 @@ void wg_fetch_emit(wg_tile *t, unsigned core)
                 f->used = false;
                 continue;
             }
-            wg_request req = {.address = f->line, .pc = f->line, .kind = WG_REQ_READ, .path = WG_PATH_L1, .bytes = LINE,
-                              .core = (uint8_t)core, .tag = (uint8_t)(WG_TAG_FETCH | i), .rd = 0xFF};
+            wg_request req = {.address = f->line,
+                              .pc = f->line,
+                              .kind = WG_REQ_READ,
+                              .path = WG_PATH_L1,
+                              .bytes = LINE,
+                              .core = (uint8_t)core,
+                              .tag = (uint8_t)(WG_TAG_FETCH | i),
+                              .rd = 0xFF};
             wg_memory_emit(t, &req);
             f->earliest = req.seen_at + t->timing->fetch_back;
         }
@@ -213,7 +223,7 @@ uint64_t wg_fetch_next_busy(const wg_tile *t, unsigned core)
         if (!f->used)
             continue;
         next = wg_min64(next, wg_min64(f->emit_at, f->ready));
-        if (f->emit_at == WG_NEVER && f->ready == WG_NEVER)   /* it may come this soon: run no further ahead */
+        if (f->emit_at == WG_NEVER && f->ready == WG_NEVER) /* it may come this soon: run no further ahead */
             next = wg_min64(next, wg_max64(f->earliest, t->sched.now + t->timing->fetch_back));
     }
     return next;

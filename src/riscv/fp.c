@@ -22,7 +22,7 @@
 /* The 16-bit format in use. */
 typedef struct half {
     uint8_t exponent_bits, fraction_bits;
-    bool cut;      /* results are cut off instead of rounded */
+    bool cut; /* results are cut off instead of rounded */
 } half;
 
 static half half_of(const wg_core *k)
@@ -50,7 +50,7 @@ static uint32_t widen(half f, uint32_t h)
     if (e == 0) {
         if (!fraction)
             return sign;
-        uint32_t shift = (uint32_t)__builtin_clz(fraction) - 21;   /* until bit 10 is set */
+        uint32_t shift = (uint32_t)__builtin_clz(fraction) - 21; /* until bit 10 is set */
         return sign | (113 - shift) << 23 | (fraction << shift & 0x3FF) << 13;
     }
     return sign | (e + 112) << 23 | fraction << 13;
@@ -191,14 +191,14 @@ static uint32_t execute16(half f, uint32_t word, uint32_t a, uint32_t b, uint32_
     switch (f5) {
     case 0x04: return BOX | inject_sign(x, y, f3, 0x8000);
     case 0x05: return BOX | narrow(f, extreme(widen(f, x), widen(f, y), f3), false);
-    case 0x08: return BOX | narrow(f, a, false);                       /* fcvt.h.s */
+    case 0x08: return BOX | narrow(f, a, false); /* fcvt.h.s */
     case 0x14: return compare(widen(f, x), widen(f, y), f3);
     case 0x18: return to_integer(widen(f, x), word >> 20 & 1);
     case 0x1A: return BOX | narrow(f, from_integer(a, word >> 20 & 1), false);
-    case 0x1E: return BOX | (a & 0xFFFF);                              /* fmv.h.x */
+    case 0x1E: return BOX | (a & 0xFFFF); /* fmv.h.x */
     default:
         if (f3 == 0)
-            return (uint32_t)(int32_t)(int16_t)a;                      /* fmv.x.h: the bits, boxed or not */
+            return (uint32_t)(int32_t)(int16_t)a; /* fmv.x.h: the bits, boxed or not */
         return class_of(x, f.fraction_bits, f.exponent_bits);
     }
 }
@@ -213,7 +213,7 @@ uint32_t wg_fp_compute(const wg_core *k, uint32_t word, uint32_t a, uint32_t b, 
     switch (f5) {
     case 0x04: return inject_sign(a, b, f3, SIGN);
     case 0x05: return extreme(a, b, f3);
-    case 0x08: return widen(half_of(k), unbox(half_of(k), a));         /* fcvt.s.h */
+    case 0x08: return widen(half_of(k), unbox(half_of(k), a)); /* fcvt.s.h */
     case 0x14: return compare(a, b, f3);
     case 0x18: return to_integer(a, word >> 20 & 1);
     case 0x1A: return from_integer(a, word >> 20 & 1);

@@ -13,7 +13,7 @@ enum {
     WG_RAM_BASE = 0xFFB00000u,
     WG_IRAM_BASE = 0xFFC00000u,
     WG_INSTRN_BUF_BASE = 0xFFE40000u,
-    WG_RUN_AHEAD = 4096        /* cycles */
+    WG_RUN_AHEAD = 4096 /* cycles */
 };
 
 /* For functions that dispatch by computed goto: every instruction keeps a jump of its own, which the host can foresee. */
@@ -25,15 +25,24 @@ enum {
 
 /* cfg0 (CSRs.md) */
 enum {
-    WG_CFG0_DIS_LD_BUF_BYP = 1 << 0, WG_CFG0_DIS_BP = 1 << 1, WG_CFG0_DIS_IC_PREFETCH = 1 << 2,
-    WG_CFG0_DIS_LOW_CASH = 1 << 3, WG_CFG0_PMC_CLR_ON_RD = 1 << 8, WG_CFG0_SYNC_ALL_OPS = 1 << 9,
-    WG_CFG0_DIS_CSR_SYNC = 1 << 10, WG_CFG0_DIS_ST_MERGE = 1 << 12, WG_CFG0_ST_MERGE_TIMER = 13,
-    WG_CFG0_DIS_TRISC_CACHE = 1 << 18, WG_CFG0_DIS_REG_FORWARDING = 1 << 20,
-    WG_CFG0_DIS_PERIODIC_FLUSH = 1 << 24, WG_CFG0_DIS_TT_STATUS = 1 << 29, WG_CFG0_EN_BFLOAT = 1 << 30
+    WG_CFG0_DIS_LD_BUF_BYP = 1 << 0,
+    WG_CFG0_DIS_BP = 1 << 1,
+    WG_CFG0_DIS_IC_PREFETCH = 1 << 2,
+    WG_CFG0_DIS_LOW_CASH = 1 << 3,
+    WG_CFG0_PMC_CLR_ON_RD = 1 << 8,
+    WG_CFG0_SYNC_ALL_OPS = 1 << 9,
+    WG_CFG0_DIS_CSR_SYNC = 1 << 10,
+    WG_CFG0_DIS_ST_MERGE = 1 << 12,
+    WG_CFG0_ST_MERGE_TIMER = 13,
+    WG_CFG0_DIS_TRISC_CACHE = 1 << 18,
+    WG_CFG0_DIS_REG_FORWARDING = 1 << 20,
+    WG_CFG0_DIS_PERIODIC_FLUSH = 1 << 24,
+    WG_CFG0_DIS_TT_STATUS = 1 << 29,
+    WG_CFG0_EN_BFLOAT = 1 << 30
 };
 #define WG_CFG0_EN_BFLOAT_RTNE 0x80000000u
 
-enum { WG_TAG_FETCH = 0x80 };   /* wg_request.tag of an instruction fetch; else the load's slot */
+enum { WG_TAG_FETCH = 0x80 }; /* wg_request.tag of an instruction fetch; else the load's slot */
 enum { WG_UNDO_PREDICTOR = 1u << 24, WG_UNDO_TARGET = 2u << 24, WG_UNDO_KIND = 3u << 24 };
 
 static inline wg_core *wg_core_at(wg_tile *t, unsigned core) { return &t->core[core]; }
@@ -66,8 +75,8 @@ void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why);
 /* lsu.c */
 typedef enum wg_lsu_result {
     WG_LSU_DONE,
-    WG_LSU_SHARED,   /* others will see it: it waits in EX1 for its cycle */
-    WG_LSU_LATER     /* what is before it must meet the clock first: try again when the clock is there */
+    WG_LSU_SHARED, /* others will see it: it waits in EX1 for its cycle */
+    WG_LSU_LATER   /* what is before it must meet the clock first: try again when the clock is there */
 } wg_lsu_result;
 /* A load that entered EX1 in `e`: answered privately, with the cycles in which it entered the load/store unit and
  * in which its value can be used, or not. */
@@ -118,7 +127,7 @@ static inline bool wg_fetch_wants(const wg_tile *t, unsigned core)
     const wg_core_run *run = &t->core[core].run;
     return (run->fetch[0].used | run->fetch[1].used) && wg_fetch_wants_busy(t, core);
 }
-void wg_fetch_emit(wg_tile *t, unsigned core);        /* phase I: requests and arrivals */
+void wg_fetch_emit(wg_tile *t, unsigned core); /* phase I: requests and arrivals */
 uint64_t wg_fetch_next_busy(const wg_tile *t, unsigned core);
 static inline uint64_t wg_fetch_next(const wg_tile *t, unsigned core)
 {
@@ -137,8 +146,12 @@ static inline bool wg_predict_branch(wg_core *k, bool enabled, uint32_t pc, bool
     unsigned i = (pc >> 2 ^ (uint32_t)k->run.history << 2) % WG_PREDICTOR;
     uint8_t counter = k->predictor[i];
     bool predicted = counter ? counter > 2 : backward;
-    uint8_t next = taken ? (counter == 0 ? 3 : counter < 4 ? counter + 1 : 4)
-                         : (counter == 0 ? 2 : counter > 1 ? counter - 1 : 1);
+    uint8_t next = taken ? (counter == 0  ? 3
+                            : counter < 4 ? counter + 1
+                                          : 4)
+                         : (counter == 0  ? 2
+                            : counter > 1 ? counter - 1
+                                          : 1);
     if (next != counter) {
         wg_core_log(k, WG_UNDO_PREDICTOR | i, counter);
         k->predictor[i] = next;
@@ -162,7 +175,7 @@ uint32_t wg_fp_compute(const wg_core *k, uint32_t word, uint32_t a, uint32_t b, 
 
 /* vector*.c: T2's vector instructions, in the current cycle. False if not an instruction of this core. */
 typedef struct wg_rvv_step {
-    uint32_t cycles;        /* EX1 is occupied */
+    uint32_t cycles; /* EX1 is occupied */
     bool write_x;
     uint32_t x;
 } wg_rvv_step;
@@ -174,8 +187,8 @@ static inline bool wg_rvv_is_memory(const wg_op *op) { return (op->word & 0x5F) 
 typedef struct wg_rvv {
     wg_core *k;
     uint32_t word, vl, vlmax;
-    unsigned sew;           /* bytes: 1, 2, 4 */
-    unsigned registers;     /* of a group, at least 1 */
+    unsigned sew;       /* bytes: 1, 2, 4 */
+    unsigned registers; /* of a group, at least 1 */
 } wg_rvv;
 static inline uint8_t *wg_rvv_bytes(const wg_rvv *v, unsigned reg, uint32_t index, unsigned bytes)
 {
@@ -184,7 +197,9 @@ static inline uint8_t *wg_rvv_bytes(const wg_rvv *v, unsigned reg, uint32_t inde
 static inline uint32_t wg_rvv_get(const wg_rvv *v, unsigned reg, uint32_t index, unsigned bytes)
 {
     const uint8_t *p = wg_rvv_bytes(v, reg, index, bytes);
-    return bytes == 1 ? p[0] : bytes == 2 ? (uint32_t)(p[0] | p[1] << 8) : p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+    return bytes == 1   ? p[0]
+           : bytes == 2 ? (uint32_t)(p[0] | p[1] << 8)
+                        : p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 static inline void wg_rvv_put(const wg_rvv *v, unsigned reg, uint32_t index, unsigned bytes, uint32_t value)
 {
@@ -202,7 +217,10 @@ static inline void wg_rvv_set_bit(const wg_rvv *v, unsigned reg, uint32_t index,
     *p = (uint8_t)((*p & ~(1u << index % 8)) | (unsigned)bit << index % 8);
 }
 /* Is the element executed? vm set: all are. */
-static inline bool wg_rvv_active(const wg_rvv *v, uint32_t index) { return v->word >> 25 & 1 || wg_rvv_bit(v, 0, index); }
+static inline bool wg_rvv_active(const wg_rvv *v, uint32_t index)
+{
+    return v->word >> 25 & 1 || wg_rvv_bit(v, 0, index);
+}
 bool wg_rvv_float(const wg_rvv *v, wg_rvv_step *out);
 bool wg_rvv_memory(wg_tile *t, unsigned core, const wg_rvv *v, wg_rvv_step *out);
 

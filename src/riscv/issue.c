@@ -56,7 +56,8 @@ bool wg_end_queue(wg_core *k)
  * One operand: raises *e to the cycle it is available; false if that is not known yet. If why->retry_at is set, it is
  * known when the clock stands there.
  */
-static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, unsigned reg, uint64_t *e, wg_stall *why)
+static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, unsigned reg, uint64_t *e,
+                    wg_stall *why)
 {
     uint64_t zero = wg_writers(run->dests, reg);
     if (!zero)
@@ -67,7 +68,8 @@ static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, 
     if (retired <= *e)
         return true;
     if (filled == WG_NEVER) {
-        *why = (wg_stall){.reason = WG_STALL_LOAD_RESPONSE, .resource = (uint16_t)reg, .holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
+        *why = (wg_stall){
+            .reason = WG_STALL_LOAD_RESPONSE, .resource = (uint16_t)reg, .holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
         return false;
     }
     *e = wg_max64(*e, filled);
@@ -86,12 +88,13 @@ static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, 
             if (run->filled[older % WG_RETIRE_RING] <= *e)
                 wait_for = run->retired[older % WG_RETIRE_RING];
             else if (run->filled[older % WG_RETIRE_RING] == WG_NEVER)
-                why->retry_at = *e;   /* it may yet be there by then */
+                why->retry_at = *e; /* it may yet be there by then */
             break;
         }
     }
     if (wait_for == WG_NEVER) {
-        *why = (wg_stall){.reason = WG_STALL_OPERAND, .resource = (uint16_t)reg, .holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
+        *why = (wg_stall){
+            .reason = WG_STALL_OPERAND, .resource = (uint16_t)reg, .holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
         return false;
     }
     *e = wg_max64(*e, wait_for);
@@ -102,7 +105,7 @@ static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, 
 bool wg_issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, const wg_op *op, uint64_t *out, wg_stall *why)
 {
     uint64_t e = run->at;
-    uint64_t oldest = run->retired[(run->number - WG_RETIRE_QUEUE) % WG_RETIRE_RING];   /* eight instructions ago */
+    uint64_t oldest = run->retired[(run->number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]; /* eight instructions ago */
     uint64_t newest = run->retired[(run->number - 1) % WG_RETIRE_RING];
     *why = (wg_stall){.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
     if (oldest == WG_NEVER) {
@@ -115,7 +118,7 @@ bool wg_issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, const 
         return false;
     }
     e = wg_max64(e, oldest);
-    if (ordered)   /* at best it retires in the cycle after it was filled */
+    if (ordered) /* at best it retires in the cycle after it was filled */
         e = wg_max64(e, wg_max64(newest, run->last + 2));
     for (uint64_t before = WG_NEVER; before != e;) {
         before = e;
@@ -143,7 +146,7 @@ void wg_core_normalize(const wg_tile *t, unsigned core, wg_core_run *run)
     if (line)
         wg_issue(t, k, run, &line->op[run->pc >> 2 & 3], &run->at, &why);
     uint64_t retired[WG_RETIRE_RING] = {0}, filled[WG_RETIRE_RING] = {0}, dests = 0;
-    for (unsigned i = 0; i < WG_RETIRE_QUEUE; i++) {   /* from the newest instruction on */
+    for (unsigned i = 0; i < WG_RETIRE_QUEUE; i++) { /* from the newest instruction on */
         unsigned slot = (unsigned)((run->number - 1 - i) % WG_RETIRE_RING);
         if (run->retired[slot] <= run->at)
             break;

@@ -54,7 +54,7 @@ static uint64_t solo(const wg_tile *t, unsigned core, uint32_t address, uint64_t
     p = wg_max64(p, mem->l1.bank_free[wg_l1_bank(t->arch->l1_banks, address)]);
     for (unsigned i = 0; i < WG_FETCHES; i++)
         if (__builtin_expect(k->run.fetch[i].used && k->run.fetch[i].emit_at != WG_NEVER, 0))
-            return WG_NEVER;   /* it goes first */
+            return WG_NEVER; /* it goes first */
     return p < k->solo_until && p <= m + SOLO_WAIT && !mem->lane[core][WG_PATH_L1].count ? p : WG_NEVER;
 }
 
@@ -238,7 +238,7 @@ uint32_t wg_load_value(const uint32_t line[4], uint32_t address, uint8_t size)
     case 1: return (uint32_t)(int16_t)word;
     case 4: return word & 0xFF;
     case 5: return word & 0xFFFF;
-    case 9: return word | 0xFFFF0000;   /* flh: boxed */
+    case 9: return word | 0xFFFF0000; /* flh: boxed */
     default: return word;
     }
 }
@@ -348,7 +348,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
     uint64_t m = run->wait_e == e ? wg_max64(e + 1, run->wait_m) : e + 1;
     unsigned bytes = wg_load_bytes(size);
     if (own && m < k->ram_ready) {
-        if (k->ram_ready >= k->stop || run->sq_count)   /* stores may leave meanwhile */
+        if (k->ram_ready >= k->stop || run->sq_count) /* stores may leave meanwhile */
             return WG_LSU_SHARED;
         m = k->ram_ready;
     }
@@ -384,7 +384,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
         const wg_l0_line *hit = cached ? l0_find(run, address) : NULL;
         if (hit) {
             if (hit->stale && (m > t->sched.now || k->solo_saved))
-                return WG_LSU_SHARED;   /* it is reported when its cycle comes */
+                return WG_LSU_SHARED; /* it is reported when its cycle comes */
             *value = wg_load_value(hit->data, address, size);
             if (hit->stale)
                 report_stale(t, core, address, size, pc, *value);
@@ -426,7 +426,13 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
 void wg_sq_enqueue(wg_core_run *run, const wg_ex1 *x, uint64_t m)
 {
     wg_store *s = wg_sq_at(run, run->sq_count++);
-    *s = (wg_store){.first = m, .entered = m, .address = x->address, .pc = x->pc, .path = x->path, .bytes = x->bytes, .index = x->index};
+    *s = (wg_store){.first = m,
+                    .entered = m,
+                    .address = x->address,
+                    .pc = x->pc,
+                    .path = x->path,
+                    .bytes = x->bytes,
+                    .index = x->index};
     if (x->path == WG_PATH_L1) {
         wg_put_bytes((uint8_t *)s->data + (x->address & (WG_L1_LINE - 1)), x->data, x->bytes);
         s->mask = (uint16_t)(((1u << x->bytes) - 1) << (x->address & (WG_L1_LINE - 1)));
@@ -442,7 +448,8 @@ bool wg_sq_mergeable(const wg_tile *t, const wg_core *k, const wg_ex1 *x)
         return false;
     const wg_store *s = wg_sq_peek(&k->run, k->run.sq_count - 1u);
     int32_t apart = (int32_t)(x->address - s->address);
-    return s->path == WG_PATH_L1 && !((s->address ^ x->address) & ~(uint32_t)(WG_L1_LINE - 1)) && apart >= -4 && apart <= 4;
+    return s->path == WG_PATH_L1 && !((s->address ^ x->address) & ~(uint32_t)(WG_L1_LINE - 1)) && apart >= -4 &&
+           apart <= 4;
 }
 
 bool wg_sq_coalesce(const wg_tile *t, wg_core *k, const wg_ex1 *x, uint64_t m)
@@ -468,7 +475,8 @@ wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t 
     if (run->sq_count && drain_until(t, core, m))
         return WG_LSU_LATER;
     /* A mergeable entry at the front may leave in this very cycle: the clock decides. */
-    if (run->sq_count == 1 && x->path == WG_PATH_L1 && wg_sq_at(run, 0)->path == WG_PATH_L1 && wg_sq_ready_at(t, k, 0) <= m)
+    if (run->sq_count == 1 && x->path == WG_PATH_L1 && wg_sq_at(run, 0)->path == WG_PATH_L1 &&
+        wg_sq_ready_at(t, k, 0) <= m)
         return WG_LSU_SHARED;
     if (x->path == WG_PATH_L1) {
         if (run->loads)

@@ -55,7 +55,8 @@ static bool may_enter(const wg_tile *t, const wg_core *k, wg_stall *why)
         why->retry_at = run->wait_m;
         return false;
     }
-    if (run->sq_count && ((k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) || wg_sq_conflict(t, run, x->address, wg_load_bytes(x->size)) >= 0)) {
+    if (run->sq_count &&
+        ((k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) || wg_sq_conflict(t, run, x->address, wg_load_bytes(x->size)) >= 0)) {
         why->reason = WG_STALL_STORE_CONFLICT;
         why->resource = (uint16_t)run->sq_count;
         return false;
@@ -97,19 +98,36 @@ static void send_load(wg_tile *t, unsigned core, const wg_ex1 *x)
         slot++;
     bool atomic = x->kind == WG_EX1_ATOMIC;
     wg_load *l = &run->load[slot];
-    *l = (wg_load){.used = true, .done = WG_NEVER, .earliest = WG_NEVER, .number = x->number, .address = x->address, .pc = x->pc,
-                   .rd = x->rd, .size = x->size, .path = x->path, .index = x->index,
-                   .fills = !atomic && x->path == WG_PATH_L1 && t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH)};
+    *l = (wg_load){.used = true,
+                   .done = WG_NEVER,
+                   .earliest = WG_NEVER,
+                   .number = x->number,
+                   .address = x->address,
+                   .pc = x->pc,
+                   .rd = x->rd,
+                   .size = x->size,
+                   .path = x->path,
+                   .index = x->index,
+                   .fills =
+                       !atomic && x->path == WG_PATH_L1 && t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH)};
     run->loads++;
     if (x->path == WG_PATH_UNMAPPED || x->path == WG_PATH_HANG) {
-        report_unmapped(t, core, x, false);   /* the value never comes */
+        report_unmapped(t, core, x, false); /* the value never comes */
         return;
     }
     if (l->fills && wg_l0_flushes(t, k, core))
         wg_lsu_flush_l0(k), l->flushed = false;
-    wg_request req = {.address = x->address, .pc = x->pc, .kind = atomic ? WG_REQ_ATOMIC : WG_REQ_READ, .path = x->path,
-                      .bytes = (uint8_t)wg_load_bytes(x->size), .op = x->op, .core = (uint8_t)core, .tag = (uint8_t)slot,
-                      .index = x->index, .data = {x->data[0]}, .rd = x->rd};
+    wg_request req = {.address = x->address,
+                      .pc = x->pc,
+                      .kind = atomic ? WG_REQ_ATOMIC : WG_REQ_READ,
+                      .path = x->path,
+                      .bytes = (uint8_t)wg_load_bytes(x->size),
+                      .op = x->op,
+                      .core = (uint8_t)core,
+                      .tag = (uint8_t)slot,
+                      .index = x->index,
+                      .data = {x->data[0]},
+                      .rd = x->rd};
     for (unsigned i = 0; i < run->sq_count; i++) {
         const wg_store *s = wg_sq_peek(run, i);
         req.overtakes = (uint8_t)(req.overtakes + (s->path == WG_PATH_PUSH));
@@ -148,7 +166,7 @@ static bool enter(wg_tile *t, unsigned core)
             WG_EMIT(t, WG_EV_CORE_STATE, core, .a = 2, .pc = x.pc);
             return false;
         }
-        if (x.path == WG_PATH_UNMAPPED) {   /* Decided here: discarded at once; hardware may also stall for ever */
+        if (x.path == WG_PATH_UNMAPPED) { /* Decided here: discarded at once; hardware may also stall for ever */
             report_unmapped(t, core, &x, false);
         } else {
             if (x.path == WG_PATH_L1)
@@ -174,13 +192,14 @@ static bool enter(wg_tile *t, unsigned core)
     uint64_t m, done;
     k->solo_until = 0;
     k->stop = now + 1;
-    if (!wg_strongly_ordered(k) && wg_lsu_load(t, core, x.address, x.size, x.pc, now - 1, &value, &m, &done) == WG_LSU_DONE) {
+    if (!wg_strongly_ordered(k) &&
+        wg_lsu_load(t, core, x.address, x.size, x.pc, now - 1, &value, &m, &done) == WG_LSU_DONE) {
         run->r[x.rd] = value;
         wg_supersede(run, x.rd, x.number);
         wg_fill_retire(run, x.number, done);
         return x.path == WG_PATH_OWN_RAM;
     }
-    if (x.path == WG_PATH_OWN_RAM) {   /* strongly ordered: the queue is empty */
+    if (x.path == WG_PATH_OWN_RAM) { /* strongly ordered: the queue is empty */
         uint32_t line[4];
         memcpy(line, k->ram + ((x.address - WG_RAM_BASE) & (WG_RAM_MAX - 1) & ~15u), WG_L1_LINE);
         run->r[x.rd] = wg_load_value(line, x.address, x.size);
@@ -213,8 +232,14 @@ static void drain(wg_tile *t, unsigned core)
     wg_store *s = wg_sq_at(run, 0);
     if (s->path == WG_PATH_OWN_RAM || !wg_lsu_room(t, core, s->path, s->index))
         return;
-    wg_request req = {.address = s->address, .pc = s->pc, .kind = WG_REQ_WRITE, .path = s->path, .bytes = s->bytes,
-                      .core = (uint8_t)core, .index = s->index, .byte_mask = s->mask};
+    wg_request req = {.address = s->address,
+                      .pc = s->pc,
+                      .kind = WG_REQ_WRITE,
+                      .path = s->path,
+                      .bytes = s->bytes,
+                      .core = (uint8_t)core,
+                      .index = s->index,
+                      .byte_mask = s->mask};
     memcpy(req.data, s->data, sizeof req.data);
     if (s->path == WG_PATH_L1) {
         req.address &= ~(uint32_t)(WG_L1_LINE - 1);
@@ -278,7 +303,7 @@ uint64_t wg_lsu_next_busy(const wg_tile *t, unsigned core)
     for (unsigned i = 0; i < run->sq_count; i++) {
         const wg_store *s = wg_sq_peek(run, i);
         uint64_t at = wg_max64(free, wg_sq_ready_at(t, k, i));
-        if (s->path == WG_PATH_L1 && k->solo_until && !waits) {   /* worked out with what follows, or held up there */
+        if (s->path == WG_PATH_L1 && k->solo_until && !waits) { /* worked out with what follows, or held up there */
             free = at + 1;
             continue;
         }
@@ -318,7 +343,8 @@ uint64_t wg_lsu_bound_busy(const wg_tile *t, unsigned core)
     for (unsigned i = 0; run->loads && i < WG_LOADS; i++)
         if (run->load[i].used && run->load[i].done == WG_NEVER && run->load[i].fills)
             /* what enters EX1 one cycle earlier looks into the L0 cache as this line comes in */
-            bound = wg_min64(bound, wg_max64(run->load[i].earliest, t->sched.now + 1 + t->timing->path[WG_PATH_L1].back) - 1);
+            bound = wg_min64(bound,
+                             wg_max64(run->load[i].earliest, t->sched.now + 1 + t->timing->path[WG_PATH_L1].back) - 1);
     return bound;
 }
 
@@ -336,7 +362,7 @@ void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, c
         memcpy(l->line, value, sizeof l->line);
         run->r[l->rd] = wg_load_value(value, req->address, l->size);
     } else {
-        run->r[l->rd] = wg_load_value(value, 0, l->size);   /* the region gives the bytes asked for */
+        run->r[l->rd] = wg_load_value(value, 0, l->size); /* the region gives the bytes asked for */
     }
     run->r[0] = 0;
     wg_fill_retire(run, l->number, l->done);

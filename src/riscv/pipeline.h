@@ -9,8 +9,8 @@
 #include "riscv/internal.h"
 
 enum { WG_MARGIN = 8 /* a line's last instruction enters EX1 sooner than this */, WG_NO_DEST = WG_REG_SINK };
-#define WG_EIGHT(x) ((x) * UINT64_C(0x0101010101010101))
-#define WG_PC_OF(o) ((line->tag & ~15u) + (uint32_t)((o) - line->op) * 4)
+#define WG_EIGHT(x) ((x)*UINT64_C(0x0101010101010101))
+#define WG_PC_OF(o) ((line->tag & ~15u) + (uint32_t)((o)-line->op) * 4)
 
 static const uint8_t wg_store_bytes[3] = {1, 2, 4};
 
@@ -38,7 +38,7 @@ static inline bool wg_one_at_a_time(const wg_core *k)
 }
 
 /* Marks the bytes of `dests` that name `reg`: exact for the newest, a hint for older ones. */
-static inline uint64_t wg_writers(uint64_t dests, unsigned reg)   /* none for x0: its place is taken by WG_REG_SINK */
+static inline uint64_t wg_writers(uint64_t dests, unsigned reg) /* none for x0: its place is taken by WG_REG_SINK */
 {
     uint64_t x = dests ^ WG_EIGHT((uint64_t)reg);
     return (x - WG_EIGHT((uint64_t)1)) & ~x & WG_EIGHT((uint64_t)0x80);
@@ -49,7 +49,7 @@ static inline uint64_t wg_writers(uint64_t dests, unsigned reg)   /* none for x0
  * False if the rules have to be gone through, or nobody knows yet.
  */
 static inline bool wg_operand_quick(const wg_core_run *run, uint64_t dests, uint64_t number, unsigned reg,
-                                 unsigned forward_writers, uint64_t *e, bool *unknown)
+                                    unsigned forward_writers, uint64_t *e, bool *unknown)
 {
     uint64_t match = wg_writers(dests, reg);
     if (!match)
@@ -64,7 +64,7 @@ static inline bool wg_operand_quick(const wg_core_run *run, uint64_t dests, uint
         return false;
     uint64_t then = wg_max64(*e, run->filled[slot]);
     uint64_t older = match & (match - 1);
-    if (newest && older) {   /* an older result for it: it must have retired */
+    if (newest && older) { /* an older result for it: it must have retired */
         unsigned second = (unsigned)__builtin_ctzll(older) / 8;
         if (run->retired[(number - 1 - second) % WG_RETIRE_RING] > then)
             return false;
@@ -97,7 +97,8 @@ static inline void wg_entered(wg_core_run *run, uint64_t e, uint8_t dest, uint64
 
 /* issue.c: the cycle in which `op` enters EX1; false if that is not known yet. With why->retry_at set, it is known only
  * when the clock stands there. */
-bool wg_issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, const wg_op *op, uint64_t *out, wg_stall *why);
+bool wg_issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, const wg_op *op, uint64_t *out,
+              wg_stall *why);
 /* The retire queue entry by entry, and back to whole lines once no load is in flight. */
 void wg_begin_queue(wg_core_run *run);
 bool wg_end_queue(wg_core *k);

@@ -49,7 +49,8 @@ static bool locate(wg_tile *t, unsigned core, uint64_t e, wg_ex1 *x)
         if (e > t->sched.now || t->core[core].solo_saved)
             return false;
         t->core[core].acted = true;
-        wg_findf(t, WG_F_CORE_MISALIGNED, (wg_finding){.agent = (uint8_t)core, .pc = x->pc, .has_pc = true, .subject = x->address},
+        wg_findf(t, WG_F_CORE_MISALIGNED,
+                 (wg_finding){.agent = (uint8_t)core, .pc = x->pc, .has_pc = true, .subject = x->address},
                  "0x%08x for %u bytes", x->address, x->bytes);
         x->address &= ~(x->bytes - 1u);
     }
@@ -63,14 +64,15 @@ static bool locate(wg_tile *t, unsigned core, uint64_t e, wg_ex1 *x)
         x->index = route.index;
     }
     if (x->kind == WG_EX1_ATOMIC && x->path != WG_PATH_L1)
-        x->path = WG_PATH_UNMAPPED;   /* atomics reach L1 alone */
+        x->path = WG_PATH_UNMAPPED; /* atomics reach L1 alone */
     return true;
 }
 
 /* `.ttinsn` and those that follow it in its line: how many are pushed at once. */
 static unsigned fuse(const wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint32_t words[4])
 {
-    unsigned most = core >= WG_CORE_T0 && !(t->core[core].csr.cfg0 & WG_CFG0_DIS_TRISC_CACHE) ? t->timing->push_fuse : 1;
+    unsigned most =
+        core >= WG_CORE_T0 && !(t->core[core].csr.cfg0 & WG_CFG0_DIS_TRISC_CACHE) ? t->timing->push_fuse : 1;
     unsigned n = 0;
     while (n < most && n < left && op[n].code == WG_OP_PUSH) {
         words[n] = op[n].imm;
@@ -115,9 +117,7 @@ static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, unsigned lef
         words = fuse(t, core, op, left, x.data);
         x.bytes = (uint8_t)(4 * words);
         break;
-    default:
-        x.kind = WG_EX1_FENCE;
-        break;
+    default: x.kind = WG_EX1_FENCE; break;
     }
     if (x.kind != WG_EX1_FENCE && !locate(t, core, e, &x))
         return false;
@@ -194,18 +194,28 @@ void wg_step_branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
 
 static void illegal(wg_tile *t, unsigned core, const wg_op *op)
 {
-    wg_find(t, WG_F_CORE_ILLEGAL, &(wg_finding){.agent = (uint8_t)core, .pc = t->core[core].run.pc, .has_pc = true,
-                                               .word = op->word, .has_word = true});
+    wg_find(
+        t, WG_F_CORE_ILLEGAL,
+        &(wg_finding){
+            .agent = (uint8_t)core, .pc = t->core[core].run.pc, .has_pc = true, .word = op->word, .has_word = true});
 }
 
 /* What must happen in its own cycle, because it looks or reaches outside, or is reported. */
 static bool meets_clock(const wg_core_run *run, const wg_op *op)
 {
     switch (op->code) {
-    case WG_OP_ILLEGAL: case WG_OP_BREAK: case WG_OP_MRET: case WG_OP_CSR: case WG_OP_VECTOR: return true;
+    case WG_OP_ILLEGAL:
+    case WG_OP_BREAK:
+    case WG_OP_MRET:
+    case WG_OP_CSR:
+    case WG_OP_VECTOR: return true;
     case WG_OP_JAL: return op->imm == run->pc;
-    case WG_OP_BEQ: case WG_OP_BNE: case WG_OP_BLT: case WG_OP_BGE: case WG_OP_BLTU: case WG_OP_BGEU:
-        return op->imm == run->pc;
+    case WG_OP_BEQ:
+    case WG_OP_BNE:
+    case WG_OP_BLT:
+    case WG_OP_BGE:
+    case WG_OP_BLTU:
+    case WG_OP_BGEU: return op->imm == run->pc;
     default: return false;
     }
 }
@@ -228,18 +238,24 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t
         k->acted = true;
     }
     switch (op->code) {
-#define ALU(name, expression) case WG_OP_##name: value = (expression); break;
-#define MULTIPLY(name, expression)                                                                 \
-    case WG_OP_##name:                                                                             \
-        value = (expression);                                                                      \
-        occupies = t->timing->mul_occupies;                                                        \
-        result = t->timing->mul_result;                                                            \
+#define ALU(name, expression) \
+    case WG_OP_##name: \
+        value = (expression); \
+        break;
+#define MULTIPLY(name, expression) \
+    case WG_OP_##name: \
+        value = (expression); \
+        occupies = t->timing->mul_occupies; \
+        result = t->timing->mul_result; \
         break;
 #include "riscv/alu.inc"
 #undef ALU
 #undef MULTIPLY
     case WG_OP_NOP: break;
-    case WG_OP_DIV: case WG_OP_DIVU: case WG_OP_REM: case WG_OP_REMU:
+    case WG_OP_DIV:
+    case WG_OP_DIVU:
+    case WG_OP_REM:
+    case WG_OP_REMU:
         value = wg_divide(op->code, A, B, &occupies);
         result = occupies;
         break;
@@ -248,19 +264,27 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t
         value = wg_fp_execute(k, op);
         result = 2;
         break;
-    case WG_OP_BEQ: case WG_OP_BNE: case WG_OP_BLT: case WG_OP_BGE: case WG_OP_BLTU: case WG_OP_BGEU:
-    case WG_OP_JAL: case WG_OP_JALR:
-        wg_step_branch(t, core, op, e);
-        return true;
-    case WG_OP_LOAD: case WG_OP_STORE: case WG_OP_ATOMIC: case WG_OP_PUSH: case WG_OP_FENCE:
-        return step_memory(t, core, op, left, e);
+    case WG_OP_BEQ:
+    case WG_OP_BNE:
+    case WG_OP_BLT:
+    case WG_OP_BGE:
+    case WG_OP_BLTU:
+    case WG_OP_BGEU:
+    case WG_OP_JAL:
+    case WG_OP_JALR: wg_step_branch(t, core, op, e); return true;
+    case WG_OP_LOAD:
+    case WG_OP_STORE:
+    case WG_OP_ATOMIC:
+    case WG_OP_PUSH:
+    case WG_OP_FENCE: return step_memory(t, core, op, left, e);
     case WG_OP_CSR:
         value = wg_csr_execute(t, core, op);
         run->ordered = !(k->csr.cfg0 & WG_CFG0_DIS_CSR_SYNC);
         break;
     case WG_OP_BREAK:
-        wg_find(t, WG_F_CORE_EBREAK, &(wg_finding){.agent = (uint8_t)core, .pc = run->pc, .has_pc = true,
-                                                  .word = op->word, .has_word = true});
+        wg_find(
+            t, WG_F_CORE_EBREAK,
+            &(wg_finding){.agent = (uint8_t)core, .pc = run->pc, .has_pc = true, .word = op->word, .has_word = true});
         wg_entered(run, e, WG_NO_DEST, e + 1);
         wg_step_halt(t, core, WG_PARKED_BREAK);
         run->pc += 4;
@@ -277,7 +301,7 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t
         wg_rvv_step v = {.cycles = 1};
         if (!wg_rvv_execute(t, core, op, &v))
             illegal(t, core, op);
-        if (!wg_rvv_is_memory(op) && (op->word >> 12 & 7) == 7)   /* vset*: as other writers of CSRs */
+        if (!wg_rvv_is_memory(op) && (op->word >> 12 & 7) == 7) /* vset*: as other writers of CSRs */
             run->ordered = !(k->csr.cfg0 & WG_CFG0_DIS_CSR_SYNC);
         value = v.x;
         occupies = v.cycles ? v.cycles : 1;
@@ -286,7 +310,7 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t
             value = run->r[op->rd];
         break;
     }
-    default: illegal(t, core, op); break;   /* treated as a nop */
+    default: illegal(t, core, op); break; /* treated as a nop */
     }
     wg_entered(run, e, op->rd, e + result);
     run->r[op->rd] = value;

@@ -20,12 +20,16 @@
 #include "engine/device.h"
 
 enum {
-    PORTS = 2, FIRST_PORT = 2, INPUTS = 4, RING = 64, AHEAD = 2,
-    SPARSE = 16,   /* cycles per request: then the clock does as well, */
-    LOOK = 512,    /* which is looked at so often */
+    PORTS = 2,
+    FIRST_PORT = 2,
+    INPUTS = 4,
+    RING = 64,
+    AHEAD = 2,
+    SPARSE = 16, /* cycles per request: then the clock does as well, */
+    LOOK = 512,  /* which is looked at so often */
     LEAST = 8
 };
-enum { PORT_BITS = WG_CORES };   /* in wg_crowd.ring: behind the cores */
+enum { PORT_BITS = WG_CORES }; /* in wg_crowd.ring: behind the cores */
 
 /* Which core sits at which input of ports 2 and 3 (l1.c). */
 static const uint8_t core_at[PORTS][INPUTS] = {{WG_CORES, WG_CORE_B, WG_CORE_NC, WG_CORE_T0},
@@ -36,30 +40,30 @@ typedef struct member {
     wg_core *k;
     wg_core_run *run;
     wg_lane *lane;
-    uint64_t settle_at;         /* the first load that has come back is done */
-    uint64_t drain_at;          /* the first store can leave; 0: look */
-    const wg_op *op;            /* the next instruction, if it is known to be all right, or the end of its line */
-    uint32_t epoch;             /* … while the instruction cache does not change */
-    uint32_t sets;              /* of the instruction cache, less one */
-    uint32_t awaited;           /* registers that loads under way will write: f0 counts as x0 */
+    uint64_t settle_at; /* the first load that has come back is done */
+    uint64_t drain_at;  /* the first store can leave; 0: look */
+    const wg_op *op;    /* the next instruction, if it is known to be all right, or the end of its line */
+    uint32_t epoch;     /* … while the instruction cache does not change */
+    uint32_t sets;      /* of the instruction cache, less one */
+    uint32_t awaited;   /* registers that loads under way will write: f0 counts as x0 */
     uint8_t core, port;
-    bool cached;                /* by an L0 data cache */
-    bool merging;               /* the store queue coalesces */
-    bool plain;                 /* nothing special is switched on */
-    bool mixed;                 /* the store queue holds others than stores to L1 */
-    bool blocked;               /* the first store waits for room */
-    bool twice;                 /* two loads under way may write the same register */
+    bool cached;  /* by an L0 data cache */
+    bool merging; /* the store queue coalesces */
+    bool plain;   /* nothing special is switched on */
+    bool mixed;   /* the store queue holds others than stores to L1 */
+    bool blocked; /* the first store waits for room */
+    bool twice;   /* two loads under way may write the same register */
 } member;
 
 typedef struct crowd {
     member at[WG_CORES];
-    uint64_t seen_at[WG_CORES + 1];   /* the first request of each core; WG_NEVER: there is none */
-    uint8_t ring[RING];         /* by cycle: who has something to do, cores and ports */
+    uint64_t seen_at[WG_CORES + 1]; /* the first request of each core; WG_NEVER: there is none */
+    uint8_t ring[RING];             /* by cycle: who has something to do, cores and ports */
     uint64_t until;
-    uint64_t served;            /* requests */
-    uint8_t resting;            /* cores that are halted and have nothing under way: no time passes for them */
-    bool careful;               /* nobody goes ahead: code may change, or a finding may end the run */
-    bool detour;                /* somebody went the long way: look who else has an appointment now */
+    uint64_t served; /* requests */
+    uint8_t resting; /* cores that are halted and have nothing under way: no time passes for them */
+    bool careful;    /* nobody goes ahead: code may change, or a finding may end the run */
+    bool detour;     /* somebody went the long way: look who else has an appointment now */
 } crowd;
 
 static const uint32_t l1_lane = 1u << WG_PATH_L1;
@@ -136,10 +140,10 @@ static void note(const wg_tile *t, crowd *w, unsigned core)
     const wg_core *k = m->k;
     m->cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH);
     m->merging = t->arch->store_coalescing && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
-    m->plain = k->run.queued && !k->run.ordered && !wg_one_at_a_time(k) &&
-               !(k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) && !wg_strongly_ordered(k);
+    m->plain = k->run.queued && !k->run.ordered && !wg_one_at_a_time(k) && !(k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) &&
+               !wg_strongly_ordered(k);
     m->op = NULL;
-    m->blocked = true;   /* or may be */
+    m->blocked = true; /* or may be */
     m->mixed = false;
     for (unsigned i = 0; i < k->run.sq_count; i++)
         m->mixed |= wg_sq_peek(&k->run, i)->path != WG_PATH_L1;
@@ -196,7 +200,7 @@ static void process(wg_tile *t, crowd *w, member *m)
         bool code = is_code(t, req->address);
         wg_l1_write_masked(t, (wg_l1_client)m->core, req->address, req->byte_mask, req->data);
         for (unsigned i = 0; code && i < WG_CORES; i++)
-            w->at[i].op = NULL;   /* it may be stale now */
+            w->at[i].op = NULL; /* it may be stale now */
     } else {
         uint32_t value[4] = {0};
         if (req->kind == WG_REQ_READ)
@@ -231,7 +235,7 @@ static void serve_port(wg_tile *t, crowd *w, unsigned which)
     for (unsigned i = 0; i < INPUTS; i++) {
         unsigned core = core_at[which][(turn + i) % INPUTS];
         uint64_t seen_at = w->seen_at[core];
-        if (seen_at <= now && !chosen) {   /* granted or not: it blocks those behind it */
+        if (seen_at <= now && !chosen) { /* granted or not: it blocks those behind it */
             chosen = &w->at[core];
             input = (turn + i) % INPUTS;
         } else {
@@ -248,8 +252,8 @@ static void serve_port(wg_tile *t, crowd *w, unsigned which)
         uint64_t free = wg_max64(p->port_free[port], *bank);
         if (free > now) {
             lane->retry_at = free;
-            lane->why = (wg_stall){.reason = WG_STALL_L1_PORT, .resource = (uint16_t)port, .holder = WG_AGENT_NONE,
-                                   .retry_at = free};
+            lane->why = (wg_stall){
+                .reason = WG_STALL_L1_PORT, .resource = (uint16_t)port, .holder = WG_AGENT_NONE, .retry_at = free};
             /* a bank alone may be free sooner for somebody else */
             next = p->port_free[port] > now ? p->port_free[port] : now + 1;
         } else {
@@ -299,7 +303,7 @@ static bool load_enters(wg_tile *t, crowd *w, member *m, uint64_t at, uint32_t a
     for (unsigned i = WG_LOADS; i-- > 0;)
         if (!run->load[i].used)
             slot = i;
-    if (slot == WG_LOADS)   /* those that are back have left: settle() was here */
+    if (slot == WG_LOADS) /* those that are back have left: settle() was here */
         return false;
     wg_load *l = &run->load[slot];
     l->used = true;
@@ -323,7 +327,7 @@ static bool load_enters(wg_tile *t, crowd *w, member *m, uint64_t at, uint32_t a
     wg_request *req = send(t, w, m, at);
     req->kind = WG_REQ_READ;
     req->tag = (uint8_t)slot;
-    req->rd = rd;   /* the rest is in the load: write_out() */
+    req->rd = rd; /* the rest is in the load: write_out() */
     l->earliest = m->cached ? req->seen_at + t->timing->path[WG_PATH_L1].back : WG_NEVER;
     run->mux_free = at + 1;
     if (run->sq_count)
@@ -340,9 +344,15 @@ static void write_out(const member *m)
             continue;
         wg_load *l = &m->run->load[req->tag % WG_LOADS];
         memset(l->line, 0, sizeof l->line);
-        *req = (wg_request){.seen_at = req->seen_at, .address = l->address, .pc = l->pc, .kind = WG_REQ_READ,
-                            .path = WG_PATH_L1, .bytes = (uint8_t)wg_load_bytes(l->size), .core = m->core,
-                            .tag = req->tag, .rd = req->rd};
+        *req = (wg_request){.seen_at = req->seen_at,
+                            .address = l->address,
+                            .pc = l->pc,
+                            .kind = WG_REQ_READ,
+                            .path = WG_PATH_L1,
+                            .bytes = (uint8_t)wg_load_bytes(l->size),
+                            .core = m->core,
+                            .tag = req->tag,
+                            .rd = req->rd};
     }
 }
 
@@ -439,8 +449,15 @@ static inline bool load(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32
                 !load_enters(t, w, m, e + 1, address, run->pc, number, op->spare, op->rd)) {
                 if (e > t->sched.now)
                     return false;
-                run->ex1 = (wg_ex1){.entered = e, .number = number, .address = address, .pc = run->pc,
-                                    .kind = WG_EX1_LOAD, .size = op->spare, .rd = op->rd, .path = WG_PATH_L1, .bytes = (uint8_t)bytes};
+                run->ex1 = (wg_ex1){.entered = e,
+                                    .number = number,
+                                    .address = address,
+                                    .pc = run->pc,
+                                    .kind = WG_EX1_LOAD,
+                                    .size = op->spare,
+                                    .rd = op->rd,
+                                    .path = WG_PATH_L1,
+                                    .bytes = (uint8_t)bytes};
             }
             run->filled[slot] = run->retired[slot] = WG_NEVER;
             run->dests = run->dests << 8 | op->rd;
@@ -471,14 +488,19 @@ static inline bool store(wg_tile *t, member *m, const wg_op *op, uint32_t addres
     if (!l1 && address - WG_RAM_BASE >= t->arch->ram_bytes[m->core])
         return false;
     if (!l1 || m->mixed || run->sq_count == WG_STORE_QUEUE) {
-        wg_ex1 x = {.entered = e, .pc = run->pc, .kind = WG_EX1_STORE, .address = address, .data = {value},
-                    .bytes = (uint8_t)bytes, .path = l1 ? WG_PATH_L1 : WG_PATH_OWN_RAM};
+        wg_ex1 x = {.entered = e,
+                    .pc = run->pc,
+                    .kind = WG_EX1_STORE,
+                    .address = address,
+                    .data = {value},
+                    .bytes = (uint8_t)bytes,
+                    .path = l1 ? WG_PATH_L1 : WG_PATH_OWN_RAM};
         if (e > t->sched.now || wg_lsu_store(t, m->core, &x, &entered) != WG_LSU_DONE)
             return false;
-        m->mixed = true;   /* or may be: load_store() sees to it */
+        m->mixed = true; /* or may be: load_store() sees to it */
     } else {
         if (run->sq_count == 1 && m->drain_at <= e + 1 && wg_sq_ready_at(t, m->k, 0) <= e + 1)
-            return false;   /* it may leave in that very cycle */
+            return false; /* it may leave in that very cycle */
         settle(m, e + 1);
         wg_l0_drop_line(run, address);
         wg_store *s = run->sq_count ? wg_sq_at(run, run->sq_count - 1u) : NULL;
@@ -568,7 +590,10 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
             }
         }
         switch (op->code) {
-#define ALU(name, expression) case WG_OP_##name: value = (expression); break;
+#define ALU(name, expression) \
+    case WG_OP_##name: \
+        value = (expression); \
+        break;
 #define MULTIPLY(name, expression)
 #include "riscv/alu.inc"
 #undef ALU
@@ -585,7 +610,12 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
                 return e > now ? e : the_long_way(t, w, m);
             m->op = op + 1;
             continue;
-        case WG_OP_BEQ: case WG_OP_BNE: case WG_OP_BLT: case WG_OP_BGE: case WG_OP_BLTU: case WG_OP_BGEU:
+        case WG_OP_BEQ:
+        case WG_OP_BNE:
+        case WG_OP_BLT:
+        case WG_OP_BGE:
+        case WG_OP_BLTU:
+        case WG_OP_BGEU:
             if (op->imm == pc)
                 return e > now ? e : the_long_way(t, w, m);
             wg_step_branch(t, m->core, op, e);
@@ -638,7 +668,7 @@ static bool can_go(const wg_tile *t)
         if (t->core[i].stepping || t->core[i].breakpoints)
             return false;
         for (unsigned j = 0; j < WG_SOLO_RECENT; j++)
-            if (t->core[i].solo_at[j] > t->sched.now)   /* what was worked out ahead of the clock is still under way */
+            if (t->core[i].solo_at[j] > t->sched.now) /* what was worked out ahead of the clock is still under way */
                 return false;
     }
     return true;
@@ -676,7 +706,7 @@ static void cycle(wg_tile *t, crowd *w, unsigned who)
         if (at > s->now + 1) {
             if (m->mixed || m->run->ex1.kind)
                 at = wg_min64(at, wg_lsu_next(t, m->core));
-            else if (m->drain_at > s->now)   /* one that is due waits for room, and is told */
+            else if (m->drain_at > s->now) /* one that is due waits for room, and is told */
                 at = wg_min64(at, m->drain_at);
             at = wg_min64(at, wg_fetch_next(t, m->core));
         }
@@ -704,8 +734,12 @@ bool wg_cores_together(wg_tile *t)
         k->saved_at = WG_NEVER;
         k->solo_saved = false;
         k->solo_until = 0;
-        w.at[i] = (member){.k = k, .run = &k->run, .lane = &t->regions.memory.lane[i][WG_PATH_L1], .core = (uint8_t)i,
-                           .port = i >= WG_CORE_T1, .sets = t->arch->icache_bytes[i] / 32u - 1};
+        w.at[i] = (member){.k = k,
+                           .run = &k->run,
+                           .lane = &t->regions.memory.lane[i][WG_PATH_L1],
+                           .core = (uint8_t)i,
+                           .port = i >= WG_CORE_T1,
+                           .sets = t->arch->icache_bytes[i] / 32u - 1};
         if (k->run.halt == WG_IN_RESET)
             continue;
         wg_begin_queue(&k->run);
@@ -740,7 +774,7 @@ bool wg_cores_together(wg_tile *t)
             look_at = s->now + LOOK;
         }
     }
-    s->now -= idle;   /* nothing happened: whoever drives the tile decides how time passes */
+    s->now -= idle; /* nothing happened: whoever drives the tile decides how time passes */
     s->phase = WG_PHASE_ARRIVALS;
     s->next[WG_AGENT_REGIONS] = WG_NEVER;
     for (unsigned i = 0; i < WG_CORES; i++) {

@@ -21,11 +21,14 @@ typedef struct work {
     const wg_rvv *v;
     unsigned vd, vs1, vs2, bytes;
     form form;
-    uint32_t scalar;        /* x[rs1], or the immediate */
+    uint32_t scalar; /* x[rs1], or the immediate */
 } work;
 
 static uint32_t cut(uint32_t value, unsigned bytes) { return bytes == 4 ? value : value & ((1u << 8 * bytes) - 1); }
-static int32_t extend(uint32_t value, unsigned bytes) { return (int32_t)(value << (32 - 8 * bytes)) >> (32 - 8 * bytes); }
+static int32_t extend(uint32_t value, unsigned bytes)
+{
+    return (int32_t)(value << (32 - 8 * bytes)) >> (32 - 8 * bytes);
+}
 static uint32_t first(const work *w, uint32_t i)
 {
     return w->form == FORM_VV ? wg_rvv_get(w->v, w->vs1, i, w->bytes) : cut(w->scalar, w->bytes);
@@ -192,7 +195,7 @@ static bool widening(const work *w, unsigned f6, uint32_t i, uint32_t d, uint32_
     case 0x3B: *out = sb * sa; return true;
     case 0x3C: *out = a * b + d; return true;
     case 0x3D: *out = sa * sb + d; return true;
-    case 0x3E: *out = a * sb + d; return w->form == FORM_VX;   /* vwmaccus: the scalar is unsigned */
+    case 0x3E: *out = a * sb + d; return w->form == FORM_VX; /* vwmaccus: the scalar is unsigned */
     case 0x3F: *out = sa * b + d; return true;
     default: return false;
     }
@@ -259,7 +262,7 @@ static bool reduce(const work *w, unsigned f6, bool wide)
         case 0x06: sum = b > sum ? b : sum; break;
         case 0x07: sum = s > sum_s ? b : sum; break;
         case 0x30: sum += b; break;
-        default: sum += (uint32_t)s; break;   /* vwredsum */
+        default: sum += (uint32_t)s; break; /* vwredsum */
         }
         sum = cut(sum, bytes);
     }
@@ -341,7 +344,7 @@ static bool permute(const work *w, unsigned f6, bool one, wg_rvv_step *out)
     out->cycles = v->vl;
     for (uint32_t i = 0; i < v->vl; i++) {
         uint32_t index;
-        if (f6 == 0x17) {   /* vcompress: vs1 is the mask */
+        if (f6 == 0x17) { /* vcompress: vs1 is the mask */
             if (wg_rvv_bit(v, w->vs1, i))
                 wg_rvv_put(v, w->vd, to++, w->bytes, from[i]);
             continue;
@@ -351,7 +354,7 @@ static bool permute(const work *w, unsigned f6, bool one, wg_rvv_step *out)
         if (f6 == 0x0C) {
             index = w->form == FORM_VV ? wg_rvv_get(v, w->vs1, i, w->bytes) : w->scalar;
             wg_rvv_put(v, w->vd, i, w->bytes, index < v->vlmax ? from[index] : 0);
-        } else if (f6 == 0x0E && w->form == FORM_VV) {   /* vrgatherei16 */
+        } else if (f6 == 0x0E && w->form == FORM_VV) { /* vrgatherei16 */
             index = wg_rvv_get(v, w->vs1, i, 2);
             wg_rvv_put(v, w->vd, i, w->bytes, index < v->vlmax ? from[index] : 0);
         } else if (f6 == 0x0E) {
@@ -394,7 +397,7 @@ static bool merge(const work *w)
         return false;
     for (uint32_t i = 0; i < v->vl; i++)
         wg_rvv_put(v, w->vd, i, w->bytes,
-                      all || wg_rvv_bit(v, 0, i) ? first(w, i) : wg_rvv_get(v, w->vs2, i, w->bytes));
+                   all || wg_rvv_bit(v, 0, i) ? first(w, i) : wg_rvv_get(v, w->vs2, i, w->bytes));
     return true;
 }
 
@@ -430,12 +433,12 @@ static bool each_integer(const work *w, unsigned f6)
             known = narrowing(w, f6, i, &value);
         else
             known = integer(w, f6, wg_rvv_get(v, w->vs2, i, w->bytes), first(w, i), &value);
-        if (!n)   /* does the instruction exist at all? */
+        if (!n) /* does the instruction exist at all? */
             v->k->csr.vxsat = vxsat;
         else if (known && !compare)
             wg_rvv_put(v, w->vd, i, w->bytes, value);
     }
-    for (uint32_t i = 0; i < v->vl && compare && known; i++)   /* the mask may lie in a source */
+    for (uint32_t i = 0; i < v->vl && compare && known; i++) /* the mask may lie in a source */
         if (wg_rvv_active(v, i))
             wg_rvv_set_bit(v, w->vd, i, bit[i]);
     return known;
@@ -448,7 +451,7 @@ static bool each_multiply(const work *w, unsigned f6)
     unsigned bytes = wide ? 2 * w->bytes : w->bytes;
     if (bytes > 4)
         return false;
-    uint32_t value[128];   /* a widened result may lie over its sources */
+    uint32_t value[128]; /* a widened result may lie over its sources */
     for (uint32_t i = 0; (i < v->vl || !i) && known; i++) {
         uint32_t d = wg_rvv_get(v, w->vd, i, bytes);
         known = wide ? widening(w, f6, i, d, &value[i])
@@ -488,7 +491,7 @@ static bool opm(const work *w, unsigned f6, wg_rvv_step *out)
         return permute(w, f6, true, out);
     if (f6 == 0x10 && vv)
         return to_scalar(w, out);
-    if (f6 == 0x10) {   /* vmv.s.x */
+    if (f6 == 0x10) { /* vmv.s.x */
         if (w->v->vl)
             wg_rvv_put(w->v, w->vd, 0, w->bytes, w->scalar);
         return w->vs2 == 0;
@@ -523,11 +526,18 @@ bool wg_rvv_execute(wg_tile *t, unsigned core, const wg_op *op, wg_rvv_step *out
         return wg_rvv_memory(t, core, &v, out);
     if (f3 == 1 || f3 == 5)
         return wg_rvv_float(&v, out);
-    work w = {.v = &v, .vd = word >> 7 & 31, .vs1 = word >> 15 & 31, .vs2 = word >> 20 & 31, .bytes = v.sew,
-              .form = f3 == 3 ? FORM_VI : f3 == 4 || f3 == 6 ? FORM_VX : FORM_VV};
+    work w = {.v = &v,
+              .vd = word >> 7 & 31,
+              .vs1 = word >> 15 & 31,
+              .vs2 = word >> 20 & 31,
+              .bytes = v.sew,
+              .form = f3 == 3              ? FORM_VI
+                      : f3 == 4 || f3 == 6 ? FORM_VX
+                                           : FORM_VV};
     w.scalar = k->run.r[op->rs1];
-    if (w.form == FORM_VI)   /* shifts, slides and gathers take it unsigned */
+    if (w.form == FORM_VI) /* shifts, slides and gathers take it unsigned */
         w.scalar = f6 == 0x0C || f6 == 0x0E || f6 == 0x0F || f6 == 0x25 || (f6 >= 0x28 && f6 <= 0x2F)
-                       ? w.vs1 : (uint32_t)((int32_t)(w.vs1 << 27) >> 27);
+                       ? w.vs1
+                       : (uint32_t)((int32_t)(w.vs1 << 27) >> 27);
     return f3 == 2 || f3 == 6 ? opm(&w, f6, out) : opi(&w, f6, out);
 }

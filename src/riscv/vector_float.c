@@ -8,8 +8,18 @@
  */
 #include "riscv/internal.h"
 
-enum { FADD = 0x00, FSUB = 0x01, FMUL = 0x02, FSGNJ = 0x04, FMINMAX = 0x05, FCVT_FF = 0x08, FCOMPARE = 0x14, FCVT_WF = 0x18,
-       FCVT_FW = 0x1A, FCLASS = 0x1C };
+enum {
+    FADD = 0x00,
+    FSUB = 0x01,
+    FMUL = 0x02,
+    FSGNJ = 0x04,
+    FMINMAX = 0x05,
+    FCVT_FF = 0x08,
+    FCOMPARE = 0x14,
+    FCVT_WF = 0x18,
+    FCVT_FW = 0x1A,
+    FCLASS = 0x1C
+};
 
 /* The scalar instruction's word for elements of `bytes`. */
 static uint32_t scalar(unsigned f5, unsigned bytes, unsigned f3, unsigned rs2)
@@ -38,21 +48,24 @@ static uint32_t fused(const wg_rvv *v, unsigned opcode, unsigned bytes, uint32_t
 }
 
 /* b is vs2's element, a is vs1's or the scalar, d is the destination's. */
-static bool arithmetic(const wg_rvv *v, unsigned f6, unsigned bytes, uint32_t d, uint32_t b, uint32_t a, bool vf, uint32_t *out)
+static bool arithmetic(const wg_rvv *v, unsigned f6, unsigned bytes, uint32_t d, uint32_t b, uint32_t a, bool vf,
+                       uint32_t *out)
 {
     switch (f6) {
     case 0x00: *out = compute(v, FADD, bytes, 0, b, a); return true;
     case 0x02: *out = compute(v, FSUB, bytes, 0, b, a); return true;
     case 0x04: *out = compute(v, FMINMAX, bytes, 0, b, a); return true;
     case 0x06: *out = compute(v, FMINMAX, bytes, 1, b, a); return true;
-    case 0x08: case 0x09: case 0x0A: *out = compute(v, FSGNJ, bytes, f6 - 8, b, a); return true;
+    case 0x08:
+    case 0x09:
+    case 0x0A: *out = compute(v, FSGNJ, bytes, f6 - 8, b, a); return true;
     case 0x24: *out = compute(v, FMUL, bytes, 0, b, a); return true;
     case 0x27: *out = compute(v, FSUB, bytes, 0, a, b); return vf;
-    case 0x28: *out = fused(v, 0x43, bytes, a, d, b); return true;   /* vfmadd: vs1 * vd + vs2 */
+    case 0x28: *out = fused(v, 0x43, bytes, a, d, b); return true; /* vfmadd: vs1 * vd + vs2 */
     case 0x29: *out = fused(v, 0x4F, bytes, a, d, b); return true;
     case 0x2A: *out = fused(v, 0x47, bytes, a, d, b); return true;
     case 0x2B: *out = fused(v, 0x4B, bytes, a, d, b); return true;
-    case 0x2C: *out = fused(v, 0x43, bytes, a, b, d); return true;   /* vfmacc: vs1 * vs2 + vd */
+    case 0x2C: *out = fused(v, 0x43, bytes, a, b, d); return true; /* vfmacc: vs1 * vs2 + vd */
     case 0x2D: *out = fused(v, 0x4F, bytes, a, b, d); return true;
     case 0x2E: *out = fused(v, 0x47, bytes, a, b, d); return true;
     case 0x2F: *out = fused(v, 0x4B, bytes, a, b, d); return true;
@@ -63,8 +76,10 @@ static bool arithmetic(const wg_rvv *v, unsigned f6, unsigned bytes, uint32_t d,
 static bool widening(const wg_rvv *v, unsigned f6, uint32_t d, uint32_t b, uint32_t a, uint32_t *out)
 {
     switch (f6) {
-    case 0x30: case 0x34: *out = compute(v, FADD, 4, 0, b, a); return true;
-    case 0x32: case 0x36: *out = compute(v, FSUB, 4, 0, b, a); return true;
+    case 0x30:
+    case 0x34: *out = compute(v, FADD, 4, 0, b, a); return true;
+    case 0x32:
+    case 0x36: *out = compute(v, FSUB, 4, 0, b, a); return true;
     case 0x38: *out = compute(v, FMUL, 4, 0, b, a); return true;
     case 0x3C: *out = fused(v, 0x43, 4, a, b, d); return true;
     case 0x3D: *out = fused(v, 0x4F, 4, a, b, d); return true;
@@ -99,7 +114,7 @@ static bool unary(const wg_rvv *v, unsigned f6, unsigned which, unsigned vd, uns
         word = scalar(FCLASS, bytes, 1, 0);
     } else if (which == 0 || which == 1 || which == 6 || which == 7) {
         if (which >= 6)
-            return false;   /* rounding towards zero: rounding is always to nearest */
+            return false; /* rounding towards zero: rounding is always to nearest */
         word = scalar(FCVT_WF, bytes, 0, which == 0);
     } else if (which == 2 || which == 3) {
         word = scalar(FCVT_FW, bytes, 0, which == 2);
@@ -120,9 +135,12 @@ static bool unary(const wg_rvv *v, unsigned f6, unsigned which, unsigned vd, uns
         else
             b = boxed(b, from);
         uint32_t r = wg_fp_compute(v->k, word, b, 0, 0);
-        if (word >> 27 == FCVT_WF && bytes == 2) {   /* to 16 bits, saturating */
+        if (word >> 27 == FCVT_WF && bytes == 2) { /* to 16 bits, saturating */
             int32_t s = (int32_t)r;
-            r = which == 0 ? (r > 0xFFFF ? 0xFFFF : r) : (uint32_t)(s > INT16_MAX ? INT16_MAX : s < INT16_MIN ? INT16_MIN : s);
+            r = which == 0 ? (r > 0xFFFF ? 0xFFFF : r)
+                           : (uint32_t)(s > INT16_MAX   ? INT16_MAX
+                                        : s < INT16_MIN ? INT16_MIN
+                                                        : s);
         }
         value[i] = r;
     }
@@ -161,7 +179,7 @@ bool wg_rvv_float(const wg_rvv *v, wg_rvv_step *out)
     }
     if (!vf && (f6 == 0x12 || f6 == 0x13))
         return unary(v, f6, vs1, vd, vs2);
-    if (f6 == 0x10) {   /* vfmv.f.s, vfmv.s.f */
+    if (f6 == 0x10) { /* vfmv.f.s, vfmv.s.f */
         if (!vf) {
             out->write_x = true;
             out->x = element(v, vs2, 0, bytes);
@@ -175,15 +193,16 @@ bool wg_rvv_float(const wg_rvv *v, wg_rvv_step *out)
     for (uint32_t i = 0; (i < v->vl || !i) && known; i++) {
         uint32_t a = vf ? boxed(f, bytes) : element(v, vs1, i, bytes);
         uint32_t b = element(v, vs2, i, f6 >= 0x34 && f6 <= 0x37 ? 4 : bytes);
-        if (vf && f6 == 0x17) {                               /* vfmerge, vfmv.v.f */
+        if (vf && f6 == 0x17) { /* vfmerge, vfmv.v.f */
             value[i] = all || wg_rvv_bit(v, 0, i) ? f : b;
-        } else if (vf && (f6 == 0x0E || f6 == 0x0F)) {        /* vfslide1up, vfslide1down */
+        } else if (vf && (f6 == 0x0E || f6 == 0x0F)) { /* vfslide1up, vfslide1down */
             bool in = f6 == 0x0E ? i > 0 : i + 1 < v->vl;
             value[i] = in ? wg_rvv_get(v, vs2, f6 == 0x0E ? i - 1 : i + 1, bytes) : f;
         } else if (compare) {
             known = comparison(v, f6, b, a, vf, &bit[i]);
         } else if (wide) {
-            known = widening(v, f6, wg_rvv_get(v, vd, i, 4), f6 >= 0x34 && f6 <= 0x37 ? b : to_wide(v, b), to_wide(v, a), &value[i]);
+            known = widening(v, f6, wg_rvv_get(v, vd, i, 4), f6 >= 0x34 && f6 <= 0x37 ? b : to_wide(v, b),
+                             to_wide(v, a), &value[i]);
         } else {
             known = arithmetic(v, f6, bytes, element(v, vd, i, bytes), b, a, vf, &value[i]);
         }

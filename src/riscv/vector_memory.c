@@ -47,12 +47,12 @@ bool wg_rvv_memory(wg_tile *t, unsigned core, const wg_rvv *v, wg_rvv_step *out)
     group = group ? group : 1;
     if (!width || word >> 28 & 1)
         return false;
-    if (mode == 0 && lumop == 8) {          /* whole registers: no mask, no vl */
+    if (mode == 0 && lumop == 8) { /* whole registers: no mask, no vl */
         if (masked || (fields & (fields - 1)))
             return false;
         vl = fields * 16 / width;
         fields = 1;
-    } else if (mode == 0 && lumop == 11) {  /* a mask: one bit per element */
+    } else if (mode == 0 && lumop == 11) { /* a mask: one bit per element */
         if (masked || width != 1 || fields != 1)
             return false;
         vl = (vl + 7) / 8;

@@ -30,35 +30,39 @@ enum { B = WG_VIEW_B, NC = WG_VIEW_NC, T = WG_VIEW_T, NOC = WG_VIEW_NOC, CORES =
 enum { RD = WG_MAP_READ, WR = WG_MAP_WRITE, RW = WG_MAP_BOTH, OWN = WG_MAP_OWN };
 
 /* What both architectures have alike from the NIUs upwards. */
-#define COMMON_NOC                                                                                                    \
-    {0xFFB20000, 0xFFB2FFFF, ALL, RW, WG_PATH_NIU0, 0, "NIU 0 registers"},                                            \
-    {0xFFB30000, 0xFFB3FFFF, ALL, RW, WG_PATH_NIU1, 1, "NIU 1 registers"},                                            \
-    {0xFFB40000, 0xFFB7FFFF, ALL, RW, WG_PATH_OVERLAY, 0, "NoC overlay registers"},                                   \
-    {0xFFB80000, 0xFFB80023, T, RW, WG_PATH_MOP_CFG, OWN, "MOP configuration"}
-#define COMMON_TENSIX                                                                                                 \
-    {0xFFE00000, 0xFFE002FF, B, RW, WG_PATH_GPR, 0, "GPRs"},                                                          \
-    {0xFFE00000, 0xFFE000FF, T, RW, WG_PATH_GPR, OWN, "GPRs"},                                                        \
-    {0xFFE40000, 0xFFE4FFFF, B, WR, WG_PATH_PUSH, 0, "instruction buffer of thread 0"},                               \
-    {0xFFE40000, 0xFFE4FFFF, T, WR, WG_PATH_PUSH, OWN, "instruction buffer"},                                         \
-    {0xFFE50000, 0xFFE5FFFF, B, WR, WG_PATH_PUSH, 1, "instruction buffer of thread 1"},                               \
-    {0xFFE50000, 0xFFE5FFFF, T, WR, WG_PATH_HANG, 1, "instruction buffer of thread 1, for B alone"},                  \
-    {0xFFE60000, 0xFFE6FFFF, B, WR, WG_PATH_PUSH, 2, "instruction buffer of thread 2"},                               \
-    {0xFFE60000, 0xFFE6FFFF, T, WR, WG_PATH_HANG, 2, "instruction buffer of thread 2, for B alone"},                  \
-    {0xFFE80000, 0xFFE8001F, B, RW, WG_PATH_SYNC, 0, "PC buffer to T0"},                                              \
-    {0xFFE80000, 0xFFE8000B, T, RW, WG_PATH_SYNC, OWN, "PC buffer and TTSync"},                                       \
-    {0xFFE80020, 0xFFE8FFFF, B, RW, WG_PATH_SYNC, 0, "PC buffer to T0"},                                              \
-    {0xFFE80020, 0xFFE8003F, T, RW, WG_PATH_SYNC, OWN, "semaphores"},                                                 \
-    {0xFFE90000, 0xFFE9FFFF, B, RW, WG_PATH_SYNC, 1, "PC buffer to T1"},                                              \
-    {0xFFEA0000, 0xFFEAFFFF, B, RW, WG_PATH_SYNC, 2, "PC buffer to T2"},                                              \
-    {0xFFEC0000, 0xFFEC0FFF, B | T, RD, WG_PATH_MAILBOX_READ, 0, "mailbox from B"},                                   \
-    {0xFFEC0000, 0xFFEC0FFF, B | T, WR, WG_PATH_MAILBOX_WRITE, 0, "mailbox to B"},                                    \
-    {0xFFEC1000, 0xFFEC1FFF, B | T, RD, WG_PATH_MAILBOX_READ, 1, "mailbox from T0"},                                  \
-    {0xFFEC1000, 0xFFEC1FFF, B | T, WR, WG_PATH_MAILBOX_WRITE, 1, "mailbox to T0"},                                   \
-    {0xFFEC2000, 0xFFEC2FFF, B | T, RD, WG_PATH_MAILBOX_READ, 2, "mailbox from T1"},                                  \
-    {0xFFEC2000, 0xFFEC2FFF, B | T, WR, WG_PATH_MAILBOX_WRITE, 2, "mailbox to T1"},                                   \
-    {0xFFEC3000, 0xFFEC3FFF, B | T, RD, WG_PATH_MAILBOX_READ, 3, "mailbox from T2"},                                  \
-    {0xFFEC3000, 0xFFEC3FFF, B | T, WR, WG_PATH_MAILBOX_WRITE, 3, "mailbox to T2"},                                   \
-    {0xFFEF0000, 0xFFEFFFFF, B | T, RW, WG_PATH_CONFIG, 0, "backend configuration"}
+#define COMMON_NOC \
+    {0xFFB20000, 0xFFB2FFFF, ALL, RW, WG_PATH_NIU0, 0, "NIU 0 registers"}, \
+        {0xFFB30000, 0xFFB3FFFF, ALL, RW, WG_PATH_NIU1, 1, "NIU 1 registers"}, \
+        {0xFFB40000, 0xFFB7FFFF, ALL, RW, WG_PATH_OVERLAY, 0, "NoC overlay registers"}, \
+    { \
+        0xFFB80000, 0xFFB80023, T, RW, WG_PATH_MOP_CFG, OWN, "MOP configuration" \
+    }
+#define COMMON_TENSIX \
+    {0xFFE00000, 0xFFE002FF, B, RW, WG_PATH_GPR, 0, "GPRs"}, \
+        {0xFFE00000, 0xFFE000FF, T, RW, WG_PATH_GPR, OWN, "GPRs"}, \
+        {0xFFE40000, 0xFFE4FFFF, B, WR, WG_PATH_PUSH, 0, "instruction buffer of thread 0"}, \
+        {0xFFE40000, 0xFFE4FFFF, T, WR, WG_PATH_PUSH, OWN, "instruction buffer"}, \
+        {0xFFE50000, 0xFFE5FFFF, B, WR, WG_PATH_PUSH, 1, "instruction buffer of thread 1"}, \
+        {0xFFE50000, 0xFFE5FFFF, T, WR, WG_PATH_HANG, 1, "instruction buffer of thread 1, for B alone"}, \
+        {0xFFE60000, 0xFFE6FFFF, B, WR, WG_PATH_PUSH, 2, "instruction buffer of thread 2"}, \
+        {0xFFE60000, 0xFFE6FFFF, T, WR, WG_PATH_HANG, 2, "instruction buffer of thread 2, for B alone"}, \
+        {0xFFE80000, 0xFFE8001F, B, RW, WG_PATH_SYNC, 0, "PC buffer to T0"}, \
+        {0xFFE80000, 0xFFE8000B, T, RW, WG_PATH_SYNC, OWN, "PC buffer and TTSync"}, \
+        {0xFFE80020, 0xFFE8FFFF, B, RW, WG_PATH_SYNC, 0, "PC buffer to T0"}, \
+        {0xFFE80020, 0xFFE8003F, T, RW, WG_PATH_SYNC, OWN, "semaphores"}, \
+        {0xFFE90000, 0xFFE9FFFF, B, RW, WG_PATH_SYNC, 1, "PC buffer to T1"}, \
+        {0xFFEA0000, 0xFFEAFFFF, B, RW, WG_PATH_SYNC, 2, "PC buffer to T2"}, \
+        {0xFFEC0000, 0xFFEC0FFF, B | T, RD, WG_PATH_MAILBOX_READ, 0, "mailbox from B"}, \
+        {0xFFEC0000, 0xFFEC0FFF, B | T, WR, WG_PATH_MAILBOX_WRITE, 0, "mailbox to B"}, \
+        {0xFFEC1000, 0xFFEC1FFF, B | T, RD, WG_PATH_MAILBOX_READ, 1, "mailbox from T0"}, \
+        {0xFFEC1000, 0xFFEC1FFF, B | T, WR, WG_PATH_MAILBOX_WRITE, 1, "mailbox to T0"}, \
+        {0xFFEC2000, 0xFFEC2FFF, B | T, RD, WG_PATH_MAILBOX_READ, 2, "mailbox from T1"}, \
+        {0xFFEC2000, 0xFFEC2FFF, B | T, WR, WG_PATH_MAILBOX_WRITE, 2, "mailbox to T1"}, \
+        {0xFFEC3000, 0xFFEC3FFF, B | T, RD, WG_PATH_MAILBOX_READ, 3, "mailbox from T2"}, \
+        {0xFFEC3000, 0xFFEC3FFF, B | T, WR, WG_PATH_MAILBOX_WRITE, 3, "mailbox to T2"}, \
+    { \
+        0xFFEF0000, 0xFFEFFFFF, B | T, RW, WG_PATH_CONFIG, 0, "backend configuration" \
+    }
 
 /* Sorted by first address; rows of one address differ in views or access. */
 static const wg_map_row map_bh[] = {

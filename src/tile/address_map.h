@@ -7,21 +7,22 @@
 
 /* Who sees a row: bit wg_core_id for each core, and the NoC. */
 enum {
-    WG_VIEW_B = 1 << WG_CORE_B, WG_VIEW_NC = 1 << WG_CORE_NC,
+    WG_VIEW_B = 1 << WG_CORE_B,
+    WG_VIEW_NC = 1 << WG_CORE_NC,
     WG_VIEW_T = 1 << WG_CORE_T0 | 1 << WG_CORE_T1 | 1 << WG_CORE_T2,
     WG_VIEW_CORES = WG_VIEW_B | WG_VIEW_NC | WG_VIEW_T,
     WG_VIEW_NOC = 1 << WG_CORES,
     WG_VIEW_ALL = WG_VIEW_CORES | WG_VIEW_NOC
 };
 enum { WG_MAP_READ = 1, WG_MAP_WRITE = 2, WG_MAP_BOTH = 3 };
-enum { WG_MAP_OWN = 0xFF };   /* index: the core's own (thread of a T core, RAM of any core) */
+enum { WG_MAP_OWN = 0xFF }; /* index: the core's own (thread of a T core, RAM of any core) */
 
 typedef struct wg_map_row {
-    uint32_t first, last;   /* addresses, both included */
-    uint8_t views;          /* WG_VIEW_* */
-    uint8_t access;         /* WG_MAP_* */
-    uint8_t path;           /* wg_path */
-    uint8_t index;          /* wg_route.index, or WG_MAP_OWN */
+    uint32_t first, last; /* addresses, both included */
+    uint8_t views;        /* WG_VIEW_* */
+    uint8_t access;       /* WG_MAP_* */
+    uint8_t path;         /* wg_path */
+    uint8_t index;        /* wg_route.index, or WG_MAP_OWN */
     const char *name;
 } wg_map_row;
 

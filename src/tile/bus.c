@@ -27,8 +27,7 @@ enum { CONFIG_FIRST = 0xFFEF0000, CONFIG_LAST = 0xFFEFFFFF };
 
 static void config_note(wg_tile *t, uint32_t address, uint32_t value)
 {
-    wg_findf(t, WG_F_BUS_UNMAPPED_CONFIG,
-             (wg_finding){.agent = WG_AGENT_HOST, .subject = address, .value = value},
+    wg_findf(t, WG_F_BUS_UNMAPPED_CONFIG, (wg_finding){.agent = WG_AGENT_HOST, .subject = address, .value = value},
              "0x%08x: word %u of backend configuration", address, (address & 0xFFFF) / 4);
 }
 

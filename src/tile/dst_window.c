@@ -18,7 +18,9 @@ wg_region_answer wg_dst_window(wg_tile *t, const wg_request *req, uint32_t value
                                : wg_dst_riscv_read(t, r.index, r.offset, req->bytes, value);
     if (!documented)
         wg_findf(t, WG_F_DST_WINDOW_ACCESS,
-                 (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + req->core), .pc = req->pc, .has_pc = true,
+                 (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + req->core),
+                              .pc = req->pc,
+                              .has_pc = true,
                               .subject = req->address},
                  "%u bytes at 0x%08x are not one element of the window's format", req->bytes, req->address);
     return WG_REGION_DONE;

@@ -17,7 +17,7 @@ enum { WG_FIFO_WORDS = 16 };
 
 typedef struct wg_fifo {
     uint32_t word[WG_FIFO_WORDS];
-    uint64_t pushed_at, popped_at;   /* the last of each; WG_NEVER: none since reset */
+    uint64_t pushed_at, popped_at; /* the last of each; WG_NEVER: none since reset */
     uint8_t head, count;
 } wg_fifo;
 

@@ -11,16 +11,32 @@ enum { LINE = 16, NO_PORT = 0xFF };
  * Which port a client uses and which input of that port's mux it is (L1.md, diagram). The units that
  * share an input share one mux more below it; Decided here: they take that input first come, first served.
  */
-static const struct { uint8_t port, input; } places[WG_L1_CLIENTS] = {
-    [WG_L1_CORE_B] = {2, 1}, [WG_L1_CORE_NC] = {2, 2}, [WG_L1_CORE_T0] = {2, 3},
-    [WG_L1_CORE_T1] = {3, 0}, [WG_L1_CORE_T2] = {3, 1},
-    [WG_L1_UNPACK0] = {0, 0}, [WG_L1_UNPACK1] = {1, 2},
-    [WG_L1_UNPACK0_EXPONENTS] = {2, 0}, [WG_L1_UNPACK1_EXPONENTS] = {2, 0},
-    [WG_L1_PACK0] = {8, 0}, [WG_L1_PACK1] = {1, 1}, [WG_L1_PACK2] = {2, 0}, [WG_L1_PACK3] = {3, 2},
-    [WG_L1_PACK0_READ] = {2, 0}, [WG_L1_SCALAR] = {2, 0}, [WG_L1_MOVER_READ] = {2, 0},
-    [WG_L1_MOVER_WRITE] = {3, 2}, [WG_L1_TDMA] = {3, 2},
-    [WG_L1_NOC0_WRITE] = {4, 0}, [WG_L1_NOC0_READ] = {6, 0}, [WG_L1_NOC1_WRITE] = {12, 0},
-    [WG_L1_NOC1_READ] = {14, 0}, [WG_L1_HOST] = {NO_PORT, 0},
+static const struct {
+    uint8_t port, input;
+} places[WG_L1_CLIENTS] = {
+    [WG_L1_CORE_B] = {2, 1},
+    [WG_L1_CORE_NC] = {2, 2},
+    [WG_L1_CORE_T0] = {2, 3},
+    [WG_L1_CORE_T1] = {3, 0},
+    [WG_L1_CORE_T2] = {3, 1},
+    [WG_L1_UNPACK0] = {0, 0},
+    [WG_L1_UNPACK1] = {1, 2},
+    [WG_L1_UNPACK0_EXPONENTS] = {2, 0},
+    [WG_L1_UNPACK1_EXPONENTS] = {2, 0},
+    [WG_L1_PACK0] = {8, 0},
+    [WG_L1_PACK1] = {1, 1},
+    [WG_L1_PACK2] = {2, 0},
+    [WG_L1_PACK3] = {3, 2},
+    [WG_L1_PACK0_READ] = {2, 0},
+    [WG_L1_SCALAR] = {2, 0},
+    [WG_L1_MOVER_READ] = {2, 0},
+    [WG_L1_MOVER_WRITE] = {3, 2},
+    [WG_L1_TDMA] = {3, 2},
+    [WG_L1_NOC0_WRITE] = {4, 0},
+    [WG_L1_NOC0_READ] = {6, 0},
+    [WG_L1_NOC1_WRITE] = {12, 0},
+    [WG_L1_NOC1_READ] = {14, 0},
+    [WG_L1_HOST] = {NO_PORT, 0},
 };
 
 /* The cores on a port, by mux input. */
@@ -43,7 +59,7 @@ static void notify(wg_tile *t, wg_l1_client client, uint32_t first, uint32_t las
         unsigned watch = p->watch[line];
         if (__builtin_expect(!(watch & ~(1u << writer)), 1))
             continue;
-        p->watch[line] = 0;   /* whoever still holds it afterwards says so again */
+        p->watch[line] = 0; /* whoever still holds it afterwards says so again */
         wg_core_l1_changed(t, watch & WG_L1_WATCH_CODE ? (1u << WG_CORES) - 1 : watch, line * LINE, writer);
     }
 }
@@ -121,7 +137,7 @@ uint32_t wg_l1_atomic(wg_tile *t, wg_l1_client client, uint32_t address, uint8_t
     case 0x01: new = operand; break;
     case 0x00: new = old + operand; break;
     case 0x04: new = old ^ operand; break;
-    case 0x0C: new = old & operand; break;
+    case 0x0C: new = old &operand; break;
     case 0x08: new = old | operand; break;
     case 0x10: new = (int32_t)old < (int32_t)operand ? old : operand; break;
     case 0x14: new = (int32_t)old > (int32_t)operand ? old : operand; break;
@@ -138,7 +154,7 @@ uint32_t wg_l1_atomic(wg_tile *t, wg_l1_client client, uint32_t address, uint8_t
 static bool core_waits(const wg_tile *t, unsigned port, unsigned input)
 {
     unsigned core = core_at[port][input];
-    if (core >= WG_CORES)   /* NO_PORT too */
+    if (core >= WG_CORES) /* NO_PORT too */
         return false;
     const wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_L1];
     return lane->count && lane->queue[lane->head].seen_at <= t->sched.now;

@@ -22,26 +22,42 @@
 struct wg_tile;
 
 typedef enum wg_l1_client {
-    WG_L1_CORE_B, WG_L1_CORE_NC, WG_L1_CORE_T0, WG_L1_CORE_T1, WG_L1_CORE_T2,
-    WG_L1_UNPACK0, WG_L1_UNPACK1,              /* their ports are chosen per access: wg_l1_ask_unpack() */
-    WG_L1_UNPACK0_EXPONENTS, WG_L1_UNPACK1_EXPONENTS,
-    WG_L1_PACK0, WG_L1_PACK1, WG_L1_PACK2, WG_L1_PACK3, WG_L1_PACK0_READ,
-    WG_L1_SCALAR, WG_L1_MOVER_READ, WG_L1_MOVER_WRITE, WG_L1_TDMA,
-    WG_L1_NOC0_WRITE, WG_L1_NOC0_READ, WG_L1_NOC1_WRITE, WG_L1_NOC1_READ,
-    WG_L1_HOST,                                /* takes no port */
+    WG_L1_CORE_B,
+    WG_L1_CORE_NC,
+    WG_L1_CORE_T0,
+    WG_L1_CORE_T1,
+    WG_L1_CORE_T2,
+    WG_L1_UNPACK0,
+    WG_L1_UNPACK1, /* their ports are chosen per access: wg_l1_ask_unpack() */
+    WG_L1_UNPACK0_EXPONENTS,
+    WG_L1_UNPACK1_EXPONENTS,
+    WG_L1_PACK0,
+    WG_L1_PACK1,
+    WG_L1_PACK2,
+    WG_L1_PACK3,
+    WG_L1_PACK0_READ,
+    WG_L1_SCALAR,
+    WG_L1_MOVER_READ,
+    WG_L1_MOVER_WRITE,
+    WG_L1_TDMA,
+    WG_L1_NOC0_WRITE,
+    WG_L1_NOC0_READ,
+    WG_L1_NOC1_WRITE,
+    WG_L1_NOC1_READ,
+    WG_L1_HOST, /* takes no port */
     WG_L1_CLIENTS
 } wg_l1_client;
 
 typedef enum wg_l1_access { WG_L1_READ, WG_L1_WRITE /* a whole line */, WG_L1_NARROW /* or atomic */ } wg_l1_access;
 
-enum { WG_L1_WATCH_CODE = 0x40 };   /* some instruction cache may hold it */
+enum { WG_L1_WATCH_CODE = 0x40 }; /* some instruction cache may hold it */
 enum { WG_L1_PORTS = 16, WG_L1_MAX_BANKS = 32, WG_L1_MAX_LINES = 1536 * 1024 / 16 };
 
 typedef struct wg_l1_ports {
-    uint64_t port_free[WG_L1_PORTS];           /* first cycle in which it can take an access */
+    uint64_t port_free[WG_L1_PORTS]; /* first cycle in which it can take an access */
     uint64_t bank_free[WG_L1_MAX_BANKS];
-    uint8_t turn[WG_L1_PORTS];                 /* round-robin: the input of the port's mux to look at first */
-    uint8_t watch[WG_L1_MAX_LINES];            /* bit i: core i's L0 may hold the line; WG_L1_WATCH_CODE */
+    uint8_t turn[WG_L1_PORTS];      /* round-robin: the input of the port's mux to look at first */
+    uint8_t watch[WG_L1_MAX_LINES]; /* bit i: core i's L0 may hold the line; WG_L1_WATCH_CODE */
 } wg_l1_ports;
 
 /* Line n lies in bank n mod banks; there are 16 or 32. */
@@ -49,7 +65,10 @@ static inline unsigned wg_l1_bank(unsigned banks, uint32_t address) { return add
 
 /* A line as it was before a core that runs ahead, alone, wrote it. */
 enum { WG_L1_UNDO = 1024 };
-typedef struct wg_l1_undo { uint32_t line; uint8_t old[16]; } wg_l1_undo;
+typedef struct wg_l1_undo {
+    uint32_t line;
+    uint8_t old[16];
+} wg_l1_undo;
 
 /* Contents. Bytes beyond the end read as 0 and swallow writes. */
 void wg_l1_read(const struct wg_tile *t, uint32_t address, uint32_t bytes, void *to);

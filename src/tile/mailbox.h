@@ -8,7 +8,7 @@
 enum { WG_MAILBOX_CORES = 4, WG_MAILBOX_DEPTH = 4 };
 
 typedef struct wg_mailboxes {
-    wg_fifo fifo[WG_MAILBOX_CORES][WG_MAILBOX_CORES];   /* [from][to]; 0 B, 1 T0, 2 T1, 3 T2 */
+    wg_fifo fifo[WG_MAILBOX_CORES][WG_MAILBOX_CORES]; /* [from][to]; 0 B, 1 T0, 2 T1, 3 T2 */
 } wg_mailboxes;
 
 struct wg_tile;

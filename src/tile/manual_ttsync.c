@@ -35,10 +35,11 @@ bool wg_manual_ttsync_overlaps(wg_tile *t, const wg_request *req)
     uint64_t emitted = emitted_at(t, req);
     if (emitted <= p->ttsync_from[thread] || emitted >= p->ttsync_until[thread])
         return false;
-    wg_findf(t, WG_F_MANUAL_TTSYNC_OVERLAP,
-             (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + req->core), .pc = req->pc, .has_pc = true,
-                          .subject = req->address},
-             "the load of 0x%08x started while a TTSync load was pending", req->address);
+    wg_findf(
+        t, WG_F_MANUAL_TTSYNC_OVERLAP,
+        (wg_finding){
+            .agent = (uint8_t)(WG_AGENT_CORE_B + req->core), .pc = req->pc, .has_pc = true, .subject = req->address},
+        "the load of 0x%08x started while a TTSync load was pending", req->address);
     return true;
 }
 
@@ -48,7 +49,7 @@ wg_region_answer wg_manual_ttsync(wg_tile *t, unsigned thread, const wg_request 
     if (req->kind == WG_REQ_WRITE)
         return WG_REGION_DONE;
     uint64_t emitted = emitted_at(t, req);
-    if (p->ttsync_from[thread] != emitted) {   /* seen for the first time: the one before has been processed */
+    if (p->ttsync_from[thread] != emitted) { /* seen for the first time: the one before has been processed */
         wg_manual_ttsync_overlaps(t, req);
         p->ttsync_from[thread] = emitted;
         p->ttsync_until[thread] = WG_NEVER;

@@ -66,7 +66,7 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
     if (__builtin_expect(t->perturbed, 0))
         keep_behind(m, req);
     lane->last_seen_at = req->seen_at;
-    if (lane->count == WG_LANE_DEPTH)   /* cannot happen: four loads and a path's stages are fewer */
+    if (lane->count == WG_LANE_DEPTH) /* cannot happen: four loads and a path's stages are fewer */
         return;
     lane->queue[(lane->head + lane->count++) % WG_LANE_DEPTH] = *req;
     if (lane->count == 1)
@@ -75,7 +75,8 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
     wg_ttsync_note_emitted(t, req->core, (wg_path)req->path, req->address, req->kind == WG_REQ_WRITE);
     wg_wake_at(&t->sched, req->path == WG_PATH_PUSH ? WG_AGENT_PUSHES : WG_AGENT_REGIONS, req->seen_at);
     WG_EMIT(t, WG_EV_CORE_REQUEST, WG_AGENT_CORE_B + req->core, .a = req->address, .b = req->data[0], .c = req->kind,
-            .pc = req->pc, .parent = req->overtakes, .word = WG_REQUEST_WORD(req->path, req->index, req->bytes, req->rd));
+            .pc = req->pc, .parent = req->overtakes,
+            .word = WG_REQUEST_WORD(req->path, req->index, req->bytes, req->rd));
 }
 
 void wg_memory_drop(wg_tile *t, unsigned core)
@@ -123,8 +124,8 @@ static void take(wg_tile *t, unsigned core, unsigned index, const uint32_t value
         wg_ttsync_note_processed(t, core, (wg_path)req.path, req.address, req.kind == WG_REQ_WRITE);
         wg_wake_threads(&t->sched);
     }
-    WG_EMIT(t, WG_EV_CORE_RESPONSE, WG_AGENT_CORE_B + core, .a = req.address, .b = value[0], .c = req.kind, .pc = req.pc,
-            .word = WG_REQUEST_WORD(req.path, req.index, req.bytes, req.rd));
+    WG_EMIT(t, WG_EV_CORE_RESPONSE, WG_AGENT_CORE_B + core, .a = req.address, .b = value[0], .c = req.kind,
+            .pc = req.pc, .word = WG_REQUEST_WORD(req.path, req.index, req.bytes, req.rd));
     if (wg_touch_watched(t))
         wg_request_touch(t, &req);
     wg_core_respond(t, &req, value);
@@ -173,12 +174,15 @@ static void serve_l1(wg_tile *t, unsigned core)
     uint64_t retry = 0;
     if (!wg_l1_ask(t, (wg_l1_client)core, req->address, access, &retry)) {
         lane->retry_at = retry;
-        refused(t, core, lane, &(wg_stall){.reason = WG_STALL_L1_PORT, .resource = (uint16_t)wg_l1_port((wg_l1_client)core),
-                                           .holder = WG_AGENT_NONE, .retry_at = retry});
+        refused(t, core, lane,
+                &(wg_stall){.reason = WG_STALL_L1_PORT,
+                            .resource = (uint16_t)wg_l1_port((wg_l1_client)core),
+                            .holder = WG_AGENT_NONE,
+                            .retry_at = retry});
         return;
     }
     uint32_t value[4] = {0};
-    if (req->kind == WG_REQ_READ)   /* the whole line: the core picks its bytes, and its L0 cache keeps the rest */
+    if (req->kind == WG_REQ_READ) /* the whole line: the core picks its bytes, and its L0 cache keeps the rest */
         wg_l1_read(t, req->address & ~15u, 16, value);
     else if (req->kind == WG_REQ_ATOMIC)
         value[0] = wg_l1_atomic(t, (wg_l1_client)core, req->address, req->op, req->data[0]);
@@ -203,7 +207,7 @@ static void serve_ports(wg_tile *t)
             wg_lane *lane = &m->lane[core][WG_PATH_L1];
             if (lane->queue[lane->head].seen_at > t->sched.now)
                 continue;
-            serve_l1(t, core);   /* granted or not: the port's choice blocks those behind it */
+            serve_l1(t, core); /* granted or not: the port's choice blocks those behind it */
             break;
         }
     }
@@ -271,8 +275,8 @@ void wg_regions_push(wg_tile *t)
             take(t, core, WG_PATH_PUSH, req->data);
             wg_wake_idle_watchers(&t->sched);
             if (lane->count && lane->queue[lane->head].seen_at < next)
-                next = lane->queue[lane->head].seen_at > t->sched.now ? lane->queue[lane->head].seen_at
-                                                                      : t->sched.now + 1;
+                next =
+                    lane->queue[lane->head].seen_at > t->sched.now ? lane->queue[lane->head].seen_at : t->sched.now + 1;
             continue;
         }
         memmove(req->data, req->data + taken, (words - taken) * 4);

@@ -15,31 +15,31 @@
 
 enum {
     WG_LANE_DEPTH = 16,
-    WG_LANE_MAILBOX_READ = WG_PATH_COUNT,      /* peers 1 to 3; peer 0 uses the path's own lane */
+    WG_LANE_MAILBOX_READ = WG_PATH_COUNT, /* peers 1 to 3; peer 0 uses the path's own lane */
     WG_LANE_MAILBOX_WRITE = WG_LANE_MAILBOX_READ + 3,
     WG_REQUEST_LANES = WG_LANE_MAILBOX_WRITE + 3
 };
 
 typedef struct wg_lane {
     wg_request queue[WG_LANE_DEPTH];
-    uint64_t last_seen_at;      /* of the last request emitted: nothing overtakes inside a lane */
-    uint64_t retry_at;          /* the head was told to wait until then */
-    wg_stall why;               /* what the head waits for */
+    uint64_t last_seen_at; /* of the last request emitted: nothing overtakes inside a lane */
+    uint64_t retry_at;     /* the head was told to wait until then */
+    wg_stall why;          /* what the head waits for */
     uint8_t head, count;
 } wg_lane;
 
 typedef struct wg_memory {
-    uint32_t active[WG_CORES];          /* bit per lane: not empty */
-    uint8_t turn[WG_PATH_COUNT];        /* round-robin among the cores at a region that takes one request per cycle */
-    uint64_t emitted[WG_CORES];         /* event number of perturbed travel */
+    uint32_t active[WG_CORES];   /* bit per lane: not empty */
+    uint8_t turn[WG_PATH_COUNT]; /* round-robin among the cores at a region that takes one request per cycle */
+    uint64_t emitted[WG_CORES];  /* event number of perturbed travel */
     wg_lane lane[WG_CORES][WG_REQUEST_LANES];
     wg_l1_ports l1;
-    uint8_t iram[16 * 1024];            /* NC's instruction RAM (WH) */
+    uint8_t iram[16 * 1024]; /* NC's instruction RAM (WH) */
 } wg_memory;
 
 void wg_regions_reset(struct wg_tile *t);
-void wg_regions_tick(struct wg_tile *t);    /* phase C */
-void wg_regions_push(struct wg_tile *t);    /* phase H */
+void wg_regions_tick(struct wg_tile *t); /* phase C */
+void wg_regions_push(struct wg_tile *t); /* phase H */
 
 /* Phase I: sends a request on its way; fills seen_at. There is room (wg_memory_room). */
 void wg_memory_emit(struct wg_tile *t, wg_request *req);

@@ -54,10 +54,11 @@ void wg_niu_regs_reset(wg_tile *t)
 
 static void not_modelled(wg_tile *t, uint32_t address, uint32_t value, const char *what, unsigned agent, uint32_t pc)
 {
-    wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER,
-             (wg_finding){.agent = (uint8_t)agent, .pc = pc, .has_pc = agent <= WG_AGENT_CORE_T2, .subject = address,
-                          .value = value},
-             "0x%08x: %s", address, what);
+    wg_findf(
+        t, WG_F_UNIMPLEMENTED_REGISTER,
+        (wg_finding){
+            .agent = (uint8_t)agent, .pc = pc, .has_pc = agent <= WG_AGENT_CORE_T2, .subject = address, .value = value},
+        "0x%08x: %s", address, what);
 }
 
 /* The tile's place on this NoC, the size of the grid and the routing direction (NoC/MemoryMap.md, NOC_NODE_ID). */
@@ -102,7 +103,7 @@ uint32_t wg_niu_read(wg_tile *t, unsigned noc, uint32_t offset, unsigned agent, 
     const wg_niu_map *map = wg_niu_map_of(t);
     noc &= 1;
     uint32_t within = offset % t->arch->noc.stride;
-    if (offset < WG_NIU_INITIATORS * (uint32_t)t->arch->noc.stride) {   /* every initiator's block shows them */
+    if (offset < WG_NIU_INITIATORS * (uint32_t)t->arch->noc.stride) { /* every initiator's block shows them */
         if (within == map->node_id)
             return node_id(t, noc);
         if (within == map->endpoint_id)
@@ -135,7 +136,10 @@ static bool write_initiator(wg_tile *t, unsigned noc, uint32_t offset, uint32_t 
         return true;
     if (*command & 1) {
         wg_findf(t, WG_F_NOC_BUSY_INITIATOR,
-                 (wg_finding){.agent = (uint8_t)agent, .pc = pc, .has_pc = agent <= WG_AGENT_CORE_T2, .subject = offset,
+                 (wg_finding){.agent = (uint8_t)agent,
+                              .pc = pc,
+                              .has_pc = agent <= WG_AGENT_CORE_T2,
+                              .subject = offset,
                               .value = value},
                  "register 0x%x of NoC %u", offset, noc);
         if (within == map->command)
@@ -167,7 +171,7 @@ void wg_niu_write(wg_tile *t, unsigned noc, uint32_t offset, uint32_t value, uns
                          pc);
         if (map->row_mask && offset == WG_NIU_RTZ_CFG)
             wg_niu_update_irq(t, noc);
-    } else if (!(offset >= WG_NIU_COUNTERS && offset < 0x400)) {   /* counters and status are read-only */
+    } else if (!(offset >= WG_NIU_COUNTERS && offset < 0x400)) { /* counters and status are read-only */
         not_modelled(t, 0xFFB20000 + 0x10000 * noc + offset, value, "no register of the NIU is known there", agent, pc);
         if (word)
             *word = value;
@@ -211,6 +215,6 @@ wg_region_answer wg_overlay_window(wg_tile *t, const wg_request *req, uint32_t v
         wg_overlay_write(t, offset, wg_register_store(t, req), agent, req->pc);
     else
         value[0] = wg_narrow(req, wg_overlay_read(t, offset, agent, req->pc));
-    wg_config_overlay_busy(t);   /* STREAMWRCFG reads there too */
+    wg_config_overlay_busy(t); /* STREAMWRCFG reads there too */
     return WG_REGION_DONE;
 }

@@ -89,7 +89,7 @@ wg_region_answer wg_pcbuf_t(wg_tile *t, unsigned thread, const wg_request *req, 
     } else {
         if (p->waiting_since[thread] == WG_NEVER) {
             p->waiting_since[thread] = now;
-            wg_wake(&t->sched, WG_AGENT_REGIONS);   /* B may read for this */
+            wg_wake(&t->sched, WG_AGENT_REGIONS); /* B may read for this */
         }
         *why = (wg_stall){WG_STALL_PCBUF_EMPTY, (uint16_t)thread, WG_AGENT_CORE_B, WG_NEVER};
         return WG_REGION_WAIT;

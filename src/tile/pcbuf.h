@@ -11,11 +11,11 @@
 enum { WG_PCBUF_DEPTH = 16 };
 
 typedef struct wg_pcbufs {
-    wg_fifo fifo[WG_THREADS];          /* from B to T0, T1, T2 */
-    uint64_t waiting_since[WG_THREADS];/* T is blocked reading its empty PC buffer since; WG_NEVER: it is not */
-    uint64_t ttsync_from[WG_THREADS];  /* when T emitted its last TTSync load */
-    uint64_t ttsync_until[WG_THREADS]; /* when that load's value reached T; WG_NEVER: it still waits */
-    uint32_t override;                 /* RISCV_DEBUG_REG_TRISC_PC_BUF_OVERRIDE */
+    wg_fifo fifo[WG_THREADS];           /* from B to T0, T1, T2 */
+    uint64_t waiting_since[WG_THREADS]; /* T is blocked reading its empty PC buffer since; WG_NEVER: it is not */
+    uint64_t ttsync_from[WG_THREADS];   /* when T emitted its last TTSync load */
+    uint64_t ttsync_until[WG_THREADS];  /* when that load's value reached T; WG_NEVER: it still waits */
+    uint32_t override;                  /* RISCV_DEBUG_REG_TRISC_PC_BUF_OVERRIDE */
 } wg_pcbufs;
 
 struct wg_tile;

@@ -12,13 +12,28 @@
 #include "explain/findings.h"
 #include "tile/tile.h"
 
-enum {   /* BH */
-    B_SW_EN = 0x00, B_HW_EN = 0x04, B_INT_NO = 0x08, NC_SW_EN = 0x0C, NC_HW_EN = 0x10, NC_INT_NO = 0x14,
-    SW_INT = 0x18, HW_INT = 0x98, SW_INT_PC = 0xA8, HW_INT_PC = 0x128, PC_SNAPSHOT = 0x138, BH_END = 0x14C
+enum { /* BH */
+       B_SW_EN = 0x00,
+       B_HW_EN = 0x04,
+       B_INT_NO = 0x08,
+       NC_SW_EN = 0x0C,
+       NC_HW_EN = 0x10,
+       NC_INT_NO = 0x14,
+       SW_INT = 0x18,
+       HW_INT = 0x98,
+       SW_INT_PC = 0xA8,
+       HW_INT_PC = 0x128,
+       PC_SNAPSHOT = 0x138,
+       BH_END = 0x14C
 };
-enum {   /* WH */
-    PIC_STATUS = 0x00, PIC_NEXT_IRQ = 0x04, PIC_ENABLE = 0x08, PIC_CLKGT_EN = 0x0C, PIC_CLKGT_HYST = 0x10,
-    PIC_STREAM_IRQ_TYPE = 0x14, WH_END = 0x34
+enum { /* WH */
+       PIC_STATUS = 0x00,
+       PIC_NEXT_IRQ = 0x04,
+       PIC_ENABLE = 0x08,
+       PIC_CLKGT_EN = 0x0C,
+       PIC_CLKGT_HYST = 0x10,
+       PIC_STREAM_IRQ_TYPE = 0x14,
+       WH_END = 0x34
 };
 
 static uint64_t raised_irqs(const wg_pic *p, unsigned core)
@@ -108,11 +123,11 @@ static void write_bh(wg_tile *t, uint32_t offset, uint32_t value)
 {
     wg_pic *p = &t->regions.control.pic;
     if (offset >= PC_SNAPSHOT)
-        return;   /* read-only */
+        return; /* read-only */
     if (offset >= SW_INT_PC)
         p->handler[(offset - SW_INT_PC) / 4 % WG_PIC_IRQS] = value;
     else if (offset >= HW_INT)
-        return;   /* no effect */
+        return; /* no effect */
     else if (offset >= SW_INT)
         p->sw[(offset - SW_INT) / 4 % WG_PIC_SW] = value;
     else if (offset == B_SW_EN || offset == NC_SW_EN)
@@ -141,7 +156,7 @@ static uint32_t read_wh(wg_tile *t, uint32_t offset)
     case PIC_STATUS: return p->pending;
     case PIC_NEXT_IRQ: return next_irq(p);
     case PIC_ENABLE: return p->enable;
-    case PIC_CLKGT_EN: return p->clkgt_en | 1 << 16;   /* NC's clock always runs here */
+    case PIC_CLKGT_EN: return p->clkgt_en | 1 << 16; /* NC's clock always runs here */
     case PIC_CLKGT_HYST: return p->clkgt_hyst;
     default: return p->stream_type[(offset - PIC_STREAM_IRQ_TYPE) / 4 % 8];
     }
@@ -158,8 +173,11 @@ static void write_wh(wg_tile *t, uint32_t offset, uint32_t value, unsigned agent
         p->clkgt_en = value & 0x101;
         if (p->clkgt_en == 1)
             wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER,
-                     (wg_finding){.agent = (uint8_t)agent, .pc = pc, .has_pc = agent <= WG_AGENT_CORE_T2,
-                                  .subject = 0xFFB1300C, .value = value},
+                     (wg_finding){.agent = (uint8_t)agent,
+                                  .pc = pc,
+                                  .has_pc = agent <= WG_AGENT_CORE_T2,
+                                  .subject = 0xFFB1300C,
+                                  .value = value},
                      "PIC_CLKGT_EN: NC's clock is never stopped");
         break;
     case PIC_CLKGT_HYST: p->clkgt_hyst = value & 0x7F; break;
@@ -173,10 +191,11 @@ static bool absent(wg_tile *t, uint32_t offset, unsigned agent, uint32_t pc)
     uint32_t end = t->arch->id == WG_ARCH_WH ? (uint32_t)WH_END : (uint32_t)BH_END;
     if (offset < end)
         return false;
-    wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER,
-             (wg_finding){.agent = (uint8_t)agent, .pc = pc, .has_pc = agent <= WG_AGENT_CORE_T2,
-                          .subject = 0xFFB13000 + offset},
-             "no register of the PIC is known at 0x%08x", 0xFFB13000 + offset);
+    wg_findf(
+        t, WG_F_UNIMPLEMENTED_REGISTER,
+        (wg_finding){
+            .agent = (uint8_t)agent, .pc = pc, .has_pc = agent <= WG_AGENT_CORE_T2, .subject = 0xFFB13000 + offset},
+        "no register of the PIC is known at 0x%08x", 0xFFB13000 + offset);
     return true;
 }
 

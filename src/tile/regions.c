@@ -50,8 +50,10 @@ void wg_report_unmapped(wg_tile *t, unsigned core, uint32_t pc, uint32_t address
     wg_findf(t, WG_F_CORE_UNMAPPED,
              (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + core), .pc = pc, .has_pc = true, .subject = address},
              "%s 0x%08x; nearest for this core: %s, 0x%08x to 0x%08x",
-             kind == WG_REQ_WRITE ? "store to" : kind == WG_REQ_READ ? "load from" : "atomic on", address, near->name,
-             near->first, near->last);
+             kind == WG_REQ_WRITE  ? "store to"
+             : kind == WG_REQ_READ ? "load from"
+                                   : "atomic on",
+             address, near->name, near->first, near->last);
 }
 
 void wg_report_hanging(wg_tile *t, unsigned core, uint32_t pc, uint32_t address)
@@ -85,8 +87,11 @@ uint32_t wg_register_store(wg_tile *t, const wg_request *req)
         return req->data[0];
     uint32_t word = (req->data[0] & ((UINT32_C(1) << 8 * req->bytes) - 1)) << 8 * (req->address & 3);
     wg_findf(t, WG_F_NARROW_REGISTER_STORE,
-             (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + req->core), .pc = req->pc, .has_pc = true,
-                          .subject = req->address, .value = word},
+             (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + req->core),
+                          .pc = req->pc,
+                          .has_pc = true,
+                          .subject = req->address,
+                          .value = word},
              "%u byte(s) stored to 0x%08x; taken as the word 0x%08x", req->bytes, req->address, word);
     return word;
 }

@@ -26,7 +26,7 @@
 extern const wg_region_fn wg_region_handlers[WG_PATH_COUNT];
 
 typedef struct wg_regions {
-    wg_memory memory;      /* queues and ports (memory.c) */
+    wg_memory memory; /* queues and ports (memory.c) */
     wg_mailboxes mailbox;
     wg_pcbufs pcbuf;
     wg_tile_control control;

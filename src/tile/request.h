@@ -16,26 +16,26 @@
 typedef enum wg_request_kind { WG_REQ_READ, WG_REQ_WRITE, WG_REQ_ATOMIC } wg_request_kind;
 
 typedef struct wg_request {
-    uint64_t seen_at;      /* first cycle at which the region sees it */
-    uint32_t address;      /* as the core computed it, aligned down to its size */
+    uint64_t seen_at; /* first cycle at which the region sees it */
+    uint32_t address; /* as the core computed it, aligned down to its size */
     uint32_t pc;
-    uint32_t data[4];      /* write: little-endian from address; atomic: operand in data[0] */
-    uint8_t kind;          /* wg_request_kind */
-    uint8_t path;          /* wg_path */
-    uint8_t bytes;         /* 1, 2, 4 … 16 */
-    uint8_t op;            /* atomic operation (funct5), else 0 */
-    uint8_t core;          /* wg_core_id */
-    uint8_t tag;           /* the core's own mark, given back with the response */
-    uint16_t byte_mask;    /* L1 write: which of the 16 bytes from address & ~15; data holds the whole line */
-    uint8_t index;         /* wg_route.index: thread, peer … */
-    uint8_t overtakes;     /* a read: older pushes that are still in the store queue, for observers */
-    uint8_t rd;            /* the register that a read's value goes to, for observers; instruction fetch: 0xFF */
+    uint32_t data[4];   /* write: little-endian from address; atomic: operand in data[0] */
+    uint8_t kind;       /* wg_request_kind */
+    uint8_t path;       /* wg_path */
+    uint8_t bytes;      /* 1, 2, 4 … 16 */
+    uint8_t op;         /* atomic operation (funct5), else 0 */
+    uint8_t core;       /* wg_core_id */
+    uint8_t tag;        /* the core's own mark, given back with the response */
+    uint16_t byte_mask; /* L1 write: which of the 16 bytes from address & ~15; data holds the whole line */
+    uint8_t index;      /* wg_route.index: thread, peer … */
+    uint8_t overtakes;  /* a read: older pushes that are still in the store queue, for observers */
+    uint8_t rd;         /* the register that a read's value goes to, for observers; instruction fetch: 0xFF */
 } wg_request;
 
 typedef enum wg_region_answer {
-    WG_REGION_DONE,        /* processed; for a read, *value (up to 16 bytes) is filled */
-    WG_REGION_WAIT,        /* not yet: *why says what it waits for; ask again when woken or at why->retry_at */
-    WG_REGION_NEVER        /* the access never completes on hardware; *why names it, a finding was recorded */
+    WG_REGION_DONE, /* processed; for a read, *value (up to 16 bytes) is filled */
+    WG_REGION_WAIT, /* not yet: *why says what it waits for; ask again when woken or at why->retry_at */
+    WG_REGION_NEVER /* the access never completes on hardware; *why names it, a finding was recorded */
 } wg_region_answer;
 
 struct wg_tile;
@@ -46,9 +46,9 @@ typedef wg_region_answer (*wg_region_fn)(struct wg_tile *t, const wg_request *re
 
 /* Where an address of a core's address space leads (PIPE-23 and each core's own view of it). */
 typedef struct wg_route {
-    uint8_t path;          /* wg_path */
-    uint8_t index;         /* mailbox peer, PC buffer, thread, owner of a slow-path RAM … */
-    uint32_t offset;       /* from the region's start */
+    uint8_t path;    /* wg_path */
+    uint8_t index;   /* mailbox peer, PC buffer, thread, owner of a slow-path RAM … */
+    uint32_t offset; /* from the region's start */
 } wg_route;
 wg_route wg_address_route(const wg_arch *arch, wg_core_id core, uint32_t address, bool is_write);
 

@@ -20,11 +20,29 @@
 #include "tile/windows.h"
 
 enum {
-    DR_STATUS = 0, DR_COMMAND = 1, DR_ARGUMENT = 2, DR_DATA = 3, DR_RESULT = 4, DR_MODES = 5, DR_ADDRESS = 10,
-    PAUSE = 1 << 0, STEP = 1 << 1, RESUME = 1 << 2, READ_GPR = 1 << 3, WRITE_GPR = 1 << 4, READ_MEMORY = 1 << 5,
-    WRITE_MEMORY = 1 << 6, CLEAR_GPRS = 1 << 7, WRITE_PC = 1 << 8,
-    READ_PC = 32, BREAKPOINT = 8, WATCH_READS = 9, WATCH_WRITES = 10, WATCH_BOTH = 11,
-    IS_WRITE = 1 << 16, VALID = 1 << 30
+    DR_STATUS = 0,
+    DR_COMMAND = 1,
+    DR_ARGUMENT = 2,
+    DR_DATA = 3,
+    DR_RESULT = 4,
+    DR_MODES = 5,
+    DR_ADDRESS = 10,
+    PAUSE = 1 << 0,
+    STEP = 1 << 1,
+    RESUME = 1 << 2,
+    READ_GPR = 1 << 3,
+    WRITE_GPR = 1 << 4,
+    READ_MEMORY = 1 << 5,
+    WRITE_MEMORY = 1 << 6,
+    CLEAR_GPRS = 1 << 7,
+    WRITE_PC = 1 << 8,
+    READ_PC = 32,
+    BREAKPOINT = 8,
+    WATCH_READS = 9,
+    WATCH_WRITES = 10,
+    WATCH_BOTH = 11,
+    IS_WRITE = 1 << 16,
+    VALID = 1 << 30
 };
 #define SLOW 0x80000000u
 #define TRIGGER 0x80000000u
@@ -65,8 +83,13 @@ static bool reach(wg_tile *t, unsigned core, uint32_t address, uint32_t *value, 
         return store ? wg_core_ram_write(t, core, ram, 4, value) : wg_core_ram_read(t, core, ram, 4, value);
     if (route.path >= WG_PATH_COUNT || !wg_region_handlers[route.path])
         return false;
-    wg_request req = {.address = address, .kind = store ? WG_REQ_WRITE : WG_REQ_READ, .path = (uint8_t)route.path,
-                      .bytes = 4, .core = (uint8_t)core, .index = (uint8_t)route.index, .data = {*value}};
+    wg_request req = {.address = address,
+                      .kind = store ? WG_REQ_WRITE : WG_REQ_READ,
+                      .path = (uint8_t)route.path,
+                      .bytes = 4,
+                      .core = (uint8_t)core,
+                      .index = (uint8_t)route.index,
+                      .data = {*value}};
     uint32_t out[4] = {0};
     wg_stall why = {.retry_at = WG_NEVER};
     bool done = wg_region_handlers[route.path](t, &req, out, &why) == WG_REGION_DONE;

@@ -21,14 +21,21 @@
 #include "tile/tile.h"
 
 enum {
-    RESET_PACKERS = 15 << 2, RESET_MOVER = 1 << 6, RESET_TDMA = 1 << 8, RESET_THCON = 1 << 9, RESET_FPU = 1 << 10,
-    RESET_SRCA_OWNER = 1 << 15, RESET_SRCB = 1 << 16, RESET_DST = 1 << 17, RESET_SRCA_COLUMNS = 15 << 19,
+    RESET_PACKERS = 15 << 2,
+    RESET_MOVER = 1 << 6,
+    RESET_TDMA = 1 << 8,
+    RESET_THCON = 1 << 9,
+    RESET_FPU = 1 << 10,
+    RESET_SRCA_OWNER = 1 << 15,
+    RESET_SRCB = 1 << 16,
+    RESET_DST = 1 << 17,
+    RESET_SRCA_COLUMNS = 15 << 19,
     RESET_UNPACKERS = 1 << 0 | 1 << 1 | 1 << 7
 };
 
 static const uint32_t core_bit[WG_CORES] = {
-    [WG_CORE_B] = 1 << 11, [WG_CORE_NC] = 1 << 18, [WG_CORE_T0] = 1 << 12, [WG_CORE_T1] = 1 << 13,
-    [WG_CORE_T2] = 1 << 14,
+    [WG_CORE_B] = 1 << 11,  [WG_CORE_NC] = 1 << 18, [WG_CORE_T0] = 1 << 12,
+    [WG_CORE_T1] = 1 << 13, [WG_CORE_T2] = 1 << 14,
 };
 
 /*
@@ -36,15 +43,17 @@ static const uint32_t core_bit[WG_CORES] = {
  * backend configuration (WH); used if its bit of the override enable is set.
  */
 typedef struct vector_source {
-    uint16_t pc_reg, enable_reg;   /* wg_reg_id */
-    uint16_t pc_cfg, enable_cfg;   /* wg_cfg_id */
+    uint16_t pc_reg, enable_reg; /* wg_reg_id */
+    uint16_t pc_cfg, enable_cfg; /* wg_cfg_id */
     uint8_t bit;
-    uint32_t fixed;                /* without the override */
+    uint32_t fixed; /* without the override */
 } vector_source;
 
-#define TRISC_VECTOR(i, address)                                                                                      \
-    {WG_REG_DEBUG_trisc##i##_reset_pc, WG_REG_DEBUG_trisc_reset_pc_override, WG_CFG_TRISC_RESET_PC_SEC##i##_PC,       \
-     WG_CFG_TRISC_RESET_PC_OVERRIDE_Reset_PC_Override_en, i, address}
+#define TRISC_VECTOR(i, address) \
+    { \
+        WG_REG_DEBUG_trisc##i##_reset_pc, WG_REG_DEBUG_trisc_reset_pc_override, WG_CFG_TRISC_RESET_PC_SEC##i##_PC, \
+            WG_CFG_TRISC_RESET_PC_OVERRIDE_Reset_PC_Override_en, i, address \
+    }
 static const vector_source vectors[WG_CORES] = {
     [WG_CORE_NC] = {WG_REG_DEBUG_ncrisc_reset_pc, WG_REG_DEBUG_ncrisc_reset_pc_override, WG_CFG_NCRISC_RESET_PC_PC,
                     WG_CFG_NCRISC_RESET_PC_OVERRIDE_Reset_PC_Override_en, 0, 0x12000},
@@ -83,7 +92,7 @@ void wg_soft_reset_write(wg_tile *t, uint32_t value)
 {
     t->regions.control.soft_reset = value;
     if (t->sched.phase == WG_PHASE_ARRIVALS)
-        wg_soft_reset_edges(t);   /* a host may assert and release without a cycle between */
+        wg_soft_reset_edges(t); /* a host may assert and release without a cycle between */
     else
         wg_arrive(&t->sched);
 }
@@ -121,15 +130,20 @@ static void core_leaves(wg_tile *t, unsigned core)
     if (core >= WG_CORE_T0)
         wg_pcbuf_discard(t, core - WG_CORE_T0);
     uint32_t pc = c->entry_given >> core & 1 ? c->entry[core] : wg_reset_vector(t, core);
-    c->entry_given &= (uint8_t)~(1u << core);
+    c->entry_given &= (uint8_t) ~(1u << core);
     wg_core_start(t, core, pc);
     wg_pic_returned(t);
     WG_EMIT(t, WG_EV_CORE_STATE, WG_AGENT_CORE_B + core, .a = 1, .pc = pc);
 }
 
 /* Units that know how to be held in reset, by bit. */
-static const struct { uint32_t bit; void (*hold)(wg_tile *t, bool held); } held_units[] = {
-    {RESET_MOVER, wg_mover_soft_reset}, {RESET_TDMA, wg_tdma_soft_reset}, {RESET_THCON, wg_config_thcon_reset},
+static const struct {
+    uint32_t bit;
+    void (*hold)(wg_tile *t, bool held);
+} held_units[] = {
+    {RESET_MOVER, wg_mover_soft_reset},
+    {RESET_TDMA, wg_tdma_soft_reset},
+    {RESET_THCON, wg_config_thcon_reset},
     {RESET_THCON, wg_scalar_soft_reset},
 };
 
@@ -160,7 +174,7 @@ static void registers_enter(wg_tile *t, uint32_t rising)
     }
     if (rising & RESET_DST)
         for (unsigned i = 0; i < sizeof t->regs.dst.undefined / sizeof *t->regs.dst.undefined; i++)
-            t->regs.dst.undefined[i] = 0;   /* as ZEROACC with Revert */
+            t->regs.dst.undefined[i] = 0; /* as ZEROACC with Revert */
     wg_wake_threads(&t->sched);
 }
 
@@ -174,8 +188,12 @@ static void abort_unit(wg_tile *t, unsigned unit)
 bool wg_unit_held(const wg_tile *t, unsigned unit)
 {
     static const uint32_t bits[WG_UNIT_COUNT] = {
-        [WG_UNIT_UNPACK] = RESET_UNPACKERS | RESET_TDMA, [WG_UNIT_MATRIX] = RESET_FPU, [WG_UNIT_VECTOR] = RESET_FPU,
-        [WG_UNIT_PACK] = RESET_TDMA, [WG_UNIT_SCALAR] = RESET_TDMA, [WG_UNIT_MOVER] = RESET_TDMA,   /* "glue" */
+        [WG_UNIT_UNPACK] = RESET_UNPACKERS | RESET_TDMA,
+        [WG_UNIT_MATRIX] = RESET_FPU,
+        [WG_UNIT_VECTOR] = RESET_FPU,
+        [WG_UNIT_PACK] = RESET_TDMA,
+        [WG_UNIT_SCALAR] = RESET_TDMA,
+        [WG_UNIT_MOVER] = RESET_TDMA, /* "glue" */
     };
     return wg_in_soft_reset(&t->regions.control, bits[unit % WG_UNIT_COUNT]);
 }
@@ -216,5 +234,6 @@ void wg_soft_reset_edges(wg_tile *t)
     if (registers)
         wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER,
                  (wg_finding){.agent = WG_AGENT_HOST, .subject = 0xFFB121B0, .value = c->soft_reset},
-                 "soft reset of registers (bits 0x%x): contents are reset, writes while it lasts are not discarded", registers);
+                 "soft reset of registers (bits 0x%x): contents are reset, writes while it lasts are not discarded",
+                 registers);
 }

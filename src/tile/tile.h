@@ -35,32 +35,33 @@ struct wg_tile {
     struct wg_device *dev;
     const wg_arch *arch;
     const wg_timing *timing;
-    uint64_t watched;          /* event kinds that somebody observes */
-    uint64_t limit;            /* the run ends before this cycle: nobody runs ahead of it */
-    uint64_t horizon;          /* nothing from outside arrives before this cycle that is not known yet */
+    uint64_t watched; /* event kinds that somebody observes */
+    uint64_t limit;   /* the run ends before this cycle: nobody runs ahead of it */
+    uint64_t horizon; /* nothing from outside arrives before this cycle that is not known yet */
     bool lockstep;
-    bool l1_watched;           /* the run ends when a word of L1 has a value: no write happens ahead of its cycle */
-    uint8_t simd;              /* wg_simd: the host vector code in use */
+    bool l1_watched; /* the run ends when a word of L1 has a value: no write happens ahead of its cycle */
+    uint8_t simd;    /* wg_simd: the host vector code in use */
     uint8_t index;
-    uint8_t *l1;               /* arch->l1_bytes */
-    wg_noc_box *box;           /* packets of this tile; part of a snapshot, like L1 */
-    wg_noc_box *const *boxes;  /* of all tiles of the chip; NULL: the tile stands alone */
+    uint8_t *l1;              /* arch->l1_bytes */
+    wg_noc_box *box;          /* packets of this tile; part of a snapshot, like L1 */
+    wg_noc_box *const *boxes; /* of all tiles of the chip; NULL: the tile stands alone */
     wg_poll poll;
-    uint32_t l1_turns;         /* requests of cores that L1 has processed in their cycles, */
-    uint64_t l1_turns_from;    /* … since then: are several cores at it (riscv/together.c)? */
-    uint32_t l1_undos;         /* lines that a core running ahead through L1 has written */
+    uint32_t l1_turns;      /* requests of cores that L1 has processed in their cycles, */
+    uint64_t l1_turns_from; /* … since then: are several cores at it (riscv/together.c)? */
+    uint32_t l1_undos;      /* lines that a core running ahead through L1 has written */
     wg_l1_undo l1_undo[WG_L1_UNDO];
-    const wg_delay *delay;     /* the delays of this run, in order; NULL: the seed draws them */
+    const wg_delay *delay; /* the delays of this run, in order; NULL: the seed draws them */
     size_t delays;
-    wg_insn acting;            /* in whose name touches are emitted, while somebody watches them (observe/touch.h) */
+    wg_insn acting; /* in whose name touches are emitted, while somebody watches them (observe/touch.h) */
     uint8_t acting_agent;
-    uint64_t expander_stalled[WG_THREADS][2];   /* since when, for observers: MOP Expander, Replay Expander; 0: it is not */
+    uint64_t expander_stalled[WG_THREADS]
+                             [2]; /* since when, for observers: MOP Expander, Replay Expander; 0: it is not */
     wg_unconsumed unconsumed[WG_CORES];
 
     /* State. */
     wg_schedule sched;
     uint64_t seed;
-    bool perturbed;            /* by a seed or by delays */
+    bool perturbed; /* by a seed or by delays */
     wg_core core[WG_CORES];
     wg_frontend frontend[WG_THREADS];
     wg_backend backend;

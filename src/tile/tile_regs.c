@@ -24,11 +24,22 @@
 #include "tile/windows.h"
 
 enum {
-    BASE = 0xFFB12000, PIC = 0x1000,
-    CFGREG_RD_CNTL = 0x058, DBG_FEATURE_DISABLE = 0x068, CFGREG_RDDATA = 0x078, PC_BUF_OVERRIDE = 0x090,
-    RISC_DBG_CNTL_0 = 0x080, RISC_DBG_CNTL_1 = 0x084, RISC_DBG_STATUS_0 = 0x088, RISC_DBG_STATUS_1 = 0x08C,
-    INSTRN_BUF_CTRL0 = 0x0A0, INSTRN_BUF_CTRL1 = 0x0A4, INSTRN_BUF_STATUS = 0x0A8, SOFT_RESET_0 = 0x1B0,
-    WALL_CLOCK_L = 0x1F0, TIMESTAMPER_LAST = 0x214
+    BASE = 0xFFB12000,
+    PIC = 0x1000,
+    CFGREG_RD_CNTL = 0x058,
+    DBG_FEATURE_DISABLE = 0x068,
+    CFGREG_RDDATA = 0x078,
+    PC_BUF_OVERRIDE = 0x090,
+    RISC_DBG_CNTL_0 = 0x080,
+    RISC_DBG_CNTL_1 = 0x084,
+    RISC_DBG_STATUS_0 = 0x088,
+    RISC_DBG_STATUS_1 = 0x08C,
+    INSTRN_BUF_CTRL0 = 0x0A0,
+    INSTRN_BUF_CTRL1 = 0x0A4,
+    INSTRN_BUF_STATUS = 0x0A8,
+    SOFT_RESET_0 = 0x1B0,
+    WALL_CLOCK_L = 0x1F0,
+    TIMESTAMPER_LAST = 0x214
 };
 
 void wg_tile_control_reset(wg_tile *t)
@@ -50,10 +61,19 @@ void wg_tile_control_reset(wg_tile *t)
 static bool plain(const wg_tile *t, uint32_t offset)
 {
     static const uint16_t ids[] = {
-        WG_REG_DEBUG_dbg_feature_disable, WG_REG_DEBUG_disable_reset, WG_REG_DEBUG_trisc0_reset_pc,
-        WG_REG_DEBUG_trisc1_reset_pc, WG_REG_DEBUG_trisc2_reset_pc, WG_REG_DEBUG_trisc_reset_pc_override,
-        WG_REG_DEBUG_ncrisc_reset_pc, WG_REG_DEBUG_ncrisc_reset_pc_override, WG_REG_DEBUG_dest_cg_ctrl,
-        WG_REG_DEBUG_cg_ctrl_en, WG_REG_DEBUG_cg_kick, WG_REG_DEBUG_cg_ctrl_hyst0, WG_REG_DEBUG_cg_ctrl_hyst1,
+        WG_REG_DEBUG_dbg_feature_disable,
+        WG_REG_DEBUG_disable_reset,
+        WG_REG_DEBUG_trisc0_reset_pc,
+        WG_REG_DEBUG_trisc1_reset_pc,
+        WG_REG_DEBUG_trisc2_reset_pc,
+        WG_REG_DEBUG_trisc_reset_pc_override,
+        WG_REG_DEBUG_ncrisc_reset_pc,
+        WG_REG_DEBUG_ncrisc_reset_pc_override,
+        WG_REG_DEBUG_dest_cg_ctrl,
+        WG_REG_DEBUG_cg_ctrl_en,
+        WG_REG_DEBUG_cg_kick,
+        WG_REG_DEBUG_cg_ctrl_hyst0,
+        WG_REG_DEBUG_cg_ctrl_hyst1,
         WG_REG_DEBUG_cg_ctrl_hyst2,
     };
     for (unsigned i = 0; i < sizeof ids / sizeof *ids; i++) {
@@ -70,8 +90,11 @@ static void not_modelled(wg_tile *t, uint32_t offset, bool is_write, uint32_t va
     wg_reg_id id = wg_tile_reg_at(t->arch->id, WG_REGS_DEBUG, offset, &element);
     const char *name = id < WG_REG_COUNT ? wg_tile_regs[t->arch->id][id].name : "no known register";
     wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER,
-             (wg_finding){.agent = (uint8_t)agent, .pc = pc, .has_pc = agent <= WG_AGENT_CORE_T2,
-                          .subject = BASE + offset, .value = value},
+             (wg_finding){.agent = (uint8_t)agent,
+                          .pc = pc,
+                          .has_pc = agent <= WG_AGENT_CORE_T2,
+                          .subject = BASE + offset,
+                          .value = value},
              "%s of 0x%08x (%s)", is_write ? "write" : "read", BASE + offset, name);
 }
 
@@ -87,8 +110,12 @@ static void instrn_buf_ctrl0(wg_tile *t, uint32_t value, unsigned agent, uint32_
             continue;
         if (wg_replay_fifo_full(t, i))
             wg_findf(t, WG_F_DEBUG_PUSH_FULL,
-                     (wg_finding){.agent = (uint8_t)agent, .pc = pc, .has_pc = agent <= WG_AGENT_CORE_T2,
-                                  .subject = i, .word = c->instrn_ctrl1, .has_word = true},
+                     (wg_finding){.agent = (uint8_t)agent,
+                                  .pc = pc,
+                                  .has_pc = agent <= WG_AGENT_CORE_T2,
+                                  .subject = i,
+                                  .word = c->instrn_ctrl1,
+                                  .has_word = true},
                      "the FIFO before thread %u's Replay Expander is full", i);
         else
             wg_debug_push(t, i, c->instrn_ctrl1);
@@ -138,12 +165,13 @@ void wg_tile_reg_write(wg_tile *t, uint32_t offset, uint32_t value, unsigned age
     case SOFT_RESET_0: wg_soft_reset_write(t, value); return;
     /* Decided here: read back at once, where hardware takes a few cycles. */
     case CFGREG_RD_CNTL: c->config_rddata = wg_config_debug_read(t, value & 0x7FF); return;
-    case CFGREG_RDDATA: return;       /* read-only, as the status */
+    case CFGREG_RDDATA: return; /* read-only, as the status */
     case INSTRN_BUF_STATUS: return;
     case PC_BUF_OVERRIDE: wg_pcbuf_override(t, value); return;
     case RISC_DBG_CNTL_0: wg_risc_debug_cntl(t, value); return;
     case RISC_DBG_CNTL_1: c->risc_debug.cntl1 = value; return;
-    case RISC_DBG_STATUS_0: case RISC_DBG_STATUS_1: return;   /* read-only */
+    case RISC_DBG_STATUS_0:
+    case RISC_DBG_STATUS_1: return; /* read-only */
     case INSTRN_BUF_CTRL0: instrn_buf_ctrl0(t, value, agent, pc); return;
     case INSTRN_BUF_CTRL1: c->instrn_ctrl1 = value; return;
     default: break;

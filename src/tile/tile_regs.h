@@ -10,13 +10,16 @@
 #include <stdint.h>
 #include "engine/agents.h"
 
-enum { WG_TILE_REG_WORDS = 0x300 / 4 };   /* those with plain storage */
+enum { WG_TILE_REG_WORDS = 0x300 / 4 }; /* those with plain storage */
 
 /* The debug timestamper (DebugTimestamper.md); its counter is the cycle number. */
 typedef struct wg_timestamper {
-    struct { uint32_t start, end, position; bool valid, full, overflow; } buf[2];   /* in units of 16 bytes */
+    struct {
+        uint32_t start, end, position;
+        bool valid, full, overflow;
+    } buf[2]; /* in units of 16 bytes */
     uint32_t accum[4];
-    uint8_t accum_position, event_size;   /* event_size in words, 0: none yet */
+    uint8_t accum_position, event_size; /* event_size in words, 0: none yet */
     bool reset_streams;
     uint32_t cntl, counter_high_at;
 } wg_timestamper;
@@ -25,15 +28,15 @@ enum { WG_PIC_SW = 32, WG_PIC_HW = 4, WG_PIC_IRQS = WG_PIC_SW + WG_PIC_HW };
 
 /* BH: interrupts for B and NC. WH: a set of pending requests to poll. */
 typedef struct wg_pic {
-    uint32_t sw[WG_PIC_SW];          /* BH: value of the last write; 0: cleared */
-    uint32_t hw;                     /* BH: raised hardware IRQs */
-    uint32_t handler[WG_PIC_IRQS];   /* BH: pc of each handler */
-    uint32_t sw_enable[2], hw_enable[2];   /* BH: for B, NC */
-    uint8_t raised;                  /* BH: bit 0 B, bit 1 NC: an enabled IRQ is raised */
-    uint8_t number[2];               /* BH: the IRQ that interrupted B, NC */
-    uint8_t turn[2];                 /* BH: round-robin arbitration, the IRQ to look at first */
-    uint32_t pending, enable, clkgt_en, clkgt_hyst, stream_type[8];   /* WH */
-    uint8_t last_iterated;           /* WH: where PIC_NEXT_IRQ goes on */
+    uint32_t sw[WG_PIC_SW];              /* BH: value of the last write; 0: cleared */
+    uint32_t hw;                         /* BH: raised hardware IRQs */
+    uint32_t handler[WG_PIC_IRQS];       /* BH: pc of each handler */
+    uint32_t sw_enable[2], hw_enable[2]; /* BH: for B, NC */
+    uint8_t raised;                      /* BH: bit 0 B, bit 1 NC: an enabled IRQ is raised */
+    uint8_t number[2];                   /* BH: the IRQ that interrupted B, NC */
+    uint8_t turn[2];                     /* BH: round-robin arbitration, the IRQ to look at first */
+    uint32_t pending, enable, clkgt_en, clkgt_hyst, stream_type[8]; /* WH */
+    uint8_t last_iterated;                                          /* WH: where PIC_NEXT_IRQ goes on */
 } wg_pic;
 
 /* The debug interface of B, T0, T1, T2 (risc_debug.c). */
@@ -44,12 +47,12 @@ typedef struct wg_risc_debug {
 } wg_risc_debug;
 
 typedef struct wg_tile_control {
-    uint32_t word[WG_TILE_REG_WORDS];   /* registers without a field of their own: the last value written */
-    uint32_t soft_reset;                /* RISCV_DEBUG_REG_SOFT_RESET_0 as written */
-    uint32_t soft_reset_seen;           /* what the reset edges have been taken from */
-    uint32_t entry[5];                  /* where a core released by the API starts */
-    uint8_t entry_given;                /* bit wg_core_id */
-    uint32_t config_rddata;             /* RISCV_DEBUG_REG_CFGREG_RDDATA */
+    uint32_t word[WG_TILE_REG_WORDS]; /* registers without a field of their own: the last value written */
+    uint32_t soft_reset;              /* RISCV_DEBUG_REG_SOFT_RESET_0 as written */
+    uint32_t soft_reset_seen;         /* what the reset edges have been taken from */
+    uint32_t entry[5];                /* where a core released by the API starts */
+    uint8_t entry_given;              /* bit wg_core_id */
+    uint32_t config_rddata;           /* RISCV_DEBUG_REG_CFGREG_RDDATA */
     uint32_t instrn_ctrl0, instrn_ctrl1;
     wg_risc_debug risc_debug;
     wg_timestamper timestamper;
@@ -87,7 +90,7 @@ static inline bool wg_in_soft_reset(const wg_tile_control *r, uint32_t mask)
     return (r->soft_reset_seen & mask) != 0;
 }
 
-enum { WG_RESET_UNITS = 1 << 0 | 1 << 1 | 1 << 7 | 1 << 8 | 1 << 10 };   /* bits that hold some unit */
+enum { WG_RESET_UNITS = 1 << 0 | 1 << 1 | 1 << 7 | 1 << 8 | 1 << 10 }; /* bits that hold some unit */
 /* Does soft reset keep instructions out of this unit (wg_unit)? Packers, Mover and Scalar Unit have more of their own. */
 bool wg_unit_held(const struct wg_tile *t, unsigned unit);
 

@@ -16,8 +16,16 @@
 #include "tile/tile.h"
 
 enum {
-    WALL_CLOCK_L = 0x1F0, WALL_CLOCK_NOW_H = 0x1F4, WALL_CLOCK_H = 0x1F8, COMMAND = 0x1FC, CONTROL = 0x200,
-    STATUS = 0x204, BUF0_START = 0x208, BUF0_END = 0x20C, BUF1_START = 0x210, BUF1_END = 0x214
+    WALL_CLOCK_L = 0x1F0,
+    WALL_CLOCK_NOW_H = 0x1F4,
+    WALL_CLOCK_H = 0x1F8,
+    COMMAND = 0x1FC,
+    CONTROL = 0x200,
+    STATUS = 0x204,
+    BUF0_START = 0x208,
+    BUF0_END = 0x20C,
+    BUF1_START = 0x210,
+    BUF1_END = 0x214
 };
 
 /* While the reset bit is set the streams are reset in every cycle; it is enough to do so before each access. */
@@ -33,7 +41,10 @@ static void settle(wg_timestamper *ts)
 static void misuse(wg_tile *t, uint32_t value, unsigned agent, uint32_t pc)
 {
     wg_findf(t, WG_F_TIMESTAMP_MISUSE,
-             (wg_finding){.agent = (uint8_t)agent, .pc = pc, .has_pc = agent <= WG_AGENT_CORE_T2, .subject = 0xFFB121FC,
+             (wg_finding){.agent = (uint8_t)agent,
+                          .pc = pc,
+                          .has_pc = agent <= WG_AGENT_CORE_T2,
+                          .subject = 0xFFB121FC,
                           .value = value},
              "0x%08x written to RISCV_DEBUG_REG_TIMESTAMP", value);
 }
@@ -109,7 +120,7 @@ uint32_t wg_timestamper_read(wg_tile *t, uint32_t offset)
     wg_timestamper *ts = &t->regions.control.timestamper;
     settle(ts);
     if (offset <= WALL_CLOCK_H)
-        wg_poll_disturb(t);   /* time: a loop that reads it is never the same twice */
+        wg_poll_disturb(t); /* time: a loop that reads it is never the same twice */
     switch (offset) {
     case WALL_CLOCK_L: ts->counter_high_at = (uint32_t)(t->sched.now >> 32); return (uint32_t)t->sched.now;
     case WALL_CLOCK_NOW_H: return (uint32_t)(t->sched.now >> 32);

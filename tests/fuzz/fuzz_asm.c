@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     wg_arch_id arch = data[0] & 1 ? WG_ARCH_WH : WG_ARCH_BH;
-    wg_asm_env env = { resolve, NULL };
+    wg_asm_env env = {resolve, NULL};
     const char *text = (const char *)data + 1, *end = (const char *)data + size;
     while (text < end) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));

@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char error[256] = "";
     const char *path = size % 8 == 0 ? memory_file(data, size) : NULL;
-    wg_elf *elf = path ? wg_elf_open_file(path, error, sizeof error) : wg_elf_open("fuzz", data, size, error, sizeof error);
+    wg_elf *elf =
+        path ? wg_elf_open_file(path, error, sizeof error) : wg_elf_open("fuzz", data, size, error, sizeof error);
     if (!elf) {
         if (!error[0])
             abort();

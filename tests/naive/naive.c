@@ -97,7 +97,10 @@ static struct naive_item pop(naive_queue *q)
     return first;
 }
 
-static void append(naive_queue *q, uint32_t word, bool pushed) { q->item[q->count++] = (struct naive_item){word, pushed}; }
+static void append(naive_queue *q, uint32_t word, bool pushed)
+{
+    q->item[q->count++] = (struct naive_item){word, pushed};
+}
 
 void naive_reset(naive *n, bool wormhole)
 {
@@ -214,7 +217,9 @@ static void gates(naive *n)
                 continue;
             uint32_t w = t->gate_fifo.item[0].word;
             int op = opcode(w), unit = unit_of(w);
-            int turn = op == 0xA0 || op == 0xA1 ? n->mutex_turn[bits(w, 3, 0)] : unit == SYNC ? n->sync_turn : n->unit_turn[unit];
+            int turn = op == 0xA0 || op == 0xA1 ? n->mutex_turn[bits(w, 3, 0)]
+                       : unit == SYNC           ? n->sync_turn
+                                                : n->unit_turn[unit];
             if (unit == SYNC && op > 0xA1)
                 turn = turn < 3 ? turn : 0; /* no core writes here: past the threads the round starts again */
             if ((turn + step) % NAIVE_THREADS != k)

@@ -23,14 +23,14 @@ typedef struct naive_event {
 typedef struct naive_queue {
     struct naive_item {
         uint32_t word;
-        bool pushed;     /* not made by an expander */
+        bool pushed; /* not made by an expander */
     } item[NAIVE_DEPTH];
     int count;
 } naive_queue;
 
 typedef struct naive_thread {
     naive_queue fifo, replay_fifo, gate_fifo;
-    int slots;                   /* BH: pushed instructions that have not passed the gate */
+    int slots; /* BH: pushed instructions that have not passed the gate */
     uint32_t mop_cfg[9];
     uint32_t mask_hi;
     /* MOP Expander */
@@ -45,12 +45,12 @@ typedef struct naive_thread {
     int replaying, recording, position;
     bool record_executes;
     /* Wait Gate */
-    bool latched, latch_now;     /* latch_now: accepted in this cycle */
+    bool latched, latch_now; /* latch_now: accepted in this cycle */
     bool forget;
     uint32_t latch_word, incoming;
     /* units */
-    uint64_t busy_until[8];      /* per unit: this thread has an instruction in it before this cycle */
-    uint64_t held_until;         /* the thread's own Scalar instruction executes before this cycle */
+    uint64_t busy_until[8]; /* per unit: this thread has an instruction in it before this cycle */
+    uint64_t held_until;    /* the thread's own Scalar instruction executes before this cycle */
 } naive_thread;
 
 typedef struct naive {

@@ -23,8 +23,8 @@ typedef struct rig {
     wg_tile *t;
     wg_device dev;
     uint32_t word[3][RIG_WORDS];
-    uint64_t issued[3][RIG_WORDS];   /* the cycle in which it passed; WG_NEVER: not yet */
-    wg_stall stall[3];               /* of the head, in the last cycle */
+    uint64_t issued[3][RIG_WORDS]; /* the cycle in which it passed; WG_NEVER: not yet */
+    wg_stall stall[3];             /* of the head, in the last cycle */
     unsigned head[3], count[3];
     void (*at_regions)(struct rig *r);
     bool lockstep;
@@ -68,7 +68,11 @@ static inline void rig_push(rig *r, unsigned thread, uint32_t word)
 static inline wg_insn rig_insn(rig *r, unsigned thread, uint32_t word, uint64_t id)
 {
     const wg_isa_insn *isa = wg_isa_decode(r->t->arch->id, word);
-    return (wg_insn){.word = word, .id = id, .thread = (uint8_t)thread, .unit = isa->unit, .op = (uint16_t)isa->id,
+    return (wg_insn){.word = word,
+                     .id = id,
+                     .thread = (uint8_t)thread,
+                     .unit = isa->unit,
+                     .op = (uint16_t)isa->id,
                      .block = isa->block_bits};
 }
 

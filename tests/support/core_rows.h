@@ -16,7 +16,7 @@
 
 typedef struct core_kernel {
     uint32_t word[2048];
-    unsigned n, counted;   /* counted: instructions of the body whose cycles are asked for */
+    unsigned n, counted; /* counted: instructions of the body whose cycles are asked for */
 } core_kernel;
 
 typedef struct core_row {
@@ -24,9 +24,9 @@ typedef struct core_row {
     double silicon;
     void (*setup)(core_kernel *k, uint32_t argument), (*body)(core_kernel *k, uint32_t argument);
     uint32_t argument;
-    bool hidden;           /* the loop's own two instructions run while something else is waited for */
-    uint8_t threads;       /* so many T cores run it; 0: core B does */
-    const char *how;       /* the mechanism in the model that makes the number */
+    bool hidden;     /* the loop's own two instructions run while something else is waited for */
+    uint8_t threads; /* so many T cores run it; 0: core B does */
+    const char *how; /* the mechanism in the model that makes the number */
 } core_row;
 
 enum { CORE_ROW_CODE = 0x10000, CORE_ROW_DATA = 0x40000, CORE_ROW_SELF = 0x50000 /* a word that points to itself */ };
@@ -111,19 +111,26 @@ static inline void core_body_every_other(core_kernel *k, uint32_t argument)
 static inline void core_setup_unforeseen(core_kernel *k, uint32_t argument)
 {
     (void)argument;
-    core_li(k, T0, 2);                          /* cfg0: no prediction; then every branch is foreseen as not taken */
+    core_li(k, T0, 2); /* cfg0: no prediction; then every branch is foreseen as not taken */
     core_word(k, 0x7C0u << 20 | T0 << 15 | 1 << 12 | 0x73);
 }
 
 /* ---- what T cores push ---- */
 
 enum {
-    PUSH_NOP = 0x02000000, PUSH_SFPNOP = 0x8F000000, PUSH_SETDMAREG = 0x45000000 | 1 << 8 | 8,
+    PUSH_NOP = 0x02000000,
+    PUSH_SFPNOP = 0x8F000000,
+    PUSH_SETDMAREG = 0x45000000 | 1 << 8 | 8,
     PUSH_ADDDMAREG = 0x58000000,
-    PUSH_RDCFG = (int)0xB1000000, PUSH_MVMUL = 0x26000000, PUSH_ELWADD = 0x28000000, PUSH_ELWMUL = 0x27000000,
-    PUSH_SETDVALID = 0x57000003, PUSH_SETRWC_DST = 0x37000004, PUSH_MOP = 0x01800000,
+    PUSH_RDCFG = (int)0xB1000000,
+    PUSH_MVMUL = 0x26000000,
+    PUSH_ELWADD = 0x28000000,
+    PUSH_ELWMUL = 0x27000000,
+    PUSH_SETDVALID = 0x57000003,
+    PUSH_SETRWC_DST = 0x37000004,
+    PUSH_MOP = 0x01800000,
     PUSH_REPLAY = 0x04000000 | 17 << 4,
-    PUSH_DST_BY_8 = (int)0xB2000000 | 28 << 16 | 8   /* SETC16 ADDR_MOD_DST_SEC0: on by eight rows of Dst */
+    PUSH_DST_BY_8 = (int)0xB2000000 | 28 << 16 | 8 /* SETC16 ADDR_MOD_DST_SEC0: on by eight rows of Dst */
 };
 static inline void core_push(core_kernel *k, uint32_t word) { core_word(k, word << 2 | word >> 30); }
 static inline void core_body_push(core_kernel *k, uint32_t word)
@@ -171,12 +178,10 @@ static inline void core_body_expand(core_kernel *k, uint32_t word)
 }
 
 static const core_row core_rows[] = {
-    {"ALU", 0.999, core_setup_data, core_body_alu, 0,
-     .how = "an instruction enters EX1 per cycle"},
+    {"ALU", 0.999, core_setup_data, core_body_alu, 0, .how = "an instruction enters EX1 per cycle"},
     {"mul, dependent", 1.985, core_setup_data, core_body_mul, 1,
      .how = "a product is there one cycle later than other results"},
-    {"mul, independent", 1.0, core_setup_data, core_body_mul, 0,
-     .how = "the multiplier is pipelined"},
+    {"mul, independent", 1.0, core_setup_data, core_body_mul, 0, .how = "the multiplier is pipelined"},
     {"divu, 29-bit dividend", 33.0, core_setup_data, core_body_divu, 0x1FFFFFFF,
      .how = "a bit per cycle; leading zeros are skipped four at a time, which takes one cycle more"},
     {"divu, 12-bit dividend", 14.0, core_setup_data, core_body_divu, 0xFFF,
@@ -199,14 +204,11 @@ static const core_row core_rows[] = {
      .how = "two ways, least recently used: three fifths of the lines miss; two line fetches in flight"},
     {"loop of 6144 bytes", 1.252, core_setup_data, core_body_alu, 6144 / 4 - 2,
      .how = "every line misses; two line fetches in flight, ten cycles each"},
-    {"loop of 7168 bytes", 1.252, core_setup_data, core_body_alu, 7168 / 4 - 2,
-     .how = "the same"},
-    {"branch, always taken", 1.0, core_setup_data, core_body_taken, 0,
-     .how = "foreseen"},
+    {"loop of 7168 bytes", 1.252, core_setup_data, core_body_alu, 7168 / 4 - 2, .how = "the same"},
+    {"branch, always taken", 1.0, core_setup_data, core_body_taken, 0, .how = "foreseen"},
     {"branch, taken every other time", 1.0, core_setup_data, core_body_every_other, 0,
      .how = "foreseen by the last branches' directions"},
-    {"branch, mispredicted", 5.0, core_setup_unforeseen, core_body_taken, 0,
-     .how = "a bubble of four cycles"},
+    {"branch, mispredicted", 5.0, core_setup_unforeseen, core_body_taken, 0, .how = "a bubble of four cycles"},
     {".ttinsn NOP, 1 thread", 1.0, core_setup_data, core_body_push, PUSH_NOP, .threads = 1,
      .how = "a push per cycle: adjacent ones do not fuse in this profile"},
     {".ttinsn NOP, 2 threads", 1.0, core_setup_data, core_body_push, PUSH_NOP, .threads = 2,
@@ -264,7 +266,7 @@ static inline uint64_t core_row_run(const core_row *row, wg_profile profile, uin
     wg_write(dev, self, &self, 4);
     core_li(k, A0, passes);
     row->setup(k, row->argument);
-    core_word(k, rv_s(0, A1, A1, 2, 0x23) & (row->argument == 0xFFB00000 ? ~0u : 0x13u));   /* or a nop */
+    core_word(k, rv_s(0, A1, A1, 2, 0x23) & (row->argument == 0xFFB00000 ? ~0u : 0x13u)); /* or a nop */
     while (k->n % 4)
         core_word(k, 0x13);
     unsigned loop = k->n;
@@ -274,10 +276,11 @@ static inline uint64_t core_row_run(const core_row *row, wg_profile profile, uin
     int back = 4 * ((int)loop - (int)k->n);
     if (back >= -4096) {
         core_word(k, rv_b(back, A0, ZERO, 1));
-    } else {   /* beyond a branch's reach: over a jump */
+    } else { /* beyond a branch's reach: over a jump */
         core_word(k, rv_b(8, A0, ZERO, 0));
         uint32_t o = (uint32_t)(back - 4);
-        core_word(k, (o >> 20 & 1) << 31 | (o >> 1 & 0x3FF) << 21 | (o >> 11 & 1) << 20 | (o >> 12 & 0xFF) << 12 | 0x6F);
+        core_word(k,
+                  (o >> 20 & 1) << 31 | (o >> 1 & 0x3FF) << 21 | (o >> 11 & 1) << 20 | (o >> 12 & 0xFF) << 12 | 0x6F);
     }
     core_word(k, 0x6F);
     for (unsigned i = 0; i < (row->threads ? row->threads : 1); i++) {

@@ -90,27 +90,33 @@ static bool model_holds(const wg_tile *t, unsigned unit, unsigned thread, wg_sta
     return true;
 }
 
-#define MODEL(kind)                                                                                                    \
-    static void kind##_reset(wg_tile *t) { model_reset(t, WG_UNIT_##kind); }                                           \
-    static bool kind##_check(wg_tile *t, const wg_insn *insn, wg_stall *why)                                           \
-    {                                                                                                                  \
-        (void)insn;                                                                                                    \
-        return model_check(t, WG_UNIT_##kind, why);                                                                    \
-    }                                                                                                                  \
-    static void kind##_accept(wg_tile *t, const wg_insn *insn) { model_accept(t, WG_UNIT_##kind, insn); }              \
-    static void kind##_tick(wg_tile *t) { model_tick(t, WG_UNIT_##kind); }                                             \
-    static bool kind##_busy(const wg_tile *t, unsigned thread) { return model_busy(t, WG_UNIT_##kind, thread); }       \
-    static bool kind##_holds(const wg_tile *t, unsigned thread, wg_stall *why)                                         \
-    {                                                                                                                  \
-        return model_holds(t, WG_UNIT_##kind, thread, why);                                                            \
-    }                                                                                                                  \
-    static bool kind##_part(const wg_tile *t, unsigned thread, unsigned part)                                          \
-    {                                                                                                                  \
-        return model_condition(t, WG_UNIT_##kind, thread, part);                                                       \
-    }                                                                                                                  \
-    static const wg_unit_ops kind##_ops = {.name = #kind, .agent = WG_AGENT_##kind, .reset = kind##_reset,             \
-                                           .check = kind##_check, .accept = kind##_accept, .tick = kind##_tick,        \
-                                           .busy = kind##_busy, .holds = kind##_holds, .part_busy = kind##_part};
+#define MODEL(kind) \
+    static void kind##_reset(wg_tile *t) { model_reset(t, WG_UNIT_##kind); } \
+    static bool kind##_check(wg_tile *t, const wg_insn *insn, wg_stall *why) \
+    { \
+        (void)insn; \
+        return model_check(t, WG_UNIT_##kind, why); \
+    } \
+    static void kind##_accept(wg_tile *t, const wg_insn *insn) { model_accept(t, WG_UNIT_##kind, insn); } \
+    static void kind##_tick(wg_tile *t) { model_tick(t, WG_UNIT_##kind); } \
+    static bool kind##_busy(const wg_tile *t, unsigned thread) { return model_busy(t, WG_UNIT_##kind, thread); } \
+    static bool kind##_holds(const wg_tile *t, unsigned thread, wg_stall *why) \
+    { \
+        return model_holds(t, WG_UNIT_##kind, thread, why); \
+    } \
+    static bool kind##_part(const wg_tile *t, unsigned thread, unsigned part) \
+    { \
+        return model_condition(t, WG_UNIT_##kind, thread, part); \
+    } \
+    static const wg_unit_ops kind##_ops = {.name = #kind, \
+                                           .agent = WG_AGENT_##kind, \
+                                           .reset = kind##_reset, \
+                                           .check = kind##_check, \
+                                           .accept = kind##_accept, \
+                                           .tick = kind##_tick, \
+                                           .busy = kind##_busy, \
+                                           .holds = kind##_holds, \
+                                           .part_busy = kind##_part};
 enum { WG_AGENT_UNPACK = WG_AGENT_UNPACK0 };
 MODEL(UNPACK)
 MODEL(MATRIX)

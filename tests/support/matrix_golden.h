@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* clang-format off */
 /*
  * Recorded results of Matrix Unit arithmetic: for each combination of instruction, format, Dst width and fidelity
  * phase, a checksum of Dst after one instruction on random datums. The checksums come from ttsim.

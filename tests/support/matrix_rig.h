@@ -18,8 +18,8 @@
 typedef struct mrig {
     wg_tile *t;
     wg_device dev;
-    wg_stall stall;        /* the last refusal */
-    unsigned refusals;     /* of the last instruction */
+    wg_stall stall;    /* the last refusal */
+    unsigned refusals; /* of the last instruction */
     uint64_t ids;
 } mrig;
 

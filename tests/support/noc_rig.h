@@ -12,9 +12,19 @@
 #include "wgtest.h"
 
 enum { NIU0 = 0xFFB20000, NIU1 = 0xFFB30000 };
-enum {   /* NOC_CTRL */
-    N_READ = 0, N_ATOMIC = 1, N_WRITE = 2, N_BE = 1 << 2, N_INLINE = 1 << 3, N_ANSWER = 1 << 4, N_BROADCAST = 1 << 5,
-    N_LINKED = 1 << 6, N_STATIC = 1 << 7, N_RESERVE = 1 << 8, N_Y_MAJOR = 1 << 16, N_TO_SELF = 1 << 17
+enum { /* NOC_CTRL */
+       N_READ = 0,
+       N_ATOMIC = 1,
+       N_WRITE = 2,
+       N_BE = 1 << 2,
+       N_INLINE = 1 << 3,
+       N_ANSWER = 1 << 4,
+       N_BROADCAST = 1 << 5,
+       N_LINKED = 1 << 6,
+       N_STATIC = 1 << 7,
+       N_RESERVE = 1 << 8,
+       N_Y_MAJOR = 1 << 16,
+       N_TO_SELF = 1 << 17
 };
 
 typedef struct noc_regs {
@@ -30,8 +40,8 @@ static const noc_regs noc_map[2] = {
 typedef struct noc_request {
     unsigned noc, initiator;
     uint32_t ctrl, tag, len, data;
-    uint64_t targ, ret;               /* addresses */
-    uint32_t targ_at, ret_at;         /* places; broadcast: end | start << 12 */
+    uint64_t targ, ret;       /* addresses */
+    uint32_t targ_at, ret_at; /* places; broadcast: end | start << 12 */
 } noc_request;
 
 static inline uint32_t at(unsigned x, unsigned y) { return x | y << 6; }

@@ -13,11 +13,13 @@
 #include "num/l1_formats.h"
 
 enum { PR_LAST = 1, PR_FLUSH = 2, PR_CONCAT = 16, PR_OVERRIDE = 128, PR_ZERO = 1 << 12, PR_STRIDED = 1 << 17 };
-enum { PR_L1 = 0x4000 };   /* where pr_new() lets packer 0 write; 0x1000 further for each packer behind it */
+enum { PR_L1 = 0x4000 }; /* where pr_new() lets packer 0 write; 0x1000 further for each packer behind it */
 #define PR_PACR(select, more) (UINT32_C(0x41000000) | (uint32_t)(select) << 8 | (uint32_t)(more))
-#define PR_SET(r, packer, name, value)                                                                             \
-    ur_set((r), ((const wg_cfg_id[]){WG_CFG_THCON_SEC0_REG1_##name, WG_CFG_THCON_SEC0_REG8_##name,                 \
-                                     WG_CFG_THCON_SEC1_REG1_##name, WG_CFG_THCON_SEC1_REG8_##name})[packer], (value))
+#define PR_SET(r, packer, name, value) \
+    ur_set((r), \
+           ((const wg_cfg_id[]){WG_CFG_THCON_SEC0_REG1_##name, WG_CFG_THCON_SEC0_REG8_##name, \
+                                WG_CFG_THCON_SEC1_REG1_##name, WG_CFG_THCON_SEC1_REG8_##name})[packer], \
+           (value))
 
 static inline void pr_formats(ur *r, bool wide, unsigned middle, unsigned in, unsigned out)
 {

@@ -88,7 +88,10 @@ static inline uint64_t aim(lib *l, uint64_t address)
     return l->bar0 + (address & 0xFFFFF);
 }
 
-static inline void put(lib *l, uint64_t address, const void *from, uint32_t bytes) { l->write(aim(l, address), from, bytes); }
+static inline void put(lib *l, uint64_t address, const void *from, uint32_t bytes)
+{
+    l->write(aim(l, address), from, bytes);
+}
 static inline void put32(lib *l, uint64_t address, uint32_t value) { put(l, address, &value, 4); }
 static inline uint32_t get32(lib *l, uint64_t address)
 {

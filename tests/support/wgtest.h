@@ -37,21 +37,29 @@ typedef struct wg_test {
     const char *covers;
 } wg_test;
 
-#define WG_TEST(fn, archs, clauses) {#fn, fn, archs, clauses, ""}
-#define WG_COVERS(fn, archs, clauses, covers) {#fn, fn, archs, clauses, covers}
+#define WG_TEST(fn, archs, clauses) \
+    { \
+#fn, fn, archs, clauses, "" \
+    }
+#define WG_COVERS(fn, archs, clauses, covers) \
+    { \
+#fn, fn, archs, clauses, covers \
+    }
 
 wg_arch_id wg_test_arch(void **state);
 /* Runs all (or, with arguments, those whose name contains one of them); returns the number that failed. */
 int wg_test_main(const char *suite, const wg_test *tests, size_t count, int argc, char **argv);
 
-#define WG_MAIN(suite, tests)                                                                       \
-    int main(int argc, char **argv)                                                                 \
-    {                                                                                               \
-        return wg_test_main(suite, tests, sizeof(tests) / sizeof((tests)[0]), argc, argv);          \
+#define WG_MAIN(suite, tests) \
+    int main(int argc, char **argv) \
+    { \
+        return wg_test_main(suite, tests, sizeof(tests) / sizeof((tests)[0]), argc, argv); \
     }
 
 /* A small, fast, repeatable generator for tests. */
-typedef struct wg_rng { uint64_t s; } wg_rng;
+typedef struct wg_rng {
+    uint64_t s;
+} wg_rng;
 static inline uint64_t wg_rng_next(wg_rng *r)
 {
     uint64_t z = (r->s += UINT64_C(0x9E3779B97F4A7C15));

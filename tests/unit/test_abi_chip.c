@@ -119,11 +119,11 @@ static void test_multicast_start(void **state)
     uint64_t regs = l.bar0 + 0x1FC00000, room = bh ? 1 << 21 : 1 << 20;
     rv p = rv_at(0);
     rv_li(&p, T0, 0xFFB20000);
-    rv_lw(&p, A1, bh ? 0x44 : 0x2C, T0);   /* NOC_NODE_ID */
+    rv_lw(&p, A1, bh ? 0x44 : 0x2C, T0); /* NOC_NODE_ID */
     rv_li(&p, A2, ID);
     rv_sw(&p, A1, 0, A2);
     rv_li(&p, T0, 0xFFB20000);
-    side(&p, &l, 0, bh ? 1 : 18, bh ? 2 : 18, COUNTER);   /* a posted increment at the first tile */
+    side(&p, &l, 0, bh ? 1 : 18, bh ? 2 : 18, COUNTER); /* a posted increment at the first tile */
     rv_li(&p, A0, 1);
     rv_sw(&p, A0, 0x1C, T0);
     rv_li(&p, A0, 0x1000 | 31 << 2);
@@ -132,9 +132,13 @@ static void test_multicast_start(void **state)
     rv_sw(&p, A0, (int)niu_of(&l).data, T0);
     rv_sw(&p, A0, (int)niu_of(&l).command, T0);
     rv_done(&p);
-    const struct { uint64_t address; const void *data; uint32_t bytes; } steps[] = {
-        {SOFT_RESET, &(uint32_t){CORES_IN_RESET}, 4}, {0, p.word, 4 * p.n},
-        {SOFT_RESET, &(uint32_t){CORES_IN_RESET & ~RESET_B}, 4}};
+    const struct {
+        uint64_t address;
+        const void *data;
+        uint32_t bytes;
+    } steps[] = {{SOFT_RESET, &(uint32_t){CORES_IN_RESET}, 4},
+                 {0, p.word, 4 * p.n},
+                 {SOFT_RESET, &(uint32_t){CORES_IN_RESET & ~RESET_B}, 4}};
     for (unsigned i = 0; i < 3; i++) {
         uint64_t page = steps[i].address / room;
         if (bh) { /* 1-2 to 16-11 */
@@ -252,8 +256,8 @@ static void test_two_tiles(void **state)
         for (unsigned i = 0; i < 3; i++)
             l.write(regs + 4 * i, &words[i], 4);
     } else {
-        uint64_t config = page | UINT64_C(2) << 16 | (uint64_t)y << 22 | UINT64_C(1) << 28 | (uint64_t)y << 34 |
-                          UINT64_C(1) << 41;
+        uint64_t config =
+            page | UINT64_C(2) << 16 | (uint64_t)y << 22 | UINT64_C(1) << 28 | (uint64_t)y << 34 | UINT64_C(1) << 41;
         l.write(regs, &config, 8);
     }
     uint32_t released = CORES_IN_RESET & ~RESET_B;
@@ -291,7 +295,7 @@ static void test_threads_and_fork(void **state)
 
 static void test_harvested(void **state)
 {
-    setenv("WAITGATE_HARVESTED", "0x8", 1);   /* x 3 or y 3 */
+    setenv("WAITGATE_HARVESTED", "0x8", 1); /* x 3 or y 3 */
     lib l = start_with_memory(state);
     unsetenv("WAITGATE_HARVESTED");
     bool bh = l.arch == WG_ARCH_BH;
@@ -302,7 +306,7 @@ static void test_harvested(void **state)
     l.tile_read(bh ? 4 : 3, bh ? 5 : 4, 0x100, &direct, 4);
     assert_int_equal(direct, 0x77);
     l.tile_read(bh ? 3 : 3, bh ? 5 : 3, 0x100, &direct, 4);
-    assert_int_equal(direct, 0);   /* nothing is there */
+    assert_int_equal(direct, 0); /* nothing is there */
     end(&l);
 }
 

@@ -129,13 +129,13 @@ static void test_any_word(void **state)
         wg_device *dev = create(wg_test_arch(state), round % 3 ? 0 : round);
         for (unsigned i = 0; i < L1_TOUCHED; i++)
             noise[i] = (uint8_t)(wg_rng_below(&r, 3) ? any(&r) : 0);
-        bool watched = round % 2;   /* else the frontends take their short cuts */
+        bool watched = round % 2; /* else the frontends take their short cuts */
         if (watched)
             assert_int_equal(wg_observe(dev, WG_EV_BIT(WG_EV_ISSUED), count, &words, NULL), WG_OK);
         assert_int_equal(wg_write(dev, 0, noise, sizeof noise), WG_OK);
         for (unsigned i = 0; i < 16 && words < wanted; i++) {
             unsigned pushed = episode(dev, &r);
-            words += watched ? 0 : pushed / 3;   /* as many pass, about */
+            words += watched ? 0 : pushed / 3; /* as many pass, about */
             look_everywhere(dev, &r);
             wg_history history = {0};
             wg_hang_inspect(dev, &history, false, &hang);

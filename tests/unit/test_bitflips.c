@@ -54,7 +54,8 @@ static uint32_t flip(wg_rng *rng, unsigned one_in, uint32_t word)
     return wg_rng_below(rng, one_in) == 0 ? word ^ 1u << wg_rng_below(rng, 32) : word;
 }
 
-static void write_flipped(wg_device *dev, wg_rng *rng, unsigned one_in, uint32_t address, const uint8_t *data, size_t bytes)
+static void write_flipped(wg_device *dev, wg_rng *rng, unsigned one_in, uint32_t address, const uint8_t *data,
+                          size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += 4) {
         uint32_t word = 0;
@@ -134,8 +135,9 @@ static void test_bit_flips(void **state)
 /* ---- kernels in C: the examples' ELF files, all cores at once ---- */
 
 #ifdef WG_EXAMPLES
-static const char *const kernels[] = {"add",  "datacopy_bfp8", "exp",    "launch_l1", "launch_pcbuf", "matmul", "mailbox",
-                                      "matmul_stream", "reduce", "sort", "stale_l0", "tilize", "untilize"};
+static const char *const kernels[] = {"add",      "datacopy_bfp8", "exp",           "launch_l1", "launch_pcbuf",
+                                      "matmul",   "mailbox",       "matmul_stream", "reduce",    "sort",
+                                      "stale_l0", "tilize",        "untilize"};
 static const char *const core_names[WG_CORES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 static wg_elf *kernel_elf[KERNELS][WG_CORES];
@@ -177,8 +179,8 @@ static void test_kernel_flips(void **state)
     for (unsigned i = 0; i < KERNELS; i++)
         for (unsigned core = 0; core < WG_CORES; core++) {
             char path[600], error[256];
-            (void)snprintf(path, sizeof path, "%s/%s%s.%s.elf", WG_EXAMPLES, arch == WG_ARCH_WH ? "wh_" : "", kernels[i],
-                           core_names[core]);
+            (void)snprintf(path, sizeof path, "%s/%s%s.%s.elf", WG_EXAMPLES, arch == WG_ARCH_WH ? "wh_" : "",
+                           kernels[i], core_names[core]);
             kernel_elf[i][core] = wg_elf_open_file(path, error, sizeof error);
         }
     for (uint64_t seed = 1; seed <= seeds; seed++) {

@@ -45,7 +45,10 @@ static rig *open_rig(wg_arch_id arch, uint32_t harvested)
 {
     rig *r = calloc(1, sizeof *r);
     r->arch = arch;
-    wg_card_desc desc = {.struct_size = sizeof desc, .host_read = host_read, .host_write = host_write, .host = &r->h,
+    wg_card_desc desc = {.struct_size = sizeof desc,
+                         .host_read = host_read,
+                         .host_write = host_write,
+                         .host = &r->h,
                          .grid = {.struct_size = sizeof desc.grid, .arch = arch, .harvested = harvested}};
     assert_int_equal(wg_card_create(&desc, &r->card), WG_OK);
     r->grid = wg_card_grid(r->card);
@@ -100,7 +103,7 @@ static size_t findings(rig *r, const char *code)
 typedef struct kind {
     unsigned bits, first, last;
     bool bar4;
-    uint64_t offset;   /* of the first */
+    uint64_t offset; /* of the first */
 } kind;
 static const kind kinds_bh[] = {{21, 0, 201, false, 0}, {32, 202, 209, true, 0}};
 static const kind kinds_wh[] = {
@@ -218,10 +221,11 @@ static void test_multicast(void **state)
             for (unsigned x = 0; x < 17; x++)
                 if (wg_grid_peek(r->grid, x, y))
                     wg_card_tile_write(r->card, x, y, 0x400, &value, 4);
-        put32(r, window(r, &k[i], k[i].first, (aim){.x0 = 3, .y0 = 4, .x1 = 7, .y1 = 8, .mcast = 1}, 0x400), 0xCA57 + i);
+        put32(r, window(r, &k[i], k[i].first, (aim){.x0 = 3, .y0 = 4, .x1 = 7, .y1 = 8, .mcast = 1}, 0x400),
+              0xCA57 + i);
         check_tiles(r, 0xCA57 + i, in_3_to_7);
     }
-    put32(r, window(r, k, 0, (aim){.x0 = 7, .y0 = 4, .x1 = 2, .y1 = 8, .mcast = 1}, 0x404), 1);   /* round the edge */
+    put32(r, window(r, k, 0, (aim){.x0 = 7, .y0 = 4, .x1 = 2, .y1 = 8, .mcast = 1}, 0x404), 1); /* round the edge */
     for (unsigned x = 1; x < wg_grid_width(r->grid); x++)
         if (wg_grid_kind(r->grid, x, 5) == WG_TILE_TENSIX)
             assert_int_equal(tile32(r, x, 5, 0x404), around(x, 5));
@@ -233,7 +237,7 @@ static void test_multicast(void **state)
     check_tiles(r, 0x77, in_3_to_7);
     assert_int_equal(wg_card_finding_count(r->card), 0);
     get32(r, window(r, k, 0, (aim){.x0 = 3, .y0 = 4, .x1 = 7, .y1 = 8, .mcast = 1}, 0x400));
-    assert_int_equal(findings(r, "host-window-config"), 1);   /* nothing can be read from many */
+    assert_int_equal(findings(r, "host-window-config"), 1); /* nothing can be read from many */
     close_rig(r);
 }
 
@@ -251,7 +255,10 @@ static void test_multicast_all(void **state)
     close_rig(r);
 }
 
-static bool comb(unsigned x, unsigned y) { return (x == 1 || x == 2 || x == 4 || x == 5) && (y == 2 || y == 6 || y == 10); }
+static bool comb(unsigned x, unsigned y)
+{
+    return (x == 1 || x == 2 || x == 4 || x == 5) && (y == 2 || y == 6 || y == 10);
+}
 static bool corner(unsigned x, unsigned y) { return x <= 6 && y >= 2 && y <= 9 && !(x >= 4 && y <= 5); }
 
 /* The first 32 windows of BH skip tiles and leave out a corner. */
@@ -260,7 +267,7 @@ static void test_strided(void **state)
     rig *r = start(state);
     uint64_t strided = r->bar0 + 0x1FC00000 + 210 * 12;
     aim a = {.x0 = 1, .y0 = 2, .x1 = 6, .y1 = 11, .mcast = 1};
-    put32(r, strided + 4 * 31, 2 | 1 << 2 | 1 << 4 | 3 << 6 | 12 << 21);   /* 2 of 3 columns, 1 of 4 rows: 12 tiles */
+    put32(r, strided + 4 * 31, 2 | 1 << 2 | 1 << 4 | 3 << 6 | 12 << 21); /* 2 of 3 columns, 1 of 4 rows: 12 tiles */
     put32(r, window(r, kinds_bh, 31, a, 0x400), 0x57);
     check_tiles(r, 0x57, comb);
     assert_int_equal(wg_card_finding_count(r->card), 0);
@@ -270,11 +277,11 @@ static void test_strided(void **state)
             if (wg_grid_peek(r->grid, x, y))
                 wg_card_tile_write(r->card, x, y, 0x400, &none, 4);
     a.y1 = 9;
-    put32(r, strided, 4 << 8 | 5 << 13 | 1 << 17 | 1 << 19 | 36 << 21);   /* without x >= 4 and y <= 5 */
+    put32(r, strided, 4 << 8 | 5 << 13 | 1 << 17 | 1 << 19 | 36 << 21); /* without x >= 4 and y <= 5 */
     put32(r, window(r, kinds_bh, 0, a, 0x400), 0x58);
     check_tiles(r, 0x58, corner);
     assert_int_equal(wg_card_finding_count(r->card), 0);
-    put32(r, strided, 4 << 8 | 5 << 13 | 1 << 17 | 1 << 19 | 35 << 21);   /* miscounted */
+    put32(r, strided, 4 << 8 | 5 << 13 | 1 << 17 | 1 << 19 | 35 << 21); /* miscounted */
     put32(r, r->bar0 + 0x400, 0x59);
     assert_int_equal(findings(r, "host-window-config"), 1);
     close_rig(r);
@@ -293,7 +300,7 @@ static void test_window_rules(void **state)
         put32(r, window(r, k, 2, (aim){.x1 = 3, .y1 = 4, .ordering = 3}, 0), 1);
         assert_int_equal(findings(r, "host-window-config"), 2);
     } else {
-        put32(r, window(r, k, 2, (aim){.x1 = 3, .y1 = 4, .ordering = 3}, 0), 1);   /* counted writes */
+        put32(r, window(r, k, 2, (aim){.x1 = 3, .y1 = 4, .ordering = 3}, 0), 1); /* counted writes */
         assert_int_equal(findings(r, "host-window-config"), 1);
         put32(r, window(r, k, 3, (aim){.x1 = 3, .y1 = 4, .static_vc = 1, .class = 2}, 0), 1);
         assert_int_equal(findings(r, "host-window-config"), 2);
@@ -310,12 +317,9 @@ static void test_window_rules(void **state)
 
 typedef struct arc {
     unsigned x, y;
-    uint64_t base;   /* of its crossbar */
+    uint64_t base; /* of its crossbar */
 } arc;
-static arc arc_of(const rig *r)
-{
-    return r->arch == WG_ARCH_BH ? (arc){8, 0, 0} : (arc){0, 10, UINT64_C(0x800000000)};
-}
+static arc arc_of(const rig *r) { return r->arch == WG_ARCH_BH ? (arc){8, 0, 0} : (arc){0, 10, UINT64_C(0x800000000)}; }
 #define APB UINT64_C(0x80000000)
 
 static uint32_t arc32(rig *r, uint64_t address)
@@ -334,7 +338,8 @@ static void arc_put32(rig *r, uint64_t address, uint32_t value)
 static bool telemetry(rig *r, unsigned tag, uint32_t *value)
 {
     bool bh = r->arch == WG_ARCH_BH;
-    uint32_t table = arc32(r, APB + 0x30000 + (bh ? 0x434 : 0x1D0)), data = arc32(r, APB + 0x30000 + (bh ? 0x430 : 0x1D4));
+    uint32_t table = arc32(r, APB + 0x30000 + (bh ? 0x434 : 0x1D0)),
+             data = arc32(r, APB + 0x30000 + (bh ? 0x430 : 0x1D4));
     uint32_t entries = arc32(r, table + 4);
     assert_in_range(entries, 10, 100);
     for (uint32_t i = 0; i < entries; i++) {
@@ -356,14 +361,14 @@ static void test_arc_has_started(void **state)
         assert_int_equal(arc32(r, APB + 0x30408) & 7, 5);
     else
         assert_int_equal(arc32(r, APB + 0x30074), 1);
-    assert_int_equal(arc32(r, APB + 0x50100) >> 14 & 1, 1);   /* coordinates are translated */
+    assert_int_equal(arc32(r, APB + 0x50100) >> 14 & 1, 1); /* coordinates are translated */
     uint32_t value = 0;
     assert_true(telemetry(r, 28, &value));
     assert_int_equal(value >> 16, 0x1205);
     assert_true(telemetry(r, 22, &value));
     assert_int_equal(value, bh ? 0x5555 : 0x555);
     assert_true(telemetry(r, 21, &value));
-    assert_int_equal(value, 0);   /* no link is up */
+    assert_int_equal(value, 0); /* no link is up */
     uint32_t beat = 0, later = 0;
     assert_true(telemetry(r, 32, &beat));
     wg_grid_advance(r->grid, 3000000);
@@ -411,7 +416,7 @@ static void test_arc_messages(void **state)
     rig *r = start(state);
     bool bh = r->arch == WG_ARCH_BH;
     uint32_t result = 0, clock = 0;
-    for (uint32_t i = 0; i < 20; i++) {   /* round the queue more than once */
+    for (uint32_t i = 0; i < 20; i++) { /* round the queue more than once */
         assert_true(message(r, 0x90, i, &result));
         assert_int_equal(result, i + 1);
     }
@@ -434,10 +439,10 @@ static void test_harvesting_is_published(void **state)
     uint32_t mask = 0;
     if (bh) {
         assert_true(telemetry(r, 34, &mask));
-        assert_int_equal(mask, 0x3FFF & ~(1 << 1 | 1 << 2));   /* x 16 is second, x 2 third */
+        assert_int_equal(mask, 0x3FFF & ~(1 << 1 | 1 << 2)); /* x 16 is second, x 2 third */
     } else {
         assert_true(message(r, 0x57, 0, &mask));
-        assert_int_equal(mask, 1 << 0 | 1 << 3);               /* y 11 is first, y 2 fourth */
+        assert_int_equal(mask, 1 << 0 | 1 << 3); /* y 11 is first, y 2 fourth */
     }
     close_rig(r);
 }
@@ -501,11 +506,11 @@ static void test_l2cpu(void **state)
     uint32_t vector = 0x30001000, value;
     wg_card_tile_write(r->card, 8, 3, 0x20010000, &vector, 4);
     assert_int_equal(tile32(r, 8, 3, 0x20010000), vector);
-    assert_int_equal(tile32(r, 8, 3, UINT64_C(0xFFFFF7FEFFF10000)), vector);   /* the same, past the cores */
+    assert_int_equal(tile32(r, 8, 3, UINT64_C(0xFFFFF7FEFFF10000)), vector); /* the same, past the cores */
     assert_int_equal(tile32(r, 8, 5, 0x20010000), 0);
-    assert_int_equal(tile32(r, 8, 3, 0x20010400), 0);   /* no hart has stopped anywhere: all are in reset */
+    assert_int_equal(tile32(r, 8, 3, 0x20010400), 0); /* no hart has stopped anywhere: all are in reset */
     value = 0xD5;
-    wg_card_tile_write(r->card, 8, 3, 0x30000000 + 0x1000, &value, 4);   /* local DRAM is D5 */
+    wg_card_tile_write(r->card, 8, 3, 0x30000000 + 0x1000, &value, 4); /* local DRAM is D5 */
     assert_int_equal(tile32(r, 9, 2, 0x1000), 0xD5);
     assert_int_equal(tile32(r, 8, 3, UINT64_C(0x400030001000)), 0xD5);
     assert_int_equal(tile32(r, 8, 3, UINT64_C(0xFFFFFFFFFF000044)) & 0xFFF, 8 | 3 << 6);
@@ -555,9 +560,16 @@ static void test_served(void **state)
     rig *r = start(state);
     bool bh = r->arch == WG_ARCH_BH;
     uint64_t counters = UINT64_C(0x100000000) + (bh ? 0xFFB20200 : 0x80200), niu = 0xFFB20000;
-    uint32_t place = bh ? 18 | 12 << 6 : 0, self = bh ? 3 | 4 << 6 : 20 | 21 << 6;   /* (0, 0), and (3, 4) */
-    const uint32_t words[][2] = {{0x00, 0x1000}, {0x04, bh ? 0 : place << 4}, {0x08, bh ? place : 0}, {0x0C, 0x2000},
-                                 {0x10, bh ? 0 : self << 4}, {0x14, bh ? self : 0}, {0x18, 0}, {0x1C, 0}, {0x20, 256},
+    uint32_t place = bh ? 18 | 12 << 6 : 0, self = bh ? 3 | 4 << 6 : 20 | 21 << 6; /* (0, 0), and (3, 4) */
+    const uint32_t words[][2] = {{0x00, 0x1000},
+                                 {0x04, bh ? 0 : place << 4},
+                                 {0x08, bh ? place : 0},
+                                 {0x0C, 0x2000},
+                                 {0x10, bh ? 0 : self << 4},
+                                 {0x14, bh ? self : 0},
+                                 {0x18, 0},
+                                 {0x1C, 0},
+                                 {0x20, 256},
                                  {bh ? 0x40 : 0x28, 1}};
     for (unsigned k = 0; k < 3; k++) {
         for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
@@ -565,10 +577,10 @@ static void test_served(void **state)
         wg_grid_advance(r->grid, 1000);
     }
     assert_int_equal(tile32(r, 3, 4, niu + 0x208), 3);
-    assert_int_equal(tile32(r, 0, 0, counters + 4 * 53), 3);              /* read requests received */
-    assert_int_equal(tile32(r, 0, 0, counters + 4 * 50), 3);              /* answers sent */
+    assert_int_equal(tile32(r, 0, 0, counters + 4 * 53), 3); /* read requests received */
+    assert_int_equal(tile32(r, 0, 0, counters + 4 * 50), 3); /* answers sent */
     assert_int_equal(tile32(r, 0, 0, counters + 4 * 51), 3 * 256 / (bh ? 64 : 32));
-    assert_int_equal(tile32(r, 0, 0, counters + 4 * 10), 0);              /* it starts none itself */
+    assert_int_equal(tile32(r, 0, 0, counters + 4 * 10), 0); /* it starts none itself */
     put32(r, r->bar0 + 0x1FC00000, 0x123);
     size_t bytes = wg_grid_snapshot_size(r->grid);
     void *snapshot = malloc(bytes);
@@ -601,15 +613,15 @@ static void test_host_memory(void **state)
     assert_memory_equal(r->h.memory + 0x2000, &value, 4);
     /* Region 2 of the outbound translation: 0x40000000 … leads to 0x3000 … */
     uint64_t iatu = r->bar2 + (bh ? 0x1000 : 0x1200) + 2 * 0x200;
-    const uint32_t regs[][2] = {{0x08, 0x40000000}, {0x0C, 0}, {0x10, 0x4000FFFF}, {0x14, 0x3000}, {0x18, 0},
-                                {0x00, 0}, {0x04, 1u << 31}};
+    const uint32_t regs[][2] = {{0x08, 0x40000000}, {0x0C, 0}, {0x10, 0x4000FFFF}, {0x14, 0x3000},
+                                {0x18, 0},          {0x00, 0}, {0x04, 1u << 31}};
     for (unsigned i = 0; i < sizeof regs / sizeof *regs; i++)
         put32(r, iatu + regs[i][0], regs[i][1]);
     assert_int_equal(get32(r, iatu + 0x10), 0x4000FFFF);
     r->h.memory[0x3004] = 0x77;
     assert_int_equal(tile32(r, x, y, mapped + 0x40000004), 0x77);
     assert_int_equal(wg_card_finding_count(r->card), 0);
-    assert_int_equal(tile32(r, x, y, direct + 0x20000), 0);   /* the host has nothing there */
+    assert_int_equal(tile32(r, x, y, direct + 0x20000), 0); /* the host has nothing there */
     assert_int_equal(findings(r, "host-memory-missing"), 1);
     close_rig(r);
 }
@@ -627,8 +639,8 @@ static void test_dma_engine(void **state)
     put32(r, size, 0x3000);
     put32(r, from, 0x4000);
     put32(r, from + 8, (uint32_t)target);
-    put32(r, r->bar2 + (bh ? 0x190 : 0xCC), 0x10);     /* where to say that it is done */
-    put32(r, r->bar2 + (bh ? 0x1A8 : 0xDC), 0xFACA);   /* and how */
+    put32(r, r->bar2 + (bh ? 0x190 : 0xCC), 0x10);   /* where to say that it is done */
+    put32(r, r->bar2 + (bh ? 0x1A8 : 0xDC), 0xFACA); /* and how */
     put32(r, r->bar2 + (bh ? 0x104 : 0x30), bh);
     uint8_t back[0x3000];
     wg_card_tile_read(r->card, 3, 4, 0x20000, back, sizeof back);
@@ -668,7 +680,7 @@ static void test_two_cards(void **state)
     close_rig(a);
     assert_int_equal(wg_grid_state_hash(c->grid), before);
     value = 1;
-    wg_card_tile_write(c->card, 8, 0, 0x10000000 + 0x7000, &value, 4);   /* ARC's memory is part of the state */
+    wg_card_tile_write(c->card, 8, 0, 0x10000000 + 0x7000, &value, 4); /* ARC's memory is part of the state */
     assert_true(wg_grid_state_hash(c->grid) != before);
     close_rig(b);
     close_rig(c);

@@ -72,7 +72,7 @@ static void ring(wg_grid *g, const unsigned at_x[4], const unsigned at_y[4])
 static void test_ring(void **state)
 {
     static const unsigned x[4] = {1, 7, 2, 3}, y[4] = {2, 3, 9, 11};
-    wg_grid *g = chip(state), *other = chip(state);   /* two chips in one process */
+    wg_grid *g = chip(state), *other = chip(state); /* two chips in one process */
     ring(g, x, y);
     ring(other, x, y);
     put(g, x[0], y[0], semaphore(5), 1);
@@ -80,11 +80,11 @@ static void test_ring(void **state)
     run_to(g, 1000000, WG_STOP_DONE);
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(get(g, x[i], y[i], semaphore(5)), i ? ROUNDS : ROUNDS + 1);
-        assert_int_equal(get(g, x[i], y[i], 4), i == 3 ? ROUNDS : ROUNDS - 1);   /* what the last increment found */
+        assert_int_equal(get(g, x[i], y[i], 4), i == 3 ? ROUNDS : ROUNDS - 1); /* what the last increment found */
         assert_int_equal(get(other, x[i], y[i], semaphore(5)), 0);
     }
     assert_int_equal(findings_of(g), 0);
-    run_to(other, 1000000, WG_STOP_HUNG);   /* nobody ever starts it */
+    run_to(other, 1000000, WG_STOP_HUNG); /* nobody ever starts it */
     assert_in_range(wg_grid_cycle(other), 777, 20000);
     put(other, x[0], y[0], semaphore(5), 1);
     run_to(other, 1000000, WG_STOP_DONE);
@@ -103,9 +103,9 @@ static void test_many_senders(void **state)
         for (unsigned x = 0; x < wg_grid_width(g); x++) {
             if (wg_grid_kind(g, x, y) != WG_TILE_TENSIX)
                 continue;
-            rv p = rv_at(0);   /* where B starts */
+            rv p = rv_at(0); /* where B starts */
             noc_request up = increment(arch, (x + y) & 1, place(arch, x, y), place(arch, 4, 4), 0x3000);
-            up.ret = 0x3104;   /* not into the code */
+            up.ret = 0x3104; /* not into the code */
             rv_li(&p, S0, 0);
             rv_li(&p, S1, each);
             unsigned loop = p.n;
@@ -148,8 +148,13 @@ static void test_dram_to_dram(void **state)
              to = bh(state) ? at(17, 19) : at(17, 17);
     rv nc = rv_at(0x8000), t1 = rv_at(0x9000), b = rv_at(0xA000);
     for (unsigned k = 0; k < BLOCKS; k++) {
-        noc_request in = {.noc = 0, .ctrl = N_READ | N_ANSWER, .len = BYTES, .targ = 0x100000 + k * BYTES,
-                          .ret = HERE + k * BYTES, .targ_at = from, .ret_at = self};
+        noc_request in = {.noc = 0,
+                          .ctrl = N_READ | N_ANSWER,
+                          .len = BYTES,
+                          .targ = 0x100000 + k * BYTES,
+                          .ret = HERE + k * BYTES,
+                          .targ_at = from,
+                          .ret_at = self};
         rv_issue(&nc, arch, &in);
         rv_wait_word(&nc, NIU0 + 0x208, k + 1);
         rv_store(&nc, FLAG + 32 * k, 1);
@@ -164,12 +169,18 @@ static void test_dram_to_dram(void **state)
         rv_addi(&t1, A0, A0, 4);
         rv_bne(&t1, A0, A1, loop);
         rv_fence(&t1);
-        rv_lw(&t1, T0, -4, A0);   /* WH orders stores to L1 by reading one back */
+        rv_lw(&t1, T0, -4, A0); /* WH orders stores to L1 by reading one back */
         rv_add(&t1, T0, T0, T0);
         rv_store(&t1, FLAG + 32 * k + 16, 1);
 
-        noc_request out = {.noc = 1, .initiator = 1, .ctrl = N_WRITE | N_ANSWER, .len = BYTES, .targ = HERE + k * BYTES,
-                           .ret = 0x200000 + k * BYTES, .targ_at = self, .ret_at = to};
+        noc_request out = {.noc = 1,
+                           .initiator = 1,
+                           .ctrl = N_WRITE | N_ANSWER,
+                           .len = BYTES,
+                           .targ = HERE + k * BYTES,
+                           .ret = 0x200000 + k * BYTES,
+                           .targ_at = self,
+                           .ret_at = to};
         rv_wait_word(&b, FLAG + 32 * k + 16, 1);
         rv_issue(&b, arch, &out);
         rv_wait_word(&b, NIU1 + 0x204, k + 1);
@@ -227,8 +238,14 @@ static void traffic(wg_grid *g, unsigned every, uint64_t seed)
                 case 0: r.ctrl = N_WRITE; break;
                 case 1: r.ctrl = N_WRITE | N_ANSWER; break;
                 case 2:
-                    r = (noc_request){.noc = noc, .initiator = k & 3, .targ_at = to, .ret_at = self, .tag = k << 10,
-                                      .len = bytes, .targ = 0x20000 + line, .ret = 0x30000 + line};
+                    r = (noc_request){.noc = noc,
+                                      .initiator = k & 3,
+                                      .targ_at = to,
+                                      .ret_at = self,
+                                      .tag = k << 10,
+                                      .len = bytes,
+                                      .targ = 0x20000 + line,
+                                      .ret = 0x30000 + line};
                     break;
                 case 3: r = increment(arch, noc, self, to, 0x20000 + line); break;
                 default:
@@ -258,7 +275,7 @@ static void test_threads(void **state)
         wg_grid *g = noc_chip(wg_test_arch(state), i < 3 ? threads[i] : 2);
         uint64_t events = 0;
         traffic(g, 4, 7);
-        if (i == 3)   /* observers change nothing */
+        if (i == 3) /* observers change nothing */
             assert_int_equal(wg_observe(wg_grid_tile(g, 3, 4), WG_EV_BIT(WG_EV_NOC_SENT) | WG_EV_BIT(WG_EV_NOC_ARRIVED),
                                         watch, &events, NULL),
                              WG_OK);
@@ -282,8 +299,13 @@ static void dram_traffic(wg_grid *g, unsigned x, unsigned y)
     uint32_t self = place(arch, x, y), dram = arch == WG_ARCH_BH ? at(0, 0) : place(arch, 0, 0);
     rv p = rv_at(0x8000);
     unsigned loop = p.n;
-    noc_request r = {.initiator = 0, .ctrl = N_WRITE | N_ANSWER, .targ_at = self, .ret_at = dram, .len = 512,
-                     .targ = 0x8000, .ret = 0x30000};
+    noc_request r = {.initiator = 0,
+                     .ctrl = N_WRITE | N_ANSWER,
+                     .targ_at = self,
+                     .ret_at = dram,
+                     .len = 512,
+                     .targ = 0x8000,
+                     .ret = 0x30000};
     rv_issue(&p, arch, &r);
     r = (noc_request){.initiator = 1, .targ_at = dram, .ret_at = self, .len = 1024, .targ = 0x30000, .ret = 0x40000};
     rv_issue(&p, arch, &r);
@@ -306,13 +328,13 @@ static void test_snapshot(void **state)
     uint64_t then = wg_grid_state_hash(g);
     wg_grid_advance(g, 3000);
     uint64_t expected = wg_grid_state_hash(g);
-    dram_traffic(other, 2, 2);   /* a tile that the snapshot may not have */
+    dram_traffic(other, 2, 2); /* a tile that the snapshot may not have */
     wg_grid_advance(other, 777);
     for (unsigned i = 0; i < 2; i++) {
         wg_grid *to = i ? g : other;
         assert_int_equal(wg_grid_restore(to, snapshot, bytes), WG_OK);
         assert_int_equal(wg_grid_cycle(to), 3000);
-        if (i)   /* the other has a tile more */
+        if (i) /* the other has a tile more */
             assert_true(wg_grid_state_hash(to) == then);
         wg_grid_advance(to, 3000);
         if (i)
@@ -407,7 +429,7 @@ static void test_fork(void **state)
 static double seconds(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);   /* the host may have other things to do */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* the host may have other things to do */
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 

@@ -66,7 +66,9 @@ static void test_whole_file(void **state)
 /* Each file is wrong in one place; that place and the sentence are what is reported. */
 static void test_errors_have_places(void **state)
 {
-    static const struct { const char *text, *expected; } cases[] = {
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
         {"", "1:1: error: the file is empty"},
         {"arch: bh\n", "1:1: error: a chip file has `tiles`, at least one"},
         {"- 1\n", "1:1: error: keys and values are wanted here"},
@@ -82,21 +84,26 @@ static void test_errors_have_places(void **state)
         {"tiles:\n  - at: {from: [8, 2], to: [9, 11]}\n", "2:5: error: there is no Tensix tile in this rectangle"},
         {"tiles:\n  - at: {from: [3, 2]}\n", "2:9: error: a rectangle has `from` and `to`"},
         {"tiles:\n  - at: [1, 2]\n    at: [1, 3]\n", "3:5: error: `at` stands here twice"},
-        {"tiles:\n  - at: [1, 2]\n    trsic0: x\n", "3:5: error: there is no key `trsic0` here; did you mean `trisc0`?"},
+        {"tiles:\n  - at: [1, 2]\n    trsic0: x\n",
+         "3:5: error: there is no key `trsic0` here; did you mean `trisc0`?"},
         {"tiles:\n  - at: [1, 2]\n    brisc: [x]\n", "3:12: error: an ELF file is wanted here"},
         {"tiles:\n  - at: [1, 2]\n    release: [b, t3]\n", "3:18: error: `t3` is none of b, nc, t0, t1, t2"},
         {"tiles:\n  - at: [1, 2]\n    load:\n      - {file: x}\n", "4:9: error: `address` is missing"},
-        {"tiles:\n  - at: [1, 2]\n    load:\n      - {address: 0}\n", "4:9: error: something to load has `address` and"},
+        {"tiles:\n  - at: [1, 2]\n    load:\n      - {address: 0}\n",
+         "4:9: error: something to load has `address` and"},
         {"tiles:\n  - at: [1, 2]\n    load:\n      - {address: 0, file: x, words: [1]}\n",
          "4:9: error: something to load has `address` and"},
         {"tiles:\n  - at: [1, 2]\n    load:\n      - {address: 0, file: x, type: bf61}\n",
          "4:37: error: `bf61` is no element type; did you mean `bf16`?"},
-        {"tiles:\n  - at: [1, 2]\n    dump:\n      - {address: 0, file: x}\n", "4:9: error: a dump has `address`, `length`"},
-        {"tiles:\n  - at: [1, 2]\n    dump:\n      - {address: 0, file: x, length: 0}\n", "4:39: error: a dump has at least"},
+        {"tiles:\n  - at: [1, 2]\n    dump:\n      - {address: 0, file: x}\n",
+         "4:9: error: a dump has `address`, `length`"},
+        {"tiles:\n  - at: [1, 2]\n    dump:\n      - {address: 0, file: x, length: 0}\n",
+         "4:39: error: a dump has at least"},
         {"tiles:\n  - at: [1, 2]\n    dump:\n      - {address: 0, file: x, length: 4, tilized: 3x}\n",
          "4:51: error: `3x` is not true, false or ROWSxCOLUMNS"},
         {"tiles:\n  - at: [1, 2]\n    until: {address: 4}\n", "3:12: error: a condition has `address` and `value`"},
-        {"tiles:\n  - at: [1, 2]\n    until: {address: 4, value: 1, mask: 0}\n", "3:41: error: a mask of 0 selects nothing"},
+        {"tiles:\n  - at: [1, 2]\n    until: {address: 4, value: 1, mask: 0}\n",
+         "3:41: error: a mask of 0 selects nothing"},
         {"arch: gs\ntiles:\n  - at: [1, 2]\n", "1:7: error: `gs` is none of bh, wh"},
         {"harvested: [17]\ntiles:\n  - at: [1, 2]\n", "1:13: error: 17 is more than 0x10"},
         {"host-memory: {load: []}\ntiles:\n  - at: [1, 2]\n", "1:14: error: `bytes` is missing"},
@@ -149,7 +156,9 @@ static void test_random_changes(void **state)
             unsigned what = wg_rng_below(&g, rate);
             if (what == 0)
                 continue;
-            text[n++] = what == 1 ? (char)wg_rng_next(&g) : what == 2 ? "[]{}:-*&,\n \"'"[wg_rng_below(&g, 13)] : whole[k];
+            text[n++] = what == 1   ? (char)wg_rng_next(&g)
+                        : what == 2 ? "[]{}:-*&,\n \"'"[wg_rng_below(&g, 13)]
+                                    : whole[k];
             if (what == 3)
                 text[n++] = whole[k];
         }

@@ -81,7 +81,7 @@ static void test_help(void **state)
         snprintf(line, sizeof line, "\n  %-8s ", built[i]);
         expect_says(&o.out, line);
     }
-    assert_null(strstr(o.out.data, "\n  gdb "));   /* not built, not listed */
+    assert_null(strstr(o.out.data, "\n  gdb ")); /* not built, not listed */
     done(&o);
     o = RUN("run", "--help");
     static const char *const options[] = {"--arch bh|wh",
@@ -351,7 +351,8 @@ static void test_types_of_the_units(void **state)
         }
         for (unsigned k = 0; k < 2; k++)
             if (k == 0 ? (i & 0x7C) != 0x7C : (i & 0x7F) != 0x7F)
-                assert_int_equal(wg_type_encode(small[k].type, wg_double_of_single(wg_type_decode(small[k].type, i))), i);
+                assert_int_equal(wg_type_encode(small[k].type, wg_double_of_single(wg_type_decode(small[k].type, i))),
+                                 i);
         if (i != 0x80)
             assert_int_equal(wg_type_encode(WG_TYPE_SM8, wg_double_of_single(wg_type_decode(WG_TYPE_SM8, i))), i);
     }

@@ -28,7 +28,7 @@ static void test_access(void **state)
     enum { WORDS = 256 };
     uint32_t words[WORDS], before[WORDS];
     uint16_t thread[WORDS];
-    wg_rng rng = { 7 };
+    wg_rng rng = {7};
     for (unsigned id = 0; id < WG_CFG_COUNT; id++) {
         const wg_cfg_field *f = &wg_cfg_fields[arch][id];
         for (unsigned i = 0; i < WORDS; i++)
@@ -77,7 +77,7 @@ static void test_overlap(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
     for (unsigned space = 0; space < 2; space++) {
-        uint32_t owned[256] = { 0 };
+        uint32_t owned[256] = {0};
         unsigned count = space ? WG_TCFG_COUNT : WG_CFG_COUNT;
         for (unsigned id = 0; id < count; id++) {
             const wg_cfg_field *f = space ? &wg_tcfg_fields[arch][id] : &wg_cfg_fields[arch][id];
@@ -152,7 +152,7 @@ static void dump_registers(FILE *to, wg_arch_id arch)
     static const char *const lists[WG_REGS_COUNT] = {"TDMA",    "DEBUG",    "ETH_RISC", "NIU",      "STREAM",
                                                      "PCBUF",   "ETH_TXQ",  "ETH_RXQ",  "ETH_CTRL", "ETH_TXPKT",
                                                      "ETH_MAC", "PCIE_DBI", "ARC_RESET"};
-    static const char *const access[] = { "unknown", "rw", "ro", "wo" };
+    static const char *const access[] = {"unknown", "rw", "ro", "wo"};
     for (unsigned id = 0; id < WG_REGION_COUNT; id++) {
         wg_region_range r = wg_region_ranges[arch][id];
         if (r.first <= r.last)

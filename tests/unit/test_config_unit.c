@@ -71,7 +71,7 @@ static void test_wrcfg_value(void **state)
         assert_int_equal(c->bank[0][20], 0x01010101 * gpr);
         assert_int_equal(c->bank[1][20], 0);
     }
-    for (unsigned low = 0; low < 4; low++) {   /* both indices are rounded down to a multiple of four */
+    for (unsigned low = 0; low < 4; low++) { /* both indices are rounded down to a multiple of four */
         memset(&c->bank[0][24], 0, 32);
         rig_do(r, 2, wrcfg(40 + low, 1, 28 + (3 - low)));
         for (unsigned i = 0; i < 4; i++) {
@@ -79,12 +79,12 @@ static void test_wrcfg_value(void **state)
             assert_int_equal(c->bank[0][24 + i], 0);
         }
     }
-    rig_do(r, 2, setc16(0, 1));   /* the other bank */
+    rig_do(r, 2, setc16(0, 1)); /* the other bank */
     rig_do(r, 2, wrcfg(9, 0, 21));
     assert_int_equal(c->bank[1][21], 0x09090909);
     assert_int_equal(c->bank[0][21], 0);
     unsigned global = r->t->arch->config_global_from;
-    rig_do(r, 2, wrcfg(10, 0, global));   /* both banks */
+    rig_do(r, 2, wrcfg(10, 0, global)); /* both banks */
     assert_int_equal(c->bank[0][global], 0x0A0A0A0A);
     assert_int_equal(c->bank[1][global], 0x0A0A0A0A);
     rig_do(r, 2, wrcfg(11, 0, r->t->arch->config_words));
@@ -192,7 +192,7 @@ static void test_state_reset(void **state)
     wg_config *c = &r->t->regs.config;
     unsigned word = word_of(r, WG_CFG_STATE_RESET_EN), global = r->t->arch->config_global_from;
     memset(c->bank, 0xA5, sizeof c->bank);
-    rig_do(r, 0, rmwcib(0, 0xFF, 0, word));   /* RMWCIB alone does not set it off */
+    rig_do(r, 0, rmwcib(0, 0xFF, 0, word)); /* RMWCIB alone does not set it off */
     assert_int_equal(c->bank[0][word + 1], 0xA5A5A5A5);
     rig_do(r, 0, wrcfg(0, 0, word));
     for (unsigned i = 0; i < r->t->arch->config_words; i++) {
@@ -223,7 +223,7 @@ static void test_thcon_reset(void **state)
     wg_config_thcon_reset(r->t, true);
     for (unsigned i = 0; i < r->t->arch->config_words; i++)
         assert_int_equal(c->bank[1][i], i >= base && i < r->t->arch->config_global_from ? 0 : 0x77777777);
-    rig_do(r, 0, rmwcib(0, 0xFF, 0x55, base));       /* discarded while held */
+    rig_do(r, 0, rmwcib(0, 0xFF, 0x55, base)); /* discarded while held */
     assert_int_equal(c->bank[0][base], 0);
     wg_config_thcon_reset(r->t, false);
     rig_do(r, 0, rmwcib(0, 0xFF, 0x55, base));
@@ -238,14 +238,14 @@ static void visible_after(rig *r, uint32_t word, unsigned index, uint32_t want, 
 {
     uint32_t before = r->t->regs.config.bank[0][index];
     rig_push(r, 0, word);
-    rig_cycle(r);   /* accepted */
+    rig_cycle(r); /* accepted */
     for (unsigned i = 1; i < latency; i++) {
         assert_int_equal(r->t->regs.config.bank[0][index], before);
         assert_true(wg_config_unit.busy(r->t, 0));
         assert_false(wg_config_unit.busy(r->t, 1));
         rig_cycle(r);
     }
-    assert_true(wg_config_unit.busy(r->t, 0));   /* its last cycle; the next tick is phase B of accepted + latency */
+    assert_true(wg_config_unit.busy(r->t, 0)); /* its last cycle; the next tick is phase B of accepted + latency */
     rig_cycle(r);
     assert_int_equal(r->t->regs.config.bank[0][index], want);
     assert_false(wg_config_unit.busy(r->t, 0));
@@ -301,8 +301,8 @@ static void test_issue_bh(void **state)
     distances(r, (uint32_t[]){shiftmask(1, 3, 31, 0, 0, 20), wrcfg(1, 0, 20)}, (unsigned[]){0, 1}, 2);
     distances(r, (uint32_t[]){shiftmask(1, 3, 31, 0, 0, 20), rmwcib(0, 1, 1, 20)}, (unsigned[]){0, 2}, 2);
     /* STREAMWRCFG is overtaken in its first cycle, and bars the way in its next three (hardware bugs). */
-    distances(r, (uint32_t[]){streamwrcfg(0, 0, 20), rmwcib(0, 1, 1, 21), rmwcib(0, 1, 1, 22)},
-              (unsigned[]){0, 5, 6}, 3);
+    distances(r, (uint32_t[]){streamwrcfg(0, 0, 20), rmwcib(0, 1, 1, 21), rmwcib(0, 1, 1, 22)}, (unsigned[]){0, 5, 6},
+              3);
     distances(r, (uint32_t[]){streamwrcfg(0, 0, 20), streamwrcfg(0, 0, 21), streamwrcfg(0, 0, 22)},
               (unsigned[]){0, 1, 2}, 3);
     distances(r, (uint32_t[]){streamwrcfg(0, 0, 20), NOP, NOP, NOP}, (unsigned[]){0, 1, 2, 3}, 4);
@@ -341,14 +341,14 @@ static void test_threads_bh(void **state)
     wg_arch_id arch = wg_test_arch(state);
     together(arch, setc16(5, 1), setc16(5, 1), 0);
     together(arch, setc16(5, 1), rmwcib(0, 1, 1, 20), 0);
-    together(arch, wrcfg(1, 0, 20), rmwcib(0, 1, 1, 20), 0);      /* stages -1 and 0 */
-    together(arch, streamwrcfg(0, 0, 20), wrcfg(1, 0, 20), 0);    /* stages -4 and -1 */
-    together(arch, wrcfg(1, 0, 20), wrcfg(1, 0, 20), 1);          /* both -1 */
-    together(arch, rmwcib(0, 1, 1, 20), rdcfg(1, 20), 1);         /* both 0 */
+    together(arch, wrcfg(1, 0, 20), rmwcib(0, 1, 1, 20), 0);   /* stages -1 and 0 */
+    together(arch, streamwrcfg(0, 0, 20), wrcfg(1, 0, 20), 0); /* stages -4 and -1 */
+    together(arch, wrcfg(1, 0, 20), wrcfg(1, 0, 20), 1);       /* both -1 */
+    together(arch, rmwcib(0, 1, 1, 20), rdcfg(1, 20), 1);      /* both 0 */
     together(arch, rdcfg(1, 20), rdcfg(1, 20), 1);
     for (unsigned byte = 0; byte < 4; byte++)
         together(arch, rmwcib(byte, 1, 1, 20), rmwcib(3 - byte, 1, 1, 20), 1);
-    together(arch, shiftmask(1, 3, 31, 0, 0, 20), wrcfg(1, 0, 20), 1);   /* keeps -1 empty */
+    together(arch, shiftmask(1, 3, 31, 0, 0, 20), wrcfg(1, 0, 20), 1); /* keeps -1 empty */
     together(arch, wrcfg(1, 0, 20), shiftmask(1, 3, 31, 0, 0, 20), 2);
 }
 
@@ -359,7 +359,7 @@ static void test_threads_wh(void **state)
     together(arch, wrcfg(1, 0, 20), wrcfg(1, 0, 20), 1);
     for (unsigned byte = 0; byte < 4; byte++)
         together(arch, rmwcib(byte, 1, 1, 20), rmwcib(3 - byte, 1, 1, 20), 1);
-    together(arch, rdcfg(1, 20), rmwcib(0, 1, 1, 20), 2);   /* not in this cycle, nor in the next */
+    together(arch, rdcfg(1, 20), rmwcib(0, 1, 1, 20), 2); /* not in this cycle, nor in the next */
     together(arch, rdcfg(1, 20), wrcfg(1, 0, 20), 0);
 }
 
@@ -371,7 +371,7 @@ static void test_busy_any_thread(void **state)
     rig_cycle(r);
     assert_true(wg_config_unit.busy(r->t, 2));
     assert_false(wg_config_unit.busy(r->t, 0));
-    rig_push(r, 1, rmwcib(0, 1, 1, 21));   /* a later one of another thread prolongs it */
+    rig_push(r, 1, rmwcib(0, 1, 1, 21)); /* a later one of another thread prolongs it */
     rig_cycle(r);
     assert_true(wg_config_unit.busy(r->t, 2));
     assert_false(wg_config_unit.busy(r->t, 1));
@@ -437,7 +437,7 @@ static void test_streamwrcfg_is_overtaken(void **state)
     assert_true(wg_config_unit.busy(r->t, 0));
     r->at_regions = NULL;
     rig_drain(r);
-    assert_int_equal(r->t->regs.config.bank[0][20], 0);   /* the older one wrote last */
+    assert_int_equal(r->t->regs.config.bank[0][20], 0); /* the older one wrote last */
     assert_int_equal(rig_found(r, WG_F_CONFIG_OVERTAKES), 1);
     rig_free(r);
 }
@@ -446,7 +446,7 @@ static void test_streamwrcfg_keeps_order(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
     r->t->regs.config.bank[0][20] = 1;
-    rig_push(r, 0, streamwrcfg(0, 0, 20));   /* reads 0 */
+    rig_push(r, 0, streamwrcfg(0, 0, 20)); /* reads 0 */
     rig_push(r, 0, wrcfg(4, 0, 20));
     r->t->regs.gpr.r[0][4] = 0xBEEF;
     /* Both in one thread: WRCFG comes in the next cycle, when STREAMWRCFG is in stage -3, and has to wait. */
@@ -463,16 +463,16 @@ static void test_rdcfg_hazard(void **state)
     rig_push(r, 0, rdcfg(7, 20));
     rig_push(r, 0, wrcfg(7, 0, 21));
     rig_drain(r);
-    bool waits = wg_test_arch(state) == WG_ARCH_WH;   /* there the thread is held until the result is written */
+    bool waits = wg_test_arch(state) == WG_ARCH_WH; /* there the thread is held until the result is written */
     assert_int_equal(rig_found(r, WG_F_GPR_NOT_WRITTEN), waits ? 0 : 1);
     assert_int_equal(r->t->regs.config.bank[0][21], waits ? 0x55 : 0);
     /* The other way round: an older load's result would overwrite RDCFG's, or SETDMAREG's. */
-    static const uint32_t writers[] = {UINT32_C(0xB1) << 24 | 9 << 16 | 20,                  /* RDCFG to R9 */
-                                       UINT32_C(0x45) << 24 | 0x1234 << 8 | 18,              /* SETDMAREG of its low half */
+    static const uint32_t writers[] = {UINT32_C(0xB1) << 24 | 9 << 16 | 20,     /* RDCFG to R9 */
+                                       UINT32_C(0x45) << 24 | 0x1234 << 8 | 18, /* SETDMAREG of its low half */
                                        UINT32_C(0x45) << 24 | 2 << 22 | 15 << 11 | 1 << 7 | 16}; /* of R8 to R11 */
     for (unsigned i = 0; i < sizeof writers / sizeof *writers; i++) {
         r->dev.findings = 0;
-        rig_push(r, 0, UINT32_C(0x49) << 24 | 1 << 22 | 0 << 14 | 9 << 6 | 1);               /* LOADIND to R9 */
+        rig_push(r, 0, UINT32_C(0x49) << 24 | 1 << 22 | 0 << 14 | 9 << 6 | 1); /* LOADIND to R9 */
         rig_push(r, 0, writers[i]);
         rig_drain(r);
         assert_int_equal(rig_found(r, WG_F_GPR_NOT_WRITTEN), 1);
@@ -508,9 +508,9 @@ static void test_rdcfg_port_contention(void **state)
     r->t->regs.config.bank[0][20] = 0x55;
     rig_push(r, 0, rdcfg(7, 20));
     for (unsigned i = 0; i < 4; i++)
-        rig_push(r, 1, UINT32_C(0x45) << 24 | (100 + i) << 8 | i * 2);   /* SETDMAREG: one GPR write per cycle */
+        rig_push(r, 1, UINT32_C(0x45) << 24 | (100 + i) << 8 | i * 2); /* SETDMAREG: one GPR write per cycle */
     rig_run(r, 4);
-    assert_int_equal(r->t->regs.gpr.r[0][7], 0);   /* SETDMAREG wrote in each of them */
+    assert_int_equal(r->t->regs.gpr.r[0][7], 0); /* SETDMAREG wrote in each of them */
     rig_run(r, 2);
     assert_int_equal(r->t->regs.gpr.r[0][7], 0x55);
     assert_int_equal(r->t->regs.gpr.r[1][3], 103);
@@ -543,7 +543,7 @@ static void test_riscv_shares_stage_0(void **state)
     request_answer = WG_REGION_WAIT;
     uint64_t from = r->t->sched.now;
     rig_run(r, 10);
-    assert_int_equal(request_at - from, 6);   /* starved while WRCFG moves up into stage 0 each cycle */
+    assert_int_equal(request_at - from, 6); /* starved while WRCFG moves up into stage 0 each cycle */
     /* A request in phase C wins over RMWCIB in phase E. */
     request_answer = WG_REGION_WAIT;
     rig_push(r, 1, rmwcib(0, 1, 1, 22));
@@ -573,14 +573,14 @@ static void test_riscv_window(void **state)
         assert_int_equal(wg_config_debug_read(r->t, i), i < words ? 1000 + i : 2000 + i - words);
     unsigned threads = bh ? 3 * words : 2 * words, stride = bh ? 1 : 4;
     if (bh)
-        assert_int_equal(wg_config_debug_read(r->t, 2 * words + 7), 1007);   /* ConfigDualWrite reads bank 0 */
+        assert_int_equal(wg_config_debug_read(r->t, 2 * words + 7), 1007); /* ConfigDualWrite reads bank 0 */
     assert_int_equal(wg_config_debug_read(r->t, threads + 5 * stride), 3005);
     assert_int_equal(wg_config_debug_read(r->t, threads + (r->t->arch->thread_config_words + 2u) * stride), 3102);
     assert_int_equal(wg_config_riscv_read(r->t, WG_CORE_B, 5, &value, &why), WG_REGION_DONE);
     assert_int_equal(value, 1005);
     rig_run(r, 2);
     assert_int_equal(wg_config_riscv_write(r->t, WG_CORE_B, words + 5, 99, 4, &why), WG_REGION_DONE);
-    assert_int_equal(c->bank[1][5], 2005);   /* seen from the next cycle on */
+    assert_int_equal(c->bank[1][5], 2005); /* seen from the next cycle on */
     assert_int_equal(wg_config_riscv_write(r->t, WG_CORE_B, words + 6, 99, 4, &why), WG_REGION_WAIT);
     rig_cycle(r);
     rig_cycle(r);
@@ -596,9 +596,9 @@ static void test_riscv_window(void **state)
     rig_run(r, 2);
     assert_int_equal(c->bank[1][global + 1], 97);
     assert_int_equal(r->dev.findings, 0);
-    wg_config_riscv_write(r->t, WG_CORE_B, 10, 96, 2, &why);         /* narrow */
+    wg_config_riscv_write(r->t, WG_CORE_B, 10, 96, 2, &why); /* narrow */
     rig_run(r, 2);
-    wg_config_riscv_write(r->t, WG_CORE_B, threads, 96, 4, &why);    /* ThreadConfig */
+    wg_config_riscv_write(r->t, WG_CORE_B, threads, 96, 4, &why); /* ThreadConfig */
     rig_run(r, 2);
     assert_int_equal(c->bank[0][10], 1010);
     assert_int_equal(c->thread[0][0], 3000);
@@ -619,8 +619,9 @@ static uint32_t any_word(wg_rng *rng, wg_arch_id arch)
     case 3: return rmwcib(wg_rng_below(rng, 4), wg_rng_below(rng, 256), wg_rng_below(rng, 256), index);
     case 4: return UINT32_C(0x45) << 24 | wg_rng_below(rng, 65536) << 8 | wg_rng_below(rng, 128);
     case 5: return NOP;
-    case 6: return shiftmask(wg_rng_below(rng, 2), wg_rng_below(rng, 8), wg_rng_below(rng, 32), wg_rng_below(rng, 32),
-                             wg_rng_below(rng, 4), index);
+    case 6:
+        return shiftmask(wg_rng_below(rng, 2), wg_rng_below(rng, 8), wg_rng_below(rng, 32), wg_rng_below(rng, 32),
+                         wg_rng_below(rng, 4), index);
     default: return streamwrcfg(wg_rng_below(rng, 4), wg_rng_below(rng, 16), index);
     }
 }
@@ -667,10 +668,8 @@ static const wg_test tests[] = {
     WG_COVERS(test_issue_bh, WG_BH, "",
               "SETC16:timing WRCFG:timing RMWCIB0:timing RDCFG:timing CFGSHIFTMASK:timing STREAMWRCFG:timing"),
     WG_COVERS(test_issue_wh, WG_WH, "", "SETC16:timing WRCFG:timing RMWCIB0:timing RDCFG:timing"),
-    WG_COVERS(test_threads_bh, WG_BH, "",
-              "RMWCIB0:timing RMWCIB1:timing RMWCIB2:timing RMWCIB3:timing RDCFG:timing"),
-    WG_COVERS(test_threads_wh, WG_WH, "",
-              "RMWCIB0:timing RMWCIB1:timing RMWCIB2:timing RMWCIB3:timing RDCFG:timing"),
+    WG_COVERS(test_threads_bh, WG_BH, "", "RMWCIB0:timing RMWCIB1:timing RMWCIB2:timing RMWCIB3:timing RDCFG:timing"),
+    WG_COVERS(test_threads_wh, WG_WH, "", "RMWCIB0:timing RMWCIB1:timing RMWCIB2:timing RMWCIB3:timing RDCFG:timing"),
     WG_TEST(test_busy_any_thread, WG_BH, "GATE-19"),
     WG_TEST(test_next_instruction_does_not_see, WG_BH | WG_WH, ""),
     WG_COVERS(test_streamwrcfg_is_overtaken, WG_BH, "", "STREAMWRCFG:timing"),

@@ -9,7 +9,7 @@
 #include "isa/config_fields.h"
 #include "isa/isa.h"
 
-enum { SEEDS = 24, ENOUGH = 50000 };   /* a delay can be some hundred cycles */
+enum { SEEDS = 24, ENOUGH = 50000 }; /* a delay can be some hundred cycles */
 
 static uint32_t stallwait(unsigned block, unsigned conditions)
 {
@@ -56,7 +56,7 @@ static uint32_t load_and_use(wg_arch_id arch, uint64_t seed, bool wait, unsigned
     uint32_t value = 0x1000;
     assert_int_equal(wg_write(dev, 0x40, &value, 4), WG_OK);
     uint32_t words[32], n = 0;
-    words[n++] = setdmareg(2, 4);                                   /* R1: address 0x40 */
+    words[n++] = setdmareg(2, 4); /* R1: address 0x40 */
     words[n++] = UINT32_C(0x49) << 24 | 1u << 22 | 8u << 14 | 20u << 6 | 1;
     if (wait)
         words[n++] = stallwait(B5, 1);
@@ -107,7 +107,7 @@ static uint32_t move_and_load(wg_arch_id arch, uint64_t seed, unsigned by, bool 
     assert_int_equal(wg_write(dev, 0x1000 + 31 * 16, &value, 4), WG_OK);
     push(dev, 0, (uint32_t[]){XMOV}, 1);
     if (by)
-        assert_int_equal(wg_run(dev, 4, NULL), WG_OK);   /* it has passed its gate */
+        assert_int_equal(wg_run(dev, 4, NULL), WG_OK); /* it has passed its gate */
     words[n++] = setdmareg(2, 0x200 + 31);
     if (wait)
         words[n++] = stallwait(B5, arch == WG_ARCH_BH ? 1u << 9 : 1u << 12);
@@ -125,7 +125,7 @@ static void test_wait_for_mover(void **state)
     for (uint64_t seed = 0; seed < SEEDS; seed++)
         assert_int_equal(move_and_load(arch, seed, 0, true), 0x5EED);
     assert_int_equal(move_and_load(arch, 0, 0, false), 0);
-    assert_int_equal(move_and_load(arch, 0, 1, true), 0x5EED);   /* of any thread */
+    assert_int_equal(move_and_load(arch, 0, 1, true), 0x5EED); /* of any thread */
     assert_int_equal(move_and_load(arch, 0, 1, false), 0);
 }
 

@@ -109,11 +109,11 @@ static void test_breakpoint(void **state)
     dr_write(dev, 5, 8 << 4);
     wg_advance(dev, 100);
     assert_int_equal(dr_read(dev, 0), 1 | 1 << 1 | 1 << 9);
-    assert_int_equal(gpr(dev, 32), CODE + 16);   /* behind it */
+    assert_int_equal(gpr(dev, 32), CODE + 16); /* behind it */
     uint32_t count = gpr(dev, A0);
     dr_write(dev, 1, RESUME);
     wg_advance(dev, 100);
-    assert_int_equal(gpr(dev, A0), count + 1);   /* once round */
+    assert_int_equal(gpr(dev, A0), count + 1); /* once round */
     dr_write(dev, 5, 0);
     dr_write(dev, 1, RESUME);
     wg_advance(dev, 100);
@@ -125,14 +125,14 @@ static void test_breakpoint(void **state)
 static void test_watchpoints(void **state)
 {
     wg_device *dev = make(wg_test_arch(state));
-    dr_write(dev, 12, 0xFFB00041);   /* a byte of the word that it stores */
+    dr_write(dev, 12, 0xFFB00041); /* a byte of the word that it stores */
     dr_write(dev, 5, 9 << 8);
     wg_advance(dev, 200);
-    assert_int_equal(dr_read(dev, 0), 0);   /* nothing loads from there */
+    assert_int_equal(dr_read(dev, 0), 0); /* nothing loads from there */
     dr_write(dev, 5, 10 << 8);
     wg_advance(dev, 200);
     assert_int_equal(dr_read(dev, 0), 1 | 1 << 2 | 1 << 10);
-    assert_int_equal(gpr(dev, 32), CODE + 20);   /* behind the store */
+    assert_int_equal(gpr(dev, 32), CODE + 20); /* behind the store */
     uint32_t count = gpr(dev, A0);
     dr_write(dev, 1, RESUME);
     wg_advance(dev, 200);
@@ -141,7 +141,7 @@ static void test_watchpoints(void **state)
     dr_write(dev, 5, 11 << 8);
     dr_write(dev, 1, RESUME);
     wg_advance(dev, 200);
-    assert_int_equal(dr_read(dev, 0), 0);   /* the word behind it */
+    assert_int_equal(dr_read(dev, 0), 0); /* the word behind it */
     assert_int_equal(wg_finding_count(dev), 0);
     wg_destroy(dev);
 }
@@ -172,7 +172,7 @@ static void held(wg_arch_id arch, uint32_t bits, uint32_t word)
     uint32_t reset = get(dev, SOFT_RESET), value = 1;
     put(dev, SOFT_RESET, reset | bits);
     assert_int_equal(wg_push(dev, 0, word), WG_OK);
-    assert_int_equal(wg_push(dev, 0, 0xA3000000 | 1 << 20 | 1 << 16 | 1 << 2), WG_OK);   /* SEMINIT 0: max 1, value 1 */
+    assert_int_equal(wg_push(dev, 0, 0xA3000000 | 1 << 20 | 1 << 16 | 1 << 2), WG_OK); /* SEMINIT 0: max 1, value 1 */
     wg_advance(dev, 500);
     wg_peek(dev, WG_SPACE_SEM_VALUE, 0, &value);
     assert_int_equal(value, 0);
@@ -186,10 +186,10 @@ static void held(wg_arch_id arch, uint32_t bits, uint32_t word)
 static void test_units_held(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
-    held(arch, 1 << 10, 0x8F000000);                 /* SFPNOP */
-    held(arch, 1 << 10, 0x10000000);                 /* ZEROACC */
-    held(arch, 1 << 8, 0x58000000);                  /* ADDDMAREG: the glue */
-    held(arch, 1 << 0 | 1 << 1 | 1 << 7, 0x43000000);/* UNPACR_NOP */
+    held(arch, 1 << 10, 0x8F000000);                  /* SFPNOP */
+    held(arch, 1 << 10, 0x10000000);                  /* ZEROACC */
+    held(arch, 1 << 8, 0x58000000);                   /* ADDDMAREG: the glue */
+    held(arch, 1 << 0 | 1 << 1 | 1 << 7, 0x43000000); /* UNPACR_NOP */
 }
 
 static const wg_test tests[] = {

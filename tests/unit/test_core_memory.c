@@ -80,14 +80,14 @@ static void test_merge_timer(void **state)
         set_cfg0(&p, settings[i]);
         rv_li(&p, A0, OUT);
         rv_li(&p, A1, 2);
-        unsigned loop = p.n;   /* the second pass runs from the instruction cache */
+        unsigned loop = p.n; /* the second pass runs from the instruction cache */
         rv_sw(&p, A1, 0, A0);
         for (unsigned n = 0; n < 40; n++)
             rv_nop(&p);
         rv_addi(&p, A0, A0, 0x100);
         rv_addi(&p, A1, A1, -1);
         rv_bne(&p, A1, ZERO, loop);
-        uint64_t stored = p.n + 1;   /* instructions, with the second store */
+        uint64_t stored = p.n + 1; /* instructions, with the second store */
         go(dev, WG_CORE_B, &p);
         wg_core_info info;
         do {
@@ -111,12 +111,12 @@ static void test_what_merges(void **state)
     rv_li(&p, A1, 7);
     rv_sw(&p, A1, 0, A0);
     rv_sw(&p, A1, 4, A0);
-    rv_sw(&p, A1, 12, A0);   /* eight bytes behind the last one */
+    rv_sw(&p, A1, 12, A0); /* eight bytes behind the last one */
     go(dev, WG_CORE_B, &p);
     uint64_t first = changes(dev, OUT);
     assert_int_equal(word(dev, OUT + 4), 7);
     assert_int_equal(word(dev, OUT + 12), 0);
-    assert_true(changes(dev, OUT + 12) >= first + 5);   /* a write of its own, behind a narrow one */
+    assert_true(changes(dev, OUT + 12) >= first + 5); /* a write of its own, behind a narrow one */
     wg_destroy(dev);
 }
 
@@ -190,7 +190,10 @@ static void test_loads_of_queued_bytes(void **state)
 /* Polling without a fence: the L0 cache empties itself now and then, unless told not to; stale hits are reported. */
 static void test_periodic_flush(void **state)
 {
-    static const struct { uint32_t cfg0; bool sees, stale; } cases[] = {
+    static const struct {
+        uint32_t cfg0;
+        bool sees, stale;
+    } cases[] = {
         {TIMER_16, true, true}, {TIMER_16 | DIS_PERIODIC_FLUSH, false, true}, {TIMER_16 | DIS_LOW_CASH, true, false}};
     for (unsigned i = 0; i < 3; i++) {
         wg_device *dev = make(state);
@@ -225,7 +228,7 @@ static void test_atomics(void **state)
         rv_li(&p, A2, PASSES);
         rv_li(&p, A4, OUT + 64 + 16 * c);
         unsigned loop = p.n;
-        rv_word(&p, A1 << 20 | A0 << 15 | 2 << 12 | A3 << 7 | 0x2F);   /* amoadd.w a3, a1, (a0) */
+        rv_word(&p, A1 << 20 | A0 << 15 | 2 << 12 | A3 << 7 | 0x2F); /* amoadd.w a3, a1, (a0) */
         rv_add(&p, A5, A5, A3);
         rv_addi(&p, A2, A2, -1);
         rv_bne(&p, A2, ZERO, loop);
@@ -248,7 +251,7 @@ static void test_slow_ram_and_pc_snapshots(void **state)
 {
     static const uint32_t slow[WG_CORES] = {0xFFB14000, 0xFFB16000, 0xFFB18000, 0xFFB1A000, 0xFFB1C000};
     wg_device *dev = make(state);
-    for (unsigned c = 1; c < WG_CORES; c++) {   /* they keep a word in their RAM and park */
+    for (unsigned c = 1; c < WG_CORES; c++) { /* they keep a word in their RAM and park */
         rv p = rv_at(0x1000 * (c + 1));
         rv_li(&p, A0, RAM);
         rv_li(&p, A1, 0x100 + c);

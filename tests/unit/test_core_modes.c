@@ -14,12 +14,23 @@
 
 enum { SKIPPING, STEPPING, LOCKSTEP, WATCHED, MODES };
 enum { CODE = 0x10000, CODE_STRIDE = 0x1000, SHARED = 0x40000, OWN = 0x50000, OWN_STRIDE = 0x1000 };
-enum { RAM = S2, L1_SHARED = S3, L1_OWN = S4, REGS = S5, MAILBOX = S6, PCBUF = S7, PUSH = S8, CFG = S9, GPRS = S10, LOOP = T6 };
+enum {
+    RAM = S2,
+    L1_SHARED = S3,
+    L1_OWN = S4,
+    REGS = S5,
+    MAILBOX = S6,
+    PCBUF = S7,
+    PUSH = S8,
+    CFG = S9,
+    GPRS = S10,
+    LOOP = T6
+};
 
 static const wg_arch_id *arch_now;
 static wg_rng g;
 static uint32_t below(uint32_t n) { return wg_rng_below(&g, n); }
-static unsigned any_reg(void) { return T0 + below(11); }   /* x5 to x15 */
+static unsigned any_reg(void) { return T0 + below(11); } /* x5 to x15 */
 static bool is_bh(void) { return *arch_now == WG_ARCH_BH; }
 
 static void alu(rv *p)
@@ -48,8 +59,8 @@ static void access(rv *p, unsigned base, uint32_t words, bool store)
 
 static void push(rv *p, unsigned core)
 {
-    static const uint32_t words[] = {0x02000000, 0x02000000, 0xA4000010, 0xA5000010, 0x45000000 | 5 << 1, 0x58000000,
-                                     0xA2008001, 0x57000000, 0xB2000001, 0x50000000};
+    static const uint32_t words[] = {0x02000000, 0x02000000, 0xA4000010, 0xA5000010, 0x45000000 | 5 << 1,
+                                     0x58000000, 0xA2008001, 0x57000000, 0xB2000001, 0x50000000};
     for (unsigned n = 1 + below(4); n; n--) {
         uint32_t word = words[below(sizeof words / sizeof *words)];
         if (core >= WG_CORE_T0 && below(3)) {
@@ -61,7 +72,9 @@ static void push(rv *p, unsigned core)
     }
 }
 
-typedef struct mix { unsigned memory, tensix, csr, crowd; } mix;   /* crowd: how many of 100 are made for L1 */
+typedef struct mix {
+    unsigned memory, tensix, csr, crowd;
+} mix; /* crowd: how many of 100 are made for L1 */
 
 /* L1 and nothing else: own lines and those of others, neighbours that merge, all banks, now and then something slow. */
 static void at_l1(rv *p)
@@ -103,12 +116,12 @@ static void instruction(rv *p, unsigned core, const mix *m)
     } else if (k < 92 && is_bh()) {
         static const uint8_t ops[] = {0, 1, 4, 8, 12, 16, 20, 24, 28};
         rv_word(p, (uint32_t)ops[below(9)] << 27 | any_reg() << 20 | L1_SHARED << 15 | 2 << 12 | any_reg() << 7 | 0x2F);
-    } else if (k < 95) {   /* over one to three instructions */
+    } else if (k < 95) { /* over one to three instructions */
         static const uint8_t conditions[] = {0, 1, 4, 5, 6, 7};
         rv_word(p, rv_b((int)(8 + 4 * below(3)), any_reg(), any_reg(), conditions[below(6)]));
         for (unsigned i = 0; i < 3; i++)
             rv_addi(p, any_reg(), any_reg(), (int)below(16));
-    } else if (k < 96) {   /* jal over one, and a return */
+    } else if (k < 96) { /* jal over one, and a return */
         rv_word(p, 8u << 20 | RA << 7 | 0x6F);
         rv_nop(p);
     } else if (m->tensix && core != WG_CORE_NC) {
@@ -117,8 +130,14 @@ static void instruction(rv *p, unsigned core, const mix *m)
         case 1: rv_lw(p, any_reg(), 4 * (int)below(16), GPRS); break;
         case 2: rv_lw(p, any_reg(), 4 * (int)below(64), CFG); break;
         case 3: rv_sw(p, any_reg(), 4 * 200, CFG); break;
-        case 4: if (core >= WG_CORE_T0) rv_lw(p, any_reg(), 0x20 + 4 * (int)below(8), PCBUF); break;
-        case 5: if (core >= WG_CORE_T0) rv_sw(p, any_reg(), 0x20 + 4 * (int)below(8), PCBUF); break;
+        case 4:
+            if (core >= WG_CORE_T0)
+                rv_lw(p, any_reg(), 0x20 + 4 * (int)below(8), PCBUF);
+            break;
+        case 5:
+            if (core >= WG_CORE_T0)
+                rv_sw(p, any_reg(), 0x20 + 4 * (int)below(8), PCBUF);
+            break;
         case 6: rv_lw(p, any_reg(), 4, MAILBOX); break;
         default: push(p, core); break;
         }
@@ -170,13 +189,15 @@ static rv program(unsigned core, const mix *m)
     return p;
 }
 
-typedef struct stream { uint64_t hash, events; } stream;
+typedef struct stream {
+    uint64_t hash, events;
+} stream;
 
 static void listen(void *user, const wg_event *e)
 {
     stream *s = user;
-    uint64_t fields[] = {e->cycle, e->kind, e->phase, e->agent, e->pc, e->word, e->a, e->b, e->c, e->id, e->parent,
-                         e->stall.reason, e->stall.resource, e->stall.holder};
+    uint64_t fields[] = {e->cycle, e->kind, e->phase, e->agent,  e->pc,           e->word,           e->a,
+                         e->b,     e->c,    e->id,    e->parent, e->stall.reason, e->stall.resource, e->stall.holder};
     for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++) {
         s->hash = (s->hash ^ fields[i]) * UINT64_C(0x9FB21C651E98DF25);
         s->hash ^= s->hash >> 32;
@@ -186,8 +207,8 @@ static void listen(void *user, const wg_event *e)
 
 static wg_device *make(wg_arch_id arch, unsigned mode, unsigned profile, stream *s)
 {
-    wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .profile = (wg_profile)profile,
-                           .lockstep = mode == LOCKSTEP};
+    wg_device_desc desc = {
+        .struct_size = sizeof desc, .arch = arch, .profile = (wg_profile)profile, .lockstep = mode == LOCKSTEP};
     wg_device *dev = NULL;
     assert_int_equal(wg_create(&desc, &dev), WG_OK);
     if (mode >= LOCKSTEP)
@@ -286,7 +307,8 @@ static void random_programs(void **state, unsigned salt, unsigned crowd)
                 step(dev[i], i, cycles);
                 uint64_t h = wg_state_hash(dev[i]);
                 if (i && h != hash)
-                    fail_msg("program %u: mode %u differs by cycle %llu", seed, i, (unsigned long long)wg_cycle(dev[i]));
+                    fail_msg("program %u: mode %u differs by cycle %llu", seed, i,
+                             (unsigned long long)wg_cycle(dev[i]));
                 hash = h;
             }
             g = saved;
@@ -350,7 +372,7 @@ static rv endless(unsigned core, bool *requests)
         rv_lw(&p, T0, 16 * (int)below(4), L1_SHARED);
     rv_beq(&p, T0, ZERO, top);
     rv_done(&p);
-    *requests = what > 1 && (fence || !is_bh());   /* else they hit the L0 data cache */
+    *requests = what > 1 && (fence || !is_bh()); /* else they hit the L0 data cache */
     return p;
 }
 

@@ -94,11 +94,11 @@ static void test_start_up_by_b(void **state)
         wg_poke(dev, WG_SPACE_SEM_VALUE, i, 9);
         wg_poke(dev, WG_SPACE_SEM_MAX, i, 9);
     }
-    uint32_t words[] = {0x10000000 | 3 << 19,                       /* ZEROACC, everything */
-                        0x8A000000 | 3 << 12 | 10,                  /* SFPENCC */
-                        0x71000000 | 0x4040,                        /* SFPLOADI L0, 3.0 as BF16 */
-                        0x91000000 | 12 << 4,                       /* SFPCONFIG: L12 = L0 */
-                        0xA3100000 | 1 << 3, 0xA3100000 | 1 << 4, 0xA3100000 | 1 << 9};
+    uint32_t words[] = {0x10000000 | 3 << 19,      /* ZEROACC, everything */
+                        0x8A000000 | 3 << 12 | 10, /* SFPENCC */
+                        0x71000000 | 0x4040,       /* SFPLOADI L0, 3.0 as BF16 */
+                        0x91000000 | 12 << 4,      /* SFPCONFIG: L12 = L0 */
+                        0xA3100000 | 1 << 3,       0xA3100000 | 1 << 4, 0xA3100000 | 1 << 9};
     rv p = rv_at(0x8000);
     rv_li(&p, A0, INSTRN_BUF);
     for (unsigned i = 0; i < sizeof words / 4; i++) {
@@ -123,7 +123,7 @@ static void test_start_up_by_b(void **state)
         wg_peek(dev, WG_SPACE_LREG, 12 * 32 + lane, &v);
         assert_int_equal(v, 0x40400000);
     }
-    for (unsigned row = 0; row < WG_DST_ROWS; row++)   /* reads as zero */
+    for (unsigned row = 0; row < WG_DST_ROWS; row++) /* reads as zero */
         assert_true(wg_dst_is_undefined(&dev->tile->regs.dst, row));
     wg_destroy(dev);
 }
@@ -162,16 +162,17 @@ static void test_nine_kinds(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
 #define SAME(word) (const uint32_t[3]){word, word, word}
-    kind(arch, WG_AGENT_SYNC, (const uint32_t[3]){0xA0000000, 0xA0000002, 0xA0000003}, true);   /* ATGETM, three mutexes */
-    kind(arch, WG_AGENT_CONFIG, SAME(0xB2000000 | 1 << 16), true);   /* SETC16 */
-    kind(arch, WG_AGENT_MISC, SAME(0x50000000), true);               /* SETADC */
-    kind(arch, WG_AGENT_UNPACK0, SAME(0x43000000), false);           /* UNPACR_NOP of Unpacker 0 */
-    kind(arch, WG_AGENT_UNPACK1, SAME(0x43800000), false);           /* … and 1 */
-    kind(arch, WG_AGENT_MATRIX, SAME(0x10000000 | 3 << 19), false);  /* ZEROACC */
-    kind(arch, WG_AGENT_PACK, SAME(0x4A000000), false);              /* PACR_SETREG */
-    kind(arch, WG_AGENT_VECTOR, SAME(0x8F000000), false);            /* SFPNOP */
-    kind(arch, WG_AGENT_SCALAR, SAME(0x45000000), false);            /* SETDMAREG */
-    kind(arch, WG_AGENT_MOVER, SAME(0x40000000), false);             /* XMOV */
+    kind(arch, WG_AGENT_SYNC, (const uint32_t[3]){0xA0000000, 0xA0000002, 0xA0000003},
+         true);                                                     /* ATGETM, three mutexes */
+    kind(arch, WG_AGENT_CONFIG, SAME(0xB2000000 | 1 << 16), true);  /* SETC16 */
+    kind(arch, WG_AGENT_MISC, SAME(0x50000000), true);              /* SETADC */
+    kind(arch, WG_AGENT_UNPACK0, SAME(0x43000000), false);          /* UNPACR_NOP of Unpacker 0 */
+    kind(arch, WG_AGENT_UNPACK1, SAME(0x43800000), false);          /* … and 1 */
+    kind(arch, WG_AGENT_MATRIX, SAME(0x10000000 | 3 << 19), false); /* ZEROACC */
+    kind(arch, WG_AGENT_PACK, SAME(0x4A000000), false);             /* PACR_SETREG */
+    kind(arch, WG_AGENT_VECTOR, SAME(0x8F000000), false);           /* SFPNOP */
+    kind(arch, WG_AGENT_SCALAR, SAME(0x45000000), false);           /* SETDMAREG */
+    kind(arch, WG_AGENT_MOVER, SAME(0x40000000), false);            /* XMOV */
 #undef SAME
 }
 

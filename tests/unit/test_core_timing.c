@@ -12,7 +12,8 @@ static void test_measured_rows(void **state)
     for (unsigned i = 0; i < CORE_ROWS; i++) {
         double model = core_row_cycles(&core_rows[i], WG_PROFILE_SILICON), silicon = core_rows[i].silicon;
         double difference = (model - silicon) / silicon;
-        print_message("%-28s model %7.3f silicon %7.3f %+5.1f %%\n", core_rows[i].name, model, silicon, 100 * difference);
+        print_message("%-28s model %7.3f silicon %7.3f %+5.1f %%\n", core_rows[i].name, model, silicon,
+                      100 * difference);
         off += difference > 0.05 || difference < -0.05;
     }
     assert_int_equal(off, 0);

@@ -6,13 +6,25 @@
 enum { CODE = 0x8000, LEFT = 0x3000, RIGHT = 0x3100, RESULT = 0x3200 };
 /* What the assembler makes of the instruction beside it. */
 enum {
-    VSETVLI_E32_M2 = 0x0D1676D7,   /* vsetvli a3, a2, e32, m2, ta, ma */
-    VSETVLI_E64 = 0x0D8676D7,      /* vsetvli a3, a2, e64, m1, ta, ma */
-    VLE32_V2_A0 = 0x02056107, VLE32_V4_A1 = 0x0205E207, VSE32_V6_A4 = 0x02076327,
-    VADD_V6_V2_V4 = 0x02220357, VREDSUM_V8_V2_V4 = 0x02222457, VMV_A5_V8 = 0x428027D7,
-    VMSLTU_V0_V2_A6 = 0x6A284057, VMUL_V6_V2_V4_MASKED = 0x94222357, VCPOP_A7_V0 = 0x420828D7,
-    FMV_FA0_A6 = 0xF0080553, VFMV_V12_FA0 = 0x5E055657, VFADD_V10_V12_V14 = 0x02C71557, VFMACC_V10_FA0_V12 = 0xB2C55557,
-    VFMV_FA1_V10 = 0x42A015D7, FMV_A5_FA1 = 0xE00587D3, VDIV_V2_V4_V6 = 0x86432157, VFDIV_V2_V4_V6 = 0x82431157
+    VSETVLI_E32_M2 = 0x0D1676D7, /* vsetvli a3, a2, e32, m2, ta, ma */
+    VSETVLI_E64 = 0x0D8676D7,    /* vsetvli a3, a2, e64, m1, ta, ma */
+    VLE32_V2_A0 = 0x02056107,
+    VLE32_V4_A1 = 0x0205E207,
+    VSE32_V6_A4 = 0x02076327,
+    VADD_V6_V2_V4 = 0x02220357,
+    VREDSUM_V8_V2_V4 = 0x02222457,
+    VMV_A5_V8 = 0x428027D7,
+    VMSLTU_V0_V2_A6 = 0x6A284057,
+    VMUL_V6_V2_V4_MASKED = 0x94222357,
+    VCPOP_A7_V0 = 0x420828D7,
+    FMV_FA0_A6 = 0xF0080553,
+    VFMV_V12_FA0 = 0x5E055657,
+    VFADD_V10_V12_V14 = 0x02C71557,
+    VFMACC_V10_FA0_V12 = 0xB2C55557,
+    VFMV_FA1_V10 = 0x42A015D7,
+    FMV_A5_FA1 = 0xE00587D3,
+    VDIV_V2_V4_V6 = 0x86432157,
+    VFDIV_V2_V4_V6 = 0x82431157
 };
 
 static wg_device *make(void)
@@ -70,9 +82,9 @@ static void test_integers(void **state)
     wg_read(dev, RESULT, out, sizeof out);
     for (unsigned i = 0; i < 7; i++)
         assert_int_equal(out[i], 11 * (i + 1));
-    assert_int_equal(out[7], 0);              /* beyond vl */
+    assert_int_equal(out[7], 0); /* beyond vl */
     assert_int_equal(x(dev, A3), 7);
-    assert_int_equal(x(dev, A5), 10 + 28);    /* v4's first element and the sum of seven */
+    assert_int_equal(x(dev, A5), 10 + 28); /* v4's first element and the sum of seven */
     assert_int_equal(wg_finding_count(dev), 0);
     wg_destroy(dev);
 }
@@ -93,7 +105,7 @@ static void test_masks(void **state)
     run(dev, &p, WG_CORE_T2);
     uint32_t out[8];
     wg_read(dev, RESULT, out, sizeof out);
-    assert_int_equal(x(dev, A3), 8);          /* two registers of four */
+    assert_int_equal(x(dev, A3), 8); /* two registers of four */
     assert_int_equal(x(dev, A7), 3);
     for (unsigned i = 0; i < 8; i++)
         assert_int_equal(out[i], i < 3 ? 10 * (i + 1) * (i + 1) : 0);
@@ -105,12 +117,12 @@ static void test_floats(void **state)
     (void)state;
     wg_device *dev = make();
     rv p = begin(8);
-    rv_li(&p, A6, 0x40400000);                /* 3.0 */
+    rv_li(&p, A6, 0x40400000); /* 3.0 */
     rv_word(&p, VSETVLI_E32_M2);
     rv_word(&p, FMV_FA0_A6);
     rv_word(&p, VFMV_V12_FA0);
-    rv_word(&p, VFADD_V10_V12_V14);           /* 3 + 0 */
-    rv_word(&p, VFMACC_V10_FA0_V12);          /* 3 + 3 * 3 */
+    rv_word(&p, VFADD_V10_V12_V14);  /* 3 + 0 */
+    rv_word(&p, VFMACC_V10_FA0_V12); /* 3 + 3 * 3 */
     rv_word(&p, VFMV_FA1_V10);
     rv_word(&p, FMV_A5_FA1);
     run(dev, &p, WG_CORE_T2);

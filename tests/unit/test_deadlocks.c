@@ -61,7 +61,7 @@ typedef struct plan {
     bool has_core[WG_CORES];
     unsigned semaphores, mutexes, files; /* taken */
     unsigned outside;                    /* a thread that is no party, where there is one */
-    unsigned mailboxes;   /* links through one */
+    unsigned mailboxes;                  /* links through one */
     bool pair_full;                      /* of two cores alone, both send more than fits */
     bool slow;                           /* the first party does not wait */
 } plan;
@@ -149,7 +149,7 @@ static void core_link(plan *p, unsigned waiter, unsigned giver)
     /* Two alone must wait in the same way: else what the one sends too much is what the other waits for. */
     bool full = p->n == 2 ? p->pair_full : wg_rng_below(&p->r, 2), mailbox = wg_rng_below(&p->r, 2);
     uint32_t there = mailbox_of(giver), back = mailbox_of(waiter), own_mailbox = there;
-    unsigned count = 30; /* more than any queue on the way holds */
+    unsigned count = 30;                                         /* more than any queue on the way holds */
     if (!mailbox && waiter == WG_CORE_B && (p->n > 2 || full)) { /* the PC buffer goes one way */
         full = true;
         there = PCBUF + 0x10000 * (giver - WG_CORE_T0);

@@ -82,10 +82,10 @@ static void add_work(wg_rng *r, wg_arch_id arch, stream *s)
 {
     for (unsigned n = wg_rng_below(r, 4); n; n--)
         switch (wg_rng_below(r, 6)) {
-        case 0: add(s, 0x02000000u); break;                             /* NOP */
-        case 1: add(s, 0x60000000u); break;                             /* DMANOP */
-        case 2: add(s, 0x45000000u | wg_rng_below(r, 128)); break;      /* SETDMAREG */
-        case 3: add(s, 0x8F000000u); break;                             /* SFPNOP */
+        case 0: add(s, 0x02000000u); break;                        /* NOP */
+        case 1: add(s, 0x60000000u); break;                        /* DMANOP */
+        case 2: add(s, 0x45000000u | wg_rng_below(r, 128)); break; /* SETDMAREG */
+        case 3: add(s, 0x8F000000u); break;                        /* SFPNOP */
         case 4: add(s, harmless_wait(r, arch)); break;
         default: {
             uint32_t op = wg_rng_below(r, 2) ? 0xA4000000u : 0xA5000000u;
@@ -120,9 +120,7 @@ static void make(wg_rng *r, wg_arch_id arch, stream s[WG_THREADS], unsigned hand
             add(&s[from], 0xA1000000u | mutex);
             break;
         }
-        default:
-            add_work(r, arch, &s[from]);
-            break;
+        default: add_work(r, arch, &s[from]); break;
         }
     }
 }

@@ -61,7 +61,7 @@ static void test_views(void **state)
     wg_dst_undefine(d, 17);
     assert_int_equal(wg_dst_read32(d, a, 9, 3, 0xFFFFFFFF), 0xFFFFFFFF);
     assert_int_equal(wg_dst_read16(d, a, 17, 3, 7), 7);
-    assert_int_equal(wg_dst_read16(d, a, 25, 3, 7), 0x5678);   /* the mark is the high halves' */
+    assert_int_equal(wg_dst_read16(d, a, 25, 3, 7), 0x5678); /* the mark is the high halves' */
     assert_int_equal(wg_dst_peek32(r->t, 9, 3), 0x12345678);
     wg_dst_write16(d, a, 17, 3, 0xABCD);
     assert_int_equal(wg_dst_read32(d, a, 9, 3, 0), 0xABCD5678);
@@ -128,8 +128,8 @@ static void test_window(void **state)
     static const struct {
         unsigned format, bytes;
         bool no_swizzle, unsigned_int;
-        uint32_t core, dst;        /* what the core stores; what Dst then holds */
-        uint32_t back;             /* what the core loads again */
+        uint32_t core, dst; /* what the core stores; what Dst then holds */
+        uint32_t back;      /* what the core loads again */
     } cases[] = {
         {0, 4, false, false, 0xC0490FDB, 0xC9800FDB, 0xC0490FDB},
         {0, 4, true, false, 0xC0490FDB, 0xC0490FDB, 0xC0490FDB},
@@ -228,7 +228,7 @@ static void test_owners(void **state)
     assert_true(r->t->sched.next[WG_AGENT_UNPACK0] != WG_NEVER);
     assert_true(r->t->sched.next[WG_AGENT_SCALAR] != WG_NEVER);
     wg_src_give_to_unpackers(r->t, WG_SRCB, 0, WG_AGENT_MATRIX);
-    assert_int_equal(log.events, 2);   /* no change, no event */
+    assert_int_equal(log.events, 2); /* no change, no event */
     uint32_t changes = s->changes_a[1];
     wg_src_rows(s, WG_SRCA, 1);
     assert_true(s->changes_a[1] != changes);

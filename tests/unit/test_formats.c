@@ -13,7 +13,10 @@
 
 /* ---- Numbers ------------------------------------------------------------------------------------------------ */
 
-typedef struct parts { int sign; unsigned exponent, mantissa; } parts;   /* ten mantissa bits (FP32: 23) */
+typedef struct parts {
+    int sign;
+    unsigned exponent, mantissa;
+} parts; /* ten mantissa bits (FP32: 23) */
 
 static parts src_parts(uint32_t x) { return (parts){(int)(x >> 18 & 1), x & 0xFF, x >> 8 & 0x3FF}; }
 static parts dst_bf16(uint32_t x) { return (parts){(int)(x >> 15 & 1), x & 0xFF, (x >> 8 & 0x7F) << 3}; }
@@ -30,7 +33,9 @@ static void normal(mpfr_t v, parts p, unsigned bits, int bias)
         mpfr_neg(v, v, MPFR_RNDN);
 }
 
-typedef struct numbers { mpfr_t want, got; } numbers;
+typedef struct numbers {
+    mpfr_t want, got;
+} numbers;
 static numbers make_numbers(void)
 {
     numbers n;
@@ -51,7 +56,7 @@ static void check_bfp(numbers *n, unsigned bits, bool five, unsigned datum, unsi
 {
     unsigned top = datum >> (bits - 1) & 1, magnitude = datum & ((1u << (bits - 1)) - 1);
     unsigned mask = five ? 0x1F : 0xFF;
-    if (!magnitude) {   /* zero, or the largest exponent with the sign */
+    if (!magnitude) { /* zero, or the largest exponent with the sign */
         assert_int_equal(got.sign, top);
         assert_int_equal(got.exponent, top ? mask : 0);
         assert_int_equal(got.mantissa, 0);
@@ -72,7 +77,11 @@ static void check_bfp(numbers *n, unsigned bits, bool five, unsigned datum, unsi
 static void test_bfp(void **state)
 {
     (void)state;
-    static const struct { wg_l1_reading reading; unsigned bits; bool five; } kinds[] = {
+    static const struct {
+        wg_l1_reading reading;
+        unsigned bits;
+        bool five;
+    } kinds[] = {
         {WG_READ_BFP8, 8, false}, {WG_READ_BFP4, 4, false}, {WG_READ_BFP2, 2, false},
         {WG_READ_BFP8A, 8, true}, {WG_READ_BFP4A, 4, true}, {WG_READ_BFP2A, 2, true},
     };
@@ -117,7 +126,7 @@ static void test_fp8(void **state)
         uint32_t plain = wg_l1_to_src(WG_READ_E5M2, x, 0);
         if (e5m2.exponent)
             same_number(&n, e5m2, 2, 15, src_parts(plain), 15);
-        else   /* exponent 0 stays 0, mantissa in its place: nothing is normalised */
+        else /* exponent 0 stays 0, mantissa in its place: nothing is normalised */
             assert_int_equal(src_parts(plain).exponent << 10 | src_parts(plain).mantissa, e5m2.mantissa << 8);
         assert_int_equal(src_parts(plain).sign, sign);
         uint32_t top = wg_l1_to_src(WG_READ_E5M2_TOP, x, 0);
@@ -261,7 +270,7 @@ static void test_rows(void **state)
                     exponents[row] = (uint8_t)(round < 64 ? round * 4 + row : wg_rng_next(&rng));
                     for (unsigned i = 0; i < 16; i++)
                         datums[row][i] = bits == 32 ? (uint32_t)wg_rng_next(&rng)
-                                                    : (round * 64 + row * 16 + i) % every;   /* all of them */
+                                                    : (round * 64 + row * 16 + i) % every; /* all of them */
                     wg_l1_put_row(bits, datums[row], bytes + 1 + row * 2 * bits);
                     uint32_t back[16];
                     wg_l1_get_row(bits, bytes + 1 + row * 2 * bits, back);
@@ -322,8 +331,8 @@ static void test_golden(void **state)
     uint8_t head[4], vector[9];
     unsigned groups = 0;
     while (fread(head, 4, 1, f) == 1) {
-        wg_l1_choice choice = {.to_dst = head[2] & 1, .is_unsigned = head[2] & 2, .four_exponent_bits = head[2] & 4,
-                               .keeps_top = bh};
+        wg_l1_choice choice = {
+            .to_dst = head[2] & 1, .is_unsigned = head[2] & 2, .four_exponent_bits = head[2] & 4, .keeps_top = bh};
         wg_l1_reading reading;
         assert_true(wg_l1_reading_of(head[0], head[1], &choice, &reading));
         for (unsigned i = 0; i < 1024; i++) {
@@ -368,7 +377,7 @@ static void test_bfp_block(void **state)
             unsigned exponent = values[i] >> 7 & (five ? 31 : 255);
             mpfr_set_ui(n.want, (values[i] & 127u) + (exponent ? 128u : 0u), MPFR_RNDN);
             mpfr_div_2ui(n.want, n.want, 1 + shared - exponent, MPFR_RNDN);
-            mpfr_round(n.want, n.want);   /* ties away from zero */
+            mpfr_round(n.want, n.want); /* ties away from zero */
             unsigned long magnitude = shared - exponent >= 8 ? 0 : mpfr_get_ui(n.want, MPFR_RNDN);
             magnitude = magnitude > 127 ? 127 : magnitude;
             unsigned sign = magnitude ? values[i] >> (five ? 12 : 15) & 1u : 0;
@@ -396,9 +405,10 @@ static void test_random_rounding(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_bfp, WG_BH, ""),       WG_TEST(test_fp8, WG_BH, ""),   WG_TEST(test_int8, WG_BH, ""),
-    WG_TEST(test_16_bits, WG_BH, ""),   WG_TEST(test_32_bits, WG_BH, ""), WG_TEST(test_rows, WG_BH, ""),
-    WG_TEST(test_pairs, WG_BH, ""),     WG_TEST(test_golden, WG_BH | WG_WH, ""), WG_TEST(test_bfp_block, WG_BH, ""),
-    WG_TEST(test_random_rounding, WG_BH, ""),
+    WG_TEST(test_bfp, WG_BH, ""),       WG_TEST(test_fp8, WG_BH, ""),
+    WG_TEST(test_int8, WG_BH, ""),      WG_TEST(test_16_bits, WG_BH, ""),
+    WG_TEST(test_32_bits, WG_BH, ""),   WG_TEST(test_rows, WG_BH, ""),
+    WG_TEST(test_pairs, WG_BH, ""),     WG_TEST(test_golden, WG_BH | WG_WH, ""),
+    WG_TEST(test_bfp_block, WG_BH, ""), WG_TEST(test_random_rounding, WG_BH, ""),
 };
 WG_MAIN("formats", tests)

@@ -30,7 +30,7 @@ static void test_threads_are_independent(void **state)
         static const char *const names[] = {"B", "NC", "T0", "T1", "T2"};
         assert_string_equal(wg_agent_name(WG_AGENT_CORE_B + i), names[i]);
     }
-    fr_push(r, 1, I_SEMWAIT(0x1FF, 1, 1));   /* semaphore 0 is 0: for ever */
+    fr_push(r, 1, I_SEMWAIT(0x1FF, 1, 1)); /* semaphore 0 is 0: for ever */
     for (unsigned i = 0; i < 60; i++)
         for (unsigned thread = 0; thread < 3; thread++)
             fr_push(r, thread, I_NOP);
@@ -72,10 +72,14 @@ static void test_opcode_and_parameters(void **state)
     assert_int_equal(r->t->backend.sync.max[0], 5);
     assert_int_equal(r->t->backend.sync.value[7], 3);
     assert_int_equal(r->t->backend.sync.value[1], 0);
-    static const struct { uint8_t opcode; uint16_t op; uint8_t unit; } table[] = {
-        {0x01, WG_I_MOP, WG_UNIT_FRONTEND}, {0x02, WG_I_NOP, WG_UNIT_NONE}, {0x04, WG_I_REPLAY, WG_UNIT_FRONTEND},
-        {0xA0, WG_I_ATGETM, WG_UNIT_SYNC}, {0xA2, WG_I_STALLWAIT, WG_UNIT_SYNC}, {0xA6, WG_I_SEMWAIT, WG_UNIT_SYNC},
-        {0xB2, WG_I_SETC16, WG_UNIT_CONFIG}, {0x41, WG_I_PACR, WG_UNIT_PACK}};
+    static const struct {
+        uint8_t opcode;
+        uint16_t op;
+        uint8_t unit;
+    } table[] = {{0x01, WG_I_MOP, WG_UNIT_FRONTEND},    {0x02, WG_I_NOP, WG_UNIT_NONE},
+                 {0x04, WG_I_REPLAY, WG_UNIT_FRONTEND}, {0xA0, WG_I_ATGETM, WG_UNIT_SYNC},
+                 {0xA2, WG_I_STALLWAIT, WG_UNIT_SYNC},  {0xA6, WG_I_SEMWAIT, WG_UNIT_SYNC},
+                 {0xB2, WG_I_SETC16, WG_UNIT_CONFIG},   {0x41, WG_I_PACR, WG_UNIT_PACK}};
     for (unsigned i = 0; i < sizeof table / sizeof *table; i++) {
         const wg_isa_insn *record = wg_isa_decode(r->t->arch->id, (uint32_t)table[i].opcode << 24 | 0xFFFFFF);
         assert_int_equal(record->id, table[i].op);
@@ -88,7 +92,7 @@ static void test_invalid_words_are_reported_and_pass(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
     fr_push(r, 0, 0xFF123456);
-    fr_push(r, 0, I_SEMPOST(1) | 1);     /* bit 0 is in no operand */
+    fr_push(r, 0, I_SEMPOST(1) | 1); /* bit 0 is in no operand */
     fr_push(r, 0, I_NOP);
     fr_run(r, 12);
     assert_int_equal(fr_issued(r, 0, 0), 3);
@@ -169,7 +173,7 @@ static void test_fused_pushes_reach_32(void **state)
     for (unsigned i = 0; i < 12; i++)
         fr_push_fused(r, 0, four, 4);
     fr_run(r, 100);
-    assert_int_equal(fr_taken(r, 0), 1 + 8);   /* 28, then four more */
+    assert_int_equal(fr_taken(r, 0), 1 + 8); /* 28, then four more */
     wg_gate_info info;
     wg_gate_state(r->t, 0, &info);
     assert_int_equal(info.fifo + info.replay_fifo + info.gate_fifo, 32);
@@ -255,7 +259,7 @@ static void test_mux_discards_the_t_side(void **state)
     fr *r = fr_new(wg_test_arch(state));
     for (unsigned i = 0; i < 6; i++)
         fr_push(r, 0, I_SEMPOST(1u << i));
-    r->offer_from = FR_START + 2;      /* both are at the mux in cycle 3 */
+    r->offer_from = FR_START + 2; /* both are at the mux in cycle 3 */
     fr_push_b(r, 0, I_SEMPOST(0x80));
     fr_run(r, 30);
     /* T's third word, pushed in 2, met B's: it is gone, and it alone. */
@@ -360,7 +364,7 @@ static void expect_expansion(fr *r, uint32_t mop, uint32_t mask_hi)
         if (k == 0)
             first = e->cycle;
         assert_int_equal(e->word, want[k]);
-        assert_int_equal(e->cycle, first + k);   /* one per cycle */
+        assert_int_equal(e->cycle, first + k); /* one per cycle */
         assert_int_not_equal(e->parent, 0);
         k++;
     }
@@ -373,7 +377,7 @@ static void test_mop_templates(void **state)
     for (unsigned round = 0; round < 400; round++) {
         fr *r = fr_new(wg_test_arch(state));
         uint32_t cfg[9];
-        for (unsigned i = 0; i < 9; i++)   /* distinct words, a third of them NOP; DMANOP and SFPNOP are no NOPs here */
+        for (unsigned i = 0; i < 9; i++) /* distinct words, a third of them NOP; DMANOP and SFPNOP are no NOPs here */
             cfg[i] = wg_rng_below(&rng, 3) == 0 ? I_NOP | (i << 4) : (wg_rng_below(&rng, 2) ? I_SCALAR : I_VECTOR) | i;
         cfg[0] = (uint32_t)wg_rng_next(&rng) & ~127u;
         cfg[0] |= wg_rng_below(&rng, 3) ? wg_rng_below(&rng, 6) : 1;
@@ -435,10 +439,10 @@ static void test_mop_cfg_is_sampled_while_expanding(void **state)
     const uint32_t cfg[9] = {6, 0, I_SEMPOST(1), I_NOP, I_NOP, I_NOP, I_NOP, I_NOP, I_NOP};
     set_mop_cfg(r, cfg);
     fr_push(r, 0, I_MOP(1, 0, 0));
-    fr_run(r, 4);                                 /* emitted in 1, 2, 3 */
+    fr_run(r, 4); /* emitted in 1, 2, 3 */
     assert_int_equal(fr_found(r, WG_F_MOP_CFG_RACE), 0);
     wg_mop_cfg_write(r->t, 0, 2, I_SEMPOST(2), 0x1234);
-    wg_mop_cfg_write(r->t, 0, 0, 100, 0x1234);    /* the count is settled */
+    wg_mop_cfg_write(r->t, 0, 0, 100, 0x1234); /* the count is settled */
     assert_int_equal(fr_found(r, WG_F_MOP_CFG_RACE), 2);
     assert_int_equal(fr_finding(r, WG_F_MOP_CFG_RACE)->pc, 0x1234);
     fr_run(r, 20);
@@ -467,16 +471,16 @@ static void test_mop_idle_and_thread_idle(void **state)
     r->unit[WG_UNIT_VECTOR].latency = 10;
     fr_push(r, 0, I_MOP(1, 0, 0));
     fr_run(r, 1);
-    assert_false(wg_thread_mop_idle(r->t, 0));   /* queued */
+    assert_false(wg_thread_mop_idle(r->t, 0)); /* queued */
     fr_run(r, 4);
-    assert_true(wg_thread_mop_idle(r->t, 0));    /* emitted in 1 to 4; what it made is under way */
+    assert_true(wg_thread_mop_idle(r->t, 0)); /* emitted in 1 to 4; what it made is under way */
     assert_false(wg_thread_idle(r->t, 0));
     assert_int_equal(wg_frontend_queue_status(r->t, 0), 1 << 9);
-    fr_run(r, 2);                                /* the last passes in 6 … */
+    fr_run(r, 2); /* the last passes in 6 … */
     assert_int_equal(wg_frontend_queue_status(r->t, 0), 0);
     assert_int_equal(wg_frontend_busy_status(r->t, 0), 1 << 9);
     assert_false(wg_thread_idle(r->t, 0));
-    fr_run(r, 9);                                /* … and is done in 16 */
+    fr_run(r, 9); /* … and is done in 16 */
     assert_false(wg_thread_idle(r->t, 0));
     fr_run(r, 1);
     assert_true(wg_thread_idle(r->t, 0));
@@ -491,8 +495,8 @@ static void test_replay_record_and_play(void **state)
     fr_push(r, 0, I_REPLAY(30, 4, 0, 1));
     for (unsigned i = 0; i < 4; i++)
         fr_push(r, 0, I_SEMPOST(1u << i));
-    fr_push(r, 0, I_REPLAY(30, 4, 0, 0));    /* slots 30, 31, 0, 1 */
-    fr_push(r, 0, I_REPLAY(0, 2, 1, 0));     /* execute means nothing here */
+    fr_push(r, 0, I_REPLAY(30, 4, 0, 0)); /* slots 30, 31, 0, 1 */
+    fr_push(r, 0, I_REPLAY(0, 2, 1, 0));  /* execute means nothing here */
     fr_push(r, 0, I_NOP);
     fr_run(r, 40);
     static const unsigned slot[] = {0, 1, 2, 3, 2, 3};
@@ -526,9 +530,9 @@ static void test_replay_record_and_execute(void **state)
 static void test_replay_counts(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
-    fr_push(r, 0, I_REPLAY(5, 0, 0, 1));              /* 0 means 32 */
+    fr_push(r, 0, I_REPLAY(5, 0, 0, 1)); /* 0 means 32 */
     for (unsigned i = 0; i < 32; i++)
-        fr_push(r, 0, I_SEMPOST(0) | i << 18);        /* recognisable; the bits are spare */
+        fr_push(r, 0, I_SEMPOST(0) | i << 18); /* recognisable; the bits are spare */
     fr_push(r, 0, I_REPLAY(5, 0, 0, 0));
     fr_run(r, 100);
     assert_int_equal(fr_event_count(r, WG_EV_ISSUED, WG_AGENT_THREAD0), 32);
@@ -555,7 +559,7 @@ static void test_mop_may_make_replays(void **state)
     fr_push(r, 0, I_NOP);
     fr_run(r, 40);
     assert_int_equal(fr_event_count(r, WG_EV_ISSUED, WG_AGENT_THREAD0), 7);
-    for (unsigned i = 0; i < 7; i++)   /* the gap behind the expansion is hidden */
+    for (unsigned i = 0; i < 7; i++) /* the gap behind the expansion is hidden */
         assert_int_equal(fr_issued(r, 0, i), 6 + i);
     /* The converse does not hold: MOP and REPLAY in a replay are reported, not expanded. */
     fr_push_b(r, 0, I_REPLAY(0, 2, 0, 1));
@@ -609,7 +613,7 @@ static void test_matrix_unit_takes_one(void **state)
 static void test_turn_moves_only_on_a_grant(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
-    fr_push(r, 2, I_MATRIX);                 /* alone: the turn is thread 0's again */
+    fr_push(r, 2, I_MATRIX); /* alone: the turn is thread 0's again */
     fr_run(r, 10);
     r->offer_from = r->t->sched.now;
     for (unsigned thread = 0; thread < 3; thread++)
@@ -618,7 +622,7 @@ static void test_turn_moves_only_on_a_grant(void **state)
     assert_int_equal(fr_issued(r, 0, 0), 13);
     assert_int_equal(fr_issued(r, 1, 0), 14);
     assert_int_equal(fr_issued(r, 2, 1), 15);
-    r->unit[WG_UNIT_MATRIX].refuses = true;  /* nobody is granted anything: nothing moves */
+    r->unit[WG_UNIT_MATRIX].refuses = true; /* nobody is granted anything: nothing moves */
     fr_push(r, 1, I_MATRIX);
     fr_push(r, 2, I_MATRIX);
     fr_run(r, 30);
@@ -656,7 +660,9 @@ static void test_expanders_stall(void **state)
     for (unsigned i = 0; i < 20; i++)
         fr_push(r, 0, I_NOP);
     fr_run(r, 40);
-    static const struct { unsigned expander, from; } wanted[2] = {{1, 5}, {0, 12}};   /* Replay Expander, MOP Expander */
+    static const struct {
+        unsigned expander, from;
+    } wanted[2] = {{1, 5}, {0, 12}}; /* Replay Expander, MOP Expander */
     unsigned n = 0;
     for (unsigned i = 0; fr_event(r, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0, i); i++) {
         const wg_event *e = fr_event(r, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0, i);
@@ -675,7 +681,7 @@ static void test_expanders_stall(void **state)
         if (e->stall.reason != WG_STALL_FIFO_FULL)
             continue;
         n--;
-        assert_int_equal(e->cycle, FR_START + 41);   /* the gate lets the first pass */
+        assert_int_equal(e->cycle, FR_START + 41); /* the gate lets the first pass */
         assert_int_equal(e->a, FR_START + (e->stall.resource ? 5 : 12));
     }
     assert_int_equal(n, 0);
@@ -685,10 +691,14 @@ static void test_expanders_stall(void **state)
 /* Nine kinds: three of them take one instruction of each thread per cycle, the others one in all. */
 static void test_nine_kinds(void **state)
 {
-    static const struct { uint32_t word; uint8_t unit; bool per_thread; } kinds[] = {
-        {I_ATGETM(2), WG_UNIT_SYNC, true},    {I_UNPACK, WG_UNIT_UNPACK, false}, {I_MATRIX, WG_UNIT_MATRIX, false},
-        {I_PACK, WG_UNIT_PACK, false},        {I_VECTOR, WG_UNIT_VECTOR, false}, {I_SCALAR, WG_UNIT_SCALAR, false},
-        {I_CONFIG, WG_UNIT_CONFIG, true},     {I_MOVER, WG_UNIT_MOVER, false},   {I_MISC, WG_UNIT_MISC, true}};
+    static const struct {
+        uint32_t word;
+        uint8_t unit;
+        bool per_thread;
+    } kinds[] = {
+        {I_ATGETM(2), WG_UNIT_SYNC, true}, {I_UNPACK, WG_UNIT_UNPACK, false}, {I_MATRIX, WG_UNIT_MATRIX, false},
+        {I_PACK, WG_UNIT_PACK, false},     {I_VECTOR, WG_UNIT_VECTOR, false}, {I_SCALAR, WG_UNIT_SCALAR, false},
+        {I_CONFIG, WG_UNIT_CONFIG, true},  {I_MOVER, WG_UNIT_MOVER, false},   {I_MISC, WG_UNIT_MISC, true}};
     enum { KINDS = sizeof kinds / sizeof *kinds };
     assert_int_equal(KINDS, WG_UNIT_COUNT - WG_UNIT_SYNC);
     bool used[WG_UNIT_COUNT] = {false};
@@ -699,7 +709,7 @@ static void test_nine_kinds(void **state)
         assert_true(used[kinds[k].unit]);
         assert_int_equal(wg_isa_decode(wg_test_arch(state), kinds[k].word)->unit, kinds[k].unit);
         for (unsigned thread = 0; thread < 3; thread++)
-            fr_push(r, thread, kinds[k].word + (kinds[k].unit == WG_UNIT_SYNC ? thread : 0));   /* three mutexes */
+            fr_push(r, thread, kinds[k].word + (kinds[k].unit == WG_UNIT_SYNC ? thread : 0)); /* three mutexes */
         fr_run(r, 30);
         for (unsigned thread = 0; thread < 3; thread++)
             assert_int_equal(fr_issued(r, thread, 0), 3 + (kinds[k].per_thread ? 0 : thread));
@@ -719,8 +729,8 @@ static void test_units_run_concurrently(void **state)
     const wg_event *vector = fr_event(r, WG_EV_COMPLETED, WG_AGENT_VECTOR, 0);
     assert_int_equal(matrix->id, 1);
     assert_int_equal(matrix->cycle, FR_START + 23);
-    assert_int_equal(vector->cycle, FR_START + 5);   /* out of order */
-    assert_int_equal(fr_event(r, WG_EV_COMPLETED, WG_AGENT_MATRIX, 1)->id, 3);   /* in order within the unit */
+    assert_int_equal(vector->cycle, FR_START + 5);                             /* out of order */
+    assert_int_equal(fr_event(r, WG_EV_COMPLETED, WG_AGENT_MATRIX, 1)->id, 3); /* in order within the unit */
     fr_free(r);
 }
 
@@ -735,7 +745,7 @@ static void test_soft_reset_discards(void **state)
     r->t->backend.sync.value[0] = 1;
     wg_wake_threads(&r->t->sched);
     fr_run(r, 40);
-    assert_int_equal(r->t->backend.sync.value[1], 10);   /* those behind the MOP Expander went on */
+    assert_int_equal(r->t->backend.sync.value[1], 10); /* those behind the MOP Expander went on */
     assert_true(wg_thread_idle(r->t, 0));
     fr_free(r);
 }

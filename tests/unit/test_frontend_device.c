@@ -26,18 +26,18 @@ static uint32_t random_word(wg_rng *g)
     case 0: return 0xA2000000u | block << 15 | 1u << wg_rng_below(g, 5);                      /* STALLWAIT */
     case 1: return 0xA6000000u | block << 15 | 4u << wg_rng_below(g, 8) | wg_rng_below(g, 4); /* SEMWAIT */
     case 2:
-    case 3: return 0xA4000000u | wg_rng_below(g, 256) << 2;                                   /* SEMPOST */
-    case 4: return 0xA5000000u | wg_rng_below(g, 256) << 2;                                   /* SEMGET */
-    case 5: return 0xA3000000u | wg_rng_below(g, 256) << 16 | wg_rng_below(g, 256) << 2;      /* SEMINIT */
-    case 6: return 0xA0000002;                                                                /* ATGETM */
-    case 7: return 0xA1000002;                                                                /* ATRELM */
+    case 3: return 0xA4000000u | wg_rng_below(g, 256) << 2;                              /* SEMPOST */
+    case 4: return 0xA5000000u | wg_rng_below(g, 256) << 2;                              /* SEMGET */
+    case 5: return 0xA3000000u | wg_rng_below(g, 256) << 16 | wg_rng_below(g, 256) << 2; /* SEMINIT */
+    case 6: return 0xA0000002;                                                           /* ATGETM */
+    case 7: return 0xA1000002;                                                           /* ATRELM */
     case 8: return 0x01000000u | wg_rng_below(g, 2) << 23 | wg_rng_below(g, 8) << 16 | wg_rng_below(g, 65536);
     case 9: return 0x04000000u | wg_rng_below(g, 32) << 14 | (1 + wg_rng_below(g, 8)) << 4 | wg_rng_below(g, 4);
-    case 10: return 0x50000000;                                                               /* SETADC */
-    case 11: return 0xB2000000u | 1u << 16;                                                   /* SETC16 */
-    case 12: return 0x60000000;                                                               /* DMANOP */
-    case 13: return 0x03000000u | wg_rng_below(g, 65536);                                     /* MOP_CFG */
-    default: return 0x02000000;                                                               /* NOP */
+    case 10: return 0x50000000;                           /* SETADC */
+    case 11: return 0xB2000000u | 1u << 16;               /* SETC16 */
+    case 12: return 0x60000000;                           /* DMANOP */
+    case 13: return 0x03000000u | wg_rng_below(g, 65536); /* MOP_CFG */
+    default: return 0x02000000;                           /* NOP */
     }
 }
 
@@ -52,7 +52,7 @@ static uint64_t run(wg_arch_id arch, uint64_t seed, bool lockstep, log *l)
     for (uint32_t i = 0; i < 27; i++)
         wg_poke(dev, WG_SPACE_MOP_CFG, i, i % 9 < 2 ? wg_rng_below(&g, 6) : random_word(&g));
     for (unsigned i = 0; i < 800; i++) {
-        wg_push(dev, wg_rng_below(&g, 3), random_word(&g));   /* refused alike in both ways if there is no room */
+        wg_push(dev, wg_rng_below(&g, 3), random_word(&g)); /* refused alike in both ways if there is no room */
         if (wg_rng_below(&g, 8) == 0)
             wg_poke(dev, WG_SPACE_SEM_VALUE, wg_rng_below(&g, 8), 1 + wg_rng_below(&g, 3));
         if (wg_rng_below(&g, 8) == 0)
@@ -74,7 +74,8 @@ static void test_lockstep_is_identical(void **state)
         for (size_t i = 0; i < a.count && i < b.count; i++) {
             const wg_event *p = &a.event[i], *q = &b.event[i];
             if (p->cycle != q->cycle || p->kind != q->kind || p->agent != q->agent || p->id != q->id ||
-                p->word != q->word || p->a != q->a || p->b != q->b || p->c != q->c || p->stall.reason != q->stall.reason)
+                p->word != q->word || p->a != q->a || p->b != q->b || p->c != q->c ||
+                p->stall.reason != q->stall.reason)
                 fail_msg("seed %llu, event %zu: %s at %llu, in lockstep %s at %llu", (unsigned long long)seed, i,
                          wg_event_name(p->kind), (unsigned long long)p->cycle, wg_event_name(q->kind),
                          (unsigned long long)q->cycle);

@@ -33,8 +33,9 @@ typedef struct world {
 
 static uint32_t random_word(wg_rng *g)
 {
-    static const uint32_t units[] = {I_MISC, I_CONFIG, I_SCALAR, I_VECTOR, I_MATRIX, I_UNPACK, I_UNPACK | 1 << 23,
-                                     I_PACK, I_MOVER, 0x58000000, 0x67000000, 0x68000000, 0xB0000000, 0xB1000000};
+    static const uint32_t units[] = {I_MISC,     I_CONFIG,           I_SCALAR,   I_VECTOR,  I_MATRIX,
+                                     I_UNPACK,   I_UNPACK | 1 << 23, I_PACK,     I_MOVER,   0x58000000,
+                                     0x67000000, 0x68000000,         0xB0000000, 0xB1000000};
     uint32_t block = wg_rng_below(g, 3) ? 1u << wg_rng_below(g, 9) : wg_rng_below(g, 0x200);
     switch (wg_rng_below(g, 24)) {
     case 0: return I_STALLWAIT(block, 1u << wg_rng_below(g, 13));
@@ -169,7 +170,9 @@ static fr *make(wg_arch_id arch, uint64_t seed, bool dense)
     qsort(w->a, ACCESSES, sizeof *w->a, by_emission);
     for (unsigned i = 0; i < STORES; i++)
         w->s[i] = (store){.at = FR_START + 20 * i + wg_rng_below(&g, 30),
-                          .core = (uint8_t)(WG_CORE_T0 + wg_rng_below(&g, 3)), .semaphore = (uint8_t)wg_rng_below(&g, 4), .value = wg_rng_below(&g, 5) == 0};
+                          .core = (uint8_t)(WG_CORE_T0 + wg_rng_below(&g, 3)),
+                          .semaphore = (uint8_t)wg_rng_below(&g, 4),
+                          .value = wg_rng_below(&g, 5) == 0};
     r->user = w;
     r->regions = regions;
     r->cores = cores;

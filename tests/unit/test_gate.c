@@ -12,16 +12,18 @@ static bool is_bh(const fr *r) { return r->t->arch->id == WG_ARCH_BH; }
 static int condition_bit(const fr *r, wg_wait_condition c)
 {
     static const int8_t bh[WG_WAIT_COUNT] = {
-        [WG_WAIT_SCALAR_MEMORY] = 0, [WG_WAIT_UNPACK0] = 1, [WG_WAIT_UNPACK1] = 2, [WG_WAIT_PACK0] = 3,
-        [WG_WAIT_PACK1] = -1, [WG_WAIT_PACK2] = -1, [WG_WAIT_PACK3] = -1, [WG_WAIT_MATRIX] = 4,
-        [WG_WAIT_SRCA_UNPACKERS] = 5, [WG_WAIT_SRCB_UNPACKERS] = 6, [WG_WAIT_SRCA_MATRIX] = 7,
-        [WG_WAIT_SRCB_MATRIX] = 8,
-        [WG_WAIT_MOVER] = 9, [WG_WAIT_RISCV_REQUESTS] = 10, [WG_WAIT_VECTOR] = 11, [WG_WAIT_CONFIG] = 12};
+        [WG_WAIT_SCALAR_MEMORY] = 0,  [WG_WAIT_UNPACK0] = 1,         [WG_WAIT_UNPACK1] = 2,
+        [WG_WAIT_PACK0] = 3,          [WG_WAIT_PACK1] = -1,          [WG_WAIT_PACK2] = -1,
+        [WG_WAIT_PACK3] = -1,         [WG_WAIT_MATRIX] = 4,          [WG_WAIT_SRCA_UNPACKERS] = 5,
+        [WG_WAIT_SRCB_UNPACKERS] = 6, [WG_WAIT_SRCA_MATRIX] = 7,     [WG_WAIT_SRCB_MATRIX] = 8,
+        [WG_WAIT_MOVER] = 9,          [WG_WAIT_RISCV_REQUESTS] = 10, [WG_WAIT_VECTOR] = 11,
+        [WG_WAIT_CONFIG] = 12};
     static const int8_t wh[WG_WAIT_COUNT] = {
-        [WG_WAIT_SCALAR_MEMORY] = 0, [WG_WAIT_UNPACK0] = 1, [WG_WAIT_UNPACK1] = 2, [WG_WAIT_PACK0] = 3,
-        [WG_WAIT_PACK1] = 4, [WG_WAIT_PACK2] = 5, [WG_WAIT_PACK3] = 6, [WG_WAIT_MATRIX] = 7,
-        [WG_WAIT_SRCA_UNPACKERS] = 8, [WG_WAIT_SRCB_UNPACKERS] = 9, [WG_WAIT_SRCA_MATRIX] = 10,
-        [WG_WAIT_SRCB_MATRIX] = 11, [WG_WAIT_MOVER] = 12, [WG_WAIT_RISCV_REQUESTS] = 13, [WG_WAIT_VECTOR] = 14,
+        [WG_WAIT_SCALAR_MEMORY] = 0,  [WG_WAIT_UNPACK0] = 1,         [WG_WAIT_UNPACK1] = 2,
+        [WG_WAIT_PACK0] = 3,          [WG_WAIT_PACK1] = 4,           [WG_WAIT_PACK2] = 5,
+        [WG_WAIT_PACK3] = 6,          [WG_WAIT_MATRIX] = 7,          [WG_WAIT_SRCA_UNPACKERS] = 8,
+        [WG_WAIT_SRCB_UNPACKERS] = 9, [WG_WAIT_SRCA_MATRIX] = 10,    [WG_WAIT_SRCB_MATRIX] = 11,
+        [WG_WAIT_MOVER] = 12,         [WG_WAIT_RISCV_REQUESTS] = 13, [WG_WAIT_VECTOR] = 14,
         [WG_WAIT_CONFIG] = -1};
     return (is_bh(r) ? bh : wh)[c];
 }
@@ -73,7 +75,7 @@ static void test_met_wait_costs_one_bubble(void **state)
     fr_run(r, 20);
     assert_int_equal(fr_issued(r, 0, 0), 3);
     assert_int_equal(fr_issued(r, 0, 1), 4);
-    assert_int_equal(fr_issued(r, 0, 2), 6);   /* caught in 5 although the condition was met all along */
+    assert_int_equal(fr_issued(r, 0, 2), 6); /* caught in 5 although the condition was met all along */
     assert_int_equal(fr_issued(r, 0, 3), 7);
     assert_int_equal(fr_event(r, WG_EV_LATCHED, -1, 0)->cycle, FR_START + 4);
     assert_int_equal(fr_event(r, WG_EV_RELEASED, -1, 0)->cycle, FR_START + 5);
@@ -110,10 +112,10 @@ static void test_semwait_and_the_latch(void **state)
     fr_push(r, 0, I_STALLWAIT(WG_B0, 1u << condition_bit(r, WG_WAIT_PACK0)));
     fr_push(r, 0, I_SEMWAIT(WG_B1, 1, 1));
     fr_run(r, 20);
-    if (is_bh(r)) {   /* any bit catches SEMWAIT */
+    if (is_bh(r)) { /* any bit catches SEMWAIT */
         assert_int_equal(fr_issued(r, 0, 1), WG_NEVER);
         assert_int_equal(fr_found(r, WG_F_WAIT_REPLACED), 0);
-    } else {          /* only B1 does: it passes, and the other wait is lost */
+    } else { /* only B1 does: it passes, and the other wait is lost */
         assert_int_equal(fr_issued(r, 0, 1), 4);
         assert_int_equal(r->t->frontend[0].latch.kind, WG_LATCH_SEMWAIT);
         assert_int_equal(fr_found(r, WG_F_WAIT_REPLACED), 1);
@@ -138,7 +140,7 @@ static void test_release_needs_all_at_once(void **state)
     fr_push(r, 0, I_STALLWAIT(0x1FF, both));
     fr_push(r, 0, I_NOP);
     fr_run(r, 10);
-    for (unsigned i = 0; i < 10; i++) {   /* always one of the two, never neither */
+    for (unsigned i = 0; i < 10; i++) { /* always one of the two, never neither */
         fr_busy(r, WG_UNIT_UNPACK, !(i & 1), 0, true);
         fr_busy(r, WG_UNIT_UNPACK, i & 1, 0, false);
         fr_run(r, 3);
@@ -147,7 +149,7 @@ static void test_release_needs_all_at_once(void **state)
     fr_busy(r, WG_UNIT_UNPACK, 0, 0, false);
     fr_busy(r, WG_UNIT_UNPACK, 1, 0, false);
     fr_run(r, 1);
-    assert_int_equal(fr_issued(r, 0, 1), WG_NEVER);   /* one cycle between met and lifted */
+    assert_int_equal(fr_issued(r, 0, 1), WG_NEVER); /* one cycle between met and lifted */
     fr_run(r, 1);
     assert_int_equal(fr_issued(r, 0, 1), 41);
     fr_free(r);
@@ -160,7 +162,7 @@ static void test_spent_condition_releases(void **state)
     fr *r = fr_new(wg_test_arch(state));
     fr_busy(r, WG_UNIT_MATRIX, 0, 0, true);
     fr_push(r, 0, I_STALLWAIT(WG_B6, 1u << condition_bit(r, WG_WAIT_MATRIX)));
-    fr_push(r, 0, I_VECTOR);      /* not blocked: passes while it waits */
+    fr_push(r, 0, I_VECTOR); /* not blocked: passes while it waits */
     fr_run(r, 20);
     assert_int_equal(fr_issued(r, 0, 1), 4);
     fr_busy(r, WG_UNIT_MATRIX, 0, 0, false);
@@ -250,10 +252,10 @@ static void test_nop_needs_all_nine(void **state)
     fr_push(r, 1, I_STALLWAIT(0x0FF, 1));
     fr_push(r, 1, I_NOP);
     fr_push(r, 2, I_STALLWAIT(0x1FF, 1));
-    fr_push(r, 2, 0xFF000000);   /* what is no instruction: like NOP */
+    fr_push(r, 2, 0xFF000000); /* what is no instruction: like NOP */
     fr_run(r, 30);
     assert_int_equal(fr_issued(r, 0, 1), WG_NEVER);
-    assert_int_equal(fr_issued(r, 1, 1), 5);   /* the slot lets one wait through per cycle: thread 1's in 4 */
+    assert_int_equal(fr_issued(r, 1, 1), 5); /* the slot lets one wait through per cycle: thread 1's in 4 */
     assert_int_equal(fr_issued(r, 2, 1), WG_NEVER);
     fr_free(r);
 }
@@ -298,15 +300,19 @@ static void test_defaults(void **state)
 
 static void test_unit_conditions(void **state)
 {
-    static const struct { wg_wait_condition condition; wg_unit unit; unsigned part; bool any_thread; } rows[] = {
-        {WG_WAIT_SCALAR_MEMORY, WG_UNIT_SCALAR, 0, false}, {WG_WAIT_UNPACK0, WG_UNIT_UNPACK, 0, false},
-        {WG_WAIT_UNPACK1, WG_UNIT_UNPACK, 1, false},       {WG_WAIT_PACK0, WG_UNIT_PACK, 0, false},
-        {WG_WAIT_PACK1, WG_UNIT_PACK, 1, false},           {WG_WAIT_PACK2, WG_UNIT_PACK, 2, false},
-        {WG_WAIT_PACK3, WG_UNIT_PACK, 3, false},           {WG_WAIT_MATRIX, WG_UNIT_MATRIX, 0, false},
-        {WG_WAIT_MOVER, WG_UNIT_MOVER, 0, true},           {WG_WAIT_VECTOR, WG_UNIT_VECTOR, 0, false},
-        {WG_WAIT_CONFIG, WG_UNIT_CONFIG, 0, true}};
+    static const struct {
+        wg_wait_condition condition;
+        wg_unit unit;
+        unsigned part;
+        bool any_thread;
+    } rows[] = {{WG_WAIT_SCALAR_MEMORY, WG_UNIT_SCALAR, 0, false}, {WG_WAIT_UNPACK0, WG_UNIT_UNPACK, 0, false},
+                {WG_WAIT_UNPACK1, WG_UNIT_UNPACK, 1, false},       {WG_WAIT_PACK0, WG_UNIT_PACK, 0, false},
+                {WG_WAIT_PACK1, WG_UNIT_PACK, 1, false},           {WG_WAIT_PACK2, WG_UNIT_PACK, 2, false},
+                {WG_WAIT_PACK3, WG_UNIT_PACK, 3, false},           {WG_WAIT_MATRIX, WG_UNIT_MATRIX, 0, false},
+                {WG_WAIT_MOVER, WG_UNIT_MOVER, 0, true},           {WG_WAIT_VECTOR, WG_UNIT_VECTOR, 0, false},
+                {WG_WAIT_CONFIG, WG_UNIT_CONFIG, 0, true}};
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        for (unsigned who = 0; who < 2; who++) {   /* the thread itself, then another one */
+        for (unsigned who = 0; who < 2; who++) { /* the thread itself, then another one */
             fr *r = fr_new(wg_test_arch(state));
             if (condition_bit(r, rows[i].condition) >= 0) {
                 fr_busy(r, rows[i].unit, rows[i].part, 1 + who, true);
@@ -335,11 +341,11 @@ static void test_condition_sees_real_occupancy(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
     r->unit[WG_UNIT_MATRIX].latency = 10;
-    fr_push(r, 0, I_MATRIX);                          /* 3, done in 13 */
+    fr_push(r, 0, I_MATRIX); /* 3, done in 13 */
     fr_push(r, 0, I_STALLWAIT(0x1FF, 1u << condition_bit(r, WG_WAIT_MATRIX)));
     fr_push(r, 0, I_NOP);
     fr_run(r, 30);
-    assert_int_equal(fr_issued(r, 0, 2), 14);         /* B and D of 13 see it done; the block lifts in 14 */
+    assert_int_equal(fr_issued(r, 0, 2), 14); /* B and D of 13 see it done; the block lifts in 14 */
     fr_free(r);
 }
 
@@ -348,13 +354,13 @@ static void test_open_unit_prolongs(void **state)
     fr *r = fr_new(wg_test_arch(state));
     r->unit[WG_UNIT_VECTOR].latency = 10;
     fr_push(r, 0, I_VECTOR);
-    fr_push(r, 0, I_STALLWAIT(WG_B6, 1u << condition_bit(r, WG_WAIT_VECTOR)));   /* B8 is open */
+    fr_push(r, 0, I_STALLWAIT(WG_B6, 1u << condition_bit(r, WG_WAIT_VECTOR))); /* B8 is open */
     fr_push(r, 0, I_VECTOR);
     fr_push(r, 0, I_VECTOR);
     fr_push(r, 0, I_MATRIX);
     fr_run(r, 40);
     assert_int_equal(fr_issued(r, 0, 3), 6);
-    assert_int_equal(fr_issued(r, 0, 4), 17);         /* the last one is done in 16 */
+    assert_int_equal(fr_issued(r, 0, 4), 17); /* the last one is done in 16 */
     assert_int_equal(r->dev.findings, 0);
     fr_free(r);
 }
@@ -366,25 +372,41 @@ static void test_later_requests_of_others_prolong(void **state)
     fr_push(r, 1, I_MOVER);
     push_wait(r, 0, WG_WAIT_MOVER);
     r->offer_from = FR_START + 8;
-    fr_push(r, 2, I_MOVER);                           /* passes in 11 */
+    fr_push(r, 2, I_MOVER); /* passes in 11 */
     fr_run(r, 40);
     assert_int_equal(fr_issued(r, 0, 1), 22);
     if (is_bh(r)) {
         r->offer_from = FR_START + 40;
-        fr_push(r, 1, I_CONFIG);                      /* 43 */
+        fr_push(r, 1, I_CONFIG); /* 43 */
         push_wait(r, 0, WG_WAIT_CONFIG);
         r->offer_from = FR_START + 48;
-        fr_push(r, 2, I_CONFIG);                      /* 51 */
+        fr_push(r, 2, I_CONFIG); /* 51 */
         fr_run(r, 40);
         assert_int_equal(fr_issued(r, 0, 3), 62);
     }
     fr_free(r);
 }
 
-static void end_srca_unpackers(fr *r) { r->t->regs.src.owner_a[1] = WG_SRC_UNPACKERS; wg_wake_threads(&r->t->sched); }
-static void end_srcb_unpackers(fr *r) { r->t->regs.src.owner_b[0] = WG_SRC_UNPACKERS; wg_wake_threads(&r->t->sched); }
-static void end_srca_matrix(fr *r) { r->t->regs.src.owner_a[1] = WG_SRC_MATRIX; wg_wake_threads(&r->t->sched); }
-static void end_srcb_matrix(fr *r) { r->t->regs.src.owner_b[1] = WG_SRC_MATRIX; wg_wake_threads(&r->t->sched); }
+static void end_srca_unpackers(fr *r)
+{
+    r->t->regs.src.owner_a[1] = WG_SRC_UNPACKERS;
+    wg_wake_threads(&r->t->sched);
+}
+static void end_srcb_unpackers(fr *r)
+{
+    r->t->regs.src.owner_b[0] = WG_SRC_UNPACKERS;
+    wg_wake_threads(&r->t->sched);
+}
+static void end_srca_matrix(fr *r)
+{
+    r->t->regs.src.owner_a[1] = WG_SRC_MATRIX;
+    wg_wake_threads(&r->t->sched);
+}
+static void end_srcb_matrix(fr *r)
+{
+    r->t->regs.src.owner_b[1] = WG_SRC_MATRIX;
+    wg_wake_threads(&r->t->sched);
+}
 
 static void test_source_banks(void **state)
 {
@@ -400,7 +422,8 @@ static void test_source_banks(void **state)
         assert_int_equal(r->t->regs.src.owner_b[bank], WG_SRC_UNPACKERS);
     }
     assert_int_equal(r->t->regs.src.matrix_bank_a | r->t->regs.src.matrix_bank_b | r->t->regs.src.unpack_bank_a |
-                         r->t->regs.src.unpack_bank_b, 0);
+                         r->t->regs.src.unpack_bank_b,
+                     0);
     fr_free(r);
 
     r = fr_new(wg_test_arch(state));
@@ -437,7 +460,7 @@ static void test_riscv_requests(void **state)
     fr *r = fr_new(wg_test_arch(state));
     wg_ttsync_note_emitted(r->t, WG_CORE_T1, WG_PATH_GPR, 0xFFE00000, true);
     push_wait(r, 1, WG_WAIT_RISCV_REQUESTS);
-    push_wait(r, 0, WG_WAIT_RISCV_REQUESTS);   /* of its own core only */
+    push_wait(r, 0, WG_WAIT_RISCV_REQUESTS); /* of its own core only */
     expect_held_until_ended(r, 1, process_gpr);
     assert_int_equal(fr_issued(r, 0, 1), 5);
     static const wg_path paths[] = {WG_PATH_GPR, WG_PATH_CONFIG, WG_PATH_TDMA};
@@ -458,23 +481,23 @@ static void test_semwait(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
     fr_push(r, 0, I_SEMINIT(2, 0, 3));
-    fr_push(r, 0, I_SEMWAIT(0x1FF, 3, 3));     /* semaphores 0 and 1: not zero and below 2, both at once */
+    fr_push(r, 0, I_SEMWAIT(0x1FF, 3, 3)); /* semaphores 0 and 1: not zero and below 2, both at once */
     fr_push(r, 0, I_NOP);
     fr_run(r, 10);
     assert_int_equal(fr_issued(r, 0, 2), WG_NEVER);
     fr_push(r, 1, I_SEMPOST(1));
     fr_run(r, 10);
-    fr_push(r, 1, I_SEMPOST(3));               /* 2 (max) and 1 */
+    fr_push(r, 1, I_SEMPOST(3)); /* 2 (max) and 1 */
     fr_run(r, 10);
     assert_int_equal(fr_issued(r, 0, 2), WG_NEVER);
     wg_gate_info info;
     wg_gate_state(r->t, 0, &info);
     assert_int_equal(info.unmet, 1);
     r->offer_from = FR_START + 30;
-    fr_push(r, 2, I_SEMGET(1));                /* accepted in 33 */
+    fr_push(r, 2, I_SEMGET(1)); /* accepted in 33 */
     fr_run(r, 10);
     assert_int_equal(fr_issued(r, 2, 0), 33);
-    assert_int_equal(fr_issued(r, 0, 2), 35);  /* seen by D in 34, unblocks in 35 */
+    assert_int_equal(fr_issued(r, 0, 2), 35); /* seen by D in 34, unblocks in 35 */
     /* SEMINIT releases too, and so does a core's store. */
     r->offer_from = FR_START + 40;
     fr_push(r, 0, I_SEMINIT(4, 0, 8));
@@ -492,7 +515,7 @@ static void test_semwait(void **state)
     assert_int_equal(fr_issued(r, 0, 8), WG_NEVER);
     wg_stall why;
     r->t->sched.phase = WG_PHASE_REGIONS;
-    assert_int_equal(wg_sync_core_write(r->t, WG_CORE_T2, 3, 0, &why), WG_REGION_DONE);   /* post in 80 */
+    assert_int_equal(wg_sync_core_write(r->t, WG_CORE_T2, 3, 0, &why), WG_REGION_DONE); /* post in 80 */
     fr_run(r, 10);
     assert_int_equal(fr_issued(r, 0, 8), 82);
     /* No STALLWAIT condition sees a semaphore. */
@@ -511,7 +534,7 @@ static void test_streamwait(void **state)
     wg_tcfg_insert(&wg_tcfg_fields[WG_ARCH_BH][WG_TCFG_STREAM_ID_SYNC_SEC2_BankSel], cfg, 17);
     wg_tcfg_insert(&wg_tcfg_fields[WG_ARCH_BH][WG_TCFG_STREAMWAIT_PHASE_HI_Val], cfg, 3);
     wg_tcfg_insert(&wg_tcfg_fields[WG_ARCH_BH][WG_TCFG_STREAMWAIT_NUM_MSGS_HI_Val], cfg, 5);
-    fr_push(r, 0, I_STREAMWAIT(0, 100, 0, 2));    /* B6; phase of stream 17 below 3 << 10 | 100 */
+    fr_push(r, 0, I_STREAMWAIT(0, 100, 0, 2)); /* B6; phase of stream 17 below 3 << 10 | 100 */
     fr_push(r, 0, I_VECTOR);
     fr_push(r, 0, I_MATRIX);
     wg_overlay_stream_write(r->t, 17, WG_STREAM_CURR_PHASE, (3 << 10) + 99);
@@ -525,7 +548,7 @@ static void test_streamwait(void **state)
     fr_run(r, 10);
     assert_int_equal(fr_issued(r, 0, 2), 31);
     r->offer_from = FR_START + 40;
-    fr_push(r, 0, I_STREAMWAIT(0x1FF, 7, 1, 2));  /* messages received */
+    fr_push(r, 0, I_STREAMWAIT(0x1FF, 7, 1, 2)); /* messages received */
     fr_push(r, 0, I_NOP);
     fr_run(r, 20);
     assert_int_equal(fr_issued(r, 0, 4), WG_NEVER);
@@ -569,7 +592,7 @@ static void test_reasons(void **state)
     assert_int_equal(last_stall(r, 0)->stall.holder, WG_AGENT_PACK);
     assert_int_equal(last_stall(r, 0)->stall.resource, WG_UNIT_PACK);
 
-    fr_push(r, 1, I_SCALAR);     /* its unit then holds the whole thread */
+    fr_push(r, 1, I_SCALAR); /* its unit then holds the whole thread */
     fr_hold(r, WG_UNIT_SCALAR, 1, true, WG_STALL_SCALAR_EXECUTING);
     fr_push(r, 1, I_NOP);
     fr_run(r, 10);
@@ -586,7 +609,7 @@ static void test_reasons(void **state)
     assert_int_equal(last_stall(r, 1)->stall.reason, WG_STALL_UNPACK_ADDRESS_PHASE);
     assert_int_equal(last_stall(r, 1)->stall.holder, WG_AGENT_UNPACK0);
 
-    r->t->backend.sync.mutex[2] = 2;   /* thread 1's */
+    r->t->backend.sync.mutex[2] = 2; /* thread 1's */
     fr_push(r, 2, I_ATGETM(2));
     fr_run(r, 10);
     assert_int_equal(last_stall(r, 2)->stall.reason, WG_STALL_MUTEX_HELD);
@@ -639,8 +662,7 @@ static const wg_test tests[] = {
     WG_TEST(test_block_table, WG_BH | WG_WH, "GATE-07 GATE-08"),
     WG_TEST(test_nop_needs_all_nine, WG_BH | WG_WH, "GATE-08"),
     WG_TEST(test_defaults, WG_BH | WG_WH, "GATE-09"),
-    WG_TEST(test_unit_conditions, WG_BH | WG_WH,
-            "GATE-10 GATE-11 GATE-12 GATE-13 GATE-16 GATE-18 GATE-19 GATE-27"),
+    WG_TEST(test_unit_conditions, WG_BH | WG_WH, "GATE-10 GATE-11 GATE-12 GATE-13 GATE-16 GATE-18 GATE-19 GATE-27"),
     WG_TEST(test_condition_sees_real_occupancy, WG_BH | WG_WH, "GATE-13"),
     WG_TEST(test_open_unit_prolongs, WG_BH | WG_WH, "GATE-30"),
     WG_TEST(test_later_requests_of_others_prolong, WG_BH | WG_WH, "GATE-16 GATE-19"),

@@ -6,8 +6,8 @@
 
 static wg_grid *grid_with(void **state, uint32_t harvested, uint64_t dram_limit)
 {
-    wg_grid_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state), .harvested = harvested,
-                         .dram_limit = dram_limit};
+    wg_grid_desc desc = {
+        .struct_size = sizeof desc, .arch = wg_test_arch(state), .harvested = harvested, .dram_limit = dram_limit};
     wg_grid *grid = NULL;
     assert_int_equal(wg_grid_create(&desc, &grid), WG_OK);
     return grid;
@@ -44,7 +44,9 @@ static void test_shape(void **state)
     wg_grid_destroy(g);
 }
 
-typedef struct place { unsigned noc, x, y, to_x, to_y; } place;
+typedef struct place {
+    unsigned noc, x, y, to_x, to_y;
+} place;
 
 static void check_places(wg_grid *g, const place *p, size_t n)
 {
@@ -65,8 +67,9 @@ static void test_translation_bh(void **state)
                                   {0, 8, 27, 8, 9},  {1, 8, 30, 8, 2},  {0, 3, 0, 3, 0},     {1, 3, 0, 13, 0},
                                   {1, 8, 0, 8, 0}};
     /* Columns 3 and 12 are gone: they are at the end. */
-    static const place gone[] = {{0, 2, 2, 2, 2}, {0, 3, 2, 4, 2}, {1, 3, 2, 4, 2}, {0, 7, 5, 10, 5}, {0, 10, 5, 11, 5},
-        {0, 11, 5, 13, 5}, {0, 15, 5, 3, 5}, {0, 16, 5, 12, 5}, {1, 16, 5, 12, 5}, {0, 9, 5, 9, 5}};
+    static const place gone[] = {{0, 2, 2, 2, 2},   {0, 3, 2, 4, 2},   {1, 3, 2, 4, 2},  {0, 7, 5, 10, 5},
+                                 {0, 10, 5, 11, 5}, {0, 11, 5, 13, 5}, {0, 15, 5, 3, 5}, {0, 16, 5, 12, 5},
+                                 {1, 16, 5, 12, 5}, {0, 9, 5, 9, 5}};
     wg_grid *g = grid_with(state, 0, 0);
     CHECK_PLACES(g, whole);
     wg_grid_destroy(g);
@@ -98,8 +101,8 @@ static void test_dram(void **state)
     uint64_t before = wg_grid_state_hash(g), end = bh(state) ? UINT64_C(4) << 30 : UINT64_C(2) << 30;
     assert_int_equal(wg_grid_read(g, 0, 0, 0x10000, &back, 4), WG_OK);
     assert_int_equal(back, 0);
-    assert_int_equal(wg_grid_write(g, 0, 0, 0xFFFE, &word, 4), WG_OK);      /* across a page */
-    assert_int_equal(wg_grid_read(g, 0, 11, 0xFFFE, &back, 4), WG_OK);      /* the same channel */
+    assert_int_equal(wg_grid_write(g, 0, 0, 0xFFFE, &word, 4), WG_OK); /* across a page */
+    assert_int_equal(wg_grid_read(g, 0, 11, 0xFFFE, &back, 4), WG_OK); /* the same channel */
     assert_int_equal(back, word);
     assert_true(wg_grid_state_hash(g) != before);
     assert_int_equal(wg_grid_write(g, 0, 0, end - 4, &word, 4), WG_OK);
@@ -117,7 +120,7 @@ static void test_tiles(void **state)
     uint32_t word = 0xCAFE, back = 0, node = 0;
     assert_int_equal(wg_grid_advance(g, 1000), WG_OK);
     assert_null(wg_grid_peek(g, 1, 2));
-    assert_int_equal(wg_grid_multicast(g, x1, 11, 1, 2, 0x100, &word, 4), WG_OK);   /* round both edges */
+    assert_int_equal(wg_grid_multicast(g, x1, 11, 1, 2, 0x100, &word, 4), WG_OK); /* round both edges */
     for (unsigned y = 2; y < 12; y++)
         assert_int_equal(wg_grid_peek(g, x1, y) != NULL, y == 2 || y == 11);
     assert_int_equal(wg_cycle(wg_grid_tile(g, 1, 2)), 1000);
@@ -133,10 +136,8 @@ static void test_tiles(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_shape, WG_BH | WG_WH, ""),
-    WG_TEST(test_translation_bh, WG_BH, ""),
-    WG_TEST(test_translation_wh, WG_WH, ""),
-    WG_TEST(test_dram, WG_BH | WG_WH, ""),
+    WG_TEST(test_shape, WG_BH | WG_WH, ""),  WG_TEST(test_translation_bh, WG_BH, ""),
+    WG_TEST(test_translation_wh, WG_WH, ""), WG_TEST(test_dram, WG_BH | WG_WH, ""),
     WG_TEST(test_tiles, WG_BH | WG_WH, ""),
 };
 WG_MAIN("grid", tests)

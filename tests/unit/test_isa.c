@@ -13,7 +13,9 @@ static const wg_isa_insn *named(wg_arch_id arch, const char *name) { return wg_i
 
 static void test_opcodes(void **state)
 {
-    static const struct { const char *name; uint8_t opcode;
+    static const struct {
+        const char *name;
+        uint8_t opcode;
     } common[] =
         {
             {"MOP", 0x01},       {"NOP", 0x02},       {"MOP_CFG", 0x03},  {"REPLAY", 0x04},     {"MVMUL", 0x26},
@@ -151,7 +153,9 @@ static void test_compile_time_fields(void **state)
 /* The block table, written down independently of insns.def; the pages' RMWCIB is four opcodes. */
 static void test_block_bits(void **state)
 {
-    static const struct { uint16_t bits; const char *names;
+    static const struct {
+        uint16_t bits;
+        const char *names;
     } table[] = {
         {WG_B0 | WG_B5,
          "ADDDMAREG ATCAS ATINCGET ATINCGETPTR ATSWAP BITWOPDMAREG CMPDMAREG DMANOP FLUSHDMA LOADIND LOADREG MULDMAREG "
@@ -174,9 +178,14 @@ static void test_block_bits(void **state)
          "SFPPUSHC "
          "SFPSETCC SFPSETEXP SFPSETMAN SFPSETSGN SFPSHFT SFPSHFT2 SFP_STOCH_RND SFPSTORE SFPSWAP SFPTRANSP SFPXOR"},
     };
-    static const struct { uint16_t bits; const char *names; } table_bh[] = {
-        { WG_B7, "CFGSHIFTMASK STREAMWRCFG" }, { 0x1FF, "SEMWAIT STREAMWAIT" }, { 0, "RESOURCEDECL" },
-        { WG_B8, "SFPARECIP SFPGT SFPLE SFPMUL24" },
+    static const struct {
+        uint16_t bits;
+        const char *names;
+    } table_bh[] = {
+        {WG_B7, "CFGSHIFTMASK STREAMWRCFG"},
+        {0x1FF, "SEMWAIT STREAMWAIT"},
+        {0, "RESOURCEDECL"},
+        {WG_B8, "SFPARECIP SFPGT SFPLE SFPMUL24"},
     };
     wg_arch_id arch = wg_test_arch(state);
     unsigned seen = 0;
@@ -198,8 +207,8 @@ static void test_block_bits(void **state)
         seen++;
     }
     /* The table says nothing of these; they go by their unit. */
-    static const char *const silent[] = { "TRNSPSRCA", "RAREB", "SETASHRMH0", "SETASHRMH1", "SETASHRMV", "SETPKEDGOF",
-                                          "SETASHRMH", "SETIBRWC" };
+    static const char *const silent[] = {"TRNSPSRCA", "RAREB",      "SETASHRMH0", "SETASHRMH1",
+                                         "SETASHRMV", "SETPKEDGOF", "SETASHRMH",  "SETIBRWC"};
     for (size_t i = 0; i < sizeof silent / sizeof *silent; i++, seen++)
         assert_int_equal(named(arch, silent[i])->block_bits, WG_B6);
     assert_int_equal(named(arch, "TBUFCMD")->block_bits, WG_B0 | WG_B2);
@@ -252,7 +261,7 @@ static void test_ttinsn(void **state)
     (void)state;
     assert_int_equal(wg_ttinsn_encode(0xA2400810), 0x89002042);
     assert_int_equal(wg_ttinsn_decode(0x89002042), 0xA2400810);
-    wg_rng rng = { 1 };
+    wg_rng rng = {1};
     for (unsigned i = 0; i < 100000; i++) {
         uint32_t word = (uint32_t)wg_rng_next(&rng), fetched = wg_ttinsn_encode(word);
         assert_int_equal(wg_ttinsn_decode(fetched), word);
@@ -310,12 +319,15 @@ static void test_hashes(void **state)
 static void test_timing(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
-    static const struct { const char *name; uint8_t latency[2], interval[2]; } rows[] = {
-        { "STALLWAIT", { 1, 1 }, { 1, 1 } }, { "MVMUL", { 5, 6 }, { 1, 1 } },   { "SETRWC", { 1, 1 }, { 1, 1 } },
-        { "SHIFTXB", { 2, 2 }, { 2, 2 } },   { "MOVD2A", { 2, 2 }, { 1, 1 } },  { "MOVB2D", { 4, 4 }, { 1, 1 } },
-        { "SFPMAD", { 2, 2 }, { 1, 1 } },    { "SFPABS", { 1, 1 }, { 1, 1 } },  { "SFPSWAP", { 2, 2 }, { 2, 2 } },
-        { "SETC16", { 1, 1 }, { 1, 1 } },    { "WRCFG", { 2, 2 }, { 1, 1 } },   { "RDCFG", { 0, 0 }, { 1, 1 } },
-        { "SETDMAREG", { 1, 1 }, { 1, 1 } }, { "LOADIND", { 0, 0 }, { 0, 0 } }, { "SETADCXY", { 1, 1 }, { 1, 1 } },
+    static const struct {
+        const char *name;
+        uint8_t latency[2], interval[2];
+    } rows[] = {
+        {"STALLWAIT", {1, 1}, {1, 1}}, {"MVMUL", {5, 6}, {1, 1}},   {"SETRWC", {1, 1}, {1, 1}},
+        {"SHIFTXB", {2, 2}, {2, 2}},   {"MOVD2A", {2, 2}, {1, 1}},  {"MOVB2D", {4, 4}, {1, 1}},
+        {"SFPMAD", {2, 2}, {1, 1}},    {"SFPABS", {1, 1}, {1, 1}},  {"SFPSWAP", {2, 2}, {2, 2}},
+        {"SETC16", {1, 1}, {1, 1}},    {"WRCFG", {2, 2}, {1, 1}},   {"RDCFG", {0, 0}, {1, 1}},
+        {"SETDMAREG", {1, 1}, {1, 1}}, {"LOADIND", {0, 0}, {0, 0}}, {"SETADCXY", {1, 1}, {1, 1}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const wg_isa_insn *insn = named(arch, rows[i].name);
@@ -330,7 +342,7 @@ static void write_file(void *user, const char *text, size_t length) { (void)fwri
 
 static void dump_insns(FILE *to, wg_arch_id arch)
 {
-    wg_isa_report_options options = { .json = true };
+    wg_isa_report_options options = {.json = true};
     wg_isa_report(arch, &options, write_file, to);
 }
 
@@ -350,7 +362,7 @@ static bool always(void *user, wg_arch_id arch, const wg_isa_insn *insn)
 static void test_report(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
-    wg_isa_report_options options = { .implemented = always, .tested = always };
+    wg_isa_report_options options = {.implemented = always, .tested = always};
     unsigned lines = 0;
     wg_isa_report(arch, &options, count_lines, &lines);
     assert_int_equal(lines, 2 + (arch == WG_ARCH_BH ? 137 : 128));

@@ -10,7 +10,7 @@
 /* The repository's root, from wherever the suite runs; NULL if this is not inside the tree. */
 static inline const char *isa_root(void)
 {
-    static const char *const candidates[] = { ".", "..", "../..", "../../..", "../../../.." };
+    static const char *const candidates[] = {".", "..", "../..", "../../..", "../../../.."};
     static char path[256];
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
         (void)snprintf(path, sizeof path, "%s/src/isa/insns.def", candidates[i]);

@@ -15,8 +15,10 @@ enum { IN0 = 0x30000, IN1 = 0x31000, OUT = 0x32000, PARAMETERS = 0x20000, DONE =
 
 static wg_device *load(void **state, const char *name)
 {
-    static const struct { const char *core; wg_core_id id; } cores[] = {
-        {"trisc0", WG_CORE_T0}, {"trisc1", WG_CORE_T1}, {"trisc2", WG_CORE_T2}, {"brisc", WG_CORE_B}};
+    static const struct {
+        const char *core;
+        wg_core_id id;
+    } cores[] = {{"trisc0", WG_CORE_T0}, {"trisc1", WG_CORE_T1}, {"trisc2", WG_CORE_T2}, {"brisc", WG_CORE_B}};
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
     wg_device *dev = NULL;
     assert_int_equal(wg_create(&desc, &dev), WG_OK);
@@ -92,7 +94,7 @@ static void test_matmul(void **state)
     static uint16_t a[1024], b[1024];
     static float out[4][1024];
     wg_rng rng = {2024};
-    for (unsigned i = 0; i < 1024; i++) {   /* BF16 of magnitudes from 1/8 to 4, either sign */
+    for (unsigned i = 0; i < 1024; i++) { /* BF16 of magnitudes from 1/8 to 4, either sign */
         a[i] = (uint16_t)((wg_rng_next(&rng) & 0x807F) | (124 + wg_rng_below(&rng, 5)) << 7);
         b[i] = (uint16_t)((wg_rng_next(&rng) & 0x807F) | (124 + wg_rng_below(&rng, 5)) << 7);
     }
@@ -245,19 +247,19 @@ static void test_datacopy(void **state)
 {
     uint8_t tile[2048];
     wg_rng rng = {31};
-    for (unsigned i = 0; i < 1024; i++) {   /* normal numbers */
+    for (unsigned i = 0; i < 1024; i++) { /* normal numbers */
         uint16_t x = (uint16_t)((wg_rng_next(&rng) & 0x807F) | (1 + wg_rng_below(&rng, 254)) << 7);
         memcpy(tile + 2 * i, &x, 2);
     }
     copy(state, "datacopy_bf16", tile, 2048);
     for (unsigned i = 0; i < 64; i++)
         tile[i] = (uint8_t)(20 + wg_rng_below(&rng, 200));
-    for (unsigned i = 0; i < 1024; i++) {   /* a block's first datum needs its exponent; no minus zero */
+    for (unsigned i = 0; i < 1024; i++) { /* a block's first datum needs its exponent; no minus zero */
         uint8_t x = (uint8_t)(wg_rng_next(&rng) | (i % 16 ? 0 : 64));
         tile[64 + i] = x & 127 ? x : 0;
     }
     copy(state, "datacopy_bfp8", tile, 64 + 1024);
-    for (unsigned i = 0; i < 1024; i++) {   /* sign and magnitude; no minus zero */
+    for (unsigned i = 0; i < 1024; i++) { /* sign and magnitude; no minus zero */
         uint8_t x = (uint8_t)wg_rng_next(&rng);
         tile[i] = x & 127 ? x : 0;
     }
@@ -269,12 +271,12 @@ static void test_datacopy(void **state)
 /* What the device is like when the example is done. */
 static uint64_t hash_of(void **state, const char *name, wg_simd level, unsigned mode)
 {
-    static const uint32_t parameters[8] = {4, 0, 0, 0, 1};   /* a product in HiFi4 */
+    static const uint32_t parameters[8] = {4, 0, 0, 0, 1}; /* a product in HiFi4 */
     wg_device *dev = load(state, name);
     wg_rng rng = {77};
     uint32_t tile[1024];
     dev->tile->simd = (uint8_t)level;
-    for (unsigned i = 0; i < 2; i++) {   /* as FP32 or BF16, some of them denormal, infinite or no number */
+    for (unsigned i = 0; i < 2; i++) { /* as FP32 or BF16, some of them denormal, infinite or no number */
         for (unsigned k = 0; k < 1024; k++)
             tile[k] = (uint32_t)wg_rng_next(&rng) & (k % 16 ? UINT32_C(0xBFFFBFFF) : UINT32_MAX);
         assert_int_equal(wg_write(dev, i ? IN1 : IN0, tile, sizeof tile), WG_OK);
@@ -303,12 +305,9 @@ static void test_levels(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_datacopy, WG_BH | WG_WH, ""),
-    WG_TEST(test_exp, WG_BH | WG_WH, ""),
-    WG_TEST(test_reciprocal, WG_BH | WG_WH, ""),
-    WG_TEST(test_gelu, WG_BH | WG_WH, ""),
-    WG_TEST(test_sort, WG_BH | WG_WH, ""),
-    WG_TEST(test_matmul, WG_BH | WG_WH, ""),
+    WG_TEST(test_datacopy, WG_BH | WG_WH, ""),   WG_TEST(test_exp, WG_BH | WG_WH, ""),
+    WG_TEST(test_reciprocal, WG_BH | WG_WH, ""), WG_TEST(test_gelu, WG_BH | WG_WH, ""),
+    WG_TEST(test_sort, WG_BH | WG_WH, ""),       WG_TEST(test_matmul, WG_BH | WG_WH, ""),
     WG_TEST(test_levels, WG_BH | WG_WH, ""),
 };
 WG_MAIN("math_examples", tests)

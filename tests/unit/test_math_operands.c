@@ -30,7 +30,7 @@ static void any_state(mrig *r, wg_rng *rng)
     regs->src.unpack_bank_b = (uint8_t)wg_rng_below(rng, 2);
     for (unsigned file = 0; file < 2; file++)
         for (unsigned bank = 0; bank < 2; bank++) {
-            uint32_t (*rows)[16] = wg_src_rows(&regs->src, (wg_src_file)file, bank);
+            uint32_t(*rows)[16] = wg_src_rows(&regs->src, (wg_src_file)file, bank);
             for (unsigned i = 0; i < 64 * 16; i++) {
                 uint32_t x = (uint32_t)wg_rng_next(rng);
                 rows[i / 16][i % 16] = (x & 0x7FF00) | (120 + x % 14);
@@ -52,9 +52,12 @@ static void any_state(mrig *r, wg_rng *rng)
     mrig_own(r);
     for (unsigned i = 0; i < 3; i++) {
         wg_rwc_thread *w = &regs->rwc.thread[i];
-        *w = (wg_rwc_thread){.dst = (uint16_t)wg_rng_below(rng, 1024), .dst_cr = (uint16_t)wg_rng_below(rng, 1024),
-                             .srca = (uint8_t)wg_rng_below(rng, 64), .srca_cr = (uint8_t)wg_rng_below(rng, 64),
-                             .srcb = (uint8_t)wg_rng_below(rng, 64), .srcb_cr = (uint8_t)wg_rng_below(rng, 64),
+        *w = (wg_rwc_thread){.dst = (uint16_t)wg_rng_below(rng, 1024),
+                             .dst_cr = (uint16_t)wg_rng_below(rng, 1024),
+                             .srca = (uint8_t)wg_rng_below(rng, 64),
+                             .srca_cr = (uint8_t)wg_rng_below(rng, 64),
+                             .srcb = (uint8_t)wg_rng_below(rng, 64),
+                             .srcb_cr = (uint8_t)wg_rng_below(rng, 64),
                              .fidelity = (uint8_t)wg_rng_below(rng, 4)};
     }
     wg_lreg *l = &regs->lreg;
@@ -76,7 +79,7 @@ static void any_state(mrig *r, wg_rng *rng)
         wg_load_macro *m = &l->macro[c];
         for (unsigned i = 0; i < 4; i++) {
             m->instruction[i] &= i & 1 ? 0x771 : 0x77770;
-            m->instruction[i] |= i & 1 ? 0x7C000000u : 0x84000000u;   /* SFPMOV, SFPMAD */
+            m->instruction[i] |= i & 1 ? 0x7C000000u : 0x84000000u; /* SFPMOV, SFPMAD */
             m->sequence[i] &= 0x8F8F8F8F;
         }
         m->misc &= 0xFF;
@@ -124,10 +127,17 @@ static void run_word(mrig *r, const wg_regs *from, uint32_t word, const wg_unit_
 static uint32_t ignored(wg_insn_id id)
 {
     switch (id) {
-    case WG_I_MOVD2A: case WG_I_MOVD2B: case WG_I_MOVA2D: case WG_I_MOVDBGA2D: case WG_I_MOVB2A: return 1u << 12;
+    case WG_I_MOVD2A:
+    case WG_I_MOVD2B:
+    case WG_I_MOVA2D:
+    case WG_I_MOVDBGA2D:
+    case WG_I_MOVB2A: return 1u << 12;
     case WG_I_SHIFTXA: return 3u << 2;
-    case WG_I_CONV3S1: case WG_I_CONV3S2: case WG_I_MFCONV3S1: return 1u << 17;
-    case WG_I_APOOL3S1: case WG_I_APOOL3S2: return 1u << 14;
+    case WG_I_CONV3S1:
+    case WG_I_CONV3S2:
+    case WG_I_MFCONV3S1: return 1u << 17;
+    case WG_I_APOOL3S1:
+    case WG_I_APOOL3S2: return 1u << 14;
     case WG_I_ELWMUL: return 1u << 21;
     case WG_I_DOTPV: return 7u << 19;
     case WG_I_GMPOOL: return 1u << 19;

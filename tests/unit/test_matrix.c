@@ -5,8 +5,16 @@
 #include "matrix_golden.h"
 
 enum {
-    MVMUL = 0x26000000, ELWMUL = 0x27000000, ELWADD = 0x28000000, DOTPV = 0x29000000, ELWSUB = 0x30000000,
-    GMPOOL = 0x33000000, GAPOOL = 0x34000000, ADDS = 1 << 21, ROW = 1 << 20, COLUMN = 1 << 19
+    MVMUL = 0x26000000,
+    ELWMUL = 0x27000000,
+    ELWADD = 0x28000000,
+    DOTPV = 0x29000000,
+    ELWSUB = 0x30000000,
+    GMPOOL = 0x33000000,
+    GAPOOL = 0x34000000,
+    ADDS = 1 << 21,
+    ROW = 1 << 20,
+    COLUMN = 1 << 19
 };
 
 static mrig *ready(void **state, unsigned format, bool wide)
@@ -52,7 +60,7 @@ static void test_products(void **state)
             mrig_cfg(r, WG_CFG_DEST_REGW_BASE_Base, 128);
             r->t->regs.rwc.thread[0] = (wg_rwc_thread){.dst = 21, .srca = 35, .srcb = 22};
             unsigned rows = op == 2 ? 4 : 8;
-            uint32_t word = (op == 0 ? MVMUL : op == 1 ? DOTPV | COLUMN : GAPOOL) | 258;   /* DOTPV has no broadcast */
+            uint32_t word = (op == 0 ? MVMUL : op == 1 ? DOTPV | COLUMN : GAPOOL) | 258; /* DOTPV has no broadcast */
             word |= op == 2 ? 1u << 15 : mrig_addr_mod(r, 1);
             mrig_run(r, word);
             /* 64 + 128 + 21 + 258 = 471, aligned down; SrcA from 32, SrcB from 16. */
@@ -249,7 +257,7 @@ static void test_rounding_and_limits(void **state)
     /* No infinities among the inputs; too large becomes one. */
     assert_int_equal(one(r, ELWADD, 0x7F000000, 0x7F000000, 0, true), 0x7F800000);
     assert_int_equal(one(r, ELWADD, 0xFF7FE000, 0xFF7FE000, 0, true), 0xFF800000);
-    assert_int_equal(one(r, ELWADD, 0x7F800000, 0xFF000000, 0, true), 0x7F000000);   /* 2^128 - 2^127 */
+    assert_int_equal(one(r, ELWADD, 0x7F800000, 0xFF000000, 0, true), 0x7F000000); /* 2^128 - 2^127 */
     assert_int_equal(one(r, ELWMUL, 0x5F800000, 0x5F800000, 0, true), 0x7F800000);
     /* Too small becomes zero; denormals are zero; a zero is positive. */
     assert_int_equal(one(r, ELWMUL, 0x20000000, 0x20000000, 0, true), 0x00800000);
@@ -297,10 +305,10 @@ static void test_format_selection(void **state)
             bool bh = wg_test_arch(state) == WG_ARCH_BH;
             mrig_formats(r, 5, 5);
             mrig_own(r);
-            if (how == 0) {            /* the plain field, on BH without implied formats */
+            if (how == 0) { /* the plain field, on BH without implied formats */
                 mrig_tcfg(r, WG_TCFG_DISABLE_IMPLIED_SRCA_FMT_Base, 1);
                 mrig_cfg(r, WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA, format);
-            } else if (how == 1) {     /* the override */
+            } else if (how == 1) { /* the override */
                 mrig_tcfg(r, WG_TCFG_DISABLE_IMPLIED_SRCA_FMT_Base, 1);
                 mrig_cfg(r, WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_override, 1);
                 mrig_cfg(r, WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_val, format);
@@ -312,7 +320,7 @@ static void test_format_selection(void **state)
             }
             /* 1.0 in FP16's place: exponent 15. As eight bits of exponent it stays 15. */
             mrig_put(r, WG_SRCA, 0, 0, 0, 15);
-            mrig_put(r, WG_SRCA, 0, 0, 1, 0x20 | 15);   /* a bit that an FP16 does not have */
+            mrig_put(r, WG_SRCA, 0, 0, 1, 0x20 | 15); /* a bit that an FP16 does not have */
             mrig_run(r, ELWADD);
             assert_int_equal(mrig_dst16(r, 0, 0), 15);
             assert_int_equal(mrig_dst16(r, 0, 1), five_bits[format] ? 15 : 0x20 | 15);
@@ -419,10 +427,10 @@ static void test_stochastic_rounding(void **state)
         wg_matrix_seed(r->t);
         uint32_t prng[16];
         memcpy(prng, r->t->regs.lreg.prng, sizeof prng);
-        mrig_fill(r, WG_SRCA, 127);                          /* 1.0 */
+        mrig_fill(r, WG_SRCA, 127); /* 1.0 */
         unsigned ups = 0;
         for (unsigned pass = 0; pass < 40; pass++) {
-            mrig_fill(r, WG_SRCB, 127 - 9);                  /* 2^-9, a quarter of the last place of the sum */
+            mrig_fill(r, WG_SRCB, 127 - 9); /* 2^-9, a quarter of the last place of the sum */
             mrig_run(r, 0x28000000);
             for (unsigned row = 0; row < 8; row++)
                 for (unsigned column = 0; column < 16; column++) {
@@ -434,7 +442,7 @@ static void test_stochastic_rounding(void **state)
         }
         assert_in_range(ups, 40 * 128 / 4 - 200, 40 * 128 / 4 + 200);
         assert_false(mrig_found(r, WG_F_UNIMPLEMENTED_REGISTER));
-        mrig_fill(r, WG_SRCA, 0);                            /* products go the same way */
+        mrig_fill(r, WG_SRCA, 0); /* products go the same way */
         mrig_run(r, MVMUL);
         assert_memory_not_equal(prng, r->t->backend.matrix.prng, sizeof prng);
         mrig_free(r);

@@ -110,10 +110,10 @@ static void test_products(void **state)
             block want, got;
             fill_block(&rng, &want, spread, center);
             got = want;
-            block from = want;   /* in place, or from somewhere else */
+            block from = want; /* in place, or from somewhere else */
             bool apart = wg_rng_below(&rng, 2);
-            wg_mul_args args = {&a, &b, 1 + wg_rng_below(&rng, 8), wg_rng_below(&rng, 8) != 0, from.hi, from.lo,
-                                want.hi, want.lo, alu};
+            wg_mul_args args = {
+                &a, &b, 1 + wg_rng_below(&rng, 8), wg_rng_below(&rng, 8) != 0, from.hi, from.lo, want.hi, want.lo, alu};
             (integers ? wg_matrix_plain.mul_int : wg_matrix_plain.mul_float)(&args);
             args.hi = got.hi;
             args.lo = got.lo;
@@ -156,8 +156,9 @@ static void test_elementwise(void **state)
             if (!accumulate)
                 memset(&want, 0, sizeof want);
             got = want;
-            wg_elw_args args = {rows, rows + 128, want.hi, want.lo, alu, (uint8_t)op, (uint8_t)style, (uint8_t)style_b,
-                                (uint8_t)phase, wg_rng_below(&rng, 2), accumulate};
+            wg_elw_args args = {rows,        rows + 128,     want.hi,          want.lo,        alu,
+                                (uint8_t)op, (uint8_t)style, (uint8_t)style_b, (uint8_t)phase, wg_rng_below(&rng, 2),
+                                accumulate};
             (integers ? wg_matrix_plain.elw_int : wg_matrix_plain.elw_float)(&args);
             args.hi = got.hi;
             args.lo = got.lo;
@@ -191,11 +192,12 @@ static uint32_t run_program(wg_arch_id arch, unsigned simd, uint64_t seed)
         }
         mrig_own(r);
         r->t->regs.rwc.thread[0] = (wg_rwc_thread){.srca = (uint8_t)(wg_rng_below(&rng, 8) * 8),
-            .srcb = (uint8_t)(wg_rng_below(&rng, 8) * 8), .fidelity = (uint8_t)wg_rng_below(&rng, 4)};
+                                                   .srcb = (uint8_t)(wg_rng_below(&rng, 8) * 8),
+                                                   .fidelity = (uint8_t)wg_rng_below(&rng, 4)};
         uint32_t opcode = opcodes[wg_rng_below(&rng, sizeof opcodes / sizeof *opcodes)];
         uint32_t operands = (uint32_t)wg_rng_next(&rng) & (opcode == 0x11 ? 0x1F : opcode == 0x10 ? 0x3FF : 0xFF3FFF);
         mrig_run(r, opcode << 24 | operands);
-        if (!wg_rng_below(&rng, 30))   /* somebody else fills a row */
+        if (!wg_rng_below(&rng, 30)) /* somebody else fills a row */
             mrig_put(r, (wg_src_file)wg_rng_below(&rng, 2), wg_rng_below(&rng, 2), wg_rng_below(&rng, 64),
                      wg_rng_below(&rng, 16), datum(&rng, 12, 122));
     }
@@ -237,17 +239,17 @@ static void test_no_stale_operands(void **state)
                         wg_dst_poke32(r->t, 128 + i, j, wg_dst32_from_fp32(mrig_bits((float)(i * 3 + j) - 20)));
                 r->t->regs.rwc.thread[0] = (wg_rwc_thread){.srca = 16, .srcb = 16};
                 if (!cold)
-                    mrig_run(r, 0x26000000 | 64);   /* fills the caches */
+                    mrig_run(r, 0x26000000 | 64); /* fills the caches */
                 r->t->regs.rwc.thread[0] = (wg_rwc_thread){0};
                 switch (way) {
-                case 0: mrig_run(r, 0x08000000 | 16u << 17 | 1u << 13 | 128); break;   /* MOVD2A */
-                case 1: mrig_run(r, 0x0A000000 | 16u << 17 | 1u << 13 | 128); break;   /* MOVD2B */
-                case 2: mrig_run(r, 0x0B000000 | 16u << 17 | 1u << 13 | 40); break;    /* MOVB2A */
-                case 3: mrig_run(r, 0x11000000 | 8 | 1); break;                        /* ZEROSRC */
+                case 0: mrig_run(r, 0x08000000 | 16u << 17 | 1u << 13 | 128); break; /* MOVD2A */
+                case 1: mrig_run(r, 0x0A000000 | 16u << 17 | 1u << 13 | 128); break; /* MOVD2B */
+                case 2: mrig_run(r, 0x0B000000 | 16u << 17 | 1u << 13 | 40); break;  /* MOVB2A */
+                case 3: mrig_run(r, 0x11000000 | 8 | 1); break;                      /* ZEROSRC */
                 case 4: mrig_run(r, 0x11000000 | 8 | 2); break;
-                case 5: mrig_run(r, 0x16000000); break;                                /* TRNSPSRCB */
-                case 6: mrig_run(r, 0x14000000); break;                                /* TRNSPSRCA */
-                case 7: mrig_run(r, 0x18000000 | 17); break;                           /* SHIFTXB */
+                case 5: mrig_run(r, 0x16000000); break;      /* TRNSPSRCB */
+                case 6: mrig_run(r, 0x14000000); break;      /* TRNSPSRCA */
+                case 7: mrig_run(r, 0x18000000 | 17); break; /* SHIFTXB */
                 case 8: mrig_put_float(r, WG_SRCA, 18, 5, 100.0f); break;
                 default:
                     r->t->regs.src.a[0][18][5] = 137;
@@ -287,7 +289,7 @@ static void test_prepared(void **state)
                 mrig_put(r[k], (wg_src_file)(i / 2048), i / 1024 & 1, i / 16 % 64, i % 16, datum(&same, 12, 122));
             for (unsigned i = 0; i < WG_DST_ROWS * 16; i++)
                 r[k]->t->regs.dst.bits[i / 16][i % 16] = half(&same, 12, 122);
-            for (unsigned i = 0; i < WG_DST_ROWS / 64; i++)   /* whole blocks, and single rows */
+            for (unsigned i = 0; i < WG_DST_ROWS / 64; i++) /* whole blocks, and single rows */
                 r[k]->t->regs.dst.undefined[i] =
                     wg_rng_next(&same) & wg_rng_next(&same) & (i & 1 ? UINT64_MAX : 0xFF00);
         }

@@ -6,10 +6,32 @@
 #include "matrix_rig.h"
 
 enum {
-    MOVD2A = 0x08, MOVDBGA2D = 0x09, MOVD2B = 0x0A, MOVB2A = 0x0B, MOVDBGB2D = 0x0C, ZEROACC = 0x10, ZEROSRC = 0x11,
-    MOVA2D = 0x12, MOVB2D = 0x13, TRNSPSRCA = 0x14, TRNSPSRCB = 0x16, SHIFTXA = 0x17, SHIFTXB = 0x18, CLREXPHIST = 0x21,
-    CONV3S1 = 0x22, CONV3S2 = 0x23, MPOOL3S1 = 0x24, APOOL3S1 = 0x25, MPOOL3S2 = 0x31, APOOL3S2 = 0x32, GMPOOL = 0x33,
-    GATESRCRST = 0x35, CLEARDVALID = 0x36, SETRWC = 0x37, INCRWC = 0x38, MFCONV3S1 = 0x3A
+    MOVD2A = 0x08,
+    MOVDBGA2D = 0x09,
+    MOVD2B = 0x0A,
+    MOVB2A = 0x0B,
+    MOVDBGB2D = 0x0C,
+    ZEROACC = 0x10,
+    ZEROSRC = 0x11,
+    MOVA2D = 0x12,
+    MOVB2D = 0x13,
+    TRNSPSRCA = 0x14,
+    TRNSPSRCB = 0x16,
+    SHIFTXA = 0x17,
+    SHIFTXB = 0x18,
+    CLREXPHIST = 0x21,
+    CONV3S1 = 0x22,
+    CONV3S2 = 0x23,
+    MPOOL3S1 = 0x24,
+    APOOL3S1 = 0x25,
+    MPOOL3S2 = 0x31,
+    APOOL3S2 = 0x32,
+    GMPOOL = 0x33,
+    GATESRCRST = 0x35,
+    CLEARDVALID = 0x36,
+    SETRWC = 0x37,
+    INCRWC = 0x38,
+    MFCONV3S1 = 0x3A
 };
 
 /* A machine with random registers, and what should become of it. */
@@ -19,8 +41,8 @@ typedef struct scene {
     wg_src src;
     wg_dst dst;
     bool bh, wide, low, flush;
-    bool moves_high;               /* BH's MOVB2D with Fp32_enabled */
-    unsigned format, own_format;   /* that the move goes by; of SrcB */
+    bool moves_high;             /* BH's MOVB2D with Fp32_enabled */
+    unsigned format, own_format; /* that the move goes by; of SrcB */
 } scene;
 
 static unsigned field(scene *s, unsigned n) { return wg_rng_below(&s->rng, n); }
@@ -48,8 +70,8 @@ static scene setup(void **state, uint64_t seed)
     /* Implied: moves of SrcB go by its own format, and what SrcA's is does not matter to them. */
     mrig_tcfg(s.r, WG_TCFG_DISABLE_IMPLIED_SRCA_FMT_Base, !s.bh || field(&s, 2));
     mrig_tcfg(s.r, WG_TCFG_DISABLE_IMPLIED_SRCB_FMT_Base, !s.bh || field(&s, 2));
-    t->regs.rwc.thread[0] = (wg_rwc_thread){.dst = (uint16_t)field(&s, 1024), .srca = (uint8_t)field(&s, 64),
-                                            .srcb = (uint8_t)field(&s, 64)};
+    t->regs.rwc.thread[0] = (wg_rwc_thread){
+        .dst = (uint16_t)field(&s, 1024), .srca = (uint8_t)field(&s, 64), .srcb = (uint8_t)field(&s, 64)};
     mrig_tcfg(s.r, WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset, field(&s, 4) * 256);
     mrig_cfg(s.r, WG_CFG_DEST_REGW_BASE_Base, field(&s, 2) * 512);
     t->regs.src.matrix_bank_a = (uint8_t)field(&s, 2);
@@ -64,7 +86,8 @@ static unsigned dst_row(const scene *s, uint32_t word)
     wg_tile *t = s->r->t;
     return ((word & 0x3FF) + t->regs.rwc.thread[0].dst +
             wg_tcfg_get(t->arch->id, WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset, t->regs.config.thread[0]) +
-            wg_cfg_get(t->arch->id, WG_CFG_DEST_REGW_BASE_Base, t->regs.config.bank[0])) & 0x3FF;
+            wg_cfg_get(t->arch->id, WG_CFG_DEST_REGW_BASE_Base, t->regs.config.bank[0])) &
+           0x3FF;
 }
 
 static bool implied(const scene *s)
@@ -160,17 +183,16 @@ static void test_movb2d(void **state)
         uint32_t keep = s.own_format == WG_FMT_TF32            ? 0x7FFFF
                         : has_five_exponent_bits(s.own_format) ? 0x7FF1F
                                                                : 0x7F8FF;
-        s.moves_high =
-            s.bh && wg_cfg_get(WG_ARCH_BH, WG_CFG_ALU_ACC_CTRL_Fp32_enabled, s.r->t->regs.config.bank[0]);
+        s.moves_high = s.bh && wg_cfg_get(WG_ARCH_BH, WG_CFG_ALU_ACC_CTRL_Fp32_enabled, s.r->t->regs.config.bank[0]);
         if (s.moves_high && low)
-            rows = 0;   /* ignored */
+            rows = 0; /* ignored */
         for (unsigned i = 0; i < rows; i++)
             for (unsigned j = 0; j < 16; j++) {
                 uint32_t x = s.src.b[s.src.matrix_bank_b][from + (mode & 2 ? 0 : i)][mode & 1 ? 0 : j];
                 if (s.flush && !(x & 0xFF))
                     x = 0;
                 bool flush = s.flush;
-                s.flush = false;   /* the test for zero comes before bits are dropped */
+                s.flush = false; /* the test for zero comes before bits are dropped */
                 expect_in_dst(&s, row + i, j, x & keep, format, low);
                 s.flush = flush;
             }

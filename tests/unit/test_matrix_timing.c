@@ -6,13 +6,40 @@
 #include "matrix_rig.h"
 
 enum {
-    MOVD2A = 0x08000000, MOVDBGA2D = 0x09000000, MOVD2B = 0x0A000000, MOVB2A = 0x0B000000, MOVDBGB2D = 0x0C000000,
-    ZEROACC = 0x10000000, ZEROSRC = 0x11000000, MOVA2D = 0x12000000, MOVB2D = 0x13000000, TRNSPSRCA = 0x14000000,
-    TRNSPSRCB = 0x16000000, SHIFTXA = 0x17000002, SHIFTXB = 0x18000000, CLREXPHIST = 0x21000000, CONV3S1 = 0x22000000,
-    CONV3S2 = 0x23000000, MPOOL3S1 = 0x24000000, APOOL3S1 = 0x25000000, MVMUL = 0x26000000, ELWMUL = 0x27000000,
-    ELWADD = 0x28000000, DOTPV = 0x29000000, ELWSUB = 0x30000000, MPOOL3S2 = 0x31000000, APOOL3S2 = 0x32000000,
-    GMPOOL = 0x33000000, GAPOOL = 0x34000000, GATESRCRST = 0x35000000, CLEARDVALID = 0x36000000, SETRWC = 0x37000000,
-    INCRWC = 0x38000000, MFCONV3S1 = 0x3A000000, ADDS = 1 << 21, MOVE_MANY = 1 << 13
+    MOVD2A = 0x08000000,
+    MOVDBGA2D = 0x09000000,
+    MOVD2B = 0x0A000000,
+    MOVB2A = 0x0B000000,
+    MOVDBGB2D = 0x0C000000,
+    ZEROACC = 0x10000000,
+    ZEROSRC = 0x11000000,
+    MOVA2D = 0x12000000,
+    MOVB2D = 0x13000000,
+    TRNSPSRCA = 0x14000000,
+    TRNSPSRCB = 0x16000000,
+    SHIFTXA = 0x17000002,
+    SHIFTXB = 0x18000000,
+    CLREXPHIST = 0x21000000,
+    CONV3S1 = 0x22000000,
+    CONV3S2 = 0x23000000,
+    MPOOL3S1 = 0x24000000,
+    APOOL3S1 = 0x25000000,
+    MVMUL = 0x26000000,
+    ELWMUL = 0x27000000,
+    ELWADD = 0x28000000,
+    DOTPV = 0x29000000,
+    ELWSUB = 0x30000000,
+    MPOOL3S2 = 0x31000000,
+    APOOL3S2 = 0x32000000,
+    GMPOOL = 0x33000000,
+    GAPOOL = 0x34000000,
+    GATESRCRST = 0x35000000,
+    CLEARDVALID = 0x36000000,
+    SETRWC = 0x37000000,
+    INCRWC = 0x38000000,
+    MFCONV3S1 = 0x3A000000,
+    ADDS = 1 << 21,
+    MOVE_MANY = 1 << 13
 };
 
 static mrig *ready(void **state)
@@ -62,7 +89,7 @@ static unsigned distance(void **state, uint32_t first, uint32_t second)
     mrig_cycle(r);
     uint64_t to = mrig_issue(r, 0, second);
     if (to - from > 1)
-        assert_int_equal(r->stall.retry_at, to);   /* the refusal said when it ends */
+        assert_int_equal(r->stall.retry_at, to); /* the refusal said when it ends */
     mrig_free(r);
     return (unsigned)(to - from);
 }
@@ -88,11 +115,11 @@ static void test_issue_gaps(void **state)
     assert_int_equal(distance(state, SHIFTXB, SETRWC), 2);
     /* MOVA2D, MOVB2D: the readers wait, wherever they read; the others do not. */
     static const uint32_t writers[] = {MOVA2D, MOVB2D, MOVDBGA2D};
-    static const uint32_t readers[] = {MOVD2A | 512, MOVD2B | 512, ELWMUL | 512, MVMUL | 512, DOTPV | 512, GMPOOL | 512,
-                                       GAPOOL | 512, CONV3S1 | 512, CONV3S2 | 512, MFCONV3S1 | 512, MPOOL3S1 | 512,
-                                       MPOOL3S2 | 512, APOOL3S1 | 512, APOOL3S2 | 512};
-    static const uint32_t others[] = {MOVA2D, MOVB2D, MOVB2A, ELWADD | 512, ELWADD | ADDS | 512, ELWSUB | 512, SETRWC,
-                                      ZEROACC, SHIFTXA, TRNSPSRCB};
+    static const uint32_t readers[] = {MOVD2A | 512,   MOVD2B | 512,   ELWMUL | 512,   MVMUL | 512,   DOTPV | 512,
+                                       GMPOOL | 512,   GAPOOL | 512,   CONV3S1 | 512,  CONV3S2 | 512, MFCONV3S1 | 512,
+                                       MPOOL3S1 | 512, MPOOL3S2 | 512, APOOL3S1 | 512, APOOL3S2 | 512};
+    static const uint32_t others[] = {MOVA2D,       MOVB2D, MOVB2A,  ELWADD | 512, ELWADD | ADDS | 512,
+                                      ELWSUB | 512, SETRWC, ZEROACC, SHIFTXA,      TRNSPSRCB};
     for (unsigned w = 0; w < 3; w++) {
         for (unsigned i = 0; i < sizeof readers / sizeof *readers; i++)
             assert_int_equal(distance(state, writers[w], readers[i]), 4);
@@ -106,7 +133,7 @@ static void test_gap_is_named(void **state)
     mrig *r = ready(state);
     mrig_issue(r, 0, MOVD2B);
     mrig_cycle(r);
-    assert_false(mrig_offer(r, 1, MVMUL));   /* of any thread */
+    assert_false(mrig_offer(r, 1, MVMUL)); /* of any thread */
     assert_int_equal(r->stall.reason, WG_STALL_MATRIX_ISSUE_GAP);
     assert_int_equal(r->stall.holder, WG_AGENT_MATRIX);
     assert_int_equal(r->stall.retry_at, 104);
@@ -153,7 +180,8 @@ static void test_dst_block(void **state)
             assert_int_equal(r->stall.reason, WG_STALL_DST_BLOCK_WRITTEN);
         }
         assert_int_equal(last - start, 10 * (profile == WG_PROFILE_SILICON && wg_test_arch(state) == WG_ARCH_BH
-                                                 ? 6 : 1 + r->t->timing->dst_block_cycles));
+                                                 ? 6
+                                                 : 1 + r->t->timing->dst_block_cycles));
         mrig_drain(r);
         start = last = mrig_issue(r, 0, MVMUL);
         unsigned blocks = 1u + r->t->timing->dst_block_cycles;
@@ -220,7 +248,7 @@ static void test_waits_for_banks(void **state)
 {
     static const struct {
         uint32_t word;
-        unsigned waits;   /* bit 0: SrcA, bit 1: SrcB */
+        unsigned waits; /* bit 0: SrcA, bit 1: SrcB */
     } cases[] = {
         {MVMUL, 3},   {DOTPV, 3},      {GAPOOL, 3},     {GMPOOL, 3},   {ELWADD, 3},   {ELWSUB, 3},      {ELWMUL, 3},
         {CONV3S1, 3}, {CONV3S2, 3},    {MFCONV3S1, 3},  {APOOL3S1, 3}, {APOOL3S2, 3}, {MPOOL3S1, 3},    {MPOOL3S2, 3},
@@ -268,12 +296,12 @@ static void test_flips(void **state)
     s = &r->t->regs.src;
     mrig_fill(r, WG_SRCB, 0);
     for (unsigned j = 0; j < 16; j++) {
-        mrig_put(r, WG_SRCA, 0, 0, j, wg_src_from_bf16(0x3F80));   /* 1 in bank 0 */
-        mrig_put(r, WG_SRCA, 1, 0, j, wg_src_from_bf16(0x4000));   /* 2 in bank 1 */
+        mrig_put(r, WG_SRCA, 0, 0, j, wg_src_from_bf16(0x3F80)); /* 1 in bank 0 */
+        mrig_put(r, WG_SRCA, 1, 0, j, wg_src_from_bf16(0x4000)); /* 2 in bank 1 */
     }
     mrig_issue(r, 0, ELWADD | 1u << 22);
     mrig_cycle(r);
-    assert_true(mrig_offer(r, 0, ELWADD | 1u << 22 | 8));          /* uses bank 1 */
+    assert_true(mrig_offer(r, 0, ELWADD | 1u << 22 | 8)); /* uses bank 1 */
     mrig_cycle(r);
     /* Bank 0 again: still the Matrix Unit's to the eye, but promised to the unpackers. */
     assert_int_equal(s->owner_a[0], WG_SRC_MATRIX);
@@ -291,8 +319,8 @@ static void test_flip_of_both(void **state)
 {
     mrig *r = ready(state);
     for (unsigned j = 0; j < 16; j++) {
-        mrig_put(r, WG_SRCA, 1, 0, j, wg_src_from_bf16(0x4000));   /* 2 */
-        mrig_put(r, WG_SRCB, 1, 0, j, wg_src_from_bf16(0x4080));   /* 4 */
+        mrig_put(r, WG_SRCA, 1, 0, j, wg_src_from_bf16(0x4000)); /* 2 */
+        mrig_put(r, WG_SRCB, 1, 0, j, wg_src_from_bf16(0x4080)); /* 4 */
     }
     mrig_issue(r, 0, ELWADD | 3u << 22);
     mrig_cycle(r);
@@ -309,7 +337,7 @@ static void test_flip_can_keep_the_bank(void **state)
     mrig_run(r, SETRWC | 3u << 22);
     wg_src *s = &r->t->regs.src;
     assert_int_equal(s->matrix_bank_a & s->matrix_bank_b, 1);
-    assert_int_equal(s->owner_a[0], WG_SRC_MATRIX);      /* the pointer alone moved */
+    assert_int_equal(s->owner_a[0], WG_SRC_MATRIX); /* the pointer alone moved */
     assert_int_equal(s->owner_b[0], WG_SRC_UNPACKERS);
     /* CLEARDVALID gives back whatever CLR_DVALID says, and can keep the pointer. */
     mrig_run(r, CLEARDVALID | 3u << 22 | 2);
@@ -394,12 +422,12 @@ static void test_early_ticks_do_nothing(void **state)
     mrig_free(r);
 }
 
-#define ALL_TIMED                                                                                                      \
-    "MVMUL:timing DOTPV:timing GAPOOL:timing ELWMUL:timing GMPOOL:timing ELWADD:timing ELWSUB:timing CONV3S1:timing "  \
-    "CONV3S2:timing MFCONV3S1:timing APOOL3S1:timing APOOL3S2:timing MPOOL3S1:timing MPOOL3S2:timing SETRWC:timing "   \
-    "INCRWC:timing CLEARDVALID:timing CLREXPHIST:timing GATESRCRST:timing SHIFTXA:timing ZEROACC:timing "              \
-    "ZEROSRC:timing "                                                                                                  \
-    "TRNSPSRCA:timing TRNSPSRCB:timing SHIFTXB:timing MOVD2A:timing MOVA2D:timing MOVDBGA2D:timing MOVB2D:timing "     \
+#define ALL_TIMED \
+    "MVMUL:timing DOTPV:timing GAPOOL:timing ELWMUL:timing GMPOOL:timing ELWADD:timing ELWSUB:timing CONV3S1:timing " \
+    "CONV3S2:timing MFCONV3S1:timing APOOL3S1:timing APOOL3S2:timing MPOOL3S1:timing MPOOL3S2:timing SETRWC:timing " \
+    "INCRWC:timing CLEARDVALID:timing CLREXPHIST:timing GATESRCRST:timing SHIFTXA:timing ZEROACC:timing " \
+    "ZEROSRC:timing " \
+    "TRNSPSRCA:timing TRNSPSRCB:timing SHIFTXB:timing MOVD2A:timing MOVA2D:timing MOVDBGA2D:timing MOVB2D:timing " \
     "MOVB2A:timing MOVD2B:timing"
 
 static const wg_test tests[] = {

@@ -33,7 +33,11 @@ static void touch(model *m, unsigned thread, unsigned unit, unsigned ch, unsigne
     *c = *cr;
 }
 
-static const struct { const char *name; uint8_t how, first; bool selects; } pairs[] = {
+static const struct {
+    const char *name;
+    uint8_t how, first;
+    bool selects;
+} pairs[] = {
     {"SETADCXY", SET, 0, true}, {"INCADCXY", INCREMENT, 0, false}, {"ADDRCRXY", RETURN, 0, true},
     {"SETADCZW", SET, 2, true}, {"INCADCZW", INCREMENT, 2, false}, {"ADDRCRZW", RETURN, 2, true},
 };
@@ -43,14 +47,14 @@ static uint32_t one(wg_rng *rng, rig *r, model *m, unsigned thread)
 {
     uint32_t bits = (uint32_t)wg_rng_next(rng) & 0xFFFFFF;
     unsigned which = wg_rng_below(rng, 8), units = bits >> 21;
-    if (which == 6) {   /* SETADC */
+    if (which == 6) { /* SETADC */
         unsigned choice = bits >> 16 & 3, on = choice ? choice - 1 : thread;
         for (unsigned unit = 0; unit < 3; unit++)
             if (units >> unit & 1)
                 touch(m, on, unit, bits >> 20 & 1, bits >> 18 & 3, SET, bits & 0xFFFF);
         return rig_word(r, "SETADC", bits);
     }
-    if (which == 7) {   /* SETADCXX */
+    if (which == 7) { /* SETADCXX */
         for (unsigned unit = 0; unit < 3; unit++)
             for (unsigned ch = 0; ch < 2; ch++)
                 if (units >> unit & 1)
@@ -84,7 +88,7 @@ static void test_values(void **state)
 static void test_timing(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
-    static const char *const names[] = {"SETADC", "SETADCXX", "SETADCXY", "SETADCZW", "INCADCXY",
+    static const char *const names[] = {"SETADC",   "SETADCXX", "SETADCXY", "SETADCZW", "INCADCXY",
                                         "INCADCZW", "ADDRCRXY", "ADDRCRZW", "SETDVALID"};
     for (unsigned n = 0; n < 9; n++) {
         for (unsigned thread = 0; thread < 3; thread++)
@@ -113,7 +117,7 @@ static void test_timing(void **state)
 static void test_same_counters(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
-    rig_push(r, 0, rig_word(r, "SETADC", 1u << 21 | 2u << 16 | 5));   /* thread 1's */
+    rig_push(r, 0, rig_word(r, "SETADC", 1u << 21 | 2u << 16 | 5)); /* thread 1's */
     rig_push(r, 1, rig_word(r, "SETADC", 1u << 21 | 6));
     rig_drain(r);
     assert_int_equal(r->t->regs.adc.unit[1][0][0].x, 6);

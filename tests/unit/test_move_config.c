@@ -19,7 +19,11 @@ typedef struct outcome {
     uint8_t contexts[2][3];
     uint8_t l1[SEEN_L1];
     uint64_t completions;
-    struct { uint32_t code; uint64_t subject; char detail[40]; } finding[8];
+    struct {
+        uint32_t code;
+        uint64_t subject;
+        char detail[40];
+    } finding[8];
     size_t findings;
 } outcome;
 
@@ -71,14 +75,18 @@ static void prepare(ur *r, wg_rng *rng)
     for (unsigned u = 0; u < 2; u++) {
         unsigned f = formats[wg_rng_below(rng, 6)], out = f == WG_FMT_FP32 ? WG_FMT_BF16 : f;
         ur_face(r, u, f, out, 0x8000 + 0x100 * wg_rng_below(rng, 16));
-        unsigned tile = wg_cfg_fields[t->arch->id][u ? WG_CFG_THCON_SEC1_REG0_TileDescriptor
-                                                     : WG_CFG_THCON_SEC0_REG0_TileDescriptor].word;
-        t->regs.config.bank[0][tile] ^= one_in(rng, 5) << 4;   /* compressed, without contexts */
-        t->regs.config.bank[0][tile] |= one_in(rng, 2) ? wg_rng_below(rng, 8) << 8 : 0;   /* blobs */
+        unsigned tile = wg_cfg_fields[t->arch->id]
+                                     [u ? WG_CFG_THCON_SEC1_REG0_TileDescriptor : WG_CFG_THCON_SEC0_REG0_TileDescriptor]
+                                         .word;
+        t->regs.config.bank[0][tile] ^= one_in(rng, 5) << 4; /* compressed, without contexts */
+        t->regs.config.bank[0][tile] |= one_in(rng, 2) ? wg_rng_below(rng, 8) << 8 : 0; /* blobs */
         for (unsigned c = 0; c < 8; c++) {
-            set(r, (wg_cfg_id)((u ? WG_CFG_THCON_SEC1_REG2_Disable_zero_compress_cntx0
-                                  : WG_CFG_THCON_SEC0_REG2_Disable_zero_compress_cntx0) + (int)c % 4), !one_in(rng, 5));
-            unsigned base = tile + 12 + c;   /* Base_address of every context */
+            set(r,
+                (wg_cfg_id)((u ? WG_CFG_THCON_SEC1_REG2_Disable_zero_compress_cntx0
+                               : WG_CFG_THCON_SEC0_REG2_Disable_zero_compress_cntx0) +
+                            (int)c % 4),
+                !one_in(rng, 5));
+            unsigned base = tile + 12 + c; /* Base_address of every context */
             t->regs.config.bank[0][base] = 0x800 + wg_rng_below(rng, 128);
         }
         UR_SEC(r, u, REG2_Disable_zero_compress_cntx4, !one_in(rng, 5));
@@ -86,7 +94,7 @@ static void prepare(ur *r, wg_rng *rng)
         UR_SEC(r, u, REG2_Disable_zero_compress_cntx6, !one_in(rng, 5));
         UR_SEC(r, u, REG2_Disable_zero_compress_cntx7, !one_in(rng, 5));
         UR_SEC(r, u, REG2_Ovrd_data_format, one_in(rng, 3));
-        for (unsigned c = 0; c < 4; c++)   /* formats of contexts 0 to 7, and offsets */
+        for (unsigned c = 0; c < 4; c++) /* formats of contexts 0 to 7, and offsets */
             t->regs.config.bank[0][tile + 28 + c] = 0x55550000u + wg_rng_below(rng, 32);
         UR_SEC(r, u, REG2_Unpack_limit_address, one_in(rng, 3) ? 0x880 + wg_rng_below(rng, 64) : 0x1FFFF);
         UR_SEC(r, u, REG2_Unpack_fifo_size, wg_rng_below(rng, 64));
@@ -105,7 +113,7 @@ static void prepare(ur *r, wg_rng *rng)
     set(r, WG_CFG_UNP0_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr, one_in(rng, 2));
     for (unsigned c = 0; c < 4; c++)
         set(r, (wg_cfg_id)(WG_CFG_THCON_SEC0_REG2_Unpack_if_sel_cntx0 + (int)c), one_in(rng, 4));
-    for (unsigned c = 0; c < 4; c++) {   /* both halves of the words */
+    for (unsigned c = 0; c < 4; c++) { /* both halves of the words */
         unsigned word = wg_cfg_fields[t->arch->id][WG_CFG_THCON_SEC0_REG5_Dest_cntx0_address].word + c / 2;
         t->regs.config.bank[0][word] = 64u * 0x10001 + (c & 1) * 16;
         word = wg_cfg_fields[t->arch->id][WG_CFG_THCON_SEC0_REG5_Tile_x_dim_cntx0].word + c / 2;
@@ -124,7 +132,7 @@ static void prepare(ur *r, wg_rng *rng)
     set(r, WG_CFG_STACC_RELU_ReluThreshold, 0x3F80);
     set(r, WG_CFG_INT_DESCALE_Enable, !one_in(rng, 3));
     set(r, WG_CFG_INT_DESCALE_Mode, !one_in(rng, 3));
-    for (unsigned i = 0; i < 16; i++)   /* four shifts of five bits each */
+    for (unsigned i = 0; i < 16; i++) /* four shifts of five bits each */
         set(r, (wg_cfg_id)(WG_CFG_INT_DESCALE_VALUES_SEC0_Value + (int)i), (uint32_t)wg_rng_next(rng) & 0x03030303);
     set(r, WG_CFG_THCON_SEC0_REG1_All_pack_disable_zero_compress_ovrd, one_in(rng, 4));
     set(r, WG_CFG_THCON_SEC0_REG1_All_pack_disable_zero_compress, wg_rng_below(rng, 16));
@@ -179,24 +187,26 @@ static void prepare(ur *r, wg_rng *rng)
         ur_thread(r, thread, WG_TCFG_ENABLE_ACC_STATS_Enable, one_in(rng, 2));
         for (unsigned u = 0; u < 3; u++)
             for (unsigned c = 0; c < 2; c++)
-                t->regs.adc.unit[thread][u][c] = (wg_adc_channel){
-                    .x = c ? (u == 2 && t->arch->pack.interfaces ? 15 : 47) : u < 2 ? 0 : wg_rng_below(rng, 4),
-                    .y = (uint16_t)wg_rng_below(rng, 3),
-                    .z = (uint8_t)wg_rng_below(rng, u == 2 && packed == WG_FMT_INT8 ? 64 : 3),
-                    .w = (uint8_t)wg_rng_below(rng, 2)};
+                t->regs.adc.unit[thread][u][c] =
+                    (wg_adc_channel){.x = c       ? (u == 2 && t->arch->pack.interfaces ? 15 : 47)
+                                          : u < 2 ? 0
+                                                  : wg_rng_below(rng, 4),
+                                     .y = (uint16_t)wg_rng_below(rng, 3),
+                                     .z = (uint8_t)wg_rng_below(rng, u == 2 && packed == WG_FMT_INT8 ? 64 : 3),
+                                     .w = (uint8_t)wg_rng_below(rng, 2)};
     }
     for (unsigned i = 0; i < SEEN_L1; i++)
         t->l1[i] = (uint8_t)wg_rng_next(rng);
-    for (unsigned i = 0x8000; i < 0x9000 && one_in(rng, 2); i++)   /* something like row starts */
+    for (unsigned i = 0x8000; i < 0x9000 && one_in(rng, 2); i++) /* something like row starts */
         t->l1[i] = i & 1 ? 0 : (uint8_t)(i / 2 % 24);
     for (unsigned row = 0; row < 1024; row++)
         for (unsigned i = 0; i < 16; i++)
-            t->regs.dst.bits[row][i] = one_in(rng, 3) ? 0
-                                       : packed == WG_FMT_INT8   /* sign; magnitude in the low halves */
-                                           ? (uint16_t)(wg_rng_next(rng) & (row & WG_DST_LOW ? 0x3FF : 0x8000))
-                                           : (uint16_t)((wg_rng_next(rng) & 0xFF00) |
-                                                        (packed == WG_FMT_FP16 ? 12 + wg_rng_below(rng, 6)
-                                                                               : 120 + wg_rng_below(rng, 8)));
+            t->regs.dst.bits[row][i] =
+                one_in(rng, 3) ? 0
+                : packed == WG_FMT_INT8 /* sign; magnitude in the low halves */
+                    ? (uint16_t)(wg_rng_next(rng) & (row & WG_DST_LOW ? 0x3FF : 0x8000))
+                    : (uint16_t)((wg_rng_next(rng) & 0xFF00) |
+                                 (packed == WG_FMT_FP16 ? 12 + wg_rng_below(rng, 6) : 120 + wg_rng_below(rng, 8)));
     t->regs.src = (wg_src){0};
     ur_touch(r);
 }
@@ -208,13 +218,40 @@ static bool starts(const char *name, const char *with) { return !strncmp(name, w
 /* Groups of fields that belong to unpackers and packers. */
 static bool speaks_of(const char *name)
 {
-    static const char *const groups[] = {"THCON_SEC0_REG1_", "THCON_SEC0_REG2_", "THCON_SEC0_REG3_", "THCON_SEC0_REG4_",
-        "THCON_SEC0_REG5_", "THCON_SEC0_REG7_", "THCON_SEC0_REG8_", "THCON_SEC0_REG9_", "THCON_SEC0_REG10_",
-        "THCON_SEC1_REG1_", "THCON_SEC1_REG2_", "THCON_SEC1_REG3_", "THCON_SEC1_REG4_", "THCON_SEC1_REG5_",
-        "THCON_SEC1_REG7_", "THCON_SEC1_REG8_", "THCON_SEC1_REG9_", "THCON_SEC1_REG10_", "UNP0_", "UNP1_", "PCK0_",
-        "PCK_", "PACK_COUNTERS_", "TILE_ROW_SET_", "TILE_FACE_SET_", "STACC_RELU_", "DEST_TARGET_REG_CFG_PACK_",
-        "INT_DESCALE_", "ALU_FORMAT_SPEC_REG2_Dstacc", "ALU_FORMAT_SPEC_REG_Dstacc", "ALU_FORMAT_SPEC_REG0_SrcAUns",
-        "ALU_FORMAT_SPEC_REG0_SrcBUns", "ALU_ROUNDING_MODE_Gasket", "ALU_ROUNDING_MODE_Packer"};
+    static const char *const groups[] = {"THCON_SEC0_REG1_",
+                                         "THCON_SEC0_REG2_",
+                                         "THCON_SEC0_REG3_",
+                                         "THCON_SEC0_REG4_",
+                                         "THCON_SEC0_REG5_",
+                                         "THCON_SEC0_REG7_",
+                                         "THCON_SEC0_REG8_",
+                                         "THCON_SEC0_REG9_",
+                                         "THCON_SEC0_REG10_",
+                                         "THCON_SEC1_REG1_",
+                                         "THCON_SEC1_REG2_",
+                                         "THCON_SEC1_REG3_",
+                                         "THCON_SEC1_REG4_",
+                                         "THCON_SEC1_REG5_",
+                                         "THCON_SEC1_REG7_",
+                                         "THCON_SEC1_REG8_",
+                                         "THCON_SEC1_REG9_",
+                                         "THCON_SEC1_REG10_",
+                                         "UNP0_",
+                                         "UNP1_",
+                                         "PCK0_",
+                                         "PCK_",
+                                         "PACK_COUNTERS_",
+                                         "TILE_ROW_SET_",
+                                         "TILE_FACE_SET_",
+                                         "STACC_RELU_",
+                                         "DEST_TARGET_REG_CFG_PACK_",
+                                         "INT_DESCALE_",
+                                         "ALU_FORMAT_SPEC_REG2_Dstacc",
+                                         "ALU_FORMAT_SPEC_REG_Dstacc",
+                                         "ALU_FORMAT_SPEC_REG0_SrcAUns",
+                                         "ALU_FORMAT_SPEC_REG0_SrcBUns",
+                                         "ALU_ROUNDING_MODE_Gasket",
+                                         "ALU_ROUNDING_MODE_Packer"};
     for (unsigned i = 0; i < sizeof groups / sizeof *groups; i++)
         if (starts(name, groups[i]))
             return true;
@@ -222,7 +259,7 @@ static bool speaks_of(const char *name)
 }
 
 typedef struct exception {
-    const char *part;   /* of the name */
+    const char *part; /* of the name */
     uint8_t archs;
     const char *why;
 } exception;
@@ -273,7 +310,7 @@ static void some_words(ur *r, wg_rng *rng, uint32_t word[WORDS])
     uint32_t context = wg_rng_below(rng, 8) << 10 | (one_in(rng, 4) ? 1u << 3 : 0);
     word[0] = UR_UNPACR(0, context) ^ (one_in(rng, 5) ? 1u << 7 : 0) ^ (one_in(rng, 3) ? 1u << 2 : 0);
     word[1] = UR_UNPACR(1, context) ^ (one_in(rng, 5) ? 1u << 7 : 0) ^ (one_in(rng, 6) ? 1u << 2 : 0);
-    if (bh && one_in(rng, 8))   /* clear to the immediate */
+    if (bh && one_in(rng, 8)) /* clear to the immediate */
         word[wg_rng_below(rng, 2)] = UR_NOP(wg_rng_below(rng, 2), 1 | 3 << 2);
     uint32_t select = bh ? (one_in(rng, 2) ? 0 : 3) : 15;
     uint32_t more = (one_in(rng, 3) ? (uint32_t)PR_OVERRIDE : 0) | (bh ? wg_rng_below(rng, 4) << 21 : 0) |
@@ -313,7 +350,7 @@ static void test_fields(void **state)
             const wg_cfg_field *f = &wg_cfg_fields[arch][id];
             uint32_t now = start->regs.config.bank[0][f->word] >> f->shift & f->mask;
             uint32_t value = now ^ 1u << wg_rng_below(&rng, f->width);
-            if (starts(wg_cfg_names[id], "INT_DESCALE_VALUES"))   /* four shifts of five bits each */
+            if (starts(wg_cfg_names[id], "INT_DESCALE_VALUES")) /* four shifts of five bits each */
                 value = now ^ (0x01010101u << wg_rng_below(&rng, 5));
             run(r, start, l1, word, (wg_cfg_id)id, value, other);
             if (memcmp(plain, other, sizeof *plain)) {
@@ -355,14 +392,14 @@ static void put(uint8_t *face, unsigned bits, unsigned i, uint32_t x)
 /* A face and its transpose in L1: transposing either by the unpacker gives the other, in every format for SrcA. */
 static void test_transpose_twice(void **state)
 {
-    static const uint8_t formats[] = {WG_FMT_FP32, WG_FMT_FP16, WG_FMT_BFP8A, WG_FMT_BFP4A, WG_FMT_BF16, WG_FMT_BFP8,
-                                      WG_FMT_BFP4, WG_FMT_INT16, WG_FMT_FP8, WG_FMT_BFP2A, WG_FMT_INT8, WG_FMT_BFP2};
+    static const uint8_t formats[] = {WG_FMT_FP32, WG_FMT_FP16,  WG_FMT_BFP8A, WG_FMT_BFP4A, WG_FMT_BF16, WG_FMT_BFP8,
+                                      WG_FMT_BFP4, WG_FMT_INT16, WG_FMT_FP8,   WG_FMT_BFP2A, WG_FMT_INT8, WG_FMT_BFP2};
     for (unsigned k = 0; k < sizeof formats; k++) {
         ur *r = ur_new(wg_test_arch(state));
         unsigned f = formats[k], out = f == WG_FMT_FP32 ? WG_FMT_TF32 : f, bits = wg_l1_bits(f);
         unsigned exponents = wg_l1_shares_exponent(f) ? 16 : 0;
         wg_rng rng = {k + 1};
-        for (unsigned i = 0; i < 2 * exponents; i++)   /* alike, so that blocks can be cut either way */
+        for (unsigned i = 0; i < 2 * exponents; i++) /* alike, so that blocks can be cut either way */
             r->t->l1[0x8000 + i / 16 * 0x1000 + i % 16] = 20;
         for (unsigned i = 0; i < 256; i++) {
             uint32_t x = (uint32_t)wg_rng_next(&rng);
@@ -370,7 +407,7 @@ static void test_transpose_twice(void **state)
             put(r->t->l1 + 0x9000 + exponents, bits, i % 16 * 16 + i / 16, x);
         }
         uint32_t seen[4][64][16];
-        for (unsigned way = 0; way < 4; way++) {   /* bit 0: which in L1; bit 1: by the unpacker */
+        for (unsigned way = 0; way < 4; way++) { /* bit 0: which in L1; bit 1: by the unpacker */
             ur_face(r, 0, f, out, way & 1 ? 0x9000 : 0x8000);
             unsigned tile = wg_cfg_fields[r->t->arch->id][WG_CFG_THCON_SEC0_REG0_TileDescriptor].word;
             r->t->regs.config.bank[0][tile + 1] = 1 | 1u << 16;
@@ -388,7 +425,10 @@ static void test_transpose_twice(void **state)
 /* Rows of an image become rows of Dst by Tileize_mode, and by packing row after row the image again. */
 static void test_tilize_untilize(void **state)
 {
-    static const struct { uint8_t format; bool wide; } formats[] = {
+    static const struct {
+        uint8_t format;
+        bool wide;
+    } formats[] = {
         {WG_FMT_FP32, true}, {WG_FMT_INT32, true}, {WG_FMT_BF16, false}, {WG_FMT_FP16, false}, {WG_FMT_INT16, false}};
     enum { IMAGE = 0x8000, BACK = 0xA000, PITCH = 0xC0 };
     for (unsigned k = 0; k < sizeof formats / sizeof *formats; k++) {

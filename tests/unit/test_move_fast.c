@@ -43,8 +43,8 @@ static void test_rows(void **state)
     wg_simd best = wg_simd_best();
     for (unsigned early = 0; early < WG_EARLY_COUNT; early++) {
         for (unsigned pair = 0; pair < 512; pair++) {
-            wg_pack_route r = {.early = (uint8_t)early, .out_format = pair & 15,
-                               .shift = (uint8_t)wg_rng_below(&rng, 32)};
+            wg_pack_route r = {
+                .early = (uint8_t)early, .out_format = pair & 15, .shift = (uint8_t)wg_rng_below(&rng, 32)};
             wg_pack_late_of(wg_pack_early_mid((wg_pack_early)early), pair >> 4 & 15, pair & 15, pair >> 8, &r.late);
             for (wg_simd level = 0; level <= best; level++) {
                 uint16_t dst[4][2][16], lanes[16], want_lanes[16];
@@ -95,7 +95,7 @@ static void random_packer(wg_rng *rng, ur *r)
         PR_SET(r, i, Pack_L1_Acc, f[2] == 5 && wg_rng_below(rng, 6) == 0);
     }
     unsigned first = wg_tcfg_fields[r->t->arch->id][WG_TCFG_ADDR_MOD_PACK_SEC0_YsrcIncr].word;
-    for (unsigned i = 0; i < 4; i++)   /* steps that keep to groups of four rows, some with carriage returns */
+    for (unsigned i = 0; i < 4; i++) /* steps that keep to groups of four rows, some with carriage returns */
         r->t->regs.config.thread[2][first + i] = (uint16_t)(wg_rng_next(rng) & 0xFCFC);
     ur_touch(r);
 }

@@ -64,14 +64,14 @@ static void test_into_configuration(void **state)
     fill_l1(r);
     unsigned words = r->t->arch->config_words;
     uint32_t want[4];
-    configure(r, 100, 3, 2, L1_TO_L0);            /* Config[0][12…19] */
+    configure(r, 100, 3, 2, L1_TO_L0); /* Config[0][12…19] */
     rig_do(r, 0, XMOV);
     for (unsigned i = 0; i < 2; i++) {
         memcpy(want, r->t->l1 + (100 + i) * 16, 16);
         assert_memory_equal(&r->t->regs.config.bank[0][12 + 4 * i], want, 16);
     }
     assert_int_equal(r->t->regs.config.bank[1][12], 0);
-    configure(r, 101, words / 4 + 2, 1, L1_TO_L0);   /* Config[1][8…11] */
+    configure(r, 101, words / 4 + 2, 1, L1_TO_L0); /* Config[1][8…11] */
     rig_do(r, 0, XMOV);
     assert_memory_equal(&r->t->regs.config.bank[1][8], r->t->l1 + 101 * 16, 16);
     configure(r, 0, 3, 1, L0_TO_L0);
@@ -85,10 +85,10 @@ static void test_into_iram(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
     fill_l1(r);
-    configure(r, 50, 0x4000 + 3, 2, L1_TO_L0);    /* 0x40030 */
+    configure(r, 50, 0x4000 + 3, 2, L1_TO_L0); /* 0x40030 */
     rig_do(r, 0, XMOV);
     bool wh = wg_test_arch(state) == WG_ARCH_WH;
-    assert_int_equal(rig_found(r, WG_F_MOVER_IRAM_RUNNING), wh);   /* a core that nobody holds in reset */
+    assert_int_equal(rig_found(r, WG_F_MOVER_IRAM_RUNNING), wh); /* a core that nobody holds in reset */
     r->t->core[WG_CORE_NC].run.halt = WG_IN_RESET;
     if (wh) {
         r->dev.findings = 0;
@@ -97,8 +97,8 @@ static void test_into_iram(void **state)
     }
     if (wh)
         assert_memory_equal(r->t->regions.memory.iram + 48, r->t->l1 + 800, 32);
-    assert_int_equal(rig_found(r, WG_F_MOVER_DISCARDED), !wh);   /* BH has no instruction RAM */
-    configure(r, 50, 0x2000, 2, L1_TO_L0);        /* 0x20000: nowhere */
+    assert_int_equal(rig_found(r, WG_F_MOVER_DISCARDED), !wh); /* BH has no instruction RAM */
+    configure(r, 50, 0x2000, 2, L1_TO_L0);                     /* 0x20000: nowhere */
     rig_do(r, 0, XMOV);
     assert_int_equal(rig_found(r, WG_F_MOVER_DISCARDED), wh ? 1 : 2);
     rig_free(r);
@@ -112,7 +112,7 @@ static void test_bad_ranges(void **state)
     rig_do(r, 0, XMOV);
     configure(r, 0, end - 1, 2, L0_TO_L1);
     rig_do(r, 0, XMOV);
-    configure(r, 0, 0xFFF, 2, L0_TO_L0);          /* leaves the configuration's 64 KiB */
+    configure(r, 0, 0xFFF, 2, L0_TO_L0); /* leaves the configuration's 64 KiB */
     rig_do(r, 0, XMOV);
     assert_int_equal(rig_found(r, WG_F_MOVER_ADDRESS), 3);
     assert_false(wg_mover_busy(r->t));
@@ -143,11 +143,11 @@ static void test_speed(void **state)
     unsigned one = busy_cycles(r);
     configure(r, 0, 4000, 808, L1_TO_L1);
     unsigned many = busy_cycles(r);
-    assert_int_equal(many - one, 100 * 11);       /* eight units per 11 cycles */
+    assert_int_equal(many - one, 100 * 11); /* eight units per 11 cycles */
     configure(r, 0, 4000, 8, L0_TO_L1);
     one = busy_cycles(r);
     configure(r, 0, 4000, 808, L0_TO_L1);
-    assert_int_equal(busy_cycles(r) - one, 800);  /* one unit per cycle */
+    assert_int_equal(busy_cycles(r) - one, 800); /* one unit per cycle */
     configure(r, 0, 0x2000, 8, L0_TO_L0);
     one = busy_cycles(r);
     configure(r, 0, 0x2000, 808, L0_TO_L0);
@@ -170,7 +170,7 @@ static void test_busy(void **state)
     rig_cycle(r);
     assert_int_equal(r->issued[1][1], first + 1);
     assert_false(wg_mover_unit.busy(r->t, 1));
-    assert_int_equal(r->stall[2].reason, WG_STALL_UNIT_BUSY);   /* thread 2 waits until it can start */
+    assert_int_equal(r->stall[2].reason, WG_STALL_UNIT_BUSY); /* thread 2 waits until it can start */
     rig_drain(r);
     assert_true(tdma_read(r, WG_CORE_B, 0x14) == (1u << 3 | 1u << 5 | 4u << 8));
     tdma_write(r, WG_CORE_B, 0x00, 0);
@@ -178,7 +178,7 @@ static void test_busy(void **state)
     tdma_write(r, WG_CORE_B, 0x08, 16);
     tdma_write(r, WG_CORE_B, 0x0C, L1_TO_L1);
     tdma_write(r, WG_CORE_B, 0x10, 0x40);
-    assert_int_equal(tdma_read(r, WG_CORE_B, 0x14), 3u << 8);   /* queued, nothing moves yet */
+    assert_int_equal(tdma_read(r, WG_CORE_B, 0x14), 3u << 8); /* queued, nothing moves yet */
     rig_run(r, 3);
     assert_true(wg_mover_unit.part_busy(r->t, 0, 0));
     assert_true(tdma_read(r, WG_CORE_B, 0x14) & 1);
@@ -238,13 +238,13 @@ static void test_queue(void **state)
     rig *r = rig_new(wg_test_arch(state));
     configure(r, 0, 4000, 200, L1_TO_L1);
     rig_push(r, 0, XMOV);
-    rig_run(r, 2);                                  /* the Mover is busy for a while */
+    rig_run(r, 2); /* the Mover is busy for a while */
     tdma_write(r, WG_CORE_B, 0x08, 1);
     tdma_write(r, WG_CORE_B, 0x0C, L0_TO_L1);
     assert_int_equal(tdma_write(r, WG_CORE_B, 0x10, 0x40), WG_REGION_DONE);
     assert_int_equal(tdma_write(r, WG_CORE_B, 0x10, 0x40), WG_REGION_DONE);
     assert_int_equal(tdma_read(r, WG_CORE_B, 0x14), 1u | 1u << 4 | 2u << 8);
-    assert_int_equal(tdma_write(r, WG_CORE_B, 0x10, 0x40), WG_REGION_DONE);   /* third with parameters: lost */
+    assert_int_equal(tdma_write(r, WG_CORE_B, 0x10, 0x40), WG_REGION_DONE); /* third with parameters: lost */
     assert_int_equal(rig_found(r, WG_F_TDMA_CREDITS), 1);
     assert_int_equal(tdma_write(r, WG_CORE_B, 0x10, 0x80000089), WG_REGION_DONE);
     assert_int_equal(tdma_write(r, WG_CORE_B, 0x10, 0x80000089), WG_REGION_DONE);

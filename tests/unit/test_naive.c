@@ -52,7 +52,9 @@ static uint32_t random_word(wg_rng *r, bool wormhole, bool may_mop)
 {
     static const uint32_t mutexes[] = {0, 2, 3, 4};
     switch (wg_rng_below(r, 16)) {
-    case 0: return 0xA3000000u | (1 + wg_rng_below(r, 15)) << 20 | wg_rng_below(r, 16) << 16 | 1u << (2 + wg_rng_below(r, 4));
+    case 0:
+        return 0xA3000000u | (1 + wg_rng_below(r, 15)) << 20 | wg_rng_below(r, 16) << 16 |
+               1u << (2 + wg_rng_below(r, 4));
     case 1:
     case 2: return 0xA4000000u | (1 + wg_rng_below(r, 15)) << 2;
     case 3: return 0xA5000000u | 1u << (2 + wg_rng_below(r, 4));
@@ -62,9 +64,9 @@ static uint32_t random_word(wg_rng *r, bool wormhole, bool may_mop)
     case 7: return 0xA1000000u | mutexes[wg_rng_below(r, 4)];
     case 8: return 0x8F000000u;
     case 9: return 0x60000000u;
-    case 10: return 0x45000000u | wg_rng_below(r, 64) << 1;             /* SETDMAREG, 16-bit immediate form */
+    case 10: return 0x45000000u | wg_rng_below(r, 64) << 1; /* SETDMAREG, 16-bit immediate form */
     case 11: return 0x58000000u | wg_rng_below(r, 64) << 12;
-    case 12: return 0xB2000000u | 10u << 16;                            /* SETC16 of a word nothing here reads */
+    case 12: return 0xB2000000u | 10u << 16; /* SETC16 of a word nothing here reads */
     case 13: return 0x51000000u;
     case 14: {
         if (!may_mop)
@@ -72,8 +74,10 @@ static uint32_t random_word(wg_rng *r, bool wormhole, bool may_mop)
         uint32_t load = wg_rng_below(r, 3) == 0, exec = wg_rng_below(r, 2);
         return 0x04000000u | wg_rng_below(r, 32) << 14 | (1 + wg_rng_below(r, 12)) << 4 | exec << 1 | load;
     }
-    default: return may_mop && !wg_rng_below(r, 3) ? 0x01000000u | wg_rng_below(r, 2) << 23 | wg_rng_below(r, 5) << 16 | wg_rng_below(r, 32)
-                                                   : 0x02000000u;
+    default:
+        return may_mop && !wg_rng_below(r, 3)
+                   ? 0x01000000u | wg_rng_below(r, 2) << 23 | wg_rng_below(r, 5) << 16 | wg_rng_below(r, 32)
+                   : 0x02000000u;
     }
 }
 

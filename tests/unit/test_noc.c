@@ -47,22 +47,30 @@ static void test_write(void **state)
             raw_places(g, 3, 3);
             wg_grid_advance(g, 100);
             fill(g, 3, 3, 0x1000, 100, 5);
-            noc_request r = {.noc = noc, .initiator = 2, .ctrl = N_WRITE | (posted ? 0u : N_ANSWER), .tag = 7u << 10,
-                             .len = 100, .targ = 0x1000, .ret = 0x2000, .targ_at = raw(g, noc, 3, 3),
+            noc_request r = {.noc = noc,
+                             .initiator = 2,
+                             .ctrl = N_WRITE | (posted ? 0u : N_ANSWER),
+                             .tag = 7u << 10,
+                             .len = 100,
+                             .targ = 0x1000,
+                             .ret = 0x2000,
+                             .targ_at = raw(g, noc, 3, 3),
                              .ret_at = raw(g, noc, 4, 5)};
             issue(g, 3, 3, &r);
             assert_int_equal(counter(g, 3, 3, noc, 16 + 7), posted ? 0 : 1);
             assert_int_equal(counter(g, 3, 3, noc, 32 + 7), 1);
             wg_grid_advance(g, 2);
-            fill(g, 3, 3, 0x1000, 100, 99);   /* it has left with its data */
+            fill(g, 3, 3, 0x1000, 100, 99); /* it has left with its data */
             uint32_t words = (100 + flit(state) - 1) / flit(state);
             assert_int_equal(counter(g, 3, 3, noc, posted ? 11 : 10), 1);
             assert_int_equal(counter(g, 3, 3, noc, posted ? 9 : 8), words);
             assert_int_equal(counter(g, 3, 3, noc, 32 + 7), 1);
             wg_grid_advance(g, words + 1);
             assert_int_equal(counter(g, 3, 3, noc, 32 + 7), 0);
-            assert_int_equal(get(g, 3, 3, NIU0 + 0x10000 * noc + 2 * noc_map[wg_grid_arch(g)].stride +
-                                              noc_map[wg_grid_arch(g)].command), 0);
+            assert_int_equal(
+                get(g, 3, 3,
+                    NIU0 + 0x10000 * noc + 2 * noc_map[wg_grid_arch(g)].stride + noc_map[wg_grid_arch(g)].command),
+                0);
             wg_grid_advance(g, 1000);
             assert_true(same(g, 4, 5, 0x2000, 100, 5));
             assert_int_equal(get(g, 4, 5, 0x2064), 0);
@@ -110,21 +118,27 @@ static void test_read(void **state)
 /* One and the same: 5 to the router, 9 per hop, 5 from the router, one more per further flit. */
 static void test_latency(void **state)
 {
-    static const struct { unsigned noc, x, y, hops; } cases[] = {
-        {0, 2, 2, 1}, {0, 1, 3, 1}, {0, 4, 4, 5}, {1, 2, 2, 0}, {1, 1, 3, 0}, {0, 1, 2, 0}, {1, 1, 2, 0}};
+    static const struct {
+        unsigned noc, x, y, hops;
+    } cases[] = {{0, 2, 2, 1}, {0, 1, 3, 1}, {0, 4, 4, 5}, {1, 2, 2, 0}, {1, 1, 3, 0}, {0, 1, 2, 0}, {1, 1, 2, 0}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         wg_grid *g = chip(state);
         unsigned w = wg_grid_width(g), h = wg_grid_height(g), hops = cases[i].hops, noc = cases[i].noc;
-        if (noc)   /* the other way, round the edge */
+        if (noc) /* the other way, round the edge */
             hops = (1 + w - cases[i].x) % w + (2 + h - cases[i].y) % h;
         raw_places(g, 1, 2);
         put(g, 1, 2, 0x100, 0xABCD);
         wg_grid_advance(g, 10);
-        noc_request r = {.noc = noc, .ctrl = N_WRITE | N_ANSWER, .len = 4, .targ = 0x100, .ret = 0x200,
-                         .targ_at = raw(g, noc, 1, 2), .ret_at = raw(g, noc, cases[i].x, cases[i].y)};
-        issue(g, 1, 2, &r);   /* starts in cycle 10, leaves in 11 */
+        noc_request r = {.noc = noc,
+                         .ctrl = N_WRITE | N_ANSWER,
+                         .len = 4,
+                         .targ = 0x100,
+                         .ret = 0x200,
+                         .targ_at = raw(g, noc, 1, 2),
+                         .ret_at = raw(g, noc, cases[i].x, cases[i].y)};
+        issue(g, 1, 2, &r); /* starts in cycle 10, leaves in 11 */
         assert_int_equal(cycle_of(g, cases[i].x, cases[i].y, 0x200, 0xABCD), 11 + 5 + 9 * hops + 5 + 1);
-        unsigned back = w * (cases[i].x != 1) + h * (cases[i].y != 2) - hops;   /* the way back closes the circles */
+        unsigned back = w * (cases[i].x != 1) + h * (cases[i].y != 2) - hops; /* the way back closes the circles */
         assert_int_equal(cycle_of(g, 1, 2, NIU0 + 0x10000 * noc + 0x204, 1),
                          11 + 5 + 9 * hops + 5 + 1 + 1 + 5 + 9 * back + 5);
         wg_grid_destroy(g);
@@ -135,7 +149,10 @@ static void test_inline(void **state)
 {
     wg_grid *g = chip(state);
     /* A register: the general purpose bits of ROUTER_CFG_2. */
-    noc_request r = {.ctrl = N_WRITE | N_INLINE | N_ANSWER, .len = 0xF, .data = 0x13572468, .targ = NIU1 + 0x10C,
+    noc_request r = {.ctrl = N_WRITE | N_INLINE | N_ANSWER,
+                     .len = 0xF,
+                     .data = 0x13572468,
+                     .targ = NIU1 + 0x10C,
                      .targ_at = bh(state) ? at(5, 5) : at(22, 22)};
     issue(g, 2, 2, &r);
     wg_grid_advance(g, 500);
@@ -164,8 +181,12 @@ static void test_byte_enables(void **state)
     wg_grid *g = chip(state);
     raw_places(g, 2, 2);
     fill(g, 2, 2, 0x1000, 64, 10);
-    noc_request r = {.ctrl = N_WRITE | N_BE | N_ANSWER, .len = 0xC0000001, .targ = 0x1000, .ret = 0x2000,
-                     .targ_at = at(2, 2), .ret_at = at(3, 2)};
+    noc_request r = {.ctrl = N_WRITE | N_BE | N_ANSWER,
+                     .len = 0xC0000001,
+                     .targ = 0x1000,
+                     .ret = 0x2000,
+                     .targ_at = at(2, 2),
+                     .ret_at = at(3, 2)};
     put(g, 2, 2, NIU0 + 0x24, bh(state) ? 0x80000000 : 0);
     issue(g, 2, 2, &r);
     wg_grid_advance(g, 200);
@@ -183,17 +204,20 @@ static void test_byte_enables(void **state)
 static void test_atomic_operations(void **state)
 {
     bool zaamo = bh(state);
-    static const struct { uint32_t operation, data, before[4], word, after[4]; bool only_bh; } cases[] = {
-        {0x1000 | 31 << 2 | 1, 5, {1, 10, 3, 4}, 1, {1, 15, 3, 4}, false},               /* increment, whole word */
-        {0x1000 | 3 << 2 | 2, 5, {1, 2, 0xFD, 4}, 2, {1, 2, 0xF2, 4}, false},            /* of four bits */
-        {0x1000 | 31 << 2, 1, {0xFFFFFFFF, 9, 0, 0}, 1, {0, 9, 0, 0}, false},            /* result from elsewhere */
-        {0x4000 | 9 << 6 | 4 << 2 | 3, 0, {0, 0, 0, 4}, 3, {0, 0, 0, 9}, false},         /* compare and swap */
+    static const struct {
+        uint32_t operation, data, before[4], word, after[4];
+        bool only_bh;
+    } cases[] = {
+        {0x1000 | 31 << 2 | 1, 5, {1, 10, 3, 4}, 1, {1, 15, 3, 4}, false},       /* increment, whole word */
+        {0x1000 | 3 << 2 | 2, 5, {1, 2, 0xFD, 4}, 2, {1, 2, 0xF2, 4}, false},    /* of four bits */
+        {0x1000 | 31 << 2, 1, {0xFFFFFFFF, 9, 0, 0}, 1, {0, 9, 0, 0}, false},    /* result from elsewhere */
+        {0x4000 | 9 << 6 | 4 << 2 | 3, 0, {0, 0, 0, 4}, 3, {0, 0, 0, 9}, false}, /* compare and swap */
         {0x4000 | 9 << 6 | 4 << 2 | 3, 0, {0, 0, 0, 5}, 3, {0, 0, 0, 5}, false},
-        {0x3000 | 0x81 << 2, 0xBBBBAAAA, {1, 2, 3, 0x44444444}, 0, {0xAAAA, 2, 3, 0xBBBB4444}, false},   /* by mask */
+        {0x3000 | 0x81 << 2, 0xBBBBAAAA, {1, 2, 3, 0x44444444}, 0, {0xAAAA, 2, 3, 0xBBBB4444}, false}, /* by mask */
         {0x6004 | 2, 77, {1, 2, 3, 4}, 2, {1, 2, 77, 4}, false},
         {0x7000 | 3 << 2, 77, {1, 2, 3, 4}, 3, {1, 2, 3, 77}, false},
         {0xA300 | 1, 77, {1, 2, 3, 4}, 1, {1, 77, 3, 4}, true},
-        {0xA800, 7, {5, 0, 0, 0}, 0, {12, 0, 0, 0}, true},                               /* Zaamo, one by one */
+        {0xA800, 7, {5, 0, 0, 0}, 0, {12, 0, 0, 0}, true}, /* Zaamo, one by one */
         {0xA900, 7, {5, 0, 0, 0}, 0, {2, 0, 0, 0}, true},
         {0xAA00, 10, {5, 0, 0, 0}, 0, {15, 0, 0, 0}, true},
         {0xAB00, 6, {5, 0, 0, 0}, 0, {4, 0, 0, 0}, true},
@@ -201,7 +225,7 @@ static void test_atomic_operations(void **state)
         {0xAD00, 3, {0xFFFFFFFF, 0, 0, 0}, 0, {3, 0, 0, 0}, true},
         {0xAE00, 3, {0xFFFFFFFF, 0, 0, 0}, 0, {3, 0, 0, 0}, true},
         {0xAF00, 3, {0xFFFFFFFF, 0, 0, 0}, 0, {0xFFFFFFFF, 0, 0, 0}, true},
-        {0x9004, 3, {1, 2, 3, 0xFFFFFFFF}, 0, {4, 5, 6, 2}, true},                       /* all lanes */
+        {0x9004, 3, {1, 2, 3, 0xFFFFFFFF}, 0, {4, 5, 6, 2}, true}, /* all lanes */
         {0x9007, 0x01FF0102, {0x10FF8001, 0, 0, 0}, 0, {0x11FF8103, 0x01FF0102, 0x01FF0102, 0x01FF0102}, true},
         {0x900F, 0x01FF0102, {0x10FF8001, 0, 0, 0}, 0, {0x11FE8103, 0x01FF0102, 0x01FF0102, 0x01FF0102}, true},
         {0x9000, 0x3F800000, {0x3F800000, 0, 0x40000000, 0}, 0, {0x40000000, 0x3F800000, 0x40400000, 0x3F800000}, true},
@@ -226,8 +250,14 @@ static void test_atomic_increment(void **state)
     wg_grid *g = chip(state);
     raw_places(g, 2, 2);
     put(g, 3, 4, 0x1000, 41);
-    noc_request r = {.ctrl = N_ATOMIC | N_ANSWER, .tag = 5u << 10, .len = 0x1000 | 31 << 2, .data = 2, .targ = 0x1000,
-                     .ret = 4, .targ_at = at(3, 4), .ret_at = at(2, 2)};
+    noc_request r = {.ctrl = N_ATOMIC | N_ANSWER,
+                     .tag = 5u << 10,
+                     .len = 0x1000 | 31 << 2,
+                     .data = 2,
+                     .targ = 0x1000,
+                     .ret = 4,
+                     .targ_at = at(3, 4),
+                     .ret_at = at(2, 2)};
     issue(g, 2, 2, &r);
     assert_int_equal(counter(g, 2, 2, 0, 16 + 5), 1);
     wg_grid_advance(g, 1000);
@@ -240,7 +270,7 @@ static void test_atomic_increment(void **state)
     assert_int_equal(counter(g, 3, 4, 0, 54), 1);
     assert_int_equal(counter(g, 3, 4, 0, 48), 1);
     put(g, 2, 2, 4, 0);
-    r.ctrl = N_ATOMIC;   /* posted: nothing comes back */
+    r.ctrl = N_ATOMIC; /* posted: nothing comes back */
     issue(g, 2, 2, &r);
     wg_grid_advance(g, 1000);
     assert_int_equal(get(g, 3, 4, 0x1000), 45);
@@ -292,7 +322,7 @@ static void test_broadcast(void **state)
             assert_int_equal(holders(g, 0x200, 0x5EED), others + self);
             assert_int_equal(counter(g, 4, 4, noc, 1), others + self);
             assert_int_equal(counter(g, 4, 4, noc, 10), 1);
-            assert_int_equal(counter(g, 4, 4, noc, 16), (uint8_t)(1 - (others + self)));   /* one up, many down */
+            assert_int_equal(counter(g, 4, 4, noc, 16), (uint8_t)(1 - (others + self))); /* one up, many down */
             put(g, 4, 4, NIU0 + 0x10000 * noc + noc_map[wg_grid_arch(g)].clear, 1);
             assert_int_equal(counter(g, 4, 4, noc, 16), 0);
             /* An atomic request, and (a register) an inline write. */
@@ -318,22 +348,30 @@ static void test_broadcast(void **state)
 /* Blackhole thins out a broadcast: stripes, a quadrant, tiles that have opted out since. */
 static void test_broadcast_exclude(void **state)
 {
-    static const struct { uint32_t exclude; uint16_t rows[4]; } cases[] = {   /* bit i of row j: (3 + i, 3 + j) */
+    static const struct {
+        uint32_t exclude;
+        uint16_t rows[4];
+    } cases[] = {
+        /* bit i of row j: (3 + i, 3 + j) */
         {0, {15, 15, 15, 15}},
-        {1 | 1 << 2, {5, 5, 5, 5}},                          /* every other column */
-        {1 << 4 | 2 << 6, {15, 0, 0, 15}},                   /* one row of three */
+        {1 | 1 << 2, {5, 5, 5, 5}},        /* every other column */
+        {1 << 4 | 2 << 6, {15, 0, 0, 15}}, /* one row of three */
         {2 | 1 << 2 | 1 << 4 | 1 << 6, {11, 0, 11, 0}},
-        {5u << 8 | 4u << 14 | 3u << 20 | 1u << 22, {15, 3, 3, 3}},   /* x >= 5 and y >= 4 */
-        {4u << 8 | 4u << 14 | 1u << 22, {12, 12, 15, 15}},           /* x <= 4 and y <= 4 */
+        {5u << 8 | 4u << 14 | 3u << 20 | 1u << 22, {15, 3, 3, 3}}, /* x >= 5 and y >= 4 */
+        {4u << 8 | 4u << 14 | 1u << 22, {12, 12, 15, 15}},         /* x <= 4 and y <= 4 */
     };
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
         for (unsigned self = 0; self < 2; self++) {
             wg_grid *g = chip(state);
             raw_places(g, 4, 4);
             put(g, 4, 4, 0x100, 0x5EED);
-            put(g, 6, 6, NIU0 + 0x108, get(g, 6, 6, NIU0 + 0x108) | 1 << 6);   /* column 6 opts out, there */
-            noc_request r = {.ctrl = N_WRITE | N_BROADCAST | (self ? N_TO_SELF : 0u), .len = 4, .targ = 0x100,
-                             .ret = 0x200, .targ_at = at(4, 4), .ret_at = from_to(3, 3, 6, 6)};
+            put(g, 6, 6, NIU0 + 0x108, get(g, 6, 6, NIU0 + 0x108) | 1 << 6); /* column 6 opts out, there */
+            noc_request r = {.ctrl = N_WRITE | N_BROADCAST | (self ? N_TO_SELF : 0u),
+                             .len = 4,
+                             .targ = 0x100,
+                             .ret = 0x200,
+                             .targ_at = at(4, 4),
+                             .ret_at = from_to(3, 3, 6, 6)};
             put(g, 4, 4, NIU0 + 0x2C, cases[i].exclude);
             issue(g, 4, 4, &r);
             wg_grid_advance(g, 1000);
@@ -354,7 +392,11 @@ static void test_broadcast_wraps(void **state)
     raw_places(g, 4, 4);
     put(g, 4, 4, 0x100, 9);
     unsigned w = wg_grid_width(g);
-    noc_request r = {.ctrl = N_WRITE | N_BROADCAST, .len = 4, .targ = 0x100, .ret = 0x200, .targ_at = at(4, 4),
+    noc_request r = {.ctrl = N_WRITE | N_BROADCAST,
+                     .len = 4,
+                     .targ = 0x100,
+                     .ret = 0x200,
+                     .targ_at = at(4, 4),
                      .ret_at = from_to(w - 2, 10, 2, 3)};
     issue(g, 4, 4, &r);
     wg_grid_advance(g, 2000);
@@ -371,14 +413,23 @@ static void test_order(void **state)
     raw_places(g, 2, 2);
     fill(g, 2, 2, 0x1000, 4096, 1);
     put(g, 2, 2, 0x3000, 0xF1A6);
-    noc_request data = {.ctrl = N_WRITE | N_STATIC | 1 << 13, .len = 4096, .targ = 0x1000, .ret = 0x8000,
-                        .targ_at = at(2, 2), .ret_at = at(4, 4)};
-    noc_request flag = {.initiator = 1, .ctrl = N_WRITE | N_STATIC | 1 << 13, .len = 4, .targ = 0x3000, .ret = 0x9000,
-                        .targ_at = at(2, 2), .ret_at = at(4, 4)};
+    noc_request data = {.ctrl = N_WRITE | N_STATIC | 1 << 13,
+                        .len = 4096,
+                        .targ = 0x1000,
+                        .ret = 0x8000,
+                        .targ_at = at(2, 2),
+                        .ret_at = at(4, 4)};
+    noc_request flag = {.initiator = 1,
+                        .ctrl = N_WRITE | N_STATIC | 1 << 13,
+                        .len = 4,
+                        .targ = 0x3000,
+                        .ret = 0x9000,
+                        .targ_at = at(2, 2),
+                        .ret_at = at(4, 4)};
     issue(g, 2, 2, &data);
     issue(g, 2, 2, &flag);
     cycle_of(g, 4, 4, 0x9000, 0xF1A6);
-    assert_true(same(g, 4, 4, 0x8000, 4096, 1));   /* the flag comes behind the data */
+    assert_true(same(g, 4, 4, 0x8000, 4096, 1)); /* the flag comes behind the data */
     wg_grid_destroy(g);
 }
 
@@ -388,7 +439,11 @@ static void test_splitting(void **state)
     raw_places(g, 2, 2);
     uint32_t bytes = 40000, most = 256 * flit(state), packets = (bytes + most - 1) / most;
     fill(g, 2, 2, 0x10000, bytes, 3);
-    noc_request r = {.ctrl = N_WRITE | N_ANSWER, .len = bytes, .targ = 0x10000, .ret = 0x20000, .targ_at = at(2, 2),
+    noc_request r = {.ctrl = N_WRITE | N_ANSWER,
+                     .len = bytes,
+                     .targ = 0x10000,
+                     .ret = 0x20000,
+                     .targ_at = at(2, 2),
                      .ret_at = at(3, 2)};
     issue(g, 2, 2, &r);
     assert_int_equal(counter(g, 2, 2, 0, 16), packets);
@@ -408,14 +463,19 @@ static void test_dram(void **state)
     raw_places(g, 2, 2);
     fill(g, 2, 2, 0x10000, 2048, 3);
     uint64_t there = bh(state) ? UINT64_C(0xF0000000) : 0x70000000;
-    noc_request r = {.noc = 1, .ctrl = N_WRITE | N_ANSWER, .len = 2048, .targ = 0x10000, .ret = there,
-                     .targ_at = raw(g, 1, 2, 2), .ret_at = raw(g, 1, 0, 11)};
+    noc_request r = {.noc = 1,
+                     .ctrl = N_WRITE | N_ANSWER,
+                     .len = 2048,
+                     .targ = 0x10000,
+                     .ret = there,
+                     .targ_at = raw(g, 1, 2, 2),
+                     .ret_at = raw(g, 1, 0, 11)};
     issue(g, 2, 2, &r);
     wg_grid_advance(g, 2000);
     assert_int_equal(counter(g, 2, 2, 1, 1), 1);
-    assert_true(same(g, 0, 0, there, 2048, 3));   /* another tile of the same channel */
-    noc_request back = {.ctrl = N_READ, .len = 1024, .targ = there + 512, .ret = 0x20000, .targ_at = at(0, 1),
-                        .ret_at = at(2, 2)};
+    assert_true(same(g, 0, 0, there, 2048, 3)); /* another tile of the same channel */
+    noc_request back = {
+        .ctrl = N_READ, .len = 1024, .targ = there + 512, .ret = 0x20000, .targ_at = at(0, 1), .ret_at = at(2, 2)};
     issue(g, 2, 2, &back);
     wg_grid_advance(g, 2000);
     uint8_t a[1024], b[1024];
@@ -423,7 +483,7 @@ static void test_dram(void **state)
     assert_int_equal(wg_grid_read(g, 2, 2, 0x10200, b, 1024), WG_OK);
     assert_memory_equal(a, b, 1024);
     assert_int_equal(findings_of(g), 0);
-    back.ret = 0x20010;   /* L1 and DRAM must agree modulo 32 or 64 */
+    back.ret = 0x20010; /* L1 and DRAM must agree modulo 32 or 64 */
     issue(g, 2, 2, &back);
     wg_grid_advance(g, 2000);
     assert_true(has_finding(g, 2, 2, "noc-alignment"));
@@ -432,7 +492,7 @@ static void test_dram(void **state)
     issue(g, 2, 2, &back);
     wg_grid_advance(g, 2000);
     assert_true(has_finding(g, 2, 2, "noc-unmapped"));
-    assert_int_equal(counter(g, 2, 2, 0, 2), 3);   /* zeros come, but they come */
+    assert_int_equal(counter(g, 2, 2, 0, 2), 3); /* zeros come, but they come */
     wg_grid_destroy(g);
 }
 
@@ -448,8 +508,8 @@ static void test_way(void **state)
         raw_places(g, 2, 2);
         wg_device *there = wg_grid_tile(g, 3, 4);
         assert_int_equal(wg_observe(there, WG_EV_BIT(WG_EV_NOC_ARRIVED), last_arrival, &e, NULL), WG_OK);
-        noc_request s = {.ctrl = N_WRITE, .len = 4096, .targ = 0x3000, .ret = 0x8000, .targ_at = at(1, 2),
-                         .ret_at = at(3, 3)};
+        noc_request s = {
+            .ctrl = N_WRITE, .len = 4096, .targ = 0x3000, .ret = 0x8000, .targ_at = at(1, 2), .ret_at = at(3, 3)};
         noc_request r = s;
         r.len = 64;
         r.targ_at = at(2, 2);
@@ -461,8 +521,8 @@ static void test_way(void **state)
         issue(g, 2, 2, &r);
         wg_grid_advance(g, 1000);
         assert_int_equal(e.kind, WG_EV_NOC_ARRIVED);
-        assert_int_equal(e.parent, began + 1);   /* the host's write is seen in the cycle that begins now */
-        assert_int_equal(e.word & 0xFF, 3);      /* (3, 2), (3, 3), (3, 4) */
+        assert_int_equal(e.parent, began + 1); /* the host's write is seen in the cycle that begins now */
+        assert_int_equal(e.word & 0xFF, 3);    /* (3, 2), (3, 3), (3, 4) */
         uint64_t flits = 64 / flit(state) + 1, alone = 2 * 5 + 3 * 9 + flits - 1;
         assert_int_equal(e.cycle - e.parent, alone + (e.word >> 8));
         assert_int_equal(e.word >> 8 != 0, both);
@@ -487,19 +547,24 @@ static void test_silicon(void **state)
 
 static void test_translation(void **state)
 {
-    wg_grid_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state),
-                         .harvested = bh(state) ? 1u << 3 : 1u << 2};
+    wg_grid_desc desc = {
+        .struct_size = sizeof desc, .arch = wg_test_arch(state), .harvested = bh(state) ? 1u << 3 : 1u << 2};
     wg_grid *g = NULL;
     assert_int_equal(wg_grid_create(&desc, &g), WG_OK);
     uint32_t place = bh(state) ? at(3, 5) : at(19, 19), self = bh(state) ? at(1, 5) : at(18, 21);
-    unsigned x = bh(state) ? 4 : 2, y = bh(state) ? 5 : 3;   /* the column or row behind the one that is gone */
+    unsigned x = bh(state) ? 4 : 2, y = bh(state) ? 5 : 3; /* the column or row behind the one that is gone */
     for (unsigned noc = 0; noc < 2; noc++) {
         put(g, 1, 5, 0x100, 0x60 + noc);
-        noc_request r = {.noc = noc, .ctrl = N_WRITE | N_ANSWER, .len = 4, .targ = 0x100, .ret = 0x200, .targ_at = self,
+        noc_request r = {.noc = noc,
+                         .ctrl = N_WRITE | N_ANSWER,
+                         .len = 4,
+                         .targ = 0x100,
+                         .ret = 0x200,
+                         .targ_at = self,
                          .ret_at = place};
         issue(g, 1, 5, &r);
         uint32_t kept = get(g, 1, 5, NIU0 + 0x10000 * noc + (bh(state) ? 0x14 : 0x10)) >> (bh(state) ? 0 : 4) & 0xFFF;
-        assert_int_equal(kept, bh(state) ? place : raw(g, noc, x, y));   /* WH writes back what it found */
+        assert_int_equal(kept, bh(state) ? place : raw(g, noc, x, y)); /* WH writes back what it found */
         wg_grid_advance(g, 1000);
         assert_int_equal(get(g, x, y, 0x200), 0x60 + noc);
         assert_int_equal(counter(g, 1, 5, noc, 1), 1);
@@ -515,7 +580,7 @@ static void test_misuse(void **state)
     raw_places(g, 2, 2);
     noc_request r = {.ctrl = N_READ, .len = 16, .targ = 0x100, .ret = 0x208, .targ_at = at(3, 2), .ret_at = at(2, 2)};
     issue(g, 2, 2, &r);
-    put(g, 2, 2, NIU0, 0);   /* it has not left yet */
+    put(g, 2, 2, NIU0, 0); /* it has not left yet */
     assert_true(has_finding(g, 2, 2, "noc-busy-initiator"));
     wg_grid_advance(g, 500);
     assert_true(has_finding(g, 2, 2, "noc-alignment"));
@@ -524,7 +589,7 @@ static void test_misuse(void **state)
     issue(g, 2, 2, &r);
     assert_true(has_finding(g, 2, 2, "noc-no-request"));
     r.ctrl = N_READ;
-    r.targ_at = bh(state) ? at(1, 0) : at(0, 2);   /* a router and nothing else */
+    r.targ_at = bh(state) ? at(1, 0) : at(0, 2); /* a router and nothing else */
     issue(g, 2, 2, &r);
     wg_grid_advance(g, 500);
     assert_true(has_finding(g, 2, 2, "noc-nowhere"));
@@ -538,7 +603,7 @@ static void test_misuse(void **state)
     issue(g, 2, 2, &r);
     wg_grid_advance(g, 500);
     r.ctrl = N_READ;
-    issue(g, 2, 2, &r);   /* the same tile: the transaction's last */
+    issue(g, 2, 2, &r); /* the same tile: the transaction's last */
     wg_grid_advance(g, 500);
     assert_false(has_finding(g, 2, 2, "noc-control"));
     r.ctrl = N_READ | N_STATIC | 2 << 14 | N_LINKED;
@@ -610,13 +675,18 @@ static void test_interrupt(void **state)
     rv_store(&handler, 0x300, 0x1A7);
     rv_li(&handler, A0, 0x304);
     rv_sw(&handler, A1, 0, A0);
-    rv_word(&handler, 0x30200073);   /* mret */
+    rv_word(&handler, 0x30200073); /* mret */
     assert_true(rv_load(wg_grid_tile(g, 2, 2), &handler));
     boot(g, 2, 2, WG_CORE_B, &p);
     put(g, 2, 2, NIU0 + 0x178, 1u << 6);
-    put(g, 2, 2, 0xFFB13128 + 4, 0x9000);   /* HW_INT_PC[1] */
+    put(g, 2, 2, 0xFFB13128 + 4, 0x9000); /* HW_INT_PC[1] */
     put(g, 2, 2, 0xFFB13004, 2);
-    noc_request r = {.ctrl = N_READ, .tag = 6u << 10, .len = 32, .targ = 0x100, .ret = 0x200, .targ_at = at(3, 2),
+    noc_request r = {.ctrl = N_READ,
+                     .tag = 6u << 10,
+                     .len = 32,
+                     .targ = 0x100,
+                     .ret = 0x200,
+                     .targ_at = at(3, 2),
                      .ret_at = at(2, 2)};
     issue(g, 2, 2, &r);
     wg_grid_advance(g, 1000);
@@ -637,7 +707,7 @@ static void test_overlay(void **state)
     uint32_t debug = (bh(state) ? 503 : 226) * 4, scratch = bh(state) ? 36 * 4 : 248 * 4;
     wg_grid *g = chip(state);
     raw_places(g, 2, 2);
-    put(g, 3, 4, STREAM + size, 0x20003);   /* 17 bits */
+    put(g, 3, 4, STREAM + size, 0x20003); /* 17 bits */
     assert_int_equal(get(g, 3, 4, STREAM + space), 3);
     noc_request r = {
         .ctrl = N_WRITE | N_INLINE | N_ANSWER, .len = 15, .data = 5 << 6, .targ = STREAM + update, .targ_at = at(3, 4)};
@@ -657,12 +727,12 @@ static void test_overlay(void **state)
                      17); /* the base is added on the way in and taken off on the way out */
     put(g, 3, 4, STREAM + header, 5);
     assert_int_equal(get(g, 3, 4, STREAM + phase), 22);
-    put(g, 3, 4, STREAM + scratch, 0xFFFFFFFF);   /* stream 9 can transmit to DRAM: 24 bits; stream 5 has none */
+    put(g, 3, 4, STREAM + scratch, 0xFFFFFFFF); /* stream 9 can transmit to DRAM: 24 bits; stream 5 has none */
     assert_int_equal(get(g, 3, 4, STREAM + scratch), 0xFFFFFF);
     put(g, 3, 4, STREAM - 4 * 0x1000 + scratch, 0xFFFFFFFF);
     assert_int_equal(get(g, 3, 4, STREAM - 4 * 0x1000 + scratch), 0);
     assert_int_equal(findings_of(g), 0);
-    get(g, 3, 4, NIU0 + 0x300);   /* what is not there says so */
+    get(g, 3, 4, NIU0 + 0x300); /* what is not there says so */
     assert_true(has_finding(g, 3, 4, "unimplemented-register"));
     wg_grid_destroy(g);
 }

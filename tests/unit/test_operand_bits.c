@@ -20,8 +20,11 @@ typedef struct outcome {
     uint32_t setreg_data;
     uint8_t context;
     uint8_t l1[SEEN_L1];
-    uint64_t completions;       /* a hash of who was done when */
-    struct { uint32_t code; uint64_t subject; } finding[8];
+    uint64_t completions; /* a hash of who was done when */
+    struct {
+        uint32_t code;
+        uint64_t subject;
+    } finding[8];
     size_t findings;
 } outcome;
 
@@ -42,7 +45,7 @@ static void run(ur *r, const wg_tile *start, const uint8_t *l1, unsigned thread,
     o->regs = r->t->regs;
     o->tdma = r->t->backend.tdma;
     memcpy(o->packer, r->t->backend.pack.packer, sizeof o->packer);
-    for (unsigned i = 0; i < WG_PACKERS; i++)   /* times of the last instruction: seen as completions */
+    for (unsigned i = 0; i < WG_PACKERS; i++) /* times of the last instruction: seen as completions */
         o->packer[i].free_at = o->packer[i].last_done = 0;
     o->setreg_data = r->t->backend.pack.setreg_data;
     o->context = r->t->backend.pack.context;
@@ -95,8 +98,12 @@ static void prepare(ur *r, wg_rng *rng)
             t->regs.gpr.r[thread][i] = style == 0 ? x : style == 1 ? x & 0xFFF : style == 2 ? x & 0x3F : x & 0xFF00FF;
         }
         t->regs.rwc.thread[thread] = (wg_rwc_thread){.dst = (uint16_t)(wg_rng_next(rng) & 0x3FF),
-            .dst_cr = (uint16_t)(wg_rng_next(rng) & 0x3FF), .srca = 5, .srca_cr = 9, .srcb = 17, .srcb_cr = 33,
-            .fidelity = 1};
+                                                     .dst_cr = (uint16_t)(wg_rng_next(rng) & 0x3FF),
+                                                     .srca = 5,
+                                                     .srca_cr = 9,
+                                                     .srcb = 17,
+                                                     .srcb_cr = 33,
+                                                     .fidelity = 1};
     }
     for (unsigned i = 0; i < 4; i++) {
         PR_SET(r, i, L1_Dest_addr, (PR_L1 + 0x1000 * i) / 16 - 1);
@@ -121,7 +128,7 @@ static void prepare(ur *r, wg_rng *rng)
     t->regs.src.owner_a[0] = t->regs.src.owner_b[1] = (uint8_t)wg_rng_below(rng, 2);
     t->regs.src.unpack_bank_a = t->regs.src.unpack_bank_b = (uint8_t)wg_rng_below(rng, 2);
     t->regs.src.matrix_bank_a = t->regs.src.matrix_bank_b = (uint8_t)wg_rng_below(rng, 2);
-    for (unsigned i = 0; i < 0x400; i += 4)   /* small numbers to compare with */
+    for (unsigned i = 0; i < 0x400; i += 4) /* small numbers to compare with */
         t->l1[i + 1] = t->l1[i + 2] = t->l1[i + 3] = 0, t->l1[i] &= 15;
     if (t->arch->id == WG_ARCH_BH) {
         ur_set(r, WG_CFG_SCRATCH_SEC0_val, (uint32_t)wg_rng_next(rng));
@@ -140,7 +147,7 @@ static uint32_t preface(ur *r, wg_rng *rng, const wg_isa_insn *isa)
         for (unsigned stream = 0; stream < 4; stream++)
             for (unsigned i = 0; i < 1024; i++)
                 wg_overlay_stream_write(r->t, stream, i, (uint32_t)wg_rng_next(rng));
-    if (isa->id == WG_I_PACR_SETREG)   /* something in the buffers */
+    if (isa->id == WG_I_PACR_SETREG) /* something in the buffers */
         return PR_PACR(r->t->arch->pack.interfaces ? 1 : 15, 0);
     if (isa->id != WG_I_FLUSHDMA)
         return 0;
@@ -148,7 +155,7 @@ static uint32_t preface(ur *r, wg_rng *rng, const wg_isa_insn *isa)
     case 0: return UR_UNPACR(0, 0);
     case 1: return UR_UNPACR(1, 0);
     case 2: return PR_PACR(1, PR_LAST);
-    default: return UINT32_C(0x61000000) | wg_rng_below(rng, 64) << 6;   /* ATINCGET */
+    default: return UINT32_C(0x61000000) | wg_rng_below(rng, 64) << 6; /* ATINCGET */
     }
 }
 
@@ -220,7 +227,7 @@ static void test_operand_bits(void **state)
                 if (memcmp(plain, flipped, sizeof *plain))
                     left &= ~(1u << bit);
             }
-            if (left == listed)   /* every other bit has shown itself */
+            if (left == listed) /* every other bit has shown itself */
                 break;
         }
         if (left != listed) {

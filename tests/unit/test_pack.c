@@ -8,7 +8,7 @@ typedef struct conversion {
     bool wide, raw, ten_bits, is_unsigned, four;
     uint8_t middle, in, out;
     uint8_t archs;
-    uint32_t dst;         /* CPU order; of 16 bits: BF16 or FP16 as the middle format says */
+    uint32_t dst; /* CPU order; of 16 bits: BF16 or FP16 as the middle format says */
     uint32_t expect;
 } conversion;
 
@@ -17,28 +17,28 @@ enum { ALL = WG_BH | WG_WH };
 static const conversion conversions[] = {
     /* 32 bits in Dst */
     {.wide = true, GIVES(0, 0, 0, ALL, 0x3F812345, 0x3F812345)},
-    {.wide = true, GIVES(0, 0, 0, ALL, 0x00000001, 0x00000001)},   /* denormal */
-    {.wide = true, GIVES(0, 0, 0, ALL, 0xFFC00001, 0xFFC00001)},   /* NaN */
+    {.wide = true, GIVES(0, 0, 0, ALL, 0x00000001, 0x00000001)}, /* denormal */
+    {.wide = true, GIVES(0, 0, 0, ALL, 0xFFC00001, 0xFFC00001)}, /* NaN */
     {.wide = true, GIVES(8, 8, 8, ALL, 0x80000005, 0x80000005)},
     {.wide = true, .ten_bits = true, GIVES(0, 4, 4, ALL, 0x3F801000, 0x3F802000)},
     {.wide = true, GIVES(4, 4, 4, ALL, 0x3F800FFF, 0x3F800000)},
-    {.wide = true, GIVES(4, 4, 0, ALL, 0xFF800001, 0xFF800000)},   /* NaN to inf */
-    {.wide = true, GIVES(5, 5, 5, ALL, 0x3F808000, 0x3F81)},       /* tie away */
+    {.wide = true, GIVES(4, 4, 0, ALL, 0xFF800001, 0xFF800000)}, /* NaN to inf */
+    {.wide = true, GIVES(5, 5, 5, ALL, 0x3F808000, 0x3F81)},     /* tie away */
     {.wide = true, GIVES(5, 5, 5, ALL, 0xBF807FFF, 0xBF80)},
     {.wide = true, GIVES(5, 5, 5, ALL, 0x80000000, 0)},
     {.wide = true, GIVES(5, 5, 5, ALL, 0x7F800001, 0x7F80)},
     {.wide = true, .raw = true, GIVES(5, 5, 5, ALL, 0x3F80FFFF, 0x3F80)},
     {.wide = true, .raw = true, GIVES(6, 5, 5, ALL, 0x0001FFFF, 0x0001)},
-    {.wide = true, GIVES(6, 6, 5, ALL, 0x3F810000, 0x3F82)},       /* E8M6 */
-    {.wide = true, GIVES(0, 0, 5, ALL, 0x3F80FFFF, 0x3F80)},       /* late: cut */
-    {.wide = true, GIVES(0, 0, 5, ALL, 0x80400000, 0)},            /* late: flush */
+    {.wide = true, GIVES(6, 6, 5, ALL, 0x3F810000, 0x3F82)}, /* E8M6 */
+    {.wide = true, GIVES(0, 0, 5, ALL, 0x3F80FFFF, 0x3F80)}, /* late: cut */
+    {.wide = true, GIVES(0, 0, 5, ALL, 0x80400000, 0)},      /* late: flush */
     {.wide = true, GIVES(0, 0, 1, ALL, 0x3F803FFF, 0x3C01)},
-    {.wide = true, GIVES(0, 0, 1, ALL, 0xC7800000, 0xFC00)},       /* 2^16 */
-    {.wide = true, GIVES(0, 0, 1, ALL, 0xC8000000, 0xFFFF)},       /* 2^17 */
-    {.wide = true, GIVES(0, 0, 1, ALL, 0xB7FFFFFF, 0x8000)},       /* < 2^-15 */
-    {.wide = true, GIVES(0, 0, 1, ALL, 0x38400000, 0x0200)},       /* mishandled */
+    {.wide = true, GIVES(0, 0, 1, ALL, 0xC7800000, 0xFC00)}, /* 2^16 */
+    {.wide = true, GIVES(0, 0, 1, ALL, 0xC8000000, 0xFFFF)}, /* 2^17 */
+    {.wide = true, GIVES(0, 0, 1, ALL, 0xB7FFFFFF, 0x8000)}, /* < 2^-15 */
+    {.wide = true, GIVES(0, 0, 1, ALL, 0x38400000, 0x0200)}, /* mishandled */
     {.wide = true, GIVES(0, 0, 10, ALL, 0xBFFFFFFF, 0xBF)},
-    {.wide = true, GIVES(14, 14, 14, ALL, 0x80000123, 0xFF)},      /* saturates */
+    {.wide = true, GIVES(14, 14, 14, ALL, 0x80000123, 0xFF)}, /* saturates */
     {.wide = true, GIVES(14, 14, 14, ALL, 0x80000023, 0xA3)},
     {.wide = true, .is_unsigned = true, GIVES(14, 14, 14, ALL, 0x00000323, 0xFF)},
     {.wide = true, .is_unsigned = true, GIVES(14, 14, 14, ALL, 0x80000003, 0)},
@@ -58,20 +58,20 @@ static const conversion conversions[] = {
     {GIVES(1, 1, 1, ALL, 0x7FFF, 0x7FFF)},
     {GIVES(1, 1, 1, ALL, 0x83FF, 0)},
     {.raw = true, GIVES(1, 1, 1, ALL, 0x83FF, 0x83FF)},
-    {.raw = true, GIVES(1, 1, 0, ALL, 0x8200, 0x80400000)},        /* mishandled */
+    {.raw = true, GIVES(1, 1, 0, ALL, 0x8200, 0x80400000)}, /* mishandled */
     {GIVES(1, 1, 0, ALL, 0xBC01, 0xBF802000)},
     {GIVES(1, 1, 5, ALL, 0xBC0F, 0xBF81)},
     {.raw = true, GIVES(1, 1, 5, ALL, 0x8200, 0)},
-    {.raw = true, GIVES(2, 2, 1, ALL, 0x3C0F, 0x3C08)},            /* E5M7 */
-    {GIVES(2, 2, 1, ALL, 0x3C08, 0x3C10)},                         /* E5M6 */
+    {.raw = true, GIVES(2, 2, 1, ALL, 0x3C0F, 0x3C08)}, /* E5M7 */
+    {GIVES(2, 2, 1, ALL, 0x3C08, 0x3C10)},              /* E5M6 */
     {.raw = true, GIVES(10, 10, 10, ALL, 0xBDFF, 0xBD)},
     {.raw = true, GIVES(10, 10, 1, ALL, 0xBDFF, 0xBD00)},
     {.raw = true, GIVES(1, 1, 10, ALL, 0x8200, 0x80)},
     {.four = true, GIVES(1, 1, 10, WG_BH, 0x3C80, 0x39)},
     {.four = true, GIVES(1, 1, 10, WG_BH, 0xA3FF, 0x80)},
-    {.ten_bits = true, GIVES(1, 1, 1, WG_BH, 0x3F81, 0x3C08)},     /* of a BF16 */
+    {.ten_bits = true, GIVES(1, 1, 1, WG_BH, 0x3F81, 0x3C08)}, /* of a BF16 */
     {GIVES(9, 9, 9, ALL, 0x8001, 0x8001)},
-    {.raw = true, GIVES(14, 14, 14, ALL, 0xBF81, 0x80)},           /* sign only */
+    {.raw = true, GIVES(14, 14, 14, ALL, 0xBF81, 0x80)}, /* sign only */
 };
 
 static uint16_t stored16(const conversion *c)
@@ -121,7 +121,7 @@ static void test_descale(void **state)
     pr_formats(r, true, WG_FMT_INT8, WG_FMT_INT8, WG_FMT_INT8);
     ur_set(r, WG_CFG_INT_DESCALE_Enable, 1);
     ur_set(r, WG_CFG_INT_DESCALE_VALUES_SEC0_Value, 4);
-    ur_set(r, WG_CFG_INT_DESCALE_VALUES_SEC1_Value, 2u << 8);   /* of z = 5 */
+    ur_set(r, WG_CFG_INT_DESCALE_VALUES_SEC1_Value, 2u << 8); /* of z = 5 */
     wg_dst_poke32(r->t, 0, 0, wg_dst32_from_int(0x98));
     wg_dst_poke32(r->t, 0, 1, wg_dst32_from_int(-0x97));
     wg_dst_poke32(r->t, 0, 2, wg_dst32_from_int(-0x7FFFFFFF));
@@ -161,10 +161,10 @@ static void test_bfp(void **state)
             unsigned out = formats[five][bits == 8 ? 0 : bits == 4 ? 1 : 2];
             pr_formats(r, true, WG_FMT_FP32, WG_FMT_FP32, out);
             PR_SET(r, 0, Exp_section_size, 2);
-            wg_dst_poke32(r->t, 0, 0, wg_dst32_from_fp32(0x40400000));    /* 3 */
-            wg_dst_poke32(r->t, 0, 1, wg_dst32_from_fp32(0xBF820000));    /* -(1 + 1/64): half a unit at 7 bits */
-            wg_dst_poke32(r->t, 0, 2, wg_dst32_from_fp32(0x3C000000));    /* 2^-7 */
-            wg_dst_poke32(r->t, 0, 3, wg_dst32_from_fp32(0xC07F0000));    /* -3.98: rounds up, and saturates */
+            wg_dst_poke32(r->t, 0, 0, wg_dst32_from_fp32(0x40400000)); /* 3 */
+            wg_dst_poke32(r->t, 0, 1, wg_dst32_from_fp32(0xBF820000)); /* -(1 + 1/64): half a unit at 7 bits */
+            wg_dst_poke32(r->t, 0, 2, wg_dst32_from_fp32(0x3C000000)); /* 2^-7 */
+            wg_dst_poke32(r->t, 0, 3, wg_dst32_from_fp32(0xC07F0000)); /* -3.98: rounds up, and saturates */
             pr_do(r, 2, PR_PACR(1, PR_LAST));
             static const uint8_t datum[4] = {0x60, 0xA1, 0x00, 0xFF};
             assert_int_equal(r->t->l1[PR_L1], five ? 16 : 128);
@@ -185,11 +185,12 @@ static void test_bfp(void **state)
 /* What was packed, unpacked to Dst and packed again is the same, in every format that Dst can hold. */
 static void test_round_trip(void **state)
 {
-    static const uint8_t formats[][3] = {   /* out, middle, wide */
-        {WG_FMT_FP32, WG_FMT_FP32, 1}, {WG_FMT_TF32, WG_FMT_TF32, 1}, {WG_FMT_INT32, WG_FMT_INT32, 1},
-        {WG_FMT_BF16, WG_FMT_BF16, 0}, {WG_FMT_FP16, WG_FMT_FP16, 0}, {WG_FMT_INT16, WG_FMT_INT16, 0},
-        {WG_FMT_FP8, WG_FMT_FP16, 0}, {WG_FMT_BFP8, WG_FMT_BF16, 0}, {WG_FMT_BFP4, WG_FMT_BF16, 0},
-        {WG_FMT_BFP2, WG_FMT_BF16, 0}, {WG_FMT_BFP8A, WG_FMT_FP16, 0}, {WG_FMT_BFP4A, WG_FMT_FP16, 0},
+    static const uint8_t formats[][3] = {
+        /* out, middle, wide */
+        {WG_FMT_FP32, WG_FMT_FP32, 1},  {WG_FMT_TF32, WG_FMT_TF32, 1},  {WG_FMT_INT32, WG_FMT_INT32, 1},
+        {WG_FMT_BF16, WG_FMT_BF16, 0},  {WG_FMT_FP16, WG_FMT_FP16, 0},  {WG_FMT_INT16, WG_FMT_INT16, 0},
+        {WG_FMT_FP8, WG_FMT_FP16, 0},   {WG_FMT_BFP8, WG_FMT_BF16, 0},  {WG_FMT_BFP4, WG_FMT_BF16, 0},
+        {WG_FMT_BFP2, WG_FMT_BF16, 0},  {WG_FMT_BFP8A, WG_FMT_FP16, 0}, {WG_FMT_BFP4A, WG_FMT_FP16, 0},
         {WG_FMT_BFP2A, WG_FMT_FP16, 0},
     };
     wg_arch_id arch = wg_test_arch(state);
@@ -200,7 +201,7 @@ static void test_round_trip(void **state)
         bool wide = formats[f][2];
         ur *r = pr_new(arch, bh ? 16 : 256);
         pr_formats(r, wide, middle, middle, out);
-        ur_set(r, WG_CFG_PCK_DEST_RD_CTRL_Read_int8, 1);   /* as it is */
+        ur_set(r, WG_CFG_PCK_DEST_RD_CTRL_Read_int8, 1); /* as it is */
         if (out == WG_FMT_TF32)
             ur_set(r, WG_CFG_PCK_DEST_RD_CTRL_Read_int8, 0);
         for (unsigned row = 0; row < 16; row++)
@@ -212,8 +213,8 @@ static void test_round_trip(void **state)
                 else if (middle == WG_FMT_BF16)
                     pr_bf16(r, row, column, (uint16_t)((x & 0x87FF) + 0x3C00));
                 else
-                    r->t->regs.dst.bits[row][column] = middle == WG_FMT_FP16
-                        ? wg_dst16_from_fp16((uint16_t)((x & 0x8FFF) + 0x3000)) : (uint16_t)x;
+                    r->t->regs.dst.bits[row][column] =
+                        middle == WG_FMT_FP16 ? wg_dst16_from_fp16((uint16_t)((x & 0x8FFF) + 0x3000)) : (uint16_t)x;
             }
         PR_SET(r, 0, Exp_section_size, wg_l1_shares_exponent(out) ? 1 : 0);
         for (unsigned pass = 0; pass < 2; pass++) {
@@ -231,7 +232,7 @@ static void test_round_trip(void **state)
             r->t->regs.config.bank[0][wg_cfg_fields[arch][WG_CFG_THCON_SEC0_REG0_TileDescriptor].word + 1] = 1;
             ur_touch(r);
             ur_do(r, 0, UR_UNPACR(0, 0));
-            pr_formats(r, wide, middle, middle, out);   /* the section words are the unpackers', too */
+            pr_formats(r, wide, middle, middle, out); /* the section words are the unpackers', too */
         }
         unsigned bytes = 32 * wg_l1_bits(out) + (wg_l1_shares_exponent(out) ? 16 : 0);
         const uint8_t *first = r->t->l1 + PR_L1, *again = first + 0x1000;
@@ -340,7 +341,7 @@ static void test_row_padding(void **state)
                 assert_int_equal(pr_l1_16(r, PR_L1 + 64), 0xAAAA);
             } else {
                 expect_run(r, PR_L1 + 10, 1, 0, 5);
-                assert_int_equal(pr_l1_16(r, PR_L1 + 30), 0);   /* padded, or flushed */
+                assert_int_equal(pr_l1_16(r, PR_L1 + 30), 0); /* padded, or flushed */
                 assert_int_equal(pr_l1_16(r, PR_L1 + 32), 0xAAAA);
                 assert_int_equal(r->t->backend.pack.packer[0].stream[WG_STREAM_DATA].fill, 0);
             }
@@ -354,7 +355,7 @@ static void test_zero_write(void **state)
     ur *r = pr_new(wg_test_arch(state), 32);
     pr_mark_dst(r);
     memset(r->t->l1 + PR_L1, 0xAA, 128);
-    pr_do(r, 2, PR_PACR(bh ? 0 : 1, PR_LAST | PR_ZERO));   /* BH, mask 0: as many as X says */
+    pr_do(r, 2, PR_PACR(bh ? 0 : 1, PR_LAST | PR_ZERO)); /* BH, mask 0: as many as X says */
     for (unsigned i = 0; i < 64; i++)
         assert_int_equal(r->t->l1[PR_L1 + i], 0);
     assert_int_equal(r->t->l1[PR_L1 + 64], 0xAA);
@@ -431,8 +432,8 @@ static void test_last_and_flush(void **state)
         pr_mark_dst(r);
         memset(r->t->l1 + PR_L1, 0xAA, 64);
         pr_do(r, 2, PR_PACR(1, 0));
-        assert_int_equal(pr_l1_16(r, PR_L1), 0xAAAA);   /* ten bytes wait */
-        PR_SET(r, 0, L1_Dest_addr, 0x7000 / 16 - 1);    /* not looked at now */
+        assert_int_equal(pr_l1_16(r, PR_L1), 0xAAAA); /* ten bytes wait */
+        PR_SET(r, 0, L1_Dest_addr, 0x7000 / 16 - 1);  /* not looked at now */
         pr_do(r, 2, PR_PACR(1, flush ? 0 : PR_LAST));
         expect_run(r, PR_L1, 0, 0, 5);
         if (flush) {
@@ -460,12 +461,12 @@ static void test_unimplemented(void **state)
         PR_SET(r, 0, Read_mode, 1);
     pr_do(r, 2, PR_PACR(1, PR_LAST));
     assert_int_equal(ur_found(r, WG_F_UNIMPLEMENTED_INSN), 1);
-    assert_non_null(strstr(r->dev.finding[0].detail, wg_test_arch(state) == WG_ARCH_BH ? "pack_dis_y_pos_start_offset"
-                                                                                       : "Read_mode"));
+    assert_non_null(strstr(r->dev.finding[0].detail,
+                           wg_test_arch(state) == WG_ARCH_BH ? "pack_dis_y_pos_start_offset" : "Read_mode"));
     PR_SET(r, 0, Downsample_rate, 1);
     pr_do(r, 2, PR_PACR(1, PR_LAST));
     assert_int_equal(ur_found(r, WG_F_UNIMPLEMENTED_INSN), 2);
-    pr_do(r, 2, UINT32_C(0x4B000000));   /* TBUFCMD */
+    pr_do(r, 2, UINT32_C(0x4B000000)); /* TBUFCMD */
     assert_int_equal(ur_found(r, WG_F_UNIMPLEMENTED_INSN), 3);
     ur_free(r);
 }
@@ -476,21 +477,21 @@ static void test_contexts(void **state)
     enum { OWN = 1 << 2, BACK = 2 << 2, OWN_STAYS = 3 << 2 };
     ur *r = pr_new(wg_test_arch(state), 16);
     pr_mark_dst(r);
-#define PACKED_TO(context, word)                                                                                   \
-    do {                                                                                                           \
-        memset(r->t->l1 + PR_L1, 0, 0x4000);                                                                       \
-        pr_do(r, 2, (word));                                                                                       \
-        for (unsigned c_ = 0; c_ < 4; c_++)                                                                        \
-            assert_int_equal(pr_l1_16(r, PR_L1 + 0x1000 * c_), (int)c_ == (context) ? pr_mark(0, 0) : 0);          \
+#define PACKED_TO(context, word) \
+    do { \
+        memset(r->t->l1 + PR_L1, 0, 0x4000); \
+        pr_do(r, 2, (word)); \
+        for (unsigned c_ = 0; c_ < 4; c_++) \
+            assert_int_equal(pr_l1_16(r, PR_L1 + 0x1000 * c_), (int)c_ == (context) ? pr_mark(0, 0) : 0); \
     } while (0)
     for (int i = 0; i < 4; i++)
         PACKED_TO(i, PR_PACR(1, PR_LAST | (uint32_t)i << 21));
-    for (int i = 0; i < 6; i++)   /* CfgContext does not matter then */
+    for (int i = 0; i < 6; i++) /* CfgContext does not matter then */
         PACKED_TO(i & 3, PR_PACR(1, PR_LAST | OWN | 2u << 21));
     PACKED_TO(-1, PR_PACR(1, PR_LAST | BACK));
     PACKED_TO(0, PR_PACR(1, OWN | PR_LAST));
     PACKED_TO(1, PR_PACR(1, OWN));
-    pr_do(r, 2, PR_PACR(1, OWN | PR_LAST));   /* goes on where the last one was */
+    pr_do(r, 2, PR_PACR(1, OWN | PR_LAST)); /* goes on where the last one was */
     assert_int_equal(pr_l1_16(r, PR_L1 + 0x1000 + 32), pr_mark(0, 0));
     for (int i = 0; i < 4; i++)
         PACKED_TO(i < 2 ? 2 + i : 3, PR_PACR(1, PR_LAST | OWN_STAYS));

@@ -50,7 +50,7 @@ static void test_golden(void **state)
         if (wg_l1_shares_exponent(head[2]))
             assert_int_equal(fread(want_exponents, 1, 64, f), 64);
         assert_int_equal(fread(want, 1, DATUMS / 8 * bits, f), DATUMS / 8 * bits);
-        for (unsigned way = 0; way < 2; way++) {   /* host vectors, and one datum after the other */
+        for (unsigned way = 0; way < 2; way++) { /* host vectors, and one datum after the other */
             ur *r = pr_new(wg_test_arch(state), bh ? 16 : 256);
             r->t->watched = 0;
             r->t->simd = (uint8_t)(way ? WG_SIMD_SCALAR : wg_simd_best());
@@ -114,7 +114,7 @@ static void quantise(mpfr_t v, unsigned mantissa, bool away, mpfr_exp_t least)
 static uint32_t bits_of(mpfr_t v, bool fp16, unsigned width, bool keeps_zeros_sign)
 {
     uint32_t sign = mpfr_signbit(v) ? 1u << (width + (fp16 ? 5 : 8)) : 0, all = (1u << (width + (fp16 ? 5 : 8))) - 1;
-    mpfr_exp_t least = fp16 ? -13 : -125, most = fp16 ? 17 : 128;   /* exponents of MPFR: 0.5 ≤ m < 1 */
+    mpfr_exp_t least = fp16 ? -13 : -125, most = fp16 ? 17 : 128; /* exponents of MPFR: 0.5 ≤ m < 1 */
     if (mpfr_inf_p(v))
         return sign | (fp16 ? all : 255u << width);
     if (mpfr_zero_p(v) || mpfr_get_exp(v) < least)
@@ -133,11 +133,11 @@ static uint32_t bits_of(mpfr_t v, bool fp16, unsigned width, bool keeps_zeros_si
 
 typedef struct conversion {
     uint8_t middle, out;
-    bool wide, fp16;          /* what Dst holds */
-    uint8_t keep;             /* mantissa bits that the early conversion leaves, by rounding; 23 or 10: all */
+    bool wide, fp16; /* what Dst holds */
+    uint8_t keep;    /* mantissa bits that the early conversion leaves, by rounding; 23 or 10: all */
     bool out_fp16;
     uint8_t out_width;
-    uint8_t shift;            /* of the result in L1's datum */
+    uint8_t shift; /* of the result in L1's datum */
 } conversion;
 
 static void expect(const conversion *c, uint32_t bits, uint32_t got, mpfr_t v)
@@ -146,21 +146,21 @@ static void expect(const conversion *c, uint32_t bits, uint32_t got, mpfr_t v)
     number_of(v, bits, c->fp16);
     if (mpfr_nan_p(v)) {
         if (!rounds)
-            return;   /* preserved: the golden vectors have it */
+            return; /* preserved: the golden vectors have it */
         mpfr_set_inf(v, c->fp16 ? 1 : bits >> 31 ? -1 : 1);
     }
-    if (!c->wide && !c->fp16 && !(bits & 0x7F800000))   /* what 16 bits hold is flushed before it is rounded */
+    if (!c->wide && !c->fp16 && !(bits & 0x7F800000)) /* what 16 bits hold is flushed before it is rounded */
         mpfr_set_zero(v, 1);
     quantise(v, c->keep, true, c->fp16 ? -13 : -125);
     bool tiny = mpfr_zero_p(v) || (mpfr_regular_p(v) && mpfr_get_exp(v) < (c->fp16 ? -13 : -125));
     if (!rounds && tiny)
-        return;           /* denormals pass, or are flushed, as the tables say: the golden vectors have them */
+        return; /* denormals pass, or are flushed, as the tables say: the golden vectors have them */
     if (tiny)
         mpfr_set_zero(v, 1);
     if (c->fp16 && mpfr_regular_p(v) && mpfr_get_exp(v) > 17)
-        return;           /* rounded beyond FP16's top: golden */
+        return; /* rounded beyond FP16's top: golden */
     if (c->out_fp16 && !c->fp16 && mpfr_regular_p(v) && mpfr_get_exp(v) == -14)
-        return;           /* 2^-15 to 2^-14: documented as mishandled */
+        return; /* 2^-15 to 2^-14: documented as mishandled */
     if (!mpfr_inf_p(v))
         quantise(v, c->out_width, false, c->out_fp16 ? -13 : -125);
     uint32_t want = bits_of(v, c->out_fp16, c->out_width, c->out_fp16 && !c->fp16 && !tiny) << c->shift;
@@ -172,14 +172,14 @@ static void expect(const conversion *c, uint32_t bits, uint32_t got, mpfr_t v)
 static void test_numbers(void **state)
 {
     static const conversion conversions[] = {
-        {5, 5, false, false, 7, false, 7, 0},    {5, 0, false, false, 7, false, 23, 0},
-        {5, 1, false, false, 7, true, 10, 0},    {6, 5, false, false, 6, false, 7, 0},
-        {4, 4, false, false, 7, false, 23, 0},   {1, 1, false, true, 10, true, 10, 0},
-        {1, 0, false, true, 10, false, 23, 0},   {1, 5, false, true, 10, false, 7, 0},
-        {2, 1, false, true, 6, true, 10, 0},     {5, 5, true, false, 7, false, 7, 0},
-        {6, 5, true, false, 6, false, 7, 0},     {4, 4, true, false, 10, false, 23, 0},
-        {4, 1, true, false, 10, true, 10, 0},    {0, 0, true, false, 23, false, 23, 0},
-        {0, 5, true, false, 23, false, 7, 0},    {0, 1, true, false, 23, true, 10, 0},
+        {5, 5, false, false, 7, false, 7, 0},  {5, 0, false, false, 7, false, 23, 0},
+        {5, 1, false, false, 7, true, 10, 0},  {6, 5, false, false, 6, false, 7, 0},
+        {4, 4, false, false, 7, false, 23, 0}, {1, 1, false, true, 10, true, 10, 0},
+        {1, 0, false, true, 10, false, 23, 0}, {1, 5, false, true, 10, false, 7, 0},
+        {2, 1, false, true, 6, true, 10, 0},   {5, 5, true, false, 7, false, 7, 0},
+        {6, 5, true, false, 6, false, 7, 0},   {4, 4, true, false, 10, false, 23, 0},
+        {4, 1, true, false, 10, true, 10, 0},  {0, 0, true, false, 23, false, 23, 0},
+        {0, 5, true, false, 23, false, 7, 0},  {0, 1, true, false, 23, true, 10, 0},
     };
     mpfr_t v;
     mpfr_init2(v, 64);
@@ -195,17 +195,17 @@ static void test_numbers(void **state)
             uint32_t dst[DATUMS];
             for (unsigned i = 0; i < DATUMS; i++) {
                 unsigned row = i / 16, stored = c->wide ? (row & 0x1F8) << 1 | (row & 7) : row;
-                if (!c->wide) {   /* every 16 bits */
+                if (!c->wide) { /* every 16 bits */
                     dst[i] = block * DATUMS + i;
-                    r->t->regs.dst.bits[stored][i % 16] = c->fp16 ? wg_dst16_from_fp16((uint16_t)dst[i])
-                                                                  : wg_dst16_from_bf16((uint16_t)dst[i]);
+                    r->t->regs.dst.bits[stored][i % 16] =
+                        c->fp16 ? wg_dst16_from_fp16((uint16_t)dst[i]) : wg_dst16_from_bf16((uint16_t)dst[i]);
                     if (!c->fp16)
                         dst[i] <<= 16;
                 } else {
                     dst[i] = (uint32_t)wg_rng_next(&rng);
-                    if (i % 4 == 1)   /* exponents near FP16's ends */
+                    if (i % 4 == 1) /* exponents near FP16's ends */
                         dst[i] = (dst[i] & 0x807FFFFF) | (108 + wg_rng_below(&rng, 40)) << 23;
-                    if (i % 4 == 2)   /* ties, and next to them */
+                    if (i % 4 == 2) /* ties, and next to them */
                         dst[i] = (dst[i] & 0xFFFF0000) | (0x7FFF + wg_rng_below(&rng, 3));
                     uint32_t layout = wg_dst32_from_fp32(dst[i]);
                     r->t->regs.dst.bits[stored][i % 16] = (uint16_t)(layout >> 16);
@@ -271,7 +271,10 @@ static void test_integers(void **state)
 /* Pack what was unpacked, in every format that Dst can hold without loss: the same bytes come out. */
 static void test_pack_of_unpack(void **state)
 {
-    static const struct { uint8_t l1, dst, middle; bool wide; } formats[] = {
+    static const struct {
+        uint8_t l1, dst, middle;
+        bool wide;
+    } formats[] = {
         {WG_FMT_FP32, WG_FMT_FP32, WG_FMT_FP32, true},     {WG_FMT_TF32, WG_FMT_TF32, WG_FMT_TF32, true},
         {WG_FMT_BF16, WG_FMT_BF16, WG_FMT_BF16, false},    {WG_FMT_FP16, WG_FMT_FP16, WG_FMT_FP16, false},
         {WG_FMT_BFP8, WG_FMT_BFP8, WG_FMT_BF16, false},    {WG_FMT_BFP4, WG_FMT_BFP4, WG_FMT_BF16, false},
@@ -292,7 +295,7 @@ static void test_pack_of_unpack(void **state)
         for (unsigned i = 0; i < 256; i++) {
             uint32_t x = (uint32_t)wg_rng_next(&rng);
             unsigned size = bits / 8;
-            if (exponents) {   /* one datum of each block uses the whole exponent; none is minus zero */
+            if (exponents) { /* one datum of each block uses the whole exponent; none is minus zero */
                 unsigned mask = (1u << bits) - 1, top = 1u << (bits - 2);
                 x &= mask;
                 x |= i % 16 == 0 ? top : 0;

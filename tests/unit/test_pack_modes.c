@@ -31,7 +31,7 @@ static void test_edge_masks(void **state)
         ur_set(r, WG_CFG_PCK_EDGE_OFFSET_SEC2_mask, mask[2]);
         ur_set(r, WG_CFG_PCK_EDGE_OFFSET_SEC3_mask, mask[3]);
         pr_do(r, 2, PR_PACR(bh ? 0 : 1, 0));
-        pr_do(r, 2, PR_PACR(bh ? 0 : 1, PR_LAST));   /* the next plane */
+        pr_do(r, 2, PR_PACR(bh ? 0 : 1, PR_LAST)); /* the next plane */
         for (unsigned i = 0; i < 8; i++)
             for (unsigned column = 0; column < 16; column++) {
                 unsigned which = faces && i >= 4 ? 3 - i % 4 : i % 4;
@@ -66,7 +66,7 @@ static void test_relu(void **state)
                                        {0, 0, 0, 0x3F00, 0x3F80, 0x3F81, 0x7F80, 0},
                                        {0, 0, 0, 0, 0, 0x3F81, 0x7F80, 0},
                                        {0, 0, 0, 0x3F00, 0x3F80, 0x3F80, 0x3F80, 0}};
-    for (unsigned mode = 0; mode < 8; mode++) {   /* two bits of four count */
+    for (unsigned mode = 0; mode < 8; mode++) { /* two bits of four count */
         ur *r = pr_new(wg_test_arch(state), 16);
         for (unsigned i = 0; i < 8; i++)
             pr_bf16(r, 0, i, in[i]);
@@ -131,15 +131,15 @@ static void test_exponent_histogram(void **state)
     pr_do(r, 2, PR_PACR(1, PR_LAST));
     assert_int_equal(wg_exphist_max(h, 0), 128);
     assert_int_equal(h->bins[0][127 & 31], 0);
-    ur_thread(r, 0, WG_TCFG_ENABLE_ACC_STATS_Enable, 1);   /* any thread's */
+    ur_thread(r, 0, WG_TCFG_ENABLE_ACC_STATS_Enable, 1); /* any thread's */
     for (unsigned i = 0; i < 20; i++)
         pr_do(r, 2, PR_PACR(1, PR_LAST));
     assert_int_equal(h->bins[0][127 & 31], 255);
-    assert_int_equal(h->bins[0][128 & 31], 40);            /* exponents 128 and 0: ReLU made a zero of one */
+    assert_int_equal(h->bins[0][128 & 31], 40); /* exponents 128 and 0: ReLU made a zero of one */
     assert_int_equal(wg_exphist_max(h, 0), 128);
     for (unsigned i = 1; i < 4; i++)
         assert_int_equal(h->max[i], 0);
-    pr_do(r, 2, PR_PACR(1, PR_LAST | PR_ZERO));            /* nothing from Dst */
+    pr_do(r, 2, PR_PACR(1, PR_LAST | PR_ZERO)); /* nothing from Dst */
     assert_int_equal(h->bins[0][0], 40);
     ur_free(r);
 }
@@ -210,7 +210,7 @@ static void test_from_l1(void **state)
     pr_do(r, 2, PR_PACR(1, PR_LAST));
     for (unsigned i = 0; i < 13; i++)
         assert_int_equal(pr_l1_32(r, PR_L1 + 4 * i), ((2 * (i + 3) + 2) << 8 | (2 * (i + 3) + 1)) << 16);
-    pr_formats(r, false, WG_FMT_BF16, WG_FMT_BFP8, WG_FMT_BF16);   /* the exponent is taken as zero */
+    pr_formats(r, false, WG_FMT_BF16, WG_FMT_BFP8, WG_FMT_BF16); /* the exponent is taken as zero */
     r->t->l1[0x2103] = 0x85;
     pr_do(r, 2, PR_PACR(1, PR_LAST));
     assert_int_equal(pr_l1_16(r, PR_L1), 0x8005);
@@ -225,18 +225,18 @@ static void test_accumulate(void **state)
     PR_SET(r, 0, Pack_L1_Acc, 1);
     pr_bf16(r, 0, 0, 0x3F80);
     pr_bf16(r, 0, 1, 0x3F80);
-    uint16_t old[2] = {0x3F80, 0x4380};                     /* 1, 256 */
+    uint16_t old[2] = {0x3F80, 0x4380}; /* 1, 256 */
     memcpy(r->t->l1 + PR_L1, old, 4);
     pr_do(r, 2, PR_PACR(1, PR_LAST));
     assert_int_equal(pr_l1_16(r, PR_L1), 0x4000);
-    assert_int_equal(pr_l1_16(r, PR_L1 + 2), 0x4380);       /* 257: a tie, to even */
+    assert_int_equal(pr_l1_16(r, PR_L1 + 2), 0x4380); /* 257: a tie, to even */
     pr_formats(r, true, WG_FMT_INT32, WG_FMT_INT32, WG_FMT_INT32);
     wg_dst_poke32(r->t, 0, 0, wg_dst32_from_int(-0x7FFFFFFF));
     wg_dst_poke32(r->t, 0, 1, wg_dst32_from_int(7));
     uint32_t words[2] = {0x80000002, 0x80000003};
     memcpy(r->t->l1 + PR_L1, words, 8);
     pr_do(r, 2, PR_PACR(1, PR_LAST));
-    assert_int_equal(pr_l1_32(r, PR_L1), 0xFFFFFFFF);       /* saturates */
+    assert_int_equal(pr_l1_32(r, PR_L1), 0xFFFFFFFF); /* saturates */
     assert_int_equal(pr_l1_32(r, PR_L1 + 4), 4);
     pr_formats(r, true, WG_FMT_FP32, WG_FMT_FP32, WG_FMT_FP32);
     wg_dst_poke32(r->t, 0, 0, wg_dst32_from_fp32(0x3F800000));
@@ -244,7 +244,7 @@ static void test_accumulate(void **state)
     uint32_t floats[2] = {0xBF7FFFFF, 0xFF800000};
     memcpy(r->t->l1 + PR_L1, floats, 8);
     pr_do(r, 2, PR_PACR(1, PR_LAST));
-    assert_int_equal(pr_l1_32(r, PR_L1), 0x33800000);       /* 2^-24, exact */
+    assert_int_equal(pr_l1_32(r, PR_L1), 0x33800000); /* 2^-24, exact */
     assert_int_equal(pr_l1_32(r, PR_L1 + 4), 0x7FC00000);
     pr_formats(r, false, WG_FMT_BF16, WG_FMT_BF16, WG_FMT_BFP8);
     pr_do(r, 2, PR_PACR(1, PR_LAST));
@@ -265,7 +265,7 @@ static void test_compression(void **state)
         PR_SET(r, 0, Disable_zero_compress, 0);
         PR_SET(r, 0, Row_start_section_size, 1);
         PR_SET(r, 0, Exp_section_size, 1);
-        for (unsigned i = 0; i < count; i++) {   /* exponents alike, so that no BFP datum becomes a zero */
+        for (unsigned i = 0; i < count; i++) { /* exponents alike, so that no BFP datum becomes a zero */
             uint16_t value = (uint16_t)(0x3F80 + (wg_rng_next(&rng) & 0x8070));
             pr_bf16(r, i / 16, i % 16, wg_rng_below(&rng, 100) < zeros ? 0 : value);
         }
@@ -285,7 +285,7 @@ static void test_compression(void **state)
         for (unsigned i = 0; i < count; i++) {
             uint32_t want = wg_src_from_bf16(wg_dst16_to_bf16(r->t->regs.dst.bits[i / 16][i % 16]));
             uint32_t got = r->t->regs.src.b[0][i / 16][i % 16];
-            if (out == WG_FMT_BFP4)   /* two bits of mantissa are left */
+            if (out == WG_FMT_BFP4) /* two bits of mantissa are left */
                 want &= ~UINT32_C(0xFF00) | 0x8000;
             assert_int_equal(got == 0, want == 0);
             if (out != WG_FMT_BFP4)
@@ -304,9 +304,9 @@ static void test_compression_rows(void **state)
     PR_SET(r, 0, Enable_out_fifo, 1);
     ur_thread(r, 2, WG_TCFG_ADDR_MOD_PACK_SEC0_YsrcIncr, 1);
     pr_bf16(r, 1, 7, 0x3F80);
-    pr_do(r, 2, PR_PACR(1, 0));                       /* all zero: 2 datums */
-    pr_do(r, 2, PR_PACR(1, 0));                       /* 0 (6 zeros) 1 (7 zeros) 0: 3 datums */
-    pr_do(r, 2, PR_PACR(1, PR_CONCAT));               /* 32 zeros as one row: 0+15, 0+14, 0 */
+    pr_do(r, 2, PR_PACR(1, 0));         /* all zero: 2 datums */
+    pr_do(r, 2, PR_PACR(1, 0));         /* 0 (6 zeros) 1 (7 zeros) 0: 3 datums */
+    pr_do(r, 2, PR_PACR(1, PR_CONCAT)); /* 32 zeros as one row: 0+15, 0+14, 0 */
     pr_do(r, 2, PR_PACR(1, PR_LAST));
     static const uint16_t starts[8] = {0, 2, 5, 8};
     for (unsigned i = 0; i < 8; i++)
@@ -410,7 +410,7 @@ static void test_setreg(void **state)
         pr_mark_dst(r);
         d->pack_set_reg_base[select] = 0x28;
         d->pack_set_reg_base[!select] = 0x80000;
-        d->set_reg_hi_scaler[1] = 0x155;                 /* of BF16 */
+        d->set_reg_hi_scaler[1] = 0x155; /* of BF16 */
         pr_do(r, 2, PR_PACR(1, 0));
         assert_int_equal(pr_l1_16(r, PR_L1), 0);
         uint32_t value = 0x2A5 + ((0x2A5 * 0x155 & 0x1FFFF) << 12), word = UINT32_C(0x4A800002) | 0x11 << 2;

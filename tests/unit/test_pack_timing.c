@@ -4,7 +4,7 @@
 
 #include "backend/matrix.h"
 
-#define SETADC UINT32_C(0x50200000)   /* Miscellaneous Unit; one cycle, waits for nothing */
+#define SETADC UINT32_C(0x50200000) /* Miscellaneous Unit; one cycle, waits for nothing */
 #define STALLWAIT(block, conditions) (UINT32_C(0xA2000000) | (uint32_t)(block) << 15 | (uint32_t)(conditions))
 enum { ALL_BLOCKS = 0x1FF, STAGES = 4 };
 
@@ -25,7 +25,7 @@ static uint64_t completed(const ur *r, unsigned n) { return ur_cycle(r, WG_EV_CO
 /* One per cycle; the data is in L1 when the instruction completes, not before. */
 static void test_one_per_cycle(void **state)
 {
-    ur *r = pr_new(wg_test_arch(state), 8);   /* 16 bytes */
+    ur *r = pr_new(wg_test_arch(state), 8); /* 16 bytes */
     pr_mark_dst(r);
     for (unsigned i = 0; i < 3; i++)
         ur_push(r, 2, PR_PACR(1, i == 2));
@@ -53,10 +53,14 @@ static void test_one_per_cycle(void **state)
 static void test_rate(void **state)
 {
     bool bh = wg_test_arch(state) == WG_ARCH_BH;
-    static const struct { uint8_t middle, out, wide; uint8_t cycles[2]; bool accumulate; } cases[] = {
+    static const struct {
+        uint8_t middle, out, wide;
+        uint8_t cycles[2];
+        bool accumulate;
+    } cases[] = {
         /* WH: 256 datums, BH: 64 */
-        {WG_FMT_FP32, WG_FMT_FP32, 1, {64, 4}, false}, {WG_FMT_BF16, WG_FMT_BF16, 0, {32, 2}, false},
-        {WG_FMT_BF16, WG_FMT_BFP8, 0, {16, 1}, false}, {WG_FMT_BF16, WG_FMT_BFP4, 0, {16, 1}, false},
+        {WG_FMT_FP32, WG_FMT_FP32, 1, {64, 4}, false},  {WG_FMT_BF16, WG_FMT_BF16, 0, {32, 2}, false},
+        {WG_FMT_BF16, WG_FMT_BFP8, 0, {16, 1}, false},  {WG_FMT_BF16, WG_FMT_BFP4, 0, {16, 1}, false},
         {WG_FMT_BF16, WG_FMT_BF16, 0, {160, 10}, true},
     };
     for (unsigned i = 0; i < 5; i++) {
@@ -72,7 +76,7 @@ static void test_rate(void **state)
         uint64_t c = issued(r, 2, 0);
         unsigned cycles = cases[i].cycles[bh];
         assert_int_equal(issued(r, 2, 1), c + cycles);
-        assert_int_equal(issued(r, 2, 2), c + cycles + 1);   /* the thread goes on when the work is accepted */
+        assert_int_equal(issued(r, 2, 2), c + cycles + 1); /* the thread goes on when the work is accepted */
         assert_int_equal(completed(r, 0), c + cycles + STAGES - 1);
         assert_int_equal(completed(r, 1), c + 2 * cycles + STAGES - 1);
         if (cycles > 1) {
@@ -95,7 +99,7 @@ static void test_packers_apart(void **state)
     ur_run(r, 200);
     uint64_t c = issued(r, 0, 0);
     assert_int_equal(issued(r, 1, 0), c + 1);
-    assert_int_equal(issued(r, 2, 0), c + 33);   /* both of its packers are free */
+    assert_int_equal(issued(r, 2, 0), c + 33); /* both of its packers are free */
     assert_int_equal(completed(r, 0), c + 32 + STAGES - 1);
     assert_int_equal(completed(r, 1), c + 33 + STAGES - 1);
     ur_free(r);
@@ -171,7 +175,7 @@ static void test_wait_condition(void **state)
 static void test_parts(void **state)
 {
     ur *r = pr_new(wg_test_arch(state), 64);
-    PR_SET(r, 1, Out_data_format, WG_FMT_FP32);   /* twice as long */
+    PR_SET(r, 1, Out_data_format, WG_FMT_FP32); /* twice as long */
     ur_push(r, 2, PR_PACR(3, PR_LAST));
     ur_run(r, 2);
     uint64_t c = r->t->sched.now;
@@ -197,7 +201,8 @@ static void test_setreg(void **state)
     r->t->backend.tdma.set_reg_hi_scaler[1] = 1;
     uint32_t word = UINT32_C(0x4A800002) | 0x11 << 2 | (bh ? 0 : 0x3F0 << 12 | 0xF00);
     /* Two bytes wait in WH's packer 1: they are written when the register is. */
-    r->t->backend.pack.packer[1].stream[WG_STREAM_DATA] = (wg_pack_stream){.address = 0x9000, .fill = 2, .bytes = {0xAB}};
+    r->t->backend.pack.packer[1].stream[WG_STREAM_DATA] =
+        (wg_pack_stream){.address = 0x9000, .fill = 2, .bytes = {0xAB}};
     ur_push(r, 2, PR_PACR(bh ? 0 : 1, 0));
     ur_push(r, 2, word);
     ur_push(r, 2, PR_PACR(bh ? 0 : 1, PR_LAST));
@@ -253,7 +258,7 @@ static void test_soft_reset(void **state)
     pr_mark_dst(r);
     wg_packer_sideband *s = &r->t->backend.tdma.packer[0];
     s->acc_tile_size[2] = s->last_tile_size = s->l1_dest_addr_offset = 7;
-    pr_do(r, 2, PR_PACR(1, 0));                /* ten bytes wait */
+    pr_do(r, 2, PR_PACR(1, 0)); /* ten bytes wait */
     ur_push(r, 2, PR_PACR(1, PR_LAST));
     ur_push(r, 2, PR_PACR(1, PR_LAST));
     ur_run(r, 3);

@@ -208,9 +208,7 @@ static void draw(wg_rng *rng, program *p)
                 put(p, a, WORK, wg_rng_below(rng, 2) ? VECTOR : CONFIG, wg_rng_below(rng, 2));
             }
             break;
-        default:
-            put(p, a, WORK, u, wg_rng_below(rng, 3));
-            break;
+        default: put(p, a, WORK, u, wg_rng_below(rng, 3)); break;
         }
     }
 }
@@ -235,36 +233,20 @@ static uint32_t encode(wg_arch_id arch, const op *o, unsigned thread, unsigned i
     switch (o->kind) {
     case WORK:
         switch (o->unit) {
-        case VECTOR:
-            snprintf(text, sizeof text, "sfpstore %u, 2, 0, %u", index, o->where * 16);
-            break;
-        case MATRIX:
-            snprintf(text, sizeof text, "movdbga2d 0, %u, 0, 2, %u", tag, o->where * 16);
-            break;
-        case MEMORY:
-            snprintf(text, sizeof text, "storeind 1, 1, 0, 2, 0, %u, %u", 8 + tag, 4 + o->where);
-            break;
+        case VECTOR: snprintf(text, sizeof text, "sfpstore %u, 2, 0, %u", index, o->where * 16); break;
+        case MATRIX: snprintf(text, sizeof text, "movdbga2d 0, %u, 0, 2, %u", tag, o->where * 16); break;
+        case MEMORY: snprintf(text, sizeof text, "storeind 1, 1, 0, 2, 0, %u, %u", 8 + tag, 4 + o->where); break;
         default:
             snprintf(text, sizeof text, "rmwcib%u 255, %u, PCK_EDGE_OFFSET_SEC0_mask_ADDR32", o->where, tag + 1);
             break;
         }
         break;
-    case WAIT:
-        snprintf(text, sizeof text, "stallwait STALL_THREAD, %s", conditions[o->unit]);
-        break;
-    case POST:
-        snprintf(text, sizeof text, "sempost %u", 1u << o->where);
-        break;
-    case TAKE:
-        snprintf(text, sizeof text, "semwait STALL_THREAD, %u, STALL_ON_ZERO", 1u << o->where);
-        break;
-    case GET:
-        snprintf(text, sizeof text, "semget %u", 1u << o->where);
-        break;
-    case LOCK:
-        return word_of(arch, "atgetm 2");
-    default:
-        return word_of(arch, "atrelm 2");
+    case WAIT: snprintf(text, sizeof text, "stallwait STALL_THREAD, %s", conditions[o->unit]); break;
+    case POST: snprintf(text, sizeof text, "sempost %u", 1u << o->where); break;
+    case TAKE: snprintf(text, sizeof text, "semwait STALL_THREAD, %u, STALL_ON_ZERO", 1u << o->where); break;
+    case GET: snprintf(text, sizeof text, "semget %u", 1u << o->where); break;
+    case LOCK: return word_of(arch, "atgetm 2");
+    default: return word_of(arch, "atrelm 2");
     }
     return word_of(arch, text);
 }

@@ -39,8 +39,8 @@ static uint32_t as_bits(float f)
 
 static uint32_t special(wg_rng *r)
 {
-    static const uint32_t some[] = {0, 0x80000000, 0x3F800000, 0xBF800000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7F7FFFFF,
-                                    0x00800000, 0x80800000, 0x34000000, 0x4B800000, 0x7F800001};
+    static const uint32_t some[] = {0,          0x80000000, 0x3F800000, 0xBF800000, 0x7F800000, 0xFF800000, 0x7FC00000,
+                                    0x7F7FFFFF, 0x00800000, 0x80800000, 0x34000000, 0x4B800000, 0x7F800001};
     uint32_t v = (uint32_t)wg_rng_next(r);
     switch (wg_rng_below(r, 4)) {
     case 0: return some[wg_rng_below(r, sizeof some / 4)];
@@ -60,7 +60,10 @@ static void test_arithmetic(void **state)
     for (int i = 0; i < 1000000; i++) {
         uint32_t a = special(&r), b = special(&r);
         float x = as_float(flushed(a)), y = as_float(flushed(b));
-        const struct { uint32_t word; float want; } cases[] = {{FADD, x + y}, {FSUB, x - y}, {FMUL, x * y}};
+        const struct {
+            uint32_t word;
+            float want;
+        } cases[] = {{FADD, x + y}, {FSUB, x - y}, {FMUL, x * y}};
         for (int n = 0; n < 3; n++) {
             uint32_t want = as_bits(cases[n].want), got = run(cases[n].word, a, b, 0);
             if (isnan(cases[n].want))
@@ -136,12 +139,12 @@ static void test_half_conversions(void **state)
         assert_int_equal(wide, as_bits(h & 0x8000 ? -want : want));
         assert_int_equal(run(FCVT_H_S, wide, 0, 0), 0xFFFF0000 | h);
     }
-    assert_int_equal(run(FCVT_S_H, 0x00003C00, 0, 0), 0x7FC00000);     /* not boxed */
+    assert_int_equal(run(FCVT_S_H, 0x00003C00, 0, 0), 0x7FC00000); /* not boxed */
     assert_int_equal(run(FCVT_H_S, as_bits(65520.0f), 0, 0), 0xFFFF7C00);
     assert_int_equal(run(FCVT_H_S, as_bits(65519.0f), 0, 0), 0xFFFF7BFF);
     assert_int_equal(run(FCVT_H_S, as_bits(1.00048828125f), 0, 0), 0xFFFF3C00); /* a tie goes to even */
     assert_int_equal(run(FADD | HALF, 0xFFFF3C00, 0xFFFF3C00, 0), 0xFFFF4000);
-    assert_int_equal(run(FMUL | HALF, 0xFFFF0001, 0xFFFF3C00, 0), 0xFFFF0000);  /* denormals are zero */
+    assert_int_equal(run(FMUL | HALF, 0xFFFF0001, 0xFFFF3C00, 0), 0xFFFF0000); /* denormals are zero */
 }
 
 static void test_half_moves(void **state)
@@ -156,7 +159,7 @@ static void test_bfloat(void **state)
     (void)state;
     core.csr.cfg0 = WG_CFG0_EN_BFLOAT;
     assert_int_equal(run(FCVT_S_H, 0xFFFF3F80, 0, 0), 0x3F800000);
-    assert_int_equal(run(FCVT_H_S, 0x3F80FFFF, 0, 0), 0xFFFF3F80);     /* cut off */
+    assert_int_equal(run(FCVT_H_S, 0x3F80FFFF, 0, 0), 0xFFFF3F80); /* cut off */
     core.csr.cfg0 |= WG_CFG0_EN_BFLOAT_RTNE;
     assert_int_equal(run(FCVT_H_S, 0x3F80FFFF, 0, 0), 0xFFFF3F81);
     assert_int_equal(run(FCVT_H_S, 0x3F808000, 0, 0), 0xFFFF3F80);
@@ -167,8 +170,11 @@ static void test_bfloat(void **state)
 static void test_classes(void **state)
 {
     (void)state;
-    static const struct { uint32_t v; int bit; } s[] = {{0xFF800000, 0}, {0xBF800000, 1}, {0x80000001, 2}, {0x80000000, 3},
-        {0, 4}, {1, 5}, {0x3F800000, 6}, {0x7F800000, 7}, {0x7F800001, 8}, {0x7FC00000, 9}};
+    static const struct {
+        uint32_t v;
+        int bit;
+    } s[] = {{0xFF800000, 0}, {0xBF800000, 1}, {0x80000001, 2}, {0x80000000, 3}, {0, 4},
+             {1, 5},          {0x3F800000, 6}, {0x7F800000, 7}, {0x7F800001, 8}, {0x7FC00000, 9}};
     for (size_t i = 0; i < sizeof s / sizeof *s; i++)
         assert_int_equal(run(FCLASS, s[i].v, 0, 0), 1u << s[i].bit);
     assert_int_equal(run(FCLASS | HALF, 0xFFFF8001, 0, 0), 1 << 2);
@@ -192,6 +198,6 @@ static void test_signs_and_fma(void **state)
 static const wg_test tests[] = {
     WG_TEST(test_arithmetic, WG_BH, ""),       WG_TEST(test_comparisons, WG_BH, ""), WG_TEST(test_integers, WG_BH, ""),
     WG_TEST(test_half_conversions, WG_BH, ""), WG_TEST(test_bfloat, WG_BH, ""),      WG_TEST(test_classes, WG_BH, ""),
-    WG_TEST(test_signs_and_fma, WG_BH, ""),  WG_TEST(test_half_moves, WG_BH, ""),
+    WG_TEST(test_signs_and_fma, WG_BH, ""),    WG_TEST(test_half_moves, WG_BH, ""),
 };
 WG_MAIN("riscv_fp", tests)

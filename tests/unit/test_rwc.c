@@ -17,8 +17,14 @@ static uint32_t incrwc(unsigned cr, unsigned d, unsigned b, unsigned a)
     return UINT32_C(0x38) << 24 | cr << 18 | d << 14 | b << 10 | a << 6;
 }
 
-static const wg_rwc_thread start = {.dst = 1000, .dst_cr = 1020, .srca = 60, .srca_cr = 50, .srcb = 3, .srcb_cr = 63,
-                                    .fidelity = 2, .extra_addr_mod = 1};
+static const wg_rwc_thread start = {.dst = 1000,
+                                    .dst_cr = 1020,
+                                    .srca = 60,
+                                    .srca_cr = 50,
+                                    .srcb = 3,
+                                    .srcb_cr = 63,
+                                    .fidelity = 2,
+                                    .extra_addr_mod = 1};
 
 static void test_setrwc(void **state)
 {
@@ -109,10 +115,14 @@ static void test_addr_mod_controls(void **state)
         uint16_t words[68];
         for (unsigned i = 0; i < 68; i++)
             words[i] = (uint16_t)wg_rng_next(&rng);
-        wg_rwc_thread r = {.dst = wg_rng_next(&rng) & 1023, .dst_cr = wg_rng_next(&rng) & 1023,
-                           .srca = wg_rng_next(&rng) & 63, .srca_cr = wg_rng_next(&rng) & 63,
-                           .srcb = wg_rng_next(&rng) & 63, .srcb_cr = wg_rng_next(&rng) & 63,
-                           .fidelity = wg_rng_next(&rng) & 3, .extra_addr_mod = wg_rng_next(&rng) & 1};
+        wg_rwc_thread r = {.dst = wg_rng_next(&rng) & 1023,
+                           .dst_cr = wg_rng_next(&rng) & 1023,
+                           .srca = wg_rng_next(&rng) & 63,
+                           .srca_cr = wg_rng_next(&rng) & 63,
+                           .srcb = wg_rng_next(&rng) & 63,
+                           .srcb_cr = wg_rng_next(&rng) & 63,
+                           .fidelity = wg_rng_next(&rng) & 3,
+                           .extra_addr_mod = wg_rng_next(&rng) & 1};
         unsigned mod = wg_rng_next(&rng) & 7;
         bool fidelity = wg_rng_next(&rng) & 1;
         unsigned bits = arch == WG_ARCH_WH ? mod & 3 : mod;
@@ -133,8 +143,7 @@ static void test_addr_mod_controls(void **state)
         unsigned phase = GET("ADDR_MOD_DST_SEC%u_FidelityClear") ? 0 : stepped;
         assert_int_equal(r.fidelity, fidelity ? phase % 4 : before.fidelity);
         bool flips = GET("ADDR_MOD_BIAS_SEC%u_BiasIncr") & 3;
-        assert_int_equal(r.extra_addr_mod,
-                         GET("ADDR_MOD_BIAS_SEC%u_BiasClear") ? 0 : before.extra_addr_mod ^ flips);
+        assert_int_equal(r.extra_addr_mod, GET("ADDR_MOD_BIAS_SEC%u_BiasClear") ? 0 : before.extra_addr_mod ^ flips);
 #undef GET
     }
 }

@@ -81,34 +81,34 @@ static void test_setdmareg_special(void **state)
     rig_do(r, 1, special(2, 0, 0, 0, 8 << 1));
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(g[8 + i], (0x1100 + i) << 16 | (i == 3 ? 0 : 0x2200 + i));
-    rig_do(r, 1, special(1, 0, 1, 2 << 1, 20 << 1));            /* one value, one register */
+    rig_do(r, 1, special(1, 0, 1, 2 << 1, 20 << 1)); /* one value, one register */
     assert_int_equal(g[20], 0xF2);
     g[21] = 0x12345678;
-    rig_do(r, 1, special(0, 0, 0, 3, 21 << 1 | 1));             /* high half of value 1 into a high half */
+    rig_do(r, 1, special(0, 0, 0, 3, 21 << 1 | 1)); /* high half of value 1 into a high half */
     assert_int_equal(g[21], 0x11015678);
     wg_cfg_insert(&wg_cfg_fields[arch][WG_CFG_THCON_SEC0_REG8_Out_data_format], r->t->regs.config.bank[0], 6);
     wg_cfg_insert(&wg_cfg_fields[arch][WG_CFG_THCON_SEC0_REG8_Disable_zero_compress], r->t->regs.config.bank[0], 1);
-    rig_do(r, 1, special(2, 0, 3, 0, 12 << 1));                 /* packer 1's tile header */
+    rig_do(r, 1, special(2, 0, 3, 0, 12 << 1)); /* packer 1's tile header */
     assert_int_equal(g[12], 0x2202);
     assert_int_equal(g[13], 6 << 16 | 1 << 20);
     assert_int_equal(g[14], 0xF1);
     assert_int_equal(g[15], 0);
     memset(&g[12], 0xFF, 16);
-    rig_do(r, 1, special(3, 0, 3, 0, 12 << 1));                 /* the same, reserved bits kept */
+    rig_do(r, 1, special(3, 0, 3, 0, 12 << 1)); /* the same, reserved bits kept */
     assert_int_equal(g[12], 0xFFFF2202);
     assert_int_equal(g[13], 0xFF00FFFF | 6 << 16 | 1 << 20);
     assert_int_equal(g[14], 0xF1);
     assert_int_equal(g[15], UINT32_MAX);
-    rig_do(r, 1, special(2, 2, 7, 0, 16 << 1));                 /* packer 2's histogram, upper half */
+    rig_do(r, 1, special(2, 2, 7, 0, 16 << 1)); /* packer 2's histogram, upper half */
     assert_int_equal(g[16], 0x33323130);
-    rig_do(r, 1, special(1, 5, 8, 0, 30 << 1));                 /* zero flags, and resets of packers 0 and 2 */
+    rig_do(r, 1, special(1, 5, 8, 0, 30 << 1)); /* zero flags, and resets of packers 0 and 2 */
     assert_int_equal(g[30], 0xA);
     assert_int_equal(r->t->backend.tdma.packer[0].acc_tile_size[1], 0);
     assert_int_equal(r->t->backend.tdma.packer[1].acc_tile_size[1], 0x1101);
     assert_int_equal(r->t->backend.tdma.packer[2].acc_tile_size[1], 0);
     rig_do(r, 1, special(1, 0, 9, 0, 31 << 1));
     assert_int_equal(g[31], 0x7E);
-    rig_do(r, 1, special(2, 0, 15, 0, 12 << 1));                /* zeros */
+    rig_do(r, 1, special(2, 0, 15, 0, 12 << 1)); /* zeros */
     assert_int_equal(g[12] | g[13] | g[14] | g[15], 0);
     rig_free(r);
 }
@@ -129,9 +129,18 @@ static void test_arithmetic(void **state)
         case 0x58: want = a + b; break;
         case 0x59: want = a - b; break;
         case 0x5A: want = (uint16_t)a * (uint32_t)(uint16_t)b; break;
-        case 0x5B: defined = mode < 3; want = mode == 0 ? a & b : mode == 1 ? a | b : mode == 2 ? a ^ b : want; break;
-        case 0x5C: defined = mode < 2; want = mode == 0 ? a << b % 32 : mode == 1 ? a >> b % 32 : want; break;
-        default: defined = mode < 3; want = mode == 0 ? a > b : mode == 1 ? a < b : mode == 2 ? a == b : want; break;
+        case 0x5B:
+            defined = mode < 3;
+            want = mode == 0 ? a & b : mode == 1 ? a | b : mode == 2 ? a ^ b : want;
+            break;
+        case 0x5C:
+            defined = mode < 2;
+            want = mode == 0 ? a << b % 32 : mode == 1 ? a >> b % 32 : want;
+            break;
+        default:
+            defined = mode < 3;
+            want = mode == 0 ? a > b : mode == 1 ? a < b : mode == 2 ? a == b : want;
+            break;
         }
         r->dev.findings = 0;
         rig_do(r, 2, alu(opcode, constant, mode, result, right, left));
@@ -152,15 +161,19 @@ static void test_reg2flop_adc(void **state)
         unsigned cr = wg_rng_below(&rng, 2), dim = wg_rng_below(&rng, 4), reg = wg_rng_below(&rng, 64);
         uint32_t v = (uint32_t)wg_rng_next(&rng);
         r->t->regs.gpr.r[1][reg] = v;
-        uint32_t value = size == 1 ? (shift ? 0 : v)
-                       : size == 2 ? (shift == 0 ? v & 0xFFFF : shift == 2 ? v >> 16 : 0)
-                       : size == 3 ? v >> 8 * shift & 0xFF : 0;
+        uint32_t value = size == 1   ? (shift ? 0 : v)
+                         : size == 2 ? (shift == 0   ? v & 0xFFFF
+                                        : shift == 2 ? v >> 16
+                                                     : 0)
+                         : size == 3 ? v >> 8 * shift & 0xFF
+                                     : 0;
         wg_adc want = r->t->regs.adc;
         unsigned on = other ? thread : 1;
         if (on < 3 && adc < 3)
             wg_adc_put(&want.unit[on][adc][ch], dim, cr, value & masks[dim]);
-        rig_do(r, 1, op(0x48, size << 22 | (2 + other) << 20 | shift << 18 | thread << 16 |
-                                  (ch << 5 | adc << 3 | cr << 2 | dim) << 6 | reg));
+        rig_do(r, 1,
+               op(0x48, size << 22 | (2 + other) << 20 | shift << 18 | thread << 16 |
+                            (ch << 5 | adc << 3 | cr << 2 | dim) << 6 | reg));
         assert_memory_equal(&r->t->regs.adc, &want, sizeof want);
     }
     rig_free(r);
@@ -177,7 +190,7 @@ static void test_reg2flop_config(void **state)
         assert_int_equal(r->t->regs.config.bank[0][base + i], 0x1000 + i % 64);
         assert_int_equal(r->t->regs.config.bank[1][base + i], 0);
     }
-    rig_do(r, 0, op(0x48, 5u << 6 | 46));   /* 128 bits, both rounded down */
+    rig_do(r, 0, op(0x48, 5u << 6 | 46)); /* 128 bits, both rounded down */
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(r->t->regs.config.bank[0][base + 4 + i], 0x1000 + 44 + i);
     assert_int_equal(r->dev.findings, 0);
@@ -202,7 +215,7 @@ static void test_indirect(void **state)
         unsigned half = wg_rng_below(&rng, 128), data = wg_rng_below(&rng, 64), addr = wg_rng_below(&rng, 64);
         bool store = wg_rng_below(&rng, 2);
         if (half >> 1 == addr)
-            continue;   /* one register for both would lead out of the memory that is compared */
+            continue; /* one register for both would lead out of the memory that is compared */
         for (unsigned i = 0; i < WG_GPRS; i++)
             g[i] = (uint32_t)wg_rng_next(&rng);
         g[addr] = wg_rng_below(&rng, 200);
@@ -218,7 +231,7 @@ static void test_indirect(void **state)
             memcpy(memory + at, &want[first], bytes[size]);
         ((uint16_t *)want)[half] = (uint16_t)(halves[half] + increments[inc]);
         if (!store)
-            memcpy(&want[first], memory + at, bytes[size]);   /* arrives after the offset has moved on */
+            memcpy(&want[first], memory + at, bytes[size]); /* arrives after the offset has moved on */
         rig_do(r, 0, store ? storeind(4 | size, half, inc, data, addr) : loadind(size, half, inc, data, addr));
         assert_memory_equal(g, want, sizeof want);
         assert_memory_equal(r->t->l1, memory, sizeof memory);
@@ -235,7 +248,7 @@ static void test_bad_addresses(void **state)
     rig_do(r, 0, loadind(1, 10, 2, 2, 1));
     assert_int_equal(g[2], 0x77);
     rig_do(r, 0, storeind(4 | 1, 12, 2, 2, 1));
-    assert_true(g[5] == 0 && g[6] == 0);   /* the offsets stay */
+    assert_true(g[5] == 0 && g[6] == 0); /* the offsets stay */
     rig_do(r, 0, atincget(31, 0, 2, 1));
     rig_do(r, 0, atswap(0, 0xFF, 2, 1));
     rig_do(r, 0, atcas(1, 0, 0, 1));
@@ -243,18 +256,18 @@ static void test_bad_addresses(void **state)
     assert_int_equal(rig_found(r, WG_F_SCALAR_ADDRESS), 6);
     assert_int_equal(rig_finding(r, WG_F_SCALAR_ADDRESS)->subject, r->t->arch->l1_bytes);
     assert_int_equal(g[2], 0x77);
-    rig_do(r, 0, op(0x68, 2 << 18 | 0x10FFF / 4));   /* LOADREG below the TDMA window */
+    rig_do(r, 0, op(0x68, 2 << 18 | 0x10FFF / 4)); /* LOADREG below the TDMA window */
     rig_do(r, 0, op(0x67, 2 << 18 | 0x10FFF / 4));
     assert_int_equal(rig_found(r, WG_F_SCALAR_ADDRESS), 8);
     g[12] = 0x10000;
-    rig_do(r, 0, storeind(2, 10, 3, 2, 12));         /* MMIO, likewise below it */
+    rig_do(r, 0, storeind(2, 10, 3, 2, 12)); /* MMIO, likewise below it */
     assert_int_equal(rig_found(r, WG_F_SCALAR_ADDRESS), 9);
     assert_int_equal(g[5], 0);
     const wg_finding *f = rig_finding(r, WG_F_SCALAR_ADDRESS);
     assert_true(f->has_word && f->word == loadind(1, 10, 2, 2, 1));
-    rig_do(r, 0, op(0x68, 2 << 18 | 0x90000 / 4));   /* LOADREG from where nothing is */
+    rig_do(r, 0, op(0x68, 2 << 18 | 0x90000 / 4)); /* LOADREG from where nothing is */
     assert_int_equal(rig_found(r, WG_F_SCALAR_ADDRESS), 10);
-    rig_do(r, 0, op(0x68, 2 << 18 | 0x11400 / 4));   /* beyond the registers of TDMA-RISC */
+    rig_do(r, 0, op(0x68, 2 << 18 | 0x11400 / 4)); /* beyond the registers of TDMA-RISC */
     rig_do(r, 0, op(0x67, 2 << 18 | 0x11400 / 4));
     assert_int_equal(rig_found(r, WG_F_TDMA_REGISTER), 2);
     assert_true(rig_finding(r, WG_F_TDMA_REGISTER)->has_word);
@@ -264,8 +277,8 @@ static void test_bad_addresses(void **state)
     g[4] = 3;
     rig_do(r, 0, loadind(1, 8, 0, 2, 3));
     assert_int_equal(rig_found(r, WG_F_SCALAR_MISALIGNED), 1);
-    rig_do(r, 0, storeind(3, 8, 0, 2, 3));           /* MMIO with the unused bit set */
-    rig_do(r, 0, op(0x61, 1u << 23 | 2 << 6 | 3));   /* MemHierSel */
+    rig_do(r, 0, storeind(3, 8, 0, 2, 3));         /* MMIO with the unused bit set */
+    rig_do(r, 0, op(0x61, 1u << 23 | 2 << 6 | 3)); /* MemHierSel */
     assert_int_equal(rig_found(r, WG_F_SCALAR_MODE), 2);
     rig_free(r);
 }
@@ -276,12 +289,12 @@ static void test_mmio(void **state)
     rig *r = rig_new(wg_test_arch(state));
     uint32_t *g = r->t->regs.gpr.r[1];
     g[7] = 0x12345678;
-    rig_do(r, 1, op(0x67, 7 << 18 | 0x11024 / 4));   /* STOREREG */
+    rig_do(r, 1, op(0x67, 7 << 18 | 0x11024 / 4)); /* STOREREG */
     assert_int_equal(r->t->backend.tdma.unpack_reg_addr_raw, 0x12345678);
-    rig_do(r, 1, op(0x68, 9 << 18 | 0x11024 / 4));   /* LOADREG */
+    rig_do(r, 1, op(0x68, 9 << 18 | 0x11024 / 4)); /* LOADREG */
     assert_int_equal(g[9], 0x12345678);
     g[10] = 0x11020;
-    g[11] = 0x4F << 16;                              /* high half: 4 after the shift by four */
+    g[11] = 0x4F << 16; /* high half: 4 after the shift by four */
     g[12] = 0xA5A5A505;
     rig_do(r, 1, storeind(2, 11 << 1 | 1, 3, 12, 10));
     assert_int_equal(r->t->backend.tdma.unpack_reg_addr_raw, 0xA5A5A505);
@@ -300,14 +313,14 @@ static void test_store_to_src(void **state)
     wg_arch_id arch = wg_test_arch(state);
     uint32_t *g = r->t->regs.gpr.r[0];
     wg_src *s = &r->t->regs.src;
-    g[8] = 0x4049u << 16 | 0xB583;                    /* high: 0, 0x80, 0x49; low: sign, mantissa, exponent */
+    g[8] = 0x4049u << 16 | 0xB583; /* high: 0, 0x80, 0x49; low: sign, mantissa, exponent */
     g[9] = 0xC000u << 16 | 0x0001;
-    g[1] = (3 + 4) << 2 | 2;                          /* row 3 of SrcA (four rows are nowhere), columns 8 to 11 */
+    g[1] = (3 + 4) << 2 | 2; /* row 3 of SrcA (four rows are nowhere), columns 8 to 11 */
     s->unpack_row_a[0] = 16;
     rig_do(r, 0, storeind(0, 4, 0, 11, 1));
     uint32_t want[4] = {bf16(1, 0x83, 0x35), bf16(0, 0x80, 0x49), bf16(0, 1, 0), bf16(1, 0x80, 0)};
     assert_memory_equal(&s->a[0][16 + 3][8], want, sizeof want);
-    g[1] = 40 << 2;                                   /* whole bank by address */
+    g[1] = 40 << 2; /* whole bank by address */
     wg_tcfg_insert(&wg_tcfg_fields[arch][WG_TCFG_SRCA_SET_SetOvrdWithAddr], r->t->regs.config.thread[0], 1);
     rig_do(r, 0, storeind(0, 4, 0, 8, 1));
     assert_memory_equal(&s->a[0][36][0], want, sizeof want);
@@ -322,8 +335,8 @@ static void test_store_to_src(void **state)
     g[1] = 0x10000;
     rig_do(r, 0, storeind(0, 4, 3, 8, 1));
     assert_int_equal(rig_found(r, WG_F_SCALAR_SRC_ROW), 2);
-    assert_int_equal(g[2], 0);                        /* undefined: the offset stays */
-    g[1] = 2 << 2;                                    /* before SrcA's first row: nowhere */
+    assert_int_equal(g[2], 0); /* undefined: the offset stays */
+    g[1] = 2 << 2;             /* before SrcA's first row: nowhere */
     wg_src before = *s;
     rig_do(r, 0, storeind(0, 4, 0, 8, 1));
     assert_memory_equal(&before, s, sizeof before);
@@ -335,7 +348,7 @@ static void test_store_to_src(void **state)
     rig_run(r, 20);
     assert_int_equal(r->head[1], 0);
     assert_int_equal(r->stall[1].reason, WG_STALL_UNIT_BUSY);
-    assert_int_equal(r->t->sched.next[WG_AGENT_SCALAR], WG_NEVER);   /* no polling: a hang would be seen at once */
+    assert_int_equal(r->t->sched.next[WG_AGENT_SCALAR], WG_NEVER); /* no polling: a hang would be seen at once */
     wg_src_give_to_unpackers(r->t, WG_SRCB, 1, WG_AGENT_MATRIX);
     rig_run(r, 2);
     assert_int_equal(r->head[1], 1);
@@ -381,19 +394,19 @@ static void test_fifo_pointers(void **state)
     rig *r = rig_new(wg_test_arch(state));
     uint32_t *g = r->t->regs.gpr.r[0];
     g[1] = 4;
-    l1_set(r, 64, 3);          /* read pointer */
-    l1_set(r, 68, 5);          /* write pointer; capacity 4 with counters of 3 bits */
-    rig_do(r, 0, atincgetptr(0, 0, 3, 1, 2, 1));   /* push one */
+    l1_set(r, 64, 3);                            /* read pointer */
+    l1_set(r, 68, 5);                            /* write pointer; capacity 4 with counters of 3 bits */
+    rig_do(r, 0, atincgetptr(0, 0, 3, 1, 2, 1)); /* push one */
     assert_int_equal(g[2], 5);
     assert_int_equal(l1_word(r, 68), 6);
-    rig_do(r, 0, atincgetptr(0, 1, 3, 0, 3, 1));   /* pop two */
+    rig_do(r, 0, atincgetptr(0, 1, 3, 0, 3, 1)); /* pop two */
     assert_int_equal(g[3], 3);
     assert_int_equal(l1_word(r, 64), 5);
-    rig_do(r, 0, atincgetptr(1, 0, 3, 1, 4, 1));   /* look only */
+    rig_do(r, 0, atincgetptr(1, 0, 3, 1, 4, 1)); /* look only */
     assert_int_equal(g[4], 6);
     assert_int_equal(l1_word(r, 68), 6);
     l1_set(r, 68, 7);
-    rig_do(r, 0, atincgetptr(0, 0, 3, 1, 4, 1));   /* wraps */
+    rig_do(r, 0, atincgetptr(0, 0, 3, 1, 4, 1)); /* wraps */
     assert_int_equal(l1_word(r, 68), 0);
     /* Full: waits until somebody pops; empty: until somebody pushes. */
     l1_set(r, 64, 1);
@@ -432,8 +445,8 @@ static void holds_for(rig *r, uint32_t word, unsigned cycles)
         assert_int_equal(r->stall[1].holder, WG_AGENT_THREAD0);
     }
     rig_run(r, 200);
-    assert_int_equal(r->issued[0][1] - first, cycles);   /* nothing at all of its own thread */
-    assert_int_equal(r->issued[1][1] - first, cycles);   /* nothing of others in this unit */
+    assert_int_equal(r->issued[0][1] - first, cycles); /* nothing at all of its own thread */
+    assert_int_equal(r->issued[1][1] - first, cycles); /* nothing of others in this unit */
     rig_drain(r);
 }
 
@@ -499,9 +512,12 @@ static void test_result_times(void **state)
 static void test_throughput(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
-    struct { uint32_t word; unsigned each; } rows[] = {
+    struct {
+        uint32_t word;
+        unsigned each;
+    } rows[] = {
         {storeind(4 | 1, 8, 0, 20, 1), 5}, {storeind(4, 8, 0, 20, 1), 3}, {loadind(0, 8, 0, 20, 1), 3},
-        {atincget(31, 0, 20, 1), 12}, {atswap(0, 0xFF, 20, 1), 12},
+        {atincget(31, 0, 20, 1), 12},      {atswap(0, 0xFF, 20, 1), 12},
     };
     r->t->regs.gpr.r[0][1] = 4;
     for (unsigned i = 0; i < 5; i++) {
@@ -543,7 +559,7 @@ static void test_flushdma(void **state)
     rig_push(r, 0, op(0x46, 1));
     rig_push(r, 0, alu(0x58, 1, 0, 21, 1, 20));
     rig_run(r, 30);
-    assert_int_equal(r->t->regs.gpr.r[0][21], 0x1235);   /* waited for the load */
+    assert_int_equal(r->t->regs.gpr.r[0][21], 0x1235); /* waited for the load */
     assert_int_equal(rig_found(r, WG_F_GPR_NOT_WRITTEN), 0);
     assert_int_equal(r->issued[0][2] - r->issued[0][0], 10);
     rig_free(r);
@@ -587,7 +603,7 @@ static void test_reg2flop_contention(void **state)
         rig_push(r, 0, NOP);
         uint64_t first = r->t->sched.now;
         rig_run(r, 20);
-        assert_int_equal(r->issued[0][1] - first, 8);   /* 6 writes in stage 0 from first + 1 to first + 6 */
+        assert_int_equal(r->issued[0][1] - first, 8); /* 6 writes in stage 0 from first + 1 to first + 6 */
         rig_drain(r);
     }
     rig_free(r);
@@ -603,7 +619,7 @@ static void test_atcas_retries(void **state)
     rig_run(r, 17);
     l1_set(r, 64, 1);
     rig_run(r, 40);
-    assert_int_equal(r->issued[0][1] - first, 30);   /* two attempts of 15 cycles */
+    assert_int_equal(r->issued[0][1] - first, 30); /* two attempts of 15 cycles */
     assert_int_equal(l1_word(r, 64), 3);
     rig_free(r);
 }

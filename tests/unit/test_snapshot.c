@@ -51,7 +51,8 @@ static void load(wg_device *dev, wg_arch_id arch, const char *name)
             assert_int_equal(wg_core_release(dev, (wg_core_id)core, wg_elf_entry(t.core[core].elf)), WG_OK);
     }
     for (unsigned thread = 0; thread < WG_THREADS; thread++)
-        for (size_t i = 0; i < t.stream[thread].words && wg_push(dev, thread, t.stream[thread].word[i].word) == WG_OK; i++)
+        for (size_t i = 0; i < t.stream[thread].words && wg_push(dev, thread, t.stream[thread].word[i].word) == WG_OK;
+             i++)
             ;
     wg_tasm_free(&t);
     free(source);

@@ -11,9 +11,9 @@
 enum { CYCLES = 6000, PUSH = 0xFFE40000u, SEMAPHORES = 0xFFE80020u, DRAIN = 0xFFE80004u, MAILBOX = 0xFFEC0000u };
 
 typedef struct seen {
-    uint8_t doing[WG_AGENT_THREAD2 + 1][CYCLES];   /* per cycle, + 1; 0: as the cycle before, or nothing */
-    uint8_t now[WG_AGENT_THREAD2 + 1];             /* what it does */
-    uint64_t units[WG_TRACKS];                     /* instructions accepted */
+    uint8_t doing[WG_AGENT_THREAD2 + 1][CYCLES]; /* per cycle, + 1; 0: as the cycle before, or nothing */
+    uint8_t now[WG_AGENT_THREAD2 + 1];           /* what it does */
+    uint64_t units[WG_TRACKS];                   /* instructions accepted */
 } seen;
 
 /* From this cycle on. */
@@ -43,7 +43,8 @@ static void count(void *user, const wg_event *e)
                 e->stall.reason == WG_STALL_CORE_PARKED ? WG_DOING_PARKED : WG_DOING_STALL + e->stall.reason);
         break;
     case WG_EV_STALL_END:
-        if (e->stall.reason != WG_STALL_FIFO_FULL && s->now[e->agent] >= WG_DOING_STALL)   /* else it stopped altogether */
+        if (e->stall.reason != WG_STALL_FIFO_FULL &&
+            s->now[e->agent] >= WG_DOING_STALL) /* else it stopped altogether */
             set(s, e->agent, e->cycle, rest);
         break;
     case WG_EV_ISSUED:
@@ -51,36 +52,38 @@ static void count(void *user, const wg_event *e)
         if (!s->doing[e->agent][e->cycle + 1])
             set(s, e->agent, e->cycle + 1, rest);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
 static void program(wg_device *dev, unsigned core)
 {
     rv p = rv_at(0x8000 + 0x1000 * core);
-    if (core == WG_CORE_B) {   /* wakes T2 by its mailbox, polls what T0 writes */
+    if (core == WG_CORE_B) { /* wakes T2 by its mailbox, polls what T0 writes */
         rv_store(&p, MAILBOX + 0x3000, 5);
         rv_li(&p, A0, 0x3000);
         unsigned poll = p.n;
         rv_lw(&p, T0, 0, A0);
         rv_beq(&p, T0, ZERO, poll);
         rv_store(&p, 0x3010, 1);
-    } else if (core == WG_CORE_T0) {   /* polls a semaphore, then writes */
+    } else if (core == WG_CORE_T0) { /* polls a semaphore, then writes */
         rv_li(&p, A0, SEMAPHORES);
         unsigned poll = p.n;
         rv_lw(&p, T0, 0, A0);
         rv_beq(&p, T0, ZERO, poll);
         rv_store(&p, 0x3000, 1);
-    } else if (core == WG_CORE_T1) {   /* fills its FIFO behind waits, posts the semaphore, drains */
+    } else if (core == WG_CORE_T1) { /* fills its FIFO behind waits, posts the semaphore, drains */
         for (unsigned i = 0; i < 60; i++)
-            rv_tt(&p, i % 5 == 0 ? 0x58000000u : i % 7 == 0 ? 0xA2000000u | 0x1FFu << 15 | 1 : i % 3 ? 0x02000000u : 0x8F000000u);
+            rv_tt(&p, i % 5 == 0   ? 0x58000000u
+                      : i % 7 == 0 ? 0xA2000000u | 0x1FFu << 15 | 1
+                      : i % 3      ? 0x02000000u
+                                   : 0x8F000000u);
         rv_tt(&p, 0xA4000004u);
         rv_store(&p, DRAIN, 0);
         rv_li(&p, A0, DRAIN);
         rv_lw(&p, T0, 0, A0);
         rv_add(&p, T0, T0, T0);
-    } else {   /* waits for B's word, pushes to the unit that T1 uses */
+    } else { /* waits for B's word, pushes to the unit that T1 uses */
         rv_li(&p, A0, MAILBOX);
         rv_lw(&p, T0, 0, A0);
         rv_add(&p, T0, T0, T0);
@@ -136,9 +139,9 @@ static void test_every_cycle_has_one_reason(void **state)
                              (unsigned long long)got->cycles[track][i], i, (unsigned long long)wanted[i]);
             }
             assert_int_equal(sum, length);
-            assert_int_equal(got->cycles[track][WG_DOING_STALL + WG_STALL_NONE], 0);   /* no "other" */
+            assert_int_equal(got->cycles[track][WG_DOING_STALL + WG_STALL_NONE], 0); /* no "other" */
         }
-        for (unsigned track = WG_AGENT_SYNC; track < WG_TRACKS; track++) {   /* utilisation */
+        for (unsigned track = WG_AGENT_SYNC; track < WG_TRACKS; track++) { /* utilisation */
             uint64_t sum = 0;
             for (unsigned i = 0; i < WG_DOINGS; i++)
                 sum += got->cycles[track][i];

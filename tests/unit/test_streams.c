@@ -516,10 +516,14 @@ static void test_random(void **state)
 
 static const wg_test tests[] = {
     WG_TEST(test_core_polls, WG_BH | WG_WH, ""),
-    WG_TEST(test_random, WG_BH | WG_WH, ""),        WG_TEST(test_within_a_tile, WG_BH | WG_WH, ""),
-    WG_TEST(test_between_tiles, WG_BH | WG_WH, ""), WG_TEST(test_relay, WG_BH | WG_WH, ""),
-    WG_TEST(test_multicast, WG_BH | WG_WH, ""),     WG_TEST(test_gather, WG_BH | WG_WH, ""),
-    WG_TEST(test_to_dram, WG_BH | WG_WH, ""),       WG_TEST(test_configuration_from_l1, WG_BH | WG_WH, ""),
+    WG_TEST(test_random, WG_BH | WG_WH, ""),
+    WG_TEST(test_within_a_tile, WG_BH | WG_WH, ""),
+    WG_TEST(test_between_tiles, WG_BH | WG_WH, ""),
+    WG_TEST(test_relay, WG_BH | WG_WH, ""),
+    WG_TEST(test_multicast, WG_BH | WG_WH, ""),
+    WG_TEST(test_gather, WG_BH | WG_WH, ""),
+    WG_TEST(test_to_dram, WG_BH | WG_WH, ""),
+    WG_TEST(test_configuration_from_l1, WG_BH | WG_WH, ""),
     WG_TEST(test_delivery, WG_BH | WG_WH, ""),
 };
 WG_MAIN("streams", tests)

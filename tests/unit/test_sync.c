@@ -21,7 +21,7 @@ static void test_one_cycle_each(void **state)
     fr_run(r, 20);
     for (unsigned i = 0; i < 7; i++)
         assert_int_equal(fr_issued(r, 0, i), 3 + i);
-    for (unsigned i = 0; i < 6; i++)   /* over in the cycle that accepts it: its effect is there in the next */
+    for (unsigned i = 0; i < 6; i++) /* over in the cycle that accepts it: its effect is there in the next */
         assert_int_equal(fr_event(r, WG_EV_COMPLETED, WG_AGENT_SYNC, i)->cycle, FR_START + 3 + i);
     assert_true(wg_thread_idle(r->t, 0));
     fr_free(r);
@@ -41,7 +41,7 @@ static void test_one_slot_for_all(void **state)
     for (unsigned thread = 0; thread < 3; thread++)
         for (unsigned i = 0; i < n; i++) {
             uint64_t at = fr_issued(r, thread, i);
-            assert_true(at != WG_NEVER && !(seen >> at & 1));   /* never two in one cycle */
+            assert_true(at != WG_NEVER && !(seen >> at & 1)); /* never two in one cycle */
             seen |= UINT64_C(1) << at;
         }
     for (unsigned thread = 0; thread < 3; thread++)
@@ -101,15 +101,15 @@ static void test_core_writes_share_the_slot(void **state)
 static void test_a_core_has_one_place(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
-    store s[] = {{5, WG_CORE_T0, 4, 0, 0}, {5, WG_CORE_T1, 4, 0, 0}, {6, WG_CORE_T1, 4, 0, 0},
-                 {6, WG_CORE_T0, 4, 0, 0}};
+    store s[] = {
+        {5, WG_CORE_T0, 4, 0, 0}, {5, WG_CORE_T1, 4, 0, 0}, {6, WG_CORE_T1, 4, 0, 0}, {6, WG_CORE_T0, 4, 0, 0}};
     stores all = {s, 4};
     r->regions = do_stores;
     r->user = &all;
     fr_run(r, 20);
-    assert_int_equal(s[0].accepted, 5);   /* done in 5 */
-    assert_int_equal(s[1].accepted, 5);   /* done in 6 */
-    assert_int_equal(s[2].accepted, 7);   /* its place was taken in 6 */
+    assert_int_equal(s[0].accepted, 5); /* done in 5 */
+    assert_int_equal(s[1].accepted, 5); /* done in 6 */
+    assert_int_equal(s[2].accepted, 7); /* its place was taken in 6 */
     assert_int_equal(s[3].accepted, 6);
     assert_int_equal(r->t->backend.sync.value[4], 4);
     fr_free(r);
@@ -184,7 +184,7 @@ static void test_mutex_indices(void **state)
                 assert_int_equal(info.stall.reason, WG_STALL_MUTEX_INVALID);
                 assert_int_equal(info.stall.resource, index);
                 assert_false(wg_thread_idle(r->t, 1));
-                assert_int_equal(r->t->sched.next[WG_AGENT_THREAD1], WG_NEVER);   /* it can never move again */
+                assert_int_equal(r->t->sched.next[WG_AGENT_THREAD1], WG_NEVER); /* it can never move again */
             }
             fr_free(r);
         }
@@ -200,18 +200,18 @@ static void test_mutex_indices(void **state)
 static void test_mutex_ownership(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
-    fr_push(r, 0, I_ATGETM(3));    /* 3 */
-    fr_push(r, 0, I_ATGETM(3));    /* again: fine */
+    fr_push(r, 0, I_ATGETM(3)); /* 3 */
+    fr_push(r, 0, I_ATGETM(3)); /* again: fine */
     r->offer_from = FR_START + 5;
-    fr_push(r, 1, I_ATRELM(3));    /* 8: not the holder, changes nothing */
-    fr_push(r, 1, I_ATGETM(3));    /* 9: waits */
+    fr_push(r, 1, I_ATRELM(3)); /* 8: not the holder, changes nothing */
+    fr_push(r, 1, I_ATGETM(3)); /* 9: waits */
     fr_run(r, 30);
     assert_int_equal(fr_issued(r, 0, 1), 4);
     assert_int_equal(fr_issued(r, 1, 0), 8);
     assert_int_equal(fr_issued(r, 1, 1), WG_NEVER);
     assert_int_equal(r->t->backend.sync.mutex[3], 1);
     r->offer_from = FR_START + 30;
-    fr_push(r, 0, I_ATRELM(3));    /* released in 33, taken in 34 */
+    fr_push(r, 0, I_ATRELM(3)); /* released in 33, taken in 34 */
     fr_run(r, 10);
     assert_int_equal(fr_issued(r, 0, 2), 33);
     assert_int_equal(fr_issued(r, 1, 1), 34);
@@ -258,9 +258,9 @@ static void test_semaphore_values(void **state)
         assert_int_equal(r->t->backend.sync.value[i], i < 4 ? 9 : 0);
     }
     for (unsigned i = 0; i < 10; i++)
-        fr_push(r, 0, I_SEMPOST(0x11));      /* past Max, up to 15 */
+        fr_push(r, 0, I_SEMPOST(0x11)); /* past Max, up to 15 */
     for (unsigned i = 0; i < 12; i++)
-        fr_push(r, 0, I_SEMGET(0x22));       /* down to 0 */
+        fr_push(r, 0, I_SEMGET(0x22)); /* down to 0 */
     fr_run(r, 40);
     static const uint8_t want[8] = {15, 0, 9, 9, 10, 0, 0, 0};
     assert_memory_equal(r->t->backend.sync.value, want, 8);
@@ -295,12 +295,12 @@ static void test_core_writes(void **state)
 static void test_window_bypasses_the_fifo(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
-    fr_push(r, 0, I_SEMWAIT(0x1FF, 1, 1));   /* waits for a post … */
+    fr_push(r, 0, I_SEMWAIT(0x1FF, 1, 1)); /* waits for a post … */
     fr_push(r, 0, I_SEMPOST(2));
     fr_run(r, 20);
     wg_stall why;
     assert_int_equal(wg_sync_core_read(r->t, WG_CORE_T0, 1), 0);
-    assert_int_equal(wg_sync_core_write(r->t, WG_CORE_T0, 0, 0, &why), WG_REGION_DONE);   /* … which overtakes it */
+    assert_int_equal(wg_sync_core_write(r->t, WG_CORE_T0, 0, 0, &why), WG_REGION_DONE); /* … which overtakes it */
     fr_run(r, 10);
     assert_int_equal(fr_issued(r, 0, 1), 22);
     assert_int_equal(wg_sync_core_read(r->t, WG_CORE_T0, 1), 1);
@@ -311,15 +311,15 @@ static void test_no_combined_wait_and_change(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
     r->t->backend.sync.value[0] = 1;
-    fr_push(r, 0, I_SEMWAIT(0x1FF, 1, 1));   /* met at once … */
-    fr_push(r, 0, I_SEMGET(1));              /* … but this passes two cycles later */
+    fr_push(r, 0, I_SEMWAIT(0x1FF, 1, 1)); /* met at once … */
+    fr_push(r, 0, I_SEMGET(1));            /* … but this passes two cycles later */
     r->offer_from = FR_START + 1;
-    fr_push(r, 1, I_SEMGET(1));              /* and this is between */
+    fr_push(r, 1, I_SEMGET(1)); /* and this is between */
     fr_run(r, 20);
     assert_int_equal(fr_issued(r, 0, 0), 3);
     assert_int_equal(fr_issued(r, 1, 0), 4);
     assert_int_equal(fr_issued(r, 0, 1), 5);
-    assert_int_equal(r->t->backend.sync.value[0], 0);   /* the second get was lost */
+    assert_int_equal(r->t->backend.sync.value[0], 0); /* the second get was lost */
     fr_free(r);
 }
 
@@ -333,16 +333,16 @@ static void test_posts_do_not_wait_for_other_units(void **state)
     fr_push(r, 0, I_STALLWAIT(WG_B1, 1u << matrix));
     fr_push(r, 0, I_SEMPOST(2));
     fr_run(r, 60);
-    assert_int_equal(fr_issued(r, 0, 1), 4);      /* while the Matrix Unit still works */
-    assert_int_equal(fr_issued(r, 0, 3), 34);     /* done in 33 */
+    assert_int_equal(fr_issued(r, 0, 1), 4);  /* while the Matrix Unit still works */
+    assert_int_equal(fr_issued(r, 0, 3), 34); /* done in 33 */
     fr_free(r);
 }
 
 static void test_names(void **state)
 {
     (void)state;
-    static const char *const names[] = {"FPU_SFPU", "MATH_PACK", "UNPACK_TO_DEST", "UNPACK_OPERAND_SYNC", "PACK_DONE",
-                                        "UNPACK_SYNC", "UNPACK_MATH_DONE", "MATH_DONE"};
+    static const char *const names[] = {"FPU_SFPU",  "MATH_PACK",   "UNPACK_TO_DEST",   "UNPACK_OPERAND_SYNC",
+                                        "PACK_DONE", "UNPACK_SYNC", "UNPACK_MATH_DONE", "MATH_DONE"};
     for (unsigned i = 0; i < 8; i++)
         assert_string_equal(wg_semaphore_name(i), names[i]);
     assert_string_equal(wg_semaphore_name(8), "");

@@ -19,21 +19,21 @@ typedef struct expected {
 } expected;
 
 #define U WG_PATH_UNMAPPED
-#define ALL5(p)                                                                                                        \
-    {                                                                                                                  \
-        p, p, p, p, p                                                                                                  \
+#define ALL5(p) \
+    { \
+        p, p, p, p, p \
     }
-#define BT(p)                                                                                                          \
-    {                                                                                                                  \
-        p, U, p, p, p                                                                                                  \
+#define BT(p) \
+    { \
+        p, U, p, p, p \
     }
-#define TS(p)                                                                                                          \
-    {                                                                                                                  \
-        U, U, p, p, p                                                                                                  \
+#define TS(p) \
+    { \
+        U, U, p, p, p \
     }
-#define ONLY_B(p)                                                                                                      \
-    {                                                                                                                  \
-        p, U, U, U, U                                                                                                  \
+#define ONLY_B(p) \
+    { \
+        p, U, U, U, U \
     }
 static const expected map[] = {
     {0x00000000, false, ALL5(WG_PATH_L1), ALL5(WG_PATH_L1), {0}},
@@ -289,7 +289,7 @@ static void test_niu(void **state)
     store(dev, WG_CORE_NC, base + regs[WG_REG_NIU_noc_cmd_ctrl].offset, 1);
     wg_advance(dev, 2);
     assert_int_equal(load(dev, WG_CORE_NC, base + regs[WG_REG_NIU_noc_cmd_ctrl].offset).value, 0);
-    assert_non_null(found(dev, "noc-nowhere"));   /* the tile stands alone */
+    assert_non_null(found(dev, "noc-nowhere")); /* the tile stands alone */
     uint32_t stream = 0xFFB40000 + 5 * 0x1000;
     store(dev, WG_CORE_B, stream + regs[WG_REG_STREAM_remote_dest_buf_size].offset, 100);
     store(dev, WG_CORE_B, stream + regs[WG_REG_STREAM_remote_dest_buf_space_available_update].offset, 7 << 6);
@@ -378,7 +378,7 @@ static void test_unit_resets(void **state)
     assert_int_equal(wg_write(dev, 0xFFB121B0, &bits, 4), WG_OK);
     assert_true(t->backend.mover.held);
     assert_null(found(dev, "unimplemented-register"));
-    bits = 0x47800 | 1 << 15 | 1 << 17 | 1 << 20;   /* SrcA's owners, Dst's marks, SrcA's columns 4 to 7 */
+    bits = 0x47800 | 1 << 15 | 1 << 17 | 1 << 20; /* SrcA's owners, Dst's marks, SrcA's columns 4 to 7 */
     assert_int_equal(wg_write(dev, 0xFFB121B0, &bits, 4), WG_OK);
     assert_false(t->backend.mover.held);
     assert_int_equal(t->regs.src.owner_a[0], WG_SRC_UNPACKERS);

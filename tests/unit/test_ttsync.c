@@ -79,12 +79,12 @@ static void test_load_then_push(void **state)
     fr *r = tracked(wg_test_arch(state));
     region g = {0};
     access *load = emit(r, &g, WG_PATH_GPR, GPR + 4, false, 20);
-    fr_push(r, 0, I_STOREREG);                 /* reads GPRs: goes */
-    fr_push(r, 0, I_LOADREG);                  /* writes GPRs: waits for the load */
+    fr_push(r, 0, I_STOREREG); /* reads GPRs: goes */
+    fr_push(r, 0, I_LOADREG);  /* writes GPRs: waits for the load */
     fr_run(r, 40);
     assert_int_equal(load->processed, 20);
     assert_int_equal(fr_issued(r, 0, 0), 3);
-    assert_int_equal(fr_issued(r, 0, 1), 21);  /* E of 20 no longer sees it, and linger 1 is one cycle */
+    assert_int_equal(fr_issued(r, 0, 1), 21); /* E of 20 no longer sees it, and linger 1 is one cycle */
     const wg_event *e = fr_event(r, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0, 0);
     assert_int_equal(e->stall.reason, WG_STALL_AUTO_TTSYNC);
     assert_int_equal(e->stall.resource, WG_TTS_GPR);
@@ -97,12 +97,12 @@ static void test_store_then_push(void **state)
     fr *r = tracked(wg_test_arch(state));
     region g = {0};
     access *store = emit(r, &g, WG_PATH_GPR, GPR, true, 15);
-    fr_push(r, 0, I_STOREREG);                 /* a reader waits too */
+    fr_push(r, 0, I_STOREREG); /* a reader waits too */
     fr_push(r, 0, I_LOADREG);
     fr_run(r, 40);
     assert_int_equal(store->processed, 15);
     assert_int_equal(fr_issued(r, 0, 0), 16);
-    assert_int_equal(fr_issued(r, 0, 1), 17);  /* behind it in the gate; its own check finds nothing left */
+    assert_int_equal(fr_issued(r, 0, 1), 17); /* behind it in the gate; its own check finds nothing left */
     fr_free(r);
 }
 
@@ -111,11 +111,11 @@ static void test_push_then_store(void **state)
     fr *r = tracked(wg_test_arch(state));
     region g = {0};
     fr_busy(r, WG_UNIT_PACK, 0, 0, true);
-    fr_push(r, 0, I_STALLWAIT(WG_B5, 8));      /* holds the Scalar Unit back */
-    fr_push(r, 0, I_STOREREG);                 /* reads GPRs */
+    fr_push(r, 0, I_STALLWAIT(WG_B5, 8)); /* holds the Scalar Unit back */
+    fr_push(r, 0, I_STOREREG);            /* reads GPRs */
     fr_run(r, 10);
     access *store = emit(r, &g, WG_PATH_GPR, GPR, true, 1);
-    access *other = emit(r, &g, WG_PATH_TDMA, TDMA, true, 1);   /* nothing touches that */
+    access *other = emit(r, &g, WG_PATH_TDMA, TDMA, true, 1); /* nothing touches that */
     fr_run(r, 20);
     assert_int_equal(other->processed, 11);
     assert_int_equal(store->processed, 0);
@@ -125,7 +125,7 @@ static void test_push_then_store(void **state)
     fr_busy(r, WG_UNIT_PACK, 0, 0, false);
     fr_run(r, 20);
     assert_int_equal(fr_issued(r, 0, 1), 31);
-    assert_int_equal(store->processed, 32);    /* the cycle after it passed the gate */
+    assert_int_equal(store->processed, 32); /* the cycle after it passed the gate */
     fr_free(r);
 }
 
@@ -135,12 +135,12 @@ static void test_push_then_load(void **state)
     region g = {0};
     fr_busy(r, WG_UNIT_PACK, 0, 0, true);
     fr_push(r, 0, I_STALLWAIT(WG_B5, 8));
-    fr_push(r, 0, I_STOREREG);                 /* a reader does not hold loads */
+    fr_push(r, 0, I_STOREREG); /* a reader does not hold loads */
     fr_run(r, 10);
     access *early = emit(r, &g, WG_PATH_GPR, GPR, false, 1);
     fr_run(r, 5);
     assert_int_equal(early->processed, 11);
-    fr_push(r, 0, I_LOADREG);                  /* a writer does */
+    fr_push(r, 0, I_LOADREG); /* a writer does */
     fr_run(r, 5);
     access *load = emit(r, &g, WG_PATH_GPR, GPR, false, 1);
     fr_run(r, 10);
@@ -176,7 +176,7 @@ static void test_push_then_load_hole(void **state)
     fr_run(r, 3);
     assert_int_equal(behind->processed, 0);
     assert_false(wg_thread_idle(r->t, 0));
-    fr_push(r, 0, I_VECTOR);                   /* arrives, and touches no GPR; but the LOADREG before it does */
+    fr_push(r, 0, I_VECTOR); /* arrives, and touches no GPR; but the LOADREG before it does */
     fr_run(r, 5);
     assert_int_equal(behind->processed, 0);
     fr_busy(r, WG_UNIT_PACK, 0, 0, false);
@@ -189,9 +189,14 @@ static void test_push_then_load_hole(void **state)
 
 static void test_off_until_both_bits(void **state)
 {
-    static const struct { unsigned bits; bool held; } rows[] = {
-        {0, false}, {TRACK_INSNS, false}, {TRACK_GPR, false}, {TRACK_INSNS | TRACK_TDMA | TRACK_CFG, false},
-        {TRACK_INSNS | TRACK_GPR, true}};
+    static const struct {
+        unsigned bits;
+        bool held;
+    } rows[] = {{0, false},
+                {TRACK_INSNS, false},
+                {TRACK_GPR, false},
+                {TRACK_INSNS | TRACK_TDMA | TRACK_CFG, false},
+                {TRACK_INSNS | TRACK_GPR, true}};
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         fr *r = fr_new(wg_test_arch(state));
         fr_push(r, 0, I_SETC16(0, 0));
@@ -218,9 +223,14 @@ static void test_off_until_both_bits(void **state)
 static void test_address_to_resource(void **state)
 {
     fr *r = fr_new(wg_test_arch(state));
-    static const struct { wg_path path; uint32_t address; unsigned bit; uint8_t resource; } rows[] = {
-        {WG_PATH_GPR, GPR + 0x20, TRACK_GPR, WG_TTS_GPR}, {WG_PATH_TDMA, TDMA + 4, TRACK_TDMA, WG_TTS_TDMA},
-        {WG_PATH_CONFIG, CFG + 8, TRACK_CFG, WG_TTS_CFG0}};
+    static const struct {
+        wg_path path;
+        uint32_t address;
+        unsigned bit;
+        uint8_t resource;
+    } rows[] = {{WG_PATH_GPR, GPR + 0x20, TRACK_GPR, WG_TTS_GPR},
+                {WG_PATH_TDMA, TDMA + 4, TRACK_TDMA, WG_TTS_TDMA},
+                {WG_PATH_CONFIG, CFG + 8, TRACK_CFG, WG_TTS_CFG0}};
     for (unsigned i = 0; i < 3; i++) {
         for (unsigned bits = 0; bits < 32; bits++) {
             track(r, 0, bits & ~(unsigned)SUBDIVIDE);
@@ -258,17 +268,72 @@ static void test_config_map_subdivided(void **state)
     track(r, 0, TRACK_ALL | SUBDIVIDE);
     enum { U0 = 1, U1 = 2, REST = 4 };
     /* By word, worked out by hand from the document's table; what is not here is remainder. */
-    static const uint8_t parts[180] = {
-        [44] = U0, [45] = U0 | U1, [46] = U1, [47] = U1, [48] = U0 | U1 | REST, [49] = U0 | U1 | REST,
-        [50] = U0 | U1 | REST, [51] = U0, [52] = U0, [53] = U0, [56] = REST, [57] = REST, [58] = U1, [59] = U1,
-        [60] = U1, [61] = U1, [62] = U1, [63] = U1,
-        [64] = U0 /* TileDescriptor's first word */, [65] = REST, [66] = REST, [67] = REST,
-        [72] = U0, [73] = U0, [74] = U0, [75] = U0, [76] = U0, [77] = U0, [78] = U0, [79] = U0, [80] = U0, [81] = U0,
-        [82] = U0, [83] = U0, [84] = U0, [85] = U0, [86] = U0, [87] = U0, [92] = U0, [93] = U0, [94] = U0, [95] = U0,
-        [104] = U0, [105] = U0,
-        [112] = U1, [113] = REST, [114] = REST, [115] = REST, [120] = U1, [121] = U1, [122] = REST, [123] = REST,
-        [124] = U1, [125] = U1, [126] = REST, [127] = REST, [128] = REST, [131] = REST, [132] = REST, [133] = REST,
-        [134] = REST, [135] = REST, [140] = U1, [141] = U1, [142] = REST, [143] = REST};
+    static const uint8_t parts[180] = {[44] = U0,
+                                       [45] = U0 | U1,
+                                       [46] = U1,
+                                       [47] = U1,
+                                       [48] = U0 | U1 | REST,
+                                       [49] = U0 | U1 | REST,
+                                       [50] = U0 | U1 | REST,
+                                       [51] = U0,
+                                       [52] = U0,
+                                       [53] = U0,
+                                       [56] = REST,
+                                       [57] = REST,
+                                       [58] = U1,
+                                       [59] = U1,
+                                       [60] = U1,
+                                       [61] = U1,
+                                       [62] = U1,
+                                       [63] = U1,
+                                       [64] = U0 /* TileDescriptor's first word */,
+                                       [65] = REST,
+                                       [66] = REST,
+                                       [67] = REST,
+                                       [72] = U0,
+                                       [73] = U0,
+                                       [74] = U0,
+                                       [75] = U0,
+                                       [76] = U0,
+                                       [77] = U0,
+                                       [78] = U0,
+                                       [79] = U0,
+                                       [80] = U0,
+                                       [81] = U0,
+                                       [82] = U0,
+                                       [83] = U0,
+                                       [84] = U0,
+                                       [85] = U0,
+                                       [86] = U0,
+                                       [87] = U0,
+                                       [92] = U0,
+                                       [93] = U0,
+                                       [94] = U0,
+                                       [95] = U0,
+                                       [104] = U0,
+                                       [105] = U0,
+                                       [112] = U1,
+                                       [113] = REST,
+                                       [114] = REST,
+                                       [115] = REST,
+                                       [120] = U1,
+                                       [121] = U1,
+                                       [122] = REST,
+                                       [123] = REST,
+                                       [124] = U1,
+                                       [125] = U1,
+                                       [126] = REST,
+                                       [127] = REST,
+                                       [128] = REST,
+                                       [131] = REST,
+                                       [132] = REST,
+                                       [133] = REST,
+                                       [134] = REST,
+                                       [135] = REST,
+                                       [140] = U1,
+                                       [141] = U1,
+                                       [142] = REST,
+                                       [143] = REST};
     const uint8_t remainders = WG_TTS_CFG0_REST | WG_TTS_CFG1_REST;
     for (unsigned word = 0; word < 224; word++) {
         uint8_t want = word < 180 && parts[word] ? parts[word] : REST;
@@ -286,10 +351,17 @@ static void test_config_map_subdivided(void **state)
 static void test_eight_resources(void **state)
 {
     /* Each resource alone: an instruction declared to write it and only it, against a load of each. */
-    static const struct { wg_path path; uint32_t address; } load[8] = {
-        {WG_PATH_CONFIG, CFG + 4 * 44}, {WG_PATH_CONFIG, CFG + 4 * 46}, {WG_PATH_CONFIG, CFG},
-        {WG_PATH_CONFIG, CFG + 4 * (224 + 44)}, {WG_PATH_CONFIG, CFG + 4 * (224 + 46)}, {WG_PATH_CONFIG, CFG + 4 * 224},
-        {WG_PATH_GPR, GPR}, {WG_PATH_TDMA, TDMA}};
+    static const struct {
+        wg_path path;
+        uint32_t address;
+    } load[8] = {{WG_PATH_CONFIG, CFG + 4 * 44},
+                 {WG_PATH_CONFIG, CFG + 4 * 46},
+                 {WG_PATH_CONFIG, CFG},
+                 {WG_PATH_CONFIG, CFG + 4 * (224 + 44)},
+                 {WG_PATH_CONFIG, CFG + 4 * (224 + 46)},
+                 {WG_PATH_CONFIG, CFG + 4 * 224},
+                 {WG_PATH_GPR, GPR},
+                 {WG_PATH_TDMA, TDMA}};
     for (unsigned written = 0; written < 8; written++) {
         for (unsigned loaded = 0; loaded < 8; loaded++) {
             fr *r = fr_new(wg_test_arch(state));
@@ -315,13 +387,13 @@ static void test_no_finer_tracking(void **state)
     fr *r = tracked(wg_test_arch(state));
     region g = {0};
     emit(r, &g, WG_PATH_GPR, GPR + 4 * 60, true, 20);
-    fr_push(r, 0, I_ADDDMAREG(1, 2, 3));       /* other registers: stalled all the same */
+    fr_push(r, 0, I_ADDDMAREG(1, 2, 3)); /* other registers: stalled all the same */
     fr_run(r, 40);
     assert_int_equal(fr_issued(r, 0, 0), 21);
     assert_int_equal(r->t->frontend[0].ttsync.gate_stalls, 1);
     assert_int_equal(r->t->frontend[0].ttsync.spurious_stalls, 1);
     emit(r, &g, WG_PATH_GPR, GPR + 4 * 2, true, 20);
-    fr_push(r, 0, I_ADDDMAREG(1, 2, 3));       /* this one for a reason */
+    fr_push(r, 0, I_ADDDMAREG(1, 2, 3)); /* this one for a reason */
     fr_run(r, 40);
     assert_int_equal(r->t->frontend[0].ttsync.gate_stalls, 2);
     assert_int_equal(r->t->frontend[0].ttsync.spurious_stalls, 1);
@@ -333,17 +405,45 @@ static void test_no_finer_tracking(void **state)
 static void test_default_classes(void **state)
 {
     enum { RG = WG_TTS_GPR, RT = WG_TTS_TDMA, C = WG_TTS_CFG0, R = WG_TTS_CFG0_REST };
-    static const struct { const char *name; int class_; uint8_t reads, writes; } rows[] = {
-        {"ADDDMAREG", 0, RG, RG}, {"SUBDMAREG", 0, RG, RG}, {"MULDMAREG", 0, RG, RG}, {"BITWOPDMAREG", 0, RG, RG},
-        {"SHIFTDMAREG", 0, RG, RG}, {"CMPDMAREG", 0, RG, RG}, {"SETDMAREG", 0, RG, RG},
-        {"ATINCGET", 1, RG, RG}, {"ATINCGETPTR", 1, RG, RG}, {"ATSWAP", 1, RG, RG}, {"ATCAS", 1, RG, RG},
-        {"REG2FLOP", 2, RG | RT, RG | RT}, {"LOADIND", 3, RG, RG}, {"STOREIND", 3, RG, RG},
-        {"STREAMWRCFG", 4, C, C}, {"CFGSHIFTMASK", 4, C, C}, {"STOREREG", 5, RG, 0}, {"LOADREG", 6, 0, RG},
-        {"FLUSHDMA", 7, 0, RT}, {"WRCFG", 8, RG, C}, {"RDCFG", 9, C, RG}, {"XMOV", 10, RG | C, RG | C},
-        {"UNPACR", 11, RT | C, RT}, {"UNPACR_NOP", 11, RT | C, RT}, {"PACR", 12, RT | R, RT},
-        {"MOP", 13, RG | RT | C, RG | RT | C}, {"REPLAY", 14, RG | RT | C, RG | RT | C},
-        {"SETC16", 15, R, 0}, {"RMWCIB0", 15, R, 0}, {"SFPNOP", 15, R, 0}, {"STALLWAIT", 15, R, 0}, {"MVMUL", 15, R, 0},
-        {"NOP", -1, 0, 0}, {"MOP_CFG", -1, 0, 0}, {"RESOURCEDECL", -1, 0, 0}};
+    static const struct {
+        const char *name;
+        int class_;
+        uint8_t reads, writes;
+    } rows[] = {{"ADDDMAREG", 0, RG, RG},
+                {"SUBDMAREG", 0, RG, RG},
+                {"MULDMAREG", 0, RG, RG},
+                {"BITWOPDMAREG", 0, RG, RG},
+                {"SHIFTDMAREG", 0, RG, RG},
+                {"CMPDMAREG", 0, RG, RG},
+                {"SETDMAREG", 0, RG, RG},
+                {"ATINCGET", 1, RG, RG},
+                {"ATINCGETPTR", 1, RG, RG},
+                {"ATSWAP", 1, RG, RG},
+                {"ATCAS", 1, RG, RG},
+                {"REG2FLOP", 2, RG | RT, RG | RT},
+                {"LOADIND", 3, RG, RG},
+                {"STOREIND", 3, RG, RG},
+                {"STREAMWRCFG", 4, C, C},
+                {"CFGSHIFTMASK", 4, C, C},
+                {"STOREREG", 5, RG, 0},
+                {"LOADREG", 6, 0, RG},
+                {"FLUSHDMA", 7, 0, RT},
+                {"WRCFG", 8, RG, C},
+                {"RDCFG", 9, C, RG},
+                {"XMOV", 10, RG | C, RG | C},
+                {"UNPACR", 11, RT | C, RT},
+                {"UNPACR_NOP", 11, RT | C, RT},
+                {"PACR", 12, RT | R, RT},
+                {"MOP", 13, RG | RT | C, RG | RT | C},
+                {"REPLAY", 14, RG | RT | C, RG | RT | C},
+                {"SETC16", 15, R, 0},
+                {"RMWCIB0", 15, R, 0},
+                {"SFPNOP", 15, R, 0},
+                {"STALLWAIT", 15, R, 0},
+                {"MVMUL", 15, R, 0},
+                {"NOP", -1, 0, 0},
+                {"MOP_CFG", -1, 0, 0},
+                {"RESOURCEDECL", -1, 0, 0}};
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         const wg_isa_insn *record = wg_isa_by_name(WG_ARCH_BH, rows[i].name, strlen(rows[i].name));
         assert_non_null(record);
@@ -370,7 +470,7 @@ static void test_unpacr_names_its_part(void **state)
         for (unsigned second = 0; second < 2; second++) {
             fr *r = fr_new(wg_test_arch(state));
             track(r, 0, TRACK_ALL | SUBDIVIDE);
-            fr_push(r, 0, I_RESOURCEDECL(1, 0x181 | 4u << 2, 11));   /* parts: remainder, which is ignored */
+            fr_push(r, 0, I_RESOURCEDECL(1, 0x181 | 4u << 2, 11)); /* parts: remainder, which is ignored */
             fr_push(r, 0, op << 24 | (second ? UNPACK1 : 0u));
             fr_run(r, 2);
             const wg_auto_ttsync *s = &r->t->frontend[0].ttsync;
@@ -378,7 +478,7 @@ static void test_unpacr_names_its_part(void **state)
             assert_int_equal(s->entry[s->entry_head].reads, WG_TTS_TDMA | part);
             assert_int_equal(s->entry[s->entry_head].writes, WG_TTS_TDMA);
             fr_free(r);
-            r = tracked(wg_test_arch(state));                        /* without subdivision: as declared */
+            r = tracked(wg_test_arch(state)); /* without subdivision: as declared */
             fr_push(r, 0, I_RESOURCEDECL(1, 0x181 | 4u << 2, 11));
             fr_push(r, 0, op << 24 | (second ? UNPACK1 : 0u));
             fr_run(r, 2);
@@ -393,10 +493,10 @@ static void test_resourcedecl(void **state)
 {
     for (unsigned bit = 0; bit < 9; bit++) {
         fr *r = tracked(wg_test_arch(state));
-        unsigned parts = bit < 2 ? 7u << 2 : 3u;   /* parts mean something only with a config read or write */
+        unsigned parts = bit < 2 ? 7u << 2 : 3u; /* parts mean something only with a config read or write */
         fr_push(r, 0, I_RESOURCEDECL(5, 1u << bit | (bit < 5 ? parts : 0u), 15));
         fr_push(r, 0, I_VECTOR);
-        fr_push(r, 0, I_VECTOR);                   /* it persists */
+        fr_push(r, 0, I_VECTOR); /* it persists */
         fr_run(r, 3);
         const wg_auto_ttsync *s = &r->t->frontend[0].ttsync;
         static const uint8_t reads[9] = {7, 0, 1, 2, 4, WG_TTS_GPR, 0, WG_TTS_TDMA, 0};
@@ -406,7 +506,7 @@ static void test_resourcedecl(void **state)
             assert_int_equal(s->entry[s->entry_head + k].writes, writes[bit]);
             assert_int_equal(s->entry[s->entry_head + k].linger, 5);
         }
-        track(r, 1, TRACK_ALL);                    /* the issuing thread's only */
+        track(r, 1, TRACK_ALL); /* the issuing thread's only */
         fr_push(r, 1, I_VECTOR);
         fr_run(r, 2);
         assert_int_equal(r->t->frontend[1].ttsync.entry[0].reads, WG_TTS_CFG0_REST);
@@ -429,7 +529,7 @@ static void test_linger_is_no_count(void **state)
         fr_run(r, 5);
         emit(r, &g, WG_PATH_GPR, GPR, true, 20);
         fr_push(r, 0, I_ADDDMAREG(0, 0, 0));
-        fr_push(r, 0, I_ADDDMAREG(0, 0, 0));       /* not stalled itself: no linger */
+        fr_push(r, 0, I_ADDDMAREG(0, 0, 0)); /* not stalled itself: no linger */
         fr_run(r, 60);
         assert_int_equal(fr_issued(r, 0, 0), 25 + extra[linger]);
         assert_int_equal(fr_issued(r, 0, 1), 26 + extra[linger]);
@@ -447,7 +547,7 @@ static void test_linger_is_no_count(void **state)
     fr_run(r, 30);
     fr_busy(r, WG_UNIT_PACK, 0, 0, false);
     fr_run(r, 10);
-    assert_int_equal(fr_issued(r, 0, 1), 41);      /* the access was over in 30, its linger in 34 */
+    assert_int_equal(fr_issued(r, 0, 1), 41); /* the access was over in 30, its linger in 34 */
     fr_free(r);
 }
 
@@ -492,7 +592,7 @@ static void test_replay(void **state)
     for (unsigned i = 0; i < 3; i++)
         fr_push(r, 0, I_VECTOR);
     fr_run(r, 20);
-    assert_int_equal(r->t->frontend[0].ttsync.entries, 0);   /* recorded and gone */
+    assert_int_equal(r->t->frontend[0].ttsync.entries, 0); /* recorded and gone */
     emit(r, &g, WG_PATH_TDMA, TDMA, false, 20);
     fr_push(r, 0, I_REPLAY(0, 3, 0, 0));
     fr_run(r, 40);
@@ -529,7 +629,7 @@ static void test_not_covered(void **state)
     wg_stall why;
     fr_push(r, 0, I_SEMWAIT(0x1FF, 1, 1));
     fr_push(r, 0, I_RESOURCEDECL(1, 0x1FF, 15));
-    fr_push(r, 0, I_VECTOR);                   /* declared to read and write everything, and stuck */
+    fr_push(r, 0, I_VECTOR); /* declared to read and write everything, and stuck */
     fr_run(r, 20);
     /* MOP configuration, Dst, semaphores, CSRs (no request at all): not a matter of Auto TTSync. */
     static const wg_path paths[] = {WG_PATH_MOP_CFG, WG_PATH_DST, WG_PATH_SYNC, WG_PATH_L1, WG_PATH_TILE_REGS};
@@ -574,7 +674,7 @@ static void test_held_access_is_no_pending_request(void **state)
     fr_run(r, 8);
     access *later = emit(r, &g, WG_PATH_GPR, GPR, true, 1);
     fr_run(r, 30);
-    assert_int_equal(fr_issued(r, 0, 1), 13);       /* the first access is over in 12, the block lifts in 13 */
+    assert_int_equal(fr_issued(r, 0, 1), 13); /* the first access is over in 12, the block lifts in 13 */
     assert_int_equal(later->processed, 14);
     fr_free(r);
 }
@@ -591,7 +691,7 @@ static void test_store_the_table_gives_to_the_remainder(void **state)
     emit(r, &g, WG_PATH_CONFIG, CFG + 4 * word, true, 20);
     fr_push(r, 0, I_UNPACK | 1 << 23);
     fr_run(r, 40);
-    assert_int_equal(fr_issued(r, 0, 1), 13);       /* not held back */
+    assert_int_equal(fr_issued(r, 0, 1), 13); /* not held back */
     /* The upper words of a TileDescriptor likewise, its first word not. */
     word = wg_cfg_fields[WG_ARCH_BH][WG_CFG_THCON_SEC1_REG0_TileDescriptor].word;
     emit(r, &g, WG_PATH_CONFIG, CFG + 4 * (word + 1), true, 20);
@@ -610,14 +710,14 @@ static void test_store_the_table_gives_to_the_remainder(void **state)
 static void test_state_id_follows_the_pushes(void **state)
 {
     fr *r = tracked(wg_test_arch(state));
-    fr_push(r, 0, I_SEMWAIT(0x1FF, 1, 1));          /* nothing executes */
+    fr_push(r, 0, I_SEMWAIT(0x1FF, 1, 1)); /* nothing executes */
     fr_push(r, 0, I_WRCFG(0, 0));
     fr_push(r, 0, I_SETC16(0, 1));
     fr_push(r, 0, I_WRCFG(0, 0));
     fr_run(r, 20);
     const wg_auto_ttsync *s = &r->t->frontend[0].ttsync;
     assert_int_equal(s->entry[1].writes, WG_TTS_CFG0);
-    assert_int_equal(s->entry[2].reads, WG_TTS_CFG0_REST);   /* SETC16 itself: class 15, the old bank */
+    assert_int_equal(s->entry[2].reads, WG_TTS_CFG0_REST); /* SETC16 itself: class 15, the old bank */
     assert_int_equal(s->entry[3].writes, WG_TTS_CFG1);
     region g = {0};
     access *load = emit(r, &g, WG_PATH_CONFIG, CFG + 4 * 224, false, 1);
@@ -633,11 +733,11 @@ static void test_tracking_bits_settle(void **state)
     r->t->frontend[0].ttsync.state_known = true;
     fr_push(r, 0, I_SEMWAIT(0x1FF, 1, 1));
     fr_push(r, 0, I_SETC16(56, TRACK_ALL));
-    fr_push(r, 0, I_LOADREG);                       /* relies on bits that are not set yet */
+    fr_push(r, 0, I_LOADREG); /* relies on bits that are not set yet */
     fr_run(r, 20);
     access *load = emit(r, &g, WG_PATH_GPR, GPR, false, 1);
     fr_run(r, 10);
-    assert_int_equal(load->processed, 21);          /* not held: the old bits */
+    assert_int_equal(load->processed, 21); /* not held: the old bits */
     assert_int_equal(fr_found(r, WG_F_TTSYNC_UNSETTLED), 1);
     r->t->backend.sync.value[0] = 1;
     wg_wake_threads(&r->t->sched);
@@ -662,10 +762,10 @@ static void test_state_id_doubts(void **state)
     fr_push(r, 0, I_SEMWAIT(0x1FF, 1, 1));
     fr_push(r, 0, I_WRCFG(0, 0));
     fr_run(r, 20);
-    emit(r, &g, WG_PATH_GPR, GPR, true, 1);                    /* no config: nothing depends on it */
+    emit(r, &g, WG_PATH_GPR, GPR, true, 1); /* no config: nothing depends on it */
     fr_run(r, 5);
     assert_int_equal(fr_found(r, WG_F_TTSYNC_STATE_ID), 0);
-    emit(r, &g, WG_PATH_CONFIG, CFG + 4 * 224, false, 1);      /* bank 1: not held, though it might have to be */
+    emit(r, &g, WG_PATH_CONFIG, CFG + 4 * 224, false, 1); /* bank 1: not held, though it might have to be */
     fr_run(r, 5);
     assert_int_equal(fr_found(r, WG_F_TTSYNC_STATE_ID), 1);
     fr_free(r);
@@ -699,10 +799,10 @@ static void test_wormhole_has_none(void **state)
     fr_push(r, 0, I_SEMWAIT(0x1FF, 1, 1));
     fr_push(r, 0, I_LOADREG);
     fr_run(r, 30);
-    assert_int_equal(fr_issued(r, 0, 0), 3);        /* before the store is processed */
+    assert_int_equal(fr_issued(r, 0, 0), 3); /* before the store is processed */
     access *store = emit(r, &g, WG_PATH_GPR, GPR, true, 1);
     fr_run(r, 5);
-    assert_int_equal(store->processed, 31);         /* while the instruction still waits */
+    assert_int_equal(store->processed, 31); /* while the instruction still waits */
     fr_push(r, 1, I_RESOURCEDECL(1, 0, 0));
     fr_run(r, 5);
     assert_int_equal(fr_found(r, WG_F_INVALID_OPCODE), 1);

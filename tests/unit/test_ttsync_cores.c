@@ -9,8 +9,10 @@
 #include "explain/findings.h"
 
 enum {
-    GPRS = 0xFFE00000u, CONFIG = 0xFFEF0000u, OUT = 0x3000,
-    SEMWAIT_ALL = 0xA6000000u | 0x1FFu << 15 | 1u << 2 | 1,   /* semaphore 0 is zero: everything waits */
+    GPRS = 0xFFE00000u,
+    CONFIG = 0xFFEF0000u,
+    OUT = 0x3000,
+    SEMWAIT_ALL = 0xA6000000u | 0x1FFu << 15 | 1u << 2 | 1, /* semaphore 0 is zero: everything waits */
     CONFIG_WORD = 70
 };
 static uint32_t setdmareg(unsigned reg, uint32_t low) { return 0x45000000u | low << 8 | reg * 2; }
@@ -81,7 +83,7 @@ static void test_push_then_store(void **state)
         rv_sw(&p, T0, 16, A0);
         outcome o = run(state, &p, tracking);
         bool ordered = tracking && wg_test_arch(state) == WG_ARCH_BH;
-        assert_int_equal(o.gpr5, ordered ? 22 : 200);   /* else the store overtakes what waits at the gate */
+        assert_int_equal(o.gpr5, ordered ? 22 : 200); /* else the store overtakes what waits at the gate */
         assert_int_equal(o.gpr4, 100);
     }
 }
@@ -131,12 +133,9 @@ static void test_push_then_load(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_load_then_push, WG_BH, "TTS-04"),
-    WG_TEST(test_store_then_push, WG_BH, "TTS-05"),
-    WG_TEST(test_push_then_store, WG_BH, "TTS-06"),
-    WG_TEST(test_push_then_config_store, WG_BH, "TTS-06"),
-    WG_TEST(test_push_then_load, WG_BH, "TTS-07"),
-    WG_TEST(test_push_then_store, WG_WH, "TTS-18"),
+    WG_TEST(test_load_then_push, WG_BH, "TTS-04"),         WG_TEST(test_store_then_push, WG_BH, "TTS-05"),
+    WG_TEST(test_push_then_store, WG_BH, "TTS-06"),        WG_TEST(test_push_then_config_store, WG_BH, "TTS-06"),
+    WG_TEST(test_push_then_load, WG_BH, "TTS-07"),         WG_TEST(test_push_then_store, WG_WH, "TTS-18"),
     WG_TEST(test_push_then_config_store, WG_WH, "TTS-18"),
 };
 WG_MAIN("ttsync_cores", tests)

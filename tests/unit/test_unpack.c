@@ -19,7 +19,7 @@ typedef struct machine {
     wg_adc adc;
     const uint8_t *l1;
     uint32_t l1_bytes;
-    uint32_t src[2][2][64][16];   /* [A, B][bank][row][column] */
+    uint32_t src[2][2][64][16]; /* [A, B][bank][row][column] */
     uint16_t dst[1024][16];
     uint8_t bank[2], src_row[2][3], context[2][3], format[2][2];
     bool given[2][2];
@@ -50,8 +50,8 @@ static uint32_t thread_field(const machine *m, unsigned thread, wg_tcfg_id id)
 /* Bits of the tile descriptor. */
 static uint32_t tile(const machine *m, unsigned u, unsigned first, unsigned bits)
 {
-    const wg_cfg_field *f = &wg_cfg_fields[m->arch][u ? WG_CFG_THCON_SEC1_REG0_TileDescriptor
-                                                      : WG_CFG_THCON_SEC0_REG0_TileDescriptor];
+    const wg_cfg_field *f =
+        &wg_cfg_fields[m->arch][u ? WG_CFG_THCON_SEC1_REG0_TileDescriptor : WG_CFG_THCON_SEC0_REG0_TileDescriptor];
     uint32_t value = 0;
     for (unsigned i = 0; i < bits; i++)
         value |= (m->config[f->word + (first + i) / 32] >> (first + i) % 32 & 1) << i;
@@ -68,7 +68,9 @@ static uint32_t read_l1(const machine *m, double address, double bytes)
     return result;
 }
 
-typedef struct wrapping { double limit, fifo; } wrapping;
+typedef struct wrapping {
+    double limit, fifo;
+} wrapping;
 static double wrap(wrapping w, double address) { return address > w.limit ? address - w.fifo : address; }
 
 static const double datum_bytes[16] = {4, 2, 1, .5, 4, 2, 1, .5, 4, 2, 1, .25, 4, 2, 1, .25};
@@ -78,8 +80,10 @@ static uint32_t convert(const machine *m, unsigned u, unsigned in, unsigned out,
                         uint8_t exponent)
 {
     const char *type = u ? "ALU_FORMAT_SPEC_REG0_SrcBUnsigned" : "ALU_FORMAT_SPEC_REG0_SrcAUnsigned";
-    wg_l1_choice c = {.to_dst = to_dst, .is_unsigned = field(m, u, type),
-                      .four_exponent_bits = field(m, u, "REG1_Unp_LF8_4b_exp"), .keeps_top = m->arch == WG_ARCH_BH};
+    wg_l1_choice c = {.to_dst = to_dst,
+                      .is_unsigned = field(m, u, type),
+                      .four_exponent_bits = field(m, u, "REG1_Unp_LF8_4b_exp"),
+                      .keeps_top = m->arch == WG_ARCH_BH};
     wg_l1_reading reading;
     wg_l1_reading_of(in, out, &c, &reading);
     return to_dst ? wg_l1_to_dst(reading, bits, exponent) : wg_l1_to_src(reading, bits, exponent);
@@ -107,8 +111,10 @@ static void unpacr(machine *m, unsigned thread, uint32_t word)
     unsigned context = 0, which = thread;
     if (multi) {
         context = counter ? m->context[u][thread] : word >> 10 & 7;
-        context = (context + thread_field(m, thread, u ? WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_1
-                                                       : WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_0)) & 7;
+        context = (context + thread_field(m, thread,
+                                          u ? WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_1
+                                            : WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_0)) &
+                  7;
         which = word >> 8 & 3;
     }
     bool uncompressed = multi ? context_field(m, u, "REG2_Disable_zero_compress_cntx", context, "") : tile(m, u, 4, 1);
@@ -144,8 +150,9 @@ static void unpacr(machine *m, unsigned thread, uint32_t word)
     if (uncompressed) {
         uint32_t x = xy[0].x, y = xy[0].y, end = xy[1].x + 1;
         if (search && blobs) {
-            uint32_t list = multi && !u ? field(m, u, context & 2 ? "UNP0_BLOBS_Y_START_CNTX_23_blobs_y_start"
-                                                                  : "UNP0_BLOBS_Y_START_CNTX_01_blobs_y_start")
+            uint32_t list = multi && !u ? field(m, u,
+                                                context & 2 ? "UNP0_BLOBS_Y_START_CNTX_23_blobs_y_start"
+                                                            : "UNP0_BLOBS_Y_START_CNTX_01_blobs_y_start")
                                         : tile(m, u, 80, 32);
             unsigned last = (xy[0].x & 7) + 1;
             x = (list >> 4 * (xy[0].y & 7) & 15) << 4;
@@ -193,8 +200,8 @@ static void unpacr(machine *m, unsigned thread, uint32_t word)
     if (tilize)
         stride = field(m, u, "REG2_Shift_amount_cntx0") << 4 | field(m, u, "REG2_Shift_amount_cntx1") << 8 |
                  field(m, u, "REG2_Shift_amount_cntx2") << 12;
-    bool to_dst = !u && (multi ? context_field(m, u, "REG2_Unpack_if_sel_cntx", context, "")
-                               : field(m, u, "REG2_Unpack_If_Sel"));
+    bool to_dst =
+        !u && (multi ? context_field(m, u, "REG2_Unpack_if_sel_cntx", context, "") : field(m, u, "REG2_Unpack_If_Sel"));
     bool transpose = !u && field(m, u, "REG2_Haloize_mode");
     const wg_adc_channel *o = &m->adc.unit[thread][u][1];
     uint32_t position = field(m, u, "ADDR_BASE_REG_1_Base") + o->y * field(m, u, "ADDR_CTRL_XY_REG_1_Ystride") +
@@ -272,7 +279,7 @@ static void unpacr(machine *m, unsigned thread, uint32_t word)
                 break;
         }
     }
-    if (word >> 5 & 1 && u && m->arch == WG_ARCH_BH && count)   /* the first row into the next seven */
+    if (word >> 5 & 1 && u && m->arch == WG_ARCH_BH && count) /* the first row into the next seven */
         for (unsigned i = 1; i < 8; i++) {
             unsigned row = position0 / 16 + m->src_row[1][thread];
             memcpy(m->src[1][bank][(row + i) & 63], m->src[1][bank][row & 63], 64);
@@ -326,8 +333,8 @@ static uint32_t random_setting(wg_rng *rng, ur *r, unsigned thread)
         in = out = 4;
     bool compressed = often(rng, 20), tilize = !compressed && often(rng, 15);
     uint32_t x_dim = often(rng, 50) ? 256 : 1 + wg_rng_below(rng, 300);
-    const wg_cfg_field *f = &wg_cfg_fields[arch][u ? WG_CFG_THCON_SEC1_REG0_TileDescriptor
-                                                   : WG_CFG_THCON_SEC0_REG0_TileDescriptor];
+    const wg_cfg_field *f =
+        &wg_cfg_fields[arch][u ? WG_CFG_THCON_SEC1_REG0_TileDescriptor : WG_CFG_THCON_SEC0_REG0_TileDescriptor];
     config[f->word] = in | (uint32_t)!compressed << 4 | (uint32_t)often(rng, 10) << 5 |
                       (often(rng, 80) ? 0 : wg_rng_below(rng, 8)) << 8 | x_dim << 16;
     config[f->word + 1] = wg_rng_below(rng, 20) | wg_rng_below(rng, 6) << 16;
@@ -357,7 +364,8 @@ static uint32_t random_setting(wg_rng *rng, ur *r, unsigned thread)
     uint32_t shifts = tilize ? 1 + wg_rng_below(rng, 60) : often(rng, 85) ? 0 : wg_rng_below(rng, 65536);
     for (unsigned i = 0; i < 4; i++)
         wg_cfg_insert(&wg_cfg_fields[arch][(u ? WG_CFG_THCON_SEC1_REG2_Shift_amount_cntx0
-                                              : WG_CFG_THCON_SEC0_REG2_Shift_amount_cntx0) + i],
+                                              : WG_CFG_THCON_SEC0_REG2_Shift_amount_cntx0) +
+                                           i],
                       config, shifts >> 4 * i);
     uint32_t base = 64 + wg_rng_below(rng, 4096);
     for (unsigned c = 0; c < 8; c++) {
@@ -405,7 +413,7 @@ static uint32_t random_setting(wg_rng *rng, ur *r, unsigned thread)
     uint32_t word = UINT32_C(0x42000000) | u << 23 | ((uint32_t)wg_rng_next(rng) & 0x7FFFFF);
     word &= ~(1u << 14 | 1u << 5);
     if (word >> 8 & 1 && word >> 9 & 1)
-        word &= ~(1u << 8);                      /* counters 3 do not exist */
+        word &= ~(1u << 8); /* counters 3 do not exist */
     if (!often(rng, 4))
         word &= ~(1u << 13 | 1u << 1);
     if (!often(rng, 15))
@@ -555,7 +563,7 @@ static void test_findings(void **state)
     ur_face(r, 0, WG_FMT_FP32, WG_FMT_FP32, 0x1000);
     reports(r, 0, UR_UNPACR(0, 0), WG_F_UNPACK_FORMAT);
     ur_face(r, 0, WG_FMT_BFP8A, WG_FMT_BFP8A, 0x1000);
-    r->t->l1[0x1000] = 0x40;   /* the first exponent */
+    r->t->l1[0x1000] = 0x40; /* the first exponent */
     memset(r->t->l1 + 0x1010, 0x7F, 256);
     reports(r, 0, UR_UNPACR(0, 0), WG_F_UNPACK_EXPONENT);
     memset(r->t->l1 + 0x1000, 15, 16);
@@ -573,9 +581,9 @@ static void test_findings(void **state)
     reports(r, 0, UR_UNPACR(0, 0), WG_F_UNPACK_ALIGNMENT);
     r->t->regs.adc.unit[0][0][0].x = 0;
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Unpack_if_sel_cntx0, 1);
-    reports(r, 0, UR_UNPACR(0, 0), WG_F_UNPACK_MODE);     /* Dst and transposition */
+    reports(r, 0, UR_UNPACR(0, 0), WG_F_UNPACK_MODE); /* Dst and transposition */
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Haloize_mode, 0);
-    reports(r, 0, UR_UNPACR(0, 0), WG_F_UNPACK_MODE);     /* Dst and SetOvrdWithAddr */
+    reports(r, 0, UR_UNPACR(0, 0), WG_F_UNPACK_MODE); /* Dst and SetOvrdWithAddr */
     ur_thread(r, 0, WG_TCFG_SRCA_SET_SetOvrdWithAddr, 0);
     silent(r, 0, UR_UNPACR(0, 0));
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Unpack_if_sel_cntx0, 0);
@@ -586,14 +594,14 @@ static void test_findings(void **state)
     reports(r, 0, UR_UNPACR(0, 0), WG_F_UNPACK_WEAK);
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Upsample_rate, 0);
     r->t->regs.adc.unit[0][0][1].x = 319;
-    reports(r, 0, UR_UNPACR(0, 0), WG_F_UNPACK_ROW);      /* 20 rows without SetOvrdWithAddr */
+    reports(r, 0, UR_UNPACR(0, 0), WG_F_UNPACK_ROW); /* 20 rows without SetOvrdWithAddr */
     ur_thread(r, 0, WG_TCFG_SRCA_SET_SetOvrdWithAddr, 1);
     silent(r, 0, UR_UNPACR(0, 0));
     ur_set(r, WG_CFG_THCON_SEC0_REG5_Dest_cntx0_address, 64 + 9 * 16);
-    reports(r, 0, UR_UNPACR(0, 0), WG_F_UNPACK_BURST);    /* from row 9 over row 16, four (WH: two) rows at a time */
+    reports(r, 0, UR_UNPACR(0, 0), WG_F_UNPACK_BURST); /* from row 9 over row 16, four (WH: two) rows at a time */
     r->t->regs.adc.unit[0][0][0].x = 322;
     reports(r, 0, UR_UNPACR(0, 0), WG_F_UNPACK_COUNT);
-    r->t->regs.adc.unit[0][0][0].x = 320;                 /* nothing to move is no mistake */
+    r->t->regs.adc.unit[0][0][0].x = 320; /* nothing to move is no mistake */
     silent(r, 0, UR_UNPACR(0, 0));
     reports(r, 0, UR_UNPACR(0, 0) & ~UINT32_C(0x80), WG_F_UNPACK_WEAK);
     reports(r, 0, UR_UNPACR(bh ? 0 : 1, 1 << 5), WG_F_UNIMPLEMENTED_INSN);

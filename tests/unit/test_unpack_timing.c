@@ -2,7 +2,7 @@
 /* The unpackers in time: address phase, rates, interference, waiting for banks, UNPACR_NOP, and what the gates see. */
 #include "unpack_rig.h"
 
-#define SETADC UINT32_C(0x50200000)   /* Miscellaneous Unit; one cycle, waits for nothing */
+#define SETADC UINT32_C(0x50200000) /* Miscellaneous Unit; one cycle, waits for nothing */
 #define STALLWAIT(block, conditions) (UINT32_C(0xA2000000) | (uint32_t)(block) << 15 | (uint32_t)(conditions))
 enum { ALL = 0x1FF };
 
@@ -80,7 +80,7 @@ static void test_other_phases(void **state)
     assert_int_equal(issued(r, 0, 1), c + 4);
     for (unsigned i = 2; i < 6; i++)
         assert_int_equal(issued(r, 0, i), c + 3 + i);
-    for (unsigned i = 0; i < 3; i++)   /* one cycle each */
+    for (unsigned i = 0; i < 3; i++) /* one cycle each */
         assert_int_equal(completed(r, 1, i), c + 6 + i);
     ur_free(r);
 }
@@ -96,8 +96,8 @@ static uint64_t duration(ur *r, unsigned u)
 /* 2 + lines / (lines per cycle), by format and mode. */
 static void test_rates(void **state)
 {
-    static const uint8_t formats[] = {WG_FMT_BF16, WG_FMT_FP16, WG_FMT_INT16, WG_FMT_BFP8, WG_FMT_FP8, WG_FMT_INT8,
-                                      WG_FMT_BFP4, WG_FMT_BFP4A, WG_FMT_BFP2, WG_FMT_BFP2A};
+    static const uint8_t formats[] = {WG_FMT_BF16, WG_FMT_FP16, WG_FMT_INT16, WG_FMT_BFP8, WG_FMT_FP8,
+                                      WG_FMT_INT8, WG_FMT_BFP4, WG_FMT_BFP4A, WG_FMT_BFP2, WG_FMT_BFP2A};
     static const uint16_t bytes[] = {512, 512, 512, 256, 256, 256, 128, 128, 64, 64};
     ur *r = faces(state);
     for (unsigned u = 0; u < 2; u++)
@@ -124,7 +124,7 @@ static void test_rates(void **state)
     throttle(r, 0, 0);
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Tileize_mode, 1);
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Shift_amount_cntx0, 4);
-    assert_int_equal(duration(r, 0), 2 + 8);                       /* tilizing: four */
+    assert_int_equal(duration(r, 0), 2 + 8); /* tilizing: four */
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Tileize_mode, 0);
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Shift_amount_cntx0, 0);
     throttle(r, 0, 2);
@@ -138,8 +138,8 @@ static void test_rates(void **state)
     throttle(r, 0, 2);
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Unpack_if_sel_cntx0, 1);
     ur_thread(r, 0, WG_TCFG_SRCA_SET_SetOvrdWithAddr, 0);
-    assert_int_equal(duration(r, 0), 2 + 4);                       /* BFP4 into Dst: two */
-    if (r->t->arch->id == WG_ARCH_BH) {                            /* by default, all it can */
+    assert_int_equal(duration(r, 0), 2 + 4); /* BFP4 into Dst: two */
+    if (r->t->arch->id == WG_ARCH_BH) {      /* by default, all it can */
         ur_face(r, 0, WG_FMT_BF16, WG_FMT_BF16, 0x1000);
         ur_set(r, WG_CFG_THCON_SEC0_REG2_Unpack_if_sel_cntx0, 0);
         throttle(r, 0, 0);
@@ -152,8 +152,10 @@ static void test_rates(void **state)
 /* Both at once: the documented table, cycle by cycle. */
 static void test_interference(void **state)
 {
-    static const uint8_t gets[3][3][2] = {   /* [Unpacker 0 wants][Unpacker 1 wants] */
-        {{1, 1}, {1, 2}, {1, 4}}, {{2, 1}, {1, 1}, {1, 2}}, {{4, 1}, {2, 1}, {2, 2}}};
+    static const uint8_t gets[3][3][2] = {/* [Unpacker 0 wants][Unpacker 1 wants] */
+                                          {{1, 1}, {1, 2}, {1, 4}},
+                                          {{2, 1}, {1, 1}, {1, 2}},
+                                          {{4, 1}, {2, 1}, {2, 2}}};
     for (unsigned a = 0; a < 3; a++)
         for (unsigned b = 0; b < 3; b++) {
             ur *r = faces(state);
@@ -197,7 +199,7 @@ static void test_pipelining(void **state)
         assert_int_equal(issued(r, 0, i), c + 2 * i);
     assert_int_equal(issued(r, 0, 4), completed(r, 0, 0));
     const wg_event *e;
-    unsigned at_the_gate = 0;   /* the expanders stall as well */
+    unsigned at_the_gate = 0; /* the expanders stall as well */
     for (unsigned i = 0; (e = ur_event(r, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0, i)); i++)
         if (e->stall.reason != WG_STALL_FIFO_FULL && at_the_gate++ == 4)
             break;
@@ -224,7 +226,7 @@ static void test_gate_occupancy(void **state)
         throttle(r, u, 0);
         ur_push(r, 0, UR_UNPACR(u, 0));
         wait_for(r, 0, WG_WAIT_UNPACK0 + u);
-        wait_for(r, 1, WG_WAIT_UNPACK0 + u);   /* another thread's instruction is not looked at */
+        wait_for(r, 1, WG_WAIT_UNPACK0 + u); /* another thread's instruction is not looked at */
         ur_run(r, 60);
         assert_int_equal(issued(r, 0, 2), completed(r, 0 + u, 0) + 1);
         assert_true(issued(r, 1, 1) < completed(r, u, 0));
@@ -244,7 +246,7 @@ static void test_gate_unpackers_bank(void **state)
         ur *r = faces(state);
         wg_src_file file = u ? WG_SRCB : WG_SRCA;
         wg_wait_condition what = u ? WG_WAIT_SRCB_UNPACKERS : WG_WAIT_SRCA_UNPACKERS;
-        wg_src_give_to_matrix(r->t, file, 1, WG_AGENT_HOST);   /* the other bank: no reason to wait */
+        wg_src_give_to_matrix(r->t, file, 1, WG_AGENT_HOST); /* the other bank: no reason to wait */
         wait_for(r, 0, what);
         ur_run(r, 10);
         assert_true(issued(r, 0, 1) != WG_NEVER);
@@ -256,7 +258,7 @@ static void test_gate_unpackers_bank(void **state)
         uint64_t now = r->t->sched.now;
         wg_src_give_to_unpackers(r->t, file, 0, WG_AGENT_HOST);
         ur_run(r, 5);
-        assert_int_equal(issued(r, 0, 1), now + 1);   /* D sees it in `now`, the block lifts one cycle later */
+        assert_int_equal(issued(r, 0, 1), now + 1); /* D sees it in `now`, the block lifts one cycle later */
         ur_free(r);
     }
 }
@@ -279,7 +281,7 @@ static void test_waits_inside(void **state)
 {
     for (unsigned to_dst = 0; to_dst < 2; to_dst++) {
         ur *r = faces(state);
-        ur_set(r, WG_CFG_THCON_SEC0_REG2_Unpack_if_sel_cntx0, to_dst);   /* even for Dst it waits for SrcA's bank */
+        ur_set(r, WG_CFG_THCON_SEC0_REG2_Unpack_if_sel_cntx0, to_dst); /* even for Dst it waits for SrcA's bank */
         if (to_dst)
             ur_thread(r, 0, WG_TCFG_SRCA_SET_SetOvrdWithAddr, 0);
         throttle(r, 0, 2);
@@ -309,7 +311,7 @@ static void test_waits_inside(void **state)
         ur_free(r);
     }
     ur *r = faces(state);
-    ur_push(r, 1, UINT32_C(0x12002000));   /* MOVA2D of eight rows */
+    ur_push(r, 1, UINT32_C(0x12002000)); /* MOVA2D of eight rows */
     ur_push(r, 0, UR_UNPACR(0, UR_FLIP));
     ur_run(r, 60);
     assert_int_equal(issued(r, 1, 0), completed(r, 0, 0));
@@ -343,7 +345,7 @@ static void test_owners(void **state)
     assert_int_equal(e->a, 2);
     assert_int_equal(e->b, WG_SRC_MATRIX);
     assert_int_equal(e->cycle, completed(r, 1, 0));
-    ur_push(r, 1, UINT32_C(0x36C00000));   /* CLEARDVALID of both */
+    ur_push(r, 1, UINT32_C(0x36C00000)); /* CLEARDVALID of both */
     ur_run(r, 20);
     assert_int_equal(s->owner_a[0] | s->owner_b[0], WG_SRC_UNPACKERS);
     assert_int_equal(s->owner_a[1] & s->owner_b[1], WG_SRC_MATRIX);
@@ -389,7 +391,7 @@ static void test_nop_clears(void **state)
         assert_true(filled(r, !u, 0, 0x12345));
         assert_int_equal(r->t->regs.src.owner_a[own], WG_SRC_UNPACKERS);
     }
-    if (bh) {   /* to 1 in three layouts, to an immediate, and with the bank given away */
+    if (bh) { /* to 1 in three layouts, to an immediate, and with the bank given away */
         static const uint32_t ones[3] = {15, 127, 1 << 8 | 16};
         for (unsigned f = 0; f < 3; f++) {
             ur_do(r, 0, UR_NOP(0, 1 | 2 << 2 | 1 << 5 | f << 6));
@@ -420,7 +422,7 @@ static void test_nop_waits(void **state)
             for (unsigned held = 0; held < 2; held++) {
                 ur *r = faces(state);
                 wg_src *s = &r->t->regs.src;
-                *(u ? &s->unpack_bank_b : &s->unpack_bank_a) = 1;   /* the Matrix Unit is at bank 0 */
+                *(u ? &s->unpack_bank_b : &s->unpack_bank_a) = 1; /* the Matrix Unit is at bank 0 */
                 wg_src_give_to_matrix(r->t, u ? WG_SRCB : WG_SRCA, held, WG_AGENT_HOST);
                 ur_push(r, 0, clear_word(r, u, false, false, like));
                 ur_skip_to(r, r->t->sched.now + 20);
@@ -460,7 +462,7 @@ static void test_nop_meets_zerosrc(void **state)
             ur *r = faces(state);
             dirty(r);
             r->t->regs.src.unpack_bank_b = 1;
-            uint32_t zerosrc = UINT32_C(0x11000001) | (both ? 4 : 8);   /* of SrcA alone */
+            uint32_t zerosrc = UINT32_C(0x11000001) | (both ? 4 : 8); /* of SrcA alone */
             if (!late)
                 ur_push(r, 1, zerosrc);
             ur_push(r, 0, clear_word(r, 1, false, false, true));
@@ -516,7 +518,7 @@ static void test_nop_registers(void **state)
     assert_int_equal(t->backend.tdma.set_reg_acc[1], 0);
     assert_int_equal(t->regions.niu.overlay[5][3], 0xFFE);
     assert_int_equal(ur_found(r, WG_F_UNPACK_REGISTER), 0);
-    ur_do(r, 0, UR_NOP(0, mode | 1 << 4));   /* base 0: a core's own RAM */
+    ur_do(r, 0, UR_NOP(0, mode | 1 << 4)); /* base 0: a core's own RAM */
     assert_int_equal(ur_found(r, WG_F_UNPACK_REGISTER), 1);
     if (bh) {
         ur_do(r, 0, UR_NOP(0, mode | 1 << 22));
@@ -534,7 +536,7 @@ static void test_nop_registers(void **state)
     assert_int_equal(stream[9].reads, 0);
     ur_do(r, 1, UR_NOP(1, 3 | 33 << 16 | (bh ? 2 << 12 : 2 << 4)));
     assert_int_equal(stream[33].reads, 0);
-    ur_do(r, 1, UR_NOP(0, 3 | 34 << 16));   /* no count: the thread's stream, 0 */
+    ur_do(r, 1, UR_NOP(0, 3 | 34 << 16)); /* no count: the thread's stream, 0 */
     assert_int_equal(stream[34].reads, 1);
     assert_int_equal(stream[0].reads, 0);
     assert_true(ur_found(r, WG_F_UNPACK_WEAK) > 0);
@@ -548,7 +550,7 @@ static void test_nop_findings(void **state)
     ur_do(r, 0, clear_word(r, 0, false, true, true));
     assert_int_equal(ur_found(r, WG_F_UNPACK_BOTH_BANKS), 1);
     r->t->regs.src.owner_a[1] = WG_SRC_UNPACKERS;
-    bool wh = r->t->arch->id == WG_ARCH_WH;   /* TEN-3868 */
+    bool wh = r->t->arch->id == WG_ARCH_WH; /* TEN-3868 */
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Unpack_if_sel_cntx0, 1);
     ur_thread(r, 0, WG_TCFG_SRCA_SET_SetOvrdWithAddr, 0);
     ur_do(r, 0, UR_UNPACR(0, 0));
@@ -570,7 +572,7 @@ static uint32_t any_word(wg_rng *rng, const ur *r)
     case 0: return clear_word(r, u, false, false, wg_rng_below(rng, 2));
     case 1: return UR_NOP(u, 2);
     case 2: return SETADC;
-    case 3: return UINT32_C(0x36000000) | wg_rng_below(rng, 4) << 22;   /* CLEARDVALID */
+    case 3: return UINT32_C(0x36000000) | wg_rng_below(rng, 4) << 22; /* CLEARDVALID */
     default: return UR_UNPACR(u, wg_rng_below(rng, 2) ? UR_FLIP : 0);
     }
 }
@@ -590,7 +592,7 @@ static void test_lockstep(void **state)
             for (unsigned i = 0; i < 60; i++) {
                 ur_push(r[mode], wg_rng_below(&rng, 3), any_word(&rng, r[mode]));
                 uint64_t until = r[mode]->t->sched.now + wg_rng_below(&rng, 30) + 8;
-                if (i % 7 == 6) {   /* whoever waits gets its bank */
+                if (i % 7 == 6) { /* whoever waits gets its bank */
                     wg_src_give_to_unpackers(r[mode]->t, WG_SRCA, 0, WG_AGENT_HOST);
                     wg_src_give_to_unpackers(r[mode]->t, WG_SRCA, 1, WG_AGENT_HOST);
                     wg_src_give_to_unpackers(r[mode]->t, WG_SRCB, 0, WG_AGENT_HOST);

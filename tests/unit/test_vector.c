@@ -60,8 +60,8 @@ static void set_up(rig *r)
         l->prng[lane] = seeds[lane & 7];
     }
     for (unsigned c = 0; c < 8; c++)
-        l->macro[c] = (wg_load_macro){{0xAAAA0000, 0xBBBB0000, 0xCCCC0000, 0xDDDD0000},
-                                      {0x11111111, 0x22222222, 0x33333333, 0x44444444}, 0x5A5};
+        l->macro[c] = (wg_load_macro){
+            {0xAAAA0000, 0xBBBB0000, 0xCCCC0000, 0xDDDD0000}, {0x11111111, 0x22222222, 0x33333333, 0x44444444}, 0x5A5};
     rig_enable(r, ~0u);
 }
 
@@ -287,18 +287,22 @@ static void test_flag_stack(void **state)
 static void test_dst_formats(void **state)
 {
     bool bh = wg_test_arch(state) == WG_ARCH_BH;
-    static const struct { unsigned format; bool wide; uint32_t in, bh_dst, wh_dst, bh_back, wh_back; } cases[] = {
-        {1, false, 0x3FA00000, 0x200F, 0x200F, 0x3FA00000, 0x3FA00000},   /* FP16 1.25 */
-        {1, false, 0xC8000000, 0xFFFF, 0xFFFF, 0xC7FFE000, 0xC7FFE000},   /* too large: the greatest */
+    static const struct {
+        unsigned format;
+        bool wide;
+        uint32_t in, bh_dst, wh_dst, bh_back, wh_back;
+    } cases[] = {
+        {1, false, 0x3FA00000, 0x200F, 0x200F, 0x3FA00000, 0x3FA00000}, /* FP16 1.25 */
+        {1, false, 0xC8000000, 0xFFFF, 0xFFFF, 0xC7FFE000, 0xC7FFE000}, /* too large: the greatest */
         {1, false, 0x00000001, 0x0000, 0x0000, 0, 0},
-        {2, false, 0xC0490FDB, 0xC980, 0xC980, 0xC0490000, 0xC0490000},   /* BF16, truncated */
+        {2, false, 0xC0490FDB, 0xC980, 0xC980, 0xC0490000, 0xC0490000}, /* BF16, truncated */
         {2, false, 0x80400000, 0x8000, 0x8000, 0x80000000, 0x80000000},
         {3, true, 0xC0490FDB, 0xC9800FDB, 0xC9800FDB, 0xC0490FDB, 0xC0490FDB},
         {3, true, 0x80400001, 0x80000000, 0xC0000001, 0x80000000, 0x80400001}, /* BH flushes denormals */
         {4, true, 0x80400001, 0xC0000001, 0xC0000001, 0x80400001, 0x80400001},
-        {5, false, 0x800003FF, 0xFFF0, 0xFFF0, 0x800000FF, 0x8000007F},   /* INT8 */
+        {5, false, 0x800003FF, 0xFFF0, 0xFFF0, 0x800000FF, 0x8000007F}, /* INT8 */
         {6, false, 0x12348765, 0x8765, 0x8765, 0x00008765, 0x00008765},
-        {7, true, 0x12348765, 0x12348765, 0x12348765, 0, 0},              /* HI16: 32 bits, loads 16 */
+        {7, true, 0x12348765, 0x12348765, 0x12348765, 0, 0}, /* HI16: 32 bits, loads 16 */
         {8, false, 0x80007FFF, 0xFFFF, 0xFFFF, 0x80007FFF, 0x80007FFF},
         {9, true, 0x12348765, 0x87651234, 0x87651234, 0, 0},
         {11, false, 0x12348765, 0, 0, 0, 0},
@@ -343,9 +347,9 @@ static void test_dst_addressing(void **state)
     for (unsigned row = 0; row < 1024; row++)
         for (unsigned c = 0; c < 16; c++)
             t->regs.dst.bits[row][c] = (uint16_t)(row << 4 | c);
-    t->regs.config.thread[0][1] = 0x100;     /* DEST_TARGET_REG_CFG_MATH_Offset */
+    t->regs.config.thread[0][1] = 0x100; /* DEST_TARGET_REG_CFG_MATH_Offset */
     t->regs.rwc.thread[0].dst = 0x40;
-    t->regs.config.bank[0][6] = 0x10;        /* DEST_REGW_BASE_Base */
+    t->regs.config.bank[0][6] = 0x10; /* DEST_REGW_BASE_Base */
     t->regs.config.changes++;
     t->regs.config.thread[0][wg_test_arch(state) == WG_ARCH_BH ? 28 : 23] = 4; /* ADDR_MOD_DST_SEC0_DestIncr */
     rig_enable(r, 0xFFFFFFFE);
@@ -386,7 +390,7 @@ static void test_stack(void **state)
     r->t->regs.config.thread[0][36] = 4;  /* SFPU_STACK_Incr */
     r->t->regs.config.bank[0][7] = 0x100; /* DEST_SP_BASE_Base */
     r->t->regs.config.changes++;
-    rwc->dst = 0x42;                      /* of this, the stack uses the two low bits: odd columns */
+    rwc->dst = 0x42; /* of this, the stack uses the two low bits: odd columns */
     for (unsigned i = 0; i < 3; i++) {
         rig_fill(r, 0, 0x1000 + i);
         rig_do(r, SFPSTORE(0, 10, 0));
@@ -478,8 +482,8 @@ static void test_backdoor(void **state)
 static void test_reset(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
-    static const uint32_t expect[16] = {[8] = 0x3F56594B, [10] = 0x3F800000, [11] = 0xBF800000, [12] = 0x37800000,
-                                        [13] = 0xBF2CC4C7, [14] = 0xBEB08FF9};
+    static const uint32_t expect[16] = {[8] = 0x3F56594B,  [10] = 0x3F800000, [11] = 0xBF800000,
+                                        [12] = 0x37800000, [13] = 0xBF2CC4C7, [14] = 0xBEB08FF9};
     for (unsigned i = 0; i < 15; i++)
         assert_int_equal(rig_lreg(r, i)[31], expect[i]);
     assert_int_equal(rig_lreg(r, 15)[31], 62);

@@ -28,8 +28,12 @@ typedef struct model {
     uint64_t now;
     uint32_t l[17][32], dst[GROUPS][32], enabled;
     wg_load_macro config[8];
-    entry future[SUBUNITS][32][8];   /* [sub-unit][lane]: no two of one delay */
-    struct { bool used; uint64_t land; uint32_t value; } late[17][32][3];
+    entry future[SUBUNITS][32][8]; /* [sub-unit][lane]: no two of one delay */
+    struct {
+        bool used;
+        uint64_t land;
+        uint32_t value;
+    } late[17][32][3];
 } model;
 
 /* ---- One lane ---- */
@@ -37,8 +41,14 @@ typedef struct model {
 static int subunit_of(uint8_t op)
 {
     switch (op) {
-    case 0x79: case 0x7C: case 0x7D: case 0x80: case 0x8D: return SIMPLE;
-    case 0x74: case 0x75: case 0x84: return MAD;
+    case 0x79:
+    case 0x7C:
+    case 0x7D:
+    case 0x80:
+    case 0x8D: return SIMPLE;
+    case 0x74:
+    case 0x75:
+    case 0x84: return MAD;
     case 0x94: return ROUND;
     case 0x72: return STORE;
     default: return LOAD;
@@ -48,8 +58,14 @@ static int subunit_of(uint8_t op)
 /* VB or VC is VD where the instruction has no such operand of its own. */
 static insn parse(uint32_t word)
 {
-    insn i = {.op = (uint8_t)(word >> 24), .va = word >> 16 & 15, .vb = word >> 12 & 15, .vc = word >> 8 & 15,
-              .vd = word >> 4 & 15, .mod = word & 15, .imm12 = word >> 12 & 0xFFF, .imm16 = word >> 8 & 0xFFFF};
+    insn i = {.op = (uint8_t)(word >> 24),
+              .va = word >> 16 & 15,
+              .vb = word >> 12 & 15,
+              .vc = word >> 8 & 15,
+              .vd = word >> 4 & 15,
+              .mod = word & 15,
+              .imm12 = word >> 12 & 0xFFF,
+              .imm16 = word >> 8 & 0xFFFF};
     if (i.op >= 0x70 && i.op <= 0x73) {
         i.vd = word >> 20 & 15;
         i.mod = word >> 16 & 15;
@@ -331,8 +347,8 @@ static void program(wg_arch_id arch, wg_rng *rng, unsigned number_of)
     for (unsigned reg = 0; reg < 17; reg++)
         for (unsigned lane = 0; lane < 32; lane++)
             if ((reg < 8 || reg == 16) && m.l[reg][lane] != rig_lreg(r, reg)[lane])
-                fail_msg("program %u: LReg %u, lane %u: %08x, by the page %08x", number_of, reg, lane, rig_lreg(r, reg)[lane],
-                         m.l[reg][lane]);
+                fail_msg("program %u: LReg %u, lane %u: %08x, by the page %08x", number_of, reg, lane,
+                         rig_lreg(r, reg)[lane], m.l[reg][lane]);
     r->t->regs.lreg.pred.use = 0;
     for (unsigned g = 0; g < 64; g++) {
         rig_do(r, SFPLOAD(0, INT32, g * 2));

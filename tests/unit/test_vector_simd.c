@@ -165,12 +165,13 @@ static void compare_moves(wg_arch_id arch, wg_rng *rng, unsigned level)
             dst[0].bits[row][i] = dst[1].bits[row][i] = (uint16_t)wg_rng_next(rng);
     for (unsigned i = 0; i < 32; i++)
         old[i] = (uint32_t)wg_rng_next(rng);
-    wg_lanes_move m = {
-        .traits = &wg_vector_traits_of[arch], .stored = wg_rng_below(rng, 2) * 4,
-        .format = (uint8_t)wg_rng_below(rng, 16),
-        .blank = wg_rng_below(rng, 4) ? 0 : wg_rng_below(rng, 16), .infinity = (uint32_t)wg_rng_next(rng),
-        .odd = wg_rng_below(rng, 3) ? 0u - wg_rng_below(rng, 2) : (uint32_t)wg_rng_next(rng),
-        .lanes = wg_rng_below(rng, 2) ? ~0u : (uint32_t)wg_rng_next(rng)};
+    wg_lanes_move m = {.traits = &wg_vector_traits_of[arch],
+                       .stored = wg_rng_below(rng, 2) * 4,
+                       .format = (uint8_t)wg_rng_below(rng, 16),
+                       .blank = wg_rng_below(rng, 4) ? 0 : wg_rng_below(rng, 16),
+                       .infinity = (uint32_t)wg_rng_next(rng),
+                       .odd = wg_rng_below(rng, 3) ? 0u - wg_rng_below(rng, 2) : (uint32_t)wg_rng_next(rng),
+                       .lanes = wg_rng_below(rng, 2) ? ~0u : (uint32_t)wg_rng_next(rng)};
     enum { WIDE = 1 << WG_LANES_FP32 | 1 << WG_LANES_INT32 | 1 << WG_LANES_INT32_ALL | 1 << WG_LANES_INT32_SM };
     enum { WIDE_STORED = WIDE | 1 << WG_LANES_HI16 | 1 << WG_LANES_LO16 };
     for (unsigned k = 0; k < 2; k++) {

@@ -42,20 +42,58 @@ static void test_one_per_cycle(void **state)
 /* Cycles from acceptance until the thread has nothing in the unit, for every instruction. */
 static void test_latencies(void **state)
 {
-    static const struct { uint32_t word; unsigned latency; bool bh_only; } cases[] = {
-        {SFPLOAD(0, 6, 0), 1, false}, {SFPLOADI(0, 0, 0), 1, false}, {SFPSTORE(0, 6, 0), 1, false},
-        {I_MEM(0x73, 0, 0, 0), 2, false}, {SFPMULI(0, 0, 0), 2, false}, {0x75000000, 2, false},
-        {I_ABC(0x76, 0, 0, 0, 0, 0), 1, false}, {0x77000000, 1, false}, {0x78000000, 1, false}, {0x79000000, 1, false},
-        {0x7A000000, 1, false}, {0x7B000000, 1, false}, {0x7C000000, 1, false}, {0x7D000000, 1, false},
-        {0x7E000000, 1, false}, {0x7F000000, 1, false}, {0x80000000, 1, false}, {0x81000000, 1, false},
-        {0x82000000, 1, false}, {0x83000000, 1, false}, {0x84000000, 2, false}, {0x85000000, 2, false},
-        {0x86000000, 2, false}, {0x87000000, 1, false}, {0x88000000, 1, false}, {0x89000000, 1, false},
-        {0x8A000000, 1, false}, {0x8B000000, 1, false}, {0x8C000000, 1, false}, {0x8D000000, 1, false},
-        {0x8E000000, 1, false}, {SFPNOP, 1, false}, {0x90000000, 1, false}, {SFPCONFIG(0, 12, 1), 1, false},
-        {SFPCONFIG(0, 15, 1), 2, false}, {SFPSWAP(0, 1, 0), 2, false}, {SFPLOADMACRO(0, 0, 6, 0), 1, false},
-        {SFPSHFT2(0, 0, 0, 0), 1, false}, {SFPSHFT2(0, 0, 0, 2), 2, false}, {SFPSHFT2(0, 0, 0, 3), 2, false},
-        {SFPSHFT2(0, 0, 0, 4), 2, false}, {SFPSHFT2(0, 0, 0, 5), 1, false}, {0x95000000, 2, false},
-        {0x96000000, 1, true}, {0x97000000, 1, true}, {0x98000000, 2, true}, {0x99000000, 1, true},
+    static const struct {
+        uint32_t word;
+        unsigned latency;
+        bool bh_only;
+    } cases[] = {
+        {SFPLOAD(0, 6, 0), 1, false},
+        {SFPLOADI(0, 0, 0), 1, false},
+        {SFPSTORE(0, 6, 0), 1, false},
+        {I_MEM(0x73, 0, 0, 0), 2, false},
+        {SFPMULI(0, 0, 0), 2, false},
+        {0x75000000, 2, false},
+        {I_ABC(0x76, 0, 0, 0, 0, 0), 1, false},
+        {0x77000000, 1, false},
+        {0x78000000, 1, false},
+        {0x79000000, 1, false},
+        {0x7A000000, 1, false},
+        {0x7B000000, 1, false},
+        {0x7C000000, 1, false},
+        {0x7D000000, 1, false},
+        {0x7E000000, 1, false},
+        {0x7F000000, 1, false},
+        {0x80000000, 1, false},
+        {0x81000000, 1, false},
+        {0x82000000, 1, false},
+        {0x83000000, 1, false},
+        {0x84000000, 2, false},
+        {0x85000000, 2, false},
+        {0x86000000, 2, false},
+        {0x87000000, 1, false},
+        {0x88000000, 1, false},
+        {0x89000000, 1, false},
+        {0x8A000000, 1, false},
+        {0x8B000000, 1, false},
+        {0x8C000000, 1, false},
+        {0x8D000000, 1, false},
+        {0x8E000000, 1, false},
+        {SFPNOP, 1, false},
+        {0x90000000, 1, false},
+        {SFPCONFIG(0, 12, 1), 1, false},
+        {SFPCONFIG(0, 15, 1), 2, false},
+        {SFPSWAP(0, 1, 0), 2, false},
+        {SFPLOADMACRO(0, 0, 6, 0), 1, false},
+        {SFPSHFT2(0, 0, 0, 0), 1, false},
+        {SFPSHFT2(0, 0, 0, 2), 2, false},
+        {SFPSHFT2(0, 0, 0, 3), 2, false},
+        {SFPSHFT2(0, 0, 0, 4), 2, false},
+        {SFPSHFT2(0, 0, 0, 5), 1, false},
+        {0x95000000, 2, false},
+        {0x96000000, 1, true},
+        {0x97000000, 1, true},
+        {0x98000000, 2, true},
+        {0x99000000, 1, true},
     };
     rig *r = start(state);
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -96,7 +134,7 @@ static void test_interlock(void **state)
     assert_int_equal(rig_issue(r, SFPMOV(1, 5, 0)), at + 2);
     at = rig_issue(r, SFPMAD(2, 3, 9, 4, 0));
     assert_int_equal(rig_issue(r, SFPMAD(1, 1, 9, 5, 4)), at + 2); /* indirect VA: every LReg counts as read */
-    at = rig_issue(r, I_ABC(0x95, 0, 0, 0, 7, 0)); /* SFPLUTFP32 without its mirror's indirect bit */
+    at = rig_issue(r, I_ABC(0x95, 0, 0, 0, 7, 0));                 /* SFPLUTFP32 without its mirror's indirect bit */
     assert_int_equal(rig_issue(r, I_ABC(0x95, 0, 0, 0, 5, 0)), at + 1); /* is not thought to read LReg 7 */
     assert_int_equal(rig_issue(r, I_ABC(0x8E, 0, 5, 1, 2, 0)), at + 3); /* SFPSTOCHRND is thought to read VB */
     rig_idle(r, 3);
@@ -128,14 +166,17 @@ static void test_no_interlock(void **state)
 /* BH: operands that the interlock does not see (races.md 14): no wait, the old value, a finding; with SFPNOP silent. */
 static void test_interlock_holes(void **state)
 {
-    static const struct { uint32_t word; unsigned result; } holes[] = {
-        {I_ABC(0x7E, 0, 4, 1, 5, 1), 5},  /* SFPAND VB */
-        {I_ABC(0x7F, 0, 4, 1, 5, 1), 5},  /* SFPOR VB */
-        {SFPIADD(0, 1, 4, 4), 4},         /* SFPIADD VD */
-        {I_ABC(0x7A, 0, 0, 1, 4, 0), 4},  /* SFPSHFT VD */
-        {SFPSHFT2(4, 1, 5, 5), 5},        /* SHFT_LREG VB */
-        {SFPSHFT2(4, 0, 5, 6), 5},        /* SHFT_IMM VB */
-        {SFPSHFT2(0, 4, 5, 3), 5}, {SFPSHFT2(0, 4, 5, 4), 5}, {SFPSHFT2(0, 4, 0, 2), 3},
+    static const struct {
+        uint32_t word;
+        unsigned result;
+    } holes[] = {
+        {I_ABC(0x7E, 0, 4, 1, 5, 1), 5}, /* SFPAND VB */
+        {I_ABC(0x7F, 0, 4, 1, 5, 1), 5}, /* SFPOR VB */
+        {SFPIADD(0, 1, 4, 4), 4},        /* SFPIADD VD */
+        {I_ABC(0x7A, 0, 0, 1, 4, 0), 4}, /* SFPSHFT VD */
+        {SFPSHFT2(4, 1, 5, 5), 5},       /* SHFT_LREG VB */
+        {SFPSHFT2(4, 0, 5, 6), 5},       /* SHFT_IMM VB */
+        {SFPSHFT2(0, 4, 5, 3), 5},       {SFPSHFT2(0, 4, 5, 4), 5}, {SFPSHFT2(0, 4, 0, 2), 3},
     };
     for (unsigned i = 0; i < sizeof holes / sizeof holes[0]; i++) {
         uint32_t with[2];

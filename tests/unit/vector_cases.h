@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* clang-format off */
 /*
  * One instruction each on the operands of test_vector.c, which hold zeros, denormals, infinities, NaNs and extremes:
  * CASE(architectures, word, flags of lanes 0…7 afterwards, VD of lanes 0…7 afterwards). Computed from the functional

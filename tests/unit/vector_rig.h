@@ -9,11 +9,11 @@
 #include "engine/device.h"
 
 typedef struct rig {
-    uint64_t ids;   /* of the instructions so far */
+    uint64_t ids; /* of the instructions so far */
     wg_device dev;
     wg_tile *t;
-    wg_stall stall;    /* of the last refusal */
-    unsigned stalls;   /* refusals of the last issue */
+    wg_stall stall;  /* of the last refusal */
+    unsigned stalls; /* refusals of the last issue */
 } rig;
 
 static inline rig *rig_new(wg_arch_id arch)
@@ -64,7 +64,8 @@ static inline void rig_idle(rig *r, unsigned cycles)
 static inline uint64_t rig_issue_by(rig *r, unsigned thread, uint32_t word)
 {
     const wg_isa_insn *isa = wg_isa_decode(r->t->arch->id, word);
-    wg_insn insn = {.word = word, .id = ++r->ids, .thread = (uint8_t)thread, .unit = isa->unit, .op = (uint16_t)isa->id};
+    wg_insn insn = {
+        .word = word, .id = ++r->ids, .thread = (uint8_t)thread, .unit = isa->unit, .op = (uint16_t)isa->id};
     for (r->stalls = 0; r->stalls < 1000; r->stalls++) {
         rig_tick(r);
         if (wg_vector_unit.check(r->t, &insn, &r->stall)) {
@@ -107,14 +108,14 @@ static inline uint64_t rig_found(const rig *r, wg_finding_code code)
 }
 
 /* Words. */
-#define I_ABC(op, a, b, c, d, mod)                                                                  \
+#define I_ABC(op, a, b, c, d, mod) \
     ((uint32_t)(op) << 24 | (uint32_t)(a) << 16 | (uint32_t)(b) << 12 | (uint32_t)(c) << 8 | (uint32_t)(d) << 4 | (mod))
 #define I_MEM(op, d, mod, imm) ((uint32_t)(op) << 24 | (uint32_t)(d) << 20 | (uint32_t)(mod) << 16 | (uint32_t)(imm))
 #define SFPLOAD(d, mod, imm) I_MEM(0x70, d, mod, imm)
 #define SFPLOADI(d, mod, imm) I_MEM(0x71, d, mod, imm)
 #define SFPSTORE(d, mod, imm) I_MEM(0x72, d, mod, imm)
 #define SFPMULI(imm, d, mod) ((uint32_t)0x74 << 24 | (uint32_t)(imm) << 8 | (uint32_t)(d) << 4 | (mod))
-#define SFPIADD(imm, c, d, mod) I_ABC(0x79, ((imm) >> 4) & 0xFF, (imm) & 15, c, d, mod)
+#define SFPIADD(imm, c, d, mod) I_ABC(0x79, ((imm) >> 4) & 0xFF, (imm)&15, c, d, mod)
 #define SFPMOV(c, d, mod) I_ABC(0x7C, 0, 0, c, d, mod)
 #define SFPMAD(a, b, c, d, mod) I_ABC(0x84, a, b, c, d, mod)
 #define SFPPUSHC(mod) I_ABC(0x87, 0, 0, 0, 0, mod)
@@ -123,7 +124,7 @@ static inline uint64_t rig_found(const rig *r, wg_finding_code code)
 #define SFPNOP 0x8F000000u
 #define SFPCONFIG(imm, d, mod) ((uint32_t)0x91 << 24 | (uint32_t)(imm) << 8 | (uint32_t)(d) << 4 | (mod))
 #define SFPSWAP(c, d, mod) I_ABC(0x92, 0, 0, c, d, mod)
-#define SFPLOADMACRO(macro, d, mod, imm) I_MEM(0x93, (macro) << 2 | ((d) & 3), mod, ((imm) & ~1u) | ((d) >> 2))
+#define SFPLOADMACRO(macro, d, mod, imm) I_MEM(0x93, (macro) << 2 | ((d)&3), mod, ((imm) & ~1u) | ((d) >> 2))
 #define SFPSHFT2(b, c, d, mod) I_ABC(0x94, 0, b, c, d, mod)
 
 #endif
