@@ -232,7 +232,8 @@ static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static void prepare(wg_tile *t, wg_matrix_ctx *c, unsigned row)
 {
     wg_matrix_prepared *p = &t->backend.matrix.prepared;
-    if (c->word & (3u << 22 | 1u << 19) || c->access.swizzle || c->set->stochastic || c->rwc->srca & 8)
+    if (c->word & (3u << 22 | 1u << 19) || c->access.swizzle || c->set->stochastic || c->rwc->srca & 8 ||
+        c->insn->thread >= WG_THREADS)
         return;
     wg_matrix_formats(c);
     if (c->style != WG_STYLE_INT8 && !wg_format_known(c->fmt[WG_SRCA]) && !c->set->force_fp16)
