@@ -348,7 +348,7 @@ static void touch_input(cursor c)
 {
     const wg_unpack_job *job = c.job;
     uint32_t bits = job->bits, left = job->count == UINT32_MAX ? job->outputs : job->count;
-    int64_t first = c.datums, end = first;
+    int64_t first = c.datums, end;
     bool bfp = wg_l1_reading_shares_exponent(job->reading) && !job->forced_exponent;
     if (bfp && left)
         wg_touch_l1(c.t, WG_TOUCH_READ, (uint32_t)(c.exponents >> 4), (uint32_t)((c.exponents & 15) + left + 15) >> 4);

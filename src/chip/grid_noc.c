@@ -27,6 +27,8 @@ static uint64_t leaving_order(const wg_packet *p)
 static void put_event(wg_grid *g, const wg_packet *p)
 {
     uint32_t entry = g->event_unused;
+    if (!g->event) /* there is one as soon as a grid exists */
+        return;
     if (entry)
         g->event_unused = g->event[entry].next;
     else if (g->event_used < WG_EDGE_EVENTS)

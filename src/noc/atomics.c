@@ -115,7 +115,7 @@ bool wg_noc_atomic(wg_tile *t, unsigned noc, uint32_t address, uint32_t operatio
     memcpy(before, line, sizeof line);
     if (!wg_noc_atomic_line(t->arch->noc.zaamo, line, address >> 2 & 3, operation, data, result))
         return false;
-    if (memcmp(before, line, sizeof line))
+    if (memcmp(before, line, sizeof line) != 0)
         wg_l1_write(t, noc ? WG_L1_NOC1_WRITE : WG_L1_NOC0_WRITE, address & ~UINT32_C(15), sizeof line, line);
     return true;
 }

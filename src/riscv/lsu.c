@@ -122,7 +122,7 @@ static bool drain_until(wg_tile *t, unsigned core, uint64_t before)
         uint64_t at = wg_max64(wg_sq_ready_at(t, k, 0), k->run.mux_free);
         if (at >= before)
             return false;
-        uint64_t p;
+        uint64_t p = 0;
         if (!is_private(t, core, 0, at, &p))
             return k->solo_until != 0;
         if (s->path == WG_PATH_OWN_RAM) {
