@@ -30,12 +30,7 @@ int main(void)
 int main(void)
 {
     math_setup(1);
-    TTI_SETC16(ADDR_MOD_AB_SEC0_SrcAIncr_ADDR32, 0);
-    TTI_SETC16(ADDR_MOD_DST_SEC0_DestIncr_ADDR32, 0);
-    dst_acquire();
-    for (u32 row = 0; row < TILE_ROWS; row += 8)
-        TT_MOVA2D(0, row, 0, 2, row); /* 2: eight rows */
-    TTI_SETRWC(1, 0, 0, 0, 0, 0);     /* SrcA's bank goes back */
+    srca_to_dst();
     dst_release();
     return 0;
 }

@@ -122,6 +122,16 @@ static inline void dst_release(void)
     TTI_STALLWAIT(WG_STALL_SYNC, WG_MATH | WG_SFPU);
     TTI_SEMPOST(DST_FREE);
 }
+/* A tile of SrcA, as it is, into a free half of Dst. */
+static inline void srca_to_dst(void)
+{
+    TTI_SETC16(ADDR_MOD_AB_SEC0_SrcAIncr_ADDR32, 0);
+    TTI_SETC16(ADDR_MOD_DST_SEC0_DestIncr_ADDR32, 0);
+    dst_acquire();
+    for (u32 row = 0; row < TILE_ROWS; row += 8)
+        TT_MOVA2D(0, row, 0, 2, row); /* 2: eight rows */
+    TTI_SETRWC(1, 0, 0, 0, 0, 0);     /* SrcA's bank goes back */
+}
 
 /* T2 */
 static inline void pack_setup(void)

@@ -10,27 +10,11 @@
 #include <string.h>
 
 #include "num/l1_formats.h"
+#include "num/rows16.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
-typedef uint8_t bytes16 __attribute__((vector_size(16)));
-typedef uint16_t halves16 __attribute__((vector_size(32)));
-typedef uint32_t words16 __attribute__((vector_size(64)));
-typedef int32_t signed16 __attribute__((vector_size(64)));
 typedef float floats16 __attribute__((vector_size(64)));
-/* L1 data is aligned to nothing. */
-#define LOAD(type, from) \
-    ({ \
-        type loaded_; \
-        memcpy(&loaded_, (from), sizeof loaded_); \
-        loaded_; \
-    })
-#define STORE(to, value) \
-    ({ \
-        __auto_type stored_ = (value); \
-        memcpy((to), &stored_, sizeof stored_); \
-    })
-#define CONVERT(type, value) __builtin_convertvector((value), type)
 #define NONZERO(value) ((halves16)((value) != 0)) /* per lane: all ones or all zeros */
 
 /* ---- 16 datums to the 16 bits on the way -------------------------------------------------------------------- */

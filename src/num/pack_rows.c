@@ -7,26 +7,11 @@
 #include <string.h>
 
 #include "num/pack_datums.h"
+#include "num/rows16.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-typedef uint8_t bytes16 __attribute__((vector_size(16)));
-typedef uint16_t halves16 __attribute__((vector_size(32)));
-typedef uint32_t words16 __attribute__((vector_size(64)));
-typedef int32_t signed16 __attribute__((vector_size(64)));
-#define LOAD(type, from) \
-    ({ \
-        type loaded_; \
-        memcpy(&loaded_, (from), sizeof loaded_); \
-        loaded_; \
-    })
-#define STORE(to, value) \
-    ({ \
-        __auto_type stored_ = (value); \
-        memcpy((to), &stored_, sizeof stored_); \
-    })
-#define CONVERT(type, value) __builtin_convertvector((value), type)
 #define WHERE(condition) ((words16)(condition)) /* per lane: all ones or all zeros */
 #define CHOOSE(condition, yes, no) \
     ({ \
