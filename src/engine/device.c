@@ -299,6 +299,7 @@ static void update_watched(wg_device *dev)
     for (int i = 0; i < WG_MAX_OBSERVERS; i++)
         kinds |= dev->observer[i].kinds;
     dev->tile->watched = kinds;
+    wg_threads_listen(&dev->tile->sched);
     memset(dev->tile->expander_stalled, 0, sizeof dev->tile->expander_stalled);
     wg_reach(dev);
 }

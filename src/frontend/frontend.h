@@ -45,6 +45,7 @@ typedef struct wg_latch {
     uint64_t id;
     uint32_t word, pc;
     uint32_t target;       /* STREAMWAIT */
+    uint32_t causes;       /* what can make it met (WG_CAUSE_…) */
     uint16_t block;        /* B0…B8, and WG_BLOCK_ALL_NINE if all are set; 0 if there is no wait */
     uint16_t conditions;   /* STALLWAIT: mask by the architecture's numbering; SEMWAIT: 1 zero, 2 max */
     uint8_t kind;          /* wg_latch_kind */
