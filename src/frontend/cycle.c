@@ -77,7 +77,7 @@ static inline void forget(wg_tile *t, unsigned met)
 enum { LEFT_MOP = 1, LEFT_REPLAY = 2, LEFT_GATE = 4 };
 
 /* Phases F and G, and E before them unless the gate has been served. */
-static inline unsigned pass(wg_tile *t, wg_frontend *f, bool gate_served)
+static inline unsigned pass(wg_tile *t, wg_frontend *f, unsigned thread, bool gate_served)
 {
     unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end, left = 0;
     unsigned room = 0; /* as in wg_push_room() */
@@ -115,7 +115,7 @@ static inline unsigned pass(wg_tile *t, wg_frontend *f, bool gate_served)
             room |= 1;
         }
     }
-    wg_push_room(t, f, room);
+    wg_push_room(t, f, thread, room);
     return left;
 }
 
@@ -166,7 +166,7 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
             wg_wake_idle_watchers(s);
             continue;
         }
-        unsigned left = careful ? LEFT_GATE : pass(t, f, false);
+        unsigned left = careful ? LEFT_GATE : pass(t, f, i, false);
         if (!left) {
             appoint(t, f, i, careful);
             continue;
@@ -183,7 +183,7 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
     forget(t, met);
     for (; wanting; wanting &= wanting - 1) {
         unsigned i = (unsigned)__builtin_ctz(wanting);
-        unsigned left = careful ? LEFT_REPLAY | LEFT_MOP : pass(t, wg_frontend_of(t, i), true);
+        unsigned left = careful ? LEFT_REPLAY | LEFT_MOP : pass(t, wg_frontend_of(t, i), i, true);
         replays |= left / LEFT_REPLAY << i;
         mops |= (left & LEFT_MOP) << i;
     }
@@ -207,11 +207,11 @@ static inline void frontend_alone(wg_tile *t, unsigned thread)
     s->deaf[thread] = 0;
     bool met = f->latch.block && wg_gate_latch(t, thread, false);
     f->moved = met;
-    unsigned left = pass(t, f, false);
+    unsigned left = pass(t, f, thread, false);
     if (left & LEFT_GATE) {
         s->phase = WG_PHASE_GATES;
         wg_gates(t, 1u << thread, false);
-        left = pass(t, f, true);
+        left = pass(t, f, thread, true);
     }
     if (met)
         forget(t, 1u << thread);

@@ -118,6 +118,7 @@ typedef struct wg_frontend {
     uint64_t next_id; /* the last id given */
     uint16_t down[WG_DOWN_RING];
     uint16_t fifo[WG_FIFO_RING];
+    uint8_t push_needs; /* of `push_waits`, bit 0: places that the least of those requests needs */
     uint64_t accept_at; /* perturbation: the gate's head passes no earlier */
     uint64_t take_at;   /* perturbation: the FIFO's head is taken no earlier */
     wg_latch latch;
