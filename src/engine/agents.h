@@ -24,6 +24,7 @@ typedef struct wg_schedule {
      */
     uint64_t later;
     uint32_t soon;
+    uint32_t woken;        /* who got an earlier appointment since somebody cleared it (wg_tile_cycles) */
     uint8_t phase;         /* wg_phase being run */
     uint8_t pending_cores; /* bit i: core i is still to be ticked in this cycle, its appointment is taken */
     bool watch_idle;       /* a request waits at its region for a thread to become idle (wg_watch_idle) */
@@ -64,6 +65,7 @@ static inline void wg_wake_at(wg_schedule *s, unsigned agent, uint64_t cycle)
     if (cycle >= s->next[agent])
         return;
     s->next[agent] = cycle;
+    s->woken |= WG_AGENT_BIT(agent);
     if (cycle <= s->now + WG_SCHED_NEAR)
         s->soon |= WG_AGENT_BIT(agent);
     else if (cycle < s->later)
@@ -131,6 +133,7 @@ static inline void wg_wake_waiting(wg_schedule *s, uint32_t causes)
         if (~s->deaf[i] & causes && at < s->next[WG_AGENT_THREAD0 + i]) {
             s->next[WG_AGENT_THREAD0 + i] = at;
             s->soon |= WG_AGENT_BIT(WG_AGENT_THREAD0 + i);
+            s->woken |= WG_AGENT_BIT(WG_AGENT_THREAD0 + i);
         }
 }
 static inline void wg_wake_waiting_thread(wg_schedule *s, unsigned thread, uint32_t causes)

@@ -7,6 +7,7 @@
 #include "tile/tile.h"
 
 #include "backend/unit.h"
+#include "engine/device.h"
 
 /* An agent about to be ticked has no appointment until its tick (or a later wake-up) makes one. */
 static inline bool take(wg_tile *t, unsigned agent)
@@ -63,8 +64,14 @@ static const uint8_t unit_of[] = {
     [WG_AGENT_PACK] = WG_UNIT_PACK,     [WG_AGENT_VECTOR] = WG_UNIT_VECTOR,  [WG_AGENT_SCALAR] = WG_UNIT_SCALAR,
     [WG_AGENT_CONFIG] = WG_UNIT_CONFIG, [WG_AGENT_MOVER] = WG_UNIT_MOVER,    [WG_AGENT_MISC] = WG_UNIT_MISC};
 
-/* Phases A to C. */
-static void before_threads(wg_tile *t)
+static inline void tick(wg_tile *t, unsigned agent)
+{
+    if (take(t, agent) && agent != WG_AGENT_UNPACK1) /* ticked with Unpacker 0 */
+        wg_units[unit_of[agent]]->tick(t);
+}
+
+/* Phases A and B. */
+static void before_regions(wg_tile *t)
 {
     wg_schedule *s = &t->sched;
     s->phase = WG_PHASE_ARRIVALS;
@@ -76,29 +83,43 @@ static void before_threads(wg_tile *t)
                 wg_niu_tick(t, noc);
     }
     s->phase = WG_PHASE_COMPLETIONS;
-    for (uint32_t mask = soon(t, UNITS); mask; mask &= mask - 1) { /* a unit's tick makes no other due in this cycle */
-        unsigned agent = (unsigned)__builtin_ctz(mask);
-        if (take(t, agent) && agent != WG_AGENT_UNPACK1) /* ticked with Unpacker 0 */
-            wg_units[unit_of[agent]]->tick(t);
-    }
-    s->phase = WG_PHASE_REGIONS;
-    if (soon(t, REGIONS) && take(t, WG_AGENT_REGIONS))
-        wg_regions_tick(t);
+    for (uint32_t mask = soon(t, UNITS); mask; mask &= mask - 1) /* a unit's tick makes no other due in this cycle */
+        tick(t, (unsigned)__builtin_ctz(mask));
 }
 
-/* Phases H to J. */
-static void after_threads(wg_tile *t)
+/* Phases H to J, and on to the next cycle. */
+static inline void to_next(wg_tile *t)
 {
     wg_schedule *s = &t->sched;
-    s->phase = WG_PHASE_PUSH;
-    if (soon(t, PUSHES) && take(t, WG_AGENT_PUSHES))
-        wg_regions_push(t);
-    s->phase = WG_PHASE_LOAD_STORE;
-    if (soon(t, CORES)) {
-        unsigned due = take_all(t, WG_AGENT_CORE_B, WG_CORES);
+    if (soon(t, PUSHES | CORES)) {
+        s->phase = WG_PHASE_PUSH;
+        if (soon(t, PUSHES) && take(t, WG_AGENT_PUSHES))
+            wg_regions_push(t);
+        s->phase = WG_PHASE_LOAD_STORE;
+        unsigned due = soon(t, CORES) ? take_all(t, WG_AGENT_CORE_B, WG_CORES) : 0;
         if (due)
             wg_cores_tick(t, due);
     }
+    s->now++;
+    s->phase = WG_PHASE_ARRIVALS;
+}
+
+/* Phases C to J. */
+static inline void from_regions(wg_tile *t)
+{
+    wg_schedule *s = &t->sched;
+    if (soon(t, REGIONS)) {
+        s->phase = WG_PHASE_REGIONS;
+        if (take(t, WG_AGENT_REGIONS))
+            wg_regions_tick(t);
+    }
+    if (soon(t, THREADS)) {
+        s->phase = WG_PHASE_LATCHES;
+        unsigned due = take_all(t, WG_AGENT_THREAD0, WG_THREADS);
+        if (due)
+            wg_frontends(t, due);
+    }
+    to_next(t);
 }
 
 void wg_tile_cycle(wg_tile *t)
@@ -106,18 +127,78 @@ void wg_tile_cycle(wg_tile *t)
     wg_schedule *s = &t->sched;
     if (s->now >= s->later)
         look_through(s);
-    if (soon(t, OUTSIDE | UNITS | REGIONS))
-        before_threads(t);
-    if (soon(t, THREADS)) {
-        s->phase = WG_PHASE_LATCHES;
-        unsigned due = take_all(t, WG_AGENT_THREAD0, WG_THREADS);
-        if (due)
-            wg_frontends(t, due);
+    if (soon(t, OUTSIDE | UNITS))
+        before_regions(t);
+    from_regions(t);
+}
+
+/* ---- Units and threads among themselves ---------------------------------------------------------------- */
+
+enum { PIPELINE = UNITS | THREADS };
+
+/* The earliest appointment of those in `soon` that are among `agents`. */
+static inline uint64_t earliest(const wg_schedule *s, uint32_t agents)
+{
+    uint64_t next = WG_NEVER;
+    for (uint32_t mask = s->soon & agents; mask; mask &= mask - 1) {
+        uint64_t at = s->next[__builtin_ctz(mask)];
+        next = at < next ? at : next;
     }
-    if (soon(t, PUSHES | CORES))
-        after_threads(t);
-    s->now++;
-    s->phase = WG_PHASE_ARRIVALS;
+    return next;
+}
+
+/* Before this cycle nobody but units and threads can act, nor anything from outside. */
+static uint64_t others_act(wg_tile *t, uint64_t end)
+{
+    wg_schedule *s = &t->sched;
+    uint64_t at = earliest(s, ~(uint32_t)PIPELINE);
+    s->woken = 0;
+    at = at < t->horizon ? at : t->horizon;
+    return at < end ? at : end;
+}
+
+/*
+ * Most of the time an instruction goes from a thread to a unit and ends there, and nobody else has an appointment. Those
+ * cycles are run here one after the other: phases B and D to G as in wg_tile_cycle(), the others having nothing to do.
+ * Where a unit or a thread wakes somebody else in its own cycle, the rest of that cycle is run as ever.
+ */
+void wg_tile_cycles(wg_tile *t, uint64_t end)
+{
+    wg_schedule *s = &t->sched;
+    wg_tile_cycle(t);
+    if (t->lockstep)
+        return;
+    uint64_t others = others_act(t, end);
+    for (;;) {
+        uint64_t next = earliest(s, PIPELINE);
+        if (next >= others || next >= s->later)
+            return;
+        if (next > s->now)
+            s->now = next;
+        if (s->soon & UNITS) {
+            s->phase = WG_PHASE_COMPLETIONS;
+            for (uint32_t mask = s->soon & UNITS; mask; mask &= mask - 1)
+                tick(t, (unsigned)__builtin_ctz(mask));
+            if (s->woken & ~(uint32_t)PIPELINE && (others = others_act(t, end)) <= s->now) {
+                from_regions(t);
+                return;
+            }
+        }
+        if (s->soon & THREADS) {
+            s->phase = WG_PHASE_LATCHES;
+            unsigned threads = take_all(t, WG_AGENT_THREAD0, WG_THREADS);
+            if (threads)
+                wg_frontends(t, threads);
+            if (s->woken & ~(uint32_t)PIPELINE && (others = others_act(t, end)) <= s->now) {
+                to_next(t);
+                return;
+            }
+        }
+        s->now++;
+        s->phase = WG_PHASE_ARRIVALS;
+        if (t->dev->stop_requested | (t->backend.scalar.refusals != 0))
+            return;
+    }
 }
 
 uint64_t wg_tile_next(const wg_tile *t)

@@ -8,56 +8,8 @@
  * than that by the stage itself (wait_gate.c, replay.c, mop.c). Everything is compiled twice: for a run that somebody
  * watches or that is perturbed (`careful`), and for one where it is certain that no event and no delay is wanted.
  */
-#include "frontend/gate.h"
-#include "frontend/mop.h"
+#include "frontend/works.h"
 #include "observe/touch.h"
-
-/* Nothing moved in phases D to G: the earliest cycle at which the thread could act if nobody else did. */
-static uint64_t next_look(const wg_tile *t, const wg_frontend *f)
-{
-    uint64_t now = t->sched.now, next = WG_NEVER;
-    if (wg_gate_count(f) && f->stall.retry_at < next)
-        next = f->stall.retry_at;
-    if (f->fifo_count && !f->mop_active) {
-        if (f->take_at > now && f->take_at < next)
-            next = f->take_at;
-        if (f->mop.ready_at > now && f->mop.ready_at < next)
-            next = f->mop.ready_at;
-    }
-    return next > now ? next : now + 1;
-}
-
-/*
- * … and who else could let it act: see wg_wake_waiting(). A head that waits for a known cycle, or for banks, is not to
- * be asked at every instruction's completion; what changes configuration and counters is always worth a look.
- */
-static uint32_t waits_for(const wg_frontend *f)
-{
-#define UNIT(unit) WG_AGENT_BIT(WG_AGENT_##unit)
-    enum { ANY_SETTING = UNIT(SCALAR) | UNIT(CONFIG) | UNIT(MOVER) | UNIT(MISC) };
-    uint32_t causes = f->latch.block ? f->latch.causes : 0;
-    if (!wg_gate_count(f))
-        return causes;
-    const wg_insn *head = wg_gate_fifo_at(f, 0);
-    if (head->ttsync)
-        return WG_CAUSE_ANY;
-    switch ((wg_stall_reason)f->stall.reason) {
-    case WG_STALL_LATCHED_WAIT:
-    case WG_STALL_LATCH_OCCUPIED: return causes;
-    case WG_STALL_SRCA_NOT_HANDED_OVER:
-    case WG_STALL_SRCB_NOT_HANDED_OVER: return causes | WG_CAUSE_SRC | ANY_SETTING;
-    case WG_STALL_DST_BLOCK_WRITTEN: return causes | ANY_SETTING;
-    case WG_STALL_MUTEX_HELD: return causes | UNIT(SYNC);
-    case WG_STALL_UNIT_BUSY:
-        if (head->unit == WG_UNIT_PACK)
-            return causes | ANY_SETTING | (f->stall.retry_at == WG_NEVER ? UNIT(PACK) : 0);
-        if (head->unit == WG_UNIT_UNPACK)
-            return causes | ANY_SETTING | UNIT(UNPACK0) | UNIT(UNPACK1);
-        return WG_CAUSE_ANY;
-    default: return WG_CAUSE_ANY;
-    }
-#undef UNIT
-}
 
 /* What phase D found met is forgotten, unless a new wait was latched in its place. */
 static inline void forget(wg_tile *t, unsigned met)
@@ -77,7 +29,7 @@ static inline void forget(wg_tile *t, unsigned met)
 enum { LEFT_MOP = 1, LEFT_REPLAY = 2, LEFT_GATE = 4 };
 
 /* Phases F and G, and E before them unless the gate has been served. */
-static inline unsigned pass(wg_tile *t, wg_frontend *f, unsigned thread, bool gate_served)
+WG_STAGE unsigned pass(wg_tile *t, wg_frontend *f, unsigned thread, bool gate_served)
 {
     unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end, left = 0;
     unsigned room = 0; /* as in wg_push_room() */
@@ -141,14 +93,6 @@ static inline bool streams(wg_frontend *f, uint64_t now)
     return true;
 }
 
-WG_STAGE void appoint(wg_tile *t, const wg_frontend *f, unsigned thread, const bool careful)
-{
-    wg_schedule *s = &t->sched;
-    if (!careful && !f->moved)
-        s->deaf[thread] = ~waits_for(f);
-    wg_wake_at(s, WG_AGENT_THREAD0 + thread, f->moved ? s->now + 1 : next_look(t, f));
-}
-
 WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
 {
     wg_schedule *s = &t->sched;
@@ -168,7 +112,7 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
         }
         unsigned left = careful ? LEFT_GATE : pass(t, f, i, false);
         if (!left) {
-            appoint(t, f, i, careful);
+            wg_appoint_thread(t, f, i, careful);
             continue;
         }
         rest |= 1u << i;
@@ -195,7 +139,7 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
         wg_mop(t, (unsigned)__builtin_ctz(mops), careful);
     for (; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
-        appoint(t, wg_frontend_of(t, i), i, careful);
+        wg_appoint_thread(t, wg_frontend_of(t, i), i, careful);
     }
 }
 
@@ -205,6 +149,8 @@ static inline void frontend_alone(wg_tile *t, unsigned thread)
     wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
     s->deaf[thread] = 0;
+    if (wg_works(t, f, thread))
+        return;
     bool met = f->latch.block && wg_gate_latch(t, thread, false);
     f->moved = met;
     unsigned left = pass(t, f, thread, false);
@@ -221,7 +167,7 @@ static inline void frontend_alone(wg_tile *t, unsigned thread)
     s->phase = WG_PHASE_MOP;
     if (left & LEFT_MOP)
         wg_mop(t, thread, false);
-    appoint(t, f, thread, false);
+    wg_appoint_thread(t, f, thread, false);
 }
 
 WG_CAREFUL void frontends_carefully(wg_tile *t, unsigned due)

@@ -16,6 +16,8 @@
 #ifndef WG_FRONTEND_H
 #define WG_FRONTEND_H
 
+#include <stddef.h>
+
 #include "frontend/auto_ttsync.h"
 #include "frontend/insn.h"
 
@@ -131,6 +133,10 @@ typedef struct wg_frontend {
     wg_insn pool[WG_POOL];
     wg_auto_ttsync ttsync;
 } wg_frontend;
+
+/* Of `busy`, what does not keep instructions from going on: the MOP Expander at work alone, a push refused, a stall. */
+#define WG_F_BYTE(member) (UINT64_C(1) << 8 * (offsetof(wg_frontend, member) - offsetof(wg_frontend, busy)))
+#define WG_F_WORKS (WG_F_BYTE(mop_active) | WG_F_BYTE(push_waits) | WG_F_BYTE(stalled))
 
 /* The i-th instruction of each FIFO, from the head, and how many there are. */
 static inline const wg_insn *wg_fifo_at(const wg_frontend *f, unsigned i)
