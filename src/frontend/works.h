@@ -66,6 +66,15 @@ WG_STAGE void wg_appoint_thread(wg_tile *t, const wg_frontend *f, unsigned threa
     wg_wake_at(s, WG_AGENT_THREAD0 + thread, f->moved ? s->now + 1 : wg_next_look(t, f));
 }
 
+/* The head waits, and nobody watches. */
+static inline void wg_gate_stalls(wg_frontend *f, const wg_stall *why, uint64_t now)
+{
+    if (!f->stalled || f->stall.reason != why->reason || f->stall.resource != why->resource)
+        f->stalled_since = now;
+    f->stall = *why;
+    f->stalled = true;
+}
+
 /*
  * Phases D to G where one thread is due alone, its head is for a unit that takes one instruction at a time, no wait is
  * latched, and behind the gate there is nothing to do but to let pass and, perhaps, to go on with a MOP. False, and
@@ -103,10 +112,7 @@ static inline bool wg_works(wg_tile *t, wg_frontend *f, unsigned thread)
         head++;
         moved = true;
     } else {
-        if (!f->stalled || f->stall.reason != why.reason || f->stall.resource != why.resource)
-            f->stalled_since = s->now;
-        f->stall = why;
-        f->stalled = true;
+        wg_gate_stalls(f, &why, s->now);
     }
     if (gate_end != down_end && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
         f->gate_end = (uint8_t)(gate_end + 1);
