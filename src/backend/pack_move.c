@@ -36,17 +36,6 @@ typedef struct mover {
 
 /* ---- Tile position -------------------------------------------------------------------------------------------- */
 
-static void next_row(wg_packer *p, const wg_pack_part *part, unsigned rows)
-{
-    uint8_t *inner = part->set.transposed ? &p->tile_z : &p->tile_y;
-    uint8_t *outer = part->set.transposed ? &p->tile_y : &p->tile_z;
-    *inner = (uint8_t)(*inner + rows);
-    if (*inner == part->set.rows_per_plane) {
-        *inner = 0;
-        (*outer)++;
-    }
-}
-
 static uint16_t edge_mask(const mover *m)
 {
     const wg_pack_job *job = m->job;
@@ -73,7 +62,7 @@ static void apply_edges(mover *m, unsigned column, unsigned count, uint32_t valu
             value[i] = instead;
         if (!m->job->interfaces && ++p->tile_x == 16) {
             p->tile_x = 0;
-            next_row(p, m->part, 1);
+            wg_pack_next_row(p, m->part, 1);
             mask = edge_mask(m);
         }
     }
@@ -87,7 +76,7 @@ static void pass_position(mover *m, unsigned count)
     p->tile_x = (uint8_t)(p->tile_x + count);
     if (p->tile_x >= 16) {
         p->tile_x = (uint8_t)(p->tile_x - 16);
-        next_row(p, m->part, 1);
+        wg_pack_next_row(p, m->part, 1);
     }
 }
 
@@ -245,10 +234,10 @@ static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const 
     wg_pack_wrote(out, rows * part->set.row_bytes, part->set.blocks ? rows : 0, at.exponents);
     p->datums += rows * 16;
     if (job->interfaces)
-        next_row(p, part, rows);
+        wg_pack_next_row(p, part, rows);
     else
         for (unsigned i = 0; i < rows; i++)
-            next_row(p, part, 1);
+            wg_pack_next_row(p, part, 1);
 }
 
 /*
@@ -296,7 +285,17 @@ static void move_stepwise(const wg_pack_output *out, const wg_pack_job *job, con
         m.interface++;
     }
     if (part->source == WG_PACK_FROM_DST)
-        next_row(out->p, part, m.interface);
+        wg_pack_next_row(out->p, part, m.interface);
+}
+
+void wg_pack_end_tile(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part)
+{
+    const wg_packer *p = out->p;
+    wg_pack_flush(out);
+    if (job->last)
+        wg_tdma_tile_packed(out->t, out->packer, job->insn.thread,
+                            (uint16_t)((p->stream[WG_STREAM_DATA].address - p->tile_start) >> 4), p->zero_flags,
+                            part->set.header, part->set.into_fifo);
 }
 
 void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer)
@@ -306,8 +305,7 @@ void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer)
     wg_pack_output out = {.t = t, .p = p, .packer = packer, .insn = &job->insn};
     if (wg_touch_watched(t))
         wg_touch_emit(t, WG_TOUCH_READ | WG_TOUCH_WRITE, WG_TOUCH_PACKER, packer, 1, packer);
-    if (part->places || p->format != part->set.out_format || p->accumulates != part->set.accumulate ||
-        p->compresses != part->set.compress || p->random_blocks != part->set.random_blocks)
+    if (wg_pack_begins(p, part))
         wg_pack_begin(&out, part);
     if (!move_plain(&out, job, part))
         move_stepwise(&out, job, part);
@@ -324,9 +322,5 @@ void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer)
                               p->stream[i].fill, packer);
         return;
     }
-    wg_pack_flush(&out);
-    if (job->last)
-        wg_tdma_tile_packed(t, packer, job->insn.thread,
-                            (uint16_t)((p->stream[WG_STREAM_DATA].address - p->tile_start) >> 4), p->zero_flags,
-                            part->set.header, part->set.into_fifo);
+    wg_pack_end_tile(&out, job, part);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/pack.h"
 #include "backend/scalar.h"
 #include "engine/poll.h"
 #include "num/simd.h"
@@ -225,6 +226,8 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
             continue;
         }
         wg_tile_cycle(t);
+        if (wg_pack_accepted(t))
+            wg_pack_burst(t, limit);
         if (__builtin_expect(t->backend.scalar.refusals != 0, 0) && may_stop && retries_for_ever(dev))
             return WG_STOP_HUNG;
         if (dev->stop_requested && may_stop)
@@ -261,6 +264,8 @@ uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
         }
         if (t->l1_turns < WG_L1_TURNS || !wg_cores_together(t))
             wg_tile_cycle(t);
+        if (wg_pack_accepted(t))
+            wg_pack_burst(t, t->horizon);
     }
     return end;
 }
