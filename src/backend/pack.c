@@ -69,6 +69,8 @@ static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
     unsigned block = 0;
     if (wg_pack_is_usual(t, insn, &ready, &block))
         return ready <= now || refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, WG_AGENT_MATRIX, ready);
+    if (t->backend.matrix.blocks_ready <= now)
+        return true;
     for (unsigned rest = mask; rest; rest &= rest - 1) {
         ready = wg_pack_rows_ready(t, insn, (unsigned)__builtin_ctz(rest), &block);
         if (ready > now)

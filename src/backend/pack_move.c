@@ -208,22 +208,26 @@ static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const 
     const wg_dst *d = &t->regs.dst;
     bool wide = part->set.wide;
     unsigned step = job->interfaces ? job->row_stride : 1, n = 0;
-    unsigned stored = wg_dst_stored(job->access, first, wide);
     wg_pack_rows at;
     at.data = t->l1 + p->stream[WG_STREAM_DATA].address;
     at.lanes = t->regs.exphist.lanes[out->packer];
-    if (step == 1 && !(first & 3) && job->interfaces && !(d->undefined[stored >> 6 & 15] >> (stored & 63) & 15)) {
-        /* However rows are permuted, an aligned four stay together. */
-        for (unsigned i = 0; i < 4; i++) {
-            at.high[n] = d->bits[stored + i];
-            at.low[n] = wide ? d->bits[stored + i + WG_DST_LOW] : zeros;
-            n += job->interfaces >> i & 1;
+    /* However rows are permuted, an aligned four stay together: they are looked up as one. */
+    bool fours = step == 1 && !(first & 3) && (!job->interfaces || job->interfaces == 15);
+    while (fours && n + 4 <= rows) {
+        unsigned stored = wg_dst_stored(job->access, (first + n) & (WG_DST_ROWS - 1), wide);
+        if (d->undefined[stored >> 6 & 15] >> (stored & 63) & 15)
+            break;
+        const uint16_t *high = d->bits[stored], *low = wide ? d->bits[stored + WG_DST_LOW] : zeros;
+        for (unsigned k = 0; k < 4; k++) {
+            at.high[n + k] = high + 16 * k;
+            at.low[n + k] = wide ? low + 16 * k : low;
         }
+        n += 4;
     }
-    for (unsigned i = 0; n < rows; i++) {
+    for (unsigned i = n; n < rows; i++) {
         if (job->interfaces && !(job->interfaces >> i & 1))
             continue;
-        stored = wg_dst_stored(job->access, (first + i * step) & (WG_DST_ROWS - 1), wide);
+        unsigned stored = wg_dst_stored(job->access, (first + i * step) & (WG_DST_ROWS - 1), wide);
         bool undefined = wg_dst_is_undefined(d, stored);
         at.high[n] = undefined ? zeros : d->bits[stored];
         at.low[n++] = undefined || !wide ? zeros : d->bits[(stored + WG_DST_LOW) % WG_DST_ROWS];
@@ -233,7 +237,8 @@ static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const 
     wg_pack_rows_out((wg_simd)t->simd, &route, rows, &at);
     wg_pack_wrote(out, rows * part->set.row_bytes, part->set.blocks ? rows : 0, at.exponents);
     p->datums += rows * 16;
-    if (job->interfaces)
+    unsigned left = (uint8_t)(part->set.rows_per_plane - (part->set.transposed ? p->tile_z : p->tile_y)); /* of the plane */
+    if (job->interfaces || rows <= left)
         wg_pack_next_row(p, part, rows);
     else
         for (unsigned i = 0; i < rows; i++)

@@ -5,6 +5,7 @@
  */
 #include "pack_rig.h"
 
+#include "backend/matrix.h"
 #include "host_modes.h"
 #include "num/pack_datums.h"
 #include "tile/tile_regs.h"
@@ -310,7 +311,7 @@ static void push_burst(wg_rng *rng, ur *r)
     if (wg_rng_below(rng, 8) == 0)
         r->t->regs.dst.undefined[wg_rng_below(rng, 16)] = wg_rng_next(rng);
     if (wg_rng_below(rng, 8) == 0)
-        r->t->backend.matrix.block_ready[wg_rng_below(rng, 16)] = r->t->sched.now + wg_rng_below(rng, 80);
+        wg_dst_block_written(r->t, 8 * wg_rng_below(rng, 16), r->t->sched.now + wg_rng_below(rng, 80));
 }
 
 /* A MOP of PACRs in bursts, and cycle by cycle: the same state wherever one looks. */
