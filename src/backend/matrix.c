@@ -322,6 +322,7 @@ static void block_lands(wg_matrix *m, unsigned block, uint64_t lands, uint64_t r
 {
     m->block_lands[block] = lands;
     m->block_ready[block] = later(m->block_ready[block], later(ready, lands));
+    m->blocks_ready = later(m->blocks_ready, m->block_ready[block]);
 }
 
 /* A block's writes take effect in order of acceptance. Decided here: a shorter instruction waits for a longer one. */
@@ -660,6 +661,7 @@ void wg_dst_block_written(wg_tile *t, unsigned stored_row, uint64_t ready)
 {
     uint64_t *block = &t->backend.matrix.block_ready[stored_row / 8 % WG_DST_BLOCKS];
     *block = later(*block, ready);
+    t->backend.matrix.blocks_ready = later(t->backend.matrix.blocks_ready, ready);
 }
 
 const wg_unit_ops wg_matrix_unit = {

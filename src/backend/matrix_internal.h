@@ -135,7 +135,7 @@ typedef struct wg_matrix_kernels {
 } wg_matrix_kernels;
 extern const wg_matrix_kernels wg_matrix_plain;
 #if defined(__x86_64__)
-extern const wg_matrix_kernels wg_matrix_avx2, wg_matrix_avx512;
+extern const wg_matrix_kernels wg_matrix_avx2, wg_matrix_avx512, wg_matrix_vnni;
 #endif
 const wg_matrix_kernels *wg_matrix_kernels_for(unsigned simd);
 /* Rounding at random is the plain code's, column by column; all levels decode alike. */

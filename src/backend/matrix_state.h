@@ -119,6 +119,7 @@ typedef struct wg_matrix {
     uint64_t dst_readers_from;   /* the readers that wait behind MOVA2D and MOVB2D, wherever they read */
 
     uint64_t block_ready[WG_DST_BLOCKS]; /* first cycle at which an 8-row block of Dst may be read */
+    uint64_t blocks_ready;               /* … at which any of them may be */
     uint64_t block_lands[WG_DST_BLOCKS]; /* when the last write accepted for the block takes effect */
     uint64_t last_lands;                 /* the last of these */
 

@@ -6,6 +6,7 @@
  */
 #include "tile/tile.h"
 
+#include "backend/pack.h"
 #include "backend/unit.h"
 #include "engine/device.h"
 #include "frontend/works.h"
@@ -228,7 +229,8 @@ static row_end row(wg_tile *t, unsigned thread, uint64_t until)
             uint64_t unit_next = earliest(s, UNITS);
             after = unit_next < *next ? unit_next : *next;
         }
-        if (after >= until || after >= s->later || t->dev->stop_requested | (t->backend.scalar.refusals != 0)) {
+        if (after >= until || after >= s->later || t->backend.pack.burst_at == now + 1 ||
+            t->dev->stop_requested | (t->backend.scalar.refusals != 0)) {
             s->now = now + 1;
             s->phase = WG_PHASE_ARRIVALS;
             return BETWEEN_CYCLES;
@@ -251,6 +253,8 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
     bool careful = wg_careful(t);
     uint64_t others = others_act(t, end);
     while (!(t->dev->stop_requested | (t->backend.scalar.refusals != 0))) {
+        if (wg_pack_accepted(t))
+            wg_pack_burst(t, others);
         uint64_t next = earliest(s, PIPELINE);
         if (next >= others || next >= s->later)
             return;
