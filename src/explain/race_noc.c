@@ -73,6 +73,7 @@ void wg_race_noc_looked(wg_races *r)
 
 void wg_race_noc_free(wg_races *r)
 {
+    free(r->asked);
     for (unsigned i = 0; i < WG_RACE_TILES; i++) {
         free(r->know[i]);
         free(r->news[i]);
@@ -131,6 +132,8 @@ bool wg_race_polled(wg_races *r, const wg_event *e, wg_clock *to)
     }
     if (answers)
         wg_clock_see(to, WG_K_ANSWER + noc, r->noc_count[WG_K_ANSWER + noc - WG_K_NOC]);
+    if (answers && r->asked)
+        wg_clock_join(to, r->asked);
     if (gone)
         wg_clock_see(to, WG_K_SOURCE + noc, r->noc_count[WG_K_SOURCE + noc - WG_K_NOC]);
     return answers || gone;
@@ -198,10 +201,10 @@ static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, u
     } else {
         wg_races *author = r->group && p->author < WG_RACE_TILES ? r->group->tile[p->author] : NULL;
         const wg_race_sent *there = author ? sent_of(author, e->a) : NULL;
-        if (there && there->there) {
+        if (there && there->there && there->to == r->index) {
             b.snap = there->there;
             known = wg_race_clock(r, b.snap);
-        } else if (p->author < WG_RACE_TILES && r->know[p->author]) {
+        } else if (p->author < WG_RACE_TILES && r->know[p->author]) { /* multicast: what it knows by now */
             known = r->know[p->author];
             b.snap = wg_race_snap(r, known);
         }
@@ -212,9 +215,25 @@ static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, u
     wg_race_touch(r, &b, WG_TOUCH_L1, (uint32_t)address, (uint32_t)bytes, how);
 }
 
+/* Somebody asks over the NoC how a declared flag stands: it knows what the flag's writer did when it has the answer. */
+static void asked(wg_races *r, const packet *p, uint32_t address, uint32_t bytes)
+{
+    wg_clock **at = p->own ? &r->asked : p->author < WG_RACE_TILES ? &r->news[p->author] : NULL;
+    if (at && !*at && (*at = calloc(1, sizeof **at)))
+        r->bytes += sizeof **at;
+    if (at && *at)
+        wg_race_acquire_l1(r, *at, address, bytes);
+    else
+        r->forgotten++;
+}
+
 void wg_race_noc_sent(wg_races *r, const wg_event *e)
 {
     packet p = packet_of(r, e);
+    if (p.kind == WG_PACKET_DATA && p.bytes <= WG_HOST_FLAG && wg_race_declared(r, (uint32_t)e->parent)) {
+        asked(r, &p, (uint32_t)e->parent, (uint32_t)p.bytes);
+        return;
+    }
     if (p.kind == WG_PACKET_DATA) { /* somebody reads from here */
         touch(r, e, &p, p.own ? (unsigned)WG_K_SOURCE + p.noc : WG_K_RMT + remote_stream(p.author, p.noc), e->parent,
               p.bytes, WG_TOUCH_READ);
@@ -232,8 +251,10 @@ void wg_race_noc_sent(wg_races *r, const wg_event *e)
         c->count -= !split;
     }
     wg_races *to = r->group && p.tile < WG_RACE_TILES ? r->group->tile[p.tile] : NULL;
-    if (to && to != r && clock_for(to, to->know, r->index))
+    if (to && to != r && clock_for(to, to->know, r->index)) {
+        s->to = p.tile;
         s->there = wg_race_snap(to, to->know[r->index]);
+    }
     if (p.kind == WG_PACKET_WRITE)
         touch(r, e, &p, WG_K_SOURCE + p.noc, e->parent, p.bytes, WG_TOUCH_READ);
 }

@@ -164,10 +164,15 @@ static bool conflicts(const wg_cell *c, const wg_actor *b, unsigned space, uint3
     return true;
 }
 
-/* Where a read of what nobody wrote says something. LRegs 8, 9, 10 and 15 are constants. */
-static bool tells_unwritten(unsigned space, uint32_t at, unsigned how)
+/*
+ * Where a read of what nobody wrote says something. LRegs 8, 9, 10 and 15 are constants. The NoC copies the rest of a
+ * line along with the word that is meant.
+ */
+static bool tells_unwritten(const wg_actor *b, unsigned space, uint32_t at, const wg_granule *g, unsigned how)
 {
     if (how & (WG_TOUCH_ATOMIC | WG_TOUCH_WAITED))
+        return false;
+    if (b->thread & 0x80 && (b->thread & 0x7F) >= WG_RACE_NOC_CODE && g->written)
         return false;
     return space == WG_TOUCH_L1 || space == WG_TOUCH_GPR || space == WG_TOUCH_DST ||
            (space == WG_TOUCH_LREG && (0x78FFu >> at & 1));
@@ -226,7 +231,7 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
     }
     if (write)
         g->written |= mask;
-    else if (__builtin_expect(unwritten && tells_unwritten(space, at, how), 0))
+    else if (__builtin_expect(unwritten && tells_unwritten(b, space, at, g, how), 0))
         wg_race_unwritten(r, b, space, at, unwritten);
     if (b->boot)
         return;
@@ -326,6 +331,7 @@ void wg_race_acquire_l1(wg_races *r, wg_clock *to, uint32_t address, uint32_t by
         if (c->snap)
             wg_clock_join(to, wg_race_clock(r, c->snap));
         wg_clock_see(to, c->k, c->value);
+        wg_clock_see(to, c->core_k, c->core_v); /* that far its core had come */
         if (c->unit < WG_RACE_UNITS && c->thread < WG_THREADS)
             wg_clock_see(to, WG_K_I + c->thread, c->value);
     }

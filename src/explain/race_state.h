@@ -258,6 +258,7 @@ typedef struct wg_race_sent {
     uint64_t transaction;
     wg_race_command_by by;
     uint32_t there; /* what this tile knew of the recipient's streams, in the recipient's pool; 0: see `know` */
+    uint32_t to;    /* the recipient; a multicast has more of them, which `know` speaks for */
 } wg_race_sent;
 
 struct wg_races {
@@ -279,6 +280,7 @@ struct wg_races {
     unsigned index; /* in the group */
     /* What other tiles know of the streams here, NULL: nothing; and what has arrived there, and nobody looked at. */
     wg_clock *know[WG_RACE_TILES], *news[WG_RACE_TILES];
+    wg_clock *asked; /* what the own NoC reads of declared flags found; NULL: there were none */
     wg_shadow shadow[WG_TOUCH_SPACES];
     wg_race_semaphore semaphore[8];
     wg_ref mutex[8];
@@ -386,6 +388,7 @@ void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned 
 void wg_race_core_event(wg_races *r, const wg_event *e);
 void wg_race_core_touch(wg_races *r, const wg_event *e);
 bool wg_race_spins(wg_races *r, unsigned core, uint32_t pc);
+bool wg_race_declared(const wg_races *r, uint32_t address); /* as a flag */
 
 /* race_noc.c */
 void wg_race_command(wg_races *r, unsigned core, const wg_event *e, const wg_ref *ref);
