@@ -438,6 +438,7 @@ void wg_race_core_touch(wg_races *r, const wg_event *e)
     wg_actor b = {.unit = WG_RACE_UNITS,
                   .thread = (uint8_t)(0x80 | core),
                   .kept = e->kept,
+                  .mask = (uint32_t)e->c,
                   .cycle = e->cycle,
                   .party = core_party(r, core, posts ? q->pc : e->pc,
                                       how & (WG_TOUCH_WRITE | WG_TOUCH_POST | WG_TOUCH_GET), e->cycle)};

@@ -317,6 +317,7 @@ void wg_race_tdma_touch(wg_races *r, const wg_event *e)
                   .own_k = by->ref.k1,
                   .own_v = by->ref.v1,
                   .kept = e->kept,
+                  .mask = (uint32_t)e->c,
                   .cycle = e->cycle,
                   .party = wg_race_party_of(r, &(wg_race_party){.agent = WG_AGENT_MOVER,
                                                                 .thread = WG_THREADS,

@@ -120,7 +120,7 @@ static void grant(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
         core != (unsigned)WG_CORE_T0 + b->thread || (space != WG_TOUCH_CONFIG && space != WG_TOUCH_GPR) ||
         a->k < WG_K_M || a->k >= WG_K_NOC)
         return;
-    unsigned lane = ((unsigned)a->k - WG_K_M) % WG_RACE_LANES;
+    unsigned lane = wg_race_region_lane[((unsigned)a->k - WG_K_M) % WG_RACE_REGIONS];
     wg_clock_see(&r->thread[b->thread].clock, a->k, r->core[core].lane[lane].processed);
     r->thread[b->thread].snap = 0;
 }
@@ -263,14 +263,12 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
 static void touch_range(wg_races *r, const wg_actor *b, unsigned space, uint32_t first, uint32_t count, unsigned how)
 {
     const struct space *s = &spaces[space];
-    hit h = {.any = false};
+    hit h; /* the rest of it, where there is any */
+    h.any = false;
     uint32_t granules = r->shadow[space].granules;
     if (s->masked) {
-        wg_actor whole = *b;
-        whole.mask = count;
         if (first < granules)
-            touch_granule(r, &whole, space, first, count, how, &h);
-        flush(r, &h, &whole, space, how);
+            touch_granule(r, b, space, first, count, how, &h);
     } else {
         for (uint32_t end = first + count, n; first < end; first += n) {
             uint32_t at = first / s->per, inside = first % s->per;
@@ -280,7 +278,8 @@ static void touch_range(wg_races *r, const wg_actor *b, unsigned space, uint32_t
             touch_granule(r, b, space, at, ((UINT32_C(1) << n) - 1) << inside, how, &h);
         }
     }
-    flush(r, &h, b, space, how);
+    if (h.any)
+        flush(r, &h, b, space, how);
 }
 
 static void check_buffers(wg_races *r, const wg_actor *b, uint32_t first, uint32_t count)
