@@ -436,7 +436,8 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
     } else if (a->k < WG_K_TDMA && pa->tile) {
         say(why, "Nothing that was waited for comes behind the other tile's request.");
         say(how,
-            "Let the other tile write a flag behind it, on the same NoC, and read that in a spinning loop before %s.",
+            "Let the other tile write a flag behind it, on the same NoC and static virtual channel or when it has been "
+            "answered, and read that in a spinning loop before %s.",
             before);
     } else if (a->k < WG_K_TDMA) {
         say(why, "The request to the own tile may still be on its way: nothing has waited for its answer.");

@@ -186,7 +186,7 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
     /* The newest touch was the same stream's, of the same kind: nothing has come in between. */
     wg_cell *newest = g->cells ? &g->cell[g->cells - 1] : NULL;
     if (newest && newest->k == b->k && newest->unit == b->unit && newest->mask == mask && newest->how == how &&
-        (!write || g->cells == 1) && !b->boot) {
+        (!write || (g->cells == 1 && !wg_k_unordered(b->k))) && !b->boot) {
         newest->value = b->value;
         newest->party = (uint16_t)b->party;
         newest->snap = b->snap;
@@ -321,14 +321,18 @@ void wg_race_acquire_l1(wg_races *r, wg_clock *to, uint32_t address, uint32_t by
     uint32_t at = address / 16;
     if (at >= r->shadow[WG_TOUCH_L1].granules)
         return;
-    const wg_granule *g = &r->shadow[WG_TOUCH_L1].granule[at];
+    wg_granule *g = &r->shadow[WG_TOUCH_L1].granule[at];
     uint32_t mask = (bytes < 16 ? (UINT32_C(1) << bytes) - 1 : 0xFFFF) << (address & 15) & 0xFFFF;
     for (unsigned i = 0; i < g->cells; i++) {
-        const wg_cell *c = &g->cell[i];
+        wg_cell *c = &g->cell[i];
         if (!(c->mask & mask) || !(c->how & WG_TOUCH_WRITE))
             continue;
         if (c->snap)
             wg_clock_join(to, wg_race_clock(r, c->snap));
+        if (wg_k_unordered(c->k)) { /* this one has been seen; of others on the same way it tells nothing */
+            c->k = WG_K_NONE;
+            c->value = 0;
+        }
         wg_clock_see(to, c->k, c->value);
         wg_clock_see(to, c->core_k, c->core_v); /* that far its core had come */
         if (c->unit < WG_RACE_UNITS && c->thread < WG_THREADS)

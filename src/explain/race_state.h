@@ -60,10 +60,16 @@ enum {
     WG_K_SOURCE = WG_K_NOC,                         /* … what requests read, by NoC */
     WG_K_ANSWER = WG_K_SOURCE + 2,                  /* … what answers write, by NoC */
     WG_K_RMT = WG_K_ANSWER + 2,                     /* … other tiles, several to one number if there are many */
-    WG_K_TDMA = WG_K_RMT + 16,                      /* … the Mover for TDMA-RISC */
+    WG_K_LOOSE = WG_K_RMT + 16,                     /* … those of their packets that may overtake each other */
+    WG_K_TDMA = WG_K_LOOSE + 16,                    /* … the Mover for TDMA-RISC */
     WG_K_NONE = WG_K_TDMA + 1,                      /* a stamp that everybody knows: the host's */
     WG_CLOCK = (WG_K_NONE + 1 + 7) / 8 * 8
 };
+/* Touches of one of these streams are in no order among themselves. */
+static inline bool wg_k_unordered(unsigned k)
+{
+    return (k >= WG_K_ANSWER && k < WG_K_RMT) || (k >= WG_K_LOOSE && k < WG_K_TDMA);
+}
 static inline unsigned wg_k_d(unsigned unit, unsigned thread) { return WG_K_D + unit * WG_RACE_STREAMS + thread; }
 /* The lanes of the regions 1 to 7. */
 static const uint8_t wg_race_region_lane[WG_RACE_REGIONS] = {
