@@ -51,6 +51,27 @@ GLANCE = """
 """
 
 
+# Tensix mnemonics in a core's section: each has its own line, behind instructions, labels, macros and each other.
+LINES = """
+.core T0
+    li   t0, 0x12345
+    ttnop
+.macro more
+    addi t5, t5, 1
+.endm
+    more
+1:  addi t2, t2, 1
+    ttrmwcib0 0x0F, 1, PCK_EDGE_OFFSET_SEC0_mask_ADDR32
+    ttnop
+    j    .
+.core T1
+    ttnop
+    ttnop
+here: ttrmwcib0 0x0F, 3, PCK_EDGE_OFFSET_SEC0_mask_ADDR32
+    j    .
+"""
+
+
 def check(*args, status):
     r = subprocess.run([WAITGATE, "check", *map(str, args)], capture_output=True, text=True, timeout=120)
     if r.returncode != status:
@@ -185,7 +206,7 @@ def race_programs(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        for name, text in (("broken", BROKEN), ("loop", LOOP), ("glance", GLANCE)):
+        for name, text in (("broken", BROKEN), ("loop", LOOP), ("glance", GLANCE), ("lines", LINES)):
             (folder / f"{name}.tasm").write_text(text)
         broken = folder / "broken.tasm"
 
@@ -226,6 +247,8 @@ def main():
         says(check(folder / "glance.tasm", status=4), "data-race", "core B", "core T0", "L1 0x003000-0x003003")
         check("--flag", "0x3000:4", folder / "glance.tasm", status=0)
         says(check("--flag", "here", folder / "glance.tasm", status=1), "is not ADDR")
+
+        says(check(folder / "lines.tasm", status=4), "lines.tasm:10)", "lines.tasm:16)")
 
         check(ROOT / "examples/handshake.tasm", status=0)
         says(check(ROOT / "examples/deadlock.tasm", status=3), "hang")
