@@ -3,7 +3,7 @@
  * The shadow: for each granule (16 bytes of L1, a configuration word, a register, a row …) the touches that a new one
  * may race with. A write that everything before is known to be in order with makes those forgotten for its bits.
  *
- * A granule keeps WG_CELLS touches; when one more comes, the oldest read goes first, and that is counted.
+ * A granule keeps WG_CELLS touches; when one more comes, the oldest read goes, or else the oldest, and that is counted.
  */
 #include "explain/race_state.h"
 
@@ -76,9 +76,9 @@ static wg_cell *room(wg_races *r, wg_granule *g)
 {
     if (g->cells == WG_CELLS) {
         unsigned victim = 0;
-        while (victim < WG_CELLS - 1 && g->cell[victim].how & WG_TOUCH_WRITE)
+        while (victim < WG_CELLS && g->cell[victim].how & WG_TOUCH_WRITE)
             victim++;
-        drop(g, victim);
+        drop(g, victim % WG_CELLS);
         r->forgotten++;
     }
     return &g->cell[g->cells++];
