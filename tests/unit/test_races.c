@@ -182,10 +182,9 @@ static void test_further(void **state)
     each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", "tdma_");
     if (wg_test_arch(state) == WG_ARCH_BH)
         each(WG_ARCH_BH, WG_SOURCE_ROOT "/tests/races", "next_");
-    if (wg_test_arch(state) == WG_ARCH_BH) {
-        each(WG_ARCH_BH, WG_SOURCE_ROOT "/tests/races", "note_");
+    each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", "note_");
+    if (wg_test_arch(state) == WG_ARCH_BH)
         each(WG_ARCH_BH, WG_SOURCE_ROOT "/tests/races", "kept_");
-    }
 }
 
 static const wg_test tests[] = {
