@@ -174,8 +174,8 @@ static row_end row(wg_tile *t, unsigned thread, uint64_t until)
     const unsigned unit = wg_gate_fifo_at(f, 0)->unit;
     const wg_unit_ops *ops = wg_units[unit];
     wg_round_robin turn = {(uint8_t)(thread == WG_THREADS - 1 ? 0 : thread + 1)};
-    bool possible = UNITS_THAT_HOLD_NOBODY >> unit & 1 && !f->latch.block &&
-                    !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
+    bool possible =
+        UNITS_THAT_HOLD_NOBODY >> unit & 1 && !f->latch.block && !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
     s->woken = 0;
     s->deaf[thread] = 0;
     for (;;) {
@@ -192,8 +192,9 @@ static row_end row(wg_tile *t, unsigned thread, uint64_t until)
             unsigned head = f->down_head, gate_end = f->gate_end, entry = f->down[head % WG_DOWN_RING];
             const wg_insn *insn = &f->pool[entry & WG_E_PLACE];
             bool behind = gate_end != f->down_end;
-            if (!possible || !f->mop_active || head == gate_end || insn->unit != unit || entry & (WG_E_TTSYNC | WG_E_PLAIN) ||
-                (behind && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) || f->busy & ~WG_F_WORKS)
+            if (!possible || !f->mop_active || head == gate_end || insn->unit != unit ||
+                entry & (WG_E_TTSYNC | WG_E_PLAIN) || (behind && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) ||
+                f->busy & ~WG_F_WORKS)
                 return BEFORE_REGIONS;
             s->phase = WG_PHASE_GATES;
             wg_stall why;
