@@ -154,6 +154,12 @@ static inline const wg_insn *wg_gate_fifo_at(const wg_frontend *f, unsigned i)
 static inline unsigned wg_replay_count(const wg_frontend *f) { return (uint8_t)(f->down_end - f->gate_end); }
 static inline unsigned wg_gate_count(const wg_frontend *f) { return (uint8_t)(f->gate_end - f->down_head); }
 
+/* None in its FIFOs, none to come from the MOP Expander: otherwise nobody's wait for an idle thread is over. */
+static inline bool wg_frontend_empty(const wg_frontend *f)
+{
+    return f->down_head == f->down_end && !f->fifo_count && !f->mop_active;
+}
+
 void wg_frontend_reset(struct wg_tile *t, unsigned thread);
 /*
  * Phases D to G for the threads in `due` (bit i: thread i), setting sched.phase; makes their next

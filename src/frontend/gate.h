@@ -43,7 +43,8 @@ static inline void wg_gate_left(wg_tile *t, wg_frontend *f, unsigned thread, uns
     f->moved = true;
     if (entry & WG_E_PLAIN)
         wg_plain_left(t, f, thread);
-    wg_wake_idle_watchers(&t->sched);
+    if (wg_frontend_empty(f))
+        wg_wake_idle_watchers(&t->sched);
 }
 
 WG_STAGE void wg_gate_pop(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool careful)
