@@ -168,7 +168,6 @@ typedef enum row_end { BETWEEN_CYCLES, BEFORE_REGIONS, BEFORE_PUSHES } row_end;
 
 static row_end row(wg_tile *t, unsigned thread, uint64_t until)
 {
-    enum { BEFORE_BURST = 4 }; /* instructions after which PACRs are tried to go faster yet (pack_burst.c) */
     enum { UNITS_THAT_HOLD_NOBODY = 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR };
     wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
@@ -178,7 +177,7 @@ static row_end row(wg_tile *t, unsigned thread, uint64_t until)
     wg_round_robin turn = {(uint8_t)(thread == WG_THREADS - 1 ? 0 : thread + 1)};
     bool possible =
         UNITS_THAT_HOLD_NOBODY >> unit & 1 && !f->latch.block && !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
-    unsigned left = unit == WG_UNIT_PACK && t->arch->pack.interfaces ? BEFORE_BURST : UINT32_MAX;
+    bool burst = unit == WG_UNIT_PACK && t->arch->pack.interfaces; /* PACRs go faster yet: pack_burst.c */
     s->woken = 0;
     s->deaf[thread] = 0;
     for (;;) {
@@ -209,7 +208,6 @@ static row_end row(wg_tile *t, unsigned thread, uint64_t until)
                 t->backend.turn[unit] = turn;
                 wg_gate_left(t, f, thread, entry);
                 head++;
-                left--;
             } else {
                 wg_gate_stalls(f, &why, now);
             }
@@ -233,7 +231,7 @@ static row_end row(wg_tile *t, unsigned thread, uint64_t until)
             uint64_t unit_next = earliest(s, UNITS);
             after = unit_next < *next ? unit_next : *next;
         }
-        if (after >= until || after >= s->later || !left ||
+        if (after >= until || after >= s->later || (burst && wg_pack_accepted_in(t, now)) ||
             t->dev->stop_requested | (t->backend.scalar.refusals != 0)) {
             s->now = now + 1;
             s->phase = WG_PHASE_ARRIVALS;
