@@ -651,8 +651,8 @@ static void land_flip(wg_tile *t, wg_matrix_op *op)
             wg_src_give_to_unpackers(t, (wg_src_file)file, op->give_bank[file], WG_AGENT_MATRIX);
         }
     }
-    wg_wake_threads(&t->sched);           /* C7 and C8 look at the pointer's new bank */
-    wg_wake(&t->sched, WG_AGENT_UNPACK0); /* so does a clearing UNPACR_NOP */
+    wg_wake_waiting(&t->sched, WG_CAUSE_SRC); /* C7 and C8 look at the pointer's new bank */
+    wg_wake(&t->sched, WG_AGENT_UNPACK0);     /* so does a clearing UNPACR_NOP */
 }
 
 /* It has left the unit. Whoever waits for that waits until the unit has nothing more of the thread. */
@@ -662,7 +662,7 @@ static void completed(wg_tile *t, const wg_matrix_op *op)
     if (--t->backend.matrix.in_flight[op->insn.thread])
         return;
     wg_wake_unit_watchers(&t->sched);
-    wg_wake(&t->sched, WG_AGENT_THREAD0 + op->insn.thread);
+    wg_wake_waiting_thread(&t->sched, op->insn.thread, WG_AGENT_BIT(WG_AGENT_MATRIX));
     wg_wake_idle_watchers(&t->sched);
 }
 

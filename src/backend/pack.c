@@ -239,7 +239,7 @@ static void tick(wg_tile *t)
         }
         if (job->packers) {
             if (some) { /* a wait for one packer may be over */
-                wg_wake_threads(&t->sched);
+                wg_wake_waiting(&t->sched, WG_AGENT_BIT(WG_AGENT_PACK));
                 wg_wake_idle_watchers(&t->sched);
             }
             i++;

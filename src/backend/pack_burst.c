@@ -61,8 +61,7 @@ static bool others_keep_off(const wg_tile *t, unsigned thread)
             return false;
     }
     for (unsigned i = 0; i < WG_THREADS; i++)
-        if (i != thread && wg_gate_count(&t->frontend[i]) &&
-            wg_gate_fifo_at(&t->frontend[i], 0)->unit == WG_UNIT_PACK)
+        if (i != thread && wg_gate_count(&t->frontend[i]) && wg_gate_fifo_at(&t->frontend[i], 0)->unit == WG_UNIT_PACK)
             return false;
     return true;
 }
@@ -116,9 +115,8 @@ static inline bool move(burst *b, const wg_pack_job *job)
     unsigned stored = wg_dst_stored(job->access, part->start >> 4, set->wide), rows = wg_pack_ones(job->interfaces);
     uint32_t bytes = rows * set->row_bytes, data = stream_at(b, part, WG_STREAM_DATA);
     uint32_t exponents = stream_at(b, part, WG_STREAM_EXPONENTS);
-    if (!(b->held >> job->last & 1) || job->serial != b->u->usual[job->last].serial || bytes & 15 || !unseen(b->t, data, bytes) ||
-        d->undefined[stored >> 6 & 15] >> (stored & 63) & 15 ||
-        (set->out_format & 2 && !unseen(b->t, exponents, EXPONENTS)))
+    if (!(b->held >> job->last & 1) || job->serial != b->u->usual[job->last].serial || bytes & 15 ||
+        !unseen(b->t, data, bytes) || (set->out_format & 2 && !unseen(b->t, exponents, EXPONENTS)))
         return false;
     /* Exponents are written behind the rows that they are of, and before those that follow. */
     uint32_t first = b->rows ? (uint32_t)(b->at.data - b->t->l1) : data;
@@ -132,8 +130,9 @@ static inline bool move(burst *b, const wg_pack_job *job)
         b->at.data = b->t->l1 + data;
     for (unsigned rest = job->interfaces; rest; rest &= rest - 1) {
         unsigned row = stored + (unsigned)__builtin_ctz(rest); /* of an aligned four, which stay together */
-        b->at.high[b->rows & 15] = d->bits[row];
-        b->at.low[b->rows++ & 15] = set->wide ? d->bits[row + WG_DST_LOW] : zeros;
+        bool zero = wg_dst_is_undefined(d, row);
+        b->at.high[b->rows & 15] = zero ? zeros : d->bits[row];
+        b->at.low[b->rows++ & 15] = zero || !set->wide ? zeros : d->bits[row + WG_DST_LOW];
     }
     p->stream[WG_STREAM_DATA].address = data + bytes;
     p->datums += rows * 16;

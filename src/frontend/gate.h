@@ -36,13 +36,13 @@ WG_STAGE void wg_gate_issue(wg_tile *t, wg_frontend *f, const wg_insn *head, uns
 }
 
 /* `entry` has left the FIFO before the gate. */
-static inline void wg_gate_left(wg_tile *t, wg_frontend *f, unsigned entry)
+static inline void wg_gate_left(wg_tile *t, wg_frontend *f, unsigned thread, unsigned entry)
 {
     wg_place_free(f, entry);
     f->down_head++;
     f->moved = true;
     if (entry & WG_E_PLAIN)
-        wg_plain_left(t, f);
+        wg_plain_left(t, f, thread);
     if (wg_frontend_empty(f))
         wg_wake_idle_watchers(&t->sched);
 }
@@ -50,7 +50,7 @@ static inline void wg_gate_left(wg_tile *t, wg_frontend *f, unsigned entry)
 WG_STAGE void wg_gate_pop(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool careful)
 {
     unsigned entry = f->down[f->down_head % WG_DOWN_RING];
-    wg_gate_left(t, f, entry);
+    wg_gate_left(t, f, head->thread, entry);
     if (careful && t->perturbed && wg_gate_count(f))
         f->accept_at = t->sched.now + 1 +
                        wg_perturb(t, WG_SITE_ACCEPT, WG_AGENT_THREAD0 + head->thread, wg_gate_fifo_at(f, 0)->id);

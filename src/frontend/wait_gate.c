@@ -132,6 +132,35 @@ bool wg_gate_latch(wg_tile *t, unsigned thread, bool careful)
     return true;
 }
 
+/* What can end a STALLWAIT, see wg_wake_waiting(). */
+static uint32_t causes_of(const wg_arch *arch, unsigned conditions)
+{
+#define UNIT(unit) WG_AGENT_BIT(WG_AGENT_##unit)
+    static const uint32_t by_condition[] = {
+        [WG_WAIT_UNPACK0] = UNIT(UNPACK0),
+        [WG_WAIT_UNPACK1] = UNIT(UNPACK1),
+        [WG_WAIT_PACK0] = UNIT(PACK),
+        [WG_WAIT_PACK1] = UNIT(PACK),
+        [WG_WAIT_PACK2] = UNIT(PACK),
+        [WG_WAIT_PACK3] = UNIT(PACK),
+        [WG_WAIT_MATRIX] = UNIT(MATRIX),
+        [WG_WAIT_SRCA_UNPACKERS] = WG_CAUSE_SRC,
+        [WG_WAIT_SRCB_UNPACKERS] = WG_CAUSE_SRC,
+        [WG_WAIT_SRCA_MATRIX] = WG_CAUSE_SRC,
+        [WG_WAIT_SRCB_MATRIX] = WG_CAUSE_SRC,
+        [WG_WAIT_VECTOR] = UNIT(VECTOR),
+        [WG_WAIT_CONFIG] = UNIT(CONFIG),
+    };
+#undef UNIT
+    uint32_t causes = 0;
+    for (; conditions; conditions &= conditions - 1) {
+        unsigned condition = arch->wait_conditions[__builtin_ctz(conditions)];
+        uint32_t some = condition < sizeof by_condition / sizeof *by_condition ? by_condition[condition] : 0;
+        causes |= some ? some : WG_CAUSE_ANY;
+    }
+    return causes;
+}
+
 /* ---- Latching --------------------------------------------------------------------------------------- */
 
 static void report(wg_tile *t, wg_finding_code code, const wg_insn *insn, uint64_t subject, const char *what)
@@ -180,6 +209,9 @@ void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn, bool careful)
             t->arch->id, l->stream_index ? WG_TCFG_STREAMWAIT_NUM_MSGS_HI_Val : WG_TCFG_STREAMWAIT_PHASE_HI_Val, cfg);
         l->target = high << 10 | (word >> 4 & 0x3FF);
     }
+    l->causes = l->kind == WG_LATCH_STALLWAIT ? causes_of(t->arch, l->conditions)
+                : l->kind == WG_LATCH_SEMWAIT ? WG_AGENT_BIT(WG_AGENT_SYNC)
+                                              : WG_CAUSE_ANY;
     if (careful)
         wg_note_insn(t, WG_EV_LATCHED, WG_AGENT_THREAD0 + insn->thread, insn, 0, 0);
 }

@@ -72,6 +72,8 @@ struct wg_tile {
 
 /* One cycle's phases for all agents that are due (time.md rule 2). */
 void wg_tile_cycle(wg_tile *t);
+/* The same, and further cycles before `end` as long as only units and threads have something to do in them. */
+void wg_tile_cycles(wg_tile *t, uint64_t end);
 /* The earliest cycle at which any agent could act; WG_NEVER if none can. */
 uint64_t wg_tile_next(const wg_tile *t);
 /* Is somebody due in this cycle who is neither a core nor the requests of cores? May say no wrongly. */
