@@ -302,8 +302,7 @@ void wg_race_noc_arrived(wg_races *r, const wg_event *e)
     packet p = packet_of(r, e);
     learn(r, e, &p);
     bool answer = p.kind == WG_PACKET_DATA || p.kind == WG_PACKET_RESULT;
-    unsigned k =
-        answer ? (unsigned)WG_K_ANSWER + p.noc : remote_stream(p.own ? r->index : p.author, p.noc, p.channel);
+    unsigned k = answer ? (unsigned)WG_K_ANSWER + p.noc : remote_stream(p.own ? r->index : p.author, p.noc, p.channel);
     switch (p.kind) {
     case WG_PACKET_WRITE: touch(r, e, &p, k, e->b, p.bytes, WG_TOUCH_WRITE); break;
     case WG_PACKET_INLINE: touch(r, e, &p, k, e->b & ~UINT64_C(3), 4, WG_TOUCH_WRITE); break;

@@ -76,9 +76,9 @@ static const uint8_t wg_race_region_lane[WG_RACE_REGIONS] = {
     0, WG_PATH_L1, WG_PATH_SYNC, WG_PATH_GPR, WG_PATH_CONFIG, WG_PATH_TDMA, WG_PATH_MOP_CFG, WG_PATH_DST};
 static inline unsigned wg_k_m(unsigned core, unsigned lane)
 {
-    static const uint8_t region[WG_RACE_LANES] = {[WG_PATH_L1] = 1,     [WG_PATH_SYNC] = 2,   [WG_PATH_GPR] = 3,
-                                                  [WG_PATH_CONFIG] = 4, [WG_PATH_TDMA] = 5,   [WG_PATH_MOP_CFG] = 6,
-                                                  [WG_PATH_DST] = 7};
+    static const uint8_t region[WG_RACE_LANES] = {
+        [WG_PATH_L1] = 1,   [WG_PATH_SYNC] = 2,    [WG_PATH_GPR] = 3, [WG_PATH_CONFIG] = 4,
+        [WG_PATH_TDMA] = 5, [WG_PATH_MOP_CFG] = 6, [WG_PATH_DST] = 7};
     return WG_K_M + core * WG_RACE_REGIONS + region[lane];
 }
 
