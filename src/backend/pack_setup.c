@@ -276,8 +276,8 @@ const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsig
     unsigned bank = wg_config_bank(t, insn->thread);
     wg_pack_setup *s = &t->backend.pack.setup[bank];
     wg_pack_read *seen = &s->read;
-    bool same = s->changes == t->regs.config.changes + 1 && seen->changes == s->changes &&
-                seen->sections == sections && !t->backend.config.instructions;
+    bool same = s->changes == t->regs.config.changes + 1 && seen->changes == s->changes && seen->sections == sections &&
+                !t->backend.config.instructions;
     if (same && touch) {
         for (unsigned i = 0; i < seen->count; i++)
             wg_config_touched(t, seen->at[i].how, insn->thread, seen->at[i].word, seen->at[i].mask);

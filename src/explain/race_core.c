@@ -192,6 +192,31 @@ static uint32_t core_party(wg_races *r, unsigned core, uint32_t pc, bool write, 
                                                 .cycle = cycle});
 }
 
+/*
+ * A load may leave the core before an older store that waits in the store queue: not if the store was to its address,
+ * nor if a fence (BH) or three more stores came in between (MemoryOrdering.md). Says so of the last command there.
+ */
+static bool may_be_early(wg_races *r, wg_race_core *c, const wg_event *e)
+{
+    enum { QUEUE = 4 };
+    unsigned path = path_of(e);
+    if (e->c == WG_REQ_WRITE)
+        c->stores++;
+    if (path != WG_PATH_NIU0 && path != WG_PATH_NIU1 && path != WG_PATH_TDMA)
+        return false;
+    unsigned at = wg_race_command_at(path);
+    if (e->c == WG_REQ_WRITE && wg_race_is_command(r, path, (uint32_t)e->a)) {
+        c->command[at].address = (uint32_t)e->a;
+        c->command[at].stores = c->stores;
+        c->command[at].open = true;
+        c->command[at].looked = false;
+    } else if (e->c == WG_REQ_READ &&
+               (c->command[at].address == (uint32_t)e->a || c->stores - c->command[at].stores >= QUEUE - 1)) {
+        c->command[at].open = false;
+    }
+    return c->command[at].open;
+}
+
 static void emitted(wg_races *r, unsigned core, const wg_event *e)
 {
     wg_race_core *c = &r->core[core];
@@ -217,6 +242,7 @@ static void emitted(wg_races *r, unsigned core, const wg_event *e)
     if (path_of(e) == WG_PATH_PUSH)
         c->pushes++;
     l->emitted++;
+    bool early = may_be_early(r, c, e);
     if (l->count == sizeof l->queue / sizeof l->queue[0]) {
         r->forgotten++;
         return;
@@ -228,7 +254,8 @@ static void emitted(wg_races *r, unsigned core, const wg_event *e)
                                                               .mop = c->lane[WG_PATH_MOP_CFG].emitted,
                                                               .pushes = c->pushes + (uint32_t)e->parent,
                                                               .address = (uint32_t)e->a,
-                                                              .pc = e->pc};
+                                                              .pc = e->pc,
+                                                              .early = early};
 }
 
 static wg_ref request_ref(unsigned core, const wg_race_request *q, unsigned lane, uint32_t n)
@@ -309,8 +336,12 @@ static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
     case WG_PATH_NIU0:
     case WG_PATH_NIU1:
     case WG_PATH_TDMA:
-        if (!wg_race_spins(r, core, e->pc) || !wg_race_polled(r, e, to))
+        if (!wg_race_spins(r, core, e->pc))
             return false;
+        if (!wg_race_polled(r, e, r->core[core].now.early, to)) {
+            r->core[core].command[wg_race_command_at(path_of(e))].looked |= r->core[core].now.early;
+            return false;
+        }
         wg_race_noc_looked(r);
         return true;
     default: return false;
@@ -420,6 +451,7 @@ void wg_race_core_event(wg_races *r, const wg_event *e)
             used(r, core, (unsigned)__builtin_ctzll(left));
         c->ttsync_pc = 0;
         c->fenced_pushes = c->pushes;
+        c->command[0].open = c->command[1].open = c->command[2].open = false;
         break;
     case WG_EV_CORE_STATE: state(r, core, e); break;
     default: break;

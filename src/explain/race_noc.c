@@ -91,8 +91,11 @@ void wg_race_noc_free(wg_races *r)
 
 /* ---- Requests of the own cores --------------------------------------------------------------------------------- */
 
-static bool is_command(const wg_races *r, uint32_t address)
+bool wg_race_is_command(const wg_races *r, unsigned path, uint32_t address)
 {
+    enum { TDMA_COMMAND = 0x010 };
+    if (path == WG_PATH_TDMA)
+        return (address & 0xFFF) == TDMA_COMMAND;
     unsigned command = r->arch->noc.wide_addresses ? 0x40 : 0x28; /* NOC_CMD_CTRL */
     return (address & 0xFFFF) % r->arch->noc.stride == command && (address & 0xFFFF) < 4u * r->arch->noc.stride;
 }
@@ -101,11 +104,12 @@ void wg_race_command(wg_races *r, unsigned core, const wg_event *e, const wg_ref
 {
     unsigned path = e->word & 0xFF;
     wg_race_command_by by = {.ref = *ref, .pc = e->pc, .core = (uint8_t)core, .known = true};
-    enum { TDMA_COMMAND = 0x010 };
-    if (path == WG_PATH_TDMA && (e->a & 0xFFF) == TDMA_COMMAND)
-        r->tdma_by = by;
-    if ((path != WG_PATH_NIU0 && path != WG_PATH_NIU1) || !is_command(r, (uint32_t)e->a))
+    if (!wg_race_is_command(r, path, (uint32_t)e->a))
         return;
+    if (path == WG_PATH_TDMA) {
+        r->tdma_by = by;
+        return;
+    }
     wg_race_commands *c = &r->command[path == WG_PATH_NIU1];
     if (c->count == WG_RACE_COMMANDS) {
         c->head++;
@@ -124,12 +128,17 @@ static void done_for(const wg_races *r, wg_clock *to, unsigned tile, unsigned no
     }
 }
 
-/* What a poll of a counter, or of TDMA-RISC, tells. False: nothing. */
-bool wg_race_polled(wg_races *r, const wg_event *e, wg_clock *to)
+/*
+ * What a poll of a counter, or of TDMA-RISC, tells. False: nothing; so if it asks whether nothing is under way, and may
+ * ask before the last command has got there. Counters that only grow are compared with what is to come.
+ */
+bool wg_race_polled(wg_races *r, const wg_event *e, bool early, wg_clock *to)
 {
     enum { TDMA_STATUS = 0x014 };
     unsigned path = e->word & 0xFF, offset = e->a & 0xFFFF;
     if (path == WG_PATH_TDMA && (offset & 0xFFF) == TDMA_STATUS) {
+        if (early)
+            return false;
         wg_clock_see(to, WG_K_TDMA, r->tdma);
         return true;
     }
@@ -137,11 +146,13 @@ bool wg_race_polled(wg_races *r, const wg_event *e, wg_clock *to)
         return false;
     unsigned noc = path == WG_PATH_NIU1, counter = (offset - WG_NIU_COUNTERS) / 4;
     bool outstanding = counter >= WG_MST_REQS_OUTSTANDING && counter < WG_MST_WRITE_REQS_OUTGOING;
+    bool outgoing = counter >= WG_MST_WRITE_REQS_OUTGOING && counter < WG_MST_WRITE_REQS_OUTGOING + 16;
+    if (early && (outstanding || outgoing))
+        return false;
     bool answers = counter == WG_MST_ATOMIC_RESP_RECEIVED || counter == WG_MST_RD_RESP_RECEIVED ||
                    counter == WG_MST_RD_DATA_WORD_RECEIVED || outstanding;
     bool gone = counter == WG_MST_WR_ACK_RECEIVED || outstanding ||
-                (counter >= WG_MST_NONPOSTED_WR_DATA_WORD_SENT && counter <= WG_MST_POSTED_WR_REQ_SENT) ||
-                (counter >= WG_MST_WRITE_REQS_OUTGOING && counter < WG_MST_WRITE_REQS_OUTGOING + 16);
+                (counter >= WG_MST_NONPOSTED_WR_DATA_WORD_SENT && counter <= WG_MST_POSTED_WR_REQ_SENT) || outgoing;
     if (counter == WG_MST_WR_ACK_RECEIVED || counter == WG_MST_ATOMIC_RESP_RECEIVED || outstanding)
         done_for(r, to, r->index, noc); /* requests to the tile itself */
     if (answers)
@@ -302,8 +313,7 @@ void wg_race_noc_arrived(wg_races *r, const wg_event *e)
     packet p = packet_of(r, e);
     learn(r, e, &p);
     bool answer = p.kind == WG_PACKET_DATA || p.kind == WG_PACKET_RESULT;
-    unsigned k =
-        answer ? (unsigned)WG_K_ANSWER + p.noc : remote_stream(p.own ? r->index : p.author, p.noc, p.channel);
+    unsigned k = answer ? (unsigned)WG_K_ANSWER + p.noc : remote_stream(p.own ? r->index : p.author, p.noc, p.channel);
     switch (p.kind) {
     case WG_PACKET_WRITE: touch(r, e, &p, k, e->b, p.bytes, WG_TOUCH_WRITE); break;
     case WG_PACKET_INLINE: touch(r, e, &p, k, e->b & ~UINT64_C(3), 4, WG_TOUCH_WRITE); break;

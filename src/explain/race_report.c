@@ -424,6 +424,16 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
         return;
     }
     const char *before = !is_noc(b->thread) && b->thread & 0x80 ? "the access" : "what follows";
+    unsigned path = a->k == WG_K_TDMA ? WG_PATH_TDMA : pa->agent == WG_AGENT_NIU1 ? WG_PATH_NIU1 : WG_PATH_NIU0;
+    if (!pa->tile && pa->core < WG_CORES && r->core[pa->core].command[wg_race_command_at(path)].looked) {
+        say(why, "Core %s has asked whether it is done, but perhaps before its command had left the store queue.",
+            wg_agent_name(pa->core));
+        say(how, r->arch_id == WG_ARCH_BH
+                     ? "fence, or a load of the command register, between the command and the first look."
+                     : "Three more stores (TDMA-RISC's status ignores them), or a load of the command "
+                       "register, between the command and the first look.");
+        return;
+    }
     if (a->k < WG_K_ANSWER) {
         say(why, "The NIU reads it until the request has left, and nothing has waited for that.");
         say(how,
@@ -447,7 +457,6 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
             pa->core < WG_CORES ? wg_agent_name(pa->core) : "B");
         say(how, "Poll TDMA-RISC's status in a loop, or STALLWAIT(…, XMOV), before %s.", before);
     }
-    (void)r;
 }
 
 /* A Matrix Unit instruction that gives a bank back and does not wait for it by itself (GATE-22). */

@@ -76,9 +76,9 @@ static const uint8_t wg_race_region_lane[WG_RACE_REGIONS] = {
     0, WG_PATH_L1, WG_PATH_SYNC, WG_PATH_GPR, WG_PATH_CONFIG, WG_PATH_TDMA, WG_PATH_MOP_CFG, WG_PATH_DST};
 static inline unsigned wg_k_m(unsigned core, unsigned lane)
 {
-    static const uint8_t region[WG_RACE_LANES] = {[WG_PATH_L1] = 1,     [WG_PATH_SYNC] = 2,   [WG_PATH_GPR] = 3,
-                                                  [WG_PATH_CONFIG] = 4, [WG_PATH_TDMA] = 5,   [WG_PATH_MOP_CFG] = 6,
-                                                  [WG_PATH_DST] = 7};
+    static const uint8_t region[WG_RACE_LANES] = {
+        [WG_PATH_L1] = 1,   [WG_PATH_SYNC] = 2,    [WG_PATH_GPR] = 3, [WG_PATH_CONFIG] = 4,
+        [WG_PATH_TDMA] = 5, [WG_PATH_MOP_CFG] = 6, [WG_PATH_DST] = 7};
     return WG_K_M + core * WG_RACE_REGIONS + region[lane];
 }
 
@@ -193,6 +193,7 @@ typedef struct wg_race_request {
     uint32_t snap, p, fences, mop; /* pushes before the last fence, stores to MOP configuration before it */
     uint32_t pushes;               /* of the core before it, in program order */
     uint32_t address, pc;
+    bool early; /* a load that may have overtaken the core's last command to the NIU or TDMA-RISC it looks at */
 } wg_race_request;
 
 typedef struct wg_race_lane {
@@ -217,7 +218,12 @@ typedef struct wg_race_core {
     uint32_t ttsync_pc; /* a manual TTSync load that nobody has used; 0: none */
     uint8_t ttsync_rd;
     uint32_t pushes, fenced_pushes; /* requests emitted; as of the last fence */
-    wg_race_request now;            /* the request just processed */
+    uint32_t stores;                /* emitted */
+    struct {
+        uint32_t address, stores;
+        bool open, looked; /* looked: somebody asked meanwhile whether it was done */
+    } command[3];          /* the last one to either NIU and to TDMA-RISC; open: a load may still overtake it */
+    wg_race_request now;   /* the request just processed */
     unsigned now_lane;
     uint32_t now_value;
     wg_race_request sync; /* the last store to the semaphore window */
@@ -407,8 +413,10 @@ bool wg_race_spins(wg_races *r, unsigned core, uint32_t pc);
 bool wg_race_declared(const wg_races *r, uint32_t address); /* as a flag */
 
 /* race_noc.c */
+static inline unsigned wg_race_command_at(unsigned path) { return path == WG_PATH_TDMA ? 2 : path == WG_PATH_NIU1; }
 void wg_race_command(wg_races *r, unsigned core, const wg_event *e, const wg_ref *ref);
-bool wg_race_polled(wg_races *r, const wg_event *e, wg_clock *to);
+bool wg_race_polled(wg_races *r, const wg_event *e, bool early, wg_clock *to);
+bool wg_race_is_command(const wg_races *r, unsigned path, uint32_t address);
 void wg_race_noc_sent(wg_races *r, const wg_event *e);
 void wg_race_noc_arrived(wg_races *r, const wg_event *e);
 void wg_race_tdma_touch(wg_races *r, const wg_event *e);

@@ -109,6 +109,52 @@ COUNTED = """
 """
 
 
+# Loads that spin, and one that does not: T0 hands data over by a flag; B polls it by a loop of its own form.
+HANDED = """
+.core T0
+    li   t0, 0x3000
+    li   t1, 7
+    sw   t1, 0(t0)
+    lw   t2, 0(t0)
+    add  t2, t2, t2
+    sw   t1, 0x100(t0)
+    sw   t1, 0x104(t0)
+    j    .
+.core B
+    li   t0, 0x3100
+%s
+    li   t3, 0x3000
+    lw   t4, 0(t3)
+    add  t4, t4, t4
+    j    .
+.l1 0x3000
+    .word 0
+.l1 0x3100
+    .word 0, 0, 9
+"""
+SPINS = {
+    "a branch back": "a:  lw t1, 0(t0)\n    beqz t1, a",
+    "a fence in it": "a:  fence\n    lw t1, 0(t0)\n    addi t1, t1, -7\n    bnez t1, a",
+    "the rest of the loop elsewhere": "a:  lw t1, 0(t0)\n    beqz t1, c\n    j b\nc:  fence\n    j a\nb:",
+    "one flag after the other": "    li t5, 0x3108\na:  fence\n    lw t1, 0(t0)\n    beqz t1, a\n    addi t0, t0, 4\n    bne t0, t5, a",
+}
+GLANCES = {
+    "no loop": "    lw t1, 0(t0)\n    add t1, t1, t1",
+    "a loop that counts": "    li t5, 100\na:  lw t1, 0(t0)\n    addi t5, t5, -1\n    bnez t5, a",
+    "a loop that stores": "a:  lw t1, 0(t0)\n    sw t1, 0x200(t0)\n    beqz t1, a",
+    "a walk through memory": "a:  lw t1, 0(t0)\n    addi t0, t0, 4\n    beqz t1, a",
+}
+
+
+def spinning(folder):
+    """Which loads are taken for waiting: those of a loop that stores nothing and that their value ends."""
+    for what, loop in {**SPINS, **GLANCES}.items():
+        (folder / "handed.tasm").write_text(HANDED % loop)
+        out = check("--arch", "wh", folder / "handed.tasm", status=0 if what in SPINS else 4)
+        if ("L1 0x003000-0x003003" in out) != (what in GLANCES):
+            failures.append(f"{what}:\n{out}")
+
+
 def report(folder):
     """All that a report names: who, what, when, where in the source, the location, the reason and the remedy."""
     out = check(folder / "replayed.tasm", status=4)
@@ -134,7 +180,7 @@ def report(folder):
 
 def bounded(folder):
     """More races than are kept: it says so, in text and in JSON, and its memory has a bound."""
-    names = [f"ttrmwcib{lane} 1, {{}}, {word}" for word in range(60, 140) for lane in range(4)]
+    names = [f"ttrmwcib{lane} 1, {{}}, {word}" for word in range(20, 180) for lane in range(2)]
     both = "\n".join(f".thread {t}\n    .delay {900 * t}\n" + "\n".join(f"    {n.format(1 - t)}" for n in names) for t in (0, 1))
     (folder / "bounded.tasm").write_text(both + "\n")
     out = check(folder / "bounded.tasm", status=4)
@@ -323,6 +369,7 @@ def main():
         says(check("--flag", "here", folder / "glance.tasm", status=1), "is not ADDR")
 
         report(folder)
+        spinning(folder)
         bounded(folder)
         says(check(folder / "lines.tasm", status=4), "lines.tasm:10)", "lines.tasm:16)")
 

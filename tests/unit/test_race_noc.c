@@ -284,6 +284,39 @@ static void test_asked(void **state)
     }
 }
 
+/*
+ * A poll of what is outstanding, rather than of how many answers have come, may look before the command has left the
+ * core; a load of the command register, or a fence, sees to that.
+ */
+static void test_early_look(void **state)
+{
+    enum { AT_ONCE, COMMAND_FIRST, FENCE, CASES };
+    for (unsigned i = 0; i < CASES; i++) {
+        rig r = start(state);
+        rv p = rv_at(0x10000);
+        rv_issue(
+            &p, r.arch,
+            &(noc_request){
+                .ctrl = N_READ, .len = 32, .targ = DATA, .ret = COPY, .targ_at = there(&r, 0), .ret_at = here(&r, 0)});
+        if (i == COMMAND_FIRST) {
+            rv_li(&p, T1, NIU0 + noc_map[r.arch].command);
+            rv_lw(&p, T0, 0, T1);
+        }
+        if (i == FENCE)
+            rv_fence(&p);
+        rv_li(&p, T1, counter_at(0, 16));
+        unsigned loop = p.n;
+        rv_lw(&p, T0, 0, T1);
+        rv_bne(&p, T0, 0, loop);
+        use(&p, COPY + 4);
+        rv_done(&p);
+        go(&r, &p, NULL);
+        bool broken = i == AT_ONCE || (i == FENCE && r.arch == WG_ARCH_WH); /* where it does nothing */
+        expect(&r, 0, broken ? "between the command and the first look" : NULL, "early look");
+        end(&r);
+    }
+}
+
 /* Two requests for the same place: answers come in any order, unless the second is made when the first is there. */
 static void test_two_answers(void **state)
 {
@@ -364,6 +397,7 @@ static const wg_test tests[] = {
     WG_TEST(test_handover, WG_BH | WG_WH, ""),
     WG_TEST(test_asked, WG_BH | WG_WH, ""),
     WG_TEST(test_two_answers, WG_BH | WG_WH, ""),
+    WG_TEST(test_early_look, WG_BH | WG_WH, ""),
     WG_TEST(test_ring, WG_BH | WG_WH, ""),
 };
 WG_MAIN("race_noc", tests)

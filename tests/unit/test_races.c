@@ -183,8 +183,10 @@ static void test_further(void **state)
     if (wg_test_arch(state) == WG_ARCH_BH)
         each(WG_ARCH_BH, WG_SOURCE_ROOT "/tests/races", "next_");
     each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", "note_");
-    if (wg_test_arch(state) == WG_ARCH_BH)
+    if (wg_test_arch(state) == WG_ARCH_BH) {
         each(WG_ARCH_BH, WG_SOURCE_ROOT "/tests/races", "kept_");
+        each(WG_ARCH_BH, WG_SOURCE_ROOT "/tests/races", "again_");
+    }
 }
 
 static const wg_test tests[] = {
