@@ -92,8 +92,8 @@ static uint64_t run_solo(wg_tile *t, unsigned core, uint64_t until)
 static void pipeline(wg_tile *t, unsigned core);
 
 /*
- * Takes a run through L1 back and repeats it up to the current cycle: ahead of the clock again, and then by the clock for
- * what has left the core by now but has not been processed. Nobody else has anything to do before.
+ * Takes a run through L1 back and repeats it up to the current cycle: ahead of the clock again, and then by the clock
+ * for what has left the core by now but has not been processed. Nobody else has anything to do before.
  */
 static void repeat_solo(wg_tile *t, unsigned core)
 {

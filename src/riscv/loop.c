@@ -4,15 +4,16 @@
  *
  *     back edge ── the state as one round earlier, moved in time (and address)? ──> the next rounds take as long
  *
- * What a round costs follows from the state at its start: retire queue, loads in flight, store queue, L0 cache, when port and
- * banks are free, and how the addresses lie to each other. If all of that is as it was a period earlier, but for the same
- * number of cycles (and of bytes, in whole lines, for every address), the period repeats itself. While it was gone through for
- * the first time, loads, stores and what left the store queue were written down in order; from then on these are done, and the
- * arithmetic, without asking when. Addresses need no look: their registers are constant, or move by additions of constants.
- * A period is one to PERIOD rounds; a branch that falls through leaves the loop in any of them.
+ * What a round costs follows from the state at its start: retire queue, loads in flight, store queue, L0 cache, when
+ * port and banks are free, and how the addresses lie to each other. If all of that is as it was a period earlier, but
+ * for the same number of cycles (and of bytes, in whole lines, for every address), the period repeats itself. While it
+ * was gone through for the first time, loads, stores and what left the store queue were written down in order; from then
+ * on these are done, and the arithmetic, without asking when. Addresses need no look: their registers are constant, or
+ * move by additions of constants. A period is one to WG_LOOP_PERIOD rounds; a branch that falls through leaves the loop
+ * in any of them.
  *
- * Not in here: rounds in which the L0 cache empties itself, stores to lines that are in other caches, anything that is not
- * arithmetic, L1, or the one branch. Facts: as in lsu.c and exec.c.
+ * Not in here: rounds in which the L0 cache empties itself, stores to lines that are in other caches, anything that is
+ * not arithmetic, L1, or the one branch. Facts: as in lsu.c and exec.c.
  */
 #include "riscv/loop.h"
 

@@ -174,7 +174,7 @@ static uint64_t leaves_at(const wg_tile *t, unsigned core, unsigned i)
     return free - 1;
 }
 
-static void l0_fill(wg_core_run *run, const wg_load *l)
+void wg_l0_fill(wg_core_run *run, const wg_load *l)
 {
     uint32_t tag = (l->address & ~(uint32_t)(WG_L1_LINE - 1)) | 1;
     for (unsigned i = 0; i < WG_L0_LINES; i++)
@@ -208,7 +208,7 @@ void wg_lsu_settle(wg_core *k, uint64_t time)
         if (!first)
             return;
         if (first->fills && !first->flushed)
-            l0_fill(&k->run, first);
+            wg_l0_fill(&k->run, first);
         first->used = false;
         k->run.loads--;
     }
@@ -281,7 +281,7 @@ bool wg_l0_flushes(const wg_tile *t, wg_core *k, unsigned core)
         return false;
     /* The name of the switch says that it is periodic; a perturbed run draws, with the same rate. */
     if (!t->seed)
-        return n % period == period - 1;
+        return (period & (period - 1) ? n % period : n & (period - 1)) == period - 1;
     return draw(t->seed, core, n) % period == 0;
 }
 
