@@ -178,23 +178,45 @@ static bool tells_unwritten(const wg_actor *b, unsigned space, uint32_t at, cons
            (space == WG_TOUCH_LREG && (0x78FFu >> at & 1));
 }
 
+static bool same_kind(const wg_cell *c, const wg_actor *b, uint32_t mask, unsigned how)
+{
+    return c->k == b->k && c->unit == b->unit && c->mask == mask && c->how == how;
+}
+
+/*
+ * The stream's last touch of the same kind, if this one can take its place: nothing has come in between, or nothing but
+ * atomics, as this is one. NULL: there is none.
+ */
+static wg_cell *same_again(wg_granule *g, const wg_actor *b, uint32_t mask, unsigned how)
+{
+    wg_cell *newest = g->cells ? &g->cell[g->cells - 1] : NULL, *own = NULL;
+    if (!newest || wg_k_unordered(b->k))
+        return NULL;
+    if (same_kind(newest, b, mask, how) && (!(how & WG_TOUCH_WRITE) || g->cells == 1))
+        return newest;
+    for (unsigned i = 0; how & WG_TOUCH_ATOMIC && i < g->cells; i++) {
+        if (!(g->cell[i].how & WG_TOUCH_ATOMIC))
+            return NULL;
+        own = same_kind(&g->cell[i], b, mask, how) ? &g->cell[i] : own;
+    }
+    return own;
+}
+
 static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32_t at, uint32_t mask, unsigned how,
                           hit *h)
 {
     wg_granule *g = &r->shadow[space].granule[at];
     bool write = how & WG_TOUCH_WRITE;
-    /* The newest touch was the same stream's, of the same kind: nothing has come in between. */
-    wg_cell *newest = g->cells ? &g->cell[g->cells - 1] : NULL;
-    if (newest && newest->k == b->k && newest->unit == b->unit && newest->mask == mask && newest->how == how &&
-        (!write || (g->cells == 1 && !wg_k_unordered(b->k))) && !b->boot) {
-        newest->value = b->value;
-        newest->party = (uint16_t)b->party;
-        newest->snap = b->snap;
-        newest->core_k = (uint16_t)b->own_k;
-        newest->core_v = b->own_v;
-        newest->pushes = b->pushes;
-        newest->kept = b->kept;
-        newest->cycle = (uint32_t)b->cycle;
+    wg_cell *same = same_again(g, b, mask, how);
+    if (same && !b->boot) {
+        same->value = b->value;
+        same->party = (uint16_t)b->party;
+        same->snap = b->snap;
+        same->core_k = (uint16_t)b->own_k;
+        same->core_v = b->own_v;
+        same->pushes = b->pushes;
+        same->kept = b->kept;
+        same->cycle = (uint32_t)b->cycle;
         return;
     }
     uint32_t unwritten = mask & ~g->written;
@@ -205,7 +227,8 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
             continue;
         }
         bool mine = c->k == b->k && c->unit == b->unit && c->party == b->party;
-        bool ordered = b->boot || wg_race_ordered(r, c, b, space, how) ||
+        bool both_atomic = c->how & how & WG_TOUCH_ATOMIC; /* they do not mind each other */
+        bool ordered = b->boot || (both_atomic ? c->k == b->k : wg_race_ordered(r, c, b, space, how)) ||
                        (how & WG_RACE_PROMPT && wg_race_clock(r, c->snap)->v[WG_K_I + b->thread] > b->seq);
         if (!ordered && conflicts(c, b, space, mask, how)) {
             if (h->any && (h->a.party != c->party || h->last + 1 < at))
