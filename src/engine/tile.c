@@ -159,6 +159,14 @@ static uint64_t others_act(wg_tile *t, uint64_t end)
     return at < end ? at : end;
 }
 
+/* Is it worth trying whether PACRs can go faster yet (pack_burst.c)? Not while others are about to do something. */
+static inline bool bursts(const wg_schedule *s, uint64_t others)
+{
+    enum { LEAST = 16 };
+    uint32_t busy = s->soon & PIPELINE & ~WG_AGENT_BIT(WG_AGENT_PACK);
+    return others > s->now + LEAST && !(busy & (busy - 1));
+}
+
 /*
  * A row of cycles in which one thread alone gives instructions of a MOP to one unit, from the current cycle, in which it
  * is due, to before `until`: phase B, and of D to G what is left when no wait is latched, nothing holds the thread, and
@@ -183,8 +191,7 @@ static row_end row(wg_tile *t, unsigned thread, uint64_t until)
     uint64_t *next = &s->next[WG_AGENT_THREAD0 + thread], now = s->now;
     const unsigned unit = wg_gate_fifo_at(f, 0)->unit;
     const wg_unit_ops *ops = wg_units[unit];
-    bool burst =
-        unit == WG_UNIT_PACK && t->arch->pack.interfaces && until > now + 16; /* PACRs go faster yet: pack_burst.c */
+    bool burst = unit == WG_UNIT_PACK && t->arch->pack.interfaces && bursts(s, until);
     s->woken = 0;
     s->deaf[thread] = 0;
     for (;;) {
@@ -250,7 +257,7 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
     bool careful = wg_careful(t);
     uint64_t others = others_act(t, end);
     while (!(t->dev->stop_requested | (t->backend.scalar.refusals != 0))) {
-        if (wg_pack_accepted(t) && others > s->now + 16) {
+        if (wg_pack_accepted(t) && bursts(s, others)) {
             wg_pack_burst(t, others);
             others = others_act(t, end);
         }
