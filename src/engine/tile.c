@@ -159,6 +159,14 @@ static uint64_t others_act(wg_tile *t, uint64_t end)
     return at < end ? at : end;
 }
 
+/* Is it worth trying whether PACRs can go faster yet (pack_burst.c)? Not while others are about to do something. */
+static inline bool bursts(const wg_schedule *s, uint64_t others)
+{
+    enum { LEAST = 16 };
+    uint32_t busy = s->soon & PIPELINE & ~WG_AGENT_BIT(WG_AGENT_PACK);
+    return others > s->now + LEAST && !(busy & (busy - 1));
+}
+
 /*
  * A row of cycles in which one thread alone gives instructions of a MOP to one unit, from the current cycle, in which it
  * is due, to before `until`: phase B, and of D to G what is left when no wait is latched, nothing holds the thread, and
@@ -166,18 +174,24 @@ static uint64_t others_act(wg_tile *t, uint64_t end)
  */
 typedef enum row_end { BETWEEN_CYCLES, BEFORE_REGIONS, BEFORE_PUSHES } row_end;
 
+/* Is it worth trying? */
+static inline bool is_row(const wg_tile *t, unsigned thread)
+{
+    enum { HOLD_NOBODY = 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR };
+    const wg_frontend *f = &t->frontend[thread];
+    return f->mop_active && !(f->busy & ~WG_F_WORKS) && !f->latch.block && wg_gate_count(f) &&
+           HOLD_NOBODY >> wg_gate_fifo_at(f, 0)->unit & 1 && !t->backend.sync.core_waits &&
+           !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
+}
+
 static row_end row(wg_tile *t, unsigned thread, uint64_t until)
 {
-    enum { UNITS_THAT_HOLD_NOBODY = 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR };
     wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
     uint64_t *next = &s->next[WG_AGENT_THREAD0 + thread], now = s->now;
     const unsigned unit = wg_gate_fifo_at(f, 0)->unit;
     const wg_unit_ops *ops = wg_units[unit];
-    wg_round_robin turn = {(uint8_t)(thread == WG_THREADS - 1 ? 0 : thread + 1)};
-    bool possible =
-        UNITS_THAT_HOLD_NOBODY >> unit & 1 && !f->latch.block && !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
-    bool burst = unit == WG_UNIT_PACK && t->arch->pack.interfaces; /* PACRs go faster yet: pack_burst.c */
+    bool burst = unit == WG_UNIT_PACK && t->arch->pack.interfaces && bursts(s, until);
     s->woken = 0;
     s->deaf[thread] = 0;
     for (;;) {
@@ -194,23 +208,11 @@ static row_end row(wg_tile *t, unsigned thread, uint64_t until)
             unsigned head = f->down_head, gate_end = f->gate_end, entry = f->down[head % WG_DOWN_RING];
             const wg_insn *insn = &f->pool[entry & WG_E_PLACE];
             bool behind = gate_end != f->down_end;
-            if (!possible || !f->mop_active || head == gate_end || insn->unit != unit ||
-                entry & (WG_E_TTSYNC | WG_E_PLAIN) || (behind && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) ||
-                f->busy & ~WG_F_WORKS)
+            if (!f->mop_active || head == gate_end || insn->unit != unit || entry & (WG_E_TTSYNC | WG_E_PLAIN) ||
+                (behind && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) || f->busy & ~WG_F_WORKS)
                 return BEFORE_REGIONS;
-            s->phase = WG_PHASE_GATES;
-            wg_stall why;
-            f->moved = ops->check(t, insn, &why);
-            if (f->moved) {
-                if (f->stalled)
-                    wg_gate_stall_ends(t, f, insn, false);
-                ops->accept(t, insn);
-                t->backend.turn[unit] = turn;
-                wg_gate_left(t, f, thread, entry);
-                head++;
-            } else {
-                wg_gate_stalls(f, &why, now);
-            }
+            wg_gate_serve(t, f, thread, ops, unit);
+            head += f->moved;
             if (behind && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
                 f->gate_end = (uint8_t)(gate_end + 1);
                 f->moved = true;
@@ -255,7 +257,7 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
     bool careful = wg_careful(t);
     uint64_t others = others_act(t, end);
     while (!(t->dev->stop_requested | (t->backend.scalar.refusals != 0))) {
-        if (wg_pack_accepted(t)) {
+        if (wg_pack_accepted(t) && bursts(s, others)) {
             wg_pack_burst(t, others);
             others = others_act(t, end);
         }
@@ -264,8 +266,9 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
             return;
         uint64_t now = s->now = next > s->now ? next : s->now;
         uint32_t threads = s->soon & THREADS;
-        if (threads && !(threads & (threads - 1)) && !careful && !t->backend.sync.core_waits) {
-            unsigned thread = (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0;
+        bool one = threads && !(threads & (threads - 1)) && !careful;
+        unsigned thread = one ? (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0 : 0;
+        if (one && is_row(t, thread)) {
             row_end ends = row(t, thread, others);
             if (ends == BEFORE_REGIONS)
                 from_regions(t);

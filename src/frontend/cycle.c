@@ -143,22 +143,42 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
     }
 }
 
+/* Phase E in the commonest case; false, and nothing done, if it is another. */
+static inline bool serve(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    enum {
+        SIMPLE =
+            1u << WG_UNIT_UNPACK | 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR | 1u << WG_UNIT_MISC
+    };
+    unsigned head = f->down_head, entry = f->down[head % WG_DOWN_RING], unit = f->pool[entry & WG_E_PLACE].unit;
+    if (head == f->gate_end || !(SIMPLE >> unit & 1) || entry & WG_E_TTSYNC || f->latch.block || f->holders ||
+        wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS))
+        return false;
+    const wg_unit_ops *ops = wg_units[unit];
+    wg_gate_serve(t, f, thread, ops, unit);
+    if (f->moved && ops->holds)
+        f->holders |= (uint16_t)(1u << unit);
+    return true;
+}
+
 /* The same for one thread that nobody watches. */
 static inline void frontend_alone(wg_tile *t, unsigned thread)
 {
     wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
     s->deaf[thread] = 0;
-    if (wg_works(t, f, thread))
-        return;
-    bool met = f->latch.block && wg_gate_latch(t, thread, false);
-    f->moved = met;
-    unsigned left = pass(t, f, thread, false);
-    if (left & LEFT_GATE) {
-        s->phase = WG_PHASE_GATES;
-        wg_gates(t, 1u << thread, false);
-        left = pass(t, f, thread, true);
+    bool met = false;
+    unsigned left = LEFT_GATE;
+    if (!serve(t, f, thread)) {
+        f->moved = met = f->latch.block && wg_gate_latch(t, thread, false);
+        left = pass(t, f, thread, false);
+        if (left & LEFT_GATE) {
+            s->phase = WG_PHASE_GATES;
+            wg_gates(t, 1u << thread, false);
+        }
     }
+    if (left & LEFT_GATE)
+        left = pass(t, f, thread, true);
     if (met)
         forget(t, 1u << thread);
     s->phase = WG_PHASE_REPLAY;

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A thread at work: when it looks next, and the commonest cycle of all, in which one thread's instruction goes into a
- * unit while the others have nothing to do. That cycle is what cycle.c and wait_gate.c would make of it, written down
- * at once; the engine runs long rows of them (wg_tile_cycles).
- */
+/* A thread at work while nobody watches: its head waits or goes into a unit, and when it looks next. */
 #ifndef WG_WORKS_H
 #define WG_WORKS_H
 
@@ -66,7 +62,7 @@ WG_STAGE void wg_appoint_thread(wg_tile *t, const wg_frontend *f, unsigned threa
     wg_wake_at(s, WG_AGENT_THREAD0 + thread, f->moved ? s->now + 1 : wg_next_look(t, f));
 }
 
-/* The head waits, and nobody watches. */
+/* The head waits. */
 static inline void wg_gate_stalls(wg_frontend *f, const wg_stall *why, uint64_t now)
 {
     if (!f->stalled || f->stall.reason != why->reason || f->stall.resource != why->resource)
@@ -76,55 +72,25 @@ static inline void wg_gate_stalls(wg_frontend *f, const wg_stall *why, uint64_t 
 }
 
 /*
- * Phases D to G where one thread is due alone, its head is for a unit that takes one instruction at a time, no wait is
- * latched, and behind the gate there is nothing to do but to let pass and, perhaps, to go on with a MOP. False, and
- * nothing done, where it is more than that: then wg_frontends() does it.
+ * Phase E for a head that only its unit, which takes one instruction at a time, could refuse: no other thread's head is
+ * looked at in this cycle, and nothing of its own thread's holds it.
  */
-static inline bool wg_works(wg_tile *t, wg_frontend *f, unsigned thread)
+static inline void wg_gate_serve(wg_tile *t, wg_frontend *f, unsigned thread, const wg_unit_ops *ops, unsigned unit)
 {
-    enum {
-        SIMPLE = 1u << WG_UNIT_UNPACK | 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR |
-                 1u << WG_UNIT_MISC
-    };
-    wg_schedule *s = &t->sched;
-    unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end;
-    unsigned entry = f->down[head % WG_DOWN_RING];
-    const wg_insn *insn = &f->pool[entry & WG_E_PLACE];
-    unsigned unit = insn->unit;
-    if (head == gate_end || !(SIMPLE >> unit & 1) || entry & WG_E_TTSYNC || f->latch.block ||
-        f->busy & ~WG_F_WORKS || (f->fifo_count && !f->mop_active) ||
-        (gate_end != down_end && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) ||
-        wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS))
-        return false;
-    const wg_unit_ops *ops = wg_units[unit];
+    unsigned entry = f->down[f->down_head % WG_DOWN_RING];
+    const wg_insn *head = &f->pool[entry & WG_E_PLACE];
     wg_stall why;
-    bool moved = false;
-    s->deaf[thread] = 0; /* while it moves */
-    s->phase = WG_PHASE_GATES;
-    if (ops->check(t, insn, &why)) {
-        if (f->stalled)
-            wg_gate_stall_ends(t, f, insn, false);
-        ops->accept(t, insn);
-        if (ops->holds)
-            f->holders |= (uint16_t)(1u << unit);
-        t->backend.turn[unit].next = (uint8_t)(thread == WG_THREADS - 1 ? 0 : thread + 1);
-        wg_gate_left(t, f, thread, entry);
-        head++;
-        moved = true;
-    } else {
-        wg_gate_stalls(f, &why, s->now);
+    t->sched.phase = WG_PHASE_GATES;
+    f->moved = ops->check(t, head, &why);
+    if (!f->moved) {
+        wg_gate_stalls(f, &why, t->sched.now);
+        return;
     }
-    if (gate_end != down_end && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
-        f->gate_end = (uint8_t)(gate_end + 1);
-        moved = true;
-        wg_push_room(t, f, thread, 2);
-    }
-    f->moved = moved;
-    s->phase = WG_PHASE_MOP;
-    if (f->mop_active && !wg_mop_loops(t, f))
-        wg_mop(t, thread, false);
-    wg_appoint_thread(t, f, thread, false);
-    return true;
+    if (f->stalled)
+        wg_gate_stall_ends(t, f, head, false);
+    ops->accept(t, head);
+    t->backend.turn[unit].next = (uint8_t)(thread == WG_THREADS - 1 ? 0 : thread + 1);
+    wg_gate_left(t, f, thread, entry);
 }
 
 #endif
