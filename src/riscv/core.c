@@ -5,7 +5,7 @@
 #include "riscv/core.h"
 
 #include <string.h>
-#include "riscv/internal.h"
+#include "riscv/lsu.h"
 
 enum { LINE = 16, SOLO_LEAST = 16, SOLO_SETTLES = 64, SOLO_MOST = 4096 /* so that polling is noticed in between */ };
 
@@ -205,10 +205,13 @@ static void emit(wg_tile *t, unsigned core)
         return;
     if (k->solo_saved)
         end_solo(t, core);
-    if (wg_core_ahead(t, k) && k->saved.sq_count) {
+    if (wg_core_ahead(t, k)) {
         /* A store had to wait for room on its path and the core ran ahead meanwhile: now there may be room. */
-        const wg_store *first = &k->saved.sq[k->saved.sq_head];
-        if (first->path != WG_PATH_OWN_RAM && wg_lsu_room(t, core, first->path, first->index))
+        unsigned i = 0;
+        while (i < k->saved.sq_count && wg_sq_peek(&k->saved, i)->path == WG_PATH_OWN_RAM)
+            i++;
+        const wg_store *first = wg_sq_peek(&k->saved, i);
+        if (i < k->saved.sq_count && wg_lsu_room(t, core, first->path, first->index))
             wg_core_sync(t, core);
     }
     if (!wg_lsu_wants(t, core) && !wg_fetch_wants(t, core))

@@ -170,8 +170,8 @@ uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op);
 
 /* fp.c */
 uint32_t wg_fp_execute(wg_core *k, const wg_op *op);
-/* What the scalar instruction `word` makes of these values. */
-uint32_t wg_fp_compute(const wg_core *k, uint32_t word, uint32_t a, uint32_t b, uint32_t c);
+/* What the scalar instruction `word` makes of these values; its exceptions accrue in fcsr. */
+uint32_t wg_fp_compute(wg_core *k, uint32_t word, uint32_t a, uint32_t b, uint32_t c);
 
 /* vector*.c: T2's vector instructions, in the current cycle. False if not an instruction of this core. */
 typedef struct wg_rvv_step {
