@@ -430,6 +430,11 @@ static void test_mop_gap(void **state)
     fr_push(r, 0, I_NOP);
     fr_run(r, 10);
     assert_int_equal(fr_issued(r, 0, 6), 33);
+    /* MOP_CFG ends in the expander, and takes its cycle there. */
+    fr_push(r, 0, I_MOP_CFG(0));
+    fr_push(r, 0, I_NOP);
+    fr_run(r, 10);
+    assert_int_equal(fr_issued(r, 0, 7), 44);
     fr_free(r);
 }
 
@@ -767,7 +772,7 @@ static const wg_test tests[] = {
     WG_COVERS(test_mop_templates, WG_BH | WG_WH, "PIPE-16", "MOP:value MOP:timing MOP_CFG:value"),
     WG_TEST(test_mop_outer_count_quirk, WG_BH | WG_WH, "PIPE-16"),
     WG_TEST(test_mop_longest_expansion, WG_BH | WG_WH, "PIPE-16"),
-    WG_COVERS(test_mop_gap, WG_BH | WG_WH, "PIPE-16", "MOP:timing NOP:timing"),
+    WG_COVERS(test_mop_gap, WG_BH | WG_WH, "PIPE-16", "MOP:timing MOP_CFG:timing NOP:timing"),
     WG_TEST(test_mop_cfg_is_sampled_while_expanding, WG_BH | WG_WH, "PIPE-17"),
     WG_TEST(test_mop_idle_and_thread_idle, WG_BH | WG_WH, ""),
     WG_COVERS(test_replay_record_and_play, WG_BH | WG_WH, "PIPE-18", "REPLAY:value REPLAY:timing"),
