@@ -8,6 +8,7 @@
  * than that by the stage itself (wait_gate.c, replay.c, mop.c). Everything is compiled twice: for a run that somebody
  * watches or that is perturbed (`careful`), and for one where it is certain that no event and no delay is wanted.
  */
+#include "frontend/replay.h"
 #include "frontend/works.h"
 #include "observe/touch.h"
 
@@ -44,10 +45,11 @@ WG_STAGE unsigned pass(wg_tile *t, wg_frontend *f, unsigned thread, bool gate_se
         f->moved = true;
         wg_wake_idle_watchers(&t->sched);
     }
-    if (f->replay_busy || (gate_end != down_end && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY)) {
+    bool plays = f->replay_busy;
+    if (plays ? !wg_replay_plays(t, f) : gate_end != down_end && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) {
         left = LEFT_REPLAY | LEFT_MOP;
     } else {
-        if (gate_end != down_end && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
+        if (!plays && gate_end != down_end && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
             f->gate_end = (uint8_t)++gate_end;
             f->moved = true;
             room |= 2;
