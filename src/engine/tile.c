@@ -271,7 +271,8 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
             wg_pack_burst(t, others);
             others = others_act(t, end);
         }
-        uint64_t next = earliest(s, PIPELINE);
+        uint32_t some = s->soon & PIPELINE;
+        uint64_t next = some && s->next[__builtin_ctz(some)] <= s->now ? s->now : earliest(s, PIPELINE);
         if (s->later <= next && s->later < others) {
             look_through(s);
             others = others_act(t, end);
@@ -285,10 +286,13 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
         unsigned thread = one ? (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0 : 0;
         if (one && is_row(t, thread)) {
             row_end ends = row(t, thread, others);
+            bool act = ends != BETWEEN_CYCLES && others_act(t, end) <= s->now;
             if (ends == BEFORE_REGIONS)
                 from_regions(t);
             else if (ends == BEFORE_PUSHES)
                 to_next(t);
+            if (act)
+                return;
             others = others_act(t, end);
             continue;
         }

@@ -8,6 +8,7 @@
  * than that by the stage itself (wait_gate.c, replay.c, mop.c). Everything is compiled twice: for a run that somebody
  * watches or that is perturbed (`careful`), and for one where it is certain that no event and no delay is wanted.
  */
+#include "frontend/replay.h"
 #include "frontend/works.h"
 #include "observe/touch.h"
 
@@ -44,10 +45,11 @@ WG_STAGE unsigned pass(wg_tile *t, wg_frontend *f, unsigned thread, bool gate_se
         f->moved = true;
         wg_wake_idle_watchers(&t->sched);
     }
-    if (f->replay_busy || (gate_end != down_end && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY)) {
+    bool plays = f->replay_busy;
+    if (plays ? !wg_replay_plays(t, f) : gate_end != down_end && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) {
         left = LEFT_REPLAY | LEFT_MOP;
     } else {
-        if (gate_end != down_end && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
+        if (!plays && gate_end != down_end && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
             f->gate_end = (uint8_t)++gate_end;
             f->moved = true;
             room |= 2;
@@ -79,7 +81,8 @@ static inline bool streams(wg_frontend *f, uint64_t now)
 {
     unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end, first = f->fifo_head;
     unsigned leaves = f->down[head % WG_DOWN_RING], passes = f->down[gate_end % WG_DOWN_RING], comes = f->fifo[first];
-    if (f->busy || head == gate_end || gate_end == down_end || !f->fifo_count || now < f->mop.ready_at ||
+    if (f->busy & ~WG_F_BYTE(push_waits) || head == gate_end || gate_end == down_end || !f->fifo_count ||
+        now < f->mop.ready_at ||
         ((leaves & (WG_E_PASSES | WG_E_TTSYNC | WG_E_PLAIN)) ^ (WG_E_PASSES | WG_E_PLAIN)) | (passes & WG_E_REPLAY) |
             (comes & WG_E_MOP))
         return false;
@@ -107,6 +110,7 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
         if (!careful && streams(f, s->now)) {
             s->next[WG_AGENT_THREAD0 + i] = s->now + 1; /* the engine has taken the old one */
             s->soon |= WG_AGENT_BIT(WG_AGENT_THREAD0 + i);
+            wg_push_room(t, f, i, 1);
             wg_wake_idle_watchers(s);
             continue;
         }

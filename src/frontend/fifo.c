@@ -145,7 +145,7 @@ static unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, wg_core
         return refuse(f, thread, 1, why);
     }
     bool tracked = t->arch->auto_ttsync && wg_request_arrived(t, f, thread);
-    if (!(tracked | wg_careful(t))) {
+    if (__builtin_expect(!(tracked | wg_careful(t)), 1)) {
         const wg_insn_kind *kinds = wg_insn_kinds[t->arch->id];
         uint64_t from = thread | (uint64_t)core << 8;
         done = taken == 1 ? enqueue_plain(f, kinds, from, pc, words, 1) /* compiled without its loop */

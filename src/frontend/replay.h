@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The Replay Expander in the middle of a sequence: where most of its instructions come from (replay.c). */
+#ifndef WG_REPLAY_H
+#define WG_REPLAY_H
+
+#include "frontend/stages.h"
+
+/* Phase F while nobody watches, if the expander plays and the instruction is an ordinary one. Else false, and nothing done. */
+static inline bool wg_replay_plays(wg_tile *t, wg_frontend *f)
+{
+    wg_replay_state *r = &f->replay;
+    uint32_t word = r->slot[r->play_at];
+    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
+    if (!r->play_left || r->record_left | r->carry_first | r->insn.ttsync ||
+        ((word | 1u << 31) & kind->spare_bits) | (kind->marks & (WG_E_MOP | WG_E_REPLAY)) | kind->marks >> 16)
+        return false;
+    if (!wg_gate_has_room(f))
+        return true;
+    unsigned place = wg_place_take(f);
+    wg_insn *out = &f->pool[place];
+    out->word = word;
+    out->pc = r->insn.pc;
+    out->id = ++f->next_id;
+    out->parent = r->insn.id;
+    out->rest = kind->rest | (r->insn.rest & 0xFFFF); /* thread and source */
+    r->play_at = (uint8_t)((r->play_at + 1) % WG_REPLAY_SLOTS);
+    f->replay_busy = --r->play_left != 0;
+    wg_gate_insert(t, f, place | kind->marks, false);
+    return true;
+}
+
+#endif
