@@ -77,6 +77,7 @@ typedef struct burst {
     const wg_pack_setup *setup;
     wg_dst_access access;
     uint8_t held;    /* bit 0, 1: usual[0], usual[1] is of this configuration, */
+    bool begun;      /* the packer's streams are of these settings */
     bool full;       /* the FIFOs before the gate are, and stay so */
     uint64_t rest;   /* what the MOP's instructions have in common (wg_insn.rest), but for its last ones */
     uint32_t unseen_from, unseen_to, unseen_line; /* lines of L1 of which it is known; two from unseen_line on */
@@ -111,15 +112,15 @@ static inline bool unseen(const wg_tile *t, uint32_t address, uint32_t bytes)
 /* The same where lines follow each other, many asked about at once. Nobody's cache changes meanwhile. */
 static inline bool data_unseen(burst *b, uint32_t data, uint32_t bytes)
 {
-    enum { STEP = 128, AHEAD = 2048 };
+    enum { AHEAD = 512 };
     if (__builtin_expect(data >= b->unseen_from && data + bytes <= b->unseen_to, 1))
         return true;
     if (!unseen(b->t, data, bytes))
         return false;
     b->unseen_from = data;
     b->unseen_to = data + bytes;
-    while (b->unseen_to < data + AHEAD && unseen(b->t, b->unseen_to, STEP))
-        b->unseen_to += STEP;
+    if (unseen(b->t, b->unseen_to, AHEAD))
+        b->unseen_to += AHEAD;
     return true;
 }
 
@@ -150,20 +151,25 @@ static inline bool move(burst *b, const wg_pack_job *job)
         return false;
     /* Exponents are written behind the rows that they are of, and before those that follow. */
     uint32_t first = b->rows ? (uint32_t)(b->at.data - b->t->l1) : data;
-    bool begins = wg_pack_begins(p, part), meet = first < exponents + EXPONENTS && exponents < data + bytes;
+    bool begins = b->begun ? part->places : wg_pack_begins(p, part);
+    bool meet = set->blocks && first < exponents + EXPONENTS && exponents < data + bytes;
     wg_pack_output out = {.t = b->t, .p = p, .insn = &job->insn};
     if (begins || b->rows + rows > 16 || meet)
         convert(b, &job->insn);
     if (begins)
         wg_pack_begin(&out, part);
+    b->begun = true;
     if (!b->rows)
         b->at.data = b->t->l1 + data;
     bool whole = job->interfaces == 15 && !(d->undefined[stored >> 6 & 15] >> (stored & 63) & 15);
-    for (unsigned i = 0; whole && i < 4; i++) {
-        b->at.high[(b->rows + i) & 15] = d->bits[stored + i];
-        b->at.low[(b->rows + i) & 15] = set->wide ? d->bits[stored + i + WG_DST_LOW] : zeros;
+    if (whole) { /* there is room for them */
+        const uint16_t **high = &b->at.high[b->rows], **low = &b->at.low[b->rows];
+        for (unsigned i = 0; i < 4; i++) {
+            high[i] = d->bits[stored + i];
+            low[i] = set->wide ? d->bits[stored + i + WG_DST_LOW] : zeros;
+        }
+        b->rows += 4;
     }
-    b->rows += whole ? 4 : 0;
     for (unsigned rest = whole ? 0 : job->interfaces; rest; rest &= rest - 1) {
         unsigned row = stored + (unsigned)__builtin_ctz(rest); /* of an aligned four, which stay together */
         bool zero = wg_dst_is_undefined(d, row);
@@ -205,29 +211,29 @@ static inline bool complete(burst *b, uint64_t at)
 /* ---- Acceptance ---------------------------------------------------------------------------------------------- */
 
 /* Can the head be accepted in cycle `at`? Where it begins in Dst. */
-static inline bool is_ready(burst *b, const wg_insn *head, uint64_t at, uint32_t *start)
+static inline bool is_ready(burst *b, const wg_insn *head, uint64_t at, uint32_t *start, wg_adc_channel **counters)
 {
     const wg_pack_usual *usual = wg_pack_usual_for(b->t, head);
-    const wg_adc_channel *c = b->t->regs.adc.unit[usual->counters][2];
+    wg_adc_channel *c = b->t->regs.adc.unit[usual->counters][2];
     if (usual->word != head->word || !(b->held >> (head->word & 1) & 1)) {
         if (!wg_pack_holds_usual(b->t, head) || &b->t->backend.pack.setup[usual->bank] != b->setup)
             return false;
         b->held |= (uint8_t)(1u << (head->word & 1));
         c = b->t->regs.adc.unit[usual->counters][2];
     }
+    *counters = c;
     *start = wg_pack_usual_start(b->setup, usual, c);
     unsigned block = wg_dst_stored(b->access, *start >> 4, b->setup->wide) / 8 % WG_DST_BLOCKS;
     return !(c[0].x | (c[1].x ^ 15) | (*start & 63)) && b->t->backend.matrix.block_ready[block] <= at;
 }
 
-static inline void accept(burst *b, const wg_insn *insn, uint64_t now, uint32_t start)
+static inline void accept(burst *b, const wg_insn *insn, uint64_t now, uint32_t start, wg_adc_channel *c)
 {
     wg_tile *t = b->t;
     wg_packer *p = b->p;
     wg_pack_job *job = wg_pack_new_job(b->u);
     wg_pack_part *part = &job->part[0];
     const wg_pack_usual *usual = wg_pack_usual_for(t, insn);
-    wg_adc_channel *c = t->regs.adc.unit[usual->counters][2];
     job->insn = *insn;
     job->packers = 1;
     job->set_register = job->late = job->idle = false;
@@ -317,10 +323,11 @@ static uint64_t run(burst *b, uint64_t from, uint64_t until)
         unsigned entry = f->down[f->down_head % WG_DOWN_RING];
         const wg_insn *head = &f->pool[entry & WG_E_PLACE];
         uint32_t start;
-        if (!is_ready(b, head, at, &start) || !complete(b, at))
+        wg_adc_channel *counters;
+        if (!is_ready(b, head, at, &start, &counters) || !complete(b, at))
             return from;
         b->t->sched.now = at;
-        accept(b, head, at, start);
+        accept(b, head, at, start, counters);
         refill(b, entry);
     }
 }

@@ -241,6 +241,21 @@ INLINE TARGET void FN(rows_32)(unsigned rows, wg_pack_rows *at)
     STORE(at->lanes, MAX_HALVES(lanes, most));
 }
 
+/* Integers of 32 bits to eight, without a shift: they saturate, which the upper halves only have to be zero for. */
+INLINE TARGET void FN(rows_int8)(unsigned rows, wg_pack_rows *at, bool is_unsigned)
+{
+    halves16 most = {0}, lanes = LOAD(halves16, at->lanes), limit = most + (uint16_t)(is_unsigned ? 255 : 127);
+    uint8_t *data = at->data;
+    for (unsigned row = 0; row < rows; row++, data += 16) {
+        halves16 h = LOAD(halves16, at->high[row]), l = LOAD(halves16, at->low[row]);
+        halves16 magnitude = MIN_HALVES(l, limit) | ((halves16)((h & 0x7FFF) != 0) & limit), sign = h >> 15;
+        halves16 value = is_unsigned ? magnitude & (sign - 1) : (sign << 7 | magnitude);
+        most = MAX_HALVES(most, value);
+        STORE(data, CONVERT(bytes16, value));
+    }
+    STORE(at->lanes, MAX_HALVES(lanes, most));
+}
+
 TARGET static void FN(rows)(const wg_pack_route *r, unsigned rows, wg_pack_rows *at)
 {
     if (!r->late.narrow) {
@@ -251,6 +266,11 @@ TARGET static void FN(rows)(const wg_pack_route *r, unsigned rows, wg_pack_rows 
             (r->early == WG_EARLY_INT32 && r->late.mid == WG_MID_INT32 && r->late.target == TO_INT32 &&
              r->out_format == WG_FMT_INT32)) {
             FN(rows_32)(rows, at);
+            return;
+        }
+        if ((r->early == WG_EARLY_INT8 || r->early == WG_EARLY_UINT8) && !(r->shift & 31) && r->late.mid == WG_MID_INT8 &&
+            r->late.target == TO_INT8 && r->out_format == WG_FMT_INT8) {
+            FN(rows_int8)(rows, at, r->early == WG_EARLY_UINT8);
             return;
         }
         switch (KEY(r->early, r->late.mid, r->late.target, r->late.flush, r->out_format)) {
