@@ -69,6 +69,9 @@ static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, 
     unsigned newest = (unsigned)__builtin_ctzll(zero) / 8;
     uint64_t number = run->number - 1 - newest;
     uint64_t filled = run->filled[number % WG_RETIRE_RING], retired = run->retired[number % WG_RETIRE_RING];
+    const bool forwards = !k->slow && !(k->csr.cfg0 & WG_CFG0_DIS_REG_FORWARDING);
+    if (!forwards && retired != WG_NEVER) /* at best it retires in the cycle after it was filled */
+        retired = wg_max64(retired, filled + 1);
     if (retired <= *e)
         return true;
     if (filled == WG_NEVER) {
@@ -78,7 +81,7 @@ static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, 
     }
     *e = wg_max64(*e, filled);
     uint64_t wait_for = 0;
-    if (k->slow || (k->csr.cfg0 & WG_CFG0_DIS_REG_FORWARDING))
+    if (!forwards)
         wait_for = retired;
     else if (newest > 0 && t->arch->forward_writers == 0)
         wait_for = retired;
