@@ -46,10 +46,29 @@ static bool is_instruction(const char *text, size_t length)
     return text[at] != '.' || (length - at > 5 && strncmp(text + at, ".insn", 5) == 0);
 }
 
+/* "1:", of which there may be several: how many digits. l is put where they are. */
+static size_t local_label(wg_tasm_line *l)
+{
+    size_t at = l->at, n = 0;
+    while (at < l->length && (l->text[at] == ' ' || l->text[at] == '\t'))
+        at++;
+    while (at + n < l->length && l->text[at + n] >= '0' && l->text[at + n] <= '9')
+        n++;
+    if (!n || at + n == l->length || l->text[at + n] != ':')
+        return 0;
+    l->at = at;
+    return n;
+}
+
 void wg_tasm_core_line(wg_tasm *t, wg_tasm_line *l, unsigned core)
 {
     wg_text *out = &t->core[core].source;
     const char *name;
+    size_t digits = local_label(l);
+    if (digits) {
+        wg_textf(out, "%.*s:", (int)digits, l->text + l->at);
+        l->at += digits + 1;
+    }
     size_t length = wg_tasm_name(l, &name), start = l->at - length;
     if (length && wg_tasm_accept(l, ':')) {
         wg_textf(out, "%.*s:", (int)length, name);

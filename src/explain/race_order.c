@@ -100,3 +100,18 @@ bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, uns
     }
     return false;
 }
+
+bool wg_race_was_over(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, unsigned how)
+{
+    if (!b->seq || b->thread >= WG_THREADS)
+        return false;
+    unsigned gap = how & WG_RACE_PROMPT ? 1 : 0;
+    if (!gap && space == WG_TOUCH_DST && b->unit == WG_RU_MATRIX && a->unit == WG_RU_VECTOR)
+        gap = 4;
+    if (!gap)
+        return false;
+    uint32_t passed = wg_race_clock(r, a->snap)->v[WG_K_I + b->thread];
+    if (a->thread == b->thread && a->value > passed)
+        passed = a->value;
+    return passed >= b->seq + gap;
+}

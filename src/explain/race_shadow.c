@@ -229,7 +229,7 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
         bool mine = c->k == b->k && c->unit == b->unit && c->party == b->party;
         bool both_atomic = c->how & how & WG_TOUCH_ATOMIC; /* they do not mind each other */
         bool ordered = b->boot || (both_atomic ? c->k == b->k : wg_race_ordered(r, c, b, space, how)) ||
-                       (how & WG_RACE_PROMPT && wg_race_clock(r, c->snap)->v[WG_K_I + b->thread] > b->seq);
+                       wg_race_was_over(r, c, b, space, how);
         if (!ordered && conflicts(c, b, space, mask, how)) {
             if (h->any && (h->a.party != c->party || h->last + 1 < at))
                 flush(r, h, b, space, how);

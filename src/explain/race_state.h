@@ -368,6 +368,8 @@ void wg_race_all_done(wg_races *r, wg_clock *to, unsigned thread);
 
 /* race_order.c */
 bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, unsigned how);
+/* The run saw b last, but what b does was over before a could begin, however late it was noticed. */
+bool wg_race_was_over(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, unsigned how);
 const char *wg_race_unit_text(unsigned unit);
 
 /* race_shadow.c: a touch, tested and remembered. */

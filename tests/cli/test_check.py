@@ -61,7 +61,7 @@ LINES = """
 .endm
     more
 1:  addi t2, t2, 1
-    ttrmwcib0 0x0F, 1, PCK_EDGE_OFFSET_SEC0_mask_ADDR32
+1:  ttrmwcib0 0x0F, 1, PCK_EDGE_OFFSET_SEC0_mask_ADDR32
     ttnop
     j    .
 .core T1

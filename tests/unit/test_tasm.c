@@ -240,6 +240,7 @@ static void test_core_source(void **state)
                                     "  ttsempost 1<<1  // two\n"
                                     ".expect done\n"
                                     "again: .ttinsn 0x02000000\n"
+                                    " 1: ttnop\n"
                                     "  j again; nop\n");
     assert_true(t.core[WG_CORE_T1].present);
     assert_int_equal(t.core[WG_CORE_T1].address, 0x8000);
@@ -248,7 +249,8 @@ static void test_core_source(void **state)
                                                         ".loc 1 4; .loc 1 4; .word 0x90000022\n"
                                                         "\n"
                                                         "again:.loc 1 6; .loc 1 6; .word 0x08000000\n"
-                                                        ".loc 1 7; j again; nop\n");
+                                                        "1:.loc 1 7; .loc 1 7; .word 0x08000000\n"
+                                                        ".loc 1 8; j again; nop\n");
     wg_tasm_free(&t);
 }
 
