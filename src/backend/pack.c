@@ -15,7 +15,8 @@
  *
  * Decided here: a packer's pipeline is four stages; it takes an instruction when the one before has read its last row;
  * 16 instructions may be in flight; contention for ports and banks of L1 costs the packers nothing. PACR_SETREG
- * takes one cycle of the packers it names and acts when all of them are done with what came before.
+ * takes one cycle of the packers it names and acts when all of them are done with what came before. TBUFCMD takes one
+ * cycle of packer 0, is reported and changes nothing.
  *
  * Facts: Packers/README.md, PACR.md, PACR_SETREG.md, L1.md, Dst.md; BH's PACR_SETREG from the assembly table; GATE-12.
  */
@@ -30,16 +31,15 @@
 bool wg_pack_implements(wg_insn_id id, wg_arch_id arch)
 {
     (void)arch;
-    return id == WG_I_PACR || id == WG_I_PACR_SETREG;
+    return id == WG_I_PACR || id == WG_I_PACR_SETREG || id == WG_I_TBUFCMD;
 }
 
 /* ---- The gate's questions ------------------------------------------------------------------------------------ */
 
-static bool implemented(const wg_insn *insn) { return insn->op == WG_I_PACR || insn->op == WG_I_PACR_SETREG; }
-/* What nothing but its opcode is known of passes through packer 0. */
+/* Decided here: TBUFCMD, of which the assembly table says "reserved for future use", passes through packer 0. */
 static unsigned packers_of(const wg_tile *t, const wg_insn *insn)
 {
-    return implemented(insn) ? wg_pack_mask(t, insn) : 1;
+    return insn->op == WG_I_TBUFCMD ? 1 : wg_pack_mask(t, insn);
 }
 
 static bool refuse(wg_stall *why, unsigned reason, unsigned resource, unsigned holder, uint64_t retry)
@@ -124,10 +124,10 @@ static void accept(wg_tile *t, const wg_insn *insn)
     job->idle = false;
     if (job->set_register)
         job->setreg_format = (uint8_t)wg_config_get(t, insn->thread, WG_CFG_THCON_SEC0_REG1_Out_data_format);
-    else if (implemented(insn))
+    else if (insn->op == WG_I_PACR)
         wg_pack_plan(t, job);
     else
-        wg_findf(t, WG_F_UNIMPLEMENTED_INSN, wg_insn_finding(insn, 0, 0), "%s takes its time and does nothing",
+        wg_findf(t, WG_F_RESERVED_INSN, wg_insn_finding(insn, 0, 0), "%s is reserved and has no effect",
                  wg_isa_decode(t->arch->id, insn->word)->name);
     u->burst_at = t->sched.now + 1;
     bool alone = !job->set_register;

@@ -12,6 +12,8 @@
  * cycles themselves leave it right behind an acceptance. Whoever would have looked in vain in between (threads that a
  * completion wakes, requests that wait until the thread is idle) is not asked: what they wait for does not change.
  */
+#include <string.h>
+
 #include "backend/pack_internal.h"
 #include "frontend/gate.h"
 #include "frontend/mop.h"
@@ -75,8 +77,11 @@ typedef struct burst {
     const wg_pack_setup *setup;
     wg_dst_access access;
     uint8_t held;    /* bit 0, 1: usual[0], usual[1] is of this configuration, */
-    uint32_t rows;   /* … and rows of Dst that wait to be converted all at once: */
-    wg_pack_rows at; /* the first of them goes to at.data */
+    bool full;       /* the FIFOs before the gate are, and stay so */
+    uint64_t rest;   /* what the MOP's instructions have in common (wg_insn.rest), but for its last ones */
+    uint32_t unseen_from, unseen_to, unseen_line; /* lines of L1 of which it is known; two from unseen_line on */
+    uint32_t rows;                                /* of Dst that wait to be converted all at once: */
+    wg_pack_rows at;                              /* the first of them goes to at.data */
 } burst;
 
 /* ---- Completion ---------------------------------------------------------------------------------------------- */
@@ -103,10 +108,35 @@ static inline bool unseen(const wg_tile *t, uint32_t address, uint32_t bytes)
     return wg_l1_holds(t->arch->l1_bytes, address, bytes) && wg_l1_unseen(t, address, bytes);
 }
 
+/* The same where lines follow each other, many asked about at once. Nobody's cache changes meanwhile. */
+static inline bool data_unseen(burst *b, uint32_t data, uint32_t bytes)
+{
+    enum { STEP = 128, AHEAD = 2048 };
+    if (__builtin_expect(data >= b->unseen_from && data + bytes <= b->unseen_to, 1))
+        return true;
+    if (!unseen(b->t, data, bytes))
+        return false;
+    b->unseen_from = data;
+    b->unseen_to = data + bytes;
+    while (b->unseen_to < data + AHEAD && unseen(b->t, b->unseen_to, STEP))
+        b->unseen_to += STEP;
+    return true;
+}
+
+enum { EXPONENTS = 32 }; /* in the buffer and in at.exponents, at most */
+static inline bool exponents_unseen(burst *b, uint32_t line)
+{
+    if (line != b->unseen_line) {
+        if (!unseen(b->t, line, EXPONENTS))
+            return false;
+        b->unseen_line = line;
+    }
+    return true;
+}
+
 /* Rows of 16 datums are put where wg_pack_move() puts them; false, and nothing done, if something is in the way. */
 static inline bool move(burst *b, const wg_pack_job *job)
 {
-    enum { EXPONENTS = 32 }; /* in the buffer and in at.exponents, at most */
     static const uint16_t zeros[16];
     const wg_pack_part *part = &job->part[0];
     const wg_pack_settings *set = &part->set;
@@ -116,7 +146,7 @@ static inline bool move(burst *b, const wg_pack_job *job)
     uint32_t bytes = rows * set->row_bytes, data = stream_at(b, part, WG_STREAM_DATA);
     uint32_t exponents = stream_at(b, part, WG_STREAM_EXPONENTS);
     if (!(b->held >> job->last & 1) || job->serial != b->u->usual[job->last].serial || bytes & 15 ||
-        !unseen(b->t, data, bytes) || (set->out_format & 2 && !unseen(b->t, exponents, EXPONENTS)))
+        !data_unseen(b, data, bytes) || (set->out_format & 2 && !exponents_unseen(b, exponents)))
         return false;
     /* Exponents are written behind the rows that they are of, and before those that follow. */
     uint32_t first = b->rows ? (uint32_t)(b->at.data - b->t->l1) : data;
@@ -128,7 +158,13 @@ static inline bool move(burst *b, const wg_pack_job *job)
         wg_pack_begin(&out, part);
     if (!b->rows)
         b->at.data = b->t->l1 + data;
-    for (unsigned rest = job->interfaces; rest; rest &= rest - 1) {
+    bool whole = job->interfaces == 15 && !(d->undefined[stored >> 6 & 15] >> (stored & 63) & 15);
+    for (unsigned i = 0; whole && i < 4; i++) {
+        b->at.high[(b->rows + i) & 15] = d->bits[stored + i];
+        b->at.low[(b->rows + i) & 15] = set->wide ? d->bits[stored + i + WG_DST_LOW] : zeros;
+    }
+    b->rows += whole ? 4 : 0;
+    for (unsigned rest = whole ? 0 : job->interfaces; rest; rest &= rest - 1) {
         unsigned row = stored + (unsigned)__builtin_ctz(rest); /* of an aligned four, which stay together */
         bool zero = wg_dst_is_undefined(d, row);
         b->at.high[b->rows & 15] = zero ? zeros : d->bits[row];
@@ -153,7 +189,16 @@ static inline bool complete(burst *b, uint64_t at)
         return true;
     if ((u->count > 1 && u->job[u->order[1]].part[0].done_at <= at) || !move(b, job))
         return false;
-    wg_pack_end_job(u, 0);
+    if (u->count > sizeof(uint64_t)) {
+        wg_pack_end_job(u, 0);
+        return true;
+    }
+    uint64_t order; /* those behind it move up, all at once */
+    memcpy(&order, u->order, sizeof order);
+    u->used = (uint16_t)(u->used & ~(1u << (order & 15)));
+    order >>= 8;
+    memcpy(u->order, &order, sizeof order);
+    u->count--;
     return true;
 }
 
@@ -214,14 +259,25 @@ static inline void accept(burst *b, const wg_insn *insn, uint64_t now, uint32_t 
 static inline void refill(burst *b, unsigned entry)
 {
     wg_frontend *f = b->f;
+    wg_mop_state *m = &f->mop;
     wg_place_free(f, entry);
     f->down_head++;
-    if (f->gate_end != f->down_end && wg_gate_has_room(f))
+    if (b->full || f->gate_end != f->down_end)
         f->gate_end++;
-    if (!wg_mop_loops(b->t, f)) {
+    if (m->i + 2 >= m->inner) {
         b->t->sched.phase = WG_PHASE_MOP;
         wg_mop(b->t, b->thread, false);
+        return;
     }
+    unsigned place = wg_place_take(f); /* as wg_mop_loops() does */
+    wg_insn *out = &f->pool[place];
+    out->word = f->mop_cfg[5];
+    out->pc = m->insn.pc;
+    out->id = ++f->next_id;
+    out->parent = m->insn.id;
+    out->rest = b->rest;
+    m->i++;
+    f->down[f->down_end++ % WG_DOWN_RING] = (uint16_t)place;
 }
 
 /* ---- All together -------------------------------------------------------------------------------------------- */
@@ -236,6 +292,17 @@ static bool is_plain(const burst *b)
            (set->out_format & 2 || !p->stream[WG_STREAM_EXPONENTS].fill);
 }
 
+/* Whatever waits at the gate and before the Replay Expander is the work of such a MOP. */
+static bool queues_pacrs(const wg_frontend *f)
+{
+    for (uint8_t i = f->down_head; i != f->down_end; i++) {
+        unsigned entry = f->down[i % WG_DOWN_RING];
+        if (entry & ~(unsigned)WG_E_PLACE || f->pool[entry].op != WG_I_PACR)
+            return false;
+    }
+    return true;
+}
+
 /* The cycles from `from` on; returns the one behind the last acceptance. */
 static uint64_t run(burst *b, uint64_t from, uint64_t until)
 {
@@ -243,14 +310,14 @@ static uint64_t run(burst *b, uint64_t from, uint64_t until)
     const wg_mop_state *m = &f->mop;
     for (uint64_t at = from;; from = at + 1, at = from) {
         at = b->p->free_at > at ? b->p->free_at : at;
-        unsigned entry = f->down[f->down_head % WG_DOWN_RING], next = f->down[f->gate_end % WG_DOWN_RING];
-        const wg_insn *head = &f->pool[entry & WG_E_PLACE];
-        bool full = wg_gate_count(f) == WG_GATE_FIFO && !wg_replay_has_room(f);
         bool goes_on = m->i + 2 < m->inner || m->j + 1 < m->outer;
+        if (at >= until || !goes_on || (!b->full && (at != from || !wg_gate_count(f))) ||
+            b->u->count == WG_PACK_IN_FLIGHT)
+            return from;
+        unsigned entry = f->down[f->down_head % WG_DOWN_RING];
+        const wg_insn *head = &f->pool[entry & WG_E_PLACE];
         uint32_t start;
-        if (at >= until || !wg_gate_count(f) || (at != from && !full) || !goes_on || b->u->count == WG_PACK_IN_FLIGHT ||
-            head->op != WG_I_PACR || entry & (WG_E_PLAIN | WG_E_TTSYNC) ||
-            (f->gate_end != f->down_end && next & WG_E_REPLAY) || !is_ready(b, head, at, &start) || !complete(b, at))
+        if (!is_ready(b, head, at, &start) || !complete(b, at))
             return from;
         b->t->sched.now = at;
         accept(b, head, at, start);
@@ -270,8 +337,11 @@ void wg_pack_burst(wg_tile *t, uint64_t limit)
     b.setup = &u->setup[wg_config_bank(t, thread)];
     b.access = wg_pack_access(t, b.setup);
     if (b.setup->changes != t->regs.config.changes + 1 || t->backend.config.instructions || !expands_pacrs(t, b.f) ||
-        !others_keep_off(t, thread) || !is_plain(&b))
+        !others_keep_off(t, thread) || !is_plain(&b) || !queues_pacrs(b.f))
         return;
+    b.full = wg_gate_count(b.f) == WG_GATE_FIFO && !wg_replay_has_room(b.f);
+    b.rest = wg_insn_kinds[t->arch->id][b.f->mop_cfg[5] >> 24].rest | (b.f->mop.insn.rest & 0xFFFF);
+    b.unseen_line = UINT32_MAX;
     for (unsigned i = 0; i < 2; i++)
         if (u->usual[i].changes == b.setup->changes && u->usual[i].thread == thread)
             b.held |= (uint8_t)(1u << i);
