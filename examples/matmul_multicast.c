@@ -14,11 +14,13 @@
  *     parameters: passes, DEPTH, 1, columns and rows of the rectangle, row and column of this tile
  *
  * B sends A's tiles over NoC 0, NC sends B's over NoC 1. A sender looks by itself how much the others have taken, so
- * that no buffer of three tiles is overrun. The T cores' programs are those of matmul_stream (common/stream.h).
+ * that no buffer of three tiles is overrun. The T cores' programs are those of matmul_stream (common/stream.h). To
+ * look over the NoC is no loop around a load: `waitgate check` is told by --flag 0x20120:4 that the count is a flag.
  *
  *     build/examples/matmul_multicast_host bh
  */
 #include "noc.h"
+#define OTHERS_LOOK
 #include "stream.h"
 
 #define COLUMNS PARAMETER(3)

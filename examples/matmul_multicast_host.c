@@ -56,11 +56,14 @@ int main(int argc, char **argv)
     for (unsigned row = 0; row < ROWS; row++)
         for (unsigned column = 0; column < COLUMNS; column++) {
             const uint32_t parameters[] = {PASSES, DEPTH, 1, COLUMNS, ROWS, row, column};
+            const unsigned counts[] = {18, 21, 22}; /* INPUTS_OUT, LEFT_IN, RIGHT_IN */
             wg_device *dev = wg_grid_tile(chip, X + column, Y + row);
             if (!dev)
                 host_fail("there is no tile at (%u, %u)", X + column, Y + row);
             for (unsigned i = 0; i < sizeof parameters / sizeof *parameters; i++)
                 host_parameter(dev, i, parameters[i]);
+            for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++) /* others look at them, or write them */
+                host_parameter(dev, counts[i], 0);
             for (unsigned k = 0; k < DEPTH; k++) {
                 if (column == 0)
                     send(dev, MINE + TILE * k, a[row][k]);

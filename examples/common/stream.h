@@ -48,7 +48,10 @@ static inline u32 next_slot(u32 slot) { return slot + 1 == SLOTS ? 0 : slot + 1;
 /* A unit's tiles lie one behind the other: W counts them. */
 static inline void configure_stream(void)
 {
-    RESULTS_IN = RESULTS_OUT = INPUTS_OUT = 0;
+    RESULTS_IN = RESULTS_OUT = 0;
+#ifndef OTHERS_LOOK /* other tiles look at it, maybe before this one has started: the host clears it */
+    INPUTS_OUT = 0;
+#endif
     stored(&RESULTS_IN); /* the last one stored */
     configure_unpacker(TO_SRCB, BF16, BF16, LEFT);
     configure_unpacker(TO_SRCA, BF16, BF16, RIGHT);

@@ -78,10 +78,11 @@ typedef enum wg_event_kind {
     WG_EV_TRACKED,       /* Auto TTSync let an instruction (id) or a core's access pass: a resources read, b written */
     WG_EV_HOST,          /* the host read or wrote at a cycle boundary: a address, b bytes, c 0 read, 1 write */
     WG_EV_NOC_SENT,      /* a packet left the NIU: a transaction, b address there, c kind | bytes << 8 | tile << 48,
-                            parent: address of its data here */
+                            parent: address of its data here, part: its request's virtual channel if software
+                            chose it (1 + channel, 9: linked requests), else 0 */
     WG_EV_NOC_ARRIVED,   /* its last flit arrived and was acted on: a transaction, b address, c kind | bytes << 8 |
                             sending tile << 48, parent: the cycle in which it left, word: links it took | cycles for
-                            which it waited for links << 8 */
+                            which it waited for links << 8, part: as above */
     WG_EV_COUNT
 } wg_event_kind;
 #define WG_EV_BIT(kind) (UINT64_C(1) << (kind))
@@ -157,7 +158,8 @@ typedef struct wg_event {
     uint8_t agent; /* wg_agent */
     uint8_t tile;
     uint8_t thread; /* whose instruction it is, where id is not 0 */
-    uint8_t part;   /* of a touch: the packer; of a source bank that was waited for: the bank looked at, plus 1 */
+    uint8_t part;   /* of a touch: the packer; of a source bank that was waited for: the bank looked at, plus 1; of a
+                       packet: see above */
     uint16_t how;   /* of a touch: WG_TOUCH_READ … */
     union {
         wg_stall stall;

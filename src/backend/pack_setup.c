@@ -18,18 +18,9 @@
 #include "backend/pack_internal.h"
 #include "num/l1_formats.h"
 
-/* What has been read, by word: said once all of it is known. */
-typedef struct touches {
-    unsigned count;
-    struct {
-        uint32_t mask;
-        uint16_t word, how;
-    } at[48];
-} touches;
-
 typedef struct reader {
     wg_tile *t;
-    touches *seen;
+    wg_pack_read *seen; /* by word: said once all of it is known */
     const wg_cfg_field *fields;
     const uint32_t *bank;
     unsigned thread;
@@ -40,11 +31,12 @@ typedef struct reader {
 
 static void note(const reader *r, unsigned at, uint32_t mask)
 {
-    touches *s = r->seen;
+    wg_pack_read *s = r->seen;
     unsigned how = WG_TOUCH_READ | r->when, i = 0;
     while (i < s->count && !(s->at[i].word == at && s->at[i].how == how))
         i++;
     if (i == sizeof s->at / sizeof *s->at) {
+        s->full = true;
         wg_config_touched(r->t, how, r->thread, at, mask);
         return;
     }
@@ -283,15 +275,24 @@ const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsig
 {
     unsigned bank = wg_config_bank(t, insn->thread);
     wg_pack_setup *s = &t->backend.pack.setup[bank];
-    touches seen;
+    wg_pack_read *seen = &s->read;
+    bool same = s->changes == t->regs.config.changes + 1 && seen->changes == s->changes && seen->sections == sections &&
+                !t->backend.config.instructions;
+    if (same && touch) {
+        for (unsigned i = 0; i < seen->count; i++)
+            wg_config_touched(t, seen->at[i].how, insn->thread, seen->at[i].word, seen->at[i].mask);
+        return s;
+    }
     reader r = {.t = t,
-                .seen = &seen,
+                .seen = seen,
                 .fields = wg_cfg_fields[t->arch->id],
                 .bank = t->regs.config.bank[bank],
                 .thread = insn->thread,
                 .check = t->backend.config.instructions != 0,
                 .touch = touch};
-    seen.count = 0;
+    seen->count = 0;
+    seen->full = false;
+    seen->sections = sections;
     wg_dst_access access = wg_dst_access_now(t);
     s->changes = t->regs.config.changes + 1;
     s->remap = access.remap;
@@ -313,7 +314,8 @@ const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsig
         decode_section(&r, s, i);
     }
     add_first_address(t, s);
-    for (unsigned i = 0; i < seen.count; i++)
-        wg_config_touched(t, seen.at[i].how, insn->thread, seen.at[i].word, seen.at[i].mask);
+    seen->changes = touch && !seen->full ? s->changes : 0;
+    for (unsigned i = 0; i < seen->count; i++)
+        wg_config_touched(t, seen->at[i].how, insn->thread, seen->at[i].word, seen->at[i].mask);
     return s;
 }

@@ -95,6 +95,17 @@ typedef struct wg_pack_section {
     uint32_t l1_source;  /* bytes */
 } wg_pack_section;
 
+/* Which words of the configuration were read for it, for observers. */
+typedef struct wg_pack_read {
+    uint64_t changes; /* as in wg_pack_setup */
+    unsigned sections, count;
+    bool full; /* and more of them */
+    struct {
+        uint32_t mask;
+        uint16_t word, how;
+    } at[64];
+} wg_pack_read;
+
 typedef struct wg_pack_setup {
     uint64_t changes;               /* of the configuration that this was made of; 0: of none */
     uint32_t in_base, in_stride[4]; /* input address: X, Y, Z, W */
@@ -107,6 +118,7 @@ typedef struct wg_pack_setup {
     bool has_edges;
     wg_pack_edges edges;
     wg_pack_section section[WG_PACKERS];
+    wg_pack_read read;
 } wg_pack_setup;
 
 /* 16 bytes on their way to L1. */

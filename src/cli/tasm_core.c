@@ -23,7 +23,9 @@ static void tensix_line(wg_tasm *t, wg_tasm_line *l, unsigned core, size_t start
     else if (word >= UINT32_C(0xC0000000))
         wg_tasm_fail(t, l->number, start + 1, "0x%08x has no .ttinsn form: only words below 0xC0000000 have one", word);
     else
-        wg_textf(&t->core[core].source, ".word 0x%08x\n", wg_ttinsn_encode(word));
+        /* A word is data to the assembler, and takes no mark along: the second one puts the first where it stands. */
+        wg_textf(&t->core[core].source, ".loc 1 %u; .loc 1 %u; .word 0x%08x\n", l->number, l->number,
+                 wg_ttinsn_encode(word));
 }
 
 static bool is_tensix(const wg_tasm *t, const char *name, size_t length)
@@ -31,6 +33,17 @@ static bool is_tensix(const wg_tasm *t, const char *name, size_t length)
     if (wg_tasm_is(name, length, ".ttinsn"))
         return true;
     return length > 2 && strncasecmp(name, "tt", 2) == 0 && wg_isa_by_name(t->arch, name, length) != NULL;
+}
+
+/* As far as one can tell without the assembler: no directive, and not empty. */
+static bool is_instruction(const char *text, size_t length)
+{
+    size_t at = 0;
+    while (at < length && (text[at] == ' ' || text[at] == '\t'))
+        at++;
+    if (at == length || text[at] == '#')
+        return false;
+    return text[at] != '.' || (length - at > 5 && strncmp(text + at, ".insn", 5) == 0);
 }
 
 void wg_tasm_core_line(wg_tasm *t, wg_tasm_line *l, unsigned core)
@@ -47,6 +60,8 @@ void wg_tasm_core_line(wg_tasm *t, wg_tasm_line *l, unsigned core)
     if (length && is_tensix(t, name, length)) {
         tensix_line(t, l, core, start);
     } else {
+        if (is_instruction(l->text + start, l->length - start))
+            wg_textf(out, ".loc 1 %u;", l->number);
         wg_text_add(out, " ", 1);
         wg_text_add(out, l->text + start, l->length - start);
         wg_text_add(out, "\n", 1);

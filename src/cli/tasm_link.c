@@ -71,7 +71,7 @@ static bool is_identifier(const char *name) { return strspn(name, ".") == 0; }
 static bool write_source(const wg_tasm *t, unsigned core, const char *path, char *error, size_t error_bytes)
 {
     wg_text all = {0};
-    wg_textf(&all, ".option norelax\n.option norvc\n.text\n.globl _start\n_start:\n");
+    wg_textf(&all, ".file 1 \"%s\"\n.option norelax\n.option norvc\n.text\n.globl _start\n_start:\n", t->name);
     for (size_t i = 0; i < t->symbols; i++)
         if (!t->symbol[i].label && is_identifier(t->symbol[i].name))
             wg_textf(&all, ".set %s, %lld\n", t->symbol[i].name, (long long)t->symbol[i].value);

@@ -40,15 +40,25 @@ static inline unsigned take_all(wg_tile *t, unsigned first, unsigned count)
 /* Who of `agents` may be due; take() decides. */
 static inline uint32_t soon(const wg_tile *t, uint32_t agents) { return t->lockstep ? agents : t->sched.soon & agents; }
 
-/* Appointments that were made for later have come near. */
+/* Appointments that were made for later have come near: the next of all, and those soon behind it. */
 __attribute__((noinline)) static void look_through(wg_schedule *s)
 {
+    uint64_t first = WG_NEVER;
+    uint32_t some = 0;
+    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
+        if (s->next[i] != WG_NEVER) {
+            some |= WG_AGENT_BIT(i);
+            first = s->next[i] < first ? s->next[i] : first;
+        }
+    uint64_t near = (first > s->now ? first : s->now) + WG_SCHED_NEAR;
     s->later = WG_NEVER;
-    for (unsigned i = 0; i < WG_AGENT_COUNT; i++) {
-        if (s->next[i] <= s->now + WG_SCHED_NEAR && s->next[i] != WG_NEVER)
-            s->soon |= WG_AGENT_BIT(i);
-        else if (s->next[i] < s->later)
-            s->later = s->next[i];
+    s->soon = some;
+    for (; some; some &= some - 1) {
+        uint64_t at = s->next[__builtin_ctz(some)];
+        if (at <= near)
+            continue;
+        s->soon &= ~(some & -some);
+        s->later = at < s->later ? at : s->later;
     }
 }
 
@@ -169,18 +179,18 @@ static inline bool bursts(const wg_schedule *s, uint64_t others)
 
 /*
  * A row of cycles in which one thread alone gives instructions of a MOP to one unit, from the current cycle, in which it
- * is due, to before `until`: phase B, and of D to G what is left when no wait is latched, nothing holds the thread, and
- * the Replay Expander lets everything pass. Says where it ends: somebody else has been woken, or it is more than that.
+ * is due, to before `until`: phase B, and of D to G what is left when no wait is latched and the Replay Expander lets
+ * everything pass. Says where it ends: somebody else has been woken, or it is more than that.
  */
 typedef enum row_end { BETWEEN_CYCLES, BEFORE_REGIONS, BEFORE_PUSHES } row_end;
 
 /* Is it worth trying? */
 static inline bool is_row(const wg_tile *t, unsigned thread)
 {
-    enum { HOLD_NOBODY = 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR };
+    enum { SIMPLE = 1u << WG_UNIT_UNPACK | 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR };
     const wg_frontend *f = &t->frontend[thread];
     return f->mop_active && !(f->busy & ~WG_F_WORKS) && !f->latch.block && wg_gate_count(f) &&
-           HOLD_NOBODY >> wg_gate_fifo_at(f, 0)->unit & 1 && !t->backend.sync.core_waits &&
+           SIMPLE >> wg_gate_fifo_at(f, 0)->unit & 1 && !t->backend.sync.core_waits &&
            !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
 }
 
@@ -262,7 +272,12 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
             others = others_act(t, end);
         }
         uint64_t next = earliest(s, PIPELINE);
-        if (next >= others || next >= s->later)
+        if (s->later <= next && s->later < others) {
+            look_through(s);
+            others = others_act(t, end);
+            continue;
+        }
+        if (next >= others)
             return;
         uint64_t now = s->now = next > s->now ? next : s->now;
         uint32_t threads = s->soon & THREADS;

@@ -20,7 +20,7 @@ enum { TTSYNC_DONE = 4, TTSYNC_MOP = 8, SEMAPHORES = 0x20 };
 
 /* ---- Loads that spin ------------------------------------------------------------------------------------------ */
 
-enum { LOOK = 24 }; /* instructions */
+enum { LOOK = 48 }; /* instructions */
 typedef struct rv {
     uint32_t word;
     uint8_t op, rd, rs1, rs2;
@@ -47,7 +47,7 @@ static int32_t jump_offset(uint32_t w)
 }
 
 /* Which registers hold something computed from the load's value, after this instruction. */
-static uint64_t flow(const rv *i, uint64_t tainted)
+static uint32_t flow(const rv *i, uint32_t tainted)
 {
     bool uses = (tainted >> i->rs1 & 1) && i->rs1;
     switch (i->op) {
@@ -60,54 +60,85 @@ static uint64_t flow(const rv *i, uint64_t tainted)
     case 0x67: uses = false; break;
     default: return tainted;
     }
-    return i->rd ? (tainted & ~(UINT64_C(1) << i->rd)) | (uint64_t)uses << i->rd : tainted;
+    return i->rd ? (tainted & ~(UINT32_C(1) << i->rd)) | (uint32_t)uses << i->rd : tainted;
 }
 
-/*
- * From the load on: a backward branch or jump to it or before, no store on the way round, and a branch that decides
- * about leaving and depends on the load.
- */
+/* The code around a load, as a graph: node 0 is the load. */
+typedef struct spot {
+    uint32_t pc;
+    rv i;
+    int8_t next[2];   /* -1: none, or it leaves what is looked at */
+    uint32_t tainted; /* before it */
+    bool back;        /* there is a way to the load */
+} spot;
+
+/* No way round goes through here: it stores (a Tensix instruction does), calls, returns, or moves the load's pointer. */
+static bool ends(const rv *i, const rv *load)
+{
+    if (i->op == 0x23 || i->op == 0x27 || i->op == 0x2F || i->op == 0x67 || (i->word & 3) != 3)
+        return true;
+    if (i->op == 0x6F)
+        return i->rd != 0;
+    return (i->op == 0x13 || i->op == 0x33) && load->rs1 && i->rd == load->rs1 &&
+           (i->rs1 == i->rd || (i->op == 0x33 && i->rs2 == i->rd));
+}
+
+static int8_t spot_at(spot *spots, unsigned *count, uint32_t pc)
+{
+    for (unsigned i = 0; i < *count; i++)
+        if (spots[i].pc == pc)
+            return (int8_t)i;
+    if (*count == LOOK)
+        return -1;
+    spots[*count] = (spot){.pc = pc, .next = {-1, -1}};
+    return (int8_t)(*count)++;
+}
+
+static unsigned look_around(wg_races *r, unsigned core, spot *spots)
+{
+    unsigned count = 1;
+    for (unsigned at = 0; at < count; at++) { /* near code first: those found last are looked at last */
+        spot *s = &spots[at];
+        if (at && (!fetch(r, core, s->pc, &s->i) || ends(&s->i, &spots[0].i)))
+            continue;
+        if (s->i.op == 0x63)
+            s->next[1] = spot_at(spots, &count, s->pc + (uint32_t)branch_offset(s->i.word));
+        s->next[0] = spot_at(spots, &count, s->pc + (s->i.op == 0x6F ? (uint32_t)jump_offset(s->i.word) : 4));
+    }
+    return count;
+}
+
+/* A branch that depends on the load decides whether the loop goes on to the load again, storing nothing on the way. */
 static bool spins(wg_races *r, unsigned core, uint32_t pc)
 {
-    rv i;
-    if (!fetch(r, core, pc, &i) || (i.op != 0x03 && i.op != 0x07) || !i.rd)
+    spot spots[LOOK] = {{.pc = pc, .next = {-1, -1}}};
+    if (!fetch(r, core, pc, &spots[0].i) || (spots[0].i.op != 0x03 && spots[0].i.op != 0x07) || !spots[0].i.rd)
         return false;
-    uint64_t tainted = UINT64_C(1) << i.rd;
-    uint32_t leaves[LOOK], from = 0, end = 0; /* targets of branches that depend on it */
-    unsigned leaving = 0;
-    for (uint32_t at = pc + 4; at < pc + 4 * LOOK && !end; at += 4) {
-        if (!fetch(r, core, at, &i) || i.op == 0x23 || i.op == 0x27 || i.op == 0x67)
-            return false;
-        if ((i.word & 3) != 3) /* a Tensix instruction is a store */
-            return false;
-        if (i.op == 0x63) {
-            uint32_t target = at + (uint32_t)branch_offset(i.word);
-            bool depends = ((tainted >> i.rs1 & 1) && i.rs1) || ((tainted >> i.rs2 & 1) && i.rs2);
-            if (target <= pc) {
-                from = target;
-                end = at;
-                if (depends)
-                    leaves[leaving++] = at + 4;
-            } else if (depends) {
-                leaves[leaving++] = target;
+    unsigned count = look_around(r, core, spots);
+    for (bool more = true; more;) {
+        more = false;
+        for (unsigned n = 0; n < count; n++) {
+            uint32_t after = n ? flow(&spots[n].i, spots[n].tainted) : UINT32_C(1) << spots[0].i.rd;
+            for (unsigned k = 0; k < 2; k++) {
+                int8_t next = spots[n].next[k];
+                if (next < 0)
+                    continue;
+                bool back = next == 0 || spots[next].back;
+                more |= (next && after & ~spots[next].tainted) || (back && !spots[n].back);
+                spots[next].tainted |= next ? after : 0;
+                spots[n].back |= back;
             }
-        } else if (i.op == 0x6F) {
-            uint32_t target = at + (uint32_t)jump_offset(i.word);
-            if (target > pc)
-                return false;
-            from = target;
-            end = at;
         }
-        tainted = flow(&i, tainted);
     }
-    if (!end || pc - from > 4 * LOOK)
-        return false;
-    for (uint32_t at = from; at < pc; at += 4) /* the way from the loop's start to the load */
-        if (!fetch(r, core, at, &i) || i.op == 0x23 || i.op == 0x27 || (i.word & 3) != 3)
-            return false;
-    for (unsigned k = 0; k < leaving; k++)
-        if (leaves[k] < from || leaves[k] > end)
-            return true;
+    for (unsigned n = 1; n < count; n++) {
+        const spot *s = &spots[n];
+        bool depends = ((s->tainted >> s->i.rs1 & 1) && s->i.rs1) || ((s->tainted >> s->i.rs2 & 1) && s->i.rs2);
+        if (s->i.op != 0x63 || !s->back || !depends)
+            continue;
+        for (unsigned k = 0; k < 2; k++)
+            if (s->next[k] < 0 || (s->next[k] && !spots[s->next[k]].back))
+                return true;
+    }
     return false;
 }
 
@@ -131,7 +162,7 @@ bool wg_races_declare_flag(wg_races *r, uint32_t address, uint32_t bytes)
     return true;
 }
 
-static bool declared(const wg_races *r, uint32_t address)
+bool wg_race_declared(const wg_races *r, uint32_t address)
 {
     for (unsigned i = 0; i < r->flags; i++)
         if (address >= r->flag[i].first && address <= r->flag[i].last)
@@ -161,6 +192,31 @@ static uint32_t core_party(wg_races *r, unsigned core, uint32_t pc, bool write, 
                                                 .cycle = cycle});
 }
 
+/*
+ * A load may leave the core before an older store that waits in the store queue: not if the store was to its address,
+ * nor if a fence (BH) or three more stores came in between (MemoryOrdering.md). Says so of the last command there.
+ */
+static bool may_be_early(wg_races *r, wg_race_core *c, const wg_event *e)
+{
+    enum { QUEUE = 4 };
+    unsigned path = path_of(e);
+    if (e->c == WG_REQ_WRITE)
+        c->stores++;
+    if (path != WG_PATH_NIU0 && path != WG_PATH_NIU1 && path != WG_PATH_TDMA)
+        return false;
+    unsigned at = wg_race_command_at(path);
+    if (e->c == WG_REQ_WRITE && wg_race_is_command(r, path, (uint32_t)e->a)) {
+        c->command[at].address = (uint32_t)e->a;
+        c->command[at].stores = c->stores;
+        c->command[at].open = true;
+        c->command[at].looked = false;
+    } else if (e->c == WG_REQ_READ &&
+               (c->command[at].address == (uint32_t)e->a || c->stores - c->command[at].stores >= QUEUE - 1)) {
+        c->command[at].open = false;
+    }
+    return c->command[at].open;
+}
+
 static void emitted(wg_races *r, unsigned core, const wg_event *e)
 {
     wg_race_core *c = &r->core[core];
@@ -186,6 +242,7 @@ static void emitted(wg_races *r, unsigned core, const wg_event *e)
     if (path_of(e) == WG_PATH_PUSH)
         c->pushes++;
     l->emitted++;
+    bool early = may_be_early(r, c, e);
     if (l->count == sizeof l->queue / sizeof l->queue[0]) {
         r->forgotten++;
         return;
@@ -197,7 +254,8 @@ static void emitted(wg_races *r, unsigned core, const wg_event *e)
                                                               .mop = c->lane[WG_PATH_MOP_CFG].emitted,
                                                               .pushes = c->pushes + (uint32_t)e->parent,
                                                               .address = (uint32_t)e->a,
-                                                              .pc = e->pc};
+                                                              .pc = e->pc,
+                                                              .early = early};
 }
 
 static wg_ref request_ref(unsigned core, const wg_race_request *q, unsigned lane, uint32_t n)
@@ -231,7 +289,7 @@ static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
     wg_ref ref;
     switch (path_of(e)) {
     case WG_PATH_L1:
-        if (!wg_race_spins(r, core, e->pc) && e->c != WG_REQ_ATOMIC && !declared(r, (uint32_t)e->a))
+        if (!wg_race_spins(r, core, e->pc) && e->c != WG_REQ_ATOMIC && !wg_race_declared(r, (uint32_t)e->a))
             return false;
         wg_race_acquire_l1(r, to, (uint32_t)e->a, e->word >> 16 & 0xFF);
         wg_race_noc_looked(r);
@@ -278,8 +336,12 @@ static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
     case WG_PATH_NIU0:
     case WG_PATH_NIU1:
     case WG_PATH_TDMA:
-        if (!wg_race_spins(r, core, e->pc) || !wg_race_polled(r, e, to))
+        if (!wg_race_spins(r, core, e->pc))
             return false;
+        if (!wg_race_polled(r, e, r->core[core].now.early, to)) {
+            r->core[core].command[wg_race_command_at(path_of(e))].looked |= r->core[core].now.early;
+            return false;
+        }
         wg_race_noc_looked(r);
         return true;
     default: return false;
@@ -389,6 +451,7 @@ void wg_race_core_event(wg_races *r, const wg_event *e)
             used(r, core, (unsigned)__builtin_ctzll(left));
         c->ttsync_pc = 0;
         c->fenced_pushes = c->pushes;
+        c->command[0].open = c->command[1].open = c->command[2].open = false;
         break;
     case WG_EV_CORE_STATE: state(r, core, e); break;
     default: break;
@@ -407,6 +470,7 @@ void wg_race_core_touch(wg_races *r, const wg_event *e)
     wg_actor b = {.unit = WG_RACE_UNITS,
                   .thread = (uint8_t)(0x80 | core),
                   .kept = e->kept,
+                  .mask = (uint32_t)e->c,
                   .cycle = e->cycle,
                   .party = core_party(r, core, posts ? q->pc : e->pc,
                                       how & (WG_TOUCH_WRITE | WG_TOUCH_POST | WG_TOUCH_GET), e->cycle)};
@@ -435,8 +499,8 @@ void wg_race_core_touch(wg_races *r, const wg_event *e)
         wg_race_semaphores(r, &b, (uint32_t)e->c, how, &ref, core);
     }
     bool flag = e->a == WG_TOUCH_L1 && !(how & WG_TOUCH_WRITE) &&
-                (wg_race_spins(r, core, e->pc) || declared(r, (uint32_t)e->b));
-    if (e->a == WG_TOUCH_L1 && declared(r, (uint32_t)e->b))
+                (wg_race_spins(r, core, e->pc) || wg_race_declared(r, (uint32_t)e->b));
+    if (e->a == WG_TOUCH_L1 && wg_race_declared(r, (uint32_t)e->b))
         how |= WG_TOUCH_ATOMIC;
     if (flag)
         return; /* it is there to race, and has learnt what it saw */

@@ -5,16 +5,16 @@
  *     command store ──> request leaves: reads its source ──> arrives elsewhere: writes, or is answered
  *                                                                  answer ──> arrives: writes; its counter is polled
  *
- * Streams: what the own requests read from L1 (per NoC), what answers write into it (per NoC), what each other tile
- * does here (per tile and NoC: its packets arrive in order). A core that polls a counter of the NIU in a loop learns
- * that the requests have left, or their answers have come.
+ * Streams: what the own requests read from L1 (per NoC), what answers write into it (per NoC, in any order), what each
+ * other tile does here (per tile, NoC and virtual channel; if hardware chooses the channel, in any order). A core that
+ * polls a counter of the NIU in a loop learns that the requests have left, or their answers have come.
  *
  * Between tiles, each detector of a group keeps what every other tile knows of its own streams. A packet takes along
  * what its sender knew; the recipient knows it when one of its cores has looked (a loop that polls a flag or a
  * counter). A tile counts as one: what one of its cores knows, all of it knows (which may hide a race, never make one
  * up).
  *
- * Facts: NoC/README.md, Counters.md, MemoryOrdering.md; happens-before.md, edge 10.
+ * Facts: NoC/README.md, Ordering.md, Counters.md, MemoryOrdering.md; happens-before.md, edge 10.
  */
 #include "explain/race_state.h"
 
@@ -24,9 +24,16 @@
 #include "noc/packet.h"
 #include "tile/memory.h"
 
-enum { RMT_STREAMS = WG_K_TDMA - WG_K_RMT, NOC_MASK = 1 };
+enum { STREAMS = WG_K_LOOSE - WG_K_RMT, NOC_MASK = 1 };
 
-static unsigned remote_stream(unsigned tile, unsigned noc) { return (tile * 2 + noc) % RMT_STREAMS; }
+/*
+ * What a tile's requests do: in order where software keeps them on one virtual channel. Decided here: that holds for a
+ * write and a flag behind it, wherever the two are; Ordering.md promises less, but public kernels rely on it.
+ */
+static unsigned remote_stream(unsigned tile, unsigned noc, unsigned channel)
+{
+    return channel ? WG_K_RMT + (tile * 2 + noc + channel * 7) % STREAMS : WG_K_LOOSE + (tile * 2 + noc) % STREAMS;
+}
 static unsigned actor_code(unsigned k) { return 0x80 | (WG_RACE_NOC_CODE + (k - WG_K_NOC)); }
 
 /* ---- Groups ---------------------------------------------------------------------------------------------------- */
@@ -73,6 +80,7 @@ void wg_race_noc_looked(wg_races *r)
 
 void wg_race_noc_free(wg_races *r)
 {
+    free(r->asked);
     for (unsigned i = 0; i < WG_RACE_TILES; i++) {
         free(r->know[i]);
         free(r->news[i]);
@@ -83,8 +91,11 @@ void wg_race_noc_free(wg_races *r)
 
 /* ---- Requests of the own cores --------------------------------------------------------------------------------- */
 
-static bool is_command(const wg_races *r, uint32_t address)
+bool wg_race_is_command(const wg_races *r, unsigned path, uint32_t address)
 {
+    enum { TDMA_COMMAND = 0x010 };
+    if (path == WG_PATH_TDMA)
+        return (address & 0xFFF) == TDMA_COMMAND;
     unsigned command = r->arch->noc.wide_addresses ? 0x40 : 0x28; /* NOC_CMD_CTRL */
     return (address & 0xFFFF) % r->arch->noc.stride == command && (address & 0xFFFF) < 4u * r->arch->noc.stride;
 }
@@ -93,11 +104,12 @@ void wg_race_command(wg_races *r, unsigned core, const wg_event *e, const wg_ref
 {
     unsigned path = e->word & 0xFF;
     wg_race_command_by by = {.ref = *ref, .pc = e->pc, .core = (uint8_t)core, .known = true};
-    enum { TDMA_COMMAND = 0x010 };
-    if (path == WG_PATH_TDMA && (e->a & 0xFFF) == TDMA_COMMAND)
-        r->tdma_by = by;
-    if ((path != WG_PATH_NIU0 && path != WG_PATH_NIU1) || !is_command(r, (uint32_t)e->a))
+    if (!wg_race_is_command(r, path, (uint32_t)e->a))
         return;
+    if (path == WG_PATH_TDMA) {
+        r->tdma_by = by;
+        return;
+    }
     wg_race_commands *c = &r->command[path == WG_PATH_NIU1];
     if (c->count == WG_RACE_COMMANDS) {
         c->head++;
@@ -107,12 +119,26 @@ void wg_race_command(wg_races *r, unsigned core, const wg_event *e, const wg_ref
     c->by[(c->head + c->count++) % WG_RACE_COMMANDS] = by;
 }
 
-/* What a poll of a counter, or of TDMA-RISC, tells. False: nothing. */
-bool wg_race_polled(wg_races *r, const wg_event *e, wg_clock *to)
+/* All that the tile's requests have done here by now. */
+static void done_for(const wg_races *r, wg_clock *to, unsigned tile, unsigned noc)
+{
+    for (unsigned channel = 0; channel < WG_CHANNELS; channel++) {
+        unsigned k = remote_stream(tile, noc, channel);
+        wg_clock_see(to, k, r->noc_count[k - WG_K_NOC]);
+    }
+}
+
+/*
+ * What a poll of a counter, or of TDMA-RISC, tells. False: nothing; so if it asks whether nothing is under way, and may
+ * ask before the last command has got there. Counters that only grow are compared with what is to come.
+ */
+bool wg_race_polled(wg_races *r, const wg_event *e, bool early, wg_clock *to)
 {
     enum { TDMA_STATUS = 0x014 };
     unsigned path = e->word & 0xFF, offset = e->a & 0xFFFF;
     if (path == WG_PATH_TDMA && (offset & 0xFFF) == TDMA_STATUS) {
+        if (early)
+            return false;
         wg_clock_see(to, WG_K_TDMA, r->tdma);
         return true;
     }
@@ -120,17 +146,19 @@ bool wg_race_polled(wg_races *r, const wg_event *e, wg_clock *to)
         return false;
     unsigned noc = path == WG_PATH_NIU1, counter = (offset - WG_NIU_COUNTERS) / 4;
     bool outstanding = counter >= WG_MST_REQS_OUTSTANDING && counter < WG_MST_WRITE_REQS_OUTGOING;
+    bool outgoing = counter >= WG_MST_WRITE_REQS_OUTGOING && counter < WG_MST_WRITE_REQS_OUTGOING + 16;
+    if (early && (outstanding || outgoing))
+        return false;
     bool answers = counter == WG_MST_ATOMIC_RESP_RECEIVED || counter == WG_MST_RD_RESP_RECEIVED ||
                    counter == WG_MST_RD_DATA_WORD_RECEIVED || outstanding;
     bool gone = counter == WG_MST_WR_ACK_RECEIVED || outstanding ||
-                (counter >= WG_MST_NONPOSTED_WR_DATA_WORD_SENT && counter <= WG_MST_POSTED_WR_REQ_SENT) ||
-                (counter >= WG_MST_WRITE_REQS_OUTGOING && counter < WG_MST_WRITE_REQS_OUTGOING + 16);
-    if (counter == WG_MST_WR_ACK_RECEIVED || counter == WG_MST_ATOMIC_RESP_RECEIVED || outstanding) {
-        unsigned own = WG_K_RMT + remote_stream(r->index, noc); /* requests to the tile itself */
-        wg_clock_see(to, own, r->noc_count[own - WG_K_NOC]);
-    }
+                (counter >= WG_MST_NONPOSTED_WR_DATA_WORD_SENT && counter <= WG_MST_POSTED_WR_REQ_SENT) || outgoing;
+    if (counter == WG_MST_WR_ACK_RECEIVED || counter == WG_MST_ATOMIC_RESP_RECEIVED || outstanding)
+        done_for(r, to, r->index, noc); /* requests to the tile itself */
     if (answers)
         wg_clock_see(to, WG_K_ANSWER + noc, r->noc_count[WG_K_ANSWER + noc - WG_K_NOC]);
+    if (answers && r->asked)
+        wg_clock_join(to, r->asked);
     if (gone)
         wg_clock_see(to, WG_K_SOURCE + noc, r->noc_count[WG_K_SOURCE + noc - WG_K_NOC]);
     return answers || gone;
@@ -145,7 +173,7 @@ static wg_race_sent *sent_of(wg_races *r, uint64_t transaction)
 /* ---- Touches --------------------------------------------------------------------------------------------------- */
 
 typedef struct packet {
-    unsigned kind, noc, tile; /* tile: the other side */
+    unsigned kind, noc, channel, tile; /* tile: the other side */
     uint64_t bytes;
     bool own; /* by a request of this tile */
     unsigned author;
@@ -156,6 +184,7 @@ static packet packet_of(const wg_races *r, const wg_event *e)
     unsigned author = (unsigned)(e->a >> 48);
     return (packet){.kind = e->c & 0xFF,
                     .noc = (e->agent - WG_AGENT_NIU0) & NOC_MASK,
+                    .channel = e->part < WG_CHANNELS ? e->part : 0,
                     .tile = (unsigned)(e->c >> 48),
                     .bytes = e->c >> 8 & UINT64_C(0xFFFFFFFFFF),
                     .own = !r->group || author == r->index,
@@ -198,10 +227,10 @@ static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, u
     } else {
         wg_races *author = r->group && p->author < WG_RACE_TILES ? r->group->tile[p->author] : NULL;
         const wg_race_sent *there = author ? sent_of(author, e->a) : NULL;
-        if (there && there->there) {
+        if (there && there->there && there->to == r->index) {
             b.snap = there->there;
             known = wg_race_clock(r, b.snap);
-        } else if (p->author < WG_RACE_TILES && r->know[p->author]) {
+        } else if (p->author < WG_RACE_TILES && r->know[p->author]) { /* multicast: what it knows by now */
             known = r->know[p->author];
             b.snap = wg_race_snap(r, known);
         }
@@ -212,11 +241,27 @@ static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, u
     wg_race_touch(r, &b, WG_TOUCH_L1, (uint32_t)address, (uint32_t)bytes, how);
 }
 
+/* Somebody asks over the NoC how a declared flag stands: it knows what the flag's writer did when it has the answer. */
+static void asked(wg_races *r, const packet *p, uint32_t address, uint32_t bytes)
+{
+    wg_clock **at = p->own ? &r->asked : p->author < WG_RACE_TILES ? &r->news[p->author] : NULL;
+    if (at && !*at && (*at = calloc(1, sizeof **at)))
+        r->bytes += sizeof **at;
+    if (at && *at)
+        wg_race_acquire_l1(r, *at, address, bytes);
+    else
+        r->forgotten++;
+}
+
 void wg_race_noc_sent(wg_races *r, const wg_event *e)
 {
     packet p = packet_of(r, e);
+    if (p.kind == WG_PACKET_DATA && p.bytes <= WG_HOST_FLAG && wg_race_declared(r, (uint32_t)e->parent)) {
+        asked(r, &p, (uint32_t)e->parent, (uint32_t)p.bytes);
+        return;
+    }
     if (p.kind == WG_PACKET_DATA) { /* somebody reads from here */
-        touch(r, e, &p, p.own ? (unsigned)WG_K_SOURCE + p.noc : WG_K_RMT + remote_stream(p.author, p.noc), e->parent,
+        touch(r, e, &p, p.own ? (unsigned)WG_K_SOURCE + p.noc : remote_stream(p.author, p.noc, p.channel), e->parent,
               p.bytes, WG_TOUCH_READ);
         return;
     }
@@ -232,8 +277,10 @@ void wg_race_noc_sent(wg_races *r, const wg_event *e)
         c->count -= !split;
     }
     wg_races *to = r->group && p.tile < WG_RACE_TILES ? r->group->tile[p.tile] : NULL;
-    if (to && to != r && clock_for(to, to->know, r->index))
+    if (to && to != r && clock_for(to, to->know, r->index)) {
+        s->to = p.tile;
         s->there = wg_race_snap(to, to->know[r->index]);
+    }
     if (p.kind == WG_PACKET_WRITE)
         touch(r, e, &p, WG_K_SOURCE + p.noc, e->parent, p.bytes, WG_TOUCH_READ);
 }
@@ -257,10 +304,8 @@ static void learn(wg_races *r, const wg_event *e, const packet *p)
     const wg_race_sent *s = p->author == p->tile ? sent_of(sender, e->a) : NULL;
     if (s && s->by.known)
         wg_race_join(sender, mine, &s->by.ref);
-    if (p->author == r->index) { /* an answer: what was asked for has been done there */
-        unsigned stream = remote_stream(r->index, p->noc);
-        wg_clock_see(mine, WG_K_RMT + stream, sender->noc_count[WG_K_RMT + stream - WG_K_NOC]);
-    }
+    if (p->author == r->index) /* an answer: what was asked for has been done there */
+        done_for(sender, mine, r->index, p->noc);
 }
 
 void wg_race_noc_arrived(wg_races *r, const wg_event *e)
@@ -268,7 +313,7 @@ void wg_race_noc_arrived(wg_races *r, const wg_event *e)
     packet p = packet_of(r, e);
     learn(r, e, &p);
     bool answer = p.kind == WG_PACKET_DATA || p.kind == WG_PACKET_RESULT;
-    unsigned k = answer ? (unsigned)WG_K_ANSWER + p.noc : WG_K_RMT + remote_stream(p.own ? r->index : p.author, p.noc);
+    unsigned k = answer ? (unsigned)WG_K_ANSWER + p.noc : remote_stream(p.own ? r->index : p.author, p.noc, p.channel);
     switch (p.kind) {
     case WG_PACKET_WRITE: touch(r, e, &p, k, e->b, p.bytes, WG_TOUCH_WRITE); break;
     case WG_PACKET_INLINE: touch(r, e, &p, k, e->b & ~UINT64_C(3), 4, WG_TOUCH_WRITE); break;
@@ -276,7 +321,9 @@ void wg_race_noc_arrived(wg_races *r, const wg_event *e)
         touch(r, e, &p, k, e->b & ~UINT64_C(3), 4, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_ATOMIC);
         break;
     case WG_PACKET_DATA: touch(r, e, &p, k, e->b, p.bytes, WG_TOUCH_WRITE); break;
-    case WG_PACKET_RESULT: touch(r, e, &p, k, e->b, 4, WG_TOUCH_WRITE); break;
+    case WG_PACKET_RESULT: /* many kernels let all of them go to one word that nobody reads */
+        touch(r, e, &p, k, e->b, 4, WG_TOUCH_WRITE | WG_TOUCH_ATOMIC);
+        break;
     default: break;
     }
 }
@@ -296,6 +343,7 @@ void wg_race_tdma_touch(wg_races *r, const wg_event *e)
                   .own_k = by->ref.k1,
                   .own_v = by->ref.v1,
                   .kept = e->kept,
+                  .mask = (uint32_t)e->c,
                   .cycle = e->cycle,
                   .party = wg_race_party_of(r, &(wg_race_party){.agent = WG_AGENT_MOVER,
                                                                 .thread = WG_THREADS,

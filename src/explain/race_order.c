@@ -10,6 +10,8 @@
  *     … then SFPLOAD, SFPSTORE                             I(t) ≥ i + 4     three instructions in between (SFPLOAD.md)
  *     Matrix Unit, latency 1 (SETRWC, ZEROACC …)           I(t) ≥ i + 1     MatrixUnit.md
  *
+ * Packets of one tile that keep to one virtual channel are in order (NoC/Ordering.md); others, and all answers, are not.
+ *
  * Facts: WRCFG.md, CFGSHIFTMASK.md, STREAMWRCFG.md, RDCFG.md, Dst.md, SFPLOAD.md, MemoryOrdering.md; GATE-23.
  */
 #include "explain/race_state.h"
@@ -64,14 +66,17 @@ bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, uns
         known = b->clock2->v[a->k];
     if (a->k == b->own_k && b->own_v > known)
         known = b->own_v;
-    if (a->k == b->k && b->value > known) /* one stream is in order with itself */
+    /* One stream is in order with itself, where the NoC keeps its packets so; it does not put off a write for a read. */
+    bool behind = a->k == b->k && b->value > known;
+    bool packet = a->k >= WG_K_RMT && a->k < WG_K_LOOSE;
+    if (behind && !wg_k_unordered(a->k) && !(packet && !(a->how & WG_TOUCH_WRITE)))
         known = b->value;
     if (b->seq > known && !(b->thread & 0x80) && a->k == (unsigned)WG_K_I + b->thread)
         known = b->seq;
     if (known >= a->value)
         return true;
     if (a->thread & 0x80) /* a core's own accesses of L1 are in order, whatever its caches do */
-        return a->thread == b->thread && space == WG_TOUCH_L1;
+        return a->thread == b->thread && (a->thread & 0x7F) < WG_RACE_NOC_CODE && space == WG_TOUCH_L1;
     if (a->unit >= WG_RACE_UNITS)
         return false;
     unsigned thread = a->thread;

@@ -424,6 +424,16 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
         return;
     }
     const char *before = !is_noc(b->thread) && b->thread & 0x80 ? "the access" : "what follows";
+    unsigned path = a->k == WG_K_TDMA ? WG_PATH_TDMA : pa->agent == WG_AGENT_NIU1 ? WG_PATH_NIU1 : WG_PATH_NIU0;
+    if (!pa->tile && pa->core < WG_CORES && r->core[pa->core].command[wg_race_command_at(path)].looked) {
+        say(why, "Core %s has asked whether it is done, but perhaps before its command had left the store queue.",
+            wg_agent_name(pa->core));
+        say(how, r->arch_id == WG_ARCH_BH
+                     ? "fence, or a load of the command register, between the command and the first look."
+                     : "Three more stores (TDMA-RISC's status ignores them), or a load of the command "
+                       "register, between the command and the first look.");
+        return;
+    }
     if (a->k < WG_K_ANSWER) {
         say(why, "The NIU reads it until the request has left, and nothing has waited for that.");
         say(how,
@@ -436,7 +446,8 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
     } else if (a->k < WG_K_TDMA && pa->tile) {
         say(why, "Nothing that was waited for comes behind the other tile's request.");
         say(how,
-            "Let the other tile write a flag behind it, on the same NoC, and read that in a spinning loop before %s.",
+            "Let the other tile write a flag behind it, on the same NoC and static virtual channel or when it has been "
+            "answered, and read that in a spinning loop before %s.",
             before);
     } else if (a->k < WG_K_TDMA) {
         say(why, "The request to the own tile may still be on its way: nothing has waited for its answer.");
@@ -446,7 +457,6 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
             pa->core < WG_CORES ? wg_agent_name(pa->core) : "B");
         say(how, "Poll TDMA-RISC's status in a loop, or STALLWAIT(…, XMOV), before %s.", before);
     }
-    (void)r;
 }
 
 /* A Matrix Unit instruction that gives a bank back and does not wait for it by itself (GATE-22). */
@@ -509,19 +519,39 @@ static unsigned owner_of(unsigned thread)
     return thread >= (0x80 | WG_CORE_T0) ? thread - (0x80 | WG_CORE_T0) : thread;
 }
 
-/*
- * Decided here: the Matrix Unit reads configuration as an instruction enters its pipeline. No page says so, and S3's
- * sixth pattern waits for it; but every public kernel moves MATH_Offset from tile to tile without, so it is a note.
- */
-static bool read_at_start(const wg_cell *a, const wg_actor *b)
+/* Words from which UNPACR makes its first address: base and offset of each context. */
+static bool makes_unpack_address(const wg_races *r, uint32_t word)
 {
-    return a->unit == WG_RU_READ_MATRIX && !(b->thread & 0x80) && passed_of(b, a->thread) >= a->value;
+    static const uint16_t firsts[] = {WG_CFG_THCON_SEC0_REG3_Base_address, WG_CFG_THCON_SEC0_REG7_Offset_address,
+                                      WG_CFG_THCON_SEC1_REG3_Base_address, WG_CFG_THCON_SEC1_REG7_Offset_address};
+    enum { CONTEXTS = 4 };
+    for (unsigned i = 0; i < sizeof firsts / sizeof *firsts; i++)
+        if ((word & 255) - wg_cfg_fields[r->arch_id][firsts[i]].word < CONTEXTS)
+            return true;
+    return false;
 }
 
-static wg_race_kind kind_of(const wg_cell *a, const wg_actor *b, unsigned space, unsigned how, uint32_t mask)
+/*
+ * Decided here: the Matrix Unit reads configuration as an instruction enters its pipeline. No page says so, and S3's
+ * sixth pattern waits for it; but every public kernel moves MATH_Offset from tile to tile without, so it is a note. So
+ * is a context's address that the unpack thread itself changes: UNPACR keeps its thread for as long as it works out the
+ * first address (UNPACR_Regular.md, "Performance"), and public matrix products rely on it.
+ */
+static bool read_at_start(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first)
+{
+    if (b->thread & 0x80 || a->how & WG_TOUCH_WRITE)
+        return false;
+    if (a->unit == WG_RU_READ_MATRIX)
+        return passed_of(b, a->thread) >= a->value;
+    return (a->unit == WG_RU_READ_UNPACK0 || a->unit == WG_RU_READ_UNPACK1) && a->thread == b->thread &&
+           b->seq > a->value && space == WG_TOUCH_CONFIG && makes_unpack_address(r, first);
+}
+
+static wg_race_kind kind_of(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first,
+                            unsigned how, uint32_t mask)
 {
     bool both = a->how & WG_TOUCH_WRITE && how & WG_TOUCH_WRITE;
-    if ((space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG) && read_at_start(a, b))
+    if ((space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG) && read_at_start(r, a, b, space, first))
         return WG_RACE_IN_FLIGHT;
     switch (space) {
     case WG_TOUCH_CONFIG:
@@ -609,7 +639,7 @@ static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
     /* One whole word, the other some of its bits: the other bits are what matters. */
     bool partial = space == WG_TOUCH_CONFIG && (a->mask == UINT32_MAX) != (b->mask == UINT32_MAX) &&
                    a->how & WG_TOUCH_WRITE && how & WG_TOUCH_WRITE;
-    wg_race_kind kind = kind_of(a, b, space, how, mask);
+    wg_race_kind kind = kind_of(r, a, b, space, first, how, mask);
     if (kind == WG_RACE_CLOBBER && !partial)
         kind = WG_RACE_CONFIG;
     if (kind == WG_RACE_CONFIG && untracked(r, a, b))

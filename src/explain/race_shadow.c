@@ -3,7 +3,7 @@
  * The shadow: for each granule (16 bytes of L1, a configuration word, a register, a row …) the touches that a new one
  * may race with. A write that everything before is known to be in order with makes those forgotten for its bits.
  *
- * A granule keeps WG_CELLS touches; when one more comes, the oldest read goes first, and that is counted.
+ * A granule keeps WG_CELLS touches; when one more comes, the oldest read goes, or else the oldest, and that is counted.
  */
 #include "explain/race_state.h"
 
@@ -76,9 +76,9 @@ static wg_cell *room(wg_races *r, wg_granule *g)
 {
     if (g->cells == WG_CELLS) {
         unsigned victim = 0;
-        while (victim < WG_CELLS - 1 && g->cell[victim].how & WG_TOUCH_WRITE)
+        while (victim < WG_CELLS && g->cell[victim].how & WG_TOUCH_WRITE)
             victim++;
-        drop(g, victim);
+        drop(g, victim % WG_CELLS);
         r->forgotten++;
     }
     return &g->cell[g->cells++];
@@ -120,7 +120,7 @@ static void grant(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
         core != (unsigned)WG_CORE_T0 + b->thread || (space != WG_TOUCH_CONFIG && space != WG_TOUCH_GPR) ||
         a->k < WG_K_M || a->k >= WG_K_NOC)
         return;
-    unsigned lane = ((unsigned)a->k - WG_K_M) % WG_RACE_LANES;
+    unsigned lane = wg_race_region_lane[((unsigned)a->k - WG_K_M) % WG_RACE_REGIONS];
     wg_clock_see(&r->thread[b->thread].clock, a->k, r->core[core].lane[lane].processed);
     r->thread[b->thread].snap = 0;
 }
@@ -164,13 +164,42 @@ static bool conflicts(const wg_cell *c, const wg_actor *b, unsigned space, uint3
     return true;
 }
 
-/* Where a read of what nobody wrote says something. LRegs 8, 9, 10 and 15 are constants. */
-static bool tells_unwritten(unsigned space, uint32_t at, unsigned how)
+/*
+ * Where a read of what nobody wrote says something. LRegs 8, 9, 10 and 15 are constants. The NoC copies the rest of a
+ * line along with the word that is meant.
+ */
+static bool tells_unwritten(const wg_actor *b, unsigned space, uint32_t at, const wg_granule *g, unsigned how)
 {
     if (how & (WG_TOUCH_ATOMIC | WG_TOUCH_WAITED))
         return false;
+    if (b->thread & 0x80 && (b->thread & 0x7F) >= WG_RACE_NOC_CODE && g->written)
+        return false;
     return space == WG_TOUCH_L1 || space == WG_TOUCH_GPR || space == WG_TOUCH_DST ||
            (space == WG_TOUCH_LREG && (0x78FFu >> at & 1));
+}
+
+static bool same_kind(const wg_cell *c, const wg_actor *b, uint32_t mask, unsigned how)
+{
+    return c->k == b->k && c->unit == b->unit && c->mask == mask && c->how == how;
+}
+
+/*
+ * The stream's last touch of the same kind, if this one can take its place: nothing has come in between, or nothing but
+ * atomics, as this is one. NULL: there is none.
+ */
+static wg_cell *same_again(wg_granule *g, const wg_actor *b, uint32_t mask, unsigned how)
+{
+    wg_cell *newest = g->cells ? &g->cell[g->cells - 1] : NULL, *own = NULL;
+    if (!newest || wg_k_unordered(b->k))
+        return NULL;
+    if (same_kind(newest, b, mask, how) && (!(how & WG_TOUCH_WRITE) || g->cells == 1))
+        return newest;
+    for (unsigned i = 0; how & WG_TOUCH_ATOMIC && i < g->cells; i++) {
+        if (!(g->cell[i].how & WG_TOUCH_ATOMIC))
+            return NULL;
+        own = same_kind(&g->cell[i], b, mask, how) ? &g->cell[i] : own;
+    }
+    return own;
 }
 
 static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32_t at, uint32_t mask, unsigned how,
@@ -178,18 +207,16 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
 {
     wg_granule *g = &r->shadow[space].granule[at];
     bool write = how & WG_TOUCH_WRITE;
-    /* The newest touch was the same stream's, of the same kind: nothing has come in between. */
-    wg_cell *newest = g->cells ? &g->cell[g->cells - 1] : NULL;
-    if (newest && newest->k == b->k && newest->unit == b->unit && newest->mask == mask && newest->how == how &&
-        (!write || g->cells == 1) && !b->boot) {
-        newest->value = b->value;
-        newest->party = (uint16_t)b->party;
-        newest->snap = b->snap;
-        newest->core_k = (uint16_t)b->own_k;
-        newest->core_v = b->own_v;
-        newest->pushes = b->pushes;
-        newest->kept = b->kept;
-        newest->cycle = (uint32_t)b->cycle;
+    wg_cell *same = same_again(g, b, mask, how);
+    if (same && !b->boot) {
+        same->value = b->value;
+        same->party = (uint16_t)b->party;
+        same->snap = b->snap;
+        same->core_k = (uint16_t)b->own_k;
+        same->core_v = b->own_v;
+        same->pushes = b->pushes;
+        same->kept = b->kept;
+        same->cycle = (uint32_t)b->cycle;
         return;
     }
     uint32_t unwritten = mask & ~g->written;
@@ -200,7 +227,8 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
             continue;
         }
         bool mine = c->k == b->k && c->unit == b->unit && c->party == b->party;
-        bool ordered = b->boot || wg_race_ordered(r, c, b, space, how) ||
+        bool both_atomic = c->how & how & WG_TOUCH_ATOMIC; /* they do not mind each other */
+        bool ordered = b->boot || (both_atomic ? c->k == b->k : wg_race_ordered(r, c, b, space, how)) ||
                        (how & WG_RACE_PROMPT && wg_race_clock(r, c->snap)->v[WG_K_I + b->thread] > b->seq);
         if (!ordered && conflicts(c, b, space, mask, how)) {
             if (h->any && (h->a.party != c->party || h->last + 1 < at))
@@ -226,7 +254,7 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
     }
     if (write)
         g->written |= mask;
-    else if (__builtin_expect(unwritten && tells_unwritten(space, at, how), 0))
+    else if (__builtin_expect(unwritten && tells_unwritten(b, space, at, g, how), 0))
         wg_race_unwritten(r, b, space, at, unwritten);
     if (b->boot)
         return;
@@ -258,14 +286,12 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
 static void touch_range(wg_races *r, const wg_actor *b, unsigned space, uint32_t first, uint32_t count, unsigned how)
 {
     const struct space *s = &spaces[space];
-    hit h = {.any = false};
+    hit h; /* the rest of it, where there is any */
+    h.any = false;
     uint32_t granules = r->shadow[space].granules;
     if (s->masked) {
-        wg_actor whole = *b;
-        whole.mask = count;
         if (first < granules)
-            touch_granule(r, &whole, space, first, count, how, &h);
-        flush(r, &h, &whole, space, how);
+            touch_granule(r, b, space, first, count, how, &h);
     } else {
         for (uint32_t end = first + count, n; first < end; first += n) {
             uint32_t at = first / s->per, inside = first % s->per;
@@ -275,7 +301,8 @@ static void touch_range(wg_races *r, const wg_actor *b, unsigned space, uint32_t
             touch_granule(r, b, space, at, ((UINT32_C(1) << n) - 1) << inside, how, &h);
         }
     }
-    flush(r, &h, b, space, how);
+    if (h.any)
+        flush(r, &h, b, space, how);
 }
 
 static void check_buffers(wg_races *r, const wg_actor *b, uint32_t first, uint32_t count)
@@ -317,15 +344,20 @@ void wg_race_acquire_l1(wg_races *r, wg_clock *to, uint32_t address, uint32_t by
     uint32_t at = address / 16;
     if (at >= r->shadow[WG_TOUCH_L1].granules)
         return;
-    const wg_granule *g = &r->shadow[WG_TOUCH_L1].granule[at];
+    wg_granule *g = &r->shadow[WG_TOUCH_L1].granule[at];
     uint32_t mask = (bytes < 16 ? (UINT32_C(1) << bytes) - 1 : 0xFFFF) << (address & 15) & 0xFFFF;
     for (unsigned i = 0; i < g->cells; i++) {
-        const wg_cell *c = &g->cell[i];
+        wg_cell *c = &g->cell[i];
         if (!(c->mask & mask) || !(c->how & WG_TOUCH_WRITE))
             continue;
         if (c->snap)
             wg_clock_join(to, wg_race_clock(r, c->snap));
+        if (wg_k_unordered(c->k)) { /* this one has been seen; of others on the same way it tells nothing */
+            c->k = WG_K_NONE;
+            c->value = 0;
+        }
         wg_clock_see(to, c->k, c->value);
+        wg_clock_see(to, c->core_k, c->core_v); /* that far its core had come */
         if (c->unit < WG_RACE_UNITS && c->thread < WG_THREADS)
             wg_clock_see(to, WG_K_I + c->thread, c->value);
     }

@@ -6,7 +6,7 @@
  *
  *     I(thread)        instructions that passed the gate         X(thread)         MOPs taken by the expander
  *     D(unit, thread)  of these, those completed by the unit     P(core)           memory instructions, program order
- *     M(core, lane)    requests that the lane's region processed
+ *     M(core, region)  requests that the region processed; where nothing is touched, regions share a number
  *     N                the NoC's streams and the Mover's for TDMA-RISC (race_noc.c)
  *
  * A touch is stamped with one of these streams and its number there. It is before b if b's clock has that number; or,
@@ -48,23 +48,39 @@ typedef enum wg_race_unit {
 } wg_race_unit;
 
 enum {
-    WG_RACE_LANES = 24, /* wg_lane_of(): a core's paths, mailboxes apart */
+    WG_RACE_LANES = 24,  /* wg_lane_of(): a core's paths, mailboxes apart */
+    WG_RACE_REGIONS = 8, /* of these, those of which the order matters, and one for all others */
     WG_RACE_STREAMS = WG_THREADS,
     WG_K_I = 0,
     WG_K_X = WG_K_I + WG_THREADS,
     WG_K_D = WG_K_X + WG_THREADS,
     WG_K_P = WG_K_D + WG_RACE_UNITS * WG_RACE_STREAMS,
     WG_K_M = WG_K_P + WG_CORES,
-    WG_K_NOC = WG_K_M + WG_CORES * WG_RACE_LANES, /* race_noc.c: */
-    WG_K_SOURCE = WG_K_NOC,                       /* … what requests read, by NoC */
-    WG_K_ANSWER = WG_K_SOURCE + 2,                /* … what answers write, by NoC */
-    WG_K_RMT = WG_K_ANSWER + 2,                   /* … other tiles, several to one number if there are many */
-    WG_K_TDMA = WG_K_RMT + 16,                    /* … the Mover for TDMA-RISC */
-    WG_K_NONE = WG_K_TDMA + 1,                    /* a stamp that everybody knows: the host's */
+    WG_K_NOC = WG_K_M + WG_CORES * WG_RACE_REGIONS, /* race_noc.c: */
+    WG_K_SOURCE = WG_K_NOC,                         /* … what requests read, by NoC */
+    WG_K_ANSWER = WG_K_SOURCE + 2,                  /* … what answers write, by NoC */
+    WG_K_RMT = WG_K_ANSWER + 2,                     /* … other tiles, several to one number if there are many */
+    WG_K_LOOSE = WG_K_RMT + 16,                     /* … those of their packets that may overtake each other */
+    WG_K_TDMA = WG_K_LOOSE + 16,                    /* … the Mover for TDMA-RISC */
+    WG_K_NONE = WG_K_TDMA + 1,                      /* a stamp that everybody knows: the host's */
     WG_CLOCK = (WG_K_NONE + 1 + 7) / 8 * 8
 };
+/* Touches of one of these streams are in no order among themselves. */
+static inline bool wg_k_unordered(unsigned k)
+{
+    return (k >= WG_K_ANSWER && k < WG_K_RMT) || (k >= WG_K_LOOSE && k < WG_K_TDMA);
+}
 static inline unsigned wg_k_d(unsigned unit, unsigned thread) { return WG_K_D + unit * WG_RACE_STREAMS + thread; }
-static inline unsigned wg_k_m(unsigned core, unsigned lane) { return WG_K_M + core * WG_RACE_LANES + lane; }
+/* The lanes of the regions 1 to 7. */
+static const uint8_t wg_race_region_lane[WG_RACE_REGIONS] = {
+    0, WG_PATH_L1, WG_PATH_SYNC, WG_PATH_GPR, WG_PATH_CONFIG, WG_PATH_TDMA, WG_PATH_MOP_CFG, WG_PATH_DST};
+static inline unsigned wg_k_m(unsigned core, unsigned lane)
+{
+    static const uint8_t region[WG_RACE_LANES] = {
+        [WG_PATH_L1] = 1,   [WG_PATH_SYNC] = 2,    [WG_PATH_GPR] = 3, [WG_PATH_CONFIG] = 4,
+        [WG_PATH_TDMA] = 5, [WG_PATH_MOP_CFG] = 6, [WG_PATH_DST] = 7};
+    return WG_K_M + core * WG_RACE_REGIONS + region[lane];
+}
 
 typedef struct wg_clock {
     uint32_t v[WG_CLOCK];
@@ -89,7 +105,7 @@ typedef struct wg_ref {
 
 enum {
     WG_SNAPS = 4096, /* clocks in the pool */
-    WG_INSNS = 4096, /* instructions remembered per thread */
+    WG_INSNS = 2048, /* instructions remembered per thread */
     WG_PARENTS = 1024,
     WG_PARTIES = 16384,
     WG_CELLS = 6, /* touches remembered per granule */
@@ -177,6 +193,7 @@ typedef struct wg_race_request {
     uint32_t snap, p, fences, mop; /* pushes before the last fence, stores to MOP configuration before it */
     uint32_t pushes;               /* of the core before it, in program order */
     uint32_t address, pc;
+    bool early; /* a load that may have overtaken the core's last command to the NIU or TDMA-RISC it looks at */
 } wg_race_request;
 
 typedef struct wg_race_lane {
@@ -201,7 +218,12 @@ typedef struct wg_race_core {
     uint32_t ttsync_pc; /* a manual TTSync load that nobody has used; 0: none */
     uint8_t ttsync_rd;
     uint32_t pushes, fenced_pushes; /* requests emitted; as of the last fence */
-    wg_race_request now;            /* the request just processed */
+    uint32_t stores;                /* emitted */
+    struct {
+        uint32_t address, stores;
+        bool open, looked; /* looked: somebody asked meanwhile whether it was done */
+    } command[3];          /* the last one to either NIU and to TDMA-RISC; open: a load may still overtake it */
+    wg_race_request now;   /* the request just processed */
     unsigned now_lane;
     uint32_t now_value;
     wg_race_request sync; /* the last store to the semaphore window */
@@ -258,6 +280,7 @@ typedef struct wg_race_sent {
     uint64_t transaction;
     wg_race_command_by by;
     uint32_t there; /* what this tile knew of the recipient's streams, in the recipient's pool; 0: see `know` */
+    uint32_t to;    /* the recipient; a multicast has more of them, which `know` speaks for */
 } wg_race_sent;
 
 struct wg_races {
@@ -279,6 +302,7 @@ struct wg_races {
     unsigned index; /* in the group */
     /* What other tiles know of the streams here, NULL: nothing; and what has arrived there, and nobody looked at. */
     wg_clock *know[WG_RACE_TILES], *news[WG_RACE_TILES];
+    wg_clock *asked; /* what the own NoC reads of declared flags found; NULL: there were none */
     wg_shadow shadow[WG_TOUCH_SPACES];
     wg_race_semaphore semaphore[8];
     wg_ref mutex[8];
@@ -386,10 +410,13 @@ void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned 
 void wg_race_core_event(wg_races *r, const wg_event *e);
 void wg_race_core_touch(wg_races *r, const wg_event *e);
 bool wg_race_spins(wg_races *r, unsigned core, uint32_t pc);
+bool wg_race_declared(const wg_races *r, uint32_t address); /* as a flag */
 
 /* race_noc.c */
+static inline unsigned wg_race_command_at(unsigned path) { return path == WG_PATH_TDMA ? 2 : path == WG_PATH_NIU1; }
 void wg_race_command(wg_races *r, unsigned core, const wg_event *e, const wg_ref *ref);
-bool wg_race_polled(wg_races *r, const wg_event *e, wg_clock *to);
+bool wg_race_polled(wg_races *r, const wg_event *e, bool early, wg_clock *to);
+bool wg_race_is_command(const wg_races *r, unsigned path, uint32_t address);
 void wg_race_noc_sent(wg_races *r, const wg_event *e);
 void wg_race_noc_arrived(wg_races *r, const wg_event *e);
 void wg_race_tdma_touch(wg_races *r, const wg_event *e);

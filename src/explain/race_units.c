@@ -107,6 +107,32 @@ static bool matrix_takes_one_cycle(const wg_races *r, uint32_t word)
 }
 enum { MATRIX_LATENCY = 5 }; /* of any other */
 
+/*
+ * Most touches of configuration are reads of what the same unit read last, with nothing in between: such a one takes
+ * the place of the last. False: it is something else.
+ */
+static bool again(wg_races *r, const wg_race_insn *i, const wg_event *e, unsigned unit, unsigned stamp)
+{
+    uint32_t party = i->party[0];
+    unsigned space = (unsigned)e->a;
+    wg_granule *g = e->b < r->shadow[space].granules ? &r->shadow[space].granule[e->b] : NULL;
+    if (!g || !g->cells || !party || i->party_agent[0] != e->agent || i->freed || i->boot)
+        return false;
+    wg_cell *c = &g->cell[g->cells - 1];
+    bool gate = e->how & WG_TOUCH_AT_GATE;
+    if (c->k != (gate ? (unsigned)WG_K_I + e->thread : wg_k_d(stamp, e->thread)) || c->mask != (uint32_t)e->c ||
+        c->unit != (gate ? unit : stamp) || c->how != e->how)
+        return false;
+    c->value = i->seq;
+    c->party = (uint16_t)party;
+    c->snap = i->snap;
+    c->core_k = (uint16_t)(i->source < WG_CORES ? WG_K_P + i->source : WG_K_NONE);
+    c->core_v = i->source < WG_CORES ? i->push_p : 0;
+    c->pushes = i->source < WG_CORES ? i->push_number : 0;
+    c->cycle = (uint32_t)e->cycle;
+    return true;
+}
+
 void wg_race_unit_touch(wg_races *r, const wg_event *e)
 {
     unsigned thread = e->thread, space = (unsigned)e->a, how = e->how;
@@ -125,12 +151,19 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
         return;
     wg_race_thread *t = &r->thread[thread];
     unsigned unit = unit_of(e);
+    bool config = space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG;
+    if (config && !(how & WG_TOUCH_WRITE) && t->last[unit] == i->seq && unit != WG_RU_MATRIX) {
+        unsigned stamp = reads_in_flight(unit);
+        if (stamp < WG_RACE_UNITS && again(r, i, e, unit, stamp))
+            return;
+    }
     wg_clock extra;
     wg_actor b = {.unit = (uint8_t)unit,
                   .thread = (uint8_t)thread,
                   .seq = i->seq,
                   .own_k = WG_K_NONE,
                   .kept = e->kept,
+                  .mask = (uint32_t)e->c,
                   .cycle = e->cycle,
                   .boot = i->boot,
                   .party =
@@ -168,7 +201,6 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
         b.pushes = i->push_number;
     }
     unsigned stamp = unit;
-    bool config = space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG;
     if (config && !(how & WG_TOUCH_WRITE))
         stamp = reads_in_flight(unit);
     bool gate = how & WG_TOUCH_AT_GATE || (space == WG_TOUCH_GPR && !(how & WG_TOUCH_WRITE)) || stamp == WG_RACE_UNITS;

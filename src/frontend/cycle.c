@@ -151,13 +151,10 @@ static inline bool serve(wg_tile *t, wg_frontend *f, unsigned thread)
             1u << WG_UNIT_UNPACK | 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR | 1u << WG_UNIT_MISC
     };
     unsigned head = f->down_head, entry = f->down[head % WG_DOWN_RING], unit = f->pool[entry & WG_E_PLACE].unit;
-    if (head == f->gate_end || !(SIMPLE >> unit & 1) || entry & WG_E_TTSYNC || f->latch.block || f->holders ||
+    if (head == f->gate_end || !(SIMPLE >> unit & 1) || entry & WG_E_TTSYNC || f->latch.block ||
         wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS))
         return false;
-    const wg_unit_ops *ops = wg_units[unit];
-    wg_gate_serve(t, f, thread, ops, unit);
-    if (f->moved && ops->holds)
-        f->holders |= (uint16_t)(1u << unit);
+    wg_gate_serve(t, f, thread, wg_units[unit], unit);
     return true;
 }
 

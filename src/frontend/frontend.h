@@ -134,9 +134,9 @@ typedef struct wg_frontend {
     wg_auto_ttsync ttsync;
 } wg_frontend;
 
-/* Of `busy`, what does not keep instructions from going on: the MOP Expander at work alone, a push refused, a stall. */
+/* Of `busy`, what leaves the expanders as they are: the MOP Expander at work alone, a push refused, a head that waits. */
 #define WG_F_BYTE(member) (UINT64_C(1) << 8 * (offsetof(wg_frontend, member) - offsetof(wg_frontend, busy)))
-#define WG_F_WORKS (WG_F_BYTE(mop_active) | WG_F_BYTE(push_waits) | WG_F_BYTE(stalled))
+#define WG_F_WORKS (WG_F_BYTE(mop_active) | WG_F_BYTE(push_waits) | WG_F_BYTE(holders) * 0xFFFF | WG_F_BYTE(stalled))
 
 /* The i-th instruction of each FIFO, from the head, and how many there are. */
 static inline const wg_insn *wg_fifo_at(const wg_frontend *f, unsigned i)

@@ -8,6 +8,9 @@
 /* A STALLWAIT, SEMWAIT or STREAMWAIT was accepted: latched from the next cycle on. */
 void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn, bool careful);
 
+/* Does a unit in `holders` keep the thread from issuing anything (GATE-21)? Those that do not are forgotten. */
+bool wg_gate_own_units_hold(wg_tile *t, wg_frontend *f, unsigned thread, wg_stall *why);
+
 static inline const wg_insn *wg_gate_head(const wg_tile *t, unsigned thread)
 {
     return wg_gate_fifo_at(&t->frontend[thread], 0);

@@ -275,7 +275,7 @@ WG_STAGE void pass(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned uni
 
 /* ---- What holds a head before its unit is asked ------------------------------------------------------ */
 
-static bool held_by_own_units(wg_tile *t, wg_frontend *f, unsigned thread, wg_stall *why)
+bool wg_gate_own_units_hold(wg_tile *t, wg_frontend *f, unsigned thread, wg_stall *why)
 {
     for (unsigned mask = f->holders; mask; mask &= mask - 1) {
         unsigned unit = (unsigned)__builtin_ctz(mask);
@@ -303,7 +303,7 @@ WG_STAGE bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *h
         *why = ttsync;
         return true;
     }
-    if (__builtin_expect(f->holders, 0) && held_by_own_units(t, f, thread, why))
+    if (__builtin_expect(f->holders, 0) && wg_gate_own_units_hold(t, f, thread, why))
         return true;
     if (careful && t->sched.now < f->accept_at) {
         *why = (wg_stall){WG_STALL_UNIT_BUSY, head->unit, WG_AGENT_NONE, f->accept_at};

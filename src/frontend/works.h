@@ -43,6 +43,7 @@ static inline uint32_t wg_waits_for(const wg_frontend *f)
     case WG_STALL_SRCB_NOT_HANDED_OVER: return causes | WG_CAUSE_SRC | ANY_SETTING;
     case WG_STALL_DST_BLOCK_WRITTEN: return causes | ANY_SETTING;
     case WG_STALL_MUTEX_HELD: return causes | UNIT(SYNC);
+    case WG_STALL_UNPACK_ADDRESS_PHASE: return causes | ANY_SETTING | UNIT(UNPACK0) | UNIT(UNPACK1);
     case WG_STALL_UNIT_BUSY:
         if (head->unit == WG_UNIT_PACK)
             return causes | ANY_SETTING | (f->stall.retry_at == WG_NEVER ? UNIT(PACK) : 0);
@@ -72,8 +73,8 @@ static inline void wg_gate_stalls(wg_frontend *f, const wg_stall *why, uint64_t 
 }
 
 /*
- * Phase E for a head that only its unit, which takes one instruction at a time, could refuse: no other thread's head is
- * looked at in this cycle, and nothing of its own thread's holds it.
+ * Phase E for a head that waits for nothing but its unit, which takes one instruction at a time, or for units that hold
+ * its thread; no other thread's head is looked at in this cycle.
  */
 static inline void wg_gate_serve(wg_tile *t, wg_frontend *f, unsigned thread, const wg_unit_ops *ops, unsigned unit)
 {
@@ -81,7 +82,7 @@ static inline void wg_gate_serve(wg_tile *t, wg_frontend *f, unsigned thread, co
     const wg_insn *head = &f->pool[entry & WG_E_PLACE];
     wg_stall why;
     t->sched.phase = WG_PHASE_GATES;
-    f->moved = ops->check(t, head, &why);
+    f->moved = !(f->holders && wg_gate_own_units_hold(t, f, thread, &why)) && ops->check(t, head, &why);
     if (!f->moved) {
         wg_gate_stalls(f, &why, t->sched.now);
         return;
@@ -89,6 +90,8 @@ static inline void wg_gate_serve(wg_tile *t, wg_frontend *f, unsigned thread, co
     if (f->stalled)
         wg_gate_stall_ends(t, f, head, false);
     ops->accept(t, head);
+    if (ops->holds)
+        f->holders |= (uint16_t)(1u << unit);
     t->backend.turn[unit].next = (uint8_t)(thread == WG_THREADS - 1 ? 0 : thread + 1);
     wg_gate_left(t, f, thread, entry);
 }

@@ -327,7 +327,7 @@ static void leave(wg_tile *t, wg_packet *p, uint64_t source)
     u->packets++;
     p->delay = wg_perturb(t, WG_SITE_NOC_HOP, agent_of(p->noc), u->packets);
     WG_EMIT(t, WG_EV_NOC_SENT, agent_of(p->noc), .a = p->transaction, .b = p->address,
-            .c = p->kind | (uint64_t)p->bytes << 8 | (uint64_t)p->to << 48, .parent = source);
+            .c = p->kind | (uint64_t)p->bytes << 8 | (uint64_t)p->to << 48, .parent = source, .part = p->channel);
     bool broadcast = p->flags & WG_PACKET_BROADCAST;
     bool self = broadcast ? p->flags & WG_PACKET_TO_SELF && in_rectangle(t, p) : p->to == p->from;
     uint64_t self_at = now + 2u * t->timing->noc_niu + flits - 1;
@@ -434,6 +434,7 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
     }
     if (ctrl & CTRL_LINKED)
         p.flags |= WG_PACKET_LINKED;
+    p.channel = ctrl & CTRL_STATIC ? 1 + (ctrl >> 13 & 7) : ctrl & CTRL_LINKED || u->linked ? WG_CHANNEL_LINKED : 0;
     uint32_t whereto = end | (uint32_t)(ctrl & CTRL_BROADCAST ? start : end) << 12 |
                        (uint32_t)(ctrl & CTRL_BROADCAST && ctrl & CTRL_Y_MAJOR) << 24;
     if (u->linked && u->linked_to != whereto)
@@ -589,7 +590,8 @@ static void answer(wg_tile *t, uint32_t entry, wg_packet_kind kind, uint32_t dat
                      .to = p->back,
                      .kind = (uint8_t)kind,
                      .noc = (uint8_t)noc,
-                     .tag = p->tag};
+                     .tag = p->tag,
+                     .channel = p->channel};
     if (box->last_answer[noc])
         box->pool[box->last_answer[noc]].next = entry;
     else
@@ -670,7 +672,7 @@ static void arrive(wg_tile *t, uint32_t entry)
     bool asked = p->flags & WG_PACKET_ANSWER;
     uint32_t words = wg_packet_flits(p, t->arch->noc.flit_bytes) - 1;
     WG_EMIT(t, WG_EV_NOC_ARRIVED, agent_of(noc), .a = p->transaction, .b = p->address,
-            .c = p->kind | (uint64_t)p->bytes << 8 | (uint64_t)p->from << 48, .parent = p->left,
+            .c = p->kind | (uint64_t)p->bytes << 8 | (uint64_t)p->from << 48, .parent = p->left, .part = p->channel,
             .word = (p->hops & 0xFF) | (p->waited < 0xFFFFFF ? p->waited : 0xFFFFFF) << 8);
     if (p->kind <= WG_PACKET_ATOMIC)
         wg_niu_count(t, noc, WG_SLV_REQ_ACCEPTED, 1);

@@ -59,11 +59,14 @@ typedef struct wg_packet {
     uint16_t flags;         /* wg_packet_flags */
     uint8_t x0, y0, x1, y1; /* broadcast: start and end in NoC coordinates of this NoC */
     uint8_t kind, noc, tag, stream;
+    uint8_t channel;       /* of a request, kept by its answer: 1 + static virtual channel; 0: hardware's choice */
     uint32_t exclude;      /* broadcast: NOC_BRCST_EXCLUDE */
     uint32_t hops, waited; /* in an inbox: links taken, and cycles for which others had them */
     uint64_t left;         /* in an inbox: when it left */
     uint32_t child, next;  /* links in heaps and queues; 0: none */
 } wg_packet;
+
+enum { WG_CHANNEL_LINKED = 9, WG_CHANNELS }; /* see wg_packet.channel */
 
 enum {
     WG_NOC_RING = 128 * 1024, /* what a NIU can have under way is bounded by buffers on the longest path */

@@ -50,6 +50,8 @@ struct wg_tile {
     uint64_t l1_turns_from; /* … since then: are several cores at it (riscv/together.c)? */
     uint32_t l1_undos;      /* lines that a core running ahead through L1 has written */
     wg_l1_undo l1_undo[WG_L1_UNDO];
+    struct wg_loop
+        *loop; /* a core that is alone goes through a loop of which every access is written down (riscv/loop.h) */
     const wg_delay *delay; /* the delays of this run, in order; NULL: the seed draws them */
     size_t delays;
     wg_insn acting; /* in whose name touches are emitted, while somebody watches them (observe/touch.h) */

@@ -51,6 +51,147 @@ GLANCE = """
 """
 
 
+# Tensix mnemonics in a core's section: each has its own line, behind instructions, labels, macros and each other.
+LINES = """
+.core T0
+    li   t0, 0x12345
+    ttnop
+.macro more
+    addi t5, t5, 1
+.endm
+    more
+1:  addi t2, t2, 1
+    ttrmwcib0 0x0F, 1, PCK_EDGE_OFFSET_SEC0_mask_ADDR32
+    ttnop
+    j    .
+.core T1
+    ttnop
+    ttnop
+here: ttrmwcib0 0x0F, 3, PCK_EDGE_OFFSET_SEC0_mask_ADDR32
+    j    .
+"""
+
+
+# T1's writes come out of the replay buffer: the report goes back to the REPLAY that T1 pushed.
+REPLAYED = """
+.set WORD, PCK_EDGE_OFFSET_SEC0_mask_ADDR32
+.core T0
+first:
+    ttrmwcib0 0x0F, 1, WORD
+    j    .
+.core T1
+    ttreplay 0, 2, 0, 1
+    ttnop
+    ttrmwcib0 0x0F, 2, WORD
+    ttreplay 0, 2, 0, 0
+    li   t0, 100
+wait:
+    addi t0, t0, -1
+    bnez t0, wait
+again:
+    ttreplay 0, 2, 0, 0
+    j    .
+"""
+# Ten times each, in turn.
+COUNTED = """
+.set WORD, PCK_EDGE_OFFSET_SEC0_mask_ADDR32
+.thread 0
+    .repeat 10
+    .delay 40
+    ttrmwcib0 0x0F, 1, WORD
+    .endr
+.thread 1
+    .delay 20
+    .repeat 10
+    .delay 40
+    ttrmwcib0 0x0F, 2, WORD
+    .endr
+"""
+
+
+# Loads that spin, and one that does not: T0 hands data over by a flag; B polls it by a loop of its own form.
+HANDED = """
+.core T0
+    li   t0, 0x3000
+    li   t1, 7
+    sw   t1, 0(t0)
+    lw   t2, 0(t0)
+    add  t2, t2, t2
+    sw   t1, 0x100(t0)
+    sw   t1, 0x104(t0)
+    j    .
+.core B
+    li   t0, 0x3100
+%s
+    li   t3, 0x3000
+    lw   t4, 0(t3)
+    add  t4, t4, t4
+    j    .
+.l1 0x3000
+    .word 0
+.l1 0x3100
+    .word 0, 0, 9
+"""
+SPINS = {
+    "a branch back": "a:  lw t1, 0(t0)\n    beqz t1, a",
+    "a fence in it": "a:  fence\n    lw t1, 0(t0)\n    addi t1, t1, -7\n    bnez t1, a",
+    "the rest of the loop elsewhere": "a:  lw t1, 0(t0)\n    beqz t1, c\n    j b\nc:  fence\n    j a\nb:",
+    "one flag after the other": "    li t5, 0x3108\na:  fence\n    lw t1, 0(t0)\n    beqz t1, a\n    addi t0, t0, 4\n    bne t0, t5, a",
+}
+GLANCES = {
+    "no loop": "    lw t1, 0(t0)\n    add t1, t1, t1",
+    "a loop that counts": "    li t5, 100\na:  lw t1, 0(t0)\n    addi t5, t5, -1\n    bnez t5, a",
+    "a loop that stores": "a:  lw t1, 0(t0)\n    sw t1, 0x200(t0)\n    beqz t1, a",
+    "a walk through memory": "a:  lw t1, 0(t0)\n    addi t0, t0, 4\n    beqz t1, a",
+}
+
+
+def spinning(folder):
+    """Which loads are taken for waiting: those of a loop that stores nothing and that their value ends."""
+    for what, loop in {**SPINS, **GLANCES}.items():
+        (folder / "handed.tasm").write_text(HANDED % loop)
+        out = check("--arch", "wh", folder / "handed.tasm", status=0 if what in SPINS else 4)
+        if ("L1 0x003000-0x003003" in out) != (what in GLANCES):
+            failures.append(f"{what}:\n{out}")
+
+
+def report(folder):
+    """All that a report names: who, what, when, where in the source, the location, the reason and the remedy."""
+    out = check(folder / "replayed.tasm", status=4)
+    says(out, "Configuration Unit, thread 1 at cycle ", "made by ttreplay 0, 2, 0, 0", "by core T1 in ", "replayed.tasm:11)",
+         "by core T0 in first (replayed.tasm:5)".replace("replayed", str(folder / "replayed")),
+         "why: Threads 0 and 1 change the same bits, and no mutex or semaphore orders them.")
+    race = json.loads(check("--json", folder / "replayed.tasm", status=4))["races"][0]
+    for side, core, line, function in (("first", "T0", 5, "first"), ("second", "T1", 11, None)):
+        party = race[side]
+        if party["core"] != core or party["thread"] != int(core[1]) or party["agent"] != "Configuration Unit" or \
+           party["line"] != line or not party["file"].endswith("replayed.tasm") or (function and party["function"] != function) or \
+           not party["instruction"].startswith("ttrmwcib0 15") or not party["pc"].startswith("0x") or party["cycle"] < 1 or \
+           ("parent" in party) != (core == "T1"):
+            failures.append(f"{side}: {party}")
+    if race["second"]["parent"] != "0x04000020" or race["severity"] != "undefined" or race["count"] != 1:
+        failures.append(f"not as expected: {race}")
+    # However often, one report for each order in which the two come.
+    races = json.loads(check("--json", folder / "counted.tasm", status=4))["races"]
+    pairs = sorted((r["first"]["thread"], r["second"]["thread"], r["count"]) for r in races)
+    if [p[:2] for p in pairs] != [(0, 1), (1, 0)] or any(p[2] < 3 for p in pairs):
+        failures.append(f"counted: {pairs}")
+
+
+def bounded(folder):
+    """More races than are kept: it says so, in text and in JSON, and its memory has a bound."""
+    names = [f"ttrmwcib{lane} 1, {{}}, {word}" for word in range(20, 180) for lane in range(2)]
+    both = "\n".join(f".thread {t}\n    .delay {900 * t}\n" + "\n".join(f"    {n.format(1 - t)}" for n in names) for t in (0, 1))
+    (folder / "bounded.tasm").write_text(both + "\n")
+    out = check(folder / "bounded.tasm", status=4)
+    says(out, "the detector had to forget", "races with those would not be seen")
+    told = json.loads(check("--json", folder / "bounded.tasm", status=4))
+    if not told["forgotten"] or len(told["races"]) != 256 or told["detector_bytes"] > 64e6:
+        failures.append(f"bounded: {told['forgotten']} forgotten, {len(told['races'])} races, {told['detector_bytes']} bytes")
+    if "had to forget" in check(folder / "broken.tasm", status=4):
+        failures.append("it forgets where it need not")
+
+
 def check(*args, status):
     r = subprocess.run([WAITGATE, "check", *map(str, args)], capture_output=True, text=True, timeout=120)
     if r.returncode != status:
@@ -64,8 +205,8 @@ def says(text, *wanted):
             failures.append(f"`{w}` is not in:\n{text}")
 
 
+CHIPS = {"dram", "matmul_multicast"}   # they need more than a tile: chips()
 # Examples of which other timings are tried as well.
-CHIPS = {"dram", "matmul_multicast"}   # they need more than a tile
 TIMELESS = {"add", "matmul_stream", "reduce", "tilize", "untilize"}
 
 
@@ -89,6 +230,52 @@ def examples(folder, work):
         if r.returncode:
             failures.append(f"explore {name}: status {r.returncode}\n{r.stdout}{r.stderr}")
     return len(names)
+
+
+CORES = ("brisc", "ncrisc", "trisc0", "trisc1", "trisc2")
+
+
+def multicast(folder, arch):
+    """matmul_multicast on two rows of three tiles, as its host program sets it up; the numbers do not matter."""
+    out = [f"arch: {arch}", "max-cycles: 1000000", "tiles:"]
+    for row in range(2):
+        for column in range(3):
+            out.append(f"  - at: [{1 + column}, {2 + row}]")
+            out += [f"    {core}: {folder}/{'wh_' * (arch == 'wh')}matmul_multicast.{core}.elf" for core in CORES]
+            out.append("    load:")
+            numbers = [0x20000 + 16 * i for i in range(7)], (2, 8, 1, 3, 2, row, column)
+            out += [f"      - {{address: {a:#x}, words: [{v}]}}" for a, v in zip(*numbers)]
+            out += [f"      - {{address: {0x20000 + 16 * n:#x}, words: [0, 0, 0, 0]}}" for n in (18, 21, 22)]
+            out += [f"      - {{address: {a:#x}, file: tiles}}" for a in (0x60000, 0x62000, 0x64000, 0x66000)]
+    return "\n".join(out) + "\n"
+
+
+def chips(folder, work):
+    """Programs on several tiles are clean as well. Without the wait for its answer, a NoC read is not."""
+    for arch in ("bh", "wh"):
+        dram = (folder / "dram.yaml").read_text().replace("dram-out", str(work / "dram-out"))
+        if arch == "wh":
+            dram = dram.replace("arch: bh", "arch: wh").replace(": dram.", ": wh_dram.")
+        (work / f"dram-{arch}.yaml").write_text(dram.replace("risc: ", f"risc: {folder}/").replace(": wh_dram.t", f": {folder}/wh_dram.t")
+                                                .replace(": dram.t", f": {folder}/dram.t"))
+        says(check(work / f"dram-{arch}.yaml", status=0), "0 race reports")
+        elf = f"{'wh_' * (arch == 'wh')}dram.ncrisc.elf"
+        code = (folder / elf).read_bytes()
+        poll = struct.pack("<I", 0xFE079AE3)   # bnez a5, 12 bytes back
+        if code.count(poll) != 1:
+            failures.append(f"{elf}: {code.count(poll)} loops that poll the NIU")
+        (work / elf).write_bytes(code.replace(poll, struct.pack("<I", 0x00000013)))
+        text = (work / f"dram-{arch}.yaml").read_text().replace(str(folder / elf), str(work / elf))
+        (work / "dram-broken.yaml").write_text(text)
+        says(check(work / "dram-broken.yaml", status=4), "data-race", "NIU 0 for core NC", "L1 0x030000-0x0307ff",
+             "The answer to the request may still be on its way", "remedy (verified): Poll NIU_MST_RD_RESP_RECEIVED")
+
+        (work / f"multicast-{arch}.yaml").write_text(multicast(folder, arch))
+        # A sender asks over the NoC how far the others are: no load that spins, so the count has to be declared.
+        out = check("--flag", "0x20120:4", work / f"multicast-{arch}.yaml", status=0)
+        if out.count("0 race reports") != 6:
+            failures.append(f"multicast {arch}:\n{out}")
+        says(check(work / f"multicast-{arch}.yaml", status=4), "data-race", "L1 0x020120-0x020123")
 
 
 def rules(root):
@@ -139,7 +326,7 @@ def race_programs(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        for name, text in (("broken", BROKEN), ("loop", LOOP), ("glance", GLANCE)):
+        for name, text in (("broken", BROKEN), ("loop", LOOP), ("glance", GLANCE), ("lines", LINES), ("replayed", REPLAYED), ("counted", COUNTED)):
             (folder / f"{name}.tasm").write_text(text)
         broken = folder / "broken.tasm"
 
@@ -181,6 +368,11 @@ def main():
         check("--flag", "0x3000:4", folder / "glance.tasm", status=0)
         says(check("--flag", "here", folder / "glance.tasm", status=1), "is not ADDR")
 
+        report(folder)
+        spinning(folder)
+        bounded(folder)
+        says(check(folder / "lines.tasm", status=4), "lines.tasm:10)", "lines.tasm:16)")
+
         check(ROOT / "examples/handshake.tasm", status=0)
         says(check(ROOT / "examples/deadlock.tasm", status=3), "hang")
         rules(ROOT)
@@ -188,6 +380,8 @@ def main():
         unwritten(folder)
         if len(sys.argv) > 3 and examples(pathlib.Path(sys.argv[3]), folder) < 2:
             failures.append("there are no examples")
+        if len(sys.argv) > 3:
+            chips(pathlib.Path(sys.argv[3]), folder)
         r = subprocess.run([WAITGATE, "explain", "config-clobber"], capture_output=True, text=True)
         says(r.stdout, "config-clobber (undefined, from `waitgate check`)")
         r = subprocess.run([WAITGATE, "run", broken], capture_output=True, text=True)

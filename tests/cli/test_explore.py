@@ -86,6 +86,27 @@ def test_ordered(arch):
     check("ordered is silent", run.returncode == 0 and result["differing"] == 0 and result["timings"] == 60, result)
 
 
+def test_finding():
+    """A finding that only some timings have: which one, the shortest delay, and a command that shows it is gone."""
+    file = FOLDER.parents[2] / "examples/findings/gpr-used-before-result.tasm"
+    run = waitgate("explore", "--json", "--runs", 60, "--jobs", 1, file)
+    found = [d for d in json.loads(run.stdout)["differences"] if d["findings"]]
+    check("finding differs", run.returncode == 4 and found and found[0]["result"] == "is done", run.stdout)
+    check("one delay", len(found[0]["delays"]) == 1 and "waits at the gate" in found[0]["delays"][0]["text"], found[0])
+    plain, again = waitgate("run", file), replayed(found[0])
+    plain, again = plain.stdout + plain.stderr, again.stdout + again.stderr
+    check("finding replays", "warning: gpr-used-before-result" in plain and "warning: gpr" not in again, again)
+    text = waitgate("explore", "--runs", 60, "--jobs", 1, file).stdout
+    check("finding in words", "gpr-used-before-result" in text and found[0]["replay"] in text, text)
+
+
+def test_order_of_trials():
+    """Delays at the parties of races come first, then those at synchronisation sites, then seeds."""
+    run, result = explore("lost_get", "--runs", 400)
+    check("planned", result["timings"] == 400 and result["at_races"] > 0 and result["directed"] > result["at_races"] and
+          result["directed"] < 400, {k: v for k, v in result.items() if not isinstance(v, list)})
+
+
 RACES = FOLDER.parents[1] / "races"
 
 
@@ -177,6 +198,8 @@ for a in ("bh", "wh"):
     test_two_fields(a)
     test_lost_get(a)
     test_ordered(a)
+test_finding()
+test_order_of_trials()
 test_witnesses()
 test_fixed_forms()
 test_progress()

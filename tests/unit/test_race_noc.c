@@ -4,7 +4,7 @@
 #include "noc_rig.h"
 
 enum { HERE_X = 2, HERE_Y = 2, THERE_X = 3, THERE_Y = 3, DATA = 0x3000, COPY = 0x5000, FLAG = 0x7000, BACK = 0x7100 };
-enum { ATOMIC_INCREMENT = 1 << 12 | 31 << 2 };
+enum { ATOMIC_INCREMENT = 1 << 12 | 31 << 2, N_BUDDY = 1 << 13 };
 
 typedef struct rig {
     wg_grid *g;
@@ -180,17 +180,33 @@ static void test_store_then_command(void **state)
 }
 
 /*
- * Data and a flag behind it, by atomic increment: in order on one NoC, not on two, unless the writer waited for the
- * acknowledgement. The reader gives the buffer back the same way.
+ * Data and a flag behind it, by atomic increment: in order on one NoC and virtual channel, not on two, unless the writer
+ * waited for the acknowledgement. The reader gives the buffer back the same way.
  */
 static void test_handover(void **state)
 {
-    enum { SAME_NOC, OTHER_NOC, OTHER_NOC_ACKNOWLEDGED, NO_WAIT, SENT_AGAIN, SENT_AGAIN_BACK, CASES };
+    enum {
+        SAME_CHANNEL,
+        LINKED,
+        ANY_CHANNEL,
+        OTHER_CHANNEL,
+        ANY_CHANNEL_ACKNOWLEDGED,
+        OTHER_NOC,
+        OTHER_NOC_ACKNOWLEDGED,
+        NO_WAIT,
+        SENT_AGAIN,
+        SENT_AGAIN_BACK,
+        CASES
+    };
+    static const bool broken[CASES] = {
+        [ANY_CHANNEL] = true, [OTHER_CHANNEL] = true, [OTHER_NOC] = true, [NO_WAIT] = true, [SENT_AGAIN] = true};
     for (unsigned i = 0; i < CASES; i++) {
         rig r = start(state);
         rv p = rv_at(0x10000), q = rv_at(0x10000);
         unsigned flag_noc = i == OTHER_NOC || i == OTHER_NOC_ACKNOWLEDGED;
-        noc_request data = {.ctrl = N_WRITE | N_ANSWER,
+        bool any = i == ANY_CHANNEL || i == ANY_CHANNEL_ACKNOWLEDGED || i == LINKED;
+        uint32_t channel = any ? 0 : N_STATIC;
+        noc_request data = {.ctrl = N_WRITE | N_ANSWER | channel | (i == LINKED ? N_LINKED : 0),
                             .len = 32,
                             .targ = DATA,
                             .ret = COPY,
@@ -198,7 +214,7 @@ static void test_handover(void **state)
                             .ret_at = there(&r, 0)};
         noc_request flag = {.noc = flag_noc,
                             .initiator = 1,
-                            .ctrl = N_ATOMIC,
+                            .ctrl = N_ATOMIC | channel | (i == OTHER_CHANNEL ? N_BUDDY : 0),
                             .len = ATOMIC_INCREMENT,
                             .data = 1,
                             .targ = FLAG,
@@ -206,7 +222,7 @@ static void test_handover(void **state)
         noc_request back = {
             .initiator = 1, .ctrl = N_ATOMIC, .len = ATOMIC_INCREMENT, .data = 1, .targ = BACK, .targ_at = here(&r, 0)};
         rv_issue(&p, r.arch, &data);
-        if (i == OTHER_NOC_ACKNOWLEDGED)
+        if (i == OTHER_NOC_ACKNOWLEDGED || i == ANY_CHANNEL_ACKNOWLEDGED)
             rv_wait_word(&p, counter_at(0, 1), 1);
         rv_issue(&p, r.arch, &flag);
         if (i == SENT_AGAIN_BACK)
@@ -217,20 +233,159 @@ static void test_handover(void **state)
         if (i != NO_WAIT)
             rv_wait_word(&q, FLAG, 1);
         use(&q, COPY + 8);
+        store(&q, FLAG, 0); /* for the next time: the increment has been seen */
         if (i == SENT_AGAIN_BACK)
             rv_issue(&q, r.arch, &back);
         rv_done(&q);
         go(&r, &p, &q);
-        bool broken = i == OTHER_NOC || i == NO_WAIT || i == SENT_AGAIN;
-        if (broken != (race_at(&r, 1, NULL) != NULL))
-            fail_msg("case %u: %s", i, broken ? "silent" : race_at(&r, 1, NULL)->why);
+        const wg_race *race = race_at(&r, 1, NULL);
+        if (broken[i] != (race != NULL))
+            fail_msg("case %u: %s", i, broken[i] ? "silent" : race->why);
         expect(&r, 0, NULL, "the sender's side");
-        if (i == NO_WAIT || i == OTHER_NOC) {
-            const wg_race *race = race_at(&r, 1, NULL);
+        if (i == NO_WAIT || i == OTHER_NOC || i == ANY_CHANNEL) {
             const wg_race_party *niu = race->a.agent >= WG_AGENT_NIU0 ? &race->a : &race->b;
             assert_int_equal(niu->tile, HERE_Y * wg_grid_width(r.g) + HERE_X + 1);
             assert_true(race->verified);
         }
+        end(&r);
+    }
+}
+
+/* A tile asks over the NoC how far the other has come, and sends when there is room: the count is declared. */
+static void test_asked(void **state)
+{
+    for (unsigned declared = 0; declared < 2; declared++) {
+        rig r = start(state);
+        rv p = rv_at(0x10000), q = rv_at(0x10000);
+        if (declared)
+            assert_true(wg_races_declare_flag(r.races[1], FLAG, 4));
+        use(&q, COPY + 8);
+        store(&q, FLAG, 1);
+        rv_done(&q);
+        for (unsigned n = 1; n <= 3; n++) { /* the other one is there long before the last */
+            rv_issue(&p, r.arch,
+                     &(noc_request){.ctrl = N_READ,
+                                    .len = 16,
+                                    .targ = FLAG,
+                                    .ret = BACK,
+                                    .targ_at = there(&r, 0),
+                                    .ret_at = here(&r, 0)});
+            rv_wait_word(&p, counter_at(0, 2), n);
+        }
+        rv_issue(
+            &p, r.arch,
+            &(noc_request){
+                .ctrl = N_WRITE, .len = 16, .targ = DATA, .ret = COPY, .targ_at = here(&r, 0), .ret_at = there(&r, 0)});
+        rv_done(&p);
+        go(&r, &p, &q);
+        if ((race_at(&r, 1, NULL) == NULL) != declared)
+            fail_msg("%s: %s", declared ? "declared" : "not declared", declared ? race_at(&r, 1, NULL)->why : "silent");
+        end(&r);
+    }
+}
+
+/*
+ * A poll of what is outstanding, rather than of how many answers have come, may look before the command has left the
+ * core; a load of the command register, or a fence, sees to that.
+ */
+static void test_early_look(void **state)
+{
+    enum { AT_ONCE, COMMAND_FIRST, FENCE, CASES };
+    for (unsigned i = 0; i < CASES; i++) {
+        rig r = start(state);
+        rv p = rv_at(0x10000);
+        rv_issue(
+            &p, r.arch,
+            &(noc_request){
+                .ctrl = N_READ, .len = 32, .targ = DATA, .ret = COPY, .targ_at = there(&r, 0), .ret_at = here(&r, 0)});
+        if (i == COMMAND_FIRST) {
+            rv_li(&p, T1, NIU0 + noc_map[r.arch].command);
+            rv_lw(&p, T0, 0, T1);
+        }
+        if (i == FENCE)
+            rv_fence(&p);
+        rv_li(&p, T1, counter_at(0, 16));
+        unsigned loop = p.n;
+        rv_lw(&p, T0, 0, T1);
+        rv_bne(&p, T0, 0, loop);
+        use(&p, COPY + 4);
+        rv_done(&p);
+        go(&r, &p, NULL);
+        bool broken = i == AT_ONCE || (i == FENCE && r.arch == WG_ARCH_WH); /* where it does nothing */
+        expect(&r, 0, broken ? "between the command and the first look" : NULL, "early look");
+        end(&r);
+    }
+}
+
+/* Two requests for the same place: answers come in any order, unless the second is made when the first is there. */
+static void test_two_answers(void **state)
+{
+    for (unsigned waits = 0; waits < 2; waits++) {
+        rig r = start(state);
+        rv p = rv_at(0x10000);
+        for (unsigned n = 1; n <= 2; n++) {
+            rv_issue(&p, r.arch,
+                     &(noc_request){.initiator = n,
+                                    .ctrl = N_READ | N_STATIC,
+                                    .len = 16,
+                                    .targ = DATA + 16 * n,
+                                    .ret = COPY,
+                                    .targ_at = there(&r, 0),
+                                    .ret_at = here(&r, 0)});
+            if (waits)
+                rv_wait_word(&p, counter_at(0, 2), n);
+        }
+        rv_done(&p);
+        go(&r, &p, NULL);
+        expect(&r, 0, waits ? NULL : "NIU_MST_RD_RESP_RECEIVED", "two answers");
+        end(&r);
+    }
+}
+
+/*
+ * A token goes round between two tiles by semaphores (atomic increments that the other polls), with data written ahead
+ * of it on the same virtual channel; a tile reads what came, and the other writes it anew when it has the token back.
+ */
+static void test_ring(void **state)
+{
+    enum { ROUNDS = 2 };
+    for (unsigned keeps = 0; keeps < 2; keeps++) { /* keeps the rule: reads before it passes the token on */
+        rig r = start(state);
+        rv p = rv_at(0x10000), q = rv_at(0x10000);
+        for (unsigned n = 1; n <= ROUNDS; n++) {
+            rv *of[2] = {&p, &q};
+            for (unsigned i = 0; i < 2; i++) {
+                uint32_t mine = i ? there(&r, 0) : here(&r, 0), other = i ? here(&r, 0) : there(&r, 0);
+                noc_request data = {.ctrl = N_WRITE | N_ANSWER | N_STATIC,
+                                    .len = 32,
+                                    .targ = DATA,
+                                    .ret = COPY,
+                                    .targ_at = mine,
+                                    .ret_at = other};
+                noc_request token = {.initiator = 1,
+                                     .ctrl = N_ATOMIC | N_STATIC,
+                                     .len = ATOMIC_INCREMENT,
+                                     .data = 1,
+                                     .targ = FLAG,
+                                     .targ_at = other};
+                if (i || n > 1)
+                    rv_wait_word(of[i], FLAG, i ? n : n - 1);
+                if (keeps && (i || n > 1))
+                    use(of[i], COPY + 8);
+                rv_issue(of[i], r.arch, &data);
+                rv_issue(of[i], r.arch, &token);
+                rv_wait_word(of[i], counter_at(0, 1), n); /* the source can be used again */
+                if (!keeps)
+                    use(of[i], COPY + 8);
+            }
+        }
+        rv_done(&p);
+        rv_done(&q);
+        go(&r, &p, &q);
+        const wg_race *race[2] = {race_at(&r, 0, NULL), race_at(&r, 1, NULL)};
+        if (keeps && (race[0] || race[1]))
+            fail_msg("%s: %s", race[0] ? "here" : "there", race[0] ? race[0]->why : race[1]->why);
+        assert_true(keeps || race[0] || race[1]);
         end(&r);
     }
 }
@@ -240,5 +395,9 @@ static const wg_test tests[] = {
     WG_TEST(test_answer, WG_BH | WG_WH, ""),
     WG_TEST(test_store_then_command, WG_BH | WG_WH, ""),
     WG_TEST(test_handover, WG_BH | WG_WH, ""),
+    WG_TEST(test_asked, WG_BH | WG_WH, ""),
+    WG_TEST(test_two_answers, WG_BH | WG_WH, ""),
+    WG_TEST(test_early_look, WG_BH | WG_WH, ""),
+    WG_TEST(test_ring, WG_BH | WG_WH, ""),
 };
 WG_MAIN("race_noc", tests)

@@ -182,9 +182,10 @@ static void test_further(void **state)
     each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", "tdma_");
     if (wg_test_arch(state) == WG_ARCH_BH)
         each(WG_ARCH_BH, WG_SOURCE_ROOT "/tests/races", "next_");
+    each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", "note_");
     if (wg_test_arch(state) == WG_ARCH_BH) {
-        each(WG_ARCH_BH, WG_SOURCE_ROOT "/tests/races", "note_");
         each(WG_ARCH_BH, WG_SOURCE_ROOT "/tests/races", "kept_");
+        each(WG_ARCH_BH, WG_SOURCE_ROOT "/tests/races", "again_");
     }
 }
 

@@ -230,7 +230,8 @@ static void test_error_report(void **state)
     wg_tasm_free(&t);
 }
 
-/* Tensix mnemonics and .ttinsn in a core section become the rotated word; the rest is left to the assembler. */
+/* Tensix mnemonics and .ttinsn in a core section become the rotated word; the rest is left to the assembler; each has its
+   source line. */
 static void test_core_source(void **state)
 {
     wg_tasm t = read_program(state, ".set N, 5\n"
@@ -243,11 +244,11 @@ static void test_core_source(void **state)
     assert_true(t.core[WG_CORE_T1].present);
     assert_int_equal(t.core[WG_CORE_T1].address, 0x8000);
     assert_string_equal(t.core[WG_CORE_T1].source.data, "# 3 \"p.tasm\"\n"
-                                                        "start: li a0, N   \n"
-                                                        ".word 0x90000022\n"
+                                                        "start:.loc 1 3; li a0, N   \n"
+                                                        ".loc 1 4; .loc 1 4; .word 0x90000022\n"
                                                         "\n"
-                                                        "again:.word 0x08000000\n"
-                                                        " j again; nop\n");
+                                                        "again:.loc 1 6; .loc 1 6; .word 0x08000000\n"
+                                                        ".loc 1 7; j again; nop\n");
     wg_tasm_free(&t);
 }
 
