@@ -7,7 +7,7 @@
 #include <string.h>
 #include "riscv/lsu.h"
 
-enum { LINE = 16, SOLO_LEAST = 16, SOLO_SETTLES = 64, SOLO_MOST = 4096 /* so that polling is noticed in between */ };
+enum { LINE = 16, SOLO_LEAST = 16, SOLO_SETTLES = 16, SOLO_MOST = 4096 /* so that polling is noticed in between */ };
 
 void wg_core_checkpoint(wg_tile *t, unsigned core)
 {

@@ -358,8 +358,8 @@ static uint32_t flags_of(const wg_core *k, uint32_t word, uint32_t a, uint32_t b
         result = widen(f, result & 0xFFFF);
     if (fused) { /* fmadd, fmsub, fnmsub, fnmadd */
         uint32_t which = word >> 2 & 3;
-        return invalid | arithmetic_flags(which & 2 ? v[0] ^ SIGN : v[0], v[1],
-                                          which & 1 ? v[2] ^ SIGN : v[2], result, least);
+        return invalid |
+               arithmetic_flags(which & 2 ? v[0] ^ SIGN : v[0], v[1], which & 1 ? v[2] ^ SIGN : v[2], result, least);
     }
     switch (f5) {
     case 0x00:

@@ -158,7 +158,7 @@ static bool same_state(const wg_tile *t, unsigned core, const wg_loop *l, const 
     const uint64_t later = b->at - a->at;
     const uint32_t further = b->r[l->base] - s->base;
     const unsigned port = wg_l1_port((wg_l1_client)core), banks = t->arch->l1_banks;
-    if (b->last != a->last + later || a->dests != b->dests || a->sq_count != b->sq_count || a->loads != b->loads ||
+    if (b->last != a->last + later || a->sq_count != b->sq_count || a->loads != b->loads ||
         a->l0_victim != b->l0_victim || a->history != b->history || further % LINE || s->turn != m->l1.turn[port] ||
         b->ordered || b->ex1.kind || b->fetch[0].used || b->fetch[1].used)
         return false;
@@ -169,15 +169,21 @@ static bool same_state(const wg_tile *t, unsigned core, const wg_loop *l, const 
         if (!same_time(a->retired[x], b->retired[y], later, a->at) ||
             !same_time(a->filled[x], b->filled[y], later, a->at))
             return false;
+        if (((a->dests ^ b->dests) >> 8 * (i - 1) & 0xFF) && b->retired[y] > b->at) /* else it is no matter */
+            return false;
     }
     if (!same_time(a->mux_free, b->mux_free, later, past) || !same_time(a->wait_e, b->wait_e, later, a->at - 1) ||
         !same_time(s->port_free, m->l1.port_free[port], later, past) ||
         !same_time(s->last_seen_at, m->lane[core][WG_PATH_L1].last_seen_at, later, past) ||
         (a->wait_e >= a->at && b->wait_m != a->wait_m + later) || !same_queues(a, b, later, further))
         return false;
-    for (unsigned i = 0; i < banks; i++)
-        if (!same_time(s->bank_free[i], m->l1.bank_free[(i + further / LINE) & (banks - 1)], later, past))
-            return false;
+    unsigned differ = 0; /* same_time() without branches */
+    for (unsigned i = 0; i < banks; i++) {
+        const uint64_t x = s->bank_free[i], y = m->l1.bank_free[(i + further / LINE) & (banks - 1)];
+        differ |= ((x > past) | (y > past + later)) & (y != x + later);
+    }
+    if (differ)
+        return false;
     for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
         if (!same_time(s->solo_at[(s->solo_next + i) % WG_SOLO_RECENT], k->solo_at[(k->solo_next + i) % WG_SOLO_RECENT],
                        later, past))
@@ -596,6 +602,7 @@ bool wg_loop_edge(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, wg_
     }
     if (l->state == WG_LOOP_REFUSED || !foreseen(t, core, l))
         return false;
+    bool same = false;
     if (l->state == WG_LOOP_RECORDS) {
         bool flushed = has_flushed(t, core, l);
         if (l->wrong || flushed || l->rounds == WG_LOOP_PERIOD) {
@@ -606,7 +613,8 @@ bool wg_loop_edge(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, wg_
             l->state = WG_LOOP_FITS;
         } else {
             take_shot(t, core, l, &l->shot[++l->rounds]);
-            if (same_state(t, core, l, &l->shot[0])) {
+            same = same_state(t, core, l, &l->shot[0]);
+            if (same) {
                 l->state = take_period(l) ? WG_LOOP_KNOWN : WG_LOOP_REFUSED;
             } else {
                 t->loop = l;
@@ -618,7 +626,8 @@ bool wg_loop_edge(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, wg_
         uint64_t n = periods(t, core, l, stop);
         if (n < 2)
             return false;
-        if (same_state(t, core, l, &l->shot[0]) && lines_are_own(t, core, l, run->r[l->base] - l->shot[0].base)) {
+        if ((same || same_state(t, core, l, &l->shot[0])) &&
+            lines_are_own(t, core, l, run->r[l->base] - l->shot[0].base)) {
             repeat(t, core, l, n);
             return true;
         }
