@@ -268,29 +268,48 @@ static void transfers(unsigned threads)
     wg_grid_destroy(g);
 }
 
-int main(void)
+/* With arguments, only the measurements they name: idle, alu, mem, noc. */
+static bool wanted(const char *name, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], name))
+            return true;
+    return argc < 2;
+}
+
+/* 140 tiles, beside the reference if there is one. */
+static void all_tiles(const char *name, unsigned threads, const uint32_t *code, size_t bytes, const reference *ref,
+                      uint64_t cycles)
+{
+    if (ref) {
+        ref->init();
+        reference_start(ref, 140, code, bytes);
+    }
+    busy(name, 140, 140, threads, code, bytes, ref, cycles, 4000);
+    if (ref)
+        ref->leave();
+}
+
+int main(int argc, char **argv)
 {
     reference r;
     const reference *ref = load(&r) ? &r : NULL;
-    idle();
+    if (wanted("idle", argc, argv))
+        idle();
+    bool computes = wanted("alu", argc, argv), copies = wanted("mem", argc, argv), sends = wanted("noc", argc, argv);
     static const unsigned tiles[] = {1, 8, 64, 140};
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; computes && i < 4; i++)
         for (unsigned threads = 1; threads <= 2; threads++)
             busy("alu", tiles[i], tiles[i], threads, alu, sizeof alu, NULL, 4000000 / (4 + tiles[i]), 0);
-    busy("alu_mostly_idle", 1, 140, 1, alu, sizeof alu, NULL, 400000, 0);
+    if (computes)
+        busy("alu_mostly_idle", 1, 140, 1, alu, sizeof alu, NULL, 400000, 0);
     for (unsigned threads = 1; threads <= 2; threads++) {
-        if (ref) {
-            ref->init();
-            reference_start(ref, 140, alu, sizeof alu);
-            busy("alu", 140, 140, threads, alu, sizeof alu, ref, 20000, 4000);
-            ref->leave();
-            ref->init();
-            reference_start(ref, 140, mem, sizeof mem);
-        }
-        busy("mem", 140, 140, threads, mem, sizeof mem, ref, 4000, 4000);
-        if (ref)
-            ref->leave();
-        transfers(threads);
+        if (computes && ref)
+            all_tiles("alu", threads, alu, sizeof alu, ref, 20000);
+        if (copies)
+            all_tiles("mem", threads, mem, sizeof mem, ref, 4000);
+        if (sends)
+            transfers(threads);
     }
     return 0;
 }

@@ -467,11 +467,6 @@ static void config_accept(wg_tile *t, const wg_insn *insn)
 {
     wg_insn_id id = insn->op;
     const handler *h = &handlers[id];
-    if (!wg_config_implements(id, t->arch->id)) {
-        wg_find_insn(t, WG_F_UNIMPLEMENTED_INSN, insn, 0, 0);
-        wg_unit_completed(t, WG_AGENT_CONFIG, insn);
-        return;
-    }
     if (id == WG_I_SETC16) {
         accept_setc16(t, insn);
         return;

@@ -248,6 +248,58 @@ static void prepare(wg_tile *t, wg_matrix_ctx *c, unsigned row)
                               .style_b = c->style_b,
                               .wide = c->wide,
                               .flush = c->flush};
+    const wg_matrix_settings *set = c->set;
+    t->backend.matrix.usual = (wg_matrix_usual){.changes = t->regs.config.changes + 1,
+                                                .word = c->word,
+                                                .debug = t->regions.control.word[WG_MATRIX_DEBUG],
+                                                .dst_base = set->dst_base,
+                                                .thread = c->insn->thread,
+                                                .phase = set->phase,
+                                                .style = c->style,
+                                                .style_b = c->style_b,
+                                                .fmt = {c->fmt[0], c->fmt[1]},
+                                                .implied = {set->implied[0], set->implied[1]},
+                                                .wide = c->wide,
+                                                .flush = c->flush,
+                                                .access = c->access};
+}
+
+/*
+ * The rest of check() for an MVMUL like the last one that was prepared, in fewer steps; false: it is none. Not beside
+ * flips in flight; what makes it wait for a bank is left to the other way.
+ */
+static bool check_usual(wg_tile *t, const wg_insn *insn, wg_stall *why, bool *takes)
+{
+    wg_matrix *m = &t->backend.matrix;
+    const wg_matrix_usual *u = &m->usual;
+    const wg_src *s = &t->regs.src;
+    if (u->word != insn->word || u->thread != insn->thread || u->changes != t->regs.config.changes + 1 || m->flips ||
+        u->debug != t->regions.control.word[WG_MATRIX_DEBUG])
+        return false;
+    unsigned a = s->matrix_bank_a & 1, b = s->matrix_bank_b & 1;
+    const wg_rwc_thread *rwc = &t->regs.rwc.thread[u->thread];
+    if (s->owner_a[a] != WG_SRC_MATRIX || s->owner_b[b] != WG_SRC_MATRIX || rwc->srca & 8 ||
+        (u->implied[WG_SRCA] && (s->format_a[a] & 15) != u->fmt[WG_SRCA]) ||
+        (u->implied[WG_SRCB] && (s->format_b[b] & 15) != u->fmt[WG_SRCB]))
+        return false;
+    unsigned first = ((u->word & 0x3FF) + rwc->dst + u->dst_base) & 0x3F8;
+    unsigned row = wg_dst_stored(u->access, first, u->wide), block = row / 8;
+    *takes = m->block_ready[block] <= t->sched.now;
+    if (!*takes) {
+        refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, m->block_ready[block]);
+        return true;
+    }
+    m->prepared = (wg_matrix_prepared){.cycle = t->sched.now + 1,
+                                       .word = u->word,
+                                       .row = (uint16_t)row,
+                                       .thread = u->thread,
+                                       .bank = {(uint8_t)a, (uint8_t)b},
+                                       .phase = (rwc->fidelity + u->phase) & 3,
+                                       .style = u->style,
+                                       .style_b = u->style_b,
+                                       .wide = u->wide,
+                                       .flush = u->flush};
+    return true;
 }
 
 /* The first cycle at which the unit's issue gaps let this instruction pass. */
@@ -280,6 +332,10 @@ static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
         return refuse(why, WG_STALL_MATRIX_ISSUE_GAP, WG_UNIT_MATRIX, from);
     if (!e->waits && e->reads == READS_NONE)
         return true;
+
+    bool takes;
+    if (e->reads == READS_MVMUL && check_usual(t, insn, why, &takes))
+        return takes;
 
     wg_matrix_ctx c;
     context(t, insn, &c);
@@ -322,6 +378,7 @@ static void block_lands(wg_matrix *m, unsigned block, uint64_t lands, uint64_t r
 {
     m->block_lands[block] = lands;
     m->block_ready[block] = later(m->block_ready[block], later(ready, lands));
+    m->blocks_ready = later(m->blocks_ready, m->block_ready[block]);
 }
 
 /* A block's writes take effect in order of acceptance. Decided here: a shorter instruction waits for a longer one. */
@@ -594,8 +651,8 @@ static void land_flip(wg_tile *t, wg_matrix_op *op)
             wg_src_give_to_unpackers(t, (wg_src_file)file, op->give_bank[file], WG_AGENT_MATRIX);
         }
     }
-    wg_wake_threads(&t->sched);           /* C7 and C8 look at the pointer's new bank */
-    wg_wake(&t->sched, WG_AGENT_UNPACK0); /* so does a clearing UNPACR_NOP */
+    wg_wake_waiting(&t->sched, WG_CAUSE_SRC); /* C7 and C8 look at the pointer's new bank */
+    wg_wake(&t->sched, WG_AGENT_UNPACK0);     /* so does a clearing UNPACR_NOP */
 }
 
 /* It has left the unit. Whoever waits for that waits until the unit has nothing more of the thread. */
@@ -605,7 +662,7 @@ static void completed(wg_tile *t, const wg_matrix_op *op)
     if (--t->backend.matrix.in_flight[op->insn.thread])
         return;
     wg_wake_unit_watchers(&t->sched);
-    wg_wake(&t->sched, WG_AGENT_THREAD0 + op->insn.thread);
+    wg_wake_waiting_thread(&t->sched, op->insn.thread, WG_AGENT_BIT(WG_AGENT_MATRIX));
     wg_wake_idle_watchers(&t->sched);
 }
 
@@ -660,6 +717,7 @@ void wg_dst_block_written(wg_tile *t, unsigned stored_row, uint64_t ready)
 {
     uint64_t *block = &t->backend.matrix.block_ready[stored_row / 8 % WG_DST_BLOCKS];
     *block = later(*block, ready);
+    t->backend.matrix.blocks_ready = later(t->backend.matrix.blocks_ready, ready);
 }
 
 const wg_unit_ops wg_matrix_unit = {

@@ -10,6 +10,8 @@
 #include "num/simd.h"
 #include "tile/tile.h"
 
+enum { WG_MATRIX_DEBUG = 0x68 / 4 }; /* the word of RISCV_DEBUG_REG_DBG_FEATURE_DISABLE */
+
 /* Where operands are that moved between the architectures. */
 typedef struct wg_matrix_layout {
     uint8_t addr_mod, pool_addr_mod, addr_mod_bits; /* lowest bit of AddrMod; of a pooling instruction */
@@ -135,7 +137,7 @@ typedef struct wg_matrix_kernels {
 } wg_matrix_kernels;
 extern const wg_matrix_kernels wg_matrix_plain;
 #if defined(__x86_64__)
-extern const wg_matrix_kernels wg_matrix_avx2, wg_matrix_avx512;
+extern const wg_matrix_kernels wg_matrix_avx2, wg_matrix_avx512, wg_matrix_vnni;
 #endif
 const wg_matrix_kernels *wg_matrix_kernels_for(unsigned simd);
 /* Rounding at random is the plain code's, column by column; all levels decode alike. */

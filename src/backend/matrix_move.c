@@ -28,13 +28,14 @@ static void unwaited(wg_matrix_ctx *c, wg_src_file file)
 
 /*
  * The format that moves go by: SrcA's, also for SrcB (documents: "not a typo"). On BH with implied formats it is that
- * of the bank at hand; whether they are implied is said per source (newest pages; ttsim asks SrcA's bit for both).
+ * of the bank at hand. Ruling: SrcA's bit says whether they are, also for SrcB (ttsim; the public 32-bit transposition
+ * of Dst relies on it). The newest pages ask SrcB's bit, and call the matter not fully characterised.
  */
 static unsigned move_format(const wg_matrix_ctx *c, wg_src_file file)
 {
     unsigned format = c->fmt[WG_SRCA];
     if (file == WG_SRCB)
-        format = c->set->implied[WG_SRCB] ? c->fmt[WG_SRCB] : c->set->fmt[WG_SRCA];
+        format = c->set->implied[WG_SRCA] ? c->t->regs.src.format_b[c->bank[WG_SRCB]] & 15 : c->set->fmt[WG_SRCA];
     if (!wg_format_known(format & 15))
         wg_find_insn(c->t, WG_F_MATRIX_FORMAT, c->insn, format & 15, 0);
     return format & 15;

@@ -174,6 +174,8 @@ const wg_matrix_kernels wg_matrix_plain = {decode_a, decode_b, mul_float, mul_in
 const wg_matrix_kernels *wg_matrix_kernels_for(unsigned simd)
 {
 #if defined(__x86_64__)
+    if (simd >= WG_SIMD_VNNI)
+        return &wg_matrix_vnni;
     if (simd == WG_SIMD_AVX512)
         return &wg_matrix_avx512;
     if (simd == WG_SIMD_AVX2)

@@ -18,7 +18,7 @@ static const struct words {
     [WG_ARCH_BH] = {.clear_valid = 7, .fidelity = 11, .force_fp16 = 55, .dst_access = 220},
     [WG_ARCH_WH] = {.clear_valid = 5, .fidelity = 6, .force_fp16 = 56, .dst_access = 0},
 };
-enum { DEST_REGW_BASE = 6, DBG_FEATURE_DISABLE = 0x68 / 4 };
+enum { DEST_REGW_BASE = 6 };
 
 static void work_out(const wg_matrix_ctx *c, wg_matrix_settings *s)
 {
@@ -55,7 +55,7 @@ const wg_matrix_settings *wg_matrix_settings_now(const wg_matrix_ctx *c, unsigne
     uint64_t modes = c->tcfg[w->clear_valid] | (uint64_t)c->tcfg[w->fidelity] << 16 |
                      (uint64_t)c->tcfg[w->force_fp16] << 32 | UINT64_C(1) << 48; /* not what a new tile has */
     uint64_t places =
-        c->t->regs.config.bank[0][w->dst_access] | (uint64_t)c->t->regions.control.word[DBG_FEATURE_DISABLE] << 32;
+        c->t->regs.config.bank[0][w->dst_access] | (uint64_t)c->t->regions.control.word[WG_MATRIX_DEBUG] << 32;
     /* In scalars: gathered in an array, they would be compared by vectors that wait for the single stores. */
     if (__builtin_expect(((thread_words ^ s->key[0]) | (formats ^ s->key[1]) | (flags ^ s->key[2]) |
                           (modes ^ s->key[3]) | (places ^ s->key[4])) != 0,

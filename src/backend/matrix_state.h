@@ -102,9 +102,21 @@ typedef struct wg_matrix_prepared {
     bool wide, flush;
 } wg_matrix_prepared;
 
+/* What of that follows from word, thread and configuration alone, for the next one of its kind. */
+typedef struct wg_matrix_usual {
+    uint64_t changes; /* 1 + those of configuration when this was worked out; 0: there is none */
+    uint32_t word, debug;
+    uint16_t dst_base;
+    uint8_t thread, phase, style, style_b;
+    uint8_t fmt[2]; /* … and from these formats, where banks say which */
+    bool implied[2], wide, flush;
+    wg_dst_access access;
+} wg_matrix_usual;
+
 typedef struct wg_matrix {
     wg_matrix_settings settings[3]; /* per thread */
     wg_matrix_prepared prepared;
+    wg_matrix_usual usual;
     uint64_t due[WG_MATRIX_FLIGHTS]; /* when something of flight[i] happens next; WG_NEVER: over */
     wg_matrix_op flight[WG_MATRIX_FLIGHTS];
     uint32_t head, tail;  /* flight[head … tail - 1], modulo WG_MATRIX_FLIGHTS, in order of acceptance */
@@ -119,6 +131,7 @@ typedef struct wg_matrix {
     uint64_t dst_readers_from;   /* the readers that wait behind MOVA2D and MOVB2D, wherever they read */
 
     uint64_t block_ready[WG_DST_BLOCKS]; /* first cycle at which an 8-row block of Dst may be read */
+    uint64_t blocks_ready;               /* … at which any of them may be */
     uint64_t block_lands[WG_DST_BLOCKS]; /* when the last write accepted for the block takes effect */
     uint64_t last_lands;                 /* the last of these */
 

@@ -8,6 +8,7 @@
  * Facts: MiscellaneousUnit.md, SETADC*.md, INCADC*.md, ADDRCR*.md, SETDVALID.md.
  */
 #include "backend/misc.h"
+#include "backend/tdma.h"
 
 #include "backend/insn_finding.h"
 #include "observe/touch.h"
@@ -90,23 +91,30 @@ static void setdvalid(wg_tile *t, const wg_insn *insn)
     }
 }
 
-typedef struct handler {
-    void (*run)(wg_tile *t, const wg_insn *insn);
-    bool undocumented; /* no page says what it does: reported, without effect */
-} handler;
+/*
+ * Decided here: no page has RSTDMA; the public headers call it "soft reset of TDMA engine". It does what asserting and
+ * releasing the TDMA-RISC bit of SOFT_RESET_0 does (SoftReset.md), and says so.
+ */
+static void rstdma(wg_tile *t, const wg_insn *insn)
+{
+    wg_find_insn(t, WG_F_RSTDMA_ASSUMED, insn, 0, 0);
+    bool held = t->backend.tdma.held;
+    wg_tdma_soft_reset(t, true);
+    wg_tdma_soft_reset(t, held);
+}
 
-static const handler handlers[WG_I_COUNT] = {
-    [WG_I_SETADC] = {setadc, false},     [WG_I_SETADCXX] = {setadcxx, false}, [WG_I_SETADCXY] = {setadcxy, false},
-    [WG_I_SETADCZW] = {setadczw, false}, [WG_I_INCADCXY] = {incadcxy, false}, [WG_I_INCADCZW] = {incadczw, false},
-    [WG_I_ADDRCRXY] = {addrcrxy, false}, [WG_I_ADDRCRZW] = {addrcrzw, false}, [WG_I_SETDVALID] = {setdvalid, false},
-    [WG_I_RSTDMA] = {NULL, true},
+typedef void handler(wg_tile *t, const wg_insn *insn);
+
+static handler *const handlers[WG_I_COUNT] = {
+    [WG_I_SETADC] = setadc,     [WG_I_SETADCXX] = setadcxx, [WG_I_SETADCXY] = setadcxy, [WG_I_SETADCZW] = setadczw,
+    [WG_I_INCADCXY] = incadcxy, [WG_I_INCADCZW] = incadczw, [WG_I_ADDRCRXY] = addrcrxy, [WG_I_ADDRCRZW] = addrcrzw,
+    [WG_I_RSTDMA] = rstdma,     [WG_I_SETDVALID] = setdvalid,
 };
 
-/* The same on both architectures. Decided here: RSTDMA, of which only the opcode is known, is reported alone. */
 bool wg_misc_implements(wg_insn_id id, wg_arch_id arch)
 {
-    (void)arch;
-    return id < WG_I_COUNT && handlers[id].run;
+    (void)arch; /* the same on both */
+    return id < WG_I_COUNT && handlers[id];
 }
 
 static bool misc_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
@@ -131,12 +139,8 @@ static void misc_tick(wg_tile *t)
             continue;
         u->pending &= (uint8_t) ~(1u << thread);
         const wg_insn *insn = &u->insn[thread];
-        wg_insn_id id = insn->op;
         wg_touch_by(t, WG_AGENT_MISC, insn);
-        if (handlers[id].run)
-            handlers[id].run(t, insn);
-        else
-            wg_find_insn(t, WG_F_UNIMPLEMENTED_INSN, insn, 0, 0);
+        handlers[insn->op](t, insn); /* the ISA table sends no other here */
         wg_unit_completed(t, WG_AGENT_MISC, insn);
     }
 }

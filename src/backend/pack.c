@@ -15,7 +15,8 @@
  *
  * Decided here: a packer's pipeline is four stages; it takes an instruction when the one before has read its last row;
  * 16 instructions may be in flight; contention for ports and banks of L1 costs the packers nothing. PACR_SETREG
- * takes one cycle of the packers it names and acts when all of them are done with what came before.
+ * takes one cycle of the packers it names and acts when all of them are done with what came before. TBUFCMD takes one
+ * cycle of packer 0, is reported and changes nothing.
  *
  * Facts: Packers/README.md, PACR.md, PACR_SETREG.md, L1.md, Dst.md; BH's PACR_SETREG from the assembly table; GATE-12.
  */
@@ -27,21 +28,18 @@
 #include "backend/tdma.h"
 #include "tile/bus.h"
 
-enum { STAGES = 4 };
-
 bool wg_pack_implements(wg_insn_id id, wg_arch_id arch)
 {
     (void)arch;
-    return id == WG_I_PACR || id == WG_I_PACR_SETREG;
+    return id == WG_I_PACR || id == WG_I_PACR_SETREG || id == WG_I_TBUFCMD;
 }
 
 /* ---- The gate's questions ------------------------------------------------------------------------------------ */
 
-static bool implemented(const wg_insn *insn) { return insn->op == WG_I_PACR || insn->op == WG_I_PACR_SETREG; }
-/* What nothing but its opcode is known of passes through packer 0. */
+/* Decided here: TBUFCMD, of which the assembly table says "reserved for future use", passes through packer 0. */
 static unsigned packers_of(const wg_tile *t, const wg_insn *insn)
 {
-    return implemented(insn) ? wg_pack_mask(t, insn) : 1;
+    return insn->op == WG_I_TBUFCMD ? 1 : wg_pack_mask(t, insn);
 }
 
 static bool refuse(wg_stall *why, unsigned reason, unsigned resource, unsigned holder, uint64_t retry)
@@ -71,6 +69,8 @@ static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
     unsigned block = 0;
     if (wg_pack_is_usual(t, insn, &ready, &block))
         return ready <= now || refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, WG_AGENT_MATRIX, ready);
+    if (t->backend.matrix.blocks_ready <= now)
+        return true;
     for (unsigned rest = mask; rest; rest &= rest - 1) {
         ready = wg_pack_rows_ready(t, insn, (unsigned)__builtin_ctz(rest), &block);
         if (ready > now)
@@ -105,7 +105,7 @@ static bool busy(const wg_tile *t, unsigned thread)
 static uint64_t appoint(wg_tile *t, wg_pack_job *job, unsigned packer, unsigned cycles, uint64_t delay)
 {
     wg_packer *p = &t->backend.pack.packer[packer];
-    uint64_t now = t->sched.now, done = now + cycles + STAGES - 1 + delay;
+    uint64_t now = t->sched.now, done = now + cycles + WG_PACK_STAGES - 1 + delay;
     p->free_at = now + cycles;
     done = done > p->last_done ? done : p->last_done;
     job->part[packer].done_at = p->last_done = done;
@@ -115,11 +115,8 @@ static uint64_t appoint(wg_tile *t, wg_pack_job *job, unsigned packer, unsigned 
 static void accept(wg_tile *t, const wg_insn *insn)
 {
     wg_pack *u = &t->backend.pack;
-    unsigned slot = (unsigned)__builtin_ctz(~(unsigned)u->used);
-    wg_pack_job *job = &u->job[slot];
+    wg_pack_job *job = wg_pack_new_job(u);
     uint64_t delay = wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_PACK, wg_unit_event(insn)), last = 0;
-    u->used = (uint16_t)(u->used | 1u << slot);
-    u->order[u->count++] = (uint8_t)slot;
     job->insn = *insn;
     job->packers = (uint8_t)packers_of(t, insn);
     job->set_register = insn->op == WG_I_PACR_SETREG;
@@ -127,11 +124,12 @@ static void accept(wg_tile *t, const wg_insn *insn)
     job->idle = false;
     if (job->set_register)
         job->setreg_format = (uint8_t)wg_config_get(t, insn->thread, WG_CFG_THCON_SEC0_REG1_Out_data_format);
-    else if (implemented(insn))
+    else if (insn->op == WG_I_PACR)
         wg_pack_plan(t, job);
     else
-        wg_findf(t, WG_F_UNIMPLEMENTED_INSN, wg_insn_finding(insn, 0, 0), "%s takes its time and does nothing",
+        wg_findf(t, WG_F_RESERVED_INSN, wg_insn_finding(insn, 0, 0), "%s is reserved and has no effect",
                  wg_isa_decode(t->arch->id, insn->word)->name);
+    u->burst_at = t->sched.now + 1;
     bool alone = !job->set_register;
     for (unsigned rest = job->packers; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
@@ -222,15 +220,6 @@ static void complete(wg_tile *t, wg_pack_job *job, unsigned packer)
             &(wg_pack_output){.t = t, .p = &t->backend.pack.packer[packer], .packer = packer, .insn = &job->insn});
 }
 
-/* Its place may be taken by the next acceptance; until then it can be looked at. */
-static void remove_job(wg_pack *u, unsigned at)
-{
-    u->used = (uint16_t)(u->used & ~(1u << u->order[at]));
-    u->count--;
-    for (unsigned i = at; i < u->count; i++)
-        u->order[i] = u->order[i + 1];
-}
-
 static void tick(wg_tile *t)
 {
     wg_pack *u = &t->backend.pack;
@@ -250,7 +239,7 @@ static void tick(wg_tile *t)
         }
         if (job->packers) {
             if (some) { /* a wait for one packer may be over */
-                wg_wake_threads(&t->sched);
+                wg_wake_waiting(&t->sched, WG_AGENT_BIT(WG_AGENT_PACK));
                 wg_wake_idle_watchers(&t->sched);
             }
             i++;
@@ -258,7 +247,7 @@ static void tick(wg_tile *t)
         }
         if (job->set_register)
             set_register(t, job);
-        remove_job(u, i);
+        wg_pack_end_job(u, i);
         wg_unit_completed(t, WG_AGENT_PACK, &job->insn);
     }
     wg_wake_at(&t->sched, WG_AGENT_PACK, next);
@@ -278,7 +267,7 @@ static void abort_jobs(wg_tile *t, unsigned packers)
             i++;
             continue;
         }
-        remove_job(u, i);
+        wg_pack_end_job(u, i);
         wg_unit_completed(t, WG_AGENT_PACK, &job->insn);
     }
 }

@@ -16,4 +16,16 @@ void wg_pack_reset_random(wg_tile *t);
  */
 void wg_pack_soft_reset(wg_tile *t, unsigned enters, unsigned leaves);
 
+
+/*
+ * To be called between cycles, in the one behind an acceptance: runs cycles in which nothing happens but that a thread's
+ * PACRs are accepted and complete, to at most `limit` (pack_burst.c).
+ */
+void wg_pack_burst(wg_tile *t, uint64_t limit);
+static inline bool wg_pack_accepted_in(const wg_tile *t, uint64_t cycle)
+{
+    return t->backend.pack.burst_at == cycle + 1;
+}
+static inline bool wg_pack_accepted(const wg_tile *t) { return wg_pack_accepted_in(t, t->sched.now - 1); }
+
 #endif

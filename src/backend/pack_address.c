@@ -199,7 +199,7 @@ static unsigned streams_of(const wg_pack_settings *set)
            (unsigned)(set->out_format >> 1 & 1) << WG_STREAM_EXPONENTS;
 }
 
-static void place_streams(wg_tile *t, const wg_pack_setup *s, const wg_pack_section *section, wg_pack_part *part,
+void wg_pack_place_streams(wg_tile *t, const wg_pack_setup *s, const wg_pack_section *section, wg_pack_part *part,
                           unsigned packer, const wg_adc_channel *c)
 {
     wg_packer *p = &t->backend.pack.packer[packer];
@@ -229,7 +229,7 @@ static void plan_output(wg_tile *t, wg_pack_job *job, const wg_pack_setup *s, co
     wg_pack_part *part = &job->part[packer];
     part->places = 0;
     if (streams_of(&part->set) & ~(unsigned)p->placed)
-        place_streams(t, s, section, part, packer, c);
+        wg_pack_place_streams(t, s, section, part, packer, c);
     if (job->last || job->flush)
         p->placed = 0;
 }
@@ -309,7 +309,7 @@ static unsigned address_mode(const wg_tile *t, const wg_insn *insn)
     return t->regs.config.thread[insn->thread][first + bits(insn, ADDRESS_MODE, 3)];
 }
 
-static void move_counters(wg_tile *t, const wg_insn *insn, unsigned which)
+void wg_pack_move_counters(wg_tile *t, const wg_insn *insn, unsigned which)
 {
     unsigned mode = address_mode(t, insn);
     for (unsigned rest = mode ? which : 0; rest; rest &= rest - 1) {
@@ -375,8 +375,6 @@ static unsigned cycles_of(const wg_tile *t, const wg_pack_job *job, const wg_pac
 
 /* ---- The usual PACR of BH -------------------------------------------------------------------------------------- */
 
-static wg_pack_usual *usual_for(wg_tile *t, const wg_insn *insn) { return &t->backend.pack.usual[insn->word & 1]; }
-
 /* Is this word, under this configuration, one? Then it is kept. */
 static bool become_usual(wg_tile *t, const wg_insn *insn, wg_pack_usual *usual)
 {
@@ -413,18 +411,24 @@ static bool become_usual(wg_tile *t, const wg_insn *insn, wg_pack_usual *usual)
     return true;
 }
 
+bool wg_pack_holds_usual(wg_tile *t, const wg_insn *insn)
+{
+    wg_pack_usual *usual = wg_pack_usual_for(t, insn);
+    return !__builtin_expect(usual->word != insn->word || usual->thread != insn->thread ||
+                                 usual->changes != t->regs.config.changes + 1 || t->backend.config.instructions ||
+                                 wg_touch_watched(t),
+                             0) ||
+           become_usual(t, insn, usual);
+}
+
 bool wg_pack_is_usual(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned *block)
 {
-    wg_pack_usual *usual = usual_for(t, insn);
-    if (__builtin_expect(usual->word != insn->word || usual->thread != insn->thread ||
-                             usual->changes != t->regs.config.changes + 1 || t->backend.config.instructions ||
-                             wg_touch_watched(t),
-                         0) &&
-        !become_usual(t, insn, usual))
+    wg_pack_usual *usual = wg_pack_usual_for(t, insn);
+    if (!wg_pack_holds_usual(t, insn))
         return false;
     const wg_pack_setup *s = &t->backend.pack.setup[usual->bank];
     const wg_adc_channel *c = t->regs.adc.unit[usual->counters][2];
-    uint32_t start = ((input_address(s, c) >> usual->shift & ~15u >> usual->shift) + s->section[0].dst_offset) & 0x3FFF;
+    uint32_t start = wg_pack_usual_start(s, usual, c);
     /* Whole rows of an aligned four, which stay in one block however rows are permuted. */
     if (c[0].x || c[1].x != 15 || start & 63)
         return false;
@@ -437,11 +441,34 @@ bool wg_pack_is_usual(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned
     return true;
 }
 
+/* What all jobs of it have in common. */
+void wg_pack_prepare_usual(const wg_pack_setup *s, const wg_pack_usual *usual, wg_pack_job *job)
+{
+    const wg_insn *insn = &job->insn;
+    wg_pack_part *part = &job->part[0];
+    job->serial = usual->serial;
+    job->last = bit(insn, LAST);
+    job->flush = job->idle = job->has_edges = false;
+    job->concat = bit(insn, CONCAT);
+    job->padding = WG_PAD_NONE;
+    job->statistics = s->statistics;
+    job->relu = s->relu;
+    job->relu_threshold = s->relu_threshold;
+    job->random = s->random;
+    job->shift = 0;
+    job->interfaces = usual->interfaces;
+    job->row_stride = 1;
+    part->source = WG_PACK_FROM_DST;
+    part->set = s->section[0].from_dst;
+    part->count = 16;
+    part->cycles = usual->cycles;
+}
+
 /* The rest of this file for it, in fewer steps. False: it is none, or was not asked about just now. */
 static bool plan_usual(wg_tile *t, wg_pack_job *job)
 {
     const wg_insn *insn = &job->insn;
-    const wg_pack_usual *usual = usual_for(t, insn);
+    const wg_pack_usual *usual = wg_pack_usual_for(t, insn);
     if (usual->cycle != t->sched.now || usual->word != insn->word || usual->thread != insn->thread || !usual->changes)
         return false;
     const wg_pack_setup *s = &t->backend.pack.setup[usual->bank];
@@ -449,33 +476,17 @@ static bool plan_usual(wg_tile *t, wg_pack_job *job)
     wg_packer *p = &t->backend.pack.packer[0];
     wg_pack_part *part = &job->part[0];
     job->access = usual->access;
-    if (__builtin_expect(job->serial != usual->serial, 0)) {
-        job->serial = usual->serial;
-        job->last = bit(insn, LAST);
-        job->flush = job->idle = job->has_edges = false;
-        job->concat = bit(insn, CONCAT);
-        job->padding = WG_PAD_NONE;
-        job->statistics = s->statistics;
-        job->relu = s->relu;
-        job->relu_threshold = s->relu_threshold;
-        job->random = s->random;
-        job->shift = 0;
-        job->interfaces = usual->interfaces;
-        job->row_stride = 1;
-        part->source = WG_PACK_FROM_DST;
-        part->set = section->from_dst;
-        part->count = 16;
-        part->cycles = usual->cycles;
-    }
+    if (__builtin_expect(job->serial != usual->serial, 0))
+        wg_pack_prepare_usual(s, usual, job);
     part->start = usual->start;
     part->places = 0;
     if (usual->needed & ~(unsigned)p->placed)
-        place_streams(t, s, section, part, 0, &t->regs.adc.unit[usual->counters][2][1]);
+        wg_pack_place_streams(t, s, section, part, 0, &t->regs.adc.unit[usual->counters][2][1]);
     if (job->last)
         p->placed = 0;
     move_position(t, job, section, part);
     if (__builtin_expect(!usual->steps, 0)) {
-        move_counters(t, insn, 1u << usual->counters);
+        wg_pack_move_counters(t, insn, 1u << usual->counters);
         return true;
     }
     wg_adc_channel *c = t->regs.adc.unit[usual->counters][2];
@@ -539,5 +550,5 @@ void wg_pack_plan(wg_tile *t, wg_pack_job *job)
         if (one)
             move_position(t, job, section, part);
     }
-    move_counters(t, insn, advance);
+    wg_pack_move_counters(t, insn, advance);
 }

@@ -18,6 +18,24 @@ static inline unsigned wg_pack_mask(const wg_tile *t, const wg_insn *insn)
 uint64_t wg_pack_rows_ready(wg_tile *t, const wg_insn *insn, unsigned packer, unsigned *block);
 /* The same for BH's usual PACR; false: it is none. */
 bool wg_pack_is_usual(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned *block);
+/* Of that, what depends on word and configuration alone. */
+static inline wg_pack_usual *wg_pack_usual_for(wg_tile *t, const wg_insn *insn)
+{
+    return &t->backend.pack.usual[insn->word & 1];
+}
+bool wg_pack_holds_usual(wg_tile *t, const wg_insn *insn);
+void wg_pack_prepare_usual(const wg_pack_setup *s, const wg_pack_usual *usual, wg_pack_job *job);
+/* Its first datum in Dst, X being 0. */
+static inline uint32_t wg_pack_usual_start(const wg_pack_setup *s, const wg_pack_usual *usual, const wg_adc_channel *c)
+{
+    uint32_t address = s->in_base + c->y * s->in_stride[1] + c->z * s->in_stride[2] + c->w * s->in_stride[3];
+    return ((address >> usual->shift & ~15u >> usual->shift) + s->section[0].dst_offset) & 0x3FFF;
+}
+/* New places for the streams that have none, by the counters of channel 1. */
+void wg_pack_place_streams(wg_tile *t, const wg_pack_setup *s, const wg_pack_section *section, wg_pack_part *part,
+                           unsigned packer, const wg_adc_channel *c);
+/* Moves on the counters of the threads in `which`, as the instruction's address mode says. */
+void wg_pack_move_counters(wg_tile *t, const wg_insn *insn, unsigned which);
 static inline unsigned wg_pack_ones(unsigned mask) /* of four bits */
 {
     return (unsigned)(UINT64_C(0x4332322132212110) >> 4 * (mask & 15) & 15);
@@ -45,10 +63,23 @@ static inline wg_dst_access wg_pack_access(const wg_tile *t, const wg_pack_setup
 /* PACR: reads configuration and counters, moves the counters on, and fills the job (pack_address.c). */
 void wg_pack_plan(wg_tile *t, wg_pack_job *job);
 
-/* PACR's datums, out of Dst and into L1 (pack_move.c). */
-void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer);
-/* Random bits for one row. */
-void wg_pack_draw(wg_packer *p, uint32_t random[16]);
+enum { WG_PACK_STAGES = 4 };
+/* A job's place may be taken by the next acceptance; until then it can be looked at. */
+static inline wg_pack_job *wg_pack_new_job(wg_pack *u)
+{
+    unsigned slot = (unsigned)__builtin_ctz(~(unsigned)u->used);
+    u->used = (uint16_t)(u->used | 1u << slot);
+    u->order[u->count++] = (uint8_t)slot;
+    return &u->job[slot];
+}
+static inline void wg_pack_end_job(wg_pack *u, unsigned at)
+{
+    u->used = (uint16_t)(u->used & ~(1u << u->order[at]));
+    u->count--;
+    for (unsigned i = at; i < u->count; i++)
+        u->order[i] = u->order[i + 1];
+}
+
 /* The output side of a packer (pack_stream.c). */
 typedef struct wg_pack_output {
     wg_tile *t;
@@ -56,6 +87,29 @@ typedef struct wg_pack_output {
     unsigned packer;
     const wg_insn *insn;
 } wg_pack_output;
+/* PACR's datums, out of Dst and into L1 (pack_move.c). */
+void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer);
+/* The end of a tile, or of a flush: what the buffers hold is written. */
+void wg_pack_end_tile(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part);
+/* The tile position moves on by `rows`. */
+static inline void wg_pack_next_row(wg_packer *p, const wg_pack_part *part, unsigned rows)
+{
+    uint8_t *inner = part->set.transposed ? &p->tile_z : &p->tile_y;
+    uint8_t *outer = part->set.transposed ? &p->tile_y : &p->tile_z;
+    *inner = (uint8_t)(*inner + rows);
+    if (*inner == part->set.rows_per_plane) {
+        *inner = 0;
+        (*outer)++;
+    }
+}
+/* Is the data of other settings than what the streams hold, or does it begin at a new place? */
+static inline bool wg_pack_begins(const wg_packer *p, const wg_pack_part *part)
+{
+    return part->places || p->format != part->set.out_format || p->accumulates != part->set.accumulate ||
+           p->compresses != part->set.compress || p->random_blocks != part->set.random_blocks;
+}
+/* Random bits for one row. */
+void wg_pack_draw(wg_packer *p, uint32_t random[16]);
 /* New addresses, if the part has some. */
 void wg_pack_begin(const wg_pack_output *o, const wg_pack_part *part);
 /* Datums as the late conversion leaves them. */

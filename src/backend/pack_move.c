@@ -36,17 +36,6 @@ typedef struct mover {
 
 /* ---- Tile position -------------------------------------------------------------------------------------------- */
 
-static void next_row(wg_packer *p, const wg_pack_part *part, unsigned rows)
-{
-    uint8_t *inner = part->set.transposed ? &p->tile_z : &p->tile_y;
-    uint8_t *outer = part->set.transposed ? &p->tile_y : &p->tile_z;
-    *inner = (uint8_t)(*inner + rows);
-    if (*inner == part->set.rows_per_plane) {
-        *inner = 0;
-        (*outer)++;
-    }
-}
-
 static uint16_t edge_mask(const mover *m)
 {
     const wg_pack_job *job = m->job;
@@ -73,7 +62,7 @@ static void apply_edges(mover *m, unsigned column, unsigned count, uint32_t valu
             value[i] = instead;
         if (!m->job->interfaces && ++p->tile_x == 16) {
             p->tile_x = 0;
-            next_row(p, m->part, 1);
+            wg_pack_next_row(p, m->part, 1);
             mask = edge_mask(m);
         }
     }
@@ -87,7 +76,7 @@ static void pass_position(mover *m, unsigned count)
     p->tile_x = (uint8_t)(p->tile_x + count);
     if (p->tile_x >= 16) {
         p->tile_x = (uint8_t)(p->tile_x - 16);
-        next_row(p, m->part, 1);
+        wg_pack_next_row(p, m->part, 1);
     }
 }
 
@@ -219,22 +208,26 @@ static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const 
     const wg_dst *d = &t->regs.dst;
     bool wide = part->set.wide;
     unsigned step = job->interfaces ? job->row_stride : 1, n = 0;
-    unsigned stored = wg_dst_stored(job->access, first, wide);
     wg_pack_rows at;
     at.data = t->l1 + p->stream[WG_STREAM_DATA].address;
     at.lanes = t->regs.exphist.lanes[out->packer];
-    if (step == 1 && !(first & 3) && job->interfaces && !(d->undefined[stored >> 6 & 15] >> (stored & 63) & 15)) {
-        /* However rows are permuted, an aligned four stay together. */
-        for (unsigned i = 0; i < 4; i++) {
-            at.high[n] = d->bits[stored + i];
-            at.low[n] = wide ? d->bits[stored + i + WG_DST_LOW] : zeros;
-            n += job->interfaces >> i & 1;
+    /* However rows are permuted, an aligned four stay together: they are looked up as one. */
+    bool fours = step == 1 && !(first & 3) && (!job->interfaces || job->interfaces == 15);
+    while (fours && n + 4 <= rows) {
+        unsigned stored = wg_dst_stored(job->access, (first + n) & (WG_DST_ROWS - 1), wide);
+        if (d->undefined[stored >> 6 & 15] >> (stored & 63) & 15)
+            break;
+        const uint16_t *high = d->bits[stored], *low = wide ? d->bits[stored + WG_DST_LOW] : zeros;
+        for (unsigned k = 0; k < 4; k++) {
+            at.high[n + k] = high + 16 * k;
+            at.low[n + k] = wide ? low + 16 * k : low;
         }
+        n += 4;
     }
-    for (unsigned i = 0; n < rows; i++) {
+    for (unsigned i = n; n < rows; i++) {
         if (job->interfaces && !(job->interfaces >> i & 1))
             continue;
-        stored = wg_dst_stored(job->access, (first + i * step) & (WG_DST_ROWS - 1), wide);
+        unsigned stored = wg_dst_stored(job->access, (first + i * step) & (WG_DST_ROWS - 1), wide);
         bool undefined = wg_dst_is_undefined(d, stored);
         at.high[n] = undefined ? zeros : d->bits[stored];
         at.low[n++] = undefined || !wide ? zeros : d->bits[(stored + WG_DST_LOW) % WG_DST_ROWS];
@@ -244,11 +237,12 @@ static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const 
     wg_pack_rows_out((wg_simd)t->simd, &route, rows, &at);
     wg_pack_wrote(out, rows * part->set.row_bytes, part->set.blocks ? rows : 0, at.exponents);
     p->datums += rows * 16;
-    if (job->interfaces)
-        next_row(p, part, rows);
+    unsigned left = (uint8_t)(part->set.rows_per_plane - (part->set.transposed ? p->tile_z : p->tile_y)); /* of the plane */
+    if (job->interfaces || rows <= left)
+        wg_pack_next_row(p, part, rows);
     else
         for (unsigned i = 0; i < rows; i++)
-            next_row(p, part, 1);
+            wg_pack_next_row(p, part, 1);
 }
 
 /*
@@ -296,7 +290,17 @@ static void move_stepwise(const wg_pack_output *out, const wg_pack_job *job, con
         m.interface++;
     }
     if (part->source == WG_PACK_FROM_DST)
-        next_row(out->p, part, m.interface);
+        wg_pack_next_row(out->p, part, m.interface);
+}
+
+void wg_pack_end_tile(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part)
+{
+    const wg_packer *p = out->p;
+    wg_pack_flush(out);
+    if (job->last)
+        wg_tdma_tile_packed(out->t, out->packer, job->insn.thread,
+                            (uint16_t)((p->stream[WG_STREAM_DATA].address - p->tile_start) >> 4), p->zero_flags,
+                            part->set.header, part->set.into_fifo);
 }
 
 void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer)
@@ -306,8 +310,7 @@ void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer)
     wg_pack_output out = {.t = t, .p = p, .packer = packer, .insn = &job->insn};
     if (wg_touch_watched(t))
         wg_touch_emit(t, WG_TOUCH_READ | WG_TOUCH_WRITE, WG_TOUCH_PACKER, packer, 1, packer);
-    if (part->places || p->format != part->set.out_format || p->accumulates != part->set.accumulate ||
-        p->compresses != part->set.compress || p->random_blocks != part->set.random_blocks)
+    if (wg_pack_begins(p, part))
         wg_pack_begin(&out, part);
     if (!move_plain(&out, job, part))
         move_stepwise(&out, job, part);
@@ -324,9 +327,5 @@ void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer)
                               p->stream[i].fill, packer);
         return;
     }
-    wg_pack_flush(&out);
-    if (job->last)
-        wg_tdma_tile_packed(t, packer, job->insn.thread,
-                            (uint16_t)((p->stream[WG_STREAM_DATA].address - p->tile_start) >> 4), p->zero_flags,
-                            part->set.header, part->set.into_fifo);
+    wg_pack_end_tile(&out, job, part);
 }

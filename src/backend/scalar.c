@@ -464,18 +464,12 @@ static bool scalar_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
 static void scalar_accept(wg_tile *t, const wg_insn *insn)
 {
     wg_scalar *u = &t->backend.scalar;
-    wg_insn_id id = insn->op;
-    if (!wg_scalar_implements(id, t->arch->id)) {
-        wg_find_insn(t, WG_F_UNIMPLEMENTED_INSN, insn, 0, 0);
-        wg_unit_completed(t, WG_AGENT_SCALAR, insn);
-        return;
-    }
     u->insn = *insn;
     u->executing = true;
     u->asking = u->answered = u->waiting = false;
     u->refusals = 0;
     u->since = t->sched.now;
-    u->until = t->sched.now + handlers[id].start(t, insn);
+    u->until = t->sched.now + handlers[insn->op].start(t, insn);
     wg_wake_at(&t->sched, WG_AGENT_SCALAR, u->until);
 }
 

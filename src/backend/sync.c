@@ -51,7 +51,7 @@ static void get(wg_sync *s, unsigned semaphore)
 WG_STAGE void execute_semaphores(wg_tile *t, const wg_insn *insn, const bool careful)
 {
     wg_sync *s = &t->backend.sync;
-    wg_wake_threads(&t->sched);
+    wg_wake_waiting(&t->sched, WG_AGENT_BIT(WG_AGENT_SYNC));
     for (unsigned mask = insn->word >> 2 & 0xFF; mask; mask &= mask - 1) {
         unsigned i = (unsigned)__builtin_ctz(mask);
         if (insn->op == WG_I_SEMPOST) {
@@ -107,7 +107,7 @@ static void serve_core(wg_tile *t, unsigned i)
         get(s, s->core_semaphore[i]);
     else
         post(s, s->core_semaphore[i]);
-    wg_wake_threads(&t->sched);
+    wg_wake_waiting(&t->sched, WG_AGENT_BIT(WG_AGENT_SYNC));
     note_changed(t, WG_AGENT_CORE_T0 + i, s->core_semaphore[i], NULL);
     if (wg_touch_watched(t))
         wg_touch_core(t, WG_CORE_T0 + i, 0, WG_TOUCH_ATOMIC | (s->core_gets[i] ? WG_TOUCH_GET : WG_TOUCH_POST),
@@ -125,7 +125,7 @@ WG_STAGE void execute_mutex(wg_tile *t, const wg_insn *insn, const bool careful)
     if (!takes && *holder != me)
         return;
     *holder = takes ? me : 0;
-    wg_wake_threads(&t->sched);
+    wg_wake_waiting(&t->sched, WG_AGENT_BIT(WG_AGENT_SYNC));
     if (careful)
         WG_EMIT_INSN(t, WG_EV_MUTEX, WG_AGENT_THREAD0 + insn->thread, insn, .a = insn->word % WG_MUTEXES, .b = takes);
 }

@@ -435,7 +435,7 @@ static inline void complete(wg_tile *t)
     /* Whoever waits for this unit waits until it has nothing more of the thread. */
     for (unsigned thread = 0; thread < WG_THREADS; thread++) {
         if (v->done_at[thread] == now) {
-            wg_wake(&t->sched, WG_AGENT_THREAD0 + thread);
+            wg_wake_waiting_thread(&t->sched, thread, WG_AGENT_BIT(WG_AGENT_VECTOR));
             wg_wake_idle_watchers(&t->sched);
         } else if (v->done_at[thread] > now) {
             wg_wake_at(&t->sched, WG_AGENT_VECTOR, v->done_at[thread]);

@@ -250,7 +250,7 @@ static inline const wg_vector_kernels *wg_vector_kernels_at(unsigned level)
 #if defined(__x86_64__)
     static const wg_vector_kernels *const table[] = {&wg_vector_kernels_scalar, &wg_vector_kernels_avx2,
                                                      &wg_vector_kernels_avx512};
-    return table[level <= WG_SIMD_AVX512 ? level : WG_SIMD_SCALAR];
+    return table[level <= WG_SIMD_AVX512 ? level : WG_SIMD_AVX512];
 #else
     (void)level;
     return &wg_vector_kernels_scalar;

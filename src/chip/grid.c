@@ -158,6 +158,9 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
     grid->quiet_until = 0;
     grid->box[index] = t->box;
     grid->tile[index] = dev;
+    bool any = grid->end_made != 0;
+    grid->first_made = any && grid->first_made < index ? grid->first_made : index;
+    grid->end_made = any && grid->end_made > index + 1 ? grid->end_made : index + 1;
     if (grid->made)
         grid->made(grid->made_user, dev, x, y);
     return dev;

@@ -51,6 +51,7 @@ struct wg_grid {
     wg_grid_desc desc;
     unsigned tiles; /* width * height */
     uint64_t now;
+    unsigned first_made, end_made;      /* all Tensix tiles that are made are among these */
     wg_device *tile[WG_GRID_MAX_TILES]; /* [y * width + x]; NULL: not a Tensix tile, or not made yet */
     uint8_t kind[WG_GRID_MAX_TILES];    /* wg_tile_kind */
     wg_translation translation[2];

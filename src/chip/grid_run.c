@@ -46,7 +46,7 @@ static void look_at_touched(wg_grid *g)
     if (g->touches == g->touches_seen)
         return;
     g->touches_seen = g->touches;
-    for (unsigned i = 0; i < g->tiles; i++)
+    for (unsigned i = g->first_made; i < g->end_made; i++)
         if (g->tile[i] && g->tile[i]->touched) {
             g->tile[i]->touched = false;
             look(g, i);
@@ -79,7 +79,7 @@ static void run_window(wg_grid *g, uint64_t end, uint64_t limit)
     window w = {.g = g, .end = end, .limit = limit};
     unsigned n = 0;
     bool watched = false;
-    for (unsigned i = 0; i < g->tiles; i++)
+    for (unsigned i = g->first_made; i < g->end_made; i++)
         if (g->next[i] < end) {
             watched |= g->tile[i]->tile->watched != 0;
             w.due[n++] = (uint16_t)i;
@@ -139,7 +139,7 @@ static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
             break;
         uint64_t others = WG_NEVER, first = WG_NEVER; /* when a second tile has something to do */
         unsigned one = 0;
-        for (unsigned i = 0; i < g->tiles; i++) {
+        for (unsigned i = g->first_made; i < g->end_made; i++) {
             if (g->next[i] < first) {
                 others = first;
                 first = g->next[i];

@@ -104,7 +104,7 @@ static bool print_findings(void)
         const wg_finding *f = wg_card_finding_at(abi.card, abi.said, &at);
         serious |= print_finding(at.x, at.y, f);
     }
-    for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++) {
+    for (unsigned i = grid->first_made; i < grid->end_made; i++) {
         const wg_device *dev = grid->tile[i];
         for (; dev && abi.said_tile[i] < wg_finding_count(dev); abi.said_tile[i]++)
             serious |=

@@ -181,6 +181,14 @@ static bool retries_for_ever(wg_device *dev)
     return t->backend.scalar.refusals >= dev->refusals + 2;
 }
 
+/* How far cycles may follow each other without poll.c looking. */
+static uint64_t undisturbed(const wg_tile *t, uint64_t end)
+{
+    if (t->poll.look_at < end)
+        end = t->poll.look_at;
+    return t->poll.stop_at >= t->sched.now && t->poll.stop_at < end ? t->poll.stop_at : end;
+}
+
 /*
  * Runs to `limit`. With `may_stop`, comes back where rule 11 ends a run; without, idle time passes
  * until the limit, since a host may act then.
@@ -224,7 +232,10 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
                 return WG_STOP_FINDING;
             continue;
         }
-        wg_tile_cycle(t);
+        if (may_stop && dev->until.mask)
+            wg_tile_cycle(t);
+        else
+            wg_tile_cycles(t, undisturbed(t, limit));
         if (__builtin_expect(t->backend.scalar.refusals != 0, 0) && may_stop && retries_for_ever(dev))
             return WG_STOP_HUNG;
         if (dev->stop_requested && may_stop)
@@ -260,7 +271,7 @@ uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
                 break;
         }
         if (t->l1_turns < WG_L1_TURNS || !wg_cores_together(t))
-            wg_tile_cycle(t);
+            wg_tile_cycles(t, undisturbed(t, end));
     }
     return end;
 }
@@ -299,6 +310,7 @@ static void update_watched(wg_device *dev)
     for (int i = 0; i < WG_MAX_OBSERVERS; i++)
         kinds |= dev->observer[i].kinds;
     dev->tile->watched = kinds;
+    wg_threads_listen(&dev->tile->sched);
     memset(dev->tile->expander_stalled, 0, sizeof dev->tile->expander_stalled);
     wg_reach(dev);
 }

@@ -65,5 +65,6 @@ wg_status wg_perturb_with(wg_device *dev, uint64_t seed, const wg_delay *delays,
     dev->tile->delays = own ? count : 0;
     dev->tile->seed = seed;
     dev->tile->perturbed = seed != 0 || count != 0;
+    wg_threads_listen(&dev->tile->sched);
     return WG_OK;
 }

@@ -8,24 +8,8 @@
  * than that by the stage itself (wait_gate.c, replay.c, mop.c). Everything is compiled twice: for a run that somebody
  * watches or that is perturbed (`careful`), and for one where it is certain that no event and no delay is wanted.
  */
-#include "frontend/gate.h"
-#include "frontend/mop.h"
+#include "frontend/works.h"
 #include "observe/touch.h"
-
-/* Nothing moved in phases D to G: the earliest cycle at which the thread could act if nobody else did. */
-static uint64_t next_look(const wg_tile *t, const wg_frontend *f)
-{
-    uint64_t now = t->sched.now, next = WG_NEVER;
-    if (wg_gate_count(f) && f->stall.retry_at < next)
-        next = f->stall.retry_at;
-    if (f->fifo_count && !f->mop_active) {
-        if (f->take_at > now && f->take_at < next)
-            next = f->take_at;
-        if (f->mop.ready_at > now && f->mop.ready_at < next)
-            next = f->mop.ready_at;
-    }
-    return next > now ? next : now + 1;
-}
 
 /* What phase D found met is forgotten, unless a new wait was latched in its place. */
 static inline void forget(wg_tile *t, unsigned met)
@@ -45,7 +29,7 @@ static inline void forget(wg_tile *t, unsigned met)
 enum { LEFT_MOP = 1, LEFT_REPLAY = 2, LEFT_GATE = 4 };
 
 /* Phases F and G, and E before them unless the gate has been served. */
-static inline unsigned pass(wg_tile *t, wg_frontend *f, bool gate_served)
+WG_STAGE unsigned pass(wg_tile *t, wg_frontend *f, unsigned thread, bool gate_served)
 {
     unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end, left = 0;
     unsigned room = 0; /* as in wg_push_room() */
@@ -83,7 +67,7 @@ static inline unsigned pass(wg_tile *t, wg_frontend *f, bool gate_served)
             room |= 1;
         }
     }
-    wg_push_room(t, f, room);
+    wg_push_room(t, f, thread, room);
     return left;
 }
 
@@ -109,11 +93,6 @@ static inline bool streams(wg_frontend *f, uint64_t now)
     return true;
 }
 
-static inline void appoint(wg_tile *t, const wg_frontend *f, unsigned thread)
-{
-    wg_wake_at(&t->sched, WG_AGENT_THREAD0 + thread, f->moved ? t->sched.now + 1 : next_look(t, f));
-}
-
 WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
 {
     wg_schedule *s = &t->sched;
@@ -122,6 +101,7 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
         if (!(due >> i & 1))
             continue;
         wg_frontend *f = wg_frontend_of(t, i);
+        s->deaf[i] = 0; /* while it is about to look, and while it moves */
         f->moved = f->latch.block && wg_gate_latch(t, i, careful);
         met |= (unsigned)f->moved << i;
         if (!careful && streams(f, s->now)) {
@@ -130,9 +110,9 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
             wg_wake_idle_watchers(s);
             continue;
         }
-        unsigned left = careful ? LEFT_GATE : pass(t, f, false);
+        unsigned left = careful ? LEFT_GATE : pass(t, f, i, false);
         if (!left) {
-            appoint(t, f, i);
+            wg_appoint_thread(t, f, i, careful);
             continue;
         }
         rest |= 1u << i;
@@ -147,7 +127,7 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
     forget(t, met);
     for (; wanting; wanting &= wanting - 1) {
         unsigned i = (unsigned)__builtin_ctz(wanting);
-        unsigned left = careful ? LEFT_REPLAY | LEFT_MOP : pass(t, wg_frontend_of(t, i), true);
+        unsigned left = careful ? LEFT_REPLAY | LEFT_MOP : pass(t, wg_frontend_of(t, i), i, true);
         replays |= left / LEFT_REPLAY << i;
         mops |= (left & LEFT_MOP) << i;
     }
@@ -159,8 +139,23 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
         wg_mop(t, (unsigned)__builtin_ctz(mops), careful);
     for (; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
-        appoint(t, wg_frontend_of(t, i), i);
+        wg_appoint_thread(t, wg_frontend_of(t, i), i, careful);
     }
+}
+
+/* Phase E in the commonest case; false, and nothing done, if it is another. */
+static inline bool serve(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    enum {
+        SIMPLE =
+            1u << WG_UNIT_UNPACK | 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR | 1u << WG_UNIT_MISC
+    };
+    unsigned head = f->down_head, entry = f->down[head % WG_DOWN_RING], unit = f->pool[entry & WG_E_PLACE].unit;
+    if (head == f->gate_end || !(SIMPLE >> unit & 1) || entry & WG_E_TTSYNC || f->latch.block ||
+        wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS))
+        return false;
+    wg_gate_serve(t, f, thread, wg_units[unit], unit);
+    return true;
 }
 
 /* The same for one thread that nobody watches. */
@@ -168,14 +163,19 @@ static inline void frontend_alone(wg_tile *t, unsigned thread)
 {
     wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
-    bool met = f->latch.block && wg_gate_latch(t, thread, false);
-    f->moved = met;
-    unsigned left = pass(t, f, false);
-    if (left & LEFT_GATE) {
-        s->phase = WG_PHASE_GATES;
-        wg_gates(t, 1u << thread, false);
-        left = pass(t, f, true);
+    s->deaf[thread] = 0;
+    bool met = false;
+    unsigned left = LEFT_GATE;
+    if (!serve(t, f, thread)) {
+        f->moved = met = f->latch.block && wg_gate_latch(t, thread, false);
+        left = pass(t, f, thread, false);
+        if (left & LEFT_GATE) {
+            s->phase = WG_PHASE_GATES;
+            wg_gates(t, 1u << thread, false);
+        }
     }
+    if (left & LEFT_GATE)
+        left = pass(t, f, thread, true);
     if (met)
         forget(t, 1u << thread);
     s->phase = WG_PHASE_REPLAY;
@@ -184,7 +184,7 @@ static inline void frontend_alone(wg_tile *t, unsigned thread)
     s->phase = WG_PHASE_MOP;
     if (left & LEFT_MOP)
         wg_mop(t, thread, false);
-    appoint(t, f, thread);
+    wg_appoint_thread(t, f, thread, false);
 }
 
 WG_CAREFUL void frontends_carefully(wg_tile *t, unsigned due)

@@ -53,7 +53,7 @@ void wg_expander_stall(wg_tile *t, unsigned thread, unsigned expander, bool full
 void wg_insn_swallowed(wg_tile *t, wg_frontend *f, const wg_insn *insn)
 {
     if (wg_insn_is_plain(insn))
-        wg_plain_left(t, f);
+        wg_plain_left(t, f, insn->thread);
     if (insn->ttsync & WG_TTS_LAST)
         wg_ttsync_dropped(t, insn->thread, insn->parent ? insn->parent : insn->id);
     else if (insn->ttsync & WG_TTS_FIRST)
@@ -62,16 +62,6 @@ void wg_insn_swallowed(wg_tile *t, wg_frontend *f, const wg_insn *insn)
 }
 
 /* ---- Pushes (phase H) ------------------------------------------------------------------------------- */
-
-/* How many of `count` words the FIFO takes now. */
-static inline unsigned fifo_room(const wg_arch *arch, const wg_frontend *f, unsigned thread, unsigned count)
-{
-    unsigned taken = f->fifo_count + (arch->fifo_counts_downstream ? f->plain_downstream : 0u);
-    unsigned depth = arch->fifo_depth[thread];
-    if (taken >= depth || (arch->fifo_resume && taken > arch->fifo_resume))
-        return 0;
-    return count < depth - taken ? count : depth - taken;
-}
 
 __attribute__((noinline)) static unsigned refuse(wg_frontend *f, unsigned thread, unsigned who, wg_stall *why)
 {
@@ -147,9 +137,13 @@ static inline unsigned enqueue_plain(wg_frontend *f, const wg_insn_kind *kinds, 
 static unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core, uint32_t pc,
                             const uint32_t *words, unsigned count, wg_stall *why)
 {
-    unsigned taken = fifo_room(t->arch, f, thread, count), done = 0;
-    if (taken < count && (taken == 0 || count <= 4))
+    unsigned room = wg_fifo_room(t->arch, f, thread), taken = count < room ? count : room, done = 0;
+    if (taken < count && (taken == 0 || count <= 4)) {
+        unsigned needs = count <= 4 ? count : 1;
+        if (!(f->push_waits & 1) || needs < f->push_needs)
+            f->push_needs = (uint8_t)needs;
         return refuse(f, thread, 1, why);
+    }
     bool tracked = t->arch->auto_ttsync && wg_request_arrived(t, f, thread);
     if (!(tracked | wg_careful(t))) {
         const wg_insn_kind *kinds = wg_insn_kinds[t->arch->id];
@@ -270,7 +264,7 @@ void wg_frontend_discard(wg_tile *t, unsigned thread)
     f->mop_active = false;
     f->mops_queued = 0;
     wg_ttsync_core_stopped(t, WG_CORE_T0 + thread);
-    wg_push_room(t, f, 1);
+    wg_push_room(t, f, thread, 1);
     wg_wake_idle_watchers(&t->sched);
     wg_wake_thread(&t->sched, thread);
 }

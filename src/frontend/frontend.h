@@ -16,6 +16,8 @@
 #ifndef WG_FRONTEND_H
 #define WG_FRONTEND_H
 
+#include <stddef.h>
+
 #include "frontend/auto_ttsync.h"
 #include "frontend/insn.h"
 
@@ -45,6 +47,7 @@ typedef struct wg_latch {
     uint64_t id;
     uint32_t word, pc;
     uint32_t target;       /* STREAMWAIT */
+    uint32_t causes;       /* what can make it met (WG_CAUSE_…) */
     uint16_t block;        /* B0…B8, and WG_BLOCK_ALL_NINE if all are set; 0 if there is no wait */
     uint16_t conditions;   /* STALLWAIT: mask by the architecture's numbering; SEMWAIT: 1 zero, 2 max */
     uint8_t kind;          /* wg_latch_kind */
@@ -117,6 +120,7 @@ typedef struct wg_frontend {
     uint64_t next_id; /* the last id given */
     uint16_t down[WG_DOWN_RING];
     uint16_t fifo[WG_FIFO_RING];
+    uint8_t push_needs; /* of `push_waits`, bit 0: places that the least of those requests needs */
     uint64_t accept_at; /* perturbation: the gate's head passes no earlier */
     uint64_t take_at;   /* perturbation: the FIFO's head is taken no earlier */
     wg_latch latch;
@@ -129,6 +133,10 @@ typedef struct wg_frontend {
     wg_insn pool[WG_POOL];
     wg_auto_ttsync ttsync;
 } wg_frontend;
+
+/* Of `busy`, what leaves the expanders as they are: the MOP Expander at work alone, a push refused, a head that waits. */
+#define WG_F_BYTE(member) (UINT64_C(1) << 8 * (offsetof(wg_frontend, member) - offsetof(wg_frontend, busy)))
+#define WG_F_WORKS (WG_F_BYTE(mop_active) | WG_F_BYTE(push_waits) | WG_F_BYTE(holders) * 0xFFFF | WG_F_BYTE(stalled))
 
 /* The i-th instruction of each FIFO, from the head, and how many there are. */
 static inline const wg_insn *wg_fifo_at(const wg_frontend *f, unsigned i)
@@ -145,6 +153,12 @@ static inline const wg_insn *wg_gate_fifo_at(const wg_frontend *f, unsigned i)
 }
 static inline unsigned wg_replay_count(const wg_frontend *f) { return (uint8_t)(f->down_end - f->gate_end); }
 static inline unsigned wg_gate_count(const wg_frontend *f) { return (uint8_t)(f->gate_end - f->down_head); }
+
+/* None in its FIFOs, none to come from the MOP Expander: otherwise nobody's wait for an idle thread is over. */
+static inline bool wg_frontend_empty(const wg_frontend *f)
+{
+    return f->down_head == f->down_end && !f->fifo_count && !f->mop_active;
+}
 
 void wg_frontend_reset(struct wg_tile *t, unsigned thread);
 /*

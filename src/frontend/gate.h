@@ -8,6 +8,9 @@
 /* A STALLWAIT, SEMWAIT or STREAMWAIT was accepted: latched from the next cycle on. */
 void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn, bool careful);
 
+/* Does a unit in `holders` keep the thread from issuing anything (GATE-21)? Those that do not are forgotten. */
+bool wg_gate_own_units_hold(wg_tile *t, wg_frontend *f, unsigned thread, wg_stall *why);
+
 static inline const wg_insn *wg_gate_head(const wg_tile *t, unsigned thread)
 {
     return wg_gate_fifo_at(&t->frontend[thread], 0);
@@ -36,20 +39,21 @@ WG_STAGE void wg_gate_issue(wg_tile *t, wg_frontend *f, const wg_insn *head, uns
 }
 
 /* `entry` has left the FIFO before the gate. */
-static inline void wg_gate_left(wg_tile *t, wg_frontend *f, unsigned entry)
+static inline void wg_gate_left(wg_tile *t, wg_frontend *f, unsigned thread, unsigned entry)
 {
     wg_place_free(f, entry);
     f->down_head++;
     f->moved = true;
     if (entry & WG_E_PLAIN)
-        wg_plain_left(t, f);
-    wg_wake_idle_watchers(&t->sched);
+        wg_plain_left(t, f, thread);
+    if (wg_frontend_empty(f))
+        wg_wake_idle_watchers(&t->sched);
 }
 
 WG_STAGE void wg_gate_pop(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool careful)
 {
     unsigned entry = f->down[f->down_head % WG_DOWN_RING];
-    wg_gate_left(t, f, entry);
+    wg_gate_left(t, f, head->thread, entry);
     if (careful && t->perturbed && wg_gate_count(f))
         f->accept_at = t->sched.now + 1 +
                        wg_perturb(t, WG_SITE_ACCEPT, WG_AGENT_THREAD0 + head->thread, wg_gate_fifo_at(f, 0)->id);

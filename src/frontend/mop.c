@@ -322,7 +322,7 @@ WG_STAGE void step(wg_tile *t, unsigned thread, const bool careful)
                 lost(t, f, &f->from_b, "the debug bus");
             else
                 enqueue_copy(f, &f->from_b);
-            wg_push_room(t, f, 2);
+            wg_push_room(t, f, thread, 2);
         }
         if (f->debug_valid) {
             f->debug_valid = false;

@@ -68,7 +68,7 @@ WG_STAGE bool record(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool
         wg_replay_passed(t, f, careful);
     } else {
         wg_insn_swallowed(t, f, head);
-        wg_replay_used(t, f);
+        wg_replay_used(t, f, head->thread);
     }
     return true;
 }
@@ -97,10 +97,10 @@ WG_STAGE bool begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *
         r->play_left = count;
         r->play_at = slot;
         if (wg_insn_is_plain(head))
-            wg_plain_left(t, f);
+            wg_plain_left(t, f, thread);
         play(t, f, thread, careful);
     }
-    wg_replay_used(t, f);
+    wg_replay_used(t, f, thread);
     return true;
 }
 

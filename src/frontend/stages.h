@@ -100,20 +100,32 @@ static inline void wg_replay_enqueue(wg_frontend *f, unsigned entry)
     f->moved = true;
 }
 
-/* Room has come up before the MOP Expander (bit 0) or at the mux (bit 1): whoever was refused tries again. */
-static inline void wg_push_room(wg_tile *t, wg_frontend *f, unsigned who)
+/* How many words the first FIFO takes now (PIPE-03 to PIPE-05). */
+static inline unsigned wg_fifo_room(const wg_arch *arch, const wg_frontend *f, unsigned thread)
 {
-    if (__builtin_expect(f->push_waits & who, 0)) {
+    unsigned taken = f->fifo_count + (arch->fifo_counts_downstream ? f->plain_downstream : 0u);
+    unsigned depth = arch->fifo_depth[thread];
+    return taken >= depth || (arch->fifo_resume && taken > arch->fifo_resume) ? 0 : depth - taken;
+}
+
+/* Something has left the first FIFO (bit 0) or the mux (bit 1): whoever was refused tries again if there is room now. */
+static inline void wg_push_room(wg_tile *t, wg_frontend *f, unsigned thread, unsigned who)
+{
+    who &= f->push_waits;
+    if (__builtin_expect(who, 0)) {
+        if (who & 1 && wg_fifo_room(t->arch, f, thread) < f->push_needs)
+            who &= ~1u;
         f->push_waits &= (uint8_t)~who;
-        wg_wake(&t->sched, WG_AGENT_PUSHES);
+        if (who)
+            wg_wake(&t->sched, WG_AGENT_PUSHES);
     }
 }
 
 /* A plain instruction has left the FIFOs behind the MOP Expander. */
-static inline void wg_plain_left(wg_tile *t, wg_frontend *f)
+static inline void wg_plain_left(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     f->plain_downstream--;
-    wg_push_room(t, f, 1);
+    wg_push_room(t, f, thread, 1);
 }
 
 /* The head of the first FIFO has gone. */
@@ -125,26 +137,27 @@ WG_STAGE void wg_fifo_left(wg_tile *t, wg_frontend *f, unsigned thread, const bo
     if (careful && t->perturbed && f->fifo_count)
         f->take_at =
             t->sched.now + 1 + wg_perturb(t, WG_SITE_FIFO_TAKE, WG_AGENT_THREAD0 + thread, wg_fifo_at(f, 0)->id);
-    wg_push_room(t, f, 1);
+    wg_push_room(t, f, thread, 1);
 }
 
 /* The head of the FIFO before the Replay Expander has passed. */
 WG_STAGE void wg_replay_passed(wg_tile *t, wg_frontend *f, const bool careful)
 {
-    wg_gate_entered(t, f, wg_replay_fifo_at(f, 0), careful);
+    const wg_insn *head = wg_replay_fifo_at(f, 0);
+    wg_gate_entered(t, f, head, careful);
     f->gate_end++;
-    wg_push_room(t, f, 2);
+    wg_push_room(t, f, head->thread, 2);
 }
 
 /* The expander has used it up. */
-static inline void wg_replay_used(wg_tile *t, wg_frontend *f)
+static inline void wg_replay_used(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     wg_place_free(f, f->down[f->gate_end % WG_DOWN_RING]);
     for (uint8_t i = f->gate_end++; i != f->down_head; i--)
         f->down[i % WG_DOWN_RING] = f->down[(uint8_t)(i - 1) % WG_DOWN_RING];
     f->down_head++;
     f->moved = true;
-    wg_push_room(t, f, 2);
+    wg_push_room(t, f, thread, 2);
 }
 
 /* A request of the T core enters the FIFO: Auto TTSync's books (Blackhole). Does it track anything? */

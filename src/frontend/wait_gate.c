@@ -132,6 +132,35 @@ bool wg_gate_latch(wg_tile *t, unsigned thread, bool careful)
     return true;
 }
 
+/* What can end a STALLWAIT, see wg_wake_waiting(). */
+static uint32_t causes_of(const wg_arch *arch, unsigned conditions)
+{
+#define UNIT(unit) WG_AGENT_BIT(WG_AGENT_##unit)
+    static const uint32_t by_condition[] = {
+        [WG_WAIT_UNPACK0] = UNIT(UNPACK0),
+        [WG_WAIT_UNPACK1] = UNIT(UNPACK1),
+        [WG_WAIT_PACK0] = UNIT(PACK),
+        [WG_WAIT_PACK1] = UNIT(PACK),
+        [WG_WAIT_PACK2] = UNIT(PACK),
+        [WG_WAIT_PACK3] = UNIT(PACK),
+        [WG_WAIT_MATRIX] = UNIT(MATRIX),
+        [WG_WAIT_SRCA_UNPACKERS] = WG_CAUSE_SRC,
+        [WG_WAIT_SRCB_UNPACKERS] = WG_CAUSE_SRC,
+        [WG_WAIT_SRCA_MATRIX] = WG_CAUSE_SRC,
+        [WG_WAIT_SRCB_MATRIX] = WG_CAUSE_SRC,
+        [WG_WAIT_VECTOR] = UNIT(VECTOR),
+        [WG_WAIT_CONFIG] = UNIT(CONFIG),
+    };
+#undef UNIT
+    uint32_t causes = 0;
+    for (; conditions; conditions &= conditions - 1) {
+        unsigned condition = arch->wait_conditions[__builtin_ctz(conditions)];
+        uint32_t some = condition < sizeof by_condition / sizeof *by_condition ? by_condition[condition] : 0;
+        causes |= some ? some : WG_CAUSE_ANY;
+    }
+    return causes;
+}
+
 /* ---- Latching --------------------------------------------------------------------------------------- */
 
 static void report(wg_tile *t, wg_finding_code code, const wg_insn *insn, uint64_t subject, const char *what)
@@ -180,6 +209,9 @@ void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn, bool careful)
             t->arch->id, l->stream_index ? WG_TCFG_STREAMWAIT_NUM_MSGS_HI_Val : WG_TCFG_STREAMWAIT_PHASE_HI_Val, cfg);
         l->target = high << 10 | (word >> 4 & 0x3FF);
     }
+    l->causes = l->kind == WG_LATCH_STALLWAIT ? causes_of(t->arch, l->conditions)
+                : l->kind == WG_LATCH_SEMWAIT ? WG_AGENT_BIT(WG_AGENT_SYNC)
+                                              : WG_CAUSE_ANY;
     if (careful)
         wg_note_insn(t, WG_EV_LATCHED, WG_AGENT_THREAD0 + insn->thread, insn, 0, 0);
 }
@@ -243,7 +275,7 @@ WG_STAGE void pass(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned uni
 
 /* ---- What holds a head before its unit is asked ------------------------------------------------------ */
 
-static bool held_by_own_units(wg_tile *t, wg_frontend *f, unsigned thread, wg_stall *why)
+bool wg_gate_own_units_hold(wg_tile *t, wg_frontend *f, unsigned thread, wg_stall *why)
 {
     for (unsigned mask = f->holders; mask; mask &= mask - 1) {
         unsigned unit = (unsigned)__builtin_ctz(mask);
@@ -271,7 +303,7 @@ WG_STAGE bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *h
         *why = ttsync;
         return true;
     }
-    if (__builtin_expect(f->holders, 0) && held_by_own_units(t, f, thread, why))
+    if (__builtin_expect(f->holders, 0) && wg_gate_own_units_hold(t, f, thread, why))
         return true;
     if (careful && t->sched.now < f->accept_at) {
         *why = (wg_stall){WG_STALL_UNIT_BUSY, head->unit, WG_AGENT_NONE, f->accept_at};

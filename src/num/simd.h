@@ -9,7 +9,9 @@
 typedef enum wg_simd {
     WG_SIMD_SCALAR, /* plain C */
     WG_SIMD_AVX2,
-    WG_SIMD_AVX512 /* F, BW, DQ, VL, CD */
+    WG_SIMD_AVX512, /* F, BW, DQ, VL, CD */
+    WG_SIMD_VNNI,   /* these and VNNI */
+    WG_SIMD_LEVELS
 } wg_simd;
 
 /* The best level this host has. */

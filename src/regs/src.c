@@ -18,7 +18,7 @@ static void give(wg_tile *t, wg_src_file file, unsigned bank, unsigned agent, wg
     *now = (uint8_t)owner;
     WG_EMIT(t, WG_EV_BANK, agent, .a = (unsigned)file * 2 + bank, .b = owner, .id = t->acting.id,
             .thread = t->acting.thread);
-    wg_wake_threads(&t->sched);
+    wg_wake_waiting(&t->sched, WG_CAUSE_SRC);
     if (owner == WG_SRC_UNPACKERS) {
         wg_wake(&t->sched, WG_AGENT_UNPACK0); /* ticks both unpackers */
         wg_wake(&t->sched, WG_AGENT_SCALAR);  /* STOREIND to Src waits for the bank */
@@ -48,7 +48,7 @@ void wg_src_unpacked(wg_tile *t, wg_src_file file, unsigned thread, unsigned age
     wg_tcfg_id base = file == WG_SRCA ? WG_TCFG_SRCA_SET_Base : WG_TCFG_SRCB_SET_Base;
     (file == WG_SRCA ? s->unpack_row_a : s->unpack_row_b)[thread] =
         (uint8_t)(wg_tcfg_get(t->arch->id, base, config) << 4);
-    wg_wake_threads(&t->sched); /* C5 and C6 look at the unpacker's new bank */
+    wg_wake_waiting(&t->sched, WG_CAUSE_SRC); /* C5 and C6 look at the unpacker's new bank */
     wg_wake(&t->sched, WG_AGENT_UNPACK0);
 }
 
@@ -60,6 +60,6 @@ void wg_src_reset_owners(wg_tile *t, unsigned agent)
         wg_src_give_to_unpackers(t, WG_SRCB, bank, agent);
     }
     s->matrix_bank_a = s->matrix_bank_b = s->unpack_bank_a = s->unpack_bank_b = 0;
-    wg_wake_threads(&t->sched);
+    wg_wake_waiting(&t->sched, WG_CAUSE_SRC);
     wg_wake(&t->sched, WG_AGENT_UNPACK0);
 }

@@ -5,9 +5,9 @@
 #include "riscv/core.h"
 
 #include <string.h>
-#include "riscv/internal.h"
+#include "riscv/lsu.h"
 
-enum { LINE = 16, SOLO_LEAST = 16, SOLO_SETTLES = 64, SOLO_MOST = 2048 /* so that polling is noticed in between */ };
+enum { LINE = 16, SOLO_LEAST = 16, SOLO_SETTLES = 64, SOLO_MOST = 4096 /* so that polling is noticed in between */ };
 
 void wg_core_checkpoint(wg_tile *t, unsigned core)
 {
@@ -89,21 +89,58 @@ static uint64_t run_solo(wg_tile *t, unsigned core, uint64_t until)
     return again;
 }
 
-/* Takes a run through L1 back and repeats it up to the current cycle. */
+static void pipeline(wg_tile *t, unsigned core);
+
+/*
+ * Takes a run through L1 back and repeats it up to the current cycle: ahead of the clock again, and then by the clock
+ * for what has left the core by now but has not been processed. Nobody else has anything to do before.
+ */
 static void repeat_solo(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
-    uint64_t now = t->sched.now;
-    uint8_t phase = t->sched.phase;
+    wg_schedule *s = &t->sched;
+    const unsigned agent = WG_AGENT_CORE_B + core;
+    const uint64_t now = s->now, limit = t->limit, outside = t->horizon;
+    const uint8_t phase = s->phase, pending = s->pending_cores;
     restore_l1(t, core);
     k->solo_saved = false;
-    t->sched.now = k->saved_at;
-    t->sched.phase = WG_PHASE_PIPELINES;
+    s->now = k->saved_at;
+    s->phase = WG_PHASE_PIPELINES;
+    s->pending_cores = 0;
+    s->next[agent] = WG_NEVER;
     k->saved_at = WG_NEVER;
     k->undo_count = 0;
-    run_solo(t, core, now);
-    t->sched.now = now;
-    t->sched.phase = phase;
+    t->limit = now;
+    t->horizon = WG_NEVER;
+    if (s->now < now)
+        pipeline(t, core);
+    for (;;) {
+        s->now = wg_min64(s->next[agent], s->next[WG_AGENT_REGIONS]);
+        if (s->now >= now)
+            break;
+        if (s->next[WG_AGENT_REGIONS] == s->now) {
+            s->next[WG_AGENT_REGIONS] = WG_NEVER;
+            s->phase = WG_PHASE_REGIONS;
+            wg_regions_tick(t);
+        }
+        if (s->next[agent] == s->now) {
+            s->next[agent] = WG_NEVER;
+            s->phase = WG_PHASE_LOAD_STORE;
+            wg_cores_tick(t, 1u << core);
+        }
+    }
+    s->now = now;
+    if (phase > WG_PHASE_REGIONS && s->next[WG_AGENT_REGIONS] <= now) { /* that phase of the present cycle is over */
+        s->next[WG_AGENT_REGIONS] = WG_NEVER;
+        s->phase = WG_PHASE_REGIONS;
+        wg_regions_tick(t);
+    }
+    wg_appoint(s, agent, s->next[agent]); /* as seen from now */
+    wg_appoint(s, WG_AGENT_REGIONS, s->next[WG_AGENT_REGIONS]);
+    s->phase = phase;
+    s->pending_cores = pending;
+    t->limit = limit;
+    t->horizon = outside;
 }
 
 void wg_core_sync(wg_tile *t, unsigned core)
@@ -168,10 +205,13 @@ static void emit(wg_tile *t, unsigned core)
         return;
     if (k->solo_saved)
         end_solo(t, core);
-    if (wg_core_ahead(t, k) && k->saved.sq_count) {
+    if (wg_core_ahead(t, k)) {
         /* A store had to wait for room on its path and the core ran ahead meanwhile: now there may be room. */
-        const wg_store *first = &k->saved.sq[k->saved.sq_head];
-        if (first->path != WG_PATH_OWN_RAM && wg_lsu_room(t, core, first->path, first->index))
+        unsigned i = 0;
+        while (i < k->saved.sq_count && wg_sq_peek(&k->saved, i)->path == WG_PATH_OWN_RAM)
+            i++;
+        const wg_store *first = wg_sq_peek(&k->saved, i);
+        if (i < k->saved.sq_count && wg_lsu_room(t, core, first->path, first->index))
             wg_core_sync(t, core);
     }
     if (!wg_lsu_wants(t, core) && !wg_fetch_wants(t, core))

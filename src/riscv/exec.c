@@ -8,7 +8,7 @@
  *
  * Facts: BabyRISCV/README.md of each architecture (EX1, EX2, Retire Unit), MemoryOrdering.md (forwarding).
  */
-#include "riscv/pipeline.h"
+#include "riscv/loop.h"
 
 /* What is waiting to be fetched lies nowhere: it never comes. */
 static bool fetch_nowhere(const wg_tile *t, unsigned core, uint32_t pc)
@@ -50,7 +50,7 @@ static void consume(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
  * Instructions one by one, each through every rule. Returns 0 if whole lines can be run again, else the cycle
  * to go on at (WG_NEVER: when woken).
  */
-static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop)
+static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop, wg_loop *loop)
 {
     static const void *const labels[WG_OP_COUNT] = {
 #define LABEL(name) [WG_OP_##name] = &&L_##name,
@@ -92,7 +92,7 @@ static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop)
 enter:
     if (number >= settled && !watched) {
         PUT();
-        if (wg_end_queue(k)) {
+        if (wg_end_queue(t, core)) {
             if (at + WG_MARGIN <= stop)
                 return 0;
             wg_begin_queue(run);
@@ -260,6 +260,8 @@ L_BGEU:
         goto other;
     PUT();
     wg_step_branch(t, core, op, e);
+    if (k->solo_until && run->pc < pc && run->pc == op->imm && wg_loop_edge(t, core, pc, stop, loop))
+        settled = run->number + 2 * WG_RETIRE_QUEUE;
     GET();
     goto stepped;
 
@@ -355,6 +357,9 @@ static inline bool may_run_fast(const wg_core *k, uint64_t stop)
 uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
 {
     wg_core *k = &t->core[core];
+    wg_loop loop;
+    loop.state = WG_LOOP_NONE;
+    t->loop = NULL;
     k->stop = stop;
     for (;;) {
         if (k->run.halt || k->run.ex1.kind)
@@ -365,7 +370,9 @@ uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
             wg_exec_lines(t, core, stop);
             stop = wg_min64(stop, wg_lsu_next(t, core));
         }
-        uint64_t again = run_queued(t, core, stop);
+        uint64_t again = run_queued(t, core, stop, &loop);
+        wg_loop_spoil(t->loop);
+        t->loop = NULL;
         if (again)
             return again;
     }

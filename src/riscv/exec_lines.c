@@ -386,6 +386,8 @@ leave:
                 dests = dests << 8 | o->rd;
             lag = passed - count + 2 < lag ? lag - (unsigned)(passed - count) : 0;
         }
+    } else if (lag && c > entry) { /* it has waited for the line before */
+        lag = c - entry + 2 < lag ? lag - (unsigned)(c - entry) : 0;
     }
 out:
     run->r[0] = 0;

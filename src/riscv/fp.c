@@ -6,9 +6,12 @@
  * going; the latter are the partially fused operation of num/fma.h. With cfg0.EnBFloat the 16-bit format is BF16, whose
  * results are cut off, or rounded to nearest even with cfg0.EnBFloatRTNE. 16-bit values live boxed in ones.
  *
- * Facts: BabyRISCV/InstructionSet.md, CSRs.md (cfg0), Miscellaneous/FMA; the F and Zfh specifications for the rest.
- * Decided here: no exception flags accrue in fcsr; 16-bit arithmetic is the FP32 unit's, rounded once more (which is the correct
- * rounding for sums and products of FP16); conversions and comparisons keep denormals.
+ * Exceptions accrue in the low five bits of fcsr ("contains all the relevant bits"): what the specification says of the
+ * operation and the result there is. A result flushed to zero has underflowed.
+ *
+ * Facts: BabyRISCV/InstructionSet.md, CSRs.md (fcsr, cfg0), Miscellaneous/FMA; the F and Zfh specifications for the rest.
+ * Decided here: 16-bit arithmetic is the FP32 unit's, rounded once more (which is the correct rounding for sums and
+ * products of FP16); conversions and comparisons keep denormals.
  */
 #include "num/fma.h"
 #include "riscv/internal.h"
@@ -203,7 +206,7 @@ static uint32_t execute16(half f, uint32_t word, uint32_t a, uint32_t b, uint32_
     }
 }
 
-uint32_t wg_fp_compute(const wg_core *k, uint32_t word, uint32_t a, uint32_t b, uint32_t c)
+static uint32_t compute(const wg_core *k, uint32_t word, uint32_t a, uint32_t b, uint32_t c)
 {
     uint32_t f3 = word >> 12 & 7, f5 = word >> 27;
     if ((word >> 25 & 3) == 2)
@@ -219,6 +222,164 @@ uint32_t wg_fp_compute(const wg_core *k, uint32_t word, uint32_t a, uint32_t b, 
     case 0x1A: return from_integer(a, word >> 20 & 1);
     default: return class_of(a, 23, 8);
     }
+}
+
+/* ---- exceptions -------------------------------------------------------------------------------------------- */
+
+enum { NX = 1, UF = 2, OF = 4, NV = 16 };
+__extension__ typedef unsigned __int128 wide;
+
+/* A finite value: magnitude * 2^exponent. */
+typedef struct exact {
+    wide magnitude;
+    int exponent;
+    bool negative;
+} exact;
+
+static exact exact_of(uint32_t v)
+{
+    int e = (int)(v >> 23 & 255);
+    return (exact){(v & 0x7FFFFF) | (e ? 0x800000u : 0), (e ? e : 1) - 150, v & SIGN};
+}
+
+static exact normal(exact x)
+{
+    while (x.magnitude && !(x.magnitude & 1)) {
+        x.magnitude >>= 1;
+        x.exponent++;
+    }
+    return x;
+}
+
+/* What rounding x to `result` raises; `least` is the format's smallest normal number. */
+static uint32_t rounded(exact x, uint32_t result, uint32_t least)
+{
+    uint32_t magnitude = result & ~SIGN;
+    if (!x.magnitude || is_nan(result))
+        return 0;
+    if (magnitude == INF32)
+        return OF | NX;
+    exact was = normal(x), is = normal(exact_of(result));
+    if (was.magnitude == is.magnitude && was.exponent == is.exponent)
+        return 0;
+    return magnitude < least ? UF | NX : NX;
+}
+
+static uint32_t without_denormals(uint32_t v) { return v & INF32 ? v : v & SIGN; }
+
+/* x * y + z: invalid, or what rounding raises. */
+static uint32_t arithmetic_flags(uint32_t x, uint32_t y, uint32_t z, uint32_t result, uint32_t least)
+{
+    enum { FAR = 72 }; /* bits apart: the smaller one cannot be part of the result */
+    x = without_denormals(x);
+    y = without_denormals(y);
+    z = without_denormals(z);
+    bool x_inf = (x & ~SIGN) == INF32, y_inf = (y & ~SIGN) == INF32, z_inf = (z & ~SIGN) == INF32;
+    if ((x_inf && !(y & ~SIGN)) || (y_inf && !(x & ~SIGN)))
+        return NV;
+    if (is_nan(x) || is_nan(y) || is_nan(z))
+        return 0;
+    if (x_inf || y_inf)
+        return z_inf && (x ^ y ^ z) & SIGN ? NV : 0;
+    if (z_inf)
+        return 0;
+    exact a = exact_of(x), b = exact_of(y), c = exact_of(z);
+    exact p = {a.magnitude * b.magnitude, a.exponent + b.exponent, a.negative != b.negative};
+    if (!p.magnitude)
+        return rounded(c, result, least);
+    if (!c.magnitude)
+        return rounded(p, result, least);
+    int apart = p.exponent - c.exponent;
+    if (apart > FAR || apart < -FAR)
+        return (result & ~SIGN) == INF32 ? OF | NX : NX;
+    if (apart > 0)
+        p.magnitude <<= apart;
+    else
+        c.magnitude <<= -apart;
+    exact sum = {.exponent = apart > 0 ? c.exponent : p.exponent};
+    if (p.negative == c.negative)
+        sum.magnitude = p.magnitude + c.magnitude;
+    else
+        sum.magnitude = p.magnitude > c.magnitude ? p.magnitude - c.magnitude : c.magnitude - p.magnitude;
+    return rounded(sum, result, least);
+}
+
+static uint32_t to_integer_flags(uint32_t v, bool is_unsigned, uint32_t result)
+{
+    exact x = exact_of(v), is = {.magnitude = result, .negative = false};
+    if (is_nan(v) || (v & ~SIGN) >= 0x4F800000u)
+        return NV;
+    if (!is_unsigned && result & SIGN)
+        is = (exact){.magnitude = 0u - result, .negative = true};
+    uint32_t whole = to_integer(v & ~SIGN, true); /* up to 2^32 - 1 */
+    bool fits = is_unsigned ? !x.negative || !whole : whole < SIGN || (x.negative && whole == SIGN);
+    if (!fits)
+        return NV;
+    x = normal(x);
+    is = normal(is);
+    bool same = x.magnitude ? x.magnitude == is.magnitude && x.exponent == is.exponent : !is.magnitude;
+    return same ? 0 : NX;
+}
+
+static bool signals(uint32_t v, unsigned fraction_bits, unsigned exponent_bits)
+{
+    return class_of(v, fraction_bits, exponent_bits) == 1u << 8;
+}
+
+static uint32_t flags_of(const wg_core *k, uint32_t word, uint32_t a, uint32_t b, uint32_t c, uint32_t result)
+{
+    const half f = half_of(k);
+    const bool narrow16 = (word >> 25 & 3) == 2, fused = (word & 0x7F) != 0x53;
+    const uint32_t f3 = word >> 12 & 7, f5 = word >> 27;
+    const bool from16 = fused || f5 != 0x08 ? narrow16 : !narrow16; /* fcvt.s.h and fcvt.h.s name what they make */
+    const bool to16 = narrow16 && (fused || (f5 != 0x14 && f5 != 0x18));
+    const uint32_t least = to16 && f.exponent_bits == 5 ? 113u << 23 : 1u << 23;
+    uint32_t v[3] = {a, b, c};
+    bool signalling = false;
+    if (!fused && (f5 == 0x04 || f5 >= 0x1C))
+        return 0;
+    if (!fused && f5 == 0x1A) { /* from an integer */
+        bool negative = !(word >> 20 & 1) && a & SIGN;
+        return rounded((exact){.magnitude = negative ? 0u - a : a, .negative = negative},
+                       to16 ? widen(f, result & 0xFFFF) : result, least);
+    }
+    const unsigned operands = fused ? 3 : f5 == 0x08 || f5 == 0x18 ? 1 : 2;
+    for (unsigned i = 0; i < operands; i++) {
+        if (from16) {
+            v[i] = unbox(f, v[i]);
+            signalling |= signals(v[i], f.fraction_bits, f.exponent_bits);
+            v[i] = widen(f, v[i]);
+        } else {
+            signalling |= signals(v[i], 23, 8);
+        }
+    }
+    const uint32_t invalid = signalling ? NV : 0;
+    if (to16)
+        result = widen(f, result & 0xFFFF);
+    if (fused) { /* fmadd, fmsub, fnmsub, fnmadd */
+        uint32_t which = word >> 2 & 3;
+        return invalid | arithmetic_flags(which & 2 ? v[0] ^ SIGN : v[0], v[1],
+                                          which & 1 ? v[2] ^ SIGN : v[2], result, least);
+    }
+    switch (f5) {
+    case 0x00:
+    case 0x01: return invalid | arithmetic_flags(v[0], ONE, f5 ? v[1] ^ SIGN : v[1], result, least);
+    case 0x02: return invalid | arithmetic_flags(v[0], v[1], SIGN, result, least);
+    case 0x05: return invalid;
+    case 0x08:
+        if (is_nan(v[0]) || (v[0] & ~SIGN) == INF32)
+            return invalid;
+        return rounded(exact_of(v[0]), result, least);
+    case 0x14: return f3 == 2 ? invalid : is_nan(v[0]) || is_nan(v[1]) ? NV : 0;
+    default: return to_integer_flags(v[0], word >> 20 & 1, result);
+    }
+}
+
+uint32_t wg_fp_compute(wg_core *k, uint32_t word, uint32_t a, uint32_t b, uint32_t c)
+{
+    uint32_t result = compute(k, word, a, b, c);
+    k->csr.fcsr |= flags_of(k, word, a, b, c, result);
+    return result;
 }
 
 uint32_t wg_fp_execute(wg_core *k, const wg_op *op)

@@ -86,8 +86,8 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
 wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t *m);
 /* Has everything left the store queue, and are all loads back, in the current cycle? */
 bool wg_lsu_empty(const wg_tile *t, unsigned core);
-/* The store queue's private entries that leave before cycle `before`. */
-void wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before);
+/* The store queue's private entries that leave before cycle `before`. True if, alone, one must wait for the clock. */
+bool wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before);
 /* Loads that are done by `time` leave; their lines fill the L0 cache. */
 void wg_lsu_settle(wg_core *k, uint64_t time);
 void wg_lsu_flush_l0(wg_core *k);
@@ -170,8 +170,8 @@ uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op);
 
 /* fp.c */
 uint32_t wg_fp_execute(wg_core *k, const wg_op *op);
-/* What the scalar instruction `word` makes of these values. */
-uint32_t wg_fp_compute(const wg_core *k, uint32_t word, uint32_t a, uint32_t b, uint32_t c);
+/* What the scalar instruction `word` makes of these values; its exceptions accrue in fcsr. */
+uint32_t wg_fp_compute(wg_core *k, uint32_t word, uint32_t a, uint32_t b, uint32_t c);
 
 /* vector*.c: T2's vector instructions, in the current cycle. False if not an instruction of this core. */
 typedef struct wg_rvv_step {

@@ -14,7 +14,7 @@
  * of the queue, does not wait for the merge timer; the timer counts from the cycle after the store; a store
  * that leaves the queue takes its L0 line with it once more; the L0 cache is replaced round-robin.
  */
-#include "riscv/lsu.h"
+#include "riscv/loop.h"
 
 #include <string.h>
 
@@ -126,9 +126,12 @@ static bool drain_until(wg_tile *t, unsigned core, uint64_t before)
         if (!is_private(t, core, 0, at, &p))
             return k->solo_until != 0;
         if (s->path == WG_PATH_OWN_RAM) {
+            wg_loop_spoil(t->loop);
             ram_store(t, core, s);
         } else {
             solo_book(t, core, s->address, at, p, s->mask != 0xFFFF);
+            wg_loop_note(t->loop, WG_LOOP_LEAVES, s->address, k->run.sq_head, false, s->mask,
+                         p + (s->mask != 0xFFFF ? t->timing->narrow_write : 1u));
             if (k->run.loads)
                 wg_lsu_settle(k, at);
             wg_l0_drop_line(&k->run, s->address);
@@ -142,7 +145,7 @@ static bool drain_until(wg_tile *t, unsigned core, uint64_t before)
     return false;
 }
 
-void wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before) { drain_until(t, core, before); }
+bool wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before) { return drain_until(t, core, before); }
 
 bool wg_lsu_blocked(const wg_tile *t, unsigned core)
 {
@@ -171,7 +174,7 @@ static uint64_t leaves_at(const wg_tile *t, unsigned core, unsigned i)
     return free - 1;
 }
 
-static void l0_fill(wg_core_run *run, const wg_load *l)
+void wg_l0_fill(wg_core_run *run, const wg_load *l)
 {
     uint32_t tag = (l->address & ~(uint32_t)(WG_L1_LINE - 1)) | 1;
     for (unsigned i = 0; i < WG_L0_LINES; i++)
@@ -205,7 +208,7 @@ void wg_lsu_settle(wg_core *k, uint64_t time)
         if (!first)
             return;
         if (first->fills && !first->flushed)
-            l0_fill(&k->run, first);
+            wg_l0_fill(&k->run, first);
         first->used = false;
         k->run.loads--;
     }
@@ -278,7 +281,7 @@ bool wg_l0_flushes(const wg_tile *t, wg_core *k, unsigned core)
         return false;
     /* The name of the switch says that it is periodic; a perturbed run draws, with the same rate. */
     if (!t->seed)
-        return n % period == period - 1;
+        return (period & (period - 1) ? n % period : n & (period - 1)) == period - 1;
     return draw(t->seed, core, n) % period == 0;
 }
 
@@ -316,6 +319,7 @@ static void solo_load(wg_tile *t, unsigned core, uint32_t address, uint8_t size,
     if (cached && wg_l0_flushes(t, k, core))
         wg_lsu_flush_l0(k);
     solo_book(t, core, address, m, p, false);
+    wg_loop_note(t->loop, WG_LOOP_LOADS, address, 0, false, 0, p + 1);
     l->used = true;
     l->done = *done = p + t->timing->path[WG_PATH_L1].back;
     l->earliest = 0;
@@ -370,6 +374,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
             return WG_LSU_LATER;
     }
     if (own) {
+        wg_loop_spoil(t->loop);
         uint32_t offset = address - WG_RAM_BASE, line[4];
         memcpy(line, k->ram + (offset & ~15u), WG_L1_LINE);
         *value = wg_load_value(line, offset, size);
@@ -388,6 +393,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
             *value = wg_load_value(hit->data, address, size);
             if (hit->stale)
                 report_stale(t, core, address, size, pc, *value);
+            wg_loop_note(t->loop, WG_LOOP_LOADS, address, 0, false, 0, 0);
             if (wg_touch_watched(t))
                 wg_touch_core(t, core, pc, WG_TOUCH_READ | WG_TOUCH_CACHED, WG_TOUCH_L1, address, bytes);
             if (wg_l0_flushes(t, k, core))
@@ -484,6 +490,7 @@ wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t 
         wg_l0_drop_line(run, x->address);
     }
     if (wg_sq_coalesce(t, k, x, m)) {
+        wg_loop_note(t->loop, WG_LOOP_STORES, x->address, run->sq_head + run->sq_count - 1u, false, 0, 0);
         *entered = m;
         return WG_LSU_DONE;
     }
@@ -494,6 +501,9 @@ wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t 
         m = wg_max64(m, left);
         wg_lsu_drain_private(t, core, m + 1);
     }
+    if (x->path != WG_PATH_L1)
+        wg_loop_spoil(t->loop);
+    wg_loop_note(t->loop, WG_LOOP_STORES, x->address, (unsigned)run->sq_head + run->sq_count, true, 0, 0);
     wg_sq_enqueue(run, x, m);
     *entered = m;
     return WG_LSU_DONE;

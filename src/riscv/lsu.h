@@ -46,6 +46,8 @@ bool wg_sq_coalesce(const wg_tile *t, wg_core *k, const wg_ex1 *x, uint64_t m);
 /* Which queued store a load must wait for; -1: none. */
 int wg_sq_conflict(const wg_tile *t, const wg_core_run *run, uint32_t address, unsigned bytes);
 void wg_l0_drop_line(wg_core_run *run, uint32_t address);
+/* A load's line comes into the cache. */
+void wg_l0_fill(wg_core_run *run, const wg_load *l);
 /* One request through the L0 cache: does it empty itself? */
 bool wg_l0_flushes(const wg_tile *t, wg_core *k, unsigned core);
 

@@ -101,7 +101,7 @@ bool wg_issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, const 
               wg_stall *why);
 /* The retire queue entry by entry, and back to whole lines once no load is in flight. */
 void wg_begin_queue(wg_core_run *run);
-bool wg_end_queue(wg_core *k);
+bool wg_end_queue(wg_tile *t, unsigned core);
 
 /* step.c: executes `op` in EX1 from cycle e on, the first of `left` in its line. False if it has to wait for the clock. */
 bool wg_step(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t e);

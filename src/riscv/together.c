@@ -13,158 +13,15 @@
  *
  * Facts: as in lsu.c, exec.c and tile/l1.c; time.md rules 2, 6 and 7.
  */
-#include "riscv/lsu.h"
-#include "riscv/pipeline.h"
+/* Bytes written one by one and read as one word at once make the host wait. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-store-merging", "no-tree-slp-vectorize")
+#endif
+
+#include "riscv/together.h"
 
 #include <string.h>
 #include "engine/device.h"
-
-enum {
-    PORTS = 2,
-    FIRST_PORT = 2,
-    INPUTS = 4,
-    RING = 64,
-    AHEAD = 2,
-    SPARSE = 16, /* cycles per request: then the clock does as well, */
-    LOOK = 512,  /* which is looked at so often */
-    LEAST = 8
-};
-enum { PORT_BITS = WG_CORES }; /* in wg_crowd.ring: behind the cores */
-
-/* Which core sits at which input of ports 2 and 3 (l1.c). */
-static const uint8_t core_at[PORTS][INPUTS] = {{WG_CORES, WG_CORE_B, WG_CORE_NC, WG_CORE_T0},
-                                               {WG_CORE_T1, WG_CORE_T2, WG_CORES, WG_CORES}};
-
-/* A core, and what is worked out from its state again and again. */
-typedef struct member {
-    wg_core *k;
-    wg_core_run *run;
-    wg_lane *lane;
-    uint64_t settle_at; /* the first load that has come back is done */
-    uint64_t drain_at;  /* the first store can leave; 0: look */
-    const wg_op *op;    /* the next instruction, if it is known to be all right, or the end of its line */
-    uint32_t epoch;     /* … while the instruction cache does not change */
-    uint32_t sets;      /* of the instruction cache, less one */
-    uint32_t awaited;   /* registers that loads under way will write: f0 counts as x0 */
-    uint8_t core, port;
-    bool cached;  /* by an L0 data cache */
-    bool merging; /* the store queue coalesces */
-    bool plain;   /* nothing special is switched on */
-    bool mixed;   /* the store queue holds others than stores to L1 */
-    bool blocked; /* the first store waits for room */
-    bool twice;   /* two loads under way may write the same register */
-} member;
-
-typedef struct crowd {
-    member at[WG_CORES];
-    uint64_t seen_at[WG_CORES + 1]; /* the first request of each core; WG_NEVER: there is none */
-    uint8_t ring[RING];             /* by cycle: who has something to do, cores and ports */
-    uint64_t until;
-    uint64_t served; /* requests */
-    uint8_t resting; /* cores that are halted and have nothing under way: no time passes for them */
-    bool careful;    /* nobody goes ahead: code may change, or a finding may end the run */
-    bool detour;     /* somebody went the long way: look who else has an appointment now */
-} crowd;
-
-static const uint32_t l1_lane = 1u << WG_PATH_L1;
-
-/* Never later than asked for; whoever comes too early comes again. */
-static inline void appoint(crowd *w, unsigned bit, uint64_t now, uint64_t at)
-{
-    if (at == WG_NEVER)
-        return;
-    uint64_t ahead = at > now ? at - now : 0;
-    w->ring[(now + (ahead < RING ? ahead : RING - 1)) % RING] |= (uint8_t)(1u << bit);
-}
-
-static uint64_t next_of(const crowd *w, unsigned bit, uint64_t now)
-{
-    for (uint64_t at = now; at < now + RING; at++)
-        if ((w->ring[at % RING] & ~(unsigned)w->resting) >> bit & 1)
-            return at;
-    return WG_NEVER;
-}
-
-static inline unsigned line_of(uint32_t address) { return address & ~(uint32_t)(WG_L1_LINE - 1); }
-
-static inline bool l0_holds(const wg_core_run *run, uint32_t address)
-{
-    uint32_t tag = line_of(address) | 1;
-    return run->l0[0].tag == tag || run->l0[1].tag == tag || run->l0[2].tag == tag || run->l0[3].tag == tag;
-}
-
-/* Some instruction cache may hold it. */
-static inline bool is_code(const wg_tile *t, uint32_t address)
-{
-    return t->regions.memory.l1.watch[address / WG_L1_LINE] & WG_L1_WATCH_CODE;
-}
-
-/* When the first store can leave; they all go to L1. */
-static void note_stores(member *m)
-{
-    const wg_core_run *run = m->run;
-    if (!run->sq_count) {
-        m->drain_at = WG_NEVER;
-        return;
-    }
-    const wg_store *s = wg_sq_peek(run, 0);
-    uint64_t at = s->entered + 1;
-    if (s->mask != 0xFFFF && m->merging) {
-        uint64_t patience = at + (m->k->csr.cfg0 >> WG_CFG0_ST_MERGE_TIMER & 31);
-        at = run->sq_count == 1 ? patience : wg_max64(at, wg_min64(patience, wg_sq_peek(run, 1)->first));
-    }
-    m->drain_at = wg_max64(at, run->mux_free);
-}
-
-static void note_loads(member *m)
-{
-    m->settle_at = WG_NEVER;
-    m->awaited = 0;
-    m->twice = false;
-    for (unsigned i = 0; m->run->loads && i < WG_LOADS; i++) {
-        const wg_load *l = &m->run->load[i];
-        if (!l->used)
-            continue;
-        m->settle_at = wg_min64(m->settle_at, l->done);
-        if (l->done == WG_NEVER) {
-            m->twice |= m->awaited >> (l->rd & 31) & 1;
-            m->awaited |= 1u << (l->rd & 31);
-        }
-    }
-}
-
-/* Everything that is worked out from the core's state. */
-static void note(const wg_tile *t, crowd *w, unsigned core)
-{
-    member *m = &w->at[core];
-    const wg_core *k = m->k;
-    m->cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH);
-    m->merging = t->arch->store_coalescing && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
-    m->plain = k->run.queued && !k->run.ordered && !wg_one_at_a_time(k) && !(k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) &&
-               !wg_strongly_ordered(k);
-    m->op = NULL;
-    m->blocked = true; /* or may be */
-    m->mixed = false;
-    for (unsigned i = 0; i < k->run.sq_count; i++)
-        m->mixed |= wg_sq_peek(&k->run, i)->path != WG_PATH_L1;
-    note_loads(m);
-    note_stores(m);
-    w->seen_at[core] = m->lane->count ? m->lane->queue[m->lane->head].seen_at : WG_NEVER;
-    if (m->lane->count)
-        appoint(w, PORT_BITS + m->port, t->sched.now, t->sched.now + 1);
-    for (unsigned i = 0; i < m->lane->count; i++) {
-        const wg_request *req = &m->lane->queue[(m->lane->head + i) % WG_LANE_DEPTH];
-        w->careful |= req->kind == WG_REQ_ATOMIC || (req->kind == WG_REQ_WRITE && is_code(t, req->address));
-    }
-}
-
-static inline void settle(member *m, uint64_t time)
-{
-    if (m->settle_at > time)
-        return;
-    wg_lsu_settle(m->k, time);
-    note_loads(m);
-}
 
 /* ---- C: L1 ------------------------------------------------------------------------------------------------- */
 
@@ -185,7 +42,7 @@ static void answer(wg_tile *t, crowd *w, member *m, const wg_request *req)
     run->r[l->rd] = wg_load_value(l->line, l->address, l->size);
     run->r[0] = 0;
     wg_fill_retire(run, l->number, l->done);
-    if (!run->halt)
+    if (!run->halt && (m->waits_for == ANY || m->waits_for == l->number))
         appoint(w, m->core, t->sched.now, l->done);
 }
 
@@ -284,7 +141,8 @@ static wg_request *send(wg_tile *t, crowd *w, member *m, uint64_t at)
     t->regions.memory.active[m->core] |= l1_lane;
     if (lane->count == 1)
         w->seen_at[m->core] = req->seen_at;
-    appoint(w, PORT_BITS + m->port, t->sched.now, req->seen_at);
+    appoint(w, PORT_BITS + m->port, t->sched.now,
+            wg_max64(req->seen_at, t->regions.memory.l1.port_free[FIRST_PORT + m->port]));
     return req;
 }
 
@@ -292,19 +150,17 @@ static wg_request *send(wg_tile *t, crowd *w, member *m, uint64_t at)
  * A load of L1 that is not in the L0 cache enters the load/store unit in cycle `at`, now or soon: nothing that happens
  * between can change what it finds there, since what is not answered yet is not done before. False if it must wait.
  */
-static bool load_enters(wg_tile *t, crowd *w, member *m, uint64_t at, uint32_t address, uint32_t pc, uint64_t number,
-                        uint8_t size, uint8_t rd)
+static inline bool load_enters(wg_tile *t, crowd *w, member *m, uint64_t at, uint32_t address, uint32_t pc,
+                               uint64_t number, uint8_t size, uint8_t rd)
 {
     wg_core_run *run = m->run;
-    unsigned slot = WG_LOADS;
     if (run->sq_count && (wg_sq_conflict(t, run, address, wg_load_bytes(size)) >= 0 ||
                           (t->arch->load_needs_store_slot && run->sq_count == WG_STORE_QUEUE)))
         return false;
-    for (unsigned i = WG_LOADS; i-- > 0;)
-        if (!run->load[i].used)
-            slot = i;
-    if (slot == WG_LOADS) /* those that are back have left: settle() was here */
+    if (!m->unused) /* those that are back have left: settle() was here */
         return false;
+    const unsigned slot = (unsigned)__builtin_ctz(m->unused);
+    m->unused &= (uint8_t)(m->unused - 1);
     wg_load *l = &run->load[slot];
     l->used = true;
     l->done = WG_NEVER;
@@ -318,6 +174,7 @@ static bool load_enters(wg_tile *t, crowd *w, member *m, uint64_t at, uint32_t a
     l->fills = m->cached;
     l->flushed = l->stale = false;
     run->loads++;
+    m->slot[(m->oldest + m->loads++) % WG_LOADS] = (uint8_t)slot;
     m->twice |= m->awaited >> (rd & 31) & 1;
     m->awaited |= 1u << (rd & 31);
     if (m->cached && wg_l0_flushes(t, m->k, m->core)) {
@@ -356,16 +213,13 @@ static void write_out(const member *m)
     }
 }
 
-/* The first store leaves if it can. */
-static void store_leaves(wg_tile *t, crowd *w, member *m)
+/* The first store leaves in cycle `at`, now or soon: there is room. */
+static void store_leaves(wg_tile *t, crowd *w, member *m, uint64_t at)
 {
     wg_core_run *run = m->run;
-    const uint64_t now = t->sched.now;
-    m->blocked = !wg_lsu_room(t, m->core, WG_PATH_L1, 0);
-    if (m->blocked)
-        return;
+    m->blocked = false;
     wg_store *s = wg_sq_at(run, 0);
-    wg_request *req = send(t, w, m, now);
+    wg_request *req = send(t, w, m, at);
     req->address = line_of(s->address);
     req->pc = s->pc;
     memcpy(req->data, s->data, sizeof req->data);
@@ -379,8 +233,8 @@ static void store_leaves(wg_tile *t, crowd *w, member *m)
     req->index = req->overtakes = req->rd = 0;
     wg_l0_drop_line(run, s->address);
     wg_sq_pop(run);
-    run->mux_free = now + 1;
-    run->disturbed = now;
+    run->mux_free = at + 1;
+    run->disturbed = at;
     w->careful |= is_code(t, req->address);
     note_stores(m);
 }
@@ -411,17 +265,40 @@ static void load_store(wg_tile *t, crowd *w, member *m)
         run->at = wg_max64(run->at, now);
         return;
     }
-    if (m->drain_at <= now)
-        store_leaves(t, w, m);
+    if (m->drain_at > now)
+        return;
+    m->blocked = !wg_lsu_room(t, m->core, WG_PATH_L1, 0);
+    if (!m->blocked)
+        store_leaves(t, w, m, now);
 }
 
 /* ---- J: pipelines ------------------------------------------------------------------------------------------ */
 
 /*
- * A core goes up to AHEAD cycles ahead of the others: what L1 has not answered yet is not done before, and what another
- * core sends out now reaches nobody sooner. What could still be seen differently then (a line of the L0 cache that becomes
- * stale, code that changes) waits for its cycle.
+ * A core goes ahead of the others as far as what L1 has not answered yet cannot be done: the first such request is
+ * processed in the next cycle or when it gets there, and its answer takes its time. What could still be seen differently
+ * then (a line of the L0 cache that becomes stale, code that changes) waits for its cycle.
  */
+static inline uint64_t ahead_of(const wg_tile *t, const crowd *w, const member *m, uint64_t now, uint64_t most)
+{
+    const uint64_t seen_at = w->seen_at[m->core];
+    if (seen_at >= most)
+        return most;
+    return wg_min64(most, wg_max64(seen_at, now + 1) + t->timing->path[WG_PATH_L1].back - 2);
+}
+
+/* Stores that leave before e, which is later than now, leave, if there is sure to be room. */
+static inline bool stores_leave(wg_tile *t, crowd *w, member *m, uint64_t e, uint64_t now, uint64_t most)
+{
+    while (m->drain_at <= e) {
+        if (m->drain_at <= now || m->drain_at > ahead_of(t, w, m, now, most) ||
+            m->lane->count > t->timing->path[WG_PATH_L1].travel)
+            return false;
+        settle(m, m->drain_at);
+        store_leaves(t, w, m, m->drain_at);
+    }
+    return e <= ahead_of(t, w, m, now, most);
+}
 
 /* A load enters EX1 in cycle e. False if it has to wait for that cycle, or go the long way. */
 static inline bool load(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32_t address, uint64_t e)
@@ -437,12 +314,16 @@ static inline bool load(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32
         if (address - WG_RAM_BASE >= t->arch->ram_bytes[m->core] ||
             wg_lsu_load(t, m->core, address, op->spare, run->pc, e, &value, &entered, &done) != WG_LSU_DONE)
             return false;
+        note_loads(m);
         note_stores(m);
     } else {
         settle(m, e + 1);
         if (m->cached && l0_holds(run, address)) {
-            if (e > t->sched.now ||
-                wg_lsu_load(t, m->core, address, op->spare, run->pc, e, &value, &entered, &done) != WG_LSU_DONE)
+            if (e > t->sched.now)
+                return false;
+            wg_lsu_result result = wg_lsu_load(t, m->core, address, op->spare, run->pc, e, &value, &entered, &done);
+            note_loads(m);
+            if (result != WG_LSU_DONE)
                 return false;
         } else {
             if (m->mixed || e + 1 >= w->until || run->wait_e == e ||
@@ -495,7 +376,11 @@ static inline bool store(wg_tile *t, member *m, const wg_op *op, uint32_t addres
                     .data = {value},
                     .bytes = (uint8_t)bytes,
                     .path = l1 ? WG_PATH_L1 : WG_PATH_OWN_RAM};
-        if (e > t->sched.now || wg_lsu_store(t, m->core, &x, &entered) != WG_LSU_DONE)
+        if (e > t->sched.now)
+            return false;
+        wg_lsu_result result = wg_lsu_store(t, m->core, &x, &entered);
+        note_loads(m);
+        if (result != WG_LSU_DONE)
             return false;
         m->mixed = true; /* or may be: load_store() sees to it */
     } else {
@@ -508,10 +393,7 @@ static inline bool store(wg_tile *t, member *m, const wg_op *op, uint32_t addres
         uint16_t mask = (uint16_t)(((1u << bytes) - 1) << (address & (WG_L1_LINE - 1)));
         if (!m->merging || apart > 8 || line_of(s->address) != line_of(address)) {
             s = wg_sq_at(run, run->sq_count++);
-            memset(s, 0, sizeof *s);
-            s->first = entered;
-            s->path = WG_PATH_L1;
-            s->bytes = (uint8_t)bytes;
+            *s = (wg_store){.first = entered, .path = WG_PATH_L1, .bytes = (uint8_t)bytes};
         }
         s->entered = entered;
         s->address = address;
@@ -541,6 +423,21 @@ static uint64_t the_long_way(wg_tile *t, crowd *w, member *m)
 #define B r[op->rs2]
 #define I op->imm
 
+/* The first operand whose value nobody knows yet is that of this instruction. */
+static inline uint64_t awaited_by(const wg_core_run *run, const wg_op *op)
+{
+    const uint8_t source[2] = {op->rs1, op->rs2};
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t match = wg_writers(run->dests, source[i]);
+        if (!match)
+            continue;
+        uint64_t number = run->number - 1 - (unsigned)__builtin_ctzll(match) / 8;
+        if (run->filled[number % WG_RETIRE_RING] == WG_NEVER)
+            return number;
+    }
+    return ANY;
+}
+
 /* Returns when the core wants to go on: WG_NEVER, when L1 or the load/store unit lets it. */
 static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
 {
@@ -548,15 +445,20 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
     wg_core_run *run = m->run;
     uint32_t *r = run->r, value;
     const uint64_t now = t->sched.now;
-    const uint64_t last = w->careful || run->fetch[0].used || run->fetch[1].used ? now : now + AHEAD;
+    m->waits_for = ANY;
     if (run->halt || run->ex1.kind)
         return WG_NEVER;
+    m->waits_for = 0;
     k->stop = now + 1;
+    uint64_t most = now, last;
+    if (!w->careful && !m->mixed && !run->fetch[0].used && !run->fetch[1].used)
+        most = wg_max64(now, wg_min64(now + AHEAD, w->until - 2));
+    last = ahead_of(t, w, m, now, most);
     for (;;) {
         const uint64_t number = run->number;
         const uint32_t pc = run->pc;
         uint64_t e = wg_max64(now, run->at);
-        if (e > now && (e > last || e + 1 >= w->until || m->drain_at <= e || m->mixed))
+        if (e > now && last == now)
             return e;
         const wg_op *op = m->op;
         if (!op || op->code == WG_OP_LINE_END || op->code == WG_OP_LINE_END_LATE || m->epoch != k->epoch) {
@@ -572,21 +474,31 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
         }
         {
             bool unknown = false;
-            uint64_t from = e;
             e = wg_max64(e, run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
             if (!wg_operand_quick(run, run->dests, number, op->rs1, t->arch->forward_writers, &e, &unknown) ||
                 !wg_operand_quick(run, run->dests, number, op->rs2, t->arch->forward_writers, &e, &unknown)) {
                 wg_stall why;
-                if (unknown || !wg_issue(t, k, run, op, &e, &why))
+                if (unknown) {
+                    m->waits_for = awaited_by(run, op);
                     return WG_NEVER;
+                }
+                if (!wg_issue(t, k, run, op, &e, &why)) {
+                    m->waits_for = ANY;
+                    return WG_NEVER;
+                }
                 if (e > now && why.retry_at != WG_NEVER)
                     return e;
             }
-            if (e > from) {
-                if (e == WG_NEVER)
+            if (e == WG_NEVER) {
+                m->waits_for = ANY;
+                return e;
+            }
+            if (e > now && (e > last || m->drain_at <= e)) {
+                if (e > most || !stores_leave(t, w, m, e, now, most))
                     return e;
-                if (e > last || e + 1 >= w->until || m->drain_at <= e || m->mixed)
-                    return e;
+                if (w->careful)
+                    most = now;
+                last = ahead_of(t, w, m, now, most);
             }
         }
         switch (op->code) {
@@ -602,13 +514,18 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
             if (!load(t, w, m, op, A + I, e))
                 return e > now ? e : the_long_way(t, w, m);
             m->op = op + 1;
-            if (run->ex1.kind)
+            last = ahead_of(t, w, m, now, most);
+            if (run->ex1.kind) {
+                m->waits_for = ANY;
                 return run->at;
+            }
             continue;
         case WG_OP_STORE:
             if (!store(t, m, op, A + I, B, e))
                 return e > now ? e : the_long_way(t, w, m);
             m->op = op + 1;
+            if (m->mixed)
+                most = last = now;
             continue;
         case WG_OP_BEQ:
         case WG_OP_BNE:

@@ -87,7 +87,7 @@ void wg_l1_write(wg_tile *t, wg_l1_client client, uint32_t address, uint32_t byt
     wg_l1_wrote(t, client, address, bytes);
 }
 
-void wg_l1_wrote(wg_tile *t, wg_l1_client client, uint32_t address, uint32_t bytes)
+bool wg_l1_unseen(const wg_tile *t, uint32_t address, uint32_t bytes)
 {
     /* Most lines are in nobody's cache: several of them at once. */
     const uint8_t *watch = &t->regions.memory.l1.watch[address / LINE];
@@ -105,7 +105,12 @@ void wg_l1_wrote(wg_tile *t, wg_l1_client client, uint32_t address, uint32_t byt
     }
     for (; i < lines; i++)
         any |= watch[i];
-    if (any)
+    return !any;
+}
+
+void wg_l1_wrote(wg_tile *t, wg_l1_client client, uint32_t address, uint32_t bytes)
+{
+    if (!wg_l1_unseen(t, address, bytes))
         notify(t, client, address, address + bytes - 1);
 }
 

@@ -75,6 +75,8 @@ void wg_l1_read(const struct wg_tile *t, uint32_t address, uint32_t bytes, void 
 void wg_l1_write(struct wg_tile *t, wg_l1_client client, uint32_t address, uint32_t bytes, const void *from);
 /* The same for a client that has put the bytes there itself. */
 void wg_l1_wrote(struct wg_tile *t, wg_l1_client client, uint32_t address, uint32_t bytes);
+/* Is nobody to be told of it? (Bytes that exist.) */
+bool wg_l1_unseen(const struct wg_tile *t, uint32_t address, uint32_t bytes);
 /* The bytes of one line whose bit is set in `mask`. */
 void wg_l1_write_masked(struct wg_tile *t, wg_l1_client client, uint32_t line, uint16_t mask, const uint32_t data[4]);
 /* Read-modify-write of an aligned word by a RISC-V funct5; returns the old value. */

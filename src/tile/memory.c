@@ -69,8 +69,10 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
     if (lane->count == WG_LANE_DEPTH) /* cannot happen: four loads and a path's stages are fewer */
         return;
     lane->queue[(lane->head + lane->count++) % WG_LANE_DEPTH] = *req;
-    if (lane->count == 1)
+    if (lane->count == 1) {
         lane->retry_at = 0;
+        lane->why.reason = WG_STALL_NONE;
+    }
     m->active[req->core] |= 1u << index;
     wg_ttsync_note_emitted(t, req->core, (wg_path)req->path, req->address, req->kind == WG_REQ_WRITE);
     wg_wake_at(&t->sched, req->path == WG_PATH_PUSH ? WG_AGENT_PUSHES : WG_AGENT_REGIONS, req->seen_at);
@@ -268,9 +270,13 @@ void wg_regions_push(wg_tile *t)
             next = req->seen_at < next ? req->seen_at : next;
             continue;
         }
+        unsigned thread = req->index % WG_THREADS;
+        if (lane->why.reason == WG_STALL_PUSH_FIFO_FULL &&
+            t->frontend[thread].push_waits & (core == WG_CORE_B ? 2 : 1)) /* nothing has left since it was refused */
+            continue;
         wg_stall why = {.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
         unsigned words = req->bytes / 4u;
-        unsigned taken = wg_push_words(t, req->index % WG_THREADS, (wg_core_id)core, req->pc, req->data, words, &why);
+        unsigned taken = wg_push_words(t, thread, (wg_core_id)core, req->pc, req->data, words, &why);
         if (taken >= words) {
             take(t, core, WG_PATH_PUSH, req->data);
             wg_wake_idle_watchers(&t->sched);

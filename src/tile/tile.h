@@ -50,6 +50,8 @@ struct wg_tile {
     uint64_t l1_turns_from; /* … since then: are several cores at it (riscv/together.c)? */
     uint32_t l1_undos;      /* lines that a core running ahead through L1 has written */
     wg_l1_undo l1_undo[WG_L1_UNDO];
+    struct wg_loop
+        *loop; /* a core that is alone goes through a loop of which every access is written down (riscv/loop.h) */
     const wg_delay *delay; /* the delays of this run, in order; NULL: the seed draws them */
     size_t delays;
     wg_insn acting; /* in whose name touches are emitted, while somebody watches them (observe/touch.h) */
@@ -72,6 +74,8 @@ struct wg_tile {
 
 /* One cycle's phases for all agents that are due (time.md rule 2). */
 void wg_tile_cycle(wg_tile *t);
+/* The same, and further cycles before `end` as long as only units and threads have something to do in them. */
+void wg_tile_cycles(wg_tile *t, uint64_t end);
 /* The earliest cycle at which any agent could act; WG_NEVER if none can. */
 uint64_t wg_tile_next(const wg_tile *t);
 /* Is somebody due in this cycle who is neither a core nor the requests of cores? May say no wrongly. */

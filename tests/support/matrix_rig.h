@@ -99,11 +99,13 @@ static inline void mrig_cfg(mrig *r, wg_cfg_id id, uint32_t value)
 {
     for (unsigned bank = 0; bank < 2; bank++)
         wg_cfg_insert(&wg_cfg_fields[r->t->arch->id][id], r->t->regs.config.bank[bank], value);
+    r->t->regs.config.changes++;
 }
 static inline void mrig_tcfg(mrig *r, wg_tcfg_id id, uint32_t value)
 {
     for (unsigned thread = 0; thread < 3; thread++)
         wg_tcfg_insert(&wg_tcfg_fields[r->t->arch->id][id], r->t->regs.config.thread[thread], value);
+    r->t->regs.config.changes++;
 }
 
 /* The formats of both sources, as WH's configuration and BH's data say it. */

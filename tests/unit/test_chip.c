@@ -379,6 +379,67 @@ static void test_windows(void **state)
     }
 }
 
+/*
+ * Tiles whose cores are alone in loops through L1 (one stands still, one copies), and one that writes a line in their midst
+ * now and then: what they worked out ahead of the clock is taken back to that cycle.
+ */
+static void test_loops_disturbed(void **state)
+{
+    enum { CYCLES = 6000 };
+    wg_arch_id arch = wg_test_arch(state);
+    uint64_t expected = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        wg_grid_desc desc = {.struct_size = sizeof desc, .arch = arch, .lockstep = i == 2};
+        wg_grid *g = NULL;
+        assert_int_equal(wg_grid_create(&desc, &g), WG_OK);
+        rv stands = rv_at(0x8000), copies = rv_at(0x8000), sends = rv_at(0x8000);
+        rv_li(&stands, A1, 0x20000);
+        unsigned label = stands.n;
+        rv_lw(&stands, A2, 0, A1);
+        rv_lw(&stands, A3, 4, A1);
+        rv_add(&stands, A2, A2, A3);
+        rv_sw(&stands, A2, 8, A1);
+        rv_beq(&stands, ZERO, ZERO, label);
+        unsigned outer = copies.n;
+        rv_li(&copies, A1, 0x20000);
+        rv_li(&copies, A2, 0x20800);
+        rv_li(&copies, A3, 0x20400);
+        label = copies.n;
+        for (int k = 0; k < 4; k++)
+            rv_lw(&copies, A4 + (unsigned)k, k * 4, A1);
+        for (int k = 0; k < 4; k++)
+            rv_sw(&copies, A4 + (unsigned)k, k * 4, A2);
+        rv_addi(&copies, A1, A1, 16);
+        rv_addi(&copies, A2, A2, 16);
+        rv_bne(&copies, A1, A3, label);
+        rv_beq(&copies, ZERO, ZERO, outer);
+        boot(g, 2, 3, WG_CORE_B, &stands);
+        boot(g, 4, 3, WG_CORE_T1, &copies);
+        outer = sends.n;
+        for (unsigned k = 0; k < 4; k++) {
+            noc_request r = increment(arch, k & 1, place(arch, 3, 4), k < 2 ? place(arch, 2, 3) : place(arch, 4, 3),
+                                      k < 2 ? 0x20000 : 0x20100 + k * 64);
+            rv_issue(&sends, arch, &r);
+            rv_li(&sends, A0, 190 + 53 * k);
+            label = sends.n;
+            rv_addi(&sends, A0, A0, -1);
+            rv_bne(&sends, A0, ZERO, label);
+        }
+        rv_beq(&sends, ZERO, ZERO, outer);
+        boot(g, 3, 4, WG_CORE_B, &sends);
+        for (unsigned done = 0, step = 1; done < CYCLES; done += step) {
+            step = i == 1 ? step * 7 % 1931 + 1 : CYCLES;
+            step = done + step > CYCLES ? CYCLES - done : step;
+            wg_grid_advance(g, step);
+        }
+        uint64_t hash = wg_grid_state_hash(g);
+        if (i == 0)
+            expected = hash;
+        assert_true(hash == expected);
+        wg_grid_destroy(g);
+    }
+}
+
 static void test_perturbed(void **state)
 {
     uint64_t first = 0;
@@ -477,6 +538,7 @@ static const wg_test tests[] = {
     WG_TEST(test_threads, WG_BH | WG_WH, ""),
     WG_TEST(test_snapshot, WG_BH | WG_WH, ""),
     WG_TEST(test_windows, WG_BH | WG_WH, ""),
+    WG_TEST(test_loops_disturbed, WG_BH | WG_WH, ""),
     WG_TEST(test_perturbed, WG_BH | WG_WH, ""),
     WG_TEST(test_fork, WG_BH | WG_WH, ""),
     WG_TEST(test_at_rest, WG_BH | WG_WH, ""),

@@ -3,6 +3,7 @@
 #include "wgtest.h"
 
 #include <stdio.h>
+#include "engine/device.h"
 
 typedef struct log {
     wg_event *event;
@@ -87,7 +88,80 @@ static void test_lockstep_is_identical(void **state)
     }
 }
 
+/* ---- Rows of instructions for one unit, unwatched ---- */
+
+/* What keeps units busy: instructions of the Matrix and Vector Unit, the packers, the unpackers, and waits for them. */
+static uint32_t unit_word(wg_rng *g)
+{
+    static const uint32_t words[] = {0x84012300, 0x85012300, 0x8F000000, 0x26000000, 0x27000000, 0x12000000,
+                                     0x41000000, 0x41000001, 0x43000101, 0x43800101, 0x57000003, 0x50000000,
+                                     0x02000000, 0x70020000, 0x72020000, 0xB2020001, 0x45000000, 0x36000003};
+    static const uint32_t conditions[] = {0x02, 0x04, 0x08, 0x10, 0x1E};
+    if (wg_rng_below(g, 6))
+        return words[wg_rng_below(g, sizeof words / sizeof *words)];
+    return wg_rng_below(g, 3) ? 0xA2000000u | (1u << wg_rng_below(g, 9)) << 15 | conditions[wg_rng_below(g, 5)]
+                              : random_word(g);
+}
+
+/* Where the threads are. */
+static uint64_t gates_hash(const wg_tile *t)
+{
+    uint64_t h = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        wg_gate_info g;
+        wg_gate_state(t, i, &g);
+        const uint64_t part[] = {
+            g.fifo,      g.replay_fifo, g.gate_fifo, g.plain_downstream, g.has_head ? g.head.id : 0,
+            g.expanding, g.mop_outer,   g.mop_inner, g.replaying,        g.recording,
+            g.latch.kind};
+        for (unsigned k = 0; k < sizeof part / sizeof *part; k++)
+            h = (h ^ part[k]) * UINT64_C(0x9FB21C651E98DF25) + 1;
+    }
+    return h;
+}
+
+/* MOPs with long loops, most of the time of one thread; in steps of very different lengths. */
+static void test_rows_are_identical(void **state)
+{
+    for (uint64_t seed = 1; seed < 120; seed++) {
+        wg_device *dev[2];
+        for (unsigned i = 0; i < 2; i++) {
+            wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state), .lockstep = i};
+            assert_int_equal(wg_create(&desc, &dev[i]), WG_OK);
+        }
+        wg_rng g = {seed};
+        for (unsigned step = 0; step < 150; step++) {
+            unsigned thread = wg_rng_below(&g, 4) ? (unsigned)(seed % 3) : wg_rng_below(&g, 3);
+            if (wg_rng_below(&g, 10) == 0)
+                for (unsigned i = 0; i < 9; i++) {
+                    uint32_t nop = 0x02000000, same = unit_word(&g);
+                    uint32_t word = i == 0   ? 1 + wg_rng_below(&g, 3)
+                                    : i == 1 ? 1 + wg_rng_below(&g, 60)
+                                    : i == 5 ? same
+                                             : (wg_rng_below(&g, 3) ? nop : unit_word(&g));
+                    for (unsigned k = 0; k < 2; k++)
+                        wg_poke(dev[k], WG_SPACE_MOP_CFG, thread * 9 + i, word);
+                }
+            uint32_t word = wg_rng_below(&g, 3) ? unit_word(&g) : 0x01800000;
+            unsigned cycles = 1 + wg_rng_below(&g, wg_rng_below(&g, 3) ? 8 : 300);
+            for (unsigned k = 0; k < 2; k++) {
+                wg_push(dev[k], thread, word);
+                if (step % 4 == 0)
+                    wg_poke(dev[k], WG_SPACE_SEM_VALUE, step / 4 % 8, 1);
+                wg_advance(dev[k], cycles);
+            }
+            if (gates_hash(dev[0]->tile) != gates_hash(dev[1]->tile) ||
+                (step % 50 == 49 && wg_state_hash(dev[0]) != wg_state_hash(dev[1])))
+                fail_msg("seed %llu: differs at cycle %llu, step %u", (unsigned long long)seed,
+                         (unsigned long long)wg_cycle(dev[0]), step);
+        }
+        wg_destroy(dev[0]);
+        wg_destroy(dev[1]);
+    }
+}
+
 static const wg_test tests[] = {
     WG_TEST(test_lockstep_is_identical, WG_BH | WG_WH, ""),
+    WG_TEST(test_rows_are_identical, WG_BH | WG_WH, ""),
 };
 WG_MAIN("frontend_device", tests)

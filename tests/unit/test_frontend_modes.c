@@ -257,7 +257,21 @@ static void plain(wg_frontend *f)
     f->moved = false;
 }
 
-/* Nobody watching, the stages take short cuts: the state is the same in every cycle, appointments included. */
+/*
+ * A thread that nobody watches sleeps through what cannot let it act; else the appointments are the same. One that comes
+ * too late shows in the state.
+ */
+static bool same_appointments(const wg_schedule *watched, const wg_schedule *alone)
+{
+    for (unsigned i = 0; i < WG_AGENT_COUNT; i++) {
+        bool thread = i >= WG_AGENT_THREAD0 && i <= WG_AGENT_THREAD2;
+        if (watched->next[i] != alone->next[i] && !(thread && watched->next[i] < alone->next[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Nobody watching, the stages take short cuts: the state is the same in every cycle. */
 static void test_watching_changes_nothing(void **state)
 {
     for (uint64_t seed = 1; seed <= 120; seed++) {
@@ -274,7 +288,7 @@ static void test_watching_changes_nothing(void **state)
             }
             if (memcmp(a->t->frontend, b->t->frontend, sizeof a->t->frontend) ||
                 memcmp(&a->t->backend.sync, &b->t->backend.sync, sizeof a->t->backend.sync) ||
-                memcmp(a->t->sched.next, b->t->sched.next, sizeof a->t->sched.next))
+                !same_appointments(&a->t->sched, &b->t->sched))
                 fail_msg("seed %llu: differs after cycle %u", (unsigned long long)seed, cycle);
         }
         assert_int_equal(a->dev.findings, b->dev.findings);

@@ -56,7 +56,7 @@ static wg_alu random_alu(wg_rng *rng, wg_style *style, unsigned phase)
 static void test_decoding(void **state)
 {
     (void)state;
-    for (unsigned simd = 1; simd <= WG_SIMD_AVX512; simd++) {
+    for (unsigned simd = 1; simd < WG_SIMD_LEVELS; simd++) {
         const wg_matrix_kernels *k;
         if (!level(simd, &k))
             continue;
@@ -85,7 +85,7 @@ static void test_decoding(void **state)
 static void test_products(void **state)
 {
     (void)state;
-    for (unsigned simd = 1; simd <= WG_SIMD_AVX512; simd++) {
+    for (unsigned simd = 1; simd < WG_SIMD_LEVELS; simd++) {
         const wg_matrix_kernels *k;
         if (!level(simd, &k))
             continue;
@@ -133,7 +133,7 @@ static void test_products(void **state)
 static void test_elementwise(void **state)
 {
     (void)state;
-    for (unsigned simd = 1; simd <= WG_SIMD_AVX512; simd++) {
+    for (unsigned simd = 1; simd < WG_SIMD_LEVELS; simd++) {
         const wg_matrix_kernels *k;
         if (!level(simd, &k))
             continue;
@@ -265,12 +265,33 @@ static void test_no_stale_operands(void **state)
         }
 }
 
+/* What a repeated MVMUL has to notice: configuration, formats that come with banks, the bank pointers. */
+static void change_something(wg_rng *rng, mrig *r)
+{
+    wg_src *s = &r->t->regs.src;
+    unsigned what = wg_rng_below(rng, 30), value = wg_rng_below(rng, 256);
+    switch (what) {
+    case 0: mrig_cfg(r, WG_CFG_ALU_ACC_CTRL_Fp32_enabled, value & 1); break;
+    case 1: mrig_tcfg(r, WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset, value * 8); break;
+    case 2: s->format_a[value & 1] = value & 2 ? 5 : 1; break;
+    case 3: s->format_b[value & 1] = value & 2 ? 5 : 4; break;
+    case 4:
+        if (!r->t->backend.matrix.flips)
+            s->matrix_bank_a = value & 1;
+        break;
+    case 5: r->t->regions.control.word[WG_MATRIX_DEBUG] = (value & 1) << 11; break;
+    case 6: mrig_tcfg(r, WG_TCFG_FIDELITY_BASE_Phase, value & 3); break;
+    default: break;
+    }
+}
+
+
 /* What the gate's question prepares is what the acceptance would find out by itself. */
 static void test_prepared(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
     wg_rng rng = {3};
-    unsigned used = 0;
+    unsigned used = 0, repeated = 0;
     for (unsigned round = 0; round < 60; round++) {
         mrig *r[2] = {mrig_new(arch), mrig_new(arch)};
         uint64_t seed = wg_rng_next(&rng);
@@ -293,14 +314,24 @@ static void test_prepared(void **state)
                 r[k]->t->regs.dst.undefined[i] =
                     wg_rng_next(&same) & wg_rng_next(&same) & (i & 1 ? UINT64_MAX : 0xFF00);
         }
-        for (unsigned i = 0; i < 40; i++) {
-            uint32_t word = 0x26000000 | (wg_rng_below(&rng, 2) << (arch == WG_ARCH_BH ? 14 : 15)) |
+        uint32_t word = 0;
+        for (unsigned i = 0; i < 60; i++) {
+            wg_rng same = rng;
+            for (unsigned k = 0; k < 2; k++) {
+                rng = same;
+                change_something(&rng, r[k]);
+            }
+            if (wg_rng_below(&rng, 3) == 0 || !word)
+                word = 0x26000000 | (wg_rng_below(&rng, 2) << (arch == WG_ARCH_BH ? 14 : 15)) |
                             wg_rng_below(&rng, 16) * 8 | (wg_rng_below(&rng, 6) ? 0u : 1u << 19);
+            const wg_matrix_usual *usual = &r[0]->t->backend.matrix.usual;
+            repeated += usual->word == word && usual->changes == r[0]->t->regs.config.changes + 1;
             while (!mrig_offer(r[0], 0, word)) {
                 mrig_cycle(r[0]);
                 mrig_cycle(r[1]);
             }
             wg_insn insn = {.word = word, .id = ++r[1]->ids};
+            r[1]->t->backend.matrix.usual.changes = 0;
             assert_true(wg_matrix_unit.check(r[1]->t, &insn, &r[1]->stall));
             used += r[1]->t->backend.matrix.prepared.cycle == r[1]->t->sched.now + 1;
             r[1]->t->backend.matrix.prepared.cycle = 0;
@@ -321,7 +352,7 @@ static void test_prepared(void **state)
         mrig_free(r[0]);
         mrig_free(r[1]);
     }
-    assert_true(used > 1000);
+    assert_true(used > 1000 && repeated > 1000);
 }
 
 static const wg_test tests[] = {

@@ -67,7 +67,7 @@ static scene setup(void **state, uint64_t seed)
     mrig_cfg(s.r, field(&s, 2) ? WG_CFG_ALU_ACC_CTRL_Fp32_enabled : WG_CFG_ALU_ACC_CTRL_INT8_math_enabled, s.wide);
     s.flush = field(&s, 2);
     mrig_cfg(s.r, WG_CFG_ALU_ACC_CTRL_Zero_Flag_disabled_src, !s.flush);
-    /* Implied: moves of SrcB go by its own format, and what SrcA's is does not matter to them. */
+    /* Implied, by the bit of SrcA: moves of SrcB go by its own format. */
     mrig_tcfg(s.r, WG_TCFG_DISABLE_IMPLIED_SRCA_FMT_Base, !s.bh || field(&s, 2));
     mrig_tcfg(s.r, WG_TCFG_DISABLE_IMPLIED_SRCB_FMT_Base, !s.bh || field(&s, 2));
     t->regs.rwc.thread[0] = (wg_rwc_thread){
@@ -92,7 +92,7 @@ static unsigned dst_row(const scene *s, uint32_t word)
 
 static bool implied(const scene *s)
 {
-    return s->bh && !wg_tcfg_get(WG_ARCH_BH, WG_TCFG_DISABLE_IMPLIED_SRCB_FMT_Base, s->r->t->regs.config.thread[0]);
+    return s->bh && !wg_tcfg_get(WG_ARCH_BH, WG_TCFG_DISABLE_IMPLIED_SRCA_FMT_Base, s->r->t->regs.config.thread[0]);
 }
 
 static bool has_five_exponent_bits(unsigned f) { return f == 1 || f == 2 || f == 3 || f == 10 || f == 11 || f == 14; }

@@ -152,13 +152,37 @@ static void test_setdvalid(void **state)
     rig_free(r);
 }
 
-static void test_rstdma_is_reported(void **state)
+/* What waits in the queue of TDMA-RISC is dropped. */
+static void test_rstdma(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
-    rig_do(r, 0, rig_word(r, "RSTDMA", 0));
-    assert_int_equal(rig_found(r, WG_F_UNIMPLEMENTED_INSN), 1);
-    assert_false(wg_misc_implements(WG_I_RSTDMA, wg_test_arch(state)));
-    assert_true(wg_misc_implements(WG_I_SETADC, wg_test_arch(state)));
+    wg_stall why;
+    static const uint32_t parameters[] = {0, 4000, 1, 3}; /* source, destination, size: one unit, L1 to L1 */
+    for (unsigned command = 0; command < 2; command++) {
+        for (unsigned i = 0; i < 4; i++)
+            assert_int_equal(wg_tdma_write(r->t, WG_CORE_B, 4 * i, parameters[i], 0, &why), WG_REGION_DONE);
+        assert_int_equal(wg_tdma_write(r->t, WG_CORE_B, 0x10, 0x40, 0, &why), WG_REGION_DONE);
+    }
+    assert_false(wg_tdma_idle(r->t));
+    rig_push(r, 0, rig_word(r, "RSTDMA", 0));
+    rig_push(r, 0, rig_word(r, "RSTDMA", 0));
+    uint64_t first = r->t->sched.now;
+    rig_cycle(r);
+    assert_int_equal(r->t->backend.tdma.count, 2);
+    rig_cycle(r);
+    assert_true(wg_tdma_idle(r->t));
+    assert_int_equal(r->issued[0][0], first);
+    assert_int_equal(r->issued[0][1], first + 1);
+    assert_true(wg_misc_unit.busy(r->t, 0));
+    rig_drain(r);
+    assert_false(wg_misc_unit.busy(r->t, 0));
+    assert_int_equal(rig_found(r, WG_F_RSTDMA_ASSUMED), 2);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(r->t->backend.tdma.cmd_params[i], 0);
+    /* A TDMA-RISC held in reset by SOFT_RESET_0 stays so. */
+    wg_tdma_soft_reset(r->t, true);
+    rig_do(r, 1, rig_word(r, "RSTDMA", 0));
+    assert_true(r->t->backend.tdma.held);
     rig_free(r);
 }
 
@@ -171,6 +195,6 @@ static const wg_test tests[] = {
               "ADDRCRXY:timing ADDRCRZW:timing SETDVALID:timing"),
     WG_TEST(test_same_counters, WG_BH | WG_WH, ""),
     WG_COVERS(test_setdvalid, WG_BH | WG_WH, "", "SETDVALID:value"),
-    WG_TEST(test_rstdma_is_reported, WG_BH | WG_WH, ""),
+    WG_COVERS(test_rstdma, WG_BH | WG_WH, "", "RSTDMA:value RSTDMA:timing"),
 };
 WG_MAIN("misc", tests)

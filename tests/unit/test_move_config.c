@@ -4,7 +4,7 @@
  * value leads to other registers, other memory, another time or another finding for some UNPACR or PACR. Fields for which
  * none does are listed, with the reason; a field of the list that does make a difference fails, too.
  *
- * Then what goes round: transposed twice, and tiles by rows into faces and back.
+ * Then what goes round, in every format: transposed twice, and tiles by rows into faces and back.
  */
 #include "pack_rig.h"
 
@@ -392,8 +392,9 @@ static void put(uint8_t *face, unsigned bits, unsigned i, uint32_t x)
 /* A face and its transpose in L1: transposing either by the unpacker gives the other, in every format for SrcA. */
 static void test_transpose_twice(void **state)
 {
-    static const uint8_t formats[] = {WG_FMT_FP32, WG_FMT_FP16,  WG_FMT_BFP8A, WG_FMT_BFP4A, WG_FMT_BF16, WG_FMT_BFP8,
-                                      WG_FMT_BFP4, WG_FMT_INT16, WG_FMT_FP8,   WG_FMT_BFP2A, WG_FMT_INT8, WG_FMT_BFP2};
+    static const uint8_t formats[] = {WG_FMT_FP32, WG_FMT_FP16,  WG_FMT_BFP8A, WG_FMT_BFP4A, WG_FMT_BF16,
+                                      WG_FMT_BFP8, WG_FMT_BFP4,  WG_FMT_INT16, WG_FMT_FP8,   WG_FMT_BFP2A,
+                                      WG_FMT_INT8, WG_FMT_BFP2,  WG_FMT_TF32};
     for (unsigned k = 0; k < sizeof formats; k++) {
         ur *r = ur_new(wg_test_arch(state));
         unsigned f = formats[k], out = f == WG_FMT_FP32 ? WG_FMT_TF32 : f, bits = wg_l1_bits(f);
@@ -422,52 +423,136 @@ static void test_transpose_twice(void **state)
     }
 }
 
+/* Every format that packers make of what Dst holds, and Dst's format with it; FP8 in both forms. */
+static const struct trip {
+    uint8_t format, middle;
+    bool wide, four; /* Dst in 32 bits; FP8 with four bits of exponent */
+} trips[] = {
+    {WG_FMT_FP32, WG_FMT_FP32, true, false},   {WG_FMT_TF32, WG_FMT_TF32, true, false},
+    {WG_FMT_INT32, WG_FMT_INT32, true, false}, {WG_FMT_BF16, WG_FMT_BF16, false, false},
+    {WG_FMT_FP16, WG_FMT_FP16, false, false},  {WG_FMT_INT16, WG_FMT_INT16, false, false},
+    {WG_FMT_FP8, WG_FMT_FP16, false, false},   {WG_FMT_FP8, WG_FMT_FP16, false, true},
+    {WG_FMT_BFP8, WG_FMT_BF16, false, false},  {WG_FMT_BFP4, WG_FMT_BF16, false, false},
+    {WG_FMT_BFP2, WG_FMT_BF16, false, false},  {WG_FMT_BFP8A, WG_FMT_FP16, false, false},
+    {WG_FMT_BFP4A, WG_FMT_FP16, false, false}, {WG_FMT_BFP2A, WG_FMT_FP16, false, false},
+};
+
+/* Numbers that both formats have. */
+static void fill_dst(ur *r, const struct trip *f, wg_rng *rng)
+{
+    for (unsigned i = 0; i < 256; i++) {
+        unsigned row = i / 16, column = i % 16;
+        uint32_t x = (uint32_t)wg_rng_next(rng);
+        if (f->wide)
+            wg_dst_poke32(r->t, row, column,
+                          wg_dst32_from_fp32(f->format == WG_FMT_TF32 ? (x & 0xBFFFFFFF) + 0x10000000 : x));
+        else if (f->middle == WG_FMT_BF16)
+            pr_bf16(r, row, column, (uint16_t)((x & 0x87FF) + 0x3C00));
+        else
+            r->t->regs.dst.bits[row][column] =
+                f->middle == WG_FMT_FP16 ? wg_dst16_from_fp16((uint16_t)((x & 0x8FFF) + 0x3000)) : (uint16_t)x;
+    }
+}
+
+/* Sixteen rows of Dst, each to a place of its own 0x80 bytes behind the one before. */
+static void pack_rows(ur *r, const struct trip *f, uint32_t to)
+{
+    pr_formats(r, f->wide, f->middle, f->middle, f->format);
+    ur_set(r, WG_CFG_PCK_DEST_RD_CTRL_Read_int8, f->format != WG_FMT_TF32); /* as it is */
+    if (f->four)
+        ur_set(r, WG_CFG_THCON_SEC0_REG1_Pac_LF8_4b_exp, 1);
+    PR_SET(r, 0, Exp_section_size, wg_l1_shares_exponent(f->format));
+    for (unsigned i = 0; i < 16; i++) {
+        PR_SET(r, 0, L1_Dest_addr, (to + 0x80 * i) / 16 - 1);
+        r->t->regs.adc.unit[2][2][0].y = (uint16_t)i;
+        pr_do(r, 2, PR_PACR(1, PR_LAST));
+    }
+}
+
 /* Rows of an image become rows of Dst by Tileize_mode, and by packing row after row the image again. */
 static void test_tilize_untilize(void **state)
 {
-    static const struct {
-        uint8_t format;
-        bool wide;
-    } formats[] = {
-        {WG_FMT_FP32, true}, {WG_FMT_INT32, true}, {WG_FMT_BF16, false}, {WG_FMT_FP16, false}, {WG_FMT_INT16, false}};
-    enum { IMAGE = 0x8000, BACK = 0xA000, PITCH = 0xC0 };
-    for (unsigned k = 0; k < sizeof formats / sizeof *formats; k++) {
+    enum { ROWS = 0x4000, IMAGE = 0x8000, BACK = 0xC000, PITCH = 0xC0 };
+    for (unsigned k = 0; k < sizeof trips / sizeof *trips; k++) {
+        const struct trip *f = &trips[k];
         ur *r = pr_new(wg_test_arch(state), 16);
-        unsigned f = formats[k].format, size = wg_l1_bits(f) / 8;
-        unsigned columns = r->t->arch->unpack.wide_rows ? 32 : 16, rows = 256 / columns;
+        unsigned bits = wg_l1_bits(f->format), bytes = 2 * bits, exponents = wg_l1_shares_exponent(f->format) ? 16 : 0;
+        unsigned columns = r->t->arch->unpack.wide_rows && bits > 8 ? 32 : 16;
+        if (f->four && !wg_cfg_present(&wg_cfg_fields[r->t->arch->id][WG_CFG_THCON_SEC0_REG1_Pac_LF8_4b_exp])) {
+            ur_free(r);
+            continue;
+        }
         wg_rng rng = {k + 7};
-        for (unsigned row = 0; row < rows; row++)
-            for (unsigned i = 0; i < columns; i++) {
-                uint32_t x = (uint32_t)wg_rng_next(&rng);
-                if (f == WG_FMT_BF16)
-                    x = (x & 0x807F) | 0x3F00;
-                if (f == WG_FMT_FP16)
-                    x = (x & 0x83FF) | 0x3C00;
-                memcpy(r->t->l1 + IMAGE + row * PITCH + i * size, &x, size);
-            }
-        ur_face(r, 0, f, f, IMAGE);
+        fill_dst(r, f, &rng);
+        pack_rows(r, f, ROWS);
+        for (unsigned i = 0; i < 16; i++) {
+            unsigned at = IMAGE + exponents + i * 16 / columns * PITCH + i * 16 % columns * bits / 8;
+            memcpy(r->t->l1 + at, r->t->l1 + ROWS + 0x80 * i + exponents, bytes);
+            if (exponents)
+                r->t->l1[IMAGE + i] = r->t->l1[ROWS + 0x80 * i];
+        }
+        memset(r->t->regs.dst.bits, 0, sizeof r->t->regs.dst.bits);
+        ur_face(r, 0, f->format, f->format, IMAGE);
+        unsigned tile = wg_cfg_fields[r->t->arch->id][WG_CFG_THCON_SEC0_REG0_TileDescriptor].word;
+        r->t->regs.config.bank[0][tile + 1] = 1 | 1u << 16;
         for (unsigned thread = 0; thread < 3; thread++)
             ur_thread(r, thread, WG_TCFG_SRCA_SET_SetOvrdWithAddr, 0);
         UR_SEC(r, 0, REG2_Unpack_if_sel_cntx0, 1);
         UR_SEC(r, 0, REG2_Tileize_mode, 1);
         UR_SEC(r, 0, REG2_Shift_amount_cntx0, PITCH / 16);
+        if (f->four)
+            UR_SEC(r, 0, REG1_Unp_LF8_4b_exp, 1);
         ur_do(r, 0, UR_UNPACR(0, 0));
-        pr_formats(r, formats[k].wide, f, f, f);
+        pack_rows(r, f, BACK);
+        bool some = false;
         for (unsigned i = 0; i < 16; i++) {
-            unsigned at = BACK + i * 16 / columns * PITCH + i * 16 % columns * size;
-            PR_SET(r, 0, L1_Dest_addr, at / 16 - 1);
-            r->t->regs.adc.unit[2][2][0].y = (uint16_t)i;
-            pr_do(r, 2, PR_PACR(1, PR_LAST));
+            for (unsigned n = 0; n < exponents + bytes; n++) {
+                uint8_t was = r->t->l1[ROWS + 0x80 * i + n], is = r->t->l1[BACK + 0x80 * i + n];
+                if (was != is)
+                    fail_msg("format %u, row %u, byte %u: %02x and %02x", f->format, i, n, was, is);
+                some |= was != 0;
+            }
         }
-        for (unsigned row = 0; row < rows; row++)
-            assert_memory_equal(r->t->l1 + BACK + row * PITCH, r->t->l1 + IMAGE + row * PITCH, columns * size);
+        assert_true(some);
         ur_free(r);
     }
+}
+
+/* INT8 and UINT8, which packers make of INT32 and unpackers give to SrcA: the same numbers come there. */
+static void test_integers_to_srca(void **state)
+{
+    for (unsigned is_unsigned = 0; is_unsigned < 2; is_unsigned++)
+        for (unsigned tilize = 0; tilize < 2; tilize++) {
+            enum { ROWS = 0x4000, FACE = 0x8000 };
+            const struct trip f = {WG_FMT_INT8, WG_FMT_INT8, true, false};
+            ur *r = pr_new(wg_test_arch(state), 16);
+            ur_set(r, WG_CFG_PCK_DEST_RD_CTRL_Read_unsigned, is_unsigned);
+            wg_rng rng = {is_unsigned + 3};
+            int32_t number[256];
+            for (unsigned i = 0; i < 256; i++) {
+                number[i] = (int32_t)wg_rng_below(&rng, 255) - (is_unsigned ? 0 : 127);
+                wg_dst_poke32(r->t, i / 16, i % 16, wg_dst32_from_int(number[i]));
+            }
+            pack_rows(r, &f, ROWS);
+            for (unsigned i = 0; i < 16; i++)
+                memcpy(r->t->l1 + FACE + i * (tilize ? 0x80 : 16), r->t->l1 + ROWS + 0x80 * i, 16);
+            ur_face(r, 0, WG_FMT_INT8, WG_FMT_INT8, FACE);
+            unsigned tile = wg_cfg_fields[r->t->arch->id][WG_CFG_THCON_SEC0_REG0_TileDescriptor].word;
+            r->t->regs.config.bank[0][tile + 1] = 1 | 1u << 16;
+            ur_set(r, WG_CFG_ALU_FORMAT_SPEC_REG0_SrcAUnsigned, is_unsigned);
+            UR_SEC(r, 0, REG2_Tileize_mode, tilize);
+            UR_SEC(r, 0, REG2_Shift_amount_cntx0, tilize ? 8 : 0);
+            ur_do(r, 0, UR_UNPACR(0, 0));
+            for (unsigned i = 0; i < 256; i++)
+                assert_int_equal(wg_src_to_int(r->t->regs.src.a[0][i / 16][i % 16]), number[i]);
+            ur_free(r);
+        }
 }
 
 static const wg_test tests[] = {
     WG_TEST(test_fields, WG_BH | WG_WH, ""),
     WG_TEST(test_transpose_twice, WG_BH | WG_WH, ""),
     WG_TEST(test_tilize_untilize, WG_BH | WG_WH, ""),
+    WG_TEST(test_integers_to_srca, WG_BH | WG_WH, ""),
 };
 WG_MAIN("move_config", tests)

@@ -5,6 +5,7 @@
  */
 #include "pack_rig.h"
 
+#include "backend/matrix.h"
 #include "host_modes.h"
 #include "num/pack_datums.h"
 #include "tile/tile_regs.h"
@@ -223,9 +224,141 @@ static void test_unpackers_reset(void **state)
     ur_free(r);
 }
 
+/* ---- Bursts ---------------------------------------------------------------------------------------------------- */
+
+/* As the engine does, with and without bursts; returns how many cycles passed in them. */
+static uint64_t run_to(ur *r, uint64_t end, bool bursts)
+{
+    wg_schedule *s = &r->t->sched;
+    uint64_t passed = 0;
+    while (s->now < end) {
+        uint64_t next = wg_tile_next(r->t);
+        if (next >= end) {
+            s->now = end;
+            break;
+        }
+        s->now = next > s->now ? next : s->now;
+        wg_tile_cycle(r->t);
+        uint64_t from = s->now;
+        if (bursts && wg_pack_accepted(r->t))
+            wg_pack_burst(r->t, end);
+        passed += s->now - from;
+    }
+    return passed;
+}
+
+static void expect_same(const wg_tile *a, const wg_tile *b)
+{
+    assert_int_equal(a->sched.now, b->sched.now);
+    assert_memory_equal(a->l1, b->l1, 0x10000);
+    assert_memory_equal(&a->regs.adc, &b->regs.adc, sizeof a->regs.adc);
+    assert_memory_equal(&a->regs.exphist, &b->regs.exphist, sizeof a->regs.exphist);
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        const wg_frontend *f = &a->frontend[i], *g = &b->frontend[i];
+        assert_memory_equal(&f->free, &g->free, offsetof(wg_frontend, accept_at)); /* FIFOs, flags, ids */
+        assert_int_equal(f->stall.reason, g->stall.reason);
+        if (f->stalled) {
+            assert_int_equal(f->stall.resource, g->stall.resource);
+            assert_int_equal(f->stall.holder, g->stall.holder);
+            assert_int_equal(f->stall.retry_at, g->stall.retry_at);
+            assert_int_equal(f->stalled_since, g->stalled_since);
+        }
+        assert_int_equal(f->mop.i, g->mop.i);
+        assert_int_equal(f->mop.j, g->mop.j);
+        assert_int_equal(f->mop.step, g->mop.step);
+        for (unsigned place = 0; place < WG_POOL; place++)
+            assert_memory_equal(&f->pool[place], &g->pool[place], sizeof f->pool[place]);
+    }
+    assert_memory_equal(a->backend.turn, b->backend.turn, sizeof a->backend.turn);
+    assert_memory_equal(a->backend.tdma.packer, b->backend.tdma.packer, sizeof a->backend.tdma.packer);
+    const wg_pack *p = &a->backend.pack, *q = &b->backend.pack;
+    wg_packer one = p->packer[0], other = q->packer[0];
+    for (unsigned i = 0; i < WG_PACK_STREAMS; i++) { /* what has been written may be left there */
+        memset(one.stream[i].bytes + one.stream[i].fill, 0, 16u - one.stream[i].fill);
+        memset(other.stream[i].bytes + other.stream[i].fill, 0, 16u - other.stream[i].fill);
+    }
+    assert_memory_equal(&one, &other, sizeof one);
+    assert_int_equal(p->planned_row, q->planned_row);
+    assert_int_equal(p->count, q->count);
+    for (unsigned i = 0; i < p->count; i++) {
+        assert_int_equal(p->job[p->order[i]].insn.id, q->job[q->order[i]].insn.id);
+        assert_int_equal(p->job[p->order[i]].part[0].done_at, q->job[q->order[i]].part[0].done_at);
+        assert_int_equal(p->job[p->order[i]].part[0].start, q->job[q->order[i]].part[0].start);
+    }
+    assert_int_equal(wg_tile_next(a), wg_tile_next(b));
+}
+
+static void push_burst(wg_rng *rng, ur *r)
+{
+    static const uint32_t others[] = {0x02000000, 0x50200000 /* SETADC */, 0x41000000 /* PACR */};
+    wg_frontend *f = &r->t->frontend[2];
+    uint32_t nop = others[0], select = wg_rng_below(rng, 4) ? 0 : 1 + wg_rng_below(rng, 15), step = 1u << 15;
+    uint32_t plain = PR_PACR(select, 0), last = PR_PACR(select, PR_LAST) | (wg_rng_below(rng, 4) ? step : 0u);
+    uint32_t loop = wg_rng_below(rng, 8) ? plain : plain | PR_CONCAT;
+    uint32_t mop[] = {1 + wg_rng_below(rng, 12), 1 + wg_rng_below(rng, 20), nop, nop, nop, loop, nop, last, last};
+    if (wg_rng_below(rng, 6) == 0)
+        mop[wg_rng_below(rng, 2) ? 2 : 3] = others[wg_rng_below(rng, 3)];
+    memcpy(f->mop_cfg, mop, sizeof mop);
+    for (unsigned i = 1 + wg_rng_below(rng, 4); i--;)
+        ur_push(r, 2, 0x01800000); /* MOP, template 1 */
+    if (wg_rng_below(rng, 3) == 0) {
+        uint32_t other = others[wg_rng_below(rng, 3)];
+        for (unsigned i = wg_rng_below(rng, 6); i--;)
+            ur_push(r, 1, other);
+    }
+    for (unsigned i = wg_rng_below(rng, 3); i--;) /* some core holds a line, or nobody does */
+        r->t->regions.memory.l1.watch[PR_L1 / 16 + wg_rng_below(rng, 256)] = wg_rng_below(rng, 8) == 0;
+    if (wg_rng_below(rng, 8) == 0)
+        r->t->regs.dst.undefined[wg_rng_below(rng, 16)] = wg_rng_next(rng);
+    if (wg_rng_below(rng, 8) == 0)
+        wg_dst_block_written(r->t, 8 * wg_rng_below(rng, 16), r->t->sched.now + wg_rng_below(rng, 80));
+}
+
+/* A MOP of PACRs in bursts, and cycle by cycle: the same state wherever one looks. */
+static void test_bursts(void **state)
+{
+    ur *r[2];
+    for (unsigned k = 0; k < 2; k++) {
+        r[k] = pr_new(wg_test_arch(state), 16);
+        pr_mark_dst(r[k]);
+        r[k]->t->simd = (uint8_t)wg_simd_best();
+        r[k]->t->watched = 0;
+        r[k]->t->poll.look_at = r[k]->t->poll.stop_at = WG_NEVER;
+        for (unsigned i = 0; i < 16; i++) { /* groups of four rows; behind a Last, anew */
+            unsigned first = wg_tcfg_fields[r[k]->t->arch->id][WG_TCFG_ADDR_MOD_PACK_SEC0_YsrcIncr].word;
+            r[k]->t->regs.config.thread[2][first + i % 4] = i & 1 ? 0x0020 : 0x0004;
+        }
+    }
+    wg_rng rng = {77};
+    uint64_t passed = 0;
+    for (unsigned round = 0; round < 3000; round++) {
+        wg_rng same = rng;
+        uint64_t end = 0;
+        for (unsigned k = 0; k < 2; k++) {
+            rng = same;
+            if (round % 40 == 0) {
+                random_packer(&rng, r[k]);
+                r[k]->t->regs.adc.unit[2][2][0].y = 0;
+                unsigned first = wg_tcfg_fields[r[k]->t->arch->id][WG_TCFG_ADDR_MOD_PACK_SEC0_YsrcIncr].word;
+                r[k]->t->regs.config.thread[2][first] = wg_rng_below(&rng, 4) ? 0x0104 : 0x0014;
+                r[k]->t->regs.config.thread[2][first + 1] = wg_rng_below(&rng, 2) ? 0x0020 : 0x2820;
+            }
+            if (wg_thread_idle(r[k]->t, 2) && wg_thread_idle(r[k]->t, 1))
+                push_burst(&rng, r[k]);
+            end = r[k]->t->sched.now + 1 + wg_rng_below(&rng, wg_rng_below(&rng, 2) ? 200 : 12);
+            passed += run_to(r[k], end, k == 0);
+        }
+        expect_same(r[0]->t, r[1]->t);
+    }
+    assert_true(passed > 5000);
+    for (unsigned k = 0; k < 2; k++)
+        ur_free(r[k]);
+}
+
 static const wg_test tests[] = {
     WG_TEST(test_rows, WG_BH, ""),
     WG_TEST(test_repeated_packs, WG_BH | WG_WH, ""),
+    WG_TEST(test_bursts, WG_BH, ""),
     WG_TEST(test_repeated_unpacks, WG_BH | WG_WH, ""),
     WG_TEST(test_unpackers_reset, WG_BH | WG_WH, ""),
 };

@@ -466,8 +466,6 @@ static void test_unimplemented(void **state)
     PR_SET(r, 0, Downsample_rate, 1);
     pr_do(r, 2, PR_PACR(1, PR_LAST));
     assert_int_equal(ur_found(r, WG_F_UNIMPLEMENTED_INSN), 2);
-    pr_do(r, 2, UINT32_C(0x4B000000)); /* TBUFCMD */
-    assert_int_equal(ur_found(r, WG_F_UNIMPLEMENTED_INSN), 3);
     ur_free(r);
 }
 

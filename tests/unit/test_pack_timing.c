@@ -280,6 +280,50 @@ static void test_soft_reset(void **state)
     ur_free(r);
 }
 
+/*
+ * TBUFCMD: a cycle of packer 0, then gone in as many as a PACR without data; reported once per place, and nothing in the
+ * packers, their counters or L1 is different for it.
+ */
+static void test_tbufcmd(void **state)
+{
+    enum { TBUFCMD = 0x4B000000 };
+    ur *with = pr_new(wg_test_arch(state), 16), *without = pr_new(wg_test_arch(state), 16);
+    for (unsigned k = 0; k < 2; k++) {
+        ur *r = k ? without : with;
+        pr_mark_dst(r);
+        ur_push(r, 2, PR_PACR(1, 0)); /* a tile under way: a row, or four of them */
+        ur_run(r, 20);
+        if (!k) {
+            ur_push(r, 2, TBUFCMD);
+            ur_push(r, 2, TBUFCMD);
+        }
+        ur_run(r, 2);
+        uint64_t c = r->t->sched.now;
+        ur_run(r, 18);
+        if (!k) {
+            for (unsigned i = 0; i < 2; i++) {
+                assert_int_equal(issued(r, 2, 1 + i), c + i);
+                assert_int_equal(completed(r, 1 + i), c + i + STAGES);
+            }
+            assert_int_equal(r->dev.findings, 1);
+            assert_int_equal(r->dev.finding[0].code, WG_F_RESERVED_INSN);
+            assert_non_null(strstr(r->dev.finding[0].detail, "TBUFCMD"));
+        }
+    }
+    assert_memory_equal(with->t->l1, without->t->l1, with->t->arch->l1_bytes);
+    assert_memory_equal(&with->t->regs.adc, &without->t->regs.adc, sizeof with->t->regs.adc);
+    assert_memory_equal(with->t->backend.pack.packer[0].stream, without->t->backend.pack.packer[0].stream,
+                        sizeof with->t->backend.pack.packer[0].stream);
+    assert_int_equal(with->t->backend.pack.packer[0].placed, without->t->backend.pack.packer[0].placed);
+    /* What comes behind it waits for packer 0, and for that alone. */
+    ur_push(with, 2, TBUFCMD);
+    ur_push(with, 2, PR_PACR(1, PR_LAST));
+    ur_run(with, 40);
+    assert_int_equal(issued(with, 2, 4), issued(with, 2, 3) + 1);
+    ur_free(with);
+    ur_free(without);
+}
+
 static const wg_test tests[] = {
     WG_COVERS(test_one_per_cycle, WG_BH | WG_WH, "", "PACR:timing"),
     WG_COVERS(test_rate, WG_BH | WG_WH, "", "PACR:timing"),
@@ -288,6 +332,7 @@ static const wg_test tests[] = {
     WG_TEST(test_waits_for_last_row, WG_BH | WG_WH, ""),
     WG_TEST(test_wait_condition, WG_BH | WG_WH, "GATE-12"),
     WG_TEST(test_parts, WG_WH, "GATE-12"),
+    WG_COVERS(test_tbufcmd, WG_BH | WG_WH, "", "TBUFCMD:value TBUFCMD:timing"),
     WG_COVERS(test_setreg, WG_BH | WG_WH, "", "PACR_SETREG:timing"),
     WG_TEST(test_skipping, WG_BH | WG_WH, ""),
     WG_TEST(test_soft_reset, WG_BH | WG_WH, ""),

@@ -195,9 +195,77 @@ static void test_signs_and_fma(void **state)
     assert_int_equal(run(0x4F, two, three, five), as_bits(-11));
 }
 
+/* What an operation adds to fcsr. */
+static uint32_t raised(uint32_t word, uint32_t a, uint32_t b, uint32_t c)
+{
+    core.csr.fcsr = 0;
+    run(word, a, b, c);
+    return core.csr.fcsr;
+}
+
+static uint32_t host_raised(void)
+{
+    int e = fetestexcept(FE_ALL_EXCEPT);
+    return (e & FE_INEXACT ? 1u : 0) | (e & FE_UNDERFLOW ? 2u : 0) | (e & FE_OVERFLOW ? 4u : 0) |
+           (e & FE_INVALID ? 16u : 0);
+}
+
+static void test_exceptions(void **state)
+{
+    (void)state;
+    memset(&core, 0, sizeof core);
+    fesetround(FE_TONEAREST);
+    wg_rng r = {17};
+    for (int i = 0; i < 300000; i++) {
+        uint32_t a = special(&r), b = special(&r);
+        volatile float x = as_float(flushed(a)), y = as_float(flushed(b)), z = 0;
+        for (int n = 0; n < 3; n++) {
+            feclearexcept(FE_ALL_EXCEPT);
+            z = n == 0 ? x + y : n == 1 ? x - y : x * y;
+            uint32_t want = host_raised(), got = raised(n == 0 ? FADD : n == 1 ? FSUB : FMUL, a, b, 0);
+            uint32_t bits = as_bits(z);
+            if (denormal(bits) || (want & 2)) /* flushed, or rounded up to the least normal number */
+                want = got & 3 ? got : 3;
+            if (want != got)
+                fail_msg("%d: 0x%08x 0x%08x raise 0x%x, not 0x%x", n, a, b, got, want);
+        }
+    }
+    /* inexact, overflow, underflow by flushing; they stay until they are cleared */
+    assert_int_equal(raised(FADD, 0x3F800000, 0x33000000, 0), 1);
+    assert_int_equal(raised(FMUL, 0x7F000000, 0x7F000000, 0), 5);
+    assert_int_equal(raised(FMUL, 0x00800000, 0x00800000, 0), 3);
+    core.csr.fcsr = 2;
+    run(FADD, 0x3F800000, 0x33000000, 0);
+    assert_int_equal(core.csr.fcsr, 3);
+    /* invalid: signalling NaNs, infinity less infinity, ordered comparisons of any NaN, integers out of range */
+    assert_int_equal(raised(FADD, 0x7F800001, 0x3F800000, 0), 16);
+    assert_int_equal(raised(FADD, 0x7FC00000, 0x3F800000, 0), 0);
+    assert_int_equal(raised(FSUB, 0x7F800000, 0x7F800000, 0), 16);
+    assert_int_equal(raised(0x00000043, 0x7F800000, 0, 0x7FC00000), 16); /* fmadd.s */
+    assert_int_equal(raised(0x00000043, 0x3F800001, 0x3F800001, 0x3F800000), 1);
+    assert_int_equal(raised(0x00000043, 0x40000000, 0x40400000, 0x3F800000), 0);
+    assert_int_equal(raised(F_LE, 0x7FC00000, 0x3F800000, 0), 16);
+    assert_int_equal(raised(F_LE | 2 << 12, 0x7FC00000, 0x3F800000, 0), 0); /* feq.s */
+    assert_int_equal(raised(F_LE | 2 << 12, 0x7F800001, 0x3F800000, 0), 16);
+    assert_int_equal(raised(F_MIN, 0x7F800001, 0x3F800000, 0), 16);
+    assert_int_equal(raised(FCVT_W_S, 0x4F000000, 0, 0), 16);
+    assert_int_equal(raised(FCVT_W_S, 0xCF000000, 0, 0), 0);
+    assert_int_equal(raised(FCVT_W_S, 0x3FC00000, 0, 0), 1);
+    assert_int_equal(raised(FCVT_W_S | 1 << 20, 0xBF800000, 0, 0), 16); /* fcvt.wu.s of -1 */
+    assert_int_equal(raised(FCVT_S_W, 0x01000001, 0, 0), 1);
+    assert_int_equal(raised(FCVT_S_W, 0x01000000, 0, 0), 0);
+    assert_int_equal(raised(FCVT_H_S, 0x47800000, 0, 0), 5); /* 65536 */
+    assert_int_equal(raised(FCVT_H_S, 0x3F800001, 0, 0), 1);
+    assert_int_equal(raised(FADD | HALF, 0xFFFF3C00, 0xFFFF1000, 0), 1); /* 1 + 2^-11 */
+    assert_int_equal(raised(FADD | HALF, 0xFFFF7C01, 0xFFFF3C00, 0), 16);
+    assert_int_equal(raised(FCLASS, 0x7F800001, 0, 0), 0);
+}
+
 static const wg_test tests[] = {
-    WG_TEST(test_arithmetic, WG_BH, ""),       WG_TEST(test_comparisons, WG_BH, ""), WG_TEST(test_integers, WG_BH, ""),
-    WG_TEST(test_half_conversions, WG_BH, ""), WG_TEST(test_bfloat, WG_BH, ""),      WG_TEST(test_classes, WG_BH, ""),
-    WG_TEST(test_signs_and_fma, WG_BH, ""),    WG_TEST(test_half_moves, WG_BH, ""),
+    WG_TEST(test_arithmetic, WG_BH, ""),    WG_TEST(test_comparisons, WG_BH, ""),
+    WG_TEST(test_integers, WG_BH, ""),      WG_TEST(test_half_conversions, WG_BH, ""),
+    WG_TEST(test_bfloat, WG_BH, ""),        WG_TEST(test_classes, WG_BH, ""),
+    WG_TEST(test_signs_and_fma, WG_BH, ""), WG_TEST(test_half_moves, WG_BH, ""),
+    WG_TEST(test_exceptions, WG_BH, ""),
 };
 WG_MAIN("riscv_fp", tests)

@@ -230,7 +230,8 @@ static void test_error_report(void **state)
     wg_tasm_free(&t);
 }
 
-/* Tensix mnemonics and .ttinsn in a core section become the rotated word; the rest is left to the assembler. */
+/* Tensix mnemonics and .ttinsn in a core section become the rotated word; the rest is left to the assembler; each has its
+   source line. */
 static void test_core_source(void **state)
 {
     wg_tasm t = read_program(state, ".set N, 5\n"

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loops through L1 that repeat themselves: see loop.c. */
+#ifndef WG_RISCV_LOOP_H
+#define WG_RISCV_LOOP_H
+
+#include "riscv/lsu.h"
+#include "riscv/pipeline.h"
+
+enum { WG_LOOP_OPS = 40, WG_LOOP_PERIOD = 4 /* rounds */, WG_LOOP_EVENTS = 96, WG_LOOP_STEPS = 192 };
+
+/* Something the load/store unit did. */
+typedef enum wg_loop_kind { WG_LOOP_LOADS, WG_LOOP_STORES, WG_LOOP_LEAVES } wg_loop_kind;
+typedef struct wg_loop_event {
+    uint64_t free_at; /* its bank is free again; 0: it took none */
+    uint32_t address;
+    uint16_t mask;      /* WG_LOOP_LEAVES: of the bytes */
+    uint8_t kind, slot; /* slot: of the store queue */
+    bool fresh;         /* a store that merged with none */
+} wg_loop_event;
+
+typedef struct wg_loop_shot {
+    wg_core_run run;
+    uint64_t port_free, last_seen_at, emitted, bank_free[WG_L1_MAX_BANKS], solo_at[WG_SOLO_RECENT];
+    uint32_t base; /* the register that addresses start from */
+    uint16_t events;
+    uint8_t turn, solo_next;
+} wg_loop_shot;
+
+/* A step of a period: an instruction, or a store that leaves the queue. */
+typedef struct wg_loop_step {
+    uint8_t code, rd, rs1, rs2;
+    uint32_t imm;
+    uint64_t free_at; /* from the period's start on */
+    uint16_t mask;
+    uint8_t size, slot; /* slot: of the store queue, from its head on; of the branch: its round, from 1 on */
+    bool fresh;
+} wg_loop_step;
+
+typedef enum wg_loop_state {
+    WG_LOOP_NONE,
+    WG_LOOP_REFUSED,
+    WG_LOOP_FITS,
+    WG_LOOP_RECORDS,
+    WG_LOOP_KNOWN
+} wg_loop_state;
+
+typedef struct wg_loop {
+    uint8_t state; /* wg_loop_state; all else is worth something with it alone */
+    uint8_t base, ops, rounds, misses;
+    bool wrong; /* something happened that does not belong in here */
+    uint16_t events, steps, leaves;
+    uint32_t target, branch, epoch, low, high;
+    wg_op body[WG_LOOP_OPS];
+    wg_loop_event event[WG_LOOP_EVENTS];
+    wg_loop_step step[WG_LOOP_STEPS];
+    uint32_t leave[2 * WG_LOOP_EVENTS];    /* addresses that are stored to */
+    wg_loop_shot shot[WG_LOOP_PERIOD + 1]; /* at each back edge of the period */
+} wg_loop;
+
+/* The core, alone, has taken the backward branch at `branch`. True if it has gone round some more. */
+bool wg_loop_edge(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, wg_loop *l);
+
+/* Written down while the first period is gone through; NULL: nobody asks. */
+static inline void wg_loop_note(wg_loop *l, wg_loop_kind kind, uint32_t address, unsigned slot, bool fresh,
+                                uint16_t mask, uint64_t free_at)
+{
+    if (__builtin_expect(!l, 1))
+        return;
+    if (l->events == WG_LOOP_EVENTS) {
+        l->wrong = true;
+        return;
+    }
+    l->event[l->events++] = (wg_loop_event){.kind = (uint8_t)kind,
+                                            .address = address,
+                                            .slot = (uint8_t)slot,
+                                            .fresh = fresh,
+                                            .mask = mask,
+                                            .free_at = free_at};
+}
+static inline void wg_loop_spoil(wg_loop *l)
+{
+    if (__builtin_expect(l != NULL, 0))
+        l->wrong = true;
+}
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Several cores at L1: what is kept of each of them while they go through it together, for together.c alone. All of it
+ * follows from their states; note() works it out anew, and the steps of together.c keep it up to date.
+ */
+#ifndef WG_RISCV_TOGETHER_H
+#define WG_RISCV_TOGETHER_H
+
+#include "riscv/lsu.h"
+#include "riscv/pipeline.h"
+
+enum {
+    PORTS = 2,
+    FIRST_PORT = 2,
+    INPUTS = 4,
+    RING = 64,
+    AHEAD = 8,   /* at most: ahead_of() */
+    SPARSE = 16, /* cycles per request: then the clock does as well, */
+    LOOK = 512,  /* which is looked at so often */
+    LEAST = 8
+};
+enum { PORT_BITS = WG_CORES }; /* in wg_crowd.ring: behind the cores */
+#define ANY UINT64_MAX
+
+/* Which core sits at which input of ports 2 and 3 (l1.c). */
+static const uint8_t core_at[PORTS][INPUTS] = {{WG_CORES, WG_CORE_B, WG_CORE_NC, WG_CORE_T0},
+                                               {WG_CORE_T1, WG_CORE_T2, WG_CORES, WG_CORES}};
+
+/* A core, and what is worked out from its state again and again. */
+typedef struct member {
+    wg_core *k;
+    wg_core_run *run;
+    wg_lane *lane;
+    uint64_t settle_at; /* the first load that has come back is done */
+    uint64_t drain_at;  /* the first store can leave; 0: look */
+    const wg_op *op;    /* the next instruction, if it is known to be all right, or the end of its line */
+    uint32_t epoch;     /* … while the instruction cache does not change */
+    uint32_t sets;      /* of the instruction cache, less one */
+    uint32_t awaited;   /* registers that loads under way will write: f0 counts as x0 */
+    uint64_t waits_for; /* the pipeline stands until this load is answered; ANY: any of them; 0: none */
+    uint8_t core, port;
+    uint8_t loads, oldest; /* slots of the loads under way, in the order in which they left and come back */
+    uint8_t slot[WG_LOADS];
+    uint8_t unused; /* bit i: slot i */
+    bool odd;       /* not all of them go to L1: they come back in any order */
+    bool cached;    /* by an L0 data cache */
+    bool merging;   /* the store queue coalesces */
+    bool plain;     /* nothing special is switched on */
+    bool mixed;     /* the store queue holds others than stores to L1 */
+    bool blocked;   /* the first store waits for room */
+    bool twice;     /* two loads under way may write the same register */
+} member;
+
+typedef struct crowd {
+    member at[WG_CORES];
+    uint64_t seen_at[WG_CORES + 1]; /* the first request of each core; WG_NEVER: there is none */
+    uint8_t ring[RING];             /* by cycle: who has something to do, cores and ports */
+    uint64_t until;
+    uint64_t served; /* requests */
+    uint8_t resting; /* cores that are halted and have nothing under way: no time passes for them */
+    bool careful;    /* nobody goes ahead: code may change, or a finding may end the run */
+    bool detour;     /* somebody went the long way: look who else has an appointment now */
+} crowd;
+
+static const uint32_t l1_lane = 1u << WG_PATH_L1;
+
+/* Never later than asked for; whoever comes too early comes again. */
+static inline void appoint(crowd *w, unsigned bit, uint64_t now, uint64_t at)
+{
+    if (at == WG_NEVER)
+        return;
+    uint64_t ahead = at > now ? at - now : 0;
+    w->ring[(now + (ahead < RING ? ahead : RING - 1)) % RING] |= (uint8_t)(1u << bit);
+}
+
+static uint64_t next_of(const crowd *w, unsigned bit, uint64_t now)
+{
+    for (uint64_t at = now; at < now + RING; at++)
+        if ((w->ring[at % RING] & ~(unsigned)w->resting) >> bit & 1)
+            return at;
+    return WG_NEVER;
+}
+
+static inline unsigned line_of(uint32_t address) { return address & ~(uint32_t)(WG_L1_LINE - 1); }
+
+static inline bool l0_holds(const wg_core_run *run, uint32_t address)
+{
+    uint32_t tag = line_of(address) | 1;
+    return run->l0[0].tag == tag || run->l0[1].tag == tag || run->l0[2].tag == tag || run->l0[3].tag == tag;
+}
+
+/* Some instruction cache may hold it. */
+static inline bool is_code(const wg_tile *t, uint32_t address)
+{
+    return t->regions.memory.l1.watch[address / WG_L1_LINE] & WG_L1_WATCH_CODE;
+}
+
+/* When the first store can leave; they all go to L1. */
+static void note_stores(member *m)
+{
+    const wg_core_run *run = m->run;
+    if (!run->sq_count) {
+        m->drain_at = WG_NEVER;
+        return;
+    }
+    const wg_store *s = wg_sq_peek(run, 0);
+    uint64_t at = s->entered + 1;
+    if (s->mask != 0xFFFF && m->merging) {
+        uint64_t patience = at + (m->k->csr.cfg0 >> WG_CFG0_ST_MERGE_TIMER & 31);
+        at = run->sq_count == 1 ? patience : wg_max64(at, wg_min64(patience, wg_sq_peek(run, 1)->first));
+    }
+    m->drain_at = wg_max64(at, run->mux_free);
+}
+
+/* Loads of L1 come back in the order in which they left: by number. */
+static void note_loads(member *m)
+{
+    m->awaited = 0;
+    m->twice = m->odd = false;
+    m->loads = m->oldest = 0;
+    m->unused = (1u << WG_LOADS) - 1;
+    m->settle_at = WG_NEVER;
+    for (unsigned i = 0; m->run->loads && i < WG_LOADS; i++) {
+        const wg_load *l = &m->run->load[i];
+        if (!l->used)
+            continue;
+        m->unused &= (uint8_t) ~(1u << i);
+        m->settle_at = wg_min64(m->settle_at, l->done);
+        m->odd |= l->path != WG_PATH_L1;
+        unsigned at = m->loads++;
+        for (; at && m->run->load[m->slot[at - 1]].number > l->number; at--)
+            m->slot[at] = m->slot[at - 1];
+        m->slot[at] = (uint8_t)i;
+        if (l->done == WG_NEVER) {
+            m->twice |= m->awaited >> (l->rd & 31) & 1;
+            m->awaited |= 1u << (l->rd & 31);
+        }
+    }
+}
+
+/* Everything that is worked out from the core's state. */
+static void note(const wg_tile *t, crowd *w, unsigned core)
+{
+    member *m = &w->at[core];
+    const wg_core *k = m->k;
+    m->cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH);
+    m->merging = t->arch->store_coalescing && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
+    m->plain = k->run.queued && !k->run.ordered && !wg_one_at_a_time(k) && !(k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) &&
+               !wg_strongly_ordered(k);
+    m->op = NULL;
+    m->waits_for = ANY;
+    m->blocked = true; /* or may be */
+    m->mixed = false;
+    for (unsigned i = 0; i < k->run.sq_count; i++)
+        m->mixed |= wg_sq_peek(&k->run, i)->path != WG_PATH_L1;
+    note_loads(m);
+    note_stores(m);
+    w->seen_at[core] = m->lane->count ? m->lane->queue[m->lane->head].seen_at : WG_NEVER;
+    if (m->lane->count)
+        appoint(w, PORT_BITS + m->port, t->sched.now, t->sched.now + 1);
+    for (unsigned i = 0; i < m->lane->count; i++) {
+        const wg_request *req = &m->lane->queue[(m->lane->head + i) % WG_LANE_DEPTH];
+        w->careful |= req->kind == WG_REQ_ATOMIC || (req->kind == WG_REQ_WRITE && is_code(t, req->address));
+    }
+}
+
+static void settle_odd(member *m, uint64_t time)
+{
+    wg_lsu_settle(m->k, time);
+    note_loads(m);
+}
+
+/* As wg_lsu_settle(). */
+static inline void settle(member *m, uint64_t time)
+{
+    wg_core_run *run = m->run;
+    if (m->settle_at > time)
+        return;
+    if (m->odd) {
+        settle_odd(m, time);
+        return;
+    }
+    do {
+        unsigned slot = m->slot[m->oldest];
+        wg_load *l = &run->load[slot];
+        if (l->fills && !l->flushed)
+            wg_l0_fill(run, l);
+        l->used = false;
+        m->unused |= (uint8_t)(1u << slot);
+        m->oldest = (uint8_t)((m->oldest + 1) % WG_LOADS);
+        m->settle_at = --m->loads ? run->load[m->slot[m->oldest]].done : WG_NEVER;
+        if (!--run->loads) {
+            m->awaited = 0; /* else it may hold too many */
+            m->twice = false;
+        }
+    } while (m->settle_at <= time);
+}
+
+#endif
