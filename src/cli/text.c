@@ -198,12 +198,16 @@ static int open_beside(wg_file_out *f, const char *path)
     return fd;
 }
 
-/* Gives the complete file its temporary name. */
+/* Gives the complete file its name; where there is an older one, which only a rename replaces, a temporary name. */
 static bool name_it(wg_file_out *f)
 {
     char from[64];
     size_t length = strlen(f->path);
     snprintf(from, sizeof from, "/proc/self/fd/%d", fileno(f->stream));
+    if (linkat(AT_FDCWD, from, AT_FDCWD, f->path, AT_SYMLINK_FOLLOW) == 0) {
+        strcpy(f->temporary, f->path);
+        return true;
+    }
     for (unsigned i = 0; i < 1000; i++) {
         snprintf(f->temporary + length, 16, ".%06x", ((unsigned)getpid() * 1000u + i) & 0xFFFFFF);
         if (linkat(AT_FDCWD, from, AT_FDCWD, f->temporary, AT_SYMLINK_FOLLOW) == 0)
