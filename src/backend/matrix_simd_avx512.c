@@ -282,8 +282,8 @@ typedef struct int_rows {
 INLINE int_rows load_ints(const uint16_t *hi, const uint16_t *lo)
 {
     static const uint16_t places[2][32] = {
-        {0,  32, 1,  33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
-         8,  40, 9,  41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47},
+        {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
+         8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47},
         {16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,
          24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63},
     };
@@ -309,8 +309,7 @@ INLINE void store_ints(uint16_t *hi, uint16_t *lo, int_rows r)
     enum { AND_OR = 0xF8 }; /* a, or b and c */
     vec h = _mm512_ternarylogic_epi32(_mm512_srli_epi16(upper, 7), _mm512_slli_epi16(upper, 8),
                                       _mm512_set1_epi16(0x7F00), AND_OR);
-    __mmask32 negative =
-        _mm512_movepi32_mask(r.of[0]) | (__mmask32)((uint32_t)_mm512_movepi32_mask(r.of[1]) << 16);
+    __mmask32 negative = _mm512_movepi32_mask(r.of[0]) | (__mmask32)((uint32_t)_mm512_movepi32_mask(r.of[1]) << 16);
     _mm512_storeu_si512(hi, _mm512_mask_add_epi16(h, negative, h, _mm512_set1_epi16(INT16_MIN)));
     _mm512_storeu_si512(lo, _mm512_permutex2var_epi16(m0, low, m1));
 }

@@ -106,8 +106,8 @@ static void rstdma(wg_tile *t, const wg_insn *insn)
 typedef void handler(wg_tile *t, const wg_insn *insn);
 
 static handler *const handlers[WG_I_COUNT] = {
-    [WG_I_SETADC] = setadc,     [WG_I_SETADCXX] = setadcxx, [WG_I_SETADCXY] = setadcxy, [WG_I_SETADCZW] = setadczw,
-    [WG_I_INCADCXY] = incadcxy, [WG_I_INCADCZW] = incadczw, [WG_I_ADDRCRXY] = addrcrxy, [WG_I_ADDRCRZW] = addrcrzw,
+    [WG_I_SETADC] = setadc,     [WG_I_SETADCXX] = setadcxx,   [WG_I_SETADCXY] = setadcxy, [WG_I_SETADCZW] = setadczw,
+    [WG_I_INCADCXY] = incadcxy, [WG_I_INCADCZW] = incadczw,   [WG_I_ADDRCRXY] = addrcrxy, [WG_I_ADDRCRZW] = addrcrzw,
     [WG_I_RSTDMA] = rstdma,     [WG_I_SETDVALID] = setdvalid,
 };
 

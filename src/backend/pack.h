@@ -16,7 +16,6 @@ void wg_pack_reset_random(wg_tile *t);
  */
 void wg_pack_soft_reset(wg_tile *t, unsigned enters, unsigned leaves);
 
-
 /*
  * To be called between cycles, in the one behind an acceptance: runs cycles in which nothing happens but that a thread's
  * PACRs are accepted and complete, to at most `limit` (pack_burst.c).

@@ -200,7 +200,7 @@ static unsigned streams_of(const wg_pack_settings *set)
 }
 
 void wg_pack_place_streams(wg_tile *t, const wg_pack_setup *s, const wg_pack_section *section, wg_pack_part *part,
-                          unsigned packer, const wg_adc_channel *c)
+                           unsigned packer, const wg_adc_channel *c)
 {
     wg_packer *p = &t->backend.pack.packer[packer];
     uint32_t address = section->address;

@@ -76,10 +76,10 @@ typedef struct burst {
     unsigned thread;
     const wg_pack_setup *setup;
     wg_dst_access access;
-    uint8_t held;    /* bit 0, 1: usual[0], usual[1] is of this configuration, */
-    bool begun;      /* the packer's streams are of these settings */
-    bool full;       /* the FIFOs before the gate are, and stay so */
-    uint64_t rest;   /* what the MOP's instructions have in common (wg_insn.rest), but for its last ones */
+    uint8_t held;  /* bit 0, 1: usual[0], usual[1] is of this configuration, */
+    bool begun;    /* the packer's streams are of these settings */
+    bool full;     /* the FIFOs before the gate are, and stay so */
+    uint64_t rest; /* what the MOP's instructions have in common (wg_insn.rest), but for its last ones */
     uint32_t unseen_from, unseen_to, unseen_line; /* lines of L1 of which it is known; two from unseen_line on */
     uint32_t rows;                                /* of Dst that wait to be converted all at once: */
     wg_pack_rows at;                              /* the first of them goes to at.data */

@@ -237,7 +237,8 @@ static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const 
     wg_pack_rows_out((wg_simd)t->simd, &route, rows, &at);
     wg_pack_wrote(out, rows * part->set.row_bytes, part->set.blocks ? rows : 0, at.exponents);
     p->datums += rows * 16;
-    unsigned left = (uint8_t)(part->set.rows_per_plane - (part->set.transposed ? p->tile_z : p->tile_y)); /* of the plane */
+    unsigned left =
+        (uint8_t)(part->set.rows_per_plane - (part->set.transposed ? p->tile_z : p->tile_y)); /* of the plane */
     if (job->interfaces || rows <= left)
         wg_pack_next_row(p, part, rows);
     else

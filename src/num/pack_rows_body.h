@@ -268,8 +268,8 @@ TARGET static void FN(rows)(const wg_pack_route *r, unsigned rows, wg_pack_rows 
             FN(rows_32)(rows, at);
             return;
         }
-        if ((r->early == WG_EARLY_INT8 || r->early == WG_EARLY_UINT8) && !(r->shift & 31) && r->late.mid == WG_MID_INT8 &&
-            r->late.target == TO_INT8 && r->out_format == WG_FMT_INT8) {
+        if ((r->early == WG_EARLY_INT8 || r->early == WG_EARLY_UINT8) && !(r->shift & 31) &&
+            r->late.mid == WG_MID_INT8 && r->late.target == TO_INT8 && r->out_format == WG_FMT_INT8) {
             FN(rows_int8)(rows, at, r->early == WG_EARLY_UINT8);
             return;
         }

@@ -84,17 +84,17 @@ static void process(wg_tile *t, crowd *w, member *m)
 static void serve_port(wg_tile *t, crowd *w, unsigned which)
 {
     wg_l1_ports *p = &t->regions.memory.l1;
-    const unsigned port = FIRST_PORT + which, turn = p->turn[port];
+    const unsigned port = WG_L1_CORE_PORT + which, turn = p->turn[port];
     const uint64_t now = t->sched.now;
     uint64_t next = WG_NEVER;
     member *chosen = NULL;
     unsigned input = 0;
-    for (unsigned i = 0; i < INPUTS; i++) {
-        unsigned core = core_at[which][(turn + i) % INPUTS];
+    for (unsigned i = 0; i < WG_L1_INPUTS; i++) {
+        unsigned core = wg_l1_core_at[which][(turn + i) % WG_L1_INPUTS];
         uint64_t seen_at = w->seen_at[core];
         if (seen_at <= now && !chosen) { /* granted or not: it blocks those behind it */
             chosen = &w->at[core];
-            input = (turn + i) % INPUTS;
+            input = (turn + i) % WG_L1_INPUTS;
         } else {
             next = wg_min64(next, seen_at);
         }
@@ -116,7 +116,7 @@ static void serve_port(wg_tile *t, crowd *w, unsigned which)
         } else {
             bool narrow = !(read || (req->kind == WG_REQ_WRITE && req->byte_mask == 0xFFFF));
             p->port_free[port] = *bank = now + (narrow ? t->timing->narrow_write : 1);
-            p->turn[port] = (uint8_t)((input + 1) % INPUTS);
+            p->turn[port] = (uint8_t)((input + 1) % WG_L1_INPUTS);
             process(t, w, chosen);
             next = wg_min64(next, w->seen_at[chosen->core]);
             if (next != WG_NEVER)
@@ -142,7 +142,7 @@ static wg_request *send(wg_tile *t, crowd *w, member *m, uint64_t at)
     if (lane->count == 1)
         w->seen_at[m->core] = req->seen_at;
     appoint(w, PORT_BITS + m->port, t->sched.now,
-            wg_max64(req->seen_at, t->regions.memory.l1.port_free[FIRST_PORT + m->port]));
+            wg_max64(req->seen_at, t->regions.memory.l1.port_free[WG_L1_CORE_PORT + m->port]));
     return req;
 }
 

@@ -10,9 +10,6 @@
 #include "riscv/pipeline.h"
 
 enum {
-    PORTS = 2,
-    FIRST_PORT = 2,
-    INPUTS = 4,
     RING = 64,
     AHEAD = 8,   /* at most: ahead_of() */
     SPARSE = 16, /* cycles per request: then the clock does as well, */
@@ -21,10 +18,6 @@ enum {
 };
 enum { PORT_BITS = WG_CORES }; /* in wg_crowd.ring: behind the cores */
 #define ANY UINT64_MAX
-
-/* Which core sits at which input of ports 2 and 3 (l1.c). */
-static const uint8_t core_at[PORTS][INPUTS] = {{WG_CORES, WG_CORE_B, WG_CORE_NC, WG_CORE_T0},
-                                               {WG_CORE_T1, WG_CORE_T2, WG_CORES, WG_CORES}};
 
 /* A core, and what is worked out from its state again and again. */
 typedef struct member {

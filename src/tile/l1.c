@@ -39,12 +39,10 @@ static const struct {
     [WG_L1_HOST] = {NO_PORT, 0},
 };
 
-/* The cores on a port, by mux input. */
-static const uint8_t core_at[WG_L1_PORTS][4] = {
-    [2] = {NO_PORT, WG_CORE_B, WG_CORE_NC, WG_CORE_T0},
-    [3] = {WG_CORE_T1, WG_CORE_T2, NO_PORT, NO_PORT},
+const uint8_t wg_l1_core_at[WG_L1_CORE_PORTS][WG_L1_INPUTS] = {
+    {WG_CORES, WG_CORE_B, WG_CORE_NC, WG_CORE_T0},
+    {WG_CORE_T1, WG_CORE_T2, WG_CORES, WG_CORES},
 };
-enum { INPUTS = 4 };
 
 unsigned wg_l1_port(wg_l1_client client) { return places[client].port; }
 
@@ -158,8 +156,8 @@ uint32_t wg_l1_atomic(wg_tile *t, wg_l1_client client, uint32_t address, uint8_t
 /* Does a core's request wait at this mux input? */
 static bool core_waits(const wg_tile *t, unsigned port, unsigned input)
 {
-    unsigned core = core_at[port][input];
-    if (core >= WG_CORES) /* NO_PORT too */
+    unsigned core = wg_l1_core_at[port - WG_L1_CORE_PORT][input];
+    if (core >= WG_CORES)
         return false;
     const wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_L1];
     return lane->count && lane->queue[lane->head].seen_at <= t->sched.now;
@@ -181,8 +179,8 @@ bool wg_l1_ask_port(wg_tile *t, wg_l1_client client, unsigned port, uint32_t add
     /* Units ask before the cores are served in the cycle: a core whose turn comes first keeps its turn. */
     unsigned input = client <= WG_L1_CORE_T2 || port == places[client].port ? places[client].input : 0;
     if (port == 2 || port == 3) {
-        for (unsigned i = 0; i < INPUTS; i++) {
-            unsigned at = (p->turn[port] + i) % INPUTS;
+        for (unsigned i = 0; i < WG_L1_INPUTS; i++) {
+            unsigned at = (p->turn[port] + i) % WG_L1_INPUTS;
             if (at == input)
                 break;
             if (core_waits(t, port, at)) {
@@ -190,7 +188,7 @@ bool wg_l1_ask_port(wg_tile *t, wg_l1_client client, unsigned port, uint32_t add
                 return false;
             }
         }
-        p->turn[port] = (uint8_t)((input + 1) % INPUTS);
+        p->turn[port] = (uint8_t)((input + 1) % WG_L1_INPUTS);
     }
     uint64_t until = now + (access == WG_L1_NARROW ? t->timing->narrow_write : 1);
     p->port_free[port] = until;
@@ -205,7 +203,7 @@ void wg_l1_book(wg_tile *t, wg_l1_client client, uint32_t address, wg_l1_access 
     uint64_t until = cycle + (access == WG_L1_NARROW ? t->timing->narrow_write : 1);
     p->port_free[port] = until;
     p->bank_free[wg_l1_bank(t->arch->l1_banks, address)] = until;
-    p->turn[port] = (uint8_t)((places[client].input + 1) % INPUTS);
+    p->turn[port] = (uint8_t)((places[client].input + 1) % WG_L1_INPUTS);
 }
 
 bool wg_l1_ask(wg_tile *t, wg_l1_client client, uint32_t address, wg_l1_access access, uint64_t *retry)

@@ -52,6 +52,9 @@ typedef enum wg_l1_access { WG_L1_READ, WG_L1_WRITE /* a whole line */, WG_L1_NA
 
 enum { WG_L1_WATCH_CODE = 0x40 }; /* some instruction cache may hold it */
 enum { WG_L1_PORTS = 16, WG_L1_MAX_BANKS = 32, WG_L1_MAX_LINES = 1536 * 1024 / 16 };
+enum { WG_L1_CORE_PORT = 2, WG_L1_CORE_PORTS = 2, WG_L1_INPUTS = 4 };
+/* Which core sits at which input of the two ports that cores use; WG_CORES: none. */
+extern const uint8_t wg_l1_core_at[WG_L1_CORE_PORTS][WG_L1_INPUTS];
 
 typedef struct wg_l1_ports {
     uint64_t port_free[WG_L1_PORTS]; /* first cycle in which it can take an access */

@@ -7,8 +7,6 @@
 #include "observe/touch.h"
 #include "tile/tile.h"
 
-enum { CORE_PORT_FIRST = 2, CORE_PORT_LAST = 3, PORT_INPUTS = 4 };
-
 /* Regions that serve all cores and take one request per cycle in all (MemoryOrdering.md). */
 static const uint32_t one_per_cycle = 1u << WG_PATH_SLOW_RAM | 1u << WG_PATH_GPR | 1u << WG_PATH_CONFIG |
                                       1u << WG_PATH_TDMA | 1u << WG_PATH_DST | 1u << WG_PATH_TILE_REGS |
@@ -194,16 +192,12 @@ static void serve_l1(wg_tile *t, unsigned core)
     take(t, core, WG_PATH_L1, value);
 }
 
-/* Which core sits at which input of the two ports the cores use (see l1.c). */
-static const uint8_t port_core[2][PORT_INPUTS] = {{WG_CORES, WG_CORE_B, WG_CORE_NC, WG_CORE_T0},
-                                                  {WG_CORE_T1, WG_CORE_T2, WG_CORES, WG_CORES}};
-
 static void serve_ports(wg_tile *t)
 {
     wg_memory *m = &t->regions.memory;
-    for (unsigned port = CORE_PORT_FIRST; port <= CORE_PORT_LAST; port++) {
-        for (unsigned i = 0; i < PORT_INPUTS; i++) {
-            unsigned core = port_core[port - CORE_PORT_FIRST][(m->l1.turn[port] + i) % PORT_INPUTS];
+    for (unsigned port = WG_L1_CORE_PORT; port < WG_L1_CORE_PORT + WG_L1_CORE_PORTS; port++) {
+        for (unsigned i = 0; i < WG_L1_INPUTS; i++) {
+            unsigned core = wg_l1_core_at[port - WG_L1_CORE_PORT][(m->l1.turn[port] + i) % WG_L1_INPUTS];
             if (core >= WG_CORES || !(m->active[core] >> WG_PATH_L1 & 1))
                 continue;
             wg_lane *lane = &m->lane[core][WG_PATH_L1];

@@ -285,7 +285,6 @@ static void change_something(wg_rng *rng, mrig *r)
     }
 }
 
-
 /* What the gate's question prepares is what the acceptance would find out by itself. */
 static void test_prepared(void **state)
 {
@@ -323,7 +322,7 @@ static void test_prepared(void **state)
             }
             if (wg_rng_below(&rng, 3) == 0 || !word)
                 word = 0x26000000 | (wg_rng_below(&rng, 2) << (arch == WG_ARCH_BH ? 14 : 15)) |
-                            wg_rng_below(&rng, 16) * 8 | (wg_rng_below(&rng, 6) ? 0u : 1u << 19);
+                       wg_rng_below(&rng, 16) * 8 | (wg_rng_below(&rng, 6) ? 0u : 1u << 19);
             const wg_matrix_usual *usual = &r[0]->t->backend.matrix.usual;
             repeated += usual->word == word && usual->changes == r[0]->t->regs.config.changes + 1;
             while (!mrig_offer(r[0], 0, word)) {

@@ -392,9 +392,9 @@ static void put(uint8_t *face, unsigned bits, unsigned i, uint32_t x)
 /* A face and its transpose in L1: transposing either by the unpacker gives the other, in every format for SrcA. */
 static void test_transpose_twice(void **state)
 {
-    static const uint8_t formats[] = {WG_FMT_FP32, WG_FMT_FP16,  WG_FMT_BFP8A, WG_FMT_BFP4A, WG_FMT_BF16,
-                                      WG_FMT_BFP8, WG_FMT_BFP4,  WG_FMT_INT16, WG_FMT_FP8,   WG_FMT_BFP2A,
-                                      WG_FMT_INT8, WG_FMT_BFP2,  WG_FMT_TF32};
+    static const uint8_t formats[] = {WG_FMT_FP32, WG_FMT_FP16, WG_FMT_BFP8A, WG_FMT_BFP4A, WG_FMT_BF16,
+                                      WG_FMT_BFP8, WG_FMT_BFP4, WG_FMT_INT16, WG_FMT_FP8,   WG_FMT_BFP2A,
+                                      WG_FMT_INT8, WG_FMT_BFP2, WG_FMT_TF32};
     for (unsigned k = 0; k < sizeof formats; k++) {
         ur *r = ur_new(wg_test_arch(state));
         unsigned f = formats[k], out = f == WG_FMT_FP32 ? WG_FMT_TF32 : f, bits = wg_l1_bits(f);
