@@ -27,7 +27,10 @@ enum {
     BASE = 0xFFB12000,
     PIC = 0x1000,
     CFGREG_RD_CNTL = 0x058,
+    DBG_ARRAY_RD_EN = 0x060,
+    DBG_ARRAY_RD_CMD = 0x064,
     DBG_FEATURE_DISABLE = 0x068,
+    DBG_ARRAY_RD_DATA = 0x06C,
     CFGREG_RDDATA = 0x078,
     PC_BUF_OVERRIDE = 0x090,
     RISC_DBG_CNTL_0 = 0x080,
@@ -98,6 +101,25 @@ static void not_modelled(wg_tile *t, uint32_t offset, bool is_write, uint32_t va
              "%s of 0x%08x (%s)", is_write ? "write" : "read", BASE + offset, name);
 }
 
+/*
+ * Two datums of a stored row of Dst, as the public debug kernels read them: row in bits 0-11 of the command, which pair in
+ * bits 12-15, the array in bits 16-18. Facts: those kernels, ttsim. Decided here: at once, and no other array than Dst.
+ */
+static uint32_t array_read(wg_tile *t, unsigned agent, uint32_t pc)
+{
+    enum { ARRAY_DST = 2 };
+    const wg_tile_control *c = &t->regions.control;
+    uint32_t command = c->word[DBG_ARRAY_RD_CMD / 4], row = command & 0xFFF, pair = command >> 12 & 15;
+    if (!(c->word[DBG_ARRAY_RD_EN / 4] & 1) || command >> 16 != ARRAY_DST || row >= WG_DST_ROWS || pair >= 8) {
+        not_modelled(t, DBG_ARRAY_RD_DATA, false, command, agent, pc);
+        return 0;
+    }
+    const wg_dst *d = &t->regs.dst;
+    if (t->arch->id == WG_ARCH_WH && d->undefined[row / 64] >> (row % 64) & 1) /* ttsim: BH shows what is there */
+        return 0;
+    return d->bits[row][2 * pair] | (uint32_t)d->bits[row][2 * pair + 1] << 16;
+}
+
 /* A push bit that goes from 0 to 1 pushes, if the debug bus owns that FIFO. */
 static void instrn_buf_ctrl0(wg_tile *t, uint32_t value, unsigned agent, uint32_t pc)
 {
@@ -133,6 +155,7 @@ uint32_t wg_tile_reg_read(wg_tile *t, uint32_t offset, unsigned agent, uint32_t 
     switch (offset) {
     case SOFT_RESET_0: return c->soft_reset;
     case CFGREG_RDDATA: return c->config_rddata;
+    case DBG_ARRAY_RD_DATA: return array_read(t, agent, pc);
     case PC_BUF_OVERRIDE: return t->regions.pcbuf.override;
     case RISC_DBG_CNTL_0: return c->risc_debug.cntl0;
     case RISC_DBG_CNTL_1: return c->risc_debug.cntl1;
@@ -166,6 +189,8 @@ void wg_tile_reg_write(wg_tile *t, uint32_t offset, uint32_t value, unsigned age
     /* Decided here: read back at once, where hardware takes a few cycles. */
     case CFGREG_RD_CNTL: c->config_rddata = wg_config_debug_read(t, value & 0x7FF); return;
     case CFGREG_RDDATA: return; /* read-only, as the status */
+    case DBG_ARRAY_RD_EN:
+    case DBG_ARRAY_RD_CMD: return; /* looked at by array_read() */
     case INSTRN_BUF_STATUS: return;
     case PC_BUF_OVERRIDE: wg_pcbuf_override(t, value); return;
     case RISC_DBG_CNTL_0: wg_risc_debug_cntl(t, value); return;

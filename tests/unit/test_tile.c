@@ -193,6 +193,29 @@ static void test_config_readback(void **state)
     wg_destroy(dev);
 }
 
+/* The debug array read of Dst: pairs of datums of stored rows; other arrays are named, not shown. */
+static void test_array_read(void **state)
+{
+    wg_device *dev = make(wg_test_arch(state));
+    wg_dst *d = &dev->tile->regs.dst;
+    for (unsigned i = 0; i < 16; i++)
+        d->bits[700][i] = (uint16_t)(0x100 + i);
+    d->undefined[700 / 64] &= ~(UINT64_C(1) << 700 % 64);
+    store(dev, WG_CORE_T1, TILE + 0x060, 1);
+    for (unsigned pair = 0; pair < 8; pair++) {
+        store(dev, WG_CORE_T1, TILE + 0x064, 2u << 16 | pair << 12 | 700);
+        assert_int_equal(load(dev, WG_CORE_T1, TILE + 0x06C).value, (0x101 + 2 * pair) << 16 | (0x100 + 2 * pair));
+    }
+    d->undefined[700 / 64] |= UINT64_C(1) << 700 % 64;
+    bool wh = wg_test_arch(state) == WG_ARCH_WH;
+    assert_int_equal(load(dev, WG_CORE_T1, TILE + 0x06C).value, wh ? 0 : 0x10F010E);
+    assert_null(found(dev, "unimplemented-register"));
+    store(dev, WG_CORE_T1, TILE + 0x064, 1u << 16 | 700); /* SrcB */
+    assert_int_equal(load(dev, WG_CORE_T1, TILE + 0x06C).value, 0);
+    assert_non_null(strstr(found(dev, "unimplemented-register")->detail, "dbg_array_rd_data"));
+    wg_destroy(dev);
+}
+
 static void test_unknown_register(void **state)
 {
     wg_device *dev = make(wg_test_arch(state));
@@ -402,6 +425,7 @@ static const wg_test tests[] = {
     WG_TEST(test_wall_clock, WG_BH | WG_WH, ""),
     WG_TEST(test_timestamps, WG_BH | WG_WH, ""),
     WG_TEST(test_config_readback, WG_BH | WG_WH, ""),
+    WG_TEST(test_array_read, WG_BH | WG_WH, ""),
     WG_TEST(test_unknown_register, WG_BH | WG_WH, ""),
     WG_TEST(test_debug_push, WG_BH | WG_WH, ""),
     WG_TEST(test_pic_software_irqs, WG_BH, ""),
