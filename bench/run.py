@@ -44,7 +44,7 @@ def measure(command, fatal=True):
         sys.exit(f"{' '.join(map(str, command))} failed:\n{out.stdout}{out.stderr}")
     if out.returncode:
         print(f"{command[1]}: {(out.stderr or out.stdout).strip().splitlines()[-1]}", file=sys.stderr)
-    lines = (line.split() for line in out.stdout.splitlines())
+    lines = (line.split(None, 2) for line in out.stdout.splitlines())
     return [(words[0], float(words[1]), words[2]) for words in lines if len(words) == 3]
 
 
