@@ -13,6 +13,7 @@ usage: bench/run.py [NAME…]      only programs whose name contains one of thes
 """
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -44,8 +45,8 @@ def measure(command, fatal=True):
         sys.exit(f"{' '.join(map(str, command))} failed:\n{out.stdout}{out.stderr}")
     if out.returncode:
         print(f"{command[1]}: {(out.stderr or out.stdout).strip().splitlines()[-1]}", file=sys.stderr)
-    lines = (line.split(None, 2) for line in out.stdout.splitlines())
-    return [(words[0], float(words[1]), words[2]) for words in lines if len(words) == 3]
+    found = re.findall(r"^(\w+) (-?[\d.]+(?:e[+-]?\d+)?) (\S.*)$", out.stdout, re.M)
+    return [(name, float(value), unit) for name, value, unit in found]
 
 
 def main():
