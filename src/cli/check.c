@@ -317,16 +317,15 @@ static bool declare_flag(wg_session *s, const char *text, wg_text *error)
 
 bool wg_check_open(wg_session *s, wg_text *error)
 {
-    static const char *const levels[] = {"note", "warning", "undefined", "unimplemented", "never"};
     const char *fail_on = s->args->value[WG_OPT_FAIL_ON], *path = s->args->value[WG_OPT_SUPPRESSIONS];
     s->fail_on = WG_SEVERITY_WARNING;
-    for (unsigned i = 0; fail_on && i <= 5; i++) {
-        if (i == 5) {
+    for (unsigned i = 0; fail_on && i <= WG_SEVERITY_NEVER + 1; i++) {
+        if (i > WG_SEVERITY_NEVER) {
             wg_textf(error, "waitgate: --fail-on: `%s` is none of note, warning, undefined, unimplemented, never\n",
                      fail_on);
             return false;
         }
-        if (strcmp(levels[i], fail_on) == 0) {
+        if (strcmp(wg_severity_names[i], fail_on) == 0) {
             s->fail_on = i;
             break;
         }

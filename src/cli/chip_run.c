@@ -330,13 +330,12 @@ static bool open_check(chip_run *r, wg_text *error)
 
 static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
 {
-    static const char *const severities[] = {"note", "warning", "undefined", "unimplemented"};
     char message[512];
     size_t size;
     *r = (chip_run){.args = args};
     unsigned stop_on = WG_SEVERITY_NEVER;
     if (!refuse_options(args, error) ||
-        !wg_option_choice(args, WG_OPT_STOP_ON, "stop-on", severities, 4, &stop_on, error))
+        !wg_option_choice(args, WG_OPT_STOP_ON, "stop-on", wg_severity_names, WG_SEVERITY_NEVER, &stop_on, error))
         return false;
     if (!(r->source = wg_file_read(args->file[0], &size, message, sizeof message))) {
         wg_textf(error, "waitgate: %s\n", message);

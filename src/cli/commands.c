@@ -108,13 +108,11 @@ int wg_command_isa(const wg_args *args, wg_text *out, wg_text *error)
 
 /* ---- explain ---- */
 
-static const char *const severity_names[] = {"note", "warning", "undefined", "unimplemented"};
-
 static void explain_json(wg_json *j, const char *key, const wg_finding_info *info)
 {
     wg_json_open(j, key, '{');
     wg_json_text(j, "code", info->code);
-    wg_json_text(j, "severity", severity_names[info->severity]);
+    wg_json_text(j, "severity", wg_severity_names[info->severity]);
     wg_json_text(j, "cause", info->cause);
     wg_json_text(j, "remedy", info->remedy);
     wg_json_text(j, "source", info->source);
@@ -142,7 +140,7 @@ static void race_json(wg_json *j, unsigned race)
 {
     wg_json_open(j, NULL, '{');
     wg_json_text(j, "code", wg_race_kind_name(race));
-    wg_json_text(j, "severity", severity_names[wg_race_severity(race)]);
+    wg_json_text(j, "severity", wg_severity_names[wg_race_severity(race)]);
     wg_json_text(j, "cause", wg_race_kind_summary(race));
     wg_json_text(j, "remedy", wg_race_kind_remedy(race));
     wg_json_text(j, "source", "docs/races.md");
@@ -173,10 +171,10 @@ static void explain_all(const wg_args *args, wg_text *out)
         if (as_json)
             explain_json(&json, NULL, info);
         else if (markdown)
-            wg_textf(out, "\n## %s\n\n%s. %s\n\nRemedy: %s (%s)\n", info->code, severity_names[info->severity],
+            wg_textf(out, "\n## %s\n\n%s. %s\n\nRemedy: %s (%s)\n", info->code, wg_severity_names[info->severity],
                      info->cause, info->remedy, info->source);
         else
-            wg_textf(out, "%-32s %-13s %s\n", info->code, severity_names[info->severity], info->cause);
+            wg_textf(out, "%-32s %-13s %s\n", info->code, wg_severity_names[info->severity], info->cause);
         if (markdown && args->value[WG_OPT_EXAMPLES])
             explain_example(args->value[WG_OPT_EXAMPLES], info->code, out);
     }
@@ -190,7 +188,7 @@ static void explain_all(const wg_args *args, wg_text *out)
                           : "\nfrom `waitgate check` alone:\n");
     }
     for (unsigned race = 0; race < WG_RACE_KINDS; race++) {
-        const char *name = wg_race_kind_name(race), *severity = severity_names[wg_race_severity(race)];
+        const char *name = wg_race_kind_name(race), *severity = wg_severity_names[wg_race_severity(race)];
         if (as_json)
             race_json(&json, race);
         else if (markdown)
@@ -212,7 +210,7 @@ static void explain_race(const wg_args *args, unsigned race, wg_text *out)
 {
     if (!args->value[WG_OPT_JSON])
         wg_textf(out, "%s (%s, from `waitgate check`)\n\n  cause   %s\n  remedy  %s\n  source  docs/races.md\n",
-                 wg_race_kind_name(race), severity_names[wg_race_severity(race)], wg_race_kind_summary(race),
+                 wg_race_kind_name(race), wg_severity_names[wg_race_severity(race)], wg_race_kind_summary(race),
                  wg_race_kind_remedy(race));
     else
         race_json(&(wg_json){.out = out}, race);
@@ -250,7 +248,7 @@ int wg_command_explain(const wg_args *args, wg_text *out, wg_text *error)
             explain_json(&json, NULL, info);
         } else {
             wg_textf(out, "%s (%s)\n\n  cause   %s\n  remedy  %s\n  source  %s\n", info->code,
-                     severity_names[info->severity], info->cause, info->remedy, info->source);
+                     wg_severity_names[info->severity], info->cause, info->remedy, info->source);
         }
     }
     return status;

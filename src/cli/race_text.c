@@ -4,8 +4,6 @@
 #include "cli/rvdis.h"
 #include "isa/asm.h"
 
-static const char *const severity_names[] = {"note", "warning", "undefined", "unimplemented"};
-
 const char *wg_race_place_text(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes)
 {
     room[0] = 0;
@@ -118,7 +116,7 @@ void wg_race_json(const wg_race_words *w, const wg_race *race, wg_json *j)
 {
     wg_json_uint(j, "id", race->id);
     wg_json_text(j, "kind", wg_race_kind_name(race->kind));
-    wg_json_text(j, "severity", severity_names[wg_race_severity(race->kind)]);
+    wg_json_text(j, "severity", wg_severity_names[wg_race_severity(race->kind)]);
     wg_json_uint(j, "count", race->count);
     if (race->has_a)
         party_json(w, &race->a, "first", j);

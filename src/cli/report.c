@@ -9,7 +9,6 @@
 
 enum { SCHEMA = 1 };
 
-static const char *const severity_names[] = {"note", "warning", "undefined", "unimplemented"};
 static const char *const ended_names[] = {"done", "until", "hang", "limit", "finding", "interrupted"};
 
 static bool expected(const wg_session *s, const char *code)
@@ -79,7 +78,7 @@ void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out)
 {
     const wg_finding_info *info = wg_finding_info_at(f->code);
     char place[256], text[WG_DIS_MAX];
-    wg_textf(out, "%s: %s at cycle %llu", severity_names[info->severity], info->code, (unsigned long long)f->cycle);
+    wg_textf(out, "%s: %s at cycle %llu", wg_severity_names[info->severity], info->code, (unsigned long long)f->cycle);
     if (f->agent < WG_AGENT_COUNT)
         wg_textf(out, ", %s", wg_agent_name(f->agent));
     if (f->count > 1)
@@ -104,7 +103,7 @@ void wg_report_finding_json(wg_session *s, const wg_finding *f, wg_json *j, cons
     char place[256], text[WG_DIS_MAX];
     wg_json_open(j, key, '{');
     wg_json_text(j, "code", info->code);
-    wg_json_text(j, "severity", severity_names[info->severity]);
+    wg_json_text(j, "severity", wg_severity_names[info->severity]);
     wg_json_uint(j, "cycle", f->cycle);
     wg_json_uint(j, "count", f->count);
     wg_json_uint(j, "tile", f->tile);

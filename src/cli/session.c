@@ -295,11 +295,10 @@ static bool set_until(wg_session *s, wg_text *error)
 
 bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error)
 {
-    static const char *const severities[] = {"note", "warning", "undefined", "unimplemented"};
     *s = (wg_session){.args = args, .expectations_hold = true};
     unsigned stop_on = WG_SEVERITY_NEVER;
     if (!read_options(s, error) || !read_files(s, error) || !read_release(s, error) ||
-        !wg_option_choice(args, WG_OPT_STOP_ON, "stop-on", severities, 4, &stop_on, error))
+        !wg_option_choice(args, WG_OPT_STOP_ON, "stop-on", wg_severity_names, WG_SEVERITY_NEVER, &stop_on, error))
         return false;
     wg_status status = wg_create(&s->desc, &s->dev);
     if (status != WG_OK) {

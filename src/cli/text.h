@@ -3,6 +3,7 @@
 #ifndef WG_CLI_TEXT_H
 #define WG_CLI_TEXT_H
 
+#include "waitgate/finding.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,5 +67,8 @@ unsigned wg_terminal_width(void); /* of standard output, 100 if it is no termina
 
 /* "0x1000", "4096", "64K", "1M"; the whole of `text` up to `length`. */
 bool wg_parse_number(const char *text, size_t length, uint64_t *value);
+
+/* Of wg_severity, "never" included. */
+extern const char *const wg_severity_names[WG_SEVERITY_NEVER + 1];
 
 #endif
