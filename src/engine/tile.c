@@ -9,6 +9,7 @@
 #include "backend/pack.h"
 #include "backend/unit.h"
 #include "engine/device.h"
+#include "frontend/replay.h"
 #include "frontend/works.h"
 
 /* An agent about to be ticked has no appointment until its tick (or a later wake-up) makes one. */
@@ -169,29 +170,63 @@ static uint64_t others_act(wg_tile *t, uint64_t end)
     return at < end ? at : end;
 }
 
-/* Is it worth trying whether PACRs can go faster yet (pack_burst.c)? Not while others are about to do something. */
-static inline bool bursts(const wg_schedule *s, uint64_t others)
+/*
+ * Is it worth trying whether PACRs can go faster yet (pack_burst.c)? Not while others are about to do something, nor where
+ * the thread's MOP is soon over.
+ */
+static inline bool bursts(const wg_tile *t, uint64_t others)
 {
-    enum { LEAST = 16 };
+    enum { LEAST = 16, INSTRUCTIONS = 4 };
+    const wg_schedule *s = &t->sched;
     uint32_t busy = s->soon & PIPELINE & ~WG_AGENT_BIT(WG_AGENT_PACK);
-    return others > s->now + LEAST && !(busy & (busy - 1));
+    if (others <= s->now + LEAST || busy & (busy - 1))
+        return false;
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        const wg_frontend *f = &t->frontend[i];
+        if (f->mop_active && (f->mop.i + INSTRUCTIONS < f->mop.inner || f->mop.j + 1 < f->mop.outer))
+            return true;
+    }
+    return false;
 }
 
 /*
- * A row of cycles in which one thread alone gives instructions of a MOP to one unit, from the current cycle, in which it
- * is due, to before `until`: phase B, and of D to G what is left when no wait is latched and the Replay Expander lets
- * everything pass. Says where it ends: somebody else has been woken, or it is more than that.
+ * A row of cycles in which one thread alone gives instructions to units that take one at a time, from the current cycle,
+ * in which it is due, to before `until`: phase B, and of D to G what is left when no wait is latched and the Replay
+ * Expander lets everything pass, or plays. Says where it ends: somebody else has been woken, or it is more than that.
  */
 typedef enum row_end { BETWEEN_CYCLES, BEFORE_REGIONS, BEFORE_PUSHES } row_end;
 
 /* Is it worth trying? */
+enum {
+    ROW_UNITS =
+        1u << WG_UNIT_UNPACK | 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR | 1u << WG_UNIT_MISC
+};
 static inline bool is_row(const wg_tile *t, unsigned thread)
 {
-    enum { SIMPLE = 1u << WG_UNIT_UNPACK | 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR };
     const wg_frontend *f = &t->frontend[thread];
-    return f->mop_active && !(f->busy & ~WG_F_WORKS) && !f->latch.block && wg_gate_count(f) &&
-           SIMPLE >> wg_gate_fifo_at(f, 0)->unit & 1 && !t->backend.sync.core_waits &&
+    return !(f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy))) && !f->latch.block && wg_gate_count(f) &&
+           ROW_UNITS >> wg_gate_fifo_at(f, 0)->unit & 1 && !t->backend.sync.core_waits &&
            !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
+}
+
+/* Phase G. */
+static inline void fill(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    if (f->mux_busy) {
+        if (!wg_mop_loops(t, f))
+            wg_mop(t, thread, false);
+        return;
+    }
+    unsigned entry = f->fifo[f->fifo_head];
+    if (!f->fifo_count)
+        return;
+    if (entry & WG_E_MOP) {
+        wg_mop(t, thread, false);
+    } else if (wg_replay_has_room(f) && t->sched.now >= f->mop.ready_at) {
+        wg_replay_enqueue(f, entry);
+        f->plain_downstream++;
+        wg_fifo_left(t, f, thread, false);
+    }
 }
 
 static row_end row(wg_tile *t, unsigned thread, uint64_t until)
@@ -199,9 +234,7 @@ static row_end row(wg_tile *t, unsigned thread, uint64_t until)
     wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
     uint64_t *next = &s->next[WG_AGENT_THREAD0 + thread], now = s->now;
-    const unsigned unit = wg_gate_fifo_at(f, 0)->unit;
-    const wg_unit_ops *ops = wg_units[unit];
-    bool burst = unit == WG_UNIT_PACK && t->arch->pack.interfaces && bursts(s, until);
+    bool burst = t->arch->pack.interfaces && bursts(t, until);
     s->woken = 0;
     s->deaf[thread] = 0;
     for (;;) {
@@ -216,21 +249,22 @@ static row_end row(wg_tile *t, unsigned thread, uint64_t until)
         uint64_t after = now + 1;
         if (*next <= now) {
             unsigned head = f->down_head, gate_end = f->gate_end, entry = f->down[head % WG_DOWN_RING];
-            const wg_insn *insn = &f->pool[entry & WG_E_PLACE];
-            bool behind = gate_end != f->down_end;
-            if (!f->mop_active || head == gate_end || insn->unit != unit || entry & (WG_E_TTSYNC | WG_E_PLAIN) ||
-                (behind && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) || f->busy & ~WG_F_WORKS)
+            unsigned unit = f->pool[entry & WG_E_PLACE].unit;
+            bool behind = gate_end != f->down_end, plays = f->replay_busy;
+            if (head == gate_end || !(ROW_UNITS >> unit & 1) || entry & WG_E_TTSYNC ||
+                f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy)) ||
+                (plays ? !wg_replay_usual(t, f) : behind && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY))
                 return BEFORE_REGIONS;
-            wg_gate_serve(t, f, thread, ops, unit);
-            head += f->moved;
-            if (behind && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
+            wg_gate_serve(t, f, thread, wg_units[unit], unit);
+            if (plays) {
+                wg_replay_goes_on(t, f);
+            } else if (behind && (uint8_t)(gate_end - f->down_head) < WG_GATE_FIFO) {
                 f->gate_end = (uint8_t)(gate_end + 1);
                 f->moved = true;
                 wg_push_room(t, f, thread, 2);
             }
             s->phase = WG_PHASE_MOP;
-            if (!wg_mop_loops(t, f))
-                wg_mop(t, thread, false);
+            fill(t, f, thread);
             *next = after;
             if (!f->moved) {
                 s->deaf[thread] = ~wg_waits_for(f);
@@ -267,7 +301,7 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
     bool careful = wg_careful(t);
     uint64_t others = others_act(t, end);
     while (!(t->dev->stop_requested | (t->backend.scalar.refusals != 0))) {
-        if (wg_pack_accepted(t) && bursts(s, others)) {
+        if (wg_pack_accepted(t) && bursts(t, others)) {
             wg_pack_burst(t, others);
             others = others_act(t, end);
         }
