@@ -87,8 +87,49 @@ bool wg_push_emit(wg_tile *t, unsigned core)
 #define B run->r[op->rs2]
 #define I op->imm
 
-/* Executes what enters EX1 before `stop`; returns as wg_exec(), to which it leaves what it does not know. */
-static uint64_t execute(wg_tile *t, unsigned core, uint64_t stop)
+/* A push enters EX1 in `e`; false if it has to wait there. */
+static inline bool push(wg_tile *t, unsigned core, wg_core_run *run, const wg_op *op, uint64_t e)
+{
+    uint32_t data[4] = {0};
+    unsigned words = wg_step_fuse(t, core, op, WG_LINE_OPS - (run->pc >> 2 & 3), data);
+    uint32_t pc = run->pc;
+    bool room = run->sq_count < WG_STORE_QUEUE;
+    if (room) {
+        wg_store *s = wg_sq_at(run, run->sq_count++);
+        s->first = s->entered = e + 1;
+        s->address = WG_INSTRN_BUF_BASE;
+        s->pc = pc;
+        memcpy(s->data, data, sizeof data);
+        s->mask = 0;
+        s->path = WG_PATH_PUSH;
+        s->bytes = (uint8_t)(4 * words);
+        s->index = (uint8_t)(core - WG_CORE_T0);
+    } else {
+        run->ex1 = (wg_ex1){.entered = e,
+                            .number = run->number,
+                            .address = WG_INSTRN_BUF_BASE,
+                            .pc = pc,
+                            .data = {data[0], data[1], data[2], data[3]},
+                            .kind = WG_EX1_STORE,
+                            .size = op->spare,
+                            .rd = op->rd,
+                            .path = WG_PATH_PUSH,
+                            .bytes = (uint8_t)(4 * words),
+                            .index = (uint8_t)(core - WG_CORE_T0)};
+    }
+    run->disturbed = e;
+    run->pc = pc + 4 * words;
+    run->pushes += words - 1;
+    run->at = e + 1;
+    wg_entered(run, e, op->rd, room ? e + 2 : WG_NEVER);
+    return room;
+}
+
+/*
+ * Executes what enters EX1 before `stop`; returns when to go on, as wg_exec(), to which it leaves what it does not know
+ * (then *other is set).
+ */
+static uint64_t execute(wg_tile *t, unsigned core, uint64_t stop, bool *other)
 {
     enum { MOST = 16 /* instructions between two pushes: beyond, whole lines are faster */ };
     wg_core *k = &t->core[core];
@@ -125,12 +166,13 @@ static uint64_t execute(wg_tile *t, unsigned core, uint64_t stop)
         case WG_OP_BLTU:
         case WG_OP_BGEU:
         case WG_OP_JAL:
-            if (op->imm == run->pc)
-                return wg_exec(t, core, stop);
             branches = true;
+            *other = op->imm == run->pc;
             break;
-        default: return wg_exec(t, core, stop);
+        default: *other = true; break;
         }
+        if (*other)
+            break;
         if (e > now && k->saved_at == WG_NEVER)
             wg_core_checkpoint(t, core);
         run->lru[(line - k->icache) / 2] = (uint8_t)((line - k->icache) & 1);
@@ -142,33 +184,16 @@ static uint64_t execute(wg_tile *t, unsigned core, uint64_t stop)
             run->at = e + 1;
             run->pc += 4;
         } else {
-            wg_ex1 x = {.entered = e,
-                        .number = run->number,
-                        .address = WG_INSTRN_BUF_BASE,
-                        .pc = run->pc,
-                        .kind = WG_EX1_STORE,
-                        .size = op->spare,
-                        .rd = op->rd,
-                        .path = WG_PATH_PUSH,
-                        .index = (uint8_t)(core - WG_CORE_T0)};
-            unsigned words = wg_step_fuse(t, core, op, WG_LINE_OPS - (run->pc >> 2 & 3), x.data);
-            x.bytes = (uint8_t)(4 * words);
-            bool room = run->sq_count < WG_STORE_QUEUE;
-            run->disturbed = e;
-            run->pc += 4 * words;
-            run->pushes += words - 1;
-            run->at = e + 1;
-            wg_entered(run, e, op->rd, room ? e + 2 : WG_NEVER);
-            if (!room) {
-                run->ex1 = x;
-                return WG_NEVER;
-            }
             if (!run->sq_count) /* others will see it: run no further than that */
                 stop = wg_min64(stop, wg_max64(run->mux_free, e + 2));
-            wg_sq_enqueue(run, &x, e + 1);
+            if (!push(t, core, run, op, e))
+                return WG_NEVER;
         }
     }
-    return run->at >= stop ? run->at : wg_exec(t, core, stop);
+    if (run->at >= stop)
+        return run->at;
+    *other = true;
+    return wg_exec(t, core, stop);
 }
 #undef A
 #undef B
@@ -182,15 +207,24 @@ void wg_push_pipeline(wg_tile *t, unsigned core)
     uint64_t next = WG_NEVER;
     run->at = wg_max64(run->at, now);
     k->solo_until = 0;
+    bool other = false;
     if (!run->ex1.kind) {
         uint64_t stop = wg_min64(t->limit, now + WG_RUN_AHEAD);
         if (run->sq_count)
             stop = wg_min64(stop, head_leaves(t, core, run));
-        next = execute(t, core, wg_max64(stop, now + 1));
+        next = execute(t, core, wg_max64(stop, now + 1), &other);
         if (run->halt)
             next = WG_NEVER;
     }
-    next = wg_min64(next, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
+    if (other) {
+        next = wg_min64(next, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
+    } else {
+        /* What waits in EX1 finds the queue full until its first entry leaves. */
+        if (run->ex1.kind && run->sq_count < WG_STORE_QUEUE)
+            next = run->ex1.entered + 1;
+        if (run->sq_count)
+            next = wg_min64(next, head_leaves(t, core, run));
+    }
     wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, wg_max64(next, now + 1));
     k->solo_tick = t->sched.next[WG_AGENT_CORE_B + core];
 }
