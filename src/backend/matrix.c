@@ -99,6 +99,8 @@ static const entry entries[WG_I_COUNT] = {
 };
 
 bool wg_matrix_loses_one(wg_arch_id arch) { return layouts[arch].lost_one; }
+unsigned wg_matrix_addr_mod_shift(wg_arch_id arch) { return layouts[arch].addr_mod; }
+unsigned wg_matrix_addr_mod_mask(wg_arch_id arch) { return (1u << layouts[arch].addr_mod_bits) - 1; }
 
 bool wg_matrix_implements(wg_insn_id id, wg_arch_id arch)
 {
@@ -274,8 +276,7 @@ static bool check_usual(wg_tile *t, const wg_insn *insn, wg_stall *why, bool *ta
     const wg_matrix_usual *u = &m->usual;
     const wg_src *s = &t->regs.src;
     /* Of the word, the row of Dst and the address modifier may differ. */
-    const wg_matrix_layout *layout = &layouts[t->arch->id];
-    uint32_t same = ~(0x3FFu | ((1u << layout->addr_mod_bits) - 1) << layout->addr_mod);
+    uint32_t same = ~(0x3FFu | wg_matrix_addr_mod_mask(t->arch->id) << wg_matrix_addr_mod_shift(t->arch->id));
     if ((u->word ^ insn->word) & same || u->thread != insn->thread || u->changes != t->regs.config.changes + 1 ||
         m->flips || u->debug != t->regions.control.word[WG_MATRIX_DEBUG])
         return false;
@@ -317,6 +318,8 @@ static uint64_t gap_end(const wg_matrix *m, const entry *e)
         from = later(from, m->dst_readers_from);
     return from;
 }
+
+uint64_t wg_matrix_mvmul_from(const wg_matrix *m) { return gap_end(m, &entries[WG_I_MVMUL]); }
 
 static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
 {

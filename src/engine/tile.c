@@ -307,16 +307,32 @@ static inline void fill(wg_tile *t, wg_frontend *f, unsigned thread)
     }
 }
 
+static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
 {
     wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
     uint64_t *next = &s->next[WG_AGENT_THREAD0 + thread], now = s->now;
-    const bool burst = bursts_alone(t, thread, until);
+    const bool burst = bursts_alone(t, thread, until), multiplies = wg_gate_fifo_at(f, 0)->unit == WG_UNIT_MATRIX;
     s->woken = 0;
     s->deaf[thread] = 0;
     for (;;) {
         s->now = now;
+        if (multiplies && *next <= now) {
+            uint64_t strangers = earliest(s, UNITS & ~WG_AGENT_BIT(WG_AGENT_MATRIX));
+            unsigned cycles = wg_matrix_burst(t, thread, least(least(until, s->later), strangers));
+            if (cycles) {
+                now += cycles;
+                *next = now;
+                if (now >= until || now >= s->later) {
+                    s->now = now;
+                    s->phase = WG_PHASE_ARRIVALS;
+                    return BETWEEN_CYCLES;
+                }
+                continue;
+            }
+        }
         if (s->soon & UNITS) {
             s->phase = WG_PHASE_COMPLETIONS;
             for (uint32_t mask = s->soon & UNITS; mask; mask &= mask - 1)
