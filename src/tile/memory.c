@@ -73,7 +73,10 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
     }
     m->active[req->core] |= 1u << index;
     wg_ttsync_note_emitted(t, req->core, (wg_path)req->path, req->address, req->kind == WG_REQ_WRITE);
-    wg_wake_at(&t->sched, req->path == WG_PATH_PUSH ? WG_AGENT_PUSHES : WG_AGENT_REGIONS, req->seen_at);
+    if (req->path != WG_PATH_PUSH)
+        wg_wake_at(&t->sched, WG_AGENT_REGIONS, req->seen_at);
+    else if (lane->count == 1) /* else those before it have an appointment, or wait for room */
+        wg_wake_at(&t->sched, WG_AGENT_PUSHES, req->seen_at);
     WG_EMIT(t, WG_EV_CORE_REQUEST, WG_AGENT_CORE_B + req->core, .a = req->address, .b = req->data[0], .c = req->kind,
             .pc = req->pc, .parent = req->overtakes,
             .word = WG_REQUEST_WORD(req->path, req->index, req->bytes, req->rd));
@@ -274,9 +277,12 @@ void wg_regions_push(wg_tile *t)
         if (taken >= words) {
             take(t, core, WG_PATH_PUSH, req->data);
             wg_wake_idle_watchers(&t->sched);
-            if (lane->count && lane->queue[lane->head].seen_at < next)
-                next =
-                    lane->queue[lane->head].seen_at > t->sched.now ? lane->queue[lane->head].seen_at : t->sched.now + 1;
+            uint64_t again = lane->count ? lane->queue[lane->head].seen_at : WG_NEVER;
+            if (again <= t->sched.now + 1) /* in the next cycle, unless it is sure to be in vain */
+                again = wg_push_would_wait(t, thread, (wg_core_id)core, lane->queue[lane->head].bytes / 4u, &lane->why)
+                            ? WG_NEVER
+                            : t->sched.now + 1;
+            next = again < next ? again : next;
             continue;
         }
         memmove(req->data, req->data + taken, (words - taken) * 4);
