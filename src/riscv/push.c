@@ -12,12 +12,12 @@
 #include "riscv/lsu.h"
 #include "riscv/pipeline.h"
 
-static uint64_t head_leaves(const wg_tile *t, unsigned core, const wg_core_run *run)
+/* When the first of the queue leaves; WG_NEVER while its path is full: the region's progress wakes the core. */
+static inline uint64_t head_leaves(const wg_tile *t, unsigned core, const wg_core_run *run)
 {
-    uint64_t now = t->sched.now, at = wg_max64(run->mux_free, wg_sq_peek(run, 0)->entered + 1);
-    if (at <= now && !wg_memory_room(t, core, WG_PATH_PUSH, 0, 0))
-        return WG_NEVER; /* the region's progress wakes the core */
-    return wg_max64(at, now + 1);
+    if (!wg_memory_room(t, core, WG_PATH_PUSH, 0, 0))
+        return WG_NEVER;
+    return wg_max64(wg_max64(run->mux_free, wg_sq_peek(run, 0)->entered + 1), t->sched.now + 1);
 }
 
 static const wg_icache_line *line_at(const wg_tile *t, const wg_core *k, unsigned core, uint32_t pc)
