@@ -397,11 +397,14 @@ static void order_dst_effect(wg_matrix *m, wg_matrix_op *op, uint64_t ready)
             if (marks[i / 8] >> 8 * (i & 7) & 0xFF)
                 op->effect_at = later(op->effect_at, m->block_lands[i]);
         ready = later(ready, op->effect_at);
+        /* Whatever is accepted later lands later than the next cycle: that need not be remembered. */
+        bool lingers = op->effect_at > m->last_accept;
         for (unsigned i = 0; i < WG_DST_BLOCKS; i += 8)
             for (unsigned k = 0; marks[i / 8] && k < 8; k++)
                 if (marks[i / 8] == UINT64_MAX || marks[i / 8] >> 8 * k & 0xFF) {
-                    m->block_lands[i + k] = op->effect_at;
                     m->block_ready[i + k] = later(m->block_ready[i + k], ready);
+                    if (lingers)
+                        m->block_lands[i + k] = op->effect_at;
                 }
         m->blocks_ready = later(m->blocks_ready, ready);
     } else {
