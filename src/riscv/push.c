@@ -12,10 +12,16 @@
 #include "riscv/lsu.h"
 #include "riscv/pipeline.h"
 
+/* As wg_lsu_room() has it. */
+static inline bool has_room(const wg_tile *t, unsigned core)
+{
+    return t->regions.memory.lane[core][WG_PATH_PUSH].count <= t->timing->path[WG_PATH_PUSH].travel;
+}
+
 /* When the first of the queue leaves; WG_NEVER while its path is full: the region's progress wakes the core. */
 static inline uint64_t head_leaves(const wg_tile *t, unsigned core, const wg_core_run *run)
 {
-    if (!wg_memory_room(t, core, WG_PATH_PUSH, 0, 0))
+    if (!has_room(t, core))
         return WG_NEVER;
     return wg_max64(wg_max64(run->mux_free, wg_sq_peek(run, 0)->entered + 1), t->sched.now + 1);
 }
@@ -63,8 +69,7 @@ bool wg_push_emit(wg_tile *t, unsigned core)
     }
     k->saved_at = WG_NEVER;
     enter(run, now);
-    if (run->sq_count && run->mux_free <= now && wg_sq_peek(run, 0)->entered < now &&
-        wg_memory_room(t, core, WG_PATH_PUSH, 0, 0)) {
+    if (run->sq_count && run->mux_free <= now && wg_sq_peek(run, 0)->entered < now && has_room(t, core)) {
         const wg_store *s = wg_sq_peek(run, 0);
         wg_request req = {.address = s->address,
                           .pc = s->pc,

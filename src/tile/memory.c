@@ -254,6 +254,37 @@ void wg_regions_tick(wg_tile *t)
     wg_wake_at(&t->sched, WG_AGENT_REGIONS, next);
 }
 
+/* The head of a core's lane of pushes, which has arrived; returns when to try again. */
+static uint64_t push(wg_tile *t, unsigned core, wg_lane *lane)
+{
+    wg_request *req = &lane->queue[lane->head];
+    const uint64_t now = t->sched.now;
+    unsigned thread = req->index < WG_THREADS ? req->index : 0;
+    if (lane->why.reason == WG_STALL_PUSH_FIFO_FULL &&
+        t->frontend[thread].push_waits & (core == WG_CORE_B ? 2 : 1)) /* nothing has left since it was refused */
+        return WG_NEVER;
+    wg_stall why = {.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
+    unsigned words = req->bytes / 4u;
+    unsigned taken = wg_push_words(t, thread, (wg_core_id)core, req->pc, req->data, words, &why);
+    if (taken >= words) {
+        take(t, core, WG_PATH_PUSH, req->data);
+        wg_wake_idle_watchers(&t->sched);
+        if (!lane->count)
+            return WG_NEVER;
+        req = &lane->queue[lane->head];
+        if (req->seen_at > now + 1)
+            return req->seen_at;
+        /* in the next cycle, unless it is sure to be in vain */
+        return wg_push_would_wait(t, thread, (wg_core_id)core, req->bytes / 4u, &lane->why) ? WG_NEVER : now + 1;
+    }
+    memmove(req->data, req->data + taken, (words - taken) * 4);
+    req->bytes = (uint8_t)((words - taken) * 4);
+    req->pc += taken * 4;
+    lane->why = why;
+    uint64_t retry = taken ? now + 1 : why.retry_at;
+    return retry <= now ? now + 1 : retry;
+}
+
 void wg_regions_push(wg_tile *t)
 {
     wg_memory *m = &t->regions.memory;
@@ -262,37 +293,10 @@ void wg_regions_push(wg_tile *t)
         if (!(m->active[core] >> WG_PATH_PUSH & 1))
             continue;
         wg_lane *lane = &m->lane[core][WG_PATH_PUSH];
-        wg_request *req = &lane->queue[lane->head];
-        if (req->seen_at > t->sched.now) {
-            next = req->seen_at < next ? req->seen_at : next;
-            continue;
-        }
-        unsigned thread = req->index % WG_THREADS;
-        if (lane->why.reason == WG_STALL_PUSH_FIFO_FULL &&
-            t->frontend[thread].push_waits & (core == WG_CORE_B ? 2 : 1)) /* nothing has left since it was refused */
-            continue;
-        wg_stall why = {.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
-        unsigned words = req->bytes / 4u;
-        unsigned taken = wg_push_words(t, thread, (wg_core_id)core, req->pc, req->data, words, &why);
-        if (taken >= words) {
-            take(t, core, WG_PATH_PUSH, req->data);
-            wg_wake_idle_watchers(&t->sched);
-            uint64_t again = lane->count ? lane->queue[lane->head].seen_at : WG_NEVER;
-            if (again <= t->sched.now + 1) /* in the next cycle, unless it is sure to be in vain */
-                again = wg_push_would_wait(t, thread, (wg_core_id)core, lane->queue[lane->head].bytes / 4u, &lane->why)
-                            ? WG_NEVER
-                            : t->sched.now + 1;
-            next = again < next ? again : next;
-            continue;
-        }
-        memmove(req->data, req->data + taken, (words - taken) * 4);
-        req->bytes = (uint8_t)((words - taken) * 4);
-        req->pc += taken * 4;
-        lane->why = why;
-        uint64_t retry = taken ? t->sched.now + 1 : why.retry_at;
-        if (retry <= t->sched.now)
-            retry = t->sched.now + 1;
-        next = retry < next ? retry : next;
+        uint64_t at = lane->queue[lane->head].seen_at;
+        if (at <= t->sched.now)
+            at = push(t, core, lane);
+        next = at < next ? at : next;
     }
     wg_wake_at(&t->sched, WG_AGENT_PUSHES, next);
 }
