@@ -96,6 +96,13 @@ static const entry entries[WG_I_COUNT] = {
     [WG_I_CLREXPHIST] = {wg_matrix_clrexphist, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
     [WG_I_SETRWC] = {wg_matrix_setrwc, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
     [WG_I_INCRWC] = {wg_matrix_incrwc, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETIBRWC] = {wg_matrix_setibrwc, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_RAREB] = {wg_matrix_legacy, B, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETASHRMH0] = {wg_matrix_legacy, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETASHRMH1] = {wg_matrix_legacy, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETASHRMV] = {wg_matrix_legacy, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETASHRMH] = {wg_matrix_legacy, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETPKEDGOF] = {wg_matrix_legacy, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
 };
 
 bool wg_matrix_loses_one(wg_arch_id arch) { return layouts[arch].lost_one; }
