@@ -293,10 +293,167 @@ static inline void accepts(wg_pack_burst *b, uint64_t now)
 
 void wg_pack_burst_accepts(wg_pack_burst *b) { accepts(b, wg_pack_burst_next(b)); }
 
+/* ---- Many at once ---------------------------------------------------------------------------------------------- */
+
+/* How many of the instructions to come, from the next one on, are this word? */
+static uint32_t alike(const wg_pack_burst *b, uint32_t word)
+{
+    const wg_frontend *f = b->f;
+    uint32_t n = 0;
+    while (b->accepted + n < b->queued &&
+           f->pool[f->down[(uint8_t)(f->down_head + b->accepted + n) % WG_DOWN_RING] & WG_E_PLACE].word == word)
+        n++;
+    if (b->accepted + n >= b->queued && f->mop_cfg[5] == word)
+        n += f->mop.inner - 1u - b->loop_at;
+    return n < b->most - b->accepted ? n : b->most - b->accepted;
+}
+
+/* What will be written of a tile. */
+typedef struct tile_part {
+    uint32_t data, data_end, exponents, count; /* bytes; count: of exponents, with those in the buffer */
+} tile_part;
+
+static bool part_is_clear(wg_pack_burst *b, const tile_part *part, bool last)
+{
+    uint32_t end = part->exponents + ((part->count + (last ? 15u : 0)) & ~15u);
+    if (!(b->set->out_format & 2))
+        return true;
+    return unseen(b->t, part->exponents, end - part->exponents + EXPONENTS) &&
+           (!b->set->blocks || part->data_end <= part->exponents || part->data >= end);
+}
+
+/* Can the first `count` of what is pending complete, and `more` PACRs behind them, without getting in each other's way? */
+static bool is_clear(wg_pack_burst *b, unsigned count, uint32_t more)
+{
+    const wg_pack_stream *stream = b->p->stream;
+    const unsigned row_bytes = b->set->row_bytes;
+    uint32_t data = stream[WG_STREAM_DATA].address;
+    tile_part part = {b->rows ? (uint32_t)(b->at.data - b->t->l1) : data, data, stream[WG_STREAM_EXPONENTS].address,
+                      stream[WG_STREAM_EXPONENTS].fill + b->rows};
+    for (unsigned i = 0; i < count; i++) {
+        const wg_pack_pending *job = &b->pending[(b->first + i) % WG_PACK_IN_FLIGHT];
+        uint32_t rows = wg_pack_ones(job->interfaces), bytes = rows * row_bytes;
+        if (job->places) {
+            if (!part_is_clear(b, &part, true))
+                return false;
+            data = job->address[WG_STREAM_DATA];
+            part = (tile_part){data, data, job->address[WG_STREAM_EXPONENTS], 0};
+        }
+        if (bytes & 15 || !data_unseen(b, part.data_end, bytes))
+            return false;
+        part.data_end += bytes;
+        part.count += rows;
+    }
+    uint32_t bytes = more * 4 * row_bytes;
+    if ((4 * row_bytes) & 15 || (more && !data_unseen(b, part.data_end, bytes)))
+        return false;
+    part.data_end += bytes;
+    part.count += 4 * more;
+    return part_is_clear(b, &part, false);
+}
+
+/* Four whole rows behind those that have been packed. */
+static inline void move_rows(wg_pack_burst *b, uint32_t start, uint32_t data)
+{
+    static const uint16_t zeros[16];
+    const wg_dst *d = &b->t->regs.dst;
+    bool wide = b->set->wide;
+    unsigned stored = wg_dst_stored(b->access, start >> 4, wide);
+    if (b->rows + 4 > 16)
+        wg_pack_burst_writes(b);
+    if (!b->rows)
+        b->at.data = b->t->l1 + data;
+    const uint16_t **high = &b->at.high[b->rows], **low = &b->at.low[b->rows];
+    unsigned undefined = (unsigned)(d->undefined[stored >> 6 & 15] >> (stored & 63)) & 15;
+    for (unsigned i = 0; i < 4; i++) {
+        high[i] = d->bits[stored + i];
+        low[i] = wide ? d->bits[stored + i + WG_DST_LOW] : zeros;
+    }
+    for (; __builtin_expect(undefined, 0); undefined &= undefined - 1)
+        high[__builtin_ctz(undefined)] = low[__builtin_ctz(undefined)] = zeros;
+    b->rows += 4;
+}
+
+/*
+ * Several acceptances of the same instruction in the middle of a tile, each as soon as the packer takes it, and what
+ * completes until the last of them. How many; 0, and nothing done, if it is not that simple.
+ */
+static uint32_t stretch(wg_pack_burst *b, uint64_t until)
+{
+    wg_packer *p = b->p;
+    const wg_pack_usual *usual = &b->u->usual[0];
+    wg_adc_channel *c = b->counters[0];
+    uint64_t at = wg_pack_burst_next(b);
+    const unsigned cycles = usual->cycles;
+    if (!(b->held & 1) || !b->settled || !usual->steps || usual->z_step[0] || usual->interfaces != 15 ||
+        usual->needed & ~(unsigned)p->placed || c[0].x | (c[1].x ^ 15) || b->count > WG_PACK_IN_FLIGHT / 2 ||
+        !(b->full || (cycles == 1 && at == b->from)))
+        return 0;
+    uint64_t room = (until - at + cycles - 1) / cycles;
+    uint32_t n = alike(b, usual->word);
+    n = n < room ? n : (uint32_t)room;
+    uint32_t base = b->setup->in_base + c->z * b->setup->in_stride[2] + c->w * b->setup->in_stride[3];
+    uint32_t stride = b->setup->in_stride[1], dst_offset = b->setup->section[0].dst_offset;
+#define START(i) \
+    ((((base + ((c->y + (i)*usual->y_step[0]) & 0x1FFF) * stride) >> usual->shift & ~15u >> usual->shift) + \
+      dst_offset) & \
+     0x3FFF)
+    for (uint32_t i = 0; i < n; i++)
+        if (START(i) & 63)
+            n = i;
+    if (n < 2)
+        return 0;
+    uint64_t last = at + (n - 1) * cycles;
+    unsigned older = 0, stages = cycles + WG_PACK_STAGES - 1;
+    while (older < b->count && b->pending[(b->first + older) % WG_PACK_IN_FLIGHT].done_at <= last)
+        older++;
+    /* Of the new ones, those that complete: done_at is at + i * cycles + stages, and no earlier than p->last_done. */
+    uint32_t done = 0;
+    if (older == b->count && p->last_done <= at + stages && last >= at + stages)
+        done = (uint32_t)((last - at - stages) / cycles) + 1;
+    else if (p->last_done > at + stages)
+        return 0;
+    uint32_t bytes = 4u * b->set->row_bytes;
+    if (!is_clear(b, older, done) || !completes(b, last))
+        return 0;
+    uint32_t data = p->stream[WG_STREAM_DATA].address;
+    for (uint32_t i = 0; i < done; i++) {
+        move_rows(b, START(i), data);
+        data += bytes;
+        wg_pack_next_row(p, b->set, 4);
+    }
+    p->stream[WG_STREAM_DATA].address = data;
+    p->datums += done * 64;
+    for (uint32_t i = done; i < n; i++) {
+        wg_pack_pending *job = &b->pending[(b->first + b->count++) % WG_PACK_IN_FLIGHT];
+        *job = (wg_pack_pending){
+            .done_at = at + i * cycles + stages, .start = START(i), .nth = b->accepted + i, .interfaces = 15};
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        b->u->planned_row = (uint8_t)(b->u->planned_row + 4);
+        if (b->u->planned_row == b->set->rows_per_plane)
+            b->u->planned_row = 0;
+    }
+#undef START
+    for (unsigned k = 0; k < 2; k++) {
+        c[k].y = (c[k].y + n * usual->y_step[k]) & 0x1FFF;
+        c[k].z = (uint8_t)(c[k].z + n * usual->z_step[k]);
+    }
+    p->free_at = last + cycles;
+    p->last_done = last + stages;
+    if (b->accepted + n > b->queued)
+        b->loop_at += b->accepted < b->queued ? b->accepted + n - b->queued : n;
+    b->accepted += n;
+    b->from = last + 1;
+    return n;
+}
+
 void wg_pack_burst_run(wg_pack_burst *b, uint64_t until)
 {
     for (;;) {
         uint64_t at = wg_pack_burst_next(b);
+        if (at < until && stretch(b, until))
+            continue;
         if (at >= until || !has_next(b) || !is_ready(b, at) || !completes(b, at))
             return;
         accepts(b, at);
