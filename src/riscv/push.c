@@ -26,12 +26,12 @@ static inline uint64_t head_leaves(const wg_tile *t, unsigned core, const wg_cor
     return wg_max64(wg_max64(run->mux_free, wg_sq_peek(run, 0)->entered + 1), t->sched.now + 1);
 }
 
-static const wg_icache_line *line_at(const wg_tile *t, const wg_core *k, unsigned core, uint32_t pc)
+/* The line that holds pc, if nothing is special about it. */
+static inline const wg_icache_line *line_at(const wg_tile *t, const wg_core *k, unsigned core, uint32_t pc)
 {
     const uint32_t set = pc >> 4 & (t->arch->icache_bytes[core] / 32u - 1);
     const wg_icache_line *line = &k->icache[set * 2];
-    if (line->tag != ((pc & ~15u) | WG_LINE_VALID))
-        line++;
+    line += line->tag != ((pc & ~15u) | WG_LINE_VALID);
     return line->tag == ((pc & ~15u) | WG_LINE_VALID) && line->checked == k->epoch ? line : NULL;
 }
 
@@ -71,18 +71,10 @@ bool wg_push_emit(wg_tile *t, unsigned core)
     enter(run, now);
     if (run->sq_count && run->mux_free <= now && wg_sq_peek(run, 0)->entered < now && has_room(t, core)) {
         const wg_store *s = wg_sq_peek(run, 0);
-        wg_request req = {.address = s->address,
-                          .pc = s->pc,
-                          .kind = WG_REQ_WRITE,
-                          .path = WG_PATH_PUSH,
-                          .bytes = s->bytes,
-                          .core = (uint8_t)core,
-                          .index = s->index};
-        memcpy(req.data, s->data, sizeof req.data);
+        wg_memory_emit_push(t, core, s->index, s->address, s->pc, s->data, s->bytes);
         wg_sq_pop(run);
         run->mux_free = now + 1;
         run->disturbed = now;
-        wg_memory_emit(t, &req);
         enter(run, now); /* room was made for it in this very cycle */
     }
     return true;
@@ -141,10 +133,19 @@ static uint64_t execute(wg_tile *t, unsigned core, uint64_t stop, bool *other)
     wg_core_run *run = &k->run;
     const uint64_t now = t->sched.now;
     unsigned left = MOST;
+    const wg_icache_line *line = NULL;
+    uint8_t *lru = NULL, way = 0;
     wg_begin_queue(run);
     while (run->at < stop) {
-        const wg_icache_line *line = line_at(t, k, core, run->pc);
-        if (!line || !left--)
+        if (!line || (line->tag ^ run->pc) & ~15u) {
+            line = line_at(t, k, core, run->pc);
+            if (!line)
+                break;
+            const uint32_t set = run->pc >> 4 & (t->arch->icache_bytes[core] / 32u - 1);
+            lru = &run->lru[set];
+            way = line != &k->icache[set * 2];
+        }
+        if (!left--)
             break;
         const wg_op *op = &line->op[run->pc >> 2 & 3];
         uint64_t e = wg_max64(run->at, run->retired[(run->number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
@@ -180,7 +181,7 @@ static uint64_t execute(wg_tile *t, unsigned core, uint64_t stop, bool *other)
             break;
         if (e > now && k->saved_at == WG_NEVER)
             wg_core_checkpoint(t, core);
-        run->lru[(line - k->icache) / 2] = (uint8_t)((line - k->icache) & 1);
+        *lru = way;
         if (branches) {
             wg_step_branch(t, core, op, e);
         } else if (op->code != WG_OP_PUSH) {
