@@ -214,6 +214,8 @@ static void multiply(burst *b, uint64_t end)
                        .flush = u->flush,
                        .phase = UINT8_MAX};
     wg_mul_args args = {.rows = 8, .b_step = 1};
+    const wg_matrix_a *decoded_a[4][2] = {{NULL}}; /* no bank changes meanwhile */
+    const wg_matrix_b *decoded_b[8][2] = {{NULL}};
     uint16_t none[8][16];
     for (unsigned i = 0; i < b->count; i++) {
         const step *s = &b->step[i];
@@ -225,8 +227,14 @@ static void multiply(burst *b, uint64_t end)
             args.alu =
                 wg_alu_for(u->wide, u->style != WG_STYLE_FP16, wg_matrix_loses_one(t->arch->id), s->phase);
         }
-        args.a = wg_matrix_decoded_a(&c, k, s->srca, NULL);
-        args.b = wg_matrix_decoded_b(&c, k, s->srcb);
+        const wg_matrix_a **a = &decoded_a[s->srca / 16][s->phase & 1];
+        const wg_matrix_b **from_b = &decoded_b[s->srcb / 8][s->phase >> 1];
+        if (!*a)
+            *a = wg_matrix_decoded_a(&c, k, s->srca, NULL);
+        if (!*from_b)
+            *from_b = wg_matrix_decoded_b(&c, k, s->srcb);
+        args.a = *a;
+        args.b = *from_b;
         args.hi = direct ? &d->bits[s->row] : op->hi;
         args.lo = !direct ? op->lo : u->wide ? &d->bits[s->row + WG_DST_LOW] : none;
         wg_matrix_multiply_from(&args, d, s->row, u->wide);
