@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of the pipeline share: when an instruction may enter EX1 (issue.c), what a single one does there
- * (step.c), whole lines of them (exec_lines.c), and who of these goes on (exec.c).
+ * (step.c), whole lines of them (exec_lines.c), loops of arithmetic (exec_loop.c), and who of these goes on (exec.c).
  */
 #ifndef WG_RISCV_PIPELINE_H
 #define WG_RISCV_PIPELINE_H
@@ -123,7 +123,31 @@ void wg_step_halt(wg_tile *t, unsigned core, wg_halt how);
 uint32_t wg_divide(uint8_t code, uint32_t a, uint32_t b, unsigned *cycles);
 bool wg_predictor_on(const wg_tile *t, unsigned core);
 
+/* One result from two registers and an immediate, and nothing else. */
+static inline bool wg_is_arithmetic(uint8_t code)
+{
+    switch (code) {
+#define ALU(name, expression) case WG_OP_##name:
+#define MULTIPLY(name, expression) case WG_OP_##name:
+#include "riscv/alu.inc"
+#undef ALU
+#undef MULTIPLY
+    case WG_OP_NOP: return true;
+    default: return false;
+    }
+}
+
 /* exec_lines.c: whole lines, as long as they end before `stop`. */
 void wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop);
+/*
+ * exec_loop.c: the loop from `target` to the backward branch at `branch`, n rounds at most. *done: how often the branch
+ * was taken.
+ */
+typedef enum wg_round_end {
+    WG_ROUND_OTHER, /* it is no loop of arithmetic: nothing is done */
+    WG_ROUND_AGAIN, /* at `target` again */
+    WG_ROUND_FALLS  /* before the branch, which will not be taken */
+} wg_round_end;
+wg_round_end wg_exec_loop(wg_tile *t, unsigned core, uint32_t target, uint32_t branch, uint64_t n, uint64_t *done);
 
 #endif
