@@ -96,9 +96,18 @@ static const entry entries[WG_I_COUNT] = {
     [WG_I_CLREXPHIST] = {wg_matrix_clrexphist, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
     [WG_I_SETRWC] = {wg_matrix_setrwc, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
     [WG_I_INCRWC] = {wg_matrix_incrwc, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETIBRWC] = {wg_matrix_setibrwc, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_RAREB] = {wg_matrix_legacy, B, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETASHRMH0] = {wg_matrix_legacy, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETASHRMH1] = {wg_matrix_legacy, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETASHRMV] = {wg_matrix_legacy, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETASHRMH] = {wg_matrix_legacy, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETPKEDGOF] = {wg_matrix_legacy, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
 };
 
 bool wg_matrix_loses_one(wg_arch_id arch) { return layouts[arch].lost_one; }
+unsigned wg_matrix_addr_mod_shift(wg_arch_id arch) { return layouts[arch].addr_mod; }
+unsigned wg_matrix_addr_mod_mask(wg_arch_id arch) { return (1u << layouts[arch].addr_mod_bits) - 1; }
 
 bool wg_matrix_implements(wg_insn_id id, wg_arch_id arch)
 {
@@ -273,8 +282,10 @@ static bool check_usual(wg_tile *t, const wg_insn *insn, wg_stall *why, bool *ta
     wg_matrix *m = &t->backend.matrix;
     const wg_matrix_usual *u = &m->usual;
     const wg_src *s = &t->regs.src;
-    if (u->word != insn->word || u->thread != insn->thread || u->changes != t->regs.config.changes + 1 || m->flips ||
-        u->debug != t->regions.control.word[WG_MATRIX_DEBUG])
+    /* Of the word, the row of Dst and the address modifier may differ. */
+    uint32_t same = ~(0x3FFu | wg_matrix_addr_mod_mask(t->arch->id) << wg_matrix_addr_mod_shift(t->arch->id));
+    if ((u->word ^ insn->word) & same || u->thread != insn->thread || u->changes != t->regs.config.changes + 1 ||
+        m->flips || u->debug != t->regions.control.word[WG_MATRIX_DEBUG])
         return false;
     unsigned a = s->matrix_bank_a & 1, b = s->matrix_bank_b & 1;
     const wg_rwc_thread *rwc = &t->regs.rwc.thread[u->thread];
@@ -282,7 +293,7 @@ static bool check_usual(wg_tile *t, const wg_insn *insn, wg_stall *why, bool *ta
         (u->implied[WG_SRCA] && (s->format_a[a] & 15) != u->fmt[WG_SRCA]) ||
         (u->implied[WG_SRCB] && (s->format_b[b] & 15) != u->fmt[WG_SRCB]))
         return false;
-    unsigned first = ((u->word & 0x3FF) + rwc->dst + u->dst_base) & 0x3F8;
+    unsigned first = ((insn->word & 0x3FF) + rwc->dst + u->dst_base) & 0x3F8;
     unsigned row = wg_dst_stored(u->access, first, u->wide), block = row / 8;
     *takes = m->block_ready[block] <= t->sched.now;
     if (!*takes) {
@@ -290,7 +301,7 @@ static bool check_usual(wg_tile *t, const wg_insn *insn, wg_stall *why, bool *ta
         return true;
     }
     m->prepared = (wg_matrix_prepared){.cycle = t->sched.now + 1,
-                                       .word = u->word,
+                                       .word = insn->word,
                                        .row = (uint16_t)row,
                                        .thread = u->thread,
                                        .bank = {(uint8_t)a, (uint8_t)b},
@@ -314,6 +325,8 @@ static uint64_t gap_end(const wg_matrix *m, const entry *e)
         from = later(from, m->dst_readers_from);
     return from;
 }
+
+uint64_t wg_matrix_mvmul_from(const wg_matrix *m) { return gap_end(m, &entries[WG_I_MVMUL]); }
 
 static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
@@ -390,9 +403,17 @@ static void order_dst_effect(wg_matrix *m, wg_matrix_op *op, uint64_t ready)
         for (unsigned i = 0; i < WG_DST_BLOCKS && op->effect_at < m->last_lands; i++)
             if (marks[i / 8] >> 8 * (i & 7) & 0xFF)
                 op->effect_at = later(op->effect_at, m->block_lands[i]);
-        for (unsigned i = 0; i < WG_DST_BLOCKS; i++)
-            if (marks[i / 8] >> 8 * (i & 7) & 0xFF)
-                block_lands(m, i, op->effect_at, ready);
+        ready = later(ready, op->effect_at);
+        /* Whatever is accepted later lands later than the next cycle: that need not be remembered. */
+        bool lingers = op->effect_at > m->last_accept;
+        for (unsigned i = 0; i < WG_DST_BLOCKS; i += 8)
+            for (unsigned k = 0; marks[i / 8] && k < 8; k++)
+                if (marks[i / 8] == UINT64_MAX || marks[i / 8] >> 8 * k & 0xFF) {
+                    m->block_ready[i + k] = later(m->block_ready[i + k], ready);
+                    if (lingers)
+                        m->block_lands[i + k] = op->effect_at;
+                }
+        m->blocks_ready = later(m->blocks_ready, ready);
     } else {
         unsigned count = blocks_written(op, block);
         for (unsigned i = 0; i < count; i++)

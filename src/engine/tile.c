@@ -6,9 +6,11 @@
  */
 #include "tile/tile.h"
 
+#include "backend/matrix.h"
 #include "backend/pack_burst.h"
 #include "backend/unit.h"
 #include "engine/device.h"
+#include "frontend/replay.h"
 #include "frontend/works.h"
 
 /* An agent about to be ticked has no appointment until its tick (or a later wake-up) makes one. */
@@ -306,6 +308,130 @@ static row_end row(wg_tile *t, const lanes *all, uint64_t until)
     }
 }
 
+/* ---- One thread alone ----------------------------------------------------------------------------------- */
+
+/*
+ * The same for a thread that is alone, whatever makes its instructions (MOP Expander, Replay Expander or its core), as
+ * long as they are for units that take one at a time.
+ */
+enum {
+    ALONE_UNITS =
+        1u << WG_UNIT_UNPACK | 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR | 1u << WG_UNIT_MISC
+};
+static inline bool is_alone(const wg_tile *t, unsigned thread)
+{
+    const wg_frontend *f = &t->frontend[thread];
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (i != thread && is_lane(t, i)) /* about to go on with it */
+            return false;
+    return !(f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy))) && !f->latch.block && wg_gate_count(f) &&
+           ALONE_UNITS >> wg_gate_fifo_at(f, 0)->unit & 1 && !t->backend.sync.core_waits &&
+           !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
+}
+
+/* PACRs of a MOP that goes on for a while may go faster yet (pack_burst.c). */
+static inline bool bursts_alone(const wg_tile *t, unsigned thread, uint64_t until)
+{
+    enum { INSTRUCTIONS = 4 };
+    const wg_frontend *f = &t->frontend[thread];
+    return t->arch->pack.interfaces && f->mop_active && wg_gate_fifo_at(f, 0)->unit == WG_UNIT_PACK &&
+           (f->mop.i + INSTRUCTIONS < f->mop.inner || f->mop.j + 1 < f->mop.outer) && bursts(&t->sched, until);
+}
+
+/* Phase G. */
+static inline void fill(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    if (f->mux_busy) {
+        if (!wg_mop_loops(t, f))
+            wg_mop(t, thread, false);
+        return;
+    }
+    unsigned entry = f->fifo[f->fifo_head];
+    if (!f->fifo_count)
+        return;
+    if (entry & WG_E_MOP) {
+        wg_mop(t, thread, false);
+    } else if (wg_replay_has_room(f) && t->sched.now >= f->mop.ready_at) {
+        wg_replay_enqueue(f, entry);
+        f->plain_downstream++;
+        wg_fifo_left(t, f, thread, false);
+    }
+}
+
+static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
+{
+    wg_schedule *s = &t->sched;
+    wg_frontend *f = wg_frontend_of(t, thread);
+    uint64_t *next = &s->next[WG_AGENT_THREAD0 + thread], now = s->now;
+    const bool burst = bursts_alone(t, thread, until), multiplies = wg_gate_fifo_at(f, 0)->unit == WG_UNIT_MATRIX;
+    s->woken = 0;
+    s->deaf[thread] = 0;
+    for (;;) {
+        s->now = now;
+        if (multiplies && *next <= now) {
+            uint64_t strangers = earliest(s, UNITS & ~WG_AGENT_BIT(WG_AGENT_MATRIX));
+            unsigned cycles = wg_matrix_burst(t, thread, least(least(until, s->later), strangers));
+            if (cycles) {
+                now += cycles;
+                *next = now;
+                if (now >= until || now >= s->later) {
+                    s->now = now;
+                    s->phase = WG_PHASE_ARRIVALS;
+                    return BETWEEN_CYCLES;
+                }
+                continue;
+            }
+        }
+        if (s->soon & UNITS) {
+            s->phase = WG_PHASE_COMPLETIONS;
+            for (uint32_t mask = s->soon & UNITS; mask; mask &= mask - 1)
+                tick(t, (unsigned)__builtin_ctz(mask));
+            if (s->woken & (OTHERS | THREADS))
+                return BEFORE_REGIONS;
+        }
+        uint64_t after = now + 1;
+        if (*next <= now) {
+            unsigned head = f->down_head, gate_end = f->gate_end, entry = f->down[head % WG_DOWN_RING];
+            unsigned unit = f->pool[entry & WG_E_PLACE].unit;
+            bool behind = gate_end != f->down_end, plays = f->replay_busy;
+            if (head == gate_end || !(ALONE_UNITS >> unit & 1) || entry & WG_E_TTSYNC ||
+                f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy)) ||
+                (plays ? !wg_replay_usual(t, f) : behind && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY))
+                return BEFORE_REGIONS;
+            wg_gate_serve(t, f, thread, wg_units[unit], unit);
+            if (plays) {
+                wg_replay_goes_on(t, f);
+            } else if (behind && (uint8_t)(gate_end - f->down_head) < WG_GATE_FIFO) {
+                f->gate_end = (uint8_t)(gate_end + 1);
+                f->moved = true;
+                wg_push_room(t, f, thread, 2);
+            }
+            s->phase = WG_PHASE_MOP;
+            fill(t, f, thread);
+            *next = after;
+            if (!f->moved) {
+                s->deaf[thread] = ~wg_waits_for(f);
+                *next = wg_next_look(t, f);
+            }
+            if (s->woken & (OTHERS | THREADS))
+                return BEFORE_PUSHES;
+        }
+        if (*next != after) {
+            uint64_t unit_next = earliest(s, UNITS);
+            after = unit_next < *next ? unit_next : *next;
+        }
+        if (after >= until || after >= s->later || (burst && wg_pack_accepted_in(t, now)) ||
+            t->dev->stop_requested | (t->backend.scalar.refusals != 0)) {
+            s->now = now + 1;
+            s->phase = WG_PHASE_ARRIVALS;
+            return BETWEEN_CYCLES;
+        }
+        now = after;
+    }
+}
+
 /* ---- Bursts of PACRs, and an unpacker at work ------------------------------------------------------------- */
 
 /*
@@ -458,8 +584,12 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
         if (next >= others)
             return;
         uint64_t now = s->now = next > s->now ? next : s->now;
-        if (s->soon & THREADS && !careful && find_lanes(t, &all)) {
-            if (ends_row(t, row(t, &all, others), &others, end))
+        uint32_t threads = s->soon & THREADS;
+        bool one = threads && !(threads & (threads - 1)) && !careful;
+        unsigned thread = one ? (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0 : 0;
+        bool by_itself = one && is_alone(t, thread);
+        if (by_itself || (threads && !careful && find_lanes(t, &all))) {
+            if (ends_row(t, by_itself ? alone(t, thread, others) : row(t, &all, others), &others, end))
                 return;
             continue;
         }

@@ -92,7 +92,7 @@ static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop, wg_loop *lo
 enter:
     if (number >= settled && !watched) {
         PUT();
-        if (wg_end_queue(t, core)) {
+        if (wg_end_queue(t, core, stop)) {
             if (at + WG_MARGIN <= stop)
                 return 0;
             wg_begin_queue(run);

@@ -33,18 +33,18 @@ void wg_begin_queue(wg_core_run *run)
 }
 
 /* Back to whole lines once no load is in flight. */
-bool wg_end_queue(wg_tile *t, unsigned core)
+bool wg_end_queue(wg_tile *t, unsigned core, uint64_t stop)
 {
     wg_core *k = &t->core[core];
     wg_core_run *run = &k->run;
     unsigned newest = (unsigned)((run->number - 1) % WG_RETIRE_RING);
     if (run->retired[newest] == WG_NEVER || run->ex1.kind || run->ordered || wg_one_at_a_time(k))
         return false;
-    /* Stores that have left by then have dropped their lines before the loads fill others. */
+    /* Stores that have left by then have dropped their lines before the loads fill others: none leaves before `stop`. */
     if (run->loads && run->sq_count && k->solo_until && wg_lsu_drain_private(t, core, run->at))
         return false;
     if (run->loads)
-        wg_lsu_settle(k, run->at);
+        wg_lsu_settle(k, run->sq_count && !k->solo_until ? wg_min64(run->at, stop) : run->at);
     if (run->loads)
         return false;
     uint8_t dest = (uint8_t)run->dests;

@@ -18,7 +18,7 @@
 #pragma GCC optimize("no-store-merging", "no-tree-slp-vectorize")
 #endif
 
-#include "riscv/together.h"
+#include "riscv/rounds.h"
 
 #include <string.h>
 #include "engine/device.h"
@@ -117,6 +117,7 @@ static void serve_port(wg_tile *t, crowd *w, unsigned which)
             bool narrow = !(read || (req->kind == WG_REQ_WRITE && req->byte_mask == 0xFFFF));
             p->port_free[port] = *bank = now + (narrow ? t->timing->narrow_write : 1);
             p->turn[port] = (uint8_t)((input + 1) % WG_L1_INPUTS);
+            wg_rounds_serve(t, w, chosen, req, *bank);
             process(t, w, chosen);
             next = wg_min64(next, w->seen_at[chosen->core]);
             if (next != WG_NEVER)
@@ -231,6 +232,7 @@ static void store_leaves(wg_tile *t, crowd *w, member *m, uint64_t at)
     req->tag = 0;
     req->byte_mask = s->mask;
     req->index = req->overtakes = req->rd = 0;
+    wg_rounds_leave(w, m, s, req, l0_holds(run, s->address));
     wg_l0_drop_line(run, s->address);
     wg_sq_pop(run);
     run->mux_free = at + 1;
@@ -256,6 +258,7 @@ static void load_store(wg_tile *t, crowd *w, member *m)
         wg_lsu_emit(t, m->core);
         note(t, w, m->core);
         w->detour = true;
+        wg_rounds_spoil(w);
         return;
     }
     const wg_ex1 *x = &run->ex1;
@@ -316,6 +319,7 @@ static inline bool load(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32
             return false;
         note_loads(m);
         note_stores(m);
+        wg_rounds_spoil(w);
     } else {
         settle(m, e + 1);
         if (m->cached && l0_holds(run, address)) {
@@ -325,6 +329,7 @@ static inline bool load(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32
             note_loads(m);
             if (result != WG_LSU_DONE)
                 return false;
+            wg_rounds_load(w, m, op, address, true);
         } else {
             if (m->mixed || e + 1 >= w->until || run->wait_e == e ||
                 !load_enters(t, w, m, e + 1, address, run->pc, number, op->spare, op->rd)) {
@@ -340,6 +345,7 @@ static inline bool load(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32
                                     .path = WG_PATH_L1,
                                     .bytes = (uint8_t)bytes};
             }
+            wg_rounds_load(w, m, op, address, false);
             run->filled[slot] = run->retired[slot] = WG_NEVER;
             run->dests = run->dests << 8 | op->rd;
             run->last = e;
@@ -358,7 +364,7 @@ static inline bool load(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32
 }
 
 /* A store enters EX1 in cycle e, and the queue in the next. False as above. */
-static inline bool store(wg_tile *t, member *m, const wg_op *op, uint32_t address, uint32_t value, uint64_t e)
+static inline bool store(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32_t address, uint32_t value, uint64_t e)
 {
     wg_core_run *run = m->run;
     const unsigned bytes = wg_store_bytes[op->spare % 3];
@@ -383,15 +389,18 @@ static inline bool store(wg_tile *t, member *m, const wg_op *op, uint32_t addres
         if (result != WG_LSU_DONE)
             return false;
         m->mixed = true; /* or may be: load_store() sees to it */
+        wg_rounds_spoil(w);
     } else {
         if (run->sq_count == 1 && m->drain_at <= e + 1 && wg_sq_ready_at(t, m->k, 0) <= e + 1)
             return false; /* it may leave in that very cycle */
         settle(m, e + 1);
+        const bool drops = l0_holds(run, address);
         wg_l0_drop_line(run, address);
         wg_store *s = run->sq_count ? wg_sq_at(run, run->sq_count - 1u) : NULL;
         uint32_t apart = s ? address - s->address + 4 : 9;
         uint16_t mask = (uint16_t)(((1u << bytes) - 1) << (address & (WG_L1_LINE - 1)));
-        if (!m->merging || apart > 8 || line_of(s->address) != line_of(address)) {
+        const bool fresh = !m->merging || apart > 8 || line_of(s->address) != line_of(address);
+        if (fresh) {
             s = wg_sq_at(run, run->sq_count++);
             *s = (wg_store){.first = entered, .path = WG_PATH_L1, .bytes = (uint8_t)bytes};
         }
@@ -401,6 +410,7 @@ static inline bool store(wg_tile *t, member *m, const wg_op *op, uint32_t addres
         s->mask |= mask;
         wg_put_bytes((uint8_t *)s->data + (address & (WG_L1_LINE - 1)), &value, bytes);
         note_stores(m);
+        wg_rounds_store(w, m, op, address, bytes, s, fresh, drops);
     }
     run->disturbed = e;
     wg_entered(run, e, WG_NO_DEST, entered + 1);
@@ -413,6 +423,7 @@ static inline bool store(wg_tile *t, member *m, const wg_op *op, uint32_t addres
 static uint64_t the_long_way(wg_tile *t, crowd *w, member *m)
 {
     w->detour = true;
+    wg_rounds_spoil(w);
     m->run->at = wg_max64(m->run->at, t->sched.now);
     uint64_t again = wg_exec(t, m->core, t->sched.now + 1);
     note(t, w, m->core);
@@ -444,6 +455,8 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
     wg_core *k = m->k;
     wg_core_run *run = m->run;
     uint32_t *r = run->r, value;
+    const uint8_t *last_counter;
+    uint8_t counter;
     const uint64_t now = t->sched.now;
     m->waits_for = ANY;
     if (run->halt || run->ex1.kind)
@@ -521,7 +534,7 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
             }
             continue;
         case WG_OP_STORE:
-            if (!store(t, m, op, A + I, B, e))
+            if (!store(t, w, m, op, A + I, B, e))
                 return e > now ? e : the_long_way(t, w, m);
             m->op = op + 1;
             if (m->mixed)
@@ -535,7 +548,10 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
         case WG_OP_BGEU:
             if (op->imm == pc)
                 return e > now ? e : the_long_way(t, w, m);
+            last_counter = &k->predictor[(pc >> 2 ^ (uint32_t)run->history << 2) % WG_PREDICTOR];
+            counter = *last_counter;
             wg_step_branch(t, m->core, op, e);
+            wg_rounds_branch(t, w, m, op, pc, run->pc == op->imm, counter != *last_counter);
             m->op = run->pc == pc + 4 ? op + 1 : NULL;
             continue;
         default: return e > now ? e : the_long_way(t, w, m);
@@ -550,6 +566,7 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
         if (m->awaited >> (op->rd & 31) & 1)
             wg_overwritten(run, op->rd);
         r[op->rd] = value;
+        wg_rounds_op(w, m, op);
         run->at = e + 1;
         run->pc = pc + 4;
         m->op = op + 1;
@@ -642,7 +659,11 @@ bool wg_cores_together(wg_tile *t)
     t->l1_turns_from = s->now;
     if (!dense || !can_go(t))
         return false;
-    crowd w = {.until = others(t), .careful = t->dev->stop_at != WG_SEVERITY_NEVER};
+    struct wg_rounds rounds;
+    rounds.records = false;
+    rounds.tries = 0;
+    rounds.wait = rounds.patience = 0;
+    crowd w = {.until = others(t), .careful = t->dev->stop_at != WG_SEVERITY_NEVER, .rounds = &rounds};
     for (unsigned i = 0; i <= WG_CORES; i++)
         w.seen_at[i] = WG_NEVER;
     for (unsigned i = 0; i < WG_CORES; i++) {
@@ -678,6 +699,10 @@ bool wg_cores_together(wg_tile *t)
         idle = 0;
         cycle(t, &w, who);
         s->now++;
+        if (w.edges && !t->seed) { /* else L0 caches draw when to empty themselves */
+            wg_rounds_edge(t, &w, w.edges);
+            w.edges = 0;
+        }
         if (w.detour) {
             w.detour = false;
             w.until = wg_min64(w.until, others(t));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several cores at L1: what is kept of each of them while they go through it together, for together.c alone. All of it
+ * Several cores at L1: what is kept of each of them while they go through it together, for together.c and rounds.c. All of it
  * follows from their states; note() works it out anew, and the steps of together.c keep it up to date.
  */
 #ifndef WG_RISCV_TOGETHER_H
@@ -49,10 +49,12 @@ typedef struct crowd {
     uint64_t seen_at[WG_CORES + 1]; /* the first request of each core; WG_NEVER: there is none */
     uint8_t ring[RING];             /* by cycle: who has something to do, cores and ports */
     uint64_t until;
-    uint64_t served; /* requests */
-    uint8_t resting; /* cores that are halted and have nothing under way: no time passes for them */
-    bool careful;    /* nobody goes ahead: code may change, or a finding may end the run */
-    bool detour;     /* somebody went the long way: look who else has an appointment now */
+    uint64_t served;          /* requests */
+    uint8_t resting;          /* cores that are halted and have nothing under way: no time passes for them */
+    uint8_t edges;            /* cores that have just taken a branch backwards */
+    bool careful;             /* nobody goes ahead: code may change, or a finding may end the run */
+    bool detour;              /* somebody went the long way: look who else has an appointment now */
+    struct wg_rounds *rounds; /* what happens is written down there, if it wants that */
 } crowd;
 
 static const uint32_t l1_lane = 1u << WG_PATH_L1;
@@ -66,7 +68,7 @@ static inline void appoint(crowd *w, unsigned bit, uint64_t now, uint64_t at)
     w->ring[(now + (ahead < RING ? ahead : RING - 1)) % RING] |= (uint8_t)(1u << bit);
 }
 
-static uint64_t next_of(const crowd *w, unsigned bit, uint64_t now)
+static inline uint64_t next_of(const crowd *w, unsigned bit, uint64_t now)
 {
     for (uint64_t at = now; at < now + RING; at++)
         if ((w->ring[at % RING] & ~(unsigned)w->resting) >> bit & 1)
@@ -89,7 +91,7 @@ static inline bool is_code(const wg_tile *t, uint32_t address)
 }
 
 /* When the first store can leave; they all go to L1. */
-static void note_stores(member *m)
+static inline void note_stores(member *m)
 {
     const wg_core_run *run = m->run;
     if (!run->sq_count) {
@@ -106,7 +108,7 @@ static void note_stores(member *m)
 }
 
 /* Loads of L1 come back in the order in which they left: by number. */
-static void note_loads(member *m)
+static inline void note_loads(member *m)
 {
     m->awaited = 0;
     m->twice = m->odd = false;
@@ -132,7 +134,7 @@ static void note_loads(member *m)
 }
 
 /* Everything that is worked out from the core's state. */
-static void note(const wg_tile *t, crowd *w, unsigned core)
+static inline void note(const wg_tile *t, crowd *w, unsigned core)
 {
     member *m = &w->at[core];
     const wg_core *k = m->k;
@@ -157,7 +159,7 @@ static void note(const wg_tile *t, crowd *w, unsigned core)
     }
 }
 
-static void settle_odd(member *m, uint64_t time)
+static inline void settle_odd(member *m, uint64_t time)
 {
     wg_lsu_settle(m->k, time);
     note_loads(m);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops through L1 whose rounds repeat themselves (src/riscv/loop.c): random bodies of arithmetic, loads and stores, with
- * pointers that stand still or move, run once skipping, once in small steps and once with every agent ticked in every cycle.
- * Registers, memory, cycles and instruction counts must be identical at every look.
+ * Loops through L1 whose rounds repeat themselves (src/riscv/loop.c, rounds.c): random bodies of arithmetic, loads and
+ * stores, with pointers that stand still or move, on one core or, much the same, on several at a time, run once skipping,
+ * once in small steps and once with every agent ticked in every cycle. Registers, memory, cycles and instruction counts must
+ * be identical at every look.
  *
  * WG_RANDOM_LOOPS says how many programs per architecture, WG_RANDOM_FIRST where to begin.
  */
@@ -46,10 +47,34 @@ static void body(rv *p, unsigned stores)
     }
 }
 
-static void loop(rv *p, unsigned core)
+/* What a loop that repeats itself may do until it does not any more: branches, and addresses that come from memory. */
+static void odd_body(rv *p)
+{
+    unsigned reg = any_reg();
+    switch (below(3)) {
+    case 0: /* over one instruction, in some rounds */
+        rv_word(p, rv_i(1 << below(5), COUNT, 7, reg, 0x13));
+        rv_word(p, rv_b(8, reg, ZERO, below(2)));
+        body(p, 30);
+        break;
+    case 1: /* a loop in the loop */
+        rv_addi(p, S6, ZERO, 2 + (int)below(4));
+        body(p, 30);
+        rv_addi(p, S6, S6, -1);
+        rv_word(p, rv_b(-8, S6, ZERO, 1));
+        break;
+    default:
+        rv_lw(p, reg, (int)below(24) * 4 - 32, FROM);
+        rv_word(p, rv_i(0x3F0, reg, 7, reg, 0x13));
+        rv_add(p, reg, reg, TO);
+        rv_word(p, rv_i(0, reg, 2, any_reg(), 0x03));
+        break;
+    }
+}
+
+static void loop(rv *p, uint32_t data, unsigned odd)
 {
     static const int strides[] = {0, 0, 0, 16, 16, -16, 4, 8, 32, 48, -4, 2, 512};
-    uint32_t data = DATA + core * DATA_STRIDE + 0x4000;
     int stride = strides[below(13)], other = below(8) ? stride : strides[below(13)];
     unsigned ops = 1 + below(14), stores = below(2) ? below(100) : below(20);
     rv_li(p, FROM, data + below(64) * 4);
@@ -59,7 +84,10 @@ static void loop(rv *p, unsigned core)
     rv_li(p, COUNT, 1 + below(below(4) ? 250 : 12));
     unsigned label = p->n;
     for (unsigned i = 0; i < ops; i++)
-        body(p, stores);
+        if (below(100) < odd)
+            odd_body(p);
+        else
+            body(p, stores);
     if (stride)
         rv_addi(p, FROM, FROM, stride);
     if (other)
@@ -78,7 +106,34 @@ static rv program(unsigned core)
     for (unsigned r = T0; r < T0 + 11; r++)
         rv_li(&p, r, (uint32_t)wg_rng_next(&g));
     for (unsigned i = 0; i < 6; i++)
-        loop(&p, core);
+        loop(&p, DATA + core * DATA_STRIDE + 0x4000, 0);
+    rv_done(&p);
+    return p;
+}
+
+/* Cores that do the same, or nearly, each at a place of its own, near to each other or all at one: they come into step sooner or later. */
+typedef struct crowd {
+    uint64_t seed;
+    unsigned cores, same, loops, again, cfg0, odd;
+    uint32_t apart;
+} crowd;
+
+static rv crowd_program(unsigned core, const crowd *w)
+{
+    rv p = rv_at(CODE + core * CODE_STRIDE);
+    g.s = w->same >> core & 1 ? w->seed : w->seed + 1 + core;
+    if (w->cfg0) {
+        rv_li(&p, T5, w->cfg0);
+        rv_word(&p, rv_i(0x7C0, T5, 2, ZERO, 0x73));
+    }
+    for (unsigned r = T0; r < T0 + 11; r++)
+        rv_li(&p, r, (uint32_t)wg_rng_next(&g) + core);
+    rv_li(&p, S5, w->again);
+    unsigned top = p.n;
+    for (unsigned i = 0; i < w->loops; i++)
+        loop(&p, DATA + core * w->apart + 0x4000, w->odd);
+    rv_addi(&p, S5, S5, -1);
+    rv_bne(&p, S5, ZERO, top);
     rv_done(&p);
     return p;
 }
@@ -101,6 +156,45 @@ static void step(wg_device *dev, unsigned mode, uint64_t cycles)
     }
 }
 
+/* The cores in the mask, in all modes, with a look now and then. */
+static void same_in_all_modes(wg_arch_id arch, unsigned profile, unsigned cores, const rv code[WG_CORES],
+                              unsigned looks, unsigned seed)
+{
+    wg_device *dev[MODES];
+    for (unsigned i = 0; i < MODES; i++) {
+        dev[i] = make(arch, i, profile);
+        for (unsigned c = 0; c < WG_CORES; c++)
+            if (cores >> c & 1) {
+                assert_true(rv_load(dev[i], &code[c]));
+                assert_int_equal(wg_core_release(dev[i], (wg_core_id)c, code[c].base), WG_OK);
+            }
+    }
+    for (unsigned look = 0; look < looks; look++) {
+        uint64_t cycles = 1 + below(6000), hash = 0;
+        for (unsigned i = 0; i < MODES; i++) {
+            step(dev[i], i, cycles);
+            uint64_t h = wg_state_hash(dev[i]);
+            if (i && h != hash)
+                fail_msg("program %u: mode %u differs by cycle %llu", seed, i, (unsigned long long)wg_cycle(dev[i]));
+            hash = h;
+            for (unsigned c = 0; c < WG_CORES; c++) {
+                wg_core_info a, b;
+                wg_core_state(dev[0], (wg_core_id)c, &a);
+                wg_core_state(dev[i], (wg_core_id)c, &b);
+                if (a.instructions != b.instructions)
+                    fail_msg("program %u: core %u has executed %llu in mode %u, not %llu", seed, c,
+                             (unsigned long long)b.instructions, i, (unsigned long long)a.instructions);
+            }
+        }
+    }
+    for (unsigned i = 1; i < MODES; i++)
+        if (wg_finding_count(dev[i]) != wg_finding_count(dev[0]))
+            fail_msg("program %u: %zu findings in mode %u, not %zu", seed, wg_finding_count(dev[i]), i,
+                     wg_finding_count(dev[0]));
+    for (unsigned i = 0; i < MODES; i++)
+        wg_destroy(dev[i]);
+}
+
 static void test_random_loops(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
@@ -108,43 +202,198 @@ static void test_random_loops(void **state)
     for (unsigned seed = first; seed < first + count; seed++) {
         g.s = seed * UINT64_C(88887) + arch;
         unsigned cores = below(6) ? 1u << below(5) : 1 + below(31), profile = below(2);
-        wg_device *dev[MODES];
         rv code[WG_CORES];
         for (unsigned c = 0; c < WG_CORES; c++)
             code[c] = program(c);
-        for (unsigned i = 0; i < MODES; i++) {
-            dev[i] = make(arch, i, profile);
-            for (unsigned c = 0; c < WG_CORES; c++)
-                if (cores >> c & 1) {
-                    assert_true(rv_load(dev[i], &code[c]));
-                    assert_int_equal(wg_core_release(dev[i], (wg_core_id)c, code[c].base), WG_OK);
-                }
+        same_in_all_modes(arch, profile, cores, code, 5, seed);
+    }
+}
+
+static void test_random_loops_of_several(void **state)
+{
+    static const uint32_t switches[] = {1u << 3, 1u << 12, 1u << 24, 1u << 1};
+    static const uint32_t apart[] = {DATA_STRIDE, DATA_STRIDE, DATA_STRIDE, 0, 0x40, 0x200};
+    wg_arch_id arch = wg_test_arch(state);
+    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_LOOPS", 15);
+    for (unsigned seed = first; seed < first + count; seed++) {
+        g.s = seed * UINT64_C(66661) + arch;
+        crowd w = {.seed = wg_rng_next(&g),
+                   .cores = 1u << below(5) | 1u << below(5) | below(32),
+                   .same = below(4) ? 31 : 3 + below(29),
+                   .loops = 1 + below(3),
+                   .again = 1 + below(4),
+                   .cfg0 = arch == WG_ARCH_BH && below(3) == 0 ? switches[below(4)] : 0,
+                   .odd = below(3) ? 0 : below(15),
+                   .apart = apart[below(6)]};
+        unsigned profile = below(2);
+        wg_rng later = g;
+        rv code[WG_CORES];
+        for (unsigned c = 0; c < WG_CORES; c++)
+            code[c] = crowd_program(c, &w);
+        g = later;
+        same_in_all_modes(arch, profile, w.cores, code, 4, seed);
+    }
+}
+
+/*
+ * One core goes on reading a line; another writes lines of the same bank one after the other, that one among them: what was
+ * the same in every round is not in this one. The reader's cache holds what it held, and that is found.
+ */
+static void test_a_line_in_another_cache(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    rv code[WG_CORES] = {0};
+    for (unsigned c = 0; c < 2; c++) {
+        rv *p = &code[c];
+        *p = rv_at(CODE + c * CODE_STRIDE);
+        rv_li(p, T5, 1u << 24); /* no periodic flush */
+        if (arch == WG_ARCH_BH)
+            rv_word(p, rv_i(0x7C0, T5, 2, ZERO, 0x73));
+        rv_li(p, FROM, DATA + 100 * 512);
+        rv_li(p, TO, DATA + (c ? 0 : 0x20000));
+        rv_li(p, COUNT, 300);
+        rv_li(p, T4, c ? 512 : 0);
+        unsigned label = p->n;
+        if (c)
+            rv_addi(p, A0, A0, 1);
+        else
+            rv_lw(p, A0, 0, FROM);
+        rv_sw(p, COUNT, 0, TO);
+        rv_add(p, TO, TO, T4);
+        for (unsigned i = 0; i < 20; i++)
+            rv_addi(p, A1, A1, 3);
+        rv_addi(p, COUNT, COUNT, -1);
+        rv_bne(p, COUNT, ZERO, label);
+        rv_done(p);
+    }
+    g.s = arch;
+    same_in_all_modes(arch, 0, 3, code, 6, 0);
+}
+
+/*
+ * Five cores copy words that a table points to, as often as another table says: addresses and branches go on as they did
+ * for a while, and then do not. In the end one of them writes what others have just read, and these read it again.
+ */
+static rv tables_program(unsigned core)
+{
+    static const uint8_t counts[] = {7, 7, 7, 7, 7, 7, 40, 40, 8, 40, 40, 8, 40, 90, 9, 30, 7, 127, 0};
+    rv p = rv_at(CODE + core * CODE_STRIDE);
+    uint32_t data = DATA + core * DATA_STRIDE, at = data + 0x8000;
+    rv_li(&p, A0, at);
+    for (unsigned i = 0; i < sizeof counts; i++) {
+        rv_li(&p, A1, counts[i]);
+        rv_sw(&p, A1, 4 * (int)i, A0);
+    }
+    rv_li(&p, A0, data); /* 128 pointers, one per line; behind the 60th, to the next word */
+    rv_li(&p, A1, data + 0x2000);
+    rv_li(&p, A2, 128);
+    rv_li(&p, A3, 68);
+    unsigned fill = p.n;
+    rv_sw(&p, A1, 0, A0);
+    rv_sw(&p, A2, 0, A1);
+    rv_sw(&p, A0, 4, A1);
+    rv_addi(&p, A0, A0, 16);
+    rv_addi(&p, A1, A1, 16);
+    rv_addi(&p, A2, A2, -1);
+    rv_word(&p, rv_b(8, A2, A3, 1));
+    rv_addi(&p, A1, A1, 4);
+    rv_bne(&p, A2, ZERO, fill);
+    rv_fence(&p);
+    rv_li(&p, S8, at);
+    unsigned outer = p.n;
+    rv_lw(&p, COUNT, 0, S8);
+    rv_addi(&p, S8, S8, 4);
+    rv_li(&p, FROM, data);
+    rv_li(&p, TO, data + 0x4000);
+    unsigned inner = p.n;
+    rv_lw(&p, A0, 0, FROM);
+    rv_lw(&p, A1, 0, A0);
+    rv_sw(&p, A1, 0, TO);
+    rv_addi(&p, FROM, FROM, 16);
+    rv_addi(&p, TO, TO, 16);
+    rv_addi(&p, COUNT, COUNT, -1);
+    rv_bne(&p, COUNT, ZERO, inner);
+    rv_lw(&p, COUNT, 0, S8);
+    rv_bne(&p, COUNT, ZERO, outer);
+    if (core == WG_CORE_NC) {
+        for (unsigned c = 0; c < WG_CORES; c++) {
+            rv_li(&p, A0, DATA + c * DATA_STRIDE + 126 * 16);
+            rv_sw(&p, c == core ? ZERO : S8, 0, A0);
+            rv_sw(&p, c == core ? ZERO : S8, -16, A0);
         }
-        for (unsigned look = 0; look < 5; look++) {
-            uint64_t cycles = 1 + below(6000), hash = 0;
-            for (unsigned i = 0; i < MODES; i++) {
-                step(dev[i], i, cycles);
-                uint64_t h = wg_state_hash(dev[i]);
-                if (i && h != hash)
-                    fail_msg("program %u: mode %u differs by cycle %llu", seed, i,
-                             (unsigned long long)wg_cycle(dev[i]));
-                hash = h;
-                for (unsigned c = 0; c < WG_CORES; c++) {
-                    wg_core_info a, b;
-                    wg_core_state(dev[0], (wg_core_id)c, &a);
-                    wg_core_state(dev[i], (wg_core_id)c, &b);
-                    if (a.instructions != b.instructions)
-                        fail_msg("program %u: core %u has executed %llu in mode %u, not %llu", seed, c,
-                                 (unsigned long long)b.instructions, i, (unsigned long long)a.instructions);
-                }
-            }
-        }
-        for (unsigned i = 0; i < MODES; i++)
-            wg_destroy(dev[i]);
+        rv_done(&p);
+        return p;
+    }
+    rv_li(&p, A2, 300);
+    unsigned spin = p.n;
+    rv_addi(&p, A2, A2, -1);
+    rv_bne(&p, A2, ZERO, spin);
+    for (int i = 1; i < 6; i++)
+        rv_lw(&p, A0 + (unsigned)i, -16 * i, FROM);
+    rv_done(&p);
+    return p;
+}
+
+static void test_tables(void **state)
+{
+    static const unsigned masks[] = {31, 7, 10};
+    wg_arch_id arch = wg_test_arch(state);
+    for (unsigned cores = 0; cores < 3; cores++) {
+        rv code[WG_CORES];
+        for (unsigned c = 0; c < WG_CORES; c++)
+            code[c] = tables_program(c);
+        g.s = arch + cores;
+        same_in_all_modes(arch, 0, masks[cores], code, 14, cores);
+    }
+}
+
+/*
+ * With the predictor off, a branch keeps EX1 waiting, and while it does, a store leaves the queue and takes its line out of
+ * the L0 cache, and only then a load's line comes in, to the place that is free now: also when the pipeline looks no further
+ * than to the cycle in hand.
+ */
+static void test_a_store_leaves_while_a_branch_is_awaited(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    rv code[WG_CORES] = {0};
+    for (unsigned c = 0; c < WG_CORES; c++) {
+        rv *p = &code[c];
+        *p = rv_at(CODE + c * CODE_STRIDE);
+        rv_li(p, T5, 2);
+        if (arch == WG_ARCH_BH)
+            rv_word(p, rv_i(0x7C0, T5, 2, ZERO, 0x73));
+        rv_li(p, FROM, DATA + c * DATA_STRIDE + 0x40E0);
+        rv_li(p, TO, DATA + c * DATA_STRIDE + 0x6010);
+        rv_li(p, COUNT, 106);
+        unsigned label = p->n;
+        rv_sw(p, T2, 56, TO);
+        rv_add(p, T0, S1, A3);
+        rv_lw(p, ZERO, 16, FROM);
+        rv_lw(p, T1, 32, TO);
+        rv_lw(p, A4, 60, TO);
+        rv_lw(p, A3, -4, FROM);
+        rv_lw(p, A1, 44, TO);
+        rv_word(p, 0x02B793B3); /* mulh t2, a5, a1 */
+        rv_lw(p, T1, 32, FROM);
+        rv_lw(p, T2, 4, FROM);
+        rv_lw(p, T2, -16, TO);
+        rv_add(p, A5, A1, A5);
+        rv_word(p, 0x02B335B3); /* mulhu a1, t1, a1 */
+        rv_addi(p, COUNT, COUNT, -1);
+        rv_bne(p, COUNT, ZERO, label);
+        rv_done(p);
+    }
+    for (unsigned cores = 1; cores < 32; cores += 3) {
+        g.s = arch + cores;
+        same_in_all_modes(arch, 0, cores, code, 3, cores);
     }
 }
 
 static const wg_test tests[] = {
     WG_TEST(test_random_loops, WG_BH | WG_WH, ""),
+    WG_TEST(test_random_loops_of_several, WG_BH | WG_WH, ""),
+    WG_TEST(test_a_line_in_another_cache, WG_BH | WG_WH, ""),
+    WG_TEST(test_tables, WG_BH | WG_WH, ""),
+    WG_TEST(test_a_store_leaves_while_a_branch_is_awaited, WG_BH | WG_WH, ""),
 };
 WG_MAIN("core_loops", tests)
