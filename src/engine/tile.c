@@ -329,13 +329,16 @@ static inline bool is_alone(const wg_tile *t, unsigned thread)
            !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
 }
 
-/* PACRs of a MOP that goes on for a while may go faster yet (pack_burst.c). */
+/* PACRs may go faster yet (pack_burst.h), if there are some more. */
 static inline bool bursts_alone(const wg_tile *t, unsigned thread, uint64_t until)
 {
     enum { INSTRUCTIONS = 4 };
     const wg_frontend *f = &t->frontend[thread];
-    return t->arch->pack.interfaces && f->mop_active && wg_gate_fifo_at(f, 0)->unit == WG_UNIT_PACK &&
-           (f->mop.i + INSTRUCTIONS < f->mop.inner || f->mop.j + 1 < f->mop.outer) && bursts(&t->sched, until);
+    if (!t->arch->pack.interfaces || !wg_gate_count(f) || !bursts(&t->sched, until))
+        return false;
+    return f->mop_active ? f->mop.i + INSTRUCTIONS < f->mop.inner || f->mop.j + 1 < f->mop.outer
+                         : (uint8_t)(f->down_end - f->down_head) > INSTRUCTIONS &&
+                               wg_gate_fifo_at(f, INSTRUCTIONS)->unit == WG_UNIT_PACK;
 }
 
 /* Phase G. */
@@ -365,7 +368,7 @@ static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
     wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
     uint64_t *next = &s->next[WG_AGENT_THREAD0 + thread], now = s->now;
-    const bool burst = bursts_alone(t, thread, until), multiplies = wg_gate_fifo_at(f, 0)->unit == WG_UNIT_MATRIX;
+    const bool multiplies = wg_gate_fifo_at(f, 0)->unit == WG_UNIT_MATRIX;
     s->woken = 0;
     s->deaf[thread] = 0;
     for (;;) {
@@ -422,7 +425,7 @@ static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
             uint64_t unit_next = earliest(s, UNITS);
             after = unit_next < *next ? unit_next : *next;
         }
-        if (after >= until || after >= s->later || (burst && wg_pack_accepted_in(t, now)) ||
+        if (after >= until || after >= s->later || (wg_pack_accepted_in(t, now) && bursts_alone(t, thread, until)) ||
             t->dev->stop_requested | (t->backend.scalar.refusals != 0)) {
             s->now = now + 1;
             s->phase = WG_PHASE_ARRIVALS;

@@ -326,8 +326,11 @@ static void push_burst(wg_rng *rng, ur *r)
     if (wg_rng_below(rng, 6) == 0)
         mop[wg_rng_below(rng, 2) ? 2 : 3] = others[wg_rng_below(rng, 3)];
     memcpy(f->mop_cfg, mop, sizeof mop);
-    for (unsigned i = 1 + wg_rng_below(rng, 4); i--;)
+    for (unsigned i = 1 + wg_rng_below(rng, 4); i--;) {
         ur_push(r, 2, 0x01800000); /* MOP, template 1 */
+        for (unsigned more = wg_rng_below(rng, 2) ? 0 : wg_rng_below(rng, 5); more--;)
+            ur_push(r, 2, wg_rng_below(rng, 6) ? others[wg_rng_below(rng, 3)] : 0x03000000 /* MOP_CFG */);
+    }
     if (wg_rng_below(rng, 2) &&
         wg_thread_idle(r->t, 0)) { /* and an unpacker at work, that reads what is packed or not */
         uint32_t unpack = UR_UNPACR(0, 0), faces = wg_rng_below(rng, 24);
