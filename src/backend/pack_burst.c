@@ -441,6 +441,8 @@ static uint32_t stretch(wg_pack_burst *b, uint64_t until)
     }
     p->free_at = last + cycles;
     p->last_done = last + stages;
+    for (uint32_t i = 0; b->tail && i < n; i++)
+        b->accepted_at[(b->accepted + i) % WG_DOWN_RING] = at + i * cycles;
     if (b->accepted + n > b->queued)
         b->loop_at += b->accepted < b->queued ? b->accepted + n - b->queued : n;
     b->accepted += n;
