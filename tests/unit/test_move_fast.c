@@ -204,6 +204,27 @@ static void test_repeated_unpacks(void **state)
         ur_free(once[k]);
 }
 
+/* A thread that waits for a bank is said to wait for the same, and since the same cycle, whether it is asked or not. */
+static void test_waiting_unasked(void **state)
+{
+    enum { MVMUL = 0x26000000, MOVD2B = 0x0A000000 };
+    uint64_t since[2];
+    for (unsigned lockstep = 0; lockstep < 2; lockstep++) {
+        ur *r = ur_new(wg_test_arch(state));
+        r->t->watched = 0;
+        r->t->lockstep = lockstep;
+        ur_push(r, 1, MVMUL);
+        ur_run(r, 6);
+        ur_push(r, 0, MOVD2B); /* for three cycles nothing else is accepted */
+        ur_run(r, 4);
+        assert_true(r->t->backend.matrix.not_movd2b_from > r->t->sched.now);
+        assert_int_equal(r->t->frontend[1].stall.reason, WG_STALL_SRCA_NOT_HANDED_OVER);
+        since[lockstep] = r->t->frontend[1].stalled_since;
+        ur_free(r);
+    }
+    assert_int_equal(since[0], since[1]);
+}
+
 /* Soft reset: what is under way is gone, nothing new starts before its end. */
 static void test_unpackers_reset(void **state)
 {
@@ -404,6 +425,7 @@ static const wg_test tests[] = {
     WG_TEST(test_repeated_packs, WG_BH | WG_WH, ""),
     WG_TEST(test_bursts, WG_BH | WG_WH, ""),
     WG_TEST(test_repeated_unpacks, WG_BH | WG_WH, ""),
+    WG_TEST(test_waiting_unasked, WG_BH | WG_WH, ""),
     WG_TEST(test_unpackers_reset, WG_BH | WG_WH, ""),
 };
 WG_MAIN("move_fast", tests)
