@@ -415,13 +415,20 @@ static void order_dst_effect(wg_matrix *m, wg_matrix_op *op, uint64_t ready)
         ready = later(ready, op->effect_at);
         /* Whatever is accepted later lands later than the next cycle: that need not be remembered. */
         bool lingers = op->effect_at > m->last_accept;
-        for (unsigned i = 0; i < WG_DST_BLOCKS; i += 8)
-            for (unsigned k = 0; marks[i / 8] && k < 8; k++)
-                if (marks[i / 8] == UINT64_MAX || marks[i / 8] >> 8 * k & 0xFF) {
-                    m->block_ready[i + k] = later(m->block_ready[i + k], ready);
+        for (unsigned i = 0; i < WG_DST_BLOCKS; i += 8) {
+            uint64_t eight = marks[i / 8], *blocks = &m->block_ready[i];
+            if (eight == UINT64_MAX && !lingers) { /* all of Dst, mostly */
+                for (unsigned k = 0; k < 8; k++)
+                    blocks[k] = later(blocks[k], ready);
+                continue;
+            }
+            for (unsigned k = 0; eight && k < 8; k++)
+                if (eight >> 8 * k & 0xFF) {
+                    blocks[k] = later(blocks[k], ready);
                     if (lingers)
                         m->block_lands[i + k] = op->effect_at;
                 }
+        }
         m->blocks_ready = later(m->blocks_ready, ready);
     } else {
         unsigned count = blocks_written(op, block);
