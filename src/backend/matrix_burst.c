@@ -224,8 +224,7 @@ static void multiply(burst *b, uint64_t end)
         wg_matrix_op *op = &m->flight[place];
         if (s->phase != c.phase) {
             c.phase = s->phase;
-            args.alu =
-                wg_alu_for(u->wide, u->style != WG_STYLE_FP16, wg_matrix_loses_one(t->arch->id), s->phase);
+            args.alu = wg_alu_for(u->wide, u->style != WG_STYLE_FP16, wg_matrix_loses_one(t->arch->id), s->phase);
         }
         const wg_matrix_a **a = &decoded_a[s->srca / 16][s->phase & 1];
         const wg_matrix_b **from_b = &decoded_b[s->srcb / 8][s->phase >> 1];
@@ -276,8 +275,8 @@ unsigned wg_matrix_burst(wg_tile *t, unsigned thread, uint64_t until)
     unsigned bank_a = s->matrix_bank_a & 1, bank_b = s->matrix_bank_b & 1, most = supply(&b);
     if (most < LEAST || s->owner_a[bank_a] != WG_SRC_MATRIX || s->owner_b[bank_b] != WG_SRC_MATRIX ||
         (u->implied[WG_SRCA] && (s->format_a[bank_a] & 15) != u->fmt[WG_SRCA]) ||
-        (u->implied[WG_SRCB] && (s->format_b[bank_b] & 15) != u->fmt[WG_SRCB]) ||
-        wg_matrix_mvmul_from(m) > b.from || !flights_land(&b))
+        (u->implied[WG_SRCB] && (s->format_b[bank_b] & 15) != u->fmt[WG_SRCB]) || wg_matrix_mvmul_from(m) > b.from ||
+        !flights_land(&b))
         return 0;
     if (most > until - b.from)
         most = (unsigned)(until - b.from);

@@ -526,13 +526,16 @@ static bool burst(wg_tile *t, uint64_t until, row_end *end)
             now = now > done ? now : done;
         }
         uint64_t stop = now < until ? now : until, tried = 0;
+        if (t->dev->stop_requested | (t->backend.scalar.refusals != 0))
+            stop = until = done;
         wg_pack_burst_run(&b, stop);
+        /* In the other's cycle the burst's thread has to be due with an acceptance, or to wait with nothing moving. */
+        bool known = stop < until && (wg_pack_burst_waits(&b) || (b.from == now && b.p->free_at <= now));
         if (wg_pack_burst_next(&b) < stop)
             tried = wg_pack_burst_next(&b);
-        else if (stop == now && (b.from == now || wg_pack_burst_waits(&b)) && !wg_pack_burst_completes(&b, now - 1))
+        else if (known && !wg_pack_burst_completes(&b, now - 1))
             tried = now - 1;
-        if (tried || stop == until || (b.from < now && !wg_pack_burst_waits(&b)) ||
-            t->dev->stop_requested | (t->backend.scalar.refusals != 0)) {
+        if (tried || !known) {
             uint64_t from = s->now;
             *end = burst_ends(&b, done, tried);
             return s->now != from;
