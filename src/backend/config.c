@@ -166,13 +166,16 @@ void wg_config_thcon_reset(wg_tile *t, bool held)
 static void apply_setc16(wg_tile *t, const wg_insn *insn)
 {
     unsigned index = insn->word >> 16 & 0xFF;
-    t->regs.config.thread[insn->thread][index] = (uint16_t)insn->word;
-    t->regs.config.changes++;
+    uint16_t *word = &t->regs.config.thread[insn->thread][index];
+    t->regs.config.changes += *word != (uint16_t)insn->word;
+    *word = (uint16_t)insn->word;
     wg_touch_by(t, WG_AGENT_CONFIG, insn);
     wg_touch_thread_config(t, WG_TOUCH_WRITE, insn->thread, index, 0xFFFF);
     /* Any write to the word that holds CfgContextCntReset_0 and _1 resets both counters of the thread. */
-    if (index == wg_tcfg_fields[t->arch->id][WG_TCFG_UNPACK_MISC_CFG_CfgContextCntReset_0].word)
+    if (index == wg_tcfg_fields[t->arch->id][WG_TCFG_UNPACK_MISC_CFG_CfgContextCntReset_0].word) {
         t->regs.config.unpack_context[0][insn->thread] = t->regs.config.unpack_context[1][insn->thread] = 0;
+        t->regs.config.changes++;
+    }
 }
 
 /* ---- The pipeline ----------------------------------------------------------------------------------- */

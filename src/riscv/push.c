@@ -95,14 +95,19 @@ bool wg_push_emit(wg_tile *t, unsigned core)
 /* A push enters EX1 in `e`; false if it has to wait there. */
 static inline bool push(wg_tile *t, unsigned core, wg_core_run *run, const wg_op *op, uint64_t e)
 {
-    uint32_t data[4] = {0};
-    unsigned words = wg_step_fuse(t, core, op, WG_LINE_OPS - (run->pc >> 2 & 3), data);
-    uint32_t pc = run->pc;
+    uint32_t data[4] = {0}, pc = run->pc, address = WG_INSTRN_BUF_BASE;
+    unsigned words = 1;
+    if (op->code == WG_OP_PUSH) {
+        words = wg_step_fuse(t, core, op, WG_LINE_OPS - (pc >> 2 & 3), data);
+    } else { /* a word stored there */
+        address = A + I;
+        data[0] = B;
+    }
     bool room = run->sq_count < WG_STORE_QUEUE;
     if (room) {
         wg_store *s = wg_sq_at(run, run->sq_count++);
         s->first = s->entered = e + 1;
-        s->address = WG_INSTRN_BUF_BASE;
+        s->address = address;
         s->pc = pc;
         memcpy(s->data, data, sizeof data);
         s->mask = 0;
@@ -112,7 +117,7 @@ static inline bool push(wg_tile *t, unsigned core, wg_core_run *run, const wg_op
     } else {
         run->ex1 = (wg_ex1){.entered = e,
                             .number = run->number,
-                            .address = WG_INSTRN_BUF_BASE,
+                            .address = address,
                             .pc = pc,
                             .data = {data[0], data[1], data[2], data[3]},
                             .kind = WG_EX1_STORE,
@@ -185,7 +190,7 @@ static uint64_t execute(wg_tile *t, unsigned core, uint64_t stop, bool *other)
             !wg_operand_quick(run, run->dests, run->number, op->rs2, t->arch->forward_writers, &e, &unknown) ||
             e >= stop)
             break;
-        bool branches = false;
+        bool branches = false, pushes = false;
         uint32_t value = 0;
         switch ((wg_op_code)op->code) {
 #define ALU(name, expression) \
@@ -194,7 +199,15 @@ static uint64_t execute(wg_tile *t, unsigned core, uint64_t stop, bool *other)
 #include "riscv/alu.inc"
 #undef ALU
 #undef MULTIPLY
-        case WG_OP_PUSH: left = MOST; break;
+        case WG_OP_PUSH:
+            left = MOST;
+            pushes = true;
+            break;
+        case WG_OP_STORE: /* of a word to the thread's instruction buffer */
+            left = MOST;
+            pushes = true;
+            *other = op->spare != 2 || ((A + I) ^ WG_INSTRN_BUF_BASE) & ~0xFFFCu;
+            break;
         case WG_OP_BEQ:
         case WG_OP_BNE:
         case WG_OP_BLT:
@@ -214,7 +227,7 @@ static uint64_t execute(wg_tile *t, unsigned core, uint64_t stop, bool *other)
         *lru = way;
         if (branches) {
             branch(t, core, op, e);
-        } else if (op->code != WG_OP_PUSH) {
+        } else if (!pushes) {
             run->r[op->rd] = value;
             wg_entered(run, e, op->rd, e + 1);
             run->at = e + 1;
