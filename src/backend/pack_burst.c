@@ -592,6 +592,8 @@ bool wg_pack_burst_begins(wg_tile *t, wg_pack_burst *b)
     b->p = &u->packer[0];
     b->thread = u->job[u->order[u->count - 1]].insn.thread;
     b->f = wg_frontend_of(t, b->thread);
+    if ((uint8_t)(b->f->down_end - b->f->down_head) > 2 && wg_gate_fifo_at(b->f, 2)->op != WG_I_PACR)
+        return false; /* there are hardly any */
     b->setup = &u->setup[wg_config_bank(t, b->thread)];
     b->set = &b->setup->section[0].from_dst;
     b->access = wg_pack_access(t, b->setup);
