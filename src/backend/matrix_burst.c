@@ -56,6 +56,33 @@ static inline bool word_at(const burst *b, unsigned i, unsigned queued, uint32_t
     return true;
 }
 
+/*
+ * A REPLAY's last instructions are at the gate, and others come up behind them (phases F and G): for how many of these
+ * cycles does nothing else happen?
+ */
+static unsigned ending(const burst *b)
+{
+    enum { WAITS_T = 1, WAITS_B = 2 };
+    const wg_frontend *f = b->f;
+    wg_frontend g = {.fifo_count = f->fifo_count, .plain_downstream = f->plain_downstream};
+    unsigned n;
+    if (f->mux_busy || f->push_waits & WAITS_B)
+        return 0;
+    for (n = 0; n < wg_gate_count(f); n++) {
+        if (n >= wg_replay_count(f) || f->down[(uint8_t)(f->gate_end + n) % WG_DOWN_RING] & WG_E_REPLAY)
+            break;
+        if (!g.fifo_count)
+            continue;
+        if (f->fifo[(f->fifo_head + n) % WG_FIFO_RING] & WG_E_MOP)
+            break;
+        g.fifo_count--;
+        g.plain_downstream++;
+        if (f->push_waits & WAITS_T && wg_fifo_room(b->t->arch, &g, b->thread) >= f->push_needs)
+            break;
+    }
+    return n;
+}
+
 /* How many there can be, as far as it depends on where they come from. */
 static unsigned supply(const burst *b)
 {
@@ -66,7 +93,7 @@ static unsigned supply(const burst *b)
         if (!wg_replay_usual(b->t, f) || (wg_replay_has_room(f) && (f->mux_busy || f->fifo_count)) ||
             (f->fifo_count && wg_fifo_at(f, 0)->op == WG_I_MOP_CFG))
             return 0;
-        left = f->replay.play_left;
+        left = f->replay.play_left + ending(b);
     } else {
         enum { ACTIVE_ALONE = 1, WAITS_B = 2 };
         if (f->mux_busy != ACTIVE_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP || m->alternates ||
@@ -80,7 +107,7 @@ static unsigned supply(const burst *b)
     return left < MOST ? left : MOST;
 }
 
-/* Everything in flight is the thread's, and lands in order by the time that a new one would. */
+/* Everything in flight is the thread's, and lands in order by the time that a new one would, or ends without. */
 static bool flights_land(const burst *b)
 {
     const wg_matrix *m = b->m;
@@ -90,13 +117,15 @@ static bool flights_land(const burst *b)
     for (uint32_t i = m->tail; i-- != m->head;) {
         const wg_matrix_op *op = &m->flight[i % WG_MATRIX_FLIGHTS];
         uint64_t due = m->due[i % WG_MATRIX_FLIGHTS];
-        if (due > before || due < b->from || op->flip_at != WG_NEVER || op->effect_at != due || op->done_at != due ||
-            (op->effect != WG_EFFECT_DST16 && op->effect != WG_EFFECT_DST32))
+        bool lands = op->effect == WG_EFFECT_DST16 || op->effect == WG_EFFECT_DST32;
+        if (due > before || due < b->from || op->flip_at != WG_NEVER || op->done_at != due ||
+            op->effect_at != (lands ? due : WG_NEVER) || (!lands && op->effect != WG_EFFECT_NONE))
             return false;
         before = due;
     }
-    /* One of them is there when the first of the burst comes in. */
-    return m->head == m->tail || m->due[(m->tail - 1) % WG_MATRIX_FLIGHTS] > b->from;
+    /* One of them is there when the first of the burst comes in; or nobody but the thread waits for the last. */
+    return m->head == m->tail || m->due[(m->tail - 1) % WG_MATRIX_FLIGHTS] > b->from ||
+           !(b->t->sched.watch_units | b->t->sched.watch_idle);
 }
 
 /* Step 1: what each does, and when its rows can be read again. */
@@ -143,23 +172,28 @@ static void land(burst *b, uint64_t end)
     wg_matrix *m = b->m;
     for (; m->head != m->tail && m->due[m->head % WG_MATRIX_FLIGHTS] < end; m->head++) {
         wg_matrix_op *op = &m->flight[m->head % WG_MATRIX_FLIGHTS];
-        wg_matrix_land(b->t, op);
+        if (op->effect != WG_EFFECT_NONE)
+            wg_matrix_land(b->t, op);
         op->effect_at = op->done_at = m->due[m->head % WG_MATRIX_FLIGHTS] = WG_NEVER;
         m->in_flight[b->thread]--;
     }
 }
 
 /* The head has gone: phases F and G of its cycle. */
-static inline void move_up(burst *b)
+static inline void move_up(burst *b, uint64_t now)
 {
     wg_frontend *f = b->f;
     wg_place_free(f, f->down[f->down_head++ % WG_DOWN_RING]);
-    if (b->plays) {
+    if (f->replay_busy) {
         wg_replay_goes_on(b->t, f);
         return;
     }
     f->gate_end++;
-    wg_mop_loops(b->t, f);
+    if (wg_mop_loops(b->t, f))
+        return;
+    b->t->sched.now = now;
+    b->t->sched.phase = WG_PHASE_MOP;
+    wg_mop(b->t, b->thread, false);
 }
 
 /* Step 3. */
@@ -180,6 +214,8 @@ static void multiply(burst *b, uint64_t end)
                        .flush = u->flush,
                        .phase = UINT8_MAX};
     wg_mul_args args = {.rows = 8, .b_step = 1};
+    const wg_matrix_a *decoded_a[4][2] = {{NULL}}; /* no bank changes meanwhile */
+    const wg_matrix_b *decoded_b[8][2] = {{NULL}};
     uint16_t none[8][16];
     for (unsigned i = 0; i < b->count; i++) {
         const step *s = &b->step[i];
@@ -188,11 +224,16 @@ static void multiply(burst *b, uint64_t end)
         wg_matrix_op *op = &m->flight[place];
         if (s->phase != c.phase) {
             c.phase = s->phase;
-            args.alu =
-                wg_alu_for(u->wide, u->style != WG_STYLE_FP16, wg_matrix_loses_one(t->arch->id), s->phase);
+            args.alu = wg_alu_for(u->wide, u->style != WG_STYLE_FP16, wg_matrix_loses_one(t->arch->id), s->phase);
         }
-        args.a = wg_matrix_decoded_a(&c, k, s->srca, NULL);
-        args.b = wg_matrix_decoded_b(&c, k, s->srcb);
+        const wg_matrix_a **a = &decoded_a[s->srca / 16][s->phase & 1];
+        const wg_matrix_b **from_b = &decoded_b[s->srcb / 8][s->phase >> 1];
+        if (!*a)
+            *a = wg_matrix_decoded_a(&c, k, s->srca, NULL);
+        if (!*from_b)
+            *from_b = wg_matrix_decoded_b(&c, k, s->srcb);
+        args.a = *a;
+        args.b = *from_b;
         args.hi = direct ? &d->bits[s->row] : op->hi;
         args.lo = !direct ? op->lo : u->wide ? &d->bits[s->row + WG_DST_LOW] : none;
         wg_matrix_multiply_from(&args, d, s->row, u->wide);
@@ -215,8 +256,9 @@ static void multiply(burst *b, uint64_t end)
             op->effect_at = op->done_at = m->due[place] = b->from + i + latency;
             m->in_flight[b->thread]++;
         }
-        move_up(b);
+        move_up(b, b->from + i);
     }
+    t->sched.now = b->from;
 }
 
 unsigned wg_matrix_burst(wg_tile *t, unsigned thread, uint64_t until)
@@ -233,8 +275,8 @@ unsigned wg_matrix_burst(wg_tile *t, unsigned thread, uint64_t until)
     unsigned bank_a = s->matrix_bank_a & 1, bank_b = s->matrix_bank_b & 1, most = supply(&b);
     if (most < LEAST || s->owner_a[bank_a] != WG_SRC_MATRIX || s->owner_b[bank_b] != WG_SRC_MATRIX ||
         (u->implied[WG_SRCA] && (s->format_a[bank_a] & 15) != u->fmt[WG_SRCA]) ||
-        (u->implied[WG_SRCB] && (s->format_b[bank_b] & 15) != u->fmt[WG_SRCB]) ||
-        wg_matrix_mvmul_from(m) > b.from || !flights_land(&b))
+        (u->implied[WG_SRCB] && (s->format_b[bank_b] & 15) != u->fmt[WG_SRCB]) || wg_matrix_mvmul_from(m) > b.from ||
+        !flights_land(&b))
         return 0;
     if (most > until - b.from)
         most = (unsigned)(until - b.from);

@@ -151,7 +151,15 @@ const wg_matrix_a *wg_matrix_decoded_a(const wg_matrix_ctx *c, const wg_matrix_k
                                        wg_matrix_a *scratch);
 const wg_matrix_b *wg_matrix_decoded_b(const wg_matrix_ctx *c, const wg_matrix_kernels *k, unsigned row);
 /* What is added to: eight stored rows from `row` on, of which undefined ones count as zero. hi and lo are set. */
-void wg_matrix_multiply_from(wg_mul_args *args, const wg_dst *d, unsigned row, bool wide);
+void wg_matrix_from_undefined(wg_mul_args *args, const wg_dst *d, unsigned row, unsigned undefined);
+static inline void wg_matrix_multiply_from(wg_mul_args *args, const wg_dst *d, unsigned row, bool wide)
+{
+    unsigned undefined = d->undefined[row >> 6 & 15] >> (row & 63) & 0xFF;
+    args->from_hi = &d->bits[row];
+    args->from_lo = &d->bits[row + (wide ? WG_DST_LOW : 0)];
+    if (__builtin_expect(undefined != 0, 0))
+        wg_matrix_from_undefined(args, d, row, undefined);
+}
 /* Rounding at random is the plain code's, column by column; all levels decode alike. */
 static inline const wg_matrix_kernels *wg_matrix_kernels_now(const wg_matrix_ctx *c)
 {

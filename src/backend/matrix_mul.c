@@ -102,15 +102,9 @@ static void product(wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned
         k->mul_float(&args);
 }
 
-/* What is added to: eight stored rows from `row` on, of which undefined ones count as zero. */
-void wg_matrix_multiply_from(wg_mul_args *args, const wg_dst *d, unsigned row, bool wide)
+void wg_matrix_from_undefined(wg_mul_args *args, const wg_dst *d, unsigned row, unsigned undefined)
 {
     static const uint16_t none[8][16];
-    unsigned undefined = d->undefined[row >> 6 & 15] >> (row & 63) & 0xFF;
-    args->from_hi = &d->bits[row];
-    args->from_lo = &d->bits[row + (wide ? WG_DST_LOW : 0)];
-    if (__builtin_expect(undefined == 0, 1))
-        return;
     args->from_hi = args->from_lo = none;
     for (unsigned i = 0; undefined != 0xFF && i < 8; i++) {
         memmove(args->hi[i], undefined >> i & 1 ? none[i] : d->bits[row + i], sizeof none[i]);

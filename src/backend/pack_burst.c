@@ -29,16 +29,22 @@ static bool is_pacr(const wg_tile *t, uint32_t word)
     return kind->rest >> 48 == WG_I_PACR && !((word | 1u << 31) & kind->spare_bits);
 }
 
+/* As it is configured, a MOP of template 1 makes PACRs and nothing else. */
+static bool makes_pacrs(const wg_tile *t, const wg_frontend *f)
+{
+    const uint32_t *cfg = f->mop_cfg;
+    return is_nop(cfg[2]) && is_nop(cfg[3]) && is_pacr(t, cfg[5]) && is_pacr(t, cfg[7]) && is_pacr(t, cfg[8]);
+}
+
 /* The thread is in a MOP that makes PACRs and nothing else, and nothing is in their way. */
 static bool expands_pacrs(const wg_tile *t, const wg_frontend *f)
 {
     enum { ACTIVE_ALONE = 1, WAITS_B = 2 };
     const wg_mop_state *m = &f->mop;
-    const uint32_t *cfg = f->mop_cfg;
     if (f->mux_busy != ACTIVE_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP || m->alternates ||
         f->replay_busy || f->push_waits & WAITS_B || f->latch.block || f->holders || f->blocks_all)
         return false;
-    return is_nop(cfg[2]) && is_nop(cfg[3]) && is_pacr(t, cfg[5]) && is_pacr(t, cfg[7]) && is_pacr(t, cfg[8]);
+    return makes_pacrs(t, f);
 }
 
 /* Other threads have nothing to do with the packers, neither in them nor at their gate. */
@@ -277,6 +283,8 @@ static inline void accepts(wg_pack_burst *b, uint64_t now)
     p->free_at = now + usual->cycles;
     uint64_t done = p->free_at + WG_PACK_STAGES - 1;
     job->done_at = p->last_done = done > p->last_done ? done : p->last_done;
+    if (b->tail)
+        b->accepted_at[b->accepted % WG_DOWN_RING] = now;
     if (b->accepted >= b->queued && ++b->loop_at == b->f->mop.inner)
         b->loop_at = 0;
     b->accepted++;
@@ -433,6 +441,8 @@ static uint32_t stretch(wg_pack_burst *b, uint64_t until)
     }
     p->free_at = last + cycles;
     p->last_done = last + stages;
+    for (uint32_t i = 0; b->tail && i < n; i++)
+        b->accepted_at[(b->accepted + i) % WG_DOWN_RING] = at + i * cycles;
     if (b->accepted + n > b->queued)
         b->loop_at += b->accepted < b->queued ? b->accepted + n - b->queued : n;
     b->accepted += n;
@@ -473,6 +483,77 @@ static bool queues_pacrs(const wg_frontend *f)
             return false;
     }
     return true;
+}
+
+/*
+ * The tail of a MOP: its last PACRs are before the gate, and behind them come what the core has pushed since, and perhaps
+ * the PACRs of its next MOP. Each PACR that is taken lets one more in (phase G); in how many of these cycles does nothing
+ * else happen: no push that was refused is woken, and no other kind of MOP begins?
+ */
+static uint32_t quiet_cycles(const wg_pack_burst *b, uint32_t most)
+{
+    enum { WAITS_T = 1, TEMPLATE_1 = 1 << 23 };
+    const wg_tile *t = b->t;
+    const wg_frontend *f = b->f;
+    const wg_mop_state *m = &f->mop;
+    /* What depends on the cycle in which a MOP ends is settled by the next acceptance. */
+    const bool may_end = !t->sched.watch_idle && b->u->usual[0].cycles > t->timing->mop_gap;
+    wg_frontend g;
+    uint32_t left = f->mop_active ? (uint32_t)m->outer * m->inner - ((uint32_t)m->j * m->inner + m->i) : 0;
+    g.fifo_count = f->fifo_count;
+    g.plain_downstream = f->plain_downstream;
+    for (uint32_t n = 0; n < most; n++) {
+        if (left == 1 && !may_end)
+            return n;
+        if (left) {
+            left--;
+            continue;
+        }
+        if (!g.fifo_count)
+            continue;
+        unsigned entry = f->fifo[(f->fifo_head + f->fifo_count - g.fifo_count) % WG_FIFO_RING];
+        g.fifo_count--;
+        if (entry & WG_E_MOP) {
+            const wg_insn *mop = &f->pool[entry & WG_E_PLACE];
+            left = f->mop_cfg[0] * f->mop_cfg[1];
+            if (mop->op != WG_I_MOP || !(mop->word & TEMPLATE_1) || mop->ttsync || !makes_pacrs(t, f) ||
+                !is_nop(f->mop_cfg[6]) || f->mop_cfg[0] > 127 || f->mop_cfg[1] > 127 || left < 3)
+                return n;
+            left--;
+        } else {
+            g.plain_downstream++;
+        }
+        if (f->push_waits & WAITS_T && wg_fifo_room(t->arch, &g, b->thread) >= f->push_needs)
+            return n;
+    }
+    return most;
+}
+
+/* How many of them can be taken? One is left, so that it is a PACR that waits at the gate. */
+static uint32_t tail(const wg_pack_burst *b)
+{
+    enum { ACTIVE_ALONE = 1, WAITS_B = 2 };
+    const wg_tile *t = b->t;
+    const wg_frontend *f = b->f;
+    const wg_mop_state *m = &f->mop;
+    unsigned all = (uint8_t)(f->down_end - f->down_head), gate = wg_gate_count(f), count = 0, most = all;
+    if (f->replay_busy || f->push_waits & WAITS_B || f->latch.block || f->holders || f->blocks_all ||
+        wg_pack_burst_next(b) < m->ready_at)
+        return 0;
+    if (f->mux_busy && (f->mux_busy != ACTIVE_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP ||
+                        m->alternates || m->insn.ttsync || !makes_pacrs(t, f)))
+        return 0;
+    for (unsigned i = 0; i < all; i++) {
+        unsigned entry = f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING];
+        if (i == count && !(entry & ~(unsigned)WG_E_PLACE) && f->pool[entry].op == WG_I_PACR &&
+            is_pacr(t, f->pool[entry].word))
+            count++;
+        if (i >= gate && entry & WG_E_REPLAY && i - gate < most)
+            most = i - gate;
+    }
+    if (count < 2)
+        return 0;
+    return quiet_cycles(b, most < count - 1 ? most : count - 1);
 }
 
 /* The unit's jobs are of these settings, and the burst's from now on. */
@@ -521,22 +602,29 @@ bool wg_pack_burst_begins(wg_tile *t, wg_pack_burst *b)
             b->counters[i] = t->regs.adc.unit[u->usual[i].counters][2];
         }
     const wg_mop_state *m = &b->f->mop;
-    if (b->setup->changes != t->regs.config.changes + 1 || t->backend.config.instructions || !expands_pacrs(t, b->f) ||
-        !others_keep_off(t, b->thread) || !is_plain(b) || !queues_pacrs(b->f) || !takes_jobs(b))
+    if (b->setup->changes != t->regs.config.changes + 1 || t->backend.config.instructions ||
+        !others_keep_off(t, b->thread) || !is_plain(b))
         return false;
     b->full = wg_gate_count(b->f) == WG_GATE_FIFO && !wg_replay_has_room(b->f);
-    if (!b->full && (!wg_gate_count(b->f) || !wg_replay_count(b->f))) /* else as many go in as come out, every cycle */
+    b->from = t->sched.now;
+    b->most = 0;
+    if (expands_pacrs(t, b->f) && queues_pacrs(b->f) &&
+        (b->full || (wg_gate_count(b->f) && wg_replay_count(b->f)))) { /* as many go in as come out, every cycle */
+        /* The MOP goes on behind the last one that is made here. */
+        uint32_t made = (uint32_t)m->j * m->inner + m->i, all = (uint32_t)m->outer * m->inner;
+        b->most = all > made + 2 ? all - made - 2 : 0;
+    }
+    b->tail = b->most < WG_DOWN_RING;
+    if (b->tail) {
+        b->full |= wg_gate_count(b->f) == WG_GATE_FIFO && !b->f->fifo_count && !b->f->mop_active;
+        b->most = b->full ? tail(b) : 0;
+    }
+    if (!b->most || !takes_jobs(b))
         return false;
-    /* The MOP goes on behind the last one that is made here. */
-    uint32_t made = (uint32_t)m->j * m->inner + m->i, all = (uint32_t)m->outer * m->inner;
-    if (all <= made + 2)
-        return false;
-    b->most = all - made - 2;
     b->queued = (uint8_t)(b->f->down_end - b->f->down_head);
     b->loop_at = m->i;
     b->begun = false;
     b->settled = t->backend.matrix.blocks_ready <= t->sched.now;
-    b->from = t->sched.now;
     b->accepted = 0;
     b->unseen_from = b->unseen_to = 0;
     b->unseen_line = UINT32_MAX;
@@ -581,6 +669,17 @@ static void make_jobs(wg_pack_burst *b)
 static void move_frontend(wg_pack_burst *b)
 {
     wg_frontend *f = b->f;
+    for (uint32_t n = 0; b->tail && n < b->accepted; n++) {
+        wg_place_free(f, f->down[f->down_head++ % WG_DOWN_RING]);
+        f->gate_end = (uint8_t)(f->gate_end + (f->gate_end != f->down_end));
+        if (wg_mop_loops(b->t, f))
+            continue;
+        b->t->sched.now = b->accepted_at[n];
+        b->t->sched.phase = WG_PHASE_MOP;
+        wg_mop(b->t, b->thread, false);
+    }
+    if (b->tail)
+        return;
     wg_mop_state *m = &f->mop;
     uint32_t fresh = b->accepted < b->queued ? b->queued : b->accepted, end = b->accepted + b->queued;
     uint16_t place[WG_DOWN_RING];
@@ -605,11 +704,13 @@ void wg_pack_burst_ends(wg_pack_burst *b, uint64_t now)
     wg_frontend *f = b->f;
     wg_schedule *s = &t->sched;
     wg_pack_burst_writes(b);
-    s->now = now;
-    wg_appoint(s, WG_AGENT_PACK, b->count ? b->pending[b->first].done_at : WG_NEVER);
     if (b->accepted) {
         make_jobs(b);
         move_frontend(b);
+    }
+    s->now = now;
+    wg_appoint(s, WG_AGENT_PACK, b->count ? b->pending[b->first].done_at : WG_NEVER);
+    if (b->accepted) {
         if (f->stalled)
             wg_gate_stall_ends(t, f, NULL, false);
         t->backend.turn[WG_UNIT_PACK].next = (uint8_t)(b->thread == WG_THREADS - 1 ? 0 : b->thread + 1);

@@ -32,7 +32,9 @@ typedef struct wg_pack_burst {
     uint8_t held;                /* bit 0, 1: which is of this configuration */
     wg_dst_access access;
     bool begun;        /* the packer's streams are of these settings */
-    bool full;         /* the FIFOs before the gate are, and stay so */
+    bool full; /* the FIFOs before the gate are, and stay so; or, in a tail, nothing comes behind them */
+    bool tail; /* what is taken is before the gate already */
+    uint64_t accepted_at[WG_DOWN_RING]; /* then: the cycle of each acceptance */
     bool settled;      /* no block of Dst is being written */
     uint64_t from;     /* the cycle behind the last acceptance */
     uint32_t accepted; /* since the burst began, */

@@ -329,13 +329,16 @@ static inline bool is_alone(const wg_tile *t, unsigned thread)
            !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
 }
 
-/* PACRs of a MOP that goes on for a while may go faster yet (pack_burst.c). */
+/* PACRs may go faster yet (pack_burst.h), if there are some more. */
 static inline bool bursts_alone(const wg_tile *t, unsigned thread, uint64_t until)
 {
     enum { INSTRUCTIONS = 4 };
     const wg_frontend *f = &t->frontend[thread];
-    return t->arch->pack.interfaces && f->mop_active && wg_gate_fifo_at(f, 0)->unit == WG_UNIT_PACK &&
-           (f->mop.i + INSTRUCTIONS < f->mop.inner || f->mop.j + 1 < f->mop.outer) && bursts(&t->sched, until);
+    if (!t->arch->pack.interfaces || !wg_gate_count(f) || !bursts(&t->sched, until))
+        return false;
+    return f->mop_active ? f->mop.i + INSTRUCTIONS < f->mop.inner || f->mop.j + 1 < f->mop.outer
+                         : (uint8_t)(f->down_end - f->down_head) > INSTRUCTIONS &&
+                               wg_gate_fifo_at(f, INSTRUCTIONS)->unit == WG_UNIT_PACK;
 }
 
 /* Phase G. */
@@ -365,7 +368,7 @@ static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
     wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
     uint64_t *next = &s->next[WG_AGENT_THREAD0 + thread], now = s->now;
-    const bool burst = bursts_alone(t, thread, until), multiplies = wg_gate_fifo_at(f, 0)->unit == WG_UNIT_MATRIX;
+    const bool multiplies = wg_gate_fifo_at(f, 0)->unit == WG_UNIT_MATRIX;
     s->woken = 0;
     s->deaf[thread] = 0;
     for (;;) {
@@ -422,7 +425,7 @@ static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
             uint64_t unit_next = earliest(s, UNITS);
             after = unit_next < *next ? unit_next : *next;
         }
-        if (after >= until || after >= s->later || (burst && wg_pack_accepted_in(t, now)) ||
+        if (after >= until || after >= s->later || (wg_pack_accepted_in(t, now) && bursts_alone(t, thread, until)) ||
             t->dev->stop_requested | (t->backend.scalar.refusals != 0)) {
             s->now = now + 1;
             s->phase = WG_PHASE_ARRIVALS;
@@ -523,13 +526,16 @@ static bool burst(wg_tile *t, uint64_t until, row_end *end)
             now = now > done ? now : done;
         }
         uint64_t stop = now < until ? now : until, tried = 0;
+        if (t->dev->stop_requested | (t->backend.scalar.refusals != 0))
+            stop = until = done;
         wg_pack_burst_run(&b, stop);
+        /* In the other's cycle the burst's thread has to be due with an acceptance, or to wait with nothing moving. */
+        bool known = stop < until && (wg_pack_burst_waits(&b) || (b.from == now && b.p->free_at <= now));
         if (wg_pack_burst_next(&b) < stop)
             tried = wg_pack_burst_next(&b);
-        else if (stop == now && (b.from == now || wg_pack_burst_waits(&b)) && !wg_pack_burst_completes(&b, now - 1))
+        else if (known && !wg_pack_burst_completes(&b, now - 1))
             tried = now - 1;
-        if (tried || stop == until || (b.from < now && !wg_pack_burst_waits(&b)) ||
-            t->dev->stop_requested | (t->backend.scalar.refusals != 0)) {
+        if (tried || !known) {
             uint64_t from = s->now;
             *end = burst_ends(&b, done, tried);
             return s->now != from;

@@ -39,6 +39,7 @@ static void expect_row(const wg_pack_route *r, const uint16_t high[16], const ui
 /* Every early conversion with every pair of formats, defined or not, on every kind of host. */
 static void test_rows(void **state)
 {
+    enum { ROWS = 5 }; /* two pairs and one alone */
     (void)state;
     wg_rng rng = {5};
     wg_simd best = wg_simd_best();
@@ -49,14 +50,16 @@ static void test_rows(void **state)
             if (pair >> 8)
                 r.shift = 0;
             wg_pack_late_of(wg_pack_early_mid((wg_pack_early)early), pair >> 4 & 15, pair & 15, pair >> 8, &r.late);
-            for (wg_simd level = 0; level <= best; level++) {
-                uint16_t dst[4][2][16], lanes[16], want_lanes[16];
-                uint8_t data[4 * 64], want[4 * 64] = {0}, exponents[4];
+            unsigned levels = best + 1u, trials = wg_l1_shares_exponent(r.out_format) ? 12 : 1;
+            for (unsigned trial = 0; trial < levels * trials; trial++) {
+                wg_simd level = (wg_simd)(trial % levels);
+                uint16_t dst[ROWS][2][16], lanes[16], want_lanes[16];
+                uint8_t data[ROWS * 64], want[ROWS * 64] = {0}, exponents[ROWS];
                 wg_pack_rows at = {.data = data, .lanes = lanes};
                 for (unsigned i = 0; i < 16; i++)
                     lanes[i] = want_lanes[i] = (uint16_t)wg_rng_below(&rng, 100);
                 unsigned style = wg_rng_below(&rng, 4);
-                for (unsigned row = 0; row < 4; row++) {
+                for (unsigned row = 0; row < ROWS; row++) {
                     for (unsigned i = 0; i < 16; i++) {
                         uint64_t x = wg_rng_next(&rng);
                         uint32_t exponents_near = 0x70 + (x >> 40 & 31);
@@ -72,9 +75,9 @@ static void test_rows(void **state)
                                want_lanes);
                 }
                 host_modes(pair % HOST_MODES);
-                wg_pack_rows_out(level, &r, 4, &at);
+                wg_pack_rows_out(level, &r, ROWS, &at);
                 host_modes_end(pair % HOST_MODES);
-                assert_memory_equal(data, want, 4 * 2 * wg_l1_bits(r.out_format));
+                assert_memory_equal(data, want, ROWS * 2 * wg_l1_bits(r.out_format));
                 assert_memory_equal(lanes, want_lanes, sizeof lanes);
                 if (wg_l1_shares_exponent(r.out_format))
                     assert_memory_equal(at.exponents, exponents, sizeof exponents);
@@ -201,6 +204,27 @@ static void test_repeated_unpacks(void **state)
         ur_free(once[k]);
 }
 
+/* A thread that waits for a bank is said to wait for the same, and since the same cycle, whether it is asked or not. */
+static void test_waiting_unasked(void **state)
+{
+    enum { MVMUL = 0x26000000, MOVD2B = 0x0A000000 };
+    uint64_t since[2];
+    for (unsigned lockstep = 0; lockstep < 2; lockstep++) {
+        ur *r = ur_new(wg_test_arch(state));
+        r->t->watched = 0;
+        r->t->lockstep = lockstep;
+        ur_push(r, 1, MVMUL);
+        ur_run(r, 6);
+        ur_push(r, 0, MOVD2B); /* for three cycles nothing else is accepted */
+        ur_run(r, 4);
+        assert_true(r->t->backend.matrix.not_movd2b_from > r->t->sched.now);
+        assert_int_equal(r->t->frontend[1].stall.reason, WG_STALL_SRCA_NOT_HANDED_OVER);
+        since[lockstep] = r->t->frontend[1].stalled_since;
+        ur_free(r);
+    }
+    assert_int_equal(since[0], since[1]);
+}
+
 /* Soft reset: what is under way is gone, nothing new starts before its end. */
 static void test_unpackers_reset(void **state)
 {
@@ -323,8 +347,11 @@ static void push_burst(wg_rng *rng, ur *r)
     if (wg_rng_below(rng, 6) == 0)
         mop[wg_rng_below(rng, 2) ? 2 : 3] = others[wg_rng_below(rng, 3)];
     memcpy(f->mop_cfg, mop, sizeof mop);
-    for (unsigned i = 1 + wg_rng_below(rng, 4); i--;)
+    for (unsigned i = 1 + wg_rng_below(rng, 4); i--;) {
         ur_push(r, 2, 0x01800000); /* MOP, template 1 */
+        for (unsigned more = wg_rng_below(rng, 2) ? 0 : wg_rng_below(rng, 5); more--;)
+            ur_push(r, 2, wg_rng_below(rng, 6) ? others[wg_rng_below(rng, 3)] : 0x03000000 /* MOP_CFG */);
+    }
     if (wg_rng_below(rng, 2) &&
         wg_thread_idle(r->t, 0)) { /* and an unpacker at work, that reads what is packed or not */
         uint32_t unpack = UR_UNPACR(0, 0), faces = wg_rng_below(rng, 24);
@@ -398,6 +425,7 @@ static const wg_test tests[] = {
     WG_TEST(test_repeated_packs, WG_BH | WG_WH, ""),
     WG_TEST(test_bursts, WG_BH | WG_WH, ""),
     WG_TEST(test_repeated_unpacks, WG_BH | WG_WH, ""),
+    WG_TEST(test_waiting_unasked, WG_BH | WG_WH, ""),
     WG_TEST(test_unpackers_reset, WG_BH | WG_WH, ""),
 };
 WG_MAIN("move_fast", tests)
