@@ -38,6 +38,9 @@ uint64_t wg_dst_block_ready_at(const struct wg_tile *t, unsigned stored_row);
 /* Another unit's write to a stored row keeps its block from being read before `ready`. */
 void wg_dst_block_written(struct wg_tile *t, unsigned stored_row, uint64_t ready);
 
+/* Entering soft reset of a source register's owners and bank pointers: no instruction in flight changes them any more. */
+void wg_matrix_forget_flips(struct wg_tile *t, wg_src_file file);
+
 /* PRNG_SEED has been written: the columns' generators for rounding at random are seeded like the first lanes'. */
 void wg_matrix_seed(struct wg_tile *t);
 

@@ -90,6 +90,7 @@ static inline bool wg_in_soft_reset(const wg_tile_control *r, uint32_t mask)
     return (r->soft_reset_seen & mask) != 0;
 }
 
+enum { WG_RESET_DST = 1 << 17 };
 enum { WG_RESET_UNITS = 1 << 0 | 1 << 1 | 1 << 7 | 1 << 8 | 1 << 10 }; /* bits that hold some unit */
 /* Does soft reset keep instructions out of this unit (wg_unit)? Packers, Mover and Scalar Unit have more of their own. */
 bool wg_unit_held(const struct wg_tile *t, unsigned unit);
