@@ -306,10 +306,10 @@ static void tiles_moved(int argc, char **argv)
 {
     static const struct {
         const char *name;
-        uint32_t l1, src, dst, bytes, exponents;
+        uint32_t l1, src, dst, bytes, exponents, lines;
     } formats[] = {
-        {"bf16", 5, 5, 5, 2, 0}, {"fp32", 0, 4, 0, 4, 0},    {"bfp8", 6, 6, 5, 2, 4},
-        {"bfp4", 7, 7, 5, 2, 4}, {"int8", 14, 14, 14, 4, 0},
+        {"bf16", 5, 5, 5, 2, 0, 32}, {"fp32", 0, 4, 0, 4, 0, 64},    {"bfp8", 6, 6, 5, 2, 4, 16},
+        {"bfp4", 7, 7, 5, 2, 4, 8},  {"int8", 14, 14, 14, 4, 0, 16},
     };
     static const char *const ways[] = {"", "unpacked", "packed", "both_ways"};
     char name[64];
@@ -319,9 +319,15 @@ static void tiles_moved(int argc, char **argv)
             (void)snprintf(name, sizeof name, "tiles_%s_%s", ways[way], formats[i].name);
             if (!wanted(name, argc, argv) && !wanted("tiles", argc, argv))
                 continue;
-            const uint32_t parameters[] = {
-                way, tiles / 25, formats[i].l1, formats[i].src, formats[i].dst, formats[i].bytes, formats[i].exponents};
-            double spent = four_cores(argv[2], "tiles", parameters, 7, 2);
+            const uint32_t parameters[] = {way,
+                                           tiles / 25,
+                                           formats[i].l1,
+                                           formats[i].src,
+                                           formats[i].dst,
+                                           formats[i].bytes,
+                                           formats[i].exponents,
+                                           formats[i].lines};
+            double spent = four_cores(argv[2], "tiles", parameters, 8, 2);
             printf("abi_%s_%s %.5f Mtiles/s\n", name, lib.wormhole ? "wh" : "bh", tiles / spent * 1e-6);
         }
 }

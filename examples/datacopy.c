@@ -13,30 +13,25 @@
 
 enum { BFP8 = 6, INT8 = 14 };
 #if defined(DATACOPY_INT)
-enum { IN_L1 = INT8, IN_DST = INT8, DATUM_BYTES = 1, WIDE = 1, EXPONENT_LINES = 0 };
+enum { IN_L1 = INT8, IN_DST = INT8, DATUM_BYTES = 1, WIDE = 1, FACE_LINES = 16, EXPONENT_LINES = 0 };
 #elif defined(DATACOPY_BFP)
-enum { IN_L1 = BFP8, IN_DST = BF16, DATUM_BYTES = 2, WIDE = 0, EXPONENT_LINES = 4 };
+enum { IN_L1 = BFP8, IN_DST = BF16, DATUM_BYTES = 2, WIDE = 0, FACE_LINES = 16, EXPONENT_LINES = 4 };
 #else
-enum { IN_L1 = BF16, IN_DST = BF16, DATUM_BYTES = 2, WIDE = 0, EXPONENT_LINES = 0 };
+enum { IN_L1 = BF16, IN_DST = BF16, DATUM_BYTES = 2, WIDE = 0, FACE_LINES = 32, EXPONENT_LINES = 0 };
 #endif
 
 #if defined(CORE_BRISC)
 int main(void)
 {
     configure_unpacker(TO_SRCA, IN_L1, IN_L1, IN0);
-    configure_packer(OUT);
+    configure_packer_for(IN_DST, IN_L1, OUT, FACE_LINES, EXPONENT_LINES);
     SET_CFG(ALU_FORMAT_SPEC_REG0_SrcA, IN_L1);
 #ifdef DATACOPY_INT
     configure_unpacker(TO_SRCB, IN_L1, IN_L1, IN1); /* the host leaves zeros there */
     SET_CFG(ALU_FORMAT_SPEC_REG1_SrcB, IN_L1);
     SET_CFG(ALU_ACC_CTRL_INT8_math_enabled, 1);
 #endif
-    /* The packer: what it reads from Dst, and what becomes of it. */
     SET_CFG(PCK_DEST_RD_CTRL_Read_32b_data, WIDE);
-    SET_CFG(ALU_FORMAT_SPEC_REG2_Dstacc, IN_DST);
-    SET_CFG(THCON_SEC0_REG1_In_data_format, IN_DST);
-    SET_CFG(THCON_SEC0_REG1_Out_data_format, IN_L1);
-    SET_CFG(THCON_SEC0_REG1_Exp_section_size, EXPONENT_LINES);
     SET_CFG(PCK0_ADDR_CTRL_XY_REG_0_Ystride, 16 * DATUM_BYTES);
     stored(&CFG(PCK0_ADDR_CTRL_XY_REG_0_Ystride_ADDR32)); /* the last word stored has arrived */
     let_go();

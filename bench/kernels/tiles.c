@@ -4,7 +4,8 @@
  * of 25 tiles make the instructions; nobody waits for the data.
  *
  *     parameter 0: bit 0, unpack; bit 1, pack      1: tiles, by 25           2: format in L1      3: format in SrcA
- *     parameter 4: format in Dst      5: bytes per datum there      6: lines of exponents      out: 1 at 8 and 9
+ *     parameter 4: format in Dst      5: bytes per datum there      6: lines of exponents      7: lines of a face
+ *     out: 1 at 8 and 9
  */
 #include "pipeline.h"
 
@@ -16,28 +17,9 @@ int main(void)
 {
     u32 in_l1 = PARAMETER(2), in_dst = PARAMETER(4), bytes = PARAMETER(5);
     configure_unpacker(TO_SRCA, in_l1, PARAMETER(3), IN0);
-    configure_packer(OUT);
+    configure_packer_for(in_dst, in_l1, OUT, PARAMETER(7), PARAMETER(6));
     SET_CFG(ALU_FORMAT_SPEC_REG0_SrcA, PARAMETER(3));
     SET_CFG(PCK_DEST_RD_CTRL_Read_32b_data, bytes == 4);
-    SET_CFG(ALU_FORMAT_SPEC_REG2_Dstacc, in_dst);
-    SET_CFG(THCON_SEC0_REG1_In_data_format, in_dst);
-    SET_CFG(THCON_SEC0_REG1_Out_data_format, in_l1);
-    SET_CFG(THCON_SEC0_REG1_Exp_section_size, PARAMETER(6));
-#ifdef WG_ARCH_WH /* four packers, a face each */
-#define FACE(i, section) \
-    do { \
-        CFG(DEST_TARGET_REG_CFG_PACK_SEC##i##_Offset_ADDR32) = 16 * (i); \
-        SET_CFG(PACK_COUNTERS_SEC##i##_pack_reads_per_xy_plane, 16); \
-        SET_CFG(THCON_##section##_L1_Dest_addr, OUT / 16 - 1 + 128 * (i)); \
-        SET_CFG(THCON_##section##_In_data_format, in_dst); \
-        SET_CFG(THCON_##section##_Out_data_format, in_l1); \
-        SET_CFG(THCON_##section##_Exp_section_size, PARAMETER(6)); \
-        SET_CFG(THCON_##section##_Disable_zero_compress, 1); \
-    } while (0)
-    FACE(1, SEC0_REG8);
-    FACE(2, SEC1_REG1);
-    FACE(3, SEC1_REG8);
-#endif
     SET_CFG(PCK0_ADDR_CTRL_XY_REG_0_Ystride, 16 * bytes);
     stored(&CFG(PCK0_ADDR_CTRL_XY_REG_0_Ystride_ADDR32));
     let_go();
@@ -72,7 +54,6 @@ int main(void)
     /* Behind a tile's last PACR, Y starts anew. */
     TTI_SETC16(ADDR_MOD_PACK_SEC1_YsrcIncr_ADDR32, 1 << ADDR_MOD_PACK_SEC1_YsrcClear_SHAMT);
 #ifdef WG_ARCH_WH
-    TTI_SETADCXX(4, TILE_DATUMS / 4 - 1, 0);
     u32 nop = TT_OP_NOP, last = TT_OP_PACR(1, 0, 15, 0, 0, 0, 1);
     u32 mop[9] = {1, 25, nop, nop, nop, last, nop, last, last};
     for (u32 i = 0; i < 9; i++)

@@ -58,20 +58,41 @@ static inline void configure_math(u32 format)
     SET_CFG(ALU_ACC_CTRL_SFPU_Fp32_enabled, 1);
 }
 
-/* FP32 in Dst to FP32 at `address`. */
-static inline void configure_packer(u32 address)
+/*
+ * Datums of format `in` in Dst to `out` at `address`: first so many lines of exponents (of 16 bytes), if it has any, then
+ * four faces of `face_lines`. On Wormhole each of four packers has a face.
+ */
+static inline void configure_packer_for(u32 in, u32 out, u32 address, u32 face_lines, u32 exponent_lines)
 {
     SET_CFG(PCK_DEST_RD_CTRL_Read_32b_data, 1);
-    SET_CFG(ALU_FORMAT_SPEC_REG2_Dstacc, FP32);
-    SET_CFG(THCON_SEC0_REG1_In_data_format, FP32);
-    SET_CFG(THCON_SEC0_REG1_Out_data_format, FP32);
-    SET_CFG(THCON_SEC0_REG1_Disable_zero_compress, 1);
-    SET_CFG(THCON_SEC0_REG1_L1_Dest_addr, address / 16 - 1);
+    SET_CFG(ALU_FORMAT_SPEC_REG2_Dstacc, in);
+#define PACKER(n, section) \
+    do { \
+        SET_CFG(section##_In_data_format, in); \
+        SET_CFG(section##_Out_data_format, out); \
+        SET_CFG(section##_Disable_zero_compress, 1); \
+        /* A line of exponents per face; its datums are that far behind. */ \
+        SET_CFG(section##_L1_Dest_addr, address / 16 - 1 + (exponent_lines ? (n) : face_lines * (n))); \
+        SET_CFG(section##_Exp_section_size, exponent_lines ? exponent_lines + (face_lines - 1) * (n) : 0); \
+        SET_CFG(PACK_COUNTERS_SEC##n##_pack_reads_per_xy_plane, 16); \
+    } while (0)
+#ifdef WG_ARCH_WH
+    CFG(DEST_TARGET_REG_CFG_PACK_SEC1_Offset_ADDR32) = 16 * 1;
+    CFG(DEST_TARGET_REG_CFG_PACK_SEC2_Offset_ADDR32) = 16 * 2;
+    CFG(DEST_TARGET_REG_CFG_PACK_SEC3_Offset_ADDR32) = 16 * 3;
+    PACKER(1, THCON_SEC0_REG8);
+    PACKER(2, THCON_SEC1_REG1);
+    PACKER(3, THCON_SEC1_REG8);
+#endif
     SET_CFG(PCK0_ADDR_CTRL_XY_REG_0_Ystride, 16 * 4);
     SET_CFG(PCK0_ADDR_CTRL_ZW_REG_0_Zstride, 256 * 4);
     SET_CFG(PCK_EDGE_OFFSET_SEC0_mask, 0xFFFF); /* no column is hidden */
-    SET_CFG(PACK_COUNTERS_SEC0_pack_reads_per_xy_plane, 16);
+    PACKER(0, THCON_SEC0_REG1);
+#undef PACKER
 }
+
+/* FP32 in Dst to FP32 at `address`. */
+static inline void configure_packer(u32 address) { configure_packer_for(FP32, FP32, address, 64, 0); }
 
 /* Everything is configured: T0 and T1 may go. T1 lets T2 go when the semaphore is there. */
 static inline void let_go(void)
@@ -137,7 +158,7 @@ static inline void srca_to_dst(void)
 static inline void pack_setup(void)
 {
 #ifdef WG_ARCH_WH
-    TTI_SETADCXX(4, TILE_DATUMS - 1, 0);
+    TTI_SETADCXX(4, TILE_DATUMS / 4 - 1, 0);
 #else
     TTI_SETADCXX(4, 15, 0);
     TTI_SETC16(ADDR_MOD_PACK_SEC0_YsrcIncr_ADDR32, 4 << ADDR_MOD_PACK_SEC0_YsrcIncr_SHAMT);
@@ -153,7 +174,7 @@ static inline void pack_tile(void)
     TTI_SEMWAIT(WG_STALL_PACK, DST_FREE, WG_STALL_ON_ZERO);
     TTI_SETADCXY(4, 0, 0, 0, 0, 0xA); /* Y alone */
 #ifdef WG_ARCH_WH
-    TTI_PACR(0, 0, 1, 0, 0, 0, 1); /* packer 0 alone: 1024 datums */
+    TTI_PACR(0, 0, 15, 0, 0, 0, 1);
 #else
     TTI_MOP(1, 0, 0);
 #endif

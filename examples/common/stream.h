@@ -61,19 +61,6 @@ static inline void configure_stream(void)
     SET_CFG(PCK0_ADDR_CTRL_ZW_REG_1_Wstride, OUT_BYTES);
 #else
     SET_CFG(PCK0_ADDR_CTRL_ZW_REG_1_Wstride, OUT_BYTES / 16);
-    /* Four packers, each with a face of its own. */
-#define PACKER(section, n) \
-    do { \
-        SET_CFG(section##_In_data_format, FP32); \
-        SET_CFG(section##_Out_data_format, FP32); \
-        SET_CFG(section##_Disable_zero_compress, 1); \
-        SET_CFG(section##_L1_Dest_addr, (RESULTS + 1024 * (n)) / 16 - 1); \
-        SET_CFG(DEST_TARGET_REG_CFG_PACK_SEC##n##_Offset, 16 * (n)); \
-        SET_CFG(PACK_COUNTERS_SEC##n##_pack_reads_per_xy_plane, 16); \
-    } while (0)
-    PACKER(THCON_SEC0_REG8, 1);
-    PACKER(THCON_SEC1_REG1, 2);
-    PACKER(THCON_SEC1_REG8, 3);
 #endif
     configure_packer(RESULTS);
     let_go();
@@ -140,9 +127,6 @@ int main(void)
 {
     wait_for(2);
     pack_setup();
-#ifdef WG_ARCH_WH
-    TTI_SETADCXX(4, 255, 0); /* each of four packers has a face */
-#endif
     tell_setup(LINE_OF(RESULTS_IN));
     u32 slot = 0, half = 0, results = RESULT_COUNT;
     for (u32 n = 1; n <= results; n++, slot = next_slot(slot), half ^= 1) {

@@ -96,6 +96,13 @@ static const entry entries[WG_I_COUNT] = {
     [WG_I_CLREXPHIST] = {wg_matrix_clrexphist, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
     [WG_I_SETRWC] = {wg_matrix_setrwc, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
     [WG_I_INCRWC] = {wg_matrix_incrwc, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETIBRWC] = {wg_matrix_setibrwc, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_RAREB] = {wg_matrix_legacy, B, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETASHRMH0] = {wg_matrix_legacy, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETASHRMH1] = {wg_matrix_legacy, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETASHRMV] = {wg_matrix_legacy, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETASHRMH] = {wg_matrix_legacy, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    [WG_I_SETPKEDGOF] = {wg_matrix_legacy, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
 };
 
 bool wg_matrix_loses_one(wg_arch_id arch) { return layouts[arch].lost_one; }
@@ -273,8 +280,11 @@ static bool check_usual(wg_tile *t, const wg_insn *insn, wg_stall *why, bool *ta
     wg_matrix *m = &t->backend.matrix;
     const wg_matrix_usual *u = &m->usual;
     const wg_src *s = &t->regs.src;
-    if (u->word != insn->word || u->thread != insn->thread || u->changes != t->regs.config.changes + 1 || m->flips ||
-        u->debug != t->regions.control.word[WG_MATRIX_DEBUG])
+    /* Of the word, the row of Dst and the address modifier may differ. */
+    const wg_matrix_layout *layout = &layouts[t->arch->id];
+    uint32_t same = ~(0x3FFu | ((1u << layout->addr_mod_bits) - 1) << layout->addr_mod);
+    if ((u->word ^ insn->word) & same || u->thread != insn->thread || u->changes != t->regs.config.changes + 1 ||
+        m->flips || u->debug != t->regions.control.word[WG_MATRIX_DEBUG])
         return false;
     unsigned a = s->matrix_bank_a & 1, b = s->matrix_bank_b & 1;
     const wg_rwc_thread *rwc = &t->regs.rwc.thread[u->thread];
@@ -282,7 +292,7 @@ static bool check_usual(wg_tile *t, const wg_insn *insn, wg_stall *why, bool *ta
         (u->implied[WG_SRCA] && (s->format_a[a] & 15) != u->fmt[WG_SRCA]) ||
         (u->implied[WG_SRCB] && (s->format_b[b] & 15) != u->fmt[WG_SRCB]))
         return false;
-    unsigned first = ((u->word & 0x3FF) + rwc->dst + u->dst_base) & 0x3F8;
+    unsigned first = ((insn->word & 0x3FF) + rwc->dst + u->dst_base) & 0x3F8;
     unsigned row = wg_dst_stored(u->access, first, u->wide), block = row / 8;
     *takes = m->block_ready[block] <= t->sched.now;
     if (!*takes) {
@@ -290,7 +300,7 @@ static bool check_usual(wg_tile *t, const wg_insn *insn, wg_stall *why, bool *ta
         return true;
     }
     m->prepared = (wg_matrix_prepared){.cycle = t->sched.now + 1,
-                                       .word = u->word,
+                                       .word = insn->word,
                                        .row = (uint16_t)row,
                                        .thread = u->thread,
                                        .bank = {(uint8_t)a, (uint8_t)b},

@@ -108,3 +108,22 @@ void wg_matrix_incrwc(wg_matrix_ctx *c, wg_matrix_op *op)
     (void)op;
     wg_rwc_increment(c->rwc, c->word);
 }
+
+void wg_matrix_setibrwc(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    (void)op;
+    wg_matrix_report(c, WG_F_INSN_ASSUMED, c->word >> 24, 0);
+    wg_rwc_bias(c->rwc, c->word);
+}
+
+/*
+ * Decided here: what earlier architectures had for convolutions does nothing. RAREB is dead (emulator notes); the
+ * masks of SETASHRM* were for the shifts of CONV3S*, which only add zero now (MatrixUnit.md); the packers' edges are
+ * configuration, so SETPKEDGOF has nobody who would ask it. The banks that they wait for are the assembly tables'
+ * src_mask, which agrees with the pages of all other instructions but MOVB2A's.
+ */
+void wg_matrix_legacy(wg_matrix_ctx *c, wg_matrix_op *op)
+{
+    (void)op;
+    wg_matrix_report(c, WG_F_RESERVED_INSN, c->word >> 24, 0);
+}

@@ -96,7 +96,7 @@ wg_matrix_issue wg_matrix_gmpool, wg_matrix_mpool;
 wg_matrix_issue wg_matrix_mova2d, wg_matrix_movb2d, wg_matrix_movd2a, wg_matrix_movd2b, wg_matrix_movb2a;
 wg_matrix_issue wg_matrix_shiftxa, wg_matrix_shiftxb, wg_matrix_trnspsrca, wg_matrix_trnspsrcb;
 wg_matrix_issue wg_matrix_zeroacc, wg_matrix_zerosrc, wg_matrix_cleardvalid, wg_matrix_gatesrcrst;
-wg_matrix_issue wg_matrix_clrexphist, wg_matrix_setrwc, wg_matrix_incrwc;
+wg_matrix_issue wg_matrix_clrexphist, wg_matrix_setrwc, wg_matrix_incrwc, wg_matrix_setibrwc, wg_matrix_legacy;
 
 bool wg_matrix_loses_one(wg_arch_id arch); /* wg_matrix_layout.lost_one */
 /* What op->hi and op->lo become by the MVMUL that was prepared. */

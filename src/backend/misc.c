@@ -97,7 +97,7 @@ static void setdvalid(wg_tile *t, const wg_insn *insn)
  */
 static void rstdma(wg_tile *t, const wg_insn *insn)
 {
-    wg_find_insn(t, WG_F_RSTDMA_ASSUMED, insn, 0, 0);
+    wg_find_insn(t, WG_F_INSN_ASSUMED, insn, insn->word >> 24, 0);
     bool held = t->backend.tdma.held;
     wg_tdma_soft_reset(t, true);
     wg_tdma_soft_reset(t, held);

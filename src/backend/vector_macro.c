@@ -101,10 +101,15 @@ static void schedule(wg_tile *t, const wg_vector_op *load, unsigned vd, uint16_t
         uint8_t sequence = (uint8_t)(sequences >> (unit * 8));
         unsigned delay = sequence >> 3 & 7;
         wg_macro_slot *slot = slot_at(v, unit, delay);
-        if (delay != 7)
-            forget(v, slot, columns);
+        /*
+         * Ruling: SFPLOADMACRO.md forgets what would run at that time even if nothing is scheduled. The public kernels
+         * (UInt32 to FP32 on Blackhole) have an SFPMAD of one macro run right behind another macro that leaves the MAD
+         * sub-unit alone, and work on silicon.
+         */
         if (!(sequence & 7))
             continue;
+        if (delay != 7)
+            forget(v, slot, columns);
         wg_insn insn = {.pc = load->pc, .thread = load->thread};
         if (!template_of(t, config, unit, sequence, &insn.word)) {
             wg_vector_finding(t, load, WG_F_VECTOR_MACRO_SEQUENCE, (uint64_t)unit << 8 | sequence);

@@ -6,9 +6,11 @@
  */
 #include "tile/tile.h"
 
+#include "backend/matrix.h"
 #include "backend/pack.h"
 #include "backend/unit.h"
 #include "engine/device.h"
+#include "frontend/replay.h"
 #include "frontend/works.h"
 
 /* An agent about to be ticked has no appointment until its tick (or a later wake-up) makes one. */
@@ -177,6 +179,11 @@ static inline bool bursts(const wg_schedule *s, uint64_t others)
     return others > s->now + LEAST && !(busy & (busy - 1));
 }
 
+static inline bool some_mop(const wg_tile *t)
+{
+    return t->frontend[0].mop_active | t->frontend[1].mop_active | t->frontend[2].mop_active;
+}
+
 /*
  * A row of cycles in which one thread alone gives instructions of a MOP to one unit, from the current cycle, in which it
  * is due, to before `until`: phase B, and of D to G what is left when no wait is latched and the Replay Expander lets
@@ -253,6 +260,111 @@ static row_end row(wg_tile *t, unsigned thread, uint64_t until)
     }
 }
 
+/* ---- One thread alone ----------------------------------------------------------------------------------- */
+
+/*
+ * The same for a thread that is alone, whatever makes its instructions (MOP Expander, Replay Expander or its core), as
+ * long as they are for units that take one at a time.
+ */
+enum {
+    ALONE_UNITS =
+        1u << WG_UNIT_UNPACK | 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR | 1u << WG_UNIT_MISC
+};
+static inline bool is_alone(const wg_tile *t, unsigned thread)
+{
+    const wg_frontend *f = &t->frontend[thread];
+    return !(f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy))) && !f->latch.block && wg_gate_count(f) &&
+           ALONE_UNITS >> wg_gate_fifo_at(f, 0)->unit & 1 && !t->backend.sync.core_waits &&
+           !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
+}
+
+/* PACRs of a MOP that goes on for a while may go faster yet (pack_burst.c). */
+static inline bool bursts_alone(const wg_tile *t, unsigned thread, uint64_t until)
+{
+    enum { INSTRUCTIONS = 4 };
+    const wg_frontend *f = &t->frontend[thread];
+    return t->arch->pack.interfaces && f->mop_active && wg_gate_fifo_at(f, 0)->unit == WG_UNIT_PACK &&
+           (f->mop.i + INSTRUCTIONS < f->mop.inner || f->mop.j + 1 < f->mop.outer) && bursts(&t->sched, until);
+}
+
+/* Phase G. */
+static inline void fill(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    if (f->mux_busy) {
+        if (!wg_mop_loops(t, f))
+            wg_mop(t, thread, false);
+        return;
+    }
+    unsigned entry = f->fifo[f->fifo_head];
+    if (!f->fifo_count)
+        return;
+    if (entry & WG_E_MOP) {
+        wg_mop(t, thread, false);
+    } else if (wg_replay_has_room(f) && t->sched.now >= f->mop.ready_at) {
+        wg_replay_enqueue(f, entry);
+        f->plain_downstream++;
+        wg_fifo_left(t, f, thread, false);
+    }
+}
+
+static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
+{
+    wg_schedule *s = &t->sched;
+    wg_frontend *f = wg_frontend_of(t, thread);
+    uint64_t *next = &s->next[WG_AGENT_THREAD0 + thread], now = s->now;
+    const bool burst = bursts_alone(t, thread, until);
+    s->woken = 0;
+    s->deaf[thread] = 0;
+    for (;;) {
+        s->now = now;
+        if (s->soon & UNITS) {
+            s->phase = WG_PHASE_COMPLETIONS;
+            for (uint32_t mask = s->soon & UNITS; mask; mask &= mask - 1)
+                tick(t, (unsigned)__builtin_ctz(mask));
+            if (s->woken & (OTHERS | THREADS))
+                return BEFORE_REGIONS;
+        }
+        uint64_t after = now + 1;
+        if (*next <= now) {
+            unsigned head = f->down_head, gate_end = f->gate_end, entry = f->down[head % WG_DOWN_RING];
+            unsigned unit = f->pool[entry & WG_E_PLACE].unit;
+            bool behind = gate_end != f->down_end, plays = f->replay_busy;
+            if (head == gate_end || !(ALONE_UNITS >> unit & 1) || entry & WG_E_TTSYNC ||
+                f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy)) ||
+                (plays ? !wg_replay_usual(t, f) : behind && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY))
+                return BEFORE_REGIONS;
+            wg_gate_serve(t, f, thread, wg_units[unit], unit);
+            if (plays) {
+                wg_replay_goes_on(t, f);
+            } else if (behind && (uint8_t)(gate_end - f->down_head) < WG_GATE_FIFO) {
+                f->gate_end = (uint8_t)(gate_end + 1);
+                f->moved = true;
+                wg_push_room(t, f, thread, 2);
+            }
+            s->phase = WG_PHASE_MOP;
+            fill(t, f, thread);
+            *next = after;
+            if (!f->moved) {
+                s->deaf[thread] = ~wg_waits_for(f);
+                *next = wg_next_look(t, f);
+            }
+            if (s->woken & (OTHERS | THREADS))
+                return BEFORE_PUSHES;
+        }
+        if (*next != after) {
+            uint64_t unit_next = earliest(s, UNITS);
+            after = unit_next < *next ? unit_next : *next;
+        }
+        if (after >= until || after >= s->later || (burst && wg_pack_accepted_in(t, now)) ||
+            t->dev->stop_requested | (t->backend.scalar.refusals != 0)) {
+            s->now = now + 1;
+            s->phase = WG_PHASE_ARRIVALS;
+            return BETWEEN_CYCLES;
+        }
+        now = after;
+    }
+}
+
 /*
  * Most of the time an instruction goes from a thread to a unit and ends there, and nobody else has an appointment. Those
  * cycles are run here one after the other: phases B and D to G as in wg_tile_cycle(), the others having nothing to do.
@@ -267,7 +379,7 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
     bool careful = wg_careful(t);
     uint64_t others = others_act(t, end);
     while (!(t->dev->stop_requested | (t->backend.scalar.refusals != 0))) {
-        if (wg_pack_accepted(t) && bursts(s, others)) {
+        if (wg_pack_accepted(t) && bursts(s, others) && some_mop(t)) {
             wg_pack_burst(t, others);
             others = others_act(t, end);
         }
@@ -284,8 +396,9 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
         uint32_t threads = s->soon & THREADS;
         bool one = threads && !(threads & (threads - 1)) && !careful;
         unsigned thread = one ? (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0 : 0;
-        if (one && is_row(t, thread)) {
-            row_end ends = row(t, thread, others);
+        bool by_itself = one && is_alone(t, thread);
+        if (by_itself || (one && is_row(t, thread))) {
+            row_end ends = by_itself ? alone(t, thread, others) : row(t, thread, others);
             bool act = ends != BETWEEN_CYCLES && others_act(t, end) <= s->now;
             if (ends == BEFORE_REGIONS)
                 from_regions(t);

@@ -5,17 +5,24 @@
 
 #include "frontend/stages.h"
 
-/* Phase F while nobody watches, if the expander plays and the instruction is an ordinary one. Else false, and nothing done. */
-static inline bool wg_replay_plays(wg_tile *t, wg_frontend *f)
+/* While nobody watches: does the expander play, and is the instruction that comes next an ordinary one? */
+static inline bool wg_replay_usual(const wg_tile *t, const wg_frontend *f)
 {
-    wg_replay_state *r = &f->replay;
+    const wg_replay_state *r = &f->replay;
     uint32_t word = r->slot[r->play_at];
     const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
-    if (!r->play_left || r->record_left | r->carry_first | r->insn.ttsync ||
-        ((word | 1u << 31) & kind->spare_bits) | (kind->marks & (WG_E_MOP | WG_E_REPLAY)) | kind->marks >> 16)
-        return false;
+    return r->play_left && !(r->record_left | r->carry_first | r->insn.ttsync) &&
+           !(((word | 1u << 31) & kind->spare_bits) | (kind->marks & (WG_E_MOP | WG_E_REPLAY)) | kind->marks >> 16);
+}
+
+/* Phase F for such a one. */
+static inline void wg_replay_goes_on(wg_tile *t, wg_frontend *f)
+{
+    wg_replay_state *r = &f->replay;
     if (!wg_gate_has_room(f))
-        return true;
+        return;
+    uint32_t word = r->slot[r->play_at];
+    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
     unsigned place = wg_place_take(f);
     wg_insn *out = &f->pool[place];
     out->word = word;
@@ -26,6 +33,14 @@ static inline bool wg_replay_plays(wg_tile *t, wg_frontend *f)
     r->play_at = (uint8_t)((r->play_at + 1) % WG_REPLAY_SLOTS);
     f->replay_busy = --r->play_left != 0;
     wg_gate_insert(t, f, place | kind->marks, false);
+}
+
+/* Phase F while nobody watches, if that is so. Else false, and nothing done. */
+static inline bool wg_replay_plays(wg_tile *t, wg_frontend *f)
+{
+    if (!wg_replay_usual(t, f))
+        return false;
+    wg_replay_goes_on(t, f);
     return true;
 }
 

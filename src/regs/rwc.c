@@ -107,3 +107,17 @@ void wg_rwc_increment(wg_rwc_thread *r, uint32_t word)
     else
         r->dst = (uint16_t)((r->dst + increment) & DST_MASK);
 }
+
+/*
+ * Decided here: no page has SETIBRWC. The assembly tables call it "set/increment bias rwc", with bits "inc_bias,
+ * set_bias_rwc" (from the top, as they list SETRWC's); the bias counter is what ADDR_MOD_BIAS moves, ExtraAddrModBit
+ * (RWCs.md), and moves as it does there. The CR copy that rwc_cr names is read by nothing.
+ */
+void wg_rwc_bias(wg_rwc_thread *r, uint32_t word)
+{
+    unsigned value = word >> 6 & 0xFFF;
+    if (word & 1)
+        r->extra_addr_mod = value & 1;
+    else if ((word & 2) && (value & 3))
+        r->extra_addr_mod ^= 1;
+}

@@ -43,5 +43,7 @@ void wg_rwc_apply(wg_rwc_thread *r, wg_arch_id arch, const uint16_t *thread_conf
 /* The counters' part of SETRWC (the bank flips are the Matrix Unit's matter) and of INCRWC. */
 void wg_rwc_set(wg_rwc_thread *r, uint32_t word);
 void wg_rwc_increment(wg_rwc_thread *r, uint32_t word);
+/* SETIBRWC: sets or moves ExtraAddrModBit. */
+void wg_rwc_bias(wg_rwc_thread *r, uint32_t word);
 
 #endif

@@ -387,16 +387,24 @@ static void pipeline(wg_tile *t, unsigned core)
 
 void wg_cores_tick(wg_tile *t, unsigned due)
 {
+    unsigned pushing = 0;
     t->sched.pending_cores = (uint8_t)due;
-    for (unsigned i = 0; i < WG_CORES; i++)
-        if (due >> i & 1)
-            emit(t, i);
+    for (unsigned left = due; left; left &= left - 1) {
+        unsigned core = (unsigned)__builtin_ctz(left);
+        if (wg_push_emit(t, core))
+            pushing |= 1u << core;
+        else
+            emit(t, core);
+    }
     t->sched.phase = WG_PHASE_PIPELINES;
-    for (unsigned i = 0; i < WG_CORES; i++)
-        if (due >> i & 1) {
-            t->sched.pending_cores &= (uint8_t) ~(1u << i);
-            pipeline(t, i);
-        }
+    for (; due; due &= due - 1) {
+        unsigned core = (unsigned)__builtin_ctz(due);
+        t->sched.pending_cores &= (uint8_t) ~(1u << core);
+        if (pushing >> core & 1)
+            wg_push_pipeline(t, core);
+        else
+            pipeline(t, core);
+    }
 }
 
 void wg_core_respond(wg_tile *t, const wg_request *req, const uint32_t value[4])

@@ -114,6 +114,10 @@ void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, c
 uint32_t wg_load_value(const uint32_t line[4], uint32_t address, uint8_t size);
 void wg_lsu_why(const wg_tile *t, unsigned core, wg_stall *why);
 
+/* push.c: phases I and J of a core that feeds its thread. The first says whether it is one, before it does anything. */
+bool wg_push_emit(wg_tile *t, unsigned core);
+void wg_push_pipeline(wg_tile *t, unsigned core);
+
 /* fetch.c */
 /* The line that holds pc, if EX1 can have it in cycle `at`; else NULL, and what is missing is on its way. */
 wg_icache_line *wg_fetch_line(wg_tile *t, unsigned core, uint32_t pc, uint64_t at);

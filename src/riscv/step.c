@@ -68,19 +68,6 @@ static bool locate(wg_tile *t, unsigned core, uint64_t e, wg_ex1 *x)
     return true;
 }
 
-/* `.ttinsn` and those that follow it in its line: how many are pushed at once. */
-static unsigned fuse(const wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint32_t words[4])
-{
-    unsigned most =
-        core >= WG_CORE_T0 && !(t->core[core].csr.cfg0 & WG_CFG0_DIS_TRISC_CACHE) ? t->timing->push_fuse : 1;
-    unsigned n = 0;
-    while (n < most && n < left && op[n].code == WG_OP_PUSH) {
-        words[n] = op[n].imm;
-        n++;
-    }
-    return n;
-}
-
 /*
  * A load, store, atomic, fence or push. True if it has entered EX1; then `run` says what follows.
  */
@@ -114,7 +101,7 @@ static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, unsigned lef
     case WG_OP_PUSH:
         x.kind = WG_EX1_STORE;
         x.address = WG_INSTRN_BUF_BASE;
-        words = fuse(t, core, op, left, x.data);
+        words = wg_step_fuse(t, core, op, left, x.data);
         x.bytes = (uint8_t)(4 * words);
         break;
     default: x.kind = WG_EX1_FENCE; break;

@@ -73,8 +73,8 @@ static void push(rv *p, unsigned core)
 }
 
 typedef struct mix {
-    unsigned memory, tensix, csr, crowd;
-} mix; /* crowd: how many of 100 are made for L1 */
+    unsigned memory, tensix, csr, crowd, feed;
+} mix; /* crowd: how many of 100 are made for L1; feed: those of T cores that push, and what goes with it */
 
 /* L1 and nothing else: own lines and those of others, neighbours that merge, all banks, now and then something slow. */
 static void at_l1(rv *p)
@@ -100,6 +100,14 @@ static void at_l1(rv *p)
 
 static void instruction(rv *p, unsigned core, const mix *m)
 {
+    if (core >= WG_CORE_T0 && below(100) < m->feed) {
+        if (below(2))
+            push(p, core);
+        else if (below(4) == 0)
+            rv_word(p, rv_b(8, any_reg(), any_reg(), below(2))); /* over the next */
+        rv_addi(p, any_reg(), any_reg(), (int)below(16));
+        return;
+    }
     if (below(100) < m->crowd) {
         at_l1(p);
         return;
@@ -271,7 +279,7 @@ static void same_end(wg_arch_id arch, unsigned profile, unsigned cores, const rv
                  (unsigned long long)end[1], (int)stop[1]);
 }
 
-static void random_programs(void **state, unsigned salt, unsigned crowd)
+static void random_programs(void **state, unsigned salt, unsigned crowd, unsigned feed)
 {
     wg_arch_id arch = wg_test_arch(state);
     arch_now = &arch;
@@ -279,11 +287,15 @@ static void random_programs(void **state, unsigned salt, unsigned crowd)
     uint64_t instructions = 0;
     for (unsigned seed = first; seed < first + count; seed++) {
         g.s = seed * UINT64_C(77777) + arch + salt;
-        mix m = {below(50), below(2), below(2), 0};
+        mix m = {below(50), below(2), below(2), 0, 0};
         unsigned cores = 1 + below(31), profile = below(2);
         if (crowd) {
-            m = (mix){below(50), below(8) == 0, below(8) == 0, crowd + below(100 - crowd)};
+            m = (mix){below(50), below(8) == 0, below(8) == 0, crowd + below(100 - crowd), 0};
             cores |= 1u << below(5) | 1u << below(5);
+        }
+        if (feed) {
+            m.feed = feed + below(101 - feed);
+            cores |= 4u << below(3) | 4u << below(3);
         }
         stream s[MODES] = {0};
         wg_device *dev[MODES];
@@ -342,8 +354,9 @@ static void random_programs(void **state, unsigned salt, unsigned crowd)
     print_message("%llu instructions\n", (unsigned long long)instructions);
 }
 
-static void test_random_programs(void **state) { random_programs(state, 0, 0); }
-static void test_crowds_at_l1(void **state) { random_programs(state, 5, 50); }
+static void test_random_programs(void **state) { random_programs(state, 0, 0, 0); }
+static void test_crowds_at_l1(void **state) { random_programs(state, 5, 50, 0); }
+static void test_cores_that_feed(void **state) { random_programs(state, 9, 0, 80); }
 
 /* A loop that waits for what never comes, with a random body. Does it make requests in every round? */
 static rv endless(unsigned core, bool *requests)
@@ -436,6 +449,7 @@ static void test_polling_hangs(void **state)
 static const wg_test tests[] = {
     WG_TEST(test_random_programs, WG_BH | WG_WH, ""),
     WG_TEST(test_crowds_at_l1, WG_BH | WG_WH, ""),
+    WG_TEST(test_cores_that_feed, WG_BH | WG_WH, ""),
     WG_TEST(test_polling_hangs, WG_BH | WG_WH, ""),
 };
 WG_MAIN("core_modes", tests)

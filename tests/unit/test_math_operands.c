@@ -124,7 +124,7 @@ static void run_word(mrig *r, const wg_regs *from, uint32_t word, const wg_unit_
 /*
  * Bits of the assembly table's operands that the pages give no meaning to: a constant in the page's syntax (the moves,
  * ELWMUL, DOTPV, GAPOOL, GMPOOL, SHIFTXA), or part of an instruction that does nothing but add zero (MatrixUnit.md, the
- * convolutions and average pools) or throw away a cache that is not visible (GATESRCRST.md).
+ * convolutions and average pools), throw away a cache that is not visible (GATESRCRST.md) or is left over (decisions.md).
  */
 static uint32_t ignored(wg_insn_id id)
 {
@@ -145,6 +145,12 @@ static uint32_t ignored(wg_insn_id id)
     case WG_I_GMPOOL: return 1u << 19;
     case WG_I_GAPOOL: return 1u << 19 | 1u << 14;
     case WG_I_GATESRCRST: return 3;
+    case WG_I_SETASHRMH:
+    case WG_I_SETASHRMH0:
+    case WG_I_SETASHRMH1: return 0x1FFFF;
+    case WG_I_SETASHRMV: return 0xFFFFF;
+    case WG_I_SETPKEDGOF: return 0xFFFF;
+    case WG_I_SETIBRWC: return 0xFFFF3C; /* all but set, move and two bits of the value */
     default: return 0;
     }
 }

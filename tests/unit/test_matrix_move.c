@@ -29,6 +29,13 @@ enum {
     GMPOOL = 0x33,
     GATESRCRST = 0x35,
     CLEARDVALID = 0x36,
+    RAREB = 0x15,
+    SETASHRMH0 = 0x1A,
+    SETASHRMH1 = 0x1B,
+    SETASHRMV = 0x1C,
+    SETPKEDGOF = 0x1D,
+    SETASHRMH = 0x1E,
+    SETIBRWC = 0x39,
     SETRWC = 0x37,
     INCRWC = 0x38,
     MFCONV3S1 = 0x3A
@@ -459,6 +466,52 @@ static void test_counters_and_the_rest(void **state)
     }
 }
 
+/* SETIBRWC sets the bias counter or moves it, as an address modifier does; SFPLOAD and the moves see it in their index. */
+static void test_bias_counter(void **state)
+{
+    static const struct {
+        unsigned control, value, from, to;
+    } cases[] = {
+        {1, 1, 0, 1}, {1, 0, 1, 0}, {1, 2, 1, 0}, {1, 3, 0, 1}, {1, 0xFFE, 1, 0}, {2, 1, 0, 1},     {2, 1, 1, 0},
+        {2, 2, 0, 1}, {2, 3, 1, 0}, {2, 4, 0, 0}, {2, 0, 1, 1}, {3, 1, 1, 1},     {0, 0xFFF, 0, 0}, {0, 0xFFF, 1, 1},
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mrig *r = mrig_new(wg_test_arch(state));
+        wg_rwc_thread *rwc = &r->t->regs.rwc.thread[0];
+        rwc->dst = 9, rwc->srca = 3, rwc->fidelity = 2;
+        rwc->extra_addr_mod = (uint8_t)cases[i].from;
+        wg_rwc before = r->t->regs.rwc;
+        mrig_run(r, (uint32_t)SETIBRWC << 24 | 1u << 18 | cases[i].value << 6 | cases[i].control);
+        before.thread[0].extra_addr_mod = (uint8_t)cases[i].to;
+        if (memcmp(&before, &r->t->regs.rwc, sizeof before))
+            fail_msg("case %u", i);
+        assert_int_equal(mrig_found(r, WG_F_INSN_ASSUMED), 1);
+        mrig_free(r);
+    }
+}
+
+/* What earlier architectures had for convolutions changes nothing, and says so. */
+static void test_legacy(void **state)
+{
+    static const uint32_t words[] = {RAREB << 24,
+                                     SETASHRMH0 << 24 | 0x1FFFF,
+                                     SETASHRMH1 << 24 | 0x1FFFF,
+                                     SETASHRMV << 24 | 0xFFFFF,
+                                     SETASHRMH << 24 | 0x1FFFF,
+                                     SETPKEDGOF << 24 | 0x1234};
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
+        mrig *r = mrig_new(wg_test_arch(state));
+        mrig_own(r);
+        mrig_fill(r, WG_SRCA, 0);
+        mrig_fill(r, WG_SRCB, 0);
+        wg_regs before = r->t->regs;
+        mrig_run(r, words[i]);
+        assert_memory_equal(&before, &r->t->regs, sizeof before);
+        assert_int_equal(mrig_found(r, WG_F_RESERVED_INSN), 1);
+        mrig_free(r);
+    }
+}
+
 /* ---- Pools ---------------------------------------------------------------------------------------------- */
 
 /* A datum of BF16 scaled by 2^(exponent of b - 127), as a number; a zero of SrcB is minus infinity. */
@@ -645,6 +698,9 @@ static const wg_test tests[] = {
     WG_COVERS(test_zeroacc, WG_BH | WG_WH, "", "ZEROACC:value"),
     WG_COVERS(test_counters_and_the_rest, WG_BH | WG_WH, "GATE-22",
               "SETRWC:value INCRWC:value CLREXPHIST:value GATESRCRST:value CLEARDVALID:value"),
+    WG_COVERS(test_bias_counter, WG_BH | WG_WH, "", "SETIBRWC:value"),
+    WG_COVERS(test_legacy, WG_BH | WG_WH, "",
+              "RAREB:value SETASHRMH0:value SETASHRMH1:value SETASHRMV:value SETASHRMH:value SETPKEDGOF:value"),
     WG_COVERS(test_gmpool, WG_BH | WG_WH, "", "GMPOOL:value"),
     WG_COVERS(test_gmpool_modes, WG_BH | WG_WH, "", "GMPOOL:value MPOOL3S1:value MPOOL3S2:value"),
     WG_COVERS(test_neutered, WG_BH | WG_WH, "",

@@ -35,6 +35,13 @@ enum {
     GAPOOL = 0x34000000,
     GATESRCRST = 0x35000000,
     CLEARDVALID = 0x36000000,
+    RAREB = 0x15000000,
+    SETASHRMH0 = 0x1A000000,
+    SETASHRMH1 = 0x1B000000,
+    SETASHRMV = 0x1C000000,
+    SETPKEDGOF = 0x1D000000,
+    SETASHRMH = 0x1E000000,
+    SETIBRWC = 0x39000000,
     SETRWC = 0x37000000,
     INCRWC = 0x38000000,
     MFCONV3S1 = 0x3A000000,
@@ -56,11 +63,13 @@ static void test_latencies(void **state)
         uint32_t word;
         unsigned cycles;
     } cases[] = {
-        {MVMUL, 5},   {DOTPV, 5},     {GAPOOL, 5},      {ELWMUL, 5},     {GMPOOL, 5},     {ELWADD, 5},   {ELWSUB, 5},
-        {CONV3S1, 5}, {CONV3S2, 5},   {MFCONV3S1, 5},   {APOOL3S1, 5},   {APOOL3S2, 5},   {MPOOL3S1, 5}, {MPOOL3S2, 5},
-        {SETRWC, 1},  {INCRWC, 1},    {CLEARDVALID, 1}, {CLREXPHIST, 1}, {GATESRCRST, 1}, {SHIFTXA, 1},  {ZEROACC, 1},
-        {ZEROSRC, 1}, {TRNSPSRCA, 1}, {TRNSPSRCB, 1},   {SHIFTXB, 2},    {MOVD2A, 2},     {MOVA2D, 4},   {MOVDBGA2D, 4},
-        {MOVB2D, 4},  {MOVB2A, 4},    {MOVD2B, 4},      {MOVDBGB2D, 4},
+        {MVMUL, 5},      {DOTPV, 5},     {GAPOOL, 5},    {ELWMUL, 5},    {GMPOOL, 5},      {ELWADD, 5},
+        {ELWSUB, 5},     {CONV3S1, 5},   {CONV3S2, 5},   {MFCONV3S1, 5}, {APOOL3S1, 5},    {APOOL3S2, 5},
+        {MPOOL3S1, 5},   {MPOOL3S2, 5},  {SETRWC, 1},    {INCRWC, 1},    {CLEARDVALID, 1}, {CLREXPHIST, 1},
+        {GATESRCRST, 1}, {SHIFTXA, 1},   {ZEROACC, 1},   {ZEROSRC, 1},   {TRNSPSRCA, 1},   {TRNSPSRCB, 1},
+        {SHIFTXB, 2},    {MOVD2A, 2},    {MOVA2D, 4},    {MOVDBGA2D, 4}, {MOVB2D, 4},      {MOVB2A, 4},
+        {MOVD2B, 4},     {MOVDBGB2D, 4}, {SETIBRWC, 1},  {RAREB, 1},     {SETPKEDGOF, 1},  {SETASHRMH0, 1},
+        {SETASHRMH1, 1}, {SETASHRMV, 1}, {SETASHRMH, 1},
     };
     mrig *r = ready(state);
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -250,11 +259,13 @@ static void test_waits_for_banks(void **state)
         uint32_t word;
         unsigned waits; /* bit 0: SrcA, bit 1: SrcB */
     } cases[] = {
-        {MVMUL, 3},   {DOTPV, 3},      {GAPOOL, 3},     {GMPOOL, 3},   {ELWADD, 3},   {ELWSUB, 3},      {ELWMUL, 3},
-        {CONV3S1, 3}, {CONV3S2, 3},    {MFCONV3S1, 3},  {APOOL3S1, 3}, {APOOL3S2, 3}, {MPOOL3S1, 3},    {MPOOL3S2, 3},
-        {MOVA2D, 1},  {MOVB2D, 2},     {MOVB2A, 2},     {SHIFTXA, 1},  {SHIFTXB, 2},  {TRNSPSRCB, 2},   {TRNSPSRCA, 1},
-        {MOVD2A, 0},  {MOVD2B, 0},     {MOVDBGA2D, 0},  {ZEROSRC, 0},  {SETRWC, 0},   {CLEARDVALID, 0}, {ZEROACC, 0},
-        {INCRWC, 0},  {CLREXPHIST, 0}, {GATESRCRST, 0},
+        {MVMUL, 3},      {DOTPV, 3},     {GAPOOL, 3},      {GMPOOL, 3},    {ELWADD, 3},     {ELWSUB, 3},
+        {ELWMUL, 3},     {CONV3S1, 3},   {CONV3S2, 3},     {MFCONV3S1, 3}, {APOOL3S1, 3},   {APOOL3S2, 3},
+        {MPOOL3S1, 3},   {MPOOL3S2, 3},  {MOVA2D, 1},      {MOVB2D, 2},    {MOVB2A, 2},     {SHIFTXA, 1},
+        {SHIFTXB, 2},    {TRNSPSRCB, 2}, {TRNSPSRCA, 1},   {MOVD2A, 0},    {MOVD2B, 0},     {MOVDBGA2D, 0},
+        {ZEROSRC, 0},    {SETRWC, 0},    {CLEARDVALID, 0}, {ZEROACC, 0},   {INCRWC, 0},     {CLREXPHIST, 0},
+        {GATESRCRST, 0}, {SETIBRWC, 0},  {SETPKEDGOF, 0},  {RAREB, 2},     {SETASHRMH0, 1}, {SETASHRMH1, 1},
+        {SETASHRMV, 1},  {SETASHRMH, 1},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
         for (unsigned owned = 0; owned < 4; owned++) {
@@ -428,7 +439,8 @@ static void test_early_ticks_do_nothing(void **state)
     "INCRWC:timing CLEARDVALID:timing CLREXPHIST:timing GATESRCRST:timing SHIFTXA:timing ZEROACC:timing " \
     "ZEROSRC:timing " \
     "TRNSPSRCA:timing TRNSPSRCB:timing SHIFTXB:timing MOVD2A:timing MOVA2D:timing MOVDBGA2D:timing MOVB2D:timing " \
-    "MOVB2A:timing MOVD2B:timing"
+    "MOVB2A:timing MOVD2B:timing SETIBRWC:timing RAREB:timing SETPKEDGOF:timing SETASHRMH0:timing " \
+    "SETASHRMH1:timing SETASHRMV:timing SETASHRMH:timing"
 
 static const wg_test tests[] = {
     WG_COVERS(test_latencies, WG_WH, "", ALL_TIMED),

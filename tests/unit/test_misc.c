@@ -176,7 +176,7 @@ static void test_rstdma(void **state)
     assert_true(wg_misc_unit.busy(r->t, 0));
     rig_drain(r);
     assert_false(wg_misc_unit.busy(r->t, 0));
-    assert_int_equal(rig_found(r, WG_F_RSTDMA_ASSUMED), 2);
+    assert_int_equal(rig_found(r, WG_F_INSN_ASSUMED), 2);
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(r->t->backend.tdma.cmd_params[i], 0);
     /* A TDMA-RISC held in reset by SOFT_RESET_0 stays so. */

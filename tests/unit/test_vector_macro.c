@@ -141,11 +141,11 @@ static void schedule(model *m, unsigned lane, uint32_t word)
     for (unsigned unit = 0; unit < SUBUNITS; unit++) {
         unsigned bits = c->sequence[macro] >> (unit * 8) & 0xFF, delay = bits >> 3 & 7;
         entry *future = m->future[unit][lane];
+        if (!(bits & 7)) /* not what the page says: see decisions.md */
+            continue;
         for (unsigned k = 0; delay != 7 && k < 8; k++)
             if (future[k].used && future[k].delay == delay)
                 future[k].used = false;
-        if (!(bits & 7))
-            continue;
         insn i = parse((bits & 7) == 2 ? 0x8F000000u : (bits & 7) == 3 ? 0x72000000u : c->instruction[(bits & 7) - 4]);
         if (subunit_of(i.op) != (int)unit)
             i = parse(0x8F000000u);
@@ -367,7 +367,35 @@ static void test_against_the_page(void **state)
         program(wg_test_arch(state), &rng, i);
 }
 
+/*
+ * A macro that leaves a sub-unit alone leaves what others have scheduled there, too, in the very cycle of its delay
+ * field; one that has SFPNOP run there replaces it.
+ */
+static void test_left_alone(void **state)
+{
+    enum { NOTHING = 0, A_NOP = 2, TEMPLATE = 4 };
+    for (unsigned second = NOTHING; second <= A_NOP; second += A_NOP) {
+        rig *r = rig_new(wg_test_arch(state));
+        rig_enable(r, ~0u);
+        for (unsigned c = 0; c < 8; c++)
+            r->t->regs.lreg.macro[c] = (wg_load_macro){
+                .instruction = {SFPMULI(0x4000, 0, 0)},                           /* times 2 */
+                .sequence = {(2u << 3 | TEMPLATE) << 8, (0u << 3 | second) << 8}, /* MAD: three cycles on, one on */
+                .misc = INT32 | 15u << 4};
+        rig_fill(r, 0, 0x3F800000);
+        rig_do(r, SFPSTORE(0, INT32, 0));
+        rig_fill(r, 3, 0);
+        rig_issue(r, SFPLOADMACRO(0, 3, INT32, 0));
+        rig_issue(r, SFPNOP);
+        rig_issue(r, SFPLOADMACRO(1, 4, INT32, 0));
+        rig_idle(r, 6);
+        assert_int_equal(rig_lreg(r, 3)[5], second == NOTHING ? 0x40000000 : 0x3F800000);
+        rig_free(r);
+    }
+}
+
 static const wg_test tests[] = {
+    WG_TEST(test_left_alone, WG_BH | WG_WH, ""),
     WG_COVERS(test_against_the_page, WG_BH | WG_WH, "", "SFPLOADMACRO:value SFPLOADMACRO:timing"),
 };
 WG_MAIN("vector_macro", tests)

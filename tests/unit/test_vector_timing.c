@@ -455,9 +455,9 @@ static void test_macro_overrides(void **state)
     configure(r, 0, SEQ(SIMPLE, 1, 0, 0), 0, templates);
     rig_issue(r, SFPLOADMACRO(0, 4, 6, 0));
     assert_int_equal(rig_found(r, WG_F_VECTOR_MACRO_SEQUENCE), 2);
-    /* Delay 1, then a macro whose byte is 0 (delay 0): it would run at the same time, and is forgotten. */
+    /* Delay 1, then a macro with SFPNOP at delay 0: it would run at the same time, and is forgotten. */
     configure(r, 0, SEQ(SIMPLE, 4, 1, 0), 0, templates);
-    configure(r, 1, 0, 0, templates);
+    configure(r, 1, SEQ(SIMPLE, 2, 0, 0), 0, templates);
     rig_idle(r, 3);
     rig_issue(r, SFPLOADMACRO(0, 4, 6, 0));
     rig_issue(r, SFPLOADMACRO(1, 5, 6, 0));
