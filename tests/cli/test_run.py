@@ -331,6 +331,10 @@ def data_in_own_ram(d):
         assert (d / "out").read_bytes() == struct.pack("<I", 10), arch
     elf = compile_kernel(d, "brisc.elf", "-Wl,-Tdata=0xFFB03000")
     assert "do not fit core B's RAM" in run("run", elf, status=1).stderr
+    elf = compile_kernel(d, "ncrisc.elf", "-Wl,-Ttext=0xFFC00000", "-Wl,-Tdata=0xFFB00000")  # WH: instruction RAM
+    r = run("run", "--arch", "wh", elf, "--dump", f"0x3000:4={d}/out", status=2)  # it cannot push, and that is found
+    assert (d / "out").read_bytes() == struct.pack("<I", 10) and re.search(r"at 0xffc0\w+ in kernel\+\w+ \(\S*k\.c:8\)", r.stdout), r.stdout
+    assert "neither in L1" in run("run", elf, status=1).stderr
 
 
 @test
