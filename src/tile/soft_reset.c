@@ -79,15 +79,22 @@ uint32_t wg_reset_vector(const wg_tile *t, unsigned core)
     return vector_word(t, v->enable_reg, v->enable_cfg) >> v->bit & 1 ? vector_word(t, v->pc_reg, v->pc_cfg) : v->fixed;
 }
 
-bool wg_reset_clears_ram(const wg_tile *t, unsigned core)
+/* RISCV_DEBUG_REG_DISABLE_RESET: bit 0 is the RAM's, bit 1 the debug registers'. WH has no such register: 0. */
+static uint32_t reset_disabled(const wg_tile *t, unsigned core)
 {
-    static const uint8_t keep_bit[WG_CORES] = {
+    static const uint8_t first[WG_CORES] = {
         [WG_CORE_T0] = 0, [WG_CORE_T1] = 2, [WG_CORE_T2] = 4, [WG_CORE_B] = 6, [WG_CORE_NC] = 8,
     };
     const wg_tile_reg *r = &wg_tile_regs[t->arch->id][WG_REG_DEBUG_disable_reset];
-    /* WH has no such register, and its RAM keeps its contents (SoftReset.md names no clearing). */
-    return r->count && !(t->regions.control.word[r->offset / 4 % WG_TILE_REG_WORDS] >> keep_bit[core] & 1);
+    return r->count ? t->regions.control.word[r->offset / 4 % WG_TILE_REG_WORDS] >> first[core] & 3 : 0;
 }
+
+bool wg_reset_clears_ram(const wg_tile *t, unsigned core)
+{
+    return t->arch->ram_clear_cycles && !(reset_disabled(t, core) & 1);
+}
+
+bool wg_reset_clears_debug(const wg_tile *t, unsigned core) { return !(reset_disabled(t, core) & 2); }
 
 void wg_soft_reset_write(wg_tile *t, uint32_t value)
 {
