@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-enum { LEAST_ROUNDS = 6 /* to be gone before a loop is looked at */ };
-
 #define A r[op->rs1]
 #define B r[op->rs2]
 #define I op->imm
@@ -107,40 +105,19 @@ static bool flows(const wg_tile *t, const wg_op *op, const wg_op *end, uint64_t 
     return true;
 }
 
-/* Where the last backward branch was taken, and what has come of it. */
-typedef struct back_edge {
-    const wg_op *branch, *refused; /* refused: a branch of no simple loop */
-    uint64_t c, number;            /* when its target enters EX1, as which instruction */
-    uint64_t last_c, last_number;  /* and the last time */
-} back_edge;
-
-/*
- * The branch at `at` has been taken, as foreseen. If the instructions since the last time are just the loop's, all further rounds
- * take as long as this one. Goes on to where `c` and `number` are then; true if that is the branch, not its target.
- */
-static __attribute__((noinline)) bool go_round(wg_tile *t, unsigned core, const wg_op *op, uint32_t at, uint64_t stop,
-                                               back_edge *b)
+/* What is left of the lag behind these instructions of a line, which took `passed` cycles to the next one's entry. */
+static inline unsigned lag_behind(const wg_op *from, const wg_op *op, uint64_t passed, unsigned lag, uint64_t *dests)
 {
-    const wg_core *k = &t->core[core];
-    const uint64_t took = b->c - b->last_c, length = (at - op->imm) / 4 + 1;
-    bool again = op == b->branch && b->number == b->last_number + length, falls = false;
-    if (again && stop - b->c >= LEAST_ROUNDS * took && k->run.history == 0xFF &&
-        k->predictor[(at >> 2 ^ 0xFFu << 2) % WG_PREDICTOR] == 4 /* nothing more to learn */) {
-        uint64_t done;
-        wg_round_end end = wg_exec_loop(t, core, op->imm, at, (stop - b->c) / took - 1, &done);
-        falls = end == WG_ROUND_FALLS;
-        b->c += done * took + (falls ? took - 1 : 0);
-        b->number += done * length + (falls ? length - 1 : 0);
-        if (end == WG_ROUND_OTHER)
-            b->refused = op;
-    }
-    b->branch = op;
-    b->last_c = b->c;
-    b->last_number = b->number;
-    return falls;
+    unsigned count = (unsigned)(op - from) + 1;
+    uint64_t d = *dests;
+    for (const wg_op *o = from; o <= op; o++)
+        d = d << 8 | o->rd;
+    *dests = d;
+    /* every cycle without an instruction brings the retire queue one nearer */
+    return passed - count + 2 < lag ? lag - (unsigned)(passed - count) : 0;
 }
 
-WG_THREADED void wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
+WG_THREADED uint32_t wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
 {
     static const void *const labels[WG_OP_COUNT] = {
 #define LABEL(name) [WG_OP_##name] = &&L_##name,
@@ -163,7 +140,7 @@ WG_THREADED void wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
     uint64_t dests = run->dests;
     unsigned late = run->late, lag = run->lag;
     const wg_op *op, *from;
-    back_edge loop = {0};
+    uint32_t closing = 0; /* a branch that may close a loop: for exec_loop.c */
     wg_icache_line *line, *before = NULL;
     const uint32_t epoch = k->epoch; /* nothing is fetched in here */
     if (!k->solo_until && k->saved_at == WG_NEVER)
@@ -215,7 +192,7 @@ L_REMU : {
         if (taken) { \
             c = last + 1 + (foreseen ? 0 : bubble); \
             pc = op->imm; \
-            if (pc < at && foreseen) \
+            if (__builtin_expect(op->spare && foreseen, 0)) \
                 goto back; \
             goto jumped; \
         } \
@@ -358,26 +335,15 @@ L_LINE_END:
     op--;
     goto jumped;
 
-back: /* perhaps a loop that takes the same time every round */
-    if (op == loop.refused || lag)
-        goto jumped;
-    loop.c = c;
-    loop.number = number + (uint64_t)(op - from) + 1;
-    if (go_round(t, core, op, WG_PC_OF(op), stop, &loop))
-        pc = WG_PC_OF(op);
-    c = loop.c;
-    last = c - 1;
-    number = loop.number - (uint64_t)(op - from) - 1;
+back:
+    if (k->run.history == 0xFF) { /* nothing more is learnt from it, soon */
+        closing = WG_PC_OF(op);
+        stop = 0;
+    }
 jumped: /* `op` was the last of this line; its time, and the next one's, are in `last` and `c` */
     number += (uint64_t)(op - from) + 1;
-    if (lag) {
-        unsigned count = (unsigned)(op - from) + 1;
-        uint64_t passed = c - entry;
-        for (const wg_op *o = from; o <= op; o++)
-            dests = dests << 8 | o->rd;
-        /* every cycle without an instruction brings the retire queue one nearer */
-        lag = passed - count + 2 < lag ? lag - (unsigned)(passed - count) : 0;
-    }
+    if (lag)
+        lag = lag_behind(from, op, c - entry, lag, &dests);
 enter:
     entry = c;
     if (c + WG_MARGIN > stop || wg_core_log_full(k))
@@ -430,12 +396,8 @@ leave:
     c = base + op->at;
     if (op != from) {
         last = c - 1 > last ? c - 1 : last;
-        if (lag) {
-            uint64_t passed = c - entry, count = (uint64_t)(op - from);
-            for (const wg_op *o = from; o < op; o++)
-                dests = dests << 8 | o->rd;
-            lag = passed - count + 2 < lag ? lag - (unsigned)(passed - count) : 0;
-        }
+        if (lag)
+            lag = lag_behind(from, op - 1, c - entry, lag, &dests);
     } else if (lag && c > entry) { /* it has waited for the line before */
         lag = c - entry + 2 < lag ? lag - (unsigned)(c - entry) : 0;
     }
@@ -449,6 +411,7 @@ out:
     run->late_at = c + 1;
     run->dests = dests;
     run->lag = (uint8_t)(lag ? lag + (unsigned)(c - 1 - last) : 0);
+    return closing;
 }
 #undef A
 #undef B
