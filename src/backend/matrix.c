@@ -646,7 +646,7 @@ void wg_matrix_flip(wg_matrix_ctx *c, wg_matrix_op *op, unsigned which, bool hon
 {
     wg_matrix *m = &c->t->backend.matrix;
     for (unsigned file = 0; file < 2; file++) {
-        if (!(which >> file & 1))
+        if (!(which >> file & 1) || c->t->regs.src.frozen[file])
             continue;
         unsigned bank = c->bank[file];
         bool gives = !(honour_disable && c->set->keep[file]);
@@ -671,6 +671,26 @@ void wg_matrix_flip(wg_matrix_ctx *c, wg_matrix_op *op, unsigned which, bool hon
             m->issue_bank[file] ^= 1;
         }
     }
+}
+
+/*
+ * Owners and bank pointers of the file are held in soft reset: what instructions in flight would have done to them is
+ * off. Decided here: also if they complete after the reset.
+ */
+void wg_matrix_forget_flips(wg_tile *t, wg_src_file file)
+{
+    wg_matrix *m = &t->backend.matrix;
+    for (uint32_t i = m->head; i != m->tail; i++) {
+        wg_matrix_op *op = &m->flight[i % WG_MATRIX_FLIGHTS];
+        if (op->flip_at == WG_NEVER || !((op->give | op->flip) >> file & 1))
+            continue;
+        m->flips--;
+        if (op->give >> file & 1)
+            m->giving[file][op->give_bank[file]]--;
+        op->give &= (uint8_t) ~(1u << file);
+        op->flip &= (uint8_t) ~(1u << file);
+    }
+    m->issue_bank[file] = 0;
 }
 
 static void land_flip(wg_tile *t, wg_matrix_op *op)

@@ -45,6 +45,9 @@ void wg_dst_block_written(struct wg_tile *t, unsigned stored_row, uint64_t ready
  */
 unsigned wg_matrix_burst(struct wg_tile *t, unsigned thread, uint64_t until);
 
+/* Entering soft reset of a source register's owners and bank pointers: no instruction in flight changes them any more. */
+void wg_matrix_forget_flips(struct wg_tile *t, wg_src_file file);
+
 /* PRNG_SEED has been written: the columns' generators for rounding at random are seeded like the first lanes'. */
 void wg_matrix_seed(struct wg_tile *t);
 

@@ -32,6 +32,9 @@ void wg_matrix_zeroacc(wg_matrix_ctx *c, wg_matrix_op *op)
 {
     unsigned mode = c->word >> 19 & 3;
     bool wide = c->word >> c->layout->zeroacc_wide & 1, revert = c->word >> c->layout->zeroacc_revert & 1;
+    /* "Silently discarded" (SoftReset.md). Decided here: as a whole, with what it would do to banks and counters. */
+    if (__builtin_expect(wg_in_soft_reset(&c->t->regions.control, WG_RESET_DST), 0))
+        return;
     op->effect = WG_EFFECT_UNDEFINE;
     memset(op->marks, 0, sizeof op->marks);
     switch (mode) {

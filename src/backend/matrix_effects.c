@@ -87,6 +87,7 @@ static void land_src_rows(wg_src *s, const wg_matrix_op *op)
         for (unsigned j = 0; j < 16; j++)
             if (op->columns >> j & 1)
                 rows[(op->src_row + i) & 63][j] = op->src[i][j];
+    wg_src_wrote(s, (wg_src_file)op->file, op->bank);
 }
 
 static void land_zerosrc(wg_src *s, const wg_matrix_op *op)
@@ -98,6 +99,7 @@ static void land_zerosrc(wg_src *s, const wg_matrix_op *op)
         uint32_t value = op->flag && i < 2 ? (uint32_t)WG_SRC_MASK : 0;
         for (unsigned j = 0; j < 64 * 16; j++)
             datum[j] = value;
+        wg_src_wrote(s, (wg_src_file)(i / 2), i & 1);
     }
 }
 
@@ -111,6 +113,7 @@ static void land_shiftxa(wg_src *s, const wg_matrix_op *op)
             shifted[op->flag ? j : j + 1] = from[op->flag ? j + 1 : j];
         memcpy(rows[i], shifted, sizeof shifted);
     }
+    wg_src_wrote(s, WG_SRCA, op->bank);
 }
 
 static void land_shiftxb(wg_src *s, const wg_matrix_op *op)
@@ -119,6 +122,7 @@ static void land_shiftxb(wg_src *s, const wg_matrix_op *op)
     uint32_t first = row[0];
     memmove(row, row + 1, 15 * sizeof *row);
     row[15] = op->flag ? 0 : first;
+    wg_src_wrote(s, WG_SRCB, op->bank);
 }
 
 static void land_transpose(wg_src *s, const wg_matrix_op *op)
@@ -130,6 +134,7 @@ static void land_transpose(wg_src *s, const wg_matrix_op *op)
             rows[i][j] = rows[j][i];
             rows[j][i] = swap;
         }
+    wg_src_wrote(s, (wg_src_file)op->file, op->bank);
 }
 
 static void land_reset_banks(wg_tile *t)

@@ -407,6 +407,7 @@ static store_outcome store_to_src(wg_tile *t, wg_scalar *u)
     to[1] = bf16_high(u->operand[0]);
     to[2] = bf16_low(u->operand[1]);
     to[3] = bf16_high(u->operand[1]);
+    wg_src_wrote(src, file, bank);
     return STORED;
 }
 

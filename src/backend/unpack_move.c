@@ -419,6 +419,8 @@ void wg_unpack_move(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
         move_one(&c);
     if (__builtin_expect(job->broadcast, 0))
         broadcast_row(&c);
+    if (!job->to_dst)
+        wg_src_wrote(s, unpacker ? WG_SRCB : WG_SRCA, wg_unpack_bank(s, unpacker));
     if (__builtin_expect(c.outside | c.overflow | c.beyond, 0))
         report(&c);
 }

@@ -191,6 +191,7 @@ void wg_unpack_clear(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
         for (unsigned row = 0; row < WG_SRC_ROWS; row++)
             for (unsigned column = 0; column < 16; column++)
                 rows[row][column] = job->value;
+        wg_src_wrote(s, file, bank);
     }
 }
 

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SrcA and SrcB: change of bank owners. Facts: SrcASrcB.md, SETDVALID.md, CLEARDVALID.md. */
+/* SrcA and SrcB: change of bank owners, columns in reset. Facts: SrcASrcB.md, SETDVALID.md, CLEARDVALID.md, SoftReset.md. */
 #include "regs/src.h"
 
 #include "isa/config_fields.h"
 #include "observe/touch.h"
 #include "tile/tile.h"
+
+/* They were zero before, and what has been written since is discarded. */
+void wg_src_clear_held(wg_src *s, wg_src_file file, unsigned bank)
+{
+    uint32_t(*rows)[16] = wg_src_rows(s, file, bank);
+    for (unsigned row = 0; row < WG_SRC_ROWS; row++)
+        for (unsigned column = 0; column < 16; column++)
+            if (s->held[file & 1] >> column & 1)
+                rows[row][column] = 0;
+}
 
 static void give(wg_tile *t, wg_src_file file, unsigned bank, unsigned agent, wg_src_owner owner)
 {
@@ -13,7 +23,7 @@ static void give(wg_tile *t, wg_src_file file, unsigned bank, unsigned agent, wg
     uint8_t *now = &(file == WG_SRCA ? s->owner_a : s->owner_b)[bank];
     if (owner == WG_SRC_MATRIX)
         wg_src_touched(s, file, bank);
-    if (*now == owner)
+    if (*now == owner || s->frozen[file & 1])
         return;
     *now = (uint8_t)owner;
     WG_EMIT(t, WG_EV_BANK, agent, .a = (unsigned)file * 2 + bank, .b = owner, .id = t->acting.id,
@@ -44,7 +54,7 @@ void wg_src_unpacked(wg_tile *t, wg_src_file file, unsigned thread, unsigned age
     wg_touch(t, WG_TOUCH_WRITE, WG_TOUCH_BANK_OWNER, (unsigned)file * 2 + (*bank & 1u), 1);
     wg_touch(t, WG_TOUCH_WRITE, WG_TOUCH_BANK_POINTER, 2u + (unsigned)file, 1);
     wg_src_give_to_matrix(t, file, *bank, agent);
-    *bank ^= 1;
+    *bank ^= !s->frozen[file & 1];
     wg_tcfg_id base = file == WG_SRCA ? WG_TCFG_SRCA_SET_Base : WG_TCFG_SRCB_SET_Base;
     (file == WG_SRCA ? s->unpack_row_a : s->unpack_row_b)[thread] =
         (uint8_t)(wg_tcfg_get(t->arch->id, base, config) << 4);

@@ -8,9 +8,10 @@
  *         +---------------- wg_src_give_to_unpackers() -----------+
  *
  * Each side has a pointer to the bank it uses next. Whoever changes rows takes them with
- * wg_src_rows() (or calls wg_src_touched()): the Matrix Unit keeps decoded copies.
+ * wg_src_rows() (or calls wg_src_touched()): the Matrix Unit keeps decoded copies. An instruction that has written rows
+ * says so with wg_src_wrote(): columns may be held in soft reset.
  *
- * Facts: SrcASrcB.md, SETDVALID.md, CLEARDVALID.md, GATE-29.
+ * Facts: SrcASrcB.md, SETDVALID.md, CLEARDVALID.md, SoftReset.md, GATE-29.
  */
 #ifndef WG_SRC_H
 #define WG_SRC_H
@@ -32,6 +33,8 @@ typedef struct wg_src {
     uint8_t unpack_row_a[3], unpack_row_b[3]; /* Unpackers[0 or 1].SrcRow[thread]: 0, 16, 32 or 48 */
     uint8_t format_a[2], format_b[2];         /* BH: the format each bank was unpacked to ("implied" format) */
     uint32_t changes_a[2], changes_b[2];      /* counts changes of a bank's rows, for those who keep derived copies */
+    uint16_t held[2];                         /* [wg_src_file]: columns held in soft reset, which are zero */
+    uint8_t frozen[2];                        /* [wg_src_file]: owners and bank pointers are held in soft reset */
 } wg_src;
 
 static inline void wg_src_touched(wg_src *s, wg_src_file file, unsigned bank)
@@ -47,12 +50,19 @@ static inline uint32_t (*wg_src_rows(wg_src *s, wg_src_file file, unsigned bank)
     wg_src_touched(s, file, bank);
     return file == WG_SRCA ? s->a[bank & 1] : s->b[bank & 1];
 }
+void wg_src_clear_held(wg_src *s, wg_src_file file, unsigned bank);
+/* Rows of the bank have been written by an instruction: not those columns that are held in soft reset. */
+static inline void wg_src_wrote(wg_src *s, wg_src_file file, unsigned bank)
+{
+    if (__builtin_expect(s->held[file & 1], 0))
+        wg_src_clear_held(s, file, bank);
+}
 static inline bool wg_src_is_matrix(const wg_src *s, wg_src_file file, unsigned bank)
 {
     return (file == WG_SRCA ? s->owner_a : s->owner_b)[bank & 1] == WG_SRC_MATRIX;
 }
 
-/* Change of owner: wakes who may wait for it and emits WG_EV_BANK in `agent`'s name. */
+/* Change of owner, unless owners are held in soft reset: wakes who may wait for it and emits WG_EV_BANK in `agent`'s name. */
 void wg_src_give_to_matrix(struct wg_tile *t, wg_src_file file, unsigned bank, unsigned agent);
 void wg_src_give_to_unpackers(struct wg_tile *t, wg_src_file file, unsigned bank, unsigned agent);
 /*

@@ -498,9 +498,11 @@ void wg_core_start(wg_tile *t, unsigned core, uint32_t pc)
     memset(k->predictor, 0, sizeof k->predictor);
     memset(k->targets, 0, sizeof k->targets);
     k->in_interrupt = false;
-    k->ram_ready = now + t->arch->ram_clear_cycles;
-    if (t->arch->ram_clear_cycles) /* WH keeps what was there */
+    k->ram_ready = now;
+    if (wg_reset_clears_ram(t, core)) {
+        k->ram_ready += t->arch->ram_clear_cycles;
         memset(k->ram, 0, sizeof k->ram);
+    }
     wg_fetch_clear(t, core);
     k->stall = (wg_stall){.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
     k->saved_at = WG_NEVER;

@@ -189,7 +189,9 @@ static uint64_t execute(wg_tile *t, unsigned core, uint64_t stop, bool *other)
         uint32_t value = 0;
         switch ((wg_op_code)op->code) {
 #define ALU(name, expression) \
-    case WG_OP_##name: value = (expression); break;
+    case WG_OP_##name: \
+        value = (expression); \
+        break;
 #define MULTIPLY(name, expression)
 #include "riscv/alu.inc"
 #undef ALU

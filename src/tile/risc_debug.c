@@ -148,7 +148,9 @@ static void set_breakpoints(wg_tile *t, unsigned which)
 static void dr_write(wg_tile *t, unsigned which, unsigned index, uint32_t value)
 {
     uint32_t *dr = t->regions.control.risc_debug.dr[which];
-    if (t->core[core_of[which]].run.halt == WG_IN_RESET || index >= WG_DRS || index == DR_STATUS || index == DR_RESULT)
+    if (index >= WG_DRS || index == DR_STATUS || index == DR_RESULT)
+        return;
+    if (t->core[core_of[which]].run.halt == WG_IN_RESET && wg_reset_clears_debug(t, core_of[which]))
         return;
     if (index > DR_MODES && index < DR_ADDRESS)
         return;
@@ -180,6 +182,8 @@ void wg_risc_debug_cntl(wg_tile *t, uint32_t value)
 
 void wg_risc_debug_core_reset(wg_tile *t, unsigned core)
 {
+    if (!wg_reset_clears_debug(t, core))
+        return;
     for (unsigned i = 0; i < WG_RISC_DEBUG_CORES; i++)
         if (core_of[i] == core)
             memset(t->regions.control.risc_debug.dr[i], 0, sizeof t->regions.control.risc_debug.dr[i]);

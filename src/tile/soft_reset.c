@@ -9,6 +9,7 @@
  * registers, WH from backend configuration; B starts at 0.
  */
 #include "backend/config.h"
+#include "backend/matrix.h"
 #include "backend/mover.h"
 #include "backend/pack.h"
 #include "backend/unpack.h"
@@ -28,7 +29,7 @@ enum {
     RESET_FPU = 1 << 10,
     RESET_SRCA_OWNER = 1 << 15,
     RESET_SRCB = 1 << 16,
-    RESET_DST = 1 << 17,
+    RESET_DST = WG_RESET_DST,
     RESET_SRCA_COLUMNS = 15 << 19,
     RESET_UNPACKERS = 1 << 0 | 1 << 1 | 1 << 7
 };
@@ -78,15 +79,22 @@ uint32_t wg_reset_vector(const wg_tile *t, unsigned core)
     return vector_word(t, v->enable_reg, v->enable_cfg) >> v->bit & 1 ? vector_word(t, v->pc_reg, v->pc_cfg) : v->fixed;
 }
 
-bool wg_reset_clears_ram(const wg_tile *t, unsigned core)
+/* RISCV_DEBUG_REG_DISABLE_RESET: bit 0 is the RAM's, bit 1 the debug registers'. WH has no such register: 0. */
+static uint32_t reset_disabled(const wg_tile *t, unsigned core)
 {
-    static const uint8_t keep_bit[WG_CORES] = {
+    static const uint8_t first[WG_CORES] = {
         [WG_CORE_T0] = 0, [WG_CORE_T1] = 2, [WG_CORE_T2] = 4, [WG_CORE_B] = 6, [WG_CORE_NC] = 8,
     };
     const wg_tile_reg *r = &wg_tile_regs[t->arch->id][WG_REG_DEBUG_disable_reset];
-    /* WH has no such register, and its RAM keeps its contents (SoftReset.md names no clearing). */
-    return r->count && !(t->regions.control.word[r->offset / 4 % WG_TILE_REG_WORDS] >> keep_bit[core] & 1);
+    return r->count ? t->regions.control.word[r->offset / 4 % WG_TILE_REG_WORDS] >> first[core] & 3 : 0;
 }
+
+bool wg_reset_clears_ram(const wg_tile *t, unsigned core)
+{
+    return t->arch->ram_clear_cycles && !(reset_disabled(t, core) & 1);
+}
+
+bool wg_reset_clears_debug(const wg_tile *t, unsigned core) { return !(reset_disabled(t, core) & 2); }
 
 void wg_soft_reset_write(wg_tile *t, uint32_t value)
 {
@@ -147,30 +155,35 @@ static const struct {
     {RESET_THCON, wg_scalar_soft_reset},
 };
 
-/* Source registers, bank ownership, Dst validity: the parts of unit resets that are plain state. */
-static void registers_enter(wg_tile *t, uint32_t rising)
+/*
+ * Source registers, bank ownership, Dst validity: the parts of unit resets that are plain state. What is held stays as
+ * it is upon entering: columns are zero, banks are the unpackers', pointers stand on bank 0.
+ */
+static void registers_edge(wg_tile *t, uint32_t rising)
 {
     wg_src *src = &t->regs.src;
-    uint32_t columns = rising & RESET_FPU ? 15 : (rising & RESET_SRCA_COLUMNS) >> 19;
-    for (unsigned bank = 0; bank < 2; bank++)
-        for (unsigned row = 0; row < 64; row++)
-            for (unsigned col = 0; col < 16; col++) {
-                if (columns >> col / 4 & 1)
-                    src->a[bank][row][col] = 0;
-                if (rising & RESET_SRCB)
-                    src->b[bank][row][col] = 0;
-            }
+    const uint32_t now = t->regions.control.soft_reset_seen;
+    uint16_t columns = now & RESET_FPU ? 0xFFFF : 0;
+    for (unsigned i = 0; i < 4; i++)
+        if (now >> (19 + i) & 1)
+            columns |= (uint16_t)(15u << 4 * i);
+    src->held[WG_SRCA] = columns;
+    src->held[WG_SRCB] = now & RESET_SRCB ? 0xFFFF : 0;
+    src->frozen[WG_SRCA] = (now & RESET_SRCA_OWNER) != 0;
+    src->frozen[WG_SRCB] = (now & RESET_SRCB) != 0;
     for (unsigned bank = 0; bank < 2; bank++) {
-        wg_src_touched(src, WG_SRCA, bank);
-        wg_src_touched(src, WG_SRCB, bank);
+        wg_src_wrote(src, WG_SRCA, bank);
+        wg_src_wrote(src, WG_SRCB, bank);
     }
     if (rising & RESET_SRCA_OWNER) {
         src->owner_a[0] = src->owner_a[1] = WG_SRC_UNPACKERS;
         src->matrix_bank_a = src->unpack_bank_a = 0;
+        wg_matrix_forget_flips(t, WG_SRCA);
     }
     if (rising & RESET_SRCB) {
         src->owner_b[0] = src->owner_b[1] = WG_SRC_UNPACKERS;
         src->matrix_bank_b = src->unpack_bank_b = 0;
+        wg_matrix_forget_flips(t, WG_SRCB);
     }
     if (rising & RESET_DST)
         for (unsigned i = 0; i < sizeof t->regs.dst.undefined / sizeof *t->regs.dst.undefined; i++)
@@ -220,8 +233,8 @@ void wg_soft_reset_edges(wg_tile *t)
         t->regs.exphist = (wg_exphist){0};
     if (falling & RESET_DST)
         wg_pack_reset_random(t);
-    if (rising & (RESET_FPU | RESET_SRCA_OWNER | RESET_SRCB | RESET_DST | RESET_SRCA_COLUMNS))
-        registers_enter(t, rising);
+    if ((rising | falling) & (RESET_FPU | RESET_SRCA_OWNER | RESET_SRCB | RESET_DST | RESET_SRCA_COLUMNS))
+        registers_edge(t, rising);
     if ((rising & RESET_UNPACKERS) && (c->soft_reset & RESET_UNPACKERS) == RESET_UNPACKERS)
         wg_unpack_abort(t);
     if (rising & RESET_FPU) {
@@ -230,10 +243,9 @@ void wg_soft_reset_edges(wg_tile *t)
     }
     if ((rising | falling) & (RESET_UNPACKERS | RESET_FPU | RESET_TDMA))
         wg_wake_threads(&t->sched);
-    uint32_t registers = rising & (RESET_SRCA_OWNER | RESET_SRCB | RESET_DST | RESET_SRCA_COLUMNS);
-    if (registers)
-        wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER,
-                 (wg_finding){.agent = WG_AGENT_HOST, .subject = 0xFFB121B0, .value = c->soft_reset},
-                 "soft reset of registers (bits 0x%x): contents are reset, writes while it lasts are not discarded",
-                 registers);
+    if (rising & RESET_DST) /* "behave strangely": nobody says how */
+        wg_findf(
+            t, WG_F_UNIMPLEMENTED_REGISTER,
+            (wg_finding){.agent = WG_AGENT_HOST, .subject = 0xFFB121B0, .value = c->soft_reset},
+            "soft reset of the Packers' connection to Dst (bit 17): a PACR that reads Dst meanwhile reads it as ever");
 }

@@ -82,14 +82,17 @@ void wg_soft_reset_hold(struct wg_tile *t, unsigned core);
 /* Phase A: the edges of the reset bits written since; cores start and stop here. */
 void wg_soft_reset_edges(struct wg_tile *t);
 uint32_t wg_reset_vector(const struct wg_tile *t, unsigned core);
-/* Does leaving soft reset clear the core's RAM (BH: unless RISCV_DEBUG_REG_DISABLE_RESET says no)? */
+/* Does leaving soft reset clear the core's RAM (BH: unless RISCV_DEBUG_REG_DISABLE_RESET says no; WH's keeps its contents:
+ * SoftReset.md names no clearing), and entering it the registers of its debug interface (BH: unless …)? */
 bool wg_reset_clears_ram(const struct wg_tile *t, unsigned core);
+bool wg_reset_clears_debug(const struct wg_tile *t, unsigned core);
 /* Is a unit held in reset by any bit of `mask`? */
 static inline bool wg_in_soft_reset(const wg_tile_control *r, uint32_t mask)
 {
     return (r->soft_reset_seen & mask) != 0;
 }
 
+enum { WG_RESET_DST = 1 << 17 };
 enum { WG_RESET_UNITS = 1 << 0 | 1 << 1 | 1 << 7 | 1 << 8 | 1 << 10 }; /* bits that hold some unit */
 /* Does soft reset keep instructions out of this unit (wg_unit)? Packers, Mover and Scalar Unit have more of their own. */
 bool wg_unit_held(const struct wg_tile *t, unsigned unit);

@@ -163,6 +163,45 @@ def interrupt(d):
 
 
 @test
+def interrupt_keeps_what_was_asked_for(d):
+    p = program(d, ".core B\n li t0, 0x3000\n li t1, 0x1207\n sw t1, 0(t0)\n" + FOREVER.split("\n", 1)[1])
+    child = subprocess.Popen([WAITGATE, "run", "--json", "--dump", f"0x3000:4={d}/out", "--log", d / "log", p], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+    time.sleep(0.7)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert child.returncode == 130 and err == "", (child.returncode, err)
+    j = json.loads(out)
+    assert j["status"] == 130 and j["result"] == "interrupted" and j["cores"][0]["place"].startswith("loop"), j
+    assert (d / "out").read_bytes() == struct.pack("<I", 0x1207)
+    assert "sw t1,0(t0)" in (d / "log").read_text()[:4000]
+    assert sorted(f.name for f in d.iterdir()) == ["log", "out", "p.tasm"]
+
+
+@test
+def ctrl_c_at_a_terminal(d):
+    import os, pty
+    p = str(program(d, FOREVER))
+    child, terminal = pty.fork()
+    if not child:
+        os.execv(WAITGATE, [str(WAITGATE), "run", p])
+    time.sleep(0.7)
+    os.write(terminal, b"\x03")
+    text = b""
+    while True:
+        try:
+            part = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        text += part
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os.close(terminal)
+    assert status == 130 and b"interrupted after" in text and b"core B   at 0x0001000" in text, (status, text)
+
+
+@test
 def findings_have_places(d):
     text = ".core B\nstart:\n    li t0, 0x7FFFFFF0\nbad:\n    sw x0, 0(t0)\nstop:\n    j stop\n"
     j = json.loads(run("run", "--json", program(d, text), status=2).stdout)
@@ -266,6 +305,25 @@ def an_assertion_names_its_line(d):
 
 
 @test
+def a_forbidden_access_names_line_and_nearest_region(d):
+    (d / "f.c").write_text("__attribute__((naked)) void _start(void) { __asm__ volatile(\"li sp, 0xFFB00800\\n j kernel\"); }\n"
+                           "__attribute__((noinline)) unsigned peek(volatile unsigned *p)\n{\n    return *p;\n}\n"
+                           "__attribute__((used)) void kernel(void)\n{\n    *(volatile unsigned *)0x3000 = peek((volatile unsigned *)ADDRESS);\n"
+                           "    for (;;)\n        ;\n}\n")
+    for arch in ("bh", "wh"):
+        # nowhere; PC buffers, which NC has none of; beyond the end of L1
+        for core, address, nearest in (("trisc1", 0x7FFFFFF0, "own data RAM"), ("ncrisc", 0xFFE80000, None), ("brisc", 0x180000, "L1")):
+            name = d / f"{core}.elf"
+            subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-O1", "-g", "-nostdlib", "-ffreestanding", "-static",
+                            "-Wl,-Ttext=0x6000", f"-DADDRESS={address:#x}", "-o", name, d / "f.c"], check=True, capture_output=True)
+            j = json.loads(run("run", "--arch", arch, "--json", name, status=3).stdout)
+            f = j["findings"][0]
+            assert f["code"] == "core-unmapped-access" and f["function"] == "peek" and f["line"] == 4, f
+            assert f"load from 0x{address:08x}; nearest for this core: " in f["detail"], f
+            assert nearest is None or f"nearest for this core: {nearest}, 0x" in f["detail"], f
+
+
+@test
 def data_in_own_ram(d):
     elf = compile_kernel(d, "trisc2.elf", "-Wl,-Tdata=0xFFB00000")
     for arch in ("bh", "wh"):
@@ -273,6 +331,10 @@ def data_in_own_ram(d):
         assert (d / "out").read_bytes() == struct.pack("<I", 10), arch
     elf = compile_kernel(d, "brisc.elf", "-Wl,-Tdata=0xFFB03000")
     assert "do not fit core B's RAM" in run("run", elf, status=1).stderr
+    elf = compile_kernel(d, "ncrisc.elf", "-Wl,-Ttext=0xFFC00000", "-Wl,-Tdata=0xFFB00000")  # WH: instruction RAM
+    r = run("run", "--arch", "wh", elf, "--dump", f"0x3000:4={d}/out", status=2)  # it cannot push, and that is found
+    assert (d / "out").read_bytes() == struct.pack("<I", 10) and re.search(r"at 0xffc0\w+ in kernel\+\w+ \(\S*k\.c:8\)", r.stdout), r.stdout
+    assert "neither in L1" in run("run", elf, status=1).stderr
 
 
 @test

@@ -163,6 +163,23 @@ static void test_misuse_and_reset(void **state)
     wg_destroy(dev);
 }
 
+/* Unless RISCV_DEBUG_REG_DISABLE_RESET says that T1's registers have no part in its reset. */
+static void test_registers_kept(void **state)
+{
+    wg_device *dev = make(wg_test_arch(state));
+    put(dev, 0xFFB12224, 1 << 3);
+    dr_write(dev, 2, 5);
+    wg_core_hold(dev, WG_CORE_T1);
+    wg_advance(dev, 4);
+    assert_int_equal(dr_read(dev, 2), 5);
+    dr_write(dev, 2, 6);
+    assert_int_equal(dr_read(dev, 2), 6);
+    put(dev, 0xFFB12224, 1 << 1); /* T0's: not T1's */
+    dr_write(dev, 2, 7);
+    assert_int_equal(dr_read(dev, 2), 6);
+    wg_destroy(dev);
+}
+
 /* Instructions do not enter a unit that is held in reset; they go on when it is released. */
 static void held(wg_arch_id arch, uint32_t bits, uint32_t word)
 {
@@ -197,6 +214,7 @@ static const wg_test tests[] = {
     WG_TEST(test_breakpoint, WG_BH | WG_WH, ""),
     WG_TEST(test_watchpoints, WG_BH | WG_WH, ""),
     WG_TEST(test_misuse_and_reset, WG_BH | WG_WH, ""),
+    WG_TEST(test_registers_kept, WG_BH, ""),
     WG_TEST(test_units_held, WG_BH | WG_WH, ""),
 };
 WG_MAIN("core_debug", tests)

@@ -216,6 +216,106 @@ static void test_periodic_flush(void **state)
     }
 }
 
+/* About 0.8 % of requests: every 128th (the perturbed run draws with the same rate). */
+static void test_flush_rate(void **state)
+{
+    enum { HITS = 128 * 40 };
+    for (unsigned seed = 0; seed < 2; seed++) {
+        wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state), .seed = seed};
+        wg_device *dev = NULL;
+        assert_int_equal(wg_create(&desc, &dev), WG_OK);
+        rv p = rv_at(0x1000);
+        rv_li(&p, A0, OUT);
+        rv_li(&p, A1, HITS);
+        unsigned loop = p.n;
+        rv_lw(&p, A2, 0, A0);
+        rv_add(&p, A3, A3, A2); /* the next load comes when the line is there */
+        rv_addi(&p, A1, A1, -1);
+        rv_bne(&p, A1, ZERO, loop);
+        go(dev, WG_CORE_T0, &p);
+        uint64_t before = dev->tile->regions.memory.emitted[WG_CORE_T0];
+        wg_advance(dev, 40 * HITS);
+        uint64_t misses = dev->tile->regions.memory.emitted[WG_CORE_T0] - before;
+        if (seed)
+            assert_in_range(misses, 15, 80); /* and some fetches */
+        else
+            assert_in_range(misses, 40, 46);
+        wg_destroy(dev);
+    }
+}
+
+/* Own RAM when a core leaves reset: BH clears it, unless RISCV_DEBUG_REG_DISABLE_RESET says no; WH keeps it. Registers are 0. */
+static void test_ram_and_reset(void **state)
+{
+    static const uint8_t bit[WG_CORES] = {6, 8, 0, 2, 4};
+    bool bh = wg_test_arch(state) == WG_ARCH_BH;
+    for (unsigned core = 0; core < WG_CORES; core++)
+        for (unsigned keep = 0; keep < 2; keep++) {
+            wg_device *dev = make(state);
+            uint32_t others = ~(1u << bit[core]), which = keep ? ~others : others;
+            assert_int_equal(wg_write(dev, 0xFFB12224, &which, 4), WG_OK);
+            rv p = rv_at(0x1000);
+            rv_li(&p, A0, RAM);
+            rv_li(&p, A1, OUT);
+            rv_sw(&p, A5, 4, A1); /* 0 after each reset */
+            rv_lw(&p, A2, 0, A0);
+            rv_sw(&p, A2, 0, A1);
+            rv_addi(&p, A2, A2, 1);
+            rv_sw(&p, A2, 0, A0);
+            rv_addi(&p, A5, A5, 9);
+            go(dev, core, &p);
+            for (unsigned start = 0; start < 3; start++) {
+                wg_advance(dev, 3000);
+                assert_int_equal(word(dev, OUT), !bh || keep ? start : 0);
+                assert_int_equal(word(dev, OUT + 4), 0);
+                assert_int_equal(wg_core_hold(dev, (wg_core_id)core), WG_OK);
+                wg_advance(dev, 10);
+                assert_int_equal(wg_core_release(dev, (wg_core_id)core, p.base), WG_OK);
+            }
+            wg_destroy(dev);
+        }
+}
+
+/* `ebreak` parks the core that executes it, and that alone; the finding has its pc and word. */
+static void test_ebreak(void **state)
+{
+    for (unsigned core = 0; core < WG_CORES; core++) {
+        wg_device *dev = make(state);
+        rv p = rv_at(0x1000), q = rv_at(0x2000);
+        rv_li(&p, A0, OUT);
+        rv_li(&p, A1, 1);
+        rv_sw(&p, A1, 0, A0);
+        uint32_t pc = p.base + 4 * p.n;
+        rv_word(&p, 0x00100073);
+        rv_sw(&p, A1, 4, A0);
+        rv_li(&q, A0, OUT + 64);
+        rv_li(&q, A1, 2000);
+        unsigned loop = q.n;
+        rv_sw(&q, A1, 0, A0);
+        rv_addi(&q, A1, A1, -1);
+        rv_bne(&q, A1, ZERO, loop);
+        go(dev, core, &p);
+        go(dev, (core + 1) % WG_CORES, &q);
+        wg_stop stop;
+        assert_int_equal(wg_run(dev, 100000, &stop), WG_OK);
+        assert_int_equal(stop, WG_STOP_DONE);
+        assert_int_equal(word(dev, OUT), 1);
+        assert_int_equal(word(dev, OUT + 4), 0);
+        assert_int_equal(word(dev, OUT + 64), 1);
+        assert_int_equal(wg_finding_count(dev), 1);
+        const wg_finding *f = found(dev, "core-ebreak");
+        assert_non_null(f);
+        assert_int_equal(f->agent, WG_AGENT_CORE_B + core);
+        assert_int_equal(f->pc, pc);
+        assert_int_equal(f->word, 0x00100073);
+        wg_core_info info;
+        assert_int_equal(wg_core_state(dev, (wg_core_id)core, &info), WG_OK);
+        assert_true(info.parked);
+        assert_int_equal(info.pc, pc + 4);
+        wg_destroy(dev);
+    }
+}
+
 /* Five cores count in one word with atomics: nothing is lost, and every old value is seen once. */
 static void test_atomics(void **state)
 {
@@ -315,6 +415,9 @@ static const wg_test tests[] = {
     WG_TEST(test_loads_pass_stores, WG_BH, ""),
     WG_TEST(test_loads_of_queued_bytes, WG_BH | WG_WH, ""),
     WG_TEST(test_periodic_flush, WG_BH, ""),
+    WG_TEST(test_flush_rate, WG_BH, ""),
+    WG_TEST(test_ram_and_reset, WG_BH | WG_WH, ""),
+    WG_TEST(test_ebreak, WG_BH | WG_WH, ""),
     WG_TEST(test_atomics, WG_BH, ""),
     WG_TEST(test_slow_ram_and_pc_snapshots, WG_BH, ""),
     WG_TEST(test_unsupported_encodings, WG_BH | WG_WH, ""),

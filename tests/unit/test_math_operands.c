@@ -28,6 +28,8 @@ static void any_state(mrig *r, wg_rng *rng)
     regs->src.matrix_bank_b = (uint8_t)wg_rng_below(rng, 2);
     regs->src.unpack_bank_a = (uint8_t)wg_rng_below(rng, 2);
     regs->src.unpack_bank_b = (uint8_t)wg_rng_below(rng, 2);
+    memset(regs->src.held, 0, sizeof regs->src.held);
+    memset(regs->src.frozen, 0, sizeof regs->src.frozen);
     for (unsigned file = 0; file < 2; file++)
         for (unsigned bank = 0; bank < 2; bank++) {
             uint32_t(*rows)[16] = wg_src_rows(&regs->src, (wg_src_file)file, bank);

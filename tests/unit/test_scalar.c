@@ -324,6 +324,12 @@ static void test_store_to_src(void **state)
     wg_tcfg_insert(&wg_tcfg_fields[arch][WG_TCFG_SRCA_SET_SetOvrdWithAddr], r->t->regs.config.thread[0], 1);
     rig_do(r, 0, storeind(0, 4, 0, 8, 1));
     assert_memory_equal(&s->a[0][36][0], want, sizeof want);
+    g[1] = 41 << 2;
+    s->held[WG_SRCA] = 1 << 2; /* a column in soft reset */
+    rig_do(r, 0, storeind(0, 4, 0, 8, 1));
+    assert_int_equal(s->a[0][37][1], want[1]);
+    assert_int_equal(s->a[0][37][2], 0);
+    s->held[WG_SRCA] = 0;
     g[1] = 5 << 2 | 3;
     s->unpack_bank_b = 1;
     s->unpack_row_b[0] = 32;

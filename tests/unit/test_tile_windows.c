@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The windows of the tile: mailboxes, PC buffers, manual TTSync, semaphores, GPRs, MOP configuration, Dst; asked
+ * The windows of the tile: mailboxes, PC buffers, instruction buffers, manual TTSync, semaphores, GPRs, MOP configuration, Dst; asked
  * directly, request by request.
  */
 #include "isa/config_fields.h"
@@ -151,9 +151,63 @@ static void test_pcbuf_override(void **state)
     wg_destroy(dev);
 }
 
-/* ---- Manual TTSync -------------------------------------------------------------------------------- */
-
 enum { SEMWAIT_ON_ZERO_3 = 0xA6000000 | 0x1FFu << 15 | 1 << (3 + 2) | 1 };
+
+/* ---- Instruction buffers -------------------------------------------------------------------------- */
+
+/* A host pushes Tensix words by the debug registers, before any core runs: one word per rising edge of the push bit. */
+static void test_instruction_buffers(void **state)
+{
+    enum { CTRL0 = 0xFFB120A0, CTRL1 = 0xFFB120A4, STATUS = 0xFFB120A8, SEMPOST_0 = 0xA4000004 };
+    wg_device *dev = make(wg_test_arch(state));
+    uint32_t word, value;
+#define PUT(address, what) (value = (what), assert_int_equal(wg_write(dev, address, &value, 4), WG_OK))
+#define GET(address) (assert_int_equal(wg_read(dev, address, &word, 4), WG_OK), word)
+    assert_int_equal(GET(STATUS), 0x77);
+    PUT(CTRL1, SEMPOST_0);
+    assert_int_equal(GET(CTRL1), SEMPOST_0);
+    for (unsigned thread = 0; thread < 3; thread++) {
+        const uint32_t own = 1u << thread, push = 16u << thread;
+        PUT(CTRL0, push); /* the FIFO is not the debug bus's: nothing */
+        PUT(CTRL0, own);
+        assert_int_equal(GET(CTRL0), own);
+        for (unsigned i = 0; i < 2; i++) {
+            PUT(CTRL0, own | push);
+            PUT(CTRL0, own | push); /* no edge */
+            wg_advance(dev, 15);
+            PUT(CTRL0, own);
+        }
+        assert_int_equal(wg_peek(dev, WG_SPACE_SEM_VALUE, 0, &word), WG_OK);
+        assert_int_equal(word, 2 * (thread + 1));
+    }
+    /* A word that waits at the gate: the FIFO behind it fills, and the status says so. */
+    PUT(CTRL0, 2);
+    PUT(CTRL1, SEMWAIT_ON_ZERO_3);
+    PUT(CTRL0, 0x22);
+    PUT(CTRL1, 0x02000000);
+    wg_advance(dev, 10);
+    unsigned pushed = 0;
+    for (; GET(STATUS) & 2 && pushed < 40; pushed++) {
+        PUT(CTRL0, 2);
+        PUT(CTRL0, 0x22);
+        wg_advance(dev, 3);
+    }
+    assert_in_range(pushed, 2, 39);
+    assert_int_equal(GET(STATUS), 0x55);
+    assert_null(found(dev, "debug-push-full"));
+    PUT(CTRL0, 2);
+    PUT(CTRL0, 0x22);
+    assert_non_null(found(dev, "debug-push-full"));
+    assert_int_equal(found(dev, "debug-push-full")->subject, 1);
+    assert_int_equal(wg_poke(dev, WG_SPACE_SEM_VALUE, 3, 1), WG_OK);
+    wg_advance(dev, 60);
+    assert_int_equal(GET(STATUS), 0x77);
+#undef PUT
+#undef GET
+    wg_destroy(dev);
+}
+
+/* ---- Manual TTSync -------------------------------------------------------------------------------- */
 
 static void test_ttsync_drains(void **state)
 {
@@ -387,6 +441,7 @@ static const wg_test tests[] = {
     WG_TEST(test_pcbuf_fifo, WG_BH | WG_WH, "PIPE-27"),
     WG_TEST(test_pcbuf_b_load, WG_BH | WG_WH, "PIPE-27"),
     WG_TEST(test_pcbuf_override, WG_BH | WG_WH, ""),
+    WG_TEST(test_instruction_buffers, WG_BH | WG_WH, ""),
     WG_TEST(test_ttsync_drains, WG_BH | WG_WH, "PIPE-28"),
     WG_TEST(test_ttsync_mop, WG_BH | WG_WH, "PIPE-28"),
     WG_TEST(test_ttsync_override, WG_BH | WG_WH, ""),
