@@ -31,17 +31,17 @@ typedef struct wg_pack_burst {
     wg_adc_channel *counters[2]; /* of usual[0] and usual[1], */
     uint8_t held;                /* bit 0, 1: which is of this configuration */
     wg_dst_access access;
-    bool begun;        /* the packer's streams are of these settings */
-    bool full; /* the FIFOs before the gate are, and stay so; or, in a tail, nothing comes behind them */
-    bool tail; /* what is taken is before the gate already */
+    bool begun; /* the packer's streams are of these settings */
+    bool full;  /* the FIFOs before the gate are, and stay so; or, in a tail, nothing comes behind them */
+    bool tail;  /* what is taken is before the gate already */
     uint64_t accepted_at[WG_DOWN_RING]; /* then: the cycle of each acceptance */
-    bool settled;      /* no block of Dst is being written */
-    uint64_t from;     /* the cycle behind the last acceptance */
-    uint32_t accepted; /* since the burst began, */
-    uint32_t most;     /* and how many there can be before the MOP ends */
-    uint32_t queued;   /* instructions that were in the FIFOs when it began */
-    uint32_t loop_at;  /* of those behind them, where in the inner loop the next to be accepted is */
-    uint32_t start;    /* of that one, as wg_pack_burst_is_ready() found it */
+    bool settled;                       /* no block of Dst is being written */
+    uint64_t from;                      /* the cycle behind the last acceptance */
+    uint32_t accepted;                  /* since the burst began, */
+    uint32_t most;                      /* and how many there can be before the MOP ends */
+    uint32_t queued;                    /* instructions that were in the FIFOs when it began */
+    uint32_t loop_at;                   /* of those behind them, where in the inner loop the next to be accepted is */
+    uint32_t start;                     /* of that one, as wg_pack_burst_is_ready() found it */
     uint8_t first, count;
     wg_pack_pending pending[WG_PACK_IN_FLIGHT];   /* a ring */
     uint32_t unseen_from, unseen_to, unseen_line; /* lines of L1 of which it is known; two from unseen_line on */
