@@ -283,7 +283,7 @@ static double four_cores(const char *folder, const char *name, const uint32_t *p
     write_word(debug_regs + SOFT_RESET, ALL_CORES & ~(CORE_B | CORE_T0 | CORE_T0 << 1 | CORE_T0 << 2));
     for (unsigned i = 0; i < dones;) {
         double from = processor_seconds();
-        lib.clock(500);
+        lib.clock(2000);
         spent += processor_seconds() - from;
         while (i < dones && read_word(PARAMETER + 16 * (DONE + i)) == 1)
             i++;

@@ -106,6 +106,8 @@ static const entry entries[WG_I_COUNT] = {
 };
 
 bool wg_matrix_loses_one(wg_arch_id arch) { return layouts[arch].lost_one; }
+unsigned wg_matrix_addr_mod_shift(wg_arch_id arch) { return layouts[arch].addr_mod; }
+unsigned wg_matrix_addr_mod_mask(wg_arch_id arch) { return (1u << layouts[arch].addr_mod_bits) - 1; }
 
 bool wg_matrix_implements(wg_insn_id id, wg_arch_id arch)
 {
@@ -281,8 +283,7 @@ static bool check_usual(wg_tile *t, const wg_insn *insn, wg_stall *why, bool *ta
     const wg_matrix_usual *u = &m->usual;
     const wg_src *s = &t->regs.src;
     /* Of the word, the row of Dst and the address modifier may differ. */
-    const wg_matrix_layout *layout = &layouts[t->arch->id];
-    uint32_t same = ~(0x3FFu | ((1u << layout->addr_mod_bits) - 1) << layout->addr_mod);
+    uint32_t same = ~(0x3FFu | wg_matrix_addr_mod_mask(t->arch->id) << wg_matrix_addr_mod_shift(t->arch->id));
     if ((u->word ^ insn->word) & same || u->thread != insn->thread || u->changes != t->regs.config.changes + 1 ||
         m->flips || u->debug != t->regions.control.word[WG_MATRIX_DEBUG])
         return false;
@@ -325,24 +326,13 @@ static uint64_t gap_end(const wg_matrix *m, const entry *e)
     return from;
 }
 
-static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
+uint64_t wg_matrix_mvmul_from(const wg_matrix *m) { return gap_end(m, &entries[WG_I_MVMUL]); }
+
+/* Are its banks the unit's, and has what it reads of Dst settled? */
+static bool operands_ready(wg_tile *t, const wg_insn *insn, const entry *e, wg_stall *why)
 {
     const wg_matrix *m = &t->backend.matrix;
     uint64_t now = t->sched.now;
-    const entry *e = &entries[insn->op ? insn->op : wg_isa_decode(t->arch->id, insn->word)->id];
-    if (m->last_accept == now + 1) {
-        refuse(why, WG_STALL_ARBITRATION, WG_UNIT_MATRIX, now + 1);
-        why->holder = (uint8_t)(WG_AGENT_THREAD0 + m->last_thread);
-        return false;
-    }
-    if (m->tail - m->head == WG_MATRIX_FLIGHTS)
-        return refuse(why, WG_STALL_UNIT_BUSY, WG_UNIT_MATRIX, now + 1);
-    uint64_t from = gap_end(m, e);
-    if (from > now)
-        return refuse(why, WG_STALL_MATRIX_ISSUE_GAP, WG_UNIT_MATRIX, from);
-    if (!e->waits && e->reads == READS_NONE)
-        return true;
-
     bool takes;
     if (e->reads == READS_MVMUL && check_usual(t, insn, why, &takes))
         return takes;
@@ -367,6 +357,28 @@ static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
     if (e->reads == READS_MVMUL)
         prepare(t, &c, stored);
     return true;
+}
+
+/*
+ * Who waits for a bank, or for a block of Dst, is not asked before it is there: so this comes before the issue gaps, which
+ * another thread's instructions may open and close meanwhile.
+ */
+static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
+{
+    const wg_matrix *m = &t->backend.matrix;
+    uint64_t now = t->sched.now;
+    const entry *e = &entries[insn->op ? insn->op : wg_isa_decode(t->arch->id, insn->word)->id];
+    if ((e->waits || e->reads != READS_NONE) && !operands_ready(t, insn, e, why))
+        return false;
+    if (m->last_accept == now + 1) {
+        refuse(why, WG_STALL_ARBITRATION, WG_UNIT_MATRIX, now + 1);
+        why->holder = (uint8_t)(WG_AGENT_THREAD0 + m->last_thread);
+        return false;
+    }
+    if (m->tail - m->head == WG_MATRIX_FLIGHTS)
+        return refuse(why, WG_STALL_UNIT_BUSY, WG_UNIT_MATRIX, now + 1);
+    uint64_t from = gap_end(m, e);
+    return from <= now || refuse(why, WG_STALL_MATRIX_ISSUE_GAP, WG_UNIT_MATRIX, from);
 }
 
 /* The blocks of Dst whose rows an effect writes; returns how many. */
@@ -400,9 +412,24 @@ static void order_dst_effect(wg_matrix *m, wg_matrix_op *op, uint64_t ready)
         for (unsigned i = 0; i < WG_DST_BLOCKS && op->effect_at < m->last_lands; i++)
             if (marks[i / 8] >> 8 * (i & 7) & 0xFF)
                 op->effect_at = later(op->effect_at, m->block_lands[i]);
-        for (unsigned i = 0; i < WG_DST_BLOCKS; i++)
-            if (marks[i / 8] >> 8 * (i & 7) & 0xFF)
-                block_lands(m, i, op->effect_at, ready);
+        ready = later(ready, op->effect_at);
+        /* Whatever is accepted later lands later than the next cycle: that need not be remembered. */
+        bool lingers = op->effect_at > m->last_accept;
+        for (unsigned i = 0; i < WG_DST_BLOCKS; i += 8) {
+            uint64_t eight = marks[i / 8], *blocks = &m->block_ready[i];
+            if (eight == UINT64_MAX && !lingers) { /* all of Dst, mostly */
+                for (unsigned k = 0; k < 8; k++)
+                    blocks[k] = later(blocks[k], ready);
+                continue;
+            }
+            for (unsigned k = 0; eight && k < 8; k++)
+                if (eight >> 8 * k & 0xFF) {
+                    blocks[k] = later(blocks[k], ready);
+                    if (lingers)
+                        m->block_lands[i + k] = op->effect_at;
+                }
+        }
+        m->blocks_ready = later(m->blocks_ready, ready);
     } else {
         unsigned count = blocks_written(op, block);
         for (unsigned i = 0; i < count; i++)

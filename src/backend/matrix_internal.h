@@ -99,6 +99,11 @@ wg_matrix_issue wg_matrix_zeroacc, wg_matrix_zerosrc, wg_matrix_cleardvalid, wg_
 wg_matrix_issue wg_matrix_clrexphist, wg_matrix_setrwc, wg_matrix_incrwc, wg_matrix_setibrwc, wg_matrix_legacy;
 
 bool wg_matrix_loses_one(wg_arch_id arch); /* wg_matrix_layout.lost_one */
+/* Where MVMUL's address modifier is. */
+unsigned wg_matrix_addr_mod_shift(wg_arch_id arch);
+unsigned wg_matrix_addr_mod_mask(wg_arch_id arch);
+/* The first cycle at which the issue gaps let an MVMUL pass. */
+uint64_t wg_matrix_mvmul_from(const wg_matrix *m);
 /* What op->hi and op->lo become by the MVMUL that was prepared. */
 void wg_matrix_multiply_prepared(wg_tile *t, const wg_matrix_prepared *p, wg_matrix_op *op);
 
@@ -140,6 +145,21 @@ extern const wg_matrix_kernels wg_matrix_plain;
 extern const wg_matrix_kernels wg_matrix_avx2, wg_matrix_avx512, wg_matrix_vnni;
 #endif
 const wg_matrix_kernels *wg_matrix_kernels_for(unsigned simd);
+/* Rows of a source bank as the kernels take them; of the context, t, bank, styles, flush and phase are set. SrcA's 16 from
+ * `row` on: `scratch` is needed unless they begin at a multiple of 16. */
+const wg_matrix_a *wg_matrix_decoded_a(const wg_matrix_ctx *c, const wg_matrix_kernels *k, unsigned row,
+                                       wg_matrix_a *scratch);
+const wg_matrix_b *wg_matrix_decoded_b(const wg_matrix_ctx *c, const wg_matrix_kernels *k, unsigned row);
+/* What is added to: eight stored rows from `row` on, of which undefined ones count as zero. hi and lo are set. */
+void wg_matrix_from_undefined(wg_mul_args *args, const wg_dst *d, unsigned row, unsigned undefined);
+static inline void wg_matrix_multiply_from(wg_mul_args *args, const wg_dst *d, unsigned row, bool wide)
+{
+    unsigned undefined = d->undefined[row >> 6 & 15] >> (row & 63) & 0xFF;
+    args->from_hi = &d->bits[row];
+    args->from_lo = &d->bits[row + (wide ? WG_DST_LOW : 0)];
+    if (__builtin_expect(undefined != 0, 0))
+        wg_matrix_from_undefined(args, d, row, undefined);
+}
 /* Rounding at random is the plain code's, column by column; all levels decode alike. */
 static inline const wg_matrix_kernels *wg_matrix_kernels_now(const wg_matrix_ctx *c)
 {

@@ -22,8 +22,8 @@ static void refresh(uint8_t *kind, uint32_t *seen, uint8_t *valid, unsigned vali
         valid[i] = 0;
 }
 
-static const wg_matrix_a *decoded_a(const wg_matrix_ctx *c, const wg_matrix_kernels *k, unsigned row,
-                                    wg_matrix_a *scratch)
+const wg_matrix_a *wg_matrix_decoded_a(const wg_matrix_ctx *c, const wg_matrix_kernels *k, unsigned row,
+                                       wg_matrix_a *scratch)
 {
     const wg_src *s = &c->t->regs.src;
     wg_matrix_cache *cache = &c->t->backend.matrix.cache;
@@ -45,7 +45,7 @@ static const wg_matrix_a *decoded_a(const wg_matrix_ctx *c, const wg_matrix_kern
     return a;
 }
 
-static const wg_matrix_b *decoded_b(const wg_matrix_ctx *c, const wg_matrix_kernels *k, unsigned row)
+const wg_matrix_b *wg_matrix_decoded_b(const wg_matrix_ctx *c, const wg_matrix_kernels *k, unsigned row)
 {
     const wg_src *s = &c->t->regs.src;
     wg_matrix_cache *cache = &c->t->backend.matrix.cache;
@@ -80,7 +80,7 @@ static void product(wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned
     wg_matrix_a scratch_a;
     wg_matrix_b scratch_b;
     wg_mul_args args = {
-        .a = decoded_a(c, k, c->rwc->srca & 0x38, &scratch_a),
+        .a = wg_matrix_decoded_a(c, k, c->rwc->srca & 0x38, &scratch_a),
         .b = &scratch_b,
         .rows = rows,
         .b_step = !broadcast,
@@ -95,11 +95,24 @@ static void product(wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned
         k->decode_b(wg_matrix_src_row(c, WG_SRCB, c->rwc->srcb), 1, (wg_style)c->style_b, c->flush, c->phase,
                     &scratch_b);
     else
-        args.b = decoded_b(c, k, c->rwc->srcb & 0x38);
+        args.b = wg_matrix_decoded_b(c, k, c->rwc->srcb & 0x38);
     if (c->style == WG_STYLE_INT8)
         k->mul_int(&args);
     else
         k->mul_float(&args);
+}
+
+void wg_matrix_from_undefined(wg_mul_args *args, const wg_dst *d, unsigned row, unsigned undefined)
+{
+    static const uint16_t none[8][16];
+    args->from_hi = args->from_lo = none;
+    for (unsigned i = 0; undefined != 0xFF && i < 8; i++) {
+        memmove(args->hi[i], undefined >> i & 1 ? none[i] : d->bits[row + i], sizeof none[i]);
+        memmove(args->lo[i], undefined >> i & 1 ? none[i] : d->bits[(row + i + WG_DST_LOW) % WG_DST_ROWS],
+                sizeof none[i]);
+        args->from_hi = args->hi;
+        args->from_lo = args->lo;
+    }
 }
 
 void wg_matrix_multiply_prepared(wg_tile *t, const wg_matrix_prepared *p, wg_matrix_op *op)
@@ -112,30 +125,16 @@ void wg_matrix_multiply_prepared(wg_tile *t, const wg_matrix_prepared *p, wg_mat
                        .flush = p->flush};
     const wg_matrix_kernels *k = wg_matrix_kernels_for(t->simd);
     const wg_rwc_thread *rwc = &t->regs.rwc.thread[p->thread];
-    const wg_dst *d = &t->regs.dst;
     wg_mul_args args = {
-        .a = decoded_a(&c, k, rwc->srca & 0x30, NULL),
-        .b = decoded_b(&c, k, rwc->srcb & 0x38),
+        .a = wg_matrix_decoded_a(&c, k, rwc->srca & 0x30, NULL),
+        .b = wg_matrix_decoded_b(&c, k, rwc->srcb & 0x38),
         .rows = 8,
         .b_step = 1,
-        .from_hi = &d->bits[p->row],
-        .from_lo = &d->bits[p->row + (p->wide ? WG_DST_LOW : 0)],
         .hi = op->hi,
         .lo = op->lo,
         .alu = wg_alu_for(p->wide, p->style != WG_STYLE_FP16, wg_matrix_loses_one(t->arch->id), p->phase),
     };
-    unsigned undefined = d->undefined[p->row >> 6 & 15] >> (p->row & 63) & 0xFF;
-    if (__builtin_expect(undefined != 0, 0)) {
-        static const uint16_t none[8][16];
-        args.from_hi = args.from_lo = none;
-        for (unsigned i = 0; undefined != 0xFF && i < 8; i++) {
-            memcpy(op->hi[i], undefined >> i & 1 ? none[i] : d->bits[p->row + i], sizeof none[i]);
-            memcpy(op->lo[i], undefined >> i & 1 ? none[i] : d->bits[(p->row + i + WG_DST_LOW) % WG_DST_ROWS],
-                   sizeof none[i]);
-            args.from_hi = op->hi;
-            args.from_lo = op->lo;
-        }
-    }
+    wg_matrix_multiply_from(&args, &t->regs.dst, p->row, p->wide);
     if (p->style == WG_STYLE_INT8)
         k->mul_int(&args);
     else

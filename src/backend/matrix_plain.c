@@ -5,6 +5,7 @@
 
 static void decode_a(const uint32_t *first, const uint32_t *second, wg_style style, unsigned phase, wg_matrix_a *out)
 {
+    out->has_bytes = false;
     for (unsigned k = 0; k < 8; k++)
         for (unsigned j = 0; j < 32; j++) {
             uint32_t x = wg_src_of_style((j & 1 ? second : first)[k * 16 + j / 2], style);
@@ -21,6 +22,7 @@ static void decode_a(const uint32_t *first, const uint32_t *second, wg_style sty
 
 static void decode_b(const uint32_t *rows, unsigned count, wg_style style, bool flush, unsigned phase, wg_matrix_b *out)
 {
+    out->has_bytes = false;
     for (unsigned i = 0; i < count; i++)
         for (unsigned k = 0; k < 16; k++) {
             uint32_t x = wg_src_of_style(rows[i * 16 + k / 2 + (k & 1) * 8], style);

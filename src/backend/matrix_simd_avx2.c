@@ -72,6 +72,7 @@ INLINE vec pair(vec low, vec high) { return or_(and_(low, 0xFFFF), _mm256_slli_e
 TARGET static void decode_a(const uint32_t *first, const uint32_t *second, wg_style style, unsigned phase,
                             wg_matrix_a *out)
 {
+    out->has_bytes = false;
     for (unsigned k = 0; k < 16; k++) { /* half rows */
         vec x0 = keep_style(load(first + k * 8), style), x1 = keep_style(load(second + k * 8), style);
         vec z0 = is_zero(and_(x0, 0xFF)), z1 = is_zero(and_(x1, 0xFF));
@@ -85,6 +86,7 @@ TARGET static void decode_a(const uint32_t *first, const uint32_t *second, wg_st
 TARGET static void decode_b(const uint32_t *rows, unsigned count, wg_style style, bool flush, unsigned phase,
                             wg_matrix_b *out)
 {
+    out->has_bytes = false;
     for (unsigned i = 0; i < count; i++) {
         vec x0 = keep_style(load(rows + i * 16), style), x1 = keep_style(load(rows + i * 16 + 8), style);
         vec none = _mm256_setzero_si256();

@@ -67,6 +67,7 @@ INLINE vec value_b(vec x, wg_style style, unsigned phase, __mmask16 zero)
 TARGET static void decode_a(const uint32_t *first, const uint32_t *second, wg_style style, unsigned phase,
                             wg_matrix_a *out)
 {
+    out->has_bytes = false;
     for (unsigned k = 0; k < 8; k++) {
         vec x0 = keep_style(_mm512_loadu_si512(first + k * 16), style);
         vec x1 = keep_style(_mm512_loadu_si512(second + k * 16), style);
@@ -82,6 +83,7 @@ TARGET static void decode_a(const uint32_t *first, const uint32_t *second, wg_st
 TARGET static void decode_b(const uint32_t *rows, unsigned count, wg_style style, bool flush, unsigned phase,
                             wg_matrix_b *out)
 {
+    out->has_bytes = false;
     for (unsigned i = 0; i < count; i++) {
         vec x = keep_style(_mm512_loadu_si512(rows + i * 16), style);
         __mmask16 zero = flush ? _mm512_testn_epi32_mask(x, all(0xFF)) : 0;
@@ -369,33 +371,72 @@ TARGET static void mul_int(const wg_mul_args *m)
     }
 }
 
-/* The same, of four rows at a time, with multiplication and addition in one: four sums that do not wait for each other. */
-__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vnni"))) static void
-mul_int_vnni(const wg_mul_args *m)
+/*
+ * Hosts that multiply unsigned bytes by signed ones, four products to a sum. In a fidelity phase an integer of SrcA is at
+ * most 31, or 7 times 32, one of SrcB at most 15, or 63 times 16: without what they have in common they are bytes. SrcA's
+ * get an offset, which is taken back with the sum of SrcB's. A byte's place in a vector of four: k, k + 8, k + 1, k + 9.
+ */
+#define VNNI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,avx512vnni")))
+enum { OFFSET = 64 };
+
+VNNI static void decode_a_bytes(const uint32_t *first, const uint32_t *second, wg_style style, unsigned phase,
+                                wg_matrix_a *out)
 {
-    vec ma[8];
-    if (m->rows & 3) {
+    decode_a(first, second, style, phase, out);
+    if (style != WG_STYLE_INT8)
+        return;
+    out->places = phase & 1 ? 0 : 5;
+    out->has_bytes = true;
+    for (unsigned g = 0; g < 4; g++)
+        for (unsigned i = 0; i < 64; i++)
+            out->bytes[g][i] =
+                (uint8_t)(out->mantissa[2 * g + (i >> 1 & 1)][i / 4 * 2 + (i & 1)] / (1 << out->places) + OFFSET);
+}
+
+VNNI static void decode_b_bytes(const uint32_t *rows, unsigned count, wg_style style, bool flush, unsigned phase,
+                                wg_matrix_b *out)
+{
+    decode_b(rows, count, style, flush, phase, out);
+    if (style != WG_STYLE_INT8)
+        return;
+    out->places = phase & 2 ? 0 : 4;
+    out->has_bytes = true;
+    for (unsigned i = 0; i < count; i++) {
+        out->correction[i] = 0;
+        for (unsigned k = 0; k < 16; k++) {
+            out->bytes[i][k] = (int8_t)(out->mantissa[i][k] / (1 << out->places));
+            out->correction[i] -= OFFSET * out->bytes[i][k];
+        }
+    }
+}
+
+VNNI static inline __attribute__((always_inline)) vec byte_products(const wg_mul_args *m, unsigned i, const vec a[4],
+                                                                    __m128i places)
+{
+    const unsigned row = i * m->b_step;
+    vec sum = all(m->b->correction[row]);
+    UNROLL
+    for (unsigned g = 0; g < 4; g++) {
+        int32_t four;
+        __builtin_memcpy(&four, m->b->bytes[row] + 4 * g, sizeof four);
+        sum = _mm512_dpbusd_epi32(sum, a[g], all(four));
+    }
+    return _mm512_sll_epi32(sum, places);
+}
+
+VNNI static void mul_int_vnni(const wg_mul_args *m)
+{
+    if (m->rows & 1 || !m->a->has_bytes || !m->b->has_bytes) {
         mul_int(m);
         return;
     }
+    vec a[4];
     UNROLL
-    for (unsigned k = 0; k < 8; k++)
-        ma[k] = _mm512_loadu_si512(m->a->mantissa[k]);
-    for (unsigned i = 0; i < m->rows; i += 4) {
-        const int16_t *b0 = m->b->mantissa[i * m->b_step];
-        const int16_t *b1 = b0 + 16 * m->b_step, *b2 = b1 + 16 * m->b_step, *b3 = b2 + 16 * m->b_step;
-        vec zero = _mm512_setzero_si512();
-        int_rows first = {{zero, zero}}, second = {{zero, zero}};
-        UNROLL
-        for (unsigned k = 0; k < 8; k++) {
-            first.of[0] = _mm512_dpwssd_epi32(first.of[0], ma[k], pair_at(b0 + 2 * k));
-            first.of[1] = _mm512_dpwssd_epi32(first.of[1], ma[k], pair_at(b1 + 2 * k));
-            second.of[0] = _mm512_dpwssd_epi32(second.of[0], ma[k], pair_at(b2 + 2 * k));
-            second.of[1] = _mm512_dpwssd_epi32(second.of[1], ma[k], pair_at(b3 + 2 * k));
-        }
-        accumulate_two(m, i, first);
-        accumulate_two(m, i + 2, second);
-    }
+    for (unsigned g = 0; g < 4; g++)
+        a[g] = _mm512_loadu_si512(m->a->bytes[g]);
+    __m128i places = _mm_cvtsi32_si128(m->a->places + m->b->places);
+    for (unsigned i = 0; i < m->rows; i += 2)
+        accumulate_two(m, i, (int_rows){{byte_products(m, i, a, places), byte_products(m, i + 1, a, places)}});
 }
 
 TARGET static void elw_int(const wg_elw_args *e)
@@ -477,5 +518,5 @@ TARGET static void elw_float(const wg_elw_args *e)
 }
 
 const wg_matrix_kernels wg_matrix_avx512 = {decode_a, decode_b, mul_float, mul_int, elw_float, elw_int};
-const wg_matrix_kernels wg_matrix_vnni = {decode_a, decode_b, mul_float, mul_int_vnni, elw_float, elw_int};
+const wg_matrix_kernels wg_matrix_vnni = {decode_a_bytes, decode_b_bytes, mul_float, mul_int_vnni, elw_float, elw_int};
 #endif

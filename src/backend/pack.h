@@ -16,11 +16,7 @@ void wg_pack_reset_random(wg_tile *t);
  */
 void wg_pack_soft_reset(wg_tile *t, unsigned enters, unsigned leaves);
 
-/*
- * To be called between cycles, in the one behind an acceptance: runs cycles in which nothing happens but that a thread's
- * PACRs are accepted and complete, to at most `limit` (pack_burst.c).
- */
-void wg_pack_burst(wg_tile *t, uint64_t limit);
+/* Was a PACR accepted in that cycle, or in the one before this? Then a burst may begin (pack_burst.h). */
 static inline bool wg_pack_accepted_in(const wg_tile *t, uint64_t cycle)
 {
     return t->backend.pack.burst_at == cycle + 1;

@@ -90,14 +90,14 @@ typedef struct wg_pack_output {
 /* PACR's datums, out of Dst and into L1 (pack_move.c). */
 void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer);
 /* The end of a tile, or of a flush: what the buffers hold is written. */
-void wg_pack_end_tile(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part);
+void wg_pack_end_tile(const wg_pack_output *out, unsigned thread, bool last, const wg_pack_settings *set);
 /* The tile position moves on by `rows`. */
-static inline void wg_pack_next_row(wg_packer *p, const wg_pack_part *part, unsigned rows)
+static inline void wg_pack_next_row(wg_packer *p, const wg_pack_settings *set, unsigned rows)
 {
-    uint8_t *inner = part->set.transposed ? &p->tile_z : &p->tile_y;
-    uint8_t *outer = part->set.transposed ? &p->tile_y : &p->tile_z;
+    uint8_t *inner = set->transposed ? &p->tile_z : &p->tile_y;
+    uint8_t *outer = set->transposed ? &p->tile_y : &p->tile_z;
     *inner = (uint8_t)(*inner + rows);
-    if (*inner == part->set.rows_per_plane) {
+    if (*inner == set->rows_per_plane) {
         *inner = 0;
         (*outer)++;
     }

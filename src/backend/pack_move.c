@@ -62,7 +62,7 @@ static void apply_edges(mover *m, unsigned column, unsigned count, uint32_t valu
             value[i] = instead;
         if (!m->job->interfaces && ++p->tile_x == 16) {
             p->tile_x = 0;
-            wg_pack_next_row(p, m->part, 1);
+            wg_pack_next_row(p, &m->part->set, 1);
             mask = edge_mask(m);
         }
     }
@@ -76,7 +76,7 @@ static void pass_position(mover *m, unsigned count)
     p->tile_x = (uint8_t)(p->tile_x + count);
     if (p->tile_x >= 16) {
         p->tile_x = (uint8_t)(p->tile_x - 16);
-        wg_pack_next_row(p, m->part, 1);
+        wg_pack_next_row(p, &m->part->set, 1);
     }
 }
 
@@ -240,10 +240,10 @@ static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const 
     unsigned left =
         (uint8_t)(part->set.rows_per_plane - (part->set.transposed ? p->tile_z : p->tile_y)); /* of the plane */
     if (job->interfaces || rows <= left)
-        wg_pack_next_row(p, part, rows);
+        wg_pack_next_row(p, &part->set, rows);
     else
         for (unsigned i = 0; i < rows; i++)
-            wg_pack_next_row(p, part, 1);
+            wg_pack_next_row(p, &part->set, 1);
 }
 
 /*
@@ -291,17 +291,17 @@ static void move_stepwise(const wg_pack_output *out, const wg_pack_job *job, con
         m.interface++;
     }
     if (part->source == WG_PACK_FROM_DST)
-        wg_pack_next_row(out->p, part, m.interface);
+        wg_pack_next_row(out->p, &part->set, m.interface);
 }
 
-void wg_pack_end_tile(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part)
+void wg_pack_end_tile(const wg_pack_output *out, unsigned thread, bool last, const wg_pack_settings *set)
 {
     const wg_packer *p = out->p;
     wg_pack_flush(out);
-    if (job->last)
-        wg_tdma_tile_packed(out->t, out->packer, job->insn.thread,
+    if (last)
+        wg_tdma_tile_packed(out->t, out->packer, thread,
                             (uint16_t)((p->stream[WG_STREAM_DATA].address - p->tile_start) >> 4), p->zero_flags,
-                            part->set.header, part->set.into_fifo);
+                            set->header, set->into_fifo);
 }
 
 void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer)
@@ -328,5 +328,5 @@ void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer)
                               p->stream[i].fill, packer);
         return;
     }
-    wg_pack_end_tile(&out, job, part);
+    wg_pack_end_tile(&out, job->insn.thread, job->last, &part->set);
 }

@@ -7,7 +7,7 @@
 #include "tile/tile.h"
 
 #include "backend/matrix.h"
-#include "backend/pack.h"
+#include "backend/pack_burst.h"
 #include "backend/unit.h"
 #include "engine/device.h"
 #include "frontend/replay.h"
@@ -171,92 +171,140 @@ static uint64_t others_act(wg_tile *t, uint64_t end)
     return at < end ? at : end;
 }
 
-/* Is it worth trying whether PACRs can go faster yet (pack_burst.c)? Not while others are about to do something. */
-static inline bool bursts(const wg_schedule *s, uint64_t others)
-{
-    enum { LEAST = 16 };
-    uint32_t busy = s->soon & PIPELINE & ~WG_AGENT_BIT(WG_AGENT_PACK);
-    return others > s->now + LEAST && !(busy & (busy - 1));
-}
-
-static inline bool some_mop(const wg_tile *t)
-{
-    return t->frontend[0].mop_active | t->frontend[1].mop_active | t->frontend[2].mop_active;
-}
-
 /*
- * A row of cycles in which one thread alone gives instructions of a MOP to one unit, from the current cycle, in which it
- * is due, to before `until`: phase B, and of D to G what is left when no wait is latched and the Replay Expander lets
- * everything pass. Says where it ends: somebody else has been woken, or it is more than that.
+ * A row of cycles in which nobody acts but threads that give instructions of a MOP to units, each to one of its own:
+ * phase B, and of D to G what is left when no wait is latched and the Replay Expander lets everything pass. It says where
+ * it ends: somebody else has been woken, or it is more than that.
  */
 typedef enum row_end { BETWEEN_CYCLES, BEFORE_REGIONS, BEFORE_PUSHES } row_end;
 
-/* Is it worth trying? */
-static inline bool is_row(const wg_tile *t, unsigned thread)
+typedef struct row_lane {
+    wg_frontend *f;
+    const wg_unit_ops *ops;
+    uint8_t thread, unit, agent;
+} row_lane;
+typedef struct lanes {
+    row_lane at[WG_THREADS]; /* in the order of their units, which is that of phase E */
+    unsigned count;
+    uint32_t threads; /* WG_AGENT_BIT of each */
+} lanes;
+
+static inline bool is_lane(const wg_tile *t, unsigned thread)
 {
     enum { SIMPLE = 1u << WG_UNIT_UNPACK | 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR };
     const wg_frontend *f = &t->frontend[thread];
     return f->mop_active && !(f->busy & ~WG_F_WORKS) && !f->latch.block && wg_gate_count(f) &&
-           SIMPLE >> wg_gate_fifo_at(f, 0)->unit & 1 && !t->backend.sync.core_waits &&
-           !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
+           SIMPLE >> wg_gate_fifo_at(f, 0)->unit & 1;
 }
 
-static row_end row(wg_tile *t, unsigned thread, uint64_t until)
+/* Is it worth trying? All threads that are about to do something have to be in it. */
+static inline bool find_lanes(wg_tile *t, lanes *all)
+{
+    unsigned units = 0;
+    all->count = 0;
+    all->threads = 0;
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        if (!is_lane(t, i)) {
+            if (t->sched.soon >> (WG_AGENT_THREAD0 + i) & 1)
+                return false;
+            continue;
+        }
+        unsigned unit = wg_gate_fifo_at(&t->frontend[i], 0)->unit, k = all->count++;
+        if (units >> unit & 1)
+            return false;
+        units |= 1u << unit;
+        all->threads |= WG_AGENT_BIT(WG_AGENT_THREAD0 + i);
+        for (; k && all->at[k - 1].unit > unit; k--)
+            all->at[k] = all->at[k - 1];
+        all->at[k] = (row_lane){wg_frontend_of(t, i), wg_units[unit], (uint8_t)i, (uint8_t)unit,
+                                (uint8_t)(WG_AGENT_THREAD0 + i)};
+    }
+    return all->count && !t->backend.sync.core_waits && !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
+}
+
+/* Is the thread's cycle one of a row? */
+static inline bool is_usual(const row_lane *l)
+{
+    const wg_frontend *f = l->f;
+    unsigned head = f->down_head, gate_end = f->gate_end, entry = f->down[head % WG_DOWN_RING];
+    return !(!f->mop_active || head == gate_end || f->pool[entry & WG_E_PLACE].unit != l->unit ||
+             entry & (WG_E_TTSYNC | WG_E_PLAIN) ||
+             (gate_end != f->down_end && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) || f->busy & ~WG_F_WORKS);
+}
+
+/* Phases E to G of it; when it looks next. */
+static inline uint64_t step(wg_tile *t, const row_lane *l)
 {
     wg_schedule *s = &t->sched;
-    wg_frontend *f = wg_frontend_of(t, thread);
-    uint64_t *next = &s->next[WG_AGENT_THREAD0 + thread], now = s->now;
-    const unsigned unit = wg_gate_fifo_at(f, 0)->unit;
-    const wg_unit_ops *ops = wg_units[unit];
-    bool burst = unit == WG_UNIT_PACK && t->arch->pack.interfaces && bursts(s, until);
+    wg_frontend *f = l->f;
+    unsigned head = f->down_head, gate_end = f->gate_end;
+    bool behind = gate_end != f->down_end;
+    wg_gate_serve(t, f, l->thread, l->ops, l->unit);
+    head += f->moved;
+    if (behind && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
+        f->gate_end = (uint8_t)(gate_end + 1);
+        f->moved = true;
+        wg_push_room(t, f, l->thread, 2);
+    }
+    s->phase = WG_PHASE_MOP;
+    if (!wg_mop_loops(t, f))
+        wg_mop(t, l->thread, false);
+    if (f->moved)
+        return s->now + 1;
+    s->deaf[l->thread] = ~wg_waits_for(f);
+    return wg_next_look(t, f);
+}
+
+/* Is it worth trying whether PACRs can go faster yet (pack_burst.h)? Not while others are about to do something. */
+static inline bool bursts(const wg_schedule *s, uint64_t others)
+{
+    enum { LEAST = 16, STRANGE = UNITS & ~(int)(WG_AGENT_BIT(WG_AGENT_PACK) | WG_AGENT_BIT(WG_AGENT_UNPACK0)) };
+    return others > s->now + LEAST && !(s->soon & STRANGE);
+}
+
+static row_end row(wg_tile *t, const lanes *all, uint64_t until)
+{
+    wg_schedule *s = &t->sched;
+    const uint32_t strangers = OTHERS | (THREADS & ~all->threads);
+    uint64_t now = s->now;
+    bool burst = t->arch->pack.interfaces && all->at[all->count - 1].unit == WG_UNIT_PACK && bursts(s, until);
     s->woken = 0;
-    s->deaf[thread] = 0;
+    for (unsigned i = 0; i < all->count; i++)
+        s->deaf[all->at[i].thread] = 0;
     for (;;) {
         s->now = now;
         if (s->soon & UNITS) {
             s->phase = WG_PHASE_COMPLETIONS;
             for (uint32_t mask = s->soon & UNITS; mask; mask &= mask - 1)
                 tick(t, (unsigned)__builtin_ctz(mask));
-            if (s->woken & (OTHERS | THREADS))
+            if (s->woken & strangers)
                 return BEFORE_REGIONS;
         }
-        uint64_t after = now + 1;
-        if (*next <= now) {
-            unsigned head = f->down_head, gate_end = f->gate_end, entry = f->down[head % WG_DOWN_RING];
-            const wg_insn *insn = &f->pool[entry & WG_E_PLACE];
-            bool behind = gate_end != f->down_end;
-            if (!f->mop_active || head == gate_end || insn->unit != unit || entry & (WG_E_TTSYNC | WG_E_PLAIN) ||
-                (behind && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) || f->busy & ~WG_F_WORKS)
+        uint64_t next = WG_NEVER;
+        for (unsigned i = 0; i < all->count; i++)
+            if (s->next[all->at[i].agent] <= now && !is_usual(&all->at[i]))
                 return BEFORE_REGIONS;
-            wg_gate_serve(t, f, thread, ops, unit);
-            head += f->moved;
-            if (behind && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
-                f->gate_end = (uint8_t)(gate_end + 1);
-                f->moved = true;
-                wg_push_room(t, f, thread, 2);
+        for (unsigned i = 0; i < all->count; i++) {
+            uint64_t *at = &s->next[all->at[i].agent];
+            if (*at <= now) {
+                s->soon |= WG_AGENT_BIT(all->at[i].agent);
+                *at = step(t, &all->at[i]);
             }
-            s->phase = WG_PHASE_MOP;
-            if (!wg_mop_loops(t, f))
-                wg_mop(t, thread, false);
-            *next = after;
-            if (!f->moved) {
-                s->deaf[thread] = ~wg_waits_for(f);
-                *next = wg_next_look(t, f);
-            }
-            if (s->woken & (OTHERS | THREADS))
-                return BEFORE_PUSHES;
+            next = *at < next ? *at : next;
         }
-        if (*next != after) {
+        if (s->woken & strangers)
+            return BEFORE_PUSHES;
+        if (next != now + 1) {
             uint64_t unit_next = earliest(s, UNITS);
-            after = unit_next < *next ? unit_next : *next;
+            next = unit_next < next ? unit_next : next;
         }
-        if (after >= until || after >= s->later || (burst && wg_pack_accepted_in(t, now)) ||
+        if (next >= until || next >= s->later || (burst && wg_pack_accepted_in(t, now)) ||
             t->dev->stop_requested | (t->backend.scalar.refusals != 0)) {
             s->now = now + 1;
             s->phase = WG_PHASE_ARRIVALS;
             return BETWEEN_CYCLES;
         }
-        now = after;
+        now = next;
     }
 }
 
@@ -273,18 +321,24 @@ enum {
 static inline bool is_alone(const wg_tile *t, unsigned thread)
 {
     const wg_frontend *f = &t->frontend[thread];
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (i != thread && is_lane(t, i)) /* about to go on with it */
+            return false;
     return !(f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy))) && !f->latch.block && wg_gate_count(f) &&
            ALONE_UNITS >> wg_gate_fifo_at(f, 0)->unit & 1 && !t->backend.sync.core_waits &&
            !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
 }
 
-/* PACRs of a MOP that goes on for a while may go faster yet (pack_burst.c). */
+/* PACRs may go faster yet (pack_burst.h), if there are some more. */
 static inline bool bursts_alone(const wg_tile *t, unsigned thread, uint64_t until)
 {
     enum { INSTRUCTIONS = 4 };
     const wg_frontend *f = &t->frontend[thread];
-    return t->arch->pack.interfaces && f->mop_active && wg_gate_fifo_at(f, 0)->unit == WG_UNIT_PACK &&
-           (f->mop.i + INSTRUCTIONS < f->mop.inner || f->mop.j + 1 < f->mop.outer) && bursts(&t->sched, until);
+    if (!t->arch->pack.interfaces || !wg_gate_count(f) || !bursts(&t->sched, until))
+        return false;
+    return f->mop_active ? f->mop.i + INSTRUCTIONS < f->mop.inner || f->mop.j + 1 < f->mop.outer
+                         : (uint8_t)(f->down_end - f->down_head) > INSTRUCTIONS &&
+                               wg_gate_fifo_at(f, INSTRUCTIONS)->unit == WG_UNIT_PACK;
 }
 
 /* Phase G. */
@@ -307,16 +361,32 @@ static inline void fill(wg_tile *t, wg_frontend *f, unsigned thread)
     }
 }
 
+static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
 {
     wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
     uint64_t *next = &s->next[WG_AGENT_THREAD0 + thread], now = s->now;
-    const bool burst = bursts_alone(t, thread, until);
+    const bool multiplies = wg_gate_fifo_at(f, 0)->unit == WG_UNIT_MATRIX;
     s->woken = 0;
     s->deaf[thread] = 0;
     for (;;) {
         s->now = now;
+        if (multiplies && *next <= now) {
+            uint64_t strangers = earliest(s, UNITS & ~WG_AGENT_BIT(WG_AGENT_MATRIX));
+            unsigned cycles = wg_matrix_burst(t, thread, least(least(until, s->later), strangers));
+            if (cycles) {
+                now += cycles;
+                *next = now;
+                if (now >= until || now >= s->later) {
+                    s->now = now;
+                    s->phase = WG_PHASE_ARRIVALS;
+                    return BETWEEN_CYCLES;
+                }
+                continue;
+            }
+        }
         if (s->soon & UNITS) {
             s->phase = WG_PHASE_COMPLETIONS;
             for (uint32_t mask = s->soon & UNITS; mask; mask &= mask - 1)
@@ -355,7 +425,7 @@ static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
             uint64_t unit_next = earliest(s, UNITS);
             after = unit_next < *next ? unit_next : *next;
         }
-        if (after >= until || after >= s->later || (burst && wg_pack_accepted_in(t, now)) ||
+        if (after >= until || after >= s->later || (wg_pack_accepted_in(t, now) && bursts_alone(t, thread, until)) ||
             t->dev->stop_requested | (t->backend.scalar.refusals != 0)) {
             s->now = now + 1;
             s->phase = WG_PHASE_ARRIVALS;
@@ -363,6 +433,130 @@ static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
         }
         now = after;
     }
+}
+
+/* ---- Bursts of PACRs, and an unpacker at work ------------------------------------------------------------- */
+
+/*
+ * Somebody else's cycle, or the burst does not go on. All cycles before `done` are, and those behind the last acceptance
+ * as far as to what could not complete, if that is in `tried` or before.
+ */
+static row_end burst_ends(wg_pack_burst *b, uint64_t done, uint64_t tried)
+{
+    uint64_t now = b->from > done ? b->from : done;
+    if (b->count && b->pending[b->first].done_at <= tried && b->pending[b->first].done_at > now &&
+        wg_pack_burst_waits(b))
+        now = b->pending[b->first].done_at;
+    wg_pack_burst_ends(b, now);
+    b->t->sched.phase = WG_PHASE_ARRIVALS;
+    return BETWEEN_CYCLES;
+}
+
+/* The first cycle in which anybody may act but the burst's thread, the packers, and those in `but`. */
+static uint64_t others_pipeline(const wg_schedule *s, uint32_t but, uint64_t until)
+{
+    for (uint32_t mask = PIPELINE & ~but; mask; mask &= mask - 1) {
+        uint64_t at = s->next[__builtin_ctz(mask)];
+        until = at < until ? at : until;
+    }
+    return until;
+}
+
+enum { UNPACKERS = WG_AGENT_BIT(WG_AGENT_UNPACK0) | WG_AGENT_BIT(WG_AGENT_UNPACK1) };
+
+/* A cycle of the other thread and the unpackers; false: it ends there, *end says how. */
+static inline bool beside(wg_pack_burst *b, const row_lane *other, uint64_t now, uint32_t strangers, row_end *end)
+{
+    wg_tile *t = b->t;
+    wg_schedule *s = &t->sched;
+    s->now = now;
+    s->phase = WG_PHASE_COMPLETIONS;
+    bool usual = true;
+    if (s->next[WG_AGENT_UNPACK0] <= now) {
+        wg_pack_burst_writes(b);
+        tick(t, WG_AGENT_UNPACK0);
+        usual = wg_pack_burst_goes_on(b);
+    }
+    bool due = s->next[other->agent] <= now, accepts = wg_pack_burst_next(b) == now;
+    if (!usual || s->woken & strangers || !wg_pack_burst_completes(b, now) || (due && !is_usual(other)) ||
+        (accepts && !wg_pack_burst_is_ready(b))) {
+        wg_pack_burst_ends(b, now);
+        tick(t, WG_AGENT_PACK);
+        *end = BEFORE_REGIONS;
+        return false;
+    }
+    if (accepts)
+        wg_pack_burst_accepts(b);
+    if (due) {
+        wg_pack_burst_writes(b);
+        wg_appoint(s, other->agent, step(t, other));
+    }
+    if (s->woken & strangers || !wg_pack_burst_goes_on(b)) {
+        wg_pack_burst_ends(b, now + 1);
+        s->now = now;
+        *end = BEFORE_PUSHES;
+        return false;
+    }
+    return true;
+}
+
+/* From the current cycle, the one behind an acceptance, to before `until`. False: it has not got anywhere. */
+static bool burst(wg_tile *t, uint64_t until, row_end *end)
+{
+    wg_schedule *s = &t->sched;
+    wg_pack_burst b;
+    if (!wg_pack_burst_begins(t, &b))
+        return false;
+    const row_lane *other = NULL;
+    lanes all;
+    if (find_lanes(t, &all) && all.count == 2 && all.at[0].unit == WG_UNIT_UNPACK)
+        other = &all.at[0];
+    uint32_t mine = WG_AGENT_BIT(WG_AGENT_THREAD0 + b.thread) | WG_AGENT_BIT(WG_AGENT_PACK);
+    if (other)
+        mine |= WG_AGENT_BIT(other->agent) | UNPACKERS;
+    uint64_t done = b.from;
+    until = others_pipeline(s, mine, until);
+    s->woken = 0;
+    if (other)
+        s->deaf[other->thread] = 0;
+    for (;;) {
+        uint64_t now = WG_NEVER;
+        if (other) {
+            now = s->next[WG_AGENT_UNPACK0] < s->next[other->agent] ? s->next[WG_AGENT_UNPACK0] : s->next[other->agent];
+            now = now > done ? now : done;
+        }
+        uint64_t stop = now < until ? now : until, tried = 0;
+        if (t->dev->stop_requested | (t->backend.scalar.refusals != 0))
+            stop = until = done;
+        wg_pack_burst_run(&b, stop);
+        /* In the other's cycle the burst's thread has to be due with an acceptance, or to wait with nothing moving. */
+        bool known = stop < until && (wg_pack_burst_waits(&b) || (b.from == now && b.p->free_at <= now));
+        if (wg_pack_burst_next(&b) < stop)
+            tried = wg_pack_burst_next(&b);
+        else if (known && !wg_pack_burst_completes(&b, now - 1))
+            tried = now - 1;
+        if (tried || !known) {
+            uint64_t from = s->now;
+            *end = burst_ends(&b, done, tried);
+            return s->now != from;
+        }
+        if (!beside(&b, other, now, ~mine, end))
+            return true;
+        done = now + 1;
+    }
+}
+
+/* What is left of the cycle in which a row ends; true: others are to act before the pipeline goes on. */
+static bool ends_row(wg_tile *t, row_end ends, uint64_t *others, uint64_t end)
+{
+    bool act = ends != BETWEEN_CYCLES && others_act(t, end) <= t->sched.now;
+    if (ends == BEFORE_REGIONS)
+        from_regions(t);
+    else if (ends == BEFORE_PUSHES)
+        to_next(t);
+    if (!act)
+        *others = others_act(t, end);
+    return act;
 }
 
 /*
@@ -379,9 +573,12 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
     bool careful = wg_careful(t);
     uint64_t others = others_act(t, end);
     while (!(t->dev->stop_requested | (t->backend.scalar.refusals != 0))) {
-        if (wg_pack_accepted(t) && bursts(s, others) && some_mop(t)) {
-            wg_pack_burst(t, others);
-            others = others_act(t, end);
+        row_end ends;
+        lanes all;
+        if (wg_pack_accepted(t) && bursts(s, others) && burst(t, others, &ends)) {
+            if (ends_row(t, ends, &others, end))
+                return;
+            continue;
         }
         uint32_t some = s->soon & PIPELINE;
         uint64_t next = some && s->next[__builtin_ctz(some)] <= s->now ? s->now : earliest(s, PIPELINE);
@@ -397,16 +594,9 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
         bool one = threads && !(threads & (threads - 1)) && !careful;
         unsigned thread = one ? (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0 : 0;
         bool by_itself = one && is_alone(t, thread);
-        if (by_itself || (one && is_row(t, thread))) {
-            row_end ends = by_itself ? alone(t, thread, others) : row(t, thread, others);
-            bool act = ends != BETWEEN_CYCLES && others_act(t, end) <= s->now;
-            if (ends == BEFORE_REGIONS)
-                from_regions(t);
-            else if (ends == BEFORE_PUSHES)
-                to_next(t);
-            if (act)
+        if (by_itself || (threads && !careful && find_lanes(t, &all))) {
+            if (ends_row(t, by_itself ? alone(t, thread, others) : row(t, &all, others), &others, end))
                 return;
-            others = others_act(t, end);
             continue;
         }
         if (s->soon & UNITS) {

@@ -189,6 +189,20 @@ unsigned wg_push_words(wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc
     return push_from_t(t, f, thread, core, pc, words, count, why);
 }
 
+bool wg_push_would_wait(wg_tile *t, unsigned thread, wg_core_id core, unsigned count, wg_stall *why)
+{
+    if (core == WG_CORE_B || wg_careful(t) || t->lockstep)
+        return false;
+    wg_frontend *f = wg_frontend_of(t, thread);
+    unsigned needs = count <= 4 ? count : 1;
+    if (wg_fifo_room(t->arch, f, thread) >= needs)
+        return false;
+    if (!(f->push_waits & 1) || needs < f->push_needs)
+        f->push_needs = (uint8_t)needs;
+    refuse(f, thread, 1, why);
+    return true;
+}
+
 /* ---- The debug bus ---------------------------------------------------------------------------------- */
 
 void wg_debug_control(wg_tile *t, unsigned thread, bool debug_bus)

@@ -254,8 +254,8 @@ WG_STAGE bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, uns
     if (!room)
         return false;
     *entry = f->fifo[f->fifo_head];
+    f->plain_downstream++; /* before it is asked whether there is room now */
     wg_fifo_left(t, f, thread, careful);
-    f->plain_downstream++;
     return true;
 }
 

@@ -47,6 +47,7 @@
  * What hosts have of their own:
  *     LARGEST(v)      the largest of 16 lanes
  *     HALVED(m, n)    8-bit numbers divided by two, and n (up to 8) times more, to nearest, ties away from zero
+ *     PAIRS(…)        rows_bf16() for as many rows as it can do two at a time; how many
  */
 #define LARGEST(v) largest_of(&(halves16[]){(v)}[0])
 static inline uint16_t largest_of(const halves16 *v)
@@ -62,6 +63,7 @@ static inline uint16_t largest_of(const halves16 *v)
         CONVERT(halves16, (m_ + (((words16){0} + 1) << n_)) >> (n_ + 1)); \
     })
 /* For any host, and with AVX2. */
+#define PAIRS(rows, at, six, block_bits) 0
 #define MIN(a, b) \
     ({ \
         words16 a_ = (a), b_ = (words16){0} + (b); \
@@ -114,6 +116,64 @@ static inline uint16_t largest_of(const halves16 *v)
     ((halves16)_mm256_mulhrs_epi16((__m256i)(m), _mm256_srlv_epi16(_mm256_set1_epi16(0x4000), (__m256i)(n))))
 #define NAME avx512
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
+
+/*
+ * As rows_bf16() and block(), two rows in a vector of 32. Of a number that is eight places or more below the largest one,
+ * mulhrs() leaves nothing.
+ */
+typedef uint16_t halves32 __attribute__((vector_size(64)));
+INLINE TARGET unsigned pairs_avx512(unsigned rows, wg_pack_rows *at, bool six, unsigned bits)
+{
+    uint8_t *data = at->data;
+    __m512i most = _mm512_setzero_si512();
+    unsigned row = 0;
+#define ALL(value) _mm512_set1_epi16(value)
+#define SHIFTED(value, places) ((__m512i)((halves32)(value) >> (places)))
+    for (; row + 2 <= rows; row += 2) {
+        __m512i h = _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)at->high[row])),
+                                       _mm256_loadu_si256((const __m256i *)at->high[row + 1]), 1);
+        __m512i x = _mm512_or_si512(_mm512_slli_epi16(_mm512_and_si512(h, ALL(0xFF)), 7),
+                                    _mm512_and_si512(_mm512_srli_epi16(h, 8), ALL(0x7F)));
+        __mmask32 some = _mm512_cmpgt_epu16_mask(x, ALL(0x7F)), left;
+        x = _mm512_maskz_min_epu16(some, x, ALL(0x7F80));
+        if (six)
+            x = _mm512_and_si512(_mm512_add_epi16(x, ALL(1)), ALL(-2));
+        most = _mm512_max_epu16(most, x);
+        if (!bits) {
+            x = _mm512_or_si512(x, _mm512_and_si512(h, ALL((short)0x8000)));
+            _mm512_storeu_si512(data + 32 * row, _mm512_maskz_mov_epi16(some, x));
+            continue;
+        }
+        __m512i exponent = _mm512_srli_epi16(x, 7), shared = exponent; /* of each row, in all its lanes */
+        shared = _mm512_max_epu16(shared, _mm512_shuffle_i64x2(shared, shared, 0xB1));
+        shared = _mm512_max_epu16(shared, _mm512_shuffle_epi32(shared, 0x4E));
+        shared = _mm512_max_epu16(shared, _mm512_shuffle_epi32(shared, 0xB1));
+        shared = _mm512_max_epu16(shared, _mm512_rol_epi32(shared, 16));
+        at->exponents[row] = (uint8_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(shared));
+        at->exponents[row + 1] = (uint8_t)_mm_cvtsi128_si32(_mm512_extracti64x2_epi64(shared, 2));
+        __m512i magnitude = _mm512_or_si512(_mm512_and_si512(x, ALL(127)), ALL(128));
+        magnitude = _mm512_maskz_mov_epi16(some, magnitude);
+        magnitude = _mm512_mulhrs_epi16(magnitude, _mm512_srlv_epi16(ALL(0x4000), _mm512_sub_epi16(shared, exponent)));
+        magnitude = SHIFTED(_mm512_min_epu16(magnitude, ALL(127)), 8 - bits);
+        left = _mm512_test_epi16_mask(magnitude, magnitude);
+        __m512i sign = SHIFTED(_mm512_and_si512(h, ALL((short)0x8000)), 16 - bits);
+        x = _mm512_maskz_mov_epi16(left, _mm512_or_si512(sign, magnitude));
+        if (bits == 8) {
+            _mm256_storeu_si256((__m256i *)(data + 16 * row), _mm512_cvtepi16_epi8(x));
+        } else {
+            x = _mm512_or_si512(x, _mm512_srli_epi32(x, 12)); /* neighbours in the lowest byte of each 32 bits */
+            _mm_storeu_si128((__m128i *)(data + 8 * row), _mm512_cvtepi32_epi8(x));
+        }
+    }
+#undef ALL
+#undef SHIFTED
+    __m256i both = _mm256_max_epu16(_mm512_castsi512_si256(most), _mm512_extracti64x4_epi64(most, 1));
+    halves16 lanes = LOAD(halves16, at->lanes);
+    STORE(at->lanes, MAX_HALVES(lanes, (halves16)_mm256_srli_epi16(both, 7)));
+    return row;
+}
+#undef PAIRS
+#define PAIRS(rows, at, six, block_bits) pairs_avx512(rows, at, six, block_bits)
 #include "num/pack_rows_body.h"
 #endif
 

@@ -192,9 +192,10 @@ INLINE TARGET void FN(rows_out)(wg_pack_route r, unsigned rows, wg_pack_rows *at
 /* BF16 as it is stored, to BF16 or to blocks (`six`: of six bits of mantissa): in half the width. */
 INLINE TARGET void FN(rows_bf16)(unsigned rows, wg_pack_rows *at, bool six, unsigned block_bits)
 {
+    unsigned row = PAIRS(rows, at, six, block_bits), row_bytes = block_bits ? 2 * block_bits : 32;
     halves16 most = {0}, lanes = LOAD(halves16, at->lanes);
-    uint8_t *data = at->data;
-    for (unsigned row = 0; row < rows; row++) {
+    uint8_t *data = at->data + row * row_bytes;
+    for (; row < rows; row++) {
         halves16 h = LOAD(halves16, at->high[row]), magnitude = (h & 0xFF) << 7 | (h >> 8 & 0x7F);
         magnitude = MIN_HALVES(magnitude, (halves16){0} + 0x7F80);
         halves16 value = ((h & 0x8000) | magnitude) & (halves16)(magnitude > 0x7F);
@@ -207,7 +208,7 @@ INLINE TARGET void FN(rows_bf16)(unsigned rows, wg_pack_rows *at, bool six, unsi
             at->exponents[row] = FN(block)(&value, false, block_bits, data);
         else
             STORE(data, value);
-        data += block_bits ? 2 * block_bits : 32;
+        data += row_bytes;
     }
     STORE(at->lanes, MAX_HALVES(lanes, most >> 7));
 }

@@ -359,6 +359,8 @@ uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
     wg_core *k = &t->core[core];
     wg_loop loop;
     loop.state = WG_LOOP_NONE;
+    wg_back_edge edge;
+    edge.branch = 0;
     t->loop = NULL;
     k->stop = stop;
     for (;;) {
@@ -367,7 +369,8 @@ uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
         /* Run no further than the next store or fetch that others will see. */
         stop = wg_min64(stop, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
         if (may_run_fast(k, stop)) {
-            wg_exec_lines(t, core, stop);
+            for (uint32_t branch; (branch = wg_exec_lines(t, core, stop));)
+                wg_exec_loop(t, core, branch, stop, &edge);
             stop = wg_min64(stop, wg_lsu_next(t, core));
         }
         uint64_t again = run_queued(t, core, stop, &loop);

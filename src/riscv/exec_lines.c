@@ -105,7 +105,19 @@ static bool flows(const wg_tile *t, const wg_op *op, const wg_op *end, uint64_t 
     return true;
 }
 
-WG_THREADED void wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
+/* What is left of the lag behind these instructions of a line, which took `passed` cycles to the next one's entry. */
+static inline unsigned lag_behind(const wg_op *from, const wg_op *op, uint64_t passed, unsigned lag, uint64_t *dests)
+{
+    unsigned count = (unsigned)(op - from) + 1;
+    uint64_t d = *dests;
+    for (const wg_op *o = from; o <= op; o++)
+        d = d << 8 | o->rd;
+    *dests = d;
+    /* every cycle without an instruction brings the retire queue one nearer */
+    return passed - count + 2 < lag ? lag - (unsigned)(passed - count) : 0;
+}
+
+WG_THREADED uint32_t wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
 {
     static const void *const labels[WG_OP_COUNT] = {
 #define LABEL(name) [WG_OP_##name] = &&L_##name,
@@ -128,6 +140,7 @@ WG_THREADED void wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
     uint64_t dests = run->dests;
     unsigned late = run->late, lag = run->lag;
     const wg_op *op, *from;
+    uint32_t closing = 0; /* a branch that may close a loop: for exec_loop.c */
     wg_icache_line *line, *before = NULL;
     const uint32_t epoch = k->epoch; /* nothing is fetched in here */
     if (!k->solo_until && k->saved_at == WG_NEVER)
@@ -179,6 +192,8 @@ L_REMU : {
         if (taken) { \
             c = last + 1 + (foreseen ? 0 : bubble); \
             pc = op->imm; \
+            if (__builtin_expect(op->spare && foreseen, 0)) \
+                goto back; \
             goto jumped; \
         } \
         if (foreseen) \
@@ -318,16 +333,17 @@ L_LINE_END:
     }
     pc = (line->tag & ~15u) + 16;
     op--;
+    goto jumped;
+
+back:
+    if (k->run.history == 0xFF) { /* nothing more is learnt from it, soon */
+        closing = WG_PC_OF(op);
+        stop = 0;
+    }
 jumped: /* `op` was the last of this line; its time, and the next one's, are in `last` and `c` */
     number += (uint64_t)(op - from) + 1;
-    if (lag) {
-        unsigned count = (unsigned)(op - from) + 1;
-        uint64_t passed = c - entry;
-        for (const wg_op *o = from; o <= op; o++)
-            dests = dests << 8 | o->rd;
-        /* every cycle without an instruction brings the retire queue one nearer */
-        lag = passed - count + 2 < lag ? lag - (unsigned)(passed - count) : 0;
-    }
+    if (lag)
+        lag = lag_behind(from, op, c - entry, lag, &dests);
 enter:
     entry = c;
     if (c + WG_MARGIN > stop || wg_core_log_full(k))
@@ -380,12 +396,8 @@ leave:
     c = base + op->at;
     if (op != from) {
         last = c - 1 > last ? c - 1 : last;
-        if (lag) {
-            uint64_t passed = c - entry, count = (uint64_t)(op - from);
-            for (const wg_op *o = from; o < op; o++)
-                dests = dests << 8 | o->rd;
-            lag = passed - count + 2 < lag ? lag - (unsigned)(passed - count) : 0;
-        }
+        if (lag)
+            lag = lag_behind(from, op - 1, c - entry, lag, &dests);
     } else if (lag && c > entry) { /* it has waited for the line before */
         lag = c - entry + 2 < lag ? lag - (unsigned)(c - entry) : 0;
     }
@@ -399,6 +411,7 @@ out:
     run->late_at = c + 1;
     run->dests = dests;
     run->lag = (uint8_t)(lag ? lag + (unsigned)(c - 1 - last) : 0);
+    return closing;
 }
 #undef A
 #undef B

@@ -27,19 +27,6 @@ enum { DO_LW = WG_OP_COUNT, DO_LOAD, DO_STORE, DO_LEAVE_WORD, DO_LEAVE, DO_END, 
 
 /* ---- which loops ------------------------------------------------------------------------------------------- */
 
-static bool is_arithmetic(uint8_t code)
-{
-    switch (code) {
-#define ALU(name, expression) case WG_OP_##name:
-#define MULTIPLY(name, expression) case WG_OP_##name:
-#include "riscv/alu.inc"
-#undef ALU
-#undef MULTIPLY
-    case WG_OP_NOP: return true;
-    default: return false;
-    }
-}
-
 /* By how much a round moves the register; false if not by a constant. */
 static bool moves_by(const wg_loop *l, unsigned reg, uint32_t *by)
 {
@@ -69,7 +56,7 @@ static bool take_body(const wg_tile *t, unsigned core, wg_loop *l)
             return false;
         const wg_op *op = &line->op[pc >> 2 & 3];
         bool reaches = op->code == WG_OP_LOAD || op->code == WG_OP_STORE;
-        if (pc < l->branch && !reaches && !is_arithmetic(op->code))
+        if (pc < l->branch && !reaches && !wg_is_arithmetic(op->code))
             return false;
         memory += reaches;
         l->body[l->ops++] = *op;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of the pipeline share: when an instruction may enter EX1 (issue.c), what a single one does there
- * (step.c), whole lines of them (exec_lines.c), and who of these goes on (exec.c).
+ * (step.c), whole lines of them (exec_lines.c), loops of arithmetic (exec_loop.c), and who of these goes on (exec.c).
  */
 #ifndef WG_RISCV_PIPELINE_H
 #define WG_RISCV_PIPELINE_H
@@ -123,7 +123,32 @@ void wg_step_halt(wg_tile *t, unsigned core, wg_halt how);
 uint32_t wg_divide(uint8_t code, uint32_t a, uint32_t b, unsigned *cycles);
 bool wg_predictor_on(const wg_tile *t, unsigned core);
 
-/* exec_lines.c: whole lines, as long as they end before `stop`. */
-void wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop);
+/* One result from two registers and an immediate, and nothing else. */
+static inline bool wg_is_arithmetic(uint8_t code)
+{
+    switch (code) {
+#define ALU(name, expression) case WG_OP_##name:
+#define MULTIPLY(name, expression) case WG_OP_##name:
+#include "riscv/alu.inc"
+#undef ALU
+#undef MULTIPLY
+    case WG_OP_NOP: return true;
+    default: return false;
+    }
+}
+
+/*
+ * exec_lines.c: whole lines, as long as they end before `stop`. Returns sooner where exec_loop.c may go on: behind the
+ * backward branch at the address returned (else 0), which was taken.
+ */
+uint32_t wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop);
+/* exec_loop.c: where a loop's branch was taken the last time. */
+typedef struct wg_back_edge {
+    uint32_t branch;
+    uint8_t lag;
+    uint64_t at, number, dests;
+} wg_back_edge;
+/* The backward branch at `branch` has been taken: goes round as often as it can before `stop`. */
+void wg_exec_loop(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, wg_back_edge *last);
 
 #endif

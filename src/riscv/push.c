@@ -12,20 +12,26 @@
 #include "riscv/lsu.h"
 #include "riscv/pipeline.h"
 
-static uint64_t head_leaves(const wg_tile *t, unsigned core, const wg_core_run *run)
+/* As wg_lsu_room() has it. */
+static inline bool has_room(const wg_tile *t, unsigned core)
 {
-    uint64_t now = t->sched.now, at = wg_max64(run->mux_free, wg_sq_peek(run, 0)->entered + 1);
-    if (at <= now && !wg_memory_room(t, core, WG_PATH_PUSH, 0, 0))
-        return WG_NEVER; /* the region's progress wakes the core */
-    return wg_max64(at, now + 1);
+    return t->regions.memory.lane[core][WG_PATH_PUSH].count <= t->timing->path[WG_PATH_PUSH].travel;
 }
 
-static const wg_icache_line *line_at(const wg_tile *t, const wg_core *k, unsigned core, uint32_t pc)
+/* When the first of the queue leaves; WG_NEVER while its path is full: the region's progress wakes the core. */
+static inline uint64_t head_leaves(const wg_tile *t, unsigned core, const wg_core_run *run)
+{
+    if (!has_room(t, core))
+        return WG_NEVER;
+    return wg_max64(wg_max64(run->mux_free, wg_sq_peek(run, 0)->entered + 1), t->sched.now + 1);
+}
+
+/* The line that holds pc, if nothing is special about it. */
+static inline const wg_icache_line *line_at(const wg_tile *t, const wg_core *k, unsigned core, uint32_t pc)
 {
     const uint32_t set = pc >> 4 & (t->arch->icache_bytes[core] / 32u - 1);
     const wg_icache_line *line = &k->icache[set * 2];
-    if (line->tag != ((pc & ~15u) | WG_LINE_VALID))
-        line++;
+    line += line->tag != ((pc & ~15u) | WG_LINE_VALID);
     return line->tag == ((pc & ~15u) | WG_LINE_VALID) && line->checked == k->epoch ? line : NULL;
 }
 
@@ -48,9 +54,17 @@ bool wg_push_emit(wg_tile *t, unsigned core)
     if (core < WG_CORE_T0 || run->halt | k->solo_saved | run->loads | run->fetch[0].used | run->fetch[1].used |
                                  run->ordered | t->lockstep | k->stepping | k->breakpoints | k->slow)
         return false;
-    if ((k->saved_at != WG_NEVER && run->last >= now) || (WG_EVENTS && t->watched) || wg_one_at_a_time(k) ||
-        wg_strongly_ordered(k))
+    if ((WG_EVENTS && t->watched) || wg_one_at_a_time(k) || wg_strongly_ordered(k))
         return false;
+    if (k->saved_at != WG_NEVER && run->last >= now) {
+        /* It ran ahead, and now there is room for the store that had to wait: as in emit(). */
+        if (!k->saved.sq_count || wg_sq_peek(&k->saved, 0)->path != WG_PATH_PUSH || !has_room(t, core))
+            return false;
+        wg_core_sync(t, core);
+        if (run->halt | run->loads | run->fetch[0].used | run->fetch[1].used | run->ordered)
+            return false;
+        t->sched.next[WG_AGENT_CORE_B + core] = WG_NEVER; /* it is ticked just now */
+    }
     if (run->ex1.kind && (run->ex1.kind != WG_EX1_STORE || run->ex1.path != WG_PATH_PUSH))
         return false;
     if (run->sq_count) {
@@ -63,21 +77,12 @@ bool wg_push_emit(wg_tile *t, unsigned core)
     }
     k->saved_at = WG_NEVER;
     enter(run, now);
-    if (run->sq_count && run->mux_free <= now && wg_sq_peek(run, 0)->entered < now &&
-        wg_memory_room(t, core, WG_PATH_PUSH, 0, 0)) {
+    if (run->sq_count && run->mux_free <= now && wg_sq_peek(run, 0)->entered < now && has_room(t, core)) {
         const wg_store *s = wg_sq_peek(run, 0);
-        wg_request req = {.address = s->address,
-                          .pc = s->pc,
-                          .kind = WG_REQ_WRITE,
-                          .path = WG_PATH_PUSH,
-                          .bytes = s->bytes,
-                          .core = (uint8_t)core,
-                          .index = s->index};
-        memcpy(req.data, s->data, sizeof req.data);
+        wg_memory_emit_push(t, core, s->index, s->address, s->pc, s->data, s->bytes);
         wg_sq_pop(run);
         run->mux_free = now + 1;
         run->disturbed = now;
-        wg_memory_emit(t, &req);
         enter(run, now); /* room was made for it in this very cycle */
     }
     return true;
@@ -125,6 +130,28 @@ static inline bool push(wg_tile *t, unsigned core, wg_core_run *run, const wg_op
     return room;
 }
 
+/* As wg_step_branch(), for branches and for jumps that leave no return address. */
+static inline void branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
+{
+    wg_core *k = &t->core[core];
+    wg_core_run *run = &k->run;
+    const uint32_t a = run->r[op->rs1], b = run->r[op->rs2], pc = run->pc;
+    const bool on = wg_predictor_on(t, core);
+    bool taken = true, foreseen = on;
+    if (op->code != WG_OP_JAL) {
+        taken = op->code == WG_OP_BEQ    ? a == b
+                : op->code == WG_OP_BNE  ? a != b
+                : op->code == WG_OP_BLT  ? (int32_t)a < (int32_t)b
+                : op->code == WG_OP_BGE  ? (int32_t)a >= (int32_t)b
+                : op->code == WG_OP_BLTU ? a < b
+                                         : a >= b;
+        foreseen = wg_predict_branch(k, on, pc, op->imm <= pc, taken);
+    }
+    wg_entered(run, e, WG_NO_DEST, e + 1);
+    run->at = e + 1 + (foreseen ? 0u : t->timing->mispredict_bubble);
+    run->pc = taken ? op->imm : pc + 4;
+}
+
 /*
  * Executes what enters EX1 before `stop`; returns when to go on, as wg_exec(), to which it leaves what it does not know
  * (then *other is set).
@@ -136,10 +163,19 @@ static uint64_t execute(wg_tile *t, unsigned core, uint64_t stop, bool *other)
     wg_core_run *run = &k->run;
     const uint64_t now = t->sched.now;
     unsigned left = MOST;
+    const wg_icache_line *line = NULL;
+    uint8_t *lru = NULL, way = 0;
     wg_begin_queue(run);
     while (run->at < stop) {
-        const wg_icache_line *line = line_at(t, k, core, run->pc);
-        if (!line || !left--)
+        if (!line || (line->tag ^ run->pc) & ~15u) {
+            line = line_at(t, k, core, run->pc);
+            if (!line)
+                break;
+            const uint32_t set = run->pc >> 4 & (t->arch->icache_bytes[core] / 32u - 1);
+            lru = &run->lru[set];
+            way = line != &k->icache[set * 2];
+        }
+        if (!left--)
             break;
         const wg_op *op = &line->op[run->pc >> 2 & 3];
         uint64_t e = wg_max64(run->at, run->retired[(run->number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
@@ -153,7 +189,9 @@ static uint64_t execute(wg_tile *t, unsigned core, uint64_t stop, bool *other)
         uint32_t value = 0;
         switch ((wg_op_code)op->code) {
 #define ALU(name, expression) \
-    case WG_OP_##name: value = (expression); break;
+    case WG_OP_##name: \
+        value = (expression); \
+        break;
 #define MULTIPLY(name, expression)
 #include "riscv/alu.inc"
 #undef ALU
@@ -167,7 +205,7 @@ static uint64_t execute(wg_tile *t, unsigned core, uint64_t stop, bool *other)
         case WG_OP_BGEU:
         case WG_OP_JAL:
             branches = true;
-            *other = op->imm == run->pc;
+            *other = op->imm == run->pc || op->rd != WG_REG_SINK;
             break;
         default: *other = true; break;
         }
@@ -175,9 +213,9 @@ static uint64_t execute(wg_tile *t, unsigned core, uint64_t stop, bool *other)
             break;
         if (e > now && k->saved_at == WG_NEVER)
             wg_core_checkpoint(t, core);
-        run->lru[(line - k->icache) / 2] = (uint8_t)((line - k->icache) & 1);
+        *lru = way;
         if (branches) {
-            wg_step_branch(t, core, op, e);
+            branch(t, core, op, e);
         } else if (op->code != WG_OP_PUSH) {
             run->r[op->rd] = value;
             wg_entered(run, e, op->rd, e + 1);

@@ -73,10 +73,43 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
     }
     m->active[req->core] |= 1u << index;
     wg_ttsync_note_emitted(t, req->core, (wg_path)req->path, req->address, req->kind == WG_REQ_WRITE);
-    wg_wake_at(&t->sched, req->path == WG_PATH_PUSH ? WG_AGENT_PUSHES : WG_AGENT_REGIONS, req->seen_at);
+    if (req->path != WG_PATH_PUSH)
+        wg_wake_at(&t->sched, WG_AGENT_REGIONS, req->seen_at);
+    else if (lane->count == 1) /* else those before it have an appointment, or wait for room */
+        wg_wake_at(&t->sched, WG_AGENT_PUSHES, req->seen_at);
     WG_EMIT(t, WG_EV_CORE_REQUEST, WG_AGENT_CORE_B + req->core, .a = req->address, .b = req->data[0], .c = req->kind,
             .pc = req->pc, .parent = req->overtakes,
             .word = WG_REQUEST_WORD(req->path, req->index, req->bytes, req->rd));
+}
+
+void wg_memory_emit_push(wg_tile *t, unsigned core, unsigned thread, uint32_t address, uint32_t pc,
+                         const uint32_t data[4], unsigned bytes)
+{
+    wg_memory *m = &t->regions.memory;
+    wg_lane *lane = &m->lane[core][WG_PATH_PUSH];
+    wg_request req = {.address = address,
+                      .pc = pc,
+                      .data = {data[0], data[1], data[2], data[3]},
+                      .kind = WG_REQ_WRITE,
+                      .path = WG_PATH_PUSH,
+                      .bytes = (uint8_t)bytes,
+                      .core = (uint8_t)core,
+                      .index = (uint8_t)thread};
+    if (t->perturbed || (WG_EVENTS && t->watched) || lane->count == WG_LANE_DEPTH) {
+        wg_memory_emit(t, &req);
+        return;
+    }
+    m->emitted[core]++;
+    req.seen_at = t->sched.now + t->timing->path[WG_PATH_PUSH].travel;
+    req.seen_at = lane->last_seen_at = req.seen_at > lane->last_seen_at ? req.seen_at : lane->last_seen_at;
+    t->frontend[thread].ttsync.emitted += t->arch->auto_ttsync;
+    lane->queue[(lane->head + lane->count) % WG_LANE_DEPTH] = req;
+    if (lane->count++)
+        return; /* those before it have an appointment, or wait for room */
+    lane->retry_at = 0;
+    lane->why.reason = WG_STALL_NONE;
+    m->active[core] |= 1u << WG_PATH_PUSH;
+    wg_wake_at(&t->sched, WG_AGENT_PUSHES, req.seen_at);
 }
 
 void wg_memory_drop(wg_tile *t, unsigned core)
@@ -251,6 +284,46 @@ void wg_regions_tick(wg_tile *t)
     wg_wake_at(&t->sched, WG_AGENT_REGIONS, next);
 }
 
+/* The head of a core's lane of pushes, which has arrived; returns when to try again. */
+static uint64_t push(wg_tile *t, unsigned core, wg_lane *lane)
+{
+    wg_request *req = &lane->queue[lane->head];
+    const uint64_t now = t->sched.now;
+    unsigned thread = req->index < WG_THREADS ? req->index : 0;
+    if (lane->why.reason == WG_STALL_PUSH_FIFO_FULL &&
+        t->frontend[thread].push_waits & (core == WG_CORE_B ? 2 : 1)) /* nothing has left since it was refused */
+        return WG_NEVER;
+    wg_stall why = {.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
+    unsigned words = req->bytes / 4u;
+    unsigned taken = wg_push_words(t, thread, (wg_core_id)core, req->pc, req->data, words, &why);
+    if (taken >= words) {
+        if (WG_EVENTS && t->watched) {
+            take(t, core, WG_PATH_PUSH, req->data);
+        } else {
+            lane->head = (uint8_t)((lane->head + 1) % WG_LANE_DEPTH);
+            lane->retry_at = 0;
+            lane->why.reason = WG_STALL_NONE;
+            if (!--lane->count)
+                t->regions.memory.active[core] &= ~(1u << WG_PATH_PUSH);
+            wg_core_wake(t, core);
+        }
+        wg_wake_idle_watchers(&t->sched);
+        if (!lane->count)
+            return WG_NEVER;
+        req = &lane->queue[lane->head];
+        if (req->seen_at > now + 1)
+            return req->seen_at;
+        /* in the next cycle, unless it is sure to be in vain */
+        return wg_push_would_wait(t, thread, (wg_core_id)core, req->bytes / 4u, &lane->why) ? WG_NEVER : now + 1;
+    }
+    memmove(req->data, req->data + taken, (words - taken) * 4);
+    req->bytes = (uint8_t)((words - taken) * 4);
+    req->pc += taken * 4;
+    lane->why = why;
+    uint64_t retry = taken ? now + 1 : why.retry_at;
+    return retry <= now ? now + 1 : retry;
+}
+
 void wg_regions_push(wg_tile *t)
 {
     wg_memory *m = &t->regions.memory;
@@ -259,34 +332,10 @@ void wg_regions_push(wg_tile *t)
         if (!(m->active[core] >> WG_PATH_PUSH & 1))
             continue;
         wg_lane *lane = &m->lane[core][WG_PATH_PUSH];
-        wg_request *req = &lane->queue[lane->head];
-        if (req->seen_at > t->sched.now) {
-            next = req->seen_at < next ? req->seen_at : next;
-            continue;
-        }
-        unsigned thread = req->index % WG_THREADS;
-        if (lane->why.reason == WG_STALL_PUSH_FIFO_FULL &&
-            t->frontend[thread].push_waits & (core == WG_CORE_B ? 2 : 1)) /* nothing has left since it was refused */
-            continue;
-        wg_stall why = {.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
-        unsigned words = req->bytes / 4u;
-        unsigned taken = wg_push_words(t, thread, (wg_core_id)core, req->pc, req->data, words, &why);
-        if (taken >= words) {
-            take(t, core, WG_PATH_PUSH, req->data);
-            wg_wake_idle_watchers(&t->sched);
-            if (lane->count && lane->queue[lane->head].seen_at < next)
-                next =
-                    lane->queue[lane->head].seen_at > t->sched.now ? lane->queue[lane->head].seen_at : t->sched.now + 1;
-            continue;
-        }
-        memmove(req->data, req->data + taken, (words - taken) * 4);
-        req->bytes = (uint8_t)((words - taken) * 4);
-        req->pc += taken * 4;
-        lane->why = why;
-        uint64_t retry = taken ? t->sched.now + 1 : why.retry_at;
-        if (retry <= t->sched.now)
-            retry = t->sched.now + 1;
-        next = retry < next ? retry : next;
+        uint64_t at = lane->queue[lane->head].seen_at;
+        if (at <= t->sched.now)
+            at = push(t, core, lane);
+        next = at < next ? at : next;
     }
     wg_wake_at(&t->sched, WG_AGENT_PUSHES, next);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops through L1 whose rounds repeat themselves (src/riscv/loop.c, rounds.c): random bodies of arithmetic, loads and
+ * Loops whose rounds repeat themselves (src/riscv/exec_loop.c, loop.c, rounds.c): random bodies of arithmetic, loads and
  * stores, with pointers that stand still or move, on one core or, much the same, on several at a time, run once skipping,
  * once in small steps and once with every agent ticked in every cycle. Registers, memory, cycles and instruction counts must
  * be identical at every look.
@@ -205,6 +205,61 @@ static void test_random_loops(void **state)
         rv code[WG_CORES];
         for (unsigned c = 0; c < WG_CORES; c++)
             code[c] = program(c);
+        same_in_all_modes(arch, profile, cores, code, 5, seed);
+    }
+}
+
+/*
+ * Nothing but arithmetic, of few and of too many instructions, counted up or down or left at random; a multiplication, whose
+ * result is late, may be the last; loops in loops, and more code than one cache line.
+ */
+static void arithmetic_loop(rv *p, unsigned depth)
+{
+    static const unsigned branch[] = {1, 4, 5, 6, 7, 0}; /* bne, blt, bge, bltu, bgeu, beq */
+    unsigned kind = below(3), condition = branch[below(6)], count = depth ? S6 : COUNT, limit = below(300);
+    rv_li(p, count, kind ? 0 : 1 + limit);
+    rv_li(p, S7, limit);
+    unsigned label = p->n;
+    for (unsigned ops = below(below(4) ? 9 : 30); ops--;)
+        switch (below(depth ? 5 : 6)) {
+        case 0:
+            rv_word(p, 1u << 25 | any_reg() << 20 | any_reg() << 15 | below(4) << 12 | any_reg() << 7 | 0x33);
+            break;
+        case 1: rv_word(p, rv_i((int)below(0x1000), any_reg(), 4, any_reg(), 0x13)); break;
+        case 2: rv_word(p, rv_i((int)below(32), any_reg(), 1, any_reg(), 0x13)); break;
+        case 3: rv_word(p, any_reg() << 20 | any_reg() << 15 | 3u << 12 | any_reg() << 7 | 0x33); break; /* sltu */
+        case 4: rv_add(p, any_reg(), any_reg(), any_reg()); break;
+        default:
+            if (below(6) == 0 && ops < 8)
+                arithmetic_loop(p, 1);
+            break;
+        }
+    rv_addi(p, count, count, kind ? 1 : -1);
+    int back = 4 * ((int)label - (int)p->n);
+    if (kind == 0)
+        rv_word(p, rv_b(back, count, ZERO, 1));
+    else if (kind == 1)
+        rv_word(p, rv_b(back, count, S7, below(2) ? 4 : 6)); /* blt, bltu */
+    else
+        rv_word(p, rv_b(back, any_reg(), any_reg(), condition));
+}
+
+static void test_random_arithmetic(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_LOOPS", 15);
+    for (unsigned seed = first; seed < first + count; seed++) {
+        g.s = seed * UINT64_C(55501) + arch;
+        unsigned cores = below(2) ? 1u << below(5) : 1 + below(31), profile = below(2);
+        rv code[WG_CORES];
+        for (unsigned c = 0; c < WG_CORES; c++) {
+            code[c] = rv_at(CODE + c * CODE_STRIDE + 4 * below(4));
+            for (unsigned r = T0; r < T0 + 11; r++)
+                rv_li(&code[c], r, (uint32_t)wg_rng_next(&g));
+            for (unsigned i = 0; i < 8; i++)
+                arithmetic_loop(&code[c], 0);
+            rv_done(&code[c]);
+        }
         same_in_all_modes(arch, profile, cores, code, 5, seed);
     }
 }
@@ -441,6 +496,7 @@ static void test_five_loads_and_a_store(void **state)
 
 static const wg_test tests[] = {
     WG_TEST(test_random_loops, WG_BH | WG_WH, ""),
+    WG_TEST(test_random_arithmetic, WG_BH | WG_WH, ""),
     WG_TEST(test_random_loops_of_several, WG_BH | WG_WH, ""),
     WG_TEST(test_a_line_in_another_cache, WG_BH | WG_WH, ""),
     WG_TEST(test_tables, WG_BH | WG_WH, ""),

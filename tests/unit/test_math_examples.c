@@ -304,7 +304,54 @@ static void test_levels(void **state)
     }
 }
 
+/* ---- Skipping is exact ---- */
+
+/* Forty products: whether cycles are skipped or not, and how far time passes at once, is not to be seen anywhere. */
+static void test_modes(void **state)
+{
+    for (unsigned passes = 1; passes <= 4; passes += 3) {
+        wg_device *dev[3];
+        const uint32_t parameters[8] = {passes, 0, 0, 0, 40};
+        wg_rng rng = {passes};
+        uint32_t tile[1024];
+        for (unsigned k = 0; k < 1024; k++)
+            tile[k] = (uint32_t)wg_rng_next(&rng) & UINT32_C(0xBFFFBFFF);
+        for (unsigned i = 0; i < 3; i++) {
+            dev[i] = load(state, "matmul");
+            dev[i]->tile->lockstep = i == 0;
+            assert_int_equal(wg_write(dev[i], IN0, tile, 2048), WG_OK);
+            assert_int_equal(wg_write(dev[i], IN1, tile + 512, 2048), WG_OK);
+            assert_int_equal(wg_write(dev[i], PARAMETERS, parameters, sizeof parameters), WG_OK);
+        }
+        uint32_t done = 0;
+        for (unsigned round = 0; !done && round < 400; round++) {
+            uint32_t cycles = 1 + wg_rng_below(&rng, wg_rng_below(&rng, 3) ? 40 : 300);
+            for (unsigned i = 0; i < 3; i++)
+                for (uint32_t left = cycles, n; left; left -= n) {
+                    n = i < 2 ? left : 1 + wg_rng_below(&rng, left);
+                    wg_advance(dev[i], n);
+                }
+            uint64_t hash = wg_state_hash(dev[0]);
+            for (unsigned i = 1; i < 3; i++) {
+                bool same = wg_state_hash(dev[i]) == hash;
+                for (unsigned thread = 0; thread < WG_THREADS; thread++) {
+                    const wg_frontend *f = &dev[0]->tile->frontend[thread], *g = &dev[i]->tile->frontend[thread];
+                    same &= f->next_id == g->next_id && f->down_head == g->down_head && f->gate_end == g->gate_end &&
+                            f->down_end == g->down_end && f->fifo_count == g->fifo_count;
+                }
+                if (!same)
+                    fail_msg("device %u differs by cycle %llu", i, (unsigned long long)wg_cycle(dev[i]));
+            }
+            assert_int_equal(wg_read(dev[0], DONE, &done, 4), WG_OK);
+        }
+        assert_int_equal(done, 1);
+        for (unsigned i = 0; i < 3; i++)
+            wg_destroy(dev[i]);
+    }
+}
+
 static const wg_test tests[] = {
+    WG_TEST(test_modes, WG_BH | WG_WH, ""),
     WG_TEST(test_datacopy, WG_BH | WG_WH, ""),   WG_TEST(test_exp, WG_BH | WG_WH, ""),
     WG_TEST(test_reciprocal, WG_BH | WG_WH, ""), WG_TEST(test_gelu, WG_BH | WG_WH, ""),
     WG_TEST(test_sort, WG_BH | WG_WH, ""),       WG_TEST(test_matmul, WG_BH | WG_WH, ""),

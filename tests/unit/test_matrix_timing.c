@@ -149,6 +149,25 @@ static void test_gap_is_named(void **state)
     mrig_free(r);
 }
 
+/* Who waits for a bank, or for a block of Dst, is not asked every cycle: a gap that opens meanwhile goes unnamed. */
+static void test_gap_comes_last(void **state)
+{
+    mrig *r = ready(state);
+    mrig_issue(r, 0, MVMUL | 64);
+    mrig_cycle(r);
+    mrig_issue(r, 0, MOVD2B);
+    mrig_cycle(r);
+    assert_false(mrig_offer(r, 1, MVMUL | 64));
+    assert_int_equal(r->stall.reason, WG_STALL_DST_BLOCK_WRITTEN);
+    r->t->regs.src.owner_b[0] = WG_SRC_UNPACKERS;
+    assert_false(mrig_offer(r, 1, MVMUL | 64));
+    assert_int_equal(r->stall.reason, WG_STALL_SRCB_NOT_HANDED_OVER);
+    r->t->regs.src.owner_a[0] = WG_SRC_UNPACKERS;
+    assert_false(mrig_offer(r, 1, MVMUL | 64));
+    assert_int_equal(r->stall.reason, WG_STALL_SRCA_NOT_HANDED_OVER);
+    mrig_free(r);
+}
+
 static void test_one_per_cycle(void **state)
 {
     mrig *r = ready(state);
@@ -447,6 +466,7 @@ static const wg_test tests[] = {
     WG_COVERS(test_latencies, WG_BH, "", ALL_TIMED " MOVDBGB2D:timing"),
     WG_TEST(test_issue_gaps, WG_BH | WG_WH, "GATE-21"),
     WG_TEST(test_gap_is_named, WG_BH | WG_WH, "GATE-21"),
+    WG_TEST(test_gap_comes_last, WG_BH | WG_WH, ""),
     WG_TEST(test_one_per_cycle, WG_BH | WG_WH, "PIPE-20"),
     WG_TEST(test_dst_block, WG_BH | WG_WH, "GATE-21"),
     WG_TEST(test_dst_block_for_packers, WG_BH | WG_WH, ""),

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bursts of MVMULs: a thread alone whose REPLAY or MOP gives one usual MVMUL after the other to the Matrix Unit, one per
+ * cycle, and nobody else who acts before some cycle. Which instructions come is known, and so is what they read and
+ * write:
+ *
+ *     1  as long as none has to wait: the rows of each, and the counters behind it
+ *     2  what was in flight lands, if its cycle is before the burst's end
+ *     3  the products; those that land before the end go into Dst at once, for nobody looks at it meanwhile (the unit's
+ *        own readers wait for the block), the others into the pipeline
+ *
+ * Afterwards everything is as the cycles themselves leave it. MVMULs in flight do not wake anybody, as long as one of the
+ * thread is behind them.
+ */
+#include "backend/matrix_internal.h"
+
+#include <string.h>
+
+#include "frontend/gate.h"
+#include "frontend/mop.h"
+#include "frontend/replay.h"
+
+enum { MOST = 32, LEAST = 3 /* fewer are not worth it */ };
+
+typedef struct step {
+    uint16_t row; /* the first stored one */
+    uint8_t srca, srcb, phase;
+} step;
+
+typedef struct burst {
+    wg_tile *t;
+    wg_matrix *m;
+    wg_frontend *f;
+    const wg_matrix_usual *u;
+    unsigned thread, count;
+    bool plays;
+    uint64_t from; /* the cycle of the first acceptance */
+    step step[MOST];
+} burst;
+
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* An entry of the FIFOs before the gate that needs nothing but to be accepted. */
+static bool is_bare(unsigned entry) { return !(entry & ~(unsigned)WG_E_PLACE); }
+
+/* The word of the i-th instruction to be accepted; `queued` of them are there already. False: it is none for a burst. */
+static inline bool word_at(const burst *b, unsigned i, unsigned queued, uint32_t *word)
+{
+    const wg_frontend *f = b->f;
+    if (i < queued) {
+        unsigned entry = f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING];
+        *word = f->pool[entry & WG_E_PLACE].word;
+        return is_bare(entry);
+    }
+    *word = b->plays ? f->replay.slot[(f->replay.play_at + i - queued) % WG_REPLAY_SLOTS] : f->mop_cfg[5];
+    return true;
+}
+
+/*
+ * A REPLAY's last instructions are at the gate, and others come up behind them (phases F and G): for how many of these
+ * cycles does nothing else happen?
+ */
+static unsigned ending(const burst *b)
+{
+    enum { WAITS_T = 1, WAITS_B = 2 };
+    const wg_frontend *f = b->f;
+    wg_frontend g = {.fifo_count = f->fifo_count, .plain_downstream = f->plain_downstream};
+    unsigned n;
+    if (f->mux_busy || f->push_waits & WAITS_B)
+        return 0;
+    for (n = 0; n < wg_gate_count(f); n++) {
+        if (n >= wg_replay_count(f) || f->down[(uint8_t)(f->gate_end + n) % WG_DOWN_RING] & WG_E_REPLAY)
+            break;
+        if (!g.fifo_count)
+            continue;
+        if (f->fifo[(f->fifo_head + n) % WG_FIFO_RING] & WG_E_MOP)
+            break;
+        g.fifo_count--;
+        g.plain_downstream++;
+        if (f->push_waits & WAITS_T && wg_fifo_room(b->t->arch, &g, b->thread) >= f->push_needs)
+            break;
+    }
+    return n;
+}
+
+/* How many there can be, as far as it depends on where they come from. */
+static unsigned supply(const burst *b)
+{
+    const wg_frontend *f = b->f;
+    const wg_mop_state *m = &f->mop;
+    unsigned left;
+    if (b->plays) { /* the FIFO before the expander stays as it is: it is full, or there is nothing for it */
+        if (!wg_replay_usual(b->t, f) || (wg_replay_has_room(f) && (f->mux_busy || f->fifo_count)) ||
+            (f->fifo_count && wg_fifo_at(f, 0)->op == WG_I_MOP_CFG))
+            return 0;
+        left = f->replay.play_left + ending(b);
+    } else {
+        enum { ACTIVE_ALONE = 1, WAITS_B = 2 };
+        if (f->mux_busy != ACTIVE_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP || m->alternates ||
+            m->i + 2u >= m->inner || f->gate_end == f->down_end || f->push_waits & WAITS_B)
+            return 0;
+        for (uint8_t i = f->down_head; i != f->down_end; i++)
+            if (!is_bare(f->down[i % WG_DOWN_RING]))
+                return 0;
+        left = m->inner - m->i - 2u;
+    }
+    return left < MOST ? left : MOST;
+}
+
+/* Everything in flight is the thread's, and lands in order by the time that a new one would, or ends without. */
+static bool flights_land(const burst *b)
+{
+    const wg_matrix *m = b->m;
+    uint64_t before = b->from + b->t->timing->matrix_latency;
+    if (m->in_flight[b->thread] != (uint8_t)(m->tail - m->head) || m->tail - m->head >= WG_MATRIX_FLIGHTS - MOST / 2)
+        return false;
+    for (uint32_t i = m->tail; i-- != m->head;) {
+        const wg_matrix_op *op = &m->flight[i % WG_MATRIX_FLIGHTS];
+        uint64_t due = m->due[i % WG_MATRIX_FLIGHTS];
+        bool lands = op->effect == WG_EFFECT_DST16 || op->effect == WG_EFFECT_DST32;
+        if (due > before || due < b->from || op->flip_at != WG_NEVER || op->done_at != due ||
+            op->effect_at != (lands ? due : WG_NEVER) || (!lands && op->effect != WG_EFFECT_NONE))
+            return false;
+        before = due;
+    }
+    /* One of them is there when the first of the burst comes in; or nobody but the thread waits for the last. */
+    return m->head == m->tail || m->due[(m->tail - 1) % WG_MATRIX_FLIGHTS] > b->from ||
+           !(b->t->sched.watch_units | b->t->sched.watch_idle);
+}
+
+/* Step 1: what each does, and when its rows can be read again. */
+static void plan(burst *b, unsigned most)
+{
+    wg_tile *t = b->t;
+    wg_matrix *m = b->m;
+    const wg_matrix_usual *u = b->u;
+    wg_rwc_thread *rwc = &t->regs.rwc.thread[b->thread];
+    const uint16_t *tcfg = t->regs.config.thread[b->thread];
+    const unsigned latency = t->timing->matrix_latency, busy = 1u + t->timing->dst_block_cycles;
+    const unsigned shift = wg_matrix_addr_mod_shift(t->arch->id), mask = wg_matrix_addr_mod_mask(t->arch->id);
+    const uint32_t same = ~(0x3FFu | mask << shift);
+    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][u->word >> 24];
+    const unsigned queued = b->plays ? wg_gate_count(b->f) : (uint8_t)(b->f->down_end - b->f->down_head);
+    for (unsigned i = 0; i < most; i++) {
+        uint32_t word;
+        uint64_t at = b->from + i;
+        if (!word_at(b, i, queued, &word) || (word ^ u->word) & same || (word | 1u << 31) & kind->spare_bits ||
+            rwc->srca & 8)
+            return;
+        unsigned first = ((word & 0x3FF) + rwc->dst + u->dst_base) & 0x3F8;
+        unsigned row = wg_dst_stored(u->access, first, u->wide), block = row / 8;
+        if (m->block_ready[block] > at || m->block_lands[block] > at + latency ||
+            (u->wide && (m->block_ready[block + 1] > at || m->block_lands[block + 1] > at + latency)))
+            return;
+        for (unsigned k = 0; k <= u->wide; k++) {
+            m->block_lands[block + k] = at + latency;
+            m->block_ready[block + k] = later(m->block_ready[block + k], later(at + busy, at + latency));
+            m->blocks_ready = later(m->blocks_ready, m->block_ready[block + k]);
+        }
+        b->step[b->count++] = (step){.row = (uint16_t)row,
+                                     .srca = rwc->srca & 0x30,
+                                     .srcb = rwc->srcb & 0x38,
+                                     .phase = (rwc->fidelity + u->phase) & 3};
+        m->last_srca_row = rwc->srca;
+        wg_rwc_apply(rwc, t->arch->id, tcfg, word >> shift & mask, true);
+    }
+}
+
+/* Step 2. */
+static void land(burst *b, uint64_t end)
+{
+    wg_matrix *m = b->m;
+    for (; m->head != m->tail && m->due[m->head % WG_MATRIX_FLIGHTS] < end; m->head++) {
+        wg_matrix_op *op = &m->flight[m->head % WG_MATRIX_FLIGHTS];
+        if (op->effect != WG_EFFECT_NONE)
+            wg_matrix_land(b->t, op);
+        op->effect_at = op->done_at = m->due[m->head % WG_MATRIX_FLIGHTS] = WG_NEVER;
+        m->in_flight[b->thread]--;
+    }
+}
+
+/* The head has gone: phases F and G of its cycle. */
+static inline void move_up(burst *b, uint64_t now)
+{
+    wg_frontend *f = b->f;
+    wg_place_free(f, f->down[f->down_head++ % WG_DOWN_RING]);
+    if (f->replay_busy) {
+        wg_replay_goes_on(b->t, f);
+        return;
+    }
+    f->gate_end++;
+    if (wg_mop_loops(b->t, f))
+        return;
+    b->t->sched.now = now;
+    b->t->sched.phase = WG_PHASE_MOP;
+    wg_mop(b->t, b->thread, false);
+}
+
+/* Step 3. */
+static void multiply(burst *b, uint64_t end)
+{
+    wg_tile *t = b->t;
+    wg_matrix *m = b->m;
+    wg_dst *d = &t->regs.dst;
+    const wg_matrix_usual *u = b->u;
+    const wg_src *src = &t->regs.src;
+    const wg_matrix_kernels *k = wg_matrix_kernels_for(t->simd);
+    const unsigned latency = t->timing->matrix_latency;
+    void (*const mul)(const wg_mul_args *) = u->style == WG_STYLE_INT8 ? k->mul_int : k->mul_float;
+    wg_matrix_ctx c = {.t = t,
+                       .bank = {src->matrix_bank_a & 1, src->matrix_bank_b & 1},
+                       .style = u->style,
+                       .style_b = u->style_b,
+                       .flush = u->flush,
+                       .phase = UINT8_MAX};
+    wg_mul_args args = {.rows = 8, .b_step = 1};
+    const wg_matrix_a *decoded_a[4][2] = {{NULL}}; /* no bank changes meanwhile */
+    const wg_matrix_b *decoded_b[8][2] = {{NULL}};
+    uint16_t none[8][16];
+    for (unsigned i = 0; i < b->count; i++) {
+        const step *s = &b->step[i];
+        const bool direct = b->from + i + latency < end;
+        const unsigned place = m->tail++ % WG_MATRIX_FLIGHTS;
+        wg_matrix_op *op = &m->flight[place];
+        if (s->phase != c.phase) {
+            c.phase = s->phase;
+            args.alu = wg_alu_for(u->wide, u->style != WG_STYLE_FP16, wg_matrix_loses_one(t->arch->id), s->phase);
+        }
+        const wg_matrix_a **a = &decoded_a[s->srca / 16][s->phase & 1];
+        const wg_matrix_b **from_b = &decoded_b[s->srcb / 8][s->phase >> 1];
+        if (!*a)
+            *a = wg_matrix_decoded_a(&c, k, s->srca, NULL);
+        if (!*from_b)
+            *from_b = wg_matrix_decoded_b(&c, k, s->srcb);
+        args.a = *a;
+        args.b = *from_b;
+        args.hi = direct ? &d->bits[s->row] : op->hi;
+        args.lo = !direct ? op->lo : u->wide ? &d->bits[s->row + WG_DST_LOW] : none;
+        wg_matrix_multiply_from(&args, d, s->row, u->wide);
+        mul(&args);
+        if (direct) {
+            d->undefined[s->row >> 6 & 15] &= ~(UINT64_C(0xFF) << (s->row & 63));
+            op->flip_at = op->effect_at = op->done_at = m->due[place] = WG_NEVER;
+            m->head++;
+        } else {
+            op->insn = *wg_gate_fifo_at(b->f, 0);
+            op->effect = u->wide ? WG_EFFECT_DST32 : WG_EFFECT_DST16;
+            op->flip = op->give = 0;
+            op->rows = 8;
+            op->flag = false;
+            op->together = true;
+            op->columns = 0xFFFF;
+            for (unsigned r = 0; r < 8; r++)
+                op->row[r] = (uint16_t)(s->row + r);
+            op->flip_at = WG_NEVER;
+            op->effect_at = op->done_at = m->due[place] = b->from + i + latency;
+            m->in_flight[b->thread]++;
+        }
+        move_up(b, b->from + i);
+    }
+    t->sched.now = b->from;
+}
+
+unsigned wg_matrix_burst(wg_tile *t, unsigned thread, uint64_t until)
+{
+    wg_matrix *m = &t->backend.matrix;
+    const wg_src *s = &t->regs.src;
+    burst b = {.t = t, .m = m, .f = wg_frontend_of(t, thread), .u = &m->usual, .thread = thread, .from = t->sched.now};
+    const wg_matrix_usual *u = b.u;
+    wg_frontend *f = b.f;
+    b.plays = f->replay_busy;
+    if (u->thread != thread || u->changes != t->regs.config.changes + 1 || until < b.from + LEAST || m->flips ||
+        f->holders || u->debug != t->regions.control.word[WG_MATRIX_DEBUG])
+        return 0;
+    unsigned bank_a = s->matrix_bank_a & 1, bank_b = s->matrix_bank_b & 1, most = supply(&b);
+    if (most < LEAST || s->owner_a[bank_a] != WG_SRC_MATRIX || s->owner_b[bank_b] != WG_SRC_MATRIX ||
+        (u->implied[WG_SRCA] && (s->format_a[bank_a] & 15) != u->fmt[WG_SRCA]) ||
+        (u->implied[WG_SRCB] && (s->format_b[bank_b] & 15) != u->fmt[WG_SRCB]) || wg_matrix_mvmul_from(m) > b.from ||
+        !flights_land(&b))
+        return 0;
+    if (most > until - b.from)
+        most = (unsigned)(until - b.from);
+    plan(&b, most);
+    if (!b.count)
+        return 0;
+    uint64_t end = b.from + b.count;
+    if (f->stalled)
+        wg_gate_stall_ends(t, f, NULL, false);
+    land(&b, end);
+    multiply(&b, end);
+    f->moved = true;
+    m->last_accept = end;
+    m->last_thread = (uint8_t)thread;
+    m->last_lands = later(m->last_lands, end - 1 + t->timing->matrix_latency);
+    t->backend.turn[WG_UNIT_MATRIX].next = (uint8_t)(thread == WG_THREADS - 1 ? 0 : thread + 1);
+    wg_appoint(&t->sched, WG_AGENT_MATRIX, m->due[m->head % WG_MATRIX_FLIGHTS]);
+    return b.count;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bursts of MVMULs (backend/matrix_burst.c): REPLAYs and MOPs of them, with other instructions in between, other threads
+ * beside them, blocks that are not ready and banks that are not there. A device that skips and one that ticks everybody
+ * in every cycle are in the same state wherever one looks.
+ */
+#include "backend/matrix.h"
+#include "engine/device.h"
+#include "isa/config_fields.h"
+#include "wgtest.h"
+
+static wg_rng g;
+static uint32_t below(uint32_t n) { return wg_rng_below(&g, n); }
+
+enum { THREAD = 1 };
+
+static uint32_t mvmul(const wg_tile *t)
+{
+    uint32_t word = 0x26000000 | below(4) << (t->arch->id == WG_ARCH_BH ? 14 : 15) | below(16) * 8;
+    if (below(40) == 0)
+        word |= 1u << 19; /* one row of SrcB for all */
+    if (below(60) == 0)
+        word |= below(4) << 22; /* banks go back */
+    return word;
+}
+
+static uint32_t any_word(const wg_tile *t)
+{
+    static const uint32_t others[] = {0x02000000, 0x37000000 | 8, 0x37000000 | 15, 0x10180000, 0x38000000, 0x27000000};
+    return below(10) ? mvmul(t) : others[below(sizeof others / sizeof *others)];
+}
+
+static void configure(wg_tile *t)
+{
+    static const uint8_t formats[] = {5, 5, 1, 4};
+    wg_arch_id arch = t->arch->id;
+    unsigned format = formats[below(4)], wide = below(2), integers = below(6) == 0;
+    for (unsigned bank = 0; bank < 2; bank++) {
+        uint32_t *cfg = t->regs.config.bank[bank];
+        wg_cfg_insert(&wg_cfg_fields[arch][WG_CFG_ALU_FORMAT_SPEC_REG0_SrcA], cfg, format);
+        wg_cfg_insert(&wg_cfg_fields[arch][WG_CFG_ALU_FORMAT_SPEC_REG1_SrcB], cfg, format);
+        wg_cfg_insert(&wg_cfg_fields[arch][WG_CFG_ALU_ACC_CTRL_Fp32_enabled], cfg, wide);
+        wg_cfg_insert(&wg_cfg_fields[arch][WG_CFG_ALU_ACC_CTRL_INT8_math_enabled], cfg, integers);
+        t->regs.src.format_a[bank] = t->regs.src.format_b[bank] = (uint8_t)format;
+        t->regs.src.owner_a[bank] = t->regs.src.owner_b[bank] = below(8) ? WG_SRC_MATRIX : WG_SRC_UNPACKERS;
+        for (unsigned i = 0; i < 64 * 16; i++) {
+            t->regs.src.a[bank][i / 16][i % 16] = below(1 << 18) << 1 | (below(2) ? 127 : 120 + below(16));
+            t->regs.src.b[bank][i / 16][i % 16] = below(1 << 18) << 1 | (below(2) ? 127 : 120 + below(16));
+        }
+        t->regs.src.changes_a[bank]++;
+        t->regs.src.changes_b[bank]++;
+    }
+    const uint16_t ab = wg_tcfg_fields[arch][WG_TCFG_ADDR_MOD_AB_SEC0_SrcAIncr].word;
+    const uint16_t dst = wg_tcfg_fields[arch][WG_TCFG_ADDR_MOD_DST_SEC0_DestIncr].word;
+    const uint16_t step = (uint16_t)(wg_tcfg_fields[arch][WG_TCFG_ADDR_MOD_AB_SEC1_SrcAIncr].word - ab);
+    for (unsigned i = 0; i < 4; i++) {
+        t->regs.config.thread[THREAD][ab + i * step] = (uint16_t)((below(6) ? below(4) * 16 : 8) | below(8) << 11);
+        t->regs.config.thread[THREAD][dst + i] = (uint16_t)(below(4) * 8 | (below(3) ? 0u : 1u << 13));
+    }
+    t->regs.config.changes++;
+    for (unsigned i = 0; i < 16; i++)
+        t->regs.dst.undefined[i] = below(4) ? 0 : wg_rng_next(&g);
+}
+
+static void push(wg_device *dev, unsigned thread, uint32_t word) { (void)wg_push(dev, thread, word); }
+
+static void program(wg_device *dev)
+{
+    wg_tile *t = dev->tile;
+    if (below(3)) {
+        unsigned count = 1 + below(31), slot = below(32);
+        if (count > 12) /* what the FIFO takes at once: the rest is put there directly */
+            for (unsigned i = 0; i < WG_REPLAY_SLOTS; i++)
+                t->frontend[THREAD].replay.slot[i] = any_word(t);
+        else
+            push(dev, THREAD, 0x04000001 | count << 4 | slot << 14);
+        for (unsigned i = 0; count <= 12 && i < count; i++)
+            push(dev, THREAD, any_word(t));
+        for (unsigned i = 1 + below(4); i--;) {
+            push(dev, THREAD, 0x04000000 | count << 4 | slot << 14);
+            if (below(3) == 0)
+                push(dev, THREAD, any_word(t));
+        }
+    } else {
+        uint32_t nop = 0x02000000, loop = mvmul(t), last = any_word(t);
+        uint32_t mop[] = {1 + below(3), 1 + below(60), nop, nop, nop, loop, below(6) ? nop : loop, last, last};
+        memcpy(t->frontend[THREAD].mop_cfg, mop, sizeof mop);
+        for (unsigned i = 1 + below(2); i--;)
+            push(dev, THREAD, 0x01800000);
+    }
+    for (unsigned i = below(6); i--;)
+        push(dev, THREAD, any_word(t));
+    for (unsigned i = below(4) ? 0 : below(8); i--;) /* somebody else */
+        push(dev, 2 * below(2), below(2) ? 0x02000000 : below(2) ? 0x45000000 | 5 << 1 : any_word(t));
+    if (below(6) == 0)
+        wg_dst_block_written(t, 8 * below(32), t->sched.now + below(40));
+}
+
+static void expect_same(const wg_tile *a, const wg_tile *b)
+{
+    assert_int_equal(a->sched.now, b->sched.now);
+    assert_memory_equal(a->regs.dst.bits, b->regs.dst.bits, sizeof a->regs.dst.bits);
+    assert_memory_equal(a->regs.dst.undefined, b->regs.dst.undefined, sizeof a->regs.dst.undefined);
+    assert_memory_equal(&a->regs.rwc, &b->regs.rwc, sizeof a->regs.rwc);
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        const wg_frontend *f = &a->frontend[i], *h = &b->frontend[i];
+        assert_memory_equal(&f->free, &h->free, offsetof(wg_frontend, moved));
+        assert_int_equal(f->down_end, h->down_end);
+        assert_int_equal(f->fifo_count, h->fifo_count);
+        assert_int_equal(f->next_id, h->next_id);
+        assert_int_equal(f->stalled, h->stalled);
+        if (f->stalled) {
+            assert_int_equal(f->stall.reason, h->stall.reason);
+            assert_int_equal(f->stall.resource, h->stall.resource);
+            assert_int_equal(f->stalled_since, h->stalled_since);
+        }
+        for (uint8_t k = f->down_head; k != f->down_end; k++) {
+            assert_int_equal(f->down[k % WG_DOWN_RING], h->down[k % WG_DOWN_RING]);
+            unsigned place = f->down[k % WG_DOWN_RING] & WG_E_PLACE;
+            assert_memory_equal(&f->pool[place], &h->pool[place], sizeof f->pool[place]);
+        }
+        assert_int_equal(f->replay.play_left, h->replay.play_left);
+        assert_int_equal(f->replay.play_at, h->replay.play_at);
+        assert_int_equal(f->mop.i, h->mop.i);
+        assert_int_equal(f->mop.j, h->mop.j);
+    }
+    assert_memory_equal(a->backend.turn, b->backend.turn, sizeof a->backend.turn);
+    const wg_matrix *m = &a->backend.matrix, *n = &b->backend.matrix;
+    assert_int_equal(m->head, n->head);
+    assert_int_equal(m->tail, n->tail);
+    for (uint32_t i = m->head; i != m->tail; i++) {
+        const wg_matrix_op *x = &m->flight[i % WG_MATRIX_FLIGHTS], *y = &n->flight[i % WG_MATRIX_FLIGHTS];
+        assert_int_equal(m->due[i % WG_MATRIX_FLIGHTS], n->due[i % WG_MATRIX_FLIGHTS]);
+        assert_memory_equal(&x->insn, &y->insn, sizeof x->insn);
+        assert_int_equal(x->effect, y->effect);
+        assert_memory_equal(x->row, y->row, x->rows * sizeof *x->row);
+    }
+    assert_memory_equal(m->in_flight, n->in_flight, sizeof m->in_flight);
+    assert_memory_equal(m->block_ready, n->block_ready, sizeof m->block_ready);
+    assert_memory_equal(m->block_lands, n->block_lands, sizeof m->block_lands);
+    assert_int_equal(m->blocks_ready, n->blocks_ready);
+    assert_int_equal(m->last_lands, n->last_lands);
+    assert_int_equal(m->last_accept, n->last_accept);
+    assert_int_equal(m->last_thread, n->last_thread);
+    assert_int_equal(m->last_srca_row, n->last_srca_row);
+    assert_int_equal(m->flips, n->flips);
+}
+
+static void test_bursts(void **state)
+{
+    for (unsigned run = 0; run < 60; run++) {
+        wg_device *dev[2];
+        for (unsigned k = 0; k < 2; k++) {
+            wg_device_desc desc = {.struct_size = sizeof desc,
+                                   .arch = wg_test_arch(state),
+                                   .profile = run & 1 ? WG_PROFILE_SILICON : WG_PROFILE_DOCUMENTED,
+                                   .lockstep = k == 1};
+            assert_int_equal(wg_create(&desc, &dev[k]), WG_OK);
+        }
+        g.s = run + 5;
+        for (unsigned round = 0; round < 40; round++) {
+            wg_rng same = g;
+            for (unsigned k = 0; k < 2; k++) {
+                g = same;
+                if (round % 8 == 0 && wg_thread_idle(dev[k]->tile, THREAD)) {
+                    configure(dev[k]->tile);
+                    wg_wake_all(&dev[k]->tile->sched);
+                }
+                if (below(2))
+                    program(dev[k]);
+                wg_advance(dev[k], 1 + below(below(3) ? 12 : 90));
+            }
+            expect_same(dev[0]->tile, dev[1]->tile);
+        }
+        for (unsigned k = 0; k < 2; k++)
+            wg_destroy(dev[k]);
+    }
+}
+
+/* The bursts happen: the unit is asked for few of many MVMULs. */
+static void test_they_happen(void **state)
+{
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
+    wg_device *dev;
+    assert_int_equal(wg_create(&desc, &dev), WG_OK);
+    wg_tile *t = dev->tile;
+    g.s = 1;
+    configure(t);
+    for (unsigned bank = 0; bank < 2; bank++)
+        t->regs.src.owner_a[bank] = t->regs.src.owner_b[bank] = WG_SRC_MATRIX;
+    t->regs.config.thread[THREAD][wg_tcfg_fields[t->arch->id][WG_TCFG_ADDR_MOD_AB_SEC0_SrcAIncr].word] = 0;
+    t->regs.config.thread[THREAD][wg_tcfg_fields[t->arch->id][WG_TCFG_ADDR_MOD_DST_SEC0_DestIncr].word] = 8;
+    t->regs.config.changes++;
+    for (unsigned i = 0; i < WG_REPLAY_SLOTS; i++)
+        t->frontend[THREAD].replay.slot[i] = 0x26000000;
+    for (unsigned i = 0; i < 4; i++)
+        push(dev, THREAD, 0x04000000 | 30 << 4);
+    unsigned bursts = 0;
+    for (uint64_t from = t->sched.now; t->sched.now < from + 200;) {
+        wg_advance(dev, 1);
+        unsigned cycles = wg_matrix_burst(t, THREAD, from + 200);
+        bursts += cycles;
+        t->sched.now += cycles;
+        wg_wake_all(&t->sched);
+    }
+    assert_true(bursts > 60);
+    assert_int_equal(t->backend.matrix.in_flight[THREAD], 0);
+    wg_destroy(dev);
+}
+
+static const wg_test tests[] = {
+    WG_TEST(test_bursts, WG_BH | WG_WH, ""),
+    WG_TEST(test_they_happen, WG_BH | WG_WH, ""),
+};
+WG_MAIN("matrix_burst", tests)
