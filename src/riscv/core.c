@@ -270,8 +270,11 @@ static uint64_t horizon(const wg_tile *t, unsigned core)
 static uint64_t go_solo(wg_tile *t, unsigned core, uint64_t until)
 {
     wg_core *k = &t->core[core];
-    if (until <= t->horizon)
-        return run_solo(t, core, until);
+    if (until <= t->horizon) {
+        uint64_t again = run_solo(t, core, until);
+        /* What is before the first instruction has to meet the clock: in this cycle it is there. */
+        return again > t->sched.now ? again : wg_exec(t, core, t->sched.now + 1);
+    }
     wg_core_checkpoint(t, core);
     save_l1(t, core);
     k->solo_saved = true;

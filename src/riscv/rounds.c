@@ -305,7 +305,7 @@ static inline bool foreseen(wg_core *k, const rounds_step *x)
     if (!x->flag)
         return true;
     unsigned i = (x->address >> 2 ^ (uint32_t)k->run.history << 2) % WG_PREDICTOR;
-    k->run.history = (uint8_t)(k->run.history << 1 | x->imm);
+    k->run.history = (uint8_t)((unsigned)k->run.history << 1 | x->imm);
     return k->predictor[i] == (x->imm ? 4 : 1);
 }
 

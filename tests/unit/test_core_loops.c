@@ -444,12 +444,63 @@ static void test_a_store_leaves_while_a_branch_is_awaited(void **state)
     }
 }
 
+/*
+ * Five loads are one too many, and a store that should leave meanwhile has to wait: a core that is about to go on alone,
+ * and cannot, goes on by the clock in the same cycle. Wherever the run is interrupted.
+ */
+static void test_five_loads_and_a_store(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    rv p = rv_at(CODE);
+    rv_li(&p, FROM, DATA + 0xA8);
+    rv_li(&p, TO, DATA + 0x118);
+    rv_li(&p, COUNT, 71);
+    unsigned label = p.n;
+    rv_sw(&p, A3, 16, FROM);
+    rv_lw(&p, T2, 52, FROM);
+    rv_word(&p, 0x02F313B3); /* mulh t2, t1, a5 */
+    rv_word(&p, rv_i(8, FROM, 1, A2, 0x03));
+    rv_sw(&p, A1, 32, FROM);
+    rv_lw(&p, T2, 36, TO);
+    rv_lw(&p, A3, 12, FROM);
+    rv_lw(&p, S0, 4, FROM);
+    rv_word(&p, rv_i(46, TO, 1, A5, 0x03));
+    rv_addi(&p, FROM, FROM, 32);
+    rv_addi(&p, TO, TO, 32);
+    rv_addi(&p, COUNT, COUNT, -1);
+    rv_bne(&p, COUNT, ZERO, label);
+    rv_done(&p);
+    for (unsigned profile = 0; profile < 2; profile++) {
+        wg_device *exact = make(arch, LOCKSTEP, profile);
+        wg_core_info a, b;
+        assert_true(rv_load(exact, &p));
+        assert_int_equal(wg_core_release(exact, WG_CORE_B, p.base), WG_OK);
+        wg_advance(exact, 660);
+        wg_core_state(exact, WG_CORE_B, &a);
+        for (unsigned cut = 500; cut < 560; cut += 4)
+            for (unsigned more = 0; more < 60; more += 17) {
+                wg_device *dev = make(arch, SKIPPING, profile);
+                assert_true(rv_load(dev, &p));
+                assert_int_equal(wg_core_release(dev, WG_CORE_B, p.base), WG_OK);
+                wg_advance(dev, cut);
+                wg_advance(dev, more);
+                wg_advance(dev, 660 - more - cut);
+                wg_core_state(dev, WG_CORE_B, &b);
+                if (a.instructions != b.instructions || wg_state_hash(dev) != wg_state_hash(exact))
+                    fail_msg("profile %u: interrupted at %u and %u cycles later", profile, cut, more);
+                wg_destroy(dev);
+            }
+        wg_destroy(exact);
+    }
+}
+
 static const wg_test tests[] = {
     WG_TEST(test_random_loops, WG_BH | WG_WH, ""),
     WG_TEST(test_random_arithmetic, WG_BH | WG_WH, ""),
     WG_TEST(test_random_loops_of_several, WG_BH | WG_WH, ""),
     WG_TEST(test_a_line_in_another_cache, WG_BH | WG_WH, ""),
     WG_TEST(test_tables, WG_BH | WG_WH, ""),
+    WG_TEST(test_five_loads_and_a_store, WG_BH | WG_WH, ""),
     WG_TEST(test_a_store_leaves_while_a_branch_is_awaited, WG_BH | WG_WH, ""),
 };
 WG_MAIN("core_loops", tests)
