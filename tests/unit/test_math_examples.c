@@ -351,10 +351,9 @@ static void test_modes(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_modes, WG_BH | WG_WH, ""),
-    WG_TEST(test_datacopy, WG_BH | WG_WH, ""),   WG_TEST(test_exp, WG_BH | WG_WH, ""),
-    WG_TEST(test_reciprocal, WG_BH | WG_WH, ""), WG_TEST(test_gelu, WG_BH | WG_WH, ""),
-    WG_TEST(test_sort, WG_BH | WG_WH, ""),       WG_TEST(test_matmul, WG_BH | WG_WH, ""),
-    WG_TEST(test_levels, WG_BH | WG_WH, ""),
+    WG_TEST(test_modes, WG_BH | WG_WH, ""),  WG_TEST(test_datacopy, WG_BH | WG_WH, ""),
+    WG_TEST(test_exp, WG_BH | WG_WH, ""),    WG_TEST(test_reciprocal, WG_BH | WG_WH, ""),
+    WG_TEST(test_gelu, WG_BH | WG_WH, ""),   WG_TEST(test_sort, WG_BH | WG_WH, ""),
+    WG_TEST(test_matmul, WG_BH | WG_WH, ""), WG_TEST(test_levels, WG_BH | WG_WH, ""),
 };
 WG_MAIN("math_examples", tests)
