@@ -108,6 +108,7 @@ wg_status wg_reset(wg_device *dev)
     wg_findings_clear(dev);
     dev->tile->regions.niu.coordinate = place;
     wg_tile_reset(dev->tile);
+    dev->refusals = 0;
     wg_poll_reset(dev->tile);
     if (dev->clock) { /* a tile of a chip stays where it is, in place and time */
         wg_niu_firmware(dev->tile, dev->harvested);
@@ -202,9 +203,9 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
     if (may_stop != t->poll.may_stop) { /* rounds that were passed over count for nothing */
         t->poll.may_stop = may_stop;
         wg_poll_reset(t);
+        dev->refusals = 0;
     }
     dev->stop_requested = false;
-    dev->refusals = 0;
     while (s->now < limit) {
         if (may_stop && wg_device_until_holds(dev))
             return WG_STOP_UNTIL;
@@ -344,7 +345,7 @@ wg_status wg_push(wg_device *dev, unsigned thread, uint32_t word)
     if (thread >= WG_THREADS)
         return wg_fail(dev, WG_ERR_ARGUMENT, "thread %u does not exist", thread);
     wg_stall why = {0};
-    wg_reach(dev);
+    wg_act(dev);
     if (!wg_push_words(dev->tile, thread, (wg_core_id)(WG_CORE_T0 + thread), 0, &word, 1, &why))
         return wg_fail(dev, WG_ERR_STATE, "thread %u's instruction FIFO is full", thread);
     return WG_OK;

@@ -58,6 +58,14 @@ static inline void wg_reach(wg_device *dev)
     dev->tile->poll.settled = false;
 }
 
+/* Somebody outside is about to change something: rounds and refusals before that say nothing about those to come. */
+static inline void wg_act(wg_device *dev)
+{
+    wg_reach(dev);
+    wg_poll_disturb(dev->tile);
+    dev->refusals = 0;
+}
+
 /*
  * A tile of a chip up to cycle `end`, or to where what it sends could be answered if that is earlier; what arrives
  * before that is known. Returns how far it came. `limit` is where the chip's clock stops: the cores may prepare private

@@ -157,7 +157,7 @@ wg_status wg_peek(wg_device *dev, wg_space space, uint32_t index, uint32_t *valu
 
 wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_t value)
 {
-    wg_reach(dev);
+    wg_act(dev);
     wg_tile *t = dev->tile;
     unsigned core;
     uint32_t rest;
@@ -182,7 +182,10 @@ wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_t value
 
 wg_status wg_read(wg_device *dev, uint64_t address, void *to, size_t bytes)
 {
-    wg_reach(dev);
+    if (address < dev->arch->l1_bytes)
+        wg_reach(dev);
+    else /* it may take something out */
+        wg_act(dev);
     if (!wg_tile_bus_read(dev->tile, address, to, bytes))
         return wg_fail(dev, WG_ERR_ADDRESS, "nothing readable at 0x%08llx (%zu bytes)", (unsigned long long)address,
                        bytes);
@@ -192,7 +195,7 @@ wg_status wg_read(wg_device *dev, uint64_t address, void *to, size_t bytes)
 
 wg_status wg_write(wg_device *dev, uint64_t address, const void *from, size_t bytes)
 {
-    wg_reach(dev);
+    wg_act(dev);
     if (!wg_tile_bus_write(dev->tile, address, from, bytes))
         return wg_fail(dev, WG_ERR_ADDRESS, "nothing writable at 0x%08llx (%zu bytes)", (unsigned long long)address,
                        bytes);
@@ -204,7 +207,7 @@ wg_status wg_write(wg_device *dev, uint64_t address, const void *from, size_t by
 
 wg_status wg_core_release(wg_device *dev, wg_core_id core, uint32_t entry)
 {
-    wg_reach(dev);
+    wg_act(dev);
     if ((unsigned)core >= WG_CORES)
         return wg_fail(dev, WG_ERR_ARGUMENT, "core %u does not exist", (unsigned)core);
     wg_soft_reset_release(dev->tile, core, entry);
@@ -213,7 +216,7 @@ wg_status wg_core_release(wg_device *dev, wg_core_id core, uint32_t entry)
 
 wg_status wg_core_hold(wg_device *dev, wg_core_id core)
 {
-    wg_reach(dev);
+    wg_act(dev);
     if ((unsigned)core >= WG_CORES)
         return wg_fail(dev, WG_ERR_ARGUMENT, "core %u does not exist", (unsigned)core);
     wg_soft_reset_hold(dev->tile, core);

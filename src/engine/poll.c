@@ -9,11 +9,10 @@
  * happens next is compared: registers, queues, caches, predictor, ports, turns.
  *
  * References are taken in cycles that follow from the last disturbance alone. What is compared with is the state in
- * the first cycle K from there on in which a request is due at its region: the clock stands there in every mode. A circle
- * of period P is recognised in K + P, if that comes before the next reference. Where no request is under way, K is the
- * reference itself: who looks in every cycle (lockstep, or somebody watching the cores) sees the circle at once, others
- * stare at it later, and then work out which reference came first. A run that can never end ends in the same cycle in
- * every mode.
+ * the first cycle K from there on in which a request comes to its region: the clock stands there in every mode, and it
+ * stands where the next ones come. A circle of period P is recognised in K + P. Where no request comes, K is the reference
+ * itself, and every cycle is looked at for a while behind it: private loops have no requests. Nothing else is ever
+ * compared, whatever the mode, so that a run that can never end ends in the same cycle in all of them.
  */
 #include "engine/poll.h"
 
@@ -26,9 +25,7 @@
 enum {
     GRID = 1024,     /* the first reference lies on a multiple of it, */
     PATIENCE = 3072, /* at least so long after the last disturbance */
-    STARE = 4,       /* from this reference on every cycle is looked at for a while: private loops have no requests */
-    STARE_CYCLES = 256,
-    CAREFUL = 6 /* up to this reference cores never run so far ahead that circles go unseen */
+    CAREFUL = 7 /* up to this reference cores never run so far ahead that circles go unseen */
 };
 
 static const uint64_t core_events = WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_STALL_BEGIN) |
@@ -40,11 +37,10 @@ static uint64_t relative(uint64_t time, uint64_t now)
     return time == WG_NEVER ? WG_NEVER : time > now ? time - now : 0;
 }
 
-/* What lies before the beginning of time stays there. */
-static void shift(uint64_t *time, int64_t by)
+static void shift(uint64_t *time, uint64_t by)
 {
     if (*time != WG_NEVER)
-        *time = by < 0 && *time < (uint64_t)-by ? 0 : *time + (uint64_t)by;
+        *time += by;
 }
 
 /* ---- one core ------------------------------------------------------------------------------------------ */
@@ -110,7 +106,7 @@ static void relate_run(const wg_tile *t, unsigned core, wg_core_run *out)
     }
 }
 
-static void shift_core(wg_core *k, int64_t by, uint64_t instructions)
+static void shift_core(wg_core *k, uint64_t by, uint64_t instructions)
 {
     wg_core_run *run = &k->run;
     shift(&run->at, by);
@@ -177,7 +173,7 @@ static void relate_scalar(const wg_tile *t, wg_poll_state *out)
     out->progress = wg_tile_progress(t);
 }
 
-static void shift_scalar(wg_tile *t, int64_t by, uint64_t refusals)
+static void shift_scalar(wg_tile *t, uint64_t by, uint64_t refusals)
 {
     wg_scalar *u = &t->backend.scalar;
     if (!wg_scalar_retrying(t))
@@ -244,7 +240,7 @@ static uint64_t count(const wg_tile *t, unsigned i)
     return i < WG_CORES ? t->core[i].run.number : t->backend.scalar.refusals;
 }
 
-static void shift_tile(wg_tile *t, int64_t by, const uint64_t counts[WG_POLL_COUNTS])
+static void shift_tile(wg_tile *t, uint64_t by, const uint64_t counts[WG_POLL_COUNTS])
 {
     wg_memory *m = &t->regions.memory;
     for (unsigned c = 0; c < WG_CORES; c++) {
@@ -269,9 +265,7 @@ static void shift_tile(wg_tile *t, int64_t by, const uint64_t counts[WG_POLL_COU
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
         if (i <= WG_AGENT_CORE_T2 || i == WG_AGENT_REGIONS) /* others keep their appointments */
             shift(&t->sched.next[i], by);
-    if (by < 0)
-        shift(&t->sched.later, by);
-    t->sched.now += (uint64_t)by;
+    t->sched.now += by;
 }
 
 /* Everybody but the cores, their requests and the Scalar Unit asking again: the earliest appointment. */
@@ -309,18 +303,6 @@ static uint64_t signature(const wg_tile *t)
     return h;
 }
 
-static uint64_t hash(const wg_poll_state *state)
-{
-    uint64_t h = 0, v;
-    static_assert(sizeof *state % sizeof v == 0, "whole words");
-    for (size_t i = 0; i < sizeof *state; i += sizeof v) {
-        memcpy(&v, (const char *)state + i, sizeof v);
-        h = (h ^ v) * UINT64_C(0x9FB21C651E98DF25);
-        h ^= h >> 32;
-    }
-    return h;
-}
-
 /* The last thing that may not be repeated, as far as the cores have run. */
 static uint64_t disturbed(const wg_tile *t)
 {
@@ -351,6 +333,14 @@ void wg_poll_reset(wg_tile *t)
 /* From one reference to the next. */
 static uint64_t interval(unsigned reference) { return (uint64_t)GRID << reference; }
 
+/* For how long every cycle behind a reference is looked at: it must not take long beside all the others. */
+static uint64_t stare(unsigned reference)
+{
+    enum { MOST = 256 };
+    uint64_t part = interval(reference) / 64;
+    return part < MOST ? part : interval(reference) / 1024 > MOST ? interval(reference) / 1024 : MOST;
+}
+
 static void look(wg_tile *t, wg_poll_state *out)
 {
     for (unsigned c = 0; c < WG_CORES; c++) {
@@ -377,24 +367,22 @@ static void take_reference(wg_tile *t)
     wg_poll *p = &t->poll;
     unsigned i = p->references++;
     look(t, &p->state);
-    p->at[i] = p->key[i] = t->sched.now;
-    p->hash[i] = hash(&p->state);
+    remember(t);
     p->keyed = false;
-    p->seen_at = 0;
+    p->reference = t->sched.now;
+    p->stare_until = t->sched.now + stare(i);
     p->careful_until = t->sched.now + (i < CAREFUL ? interval(i) : interval(i) / 8);
-    if (looks_always(t))
-        remember(t);
 }
 
 void wg_poll_disturb(wg_tile *t) { t->poll.disturbed = t->sched.now; }
 
-/* By whole rounds of `period` cycles, forwards or back, in each of which the counts grow so much. */
-static void go_round(wg_tile *t, uint64_t period, int64_t rounds, const uint64_t counts[WG_POLL_COUNTS])
+/* By whole rounds of `period` cycles, in each of which the counts grow so much. */
+static void go_round(wg_tile *t, uint64_t period, uint64_t rounds, const uint64_t counts[WG_POLL_COUNTS])
 {
     uint64_t more[WG_POLL_COUNTS];
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
-        more[i] = counts[i] * (uint64_t)rounds;
-    shift_tile(t, (int64_t)period * rounds, more);
+        more[i] = counts[i] * rounds;
+    shift_tile(t, period * rounds, more);
 }
 
 /* A first look, without taking back what a core that has run ahead did. */
@@ -425,149 +413,57 @@ static bool find_pollers(wg_tile *t)
 static bool came_back(wg_tile *t)
 {
     wg_poll *p = &t->poll;
-    if (t->sched.now <= p->seen_at || signature(t) != p->signature)
-        return false;
     for (unsigned c = 0; c < WG_CORES; c++)
         if (surely_differs(t, c, &p->state.run[c]))
             return false;
+    if (signature(t) != p->signature)
+        return false;
     look(t, &p->scratch);
     if (memcmp(&p->scratch, &p->state, sizeof p->state) != 0 || disturbed(t) >= p->seen_at)
         return false;
     return find_pollers(t);
 }
 
-/* From cycle to cycle nobody runs ahead. */
-static void one_cycle(wg_tile *t)
-{
-    t->limit = t->sched.now + 1;
-    wg_tile_cycle(t);
-}
-
-static bool is_back(wg_tile *t)
-{
-    wg_poll *p = &t->poll;
-    for (unsigned c = 0; c < WG_CORES; c++)
-        if (t->core[c].run.halt != WG_IN_RESET && t->core[c].run.pc != p->state.run[c].pc)
-            return false;
-    look(t, &p->scratch);
-    return !memcmp(&p->scratch, &p->state, sizeof p->state);
-}
-
-/*
- * The state is one that was seen before: the machine goes round for ever. Puts the clock where those who look in every
- * cycle recognise that, or to `limit` if that comes first; true if it does not.
- */
-static bool settle(wg_tile *t, uint64_t limit)
-{
-    wg_poll *p = &t->poll;
-    uint64_t limit_before = t->limit, from = t->sched.now, multiple = from - p->seen_at, period;
-    uint64_t counts[WG_POLL_COUNTS];
-    for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
-        counts[i] = count(t, i);
-    do
-        one_cycle(t);
-    while (t->sched.now < from + multiple && !is_back(t));
-    period = t->sched.now - from;
-    for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
-        counts[i] = count(t, i) - counts[i];
-    /* Which is the first reference that lies on the circle, with an interval long enough? */
-    unsigned first = p->references;
-    from = t->sched.now;
-    for (uint64_t i = 0; i < period; i++) {
-        bool known = false;
-        for (unsigned r = 0; r < first; r++) {
-            if ((from + i - p->key[r]) % period || p->key[r] + period >= p->at[r] + interval(r))
-                continue;
-            if (!known)
-                look(t, &p->scratch);
-            known = true;
-            if (hash(&p->scratch) == p->hash[r])
-                first = r;
-        }
-        one_cycle(t);
-    }
-    uint64_t end = p->key[first < p->references ? first : p->references - 1] + period;
-    for (unsigned i = p->references - 1; first >= p->references && (i < p->references || interval(i) <= period); i++)
-        end += interval(i); /* those still to be taken lie on it */
-    bool stop = end < limit;
-    if (!stop)
-        end = limit;
-    while ((t->sched.now > end ? t->sched.now - end : end - t->sched.now) % period)
-        one_cycle(t);
-    for (unsigned c = 0; c < WG_CORES; c++)
-        wg_core_sync(t, c);
-    go_round(t, period, ((int64_t)end - (int64_t)t->sched.now) / (int64_t)period, counts);
-    t->limit = limit_before;
-    return stop;
-}
-
-/* Is a request at its region in this cycle? These are the same in every mode. */
-static bool request_due(const wg_tile *t)
+/* Does a request come to its region in this cycle? These are the same in every mode, unlike those in which it waits. */
+static bool request_comes(const wg_tile *t)
 {
     const wg_memory *m = &t->regions.memory;
     for (unsigned c = 0; c < WG_CORES; c++)
         for (uint32_t lanes = m->active[c]; lanes; lanes &= lanes - 1) {
             const wg_lane *lane = &m->lane[c][__builtin_ctz(lanes)];
-            if (lane->count && lane->queue[lane->head].seen_at <= t->sched.now)
+            if (lane->count && lane->queue[lane->head].seen_at == t->sched.now)
                 return true;
         }
     return false;
 }
 
-/* If a request is due for the first time since the last reference, this is the state to compare with. True if so. */
-static bool key(wg_tile *t)
+/* Is the state in this cycle to be compared? If a request comes for the first time, it is what others are compared with. */
+static bool compares(wg_tile *t)
 {
     wg_poll *p = &t->poll;
-    if (p->keyed || !request_due(t))
-        return false;
+    bool comes = request_comes(t);
+    if (p->keyed || !comes)
+        return t->sched.now > p->seen_at && (comes || (!p->keyed && t->sched.now <= p->stare_until));
     look(t, &p->state);
     remember(t);
     p->keyed = true;
-    p->key[p->references - 1] = t->sched.now;
-    p->hash[p->references - 1] = hash(&p->state);
-    return true;
-}
-
-/* Looks at cycle after cycle; true if the state is that of the last reference again. */
-static bool stare(wg_tile *t, uint64_t limit)
-{
-    wg_poll *p = &t->poll;
-    uint64_t limit_before = t->limit;
-    bool back = false;
-    while (!back && t->sched.now + 1 < limit && t->sched.now < p->seen_at + STARE_CYCLES && disturbed(t) < p->seen_at) {
-        one_cycle(t);
-        back = !key(t) && is_back(t);
-    }
-    t->limit = limit_before;
-    p->seen_at = back || p->keyed ? p->key[p->references - 1] : 0;
-    if (back) {
-        p->found_at = t->sched.now;
-        find_pollers(t);
-    }
-    return back && disturbed(t) < p->seen_at;
+    return false;
 }
 
 /* The clock stands where a circle can be seen. */
 static bool look_for_circle(wg_tile *t, uint64_t limit, bool stop_if_endless)
 {
     wg_poll *p = &t->poll;
-    uint64_t until = others(t), now = t->sched.now, reference = p->at[p->references - 1];
-    if (disturbed(t) >= reference) {
+    uint64_t until = others(t), now = t->sched.now;
+    if (disturbed(t) >= p->reference) {
         wait_for_quiet(t);
         return false;
     }
-    if (now >= reference + interval(p->references - 1) && p->references < WG_POLL_REFERENCES) {
+    if (now >= p->reference + interval(p->references - 1) && p->references < WG_POLL_REFERENCES) {
         take_reference(t);
-        if (looks_always(t) || p->references <= STARE || !stop_if_endless || until != WG_NEVER)
-            return false;
-        remember(t);
-        return stare(t, limit) && settle(t, limit);
+        return false;
     }
-    if (!looks_always(t) && now >= p->careful_until)
-        return false;
-    if (key(t))
-        return false;
-    if (!p->seen_at || !came_back(t))
+    if (now >= p->careful_until || !compares(t) || !came_back(t))
         return false;
     bool endless = until == WG_NEVER;
     uint64_t end = until < limit ? until : limit, period = now - p->seen_at, counts[WG_POLL_COUNTS];
@@ -576,13 +472,13 @@ static bool look_for_circle(wg_tile *t, uint64_t limit, bool stop_if_endless)
     if (endless)
         p->found_at = now;
     if (endless && stop_if_endless)
-        return looks_always(t) || settle(t, limit);
+        return true;
     if (!looks_always(t) && end > now) {
         p->settled = true;
         p->period = period;
         memcpy(p->per_period, counts, sizeof p->per_period);
-        go_round(t, period, (int64_t)((end - now) / period), counts);
-        p->disturbed = t->sched.now;
+        go_round(t, period, (end - now) / period, counts);
+        p->disturbed = endless ? t->sched.now : until; /* as it will be */
         wait_for_quiet(t);
     }
     return false;
@@ -597,7 +493,7 @@ bool wg_poll_skip(wg_tile *t, uint64_t limit, bool stop_if_endless)
         p->look_at = p->stop_at = WG_NEVER;
         return false;
     }
-    if (others(t) <= now + 1)
+    if (others(t) <= now)
         p->disturbed = now;
     if (p->references) {
         found = look_for_circle(t, limit, stop_if_endless);
@@ -610,10 +506,14 @@ bool wg_poll_skip(wg_tile *t, uint64_t limit, bool stop_if_endless)
             wait_for_quiet(t);
         }
     }
+    bool every = looks_always(t);
     if (p->references) {
+        every |= stop_if_endless && !p->keyed && t->sched.now < p->stare_until && others(t) == WG_NEVER;
         p->look_at = t->sched.now + 1;
-        p->stop_at = looks_always(t) ? p->look_at : p->at[p->references - 1] + interval(p->references - 1);
+        p->stop_at = every ? p->look_at : p->reference + interval(p->references - 1);
     }
+    if (stop_if_endless) /* nobody runs ahead only to be taken back */
+        t->limit = every && p->references ? t->sched.now + 1 : limit;
     return found;
 }
 
@@ -637,7 +537,7 @@ void wg_poll_resume(wg_tile *t, uint64_t end)
     if (until > now + p->period) {
         for (unsigned c = 0; c < WG_CORES; c++)
             wg_core_sync(t, c);
-        go_round(t, p->period, (int64_t)((until - now) / p->period), p->per_period);
+        go_round(t, p->period, (until - now) / p->period, p->per_period);
         p->disturbed = t->sched.now;
         wait_for_quiet(t);
     }

@@ -47,13 +47,12 @@ typedef struct wg_poll {
     uint64_t disturbed;     /* when something happened last that is not a core's, and not to be repeated */
     unsigned references;    /* taken since then; 0: none */
     bool may_stop;          /* the run before this one would have ended where it can never end by itself */
-    uint64_t at[WG_POLL_REFERENCES];
-    /* The cycle whose state is compared with, and that state's hash. */
-    uint64_t key[WG_POLL_REFERENCES], hash[WG_POLL_REFERENCES];
-    bool keyed; /* … is known for the last reference: a request was due */
+    uint64_t reference;     /* the last of them, */
+    uint64_t stare_until;   /* and how long every cycle behind it is looked at */
+    bool keyed;             /* a request has come since then: what is seen in such cycles is compared with that */
     uint64_t found_at;
-    /* What is compared with: the last reference, or what was seen when something was due next after it. */
-    uint64_t seen_at, signature; /* seen_at 0: not yet */
+    /* What is compared with: the last reference, or what was seen when a request came next after it. */
+    uint64_t seen_at, signature;
     uint64_t number[WG_POLL_COUNTS];
     bool polls[WG_POLL_COUNTS]; /* … and has executed something when it was seen again */
     bool settled;               /* the tile goes round until somebody else acts, with this period */

@@ -77,7 +77,7 @@ wg_status wg_restore(wg_device *dev, const void *from, size_t bytes)
         memset(dev->tile->box, 0, sizeof *dev->tile->box);
     memcpy(dev->tile->box, p + size_with(dev, 0), h.box_bytes);
     wg_poll_reset(dev->tile);
-    wg_reach(dev);
+    wg_act(dev);
     return WG_OK;
 }
 

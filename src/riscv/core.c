@@ -379,9 +379,10 @@ static void pipeline(wg_tile *t, unsigned core)
     if (k->run.halt)
         again = WG_NEVER;
     if (watched) {
-        report_stall(t, core, k->run.number != number);
+        bool moved = k->run.number != number && !k->run.halt; /* who parks says so at once, and does not look again */
+        report_stall(t, core, moved);
         /* The reason of a wait that ends by itself may change on the way: look again in every cycle. */
-        if (again != WG_NEVER || k->stall.retry_at != WG_NEVER || k->run.number != number)
+        if (again != WG_NEVER || k->stall.retry_at != WG_NEVER || moved)
             again = now + 1;
     }
     appoint(t, core, again == WG_NEVER ? WG_NEVER : wg_max64(again, now + 1));

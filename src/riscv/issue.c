@@ -153,7 +153,10 @@ void wg_core_normalize(const wg_tile *t, unsigned core, wg_core_run *run)
     if (line)
         wg_issue(t, k, run, &line->op[run->pc >> 2 & 3], &run->at, &why);
     uint64_t retired[WG_RETIRE_RING] = {0}, filled[WG_RETIRE_RING] = {0}, dests = 0;
-    for (unsigned i = 0; i < WG_RETIRE_QUEUE; i++) { /* from the newest instruction on */
+    unsigned newest = (unsigned)((run->number - 1) % WG_RETIRE_RING), count = WG_RETIRE_QUEUE;
+    if (run->retired[newest] <= run->at + 1 && run->filled[newest] <= run->at && !run->ordered && !wg_one_at_a_time(k))
+        count = 0; /* it will have left when the one behind the next enters EX1, which wg_end_queue() forgets */
+    for (unsigned i = 0; i < count; i++) { /* from the newest instruction on */
         unsigned slot = (unsigned)((run->number - 1 - i) % WG_RETIRE_RING);
         if (run->retired[slot] <= run->at)
             break;

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run that can never end is recognised, or not, alike in every mode and in the same cycle, with the same report
+ * (time.md rules 10, 11 and 15): random loops of several cores that wait, count, push, store or do nothing at all, run
+ * once skipping, once ticking every agent in every cycle, once watched, and once in odd steps; with limits anywhere.
+ *
+ * WG_RANDOM_PROGRAMS says how many programs per architecture, WG_RANDOM_FIRST where to begin.
+ */
+#include "explain/hang.h"
+#include "rvasm.h"
+#include "wgtest.h"
+
+enum { SKIPPING, LOCKSTEP, WATCHED, STEPPING, MODES };
+enum { CODE = 0x10000, CODE_STRIDE = 0x1000, SHARED = 0x40000, OWN = 0x50000, OWN_STRIDE = 0x1000 };
+enum { RAM = S2, L1_SHARED = S3, L1_OWN = S4, PUSH = S8, INNER = T5, LOOP = T6 };
+
+static wg_rng g;
+static uint32_t below(uint32_t n) { return wg_rng_below(&g, n); }
+static unsigned any_reg(void) { return T0 + below(6) % 3; }
+
+typedef struct ending {
+    wg_stop stop;
+    uint64_t cycle, hash;
+    wg_hang hang;
+} ending;
+
+static void ignore(void *user, const wg_event *e) { (void)user, (void)e; }
+
+static wg_device *start(wg_arch_id arch, unsigned mode, unsigned profile, unsigned cores, const rv code[WG_CORES])
+{
+    wg_device_desc desc = {
+        .struct_size = sizeof desc, .arch = arch, .profile = (wg_profile)profile, .lockstep = mode == LOCKSTEP};
+    wg_device *dev = NULL;
+    assert_int_equal(wg_create(&desc, &dev), WG_OK);
+    if (mode == WATCHED)
+        assert_int_equal(wg_observe(dev, ~UINT64_C(0), ignore, NULL, NULL), WG_OK);
+    for (unsigned c = 0; c < WG_CORES; c++)
+        if (cores >> c & 1) {
+            assert_true(rv_load(dev, &code[c]));
+            assert_int_equal(wg_core_release(dev, (wg_core_id)c, code[c].base), WG_OK);
+        }
+    return dev;
+}
+
+static void run(wg_device *dev, unsigned mode, uint64_t limit, ending *out)
+{
+    static const wg_history none;
+    if (mode == STEPPING) {
+        uint32_t size = below(3) ? 3000 : 9;
+        do {
+            uint64_t left = limit - wg_cycle(dev), n = 1 + below(size);
+            assert_int_equal(wg_run(dev, n < left ? n : left, &out->stop), WG_OK);
+        } while (out->stop == WG_STOP_CYCLES && wg_cycle(dev) < limit);
+    } else {
+        assert_int_equal(wg_run(dev, limit, &out->stop), WG_OK);
+    }
+    out->cycle = wg_cycle(dev);
+    out->hash = wg_state_hash(dev);
+    wg_hang_inspect(dev, &none, out->stop == WG_STOP_HUNG, &out->hang);
+}
+
+static bool same_report(const wg_hang *a, const wg_hang *b)
+{
+    for (unsigned c = 0; c < WG_CORES; c++)
+        if (strcmp(a->core[c].why, b->core[c].why) != 0 || a->core[c].info.pc != b->core[c].info.pc ||
+            a->core[c].info.instructions != b->core[c].info.instructions)
+            return false;
+    return a->edges == b->edges && a->path_length == b->path_length && strcmp(a->story, b->story) == 0;
+}
+
+static void same_ending(wg_arch_id arch, unsigned profile, unsigned cores, const rv code[WG_CORES], uint64_t limit,
+                        unsigned program, ending end[MODES])
+{
+    for (unsigned i = 0; i < MODES; i++) {
+        wg_device *dev = start(arch, i, profile, cores, code);
+        run(dev, i, limit, &end[i]);
+        wg_destroy(dev);
+        if (end[i].stop != end[0].stop || end[i].cycle != end[0].cycle)
+            fail_msg("program %u, limit %llu: mode %u ends in %llu (%d), not %llu (%d)", program,
+                     (unsigned long long)limit, i, (unsigned long long)end[i].cycle, (int)end[i].stop,
+                     (unsigned long long)end[0].cycle, (int)end[0].stop);
+        if (end[i].hash != end[0].hash)
+            fail_msg("program %u, limit %llu: mode %u ends in another state", program, (unsigned long long)limit, i);
+        if (end[i].stop == WG_STOP_HUNG && !same_report(&end[i].hang, &end[0].hang))
+            fail_msg("program %u, limit %llu: mode %u reports\n%s\nnot\n%s", program, (unsigned long long)limit, i,
+                     end[i].hang.story, end[0].hang.story);
+    }
+}
+
+static unsigned number(const char *name, unsigned otherwise)
+{
+    const char *text = getenv(name);
+    return text ? (unsigned)strtoul(text, NULL, 0) : otherwise;
+}
+
+/* What a body is made of: most of it reaches a fixed point, or goes round in a small circle. */
+static void instruction(rv *p, unsigned core, unsigned kinds)
+{
+    unsigned k = below(16), rd = any_reg();
+    if (k < 5) {
+        static const uint8_t f3[] = {2, 3, 6, 7, 7}; /* slti, sltiu, ori, andi */
+        rv_word(p, rv_i((int)below(16), any_reg(), f3[below(5)], rd, 0x13));
+    } else if (k < 6) {
+        rv_word(p, rv_i((int)below(16), rd, 4, rd, 0x13)); /* xori: every other round */
+    } else if (k < 8) {
+        rv_nop(p);
+    } else if (k < 9) {
+        rv_word(p, 1u << 25 | any_reg() << 20 | any_reg() << 15 | below(8) << 12 | T3 << 7 | 0x33);
+    } else if (k < 11) {
+        rv_lw(p, rd, 4 * (int)below(4), RAM);
+    } else if (k < 13 && kinds & 1) {
+        rv_lw(p, rd, 16 * (int)below(4), below(2) ? L1_SHARED : L1_OWN);
+    } else if (k < 14 && kinds & 1) {
+        rv_fence(p);
+    } else if (k < 15 && kinds & 2) { /* a delay */
+        rv_li(p, INNER, 1 + below(below(4) ? 20 : 300));
+        unsigned top = p->n;
+        rv_addi(p, INNER, INNER, -1);
+        rv_bne(p, INNER, ZERO, top);
+    } else if (kinds & 4 && below(4) == 0) { /* what may not be repeated */
+        if (core >= WG_CORE_T0 && below(2))
+            rv_tt(p, 0x02000000);
+        else if (below(2))
+            rv_sw(p, rd, 4 * (int)below(4), L1_OWN);
+        else
+            rv_sw(p, rd, 4 * (int)below(4), RAM);
+    }
+}
+
+/* A few counted loops, one of which may forget to count. */
+static rv program(unsigned core, unsigned kinds)
+{
+    rv p = rv_at(CODE + core * CODE_STRIDE);
+    rv_li(&p, RAM, 0xFFB00000);
+    rv_li(&p, L1_SHARED, SHARED);
+    rv_li(&p, L1_OWN, OWN + core * OWN_STRIDE);
+    rv_li(&p, PUSH, 0xFFE40000);
+    for (unsigned i = 0; i < 4; i++)
+        rv_li(&p, T0 + i % 3, below(64));
+    for (unsigned loops = 1 + below(3); loops; loops--) {
+        rv_li(&p, LOOP, 1 + below(below(3) ? 30 : 1500));
+        unsigned top = p.n;
+        for (unsigned n = below(12); n; n--)
+            instruction(&p, core, kinds);
+        if (below(2))
+            rv_word(&p, rv_b(8, any_reg(), any_reg(), below(2))); /* over the next */
+        rv_addi(&p, LOOP, LOOP, -1);
+        rv_bne(&p, LOOP, ZERO, top);
+    }
+    if (below(3) == 0) { /* an end that is none */
+        unsigned top = p.n;
+        for (unsigned n = 1 + below(4); n; n--)
+            instruction(&p, core, kinds & 3);
+        rv_beq(&p, ZERO, ZERO, top);
+    }
+    rv_done(&p);
+    return p;
+}
+
+static void test_random_loops(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_PROGRAMS", 12), hung = 0;
+    ending *end = calloc(MODES, sizeof *end);
+    assert_non_null(end);
+    for (unsigned seed = first; seed < first + count; seed++) {
+        g.s = seed * UINT64_C(52361) + arch;
+        unsigned cores = below(3) ? 1u << below(5) : 1 + below(31), profile = below(2), kinds = below(8);
+        rv code[WG_CORES];
+        for (unsigned c = 0; c < WG_CORES; c++)
+            code[c] = program(c, kinds);
+        uint64_t limit = below(4) ? 20000 : 40000 + below(100000);
+        same_ending(arch, profile, cores, code, limit, seed, end);
+        if (end[0].stop != WG_STOP_HUNG)
+            continue;
+        hung++;
+        /* Just before that cycle, in it, and behind it. */
+        limit = end[0].cycle - 1 + below(below(2) ? 3 : 400);
+        same_ending(arch, profile, cores, code, limit, seed, end);
+        assert_int_equal(end[0].stop, limit > end[0].hang.cycle ? WG_STOP_HUNG : WG_STOP_CYCLES);
+    }
+    print_message("%u of %u hang\n", hung, count);
+    free(end);
+}
+
+/* ---- each by itself ---- */
+
+static void same_alone(wg_arch_id arch, const rv *p, uint64_t limit, ending end[MODES])
+{
+    rv code[WG_CORES];
+    code[WG_CORE_B] = *p;
+    same_ending(arch, 0, 1u << WG_CORE_B, code, limit, 0, end);
+}
+
+/* Arithmetic that has reached a fixed point, and a jump: there is no request that anybody could see. */
+static void test_private_loops(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    ending *end = calloc(MODES, sizeof *end);
+    assert_non_null(end);
+    for (unsigned n = 1; n <= 12; n++) {
+        for (unsigned how = 0; how < 3; how++) {
+            rv p = rv_at(CODE);
+            unsigned top = p.n;
+            for (unsigned i = 0; i < n; i++) {
+                if (how == 0)
+                    rv_nop(&p);
+                else if (how == 1)
+                    rv_andi(&p, T0, T0, 15);
+                else
+                    rv_word(&p, rv_i(1, T1, 4, T1, 0x13)); /* xori: back after an even number */
+            }
+            rv_beq(&p, ZERO, ZERO, top);
+            rv_done(&p);
+            g.s = n;
+            same_alone(arch, &p, 8000, end);
+            assert_int_equal(end[0].stop, WG_STOP_HUNG);
+            assert_string_equal(end[0].hang.core[WG_CORE_B].why, "it polls");
+            assert_true(end[0].cycle > 3072 && end[0].cycle < 5200);
+        }
+    }
+    free(end);
+}
+
+/* A loop with a long way round is found later, a loop that counts never. */
+static void test_long_rounds(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    ending *end = calloc(MODES, sizeof *end);
+    assert_non_null(end);
+    for (unsigned counts = 0; counts < 2; counts++) {
+        rv p = rv_at(CODE);
+        unsigned top = p.n;
+        rv_li(&p, INNER, 100);
+        unsigned inner = p.n;
+        rv_addi(&p, INNER, INNER, -1);
+        rv_bne(&p, INNER, ZERO, inner);
+        rv_addi(&p, T0, T0, (int)counts);
+        rv_beq(&p, ZERO, ZERO, top);
+        rv_done(&p);
+        g.s = 1;
+        same_alone(arch, &p, 30000, end);
+        assert_int_equal(end[0].stop, counts ? WG_STOP_CYCLES : WG_STOP_HUNG);
+    }
+    free(end);
+}
+
+/* Whether somebody looks for circles or at the core, it ends where it ends. */
+static void test_ends_in_the_same_cycle(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    ending *end = calloc(MODES, sizeof *end);
+    assert_non_null(end);
+    for (unsigned i = 0; i < 24; i++) {
+        rv p = rv_at(CODE);
+        rv_li(&p, LOOP, (i < 12 ? 3060u : 18420u) / 2 + 5 * (i % 12));
+        unsigned top = p.n;
+        rv_addi(&p, LOOP, LOOP, -1);
+        rv_bne(&p, LOOP, ZERO, top);
+        rv_done(&p);
+        g.s = i;
+        same_alone(arch, &p, 30000, end);
+        assert_int_equal(end[0].stop, WG_STOP_DONE);
+    }
+    free(end);
+}
+
+/* The host acts between two runs, behind the read that would have seen it: the round before says nothing. */
+static void test_host_acts_in_a_round(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    rv p = rv_at(CODE), code[WG_CORES];
+    rv_li(&p, L1_SHARED, SHARED);
+    unsigned top = p.n;
+    rv_fence(&p);
+    rv_lw(&p, T0, 0, L1_SHARED);
+    rv_word(&p, rv_b(20, T0, ZERO, 1)); /* out */
+    rv_addi(&p, INNER, ZERO, 40);
+    rv_addi(&p, INNER, INNER, -1);
+    rv_bne(&p, INNER, ZERO, p.n - 1);
+    rv_beq(&p, ZERO, ZERO, top);
+    rv_done(&p);
+    code[WG_CORE_B] = p;
+    for (unsigned mode = SKIPPING; mode <= WATCHED; mode++) {
+        wg_device *dev = start(arch, mode, 0, 1u << WG_CORE_B, code);
+        wg_stop stop;
+        assert_int_equal(wg_run(dev, 100000, &stop), WG_OK);
+        assert_int_equal(stop, WG_STOP_HUNG);
+        uint64_t hung = wg_cycle(dev);
+        wg_destroy(dev);
+        dev = start(arch, mode, 0, 1u << WG_CORE_B, code);
+        assert_int_equal(wg_run(dev, hung - 10, &stop), WG_OK);
+        assert_int_equal(stop, WG_STOP_CYCLES);
+        uint32_t go = 1;
+        assert_int_equal(wg_write(dev, SHARED, &go, 4), WG_OK);
+        assert_int_equal(wg_run(dev, 100000, &stop), WG_OK);
+        assert_int_equal(stop, WG_STOP_DONE);
+        wg_destroy(dev);
+    }
+}
+
+/* ATINCGETPTR finds its queue empty each time: step by step as in one go. */
+static void test_refused_in_steps(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    uint64_t end[MODES] = {0};
+    for (unsigned mode = 0; mode < MODES; mode++) {
+        wg_device *dev = start(arch, mode, 0, 0, NULL);
+        wg_stop stop;
+        assert_int_equal(wg_push(dev, 0, 0x45010000), WG_OK);
+        assert_int_equal(wg_push(dev, 0, 0x62010100), WG_OK);
+        do
+            assert_int_equal(wg_run(dev, mode == STEPPING ? 1 : 5000, &stop), WG_OK);
+        while (stop == WG_STOP_CYCLES && wg_cycle(dev) < 5000);
+        assert_int_equal(stop, WG_STOP_HUNG);
+        end[mode] = wg_cycle(dev);
+        assert_true(end[mode] == end[0]);
+        wg_destroy(dev);
+    }
+}
+
+static const wg_test tests[] = {
+    WG_TEST(test_private_loops, WG_BH | WG_WH, ""),
+    WG_TEST(test_long_rounds, WG_BH | WG_WH, ""),
+    WG_TEST(test_ends_in_the_same_cycle, WG_BH | WG_WH, ""),
+    WG_TEST(test_host_acts_in_a_round, WG_BH | WG_WH, ""),
+    WG_TEST(test_refused_in_steps, WG_BH | WG_WH, ""),
+    WG_TEST(test_random_loops, WG_BH | WG_WH, ""),
+};
+WG_MAIN("endless", tests)
