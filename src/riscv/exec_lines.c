@@ -201,12 +201,7 @@ L_REMU : {
         base += bubble; \
         goto delayed; \
     }
-    BRANCH(BEQ, A == B)
-    BRANCH(BNE, A != B)
-    BRANCH(BLT, (int32_t)A < (int32_t)B)
-    BRANCH(BGE, (int32_t)A >= (int32_t)B)
-    BRANCH(BLTU, A < B)
-    BRANCH(BGEU, A >= B)
+#include "riscv/branch.inc"
 #undef BRANCH
 L_JAL : {
     uint32_t at = WG_PC_OF(op);

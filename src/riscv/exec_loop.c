@@ -85,12 +85,7 @@ L_NOP:
     } \
     x = body; \
     goto * x->label;
-    BRANCH(BEQ, A == B)
-    BRANCH(BNE, A != B)
-    BRANCH(BLT, (int32_t)A < (int32_t)B)
-    BRANCH(BGE, (int32_t)A >= (int32_t)B)
-    BRANCH(BLTU, A < B)
-    BRANCH(BGEU, A >= B)
+#include "riscv/branch.inc"
 #undef BRANCH
 #undef NEXT
 #undef A

@@ -420,12 +420,7 @@ L_leave : {
 #define BRANCH(name, condition) \
     L_##name : if (__builtin_expect(!(condition), 0)) goto falls_through; \
     NEXT;
-    BRANCH(BEQ, A == B)
-    BRANCH(BNE, A != B)
-    BRANCH(BLT, (int32_t)A < (int32_t)B)
-    BRANCH(BGE, (int32_t)A >= (int32_t)B)
-    BRANCH(BLTU, A < B)
-    BRANCH(BGEU, A >= B)
+#include "riscv/branch.inc"
 #undef BRANCH
 L_end:
     began += long_;

@@ -123,6 +123,18 @@ void wg_step_halt(wg_tile *t, unsigned core, wg_halt how);
 uint32_t wg_divide(uint8_t code, uint32_t a, uint32_t b, unsigned *cycles);
 bool wg_predictor_on(const wg_tile *t, unsigned core);
 
+/* Is a conditional branch taken that finds A and B in its registers? */
+static inline bool wg_branch_taken(uint8_t code, uint32_t A, uint32_t B)
+{
+    switch (code) {
+#define BRANCH(name, condition) \
+    case WG_OP_##name: \
+        return condition;
+#include "riscv/branch.inc"
+#undef BRANCH
+    default: return false;
+    }
+}
 /* One result from two registers and an immediate, and nothing else. */
 static inline bool wg_is_arithmetic(uint8_t code)
 {

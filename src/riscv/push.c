@@ -140,16 +140,11 @@ static inline void branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e
 {
     wg_core *k = &t->core[core];
     wg_core_run *run = &k->run;
-    const uint32_t a = run->r[op->rs1], b = run->r[op->rs2], pc = run->pc;
+    const uint32_t pc = run->pc;
     const bool on = wg_predictor_on(t, core);
     bool taken = true, foreseen = on;
     if (op->code != WG_OP_JAL) {
-        taken = op->code == WG_OP_BEQ    ? a == b
-                : op->code == WG_OP_BNE  ? a != b
-                : op->code == WG_OP_BLT  ? (int32_t)a < (int32_t)b
-                : op->code == WG_OP_BGE  ? (int32_t)a >= (int32_t)b
-                : op->code == WG_OP_BLTU ? a < b
-                                         : a >= b;
+        taken = wg_branch_taken(op->code, run->r[op->rs1], run->r[op->rs2]);
         foreseen = wg_predict_branch(k, on, pc, op->imm <= pc, taken);
     }
     wg_entered(run, e, WG_NO_DEST, e + 1);

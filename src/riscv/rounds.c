@@ -429,12 +429,7 @@ L_write : {
 #define BRANCH(name, condition) \
     L_##name : if (__builtin_expect((condition) != (I != 0) || !foreseen(&t->core[x->core], x), 0)) goto otherwise; \
     NEXT;
-    BRANCH(BEQ, A == B)
-    BRANCH(BNE, A != B)
-    BRANCH(BLT, (int32_t)A < (int32_t)B)
-    BRANCH(BGE, (int32_t)A >= (int32_t)B)
-    BRANCH(BLTU, A < B)
-    BRANCH(BGEU, A >= B)
+#include "riscv/branch.inc"
 #undef BRANCH
 L_end:
     began += v->later;

@@ -151,27 +151,22 @@ void wg_step_branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
 {
     wg_core *k = &t->core[core];
     wg_core_run *run = &k->run;
-    uint32_t a = run->r[op->rs1], b = run->r[op->rs2], pc = run->pc, target = op->imm;
-    bool taken = true, foreseen = true, on = wg_predictor_on(t, core);
-    switch (op->code) {
-    case WG_OP_BEQ: taken = a == b; break;
-    case WG_OP_BNE: taken = a != b; break;
-    case WG_OP_BLT: taken = (int32_t)a < (int32_t)b; break;
-    case WG_OP_BGE: taken = (int32_t)a >= (int32_t)b; break;
-    case WG_OP_BLTU: taken = a < b; break;
-    case WG_OP_BGEU: taken = a >= b; break;
-    case WG_OP_JALR:
-        target = (a + op->imm) & ~3u;
-        foreseen = wg_predict_jalr(k, on, pc, op->rd, op->rs1, target);
-        break;
-    default: foreseen = on; break;
-    }
-    if (op->code != WG_OP_JAL && op->code != WG_OP_JALR)
+    uint32_t a = run->r[op->rs1], pc = run->pc, target = op->imm;
+    bool taken = true, on = wg_predictor_on(t, core), foreseen = on;
+    const bool jumps = op->code == WG_OP_JAL || op->code == WG_OP_JALR;
+    if (!jumps) {
+        taken = wg_branch_taken(op->code, a, run->r[op->rs2]);
         foreseen = wg_predict_branch(k, on, pc, target <= pc, taken);
-    else if (op->rd == 1 || op->rd == 5)
-        wg_predict_call(k, pc + 4);
-    wg_entered(run, e, op->code == WG_OP_JAL || op->code == WG_OP_JALR ? op->rd : WG_NO_DEST, e + 1);
-    if (op->code == WG_OP_JAL || op->code == WG_OP_JALR)
+    } else {
+        if (op->code == WG_OP_JALR) {
+            target = (a + op->imm) & ~3u;
+            foreseen = wg_predict_jalr(k, on, pc, op->rd, op->rs1, target);
+        }
+        if (op->rd == 1 || op->rd == 5)
+            wg_predict_call(k, pc + 4);
+    }
+    wg_entered(run, e, jumps ? op->rd : WG_NO_DEST, e + 1);
+    if (jumps)
         run->r[op->rd] = pc + 4;
     run->at = e + 1 + (foreseen ? 0u : t->timing->mispredict_bubble);
     run->pc = taken ? target : pc + 4;

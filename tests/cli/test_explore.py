@@ -7,12 +7,13 @@ usage: test_explore.py WAITGATE DIRECTORY
 import json
 import os
 import pathlib
-import pty
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
+
+import suite
 
 WAITGATE, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
 passed = failed = 0
@@ -154,19 +155,8 @@ def test_fixed_forms():
 
 def test_progress():
     """On a terminal there is a line of progress with the time left."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.execv(WAITGATE, [WAITGATE, "explore", "--runs", "100000", "--budget", "2", str(FOLDER / "ordered.tasm")])
-    seen = b""
-    while True:
-        try:
-            part = os.read(terminal, 4096)
-        except OSError:
-            break
-        if not part:
-            break
-        seen += part
-    os.waitpid(pid, 0)
+    _, seen = suite.at_terminal(
+        [WAITGATE, "explore", "--runs", "100000", "--budget", "2", FOLDER / "ordered.tasm"])
     check("progress", b"of 100000 timings" in seen and b"s left" in seen, seen[-300:])
     check("budget", b"the budget was used up" in seen, seen[-300:])
 

@@ -12,7 +12,6 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 
 import suite
 from suite import test
@@ -154,7 +153,7 @@ def until(d):
 @test
 def interrupt(d):
     child = subprocess.Popen([WAITGATE, "run", program(d, FOREVER)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(0.7)
+    suite.wait_for_handler(child.pid)
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=60)
     assert child.returncode == 130, (child.returncode, out, err)
@@ -167,7 +166,7 @@ def interrupt_keeps_what_was_asked_for(d):
     p = program(d, ".core B\n li t0, 0x3000\n li t1, 0x1207\n sw t1, 0(t0)\n" + FOREVER.split("\n", 1)[1])
     child = subprocess.Popen([WAITGATE, "run", "--json", "--dump", f"0x3000:4={d}/out", "--log", d / "log", p], stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True)
-    time.sleep(0.7)
+    suite.wait_for_handler(child.pid)
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=60)
     assert child.returncode == 130 and err == "", (child.returncode, err)
@@ -180,24 +179,7 @@ def interrupt_keeps_what_was_asked_for(d):
 
 @test
 def ctrl_c_at_a_terminal(d):
-    import os, pty
-    p = str(program(d, FOREVER))
-    child, terminal = pty.fork()
-    if not child:
-        os.execv(WAITGATE, [str(WAITGATE), "run", p])
-    time.sleep(0.7)
-    os.write(terminal, b"\x03")
-    text = b""
-    while True:
-        try:
-            part = os.read(terminal, 4096)
-        except OSError:
-            break
-        if not part:
-            break
-        text += part
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    os.close(terminal)
+    status, text = suite.at_terminal([WAITGATE, "run", program(d, FOREVER)], interrupt=True)
     assert status == 130 and b"interrupted after" in text and b"core B   at 0x0001000" in text, (status, text)
 
 
