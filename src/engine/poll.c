@@ -333,12 +333,13 @@ void wg_poll_reset(wg_tile *t)
 /* From one reference to the next. */
 static uint64_t interval(unsigned reference) { return (uint64_t)GRID << reference; }
 
-/* For how long every cycle behind a reference is looked at: it must not take long beside all the others. */
+/* For how long every cycle behind a reference is looked at: a small part of all, but sometime any period is in it. */
 static uint64_t stare(unsigned reference)
 {
-    enum { MOST = 256 };
-    uint64_t part = interval(reference) / 64;
-    return part < MOST ? part : interval(reference) / 1024 > MOST ? interval(reference) / 1024 : MOST;
+    enum { SHORT = 64, MOST = 256, LONG = 16384 };
+    uint64_t part = interval(reference) / SHORT, least = interval(reference) / LONG;
+    part = part < MOST ? part : MOST;
+    return part > least ? part : least;
 }
 
 static void look(wg_tile *t, wg_poll_state *out)
