@@ -9,10 +9,10 @@
  * happens next is compared: registers, queues, caches, predictor, ports, turns.
  *
  * References are taken in cycles that follow from the last disturbance alone. What is compared with is the state in
- * the first cycle K from there on in which a request comes to its region: the clock stands there in every mode, and it
- * stands where the next ones come. A circle of period P is recognised in K + P. Where no request comes, K is the reference
- * itself, and every cycle is looked at for a while behind it: private loops have no requests. Nothing else is ever
- * compared, whatever the mode, so that a run that can never end ends in the same cycle in all of them.
+ * the first cycle K from there on in which a request comes to its region: the clock stands there in every mode, and where
+ * the next ones come. A circle of period P is recognised in K + P. Where no request comes, K is the reference itself,
+ * and every cycle is looked at for a while behind it: private loops have no requests. Nothing else is ever compared,
+ * whatever the mode, so that a run that can never end ends in the same cycle in all of them.
  */
 #include "engine/poll.h"
 
@@ -438,7 +438,7 @@ static bool request_comes(const wg_tile *t)
     return false;
 }
 
-/* Is the state in this cycle to be compared? If a request comes for the first time, it is what others are compared with. */
+/* Is the state in this cycle to be compared? The first in which a request comes is what others are held against. */
 static bool compares(wg_tile *t)
 {
     wg_poll *p = &t->poll;

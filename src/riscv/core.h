@@ -136,7 +136,7 @@ typedef struct wg_core_run {
     uint32_t pc;
     uint64_t at;        /* earliest cycle for the next instruction to enter EX1 */
     uint64_t last;      /* cycle in which the newest instruction entered EX1 */
-    uint64_t disturbed; /* polling: when it last stored, or did what may not be repeated */
+    uint64_t disturbed; /* polling: when a store entered EX1 last, or what else may not be repeated */
     uint64_t number;    /* instructions that have entered EX1 since reset, plus WG_RETIRE_QUEUE */
     uint64_t pushes;    /* further instructions that were fused with another */
     uint8_t late;       /* register whose value is ready at late_at; 0: none */

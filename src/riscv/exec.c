@@ -237,12 +237,12 @@ L_STORE : {
                 .data = {B},
                 .bytes = (uint8_t)bytes,
                 .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
-    run->disturbed = e;
     wg_lsu_result result = wg_lsu_store(t, core, &x, &m);
     if (result == WG_LSU_SHARED)
         goto other;
     if (result == WG_LSU_LATER)
         goto later;
+    run->disturbed = e;
     ENTERED(WG_NO_DEST, m + 1);
     at = m;
     if (!k->solo_until) /* it may leave soon, and be seen by others: run no further than that */

@@ -248,7 +248,6 @@ static void drain(wg_tile *t, unsigned core)
     }
     wg_sq_pop(run);
     run->mux_free = now + 1;
-    run->disturbed = now;
     wg_memory_emit(t, &req);
 }
 

@@ -82,7 +82,6 @@ bool wg_push_emit(wg_tile *t, unsigned core)
         wg_memory_emit_push(t, core, s->index, s->address, s->pc, s->data, s->bytes);
         wg_sq_pop(run);
         run->mux_free = now + 1;
-        run->disturbed = now;
         enter(run, now); /* room was made for it in this very cycle */
     }
     return true;

@@ -236,7 +236,6 @@ static void store_leaves(wg_tile *t, crowd *w, member *m, uint64_t at)
     wg_l0_drop_line(run, s->address);
     wg_sq_pop(run);
     run->mux_free = at + 1;
-    run->disturbed = at;
     w->careful |= is_code(t, req->address);
     note_stores(m);
 }

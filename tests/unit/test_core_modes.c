@@ -9,6 +9,7 @@
  */
 #include <stdio.h>
 
+#include "engine/device.h"
 #include "rvasm.h"
 #include "wgtest.h"
 
@@ -331,6 +332,11 @@ static void random_programs(void **state, unsigned salt, unsigned crowd, unsigne
                 parked &= a.parked;
                 for (unsigned i = 1; i < MODES; i++) {
                     wg_core_state(dev[i], (wg_core_id)c, &b);
+                    /* what hangs are dated by (poll.c) */
+                    uint64_t x = dev[0]->tile->core[c].run.disturbed, y = dev[i]->tile->core[c].run.disturbed;
+                    if (x != y)
+                        fail_msg("program %u: core %u is disturbed in %llu in mode %u, not %llu", seed, c,
+                                 (unsigned long long)y, i, (unsigned long long)x);
                     if (a.instructions != b.instructions)
                         fail_msg("program %u: core %u has executed %llu in mode %u, not %llu", seed, c,
                                  (unsigned long long)b.instructions, i, (unsigned long long)a.instructions);
