@@ -9,8 +9,8 @@
  * happens next is compared: registers, queues, caches, predictor, ports, turns.
  *
  * References are taken in cycles that follow from the last disturbance alone. What is compared with is the state in
- * the first cycle K from there on in which a request comes to its region: the clock stands there in every mode, and where
- * the next ones come. A circle of period P is recognised in K + P. Where no request comes, K is the reference itself,
+ * the first cycle K from there on in which a request comes to its region: the clock stands there in every mode, and
+ * where the next ones come. A circle of period P is recognised in K + P. Where no request comes, K is the reference itself,
  * and every cycle is looked at for a while behind it: private loops have no requests. Nothing else is ever compared,
  * whatever the mode, so that a run that can never end ends in the same cycle in all of them.
  */
