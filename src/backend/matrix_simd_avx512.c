@@ -183,6 +183,86 @@ INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec 
         store16(d.lo, _mm512_maskz_and_epi32(some & in_range, mantissa, all(0xFFFF)));
 }
 
+/*
+ * Two rows at a time, so that what is done to halves of datums is done to 32 of them at once. The datums of a row are even
+ * (low) and odd (high) halves of a vector.
+ */
+static const uint16_t whole[2][32] = {
+    {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
+     8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47},
+    {16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,
+     24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63},
+};
+static const uint16_t even[32] = {0,  2,  4,  6,  8,  10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,
+                                  32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62};
+INLINE vec low_halves(void) { return _mm512_loadu_si512(even); }
+INLINE vec high_halves(void) { return _mm512_or_si512(low_halves(), _mm512_set1_epi16(1)); }
+enum { IN_FIRST = 0xCA, /* where a has ones, b; else c */ AND_OR = 0xEA /* a and b, or c */ };
+
+/*
+ * accumulate() of a product for rows i and i + 1 of 32 bits; the sums' places are 16 more than their values have. What was
+ * added to a total's leading bits is found above them: 6 of the 8 places that the exponent is off by, and the carry.
+ */
+INLINE void accumulate_wide(bool lost_one, bool fresh, const wg_mul_args *m, unsigned i, const vec *sums,
+                            const vec *exponents)
+{
+    vec exp_dst16 = _mm512_setzero_si512(), top16 = exp_dst16, low16 = exp_dst16;
+    __mmask32 some_dst = 0, negative_dst = 0;
+    if (!fresh) {
+        vec h = _mm512_loadu_si512(m->from_hi[i]);
+        low16 = _mm512_loadu_si512(m->from_lo[i]);
+        exp_dst16 = _mm512_and_si512(h, _mm512_set1_epi16(0xFF));
+        some_dst = _mm512_test_epi16_mask(h, _mm512_set1_epi16(0xFF));
+        negative_dst = _mm512_movepi16_mask(h);
+        top16 = _mm512_ternarylogic_epi32(_mm512_srli_epi16(h, 8), _mm512_set1_epi16(0x7F), _mm512_set1_epi16(0x80),
+                                          AND_OR);
+    }
+    vec total[2], mantissa[2], exp[2];
+    UNROLL
+    for (unsigned r = 0; r < 2; r++) {
+        vec exp0 = and_(exponents[r], 0xFFFF), exp1 = _mm512_srli_epi32(exponents[r], 16);
+        vec largest = _mm512_max_epi32(exp0, exp1), exp_dst = exp0;
+        if (!fresh) {
+            exp_dst = _mm512_maskz_permutexvar_epi16(0x55555555, _mm512_loadu_si512(whole[r]), exp_dst16);
+            largest = _mm512_max_epi32(largest, exp_dst);
+        }
+        vec above = _mm512_add_epi32(largest, all(2));
+        vec sum0 = align_signed(WIDE, _mm512_slli_epi32(sums[r], 16), _mm512_sub_epi32(above, exp0));
+        vec sum1 = align_signed(WIDE, and_(sums[r], -0x10000), _mm512_sub_epi32(above, exp1));
+        vec sum = _mm512_add_epi32(sum0, sum1);
+        total[r] = sum;
+        if (!fresh) {
+            vec man_dst = _mm512_permutex2var_epi16(low16, _mm512_loadu_si512(whole[r]), top16);
+            man_dst = _mm512_maskz_add_epi32((__mmask16)(some_dst >> 16 * r), man_dst, man_dst);
+            man_dst = align_unsigned(WIDE, man_dst, _mm512_sub_epi32(largest, exp_dst));
+            total[r] = _mm512_mask_sub_epi32(_mm512_add_epi32(sum, man_dst), (__mmask16)(negative_dst >> 16 * r), sum,
+                                             man_dst);
+        }
+        vec magnitude = _mm512_abs_epi32(total[r]), left = _mm512_lzcnt_epi32(magnitude);
+        vec rounded = _mm512_add_epi32(_mm512_srli_epi32(_mm512_sllv_epi32(magnitude, left), 7), all((6 << 25) + 1));
+        if (lost_one) { /* 8 more, which is a bit of its own, and as many less */
+            __mmask16 lost = _mm512_cmpeq_epi32_mask(total[r], all(-1));
+            left = _mm512_mask_mov_epi32(left, lost, all(4 + 8));
+            rounded = _mm512_mask_mov_epi32(rounded, lost, all((6 + 8) << 25));
+        }
+        mantissa[r] = _mm512_srli_epi32(rounded, 1);
+        exp[r] = _mm512_sub_epi32(above, left);
+    }
+    vec low = low_halves(), high = high_halves();
+    vec upper = _mm512_permutex2var_epi16(mantissa[0], high, mantissa[1]);
+    vec e = _mm512_add_epi16(_mm512_permutex2var_epi16(exp[0], low, exp[1]), _mm512_srli_epi16(upper, 8));
+    __mmask32 some = _mm512_test_epi16_mask(upper, _mm512_set1_epi16(0x80 | 0x100 | 0x800));
+    some = _mm512_mask_cmpgt_epi16_mask(some, e, _mm512_setzero_si512());
+    __mmask32 in_range = _mm512_mask_cmplt_epi16_mask(some, e, _mm512_set1_epi16(255));
+    vec sign = _mm512_maskz_permutex2var_epi16(some, total[0], high, total[1]);
+    vec value = _mm512_ternarylogic_epi32(_mm512_set1_epi16(0x7F00), _mm512_maskz_slli_epi16(in_range, upper, 8), sign,
+                                          IN_FIRST);
+    value = _mm512_ternarylogic_epi32(_mm512_set1_epi16((int16_t)0xFF00), value,
+                                      _mm512_maskz_min_epi16(some, e, _mm512_set1_epi16(255)), IN_FIRST);
+    _mm512_storeu_si512(m->hi[i], value);
+    _mm512_storeu_si512(m->lo[i], _mm512_maskz_permutex2var_epi16(in_range, mantissa[0], low, mantissa[1]));
+}
+
 /* ---- Matrix product --------------------------------------------------------------------------------- */
 
 /*
@@ -225,11 +305,20 @@ INLINE void product(form f, bool lost_one, const wg_mul_args *m)
                 rest = _mm512_add_epi16(rest, p);
         }
         exponents[i] = _mm512_add_epi16(largest, adjust);
-        sums[i] = _mm512_add_epi16(sum, rest);
+        __mmask32 some = _mm512_test_epi16_mask(exponents[i], exponents[i]); /* nothing at exponent 0 */
+        sums[i] = _mm512_maskz_add_epi16(some, sum, rest);
+    }
+    if (f == WIDE && !(m->rows & 1)) {
+        if (m->fresh)
+            for (unsigned i = 0; i < m->rows; i += 2)
+                accumulate_wide(lost_one, true, m, i, sums + i, exponents + i);
+        else
+            for (unsigned i = 0; i < m->rows; i += 2)
+                accumulate_wide(lost_one, false, m, i, sums + i, exponents + i);
+        return;
     }
     for (unsigned i = 0; i < m->rows; i++) {
-        vec largest = exponents[i];
-        vec sum = _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(largest, largest), sums[i]); /* nothing at exponent 0 */
+        vec largest = exponents[i], sum = sums[i];
         vec sum0 = _mm512_srai_epi32(_mm512_slli_epi32(sum, 16), 2), sum1 = _mm512_srai_epi32(and_(sum, -0x10000), 2);
         vec exp0 = and_(largest, 0xFFFF), exp1 = _mm512_srli_epi32(largest, 16);
         accumulate(f, lost_one, true, sum0, exp0, sum1, exp1, product_row(m, i));
@@ -273,30 +362,20 @@ INLINE void accumulate_int(vec value, dst_row d)
     store_int(d.hi, d.lo, _mm512_max_epi32(sum, all(-INT32_MAX)));
 }
 
-/*
- * Two rows at a time, so that what is done to halves of integers is done to 32 of them at once. The integers of a row are
- * even and odd halves of a vector; Dst has the upper halves' low seven bits before their high eight.
- */
+/* Two rows; Dst has the upper halves' low seven bits before their high eight. */
 typedef struct int_rows {
     vec of[2];
 } int_rows;
 
 INLINE int_rows load_ints(const uint16_t *hi, const uint16_t *lo)
 {
-    static const uint16_t places[2][32] = {
-        {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
-         8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47},
-        {16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,
-         24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63},
-    };
     vec h = _mm512_loadu_si512(hi), l = _mm512_loadu_si512(lo);
-    enum { IN_FIRST = 0xCA }; /* where a has ones, b; else c */
     vec upper = _mm512_ternarylogic_epi32(_mm512_set1_epi16(0x7F80), _mm512_slli_epi16(h, 7), _mm512_srli_epi16(h, 8),
                                           IN_FIRST);
     __mmask32 negative = _mm512_movepi16_mask(h);
     int_rows r;
     for (unsigned i = 0; i < 2; i++) {
-        r.of[i] = _mm512_permutex2var_epi16(l, _mm512_loadu_si512(places[i]), upper);
+        r.of[i] = _mm512_permutex2var_epi16(l, _mm512_loadu_si512(whole[i]), upper);
         r.of[i] = _mm512_mask_sub_epi32(r.of[i], (__mmask16)(negative >> 16 * i), _mm512_setzero_si512(), r.of[i]);
     }
     return r;
@@ -304,13 +383,10 @@ INLINE int_rows load_ints(const uint16_t *hi, const uint16_t *lo)
 
 INLINE void store_ints(uint16_t *hi, uint16_t *lo, int_rows r)
 {
-    static const uint16_t even[32] = {0,  2,  4,  6,  8,  10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,
-                                      32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62};
-    vec low = _mm512_loadu_si512(even), m0 = _mm512_abs_epi32(r.of[0]), m1 = _mm512_abs_epi32(r.of[1]);
-    vec upper = _mm512_permutex2var_epi16(m0, _mm512_or_si512(low, _mm512_set1_epi16(1)), m1);
-    enum { AND_OR = 0xF8 }; /* a, or b and c */
-    vec h = _mm512_ternarylogic_epi32(_mm512_srli_epi16(upper, 7), _mm512_slli_epi16(upper, 8),
-                                      _mm512_set1_epi16(0x7F00), AND_OR);
+    vec low = low_halves(), m0 = _mm512_abs_epi32(r.of[0]), m1 = _mm512_abs_epi32(r.of[1]);
+    vec upper = _mm512_permutex2var_epi16(m0, high_halves(), m1);
+    vec h = _mm512_ternarylogic_epi32(_mm512_slli_epi16(upper, 8), _mm512_set1_epi16(0x7F00),
+                                      _mm512_srli_epi16(upper, 7), AND_OR);
     __mmask32 negative = _mm512_movepi32_mask(r.of[0]) | (__mmask32)((uint32_t)_mm512_movepi32_mask(r.of[1]) << 16);
     _mm512_storeu_si512(hi, _mm512_mask_add_epi16(h, negative, h, _mm512_set1_epi16(INT16_MIN)));
     _mm512_storeu_si512(lo, _mm512_permutex2var_epi16(m0, low, m1));
