@@ -48,14 +48,9 @@ INLINE vec mantissa_b(vec x, unsigned phase)
 }
 INLINE vec integer(vec x, int32_t bits) { return and_(_mm512_srli_epi32(x, 8), bits); }
 
-INLINE vec value_a(vec x, wg_style style, unsigned phase, __mmask16 zero)
+INLINE vec integer_a(vec x, unsigned phase, __mmask16 zero)
 {
-    if (style == WG_STYLE_INT8)
-        return _mm512_maskz_mov_epi32((__mmask16)~zero, signed_by(x, integer(x, phase & 1 ? 0x1F : 0xE0)));
-    vec v = mantissa_a(x, phase);
-    __mmask16 some = (__mmask16)~zero & _mm512_test_epi32_mask(v, v);
-    v = _mm512_maskz_add_epi32(some, _mm512_slli_epi32(v, 10), all(1)); /* WG_MATRIX_SCALE_A */
-    return signed_by(x, v);
+    return _mm512_maskz_mov_epi32((__mmask16)~zero, signed_by(x, integer(x, phase & 1 ? 0x1F : 0xE0)));
 }
 INLINE vec value_b(vec x, wg_style style, unsigned phase, __mmask16 zero)
 {
@@ -64,17 +59,76 @@ INLINE vec value_b(vec x, wg_style style, unsigned phase, __mmask16 zero)
     return _mm512_maskz_mov_epi32((__mmask16)~zero, signed_by(x, v));
 }
 
+/*
+ * Numbers are taken apart as 16-bit halves, 32 at a time, in the order in which they are stored: below, the exponents; of
+ * what is three places up, sign and mantissa.
+ */
+static const uint16_t from_two[32] = {0,  32, 2,  34, 4,  36, 6,  38, 8,  40, 10, 42, 12, 44, 14, 46,
+                                      16, 48, 18, 50, 20, 52, 22, 54, 24, 56, 26, 58, 28, 60, 30, 62};
+static const uint16_t from_halves[32] = {0,  16, 2,  18, 4,  20, 6,  22, 8,  24, 10, 26, 12, 28, 14, 30,
+                                         32, 48, 34, 50, 36, 52, 38, 54, 40, 56, 42, 58, 44, 60, 46, 62};
+enum { IN_FIRST = 0xCA, /* where a has ones, b; else c */ AND_OR = 0xEA /* a and b, or c */ };
+
+INLINE vec all16(unsigned x) { return _mm512_set1_epi16((int16_t)x); }
+INLINE vec upper16(vec x0, vec order, vec x1)
+{
+    return _mm512_permutex2var_epi16(_mm512_srli_epi32(x0, 3), order, _mm512_srli_epi32(x1, 3));
+}
+INLINE vec negate16(vec value, vec sign)
+{
+    return _mm512_mask_sub_epi16(value, _mm512_movepi16_mask(sign), _mm512_setzero_si512(), value);
+}
+
+INLINE void numbers_a(const uint32_t *first, const uint32_t *second, uint32_t keep, bool later, wg_matrix_a *out)
+{
+    const vec order = _mm512_loadu_si512(from_two), exponents = all16(keep & 0xFF);
+    const vec taken = all16(later ? keep >> 3 << 4 & 0x7C00 : keep >> 3 >> 1 & 0x3C00), leading = all16(later ? 0 : 0x4000);
+    for (unsigned k = 0; k < 8; k++) {
+        vec x0 = _mm512_loadu_si512(first + k * 16), x1 = _mm512_loadu_si512(second + k * 16);
+        vec e = _mm512_and_si512(_mm512_permutex2var_epi16(x0, order, x1), exponents), x = upper16(x0, order, x1);
+        vec v = later ? _mm512_slli_epi16(x, 4) : _mm512_srli_epi16(x, 1);
+        v = _mm512_ternarylogic_epi32(v, taken, leading, AND_OR);
+        __mmask32 some = _mm512_test_epi16_mask(e, e);
+        e = _mm512_mask_mov_epi16(all16((unsigned)WG_MATRIX_NO_EXPONENT), some, e);
+        v = _mm512_maskz_add_epi16(later ? _mm512_mask_test_epi16_mask(some, v, v) : some, v, all16(1));
+        _mm512_storeu_si512(out->exponent[k], e);
+        _mm512_storeu_si512(out->mantissa[k], negate16(v, x)); /* times WG_MATRIX_SCALE_A */
+    }
+}
+
+INLINE void numbers_b(const uint32_t *rows, unsigned count, uint32_t keep, bool flush, bool later, wg_matrix_b *out)
+{
+    const vec order = _mm512_loadu_si512(from_halves), exponents = all16(keep & 0xFF);
+    const vec taken = all16(later ? keep >> 3 << 5 & 0x3C00 : keep >> 3 >> 2 & 0x1F80), leading = all16(later ? 0 : 0x2000);
+    for (unsigned i = 0; i < count; i += 2) {
+        vec x0 = _mm512_loadu_si512(rows + i * 16), x1 = _mm512_loadu_si512(rows + i * 16 + 16);
+        vec e = _mm512_and_si512(_mm512_permutex2var_epi16(x0, order, x1), exponents), x = upper16(x0, order, x1);
+        vec v = later ? _mm512_slli_epi16(x, 5) : _mm512_srli_epi16(x, 2);
+        v = negate16(_mm512_ternarylogic_epi32(v, taken, leading, AND_OR), x); /* times WG_MATRIX_SCALE_B */
+        __mmask32 some = flush ? _mm512_test_epi16_mask(e, e) : UINT32_MAX;
+        _mm512_storeu_si512(out->exponent[i], _mm512_mask_mov_epi16(all16((unsigned)WG_MATRIX_NO_EXPONENT), some, e));
+        _mm512_storeu_si512(out->mantissa[i], _mm512_maskz_mov_epi16(some, v));
+    }
+}
+
 TARGET static void decode_a(const uint32_t *first, const uint32_t *second, wg_style style, unsigned phase,
                             wg_matrix_a *out)
 {
     out->has_bytes = false;
+    if (style != WG_STYLE_INT8) {
+        const uint32_t keep = wg_src_of_style(WG_SRC_MASK, style);
+        if (phase & 1)
+            numbers_a(first, second, keep, true, out);
+        else
+            numbers_a(first, second, keep, false, out);
+        return;
+    }
     for (unsigned k = 0; k < 8; k++) {
-        vec x0 = keep_style(_mm512_loadu_si512(first + k * 16), style);
-        vec x1 = keep_style(_mm512_loadu_si512(second + k * 16), style);
+        vec x0 = _mm512_loadu_si512(first + k * 16), x1 = _mm512_loadu_si512(second + k * 16);
         __mmask16 z0 = _mm512_testn_epi32_mask(x0, all(0xFF)), z1 = _mm512_testn_epi32_mask(x1, all(0xFF));
         vec e = _mm512_or_si512(and_(exponent_of(x0, z0), 0xFFFF), _mm512_slli_epi32(exponent_of(x1, z1), 16));
-        vec m = _mm512_or_si512(and_(value_a(x0, style, phase, z0), 0xFFFF),
-                                _mm512_slli_epi32(value_a(x1, style, phase, z1), 16));
+        vec m = _mm512_or_si512(and_(integer_a(x0, phase, z0), 0xFFFF),
+                                _mm512_slli_epi32(integer_a(x1, phase, z1), 16));
         _mm512_storeu_si512(out->exponent[k], e);
         _mm512_storeu_si512(out->mantissa[k], m);
     }
@@ -84,6 +138,14 @@ TARGET static void decode_b(const uint32_t *rows, unsigned count, wg_style style
                             wg_matrix_b *out)
 {
     out->has_bytes = false;
+    if (style != WG_STYLE_INT8 && !(count & 1)) {
+        const uint32_t keep = wg_src_of_style(WG_SRC_MASK, style);
+        if (phase & 2)
+            numbers_b(rows, count, keep, flush, true, out);
+        else
+            numbers_b(rows, count, keep, flush, false, out);
+        return;
+    }
     for (unsigned i = 0; i < count; i++) {
         vec x = keep_style(_mm512_loadu_si512(rows + i * 16), style);
         __mmask16 zero = flush ? _mm512_testn_epi32_mask(x, all(0xFF)) : 0;
@@ -197,8 +259,6 @@ static const uint16_t even[32] = {0,  2,  4,  6,  8,  10, 12, 14, 16, 18, 20, 22
                                   32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62};
 INLINE vec low_halves(void) { return _mm512_loadu_si512(even); }
 INLINE vec high_halves(void) { return _mm512_or_si512(low_halves(), _mm512_set1_epi16(1)); }
-enum { IN_FIRST = 0xCA, /* where a has ones, b; else c */ AND_OR = 0xEA /* a and b, or c */ };
-
 /*
  * accumulate() of a product for rows i and i + 1 of 32 bits; the sums' places are 16 more than their values have. What was
  * added to a total's leading bits is found above them: 6 of the 8 places that the exponent is off by, and the carry.
@@ -523,7 +583,7 @@ TARGET static void elw_int(const wg_elw_args *e)
         __mmask16 zero_b = e->flush ? _mm512_testn_epi32_mask(b, all(0xFF)) : 0;
         vec result;
         if (e->op == WG_ELW_MUL) {
-            result = _mm512_mullo_epi32(value_a(a, WG_STYLE_INT8, e->phase, zero_a),
+            result = _mm512_mullo_epi32(integer_a(a, e->phase, zero_a),
                                         value_b(b, WG_STYLE_INT8, e->phase, zero_b));
         } else {
             vec x = _mm512_maskz_mov_epi32((__mmask16)~zero_a, signed_by(a, integer(a, 0x3FF)));
