@@ -116,6 +116,7 @@ typedef struct wg_mul_args {
     const uint16_t (*from_hi)[16], (*from_lo)[16]; /* what is added to; may be the same */
     uint16_t (*hi)[16], (*lo)[16];
     wg_alu alu;
+    bool fresh; /* what is added to is zero in all rows; a kernel need not care */
 } wg_mul_args;
 
 typedef enum wg_elw_op { WG_ELW_ADD, WG_ELW_SUB, WG_ELW_MUL } wg_elw_op;
@@ -157,6 +158,7 @@ static inline void wg_matrix_multiply_from(wg_mul_args *args, const wg_dst *d, u
     unsigned undefined = d->undefined[row >> 6 & 15] >> (row & 63) & 0xFF;
     args->from_hi = &d->bits[row];
     args->from_lo = &d->bits[row + (wide ? WG_DST_LOW : 0)];
+    args->fresh = undefined == 0xFF;
     if (__builtin_expect(undefined != 0, 0))
         wg_matrix_from_undefined(args, d, row, undefined);
 }

@@ -48,14 +48,9 @@ INLINE vec mantissa_b(vec x, unsigned phase)
 }
 INLINE vec integer(vec x, int32_t bits) { return and_(_mm512_srli_epi32(x, 8), bits); }
 
-INLINE vec value_a(vec x, wg_style style, unsigned phase, __mmask16 zero)
+INLINE vec integer_a(vec x, unsigned phase, __mmask16 zero)
 {
-    if (style == WG_STYLE_INT8)
-        return _mm512_maskz_mov_epi32((__mmask16)~zero, signed_by(x, integer(x, phase & 1 ? 0x1F : 0xE0)));
-    vec v = mantissa_a(x, phase);
-    __mmask16 some = (__mmask16)~zero & _mm512_test_epi32_mask(v, v);
-    v = _mm512_maskz_add_epi32(some, _mm512_slli_epi32(v, 10), all(1)); /* WG_MATRIX_SCALE_A */
-    return signed_by(x, v);
+    return _mm512_maskz_mov_epi32((__mmask16)~zero, signed_by(x, integer(x, phase & 1 ? 0x1F : 0xE0)));
 }
 INLINE vec value_b(vec x, wg_style style, unsigned phase, __mmask16 zero)
 {
@@ -64,17 +59,76 @@ INLINE vec value_b(vec x, wg_style style, unsigned phase, __mmask16 zero)
     return _mm512_maskz_mov_epi32((__mmask16)~zero, signed_by(x, v));
 }
 
+/*
+ * Numbers are taken apart as 16-bit halves, 32 at a time, in the order in which they are stored: below, the exponents; of
+ * what is three places up, sign and mantissa.
+ */
+static const uint16_t from_two[32] = {0,  32, 2,  34, 4,  36, 6,  38, 8,  40, 10, 42, 12, 44, 14, 46,
+                                      16, 48, 18, 50, 20, 52, 22, 54, 24, 56, 26, 58, 28, 60, 30, 62};
+static const uint16_t from_halves[32] = {0,  16, 2,  18, 4,  20, 6,  22, 8,  24, 10, 26, 12, 28, 14, 30,
+                                         32, 48, 34, 50, 36, 52, 38, 54, 40, 56, 42, 58, 44, 60, 46, 62};
+enum { IN_FIRST = 0xCA, /* where a has ones, b; else c */ AND_OR = 0xEA /* a and b, or c */ };
+
+INLINE vec all16(unsigned x) { return _mm512_set1_epi16((int16_t)x); }
+INLINE vec upper16(vec x0, vec order, vec x1)
+{
+    return _mm512_permutex2var_epi16(_mm512_srli_epi32(x0, 3), order, _mm512_srli_epi32(x1, 3));
+}
+INLINE vec negate16(vec value, vec sign)
+{
+    return _mm512_mask_sub_epi16(value, _mm512_movepi16_mask(sign), _mm512_setzero_si512(), value);
+}
+
+INLINE void numbers_a(const uint32_t *first, const uint32_t *second, uint32_t keep, bool later, wg_matrix_a *out)
+{
+    const vec order = _mm512_loadu_si512(from_two), exponents = all16(keep & 0xFF);
+    const vec taken = all16(later ? keep >> 3 << 4 & 0x7C00 : keep >> 3 >> 1 & 0x3C00), leading = all16(later ? 0 : 0x4000);
+    for (unsigned k = 0; k < 8; k++) {
+        vec x0 = _mm512_loadu_si512(first + k * 16), x1 = _mm512_loadu_si512(second + k * 16);
+        vec e = _mm512_and_si512(_mm512_permutex2var_epi16(x0, order, x1), exponents), x = upper16(x0, order, x1);
+        vec v = later ? _mm512_slli_epi16(x, 4) : _mm512_srli_epi16(x, 1);
+        v = _mm512_ternarylogic_epi32(v, taken, leading, AND_OR);
+        __mmask32 some = _mm512_test_epi16_mask(e, e);
+        e = _mm512_mask_mov_epi16(all16((unsigned)WG_MATRIX_NO_EXPONENT), some, e);
+        v = _mm512_maskz_add_epi16(later ? _mm512_mask_test_epi16_mask(some, v, v) : some, v, all16(1));
+        _mm512_storeu_si512(out->exponent[k], e);
+        _mm512_storeu_si512(out->mantissa[k], negate16(v, x)); /* times WG_MATRIX_SCALE_A */
+    }
+}
+
+INLINE void numbers_b(const uint32_t *rows, unsigned count, uint32_t keep, bool flush, bool later, wg_matrix_b *out)
+{
+    const vec order = _mm512_loadu_si512(from_halves), exponents = all16(keep & 0xFF);
+    const vec taken = all16(later ? keep >> 3 << 5 & 0x3C00 : keep >> 3 >> 2 & 0x1F80), leading = all16(later ? 0 : 0x2000);
+    for (unsigned i = 0; i < count; i += 2) {
+        vec x0 = _mm512_loadu_si512(rows + i * 16), x1 = _mm512_loadu_si512(rows + i * 16 + 16);
+        vec e = _mm512_and_si512(_mm512_permutex2var_epi16(x0, order, x1), exponents), x = upper16(x0, order, x1);
+        vec v = later ? _mm512_slli_epi16(x, 5) : _mm512_srli_epi16(x, 2);
+        v = negate16(_mm512_ternarylogic_epi32(v, taken, leading, AND_OR), x); /* times WG_MATRIX_SCALE_B */
+        __mmask32 some = flush ? _mm512_test_epi16_mask(e, e) : UINT32_MAX;
+        _mm512_storeu_si512(out->exponent[i], _mm512_mask_mov_epi16(all16((unsigned)WG_MATRIX_NO_EXPONENT), some, e));
+        _mm512_storeu_si512(out->mantissa[i], _mm512_maskz_mov_epi16(some, v));
+    }
+}
+
 TARGET static void decode_a(const uint32_t *first, const uint32_t *second, wg_style style, unsigned phase,
                             wg_matrix_a *out)
 {
     out->has_bytes = false;
+    if (style != WG_STYLE_INT8) {
+        const uint32_t keep = wg_src_of_style(WG_SRC_MASK, style);
+        if (phase & 1)
+            numbers_a(first, second, keep, true, out);
+        else
+            numbers_a(first, second, keep, false, out);
+        return;
+    }
     for (unsigned k = 0; k < 8; k++) {
-        vec x0 = keep_style(_mm512_loadu_si512(first + k * 16), style);
-        vec x1 = keep_style(_mm512_loadu_si512(second + k * 16), style);
+        vec x0 = _mm512_loadu_si512(first + k * 16), x1 = _mm512_loadu_si512(second + k * 16);
         __mmask16 z0 = _mm512_testn_epi32_mask(x0, all(0xFF)), z1 = _mm512_testn_epi32_mask(x1, all(0xFF));
         vec e = _mm512_or_si512(and_(exponent_of(x0, z0), 0xFFFF), _mm512_slli_epi32(exponent_of(x1, z1), 16));
-        vec m = _mm512_or_si512(and_(value_a(x0, style, phase, z0), 0xFFFF),
-                                _mm512_slli_epi32(value_a(x1, style, phase, z1), 16));
+        vec m = _mm512_or_si512(and_(integer_a(x0, phase, z0), 0xFFFF),
+                                _mm512_slli_epi32(integer_a(x1, phase, z1), 16));
         _mm512_storeu_si512(out->exponent[k], e);
         _mm512_storeu_si512(out->mantissa[k], m);
     }
@@ -84,6 +138,14 @@ TARGET static void decode_b(const uint32_t *rows, unsigned count, wg_style style
                             wg_matrix_b *out)
 {
     out->has_bytes = false;
+    if (style != WG_STYLE_INT8 && !(count & 1)) {
+        const uint32_t keep = wg_src_of_style(WG_SRC_MASK, style);
+        if (phase & 2)
+            numbers_b(rows, count, keep, flush, true, out);
+        else
+            numbers_b(rows, count, keep, flush, false, out);
+        return;
+    }
     for (unsigned i = 0; i < count; i++) {
         vec x = keep_style(_mm512_loadu_si512(rows + i * 16), style);
         __mmask16 zero = flush ? _mm512_testn_epi32_mask(x, all(0xFF)) : 0;
@@ -183,6 +245,84 @@ INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec 
         store16(d.lo, _mm512_maskz_and_epi32(some & in_range, mantissa, all(0xFFFF)));
 }
 
+/*
+ * Two rows at a time, so that what is done to halves of datums is done to 32 of them at once. The datums of a row are even
+ * (low) and odd (high) halves of a vector.
+ */
+static const uint16_t whole[2][32] = {
+    {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
+     8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47},
+    {16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,
+     24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63},
+};
+static const uint16_t even[32] = {0,  2,  4,  6,  8,  10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,
+                                  32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62};
+INLINE vec low_halves(void) { return _mm512_loadu_si512(even); }
+INLINE vec high_halves(void) { return _mm512_or_si512(low_halves(), _mm512_set1_epi16(1)); }
+/*
+ * accumulate() of a product for rows i and i + 1 of 32 bits; the sums' places are 16 more than their values have. What was
+ * added to a total's leading bits is found above them: 6 of the 8 places that the exponent is off by, and the carry.
+ */
+INLINE void accumulate_wide(bool lost_one, bool fresh, const wg_mul_args *m, unsigned i, const vec *sums,
+                            const vec *exponents)
+{
+    vec exp_dst16 = _mm512_setzero_si512(), top16 = exp_dst16, low16 = exp_dst16;
+    __mmask32 some_dst = 0, negative_dst = 0;
+    if (!fresh) {
+        vec h = _mm512_loadu_si512(m->from_hi[i]);
+        low16 = _mm512_loadu_si512(m->from_lo[i]);
+        exp_dst16 = _mm512_and_si512(h, _mm512_set1_epi16(0xFF));
+        some_dst = _mm512_test_epi16_mask(h, _mm512_set1_epi16(0xFF));
+        negative_dst = _mm512_movepi16_mask(h);
+        top16 = _mm512_ternarylogic_epi32(_mm512_srli_epi16(h, 8), _mm512_set1_epi16(0x7F), _mm512_set1_epi16(0x80),
+                                          AND_OR);
+    }
+    vec total[2], mantissa[2], exp[2];
+    UNROLL
+    for (unsigned r = 0; r < 2; r++) {
+        vec exp0 = and_(exponents[r], 0xFFFF), exp1 = _mm512_srli_epi32(exponents[r], 16);
+        vec largest = _mm512_max_epi32(exp0, exp1), exp_dst = exp0;
+        if (!fresh) {
+            exp_dst = _mm512_maskz_permutexvar_epi16(0x55555555, _mm512_loadu_si512(whole[r]), exp_dst16);
+            largest = _mm512_max_epi32(largest, exp_dst);
+        }
+        vec above = _mm512_add_epi32(largest, all(2));
+        vec sum0 = align_signed(WIDE, _mm512_slli_epi32(sums[r], 16), _mm512_sub_epi32(above, exp0));
+        vec sum1 = align_signed(WIDE, and_(sums[r], -0x10000), _mm512_sub_epi32(above, exp1));
+        vec sum = _mm512_add_epi32(sum0, sum1);
+        total[r] = sum;
+        if (!fresh) {
+            vec man_dst = _mm512_permutex2var_epi16(low16, _mm512_loadu_si512(whole[r]), top16);
+            man_dst = _mm512_maskz_add_epi32((__mmask16)(some_dst >> 16 * r), man_dst, man_dst);
+            man_dst = align_unsigned(WIDE, man_dst, _mm512_sub_epi32(largest, exp_dst));
+            total[r] = _mm512_mask_sub_epi32(_mm512_add_epi32(sum, man_dst), (__mmask16)(negative_dst >> 16 * r), sum,
+                                             man_dst);
+        }
+        vec magnitude = _mm512_abs_epi32(total[r]), left = _mm512_lzcnt_epi32(magnitude);
+        vec rounded = _mm512_add_epi32(_mm512_srli_epi32(_mm512_sllv_epi32(magnitude, left), 7), all((6 << 25) + 1));
+        if (lost_one) { /* 8 more, which is a bit of its own, and as many less */
+            __mmask16 lost = _mm512_cmpeq_epi32_mask(total[r], all(-1));
+            left = _mm512_mask_mov_epi32(left, lost, all(4 + 8));
+            rounded = _mm512_mask_mov_epi32(rounded, lost, all((6 + 8) << 25));
+        }
+        mantissa[r] = _mm512_srli_epi32(rounded, 1);
+        exp[r] = _mm512_sub_epi32(above, left);
+    }
+    vec low = low_halves(), high = high_halves();
+    vec upper = _mm512_permutex2var_epi16(mantissa[0], high, mantissa[1]);
+    vec e = _mm512_add_epi16(_mm512_permutex2var_epi16(exp[0], low, exp[1]), _mm512_srli_epi16(upper, 8));
+    __mmask32 some = _mm512_test_epi16_mask(upper, _mm512_set1_epi16(0x80 | 0x100 | 0x800));
+    some = _mm512_mask_cmpgt_epi16_mask(some, e, _mm512_setzero_si512());
+    __mmask32 in_range = _mm512_mask_cmplt_epi16_mask(some, e, _mm512_set1_epi16(255));
+    vec sign = _mm512_maskz_permutex2var_epi16(some, total[0], high, total[1]);
+    vec value = _mm512_ternarylogic_epi32(_mm512_set1_epi16(0x7F00), _mm512_maskz_slli_epi16(in_range, upper, 8), sign,
+                                          IN_FIRST);
+    value = _mm512_ternarylogic_epi32(_mm512_set1_epi16((int16_t)0xFF00), value,
+                                      _mm512_maskz_min_epi16(some, e, _mm512_set1_epi16(255)), IN_FIRST);
+    _mm512_storeu_si512(m->hi[i], value);
+    _mm512_storeu_si512(m->lo[i], _mm512_maskz_permutex2var_epi16(in_range, mantissa[0], low, mantissa[1]));
+}
+
 /* ---- Matrix product --------------------------------------------------------------------------------- */
 
 /*
@@ -225,11 +365,20 @@ INLINE void product(form f, bool lost_one, const wg_mul_args *m)
                 rest = _mm512_add_epi16(rest, p);
         }
         exponents[i] = _mm512_add_epi16(largest, adjust);
-        sums[i] = _mm512_add_epi16(sum, rest);
+        __mmask32 some = _mm512_test_epi16_mask(exponents[i], exponents[i]); /* nothing at exponent 0 */
+        sums[i] = _mm512_maskz_add_epi16(some, sum, rest);
+    }
+    if (f == WIDE && !(m->rows & 1)) {
+        if (m->fresh)
+            for (unsigned i = 0; i < m->rows; i += 2)
+                accumulate_wide(lost_one, true, m, i, sums + i, exponents + i);
+        else
+            for (unsigned i = 0; i < m->rows; i += 2)
+                accumulate_wide(lost_one, false, m, i, sums + i, exponents + i);
+        return;
     }
     for (unsigned i = 0; i < m->rows; i++) {
-        vec largest = exponents[i];
-        vec sum = _mm512_maskz_mov_epi16(_mm512_test_epi16_mask(largest, largest), sums[i]); /* nothing at exponent 0 */
+        vec largest = exponents[i], sum = sums[i];
         vec sum0 = _mm512_srai_epi32(_mm512_slli_epi32(sum, 16), 2), sum1 = _mm512_srai_epi32(and_(sum, -0x10000), 2);
         vec exp0 = and_(largest, 0xFFFF), exp1 = _mm512_srli_epi32(largest, 16);
         accumulate(f, lost_one, true, sum0, exp0, sum1, exp1, product_row(m, i));
@@ -273,30 +422,20 @@ INLINE void accumulate_int(vec value, dst_row d)
     store_int(d.hi, d.lo, _mm512_max_epi32(sum, all(-INT32_MAX)));
 }
 
-/*
- * Two rows at a time, so that what is done to halves of integers is done to 32 of them at once. The integers of a row are
- * even and odd halves of a vector; Dst has the upper halves' low seven bits before their high eight.
- */
+/* Two rows; Dst has the upper halves' low seven bits before their high eight. */
 typedef struct int_rows {
     vec of[2];
 } int_rows;
 
 INLINE int_rows load_ints(const uint16_t *hi, const uint16_t *lo)
 {
-    static const uint16_t places[2][32] = {
-        {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
-         8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47},
-        {16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,
-         24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63},
-    };
     vec h = _mm512_loadu_si512(hi), l = _mm512_loadu_si512(lo);
-    enum { IN_FIRST = 0xCA }; /* where a has ones, b; else c */
     vec upper = _mm512_ternarylogic_epi32(_mm512_set1_epi16(0x7F80), _mm512_slli_epi16(h, 7), _mm512_srli_epi16(h, 8),
                                           IN_FIRST);
     __mmask32 negative = _mm512_movepi16_mask(h);
     int_rows r;
     for (unsigned i = 0; i < 2; i++) {
-        r.of[i] = _mm512_permutex2var_epi16(l, _mm512_loadu_si512(places[i]), upper);
+        r.of[i] = _mm512_permutex2var_epi16(l, _mm512_loadu_si512(whole[i]), upper);
         r.of[i] = _mm512_mask_sub_epi32(r.of[i], (__mmask16)(negative >> 16 * i), _mm512_setzero_si512(), r.of[i]);
     }
     return r;
@@ -304,13 +443,10 @@ INLINE int_rows load_ints(const uint16_t *hi, const uint16_t *lo)
 
 INLINE void store_ints(uint16_t *hi, uint16_t *lo, int_rows r)
 {
-    static const uint16_t even[32] = {0,  2,  4,  6,  8,  10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,
-                                      32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62};
-    vec low = _mm512_loadu_si512(even), m0 = _mm512_abs_epi32(r.of[0]), m1 = _mm512_abs_epi32(r.of[1]);
-    vec upper = _mm512_permutex2var_epi16(m0, _mm512_or_si512(low, _mm512_set1_epi16(1)), m1);
-    enum { AND_OR = 0xF8 }; /* a, or b and c */
-    vec h = _mm512_ternarylogic_epi32(_mm512_srli_epi16(upper, 7), _mm512_slli_epi16(upper, 8),
-                                      _mm512_set1_epi16(0x7F00), AND_OR);
+    vec low = low_halves(), m0 = _mm512_abs_epi32(r.of[0]), m1 = _mm512_abs_epi32(r.of[1]);
+    vec upper = _mm512_permutex2var_epi16(m0, high_halves(), m1);
+    vec h = _mm512_ternarylogic_epi32(_mm512_slli_epi16(upper, 8), _mm512_set1_epi16(0x7F00),
+                                      _mm512_srli_epi16(upper, 7), AND_OR);
     __mmask32 negative = _mm512_movepi32_mask(r.of[0]) | (__mmask32)((uint32_t)_mm512_movepi32_mask(r.of[1]) << 16);
     _mm512_storeu_si512(hi, _mm512_mask_add_epi16(h, negative, h, _mm512_set1_epi16(INT16_MIN)));
     _mm512_storeu_si512(lo, _mm512_permutex2var_epi16(m0, low, m1));
@@ -447,7 +583,7 @@ TARGET static void elw_int(const wg_elw_args *e)
         __mmask16 zero_b = e->flush ? _mm512_testn_epi32_mask(b, all(0xFF)) : 0;
         vec result;
         if (e->op == WG_ELW_MUL) {
-            result = _mm512_mullo_epi32(value_a(a, WG_STYLE_INT8, e->phase, zero_a),
+            result = _mm512_mullo_epi32(integer_a(a, e->phase, zero_a),
                                         value_b(b, WG_STYLE_INT8, e->phase, zero_b));
         } else {
             vec x = _mm512_maskz_mov_epi32((__mmask16)~zero_a, signed_by(a, integer(a, 0x3FF)));

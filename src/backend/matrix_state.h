@@ -57,7 +57,7 @@ typedef struct wg_matrix_op {
  * k + 8); SrcB: word k of a row holds columns k and k + 8.
  */
 typedef struct wg_matrix_a {
-    int16_t exponent[8][32]; /* of a zero: WG_MATRIX_NO_EXPONENT */
+    _Alignas(64) int16_t exponent[8][32]; /* of a zero: WG_MATRIX_NO_EXPONENT */
     int16_t mantissa[8][32]; /* with sign: WG_MATRIX_SCALE_A times the five bits taken, plus 1; integers: the value */
     /* Integers once more, as bytes, where the host multiplies those: four vectors, see matrix_simd_avx512.c. */
     uint8_t bytes[4][64];
@@ -65,7 +65,7 @@ typedef struct wg_matrix_a {
     bool has_bytes; /* if they are there */
 } wg_matrix_a;
 typedef struct wg_matrix_b {
-    int16_t exponent[8][16];
+    _Alignas(64) int16_t exponent[8][16];
     int16_t mantissa[8][16]; /* with sign: WG_MATRIX_SCALE_B times the seven bits taken; integers: the value */
     int8_t bytes[8][16];     /* likewise */
     int32_t correction[8];   /* of each row, for the bytes' offset */

@@ -52,11 +52,9 @@ wg_status wg_create(const wg_device_desc *desc, wg_device **out)
     dev->profile = desc->profile;
     dev->stop_at = WG_SEVERITY_NEVER;
     dev->finding = calloc(WG_MAX_FINDINGS, sizeof *dev->finding);
-    enum { LINE = 64, BEFORE_REGS = (LINE - offsetof(wg_tile, regs) % LINE) % LINE }; /* registers on whole lines */
-    dev->block = aligned_alloc(LINE, (BEFORE_REGS + sizeof(wg_tile) + LINE - 1) / LINE * LINE);
-    if (dev->block) {
-        memset(dev->block, 0, BEFORE_REGS + sizeof(wg_tile));
-        dev->tile = (wg_tile *)(dev->block + BEFORE_REGS);
+    dev->tile = aligned_alloc(_Alignof(wg_tile), sizeof(wg_tile));
+    if (dev->tile) {
+        memset(dev->tile, 0, sizeof(wg_tile));
         dev->tile->l1 = calloc(1, dev->arch->l1_bytes);
         dev->tile->box = calloc(1, sizeof *dev->tile->box);
     }
@@ -86,7 +84,7 @@ void wg_destroy(wg_device *dev)
         free(dev->tile->l1);
         free(dev->tile->box);
     }
-    free(dev->block);
+    free(dev->tile);
     free(dev->finding);
     free(dev->delay);
     free(dev);

@@ -17,7 +17,6 @@ struct wg_device {
     const wg_arch *arch;
     wg_profile profile;
     wg_tile *tile;
-    char *block; /* the memory that holds the tile */
     wg_observer observer[WG_MAX_OBSERVERS];
     wg_finding *finding; /* WG_MAX_FINDINGS */
     size_t findings;

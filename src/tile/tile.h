@@ -67,7 +67,7 @@ struct wg_tile {
     wg_core core[WG_CORES];
     wg_frontend frontend[WG_THREADS];
     wg_backend backend;
-    wg_regs regs;
+    _Alignas(64) wg_regs regs; /* on whole lines of the host */
     wg_regions regions;
 };
 #define WG_TILE_STATE_OFFSET offsetof(wg_tile, sched)

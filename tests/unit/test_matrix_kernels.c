@@ -110,11 +110,14 @@ static void test_products(void **state)
             wg_matrix_plain.decode_b(rows + 256, 8, style, flush, phase, &b);
             block want, got;
             fill_block(&rng, &want, spread, center);
+            bool fresh = !wg_rng_below(&rng, 4);
+            if (fresh)
+                memset(&want, 0, sizeof want);
             got = want;
             block from = want; /* in place, or from somewhere else */
             bool apart = wg_rng_below(&rng, 2);
             wg_mul_args args = {
-                &a, &b, 1 + wg_rng_below(&rng, 8), wg_rng_below(&rng, 8) != 0, from.hi, from.lo, want.hi, want.lo, alu};
+                &a, &b, 1 + wg_rng_below(&rng, 8), wg_rng_below(&rng, 8) != 0, from.hi, from.lo, want.hi, want.lo, alu, fresh};
             (integers ? wg_matrix_plain.mul_int : wg_matrix_plain.mul_float)(&args);
             if (wg_rng_below(&rng, 4)) /* what a level decodes by itself may be more */
                 k->decode_a(rows, rows + 128, style, phase, &a);
