@@ -60,7 +60,7 @@ INLINE vec value_b(vec x, wg_style style, unsigned phase, __mmask16 zero)
 }
 
 /*
- * Numbers are taken apart as 16-bit halves, 32 at a time, in the order in which they are stored: the low halves have the
+ * Numbers are taken apart as 16-bit halves, 32 at a time, in the order they are stored in: the low halves have the
  * exponents, those of what is three places up sign and mantissa.
  */
 static const uint16_t from_two[32] = {0,  32, 2,  34, 4,  36, 6,  38, 8,  40, 10, 42, 12, 44, 14, 46,
