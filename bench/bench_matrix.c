@@ -62,7 +62,7 @@ static double measure(wg_tile *t, uint32_t word, unsigned phases)
 
 static wg_tile *make(wg_arch_id arch, unsigned simd, unsigned format, bool wide, bool integers)
 {
-    wg_tile *t = calloc(1, sizeof *t);
+    wg_tile *t = wg_tile_new();
     if (!t)
         exit(1);
     t->arch = wg_arch_of(arch);

@@ -115,7 +115,7 @@ static void set_packers(wg_tile *t, bool wide, unsigned format, unsigned out)
 
 static wg_tile *make(wg_arch_id arch)
 {
-    wg_tile *t = calloc(1, sizeof *t);
+    wg_tile *t = wg_tile_new();
     if (!t || !(t->l1 = malloc(wg_arch_of(arch)->l1_bytes)))
         exit(1);
     t->arch = wg_arch_of(arch);

@@ -51,7 +51,7 @@ static double measure(wg_tile *t, uint32_t word)
 
 static wg_tile *make(wg_arch_id arch, unsigned in, unsigned out, bool to_dst, bool transpose)
 {
-    wg_tile *t = calloc(1, sizeof *t);
+    wg_tile *t = wg_tile_new();
     if (!t || !(t->l1 = malloc(wg_arch_of(arch)->l1_bytes)))
         exit(1);
     t->arch = wg_arch_of(arch);

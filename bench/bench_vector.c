@@ -46,7 +46,7 @@ static void measure(wg_tile *t, const char *name, uint32_t word, unsigned rounds
 
 int main(void)
 {
-    wg_tile *t = calloc(1, sizeof *t);
+    wg_tile *t = wg_tile_new();
     if (!t)
         return 1;
     for (unsigned arch = 0; arch < 2; arch++) {

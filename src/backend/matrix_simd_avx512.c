@@ -60,8 +60,8 @@ INLINE vec value_b(vec x, wg_style style, unsigned phase, __mmask16 zero)
 }
 
 /*
- * Numbers are taken apart as 16-bit halves, 32 at a time, in the order in which they are stored: below, the exponents; of
- * what is three places up, sign and mantissa.
+ * Numbers are taken apart as 16-bit halves, 32 at a time, in the order they are stored in: the low halves have the
+ * exponents, those of what is three places up sign and mantissa.
  */
 static const uint16_t from_two[32] = {0,  32, 2,  34, 4,  36, 6,  38, 8,  40, 10, 42, 12, 44, 14, 46,
                                       16, 48, 18, 50, 20, 52, 22, 54, 24, 56, 26, 58, 28, 60, 30, 62};
@@ -82,7 +82,8 @@ INLINE vec negate16(vec value, vec sign)
 INLINE void numbers_a(const uint32_t *first, const uint32_t *second, uint32_t keep, bool later, wg_matrix_a *out)
 {
     const vec order = _mm512_loadu_si512(from_two), exponents = all16(keep & 0xFF);
-    const vec taken = all16(later ? keep >> 3 << 4 & 0x7C00 : keep >> 3 >> 1 & 0x3C00), leading = all16(later ? 0 : 0x4000);
+    const vec taken = all16(later ? keep >> 3 << 4 & 0x7C00 : keep >> 3 >> 1 & 0x3C00),
+              leading = all16(later ? 0 : 0x4000);
     for (unsigned k = 0; k < 8; k++) {
         vec x0 = _mm512_loadu_si512(first + k * 16), x1 = _mm512_loadu_si512(second + k * 16);
         vec e = _mm512_and_si512(_mm512_permutex2var_epi16(x0, order, x1), exponents), x = upper16(x0, order, x1);
@@ -99,7 +100,8 @@ INLINE void numbers_a(const uint32_t *first, const uint32_t *second, uint32_t ke
 INLINE void numbers_b(const uint32_t *rows, unsigned count, uint32_t keep, bool flush, bool later, wg_matrix_b *out)
 {
     const vec order = _mm512_loadu_si512(from_halves), exponents = all16(keep & 0xFF);
-    const vec taken = all16(later ? keep >> 3 << 5 & 0x3C00 : keep >> 3 >> 2 & 0x1F80), leading = all16(later ? 0 : 0x2000);
+    const vec taken = all16(later ? keep >> 3 << 5 & 0x3C00 : keep >> 3 >> 2 & 0x1F80),
+              leading = all16(later ? 0 : 0x2000);
     for (unsigned i = 0; i < count; i += 2) {
         vec x0 = _mm512_loadu_si512(rows + i * 16), x1 = _mm512_loadu_si512(rows + i * 16 + 16);
         vec e = _mm512_and_si512(_mm512_permutex2var_epi16(x0, order, x1), exponents), x = upper16(x0, order, x1);
@@ -127,8 +129,8 @@ TARGET static void decode_a(const uint32_t *first, const uint32_t *second, wg_st
         vec x0 = _mm512_loadu_si512(first + k * 16), x1 = _mm512_loadu_si512(second + k * 16);
         __mmask16 z0 = _mm512_testn_epi32_mask(x0, all(0xFF)), z1 = _mm512_testn_epi32_mask(x1, all(0xFF));
         vec e = _mm512_or_si512(and_(exponent_of(x0, z0), 0xFFFF), _mm512_slli_epi32(exponent_of(x1, z1), 16));
-        vec m = _mm512_or_si512(and_(integer_a(x0, phase, z0), 0xFFFF),
-                                _mm512_slli_epi32(integer_a(x1, phase, z1), 16));
+        vec m =
+            _mm512_or_si512(and_(integer_a(x0, phase, z0), 0xFFFF), _mm512_slli_epi32(integer_a(x1, phase, z1), 16));
         _mm512_storeu_si512(out->exponent[k], e);
         _mm512_storeu_si512(out->mantissa[k], m);
     }
@@ -246,8 +248,8 @@ INLINE void accumulate(form f, bool lost_one, bool two, vec sum0, vec exp0, vec 
 }
 
 /*
- * Two rows at a time, so that what is done to halves of datums is done to 32 of them at once. The datums of a row are even
- * (low) and odd (high) halves of a vector.
+ * Two rows at a time, so that what is done to halves of datums is done to 32 of them at once. The datums of a row are
+ * even (low) and odd (high) halves of a vector.
  */
 static const uint16_t whole[2][32] = {
     {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
@@ -260,8 +262,8 @@ static const uint16_t even[32] = {0,  2,  4,  6,  8,  10, 12, 14, 16, 18, 20, 22
 INLINE vec low_halves(void) { return _mm512_loadu_si512(even); }
 INLINE vec high_halves(void) { return _mm512_or_si512(low_halves(), _mm512_set1_epi16(1)); }
 /*
- * accumulate() of a product for rows i and i + 1 of 32 bits; the sums' places are 16 more than their values have. What was
- * added to a total's leading bits is found above them: 6 of the 8 places that the exponent is off by, and the carry.
+ * accumulate() of a product for rows i and i + 1 of 32 bits. Sums are taken as they are in 32 bits, 16 places up, and
+ * shifted by two more. Above a rounded mantissa are its carry and 6 of the 8 places that the exponent is off by.
  */
 INLINE void accumulate_wide(bool lost_one, bool fresh, const wg_mul_args *m, unsigned i, const vec *sums,
                             const vec *exponents)
@@ -583,8 +585,7 @@ TARGET static void elw_int(const wg_elw_args *e)
         __mmask16 zero_b = e->flush ? _mm512_testn_epi32_mask(b, all(0xFF)) : 0;
         vec result;
         if (e->op == WG_ELW_MUL) {
-            result = _mm512_mullo_epi32(integer_a(a, e->phase, zero_a),
-                                        value_b(b, WG_STYLE_INT8, e->phase, zero_b));
+            result = _mm512_mullo_epi32(integer_a(a, e->phase, zero_a), value_b(b, WG_STYLE_INT8, e->phase, zero_b));
         } else {
             vec x = _mm512_maskz_mov_epi32((__mmask16)~zero_a, signed_by(a, integer(a, 0x3FF)));
             vec y = _mm512_maskz_mov_epi32((__mmask16)~zero_b, signed_by(b, integer(b, 0x3FF)));

@@ -52,9 +52,8 @@ wg_status wg_create(const wg_device_desc *desc, wg_device **out)
     dev->profile = desc->profile;
     dev->stop_at = WG_SEVERITY_NEVER;
     dev->finding = calloc(WG_MAX_FINDINGS, sizeof *dev->finding);
-    dev->tile = aligned_alloc(_Alignof(wg_tile), sizeof(wg_tile));
+    dev->tile = wg_tile_new();
     if (dev->tile) {
-        memset(dev->tile, 0, sizeof(wg_tile));
         dev->tile->l1 = calloc(1, dev->arch->l1_bytes);
         dev->tile->box = calloc(1, sizeof *dev->tile->box);
     }

@@ -6,6 +6,9 @@
  */
 #include "tile/tile.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "backend/matrix.h"
 #include "backend/pack_burst.h"
 #include "backend/unit.h"
@@ -647,6 +650,14 @@ uint64_t wg_tile_progress(const wg_tile *t)
         for (unsigned lane = 0; lane < WG_REQUEST_LANES; lane++)
             sum = sum * 31 + t->regions.memory.lane[core][lane].head + t->regions.memory.lane[core][lane].count;
     return sum;
+}
+
+wg_tile *wg_tile_new(void)
+{
+    wg_tile *t = aligned_alloc(_Alignof(wg_tile), sizeof *t);
+    if (t)
+        memset(t, 0, sizeof *t);
+    return t;
 }
 
 void wg_tile_reset(wg_tile *t)

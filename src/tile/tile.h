@@ -88,6 +88,8 @@ static inline bool wg_tile_others_due(const wg_tile *t)
 /* Changes when an instruction moves in a frontend, or a request of a core is processed. */
 uint64_t wg_tile_progress(const wg_tile *t);
 void wg_tile_reset(wg_tile *t);
+/* Memory for a tile, all zero, to be given back with free(); NULL: there is none. */
+wg_tile *wg_tile_new(void);
 
 /* Perturbation (time.md rule 13): extra cycles for this agent's event number `event`; 0 in the unperturbed run. */
 uint32_t wg_perturb_delay(wg_tile *t, wg_site site, unsigned agent, uint64_t event);

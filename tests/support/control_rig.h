@@ -35,7 +35,7 @@ static const wg_unit_ops *const rig_units[] = {&wg_scalar_unit, &wg_config_unit,
 static inline rig *rig_new(wg_arch_id arch)
 {
     rig *r = calloc(1, sizeof *r);
-    r->t = calloc(1, sizeof *r->t);
+    r->t = wg_tile_new();
     r->dev.finding = calloc(WG_MAX_FINDINGS, sizeof *r->dev.finding);
     r->dev.stop_at = WG_SEVERITY_NEVER;
     r->t->dev = &r->dev;

@@ -164,7 +164,7 @@ static void capture(void *user, const wg_event *event)
 fr *fr_new(wg_arch_id arch)
 {
     fr *r = calloc(1, sizeof *r);
-    r->t = calloc(1, sizeof *r->t);
+    r->t = wg_tile_new();
     r->dev.finding = calloc(WG_MAX_FINDINGS, sizeof *r->dev.finding);
     r->dev.stop_at = WG_SEVERITY_NEVER;
     r->dev.tile = r->t;

@@ -26,7 +26,7 @@ typedef struct mrig {
 static inline mrig *mrig_new(wg_arch_id arch)
 {
     mrig *r = calloc(1, sizeof *r);
-    r->t = calloc(1, sizeof *r->t);
+    r->t = wg_tile_new();
     r->dev.finding = calloc(WG_MAX_FINDINGS, sizeof *r->dev.finding);
     r->dev.stop_at = WG_SEVERITY_NEVER;
     r->t->dev = &r->dev;

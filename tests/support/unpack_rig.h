@@ -34,7 +34,7 @@ static void ur_observe(void *user, const wg_event *e)
 static inline ur *ur_new(wg_arch_id arch)
 {
     ur *r = calloc(1, sizeof *r);
-    r->t = calloc(1, sizeof *r->t);
+    r->t = wg_tile_new();
     r->dev.finding = calloc(WG_MAX_FINDINGS, sizeof *r->dev.finding);
     r->dev.stop_at = WG_SEVERITY_NEVER;
     r->dev.tile = r->t;

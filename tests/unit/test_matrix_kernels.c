@@ -117,7 +117,8 @@ static void test_products(void **state)
             block from = want; /* in place, or from somewhere else */
             bool apart = wg_rng_below(&rng, 2);
             wg_mul_args args = {
-                &a, &b, 1 + wg_rng_below(&rng, 8), wg_rng_below(&rng, 8) != 0, from.hi, from.lo, want.hi, want.lo, alu, fresh};
+                &a,  &b,   1 + wg_rng_below(&rng, 8), wg_rng_below(&rng, 8) != 0, from.hi, from.lo, want.hi, want.lo,
+                alu, fresh};
             (integers ? wg_matrix_plain.mul_int : wg_matrix_plain.mul_float)(&args);
             if (wg_rng_below(&rng, 4)) /* what a level decodes by itself may be more */
                 k->decode_a(rows, rows + 128, style, phase, &a);

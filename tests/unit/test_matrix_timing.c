@@ -441,7 +441,7 @@ static void test_early_ticks_do_nothing(void **state)
     mrig_issue(r, 0, MVMUL | 3u << 22);
     for (unsigned i = 0; i < 4; i++) {
         mrig_cycle(r);
-        wg_tile *copy = malloc(sizeof *copy);
+        wg_tile *copy = wg_tile_new();
         memcpy(copy, r->t, sizeof *copy);
         wg_matrix_unit.tick(r->t);
         assert_memory_equal(&copy->backend, &r->t->backend, sizeof copy->backend);

@@ -323,7 +323,7 @@ static void test_fields(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
     ur *r = pr_new(arch, 16);
-    wg_tile *start = malloc(sizeof *start), *fresh = malloc(sizeof *fresh);
+    wg_tile *start = wg_tile_new(), *fresh = wg_tile_new();
     outcome *plain = malloc(sizeof *plain), *other = malloc(sizeof *other);
     uint8_t *l1 = malloc(SEEN_L1), *open = calloc(1, WG_CFG_COUNT), *listed = calloc(1, WG_CFG_COUNT);
     wg_rng rng = {17};

@@ -197,13 +197,13 @@ static void test_operand_bits(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
     ur *r = pr_new(arch, 16);
-    wg_tile *start = malloc(sizeof *start);
+    wg_tile *start = wg_tile_new();
     outcome *plain = malloc(sizeof *plain), *flipped = malloc(sizeof *flipped);
     uint8_t *l1 = malloc(SEEN_L1);
     wg_rng rng = {99};
     unsigned bad = 0;
     r->t->watched = WG_EV_BIT(WG_EV_COMPLETED);
-    wg_tile *fresh = malloc(sizeof *fresh);
+    wg_tile *fresh = wg_tile_new();
     *fresh = *r->t;
     for (unsigned opcode = 0; opcode < 256; opcode++) {
         const wg_isa_insn *isa = wg_isa_by_opcode(arch, (uint8_t)opcode);

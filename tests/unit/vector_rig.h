@@ -19,7 +19,7 @@ typedef struct rig {
 static inline rig *rig_new(wg_arch_id arch)
 {
     rig *r = calloc(1, sizeof *r);
-    r->t = calloc(1, sizeof *r->t);
+    r->t = wg_tile_new();
     r->dev.finding = calloc(WG_MAX_FINDINGS, sizeof *r->dev.finding);
     r->dev.stop_at = WG_SEVERITY_NEVER;
     r->t->dev = &r->dev;
