@@ -25,7 +25,7 @@
 enum {
     GRID = 1024,     /* the first reference lies on a multiple of it, */
     PATIENCE = 3072, /* at least so long after the last disturbance */
-    CAREFUL = 7 /* up to this reference cores never run so far ahead that circles go unseen */
+    CAREFUL = 7      /* up to this reference cores never run so far ahead that circles go unseen */
 };
 
 static const uint64_t core_events = WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_STALL_BEGIN) |

@@ -320,11 +320,8 @@ static void test_refused_in_steps(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_private_loops, WG_BH | WG_WH, ""),
-    WG_TEST(test_long_rounds, WG_BH | WG_WH, ""),
-    WG_TEST(test_ends_in_the_same_cycle, WG_BH | WG_WH, ""),
-    WG_TEST(test_host_acts_in_a_round, WG_BH | WG_WH, ""),
-    WG_TEST(test_refused_in_steps, WG_BH | WG_WH, ""),
-    WG_TEST(test_random_loops, WG_BH | WG_WH, ""),
+    WG_TEST(test_private_loops, WG_BH | WG_WH, ""),          WG_TEST(test_long_rounds, WG_BH | WG_WH, ""),
+    WG_TEST(test_ends_in_the_same_cycle, WG_BH | WG_WH, ""), WG_TEST(test_host_acts_in_a_round, WG_BH | WG_WH, ""),
+    WG_TEST(test_refused_in_steps, WG_BH | WG_WH, ""),       WG_TEST(test_random_loops, WG_BH | WG_WH, ""),
 };
 WG_MAIN("endless", tests)
