@@ -126,11 +126,10 @@ static void expect_same(const wg_tile *a, const wg_tile *b)
     }
     assert_memory_equal(a->backend.turn, b->backend.turn, sizeof a->backend.turn);
     const wg_matrix *m = &a->backend.matrix, *n = &b->backend.matrix;
-    assert_int_equal(m->head, n->head);
-    assert_int_equal(m->tail, n->tail);
-    for (uint32_t i = m->head; i != m->tail; i++) {
-        const wg_matrix_op *x = &m->flight[i % WG_MATRIX_FLIGHTS], *y = &n->flight[i % WG_MATRIX_FLIGHTS];
-        assert_int_equal(m->due[i % WG_MATRIX_FLIGHTS], n->due[i % WG_MATRIX_FLIGHTS]);
+    assert_int_equal(m->tail - m->head, n->tail - n->head);
+    for (uint32_t i = m->head, k = n->head; i != m->tail; i++, k++) { /* what lands in a burst takes no place */
+        const wg_matrix_op *x = &m->flight[i % WG_MATRIX_FLIGHTS], *y = &n->flight[k % WG_MATRIX_FLIGHTS];
+        assert_int_equal(m->due[i % WG_MATRIX_FLIGHTS], n->due[k % WG_MATRIX_FLIGHTS]);
         assert_memory_equal(&x->insn, &y->insn, sizeof x->insn);
         assert_int_equal(x->effect, y->effect);
         assert_memory_equal(x->row, y->row, x->rows * sizeof *x->row);
