@@ -24,7 +24,8 @@ enum { MOST = 32, LEAST = 3 /* fewer are not worth it */ };
 
 typedef struct step {
     uint16_t row; /* the first stored one */
-    uint8_t srca, srcb, phase;
+    uint8_t srca; /* as counted: the rows are a multiple of 16's */
+    uint8_t srcb, phase;
 } step;
 
 typedef struct burst {
@@ -35,7 +36,6 @@ typedef struct burst {
     unsigned thread, count;
     unsigned queued; /* instructions that are made already */
     bool plays;
-    uint8_t last_srca;
     uint64_t from; /* the cycle of the first acceptance */
     step step[MOST];
 } burst;
@@ -130,45 +130,53 @@ static bool flights_land(const burst *b)
            !(b->t->sched.watch_units | b->t->sched.watch_idle);
 }
 
+/* The words of those that are as the usual one but for its row of Dst and address modifier; how many. */
+static unsigned words(const burst *b, unsigned most, uint32_t word[MOST])
+{
+    const wg_arch_id arch = b->t->arch->id;
+    const uint32_t usual = b->u->word, spare = wg_insn_kinds[arch][usual >> 24].spare_bits;
+    const uint32_t same = ~(0x3FFu | wg_matrix_addr_mod_mask(arch) << wg_matrix_addr_mod_shift(arch));
+    unsigned i;
+    for (i = 0; i < most; i++)
+        if (!word_at(b, i, &word[i]) || (word[i] ^ usual) & same || (word[i] | 1u << 31) & spare)
+            break;
+    return i;
+}
+
 /* Step 1: what each does, and when its rows can be read again. */
 static void plan(burst *b, unsigned most)
 {
     wg_tile *t = b->t;
     wg_matrix *m = b->m;
-    const wg_matrix_usual u = *b->u;
     const wg_arch_id arch = t->arch->id;
-    const uint64_t from = b->from;
     const unsigned latency = t->timing->matrix_latency, busy = 1u + t->timing->dst_block_cycles;
     const unsigned until_read = busy > latency ? busy : latency;
-    const unsigned shift = wg_matrix_addr_mod_shift(arch), mask = wg_matrix_addr_mod_mask(arch), wide = u.wide;
-    const uint32_t same = ~(0x3FFu | mask << shift), spare = wg_insn_kinds[arch][u.word >> 24].spare_bits;
+    const unsigned shift = wg_matrix_addr_mod_shift(arch), mask = wg_matrix_addr_mod_mask(arch);
+    const wg_dst_access access = b->u->access;
+    const unsigned wide = b->u->wide, base = b->u->dst_base, phase = b->u->phase;
     wg_rwc_steps rwc = wg_rwc_begin(&t->regs.rwc.thread[b->thread], arch, t->regs.config.thread[b->thread]);
-    unsigned i;
-    for (i = 0; i < most; i++) {
-        uint32_t word;
-        if (!word_at(b, i, &word) || (word ^ u.word) & same || (word | 1u << 31) & spare || rwc.srca & 8)
+    uint64_t at = b->from;
+    uint32_t word[MOST];
+    step *s = b->step;
+    most = words(b, most, word);
+    for (; s != b->step + most && !(rwc.srca & 8); s++, at++) {
+        const unsigned w = word[s - b->step];
+        unsigned row = wg_dst_stored(access, (w + rwc.dst + base) & 0x3F8, wide);
+        uint64_t *ready = &m->block_ready[row / 8], *last = &m->block_lands[row / 8], *ready2 = ready + wide,
+                 *last2 = last + wide;
+        if (*ready > at || *last > at + latency || *ready2 > at || *last2 > at + latency)
             break;
-        unsigned first = ((word & 0x3FF) + rwc.dst + u.dst_base) & 0x3F8;
-        unsigned row = wg_dst_stored(u.access, first, wide);
-        uint64_t *ready = &m->block_ready[row / 8], *last = &m->block_lands[row / 8];
-        const uint64_t at = from + i, lands = at + latency;
-        if (ready[0] > at || last[0] > lands || ready[wide] > at || last[wide] > lands)
-            break;
-        ready[0] = ready[wide] = at + until_read;
-        last[0] = last[wide] = lands;
-        b->step[i] = (step){.row = (uint16_t)row,
-                            .srca = rwc.srca & 0x30,
-                            .srcb = rwc.srcb & 0x38,
-                            .phase = (rwc.fidelity + u.phase) & 3};
-        b->last_srca = (uint8_t)rwc.srca;
-        wg_rwc_step(&rwc, word >> shift & mask);
+        *ready = *ready2 = at + until_read;
+        *last = *last2 = at + latency;
+        *s = (step){(uint16_t)row, (uint8_t)rwc.srca, rwc.srcb & 0x38, (rwc.fidelity + phase) & 3};
+        wg_rwc_step(&rwc, w >> shift & mask);
     }
     wg_rwc_end(&rwc);
-    b->count = i;
-    if (i) {
-        m->blocks_ready = later(m->blocks_ready, b->from + i - 1 + until_read);
-        m->last_srca_row = b->last_srca;
-    }
+    b->count = (unsigned)(s - b->step);
+    if (!b->count)
+        return;
+    m->blocks_ready = later(m->blocks_ready, at - 1 + until_read);
+    m->last_srca_row = s[-1].srca;
 }
 
 /* Step 2. */
@@ -225,15 +233,41 @@ static void play(burst *b, unsigned count)
     f->replay_busy = f->replay.play_left != 0;
 }
 
+/* Phases E to G of all cycles, in which the MOP Expander's loop goes on: as many come in behind. */
+static void loop(burst *b)
+{
+    wg_frontend *f = b->f;
+    const unsigned count = b->count;
+    const uint32_t word = f->mop_cfg[5];
+    const wg_insn_kind *kind = &wg_insn_kinds[b->t->arch->id][word >> 24];
+    const wg_insn *mop = &f->mop.insn;
+    for (unsigned i = 0; i < count; i++) {
+        wg_place_free(f, f->down[f->down_head++ % WG_DOWN_RING]);
+        f->down[f->down_end++ % WG_DOWN_RING] = (uint16_t)(wg_place_take(f) | kind->marks);
+    }
+    f->gate_end = (uint8_t)(f->gate_end + count);
+    f->mop.i = (uint16_t)(f->mop.i + count);
+    f->next_id += count;
+    const unsigned made = count < b->queued ? count : b->queued; /* what is still there */
+    for (unsigned i = 0; i < made; i++)
+        f->pool[f->down[(uint8_t)(f->down_end - 1 - i) % WG_DOWN_RING] & WG_E_PLACE] =
+            (wg_insn){.word = word,
+                      .pc = mop->pc,
+                      .id = f->next_id - i,
+                      .parent = mop->id,
+                      .rest = kind->rest | (mop->rest & 0xFFFF)}; /* thread and source */
+}
+
 /* All of them have gone: phases E to G of the cycles. */
 static void move_up(burst *b)
 {
     wg_frontend *f = b->f;
-    unsigned i = 0;
-    if (b->plays) {
-        i = b->count < f->replay.play_left ? b->count : f->replay.play_left;
-        play(b, i);
+    if (!b->plays) {
+        loop(b);
+        return;
     }
+    unsigned i = b->count < f->replay.play_left ? b->count : f->replay.play_left;
+    play(b, i);
     for (; i < b->count; i++) {
         wg_place_free(f, f->down[f->down_head++ % WG_DOWN_RING]);
         f->gate_end++;
@@ -298,7 +332,7 @@ static void multiply(burst *b)
         }
         const unsigned a = s->srca / 16u * 2 + (phase & 1), from_b = s->srcb / 8u * 2 + (phase >> 1);
         if (!(has_a >> a & 1)) {
-            decoded_a[a] = wg_matrix_decoded_a(&c, k, s->srca, NULL);
+            decoded_a[a] = wg_matrix_decoded_a(&c, k, s->srca & 0x30u, NULL);
             has_a |= 1u << a;
         }
         if (!(has_b >> from_b & 1)) {
