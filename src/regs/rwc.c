@@ -34,6 +34,14 @@ void wg_rwc_apply(wg_rwc_thread *r, wg_arch_id arch, const uint16_t *thread_conf
     unsigned ab = thread_config[l->ab + section * l->ab_stride];
     unsigned dst = thread_config[l->dst + section];
     unsigned bias = thread_config[l->bias + section];
+    if (wg_rwc_moves_on(ab, dst, bias)) {
+        r->srca = (uint8_t)((r->srca + ab) & SRC_MASK);
+        r->srcb = (uint8_t)((r->srcb + (ab >> 8)) & SRC_MASK);
+        r->dst = (uint16_t)((r->dst + dst) & DST_MASK);
+        if (update_fidelity)
+            r->fidelity = (uint8_t)((r->fidelity + (dst >> 13)) & 3);
+        return;
+    }
 
     move_src(&r->srca, &r->srca_cr, ab & 0xFF);
     move_src(&r->srcb, &r->srcb_cr, ab >> 8);

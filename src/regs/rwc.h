@@ -60,6 +60,12 @@ static inline unsigned wg_rwc_section(const wg_rwc_thread *r, wg_arch_id arch, c
  */
 void wg_rwc_apply(wg_rwc_thread *r, wg_arch_id arch, const uint16_t *thread_config, unsigned addr_mod,
                   bool update_fidelity);
+/* Does an address modifier only move counters on from where they are? */
+static inline bool wg_rwc_moves_on(unsigned ab, unsigned dst, unsigned bias)
+{
+    enum { SRC_CR_OR_CLEAR = 0xC0C0, DST_CR_OR_CLEAR = 1 << 15 | 7 << 10, BIAS = 1 << 4 | 3 };
+    return !((ab & SRC_CR_OR_CLEAR) | (dst & DST_CR_OR_CLEAR) | (bias & BIAS));
+}
 /*
  * The same for a row of instructions, with fidelity phase: counters are kept at hand as long as modifiers only move them
  * on from where they are.
@@ -97,9 +103,8 @@ static inline wg_rwc_steps wg_rwc_begin(wg_rwc_thread *r, wg_arch_id arch, const
 }
 static inline void wg_rwc_step(wg_rwc_steps *s, unsigned addr_mod)
 {
-    enum { SRC_CR_OR_CLEAR = 0xC0C0, DST_CR_OR_CLEAR = 1 << 15 | 7 << 10, BIAS = 1 << 4 | 3 };
     const unsigned section = addr_mod | s->upper, ab = s->abs[section * s->stride], dst = s->dsts[section];
-    if (__builtin_expect(ab & SRC_CR_OR_CLEAR || dst & DST_CR_OR_CLEAR || s->biases[section] & BIAS, 0)) {
+    if (__builtin_expect(!wg_rwc_moves_on(ab, dst, s->biases[section]), 0)) {
         wg_rwc_end(s);
         wg_rwc_apply(s->r, s->arch, s->thread_config, addr_mod, true);
         *s = wg_rwc_begin(s->r, s->arch, s->thread_config);
