@@ -89,7 +89,6 @@ static unsigned ending(const burst *b)
 static unsigned supply(const burst *b)
 {
     const wg_frontend *f = b->f;
-    const wg_mop_state *m = &f->mop;
     unsigned left;
     if (b->plays) { /* the FIFO before the expander stays as it is: it is full, or there is nothing for it */
         if (!wg_replay_usual(b->t, f) || (wg_replay_has_room(f) && (f->mux_busy || f->fifo_count)) ||
@@ -97,14 +96,13 @@ static unsigned supply(const burst *b)
             return 0;
         left = f->replay.play_left + ending(b);
     } else {
-        enum { ACTIVE_ALONE = 1, WAITS_B = 2 };
-        if (f->mux_busy != ACTIVE_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP || m->alternates ||
-            m->i + 2u >= m->inner || f->gate_end == f->down_end || f->push_waits & WAITS_B)
+        enum { WAITS_B = 2 };
+        if (f->gate_end == f->down_end || f->push_waits & WAITS_B)
             return 0;
         for (uint8_t i = f->down_head; i != f->down_end; i++)
             if (!is_bare(f->down[i % WG_DOWN_RING]))
                 return 0;
-        left = m->inner - m->i - 2u;
+        left = wg_mop_more(f);
     }
     return left < MOST ? left : MOST;
 }
@@ -233,37 +231,12 @@ static void play(burst *b, unsigned count)
     f->replay_busy = f->replay.play_left != 0;
 }
 
-/* Phases E to G of all cycles, in which the MOP Expander's loop goes on: as many come in behind. */
-static void loop(burst *b)
-{
-    wg_frontend *f = b->f;
-    const unsigned count = b->count;
-    const uint32_t word = f->mop_cfg[5];
-    const wg_insn_kind *kind = &wg_insn_kinds[b->t->arch->id][word >> 24];
-    const wg_insn *mop = &f->mop.insn;
-    for (unsigned i = 0; i < count; i++) {
-        wg_place_free(f, f->down[f->down_head++ % WG_DOWN_RING]);
-        f->down[f->down_end++ % WG_DOWN_RING] = (uint16_t)(wg_place_take(f) | kind->marks);
-    }
-    f->gate_end = (uint8_t)(f->gate_end + count);
-    f->mop.i = (uint16_t)(f->mop.i + count);
-    f->next_id += count;
-    const unsigned made = count < b->queued ? count : b->queued; /* what is still there */
-    for (unsigned i = 0; i < made; i++)
-        f->pool[f->down[(uint8_t)(f->down_end - 1 - i) % WG_DOWN_RING] & WG_E_PLACE] =
-            (wg_insn){.word = word,
-                      .pc = mop->pc,
-                      .id = f->next_id - i,
-                      .parent = mop->id,
-                      .rest = kind->rest | (mop->rest & 0xFFFF)}; /* thread and source */
-}
-
 /* All of them have gone: phases E to G of the cycles. */
 static void move_up(burst *b)
 {
     wg_frontend *f = b->f;
     if (!b->plays) {
-        loop(b);
+        wg_mop_goes_on(b->t, f, b->count);
         return;
     }
     unsigned i = b->count < f->replay.play_left ? b->count : f->replay.play_left;

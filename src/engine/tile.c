@@ -549,6 +549,24 @@ static bool burst(wg_tile *t, uint64_t until, row_end *end)
     }
 }
 
+/* NOPs may go faster yet, if nobody else is about to do something. */
+static inline bool nops(wg_tile *t, uint32_t threads, uint64_t others)
+{
+    wg_schedule *s = &t->sched;
+    const unsigned first = (unsigned)__builtin_ctz(threads);
+    const wg_frontend *f = &t->frontend[first - WG_AGENT_THREAD0];
+    if (!f->mop_active || !(f->down[f->down_head % WG_DOWN_RING] & WG_E_PASSES))
+        return false;
+    for (uint32_t mask = threads; mask; mask &= mask - 1)
+        if (s->next[__builtin_ctz(mask)] > s->now)
+            return false;
+    unsigned cycles = wg_nop_burst(t, threads >> WG_AGENT_THREAD0, least(least(others, s->later), earliest(s, UNITS)));
+    s->now += cycles;
+    for (uint32_t mask = cycles ? threads : 0; mask; mask &= mask - 1)
+        s->next[__builtin_ctz(mask)] = s->now;
+    return cycles;
+}
+
 /* What is left of the cycle in which a row ends; true: others are to act before the pipeline goes on. */
 static bool ends_row(wg_tile *t, row_end ends, uint64_t *others, uint64_t end)
 {
@@ -594,6 +612,8 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
             return;
         uint64_t now = s->now = next > s->now ? next : s->now;
         uint32_t threads = s->soon & THREADS;
+        if (threads && !careful && nops(t, threads, others))
+            continue;
         bool one = threads && !(threads & (threads - 1)) && !careful;
         unsigned thread = one ? (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0 : 0;
         bool by_itself = one && is_alone(t, thread);
