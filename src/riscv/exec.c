@@ -363,6 +363,7 @@ uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
     edge.branch = 0;
     t->loop = NULL;
     k->stop = stop;
+    wg_core_keep(k);
     for (;;) {
         if (k->run.halt || k->run.ex1.kind)
             return WG_NEVER;

@@ -121,7 +121,12 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t
 void wg_step_branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e);
 void wg_step_halt(wg_tile *t, unsigned core, wg_halt how);
 uint32_t wg_divide(uint8_t code, uint32_t a, uint32_t b, unsigned *cycles);
-bool wg_predictor_on(const wg_tile *t, unsigned core);
+static inline bool wg_predictor_on(const wg_tile *t, unsigned core)
+{
+    /* Config[0].DISABLE_RISC_BP: word 2 on both architectures, one bit for B, three for T0…T2, one for NC */
+    static const uint8_t bit[WG_CORES] = {22, 26, 23, 24, 25};
+    return !(t->core[core].csr.cfg0 & WG_CFG0_DIS_BP) && !(t->regs.config.bank[0][2] >> bit[core] & 1);
+}
 
 /* Is a conditional branch taken that finds A and B in its registers? */
 static inline bool wg_branch_taken(uint8_t code, uint32_t A, uint32_t B)
