@@ -304,7 +304,7 @@ L_FMOVE:
 L_VECTOR:
 other:
     PUT();
-    if (!wg_step(t, core, op, WG_LINE_OPS - (pc >> 2 & 3), e)) {
+    if (!wg_step(t, core, op, e)) {
         run->ordered = ordered;
         return e;
     }

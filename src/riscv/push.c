@@ -17,15 +17,15 @@
 #include "riscv/pipeline.h"
 
 /* As wg_lsu_room() has it. */
-static inline bool has_room(const wg_tile *t, unsigned core)
+static inline bool has_room(const wg_tile *t, const wg_lane *lane)
 {
-    return t->regions.memory.lane[core][WG_PATH_PUSH].count <= t->timing->path[WG_PATH_PUSH].travel;
+    return lane->count <= t->timing->path[WG_PATH_PUSH].travel;
 }
 
 /* When the first of the queue, a push, leaves; WG_NEVER while its path is full: the region's progress wakes the core. */
-static inline uint64_t head_leaves(const wg_tile *t, unsigned core, const wg_core_run *run)
+static inline uint64_t head_leaves(const wg_tile *t, const wg_lane *lane, const wg_core_run *run)
 {
-    if (!has_room(t, core))
+    if (!has_room(t, lane))
         return WG_NEVER;
     return wg_max64(wg_max64(run->mux_free, wg_sq_peek(run, 0)->entered + 1), t->sched.now + 1);
 }
@@ -54,50 +54,61 @@ static inline void enqueue(wg_core_run *run, uint64_t at, uint32_t address, uint
     s->index = thread;
 }
 
-/* The push in EX1, the newest instruction, enters the store queue, if it is not full. */
+/* The push that waits in EX1, the newest instruction, enters the store queue, if it can. */
 static inline void enter(wg_core_run *run, uint64_t now)
 {
     const wg_ex1 *x = &run->ex1;
-    if (!x->kind || x->entered >= now || run->sq_count == WG_STORE_QUEUE)
+    const uint64_t before = run->retired[(run->number - 2) % WG_RETIRE_RING];
+    const unsigned slot = (unsigned)((run->number - 1) % WG_RETIRE_RING);
+    if (x->entered >= now || run->sq_count == WG_STORE_QUEUE)
         return;
     enqueue(run, now, x->address, x->pc, x->data, x->bytes, x->index);
     run->ex1.kind = WG_EX1_NONE;
-    run->at = wg_max64(run->at, now);
-    wg_fill_retire(run, run->number - 1, now + 1);
+    run->at = now; /* it could not have been later */
+    run->filled[slot] = now + 1;
+    run->retired[slot] = wg_max64(before, now) + 1;
 }
 
 /* The first of the queue leaves: as wg_memory_emit(). */
-static inline void leave(wg_tile *t, unsigned core, wg_core_run *run)
+static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, wg_core_run *run, const wg_store *s)
 {
     wg_memory *m = &t->regions.memory;
-    wg_lane *lane = &m->lane[core][WG_PATH_PUSH];
-    const wg_store *s = wg_sq_peek(run, 0);
-    const unsigned at = (lane->head + lane->count) % WG_LANE_DEPTH, thread = s->index;
-    wg_request req = {.address = s->address,
-                      .pc = s->pc,
-                      .kind = WG_REQ_WRITE,
-                      .path = WG_PATH_PUSH,
-                      .bytes = s->bytes,
-                      .core = (uint8_t)core,
-                      .index = s->index};
-    memcpy(req.data, s->data, sizeof req.data);
+    const uint64_t now = t->sched.now;
+    const unsigned thread = core - WG_CORE_T0;
+    wg_request *req = &lane->queue[(lane->head + lane->count) % WG_LANE_DEPTH], other;
+    if (__builtin_expect(t->perturbed, 0))
+        req = &other;
+    const uint32_t address = s->address, pc = s->pc;
+    const uint8_t bytes = s->bytes;
+    req->address = address;
+    req->pc = pc;
+    memcpy(req->data, s->data, sizeof req->data);
+    req->kind = WG_REQ_WRITE;
+    req->path = WG_PATH_PUSH;
+    req->bytes = bytes;
+    req->op = 0;
+    req->core = (uint8_t)core;
+    req->tag = 0;
+    req->byte_mask = 0;
+    req->index = (uint8_t)thread;
+    req->overtakes = 0;
+    req->rd = 0;
     wg_sq_pop(run);
-    run->mux_free = t->sched.now + 1;
+    run->mux_free = now + 1;
     if (__builtin_expect(t->perturbed, 0)) {
-        wg_memory_emit(t, &req);
+        wg_memory_emit(t, req);
         return;
     }
     m->emitted[core]++;
-    req.seen_at = wg_max64(t->sched.now + t->timing->path[WG_PATH_PUSH].travel, lane->last_seen_at);
-    lane->last_seen_at = req.seen_at;
+    const uint64_t seen_at = wg_max64(now + t->timing->path[WG_PATH_PUSH].travel, lane->last_seen_at);
+    req->seen_at = lane->last_seen_at = seen_at;
     t->frontend[thread].ttsync.emitted += t->arch->auto_ttsync;
-    lane->queue[at] = req;
     if (lane->count++)
         return; /* those before it have an appointment, or wait for room */
     lane->retry_at = 0;
     lane->why.reason = WG_STALL_NONE;
     m->active[core] |= 1u << WG_PATH_PUSH;
-    wg_wake_at(&t->sched, WG_AGENT_PUSHES, req.seen_at);
+    wg_wake_at(&t->sched, WG_AGENT_PUSHES, seen_at);
 }
 
 #define A run->r[op->rs1]
@@ -116,41 +127,70 @@ static bool execute(wg_tile *t, unsigned core, uint64_t stop, uint64_t *next)
     wg_past *past = &k->past;
     const uint64_t now = t->sched.now;
     const uint8_t thread = (uint8_t)(core - WG_CORE_T0);
-    const wg_icache_line *line = NULL;
-    uint8_t *lru = NULL, way = 0;
-    unsigned left = MOST;
-    bool known = true;
-    wg_begin_queue(run);
+    const unsigned forward_writers = t->arch->forward_writers;
+    if (!run->queued)
+        wg_begin_queue(run);
     /* What every instruction changes is kept at hand. No load is under way: it is known when each retires. */
     uint64_t at = run->at, number = run->number, dests = run->dests, last = run->last;
-    uint32_t pc = run->pc;
+    uint64_t retires = run->retired[(number - 1) % WG_RETIRE_RING]; /* the newest */
+    uint32_t pc = run->pc, here = ~pc;                              /* the line at hand */
+    const wg_icache_line *line = NULL;
     bool ahead = k->saved_at != WG_NEVER, noted = ahead && k->noted;
+    /* Before this instruction there is nothing to look after. */
+    uint64_t behind = number + MOST, due = noted ? wg_min64(behind, past->number + WG_PAST) : behind;
 #define ENTERED(dest_, filled_) \
     do { \
-        const uint64_t full = (filled_), before = run->retired[(number - 1) % WG_RETIRE_RING]; \
+        const uint64_t full = (filled_); \
+        retires = wg_max64(retires + 1, full); \
         run->filled[number % WG_RETIRE_RING] = full; \
-        run->retired[number % WG_RETIRE_RING] = wg_max64(before + 1, full); \
+        run->retired[number % WG_RETIRE_RING] = retires; \
         dests = dests << 8 | (dest_); \
         number++; \
         last = e; \
     } while (0)
     while (at < stop) {
-        if (!line || (line->tag ^ pc) & ~15u) {
+        if ((here ^ pc) & ~15u) {
             line = line_at(t, k, core, pc);
             if (!line)
                 break;
-            const uint32_t set = pc >> 4 & (t->arch->icache_bytes[core] / 32u - 1);
-            lru = &run->lru[set];
-            way = line != &k->icache[set * 2];
+            here = pc;
+            if (run->lru[line->set] != line->way)
+                due = number;
         }
         const wg_op *op = &line->op[pc >> 2 & 3];
         uint64_t e = wg_max64(at, run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
-        bool unknown = false, branches = false, pushes = false;
-        uint32_t value = 0;
-        if (!left-- || op->rs3 ||
-            !wg_operand_quick(run, dests, number, op->rs1, t->arch->forward_writers, &e, &unknown) ||
-            !wg_operand_quick(run, dests, number, op->rs2, t->arch->forward_writers, &e, &unknown) || e >= stop)
+        bool unknown = false;
+        if ((op->rs1 | op->rs2) &&
+            (!wg_operand_quick(run, dests, number, op->rs1, forward_writers, &e, &unknown) ||
+             !wg_operand_quick(run, dests, number, op->rs2, forward_writers, &e, &unknown)))
             break;
+        if (e >= stop)
+            break;
+        if (!ahead && e > now) {
+            past->at = at;
+            past->last = last;
+            past->disturbed = run->disturbed;
+            past->number = number;
+            past->pushes = run->pushes;
+            past->dests = dests;
+            past->pc = pc;
+            past->history = run->history;
+            past->stores = past->writes = 0;
+            k->saved_at = now;
+            k->undo_count = 0;
+            k->noted = noted = ahead = true;
+            due = wg_min64(due, number + WG_PAST);
+        }
+        if (number >= due) {
+            if (number >= behind)
+                break;
+            wg_core_keep(k);
+            noted = false;
+            run->lru[line->set] = line->way;
+            due = behind;
+        }
+        uint32_t value, data[4] = {0}, address, from = pc;
+        unsigned words = 1;
         switch ((wg_op_code)op->code) {
 #define ALU(name, expression) \
     case WG_OP_##name: \
@@ -160,74 +200,46 @@ static bool execute(wg_tile *t, unsigned core, uint64_t stop, uint64_t *next)
 #include "riscv/alu.inc"
 #undef ALU
 #undef MULTIPLY
-        case WG_OP_PUSH: pushes = true; break;
+        case WG_OP_PUSH:
+            address = WG_INSTRN_BUF_BASE;
+            words = wg_step_fuse(t, core, op, data);
+            goto push;
         case WG_OP_STORE: /* of a word to the thread's instruction buffer */
-            pushes = true;
-            known = op->spare == 2 && !(((A + I) ^ WG_INSTRN_BUF_BASE) & ~0xFFFCu);
-            break;
+            address = A + I;
+            if (op->spare != 2 || (address ^ WG_INSTRN_BUF_BASE) & ~0xFFFCu)
+                goto more;
+            data[0] = B;
+            goto push;
 #define BRANCH(name, condition) case WG_OP_##name:
 #include "riscv/branch.inc"
 #undef BRANCH
-        case WG_OP_JAL:
-            branches = true;
-            known = op->imm != pc && op->rd == WG_REG_SINK;
-            break;
-        default: known = false; break;
-        }
-        if (!known)
-            break;
-        if (e > now) {
-            if (!ahead) {
-                *past = (wg_past){.at = at,
-                                  .last = last,
-                                  .disturbed = run->disturbed,
-                                  .number = number,
-                                  .pushes = run->pushes,
-                                  .dests = dests,
-                                  .pc = pc,
-                                  .history = run->history};
-                k->saved_at = now;
-                k->undo_count = 0;
-                k->noted = noted = ahead = true;
-            }
-            if (noted && (number - past->number == WG_PAST || *lru != way)) {
-                wg_core_keep(k);
-                noted = false;
-            }
-        }
-        *lru = way;
-        if (branches) { /* as wg_step_branch() */
-            const bool on = wg_predictor_on(t, core);
-            bool taken = true, foreseen = on;
-            if (op->code != WG_OP_JAL) {
-                taken = wg_branch_taken(op->code, A, B);
-                foreseen = wg_predict_branch(k, on, pc, op->imm <= pc, taken);
-            }
+            if (op->imm == pc)
+                goto more;
+            bool taken = wg_branch_taken(op->code, A, B);
+            bool foreseen = wg_predict_branch(k, wg_predictor_on(t, core), pc, op->imm <= pc, taken);
             ENTERED(WG_NO_DEST, e + 1);
             at = e + 1 + (foreseen ? 0u : t->timing->mispredict_bubble);
             pc = taken ? op->imm : pc + 4;
             continue;
-        }
-        at = e + 1;
-        if (!pushes) {
-            if (noted) {
-                past->rd[past->writes] = op->rd;
-                past->old[past->writes++] = run->r[op->rd];
-            }
-            run->r[op->rd] = value;
-            ENTERED(op->rd, e + 1);
-            pc += 4;
+        case WG_OP_JAL:
+            if (op->imm == pc || op->rd != WG_REG_SINK)
+                goto more;
+            ENTERED(WG_NO_DEST, e + 1);
+            at = e + 1 + (wg_predictor_on(t, core) ? 0u : t->timing->mispredict_bubble);
+            pc = op->imm;
             continue;
+        default: goto more;
         }
-        uint32_t data[4] = {0}, address = WG_INSTRN_BUF_BASE, from = pc;
-        unsigned words = 1;
-        if (op->code == WG_OP_PUSH) {
-            words = wg_step_fuse(t, core, op, WG_LINE_OPS - (pc >> 2 & 3), data);
-        } else { /* a word stored there */
-            address = A + I;
-            data[0] = B;
+        if (noted) {
+            past->rd[past->writes] = op->rd;
+            past->old[past->writes++] = run->r[op->rd];
         }
-        left = MOST;
+        run->r[op->rd] = value;
+        ENTERED(op->rd, e + 1);
+        at = e + 1;
+        pc += 4;
+        continue;
+    push:
         run->disturbed = e;
         run->pushes += words - 1;
         pc += 4 * words;
@@ -237,6 +249,9 @@ static bool execute(wg_tile *t, unsigned core, uint64_t stop, uint64_t *next)
             enqueue(run, e + 1, address, from, data, (uint8_t)(4 * words), thread);
             past->stores++;
             ENTERED(op->rd, e + 2);
+            at = e + 1;
+            behind = number + MOST;
+            due = noted ? wg_min64(behind, past->number + WG_PAST) : behind;
         } else {
             wg_ex1 *x = &run->ex1; /* it has to wait there */
             x->entered = e;
@@ -252,18 +267,20 @@ static bool execute(wg_tile *t, unsigned core, uint64_t stop, uint64_t *next)
             x->bytes = (uint8_t)(4 * words);
             x->index = thread;
             ENTERED(op->rd, WG_NEVER);
-            at = WG_NEVER;
-            break;
+            run->at = e + 1;
+            *next = WG_NEVER;
+            goto put;
         }
     }
-#undef ENTERED
+more:
+    *next = run->at = at;
+put:
     run->number = number;
     run->dests = dests;
     run->last = last;
     run->pc = pc;
-    *next = at;
-    run->at = run->ex1.kind ? last + 1 : at;
-    return at >= stop;
+    return *next >= stop;
+#undef ENTERED
 }
 #undef A
 #undef B
@@ -273,9 +290,9 @@ wg_pushing wg_push_tick(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
     wg_core_run *run = &k->run;
+    wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_PUSH];
     const uint64_t now = t->sched.now;
-    if (core < WG_CORE_T0 || run->halt | k->solo_saved | run->loads | run->fetch[0].used | run->fetch[1].used |
-                                 run->ordered | t->lockstep | k->stepping | k->breakpoints | k->slow)
+    if (core < WG_CORE_T0 || run->hindered | k->special | run->fetch[0].used | run->fetch[1].used | t->lockstep)
         return WG_PUSHING_NOT;
     if ((WG_EVENTS && t->watched) || wg_one_at_a_time(k) || wg_strongly_ordered(k))
         return WG_PUSHING_NOT;
@@ -283,40 +300,44 @@ wg_pushing wg_push_tick(wg_tile *t, unsigned core)
     if (ahead && !(k->noted && run->sq_count > k->past.stores)) {
         /* It ran ahead, and now there is room for the store that had to wait: as in emit(). */
         wg_core_keep(k);
-        if (!k->saved.sq_count || wg_sq_peek(&k->saved, 0)->path != WG_PATH_PUSH || !has_room(t, core))
+        if (!k->saved.sq_count || wg_sq_peek(&k->saved, 0)->path != WG_PATH_PUSH || !has_room(t, lane))
             return WG_PUSHING_NOT;
         wg_core_sync(t, core);
-        if (run->halt | run->loads | run->fetch[0].used | run->fetch[1].used | run->ordered)
+        if (run->hindered | run->fetch[0].used | run->fetch[1].used)
             return WG_PUSHING_NOT;
         t->sched.next[WG_AGENT_CORE_B + core] = WG_NEVER; /* it is ticked just now */
         ahead = false;
     }
-    if (run->ex1.kind && (run->ex1.kind != WG_EX1_STORE || run->ex1.path != WG_PATH_PUSH))
+    const wg_store *head = wg_sq_peek(run, 0);
+    const bool waits = run->ex1.kind;
+    if (waits && (run->ex1.kind != WG_EX1_STORE || run->ex1.path != WG_PATH_PUSH))
         return WG_PUSHING_NOT;
     if (run->sq_count) {
-        if (wg_sq_peek(run, 0)->path != WG_PATH_PUSH)
+        if (head->path != WG_PATH_PUSH)
             return WG_PUSHING_NOT;
-    } else if (!run->ex1.kind) {
+    } else if (!waits) {
         const wg_icache_line *line = line_at(t, k, core, run->pc);
         if (!line || line->op[run->pc >> 2 & 3].code != WG_OP_PUSH)
             return WG_PUSHING_NOT;
     }
     if (!ahead)
         k->saved_at = WG_NEVER;
-    enter(run, now);
-    if (run->sq_count && run->mux_free <= now && wg_sq_peek(run, 0)->entered < now && has_room(t, core)) {
-        leave(t, core, run);
-        enter(run, now); /* room was made for it in this very cycle */
+    if (run->sq_count && run->mux_free <= now && head->entered < now && has_room(t, lane)) {
+        leave(t, core, lane, run, head);
+        head = wg_sq_peek(run, 0);
     }
+    if (waits) /* if need be into the room that was made in this very cycle */
+        enter(run, now);
     /* Phase J. */
     uint64_t next = WG_NEVER;
-    run->at = wg_max64(run->at, now);
-    if (run->sq_count && wg_sq_peek(run, 0)->path != WG_PATH_PUSH)
+    if (run->at < now)
+        run->at = now;
+    if (run->sq_count && head->path != WG_PATH_PUSH)
         return WG_PUSHING_MORE;
     if (!run->ex1.kind) {
         uint64_t stop = wg_min64(t->limit, now + WG_RUN_AHEAD);
         if (run->sq_count)
-            stop = wg_min64(stop, head_leaves(t, core, run));
+            stop = wg_min64(stop, head_leaves(t, lane, run));
         if (!execute(t, core, wg_max64(stop, now + 1), &next))
             return WG_PUSHING_MORE;
     }
@@ -324,8 +345,9 @@ wg_pushing wg_push_tick(wg_tile *t, unsigned core)
     if (run->ex1.kind && run->sq_count < WG_STORE_QUEUE)
         next = run->ex1.entered + 1;
     if (run->sq_count)
-        next = wg_min64(next, head_leaves(t, core, run));
-    wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, wg_max64(next, now + 1));
+        next = wg_min64(next, head_leaves(t, lane, run));
+    if (next != WG_NEVER)
+        wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, wg_max64(next, now + 1));
     return WG_PUSHING_DONE;
 }
 

@@ -64,7 +64,7 @@ static bool locate(wg_tile *t, unsigned core, uint64_t e, wg_ex1 *x)
 /*
  * A load, store, atomic, fence or push. True if it has entered EX1; then `run` says what follows.
  */
-static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t e)
+static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
 {
     wg_core *k = &t->core[core];
     wg_core_run *run = &k->run;
@@ -94,7 +94,7 @@ static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, unsigned lef
     case WG_OP_PUSH:
         x.kind = WG_EX1_STORE;
         x.address = WG_INSTRN_BUF_BASE;
-        words = wg_step_fuse(t, core, op, left, x.data);
+        words = wg_step_fuse(t, core, op, x.data);
         x.bytes = (uint8_t)(4 * words);
         break;
     default: x.kind = WG_EX1_FENCE; break;
@@ -196,7 +196,7 @@ static bool meets_clock(const wg_core_run *run, const wg_op *op)
 #define B run->r[op->rs2]
 #define I op->imm
 
-bool wg_step(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t e)
+bool wg_step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
 {
     wg_core *k = &t->core[core];
     wg_core_run *run = &k->run;
@@ -245,7 +245,7 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t
     case WG_OP_STORE:
     case WG_OP_ATOMIC:
     case WG_OP_PUSH:
-    case WG_OP_FENCE: return step_memory(t, core, op, left, e);
+    case WG_OP_FENCE: return step_memory(t, core, op, e);
     case WG_OP_CSR:
         value = wg_csr_execute(t, core, op);
         run->ordered = !(k->csr.cfg0 & WG_CFG0_DIS_CSR_SYNC);
