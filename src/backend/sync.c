@@ -132,9 +132,8 @@ WG_STAGE void execute_mutex(wg_tile *t, const wg_insn *insn, const bool careful)
 
 /* ---- Arbitration ------------------------------------------------------------------------------------ */
 
-WG_STAGE void execute(wg_tile *t, unsigned thread, const wg_insn *insn, const bool careful)
+WG_STAGE void execute(wg_tile *t, wg_frontend *f, const wg_insn *insn, const bool careful)
 {
-    wg_frontend *f = &t->frontend[thread];
     wg_gate_issue(t, f, insn, WG_AGENT_SYNC, careful); /* what is touched now is touched in its name */
     switch ((wg_insn_id)insn->op) {
     case WG_I_ATGETM:
@@ -153,10 +152,11 @@ WG_STAGE void execute(wg_tile *t, unsigned thread, const wg_insn *insn, const bo
 
 static void run(wg_tile *t, unsigned thread, const wg_insn *insn, bool careful)
 {
+    wg_frontend *f = &t->frontend[thread];
     if (careful)
-        execute(t, thread, insn, true);
+        execute(t, f, insn, true);
     else
-        execute(t, thread, insn, false);
+        execute(t, f, insn, false);
 }
 
 static bool is_mutex(const wg_insn *insn) { return insn->op == WG_I_ATGETM || insn->op == WG_I_ATRELM; }
@@ -223,6 +223,12 @@ bool wg_sync_serve(wg_tile *t, unsigned thread, const wg_insn *insn, wg_stall *w
     }
     run(t, thread, insn, careful);
     return true;
+}
+
+void wg_sync_take(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    t->backend.sync.slot_turn = (uint8_t)(thread + 1);
+    execute(t, f, wg_gate_fifo_at(f, 0), false);
 }
 
 unsigned wg_sync_arbitrate(wg_tile *t, unsigned wanting, wg_stall why[3], bool careful)

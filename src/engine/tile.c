@@ -272,8 +272,6 @@ static row_end row(wg_tile *t, const lanes *all, uint64_t until)
     uint64_t now = s->now;
     bool burst = t->arch->pack.interfaces && all->at[all->count - 1].unit == WG_UNIT_PACK && bursts(s, until);
     s->woken = 0;
-    for (unsigned i = 0; i < all->count; i++)
-        s->deaf[all->at[i].thread] = 0;
     for (;;) {
         s->now = now;
         if (s->soon & UNITS) {
@@ -290,8 +288,10 @@ static row_end row(wg_tile *t, const lanes *all, uint64_t until)
         for (unsigned i = 0; i < all->count; i++) {
             uint64_t *at = &s->next[all->at[i].agent];
             if (*at <= now) {
-                s->soon |= WG_AGENT_BIT(all->at[i].agent);
                 *at = step(t, &all->at[i]);
+                s->soon |= WG_AGENT_BIT(all->at[i].agent);
+                if (*at == WG_NEVER)
+                    s->soon &= ~WG_AGENT_BIT(all->at[i].agent);
             }
             next = *at < next ? *at : next;
         }
@@ -372,13 +372,13 @@ static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
     wg_frontend *f = wg_frontend_of(t, thread);
     uint64_t *next = &s->next[WG_AGENT_THREAD0 + thread], now = s->now;
     const bool multiplies = wg_gate_fifo_at(f, 0)->unit == WG_UNIT_MATRIX;
+    const uint32_t strangers = OTHERS | (THREADS & ~WG_AGENT_BIT(WG_AGENT_THREAD0 + thread));
     s->woken = 0;
-    s->deaf[thread] = 0;
     for (;;) {
         s->now = now;
         if (multiplies && *next <= now) {
-            uint64_t strangers = earliest(s, UNITS & ~WG_AGENT_BIT(WG_AGENT_MATRIX));
-            unsigned cycles = wg_matrix_burst(t, thread, least(least(until, s->later), strangers));
+            uint64_t units = earliest(s, UNITS & ~WG_AGENT_BIT(WG_AGENT_MATRIX));
+            unsigned cycles = wg_matrix_burst(t, thread, least(least(until, s->later), units));
             if (cycles) {
                 now += cycles;
                 *next = now;
@@ -394,7 +394,7 @@ static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
             s->phase = WG_PHASE_COMPLETIONS;
             for (uint32_t mask = s->soon & UNITS; mask; mask &= mask - 1)
                 tick(t, (unsigned)__builtin_ctz(mask));
-            if (s->woken & (OTHERS | THREADS))
+            if (s->woken & strangers)
                 return BEFORE_REGIONS;
         }
         uint64_t after = now + 1;
@@ -420,8 +420,10 @@ static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
             if (!f->moved) {
                 s->deaf[thread] = ~wg_waits_for(f);
                 *next = wg_next_look(t, f);
+                if (*next == WG_NEVER)
+                    s->soon &= ~WG_AGENT_BIT(WG_AGENT_THREAD0 + thread);
             }
-            if (s->woken & (OTHERS | THREADS))
+            if (s->woken & strangers)
                 return BEFORE_PUSHES;
         }
         if (*next != after) {
@@ -549,17 +551,14 @@ static bool burst(wg_tile *t, uint64_t until, row_end *end)
     }
 }
 
-/* What is left of the cycle in which a row ends; true: others are to act before the pipeline goes on. */
-static bool ends_row(wg_tile *t, row_end ends, uint64_t *others, uint64_t end)
+/* What is left of the cycle in which a row ends; then, who acts first. */
+static uint64_t ends_row(wg_tile *t, row_end ends, uint64_t end)
 {
-    bool act = ends != BETWEEN_CYCLES && others_act(t, end) <= t->sched.now;
     if (ends == BEFORE_REGIONS)
         from_regions(t);
     else if (ends == BEFORE_PUSHES)
         to_next(t);
-    if (!act)
-        *others = others_act(t, end);
-    return act;
+    return others_act(t, end);
 }
 
 /*
@@ -579,8 +578,7 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
         row_end ends;
         lanes all;
         if (wg_pack_accepted(t) && bursts(s, others) && burst(t, others, &ends)) {
-            if (ends_row(t, ends, &others, end))
-                return;
+            others = ends_row(t, ends, end);
             continue;
         }
         uint32_t some = s->soon & PIPELINE;
@@ -598,8 +596,7 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
         unsigned thread = one ? (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0 : 0;
         bool by_itself = one && is_alone(t, thread);
         if (by_itself || (threads && !careful && find_lanes(t, &all))) {
-            if (ends_row(t, by_itself ? alone(t, thread, others) : row(t, &all, others), &others, end))
-                return;
+            others = ends_row(t, by_itself ? alone(t, thread, others) : row(t, &all, others), end);
             continue;
         }
         if (s->soon & UNITS) {
@@ -608,7 +605,8 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
                 tick(t, (unsigned)__builtin_ctz(mask));
             if (s->woken & OTHERS && (others = others_act(t, end)) <= now) {
                 from_regions(t);
-                return;
+                others = others_act(t, end);
+                continue;
             }
         }
         if (s->soon & THREADS) {
@@ -618,7 +616,8 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
                 wg_frontends(t, due);
             if (s->woken & OTHERS && (others = others_act(t, end)) <= now) {
                 to_next(t);
-                return;
+                others = others_act(t, end);
+                continue;
             }
         }
         s->now = now + 1;

@@ -8,6 +8,7 @@
  * than that by the stage itself (wait_gate.c, replay.c, mop.c). Everything is compiled twice: for a run that somebody
  * watches or that is perturbed (`careful`), and for one where it is certain that no event and no delay is wanted.
  */
+#include "backend/sync.h"
 #include "frontend/replay.h"
 #include "frontend/works.h"
 #include "observe/touch.h"
@@ -147,48 +148,104 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
     }
 }
 
-/* Phase E in the commonest case; false, and nothing done, if it is another. */
-static inline bool serve(wg_tile *t, wg_frontend *f, unsigned thread)
+/* ---- While nobody watches ----------------------------------------------------------------------------- */
+
+enum { HELD = WG_UNIT_FRONTEND, STRANGE = WG_UNIT_COUNT };
+
+/*
+ * Phase D of a thread, and of E what keeps its head from its unit. Returns the unit that the head goes to next, HELD if
+ * there is none, and STRANGE where it is more than that: then nothing is done that cannot be done again.
+ */
+static inline unsigned look(wg_tile *t, wg_frontend *f, unsigned thread)
 {
-    enum {
-        SIMPLE =
-            1u << WG_UNIT_UNPACK | 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR | 1u << WG_UNIT_MISC
-    };
-    unsigned head = f->down_head, entry = f->down[head % WG_DOWN_RING], unit = f->pool[entry & WG_E_PLACE].unit;
-    if (head == f->gate_end || !(SIMPLE >> unit & 1) || entry & WG_E_TTSYNC || f->latch.block ||
-        wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS))
-        return false;
-    wg_gate_serve(t, f, thread, wg_units[unit], unit);
-    return true;
+    enum { MANY = 1u << WG_UNIT_FRONTEND | 1u << WG_UNIT_NONE | 1u << WG_UNIT_INVALID };
+    unsigned head = f->down_head, entry = f->down[head % WG_DOWN_RING];
+    const wg_insn *insn = &f->pool[entry & WG_E_PLACE];
+    wg_stall why;
+    t->sched.deaf[thread] = 0; /* while it is about to look, and while it moves */
+    f->moved = f->latch.block && wg_gate_latch(t, thread, false);
+    if (head == f->gate_end)
+        return HELD;
+    if (entry & WG_E_TTSYNC || MANY >> insn->unit & 1 || insn->op == WG_I_ATGETM || insn->op == WG_I_ATRELM)
+        return STRANGE;
+    if (f->latch.block & insn->block)
+        why = wg_gate_caught(f, insn);
+    else if (!f->holders || !wg_gate_own_units_hold(t, f, thread, &why))
+        return insn->unit;
+    wg_gate_stalls(f, &why, t->sched.now);
+    return HELD;
 }
 
-/* The same for one thread that nobody watches. */
+/* The rest of E behind look(). */
+static inline void serve(wg_tile *t, wg_frontend *f, unsigned thread, unsigned unit)
+{
+    if (unit == WG_UNIT_SYNC) {
+        wg_sync_take(t, f, thread);
+    } else if (unit != HELD) {
+        const wg_insn *head = wg_gate_fifo_at(f, 0);
+        if (wg_gate_enters(t, f, thread, wg_units[unit], unit) && head->op == WG_I_SETC16)
+            wg_ttsync_setc16_passed(t, thread, head->id);
+    }
+}
+
+/* One thread alone. */
 static inline void frontend_alone(wg_tile *t, unsigned thread)
 {
-    wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
-    s->deaf[thread] = 0;
-    bool met = false;
-    unsigned left = LEFT_GATE;
-    if (!serve(t, f, thread)) {
-        f->moved = met = f->latch.block && wg_gate_latch(t, thread, false);
-        left = pass(t, f, thread, false);
-        if (left & LEFT_GATE) {
-            s->phase = WG_PHASE_GATES;
-            wg_gates(t, 1u << thread, false);
-        }
+    unsigned unit = look(t, f, thread), met = f->moved;
+    if (__builtin_expect(unit == STRANGE, 0)) {
+        frontends(t, 1u << thread, false);
+        return;
     }
-    if (left & LEFT_GATE)
-        left = pass(t, f, thread, true);
-    if (met)
-        forget(t, 1u << thread);
-    s->phase = WG_PHASE_REPLAY;
+    serve(t, f, thread, unit);
+    forget(t, met << thread);
+    unsigned left = pass(t, f, thread, true);
     if (left & LEFT_REPLAY)
         wg_replay(t, thread, false);
-    s->phase = WG_PHASE_MOP;
     if (left & LEFT_MOP)
         wg_mop(t, thread, false);
     wg_appoint_thread(t, f, thread, false);
+}
+
+/* Several, if no two want the same unit: one after the other in the order of the units. */
+static inline bool frontends_apart(wg_tile *t, unsigned due)
+{
+    unsigned units = 0, count = 0, met = 0, replays = 0, mops = 0, order[WG_THREADS];
+    for (unsigned rest = due; rest; rest &= rest - 1) {
+        unsigned thread = (unsigned)__builtin_ctz(rest), k = count++;
+        wg_frontend *f = wg_frontend_of(t, thread);
+        unsigned unit = look(t, f, thread);
+        if (unit == STRANGE || units >> unit & 1)
+            return false;
+        met |= (unsigned)f->moved << thread;
+        units |= 1u << unit & ~(1u << HELD);
+        for (; k && order[k - 1] > (unit << 2 | 3); k--)
+            order[k] = order[k - 1];
+        order[k] = unit << 2 | thread;
+    }
+    for (unsigned k = 0; k < count; k++)
+        if (order[k] >> 2 != HELD)
+            serve(t, wg_frontend_of(t, order[k] & 3), order[k] & 3, order[k] >> 2);
+    forget(t, met);
+    for (unsigned rest = due; rest; rest &= rest - 1) {
+        unsigned thread = (unsigned)__builtin_ctz(rest);
+        wg_frontend *f = wg_frontend_of(t, thread);
+        unsigned left = pass(t, f, thread, true);
+        if (!left)
+            wg_appoint_thread(t, f, thread, false);
+        replays |= left / LEFT_REPLAY << thread;
+        mops |= (left & LEFT_MOP) << thread;
+    }
+    if (!mops)
+        return true;
+    for (; replays; replays &= replays - 1)
+        wg_replay(t, (unsigned)__builtin_ctz(replays), false);
+    for (; mops; mops &= mops - 1) {
+        unsigned thread = (unsigned)__builtin_ctz(mops);
+        wg_mop(t, thread, false);
+        wg_appoint_thread(t, wg_frontend_of(t, thread), thread, false);
+    }
+    return true;
 }
 
 WG_CAREFUL void frontends_carefully(wg_tile *t, unsigned due)
@@ -199,10 +256,16 @@ WG_CAREFUL void frontends_carefully(wg_tile *t, unsigned due)
 
 void wg_frontends(wg_tile *t, unsigned due)
 {
-    if (wg_careful(t))
+    if (__builtin_expect(wg_careful(t), 0)) {
         frontends_carefully(t, due);
-    else if ((due & (due - 1)) | t->backend.sync.core_waits)
+    } else if (__builtin_expect(
+                   t->backend.sync.core_waits | wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS), 0)) {
         frontends(t, due, false);
-    else
-        frontend_alone(t, (unsigned)__builtin_ctz(due));
+    } else {
+        t->sched.phase = WG_PHASE_GATES; /* for all it matters, of D to G */
+        if (!(due & (due - 1)))
+            frontend_alone(t, (unsigned)__builtin_ctz(due));
+        else if (!frontends_apart(t, due))
+            frontends(t, due, false);
+    }
 }
