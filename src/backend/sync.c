@@ -225,12 +225,6 @@ bool wg_sync_serve(wg_tile *t, unsigned thread, const wg_insn *insn, wg_stall *w
     return true;
 }
 
-void wg_sync_take(wg_tile *t, wg_frontend *f, unsigned thread)
-{
-    t->backend.sync.slot_turn = (uint8_t)(thread + 1);
-    execute(t, f, wg_gate_fifo_at(f, 0), false);
-}
-
 unsigned wg_sync_arbitrate(wg_tile *t, unsigned wanting, wg_stall why[3], bool careful)
 {
     wg_sync *s = &t->backend.sync;

@@ -30,7 +30,6 @@ typedef struct wg_sync {
 
 struct wg_tile;
 struct wg_insn;
-struct wg_frontend;
 /*
  * A T core's load of the semaphore window (SEM-04): costs no slot. While this core's own store still
  * waits for the slot (wg_sync_core_store_waits), the load is to wait too: they are in order.
@@ -60,8 +59,5 @@ unsigned wg_sync_arbitrate(struct wg_tile *t, unsigned wanting, wg_stall why[3],
 
 /* The same for one head while nobody else wants anything. */
 bool wg_sync_serve(struct wg_tile *t, unsigned thread, const struct wg_insn *insn, wg_stall *why, bool careful);
-
-/* The same for one that always passes, no mutex instruction, while nobody watches. */
-void wg_sync_take(struct wg_tile *t, struct wg_frontend *f, unsigned thread);
 
 #endif

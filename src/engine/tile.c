@@ -27,19 +27,20 @@ static inline bool take(wg_tile *t, unsigned agent)
     return true;
 }
 
-/* The same for `count` agents; bit i: the i-th is to be ticked. */
-static inline unsigned take_all(wg_tile *t, unsigned first, unsigned count)
+/* The same for those in `agents`; who is to be ticked. */
+static inline uint32_t take_all(wg_tile *t, uint32_t agents)
 {
     wg_schedule *s = &t->sched;
-    unsigned due = 0;
-    for (unsigned i = 0; i < count; i++) {
-        if (s->next[first + i] > s->now)
+    uint32_t due = 0;
+    for (uint32_t mask = s->soon & agents; mask; mask &= mask - 1) {
+        unsigned agent = (unsigned)__builtin_ctz(mask);
+        if (s->next[agent] > s->now)
             continue;
-        s->next[first + i] = WG_NEVER;
-        due |= 1u << i;
+        s->next[agent] = WG_NEVER;
+        due |= mask & -mask;
     }
-    s->soon &= ~(due << first);
-    return t->lockstep ? (1u << count) - 1 : due;
+    s->soon &= ~due;
+    return t->lockstep ? agents : due;
 }
 
 /* Who of `agents` may be due; take() decides. */
@@ -113,9 +114,9 @@ static inline void to_next(wg_tile *t)
         if (soon(t, PUSHES) && take(t, WG_AGENT_PUSHES))
             wg_regions_push(t);
         s->phase = WG_PHASE_LOAD_STORE;
-        unsigned due = soon(t, CORES) ? take_all(t, WG_AGENT_CORE_B, WG_CORES) : 0;
+        uint32_t due = take_all(t, CORES);
         if (due)
-            wg_cores_tick(t, due);
+            wg_cores_tick(t, due >> WG_AGENT_CORE_B);
     }
     s->now++;
     s->phase = WG_PHASE_ARRIVALS;
@@ -132,9 +133,9 @@ static inline void from_regions(wg_tile *t)
     }
     if (soon(t, THREADS)) {
         s->phase = WG_PHASE_LATCHES;
-        unsigned due = take_all(t, WG_AGENT_THREAD0, WG_THREADS);
+        uint32_t due = take_all(t, THREADS);
         if (due)
-            wg_frontends(t, due);
+            wg_frontends(t, due >> WG_AGENT_THREAD0);
     }
     to_next(t);
 }
@@ -172,6 +173,17 @@ static uint64_t others_act(wg_tile *t, uint64_t end)
     s->woken = 0;
     at = at < t->horizon ? at : t->horizon;
     return at < end ? at : end;
+}
+
+/* The same where that was `others` until somebody woke some of them. */
+static inline uint64_t woken_act(const wg_tile *t, uint64_t others)
+{
+    const wg_schedule *s = &t->sched;
+    for (uint32_t mask = s->woken & OTHERS; mask; mask &= mask - 1) {
+        uint64_t at = s->next[__builtin_ctz(mask)];
+        others = at < others ? at : others;
+    }
+    return others < t->horizon ? others : t->horizon;
 }
 
 /*
@@ -324,12 +336,13 @@ enum {
 static inline bool is_alone(const wg_tile *t, unsigned thread)
 {
     const wg_frontend *f = &t->frontend[thread];
+    if (!(ALONE_UNITS >> wg_gate_fifo_at(f, 0)->unit & 1) || !wg_gate_count(f) || f->latch.block ||
+        f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy)))
+        return false;
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (i != thread && is_lane(t, i)) /* about to go on with it */
             return false;
-    return !(f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy))) && !f->latch.block && wg_gate_count(f) &&
-           ALONE_UNITS >> wg_gate_fifo_at(f, 0)->unit & 1 && !t->backend.sync.core_waits &&
-           !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
+    return !t->backend.sync.core_waits && !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
 }
 
 /* PACRs may go faster yet (pack_burst.h), if there are some more. */
@@ -352,16 +365,10 @@ static inline void fill(wg_tile *t, wg_frontend *f, unsigned thread)
             wg_mop(t, thread, false);
         return;
     }
-    unsigned entry = f->fifo[f->fifo_head];
-    if (!f->fifo_count)
-        return;
-    if (entry & WG_E_MOP) {
+    if (f->fifo[f->fifo_head] & WG_E_MOP)
         wg_mop(t, thread, false);
-    } else if (wg_replay_has_room(f) && t->sched.now >= f->mop.ready_at) {
-        wg_replay_enqueue(f, entry);
-        f->plain_downstream++;
-        wg_fifo_left(t, f, thread, false);
-    }
+    else
+        wg_mux_passes(t, f, thread);
 }
 
 static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -593,17 +600,17 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
         uint64_t now = s->now = next > s->now ? next : s->now;
         uint32_t threads = s->soon & THREADS;
         bool one = threads && !(threads & (threads - 1)) && !careful;
-        unsigned thread = one ? (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0 : 0;
-        bool by_itself = one && is_alone(t, thread);
-        if (by_itself || (threads && !careful && find_lanes(t, &all))) {
-            others = ends_row(t, by_itself ? alone(t, thread, others) : row(t, &all, others), end);
+        unsigned first = threads ? (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0 : 0;
+        bool by_itself = one && is_alone(t, first);
+        if (by_itself || (threads && !careful && t->frontend[first].mop_active && find_lanes(t, &all))) {
+            others = ends_row(t, by_itself ? alone(t, first, others) : row(t, &all, others), end);
             continue;
         }
         if (s->soon & UNITS) {
             s->phase = WG_PHASE_COMPLETIONS;
             for (uint32_t mask = s->soon & UNITS; mask; mask &= mask - 1)
                 tick(t, (unsigned)__builtin_ctz(mask));
-            if (s->woken & OTHERS && (others = others_act(t, end)) <= now) {
+            if (s->woken & OTHERS && (others = woken_act(t, others)) <= now) {
                 from_regions(t);
                 others = others_act(t, end);
                 continue;
@@ -611,10 +618,10 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
         }
         if (s->soon & THREADS) {
             s->phase = WG_PHASE_LATCHES;
-            unsigned due = take_all(t, WG_AGENT_THREAD0, WG_THREADS);
+            uint32_t due = take_all(t, THREADS);
             if (due)
-                wg_frontends(t, due);
-            if (s->woken & OTHERS && (others = others_act(t, end)) <= now) {
+                wg_frontends(t, due >> WG_AGENT_THREAD0);
+            if (s->woken & OTHERS && (others = woken_act(t, others)) <= now) {
                 to_next(t);
                 others = others_act(t, end);
                 continue;

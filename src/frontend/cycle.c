@@ -158,7 +158,6 @@ enum { HELD = WG_UNIT_FRONTEND, STRANGE = WG_UNIT_COUNT };
  */
 static inline unsigned look(wg_tile *t, wg_frontend *f, unsigned thread)
 {
-    enum { MANY = 1u << WG_UNIT_FRONTEND | 1u << WG_UNIT_NONE | 1u << WG_UNIT_INVALID };
     unsigned head = f->down_head, entry = f->down[head % WG_DOWN_RING];
     const wg_insn *insn = &f->pool[entry & WG_E_PLACE];
     wg_stall why;
@@ -166,7 +165,7 @@ static inline unsigned look(wg_tile *t, wg_frontend *f, unsigned thread)
     f->moved = f->latch.block && wg_gate_latch(t, thread, false);
     if (head == f->gate_end)
         return HELD;
-    if (entry & WG_E_TTSYNC || MANY >> insn->unit & 1 || insn->op == WG_I_ATGETM || insn->op == WG_I_ATRELM)
+    if (entry & (WG_E_TTSYNC | WG_E_PASSES))
         return STRANGE;
     if (f->latch.block & insn->block)
         why = wg_gate_caught(f, insn);
@@ -179,13 +178,25 @@ static inline unsigned look(wg_tile *t, wg_frontend *f, unsigned thread)
 /* The rest of E behind look(). */
 static inline void serve(wg_tile *t, wg_frontend *f, unsigned thread, unsigned unit)
 {
+    if (unit == HELD)
+        return;
+    const wg_insn *head = wg_gate_fifo_at(f, 0);
     if (unit == WG_UNIT_SYNC) {
-        wg_sync_take(t, f, thread);
-    } else if (unit != HELD) {
-        const wg_insn *head = wg_gate_fifo_at(f, 0);
-        if (wg_gate_enters(t, f, thread, wg_units[unit], unit) && head->op == WG_I_SETC16)
-            wg_ttsync_setc16_passed(t, thread, head->id);
+        wg_stall why;
+        if (!wg_sync_serve(t, thread, head, &why, false))
+            wg_gate_waits(t, f, head, &why);
+    } else if (wg_gate_enters(t, f, thread, wg_units[unit], unit) && head->op == WG_I_SETC16) {
+        wg_ttsync_setc16_passed(t, thread, head->id);
     }
+}
+
+/* F and G while every stage only lets pass what it has; else what is left of them, and only then its appointment is. */
+static inline unsigned let_pass(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    unsigned left = pass(t, f, thread, true);
+    if (!left)
+        wg_appoint_thread(t, f, thread, false);
+    return left;
 }
 
 /* One thread alone. */
@@ -198,54 +209,50 @@ static inline void frontend_alone(wg_tile *t, unsigned thread)
         return;
     }
     serve(t, f, thread, unit);
-    forget(t, met << thread);
-    unsigned left = pass(t, f, thread, true);
-    if (left & LEFT_REPLAY)
-        wg_replay(t, thread, false);
-    if (left & LEFT_MOP)
+    if (met)
+        forget(t, 1u << thread);
+    unsigned left = let_pass(t, f, thread);
+    if (__builtin_expect(left, 0)) {
+        if (left & LEFT_REPLAY)
+            wg_replay(t, thread, false);
         wg_mop(t, thread, false);
-    wg_appoint_thread(t, f, thread, false);
+        wg_appoint_thread(t, f, thread, false);
+    }
 }
 
-/* Several, if no two want the same unit: one after the other in the order of the units. */
-static inline bool frontends_apart(wg_tile *t, unsigned due)
+/* Two, if they do not want the same unit: one after the other in the order of the units. */
+static inline void frontends_apart(wg_tile *t, unsigned first, unsigned second)
 {
-    unsigned units = 0, count = 0, met = 0, replays = 0, mops = 0, order[WG_THREADS];
-    for (unsigned rest = due; rest; rest &= rest - 1) {
-        unsigned thread = (unsigned)__builtin_ctz(rest), k = count++;
-        wg_frontend *f = wg_frontend_of(t, thread);
-        unsigned unit = look(t, f, thread);
-        if (unit == STRANGE || units >> unit & 1)
-            return false;
-        met |= (unsigned)f->moved << thread;
-        units |= 1u << unit & ~(1u << HELD);
-        for (; k && order[k - 1] > (unit << 2 | 3); k--)
-            order[k] = order[k - 1];
-        order[k] = unit << 2 | thread;
+    wg_frontend *f = wg_frontend_of(t, first), *g = wg_frontend_of(t, second);
+    unsigned unit_f = look(t, f, first), unit_g = look(t, g, second);
+    if (__builtin_expect(unit_f == STRANGE || unit_g == STRANGE || (unit_f == unit_g && unit_f != HELD), 0)) {
+        frontends(t, 1u << first | 1u << second, false);
+        return;
     }
-    for (unsigned k = 0; k < count; k++)
-        if (order[k] >> 2 != HELD)
-            serve(t, wg_frontend_of(t, order[k] & 3), order[k] & 3, order[k] >> 2);
-    forget(t, met);
-    for (unsigned rest = due; rest; rest &= rest - 1) {
-        unsigned thread = (unsigned)__builtin_ctz(rest);
-        wg_frontend *f = wg_frontend_of(t, thread);
-        unsigned left = pass(t, f, thread, true);
-        if (!left)
-            wg_appoint_thread(t, f, thread, false);
-        replays |= left / LEFT_REPLAY << thread;
-        mops |= (left & LEFT_MOP) << thread;
+    unsigned met = (unsigned)f->moved << first | (unsigned)g->moved << second;
+    bool turned = unit_g < unit_f;
+    for (unsigned k = 0; k < 2; k++)
+        if (turned == k)
+            serve(t, f, first, unit_f);
+        else
+            serve(t, g, second, unit_g);
+    if (met)
+        forget(t, met);
+    unsigned left_f = let_pass(t, f, first), left_g = let_pass(t, g, second);
+    if (__builtin_expect(left_f | left_g, 0)) {
+        if (left_f & LEFT_REPLAY)
+            wg_replay(t, first, false);
+        if (left_g & LEFT_REPLAY)
+            wg_replay(t, second, false);
+        if (left_f) {
+            wg_mop(t, first, false);
+            wg_appoint_thread(t, f, first, false);
+        }
+        if (left_g) {
+            wg_mop(t, second, false);
+            wg_appoint_thread(t, g, second, false);
+        }
     }
-    if (!mops)
-        return true;
-    for (; replays; replays &= replays - 1)
-        wg_replay(t, (unsigned)__builtin_ctz(replays), false);
-    for (; mops; mops &= mops - 1) {
-        unsigned thread = (unsigned)__builtin_ctz(mops);
-        wg_mop(t, thread, false);
-        wg_appoint_thread(t, wg_frontend_of(t, thread), thread, false);
-    }
-    return true;
 }
 
 WG_CAREFUL void frontends_carefully(wg_tile *t, unsigned due)
@@ -262,10 +269,13 @@ void wg_frontends(wg_tile *t, unsigned due)
                    t->backend.sync.core_waits | wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS), 0)) {
         frontends(t, due, false);
     } else {
+        unsigned first = (unsigned)__builtin_ctz(due), more = due & (due - 1);
         t->sched.phase = WG_PHASE_GATES; /* for all it matters, of D to G */
-        if (!(due & (due - 1)))
-            frontend_alone(t, (unsigned)__builtin_ctz(due));
-        else if (!frontends_apart(t, due))
+        if (!more)
+            frontend_alone(t, first);
+        else if (!(more & (more - 1)))
+            frontends_apart(t, first, (unsigned)__builtin_ctz(more));
+        else
             frontends(t, due, false);
     }
 }

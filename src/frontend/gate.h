@@ -16,6 +16,9 @@ static inline wg_stall wg_gate_caught(const wg_frontend *f, const wg_insn *head)
     return (wg_stall){wait ? WG_STALL_LATCH_OCCUPIED : WG_STALL_LATCHED_WAIT, resource, f->latch.holder, WG_NEVER};
 }
 
+/* The head waits; if that, or what for, is new, whoever watches gets to know. */
+void wg_gate_waits(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_stall *why);
+
 /* Does a unit in `holders` keep the thread from issuing anything (GATE-21)? Those that do not are forgotten. */
 bool wg_gate_own_units_hold(wg_tile *t, wg_frontend *f, unsigned thread, wg_stall *why);
 
