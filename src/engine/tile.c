@@ -277,7 +277,7 @@ static inline bool bursts(const wg_schedule *s, uint64_t others)
     return others > s->now + LEAST && !(s->soon & STRANGE);
 }
 
-static row_end row(wg_tile *t, const lanes *all, uint64_t until)
+__attribute__((noinline)) static row_end row(wg_tile *t, const lanes *all, uint64_t until)
 {
     wg_schedule *s = &t->sched;
     const uint32_t strangers = OTHERS | (THREADS & ~all->threads);
@@ -373,17 +373,16 @@ static inline void fill(wg_tile *t, wg_frontend *f, unsigned thread)
 
 static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
+__attribute__((noinline)) static row_end alone(wg_tile *t, unsigned thread, uint64_t until, uint64_t end)
 {
     wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
     uint64_t *next = &s->next[WG_AGENT_THREAD0 + thread], now = s->now;
-    const bool multiplies = wg_gate_fifo_at(f, 0)->unit == WG_UNIT_MATRIX;
     const uint32_t strangers = OTHERS | (THREADS & ~WG_AGENT_BIT(WG_AGENT_THREAD0 + thread));
     s->woken = 0;
     for (;;) {
         s->now = now;
-        if (multiplies && *next <= now) {
+        if (*next <= now && wg_gate_fifo_at(f, 0)->unit == WG_UNIT_MATRIX) {
             uint64_t units = earliest(s, UNITS & ~WG_AGENT_BIT(WG_AGENT_MATRIX));
             unsigned cycles = wg_matrix_burst(t, thread, least(least(until, s->later), units));
             if (cycles) {
@@ -430,8 +429,14 @@ static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
                 if (*next == WG_NEVER)
                     s->soon &= ~WG_AGENT_BIT(WG_AGENT_THREAD0 + thread);
             }
-            if (s->woken & strangers)
-                return BEFORE_PUSHES;
+            if (s->woken & strangers) {
+                if (s->woken & strangers & ~(uint32_t)PUSHES)
+                    return BEFORE_PUSHES;
+                to_next(t); /* what it has made room for */
+                until = others_act(t, end);
+                if (s->soon & THREADS & strangers)
+                    return BETWEEN_CYCLES;
+            }
         }
         if (*next != after) {
             uint64_t unit_next = earliest(s, UNITS);
@@ -450,15 +455,18 @@ static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
 /* ---- Bursts of PACRs, and an unpacker at work ------------------------------------------------------------- */
 
 /*
- * Somebody else's cycle, or the burst does not go on. All cycles before `done` are, and those behind the last acceptance
- * as far as to what could not complete, if that is in `tried` or before.
+ * Somebody else's cycle, `stop`, or the burst does not go on. All cycles before `done` are, and those behind the last
+ * acceptance in which nothing moves: up to what completes next, or to when the packer takes the next one.
  */
-static row_end burst_ends(wg_pack_burst *b, uint64_t done, uint64_t tried)
+static row_end burst_ends(wg_pack_burst *b, uint64_t done, uint64_t stop)
 {
     uint64_t now = b->from > done ? b->from : done;
-    if (b->count && b->pending[b->first].done_at <= tried && b->pending[b->first].done_at > now &&
-        wg_pack_burst_waits(b))
-        now = b->pending[b->first].done_at;
+    if (wg_pack_burst_waits(b)) {
+        stop = stop < b->p->free_at ? stop : b->p->free_at;
+        if (b->count && b->pending[b->first].done_at < stop)
+            stop = b->pending[b->first].done_at;
+        now = stop > now ? stop : now;
+    }
     wg_pack_burst_ends(b, now);
     b->t->sched.phase = WG_PHASE_ARRIVALS;
     return BETWEEN_CYCLES;
@@ -537,19 +545,15 @@ static bool burst(wg_tile *t, uint64_t until, row_end *end)
             now = s->next[WG_AGENT_UNPACK0] < s->next[other->agent] ? s->next[WG_AGENT_UNPACK0] : s->next[other->agent];
             now = now > done ? now : done;
         }
-        uint64_t stop = now < until ? now : until, tried = 0;
+        uint64_t stop = now < until ? now : until;
         if (t->dev->stop_requested | (t->backend.scalar.refusals != 0))
             stop = until = done;
         wg_pack_burst_run(&b, stop);
         /* In the other's cycle the burst's thread has to be due with an acceptance, or to wait with nothing moving. */
         bool known = stop < until && (wg_pack_burst_waits(&b) || (b.from == now && b.p->free_at <= now));
-        if (wg_pack_burst_next(&b) < stop)
-            tried = wg_pack_burst_next(&b);
-        else if (known && !wg_pack_burst_completes(&b, now - 1))
-            tried = now - 1;
-        if (tried || !known) {
+        if (wg_pack_burst_next(&b) < stop || !known || !wg_pack_burst_completes(&b, now - 1)) {
             uint64_t from = s->now;
-            *end = burst_ends(&b, done, tried);
+            *end = burst_ends(&b, done, stop);
             return s->now != from;
         }
         if (!beside(&b, other, now, ~mine, end))
@@ -588,23 +592,27 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
             others = ends_row(t, ends, end);
             continue;
         }
-        uint32_t some = s->soon & PIPELINE;
-        uint64_t next = some && s->next[__builtin_ctz(some)] <= s->now ? s->now : earliest(s, PIPELINE);
-        if (s->later <= next && s->later < others) {
-            look_through(s);
-            others = others_act(t, end);
-            continue;
+        uint32_t some = s->soon & PIPELINE, threads = s->soon & THREADS;
+        uint64_t now = s->now;
+        if (!some || s->next[__builtin_ctz(some)] > now || s->later <= now || now >= others) { /* not at once */
+            uint64_t next = earliest(s, PIPELINE);
+            next = next > now ? next : now;
+            if (s->later <= next && s->later < others) {
+                look_through(s);
+                others = others_act(t, end);
+                continue;
+            }
+            if (next >= others)
+                return;
+            s->now = now = next;
         }
-        if (next >= others)
-            return;
-        uint64_t now = s->now = next > s->now ? next : s->now;
-        uint32_t threads = s->soon & THREADS;
-        bool one = threads && !(threads & (threads - 1)) && !careful;
-        unsigned first = threads ? (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0 : 0;
-        bool by_itself = one && is_alone(t, first);
-        if (by_itself || (threads && !careful && t->frontend[first].mop_active && find_lanes(t, &all))) {
-            others = ends_row(t, by_itself ? alone(t, first, others) : row(t, &all, others), end);
-            continue;
+        if (threads && !careful) {
+            unsigned first = (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0;
+            bool one = !(threads & (threads - 1)) && is_alone(t, first);
+            if (one || (t->frontend[first].mop_active && find_lanes(t, &all))) {
+                others = ends_row(t, one ? alone(t, first, others, end) : row(t, &all, others), end);
+                continue;
+            }
         }
         if (s->soon & UNITS) {
             s->phase = WG_PHASE_COMPLETIONS;

@@ -30,35 +30,20 @@ static inline void forget(wg_tile *t, unsigned met)
  */
 enum { LEFT_MOP = 1, LEFT_REPLAY = 2, LEFT_GATE = 4 };
 
-/* Phases F and G, and E before them unless the gate has been served. */
-WG_STAGE unsigned pass(wg_tile *t, wg_frontend *f, unsigned thread, bool gate_served)
+/* Phases F and G while no expander makes anything; bits of `room` as in wg_push_room(). */
+WG_STAGE unsigned move_up(wg_tile *t, wg_frontend *f, unsigned thread, unsigned room)
 {
     unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end, left = 0;
-    unsigned room = 0; /* as in wg_push_room() */
-    if (head != gate_end && !gate_served) {
-        unsigned entry = f->down[head % WG_DOWN_RING];
-        if ((entry & (WG_E_PASSES | WG_E_TTSYNC)) != WG_E_PASSES || f->gate_busy)
-            return LEFT_GATE;
-        wg_place_free(f, entry);
-        room = entry / WG_E_PLAIN & 1;
-        f->plain_downstream = (uint8_t)(f->plain_downstream - room);
-        f->down_head = (uint8_t)++head;
-        f->moved = true;
-        wg_wake_idle_watchers(&t->sched);
-    }
-    bool plays = f->replay_busy;
-    if (plays ? !wg_replay_plays(t, f) : gate_end != down_end && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) {
+    if (gate_end != down_end && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) {
         left = LEFT_REPLAY | LEFT_MOP;
     } else {
-        if (!plays && gate_end != down_end && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
+        if (gate_end != down_end && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
             f->gate_end = (uint8_t)++gate_end;
             f->moved = true;
             room |= 2;
         }
         unsigned count = f->fifo_count, first = f->fifo_head, entry = f->fifo[first];
-        if (f->mux_busy) {
-            left = wg_mop_loops(t, f) ? 0 : LEFT_MOP;
-        } else if (count && entry & WG_E_MOP) {
+        if (count && entry & WG_E_MOP) {
             left = LEFT_MOP;
         } else if (count && (uint8_t)(down_end - gate_end) < WG_REPLAY_FIFO && t->sched.now >= f->mop.ready_at) {
             f->down[down_end % WG_DOWN_RING] = (uint16_t)entry;
@@ -72,6 +57,62 @@ WG_STAGE unsigned pass(wg_tile *t, wg_frontend *f, unsigned thread, bool gate_se
     }
     wg_push_room(t, f, thread, room);
     return left;
+}
+
+/* The same while one is at work. */
+__attribute__((noinline)) static unsigned expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned room)
+{
+    unsigned gate_end = f->gate_end;
+    if (f->replay_busy) {
+        if (!wg_replay_plays(t, f)) {
+            wg_push_room(t, f, thread, room);
+            return LEFT_REPLAY | LEFT_MOP;
+        }
+        if (!f->mux_busy) {
+            unsigned entry = f->fifo[f->fifo_head];
+            wg_push_room(t, f, thread, room);
+            if (f->fifo_count && entry & WG_E_MOP)
+                return LEFT_MOP;
+            wg_mux_passes(t, f, thread);
+            return 0;
+        }
+    } else if (gate_end != f->down_end) {
+        if (f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) {
+            wg_push_room(t, f, thread, room);
+            return LEFT_REPLAY | LEFT_MOP;
+        }
+        if (wg_gate_has_room(f)) {
+            f->gate_end = (uint8_t)(gate_end + 1);
+            f->moved = true;
+            room |= 2;
+        }
+    }
+    wg_push_room(t, f, thread, room);
+    return wg_mop_loops(t, f) ? 0 : LEFT_MOP;
+}
+
+/* Phases F and G. */
+WG_STAGE unsigned behind(wg_tile *t, wg_frontend *f, unsigned thread, unsigned room)
+{
+    return f->replay_busy | f->mux_busy ? expand(t, f, thread, room) : move_up(t, f, thread, room);
+}
+
+/* Phases E to G. */
+WG_STAGE unsigned pass(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    unsigned head = f->down_head, room = 0;
+    if (head != f->gate_end) {
+        unsigned entry = f->down[head % WG_DOWN_RING];
+        if ((entry & (WG_E_PASSES | WG_E_TTSYNC)) != WG_E_PASSES || f->gate_busy)
+            return LEFT_GATE;
+        wg_place_free(f, entry);
+        room = entry / WG_E_PLAIN & 1;
+        f->plain_downstream = (uint8_t)(f->plain_downstream - room);
+        f->down_head = (uint8_t)(head + 1);
+        f->moved = true;
+        wg_wake_idle_watchers(&t->sched);
+    }
+    return behind(t, f, thread, room);
 }
 
 /*
@@ -115,7 +156,7 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
             wg_wake_idle_watchers(s);
             continue;
         }
-        unsigned left = careful ? LEFT_GATE : pass(t, f, i, false);
+        unsigned left = careful ? LEFT_GATE : pass(t, f, i);
         if (!left) {
             wg_appoint_thread(t, f, i, careful);
             continue;
@@ -132,7 +173,7 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
     forget(t, met);
     for (; wanting; wanting &= wanting - 1) {
         unsigned i = (unsigned)__builtin_ctz(wanting);
-        unsigned left = careful ? LEFT_REPLAY | LEFT_MOP : pass(t, wg_frontend_of(t, i), i, true);
+        unsigned left = careful ? LEFT_REPLAY | LEFT_MOP : behind(t, wg_frontend_of(t, i), i, 0);
         replays |= left / LEFT_REPLAY << i;
         mops |= (left & LEFT_MOP) << i;
     }
@@ -147,6 +188,8 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
         wg_appoint_thread(t, wg_frontend_of(t, i), i, careful);
     }
 }
+
+__attribute__((noinline)) static void frontends_mixed(wg_tile *t, unsigned due) { frontends(t, due, false); }
 
 /* ---- While nobody watches ----------------------------------------------------------------------------- */
 
@@ -193,7 +236,7 @@ static inline void serve(wg_tile *t, wg_frontend *f, unsigned thread, unsigned u
 /* F and G while every stage only lets pass what it has; else what is left of them, and only then its appointment is. */
 static inline unsigned let_pass(wg_tile *t, wg_frontend *f, unsigned thread)
 {
-    unsigned left = pass(t, f, thread, true);
+    unsigned left = behind(t, f, thread, 0);
     if (!left)
         wg_appoint_thread(t, f, thread, false);
     return left;
@@ -205,7 +248,7 @@ static inline void frontend_alone(wg_tile *t, unsigned thread)
     wg_frontend *f = wg_frontend_of(t, thread);
     unsigned unit = look(t, f, thread), met = f->moved;
     if (__builtin_expect(unit == STRANGE, 0)) {
-        frontends(t, 1u << thread, false);
+        frontends_mixed(t, 1u << thread);
         return;
     }
     serve(t, f, thread, unit);
@@ -226,7 +269,7 @@ static inline void frontends_apart(wg_tile *t, unsigned first, unsigned second)
     wg_frontend *f = wg_frontend_of(t, first), *g = wg_frontend_of(t, second);
     unsigned unit_f = look(t, f, first), unit_g = look(t, g, second);
     if (__builtin_expect(unit_f == STRANGE || unit_g == STRANGE || (unit_f == unit_g && unit_f != HELD), 0)) {
-        frontends(t, 1u << first | 1u << second, false);
+        frontends_mixed(t, 1u << first | 1u << second);
         return;
     }
     unsigned met = (unsigned)f->moved << first | (unsigned)g->moved << second;
@@ -267,7 +310,7 @@ void wg_frontends(wg_tile *t, unsigned due)
         frontends_carefully(t, due);
     } else if (__builtin_expect(
                    t->backend.sync.core_waits | wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS), 0)) {
-        frontends(t, due, false);
+        frontends_mixed(t, due);
     } else {
         unsigned first = (unsigned)__builtin_ctz(due), more = due & (due - 1);
         t->sched.phase = WG_PHASE_GATES; /* for all it matters, of D to G */
@@ -276,6 +319,6 @@ void wg_frontends(wg_tile *t, unsigned due)
         else if (!(more & (more - 1)))
             frontends_apart(t, first, (unsigned)__builtin_ctz(more));
         else
-            frontends(t, due, false);
+            frontends_mixed(t, due);
     }
 }
