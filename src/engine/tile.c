@@ -326,8 +326,8 @@ __attribute__((noinline)) static row_end row(wg_tile *t, const lanes *all, uint6
 /* ---- One thread alone ----------------------------------------------------------------------------------- */
 
 /*
- * The same for a thread that is alone, whatever makes its instructions (MOP Expander, Replay Expander or its core), as
- * long as they are for units that take one at a time.
+ * The same for a thread that is alone, whatever makes its instructions (MOP Expander, Replay Expander or its core). Those
+ * for units that take one at a time go the short way.
  */
 enum {
     ALONE_UNITS =
@@ -335,14 +335,16 @@ enum {
 };
 static inline bool is_alone(const wg_tile *t, unsigned thread)
 {
-    const wg_frontend *f = &t->frontend[thread];
-    if (!(ALONE_UNITS >> wg_gate_fifo_at(f, 0)->unit & 1) || !wg_gate_count(f) || f->latch.block ||
-        f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy)))
-        return false;
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (i != thread && is_lane(t, i)) /* about to go on with it */
             return false;
     return !t->backend.sync.core_waits && !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
+}
+
+/* It has a head at the gate, which no latched wait catches, and nothing but itself is in its way. */
+static inline bool is_plain(const wg_frontend *f)
+{
+    return !(f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy))) && !f->latch.block && wg_gate_count(f);
 }
 
 /* PACRs may go faster yet (pack_burst.h), if there are some more. */
@@ -378,11 +380,11 @@ __attribute__((noinline)) static row_end alone(wg_tile *t, unsigned thread, uint
     wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
     uint64_t *next = &s->next[WG_AGENT_THREAD0 + thread], now = s->now;
-    const uint32_t strangers = OTHERS | (THREADS & ~WG_AGENT_BIT(WG_AGENT_THREAD0 + thread));
+    const uint32_t own = WG_AGENT_BIT(WG_AGENT_THREAD0 + thread), strangers = OTHERS | (THREADS & ~own);
     s->woken = 0;
     for (;;) {
         s->now = now;
-        if (*next <= now && wg_gate_fifo_at(f, 0)->unit == WG_UNIT_MATRIX) {
+        if (*next <= now && wg_gate_fifo_at(f, 0)->unit == WG_UNIT_MATRIX && is_plain(f)) {
             uint64_t units = earliest(s, UNITS & ~WG_AGENT_BIT(WG_AGENT_MATRIX));
             unsigned cycles = wg_matrix_burst(t, thread, least(least(until, s->later), units));
             if (cycles) {
@@ -408,26 +410,30 @@ __attribute__((noinline)) static row_end alone(wg_tile *t, unsigned thread, uint
             unsigned head = f->down_head, gate_end = f->gate_end, entry = f->down[head % WG_DOWN_RING];
             unsigned unit = f->pool[entry & WG_E_PLACE].unit;
             bool behind = gate_end != f->down_end, plays = f->replay_busy;
-            if (head == gate_end || !(ALONE_UNITS >> unit & 1) || entry & WG_E_TTSYNC ||
-                f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy)) ||
-                (plays ? !wg_replay_usual(t, f) : behind && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY))
-                return BEFORE_REGIONS;
-            wg_gate_serve(t, f, thread, wg_units[unit], unit);
-            if (plays) {
-                wg_replay_goes_on(t, f);
-            } else if (behind && (uint8_t)(gate_end - f->down_head) < WG_GATE_FIFO) {
-                f->gate_end = (uint8_t)(gate_end + 1);
-                f->moved = true;
-                wg_push_room(t, f, thread, 2);
-            }
-            s->phase = WG_PHASE_MOP;
-            fill(t, f, thread);
-            *next = after;
-            if (!f->moved) {
-                s->deaf[thread] = ~wg_waits_for(f);
-                *next = wg_next_look(t, f);
-                if (*next == WG_NEVER)
-                    s->soon &= ~WG_AGENT_BIT(WG_AGENT_THREAD0 + thread);
+            if (!is_plain(f) || !(ALONE_UNITS >> unit & 1) || entry & WG_E_TTSYNC ||
+                (plays ? !wg_replay_usual(t, f) : behind && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY)) {
+                s->phase = WG_PHASE_LATCHES;
+                *next = WG_NEVER;
+                s->soon &= ~own;
+                wg_frontends(t, 1u << thread);
+            } else {
+                wg_gate_serve(t, f, thread, wg_units[unit], unit);
+                if (plays) {
+                    wg_replay_goes_on(t, f);
+                } else if (behind && (uint8_t)(gate_end - f->down_head) < WG_GATE_FIFO) {
+                    f->gate_end = (uint8_t)(gate_end + 1);
+                    f->moved = true;
+                    wg_push_room(t, f, thread, 2);
+                }
+                s->phase = WG_PHASE_MOP;
+                fill(t, f, thread);
+                *next = after;
+                if (!f->moved) {
+                    s->deaf[thread] = ~wg_waits_for(f);
+                    *next = wg_next_look(t, f);
+                    if (*next == WG_NEVER)
+                        s->soon &= ~own;
+                }
             }
             if (s->woken & strangers) {
                 if (s->woken & strangers & ~(uint32_t)PUSHES)
