@@ -722,6 +722,7 @@ void wg_pack_burst_ends(wg_pack_burst *b, uint64_t now)
         wg_stall busy = {WG_STALL_UNIT_BUSY, WG_UNIT_PACK, WG_AGENT_PACK, b->p->free_at};
         wg_gate_stalls(f, &busy, b->from);
         f->moved = false;
+        s->deaf[b->thread] = ~wg_waits_for(f);
         wg_appoint(s, WG_AGENT_THREAD0 + b->thread, b->p->free_at > now ? b->p->free_at : now);
     } else if (b->accepted) {
         f->moved = true;

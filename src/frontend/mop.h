@@ -72,4 +72,14 @@ static inline void wg_mop_goes_on(wg_tile *t, wg_frontend *f, unsigned count)
                       .rest = kind->rest | (mop->rest & 0xFFFF)}; /* thread and source */
 }
 
+/* Phase G while nobody watches, the mux is not busy, and what the FIFO's head is (if there is one) only passes. */
+static inline void wg_mux_passes(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    if (!f->fifo_count || !wg_replay_has_room(f) || t->sched.now < f->mop.ready_at)
+        return;
+    wg_replay_enqueue(f, f->fifo[f->fifo_head]);
+    f->plain_downstream++; /* before it is asked whether there is room now */
+    wg_fifo_left(t, f, thread, false);
+}
+
 #endif
