@@ -65,7 +65,9 @@ static wg_insn insn_at(const wg_pack_burst *b, uint32_t n)
     const wg_mop_state *m = &f->mop;
     if (n < b->queued)
         return f->pool[f->down[(uint8_t)(f->down_head + n) % WG_DOWN_RING] & WG_E_PLACE];
-    uint32_t made = n - b->queued, word = f->mop_cfg[(m->i + made) % m->inner + 1 == m->inner ? 8 : 5];
+    uint32_t made = n - b->queued;
+    bool ends_inner = (m->i + made) % m->inner + 1 == m->inner;
+    uint32_t word = f->mop_cfg[!ends_inner ? 5 : made + 1 == b->left ? 7 : 8];
     return (wg_insn){.word = word,
                      .pc = m->insn.pc,
                      .id = f->next_id + 1 + made,
@@ -78,7 +80,7 @@ static inline uint32_t next_word(const wg_pack_burst *b)
     const wg_frontend *f = b->f;
     if (b->accepted < b->queued)
         return f->pool[f->down[(uint8_t)(f->down_head + b->accepted) % WG_DOWN_RING] & WG_E_PLACE].word;
-    return f->mop_cfg[b->loop_at + 1 == f->mop.inner ? 8 : 5];
+    return f->mop_cfg[b->loop_at + 1 != f->mop.inner ? 5 : b->accepted - b->queued + 1 == b->left ? 7 : 8];
 }
 
 /* ---- Completion ---------------------------------------------------------------------------------------------- */
@@ -284,7 +286,7 @@ static inline void accepts(wg_pack_burst *b, uint64_t now)
     uint64_t done = p->free_at + WG_PACK_STAGES - 1;
     job->done_at = p->last_done = done > p->last_done ? done : p->last_done;
     if (b->tail)
-        b->accepted_at[b->accepted % WG_DOWN_RING] = now;
+        b->accepted_at[b->accepted] = now;
     if (b->accepted >= b->queued && ++b->loop_at == b->f->mop.inner)
         b->loop_at = 0;
     b->accepted++;
@@ -442,7 +444,7 @@ static uint32_t stretch(wg_pack_burst *b, uint64_t until)
     p->free_at = last + cycles;
     p->last_done = last + stages;
     for (uint32_t i = 0; b->tail && i < n; i++)
-        b->accepted_at[(b->accepted + i) % WG_DOWN_RING] = at + i * cycles;
+        b->accepted_at[b->accepted + i] = at + i * cycles;
     if (b->accepted + n > b->queued)
         b->loop_at += b->accepted < b->queued ? b->accepted + n - b->queued : n;
     b->accepted += n;
@@ -485,75 +487,95 @@ static bool queues_pacrs(const wg_frontend *f)
     return true;
 }
 
+/* Is the first of the FIFO's last `count` a MOP_CFG? It goes as soon as it can, whether there is room behind it or not. */
+static bool goes_by_itself(const wg_frontend *f, unsigned count)
+{
+    unsigned entry = f->fifo[(f->fifo_head + f->fifo_count - count) % WG_FIFO_RING];
+    return count && entry & WG_E_MOP && f->pool[entry & WG_E_PLACE].op != WG_I_MOP;
+}
+
 /*
- * The tail of a MOP: its last PACRs are before the gate, and behind them come what the core has pushed since, and perhaps
- * the PACRs of its next MOP. Each PACR that is taken lets one more in (phase G); in how many of these cycles does nothing
- * else happen: no push that was refused is woken, and no other kind of MOP begins?
+ * The tail of a MOP: its last PACRs are before the gate or to come, and behind them comes what the core has pushed since,
+ * perhaps the PACRs of its next MOP. Each PACR that is taken lets one more in (phase G). Of up to `most` such cycles, in how
+ * many does nothing else happen: no push that was refused is woken, and no other kind of MOP begins? The one in which that
+ * happens is the last, and the burst ends in it.
  */
-static uint32_t quiet_cycles(const wg_pack_burst *b, uint32_t most)
+static uint32_t quiet_cycles(wg_pack_burst *b, uint32_t most)
 {
     enum { WAITS_T = 1, TEMPLATE_1 = 1 << 23 };
     const wg_tile *t = b->t;
     const wg_frontend *f = b->f;
-    const wg_mop_state *m = &f->mop;
     /* What depends on the cycle in which a MOP ends is settled by the next acceptance. */
     const bool may_end = !t->sched.watch_idle && b->u->usual[0].cycles > t->timing->mop_gap;
     wg_frontend g;
-    uint32_t left = f->mop_active ? (uint32_t)m->outer * m->inner - ((uint32_t)m->j * m->inner + m->i) : 0;
+    uint32_t left = b->left;
     g.fifo_count = f->fifo_count;
     g.plain_downstream = f->plain_downstream;
+    if (!left && goes_by_itself(f, g.fifo_count))
+        return 0;
     for (uint32_t n = 0; n < most; n++) {
-        if (left == 1 && !may_end)
-            return n;
+        if (left > 1) { /* in all of them but its last */
+            n += left - 2;
+            left = 1;
+            continue;
+        }
+        if (!left && !g.fifo_count)
+            return most;
+        bool goes_on = left ? may_end : true;
         if (left) {
-            left--;
-            continue;
-        }
-        if (!g.fifo_count)
-            continue;
-        unsigned entry = f->fifo[(f->fifo_head + f->fifo_count - g.fifo_count) % WG_FIFO_RING];
-        g.fifo_count--;
-        if (entry & WG_E_MOP) {
-            const wg_insn *mop = &f->pool[entry & WG_E_PLACE];
-            left = f->mop_cfg[0] * f->mop_cfg[1];
-            if (mop->op != WG_I_MOP || !(mop->word & TEMPLATE_1) || mop->ttsync || !makes_pacrs(t, f) ||
-                !is_nop(f->mop_cfg[6]) || f->mop_cfg[0] > 127 || f->mop_cfg[1] > 127 || left < 3)
-                return n;
-            left--;
+            left = 0;
         } else {
-            g.plain_downstream++;
+            unsigned entry = f->fifo[(f->fifo_head + f->fifo_count - g.fifo_count) % WG_FIFO_RING];
+            g.fifo_count--;
+            if (entry & WG_E_MOP) {
+                const wg_insn *mop = &f->pool[entry & WG_E_PLACE];
+                left = f->mop_cfg[0] * f->mop_cfg[1];
+                goes_on = mop->op == WG_I_MOP && mop->word & TEMPLATE_1 && !mop->ttsync && makes_pacrs(t, f) &&
+                          is_nop(f->mop_cfg[6]) && f->mop_cfg[0] <= 127 && f->mop_cfg[1] <= 127 && left >= 3;
+                left--;
+            } else {
+                g.plain_downstream++;
+                if (entry & WG_E_REPLAY && n + WG_REPLAY_FIFO - 1 < most) /* then the expander has it before it */
+                    most = n + WG_REPLAY_FIFO - 1;
+            }
+            if (f->push_waits & WAITS_T && wg_fifo_room(t->arch, &g, b->thread) >= f->push_needs)
+                goes_on = false;
         }
-        if (f->push_waits & WAITS_T && wg_fifo_room(t->arch, &g, b->thread) >= f->push_needs)
-            return n;
+        if (!goes_on || (!left && goes_by_itself(f, g.fifo_count)))
+            return b->final = n + 1;
     }
     return most;
 }
 
-/* How many of them can be taken? One is left, so that it is a PACR that waits at the gate. */
-static uint32_t tail(const wg_pack_burst *b)
+/* How many of them can be taken? */
+static uint32_t tail(wg_pack_burst *b)
 {
     enum { ACTIVE_ALONE = 1, WAITS_B = 2 };
     const wg_tile *t = b->t;
     const wg_frontend *f = b->f;
     const wg_mop_state *m = &f->mop;
-    unsigned all = (uint8_t)(f->down_end - f->down_head), gate = wg_gate_count(f), count = 0, most = all;
+    unsigned all = b->queued, gate = wg_gate_count(f), count = 0, most = WG_PACK_TAIL;
     if (f->replay_busy || f->push_waits & WAITS_B || f->latch.block || f->holders || f->blocks_all ||
         wg_pack_burst_next(b) < m->ready_at)
         return 0;
     if (f->mux_busy && (f->mux_busy != ACTIVE_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP ||
                         m->alternates || m->insn.ttsync || !makes_pacrs(t, f)))
         return 0;
-    for (unsigned i = 0; i < all; i++) {
-        unsigned entry = f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING];
-        if (i == count && !(entry & ~(unsigned)WG_E_PLACE) && f->pool[entry].op == WG_I_PACR &&
-            is_pacr(t, f->pool[entry].word))
-            count++;
-        if (i >= gate && entry & WG_E_REPLAY && i - gate < most)
-            most = i - gate;
+    for (; count < all; count++) {
+        unsigned entry = f->down[(uint8_t)(f->down_head + count) % WG_DOWN_RING];
+        if (entry & ~(unsigned)WG_E_PLACE || f->pool[entry].op != WG_I_PACR)
+            break;
     }
-    if (count < 2)
-        return 0;
-    return quiet_cycles(b, most < count - 1 ? most : count - 1);
+    for (unsigned i = count > gate ? count : gate; i < all; i++)
+        if (f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING] & WG_E_REPLAY) {
+            most = i > gate ? i - gate - 1 : 0;
+            break;
+        }
+    b->pacrs = count == all ? count + b->left : count;
+    /* Whoever waits for the thread to become idle is told when the last one leaves. */
+    uint32_t take = b->pacrs - (t->sched.watch_idle && b->pacrs == all && !f->fifo_count);
+    take = take < most ? take : most;
+    return take < 2 ? 0 : quiet_cycles(b, take);
 }
 
 /* The unit's jobs are of these settings, and the burst's from now on. */
@@ -609,25 +631,23 @@ bool wg_pack_burst_begins(wg_tile *t, wg_pack_burst *b)
         return false;
     b->full = wg_gate_count(b->f) == WG_GATE_FIFO && !wg_replay_has_room(b->f);
     b->from = t->sched.now;
-    b->most = 0;
-    if (expands_pacrs(t, b->f) && queues_pacrs(b->f) &&
-        (b->full || (wg_gate_count(b->f) && wg_replay_count(b->f)))) { /* as many go in as come out, every cycle */
-        /* The MOP goes on behind the last one that is made here. */
-        uint32_t made = (uint32_t)m->j * m->inner + m->i, all = (uint32_t)m->outer * m->inner;
-        b->most = all > made + 2 ? all - made - 2 : 0;
-    }
-    b->tail = b->most < WG_DOWN_RING;
+    b->queued = (uint8_t)(b->f->down_end - b->f->down_head);
+    b->left = b->f->mop_active ? (uint32_t)m->outer * m->inner - ((uint32_t)m->j * m->inner + m->i) : 0;
+    b->accepted = 0;
+    b->pacrs = b->final = UINT32_MAX;
+    b->tail = b->left < WG_DOWN_RING + 2 || !expands_pacrs(t, b->f) || !queues_pacrs(b->f) ||
+              !(b->full || (wg_gate_count(b->f) && wg_replay_count(b->f)));
     if (b->tail) {
         b->full |= wg_gate_count(b->f) == WG_GATE_FIFO && !b->f->fifo_count && !b->f->mop_active;
         b->most = b->full ? tail(b) : 0;
+    } else {
+        b->most = b->left - 2; /* the MOP goes on behind the last one that is made here */
     }
     if (!b->most || !takes_jobs(b))
         return false;
-    b->queued = (uint8_t)(b->f->down_end - b->f->down_head);
     b->loop_at = m->i;
     b->begun = false;
     b->settled = t->backend.matrix.blocks_ready <= t->sched.now;
-    b->accepted = 0;
     b->unseen_from = b->unseen_to = 0;
     b->unseen_line = UINT32_MAX;
     b->rows = 0;
@@ -718,11 +738,15 @@ void wg_pack_burst_ends(wg_pack_burst *b, uint64_t now)
         t->backend.turn[WG_UNIT_PACK].next = (uint8_t)(b->thread == WG_THREADS - 1 ? 0 : b->thread + 1);
     }
     s->deaf[b->thread] = 0;
+    b->u->burst_until = b->accepted == b->pacrs ? 0 : b->p->free_at + 1;
     if (now > b->from) {
         wg_stall busy = {WG_STALL_UNIT_BUSY, WG_UNIT_PACK, WG_AGENT_PACK, b->p->free_at};
         wg_gate_stalls(f, &busy, b->from);
         f->moved = false;
-        wg_appoint(s, WG_AGENT_THREAD0 + b->thread, b->p->free_at > now ? b->p->free_at : now);
+        uint64_t at = b->p->free_at > now ? b->p->free_at : now;
+        if (f->fifo_count && !f->mop_active && f->mop.ready_at >= now && f->mop.ready_at < at)
+            at = f->mop.ready_at; /* as wg_next_look() */
+        wg_appoint(s, WG_AGENT_THREAD0 + b->thread, at);
     } else if (b->accepted) {
         f->moved = true;
         wg_appoint(s, WG_AGENT_THREAD0 + b->thread, now);
