@@ -108,19 +108,25 @@ static inline bool unseen(const wg_tile *t, uint32_t address, uint32_t bytes)
     return wg_l1_holds(t->arch->l1_bytes, address, bytes) && wg_l1_unseen(t, address, bytes);
 }
 
-/* The same where lines follow each other, many asked about at once. Nobody's cache changes meanwhile. */
+/*
+ * The same where lines follow each other, many asked about at once: what the burst may write of a tile. Nobody's cache
+ * changes meanwhile.
+ */
 static inline bool data_unseen(wg_pack_burst *b, uint32_t data, uint32_t bytes)
 {
-    enum { AHEAD = 512 };
+    enum { MOST = 4096 };
     if (__builtin_expect(data >= b->unseen_from && data + bytes <= b->unseen_to, 1))
         return true;
-    if (!unseen(b->t, data, bytes))
-        return false;
+    uint32_t all = (b->most + b->count) * 4 * b->set->row_bytes;
+    all = all > MOST ? MOST : all;
+    if (all <= bytes || !unseen(b->t, data, all)) {
+        if (!unseen(b->t, data, bytes))
+            return false;
+        all = bytes;
+    }
     if (data != b->unseen_to) /* else what is known grows */
         b->unseen_from = data;
-    b->unseen_to = data + bytes;
-    if (unseen(b->t, b->unseen_to, AHEAD))
-        b->unseen_to += AHEAD;
+    b->unseen_to = data + all;
     return true;
 }
 
@@ -376,6 +382,17 @@ static inline void move_rows(wg_pack_burst *b, uint32_t start, uint32_t data)
     b->rows += 4;
 }
 
+/* How far in the plane `fours` times four rows get. */
+static inline uint8_t rows_on(uint8_t row, uint8_t plane, uint32_t fours)
+{
+    for (; fours; fours--) {
+        row = (uint8_t)(row + 4);
+        if (row == plane)
+            row = 0;
+    }
+    return row;
+}
+
 /*
  * Several acceptances of the same instruction in the middle of a tile, each as soon as the packer takes it, and what
  * completes until the last of them. How many; 0, and nothing done, if it is not that simple.
@@ -391,20 +408,14 @@ static uint32_t stretch(wg_pack_burst *b, uint64_t until)
         usual->needed & ~(unsigned)p->placed || c[0].x | (c[1].x ^ 15) || b->count > WG_PACK_IN_FLIGHT / 2 ||
         !(b->full || (cycles == 1 && at == b->from)))
         return 0;
-    uint64_t room = (until - at + cycles - 1) / cycles;
     uint32_t n = alike(b, usual->word);
-    n = n < room ? n : (uint32_t)room;
-    uint32_t base = b->setup->in_base + c->z * b->setup->in_stride[2] + c->w * b->setup->in_stride[3];
-    uint32_t stride = b->setup->in_stride[1], dst_offset = b->setup->section[0].dst_offset;
-#define START(i) \
-    ((((base + ((c->y + (i)*usual->y_step[0]) & 0x1FFF) * stride) >> usual->shift & ~15u >> usual->shift) + \
-      dst_offset) & \
-     0x3FFF)
-    for (uint32_t i = 0; i < n; i++)
-        if (START(i) & 63)
-            n = i;
-    if (n < 2)
+    if (n && at + (n - 1) * (uint64_t)cycles >= until)
+        n = (uint32_t)((until - at + cycles - 1) / cycles);
+    /* From aligned fours to aligned fours: the place in Dst goes on by `step` each time. */
+    uint32_t start = wg_pack_usual_start(b->setup, usual, c), step = usual->y_step[0] * b->setup->in_stride[1];
+    if (n < 2 || start & 63 || step & ((64u << usual->shift) - 1) || c->y + n * usual->y_step[0] > 0x1FFF)
         return 0;
+    step >>= usual->shift;
     uint64_t last = at + (n - 1) * cycles;
     unsigned older = 0, stages = cycles + WG_PACK_STAGES - 1;
     while (older < b->count && b->pending[(b->first + older) % WG_PACK_IN_FLIGHT].done_at <= last)
@@ -420,7 +431,7 @@ static uint32_t stretch(wg_pack_burst *b, uint64_t until)
         return 0;
     uint32_t data = p->stream[WG_STREAM_DATA].address;
     for (uint32_t i = 0; i < done; i++) {
-        move_rows(b, START(i), data);
+        move_rows(b, (start + i * step) & 0x3FFF, data);
         data += bytes;
         wg_pack_next_row(p, b->set, 4);
     }
@@ -429,14 +440,12 @@ static uint32_t stretch(wg_pack_burst *b, uint64_t until)
     for (uint32_t i = done; i < n; i++) {
         wg_pack_pending *job = &b->pending[(b->first + b->count++) % WG_PACK_IN_FLIGHT];
         *job = (wg_pack_pending){
-            .done_at = at + i * cycles + stages, .start = START(i), .nth = b->accepted + i, .interfaces = 15};
+            .done_at = at + i * cycles + stages,
+            .start = (start + i * step) & 0x3FFF,
+            .nth = b->accepted + i,
+            .interfaces = 15};
     }
-    for (uint32_t i = 0; i < n; i++) {
-        b->u->planned_row = (uint8_t)(b->u->planned_row + 4);
-        if (b->u->planned_row == b->set->rows_per_plane)
-            b->u->planned_row = 0;
-    }
-#undef START
+    b->u->planned_row = rows_on(b->u->planned_row, b->set->rows_per_plane, n);
     for (unsigned k = 0; k < 2; k++) {
         c[k].y = (c[k].y + n * usual->y_step[k]) & 0x1FFF;
         c[k].z = (uint8_t)(c[k].z + n * usual->z_step[k]);
@@ -687,18 +696,42 @@ static void make_jobs(wg_pack_burst *b)
     }
 }
 
+/* In the place of a PACR that has gone, the MOP's next one; most often they differ in nothing but the id. */
+static inline void next_of_loop(wg_frontend *f, wg_insn *insn, const wg_insn_kind *kinds)
+{
+    const wg_mop_state *m = &f->mop;
+    uint32_t word = f->mop_cfg[5];
+    if (insn->word != word || insn->parent != m->insn.id)
+        *insn = (wg_insn){.word = word,
+                          .pc = m->insn.pc,
+                          .parent = m->insn.id,
+                          .rest = kinds[word >> 24].rest | (m->insn.rest & 0xFFFF)};
+    insn->id = ++f->next_id;
+    f->mop.i++;
+}
+
 /* The FIFOs and the MOP Expander go on by all that was accepted. */
 static void move_frontend(wg_pack_burst *b)
 {
     wg_frontend *f = b->f;
+    b->t->sched.phase = WG_PHASE_MOP;
     for (uint32_t n = 0; b->tail && n < b->accepted; n++) {
-        wg_place_free(f, f->down[f->down_head++ % WG_DOWN_RING]);
+        unsigned entry = f->down[f->down_head++ % WG_DOWN_RING], next = f->fifo[f->fifo_head];
         f->gate_end = (uint8_t)(f->gate_end + (f->gate_end != f->down_end));
-        if (wg_mop_loops(b->t, f))
-            continue;
         b->t->sched.now = b->accepted_at[n];
-        b->t->sched.phase = WG_PHASE_MOP;
-        wg_mop(b->t, b->thread, false);
+        if (f->mop_active && !f->mop.first && f->mop.i + 1 < f->mop.inner) {
+            f->down[f->down_end++ % WG_DOWN_RING] = (uint16_t)entry;
+            next_of_loop(f, &f->pool[entry & WG_E_PLACE], wg_insn_kinds[b->t->arch->id]);
+            continue;
+        }
+        wg_place_free(f, entry);
+        if (f->mop_active || (f->fifo_count && next & WG_E_MOP)) {
+            wg_mop(b->t, b->thread, false);
+        } else if (f->fifo_count) {
+            wg_replay_enqueue(f, next);
+            f->plain_downstream++;
+            wg_fifo_left(b->t, f, b->thread, false);
+        }
     }
     if (b->tail)
         return;

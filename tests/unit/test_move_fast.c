@@ -283,6 +283,7 @@ static wg_frontend without_places(const wg_frontend *f)
     memset(g.down, 0, sizeof g.down);
     memset(g.fifo, 0, sizeof g.fifo);
     g.free = (uint64_t)__builtin_popcountll(f->free);
+    g.moved = false; /* nor is what the last look has found, when the next is known */
     for (uint8_t i = f->down_head, n = 0; i != f->down_end; i++, n++) {
         g.down[i % WG_DOWN_RING] = f->down[i % WG_DOWN_RING] & (uint16_t)~WG_E_PLACE;
         g.pool[n] = f->pool[f->down[i % WG_DOWN_RING] & WG_E_PLACE];
