@@ -517,7 +517,7 @@ static inline bool beside(wg_pack_burst *b, const row_lane *other, uint64_t now,
         wg_pack_burst_writes(b);
         wg_appoint(s, other->agent, step(t, other));
     }
-    if (s->woken & strangers || !wg_pack_burst_goes_on(b)) {
+    if (s->woken & strangers || wg_pack_burst_is_over(b) || !wg_pack_burst_goes_on(b)) {
         wg_pack_burst_ends(b, now + 1);
         s->now = now;
         *end = BEFORE_PUSHES;
@@ -531,6 +531,7 @@ static bool burst(wg_tile *t, uint64_t until, row_end *end)
 {
     wg_schedule *s = &t->sched;
     wg_pack_burst b;
+    t->backend.pack.burst_until = 0;
     if (!wg_pack_burst_begins(t, &b))
         return false;
     const row_lane *other = NULL;
@@ -555,12 +556,21 @@ static bool burst(wg_tile *t, uint64_t until, row_end *end)
         if (t->dev->stop_requested | (t->backend.scalar.refusals != 0))
             stop = until = done;
         wg_pack_burst_run(&b, stop);
+        if (wg_pack_burst_is_over(&b)) {
+            wg_pack_burst_ends(&b, b.from);
+            s->now = b.from - 1;
+            *end = BEFORE_PUSHES;
+            return true;
+        }
         /* In the other's cycle the burst's thread has to be due with an acceptance, or to wait with nothing moving. */
         bool known = stop < until && (wg_pack_burst_waits(&b) || (b.from == now && b.p->free_at <= now));
         if (wg_pack_burst_next(&b) < stop || !known || !wg_pack_burst_completes(&b, now - 1)) {
             uint64_t from = s->now;
             *end = burst_ends(&b, done, stop);
-            return s->now != from;
+            if (s->now != from)
+                return true;
+            t->backend.pack.burst_until = 0;
+            return false;
         }
         if (!beside(&b, other, now, ~mine, end))
             return true;
@@ -612,7 +622,7 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
     while (!(t->dev->stop_requested | (t->backend.scalar.refusals != 0))) {
         row_end ends;
         lanes all;
-        if (wg_pack_accepted(t) && bursts(s, others) && burst(t, others, &ends)) {
+        if (wg_pack_may_burst(t) && bursts(s, others) && burst(t, others, &ends)) {
             others = ends_row(t, ends, end);
             continue;
         }
