@@ -375,6 +375,18 @@ static inline void fill(wg_tile *t, wg_frontend *f, unsigned thread)
 
 static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
+/* MVMULs and NOPs may go many at a time: for how many cycles they have. */
+static inline unsigned burst_alone(wg_tile *t, const wg_frontend *f, unsigned thread, uint64_t until)
+{
+    const wg_schedule *s = &t->sched;
+    unsigned entry = f->down[f->down_head % WG_DOWN_RING];
+    if (f->pool[entry & WG_E_PLACE].unit == WG_UNIT_MATRIX && is_plain(f))
+        return wg_matrix_burst(t, thread, least(until, earliest(s, UNITS & ~WG_AGENT_BIT(WG_AGENT_MATRIX))));
+    if (entry & WG_E_PASSES && f->mop_active)
+        return wg_nop_burst(t, 1u << thread, least(until, earliest(s, UNITS)));
+    return 0;
+}
+
 __attribute__((noinline)) static row_end alone(wg_tile *t, unsigned thread, uint64_t until, uint64_t end)
 {
     wg_schedule *s = &t->sched;
@@ -384,19 +396,16 @@ __attribute__((noinline)) static row_end alone(wg_tile *t, unsigned thread, uint
     s->woken = 0;
     for (;;) {
         s->now = now;
-        if (*next <= now && wg_gate_fifo_at(f, 0)->unit == WG_UNIT_MATRIX && is_plain(f)) {
-            uint64_t units = earliest(s, UNITS & ~WG_AGENT_BIT(WG_AGENT_MATRIX));
-            unsigned cycles = wg_matrix_burst(t, thread, least(least(until, s->later), units));
-            if (cycles) {
-                now += cycles;
-                *next = now;
-                if (now >= until || now >= s->later) {
-                    s->now = now;
-                    s->phase = WG_PHASE_ARRIVALS;
-                    return BETWEEN_CYCLES;
-                }
-                continue;
+        unsigned cycles = *next <= now ? burst_alone(t, f, thread, least(until, s->later)) : 0;
+        if (cycles) {
+            now += cycles;
+            *next = now;
+            if (now >= until || now >= s->later) {
+                s->now = now;
+                s->phase = WG_PHASE_ARRIVALS;
+                return BETWEEN_CYCLES;
             }
+            continue;
         }
         if (s->soon & UNITS) {
             s->phase = WG_PHASE_COMPLETIONS;
