@@ -17,8 +17,7 @@
 #include <string.h>
 
 #include "frontend/gate.h"
-#include "frontend/mop.h"
-#include "frontend/replay.h"
+#include "frontend/supply.h"
 
 enum { MOST = 32, LEAST = 3 /* fewer are not worth it */ };
 
@@ -31,81 +30,14 @@ typedef struct step {
 typedef struct burst {
     wg_tile *t;
     wg_matrix *m;
-    wg_frontend *f;
     const wg_matrix_usual *u;
     unsigned thread, count;
-    unsigned queued; /* instructions that are made already */
-    bool plays;
+    wg_supply supply;
     uint64_t from; /* the cycle of the first acceptance */
     step step[MOST];
 } burst;
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
-/* An entry of the FIFOs before the gate that needs nothing but to be accepted. */
-static bool is_bare(unsigned entry) { return !(entry & ~(unsigned)WG_E_PLACE); }
-
-/* The word of the i-th instruction to be accepted. False: it is none for a burst. */
-static inline bool word_at(const burst *b, unsigned i, uint32_t *word)
-{
-    const wg_frontend *f = b->f;
-    if (i < b->queued) {
-        unsigned entry = f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING];
-        *word = f->pool[entry & WG_E_PLACE].word;
-        return is_bare(entry);
-    }
-    *word = b->plays ? f->replay.slot[(f->replay.play_at + i - b->queued) % WG_REPLAY_SLOTS] : f->mop_cfg[5];
-    return true;
-}
-
-/*
- * A REPLAY's last instructions are at the gate, and others come up behind them (phases F and G): for how many of these
- * cycles does nothing else happen?
- */
-static unsigned ending(const burst *b)
-{
-    enum { WAITS_T = 1, WAITS_B = 2 };
-    const wg_frontend *f = b->f;
-    wg_frontend g = {.fifo_count = f->fifo_count, .plain_downstream = f->plain_downstream};
-    unsigned n;
-    if (f->mux_busy || f->push_waits & WAITS_B)
-        return 0;
-    for (n = 0; n < wg_gate_count(f); n++) {
-        if (n >= wg_replay_count(f) || f->down[(uint8_t)(f->gate_end + n) % WG_DOWN_RING] & WG_E_REPLAY)
-            break;
-        if (!g.fifo_count)
-            continue;
-        if (f->fifo[(f->fifo_head + n) % WG_FIFO_RING] & WG_E_MOP)
-            break;
-        g.fifo_count--;
-        g.plain_downstream++;
-        if (f->push_waits & WAITS_T && wg_fifo_room(b->t->arch, &g, b->thread) >= f->push_needs)
-            break;
-    }
-    return n;
-}
-
-/* How many there can be, as far as it depends on where they come from. */
-static unsigned supply(const burst *b)
-{
-    const wg_frontend *f = b->f;
-    unsigned left;
-    if (b->plays) { /* the FIFO before the expander stays as it is: it is full, or there is nothing for it */
-        if (!wg_replay_usual(b->t, f) || (wg_replay_has_room(f) && (f->mux_busy || f->fifo_count)) ||
-            (f->fifo_count && wg_fifo_at(f, 0)->op == WG_I_MOP_CFG))
-            return 0;
-        left = f->replay.play_left + ending(b);
-    } else {
-        enum { WAITS_B = 2 };
-        if (f->gate_end == f->down_end || f->push_waits & WAITS_B)
-            return 0;
-        for (uint8_t i = f->down_head; i != f->down_end; i++)
-            if (!is_bare(f->down[i % WG_DOWN_RING]))
-                return 0;
-        left = wg_mop_more(f);
-    }
-    return left < MOST ? left : MOST;
-}
 
 /* Everything in flight is the thread's, and lands in order by the time that a new one would, or ends without. */
 static bool flights_land(const burst *b)
@@ -136,7 +68,7 @@ static unsigned words(const burst *b, unsigned most, uint32_t word[MOST])
     const uint32_t same = ~(0x3FFu | wg_matrix_addr_mod_mask(arch) << wg_matrix_addr_mod_shift(arch));
     unsigned i;
     for (i = 0; i < most; i++)
-        if (!word_at(b, i, &word[i]) || (word[i] ^ usual) & same || (word[i] | 1u << 31) & spare)
+        if (!wg_supply_word(&b->supply, i, &word[i]) || (word[i] ^ usual) & same || (word[i] | 1u << 31) & spare)
             break;
     return i;
 }
@@ -190,73 +122,10 @@ static void land(burst *b, uint64_t end)
     }
 }
 
-/* The i-th instruction, before anything has moved. */
-static wg_insn insn_at(const burst *b, unsigned i)
-{
-    const wg_frontend *f = b->f;
-    if (i < b->queued)
-        return *wg_gate_fifo_at(f, i);
-    const wg_insn *parent = b->plays ? &f->replay.insn : &f->mop.insn;
-    wg_insn insn = {.pc = parent->pc, .id = f->next_id + 1 + i - b->queued, .parent = parent->id};
-    (void)word_at(b, i, &insn.word);
-    insn.rest = wg_insn_kinds[b->t->arch->id][insn.word >> 24].rest | (parent->rest & 0xFFFF); /* thread and source */
-    return insn;
-}
-
-/* Phases E and F of `count` cycles in which the Replay Expander plays on: what is before the gate moves up by as many. */
-static void play(burst *b, unsigned count)
-{
-    wg_frontend *f = b->f;
-    const unsigned waiting = wg_gate_count(f);
-    wg_insn last[WG_GATE_FIFO];
-    for (unsigned k = 0; k < waiting; k++) /* what is there in the end */
-        last[k] = insn_at(b, count + k);
-    for (unsigned i = 0; i < count; i++) {
-        wg_place_free(f, f->down[f->down_head % WG_DOWN_RING]);
-        for (unsigned k = 1; k < waiting; k++)
-            f->down[(uint8_t)(f->down_head + k - 1) % WG_DOWN_RING] =
-                f->down[(uint8_t)(f->down_head + k) % WG_DOWN_RING];
-        f->down[(uint8_t)(f->gate_end - 1) % WG_DOWN_RING] = (uint16_t)wg_place_take(f);
-    }
-    for (unsigned k = 0; k < waiting; k++) {
-        uint16_t *entry = &f->down[(uint8_t)(f->down_head + k) % WG_DOWN_RING];
-        if (k + count < b->queued)
-            continue; /* was there before */
-        f->pool[*entry] = last[k];
-        *entry |= (uint16_t)wg_insn_kinds[b->t->arch->id][last[k].word >> 24].marks;
-    }
-    f->next_id += count;
-    f->replay.play_at = (uint8_t)((f->replay.play_at + count) % WG_REPLAY_SLOTS);
-    f->replay.play_left = (uint8_t)(f->replay.play_left - count);
-    f->replay_busy = f->replay.play_left != 0;
-}
-
-/* All of them have gone: phases E to G of the cycles. */
-static void move_up(burst *b)
-{
-    wg_frontend *f = b->f;
-    if (!b->plays) {
-        wg_mop_goes_on(b->t, f, b->count);
-        return;
-    }
-    unsigned i = b->count < f->replay.play_left ? b->count : f->replay.play_left;
-    play(b, i);
-    for (; i < b->count; i++) {
-        wg_place_free(f, f->down[f->down_head++ % WG_DOWN_RING]);
-        f->gate_end++;
-        if (wg_mop_loops(b->t, f))
-            continue;
-        b->t->sched.now = b->from + i;
-        b->t->sched.phase = WG_PHASE_MOP;
-        wg_mop(b->t, b->thread, false);
-    }
-    b->t->sched.now = b->from;
-}
-
 /* Into the pipeline. */
 static void in_flight(burst *b, unsigned i, wg_matrix_op *op, uint64_t lands)
 {
-    op->insn = insn_at(b, i);
+    op->insn = wg_supply_insn(&b->supply, i);
     op->effect = b->u->wide ? WG_EFFECT_DST32 : WG_EFFECT_DST16;
     op->flip = op->give = 0;
     op->rows = 8;
@@ -340,21 +209,20 @@ unsigned wg_matrix_burst(wg_tile *t, unsigned thread, uint64_t until)
     burst b;
     b.t = t;
     b.m = m;
-    b.f = f;
     b.u = u;
     b.thread = thread;
-    b.plays = f->replay_busy;
-    b.queued = b.plays ? wg_gate_count(f) : (uint8_t)(f->down_end - f->down_head);
     b.from = t->sched.now;
     if (u->thread != thread || u->changes != t->regs.config.changes + 1 || until < b.from + LEAST || m->flips ||
         f->holders || u->debug != t->regions.control.word[WG_MATRIX_DEBUG])
         return 0;
-    unsigned bank_a = s->matrix_bank_a & 1, bank_b = s->matrix_bank_b & 1, most = supply(&b);
+    unsigned bank_a = s->matrix_bank_a & 1, bank_b = s->matrix_bank_b & 1, most = wg_supply_begin(t, thread, &b.supply);
     if (most < LEAST || s->owner_a[bank_a] != WG_SRC_MATRIX || s->owner_b[bank_b] != WG_SRC_MATRIX ||
         (u->implied[WG_SRCA] && (s->format_a[bank_a] & 15) != u->fmt[WG_SRCA]) ||
         (u->implied[WG_SRCB] && (s->format_b[bank_b] & 15) != u->fmt[WG_SRCB]) || wg_matrix_mvmul_from(m) > b.from ||
         !flights_land(&b))
         return 0;
+    if (most > MOST)
+        most = MOST;
     if (most > until - b.from)
         most = (unsigned)(until - b.from);
     plan(&b, most);
@@ -365,7 +233,7 @@ unsigned wg_matrix_burst(wg_tile *t, unsigned thread, uint64_t until)
         wg_gate_stall_ends(t, f, NULL, false);
     land(&b, end);
     multiply(&b);
-    move_up(&b);
+    wg_supply_used(&b.supply, b.count);
     f->moved = true;
     m->last_accept = end;
     m->last_thread = (uint8_t)thread;

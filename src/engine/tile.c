@@ -12,6 +12,7 @@
 #include "backend/matrix.h"
 #include "backend/pack_burst.h"
 #include "backend/unit.h"
+#include "backend/vector.h"
 #include "engine/device.h"
 #include "frontend/replay.h"
 #include "frontend/works.h"
@@ -375,13 +376,16 @@ static inline void fill(wg_tile *t, wg_frontend *f, unsigned thread)
 
 static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* MVMULs and NOPs may go many at a time: for how many cycles they have. */
+/* MVMULs, vector instructions and NOPs may go many at a time: for how many cycles they have. */
 static inline unsigned burst_alone(wg_tile *t, const wg_frontend *f, unsigned thread, uint64_t until)
 {
     const wg_schedule *s = &t->sched;
     unsigned entry = f->down[f->down_head % WG_DOWN_RING];
-    if (f->pool[entry & WG_E_PLACE].unit == WG_UNIT_MATRIX && is_plain(f))
+    unsigned unit = f->pool[entry & WG_E_PLACE].unit;
+    if (unit == WG_UNIT_MATRIX && is_plain(f))
         return wg_matrix_burst(t, thread, least(until, earliest(s, UNITS & ~WG_AGENT_BIT(WG_AGENT_MATRIX))));
+    if (unit == WG_UNIT_VECTOR && f->busy & (WG_F_BYTE(mop_active) | WG_F_BYTE(replay_busy)) && is_plain(f))
+        return wg_vector_burst(t, thread, least(until, earliest(s, UNITS & ~WG_AGENT_BIT(WG_AGENT_VECTOR))));
     if (entry & WG_E_PASSES && f->mop_active)
         return wg_nop_burst(t, 1u << thread, least(until, earliest(s, UNITS)));
     return 0;

@@ -12,9 +12,9 @@ static unsigned nops(const wg_tile *t, const wg_frontend *f)
 {
     const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][f->mop_cfg[5] >> 24];
     unsigned more = wg_mop_more(f);
-    if (more < LEAST || kind->marks != WG_E_PASSES || (f->mop_cfg[5] | 1u << 31) & kind->spare_bits || f->replay_busy ||
-        f->gate_busy || f->latch.block || f->push_waits & WAITS_B || f->down_head == f->gate_end ||
-        f->gate_end == f->down_end)
+    if (more < LEAST || f->mop.alternates || kind->marks != WG_E_PASSES ||
+        (f->mop_cfg[5] | 1u << 31) & kind->spare_bits || f->replay_busy || f->gate_busy || f->latch.block ||
+        f->push_waits & WAITS_B || f->down_head == f->gate_end || f->gate_end == f->down_end)
         return 0;
     for (uint8_t i = f->down_head; i != f->down_end; i++)
         if ((f->down[i % WG_DOWN_RING] & ~(unsigned)WG_E_PLACE) != WG_E_PASSES)
