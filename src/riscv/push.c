@@ -23,46 +23,47 @@ static inline bool has_room(const wg_tile *t, const wg_lane *lane)
 }
 
 /* When the first of the queue, a push, leaves; WG_NEVER while its path is full: the region's progress wakes the core. */
-static inline uint64_t head_leaves(const wg_tile *t, const wg_lane *lane, const wg_core_run *run)
+static inline uint64_t head_leaves(const wg_core_run *run, bool room, uint64_t now)
 {
-    if (!has_room(t, lane))
-        return WG_NEVER;
-    return wg_max64(wg_max64(run->mux_free, wg_sq_peek(run, 0)->entered + 1), t->sched.now + 1);
+    return room ? wg_max64(wg_max64(run->mux_free, wg_sq_peek(run, 0)->entered + 1), now + 1) : WG_NEVER;
 }
 
 /* The line that holds pc, if nothing is special about it. */
-static inline const wg_icache_line *line_at(const wg_tile *t, const wg_core *k, unsigned core, uint32_t pc)
+static inline const wg_icache_line *line_at(const wg_core *k, uint32_t sets, uint32_t pc)
 {
-    const uint32_t set = pc >> 4 & (t->arch->icache_bytes[core] / 32u - 1);
-    const wg_icache_line *line = &k->icache[set * 2];
-    line += line->tag != ((pc & ~15u) | WG_LINE_VALID);
-    return line->tag == ((pc & ~15u) | WG_LINE_VALID) && line->checked == k->epoch ? line : NULL;
+    const uint32_t tag = (pc & ~15u) | WG_LINE_VALID;
+    const wg_icache_line *line = &k->icache[(pc >> 4 & (sets - 1)) * 2];
+    if (line->tag != tag && (++line)->tag != tag)
+        return NULL;
+    return line->checked == k->epoch ? line : NULL;
 }
+static inline uint32_t sets_of(const wg_tile *t, unsigned core) { return t->arch->icache_bytes[core] / 32u; }
 
-/* A push becomes the last of the store queue. */
-static inline void enqueue(wg_core_run *run, uint64_t at, uint32_t address, uint32_t pc, const uint32_t data[4],
-                           uint8_t bytes, uint8_t thread)
+/* A push becomes the last of the store queue; returns the place of its data. */
+static inline uint32_t *enqueue(wg_core_run *run, uint64_t at, uint32_t address, uint32_t pc, uint8_t bytes,
+                                uint8_t thread)
 {
     wg_store *s = wg_sq_at(run, run->sq_count++);
+    __asm__("" : "+r"(s));
     s->first = s->entered = at;
     s->address = address;
     s->pc = pc;
-    memcpy(s->data, data, sizeof s->data);
     s->mask = 0;
     s->path = WG_PATH_PUSH;
     s->bytes = bytes;
     s->index = thread;
+    return s->data;
 }
 
 /* The push that waits in EX1, the newest instruction, enters the store queue, if it can. */
 static inline void enter(wg_core_run *run, uint64_t now)
 {
     const wg_ex1 *x = &run->ex1;
-    const uint64_t before = run->retired[(run->number - 2) % WG_RETIRE_RING];
-    const unsigned slot = (unsigned)((run->number - 1) % WG_RETIRE_RING);
     if (x->entered >= now || run->sq_count == WG_STORE_QUEUE)
         return;
-    enqueue(run, now, x->address, x->pc, x->data, x->bytes, x->index);
+    const uint64_t before = run->retired[(run->number - 2) % WG_RETIRE_RING];
+    const unsigned slot = (unsigned)((run->number - 1) % WG_RETIRE_RING);
+    memcpy(enqueue(run, now, x->address, x->pc, x->bytes, x->index), x->data, sizeof x->data);
     run->ex1.kind = WG_EX1_NONE;
     run->at = now; /* it could not have been later */
     run->filled[slot] = now + 1;
@@ -119,15 +120,15 @@ static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, wg_core_run *
  * Executes what enters EX1 before `stop`, and says in *next when to go on. False if it comes to something it does not
  * know: wg_exec() does.
  */
-static bool execute(wg_tile *t, unsigned core, uint64_t stop, uint64_t *next)
+static inline bool execute(wg_tile *t, wg_core *k, unsigned core, uint64_t stop, uint64_t *next)
 {
     enum { MOST = 16 /* instructions between two pushes: beyond, whole lines are faster */ };
-    wg_core *k = &t->core[core];
     wg_core_run *run = &k->run;
     wg_past *past = &k->past;
     const uint64_t now = t->sched.now;
     const uint8_t thread = (uint8_t)(core - WG_CORE_T0);
     const unsigned forward_writers = t->arch->forward_writers;
+    const uint32_t sets = sets_of(t, core);
     if (!run->queued)
         wg_begin_queue(run);
     /* What every instruction changes is kept at hand. No load is under way: it is known when each retires. */
@@ -150,7 +151,7 @@ static bool execute(wg_tile *t, unsigned core, uint64_t stop, uint64_t *next)
     } while (0)
     while (at < stop) {
         if ((here ^ pc) & ~15u) {
-            line = line_at(t, k, core, pc);
+            line = line_at(k, sets, pc);
             if (!line)
                 break;
             here = pc;
@@ -189,7 +190,7 @@ static bool execute(wg_tile *t, unsigned core, uint64_t stop, uint64_t *next)
             run->lru[line->set] = line->way;
             due = behind;
         }
-        uint32_t value, data[4] = {0}, address, from = pc;
+        uint32_t value, address = WG_INSTRN_BUF_BASE;
         unsigned words = 1;
         switch ((wg_op_code)op->code) {
 #define ALU(name, expression) \
@@ -201,14 +202,14 @@ static bool execute(wg_tile *t, unsigned core, uint64_t stop, uint64_t *next)
 #undef ALU
 #undef MULTIPLY
         case WG_OP_PUSH:
-            address = WG_INSTRN_BUF_BASE;
-            words = wg_step_fuse(t, core, op, data);
+            words = wg_step_fuse(t, k, core, op);
+            value = op->imm;
             goto push;
         case WG_OP_STORE: /* of a word to the thread's instruction buffer */
             address = A + I;
             if (op->spare != 2 || (address ^ WG_INSTRN_BUF_BASE) & ~0xFFFCu)
                 goto more;
-            data[0] = B;
+            value = B;
             goto push;
 #define BRANCH(name, condition) case WG_OP_##name:
 #include "riscv/branch.inc"
@@ -242,11 +243,11 @@ static bool execute(wg_tile *t, unsigned core, uint64_t stop, uint64_t *next)
     push:
         run->disturbed = e;
         run->pushes += words - 1;
-        pc += 4 * words;
+        uint32_t *data;
         if (run->sq_count < WG_STORE_QUEUE) {
             if (!run->sq_count) /* others will see it: run no further than that */
                 stop = wg_min64(stop, wg_max64(run->mux_free, e + 2));
-            enqueue(run, e + 1, address, from, data, (uint8_t)(4 * words), thread);
+            data = enqueue(run, e + 1, address, pc, (uint8_t)(4 * words), thread);
             past->stores++;
             ENTERED(op->rd, e + 2);
             at = e + 1;
@@ -257,8 +258,7 @@ static bool execute(wg_tile *t, unsigned core, uint64_t stop, uint64_t *next)
             x->entered = e;
             x->number = number;
             x->address = address;
-            x->pc = from;
-            memcpy(x->data, data, sizeof data);
+            x->pc = pc;
             x->kind = WG_EX1_STORE;
             x->size = op->spare;
             x->rd = op->rd;
@@ -266,20 +266,28 @@ static bool execute(wg_tile *t, unsigned core, uint64_t stop, uint64_t *next)
             x->path = WG_PATH_PUSH;
             x->bytes = (uint8_t)(4 * words);
             x->index = thread;
+            data = x->data;
             ENTERED(op->rd, WG_NEVER);
             run->at = e + 1;
-            *next = WG_NEVER;
-            goto put;
+            at = WG_NEVER;
         }
+        memset(data, 0, sizeof run->ex1.data);
+        data[0] = value;
+        for (unsigned i = 1; i < words; i++)
+            data[i] = op[i].imm;
+        pc += 4 * words;
+        if (at == WG_NEVER)
+            goto put;
     }
 more:
-    *next = run->at = at;
+    run->at = at;
 put:
+    *next = at;
     run->number = number;
     run->dests = dests;
     run->last = last;
     run->pc = pc;
-    return *next >= stop;
+    return at >= stop;
 #undef ENTERED
 }
 #undef A
@@ -289,8 +297,9 @@ put:
 wg_pushing wg_push_tick(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
-    wg_core_run *run = &k->run;
     wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_PUSH];
+    __asm__("" : "+r"(k), "+r"(lane)); /* else they are computed again and again */
+    wg_core_run *run = &k->run;
     const uint64_t now = t->sched.now;
     if (core < WG_CORE_T0 || run->hindered | k->special | run->fetch[0].used | run->fetch[1].used | t->lockstep)
         return WG_PUSHING_NOT;
@@ -309,6 +318,7 @@ wg_pushing wg_push_tick(wg_tile *t, unsigned core)
         ahead = false;
     }
     const wg_store *head = wg_sq_peek(run, 0);
+    __asm__("" : "+r"(head));
     const bool waits = run->ex1.kind;
     if (waits && (run->ex1.kind != WG_EX1_STORE || run->ex1.path != WG_PATH_PUSH))
         return WG_PUSHING_NOT;
@@ -316,7 +326,7 @@ wg_pushing wg_push_tick(wg_tile *t, unsigned core)
         if (head->path != WG_PATH_PUSH)
             return WG_PUSHING_NOT;
     } else if (!waits) {
-        const wg_icache_line *line = line_at(t, k, core, run->pc);
+        const wg_icache_line *line = line_at(k, sets_of(t, core), run->pc);
         if (!line || line->op[run->pc >> 2 & 3].code != WG_OP_PUSH)
             return WG_PUSHING_NOT;
     }
@@ -329,6 +339,7 @@ wg_pushing wg_push_tick(wg_tile *t, unsigned core)
     if (waits) /* if need be into the room that was made in this very cycle */
         enter(run, now);
     /* Phase J. */
+    const bool room = has_room(t, lane);
     uint64_t next = WG_NEVER;
     if (run->at < now)
         run->at = now;
@@ -337,15 +348,15 @@ wg_pushing wg_push_tick(wg_tile *t, unsigned core)
     if (!run->ex1.kind) {
         uint64_t stop = wg_min64(t->limit, now + WG_RUN_AHEAD);
         if (run->sq_count)
-            stop = wg_min64(stop, head_leaves(t, lane, run));
-        if (!execute(t, core, wg_max64(stop, now + 1), &next))
+            stop = wg_min64(stop, head_leaves(run, room, now));
+        if (!execute(t, k, core, wg_max64(stop, now + 1), &next))
             return WG_PUSHING_MORE;
     }
     /* What waits in EX1 finds the queue full until its first entry leaves. */
     if (run->ex1.kind && run->sq_count < WG_STORE_QUEUE)
         next = run->ex1.entered + 1;
     if (run->sq_count)
-        next = wg_min64(next, head_leaves(t, lane, run));
+        next = wg_min64(next, head_leaves(run, room, now));
     if (next != WG_NEVER)
         wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, wg_max64(next, now + 1));
     return WG_PUSHING_DONE;
