@@ -209,6 +209,7 @@ uint64_t wg_push_own(wg_tile *t, unsigned thread)
     wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
     wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_PUSH];
+    __asm__("" : "+r"(lane)); /* else it is computed again and again */
     const wg_request *req = &lane->queue[lane->head];
     if (!push_from_t(t, f, thread, (wg_core_id)core, req->pc, req->data, req->bytes / 4u)) {
         lane->why = fifo_full(thread);
