@@ -428,8 +428,8 @@ void wg_cores_tick(wg_tile *t, unsigned due)
         else
             emit(t, core);
     }
-    t->sched.phase = WG_PHASE_PIPELINES;
     t->sched.pending_cores = (uint8_t)due;
+    t->sched.phase = WG_PHASE_PIPELINES;
     for (; due; due &= due - 1) {
         unsigned core = (unsigned)__builtin_ctz(due);
         t->sched.pending_cores &= (uint8_t) ~(1u << core);
