@@ -55,6 +55,36 @@ static inline uint32_t *enqueue(wg_core_run *run, uint64_t at, uint32_t address,
     return s->data;
 }
 
+/* A push has to wait in EX1; returns the place of its data. */
+static inline uint32_t *stay(wg_core_run *run, const wg_op *op, uint64_t e, uint64_t number, uint32_t address, uint32_t pc,
+                             unsigned words, uint8_t thread)
+{
+    wg_ex1 *x = &run->ex1;
+    x->entered = e;
+    x->number = number;
+    x->address = address;
+    x->pc = pc;
+    x->kind = WG_EX1_STORE;
+    x->size = op->spare;
+    x->rd = op->rd;
+    x->op = 0;
+    x->path = WG_PATH_PUSH;
+    x->bytes = (uint8_t)(4 * words);
+    x->index = thread;
+    run->filled[number % WG_RETIRE_RING] = run->retired[number % WG_RETIRE_RING] = WG_NEVER;
+    run->at = e + 1;
+    return x->data;
+}
+
+/* The words of a push: the first, and those of the instructions behind it. */
+static inline void fill(uint32_t data[4], uint32_t first, const wg_op *op, unsigned words)
+{
+    memset(data, 0, 4 * sizeof *data);
+    data[0] = first;
+    for (unsigned i = 1; i < words; i++)
+        data[i] = op[i].imm;
+}
+
 /* The push that waits in EX1, the newest instruction, enters the store queue, if it can. */
 static inline void enter(wg_core_run *run, uint64_t now)
 {
@@ -81,19 +111,13 @@ static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, wg_core_run *
         req = &other;
     const uint32_t address = s->address, pc = s->pc;
     const uint8_t bytes = s->bytes;
+    if (req == &other || req->path != WG_PATH_PUSH) /* the rest is the same in all of them */
+        *req = (wg_request){
+            .kind = WG_REQ_WRITE, .path = WG_PATH_PUSH, .core = (uint8_t)core, .index = (uint8_t)thread};
     req->address = address;
     req->pc = pc;
     memcpy(req->data, s->data, sizeof req->data);
-    req->kind = WG_REQ_WRITE;
-    req->path = WG_PATH_PUSH;
     req->bytes = bytes;
-    req->op = 0;
-    req->core = (uint8_t)core;
-    req->tag = 0;
-    req->byte_mask = 0;
-    req->index = (uint8_t)thread;
-    req->overtakes = 0;
-    req->rd = 0;
     wg_sq_pop(run);
     run->mux_free = now + 1;
     if (__builtin_expect(t->perturbed, 0)) {
@@ -112,15 +136,39 @@ static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, wg_core_run *
     wg_wake_at(&t->sched, WG_AGENT_PUSHES, seen_at);
 }
 
+/*
+ * Mostly the next instruction is a push as well, and the queue is full again: it enters EX1 in this cycle and stays there.
+ * False if it is not so simple.
+ */
+static inline bool another(const wg_tile *t, wg_core *k, unsigned core, const wg_icache_line *line, uint64_t now)
+{
+    wg_core_run *run = &k->run;
+    const uint64_t number = run->number;
+    const uint32_t pc = run->pc;
+    const wg_op *op = &line->op[pc >> 2 & 3];
+    if (op->code != WG_OP_PUSH || run->sq_count != WG_STORE_QUEUE || run->at != now || !run->queued ||
+        run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING] > now || run->lru[line->set] != line->way)
+        return false;
+    const unsigned words = wg_step_fuse(t, k, core, op);
+    fill(stay(run, op, now, number, WG_INSTRN_BUF_BASE, pc, words, (uint8_t)(core - WG_CORE_T0)), op->imm, op, words);
+    run->disturbed = run->last = now;
+    run->pushes += words - 1;
+    run->dests = run->dests << 8 | op->rd;
+    run->number = number + 1;
+    run->pc = pc + 4 * words;
+    return true;
+}
+
 #define A run->r[op->rs1]
 #define B run->r[op->rs2]
 #define I op->imm
 
 /*
- * Executes what enters EX1 before `stop`, and says in *next when to go on. False if it comes to something it does not
- * know: wg_exec() does.
+ * Executes what enters EX1 before `stop`, from `line` on, and says in *next when to go on. False if it comes to something
+ * it does not know: wg_exec() does.
  */
-static inline bool execute(wg_tile *t, wg_core *k, unsigned core, uint64_t stop, uint64_t *next)
+static inline bool execute(wg_tile *t, wg_core *k, unsigned core, const wg_icache_line *line, uint64_t stop,
+                           uint64_t *next)
 {
     enum { MOST = 16 /* instructions between two pushes: beyond, whole lines are faster */ };
     wg_core_run *run = &k->run;
@@ -134,11 +182,12 @@ static inline bool execute(wg_tile *t, wg_core *k, unsigned core, uint64_t stop,
     /* What every instruction changes is kept at hand. No load is under way: it is known when each retires. */
     uint64_t at = run->at, number = run->number, dests = run->dests, last = run->last;
     uint64_t retires = run->retired[(number - 1) % WG_RETIRE_RING]; /* the newest */
-    uint32_t pc = run->pc, here = ~pc;                              /* the line at hand */
-    const wg_icache_line *line = NULL;
+    uint32_t pc = run->pc, here = pc;                               /* `line` holds this */
     bool ahead = k->saved_at != WG_NEVER, noted = ahead && k->noted;
     /* Before this instruction there is nothing to look after. */
     uint64_t behind = number + MOST, due = noted ? wg_min64(behind, past->number + WG_PAST) : behind;
+    if (run->lru[line->set] != line->way)
+        due = number;
 #define ENTERED(dest_, filled_) \
     do { \
         const uint64_t full = (filled_); \
@@ -161,9 +210,8 @@ static inline bool execute(wg_tile *t, wg_core *k, unsigned core, uint64_t stop,
         const wg_op *op = &line->op[pc >> 2 & 3];
         uint64_t e = wg_max64(at, run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
         bool unknown = false;
-        if ((op->rs1 | op->rs2) &&
-            (!wg_operand_quick(run, dests, number, op->rs1, forward_writers, &e, &unknown) ||
-             !wg_operand_quick(run, dests, number, op->rs2, forward_writers, &e, &unknown)))
+        if ((op->rs1 && !wg_operand_quick(run, dests, number, op->rs1, forward_writers, &e, &unknown)) ||
+            (op->rs2 && !wg_operand_quick(run, dests, number, op->rs2, forward_writers, &e, &unknown)))
             break;
         if (e >= stop)
             break;
@@ -254,27 +302,13 @@ static inline bool execute(wg_tile *t, wg_core *k, unsigned core, uint64_t stop,
             behind = number + MOST;
             due = noted ? wg_min64(behind, past->number + WG_PAST) : behind;
         } else {
-            wg_ex1 *x = &run->ex1; /* it has to wait there */
-            x->entered = e;
-            x->number = number;
-            x->address = address;
-            x->pc = pc;
-            x->kind = WG_EX1_STORE;
-            x->size = op->spare;
-            x->rd = op->rd;
-            x->op = 0;
-            x->path = WG_PATH_PUSH;
-            x->bytes = (uint8_t)(4 * words);
-            x->index = thread;
-            data = x->data;
-            ENTERED(op->rd, WG_NEVER);
-            run->at = e + 1;
+            data = stay(run, op, e, number, address, pc, words, thread);
+            dests = dests << 8 | op->rd;
+            number++;
+            last = e;
             at = WG_NEVER;
         }
-        memset(data, 0, sizeof run->ex1.data);
-        data[0] = value;
-        for (unsigned i = 1; i < words; i++)
-            data[i] = op[i].imm;
+        fill(data, value, op, words);
         pc += 4 * words;
         if (at == WG_NEVER)
             goto put;
@@ -294,26 +328,29 @@ put:
 #undef B
 #undef I
 
-wg_pushing wg_push_tick(wg_tile *t, unsigned core)
+typedef enum pushing { NOT, DONE, MORE } pushing;
+
+/* Phase I of a core that feeds its thread, if it is one, and what of phase J is private. */
+static inline pushing tick(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
     wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_PUSH];
     __asm__("" : "+r"(k), "+r"(lane)); /* else they are computed again and again */
     wg_core_run *run = &k->run;
     const uint64_t now = t->sched.now;
-    if (core < WG_CORE_T0 || run->hindered | k->special | run->fetch[0].used | run->fetch[1].used | t->lockstep)
-        return WG_PUSHING_NOT;
+    if (run->hindered | k->special | run->fetch[0].used | run->fetch[1].used | t->lockstep)
+        return NOT;
     if ((WG_EVENTS && t->watched) || wg_one_at_a_time(k) || wg_strongly_ordered(k))
-        return WG_PUSHING_NOT;
+        return NOT;
     bool ahead = k->saved_at != WG_NEVER && run->last >= now;
     if (ahead && !(k->noted && run->sq_count > k->past.stores)) {
         /* It ran ahead, and now there is room for the store that had to wait: as in emit(). */
         wg_core_keep(k);
         if (!k->saved.sq_count || wg_sq_peek(&k->saved, 0)->path != WG_PATH_PUSH || !has_room(t, lane))
-            return WG_PUSHING_NOT;
+            return NOT;
         wg_core_sync(t, core);
         if (run->hindered | run->fetch[0].used | run->fetch[1].used)
-            return WG_PUSHING_NOT;
+            return NOT;
         t->sched.next[WG_AGENT_CORE_B + core] = WG_NEVER; /* it is ticked just now */
         ahead = false;
     }
@@ -321,14 +358,14 @@ wg_pushing wg_push_tick(wg_tile *t, unsigned core)
     __asm__("" : "+r"(head));
     const bool waits = run->ex1.kind;
     if (waits && (run->ex1.kind != WG_EX1_STORE || run->ex1.path != WG_PATH_PUSH))
-        return WG_PUSHING_NOT;
+        return NOT;
     if (run->sq_count) {
         if (head->path != WG_PATH_PUSH)
-            return WG_PUSHING_NOT;
+            return NOT;
     } else if (!waits) {
         const wg_icache_line *line = line_at(k, sets_of(t, core), run->pc);
         if (!line || line->op[run->pc >> 2 & 3].code != WG_OP_PUSH)
-            return WG_PUSHING_NOT;
+            return NOT;
     }
     if (!ahead)
         k->saved_at = WG_NEVER;
@@ -344,13 +381,18 @@ wg_pushing wg_push_tick(wg_tile *t, unsigned core)
     if (run->at < now)
         run->at = now;
     if (run->sq_count && head->path != WG_PATH_PUSH)
-        return WG_PUSHING_MORE;
+        return MORE;
     if (!run->ex1.kind) {
-        uint64_t stop = wg_min64(t->limit, now + WG_RUN_AHEAD);
-        if (run->sq_count)
-            stop = wg_min64(stop, head_leaves(run, room, now));
-        if (!execute(t, k, core, wg_max64(stop, now + 1), &next))
-            return WG_PUSHING_MORE;
+        const wg_icache_line *line = line_at(k, sets_of(t, core), run->pc);
+        if (!line)
+            return MORE;
+        if (!another(t, k, core, line, now)) {
+            uint64_t stop = wg_min64(t->limit, now + WG_RUN_AHEAD);
+            if (run->sq_count)
+                stop = wg_min64(stop, head_leaves(run, room, now));
+            if (!execute(t, k, core, line, wg_max64(stop, now + 1), &next))
+                return MORE;
+        }
     }
     /* What waits in EX1 finds the queue full until its first entry leaves. */
     if (run->ex1.kind && run->sq_count < WG_STORE_QUEUE)
@@ -359,7 +401,20 @@ wg_pushing wg_push_tick(wg_tile *t, unsigned core)
         next = wg_min64(next, head_leaves(run, room, now));
     if (next != WG_NEVER)
         wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, wg_max64(next, now + 1));
-    return WG_PUSHING_DONE;
+    return DONE;
+}
+
+unsigned wg_push_ticks(wg_tile *t, unsigned due, unsigned *more)
+{
+    for (unsigned left = due >> WG_CORE_T0 << WG_CORE_T0; left; left &= left - 1) {
+        const unsigned core = (unsigned)__builtin_ctz(left);
+        const pushing is = tick(t, core);
+        if (is == DONE)
+            due &= ~(1u << core);
+        else if (is == MORE)
+            *more |= 1u << core;
+    }
+    return due;
 }
 
 void wg_push_more(wg_tile *t, unsigned core)
