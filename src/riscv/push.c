@@ -167,8 +167,8 @@ static inline bool another(const wg_tile *t, wg_core *k, unsigned core, const wg
  * Executes what enters EX1 before `stop`, from `line` on, and says in *next when to go on. False if it comes to something
  * it does not know: wg_exec() does.
  */
-static inline bool execute(wg_tile *t, wg_core *k, unsigned core, const wg_icache_line *line, uint64_t stop,
-                           uint64_t *next)
+__attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned core, const wg_icache_line *line,
+                                              uint64_t stop, uint64_t *next)
 {
     enum { MOST = 16 /* instructions between two pushes: beyond, whole lines are faster */ };
     wg_core_run *run = &k->run;
@@ -182,8 +182,9 @@ static inline bool execute(wg_tile *t, wg_core *k, unsigned core, const wg_icach
     /* What every instruction changes is kept at hand. No load is under way: it is known when each retires. */
     uint64_t at = run->at, number = run->number, dests = run->dests, last = run->last;
     uint64_t retires = run->retired[(number - 1) % WG_RETIRE_RING]; /* the newest */
-    uint32_t pc = run->pc, here = pc;                               /* `line` holds this */
-    bool ahead = k->saved_at != WG_NEVER, noted = ahead && k->noted;
+    uint32_t pc = run->pc;
+    bool noted = k->saved_at != WG_NEVER && k->noted;
+    uint64_t ahead = k->saved_at != WG_NEVER ? WG_NEVER : now; /* what enters EX1 later is the first ahead of the clock */
     /* Before this instruction there is nothing to look after. */
     uint64_t behind = number + MOST, due = noted ? wg_min64(behind, past->number + WG_PAST) : behind;
     if (run->lru[line->set] != line->way)
@@ -199,11 +200,10 @@ static inline bool execute(wg_tile *t, wg_core *k, unsigned core, const wg_icach
         last = e; \
     } while (0)
     while (at < stop) {
-        if ((here ^ pc) & ~15u) {
+        if ((line->tag ^ pc) & ~15u) {
             line = line_at(k, sets, pc);
             if (!line)
                 break;
-            here = pc;
             if (run->lru[line->set] != line->way)
                 due = number;
         }
@@ -215,7 +215,7 @@ static inline bool execute(wg_tile *t, wg_core *k, unsigned core, const wg_icach
             break;
         if (e >= stop)
             break;
-        if (!ahead && e > now) {
+        if (e > ahead) {
             past->at = at;
             past->last = last;
             past->disturbed = run->disturbed;
@@ -227,7 +227,8 @@ static inline bool execute(wg_tile *t, wg_core *k, unsigned core, const wg_icach
             past->stores = past->writes = 0;
             k->saved_at = now;
             k->undo_count = 0;
-            k->noted = noted = ahead = true;
+            k->noted = noted = true;
+            ahead = WG_NEVER;
             due = wg_min64(due, number + WG_PAST);
         }
         if (number >= due) {
