@@ -433,10 +433,9 @@ __attribute__((noinline)) static void tick(wg_tile *t, unsigned due, unsigned pu
 
 void wg_cores_tick(wg_tile *t, unsigned due)
 {
-    unsigned pushing = 0;
-    due = wg_push_ticks(t, due, &pushing);
+    due = wg_push_ticks(t, due);
     if (due)
-        tick(t, due, pushing);
+        tick(t, due & ((1u << WG_CORES) - 1), due >> WG_CORES);
 }
 
 void wg_core_respond(wg_tile *t, const wg_request *req, const uint32_t value[4])

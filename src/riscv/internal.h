@@ -123,9 +123,9 @@ void wg_lsu_why(const wg_tile *t, unsigned core, wg_stall *why);
 
 /*
  * push.c: phase I of those among the `due` cores that feed their threads, and what of their phase J is private. Returns
- * who is not done with the cycle; *more: of these, who has been through phase I, and is to go on with wg_push_more().
+ * who is not done with the cycle, and, WG_CORES bits above, who of these is to go on with wg_push_more() in phase J.
  */
-unsigned wg_push_ticks(wg_tile *t, unsigned due, unsigned *more);
+unsigned wg_push_ticks(wg_tile *t, unsigned due);
 void wg_push_more(wg_tile *t, unsigned core);
 
 /* fetch.c */

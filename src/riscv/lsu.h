@@ -22,7 +22,7 @@ static inline void wg_sq_pop(wg_core_run *run)
     run->sq_count--;
 }
 
-/* The queue is that of `from`, so many cycles later and so many bytes further on; the data are in their places already. */
+/* The queue is that of `from`, so many cycles later and bytes further on; the data are in their places already. */
 static inline void wg_sq_repeat(wg_core_run *run, const wg_core_run *from, uint64_t later, uint32_t further)
 {
     for (unsigned i = 0; i < from->sq_count; i++) {

@@ -6,8 +6,8 @@
  *
  *     EX1 ── store queue ── path to the first FIFO        (phase I: from the right to the left)
  *
- * It is the same as emit() and pipeline() in core.c, of which these are the parts that such a core needs; whatever is more
- * than that is left to them, or to wg_exec(). Phase J is run right behind phase I: what is done of it here is private.
+ * It is the same as emit() and pipeline() in core.c, of which these are the parts that such a core needs; whatever is
+ * more than that is left to them, or to wg_exec(). Phase J is run right behind phase I: what is done of it is private.
  *
  * When its path is full it runs ahead up to the next push, by a few instructions, and those are noted one by one
  * (wg_past). A store that leaves meanwhile does not disturb them: they do not know of the queue, but for a push that
@@ -22,7 +22,7 @@ static inline bool has_room(const wg_tile *t, const wg_lane *lane)
     return lane->count <= t->timing->path[WG_PATH_PUSH].travel;
 }
 
-/* When the first of the queue, a push, leaves; WG_NEVER while its path is full: the region's progress wakes the core. */
+/* When the first of the queue, a push, leaves; WG_NEVER while its path is full: the region's progress wakes it. */
 static inline uint64_t head_leaves(const wg_core_run *run, bool room, uint64_t now)
 {
     return room ? wg_max64(wg_max64(run->mux_free, wg_sq_peek(run, 0)->entered + 1), now + 1) : WG_NEVER;
@@ -56,8 +56,8 @@ static inline uint32_t *enqueue(wg_core_run *run, uint64_t at, uint32_t address,
 }
 
 /* A push has to wait in EX1; returns the place of its data. */
-static inline uint32_t *stay(wg_core_run *run, const wg_op *op, uint64_t e, uint64_t number, uint32_t address, uint32_t pc,
-                             unsigned words, uint8_t thread)
+static inline uint32_t *stay(wg_core_run *run, const wg_op *op, uint64_t e, uint64_t number, uint32_t address,
+                             uint32_t pc, unsigned words, uint8_t thread)
 {
     wg_ex1 *x = &run->ex1;
     x->entered = e;
@@ -106,14 +106,12 @@ static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, wg_core_run *
     wg_memory *m = &t->regions.memory;
     const uint64_t now = t->sched.now;
     const unsigned thread = core - WG_CORE_T0;
-    wg_request *req = &lane->queue[(lane->head + lane->count) % WG_LANE_DEPTH], other;
-    if (__builtin_expect(t->perturbed, 0))
-        req = &other;
+    wg_request *req = &lane->queue[(lane->head + lane->count) % WG_LANE_DEPTH];
     const uint32_t address = s->address, pc = s->pc;
     const uint8_t bytes = s->bytes;
-    if (req == &other || req->path != WG_PATH_PUSH) /* the rest is the same in all of them */
-        *req = (wg_request){
-            .kind = WG_REQ_WRITE, .path = WG_PATH_PUSH, .core = (uint8_t)core, .index = (uint8_t)thread};
+    if (req->path != WG_PATH_PUSH) /* the rest is the same in all of them */
+        *req =
+            (wg_request){.kind = WG_REQ_WRITE, .path = WG_PATH_PUSH, .core = (uint8_t)core, .index = (uint8_t)thread};
     req->address = address;
     req->pc = pc;
     memcpy(req->data, s->data, sizeof req->data);
@@ -137,8 +135,8 @@ static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, wg_core_run *
 }
 
 /*
- * Mostly the next instruction is a push as well, and the queue is full again: it enters EX1 in this cycle and stays there.
- * False if it is not so simple.
+ * Mostly the next instruction is a push as well, and the queue is full again: it enters EX1 in this cycle and stays
+ * there. False if it is not so simple.
  */
 static inline bool another(const wg_tile *t, wg_core *k, unsigned core, const wg_icache_line *line, uint64_t now)
 {
@@ -164,8 +162,8 @@ static inline bool another(const wg_tile *t, wg_core *k, unsigned core, const wg
 #define I op->imm
 
 /*
- * Executes what enters EX1 before `stop`, from `line` on, and says in *next when to go on. False if it comes to something
- * it does not know: wg_exec() does.
+ * Executes what enters EX1 before `stop`, from `line` on, and says in *next when to go on. False if it comes to
+ * something it does not know: wg_exec() does.
  */
 __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned core, const wg_icache_line *line,
                                               uint64_t stop, uint64_t *next)
@@ -184,7 +182,7 @@ __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned c
     uint64_t retires = run->retired[(number - 1) % WG_RETIRE_RING]; /* the newest */
     uint32_t pc = run->pc;
     bool noted = k->saved_at != WG_NEVER && k->noted;
-    uint64_t ahead = k->saved_at != WG_NEVER ? WG_NEVER : now; /* what enters EX1 later is the first ahead of the clock */
+    uint64_t ahead = k->saved_at != WG_NEVER ? WG_NEVER : now; /* the first to enter EX1 later than that is ahead */
     /* Before this instruction there is nothing to look after. */
     uint64_t behind = number + MOST, due = noted ? wg_min64(behind, past->number + WG_PAST) : behind;
     if (run->lru[line->set] != line->way)
@@ -405,7 +403,7 @@ static inline pushing tick(wg_tile *t, unsigned core)
     return DONE;
 }
 
-unsigned wg_push_ticks(wg_tile *t, unsigned due, unsigned *more)
+unsigned wg_push_ticks(wg_tile *t, unsigned due)
 {
     for (unsigned left = due >> WG_CORE_T0 << WG_CORE_T0; left; left &= left - 1) {
         const unsigned core = (unsigned)__builtin_ctz(left);
@@ -413,7 +411,7 @@ unsigned wg_push_ticks(wg_tile *t, unsigned due, unsigned *more)
         if (is == DONE)
             due &= ~(1u << core);
         else if (is == MORE)
-            *more |= 1u << core;
+            due |= 1u << WG_CORES << core;
     }
     return due;
 }
