@@ -184,10 +184,11 @@ void wg_mop(struct wg_tile *t, unsigned thread, bool careful);
 unsigned wg_push_words(struct wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc, const uint32_t *words,
                        unsigned count, wg_stall *why);
 /*
- * A request of `count` words is to be tried in the next cycle: while nobody watches, and if there is no room for it now, it
- * is refused at once, for what makes room until then wakes WG_AGENT_PUSHES.
+ * The same for the requests that the thread's own core has under way, of which the first, one of whole words, is
+ * there, while nobody watches and nothing is delayed; returns when to try again. If there is no room for the next one
+ * now, it is refused at once: what makes room until its cycle wakes WG_AGENT_PUSHES.
  */
-bool wg_push_would_wait(struct wg_tile *t, unsigned thread, wg_core_id core, unsigned count, wg_stall *why);
+uint64_t wg_push_own(struct wg_tile *t, unsigned thread);
 /* No instruction of the thread anywhere, from its push's emission to completion (PIPE-28). */
 bool wg_thread_idle(const struct wg_tile *t, unsigned thread);
 /* Has the thread's own core emitted a MOP that has not arrived? */

@@ -414,22 +414,13 @@ static void pipeline(wg_tile *t, unsigned core)
     k->solo_tick = t->sched.next[WG_AGENT_CORE_B + core];
 }
 
-void wg_cores_tick(wg_tile *t, unsigned due)
+/* Those of `pushing` have been through phase I. */
+__attribute__((noinline)) static void tick(wg_tile *t, unsigned due, unsigned pushing)
 {
-    unsigned pushing = 0;
     t->sched.pending_cores = (uint8_t)due;
-    for (unsigned left = due; left; left &= left - 1) {
-        unsigned core = (unsigned)__builtin_ctz(left);
-        wg_pushing is = wg_push_tick(t, core);
-        if (is == WG_PUSHING_DONE)
-            due &= ~(1u << core);
-        else if (is == WG_PUSHING_MORE)
-            pushing |= 1u << core;
-        else
-            emit(t, core);
-    }
+    for (unsigned left = due & ~pushing; left; left &= left - 1)
+        emit(t, (unsigned)__builtin_ctz(left));
     t->sched.phase = WG_PHASE_PIPELINES;
-    t->sched.pending_cores = (uint8_t)due;
     for (; due; due &= due - 1) {
         unsigned core = (unsigned)__builtin_ctz(due);
         t->sched.pending_cores &= (uint8_t) ~(1u << core);
@@ -438,6 +429,13 @@ void wg_cores_tick(wg_tile *t, unsigned due)
         else
             pipeline(t, core);
     }
+}
+
+void wg_cores_tick(wg_tile *t, unsigned due)
+{
+    due = wg_push_ticks(t, due);
+    if (due)
+        tick(t, due & ((1u << WG_CORES) - 1), due >> WG_CORES);
 }
 
 void wg_core_respond(wg_tile *t, const wg_request *req, const uint32_t value[4])

@@ -122,11 +122,10 @@ uint32_t wg_load_value(const uint32_t line[4], uint32_t address, uint8_t size);
 void wg_lsu_why(const wg_tile *t, unsigned core, wg_stall *why);
 
 /*
- * push.c: phase I of a core that feeds its thread, if it is one, and what of phase J is private. Then it is done, or in
- * phase J there is more to execute than that.
+ * push.c: phase I of those among the `due` cores that feed their threads, and what of their phase J is private. Returns
+ * who is not done with the cycle, and, WG_CORES bits above, who of these is to go on with wg_push_more() in phase J.
  */
-typedef enum wg_pushing { WG_PUSHING_NOT, WG_PUSHING_DONE, WG_PUSHING_MORE } wg_pushing;
-wg_pushing wg_push_tick(wg_tile *t, unsigned core);
+unsigned wg_push_ticks(wg_tile *t, unsigned due);
 void wg_push_more(wg_tile *t, unsigned core);
 
 /* fetch.c */

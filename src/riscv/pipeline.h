@@ -104,15 +104,10 @@ void wg_begin_queue(wg_core_run *run);
 bool wg_end_queue(wg_tile *t, unsigned core, uint64_t stop);
 
 /* `.ttinsn` and those that follow it in its line: how many are pushed at once. */
-static inline unsigned wg_step_fuse(const wg_tile *t, unsigned core, const wg_op *op, uint32_t words[4])
+static inline unsigned wg_step_fuse(const wg_tile *t, const wg_core *k, unsigned core, const wg_op *op)
 {
-    unsigned most =
-        core >= WG_CORE_T0 && !(t->core[core].csr.cfg0 & WG_CFG0_DIS_TRISC_CACHE) ? t->timing->push_fuse : 1;
-    unsigned n = op->spare < most ? op->spare : most;
-    words[0] = op->imm;
-    for (unsigned i = 1; i < n; i++)
-        words[i] = op[i].imm;
-    return n;
+    unsigned most = core >= WG_CORE_T0 && !(k->csr.cfg0 & WG_CFG0_DIS_TRISC_CACHE) ? t->timing->push_fuse : 1;
+    return op->spare < most ? op->spare : most;
 }
 
 /* step.c: executes `op` in EX1 from cycle e on. False if it has to wait for the clock. */

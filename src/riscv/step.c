@@ -94,7 +94,9 @@ static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
     case WG_OP_PUSH:
         x.kind = WG_EX1_STORE;
         x.address = WG_INSTRN_BUF_BASE;
-        words = wg_step_fuse(t, core, op, x.data);
+        words = wg_step_fuse(t, k, core, op);
+        for (unsigned i = 0; i < words; i++)
+            x.data[i] = op[i].imm;
         x.bytes = (uint8_t)(4 * words);
         break;
     default: x.kind = WG_EX1_FENCE; break;
