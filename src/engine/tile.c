@@ -50,21 +50,22 @@ static inline uint32_t soon(const wg_tile *t, uint32_t agents) { return t->locks
 __attribute__((noinline)) static void look_through(wg_schedule *s)
 {
     uint64_t first = WG_NEVER;
-    uint32_t some = 0;
-    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
-        if (s->next[i] != WG_NEVER) {
-            some |= WG_AGENT_BIT(i);
-            first = s->next[i] < first ? s->next[i] : first;
-        }
+    uint32_t some = s->soon | s->far;
+    for (uint32_t mask = some; mask; mask &= mask - 1) {
+        uint64_t at = s->next[__builtin_ctz(mask)];
+        first = at < first ? at : first;
+    }
     uint64_t near = (first > s->now ? first : s->now) + WG_SCHED_NEAR;
     s->later = WG_NEVER;
-    s->soon = some;
+    s->soon = s->far = 0;
     for (; some; some &= some - 1) {
         uint64_t at = s->next[__builtin_ctz(some)];
-        if (at <= near)
-            continue;
-        s->soon &= ~(some & -some);
-        s->later = at < s->later ? at : s->later;
+        if (at <= near) {
+            s->soon |= some & -some;
+        } else if (at != WG_NEVER) {
+            s->far |= some & -some;
+            s->later = at < s->later ? at : s->later;
+        }
     }
 }
 

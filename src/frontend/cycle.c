@@ -91,6 +91,15 @@ __attribute__((noinline)) static unsigned expand(wg_tile *t, wg_frontend *f, uns
     return wg_mop_loops(t, f) ? 0 : LEFT_MOP;
 }
 
+/* The MOP Expander alone is at work, and neither FIFO behind it has room for anything. */
+static inline bool is_full(const wg_frontend *f)
+{
+    enum { ACTIVE_ALONE = 1 };
+    return f->mux_busy == ACTIVE_ALONE && !f->replay_busy &&
+           (uint8_t)(f->down_end - f->down_head) == WG_GATE_FIFO + WG_REPLAY_FIFO &&
+           !(f->down[f->gate_end % WG_DOWN_RING] & WG_E_REPLAY);
+}
+
 /* Phases F and G. */
 WG_STAGE unsigned behind(wg_tile *t, wg_frontend *f, unsigned thread, unsigned room)
 {
@@ -234,9 +243,9 @@ static inline void serve(wg_tile *t, wg_frontend *f, unsigned thread, unsigned u
 }
 
 /* F and G while every stage only lets pass what it has; else what is left of them, and only then its appointment is. */
-static inline unsigned let_pass(wg_tile *t, wg_frontend *f, unsigned thread)
+WG_STAGE unsigned let_pass(wg_tile *t, wg_frontend *f, unsigned thread)
 {
-    unsigned left = behind(t, f, thread, 0);
+    unsigned left = is_full(f) ? 0 : behind(t, f, thread, 0);
     if (!left)
         wg_appoint_thread(t, f, thread, false);
     return left;
