@@ -31,13 +31,13 @@ static inline bool take(wg_tile *t, unsigned agent)
 static inline uint32_t take_all(wg_tile *t, uint32_t agents)
 {
     wg_schedule *s = &t->sched;
-    uint32_t due = 0;
-    for (uint32_t mask = s->soon & agents; mask; mask &= mask - 1) {
+    uint32_t due = s->soon & agents;
+    for (uint32_t mask = due; mask; mask &= mask - 1) {
         unsigned agent = (unsigned)__builtin_ctz(mask);
-        if (s->next[agent] > s->now)
-            continue;
-        s->next[agent] = WG_NEVER;
-        due |= mask & -mask;
+        if (__builtin_expect(s->next[agent] > s->now, 0))
+            due &= ~WG_AGENT_BIT(agent);
+        else
+            s->next[agent] = WG_NEVER;
     }
     s->soon &= ~due;
     return t->lockstep ? agents : due;
@@ -482,7 +482,7 @@ static row_end burst_ends(wg_pack_burst *b, uint64_t done, uint64_t stop)
 /* The first cycle in which anybody may act but the burst's thread, the packers, and those in `but`. */
 static uint64_t others_pipeline(const wg_schedule *s, uint32_t but, uint64_t until)
 {
-    for (uint32_t mask = PIPELINE & ~but; mask; mask &= mask - 1) {
+    for (uint32_t mask = (s->soon | s->far) & PIPELINE & ~but; mask; mask &= mask - 1) {
         uint64_t at = s->next[__builtin_ctz(mask)];
         until = at < until ? at : until;
     }
