@@ -138,6 +138,8 @@ static void accept(wg_tile *t, const wg_insn *insn)
         if (alone)
             wg_wake_at(&t->sched, WG_AGENT_PACK, done);
     }
+    if (t->arch->pack.interfaces)
+        u->burst_until = u->packer[0].free_at + 1;
     for (unsigned rest = alone ? 0 : job->packers; rest; rest &= rest - 1) { /* all at once */
         unsigned i = (unsigned)__builtin_ctz(rest);
         job->part[i].done_at = u->packer[i].last_done = last;

@@ -16,11 +16,11 @@ void wg_pack_reset_random(wg_tile *t);
  */
 void wg_pack_soft_reset(wg_tile *t, unsigned enters, unsigned leaves);
 
-/* Was a PACR accepted in that cycle, or in the one before this? Then a burst may begin (pack_burst.h). */
+/* Was a PACR accepted in that cycle? Then a burst may begin in the next one (pack_burst.h), or while the next one waits. */
 static inline bool wg_pack_accepted_in(const wg_tile *t, uint64_t cycle)
 {
     return t->backend.pack.burst_at == cycle + 1;
 }
-static inline bool wg_pack_accepted(const wg_tile *t) { return wg_pack_accepted_in(t, t->sched.now - 1); }
+static inline bool wg_pack_may_burst(const wg_tile *t) { return t->sched.now < t->backend.pack.burst_until; }
 
 #endif

@@ -65,7 +65,9 @@ static wg_insn insn_at(const wg_pack_burst *b, uint32_t n)
     const wg_mop_state *m = &f->mop;
     if (n < b->queued)
         return f->pool[f->down[(uint8_t)(f->down_head + n) % WG_DOWN_RING] & WG_E_PLACE];
-    uint32_t made = n - b->queued, word = f->mop_cfg[(m->i + made) % m->inner + 1 == m->inner ? 8 : 5];
+    uint32_t made = n - b->queued;
+    bool ends_inner = (m->i + made) % m->inner + 1 == m->inner;
+    uint32_t word = f->mop_cfg[!ends_inner ? 5 : made + 1 == b->left ? 7 : 8];
     return (wg_insn){.word = word,
                      .pc = m->insn.pc,
                      .id = f->next_id + 1 + made,
@@ -78,7 +80,7 @@ static inline uint32_t next_word(const wg_pack_burst *b)
     const wg_frontend *f = b->f;
     if (b->accepted < b->queued)
         return f->pool[f->down[(uint8_t)(f->down_head + b->accepted) % WG_DOWN_RING] & WG_E_PLACE].word;
-    return f->mop_cfg[b->loop_at + 1 == f->mop.inner ? 8 : 5];
+    return f->mop_cfg[b->loop_at + 1 != f->mop.inner ? 5 : b->accepted - b->queued + 1 == b->left ? 7 : 8];
 }
 
 /* ---- Completion ---------------------------------------------------------------------------------------------- */
@@ -106,19 +108,25 @@ static inline bool unseen(const wg_tile *t, uint32_t address, uint32_t bytes)
     return wg_l1_holds(t->arch->l1_bytes, address, bytes) && wg_l1_unseen(t, address, bytes);
 }
 
-/* The same where lines follow each other, many asked about at once. Nobody's cache changes meanwhile. */
+/*
+ * The same where lines follow each other, many asked about at once: what the burst may write of a tile. Nobody's cache
+ * changes meanwhile.
+ */
 static inline bool data_unseen(wg_pack_burst *b, uint32_t data, uint32_t bytes)
 {
-    enum { AHEAD = 512 };
+    enum { MOST = 4096 };
     if (__builtin_expect(data >= b->unseen_from && data + bytes <= b->unseen_to, 1))
         return true;
-    if (!unseen(b->t, data, bytes))
-        return false;
+    uint32_t all = (b->most + b->count) * 4 * b->set->row_bytes;
+    all = all > MOST ? MOST : all;
+    if (all <= bytes || !unseen(b->t, data, all)) {
+        if (!unseen(b->t, data, bytes))
+            return false;
+        all = bytes;
+    }
     if (data != b->unseen_to) /* else what is known grows */
         b->unseen_from = data;
-    b->unseen_to = data + bytes;
-    if (unseen(b->t, b->unseen_to, AHEAD))
-        b->unseen_to += AHEAD;
+    b->unseen_to = data + all;
     return true;
 }
 
@@ -284,7 +292,7 @@ static inline void accepts(wg_pack_burst *b, uint64_t now)
     uint64_t done = p->free_at + WG_PACK_STAGES - 1;
     job->done_at = p->last_done = done > p->last_done ? done : p->last_done;
     if (b->tail)
-        b->accepted_at[b->accepted % WG_DOWN_RING] = now;
+        b->accepted_at[b->accepted] = now;
     if (b->accepted >= b->queued && ++b->loop_at == b->f->mop.inner)
         b->loop_at = 0;
     b->accepted++;
@@ -374,6 +382,17 @@ static inline void move_rows(wg_pack_burst *b, uint32_t start, uint32_t data)
     b->rows += 4;
 }
 
+/* How far in the plane `fours` times four rows get. */
+static inline uint8_t rows_on(uint8_t row, uint8_t plane, uint32_t fours)
+{
+    for (; fours; fours--) {
+        row = (uint8_t)(row + 4);
+        if (row == plane)
+            row = 0;
+    }
+    return row;
+}
+
 /*
  * Several acceptances of the same instruction in the middle of a tile, each as soon as the packer takes it, and what
  * completes until the last of them. How many; 0, and nothing done, if it is not that simple.
@@ -389,20 +408,14 @@ static uint32_t stretch(wg_pack_burst *b, uint64_t until)
         usual->needed & ~(unsigned)p->placed || c[0].x | (c[1].x ^ 15) || b->count > WG_PACK_IN_FLIGHT / 2 ||
         !(b->full || (cycles == 1 && at == b->from)))
         return 0;
-    uint64_t room = (until - at + cycles - 1) / cycles;
     uint32_t n = alike(b, usual->word);
-    n = n < room ? n : (uint32_t)room;
-    uint32_t base = b->setup->in_base + c->z * b->setup->in_stride[2] + c->w * b->setup->in_stride[3];
-    uint32_t stride = b->setup->in_stride[1], dst_offset = b->setup->section[0].dst_offset;
-#define START(i) \
-    ((((base + ((c->y + (i)*usual->y_step[0]) & 0x1FFF) * stride) >> usual->shift & ~15u >> usual->shift) + \
-      dst_offset) & \
-     0x3FFF)
-    for (uint32_t i = 0; i < n; i++)
-        if (START(i) & 63)
-            n = i;
-    if (n < 2)
+    if (n && at + (n - 1) * (uint64_t)cycles >= until)
+        n = (uint32_t)((until - at + cycles - 1) / cycles);
+    /* From aligned fours to aligned fours: the place in Dst goes on by `step` each time. */
+    uint32_t start = wg_pack_usual_start(b->setup, usual, c), step = usual->y_step[0] * b->setup->in_stride[1];
+    if (n < 2 || start & 63 || step & ((64u << usual->shift) - 1) || c->y + n * usual->y_step[0] > 0x1FFF)
         return 0;
+    step >>= usual->shift;
     uint64_t last = at + (n - 1) * cycles;
     unsigned older = 0, stages = cycles + WG_PACK_STAGES - 1;
     while (older < b->count && b->pending[(b->first + older) % WG_PACK_IN_FLIGHT].done_at <= last)
@@ -418,7 +431,7 @@ static uint32_t stretch(wg_pack_burst *b, uint64_t until)
         return 0;
     uint32_t data = p->stream[WG_STREAM_DATA].address;
     for (uint32_t i = 0; i < done; i++) {
-        move_rows(b, START(i), data);
+        move_rows(b, (start + i * step) & 0x3FFF, data);
         data += bytes;
         wg_pack_next_row(p, b->set, 4);
     }
@@ -427,14 +440,12 @@ static uint32_t stretch(wg_pack_burst *b, uint64_t until)
     for (uint32_t i = done; i < n; i++) {
         wg_pack_pending *job = &b->pending[(b->first + b->count++) % WG_PACK_IN_FLIGHT];
         *job = (wg_pack_pending){
-            .done_at = at + i * cycles + stages, .start = START(i), .nth = b->accepted + i, .interfaces = 15};
+            .done_at = at + i * cycles + stages,
+            .start = (start + i * step) & 0x3FFF,
+            .nth = b->accepted + i,
+            .interfaces = 15};
     }
-    for (uint32_t i = 0; i < n; i++) {
-        b->u->planned_row = (uint8_t)(b->u->planned_row + 4);
-        if (b->u->planned_row == b->set->rows_per_plane)
-            b->u->planned_row = 0;
-    }
-#undef START
+    b->u->planned_row = rows_on(b->u->planned_row, b->set->rows_per_plane, n);
     for (unsigned k = 0; k < 2; k++) {
         c[k].y = (c[k].y + n * usual->y_step[k]) & 0x1FFF;
         c[k].z = (uint8_t)(c[k].z + n * usual->z_step[k]);
@@ -442,7 +453,7 @@ static uint32_t stretch(wg_pack_burst *b, uint64_t until)
     p->free_at = last + cycles;
     p->last_done = last + stages;
     for (uint32_t i = 0; b->tail && i < n; i++)
-        b->accepted_at[(b->accepted + i) % WG_DOWN_RING] = at + i * cycles;
+        b->accepted_at[b->accepted + i] = at + i * cycles;
     if (b->accepted + n > b->queued)
         b->loop_at += b->accepted < b->queued ? b->accepted + n - b->queued : n;
     b->accepted += n;
@@ -485,75 +496,95 @@ static bool queues_pacrs(const wg_frontend *f)
     return true;
 }
 
+/* Is the first of the FIFO's last `count` a MOP_CFG? It goes as soon as it can, whether there is room behind it or not. */
+static bool goes_by_itself(const wg_frontend *f, unsigned count)
+{
+    unsigned entry = f->fifo[(f->fifo_head + f->fifo_count - count) % WG_FIFO_RING];
+    return count && entry & WG_E_MOP && f->pool[entry & WG_E_PLACE].op != WG_I_MOP;
+}
+
 /*
- * The tail of a MOP: its last PACRs are before the gate, and behind them come what the core has pushed since, and perhaps
- * the PACRs of its next MOP. Each PACR that is taken lets one more in (phase G); in how many of these cycles does nothing
- * else happen: no push that was refused is woken, and no other kind of MOP begins?
+ * The tail of a MOP: its last PACRs are before the gate or to come, and behind them comes what the core has pushed since,
+ * perhaps the PACRs of its next MOP. Each PACR that is taken lets one more in (phase G). Of up to `most` such cycles, in how
+ * many does nothing else happen: no push that was refused is woken, and no other kind of MOP begins? The one in which that
+ * happens is the last, and the burst ends in it.
  */
-static uint32_t quiet_cycles(const wg_pack_burst *b, uint32_t most)
+static uint32_t quiet_cycles(wg_pack_burst *b, uint32_t most)
 {
     enum { WAITS_T = 1, TEMPLATE_1 = 1 << 23 };
     const wg_tile *t = b->t;
     const wg_frontend *f = b->f;
-    const wg_mop_state *m = &f->mop;
     /* What depends on the cycle in which a MOP ends is settled by the next acceptance. */
     const bool may_end = !t->sched.watch_idle && b->u->usual[0].cycles > t->timing->mop_gap;
     wg_frontend g;
-    uint32_t left = f->mop_active ? (uint32_t)m->outer * m->inner - ((uint32_t)m->j * m->inner + m->i) : 0;
+    uint32_t left = b->left;
     g.fifo_count = f->fifo_count;
     g.plain_downstream = f->plain_downstream;
+    if (!left && goes_by_itself(f, g.fifo_count))
+        return 0;
     for (uint32_t n = 0; n < most; n++) {
-        if (left == 1 && !may_end)
-            return n;
+        if (left > 1) { /* in all of them but its last */
+            n += left - 2;
+            left = 1;
+            continue;
+        }
+        if (!left && !g.fifo_count)
+            return most;
+        bool goes_on = left ? may_end : true;
         if (left) {
-            left--;
-            continue;
-        }
-        if (!g.fifo_count)
-            continue;
-        unsigned entry = f->fifo[(f->fifo_head + f->fifo_count - g.fifo_count) % WG_FIFO_RING];
-        g.fifo_count--;
-        if (entry & WG_E_MOP) {
-            const wg_insn *mop = &f->pool[entry & WG_E_PLACE];
-            left = f->mop_cfg[0] * f->mop_cfg[1];
-            if (mop->op != WG_I_MOP || !(mop->word & TEMPLATE_1) || mop->ttsync || !makes_pacrs(t, f) ||
-                !is_nop(f->mop_cfg[6]) || f->mop_cfg[0] > 127 || f->mop_cfg[1] > 127 || left < 3)
-                return n;
-            left--;
+            left = 0;
         } else {
-            g.plain_downstream++;
+            unsigned entry = f->fifo[(f->fifo_head + f->fifo_count - g.fifo_count) % WG_FIFO_RING];
+            g.fifo_count--;
+            if (entry & WG_E_MOP) {
+                const wg_insn *mop = &f->pool[entry & WG_E_PLACE];
+                left = f->mop_cfg[0] * f->mop_cfg[1];
+                goes_on = mop->op == WG_I_MOP && mop->word & TEMPLATE_1 && !mop->ttsync && makes_pacrs(t, f) &&
+                          is_nop(f->mop_cfg[6]) && f->mop_cfg[0] <= 127 && f->mop_cfg[1] <= 127 && left >= 3;
+                left--;
+            } else {
+                g.plain_downstream++;
+                if (entry & WG_E_REPLAY && n + WG_REPLAY_FIFO - 1 < most) /* then the expander has it before it */
+                    most = n + WG_REPLAY_FIFO - 1;
+            }
+            if (f->push_waits & WAITS_T && wg_fifo_room(t->arch, &g, b->thread) >= f->push_needs)
+                goes_on = false;
         }
-        if (f->push_waits & WAITS_T && wg_fifo_room(t->arch, &g, b->thread) >= f->push_needs)
-            return n;
+        if (!goes_on || (!left && goes_by_itself(f, g.fifo_count)))
+            return b->final = n + 1;
     }
     return most;
 }
 
-/* How many of them can be taken? One is left, so that it is a PACR that waits at the gate. */
-static uint32_t tail(const wg_pack_burst *b)
+/* How many of them can be taken? */
+static uint32_t tail(wg_pack_burst *b)
 {
     enum { ACTIVE_ALONE = 1, WAITS_B = 2 };
     const wg_tile *t = b->t;
     const wg_frontend *f = b->f;
     const wg_mop_state *m = &f->mop;
-    unsigned all = (uint8_t)(f->down_end - f->down_head), gate = wg_gate_count(f), count = 0, most = all;
+    unsigned all = b->queued, gate = wg_gate_count(f), count = 0, most = WG_PACK_TAIL;
     if (f->replay_busy || f->push_waits & WAITS_B || f->latch.block || f->holders || f->blocks_all ||
         wg_pack_burst_next(b) < m->ready_at)
         return 0;
     if (f->mux_busy && (f->mux_busy != ACTIVE_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP ||
                         m->alternates || m->insn.ttsync || !makes_pacrs(t, f)))
         return 0;
-    for (unsigned i = 0; i < all; i++) {
-        unsigned entry = f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING];
-        if (i == count && !(entry & ~(unsigned)WG_E_PLACE) && f->pool[entry].op == WG_I_PACR &&
-            is_pacr(t, f->pool[entry].word))
-            count++;
-        if (i >= gate && entry & WG_E_REPLAY && i - gate < most)
-            most = i - gate;
+    for (; count < all; count++) {
+        unsigned entry = f->down[(uint8_t)(f->down_head + count) % WG_DOWN_RING];
+        if (entry & ~(unsigned)WG_E_PLACE || f->pool[entry].op != WG_I_PACR)
+            break;
     }
-    if (count < 2)
-        return 0;
-    return quiet_cycles(b, most < count - 1 ? most : count - 1);
+    for (unsigned i = count > gate ? count : gate; i < all; i++)
+        if (f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING] & WG_E_REPLAY) {
+            most = i > gate ? i - gate - 1 : 0;
+            break;
+        }
+    b->pacrs = count == all ? count + b->left : count;
+    /* Whoever waits for the thread to become idle is told when the last one leaves. */
+    uint32_t take = b->pacrs - (t->sched.watch_idle && b->pacrs == all && !f->fifo_count);
+    take = take < most ? take : most;
+    return take < 2 ? 0 : quiet_cycles(b, take);
 }
 
 /* The unit's jobs are of these settings, and the burst's from now on. */
@@ -609,25 +640,23 @@ bool wg_pack_burst_begins(wg_tile *t, wg_pack_burst *b)
         return false;
     b->full = wg_gate_count(b->f) == WG_GATE_FIFO && !wg_replay_has_room(b->f);
     b->from = t->sched.now;
-    b->most = 0;
-    if (expands_pacrs(t, b->f) && queues_pacrs(b->f) &&
-        (b->full || (wg_gate_count(b->f) && wg_replay_count(b->f)))) { /* as many go in as come out, every cycle */
-        /* The MOP goes on behind the last one that is made here. */
-        uint32_t made = (uint32_t)m->j * m->inner + m->i, all = (uint32_t)m->outer * m->inner;
-        b->most = all > made + 2 ? all - made - 2 : 0;
-    }
-    b->tail = b->most < WG_DOWN_RING;
+    b->queued = (uint8_t)(b->f->down_end - b->f->down_head);
+    b->left = b->f->mop_active ? (uint32_t)m->outer * m->inner - ((uint32_t)m->j * m->inner + m->i) : 0;
+    b->accepted = 0;
+    b->pacrs = b->final = UINT32_MAX;
+    b->tail = b->left < WG_DOWN_RING + 2 || !expands_pacrs(t, b->f) || !queues_pacrs(b->f) ||
+              !(b->full || (wg_gate_count(b->f) && wg_replay_count(b->f)));
     if (b->tail) {
         b->full |= wg_gate_count(b->f) == WG_GATE_FIFO && !b->f->fifo_count && !b->f->mop_active;
         b->most = b->full ? tail(b) : 0;
+    } else {
+        b->most = b->left - 2; /* the MOP goes on behind the last one that is made here */
     }
     if (!b->most || !takes_jobs(b))
         return false;
-    b->queued = (uint8_t)(b->f->down_end - b->f->down_head);
     b->loop_at = m->i;
     b->begun = false;
     b->settled = t->backend.matrix.blocks_ready <= t->sched.now;
-    b->accepted = 0;
     b->unseen_from = b->unseen_to = 0;
     b->unseen_line = UINT32_MAX;
     b->rows = 0;
@@ -667,18 +696,42 @@ static void make_jobs(wg_pack_burst *b)
     }
 }
 
+/* In the place of a PACR that has gone, the MOP's next one; most often they differ in nothing but the id. */
+static inline void next_of_loop(wg_frontend *f, wg_insn *insn, const wg_insn_kind *kinds)
+{
+    const wg_mop_state *m = &f->mop;
+    uint32_t word = f->mop_cfg[5];
+    if (insn->word != word || insn->parent != m->insn.id)
+        *insn = (wg_insn){.word = word,
+                          .pc = m->insn.pc,
+                          .parent = m->insn.id,
+                          .rest = kinds[word >> 24].rest | (m->insn.rest & 0xFFFF)};
+    insn->id = ++f->next_id;
+    f->mop.i++;
+}
+
 /* The FIFOs and the MOP Expander go on by all that was accepted. */
 static void move_frontend(wg_pack_burst *b)
 {
     wg_frontend *f = b->f;
+    b->t->sched.phase = WG_PHASE_MOP;
     for (uint32_t n = 0; b->tail && n < b->accepted; n++) {
-        wg_place_free(f, f->down[f->down_head++ % WG_DOWN_RING]);
+        unsigned entry = f->down[f->down_head++ % WG_DOWN_RING], next = f->fifo[f->fifo_head];
         f->gate_end = (uint8_t)(f->gate_end + (f->gate_end != f->down_end));
-        if (wg_mop_loops(b->t, f))
-            continue;
         b->t->sched.now = b->accepted_at[n];
-        b->t->sched.phase = WG_PHASE_MOP;
-        wg_mop(b->t, b->thread, false);
+        if (f->mop_active && !f->mop.first && f->mop.i + 1 < f->mop.inner) {
+            f->down[f->down_end++ % WG_DOWN_RING] = (uint16_t)entry;
+            next_of_loop(f, &f->pool[entry & WG_E_PLACE], wg_insn_kinds[b->t->arch->id]);
+            continue;
+        }
+        wg_place_free(f, entry);
+        if (f->mop_active || (f->fifo_count && next & WG_E_MOP)) {
+            wg_mop(b->t, b->thread, false);
+        } else if (f->fifo_count) {
+            wg_replay_enqueue(f, next);
+            f->plain_downstream++;
+            wg_fifo_left(b->t, f, b->thread, false);
+        }
     }
     if (b->tail)
         return;
@@ -718,12 +771,16 @@ void wg_pack_burst_ends(wg_pack_burst *b, uint64_t now)
         t->backend.turn[WG_UNIT_PACK].next = (uint8_t)(b->thread == WG_THREADS - 1 ? 0 : b->thread + 1);
     }
     s->deaf[b->thread] = 0;
+    b->u->burst_until = b->accepted == b->pacrs ? 0 : b->p->free_at + 1;
     if (now > b->from) {
         wg_stall busy = {WG_STALL_UNIT_BUSY, WG_UNIT_PACK, WG_AGENT_PACK, b->p->free_at};
         wg_gate_stalls(f, &busy, b->from);
         f->moved = false;
         s->deaf[b->thread] = ~wg_waits_for(f);
-        wg_appoint(s, WG_AGENT_THREAD0 + b->thread, b->p->free_at > now ? b->p->free_at : now);
+        uint64_t at = b->p->free_at > now ? b->p->free_at : now;
+        if (f->fifo_count && !f->mop_active && f->mop.ready_at >= now && f->mop.ready_at < at)
+            at = f->mop.ready_at; /* as wg_next_look() */
+        wg_appoint(s, WG_AGENT_THREAD0 + b->thread, at);
     } else if (b->accepted) {
         f->moved = true;
         wg_appoint(s, WG_AGENT_THREAD0 + b->thread, now);

@@ -8,6 +8,8 @@
 
 #include "backend/pack_internal.h"
 
+enum { WG_PACK_TAIL = 32 }; /* acceptances of a burst at the end of a MOP, at most */
+
 /* A PACR that the packer has taken and is not done with. */
 typedef struct wg_pack_pending {
     uint64_t done_at;
@@ -33,13 +35,16 @@ typedef struct wg_pack_burst {
     wg_dst_access access;
     bool begun; /* the packer's streams are of these settings */
     bool full;  /* the FIFOs before the gate are, and stay so; or, in a tail, nothing comes behind them */
-    bool tail;  /* what is taken is before the gate already */
-    uint64_t accepted_at[WG_DOWN_RING]; /* then: the cycle of each acceptance */
+    bool tail;  /* the end of a MOP, and what comes behind it */
+    uint64_t accepted_at[WG_PACK_TAIL]; /* then: the cycle of each acceptance */
     bool settled;                       /* no block of Dst is being written */
     uint64_t from;                      /* the cycle behind the last acceptance */
     uint32_t accepted;                  /* since the burst began, */
-    uint32_t most;                      /* and how many there can be before the MOP ends */
-    uint32_t queued;                    /* instructions that were in the FIFOs when it began */
+    uint32_t most;                      /* how many there can be, */
+    uint32_t final;                     /* and which of them is the last cycle, for it lets others act */
+    uint32_t pacrs;                     /* in a tail: to be accepted before something else */
+    uint32_t queued;                    /* instructions that were in the FIFOs when it began, */
+    uint32_t left;                      /* and those that the MOP was yet to make */
     uint32_t loop_at;                   /* of those behind them, where in the inner loop the next to be accepted is */
     uint32_t start;                     /* of that one, as wg_pack_burst_is_ready() found it */
     uint8_t first, count;
@@ -61,7 +66,12 @@ static inline uint64_t wg_pack_burst_next(const wg_pack_burst *b)
     return b->p->free_at > b->from ? b->p->free_at : b->from;
 }
 /* Until then nothing moves in the thread: it has looked in vain in the cycle behind the last one. */
-static inline bool wg_pack_burst_waits(const wg_pack_burst *b) { return b->full && b->p->free_at > b->from; }
+static inline bool wg_pack_burst_waits(const wg_pack_burst *b)
+{
+    return b->full && b->p->free_at > b->from && b->accepted != b->pacrs;
+}
+/* The last acceptance was in a cycle in which others may act behind it. */
+static inline bool wg_pack_burst_is_over(const wg_pack_burst *b) { return b->accepted == b->final; }
 /* Will the packer take it then? */
 bool wg_pack_burst_is_ready(wg_pack_burst *b);
 /* What is due in cycle `at` or before completes; false, and nothing more done, where it cannot complete here. */

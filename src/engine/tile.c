@@ -518,7 +518,7 @@ static inline bool beside(wg_pack_burst *b, const row_lane *other, uint64_t now,
         wg_pack_burst_writes(b);
         wg_appoint(s, other->agent, step(t, other));
     }
-    if (s->woken & strangers || !wg_pack_burst_goes_on(b)) {
+    if (s->woken & strangers || wg_pack_burst_is_over(b) || !wg_pack_burst_goes_on(b)) {
         wg_pack_burst_ends(b, now + 1);
         s->now = now;
         *end = BEFORE_PUSHES;
@@ -532,6 +532,7 @@ static bool burst(wg_tile *t, uint64_t until, row_end *end)
 {
     wg_schedule *s = &t->sched;
     wg_pack_burst b;
+    t->backend.pack.burst_until = 0;
     if (!wg_pack_burst_begins(t, &b))
         return false;
     const row_lane *other = NULL;
@@ -556,17 +557,44 @@ static bool burst(wg_tile *t, uint64_t until, row_end *end)
         if (t->dev->stop_requested | (t->backend.scalar.refusals != 0))
             stop = until = done;
         wg_pack_burst_run(&b, stop);
+        if (wg_pack_burst_is_over(&b)) {
+            wg_pack_burst_ends(&b, b.from);
+            s->now = b.from - 1;
+            *end = BEFORE_PUSHES;
+            return true;
+        }
         /* In the other's cycle the burst's thread has to be due with an acceptance, or to wait with nothing moving. */
         bool known = stop < until && (wg_pack_burst_waits(&b) || (b.from == now && b.p->free_at <= now));
         if (wg_pack_burst_next(&b) < stop || !known || !wg_pack_burst_completes(&b, now - 1)) {
             uint64_t from = s->now;
             *end = burst_ends(&b, done, stop);
-            return s->now != from;
+            if (s->now != from)
+                return true;
+            t->backend.pack.burst_until = 0;
+            return false;
         }
         if (!beside(&b, other, now, ~mine, end))
             return true;
         done = now + 1;
     }
+}
+
+/* NOPs may go faster yet, if nobody else is about to do something. */
+static inline bool nops(wg_tile *t, uint32_t threads, uint64_t others)
+{
+    wg_schedule *s = &t->sched;
+    const unsigned first = (unsigned)__builtin_ctz(threads);
+    const wg_frontend *f = &t->frontend[first - WG_AGENT_THREAD0];
+    if (!f->mop_active || !(f->down[f->down_head % WG_DOWN_RING] & WG_E_PASSES))
+        return false;
+    for (uint32_t mask = threads; mask; mask &= mask - 1)
+        if (s->next[__builtin_ctz(mask)] > s->now)
+            return false;
+    unsigned cycles = wg_nop_burst(t, threads >> WG_AGENT_THREAD0, least(least(others, s->later), earliest(s, UNITS)));
+    s->now += cycles;
+    for (uint32_t mask = cycles ? threads : 0; mask; mask &= mask - 1)
+        s->next[__builtin_ctz(mask)] = s->now;
+    return cycles;
 }
 
 /* What is left of the cycle in which a row ends; then, who acts first. */
@@ -595,7 +623,7 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
     while (!(t->dev->stop_requested | (t->backend.scalar.refusals != 0))) {
         row_end ends;
         lanes all;
-        if (wg_pack_accepted(t) && bursts(s, others) && burst(t, others, &ends)) {
+        if (wg_pack_may_burst(t) && bursts(s, others) && burst(t, others, &ends)) {
             others = ends_row(t, ends, end);
             continue;
         }
@@ -614,6 +642,8 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
             s->now = now = next;
         }
         if (threads && !careful) {
+            if (nops(t, threads, others))
+                continue;
             unsigned first = (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0;
             bool one = !(threads & (threads - 1)) && is_alone(t, first);
             if (one || (t->frontend[first].mop_active && find_lanes(t, &all))) {

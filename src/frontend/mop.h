@@ -35,6 +35,43 @@ static inline bool wg_mop_loops(wg_tile *t, wg_frontend *f)
     return true;
 }
 
+/* For how many instructions more wg_mop_loops() is sure to be so; the loop's are all alike. */
+static inline unsigned wg_mop_more(const wg_frontend *f)
+{
+    enum { ACTIVE_ALONE = 1 };
+    const wg_mop_state *m = &f->mop;
+    if (f->mux_busy != ACTIVE_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP || m->alternates ||
+        m->i + 2u >= m->inner)
+        return 0;
+    return m->inner - m->i - 2u;
+}
+
+/*
+ * Phases E to G of so many cycles while nobody watches: in each the gate's head goes, and one of these instructions
+ * comes in behind, the Replay Expander letting everything pass. It has something in its FIFO all the time.
+ */
+static inline void wg_mop_goes_on(wg_tile *t, wg_frontend *f, unsigned count)
+{
+    const uint32_t word = f->mop_cfg[5];
+    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
+    const wg_insn *mop = &f->mop.insn;
+    const unsigned waiting = (uint8_t)(f->down_end - f->down_head), made = count < waiting ? count : waiting;
+    for (unsigned i = 0; i < count; i++) {
+        wg_place_free(f, f->down[f->down_head++ % WG_DOWN_RING]);
+        f->down[f->down_end++ % WG_DOWN_RING] = (uint16_t)(wg_place_take(f) | kind->marks);
+    }
+    f->gate_end = (uint8_t)(f->gate_end + count);
+    f->mop.i = (uint16_t)(f->mop.i + count);
+    f->next_id += count;
+    for (unsigned i = 0; i < made; i++) /* those that are still there */
+        f->pool[f->down[(uint8_t)(f->down_end - 1 - i) % WG_DOWN_RING] & WG_E_PLACE] =
+            (wg_insn){.word = word,
+                      .pc = mop->pc,
+                      .id = f->next_id - i,
+                      .parent = mop->id,
+                      .rest = kind->rest | (mop->rest & 0xFFFF)}; /* thread and source */
+}
+
 /* Phase G while nobody watches, the mux is not busy, and what the FIFO's head is (if there is one) only passes. */
 static inline void wg_mux_passes(wg_tile *t, wg_frontend *f, unsigned thread)
 {

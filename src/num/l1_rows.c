@@ -11,6 +11,9 @@
 
 #include "num/l1_formats.h"
 #include "num/rows16.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -237,9 +240,32 @@ VARIANT(avx512, __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))))
 #define CHOOSE(level, function, ...) ((void)(level), function##_plain(__VA_ARGS__))
 #endif
 
+#if defined(__x86_64__)
+/* The most usual of them: each part of a BF16 is shifted to its place and taken from there. */
+__attribute__((target("avx512f"))) static void bf16_to_src_avx512(const uint8_t *bytes, unsigned rows,
+                                                                  uint32_t (*to)[16])
+{
+    enum { BOTH_OR = 0xEA }; /* a & b | c */
+    const __m512i sign = _mm512_set1_epi32(0x40000), mantissa = _mm512_set1_epi32(0x3F800);
+    const __m512i exponent = _mm512_set1_epi32(0xFF);
+    for (unsigned row = 0; row < rows; row++) {
+        __m512i x = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(bytes + 32 * row)));
+        __m512i y = _mm512_and_si512(_mm512_slli_epi32(x, 11), mantissa);
+        y = _mm512_ternarylogic_epi32(_mm512_slli_epi32(x, 3), sign, y, BOTH_OR);
+        _mm512_storeu_si512(to[row], _mm512_ternarylogic_epi32(_mm512_srli_epi32(x, 7), exponent, y, BOTH_OR));
+    }
+}
+#endif
+
 void wg_l1_rows_to_src(wg_simd level, wg_l1_reading reading, const uint8_t *bytes, const uint8_t *exponents,
                        unsigned rows, uint32_t (*to)[16])
 {
+#if defined(__x86_64__)
+    if (level >= WG_SIMD_AVX512 && reading == WG_READ_BF16) {
+        bf16_to_src_avx512(bytes, rows, to);
+        return;
+    }
+#endif
     CHOOSE(level, src, reading, bytes, exponents, rows, to);
 }
 

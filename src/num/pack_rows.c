@@ -47,7 +47,7 @@
  * What hosts have of their own:
  *     LARGEST(v)      the largest of 16 lanes
  *     HALVED(m, n)    8-bit numbers divided by two, and n (up to 8) times more, to nearest, ties away from zero
- *     PAIRS(…)        rows_bf16() for as many rows as it can do two at a time; how many
+ *     PAIRS(…), PAIRS_32(…)  rows_bf16(), rows_32() for as many rows as it can do two at a time; how many
  */
 #define LARGEST(v) largest_of(&(halves16[]){(v)}[0])
 static inline uint16_t largest_of(const halves16 *v)
@@ -64,6 +64,7 @@ static inline uint16_t largest_of(const halves16 *v)
     })
 /* For any host, and with AVX2. */
 #define PAIRS(rows, at, six, block_bits) 0
+#define PAIRS_32(rows, at) 0
 #define MIN(a, b) \
     ({ \
         words16 a_ = (a), b_ = (words16){0} + (b); \
@@ -172,8 +173,41 @@ INLINE TARGET unsigned pairs_avx512(unsigned rows, wg_pack_rows *at, bool six, u
     STORE(at->lanes, MAX_HALVES(lanes, (halves16)_mm256_srli_epi16(both, 7)));
     return row;
 }
+/* As rows_32(): halves of two rows are put in order together, and each row's are then joined. */
+INLINE TARGET unsigned pairs_32_avx512(unsigned rows, wg_pack_rows *at)
+{
+    enum { CHOICE = 0xCA }; /* a ? b : c */
+    static const uint16_t order[2][32] = {
+        {0,  32, 1,  33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
+         8,  40, 9,  41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47},
+        {16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,
+         24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63}};
+    const __m512i first = _mm512_loadu_si512(order[0]), second = _mm512_loadu_si512(order[1]);
+    const __m512i sign = _mm512_set1_epi16((short)0x8000), mantissa = _mm512_set1_epi16(0x7F);
+    const __m512i low_byte = _mm512_set1_epi16(0xFF);
+    __m512i most = _mm512_setzero_si512();
+    unsigned row = 0;
+#define BOTH(from) \
+    _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(from)[row])), \
+                       _mm256_loadu_si256((const __m256i *)(from)[row + 1]), 1)
+    for (; row + 2 <= rows; row += 2) {
+        __m512i h = BOTH(at->high), l = BOTH(at->low), exponent = _mm512_and_si512(h, low_byte);
+        most = _mm512_max_epu16(most, exponent);
+        __m512i x = _mm512_ternarylogic_epi32(mantissa, _mm512_srli_epi16(h, 8), _mm512_slli_epi16(exponent, 7), CHOICE);
+        x = _mm512_ternarylogic_epi32(sign, h, x, CHOICE);
+        _mm512_storeu_si512(at->data + 64 * row, _mm512_permutex2var_epi16(l, first, x));
+        _mm512_storeu_si512(at->data + 64 * row + 64, _mm512_permutex2var_epi16(l, second, x));
+    }
+#undef BOTH
+    halves16 lanes = LOAD(halves16, at->lanes);
+    __m256i both = _mm256_max_epu16(_mm512_castsi512_si256(most), _mm512_extracti64x4_epi64(most, 1));
+    STORE(at->lanes, MAX_HALVES(lanes, (halves16)both));
+    return row;
+}
 #undef PAIRS
+#undef PAIRS_32
 #define PAIRS(rows, at, six, block_bits) pairs_avx512(rows, at, six, block_bits)
+#define PAIRS_32(rows, at) pairs_32_avx512(rows, at)
 #include "num/pack_rows_body.h"
 #endif
 

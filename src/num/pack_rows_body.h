@@ -231,9 +231,10 @@ INLINE TARGET bool FN(rows_from_bf16)(const wg_pack_route *r, unsigned rows, wg_
 /* 32 bits as they are: the high halves are put in order before they get twice as wide. */
 INLINE TARGET void FN(rows_32)(unsigned rows, wg_pack_rows *at)
 {
+    unsigned row = PAIRS_32(rows, at);
     halves16 most = {0}, lanes = LOAD(halves16, at->lanes);
-    uint8_t *data = at->data;
-    for (unsigned row = 0; row < rows; row++, data += 64) {
+    uint8_t *data = at->data + 64 * row;
+    for (; row < rows; row++, data += 64) {
         halves16 h = LOAD(halves16, at->high[row]), exponent = h & 0xFF;
         most = MAX_HALVES(most, exponent);
         words16 high = CONVERT(words16, (h & 0x8000) | exponent << 7 | (h >> 8 & 0x7F));

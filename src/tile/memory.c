@@ -82,36 +82,6 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
             .word = WG_REQUEST_WORD(req->path, req->index, req->bytes, req->rd));
 }
 
-void wg_memory_emit_push(wg_tile *t, unsigned core, unsigned thread, uint32_t address, uint32_t pc,
-                         const uint32_t data[4], unsigned bytes)
-{
-    wg_memory *m = &t->regions.memory;
-    wg_lane *lane = &m->lane[core][WG_PATH_PUSH];
-    wg_request req = {.address = address,
-                      .pc = pc,
-                      .data = {data[0], data[1], data[2], data[3]},
-                      .kind = WG_REQ_WRITE,
-                      .path = WG_PATH_PUSH,
-                      .bytes = (uint8_t)bytes,
-                      .core = (uint8_t)core,
-                      .index = (uint8_t)thread};
-    if (t->perturbed || (WG_EVENTS && t->watched) || lane->count == WG_LANE_DEPTH) {
-        wg_memory_emit(t, &req);
-        return;
-    }
-    m->emitted[core]++;
-    req.seen_at = t->sched.now + t->timing->path[WG_PATH_PUSH].travel;
-    req.seen_at = lane->last_seen_at = req.seen_at > lane->last_seen_at ? req.seen_at : lane->last_seen_at;
-    t->frontend[thread].ttsync.emitted += t->arch->auto_ttsync;
-    lane->queue[(lane->head + lane->count) % WG_LANE_DEPTH] = req;
-    if (lane->count++)
-        return; /* those before it have an appointment, or wait for room */
-    lane->retry_at = 0;
-    lane->why.reason = WG_STALL_NONE;
-    m->active[core] |= 1u << WG_PATH_PUSH;
-    wg_wake_at(&t->sched, WG_AGENT_PUSHES, req.seen_at);
-}
-
 void wg_memory_drop(wg_tile *t, unsigned core)
 {
     wg_memory *m = &t->regions.memory;

@@ -2,6 +2,8 @@
 /*
  * The short ways of unpackers and packers against their long ones: rows in host vectors against single datums, and
  * instructions that repeat what was decoded before against ones that decode everything anew.
+ *
+ * WG_SOAK=n: twenty times as many bursts, of seed n.
  */
 #include "pack_rig.h"
 
@@ -281,6 +283,7 @@ static wg_frontend without_places(const wg_frontend *f)
     memset(g.down, 0, sizeof g.down);
     memset(g.fifo, 0, sizeof g.fifo);
     g.free = (uint64_t)__builtin_popcountll(f->free);
+    g.moved = false; /* nor is what the last look has found, when the next is known */
     for (uint8_t i = f->down_head, n = 0; i != f->down_end; i++, n++) {
         g.down[i % WG_DOWN_RING] = f->down[i % WG_DOWN_RING] & (uint16_t)~WG_E_PLACE;
         g.pool[n] = f->pool[f->down[i % WG_DOWN_RING] & WG_E_PLACE];
@@ -296,6 +299,7 @@ static wg_frontend without_places(const wg_frontend *f)
 static void expect_same(const wg_tile *a, const wg_tile *b)
 {
     assert_int_equal(a->sched.now, b->sched.now);
+    assert_int_equal(a->sched.watch_idle, b->sched.watch_idle);
     assert_memory_equal(a->l1, b->l1, 0x10000);
     assert_memory_equal(&a->regs.adc, &b->regs.adc, sizeof a->regs.adc);
     assert_memory_equal(&a->regs.exphist, &b->regs.exphist, sizeof a->regs.exphist);
@@ -313,6 +317,7 @@ static void expect_same(const wg_tile *a, const wg_tile *b)
         assert_int_equal(f->mop.i, g->mop.i);
         assert_int_equal(f->mop.j, g->mop.j);
         assert_int_equal(f->mop.step, g->mop.step);
+        assert_int_equal(f->mop.ready_at, g->mop.ready_at);
         assert_memory_equal(f->pool, g->pool, sizeof f->pool);
     }
     assert_memory_equal(a->backend.turn, b->backend.turn, sizeof a->backend.turn);
@@ -339,6 +344,7 @@ static void expect_same(const wg_tile *a, const wg_tile *b)
 static void push_burst(wg_rng *rng, ur *r)
 {
     static const uint32_t others[] = {0x02000000, 0x50200000 /* SETADC */, 0x41000000 /* PACR */};
+    enum { MOP_CFG = 0x03000000, REPLAY = 0x04000023 /* records two, and lets them pass */ };
     wg_frontend *f = &r->t->frontend[2];
     uint32_t nop = others[0], select = wg_rng_below(rng, 4) ? 0 : 1 + wg_rng_below(rng, 15), step = 1u << 15;
     uint32_t plain = PR_PACR(select, 0), last = PR_PACR(select, PR_LAST) | (wg_rng_below(rng, 4) ? step : 0u);
@@ -350,8 +356,14 @@ static void push_burst(wg_rng *rng, ur *r)
     for (unsigned i = 1 + wg_rng_below(rng, 4); i-- && f->fifo_count < 11;) { /* of 16 places */
         ur_push(r, 2, 0x01800000);                                            /* MOP, template 1 */
         for (unsigned more = wg_rng_below(rng, 2) ? 0 : wg_rng_below(rng, 5); more--;)
-            ur_push(r, 2, wg_rng_below(rng, 6) ? others[wg_rng_below(rng, 3)] : 0x03000000 /* MOP_CFG */);
+            ur_push(r, 2, wg_rng_below(rng, 6) ? others[wg_rng_below(rng, 3)] : wg_rng_below(rng, 2) ? MOP_CFG : REPLAY);
     }
+    if (wg_rng_below(rng, 3) == 0) { /* a core's push has been refused */
+        f->push_waits = 1;
+        f->push_needs = (uint8_t)(1 + wg_rng_below(rng, 12));
+    }
+    if (wg_rng_below(rng, 6) == 0)
+        wg_watch_idle(&r->t->sched);
     if (wg_rng_below(rng, 2) &&
         wg_thread_idle(r->t, 0)) { /* and an unpacker at work, that reads what is packed or not */
         uint32_t unpack = UR_UNPACR(0, 0), faces = wg_rng_below(rng, 24);
@@ -392,9 +404,10 @@ static void test_bursts(void **state)
             r[k]->t->regs.config.thread[2][first + i % 4] = i & 1 ? 0x0020 : 0x0004;
         }
     }
-    wg_rng rng = {4242};
+    const char *soak = getenv("WG_SOAK");
+    wg_rng rng = {4242 + (soak ? strtoull(soak, NULL, 10) : 0)};
     unsigned passed = 0, bursts = 0;
-    for (unsigned round = 0; round < 8000; round++) {
+    for (unsigned round = 0; round < (soak ? 160000u : 8000u); round++) {
         wg_rng same = rng;
         uint64_t end = 0;
         for (unsigned k = 0; k < 2; k++) {
