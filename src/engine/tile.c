@@ -637,8 +637,14 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
                 others = others_act(t, end);
                 continue;
             }
-            if (next >= others)
-                return;
+            if (next >= others) { /* theirs is the next one */
+                if (others >= end || others >= t->horizon || t->l1_turns >= WG_L1_TURNS)
+                    return;
+                s->now = others;
+                wg_tile_cycle(t);
+                others = others_act(t, end);
+                continue;
+            }
             s->now = now = next;
         }
         if (threads && !careful) {
