@@ -32,13 +32,13 @@ static inline bool take(wg_tile *t, unsigned agent)
 static inline uint32_t take_all(wg_tile *t, uint32_t agents)
 {
     wg_schedule *s = &t->sched;
-    uint32_t due = 0;
-    for (uint32_t mask = s->soon & agents; mask; mask &= mask - 1) {
+    uint32_t due = s->soon & agents;
+    for (uint32_t mask = due; mask; mask &= mask - 1) {
         unsigned agent = (unsigned)__builtin_ctz(mask);
-        if (s->next[agent] > s->now)
-            continue;
-        s->next[agent] = WG_NEVER;
-        due |= mask & -mask;
+        if (__builtin_expect(s->next[agent] > s->now, 0))
+            due &= ~WG_AGENT_BIT(agent);
+        else
+            s->next[agent] = WG_NEVER;
     }
     s->soon &= ~due;
     return t->lockstep ? agents : due;
@@ -51,21 +51,22 @@ static inline uint32_t soon(const wg_tile *t, uint32_t agents) { return t->locks
 __attribute__((noinline)) static void look_through(wg_schedule *s)
 {
     uint64_t first = WG_NEVER;
-    uint32_t some = 0;
-    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
-        if (s->next[i] != WG_NEVER) {
-            some |= WG_AGENT_BIT(i);
-            first = s->next[i] < first ? s->next[i] : first;
-        }
+    uint32_t some = s->soon | s->far;
+    for (uint32_t mask = some; mask; mask &= mask - 1) {
+        uint64_t at = s->next[__builtin_ctz(mask)];
+        first = at < first ? at : first;
+    }
     uint64_t near = (first > s->now ? first : s->now) + WG_SCHED_NEAR;
     s->later = WG_NEVER;
-    s->soon = some;
+    s->soon = s->far = 0;
     for (; some; some &= some - 1) {
         uint64_t at = s->next[__builtin_ctz(some)];
-        if (at <= near)
-            continue;
-        s->soon &= ~(some & -some);
-        s->later = at < s->later ? at : s->later;
+        if (at <= near) {
+            s->soon |= some & -some;
+        } else if (at != WG_NEVER) {
+            s->far |= some & -some;
+            s->later = at < s->later ? at : s->later;
+        }
     }
 }
 
@@ -494,7 +495,7 @@ static row_end burst_ends(wg_pack_burst *b, uint64_t done, uint64_t stop)
 /* The first cycle in which anybody may act but the burst's thread, the packers, and those in `but`. */
 static uint64_t others_pipeline(const wg_schedule *s, uint32_t but, uint64_t until)
 {
-    for (uint32_t mask = PIPELINE & ~but; mask; mask &= mask - 1) {
+    for (uint32_t mask = (s->soon | s->far) & PIPELINE & ~but; mask; mask &= mask - 1) {
         uint64_t at = s->next[__builtin_ctz(mask)];
         until = at < until ? at : until;
     }
@@ -649,8 +650,14 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
                 others = others_act(t, end);
                 continue;
             }
-            if (next >= others)
-                return;
+            if (next >= others) { /* theirs is the next one */
+                if (others >= end || others >= t->horizon || t->l1_turns >= WG_L1_TURNS)
+                    return;
+                s->now = others;
+                wg_tile_cycle(t);
+                others = others_act(t, end);
+                continue;
+            }
             s->now = now = next;
         }
         if (threads && !careful) {

@@ -60,7 +60,7 @@ WG_STAGE unsigned move_up(wg_tile *t, wg_frontend *f, unsigned thread, unsigned 
 }
 
 /* The same while one is at work. */
-__attribute__((noinline)) static unsigned expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned room)
+WG_STAGE unsigned expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned room)
 {
     unsigned gate_end = f->gate_end;
     if (f->replay_busy) {
@@ -89,6 +89,15 @@ __attribute__((noinline)) static unsigned expand(wg_tile *t, wg_frontend *f, uns
     }
     wg_push_room(t, f, thread, room);
     return wg_mop_loops(t, f) ? 0 : LEFT_MOP;
+}
+
+/* The MOP Expander alone is at work, and neither FIFO behind it has room for anything. */
+static inline bool is_full(const wg_frontend *f)
+{
+    enum { ACTIVE_ALONE = 1 };
+    return f->mux_busy == ACTIVE_ALONE && !f->replay_busy &&
+           (uint8_t)(f->down_end - f->down_head) == WG_GATE_FIFO + WG_REPLAY_FIFO &&
+           !(f->down[f->gate_end % WG_DOWN_RING] & WG_E_REPLAY);
 }
 
 /* Phases F and G. */
@@ -204,12 +213,12 @@ static inline unsigned look(wg_tile *t, wg_frontend *f, unsigned thread)
     unsigned head = f->down_head, entry = f->down[head % WG_DOWN_RING];
     const wg_insn *insn = &f->pool[entry & WG_E_PLACE];
     wg_stall why;
+    if (entry & (WG_E_TTSYNC | WG_E_PASSES) && head != f->gate_end)
+        return STRANGE;
     t->sched.deaf[thread] = 0; /* while it is about to look, and while it moves */
     f->moved = f->latch.block && wg_gate_latch(t, thread, false);
     if (head == f->gate_end)
         return HELD;
-    if (entry & (WG_E_TTSYNC | WG_E_PASSES))
-        return STRANGE;
     if (f->latch.block & insn->block)
         why = wg_gate_caught(f, insn);
     else if (!f->holders || !wg_gate_own_units_hold(t, f, thread, &why))
@@ -233,10 +242,19 @@ static inline void serve(wg_tile *t, wg_frontend *f, unsigned thread, unsigned u
     }
 }
 
-/* F and G while every stage only lets pass what it has; else what is left of them, and only then its appointment is. */
-static inline unsigned let_pass(wg_tile *t, wg_frontend *f, unsigned thread)
+__attribute__((noinline)) static unsigned expand_there(wg_tile *t, wg_frontend *f, unsigned thread)
 {
-    unsigned left = behind(t, f, thread, 0);
+    return expand(t, f, thread, 0);
+}
+
+/* F and G while every stage only lets pass what it has; else what is left of them, and only then its appointment is. */
+WG_STAGE unsigned let_pass(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    unsigned left = 0;
+    if (!(f->replay_busy | f->mux_busy))
+        left = move_up(t, f, thread, 0);
+    else if (!is_full(f))
+        left = expand_there(t, f, thread);
     if (!left)
         wg_appoint_thread(t, f, thread, false);
     return left;
@@ -308,8 +326,8 @@ void wg_frontends(wg_tile *t, unsigned due)
 {
     if (__builtin_expect(wg_careful(t), 0)) {
         frontends_carefully(t, due);
-    } else if (__builtin_expect(
-                   t->backend.sync.core_waits | wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS), 0)) {
+    } else if (__builtin_expect(t->backend.sync.core_waits | wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS),
+                                0)) {
         frontends_mixed(t, due);
     } else {
         unsigned first = (unsigned)__builtin_ctz(due), more = due & (due - 1);
