@@ -21,6 +21,8 @@
  * Facts: InputAddressGenerator.md, OutputAddressGenerator.md, BlackholeA0 PACR.md; for BH's RowPadZero, contexts,
  * AddrCntContext and the ZeroWrite of many rows the assembly table.
  */
+#include <string.h>
+
 #include "backend/config.h"
 #include "backend/insn_finding.h"
 #include "backend/matrix.h"
@@ -497,12 +499,74 @@ static bool plan_usual(wg_tile *t, wg_pack_job *job)
     return true;
 }
 
+/* ---- The same once more ---------------------------------------------------------------------------------------- */
+
+/* Are the packers, configuration, word and counters as they were? */
+static bool is_again(const wg_tile *t, const wg_pack_job *job, const wg_pack_setup *s)
+{
+    const wg_pack_again *a = &t->backend.pack.again;
+    const wg_insn *insn = &job->insn;
+    wg_dst_access access = wg_pack_access(t, s);
+    if (a->word != insn->word || a->thread != insn->thread || a->changes != s->changes ||
+        memcmp(a->counters, t->regs.adc.unit[insn->thread][2], sizeof a->counters) || a->access.remap != access.remap ||
+        a->access.swizzle != access.swizzle || a->access.wide16 != access.wide16)
+        return false;
+    unsigned placed = 0;
+    for (unsigned i = 0; i < WG_PACKERS; i++)
+        placed |= (job->packers >> i & 1) ? t->backend.pack.packer[i].placed : 0u;
+    return !placed;
+}
+
+static bool plan_again(wg_tile *t, const wg_pack_job *job)
+{
+    const wg_pack_setup *s = &t->backend.pack.setup[wg_config_bank(t, job->insn.thread)];
+    if (!job->serial || job->serial != t->backend.pack.again.serial || wg_touch_watched(t) ||
+        s->changes != t->regs.config.changes + 1 || t->backend.config.instructions || !is_again(t, job, s))
+        return false;
+    wg_pack_move_counters(t, &job->insn, 1u << job->insn.thread);
+    return true;
+}
+
+/* What the job has become depends on nothing but that, and there is nothing to report: it can be used again. */
+static bool may_be_again(const wg_tile *t, const wg_pack_job *job, const wg_pack_setup *s)
+{
+    const wg_insn *insn = &job->insn;
+    if (t->arch->pack.interfaces || !job->last || job->flush || bit(insn, OVERRIDE_THREAD) || s->descales ||
+        t->backend.config.instructions || wg_touch_watched(t) || !(0x911F >> bits(insn, SELECT, 15) & 1))
+        return false;
+    const wg_adc_channel *c = t->regs.adc.unit[insn->thread][2];
+    if (c[1].x + 1 < c[0].x)
+        return false;
+    for (unsigned rest = job->packers; rest; rest &= rest - 1) {
+        const wg_pack_section *section = &s->section[__builtin_ctz(rest)];
+        if (!section->silent || section->from_l1 || section->adds_offset ||
+            t->backend.pack.packer[__builtin_ctz(rest)].placed)
+            return false;
+    }
+    return source_of(insn, &s->section[0]) == WG_PACK_FROM_DST;
+}
+
+/* Before the counters move. */
+static void remember(wg_tile *t, wg_pack_job *job, const wg_pack_setup *s)
+{
+    wg_pack_again *a = &t->backend.pack.again;
+    if (!is_again(t, job, s)) {
+        *a = (wg_pack_again){.changes = s->changes,
+                             .serial = ++t->backend.pack.usual_serials,
+                             .word = job->insn.word,
+                             .thread = job->insn.thread,
+                             .access = job->access};
+        memcpy(a->counters, t->regs.adc.unit[job->insn.thread][2], sizeof a->counters);
+    }
+    job->serial = a->serial;
+}
+
 /* ---- All together ---------------------------------------------------------------------------------------------- */
 
 void wg_pack_plan(wg_tile *t, wg_pack_job *job)
 {
     const wg_insn *insn = &job->insn;
-    if (plan_usual(t, job))
+    if (t->arch->pack.interfaces ? plan_usual(t, job) : plan_again(t, job))
         return;
     job->serial = 0;
     unsigned advance = 0, sections = 0;
@@ -532,6 +596,7 @@ void wg_pack_plan(wg_tile *t, wg_pack_job *job)
     job->has_edges = s->has_edges;
     if (__builtin_expect(s->has_edges, 0))
         job->edges = s->edges;
+    bool again = may_be_again(t, job, s);
     for (unsigned rest = job->packers; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
         const wg_pack_section *section = &s->section[section_of(t, insn, i)];
@@ -550,5 +615,7 @@ void wg_pack_plan(wg_tile *t, wg_pack_job *job)
         if (one)
             move_position(t, job, section, part);
     }
+    if (again)
+        remember(t, job, s);
     wg_pack_move_counters(t, insn, advance);
 }

@@ -141,12 +141,40 @@ static inline bool exponents_unseen(wg_pack_burst *b, uint32_t line)
     return true;
 }
 
+/* Rows of an aligned four, which stay together, behind those that wait; there is room for them. */
+static inline void add_rows(wg_pack_burst *b, unsigned stored, unsigned interfaces, uint32_t data)
+{
+    const wg_dst *d = &b->t->regs.dst;
+    bool wide = b->set->wide, whole = interfaces == 15 && !(d->undefined[stored >> 6 & 15] >> (stored & 63) & 15);
+    if (!b->rows) {
+        b->at.data = b->t->l1 + data;
+        b->at.fours = true;
+    }
+    if (!whole && b->at.fours)
+        wg_pack_rows_apart(&b->at, b->rows);
+    if (whole) {
+        const uint16_t **high = &b->at.high[b->rows], **low = &b->at.low[b->rows];
+        *high = d->bits[stored];
+        *low = wide ? d->bits[stored + WG_DST_LOW] : wg_pack_zeros;
+        for (unsigned i = 1; i < 4 && !b->at.fours; i++) {
+            high[i] = *high + 16 * i;
+            low[i] = wide ? *low + 16 * i : wg_pack_zeros;
+        }
+        b->rows += 4;
+        return;
+    }
+    for (unsigned rest = interfaces; rest; rest &= rest - 1) {
+        unsigned row = stored + (unsigned)__builtin_ctz(rest);
+        bool zero = wg_dst_is_undefined(d, row);
+        b->at.high[b->rows & 15] = zero ? wg_pack_zeros : d->bits[row];
+        b->at.low[b->rows++ & 15] = zero || !wide ? wg_pack_zeros : d->bits[row + WG_DST_LOW];
+    }
+}
+
 /* Rows of 16 datums are put where wg_pack_move() puts them; false, and nothing done, if something is in the way. */
 static inline bool move(wg_pack_burst *b, const wg_pack_pending *job)
 {
-    static const uint16_t zeros[16];
     const wg_pack_settings *set = b->set;
-    const wg_dst *d = &b->t->regs.dst;
     wg_packer *p = b->p;
     unsigned stored = wg_dst_stored(b->access, job->start >> 4, set->wide), rows = wg_pack_ones(job->interfaces);
     uint32_t bytes = rows * set->row_bytes, data = stream_at(b, job, WG_STREAM_DATA);
@@ -168,23 +196,7 @@ static inline bool move(wg_pack_burst *b, const wg_pack_pending *job)
             wg_pack_begin(&out, &part);
         b->begun = true;
     }
-    if (!b->rows)
-        b->at.data = b->t->l1 + data;
-    bool whole = job->interfaces == 15 && !(d->undefined[stored >> 6 & 15] >> (stored & 63) & 15);
-    if (whole) { /* there is room for them */
-        const uint16_t **high = &b->at.high[b->rows], **low = &b->at.low[b->rows];
-        for (unsigned i = 0; i < 4; i++) {
-            high[i] = d->bits[stored + i];
-            low[i] = set->wide ? d->bits[stored + i + WG_DST_LOW] : zeros;
-        }
-        b->rows += 4;
-    }
-    for (unsigned rest = whole ? 0 : job->interfaces; rest; rest &= rest - 1) {
-        unsigned row = stored + (unsigned)__builtin_ctz(rest); /* of an aligned four, which stay together */
-        bool zero = wg_dst_is_undefined(d, row);
-        b->at.high[b->rows & 15] = zero ? zeros : d->bits[row];
-        b->at.low[b->rows++ & 15] = zero || !set->wide ? zeros : d->bits[row + WG_DST_LOW];
-    }
+    add_rows(b, stored, job->interfaces, data);
     p->stream[WG_STREAM_DATA].address = data + bytes;
     p->datums += rows * 16;
     wg_pack_next_row(p, set, rows);
@@ -363,23 +375,9 @@ static bool is_clear(wg_pack_burst *b, unsigned count, uint32_t more)
 /* Four whole rows behind those that have been packed. */
 static inline void move_rows(wg_pack_burst *b, uint32_t start, uint32_t data)
 {
-    static const uint16_t zeros[16];
-    const wg_dst *d = &b->t->regs.dst;
-    bool wide = b->set->wide;
-    unsigned stored = wg_dst_stored(b->access, start >> 4, wide);
     if (b->rows + 4 > 16)
         wg_pack_burst_writes(b);
-    if (!b->rows)
-        b->at.data = b->t->l1 + data;
-    const uint16_t **high = &b->at.high[b->rows], **low = &b->at.low[b->rows];
-    unsigned undefined = (unsigned)(d->undefined[stored >> 6 & 15] >> (stored & 63)) & 15;
-    for (unsigned i = 0; i < 4; i++) {
-        high[i] = d->bits[stored + i];
-        low[i] = wide ? d->bits[stored + i + WG_DST_LOW] : zeros;
-    }
-    for (; __builtin_expect(undefined, 0); undefined &= undefined - 1)
-        high[__builtin_ctz(undefined)] = low[__builtin_ctz(undefined)] = zeros;
-    b->rows += 4;
+    add_rows(b, wg_dst_stored(b->access, start >> 4, b->set->wide), 15, data);
 }
 
 /* How far in the plane `fours` times four rows get. */

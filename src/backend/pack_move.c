@@ -198,39 +198,60 @@ static void run(mover *m, uint32_t start)
         zero_run(m, count);
 }
 
+/* 16 rows from an aligned one on, which nothing permutes and all of which are defined? Then they are found at once. */
+static inline bool find_sixteen(const wg_dst *d, wg_dst_access access, bool wide, unsigned first, wg_pack_rows *at)
+{
+    if (first & 15 || access.remap | access.swizzle | (access.wide16 & !wide))
+        return false;
+    unsigned stored = wg_dst_stored(access, first & (WG_DST_ROWS - 1), wide);
+    uint64_t all = wide ? UINT64_C(0x00FF00FF) : UINT64_C(0xFFFF); /* of 32 bits: eight, and eight behind their low halves */
+    if (d->undefined[stored >> 6 & 15] >> (stored & 63) & all)
+        return false;
+    const uint16_t *high = d->bits[stored], *behind = wide ? high + 16 * 16 : high + 8 * 16;
+    for (unsigned i = 0; i < 8; i += 4) {
+        at->high[i] = high + 16 * i;
+        at->high[8 + i] = behind + 16 * i;
+        at->low[i] = wide ? high + 16 * (WG_DST_LOW + i) : wg_pack_zeros;
+        at->low[8 + i] = wide ? behind + 16 * (WG_DST_LOW + i) : wg_pack_zeros;
+    }
+    return at->fours = true;
+}
+
 /* `rows` (at most 16) whole rows of Dst from `first` on, straight to where the data stream is. */
 static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part, unsigned first,
                        unsigned rows)
 {
-    static const uint16_t zeros[16];
     wg_tile *t = out->t;
     wg_packer *p = out->p;
     const wg_dst *d = &t->regs.dst;
     bool wide = part->set.wide;
     unsigned step = job->interfaces ? job->row_stride : 1, n = 0;
     wg_pack_rows at;
+    at.fours = false;
     at.data = t->l1 + p->stream[WG_STREAM_DATA].address;
     at.lanes = t->regs.exphist.lanes[out->packer];
+    if (rows == 16 && find_sixteen(d, job->access, wide, first, &at)) /* which is not for BH's interfaces */
+        n = 16;
     /* However rows are permuted, an aligned four stay together: they are looked up as one. */
     bool fours = step == 1 && !(first & 3) && (!job->interfaces || job->interfaces == 15);
     while (fours && n + 4 <= rows) {
         unsigned stored = wg_dst_stored(job->access, (first + n) & (WG_DST_ROWS - 1), wide);
         if (d->undefined[stored >> 6 & 15] >> (stored & 63) & 15)
             break;
-        const uint16_t *high = d->bits[stored], *low = wide ? d->bits[stored + WG_DST_LOW] : zeros;
-        for (unsigned k = 0; k < 4; k++) {
-            at.high[n + k] = high + 16 * k;
-            at.low[n + k] = wide ? low + 16 * k : low;
-        }
+        at.high[n] = d->bits[stored];
+        at.low[n] = wide ? d->bits[stored + WG_DST_LOW] : wg_pack_zeros;
+        at.fours = true;
         n += 4;
     }
+    if (n < rows)
+        wg_pack_rows_apart(&at, n);
     for (unsigned i = n; n < rows; i++) {
         if (job->interfaces && !(job->interfaces >> i & 1))
             continue;
         unsigned stored = wg_dst_stored(job->access, (first + i * step) & (WG_DST_ROWS - 1), wide);
         bool undefined = wg_dst_is_undefined(d, stored);
-        at.high[n] = undefined ? zeros : d->bits[stored];
-        at.low[n++] = undefined || !wide ? zeros : d->bits[(stored + WG_DST_LOW) % WG_DST_ROWS];
+        at.high[n] = undefined ? wg_pack_zeros : d->bits[stored];
+        at.low[n++] = undefined || !wide ? wg_pack_zeros : d->bits[(stored + WG_DST_LOW) % WG_DST_ROWS];
     }
     wg_pack_route route = {
         .early = part->set.early, .shift = job->shift, .out_format = part->set.out_format, .late = part->set.late};
@@ -297,7 +318,9 @@ static void move_stepwise(const wg_pack_output *out, const wg_pack_job *job, con
 void wg_pack_end_tile(const wg_pack_output *out, unsigned thread, bool last, const wg_pack_settings *set)
 {
     const wg_packer *p = out->p;
-    wg_pack_flush(out);
+    if (p->block_fill | p->group_fill | p->stream[WG_STREAM_ROWS].fill | p->stream[WG_STREAM_EXPONENTS].fill |
+        p->stream[WG_STREAM_DATA].fill)
+        wg_pack_flush(out);
     if (last)
         wg_tdma_tile_packed(out->t, out->packer, thread,
                             (uint16_t)((p->stream[WG_STREAM_DATA].address - p->tile_start) >> 4), p->zero_flags,

@@ -5,6 +5,7 @@
 
 #include "frontend/insn.h"
 #include "num/pack_formats.h"
+#include "regs/adc.h"
 #include "regs/dst.h"
 
 enum { WG_PACKERS = 4, WG_PACK_IN_FLIGHT = 16 };
@@ -173,6 +174,19 @@ typedef struct wg_pack_usual {
     uint8_t shift, needed; /* of addresses in Dst; the streams it writes */
 } wg_pack_usual;
 
+/*
+ * WH: a PACR that ends a tile and finds word, configuration and counters as an earlier one did is planned like that one,
+ * and jobs remember what they were made of.
+ */
+typedef struct wg_pack_again {
+    uint64_t changes; /* of configuration, as in wg_pack_setup; 0: there is none */
+    uint64_t serial;  /* in the jobs */
+    uint32_t word;
+    uint8_t thread;
+    wg_dst_access access;
+    wg_adc_channel counters[2];
+} wg_pack_again;
+
 typedef struct wg_pack {
     wg_pack_job job[WG_PACK_IN_FLIGHT];
     uint8_t order[WG_PACK_IN_FLIGHT]; /* jobs in the order in which they came */
@@ -184,7 +198,8 @@ typedef struct wg_pack {
     uint8_t context_planes; /* … planes packed under it */
     uint8_t planned_row;    /* BH: tile position behind everything accepted */
     wg_pack_usual usual[2]; /* by Last: a tile's last PACR differs by that bit */
-    uint64_t usual_serials;
+    wg_pack_again again;
+    uint64_t usual_serials; /* of both, the last one given */
     uint64_t burst_at;      /* the cycle behind the last acceptance: from there on a burst may begin (pack_burst.c), */
     uint64_t burst_until;   /* before this cycle, unless it was tried in vain */
     wg_pack_setup setup[2]; /* per bank of configuration */

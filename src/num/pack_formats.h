@@ -114,10 +114,22 @@ typedef struct wg_pack_route {
 } wg_pack_route;
 typedef struct wg_pack_rows {
     const uint16_t *high[16], *low[16]; /* stored rows of Dst; `low` has to be there for 16 bits, too */
+    bool fours;                         /* only every fourth is there: behind it lie the rows of the next three */
     uint8_t *data;                      /* what L1 holds of them, one behind the other */
     uint8_t exponents[16];              /* of a BFP format: one per row */
     uint16_t *lanes;                    /* the largest exponents on the way, by column: raised */
 } wg_pack_rows;
+/* Each row gets its own, of the first `rows`. */
+static inline void wg_pack_rows_apart(wg_pack_rows *at, unsigned rows)
+{
+    for (unsigned row = 0; at->fours && row < rows; row += 4)
+        for (unsigned i = 1; i < 4; i++) {
+            at->high[row + i] = at->high[row] + 16 * i;
+            at->low[row + i] = at->low[row] + 16 * i;
+        }
+    at->fours = false;
+}
+extern const uint16_t wg_pack_zeros[64]; /* four rows: low halves that are not there, rows that are not defined */
 void wg_pack_rows_out(wg_simd level, const wg_pack_route *r, unsigned rows, wg_pack_rows *at);
 /* What a format means between early and late conversion, where no early conversion says so. */
 static inline wg_mid wg_pack_mid_of(unsigned format)

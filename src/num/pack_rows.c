@@ -174,30 +174,36 @@ INLINE TARGET unsigned pairs_avx512(unsigned rows, wg_pack_rows *at, bool six, u
     return row;
 }
 /* As rows_32(): halves of two rows are put in order together, and each row's are then joined. */
-INLINE TARGET unsigned pairs_32_avx512(unsigned rows, wg_pack_rows *at)
+INLINE TARGET void pair_32_avx512(__m512i h, __m512i l, __m512i *most, uint8_t *data)
 {
     enum { CHOICE = 0xCA }; /* a ? b : c */
-    static const uint16_t order[2][32] = {
-        {0,  32, 1,  33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
-         8,  40, 9,  41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47},
-        {16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,
-         24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63}};
-    const __m512i first = _mm512_loadu_si512(order[0]), second = _mm512_loadu_si512(order[1]);
-    const __m512i sign = _mm512_set1_epi16((short)0x8000), mantissa = _mm512_set1_epi16(0x7F);
-    const __m512i low_byte = _mm512_set1_epi16(0xFF);
+    static const uint16_t order[2][32] = {{0,  32, 1,  33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
+                                           8,  40, 9,  41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47},
+                                          {16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,
+                                           24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63}};
+    __m512i exponent = _mm512_and_si512(h, _mm512_set1_epi16(0xFF)), mantissa = _mm512_srli_epi16(h, 8);
+    *most = _mm512_max_epu16(*most, exponent);
+    __m512i x = _mm512_ternarylogic_epi32(_mm512_set1_epi16(0x7F), mantissa, _mm512_slli_epi16(exponent, 7), CHOICE);
+    x = _mm512_ternarylogic_epi32(_mm512_set1_epi16((short)0x8000), h, x, CHOICE);
+    _mm512_storeu_si512(data, _mm512_permutex2var_epi16(l, _mm512_loadu_si512(order[0]), x));
+    _mm512_storeu_si512(data + 64, _mm512_permutex2var_epi16(l, _mm512_loadu_si512(order[1]), x));
+}
+INLINE TARGET unsigned pairs_32_avx512(unsigned rows, wg_pack_rows *at)
+{
     __m512i most = _mm512_setzero_si512();
+    uint8_t *data = at->data;
     unsigned row = 0;
+    if (at->fours)
+        for (; row < rows; row += 4, data += 256) {
+            const uint16_t *high = at->high[row], *low = at->low[row];
+            pair_32_avx512(_mm512_loadu_si512(high), _mm512_loadu_si512(low), &most, data);
+            pair_32_avx512(_mm512_loadu_si512(high + 32), _mm512_loadu_si512(low + 32), &most, data + 128);
+        }
 #define BOTH(from) \
     _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(from)[row])), \
                        _mm256_loadu_si256((const __m256i *)(from)[row + 1]), 1)
-    for (; row + 2 <= rows; row += 2) {
-        __m512i h = BOTH(at->high), l = BOTH(at->low), exponent = _mm512_and_si512(h, low_byte);
-        most = _mm512_max_epu16(most, exponent);
-        __m512i x = _mm512_ternarylogic_epi32(mantissa, _mm512_srli_epi16(h, 8), _mm512_slli_epi16(exponent, 7), CHOICE);
-        x = _mm512_ternarylogic_epi32(sign, h, x, CHOICE);
-        _mm512_storeu_si512(at->data + 64 * row, _mm512_permutex2var_epi16(l, first, x));
-        _mm512_storeu_si512(at->data + 64 * row + 64, _mm512_permutex2var_epi16(l, second, x));
-    }
+    for (; row + 2 <= rows; row += 2, data += 128)
+        pair_32_avx512(BOTH(at->high), BOTH(at->low), &most, data);
 #undef BOTH
     halves16 lanes = LOAD(halves16, at->lanes);
     __m256i both = _mm256_max_epu16(_mm512_castsi512_si256(most), _mm512_extracti64x4_epi64(most, 1));
@@ -210,6 +216,8 @@ INLINE TARGET unsigned pairs_32_avx512(unsigned rows, wg_pack_rows *at)
 #define PAIRS_32(rows, at) pairs_32_avx512(rows, at)
 #include "num/pack_rows_body.h"
 #endif
+
+const uint16_t wg_pack_zeros[64];
 
 void wg_pack_rows_out(wg_simd level, const wg_pack_route *r, unsigned rows, wg_pack_rows *at)
 {

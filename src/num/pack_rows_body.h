@@ -229,17 +229,25 @@ INLINE TARGET bool FN(rows_from_bf16)(const wg_pack_route *r, unsigned rows, wg_
 }
 
 /* 32 bits as they are: the high halves are put in order before they get twice as wide. */
+INLINE TARGET void FN(row_32)(const uint16_t *high, const uint16_t *low, halves16 *most, uint8_t *data)
+{
+    halves16 h = LOAD(halves16, high), exponent = h & 0xFF;
+    *most = MAX_HALVES(*most, exponent);
+    words16 wide = CONVERT(words16, (h & 0x8000) | exponent << 7 | (h >> 8 & 0x7F));
+    STORE(data, wide << 16 | CONVERT(words16, LOAD(halves16, low)));
+}
+
 INLINE TARGET void FN(rows_32)(unsigned rows, wg_pack_rows *at)
 {
     unsigned row = PAIRS_32(rows, at);
     halves16 most = {0}, lanes = LOAD(halves16, at->lanes);
     uint8_t *data = at->data + 64 * row;
-    for (; row < rows; row++, data += 64) {
-        halves16 h = LOAD(halves16, at->high[row]), exponent = h & 0xFF;
-        most = MAX_HALVES(most, exponent);
-        words16 high = CONVERT(words16, (h & 0x8000) | exponent << 7 | (h >> 8 & 0x7F));
-        STORE(data, high << 16 | CONVERT(words16, LOAD(halves16, at->low[row])));
-    }
+    if (at->fours)
+        for (; row < rows; row += 4)
+            for (unsigned i = 0; i < 4; i++, data += 64)
+                FN(row_32)(at->high[row] + 16 * i, at->low[row] + 16 * i, &most, data);
+    for (; row < rows; row++, data += 64)
+        FN(row_32)(at->high[row], at->low[row], &most, data);
     STORE(at->lanes, MAX_HALVES(lanes, most));
 }
 
@@ -260,16 +268,17 @@ INLINE TARGET void FN(rows_int8)(unsigned rows, wg_pack_rows *at, bool is_unsign
 
 TARGET static void FN(rows)(const wg_pack_route *r, unsigned rows, wg_pack_rows *at)
 {
+    if (!r->late.narrow && ((r->early == WG_EARLY_32 && r->late.mid == WG_MID_F8 && r->late.target == TO_32 &&
+                             r->out_format == WG_FMT_FP32) ||
+                            (r->early == WG_EARLY_INT32 && r->late.mid == WG_MID_INT32 && r->late.target == TO_INT32 &&
+                             r->out_format == WG_FMT_INT32))) {
+        FN(rows_32)(rows, at);
+        return;
+    }
+    wg_pack_rows_apart(at, rows);
     if (!r->late.narrow) {
         if (FN(rows_from_bf16)(r, rows, at))
             return;
-        if ((r->early == WG_EARLY_32 && r->late.mid == WG_MID_F8 && r->late.target == TO_32 &&
-             r->out_format == WG_FMT_FP32) ||
-            (r->early == WG_EARLY_INT32 && r->late.mid == WG_MID_INT32 && r->late.target == TO_INT32 &&
-             r->out_format == WG_FMT_INT32)) {
-            FN(rows_32)(rows, at);
-            return;
-        }
         if ((r->early == WG_EARLY_INT8 || r->early == WG_EARLY_UINT8) && !(r->shift & 31) &&
             r->late.mid == WG_MID_INT8 && r->late.target == TO_INT8 && r->out_format == WG_FMT_INT8) {
             FN(rows_int8)(rows, at, r->early == WG_EARLY_UINT8);

@@ -90,8 +90,12 @@ bool wg_l1_unseen(const wg_tile *t, uint32_t address, uint32_t bytes)
     /* Most lines are in nobody's cache: several of them at once. */
     const uint8_t *watch = &t->regions.memory.l1.watch[address / LINE];
     uint32_t lines = (address % LINE + bytes + LINE - 1) / LINE, i = 0;
-    uint64_t any = 0, eight;
+    uint64_t any = 0, eight, many[4];
     uint32_t four;
+    for (; lines - i >= sizeof many; i += (uint32_t)sizeof many) {
+        memcpy(many, watch + i, sizeof many);
+        any |= (many[0] | many[1]) | (many[2] | many[3]);
+    }
     for (; lines - i >= 8; i += 8) {
         memcpy(&eight, watch + i, sizeof eight);
         any |= eight;
