@@ -85,26 +85,21 @@ static inline void fill(uint32_t data[4], uint32_t first, const wg_op *op, unsig
         data[i] = op[i].imm;
 }
 
-/* The push that waits in EX1, the newest instruction, enters the store queue, if it can. */
-static inline void enter(wg_core_run *run, uint64_t now)
+/* The push that waited in EX1, the newest instruction, has entered the store queue. */
+static inline void entered(wg_core_run *run, uint64_t now)
 {
-    const wg_ex1 *x = &run->ex1;
-    if (x->entered >= now || run->sq_count == WG_STORE_QUEUE)
-        return;
     const uint64_t before = run->retired[(run->number - 2) % WG_RETIRE_RING];
     const unsigned slot = (unsigned)((run->number - 1) % WG_RETIRE_RING);
-    memcpy(enqueue(run, now, x->address, x->pc, x->bytes, x->index), x->data, sizeof x->data);
     run->ex1.kind = WG_EX1_NONE;
     run->at = now; /* it could not have been later */
     run->filled[slot] = now + 1;
     run->retired[slot] = wg_max64(before, now) + 1;
 }
 
-/* The first of the queue leaves: as wg_memory_emit(). */
-static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, wg_core_run *run, const wg_store *s)
+/* A store leaves: as wg_memory_emit(). */
+static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, const wg_store *s, uint64_t now)
 {
     wg_memory *m = &t->regions.memory;
-    const uint64_t now = t->sched.now;
     const unsigned thread = core - WG_CORE_T0;
     wg_request *req = &lane->queue[(lane->head + lane->count) % WG_LANE_DEPTH];
     const uint32_t address = s->address, pc = s->pc;
@@ -116,8 +111,6 @@ static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, wg_core_run *
     req->pc = pc;
     memcpy(req->data, s->data, sizeof req->data);
     req->bytes = bytes;
-    wg_sq_pop(run);
-    run->mux_free = now + 1;
     if (__builtin_expect(t->perturbed, 0)) {
         wg_memory_emit(t, req);
         return;
@@ -239,6 +232,7 @@ __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned c
         }
         uint32_t value, address = WG_INSTRN_BUF_BASE;
         unsigned words = 1;
+        bool taken;
         switch ((wg_op_code)op->code) {
 #define ALU(name, expression) \
     case WG_OP_##name: \
@@ -258,17 +252,12 @@ __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned c
                 goto more;
             value = B;
             goto push;
-#define BRANCH(name, condition) case WG_OP_##name:
+#define BRANCH(name, condition) \
+    case WG_OP_##name: \
+        taken = (condition); \
+        goto branch;
 #include "riscv/branch.inc"
 #undef BRANCH
-            if (op->imm == pc)
-                goto more;
-            bool taken = wg_branch_taken(op->code, A, B);
-            bool foreseen = wg_predict_branch(k, wg_predictor_on(t, core), pc, op->imm <= pc, taken);
-            ENTERED(WG_NO_DEST, e + 1);
-            at = e + 1 + (foreseen ? 0u : t->timing->mispredict_bubble);
-            pc = taken ? op->imm : pc + 4;
-            continue;
         case WG_OP_JAL:
             if (op->imm == pc || op->rd != WG_REG_SINK)
                 goto more;
@@ -286,6 +275,15 @@ __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned c
         ENTERED(op->rd, e + 1);
         at = e + 1;
         pc += 4;
+        continue;
+    branch:
+        if (op->imm == pc)
+            goto more;
+        at = e + 1;
+        if (!wg_predict_branch(k, wg_predictor_on(t, core), pc, op->imm <= pc, taken))
+            at += t->timing->mispredict_bubble;
+        ENTERED(WG_NO_DEST, e + 1);
+        pc = taken ? op->imm : pc + 4;
         continue;
     push:
         run->disturbed = e;
@@ -353,7 +351,7 @@ static inline pushing tick(wg_tile *t, unsigned core)
         t->sched.next[WG_AGENT_CORE_B + core] = WG_NEVER; /* it is ticked just now */
         ahead = false;
     }
-    const wg_store *head = wg_sq_peek(run, 0);
+    wg_store *head = wg_sq_at(run, 0);
     __asm__("" : "+r"(head));
     const bool waits = run->ex1.kind;
     if (waits && (run->ex1.kind != WG_EX1_STORE || run->ex1.path != WG_PATH_PUSH))
@@ -368,12 +366,28 @@ static inline pushing tick(wg_tile *t, unsigned core)
     }
     if (!ahead)
         k->saved_at = WG_NEVER;
+    const wg_ex1 *x = &run->ex1;
+    const bool enters = waits && x->entered < now;
     if (run->sq_count && run->mux_free <= now && head->entered < now && has_room(t, lane)) {
-        leave(t, core, lane, run, head);
-        head = wg_sq_peek(run, 0);
+        leave(t, core, lane, head, now);
+        run->mux_free = now + 1;
+        if (enters && run->sq_count == WG_STORE_QUEUE) { /* in the very place that becomes free */
+            head->first = head->entered = now;
+            head->address = x->address;
+            head->pc = x->pc;
+            memcpy(head->data, x->data, sizeof head->data);
+            head->bytes = x->bytes;
+            run->sq_head = (uint8_t)((run->sq_head + 1) % WG_STORE_QUEUE);
+            entered(run, now);
+        } else {
+            wg_sq_pop(run);
+        }
+        head = wg_sq_at(run, 0);
     }
-    if (waits) /* if need be into the room that was made in this very cycle */
-        enter(run, now);
+    if (enters && run->ex1.kind && run->sq_count < WG_STORE_QUEUE) {
+        memcpy(enqueue(run, now, x->address, x->pc, x->bytes, x->index), x->data, sizeof x->data);
+        entered(run, now);
+    }
     /* Phase J. */
     const bool room = has_room(t, lane);
     uint64_t next = WG_NEVER;
