@@ -437,11 +437,10 @@ static uint32_t stretch(wg_pack_burst *b, uint64_t until)
     p->datums += done * 64;
     for (uint32_t i = done; i < n; i++) {
         wg_pack_pending *job = &b->pending[(b->first + b->count++) % WG_PACK_IN_FLIGHT];
-        *job = (wg_pack_pending){
-            .done_at = at + i * cycles + stages,
-            .start = (start + i * step) & 0x3FFF,
-            .nth = b->accepted + i,
-            .interfaces = 15};
+        *job = (wg_pack_pending){.done_at = at + i * cycles + stages,
+                                 .start = (start + i * step) & 0x3FFF,
+                                 .nth = b->accepted + i,
+                                 .interfaces = 15};
     }
     b->u->planned_row = rows_on(b->u->planned_row, b->set->rows_per_plane, n);
     for (unsigned k = 0; k < 2; k++) {
