@@ -414,12 +414,12 @@ static void order_dst_effect(wg_matrix *m, wg_matrix_op *op, uint64_t ready)
                 op->effect_at = later(op->effect_at, m->block_lands[i]);
         ready = later(ready, op->effect_at);
         /* Whatever is accepted later lands later than the next cycle: that need not be remembered. */
-        bool lingers = op->effect_at > m->last_accept;
+        bool lingers = op->effect_at > m->last_accept, last = m->blocks_ready <= ready;
         for (unsigned i = 0; i < WG_DST_BLOCKS; i += 8) {
             uint64_t eight = marks[i / 8], *blocks = &m->block_ready[i];
-            if (eight == UINT64_MAX && !lingers) { /* all of Dst, mostly */
+            if (eight == UINT64_MAX && !lingers && last) { /* all of Dst, mostly */
                 for (unsigned k = 0; k < 8; k++)
-                    blocks[k] = later(blocks[k], ready);
+                    blocks[k] = ready;
                 continue;
             }
             for (unsigned k = 0; eight && k < 8; k++)

@@ -17,95 +17,27 @@
 #include <string.h>
 
 #include "frontend/gate.h"
-#include "frontend/mop.h"
-#include "frontend/replay.h"
+#include "frontend/supply.h"
 
 enum { MOST = 32, LEAST = 3 /* fewer are not worth it */ };
 
 typedef struct step {
     uint16_t row; /* the first stored one */
-    uint8_t srca, srcb, phase;
+    uint8_t srca; /* as counted: the rows are a multiple of 16's */
+    uint8_t srcb, phase;
 } step;
 
 typedef struct burst {
     wg_tile *t;
     wg_matrix *m;
-    wg_frontend *f;
     const wg_matrix_usual *u;
     unsigned thread, count;
-    bool plays;
+    wg_supply supply;
     uint64_t from; /* the cycle of the first acceptance */
     step step[MOST];
 } burst;
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
-/* An entry of the FIFOs before the gate that needs nothing but to be accepted. */
-static bool is_bare(unsigned entry) { return !(entry & ~(unsigned)WG_E_PLACE); }
-
-/* The word of the i-th instruction to be accepted; `queued` of them are there already. False: it is none for a burst. */
-static inline bool word_at(const burst *b, unsigned i, unsigned queued, uint32_t *word)
-{
-    const wg_frontend *f = b->f;
-    if (i < queued) {
-        unsigned entry = f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING];
-        *word = f->pool[entry & WG_E_PLACE].word;
-        return is_bare(entry);
-    }
-    *word = b->plays ? f->replay.slot[(f->replay.play_at + i - queued) % WG_REPLAY_SLOTS] : f->mop_cfg[5];
-    return true;
-}
-
-/*
- * A REPLAY's last instructions are at the gate, and others come up behind them (phases F and G): for how many of these
- * cycles does nothing else happen?
- */
-static unsigned ending(const burst *b)
-{
-    enum { WAITS_T = 1, WAITS_B = 2 };
-    const wg_frontend *f = b->f;
-    wg_frontend g = {.fifo_count = f->fifo_count, .plain_downstream = f->plain_downstream};
-    unsigned n;
-    if (f->mux_busy || f->push_waits & WAITS_B)
-        return 0;
-    for (n = 0; n < wg_gate_count(f); n++) {
-        if (n >= wg_replay_count(f) || f->down[(uint8_t)(f->gate_end + n) % WG_DOWN_RING] & WG_E_REPLAY)
-            break;
-        if (!g.fifo_count)
-            continue;
-        if (f->fifo[(f->fifo_head + n) % WG_FIFO_RING] & WG_E_MOP)
-            break;
-        g.fifo_count--;
-        g.plain_downstream++;
-        if (f->push_waits & WAITS_T && wg_fifo_room(b->t->arch, &g, b->thread) >= f->push_needs)
-            break;
-    }
-    return n;
-}
-
-/* How many there can be, as far as it depends on where they come from. */
-static unsigned supply(const burst *b)
-{
-    const wg_frontend *f = b->f;
-    const wg_mop_state *m = &f->mop;
-    unsigned left;
-    if (b->plays) { /* the FIFO before the expander stays as it is: it is full, or there is nothing for it */
-        if (!wg_replay_usual(b->t, f) || (wg_replay_has_room(f) && (f->mux_busy || f->fifo_count)) ||
-            (f->fifo_count && wg_fifo_at(f, 0)->op == WG_I_MOP_CFG))
-            return 0;
-        left = f->replay.play_left + ending(b);
-    } else {
-        enum { ACTIVE_ALONE = 1, WAITS_B = 2 };
-        if (f->mux_busy != ACTIVE_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP || m->alternates ||
-            m->i + 2u >= m->inner || f->gate_end == f->down_end || f->push_waits & WAITS_B)
-            return 0;
-        for (uint8_t i = f->down_head; i != f->down_end; i++)
-            if (!is_bare(f->down[i % WG_DOWN_RING]))
-                return 0;
-        left = m->inner - m->i - 2u;
-    }
-    return left < MOST ? left : MOST;
-}
 
 /* Everything in flight is the thread's, and lands in order by the time that a new one would, or ends without. */
 static bool flights_land(const burst *b)
@@ -128,42 +60,53 @@ static bool flights_land(const burst *b)
            !(b->t->sched.watch_units | b->t->sched.watch_idle);
 }
 
+/* The words of those that are as the usual one but for its row of Dst and address modifier; how many. */
+static unsigned words(const burst *b, unsigned most, uint32_t word[MOST])
+{
+    const wg_arch_id arch = b->t->arch->id;
+    const uint32_t usual = b->u->word, spare = wg_insn_kinds[arch][usual >> 24].spare_bits;
+    const uint32_t same = ~(0x3FFu | wg_matrix_addr_mod_mask(arch) << wg_matrix_addr_mod_shift(arch));
+    unsigned i;
+    for (i = 0; i < most; i++)
+        if (!wg_supply_word(&b->supply, i, &word[i]) || (word[i] ^ usual) & same || (word[i] | 1u << 31) & spare)
+            break;
+    return i;
+}
+
 /* Step 1: what each does, and when its rows can be read again. */
 static void plan(burst *b, unsigned most)
 {
     wg_tile *t = b->t;
     wg_matrix *m = b->m;
-    const wg_matrix_usual *u = b->u;
-    wg_rwc_thread *rwc = &t->regs.rwc.thread[b->thread];
-    const uint16_t *tcfg = t->regs.config.thread[b->thread];
+    const wg_arch_id arch = t->arch->id;
     const unsigned latency = t->timing->matrix_latency, busy = 1u + t->timing->dst_block_cycles;
-    const unsigned shift = wg_matrix_addr_mod_shift(t->arch->id), mask = wg_matrix_addr_mod_mask(t->arch->id);
-    const uint32_t same = ~(0x3FFu | mask << shift);
-    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][u->word >> 24];
-    const unsigned queued = b->plays ? wg_gate_count(b->f) : (uint8_t)(b->f->down_end - b->f->down_head);
-    for (unsigned i = 0; i < most; i++) {
-        uint32_t word;
-        uint64_t at = b->from + i;
-        if (!word_at(b, i, queued, &word) || (word ^ u->word) & same || (word | 1u << 31) & kind->spare_bits ||
-            rwc->srca & 8)
-            return;
-        unsigned first = ((word & 0x3FF) + rwc->dst + u->dst_base) & 0x3F8;
-        unsigned row = wg_dst_stored(u->access, first, u->wide), block = row / 8;
-        if (m->block_ready[block] > at || m->block_lands[block] > at + latency ||
-            (u->wide && (m->block_ready[block + 1] > at || m->block_lands[block + 1] > at + latency)))
-            return;
-        for (unsigned k = 0; k <= u->wide; k++) {
-            m->block_lands[block + k] = at + latency;
-            m->block_ready[block + k] = later(m->block_ready[block + k], later(at + busy, at + latency));
-            m->blocks_ready = later(m->blocks_ready, m->block_ready[block + k]);
-        }
-        b->step[b->count++] = (step){.row = (uint16_t)row,
-                                     .srca = rwc->srca & 0x30,
-                                     .srcb = rwc->srcb & 0x38,
-                                     .phase = (rwc->fidelity + u->phase) & 3};
-        m->last_srca_row = rwc->srca;
-        wg_rwc_apply(rwc, t->arch->id, tcfg, word >> shift & mask, true);
+    const unsigned until_read = busy > latency ? busy : latency;
+    const unsigned shift = wg_matrix_addr_mod_shift(arch), mask = wg_matrix_addr_mod_mask(arch);
+    const wg_dst_access access = b->u->access;
+    const unsigned wide = b->u->wide, base = b->u->dst_base, phase = b->u->phase;
+    wg_rwc_steps rwc = wg_rwc_begin(&t->regs.rwc.thread[b->thread], arch, t->regs.config.thread[b->thread]);
+    uint64_t at = b->from;
+    uint32_t word[MOST];
+    step *s = b->step;
+    most = words(b, most, word);
+    for (; s != b->step + most && !(rwc.srca & 8); s++, at++) {
+        const unsigned w = word[s - b->step];
+        unsigned row = wg_dst_stored(access, (w + rwc.dst + base) & 0x3F8, wide);
+        uint64_t *ready = &m->block_ready[row / 8], *last = &m->block_lands[row / 8], *ready2 = ready + wide,
+                 *last2 = last + wide;
+        if (*ready > at || *last > at + latency || *ready2 > at || *last2 > at + latency)
+            break;
+        *ready = *ready2 = at + until_read;
+        *last = *last2 = at + latency;
+        *s = (step){(uint16_t)row, (uint8_t)rwc.srca, rwc.srcb & 0x38, (rwc.fidelity + phase) & 3};
+        wg_rwc_step(&rwc, w >> shift & mask);
     }
+    wg_rwc_end(&rwc);
+    b->count = (unsigned)(s - b->step);
+    if (!b->count)
+        return;
+    m->blocks_ready = later(m->blocks_ready, at - 1 + until_read);
+    m->last_srca_row = s[-1].srca;
 }
 
 /* Step 2. */
@@ -179,25 +122,25 @@ static void land(burst *b, uint64_t end)
     }
 }
 
-/* The head has gone: phases F and G of its cycle. */
-static inline void move_up(burst *b, uint64_t now)
+/* Into the pipeline. */
+static void in_flight(burst *b, unsigned i, wg_matrix_op *op, uint64_t lands)
 {
-    wg_frontend *f = b->f;
-    wg_place_free(f, f->down[f->down_head++ % WG_DOWN_RING]);
-    if (f->replay_busy) {
-        wg_replay_goes_on(b->t, f);
-        return;
-    }
-    f->gate_end++;
-    if (wg_mop_loops(b->t, f))
-        return;
-    b->t->sched.now = now;
-    b->t->sched.phase = WG_PHASE_MOP;
-    wg_mop(b->t, b->thread, false);
+    op->insn = wg_supply_insn(&b->supply, i);
+    op->effect = b->u->wide ? WG_EFFECT_DST32 : WG_EFFECT_DST16;
+    op->flip = op->give = 0;
+    op->rows = 8;
+    op->flag = false;
+    op->together = true;
+    op->columns = 0xFFFF;
+    for (unsigned r = 0; r < 8; r++)
+        op->row[r] = (uint16_t)(b->step[i].row + r);
+    op->flip_at = WG_NEVER;
+    op->effect_at = op->done_at = b->m->due[b->m->tail++ % WG_MATRIX_FLIGHTS] = lands;
+    b->m->in_flight[b->thread]++;
 }
 
 /* Step 3. */
-static void multiply(burst *b, uint64_t end)
+static void multiply(burst *b)
 {
     wg_tile *t = b->t;
     wg_matrix *m = b->m;
@@ -205,79 +148,81 @@ static void multiply(burst *b, uint64_t end)
     const wg_matrix_usual *u = b->u;
     const wg_src *src = &t->regs.src;
     const wg_matrix_kernels *k = wg_matrix_kernels_for(t->simd);
-    const unsigned latency = t->timing->matrix_latency;
+    const unsigned latency = t->timing->matrix_latency, landed = b->count > latency ? b->count - latency : 0;
     void (*const mul)(const wg_mul_args *) = u->style == WG_STYLE_INT8 ? k->mul_int : k->mul_float;
-    wg_matrix_ctx c = {.t = t,
-                       .bank = {src->matrix_bank_a & 1, src->matrix_bank_b & 1},
-                       .style = u->style,
-                       .style_b = u->style_b,
-                       .flush = u->flush,
-                       .phase = UINT8_MAX};
-    wg_mul_args args = {.rows = 8, .b_step = 1};
-    const wg_matrix_a *decoded_a[4][2] = {{NULL}}; /* no bank changes meanwhile */
-    const wg_matrix_b *decoded_b[8][2] = {{NULL}};
+    wg_matrix_ctx c;
+    c.t = t;
+    c.bank[WG_SRCA] = src->matrix_bank_a & 1;
+    c.bank[WG_SRCB] = src->matrix_bank_b & 1;
+    c.style = u->style;
+    c.style_b = u->style_b;
+    c.flush = u->flush;
+    wg_mul_args args;
+    args.rows = 8;
+    args.b_step = 1;
+    unsigned phase = UINT8_MAX, has_a = 0,
+             has_b = 0; /* no bank changes meanwhile: bits of what is known to be decoded */
+    const wg_matrix_a *decoded_a[4 * 2];
+    const wg_matrix_b *decoded_b[8 * 2];
     uint16_t none[8][16];
     for (unsigned i = 0; i < b->count; i++) {
         const step *s = &b->step[i];
-        const bool direct = b->from + i + latency < end;
-        const unsigned place = m->tail++ % WG_MATRIX_FLIGHTS;
-        wg_matrix_op *op = &m->flight[place];
-        if (s->phase != c.phase) {
+        if (s->phase != phase) {
             c.phase = s->phase;
-            args.alu = wg_alu_for(u->wide, u->style != WG_STYLE_FP16, wg_matrix_loses_one(t->arch->id), s->phase);
+            phase = s->phase;
+            args.alu = wg_alu_for(u->wide, u->style != WG_STYLE_FP16, wg_matrix_loses_one(t->arch->id), phase);
         }
-        const wg_matrix_a **a = &decoded_a[s->srca / 16][s->phase & 1];
-        const wg_matrix_b **from_b = &decoded_b[s->srcb / 8][s->phase >> 1];
-        if (!*a)
-            *a = wg_matrix_decoded_a(&c, k, s->srca, NULL);
-        if (!*from_b)
-            *from_b = wg_matrix_decoded_b(&c, k, s->srcb);
-        args.a = *a;
-        args.b = *from_b;
-        args.hi = direct ? &d->bits[s->row] : op->hi;
-        args.lo = !direct ? op->lo : u->wide ? &d->bits[s->row + WG_DST_LOW] : none;
-        wg_matrix_multiply_from(&args, d, s->row, u->wide);
-        mul(&args);
-        if (direct) {
+        const unsigned a = s->srca / 16u * 2 + (phase & 1), from_b = s->srcb / 8u * 2 + (phase >> 1);
+        if (!(has_a >> a & 1)) {
+            decoded_a[a] = wg_matrix_decoded_a(&c, k, s->srca & 0x30u, NULL);
+            has_a |= 1u << a;
+        }
+        if (!(has_b >> from_b & 1)) {
+            decoded_b[from_b] = wg_matrix_decoded_b(&c, k, s->srcb);
+            has_b |= 1u << from_b;
+        }
+        args.a = decoded_a[a];
+        args.b = decoded_b[from_b];
+        if (i < landed) {
+            args.hi = &d->bits[s->row];
+            args.lo = u->wide ? &d->bits[s->row + WG_DST_LOW] : none;
+            wg_matrix_multiply_from(&args, d, s->row, u->wide);
+            mul(&args);
             d->undefined[s->row >> 6 & 15] &= ~(UINT64_C(0xFF) << (s->row & 63));
-            op->flip_at = op->effect_at = op->done_at = m->due[place] = WG_NEVER;
-            m->head++;
         } else {
-            op->insn = *wg_gate_fifo_at(b->f, 0);
-            op->effect = u->wide ? WG_EFFECT_DST32 : WG_EFFECT_DST16;
-            op->flip = op->give = 0;
-            op->rows = 8;
-            op->flag = false;
-            op->together = true;
-            op->columns = 0xFFFF;
-            for (unsigned r = 0; r < 8; r++)
-                op->row[r] = (uint16_t)(s->row + r);
-            op->flip_at = WG_NEVER;
-            op->effect_at = op->done_at = m->due[place] = b->from + i + latency;
-            m->in_flight[b->thread]++;
+            wg_matrix_op *op = &m->flight[m->tail % WG_MATRIX_FLIGHTS];
+            args.hi = op->hi;
+            args.lo = op->lo;
+            wg_matrix_multiply_from(&args, d, s->row, u->wide);
+            mul(&args);
+            in_flight(b, i, op, b->from + i + latency);
         }
-        move_up(b, b->from + i);
     }
-    t->sched.now = b->from;
 }
 
 unsigned wg_matrix_burst(wg_tile *t, unsigned thread, uint64_t until)
 {
     wg_matrix *m = &t->backend.matrix;
     const wg_src *s = &t->regs.src;
-    burst b = {.t = t, .m = m, .f = wg_frontend_of(t, thread), .u = &m->usual, .thread = thread, .from = t->sched.now};
-    const wg_matrix_usual *u = b.u;
-    wg_frontend *f = b.f;
-    b.plays = f->replay_busy;
+    const wg_matrix_usual *u = &m->usual;
+    wg_frontend *f = wg_frontend_of(t, thread);
+    burst b;
+    b.t = t;
+    b.m = m;
+    b.u = u;
+    b.thread = thread;
+    b.from = t->sched.now;
     if (u->thread != thread || u->changes != t->regs.config.changes + 1 || until < b.from + LEAST || m->flips ||
         f->holders || u->debug != t->regions.control.word[WG_MATRIX_DEBUG])
         return 0;
-    unsigned bank_a = s->matrix_bank_a & 1, bank_b = s->matrix_bank_b & 1, most = supply(&b);
+    unsigned bank_a = s->matrix_bank_a & 1, bank_b = s->matrix_bank_b & 1, most = wg_supply_begin(t, thread, &b.supply);
     if (most < LEAST || s->owner_a[bank_a] != WG_SRC_MATRIX || s->owner_b[bank_b] != WG_SRC_MATRIX ||
         (u->implied[WG_SRCA] && (s->format_a[bank_a] & 15) != u->fmt[WG_SRCA]) ||
         (u->implied[WG_SRCB] && (s->format_b[bank_b] & 15) != u->fmt[WG_SRCB]) || wg_matrix_mvmul_from(m) > b.from ||
         !flights_land(&b))
         return 0;
+    if (most > MOST)
+        most = MOST;
     if (most > until - b.from)
         most = (unsigned)(until - b.from);
     plan(&b, most);
@@ -287,7 +232,8 @@ unsigned wg_matrix_burst(wg_tile *t, unsigned thread, uint64_t until)
     if (f->stalled)
         wg_gate_stall_ends(t, f, NULL, false);
     land(&b, end);
-    multiply(&b, end);
+    multiply(&b);
+    wg_supply_used(&b.supply, b.count);
     f->moved = true;
     m->last_accept = end;
     m->last_thread = (uint8_t)thread;

@@ -132,9 +132,8 @@ WG_STAGE void execute_mutex(wg_tile *t, const wg_insn *insn, const bool careful)
 
 /* ---- Arbitration ------------------------------------------------------------------------------------ */
 
-WG_STAGE void execute(wg_tile *t, unsigned thread, const wg_insn *insn, const bool careful)
+WG_STAGE void execute(wg_tile *t, wg_frontend *f, const wg_insn *insn, const bool careful)
 {
-    wg_frontend *f = &t->frontend[thread];
     wg_gate_issue(t, f, insn, WG_AGENT_SYNC, careful); /* what is touched now is touched in its name */
     switch ((wg_insn_id)insn->op) {
     case WG_I_ATGETM:
@@ -153,10 +152,11 @@ WG_STAGE void execute(wg_tile *t, unsigned thread, const wg_insn *insn, const bo
 
 static void run(wg_tile *t, unsigned thread, const wg_insn *insn, bool careful)
 {
+    wg_frontend *f = &t->frontend[thread];
     if (careful)
-        execute(t, thread, insn, true);
+        execute(t, f, insn, true);
     else
-        execute(t, thread, insn, false);
+        execute(t, f, insn, false);
 }
 
 static bool is_mutex(const wg_insn *insn) { return insn->op == WG_I_ATGETM || insn->op == WG_I_ATRELM; }

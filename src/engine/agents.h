@@ -29,6 +29,7 @@ typedef struct wg_schedule {
     uint8_t pending_cores; /* bit i: core i is still to be ticked in this cycle, its appointment is taken */
     bool watch_idle;       /* a request waits at its region for a thread to become idle (wg_watch_idle) */
     bool watch_units;      /* the Scalar Unit's instruction waits mid-way for what gates wait for (wg_watch_units) */
+    uint32_t far;          /* who has an appointment and no bit in `soon` has one here */
     uint64_t look_at;      /* … and looks again in this cycle */
     uint32_t deaf[3];      /* of each thread that sleeps: what cannot let it act (WG_CAUSE_…) */
 } wg_schedule;
@@ -66,10 +67,12 @@ static inline void wg_wake_at(wg_schedule *s, unsigned agent, uint64_t cycle)
         return;
     s->next[agent] = cycle;
     s->woken |= WG_AGENT_BIT(agent);
-    if (cycle <= s->now + WG_SCHED_NEAR)
+    if (cycle <= s->now + WG_SCHED_NEAR) {
         s->soon |= WG_AGENT_BIT(agent);
-    else if (cycle < s->later)
-        s->later = cycle;
+    } else {
+        s->far |= WG_AGENT_BIT(agent);
+        s->later = cycle < s->later ? cycle : s->later;
+    }
 }
 
 /* The agent's one appointment, earlier or later than the one it had. */

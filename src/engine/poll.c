@@ -395,10 +395,11 @@ static bool surely_differs(const wg_tile *t, unsigned core, const wg_core_run *f
     if (!wg_core_ahead(t, k))
         return k->run.pc != from->pc || flush_count(t, k) != from->l0_requests;
     /* It has made no fewer requests than when it set out, and no more than by where it is. */
-    uint32_t period = t->arch->l0_flush_period, made = k->run.l0_requests - k->saved.l0_requests;
+    const uint32_t then = (k->noted ? &k->run : &k->saved)->l0_requests;
+    uint32_t period = t->arch->l0_flush_period, made = k->run.l0_requests - then;
     if (!period || (k->csr.cfg0 & WG_CFG0_DIS_PERIODIC_FLUSH) || made >= period)
         return false;
-    return (from->l0_requests + period - k->saved.l0_requests % period) % period > made;
+    return (from->l0_requests + period - then % period) % period > made;
 }
 
 /* The state has come back: who has executed anything meanwhile? False if nobody has. */

@@ -12,6 +12,7 @@
 #include "backend/matrix.h"
 #include "backend/pack_burst.h"
 #include "backend/unit.h"
+#include "backend/vector.h"
 #include "engine/device.h"
 #include "frontend/replay.h"
 #include "frontend/works.h"
@@ -27,19 +28,20 @@ static inline bool take(wg_tile *t, unsigned agent)
     return true;
 }
 
-/* The same for `count` agents; bit i: the i-th is to be ticked. */
-static inline unsigned take_all(wg_tile *t, unsigned first, unsigned count)
+/* The same for those in `agents`; who is to be ticked. */
+static inline uint32_t take_all(wg_tile *t, uint32_t agents)
 {
     wg_schedule *s = &t->sched;
-    unsigned due = 0;
-    for (unsigned i = 0; i < count; i++) {
-        if (s->next[first + i] > s->now)
-            continue;
-        s->next[first + i] = WG_NEVER;
-        due |= 1u << i;
+    uint32_t due = s->soon & agents;
+    for (uint32_t mask = due; mask; mask &= mask - 1) {
+        unsigned agent = (unsigned)__builtin_ctz(mask);
+        if (__builtin_expect(s->next[agent] > s->now, 0))
+            due &= ~WG_AGENT_BIT(agent);
+        else
+            s->next[agent] = WG_NEVER;
     }
-    s->soon &= ~(due << first);
-    return t->lockstep ? (1u << count) - 1 : due;
+    s->soon &= ~due;
+    return t->lockstep ? agents : due;
 }
 
 /* Who of `agents` may be due; take() decides. */
@@ -49,21 +51,22 @@ static inline uint32_t soon(const wg_tile *t, uint32_t agents) { return t->locks
 __attribute__((noinline)) static void look_through(wg_schedule *s)
 {
     uint64_t first = WG_NEVER;
-    uint32_t some = 0;
-    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
-        if (s->next[i] != WG_NEVER) {
-            some |= WG_AGENT_BIT(i);
-            first = s->next[i] < first ? s->next[i] : first;
-        }
+    uint32_t some = s->soon | s->far;
+    for (uint32_t mask = some; mask; mask &= mask - 1) {
+        uint64_t at = s->next[__builtin_ctz(mask)];
+        first = at < first ? at : first;
+    }
     uint64_t near = (first > s->now ? first : s->now) + WG_SCHED_NEAR;
     s->later = WG_NEVER;
-    s->soon = some;
+    s->soon = s->far = 0;
     for (; some; some &= some - 1) {
         uint64_t at = s->next[__builtin_ctz(some)];
-        if (at <= near)
-            continue;
-        s->soon &= ~(some & -some);
-        s->later = at < s->later ? at : s->later;
+        if (at <= near) {
+            s->soon |= some & -some;
+        } else if (at != WG_NEVER) {
+            s->far |= some & -some;
+            s->later = at < s->later ? at : s->later;
+        }
     }
 }
 
@@ -113,9 +116,9 @@ static inline void to_next(wg_tile *t)
         if (soon(t, PUSHES) && take(t, WG_AGENT_PUSHES))
             wg_regions_push(t);
         s->phase = WG_PHASE_LOAD_STORE;
-        unsigned due = soon(t, CORES) ? take_all(t, WG_AGENT_CORE_B, WG_CORES) : 0;
+        uint32_t due = take_all(t, CORES);
         if (due)
-            wg_cores_tick(t, due);
+            wg_cores_tick(t, due >> WG_AGENT_CORE_B);
     }
     s->now++;
     s->phase = WG_PHASE_ARRIVALS;
@@ -132,9 +135,9 @@ static inline void from_regions(wg_tile *t)
     }
     if (soon(t, THREADS)) {
         s->phase = WG_PHASE_LATCHES;
-        unsigned due = take_all(t, WG_AGENT_THREAD0, WG_THREADS);
+        uint32_t due = take_all(t, THREADS);
         if (due)
-            wg_frontends(t, due);
+            wg_frontends(t, due >> WG_AGENT_THREAD0);
     }
     to_next(t);
 }
@@ -172,6 +175,17 @@ static uint64_t others_act(wg_tile *t, uint64_t end)
     s->woken = 0;
     at = at < t->horizon ? at : t->horizon;
     return at < end ? at : end;
+}
+
+/* The same where that was `others` until somebody woke some of them. */
+static inline uint64_t woken_act(const wg_tile *t, uint64_t others)
+{
+    const wg_schedule *s = &t->sched;
+    for (uint32_t mask = s->woken & OTHERS; mask; mask &= mask - 1) {
+        uint64_t at = s->next[__builtin_ctz(mask)];
+        others = at < others ? at : others;
+    }
+    return others < t->horizon ? others : t->horizon;
 }
 
 /*
@@ -265,15 +279,13 @@ static inline bool bursts(const wg_schedule *s, uint64_t others)
     return others > s->now + LEAST && !(s->soon & STRANGE);
 }
 
-static row_end row(wg_tile *t, const lanes *all, uint64_t until)
+__attribute__((noinline)) static row_end row(wg_tile *t, const lanes *all, uint64_t until)
 {
     wg_schedule *s = &t->sched;
     const uint32_t strangers = OTHERS | (THREADS & ~all->threads);
     uint64_t now = s->now;
     bool burst = t->arch->pack.interfaces && all->at[all->count - 1].unit == WG_UNIT_PACK && bursts(s, until);
     s->woken = 0;
-    for (unsigned i = 0; i < all->count; i++)
-        s->deaf[all->at[i].thread] = 0;
     for (;;) {
         s->now = now;
         if (s->soon & UNITS) {
@@ -290,8 +302,10 @@ static row_end row(wg_tile *t, const lanes *all, uint64_t until)
         for (unsigned i = 0; i < all->count; i++) {
             uint64_t *at = &s->next[all->at[i].agent];
             if (*at <= now) {
-                s->soon |= WG_AGENT_BIT(all->at[i].agent);
                 *at = step(t, &all->at[i]);
+                s->soon |= WG_AGENT_BIT(all->at[i].agent);
+                if (*at == WG_NEVER)
+                    s->soon &= ~WG_AGENT_BIT(all->at[i].agent);
             }
             next = *at < next ? *at : next;
         }
@@ -314,8 +328,8 @@ static row_end row(wg_tile *t, const lanes *all, uint64_t until)
 /* ---- One thread alone ----------------------------------------------------------------------------------- */
 
 /*
- * The same for a thread that is alone, whatever makes its instructions (MOP Expander, Replay Expander or its core), as
- * long as they are for units that take one at a time.
+ * The same for a thread that is alone, whatever makes its instructions (MOP Expander, Replay Expander or its core). Those
+ * for units that take one at a time go the short way.
  */
 enum {
     ALONE_UNITS =
@@ -323,13 +337,16 @@ enum {
 };
 static inline bool is_alone(const wg_tile *t, unsigned thread)
 {
-    const wg_frontend *f = &t->frontend[thread];
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (i != thread && is_lane(t, i)) /* about to go on with it */
             return false;
-    return !(f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy))) && !f->latch.block && wg_gate_count(f) &&
-           ALONE_UNITS >> wg_gate_fifo_at(f, 0)->unit & 1 && !t->backend.sync.core_waits &&
-           !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
+    return !t->backend.sync.core_waits && !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
+}
+
+/* It has a head at the gate, which no latched wait catches, and nothing but itself is in its way. */
+static inline bool is_plain(const wg_frontend *f)
+{
+    return !(f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy))) && !f->latch.block && wg_gate_count(f);
 }
 
 /* PACRs may go faster yet (pack_burst.h), if there are some more. */
@@ -352,49 +369,54 @@ static inline void fill(wg_tile *t, wg_frontend *f, unsigned thread)
             wg_mop(t, thread, false);
         return;
     }
-    unsigned entry = f->fifo[f->fifo_head];
-    if (!f->fifo_count)
-        return;
-    if (entry & WG_E_MOP) {
+    if (f->fifo[f->fifo_head] & WG_E_MOP)
         wg_mop(t, thread, false);
-    } else if (wg_replay_has_room(f) && t->sched.now >= f->mop.ready_at) {
-        wg_replay_enqueue(f, entry);
-        f->plain_downstream++;
-        wg_fifo_left(t, f, thread, false);
-    }
+    else
+        wg_mux_passes(t, f, thread);
 }
 
 static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
+/* MVMULs, vector instructions and NOPs may go many at a time: for how many cycles they have. */
+static inline unsigned burst_alone(wg_tile *t, const wg_frontend *f, unsigned thread, uint64_t until)
+{
+    const wg_schedule *s = &t->sched;
+    unsigned entry = f->down[f->down_head % WG_DOWN_RING];
+    unsigned unit = f->pool[entry & WG_E_PLACE].unit;
+    if (unit == WG_UNIT_MATRIX && is_plain(f))
+        return wg_matrix_burst(t, thread, least(until, earliest(s, UNITS & ~WG_AGENT_BIT(WG_AGENT_MATRIX))));
+    if (unit == WG_UNIT_VECTOR && f->busy & (WG_F_BYTE(mop_active) | WG_F_BYTE(replay_busy)) && is_plain(f))
+        return wg_vector_burst(t, thread, least(until, earliest(s, UNITS & ~WG_AGENT_BIT(WG_AGENT_VECTOR))));
+    if (entry & WG_E_PASSES && f->mop_active)
+        return wg_nop_burst(t, 1u << thread, least(until, earliest(s, UNITS)));
+    return 0;
+}
+
+__attribute__((noinline)) static row_end alone(wg_tile *t, unsigned thread, uint64_t until, uint64_t end)
 {
     wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
     uint64_t *next = &s->next[WG_AGENT_THREAD0 + thread], now = s->now;
-    const bool multiplies = wg_gate_fifo_at(f, 0)->unit == WG_UNIT_MATRIX;
+    const uint32_t own = WG_AGENT_BIT(WG_AGENT_THREAD0 + thread), strangers = OTHERS | (THREADS & ~own);
     s->woken = 0;
-    s->deaf[thread] = 0;
     for (;;) {
         s->now = now;
-        if (multiplies && *next <= now) {
-            uint64_t strangers = earliest(s, UNITS & ~WG_AGENT_BIT(WG_AGENT_MATRIX));
-            unsigned cycles = wg_matrix_burst(t, thread, least(least(until, s->later), strangers));
-            if (cycles) {
-                now += cycles;
-                *next = now;
-                if (now >= until || now >= s->later) {
-                    s->now = now;
-                    s->phase = WG_PHASE_ARRIVALS;
-                    return BETWEEN_CYCLES;
-                }
-                continue;
+        unsigned cycles = *next <= now ? burst_alone(t, f, thread, least(until, s->later)) : 0;
+        if (cycles) {
+            now += cycles;
+            *next = now;
+            if (now >= until || now >= s->later) {
+                s->now = now;
+                s->phase = WG_PHASE_ARRIVALS;
+                return BETWEEN_CYCLES;
             }
+            continue;
         }
         if (s->soon & UNITS) {
             s->phase = WG_PHASE_COMPLETIONS;
             for (uint32_t mask = s->soon & UNITS; mask; mask &= mask - 1)
                 tick(t, (unsigned)__builtin_ctz(mask));
-            if (s->woken & (OTHERS | THREADS))
+            if (s->woken & strangers)
                 return BEFORE_REGIONS;
         }
         uint64_t after = now + 1;
@@ -402,27 +424,39 @@ static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
             unsigned head = f->down_head, gate_end = f->gate_end, entry = f->down[head % WG_DOWN_RING];
             unsigned unit = f->pool[entry & WG_E_PLACE].unit;
             bool behind = gate_end != f->down_end, plays = f->replay_busy;
-            if (head == gate_end || !(ALONE_UNITS >> unit & 1) || entry & WG_E_TTSYNC ||
-                f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy)) ||
-                (plays ? !wg_replay_usual(t, f) : behind && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY))
-                return BEFORE_REGIONS;
-            wg_gate_serve(t, f, thread, wg_units[unit], unit);
-            if (plays) {
-                wg_replay_goes_on(t, f);
-            } else if (behind && (uint8_t)(gate_end - f->down_head) < WG_GATE_FIFO) {
-                f->gate_end = (uint8_t)(gate_end + 1);
-                f->moved = true;
-                wg_push_room(t, f, thread, 2);
+            if (!is_plain(f) || !(ALONE_UNITS >> unit & 1) || entry & WG_E_TTSYNC ||
+                (plays ? !wg_replay_usual(t, f) : behind && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY)) {
+                s->phase = WG_PHASE_LATCHES;
+                *next = WG_NEVER;
+                s->soon &= ~own;
+                wg_frontends(t, 1u << thread);
+            } else {
+                wg_gate_serve(t, f, thread, wg_units[unit], unit);
+                if (plays) {
+                    wg_replay_goes_on(t, f);
+                } else if (behind && (uint8_t)(gate_end - f->down_head) < WG_GATE_FIFO) {
+                    f->gate_end = (uint8_t)(gate_end + 1);
+                    f->moved = true;
+                    wg_push_room(t, f, thread, 2);
+                }
+                s->phase = WG_PHASE_MOP;
+                fill(t, f, thread);
+                *next = after;
+                if (!f->moved) {
+                    s->deaf[thread] = ~wg_waits_for(f);
+                    *next = wg_next_look(t, f);
+                    if (*next == WG_NEVER)
+                        s->soon &= ~own;
+                }
             }
-            s->phase = WG_PHASE_MOP;
-            fill(t, f, thread);
-            *next = after;
-            if (!f->moved) {
-                s->deaf[thread] = ~wg_waits_for(f);
-                *next = wg_next_look(t, f);
+            if (s->woken & strangers) {
+                if (s->woken & strangers & ~(uint32_t)PUSHES)
+                    return BEFORE_PUSHES;
+                to_next(t); /* what it has made room for */
+                until = others_act(t, end);
+                if (s->soon & THREADS & strangers)
+                    return BETWEEN_CYCLES;
             }
-            if (s->woken & (OTHERS | THREADS))
-                return BEFORE_PUSHES;
         }
         if (*next != after) {
             uint64_t unit_next = earliest(s, UNITS);
@@ -441,15 +475,18 @@ static row_end alone(wg_tile *t, unsigned thread, uint64_t until)
 /* ---- Bursts of PACRs, and an unpacker at work ------------------------------------------------------------- */
 
 /*
- * Somebody else's cycle, or the burst does not go on. All cycles before `done` are, and those behind the last acceptance
- * as far as to what could not complete, if that is in `tried` or before.
+ * Somebody else's cycle, `stop`, or the burst does not go on. All cycles before `done` are, and those behind the last
+ * acceptance in which nothing moves: up to what completes next, or to when the packer takes the next one.
  */
-static row_end burst_ends(wg_pack_burst *b, uint64_t done, uint64_t tried)
+static row_end burst_ends(wg_pack_burst *b, uint64_t done, uint64_t stop)
 {
     uint64_t now = b->from > done ? b->from : done;
-    if (b->count && b->pending[b->first].done_at <= tried && b->pending[b->first].done_at > now &&
-        wg_pack_burst_waits(b))
-        now = b->pending[b->first].done_at;
+    if (wg_pack_burst_waits(b)) {
+        stop = stop < b->p->free_at ? stop : b->p->free_at;
+        if (b->count && b->pending[b->first].done_at < stop)
+            stop = b->pending[b->first].done_at;
+        now = stop > now ? stop : now;
+    }
     wg_pack_burst_ends(b, now);
     b->t->sched.phase = WG_PHASE_ARRIVALS;
     return BETWEEN_CYCLES;
@@ -458,7 +495,7 @@ static row_end burst_ends(wg_pack_burst *b, uint64_t done, uint64_t tried)
 /* The first cycle in which anybody may act but the burst's thread, the packers, and those in `but`. */
 static uint64_t others_pipeline(const wg_schedule *s, uint32_t but, uint64_t until)
 {
-    for (uint32_t mask = PIPELINE & ~but; mask; mask &= mask - 1) {
+    for (uint32_t mask = (s->soon | s->far) & PIPELINE & ~but; mask; mask &= mask - 1) {
         uint64_t at = s->next[__builtin_ctz(mask)];
         until = at < until ? at : until;
     }
@@ -529,7 +566,7 @@ static bool burst(wg_tile *t, uint64_t until, row_end *end)
             now = s->next[WG_AGENT_UNPACK0] < s->next[other->agent] ? s->next[WG_AGENT_UNPACK0] : s->next[other->agent];
             now = now > done ? now : done;
         }
-        uint64_t stop = now < until ? now : until, tried = 0;
+        uint64_t stop = now < until ? now : until;
         if (t->dev->stop_requested | (t->backend.scalar.refusals != 0))
             stop = until = done;
         wg_pack_burst_run(&b, stop);
@@ -541,13 +578,9 @@ static bool burst(wg_tile *t, uint64_t until, row_end *end)
         }
         /* In the other's cycle the burst's thread has to be due with an acceptance, or to wait with nothing moving. */
         bool known = stop < until && (wg_pack_burst_waits(&b) || (b.from == now && b.p->free_at <= now));
-        if (wg_pack_burst_next(&b) < stop)
-            tried = wg_pack_burst_next(&b);
-        else if (known && !wg_pack_burst_completes(&b, now - 1))
-            tried = now - 1;
-        if (tried || !known) {
+        if (wg_pack_burst_next(&b) < stop || !known || !wg_pack_burst_completes(&b, now - 1)) {
             uint64_t from = s->now;
-            *end = burst_ends(&b, done, tried);
+            *end = burst_ends(&b, done, stop);
             if (s->now != from)
                 return true;
             t->backend.pack.burst_until = 0;
@@ -559,17 +592,32 @@ static bool burst(wg_tile *t, uint64_t until, row_end *end)
     }
 }
 
-/* What is left of the cycle in which a row ends; true: others are to act before the pipeline goes on. */
-static bool ends_row(wg_tile *t, row_end ends, uint64_t *others, uint64_t end)
+/* NOPs may go faster yet, if nobody else is about to do something. */
+static inline bool nops(wg_tile *t, uint32_t threads, uint64_t others)
 {
-    bool act = ends != BETWEEN_CYCLES && others_act(t, end) <= t->sched.now;
+    wg_schedule *s = &t->sched;
+    const unsigned first = (unsigned)__builtin_ctz(threads);
+    const wg_frontend *f = &t->frontend[first - WG_AGENT_THREAD0];
+    if (!f->mop_active || !(f->down[f->down_head % WG_DOWN_RING] & WG_E_PASSES))
+        return false;
+    for (uint32_t mask = threads; mask; mask &= mask - 1)
+        if (s->next[__builtin_ctz(mask)] > s->now)
+            return false;
+    unsigned cycles = wg_nop_burst(t, threads >> WG_AGENT_THREAD0, least(least(others, s->later), earliest(s, UNITS)));
+    s->now += cycles;
+    for (uint32_t mask = cycles ? threads : 0; mask; mask &= mask - 1)
+        s->next[__builtin_ctz(mask)] = s->now;
+    return cycles;
+}
+
+/* What is left of the cycle in which a row ends; then, who acts first. */
+static uint64_t ends_row(wg_tile *t, row_end ends, uint64_t end)
+{
     if (ends == BEFORE_REGIONS)
         from_regions(t);
     else if (ends == BEFORE_PUSHES)
         to_next(t);
-    if (!act)
-        *others = others_act(t, end);
-    return act;
+    return others_act(t, end);
 }
 
 /*
@@ -589,46 +637,58 @@ void wg_tile_cycles(wg_tile *t, uint64_t end)
         row_end ends;
         lanes all;
         if (wg_pack_may_burst(t) && bursts(s, others) && burst(t, others, &ends)) {
-            if (ends_row(t, ends, &others, end))
-                return;
+            others = ends_row(t, ends, end);
             continue;
         }
-        uint32_t some = s->soon & PIPELINE;
-        uint64_t next = some && s->next[__builtin_ctz(some)] <= s->now ? s->now : earliest(s, PIPELINE);
-        if (s->later <= next && s->later < others) {
-            look_through(s);
-            others = others_act(t, end);
-            continue;
+        uint32_t some = s->soon & PIPELINE, threads = s->soon & THREADS;
+        uint64_t now = s->now;
+        if (!some || s->next[__builtin_ctz(some)] > now || s->later <= now || now >= others) { /* not at once */
+            uint64_t next = earliest(s, PIPELINE);
+            next = next > now ? next : now;
+            if (s->later <= next && s->later < others) {
+                look_through(s);
+                others = others_act(t, end);
+                continue;
+            }
+            if (next >= others) { /* theirs is the next one */
+                if (others >= end || others >= t->horizon || t->l1_turns >= WG_L1_TURNS)
+                    return;
+                s->now = others;
+                wg_tile_cycle(t);
+                others = others_act(t, end);
+                continue;
+            }
+            s->now = now = next;
         }
-        if (next >= others)
-            return;
-        uint64_t now = s->now = next > s->now ? next : s->now;
-        uint32_t threads = s->soon & THREADS;
-        bool one = threads && !(threads & (threads - 1)) && !careful;
-        unsigned thread = one ? (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0 : 0;
-        bool by_itself = one && is_alone(t, thread);
-        if (by_itself || (threads && !careful && find_lanes(t, &all))) {
-            if (ends_row(t, by_itself ? alone(t, thread, others) : row(t, &all, others), &others, end))
-                return;
-            continue;
+        if (threads && !careful) {
+            if (nops(t, threads, others))
+                continue;
+            unsigned first = (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0;
+            bool one = !(threads & (threads - 1)) && is_alone(t, first);
+            if (one || (t->frontend[first].mop_active && find_lanes(t, &all))) {
+                others = ends_row(t, one ? alone(t, first, others, end) : row(t, &all, others), end);
+                continue;
+            }
         }
         if (s->soon & UNITS) {
             s->phase = WG_PHASE_COMPLETIONS;
             for (uint32_t mask = s->soon & UNITS; mask; mask &= mask - 1)
                 tick(t, (unsigned)__builtin_ctz(mask));
-            if (s->woken & OTHERS && (others = others_act(t, end)) <= now) {
+            if (s->woken & OTHERS && (others = woken_act(t, others)) <= now) {
                 from_regions(t);
-                return;
+                others = others_act(t, end);
+                continue;
             }
         }
         if (s->soon & THREADS) {
             s->phase = WG_PHASE_LATCHES;
-            unsigned due = take_all(t, WG_AGENT_THREAD0, WG_THREADS);
+            uint32_t due = take_all(t, THREADS);
             if (due)
-                wg_frontends(t, due);
-            if (s->woken & OTHERS && (others = others_act(t, end)) <= now) {
+                wg_frontends(t, due >> WG_AGENT_THREAD0);
+            if (s->woken & OTHERS && (others = woken_act(t, others)) <= now) {
                 to_next(t);
-                return;
+                others = others_act(t, end);
+                continue;
             }
         }
         s->now = now + 1;

@@ -8,6 +8,7 @@
  * than that by the stage itself (wait_gate.c, replay.c, mop.c). Everything is compiled twice: for a run that somebody
  * watches or that is perturbed (`careful`), and for one where it is certain that no event and no delay is wanted.
  */
+#include "backend/sync.h"
 #include "frontend/replay.h"
 #include "frontend/works.h"
 #include "observe/touch.h"
@@ -29,35 +30,20 @@ static inline void forget(wg_tile *t, unsigned met)
  */
 enum { LEFT_MOP = 1, LEFT_REPLAY = 2, LEFT_GATE = 4 };
 
-/* Phases F and G, and E before them unless the gate has been served. */
-WG_STAGE unsigned pass(wg_tile *t, wg_frontend *f, unsigned thread, bool gate_served)
+/* Phases F and G while no expander makes anything; bits of `room` as in wg_push_room(). */
+WG_STAGE unsigned move_up(wg_tile *t, wg_frontend *f, unsigned thread, unsigned room)
 {
     unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end, left = 0;
-    unsigned room = 0; /* as in wg_push_room() */
-    if (head != gate_end && !gate_served) {
-        unsigned entry = f->down[head % WG_DOWN_RING];
-        if ((entry & (WG_E_PASSES | WG_E_TTSYNC)) != WG_E_PASSES || f->gate_busy)
-            return LEFT_GATE;
-        wg_place_free(f, entry);
-        room = entry / WG_E_PLAIN & 1;
-        f->plain_downstream = (uint8_t)(f->plain_downstream - room);
-        f->down_head = (uint8_t)++head;
-        f->moved = true;
-        wg_wake_idle_watchers(&t->sched);
-    }
-    bool plays = f->replay_busy;
-    if (plays ? !wg_replay_plays(t, f) : gate_end != down_end && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) {
+    if (gate_end != down_end && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) {
         left = LEFT_REPLAY | LEFT_MOP;
     } else {
-        if (!plays && gate_end != down_end && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
+        if (gate_end != down_end && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
             f->gate_end = (uint8_t)++gate_end;
             f->moved = true;
             room |= 2;
         }
         unsigned count = f->fifo_count, first = f->fifo_head, entry = f->fifo[first];
-        if (f->mux_busy) {
-            left = wg_mop_loops(t, f) ? 0 : LEFT_MOP;
-        } else if (count && entry & WG_E_MOP) {
+        if (count && entry & WG_E_MOP) {
             left = LEFT_MOP;
         } else if (count && (uint8_t)(down_end - gate_end) < WG_REPLAY_FIFO && t->sched.now >= f->mop.ready_at) {
             f->down[down_end % WG_DOWN_RING] = (uint16_t)entry;
@@ -71,6 +57,71 @@ WG_STAGE unsigned pass(wg_tile *t, wg_frontend *f, unsigned thread, bool gate_se
     }
     wg_push_room(t, f, thread, room);
     return left;
+}
+
+/* The same while one is at work. */
+WG_STAGE unsigned expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned room)
+{
+    unsigned gate_end = f->gate_end;
+    if (f->replay_busy) {
+        if (!wg_replay_plays(t, f)) {
+            wg_push_room(t, f, thread, room);
+            return LEFT_REPLAY | LEFT_MOP;
+        }
+        if (!f->mux_busy) {
+            unsigned entry = f->fifo[f->fifo_head];
+            wg_push_room(t, f, thread, room);
+            if (f->fifo_count && entry & WG_E_MOP)
+                return LEFT_MOP;
+            wg_mux_passes(t, f, thread);
+            return 0;
+        }
+    } else if (gate_end != f->down_end) {
+        if (f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) {
+            wg_push_room(t, f, thread, room);
+            return LEFT_REPLAY | LEFT_MOP;
+        }
+        if (wg_gate_has_room(f)) {
+            f->gate_end = (uint8_t)(gate_end + 1);
+            f->moved = true;
+            room |= 2;
+        }
+    }
+    wg_push_room(t, f, thread, room);
+    return wg_mop_loops(t, f) ? 0 : LEFT_MOP;
+}
+
+/* The MOP Expander alone is at work, and neither FIFO behind it has room for anything. */
+static inline bool is_full(const wg_frontend *f)
+{
+    enum { ACTIVE_ALONE = 1 };
+    return f->mux_busy == ACTIVE_ALONE && !f->replay_busy &&
+           (uint8_t)(f->down_end - f->down_head) == WG_GATE_FIFO + WG_REPLAY_FIFO &&
+           !(f->down[f->gate_end % WG_DOWN_RING] & WG_E_REPLAY);
+}
+
+/* Phases F and G. */
+WG_STAGE unsigned behind(wg_tile *t, wg_frontend *f, unsigned thread, unsigned room)
+{
+    return f->replay_busy | f->mux_busy ? expand(t, f, thread, room) : move_up(t, f, thread, room);
+}
+
+/* Phases E to G. */
+WG_STAGE unsigned pass(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    unsigned head = f->down_head, room = 0;
+    if (head != f->gate_end) {
+        unsigned entry = f->down[head % WG_DOWN_RING];
+        if ((entry & (WG_E_PASSES | WG_E_TTSYNC)) != WG_E_PASSES || f->gate_busy)
+            return LEFT_GATE;
+        wg_place_free(f, entry);
+        room = entry / WG_E_PLAIN & 1;
+        f->plain_downstream = (uint8_t)(f->plain_downstream - room);
+        f->down_head = (uint8_t)(head + 1);
+        f->moved = true;
+        wg_wake_idle_watchers(&t->sched);
+    }
+    return behind(t, f, thread, room);
 }
 
 /*
@@ -114,7 +165,7 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
             wg_wake_idle_watchers(s);
             continue;
         }
-        unsigned left = careful ? LEFT_GATE : pass(t, f, i, false);
+        unsigned left = careful ? LEFT_GATE : pass(t, f, i);
         if (!left) {
             wg_appoint_thread(t, f, i, careful);
             continue;
@@ -131,7 +182,7 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
     forget(t, met);
     for (; wanting; wanting &= wanting - 1) {
         unsigned i = (unsigned)__builtin_ctz(wanting);
-        unsigned left = careful ? LEFT_REPLAY | LEFT_MOP : pass(t, wg_frontend_of(t, i), i, true);
+        unsigned left = careful ? LEFT_REPLAY | LEFT_MOP : behind(t, wg_frontend_of(t, i), i, 0);
         replays |= left / LEFT_REPLAY << i;
         mops |= (left & LEFT_MOP) << i;
     }
@@ -147,48 +198,122 @@ WG_STAGE void frontends(wg_tile *t, unsigned due, const bool careful)
     }
 }
 
-/* Phase E in the commonest case; false, and nothing done, if it is another. */
-static inline bool serve(wg_tile *t, wg_frontend *f, unsigned thread)
+__attribute__((noinline)) static void frontends_mixed(wg_tile *t, unsigned due) { frontends(t, due, false); }
+
+/* ---- While nobody watches ----------------------------------------------------------------------------- */
+
+enum { HELD = WG_UNIT_FRONTEND, STRANGE = WG_UNIT_COUNT };
+
+/*
+ * Phase D of a thread, and of E what keeps its head from its unit. Returns the unit that the head goes to next, HELD if
+ * there is none, and STRANGE where it is more than that: then nothing is done that cannot be done again.
+ */
+static inline unsigned look(wg_tile *t, wg_frontend *f, unsigned thread)
 {
-    enum {
-        SIMPLE =
-            1u << WG_UNIT_UNPACK | 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR | 1u << WG_UNIT_MISC
-    };
-    unsigned head = f->down_head, entry = f->down[head % WG_DOWN_RING], unit = f->pool[entry & WG_E_PLACE].unit;
-    if (head == f->gate_end || !(SIMPLE >> unit & 1) || entry & WG_E_TTSYNC || f->latch.block ||
-        wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS))
-        return false;
-    wg_gate_serve(t, f, thread, wg_units[unit], unit);
-    return true;
+    unsigned head = f->down_head, entry = f->down[head % WG_DOWN_RING];
+    const wg_insn *insn = &f->pool[entry & WG_E_PLACE];
+    wg_stall why;
+    if (entry & (WG_E_TTSYNC | WG_E_PASSES) && head != f->gate_end)
+        return STRANGE;
+    t->sched.deaf[thread] = 0; /* while it is about to look, and while it moves */
+    f->moved = f->latch.block && wg_gate_latch(t, thread, false);
+    if (head == f->gate_end)
+        return HELD;
+    if (f->latch.block & insn->block)
+        why = wg_gate_caught(f, insn);
+    else if (!f->holders || !wg_gate_own_units_hold(t, f, thread, &why))
+        return insn->unit;
+    wg_gate_stalls(f, &why, t->sched.now);
+    return HELD;
 }
 
-/* The same for one thread that nobody watches. */
+/* The rest of E behind look(). */
+static inline void serve(wg_tile *t, wg_frontend *f, unsigned thread, unsigned unit)
+{
+    if (unit == HELD)
+        return;
+    const wg_insn *head = wg_gate_fifo_at(f, 0);
+    if (unit == WG_UNIT_SYNC) {
+        wg_stall why;
+        if (!wg_sync_serve(t, thread, head, &why, false))
+            wg_gate_waits(t, f, head, &why);
+    } else if (wg_gate_enters(t, f, thread, wg_units[unit], unit) && head->op == WG_I_SETC16) {
+        wg_ttsync_setc16_passed(t, thread, head->id);
+    }
+}
+
+__attribute__((noinline)) static unsigned expand_there(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    return expand(t, f, thread, 0);
+}
+
+/* F and G while every stage only lets pass what it has; else what is left of them, and only then its appointment is. */
+WG_STAGE unsigned let_pass(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    unsigned left = 0;
+    if (!(f->replay_busy | f->mux_busy))
+        left = move_up(t, f, thread, 0);
+    else if (!is_full(f))
+        left = expand_there(t, f, thread);
+    if (!left)
+        wg_appoint_thread(t, f, thread, false);
+    return left;
+}
+
+/* One thread alone. */
 static inline void frontend_alone(wg_tile *t, unsigned thread)
 {
-    wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
-    s->deaf[thread] = 0;
-    bool met = false;
-    unsigned left = LEFT_GATE;
-    if (!serve(t, f, thread)) {
-        f->moved = met = f->latch.block && wg_gate_latch(t, thread, false);
-        left = pass(t, f, thread, false);
-        if (left & LEFT_GATE) {
-            s->phase = WG_PHASE_GATES;
-            wg_gates(t, 1u << thread, false);
-        }
+    unsigned unit = look(t, f, thread), met = f->moved;
+    if (__builtin_expect(unit == STRANGE, 0)) {
+        frontends_mixed(t, 1u << thread);
+        return;
     }
-    if (left & LEFT_GATE)
-        left = pass(t, f, thread, true);
+    serve(t, f, thread, unit);
     if (met)
         forget(t, 1u << thread);
-    s->phase = WG_PHASE_REPLAY;
-    if (left & LEFT_REPLAY)
-        wg_replay(t, thread, false);
-    s->phase = WG_PHASE_MOP;
-    if (left & LEFT_MOP)
+    unsigned left = let_pass(t, f, thread);
+    if (__builtin_expect(left, 0)) {
+        if (left & LEFT_REPLAY)
+            wg_replay(t, thread, false);
         wg_mop(t, thread, false);
-    wg_appoint_thread(t, f, thread, false);
+        wg_appoint_thread(t, f, thread, false);
+    }
+}
+
+/* Two, if they do not want the same unit: one after the other in the order of the units. */
+static inline void frontends_apart(wg_tile *t, unsigned first, unsigned second)
+{
+    wg_frontend *f = wg_frontend_of(t, first), *g = wg_frontend_of(t, second);
+    unsigned unit_f = look(t, f, first), unit_g = look(t, g, second);
+    if (__builtin_expect(unit_f == STRANGE || unit_g == STRANGE || (unit_f == unit_g && unit_f != HELD), 0)) {
+        frontends_mixed(t, 1u << first | 1u << second);
+        return;
+    }
+    unsigned met = (unsigned)f->moved << first | (unsigned)g->moved << second;
+    bool turned = unit_g < unit_f;
+    for (unsigned k = 0; k < 2; k++)
+        if (turned == k)
+            serve(t, f, first, unit_f);
+        else
+            serve(t, g, second, unit_g);
+    if (met)
+        forget(t, met);
+    unsigned left_f = let_pass(t, f, first), left_g = let_pass(t, g, second);
+    if (__builtin_expect(left_f | left_g, 0)) {
+        if (left_f & LEFT_REPLAY)
+            wg_replay(t, first, false);
+        if (left_g & LEFT_REPLAY)
+            wg_replay(t, second, false);
+        if (left_f) {
+            wg_mop(t, first, false);
+            wg_appoint_thread(t, f, first, false);
+        }
+        if (left_g) {
+            wg_mop(t, second, false);
+            wg_appoint_thread(t, g, second, false);
+        }
+    }
 }
 
 WG_CAREFUL void frontends_carefully(wg_tile *t, unsigned due)
@@ -199,10 +324,19 @@ WG_CAREFUL void frontends_carefully(wg_tile *t, unsigned due)
 
 void wg_frontends(wg_tile *t, unsigned due)
 {
-    if (wg_careful(t))
+    if (__builtin_expect(wg_careful(t), 0)) {
         frontends_carefully(t, due);
-    else if ((due & (due - 1)) | t->backend.sync.core_waits)
-        frontends(t, due, false);
-    else
-        frontend_alone(t, (unsigned)__builtin_ctz(due));
+    } else if (__builtin_expect(t->backend.sync.core_waits | wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS),
+                                0)) {
+        frontends_mixed(t, due);
+    } else {
+        unsigned first = (unsigned)__builtin_ctz(due), more = due & (due - 1);
+        t->sched.phase = WG_PHASE_GATES; /* for all it matters, of D to G */
+        if (!more)
+            frontend_alone(t, first);
+        else if (!(more & (more - 1)))
+            frontends_apart(t, first, (unsigned)__builtin_ctz(more));
+        else
+            frontends_mixed(t, due);
+    }
 }

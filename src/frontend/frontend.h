@@ -166,6 +166,11 @@ void wg_frontend_reset(struct wg_tile *t, unsigned thread);
  * appointments. The engine has taken the old ones.
  */
 void wg_frontends(struct wg_tile *t, unsigned due);
+/*
+ * Between cycles, while nobody watches and nobody but these threads (bit i: thread i), which are all due, acts before
+ * `until`: runs cycles in which nothing but NOPs of MOPs pass their gates, and returns how many.
+ */
+unsigned wg_nop_burst(struct wg_tile *t, unsigned threads, uint64_t until);
 /* Phase D: is the latched wait met? Phases E, F and G. `careful` as in stages.h. */
 bool wg_gate_latch(struct wg_tile *t, unsigned thread, bool careful);
 void wg_gates(struct wg_tile *t, unsigned due, bool careful);
@@ -179,10 +184,11 @@ void wg_mop(struct wg_tile *t, unsigned thread, bool careful);
 unsigned wg_push_words(struct wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc, const uint32_t *words,
                        unsigned count, wg_stall *why);
 /*
- * A request of `count` words is to be tried in the next cycle: while nobody watches, and if there is no room for it now, it
- * is refused at once, for what makes room until then wakes WG_AGENT_PUSHES.
+ * The same for the requests that the thread's own core has under way, of which the first, one of whole words, is
+ * there, while nobody watches and nothing is delayed; returns when to try again. If there is no room for the next one
+ * now, it is refused at once: what makes room until its cycle wakes WG_AGENT_PUSHES.
  */
-bool wg_push_would_wait(struct wg_tile *t, unsigned thread, wg_core_id core, unsigned count, wg_stall *why);
+uint64_t wg_push_own(struct wg_tile *t, unsigned thread);
 /* No instruction of the thread anywhere, from its push's emission to completion (PIPE-28). */
 bool wg_thread_idle(const struct wg_tile *t, unsigned thread);
 /* Has the thread's own core emitted a MOP that has not arrived? */

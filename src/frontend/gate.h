@@ -8,6 +8,17 @@
 /* A STALLWAIT, SEMWAIT or STREAMWAIT was accepted: latched from the next cycle on. */
 void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn, bool careful);
 
+/* Why a head that the latched wait catches waits. */
+static inline wg_stall wg_gate_caught(const wg_frontend *f, const wg_insn *head)
+{
+    bool wait = head->op == WG_I_STALLWAIT || head->op == WG_I_SEMWAIT || head->op == WG_I_STREAMWAIT;
+    uint16_t resource = f->latch.kind == WG_LATCH_SEMWAIT ? f->latch.semaphores : f->latch.conditions;
+    return (wg_stall){wait ? WG_STALL_LATCH_OCCUPIED : WG_STALL_LATCHED_WAIT, resource, f->latch.holder, WG_NEVER};
+}
+
+/* The head waits; if that, or what for, is new, whoever watches gets to know. */
+void wg_gate_waits(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_stall *why);
+
 /* Does a unit in `holders` keep the thread from issuing anything (GATE-21)? Those that do not are forgotten. */
 bool wg_gate_own_units_hold(wg_tile *t, wg_frontend *f, unsigned thread, wg_stall *why);
 

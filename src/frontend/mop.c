@@ -334,13 +334,17 @@ WG_STAGE void step(wg_tile *t, unsigned thread, const bool careful)
 }
 
 WG_CAREFUL void step_carefully(wg_tile *t, unsigned thread) { step(t, thread, true); }
+__attribute__((noinline)) static void step_unwatched(wg_tile *t, unsigned thread) { step(t, thread, false); }
 
 void wg_mop(wg_tile *t, unsigned thread, bool careful)
 {
+    wg_frontend *f = wg_frontend_of(t, thread);
     if (careful)
         step_carefully(t, thread);
+    else if (f->mux_busy | (f->fifo[f->fifo_head] & WG_E_MOP))
+        step_unwatched(t, thread);
     else
-        step(t, thread, false);
+        wg_mux_passes(t, f, thread);
 }
 
 /* ---- Configuration ---------------------------------------------------------------------------------- */

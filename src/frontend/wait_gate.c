@@ -117,11 +117,23 @@ static uint16_t unmet(const wg_tile *t, unsigned thread, const wg_latch *l, bool
     return left;
 }
 
+/* A SEMWAIT on one semaphore, as most are. */
+static inline bool semaphore_ready(const wg_sync *sync, const wg_latch *l)
+{
+    unsigned s = (unsigned)__builtin_ctz(l->semaphores);
+    return !((l->conditions & 1 && !sync->value[s]) || (l->conditions & 2 && sync->value[s] >= sync->max[s]));
+}
+
 bool wg_gate_latch(wg_tile *t, unsigned thread, bool careful)
 {
     wg_latch *l = &t->frontend[thread].latch;
-    if (l->kind == WG_LATCH_EMPTY || unmet(t, thread, l, false, &l->holder))
+    if (l->kind == WG_LATCH_SEMWAIT && l->semaphores && !(l->semaphores & (l->semaphores - 1))) {
+        l->holder = WG_AGENT_NONE;
+        if (!semaphore_ready(&t->backend.sync, l))
+            return false;
+    } else if (l->kind == WG_LATCH_EMPTY || unmet(t, thread, l, false, &l->holder)) {
         return false;
+    }
     l->met = true;
     if (!careful)
         return true;
@@ -229,7 +241,7 @@ void wg_gate_issue_watched(wg_tile *t, const wg_insn *head, unsigned agent)
 }
 
 /* Events only when the reason, or the resource it names, changes. */
-static void stalls(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_stall *why)
+void wg_gate_waits(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_stall *why)
 {
     if (f->stall.reason == why->reason && f->stall.resource == why->resource) {
         f->stall.holder = why->holder;
@@ -292,9 +304,7 @@ WG_STAGE bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *h
     wg_stall ttsync;
     bool by_ttsync = __builtin_expect(head->ttsync & WG_TTS_FIRST, 0) && wg_ttsync_gate_blocked(t, thread, &ttsync);
     if (f->latch.block & head->block) {
-        bool wait = head->op == WG_I_STALLWAIT || head->op == WG_I_SEMWAIT || head->op == WG_I_STREAMWAIT;
-        uint16_t resource = f->latch.kind == WG_LATCH_SEMWAIT ? f->latch.semaphores : f->latch.conditions;
-        *why = (wg_stall){wait ? WG_STALL_LATCH_OCCUPIED : WG_STALL_LATCHED_WAIT, resource, f->latch.holder, WG_NEVER};
+        *why = wg_gate_caught(f, head);
         if (by_ttsync && ttsync.retry_at < why->retry_at)
             why->retry_at = ttsync.retry_at;
         return true;
@@ -333,7 +343,7 @@ WG_STAGE void serve(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned un
     if (unit_takes(t, unit, head, &why))
         pass(t, f, head, unit, careful);
     else
-        stalls(t, f, head, &why);
+        wg_gate_waits(t, f, head, &why);
 }
 
 /* The heads of the threads in `mates`, more than one, all want `unit`. */
@@ -364,7 +374,7 @@ WG_STAGE void arbitrate(wg_tile *t, unsigned mates, unsigned unit, const bool ca
         pass(t, wg_frontend_of(t, winner), wg_gate_head(t, winner), unit, careful);
     for (unsigned thread = 0; thread < WG_THREADS; thread++)
         if (refused >> thread & 1)
-            stalls(t, &t->frontend[thread], wg_gate_head(t, thread), &why[thread]);
+            wg_gate_waits(t, &t->frontend[thread], wg_gate_head(t, thread), &why[thread]);
 }
 
 /* One thread's gate, where no other's (and no core's store to a semaphore) competes with it. */
@@ -377,13 +387,13 @@ WG_STAGE void gate_alone(wg_tile *t, unsigned thread, const bool careful)
     unsigned unit = head->unit;
     wg_stall why;
     if (held(t, f, thread, head, &why, careful))
-        stalls(t, f, head, &why);
+        wg_gate_waits(t, f, head, &why);
     else if (unit <= WG_UNIT_INVALID)
         pass_nop(t, f, head, careful);
     else if (unit != WG_UNIT_SYNC)
         serve(t, f, head, unit, careful);
     else if (!wg_sync_serve(t, thread, head, &why, careful))
-        stalls(t, f, head, &why);
+        wg_gate_waits(t, f, head, &why);
 }
 
 /* Those of the threads in `due`, and the stores of cores to semaphores. */
@@ -401,7 +411,7 @@ WG_STAGE void gates(wg_tile *t, unsigned due, const bool careful)
         const wg_insn *head = wg_gate_fifo_at(f, 0);
         unsigned unit = head->unit;
         if (held(t, f, thread, head, &why, careful))
-            stalls(t, f, head, &why);
+            wg_gate_waits(t, f, head, &why);
         else if (unit <= WG_UNIT_INVALID)
             pass_nop(t, f, head, careful);
         else if (unit == WG_UNIT_SYNC)
@@ -416,7 +426,7 @@ WG_STAGE void gates(wg_tile *t, unsigned due, const bool careful)
         unsigned passed = wg_sync_arbitrate(t, sync, lost, careful);
         for (unsigned thread = 0; thread < WG_THREADS; thread++)
             if ((sync & ~passed) >> thread & 1)
-                stalls(t, &t->frontend[thread], wg_gate_head(t, thread), &lost[thread]);
+                wg_gate_waits(t, &t->frontend[thread], wg_gate_head(t, thread), &lost[thread]);
     }
     for (; units; units &= units - 1) { /* in the order of their enum, whoever else may be due */
         unsigned unit = (unsigned)__builtin_ctz(units), some = mates[unit];

@@ -43,12 +43,12 @@ static inline uint32_t wg_waits_for(const wg_frontend *f)
     case WG_STALL_SRCB_NOT_HANDED_OVER: return causes | WG_CAUSE_SRC | ANY_SETTING;
     case WG_STALL_DST_BLOCK_WRITTEN: return causes | ANY_SETTING;
     case WG_STALL_MUTEX_HELD: return causes | UNIT(SYNC);
-    case WG_STALL_UNPACK_ADDRESS_PHASE: return causes | ANY_SETTING | UNIT(UNPACK0) | UNIT(UNPACK1);
+    case WG_STALL_UNPACK_ADDRESS_PHASE: return causes | UNIT(UNPACK0) | UNIT(UNPACK1);
     case WG_STALL_UNIT_BUSY:
         if (head->unit == WG_UNIT_PACK)
             return causes | ANY_SETTING | (f->stall.retry_at == WG_NEVER ? UNIT(PACK) : 0);
-        if (head->unit == WG_UNIT_UNPACK)
-            return causes | ANY_SETTING | UNIT(UNPACK0) | UNIT(UNPACK1);
+        if (head->unit == WG_UNIT_UNPACK) /* its queue is full */
+            return causes | UNIT(UNPACK0) | UNIT(UNPACK1);
         return WG_CAUSE_ANY;
     default: return WG_CAUSE_ANY;
     }
@@ -58,9 +58,14 @@ static inline uint32_t wg_waits_for(const wg_frontend *f)
 WG_STAGE void wg_appoint_thread(wg_tile *t, const wg_frontend *f, unsigned thread, const bool careful)
 {
     wg_schedule *s = &t->sched;
-    if (!careful && !f->moved)
+    if (f->moved) { /* the engine has taken the old one */
+        s->next[WG_AGENT_THREAD0 + thread] = s->now + 1;
+        s->soon |= WG_AGENT_BIT(WG_AGENT_THREAD0 + thread);
+        return;
+    }
+    if (!careful)
         s->deaf[thread] = ~wg_waits_for(f);
-    wg_wake_at(s, WG_AGENT_THREAD0 + thread, f->moved ? s->now + 1 : wg_next_look(t, f));
+    wg_wake_at(s, WG_AGENT_THREAD0 + thread, wg_next_look(t, f));
 }
 
 /* The head waits. */
@@ -72,20 +77,15 @@ static inline void wg_gate_stalls(wg_frontend *f, const wg_stall *why, uint64_t 
     f->stalled = true;
 }
 
-/*
- * Phase E for a head that waits for nothing but its unit, which takes one instruction at a time, or for units that hold
- * its thread; no other thread's head is looked at in this cycle.
- */
-static inline void wg_gate_serve(wg_tile *t, wg_frontend *f, unsigned thread, const wg_unit_ops *ops, unsigned unit)
+/* Phase E for a head that waits for nothing but its unit, and no other's does; true: it is accepted. */
+static inline bool wg_gate_enters(wg_tile *t, wg_frontend *f, unsigned thread, const wg_unit_ops *ops, unsigned unit)
 {
     unsigned entry = f->down[f->down_head % WG_DOWN_RING];
     const wg_insn *head = &f->pool[entry & WG_E_PLACE];
     wg_stall why;
-    t->sched.phase = WG_PHASE_GATES;
-    f->moved = !(f->holders && wg_gate_own_units_hold(t, f, thread, &why)) && ops->check(t, head, &why);
-    if (!f->moved) {
+    if (!ops->check(t, head, &why)) {
         wg_gate_stalls(f, &why, t->sched.now);
-        return;
+        return false;
     }
     if (f->stalled)
         wg_gate_stall_ends(t, f, head, false);
@@ -94,6 +94,23 @@ static inline void wg_gate_serve(wg_tile *t, wg_frontend *f, unsigned thread, co
         f->holders |= (uint16_t)(1u << unit);
     t->backend.turn[unit].next = (uint8_t)(thread == WG_THREADS - 1 ? 0 : thread + 1);
     wg_gate_left(t, f, thread, entry);
+    return true;
+}
+
+/*
+ * The same where the unit takes one instruction at a time, whatever thread it is of, and units may hold the thread; no
+ * other thread's head is looked at in this cycle.
+ */
+static inline void wg_gate_serve(wg_tile *t, wg_frontend *f, unsigned thread, const wg_unit_ops *ops, unsigned unit)
+{
+    wg_stall why;
+    t->sched.phase = WG_PHASE_GATES;
+    if (f->holders && wg_gate_own_units_hold(t, f, thread, &why)) {
+        wg_gate_stalls(f, &why, t->sched.now);
+        f->moved = false;
+        return;
+    }
+    f->moved = wg_gate_enters(t, f, thread, ops, unit);
 }
 
 #endif

@@ -4,30 +4,10 @@
 
 enum { SRC_MASK = 0x3F, DST_MASK = 0x3FF };
 
-/* Where the address modifiers of section i lie in the thread's configuration words. */
-static const struct layout {
-    uint8_t ab, ab_stride, dst, bias;
-    uint8_t index_bits; /* of the AddrMod field */
-    int8_t set_base;    /* the word with ADDR_MOD_SET_Base in bit 0; BH has none */
-} layouts[] = {
+const wg_rwc_layout wg_rwc_layouts[2] = {
     [WG_ARCH_BH] = {.ab = 12, .ab_stride = 1, .dst = 28, .bias = 47, .index_bits = 3, .set_base = -1},
     [WG_ARCH_WH] = {.ab = 7, .ab_stride = 2, .dst = 23, .bias = 48, .index_bits = 2, .set_base = 2},
 };
-
-static const struct layout *layout_of(wg_arch_id arch) { return &layouts[arch == WG_ARCH_WH]; }
-
-/*
- * Decided here: on BH, whose field already reaches all eight sections, ExtraAddrModBit sets the index's
- * top bit as on WH; no source says what it does there.
- */
-unsigned wg_rwc_section(const wg_rwc_thread *r, wg_arch_id arch, const uint16_t *thread_config, unsigned addr_mod)
-{
-    const struct layout *l = layout_of(arch);
-    unsigned index = addr_mod & ((1u << l->index_bits) - 1);
-    if (r->extra_addr_mod || (l->set_base >= 0 && (thread_config[l->set_base] & 1)))
-        index |= 4;
-    return index;
-}
 
 /*
  * One source counter: six bits of increment, then CR, then Clear. BH's ADDR_MOD_AB2 holds a seventh
@@ -49,11 +29,19 @@ static void move_src(uint8_t *counter, uint8_t *cr, unsigned spec)
 void wg_rwc_apply(wg_rwc_thread *r, wg_arch_id arch, const uint16_t *thread_config, unsigned addr_mod,
                   bool update_fidelity)
 {
-    const struct layout *l = layout_of(arch);
+    const wg_rwc_layout *l = &wg_rwc_layouts[arch == WG_ARCH_WH];
     unsigned section = wg_rwc_section(r, arch, thread_config, addr_mod);
     unsigned ab = thread_config[l->ab + section * l->ab_stride];
     unsigned dst = thread_config[l->dst + section];
     unsigned bias = thread_config[l->bias + section];
+    if (wg_rwc_moves_on(ab, dst, bias)) {
+        r->srca = (uint8_t)((r->srca + ab) & SRC_MASK);
+        r->srcb = (uint8_t)((r->srcb + (ab >> 8)) & SRC_MASK);
+        r->dst = (uint16_t)((r->dst + dst) & DST_MASK);
+        if (update_fidelity)
+            r->fidelity = (uint8_t)((r->fidelity + (dst >> 13)) & 3);
+        return;
+    }
 
     move_src(&r->srca, &r->srca_cr, ab & 0xFF);
     move_src(&r->srcb, &r->srcb_cr, ab >> 8);

@@ -31,7 +31,8 @@ static void give(wg_tile *t, wg_src_file file, unsigned bank, unsigned agent, wg
     wg_wake_waiting(&t->sched, WG_CAUSE_SRC);
     if (owner == WG_SRC_UNPACKERS) {
         wg_wake(&t->sched, WG_AGENT_UNPACK0); /* ticks both unpackers */
-        wg_wake(&t->sched, WG_AGENT_SCALAR);  /* STOREIND to Src waits for the bank */
+        if (t->backend.scalar.executing)
+            wg_wake(&t->sched, WG_AGENT_SCALAR); /* STOREIND to Src waits for the bank */
     }
 }
 

@@ -14,7 +14,30 @@ void wg_core_checkpoint(wg_tile *t, unsigned core)
     wg_core *k = &t->core[core];
     k->saved = k->run;
     k->saved_at = t->sched.now;
+    k->noted = false;
     k->undo_count = 0;
+}
+
+void wg_core_keep_noted(wg_core *k)
+{
+    const wg_past *p = &k->past;
+    wg_core_run *s = &k->saved;
+    k->noted = false;
+    if (k->saved_at == WG_NEVER)
+        return;
+    *s = k->run;
+    for (unsigned i = p->writes; i--;)
+        s->r[p->rd[i]] = p->old[i];
+    s->at = p->at;
+    s->last = p->last;
+    s->disturbed = p->disturbed;
+    s->number = p->number;
+    s->pushes = p->pushes;
+    s->dests = p->dests;
+    s->pc = p->pc;
+    s->history = p->history;
+    s->sq_count = (uint8_t)(s->sq_count - p->stores);
+    s->ex1.kind = WG_EX1_NONE; /* only the last instruction of such a run waits there */
 }
 
 static void undo(wg_core *k)
@@ -148,6 +171,7 @@ void wg_core_sync(wg_tile *t, unsigned core)
     wg_core *k = &t->core[core];
     if (!wg_core_ahead(t, k))
         return;
+    wg_core_keep(k);
     undo(k);
     k->run = k->saved;
     if (k->solo_saved) {
@@ -208,6 +232,7 @@ static void emit(wg_tile *t, unsigned core)
     if (wg_core_ahead(t, k)) {
         /* A store had to wait for room on its path and the core ran ahead meanwhile: now there may be room. */
         unsigned i = 0;
+        wg_core_keep(k);
         while (i < k->saved.sq_count && wg_sq_peek(&k->saved, i)->path == WG_PATH_OWN_RAM)
             i++;
         const wg_store *first = wg_sq_peek(&k->saved, i);
@@ -389,26 +414,28 @@ static void pipeline(wg_tile *t, unsigned core)
     k->solo_tick = t->sched.next[WG_AGENT_CORE_B + core];
 }
 
-void wg_cores_tick(wg_tile *t, unsigned due)
+/* Those of `pushing` have been through phase I. */
+__attribute__((noinline)) static void tick(wg_tile *t, unsigned due, unsigned pushing)
 {
-    unsigned pushing = 0;
     t->sched.pending_cores = (uint8_t)due;
-    for (unsigned left = due; left; left &= left - 1) {
-        unsigned core = (unsigned)__builtin_ctz(left);
-        if (wg_push_emit(t, core))
-            pushing |= 1u << core;
-        else
-            emit(t, core);
-    }
+    for (unsigned left = due & ~pushing; left; left &= left - 1)
+        emit(t, (unsigned)__builtin_ctz(left));
     t->sched.phase = WG_PHASE_PIPELINES;
     for (; due; due &= due - 1) {
         unsigned core = (unsigned)__builtin_ctz(due);
         t->sched.pending_cores &= (uint8_t) ~(1u << core);
         if (pushing >> core & 1)
-            wg_push_pipeline(t, core);
+            wg_push_more(t, core);
         else
             pipeline(t, core);
     }
+}
+
+void wg_cores_tick(wg_tile *t, unsigned due)
+{
+    due = wg_push_ticks(t, due);
+    if (due)
+        tick(t, due & ((1u << WG_CORES) - 1), due >> WG_CORES);
 }
 
 void wg_core_respond(wg_tile *t, const wg_request *req, const uint32_t value[4])
@@ -420,6 +447,7 @@ void wg_core_respond(wg_tile *t, const wg_request *req, const uint32_t value[4])
         if (req->path == WG_PATH_L1 && req->kind == WG_REQ_READ && (fetch || k->run.load[req->tag % WG_LOADS].fills))
             t->regions.memory.l1.watch[req->address / LINE] |= (uint8_t)(fetch ? WG_L1_WATCH_CODE : 1u << core);
         wg_core_run *both[2] = {&k->run, &k->saved};
+        wg_core_keep(k);
         for (unsigned i = 0; i < (k->saved_at == WG_NEVER ? 1 : 2); i++)
             if (fetch)
                 wg_fetch_respond(t, both[i], req->tag & 0x7F, value);

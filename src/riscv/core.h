@@ -41,6 +41,7 @@ enum {
     WG_RETURNS = 8,
     WG_RAM_MAX = 8192,
     WG_UNDO = 1024,
+    WG_PAST = 8,
     WG_FETCHES = 2,
     WG_SOLO_RECENT = 8,
     WG_BREAKPOINTS = 8,
@@ -139,15 +140,20 @@ typedef struct wg_core_run {
     uint64_t disturbed; /* polling: when a store entered EX1 last, or what else may not be repeated */
     uint64_t number;    /* instructions that have entered EX1 since reset, plus WG_RETIRE_QUEUE */
     uint64_t pushes;    /* further instructions that were fused with another */
-    uint8_t late;       /* register whose value is ready at late_at; 0: none */
-    uint8_t lag;        /* unless queued: the newest retires so long after it entered EX1; 0: at once */
-    uint8_t halt;       /* wg_halt */
+    union {
+        uint32_t hindered; /* any of these */
+        struct {
+            uint8_t halt;  /* wg_halt */
+            uint8_t loads; /* entries of load[] in use */
+            bool ordered;  /* the newest instruction must retire before another enters EX1 */
+        };
+    };
+    uint8_t late; /* register whose value is ready at late_at; 0: none */
+    uint8_t lag;  /* unless queued: the newest retires so long after it entered EX1; 0: at once */
     uint8_t sq_head, sq_count;
-    uint8_t loads; /* entries of load[] in use */
-    bool queued;   /* retired[], filled[] and dests hold: instructions are issued one by one */
+    bool queued; /* retired[], filled[] and dests hold: instructions are issued one by one */
     uint8_t l0_victim, returns_top;
     uint8_t history; /* directions of the last eight branches */
-    bool ordered;    /* the newest instruction must retire before another enters EX1 */
     uint64_t late_at;
     uint64_t mux_free;       /* first cycle in which the store queue may use the memory mux */
     uint64_t wait_e, wait_m; /* the load that entered EX1 in wait_e enters the load/store unit no sooner than wait_m */
@@ -169,6 +175,20 @@ typedef struct wg_undo {
     uint32_t old;
 } wg_undo;
 
+/*
+ * The beginning of a short run ahead of a core that feeds its thread (push.c): what its few instructions have changed
+ * since, instead of a copy of everything. wg_core_keep() makes the copy of it when somebody wants one.
+ */
+typedef struct wg_past {
+    uint64_t at, last, disturbed, number, pushes, dests;
+    uint32_t pc;
+    uint8_t history;
+    uint8_t stores; /* pushes that have entered the store queue since */
+    uint8_t writes; /* registers written since, with what was in them */
+    uint8_t rd[WG_PAST];
+    uint32_t old[WG_PAST];
+} wg_past;
+
 typedef struct wg_csrs {
     uint32_t cfg0, cfg1, pmacfg[2], hwa_mask, hwa_cfg, vgsrc, fcsr, vxsat, vxrm, vl, vtype, vlenb;
     uint32_t mcountinhibit, mhpmevent[2], tt_status[10], restore_pc;
@@ -178,14 +198,15 @@ typedef struct wg_csrs {
 
 typedef struct wg_core {
     wg_core_run run;
-    wg_core_run saved;   /* as of saved_at */
-    uint64_t saved_at;   /* WG_NEVER: the core has not run ahead */
+    wg_core_run saved; /* as of saved_at */
+    uint64_t saved_at; /* WG_NEVER: the core has not run ahead */
+    wg_past past;      /* … if `noted`, it is this that holds instead of `saved` */
+    bool noted;
     uint64_t stop;       /* the present run ahead ends before this cycle: so does what it does for later ones */
     uint64_t solo_until; /* nobody else acts before: L1 is as good as private; 0: others are about */
     uint64_t solo_at[WG_SOLO_RECENT]; /* when its last requests to L1 were processed, ahead of the clock */
     uint8_t solo_next;
-    bool solo_saved;    /* the run ahead went through L1 and may be taken back: `saved` and this hold its start */
-    uint64_t solo_end;  /* … it went no further than this cycle, */
+    uint64_t solo_end;  /* if solo_saved: it went no further than this cycle, */
     uint64_t solo_tick; /* … and the core acts again in this one */
     struct {
         uint64_t port_free, last_seen_at, emitted, bank_free[WG_L1_MAX_BANKS], at[WG_SOLO_RECENT];
@@ -196,10 +217,16 @@ typedef struct wg_core {
     uint32_t epoch; /* counts changes of the instruction cache */
     wg_csrs csr;
     uint32_t v[32][4];
-    bool acted;                        /* the instruction just executed cannot be taken back */
-    bool stepping;                     /* a debugger lets it execute one instruction */
-    bool slow;                         /* slow execution mode of the debug interface */
-    uint8_t breakpoints;               /* bit i: breakpoint or memory watchpoint i is set */
+    bool acted; /* the instruction just executed cannot be taken back */
+    union {
+        uint32_t special; /* any of these */
+        struct {
+            bool solo_saved; /* the run ahead went through L1 and may be taken back: `saved`, solo_l1 hold its start */
+            bool stepping;   /* a debugger lets it execute one instruction */
+            bool slow;       /* slow execution mode of the debug interface */
+            uint8_t breakpoints; /* bit i: breakpoint or memory watchpoint i is set */
+        };
+    };
     uint8_t watch_reads, watch_writes; /* … those that are watchpoints, for loads and for stores */
     uint8_t breakpoint_hits;           /* those that have just been hit */
     uint32_t breakpoint[WG_BREAKPOINTS];

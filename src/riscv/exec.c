@@ -304,7 +304,7 @@ L_FMOVE:
 L_VECTOR:
 other:
     PUT();
-    if (!wg_step(t, core, op, WG_LINE_OPS - (pc >> 2 & 3), e)) {
+    if (!wg_step(t, core, op, e)) {
         run->ordered = ordered;
         return e;
     }
@@ -363,6 +363,7 @@ uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
     edge.branch = 0;
     t->loop = NULL;
     k->stop = stop;
+    wg_core_keep(k);
     for (;;) {
         if (k->run.halt || k->run.ex1.kind)
             return WG_NEVER;

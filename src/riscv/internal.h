@@ -65,6 +65,13 @@ static inline bool wg_core_ahead(const wg_tile *t, const wg_core *k)
 
 /* core.c: running ahead starts anew from the present state. */
 void wg_core_checkpoint(wg_tile *t, unsigned core);
+/* To be called before `saved` is looked at, and before anybody but push.c goes on running ahead. */
+void wg_core_keep_noted(wg_core *k);
+static inline void wg_core_keep(wg_core *k)
+{
+    if (__builtin_expect(k->noted, 0))
+        wg_core_keep_noted(k);
+}
 
 /* exec.c: executes what enters EX1 before `stop`, as far as it is private; instructions that must meet the
  * clock are executed if they enter EX1 in the current cycle. Returns when to go on, WG_NEVER if woken. */
@@ -114,9 +121,12 @@ void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, c
 uint32_t wg_load_value(const uint32_t line[4], uint32_t address, uint8_t size);
 void wg_lsu_why(const wg_tile *t, unsigned core, wg_stall *why);
 
-/* push.c: phases I and J of a core that feeds its thread. The first says whether it is one, before it does anything. */
-bool wg_push_emit(wg_tile *t, unsigned core);
-void wg_push_pipeline(wg_tile *t, unsigned core);
+/*
+ * push.c: phase I of those among the `due` cores that feed their threads, and what of their phase J is private. Returns
+ * who is not done with the cycle, and, WG_CORES bits above, who of these is to go on with wg_push_more() in phase J.
+ */
+unsigned wg_push_ticks(wg_tile *t, unsigned due);
+void wg_push_more(wg_tile *t, unsigned core);
 
 /* fetch.c */
 /* The line that holds pc, if EX1 can have it in cycle `at`; else NULL, and what is missing is on its way. */

@@ -492,17 +492,7 @@ static void arrive(wg_tile *t, unsigned core, const wg_loop *l, uint64_t done, u
         x->address += further;
         memcpy(x->line, t->l1 + (x->address & ~(uint32_t)(LINE - 1)), LINE); /* or it is flushed */
     }
-    for (unsigned i = 0; i < from->sq_count; i++) {
-        wg_store *x = wg_sq_at(run, i);
-        const wg_store *of = wg_sq_peek(from, i);
-        uint32_t data[4];
-        memcpy(data, x->data, sizeof data);
-        *x = *of;
-        memcpy(x->data, data, sizeof data);
-        x->first += later;
-        x->entered += later;
-        x->address += further;
-    }
+    wg_sq_repeat(run, from, later, further);
     for (unsigned i = 0; i < WG_L0_LINES; i++) {
         wg_l0_line *x = &run->l0[i];
         x->stale = false;

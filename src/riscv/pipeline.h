@@ -104,24 +104,23 @@ void wg_begin_queue(wg_core_run *run);
 bool wg_end_queue(wg_tile *t, unsigned core, uint64_t stop);
 
 /* `.ttinsn` and those that follow it in its line: how many are pushed at once. */
-static inline unsigned wg_step_fuse(const wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint32_t words[4])
+static inline unsigned wg_step_fuse(const wg_tile *t, const wg_core *k, unsigned core, const wg_op *op)
 {
-    unsigned most =
-        core >= WG_CORE_T0 && !(t->core[core].csr.cfg0 & WG_CFG0_DIS_TRISC_CACHE) ? t->timing->push_fuse : 1;
-    unsigned n = 0;
-    while (n < most && n < left && op[n].code == WG_OP_PUSH) {
-        words[n] = op[n].imm;
-        n++;
-    }
-    return n;
+    unsigned most = core >= WG_CORE_T0 && !(k->csr.cfg0 & WG_CFG0_DIS_TRISC_CACHE) ? t->timing->push_fuse : 1;
+    return op->spare < most ? op->spare : most;
 }
 
-/* step.c: executes `op` in EX1 from cycle e on, the first of `left` in its line. False if it has to wait for the clock. */
-bool wg_step(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t e);
+/* step.c: executes `op` in EX1 from cycle e on. False if it has to wait for the clock. */
+bool wg_step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e);
 void wg_step_branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e);
 void wg_step_halt(wg_tile *t, unsigned core, wg_halt how);
 uint32_t wg_divide(uint8_t code, uint32_t a, uint32_t b, unsigned *cycles);
-bool wg_predictor_on(const wg_tile *t, unsigned core);
+static inline bool wg_predictor_on(const wg_tile *t, unsigned core)
+{
+    /* Config[0].DISABLE_RISC_BP: word 2 on both architectures, one bit for B, three for T0…T2, one for NC */
+    static const uint8_t bit[WG_CORES] = {22, 26, 23, 24, 25};
+    return !(t->core[core].csr.cfg0 & WG_CFG0_DIS_BP) && !(t->regs.config.bank[0][2] >> bit[core] & 1);
+}
 
 /* Is a conditional branch taken that finds A and B in its registers? */
 static inline bool wg_branch_taken(uint8_t code, uint32_t A, uint32_t B)

@@ -516,16 +516,7 @@ static void arrive_run(const wg_tile *t, const wg_core_run *a, wg_core_run *run,
         l->address += further;
     }
     run->sq_head = (uint8_t)((b.sq_head + done * ((unsigned)b.sq_head - a->sq_head)) % WG_STORE_QUEUE);
-    for (unsigned i = 0; i < b.sq_count; i++) {
-        wg_store *s = wg_sq_at(run, i);
-        uint32_t data[4];
-        memcpy(data, s->data, sizeof data);
-        *s = *wg_sq_peek(&b, i);
-        memcpy(s->data, data, sizeof data);
-        s->first += later;
-        s->entered += later;
-        s->address += further;
-    }
+    wg_sq_repeat(run, &b, later, further);
     for (unsigned i = 0; i < WG_L0_LINES; i++) {
         wg_l0_line *to = &run->l0[(i + turned) % WG_L0_LINES];
         to->tag = b.l0[i].tag ? b.l0[i].tag + further : 0;

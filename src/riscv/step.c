@@ -29,13 +29,6 @@ uint32_t wg_divide(uint8_t code, uint32_t a, uint32_t b, unsigned *cycles)
     return quotient ? a / b : a % b;
 }
 
-bool wg_predictor_on(const wg_tile *t, unsigned core)
-{
-    /* Config[0].DISABLE_RISC_BP: word 2 on both architectures, one bit for B, three for T0…T2, one for NC */
-    static const uint8_t bit[WG_CORES] = {22, 26, 23, 24, 25};
-    return !(t->core[core].csr.cfg0 & WG_CFG0_DIS_BP) && !(t->regs.config.bank[0][2] >> bit[core] & 1);
-}
-
 void wg_step_halt(wg_tile *t, unsigned core, wg_halt how)
 {
     t->core[core].run.halt = (uint8_t)how;
@@ -71,7 +64,7 @@ static bool locate(wg_tile *t, unsigned core, uint64_t e, wg_ex1 *x)
 /*
  * A load, store, atomic, fence or push. True if it has entered EX1; then `run` says what follows.
  */
-static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t e)
+static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
 {
     wg_core *k = &t->core[core];
     wg_core_run *run = &k->run;
@@ -101,7 +94,9 @@ static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, unsigned lef
     case WG_OP_PUSH:
         x.kind = WG_EX1_STORE;
         x.address = WG_INSTRN_BUF_BASE;
-        words = wg_step_fuse(t, core, op, left, x.data);
+        words = wg_step_fuse(t, k, core, op);
+        for (unsigned i = 0; i < words; i++)
+            x.data[i] = op[i].imm;
         x.bytes = (uint8_t)(4 * words);
         break;
     default: x.kind = WG_EX1_FENCE; break;
@@ -191,13 +186,10 @@ static bool meets_clock(const wg_core_run *run, const wg_op *op)
     case WG_OP_MRET:
     case WG_OP_CSR:
     case WG_OP_VECTOR: return true;
+#define BRANCH(name, condition) case WG_OP_##name:
+#include "riscv/branch.inc"
+#undef BRANCH
     case WG_OP_JAL: return op->imm == run->pc;
-    case WG_OP_BEQ:
-    case WG_OP_BNE:
-    case WG_OP_BLT:
-    case WG_OP_BGE:
-    case WG_OP_BLTU:
-    case WG_OP_BGEU: return op->imm == run->pc;
     default: return false;
     }
 }
@@ -206,7 +198,7 @@ static bool meets_clock(const wg_core_run *run, const wg_op *op)
 #define B run->r[op->rs2]
 #define I op->imm
 
-bool wg_step(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t e)
+bool wg_step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
 {
     wg_core *k = &t->core[core];
     wg_core_run *run = &k->run;
@@ -246,19 +238,16 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, unsigned left, uint64_t
         value = wg_fp_execute(k, op);
         result = 2;
         break;
-    case WG_OP_BEQ:
-    case WG_OP_BNE:
-    case WG_OP_BLT:
-    case WG_OP_BGE:
-    case WG_OP_BLTU:
-    case WG_OP_BGEU:
+#define BRANCH(name, condition) case WG_OP_##name:
+#include "riscv/branch.inc"
+#undef BRANCH
     case WG_OP_JAL:
     case WG_OP_JALR: wg_step_branch(t, core, op, e); return true;
     case WG_OP_LOAD:
     case WG_OP_STORE:
     case WG_OP_ATOMIC:
     case WG_OP_PUSH:
-    case WG_OP_FENCE: return step_memory(t, core, op, left, e);
+    case WG_OP_FENCE: return step_memory(t, core, op, e);
     case WG_OP_CSR:
         value = wg_csr_execute(t, core, op);
         run->ordered = !(k->csr.cfg0 & WG_CFG0_DIS_CSR_SYNC);

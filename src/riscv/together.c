@@ -539,12 +539,9 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
             if (m->mixed)
                 most = last = now;
             continue;
-        case WG_OP_BEQ:
-        case WG_OP_BNE:
-        case WG_OP_BLT:
-        case WG_OP_BGE:
-        case WG_OP_BLTU:
-        case WG_OP_BGEU:
+#define BRANCH(name, condition) case WG_OP_##name:
+#include "riscv/branch.inc"
+#undef BRANCH
             if (op->imm == pc)
                 return e > now ? e : the_long_way(t, w, m);
             last_counter = &k->predictor[(pc >> 2 ^ (uint32_t)run->history << 2) % WG_PREDICTOR];

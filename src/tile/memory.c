@@ -82,36 +82,6 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
             .word = WG_REQUEST_WORD(req->path, req->index, req->bytes, req->rd));
 }
 
-void wg_memory_emit_push(wg_tile *t, unsigned core, unsigned thread, uint32_t address, uint32_t pc,
-                         const uint32_t data[4], unsigned bytes)
-{
-    wg_memory *m = &t->regions.memory;
-    wg_lane *lane = &m->lane[core][WG_PATH_PUSH];
-    wg_request req = {.address = address,
-                      .pc = pc,
-                      .data = {data[0], data[1], data[2], data[3]},
-                      .kind = WG_REQ_WRITE,
-                      .path = WG_PATH_PUSH,
-                      .bytes = (uint8_t)bytes,
-                      .core = (uint8_t)core,
-                      .index = (uint8_t)thread};
-    if (t->perturbed || (WG_EVENTS && t->watched) || lane->count == WG_LANE_DEPTH) {
-        wg_memory_emit(t, &req);
-        return;
-    }
-    m->emitted[core]++;
-    req.seen_at = t->sched.now + t->timing->path[WG_PATH_PUSH].travel;
-    req.seen_at = lane->last_seen_at = req.seen_at > lane->last_seen_at ? req.seen_at : lane->last_seen_at;
-    t->frontend[thread].ttsync.emitted += t->arch->auto_ttsync;
-    lane->queue[(lane->head + lane->count) % WG_LANE_DEPTH] = req;
-    if (lane->count++)
-        return; /* those before it have an appointment, or wait for room */
-    lane->retry_at = 0;
-    lane->why.reason = WG_STALL_NONE;
-    m->active[core] |= 1u << WG_PATH_PUSH;
-    wg_wake_at(&t->sched, WG_AGENT_PUSHES, req.seen_at);
-}
-
 void wg_memory_drop(wg_tile *t, unsigned core)
 {
     wg_memory *m = &t->regions.memory;
@@ -297,24 +267,10 @@ static uint64_t push(wg_tile *t, unsigned core, wg_lane *lane)
     unsigned words = req->bytes / 4u;
     unsigned taken = wg_push_words(t, thread, (wg_core_id)core, req->pc, req->data, words, &why);
     if (taken >= words) {
-        if (WG_EVENTS && t->watched) {
-            take(t, core, WG_PATH_PUSH, req->data);
-        } else {
-            lane->head = (uint8_t)((lane->head + 1) % WG_LANE_DEPTH);
-            lane->retry_at = 0;
-            lane->why.reason = WG_STALL_NONE;
-            if (!--lane->count)
-                t->regions.memory.active[core] &= ~(1u << WG_PATH_PUSH);
-            wg_core_wake(t, core);
-        }
+        take(t, core, WG_PATH_PUSH, req->data);
         wg_wake_idle_watchers(&t->sched);
-        if (!lane->count)
-            return WG_NEVER;
-        req = &lane->queue[lane->head];
-        if (req->seen_at > now + 1)
-            return req->seen_at;
-        /* in the next cycle, unless it is sure to be in vain */
-        return wg_push_would_wait(t, thread, (wg_core_id)core, req->bytes / 4u, &lane->why) ? WG_NEVER : now + 1;
+        uint64_t at = lane->queue[lane->head].seen_at;
+        return !lane->count ? WG_NEVER : at > now + 1 ? at : now + 1;
     }
     memmove(req->data, req->data + taken, (words - taken) * 4);
     req->bytes = (uint8_t)((words - taken) * 4);
@@ -324,17 +280,33 @@ static uint64_t push(wg_tile *t, unsigned core, wg_lane *lane)
     return retry <= now ? now + 1 : retry;
 }
 
+/* The same of any core, if it has pushes under way. */
+static uint64_t push_any(wg_tile *t, unsigned core)
+{
+    wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_PUSH];
+    uint64_t at = lane->queue[lane->head].seen_at;
+    return !lane->count ? WG_NEVER : at > t->sched.now ? at : push(t, core, lane);
+}
+
 void wg_regions_push(wg_tile *t)
 {
-    wg_memory *m = &t->regions.memory;
-    uint64_t next = WG_NEVER;
-    for (unsigned core = 0; core < WG_CORES; core++) {
-        if (!(m->active[core] >> WG_PATH_PUSH & 1))
+    const wg_memory *m = &t->regions.memory;
+    const bool usual = !(t->lockstep | t->perturbed | (WG_EVENTS && t->watched));
+    uint64_t next = WG_NEVER, at;
+    for (unsigned core = 0; core < (usual ? WG_CORE_T0 : WG_CORES); core++) {
+        at = push_any(t, core);
+        next = at < next ? at : next;
+    }
+    for (unsigned thread = 0; usual && thread < WG_THREADS; thread++) {
+        const wg_lane *lane = &m->lane[WG_CORE_T0 + thread][WG_PATH_PUSH];
+        const wg_request *req = &lane->queue[lane->head];
+        if (!lane->count)
             continue;
-        wg_lane *lane = &m->lane[core][WG_PATH_PUSH];
-        uint64_t at = lane->queue[lane->head].seen_at;
-        if (at <= t->sched.now)
-            at = push(t, core, lane);
+        if (t->frontend[thread].push_waits & 1 && lane->why.reason == WG_STALL_PUSH_FIFO_FULL)
+            continue; /* nothing has left since it was refused */
+        at = req->seen_at > t->sched.now ? req->seen_at
+             : req->bytes < 4            ? push_any(t, WG_CORE_T0 + thread)
+                                         : wg_push_own(t, thread);
         next = at < next ? at : next;
     }
     wg_wake_at(&t->sched, WG_AGENT_PUSHES, next);

@@ -43,9 +43,6 @@ void wg_regions_push(struct wg_tile *t); /* phase H */
 
 /* Phase I: sends a request on its way; fills seen_at. There is room (wg_memory_room). */
 void wg_memory_emit(struct wg_tile *t, wg_request *req);
-/* The same for up to four words that a T core pushes into its own thread. */
-void wg_memory_emit_push(struct wg_tile *t, unsigned core, unsigned thread, uint32_t address, uint32_t pc,
-                         const uint32_t data[4], unsigned bytes);
 /*
  * May this core emit one more write on this path, if `more` requests are under way beside those queued here?
  * Decided here: a path holds as many as it has stages.

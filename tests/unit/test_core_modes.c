@@ -198,6 +198,42 @@ static rv program(unsigned core, const mix *m)
     return p;
 }
 
+/*
+ * A T core that feeds its thread faster than it takes, in a small loop; the others store what is there already into its
+ * code's first line, which it has left: that brings it back from wherever it has run ahead to.
+ */
+static rv feeder(unsigned core)
+{
+    static const uint32_t words[] = {0x02000000, 0x58000000, 0x45000000 | 5 << 1, 0xA2008001, 0x5A000000, 0xB2000001};
+    rv p = rv_at(CODE + core * CODE_STRIDE);
+    bool feeds = core >= WG_CORE_T0, stores = below(4) == 0;
+    rv_nop(&p);
+    rv_li(&p, PUSH, 0xFFE40000);
+    rv_li(&p, L1_OWN, feeds ? OWN + core * OWN_STRIDE : CODE + below(5) * CODE_STRIDE);
+    rv_lw(&p, T3, 0, L1_OWN);
+    rv_li(&p, T4, words[below(6)]);
+    rv_li(&p, LOOP, 20 + below(200));
+    while (p.n < 12 + core)
+        rv_nop(&p);
+    unsigned top = p.n, count = feeds ? 1 + below(7) : 1;
+    for (unsigned i = 0; i < count; i++) {
+        for (unsigned n = below(3) ? below(3) : below(12); n; n--)
+            rv_word(&p, rv_i(1, below(4) ? T1 : T2, 0, T1 + below(2), 0x13));
+        if (below(3) == 0)
+            rv_word(&p, rv_b(8, T1, T2, below(2))); /* over the next */
+        if (!feeds || (stores && below(3) == 0))
+            rv_sw(&p, T3, 0, L1_OWN);
+        else if (below(4))
+            rv_tt(&p, words[below(6)]);
+        else
+            rv_sw(&p, T4, 0, PUSH);
+    }
+    rv_addi(&p, LOOP, LOOP, -1);
+    rv_bne(&p, LOOP, ZERO, top);
+    rv_done(&p);
+    return p;
+}
+
 typedef struct stream {
     uint64_t hash, events;
 } stream;
@@ -280,6 +316,8 @@ static void same_end(wg_arch_id arch, unsigned profile, unsigned cores, const rv
                  (unsigned long long)end[1], (int)stop[1]);
 }
 
+enum { SMALL_LOOPS = 101 }; /* for `feed`: small loops and nothing else */
+
 static void random_programs(void **state, unsigned salt, unsigned crowd, unsigned feed)
 {
     wg_arch_id arch = wg_test_arch(state);
@@ -295,14 +333,14 @@ static void random_programs(void **state, unsigned salt, unsigned crowd, unsigne
             cores |= 1u << below(5) | 1u << below(5);
         }
         if (feed) {
-            m.feed = feed + below(101 - feed);
+            m.feed = feed + below(feed < 101 ? 101 - feed : 1);
             cores |= 4u << below(3) | 4u << below(3);
         }
         stream s[MODES] = {0};
         wg_device *dev[MODES];
         rv code[WG_CORES];
         for (unsigned c = 0; c < WG_CORES; c++)
-            code[c] = program(c, &m);
+            code[c] = feed == SMALL_LOOPS ? feeder(c) : program(c, &m);
         for (unsigned i = 0; i < MODES; i++) {
             dev[i] = make(arch, i, profile, &s[i]);
             for (unsigned c = 0; c < WG_CORES; c++)
@@ -363,6 +401,7 @@ static void random_programs(void **state, unsigned salt, unsigned crowd, unsigne
 static void test_random_programs(void **state) { random_programs(state, 0, 0, 0); }
 static void test_crowds_at_l1(void **state) { random_programs(state, 5, 50, 0); }
 static void test_cores_that_feed(void **state) { random_programs(state, 9, 0, 80); }
+static void test_small_loops_that_feed(void **state) { random_programs(state, 13, 0, SMALL_LOOPS); }
 
 /* A loop that waits for what never comes, with a random body. Does it make requests in every round? */
 static rv endless(unsigned core, bool *requests)
@@ -456,6 +495,7 @@ static const wg_test tests[] = {
     WG_TEST(test_random_programs, WG_BH | WG_WH, ""),
     WG_TEST(test_crowds_at_l1, WG_BH | WG_WH, ""),
     WG_TEST(test_cores_that_feed, WG_BH | WG_WH, ""),
+    WG_TEST(test_small_loops_that_feed, WG_BH | WG_WH, ""),
     WG_TEST(test_polling_hangs, WG_BH | WG_WH, ""),
 };
 WG_MAIN("core_modes", tests)

@@ -222,6 +222,7 @@ static void test_owners(void **state)
     assert_int_equal(r->t->sched.next[WG_AGENT_THREAD2], r->t->sched.now);
     /* Giving back wakes the unpacker and who stores into the bank. */
     r->t->sched.next[WG_AGENT_UNPACK0] = r->t->sched.next[WG_AGENT_SCALAR] = WG_NEVER;
+    r->t->backend.scalar.executing = true;
     wg_src_give_to_unpackers(r->t, WG_SRCB, 0, WG_AGENT_MATRIX);
     assert_int_equal(log.events, 2);
     assert_int_equal(log.last_owner, WG_SRC_UNPACKERS);

@@ -7,7 +7,7 @@
 #include "backend/matrix.h"
 #include "engine/device.h"
 #include "isa/config_fields.h"
-#include "wgtest.h"
+#include "same_frontends.h"
 
 static wg_rng g;
 static uint32_t below(uint32_t n) { return wg_rng_below(&g, n); }
@@ -102,35 +102,13 @@ static void expect_same(const wg_tile *a, const wg_tile *b)
     assert_memory_equal(a->regs.dst.bits, b->regs.dst.bits, sizeof a->regs.dst.bits);
     assert_memory_equal(a->regs.dst.undefined, b->regs.dst.undefined, sizeof a->regs.dst.undefined);
     assert_memory_equal(&a->regs.rwc, &b->regs.rwc, sizeof a->regs.rwc);
-    for (unsigned i = 0; i < WG_THREADS; i++) {
-        const wg_frontend *f = &a->frontend[i], *h = &b->frontend[i];
-        assert_memory_equal(&f->free, &h->free, offsetof(wg_frontend, moved));
-        assert_int_equal(f->down_end, h->down_end);
-        assert_int_equal(f->fifo_count, h->fifo_count);
-        assert_int_equal(f->next_id, h->next_id);
-        assert_int_equal(f->stalled, h->stalled);
-        if (f->stalled) {
-            assert_int_equal(f->stall.reason, h->stall.reason);
-            assert_int_equal(f->stall.resource, h->stall.resource);
-            assert_int_equal(f->stalled_since, h->stalled_since);
-        }
-        for (uint8_t k = f->down_head; k != f->down_end; k++) {
-            assert_int_equal(f->down[k % WG_DOWN_RING], h->down[k % WG_DOWN_RING]);
-            unsigned place = f->down[k % WG_DOWN_RING] & WG_E_PLACE;
-            assert_memory_equal(&f->pool[place], &h->pool[place], sizeof f->pool[place]);
-        }
-        assert_int_equal(f->replay.play_left, h->replay.play_left);
-        assert_int_equal(f->replay.play_at, h->replay.play_at);
-        assert_int_equal(f->mop.i, h->mop.i);
-        assert_int_equal(f->mop.j, h->mop.j);
-    }
+    expect_same_frontends(a, b);
     assert_memory_equal(a->backend.turn, b->backend.turn, sizeof a->backend.turn);
     const wg_matrix *m = &a->backend.matrix, *n = &b->backend.matrix;
-    assert_int_equal(m->head, n->head);
-    assert_int_equal(m->tail, n->tail);
-    for (uint32_t i = m->head; i != m->tail; i++) {
-        const wg_matrix_op *x = &m->flight[i % WG_MATRIX_FLIGHTS], *y = &n->flight[i % WG_MATRIX_FLIGHTS];
-        assert_int_equal(m->due[i % WG_MATRIX_FLIGHTS], n->due[i % WG_MATRIX_FLIGHTS]);
+    assert_int_equal(m->tail - m->head, n->tail - n->head);
+    for (uint32_t i = m->head, k = n->head; i != m->tail; i++, k++) { /* what lands in a burst takes no place */
+        const wg_matrix_op *x = &m->flight[i % WG_MATRIX_FLIGHTS], *y = &n->flight[k % WG_MATRIX_FLIGHTS];
+        assert_int_equal(m->due[i % WG_MATRIX_FLIGHTS], n->due[k % WG_MATRIX_FLIGHTS]);
         assert_memory_equal(&x->insn, &y->insn, sizeof x->insn);
         assert_int_equal(x->effect, y->effect);
         assert_memory_equal(x->row, y->row, x->rows * sizeof *x->row);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bursts of Vector Unit instructions (backend/vector_burst.c): REPLAYs and MOPs of any of them, other instructions in
+ * between and other threads beside them. A device that skips and one that ticks everybody in every cycle are in the same
+ * state wherever one looks.
+ */
+#include "backend/vector.h"
+#include "engine/device.h"
+#include "same_frontends.h"
+
+static wg_rng g;
+static uint32_t below(uint32_t n) { return wg_rng_below(&g, n); }
+
+enum { THREAD = 1, NOP = 0x02000000, MOP = 0x01800000, REPLAY = 0x04000000 };
+
+/* One of the unit's, with any operands; registers that exist, mostly. */
+static uint32_t vector_word(const wg_tile *t)
+{
+    static const uint8_t usual[] = {0x70, 0x70, 0x72, 0x71, 0x84, 0x84, 0x85, 0x86, 0x79, 0x7E, 0x7B, 0x8F};
+    unsigned opcode = usual[below(sizeof usual)];
+    if (below(4) == 0)
+        do {
+            opcode = below(256);
+        } while (((wg_insn){.rest = wg_insn_kinds[t->arch->id][opcode].rest}).unit != WG_UNIT_VECTOR);
+    uint32_t operands = below(1 << 24) & (below(8) ? 0x777777 : 0xFFFFFF);
+    return opcode << 24 | (operands & ~wg_insn_kinds[t->arch->id][opcode].spare_bits);
+}
+
+static uint32_t any_word(const wg_tile *t)
+{
+    static const uint32_t others[] = {NOP, 0x37000000 | 8, 0x10180000, 0x0A000000};
+    return below(12) ? vector_word(t) : others[below(sizeof others / sizeof *others)];
+}
+
+static void program(wg_device *dev)
+{
+    wg_tile *t = dev->tile;
+    wg_frontend *f = &t->frontend[THREAD];
+    unsigned count = 1 + below(31), slot = below(32);
+    if (below(2) && wg_thread_idle(t, THREAD)) {
+        uint32_t loop = vector_word(t), last = any_word(t);
+        uint32_t mop[] = {1 + below(3), 1 + below(60), NOP, NOP, NOP, loop, below(2) ? NOP : vector_word(t),
+                          last,         last};
+        memcpy(f->mop_cfg, mop, sizeof mop);
+        (void)wg_push(dev, THREAD, MOP);
+    } else {
+        if (wg_thread_idle(t, THREAD))
+            for (unsigned i = 0; i < WG_REPLAY_SLOTS; i++)
+                f->replay.slot[i] = any_word(t);
+        for (unsigned i = 1 + below(3); i--;)
+            (void)wg_push(dev, THREAD, REPLAY | count << 4 | slot << 14);
+    }
+    for (unsigned i = below(3); i--;)
+        (void)wg_push(dev, THREAD, any_word(t));
+    for (unsigned i = below(4) ? 0 : below(6); i--;) /* somebody else */
+        (void)wg_push(dev, 2 * below(2), any_word(t));
+}
+
+static void expect_same(const wg_device *one, const wg_device *other)
+{
+    const wg_tile *a = one->tile, *b = other->tile;
+    assert_int_equal(a->sched.now, b->sched.now);
+    expect_same_frontends(a, b);
+    assert_memory_equal(&a->regs.lreg, &b->regs.lreg, sizeof a->regs.lreg);
+    assert_memory_equal(a->regs.dst.bits, b->regs.dst.bits, sizeof a->regs.dst.bits);
+    assert_memory_equal(a->regs.dst.undefined, b->regs.dst.undefined, sizeof a->regs.dst.undefined);
+    assert_memory_equal(&a->regs.rwc, &b->regs.rwc, sizeof a->regs.rwc);
+    assert_memory_equal(a->backend.turn, b->backend.turn, sizeof a->backend.turn);
+    const wg_vector *v = &a->backend.vector, *w = &b->backend.vector;
+    assert_memory_equal(v->done_at, w->done_at, sizeof v->done_at);
+    assert_int_equal(v->pending_lregs, w->pending_lregs);
+    assert_int_equal(v->scheduled, w->scheduled);
+    assert_int_equal(v->load.at, w->load.at);
+    assert_int_equal(one->findings, other->findings);
+}
+
+static void test_bursts(void **state)
+{
+    for (unsigned run = 0; run < 60; run++) {
+        wg_device *dev[2];
+        for (unsigned k = 0; k < 2; k++) {
+            wg_device_desc desc = {.struct_size = sizeof desc,
+                                   .arch = wg_test_arch(state),
+                                   .profile = run & 1 ? WG_PROFILE_SILICON : WG_PROFILE_DOCUMENTED,
+                                   .lockstep = k == 1};
+            assert_int_equal(wg_create(&desc, &dev[k]), WG_OK);
+        }
+        g.s = run + 77;
+        for (unsigned round = 0; round < 60; round++) {
+            wg_rng same = g;
+            for (unsigned k = 0; k < 2; k++) {
+                g = same;
+                if (below(2))
+                    program(dev[k]);
+                wg_advance(dev[k], 1 + below(below(3) ? 12 : 90));
+            }
+            expect_same(dev[0], dev[1]);
+        }
+        for (unsigned k = 0; k < 2; k++)
+            wg_destroy(dev[k]);
+    }
+}
+
+/* They happen, as far as the REPLAY's instructions go, and end where one has to wait. */
+static void test_they_happen(void **state)
+{
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
+    wg_device *dev;
+    assert_int_equal(wg_create(&desc, &dev), WG_OK);
+    wg_tile *t = dev->tile;
+    for (unsigned i = 0; i < WG_REPLAY_SLOTS; i++)
+        t->frontend[THREAD].replay.slot[i] = 0x84012300 | (4 + i % 4) << 4; /* SFPMAD LReg[4…7] = L1 * L2 + L3 */
+    t->frontend[THREAD].replay.slot[19] = 0x84012310;                       /* LReg 1, */
+    t->frontend[THREAD].replay.slot[20] = 0x84012340;                       /* which is not there yet */
+    assert_int_equal(wg_push(dev, THREAD, REPLAY | 30 << 4), WG_OK);
+    unsigned bursts = 0, longest = 0;
+    for (uint64_t from = t->sched.now; t->sched.now < from + 60;) {
+        wg_advance(dev, 1);
+        unsigned cycles = wg_gate_count(&t->frontend[THREAD]) ? wg_vector_burst(t, THREAD, from + 60) : 0;
+        longest = cycles > longest ? cycles : longest;
+        bursts += cycles;
+        t->sched.now += cycles;
+        wg_wake_all(&t->sched);
+    }
+    assert_true(bursts > 20 && bursts <= 30);
+    assert_true(longest <= 20 || t->arch->id == WG_ARCH_WH); /* BH keeps the reader waiting */
+    wg_destroy(dev);
+}
+
+static const wg_test tests[] = {
+    WG_TEST(test_bursts, WG_BH | WG_WH, ""),
+    WG_TEST(test_they_happen, WG_BH | WG_WH, ""),
+};
+WG_MAIN("vector_burst", tests)
