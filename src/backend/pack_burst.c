@@ -236,6 +236,7 @@ static bool becomes_usual(wg_pack_burst *b, unsigned last)
         if (b->pending[(b->first + i) % WG_PACK_IN_FLIGHT].last == last)
             return false; /* its job is yet to be made of the one that is there now */
     b->held &= (uint8_t) ~(1u << last);
+    b->same = 0; /* of a word that may not be the usual one any more */
     if (!wg_pack_holds_usual(b->t, &insn) || &b->u->setup[usual->bank] != b->setup)
         return false;
     b->held |= (uint8_t)(1u << last);
@@ -319,7 +320,7 @@ void wg_pack_burst_accepts(wg_pack_burst *b) { accepts(b, wg_pack_burst_next(b))
 static uint32_t alike(const wg_pack_burst *b, uint32_t word)
 {
     const wg_frontend *f = b->f;
-    uint32_t n = 0;
+    uint32_t n = b->same > b->accepted ? b->same - b->accepted : 0; /* of those, it is known */
     while (b->accepted + n < b->queued &&
            f->pool[f->down[(uint8_t)(f->down_head + b->accepted + n) % WG_DOWN_RING] & WG_E_PLACE].word == word)
         n++;
@@ -493,18 +494,18 @@ static bool queues_pacrs(const wg_frontend *f)
     return true;
 }
 
-/* Is the first of the FIFO's last `count` a MOP_CFG? It goes as soon as it can, whether there is room behind it or not. */
+/* Is the first of the FIFO's last `count` a MOP_CFG? It goes as soon as it can, be there room behind it or not. */
 static bool goes_by_itself(const wg_frontend *f, unsigned count)
 {
-    unsigned entry = f->fifo[(f->fifo_head + f->fifo_count - count) % WG_FIFO_RING];
+    unsigned entry = f->fifo[((unsigned)f->fifo_head + f->fifo_count - count) % WG_FIFO_RING];
     return count && entry & WG_E_MOP && f->pool[entry & WG_E_PLACE].op != WG_I_MOP;
 }
 
 /*
- * The tail of a MOP: its last PACRs are before the gate or to come, and behind them comes what the core has pushed since,
- * perhaps the PACRs of its next MOP. Each PACR that is taken lets one more in (phase G). Of up to `most` such cycles, in how
- * many does nothing else happen: no push that was refused is woken, and no other kind of MOP begins? The one in which that
- * happens is the last, and the burst ends in it.
+ * The tail of a MOP: its last PACRs are before the gate or to come, and behind them comes what the core has pushed
+ * since, perhaps the PACRs of its next MOP. Each PACR that is taken lets one more in (phase G). Of up to `most` such
+ * cycles, in how many does nothing else happen: no push that was refused is woken, and no other kind of MOP begins? The
+ * one in which that happens is the last, and the burst ends in it.
  */
 static uint32_t quiet_cycles(wg_pack_burst *b, uint32_t most)
 {
@@ -531,7 +532,7 @@ static uint32_t quiet_cycles(wg_pack_burst *b, uint32_t most)
         if (left) {
             left = 0;
         } else {
-            unsigned entry = f->fifo[(f->fifo_head + f->fifo_count - g.fifo_count) % WG_FIFO_RING];
+            unsigned entry = f->fifo[((unsigned)f->fifo_head + f->fifo_count - g.fifo_count) % WG_FIFO_RING];
             g.fifo_count--;
             if (entry & WG_E_MOP) {
                 const wg_insn *mop = &f->pool[entry & WG_E_PLACE];
@@ -567,10 +568,15 @@ static uint32_t tail(wg_pack_burst *b)
     if (f->mux_busy && (f->mux_busy != ACTIVE_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP ||
                         m->alternates || m->insn.ttsync || !makes_pacrs(t, f)))
         return 0;
+    const uint32_t word = b->u->usual[0].word;
+    bool same = b->held & 1;
     for (; count < all; count++) {
         unsigned entry = f->down[(uint8_t)(f->down_head + count) % WG_DOWN_RING];
-        if (entry & ~(unsigned)WG_E_PLACE || f->pool[entry].op != WG_I_PACR)
+        const wg_insn *insn = &f->pool[entry & WG_E_PLACE];
+        if (entry & ~(unsigned)WG_E_PLACE || insn->op != WG_I_PACR)
             break;
+        same &= insn->word == word;
+        b->same += same;
     }
     for (unsigned i = count > gate ? count : gate; i < all; i++)
         if (f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING] & WG_E_REPLAY) {
@@ -639,7 +645,7 @@ bool wg_pack_burst_begins(wg_tile *t, wg_pack_burst *b)
     b->from = t->sched.now;
     b->queued = (uint8_t)(b->f->down_end - b->f->down_head);
     b->left = b->f->mop_active ? (uint32_t)m->outer * m->inner - ((uint32_t)m->j * m->inner + m->i) : 0;
-    b->accepted = 0;
+    b->accepted = b->same = 0;
     b->pacrs = b->final = UINT32_MAX;
     b->tail = b->left < WG_DOWN_RING + 2 || !expands_pacrs(t, b->f) || !queues_pacrs(b->f) ||
               !(b->full || (wg_gate_count(b->f) && wg_replay_count(b->f)));
@@ -768,7 +774,7 @@ void wg_pack_burst_ends(wg_pack_burst *b, uint64_t now)
         t->backend.turn[WG_UNIT_PACK].next = (uint8_t)(b->thread == WG_THREADS - 1 ? 0 : b->thread + 1);
     }
     s->deaf[b->thread] = 0;
-    b->u->burst_until = b->accepted == b->pacrs ? 0 : b->p->free_at + 1;
+    b->u->burst_until = b->pacrs - b->accepted < 2 ? 0 : b->p->free_at + 1;
     if (now > b->from) {
         wg_stall busy = {WG_STALL_UNIT_BUSY, WG_UNIT_PACK, WG_AGENT_PACK, b->p->free_at};
         wg_gate_stalls(f, &busy, b->from);

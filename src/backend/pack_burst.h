@@ -43,6 +43,7 @@ typedef struct wg_pack_burst {
     uint32_t most;                      /* how many there can be, */
     uint32_t final;                     /* and which of them is the last cycle, for it lets others act */
     uint32_t pacrs;                     /* in a tail: to be accepted before something else */
+    uint32_t same;                      /* of these, from the first on, how many are known to be usual[0] */
     uint32_t queued;                    /* instructions that were in the FIFOs when it began, */
     uint32_t left;                      /* and those that the MOP was yet to make */
     uint32_t loop_at;                   /* of those behind them, where in the inner loop the next to be accepted is */

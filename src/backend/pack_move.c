@@ -204,7 +204,8 @@ static inline bool find_sixteen(const wg_dst *d, wg_dst_access access, bool wide
     if (first & 15 || access.remap | access.swizzle | (access.wide16 & !wide))
         return false;
     unsigned stored = wg_dst_stored(access, first & (WG_DST_ROWS - 1), wide);
-    uint64_t all = wide ? UINT64_C(0x00FF00FF) : UINT64_C(0xFFFF); /* of 32 bits: eight, and eight behind their low halves */
+    uint64_t all =
+        wide ? UINT64_C(0x00FF00FF) : UINT64_C(0xFFFF); /* of 32 bits: eight, and eight behind their low halves */
     if (d->undefined[stored >> 6 & 15] >> (stored & 63) & all)
         return false;
     const uint16_t *high = d->bits[stored], *behind = wide ? high + 16 * 16 : high + 8 * 16;

@@ -175,8 +175,8 @@ typedef struct wg_pack_usual {
 } wg_pack_usual;
 
 /*
- * WH: a PACR that ends a tile and finds word, configuration and counters as an earlier one did is planned like that one,
- * and jobs remember what they were made of.
+ * WH: a PACR that ends a tile and finds word, configuration and counters as an earlier one did is planned like that
+ * one, and jobs remember what they were made of.
  */
 typedef struct wg_pack_again {
     uint64_t changes; /* of configuration, as in wg_pack_setup; 0: there is none */

@@ -242,18 +242,25 @@ VARIANT(avx512, __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))))
 
 #if defined(__x86_64__)
 /* The most usual of them: each part of a BF16 is shifted to its place and taken from there. */
-__attribute__((target("avx512f"))) static void bf16_to_src_avx512(const uint8_t *bytes, unsigned rows,
-                                                                  uint32_t (*to)[16])
+__attribute__((target("avx512f"))) INLINE void bf16_row_avx512(const uint8_t *bytes, uint32_t to[16])
 {
     enum { BOTH_OR = 0xEA }; /* a & b | c */
     const __m512i sign = _mm512_set1_epi32(0x40000), mantissa = _mm512_set1_epi32(0x3F800);
     const __m512i exponent = _mm512_set1_epi32(0xFF);
-    for (unsigned row = 0; row < rows; row++) {
-        __m512i x = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(bytes + 32 * row)));
-        __m512i y = _mm512_and_si512(_mm512_slli_epi32(x, 11), mantissa);
-        y = _mm512_ternarylogic_epi32(_mm512_slli_epi32(x, 3), sign, y, BOTH_OR);
-        _mm512_storeu_si512(to[row], _mm512_ternarylogic_epi32(_mm512_srli_epi32(x, 7), exponent, y, BOTH_OR));
-    }
+    __m512i x = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)bytes));
+    __m512i y = _mm512_and_si512(_mm512_slli_epi32(x, 11), mantissa);
+    y = _mm512_ternarylogic_epi32(_mm512_slli_epi32(x, 3), sign, y, BOTH_OR);
+    _mm512_storeu_si512(to, _mm512_ternarylogic_epi32(_mm512_srli_epi32(x, 7), exponent, y, BOTH_OR));
+}
+__attribute__((target("avx512f"))) static void bf16_to_src_avx512(const uint8_t *bytes, unsigned rows,
+                                                                  uint32_t (*to)[16])
+{
+    unsigned row = 0;
+    for (; row + 4 <= rows; row += 4)
+        for (unsigned i = 0; i < 4; i++)
+            bf16_row_avx512(bytes + 32 * (row + i), to[row + i]);
+    for (; row < rows; row++)
+        bf16_row_avx512(bytes + 32 * row, to[row]);
 }
 #endif
 

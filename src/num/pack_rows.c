@@ -177,8 +177,8 @@ INLINE TARGET unsigned pairs_avx512(unsigned rows, wg_pack_rows *at, bool six, u
 INLINE TARGET void pair_32_avx512(__m512i h, __m512i l, __m512i *most, uint8_t *data)
 {
     enum { CHOICE = 0xCA }; /* a ? b : c */
-    static const uint16_t order[2][32] = {{0,  32, 1,  33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
-                                           8,  40, 9,  41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47},
+    static const uint16_t order[2][32] = {{0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
+                                           8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47},
                                           {16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55,
                                            24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63}};
     __m512i exponent = _mm512_and_si512(h, _mm512_set1_epi16(0xFF)), mantissa = _mm512_srli_epi16(h, 8);

@@ -403,7 +403,10 @@ static void push_burst(wg_rng *rng, ur *r)
     for (unsigned i = 1 + wg_rng_below(rng, 4); i-- && f->fifo_count < 11;) { /* of 16 places */
         ur_push(r, 2, 0x01800000);                                            /* MOP, template 1 */
         for (unsigned more = wg_rng_below(rng, 2) ? 0 : wg_rng_below(rng, 5); more--;)
-            ur_push(r, 2, wg_rng_below(rng, 6) ? others[wg_rng_below(rng, 3)] : wg_rng_below(rng, 2) ? MOP_CFG : REPLAY);
+            ur_push(r, 2,
+                    wg_rng_below(rng, 6)   ? others[wg_rng_below(rng, 3)]
+                    : wg_rng_below(rng, 2) ? MOP_CFG
+                                           : REPLAY);
     }
     if (wg_rng_below(rng, 3) == 0) { /* a core's push has been refused */
         f->push_waits = 1;
