@@ -198,23 +198,10 @@ typedef struct wg_csrs {
 
 typedef struct wg_core {
     wg_core_run run;
-    /* What is looked at in every tick. */
-    uint64_t saved_at; /* since when the core has been running ahead; WG_NEVER: it has not */
-    union {
-        uint32_t special; /* any of these */
-        struct {
-            bool solo_saved; /* the run ahead went through L1 and may be taken back: `saved`, solo_l1 hold its start */
-            bool stepping;   /* a debugger lets it execute one instruction */
-            bool slow;       /* slow execution mode of the debug interface */
-            uint8_t breakpoints; /* bit i: breakpoint or memory watchpoint i is set */
-        };
-    };
-    bool noted; /* `past` holds instead of `saved` */
-    uint32_t undo_count;
-    uint32_t epoch; /* counts changes of the instruction cache */
-    wg_past past;
-    wg_csrs csr;
-    wg_core_run saved;   /* as of saved_at */
+    wg_core_run saved; /* as of saved_at */
+    uint64_t saved_at; /* WG_NEVER: the core has not run ahead */
+    wg_past past;      /* … if `noted`, it is this that holds instead of `saved` */
+    bool noted;
     uint64_t stop;       /* the present run ahead ends before this cycle: so does what it does for later ones */
     uint64_t solo_until; /* nobody else acts before: L1 is as good as private; 0: others are about */
     uint64_t solo_at[WG_SOLO_RECENT]; /* when its last requests to L1 were processed, ahead of the clock */
@@ -226,8 +213,20 @@ typedef struct wg_core {
         uint8_t turn, next;
     } solo_l1;
     uint64_t ram_ready; /* own RAM zeroes itself until then */
+    uint32_t undo_count;
+    uint32_t epoch; /* counts changes of the instruction cache */
+    wg_csrs csr;
     uint32_t v[32][4];
-    bool acted;                        /* the instruction just executed cannot be taken back */
+    bool acted; /* the instruction just executed cannot be taken back */
+    union {
+        uint32_t special; /* any of these */
+        struct {
+            bool solo_saved; /* the run ahead went through L1 and may be taken back: `saved`, solo_l1 hold its start */
+            bool stepping;   /* a debugger lets it execute one instruction */
+            bool slow;       /* slow execution mode of the debug interface */
+            uint8_t breakpoints; /* bit i: breakpoint or memory watchpoint i is set */
+        };
+    };
     uint8_t watch_reads, watch_writes; /* … those that are watchpoints, for loads and for stores */
     uint8_t breakpoint_hits;           /* those that have just been hit */
     uint32_t breakpoint[WG_BREAKPOINTS];
