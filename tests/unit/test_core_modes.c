@@ -492,10 +492,8 @@ static void test_polling_hangs(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_random_programs, WG_BH | WG_WH, ""),
-    WG_TEST(test_crowds_at_l1, WG_BH | WG_WH, ""),
-    WG_TEST(test_cores_that_feed, WG_BH | WG_WH, ""),
-    WG_TEST(test_small_loops_that_feed, WG_BH | WG_WH, ""),
+    WG_TEST(test_random_programs, WG_BH | WG_WH, ""), WG_TEST(test_crowds_at_l1, WG_BH | WG_WH, ""),
+    WG_TEST(test_cores_that_feed, WG_BH | WG_WH, ""), WG_TEST(test_small_loops_that_feed, WG_BH | WG_WH, ""),
     WG_TEST(test_polling_hangs, WG_BH | WG_WH, ""),
 };
 WG_MAIN("core_modes", tests)
