@@ -670,6 +670,7 @@ void wg_matrix_flip(wg_matrix_ctx *c, wg_matrix_op *op, unsigned which, bool hon
             op->flip |= (uint8_t)(1u << file);
             m->issue_bank[file] ^= 1;
         }
+        wg_wake_waiting(&c->t->sched, WG_CAUSE_SRC); /* for whoever waits now waits for the bank */
     }
 }
 

@@ -64,11 +64,11 @@ static bool flights_land(const burst *b)
 static unsigned words(const burst *b, unsigned most, uint32_t word[MOST])
 {
     const wg_arch_id arch = b->t->arch->id;
-    const uint32_t usual = b->u->word, spare = wg_insn_kinds[arch][usual >> 24].spare_bits;
+    const uint32_t usual = b->u->word;
     const uint32_t same = ~(0x3FFu | wg_matrix_addr_mod_mask(arch) << wg_matrix_addr_mod_shift(arch));
     unsigned i;
     for (i = 0; i < most; i++)
-        if (!wg_supply_word(&b->supply, i, &word[i]) || (word[i] ^ usual) & same || (word[i] | 1u << 31) & spare)
+        if (!wg_supply_word(&b->supply, i, &word[i]) || (word[i] ^ usual) & same)
             break;
     return i;
 }

@@ -33,9 +33,8 @@ static inline bool is_for_unit(const wg_tile *t, const wg_supply *supply, unsign
     uint32_t word;
     if (!wg_supply_word(supply, i, &word))
         return false;
-    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
-    const wg_insn insn = {.rest = kind->rest};
-    return insn.unit == WG_UNIT_VECTOR && (i < supply->queued || wg_supply_ordinary(word, kind));
+    const wg_insn insn = {.rest = wg_insn_kinds[t->arch->id][word >> 24].rest};
+    return insn.unit == WG_UNIT_VECTOR;
 }
 
 unsigned wg_vector_burst(wg_tile *t, unsigned thread, uint64_t until)

@@ -30,6 +30,13 @@ static unsigned ending(const wg_supply *s)
     return n;
 }
 
+/* No expander's, and nothing to report about it. */
+static inline bool is_ordinary(const wg_tile *t, uint32_t word)
+{
+    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
+    return !(((word | 1u << 31) & kind->spare_bits) | (kind->marks & (WG_E_MOP | WG_E_REPLAY)) | kind->marks >> 16);
+}
+
 unsigned wg_supply_begin(wg_tile *t, unsigned thread, wg_supply *s)
 {
     wg_frontend *f = wg_frontend_of(t, thread);
@@ -42,9 +49,13 @@ unsigned wg_supply_begin(wg_tile *t, unsigned thread, wg_supply *s)
         if (!wg_replay_usual(t, f) || (wg_replay_has_room(f) && (f->mux_busy || f->fifo_count)) ||
             (f->fifo_count && wg_fifo_at(f, 0)->op == WG_I_MOP_CFG))
             return 0;
-        return f->replay.play_left + ending(s);
+        unsigned n = 1; /* one is made in each cycle */
+        while (n < f->replay.play_left && is_ordinary(t, f->replay.slot[(f->replay.play_at + n) % WG_REPLAY_SLOTS]))
+            n++;
+        return n < f->replay.play_left ? n : n + ending(s);
     }
-    if (f->gate_end == f->down_end || f->push_waits & WAITS_B)
+    if (f->gate_end == f->down_end || f->push_waits & WAITS_B || !is_ordinary(t, wg_mop_word(f, 0)) ||
+        !is_ordinary(t, wg_mop_word(f, 1)))
         return 0;
     for (uint8_t i = f->down_head; i != f->down_end; i++)
         if (f->down[i % WG_DOWN_RING] & ~(unsigned)WG_E_PLACE)

@@ -18,7 +18,10 @@ typedef struct wg_supply {
     bool plays;      /* the Replay Expander makes the others, else the MOP Expander */
 } wg_supply;
 
-/* The first cycle is the current one. How many it is sure to have, wg_supply_word() permitting; the thread is due. */
+/*
+ * The first cycle is the current one, in which the thread is due. How many it is sure to have, wg_supply_word()
+ * permitting; what is made meanwhile needs no more than to be accepted, either.
+ */
 unsigned wg_supply_begin(wg_tile *t, unsigned thread, wg_supply *s);
 
 /* The word of the i-th. False: it needs more than to be accepted by its unit. */
@@ -34,12 +37,6 @@ static inline bool wg_supply_word(const wg_supply *s, unsigned i, uint32_t *word
     *word = s->plays ? f->replay.slot[(f->replay.play_at + i) % WG_REPLAY_SLOTS] : wg_mop_word(f, f->mop.i + i);
     return true;
 }
-/* Does a word that is still to be made become an ordinary instruction? */
-static inline bool wg_supply_ordinary(uint32_t word, const wg_insn_kind *kind)
-{
-    return !(((word | 1u << 31) & kind->spare_bits) | kind->marks);
-}
-
 /* The i-th instruction itself. */
 wg_insn wg_supply_insn(const wg_supply *s, unsigned i);
 

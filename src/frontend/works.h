@@ -40,8 +40,8 @@ static inline uint32_t wg_waits_for(const wg_frontend *f)
     case WG_STALL_LATCHED_WAIT:
     case WG_STALL_LATCH_OCCUPIED: return causes;
     case WG_STALL_SRCA_NOT_HANDED_OVER:
-    case WG_STALL_SRCB_NOT_HANDED_OVER: return causes | WG_CAUSE_SRC | ANY_SETTING;
-    case WG_STALL_DST_BLOCK_WRITTEN: return causes | ANY_SETTING;
+    case WG_STALL_SRCB_NOT_HANDED_OVER:
+    case WG_STALL_DST_BLOCK_WRITTEN: return causes | WG_CAUSE_SRC | ANY_SETTING;
     case WG_STALL_MUTEX_HELD: return causes | UNIT(SYNC);
     case WG_STALL_UNPACK_ADDRESS_PHASE: return causes | UNIT(UNPACK0) | UNIT(UNPACK1);
     case WG_STALL_UNIT_BUSY:

@@ -28,7 +28,7 @@ static uint32_t vector_word(const wg_tile *t)
 
 static uint32_t any_word(const wg_tile *t)
 {
-    static const uint32_t others[] = {NOP, 0x37000000 | 8, 0x10180000, 0x0A000000};
+    static const uint32_t others[] = {NOP, 0x37000000 | 8, 0x10180000, 0x0A000000, REPLAY | 3 << 4};
     return below(12) ? vector_word(t) : others[below(sizeof others / sizeof *others)];
 }
 
