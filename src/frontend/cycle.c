@@ -322,21 +322,23 @@ WG_CAREFUL void frontends_carefully(wg_tile *t, unsigned due)
     frontends(t, due, true);
 }
 
+__attribute__((noinline)) static void frontends_few(wg_tile *t, unsigned first, unsigned more)
+{
+    t->sched.phase = WG_PHASE_GATES; /* for all it matters, of D to G */
+    if (more)
+        frontends_apart(t, first, (unsigned)__builtin_ctz(more));
+    else
+        frontend_alone(t, first);
+}
+
 void wg_frontends(wg_tile *t, unsigned due)
 {
-    if (__builtin_expect(wg_careful(t), 0)) {
+    const unsigned more = due & (due - 1);
+    if (__builtin_expect(wg_careful(t), 0))
         frontends_carefully(t, due);
-    } else if (__builtin_expect(t->backend.sync.core_waits | wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS),
-                                0)) {
+    else if (more & (more - 1) ||
+             __builtin_expect(t->backend.sync.core_waits | wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS), 0))
         frontends_mixed(t, due);
-    } else {
-        unsigned first = (unsigned)__builtin_ctz(due), more = due & (due - 1);
-        t->sched.phase = WG_PHASE_GATES; /* for all it matters, of D to G */
-        if (!more)
-            frontend_alone(t, first);
-        else if (!(more & (more - 1)))
-            frontends_apart(t, first, (unsigned)__builtin_ctz(more));
-        else
-            frontends_mixed(t, due);
-    }
+    else
+        frontends_few(t, (unsigned)__builtin_ctz(due), more);
 }

@@ -147,8 +147,8 @@ static inline unsigned enqueue_plain(wg_frontend *f, const wg_insn_kind *kinds, 
     return i;
 }
 
-static inline unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core, uint32_t pc,
-                                   const uint32_t *words, unsigned count)
+WG_STAGE unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, wg_core_id core, uint32_t pc,
+                              const uint32_t *words, unsigned count)
 {
     unsigned room = wg_fifo_room(t->arch, f, thread), taken = count < room ? count : room, done = 0;
     if (taken < count && (taken == 0 || count <= 4)) {

@@ -119,6 +119,10 @@ typedef struct wg_pack_rows {
     uint8_t exponents[16];              /* of a BFP format: one per row */
     uint16_t *lanes;                    /* the largest exponents on the way, by column: raised */
 } wg_pack_rows;
+static inline const uint16_t *wg_pack_high(const wg_pack_rows *at, unsigned row)
+{
+    return at->fours ? at->high[row & ~3u] + 16 * (row & 3) : at->high[row];
+}
 /* Each row gets its own, of the first `rows`. */
 static inline void wg_pack_rows_apart(wg_pack_rows *at, unsigned rows)
 {

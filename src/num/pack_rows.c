@@ -123,6 +123,9 @@ static inline uint16_t largest_of(const halves16 *v)
  * mulhrs() leaves nothing.
  */
 typedef uint16_t halves32 __attribute__((vector_size(64)));
+#define BOTH(from) /* two rows that do not lie together */ \
+    _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(from)[row])), \
+                       _mm256_loadu_si256((const __m256i *)(from)[row + 1]), 1)
 INLINE TARGET unsigned pairs_avx512(unsigned rows, wg_pack_rows *at, bool six, unsigned bits)
 {
     uint8_t *data = at->data;
@@ -131,8 +134,7 @@ INLINE TARGET unsigned pairs_avx512(unsigned rows, wg_pack_rows *at, bool six, u
 #define ALL(value) _mm512_set1_epi16(value)
 #define SHIFTED(value, places) ((__m512i)((halves32)(value) >> (places)))
     for (; row + 2 <= rows; row += 2) {
-        __m512i h = _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)at->high[row])),
-                                       _mm256_loadu_si256((const __m256i *)at->high[row + 1]), 1);
+        __m512i h = at->fours ? _mm512_loadu_si512(wg_pack_high(at, row)) : BOTH(at->high);
         __m512i x = _mm512_or_si512(_mm512_slli_epi16(_mm512_and_si512(h, ALL(0xFF)), 7),
                                     _mm512_and_si512(_mm512_srli_epi16(h, 8), ALL(0x7F)));
         __mmask32 some = _mm512_cmpgt_epu16_mask(x, ALL(0x7F)), left;
@@ -199,9 +201,6 @@ INLINE TARGET unsigned pairs_32_avx512(unsigned rows, wg_pack_rows *at)
             pair_32_avx512(_mm512_loadu_si512(high), _mm512_loadu_si512(low), &most, data);
             pair_32_avx512(_mm512_loadu_si512(high + 32), _mm512_loadu_si512(low + 32), &most, data + 128);
         }
-#define BOTH(from) \
-    _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(from)[row])), \
-                       _mm256_loadu_si256((const __m256i *)(from)[row + 1]), 1)
     for (; row + 2 <= rows; row += 2, data += 128)
         pair_32_avx512(BOTH(at->high), BOTH(at->low), &most, data);
 #undef BOTH

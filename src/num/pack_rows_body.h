@@ -196,7 +196,7 @@ INLINE TARGET void FN(rows_bf16)(unsigned rows, wg_pack_rows *at, bool six, unsi
     halves16 most = {0}, lanes = LOAD(halves16, at->lanes);
     uint8_t *data = at->data + row * row_bytes;
     for (; row < rows; row++) {
-        halves16 h = LOAD(halves16, at->high[row]), magnitude = (h & 0xFF) << 7 | (h >> 8 & 0x7F);
+        halves16 h = LOAD(halves16, wg_pack_high(at, row)), magnitude = (h & 0xFF) << 7 | (h >> 8 & 0x7F);
         magnitude = MIN_HALVES(magnitude, (halves16){0} + 0x7F80);
         halves16 value = ((h & 0x8000) | magnitude) & (halves16)(magnitude > 0x7F);
         if (six) {
@@ -275,10 +275,10 @@ TARGET static void FN(rows)(const wg_pack_route *r, unsigned rows, wg_pack_rows 
         FN(rows_32)(rows, at);
         return;
     }
+    if (!r->late.narrow && FN(rows_from_bf16)(r, rows, at))
+        return;
     wg_pack_rows_apart(at, rows);
     if (!r->late.narrow) {
-        if (FN(rows_from_bf16)(r, rows, at))
-            return;
         if ((r->early == WG_EARLY_INT8 || r->early == WG_EARLY_UINT8) && !(r->shift & 31) &&
             r->late.mid == WG_MID_INT8 && r->late.target == TO_INT8 && r->out_format == WG_FMT_INT8) {
             FN(rows_int8)(rows, at, r->early == WG_EARLY_UINT8);
