@@ -50,9 +50,9 @@ soak: all sanitize
 format: setup
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
-lint: all
+lint: all clang
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror
-	@git ls-files 'src/*.c' | xargs -n 8 -P 2 clang-tidy -p $(B) --quiet
+	@git ls-files 'src/*.c' | xargs -n 8 -P 2 clang-tidy -p $(B)/clang --quiet
 
 docs: all
 	@$(B)/waitgate --help-markdown >docs/cli.md

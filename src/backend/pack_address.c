@@ -508,8 +508,8 @@ static bool is_again(const wg_tile *t, const wg_pack_job *job, const wg_pack_set
     const wg_insn *insn = &job->insn;
     wg_dst_access access = wg_pack_access(t, s);
     if (a->word != insn->word || a->thread != insn->thread || a->changes != s->changes ||
-        memcmp(a->counters, t->regs.adc.unit[insn->thread][2], sizeof a->counters) || a->access.remap != access.remap ||
-        a->access.swizzle != access.swizzle || a->access.wide16 != access.wide16)
+        memcmp(a->counters, t->regs.adc.unit[insn->thread][2], sizeof a->counters) != 0 ||
+        a->access.remap != access.remap || a->access.swizzle != access.swizzle || a->access.wide16 != access.wide16)
         return false;
     unsigned placed = 0;
     for (unsigned i = 0; i < WG_PACKERS; i++)

@@ -740,9 +740,9 @@ static void move_frontend(wg_pack_burst *b)
         return;
     wg_mop_state *m = &f->mop;
     uint32_t fresh = b->accepted < b->queued ? b->queued : b->accepted, end = b->accepted + b->queued;
-    uint16_t place[WG_DOWN_RING];
+    uint16_t place[WG_DOWN_RING] = {0};
     for (uint32_t i = 0; i < end - fresh; i++) /* of those that have gone */
-        place[i] = f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING];
+        place[i] = f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING] & WG_E_PLACE;
     for (uint32_t n = fresh; n < end; n++) {
         f->pool[place[n - fresh]] = insn_at(b, n);
         f->down[(uint8_t)(f->down_head + n) % WG_DOWN_RING] = place[n - fresh];

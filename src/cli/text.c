@@ -207,7 +207,7 @@ static bool name_it(wg_file_out *f)
     size_t length = strlen(f->path);
     snprintf(from, sizeof from, "/proc/self/fd/%d", fileno(f->stream));
     if (linkat(AT_FDCWD, from, AT_FDCWD, f->path, AT_SYMLINK_FOLLOW) == 0) {
-        strcpy(f->temporary, f->path);
+        memcpy(f->temporary, f->path, length + 1);
         return true;
     }
     for (unsigned i = 0; i < 1000; i++) {
