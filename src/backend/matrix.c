@@ -540,15 +540,7 @@ static bool accept_prepared(wg_tile *t, const wg_insn *insn)
     unsigned place = m->tail++ % WG_MATRIX_FLIGHTS, block = p->row / 8, thread = p->thread;
     wg_matrix_op *op = &m->flight[place];
     wg_rwc_thread *rwc = &t->regs.rwc.thread[thread];
-    op->insn = *insn;
-    op->effect = p->wide ? WG_EFFECT_DST32 : WG_EFFECT_DST16;
-    op->flip = op->give = 0;
-    op->rows = 8;
-    op->flag = false;
-    op->together = true;
-    op->columns = 0xFFFF;
-    for (unsigned i = 0; i < 8; i++)
-        op->row[i] = (uint16_t)(p->row + i);
+    wg_matrix_eight_rows(op, insn, p->row, p->wide);
     m->last_accept = now + 1;
     m->last_thread = (uint8_t)thread;
     m->in_flight[thread]++;
@@ -566,7 +558,6 @@ static bool accept_prepared(wg_tile *t, const wg_insn *insn)
     if (p->wide)
         block_lands(m, block + 1, op->effect_at, ready);
     m->last_lands = later(m->last_lands, op->effect_at);
-    op->flip_at = WG_NEVER;
     op->done_at = m->due[place] = op->effect_at;
     wg_wake_at(&t->sched, WG_AGENT_MATRIX, op->effect_at);
     return true;

@@ -125,16 +125,8 @@ static void land(burst *b, uint64_t end)
 /* Into the pipeline. */
 static void in_flight(burst *b, unsigned i, wg_matrix_op *op, uint64_t lands)
 {
-    op->insn = wg_supply_insn(&b->supply, i);
-    op->effect = b->u->wide ? WG_EFFECT_DST32 : WG_EFFECT_DST16;
-    op->flip = op->give = 0;
-    op->rows = 8;
-    op->flag = false;
-    op->together = true;
-    op->columns = 0xFFFF;
-    for (unsigned r = 0; r < 8; r++)
-        op->row[r] = (uint16_t)(b->step[i].row + r);
-    op->flip_at = WG_NEVER;
+    const wg_insn insn = wg_supply_insn(&b->supply, i);
+    wg_matrix_eight_rows(op, &insn, b->step[i].row, b->u->wide);
     op->effect_at = op->done_at = b->m->due[b->m->tail++ % WG_MATRIX_FLIGHTS] = lands;
     b->m->in_flight[b->thread]++;
 }

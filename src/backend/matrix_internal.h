@@ -107,6 +107,21 @@ uint64_t wg_matrix_mvmul_from(const wg_matrix *m);
 /* What op->hi and op->lo become by the MVMUL that was prepared. */
 void wg_matrix_multiply_prepared(wg_tile *t, const wg_matrix_prepared *p, wg_matrix_op *op);
 
+/* It writes eight rows that lie together, from stored row `row` on, and hands no bank over. */
+static inline void wg_matrix_eight_rows(wg_matrix_op *op, const wg_insn *insn, unsigned row, bool wide)
+{
+    op->insn = *insn;
+    op->effect = wide ? WG_EFFECT_DST32 : WG_EFFECT_DST16;
+    op->flip = op->give = 0;
+    op->rows = 8;
+    op->flag = false;
+    op->together = true;
+    op->columns = 0xFFFF;
+    for (unsigned i = 0; i < 8; i++)
+        op->row[i] = (uint16_t)(row + i);
+    op->flip_at = WG_NEVER;
+}
+
 /* Vector kernels; all levels give the same bits. hi and lo have Dst's layout; elementwise kernels read them, too. */
 typedef struct wg_mul_args {
     const wg_matrix_a *a;

@@ -78,9 +78,9 @@ __attribute__((noinline)) static unsigned refuse(wg_frontend *f, unsigned thread
 /* The T core tries again once there is room for so many words. */
 static inline void waits_for(wg_frontend *f, unsigned words)
 {
-    if (!(f->push_waits & 1) || words < f->push_needs)
+    if (!(f->push_waits & WG_WAITS_T) || words < f->push_needs)
         f->push_needs = (uint8_t)words;
-    f->push_waits |= 1;
+    f->push_waits |= WG_WAITS_T;
 }
 
 /* One word of a request; `bundle` is Auto TTSync's view of the request. */
@@ -176,7 +176,7 @@ __attribute__((noinline)) static unsigned push_from_b(wg_tile *t, wg_frontend *f
                                                       uint32_t word, wg_stall *why)
 {
     if (f->b_valid || wg_replay_count(f) + f->debug_valid >= WG_REPLAY_FIFO)
-        return refuse(f, thread, 2, why);
+        return refuse(f, thread, WG_WAITS_B, why);
     wg_insn_make(t, f, thread, word, pc, WG_CORE_B, 0, &f->from_b);
     wg_note_insn(t, WG_EV_PUSHED, WG_AGENT_THREAD0 + thread, &f->from_b, 0, WG_CORE_B);
     f->b_valid = true;

@@ -38,6 +38,7 @@ enum { WG_FIFO_RING = 32, WG_REPLAY_FIFO = 8, WG_GATE_FIFO = 2, WG_MOP_CFG_WORDS
  * so that what the expander lets pass does not move at all. There are more places than all FIFOs hold.
  */
 enum { WG_POOL = WG_E_PLACE + 1, WG_DOWN_RING = 16 };
+enum { WG_WAITS_T = 1, WG_WAITS_B = 2 }; /* wg_frontend.push_waits: the T core was refused, B was */
 static_assert(WG_POOL == 64 && WG_POOL > WG_FIFO_RING + WG_DOWN_RING, "wg_frontend.free has a bit for each");
 
 typedef enum wg_latch_kind { WG_LATCH_EMPTY, WG_LATCH_STALLWAIT, WG_LATCH_SEMWAIT, WG_LATCH_STREAMWAIT } wg_latch_kind;
@@ -105,7 +106,7 @@ typedef struct wg_frontend {
                 uint16_t mux_busy; /* 0: the MOP Expander lets pass what is not for it */
             };
             bool replay_busy;   /* the Replay Expander plays, records, or carries a mark */
-            uint8_t push_waits; /* who was refused: bit 0 the T core, bit 1 B */
+            uint8_t push_waits; /* WG_WAITS_T, WG_WAITS_B */
             union {
                 struct {
                     uint16_t holders; /* bit per wg_unit that may hold the whole thread (wg_unit_ops.holds) */

@@ -6,6 +6,7 @@
 #include "frontend/stages.h"
 
 enum { WG_MOP_START, WG_MOP_LOOP, WG_MOP_END0, WG_MOP_END1 }; /* template 1: steps of an outer iteration */
+enum { WG_MUX_MOP_ALONE = 1 }; /* mux_busy: the MOP Expander expands, and nobody else wants the mux */
 
 /* The loop's instruction of iteration i. */
 static inline uint32_t wg_mop_word(const wg_frontend *f, unsigned i)
@@ -19,9 +20,8 @@ static inline uint32_t wg_mop_word(const wg_frontend *f, unsigned i)
  */
 static inline bool wg_mop_loops(wg_tile *t, wg_frontend *f)
 {
-    enum { ACTIVE_ALONE = 1 }; /* of mux_busy */
     wg_mop_state *m = &f->mop;
-    if (f->mux_busy != ACTIVE_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP || m->i + 2 >= m->inner)
+    if (f->mux_busy != WG_MUX_MOP_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP || m->i + 2 >= m->inner)
         return false;
     if (!wg_replay_has_room(f))
         return true;
@@ -44,9 +44,8 @@ static inline bool wg_mop_loops(wg_tile *t, wg_frontend *f)
 /* For how many instructions more wg_mop_loops() is sure to find the loop going on. */
 static inline unsigned wg_mop_more(const wg_frontend *f)
 {
-    enum { ACTIVE_ALONE = 1 };
     const wg_mop_state *m = &f->mop;
-    if (f->mux_busy != ACTIVE_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP || m->i + 2u >= m->inner)
+    if (f->mux_busy != WG_MUX_MOP_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP || m->i + 2u >= m->inner)
         return 0;
     return m->inner - m->i - 2u;
 }

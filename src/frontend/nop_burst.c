@@ -5,7 +5,7 @@
  */
 #include "frontend/mop.h"
 
-enum { LEAST = 4 /* cycles: fewer are not worth it */, WAITS_B = 2 };
+enum { LEAST = 4 /* cycles: fewer are not worth it */ };
 
 /* For how many cycles a thread has nothing else to do. */
 static unsigned nops(const wg_tile *t, const wg_frontend *f)
@@ -14,7 +14,7 @@ static unsigned nops(const wg_tile *t, const wg_frontend *f)
     unsigned more = wg_mop_more(f);
     if (more < LEAST || f->mop.alternates || kind->marks != WG_E_PASSES ||
         (f->mop_cfg[5] | 1u << 31) & kind->spare_bits || f->replay_busy || f->gate_busy || f->latch.block ||
-        f->push_waits & WAITS_B || f->down_head == f->gate_end || f->gate_end == f->down_end)
+        f->push_waits & WG_WAITS_B || f->down_head == f->gate_end || f->gate_end == f->down_end)
         return 0;
     for (uint8_t i = f->down_head; i != f->down_end; i++)
         if ((f->down[i % WG_DOWN_RING] & ~(unsigned)WG_E_PLACE) != WG_E_PASSES)

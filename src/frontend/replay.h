@@ -5,14 +5,19 @@
 
 #include "frontend/stages.h"
 
+/* Neither expander serves the word, and there is nothing to report about it. */
+static inline bool wg_insn_ordinary(const wg_tile *t, uint32_t word)
+{
+    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
+    return !(((word | 1u << 31) & kind->spare_bits) | (kind->marks & (WG_E_MOP | WG_E_REPLAY)) | kind->marks >> 16);
+}
+
 /* While nobody watches: does the expander play, and is the instruction that comes next an ordinary one? */
 static inline bool wg_replay_usual(const wg_tile *t, const wg_frontend *f)
 {
     const wg_replay_state *r = &f->replay;
-    uint32_t word = r->slot[r->play_at];
-    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
     return r->play_left && !(r->record_left | r->carry_first | r->insn.ttsync) &&
-           !(((word | 1u << 31) & kind->spare_bits) | (kind->marks & (WG_E_MOP | WG_E_REPLAY)) | kind->marks >> 16);
+           wg_insn_ordinary(t, r->slot[r->play_at]);
 }
 
 /* Phase F for such a one. */

@@ -2,8 +2,6 @@
 /* What an expander gives in the next cycles (supply.h). */
 #include "frontend/supply.h"
 
-enum { WAITS_T = 1, WAITS_B = 2 }; /* of push_waits */
-
 /*
  * A REPLAY's last instructions are at the gate, and others come up behind them (phases F and G): for how many of these
  * cycles does nothing else happen?
@@ -13,7 +11,7 @@ static unsigned ending(const wg_supply *s)
     const wg_frontend *f = s->f;
     wg_frontend g = {.fifo_count = f->fifo_count, .plain_downstream = f->plain_downstream};
     unsigned n;
-    if (f->mux_busy || f->push_waits & WAITS_B)
+    if (f->mux_busy || f->push_waits & WG_WAITS_B)
         return 0;
     for (n = 0; n < wg_gate_count(f); n++) {
         if (n >= wg_replay_count(f) || f->down[(uint8_t)(f->gate_end + n) % WG_DOWN_RING] & WG_E_REPLAY)
@@ -24,17 +22,10 @@ static unsigned ending(const wg_supply *s)
             break;
         g.fifo_count--;
         g.plain_downstream++;
-        if (f->push_waits & WAITS_T && wg_fifo_room(s->t->arch, &g, s->thread) >= f->push_needs)
+        if (f->push_waits & WG_WAITS_T && wg_fifo_room(s->t->arch, &g, s->thread) >= f->push_needs)
             break;
     }
     return n;
-}
-
-/* No expander's, and nothing to report about it. */
-static inline bool is_ordinary(const wg_tile *t, uint32_t word)
-{
-    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
-    return !(((word | 1u << 31) & kind->spare_bits) | (kind->marks & (WG_E_MOP | WG_E_REPLAY)) | kind->marks >> 16);
 }
 
 unsigned wg_supply_begin(wg_tile *t, unsigned thread, wg_supply *s)
@@ -50,12 +41,13 @@ unsigned wg_supply_begin(wg_tile *t, unsigned thread, wg_supply *s)
             (f->fifo_count && wg_fifo_at(f, 0)->op == WG_I_MOP_CFG))
             return 0;
         unsigned n = 1; /* one is made in each cycle */
-        while (n < f->replay.play_left && is_ordinary(t, f->replay.slot[(f->replay.play_at + n) % WG_REPLAY_SLOTS]))
+        while (n < f->replay.play_left &&
+               wg_insn_ordinary(t, f->replay.slot[(f->replay.play_at + n) % WG_REPLAY_SLOTS]))
             n++;
         return n < f->replay.play_left ? n : n + ending(s);
     }
-    if (f->gate_end == f->down_end || f->push_waits & WAITS_B || !is_ordinary(t, wg_mop_word(f, 0)) ||
-        !is_ordinary(t, wg_mop_word(f, 1)))
+    if (f->gate_end == f->down_end || f->push_waits & WG_WAITS_B || !wg_insn_ordinary(t, wg_mop_word(f, 0)) ||
+        !wg_insn_ordinary(t, wg_mop_word(f, 1)))
         return 0;
     for (uint8_t i = f->down_head; i != f->down_end; i++)
         if (f->down[i % WG_DOWN_RING] & ~(unsigned)WG_E_PLACE)

@@ -44,7 +44,7 @@ static inline uint32_t *enqueue(wg_core_run *run, uint64_t at, uint32_t address,
                                 uint8_t thread)
 {
     wg_store *s = wg_sq_at(run, run->sq_count++);
-    __asm__("" : "+r"(s));
+    __asm__("" : "+r"(s)); /* else it is computed again and again */
     s->first = s->entered = at;
     s->address = address;
     s->pc = pc;

@@ -25,6 +25,8 @@ static uint32_t vector_word(const wg_tile *t)
 static uint32_t any_word(const wg_tile *t)
 {
     static const uint32_t others[] = {NOP, 0x37000000 | 8, 0x10180000, 0x0A000000, REPLAY | 3 << 4};
+    if (below(24) == 0) /* STALLWAIT: nothing passes before the unit is idle */
+        return 0xA2000000 | 0x1FFu << 15 | (t->arch->id == WG_ARCH_BH ? 0x800u : 0x4000u);
     return below(12) ? vector_word(t) : others[below(sizeof others / sizeof *others)];
 }
 
