@@ -154,6 +154,7 @@ struct wg_arch {
         uint8_t dram_alignment; /* addresses in DRAM and L1 agree modulo this */
         bool wide_addresses;    /* coordinates have words of their own, addresses 64 bits */
         bool inline_to_l1;      /* inline writes to L1 are safe */
+        bool posted_atomics;    /* atomic requests that ask for no acknowledgement are safe */
         bool writes_back;       /* translated coordinates replace what software wrote */
         bool zaamo;             /* the atomic operations of Zaamo, and additions in many formats */
     } noc;

@@ -70,6 +70,7 @@ const wg_arch wg_arch_wh = {
     .config_end_pc = {184, 185, 181, 182, 183},
 
     .noc = {.flit_bytes = 32,
+            .posted_atomics = true,
             .stride = 0x400,
             .buffer_flits = 15,
             .dram_alignment = 32,

@@ -504,19 +504,27 @@ static bool config_busy(const wg_tile *t, unsigned thread)
     return false;
 }
 
-static bool config_holds(const wg_tile *t, unsigned thread, wg_stall *why)
+static const wg_config_op *rdcfg_of(const wg_tile *t, unsigned thread)
 {
     const wg_config_pipeline *u = &t->backend.config;
-    if (!u->instructions || !rules_of(t)->rdcfg_holds_thread)
-        return false;
-    for (unsigned stage = WG_CONFIG_STAGE_0; stage < WG_CONFIG_STAGES; stage++) {
-        const wg_config_op *op = &u->stage[stage];
-        if (op->kind == WG_CONFIG_RDCFG && op->insn.thread == thread) {
-            refuse(t, op, why);
-            return true;
-        }
-    }
-    return false;
+    for (unsigned stage = WG_CONFIG_STAGE_0; u->instructions && stage < WG_CONFIG_STAGES; stage++)
+        if (u->stage[stage].kind == WG_CONFIG_RDCFG && u->stage[stage].insn.thread == thread)
+            return &u->stage[stage];
+    return NULL;
+}
+
+const wg_insn *wg_config_gpr_writer(const wg_tile *t, unsigned thread)
+{
+    const wg_config_op *op = rdcfg_of(t, thread);
+    return op ? &op->insn : NULL;
+}
+
+static bool config_holds(const wg_tile *t, unsigned thread, wg_stall *why)
+{
+    const wg_config_op *op = rules_of(t)->rdcfg_holds_thread ? rdcfg_of(t, thread) : NULL;
+    if (op)
+        refuse(t, op, why);
+    return op != NULL;
 }
 
 static void config_reset(wg_tile *t)

@@ -85,6 +85,9 @@ unsigned wg_config_thcon_base(const wg_tile *t);
 /* The value that an RDCFG of the thread writes to GPR `reg` in this cycle, if one does and the port is free. */
 void wg_config_result(const wg_tile *t, unsigned thread, unsigned reg, uint32_t *value);
 
+/* The RDCFG of this thread that has yet to write its GPR; NULL: none. */
+const wg_insn *wg_config_gpr_writer(const wg_tile *t, unsigned thread);
+
 /* Somebody reads a NoC Overlay register in this cycle: a STREAMWRCFG that is about to ask for one waits. */
 static inline void wg_config_overlay_busy(wg_tile *t) { t->backend.config.overlay_taken = t->sched.now + 1; }
 

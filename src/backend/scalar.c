@@ -78,6 +78,28 @@ void wg_scalar_check_result(wg_tile *t, const wg_insn *insn, unsigned reg)
         check_result(t, insn, reg);
 }
 
+/* The GPRs that a load or ATINCGET which has not sent its request yet will overwrite. */
+static uint64_t will_load(const wg_tile *t, unsigned thread)
+{
+    const wg_scalar *u = &t->backend.scalar;
+    uint32_t word = u->insn.word;
+    if (!u->executing || u->insn.thread != thread)
+        return 0;
+    switch (u->insn.op) {
+    case WG_I_LOADIND:
+        return (field(word, 22, 2) ? UINT64_C(1) : UINT64_C(15))
+               << (field(word, 6, 6) & (field(word, 22, 2) ? 63 : 60));
+    case WG_I_ATINCGET: return UINT64_C(1) << field(word, 6, 6);
+    case WG_I_LOADREG: return UINT64_C(1) << field(word, 18, 6);
+    default: return 0;
+    }
+}
+
+bool wg_scalar_loads_gpr(const wg_tile *t, unsigned thread, unsigned reg)
+{
+    return (under_way(t, thread) | will_load(t, thread)) >> (reg & (WG_GPRS - 1)) & 1;
+}
+
 void wg_gpr_settle(wg_tile *t, unsigned thread)
 {
     uint64_t pending = under_way(t, thread);
@@ -495,6 +517,23 @@ static void scalar_tick(wg_tile *t)
     if (u->executing && u->until < next)
         next = u->until;
     wg_wake_at(&t->sched, WG_AGENT_SCALAR, next);
+}
+
+const wg_insn *wg_scalar_gpr_writer(const wg_tile *t, unsigned thread)
+{
+    const wg_scalar *u = &t->backend.scalar;
+    if (!u->executing || u->insn.thread != thread)
+        return NULL;
+    switch (u->insn.op) {
+    case WG_I_SETDMAREG:
+    case WG_I_ADDDMAREG:
+    case WG_I_SUBDMAREG:
+    case WG_I_MULDMAREG:
+    case WG_I_BITWOPDMAREG:
+    case WG_I_SHIFTDMAREG:
+    case WG_I_CMPDMAREG: return &u->insn;
+    default: return NULL;
+    }
 }
 
 bool wg_scalar_retrying(const wg_tile *t)

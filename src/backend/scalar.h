@@ -15,6 +15,11 @@ bool wg_scalar_retrying(const wg_tile *t);
 /* Soft reset: the instruction that executes is aborted, and while held only DMANOP and SETDMAREG start. */
 void wg_scalar_soft_reset(wg_tile *t, bool held);
 
+/* The instruction of this thread that executes and will write a GPR without asking memory; NULL: none. */
+const wg_insn *wg_scalar_gpr_writer(const wg_tile *t, unsigned thread);
+/* Will a result that comes from memory overwrite this GPR? */
+bool wg_scalar_loads_gpr(const wg_tile *t, unsigned thread, unsigned reg);
+
 /* A GPR as the instruction being accepted reads it; a result that is still under way is reported. */
 uint32_t wg_gpr_operand(wg_tile *t, const wg_insn *insn, unsigned reg);
 /* The instruction will write this register; a memory result under way, which would overwrite it, is reported. */

@@ -11,47 +11,48 @@
  * what waits behind it. Decided here: otherwise a STALLWAIT on that condition in front of the very
  * instruction would never end, and kernels do write that (GATE-23, pattern 7).
  *
- * Facts: BabyRISCV/AutoTTSync.md, the assembly tables' RESOURCEDECL (classes, linger); TTS-01…TTS-20.
+ * Facts: BabyRISCV/AutoTTSync.md, the assembly tables' RESOURCEDECL (classes, linger); TTS-01…TTS-22.
  */
 #include "frontend/auto_ttsync.h"
 
+#include "backend/config.h"
+#include "backend/scalar.h"
 #include "explain/findings.h"
 #include "frontend/stages.h"
 #include "isa/config_fields.h"
+#include "isa/symbols.h"
 
-/* RESOURCEDECL's resource bits. */
+/* RESOURCEDECL's resource bits, and what is made of them. */
 enum {
-    DECL_CFG_READ = 1 << 0,
-    DECL_CFG_WRITE = 1 << 1,
-    DECL_PARTS = 7 << 2,
-    DECL_REST = 1 << 4,
-    DECL_GPR_READ = 1 << 5,
-    DECL_GPR_WRITE = 1 << 6,
-    DECL_TDMA_READ = 1 << 7,
-    DECL_TDMA_WRITE = 1 << 8,
-    DECL_GPR = DECL_GPR_READ | DECL_GPR_WRITE,
-    DECL_TDMA = DECL_TDMA_READ | DECL_TDMA_WRITE,
-    DECL_CFG = DECL_CFG_READ | DECL_CFG_WRITE | DECL_PARTS,
-    DECL_ALL = DECL_CFG | DECL_GPR | DECL_TDMA
+#define S(name, value) name = value,
+    WG_SYMBOLS_resource(S)
+#undef S
+        ALL_PARTS = RESOURCE_CFG_UNPACK0 | RESOURCE_CFG_UNPACK1 | RESOURCE_CFG_REST,
+    ALL_GPR = RESOURCE_GPR_READ | RESOURCE_GPR_WRITE,
+    ALL_TDMA = RESOURCE_TDMA_READ | RESOURCE_TDMA_WRITE,
+    ALL_CFG = RESOURCE_CFG_READ | RESOURCE_CFG_WRITE | ALL_PARTS,
+    ALL = ALL_CFG | ALL_GPR | ALL_TDMA
 };
 
+enum { CLASS_MOP = 13, CLASS_REPLAY = 14 };
+
 static const uint16_t default_resources[WG_TTS_CLASSES] = {
-    [0] = DECL_GPR,                                    /* GPR arithmetic, SETDMAREG */
-    [1] = DECL_GPR,                                    /* L1 atomics */
-    [2] = DECL_GPR | DECL_TDMA,                        /* REG2FLOP */
-    [3] = DECL_GPR,                                    /* LOADIND, STOREIND */
-    [4] = DECL_CFG,                                    /* STREAMWRCFG, CFGSHIFTMASK */
-    [5] = DECL_GPR_READ,                               /* STOREREG */
-    [6] = DECL_GPR_WRITE,                              /* LOADREG */
-    [7] = DECL_TDMA_WRITE,                             /* FLUSHDMA */
-    [8] = DECL_GPR_READ | DECL_CFG_WRITE | DECL_PARTS, /* WRCFG */
-    [9] = DECL_GPR_WRITE | DECL_CFG_READ | DECL_PARTS, /* RDCFG */
-    [10] = DECL_GPR | DECL_CFG,                        /* XMOV */
-    [11] = DECL_TDMA | DECL_CFG_READ | DECL_PARTS,     /* UNPACR, UNPACR_NOP */
-    [12] = DECL_TDMA | DECL_CFG_READ | DECL_REST,      /* PACR */
-    [13] = DECL_ALL,                                   /* MOP */
-    [14] = DECL_ALL,                                   /* REPLAY */
-    [15] = DECL_CFG_READ | DECL_REST,                  /* all others */
+    [0] = ALL_GPR,                                            /* GPR arithmetic, SETDMAREG */
+    [1] = ALL_GPR,                                            /* L1 atomics */
+    [2] = ALL_GPR | ALL_TDMA,                                 /* REG2FLOP */
+    [3] = ALL_GPR,                                            /* LOADIND, STOREIND */
+    [4] = ALL_CFG,                                            /* STREAMWRCFG, CFGSHIFTMASK */
+    [5] = RESOURCE_GPR_READ,                                  /* STOREREG */
+    [6] = RESOURCE_GPR_WRITE,                                 /* LOADREG */
+    [7] = RESOURCE_TDMA_WRITE,                                /* FLUSHDMA */
+    [8] = RESOURCE_GPR_READ | RESOURCE_CFG_WRITE | ALL_PARTS, /* WRCFG */
+    [9] = RESOURCE_GPR_WRITE | RESOURCE_CFG_READ | ALL_PARTS, /* RDCFG */
+    [10] = ALL_GPR | ALL_CFG,                                 /* XMOV */
+    [11] = ALL_TDMA | RESOURCE_CFG_READ | ALL_PARTS,          /* UNPACR, UNPACR_NOP */
+    [12] = ALL_TDMA | RESOURCE_CFG_READ | RESOURCE_CFG_REST,  /* PACR */
+    [CLASS_MOP] = ALL,
+    [CLASS_REPLAY] = ALL,
+    [15] = RESOURCE_CFG_READ | RESOURCE_CFG_REST, /* all others */
 };
 
 /* The thread's tracking bits, by meaning. */
@@ -156,10 +157,10 @@ static touches touches_of(const wg_auto_ttsync *s, const wg_isa_insn *record, ui
     if (subdivided && (record->id == WG_I_UNPACR || record->id == WG_I_UNPACR_NOP))
         parts = word >> 23 & 1 ? 2 : 1; /* WhichUnpacker (TTS-15) */
     parts <<= state_id ? 3 : 0;
-    return (touches){(uint8_t)((decl & DECL_CFG_READ ? parts : 0) | (decl & DECL_GPR_READ ? WG_TTS_GPR : 0) |
-                               (decl & DECL_TDMA_READ ? WG_TTS_TDMA : 0)),
-                     (uint8_t)((decl & DECL_CFG_WRITE ? parts : 0) | (decl & DECL_GPR_WRITE ? WG_TTS_GPR : 0) |
-                               (decl & DECL_TDMA_WRITE ? WG_TTS_TDMA : 0))};
+    return (touches){(uint8_t)((decl & RESOURCE_CFG_READ ? parts : 0) | (decl & RESOURCE_GPR_READ ? WG_TTS_GPR : 0) |
+                               (decl & RESOURCE_TDMA_READ ? WG_TTS_TDMA : 0)),
+                     (uint8_t)((decl & RESOURCE_CFG_WRITE ? parts : 0) | (decl & RESOURCE_GPR_WRITE ? WG_TTS_GPR : 0) |
+                               (decl & RESOURCE_TDMA_WRITE ? WG_TTS_TDMA : 0))};
 }
 
 /* Which GPRs the instruction names; 0: not known. Only for telling spurious stalls in statistics (TTS-03). */
@@ -364,6 +365,16 @@ void wg_ttsync_note_emitted(wg_tile *t, unsigned core, wg_path path, uint32_t ad
     ++*count;
 }
 
+/* A tracked access to a GPR whose value a load will overwrite (TTS-21). */
+static void report_memory_result(wg_tile *t, unsigned core, const wg_tts_access *a)
+{
+    unsigned reg = a->address >> 2 & 63;
+    if (a->resources & WG_TTS_GPR && wg_scalar_loads_gpr(t, core - WG_CORE_T0, reg))
+        wg_findf(t, WG_F_TTSYNC_MEMORY_RESULT,
+                 (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + core), .subject = a->address},
+                 "the %s of GPR %u comes before the result from memory", a->is_write ? "store" : "load", reg);
+}
+
 void wg_ttsync_note_processed(wg_tile *t, unsigned core, wg_path path, uint32_t address, bool is_write)
 {
     (void)address;
@@ -374,6 +385,7 @@ void wg_ttsync_note_processed(wg_tile *t, unsigned core, wg_path path, uint32_t 
     if (!s->access_count[slot])
         return;
     wg_tts_access *a = &s->access[slot][s->access_head[slot]];
+    report_memory_result(t, core, a);
     if (a->resources)
         WG_EMIT(t, WG_EV_TRACKED, WG_AGENT_CORE_B + core, .a = is_write ? 0 : a->resources,
                 .b = is_write ? a->resources : 0, .word = path);
@@ -420,6 +432,29 @@ static const wg_tts_entry *first_before(const wg_auto_ttsync *s, const wg_tts_ac
     return NULL;
 }
 
+/* Does the thread's declaration of this instruction, or of the MOP or REPLAY that made it, say that it writes GPRs? */
+static bool declared_gpr_writer(const wg_tile *t, const wg_auto_ttsync *s, const wg_insn *insn)
+{
+    unsigned class = wg_isa_decode(t->arch->id, insn->word)->ttsync_class;
+    uint16_t decl = insn->parent ? s->resources[CLASS_MOP] | s->resources[CLASS_REPLAY] : s->resources[class];
+    return insn->source == WG_CORE_T0 + insn->thread && decl & RESOURCE_GPR_WRITE;
+}
+
+/*
+ * Has an instruction passed the gate that has yet to write the GPRs? An access that conflicts with it is younger, for
+ * older ones hold the instruction at the gate. Decided here: the access waits for the write, because Auto TTSync
+ * promises the value from after the instruction (TTS-21); config writes need no such wait, since the access follows
+ * them through the Configuration Unit's pipeline. Results from memory are not waited for.
+ */
+static bool gpr_write_due(const wg_tile *t, unsigned thread, const wg_tts_access *a)
+{
+    if (!(a->resources & WG_TTS_GPR))
+        return false;
+    const wg_auto_ttsync *s = &t->frontend[thread].ttsync;
+    const wg_insn *scalar = wg_scalar_gpr_writer(t, thread), *config = wg_config_gpr_writer(t, thread);
+    return (scalar && declared_gpr_writer(t, s, scalar)) || (config && declared_gpr_writer(t, s, config));
+}
+
 static bool access_held(const wg_auto_ttsync *s, const wg_tts_access *a)
 {
     return a->resources && (s->arrived < a->order || first_before(s, a));
@@ -462,6 +497,12 @@ bool wg_ttsync_core_blocked(wg_tile *t, unsigned core, wg_path path, uint32_t ad
     a->asked = true;
     if (first && s->entries)
         report_doubt(t, s, thread, path, a);
+    if (!held && gpr_write_due(t, thread, a)) {
+        *why =
+            (wg_stall){WG_STALL_AUTO_TTSYNC_CORE, a->resources, (uint8_t)(WG_AGENT_THREAD0 + thread), t->sched.now + 1};
+        s->core_stalls += first;
+        return true;
+    }
     if (!held)
         return false;
     if (first) {

@@ -119,7 +119,7 @@ static void print_symbols(FILE *out)
     fprintf(out, "\n/* Symbolic operands: WG_STALL_CFG, WG_MATH, … */\n");
     WG_SYMBOLS_block(SYMBOL) WG_SYMBOLS_sem(SYMBOL) WG_SYMBOLS_semcond(SYMBOL) fprintf(out, "#ifdef WG_ARCH_WH\n");
     WG_SYMBOLS_wait_wh(SYMBOL) fprintf(out, "#else\n");
-    WG_SYMBOLS_wait_bh(SYMBOL) fprintf(out, "#endif\n");
+    WG_SYMBOLS_wait_bh(SYMBOL) WG_SYMBOLS_resource(SYMBOL) fprintf(out, "#endif\n");
     fprintf(out, "\n/* Semaphore indices by logical name; 1 << index is the mask. */\n");
 #undef SYMBOL
 #define SYMBOL(name, value) fprintf(out, "#define %s 0x%X\n", "WG_SEM_" #name, (unsigned)(value));

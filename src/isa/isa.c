@@ -18,6 +18,7 @@ SYMBOL_TABLE(wait_bh)
 SYMBOL_TABLE(wait_wh)
 SYMBOL_TABLE(sem)
 SYMBOL_TABLE(semcond)
+SYMBOL_TABLE(resource)
 
 /* ---- fields ------------------------------------------------------------------------------------------- */
 

@@ -82,6 +82,18 @@
     S(STALL_ON_ZERO, 0x1) \
     S(STALL_ON_MAX, 0x2)
 
+/* Blackhole: what RESOURCEDECL declares a class of instructions to touch (docs/auto_ttsync.md). */
+#define WG_SYMBOLS_resource(S) \
+    S(RESOURCE_CFG_READ, 0x001) \
+    S(RESOURCE_CFG_WRITE, 0x002) \
+    S(RESOURCE_CFG_UNPACK0, 0x004) \
+    S(RESOURCE_CFG_UNPACK1, 0x008) \
+    S(RESOURCE_CFG_REST, 0x010) \
+    S(RESOURCE_GPR_READ, 0x020) \
+    S(RESOURCE_GPR_WRITE, 0x040) \
+    S(RESOURCE_TDMA_READ, 0x080) \
+    S(RESOURCE_TDMA_WRITE, 0x100)
+
 /* Semaphore indices by their logical names (SEM-09): 1 << MATH_PACK is the mask. */
 #define WG_SYMBOLS_sem_index(S) \
     S(FPU_SFPU, 0) \
@@ -95,7 +107,8 @@
 
 /* Everything an operand may name, whichever operand it is in. */
 #define WG_SYMBOLS_BH(S) \
-    WG_SYMBOLS_block(S) WG_SYMBOLS_wait_bh(S) WG_SYMBOLS_sem(S) WG_SYMBOLS_semcond(S) WG_SYMBOLS_sem_index(S)
+    WG_SYMBOLS_block(S) WG_SYMBOLS_wait_bh(S) WG_SYMBOLS_sem(S) WG_SYMBOLS_semcond(S) WG_SYMBOLS_resource(S) \
+    WG_SYMBOLS_sem_index(S)
 #define WG_SYMBOLS_WH(S) \
     WG_SYMBOLS_block(S) WG_SYMBOLS_wait_wh(S) WG_SYMBOLS_sem(S) WG_SYMBOLS_semcond(S) WG_SYMBOLS_sem_index(S)
 

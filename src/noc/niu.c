@@ -491,6 +491,8 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
         if (answer)
             wg_niu_count(t, noc, WG_MST_NONPOSTED_ATOMIC_STARTED, 1);
         wg_niu_count(t, noc, posted ? WG_MST_POSTED_ATOMIC_SENT : WG_MST_NONPOSTED_ATOMIC_SENT, 1);
+        if (posted && !t->arch->noc.posted_atomics)
+            note(t, WG_F_NOC_POSTED_ATOMIC, noc, to.address, ctrl, "it asks for no acknowledgement");
     } else {
         wg_niu_count(t, noc, posted ? WG_MST_POSTED_WR_REQ_STARTED : WG_MST_NONPOSTED_WR_REQ_STARTED, 1);
         wg_niu_count(t, noc, posted ? WG_MST_POSTED_WR_REQ_SENT : WG_MST_NONPOSTED_WR_REQ_SENT, 1);

@@ -651,6 +651,25 @@ static void test_reason_changes_are_events(void **state)
     fr_free(r);
 }
 
+/* Behind a wait for room, 320 (B6, B8) lets the SEMPOST pass and exceed the maximum; 322 (B1, B6, B8) holds it. */
+static void test_both_masks_of_pattern_4(void **state)
+{
+    for (unsigned with_b1 = 0; with_b1 < 2; with_b1++) {
+        fr *r = fr_new(wg_test_arch(state));
+        fr_push(r, 0, I_SEMINIT(1, 1, 1u << 1));
+        fr_push(r, 0, I_SEMWAIT(with_b1 ? 322 : 320, 1u << 1, 2));
+        fr_push(r, 0, I_SEMPOST(1u << 1));
+        fr_run(r, 20);
+        assert_int_equal(r->t->backend.sync.value[1], with_b1 ? 1 : 2);
+        assert_int_equal(fr_issued(r, 0, 2) == WG_NEVER, with_b1);
+        fr_push(r, 1, I_SEMGET(1u << 1));
+        fr_run(r, 20);
+        assert_int_equal(r->t->backend.sync.value[1], 1);
+        assert_int_not_equal(fr_issued(r, 0, 2), WG_NEVER);
+        fr_free(r);
+    }
+}
+
 static const wg_test tests[] = {
     WG_COVERS(test_encoding, WG_BH | WG_WH, "GATE-01", "STALLWAIT:value SEMWAIT:value"),
     WG_COVERS(test_met_wait_costs_one_bubble, WG_BH | WG_WH, "GATE-03 GATE-04", "STALLWAIT:timing NOP:value"),
@@ -669,6 +688,7 @@ static const wg_test tests[] = {
     WG_TEST(test_source_banks, WG_BH | WG_WH, "GATE-14 GATE-15 GATE-29"),
     WG_TEST(test_riscv_requests, WG_BH | WG_WH, "GATE-17"),
     WG_COVERS(test_semwait, WG_BH | WG_WH, "GATE-20 SEM-11", "SEMWAIT:timing SEMWAIT:value"),
+    WG_TEST(test_both_masks_of_pattern_4, WG_BH | WG_WH, "GATE-31"),
     WG_COVERS(test_streamwait, WG_BH, "GATE-25", "STREAMWAIT:value STREAMWAIT:timing"),
     WG_TEST(test_streamwait_is_bh_only, WG_WH, "GATE-08"),
     WG_TEST(test_reasons, WG_BH | WG_WH, "GATE-21"),
