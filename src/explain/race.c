@@ -46,6 +46,8 @@ static void pushed(wg_races *r, unsigned thread, const wg_event *e)
     if (host) {
         i->source = WG_CORES;
         i->ordinal = t->ordinals++;
+        for (unsigned k = 0; k < WG_WAITED_LANES; k++)
+            i->push_before[k] = r->core[WG_CORE_T0 + thread].lane[wg_race_waited_lane[k]].emitted;
     } else {
         const wg_race_lane *l = &r->core[i->source].lane[WG_PATH_PUSH];
         const wg_race_request *q = &l->queue[l->head % 16];
@@ -54,6 +56,7 @@ static void pushed(wg_races *r, unsigned thread, const wg_event *e)
             i->push_snap = q->snap;
             i->push_p = q->p;
             i->push_mop = q->mop;
+            memcpy(i->push_before, q->before, sizeof i->push_before);
         }
         /* What B pushes before it lets the T cores go is over long before they start (boot code relies on it). */
         i->boot = i->source == WG_CORE_B && !r->core[WG_CORE_T0].released && !r->core[WG_CORE_T0 + 1].released &&
@@ -191,14 +194,15 @@ static void latched(wg_races *r, unsigned thread, const wg_event *e)
     t->latch_block = block == 0x1FF ? block | 1u << 15 : block ? block : WG_B6;
 }
 
-static void all_threads_done(wg_races *r, wg_clock *c, unsigned unit)
+/*
+ * The unit has nothing left of any thread: of what the waiting thread knows to have been issued there, it is known to be
+ * done. That what others issued is done, too, is luck.
+ */
+static void all_threads_done(wg_races *r, wg_clock *c, unsigned thread, const wg_race_insn *wait, unsigned unit)
 {
-    for (unsigned thread = 0; thread < WG_THREADS; thread++) {
-        const wg_race_thread *t = &r->thread[thread];
-        if (t->last[unit])
-            wg_race_join_thread(r, c, thread, t->last_snap[unit]);
-        unit_done(c, unit, thread, t->seq);
-    }
+    const wg_clock *known = wg_race_clock(r, wait ? wait->snap : 0);
+    for (unsigned k = 0; k < WG_THREADS; k++)
+        unit_done(c, unit, k, k == thread ? r->thread[k].seq : known->v[WG_K_I + k]);
 }
 
 /* A bank condition reads the unit's pointer and takes the handover of the bank it points to. */
@@ -225,7 +229,8 @@ static void bank_condition(wg_races *r, unsigned thread, const wg_event *e, unsi
 static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint32_t conditions, wg_clock *c)
 {
     uint32_t seq = r->thread[thread].seq, banks = 0;
-    wg_race_core *core = &r->core[WG_CORE_T0 + thread];
+    bool mover = false;
+    const wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
     for (; conditions; conditions &= conditions - 1) {
         unsigned condition = r->arch->wait_conditions[__builtin_ctz(conditions)];
         switch ((wg_wait_condition)condition) {
@@ -239,20 +244,18 @@ static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint3
         case WG_WAIT_MATRIX: unit_done(c, WG_RU_MATRIX, thread, seq); break;
         case WG_WAIT_VECTOR: unit_done(c, WG_RU_VECTOR, thread, seq); break;
         case WG_WAIT_MOVER:
-            all_threads_done(r, c, WG_RU_MOVER);
-            wg_clock_see(c, WG_K_TDMA, r->tdma);
+            all_threads_done(r, c, thread, i, WG_RU_MOVER);
+            mover = true;
             break;
         case WG_WAIT_CONFIG:
-            all_threads_done(r, c, WG_RU_CONFIG);
-            all_threads_done(r, c, WG_RU_CONFIG_LATE);
-            all_threads_done(r, c, WG_RU_CONFIG_SLOW);
+            all_threads_done(r, c, thread, i, WG_RU_CONFIG);
+            all_threads_done(r, c, thread, i, WG_RU_CONFIG_LATE);
+            all_threads_done(r, c, thread, i, WG_RU_CONFIG_SLOW);
             break;
-        case WG_WAIT_RISCV_REQUESTS: {
-            static const uint8_t paths[] = {WG_PATH_GPR, WG_PATH_CONFIG, WG_PATH_TDMA};
-            for (unsigned k = 0; k < 3; k++)
-                wg_clock_see(c, wg_k_m(WG_CORE_T0 + thread, paths[k]), core->lane[paths[k]].processed);
+        case WG_WAIT_RISCV_REQUESTS: /* those that were there before it; that later ones are done, too, is luck */
+            for (unsigned k = 0; i && k < WG_WAITED_LANES; k++)
+                wg_clock_see(c, wg_k_m(WG_CORE_T0 + thread, wg_race_waited_lane[k]), i->push_before[k]);
             break;
-        }
         case WG_WAIT_SRCA_MATRIX: banks |= 1; break;
         case WG_WAIT_SRCB_MATRIX: banks |= 2; break;
         case WG_WAIT_SRCA_UNPACKERS: banks |= 4; break;
@@ -260,6 +263,10 @@ static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint3
         default: break;
         }
     }
+    const wg_ref *command = &r->tdma_by.ref; /* of TDMA-RISC: over, if it is known to have got there before */
+    if (mover && r->tdma_by.known &&
+        (c->v[command->k2] >= command->v2 || (i && wg_race_clock(r, i->snap)->v[command->k2] >= command->v2)))
+        wg_clock_see(c, WG_K_TDMA, r->tdma);
     for (; banks; banks &= banks - 1) /* with what the other conditions, met in the same cycle, tell */
         bank_condition(r, thread, e, (unsigned)__builtin_ctz(banks), c);
 }

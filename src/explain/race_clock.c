@@ -47,11 +47,6 @@ const wg_clock *wg_race_clock(wg_races *r, uint32_t snap)
 /* Sure to stay in the pool for a while? One that is current for long is copied again. */
 static bool kept(const wg_races *r, uint32_t snap) { return snap && r->next_snap - snap < WG_SNAPS / 2; }
 
-void wg_race_join_thread(wg_races *r, wg_clock *to, unsigned thread, uint32_t snap)
-{
-    wg_clock_join(to, kept(r, snap) ? &r->snap[snap % WG_SNAPS].clock : &r->thread[thread].clock);
-}
-
 bool wg_race_join(wg_races *r, wg_clock *to, const wg_ref *ref)
 {
     /* Whoever knows the author's own numbers knows what it knew. */

@@ -217,6 +217,25 @@ static bool may_be_early(wg_races *r, wg_race_core *c, const wg_event *e)
     return c->command[at].open;
 }
 
+/*
+ * How many requests of the thread's core to this lane are sure to have been emitted before a push: those before it in
+ * the core's program order, or, if B pushes, those that B knows of.
+ */
+static uint32_t emitted_before(wg_races *r, unsigned pusher, unsigned thread, unsigned lane)
+{
+    const wg_race_core *c = &r->core[pusher];
+    const wg_race_lane *l = &r->core[WG_CORE_T0 + thread].lane[lane];
+    bool own = pusher == (unsigned)WG_CORE_T0 + thread;
+    uint32_t known = c->p.v[WG_K_P + WG_CORE_T0 + thread], n = l->emitted;
+    for (unsigned back = 0; n && back < WG_EMISSIONS; back++, n--) {
+        uint32_t at = n % WG_EMISSIONS;
+        if (own ? l->emission[at].pushes < c->pushes : l->emission[at].p <= known)
+            return n;
+    }
+    r->forgotten += n != 0;
+    return n;
+}
+
 static void emitted(wg_races *r, unsigned core, const wg_event *e)
 {
     wg_race_core *c = &r->core[core];
@@ -241,21 +260,28 @@ static void emitted(wg_races *r, unsigned core, const wg_event *e)
     }
     if (path_of(e) == WG_PATH_PUSH)
         c->pushes++;
-    l->emitted++;
     bool early = may_be_early(r, c, e);
+    c->count += !is_fetch(e);
+    uint32_t pushes = c->pushes + (uint32_t)e->parent;
+    l->emitted++;
+    l->emission[l->emitted % WG_EMISSIONS].p = c->count;
+    l->emission[l->emitted % WG_EMISSIONS].pushes = pushes;
     if (l->count == sizeof l->queue / sizeof l->queue[0]) {
         r->forgotten++;
         return;
     }
-    c->count += !is_fetch(e);
-    l->queue[(l->head + l->count++) % 16] = (wg_race_request){.snap = wg_race_core_snap(r, core),
-                                                              .p = c->count,
-                                                              .fences = c->fenced_pushes,
-                                                              .mop = c->lane[WG_PATH_MOP_CFG].emitted,
-                                                              .pushes = c->pushes + (uint32_t)e->parent,
-                                                              .address = (uint32_t)e->a,
-                                                              .pc = e->pc,
-                                                              .early = early};
+    wg_race_request *q = &l->queue[(l->head + l->count++) % 16];
+    *q = (wg_race_request){.snap = wg_race_core_snap(r, core),
+                           .p = c->count,
+                           .fences = c->fenced_pushes,
+                           .mop = c->lane[WG_PATH_MOP_CFG].emitted,
+                           .pushes = pushes,
+                           .address = (uint32_t)e->a,
+                           .pc = e->pc,
+                           .early = early};
+    unsigned thread = ours ? core - WG_CORE_T0 : index_of(e) % WG_THREADS;
+    for (unsigned k = 0; path_of(e) == WG_PATH_PUSH && k < WG_WAITED_LANES; k++)
+        q->before[k] = emitted_before(r, core, thread, wg_race_waited_lane[k]);
 }
 
 static wg_ref request_ref(unsigned core, const wg_race_request *q, unsigned lane, uint32_t n)
@@ -433,8 +459,10 @@ static void state(wg_races *r, unsigned core, const wg_event *e)
         c->released = false;
         c->waiting = 0;
         c->ttsync_pc = 0;
-        for (unsigned lane = 0; lane < WG_RACE_LANES; lane++)
+        for (unsigned lane = 0; lane < WG_RACE_LANES; lane++) { /* what was under way is lost */
             c->lane[lane].count = 0;
+            c->lane[lane].emitted = c->lane[lane].processed;
+        }
     }
 }
 

@@ -455,7 +455,7 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
     } else {
         say(why, "The Mover may still be at work on the command of core %s.",
             pa->core < WG_CORES ? wg_agent_name(pa->core) : "B");
-        say(how, "Poll TDMA-RISC's status in a loop, or STALLWAIT(…, XMOV), before %s.", before);
+        say(how, "Poll TDMA-RISC's status in a loop, or STALLWAIT(…, TRISC_CFG) and STALLWAIT(…, XMOV), before %s.", before);
     }
 }
 
@@ -513,12 +513,6 @@ static void special(wg_races *r, const wg_cell *a, const wg_race_party *pa, cons
     }
 }
 
-/* The thread whose it is, a T core's instructions and its own accesses alike; others by themselves. */
-static unsigned owner_of(unsigned thread)
-{
-    return thread >= (0x80 | WG_CORE_T0) ? thread - (0x80 | WG_CORE_T0) : thread;
-}
-
 /* Words from which UNPACR makes its first address: base and offset of each context. */
 static bool makes_unpack_address(const wg_races *r, uint32_t word)
 {
@@ -557,7 +551,7 @@ static wg_race_kind kind_of(const wg_races *r, const wg_cell *a, const wg_actor 
     case WG_TOUCH_CONFIG:
         if (a->unit == WG_RU_CONFIG_LATE && b->seq == a->value + 1 && b->thread == a->thread)
             return WG_RACE_LATE_RESULT;
-        if (both && owner_of(a->thread) != owner_of(b->thread) && mask != UINT32_MAX)
+        if (both && wg_race_owner(a->thread) != wg_race_owner(b->thread) && mask != UINT32_MAX)
             return WG_RACE_CLOBBER; /* corrected by the caller, who knows both masks */
         return WG_RACE_CONFIG;
     case WG_TOUCH_THREAD_CONFIG: return WG_RACE_CONFIG;
@@ -597,7 +591,7 @@ static wg_race *keep(wg_races *r, uint64_t key)
 /* A core's access before its own thread's instruction, in a region that the wait on RISC-V requests is about. */
 static bool waits_for_core(const wg_cell *a, const wg_actor *b, unsigned space)
 {
-    return a->thread & 0x80 && !(b->thread & 0x80) && owner_of(a->thread) == b->thread &&
+    return a->thread & 0x80 && !(b->thread & 0x80) && wg_race_owner(a->thread) == b->thread &&
            (space == WG_TOUCH_CONFIG || space == WG_TOUCH_GPR);
 }
 

@@ -138,15 +138,24 @@ static void flush(wg_races *r, hit *h, const wg_actor *b, unsigned space, unsign
     h->any = false;
 }
 
-/* A read does not mind a write that leaves its bits as they were; another write does. */
+/*
+ * A read does not mind a write that leaves its bits as they were. Another write does: the order decides who wins, unless
+ * one party (a thread or its core) writes the same value twice.
+ */
 static uint32_t minds(const wg_cell *c, const wg_actor *b, uint32_t mask, unsigned how)
 {
     uint32_t bits = c->mask & mask;
     if (!(how & WG_TOUCH_WRITE))
         bits &= ~c->kept;
-    if (!(c->how & WG_TOUCH_WRITE))
+    if (!(c->how & WG_TOUCH_WRITE) || wg_race_owner(c->thread) == wg_race_owner(b->thread))
         bits &= ~b->kept;
     return bits;
+}
+
+/* Bits on which b takes the place of what is older. A write that changes nothing does not hide one that did. */
+static uint32_t hides(const wg_cell *c, const wg_actor *b, uint32_t mask, unsigned how)
+{
+    return c->how & how & WG_TOUCH_WRITE ? mask & ~(b->kept & ~c->kept) : mask;
 }
 
 static bool conflicts(const wg_cell *c, const wg_actor *b, unsigned space, uint32_t mask, unsigned how)
@@ -158,8 +167,6 @@ static bool conflicts(const wg_cell *c, const wg_actor *b, unsigned space, uint3
     /* Read-modify-writes of the hardware's own do not race with each other, nor with reads that are meant to see them.
      */
     if (c->how & WG_TOUCH_ATOMIC && how & WG_TOUCH_ATOMIC)
-        return false;
-    if ((c->how | how) & WG_TOUCH_SAME && space == WG_TOUCH_CONFIG)
         return false;
     return true;
 }
@@ -180,7 +187,7 @@ static bool tells_unwritten(const wg_actor *b, unsigned space, uint32_t at, cons
 
 static bool same_kind(const wg_cell *c, const wg_actor *b, uint32_t mask, unsigned how)
 {
-    return c->k == b->k && c->unit == b->unit && c->mask == mask && c->how == how;
+    return c->k == b->k && c->unit == b->unit && c->mask == mask && c->how == how && hides(c, b, mask, how) == mask;
 }
 
 /*
@@ -244,13 +251,12 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
         }
         /* Whoever is in order with this write is in order with what it hides; likewise an older read by the same. */
         bool replaces = write ? ordered || mine : !(c->how & WG_TOUCH_WRITE) && (mine || (ordered && c->k == b->k));
-        if (replaces && !(c->mask & ~mask)) {
-            drop(g, i);
-            continue;
-        }
         if (replaces)
-            c->mask &= ~mask;
-        i++;
+            c->mask &= ~hides(c, b, mask, how);
+        if (!c->mask)
+            drop(g, i);
+        else
+            i++;
     }
     if (write)
         g->written |= mask;

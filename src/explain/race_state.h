@@ -103,6 +103,10 @@ typedef struct wg_ref {
     uint32_t v1, v2;
 } wg_ref;
 
+/* The lanes that the wait for a core's requests is about. */
+enum { WG_WAITED_LANES = 3 };
+static const uint8_t wg_race_waited_lane[WG_WAITED_LANES] = {WG_PATH_GPR, WG_PATH_CONFIG, WG_PATH_TDMA};
+
 enum {
     WG_SNAPS = 4096, /* clocks in the pool */
     WG_INSNS = 2048, /* instructions remembered per thread */
@@ -130,6 +134,7 @@ typedef struct wg_race_insn {
     uint32_t push_snap;        /* what the core that pushed it knew */
     uint32_t push_p, push_mop; /* that core's program order, and its stores to MOP configuration */
     uint32_t push_number;      /* of the thread's pushes, for Auto TTSync */
+    uint32_t push_before[WG_WAITED_LANES]; /* requests of the thread's core that are sure to have been emitted before */
     uint32_t party[2];         /* cached, of reads and of writes; 0: none */
     uint8_t party_agent[2];
     uint8_t source; /* core; WG_CORES: the host */
@@ -192,15 +197,20 @@ typedef struct wg_ref_fifo {
 typedef struct wg_race_request {
     uint32_t snap, p, fences, mop; /* pushes before the last fence, stores to MOP configuration before it */
     uint32_t pushes;               /* of the core before it, in program order */
+    uint32_t before[WG_WAITED_LANES]; /* of a push: wg_race_insn's push_before */
     uint32_t address, pc;
     bool early; /* a load that may have overtaken the core's last command to the NIU or TDMA-RISC it looks at */
 } wg_race_request;
 
+enum { WG_EMISSIONS = 64 };
 typedef struct wg_race_lane {
     wg_race_request queue[16];
     uint32_t head, count;
     uint32_t processed;
     uint32_t emitted;
+    struct {
+        uint32_t p, pushes; /* as of the request */
+    } emission[WG_EMISSIONS]; /* the last ones, by number */
 } wg_race_lane;
 
 typedef struct wg_race_core {
@@ -243,7 +253,6 @@ typedef struct wg_race_thread {
     uint64_t by_seq[WG_INSNS];       /* id of the instruction with that number */
     wg_race_insn parent[WG_PARENTS]; /* MOPs and REPLAYs, by id */
     uint32_t last[WG_RACE_UNITS];    /* number of the last one that went there */
-    uint32_t last_snap[WG_RACE_UNITS];
     /* The latched wait. */
     bool latched, held; /* held: its release waits for the first instruction it catches */
     uint32_t latch_word;
@@ -357,14 +366,18 @@ typedef struct wg_actor {
 uint32_t wg_race_snap(wg_races *r, const wg_clock *c);
 const wg_clock *wg_race_clock(wg_races *r, uint32_t snap); /* never NULL; a forgotten one is empty */
 bool wg_race_join(wg_races *r, wg_clock *to, const wg_ref *ref);
-/* What the thread knew then; what it knows now, if that is no longer in the pool. */
-void wg_race_join_thread(wg_races *r, wg_clock *to, unsigned thread, uint32_t snap);
 uint32_t wg_race_thread_snap(wg_races *r, unsigned thread);
 uint32_t wg_race_core_snap(wg_races *r, unsigned core);
 /* All that is over, as the host sees it. */
 uint32_t wg_race_host_snap(wg_races *r);
 /* The numbers that all of a thread's instructions have been completed give. */
 void wg_race_all_done(wg_races *r, wg_clock *to, unsigned thread);
+
+/* The thread whose a cell is, a T core's instructions and its own accesses alike; others by themselves. */
+static inline unsigned wg_race_owner(unsigned thread)
+{
+    return thread >= (0x80 | WG_CORE_T0) && thread < (0x80 | WG_CORES) ? thread - (0x80 | WG_CORE_T0) : thread;
+}
 
 /* race_order.c */
 bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, unsigned how);

@@ -168,10 +168,8 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
                   .boot = i->boot,
                   .party =
                       wg_race_insn_party(r, e->agent, thread, i, how & (WG_TOUCH_WRITE | WG_TOUCH_ATOMIC), e->cycle)};
-    if (t->last[unit] < i->seq) {
+    if (t->last[unit] < i->seq)
         t->last[unit] = i->seq;
-        t->last_snap[unit] = i->snap;
-    }
     if (e->agent == WG_AGENT_PACK)
         pack_buffers(r, e, b.party);
     if (how & WG_TOUCH_BUFFERED)

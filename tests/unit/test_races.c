@@ -189,6 +189,14 @@ static void test_further(void **state)
     }
 }
 
+/* The edges of happens-before.md, each where it ends: what looks like order, and is luck. */
+static void test_edges(void **state)
+{
+    static const char *const families[] = {"late_", "same_value_", "wait_"};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", families[i]);
+}
+
 static const wg_test tests[] = {
     WG_TEST(test_rows, WG_BH | WG_WH, ""),
     WG_TEST(test_patterns, WG_BH | WG_WH, "GATE-23"),
@@ -196,5 +204,6 @@ static const wg_test tests[] = {
     WG_TEST(test_scheduling, WG_BH | WG_WH, ""),
     WG_TEST(test_silent, WG_BH | WG_WH, ""),
     WG_TEST(test_further, WG_BH | WG_WH, ""),
+    WG_TEST(test_edges, WG_BH | WG_WH, ""),
 };
 WG_MAIN("races", tests)
