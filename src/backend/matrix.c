@@ -535,7 +535,7 @@ static bool accept_prepared(wg_tile *t, const wg_insn *insn)
     wg_matrix *m = &t->backend.matrix;
     const wg_matrix_prepared *p = &m->prepared;
     uint64_t now = t->sched.now;
-    if (p->cycle != now + 1 || p->word != insn->word || p->thread != insn->thread || t->seed || wg_touch_watched(t))
+    if (p->cycle != now + 1 || p->word != insn->word || p->thread != insn->thread || t->perturbed || wg_touch_watched(t))
         return false;
     unsigned place = m->tail++ % WG_MATRIX_FLIGHTS, block = p->row / 8, thread = p->thread;
     wg_matrix_op *op = &m->flight[place];

@@ -13,6 +13,8 @@
 
 #include "isa/asm.h" /* WG_DIS_MAX */
 
+enum { VERIFY_CYCLES = 20 * 1000 * 1000 };
+
 typedef struct suppression {
     char *kind, *pattern, *reason;
     unsigned line;
@@ -330,8 +332,13 @@ bool wg_check_open(wg_session *s, wg_text *error)
             break;
         }
     }
-    if (path && !read_suppressions(s, path, error))
-        return false;
+    s->verify_cycles = VERIFY_CYCLES;
+    return wg_option_number(s->args, WG_OPT_VERIFY, "verify", &s->verify_cycles, error) &&
+           (!path || read_suppressions(s, path, error));
+}
+
+bool wg_check_attach(wg_session *s, wg_text *error)
+{
     s->races = wg_races_new(s->desc.arch, code_at, s);
     if (!s->races || wg_observe(s->dev, WG_RACES_EVENTS, wg_races_event, s->races, &s->races_observer) != WG_OK) {
         wg_textf(error, "waitgate: %s\n", s->races ? wg_error(s->dev) : "out of memory");

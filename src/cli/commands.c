@@ -184,7 +184,7 @@ static void explain_all(const wg_args *args, wg_text *out)
     } else {
         wg_textf(out, markdown
                           ? "\n# Races\n\nWhat `waitgate check` reports beside these ([how to read it](races.md)). "
-                            "The remedies are the usual ones; each report has one that the detector has verified.\n"
+                            "The remedies are the usual ones; each report has one of its own.\n"
                           : "\nfrom `waitgate check` alone:\n");
     }
     for (unsigned race = 0; race < WG_RACE_KINDS; race++) {

@@ -4,6 +4,12 @@
 #include "cli/rvdis.h"
 #include "isa/asm.h"
 
+static const char *const remedy_text[] = {[WG_REMEDY_SUGGESTED] = "suggested remedy",
+                                          [WG_REMEDY_VERIFIED] = "remedy (verified)",
+                                          [WG_REMEDY_NOT_ENOUGH] = "remedy (tried, not enough by itself)"};
+static const char *const remedy_word[] = {
+    [WG_REMEDY_SUGGESTED] = "suggested", [WG_REMEDY_VERIFIED] = "verified", [WG_REMEDY_NOT_ENOUGH] = "not-enough"};
+
 const char *wg_race_place_text(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes)
 {
     room[0] = 0;
@@ -76,9 +82,9 @@ void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out)
     wg_textf(out, "\n");
     party_text(w, &race->b, "", out);
     if (race->has_a)
-        party_text(w, &race->a, "previous ", out);
-    wg_textf(out, "  location: %s\n  why: %s\n  remedy%s: %s\n  id: R%u\n", race->location, race->why,
-             race->verified ? " (verified)" : "", race->remedy, race->id);
+        party_text(w, &race->a, race->a.cycle <= race->b.cycle ? "previous " : "overtaking the ", out);
+    wg_textf(out, "  location: %s\n  why: %s\n  %s: %s\n  id: R%u\n", race->location, race->why,
+             remedy_text[race->remedy_is], race->remedy, race->id);
     wg_race_place_text(w, &race->b, place, sizeof place);
     wg_textf(out, "SUMMARY: Waitgate: %s, %s, %s%s%s\n", wg_race_kind_name(race->kind),
              who(&race->b, room, sizeof room), wg_race_insn_text(w, &race->b, text, sizeof text), *place ? ", " : "",
@@ -124,5 +130,6 @@ void wg_race_json(const wg_race_words *w, const wg_race *race, wg_json *j)
     wg_json_text(j, "location", race->location);
     wg_json_text(j, "why", race->why);
     wg_json_text(j, "remedy", race->remedy);
-    wg_json_bool(j, "verified", race->verified);
+    wg_json_bool(j, "verified", race->remedy_is == WG_REMEDY_VERIFIED);
+    wg_json_text(j, "remedy_is", remedy_word[race->remedy_is]);
 }

@@ -319,7 +319,14 @@ bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error)
         }
     }
     bool races = args->command == WG_CMD_CHECK || args->command == WG_CMD_EXPLORE;
-    if (!set_until(s, error) || !open_sinks(s, error) || (races && !wg_check_open(s, error)))
+    return open_sinks(s, error) && (!races || wg_check_open(s, error)) && wg_session_load(s, error);
+}
+
+bool wg_session_load(wg_session *s, wg_text *error)
+{
+    const wg_args *args = s->args;
+    bool races = args->command == WG_CMD_CHECK || args->command == WG_CMD_EXPLORE;
+    if (!set_until(s, error) || (races && !wg_check_attach(s, error)))
         return false;
     for (size_t i = 0; i < args->givens; i++)
         if (args->given[i].option == WG_OPT_LOAD && !wg_load_memory(s, args->given[i].value, error))
@@ -362,7 +369,7 @@ bool wg_session_run(wg_session *s, wg_text *error)
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
-    return true;
+    return s->args->command != WG_CMD_CHECK || wg_verify_races(s, error);
 }
 
 bool wg_session_dump(wg_session *s, wg_text *error)

@@ -47,7 +47,8 @@ typedef struct wg_session {
     wg_races *races; /* check; explore, for its first run */
     int races_observer;
     struct wg_suppressions *suppressions;
-    unsigned fail_on; /* wg_severity */
+    unsigned fail_on;       /* wg_severity */
+    uint64_t verify_cycles; /* that verifying remedies may take */
 
     wg_ended ended;
     wg_hang *hang;         /* filled when the run hung or was interrupted */
@@ -61,6 +62,8 @@ bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error);
 bool wg_session_run(wg_session *s, wg_text *error);
 bool wg_session_dump(wg_session *s, wg_text *error); /* --dump */
 void wg_session_close(wg_session *s);
+/* Programs and memory into a new device, and what watches for races beside it. */
+bool wg_session_load(wg_session *s, wg_text *error);
 
 /* load.c: programs and memory into the device. */
 bool wg_load_programs(wg_session *s, wg_text *error);
@@ -82,7 +85,10 @@ bool wg_drive_silently(wg_session *s); /* no progress, no Ctrl-C; wg_error() say
 
 /* check.c: the race detector beside the run. */
 bool wg_check_open(wg_session *s, wg_text *error);
-wg_race_words wg_check_words(wg_session *s); /* for race_text.h */
+bool wg_check_attach(wg_session *s, wg_text *error); /* the detector to the device */
+wg_race_words wg_check_words(wg_session *s);         /* for race_text.h */
+/* verify.c: runs the program again with the remedies of its races inserted, and marks those that work. */
+bool wg_verify_races(wg_session *s, wg_text *error);
 void wg_check_close(wg_session *s);
 void wg_report_races(wg_session *s, wg_text *out);
 void wg_report_races_json(wg_session *s, wg_json *j);

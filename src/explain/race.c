@@ -594,3 +594,37 @@ size_t wg_races_count(const wg_races *r) { return r->races; }
 const wg_race *wg_races_at(const wg_races *r, size_t index) { return index < r->races ? &r->race[index] : NULL; }
 uint64_t wg_races_forgotten(const wg_races *r) { return r->forgotten; }
 size_t wg_races_bytes(const wg_races *r) { return r->bytes; }
+
+/* ---- What the program leaves alone ------------------------------------------------------------------------------- */
+
+bool wg_races_l1_touched(const wg_races *r, uint32_t address, uint32_t bytes)
+{
+    const wg_shadow *l1 = &r->shadow[WG_TOUCH_L1];
+    for (uint32_t at = address / 16; at <= (address + bytes - 1) / 16; at++)
+        if (at >= l1->granules || l1->granule[at].cells || l1->granule[at].written)
+            return true;
+    return false;
+}
+
+unsigned wg_races_free_semaphore(const wg_races *r)
+{
+    unsigned i = 0;
+    while (i < 8 && (r->semaphore[i].inits || r->semaphore[i].posts || r->semaphore[i].gets))
+        i++;
+    return i;
+}
+
+/* Mutex 1 does not exist. Decided here: one that nobody has released is free to use. */
+unsigned wg_races_free_mutex(const wg_races *r)
+{
+    for (unsigned i = 0; i < 5; i++)
+        if (i != 1 && !r->mutex[i].snap)
+            return i;
+    return 8;
+}
+
+void wg_races_initialised(wg_races *r, unsigned semaphore, unsigned max)
+{
+    r->semaphore[semaphore & 7].inits = 1;
+    r->semaphore[semaphore & 7].max = max;
+}

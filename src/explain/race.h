@@ -38,6 +38,33 @@ typedef struct wg_race_party {
     uint64_t cycle;   /* of the first occurrence */
 } wg_race_party;
 
+typedef enum wg_remedy_is {
+    WG_REMEDY_SUGGESTED, /* nobody has tried it */
+    WG_REMEDY_VERIFIED,
+    WG_REMEDY_NOT_ENOUGH /* with it inserted, the race is still there, another has come, or results differ */
+} wg_remedy_is;
+
+/* What a remedy inserts. */
+typedef enum wg_insert {
+    WG_INSERT_WORD,       /* a push of `word` */
+    WG_INSERT_POST,       /* SEMPOST of a semaphore that the program does not use */
+    WG_INSERT_WAIT_POST,  /* SEMWAIT for it and SEMGET; `word`: the block mask */
+    WG_INSERT_TAKE,       /* ATGETM of a mutex that the program does not use */
+    WG_INSERT_GIVE,       /* ATRELM of it */
+    WG_INSERT_FENCE,      /* of the core */
+    WG_INSERT_DRAIN,      /* a load of PC_BUF_BASE+4 whose value is used */
+    WG_INSERT_DRAIN_MOPS, /* a load of PC_BUF_BASE+8 whose value is used */
+    WG_INSERT_READ_BACK,  /* a load of the word that the store at `at` has stored, whose value is used */
+    WG_INSERT_USE         /* a use of the value that the load at `at` has loaded */
+} wg_insert;
+typedef struct wg_insertion {
+    wg_race_party at; /* an instruction (its push, or that of the MOP or REPLAY that made it), or a core's access */
+    uint32_t word;
+    uint8_t what; /* wg_insert */
+    bool behind;  /* `at`, not before it */
+} wg_insertion;
+enum { WG_INSERTIONS = 4 };
+
 typedef struct wg_race {
     wg_race_kind kind;
     uint32_t id;        /* from 1, as they were found: the same in every run of the same timing */
@@ -46,8 +73,10 @@ typedef struct wg_race {
     uint8_t space;        /* wg_touch_space, where it is about a location */
     uint32_t first, last; /* the locations, inclusive; config: `mask` are the bits */
     uint32_t mask;
-    uint64_t count;     /* of occurrences */
-    bool verified;      /* with the remedy's edge added, the detector finds them in order */
+    uint64_t count;    /* of occurrences */
+    uint8_t remedy_is; /* wg_remedy_is: what running the program again with it has shown */
+    uint8_t inserts;   /* 0: the remedy cannot be had by insertions alone */
+    wg_insertion insert[WG_INSERTIONS];
     char location[400]; /* in words; several if one wait is missing for all of them */
     char why[240];      /* why nothing orders them */
     char remedy[240];   /* the instruction to insert, and where */
@@ -83,6 +112,15 @@ void wg_races_group_free(wg_races_group *group);
 void wg_races_group_add(wg_races_group *group, wg_races *r, unsigned index);
 
 size_t wg_races_count(const wg_races *r);
+/* The program was run again with the remedy of this race inserted. */
+void wg_races_tried(wg_races *r, size_t index, wg_remedy_is outcome);
+/* Has anybody touched these bytes of L1? */
+bool wg_races_l1_touched(const wg_races *r, uint32_t address, uint32_t bytes);
+/* A semaphore or mutex that the program does not use; 8: there is none. */
+unsigned wg_races_free_semaphore(const wg_races *r);
+unsigned wg_races_free_mutex(const wg_races *r);
+/* The host has initialised the semaphore before the run. */
+void wg_races_initialised(wg_races *r, unsigned semaphore, unsigned max);
 const wg_race *wg_races_at(const wg_races *r, size_t index);
 /* Touches, clocks and reports that had to be dropped; 0: nothing was missed for lack of memory. */
 uint64_t wg_races_forgotten(const wg_races *r);

@@ -130,12 +130,12 @@ typedef struct wg_race_insn {
     uint64_t id;
     uint32_t seq; /* in the order of passing the gate; 0: has not */
     uint32_t word, pc, parent, ordinal;
-    uint32_t snap;             /* what its thread knew when it passed */
-    uint32_t push_snap;        /* what the core that pushed it knew */
-    uint32_t push_p, push_mop; /* that core's program order, and its stores to MOP configuration */
-    uint32_t push_number;      /* of the thread's pushes, for Auto TTSync */
+    uint32_t snap;                         /* what its thread knew when it passed */
+    uint32_t push_snap;                    /* what the core that pushed it knew */
+    uint32_t push_p, push_mop;             /* that core's program order, and its stores to MOP configuration */
+    uint32_t push_number;                  /* of the thread's pushes, for Auto TTSync */
     uint32_t push_before[WG_WAITED_LANES]; /* requests of the thread's core that are sure to have been emitted before */
-    uint32_t party[2];         /* cached, of reads and of writes; 0: none */
+    uint32_t party[2];                     /* cached, of reads and of writes; 0: none */
     uint8_t party_agent[2];
     uint8_t source; /* core; WG_CORES: the host */
     bool boot;      /* pushed by B before any T core ran */
@@ -195,8 +195,8 @@ typedef struct wg_ref_fifo {
 
 /* A request between emission and processing. */
 typedef struct wg_race_request {
-    uint32_t snap, p, fences, mop; /* pushes before the last fence, stores to MOP configuration before it */
-    uint32_t pushes;               /* of the core before it, in program order */
+    uint32_t snap, p, fences, mop;    /* pushes before the last fence, stores to MOP configuration before it */
+    uint32_t pushes;                  /* of the core before it, in program order */
     uint32_t before[WG_WAITED_LANES]; /* of a push: wg_race_insn's push_before */
     uint32_t address, pc;
     bool early; /* a load that may have overtaken the core's last command to the NIU or TDMA-RISC it looks at */
@@ -209,7 +209,7 @@ typedef struct wg_race_lane {
     uint32_t processed;
     uint32_t emitted;
     struct {
-        uint32_t p, pushes; /* as of the request */
+        uint32_t p, pushes;   /* as of the request */
     } emission[WG_EMISSIONS]; /* the last ones, by number */
 } wg_race_lane;
 

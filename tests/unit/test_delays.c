@@ -188,7 +188,59 @@ static void test_delays_break_nothing(void **state)
     assert_true(all > PROGRAMS * STEPS / 6);
 }
 
+/* ---- Delays that are given one by one ------------------------------------------------------------------ */
+
+enum { IN_A_ROW = 12, LATE = 300 };
+
+/* Thread 0: the word in a row, a wait for its unit, a NOP; gives the cycle at which all has drained. */
+static uint64_t run_row(wg_arch_id arch, uint32_t word, uint32_t condition, const wg_delay *delay)
+{
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch};
+    wg_device *dev;
+    wg_stop stop;
+    assert_int_equal(wg_create(&desc, &dev), WG_OK);
+    for (unsigned i = 0; i < 2; i++) { /* the Matrix Unit's banks */
+        wg_poke(dev, WG_SPACE_SRC_OWNER, i, 1);
+        wg_poke(dev, WG_SPACE_SRC_OWNER, i + 2, 1);
+    }
+    if (delay)
+        assert_int_equal(wg_perturb_with(dev, 0, delay, 1), WG_OK);
+    for (unsigned i = 0; i < IN_A_ROW; i++)
+        assert_int_equal(wg_push(dev, 0, word), WG_OK);
+    assert_int_equal(wg_push(dev, 0, 0xA2000000u | 0x1FFu << 15 | condition), WG_OK);
+    assert_int_equal(wg_push(dev, 0, 0x02000000u), WG_OK);
+    assert_int_equal(wg_run(dev, 100000, &stop), WG_OK);
+    assert_int_equal(stop, WG_STOP_DONE);
+    uint64_t end = wg_cycle(dev);
+    wg_destroy(dev);
+    return end;
+}
+
+/* A single delay of a completion holds up whoever waits for it, without a seed and with nobody watching. */
+static void test_every_completion_can_be_late(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    const struct {
+        uint32_t word, condition;
+        uint8_t unit;
+    } rows[] = {
+        {0x26000000u, arch == WG_ARCH_BH ? 0x10 : 0x80, WG_AGENT_MATRIX},              /* MVMUL */
+        {0x84000000u | 1u << 4, arch == WG_ARCH_BH ? 0x800 : 0x4000, WG_AGENT_VECTOR}, /* SFPMAD */
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t plain = run_row(arch, rows[i].word, rows[i].condition, NULL);
+        for (uint64_t id = 1; id <= IN_A_ROW; id++) {
+            wg_delay delay = {.site = WG_SITE_COMPLETE, .agent = rows[i].unit, .event = id << 2, .cycles = LATE};
+            uint64_t late = run_row(arch, rows[i].word, rows[i].condition, &delay);
+            if (late < plain + LATE - IN_A_ROW * 8)
+                fail_msg("0x%08x number %u: done at %u, without a delay at %u", rows[i].word, (unsigned)id,
+                         (unsigned)late, (unsigned)plain);
+        }
+    }
+}
+
 static const wg_test tests[] = {
+    WG_TEST(test_every_completion_can_be_late, WG_BH | WG_WH, ""),
     WG_TEST(test_delays_break_nothing, WG_BH | WG_WH, ""),
 };
 WG_MAIN("delays", tests)

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Are the remedies any good? For each race the program is run again with its remedy inserted (patch.h), unperturbed and
+ * under a few seeds, watched by a detector of its own. The remedy is verified when in every such run the race is
+ * gone, no other has come, the run ends as it should and the program's expectations of values hold; and, unless other
+ * races are left to disturb it, when all these runs leave the same L1.
+ */
+#include "cli/patch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEEDS = 4, SLOWER = 4, SLOWER_AND = 100000 };
+
+typedef struct trial {
+    uint64_t cycles, l1;    /* l1: a hash */
+    bool ran, good, others; /* others: races that were there before are still there */
+} trial;
+
+static uint64_t hash_l1(wg_device *dev)
+{
+    uint64_t h = 0, block[512];
+    for (uint32_t at = 0; at + sizeof block <= wg_l1_bytes(dev); at += sizeof block) {
+        wg_read(dev, at, block, sizeof block);
+        for (size_t i = 0; i < sizeof block / sizeof *block; i++) {
+            h = (h ^ block[i]) * UINT64_C(0x9FB21C651E98DF25);
+            h ^= h >> 32;
+        }
+    }
+    return h;
+}
+
+static bool same_party(const wg_patch *p, const wg_race_party *before, const wg_race_party *now)
+{
+    return before->agent == now->agent && before->thread == now->thread && before->core == now->core &&
+           before->word == now->word && before->pc == wg_patch_original(p, now->pc);
+}
+
+static bool same_race(const wg_patch *p, const wg_race *before, const wg_race *now)
+{
+    if (before->kind != now->kind || before->has_a != now->has_a || before->space != now->space)
+        return false;
+    if (!before->has_a)
+        return same_party(p, &before->b, &now->b);
+    return (same_party(p, &before->a, &now->a) && same_party(p, &before->b, &now->b)) ||
+           (same_party(p, &before->a, &now->b) && same_party(p, &before->b, &now->a));
+}
+
+/* Is what the detector sees now a part of what it saw, without this race? */
+static bool race_is_gone(const wg_session *s, const wg_session *v, const wg_patch *p, const wg_race *race, bool *others)
+{
+    for (size_t i = 0; i < wg_races_count(v->races); i++) {
+        const wg_race *now = wg_races_at(v->races, i);
+        bool known = false;
+        if (wg_race_severity(now->kind) <= WG_SEVERITY_NOTE && wg_race_severity(race->kind) > WG_SEVERITY_NOTE)
+            continue;
+        for (size_t k = 0; k < wg_races_count(s->races) && !known; k++)
+            known = wg_races_at(s->races, k) != race && same_race(p, wg_races_at(s->races, k), now);
+        if (!known)
+            return false;
+        *others = true;
+    }
+    return true;
+}
+
+/* The program's expectations of values; how it got there may change. */
+static bool values_hold(wg_session *v)
+{
+    if (!wg_check_expectations(v))
+        return false;
+    for (size_t i = 0; v->has_tasm && i < v->tasm.expects; i++)
+        if (v->tasm.expect[i].kind <= WG_EXPECT_MUTEX && !v->expect_holds[i])
+            return false;
+    return true;
+}
+
+static trial run_with(wg_session *s, const wg_race *race, uint64_t seed, wg_text *error)
+{
+    wg_session v = *s;
+    wg_patch patch = {0};
+    trial t = {0};
+    v.dev = NULL;
+    v.races = NULL;
+    v.expect_holds = NULL;
+    v.expect_found = NULL;
+    v.desc.seed = seed;
+    uint64_t cycles = wg_cycle(s->dev);
+    v.max_cycles = cycles < (UINT64_MAX - SLOWER_AND) / SLOWER ? SLOWER * cycles + SLOWER_AND : UINT64_MAX;
+    if (wg_create(&v.desc, &v.dev) == WG_OK && wg_session_load(&v, error) &&
+        wg_patch_apply(&patch, &v, s->races, race) && wg_drive_silently(&v)) {
+        bool ended = v.ended == WG_ENDED_DONE || v.ended == WG_ENDED_UNTIL || v.ended == s->ended;
+        t.cycles = wg_cycle(v.dev);
+        t.ran = true;
+        t.good = ended && race_is_gone(s, &v, &patch, race, &t.others) && values_hold(&v);
+        t.l1 = t.good ? hash_l1(v.dev) : 0;
+    }
+    for (size_t i = 0; v.expect_found && i < v.tasm.expects; i++)
+        wg_text_free(&v.expect_found[i]);
+    free(v.expect_found);
+    free(v.expect_holds);
+    wg_races_free(v.races);
+    wg_destroy(v.dev);
+    wg_patch_free(&patch);
+    return t;
+}
+
+/* Tries one remedy; what came of it, as far as the budget goes. */
+static wg_remedy_is try_remedy(wg_session *s, const wg_race *race, uint64_t *spent, wg_text *error)
+{
+    trial first = {0};
+    for (unsigned seed = 0; seed < SEEDS; seed++) {
+        trial t = *spent < s->verify_cycles ? run_with(s, race, seed, error) : (trial){0};
+        *spent += t.cycles;
+        if (!t.ran)
+            return WG_REMEDY_SUGGESTED;
+        if (!seed)
+            first = t;
+        if (!t.good || (t.l1 != first.l1 && !t.others && !first.others))
+            return WG_REMEDY_NOT_ENOUGH;
+    }
+    return WG_REMEDY_VERIFIED;
+}
+
+bool wg_verify_races(wg_session *s, wg_text *error)
+{
+    uint64_t spent = 0;
+    size_t complaints = error->size;
+    for (size_t i = 0; i < wg_races_count(s->races) && error->size == complaints; i++)
+        if (wg_races_at(s->races, i)->inserts)
+            wg_races_tried(s->races, i, try_remedy(s, wg_races_at(s->races, i), &spent, error));
+    return error->size == complaints;
+}
