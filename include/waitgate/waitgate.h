@@ -164,6 +164,13 @@ WG_API wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_
 
 /* Push a Tensix word as core T<thread> would, if its FIFO has room; WG_ERR_STATE when it is full. */
 WG_API wg_status wg_push(wg_device *dev, unsigned thread, uint32_t word);
+/*
+ * The same, with a number that stands for the pc of the push in events, findings and reports: WG_HOST_PC + a line of the
+ * host's program, say. No core executes from there.
+ */
+#define WG_HOST_PC UINT32_C(0xE0000000)
+#define WG_IS_HOST_PC(pc) ((pc) >> 28 == WG_HOST_PC >> 28)
+WG_API wg_status wg_push_from(wg_device *dev, unsigned thread, uint32_t word, uint32_t pc);
 
 /* Observers: called in the order (cycle, phase, agent, sequence). Attaching one changes no state. */
 typedef void (*wg_observer_fn)(void *user, const wg_event *event);

@@ -10,7 +10,7 @@ static inline wg_finding wg_insn_finding(const wg_insn *insn, uint64_t subject, 
 {
     return (wg_finding){.agent = (uint8_t)(WG_AGENT_THREAD0 + insn->thread),
                         .pc = insn->pc,
-                        .has_pc = true,
+                        .has_pc = insn->pc != 0,
                         .word = insn->word,
                         .has_word = true,
                         .subject = subject,

@@ -17,7 +17,7 @@
 
 void wg_vector_finding(wg_tile *t, const wg_vector_op *op, wg_finding_code code, uint64_t subject)
 {
-    WG_FIND(t, code, WG_AGENT_THREAD0 + op->thread, .pc = op->pc, .has_pc = true, .word = op->word, .has_word = true,
+    WG_FIND(t, code, WG_AGENT_THREAD0 + op->thread, .pc = op->pc, .has_pc = op->pc != 0, .word = op->word, .has_word = true,
             .subject = subject);
 }
 

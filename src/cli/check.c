@@ -123,9 +123,7 @@ static const char *place_of(void *session, const wg_race_party *p, char *room, s
 {
     wg_session *s = session;
     room[0] = 0;
-    if (p->thread < WG_THREADS && !p->pc && s->has_tasm && p->ordinal < s->tasm.stream[p->thread].words)
-        snprintf(room, bytes, "%s:%u", s->tasm.name, s->tasm.stream[p->thread].word[p->ordinal].line);
-    else if (p->pc)
+    if (p->pc)
         wg_place(s, p->core, p->pc, room, bytes);
     return room;
 }
@@ -177,19 +175,40 @@ static suppression *suppressed_by(wg_session *s, const char *kind, const char *c
     return NULL;
 }
 
-static suppression *suppresses_race(wg_session *s, const wg_race *race)
+/*
+ * The suppression of a race: one that names its kind and a party, or whose patterns name every location of it. With
+ * `rest`, it gets the locations that nobody suppresses.
+ */
+static suppression *suppresses_race(wg_session *s, const wg_race *race, wg_text *rest)
 {
-    char places[2][256], texts[2][WG_DIS_MAX];
-    const char *all[] = {place_of(s, &race->a, places[0], sizeof places[0]),
-                         place_of(s, &race->b, places[1], sizeof places[1]),
-                         text_of(s, &race->a, texts[0], sizeof texts[0]),
-                         text_of(s, &race->b, texts[1], sizeof texts[1]), race->location};
-    return suppressed_by(s, wg_race_kind_name(race->kind), all, 5);
+    char places[2][256], texts[2][WG_DIS_MAX], location[sizeof race->location];
+    const char *kind = wg_race_kind_name(race->kind);
+    const char *all[] = {
+        place_of(s, &race->a, places[0], sizeof places[0]), place_of(s, &race->b, places[1], sizeof places[1]),
+        text_of(s, &race->a, texts[0], sizeof texts[0]), text_of(s, &race->b, texts[1], sizeof texts[1])};
+    suppression *by = suppressed_by(s, kind, all, 4), *last = NULL;
+    if (by)
+        return by;
+    bool left = false;
+    snprintf(location, sizeof location, "%s", race->location);
+    for (char *at = location, *next; at; at = next) {
+        char *end = strstr(at, "; ");
+        next = end ? end + 2 : NULL;
+        if (end)
+            *end = 0;
+        const char *one[] = {at};
+        by = suppressed_by(s, kind, one, 1);
+        last = by ? by : last;
+        left |= !by;
+        if (!by && rest)
+            wg_textf(rest, "%s%s", rest->size ? "; " : "", at);
+    }
+    return left ? NULL : last;
 }
 
 bool wg_check_ignores(wg_session *s, const wg_race *race)
 {
-    return wg_race_severity(race->kind) <= WG_SEVERITY_NOTE || suppresses_race(s, race);
+    return wg_race_severity(race->kind) <= WG_SEVERITY_NOTE || suppresses_race(s, race, NULL);
 }
 
 bool wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text)
@@ -241,12 +260,16 @@ void wg_report_races(wg_session *s, wg_text *out)
     const wg_race_words w = wg_check_words(s);
     for (size_t i = 0; i < wg_races_count(s->races); i++) {
         const wg_race *race = wg_races_at(s->races, i);
-        suppression *by = suppresses_race(s, race);
+        wg_text rest = {0};
+        suppression *by = suppresses_race(s, race, &rest);
+        wg_race shown_race = *race;
+        snprintf(shown_race.location, sizeof shown_race.location, "%s", wg_text_of(&rest));
+        wg_text_free(&rest);
         if (by) {
             by->used += race->count;
             suppressed++;
         } else if (!quiet || (!race_expected(s, race) && wg_race_severity(race->kind) > WG_SEVERITY_NOTE)) {
-            wg_race_text(&w, race, out);
+            wg_race_text(&w, &shown_race, out);
             shown++;
         }
     }
@@ -271,7 +294,7 @@ void wg_report_races_json(wg_session *s, wg_json *j)
     wg_json_open(j, "races", '[');
     for (size_t i = 0; i < wg_races_count(s->races); i++) {
         const wg_race *race = wg_races_at(s->races, i);
-        const suppression *by = suppresses_race(s, race);
+        const suppression *by = suppresses_race(s, race, NULL);
         wg_json_open(j, NULL, '{');
         wg_race_json(&w, race, j);
         if (by)
@@ -288,7 +311,7 @@ static bool fails(wg_session *s, unsigned level)
 {
     for (size_t i = 0; i < wg_races_count(s->races); i++) {
         const wg_race *race = wg_races_at(s->races, i);
-        if (wg_race_severity(race->kind) >= level && !suppresses_race(s, race) && !race_expected(s, race))
+        if (wg_race_severity(race->kind) >= level && !suppresses_race(s, race, NULL) && !race_expected(s, race))
             return true;
     }
     return false;

@@ -66,7 +66,7 @@ static bool push_words(drive *d)
             continue;
         const wg_tasm_word *w = &stream_of(d, i)->word[f->next];
         if (now >= f->not_before) {
-            f->refused = wg_push(d->s->dev, i, w->word) != WG_OK;
+            f->refused = wg_push_from(d->s->dev, i, w->word, WG_HOST_PC + w->line) != WG_OK;
             if (!f->refused) {
                 f->next++;
                 f->not_before = now + 1 + (pending(d, i) ? w[1].delay : 0);

@@ -18,10 +18,11 @@
 enum {
     MOST_JOBS = 64,
     MOST_RUNS = 1 << 22,
-    SHRINKING_RUNS = 400, /* per kind of difference, and per witness of a race */
-    FEW = 8,              /* delays of a difference that are looked up */
-    SLOWER = 50,          /* a run that takes so many times longer than the unperturbed one does not end */
-    SLOWER_AND = 100000   /* … plus so many cycles */
+    SHRINKING_RUNS = 400,           /* per kind of difference, and per witness of a race */
+    FEW = 8,                        /* delays of a difference that are looked up */
+    BASE_CYCLES = 20 * 1000 * 1000, /* the unperturbed run's limit, unless --max-cycles gives another */
+    SLOWER = 50,                    /* a run that takes so many times longer than the unperturbed one does not end */
+    SLOWER_AND = 100000             /* … plus so many cycles */
 };
 
 static double seconds_now(void)
@@ -113,16 +114,21 @@ static bool run_base(wg_explorer *x, wg_sites *all, wg_text *error)
         wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
         return false;
     }
+    if (!s->args->value[WG_OPT_MAX_CYCLES])
+        s->max_cycles = BASE_CYCLES;
     if (!wg_drive(s, error))
         return false;
     wg_unobserve(s->dev, id);
     wg_unobserve(s->dev, s->races_observer); /* what it saw stays; the other runs go without */
     if (s->ended == WG_ENDED_INTERRUPT || s->ended == WG_ENDED_LIMIT) {
-        wg_textf(error, "waitgate: the unperturbed run does not end%s; give --until or a larger --max-cycles\n",
-                 s->ended == WG_ENDED_LIMIT ? " by --max-cycles" : "");
+        wg_textf(error,
+                 "waitgate: the unperturbed run does not end within %llu cycles; give --until or a larger "
+                 "--max-cycles\n",
+                 (unsigned long long)(s->ended == WG_ENDED_LIMIT ? s->max_cycles : wg_cycle(s->dev)));
         return false;
     }
     inspect(x, &x->base);
+    x->base_holds = s->expectations_hold;
     memcpy(x->expected, x->found, x->bytes);
     for (size_t i = 0; i < wg_finding_count(s->dev); i++)
         x->base_findings[wg_finding_at(s->dev, i)->code] = true;
@@ -442,7 +448,10 @@ int wg_command_explore(const wg_args *args, wg_text *out, wg_text *error)
     }
     if (explore(x, args, error)) {
         wg_explore_report(x, out);
-        status = x->differences ? WG_EXIT_FINDINGS : x->interrupted ? WG_EXIT_INTERRUPTED : WG_EXIT_DONE;
+        status = !x->base_holds   ? WG_EXIT_ERROR
+                 : x->differences ? WG_EXIT_FINDINGS
+                 : x->interrupted ? WG_EXIT_INTERRUPTED
+                                  : WG_EXIT_DONE;
     }
     for (size_t i = 0; i < x->differences; i++)
         wg_delays_free(&x->difference[i].delays);

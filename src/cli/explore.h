@@ -65,6 +65,7 @@ typedef struct wg_explorer {
     uint8_t *expected, *found; /* result memory of the unperturbed run, and of the last */
     wg_outcome base;
     bool *base_findings; /* by finding code */
+    bool base_holds;     /* every expectation of the program, in the unperturbed run */
     wg_trial *trial;
     size_t trials, finished, directed, at_races; /* at_races ones come first, then those at other sites */
     wg_witness *witness;                         /* by race */

@@ -245,6 +245,8 @@ static void report_text(wg_explorer *x, wg_text *out)
              x->finished < x->at_races ? x->finished : x->at_races, x->seconds,
              (double)x->finished / (x->seconds > 1e-6 ? x->seconds : 1e-6), x->jobs,
              x->jobs == 1 ? "process" : "processes");
+    if (!x->base_holds)
+        wg_textf(out, "The program's own expectations do not hold, whatever the timing: see `waitgate run`.\n");
     if (x->finished < x->trials)
         wg_textf(out, "%zu timings were not tried: %s\n", x->trials - x->finished,
                  x->interrupted ? "interrupted" : "the budget was used up");
@@ -257,7 +259,8 @@ static void report_text(wg_explorer *x, wg_text *out)
         wg_textf(out, "\nSUMMARY: %zu of %zu timings give another result, in %zu%s ways\n", x->differing_runs,
                  x->finished, x->differences, x->kinds_dropped ? " or more" : "");
     else
-        wg_textf(out, "SUMMARY: every timing gives the same result\n");
+        wg_textf(out, "SUMMARY: every timing gives the same result%s\n",
+                 x->base_holds ? "" : ", which is not what the program expects");
 }
 
 static void report_json(wg_explorer *x, wg_text *out)
@@ -270,6 +273,7 @@ static void report_json(wg_explorer *x, wg_text *out)
     wg_json_text(j, "program", x->session.title);
     wg_json_text(j, "result", ended_text[x->base.ended]);
     wg_json_uint(j, "cycles", x->base.cycles);
+    wg_json_bool(j, "expectations_hold", x->base_holds);
     wg_json_uint(j, "timings", x->finished);
     wg_json_uint(j, "planned", x->trials);
     wg_json_uint(j, "directed", x->directed);

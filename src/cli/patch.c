@@ -134,8 +134,7 @@ static bool core_insertion(patcher *p, site *s, const wg_insertion *i)
 static site *site_at(patcher *p, const wg_race_party *at, bool code)
 {
     for (unsigned i = 0; i < p->sites; i++)
-        if (p->site[i].at->pc == at->pc && p->site[i].at->thread == at->thread && p->site[i].code == code &&
-            p->site[i].at->ordinal == at->ordinal)
+        if (p->site[i].at->pc == at->pc && p->site[i].at->thread == at->thread && p->site[i].code == code)
             return &p->site[i];
     p->site[p->sites] = (site){.at = at, .code = code};
     return &p->site[p->sites++];
@@ -160,20 +159,21 @@ static bool into_stream(wg_patch *out, patcher *p, const site *s)
 {
     unsigned thread = s->at->thread;
     wg_tasm_stream *stream = &p->v->tasm.stream[thread];
-    if (!p->v->has_tasm || s->code || s->at->ordinal >= stream->words || out->stream[thread])
+    if (!p->v->has_tasm || s->code || thread >= WG_THREADS || out->stream[thread])
         return false;
-    const wg_tasm_word *from = stream->word, wanted = from[s->at->ordinal];
+    const wg_tasm_word *from = stream->word;
+    uint32_t line = s->at->pc - WG_HOST_PC, word = s->at->parent ? s->at->parent : s->at->word;
     wg_tasm_word *to = calloc(stream->words, (1 + 2 * PIECE) * sizeof *to);
     size_t words = 0;
     if (!to)
         return false;
     for (size_t i = 0; i < stream->words; i++) {
-        bool here = from[i].word == wanted.word && from[i].line == wanted.line;
+        bool here = from[i].word == word && from[i].line == line;
         for (unsigned k = 0; here && k < s->befores; k++)
-            to[words++] = (wg_tasm_word){.word = s->before[k], .line = wanted.line};
+            to[words++] = (wg_tasm_word){.word = s->before[k], .line = line};
         to[words++] = from[i];
         for (unsigned k = 0; here && k < s->behinds; k++)
-            to[words++] = (wg_tasm_word){.word = s->behind[k], .line = wanted.line};
+            to[words++] = (wg_tasm_word){.word = s->behind[k], .line = line};
     }
     out->stream[thread] = to;
     stream->word = to;
@@ -248,7 +248,7 @@ bool wg_patch_apply(wg_patch *out, wg_session *v, const wg_races *seen, const wg
             wg_races_initialised(v->races, p.semaphore, SEMAPHORE_MAX);
         }
     for (unsigned i = 0; i < p.sites; i++)
-        if (!(p.site[i].at->pc ? into_code(out, &p, &p.site[i]) : into_stream(out, &p, &p.site[i])))
+        if (!(WG_IS_HOST_PC(p.site[i].at->pc) ? into_stream(out, &p, &p.site[i]) : into_code(out, &p, &p.site[i])))
             return false;
     return true;
 }

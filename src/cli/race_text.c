@@ -63,7 +63,7 @@ static void party_text(const wg_race_words *w, const wg_race_party *p, const cha
         wg_textf(out, "    %s\n", text);
     }
     bool known = *wg_race_place_text(w, p, room, sizeof room) != 0, pushed = p->thread < WG_THREADS;
-    if (p->pc)
+    if (p->pc && !WG_IS_HOST_PC(p->pc))
         wg_textf(out, "    %s 0x%08x%s%s%s%s\n", pushed ? "pushed at" : "at", p->pc,
                  pushed && p->core < WG_CORES ? " by core " : "",
                  pushed && p->core < WG_CORES ? wg_agent_name(p->core) : "", known ? " in " : "", room);

@@ -85,10 +85,11 @@ void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out)
         wg_textf(out, ", %llu times", (unsigned long long)f->count);
     wg_text_add(out, "\n", 1);
     if (f->has_pc) {
-        wg_textf(out, "    at 0x%08x", f->pc);
-        if (*wg_place(s, core_of(f), f->pc, place, sizeof place))
-            wg_textf(out, " in %s", place);
-        wg_text_add(out, "\n", 1);
+        bool known = *wg_place(s, core_of(f), f->pc, place, sizeof place) != 0;
+        if (WG_IS_HOST_PC(f->pc))
+            wg_textf(out, "    at %s\n", place);
+        else
+            wg_textf(out, "    at 0x%08x%s%s\n", f->pc, known ? " in " : "", place);
     }
     if (f->has_word)
         wg_textf(out, "    0x%08x  %s\n", f->word, wg_insn_text(s, f->agent, f->pc, f->word, text, sizeof text));

@@ -408,7 +408,9 @@ const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size
 {
     room[0] = 0;
     wg_elf *elf = core < WG_CORES ? s->elf[core] : NULL;
-    if (!elf)
+    if (WG_IS_HOST_PC(pc) && s->has_tasm)
+        snprintf(room, bytes, "%s:%u", s->tasm.name, pc - WG_HOST_PC);
+    if (WG_IS_HOST_PC(pc) || !elf)
         return room;
     const wg_elf_symbol *symbol = wg_elf_function(elf, pc);
     wg_elf_line line;

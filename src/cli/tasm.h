@@ -33,6 +33,7 @@ typedef struct wg_tasm_core {
     bool present;
     uint32_t line;
     uint32_t address;
+    bool data;      /* its lines are in a section of data now */
     wg_text source; /* for the RISC-V assembler, with line marks */
     wg_elf *elf;    /* after wg_tasm_link() */
 } wg_tasm_core;

@@ -60,6 +60,40 @@ static size_t local_label(wg_tasm_line *l)
     return n;
 }
 
+static bool is_one_of(const char *name, size_t length, const char *const *words)
+{
+    for (; *words; words++)
+        if (wg_tasm_is(name, length, *words))
+            return true;
+    return false;
+}
+
+/* Keeps track of sections, and complains about data words among the instructions, which would push something. */
+static void directive(wg_tasm *t, wg_tasm_line *l, unsigned core, const char *name, size_t length, size_t start)
+{
+    static const char *const data[] = {".data", ".bss", ".rodata", NULL};
+    static const char *const words[] = {".word", ".long", ".4byte", ".int", NULL};
+    wg_asm_env env = wg_tasm_env(t);
+    wg_asm_error error = {0};
+    int64_t value;
+    size_t used;
+    if (is_one_of(name, length, data) || wg_tasm_is(name, length, ".text")) {
+        t->core[core].data = !wg_tasm_is(name, length, ".text");
+    } else if (wg_tasm_is(name, length, ".section")) {
+        const char *section;
+        size_t n = wg_tasm_name(l, &section);
+        t->core[core].data = n < 5 || strncmp(section, ".text", 5) != 0;
+    } else if (!t->core[core].data && is_one_of(name, length, words) &&
+               wg_asm_expression(t->arch, l->text + l->at, l->length - l->at, &env, &value, &used, &error) ==
+                   WG_ASM_OK &&
+               (value & 3) != 3) {
+        wg_tasm_fail(t, l->number, start + 1,
+                     "among instructions this word pushes 0x%08x: write `.ttinsn` to push a Tensix word, or put data "
+                     "behind `.data`",
+                     wg_ttinsn_decode((uint32_t)value));
+    }
+}
+
 void wg_tasm_core_line(wg_tasm *t, wg_tasm_line *l, unsigned core)
 {
     wg_text *out = &t->core[core].source;
@@ -79,6 +113,8 @@ void wg_tasm_core_line(wg_tasm *t, wg_tasm_line *l, unsigned core)
     if (length && is_tensix(t, name, length)) {
         tensix_line(t, l, core, start);
     } else {
+        if (length && *name == '.')
+            directive(t, l, core, name, length, start);
         if (is_instruction(l->text + start, l->length - start))
             wg_textf(out, ".loc 1 %u;", l->number);
         wg_text_add(out, " ", 1);

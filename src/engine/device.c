@@ -337,13 +337,17 @@ void wg_unobserve(wg_device *dev, int id)
     update_watched(dev);
 }
 
-wg_status wg_push(wg_device *dev, unsigned thread, uint32_t word)
+wg_status wg_push(wg_device *dev, unsigned thread, uint32_t word) { return wg_push_from(dev, thread, word, 0); }
+
+wg_status wg_push_from(wg_device *dev, unsigned thread, uint32_t word, uint32_t pc)
 {
     if (thread >= WG_THREADS)
         return wg_fail(dev, WG_ERR_ARGUMENT, "thread %u does not exist", thread);
+    if (pc && !WG_IS_HOST_PC(pc))
+        return wg_fail(dev, WG_ERR_ARGUMENT, "0x%08x is no number from WG_HOST_PC on", pc);
     wg_stall why = {0};
     wg_act(dev);
-    if (!wg_push_words(dev->tile, thread, (wg_core_id)(WG_CORE_T0 + thread), 0, &word, 1, &why))
+    if (!wg_push_words(dev->tile, thread, (wg_core_id)(WG_CORE_T0 + thread), pc, &word, 1, &why))
         return wg_fail(dev, WG_ERR_STATE, "thread %u's instruction FIFO is full", thread);
     return WG_OK;
 }

@@ -31,10 +31,9 @@ typedef struct wg_race_party {
     uint8_t core;   /* that pushed it, or that acted; WG_CORES: none, the host */
     bool write, atomic;
     uint32_t word;    /* of the instruction, if thread is one */
-    uint32_t pc;      /* of the push or access; 0: pushed by the host */
+    uint32_t pc; /* of the push or access; of the host's pushes 0, or what wg_push_from() was told */
     uint32_t parent;  /* word of the MOP or REPLAY that made it; 0: none */
     uint16_t tile;    /* NoC: the tile whose request it was, plus 1; 0: this one */
-    uint32_t ordinal; /* host pushes: which word of the thread's stream it was, from 0 */
     uint64_t cycle;   /* of the first occurrence */
 } wg_race_party;
 

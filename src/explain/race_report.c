@@ -124,12 +124,8 @@ static void same_thread(const wg_races *r, const wg_cell *a, const wg_race_party
 
 static wg_race_party party_at(unsigned thread, const wg_race_insn *i)
 {
-    return (wg_race_party){.thread = (uint8_t)thread,
-                           .core = i->source,
-                           .word = i->word,
-                           .pc = i->pc,
-                           .parent = i->parent,
-                           .ordinal = i->ordinal};
+    return (wg_race_party){
+        .thread = (uint8_t)thread, .core = i->source, .word = i->word, .pc = i->pc, .parent = i->parent};
 }
 
 /* b has seen something that thread a's did later: that is what should have waited. */
@@ -551,12 +547,11 @@ static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
     uint64_t key = mix(mix(mix(kind, space), where), (uint64_t)a->party << 32 | b->party);
     if (kind == WG_RACE_IN_FLIGHT) /* one note for all that a thread does with it */
         key = mix(mix(mix(kind, space), where), a->thread);
-    bool missing_wait = waits_for_core(a, b, space);
-    if (missing_wait) /* one wait before b is missing, however many stores it is for */
+    if (waits_for_core(a, b, space)) /* one wait before b is missing, however many stores it is for */
         key = mix(mix(mix(kind, 0xFFFE), a->thread), b->party);
     wg_race *race = keep(r, key);
     if (!race) {
-        if (missing_wait)
+        if (wg_race_by_name(space))
             add_place(r, key, space, first, last, mask);
         return;
     }

@@ -93,16 +93,19 @@ typedef struct hit {
 
 /*
  * Has touch number `value` of stream k been reported with this thread or core? Notes that it has, from now on: the edge
- * that is missing between the two is missing for all that follows there.
+ * that is missing between the two is missing for all that follows there. Locations with names count one by one.
  */
-static bool told(wg_races *r, uint16_t k, uint32_t value, unsigned thread, unsigned space)
+static bool told(wg_races *r, uint16_t k, uint32_t value, unsigned thread, unsigned space, uint32_t at)
 {
-    uint32_t h = (value * UINT32_C(0x9E3779B1) ^ (uint32_t)k * 0x85EB ^ thread * 0x1F35u ^ space * 0x101u) >> 4;
+    at = wg_race_by_name(space) ? at : 0;
+    uint32_t h =
+        (value * UINT32_C(0x9E3779B1) ^ (uint32_t)k * 0x85EB ^ thread * 0x1F35u ^ space * 0x101u ^ at * 0x3D4Du) >> 4;
     unsigned slot = h % WG_TOLD;
     if (r->told[slot].value == value && r->told[slot].k == k && r->told[slot].thread == thread + 1 &&
-        r->told[slot].space == space)
+        r->told[slot].space == space && r->told[slot].at == at)
         return true;
     r->told[slot].value = value;
+    r->told[slot].at = at;
     r->told[slot].k = k;
     r->told[slot].thread = (uint8_t)(thread + 1);
     r->told[slot].space = (uint8_t)space;
@@ -129,10 +132,10 @@ static void flush(wg_races *r, hit *h, const wg_actor *b, unsigned space, unsign
 {
     /* Each source bank has a wait of its own. */
     unsigned what = space >= WG_TOUCH_BANK_OWNER ? space + h->first * WG_TOUCH_SPACES : space;
-    if (h->any && !told(r, h->a.k, h->a.value, b->thread, what)) {
+    if (h->any && !told(r, h->a.k, h->a.value, b->thread, what, h->first)) {
         wg_race_found(r, &h->a, b, space, h->first, h->last, h->mask, how);
         if (h->a.thread == b->thread) /* one thread's: either may be the one that is late */
-            told(r, b->k, b->value, b->thread, what);
+            told(r, b->k, b->value, b->thread, what, h->first);
         grant(r, &h->a, b, space);
     }
     h->any = false;

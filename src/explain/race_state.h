@@ -129,7 +129,7 @@ typedef struct wg_snap {
 typedef struct wg_race_insn {
     uint64_t id;
     uint32_t seq; /* in the order of passing the gate; 0: has not */
-    uint32_t word, pc, parent, ordinal;
+    uint32_t word, pc, parent;
     uint32_t snap;                         /* what its thread knew when it passed */
     uint32_t push_snap;                    /* what the core that pushed it knew */
     uint32_t push_p, push_mop;             /* that core's program order, and its stores to MOP configuration */
@@ -141,6 +141,12 @@ typedef struct wg_race_insn {
     bool boot;      /* pushed by B before any T core ran */
     uint8_t freed;  /* an unpacker's: it waited for the bank with this number - 1 */
 } wg_race_insn;
+
+/* Locations with names of their own: a report lists each of them. Rows and addresses it gives by example. */
+static inline bool wg_race_by_name(unsigned space)
+{
+    return space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG || space == WG_TOUCH_GPR;
+}
 
 /* In a cell's `how`: over before the thread issues anything else, whatever the unit. */
 enum { WG_RACE_PROMPT = 0x8000 };
@@ -247,7 +253,7 @@ typedef struct wg_race_thread {
     uint32_t snap;
     uint32_t seq;      /* passed the gate */
     uint32_t expander; /* MOPs begun */
-    uint32_t pushes, ordinals;
+    uint32_t pushes;
     uint32_t push_snap;              /* last one learnt */
     wg_race_insn insn[WG_INSNS];     /* by id */
     uint64_t by_seq[WG_INSNS];       /* id of the instruction with that number */
@@ -333,7 +339,7 @@ struct wg_races {
     uint8_t buffers[4];
     /* Pairs of a touch and a stream that have been reported lately: what else the two share is the same bug. */
     struct {
-        uint32_t value;
+        uint32_t value, at;
         uint16_t k;
         uint8_t thread, space;
     } told[WG_TOLD];

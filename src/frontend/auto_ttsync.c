@@ -584,8 +584,6 @@ void wg_ttsync_load_overtakes(wg_tile *t, unsigned core, wg_path path, uint32_t 
                  (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + core),
                               .pc = pc,
                               .has_pc = true,
-                              .word = word,
-                              .has_word = true,
                               .subject = address},
                  "the load of 0x%08x leaves before the push of %s", address, record->name);
 }

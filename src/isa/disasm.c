@@ -92,22 +92,38 @@ static char *put_mask(char *at, const wg_isa_symbol *symbols, uint32_t value)
     return at;
 }
 
-/* A configuration word by the name of the first field in it. */
+/* A configuration word by the name of the first field in it that has one of these bits; or of the first there. */
 static char *put_word_index(char *at, const wg_cfg_field *fields, const char *const *names, unsigned count,
-                            uint32_t word)
+                            uint32_t word, uint32_t bits)
 {
-    for (unsigned i = 0; i < count; i++)
-        if (wg_cfg_present(&fields[i]) && fields[i].word == word)
-            return put_text(put_text(at, names[i]), "_ADDR32");
-    return put_decimal(at, word);
+    const char *name = NULL;
+    for (unsigned i = 0; i < count; i++) {
+        if (!wg_cfg_present(&fields[i]) || fields[i].word != word)
+            continue;
+        bool meant = fields[i].mask << fields[i].shift & bits;
+        if (meant || !name)
+            name = names[i];
+        if (meant)
+            break;
+    }
+    return name ? put_text(put_text(at, name), "_ADDR32") : put_decimal(at, word);
 }
 
-static char *put_symbolic(char *at, wg_arch_id arch, const wg_isa_field *field, uint32_t value)
+/* The bits of its configuration word that an instruction writes. */
+static uint32_t written_bits(wg_insn_id id, uint32_t word)
+{
+    if (id < WG_I_RMWCIB0 || id > WG_I_RMWCIB3)
+        return UINT32_MAX;
+    return (word >> 16 & 0xFF) << 8 * (id - WG_I_RMWCIB0);
+}
+
+static char *put_symbolic(char *at, wg_arch_id arch, const wg_isa_field *field, uint32_t value, uint32_t bits)
 {
     switch ((wg_field_role)field->role) {
     case WG_FIELD_MASK: return put_mask(at, field->symbols, value);
-    case WG_FIELD_CONFIG_WORD: return put_word_index(at, wg_cfg_fields[arch], wg_cfg_names, WG_CFG_COUNT, value);
-    case WG_FIELD_THREAD_WORD: return put_word_index(at, wg_tcfg_fields[arch], wg_tcfg_names, WG_TCFG_COUNT, value);
+    case WG_FIELD_CONFIG_WORD: return put_word_index(at, wg_cfg_fields[arch], wg_cfg_names, WG_CFG_COUNT, value, bits);
+    case WG_FIELD_THREAD_WORD:
+        return put_word_index(at, wg_tcfg_fields[arch], wg_tcfg_names, WG_TCFG_COUNT, value, bits);
     case WG_FIELD_SIGNED:
         if (value >> (field->width - 1)) {
             *at++ = '-';
@@ -136,7 +152,8 @@ static char *put_line(char *at, wg_arch_id arch, uint32_t word, unsigned flags)
         if (at[-1] == ',')
             *at++ = ' ';
         uint32_t value = wg_isa_field_get(field, word);
-        at = (flags & WG_DIS_SYMBOLIC) ? put_symbolic(at, arch, field, value) : put_decimal(at, value);
+        at = (flags & WG_DIS_SYMBOLIC) ? put_symbolic(at, arch, field, value, written_bits(insn->id, word))
+                                       : put_decimal(at, value);
     }
     for (const wg_isa_field *end = field + insn->extra_count; field != end; field++) {
         uint32_t value = wg_isa_field_get(field, word);

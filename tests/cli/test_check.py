@@ -178,6 +178,48 @@ def report(folder):
         failures.append(f"counted: {pairs}")
 
 
+# One WRCFG of four words, of which another thread reads two.
+WORDS = """
+.thread 0
+    ttsetdmareg 0, 7, 0, 12
+    ttsetdmareg 0, 7, 0, 14
+    ttwrcfg 4, 1, SCRATCH_SEC0_val_ADDR32
+.thread 1
+    .delay 40
+    ttrdcfg 8, SCRATCH_SEC1_val_ADDR32
+    ttrdcfg 9, SCRATCH_SEC2_val_ADDR32
+"""
+
+
+def locations(folder):
+    """A suppression of one field leaves the others; a repeated instruction has the line of the one that races."""
+    (folder / "words.tasm").write_text(WORDS)
+    (folder / "lines2.tasm").write_text(".thread 0\n ttrmwcib0 3, 1, 24\n ttrmwcib0 0x30, 16, 24\n.thread 1\n .delay 60\n"
+                                        " ttrmwcib1 3, 1, 24\n ttnop\n ttrmwcib0 0x30, 0, 24\n")
+    program = ROOT / "tests/races/pattern_7_broken.tasm"
+    names = ["TileDescriptor", "Disable_zero_compress_cntx0", "Tile_x_dim_cntx0"]
+    says(check(program, status=0), *names)
+    for one in names:
+        (folder / "one").write_text(f"config-race {one} : known\n")
+        out = check("--suppressions", folder / "one", program, status=0)
+        line = next((x for x in out.splitlines() if x.startswith("  location:")), "no report")
+        if one in line or any(n not in line for n in names if n != one):
+            failures.append(f"without {one}: {line}")
+    (folder / "all").write_text("config-race THCON_SEC0_REG3_Base_address : known\n")
+    says(check("--suppressions", folder / "all", ROOT / "tests/races/04_config_too_late_broken.tasm", status=0), "1 suppressed")
+    races = json.loads(check("--json", folder / "words.tasm", status=4))["races"]
+    told = " ".join(r["location"] for r in races if r["severity"] != "note")
+    if "SCRATCH_SEC1_val" not in told or "SCRATCH_SEC2_val" not in told:
+        failures.append(f"a field is missing: {told}")
+    says(check(folder / "lines2.tasm", status=4), "lines2.tasm:3", "lines2.tasm:8")
+    (folder / "again.tasm").write_text(".thread 0\n ttrmwcib0 3, 1, 24\n ttnop\n.thread 1\n ttrmwcib0 3, 1, 30\n .delay 60\n"
+                                       " ttnop\n ttrmwcib0 3, 2, 24\n ttrmwcib0 3, 2, 24\n")
+    places = {r[k]["place"].split(":")[-1] for r in json.loads(check("--json", folder / "again.tasm", status=4))["races"]
+              for k in ("first", "second")}
+    if not places & {"8", "9"} or "5" in places:
+        failures.append(f"lines of a repeated instruction: {places}")
+
+
 def bounded(folder):
     """More races than are kept: it says so, in text and in JSON, and its memory has a bound."""
     names = [f"ttrmwcib{lane} 1, {{}}, {word}" for word in range(20, 180) for lane in range(2)]
@@ -398,6 +440,7 @@ def main():
         report(folder)
         spinning(folder)
         bounded(folder)
+        locations(folder)
         says(check(folder / "lines.tasm", status=4), "lines.tasm:10)", "lines.tasm:16)")
 
         check(ROOT / "examples/handshake.tasm", status=0)

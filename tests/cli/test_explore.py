@@ -183,6 +183,20 @@ def test_budget_and_errors():
     check("another result", run.returncode == 0, result)
 
 
+def test_wrong_and_endless():
+    """A program that fails by itself is not called right; one that does not end is given up."""
+    with tempfile.TemporaryDirectory() as d:
+        wrong, endless = pathlib.Path(d) / "wrong.tasm", pathlib.Path(d) / "endless.tasm"
+        wrong.write_text(".thread 0\n ttsetdmareg 0, 7, 0, 2\n.expect gpr 0 1 = 8\n")
+        run = waitgate("explore", "--runs", 5, wrong)
+        check("wrong by itself", run.returncode == 1 and "not what the program expects" in run.stdout, run.stdout)
+        run = waitgate("explore", "--json", "--runs", 5, wrong)
+        check("wrong by itself, JSON", run.returncode == 1 and json.loads(run.stdout)["expectations_hold"] is False, run.stdout)
+        endless.write_text(".core B\n1: addi t0, t0, 1\n j 1b\n")
+        run = waitgate("explore", endless)
+        check("endless", run.returncode == 1 and "does not end within 20000000 cycles" in run.stderr, run.stderr)
+
+
 for a in ("bh", "wh"):
     test_two_writers(a)
     test_two_fields(a)
@@ -195,5 +209,6 @@ test_fixed_forms()
 test_progress()
 test_same_for_any_number_of_jobs()
 test_budget_and_errors()
+test_wrong_and_endless()
 print(f"{passed} passed, {failed} failed")
 sys.exit(1 if failed or not passed else 0)

@@ -80,6 +80,7 @@ static void test_symbolic_lines(void **state)
         {"ttstallwait STALL_CFG, THCON|PACK0", "ttstallwait 128, 9"},
         {"ttsemwait STALL_TDMA, SEMAPHORE_1, STALL_ON_ZERO", "ttsemwait 1, 2, 1"},
         {"ttstallwait STALL_THREAD, ALL_THREAD_RES", "ttstallwait 511, 543"},
+        {"ttrmwcib2 8, 8, THCON_SEC0_REG1_Pack_L1_Acc_ADDR32", "ttrmwcib2 8, 8, 71"},
         {"ttresourcedecl 1, RESOURCE_CFG_READ|RESOURCE_CFG_REST|RESOURCE_GPR_WRITE, 9", "ttresourcedecl 1, 81, 9"},
     };
     wg_arch_id arch = wg_test_arch(state);

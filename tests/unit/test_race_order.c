@@ -326,7 +326,7 @@ static void run(const program *p, wg_arch_id arch, wg_rng *rng, uint64_t seed, v
     for (bool more = true; more;) {
         more = false;
         for (unsigned t = 0; t < WG_THREADS; t++) {
-            if (next[t] < p->n[t] && !delay[t]-- && wg_push(dev, t, word[t][next[t]]) == WG_OK) {
+            if (next[t] < p->n[t] && !delay[t]-- && wg_push_from(dev, t, word[t][next[t]], WG_HOST_PC + next[t]) == WG_OK) {
                 next[t]++;
                 delay[t] = wg_rng_below(rng, 4) ? 0 : wg_rng_below(rng, 30);
             }
@@ -340,8 +340,9 @@ static void run(const program *p, wg_arch_id arch, wg_rng *rng, uint64_t seed, v
         if (!race->has_a ||
             (race->space != WG_TOUCH_DST && race->space != WG_TOUCH_L1 && race->space != WG_TOUCH_CONFIG))
             continue;
-        unsigned a = race->a.thread * MOST + race->a.ordinal, b = race->b.thread * MOST + race->b.ordinal;
-        assert_true(race->a.ordinal < MOST && race->b.ordinal < MOST);
+        uint32_t first = race->a.pc - WG_HOST_PC, second = race->b.pc - WG_HOST_PC;
+        assert_true(first < MOST && second < MOST);
+        unsigned a = race->a.thread * MOST + first, b = race->b.thread * MOST + second;
         v->race[a][b] = v->race[b][a] = true;
     }
     wg_races_free(r);

@@ -184,6 +184,8 @@ static void test_errors(void **state)
         {".arch gs\n", 1, 7, "bh and wh"},
         {".core T9\n", 1, 7, "B, NC, T0, T1 or T2"},
         {".core B, 2\n", 1, 0, "multiple of 4"},
+        {".core T0\n .word 0xA2400810\n", 2, 2, "pushes 0x28900204"},
+        {".core T0\n .data\n .word 0\n .text\n .long 0x45000000\n", 5, 2, "write `.ttinsn`"},
         {".core B\n  ttnosuch 3\n  ttsempost 1 2\n", 3, 0, ""},
         {".core B\n  .ttinsn 0xC0000000\n", 2, 0, "0xBFFFFFFF"},
         {".l1 0\n .byte 256\n", 2, 8, "between -128 and 255"},
