@@ -217,7 +217,8 @@ static void bank_condition(wg_races *r, unsigned thread, const wg_event *e, unsi
                       .seq = i->seq,
                       .clock = wg_race_clock(r, i->snap),
                       .clock2 = c,
-                      .own_k = WG_K_NONE,
+                      .own_k = i->source < WG_CORES ? WG_K_P + i->source : WG_K_NONE,
+                      .own_v = i->source < WG_CORES ? i->push_p : 0,
                       .party = wg_race_insn_party(r, WG_AGENT_SYNC, thread, i, false, e->cycle),
                       .cycle = e->cycle};
         wg_race_touch(r, &b, WG_TOUCH_BANK_POINTER, pointer, 1, WG_TOUCH_READ);
@@ -295,7 +296,8 @@ static void semwait_met(wg_races *r, unsigned thread, const wg_event *e, wg_cloc
                   .seq = i->seq,
                   .clock = wg_race_clock(r, i->snap),
                   .clock2 = c,
-                  .own_k = WG_K_NONE,
+                  .own_k = i->source < WG_CORES ? WG_K_P + i->source : WG_K_NONE,
+                  .own_v = i->source < WG_CORES ? i->push_p : 0,
                   .cycle = e->cycle,
                   .party = wg_race_insn_party(r, WG_AGENT_SYNC, thread, i, false, e->cycle)};
     wg_race_touch(r, &b, WG_TOUCH_SEM_VALUE, 0, mask, WG_TOUCH_READ | WG_TOUCH_ATOMIC);

@@ -157,6 +157,12 @@ static void say_location(const wg_races *r, text *t, unsigned space, uint32_t fi
         say(t, first == last ? "MOP configuration word %u" : "MOP configuration words %u-%u", first % 9, last % 9);
         say(t, " of thread %u", first / 9);
         break;
+    case WG_TOUCH_RWC: say(t, "the register window counters of thread %u", first); break;
+    case WG_TOUCH_REPLAY:
+        say(t, first == last ? "replay slot %u" : "replay slots %u-%u", first % 32, last % 32);
+        say(t, " of thread %u", first / 32);
+        break;
+    case WG_TOUCH_UNPACKER: say(t, "the context counter of Unpacker %u, thread %u", first / 3, first % 3); break;
     case WG_TOUCH_PACKER: say(t, "the output streams of packer %u", first); break;
     case WG_TOUCH_BANK_OWNER: say(t, "Src%c bank %u", 'A' + (first >> 1), first & 1); break;
     case WG_TOUCH_BANK_POINTER:
@@ -279,6 +285,22 @@ static void same_thread(const wg_races *r, const wg_cell *a, const wg_race_party
     wg_clock_see(&fix->adds, a->k, a->value);
 }
 
+static const char *pusher_name(const wg_race_party *p) { return p->core < WG_CORES ? wg_agent_name(p->core) : "the host"; }
+
+static void two_pushers(wg_races *r, const wg_cell *a, const wg_actor *b, const wg_race_party *pa,
+                        const wg_race_party *pb, text *why, text *how, remedy *fix)
+{
+    say(why, "Both are thread %u's, but pushed by %s and %s: nothing tells which comes first.", b->thread,
+        pusher_name(pa), pusher_name(pb));
+    say(how, "Let %s drain the thread (%s) and then tell %s, before it pushes ", pusher_name(pa),
+        pa->core == WG_CORE_B ? "load the thread's PC buffer and use the value" : "load PC_BUF_BASE+4 and use the value",
+        pusher_name(pb));
+    say_insn(r, how, pb->word);
+    say(how, ".");
+    wg_clock_see(&fix->adds, a->k, a->value);
+    wg_clock_see(&fix->adds, WG_K_I + b->thread, a->value + 1);
+}
+
 /* b has seen something that thread a's did later: that is what should have waited. */
 static bool behind_release(wg_races *r, const wg_cell *a, const wg_actor *b, text *why, text *how, remedy *fix)
 {
@@ -326,6 +348,10 @@ static void instruction_first(wg_races *r, const wg_cell *a, const wg_race_party
                               const wg_race_party *pb, unsigned space, text *why, text *how, remedy *fix)
 {
     bool by_insn = !(b->thread & 0x80);
+    if (by_insn && b->thread == a->thread && !wg_race_one_pusher(a, b)) {
+        two_pushers(r, a, b, pa, pb, why, how, fix);
+        return;
+    }
     if (by_insn && b->thread == a->thread) {
         same_thread(r, a, pa, b, pb, why, how, fix);
         return;

@@ -379,6 +379,9 @@ static inline unsigned wg_race_owner(unsigned thread)
     return thread >= (0x80 | WG_CORE_T0) && thread < (0x80 | WG_CORES) ? thread - (0x80 | WG_CORE_T0) : thread;
 }
 
+/* Of two instructions of one thread: did one core (or the host) push both? */
+static inline bool wg_race_one_pusher(const wg_cell *a, const wg_actor *b) { return a->core_k == b->own_k; }
+
 /* race_order.c */
 bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, unsigned how);
 /* The run saw b last, but what b does was over before a could begin, however late it was noticed. */

@@ -61,6 +61,27 @@ static void mop_config_read(wg_races *r, unsigned thread, const wg_event *e)
     wg_race_touch(r, &b, (unsigned)e->a, (uint32_t)e->b, (uint32_t)e->c, WG_TOUCH_READ);
 }
 
+/* Slots are used before the gate, in the order of the pushes: one core's are in order. */
+static void replay_slot(wg_races *r, unsigned thread, const wg_event *e)
+{
+    wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
+    if (!i || i->source == WG_CORES)
+        return;
+    wg_actor b = {.k = (uint16_t)(WG_K_P + i->source),
+                  .unit = WG_RACE_UNITS,
+                  .thread = (uint8_t)thread,
+                  .value = i->push_p,
+                  .clock = wg_race_clock(r, i->push_snap),
+                  .snap = i->push_snap,
+                  .own_k = WG_K_P + i->source,
+                  .own_v = i->push_p,
+                  .pushes = i->push_number,
+                  .boot = i->boot,
+                  .cycle = e->cycle,
+                  .party = wg_race_insn_party(r, WG_AGENT_THREAD0 + thread, thread, i, e->how & WG_TOUCH_WRITE, e->cycle)};
+    wg_race_touch(r, &b, WG_TOUCH_REPLAY, (uint32_t)e->b, (uint32_t)e->c, e->how);
+}
+
 static void pack_buffers(wg_races *r, const wg_event *e, uint32_t party)
 {
     unsigned p = e->part & 3;
@@ -121,7 +142,8 @@ static bool again(wg_races *r, const wg_race_insn *i, const wg_event *e, unsigne
     wg_cell *c = &g->cell[g->cells - 1];
     bool gate = e->how & WG_TOUCH_AT_GATE;
     if (c->k != (gate ? (unsigned)WG_K_I + e->thread : wg_k_d(stamp, e->thread)) || c->mask != (uint32_t)e->c ||
-        c->unit != (gate ? unit : stamp) || c->how != e->how)
+        c->unit != (gate ? unit : stamp) || c->how != e->how ||
+        c->core_k != (i->source < WG_CORES ? WG_K_P + i->source : WG_K_NONE))
         return false;
     c->value = i->seq;
     c->party = (uint16_t)party;
@@ -144,8 +166,10 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
         mop_config_read(r, thread, e);
         return;
     }
-    if (space == WG_TOUCH_RWC || space == WG_TOUCH_REPLAY || space == WG_TOUCH_UNPACKER)
-        return; /* per thread, and moved in program order */
+    if (space == WG_TOUCH_REPLAY) {
+        replay_slot(r, thread, e);
+        return;
+    }
     wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
     if (!i || !i->seq)
         return;
