@@ -492,12 +492,38 @@ static bool gives_unasked(const wg_race_party *p)
     return p->agent == WG_AGENT_MATRIX && (op == 0x37 || op == 0x36 || op == 0x10); /* SETRWC, CLEARDVALID, ZEROACC */
 }
 
+/*
+ * One of two has not waited for the bank: the Matrix Unit's instruction, unless it knows of the last handover; then it is
+ * the unpacker's.
+ */
+static void owner_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b,
+                        const wg_race_party *pb, uint32_t first, text *why, text *how)
+{
+    char file = (char)('A' + (first >> 1));
+    bool b_back = pb->agent == WG_AGENT_MATRIX, back = b_back || gives_unasked(pa);
+    const wg_race_party *giver = b_back && !gives_unasked(pa) ? pb : pa, *other = giver == pa ? pb : pa;
+    const wg_clock *known = giver == pb ? b->clock : wg_race_clock(r, a->snap);
+    const wg_ref *valid = &r->valid[first & 3];
+    bool waited = other->agent != WG_AGENT_MATRIX && valid->v1 && known->v[valid->k1] >= valid->v1;
+    if (back && !waited) {
+        say_insn(r, why, giver->word);
+        say(why, " gives Src%c back without having waited until it was handed over.", file);
+        say(how, "STALLWAIT(STALL_MATH, SRC%c_VLD) before ", file);
+    } else {
+        giver = back ? other : pb;
+        say_insn(r, why, giver->word);
+        say(why, " hands Src%c over without having waited until it was given back.", file);
+        say(how, "STALLWAIT(STALL_UNPACK, SRC%c_CLR) before ", file);
+    }
+    say_insn(r, how, giver->word);
+    say(how, " (thread %u).", giver->thread);
+}
+
 static void special(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b, const wg_race_party *pb,
                     unsigned space, uint32_t first, text *why, text *how, remedy *fix)
 {
-    char file = (char)('A' + (space == WG_TOUCH_BANK_OWNER ? first >> 1 : first & 1));
+    char file = (char)('A' + (first & 1));
     wg_clock_see(&fix->adds, a->k, a->value);
-    (void)b;
     switch (space) {
     case WG_TOUCH_BANK_POINTER:
         say_insn(r, why, pa->word);
@@ -509,20 +535,7 @@ static void special(wg_races *r, const wg_cell *a, const wg_race_party *pa, cons
             first < 2 ? "STALL_MATH" : "STALL_UNPACK", file);
         break;
     case WG_TOUCH_BANK_OWNER:
-        if (gives_unasked(pa) || pb->agent == WG_AGENT_MATRIX) {
-            const wg_race_party *giver = gives_unasked(pa) ? pa : pb;
-            say_insn(r, why, giver->word);
-            say(why, " gives Src%c back without having waited until it was handed over.", file);
-            say(how, "STALLWAIT(STALL_MATH, SRC%c_VLD) before ", file);
-            say_insn(r, how, giver->word);
-            say(how, " (thread %u).", giver->thread);
-        } else {
-            say_insn(r, why, pb->word);
-            say(why, " hands Src%c over without having waited until it was given back.", file);
-            say(how, "STALLWAIT(STALL_UNPACK, SRC%c_CLR) before ", file);
-            say_insn(r, how, pb->word);
-            say(how, " (thread %u).", pb->thread);
-        }
+        owner_words(r, a, pa, b, pb, first, why, how);
         break;
     case WG_TOUCH_MOP_CFG:
         say(why,

@@ -139,7 +139,6 @@ typedef struct wg_race_insn {
     uint8_t party_agent[2];
     uint8_t source; /* core; WG_CORES: the host */
     bool boot;      /* pushed by B before any T core ran */
-    uint8_t freed;  /* an unpacker's: it waited for the bank with this number - 1 */
 } wg_race_insn;
 
 /* In a cell's `how`: over before the thread issues anything else, whatever the unit. */
@@ -260,7 +259,8 @@ typedef struct wg_race_thread {
     uint32_t latch_seq, latch_block;
     wg_clock release;
     uint32_t flush;     /* FLUSHDMA that passed last: what comes behind it knows; 0: it was something else */
-    uint32_t long_flip; /* the last one that flips a bank, and takes longer than a cycle */
+    wg_clock unpacked[2]; /* what each unpacker's instructions waited for: those behind them in the unpacker know it */
+    uint32_t long_flip;   /* the last one that flips a bank, and takes longer than a cycle; 0: none */
     uint32_t late_lregs, late_seq, late_party; /* the last two-cycle result of the Vector Unit */
     /* Auto TTSync, per resource. */
     bool tracks; /* it has held, or could have held, something */

@@ -137,7 +137,7 @@ static bool again(wg_races *r, const wg_race_insn *i, const wg_event *e, unsigne
     uint32_t party = i->party[0];
     unsigned space = (unsigned)e->a;
     wg_granule *g = e->b < r->shadow[space].granules ? &r->shadow[space].granule[e->b] : NULL;
-    if (!g || !g->cells || !party || i->party_agent[0] != e->agent || i->freed || i->boot)
+    if (!g || !g->cells || !party || i->party_agent[0] != e->agent || i->boot)
         return false;
     wg_cell *c = &g->cell[g->cells - 1];
     bool gate = e->how & WG_TOUCH_AT_GATE;
@@ -181,7 +181,6 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
         if (stamp < WG_RACE_UNITS && again(r, i, e, unit, stamp))
             return;
     }
-    wg_clock extra;
     wg_actor b = {.unit = (uint8_t)unit,
                   .thread = (uint8_t)thread,
                   .seq = i->seq,
@@ -204,17 +203,12 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
         if (unit == WG_RU_MATRIX) { /* it waited at the gate: all behind it know */
             if (wg_race_join(r, &t->clock, &r->valid[bank_index]))
                 wg_race_learnt(r, thread, i);
-        } else {
-            memset(&extra, 0, sizeof extra);
-            wg_race_join(r, &extra, &r->freed[bank_index]);
-            b.clock2 = &extra;
-            i->freed = (uint8_t)(bank_index + 1);
+        } else if (unit == WG_RU_UNPACK0 || unit == WG_RU_UNPACK1) {
+            wg_race_join(r, &t->unpacked[unit - WG_RU_UNPACK0], &r->freed[bank_index]);
         }
-    } else if (i->freed) { /* an unpacker's handover, behind its wait */
-        memset(&extra, 0, sizeof extra);
-        wg_race_join(r, &extra, &r->freed[i->freed - 1]);
-        b.clock2 = &extra;
     }
+    if (unit == WG_RU_UNPACK0 || unit == WG_RU_UNPACK1)
+        b.clock2 = &t->unpacked[unit - WG_RU_UNPACK0];
     b.clock = wg_race_clock(r, i->snap);
     b.snap = i->snap;
     if (i->source < WG_CORES) {
@@ -246,7 +240,7 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
         how |= WG_RACE_PROMPT;
     bool flips = space == WG_TOUCH_BANK_OWNER || space == WG_TOUCH_BANK_POINTER;
     if (unit == WG_RU_MATRIX && matrix_takes_one_cycle(r, e->word)) {
-        if (!flips || i->seq - t->long_flip > MATRIX_LATENCY)
+        if (!flips || !t->long_flip || i->seq - t->long_flip > MATRIX_LATENCY)
             how |= WG_RACE_PROMPT;
     } else if (unit == WG_RU_MATRIX && flips && how & WG_TOUCH_WRITE) {
         t->long_flip = i->seq; /* flips land in order: those behind it may have to wait for it */
