@@ -143,6 +143,21 @@ static void flushed(wg_race_thread *t, unsigned thread)
     t->flush = 0;
 }
 
+/* WH: of RDCFGs that several threads issue in one cycle all but one are lost (RDCFG.md). */
+static void rdcfg(wg_races *r, unsigned thread, wg_race_insn *i, uint64_t cycle)
+{
+    wg_race_thread *t = &r->thread[thread];
+    t->rdcfg = i->seq;
+    t->rdcfg_party = wg_race_insn_party(r, WG_AGENT_CONFIG, thread, i, false, cycle);
+    for (unsigned k = 0; k < WG_THREADS; k++) {
+        const wg_race_thread *other = &r->thread[k];
+        if (k != thread && other->rdcfg && wg_race_clock(r, i->snap)->v[WG_K_I + k] < other->rdcfg)
+            wg_race_rule(r, WG_RACE_RDCFG_COLLISION, other->rdcfg_party, t->rdcfg_party, cycle, "the Configuration Unit",
+                         "Nothing keeps the two apart: if they are issued in one cycle, one of them is lost.",
+                         "ATGETM and ATRELM of one mutex around both.");
+    }
+}
+
 static void issued(wg_races *r, unsigned thread, const wg_event *e)
 {
     wg_race_thread *t = &r->thread[thread];
@@ -168,6 +183,8 @@ static void issued(wg_races *r, unsigned thread, const wg_event *e)
     i->seq = ++t->seq;
     t->by_seq[i->seq % WG_INSNS] = i->id;
     i->snap = wg_race_thread_snap(r, thread);
+    if (r->arch_id == WG_ARCH_WH && wg_race_opcode(e->word) == WG_OPCODE_RDCFG && !i->boot)
+        rdcfg(r, thread, i, e->cycle);
 }
 
 /* ---- Waits ---------------------------------------------------------------------------------------------------- */

@@ -261,6 +261,7 @@ typedef struct wg_race_thread {
     uint32_t flush;     /* FLUSHDMA that passed last: what comes behind it knows; 0: it was something else */
     wg_clock unpacked[2]; /* what each unpacker's instructions waited for: those behind them in the unpacker know it */
     uint32_t long_flip;   /* the last one that flips a bank, and takes longer than a cycle; 0: none */
+    uint32_t rdcfg, rdcfg_party;               /* WH: the last RDCFG's number; 0: none */
     uint32_t late_lregs, late_seq, late_party; /* the last two-cycle result of the Vector Unit */
     /* Auto TTSync, per resource. */
     bool tracks; /* it has held, or could have held, something */
