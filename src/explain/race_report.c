@@ -565,17 +565,19 @@ static bool makes_unpack_address(const wg_races *r, uint32_t word)
 }
 
 /*
- * Decided here: the Matrix Unit reads configuration as an instruction enters its pipeline. No page says so, and S3's
- * sixth pattern waits for it; but every public kernel moves MATH_Offset from tile to tile without, so it is a note. So
- * is a context's address that the unpack thread itself changes: UNPACR keeps its thread for as long as it works out the
- * first address (UNPACR_Regular.md, "Performance"), and public matrix products rely on it.
+ * Decided here: the Matrix Unit reads MATH_Offset as an instruction enters its pipeline. No page says so, and S3's
+ * sixth pattern waits for it; but every public kernel moves MATH_Offset from tile to tile without, so it is a note (of
+ * formats and modes nothing of the kind is known, and kernels wait). So is a context's address that the unpack thread
+ * itself changes: UNPACR keeps its thread for as long as it works out the first address (UNPACR_Regular.md,
+ * "Performance"), and public matrix products rely on it.
  */
 static bool read_at_start(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first)
 {
     if (b->thread & 0x80 || a->how & WG_TOUCH_WRITE)
         return false;
     if (a->unit == WG_RU_READ_MATRIX)
-        return passed_of(b, a->thread) >= a->value;
+        return passed_of(b, a->thread) >= a->value && space == WG_TOUCH_THREAD_CONFIG &&
+               (first & 255) == wg_tcfg_fields[r->arch_id][WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset].word;
     return (a->unit == WG_RU_READ_UNPACK0 || a->unit == WG_RU_READ_UNPACK1) && a->thread == b->thread &&
            b->seq > a->value && space == WG_TOUCH_CONFIG && makes_unpack_address(r, first);
 }
