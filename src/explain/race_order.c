@@ -32,6 +32,7 @@ static const char *const texts[WG_RACE_UNITS] = {[WG_RU_UNPACK0] = "Unpacker 0",
                                                  [WG_RU_CONFIG] = "the Configuration Unit",
                                                  [WG_RU_CONFIG_LATE] = "the Configuration Unit",
                                                  [WG_RU_CONFIG_SLOW] = "the Configuration Unit",
+                                                 [WG_RU_CONFIG_RESULT] = "the Configuration Unit",
                                                  [WG_RU_MOVER] = "the Mover",
                                                  [WG_RU_MISC] = "the Miscellaneous Unit",
                                                  [WG_RU_SYNC] = "the Sync Unit",
@@ -52,7 +53,7 @@ static unsigned done_after(const wg_races *r, unsigned unit)
     case WG_RU_MISC:
     case WG_RU_SYNC: return 1;
     case WG_RU_CONFIG_LATE: return 2;
-    case WG_RU_CONFIG_SLOW: return r->arch_id == WG_ARCH_WH ? 1 : 0; /* WH: RDCFG holds its thread */
+    case WG_RU_CONFIG_RESULT: return r->arch_id == WG_ARCH_WH ? 1 : 0; /* WH: RDCFG holds its thread */
     default: return 0;
     }
 }
@@ -114,6 +115,8 @@ bool wg_race_was_over(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned
 {
     if (!b->seq || b->thread >= WG_THREADS)
         return false;
+    if (b->unit < WG_RACE_UNITS && wg_race_clock(r, a->snap)->v[wg_k_d(b->unit, b->thread)] >= b->seq)
+        return true;
     unsigned gap = how & WG_RACE_PROMPT ? 1 : 0;
     if (!gap && space == WG_TOUCH_DST && b->unit == WG_RU_MATRIX && a->unit == WG_RU_VECTOR)
         gap = 4;

@@ -218,7 +218,8 @@ static const char *condition_of(const wg_races *r, unsigned unit)
     case WG_RU_MOVER: return "XMOV";
     case WG_RU_CONFIG:
     case WG_RU_CONFIG_LATE:
-    case WG_RU_CONFIG_SLOW: return bh ? "CFGEXU" : NULL;
+    case WG_RU_CONFIG_SLOW:
+    case WG_RU_CONFIG_RESULT: return bh ? "CFGEXU" : NULL;
     default: return NULL;
     }
 }
@@ -363,7 +364,7 @@ static void instruction_first(wg_races *r, const wg_cell *a, const wg_race_party
         bool tracked = t->tracks;
         bool load = !pb->write;
         say(why, "Core %s goes on while its thread's instruction is still to be executed.", wg_agent_name(pb->agent));
-        if (tracked && load && (space == WG_TOUCH_CONFIG || space == WG_TOUCH_GPR))
+        if (tracked && load && a->unit != WG_RU_MEMORY && (space == WG_TOUCH_CONFIG || space == WG_TOUCH_GPR))
             say(how, "fence between the push and the load (Auto TTSync holds a load only for what has left the store "
                      "queue).");
         else
@@ -597,7 +598,7 @@ static wg_race_kind kind_of(const wg_races *r, const wg_cell *a, const wg_actor 
         return WG_RACE_CONFIG;
     case WG_TOUCH_THREAD_CONFIG: return WG_RACE_CONFIG;
     case WG_TOUCH_GPR:
-        return a->unit == WG_RU_MEMORY || a->unit == WG_RU_CONFIG_SLOW ? WG_RACE_LATE_RESULT : WG_RACE_DATA;
+        return a->unit == WG_RU_MEMORY || a->unit == WG_RU_CONFIG_RESULT ? WG_RACE_LATE_RESULT : WG_RACE_DATA;
     case WG_TOUCH_BANK_OWNER: return WG_RACE_BANK_OWNER;
     case WG_TOUCH_BANK_POINTER: return WG_RACE_BANK_POINTER;
     case WG_TOUCH_SEM_VALUE:

@@ -34,7 +34,8 @@ typedef enum wg_race_unit {
     WG_RU_MEMORY, /* the Scalar Unit's execution, and its memory requests */
     WG_RU_CONFIG,
     WG_RU_CONFIG_LATE, /* RMWCIB and SETC16; WRCFG and CFGSHIFTMASK */
-    WG_RU_CONFIG_SLOW, /* STREAMWRCFG, and what RDCFG gives a GPR */
+    WG_RU_CONFIG_SLOW, /* STREAMWRCFG */
+    WG_RU_CONFIG_RESULT, /* what RDCFG gives a GPR */
     WG_RU_MOVER,
     WG_RU_MISC,
     WG_RU_SYNC,

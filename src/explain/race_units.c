@@ -23,7 +23,7 @@ static unsigned unit_of(const wg_event *e)
         case WG_OPCODE_WRCFG:
         case WG_OPCODE_CFGSHIFTMASK: return WG_RU_CONFIG_LATE;
         case WG_OPCODE_STREAMWRCFG: return WG_RU_CONFIG_SLOW;
-        case WG_OPCODE_RDCFG: return e->how & WG_TOUCH_LATE ? WG_RU_CONFIG_SLOW : WG_RU_CONFIG;
+        case WG_OPCODE_RDCFG: return e->how & WG_TOUCH_LATE ? WG_RU_CONFIG_RESULT : WG_RU_CONFIG;
         default: return WG_RU_CONFIG;
         }
     default: return WG_RU_SYNC;

@@ -200,7 +200,7 @@ static void test_edges(void **state)
 static const wg_test tests[] = {
     WG_TEST(test_rows, WG_BH | WG_WH, ""),
     WG_TEST(test_patterns, WG_BH | WG_WH, "GATE-23"),
-    WG_TEST(test_ttsync, WG_BH | WG_WH, "TTS-18 TTS-19"),
+    WG_TEST(test_ttsync, WG_BH | WG_WH, "TTS-18 TTS-19 TTS-21"),
     WG_TEST(test_scheduling, WG_BH | WG_WH, ""),
     WG_TEST(test_silent, WG_BH | WG_WH, ""),
     WG_TEST(test_further, WG_BH | WG_WH, ""),
