@@ -288,7 +288,7 @@ const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsig
                 .fields = wg_cfg_fields[t->arch->id],
                 .bank = t->regs.config.bank[bank],
                 .thread = insn->thread,
-                .check = t->backend.config.instructions != 0,
+                .check = t->backend.config.instructions != 0 && t->sched.phase == WG_PHASE_GATES,
                 .touch = touch};
     seen->count = 0;
     seen->full = false;

@@ -13,6 +13,7 @@
  */
 #include "backend/sync.h"
 
+#include "backend/insn_finding.h"
 #include "backend/unit.h"
 #include "frontend/gate.h"
 #include "observe/touch.h"
@@ -36,10 +37,13 @@ static void note_changed(wg_tile *t, unsigned agent, unsigned semaphore, const w
             .word = insn ? insn->word : 0, .id = insn ? insn->id : 0, .pc = insn ? insn->pc : 0);
 }
 
-static void post(wg_sync *s, unsigned semaphore)
+static void post(wg_tile *t, unsigned semaphore, const wg_finding *who)
 {
+    wg_sync *s = &t->backend.sync;
     if (s->value[semaphore] < 15)
         s->value[semaphore]++;
+    else
+        wg_findf(t, WG_F_SEMAPHORE_POST_LOST, *who, "semaphore %u (%s)", semaphore, wg_semaphore_name(semaphore));
 }
 
 static void get(wg_sync *s, unsigned semaphore)
@@ -55,7 +59,8 @@ WG_STAGE void execute_semaphores(wg_tile *t, const wg_insn *insn, const bool car
     for (unsigned mask = insn->word >> 2 & 0xFF; mask; mask &= mask - 1) {
         unsigned i = (unsigned)__builtin_ctz(mask);
         if (insn->op == WG_I_SEMPOST) {
-            post(s, i);
+            wg_finding who = wg_insn_finding(insn, i, 0);
+            post(t, i, &who);
         } else if (insn->op == WG_I_SEMGET) {
             get(s, i);
         } else {
@@ -106,7 +111,8 @@ static void serve_core(wg_tile *t, unsigned i)
     if (s->core_gets[i])
         get(s, s->core_semaphore[i]);
     else
-        post(s, s->core_semaphore[i]);
+        post(t, s->core_semaphore[i],
+             &(wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_T0 + i), .subject = s->core_semaphore[i]});
     wg_wake_waiting(&t->sched, WG_AGENT_BIT(WG_AGENT_SYNC));
     note_changed(t, WG_AGENT_CORE_T0 + i, s->core_semaphore[i], NULL);
     if (wg_touch_watched(t))

@@ -17,6 +17,22 @@
 #include "backend/unit.h"
 #include "engine/device.h"
 #include "engine/poll.h"
+#include "explain/findings.h"
+
+/* A core that polls stalls in one small piece of code, over and over. */
+static void stays_near(wg_history *h, unsigned core, uint32_t pc, uint64_t cycle)
+{
+    enum { LOOP = 128 }; /* bytes */
+    uint32_t low = pc < h->near[core].low ? pc : h->near[core].low;
+    uint32_t high = pc > h->near[core].high ? pc : h->near[core].high;
+    if (h->near[core].since && high - low <= LOOP) {
+        h->near[core].low = low;
+        h->near[core].high = high;
+        return;
+    }
+    h->near[core].low = h->near[core].high = pc;
+    h->near[core].since = cycle + 1;
+}
 
 void wg_history_event(void *user, const wg_event *e)
 {
@@ -25,8 +41,19 @@ void wg_history_event(void *user, const wg_event *e)
         unsigned thread = e->thread % WG_THREADS;
         h->last[thread][h->count[thread]++ % WG_HISTORY] =
             (wg_history_entry){e->cycle, e->id, e->parent, e->word, e->pc};
+    } else if (e->kind == WG_EV_SEMAPHORE) {
+        unsigned i = e->a & 7;
+        bool now = e->b != 0;
+        if (now == h->nonzero[i])
+            return;
+        h->was[i][h->nonzero[i]].to = e->cycle;
+        h->was[i][now].from = e->cycle;
+        h->was[i][now].to = 0;
+        h->nonzero[i] = now;
     } else if (e->agent < WG_AGENT_COUNT) {
         h->waits[e->agent] = e->kind == WG_EV_STALL_BEGIN ? e->stall : (wg_stall){0};
+        if (e->kind == WG_EV_STALL_BEGIN && e->agent <= WG_AGENT_CORE_T2)
+            stays_near(h, e->agent - WG_AGENT_CORE_B, e->pc, e->cycle);
     }
 }
 
@@ -593,6 +620,48 @@ static const char *remedy(const wg_hang *out)
     return "Make the last party in the chain able to move.";
 }
 
+/* The first post of the semaphore that was lost; NULL: none. */
+static const wg_finding *lost_post(const wg_device *dev, unsigned semaphore)
+{
+    for (size_t i = 0; i < dev->findings; i++)
+        if (dev->finding[i].code == WG_F_SEMAPHORE_POST_LOST && dev->finding[i].subject == semaphore &&
+            dev->finding[i].tile == dev->tile->index)
+            return &dev->finding[i];
+    return NULL;
+}
+
+/* Has what the path waits for been there, and gone? */
+static void explain_semaphore(const graph *g)
+{
+    wg_hang *out = g->out;
+    for (unsigned i = 0; i < out->path_length; i++) {
+        const wg_hang_edge *e = &out->edge[out->path[i]];
+        if (e->to.kind != WG_NODE_SEMAPHORE)
+            continue;
+        unsigned semaphore = e->to.index, value = out->semaphore_value[semaphore];
+        const wg_finding *lost = lost_post(g->dev, semaphore);
+        if (!value && lost) {
+            snprintf(out->note, sizeof out->note,
+                     "At cycle %llu a post of it was lost, because the value was 15. Wait for room (SEMWAIT on the maximum) "
+                     "before posting.",
+                     (unsigned long long)lost->cycle);
+            return;
+        }
+        if (e->from.kind != WG_NODE_CORE || e->from.index >= WG_CORES)
+            continue;
+        uint64_t since = g->history->near[e->from.index].since, from = g->history->was[semaphore][!value].from,
+                 to = g->history->was[semaphore][!value].to;
+        if (!since || since - 1 >= to)
+            continue;
+        snprintf(out->note, sizeof out->note,
+                 "A lost wake-up: semaphore %u was %s0 from cycle %llu to cycle %llu, while core %s polled, and changed "
+                 "again before the core looked. Let nobody %s it again before the core has said that it has seen it.",
+                 semaphore, value ? "" : "not ", (unsigned long long)(from > since - 1 ? from : since - 1),
+                 (unsigned long long)to, wg_agent_name(e->from.index), value ? "post" : "get");
+        return;
+    }
+}
+
 static bool is_party(wg_node n) { return n.kind == WG_NODE_CORE || n.kind == WG_NODE_THREAD || n.kind == WG_NODE_UNIT; }
 
 /* One clause per edge: a party waits; of a thing the edge's reason says it all. */
@@ -617,7 +686,7 @@ static void tell(wg_hang *out)
         else
             say(&p, "%s%s", i ? "; " : "", e->reason);
     }
-    say(&p, ". %s", remedy(out));
+    say(&p, ". %s", out->note[0] ? out->note : remedy(out));
 }
 
 /* ---- collecting ---- */
@@ -693,5 +762,6 @@ void wg_hang_inspect(wg_device *dev, const wg_history *history, bool hung, wg_ha
         busy_edges(&g, i);
     ends(&g);
     find_path(out);
+    explain_semaphore(&g);
     tell(out);
 }

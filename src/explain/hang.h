@@ -24,9 +24,18 @@ typedef struct wg_history {
     wg_history_entry last[WG_THREADS][WG_HISTORY];
     uint64_t count[WG_THREADS];
     wg_stall waits[WG_AGENT_COUNT]; /* units and cores: open stalls */
+    struct {
+        uint32_t low, high;
+        uint64_t since;
+    } near[WG_CORES]; /* where the core has stalled lately, all close together, and since when */
+    struct {
+        uint64_t from, to;
+    } was[8][2]; /* [semaphore]: the last time that it was 0, and that it was not; to 0: none */
+    bool nonzero[8];
     wg_pending pending[WG_THREADS];
 } wg_history;
-#define WG_HISTORY_EVENTS (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END))
+#define WG_HISTORY_EVENTS \
+    (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_SEMAPHORE))
 void wg_history_event(void *history, const wg_event *e);
 
 typedef enum wg_node_kind {
@@ -79,6 +88,7 @@ typedef struct wg_hang {
     bool circular; /* path is a circle; else it ends where nobody can move */
     unsigned path_length;
     uint8_t path[WG_HANG_EDGES]; /* edges, in order */
+    char note[2 * WG_HANG_WORDS]; /* what became of the posts or the moment that the path waits for; empty: nothing known */
     char story[1024];            /* in plain words, with the likely remedy */
 } wg_hang;
 

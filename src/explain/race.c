@@ -143,6 +143,21 @@ static void flushed(wg_race_thread *t, unsigned thread)
     t->flush = 0;
 }
 
+/* WH: of RDCFGs that several threads issue in one cycle all but one are lost (RDCFG.md). */
+static void rdcfg(wg_races *r, unsigned thread, wg_race_insn *i, uint64_t cycle)
+{
+    wg_race_thread *t = &r->thread[thread];
+    t->rdcfg = i->seq;
+    t->rdcfg_party = wg_race_insn_party(r, WG_AGENT_CONFIG, thread, i, false, cycle);
+    for (unsigned k = 0; k < WG_THREADS; k++) {
+        const wg_race_thread *other = &r->thread[k];
+        if (k != thread && other->rdcfg && wg_race_clock(r, i->snap)->v[WG_K_I + k] < other->rdcfg)
+            wg_race_rule(r, WG_RACE_RDCFG_COLLISION, other->rdcfg_party, t->rdcfg_party, cycle, "the Configuration Unit",
+                         "Nothing keeps the two apart: if they are issued in one cycle, one of them is lost.",
+                         "ATGETM and ATRELM of one mutex around both.");
+    }
+}
+
 static void issued(wg_races *r, unsigned thread, const wg_event *e)
 {
     wg_race_thread *t = &r->thread[thread];
@@ -168,6 +183,8 @@ static void issued(wg_races *r, unsigned thread, const wg_event *e)
     i->seq = ++t->seq;
     t->by_seq[i->seq % WG_INSNS] = i->id;
     i->snap = wg_race_thread_snap(r, thread);
+    if (r->arch_id == WG_ARCH_WH && wg_race_opcode(e->word) == WG_OPCODE_RDCFG && !i->boot)
+        rdcfg(r, thread, i, e->cycle);
 }
 
 /* ---- Waits ---------------------------------------------------------------------------------------------------- */
@@ -217,7 +234,8 @@ static void bank_condition(wg_races *r, unsigned thread, const wg_event *e, unsi
                       .seq = i->seq,
                       .clock = wg_race_clock(r, i->snap),
                       .clock2 = c,
-                      .own_k = WG_K_NONE,
+                      .own_k = i->source < WG_CORES ? WG_K_P + i->source : WG_K_NONE,
+                      .own_v = i->source < WG_CORES ? i->push_p : 0,
                       .party = wg_race_insn_party(r, WG_AGENT_SYNC, thread, i, false, e->cycle),
                       .cycle = e->cycle};
         wg_race_touch(r, &b, WG_TOUCH_BANK_POINTER, pointer, 1, WG_TOUCH_READ);
@@ -251,6 +269,7 @@ static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint3
             all_threads_done(r, c, thread, i, WG_RU_CONFIG);
             all_threads_done(r, c, thread, i, WG_RU_CONFIG_LATE);
             all_threads_done(r, c, thread, i, WG_RU_CONFIG_SLOW);
+            all_threads_done(r, c, thread, i, WG_RU_CONFIG_RESULT);
             break;
         case WG_WAIT_RISCV_REQUESTS: /* those that were there before it; that later ones are done, too, is luck */
             for (unsigned k = 0; i && k < WG_WAITED_LANES; k++)
@@ -295,7 +314,8 @@ static void semwait_met(wg_races *r, unsigned thread, const wg_event *e, wg_cloc
                   .seq = i->seq,
                   .clock = wg_race_clock(r, i->snap),
                   .clock2 = c,
-                  .own_k = WG_K_NONE,
+                  .own_k = i->source < WG_CORES ? WG_K_P + i->source : WG_K_NONE,
+                  .own_v = i->source < WG_CORES ? i->push_p : 0,
                   .cycle = e->cycle,
                   .party = wg_race_insn_party(r, WG_AGENT_SYNC, thread, i, false, e->cycle)};
     wg_race_touch(r, &b, WG_TOUCH_SEM_VALUE, 0, mask, WG_TOUCH_READ | WG_TOUCH_ATOMIC);
@@ -480,8 +500,10 @@ static void tracked_core(wg_races *r, unsigned core, const wg_event *e)
         uint32_t seq = load ? t->wrote[k].seq : t->passed[k].seq, snap = load ? t->wrote[k].snap : t->passed[k].snap;
         if (!seq)
             continue;
-        static const uint8_t covered[] = {WG_RU_SCALAR,       WG_RU_CONFIG,       WG_RU_CONFIG_LATE, WG_RU_MISC,
-                                          WG_RU_READ_UNPACK0, WG_RU_READ_UNPACK1, WG_RU_READ_MATRIX, WG_RU_READ_VECTOR};
+        /* What it reads as it passes, and what it writes a bounded time later (TTS-21); not what memory answers. */
+        static const uint8_t covered[] = {WG_RU_SCALAR,        WG_RU_CONFIG,       WG_RU_CONFIG_LATE,
+                                          WG_RU_CONFIG_RESULT, WG_RU_MISC,         WG_RU_READ_UNPACK0,
+                                          WG_RU_READ_UNPACK1,  WG_RU_READ_MATRIX, WG_RU_READ_VECTOR};
         wg_clock_join(&c->tracked, wg_race_clock(r, snap));
         wg_clock_see(&c->tracked, WG_K_I + thread, seq);
         for (unsigned u = 0; u < sizeof covered; u++)

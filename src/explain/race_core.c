@@ -308,6 +308,35 @@ static bool fifo_take(wg_ref_fifo *f, wg_ref *ref)
     return true;
 }
 
+/* Does the clock know that this post or get has been done? One that was merely pushed or emitted has not. */
+static bool was_done(const wg_clock *known, const wg_ref *ref)
+{
+    return ref->k1 < WG_K_X ? known->v[ref->k1] >= ref->v1 : known->v[ref->k2] >= ref->v2;
+}
+static uint32_t known_of(const wg_clock *known, const wg_ref *log, uint32_t count)
+{
+    uint32_t n = count > WG_SEM_LOG ? count - WG_SEM_LOG : 0; /* those that are no longer in the log are old */
+    for (uint32_t i = n; i < count; i++)
+        n += was_done(known, &log[i % WG_SEM_LOG]);
+    return n;
+}
+static void join_first(wg_races *r, wg_clock *to, const wg_ref *log, uint32_t count, uint32_t first)
+{
+    for (uint32_t i = count > WG_SEM_LOG ? count - WG_SEM_LOG : 0; i < count && i < first; i++)
+        wg_race_join(r, to, &log[i % WG_SEM_LOG]);
+}
+
+/* There are `value` more posts than gets: so many more than the core knows gets, and so many gets fewer than posts. */
+static void semaphore_read(wg_races *r, unsigned core, const wg_race_semaphore *s, uint32_t value, wg_clock *to)
+{
+    const wg_race_core *c = &r->core[core];
+    wg_clock known = *wg_race_clock(r, c->now.snap);
+    wg_clock_see(&known, wg_k_m(core, c->now_lane), c->now_value); /* the window is one region, in order */
+    uint32_t posts = known_of(&known, s->post, s->posts), gets = known_of(&known, s->get, s->gets);
+    join_first(r, to, s->post, s->posts, gets + value);
+    join_first(r, to, s->get, s->gets, posts > value ? posts - value : 0);
+}
+
 /* What the load brings besides its lane's number, in *to; false: nothing. */
 static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
 {
@@ -349,13 +378,7 @@ static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
             return true;
         }
         if (offset >= SEMAPHORES && wg_race_spins(r, core, e->pc)) {
-            const wg_race_semaphore *s = &r->semaphore[(offset - SEMAPHORES) / 4 % 8];
-            for (unsigned i = 0; i < WG_SEM_LOG; i++) {
-                if (i < s->posts)
-                    wg_race_join(r, to, &s->post[i]);
-                if (i < s->gets)
-                    wg_race_join(r, to, &s->get[i]);
-            }
+            semaphore_read(r, core, &r->semaphore[(offset - SEMAPHORES) / 4 % 8], (uint32_t)e->b, to);
             return true;
         }
         return false;

@@ -10,6 +10,9 @@
  *     … then SFPLOAD, SFPSTORE                             I(t) ≥ i + 4     three instructions in between (SFPLOAD.md)
  *     Matrix Unit, latency 1 (SETRWC, ZEROACC …)           I(t) ≥ i + 1     MatrixUnit.md
  *
+ * One thread's instructions are in the order in which they pass the gate if one core pushed them. B and the thread's
+ * core both can: of theirs, that order is luck.
+ *
  * Packets of one tile that keep to one virtual channel are in order (NoC/Ordering.md); others, and all answers, are not.
  *
  * Facts: WRCFG.md, CFGSHIFTMASK.md, STREAMWRCFG.md, RDCFG.md, Dst.md, SFPLOAD.md, MemoryOrdering.md; GATE-23.
@@ -29,6 +32,7 @@ static const char *const texts[WG_RACE_UNITS] = {[WG_RU_UNPACK0] = "Unpacker 0",
                                                  [WG_RU_CONFIG] = "the Configuration Unit",
                                                  [WG_RU_CONFIG_LATE] = "the Configuration Unit",
                                                  [WG_RU_CONFIG_SLOW] = "the Configuration Unit",
+                                                 [WG_RU_CONFIG_RESULT] = "the Configuration Unit",
                                                  [WG_RU_MOVER] = "the Mover",
                                                  [WG_RU_MISC] = "the Miscellaneous Unit",
                                                  [WG_RU_SYNC] = "the Sync Unit",
@@ -49,13 +53,18 @@ static unsigned done_after(const wg_races *r, unsigned unit)
     case WG_RU_MISC:
     case WG_RU_SYNC: return 1;
     case WG_RU_CONFIG_LATE: return 2;
-    case WG_RU_CONFIG_SLOW: return r->arch_id == WG_ARCH_WH ? 1 : 0; /* WH: RDCFG holds its thread */
+    case WG_RU_CONFIG_RESULT: return r->arch_id == WG_ARCH_WH ? 1 : 0; /* WH: RDCFG holds its thread */
     default: return 0;
     }
 }
 
-/* Units that keep order among their own instructions; STREAMWRCFG may be overtaken. */
-static unsigned same_unit(unsigned unit) { return unit == WG_RU_CONFIG_LATE ? WG_RU_CONFIG : unit; }
+/* Do both go to one unit that keeps them in order? STREAMWRCFG may be overtaken, but overtakes nothing. */
+static bool in_one_unit(unsigned a, unsigned b)
+{
+    if (b == WG_RU_CONFIG_SLOW)
+        return a == WG_RU_CONFIG || a == WG_RU_CONFIG_LATE || a == WG_RU_CONFIG_SLOW;
+    return (a == WG_RU_CONFIG_LATE ? WG_RU_CONFIG : a) == (b == WG_RU_CONFIG_LATE ? WG_RU_CONFIG : b);
+}
 
 static bool is_pack(unsigned unit) { return unit >= WG_RU_PACK0 && unit <= WG_RU_PACK3; }
 
@@ -67,11 +76,12 @@ bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, uns
     if (a->k == b->own_k && b->own_v > known)
         known = b->own_v;
     /* One stream is in order with itself, where the NoC keeps its packets so; it does not put off a write for a read. */
-    bool behind = a->k == b->k && b->value > known;
+    bool behind = a->k == b->k && b->value > known && (a->k >= WG_K_P || wg_race_one_pusher(a, b));
     bool packet = a->k >= WG_K_RMT && a->k < WG_K_LOOSE;
     if (behind && !wg_k_unordered(a->k) && !(packet && !(a->how & WG_TOUCH_WRITE)))
         known = b->value;
-    if (b->seq > known && !(b->thread & 0x80) && a->k == (unsigned)WG_K_I + b->thread)
+    bool behind_it = b->seq && b->thread == a->thread && wg_race_one_pusher(a, b);
+    if (behind_it && b->seq > known && a->k == (unsigned)WG_K_I + b->thread)
         known = b->seq;
     if (known >= a->value)
         return true;
@@ -83,14 +93,14 @@ bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, uns
     uint32_t passed = b->clock->v[WG_K_I + thread];
     if (b->clock2 && b->clock2->v[WG_K_I + thread] > passed)
         passed = b->clock2->v[WG_K_I + thread];
-    if (b->seq && b->thread == thread && b->seq > passed)
+    if (behind_it && b->seq > passed)
         passed = b->seq;
     unsigned gap = a->how & WG_RACE_PROMPT ? 1 : done_after(r, a->unit);
     if (gap && passed >= a->value + gap)
         return true;
     if (passed < a->value)
         return false;
-    if (b->unit < WG_RACE_UNITS && same_unit(a->unit) == same_unit(b->unit) && a->unit != WG_RU_CONFIG_SLOW)
+    if (b->unit < WG_RACE_UNITS && in_one_unit(a->unit, b->unit))
         return true;
     if (space == WG_TOUCH_DST && a->unit == WG_RU_MATRIX) {
         if (a->how & WG_TOUCH_WRITE && (b->unit == WG_RU_MATRIX || is_pack(b->unit)))
@@ -105,13 +115,15 @@ bool wg_race_was_over(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned
 {
     if (!b->seq || b->thread >= WG_THREADS)
         return false;
+    if (b->unit < WG_RACE_UNITS && wg_race_clock(r, a->snap)->v[wg_k_d(b->unit, b->thread)] >= b->seq)
+        return true;
     unsigned gap = how & WG_RACE_PROMPT ? 1 : 0;
     if (!gap && space == WG_TOUCH_DST && b->unit == WG_RU_MATRIX && a->unit == WG_RU_VECTOR)
         gap = 4;
     if (!gap)
         return false;
     uint32_t passed = wg_race_clock(r, a->snap)->v[WG_K_I + b->thread];
-    if (a->thread == b->thread && a->value > passed)
+    if (a->thread == b->thread && a->value > passed && wg_race_one_pusher(a, b))
         passed = a->value;
     return passed >= b->seq + gap;
 }

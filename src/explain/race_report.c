@@ -122,6 +122,24 @@ static void same_thread(const wg_races *r, const wg_cell *a, const wg_race_party
     }
 }
 
+static const char *pusher_name(const wg_race_party *p)
+{
+    return p->core < WG_CORES ? wg_agent_name(p->core) : "the host";
+}
+
+static void two_pushers(const wg_races *r, const wg_actor *b, const wg_race_party *pa, const wg_race_party *pb,
+                        wg_words *why, wg_words *how)
+{
+    wg_say(why, "Both are thread %u's, but pushed by %s and %s: nothing tells which comes first.", b->thread,
+           pusher_name(pa), pusher_name(pb));
+    wg_say(how, "Let %s drain the thread (%s) and then tell %s, before it pushes ", pusher_name(pa),
+           pa->core == WG_CORE_B ? "load the thread's PC buffer and use the value"
+                                 : "load PC_BUF_BASE+4 and use the value",
+           pusher_name(pb));
+    wg_say_insn(r, how, pb->word);
+    wg_say(how, ".");
+}
+
 static wg_race_party party_at(unsigned thread, const wg_race_insn *i)
 {
     return (wg_race_party){
@@ -205,6 +223,10 @@ static void instruction_first(wg_races *r, const wg_cell *a, const wg_race_party
                               wg_race *race)
 {
     bool by_insn = !(b->thread & 0x80);
+    if (by_insn && b->thread == a->thread && !wg_race_one_pusher(a, b)) {
+        two_pushers(r, b, pa, pb, why, how);
+        return;
+    }
     if (by_insn && b->thread == a->thread) {
         same_thread(r, a, pa, b, pb, why, how, race);
         return;
@@ -217,7 +239,8 @@ static void instruction_first(wg_races *r, const wg_cell *a, const wg_race_party
         bool load = !pb->write;
         wg_say(why, "Core %s goes on while its thread's instruction is still to be executed.",
                wg_agent_name(pb->agent));
-        bool by_fence = tracked && load && (space == WG_TOUCH_CONFIG || space == WG_TOUCH_GPR);
+        bool by_fence =
+            tracked && load && a->unit != WG_RU_MEMORY && (space == WG_TOUCH_CONFIG || space == WG_TOUCH_GPR);
         if (by_fence)
             wg_say(how,
                    "fence between the push and the load (Auto TTSync holds a load only for what has left the store "
@@ -364,11 +387,39 @@ static bool gives_unasked(const wg_race_party *p)
     return p->agent == WG_AGENT_MATRIX && (op == 0x37 || op == 0x36 || op == 0x10); /* SETRWC, CLEARDVALID, ZEROACC */
 }
 
-static void special(wg_races *r, const wg_race_party *pa, const wg_race_party *pb, unsigned space, uint32_t first,
-                    wg_words *why, wg_words *how, wg_race *race)
+/*
+ * One of two has not waited for the bank: the Matrix Unit's instruction, unless it knows of the last handover; then it is
+ * the unpacker's.
+ */
+static void owner_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b,
+                        const wg_race_party *pb, uint32_t first, wg_words *why, wg_words *how, wg_race *race)
 {
-    char condition[24];
-    char file = (char)('A' + (space == WG_TOUCH_BANK_OWNER ? first >> 1 : first & 1));
+    char file = (char)('A' + (first >> 1)), condition[16];
+    bool b_back = pb->agent == WG_AGENT_MATRIX, back = b_back || gives_unasked(pa);
+    const wg_race_party *giver = b_back && !gives_unasked(pa) ? pb : pa, *other = giver == pa ? pb : pa;
+    const wg_clock *known = giver == pb ? b->clock : wg_race_clock(r, a->snap);
+    const wg_ref *valid = &r->valid[first & 3];
+    bool waited = other->agent != WG_AGENT_MATRIX && valid->v1 && known->v[valid->k1] >= valid->v1;
+    bool unasked = back && !waited;
+    const char *block = unasked ? "STALL_MATH" : "STALL_UNPACK";
+    if (!unasked)
+        giver = back ? other : pb;
+    snprintf(condition, sizeof condition, "SRC%c_%s", file, unasked ? "VLD" : "CLR");
+    wg_say_insn(r, why, giver->word);
+    wg_say(why,
+           unasked ? " gives Src%c back without having waited until it was handed over."
+                   : " hands Src%c over without having waited until it was given back.",
+           file);
+    wg_say(how, "STALLWAIT(%s, %s) before ", block, condition);
+    wg_say_insn(r, how, giver->word);
+    wg_say(how, " (thread %u).", giver->thread);
+    insert_wait(r, race, giver, false, block, condition);
+}
+
+static void special(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b, const wg_race_party *pb,
+                    unsigned space, uint32_t first, wg_words *why, wg_words *how, wg_race *race)
+{
+    char condition[24], file = (char)('A' + (first & 1));
     switch (space) {
     case WG_TOUCH_BANK_POINTER:
         wg_say_insn(r, why, pa->word);
@@ -382,26 +433,7 @@ static void special(wg_races *r, const wg_race_party *pa, const wg_race_party *p
         snprintf(condition, sizeof condition, first < 2 ? "MATH|SRC%c_VLD" : "UNPACK|SRC%c_CLR", file);
         insert_wait(r, race, pb, false, first < 2 ? "STALL_MATH" : "STALL_UNPACK", condition);
         break;
-    case WG_TOUCH_BANK_OWNER:
-        if (gives_unasked(pa) || pb->agent == WG_AGENT_MATRIX) {
-            const wg_race_party *giver = gives_unasked(pa) ? pa : pb;
-            wg_say_insn(r, why, giver->word);
-            wg_say(why, " gives Src%c back without having waited until it was handed over.", file);
-            wg_say(how, "STALLWAIT(STALL_MATH, SRC%c_VLD) before ", file);
-            wg_say_insn(r, how, giver->word);
-            snprintf(condition, sizeof condition, "SRC%c_VLD", file);
-            insert_wait(r, race, giver, false, "STALL_MATH", condition);
-            wg_say(how, " (thread %u).", giver->thread);
-        } else {
-            wg_say_insn(r, why, pb->word);
-            wg_say(why, " hands Src%c over without having waited until it was given back.", file);
-            wg_say(how, "STALLWAIT(STALL_UNPACK, SRC%c_CLR) before ", file);
-            wg_say_insn(r, how, pb->word);
-            snprintf(condition, sizeof condition, "SRC%c_CLR", file);
-            insert_wait(r, race, pb, false, "STALL_UNPACK", condition);
-            wg_say(how, " (thread %u).", pb->thread);
-        }
-        break;
+    case WG_TOUCH_BANK_OWNER: owner_words(r, a, pa, b, pb, first, why, how, race); break;
     case WG_TOUCH_MOP_CFG:
         wg_say(
             why,
@@ -431,17 +463,19 @@ static bool makes_unpack_address(const wg_races *r, uint32_t word)
 }
 
 /*
- * Decided here: the Matrix Unit reads configuration as an instruction enters its pipeline. No page says so, and S3's
- * sixth pattern waits for it; but every public kernel moves MATH_Offset from tile to tile without, so it is a note. So
- * is a context's address that the unpack thread itself changes: UNPACR keeps its thread for as long as it works out the
- * first address (UNPACR_Regular.md, "Performance"), and public matrix products rely on it.
+ * Decided here: the Matrix Unit reads MATH_Offset as an instruction enters its pipeline. No page says so, and S3's
+ * sixth pattern waits for it; but every public kernel moves MATH_Offset from tile to tile without, so it is a note (of
+ * formats and modes nothing of the kind is known, and kernels wait). So is a context's address that the unpack thread
+ * itself changes: UNPACR keeps its thread for as long as it works out the first address (UNPACR_Regular.md,
+ * "Performance"), and public matrix products rely on it.
  */
 static bool read_at_start(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, uint32_t first)
 {
     if (b->thread & 0x80 || a->how & WG_TOUCH_WRITE)
         return false;
     if (a->unit == WG_RU_READ_MATRIX)
-        return passed_of(b, a->thread) >= a->value;
+        return passed_of(b, a->thread) >= a->value && space == WG_TOUCH_THREAD_CONFIG &&
+               (first & 255) == wg_tcfg_fields[r->arch_id][WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset].word;
     return (a->unit == WG_RU_READ_UNPACK0 || a->unit == WG_RU_READ_UNPACK1) && a->thread == b->thread &&
            b->seq > a->value && space == WG_TOUCH_CONFIG && makes_unpack_address(r, first);
 }
@@ -461,7 +495,7 @@ static wg_race_kind kind_of(const wg_races *r, const wg_cell *a, const wg_actor 
         return WG_RACE_CONFIG;
     case WG_TOUCH_THREAD_CONFIG: return WG_RACE_CONFIG;
     case WG_TOUCH_GPR:
-        return a->unit == WG_RU_MEMORY || a->unit == WG_RU_CONFIG_SLOW ? WG_RACE_LATE_RESULT : WG_RACE_DATA;
+        return a->unit == WG_RU_MEMORY || a->unit == WG_RU_CONFIG_RESULT ? WG_RACE_LATE_RESULT : WG_RACE_DATA;
     case WG_TOUCH_BANK_OWNER: return WG_RACE_BANK_OWNER;
     case WG_TOUCH_BANK_POINTER: return WG_RACE_BANK_POINTER;
     case WG_TOUCH_SEM_VALUE:
@@ -582,7 +616,7 @@ static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
         wg_say(&cure, ".");
     } else if (space >= WG_TOUCH_BANK_OWNER || space == WG_TOUCH_SEM_VALUE || space == WG_TOUCH_SEM_MAX ||
                space == WG_TOUCH_MOP_CFG) {
-        special(r, pa, pb, space, first, &why, &cure, race);
+        special(r, a, pa, b, pb, space, first, &why, &cure, race);
     } else if (is_noc(a->thread) || (a->thread & 0x80 && is_noc(b->thread))) {
         noc_words(r, a, pa, b, pb, &why, &cure, race);
     } else if (a->thread & 0x80) {

@@ -34,7 +34,8 @@ typedef enum wg_race_unit {
     WG_RU_MEMORY, /* the Scalar Unit's execution, and its memory requests */
     WG_RU_CONFIG,
     WG_RU_CONFIG_LATE, /* RMWCIB and SETC16; WRCFG and CFGSHIFTMASK */
-    WG_RU_CONFIG_SLOW, /* STREAMWRCFG, and what RDCFG gives a GPR */
+    WG_RU_CONFIG_SLOW, /* STREAMWRCFG */
+    WG_RU_CONFIG_RESULT, /* what RDCFG gives a GPR */
     WG_RU_MOVER,
     WG_RU_MISC,
     WG_RU_SYNC,
@@ -139,7 +140,6 @@ typedef struct wg_race_insn {
     uint8_t party_agent[2];
     uint8_t source; /* core; WG_CORES: the host */
     bool boot;      /* pushed by B before any T core ran */
-    uint8_t freed;  /* an unpacker's: it waited for the bank with this number - 1 */
 } wg_race_insn;
 
 /* Locations with names of their own: a report lists each of them. Rows and addresses it gives by example. */
@@ -266,7 +266,9 @@ typedef struct wg_race_thread {
     uint32_t latch_seq, latch_block;
     wg_clock release;
     uint32_t flush;     /* FLUSHDMA that passed last: what comes behind it knows; 0: it was something else */
-    uint32_t long_flip; /* the last one that flips a bank, and takes longer than a cycle */
+    wg_clock unpacked[2]; /* what each unpacker's instructions waited for: those behind them in the unpacker know it */
+    uint32_t long_flip;   /* the last one that flips a bank, and takes longer than a cycle; 0: none */
+    uint32_t rdcfg, rdcfg_party;               /* WH: the last RDCFG's number; 0: none */
     uint32_t late_lregs, late_seq, late_party; /* the last two-cycle result of the Vector Unit */
     /* Auto TTSync, per resource. */
     bool tracks; /* it has held, or could have held, something */
@@ -384,6 +386,9 @@ static inline unsigned wg_race_owner(unsigned thread)
 {
     return thread >= (0x80 | WG_CORE_T0) && thread < (0x80 | WG_CORES) ? thread - (0x80 | WG_CORE_T0) : thread;
 }
+
+/* Of two instructions of one thread: did one core (or the host) push both? */
+static inline bool wg_race_one_pusher(const wg_cell *a, const wg_actor *b) { return a->core_k == b->own_k; }
 
 /* race_order.c */
 bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space, unsigned how);

@@ -23,7 +23,7 @@ static unsigned unit_of(const wg_event *e)
         case WG_OPCODE_WRCFG:
         case WG_OPCODE_CFGSHIFTMASK: return WG_RU_CONFIG_LATE;
         case WG_OPCODE_STREAMWRCFG: return WG_RU_CONFIG_SLOW;
-        case WG_OPCODE_RDCFG: return e->how & WG_TOUCH_LATE ? WG_RU_CONFIG_SLOW : WG_RU_CONFIG;
+        case WG_OPCODE_RDCFG: return e->how & WG_TOUCH_LATE ? WG_RU_CONFIG_RESULT : WG_RU_CONFIG;
         default: return WG_RU_CONFIG;
         }
     default: return WG_RU_SYNC;
@@ -59,6 +59,27 @@ static void mop_config_read(wg_races *r, unsigned thread, const wg_event *e)
                   .cycle = e->cycle,
                   .party = wg_race_insn_party(r, WG_AGENT_THREAD0 + thread, thread, i, false, e->cycle)};
     wg_race_touch(r, &b, (unsigned)e->a, (uint32_t)e->b, (uint32_t)e->c, WG_TOUCH_READ);
+}
+
+/* Slots are used before the gate, in the order of the pushes: one core's are in order. */
+static void replay_slot(wg_races *r, unsigned thread, const wg_event *e)
+{
+    wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
+    if (!i || i->source == WG_CORES)
+        return;
+    wg_actor b = {.k = (uint16_t)(WG_K_P + i->source),
+                  .unit = WG_RACE_UNITS,
+                  .thread = (uint8_t)thread,
+                  .value = i->push_p,
+                  .clock = wg_race_clock(r, i->push_snap),
+                  .snap = i->push_snap,
+                  .own_k = WG_K_P + i->source,
+                  .own_v = i->push_p,
+                  .pushes = i->push_number,
+                  .boot = i->boot,
+                  .cycle = e->cycle,
+                  .party = wg_race_insn_party(r, WG_AGENT_THREAD0 + thread, thread, i, e->how & WG_TOUCH_WRITE, e->cycle)};
+    wg_race_touch(r, &b, WG_TOUCH_REPLAY, (uint32_t)e->b, (uint32_t)e->c, e->how);
 }
 
 static void pack_buffers(wg_races *r, const wg_event *e, uint32_t party)
@@ -116,12 +137,13 @@ static bool again(wg_races *r, const wg_race_insn *i, const wg_event *e, unsigne
     uint32_t party = i->party[0];
     unsigned space = (unsigned)e->a;
     wg_granule *g = e->b < r->shadow[space].granules ? &r->shadow[space].granule[e->b] : NULL;
-    if (!g || !g->cells || !party || i->party_agent[0] != e->agent || i->freed || i->boot)
+    if (!g || !g->cells || !party || i->party_agent[0] != e->agent || i->boot)
         return false;
     wg_cell *c = &g->cell[g->cells - 1];
     bool gate = e->how & WG_TOUCH_AT_GATE;
     if (c->k != (gate ? (unsigned)WG_K_I + e->thread : wg_k_d(stamp, e->thread)) || c->mask != (uint32_t)e->c ||
-        c->unit != (gate ? unit : stamp) || c->how != e->how)
+        c->unit != (gate ? unit : stamp) || c->how != e->how ||
+        c->core_k != (i->source < WG_CORES ? WG_K_P + i->source : WG_K_NONE))
         return false;
     c->value = i->seq;
     c->party = (uint16_t)party;
@@ -144,8 +166,10 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
         mop_config_read(r, thread, e);
         return;
     }
-    if (space == WG_TOUCH_RWC || space == WG_TOUCH_REPLAY || space == WG_TOUCH_UNPACKER)
-        return; /* per thread, and moved in program order */
+    if (space == WG_TOUCH_REPLAY) {
+        replay_slot(r, thread, e);
+        return;
+    }
     wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
     if (!i || !i->seq)
         return;
@@ -157,7 +181,6 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
         if (stamp < WG_RACE_UNITS && again(r, i, e, unit, stamp))
             return;
     }
-    wg_clock extra;
     wg_actor b = {.unit = (uint8_t)unit,
                   .thread = (uint8_t)thread,
                   .seq = i->seq,
@@ -180,17 +203,12 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
         if (unit == WG_RU_MATRIX) { /* it waited at the gate: all behind it know */
             if (wg_race_join(r, &t->clock, &r->valid[bank_index]))
                 wg_race_learnt(r, thread, i);
-        } else {
-            memset(&extra, 0, sizeof extra);
-            wg_race_join(r, &extra, &r->freed[bank_index]);
-            b.clock2 = &extra;
-            i->freed = (uint8_t)(bank_index + 1);
+        } else if (unit == WG_RU_UNPACK0 || unit == WG_RU_UNPACK1) {
+            wg_race_join(r, &t->unpacked[unit - WG_RU_UNPACK0], &r->freed[bank_index]);
         }
-    } else if (i->freed) { /* an unpacker's handover, behind its wait */
-        memset(&extra, 0, sizeof extra);
-        wg_race_join(r, &extra, &r->freed[i->freed - 1]);
-        b.clock2 = &extra;
     }
+    if (unit == WG_RU_UNPACK0 || unit == WG_RU_UNPACK1)
+        b.clock2 = &t->unpacked[unit - WG_RU_UNPACK0];
     b.clock = wg_race_clock(r, i->snap);
     b.snap = i->snap;
     if (i->source < WG_CORES) {
@@ -222,7 +240,7 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
         how |= WG_RACE_PROMPT;
     bool flips = space == WG_TOUCH_BANK_OWNER || space == WG_TOUCH_BANK_POINTER;
     if (unit == WG_RU_MATRIX && matrix_takes_one_cycle(r, e->word)) {
-        if (!flips || i->seq - t->long_flip > MATRIX_LATENCY)
+        if (!flips || !t->long_flip || i->seq - t->long_flip > MATRIX_LATENCY)
             how |= WG_RACE_PROMPT;
     } else if (unit == WG_RU_MATRIX && flips && how & WG_TOUCH_WRITE) {
         t->long_flip = i->seq; /* flips land in order: those behind it may have to wait for it */

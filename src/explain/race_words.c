@@ -102,6 +102,12 @@ void wg_say_location(const wg_races *r, wg_words *t, unsigned space, uint32_t fi
         wg_say(t, first == last ? "MOP configuration word %u" : "MOP configuration words %u-%u", first % 9, last % 9);
         wg_say(t, " of thread %u", first / 9);
         break;
+    case WG_TOUCH_RWC: wg_say(t, "the register window counters of thread %u", first); break;
+    case WG_TOUCH_REPLAY:
+        wg_say(t, first == last ? "replay slot %u" : "replay slots %u-%u", first % 32, last % 32);
+        wg_say(t, " of thread %u", first / 32);
+        break;
+    case WG_TOUCH_UNPACKER: wg_say(t, "the context counter of Unpacker %u, thread %u", first / 3, first % 3); break;
     case WG_TOUCH_PACKER: wg_say(t, "the output streams of packer %u", first); break;
     case WG_TOUCH_BANK_OWNER: wg_say(t, "Src%c bank %u", 'A' + (first >> 1), first & 1); break;
     case WG_TOUCH_BANK_POINTER:
@@ -157,7 +163,8 @@ const char *wg_race_condition(const wg_races *r, unsigned unit)
     case WG_RU_MOVER: return "XMOV";
     case WG_RU_CONFIG:
     case WG_RU_CONFIG_LATE:
-    case WG_RU_CONFIG_SLOW: return bh ? "CFGEXU" : NULL;
+    case WG_RU_CONFIG_SLOW:
+    case WG_RU_CONFIG_RESULT: return bh ? "CFGEXU" : NULL;
     default: return NULL;
     }
 }

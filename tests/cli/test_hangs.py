@@ -8,6 +8,8 @@ usage: test_hangs.py WAITGATE DIRECTORY...
     # chain: NODE, NODE, …      the report's path is this chain; its last node has no way on
     # edge: NODE -> NODE        the graph has this edge
     # finding: CODE             it was reported
+    # story: WORDS              the story has these words
+    # no story: WORDS           the story has not
 
 A program without .arch runs on both architectures.
 """
@@ -60,6 +62,12 @@ def check(report, text):
     for node in nodes:
         if node not in hang["story"] and not re.search(rf"\b{node.split()[-1]}\b", hang["story"]):
             return f"the story does not name {node}: {hang['story']}"
+    for wanted in comments(text, "story"):
+        if wanted not in hang["story"]:
+            return f"no '{wanted}' in the story: {hang['story']}"
+    for unwanted in comments(text, "no story"):
+        if unwanted in hang["story"]:
+            return f"'{unwanted}' in the story: {hang['story']}"
     codes = {f["code"] for f in report["findings"]}
     for wanted in comments(text, "finding"):
         if wanted not in codes:

@@ -237,9 +237,10 @@ static void see_read(void *user, const wg_event *e)
 }
 
 /* Thread 1 executes `words`, its sources ready; which configuration does the last word read, and is it reported? */
-static bool read_config(wg_arch_id arch, const uint32_t *words, unsigned count, bool matrix, config_reads *reads)
+static bool read_config(wg_arch_id arch, uint64_t seed, const uint32_t *words, unsigned count, bool matrix,
+                        config_reads *reads)
 {
-    wg_device *dev = device(arch, 0);
+    wg_device *dev = device(arch, seed);
     *reads = (config_reads){.id = count};
     for (unsigned bank = 0; bank < 4; bank++)
         assert_int_equal(wg_poke(dev, WG_SPACE_SRC_OWNER, bank, matrix), WG_OK);
@@ -268,15 +269,24 @@ static void test_every_reader(void **state)
                          isa->unit != WG_UNIT_UNPACK && isa->unit != WG_UNIT_MOVER && isa->unit != WG_UNIT_SCALAR))
                 continue;
             config_reads alone, again;
-            assert_false(read_config(arch, &word, 1, matrix, &alone));
+            assert_false(read_config(arch, 0, &word, 1, matrix, &alone));
             readers += alone.count != 0;
             for (unsigned i = 0; i < alone.count; i++) {
                 uint32_t pair[2] = {UINT32_C(0xB0) << 24 | alone.word[i], word};
-                if (!read_config(arch, pair, 2, matrix, &again))
+                if (!read_config(arch, 0, pair, 2, matrix, &again))
                     fail_msg("%s 0x%08x reads word %u: not reported", isa->name, word, alone.word[i]);
             }
+            /* Whoever reads it before it is written does not read it too early, however late it looks. */
+            for (unsigned i = 0; i < alone.count; i++) {
+                uint32_t behind[17] = {word};
+                for (unsigned k = 1; k < 17; k++)
+                    behind[k] = UINT32_C(0xB0) << 24 | alone.word[i];
+                for (uint64_t seed = 0; seed < 6; seed++)
+                    if (read_config(arch, seed, behind, 17, matrix, &again))
+                        fail_msg("%s 0x%08x before a write of word %u: reported", isa->name, word, alone.word[i]);
+            }
             uint32_t apart[2] = {UINT32_C(0xB0) << 24 | (wg_arch_of(arch)->config_words - 1), word};
-            assert_false(read_config(arch, apart, 2, matrix, &again));
+            assert_false(read_config(arch, 0, apart, 2, matrix, &again));
         }
     assert_true(readers >= 15);
 }

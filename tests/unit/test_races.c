@@ -189,7 +189,7 @@ static void test_further(void **state)
 /* The edges of happens-before.md, each where it ends: what looks like order, and is luck. */
 static void test_edges(void **state)
 {
-    static const char *const families[] = {"late_", "same_value_", "wait_"};
+    static const char *const families[] = {"late_", "same_value_", "wait_", "sem_read_", "two_pushers_", "bank_", "rdcfg_", "in_flight_"};
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", families[i]);
 }
@@ -197,7 +197,7 @@ static void test_edges(void **state)
 static const wg_test tests[] = {
     WG_TEST(test_rows, WG_BH | WG_WH, ""),
     WG_TEST(test_patterns, WG_BH | WG_WH, "GATE-23"),
-    WG_TEST(test_ttsync, WG_BH | WG_WH, "TTS-18 TTS-19"),
+    WG_TEST(test_ttsync, WG_BH | WG_WH, "TTS-18 TTS-19 TTS-21"),
     WG_TEST(test_scheduling, WG_BH | WG_WH, ""),
     WG_TEST(test_silent, WG_BH | WG_WH, ""),
     WG_TEST(test_further, WG_BH | WG_WH, ""),
