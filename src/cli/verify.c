@@ -126,7 +126,11 @@ bool wg_verify_races(wg_session *s, wg_text *error)
     uint64_t spent = 0;
     size_t complaints = error->size;
     for (size_t i = 0; i < wg_races_count(s->races) && error->size == complaints; i++)
-        if (wg_races_at(s->races, i)->inserts)
-            wg_races_tried(s->races, i, try_remedy(s, wg_races_at(s->races, i), &spent, error));
+        if (wg_races_at(s->races, i)->inserts) {
+            wg_remedy_is outcome = try_remedy(s, wg_races_at(s->races, i), &spent, error);
+            if (outcome == WG_REMEDY_NOT_ENOUGH && wg_races_widen(s->races, i))
+                outcome = try_remedy(s, wg_races_at(s->races, i), &spent, error);
+            wg_races_tried(s->races, i, outcome);
+        }
     return error->size == complaints;
 }

@@ -30,11 +30,11 @@ typedef struct wg_race_party {
     uint8_t thread; /* whose instruction; WG_THREADS: none */
     uint8_t core;   /* that pushed it, or that acted; WG_CORES: none, the host */
     bool write, atomic;
-    uint32_t word;    /* of the instruction, if thread is one */
-    uint32_t pc; /* of the push or access; of the host's pushes 0, or what wg_push_from() was told */
-    uint32_t parent;  /* word of the MOP or REPLAY that made it; 0: none */
-    uint16_t tile;    /* NoC: the tile whose request it was, plus 1; 0: this one */
-    uint64_t cycle;   /* of the first occurrence */
+    uint32_t word;   /* of the instruction, if thread is one */
+    uint32_t pc;     /* of the push or access; of the host's pushes 0, or what wg_push_from() was told */
+    uint32_t parent; /* word of the MOP or REPLAY that made it; 0: none */
+    uint16_t tile;   /* NoC: the tile whose request it was, plus 1; 0: this one */
+    uint64_t cycle;  /* of the first occurrence */
 } wg_race_party;
 
 typedef enum wg_remedy_is {
@@ -76,9 +76,11 @@ typedef struct wg_race {
     uint8_t remedy_is; /* wg_remedy_is: what running the program again with it has shown */
     uint8_t inserts;   /* 0: the remedy cannot be had by insertions alone */
     wg_insertion insert[WG_INSERTIONS];
-    char location[400]; /* in words; several if one wait is missing for all of them */
-    char why[240];      /* why nothing orders them */
-    char remedy[240];   /* the instruction to insert, and where */
+    uint32_t wider_word; /* of insert[0], where a wider wait may be needed; 0: none */
+    char wider[240];     /* the remedy with that */
+    char location[400];  /* in words; several if one wait is missing for all of them */
+    char why[240];       /* why nothing orders them */
+    char remedy[240];    /* the instruction to insert, and where */
 } wg_race;
 
 /*
@@ -113,6 +115,8 @@ void wg_races_group_add(wg_races_group *group, wg_races *r, unsigned index);
 size_t wg_races_count(const wg_races *r);
 /* The program was run again with the remedy of this race inserted. */
 void wg_races_tried(wg_races *r, size_t index, wg_remedy_is outcome);
+/* The narrow remedy is not enough: takes the wider one instead; false: there is none. */
+bool wg_races_widen(wg_races *r, size_t index);
 /* Has anybody touched these bytes of L1? */
 bool wg_races_l1_touched(const wg_races *r, uint32_t address, uint32_t bytes);
 /* A semaphore or mutex that the program does not use; 8: there is none. */

@@ -199,6 +199,27 @@ static bool behind_release(wg_races *r, const wg_cell *a, const wg_actor *b, wg_
     return true;
 }
 
+/*
+ * A wait for the bank of SrcA or SrcB before `at`; if that is not enough, because a flip of the thread's own is in flight,
+ * for its unit as well.
+ */
+static void bank_remedy(const wg_races *r, wg_race *race, const wg_race_party *at, char file, bool valid, wg_words *how)
+{
+    const char *block = valid ? "STALL_MATH" : "STALL_UNPACK", *unit = valid ? "MATH" : "UNPACK";
+    wg_words wider = {race->wider, sizeof race->wider}, *text[2] = {how, &wider};
+    char condition[24];
+    for (unsigned wide = 0; wide < 2; wide++) {
+        snprintf(condition, sizeof condition, "%s%sSRC%c_%s", wide ? unit : "", wide ? "|" : "", file,
+                 valid ? "VLD" : "CLR");
+        wg_say(text[wide], "STALLWAIT(%s, %s) before ", block, condition);
+        wg_say_insn(r, text[wide], at->word);
+        wg_say(text[wide], " (thread %u).", at->thread);
+        insert_wait(r, race, at, false, block, condition);
+    }
+    if (race->inserts == 2) /* one or the other */
+        race->wider_word = race->insert[--race->inserts].word;
+}
+
 /* Between the unpackers and the Matrix Unit, source banks are handed over by their own wait conditions. */
 static bool by_bank(const wg_races *r, const wg_race_party *pa, const wg_race_party *pb, uint32_t first, wg_words *why,
                     wg_words *how, wg_race *race)
@@ -206,15 +227,9 @@ static bool by_bank(const wg_races *r, const wg_race_party *pa, const wg_race_pa
     bool filled = pa->agent == WG_AGENT_UNPACK0 || pa->agent == WG_AGENT_UNPACK1;
     if (pb->agent != (filled ? WG_AGENT_MATRIX : pb->agent) || (!filled && pa->agent != WG_AGENT_MATRIX))
         return false;
-    const char *block = filled ? "STALL_MATH" : "STALL_UNPACK";
-    char condition[16];
-    snprintf(condition, sizeof condition, "SRC%c_%s", 'A' + (char)(first >> 7), filled ? "VLD" : "CLR");
     wg_say_insn(r, why, pb->word);
     wg_say(why, " does not wait until the bank is %s.", filled ? "the Matrix Unit's" : "given back");
-    wg_say(how, "STALLWAIT(%s, %s) before ", block, condition);
-    wg_say_insn(r, how, pb->word);
-    wg_say(how, " (thread %u).", pb->thread);
-    insert_wait(r, race, pb, false, block, condition);
+    bank_remedy(r, race, pb, (char)('A' + (first >> 7)), filled, how);
     return true;
 }
 
@@ -233,6 +248,14 @@ static void instruction_first(wg_races *r, const wg_cell *a, const wg_race_party
     }
     const char *condition = wg_race_condition(r, a->unit);
     bool own_core = !by_insn && (b->thread & 0x7F) == (unsigned)WG_CORE_T0 + a->thread;
+    if (own_core && a->unit == WG_RU_MEMORY && passed_of(b, a->thread) >= a->value) {
+        wg_say(why, "The result of ");
+        wg_say_insn(r, why, pa->word);
+        wg_say(why, " comes from memory, after the instruction is over for its thread and for Auto TTSync.");
+        wg_say(how, "Load PC_BUF_BASE+4 and use its value before the %s.", pb->write ? "store" : "load");
+        insert(race, pb, false, WG_INSERT_DRAIN, 0);
+        return;
+    }
     if (own_core && passed_of(b, a->thread) < a->value) {
         const wg_race_thread *t = &r->thread[a->thread];
         bool tracked = t->tracks;
@@ -394,26 +417,21 @@ static bool gives_unasked(const wg_race_party *p)
 static void owner_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b,
                         const wg_race_party *pb, uint32_t first, wg_words *why, wg_words *how, wg_race *race)
 {
-    char file = (char)('A' + (first >> 1)), condition[16];
+    char file = (char)('A' + (first >> 1));
     bool b_back = pb->agent == WG_AGENT_MATRIX, back = b_back || gives_unasked(pa);
     const wg_race_party *giver = b_back && !gives_unasked(pa) ? pb : pa, *other = giver == pa ? pb : pa;
     const wg_clock *known = giver == pb ? b->clock : wg_race_clock(r, a->snap);
     const wg_ref *valid = &r->valid[first & 3];
     bool waited = other->agent != WG_AGENT_MATRIX && valid->v1 && known->v[valid->k1] >= valid->v1;
     bool unasked = back && !waited;
-    const char *block = unasked ? "STALL_MATH" : "STALL_UNPACK";
     if (!unasked)
         giver = back ? other : pb;
-    snprintf(condition, sizeof condition, "SRC%c_%s", file, unasked ? "VLD" : "CLR");
     wg_say_insn(r, why, giver->word);
     wg_say(why,
            unasked ? " gives Src%c back without having waited until it was handed over."
                    : " hands Src%c over without having waited until it was given back.",
            file);
-    wg_say(how, "STALLWAIT(%s, %s) before ", block, condition);
-    wg_say_insn(r, how, giver->word);
-    wg_say(how, " (thread %u).", giver->thread);
-    insert_wait(r, race, giver, false, block, condition);
+    bank_remedy(r, race, giver, file, unasked, how);
 }
 
 static void special(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b, const wg_race_party *pb,
@@ -706,6 +724,17 @@ void wg_race_rule(wg_races *r, wg_race_kind kind, uint32_t a, uint32_t b, uint64
     snprintf(race->location, sizeof race->location, "%s", location);
     snprintf(race->why, sizeof race->why, "%s", why);
     snprintf(race->remedy, sizeof race->remedy, "%s", cure);
+}
+
+bool wg_races_widen(wg_races *r, size_t index)
+{
+    wg_race *race = index < r->races ? &r->race[index] : NULL;
+    if (!race || !race->wider_word || !race->inserts)
+        return false;
+    race->insert[0].word = race->wider_word;
+    race->wider_word = 0;
+    memcpy(race->remedy, race->wider, sizeof race->remedy);
+    return true;
 }
 
 void wg_races_tried(wg_races *r, size_t index, wg_remedy_is outcome)
