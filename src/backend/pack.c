@@ -120,7 +120,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
     job->insn = *insn;
     job->packers = (uint8_t)packers_of(t, insn);
     job->set_register = insn->op == WG_I_PACR_SETREG;
-    job->late = delay != 0;
+    job->late = delay != 0 && !wg_ttsync_tracks_config(t, insn->thread);
     job->idle = false;
     if (job->set_register)
         job->setreg_format = (uint8_t)wg_config_get(t, insn->thread, WG_CFG_THCON_SEC0_REG1_Out_data_format);

@@ -82,10 +82,29 @@ static bool part_busy(const wg_tile *t, unsigned thread, unsigned part)
 
 static bool busy(const wg_tile *t, unsigned thread) { return part_busy(t, thread, 0) || part_busy(t, thread, 1); }
 
+static wg_unpack_late *late_at(wg_unpack *u, unsigned unpacker, unsigned n)
+{
+    return &u->late[unpacker][(u->head[unpacker] + n) % WG_UNPACK_QUEUE];
+}
+
+/* Draws the delay of its completion, and keeps what a second look at configuration needs. */
+static void note_late(wg_tile *t, unsigned unpacker, const wg_insn *insn, wg_unpack_late *late)
+{
+    *late = (wg_unpack_late){.changes = t->regs.config.changes,
+                             .delay = wg_perturb(t, WG_SITE_COMPLETE, agent_of(unpacker), wg_unit_event(insn)),
+                             .samples = !wg_ttsync_tracks_config(t, insn->thread),
+                             .context = t->regs.config.unpack_context[unpacker][insn->thread],
+                             .adc = t->regs.adc};
+}
+
 static void accept(wg_tile *t, const wg_insn *insn)
 {
     wg_unpack *u = &t->backend.unpack;
     unsigned unpacker = insn->word >> 23 & 1;
+    if (__builtin_expect(t->perturbed, 0))
+        note_late(t, unpacker, insn, late_at(u, unpacker, u->count[unpacker]));
+    else
+        late_at(u, unpacker, u->count[unpacker])->delay = 0;
     wg_unpack_job *job = job_at(u, unpacker, u->count[unpacker]++);
     wg_touch_by(t, agent_of(unpacker), insn);
     job->insn = *insn;
@@ -231,10 +250,14 @@ static bool advance(wg_tile *t, unsigned unpacker)
         u->fetching[unpacker] = 0;
         job->done_at = now;
         if (job->what != WG_UNPACK_GIVE) /* a bank that is given without waiting is given at once: kernels rely on it */
-            job->done_at += wg_perturb(t, WG_SITE_COMPLETE, agent_of(unpacker), wg_unit_event(&job->insn));
+            job->done_at += late_at(u, unpacker, 0)->delay;
     }
     if (job->done_at > now)
         return false;
+    const wg_unpack_late *late = late_at(u, unpacker, 0);
+    if (__builtin_expect(late->delay != 0, 0) && late->samples && job->what == WG_UNPACK_MOVE &&
+        late->changes != t->regs.config.changes)
+        wg_unpack_sample_late(t, unpacker, job, late);
     complete(t, unpacker, job);
     wg_insn insn = job->insn;
     u->head[unpacker] = (uint8_t)((u->head[unpacker] + 1) % WG_UNPACK_QUEUE);

@@ -7,6 +7,11 @@
 
 /* UNPACR: reads configuration and counters, moves the counters on, and says what is to be done (unpack_plan.c). */
 void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job);
+/*
+ * Decided here: the pages give no cycle at which UNPACR reads formats, modes and output addresses. In a perturbed run,
+ * one that completes late reads them again at its end; its L1 addresses stay those of its address phase.
+ */
+void wg_unpack_sample_late(wg_tile *t, unsigned unpacker, wg_unpack_job *job, const wg_unpack_late *late);
 /* The same for one like the last one; false: it is not. */
 bool wg_unpack_plan_usual(wg_tile *t, unsigned unpacker, wg_unpack_job *job);
 /* The cycles of its address phase. */

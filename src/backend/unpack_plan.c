@@ -74,6 +74,7 @@ typedef struct plan {
     uint32_t x_dim, y_dim, z_dim, w_dim, blobs;
     bool tileize;
     bool found;  /* something was reported */
+    bool again;  /* a second look: counters and reports are as the first one left them */
     uint32_t in; /* bytes: where datum 0 is, and its exponent */
     int64_t exponents;
 } plan;
@@ -127,7 +128,8 @@ static bool bit(const plan *p, unsigned n) { return p->word >> n & 1; }
 static void find(plan *p, wg_finding_code code, uint64_t subject, const char *what)
 {
     p->found = true;
-    wg_findf(p->t, code, wg_insn_finding(&p->job->insn, subject, p->unpacker), "%s", what);
+    if (!p->again)
+        wg_findf(p->t, code, wg_insn_finding(&p->job->insn, subject, p->unpacker), "%s", what);
 }
 
 /* The newest page implements these and calls its description of them weak. */
@@ -554,7 +556,7 @@ bool wg_unpack_plan_usual(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
 
 /* ---- All together ------------------------------------------------------------------------------------------- */
 
-void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
+static void make_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job, bool again)
 {
     plan p; /* field by field: clearing all of it would cost more than the rest */
     p.t = t;
@@ -564,6 +566,7 @@ void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
     p.word = job->insn.word;
     p.context = 0;
     p.found = false;
+    p.again = again;
     p.fields = wg_cfg_fields[t->arch->id];
     p.thread_fields = wg_tcfg_fields[t->arch->id];
     p.base = p.fields[unpacker ? WG_CFG_THCON_SEC1_REG0_TileDescriptor : WG_CFG_THCON_SEC0_REG0_TileDescriptor].word;
@@ -604,6 +607,37 @@ void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
     job->waits = job->count && job->outputs;
     if (p.multi_context && bit(&p, 3))
         next_context(&p, p.context);
-    keep_usual(&p);
+    if (!again)
+        keep_usual(&p);
     move_counters(p.t, p.unpacker, p.thread, p.adc, p.word >> 15 & 0xFF);
+}
+
+void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job) { make_plan(t, unpacker, job, false); }
+
+void wg_unpack_sample_late(wg_tile *t, unsigned unpacker, wg_unpack_job *job, const wg_unpack_late *late)
+{
+    uint8_t *counter = &t->regs.config.unpack_context[unpacker][job->insn.thread], context = *counter;
+    wg_adc adc = t->regs.adc;
+    wg_unpack_job now = *job;
+    *counter = late->context;
+    t->regs.adc = late->adc;
+    make_plan(t, unpacker, &now, true);
+    *counter = context;
+    t->regs.adc = adc;
+    if (now.compressed != job->compressed || now.count != job->count)
+        return; /* another tile altogether: the addresses would not fit */
+    job->serial = 0;
+    job->out_format = now.out_format;
+    job->in_format = now.in_format;
+    job->reading = now.reading;
+    job->bits = now.bits;
+    job->out = now.out;
+    job->upsample = now.upsample;
+    job->column_shift = now.column_shift;
+    job->interleave = now.interleave;
+    job->forced_exponent = now.forced_exponent;
+    job->exponent = now.exponent;
+    job->to_dst = now.to_dst;
+    job->wide = now.wide;
+    job->transpose = now.transpose;
 }

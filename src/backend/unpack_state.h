@@ -4,6 +4,7 @@
 #define WG_UNPACK_STATE_H
 
 #include "frontend/insn.h"
+#include "regs/adc.h"
 
 enum { WG_UNPACK_QUEUE = 4 }; /* instructions in one unpacker, the one that moves data included */
 
@@ -70,8 +71,18 @@ typedef struct wg_unpack_usual {
     wg_unpack_job job; /* as it was planned */
 } wg_unpack_usual;
 
+/* Perturbed runs: what an UNPACR that completes late needs to look at configuration once more. */
+typedef struct wg_unpack_late {
+    uint64_t changes; /* of configuration, when it was accepted */
+    uint32_t delay;   /* of its completion */
+    bool samples;     /* it may look once more */
+    uint8_t context;  /* its context counter, before it was accepted */
+    wg_adc adc;       /* likewise */
+} wg_unpack_late;
+
 typedef struct wg_unpack {
     wg_unpack_job job[2][WG_UNPACK_QUEUE];
+    wg_unpack_late late[2][WG_UNPACK_QUEUE];
     uint8_t head[2], count[2];
     uint8_t fetching[2]; /* lines per cycle that the head gets now; 0: it does not fetch */
     uint64_t settled_at; /* `fetched` of the heads is as of this cycle */

@@ -10,6 +10,8 @@
 static const char *const ended_text[] = {"is done",       "is done", "hangs", "does not end", "stops at a finding",
                                          "is interrupted"};
 
+static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
+
 static void meet(void *user, const wg_event *event)
 {
     wg_met *m = user;
@@ -44,17 +46,17 @@ static void sentence(wg_explorer *x, const wg_delay *delay, const wg_met *m, wg_
     char text[WG_DIS_MAX], place[256];
     const char *later = delay->site == WG_SITE_COMPLETE ? "later" : "longer";
     if (!m->found) {
-        wg_textf(out, "%s: %s %llu %s %u cycles %s", wg_agent_name(delay->agent),
+        wg_textf(out, "%s: %s %llu %s %u cycle%s %s", wg_agent_name(delay->agent),
                  delay->site == WG_SITE_TRAVEL ? "request" : "event", (unsigned long long)delay->event,
-                 where[delay->site], delay->cycles, later);
+                 where[delay->site], delay->cycles, plural(delay->cycles), later);
         return;
     }
     wg_textf(out, "thread %u: %s", m->thread,
              wg_insn_text(&x->session, WG_AGENT_THREAD0 + m->thread, m->pc, m->word, text, sizeof text));
     if (*wg_place(&x->session, WG_CORE_T0 + m->thread, m->pc, place, sizeof place))
         wg_textf(out, " [%s]", place);
-    wg_textf(out, " of cycle %llu %s %u cycles %s", (unsigned long long)m->cycle, where[delay->site], delay->cycles,
-             later);
+    wg_textf(out, " of cycle %llu %s %u cycle%s %s", (unsigned long long)m->cycle, where[delay->site], delay->cycles,
+             plural(delay->cycles), later);
 }
 
 static void quoted(wg_text *out, const char *word)
@@ -256,8 +258,9 @@ static void report_text(wg_explorer *x, wg_text *out)
         wg_textf(out, "\n%zu further timings differ in yet other ways\n", x->kinds_dropped);
     races_text(x, out);
     if (x->differences)
-        wg_textf(out, "\nSUMMARY: %zu of %zu timings give another result, in %zu%s ways\n", x->differing_runs,
-                 x->finished, x->differences, x->kinds_dropped ? " or more" : "");
+        wg_textf(out, "\nSUMMARY: %zu of %zu timings give another result, in %zu%s way%s\n", x->differing_runs,
+                 x->finished, x->differences, x->kinds_dropped ? " or more" : "",
+                 plural(x->differences + x->kinds_dropped));
     else
         wg_textf(out, "SUMMARY: every timing gives the same result%s\n",
                  x->base_holds ? "" : ", which is not what the program expects");

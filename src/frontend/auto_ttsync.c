@@ -73,6 +73,12 @@ static tracking tracking_of(const wg_tile *t, unsigned thread)
                       .subdivided = wg_tcfg_get(arch, WG_TCFG_TENSIX_TRISC_SYNC_EnSubdividedCfgForUnpacr, cfg)};
 }
 
+bool wg_ttsync_tracks_config(const wg_tile *t, unsigned thread)
+{
+    tracking k = tracking_of(t, thread);
+    return t->arch->auto_ttsync && k.instructions && k.config;
+}
+
 void wg_ttsync_reset(wg_tile *t, unsigned thread)
 {
     wg_auto_ttsync *s = &t->frontend[thread].ttsync;

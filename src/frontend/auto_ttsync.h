@@ -145,6 +145,11 @@ void wg_ttsync_setc16_passed(struct wg_tile *t, unsigned thread, uint64_t id);
 /* GATE-17: has the thread's core a request under way that is not itself waiting for an instruction? */
 bool wg_ttsync_requests_pending(const struct wg_tile *t, unsigned thread);
 
+/*
+ * Does Auto TTSync keep the core's stores to configuration behind the thread's instructions? Then a unit sees the values
+ * from before such a store, however late it looks (TTS-06).
+ */
+bool wg_ttsync_tracks_config(const struct wg_tile *t, unsigned thread);
 /* The resources that an access touches under the thread's present settings; 0: not tracked (TTS-11…TTS-13). */
 uint8_t wg_ttsync_access_resources(const struct wg_tile *t, unsigned thread, wg_path path, uint32_t address);
 /* The parts (bit 0 unpacker 0, 1 unpacker 1, 2 remainder) that the subdivided map gives to a Config word. */

@@ -115,6 +115,7 @@ def test_witnesses():
     """Races of the unperturbed run come first, and each that a delay at its parties shows is linked to that delay."""
     for file, arch, kind in ((FOLDER / "two_writers.tasm", "bh", "data-race"), (FOLDER / "two_fields.tasm", "wh", "config-race"),
                              (FOLDER / "lost_get.tasm", "bh", "semaphore-get-early"),
+                             (FOLDER / "late_sample.tasm", "bh", "config-race"),
                              (RACES / "02_early_clear_wh_broken.tasm", "wh", "bank-handover")):
         run = waitgate("explore", "--json", "--arch", arch, "--runs", 80, file)
         result = json.loads(run.stdout)
