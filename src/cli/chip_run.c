@@ -321,7 +321,7 @@ static bool open_check(chip_run *r, wg_text *error)
         return false;
     }
     for (size_t i = 0; i < r->tiles; i++) {
-        if (!wg_check_open(&r->tile[i].s, error))
+        if (!wg_check_open(&r->tile[i].s, error) || !wg_check_attach(&r->tile[i].s, error))
             return false;
         wg_races_group_add(r->races, r->tile[i].s.races, r->tile[i].y * wg_grid_width(r->grid) + r->tile[i].x);
     }
