@@ -19,15 +19,16 @@ extern "C" {
 typedef struct wg_grid wg_grid;
 
 typedef struct wg_grid_desc {
-    uint32_t struct_size; /* sizeof(wg_grid_desc), for growth */
+    uint32_t struct_size; /* sizeof(wg_grid_desc): a caller that knows fewer fields gets 0 for the others */
     wg_arch_id arch;
     wg_profile profile;
-    uint64_t seed;       /* 0: unperturbed; anything else names one repeatable perturbed run */
-    bool lockstep;       /* tick every agent in every cycle */
-    bool scalar;         /* plain code only: no host vector instructions */
-    unsigned threads;    /* host threads that compute; 0 or 1: the caller's alone. Never changes a result */
-    uint32_t harvested;  /* Tensix tiles that are fused off, bit mask: columns x (BH), rows y (WH) of NoC 0 */
-    uint64_t dram_limit; /* bytes of host memory that DRAM may take in all; 0: no limit but the chip's DRAM */
+    uint64_t seed;         /* 0: unperturbed; anything else names one repeatable perturbed run */
+    bool lockstep;         /* tick every agent in every cycle */
+    bool scalar;           /* plain code only: no host vector instructions */
+    unsigned threads;      /* host threads that compute; 0 or 1: the caller's alone. Never changes a result */
+    uint32_t harvested;    /* Tensix tiles that are fused off, bit mask: columns x (BH), rows y (WH) of NoC 0 */
+    uint64_t dram_limit;   /* bytes of host memory that DRAM may take in all; 0: no limit but the chip's DRAM */
+    const char *shortcuts; /* as for wg_shortcuts(); NULL: all. Lives as long as the chip */
 } wg_grid_desc;
 
 typedef enum wg_tile_kind {

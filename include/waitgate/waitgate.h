@@ -50,12 +50,13 @@ typedef enum wg_core_id { WG_CORE_B, WG_CORE_NC, WG_CORE_T0, WG_CORE_T1, WG_CORE
 enum { WG_CORES = 5, WG_THREADS = 3 };
 
 typedef struct wg_device_desc {
-    uint32_t struct_size; /* sizeof(wg_device_desc), for growth */
+    uint32_t struct_size; /* sizeof(wg_device_desc): a caller that knows fewer fields gets 0 for the others */
     wg_arch_id arch;
     wg_profile profile;
-    uint64_t seed; /* 0: unperturbed; anything else names one repeatable perturbed run */
-    bool lockstep; /* tick every agent in every cycle (also: WAITGATE_LOCKSTEP=1 in the CLI) */
-    bool scalar;   /* plain code only: no host vector instructions */
+    uint64_t seed;         /* 0: unperturbed; anything else names one repeatable perturbed run */
+    bool lockstep;         /* tick every agent in every cycle (also: WAITGATE_LOCKSTEP=1 in the CLI) */
+    bool scalar;           /* plain code only: no host vector instructions */
+    const char *shortcuts; /* as for wg_shortcuts(); NULL: all (also: WAITGATE_FAST in the CLI) */
 } wg_device_desc;
 
 /* Why wg_run() came back. */
@@ -99,6 +100,13 @@ enum { WG_MAX_DELAY = 1 << 20 };
  */
 WG_API wg_status wg_perturb_with(wg_device *dev, uint64_t seed, const wg_delay *delays, size_t count);
 WG_API const char *wg_site_name(unsigned site);
+
+/*
+ * Shortcuts make a run faster and change neither a state nor a cycle. `names`: NULL for all of them, "none", a list
+ * ("rows,bursts": these alone), or a list of exceptions ("-bursts": all but these). wg_shortcut_name() lists them.
+ */
+WG_API wg_status wg_shortcuts(wg_device *dev, const char *names);
+WG_API const char *wg_shortcut_name(unsigned index); /* NULL behind the last */
 
 /* Time. */
 WG_API uint64_t wg_cycle(const wg_device *dev);

@@ -6,6 +6,7 @@
  * Facts: MatrixUnit.md (latencies), the "Instruction scheduling" parts of Dst.md, MOVA2D.md, MOVB2D.md,
  * MOVD2A.md, MOVD2B.md, MOVB2A.md, SHIFTXB.md; GATE-13, GATE-15, GATE-21, GATE-22, PIPE-20.
  */
+#include "fast/fast.h"
 #include "backend/matrix_internal.h"
 
 #include <string.h>
@@ -535,7 +536,7 @@ static bool accept_prepared(wg_tile *t, const wg_insn *insn)
     wg_matrix *m = &t->backend.matrix;
     const wg_matrix_prepared *p = &m->prepared;
     uint64_t now = t->sched.now;
-    if (p->cycle != now + 1 || p->word != insn->word || p->thread != insn->thread || t->perturbed || wg_touch_watched(t))
+    if (p->cycle != now + 1 || p->word != insn->word || p->thread != insn->thread || !wg_fast(t, WG_FAST_UNITS))
         return false;
     unsigned place = m->tail++ % WG_MATRIX_FLIGHTS, block = p->row / 8, thread = p->thread;
     wg_matrix_op *op = &m->flight[place];

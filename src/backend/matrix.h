@@ -38,13 +38,6 @@ uint64_t wg_dst_block_ready_at(const struct wg_tile *t, unsigned stored_row);
 /* Another unit's write to a stored row keeps its block from being read before `ready`. */
 void wg_dst_block_written(struct wg_tile *t, unsigned stored_row, uint64_t ready);
 
-/*
- * Between cycles, while nobody watches and nobody but the thread and this unit acts before `until`: runs cycles in each of
- * which the thread's gate gives it an MVMUL (matrix_burst.c), and returns how many; the thread looks again in the one
- * behind them.
- */
-unsigned wg_matrix_burst(struct wg_tile *t, unsigned thread, uint64_t until);
-
 /* Entering soft reset of a source register's owners and bank pointers: no instruction in flight changes them any more. */
 void wg_matrix_forget_flips(struct wg_tile *t, wg_src_file file);
 

@@ -10,6 +10,8 @@
  */
 #include "backend/vector.h"
 
+#include "fast/fast.h"
+
 #include "observe/touch.h"
 #include "isa/config_fields.h"
 
@@ -358,8 +360,8 @@ static inline bool accept_mad(wg_tile *t, const wg_insn *insn)
     unsigned va = w >> 16 & 15, vb = w >> 12 & 15, vc = w >> 8 & 15, vd = w >> 4 & 15, thread = insn->thread;
     uint32_t reads = 1u << va | 1u << vb | 1u << vc;
     if (wg_vector_table[insn->op].run != wg_sfpmad || (w & 12) || vd >= 8 || thread >= WG_THREADS ||
-        (v->used | v->scheduled | v->flights | t->perturbed | t->regs.lreg.lane_config[WG_LANE_ENABLE_DEST_INDEX]) ||
-        wg_watched(t, WG_EV_COMPLETED) || wg_touch_watched(t) || v->ran_at == now || v->shuffle_at == now ||
+        (v->used | v->scheduled | v->flights | t->regs.lreg.lane_config[WG_LANE_ENABLE_DEST_INDEX]) ||
+        !wg_fast(t, WG_FAST_UNITS) || v->ran_at == now || v->shuffle_at == now ||
         (v->early.next == now && reads >> v->early.lreg & 1))
         return false;
     v->free_at = now + 1;

@@ -25,13 +25,6 @@
 extern const wg_unit_ops wg_vector_unit;
 bool wg_vector_implements(wg_insn_id id);
 
-/*
- * Between cycles, while nobody watches and nobody but the thread and this unit acts before `until`: runs cycles in each of
- * which the thread's gate gives it an instruction (vector_burst.c), and returns how many; the thread looks again in the
- * one behind them.
- */
-unsigned wg_vector_burst(wg_tile *t, unsigned thread, uint64_t until);
-
 typedef enum wg_vector_subunit { WG_SUB_LOAD, WG_SUB_SIMPLE, WG_SUB_MAD, WG_SUB_ROUND, WG_SUB_STORE } wg_vector_subunit;
 
 /* What differs between the architectures. */

@@ -18,10 +18,15 @@ wg_status wg_grid_fail(wg_grid *grid, wg_status status, const char *format, ...)
 
 const char *wg_grid_error(const wg_grid *grid) { return grid->error; }
 
-wg_status wg_grid_create(const wg_grid_desc *desc, wg_grid **out)
+wg_status wg_grid_create(const wg_grid_desc *given, wg_grid **out)
 {
-    if (!desc || !out || desc->struct_size != sizeof *desc || desc->arch > WG_ARCH_WH ||
-        desc->profile > WG_PROFILE_SILICON)
+    wg_grid_desc own = {0}, *desc = &own;
+    uint32_t shortcuts;
+    if (!given || !out || given->struct_size < offsetof(wg_grid_desc, shortcuts) || given->struct_size > sizeof own)
+        return WG_ERR_ARGUMENT;
+    memcpy(&own, given, given->struct_size);
+    if (desc->arch > WG_ARCH_WH || desc->profile > WG_PROFILE_SILICON ||
+        !wg_shortcuts_parse(desc->shortcuts, &shortcuts))
         return WG_ERR_ARGUMENT;
     *out = NULL;
     wg_grid *grid = calloc(1, sizeof *grid);
@@ -138,7 +143,8 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
                            .profile = grid->desc.profile,
                            .seed = grid->desc.seed,
                            .lockstep = grid->desc.lockstep,
-                           .scalar = grid->desc.scalar};
+                           .scalar = grid->desc.scalar,
+                           .shortcuts = grid->desc.shortcuts};
     wg_device *dev;
     if (wg_create(&desc, &dev) != WG_OK) {
         wg_grid_fail(grid, WG_ERR_NO_MEMORY, "no memory for the tile at (%u, %u)", x, y);

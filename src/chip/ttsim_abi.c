@@ -184,6 +184,7 @@ ABI void libttsim_init(void)
                  .seed = number_from("WAITGATE_SEED"),
                  .profile = profile && !strcmp(profile, "silicon") ? WG_PROFILE_SILICON : WG_PROFILE_DOCUMENTED,
                  .lockstep = number_from("WAITGATE_LOCKSTEP") != 0,
+                 .shortcuts = getenv("WAITGATE_FAST"),
                  .threads = (unsigned)number_from("WAITGATE_THREADS"),
                  .harvested = (uint32_t)number_from("WAITGATE_HARVESTED")}};
     abi.stopped = false;

@@ -164,7 +164,7 @@ static bool apply_options(chip_run *r, wg_text *error)
     const char *lockstep = getenv("WAITGATE_LOCKSTEP");
     g->lockstep = lockstep && *lockstep && strcmp(lockstep, "0") != 0;
     g->profile = (wg_profile)profile;
-    return true;
+    return wg_shortcuts_wanted(&g->shortcuts, error);
 }
 
 static chip_tile *tile_at(chip_run *r, wg_chip_place at, wg_text *error)

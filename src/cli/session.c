@@ -7,6 +7,7 @@
 
 #include "cli/delays.h"
 #include "cli/rvdis.h"
+#include "engine/device.h"
 #include "isa/asm.h"
 
 const char *wg_arch_title(wg_arch_id arch) { return arch == WG_ARCH_WH ? "Wormhole B0" : "Blackhole A0"; }
@@ -65,7 +66,20 @@ static bool read_options(wg_session *s, wg_text *error)
     const char *lockstep = getenv("WAITGATE_LOCKSTEP");
     s->desc.lockstep = lockstep && *lockstep && strcmp(lockstep, "0") != 0;
     s->desc.profile = (wg_profile)profile;
-    return true;
+    return wg_shortcuts_wanted(&s->desc.shortcuts, error);
+}
+
+bool wg_shortcuts_wanted(const char **names, wg_text *error)
+{
+    uint32_t wanted;
+    *names = getenv("WAITGATE_FAST");
+    if (wg_shortcuts_parse(*names, &wanted))
+        return true;
+    wg_textf(error, "waitgate: WAITGATE_FAST: `%s` is neither `none` nor a list of shortcuts:", *names);
+    for (unsigned i = 0; wg_shortcut_name(i); i++)
+        wg_textf(error, "%s %s", i ? "," : "", wg_shortcut_name(i));
+    wg_textf(error, " (-NAME: all but this one)\n");
+    return false;
 }
 
 static bool read_tasm(wg_session *s, const char *path, wg_text *error)

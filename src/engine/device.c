@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public device: creation, time, observers. State access is in peek.c, snapshots in snapshot.c. */
 #include "engine/device.h"
+#include "fast/fast.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,10 +40,15 @@ const char *wg_status_text(wg_status status)
     return status < sizeof text / sizeof *text ? text[status] : "unknown status";
 }
 
-wg_status wg_create(const wg_device_desc *desc, wg_device **out)
+wg_status wg_create(const wg_device_desc *given, wg_device **out)
 {
-    if (!desc || !out || desc->struct_size != sizeof *desc || desc->arch > WG_ARCH_WH ||
-        desc->profile > WG_PROFILE_SILICON)
+    wg_device_desc own = {0}, *desc = &own;
+    uint32_t shortcuts;
+    if (!given || !out || given->struct_size < offsetof(wg_device_desc, shortcuts) || given->struct_size > sizeof own)
+        return WG_ERR_ARGUMENT;
+    memcpy(&own, given, given->struct_size);
+    if (desc->arch > WG_ARCH_WH || desc->profile > WG_PROFILE_SILICON ||
+        !wg_shortcuts_parse(desc->shortcuts, &shortcuts))
         return WG_ERR_ARGUMENT;
     *out = NULL;
     wg_device *dev = calloc(1, sizeof *dev);
@@ -69,6 +75,8 @@ wg_status wg_create(const wg_device_desc *desc, wg_device **out)
     t->simd = (uint8_t)(desc->scalar ? WG_SIMD_SCALAR : wg_simd_best());
     t->seed = desc->seed;
     t->perturbed = desc->seed != 0;
+    t->fast_wanted = shortcuts;
+    wg_fast_update(t);
     wg_tile_reset(t);
     wg_poll_reset(t);
     *out = dev;
@@ -101,6 +109,7 @@ wg_status wg_reset(wg_device *dev)
     memset((char *)dev->tile + WG_TILE_STATE_OFFSET, 0, sizeof *dev->tile - WG_TILE_STATE_OFFSET);
     dev->tile->seed = seed;
     dev->tile->perturbed = perturbed;
+    wg_fast_update(dev->tile);
     memset(dev->tile->expander_stalled, 0, sizeof dev->tile->expander_stalled);
     wg_findings_clear(dev);
     dev->tile->regions.niu.coordinate = place;
@@ -308,6 +317,7 @@ static void update_watched(wg_device *dev)
     for (int i = 0; i < WG_MAX_OBSERVERS; i++)
         kinds |= dev->observer[i].kinds;
     dev->tile->watched = kinds;
+    wg_fast_update(dev->tile);
     wg_threads_listen(&dev->tile->sched);
     memset(dev->tile->expander_stalled, 0, sizeof dev->tile->expander_stalled);
     wg_reach(dev);

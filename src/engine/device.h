@@ -75,6 +75,9 @@ uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit);
 wg_stop wg_device_at_rest(const wg_device *dev);
 bool wg_device_until_holds(const wg_device *dev);
 
+/* shortcuts.c: a list as for wg_shortcuts(); false: it is none. */
+bool wg_shortcuts_parse(const char *text, uint32_t *wanted);
+
 /* Sets the error text and gives the status back. */
 wg_status wg_fail(wg_device *dev, wg_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

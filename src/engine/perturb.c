@@ -6,6 +6,7 @@
  */
 #include "engine/delay.h"
 #include "engine/device.h"
+#include "fast/fast.h"
 #include "observe/emit.h"
 
 #include <stdlib.h>
@@ -65,6 +66,7 @@ wg_status wg_perturb_with(wg_device *dev, uint64_t seed, const wg_delay *delays,
     dev->tile->delays = own ? count : 0;
     dev->tile->seed = seed;
     dev->tile->perturbed = seed != 0 || count != 0;
+    wg_fast_update(dev->tile);
     wg_threads_listen(&dev->tile->sched);
     return WG_OK;
 }

@@ -587,9 +587,6 @@ void wg_ttsync_load_overtakes(wg_tile *t, unsigned core, wg_path path, uint32_t 
     touches w = touches_of(s, record, word, s->state_id, k.subdivided);
     if (w.writes & resources_under(t, k, path, address))
         wg_findf(t, WG_F_TTSYNC_LOAD_HOLE,
-                 (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + core),
-                              .pc = pc,
-                              .has_pc = true,
-                              .subject = address},
+                 (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + core), .pc = pc, .has_pc = true, .subject = address},
                  "the load of 0x%08x leaves before the push of %s", address, record->name);
 }

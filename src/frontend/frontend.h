@@ -167,11 +167,6 @@ void wg_frontend_reset(struct wg_tile *t, unsigned thread);
  * appointments. The engine has taken the old ones.
  */
 void wg_frontends(struct wg_tile *t, unsigned due);
-/*
- * Between cycles, while nobody watches and nobody but these threads (bit i: thread i), which are all due, acts before
- * `until`: runs cycles in which nothing but NOPs of MOPs pass their gates, and returns how many.
- */
-unsigned wg_nop_burst(struct wg_tile *t, unsigned threads, uint64_t until);
 /* Phase D: is the latched wait met? Phases E, F and G. `careful` as in stages.h. */
 bool wg_gate_latch(struct wg_tile *t, unsigned thread, bool careful);
 void wg_gates(struct wg_tile *t, unsigned due, bool careful);

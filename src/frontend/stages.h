@@ -183,6 +183,27 @@ static inline void wg_expander_looked(wg_tile *t, unsigned thread, unsigned expa
         wg_expander_stall(t, thread, expander, full);
 }
 
+/* Nothing moved in phases D to G: the earliest cycle at which the thread could act if nobody else did. */
+static inline uint64_t wg_next_look(const wg_tile *t, const wg_frontend *f)
+{
+    uint64_t now = t->sched.now, next = WG_NEVER;
+    if (wg_gate_count(f) && f->stall.retry_at < next)
+        next = f->stall.retry_at;
+    if (f->fifo_count && !f->mop_active) {
+        if (f->take_at > now && f->take_at < next)
+            next = f->take_at;
+        if (f->mop.ready_at > now && f->mop.ready_at < next)
+            next = f->mop.ready_at;
+    }
+    return next > now ? next : now + 1;
+}
+
+/* Phases D to G are over: when the thread looks next. */
+static inline void wg_appoint_thread(wg_tile *t, const wg_frontend *f, unsigned thread)
+{
+    wg_wake_at(&t->sched, WG_AGENT_THREAD0 + thread, f->moved ? t->sched.now + 1 : wg_next_look(t, f));
+}
+
 /* An instruction that ends before the gate: recorded, lost or consumed. Its Auto TTSync entry ends with it. */
 void wg_insn_swallowed(wg_tile *t, wg_frontend *f, const wg_insn *insn);
 

@@ -12,6 +12,7 @@
 #include "backend/config.h"
 #include "backend/unpack.h"
 #include "engine/device.h"
+#include "fast/fast.h"
 #include "explain/findings.h"
 #include "num/formats.h"
 
@@ -51,6 +52,14 @@ static inline ur *ur_new(wg_arch_id arch)
         r->t->sched.next[WG_AGENT_CORE_B + i] = WG_NEVER;
     r->t->sched.now = 100;
     return r;
+}
+
+/* Nobody watches any more: shortcuts may be taken. */
+static inline void ur_unwatch(ur *r)
+{
+    r->t->watched = 0;
+    r->t->fast_wanted = WG_FAST_ALL;
+    wg_fast_update(r->t);
 }
 
 static inline void ur_free(ur *r)

@@ -8,6 +8,8 @@
 #include "isa/config_fields.h"
 #include "burst_rig.h"
 
+#include "fast/bursts.h"
+
 enum { THREAD = 1 };
 
 static uint32_t mvmul(const wg_tile *t)

@@ -152,7 +152,7 @@ static void test_repeated_packs(void **state)
         once[k] = pr_new(arch, arch == WG_ARCH_BH ? 16 : 256);
         pr_mark_dst(once[k]);
         once[k]->t->simd = (uint8_t)(k ? WG_SIMD_SCALAR : wg_simd_best());
-        once[k]->t->watched = 0;
+        ur_unwatch(once[k]);
     }
     wg_rng rng = {21};
     unsigned hits = 0;
@@ -215,7 +215,7 @@ static void test_repeated_unpacks(void **state)
         for (unsigned i = 0; i < 0x10000; i++)
             once[k]->t->l1[i] = (uint8_t)wg_rng_next(&fill);
         once[k]->t->simd = (uint8_t)(k ? WG_SIMD_SCALAR : wg_simd_best());
-        once[k]->t->watched = 0;
+        ur_unwatch(once[k]);
     }
     wg_rng rng = {22};
     unsigned hits = 0;
@@ -260,8 +260,8 @@ static void test_waiting_unasked(void **state)
     uint64_t since[2];
     for (unsigned lockstep = 0; lockstep < 2; lockstep++) {
         ur *r = ur_new(wg_test_arch(state));
-        r->t->watched = 0;
         r->t->lockstep = lockstep;
+        ur_unwatch(r);
         ur_push(r, 1, MVMUL);
         ur_run(r, 6);
         ur_push(r, 0, MOVD2B); /* for three cycles nothing else is accepted */
@@ -447,7 +447,7 @@ static void test_bursts(void **state)
         r[k] = pr_new(wg_test_arch(state), 16);
         pr_mark_dst(r[k]);
         r[k]->t->simd = (uint8_t)wg_simd_best();
-        r[k]->t->watched = 0;
+        ur_unwatch(r[k]);
         r[k]->t->poll.look_at = r[k]->t->poll.stop_at = r[k]->t->horizon = WG_NEVER;
         for (unsigned i = 0; i < 16; i++) { /* groups of four rows; behind a Last, anew */
             unsigned first = wg_tcfg_fields[r[k]->t->arch->id][WG_TCFG_ADDR_MOD_PACK_SEC0_YsrcIncr].word;
@@ -479,8 +479,8 @@ static void test_bursts(void **state)
         bursts += u->packer[0].free_at > u->burst_at + u->usual[0].cycles;
         expect_same(r[0]->t, r[1]->t);
     }
-    assert_true(passed > 1500);
-    assert_true(wg_test_arch(state) == WG_ARCH_WH || bursts > 300);
+    assert_true(!WG_FAST || passed > 1500);
+    assert_true(!WG_FAST || wg_test_arch(state) == WG_ARCH_WH || bursts > 300);
     for (unsigned k = 0; k < 2; k++)
         ur_free(r[k]);
 }

@@ -6,6 +6,8 @@
  */
 #include "burst_rig.h"
 
+#include "fast/bursts.h"
+
 enum { NOP = 0x02000000, MOP = 0x01800000, SETRWC = 0x37000000, MOVD2B = 0x0A000000 };
 #define SEMPOST 0xA4000008
 #define SEMGET 0xA5000008

@@ -7,6 +7,8 @@
 #include "backend/vector.h"
 #include "burst_rig.h"
 
+#include "fast/bursts.h"
+
 enum { THREAD = 1, NOP = 0x02000000, MOP = 0x01800000, REPLAY = 0x04000000 };
 
 /* One of the unit's, with any operands; registers that exist, mostly. */

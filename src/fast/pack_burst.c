@@ -13,11 +13,11 @@
  * leave it. Whoever would have looked in vain in between (threads that a completion wakes, requests that wait until the
  * thread is idle) is not asked: what they wait for does not change.
  */
-#include "backend/pack_burst.h"
+#include "fast/pack_burst.h"
 
 #include <string.h>
 
-#include "frontend/works.h"
+#include "fast/works.h"
 #include "tile/l1.h"
 
 static bool is_nop(uint32_t word) { return word >> 24 == 0x02; }

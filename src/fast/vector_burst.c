@@ -2,13 +2,14 @@
 /*
  * Bursts of Vector Unit instructions: a thread alone whose REPLAY or MOP gives one after the other to the unit, and nobody
  * else who acts before some cycle. Of each cycle phase B is left, where something is on its way in the unit, and the
- * acceptance; the frontend moves up in the end (frontend/supply.h). An instruction that has to wait ends the burst.
+ * acceptance; the frontend moves up in the end (supply.h). An instruction that has to wait ends the burst.
  */
 #include "backend/vector.h"
 
 #include "engine/device.h"
 #include "frontend/gate.h"
-#include "frontend/supply.h"
+#include "fast/bursts.h"
+#include "fast/supply.h"
 
 enum { LEAST = 3 /* fewer are not worth it */ };
 

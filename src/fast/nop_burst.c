@@ -3,6 +3,8 @@
  * Bursts of NOPs: threads whose MOP Expanders give one NOP after the other, each for itself, and nobody else who acts
  * before some cycle. They pass the gate one per cycle and wake nobody.
  */
+#include "fast/bursts.h"
+
 #include "frontend/mop.h"
 
 enum { LEAST = 4 /* cycles: fewer are not worth it */ };

@@ -7,23 +7,8 @@
 #include "frontend/gate.h"
 #include "frontend/mop.h"
 
-/* Nothing moved in phases D to G: the earliest cycle at which the thread could act if nobody else did. */
-static inline uint64_t wg_next_look(const wg_tile *t, const wg_frontend *f)
-{
-    uint64_t now = t->sched.now, next = WG_NEVER;
-    if (wg_gate_count(f) && f->stall.retry_at < next)
-        next = f->stall.retry_at;
-    if (f->fifo_count && !f->mop_active) {
-        if (f->take_at > now && f->take_at < next)
-            next = f->take_at;
-        if (f->mop.ready_at > now && f->mop.ready_at < next)
-            next = f->mop.ready_at;
-    }
-    return next > now ? next : now + 1;
-}
-
 /*
- * … and who else could let it act: see wg_wake_waiting(). A head that waits for a known cycle, or for banks, is not to
+ * Nothing moved: who else could let the thread act; see wg_wake_waiting(). A head that waits for a known cycle, or for banks, is not to
  * be asked at every instruction's completion; what changes configuration and counters is always worth a look.
  */
 static inline uint32_t wg_waits_for(const wg_frontend *f)
@@ -55,7 +40,7 @@ static inline uint32_t wg_waits_for(const wg_frontend *f)
 #undef UNIT
 }
 
-WG_STAGE void wg_appoint_thread(wg_tile *t, const wg_frontend *f, unsigned thread, const bool careful)
+static inline void wg_works_appoint(wg_tile *t, const wg_frontend *f, unsigned thread)
 {
     wg_schedule *s = &t->sched;
     if (f->moved) { /* the engine has taken the old one */
@@ -63,8 +48,7 @@ WG_STAGE void wg_appoint_thread(wg_tile *t, const wg_frontend *f, unsigned threa
         s->soon |= WG_AGENT_BIT(WG_AGENT_THREAD0 + thread);
         return;
     }
-    if (!careful)
-        s->deaf[thread] = ~wg_waits_for(f);
+    s->deaf[thread] = ~wg_waits_for(f);
     wg_wake_at(s, WG_AGENT_THREAD0 + thread, wg_next_look(t, f));
 }
 

@@ -17,7 +17,8 @@
 #include <string.h>
 
 #include "frontend/gate.h"
-#include "frontend/supply.h"
+#include "fast/bursts.h"
+#include "fast/supply.h"
 
 enum { MOST = 32, LEAST = 3 /* fewer are not worth it */ };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an expander gives in the next cycles (supply.h). */
-#include "frontend/supply.h"
+#include "fast/supply.h"
 
 /*
  * A REPLAY's last instructions are at the gate, and others come up behind them (phases F and G): for how many of these
