@@ -24,14 +24,14 @@ typedef struct wg_schedule {
      */
     uint64_t later;
     uint32_t soon;
-    uint32_t woken;        /* who got an earlier appointment since somebody cleared it (wg_tile_cycles) */
-    uint8_t phase;         /* wg_phase being run */
-    uint8_t pending_cores; /* bit i: core i is still to be ticked in this cycle, its appointment is taken */
-    bool watch_idle;       /* a request waits at its region for a thread to become idle (wg_watch_idle) */
-    bool watch_units;      /* the Scalar Unit's instruction waits mid-way for what gates wait for (wg_watch_units) */
-    uint32_t far;          /* who has an appointment and no bit in `soon` has one here */
-    uint64_t look_at;      /* … and looks again in this cycle */
-    uint32_t deaf[3];      /* of each thread that sleeps: what cannot let it act (WG_CAUSE_…) */
+    uint32_t woken;          /* who got an earlier appointment since somebody cleared it (wg_tile_cycles) */
+    uint8_t phase;           /* wg_phase being run */
+    uint8_t pending_cores;   /* bit i: core i is still to be ticked in this cycle, its appointment is taken */
+    bool watch_idle;         /* a request waits at its region for a thread to become idle (wg_watch_idle) */
+    bool watch_units;        /* the Scalar Unit's instruction waits mid-way for what gates wait for (wg_watch_units) */
+    uint32_t far;            /* who has an appointment and no bit in `soon` has one here */
+    uint64_t look_at;        /* … and looks again in this cycle */
+    uint32_t wake_filter[3]; /* of each thread that sleeps: what cannot let it act (WG_CAUSE_…) */
 } wg_schedule;
 
 /*
@@ -56,7 +56,7 @@ static inline uint8_t wg_agent_first_phase(unsigned agent)
     return agent == WG_AGENT_PUSHES ? WG_PHASE_PUSH : WG_PHASE_ARRIVALS;
 }
 
-static_assert(WG_AGENT_COUNT < 32, "wg_schedule.soon; the last bit of wg_schedule.deaf is free");
+static_assert(WG_AGENT_COUNT < 32, "wg_schedule.soon; the last bit of wg_schedule.wake_filter is free");
 #define WG_AGENT_BIT(agent) (UINT32_C(1) << (agent))
 #define WG_SCHED_NEAR 8 /* appointments this near are among the `soon`: pipelines make one per instruction */
 #define WG_SCHED_CORES (UINT32_C(0x1F) << WG_AGENT_CORE_B)
@@ -133,7 +133,7 @@ static inline void wg_wake_waiting(wg_schedule *s, uint32_t causes)
     wg_wake_unit_watchers(s);
     uint64_t at = s->phase < WG_PHASE_LATCHES ? s->now : s->now + 1;
     for (unsigned i = 0; i < 3; i++)
-        if (~s->deaf[i] & causes && at < s->next[WG_AGENT_THREAD0 + i]) {
+        if (~s->wake_filter[i] & causes && at < s->next[WG_AGENT_THREAD0 + i]) {
             s->next[WG_AGENT_THREAD0 + i] = at;
             s->soon |= WG_AGENT_BIT(WG_AGENT_THREAD0 + i);
             s->woken |= WG_AGENT_BIT(WG_AGENT_THREAD0 + i);
@@ -141,13 +141,13 @@ static inline void wg_wake_waiting(wg_schedule *s, uint32_t causes)
 }
 static inline void wg_wake_waiting_thread(wg_schedule *s, unsigned thread, uint32_t causes)
 {
-    if (~s->deaf[thread] & causes)
+    if (~s->wake_filter[thread] & causes)
         wg_wake(s, WG_AGENT_THREAD0 + thread);
 }
 static inline void wg_wake_threads(wg_schedule *s) { wg_wake_waiting(s, WG_CAUSE_ANY); }
 
 /* From now on nobody may sleep through a change, or what is known of a thread's gate is no longer so. */
-static inline void wg_threads_listen(wg_schedule *s) { s->deaf[0] = s->deaf[1] = s->deaf[2] = 0; }
+static inline void wg_threads_listen(wg_schedule *s) { s->wake_filter[0] = s->wake_filter[1] = s->wake_filter[2] = 0; }
 
 /* Somebody outside changed state: everybody looks again. */
 static inline void wg_wake_all(wg_schedule *s)

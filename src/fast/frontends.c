@@ -153,7 +153,7 @@ __attribute__((noinline)) static void frontends(wg_tile *t, unsigned due)
         if (!(due >> i & 1))
             continue;
         wg_frontend *f = wg_frontend_of(t, i);
-        s->deaf[i] = 0; /* while it is about to look, and while it moves */
+        s->wake_filter[i] = 0; /* while it is about to look, and while it moves */
         f->moved = f->latch.block && wg_gate_latch(t, i, false);
         met |= (unsigned)f->moved << i;
         if (streams(f, s->now)) {
@@ -211,7 +211,7 @@ static inline unsigned look(wg_tile *t, wg_frontend *f, unsigned thread)
     wg_stall why;
     if (entry & (WG_E_TTSYNC | WG_E_PASSES) && head != f->gate_end)
         return STRANGE;
-    t->sched.deaf[thread] = 0; /* while it is about to look, and while it moves */
+    t->sched.wake_filter[thread] = 0; /* while it is about to look, and while it moves */
     f->moved = f->latch.block && wg_gate_latch(t, thread, false);
     if (head == f->gate_end)
         return HELD;

@@ -773,13 +773,13 @@ void wg_pack_burst_ends(wg_pack_burst *b, uint64_t now)
             wg_gate_stall_ends(t, f, NULL, false);
         t->backend.turn[WG_UNIT_PACK].next = (uint8_t)(b->thread == WG_THREADS - 1 ? 0 : b->thread + 1);
     }
-    s->deaf[b->thread] = 0;
+    s->wake_filter[b->thread] = 0;
     b->u->burst_until = b->pacrs - b->accepted < 2 ? 0 : b->p->free_at + 1;
     if (now > b->from) {
         wg_stall busy = {WG_STALL_UNIT_BUSY, WG_UNIT_PACK, WG_AGENT_PACK, b->p->free_at};
         wg_gate_stalls(f, &busy, b->from);
         f->moved = false;
-        s->deaf[b->thread] = ~wg_waits_for(f);
+        s->wake_filter[b->thread] = ~wg_waits_for(f);
         uint64_t at = b->p->free_at > now ? b->p->free_at : now;
         if (f->fifo_count && !f->mop_active && f->mop.ready_at >= now && f->mop.ready_at < at)
             at = f->mop.ready_at; /* as wg_next_look() */

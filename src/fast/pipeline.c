@@ -130,21 +130,21 @@ static inline uint64_t step(wg_tile *t, const row_lane *l)
         wg_mop(t, l->thread, false);
     if (f->moved)
         return s->now + 1;
-    s->deaf[l->thread] = ~wg_waits_for(f);
+    s->wake_filter[l->thread] = ~wg_waits_for(f);
     return wg_next_look(t, f);
 }
 
 /* Is it worth trying whether PACRs can go faster yet (pack_burst.h)? Not while others are about to do something. */
 static inline bool bursts(const wg_schedule *s, uint64_t others)
 {
-    enum { LEAST = 16, STRANGE = WG_UNITS_BITS & ~(int)(WG_AGENT_BIT(WG_AGENT_PACK) | WG_AGENT_BIT(WG_AGENT_UNPACK0)) };
-    return others > s->now + LEAST && !(s->soon & STRANGE);
+    enum { LEAST = 16, OTHER = WG_UNITS_BITS & ~(int)(WG_AGENT_BIT(WG_AGENT_PACK) | WG_AGENT_BIT(WG_AGENT_UNPACK0)) };
+    return others > s->now + LEAST && !(s->soon & OTHER);
 }
 
 __attribute__((noinline)) static row_end row(wg_tile *t, const lanes *all, uint64_t until)
 {
     wg_schedule *s = &t->sched;
-    const uint32_t strangers = OTHERS | (WG_THREADS_BITS & ~all->threads);
+    const uint32_t others_mask = OTHERS | (WG_THREADS_BITS & ~all->threads);
     uint64_t now = s->now;
     bool burst = t->arch->pack.interfaces && all->at[all->count - 1].unit == WG_UNIT_PACK && bursts(s, until);
     s->woken = 0;
@@ -154,7 +154,7 @@ __attribute__((noinline)) static row_end row(wg_tile *t, const lanes *all, uint6
             s->phase = WG_PHASE_COMPLETIONS;
             for (uint32_t mask = s->soon & WG_UNITS_BITS; mask; mask &= mask - 1)
                 wg_tile_tick(t, (unsigned)__builtin_ctz(mask));
-            if (s->woken & strangers)
+            if (s->woken & others_mask)
                 return BEFORE_REGIONS;
         }
         uint64_t next = WG_NEVER;
@@ -171,7 +171,7 @@ __attribute__((noinline)) static row_end row(wg_tile *t, const lanes *all, uint6
             }
             next = *at < next ? *at : next;
         }
-        if (s->woken & strangers)
+        if (s->woken & others_mask)
             return BEFORE_PUSHES;
         if (next != now + 1) {
             uint64_t unit_next = earliest(s, WG_UNITS_BITS);
@@ -245,6 +245,8 @@ static inline unsigned burst_alone(wg_tile *t, const wg_frontend *f, unsigned th
     const wg_schedule *s = &t->sched;
     unsigned entry = f->down[f->down_head % WG_DOWN_RING];
     unsigned unit = f->pool[entry & WG_E_PLACE].unit;
+    if (!wg_fast(t, WG_FAST_BURSTS))
+        return 0;
     if (unit == WG_UNIT_MATRIX && is_plain(f))
         return wg_matrix_burst(t, thread, least(until, earliest(s, WG_UNITS_BITS & ~WG_AGENT_BIT(WG_AGENT_MATRIX))));
     if (unit == WG_UNIT_VECTOR && f->busy & (WG_F_BYTE(mop_active) | WG_F_BYTE(replay_busy)) && is_plain(f))
@@ -259,7 +261,7 @@ __attribute__((noinline)) static row_end alone(wg_tile *t, unsigned thread, uint
     wg_schedule *s = &t->sched;
     wg_frontend *f = wg_frontend_of(t, thread);
     uint64_t *next = &s->next[WG_AGENT_THREAD0 + thread], now = s->now;
-    const uint32_t own = WG_AGENT_BIT(WG_AGENT_THREAD0 + thread), strangers = OTHERS | (WG_THREADS_BITS & ~own);
+    const uint32_t own = WG_AGENT_BIT(WG_AGENT_THREAD0 + thread), others_mask = OTHERS | (WG_THREADS_BITS & ~own);
     s->woken = 0;
     for (;;) {
         s->now = now;
@@ -278,7 +280,7 @@ __attribute__((noinline)) static row_end alone(wg_tile *t, unsigned thread, uint
             s->phase = WG_PHASE_COMPLETIONS;
             for (uint32_t mask = s->soon & WG_UNITS_BITS; mask; mask &= mask - 1)
                 wg_tile_tick(t, (unsigned)__builtin_ctz(mask));
-            if (s->woken & strangers)
+            if (s->woken & others_mask)
                 return BEFORE_REGIONS;
         }
         uint64_t after = now + 1;
@@ -305,18 +307,18 @@ __attribute__((noinline)) static row_end alone(wg_tile *t, unsigned thread, uint
                 fill(t, f, thread);
                 *next = after;
                 if (!f->moved) {
-                    s->deaf[thread] = ~wg_waits_for(f);
+                    s->wake_filter[thread] = ~wg_waits_for(f);
                     *next = wg_next_look(t, f);
                     if (*next == WG_NEVER)
                         s->soon &= ~own;
                 }
             }
-            if (s->woken & strangers) {
-                if (s->woken & strangers & ~(uint32_t)WG_PUSHES_BITS)
+            if (s->woken & others_mask) {
+                if (s->woken & others_mask & ~(uint32_t)WG_PUSHES_BITS)
                     return BEFORE_PUSHES;
                 wg_tile_to_next(t); /* what it has made room for */
                 until = others_act(t, end);
-                if (s->soon & WG_THREADS_BITS & strangers)
+                if (s->soon & WG_THREADS_BITS & others_mask)
                     return BETWEEN_CYCLES;
             }
         }
@@ -367,7 +369,7 @@ static uint64_t others_pipeline(const wg_schedule *s, uint32_t but, uint64_t unt
 enum { UNPACKERS = WG_AGENT_BIT(WG_AGENT_UNPACK0) | WG_AGENT_BIT(WG_AGENT_UNPACK1) };
 
 /* A cycle of the other thread and the unpackers; false: it ends there, *end says how. */
-static inline bool beside(wg_pack_burst *b, const row_lane *other, uint64_t now, uint32_t strangers, row_end *end)
+static inline bool beside(wg_pack_burst *b, const row_lane *other, uint64_t now, uint32_t others_mask, row_end *end)
 {
     wg_tile *t = b->t;
     wg_schedule *s = &t->sched;
@@ -380,7 +382,7 @@ static inline bool beside(wg_pack_burst *b, const row_lane *other, uint64_t now,
         usual = wg_pack_burst_goes_on(b);
     }
     bool due = s->next[other->agent] <= now, accepts = wg_pack_burst_next(b) == now;
-    if (!usual || s->woken & strangers || !wg_pack_burst_completes(b, now) || (due && !is_usual(other)) ||
+    if (!usual || s->woken & others_mask || !wg_pack_burst_completes(b, now) || (due && !is_usual(other)) ||
         (accepts && !wg_pack_burst_is_ready(b))) {
         wg_pack_burst_ends(b, now);
         wg_tile_tick(t, WG_AGENT_PACK);
@@ -393,7 +395,7 @@ static inline bool beside(wg_pack_burst *b, const row_lane *other, uint64_t now,
         wg_pack_burst_writes(b);
         wg_appoint(s, other->agent, step(t, other));
     }
-    if (s->woken & strangers || wg_pack_burst_is_over(b) || !wg_pack_burst_goes_on(b)) {
+    if (s->woken & others_mask || wg_pack_burst_is_over(b) || !wg_pack_burst_goes_on(b)) {
         wg_pack_burst_ends(b, now + 1);
         s->now = now;
         *end = BEFORE_PUSHES;
@@ -421,7 +423,7 @@ static bool burst(wg_tile *t, uint64_t until, row_end *end)
     until = others_pipeline(s, mine, until);
     s->woken = 0;
     if (other)
-        s->deaf[other->thread] = 0;
+        s->wake_filter[other->thread] = 0;
     for (;;) {
         uint64_t now = WG_NEVER;
         if (other) {
@@ -497,7 +499,7 @@ void wg_fast_pipeline(wg_tile *t, uint64_t end)
     while (!(t->dev->stop_requested | (t->backend.scalar.refusals != 0))) {
         row_end ends;
         lanes all;
-        if (wg_pack_may_burst(t) && bursts(s, others) && burst(t, others, &ends)) {
+        if (wg_pack_may_burst(t) && wg_fast(t, WG_FAST_BURSTS) && bursts(s, others) && burst(t, others, &ends)) {
             others = ends_row(t, ends, end);
             continue;
         }
@@ -522,7 +524,7 @@ void wg_fast_pipeline(wg_tile *t, uint64_t end)
             s->now = now = next;
         }
         if (threads && wg_fast(t, WG_FAST_ROWS)) {
-            if (nops(t, threads, others))
+            if (wg_fast(t, WG_FAST_BURSTS) && nops(t, threads, others))
                 continue;
             unsigned first = (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0;
             bool one = !(threads & (threads - 1)) && is_alone(t, first);

@@ -48,7 +48,7 @@ static inline void wg_works_appoint(wg_tile *t, const wg_frontend *f, unsigned t
         s->soon |= WG_AGENT_BIT(WG_AGENT_THREAD0 + thread);
         return;
     }
-    s->deaf[thread] = ~wg_waits_for(f);
+    s->wake_filter[thread] = ~wg_waits_for(f);
     wg_wake_at(s, WG_AGENT_THREAD0 + thread, wg_next_look(t, f));
 }
 

@@ -30,7 +30,7 @@ void wg_frontends(wg_tile *t, unsigned due)
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (due >> i & 1) {
             wg_frontend *f = &t->frontend[i];
-            s->deaf[i] = 0;
+            s->wake_filter[i] = 0;
             f->moved = f->latch.block && wg_gate_latch(t, i, true);
             met |= (unsigned)f->moved << i;
         }
