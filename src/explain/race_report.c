@@ -286,7 +286,10 @@ static void same_thread(const wg_races *r, const wg_cell *a, const wg_race_party
     wg_clock_see(&fix->adds, a->k, a->value);
 }
 
-static const char *pusher_name(const wg_race_party *p) { return p->core < WG_CORES ? wg_agent_name(p->core) : "the host"; }
+static const char *pusher_name(const wg_race_party *p)
+{
+    return p->core < WG_CORES ? wg_agent_name(p->core) : "the host";
+}
 
 static void two_pushers(wg_races *r, const wg_cell *a, const wg_actor *b, const wg_race_party *pa,
                         const wg_race_party *pb, text *why, text *how, remedy *fix)
@@ -294,7 +297,8 @@ static void two_pushers(wg_races *r, const wg_cell *a, const wg_actor *b, const 
     say(why, "Both are thread %u's, but pushed by %s and %s: nothing tells which comes first.", b->thread,
         pusher_name(pa), pusher_name(pb));
     say(how, "Let %s drain the thread (%s) and then tell %s, before it pushes ", pusher_name(pa),
-        pa->core == WG_CORE_B ? "load the thread's PC buffer and use the value" : "load PC_BUF_BASE+4 and use the value",
+        pa->core == WG_CORE_B ? "load the thread's PC buffer and use the value"
+                              : "load PC_BUF_BASE+4 and use the value",
         pusher_name(pb));
     say_insn(r, how, pb->word);
     say(how, ".");
@@ -482,7 +486,8 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
     } else {
         say(why, "The Mover may still be at work on the command of core %s.",
             pa->core < WG_CORES ? wg_agent_name(pa->core) : "B");
-        say(how, "Poll TDMA-RISC's status in a loop, or STALLWAIT(…, TRISC_CFG) and STALLWAIT(…, XMOV), before %s.", before);
+        say(how, "Poll TDMA-RISC's status in a loop, or STALLWAIT(…, TRISC_CFG) and STALLWAIT(…, XMOV), before %s.",
+            before);
     }
 }
 
@@ -535,9 +540,7 @@ static void special(wg_races *r, const wg_cell *a, const wg_race_party *pa, cons
                       : "Wait for both: STALLWAIT(%s, UNPACK|SRC%c_CLR).",
             first < 2 ? "STALL_MATH" : "STALL_UNPACK", file);
         break;
-    case WG_TOUCH_BANK_OWNER:
-        owner_words(r, a, pa, b, pb, first, why, how);
-        break;
+    case WG_TOUCH_BANK_OWNER: owner_words(r, a, pa, b, pb, first, why, how); break;
     case WG_TOUCH_MOP_CFG:
         say(why,
             "The MOP Expander reads its configuration while it expands, and the MOP may still be queued or expanding.");
