@@ -43,8 +43,9 @@ typedef struct spot {
     rv i;
     int8_t next[2]; /* -1: none, or it leaves what is looked at */
     bool reached, same_place;
-    bool again, always; /* there is a way to the location; all ways lead there */
     bool home;          /* there is a way to the load itself */
+    bool counts;        /* a load of the location that is part of the waiting */
+    bool again, always; /* there is a way to one of those; all ways lead there */
     value x[32];
     struct {
         int32_t at; /* from sp, as it was at the load */
@@ -201,6 +202,16 @@ static int8_t spot_at(struct wg_race_code *c, uint32_t pc, uint32_t back_to)
 
 static value held_at_first(int32_t at) { return named(4, stack(at), 2); }
 
+/*
+ * Does the load read the same place when it comes again? Its address is a number from the run; code that makes it anew
+ * from what it had knows it by a name.
+ */
+static bool same_pointer(const spot *load, const spot *after)
+{
+    value now = after->x[load->i.rs1], was = load->x[load->i.rs1];
+    return now.name && (now.name == was.name || !(now.is & KNOWN));
+}
+
 /* What is known behind one place is known before the next, as far as all ways there agree. True: something changed. */
 static bool flow_into(spot *to, const spot *after, bool is_load_again)
 {
@@ -213,8 +224,7 @@ static bool flow_into(spot *to, const spot *after, bool is_load_again)
     bool changed = false;
     for (unsigned k = 1; k < 32; k++) {
         value v = joined(to->x[k], after->x[k]);
-        /* The load's address is a number from the run; code that makes it anew from what it had knows it by a name. */
-        if (is_load_again && k == to->i.rs1 && after->x[k].name && !(after->x[k].is & KNOWN))
+        if (is_load_again && k == to->i.rs1)
             v = to->x[k];
         changed |= v.name != to->x[k].name || v.is != to->x[k].is;
         to->x[k] = v;
@@ -332,6 +342,8 @@ static bool look_around(wg_races *r, struct wg_race_code *c, unsigned core, uint
             unsigned ways = step(s, &after, to, back_to, at == 0);
             for (unsigned k = 0; k < 2; k++) {
                 int8_t next = k < ways ? spot_at(c, to[k], back_to[k]) : -1;
+                if (next == 0 && !same_pointer(load, &after))
+                    next = -1;
                 more |= next != s->next[k];
                 s->next[k] = next;
                 if (next >= 0)
@@ -339,10 +351,11 @@ static bool look_around(wg_races *r, struct wg_race_code *c, unsigned core, uint
             }
         }
     }
-    return load->x[load->i.rs1].name != 0;
+    return true;
 }
 
-static void find_ways(struct wg_race_code *c, uint32_t address)
+/* Which loads read the location, and from where there is a way to the load itself. */
+static void find_places(struct wg_race_code *c, uint32_t address)
 {
     const rv *load = &c->spot[0].i;
     for (unsigned at = 0; at < c->count; at++) {
@@ -350,47 +363,72 @@ static void find_ways(struct wg_race_code *c, uint32_t address)
         value from = plus(s->x[s->i.rs1], immediate(s->i.word));
         s->same_place = at == 0 || (s->reached && s->i.op == load->op && s->i.kind == load->kind && from.is & KNOWN &&
                                     from.number == address);
-        s->again = s->always = s->home = false;
+        s->home = false;
     }
     for (bool more = true; more;) {
         more = false;
         for (unsigned at = 0; at < c->count; at++) {
             spot *s = &c->spot[at];
-            bool again = false, home = false, always = s->next[0] >= 0 && (!is_branch(&s->i) || s->next[1] >= 0);
+            bool home = false;
+            for (unsigned k = 0; k < 2; k++)
+                home |= s->next[k] == 0 || (s->next[k] > 0 && c->spot[s->next[k]].home);
+            more |= home != s->home;
+            s->home = home;
+        }
+    }
+}
+
+/* From where there is a way to a load that counts, and from where all ways lead to one. */
+static void find_ways(struct wg_race_code *c)
+{
+    for (unsigned at = 0; at < c->count; at++)
+        c->spot[at].again = c->spot[at].always = false;
+    for (bool more = true; more;) {
+        more = false;
+        for (unsigned at = 0; at < c->count; at++) {
+            spot *s = &c->spot[at];
+            bool again = false, always = s->next[0] >= 0 && (!is_branch(&s->i) || s->next[1] >= 0);
             for (unsigned k = 0; k < 2; k++) {
                 if (s->next[k] < 0)
                     continue;
                 const spot *n = &c->spot[s->next[k]];
-                again |= n->same_place || n->again;
-                home |= s->next[k] == 0 || n->home;
-                always &= n->same_place || n->always;
+                again |= n->counts || n->again;
+                always &= n->counts || n->always;
             }
-            more |= again != s->again || home != s->home || always != s->always;
+            more |= again != s->again || always != s->always;
             s->again = again;
-            s->home = home;
             s->always = always;
         }
     }
 }
 
-/* A branch that depends on the load: one way leads to the location again, the other one does not, or may leave. */
+/* A branch that depends on the load: one way leads to the location again, the other one does not, or need not. */
 static bool decides(const struct wg_race_code *c)
 {
     for (unsigned at = 1; at < c->count; at++) {
         const spot *s = &c->spot[at];
         if (!s->reached || !is_branch(&s->i) || !((s->x[s->i.rs1].is | s->x[s->i.rs2].is) & FROM_LOAD))
             continue;
+        bool again[2], always[2];
         for (unsigned k = 0; k < 2; k++) {
             const spot *to = s->next[k] < 0 ? NULL : &c->spot[s->next[k]];
-            const spot *other = s->next[!k] < 0 ? NULL : &c->spot[s->next[!k]];
-            bool again = to && (to->same_place || to->again), always = to && (to->same_place || to->always);
-            bool other_again = other && (other->same_place || other->again);
-            bool other_always = other && (other->same_place || other->always);
-            if (again && (!other_again || (always && !other_always)))
-                return true;
+            again[k] = to && (to->counts || to->again);
+            always[k] = to && (to->counts || to->always);
         }
+        for (unsigned k = 0; k < 2; k++)
+            if (again[k] && (!again[!k] || (always[k] && !always[!k])))
+                return true;
     }
     return false;
+}
+
+static bool spins_directly(struct wg_race_code *c, uint32_t address)
+{
+    find_places(c, address);
+    for (unsigned at = 0; at < c->count; at++) /* those of the loop */
+        c->spot[at].counts = c->spot[at].same_place && c->spot[at].home;
+    find_ways(c);
+    return c->spot[0].home && decides(c);
 }
 
 static bool spins(wg_races *r, unsigned core, uint32_t pc, uint32_t address)
@@ -398,20 +436,19 @@ static bool spins(wg_races *r, unsigned core, uint32_t pc, uint32_t address)
     struct wg_race_code *here = &r->looked_at[0], *there = &r->looked_at[1];
     if (!look_around(r, here, core, pc, address))
         return false;
-    find_ways(here, address);
-    bool decided = decides(here);
-    if (here->spot[0].home && decided)
+    if (spins_directly(here, address))
         return true;
-    if (!decided && !here->spot[0].always)
-        return false;
-    for (unsigned at = 1; at < here->count; at++) {
-        if (!here->spot[at].same_place || !look_around(r, there, core, here->spot[at].pc, address))
-            continue;
-        find_ways(there, address);
-        if (there->spot[0].home && decides(there))
-            return true;
+    bool any = false;
+    for (unsigned at = 0; at < here->count; at++) {
+        spot *s = &here->spot[at];
+        s->counts =
+            at && s->same_place && look_around(r, there, core, s->pc, address) && spins_directly(there, address);
+        any |= s->counts;
     }
-    return false;
+    if (!any)
+        return false;
+    find_ways(here);
+    return here->spot[0].always || decides(here);
 }
 
 bool wg_race_spins(wg_races *r, unsigned core, uint32_t pc, uint32_t address)
