@@ -40,6 +40,8 @@ typedef struct rv {
 /* A place in the code, and what is known before it. */
 typedef struct spot {
     uint32_t pc, back_to; /* back_to: in a function that was called from here, where it returns to; 0: it is not */
+    uint32_t pointer;     /* what the register holds that the load takes its address from … */
+    bool numbered;        /* … if that is a number */
     rv i;
     int8_t next[2]; /* -1: none, or it leaves what is looked at */
     bool reached, same_place;
@@ -188,20 +190,6 @@ static bool store(spot *after, const spot *s)
 
 /* ---- The graph ------------------------------------------------------------------------------------------------- */
 
-static int8_t spot_at(struct wg_race_code *c, uint32_t pc, uint32_t back_to)
-{
-    for (unsigned i = 0; i < c->count; i++)
-        if (c->spot[i].pc == pc && c->spot[i].back_to == back_to)
-            return (int8_t)i;
-    if (c->count == LOOK)
-        return -1;
-    spot *s = &c->spot[c->count];
-    *s = (spot){.pc = pc, .back_to = back_to, .next = {-1, -1}};
-    return (int8_t)c->count++;
-}
-
-static value held_at_first(int32_t at) { return named(4, stack(at), 2); }
-
 /*
  * Does the load read the same place when it comes again? Its address is a number from the run; code that makes it anew
  * from what it had knows it by a name.
@@ -211,6 +199,29 @@ static bool same_pointer(const spot *load, const spot *after)
     value now = after->x[load->i.rs1], was = load->x[load->i.rs1];
     return now.name && (now.name == was.name || !(now.is & KNOWN));
 }
+
+/* The place behind `after`; one for each number that the load's pointer may be. -1: there is no room. */
+static int8_t spot_at(struct wg_race_code *c, uint32_t pc, uint32_t back_to, const spot *after)
+{
+    const spot *load = &c->spot[0];
+    value pointer = after->x[load->i.rs1];
+    if (pc == load->pc && back_to == load->back_to && same_pointer(load, after))
+        return 0;
+    for (unsigned i = 1; i < c->count; i++)
+        if (c->spot[i].pc == pc && c->spot[i].back_to == back_to && c->spot[i].numbered == !!(pointer.is & KNOWN) &&
+            c->spot[i].pointer == (pointer.is & KNOWN ? pointer.number : 0))
+            return (int8_t)i;
+    if (c->count == LOOK)
+        return -1;
+    c->spot[c->count] = (spot){.pc = pc,
+                               .back_to = back_to,
+                               .next = {-1, -1},
+                               .pointer = pointer.is & KNOWN ? pointer.number : 0,
+                               .numbered = pointer.is & KNOWN};
+    return (int8_t)c->count++;
+}
+
+static value held_at_first(int32_t at) { return named(4, stack(at), 2); }
 
 /* What is known behind one place is known before the next, as far as all ways there agree. True: something changed. */
 static bool flow_into(spot *to, const spot *after, bool is_load_again)
@@ -319,9 +330,9 @@ static value frame_pointer(wg_races *r, unsigned core, uint32_t pc)
 /* The code behind the load at pc, which read `address`. False: there is no load. */
 static bool look_around(wg_races *r, struct wg_race_code *c, unsigned core, uint32_t pc, uint32_t address)
 {
-    c->count = 0;
-    spot_at(c, pc, 0);
     spot *load = &c->spot[0];
+    c->count = 1;
+    *load = (spot){.pc = pc, .next = {-1, -1}};
     if (!fetch(r, core, pc, &load->i) || !is_load(&load->i) || !load->i.rd)
         return false;
     for (unsigned k = 1; k < 32; k++)
@@ -341,9 +352,7 @@ static bool look_around(wg_races *r, struct wg_race_code *c, unsigned core, uint
             uint32_t to[2], back_to[2];
             unsigned ways = step(s, &after, to, back_to, at == 0);
             for (unsigned k = 0; k < 2; k++) {
-                int8_t next = k < ways ? spot_at(c, to[k], back_to[k]) : -1;
-                if (next == 0 && !same_pointer(load, &after))
-                    next = -1;
+                int8_t next = k < ways ? spot_at(c, to[k], back_to[k], &after) : -1;
                 more |= next != s->next[k];
                 s->next[k] = next;
                 if (next >= 0)
