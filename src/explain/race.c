@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The race detector's reading of the event stream: the threads' clocks, waits, semaphores, mutexes, source banks and
- * Auto TTSync. race_core.c has the cores, race_units.c the units, race_shadow.c the locations, race_order.c the test,
- * race_report.c the words.
+ * Auto TTSync. race_core.c has the cores, race_spin.c their loads that spin, race_units.c the units, race_shadow.c the
+ * locations, race_order.c the test, race_report.c the reports, race_words.c their words.
  *
  * Decided here: a core's stores to MOP configuration are processed before what it pushes after them; every kernel
  * relies on that, and no page says otherwise.
