@@ -523,30 +523,6 @@ static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
     }
 }
 
-/*
- * Behind three more instructions of its thread a write to Dst has landed, as far as the Vector Unit is concerned
- * (SFPLOAD.md): until when that is not so, for the instruction at the gate. Ids count more than what has passed, never
- * less.
- */
-uint64_t wg_matrix_settles(const wg_tile *t, const wg_insn *insn)
-{
-    enum { APART = 4 };
-    const wg_matrix *m = &t->backend.matrix;
-    uint64_t until = 0;
-    for (uint32_t i = m->head; i != m->tail; i++) {
-        const wg_matrix_op *op = &m->flight[i % WG_MATRIX_FLIGHTS];
-        if (op->effect < WG_EFFECT_DST16 || op->effect > WG_EFFECT_UNDEFINE || op->effect_at == WG_NEVER)
-            continue;
-        const wg_frontend *f = &t->frontend[op->insn.thread];
-        bool apart = op->insn.thread == insn->thread
-                         ? insn->id - op->insn.id >= APART
-                         : !wg_gate_count(f) || wg_gate_fifo_at(f, 0)->id - op->insn.id > APART;
-        if (apart)
-            until = later(until, op->effect_at);
-    }
-    return until;
-}
-
 /* When something of it happens next; WG_NEVER: it is over. */
 static uint64_t due(const wg_matrix_op *op)
 {

@@ -17,7 +17,7 @@
  *               Scalar Unit  answers in order
  *               Config. Unit RDCFG's result stays in its stage; WH: the thread waits for it
  *               Mover        one transfer at a time
- *     NoC                    packets of one virtual channel stay in order (network.c)
+ *     NoC                    packets of one tile leave in order (network.c)
  */
 #include "engine/delay.h"
 #include "engine/device.h"
