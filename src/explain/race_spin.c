@@ -113,7 +113,7 @@ static value named(uint64_t what, value from, uint64_t with)
 
 static value plus(value v, uint32_t n)
 {
-    value out = v;
+    value out;
     if (!n)
         return v;
     if (v.is & KNOWN)

@@ -10,49 +10,85 @@
 static inline void fence(void) { __asm__ volatile("fence" ::: "memory"); }
 static inline uint32_t load(volatile uint32_t *p) { return *p; }
 volatile uint32_t *volatile where = FLAG;
-__attribute__((noinline)) static void until(volatile uint32_t *p, uint32_t n) { while (*p < n) fence(); }
-__attribute__((noinline)) static uint32_t poll(volatile uint32_t *p) { uint32_t v; while ((v = *p) != 1) fence(); return v; }
+__attribute__((noinline)) static void until(volatile uint32_t *p, uint32_t n)
+{
+    while (*p < n)
+        fence();
+}
+__attribute__((noinline)) static uint32_t poll(volatile uint32_t *p)
+{
+    uint32_t v;
+    while ((v = *p) != 1)
+        fence();
+    return v;
+}
 int main(void)
 {
 #ifdef CORE_BRISC
-    for (volatile int i = 0; i < 20; i++) ;
+    for (volatile int i = 0; i < 20; i++)
+        ;
     *DATA = 42;
     uint32_t got = *DATA;
     __asm__ volatile("andi %0, %0, 0" : "+r"(got));
     *FLAG = 1;
 #else
 #if IDIOM == 0
-    while (*FLAG != 1) fence();
+    while (*FLAG != 1)
+        fence();
 #elif IDIOM == 1
-    while (*FLAG != 1) ;
+    while (*FLAG != 1)
+        ;
 #elif IDIOM == 2
-    do fence(); while (*FLAG != 1);
+    do
+        fence();
+    while (*FLAG != 1);
 #elif IDIOM == 3
-    for (;;) { if (*FLAG == 1) break; fence(); }
+    for (;;) {
+        if (*FLAG == 1)
+            break;
+        fence();
+    }
 #elif IDIOM == 4
-    while (load(FLAG) != 1) fence();
+    while (load(FLAG) != 1)
+        fence();
 #elif IDIOM == 5
     until(FLAG, 1);
 #elif IDIOM == 6
-    while (*FLAG8 != 1) fence();
+    while (*FLAG8 != 1)
+        fence();
 #elif IDIOM == 7
-    while (!(FLAG[0] == 1 && FLAG[1] == 0)) fence();
+    while (!(FLAG[0] == 1 && FLAG[1] == 0))
+        fence();
 #elif IDIOM == 8
     (void)poll(FLAG);
 #elif IDIOM == 9
     volatile uint32_t *p = where;
-    while (*p != 1) fence();
+    while (*p != 1)
+        fence();
 #elif IDIOM == 10
-    while ((*FLAG & 1) == 0) { fence(); for (int i = 0; i < 3; i++) __asm__ volatile("nop"); }
+    while ((*FLAG & 1) == 0) {
+        fence();
+        for (int i = 0; i < 3; i++)
+            __asm__ volatile("nop");
+    }
 #elif IDIOM == 11
     uint32_t v = *FLAG;
-    while (v != 1) { fence(); v = *FLAG; }
+    while (v != 1) {
+        fence();
+        v = *FLAG;
+    }
 #elif IDIOM == 12
-    while (*FLAG == 0 || *FLAG > 5) fence();
+    while (*FLAG == 0 || *FLAG > 5)
+        fence();
 #elif IDIOM == 100
-    if (*FLAG != 1) fence();
+    if (*FLAG != 1)
+        fence();
 #elif IDIOM == 101
-    if (*FLAG != 1) { fence(); if (*FLAG != 1) fence(); }
+    if (*FLAG != 1) {
+        fence();
+        if (*FLAG != 1)
+            fence();
+    }
 #elif IDIOM == 102
     for (volatile uint32_t *p = FLAG; *p != 1 && p < FLAG + 4;) /* looks elsewhere each time */
         p++;
@@ -69,5 +105,6 @@ int main(void)
     uint32_t got = *DATA;
     __asm__ volatile("andi %0, %0, 0" : "+r"(got));
 #endif
-    for (;;) ;
+    for (;;)
+        ;
 }
