@@ -441,17 +441,18 @@ static void order_dst_effect(wg_matrix *m, wg_matrix_op *op, uint64_t ready)
     m->last_lands = later(m->last_lands, op->effect_at);
 }
 
+/* A gap lasts until what caused it has landed; one that was put off keeps it open, whatever is accepted meanwhile. */
 static void set_gaps(wg_matrix *m, wg_insn_id id, const wg_matrix_op *op, uint64_t now)
 {
     switch (id) {
-    case WG_I_SHIFTXB: m->all_from = later(now + 2, op->effect_at); break;
+    case WG_I_SHIFTXB: m->all_from = later(m->all_from, later(now + 2, op->effect_at)); break;
     case WG_I_MOVD2A:
-    case WG_I_MOVB2A: m->not_src_moves_from = later(now + 2, op->effect_at); break;
-    case WG_I_MOVD2B: m->not_movd2b_from = later(now + 4, op->effect_at); break;
+    case WG_I_MOVB2A: m->not_src_moves_from = later(m->not_src_moves_from, later(now + 2, op->effect_at)); break;
+    case WG_I_MOVD2B: m->not_movd2b_from = later(m->not_movd2b_from, later(now + 4, op->effect_at)); break;
     case WG_I_MOVA2D:
     case WG_I_MOVDBGA2D:
     case WG_I_MOVB2D:
-    case WG_I_MOVDBGB2D: m->dst_readers_from = later(now + 4, op->effect_at); break;
+    case WG_I_MOVDBGB2D: m->dst_readers_from = later(m->dst_readers_from, later(now + 4, op->effect_at)); break;
     default: /* other changes of source registers are over by the next cycle, unless delayed */
         if (op->effect >= WG_EFFECT_SRC && op->effect <= WG_EFFECT_TRANSPOSE)
             m->all_from = later(m->all_from, op->effect_at);
@@ -608,6 +609,11 @@ static void accept(wg_tile *t, const wg_insn *insn)
     if (op->effect >= WG_EFFECT_DST16 && op->effect <= WG_EFFECT_UNDEFINE) {
         bool arithmetic = !e->latency;
         order_dst_effect(m, op, arithmetic ? now + 1 + t->timing->dst_block_cycles + extra : op->effect_at);
+    }
+    if (op->effect >= WG_EFFECT_SRC && op->effect <= WG_EFFECT_TRANSPOSE) {
+        /* In order of acceptance, as they are when nothing is put off: what may follow sooner has the same latency. */
+        op->effect_at = later(op->effect_at, m->src_lands);
+        m->src_lands = op->effect_at;
     }
     set_gaps(m, id, op, now);
     if (op->flip || op->give || op->effect == WG_EFFECT_RESET_BANKS) {

@@ -35,6 +35,8 @@ bool wg_matrix_implements(wg_insn_id id, wg_arch_id arch);
  * in the past if nothing is being written there.
  */
 uint64_t wg_dst_block_ready_at(const struct wg_tile *t, unsigned stored_row);
+/* Perturbed runs: until when the Vector Unit's instruction at the gate waits, so that no delay breaks SFPLOAD.md's rule. */
+uint64_t wg_matrix_settles(const struct wg_tile *t, const struct wg_insn *insn);
 /* Another unit's write to a stored row keeps its block from being read before `ready`. */
 void wg_dst_block_written(struct wg_tile *t, unsigned stored_row, uint64_t ready);
 

@@ -167,3 +167,27 @@ void wg_matrix_land(wg_tile *t, const wg_matrix_op *op)
     case WG_EFFECT_RESET_BANKS: land_reset_banks(t); break;
     }
 }
+
+/*
+ * Behind three more instructions of its thread a write to Dst has landed, as far as the Vector Unit is concerned
+ * (SFPLOAD.md): until when that is not so, for the instruction at the gate. Ids count more than what has passed, never
+ * less.
+ */
+uint64_t wg_matrix_settles(const wg_tile *t, const wg_insn *insn)
+{
+    enum { APART = 4 };
+    const wg_matrix *m = &t->backend.matrix;
+    uint64_t until = 0;
+    for (uint32_t i = m->head; i != m->tail; i++) {
+        const wg_matrix_op *op = &m->flight[i % WG_MATRIX_FLIGHTS];
+        if (op->effect < WG_EFFECT_DST16 || op->effect > WG_EFFECT_UNDEFINE || op->effect_at == WG_NEVER)
+            continue;
+        const wg_frontend *f = &t->frontend[op->insn.thread];
+        bool apart = op->insn.thread == insn->thread
+                         ? insn->id - op->insn.id >= APART
+                         : !wg_gate_count(f) || wg_gate_fifo_at(f, 0)->id - op->insn.id > APART;
+        if (apart)
+            until = op->effect_at > until ? op->effect_at : until;
+    }
+    return until;
+}

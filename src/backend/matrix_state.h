@@ -142,6 +142,7 @@ typedef struct wg_matrix {
     uint64_t blocks_ready;               /* … at which any of them may be */
     uint64_t block_lands[WG_DST_BLOCKS]; /* when the last write accepted for the block takes effect */
     uint64_t last_lands;                 /* the last of these */
+    uint64_t src_lands;                  /* when the last write accepted for SrcA or SrcB takes effect */
 
     /* Banks at the head of the pipeline, ahead of the flips still in flight. */
     uint8_t flips;         /* in flight */

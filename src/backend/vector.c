@@ -10,10 +10,10 @@
  */
 #include "backend/vector.h"
 
+#include "backend/matrix.h"
 #include "fast/fast.h"
-
-#include "observe/touch.h"
 #include "isa/config_fields.h"
+#include "observe/touch.h"
 
 #include <string.h>
 
@@ -201,6 +201,12 @@ static bool vector_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
                        now + 1);
     if (v->flights == WG_VECTOR_FLIGHTS) /* only while completions are perturbed */
         return stalled(why, WG_STALL_UNIT_BUSY, WG_UNIT_VECTOR, WG_AGENT_VECTOR, v->done[v->first_flight]);
+    bool moves = insn->op == WG_I_SFPLOAD || insn->op == WG_I_SFPSTORE || insn->op == WG_I_SFPLOADMACRO;
+    if (__builtin_expect(t->perturbed, 0) && moves) { /* put off, a write to Dst is still there when it must be */
+        uint64_t settles = wg_matrix_settles(t, insn);
+        if (settles > now)
+            return stalled(why, WG_STALL_DST_BLOCK_WRITTEN, 0, WG_AGENT_MATRIX, settles);
+    }
     if (v->only_nop_at == now && v->only_nop_at && insn->word >> 24 != 0x8F)
         return stalled(why, WG_STALL_VECTOR_INTERLOCK, 0xFF, WG_AGENT_VECTOR, now + 1);
     if (v->interlock_at == now && !another_mad(insn, v->interlock_lregs) && interlocked(t, insn, why))

@@ -641,10 +641,11 @@ static void explain_semaphore(const graph *g)
         unsigned semaphore = e->to.index, value = out->semaphore_value[semaphore];
         const wg_finding *lost = lost_post(g->dev, semaphore);
         if (!value && lost) {
-            snprintf(out->note, sizeof out->note,
-                     "At cycle %llu a post of it was lost, because the value was 15. Wait for room (SEMWAIT on the maximum) "
-                     "before posting.",
-                     (unsigned long long)lost->cycle);
+            snprintf(
+                out->note, sizeof out->note,
+                "At cycle %llu a post of it was lost, because the value was 15. Wait for room (SEMWAIT on the maximum) "
+                "before posting.",
+                (unsigned long long)lost->cycle);
             return;
         }
         if (e->from.kind != WG_NODE_CORE || e->from.index >= WG_CORES)
@@ -653,11 +654,12 @@ static void explain_semaphore(const graph *g)
                  to = g->history->was[semaphore][!value].to;
         if (!since || since - 1 >= to)
             continue;
-        snprintf(out->note, sizeof out->note,
-                 "A lost wake-up: semaphore %u was %s0 from cycle %llu to cycle %llu, while core %s polled, and changed "
-                 "again before the core looked. Let nobody %s it again before the core has said that it has seen it.",
-                 semaphore, value ? "" : "not ", (unsigned long long)(from > since - 1 ? from : since - 1),
-                 (unsigned long long)to, wg_agent_name(e->from.index), value ? "post" : "get");
+        snprintf(
+            out->note, sizeof out->note,
+            "A lost wake-up: semaphore %u was %s0 from cycle %llu to cycle %llu, while core %s polled, and changed "
+            "again before the core looked. Let nobody %s it again before the core has said that it has seen it.",
+            semaphore, value ? "" : "not ", (unsigned long long)(from > since - 1 ? from : since - 1),
+            (unsigned long long)to, wg_agent_name(e->from.index), value ? "post" : "get");
         return;
     }
 }

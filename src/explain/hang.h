@@ -88,8 +88,9 @@ typedef struct wg_hang {
     bool circular; /* path is a circle; else it ends where nobody can move */
     unsigned path_length;
     uint8_t path[WG_HANG_EDGES]; /* edges, in order */
-    char note[2 * WG_HANG_WORDS]; /* what became of the posts or the moment that the path waits for; empty: nothing known */
-    char story[1024];            /* in plain words, with the likely remedy */
+    char note[2 *
+              WG_HANG_WORDS]; /* what became of the posts or the moment that the path waits for; empty: nothing known */
+    char story[1024];         /* in plain words, with the likely remedy */
 } wg_hang;
 
 /* `hung`: nothing can move any more, so that a core that executes polls. Without it: the state of a run under way. */

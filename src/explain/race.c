@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The race detector's reading of the event stream: the threads' clocks, waits, semaphores, mutexes, source banks and
- * Auto TTSync. race_core.c has the cores, race_units.c the units, race_shadow.c the locations, race_order.c the test,
- * race_report.c the words.
+ * Auto TTSync. race_core.c has the cores, race_spin.c their loads that spin, race_units.c the units, race_shadow.c the
+ * locations, race_order.c the test, race_report.c the reports, race_words.c their words.
  *
  * Decided here: a core's stores to MOP configuration are processed before what it pushes after them; every kernel
  * relies on that, and no page says otherwise.
@@ -152,7 +152,8 @@ static void rdcfg(wg_races *r, unsigned thread, wg_race_insn *i, uint64_t cycle)
     for (unsigned k = 0; k < WG_THREADS; k++) {
         const wg_race_thread *other = &r->thread[k];
         if (k != thread && other->rdcfg && wg_race_clock(r, i->snap)->v[WG_K_I + k] < other->rdcfg)
-            wg_race_rule(r, WG_RACE_RDCFG_COLLISION, other->rdcfg_party, t->rdcfg_party, cycle, "the Configuration Unit",
+            wg_race_rule(r, WG_RACE_RDCFG_COLLISION, other->rdcfg_party, t->rdcfg_party, cycle,
+                         "the Configuration Unit",
                          "Nothing keeps the two apart: if they are issued in one cycle, one of them is lost.",
                          "ATGETM and ATRELM of one mutex around both.");
     }
@@ -501,8 +502,8 @@ static void tracked_core(wg_races *r, unsigned core, const wg_event *e)
         if (!seq)
             continue;
         /* What it reads as it passes, and what it writes a bounded time later (TTS-21); not what memory answers. */
-        static const uint8_t covered[] = {WG_RU_SCALAR,        WG_RU_CONFIG,       WG_RU_CONFIG_LATE,
-                                          WG_RU_CONFIG_RESULT, WG_RU_MISC,         WG_RU_READ_UNPACK0,
+        static const uint8_t covered[] = {WG_RU_SCALAR,        WG_RU_CONFIG,      WG_RU_CONFIG_LATE,
+                                          WG_RU_CONFIG_RESULT, WG_RU_MISC,        WG_RU_READ_UNPACK0,
                                           WG_RU_READ_UNPACK1,  WG_RU_READ_MATRIX, WG_RU_READ_VECTOR};
         wg_clock_join(&c->tracked, wg_race_clock(r, snap));
         wg_clock_see(&c->tracked, WG_K_I + thread, seq);
@@ -588,7 +589,7 @@ wg_races *wg_races_new(wg_arch_id arch, wg_races_code_fn code, void *user)
     r->sent = room(r, WG_RACE_SENT, sizeof *r->sent);
     r->parties = 1;
     if (!r->snap || !r->thread || !r->core || !r->party || !r->party_index || !r->race || !r->race_key || !r->sent ||
-        !wg_shadow_make(r)) {
+        !wg_shadow_make(r) || !wg_race_code_make(r)) {
         wg_races_free(r);
         return NULL;
     }
@@ -601,6 +602,7 @@ void wg_races_free(wg_races *r)
         return;
     wg_shadow_free(r);
     wg_race_noc_free(r);
+    wg_race_code_free(r);
     free(r->sent);
     free(r->snap);
     free(r->thread);

@@ -18,140 +18,7 @@
 
 enum { TTSYNC_DONE = 4, TTSYNC_MOP = 8, SEMAPHORES = 0x20 };
 
-/* ---- Loads that spin ------------------------------------------------------------------------------------------ */
-
-enum { LOOK = 48 }; /* instructions */
-typedef struct rv {
-    uint32_t word;
-    uint8_t op, rd, rs1, rs2;
-} rv;
-
-static bool fetch(wg_races *r, unsigned core, uint32_t pc, rv *out)
-{
-    uint32_t w;
-    if (!r->code || !r->code(r->user, core, pc, &w))
-        return false;
-    *out = (rv){w, w & 0x7F, w >> 7 & 31, w >> 15 & 31, w >> 20 & 31};
-    return true;
-}
-
-static int32_t branch_offset(uint32_t w)
-{
-    uint32_t o = (w >> 31 & 1) << 12 | (w >> 7 & 1) << 11 | (w >> 25 & 63) << 5 | (w >> 8 & 15) << 1;
-    return (int32_t)(o << 19) >> 19;
-}
-static int32_t jump_offset(uint32_t w)
-{
-    uint32_t o = (w >> 31 & 1) << 20 | (w >> 12 & 0xFF) << 12 | (w >> 20 & 1) << 11 | (w >> 21 & 0x3FF) << 1;
-    return (int32_t)(o << 11) >> 11;
-}
-
-/* Which registers hold something computed from the load's value, after this instruction. */
-static uint32_t flow(const rv *i, uint32_t tainted)
-{
-    bool uses = (tainted >> i->rs1 & 1) && i->rs1;
-    switch (i->op) {
-    case 0x13: break; /* immediate arithmetic */
-    case 0x33: uses |= (tainted >> i->rs2 & 1) && i->rs2; break;
-    case 0x37:
-    case 0x17:
-    case 0x03:
-    case 0x6F:
-    case 0x67: uses = false; break;
-    default: return tainted;
-    }
-    return i->rd ? (tainted & ~(UINT32_C(1) << i->rd)) | (uint32_t)uses << i->rd : tainted;
-}
-
-/* The code around a load, as a graph: node 0 is the load. */
-typedef struct spot {
-    uint32_t pc;
-    rv i;
-    int8_t next[2];   /* -1: none, or it leaves what is looked at */
-    uint32_t tainted; /* before it */
-    bool back;        /* there is a way to the load */
-} spot;
-
-/* No way round goes through here: it stores (a Tensix instruction does), calls, returns, or moves the load's pointer. */
-static bool ends(const rv *i, const rv *load)
-{
-    if (i->op == 0x23 || i->op == 0x27 || i->op == 0x2F || i->op == 0x67 || (i->word & 3) != 3)
-        return true;
-    if (i->op == 0x6F)
-        return i->rd != 0;
-    return (i->op == 0x13 || i->op == 0x33) && load->rs1 && i->rd == load->rs1 &&
-           (i->rs1 == i->rd || (i->op == 0x33 && i->rs2 == i->rd));
-}
-
-static int8_t spot_at(spot *spots, unsigned *count, uint32_t pc)
-{
-    for (unsigned i = 0; i < *count; i++)
-        if (spots[i].pc == pc)
-            return (int8_t)i;
-    if (*count == LOOK)
-        return -1;
-    spots[*count] = (spot){.pc = pc, .next = {-1, -1}};
-    return (int8_t)(*count)++;
-}
-
-static unsigned look_around(wg_races *r, unsigned core, spot *spots)
-{
-    unsigned count = 1;
-    for (unsigned at = 0; at < count; at++) { /* near code first: those found last are looked at last */
-        spot *s = &spots[at];
-        if (at && (!fetch(r, core, s->pc, &s->i) || ends(&s->i, &spots[0].i)))
-            continue;
-        if (s->i.op == 0x63)
-            s->next[1] = spot_at(spots, &count, s->pc + (uint32_t)branch_offset(s->i.word));
-        s->next[0] = spot_at(spots, &count, s->pc + (s->i.op == 0x6F ? (uint32_t)jump_offset(s->i.word) : 4));
-    }
-    return count;
-}
-
-/* A branch that depends on the load decides whether the loop goes on to the load again, storing nothing on the way. */
-static bool spins(wg_races *r, unsigned core, uint32_t pc)
-{
-    spot spots[LOOK] = {{.pc = pc, .next = {-1, -1}}};
-    if (!fetch(r, core, pc, &spots[0].i) || (spots[0].i.op != 0x03 && spots[0].i.op != 0x07) || !spots[0].i.rd)
-        return false;
-    unsigned count = look_around(r, core, spots);
-    for (bool more = true; more;) {
-        more = false;
-        for (unsigned n = 0; n < count; n++) {
-            uint32_t after = n ? flow(&spots[n].i, spots[n].tainted) : UINT32_C(1) << spots[0].i.rd;
-            for (unsigned k = 0; k < 2; k++) {
-                int8_t next = spots[n].next[k];
-                if (next < 0)
-                    continue;
-                bool back = next == 0 || spots[next].back;
-                more |= (next && after & ~spots[next].tainted) || (back && !spots[n].back);
-                spots[next].tainted |= next ? after : 0;
-                spots[n].back |= back;
-            }
-        }
-    }
-    for (unsigned n = 1; n < count; n++) {
-        const spot *s = &spots[n];
-        bool depends = ((s->tainted >> s->i.rs1 & 1) && s->i.rs1) || ((s->tainted >> s->i.rs2 & 1) && s->i.rs2);
-        if (s->i.op != 0x63 || !s->back || !depends)
-            continue;
-        for (unsigned k = 0; k < 2; k++)
-            if (s->next[k] < 0 || (s->next[k] && !spots[s->next[k]].back))
-                return true;
-    }
-    return false;
-}
-
-bool wg_race_spins(wg_races *r, unsigned core, uint32_t pc)
-{
-    unsigned slot = (pc >> 2 ^ core * 131) % (sizeof r->spin / sizeof r->spin[0]);
-    if (r->spin[slot].pc != pc || r->spin[slot].core != core) {
-        r->spin[slot].pc = pc;
-        r->spin[slot].core = (uint8_t)core;
-        r->spin[slot].spins = spins(r, core, pc);
-    }
-    return r->spin[slot].spins;
-}
+/* ---- Flags ---------------------------------------------------------------------------------------------------- */
 
 bool wg_races_declare_flag(wg_races *r, uint32_t address, uint32_t bytes)
 {
@@ -344,7 +211,8 @@ static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
     wg_ref ref;
     switch (path_of(e)) {
     case WG_PATH_L1:
-        if (!wg_race_spins(r, core, e->pc) && e->c != WG_REQ_ATOMIC && !wg_race_declared(r, (uint32_t)e->a))
+        if (!wg_race_spins(r, core, e->pc, (uint32_t)e->a) && e->c != WG_REQ_ATOMIC &&
+            !wg_race_declared(r, (uint32_t)e->a))
             return false;
         wg_race_acquire_l1(r, to, (uint32_t)e->a, e->word >> 16 & 0xFF);
         wg_race_noc_looked(r);
@@ -377,7 +245,7 @@ static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
             wg_clock_see(to, WG_K_X + core - WG_CORE_T0, r->thread[core - WG_CORE_T0].expander);
             return true;
         }
-        if (offset >= SEMAPHORES && wg_race_spins(r, core, e->pc)) {
+        if (offset >= SEMAPHORES && wg_race_spins(r, core, e->pc, (uint32_t)e->a)) {
             semaphore_read(r, core, &r->semaphore[(offset - SEMAPHORES) / 4 % 8], (uint32_t)e->b, to);
             return true;
         }
@@ -385,7 +253,7 @@ static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
     case WG_PATH_NIU0:
     case WG_PATH_NIU1:
     case WG_PATH_TDMA:
-        if (!wg_race_spins(r, core, e->pc))
+        if (!wg_race_spins(r, core, e->pc, (uint32_t)e->a))
             return false;
         if (!wg_race_polled(r, e, r->core[core].now.early, to)) {
             r->core[core].command[wg_race_command_at(path_of(e))].looked |= r->core[core].now.early;
@@ -550,7 +418,7 @@ void wg_race_core_touch(wg_races *r, const wg_event *e)
         wg_race_semaphores(r, &b, (uint32_t)e->c, how, &ref, core);
     }
     bool flag = e->a == WG_TOUCH_L1 && !(how & WG_TOUCH_WRITE) &&
-                (wg_race_spins(r, core, e->pc) || wg_race_declared(r, (uint32_t)e->b));
+                (wg_race_spins(r, core, e->pc, (uint32_t)e->b) || wg_race_declared(r, (uint32_t)e->b));
     if (e->a == WG_TOUCH_L1 && wg_race_declared(r, (uint32_t)e->b))
         how |= WG_TOUCH_ATOMIC;
     if (flag)

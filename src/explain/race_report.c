@@ -311,7 +311,8 @@ static void core_first(wg_races *r, const wg_cell *a, const wg_race_party *pa, c
                        const wg_race_party *pb, unsigned space, wg_words *why, wg_words *how, wg_race *race)
 {
     unsigned core = a->thread & 0x7F;
-    bool by_insn = !(b->thread & 0x80), own = by_insn && core == (unsigned)WG_CORE_T0 + b->thread;
+    bool by_insn = !(b->thread & 0x80);
+    bool own = by_insn && core == (unsigned)WG_CORE_T0 + b->thread && pb->core != WG_CORE_B;
     if (own && (space == WG_TOUCH_CONFIG || space == WG_TOUCH_GPR)) {
         wg_say(why,
                "The %s of core %s and its push go to different regions: the instruction may start before the %s is "

@@ -190,7 +190,8 @@ static bool tells_unwritten(const wg_actor *b, unsigned space, uint32_t at, cons
 
 static bool same_kind(const wg_cell *c, const wg_actor *b, uint32_t mask, unsigned how)
 {
-    return c->k == b->k && c->unit == b->unit && c->mask == mask && c->how == how && wg_race_one_pusher(c, b) && hides(c, b, mask, how) == mask;
+    return c->k == b->k && c->unit == b->unit && c->mask == mask && c->how == how && wg_race_one_pusher(c, b) &&
+           hides(c, b, mask, how) == mask;
 }
 
 /*

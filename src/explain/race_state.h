@@ -33,8 +33,8 @@ typedef enum wg_race_unit {
     WG_RU_SCALAR,
     WG_RU_MEMORY, /* the Scalar Unit's execution, and its memory requests */
     WG_RU_CONFIG,
-    WG_RU_CONFIG_LATE, /* RMWCIB and SETC16; WRCFG and CFGSHIFTMASK */
-    WG_RU_CONFIG_SLOW, /* STREAMWRCFG */
+    WG_RU_CONFIG_LATE,   /* RMWCIB and SETC16; WRCFG and CFGSHIFTMASK */
+    WG_RU_CONFIG_SLOW,   /* STREAMWRCFG */
     WG_RU_CONFIG_RESULT, /* what RDCFG gives a GPR */
     WG_RU_MOVER,
     WG_RU_MISC,
@@ -265,7 +265,7 @@ typedef struct wg_race_thread {
     uint64_t latch_id;
     uint32_t latch_seq, latch_block;
     wg_clock release;
-    uint32_t flush;     /* FLUSHDMA that passed last: what comes behind it knows; 0: it was something else */
+    uint32_t flush;       /* FLUSHDMA that passed last: what comes behind it knows; 0: it was something else */
     wg_clock unpacked[2]; /* what each unpacker's instructions waited for: those behind them in the unpacker know it */
     uint32_t long_flip;   /* the last one that flips a bank, and takes longer than a cycle; 0: none */
     uint32_t rdcfg, rdcfg_party;               /* WH: the last RDCFG's number; 0: none */
@@ -347,6 +347,7 @@ struct wg_races {
     } told[WG_TOLD];
     uint64_t forgotten;
     size_t bytes;
+    struct wg_race_code *looked_at; /* race_spin.c */
     struct {
         uint32_t pc;
         uint8_t core, spins;
@@ -435,8 +436,12 @@ void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned 
 /* race_core.c */
 void wg_race_core_event(wg_races *r, const wg_event *e);
 void wg_race_core_touch(wg_races *r, const wg_event *e);
-bool wg_race_spins(wg_races *r, unsigned core, uint32_t pc);
 bool wg_race_declared(const wg_races *r, uint32_t address); /* as a flag */
+
+/* race_spin.c: does the load at pc, which reads the address, spin? */
+bool wg_race_spins(wg_races *r, unsigned core, uint32_t pc, uint32_t address);
+bool wg_race_code_make(wg_races *r);
+void wg_race_code_free(wg_races *r);
 
 /* race_noc.c */
 static inline unsigned wg_race_command_at(unsigned path) { return path == WG_PATH_TDMA ? 2 : path == WG_PATH_NIU1; }

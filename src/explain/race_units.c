@@ -78,7 +78,8 @@ static void replay_slot(wg_races *r, unsigned thread, const wg_event *e)
                   .pushes = i->push_number,
                   .boot = i->boot,
                   .cycle = e->cycle,
-                  .party = wg_race_insn_party(r, WG_AGENT_THREAD0 + thread, thread, i, e->how & WG_TOUCH_WRITE, e->cycle)};
+                  .party =
+                      wg_race_insn_party(r, WG_AGENT_THREAD0 + thread, thread, i, e->how & WG_TOUCH_WRITE, e->cycle)};
     wg_race_touch(r, &b, WG_TOUCH_REPLAY, (uint32_t)e->b, (uint32_t)e->c, e->how);
 }
 

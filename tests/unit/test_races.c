@@ -189,7 +189,8 @@ static void test_further(void **state)
 /* The edges of happens-before.md, each where it ends: what looks like order, and is luck. */
 static void test_edges(void **state)
 {
-    static const char *const families[] = {"late_", "same_value_", "wait_", "sem_read_", "two_pushers_", "bank_", "rdcfg_", "in_flight_"};
+    static const char *const families[] = {"late_",        "same_value_", "wait_",  "sem_read_",
+                                           "two_pushers_", "bank_",       "rdcfg_", "in_flight_"};
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", families[i]);
 }

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads that spin: a loop that stores nothing reads one location again and again, and leaves it when the value is right.
+ *
+ *     again:  lw t0, 0(t1)        what counts is the code, not the run: it spins even if the first look is the last
+ *             bne t0, t2, again
+ *
+ * The code behind the load is looked at as a graph. At each place is known of each register what it holds, as a number if
+ * it is one, else as a name for what it was computed from, so that two loads of one location are recognised whatever
+ * registers they use; and whether it was computed from the load's value. The stack is the core's own: stores there do not
+ * count as such, and what they hold is followed. So are calls, one deep.
+ *
+ *     direct    there is a way back to the load, and a branch that depends on its value decides whether it is taken
+ *     peeled    there is none, but a branch that depends on its value, or nothing at all, decides whether another load of
+ *               the location comes next that spins directly (compilers take the first look out of the loop)
+ */
+#include "explain/race_state.h"
+
+#include <stdlib.h>
+
+enum { LOOK = 96, SLOTS = 8, SP = 2, RA = 1, S0 = 8, PROLOGUE = 64 };
+enum {
+    KNOWN = 1,
+    ON_STACK = 2,
+    FROM_LOAD = 4
+}; /* of a value: it is a number; an offset from sp; computed from the load */
+
+/* What a register holds. */
+typedef struct value {
+    uint64_t name; /* equal names, equal values; 0: nothing is known */
+    uint32_t number;
+    uint8_t is;
+} value;
+
+typedef struct rv {
+    uint32_t word;
+    uint8_t op, rd, rs1, rs2, kind; /* kind: funct3 */
+} rv;
+
+/* A place in the code, and what is known before it. */
+typedef struct spot {
+    uint32_t pc, back_to; /* back_to: in a function that was called from here, where it returns to; 0: it is not */
+    uint32_t pointer;     /* what the register holds that the load takes its address from … */
+    bool numbered;        /* … if that is a number */
+    rv i;
+    int8_t next[2]; /* -1: none, or it leaves what is looked at */
+    bool reached, same_place;
+    bool home;          /* there is a way to the load itself */
+    bool counts;        /* a load of the location that is part of the waiting */
+    bool again, always; /* there is a way to one of those; all ways lead there */
+    value x[32];
+    struct {
+        int32_t at; /* from sp, as it was at the load */
+        bool used;
+        value held;
+    } slot[SLOTS];
+} spot;
+
+struct wg_race_code {
+    spot spot[LOOK];
+    unsigned count;
+};
+
+bool wg_race_code_make(wg_races *r)
+{
+    r->looked_at = calloc(2, sizeof *r->looked_at); /* one to look from, one for the load that it leads to */
+    r->bytes += 2 * sizeof *r->looked_at;
+    return r->looked_at != NULL;
+}
+void wg_race_code_free(wg_races *r) { free(r->looked_at); }
+
+/* ---- Instructions ---------------------------------------------------------------------------------------------- */
+
+static bool fetch(wg_races *r, unsigned core, uint32_t pc, rv *out)
+{
+    uint32_t w;
+    if (!r->code || !r->code(r->user, core, pc, &w))
+        return false;
+    *out = (rv){w, w & 0x7F, w >> 7 & 31, w >> 15 & 31, w >> 20 & 31, w >> 12 & 7};
+    return true;
+}
+
+static uint32_t branch_offset(uint32_t w)
+{
+    uint32_t o = (w >> 31 & 1) << 12 | (w >> 7 & 1) << 11 | (w >> 25 & 63) << 5 | (w >> 8 & 15) << 1;
+    return (uint32_t)((int32_t)(o << 19) >> 19);
+}
+static uint32_t jump_offset(uint32_t w)
+{
+    uint32_t o = (w >> 31 & 1) << 20 | (w >> 12 & 0xFF) << 12 | (w >> 20 & 1) << 11 | (w >> 21 & 0x3FF) << 1;
+    return (uint32_t)((int32_t)(o << 11) >> 11);
+}
+static uint32_t immediate(uint32_t w) { return (uint32_t)((int32_t)w >> 20); }
+static uint32_t store_offset(uint32_t w) { return (uint32_t)((int32_t)w >> 25) << 5 | (w >> 7 & 31); }
+
+static bool is_load(const rv *i) { return i->op == 0x03 || i->op == 0x07; }
+static bool is_branch(const rv *i) { return i->op == 0x63; }
+
+/* ---- Values ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * UINT64_C(0x9E3779B97F4A7C15);
+    return (h ^ h >> 29) | 1;
+}
+
+static value number(uint32_t n) { return (value){mix(1, n), n, KNOWN}; }
+static value stack(int32_t at) { return (value){mix(2, (uint32_t)at), (uint32_t)at, ON_STACK}; }
+static value named(uint64_t what, value from, uint64_t with)
+{
+    return (value){from.name ? mix(mix(from.name, what), with) : 0, 0, from.is & FROM_LOAD};
+}
+
+static value plus(value v, uint32_t n)
+{
+    value out;
+    if (!n)
+        return v;
+    if (v.is & KNOWN)
+        out = number(v.number + n);
+    else if (v.is & ON_STACK)
+        out = stack((int32_t)(v.number + n));
+    else
+        return named(3, v, n);
+    out.is |= v.is & FROM_LOAD;
+    return out;
+}
+
+static value joined(value a, value b)
+{
+    uint8_t tainted = (a.is | b.is) & FROM_LOAD;
+    value out = a.name == b.name ? a : (value){0};
+    out.is = (uint8_t)((out.is & ~FROM_LOAD) | tainted);
+    return out;
+}
+
+/* Arithmetic. What is computed from the same in the same way is the same. */
+static value result(const spot *s)
+{
+    const rv *i = &s->i;
+    value a = s->x[i->rs1], b = i->op == 0x33 ? s->x[i->rs2] : number(immediate(i->word));
+    bool adds = i->kind == 0 && !(i->op == 0x33 && i->word >> 25);
+    uint8_t tainted = (a.is | b.is) & FROM_LOAD;
+    value out;
+    if (adds && b.is & KNOWN)
+        out = plus(a, b.number);
+    else if (adds && a.is & KNOWN)
+        out = plus(b, a.number);
+    else if (i->kind == 1 && a.is & KNOWN && b.is & KNOWN)
+        out = number(a.number << (b.number & 31));
+    else if (!a.name || !b.name)
+        out = (value){0};
+    else
+        out = named(0x1000u | (uint64_t)i->op << 16 | (uint64_t)i->kind << 4 | i->word >> 30, a, b.name);
+    out.is |= tainted;
+    return out;
+}
+
+/* What is in memory stays as it is while nothing is stored but to the stack. */
+static value loaded(const spot *s)
+{
+    value at = plus(s->x[s->i.rs1], immediate(s->i.word));
+    for (unsigned k = 0; at.is & ON_STACK && k < SLOTS; k++)
+        if (s->slot[k].used && s->slot[k].at == (int32_t)at.number)
+            return s->i.kind == 2 ? s->slot[k].held : (value){.is = s->slot[k].held.is & FROM_LOAD};
+    at.is &= (uint8_t)~FROM_LOAD;
+    return named(4, at, s->i.kind);
+}
+
+/* False: it is no store to the stack, or there is no room to follow it. */
+static bool store(spot *after, const spot *s)
+{
+    value at = plus(s->x[s->i.rs1], store_offset(s->i.word));
+    if (s->i.op != 0x23 || !(at.is & ON_STACK))
+        return false;
+    int room = -1;
+    for (int k = SLOTS - 1; k >= 0; k--)
+        if (!after->slot[k].used || after->slot[k].at == (int32_t)at.number)
+            room = k;
+    for (int k = 0; k < SLOTS; k++)
+        if (after->slot[k].used && after->slot[k].at == (int32_t)at.number)
+            room = k;
+    if (room < 0)
+        return false;
+    after->slot[room].at = (int32_t)at.number;
+    after->slot[room].used = true;
+    after->slot[room].held = s->i.kind == 2 ? s->x[s->i.rs2] : (value){.is = s->x[s->i.rs2].is & FROM_LOAD};
+    return true;
+}
+
+/* ---- The graph ------------------------------------------------------------------------------------------------- */
+
+/*
+ * Does the load read the same place when it comes again? Its address is a number from the run; code that makes it anew
+ * from what it had knows it by a name.
+ */
+static bool same_pointer(const spot *load, const spot *after)
+{
+    value now = after->x[load->i.rs1], was = load->x[load->i.rs1];
+    return now.name && (now.name == was.name || !(now.is & KNOWN));
+}
+
+/* The place behind `after`; one for each number that the load's pointer may be. -1: there is no room. */
+static int8_t spot_at(struct wg_race_code *c, uint32_t pc, uint32_t back_to, const spot *after)
+{
+    const spot *load = &c->spot[0];
+    value pointer = after->x[load->i.rs1];
+    if (pc == load->pc && back_to == load->back_to && same_pointer(load, after))
+        return 0;
+    for (unsigned i = 1; i < c->count; i++)
+        if (c->spot[i].pc == pc && c->spot[i].back_to == back_to && c->spot[i].numbered == !!(pointer.is & KNOWN) &&
+            c->spot[i].pointer == (pointer.is & KNOWN ? pointer.number : 0))
+            return (int8_t)i;
+    if (c->count == LOOK)
+        return -1;
+    c->spot[c->count] = (spot){.pc = pc,
+                               .back_to = back_to,
+                               .next = {-1, -1},
+                               .pointer = pointer.is & KNOWN ? pointer.number : 0,
+                               .numbered = pointer.is & KNOWN};
+    return (int8_t)c->count++;
+}
+
+static value held_at_first(int32_t at) { return named(4, stack(at), 2); }
+
+/* What is known behind one place is known before the next, as far as all ways there agree. True: something changed. */
+static bool flow_into(spot *to, const spot *after, bool is_load_again)
+{
+    if (!to->reached) {
+        to->reached = true;
+        memcpy(to->x, after->x, sizeof to->x);
+        memcpy(to->slot, after->slot, sizeof to->slot);
+        return true;
+    }
+    bool changed = false;
+    for (unsigned k = 1; k < 32; k++) {
+        value v = joined(to->x[k], after->x[k]);
+        if (is_load_again && k == to->i.rs1)
+            v = to->x[k];
+        changed |= v.name != to->x[k].name || v.is != to->x[k].is;
+        to->x[k] = v;
+    }
+    for (unsigned k = 0; k < SLOTS; k++)
+        for (unsigned side = 0; side < 2; side++) {
+            const spot *from = side ? after : to, *other = side ? to : after;
+            if (!from->slot[k].used)
+                continue;
+            int found = -1, room = -1;
+            for (int n = 0; n < SLOTS; n++) {
+                if (other->slot[n].used && other->slot[n].at == from->slot[k].at)
+                    found = n;
+                else if (!other->slot[n].used && room < 0)
+                    room = n;
+            }
+            value theirs = found >= 0 ? other->slot[found].held : held_at_first(from->slot[k].at);
+            value v = joined(from->slot[k].held, theirs);
+            int mine = side ? (found >= 0 ? found : room) : (int)k;
+            if (mine < 0)
+                continue;
+            changed |= !to->slot[mine].used || v.name != to->slot[mine].held.name || v.is != to->slot[mine].held.is;
+            to->slot[mine].at = from->slot[k].at;
+            to->slot[mine].used = true;
+            to->slot[mine].held = v;
+        }
+    return changed;
+}
+
+/* What is known behind s, and where it goes on: at most two places. 0: nowhere. */
+static unsigned step(const spot *s, spot *after, uint32_t to[2], uint32_t back_to[2], bool first)
+{
+    const rv *i = &s->i;
+    memcpy(after->x, s->x, sizeof after->x);
+    memcpy(after->slot, s->slot, sizeof after->slot);
+    to[0] = s->pc + 4;
+    back_to[0] = back_to[1] = s->back_to;
+    value put = {0};
+    bool puts = true;
+    if ((i->word & 3) != 3)
+        return 0; /* a Tensix instruction is a store */
+    switch (i->op) {
+    case 0x13:
+    case 0x33: put = result(s); break;
+    case 0x37: put = number(i->word & 0xFFFFF000u); break;
+    case 0x17: put = number(s->pc + (i->word & 0xFFFFF000u)); break;
+    case 0x03: put = first ? (value){mix(5, 0), 0, FROM_LOAD} : loaded(s); break;
+    case 0x07:
+    case 0x0F: puts = false; break;
+    case 0x23:
+        puts = false;
+        if (!store(after, s))
+            return 0;
+        break;
+    case 0x63: to[1] = s->pc + branch_offset(i->word); return 2;
+    case 0x6F:
+        to[0] = s->pc + jump_offset(i->word);
+        put = number(s->pc + 4);
+        if (i->rd && s->back_to)
+            return 0; /* one deep */
+        if (i->rd)
+            back_to[0] = s->pc + 4;
+        break;
+    case 0x67:
+        if (i->rd || i->rs1 != RA || !s->back_to || !(s->x[RA].is & KNOWN) || s->x[RA].number != s->back_to)
+            return 0;
+        to[0] = s->back_to;
+        back_to[0] = 0;
+        puts = false;
+        break;
+    case 0x73: /* what a CSR gives is known to nobody; those that are written have no part in memory */ break;
+    default: return 0;
+    }
+    if (puts && i->rd)
+        after->x[i->rd] = put;
+    return 1;
+}
+
+/* With -O0 the frame pointer is made from sp at the beginning of the function. */
+static value frame_pointer(wg_races *r, unsigned core, uint32_t pc)
+{
+    rv i;
+    for (unsigned k = 1; k <= PROLOGUE && fetch(r, core, pc - 4 * k, &i); k++) {
+        if (i.op == 0x67)
+            break; /* the end of the function before */
+        if (i.op == 0x13 && i.kind == 0 && i.rd == S0)
+            return i.rs1 == SP ? stack((int32_t)immediate(i.word)) : (value){mix(6, S0), 0, 0};
+    }
+    return (value){mix(6, S0), 0, 0};
+}
+
+/* The code behind the load at pc, which read `address`. False: there is no load. */
+static bool look_around(wg_races *r, struct wg_race_code *c, unsigned core, uint32_t pc, uint32_t address)
+{
+    spot *load = &c->spot[0];
+    c->count = 1;
+    *load = (spot){.pc = pc, .next = {-1, -1}};
+    if (!fetch(r, core, pc, &load->i) || !is_load(&load->i) || !load->i.rd)
+        return false;
+    for (unsigned k = 1; k < 32; k++)
+        load->x[k] = (value){mix(6, k), 0, 0};
+    load->x[0] = number(0);
+    load->x[SP] = stack(0);
+    load->x[S0] = frame_pointer(r, core, pc);
+    load->x[load->i.rs1] = number(address - immediate(load->i.word));
+    load->reached = true;
+    for (unsigned rounds = 0, more = 1; more && rounds < LOOK; rounds++) {
+        more = 0;
+        for (unsigned at = 0; at < c->count; at++) {
+            spot *s = &c->spot[at];
+            if (!s->reached || (at && !s->i.word && !fetch(r, core, s->pc, &s->i)))
+                continue;
+            spot after;
+            uint32_t to[2], back_to[2];
+            unsigned ways = step(s, &after, to, back_to, at == 0);
+            for (unsigned k = 0; k < 2; k++) {
+                int8_t next = k < ways ? spot_at(c, to[k], back_to[k], &after) : -1;
+                more |= next != s->next[k];
+                s->next[k] = next;
+                if (next >= 0)
+                    more |= flow_into(&c->spot[next], &after, next == 0);
+            }
+        }
+    }
+    return true;
+}
+
+/* Which loads read the location, and from where there is a way to the load itself. */
+static void find_places(struct wg_race_code *c, uint32_t address)
+{
+    const rv *load = &c->spot[0].i;
+    for (unsigned at = 0; at < c->count; at++) {
+        spot *s = &c->spot[at];
+        value from = plus(s->x[s->i.rs1], immediate(s->i.word));
+        s->same_place = at == 0 || (s->reached && s->i.op == load->op && s->i.kind == load->kind && from.is & KNOWN &&
+                                    from.number == address);
+        s->home = false;
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (unsigned at = 0; at < c->count; at++) {
+            spot *s = &c->spot[at];
+            bool home = false;
+            for (unsigned k = 0; k < 2; k++)
+                home |= s->next[k] == 0 || (s->next[k] > 0 && c->spot[s->next[k]].home);
+            more |= home != s->home;
+            s->home = home;
+        }
+    }
+}
+
+/* From where there is a way to a load that counts, and from where all ways lead to one. */
+static void find_ways(struct wg_race_code *c)
+{
+    for (unsigned at = 0; at < c->count; at++)
+        c->spot[at].again = c->spot[at].always = false;
+    for (bool more = true; more;) {
+        more = false;
+        for (unsigned at = 0; at < c->count; at++) {
+            spot *s = &c->spot[at];
+            bool again = false, always = s->next[0] >= 0 && (!is_branch(&s->i) || s->next[1] >= 0);
+            for (unsigned k = 0; k < 2; k++) {
+                if (s->next[k] < 0)
+                    continue;
+                const spot *n = &c->spot[s->next[k]];
+                again |= n->counts || n->again;
+                always &= n->counts || n->always;
+            }
+            more |= again != s->again || always != s->always;
+            s->again = again;
+            s->always = always;
+        }
+    }
+}
+
+/* A branch that depends on the load: one way leads to the location again, the other one does not, or need not. */
+static bool decides(const struct wg_race_code *c)
+{
+    for (unsigned at = 1; at < c->count; at++) {
+        const spot *s = &c->spot[at];
+        if (!s->reached || !is_branch(&s->i) || !((s->x[s->i.rs1].is | s->x[s->i.rs2].is) & FROM_LOAD))
+            continue;
+        bool again[2], always[2];
+        for (unsigned k = 0; k < 2; k++) {
+            const spot *to = s->next[k] < 0 ? NULL : &c->spot[s->next[k]];
+            again[k] = to && (to->counts || to->again);
+            always[k] = to && (to->counts || to->always);
+        }
+        for (unsigned k = 0; k < 2; k++)
+            if (again[k] && (!again[!k] || (always[k] && !always[!k])))
+                return true;
+    }
+    return false;
+}
+
+static bool spins_directly(struct wg_race_code *c, uint32_t address)
+{
+    find_places(c, address);
+    for (unsigned at = 0; at < c->count; at++) /* those of the loop */
+        c->spot[at].counts = c->spot[at].same_place && c->spot[at].home;
+    find_ways(c);
+    return c->spot[0].home && decides(c);
+}
+
+static bool spins(wg_races *r, unsigned core, uint32_t pc, uint32_t address)
+{
+    struct wg_race_code *here = &r->looked_at[0], *there = &r->looked_at[1];
+    if (!look_around(r, here, core, pc, address))
+        return false;
+    if (spins_directly(here, address))
+        return true;
+    bool any = false;
+    for (unsigned at = 0; at < here->count; at++) {
+        spot *s = &here->spot[at];
+        s->counts =
+            at && s->same_place && look_around(r, there, core, s->pc, address) && spins_directly(there, address);
+        any |= s->counts;
+    }
+    if (!any)
+        return false;
+    find_ways(here);
+    return here->spot[0].always || decides(here);
+}
+
+bool wg_race_spins(wg_races *r, unsigned core, uint32_t pc, uint32_t address)
+{
+    unsigned slot = (pc >> 2 ^ core * 131) % (sizeof r->spin / sizeof r->spin[0]);
+    if (r->spin[slot].pc != pc || r->spin[slot].core != core) {
+        r->spin[slot].pc = pc;
+        r->spin[slot].core = (uint8_t)core;
+        r->spin[slot].spins = spins(r, core, pc, address);
+    }
+    return r->spin[slot].spins;
+}
