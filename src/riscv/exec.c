@@ -63,7 +63,7 @@ static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop, wg_loop *lo
     uint32_t *r = run->r;
     const uint64_t now = t->sched.now;
     const bool watched = WG_EVENTS && t->watched & (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_TOUCH));
-    const bool forwards = !wg_one_at_a_time(k);
+    bool forwards = !wg_one_at_a_time(k);
     const unsigned writers_allowed = t->arch->forward_writers;
     const uint32_t sets = t->arch->icache_bytes[core] / 32u - 1;
     uint64_t settled = run->number + 1; /* lines are tried again from here on: not right behind a load */
@@ -309,6 +309,7 @@ other:
         return e;
     }
     GET();
+    forwards = !wg_one_at_a_time(k); /* cfg0 may have been written */
     if (k->acted) { /* what has been reported or seen from outside is not taken back */
         k->acted = false;
         k->saved_at = WG_NEVER;
