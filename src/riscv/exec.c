@@ -310,10 +310,12 @@ other:
     }
     GET();
     forwards = !wg_one_at_a_time(k); /* cfg0 may have been written */
+    plain = plain && line->checked == k->epoch;
     if (k->acted) { /* what has been reported or seen from outside is not taken back */
         k->acted = false;
         k->saved_at = WG_NEVER;
         checkpointed = k->solo_until;
+        stop = wg_min64(stop, wg_max64(t->sched.next[WG_AGENT_HOST], now + 1)); /* mret: the next interrupt */
     }
     if (run->sq_count) /* a store that others will see may leave soon: run no further than that */
         stop = wg_min64(stop, wg_lsu_next(t, core));
