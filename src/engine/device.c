@@ -57,7 +57,8 @@ wg_status wg_create(const wg_device_desc *desc, wg_device **out)
         dev->tile->l1 = calloc(1, dev->arch->l1_bytes);
         dev->tile->box = calloc(1, sizeof *dev->tile->box);
     }
-    if (!dev->finding || !dev->tile || !dev->tile->l1 || !dev->tile->box) {
+    dev->poll_memory = calloc(1, dev->arch->l1_bytes + (size_t)WG_CORES * WG_RAM_MAX);
+    if (!dev->finding || !dev->tile || !dev->tile->l1 || !dev->tile->box || !dev->poll_memory) {
         wg_destroy(dev);
         return WG_ERR_NO_MEMORY;
     }
@@ -86,6 +87,7 @@ void wg_destroy(wg_device *dev)
     free(dev->tile);
     free(dev->finding);
     free(dev->delay);
+    free(dev->poll_memory);
     free(dev);
 }
 

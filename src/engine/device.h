@@ -22,10 +22,11 @@ struct wg_device {
     size_t findings;
     uint64_t findings_dropped; /* distinct ones beyond the capacity */
     wg_severity stop_at;
-    wg_delay *delay;     /* wg_perturb_with() */
-    uint32_t refusals;   /* retries_for_ever(): the Scalar Unit's when nobody else could act any more … */
-    uint64_t progress;   /* … and how far everybody was */
-    bool stop_requested; /* a finding of at least stop_at was recorded */
+    wg_delay *delay;      /* wg_perturb_with() */
+    uint8_t *poll_memory; /* poll.c: a copy of L1 and of the cores' RAM, or room for one */
+    uint32_t refusals;    /* retries_for_ever(): the Scalar Unit's when nobody else could act any more … */
+    uint64_t progress;    /* … and how far everybody was */
+    bool stop_requested;  /* a finding of at least stop_at was recorded */
     struct {
         uint32_t address, value, mask;
     } until;
@@ -54,7 +55,7 @@ static inline void wg_look(wg_device *dev)
 static inline void wg_reach(wg_device *dev)
 {
     wg_look(dev);
-    dev->tile->poll.settled = false;
+    dev->tile->poll.settled = dev->tile->poll.endless = false;
 }
 
 /* Somebody outside is about to change something: rounds and refusals before that say nothing about those to come. */

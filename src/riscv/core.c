@@ -30,7 +30,7 @@ void wg_core_keep_noted(wg_core *k)
         s->r[p->rd[i]] = p->old[i];
     s->at = p->at;
     s->last = p->last;
-    s->disturbed = p->disturbed;
+    s->stored = p->stored;
     s->number = p->number;
     s->pushes = p->pushes;
     s->dests = p->dests;

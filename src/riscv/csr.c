@@ -198,7 +198,7 @@ uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op)
     uint32_t operand = op->spare & 4 ? field : k->run.r[op->rs1];
     bool known, writes = (op->spare & 3) == 1 || field != 0;
     uint32_t old = wg_csr_read(t, core, csr, &known);
-    k->run.disturbed = t->sched.now; /* it reads time or counts, or changes how the core works: no polling loop */
+    wg_poll_disturb(t); /* it reads time or counts, or changes how the core works: no polling loop */
     if (!known) {
         wg_findf(t, WG_F_CORE_ILLEGAL,
                  (wg_finding){.agent = (uint8_t)core,

@@ -242,7 +242,7 @@ L_STORE : {
         goto other;
     if (result == WG_LSU_LATER)
         goto later;
-    run->disturbed = e;
+    run->stored = e;
     ENTERED(WG_NO_DEST, m + 1);
     at = m;
     if (!k->solo_until) /* it may leave soon, and be seen by others: run no further than that */

@@ -114,7 +114,7 @@ static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
     if (result == WG_LSU_LATER)
         return false;
     if (x.kind == WG_EX1_STORE || x.kind == WG_EX1_ATOMIC)
-        run->disturbed = e;
+        run->stored = e;
     run->pc += 4 * words;
     run->pushes += words - 1;
     run->at = e + 1;

@@ -412,7 +412,7 @@ static inline bool store(wg_tile *t, crowd *w, member *m, const wg_op *op, uint3
         note_stores(m);
         wg_rounds_store(w, m, op, address, bytes, s, fresh, drops);
     }
-    run->disturbed = e;
+    run->stored = e;
     wg_entered(run, e, WG_NO_DEST, entered + 1);
     run->pc += 4;
     run->at = entered;

@@ -462,9 +462,9 @@ static bool same_state(const kind *what, unsigned seed, unsigned round, wg_devic
         wg_core_state(dev[0], (wg_core_id)c, &info);
         parked &= info.parked;
         for (unsigned i = 1; i < MODES; i++) {
-            uint64_t x = dev[0]->tile->core[c].run.disturbed, y = dev[i]->tile->core[c].run.disturbed;
+            uint64_t x = dev[0]->tile->core[c].run.stored, y = dev[i]->tile->core[c].run.stored;
             if (x != y)
-                fail_msg("program %u: core %u is disturbed in %llu in mode %u, not %llu", seed, c,
+                fail_msg("program %u: core %u has stored in %llu in mode %u, not %llu", seed, c,
                          (unsigned long long)y, i, (unsigned long long)x);
         }
     }

@@ -58,7 +58,7 @@ static const member run[] = {
     HASHED(wg_core_run, pc),
     LEFT(wg_core_run, at, TIME),
     LEFT(wg_core_run, last, TIME),
-    LEFT(wg_core_run, disturbed, TIME),
+    LEFT(wg_core_run, stored, TIME),
     HASHED(wg_core_run, number),
     HASHED(wg_core_run, pushes),
     {"halt", offsetof(wg_core_run, hindered), 1, 4, .bits = 1},
