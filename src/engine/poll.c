@@ -26,12 +26,13 @@
 #include "riscv/internal.h"
 
 enum {
-    GRID = 1024,     /* the first reference lies on a multiple of it, */
-    PATIENCE = 3072, /* at least so long after the last disturbance */
-    CAREFUL = 7,     /* up to this reference cores never run so far ahead that circles go unseen, */
-    SELDOM = 8,      /* … from there on they do so for all but this part of the time; */
-    STORING = 1024,  /* of cores that store: this part, and at least so many cycles, since they run much faster ahead */
-    TRIES = 16       /* so often is memory compared with one copy of it */
+    GRID = 1024,      /* the first reference lies on a multiple of it, */
+    PATIENCE = 3072,  /* at least so long after the last disturbance */
+    CAREFUL = 7,      /* up to this reference cores never run so far ahead that circles go unseen, */
+    SELDOM = 8,       /* … from there on they do so for all but this part of the time; */
+    STORING = 1024,   /* cores that store run much faster ahead: they are held back for this part of the time, */
+    AT_FIRST = 40960, /* and for so long before */
+    TRIES = 16        /* so often is memory compared with one copy of it */
 };
 static_assert((int)WG_POLL_FINDINGS == (int)WG_MAX_FINDINGS, "each has its count");
 
@@ -59,6 +60,24 @@ static uint32_t flush_count(const wg_tile *t, const wg_core *k)
     return flushes ? k->run.l0_requests % t->arch->l0_flush_period : 0;
 }
 
+/* Without what is left of older stores in the bytes that this one does not write. */
+static void relate_store(const wg_store *s, uint64_t now, wg_store *out)
+{
+    const bool l1 = s->path == WG_PATH_L1;
+    const uint32_t mask = l1 ? s->mask : (UINT32_C(1) << s->bytes) - 1;
+    *out = (wg_store){.first = relative(s->first, now),
+                      .entered = relative(s->entered, now),
+                      .address = s->address,
+                      .pc = s->pc,
+                      .mask = (uint16_t)mask,
+                      .path = s->path,
+                      .bytes = s->bytes,
+                      .index = s->index};
+    for (unsigned i = 0; i < sizeof s->data; i++)
+        if (mask >> i & 1)
+            ((uint8_t *)out->data)[i] = ((const uint8_t *)s->data)[i];
+}
+
 static void relate_run(const wg_tile *t, unsigned core, wg_core_run *out)
 {
     const wg_core *k = &t->core[core];
@@ -66,6 +85,7 @@ static void relate_run(const wg_tile *t, unsigned core, wg_core_run *out)
     memcpy(out, &k->run, sizeof *out);
     wg_core_normalize(t, core, out);
     out->at = relative(out->at, now);
+    out->r[WG_REG_SINK] = 0;
     out->last = 0;
     out->stored = 0;
     out->pushes = 0;
@@ -94,14 +114,9 @@ static void relate_run(const wg_tile *t, unsigned core, wg_core_run *out)
         l->earliest = relative(l->earliest, now);
         l->number = k->run.number - l->number;
     }
-    for (unsigned i = 0; i < WG_STORE_QUEUE; i++) { /* from its head on */
-        wg_store *s = &out->sq[i];
-        *s = k->run.sq[(k->run.sq_head + i) % WG_STORE_QUEUE];
-        if (i >= out->sq_count)
-            memset(s, 0, sizeof *s);
-        s->first = relative(s->first, now);
-        s->entered = relative(s->entered, now);
-    }
+    memset(out->sq, 0, sizeof out->sq);
+    for (unsigned i = 0; i < out->sq_count; i++)
+        relate_store(&k->run.sq[(k->run.sq_head + i) % WG_STORE_QUEUE], now, &out->sq[i]);
     out->sq_head = 0;
     for (unsigned i = 0; i < WG_FETCHES; i++) {
         wg_fetch *f = &out->fetch[i];
@@ -334,7 +349,7 @@ void wg_poll_reset(wg_tile *t)
 {
     t->poll.settled = t->poll.endless = false;
     t->poll.disturbed = t->sched.now;
-    t->poll.found_at = 0;
+    t->poll.found_at = t->poll.careful = 0;
     wait_for_quiet(t);
 }
 
@@ -380,12 +395,17 @@ static void remember(wg_tile *t)
 }
 
 /* For how long behind a reference cores are held back, so that circles are seen. */
-static uint64_t careful(const wg_tile *t, unsigned reference)
+static uint64_t careful(wg_tile *t, unsigned reference)
 {
+    wg_poll *p = &t->poll;
     uint64_t all = interval(reference), part = all / STORING;
     if (!stored_since(t, t->sched.now > GRID ? t->sched.now - GRID : 0))
         return reference < CAREFUL ? all : all / SELDOM;
-    return part > STORING ? part : STORING;
+    part = part > GRID ? part : GRID;
+    if (p->careful + all <= AT_FIRST + t->sched.now / STORING)
+        part = all;
+    p->careful += part;
+    return part;
 }
 
 static void take_reference(wg_tile *t)

@@ -43,6 +43,7 @@ enum { WG_POLL_REFERENCES = 40, WG_POLL_FINDINGS = 1024 };
 typedef struct wg_poll {
     uint64_t look_at;       /* nothing to do before this cycle */
     uint64_t stop_at;       /* the clock must stand in this cycle, even if nobody is due */
+    uint64_t careful;       /* for so many cycles have cores that store been held back for that */
     uint64_t careful_until; /* no core runs so far ahead before this cycle that it could not be brought back */
     uint64_t disturbed;     /* when something happened last that is not a core's, and not to be repeated */
     unsigned references;    /* taken since then; 0: none */

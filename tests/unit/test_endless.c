@@ -245,6 +245,129 @@ static void test_long_rounds(void **state)
     free(end);
 }
 
+/* A loop that waits for a word of L1 that nobody writes, and stores: to the stack as unoptimised code does, by a call that
+ * saves its return address, or the same value again and again. */
+static rv storing(unsigned how, unsigned core)
+{
+    rv p = rv_at(CODE + core * CODE_STRIDE);
+    rv_li(&p, L1_SHARED, SHARED);
+    rv_li(&p, SP, how & 1 ? OWN + core * OWN_STRIDE : 0xFFB00400);
+    unsigned top = p.n;
+    rv_fence(&p);
+    switch (how / 2) {
+    case 0: /* i = 3; while (i--) ; in memory */
+        rv_addi(&p, T0, ZERO, 3);
+        rv_sw(&p, T0, 12, SP);
+        {
+            unsigned inner = p.n;
+            rv_lw(&p, T0, 12, SP);
+            rv_addi(&p, T0, T0, -1);
+            rv_sw(&p, T0, 12, SP);
+            rv_bne(&p, T0, ZERO, inner);
+        }
+        break;
+    case 1: /* a call that saves ra, and returns */
+        rv_word(&p, 8u << 20 | RA << 7 | 0x6F);
+        rv_word(&p, 20u << 20 | 0x6F); /* j behind the function */
+        rv_sw(&p, RA, 0, SP);
+        rv_lw(&p, RA, 0, SP);
+        rv_word(&p, rv_i(0, RA, 0, ZERO, 0x67));
+        rv_nop(&p);
+        break;
+    default: /* a livelock: the same value */ rv_sw(&p, SP, 16, SP); break;
+    }
+    rv_lw(&p, T1, 0, L1_SHARED);
+    rv_beq(&p, T1, ZERO, top);
+    rv_done(&p);
+    return p;
+}
+
+static void test_polls_that_store(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    ending *end = calloc(MODES, sizeof *end);
+    assert_non_null(end);
+    for (unsigned how = 0; how < 6; how++) {
+        rv p = storing(how, WG_CORE_B);
+        g.s = how + 1;
+        same_alone(arch, &p, 400000, end);
+        if (end[0].stop != WG_STOP_HUNG)
+            fail_msg("loop %u is not recognised", how);
+        assert_string_equal(end[0].hang.core[WG_CORE_B].why, "it polls");
+    }
+    free(end);
+}
+
+/* A counter in memory grows: no circle, however much the registers look like one. */
+static void test_counts_in_memory(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    ending *end = calloc(MODES, sizeof *end);
+    assert_non_null(end);
+    for (unsigned how = 0; how < 2; how++) {
+        rv p = rv_at(CODE);
+        rv_li(&p, SP, how ? OWN : 0xFFB00400);
+        rv_li(&p, T3, 2000); /* and ends when it is there */
+        unsigned top = p.n;
+        rv_lw(&p, T0, 0, SP);
+        rv_addi(&p, T0, T0, 1);
+        rv_sw(&p, T0, 0, SP);
+        rv_fence(&p);
+        rv_word(&p, rv_b(12, T0, T3, 0));
+        rv_addi(&p, T0, ZERO, 0);
+        rv_beq(&p, ZERO, ZERO, top);
+        rv_done(&p);
+        g.s = how + 1;
+        same_alone(arch, &p, 200000, end);
+        assert_int_equal(end[0].stop, WG_STOP_DONE);
+    }
+    free(end);
+}
+
+/* Two cores whose rounds have no common divisor, and one with a long way round. */
+static rv delayed(unsigned core, unsigned rounds)
+{
+    rv p = rv_at(CODE + core * CODE_STRIDE);
+    rv_li(&p, L1_SHARED, SHARED);
+    unsigned top = p.n;
+    rv_li(&p, INNER, rounds);
+    unsigned inner = p.n;
+    rv_addi(&p, INNER, INNER, -1);
+    rv_bne(&p, INNER, ZERO, inner);
+    rv_fence(&p);
+    rv_lw(&p, T1, 0, L1_SHARED);
+    rv_beq(&p, T1, ZERO, top);
+    rv_done(&p);
+    return p;
+}
+
+static void test_coprime_rounds(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    ending *end = calloc(MODES, sizeof *end);
+    rv code[WG_CORES];
+    assert_non_null(end);
+    code[WG_CORE_B] = delayed(WG_CORE_B, 50);
+    code[WG_CORE_T1] = delayed(WG_CORE_T1, 51);
+    g.s = 7;
+    unsigned cores = 1u << WG_CORE_B | 1u << WG_CORE_T1;
+    if (arch ==
+        WG_ARCH_WH) { /* BH's L0 caches make the common round 128 times as long: too long to be ticked through */
+        same_ending(arch, 0, cores, code, 200000, 0, end);
+    } else {
+        wg_device *dev = start(arch, SKIPPING, 0, cores, code);
+        run(dev, SKIPPING, 100000000, &end[0]);
+        wg_destroy(dev);
+    }
+    assert_int_equal(end[0].stop, WG_STOP_HUNG);
+    code[WG_CORE_B] = delayed(WG_CORE_B, 5000);
+    wg_device *dev = start(arch, SKIPPING, 0, 1u << WG_CORE_B, code);
+    run(dev, SKIPPING, 100000000, &end[0]);
+    assert_int_equal(end[0].stop, WG_STOP_HUNG);
+    wg_destroy(dev);
+    free(end);
+}
+
 /* Whether somebody looks for circles or at the core, it ends where it ends. */
 static void test_ends_in_the_same_cycle(void **state)
 {
@@ -322,6 +445,8 @@ static void test_refused_in_steps(void **state)
 static const wg_test tests[] = {
     WG_TEST(test_private_loops, WG_BH | WG_WH, ""),          WG_TEST(test_long_rounds, WG_BH | WG_WH, ""),
     WG_TEST(test_ends_in_the_same_cycle, WG_BH | WG_WH, ""), WG_TEST(test_host_acts_in_a_round, WG_BH | WG_WH, ""),
-    WG_TEST(test_refused_in_steps, WG_BH | WG_WH, ""),       WG_TEST(test_random_loops, WG_BH | WG_WH, ""),
+    WG_TEST(test_polls_that_store, WG_BH | WG_WH, ""),       WG_TEST(test_counts_in_memory, WG_BH | WG_WH, ""),
+    WG_TEST(test_coprime_rounds, WG_BH | WG_WH, ""),         WG_TEST(test_refused_in_steps, WG_BH | WG_WH, ""),
+    WG_TEST(test_random_loops, WG_BH | WG_WH, ""),
 };
 WG_MAIN("endless", tests)
