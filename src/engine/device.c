@@ -160,6 +160,21 @@ static wg_stop at_rest(const wg_tile *t)
 }
 
 /*
+ * Nobody has an appointment: when has everything come to rest? A core may have run ahead to where it is held up; that
+ * it is, is found in the cycle behind its last instruction.
+ */
+static uint64_t rests_at(const wg_tile *t)
+{
+    uint64_t at = t->sched.now;
+    for (unsigned i = 0; i < WG_CORES; i++) {
+        const wg_core_run *run = &t->core[i].run;
+        if (!run->halt && run->last + 2 > at)
+            at = run->last + 2;
+    }
+    return at;
+}
+
+/*
  * The Scalar Unit's ATCAS or ATINCGETPTR asks again and again. If nobody else can act, what it reads cannot change: of
  * two more refusals in that time the second is of a request that was sent in it. Its answers wake the threads and the
  * requests that wait for idle threads; those look, and nothing moves. Beside cores that poll, poll.c compares its
@@ -210,8 +225,13 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
             return WG_STOP_UNTIL;
         if (!wg_tile_others_due(t)) {
             uint64_t next = wg_tile_next(t);
-            if (next == WG_NEVER && may_stop)
-                return at_rest(t);
+            if (next == WG_NEVER && may_stop) {
+                uint64_t rest = rests_at(t);
+                s->now = rest < limit ? rest : limit;
+                if (rest < limit)
+                    return at_rest(t);
+                break;
+            }
             if (!t->lockstep && next > s->now) {
                 uint64_t to = next < limit ? next : limit;
                 if (t->poll.stop_at >= s->now && t->poll.stop_at < to && next != WG_NEVER)

@@ -8,9 +8,11 @@
  */
 #include "explain/hang.h"
 #include "rvasm.h"
+#include "state_diff.h"
 #include "wgtest.h"
 
 enum { SKIPPING, LOCKSTEP, WATCHED, STEPPING, MODES };
+static const char *const mode_names[MODES] = {"skipping", "lockstep", "watched", "stepping"};
 enum { CODE = 0x10000, CODE_STRIDE = 0x1000, SHARED = 0x40000, OWN = 0x50000, OWN_STRIDE = 0x1000 };
 enum { RAM = S2, L1_SHARED = S3, L1_OWN = S4, PUSH = S8, INNER = T5, LOOP = T6 };
 
@@ -71,20 +73,25 @@ static bool same_report(const wg_hang *a, const wg_hang *b)
 static void same_ending(wg_arch_id arch, unsigned profile, unsigned cores, const rv code[WG_CORES], uint64_t limit,
                         unsigned program, ending end[MODES])
 {
+    wg_device *first = NULL;
     for (unsigned i = 0; i < MODES; i++) {
         wg_device *dev = start(arch, i, profile, cores, code);
         run(dev, i, limit, &end[i]);
-        wg_destroy(dev);
-        if (end[i].stop != end[0].stop || end[i].cycle != end[0].cycle)
-            fail_msg("program %u, limit %llu: mode %u ends in %llu (%d), not %llu (%d)", program,
-                     (unsigned long long)limit, i, (unsigned long long)end[i].cycle, (int)end[i].stop,
-                     (unsigned long long)end[0].cycle, (int)end[0].stop);
-        if (end[i].hash != end[0].hash)
-            fail_msg("program %u, limit %llu: mode %u ends in another state", program, (unsigned long long)limit, i);
+        if (end[i].stop != end[0].stop || end[i].cycle != end[0].cycle || end[i].hash != end[0].hash)
+            fail_msg("%s program %u, limit %llu: %s ends in %llu (%d), %s in %llu (%d): %s\nRepeat with: "
+                     "WG_RANDOM_FIRST=%u WG_RANDOM_PROGRAMS=1 build/tests/unit/test_endless",
+                     arch == WG_ARCH_BH ? "bh" : "wh", program, (unsigned long long)limit, mode_names[i],
+                     (unsigned long long)end[i].cycle, (int)end[i].stop, mode_names[0],
+                     (unsigned long long)end[0].cycle, (int)end[0].stop, first_difference(first, dev), program);
         if (end[i].stop == WG_STOP_HUNG && !same_report(&end[i].hang, &end[0].hang))
-            fail_msg("program %u, limit %llu: mode %u reports\n%s\nnot\n%s", program, (unsigned long long)limit, i,
-                     end[i].hang.story, end[0].hang.story);
+            fail_msg("program %u, limit %llu: %s reports\n%s\nnot\n%s", program, (unsigned long long)limit,
+                     mode_names[i], end[i].hang.story, end[0].hang.story);
+        if (i)
+            wg_destroy(dev);
+        else
+            first = dev;
     }
+    wg_destroy(first);
 }
 
 static unsigned number(const char *name, unsigned otherwise)
@@ -178,6 +185,56 @@ static void test_random_loops(void **state)
         limit = end[0].cycle - 1 + below(below(2) ? 3 : 400);
         same_ending(arch, profile, cores, code, limit, seed, end);
         assert_int_equal(end[0].stop, limit > end[0].hang.cycle ? WG_STOP_HUNG : WG_STOP_CYCLES);
+    }
+    print_message("%u of %u hang\n", hung, count);
+    free(end);
+}
+
+/* T cores that push in loops, until their threads take no more, or for ever. */
+static rv feeder(unsigned core)
+{
+    static const uint32_t words[] = {0x02000000, 0x58000000, 0x45000000 | 5 << 1, 0xA2008001, 0x02000000, 0x02000000};
+    rv p = rv_at(CODE + core * CODE_STRIDE);
+    rv_li(&p, PUSH, 0xFFE40000);
+    rv_li(&p, T4, 0x02000000);
+    rv_li(&p, LOOP, 1 + below(below(2) ? 30 : 1500));
+    if (below(2))
+        rv_tt(&p, 0xA6000000 | 0x1FF << 15 | 1 << 2 | 1); /* SEMWAIT for what nobody posts */
+    unsigned top = p.n;
+    for (unsigned count = 1 + below(7); count; count--) {
+        for (unsigned n = below(3) ? below(3) : below(24); n; n--)
+            rv_word(&p, rv_i(1, below(4) ? T1 : T2, 0, T1 + below(2), 0x13));
+        if (below(3) == 0)
+            rv_word(&p, rv_b(8, T1, T2, below(2))); /* over the next */
+        if (below(4))
+            rv_tt(&p, words[below(6)]);
+        else
+            rv_sw(&p, T4, 0, PUSH);
+    }
+    if (below(4))
+        rv_addi(&p, LOOP, LOOP, -1);
+    rv_bne(&p, LOOP, ZERO, top);
+    rv_done(&p);
+    return p;
+}
+
+static void test_random_feeders(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_PROGRAMS", 60), hung = 0;
+    ending *end = calloc(MODES, sizeof *end);
+    assert_non_null(end);
+    for (unsigned seed = first; seed < first + count; seed++) {
+        g.s = seed * UINT64_C(73471) + arch;
+        unsigned cores = (1 + below(7)) << WG_CORE_T0, profile = below(2);
+        rv code[WG_CORES];
+        for (unsigned c = WG_CORE_T0; c < WG_CORES; c++)
+            code[c] = feeder(c);
+        same_ending(arch, profile, cores, code, 4000 + below(4000), seed, end);
+        if (end[0].stop != WG_STOP_HUNG)
+            continue;
+        hung++;
+        same_ending(arch, profile, cores, code, end[0].cycle - 20 + below(24), seed, end);
     }
     print_message("%u of %u hang\n", hung, count);
     free(end);
@@ -447,6 +504,6 @@ static const wg_test tests[] = {
     WG_TEST(test_ends_in_the_same_cycle, WG_BH | WG_WH, ""), WG_TEST(test_host_acts_in_a_round, WG_BH | WG_WH, ""),
     WG_TEST(test_polls_that_store, WG_BH | WG_WH, ""),       WG_TEST(test_counts_in_memory, WG_BH | WG_WH, ""),
     WG_TEST(test_coprime_rounds, WG_BH | WG_WH, ""),         WG_TEST(test_refused_in_steps, WG_BH | WG_WH, ""),
-    WG_TEST(test_random_loops, WG_BH | WG_WH, ""),
+    WG_TEST(test_random_feeders, WG_BH | WG_WH, ""),         WG_TEST(test_random_loops, WG_BH | WG_WH, ""),
 };
 WG_MAIN("endless", tests)
