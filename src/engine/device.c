@@ -266,6 +266,15 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
 
 wg_stop wg_device_at_rest(const wg_device *dev) { return at_rest(dev->tile); }
 
+void wg_device_may_stop(wg_device *dev, bool may_stop)
+{
+    if (dev->tile->poll.may_stop == may_stop)
+        return;
+    wg_look(dev); /* what was passed over is over */
+    dev->tile->poll.may_stop = may_stop;
+    wg_poll_reset(dev->tile);
+}
+
 uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
 {
     wg_tile *t = dev->tile;
@@ -273,11 +282,13 @@ uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
     t->limit = limit;
     t->horizon = end;
     t->l1_watched = dev->until.mask;
-    t->poll.may_stop = false;
+    dev->rest_at = WG_NEVER;
     wg_poll_resume(t, end);
     while (s->now < (end = t->horizon)) {
         uint64_t next = wg_tile_others_due(t) ? s->now : wg_tile_next(t);
-        if (!t->lockstep && next > s->now) {
+        if (next == WG_NEVER)
+            dev->rest_at = rests_at(t);
+        if (next > s->now && (!t->lockstep || next == WG_NEVER)) {
             uint64_t to = next < end ? next : end;
             if (t->poll.stop_at >= s->now && t->poll.stop_at < to && next != WG_NEVER)
                 to = t->poll.stop_at;
@@ -293,6 +304,8 @@ uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
         if (t->l1_turns < WG_L1_TURNS || !wg_cores_together(t))
             wg_tile_cycles(t, undisturbed(t, end));
     }
+    if (dev->rest_at == WG_NEVER && wg_tile_next(t) == WG_NEVER)
+        dev->rest_at = rests_at(t);
     return end;
 }
 

@@ -34,6 +34,7 @@ struct wg_device {
     const uint64_t *clock; /* of the chip: a tile with nothing to do may be behind it */
     uint32_t harvested;    /* of the chip */
     bool touched;
+    uint64_t rest_at; /* of a tile of a chip that has nothing to do: since when; WG_NEVER: it has */
     char error[256];
 };
 
@@ -72,6 +73,8 @@ static inline void wg_act(wg_device *dev)
  * work up to there.
  */
 uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit);
+/* Does the chip's run end where it can never end by itself? */
+void wg_device_may_stop(wg_device *dev, bool may_stop);
 /* Nothing can move any more: done, or hung (time.md rule 11)? */
 wg_stop wg_device_at_rest(const wg_device *dev);
 bool wg_device_until_holds(const wg_device *dev);

@@ -349,6 +349,8 @@ void wg_poll_reset(wg_tile *t)
 {
     t->poll.settled = t->poll.endless = false;
     t->poll.disturbed = t->sched.now;
+    if (t->dev->clock && *t->dev->clock > t->sched.now) /* a tile with nothing to do is behind the chip's clock */
+        t->poll.disturbed = *t->dev->clock;
     t->poll.found_at = t->poll.careful = 0;
     wait_for_quiet(t);
 }
@@ -606,7 +608,7 @@ bool wg_poll_skip(wg_tile *t, uint64_t limit, bool stop_if_endless)
     }
     bool every = looks_always(t);
     if (p->references) {
-        every |= stop_if_endless && !p->keyed && t->sched.now < p->stare_until && others(t) == WG_NEVER;
+        every |= p->may_stop && !p->keyed && t->sched.now < p->stare_until && others(t) == WG_NEVER;
         p->look_at = t->sched.now + 1;
         p->stop_at = every ? p->look_at : p->reference + interval(p->references - 1);
     }
