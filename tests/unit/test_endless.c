@@ -240,6 +240,46 @@ static void test_random_feeders(void **state)
     free(end);
 }
 
+/* A loop that polls what gives cause to findings: as many, and in the same cycles, whether rounds are skipped or not. */
+static void test_findings_in_rounds(void **state)
+{
+    static const uint32_t polled[] = {0xFFB12300, 0xFFB13200, 0xFFB12058, 0xFFB12000 + 0xFC};
+    wg_arch_id arch = wg_test_arch(state);
+    uint64_t most = 0;
+    for (unsigned k = 0; k < sizeof polled / sizeof *polled; k++)
+        for (unsigned core = WG_CORE_B; core <= WG_CORE_T0; core++) {
+            rv p = rv_at(CODE + core * CODE_STRIDE), code[WG_CORES];
+            rv_li(&p, S0, polled[k]);
+            unsigned top = p.n;
+            rv_lw(&p, T0, 0, S0);
+            rv_word(&p, rv_i(1, RAM, 2, T1, 0x03)); /* misaligned */
+            rv_beq(&p, ZERO, ZERO, top);
+            rv_done(&p);
+            code[core] = p;
+            wg_device *dev[MODES];
+            for (unsigned i = 0; i < MODES; i++) {
+                dev[i] = start(arch, i, 0, 1u << core, code);
+                for (uint64_t left = 20000, n; left; left -= n) {
+                    n = i == STEPPING && left > 777 ? 1 + left % 777 : left;
+                    assert_int_equal(wg_advance(dev[i], n), WG_OK);
+                }
+                assert_int_equal(wg_finding_count(dev[i]), wg_finding_count(dev[0]));
+                for (size_t f = 0; f < wg_finding_count(dev[0]); f++) {
+                    const wg_finding *a = wg_finding_at(dev[0], f), *b = wg_finding_at(dev[i], f);
+                    if (a->code != b->code || a->count != b->count || a->cycle != b->cycle)
+                        fail_msg("0x%x: %s finds %s %llu times from %llu on, %s %s %llu times from %llu on", polled[k],
+                                 mode_names[i], wg_finding_info_at(b->code)->code, (unsigned long long)b->count,
+                                 (unsigned long long)b->cycle, mode_names[0], wg_finding_info_at(a->code)->code,
+                                 (unsigned long long)a->count, (unsigned long long)a->cycle);
+                    most = a->count > most ? a->count : most;
+                }
+            }
+            for (unsigned i = 0; i < MODES; i++)
+                wg_destroy(dev[i]);
+        }
+    assert_true(most > 500);
+}
+
 /* ---- each by itself ---- */
 
 static void same_alone(wg_arch_id arch, const rv *p, uint64_t limit, ending end[MODES])
@@ -502,8 +542,9 @@ static void test_refused_in_steps(void **state)
 static const wg_test tests[] = {
     WG_TEST(test_private_loops, WG_BH | WG_WH, ""),          WG_TEST(test_long_rounds, WG_BH | WG_WH, ""),
     WG_TEST(test_ends_in_the_same_cycle, WG_BH | WG_WH, ""), WG_TEST(test_host_acts_in_a_round, WG_BH | WG_WH, ""),
-    WG_TEST(test_polls_that_store, WG_BH | WG_WH, ""),       WG_TEST(test_counts_in_memory, WG_BH | WG_WH, ""),
-    WG_TEST(test_coprime_rounds, WG_BH | WG_WH, ""),         WG_TEST(test_refused_in_steps, WG_BH | WG_WH, ""),
-    WG_TEST(test_random_feeders, WG_BH | WG_WH, ""),         WG_TEST(test_random_loops, WG_BH | WG_WH, ""),
+    WG_TEST(test_findings_in_rounds, WG_BH | WG_WH, ""),     WG_TEST(test_polls_that_store, WG_BH | WG_WH, ""),
+    WG_TEST(test_counts_in_memory, WG_BH | WG_WH, ""),       WG_TEST(test_coprime_rounds, WG_BH | WG_WH, ""),
+    WG_TEST(test_refused_in_steps, WG_BH | WG_WH, ""),       WG_TEST(test_random_feeders, WG_BH | WG_WH, ""),
+    WG_TEST(test_random_loops, WG_BH | WG_WH, ""),
 };
 WG_MAIN("endless", tests)
