@@ -233,6 +233,8 @@ static void relate(const wg_tile *t, wg_poll_state *out)
         memcpy(out->predictor[c], t->core[c].predictor, sizeof out->predictor[c]);
         memcpy(out->targets[c], t->core[c].targets, sizeof out->targets[c]);
         out->epoch[c] = t->core[c].epoch;
+        memcpy(out->v[c], t->core[c].v, sizeof out->v[c]);
+        memcpy(&out->csr[c], &t->core[c].csr, sizeof out->csr[c]);
         unsigned n = 0;
         for (uint32_t lanes = m->active[c]; lanes; lanes &= lanes - 1) {
             const wg_lane *lane = &m->lane[c][__builtin_ctz(lanes)];

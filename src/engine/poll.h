@@ -23,6 +23,8 @@ typedef struct wg_poll_state {
     uint8_t predictor[WG_CORES][WG_PREDICTOR];
     uint32_t targets[WG_CORES][WG_TARGETS][2];
     uint32_t epoch[WG_CORES];
+    uint32_t v[WG_CORES][32][4];
+    wg_csrs csr[WG_CORES];
     wg_request request[WG_CORES][WG_POLL_REQUESTS];
     uint64_t retry_at[WG_CORES];
     uint8_t requests[WG_CORES];

@@ -265,6 +265,7 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
         wg_entered(run, e, WG_NO_DEST, e + 1);
         run->pc = k->interrupt_pc;
         k->in_interrupt = false;
+        wg_poll_disturb(t);
         wg_pic_returned(t);
         run->at = e + 1 + t->timing->mispredict_bubble;
         return true;
