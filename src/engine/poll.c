@@ -405,6 +405,8 @@ static uint64_t careful(wg_tile *t, unsigned reference)
     uint64_t all = interval(reference), part = all / STORING;
     if (!stored_since(t, t->sched.now > GRID ? t->sched.now - GRID : 0))
         return reference < CAREFUL ? all : all / SELDOM;
+    if (!p->may_stop) /* such a circle matters to a run that ends there, not to one that only skips rounds */
+        return 0;
     part = part > GRID ? part : GRID;
     if (p->careful + all <= AT_FIRST + t->sched.now / STORING)
         part = all;
