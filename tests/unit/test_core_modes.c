@@ -464,8 +464,8 @@ static bool same_state(const kind *what, unsigned seed, unsigned round, wg_devic
         for (unsigned i = 1; i < MODES; i++) {
             uint64_t x = dev[0]->tile->core[c].run.stored, y = dev[i]->tile->core[c].run.stored;
             if (x != y)
-                fail_msg("program %u: core %u has stored in %llu in mode %u, not %llu", seed, c,
-                         (unsigned long long)y, i, (unsigned long long)x);
+                fail_msg("program %u: core %u has stored in %llu in mode %u, not %llu", seed, c, (unsigned long long)y,
+                         i, (unsigned long long)x);
         }
     }
     return parked;
