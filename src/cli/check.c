@@ -91,8 +91,8 @@ static bool read_suppressions(wg_session *s, const char *path, wg_text *error)
         wg_textf(error, "waitgate: --suppressions: %s\n", message);
         return false;
     }
-    struct wg_suppressions *all = calloc(1, sizeof *all);
-    char *copy = realloc(text, size + 1);
+    struct wg_suppressions *all = wg_calloc(1, sizeof *all);
+    char *copy = wg_realloc(text, size + 1);
     s->suppressions = all;
     if (!all || !copy) {
         free(copy ? copy : text);
@@ -104,7 +104,7 @@ static bool read_suppressions(wg_session *s, const char *path, wg_text *error)
     size_t lines = 1;
     for (size_t i = 0; i < size; i++)
         lines += copy[i] == '\n';
-    all->entry = calloc(lines, sizeof *all->entry);
+    all->entry = wg_calloc(lines, sizeof *all->entry);
     unsigned number = 1;
     for (char *line = copy; all->entry && line < copy + size; number++) {
         char *end = line + strcspn(line, "\n"), *next = end + 1;

@@ -13,6 +13,26 @@
 
 const char *const wg_severity_names[WG_SEVERITY_NEVER + 1] = {"note", "warning", "undefined", "unimplemented", "never"};
 
+/* What any file of a command is shorter than: a device may never end. */
+enum { MAX_FILE = 256 << 20 };
+
+static bool memory_failed;
+
+static void *note(void *p)
+{
+    memory_failed |= !p;
+    return p;
+}
+
+void *wg_malloc(size_t bytes) { return note(malloc(bytes)); }
+void *wg_calloc(size_t count, size_t bytes) { return note(calloc(count, bytes)); }
+void *wg_realloc(void *old, size_t bytes) { return note(realloc(old, bytes)); }
+char *wg_strdup(const char *text) { return note(strdup(text)); }
+char *wg_strndup(const char *text, size_t most) { return note(strndup(text, most)); }
+bool wg_memory_failed(void) { return memory_failed; }
+void wg_memory_lost(void) { memory_failed = true; }
+void wg_memory_begin(void) { memory_failed = false; }
+
 static bool reserve(wg_text *t, size_t more)
 {
     if (t->failed)
@@ -22,7 +42,7 @@ static bool reserve(wg_text *t, size_t more)
     size_t room = t->room ? t->room : 256;
     while (room - t->size <= more)
         room *= 2;
-    char *data = realloc(t->data, room);
+    char *data = wg_realloc(t->data, room);
     if (!data) {
         t->failed = true;
         return false;
@@ -154,16 +174,23 @@ uint8_t *wg_file_read(const char *path, size_t *size, char *error, size_t error_
         return NULL;
     }
     char piece[65536];
-    for (size_t n; (n = fread(piece, 1, sizeof piece, f)) > 0;)
+    for (size_t n; all.size <= MAX_FILE && !all.failed && (n = fread(piece, 1, sizeof piece, f)) > 0;)
         wg_text_add(&all, piece, n);
     bool bad = ferror(f) || all.failed;
+    int why = bad && !all.failed ? errno : 0;
     if (!standard)
         fclose(f);
+    if (all.size > MAX_FILE) {
+        snprintf(error, error_bytes, "%s: this is longer than %d MiB", standard ? "standard input" : path,
+                 MAX_FILE >> 20);
+        wg_text_free(&all);
+        return NULL;
+    }
     if (!bad && !all.data)
         wg_text_add(&all, "", 0);
     if (bad || !all.data) {
         snprintf(error, error_bytes, "%s: %s", standard ? "standard input" : path,
-                 all.failed ? "out of memory" : "cannot be read");
+                 all.failed || !why ? "out of memory" : strerror(why));
         wg_text_free(&all);
         return NULL;
     }
@@ -179,8 +206,8 @@ static int open_beside(wg_file_out *f, const char *path)
 {
     size_t room = strlen(path) + 16;
     const char *slash = strrchr(path, '/');
-    f->path = strdup(path);
-    f->temporary = malloc(room);
+    f->path = wg_strdup(path);
+    f->temporary = wg_malloc(room);
     if (!f->path || !f->temporary)
         return -1;
     snprintf(f->temporary, room, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
@@ -231,7 +258,7 @@ bool wg_file_begin(wg_file_out *f, const char *path, char *error, size_t error_b
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
         f->stream = fopen(path, "wb");
-        f->path = f->stream ? strdup(path) : NULL;
+        f->path = f->stream ? wg_strdup(path) : NULL;
     } else {
         int fd = open_beside(f, path);
         if (fd >= 0 && !(f->stream = fdopen(fd, "wb"))) {
@@ -259,6 +286,8 @@ bool wg_file_add(wg_file_out *f, const void *bytes, size_t count)
 
 bool wg_file_commit(wg_file_out *f, char *error, size_t error_bytes)
 {
+    if (memory_failed && !f->failure) /* a part of it may be missing */
+        f->failure = ENOMEM;
     bool ok = fflush(f->stream) == 0 && !f->failure;
     if (f->failure)
         errno = f->failure;

@@ -10,6 +10,7 @@ import pathlib
 import random
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -133,6 +134,52 @@ def unreadable_files(d):
         (d / "secret.tasm").write_text(PROGRAM)
         (d / "secret.tasm").chmod(0)
         assert "secret.tasm: Permission denied" in run(d, "run", "secret.tasm").stderr
+
+
+def symbol_tables(tables, symbols):
+    """An ELF file of which many symbol tables share their bytes."""
+    code, names = 4 * b"\x13\0\0\0", b"\0" + b"a\0"
+    table = struct.pack("<IIIBBH", 1, 0x1000, 4, 2, 0, 1) * symbols
+    at_table, at_names = 52 + 32 + len(code), 52 + 32 + len(code) + len(table)
+    sections = [struct.pack("<10I", *[0] * 10), struct.pack("<10I", 0, 3, 0, 0, at_names, len(names), 0, 0, 1, 0)]
+    sections += [struct.pack("<10I", 0, 2, 0, 0, at_table, len(table), 1, 0, 4, 16)] * tables
+    header = b"\x7fELF\1\1\1" + bytes(9) + struct.pack("<HHIIIIIHHHHHH", 2, 243, 1, 0x1000, 52, at_names + len(names), 0,
+                                                          52, 32, 1, 40, len(sections), 1)
+    segment = struct.pack("<8I", 1, 84, 0x1000, 0x1000, len(code), len(code), 5, 4)
+    return header + segment + code + table + names + b"".join(sections)
+
+
+@test
+def budgets(d):
+    """What is small for whoever wrote it is not to cost much time or memory."""
+    def quick(*args, words, seconds=10, stdin=None, megabytes=2048):
+        start = time.monotonic()
+        r = subprocess.run([WAITGATE, *map(str, args)], cwd=d, capture_output=True, text=True, timeout=60, stdin=stdin,
+                           preexec_fn=None if SANITIZED else
+                           lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20)))
+        took = time.monotonic() - start
+        assert r.returncode == (1 if words else 0) and words in r.stderr, (args, r.returncode, r.stderr[-300:])
+        assert took < seconds * (5 if SANITIZED else 1), (args, took)
+
+    (d / "t.elf").write_bytes(symbol_tables(2000, 1000))
+    quick("run", "--brisc", "t.elf", words="t.elf: the ELF file has more than 16 symbol tables")
+    (d / "u.elf").write_bytes(symbol_tables(16, 100000))
+    quick("dis", "u.elf", words="u.elf: the ELF file has more than 1048576 symbols")
+    for letter in "[{":
+        (d / "deep.yaml").write_text(letter * 200000)
+        quick("run", "deep.yaml", words="deep.yaml:1:33: error: this is nested deeper than 32 levels")
+    (d / "set.tasm").write_text("".join(f".set s{i}, {i}\n" for i in range(60000)) + ".thread 0\n ttnop\n")
+    quick("run", "set.tasm", words="")
+    (d / "sets.tasm").write_text("".join(f".set s{i}, {i}\n" for i in range(70000)))
+    quick("run", "sets.tasm", words="more than 65536 symbols")
+    for args in (["asm", "/dev/zero"], ["dis", "/dev/zero"], ["check", "--suppressions", "/dev/zero", "set.tasm"],
+                 ["run", "--load", "0x1000=/dev/zero", "set.tasm"]):
+        quick(*args, words="/dev/zero: this is longer than 256 MiB")
+    for name in ("zero.tasm", "zero.yaml"):
+        (d / name).symlink_to("/dev/zero")
+        quick("run", name, words=f"{name}: this is longer than 256 MiB")
+    with open("/dev/zero") as zero:
+        quick("asm", "-", words="standard input: this is longer than 256 MiB", stdin=zero)
 
 
 suite.run()
