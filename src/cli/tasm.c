@@ -350,6 +350,20 @@ static void open_thread(reader *r, wg_tasm_line *l)
     r->t->stream[n].present = true;
 }
 
+void wg_tasm_quote(wg_text *to, const char *name)
+{
+    for (const unsigned char *p = (const unsigned char *)name; *p; p++)
+        wg_textf(to, *p < ' ' || *p == '"' || *p == '\\' || *p >= 0x7F ? "\\%03o" : "%c", *p);
+}
+
+/* What follows is at this line of the program. */
+static void add_marker(wg_text *to, uint32_t line, const char *name)
+{
+    wg_textf(to, "# %u \"", line);
+    wg_tasm_quote(to, name);
+    wg_textf(to, "\"\n");
+}
+
 static void open_core(reader *r, wg_tasm_line *l)
 {
     wg_tasm *t = r->t;
@@ -375,7 +389,7 @@ static void open_core(reader *r, wg_tasm_line *l)
         }
         wg_tasm_end(t, l);
         if (!r->first_pass)
-            wg_textf(&core->source, "# %u \"%s\"\n", l->number + 1, t->name);
+            add_marker(&core->source, l->number + 1, t->name);
         return;
     }
     r->section = SECTION_NONE;

@@ -105,18 +105,11 @@ static void tool_errors(wg_tasm *t, unsigned core, const char *path)
 
 static bool is_identifier(const char *name) { return strspn(name, ".") == 0; }
 
-/* A name as the assembler's strings have it. */
-static void add_name(wg_text *to, const char *name)
-{
-    for (const unsigned char *p = (const unsigned char *)name; *p; p++)
-        wg_textf(to, *p < ' ' || *p == '"' || *p == '\\' || *p >= 0x7F ? "\\%03o" : "%c", *p);
-}
-
 static bool write_source(const wg_tasm *t, unsigned core, const char *path, char *error, size_t error_bytes)
 {
     wg_text all = {0};
     wg_textf(&all, ".file 1 \"");
-    add_name(&all, t->name);
+    wg_tasm_quote(&all, t->name);
     wg_textf(&all, "\"\n.option norelax\n.option norvc\n.text\n.globl _start\n_start:\n");
     for (size_t i = 0; i < t->symbols; i++)
         if (!t->symbol[i].label && is_identifier(t->symbol[i].name))

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,19 +84,45 @@ void wg_text_free(wg_text *t)
 
 const char *wg_text_of(const wg_text *t) { return t->data ? t->data : ""; }
 
+/* Bytes of the UTF-8 character at the beginning; 0: it is none. */
+static unsigned utf8(const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    unsigned more = *p < 0x80                 ? 0
+                    : *p >= 0xC2 && *p < 0xE0 ? 1
+                    : *p >= 0xE0 && *p < 0xF0 ? 2
+                    : *p >= 0xF0 && *p < 0xF5 ? 3
+                                              : 4;
+    if (more == 4)
+        return 0;
+    for (unsigned i = 1; i <= more; i++)
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+    /* Not in the shortest form, half of a surrogate pair, or beyond the last one. */
+    if ((*p == 0xE0 && p[1] < 0xA0) || (*p == 0xED && p[1] > 0x9F) || (*p == 0xF0 && p[1] < 0x90) ||
+        (*p == 0xF4 && p[1] > 0x8F))
+        return 0;
+    return more + 1;
+}
+
+/* Names of files may hold any bytes, JSON may not: what is no UTF-8 becomes U+FFFD. */
 static void quoted(wg_text *out, const char *text)
 {
     wg_text_add(out, "\"", 1);
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
+        unsigned bytes = utf8(text);
         if (c == '"' || c == '\\')
             wg_textf(out, "\\%c", c);
         else if (c == '\n')
             wg_text_add(out, "\\n", 2);
         else if (c < 0x20)
             wg_textf(out, "\\u%04x", c);
+        else if (!bytes)
+            wg_text_add(out, "\\ufffd", 6);
         else
-            wg_text_add(out, text, 1);
+            wg_text_add(out, text, bytes);
+        text += bytes ? bytes - 1 : 0;
     }
     wg_text_add(out, "\"", 1);
 }
@@ -247,12 +274,42 @@ static bool name_it(wg_file_out *f)
     return false;
 }
 
-bool wg_file_begin(wg_file_out *f, const char *path, char *error, size_t error_bytes)
+/* Where symbolic links lead, also to where nothing is yet: the file is written there, and the links stay. False: errno. */
+static bool follow(const char *path, char *to, size_t room)
 {
+    enum { LINKS = 40 };
+    char target[PATH_MAX];
+    if ((size_t)snprintf(to, room, "%s", path) >= room) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    for (unsigned i = 0; i < LINKS; i++) {
+        ssize_t length = readlink(to, target, sizeof target - 1);
+        if (length < 0)
+            return true; /* no link: what else it is, opening it will say */
+        target[length] = 0;
+        char *slash = strrchr(to, '/');
+        size_t keep = target[0] == '/' || !slash ? 0 : (size_t)(slash - to) + 1;
+        if ((size_t)snprintf(to + keep, room - keep, "%s", target) >= room - keep) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
+    }
+    errno = ELOOP;
+    return false;
+}
+
+bool wg_file_begin(wg_file_out *f, const char *name, char *error, size_t error_bytes)
+{
+    char path[PATH_MAX];
     *f = (wg_file_out){0};
-    if (strcmp(path, "-") == 0) {
+    if (strcmp(name, "-") == 0) {
         f->stream = stdout;
         return true;
+    }
+    if (!follow(name, path, sizeof path)) {
+        snprintf(error, error_bytes, "%s: %s", name, strerror(errno));
+        return false;
     }
     /* A pipe or a device cannot be replaced; it is written in place. */
     struct stat info;
@@ -268,7 +325,7 @@ bool wg_file_begin(wg_file_out *f, const char *path, char *error, size_t error_b
         }
     }
     if (!f->stream) {
-        snprintf(error, error_bytes, "%s: %s", path, strerror(errno));
+        snprintf(error, error_bytes, "%s: %s", name, strerror(errno));
         free(f->path);
         free(f->temporary);
         *f = (wg_file_out){0};

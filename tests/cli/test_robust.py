@@ -182,4 +182,94 @@ def budgets(d):
         quick("asm", "-", words="standard input: this is longer than 256 MiB", stdin=zero)
 
 
+def children(pid):
+    try:
+        return [int(n) for n in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def gone(pids, seconds=10):
+    """Those that are still there after a while; a zombie is not."""
+    def alive(pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+    end = time.monotonic() + seconds
+    while (left := [p for p in pids if alive(p)]) and time.monotonic() < end:
+        time.sleep(0.05)
+    return left
+
+
+def until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end, "it does not come to that"
+        time.sleep(0.02)
+    return value
+
+
+@test
+def workers_end_with_their_parent(d):
+    (d / "p.tasm").write_text(".thread 0\n .repeat 50000\n ttsetdmareg 0, 42, 0, 8\n .endr\n")
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        p = subprocess.Popen([WAITGATE, "explore", "--runs", "100000", "--jobs", "2", "p.tasm"], cwd=d, stdout=subprocess.DEVNULL)
+        workers = until(lambda: len(children(p.pid)) == 2 and children(p.pid))
+        p.send_signal(number)
+        assert p.wait() == -number
+        assert not gone(workers), f"workers outlive {number}"
+
+
+@test
+def ended_while_assembling(d):
+    (d / "tmp").mkdir()
+    (d / "fake-as").write_text("#!/bin/sh\nexec sleep 60\n")
+    (d / "fake-as").chmod(0o755)
+    (d / "p.tasm").write_text(".core B\n nop\n")
+    env = dict(os.environ, TMPDIR=str(d / "tmp"), WAITGATE_RISCV_PREFIX=str(d / "fake-"))
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL):
+        p = subprocess.Popen([WAITGATE, "run", "p.tasm"], cwd=d, env=env)
+        tools = until(lambda: children(p.pid))
+        until(lambda: b"sleep" in pathlib.Path(f"/proc/{tools[0]}/cmdline").read_bytes())
+        p.send_signal(number)
+        assert p.wait() == -number
+        assert not gone(tools), f"the assembler outlives {number}"
+        left = list((d / "tmp").iterdir())
+        assert not left or number == signal.SIGKILL, left
+
+
+@test
+def any_file_name(d):
+    text = ".core B\n li a0, 0x1000\n sw a0, 0(a0)\n ebreak\n.expect l1 0x1000 = 0x1000\n.expect finding core-ebreak\n"
+    for name in (b'a"b.tasm', b"a\\b.tasm", b"a b.tasm", b"\xff\xfe.tasm", b"\xc3\xa4.tasm", b"a\nb.tasm", b"%s%n.tasm", b"\xed\xa0\x80.tasm"):
+        (d / os.fsdecode(name)).write_text(text)
+        r = subprocess.run([WAITGATE, "run", "--json", "--trace", "t.json", os.fsdecode(name)], cwd=d, capture_output=True)
+        assert r.returncode == 0, (name, r.stdout[-500:], r.stderr)
+        found = json.loads(r.stdout.decode())       # strictly UTF-8
+        wanted = name.decode(errors="replace")
+        if name not in (b"\xed\xa0\x80.tasm", b"\xff\xfe.tasm"):
+            assert wanted in json.dumps(found, ensure_ascii=False).replace("\\\\", "\\").replace('\\"', '"').replace("\\n", "\n"), (name, found)
+        json.loads((d / "t.json").read_bytes().decode())
+        text_run = subprocess.run([WAITGATE, "run", os.fsdecode(name)], cwd=d, capture_output=True)
+        assert text_run.returncode == 0 and name + b":4" in text_run.stdout, text_run.stdout
+
+
+@test
+def links_are_followed(d):
+    (d / "p.tasm").write_text(PROGRAM)
+    (d / "real").mkdir()
+    (d / "real" / "old.bin").write_bytes(b"old")
+    (d / "there.bin").symlink_to("real/old.bin")
+    (d / "new.bin").symlink_to("chain.bin")
+    (d / "chain.bin").symlink_to(d / "real" / "new.bin")
+    for link, target in (("there.bin", "old.bin"), ("new.bin", "new.bin")):
+        run(d, "run", "--quiet", "--dump", f"0x1000:16={link}", "p.tasm", status=0)
+        assert (d / link).is_symlink() and (d / "real" / target).read_bytes() == bytes([1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0])
+    assert (d / "chain.bin").is_symlink() and {f.name for f in (d / "real").iterdir()} == {"old.bin", "new.bin"}
+    (d / "loop.bin").symlink_to("loop.bin")
+    r = run(d, "run", "--dump", "0x1000:16=loop.bin", "p.tasm")
+    assert "loop.bin: Too many levels of symbolic links" in r.stderr, r.stderr
+
+
 suite.run()
