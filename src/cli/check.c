@@ -82,7 +82,7 @@ static bool read_line(struct wg_suppressions *s, const char *path, unsigned numb
     return false;
 }
 
-static bool read_suppressions(wg_session *s, const char *path, wg_text *error)
+bool wg_suppressions_read(struct wg_suppressions **out, const char *path, wg_text *error)
 {
     char message[512];
     size_t size;
@@ -93,7 +93,7 @@ static bool read_suppressions(wg_session *s, const char *path, wg_text *error)
     }
     struct wg_suppressions *all = wg_calloc(1, sizeof *all);
     char *copy = wg_realloc(text, size + 1);
-    s->suppressions = all;
+    *out = all;
     if (!all || !copy) {
         free(copy ? copy : text);
         wg_textf(error, "waitgate: out of memory\n");
@@ -107,12 +107,22 @@ static bool read_suppressions(wg_session *s, const char *path, wg_text *error)
     all->entry = wg_calloc(lines, sizeof *all->entry);
     unsigned number = 1;
     for (char *line = copy; all->entry && line < copy + size; number++) {
-        char *end = line + strcspn(line, "\n"), *next = end + 1;
+        char *newline = memchr(line, '\n', (size_t)(copy + size - line)); /* not strchr: there may be zeros */
+        char *end = newline ? newline : copy + size, *next = end + 1;
         if (!read_line(all, path, number, line, end, error))
             return false;
         line = next;
     }
     return all->entry != NULL;
+}
+
+void wg_suppressions_free(struct wg_suppressions *all)
+{
+    if (all) {
+        free(all->text);
+        free(all->entry);
+    }
+    free(all);
 }
 
 /* ---- Parties ---------------------------------------------------------------------------------------------------- */
@@ -330,7 +340,7 @@ bool wg_check_open(wg_session *s, wg_text *error)
             break;
         }
     }
-    if (path && !read_suppressions(s, path, error))
+    if (path && !wg_suppressions_read(&s->suppressions, path, error))
         return false;
     s->races = wg_races_new(s->desc.arch, code_at, s);
     if (!s->races || wg_observe(s->dev, WG_RACES_EVENTS, wg_races_event, s->races, &s->races_observer) != WG_OK) {
@@ -346,9 +356,5 @@ bool wg_check_open(wg_session *s, wg_text *error)
 void wg_check_close(wg_session *s)
 {
     wg_races_free(s->races);
-    if (s->suppressions) {
-        free(s->suppressions->text);
-        free(s->suppressions->entry);
-    }
-    free(s->suppressions);
+    wg_suppressions_free(s->suppressions);
 }

@@ -256,6 +256,16 @@ def any_file_name(d):
 
 
 @test
+def zeros_in_suppressions(d):
+    """Lines end at newlines, not at zeros: there are as many entries as lines."""
+    (d / "p.tasm").write_text(PROGRAM)
+    (d / "s.txt").write_bytes(b"data-race * : r\0" * 5000)
+    r = subprocess.run([WAITGATE, "check", "--suppressions", "s.txt", "p.tasm"], cwd=d, capture_output=True, text=True)
+    assert r.returncode == 0, (r.returncode, r.stderr[-300:])
+    assert r.stdout.count("suppressed nothing") == 1, r.stdout[-500:]
+
+
+@test
 def links_are_followed(d):
     (d / "p.tasm").write_text(PROGRAM)
     (d / "real").mkdir()
