@@ -253,12 +253,57 @@ static void test_forged(void **state)
     wg_destroy(dev);
 }
 
+/* The same for a chip, with packets under way between tiles and to DRAM: what is the chip's own is changed, bit by bit. */
+static void test_forged_chip(void **state)
+{
+    wg_grid_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
+    wg_grid *g = NULL;
+    assert_int_equal(wg_grid_create(&desc, &g), WG_OK);
+    bool bh = desc.arch == WG_ARCH_BH;
+    const uint32_t y = bh ? 2 : 1, command = bh ? 0x40 : 0x28, dram = 0;
+    for (unsigned x = 1; x < 4; x++) {
+        const uint32_t there = x == 1 ? dram : (x - 1) | y << 6, here = x | y << 6;
+        const uint32_t regs[][2] = {{0x00, 0x1000}, {bh ? 0x08 : 0x04, bh ? here : here << 4},
+                                    {0x0C, 0x2000}, {bh ? 0x14 : 0x10, bh ? there : there << 4},
+                                    {0x1C, 0x12},   {0x20, 2048},
+                                    {command, 1}};
+        for (unsigned i = 0; i < sizeof regs / sizeof *regs; i++)
+            assert_int_equal(wg_grid_write(g, x, y, 0xFFB20000u + regs[i][0], &regs[i][1], 4), WG_OK);
+    }
+    assert_int_equal(wg_grid_advance(g, 60), WG_OK);
+    size_t size = wg_grid_snapshot_size(g);
+    char *bytes = malloc(size), *forged = malloc(size);
+    assert_int_equal(wg_grid_snapshot(g, bytes, size), WG_OK);
+    const unsigned runs = getenv("WG_SOAK") ? 5000 : 60;
+    unsigned taken = 0;
+    wg_rng r = {99};
+    for (unsigned i = 0; i < runs; i++) {
+        memcpy(forged, bytes, size);
+        for (unsigned n = 1 + wg_rng_below(&r, 4); n; n--)
+            forged[96 + wg_rng_below(&r, i % 2 ? 60000 : 200000)] ^= (char)(1 << wg_rng_below(&r, 8));
+        forge_sum(forged, size);
+        wg_status status = wg_grid_restore(g, forged, size);
+        assert_true(status == WG_OK || status == WG_ERR_SNAPSHOT);
+        taken += status == WG_OK;
+        if (status == WG_OK)
+            assert_int_equal(wg_grid_advance(g, 200), WG_OK);
+    }
+    assert_true(taken > 0);
+    assert_int_equal(wg_grid_restore(g, bytes, size), WG_OK);
+    bytes[200] ^= 1;
+    assert_int_equal(wg_grid_restore(g, bytes, size), WG_ERR_SNAPSHOT); /* the checksum */
+    free(bytes);
+    free(forged);
+    wg_grid_destroy(g);
+}
+
 static const wg_test tests[] = {
     WG_TEST(test_checksum, WG_BH, ""),
     WG_TEST(test_damaged, WG_BH | WG_WH, ""),
     WG_TEST(test_forged_field, WG_BH | WG_WH, ""),
     WG_TEST(test_forged_code, WG_BH | WG_WH, ""),
     WG_TEST(test_forged, WG_BH | WG_WH, ""),
+    WG_TEST(test_forged_chip, WG_BH | WG_WH, ""),
     WG_TEST(test_new_process, WG_BH | WG_WH, ""),
 };
 
