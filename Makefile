@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A thin front for meson and ninja. Every target installs what is missing (scripts/setup) first.
 # docs: the generated pages; run it after changing options.def, findings.def or insns.def
-.PHONY: all docs demo test bench mutants soak format lint install setup debug sanitize fuzz clang clean
+.PHONY: all docs demo test bench mutants soak format lint install setup debug sanitize thread fuzz clang clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eo pipefail -c
 B := build
@@ -24,6 +24,10 @@ sanitize: setup
 	@$(call CONFIGURE,$(B)/sanitize,,--buildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false)
 	@$(call NINJA,$(B)/sanitize)
 
+thread: setup
+	@$(call CONFIGURE,$(B)/thread,,--buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false)
+	@$(call NINJA,$(B)/thread)
+
 clang: setup
 	@$(call CONFIGURE,$(B)/clang,CC=clang,--buildtype=release -Dwerror=true)
 	@$(call NINJA,$(B)/clang)
@@ -44,7 +48,7 @@ bench: all
 mutants: all
 	@python3 tests/mutants.py
 
-soak: all sanitize
+soak: all sanitize thread fuzz
 	@WG_SOAK=1 python3 tests/run.py --soak
 
 format: setup

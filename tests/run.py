@@ -4,6 +4,8 @@
 
 The suites are meson's tests of build/ (all of them) and of build/sanitize (the unit suites again, under the
 address and undefined behaviour sanitizers); the fuzz targets of build/fuzz run for a fixed time on their corpora.
+With --soak: the suites that have a long form, the fuzz targets for ten minutes each, the suites with host threads
+of build/thread under the thread sanitizer, and some suites of build/ under valgrind, which sees uninitialised memory.
 Writes build/clauses.tsv (clause, test, architecture, pass|fail) and build/isa_tests.tsv (architecture,
 instruction: those whose value and timing tests all passed) from what the tests registered.
 """
@@ -31,7 +33,9 @@ def run_suite(label, test, limit):
     """Runs one meson test; returns (label, rows, passed, failed, seconds, output)."""
     with tempfile.NamedTemporaryFile(suffix=".tsv") as report:
         env = dict(os.environ, **test.get("env", {}), WG_TEST_REPORT=report.name)
+        env = {name: value for name, value in env.items() if value != "" or name != "WG_SOAK"}
         env.setdefault("ASAN_OPTIONS", "detect_leaks=1:abort_on_error=0")
+        env.setdefault("TSAN_OPTIONS", "halt_on_error=1")
         env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
         start = time.monotonic()
         try:
@@ -81,7 +85,23 @@ def parser_coverage(target, profile):
     return complaints
 
 
-def fuzz_jobs(seconds):
+# How long inputs get: what is longer says nothing new and takes longer.
+LONGEST = {"asm": 256, "text": 4096, "snapshot": 400, "guest": 4096, "abi": 640}
+# Those that run devices: in the short form they get less time, since most of it goes by in the simulation.
+DEVICES = ("snapshot", "guest", "abi")
+# Under the thread sanitizer: chips compute with several host threads.
+THREADED = ("grid", "chip", "noc", "card", "abi", "abi_chip", "streams", "race_noc")
+# Under valgrind: what reads input or copies state.
+MEMCHECK = ("cli", "tasm", "elf", "chip_yaml", "asm", "isa", "device", "snapshot")
+
+
+def memcheck(test):
+    command = ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite",
+               "--undef-value-errors=yes", *test["cmd"]]
+    return dict(test, cmd=command)
+
+
+def fuzz_jobs(seconds, device_seconds):
     folder = BUILD / "fuzz" / "tests" / "fuzz"
     for target in sorted(folder.glob("fuzz_*")) if folder.is_dir() else []:
         if not (target.is_file() and os.access(target, os.X_OK)):
@@ -89,7 +109,8 @@ def fuzz_jobs(seconds):
         corpus = ROOT / "tests" / "fuzz" / "corpus" / target.name[len("fuzz_"):]
         work = BUILD / "fuzz" / "corpus" / target.name
         work.mkdir(parents=True, exist_ok=True)
-        cmd = [str(target), f"-max_total_time={seconds}", "-max_len=65536", "-rss_limit_mb=2048", "-timeout=10",
+        device = target.name[len("fuzz_"):] in DEVICES
+        cmd = [str(target), f"-max_total_time={device_seconds if device else seconds}", f"-max_len={LONGEST.get(target.name[len('fuzz_'):], 65536)}", "-rss_limit_mb=2048", "-timeout=10",
                "-print_final_stats=1", f"-artifact_prefix={work}/", str(work)]
         if corpus.is_dir():
             cmd.append(str(corpus))
@@ -132,22 +153,29 @@ def isa_page(tested):
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("--soak", action="store_true", help="only the suites that have a long form, for hours")
-    p.add_argument("--fuzz-seconds", type=int, default=int(os.environ.get("WG_FUZZ_SECONDS", "30")))
+    p.add_argument("--fuzz-seconds", type=int, default=int(os.environ.get("WG_FUZZ_SECONDS", "20")))
     p.add_argument("names", nargs="*", help="only suites whose name contains one of these")
     args = p.parse_args()
 
     jobs = []
-    for label, build in (("", BUILD), ("sanitize ", BUILD / "sanitize")):
-        if not (build / "build.ninja").is_file():
+    for label, build in (("", BUILD), ("sanitize ", BUILD / "sanitize"), ("thread ", BUILD / "thread")):
+        if not (build / "build.ninja").is_file() or (label == "thread " and not args.soak):
             continue
         for test in suites(build):
             kinds = {name.rpartition(":")[2] for name in test["suite"]}
-            if (label and "unit" not in kinds) or (args.soak and "soak" not in kinds):
+            if label == "thread ":
+                if test["name"] in THREADED:
+                    jobs.append((label + test["name"], test, 86400))
+                continue
+            if not label and args.soak and test["name"] in MEMCHECK:
+                jobs.append(("valgrind " + test["name"], dict(memcheck(test), env={"WG_SOAK": ""}), 86400))
+            if (label and "unit" not in kinds and not (args.soak and test["name"] == "dis_elf")) or \
+                    (args.soak and "soak" not in kinds and test["name"] != "dis_elf"):
                 continue
             jobs.append((label + test["name"], test, 86400 if args.soak else 420))
-    if not args.soak:
-        for test in fuzz_jobs(args.fuzz_seconds):
-            jobs.append((test["name"], test, args.fuzz_seconds + 120))
+    seconds = 600 if args.soak else args.fuzz_seconds
+    for test in fuzz_jobs(seconds, seconds if args.soak else max(1, seconds * 2 // 5)):
+        jobs.append((test["name"], test, seconds + 120))
     if args.names:
         jobs = [j for j in jobs if any(n in j[0] for n in args.names)]
 

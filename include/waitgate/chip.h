@@ -93,7 +93,8 @@ WG_API uint64_t wg_grid_state_hash(wg_grid *grid);
 /*
  * Snapshots of everything: tiles, packets under way, DRAM, and, of a card's chip, its registers. Restored into a chip
  * of the same architecture, profile and harvesting, also in another process, it goes on identically. The size depends
- * on which tiles and how much DRAM are in use.
+ * on which tiles and how much DRAM are in use. One that is damaged, forged or of another build is refused, and the chip
+ * stays as it was; if memory runs out while DRAM is restored (WG_ERR_NO_MEMORY), the chip is to be given up.
  */
 WG_API size_t wg_grid_snapshot_size(wg_grid *grid);
 WG_API wg_status wg_grid_snapshot(wg_grid *grid, void *to, size_t bytes);

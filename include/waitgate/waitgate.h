@@ -190,7 +190,10 @@ WG_API size_t wg_finding_count(const wg_device *dev);
 WG_API const wg_finding *wg_finding_at(const wg_device *dev, size_t index);
 WG_API void wg_findings_clear(wg_device *dev);
 
-/* Snapshots: a copy of all state with a version. */
+/*
+ * Snapshots: a copy of all state with a version and a checksum. One that is damaged, forged or of another build is refused,
+ * and the device stays as it was.
+ */
 WG_API size_t wg_snapshot_size(const wg_device *dev);
 WG_API wg_status wg_snapshot(wg_device *dev, void *to, size_t bytes);
 WG_API wg_status wg_restore(wg_device *dev, const void *from, size_t bytes);

@@ -184,6 +184,7 @@ static uint32_t pop(wg_tile *t, unsigned packer, unsigned core, uint32_t pc)
     }
     uint32_t flags = p->fifo[p->fifo_head].all_zero_flags;
     p->fifo_head = (uint8_t)((p->fifo_head + 1) % WG_METADATA_FIFO);
+    wg_poll_disturb(t);
     p->fifo_count--;
     return flags;
 }

@@ -78,8 +78,9 @@ struct wg_grid {
     bool single_store[2][WG_GRID_MAX_TILES];   /* … and those that ignore header stores (NIU_CFG_0) */
 
     /* Time (grid_run.c). */
-    uint64_t next[WG_GRID_MAX_TILES];  /* earliest cycle at which a tile does anything */
-    uint64_t sends[WG_GRID_MAX_TILES]; /* … and can send a packet */
+    uint64_t next[WG_GRID_MAX_TILES];    /* earliest cycle at which a tile does anything */
+    uint64_t sends[WG_GRID_MAX_TILES];   /* … and can send a packet */
+    uint64_t endless[WG_GRID_MAX_TILES]; /* since when it goes round, for ever if nobody else acts; 0: it does not */
     uint64_t touches, touches_seen;
     uint64_t quiet_until; /* unless somebody reaches in, nothing happens before this cycle */
     struct wg_workers *workers;

@@ -59,13 +59,17 @@ static void complain(wg_grid *g, wg_finding_code code, const wg_packet *p, const
     unsigned tile = p->to, w = g->plan->width;
     uint16_t asker = p->kind <= WG_PACKET_ATOMIC ? p->from : p->to;
     wg_device *dev = asker < g->tiles ? g->tile[asker] : NULL;
-    if (dev)
+    if (dev) {
+        uint64_t now = dev->tile->sched.now;
+        dev->tile->sched.now = p->at; /* not where its window happens to end */
         wg_findf(dev->tile, code,
                  (wg_finding){
                      .agent = (uint8_t)(WG_AGENT_NIU0 + p->noc), .subject = (uint32_t)p->address, .value = p->bytes},
                  "%s at (%u, %u), 0x%llx, %u bytes: %s",
                  wg_tile_kind_name((wg_tile_kind)(tile < g->tiles ? g->kind[tile] : 0)), tile % w, tile / w,
                  (unsigned long long)p->address, p->bytes, what);
+        dev->tile->sched.now = now;
+    }
 }
 
 /* ---- routing ------------------------------------------------------------------------------------------------ */
@@ -82,6 +86,8 @@ static void deliver(wg_grid *g, wg_packet *p, uint16_t tile, uint64_t cycle, wg_
     case WG_TILE_TENSIX: {
         wg_device *dev = g->tile[tile] ? g->tile[tile] : wg_grid_make(g, tile);
         if (dev && wg_niu_deliver(dev->tile, p)) {
+            dev->tile->poll.endless = false;
+            g->endless[tile] = 0;
             g->next[tile] = cycle < g->next[tile] ? cycle : g->next[tile];
             g->sends[tile] = cycle < g->sends[tile] ? cycle : g->sends[tile];
         }

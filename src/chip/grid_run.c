@@ -18,8 +18,9 @@ static void look(wg_grid *g, unsigned i)
     const wg_tile *t = g->tile[i]->tile;
     const wg_schedule *s = &t->sched;
     uint64_t settled, next = WG_NEVER, sends = WG_NEVER;
+    g->endless[i] = wg_poll_endless(t);
     if (t->lockstep) {
-        g->next[i] = g->sends[i] = s->now;
+        g->next[i] = g->sends[i] = wg_tile_next(t) == WG_NEVER ? WG_NEVER : s->now;
         return;
     }
     bool polls = wg_poll_settled(t, &settled);
@@ -99,12 +100,30 @@ static void run_window(wg_grid *g, uint64_t end, uint64_t limit)
 /* Everything has come to rest: the end of the work, or a hang? */
 static wg_stop at_rest(const wg_grid *g)
 {
-    for (unsigned i = 0; i < g->tiles; i++) {
-        uint64_t next;
-        if (g->tile[i] && (wg_poll_settled(g->tile[i]->tile, &next) || wg_device_at_rest(g->tile[i]) == WG_STOP_HUNG))
+    for (unsigned i = 0; i < g->tiles; i++)
+        if (g->tile[i] && (g->endless[i] || wg_device_at_rest(g->tile[i]) == WG_STOP_HUNG))
             return WG_STOP_HUNG;
-    }
     return WG_STOP_DONE;
+}
+
+/*
+ * Every tile has come to rest, or goes round for ever: in which cycle does the run end? Windows end anywhere, but those of a
+ * run that may stop end on multiples of GRID: the first one behind the last tile's rest is the same in every mode.
+ */
+enum { GRID = 64 };
+static uint64_t round_up(uint64_t cycle) { return (cycle + GRID - 1) / GRID * GRID; }
+
+static uint64_t ends_at(const wg_grid *g)
+{
+    uint64_t end = 0;
+    for (unsigned i = g->first_made; i < g->end_made; i++) {
+        const wg_device *dev = g->tile[i];
+        uint64_t at = !dev ? 0 : g->endless[i] ? g->endless[i] : dev->rest_at;
+        if (at != WG_NEVER && at > end)
+            end = at;
+    }
+    end = round_up(end);
+    return end > g->now ? end : g->now;
 }
 
 static bool stopped(const wg_grid *g, wg_stop *why)
@@ -129,17 +148,22 @@ static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
         return why;
     }
     g->quiet_until = 0;
+    for (unsigned i = 0; i < g->tiles; i++)
+        if (g->tile[i]) {
+            wg_device_may_stop(g->tile[i], may_stop);
+            if (may_stop)
+                g->tile[i]->stop_requested = false;
+        }
     look_at_touched(g);
-    for (unsigned i = 0; may_stop && i < g->tiles; i++)
-        if (g->tile[i])
-            g->tile[i]->stop_requested = false;
     while (g->now < limit) {
         uint64_t next = wg_grid_event_next(g), sends = next;
         if (may_stop && stopped(g, &why))
             break;
         uint64_t others = WG_NEVER, first = WG_NEVER; /* when a second tile has something to do */
         unsigned one = 0;
+        bool over = next == WG_NEVER;
         for (unsigned i = g->first_made; i < g->end_made; i++) {
+            over &= g->next[i] == WG_NEVER || g->endless[i];
             if (g->next[i] < first) {
                 others = first;
                 first = g->next[i];
@@ -151,8 +175,13 @@ static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
         }
         uint64_t answered = next < WG_NEVER - least ? next + least : WG_NEVER;
         next = first < next ? first : next;
-        if (next == WG_NEVER && may_stop) {
-            why = at_rest(g);
+        if (over && may_stop) {
+            uint64_t end = ends_at(g);
+            if (end < limit)
+                why = at_rest(g);
+            end = end < limit ? end : limit;
+            if (end > g->now)
+                run_window(g, end, limit);
             break;
         }
         if (next >= limit) {
@@ -163,6 +192,8 @@ static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
         uint64_t alone = others < answered ? others : answered;
         alone = alone < limit ? alone : limit;
         uint64_t end = sends < limit && limit - sends > least ? sends + least : limit;
+        if (may_stop && end > round_up(g->now + 1))
+            end = round_up(g->now + 1);
         if (!may_stop && alone > end && first < end) /* whoever may stop looks more often whether to */
             run_alone(g, one, alone, limit);
         else

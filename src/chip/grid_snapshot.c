@@ -6,17 +6,20 @@
  *     each tile in use: its number, a snapshot of the device
  *     packets of each tile that is no device and has any │ each page of DRAM
  *
- * The sum is there because packets refer to each other by number: nothing is taken over from a snapshot that has been
- * damaged.
+ * All of it is looked through before anything is taken over: the checksum tells a damaged snapshot, engine/state_check.h a
+ * forged one.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "chip/grid.h"
+#include "engine/snapshot.h"
+#include "engine/state_check.h"
 
 typedef struct header {
     char magic[8];
-    uint64_t bytes, sum; /* of all of it; of what follows */
+    uint64_t sum;   /* of everything behind it */
+    uint64_t bytes; /* of all of it */
     uint32_t version, arch, profile, harvested;
     uint64_t tile_bytes, box_bytes, network_bytes, model_bytes; /* another build may have other ones */
     uint32_t tiles, boxes, pages, event_used;
@@ -32,7 +35,7 @@ typedef struct state {
 } state;
 
 static const char magic[8] = {'w', 'a', 'i', 't', 'g', 'r', 'i', 'd'};
-enum { LAYOUT_VERSION = 1 };
+enum { LAYOUT_VERSION = 2 };
 
 static size_t model_bytes(const wg_grid *g)
 {
@@ -78,18 +81,11 @@ static header header_of(const wg_grid *g)
     return h;
 }
 
+/* Of everything behind it. */
 static uint64_t sum_of(const char *from, size_t bytes)
 {
-    uint64_t sum = bytes;
-    for (; bytes >= 8; from += 8, bytes -= 8) {
-        uint64_t v;
-        memcpy(&v, from, 8);
-        sum = (sum ^ v) * UINT64_C(0x9FB21C651E98DF25);
-        sum ^= sum >> 29;
-    }
-    uint64_t v = 0;
-    memcpy(&v, from, bytes);
-    return (sum ^ v) * UINT64_C(0x9FB21C651E98DF25);
+    const size_t begin = offsetof(header, sum) + sizeof(uint64_t);
+    return wg_checksum(from + begin, bytes - begin);
 }
 
 static char *put(char *p, const void *data, size_t bytes)
@@ -141,7 +137,8 @@ wg_status wg_grid_snapshot(wg_grid *g, void *to, size_t bytes)
                 p = put(p, &where, sizeof where);
                 p = put(p, g->dram.page[c][k], WG_DRAM_PAGE);
             }
-    h.sum = sum_of((char *)to + sizeof h, h.bytes - sizeof h);
+    memcpy(to, &h, sizeof h);
+    h.sum = sum_of(to, h.bytes);
     memcpy(to, &h, sizeof h);
     return WG_OK;
 }
@@ -159,40 +156,139 @@ static wg_status check(wg_grid *g, const header *h, const char *from, size_t byt
         h->model_bytes != own.model_bytes)
         return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is of another architecture, profile, harvesting or card");
     if (bytes < h->bytes || h->bytes != bytes_of(h) || h->event_used > WG_EDGE_EVENTS || h->tiles > g->tiles ||
-        h->boxes > g->tiles || h->tile_bytes > UINT32_MAX || sum_of(from + sizeof *h, h->bytes - sizeof *h) != h->sum)
+        h->boxes > g->tiles || h->tile_bytes > UINT32_MAX || sum_of(from, h->bytes) != h->sum)
         return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is cut short or damaged");
     return WG_OK;
 }
 
-/* Room for what the snapshot has, before anything is changed. */
-static wg_status prepare(wg_grid *g, const header *h)
+static wg_status forged(wg_grid *g, const char *what)
 {
-    const uint64_t limit = g->dram.limit;
-    return h->pages * (uint64_t)WG_DRAM_PAGE > limit
-               ? wg_grid_fail(g, WG_ERR_NO_MEMORY, "the snapshot's DRAM is larger than the limit of %llu bytes",
-                              (unsigned long long)limit)
-               : WG_OK;
+    return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is not of a chip that Waitgate ran: %s", what);
 }
 
-static wg_status restore_tiles(wg_grid *g, const header *h, const char **p)
+/* Clock, requests at tiles that are no devices, links. */
+static wg_status check_state(wg_grid *g, const header *h, const char **p)
 {
-    bool in_snapshot[WG_GRID_MAX_TILES] = {false};
-    for (uint32_t n = 0; n < h->tiles; n++) {
+    state s;
+    char what[160];
+    const uint64_t latest = UINT64_C(1) << 62;
+    *p = get(*p, &s, sizeof s);
+    bool holds = s.now <= latest && s.order <= latest;
+    for (unsigned noc = 0; noc < 2; noc++)
+        for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++) {
+            unsigned char truth;
+            memcpy(&truth, &s.single_store[noc][i], 1);
+            holds &= s.edge_link[noc][i] <= latest && truth <= 1;
+        }
+    for (unsigned i = 0; i < WG_DRAM_CHANNELS; i++)
+        holds &= s.channel_free[i] <= latest;
+    if (!holds)
+        return forged(g, "its clock is broken");
+    const size_t bytes = h->event_used * sizeof *g->event;
+    wg_packet *event = malloc(sizeof *event + bytes);
+    uint64_t *seen = malloc((WG_EDGE_EVENTS / 64 + 1) * sizeof *seen);
+    wg_status status = WG_OK;
+    if (!event || !seen) {
+        status = wg_grid_fail(g, WG_ERR_NO_MEMORY, "no memory to restore a snapshot");
+    } else {
+        const uint32_t root[2] = {s.event_unused, s.events};
+        *p = get(*p, event + 1, bytes);
+        for (uint32_t i = 1; i <= h->event_used && status == WG_OK; i++)
+            if (!wg_state_fields_hold(wg_state_of_packet, g->arch->id, &event[i], what, sizeof what))
+                status = forged(g, what);
+        if (status == WG_OK && (!wg_packets_hold(event, h->event_used, root, 2, seen) ||
+                                !wg_state_packets_hold(event + 1, h->event_used, g->arch->id, g->tiles)))
+            status = forged(g, "its requests are broken");
+    }
+    free(event);
+    free(seen);
+    if (status == WG_OK && !wg_state_fields_hold(wg_state_of_network, g->arch->id, *p, what, sizeof what))
+        status = forged(g, what);
+    *p += h->network_bytes + h->model_bytes;
+    return status;
+}
+
+/* Tiles and boxes are named once each; `p` is behind them afterwards. Makes tiles that are missing, and boxes. */
+static wg_status check_tiles(wg_grid *g, const header *h, const char **p)
+{
+    bool named[WG_GRID_MAX_TILES] = {false};
+    for (uint32_t n = 0; n < h->tiles; n++, *p += h->tile_bytes) {
         uint64_t i;
         *p = get(*p, &i, sizeof i);
-        wg_device *dev = i >= g->tiles ? NULL : g->tile[i] ? g->tile[i] : wg_grid_make(g, (unsigned)i);
+        if (i >= g->tiles || named[i] || g->kind[i] != WG_TILE_TENSIX)
+            return forged(g, "its tiles are not this chip's");
+        named[i] = true;
+        wg_device *dev = g->tile[i] ? g->tile[i] : wg_grid_make(g, (unsigned)i);
         if (!dev)
             return wg_grid_fail(g, WG_ERR_NO_MEMORY, "no memory for a tile of the snapshot");
-        wg_status status = wg_restore(dev, *p, h->tile_bytes);
+        wg_status status = wg_snapshot_check(dev, *p, h->tile_bytes);
         if (status != WG_OK)
             return wg_grid_fail(g, status, "%s", wg_error(dev));
+    }
+    for (uint32_t n = 0; n < h->boxes; n++, *p += sizeof *g->box[0]) {
+        uint64_t i;
+        char what[160];
+        *p = get(*p, &i, sizeof i);
+        if (i >= g->tiles || named[i] || g->kind[i] == WG_TILE_TENSIX)
+            return forged(g, "its tiles are not this chip's");
+        named[i] = true;
+        wg_noc_box *box = malloc(sizeof *box);
+        if (box && !g->box[i])
+            g->box[i] = calloc(1, sizeof *box);
+        if (!box || !g->box[i]) {
+            free(box);
+            return wg_grid_fail(g, WG_ERR_NO_MEMORY, "no memory for packets of a tile");
+        }
+        memcpy(box, *p, sizeof *box);
+        bool holds = wg_state_box_holds(box, g->arch->id, g->tiles, what, sizeof what);
+        free(box);
+        if (!holds)
+            return forged(g, what);
+    }
+    return WG_OK;
+}
+
+/* DRAM: each page is in some channel, and they are in order as a snapshot has them. */
+static wg_status check_pages(wg_grid *g, const header *h, const char *p)
+{
+    const uint64_t limit = g->dram.limit;
+    if (h->pages * (uint64_t)WG_DRAM_PAGE > limit)
+        return wg_grid_fail(g, WG_ERR_NO_MEMORY, "the snapshot's DRAM is larger than the limit of %llu bytes",
+                            (unsigned long long)limit);
+    uint64_t least = 0;
+    for (uint32_t n = 0; n < h->pages; n++, p += WG_DRAM_PAGE) {
+        uint64_t where;
+        p = get(p, &where, sizeof where);
+        if (where < least || where >> 32 >= g->dram.channels || (where & UINT32_MAX) >= g->dram.bytes / WG_DRAM_PAGE)
+            return forged(g, "its DRAM is not this chip's");
+        least = where + 1;
+    }
+    return WG_OK;
+}
+
+static wg_status check_all(wg_grid *g, const header *h, const char *from, size_t bytes)
+{
+    const char *p = from + sizeof *h;
+    wg_status status = check(g, h, from, bytes);
+    if (status == WG_OK)
+        status = check_state(g, h, &p);
+    if (status == WG_OK)
+        status = check_tiles(g, h, &p);
+    return status == WG_OK ? check_pages(g, h, p) : status;
+}
+
+static void restore_tiles(wg_grid *g, const header *h, const char **p)
+{
+    bool in_snapshot[WG_GRID_MAX_TILES] = {false};
+    for (uint32_t n = 0; n < h->tiles; n++, *p += h->tile_bytes) {
+        uint64_t i;
+        *p = get(*p, &i, sizeof i);
+        wg_snapshot_apply(g->tile[i], *p);
         in_snapshot[i] = true;
-        *p += h->tile_bytes;
     }
     for (unsigned i = 0; i < g->tiles; i++)
         if (g->tile[i] && !in_snapshot[i]) /* it did not exist: as good as held in reset ever since */
             wg_reset(g->tile[i]);
-    return WG_OK;
 }
 
 wg_status wg_grid_restore(wg_grid *g, const void *from, size_t bytes)
@@ -201,9 +297,7 @@ wg_status wg_grid_restore(wg_grid *g, const void *from, size_t bytes)
     if (bytes < sizeof h)
         return wg_grid_fail(g, WG_ERR_SNAPSHOT, "%zu bytes are too few for a snapshot", bytes);
     memcpy(&h, from, sizeof h);
-    wg_status status = check(g, &h, from, bytes);
-    if (status == WG_OK)
-        status = prepare(g, &h);
+    wg_status status = check_all(g, &h, from, bytes);
     if (status != WG_OK)
         return status;
     state s;
@@ -225,19 +319,13 @@ wg_status wg_grid_restore(wg_grid *g, const void *from, size_t bytes)
     for (unsigned k = 0; k < WG_TILE_KINDS; k++)
         if (g->edge[k].ops && g->edge[k].ops->state)
             p += g->edge[k].ops->state(g->edge[k].user, NULL, p);
-    status = restore_tiles(g, &h, &p);
-    if (status != WG_OK)
-        return status;
+    restore_tiles(g, &h, &p);
     for (unsigned i = 0; i < g->tiles; i++)
         if (!g->tile[i] && g->box[i])
             memset(g->box[i], 0, sizeof *g->box[i]);
     for (uint32_t n = 0; n < h.boxes; n++) {
         uint64_t i;
         p = get(p, &i, sizeof i);
-        if (i < g->tiles && !g->tile[i] && !g->box[i])
-            g->box[i] = calloc(1, sizeof *g->box[i]);
-        if (i >= g->tiles || g->tile[i] || !g->box[i])
-            return wg_grid_fail(g, WG_ERR_NO_MEMORY, "no memory for packets of a tile");
         p = get(p, g->box[i], sizeof *g->box[i]);
     }
     wg_dram_clear(&g->dram);

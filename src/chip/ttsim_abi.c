@@ -16,10 +16,13 @@
  *                                    called or the process ends ("-": standard error; .json: JSON; %p: process id)
  *     WAITGATE_PROFILE=documented|silicon   WAITGATE_SEED=N   WAITGATE_LOCKSTEP=1
  *
+ * A value that is none of these is said, and counts as a warning (WAITGATE_ON_FINDING).
+ *
  * Facts: the ABI's public description, libttsim_api.md. Differences: device accesses that lead
  * nowhere read as zero, libttsim_init() after libttsim_exit() works, the tile-relative functions
  * work as well, tiles are allocated when first used.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,12 +31,14 @@
 
 #include "chip/abi_check.h"
 #include "chip/card.h"
+#include "engine/device.h"
 
 #ifndef WG_TTSIM_ARCH
 #define WG_TTSIM_ARCH WG_ARCH_BH
 #endif
 #define ABI __attribute__((visibility("default")))
 
+enum { MOST_THREADS = 256 };
 typedef enum on_finding { CONTINUE, STOP, EXIT } on_finding;
 
 static struct {
@@ -42,6 +47,8 @@ static struct {
     on_finding on_finding;
     uint32_t clocks_per_read;
     wg_abi_check *check; /* NULL: nobody asked for it */
+    bool inside;         /* a call is under way: what is called now, a DMA callback calls */
+    bool exit_later;     /* … and one has called libttsim_exit */
     size_t said;         /* findings of the card already printed */
     uint16_t said_tile[WG_GRID_MAX_TILES];
     void (*dma_read)(uint64_t, void *, uint32_t);
@@ -71,11 +78,25 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
     fprintf(stderr, "waitgate: %s\n", line);
 }
 
-static bool running(const char *function)
+/* A call begins that the card is needed for; leave() ends it. A DMA callback, amid the card's work, is refused. */
+static bool enter(const char *function)
 {
     if (!abi.card)
         say("%s: libttsim_init has not been called", function);
-    return abi.card != NULL;
+    else if (abi.inside)
+        say("%s: called from a DMA callback: ignored", function);
+    else
+        return abi.inside = true;
+    return false;
+}
+
+static void end_card(void);
+
+static void leave(void)
+{
+    abi.inside = false;
+    if (abi.exit_later)
+        end_card();
 }
 
 /* ---- Findings ------------------------------------------------------------------------------------- */
@@ -113,15 +134,22 @@ static bool print_findings(void)
     return serious;
 }
 
-static void report(void)
+/* Something was said that is a warning or worse. */
+static void warned(void)
 {
-    if (!print_findings() || abi.on_finding == CONTINUE)
+    if (abi.on_finding == CONTINUE)
         return;
     if (abi.on_finding == EXIT)
         exit(2);
     if (!abi.stopped)
         say("time stands still from here on (WAITGATE_ON_FINDING=stop)");
     abi.stopped = true;
+}
+
+static void report(void)
+{
+    if (print_findings())
+        warned();
 }
 
 /* After an access of the host: it stops nothing by itself. */
@@ -133,13 +161,7 @@ static void report_access(void)
 
 /* ---- Life cycle and time -------------------------------------------------------------------------- */
 
-static uint64_t number_from(const char *name)
-{
-    const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 0) : 0;
-}
-
-static on_finding finding_policy(void)
+static on_finding finding_policy(bool *bad)
 {
     const char *text = getenv("WAITGATE_ON_FINDING");
     if (!text || !strcmp(text, "continue"))
@@ -149,7 +171,48 @@ static on_finding finding_policy(void)
     if (!strcmp(text, "exit"))
         return EXIT;
     say("WAITGATE_ON_FINDING=%s is none of continue, stop, exit: going on", text);
+    *bad = true;
     return CONTINUE;
+}
+
+/* A number up to `most`; anything else is said, counts as a warning, and is as if it had not been set. */
+static uint64_t number_from(const char *name, uint64_t most, bool *bad)
+{
+    const char *text = getenv(name);
+    char *end = NULL;
+    if (!text)
+        return 0;
+    errno = 0;
+    uint64_t value = strtoull(text, &end, 0);
+    if (*text >= '0' && *text <= '9' && !*end && !errno && value <= most)
+        return value;
+    say("%s=%s is not a number from 0 to %" PRIu64 ": ignored", name, text, most);
+    *bad = true;
+    return 0;
+}
+
+static wg_profile profile_from(bool *bad)
+{
+    const char *text = getenv("WAITGATE_PROFILE");
+    if (!text || !strcmp(text, "documented"))
+        return WG_PROFILE_DOCUMENTED;
+    if (!strcmp(text, "silicon"))
+        return WG_PROFILE_SILICON;
+    say("WAITGATE_PROFILE=%s is none of documented, silicon: ignored", text);
+    *bad = true;
+    return WG_PROFILE_DOCUMENTED;
+}
+
+/* WAITGATE_FAST, if it is a list of shortcuts. */
+static const char *shortcuts_from(bool *bad)
+{
+    const char *text = getenv("WAITGATE_FAST");
+    uint32_t wanted;
+    if (wg_shortcuts_parse(text, &wanted))
+        return text;
+    say("WAITGATE_FAST: `%s` is neither `none` nor a list of shortcuts; all of them are on", text);
+    *bad = true;
+    return NULL;
 }
 
 static bool host_read(void *user, uint64_t address, void *to, size_t bytes)
@@ -170,28 +233,28 @@ static bool host_write(void *user, uint64_t address, const void *from, size_t by
 
 ABI void libttsim_init(void)
 {
+    bool bad = false;
     if (abi.card) {
         say("libttsim_init: called again without libttsim_exit");
         return;
     }
-    const char *profile = getenv("WAITGATE_PROFILE");
-    wg_card_desc desc = {
-        .struct_size = sizeof desc,
-        .host_read = host_read,
-        .host_write = host_write,
-        .grid = {.struct_size = sizeof desc.grid,
-                 .arch = WG_TTSIM_ARCH,
-                 .seed = number_from("WAITGATE_SEED"),
-                 .profile = profile && !strcmp(profile, "silicon") ? WG_PROFILE_SILICON : WG_PROFILE_DOCUMENTED,
-                 .lockstep = number_from("WAITGATE_LOCKSTEP") != 0,
-                 .shortcuts = getenv("WAITGATE_FAST"),
-                 .threads = (unsigned)number_from("WAITGATE_THREADS"),
-                 .harvested = (uint32_t)number_from("WAITGATE_HARVESTED")}};
+    wg_card_desc desc = {.struct_size = sizeof desc,
+                         .host_read = host_read,
+                         .host_write = host_write,
+                         .grid = {.struct_size = sizeof desc.grid,
+                                  .arch = WG_TTSIM_ARCH,
+                                  .seed = number_from("WAITGATE_SEED", UINT64_MAX, &bad),
+                                  .profile = profile_from(&bad),
+                                  .lockstep = number_from("WAITGATE_LOCKSTEP", 1, &bad) != 0,
+                                  .shortcuts = shortcuts_from(&bad),
+                                  .threads = (unsigned)number_from("WAITGATE_THREADS", MOST_THREADS, &bad),
+                                  .harvested = (uint32_t)number_from("WAITGATE_HARVESTED", UINT32_MAX, &bad)}};
     abi.stopped = false;
     abi.said = 0;
     memset(abi.said_tile, 0, sizeof abi.said_tile);
-    abi.on_finding = finding_policy();
-    abi.clocks_per_read = (uint32_t)number_from("WAITGATE_CLOCKS_PER_READ");
+    abi.exit_later = false;
+    abi.on_finding = finding_policy(&bad);
+    abi.clocks_per_read = (uint32_t)number_from("WAITGATE_CLOCKS_PER_READ", UINT32_MAX, &bad);
     wg_status status = wg_card_create(&desc, &abi.card);
     if (status != WG_OK) {
         abi.card = NULL;
@@ -201,6 +264,8 @@ ABI void libttsim_init(void)
     const char *check = getenv("WAITGATE_CHECK");
     if (check && *check && !(abi.check = wg_abi_check_begin(abi.card->grid, check)))
         say("WAITGATE_CHECK: %s", wg_status_text(WG_ERR_NO_MEMORY));
+    if (bad)
+        warned();
 }
 
 /* Also when the process ends without libttsim_exit. */
@@ -212,13 +277,23 @@ __attribute__((destructor)) static void end_check(void)
     abi.check = NULL;
 }
 
-ABI void libttsim_exit(void)
+static void end_card(void)
 {
-    if (!running("libttsim_exit"))
-        return;
+    abi.exit_later = false;
     end_check();
     wg_card_destroy(abi.card);
     abi.card = NULL;
+}
+
+/* From a DMA callback, the card ends when the call that made the callback does. */
+ABI void libttsim_exit(void)
+{
+    if (abi.card && abi.inside)
+        abi.exit_later = true;
+    else if (enter("libttsim_exit")) {
+        abi.inside = false;
+        end_card();
+    }
 }
 
 ABI void libttsim_set_pci_dma_mem_callbacks(void (*read)(uint64_t, void *, uint32_t),
@@ -242,15 +317,23 @@ static void advance_until_finding(uint32_t clocks)
         wg_grid_advance(grid, end - wg_grid_cycle(grid)); /* at rest: waiting for the host */
 }
 
-ABI void libttsim_clock(uint32_t clocks)
+static void clock_on(uint32_t clocks)
 {
-    if (!running("libttsim_clock") || abi.stopped)
+    if (abi.stopped)
         return;
     if (abi.on_finding == STOP)
         advance_until_finding(clocks);
     else
         wg_grid_advance(abi.card->grid, clocks);
     report();
+}
+
+ABI void libttsim_clock(uint32_t clocks)
+{
+    if (!enter("libttsim_clock"))
+        return;
+    clock_on(clocks);
+    leave();
 }
 
 /* ---- Configuration space and BARs ----------------------------------------------------------------- */
@@ -262,51 +345,63 @@ static bool this_device(uint32_t bus_device_function, uint32_t offset)
 
 ABI uint32_t libttsim_pci_config_rd32(uint32_t bus_device_function, uint32_t offset)
 {
-    if (!running("libttsim_pci_config_rd32") || !this_device(bus_device_function, offset))
+    if (!this_device(bus_device_function, offset) || !enter("libttsim_pci_config_rd32"))
         return UINT32_MAX; /* no such device */
     uint32_t value = wg_card_config_read(abi.card, offset);
     report_access();
+    leave();
     return value;
 }
 
 ABI void libttsim_pci_config_wr32(uint32_t bus_device_function, uint32_t offset, uint32_t data)
 {
-    if (!running("libttsim_pci_config_wr32") || !this_device(bus_device_function, offset))
+    if (!this_device(bus_device_function, offset) || !enter("libttsim_pci_config_wr32"))
         return;
     wg_card_config_write(abi.card, offset, data);
     report_access();
+    leave();
 }
 
 ABI void libttsim_pci_mem_rd_bytes(uint64_t paddr, void *to, uint32_t size)
 {
-    if (!running("libttsim_pci_mem_rd_bytes"))
+    if (!enter("libttsim_pci_mem_rd_bytes")) {
+        if (abi.inside)
+            memset(to, 0, size);
         return;
+    }
     wg_card_read(abi.card, paddr, to, size);
     report_access();
     if (abi.clocks_per_read)
-        libttsim_clock(abi.clocks_per_read);
+        clock_on(abi.clocks_per_read);
+    leave();
 }
 
 ABI void libttsim_pci_mem_wr_bytes(uint64_t paddr, const void *from, uint32_t size)
 {
-    if (!running("libttsim_pci_mem_wr_bytes"))
+    if (!enter("libttsim_pci_mem_wr_bytes"))
         return;
     wg_card_write(abi.card, paddr, from, size);
     report_access();
+    leave();
 }
 
 ABI void libttsim_tile_rd_bytes(uint32_t x, uint32_t y, uint64_t address, void *to, uint32_t size)
 {
-    if (!running("libttsim_tile_rd_bytes"))
+    if (!enter("libttsim_tile_rd_bytes")) {
+        if (abi.inside)
+            memset(to, 0, size);
         return;
+    }
     wg_card_tile_read(abi.card, x, y, address, to, size);
     report_access();
+    leave();
 }
 
 ABI void libttsim_tile_wr_bytes(uint32_t x, uint32_t y, uint64_t address, const void *from, uint32_t size)
 {
-    if (!running("libttsim_tile_wr_bytes"))
+    if (!enter("libttsim_tile_wr_bytes"))
         return;
     wg_card_tile_write(abi.card, x, y, address, from, size);
     report_access();
+    leave();
 }

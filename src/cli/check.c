@@ -84,7 +84,7 @@ static bool read_line(struct wg_suppressions *s, const char *path, unsigned numb
     return false;
 }
 
-static bool read_suppressions(wg_session *s, const char *path, wg_text *error)
+bool wg_suppressions_read(struct wg_suppressions **out, const char *path, wg_text *error)
 {
     char message[512];
     size_t size;
@@ -93,9 +93,9 @@ static bool read_suppressions(wg_session *s, const char *path, wg_text *error)
         wg_textf(error, "waitgate: --suppressions: %s\n", message);
         return false;
     }
-    struct wg_suppressions *all = calloc(1, sizeof *all);
-    char *copy = realloc(text, size + 1);
-    s->suppressions = all;
+    struct wg_suppressions *all = wg_calloc(1, sizeof *all);
+    char *copy = wg_realloc(text, size + 1);
+    *out = all;
     if (!all || !copy) {
         free(copy ? copy : text);
         wg_textf(error, "waitgate: out of memory\n");
@@ -106,15 +106,25 @@ static bool read_suppressions(wg_session *s, const char *path, wg_text *error)
     size_t lines = 1;
     for (size_t i = 0; i < size; i++)
         lines += copy[i] == '\n';
-    all->entry = calloc(lines, sizeof *all->entry);
+    all->entry = wg_calloc(lines, sizeof *all->entry);
     unsigned number = 1;
     for (char *line = copy; all->entry && line < copy + size; number++) {
-        char *end = line + strcspn(line, "\n"), *next = end + 1;
+        char *newline = memchr(line, '\n', (size_t)(copy + size - line)); /* not strchr: there may be zeros */
+        char *end = newline ? newline : copy + size, *next = end + 1;
         if (!read_line(all, path, number, line, end, error))
             return false;
         line = next;
     }
     return all->entry != NULL;
+}
+
+void wg_suppressions_free(struct wg_suppressions *all)
+{
+    if (all) {
+        free(all->text);
+        free(all->entry);
+    }
+    free(all);
 }
 
 /* ---- Parties ---------------------------------------------------------------------------------------------------- */
@@ -357,7 +367,7 @@ bool wg_check_open(wg_session *s, wg_text *error)
     }
     s->verify_cycles = VERIFY_CYCLES;
     return wg_option_number(s->args, WG_OPT_VERIFY, "verify", &s->verify_cycles, error) &&
-           (!path || read_suppressions(s, path, error));
+           (!path || wg_suppressions_read(&s->suppressions, path, error));
 }
 
 bool wg_check_attach(wg_session *s, wg_text *error)
@@ -376,9 +386,5 @@ bool wg_check_attach(wg_session *s, wg_text *error)
 void wg_check_close(wg_session *s)
 {
     wg_races_free(s->races);
-    if (s->suppressions) {
-        free(s->suppressions->text);
-        free(s->suppressions->entry);
-    }
-    free(s->suppressions);
+    wg_suppressions_free(s->suppressions);
 }

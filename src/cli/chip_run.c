@@ -79,7 +79,7 @@ static wg_elf *shared_program(chip_run *r, const char *path, wg_chip_mark mark)
             free(full);
             return r->elf[i].elf;
         }
-    shared_elf *more = full ? realloc(r->elf, (r->elfs + 1) * sizeof *r->elf) : NULL;
+    shared_elf *more = full ? wg_realloc(r->elf, (r->elfs + 1) * sizeof *r->elf) : NULL;
     if (!more) {
         free(full);
         r->file.out_of_memory = true;
@@ -217,7 +217,7 @@ static bool open_tiles(chip_run *r, wg_text *error)
     size_t most = 0;
     for (size_t i = 0; i < r->file.tiles; i++)
         most += r->file.tile[i].places;
-    if (!(r->tile = calloc(most + 1, sizeof *r->tile))) {
+    if (!(r->tile = wg_calloc(most + 1, sizeof *r->tile))) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
@@ -280,7 +280,7 @@ static bool load_image(chip_run *r, const chip_tile *at, const wg_chip_image *im
 
 static bool dump_image(chip_run *r, const chip_tile *at, const wg_chip_image *image, memory_fn memory, wg_text *error)
 {
-    uint8_t *bytes = malloc((size_t)image->length);
+    uint8_t *bytes = wg_malloc((size_t)image->length);
     char *path = resolve(r, image->file, at);
     wg_image_shape shape = {image->type, image->tilized, image->rows, image->columns};
     bool ok = bytes && path;
@@ -346,7 +346,7 @@ static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
     wg_card_desc desc = {
         .struct_size = sizeof desc, .grid = r->file.grid, .host_read = host_read, .host_write = host_write, .host = r};
     wg_status status = wg_card_create(&desc, &r->card);
-    if (status != WG_OK || (r->file.host_bytes && !(r->host = calloc(1, (size_t)r->file.host_bytes)))) {
+    if (status != WG_OK || (r->file.host_bytes && !(r->host = wg_calloc(1, (size_t)r->file.host_bytes)))) {
         wg_textf(error, "waitgate: %s\n", wg_status_text(status == WG_OK ? WG_ERR_NO_MEMORY : status));
         return false;
     }
@@ -448,7 +448,7 @@ static bool inspect(chip_run *r, wg_text *error)
             wg_stats_end(s->stats, wg_cycle(s->dev));
         if (r->ended != WG_ENDED_HUNG && r->ended != WG_ENDED_INTERRUPT)
             continue;
-        if (!(s->hang = calloc(1, sizeof *s->hang))) {
+        if (!(s->hang = wg_calloc(1, sizeof *s->hang))) {
             wg_textf(error, "waitgate: out of memory\n");
             return false;
         }

@@ -13,7 +13,7 @@
 
 #include "cli/tasm.h"
 
-enum { MAX_ERRORS = 20, MAX_ITEMS = 1 << 16, GRID_EDGE = 64 };
+enum { MAX_ERRORS = 20, MAX_ITEMS = 1 << 16, MAX_DEPTH = 32, GRID_EDGE = 64 };
 
 typedef struct parser {
     wg_chip_file *file;
@@ -60,7 +60,7 @@ static void *grow(parser *p, void *array, size_t count, size_t size)
         return NULL;
     if (count & (count - 1)) /* full only at powers of two */
         return array;
-    void *more = realloc(array, (count ? 2 * count : 1) * size);
+    void *more = wg_realloc(array, (count ? 2 * count : 1) * size);
     if (!more)
         p->file->out_of_memory = true;
     return more;
@@ -590,6 +590,32 @@ static bool parse_root(parser *p, yaml_node_t *root)
     return settle_places(p);
 }
 
+/*
+ * Is the text nested no deeper than any chip file is? The scanner's time grows with the square of the depth, so that this is
+ * asked before all of it is read. What is wrong otherwise is for the parser to say.
+ */
+static bool nested_too_deep(const char *text, size_t bytes, wg_chip_mark *at)
+{
+    yaml_parser_t yaml;
+    unsigned depth = 0;
+    bool more = true;
+    if (!yaml_parser_initialize(&yaml))
+        return false;
+    yaml_parser_set_input_string(&yaml, (const unsigned char *)text, bytes);
+    while (more && depth <= MAX_DEPTH) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&yaml, &event))
+            break;
+        depth += event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
+        depth -= event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
+        more = event.type != YAML_STREAM_END_EVENT && event.type != YAML_DOCUMENT_END_EVENT;
+        *at = (wg_chip_mark){(uint32_t)event.start_mark.line + 1, (uint32_t)event.start_mark.column + 1};
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&yaml);
+    return depth > MAX_DEPTH;
+}
+
 bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t bytes)
 {
     *out = (wg_chip_file){.name = name,
@@ -598,7 +624,12 @@ bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t
                           .max_cycles = UINT64_MAX,
                           .grid = {.struct_size = sizeof out->grid}};
     yaml_parser_t yaml;
-    yaml_document_t *document = calloc(1, sizeof *document);
+    wg_chip_mark deep;
+    if (nested_too_deep(text, bytes, &deep)) {
+        wg_chip_complain(out, deep, "this is nested deeper than %d levels", MAX_DEPTH);
+        return false;
+    }
+    yaml_document_t *document = wg_calloc(1, sizeof *document);
     if (!document || !yaml_parser_initialize(&yaml)) {
         free(document);
         out->out_of_memory = true;
@@ -609,8 +640,11 @@ bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t
     bool right = false;
     if (!yaml_parser_load(&yaml, document)) {
         wg_chip_mark at = {(uint32_t)yaml.problem_mark.line + 1, (uint32_t)yaml.problem_mark.column + 1};
-        wg_chip_complain(out, at, "this is no YAML: %s%s%s", yaml.problem ? yaml.problem : "it cannot be read",
-                         yaml.context ? " " : "", yaml.context ? yaml.context : "");
+        if (yaml.error == YAML_MEMORY_ERROR || !yaml.problem)
+            out->out_of_memory = true;
+        else
+            wg_chip_complain(out, at, "this is no YAML: %s%s%s", yaml.problem, yaml.context ? " " : "",
+                             yaml.context ? yaml.context : "");
         free(document);
     } else {
         out->document = document;

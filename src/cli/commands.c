@@ -262,10 +262,15 @@ int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
         [WG_CMD_ISA] = wg_command_isa,         [WG_CMD_EXPLAIN] = wg_command_explain};
     wg_args args;
     int status;
+    wg_memory_begin();
     if (wg_args_parse(&args, argc, argv, out, error, &status))
         status = commands[args.command](&args, out, error);
     wg_args_free(&args);
-    if (out->failed || error->failed)
+    if (wg_memory_failed()) {
+        wg_text_free(out);
+        if (!strstr(wg_text_of(error), "out of memory"))
+            wg_textf(error, "waitgate: out of memory\n");
         status = WG_EXIT_ERROR;
+    }
     return status;
 }

@@ -29,7 +29,7 @@ bool wg_delay_add(wg_delay_list *list, wg_delay delay)
 {
     if (list->count == list->room) {
         size_t room = list->room ? 2 * list->room : 64;
-        wg_delay *item = realloc(list->item, room * sizeof *item);
+        wg_delay *item = wg_realloc(list->item, room * sizeof *item);
         if (!item)
             return false;
         list->item = item;

@@ -16,7 +16,7 @@ static bool peek(wg_session *s, wg_space space, uint32_t index, uint32_t *value,
 static bool check_l1(wg_session *s, const wg_expect *e, wg_text *found)
 {
     size_t size = e->bytes.size;
-    uint8_t *bytes = malloc(size ? size : 1);
+    uint8_t *bytes = wg_malloc(size ? size : 1);
     bool ok = bytes && wg_read(s->dev, e->index, bytes, size) == WG_OK;
     if (!ok) {
         wg_textf(found, "%s", bytes ? wg_error(s->dev) : "out of memory");
@@ -135,9 +135,9 @@ bool wg_check_expectations(wg_session *s)
 {
     size_t count = s->has_tasm ? s->tasm.expects : 0;
     if (count && !s->expect_holds)
-        s->expect_holds = calloc(count, sizeof *s->expect_holds);
+        s->expect_holds = wg_calloc(count, sizeof *s->expect_holds);
     if (count && !s->expect_found)
-        s->expect_found = calloc(count, sizeof *s->expect_found);
+        s->expect_found = wg_calloc(count, sizeof *s->expect_found);
     if (count && (!s->expect_holds || !s->expect_found))
         return false;
     s->expectations_hold = true;

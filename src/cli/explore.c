@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -85,7 +86,8 @@ static void inspect(wg_explorer *x, wg_outcome *out)
                         .findings = hash_findings(s->dev),
                         .ended = (uint8_t)(s->ended == WG_ENDED_UNTIL ? WG_ENDED_DONE : s->ended),
                         .valid = true};
-    wg_check_expectations(s);
+    if (!wg_check_expectations(s))
+        return; /* no memory: what calls this asks */
     for (size_t i = 0; s->has_tasm && i < s->tasm.expects; i++)
         if (s->tasm.expect[i].kind != WG_EXPECT_CYCLES)
             out->expectations = mix(out->expectations, s->expect_holds[i]);
@@ -96,10 +98,17 @@ bool wg_explore_once(wg_explorer *x, uint64_t seed, const wg_delay *delays, size
     wg_session *s = &x->session;
     wg_findings_clear(s->dev);
     if (wg_restore(s->dev, x->start, x->start_bytes) != WG_OK ||
-        wg_perturb_with(s->dev, seed, delays, count) != WG_OK || !wg_drive_silently(s))
+        wg_perturb_with(s->dev, seed, delays, count) != WG_OK || !wg_drive_silently(s)) {
+        wg_memory_lost(); /* nothing else can fail here: the snapshot is this process's own */
         return false;
+    }
     inspect(x, out);
-    return true;
+    return !wg_memory_failed(); /* else an expectation may not have been looked at */
+}
+
+static const char *failure(const wg_explorer *x)
+{
+    return wg_memory_failed() ? "out of memory" : wg_error(x->session.dev);
 }
 
 /* ---- the unperturbed run ---- */
@@ -128,6 +137,10 @@ static bool run_base(wg_explorer *x, wg_sites *all, wg_text *error)
         return false;
     }
     inspect(x, &x->base);
+    if (wg_memory_failed()) {
+        wg_textf(error, "waitgate: out of memory\n");
+        return false;
+    }
     x->base_holds = s->expectations_hold;
     memcpy(x->expected, x->found, x->bytes);
     for (size_t i = 0; i < wg_finding_count(s->dev); i++)
@@ -165,7 +178,7 @@ static void work(wg_explorer *x, board *b, double until)
         const wg_trial *t = &x->trial[i];
         if (!wg_explore_once(x, t->seed, t->directed ? &t->delay : NULL, t->directed, &b->outcome[i])) {
             if (!atomic_exchange(&b->failed, true))
-                snprintf(b->error, sizeof b->error, "%s", wg_error(x->session.dev));
+                snprintf(b->error, sizeof b->error, "%s", failure(x));
             break;
         }
         atomic_fetch_add(&b->finished, 1);
@@ -186,6 +199,7 @@ static bool run_workers(wg_explorer *x, board *b, double budget, wg_text *error)
 {
     pid_t child[MOST_JOBS];
     unsigned children = 0;
+    const pid_t parent = getpid();
     double began = seconds_now(), until = began + budget;
     struct sigaction action = {.sa_handler = on_interrupt}, before;
     atomic_store(&shared, b);
@@ -197,6 +211,9 @@ static bool run_workers(wg_explorer *x, board *b, double budget, wg_text *error)
             break;
         if (child[children] == 0) {
             signal(SIGINT, SIG_IGN);
+            prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is there to take its results any more */
+            if (getppid() != parent)
+                _exit(1);
             work(x, b, until);
             _exit(0);
         }
@@ -325,7 +342,7 @@ static bool find_witnesses(wg_explorer *x, const board *b, wg_text *error)
         w->found = true;
         w->difference = kind_of(x, o);
         if (!wg_shrink(x, &w->shown, SHRINKING_RUNS)) {
-            wg_textf(error, "waitgate: %s\n", wg_error(x->session.dev));
+            wg_textf(error, "waitgate: %s\n", failure(x));
             return false;
         }
     }
@@ -372,7 +389,7 @@ static bool allocate(wg_explorer *x, uint64_t runs, wg_text *error)
 {
     const wg_args *args = x->session.args;
     uint32_t l1_bytes = wg_l1_bytes(x->session.dev);
-    x->range = calloc(args->givens + 1, sizeof *x->range);
+    x->range = wg_calloc(args->givens + 1, sizeof *x->range);
     for (size_t i = 0; x->range && i < args->givens; i++)
         if (args->given[i].option == WG_OPT_RESULT && !add_range(x, args->given[i].value, l1_bytes, error))
             return false;
@@ -381,11 +398,11 @@ static bool allocate(wg_explorer *x, uint64_t runs, wg_text *error)
         x->bytes = l1_bytes;
     }
     x->start_bytes = wg_snapshot_size(x->session.dev);
-    x->start = malloc(x->start_bytes);
-    x->expected = calloc(1, x->bytes + 8);
-    x->found = calloc(1, x->bytes + 8);
-    x->trial = calloc(runs, sizeof *x->trial);
-    x->base_findings = calloc(WG_F_COUNT, sizeof *x->base_findings);
+    x->start = wg_malloc(x->start_bytes);
+    x->expected = wg_calloc(1, x->bytes + 8);
+    x->found = wg_calloc(1, x->bytes + 8);
+    x->trial = wg_calloc(runs, sizeof *x->trial);
+    x->base_findings = wg_calloc(WG_F_COUNT, sizeof *x->base_findings);
     if (x->range && x->start && x->expected && x->found && x->trial && x->base_findings)
         return true;
     wg_textf(error, "waitgate: out of memory\n");
@@ -416,7 +433,7 @@ static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
     }
     if (ok && (ok = run_base(x, all, error))) {
         x->races = wg_races_count(x->session.races);
-        x->witness = calloc(x->races + 1, sizeof *x->witness);
+        x->witness = wg_calloc(x->races + 1, sizeof *x->witness);
         ok = x->witness != NULL;
         if (!ok)
             wg_textf(error, "waitgate: out of memory\n");
@@ -427,7 +444,7 @@ static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
         sort_outcomes(x, b);
         for (size_t i = 0; ok && i < x->differences; i++)
             if (!wg_shrink(x, &x->difference[i], SHRINKING_RUNS) || !describe(x, &x->difference[i])) {
-                wg_textf(error, "waitgate: %s\n", wg_error(x->session.dev));
+                wg_textf(error, "waitgate: %s\n", failure(x));
                 ok = false;
             }
         ok = ok && find_witnesses(x, b, error);
@@ -440,7 +457,7 @@ static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
 
 int wg_command_explore(const wg_args *args, wg_text *out, wg_text *error)
 {
-    wg_explorer *x = calloc(1, sizeof *x);
+    wg_explorer *x = wg_calloc(1, sizeof *x);
     int status = WG_EXIT_ERROR;
     if (!x) {
         wg_textf(error, "waitgate: out of memory\n");

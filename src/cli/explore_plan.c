@@ -31,7 +31,7 @@ struct wg_sites {
     uint64_t requests[WG_CORES];
 };
 
-wg_sites *wg_sites_new(void) { return calloc(1, sizeof(wg_sites)); }
+wg_sites *wg_sites_new(void) { return wg_calloc(1, sizeof(wg_sites)); }
 void wg_sites_free(wg_sites *sites) { free(sites); }
 
 /* The slot of a site; an empty one if it is new; NULL if it is new and there is no room. */

@@ -210,7 +210,7 @@ static bool dump_bytes(const char *who, const wg_image_shape *shape, const uint8
         columns = shape->tilized || wg_type_is_blocks(shape->type) ? 32 : count;
         rows = columns ? count / columns : 0;
     }
-    uint32_t *singles = count && rows * columns == count ? malloc(count * sizeof *singles) : NULL;
+    uint32_t *singles = count && rows * columns == count ? wg_malloc(count * sizeof *singles) : NULL;
     bool ok = singles && wg_array_decode(singles, shape->type, shape->tilized, bytes, rows, columns);
     if (ok)
         wg_npy_write(out, singles, rows, columns);
@@ -246,7 +246,7 @@ bool wg_dump_memory(wg_session *s, const char *what, wg_text *error)
     }
     if (!read_typed(&f, what + equals + 1, error))
         return false;
-    uint8_t *bytes = malloc((size_t)size);
+    uint8_t *bytes = wg_malloc((size_t)size);
     wg_image_shape shape = {f.type, f.tilized, f.rows, f.columns};
     bool ok = false;
     if (!bytes)

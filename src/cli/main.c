@@ -16,7 +16,7 @@ int main(int argc, char **argv)
         perror("waitgate: standard output");
     if (error.size)
         fwrite(error.data, 1, error.size, stderr);
-    if (out.failed || error.failed)
+    if (error.failed)
         fprintf(stderr, "waitgate: out of memory\n");
     wg_text_free(&out);
     wg_text_free(&error);

@@ -190,8 +190,8 @@ bool wg_args_parse(wg_args *args, int argc, char **argv, wg_text *out, wg_text *
         return usage(error, status, "a command comes first; there is no option", first, NULL, "");
     if (!find_command(args, first, error, status))
         return false;
-    args->given = calloc((size_t)argc, sizeof *args->given);
-    args->file = calloc((size_t)argc, sizeof *args->file);
+    args->given = wg_calloc((size_t)argc, sizeof *args->given);
+    args->file = wg_calloc((size_t)argc, sizeof *args->file);
     if (!args->given || !args->file) {
         wg_textf(error, "waitgate: out of memory\n");
         *status = WG_EXIT_ERROR;

@@ -250,7 +250,7 @@ bool wg_watch_history(wg_session *s, wg_text *error)
 
 bool wg_watch_stats(wg_session *s, wg_text *error)
 {
-    if (!(s->stats = calloc(1, sizeof *s->stats))) {
+    if (!(s->stats = wg_calloc(1, sizeof *s->stats))) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
@@ -264,9 +264,9 @@ static bool open_sinks(wg_session *s, wg_text *error)
     const char *trace = a->value[WG_OPT_TRACE_FILE];
     if (a->command == WG_CMD_TRACE)
         trace = a->value[WG_OPT_OUTPUT] ? a->value[WG_OPT_OUTPUT] : "trace.json";
-    if ((a->value[WG_OPT_TIMELINE] && !(s->timeline = calloc(1, sizeof *s->timeline))) ||
-        (a->value[WG_OPT_LOG] && !(s->log = calloc(1, sizeof *s->log))) ||
-        (trace && !(s->trace = calloc(1, sizeof *s->trace)))) {
+    if ((a->value[WG_OPT_TIMELINE] && !(s->timeline = wg_calloc(1, sizeof *s->timeline))) ||
+        (a->value[WG_OPT_LOG] && !(s->log = wg_calloc(1, sizeof *s->log))) ||
+        (trace && !(s->trace = wg_calloc(1, sizeof *s->trace)))) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
@@ -373,7 +373,7 @@ bool wg_session_run(wg_session *s, wg_text *error)
         (s->log && !close_sink(&s->log_file, &s->log->out, error)))
         return false;
     if (s->ended == WG_ENDED_HUNG || s->ended == WG_ENDED_INTERRUPT) {
-        if (!(s->hang = calloc(1, sizeof *s->hang))) {
+        if (!(s->hang = wg_calloc(1, sizeof *s->hang))) {
             wg_textf(error, "waitgate: out of memory\n");
             return false;
         }

@@ -139,4 +139,8 @@ const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size
 const char *wg_insn_text(void *session, unsigned agent, uint32_t pc, uint32_t word, char *room, size_t bytes);
 const char *wg_arch_title(wg_arch_id arch);
 
+/* Reports not to make. On failure there is a message, and what has been read is to be freed, too. */
+bool wg_suppressions_read(struct wg_suppressions **out, const char *path, wg_text *error);
+void wg_suppressions_free(struct wg_suppressions *all);
+
 #endif

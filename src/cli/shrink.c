@@ -59,7 +59,7 @@ static bool draws(wg_explorer *x, uint64_t seed, wg_delay_list *list)
 /* Takes out ever smaller pieces. */
 static void remove_pieces(shrinker *s, wg_delay_list *list)
 {
-    wg_delay *rest = malloc((list->count + 1) * sizeof *rest);
+    wg_delay *rest = wg_malloc((list->count + 1) * sizeof *rest);
     size_t pieces = 2;
     s->failed = s->failed || !rest;
     while (!s->failed && s->runs && list->count) {

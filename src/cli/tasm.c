@@ -44,7 +44,7 @@ void wg_tasm_fail(wg_tasm *t, uint32_t line, size_t column, const char *format, 
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    t->error[t->errors] = (wg_tasm_error){line, (uint32_t)column, strdup(message)};
+    t->error[t->errors] = (wg_tasm_error){line, (uint32_t)column, wg_strdup(message)};
     if (t->error[t->errors].message)
         t->errors++;
     else
@@ -56,7 +56,7 @@ void *wg_tasm_grow(wg_tasm *t, void *list, size_t count, size_t element_bytes)
 {
     if (count & (count - 1) || (count != 0 && count < 4))
         return list;
-    void *grown = realloc(list, (count ? count * 2 : 4) * element_bytes);
+    void *grown = wg_realloc(list, (count ? count * 2 : 4) * element_bytes);
     if (!grown)
         t->out_of_memory = true;
     return grown;
@@ -113,12 +113,47 @@ bool wg_tasm_end(wg_tasm *t, wg_tasm_line *l)
     return false;
 }
 
+static size_t hash(const char *name, size_t length)
+{
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ (unsigned char)name[i]) * 16777619u;
+    return h ^ h >> 15;
+}
+
 static wg_tasm_symbol *find_symbol(const wg_tasm *t, const char *name, size_t length)
 {
-    for (size_t i = 0; i < t->symbols; i++)
-        if (strncmp(t->symbol[i].name, name, length) == 0 && t->symbol[i].name[length] == 0)
-            return &t->symbol[i];
+    uint32_t i = t->buckets ? t->bucket[hash(name, length) & (t->buckets - 1)] : 0;
+    for (; i; i = t->symbol[i - 1].next)
+        if (strncmp(t->symbol[i - 1].name, name, length) == 0 && t->symbol[i - 1].name[length] == 0)
+            return &t->symbol[i - 1];
     return NULL;
+}
+
+static void into_bucket(wg_tasm *t, size_t i)
+{
+    uint32_t *bucket = &t->bucket[hash(t->symbol[i].name, strlen(t->symbol[i].name)) & (t->buckets - 1)];
+    t->symbol[i].next = *bucket;
+    *bucket = (uint32_t)i + 1;
+}
+
+/* As many buckets as symbols, at least; false: no memory. */
+static bool more_buckets(wg_tasm *t)
+{
+    if (t->symbols < t->buckets)
+        return true;
+    size_t buckets = t->buckets ? 2 * t->buckets : 64;
+    uint32_t *bucket = wg_calloc(buckets, sizeof *bucket);
+    if (!bucket) {
+        t->out_of_memory = true;
+        return false;
+    }
+    free(t->bucket);
+    t->bucket = bucket;
+    t->buckets = buckets;
+    for (size_t i = 0; i < t->symbols; i++)
+        into_bucket(t, i);
+    return true;
 }
 
 static bool resolve(void *user, const char *name, size_t length, int64_t *value)
@@ -163,16 +198,23 @@ bool wg_tasm_define(wg_tasm *t, wg_tasm_line *l, size_t column, const char *name
                      find_symbol(t, name, length) ? "" : " by the instruction set");
         return false;
     }
+    if (t->symbols >= WG_TASM_MAX_SYMBOLS) {
+        wg_tasm_fail(t, l->number, column, "more than %d symbols", WG_TASM_MAX_SYMBOLS);
+        return false;
+    }
     wg_tasm_symbol *grown = wg_tasm_grow(t, t->symbol, t->symbols, sizeof *grown);
     if (!grown)
         return false;
     t->symbol = grown;
-    char *copy = strndup(name, length);
+    if (!more_buckets(t))
+        return false;
+    char *copy = wg_strndup(name, length);
     if (!copy) {
         t->out_of_memory = true;
         return false;
     }
-    t->symbol[t->symbols++] = (wg_tasm_symbol){copy, value, label};
+    t->symbol[t->symbols] = (wg_tasm_symbol){copy, value, label, 0};
+    into_bucket(t, t->symbols++);
     return true;
 }
 
@@ -308,6 +350,20 @@ static void open_thread(reader *r, wg_tasm_line *l)
     r->t->stream[n].present = true;
 }
 
+void wg_tasm_quote(wg_text *to, const char *name)
+{
+    for (const unsigned char *p = (const unsigned char *)name; *p; p++)
+        wg_textf(to, *p < ' ' || *p == '"' || *p == '\\' || *p >= 0x7F ? "\\%03o" : "%c", *p);
+}
+
+/* What follows is at this line of the program. */
+static void add_marker(wg_text *to, uint32_t line, const char *name)
+{
+    wg_textf(to, "# %u \"", line);
+    wg_tasm_quote(to, name);
+    wg_textf(to, "\"\n");
+}
+
 static void open_core(reader *r, wg_tasm_line *l)
 {
     wg_tasm *t = r->t;
@@ -333,7 +389,7 @@ static void open_core(reader *r, wg_tasm_line *l)
         }
         wg_tasm_end(t, l);
         if (!r->first_pass)
-            wg_textf(&core->source, "# %u \"%s\"\n", l->number + 1, t->name);
+            add_marker(&core->source, l->number + 1, t->name);
         return;
     }
     r->section = SECTION_NONE;
@@ -544,7 +600,7 @@ static void tidy_errors(wg_tasm *t)
 bool wg_tasm_parse(wg_tasm *t, const char *name, const char *source, size_t bytes, wg_arch_id arch)
 {
     *t = (wg_tasm){.source = source, .source_bytes = bytes, .arch = arch};
-    if (!(t->name = strdup(name))) {
+    if (!(t->name = wg_strdup(name))) {
         t->out_of_memory = true;
         return false;
     }
@@ -582,6 +638,7 @@ void wg_tasm_free(wg_tasm *t)
     free(t->block);
     free(t->expect);
     free(t->symbol);
+    free(t->bucket);
     free(t->error);
     free(t->name);
     memset(t, 0, sizeof *t);

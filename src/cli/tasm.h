@@ -15,7 +15,12 @@
 #include "cli/types.h"
 #include "elf/elf.h"
 
-enum { WG_TASM_MAX_WORDS = 1 << 20, WG_TASM_MAX_ERRORS = 200, WG_TASM_MAX_BYTES = 16 << 20 };
+enum {
+    WG_TASM_MAX_WORDS = 1 << 20,
+    WG_TASM_MAX_SYMBOLS = 1 << 16,
+    WG_TASM_MAX_ERRORS = 200,
+    WG_TASM_MAX_BYTES = 16 << 20
+};
 
 /* One word of a stream: pushed `delay` cycles later than it could have been. */
 typedef struct wg_tasm_word {
@@ -81,6 +86,7 @@ typedef struct wg_tasm_symbol {
     char *name;
     int64_t value;
     bool label;
+    uint32_t next; /* in its bucket: 1 + index; 0: none */
 } wg_tasm_symbol;
 
 typedef struct wg_tasm {
@@ -97,6 +103,8 @@ typedef struct wg_tasm {
     size_t expects;
     wg_tasm_symbol *symbol;
     size_t symbols;
+    uint32_t *bucket; /* by hash: 1 + index of a symbol; 0: none */
+    size_t buckets;   /* a power of two */
     wg_tasm_error *error;
     size_t errors;
     bool out_of_memory;

@@ -309,7 +309,7 @@ static bool expect_finding(wg_tasm *t, wg_tasm_line *l, wg_expect *e)
     for (unsigned i = 0; (info = wg_finding_info_at(i)) != NULL; i++) {
         if (strlen(info->code) == length && memcmp(info->code, l->text + start, length) == 0) {
             e->kind = WG_EXPECT_FINDING;
-            e->code = strdup(info->code);
+            e->code = wg_strdup(info->code);
             return e->code && wg_tasm_end(t, l);
         }
         wg_near_offer(&near, info->code);
@@ -337,7 +337,7 @@ static bool expect_race(wg_tasm *t, wg_tasm_line *l, wg_expect *e)
         const char *kind = wg_race_kind_name(i);
         if (strlen(kind) == length && memcmp(kind, l->text + start, length) == 0) {
             e->kind = WG_EXPECT_RACE;
-            e->code = strdup(kind);
+            e->code = wg_strdup(kind);
             wg_text_add(&e->bytes, l->text + l->at, end - l->at);
             return e->code != NULL && !e->bytes.failed;
         }
@@ -403,7 +403,7 @@ void wg_tasm_expect_line(wg_tasm *t, wg_tasm_line *l)
         end--;
     wg_expect e = {.line = l->number};
     wg_expect *grown;
-    if (!expect_any(t, l, &e) || !(e.text = strndup(l->text + start, end - start)) ||
+    if (!expect_any(t, l, &e) || !(e.text = wg_strndup(l->text + start, end - start)) ||
         !(grown = wg_tasm_grow(t, t->expect, t->expects, sizeof *grown))) {
         wg_text_free(&e.bytes);
         free(e.code);

@@ -15,6 +15,8 @@ typedef struct wg_tasm_line {
 
 void wg_tasm_fail(wg_tasm *t, uint32_t line, size_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* A name as the assembler's strings have it. */
+void wg_tasm_quote(wg_text *to, const char *name);
 void *wg_tasm_grow(wg_tasm *t, void *list, size_t count, size_t element_bytes);
 
 void wg_tasm_space(wg_tasm_line *l);

@@ -7,41 +7,78 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
-#include <spawn.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+/*
+ * The directory of the core that is being linked, and the tool that works in it. Whatever ends the process by a signal that
+ * can be caught ends the tool, too, and leaves no directory behind.
+ */
+enum { SOURCE, OBJECT, IMAGE, ERRORS, FILES };
+static struct {
+    char directory[160], file[FILES][176];
+    volatile sig_atomic_t child;
+} work;
 
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *where)
+static void clear_away(void)
 {
-    (void)info;
-    (void)type;
-    (void)where;
-    return remove(path);
+    for (unsigned i = 0; i < FILES; i++)
+        (void)unlink(work.file[i]);
+    (void)rmdir(work.directory);
 }
 
-/* Runs a program with its error output in a file; its exit status, or -1 if it could not be run. */
+static void on_end(int number)
+{
+    if (work.child)
+        (void)kill((pid_t)work.child, SIGKILL);
+    clear_away();
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
+
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDS = sizeof ends / sizeof *ends };
+
+/* Runs a program with its error output in a file; its exit status, or -1 if it could not be run (errno). */
 static int run_tool(char *const argv[], const char *errors)
 {
-    posix_spawn_file_actions_t actions;
-    if (posix_spawn_file_actions_init(&actions) != 0)
+    sigset_t all, before;
+    const pid_t parent = getpid();
+    int status, fd = open(errors, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int nothing = fd >= 0 ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    if (nothing < 0) {
+        if (fd >= 0)
+            close(fd);
         return -1;
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    pid_t child;
-    int failed = posix_spawnp(&child, argv[0], &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    int status;
-    if (failed)
+    }
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before); /* until `work.child` says whom to end */
+    pid_t child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (unsigned i = 0; i < ENDS; i++)
+            (void)signal(ends[i], SIG_DFL);
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        if (dup2(fd, STDERR_FILENO) < 0 || dup2(nothing, STDOUT_FILENO) < 0 || getppid() != parent)
+            _exit(126);
+        execvp(argv[0], argv);
+        _exit(127);
+    }
+    close(fd);
+    close(nothing);
+    work.child = child > 0 ? child : 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (child < 0)
         return -1;
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    work.child = 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 126;
 }
 
 /* "prog.tasm:12: Error: …" lines become errors of that line. */
@@ -71,30 +108,31 @@ static bool is_identifier(const char *name) { return strspn(name, ".") == 0; }
 static bool write_source(const wg_tasm *t, unsigned core, const char *path, char *error, size_t error_bytes)
 {
     wg_text all = {0};
-    wg_textf(&all, ".file 1 \"%s\"\n.option norelax\n.option norvc\n.text\n.globl _start\n_start:\n", t->name);
+    wg_textf(&all, ".file 1 \"");
+    wg_tasm_quote(&all, t->name);
+    wg_textf(&all, "\"\n.option norelax\n.option norvc\n.text\n.globl _start\n_start:\n");
     for (size_t i = 0; i < t->symbols; i++)
         if (!t->symbol[i].label && is_identifier(t->symbol[i].name))
             wg_textf(&all, ".set %s, %lld\n", t->symbol[i].name, (long long)t->symbol[i].value);
     wg_text_add(&all, t->core[core].source.data, t->core[core].source.size);
+    snprintf(error, error_bytes, "out of memory");
     bool ok = !all.failed && wg_file_write(path, all.data, all.size, error, error_bytes);
     wg_text_free(&all);
     return ok;
 }
 
-static bool link_core(wg_tasm *t, unsigned core, const char *directory)
+static bool link_core(wg_tasm *t, unsigned core)
 {
     static const char *const march[2] = {[WG_ARCH_BH] = "-march=rv32imaf_zicsr_zifencei_zba_zbb_zbkb_zfh",
                                          [WG_ARCH_WH] = "-march=rv32im_zicsr_zifencei"};
     const char *prefix = getenv("WAITGATE_RISCV_PREFIX");
-    char as[256], ld[256], source[256], object[256], image[256], errors[256], address[40], error[512];
+    char as[256], ld[256], address[40], error[512];
+    char *const source = work.file[SOURCE], *const object = work.file[OBJECT], *const image = work.file[IMAGE];
+    const char *const errors = work.file[ERRORS];
     if (!prefix)
         prefix = "riscv64-unknown-elf-";
     snprintf(as, sizeof as, "%sas", prefix);
     snprintf(ld, sizeof ld, "%sld", prefix);
-    snprintf(source, sizeof source, "%s/core.s", directory);
-    snprintf(object, sizeof object, "%s/core.o", directory);
-    snprintf(image, sizeof image, "%s/core.elf", directory);
-    snprintf(errors, sizeof errors, "%s/errors", directory);
     snprintf(address, sizeof address, "-Ttext=0x%x", t->core[core].address);
     if (!write_source(t, core, source, error, sizeof error)) {
         wg_tasm_fail(t, t->core[core].line, 0, "%s", error);
@@ -118,7 +156,12 @@ static bool link_core(wg_tasm *t, unsigned core, const char *directory)
     int status = run_tool(assemble, errors);
     if (status == 0)
         status = run_tool(link, errors);
-    if (status == 127 || status < 0) {
+    if (status < 0 || status == 126) {
+        wg_tasm_fail(t, t->core[core].line, 0, "`%s` cannot be run: %s", as,
+                     status < 0 ? strerror(errno) : "it ended unexpectedly");
+        return false;
+    }
+    if (status == 127) {
         wg_tasm_fail(t, t->core[core].line, 0,
                      "core sections need `%s` and `%s`; install the RISC-V binutils "
                      "(binutils-riscv64-unknown-elf), or set WAITGATE_RISCV_PREFIX",
@@ -135,21 +178,42 @@ static bool link_core(wg_tasm *t, unsigned core, const char *directory)
     return t->core[core].elf != NULL;
 }
 
+/* In a directory of its own. */
+static bool link_alone(wg_tasm *t, unsigned core)
+{
+    static const char *const names[FILES] = {"core.s", "core.o", "core.elf", "errors"};
+    const char *base = getenv("TMPDIR");
+    struct sigaction action = {.sa_handler = on_end}, before[ENDS];
+    sigset_t all, unblocked;
+    snprintf(work.directory, sizeof work.directory, "%s/waitgate-XXXXXX", base && strlen(base) < 120 ? base : "/tmp");
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &unblocked);
+    bool made = mkdtemp(work.directory) != NULL;
+    int why = errno;
+    for (unsigned i = 0; i < FILES; i++)
+        snprintf(work.file[i], sizeof work.file[i], "%s/%s", work.directory, names[i]);
+    for (unsigned i = 0; made && i < ENDS; i++) {
+        sigaction(ends[i], NULL, &before[i]);
+        if (before[i].sa_handler == SIG_DFL)
+            sigaction(ends[i], &action, NULL);
+    }
+    sigprocmask(SIG_SETMASK, &unblocked, NULL);
+    if (!made) {
+        wg_tasm_fail(t, t->core[core].line, 0, "%s: %s", work.directory, strerror(why));
+        return false;
+    }
+    bool ok = link_core(t, core);
+    clear_away();
+    for (unsigned i = 0; i < ENDS; i++)
+        sigaction(ends[i], &before[i], NULL);
+    return ok;
+}
+
 bool wg_tasm_link(wg_tasm *t)
 {
     bool ok = true;
-    for (unsigned i = 0; i < WG_CORES; i++) {
-        if (!t->core[i].present)
-            continue;
-        const char *base = getenv("TMPDIR");
-        char directory[160];
-        snprintf(directory, sizeof directory, "%s/waitgate-XXXXXX", base && strlen(base) < 120 ? base : "/tmp");
-        if (!mkdtemp(directory)) {
-            wg_tasm_fail(t, t->core[i].line, 0, "%s: %s", directory, strerror(errno));
-            return false;
-        }
-        ok = link_core(t, i, directory) && ok;
-        nftw(directory, remove_entry, 4, FTW_DEPTH | FTW_PHYS);
-    }
+    for (unsigned i = 0; i < WG_CORES; i++)
+        if (t->core[i].present)
+            ok = link_alone(t, i) && ok;
     return ok;
 }

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,26 @@
 #include <unistd.h>
 
 const char *const wg_severity_names[WG_SEVERITY_NEVER + 1] = {"note", "warning", "undefined", "unimplemented", "never"};
+
+/* What any file of a command is shorter than: a device may never end. */
+enum { MAX_FILE = 256 << 20 };
+
+static bool memory_failed;
+
+static void *note(void *p)
+{
+    memory_failed |= !p;
+    return p;
+}
+
+void *wg_malloc(size_t bytes) { return note(malloc(bytes)); }
+void *wg_calloc(size_t count, size_t bytes) { return note(calloc(count, bytes)); }
+void *wg_realloc(void *old, size_t bytes) { return note(realloc(old, bytes)); }
+char *wg_strdup(const char *text) { return note(strdup(text)); }
+char *wg_strndup(const char *text, size_t most) { return note(strndup(text, most)); }
+bool wg_memory_failed(void) { return memory_failed; }
+void wg_memory_lost(void) { memory_failed = true; }
+void wg_memory_begin(void) { memory_failed = false; }
 
 static bool reserve(wg_text *t, size_t more)
 {
@@ -22,7 +43,7 @@ static bool reserve(wg_text *t, size_t more)
     size_t room = t->room ? t->room : 256;
     while (room - t->size <= more)
         room *= 2;
-    char *data = realloc(t->data, room);
+    char *data = wg_realloc(t->data, room);
     if (!data) {
         t->failed = true;
         return false;
@@ -63,19 +84,45 @@ void wg_text_free(wg_text *t)
 
 const char *wg_text_of(const wg_text *t) { return t->data ? t->data : ""; }
 
+/* Bytes of the UTF-8 character at the beginning; 0: it is none. */
+static unsigned utf8(const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    unsigned more = *p < 0x80                 ? 0
+                    : *p >= 0xC2 && *p < 0xE0 ? 1
+                    : *p >= 0xE0 && *p < 0xF0 ? 2
+                    : *p >= 0xF0 && *p < 0xF5 ? 3
+                                              : 4;
+    if (more == 4)
+        return 0;
+    for (unsigned i = 1; i <= more; i++)
+        if ((p[i] & 0xC0) != 0x80)
+            return 0;
+    /* Not in the shortest form, half of a surrogate pair, or beyond the last one. */
+    if ((*p == 0xE0 && p[1] < 0xA0) || (*p == 0xED && p[1] > 0x9F) || (*p == 0xF0 && p[1] < 0x90) ||
+        (*p == 0xF4 && p[1] > 0x8F))
+        return 0;
+    return more + 1;
+}
+
+/* Names of files may hold any bytes, JSON may not: what is no UTF-8 becomes U+FFFD. */
 static void quoted(wg_text *out, const char *text)
 {
     wg_text_add(out, "\"", 1);
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
+        unsigned bytes = utf8(text);
         if (c == '"' || c == '\\')
             wg_textf(out, "\\%c", c);
         else if (c == '\n')
             wg_text_add(out, "\\n", 2);
         else if (c < 0x20)
             wg_textf(out, "\\u%04x", c);
+        else if (!bytes)
+            wg_text_add(out, "\\ufffd", 6);
         else
-            wg_text_add(out, text, 1);
+            wg_text_add(out, text, bytes);
+        text += bytes ? bytes - 1 : 0;
     }
     wg_text_add(out, "\"", 1);
 }
@@ -154,16 +201,23 @@ uint8_t *wg_file_read(const char *path, size_t *size, char *error, size_t error_
         return NULL;
     }
     char piece[65536];
-    for (size_t n; (n = fread(piece, 1, sizeof piece, f)) > 0;)
+    for (size_t n; all.size <= MAX_FILE && !all.failed && (n = fread(piece, 1, sizeof piece, f)) > 0;)
         wg_text_add(&all, piece, n);
     bool bad = ferror(f) || all.failed;
+    int why = bad && !all.failed ? errno : 0;
     if (!standard)
         fclose(f);
+    if (all.size > MAX_FILE) {
+        snprintf(error, error_bytes, "%s: this is longer than %d MiB", standard ? "standard input" : path,
+                 MAX_FILE >> 20);
+        wg_text_free(&all);
+        return NULL;
+    }
     if (!bad && !all.data)
         wg_text_add(&all, "", 0);
     if (bad || !all.data) {
         snprintf(error, error_bytes, "%s: %s", standard ? "standard input" : path,
-                 all.failed ? "out of memory" : "cannot be read");
+                 all.failed || !why ? "out of memory" : strerror(why));
         wg_text_free(&all);
         return NULL;
     }
@@ -179,8 +233,8 @@ static int open_beside(wg_file_out *f, const char *path)
 {
     size_t room = strlen(path) + 16;
     const char *slash = strrchr(path, '/');
-    f->path = strdup(path);
-    f->temporary = malloc(room);
+    f->path = wg_strdup(path);
+    f->temporary = wg_malloc(room);
     if (!f->path || !f->temporary)
         return -1;
     snprintf(f->temporary, room, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
@@ -220,18 +274,48 @@ static bool name_it(wg_file_out *f)
     return false;
 }
 
-bool wg_file_begin(wg_file_out *f, const char *path, char *error, size_t error_bytes)
+/* Where symbolic links lead, also to where nothing is yet: the file is written there, and the links stay. False: errno. */
+static bool follow(const char *path, char *to, size_t room)
 {
+    enum { LINKS = 40 };
+    char target[PATH_MAX];
+    if ((size_t)snprintf(to, room, "%s", path) >= room) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    for (unsigned i = 0; i < LINKS; i++) {
+        ssize_t length = readlink(to, target, sizeof target - 1);
+        if (length < 0)
+            return true; /* no link: what else it is, opening it will say */
+        target[length] = 0;
+        char *slash = strrchr(to, '/');
+        size_t keep = target[0] == '/' || !slash ? 0 : (size_t)(slash - to) + 1;
+        if ((size_t)snprintf(to + keep, room - keep, "%s", target) >= room - keep) {
+            errno = ENAMETOOLONG;
+            return false;
+        }
+    }
+    errno = ELOOP;
+    return false;
+}
+
+bool wg_file_begin(wg_file_out *f, const char *name, char *error, size_t error_bytes)
+{
+    char path[PATH_MAX];
     *f = (wg_file_out){0};
-    if (strcmp(path, "-") == 0) {
+    if (strcmp(name, "-") == 0) {
         f->stream = stdout;
         return true;
+    }
+    if (!follow(name, path, sizeof path)) {
+        snprintf(error, error_bytes, "%s: %s", name, strerror(errno));
+        return false;
     }
     /* A pipe or a device cannot be replaced; it is written in place. */
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
         f->stream = fopen(path, "wb");
-        f->path = f->stream ? strdup(path) : NULL;
+        f->path = f->stream ? wg_strdup(path) : NULL;
     } else {
         int fd = open_beside(f, path);
         if (fd >= 0 && !(f->stream = fdopen(fd, "wb"))) {
@@ -241,7 +325,7 @@ bool wg_file_begin(wg_file_out *f, const char *path, char *error, size_t error_b
         }
     }
     if (!f->stream) {
-        snprintf(error, error_bytes, "%s: %s", path, strerror(errno));
+        snprintf(error, error_bytes, "%s: %s", name, strerror(errno));
         free(f->path);
         free(f->temporary);
         *f = (wg_file_out){0};
@@ -259,6 +343,8 @@ bool wg_file_add(wg_file_out *f, const void *bytes, size_t count)
 
 bool wg_file_commit(wg_file_out *f, char *error, size_t error_bytes)
 {
+    if (memory_failed && !f->failure) /* a part of it may be missing */
+        f->failure = ENOMEM;
     bool ok = fflush(f->stream) == 0 && !f->failure;
     if (f->failure)
         errno = f->failure;

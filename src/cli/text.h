@@ -9,6 +9,19 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/*
+ * Memory. The command line remembers that an allocation has failed: whatever else it found out, the command then ends with
+ * "out of memory" (wg_command_main), so that nobody need fear to have dropped a part of the answer.
+ */
+void *wg_malloc(size_t bytes);
+void *wg_calloc(size_t count, size_t bytes);
+void *wg_realloc(void *old, size_t bytes);
+char *wg_strdup(const char *text);
+char *wg_strndup(const char *text, size_t most);
+bool wg_memory_failed(void);
+void wg_memory_lost(void); /* somebody else's allocation has failed */
+void wg_memory_begin(void);
+
 /* A text that grows. After a failed allocation it keeps what it has and `failed` is set. */
 typedef struct wg_text {
     char *data; /* always terminated once non-NULL */

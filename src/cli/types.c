@@ -387,7 +387,7 @@ bool wg_npy_read(const uint8_t *file, size_t size, uint32_t **singles, size_t *r
         snprintf(error, error_bytes, "the file is shorter than its shape says");
         return false;
     }
-    if (!(*singles = malloc(total * sizeof **singles))) {
+    if (!(*singles = wg_malloc(total * sizeof **singles))) {
         snprintf(error, error_bytes, "out of memory");
         return false;
     }

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SEGMENTS = 256, MAX_FILE = 256 << 20, MAX_SYMBOLS = 1 << 20 };
+enum { MAX_SEGMENTS = 256, MAX_FILE = 256 << 20, MAX_SYMBOLS = 1 << 20, MAX_TABLES = 16 };
 
 static void fail(char *error, size_t bytes, const char *name, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -148,15 +148,23 @@ static int by_address(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static void read_symbol_table(wg_elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+static bool read_symbol_table(wg_elf *elf, Elf_Scn *section, const GElf_Shdr *header, char *error, size_t n)
 {
     Elf_Data *data = elf_getdata(section, NULL);
-    if (!data || !data->d_buf || data->d_size / sizeof(Elf32_Sym) > MAX_SYMBOLS)
-        return;
+    if (!data || !data->d_buf)
+        return true;
+    /* Of all tables together: several may share their bytes. */
     size_t count = data->d_size / sizeof(Elf32_Sym);
+    if (count > MAX_SYMBOLS - elf->symbols_read) {
+        fail(error, n, elf->name, "the ELF file has more than %d symbols", MAX_SYMBOLS);
+        return false;
+    }
+    elf->symbols_read += count;
     wg_elf_symbol *grown = realloc(elf->symbol, (elf->symbols + count + 1) * sizeof *grown);
-    if (!grown)
-        return;
+    if (!grown) {
+        fail(error, n, elf->name, "out of memory");
+        return false;
+    }
     elf->symbol = grown;
     for (size_t i = 0; i < count; i++) {
         Elf32_Sym s;
@@ -174,22 +182,31 @@ static void read_symbol_table(wg_elf *elf, Elf_Scn *section, const GElf_Shdr *he
                                                       .function = type == STT_FUNC,
                                                       .object = type == STT_OBJECT};
     }
+    return true;
 }
 
 /* Symbols and sections are a courtesy: a file without them still runs. */
-static void read_symbols(wg_elf *elf)
+static bool read_symbols(wg_elf *elf, char *error, size_t n)
 {
+    unsigned tables = 0;
     elf_version(EV_CURRENT);
     elf->libelf = elf_memory((char *)elf->image, elf->bytes);
     if (!elf->libelf)
-        return;
+        return true;
     for (Elf_Scn *section = NULL; (section = elf_nextscn(elf->libelf, section)) != NULL;) {
         GElf_Shdr header;
-        if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB)
-            read_symbol_table(elf, section, &header);
+        if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB)
+            continue;
+        if (++tables > MAX_TABLES) {
+            fail(error, n, elf->name, "the ELF file has more than %d symbol tables", MAX_TABLES);
+            return false;
+        }
+        if (!read_symbol_table(elf, section, &header, error, n))
+            return false;
     }
     if (elf->symbols)
         qsort(elf->symbol, elf->symbols, sizeof *elf->symbol, by_address);
+    return true;
 }
 
 wg_elf *wg_elf_open(const char *name, const void *bytes, size_t count, char *error, size_t error_bytes)
@@ -209,7 +226,10 @@ wg_elf *wg_elf_open(const char *name, const void *bytes, size_t count, char *err
         return NULL;
     }
     elf->entry = header.e_entry;
-    read_symbols(elf);
+    if (!read_symbols(elf, error, error_bytes)) {
+        wg_elf_close(elf);
+        return NULL;
+    }
     return elf;
 }
 

@@ -17,7 +17,7 @@ struct wg_elf {
     wg_elf_segment *segment;
     size_t segments;
     wg_elf_symbol *symbol; /* by address; names point into the image */
-    size_t symbols;
+    size_t symbols, symbols_read;
     Elf *libelf; /* NULL: a file that only the program headers can be used of */
     Dwarf *dwarf;
     bool dwarf_tried;

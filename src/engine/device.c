@@ -63,7 +63,8 @@ wg_status wg_create(const wg_device_desc *given, wg_device **out)
         dev->tile->l1 = calloc(1, dev->arch->l1_bytes);
         dev->tile->box = calloc(1, sizeof *dev->tile->box);
     }
-    if (!dev->finding || !dev->tile || !dev->tile->l1 || !dev->tile->box) {
+    dev->poll_memory = calloc(1, dev->arch->l1_bytes + (size_t)WG_CORES * WG_RAM_MAX);
+    if (!dev->finding || !dev->tile || !dev->tile->l1 || !dev->tile->box || !dev->poll_memory) {
         wg_destroy(dev);
         return WG_ERR_NO_MEMORY;
     }
@@ -94,6 +95,7 @@ void wg_destroy(wg_device *dev)
     free(dev->tile);
     free(dev->finding);
     free(dev->delay);
+    free(dev->poll_memory);
     free(dev);
 }
 
@@ -167,6 +169,21 @@ static wg_stop at_rest(const wg_tile *t)
 }
 
 /*
+ * Nobody has an appointment: when has everything come to rest? A core may have run ahead to where it is held up; that
+ * it is, is found in the cycle behind its last instruction.
+ */
+static uint64_t rests_at(const wg_tile *t)
+{
+    uint64_t at = t->sched.now;
+    for (unsigned i = 0; i < WG_CORES; i++) {
+        const wg_core_run *run = &t->core[i].run;
+        if (!run->halt && run->last + 2 > at)
+            at = run->last + 2;
+    }
+    return at;
+}
+
+/*
  * The Scalar Unit's ATCAS or ATINCGETPTR asks again and again. If nobody else can act, what it reads cannot change: of
  * two more refusals in that time the second is of a request that was sent in it. Its answers wake the threads and the
  * requests that wait for idle threads; those look, and nothing moves. Beside cores that poll, poll.c compares its
@@ -217,8 +234,13 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
             return WG_STOP_UNTIL;
         if (!wg_tile_others_due(t)) {
             uint64_t next = wg_tile_next(t);
-            if (next == WG_NEVER && may_stop)
-                return at_rest(t);
+            if (next == WG_NEVER && may_stop) {
+                uint64_t rest = rests_at(t);
+                s->now = rest < limit ? rest : limit;
+                if (rest < limit)
+                    return at_rest(t);
+                break;
+            }
             if (!t->lockstep && next > s->now) {
                 uint64_t to = next < limit ? next : limit;
                 if (t->poll.stop_at >= s->now && t->poll.stop_at < to && next != WG_NEVER)
@@ -253,6 +275,15 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
 
 wg_stop wg_device_at_rest(const wg_device *dev) { return at_rest(dev->tile); }
 
+void wg_device_may_stop(wg_device *dev, bool may_stop)
+{
+    if (dev->tile->poll.may_stop == may_stop)
+        return;
+    wg_look(dev); /* what was passed over is over */
+    dev->tile->poll.may_stop = may_stop;
+    wg_poll_reset(dev->tile);
+}
+
 uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
 {
     wg_tile *t = dev->tile;
@@ -260,11 +291,13 @@ uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
     t->limit = limit;
     t->horizon = end;
     t->l1_watched = dev->until.mask;
-    t->poll.may_stop = false;
+    dev->rest_at = WG_NEVER;
     wg_poll_resume(t, end);
     while (s->now < (end = t->horizon)) {
         uint64_t next = wg_tile_others_due(t) ? s->now : wg_tile_next(t);
-        if (!t->lockstep && next > s->now) {
+        if (next == WG_NEVER)
+            dev->rest_at = rests_at(t);
+        if (next > s->now && (!t->lockstep || next == WG_NEVER)) {
             uint64_t to = next < end ? next : end;
             if (t->poll.stop_at >= s->now && t->poll.stop_at < to && next != WG_NEVER)
                 to = t->poll.stop_at;
@@ -280,6 +313,8 @@ uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
         if (t->l1_turns < WG_L1_TURNS || !wg_cores_together(t))
             wg_tile_cycles(t, undisturbed(t, end));
     }
+    if (dev->rest_at == WG_NEVER && wg_tile_next(t) == WG_NEVER)
+        dev->rest_at = rests_at(t);
     return end;
 }
 

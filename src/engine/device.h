@@ -22,10 +22,11 @@ struct wg_device {
     size_t findings;
     uint64_t findings_dropped; /* distinct ones beyond the capacity */
     wg_severity stop_at;
-    wg_delay *delay;     /* wg_perturb_with() */
-    uint32_t refusals;   /* retries_for_ever(): the Scalar Unit's when nobody else could act any more … */
-    uint64_t progress;   /* … and how far everybody was */
-    bool stop_requested; /* a finding of at least stop_at was recorded */
+    wg_delay *delay;      /* wg_perturb_with() */
+    uint8_t *poll_memory; /* poll.c: a copy of L1 and of the cores' RAM, or room for one */
+    uint32_t refusals;    /* retries_for_ever(): the Scalar Unit's when nobody else could act any more … */
+    uint64_t progress;    /* … and how far everybody was */
+    bool stop_requested;  /* a finding of at least stop_at was recorded */
     struct {
         uint32_t address, value, mask;
     } until;
@@ -33,6 +34,7 @@ struct wg_device {
     const uint64_t *clock; /* of the chip: a tile with nothing to do may be behind it */
     uint32_t harvested;    /* of the chip */
     bool touched;
+    uint64_t rest_at; /* of a tile of a chip that has nothing to do: since when; WG_NEVER: it has */
     char error[256];
 };
 
@@ -54,7 +56,7 @@ static inline void wg_look(wg_device *dev)
 static inline void wg_reach(wg_device *dev)
 {
     wg_look(dev);
-    dev->tile->poll.settled = false;
+    dev->tile->poll.settled = dev->tile->poll.endless = false;
 }
 
 /* Somebody outside is about to change something: rounds and refusals before that say nothing about those to come. */
@@ -71,6 +73,8 @@ static inline void wg_act(wg_device *dev)
  * work up to there.
  */
 uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit);
+/* Does the chip's run end where it can never end by itself? */
+void wg_device_may_stop(wg_device *dev, bool may_stop);
 /* Nothing can move any more: done, or hung (time.md rule 11)? */
 wg_stop wg_device_at_rest(const wg_device *dev);
 bool wg_device_until_holds(const wg_device *dev);

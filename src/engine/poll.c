@@ -4,9 +4,12 @@
  *
  * While nothing but cores (and their reads under way) has an appointment, the tile's state relative to the clock is
  * compared with a reference taken before (Brent's way: the intervals between references double). If it is the same, and no
- * core has stored, read time or done anything else that may not be repeated, the machine goes round in a circle: it is
+ * core has read time or written anything but memory, the machine goes round in a circle: it is
  * moved on by whole rounds, by adding to every time in it. The rounds are exact because everything that decides what
  * happens next is compared: registers, queues, caches, predictor, ports, turns.
+ *
+ * If cores have stored meanwhile, memory has to come back as well. It is copied when the rest has come back for the first
+ * time, and compared when it does so again: one round more, but whoever is in no circle seldom gets so far.
  *
  * References are taken in cycles that follow from the last disturbance alone. What is compared with is the state in
  * the first cycle K from there on in which a request comes to its region: the clock stands there in every mode, and
@@ -19,14 +22,19 @@
 #include <string.h>
 
 #include "backend/scalar.h"
+#include "engine/device.h"
 #include "riscv/internal.h"
-#include "tile/tile.h"
 
 enum {
-    GRID = 1024,     /* the first reference lies on a multiple of it, */
-    PATIENCE = 3072, /* at least so long after the last disturbance */
-    CAREFUL = 7      /* up to this reference cores never run so far ahead that circles go unseen */
+    GRID = 1024,      /* the first reference lies on a multiple of it, */
+    PATIENCE = 3072,  /* at least so long after the last disturbance */
+    CAREFUL = 7,      /* up to this reference cores never run so far ahead that circles go unseen, */
+    SELDOM = 8,       /* … from there on they do so for all but this part of the time; */
+    STORING = 1024,   /* cores that store run much faster ahead: they are held back for this part of the time, */
+    AT_FIRST = 40960, /* and for so long before */
+    TRIES = 16        /* so often is memory compared with one copy of it */
 };
+static_assert((int)WG_POLL_FINDINGS == (int)WG_MAX_FINDINGS, "each has its count");
 
 static const uint64_t core_events = WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_STALL_BEGIN) |
                                     WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_CORE_REQUEST) |
@@ -52,6 +60,24 @@ static uint32_t flush_count(const wg_tile *t, const wg_core *k)
     return flushes ? k->run.l0_requests % t->arch->l0_flush_period : 0;
 }
 
+/* Without what is left of older stores in the bytes that this one does not write. */
+static void relate_store(const wg_store *s, uint64_t now, wg_store *out)
+{
+    const bool l1 = s->path == WG_PATH_L1;
+    const uint32_t mask = l1 ? s->mask : (UINT32_C(1) << s->bytes) - 1;
+    *out = (wg_store){.first = relative(s->first, now),
+                      .entered = relative(s->entered, now),
+                      .address = s->address,
+                      .pc = s->pc,
+                      .mask = (uint16_t)mask,
+                      .path = s->path,
+                      .bytes = s->bytes,
+                      .index = s->index};
+    for (unsigned i = 0; i < sizeof s->data; i++)
+        if (mask >> i & 1)
+            ((uint8_t *)out->data)[i] = ((const uint8_t *)s->data)[i];
+}
+
 static void relate_run(const wg_tile *t, unsigned core, wg_core_run *out)
 {
     const wg_core *k = &t->core[core];
@@ -59,8 +85,9 @@ static void relate_run(const wg_tile *t, unsigned core, wg_core_run *out)
     memcpy(out, &k->run, sizeof *out);
     wg_core_normalize(t, core, out);
     out->at = relative(out->at, now);
+    out->r[WG_REG_SINK] = 0;
     out->last = 0;
-    out->disturbed = 0;
+    out->stored = 0;
     out->pushes = 0;
     out->late_at = relative(out->late_at, now);
     out->mux_free = relative(out->mux_free, now);
@@ -87,13 +114,10 @@ static void relate_run(const wg_tile *t, unsigned core, wg_core_run *out)
         l->earliest = relative(l->earliest, now);
         l->number = k->run.number - l->number;
     }
-    for (unsigned i = 0; i < WG_STORE_QUEUE; i++) {
-        wg_store *s = &out->sq[(out->sq_head + i) % WG_STORE_QUEUE];
-        if (i >= out->sq_count)
-            memset(s, 0, sizeof *s);
-        s->first = relative(s->first, now);
-        s->entered = relative(s->entered, now);
-    }
+    memset(out->sq, 0, sizeof out->sq);
+    for (unsigned i = 0; i < out->sq_count; i++)
+        relate_store(&k->run.sq[(k->run.sq_head + i) % WG_STORE_QUEUE], now, &out->sq[i]);
+    out->sq_head = 0;
     for (unsigned i = 0; i < WG_FETCHES; i++) {
         wg_fetch *f = &out->fetch[i];
         if (!f->used) {
@@ -111,7 +135,7 @@ static void shift_core(wg_core *k, uint64_t by, uint64_t instructions)
     wg_core_run *run = &k->run;
     shift(&run->at, by);
     shift(&run->last, by);
-    shift(&run->disturbed, by);
+    shift(&run->stored, by);
     shift(&run->late_at, by);
     shift(&run->mux_free, by);
     shift(&run->wait_e, by);
@@ -209,6 +233,8 @@ static void relate(const wg_tile *t, wg_poll_state *out)
         memcpy(out->predictor[c], t->core[c].predictor, sizeof out->predictor[c]);
         memcpy(out->targets[c], t->core[c].targets, sizeof out->targets[c]);
         out->epoch[c] = t->core[c].epoch;
+        memcpy(out->v[c], t->core[c].v, sizeof out->v[c]);
+        memcpy(&out->csr[c], &t->core[c].csr, sizeof out->csr[c]);
         unsigned n = 0;
         for (uint32_t lanes = m->active[c]; lanes; lanes &= lanes - 1) {
             const wg_lane *lane = &m->lane[c][__builtin_ctz(lanes)];
@@ -303,14 +329,13 @@ static uint64_t signature(const wg_tile *t)
     return h;
 }
 
-/* The last thing that may not be repeated, as far as the cores have run. */
-static uint64_t disturbed(const wg_tile *t)
+/* Has a core stored to memory in this cycle or later? */
+static bool stored_since(const wg_tile *t, uint64_t cycle)
 {
-    uint64_t last = t->poll.disturbed;
+    bool stored = false;
     for (unsigned c = 0; c < WG_CORES; c++)
-        if (t->core[c].run.disturbed > last)
-            last = t->core[c].run.disturbed;
-    return last;
+        stored |= t->core[c].run.halt != WG_IN_RESET && t->core[c].run.stored >= cycle;
+    return stored;
 }
 
 /* Begins anew behind a disturbance. */
@@ -319,14 +344,16 @@ static void wait_for_quiet(wg_tile *t)
     wg_poll *p = &t->poll;
     p->references = 0;
     p->careful_until = 0;
-    p->look_at = p->stop_at = (disturbed(t) + PATIENCE + GRID - 1) / GRID * GRID;
+    p->look_at = p->stop_at = (p->disturbed + PATIENCE + GRID - 1) / GRID * GRID;
 }
 
 void wg_poll_reset(wg_tile *t)
 {
-    t->poll.settled = false;
+    t->poll.settled = t->poll.endless = false;
     t->poll.disturbed = t->sched.now;
-    t->poll.found_at = 0;
+    if (t->dev->clock && *t->dev->clock > t->sched.now) /* a tile with nothing to do is behind the chip's clock */
+        t->poll.disturbed = *t->dev->clock;
+    t->poll.found_at = t->poll.careful = 0;
     wait_for_quiet(t);
 }
 
@@ -346,8 +373,11 @@ static void look(wg_tile *t, wg_poll_state *out)
 {
     for (unsigned c = 0; c < WG_CORES; c++) {
         wg_core_sync(t, c);
-        /* who has come back leaves when somebody looks */
-        if (t->core[c].run.loads && t->core[c].run.halt != WG_IN_RESET)
+        if (t->core[c].run.halt == WG_IN_RESET)
+            continue;
+        /* who has come back, or gone, leaves when somebody looks */
+        wg_lsu_drain_private(t, c, t->sched.now);
+        if (t->core[c].run.loads)
             wg_lsu_settle(&t->core[c], t->sched.now);
     }
     relate(t, out);
@@ -361,6 +391,27 @@ static void remember(wg_tile *t)
     p->signature = signature(t);
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
         p->number[i] = count(t, i);
+    p->findings_seen = t->dev->findings;
+    for (size_t i = 0; i < p->findings_seen; i++)
+        p->findings[i] = t->dev->finding[i].count;
+    p->copied = false;
+    p->tries = 0;
+}
+
+/* For how long behind a reference cores are held back, so that circles are seen. */
+static uint64_t careful(wg_tile *t, unsigned reference)
+{
+    wg_poll *p = &t->poll;
+    uint64_t all = interval(reference), part = all / STORING;
+    if (!stored_since(t, t->sched.now > GRID ? t->sched.now - GRID : 0))
+        return reference < CAREFUL ? all : all / SELDOM;
+    if (!p->may_stop) /* such a circle matters to a run that ends there, not to one that only skips rounds */
+        return 0;
+    part = part > GRID ? part : GRID;
+    if (p->careful + all <= AT_FIRST + t->sched.now / STORING)
+        part = all;
+    p->careful += part;
+    return part;
 }
 
 static void take_reference(wg_tile *t)
@@ -372,10 +423,14 @@ static void take_reference(wg_tile *t)
     p->keyed = false;
     p->reference = t->sched.now;
     p->stare_until = t->sched.now + stare(i);
-    p->careful_until = t->sched.now + (i < CAREFUL ? interval(i) : interval(i) / 8);
+    p->careful_until = t->sched.now + careful(t, i);
 }
 
-void wg_poll_disturb(wg_tile *t) { t->poll.disturbed = t->sched.now; }
+void wg_poll_disturb(wg_tile *t)
+{
+    t->poll.disturbed = t->sched.now;
+    t->poll.endless = false;
+}
 
 /* By whole rounds of `period` cycles, in each of which the counts grow so much. */
 static void go_round(wg_tile *t, uint64_t period, uint64_t rounds, const uint64_t counts[WG_POLL_COUNTS])
@@ -384,6 +439,51 @@ static void go_round(wg_tile *t, uint64_t period, uint64_t rounds, const uint64_
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
         more[i] = counts[i] * rounds;
     shift_tile(t, period * rounds, more);
+    for (size_t i = 0; i < t->poll.findings_seen; i++)
+        t->dev->finding[i].count += t->poll.findings[i] * rounds;
+}
+
+/* What was seen of findings becomes what occurs per period. */
+static void findings_per_period(wg_tile *t)
+{
+    wg_poll *p = &t->poll;
+    for (size_t i = 0; i < t->dev->findings; i++)
+        p->findings[i] = t->dev->finding[i].count - (i < p->findings_seen ? p->findings[i] : 0);
+    p->findings_seen = t->dev->findings;
+}
+
+/* L1 and the cores' RAM, all that cores in a circle may write: copied to where it is compared with. */
+static void copy_memory(const wg_tile *t)
+{
+    uint8_t *to = t->dev->poll_memory;
+    memcpy(to, t->l1, t->arch->l1_bytes);
+    for (unsigned c = 0; c < WG_CORES; c++)
+        memcpy(to + t->arch->l1_bytes + c * WG_RAM_MAX, t->core[c].ram, WG_RAM_MAX);
+}
+
+static bool same_memory(const wg_tile *t)
+{
+    const uint8_t *from = t->dev->poll_memory;
+    for (unsigned c = 0; c < WG_CORES; c++)
+        if (memcmp(from + t->arch->l1_bytes + c * WG_RAM_MAX, t->core[c].ram, WG_RAM_MAX) != 0)
+            return false;
+    return memcmp(from, t->l1, t->arch->l1_bytes) == 0;
+}
+
+/* Everything but memory has come back: has that? */
+static bool memory_came_back(wg_tile *t)
+{
+    wg_poll *p = &t->poll;
+    if (!stored_since(t, p->seen_at))
+        return true;
+    if (p->copied) {
+        p->tries++;
+        return same_memory(t);
+    }
+    copy_memory(t);
+    remember(t);
+    p->copied = true;
+    return false;
 }
 
 /* A first look, without taking back what a core that has run ahead did. */
@@ -421,9 +521,9 @@ static bool came_back(wg_tile *t)
     if (signature(t) != p->signature)
         return false;
     look(t, &p->scratch);
-    if (memcmp(&p->scratch, &p->state, sizeof p->state) != 0 || disturbed(t) >= p->seen_at)
+    if (memcmp(&p->scratch, &p->state, sizeof p->state) != 0 || p->disturbed >= p->seen_at)
         return false;
-    return find_pollers(t);
+    return find_pollers(t) && memory_came_back(t);
 }
 
 /* Does a request come to its region in this cycle? These are the same in every mode, unlike those in which it waits. */
@@ -457,7 +557,7 @@ static bool look_for_circle(wg_tile *t, uint64_t limit, bool stop_if_endless)
 {
     wg_poll *p = &t->poll;
     uint64_t until = others(t), now = t->sched.now;
-    if (disturbed(t) >= p->reference) {
+    if (p->disturbed >= p->reference) {
         wait_for_quiet(t);
         return false;
     }
@@ -465,19 +565,21 @@ static bool look_for_circle(wg_tile *t, uint64_t limit, bool stop_if_endless)
         take_reference(t);
         return false;
     }
-    if (now >= p->careful_until || !compares(t) || !came_back(t))
+    if (now >= p->careful_until || p->tries >= TRIES || !compares(t) || !came_back(t))
         return false;
     bool endless = until == WG_NEVER;
     uint64_t end = until < limit ? until : limit, period = now - p->seen_at, counts[WG_POLL_COUNTS];
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
         counts[i] = count(t, i) - p->number[i];
-    if (endless)
+    if (endless && !p->endless)
         p->found_at = now;
+    p->endless |= endless;
     if (endless && stop_if_endless)
         return true;
     if (!looks_always(t) && end > now) {
-        p->settled = true;
+        p->settled = until >= limit; /* else what comes before may end it */
         p->period = period;
+        findings_per_period(t);
         memcpy(p->per_period, counts, sizeof p->per_period);
         go_round(t, period, (end - now) / period, counts);
         p->disturbed = endless ? t->sched.now : until; /* as it will be */
@@ -496,7 +598,7 @@ bool wg_poll_skip(wg_tile *t, uint64_t limit, bool stop_if_endless)
         return false;
     }
     if (others(t) <= now)
-        p->disturbed = now;
+        wg_poll_disturb(t);
     if (p->references) {
         found = look_for_circle(t, limit, stop_if_endless);
     } else {
@@ -510,7 +612,7 @@ bool wg_poll_skip(wg_tile *t, uint64_t limit, bool stop_if_endless)
     }
     bool every = looks_always(t);
     if (p->references) {
-        every |= stop_if_endless && !p->keyed && t->sched.now < p->stare_until && others(t) == WG_NEVER;
+        every |= p->may_stop && !p->keyed && t->sched.now < p->stare_until && others(t) == WG_NEVER;
         p->look_at = t->sched.now + 1;
         p->stop_at = every ? p->look_at : p->reference + interval(p->references - 1);
     }
@@ -546,5 +648,7 @@ void wg_poll_resume(wg_tile *t, uint64_t end)
     if (next < end) /* what comes then may end it */
         p->settled = false;
 }
+
+uint64_t wg_poll_endless(const wg_tile *t) { return t->poll.endless && others(t) == WG_NEVER ? t->poll.found_at : 0; }
 
 bool wg_core_is_polling(const wg_tile *t, unsigned core) { return t->poll.found_at && t->poll.polls[core]; }

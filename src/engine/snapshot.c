@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots: a header, the tile's state struct, L1, packets under way if there are any. State holds no pointers, so a
- * copy is a snapshot and a copy back continues identically, in any process of the same build.
+ * Snapshots: a header with a checksum, the tile's state struct, L1, packets under way if there are any. State holds no
+ * pointers, so a copy is a snapshot and a copy back continues identically, in any process of the same build.
+ *
+ * The checksum tells a damaged snapshot; a forged one has a right one. So the state is looked at before anything of it is
+ * taken over (engine/state_check.h).
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/device.h"
+#include "engine/snapshot.h"
+#include "engine/state_check.h"
+#include "noc/floorplan.h"
 
 typedef struct header {
     char magic[8];
+    uint64_t sum;     /* of everything behind it */
     uint32_t version; /* of the layout; the state's size guards against a build with another one */
-    uint32_t arch, profile;
+    uint32_t arch, profile, spare;
     uint64_t state_bytes, l1_bytes;
     uint64_t box_bytes; /* 0: no packet was ever under way */
 } header;
 
 static const char magic[8] = {'w', 'a', 'i', 't', 'g', 'a', 't', 'e'};
-enum { LAYOUT_VERSION = 2 };
+enum { LAYOUT_VERSION = 3 };
 
 static size_t state_bytes(void) { return sizeof(wg_tile) - WG_TILE_STATE_OFFSET; }
 
@@ -39,109 +47,108 @@ static size_t size_with(const wg_device *dev, size_t box)
 
 size_t wg_snapshot_size(const wg_device *dev) { return size_with(dev, sizeof *dev->tile->box); }
 
+static uint64_t sum_of(const char *from, size_t bytes)
+{
+    const size_t begin = offsetof(header, sum) + sizeof(uint64_t);
+    return wg_checksum(from + begin, bytes - begin);
+}
+
 wg_status wg_snapshot(wg_device *dev, void *to, size_t bytes)
 {
     if (bytes < wg_snapshot_size(dev))
         return wg_fail(dev, WG_ERR_ARGUMENT, "a snapshot needs %zu bytes, not %zu", wg_snapshot_size(dev), bytes);
     wg_look(dev);
+    for (unsigned core = 0; core < WG_CORES; core++)
+        wg_core_sync(dev->tile, core);
     header h = header_of(dev);
     char *p = to;
     memcpy(p, &h, sizeof h);
     memcpy(p + sizeof h, (const char *)dev->tile + WG_TILE_STATE_OFFSET, state_bytes());
     memcpy(p + sizeof h + state_bytes(), dev->tile->l1, dev->arch->l1_bytes);
     memcpy(p + size_with(dev, 0), dev->tile->box, h.box_bytes);
+    h.sum = sum_of(p, size_with(dev, h.box_bytes));
+    memcpy(p, &h, sizeof h);
     return WG_OK;
+}
+
+static wg_status check_header(wg_device *dev, const header *h, const char *from, size_t bytes)
+{
+    header own = header_of(dev);
+    if (memcmp(h->magic, magic, sizeof magic) != 0)
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "this is not a snapshot");
+    if (h->version != own.version || h->state_bytes != own.state_bytes)
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of another version of Waitgate");
+    if (h->arch != own.arch || h->profile != own.profile || h->l1_bytes != own.l1_bytes)
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of another architecture or timing profile");
+    if (h->box_bytes && h->box_bytes != sizeof *dev->tile->box)
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of another version of Waitgate");
+    if (bytes < size_with(dev, h->box_bytes))
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is cut short: %zu of %zu bytes", bytes,
+                       size_with(dev, h->box_bytes));
+    if (h->sum != sum_of(from, size_with(dev, h->box_bytes)))
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is damaged: its checksum does not match");
+    return WG_OK;
+}
+
+/* Of the device's chip; a tile alone is one. */
+static unsigned tiles_of(const wg_device *dev)
+{
+    const wg_floorplan *plan = wg_floorplan_of(dev->arch->id);
+    return dev->touches ? plan->width * plan->height : 1u;
+}
+
+wg_status wg_snapshot_check(wg_device *dev, const void *from, size_t bytes)
+{
+    header h;
+    char what[160] = "";
+    const char *p = from;
+    if (bytes < sizeof h)
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "%zu bytes are too few for a snapshot", bytes);
+    memcpy(&h, from, sizeof h);
+    wg_status status = check_header(dev, &h, from, bytes);
+    if (status != WG_OK)
+        return status;
+    wg_tile *t = wg_tile_new(); /* where it is as aligned as structures want it */
+    wg_noc_box *box = h.box_bytes ? malloc(sizeof *box) : NULL;
+    if (!t || (h.box_bytes && !box)) {
+        free(t);
+        free(box);
+        return wg_fail(dev, WG_ERR_NO_MEMORY, "no memory to restore a snapshot");
+    }
+    t->arch = dev->arch;
+    memcpy((char *)t + WG_TILE_STATE_OFFSET, p + sizeof h, state_bytes());
+    if (box)
+        memcpy(box, p + size_with(dev, 0), sizeof *box);
+    if (!wg_state_holds(t, what, sizeof what) ||
+        (box && !wg_state_box_holds(box, dev->arch->id, tiles_of(dev), what, sizeof what)))
+        status = wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is not of a device that Waitgate ran: %s", what);
+    free(t);
+    free(box);
+    return status;
+}
+
+void wg_snapshot_apply(wg_device *dev, const void *from)
+{
+    header h;
+    wg_tile *t = dev->tile;
+    const char *p = from;
+    memcpy(&h, from, sizeof h);
+    memcpy((char *)t + WG_TILE_STATE_OFFSET, p + sizeof h, state_bytes());
+    memcpy(t->l1, p + sizeof h + state_bytes(), dev->arch->l1_bytes);
+    if (h.box_bytes)
+        memcpy(t->box, p + size_with(dev, 0), sizeof *t->box);
+    else if (wg_noc_box_used(t->box))
+        memset(t->box, 0, sizeof *t->box);
+    wg_state_derive(t);
+    t->l1_undos = 0;
+    wg_poll_reset(t);
+    wg_act(dev);
 }
 
 wg_status wg_restore(wg_device *dev, const void *from, size_t bytes)
 {
-    header h, own = header_of(dev);
-    if (bytes < sizeof h)
-        return wg_fail(dev, WG_ERR_SNAPSHOT, "%zu bytes are too few for a snapshot", bytes);
-    memcpy(&h, from, sizeof h);
-    if (memcmp(h.magic, magic, sizeof magic) != 0)
-        return wg_fail(dev, WG_ERR_SNAPSHOT, "this is not a snapshot");
-    if (h.version != own.version || h.state_bytes != own.state_bytes)
-        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of another version of Waitgate");
-    if (h.arch != own.arch || h.profile != own.profile || h.l1_bytes != own.l1_bytes)
-        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of another architecture or timing profile");
-    if (h.box_bytes && h.box_bytes != sizeof *dev->tile->box)
-        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of another version of Waitgate");
-    if (bytes < size_with(dev, h.box_bytes))
-        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is cut short: %zu of %zu bytes", bytes,
-                       size_with(dev, h.box_bytes));
-    const char *p = from;
-    memcpy((char *)dev->tile + WG_TILE_STATE_OFFSET, p + sizeof h, state_bytes());
-    memcpy(dev->tile->l1, p + sizeof h + state_bytes(), dev->arch->l1_bytes);
-    if (own.box_bytes)
-        memset(dev->tile->box, 0, sizeof *dev->tile->box);
-    memcpy(dev->tile->box, p + size_with(dev, 0), h.box_bytes);
-    wg_poll_reset(dev->tile);
-    wg_act(dev);
-    return WG_OK;
-}
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-    h = (h ^ v) * UINT64_C(0x9FB21C651E98DF25);
-    return h ^ h >> 32;
-}
-
-static uint64_t hash_bytes(uint64_t h, const void *data, size_t bytes)
-{
-    const unsigned char *p = data;
-    for (; bytes >= 8; p += 8, bytes -= 8) {
-        uint64_t v;
-        memcpy(&v, p, 8);
-        h = mix(h, v);
-    }
-    uint64_t v = 0;
-    memcpy(&v, p, bytes);
-    return mix(h, v);
-}
-
-/* Space by space through wg_peek(), so that padding, caches and queues of the host model do not count. */
-uint64_t wg_state_hash(wg_device *dev)
-{
-    static const struct {
-        uint8_t space;
-        uint32_t from, count;
-    } ranges[] = {{WG_SPACE_CORE_X, 0, WG_CORES * 32},
-                  {WG_SPACE_CORE_F, 0, WG_CORES * 32},
-                  {WG_SPACE_CORE_PC, 0, WG_CORES},
-                  {WG_SPACE_GPR, 0, 192},
-                  {WG_SPACE_CONFIG, 0, 224},
-                  {WG_SPACE_CONFIG, 1 << 16, 224},
-                  {WG_SPACE_THREAD_CONFIG, 0, 68},
-                  {WG_SPACE_THREAD_CONFIG, 1 << 16, 68},
-                  {WG_SPACE_THREAD_CONFIG, 2 << 16, 68},
-                  {WG_SPACE_SEM_VALUE, 0, 8},
-                  {WG_SPACE_SEM_MAX, 0, 8},
-                  {WG_SPACE_MUTEX, 0, 8},
-                  {WG_SPACE_SRC_OWNER, 0, 4},
-                  {WG_SPACE_ADC, 0, 144},
-                  {WG_SPACE_RWC, 0, 48},
-                  {WG_SPACE_MOP_CFG, 0, 27},
-                  {WG_SPACE_CORE_RAM, 0 << 16, 8192},
-                  {WG_SPACE_CORE_RAM, 1 << 16, 8192},
-                  {WG_SPACE_CORE_RAM, 2 << 16, 4096},
-                  {WG_SPACE_CORE_RAM, 3 << 16, 4096},
-                  {WG_SPACE_CORE_RAM, 4 << 16, 4096}};
-    wg_look(dev);
-    uint64_t h = mix(dev->arch->id + UINT64_C(1), dev->tile->sched.now);
-    for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
-        for (uint32_t i = 0; i < ranges[r].count; i++) {
-            uint32_t v;
-            if (wg_peek(dev, (wg_space)ranges[r].space, ranges[r].from + i, &v) == WG_OK)
-                h = mix(h, v);
-            else if (ranges[r].space != WG_SPACE_MUTEX) /* mutexes have gaps; the rest ends here */
-                break;
-        }
-    }
-    const wg_regs *regs = &dev->tile->regs;
-    h = hash_bytes(h, regs->dst.bits, sizeof regs->dst.bits);
-    h = hash_bytes(h, regs->src.a, sizeof regs->src.a);
-    h = hash_bytes(h, regs->src.b, sizeof regs->src.b);
-    h = hash_bytes(h, regs->lreg.l, sizeof regs->lreg.l);
-    return hash_bytes(h, dev->tile->l1, dev->arch->l1_bytes);
+    wg_status status = wg_snapshot_check(dev, from, bytes);
+    if (status == WG_OK)
+        wg_snapshot_apply(dev, from);
+    return status;
 }

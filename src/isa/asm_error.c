@@ -26,12 +26,24 @@ wg_asm_code wg_asm_fail(wg_asm_line *line, wg_asm_code code, size_t at, const ch
 
 enum { LONGEST = 63 };
 
+/* Bit per character that occurs, several characters to a bit. */
+static uint32_t letters(const char *name, size_t length)
+{
+    uint32_t mask = 0;
+    for (size_t i = 0; i < length; i++)
+        mask |= UINT32_C(1) << (wg_asm_upper(name[i]) & 31);
+    return mask;
+}
+
 /* Edit distance with transpositions, case ignored; anything beyond `limit` counts as limit + 1. */
 static unsigned distance(const char *a, size_t a_length, const char *b, size_t b_length, unsigned limit)
 {
     if (a_length > LONGEST || b_length > LONGEST)
         return limit + 1;
     if ((a_length > b_length ? a_length - b_length : b_length - a_length) > limit)
+        return limit + 1;
+    /* An edit changes at most two of the letters that occur. */
+    if ((unsigned)__builtin_popcount(letters(a, a_length) ^ letters(b, b_length)) > 2 * limit)
         return limit + 1;
     uint8_t rows[3][LONGEST + 1];
     uint8_t *before = rows[0], *last = rows[1], *row = rows[2];

@@ -411,6 +411,7 @@ uint32_t wg_stream_next_done(wg_tile *t)
         unsigned i = (all->last_done + k) % STREAMS;
         if (all->done >> i & 1) {
             all->last_done = (uint8_t)i;
+            wg_poll_disturb(t);
             wg_stream_clear_done(t, UINT64_C(1) << i);
             return 0x10000 + i;
         }

@@ -30,7 +30,7 @@ void wg_core_keep_noted(wg_core *k)
         s->r[p->rd[i]] = p->old[i];
     s->at = p->at;
     s->last = p->last;
-    s->disturbed = p->disturbed;
+    s->stored = p->stored;
     s->number = p->number;
     s->pushes = p->pushes;
     s->dests = p->dests;
@@ -767,7 +767,7 @@ bool wg_core_poke(wg_tile *t, unsigned core, wg_space space, uint32_t index, uin
         wg_csr_read(t, core, index & 0xFFF, &known);
         if (!known)
             return false;
-        wg_csr_write(t, core, index & 0xFFF, value);
+        wg_csr_poke(t, core, index & 0xFFF, value);
         break;
     }
     case WG_SPACE_CORE_RAM: return wg_core_ram_write(t, core, index, 1, &(uint8_t){(uint8_t)value});

@@ -135,11 +135,11 @@ typedef struct wg_fetch {
 typedef struct wg_core_run {
     uint32_t r[WG_REG_SINK + 1];
     uint32_t pc;
-    uint64_t at;        /* earliest cycle for the next instruction to enter EX1 */
-    uint64_t last;      /* cycle in which the newest instruction entered EX1 */
-    uint64_t disturbed; /* polling: when a store entered EX1 last, or what else may not be repeated */
-    uint64_t number;    /* instructions that have entered EX1 since reset, plus WG_RETIRE_QUEUE */
-    uint64_t pushes;    /* further instructions that were fused with another */
+    uint64_t at;     /* earliest cycle for the next instruction to enter EX1 */
+    uint64_t last;   /* cycle in which the newest instruction entered EX1 */
+    uint64_t stored; /* polling: when a store entered EX1 last */
+    uint64_t number; /* instructions that have entered EX1 since reset, plus WG_RETIRE_QUEUE */
+    uint64_t pushes; /* further instructions that were fused with another */
     union {
         uint32_t hindered; /* any of these */
         struct {
@@ -180,7 +180,7 @@ typedef struct wg_undo {
  * since, instead of a copy of everything. wg_core_keep() makes the copy of it when somebody wants one.
  */
 typedef struct wg_past {
-    uint64_t at, last, disturbed, number, pushes, dests;
+    uint64_t at, last, stored, number, pushes, dests;
     uint32_t pc;
     uint8_t history;
     uint8_t stores; /* pushes that have entered the store queue since */

@@ -2,7 +2,7 @@
 /*
  * The CSRs of the Blackhole cores (CSRs.md). Counters are computed from the cycle when read.
  */
-#include "riscv/internal.h"
+#include "riscv/pipeline.h"
 
 enum {
     FCSR = 0x003,
@@ -135,6 +135,31 @@ static void set_half(uint64_t *offset, uint64_t base, bool high, uint32_t value)
     *offset = want - base;
 }
 
+/*
+ * cfg0 or pmacfg is about to change, and counts from cycle `from` on. What has left the store queue or the retire queue
+ * by then did so by the old rules, however late anybody looks at it. Decided here: an older result that retires in the
+ * cycle behind the change counts as retired.
+ */
+static void rules_change(wg_tile *t, unsigned core, uint64_t from, uint32_t bits)
+{
+    wg_core *k = &t->core[core];
+    wg_lsu_drain_private(t, core, from);
+    k->run.mux_free = wg_max64(k->run.mux_free, from);
+    wg_begin_queue(&k->run);
+    for (unsigned i = 0; i < WG_RETIRE_RING; i++)
+        if (k->run.retired[i] <= from)
+            k->run.retired[i] = k->run.filled[i] = 0;
+    if (bits & WG_CFG0_DIS_IC_PREFETCH) /* which lines are there is looked at anew */
+        k->epoch++;
+}
+
+void wg_csr_poke(wg_tile *t, unsigned core, uint32_t csr, uint32_t value)
+{
+    if (csr == CFG0 || csr == PMACFG0 || csr == PMACFG1)
+        rules_change(t, core, t->sched.now, csr == CFG0 ? t->core[core].csr.cfg0 ^ value : 0);
+    wg_csr_write(t, core, csr, value);
+}
+
 void wg_csr_write(wg_tile *t, unsigned core, uint32_t csr, uint32_t value)
 {
     wg_core *k = &t->core[core];
@@ -173,7 +198,7 @@ uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op)
     uint32_t operand = op->spare & 4 ? field : k->run.r[op->rs1];
     bool known, writes = (op->spare & 3) == 1 || field != 0;
     uint32_t old = wg_csr_read(t, core, csr, &known);
-    k->run.disturbed = t->sched.now; /* it reads time or counts, or changes how the core works: no polling loop */
+    wg_poll_disturb(t); /* it reads time or counts, or changes how the core works: no polling loop */
     if (!known) {
         wg_findf(t, WG_F_CORE_ILLEGAL,
                  (wg_finding){.agent = (uint8_t)core,
@@ -208,6 +233,8 @@ uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op)
         return old;
     }
     uint32_t value = (op->spare & 3) == 1 ? operand : (op->spare & 3) == 2 ? old | operand : old & ~operand;
+    if (csr == CFG0 || csr == PMACFG0 || csr == PMACFG1)
+        rules_change(t, core, t->sched.now + 1, csr == CFG0 ? old ^ value : 0);
     wg_csr_write(t, core, csr, value);
     return old;
 }

@@ -21,6 +21,8 @@ static uint32_t imm_j(uint32_t w)
 {
     return (uint32_t)((int32_t)w >> 31) << 20 | (w & 0xFF000) | (w >> 9 & 0x800) | (w >> 20 & 0x7FE);
 }
+/* Decided here: jumps and branches ignore the two lowest bits of their target, as JALR does of its own. */
+static uint32_t target(uint32_t pc) { return pc & ~UINT32_C(3); }
 
 static const uint8_t branches[8] = {WG_OP_BEQ, WG_OP_BNE, 0, 0, WG_OP_BLT, WG_OP_BGE, WG_OP_BLTU, WG_OP_BGEU};
 static const uint8_t op_imm[8] = {WG_OP_ADDI, 0, WG_OP_SLTI, WG_OP_SLTIU, WG_OP_XORI, 0, WG_OP_ORI, WG_OP_ANDI};
@@ -176,7 +178,7 @@ void wg_decode(const wg_arch *arch, unsigned core, uint32_t pc, uint32_t w, wg_o
     case 0x1B:
         op->code = WG_OP_JAL;
         op->rd = rd;
-        op->imm = pc + imm_j(w);
+        op->imm = target(pc + imm_j(w));
         break;
     case 0x19:
         if (f3 == 0) {
@@ -190,7 +192,7 @@ void wg_decode(const wg_arch *arch, unsigned core, uint32_t pc, uint32_t w, wg_o
         op->code = branches[f3];
         op->rs1 = rs1;
         op->rs2 = rs2;
-        op->imm = pc + imm_b(w);
+        op->imm = target(pc + imm_b(w));
         break;
     case 0x00:
         if (f3 < 3 || f3 == 4 || f3 == 5) {

@@ -63,7 +63,7 @@ static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop, wg_loop *lo
     uint32_t *r = run->r;
     const uint64_t now = t->sched.now;
     const bool watched = WG_EVENTS && t->watched & (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_TOUCH));
-    const bool forwards = !wg_one_at_a_time(k);
+    bool forwards = !wg_one_at_a_time(k);
     const unsigned writers_allowed = t->arch->forward_writers;
     const uint32_t sets = t->arch->icache_bytes[core] / 32u - 1;
     uint64_t settled = run->number + 1; /* lines are tried again from here on: not right behind a load */
@@ -242,7 +242,7 @@ L_STORE : {
         goto other;
     if (result == WG_LSU_LATER)
         goto later;
-    run->disturbed = e;
+    run->stored = e;
     ENTERED(WG_NO_DEST, m + 1);
     at = m;
     if (!k->solo_until) /* it may leave soon, and be seen by others: run no further than that */
@@ -309,10 +309,13 @@ other:
         return e;
     }
     GET();
+    forwards = !wg_one_at_a_time(k); /* cfg0 may have been written */
+    plain = plain && line->checked == k->epoch;
     if (k->acted) { /* what has been reported or seen from outside is not taken back */
         k->acted = false;
         k->saved_at = WG_NEVER;
         checkpointed = k->solo_until;
+        stop = wg_min64(stop, wg_max64(t->sched.next[WG_AGENT_HOST], now + 1)); /* mret: the next interrupt */
     }
     if (run->sq_count) /* a store that others will see may leave soon: run no further than that */
         stop = wg_min64(stop, wg_lsu_next(t, core));

@@ -76,7 +76,7 @@ static inline bool merges(const wg_tile *t, wg_core *k, uint32_t address, unsign
     s->address = address;
     s->entered = m;
     s->pc = pc;
-    run->disturbed = m - 1;
+    run->stored = m - 1;
     return true;
 }
 
@@ -288,7 +288,7 @@ L_STORE : {
         s->bytes = (uint8_t)bytes;
         s->index = 0;
         run->sq_count = 1;
-        run->disturbed = e;
+        run->stored = e;
         NEXT;
     }
     if (!own && k->solo_until && weakly_ordered && merges(t, k, address, bytes, B, WG_PC_OF(op), e + 1))
@@ -302,7 +302,7 @@ L_STORE : {
                 .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
     if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)
         goto leave;
-    run->disturbed = e;
+    run->stored = e;
     last = e;
     base += m - (e + 1);
     if (!own || run->sq_count > 1) /* a store behind it ends the wait of one that could have merged */

@@ -179,6 +179,7 @@ void wg_predict_call(wg_core *k, uint32_t return_pc);
 /* csr.c */
 uint32_t wg_csr_read(wg_tile *t, unsigned core, uint32_t csr, bool *known);
 void wg_csr_write(wg_tile *t, unsigned core, uint32_t csr, uint32_t value);
+void wg_csr_poke(wg_tile *t, unsigned core, uint32_t csr, uint32_t value); /* from outside, between two cycles */
 /* executes a CSR instruction in the current cycle; returns the old value */
 uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op);
 

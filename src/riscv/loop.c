@@ -461,8 +461,8 @@ static void arrive(wg_tile *t, unsigned core, const wg_loop *l, uint64_t done, u
     const uint32_t further = now->base - zero->base + (uint32_t)done * (last->base - zero->base);
     run->at = from->at + later;
     run->last = from->last + later;
-    if (last->run.disturbed != zero->run.disturbed)
-        run->disturbed = from->disturbed + later;
+    if (last->run.stored != zero->run.stored)
+        run->stored = from->stored + later;
     run->number = from->number + more;
     run->dests = from->dests;
     run->mux_free = from->mux_free + later;

@@ -116,6 +116,8 @@ static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, const wg_stor
         return;
     }
     m->emitted[core]++;
+    t->poll.disturbed = now; /* as wg_poll_disturb() */
+    t->poll.endless = false;
     const uint64_t seen_at = wg_max64(now + t->timing->path[WG_PATH_PUSH].travel, lane->last_seen_at);
     req->seen_at = lane->last_seen_at = seen_at;
     t->frontend[thread].ttsync.emitted += t->arch->auto_ttsync;
@@ -142,7 +144,7 @@ static inline bool another(const wg_tile *t, wg_core *k, unsigned core, const wg
         return false;
     const unsigned words = wg_step_fuse(t, k, core, op);
     fill(stay(run, op, now, number, WG_INSTRN_BUF_BASE, pc, words, (uint8_t)(core - WG_CORE_T0)), op->imm, op, words);
-    run->disturbed = run->last = now;
+    run->stored = run->last = now;
     run->pushes += words - 1;
     run->dests = run->dests << 8 | op->rd;
     run->number = number + 1;
@@ -209,7 +211,7 @@ __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned c
         if (e > ahead) {
             past->at = at;
             past->last = last;
-            past->disturbed = run->disturbed;
+            past->stored = run->stored;
             past->number = number;
             past->pushes = run->pushes;
             past->dests = dests;
@@ -286,7 +288,7 @@ __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned c
         pc = taken ? op->imm : pc + 4;
         continue;
     push:
-        run->disturbed = e;
+        run->stored = e;
         run->pushes += words - 1;
         uint32_t *data;
         if (run->sq_count < WG_STORE_QUEUE) {

@@ -490,7 +490,7 @@ static void arrive_run(const wg_tile *t, const wg_core_run *a, wg_core_run *run,
     const wg_core_run b = *run;
     shift(&run->at, a->at, later);
     shift(&run->last, a->last, later);
-    shift(&run->disturbed, a->disturbed, later);
+    shift(&run->stored, a->stored, later);
     shift(&run->mux_free, a->mux_free, later);
     run->number += more;
     for (unsigned i = 1; i <= REMEMBERED; i++) {

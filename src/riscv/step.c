@@ -114,7 +114,7 @@ static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
     if (result == WG_LSU_LATER)
         return false;
     if (x.kind == WG_EX1_STORE || x.kind == WG_EX1_ATOMIC)
-        run->disturbed = e;
+        run->stored = e;
     run->pc += 4 * words;
     run->pushes += words - 1;
     run->at = e + 1;
@@ -265,6 +265,7 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
         wg_entered(run, e, WG_NO_DEST, e + 1);
         run->pc = k->interrupt_pc;
         k->in_interrupt = false;
+        wg_poll_disturb(t);
         wg_pic_returned(t);
         run->at = e + 1 + t->timing->mispredict_bubble;
         return true;

@@ -279,7 +279,8 @@ static void load_store(wg_tile *t, crowd *w, member *m)
 /*
  * A core goes ahead of the others as far as what L1 has not answered yet cannot be done: the first such request is
  * processed in the next cycle or when it gets there, and its answer takes its time. What could still be seen differently
- * then (a line of the L0 cache that becomes stale, code that changes) waits for its cycle.
+ * then (a line of the L0 cache that becomes stale, code that changes) waits for its cycle. Nobody goes ahead while somebody
+ * else may reach it by an interrupt, a reset or the like.
  */
 static inline uint64_t ahead_of(const wg_tile *t, const crowd *w, const member *m, uint64_t now, uint64_t most)
 {
@@ -411,7 +412,7 @@ static inline bool store(wg_tile *t, crowd *w, member *m, const wg_op *op, uint3
         note_stores(m);
         wg_rounds_store(w, m, op, address, bytes, s, fresh, drops);
     }
-    run->disturbed = e;
+    run->stored = e;
     wg_entered(run, e, WG_NO_DEST, entered + 1);
     run->pc += 4;
     run->at = entered;
@@ -463,7 +464,7 @@ static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
     m->waits_for = 0;
     k->stop = now + 1;
     uint64_t most = now, last;
-    if (!w->careful && !m->mixed && !run->fetch[0].used && !run->fetch[1].used)
+    if (!w->careful && !w->detour && !w->elsewhere && !m->mixed && !run->fetch[0].used && !run->fetch[1].used)
         most = wg_max64(now, wg_min64(now + AHEAD, w->until - 2));
     last = ahead_of(t, w, m, now, most);
     for (;;) {

@@ -11,7 +11,7 @@
 
 enum {
     RING = 64,
-    AHEAD = 8,   /* at most: ahead_of() */
+    AHEAD = 2, /* at most: ahead_of(); a store elsewhere acts on others no sooner than 3 cycles after it was executed */
     SPARSE = 16, /* cycles per request: then the clock does as well, */
     LOOK = 512,  /* which is looked at so often */
     LEAST = 8
@@ -51,6 +51,7 @@ typedef struct crowd {
     uint64_t until;
     uint64_t served;          /* requests */
     uint8_t resting;          /* cores that are halted and have nothing under way: no time passes for them */
+    uint8_t elsewhere;        /* cores with a store in their queue that goes neither to L1 nor to own RAM */
     uint8_t edges;            /* cores that have just taken a branch backwards */
     bool careful;             /* nobody goes ahead: code may change, or a finding may end the run */
     bool detour;              /* somebody went the long way: look who else has an appointment now */
@@ -146,8 +147,12 @@ static inline void note(const wg_tile *t, crowd *w, unsigned core)
     m->waits_for = ANY;
     m->blocked = true; /* or may be */
     m->mixed = false;
-    for (unsigned i = 0; i < k->run.sq_count; i++)
-        m->mixed |= wg_sq_peek(&k->run, i)->path != WG_PATH_L1;
+    w->elsewhere &= (uint8_t) ~(1u << core);
+    for (unsigned i = 0; i < k->run.sq_count; i++) {
+        const uint8_t path = wg_sq_peek(&k->run, i)->path;
+        m->mixed |= path != WG_PATH_L1;
+        w->elsewhere |= (uint8_t)((path != WG_PATH_L1 && path != WG_PATH_OWN_RAM) << core);
+    }
     note_loads(m);
     note_stores(m);
     w->seen_at[core] = m->lane->count ? m->lane->queue[m->lane->head].seen_at : WG_NEVER;

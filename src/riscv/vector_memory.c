@@ -75,7 +75,7 @@ bool wg_rvv_memory(wg_tile *t, unsigned core, const wg_rvv *v, wg_rvv_step *out)
     }
     if (store) {
         wg_lsu_flush_l0(k);
-        k->run.disturbed = t->sched.now;
+        k->run.stored = t->sched.now;
     }
     out->cycles = mode == 0 && fields == 1 ? (vl * bytes + 15) / 16 : vl * fields;
     return true;

@@ -72,6 +72,8 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
         lane->why.reason = WG_STALL_NONE;
     }
     m->active[req->core] |= 1u << index;
+    if (req->kind == WG_REQ_WRITE && req->path != WG_PATH_L1)
+        wg_poll_disturb(t);
     wg_ttsync_note_emitted(t, req->core, (wg_path)req->path, req->address, req->kind == WG_REQ_WRITE);
     if (req->path != WG_PATH_PUSH)
         wg_wake_at(&t->sched, WG_AGENT_REGIONS, req->seen_at);

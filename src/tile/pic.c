@@ -106,6 +106,8 @@ static uint32_t read_bh(wg_tile *t, uint32_t offset)
     if (offset >= SW_INT) {
         uint32_t *irq = &p->sw[(offset - SW_INT) / 4 % WG_PIC_SW], value = *irq;
         *irq = 0;
+        if (value)
+            wg_poll_disturb(t);
         update(t);
         return value;
     }
@@ -137,12 +139,14 @@ static void write_bh(wg_tile *t, uint32_t offset, uint32_t value)
     update(t);
 }
 
-static uint32_t next_irq(wg_pic *p)
+static uint32_t next_irq(wg_tile *t)
 {
+    wg_pic *p = &t->regions.control.pic;
     for (unsigned i = 1; i <= 32; i++) {
         unsigned irq = (p->last_iterated + i) % 32;
         if (p->pending >> irq & 1) {
             p->last_iterated = (uint8_t)irq;
+            wg_poll_disturb(t);
             return irq;
         }
     }
@@ -154,7 +158,7 @@ static uint32_t read_wh(wg_tile *t, uint32_t offset)
     wg_pic *p = &t->regions.control.pic;
     switch (offset) {
     case PIC_STATUS: return p->pending;
-    case PIC_NEXT_IRQ: return next_irq(p);
+    case PIC_NEXT_IRQ: return next_irq(t);
     case PIC_ENABLE: return p->enable;
     case PIC_CLKGT_EN: return p->clkgt_en | 1 << 16; /* NC's clock always runs here */
     case PIC_CLKGT_HYST: return p->clkgt_hyst;

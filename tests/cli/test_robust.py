@@ -10,6 +10,7 @@ import pathlib
 import random
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -133,6 +134,152 @@ def unreadable_files(d):
         (d / "secret.tasm").write_text(PROGRAM)
         (d / "secret.tasm").chmod(0)
         assert "secret.tasm: Permission denied" in run(d, "run", "secret.tasm").stderr
+
+
+def symbol_tables(tables, symbols):
+    """An ELF file of which many symbol tables share their bytes."""
+    code, names = 4 * b"\x13\0\0\0", b"\0" + b"a\0"
+    table = struct.pack("<IIIBBH", 1, 0x1000, 4, 2, 0, 1) * symbols
+    at_table, at_names = 52 + 32 + len(code), 52 + 32 + len(code) + len(table)
+    sections = [struct.pack("<10I", *[0] * 10), struct.pack("<10I", 0, 3, 0, 0, at_names, len(names), 0, 0, 1, 0)]
+    sections += [struct.pack("<10I", 0, 2, 0, 0, at_table, len(table), 1, 0, 4, 16)] * tables
+    header = b"\x7fELF\1\1\1" + bytes(9) + struct.pack("<HHIIIIIHHHHHH", 2, 243, 1, 0x1000, 52, at_names + len(names), 0,
+                                                          52, 32, 1, 40, len(sections), 1)
+    segment = struct.pack("<8I", 1, 84, 0x1000, 0x1000, len(code), len(code), 5, 4)
+    return header + segment + code + table + names + b"".join(sections)
+
+
+@test
+def budgets(d):
+    """What is small for whoever wrote it is not to cost much time or memory."""
+    def quick(*args, words, seconds=10, stdin=None, megabytes=2048):
+        start = time.monotonic()
+        r = subprocess.run([WAITGATE, *map(str, args)], cwd=d, capture_output=True, text=True, timeout=60, stdin=stdin,
+                           preexec_fn=None if SANITIZED else
+                           lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20)))
+        took = time.monotonic() - start
+        assert r.returncode == (1 if words else 0) and words in r.stderr, (args, r.returncode, r.stderr[-300:])
+        assert took < seconds * (5 if SANITIZED else 1), (args, took)
+
+    (d / "t.elf").write_bytes(symbol_tables(2000, 1000))
+    quick("run", "--brisc", "t.elf", words="t.elf: the ELF file has more than 16 symbol tables")
+    (d / "u.elf").write_bytes(symbol_tables(16, 100000))
+    quick("dis", "u.elf", words="u.elf: the ELF file has more than 1048576 symbols")
+    for letter in "[{":
+        (d / "deep.yaml").write_text(letter * 200000)
+        quick("run", "deep.yaml", words="deep.yaml:1:33: error: this is nested deeper than 32 levels")
+    (d / "set.tasm").write_text("".join(f".set s{i}, {i}\n" for i in range(60000)) + ".thread 0\n ttnop\n")
+    quick("run", "set.tasm", words="")
+    (d / "sets.tasm").write_text("".join(f".set s{i}, {i}\n" for i in range(70000)))
+    quick("run", "sets.tasm", words="more than 65536 symbols")
+    for args in (["asm", "/dev/zero"], ["dis", "/dev/zero"], ["check", "--suppressions", "/dev/zero", "set.tasm"],
+                 ["run", "--load", "0x1000=/dev/zero", "set.tasm"]):
+        quick(*args, words="/dev/zero: this is longer than 256 MiB")
+    for name in ("zero.tasm", "zero.yaml"):
+        (d / name).symlink_to("/dev/zero")
+        quick("run", name, words=f"{name}: this is longer than 256 MiB")
+    with open("/dev/zero") as zero:
+        quick("asm", "-", words="standard input: this is longer than 256 MiB", stdin=zero)
+
+
+def children(pid):
+    try:
+        return [int(n) for n in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def gone(pids, seconds=10):
+    """Those that are still there after a while; a zombie is not."""
+    def alive(pid):
+        try:
+            return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+    end = time.monotonic() + seconds
+    while (left := [p for p in pids if alive(p)]) and time.monotonic() < end:
+        time.sleep(0.05)
+    return left
+
+
+def until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end, "it does not come to that"
+        time.sleep(0.02)
+    return value
+
+
+@test
+def workers_end_with_their_parent(d):
+    (d / "p.tasm").write_text(".thread 0\n .repeat 50000\n ttsetdmareg 0, 42, 0, 8\n .endr\n")
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        p = subprocess.Popen([WAITGATE, "explore", "--runs", "100000", "--jobs", "2", "p.tasm"], cwd=d, stdout=subprocess.DEVNULL)
+        workers = until(lambda: len(children(p.pid)) == 2 and children(p.pid))
+        p.send_signal(number)
+        assert p.wait() == -number
+        assert not gone(workers), f"workers outlive {number}"
+
+
+@test
+def ended_while_assembling(d):
+    (d / "tmp").mkdir()
+    (d / "fake-as").write_text("#!/bin/sh\nexec sleep 60\n")
+    (d / "fake-as").chmod(0o755)
+    (d / "p.tasm").write_text(".core B\n nop\n")
+    env = dict(os.environ, TMPDIR=str(d / "tmp"), WAITGATE_RISCV_PREFIX=str(d / "fake-"))
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL):
+        p = subprocess.Popen([WAITGATE, "run", "p.tasm"], cwd=d, env=env)
+        tools = until(lambda: children(p.pid))
+        until(lambda: b"sleep" in pathlib.Path(f"/proc/{tools[0]}/cmdline").read_bytes())
+        p.send_signal(number)
+        assert p.wait() == -number
+        assert not gone(tools), f"the assembler outlives {number}"
+        left = list((d / "tmp").iterdir())
+        assert not left or number == signal.SIGKILL, left
+
+
+@test
+def any_file_name(d):
+    text = ".core B\n li a0, 0x1000\n sw a0, 0(a0)\n ebreak\n.expect l1 0x1000 = 0x1000\n.expect finding core-ebreak\n"
+    for name in (b'a"b.tasm', b"a\\b.tasm", b"a b.tasm", b"\xff\xfe.tasm", b"\xc3\xa4.tasm", b"a\nb.tasm", b"%s%n.tasm", b"\xed\xa0\x80.tasm"):
+        (d / os.fsdecode(name)).write_text(text)
+        r = subprocess.run([WAITGATE, "run", "--json", "--trace", "t.json", os.fsdecode(name)], cwd=d, capture_output=True)
+        assert r.returncode == 0, (name, r.stdout[-500:], r.stderr)
+        found = json.loads(r.stdout.decode())       # strictly UTF-8
+        wanted = name.decode(errors="replace")
+        if name not in (b"\xed\xa0\x80.tasm", b"\xff\xfe.tasm"):
+            assert wanted in json.dumps(found, ensure_ascii=False).replace("\\\\", "\\").replace('\\"', '"').replace("\\n", "\n"), (name, found)
+        json.loads((d / "t.json").read_bytes().decode())
+        text_run = subprocess.run([WAITGATE, "run", os.fsdecode(name)], cwd=d, capture_output=True)
+        assert text_run.returncode == 0 and name + b":4" in text_run.stdout, text_run.stdout
+
+
+@test
+def zeros_in_suppressions(d):
+    """Lines end at newlines, not at zeros: there are as many entries as lines."""
+    (d / "p.tasm").write_text(PROGRAM)
+    (d / "s.txt").write_bytes(b"data-race * : r\0" * 5000)
+    r = subprocess.run([WAITGATE, "check", "--suppressions", "s.txt", "p.tasm"], cwd=d, capture_output=True, text=True)
+    assert r.returncode == 0, (r.returncode, r.stderr[-300:])
+    assert r.stdout.count("suppressed nothing") == 1, r.stdout[-500:]
+
+
+@test
+def links_are_followed(d):
+    (d / "p.tasm").write_text(PROGRAM)
+    (d / "real").mkdir()
+    (d / "real" / "old.bin").write_bytes(b"old")
+    (d / "there.bin").symlink_to("real/old.bin")
+    (d / "new.bin").symlink_to("chain.bin")
+    (d / "chain.bin").symlink_to(d / "real" / "new.bin")
+    for link, target in (("there.bin", "old.bin"), ("new.bin", "new.bin")):
+        run(d, "run", "--quiet", "--dump", f"0x1000:16={link}", "p.tasm", status=0)
+        assert (d / link).is_symlink() and (d / "real" / target).read_bytes() == bytes([1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0])
+    assert (d / "chain.bin").is_symlink() and {f.name for f in (d / "real").iterdir()} == {"old.bin", "new.bin"}
+    (d / "loop.bin").symlink_to("loop.bin")
+    r = run(d, "run", "--dump", "0x1000:16=loop.bin", "p.tasm")
+    assert "loop.bin: Too many levels of symbolic links" in r.stderr, r.stderr
 
 
 suite.run()

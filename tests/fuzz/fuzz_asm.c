@@ -9,6 +9,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+enum { LINES = 8 }; /* of an input: each is a matter of its own */
+
 static bool resolve(void *user, const char *name, size_t length, int64_t *value)
 {
     (void)user;
@@ -27,15 +29,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     wg_arch_id arch = data[0] & 1 ? WG_ARCH_WH : WG_ARCH_BH;
+    /* Looking for the name that was meant takes most of the time: one in eight asks for it. */
+    bool explained = (data[0] & 14) == 0;
     wg_asm_env env = {resolve, NULL};
     const char *text = (const char *)data + 1, *end = (const char *)data + size;
-    while (text < end) {
+    for (unsigned lines = 0; text < end && lines < LINES; lines++) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
         size_t length = (size_t)((newline ? newline : end) - text);
         uint32_t word = 0;
         wg_asm_error error;
-        wg_asm_code code = wg_assemble_line_env(arch, text, length, &env, &word, &error);
-        check(code == error.code);
+        wg_asm_code code = wg_assemble_line_env(arch, text, length, &env, &word, explained ? &error : NULL);
+        check(!explained || code == error.code);
         if (code == WG_ASM_OK) {
             for (unsigned flags = 0; flags < 2; flags++) {
                 char line[WG_DIS_MAX];
@@ -45,13 +49,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 check(wg_assemble_line(arch, line, n, &again, &error) == WG_ASM_OK);
                 check(again == (word & ~wg_disassemble_spare(arch, word)));
             }
-        } else if (code != WG_ASM_BLANK) {
+        } else if (code != WG_ASM_BLANK && explained) {
             check(error.column >= 1 && error.column <= length + 1 && error.message[0] != '\0');
         }
         int64_t value = 0;
         size_t used = 0;
-        code = wg_asm_expression(arch, text, length, &env, &value, &used, &error);
-        check(used <= length && code == error.code);
+        code = wg_asm_expression(arch, text, length, &env, &value, &used, explained ? &error : NULL);
+        check(used <= length && (!explained || code == error.code));
         text += length + 1;
     }
     return 0;

@@ -281,6 +281,47 @@ static void test_exit_on_finding(void **state)
     assert_int_equal(WEXITSTATUS(status), 2);
 }
 
+/* A value that means nothing is said, and counts as a warning. */
+static void test_bad_environment(void **state)
+{
+    static const char *const bad[][3] = {{"WAITGATE_SEED", "banana", "not a number"},
+                                         {"WAITGATE_SEED", "-1", "not a number"},
+                                         {"WAITGATE_SEED", "99999999999999999999", "not a number"},
+                                         {"WAITGATE_PROFILE", "silcon", "none of documented, silicon"},
+                                         {"WAITGATE_THREADS", "two", "not a number"},
+                                         {"WAITGATE_THREADS", "4x", "not a number"},
+                                         {"WAITGATE_THREADS", "100000", "not a number"},
+                                         {"WAITGATE_LOCKSTEP", "yes", "not a number"},
+                                         {"WAITGATE_HARVESTED", "0x1FFFFFFFF", "not a number"},
+                                         {"WAITGATE_CLOCKS_PER_READ", "", "not a number"},
+                                         {"WAITGATE_ON_FINDING", "panic", "none of continue, stop, exit"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        for (unsigned policy = 0; policy < 2; policy++) {
+            int out[2], status = -1;
+            assert_int_equal(pipe(out), 0);
+            fflush(NULL);
+            pid_t child = fork();
+            if (!child) {
+                dup2(out[1], STDERR_FILENO);
+                setenv("WAITGATE_ON_FINDING", policy ? "exit" : "continue", 1);
+                setenv(bad[i][0], bad[i][1], 1);
+                lib l = start(state);
+                end(&l);
+                _exit(7);
+            }
+            close(out[1]);
+            char text[1000] = "";
+            ssize_t n = read(out[0], text, sizeof text - 1);
+            close(out[0]);
+            assert_int_equal(waitpid(child, &status, 0), child);
+            assert_true(WIFEXITED(status) && n > 0);
+            bool exits = policy && strcmp(bad[i][0], "WAITGATE_ON_FINDING") != 0;
+            assert_int_equal(WEXITSTATUS(status), exits ? 2 : 7);
+            if (!strstr(text, bad[i][0]) || !strstr(text, bad[i][1]) || !strstr(text, bad[i][2]))
+                fail_msg("%s=%s: %s", bad[i][0], bad[i][1], text);
+        }
+}
+
 /* WAITGATE_CHECK: the report comes when the host lets go, as text or JSON; %p is the process. */
 static void test_check(void **state)
 {
@@ -329,6 +370,7 @@ static const wg_test tests[] = {
     WG_TEST(test_clocks_per_read, WG_BH | WG_WH, ""),
     WG_TEST(test_on_finding, WG_BH | WG_WH, ""),
     WG_TEST(test_exit_on_finding, WG_BH | WG_WH, ""),
+    WG_TEST(test_bad_environment, WG_BH | WG_WH, ""),
     WG_TEST(test_check, WG_BH | WG_WH, ""),
 };
 WG_MAIN("abi", tests)

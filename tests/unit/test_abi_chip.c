@@ -218,6 +218,52 @@ static void test_noc_reaches_host_memory(void **state)
 }
 
 /* DRAM to L1, a neighbour's L1, and back to DRAM: two tiles, started by one multicast write. */
+/* A callback that calls the library: letting go of the card takes effect when the card's work is done, all else is refused. */
+static lib called;
+static unsigned calls;
+static void reenter(uint64_t address, void *to, uint32_t bytes)
+{
+    uint32_t word = 0xFFFFFFFF;
+    calls++;
+    called.clock(10);
+    called.init();
+    called.read(called.bar0, &word, 4);
+    assert_int_equal(word, 0);
+    called.write(called.bar0, &word, 4);
+    assert_int_equal(called.config_read(0, 0), UINT32_MAX);
+    called.exit();
+    called.exit();
+    host_read(address, to, bytes);
+}
+
+static void test_exit_in_callback(void **state)
+{
+    lib l = start_with_memory(state);
+    bool bh = l.arch == WG_ARCH_BH;
+    unsigned px = bh ? 2 : 0, py = bh ? 0 : 3;
+    uint64_t window = bh ? 0 : UINT64_C(0x800000000);
+    memset(host_memory, 0, sizeof host_memory);
+    uint32_t words[2] = {40, 2};
+    memcpy(host_memory + 0x1000, words, 8);
+    rv p = rv_at(0);
+    rv_li(&p, T0, 0xFFB20000);
+    read_request(&p, &l, px, py, window + 0x1000, 0x20000, 64);
+    rv_done(&p);
+    boot(&l, &p);
+    called = l;
+    calls = 0;
+    l.callbacks(reenter, host_write);
+    for (unsigned i = 0; i < 100 && !calls; i++)
+        l.clock(100);
+    assert_int_equal(calls, 1);
+    assert_int_equal(l.config_read(0, 0), UINT32_MAX); /* the card is gone */
+    l.clock(100);
+    l.callbacks(host_read, host_write);
+    l.init();
+    assert_int_equal(l.config_read(0, 0) & 0xFFFF, 0x1E52);
+    end(&l);
+}
+
 static void test_two_tiles(void **state)
 {
     lib l = start_with_memory(state);
@@ -314,6 +360,7 @@ static const wg_test tests[] = {
     WG_TEST(test_dram, WG_BH | WG_WH, ""),
     WG_TEST(test_multicast_start, WG_BH | WG_WH, ""),
     WG_TEST(test_noc_reaches_host_memory, WG_BH | WG_WH, ""),
+    WG_TEST(test_exit_in_callback, WG_BH | WG_WH, ""),
     WG_TEST(test_two_tiles, WG_BH | WG_WH, ""),
     WG_TEST(test_threads_and_fork, WG_BH | WG_WH, ""),
     WG_TEST(test_harvested, WG_BH | WG_WH, ""),

@@ -4,6 +4,8 @@
  * L1, fences, atomics, pushes, mailboxes, semaphores, configuration, CSRs) run once skipping, once in small steps, once
  * ticking every agent in every cycle, and once skipping under an observer of everything. States, findings and the two
  * event streams must be identical. Polling that never ends must be recognised in the same cycle by all of them.
+ * Others change CSRs on the way, jump to misaligned addresses, are interrupted, and the host reaches in between the rounds
+ * of a run; there is one more mode, in which the run goes on in another device, restored from a snapshot.
  *
  * WG_RANDOM_PROGRAMS says how many programs per architecture, WG_RANDOM_FIRST where to begin.
  */
@@ -11,9 +13,12 @@
 
 #include "engine/device.h"
 #include "rvasm.h"
+#include "state_diff.h"
 #include "wgtest.h"
 
-enum { SKIPPING, STEPPING, LOCKSTEP, WATCHED, MODES };
+enum { SKIPPING, STEPPING, RESTORED, LOCKSTEP, WATCHED, MODES };
+static const char *const mode_names[MODES] = {"skipping", "stepping", "restored", "lockstep", "watched"};
+enum { HANDLER = 0x18000, HANDLER_STRIDE = 0x100 };
 enum { CODE = 0x10000, CODE_STRIDE = 0x1000, SHARED = 0x40000, OWN = 0x50000, OWN_STRIDE = 0x1000 };
 enum {
     RAM = S2,
@@ -74,8 +79,69 @@ static void push(rv *p, unsigned core)
 }
 
 typedef struct mix {
-    unsigned memory, tensix, csr, crowd, feed;
+    unsigned memory, tensix, csr, crowd, feed, odd;
 } mix; /* crowd: how many of 100 are made for L1; feed: those of T cores that push, and what goes with it */
+
+/* cfg0: bits that change how the pipeline works. */
+static uint32_t cfg0_bit(void)
+{
+    static const uint8_t bits[] = {0, 1, 2, 3, 9, 10, 12, 13, 15, 17, 18, 20, 24};
+    return 1u << bits[below(sizeof bits)];
+}
+
+/* What programs seldom do. */
+static void odd(rv *p, unsigned core)
+{
+    static const uint16_t csrs[] = {0x003, 0x320, 0xB00, 0xB02, 0x7C3, 0x7C4, 0xBCA};
+    static const uint8_t conditions[] = {0, 1, 4, 5, 6, 7};
+    unsigned k = below(100);
+    if (k < 45 && is_bh()) {
+        rv_li(p, T5, cfg0_bit() | (below(2) ? cfg0_bit() : 0));
+        rv_word(p, rv_i(0x7C0, T5, 1 + (below(8) ? 1 + below(2) : 0), below(2) ? ZERO : any_reg(), 0x73));
+    } else if (k < 50 && is_bh()) {
+        rv_li(p, T5, 1);
+        rv_word(p, rv_i(0x7C1, T5, 2 + below(2), ZERO, 0x73)); /* pmacfg0: strongly ordered, or not */
+    } else if (k < 60 && is_bh()) {
+        rv_word(p, rv_i(csrs[below(sizeof csrs / sizeof *csrs)], any_reg(), 1 + below(3), any_reg(), 0x73));
+    } else if (k < 68) { /* to the middle of an instruction: by a branch, a jump, an indirect one */
+        rv_word(p, rv_b(10, any_reg(), any_reg(), conditions[below(6)]));
+        rv_nop(p);
+        rv_nop(p);
+    } else if (k < 76) {
+        rv_word(p, 10u << 20 | (below(2) ? (uint32_t)RA : ZERO) << 7 | 0x6F);
+        rv_nop(p);
+        rv_nop(p);
+    } else if (k < 82) {
+        rv_word(p, (uint32_t)T5 << 7 | 0x17); /* auipc */
+        rv_word(p, rv_i(12 + (int)below(4), T5, 0, below(2) ? RA : ZERO, 0x67));
+        rv_nop(p);
+    } else if (k < 90) { /* misaligned */
+        if (below(2))
+            rv_word(p, rv_i(1 + (int)below(3), below(2) ? RAM : L1_OWN, 2, any_reg(), 0x03));
+        else
+            rv_word(p, rv_s(1 + (int)below(3), any_reg(), below(2) ? RAM : L1_OWN, 2, 0x23));
+    } else if (is_bh() && core <= WG_CORE_NC) { /* raises an interrupt of its own or the other's */
+        rv_li(p, T5, 0xFFB13018 + 4 * below(2));
+        rv_sw(p, any_reg(), 0, T5);
+    } else {
+        rv_nop(p);
+    }
+}
+
+/* An interrupt's handler: takes the value, which ends the request, and counts. */
+static rv handler(unsigned core)
+{
+    rv p = rv_at(HANDLER + core * HANDLER_STRIDE);
+    rv_li(&p, S0, 0xFFB13018 + 4 * core);
+    rv_lw(&p, S1, 0, S0);
+    rv_addi(&p, S11, S11, 1);
+    for (unsigned n = below(6); n; n--)
+        rv_addi(&p, S11, S11, (int)below(16));
+    if (below(2))
+        rv_sw(&p, S11, 64, L1_OWN);
+    rv_word(&p, 0x30200073); /* mret */
+    return p;
+}
 
 /* L1 and nothing else: own lines and those of others, neighbours that merge, all banks, now and then something slow. */
 static void at_l1(rv *p)
@@ -101,6 +167,10 @@ static void at_l1(rv *p)
 
 static void instruction(rv *p, unsigned core, const mix *m)
 {
+    if (m->odd && below(100) < m->odd) {
+        odd(p, core);
+        return;
+    }
     if (core >= WG_CORE_T0 && below(100) < m->feed) {
         if (below(2))
             push(p, core);
@@ -184,10 +254,14 @@ static rv program(unsigned core, const mix *m)
     for (unsigned i = 5; i < 16; i++)
         rv_li(&p, i, (uint32_t)wg_rng_next(&g));
     configure(&p);
+    if (m->odd && is_bh() && core <= WG_CORE_NC) {
+        rv_store(&p, 0xFFB130A8 + 4 * core, HANDLER + core * HANDLER_STRIDE);
+        rv_store(&p, core == WG_CORE_B ? 0xFFB13000 : 0xFFB1300C, 1u << core);
+    }
     for (unsigned loops = 1 + below(3); loops; loops--) {
         rv_li(&p, LOOP, 1 + below(30));
         unsigned top = p.n;
-        for (unsigned n = 1 + below(below(4) ? 30 : 90); n; n--)
+        for (unsigned n = 1 + below(below(4) ? 30 : 90); n && p.n < 440; n--)
             instruction(&p, core, m);
         rv_addi(&p, LOOP, LOOP, -1);
         rv_bne(&p, LOOP, ZERO, top);
@@ -261,9 +335,23 @@ static wg_device *make(wg_arch_id arch, unsigned mode, unsigned profile, stream 
     return dev;
 }
 
+/* The run goes on in another device. */
+static wg_device *move(wg_device *dev, wg_arch_id arch, unsigned profile)
+{
+    size_t size = wg_snapshot_size(dev);
+    void *copy = malloc(size);
+    wg_device *to = make(arch, RESTORED, profile, NULL);
+    assert_non_null(copy);
+    assert_int_equal(wg_snapshot(dev, copy, size), WG_OK);
+    assert_int_equal(wg_restore(to, copy, size), WG_OK);
+    free(copy);
+    wg_destroy(dev);
+    return to;
+}
+
 static void step(wg_device *dev, unsigned mode, uint64_t cycles)
 {
-    if (mode != STEPPING) {
+    if (mode != STEPPING && mode != RESTORED) {
         wg_advance(dev, cycles);
         return;
     }
@@ -283,6 +371,35 @@ static void same_findings(wg_device *a, wg_device *b, unsigned seed)
         if (x->code != y->code || x->cycle != y->cycle || x->pc != y->pc || x->count != y->count)
             fail_msg("program %u: finding %zu: %s in %llu, %s in %llu", seed, i, wg_finding_info_at(x->code)->code,
                      (unsigned long long)x->cycle, wg_finding_info_at(y->code)->code, (unsigned long long)y->cycle);
+    }
+}
+
+/* Between two rounds the host writes, reads, and does what a debugger does. */
+static void host(wg_device *dev, unsigned cores)
+{
+    uint32_t value = (uint32_t)wg_rng_next(&g), n = below(WG_CORES);
+    switch (below(9)) {
+    case 0: assert_int_equal(wg_write(dev, SHARED + 4 * below(64), &value, 4), WG_OK); break;
+    case 1: assert_int_equal(wg_write(dev, OWN + n * OWN_STRIDE + 4 * below(64), &value, 4), WG_OK); break;
+    case 2: assert_int_equal(wg_read(dev, SHARED + 4 * below(64), &value, 4), WG_OK); break;
+    case 3: assert_int_equal(wg_poke(dev, WG_SPACE_CORE_X, n * 32 + any_reg(), value), WG_OK); break;
+    case 4:
+        if (cores >> n & 1)
+            assert_int_equal(wg_core_hold(dev, (wg_core_id)n), WG_OK);
+        break;
+    case 5:
+        if (cores >> n & 1)
+            assert_int_equal(wg_core_release(dev, (wg_core_id)n, CODE + n * CODE_STRIDE), WG_OK);
+        break;
+    case 6:
+        if (is_bh())
+            assert_int_equal(wg_write(dev, 0xFFB13018 + 4 * (n & 1), &value, 4), WG_OK);
+        break;
+    case 7:
+        if (is_bh())
+            assert_int_equal(wg_poke(dev, WG_SPACE_CORE_CSR, n << 12 | 0x7C0, cfg0_bit() | 16u << 13), WG_OK);
+        break;
+    default: wg_push(dev, n % 3, 0x02000000); break;
     }
 }
 
@@ -318,31 +435,70 @@ static void same_end(wg_arch_id arch, unsigned profile, unsigned cores, const rv
 
 enum { SMALL_LOOPS = 101 }; /* for `feed`: small loops and nothing else */
 
-static void random_programs(void **state, unsigned salt, unsigned crowd, unsigned feed)
+/* A kind of program: which it is, and what it is made of. */
+typedef struct kind {
+    const char *test;
+    unsigned salt, crowd, feed, odd;
+} kind;
+
+static void differs(const kind *what, unsigned seed, unsigned round, unsigned mode, wg_device *a, wg_device *b)
+{
+    fail_msg("%s program %u, round %u, cycle %llu: %s differs from %s: %s\nRepeat with: WG_RANDOM_FIRST=%u "
+             "WG_RANDOM_PROGRAMS=1 build/tests/unit/test_core_modes %s",
+             is_bh() ? "bh" : "wh", seed, round, (unsigned long long)wg_cycle(a), mode_names[mode], mode_names[0],
+             first_difference(a, b), seed, what->test);
+}
+
+/* All devices are in the same state: hashes, instructions, and what hangs are dated by (poll.c). All parked? */
+static bool same_state(const kind *what, unsigned seed, unsigned round, wg_device *dev[MODES])
+{
+    bool parked = true;
+    uint64_t hash = wg_state_hash(dev[0]);
+    for (unsigned i = 1; i < MODES; i++)
+        if (wg_state_hash(dev[i]) != hash)
+            differs(what, seed, round, i, dev[0], dev[i]);
+    for (unsigned c = 0; c < WG_CORES; c++) {
+        wg_core_info info;
+        wg_core_state(dev[0], (wg_core_id)c, &info);
+        parked &= info.parked;
+        for (unsigned i = 1; i < MODES; i++) {
+            uint64_t x = dev[0]->tile->core[c].run.stored, y = dev[i]->tile->core[c].run.stored;
+            if (x != y)
+                fail_msg("program %u: core %u has stored in %llu in mode %u, not %llu", seed, c, (unsigned long long)y,
+                         i, (unsigned long long)x);
+        }
+    }
+    return parked;
+}
+
+static void random_programs(void **state, kind what)
 {
     wg_arch_id arch = wg_test_arch(state);
     arch_now = &arch;
     unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_PROGRAMS", 12);
     uint64_t instructions = 0;
     for (unsigned seed = first; seed < first + count; seed++) {
-        g.s = seed * UINT64_C(77777) + arch + salt;
-        mix m = {below(50), below(2), below(2), 0, 0};
+        g.s = seed * UINT64_C(77777) + arch + what.salt;
+        mix m = {below(50), below(2), below(2), 0, 0, 0};
         unsigned cores = 1 + below(31), profile = below(2);
-        if (crowd) {
-            m = (mix){below(50), below(8) == 0, below(8) == 0, crowd + below(100 - crowd), 0};
+        if (what.crowd) {
+            m = (mix){below(50), below(8) == 0, below(8) == 0, what.crowd + below(100 - what.crowd), 0, 0};
             cores |= 1u << below(5) | 1u << below(5);
         }
-        if (feed) {
-            m.feed = feed + below(feed < 101 ? 101 - feed : 1);
+        if (what.feed) {
+            m.feed = what.feed + below(what.feed < 101 ? 101 - what.feed : 1);
             cores |= 4u << below(3) | 4u << below(3);
         }
+        m.odd = what.odd ? 1 + below(what.odd) : 0;
         stream s[MODES] = {0};
         wg_device *dev[MODES];
-        rv code[WG_CORES];
+        rv code[WG_CORES], handlers[2] = {handler(0), handler(1)};
         for (unsigned c = 0; c < WG_CORES; c++)
-            code[c] = feed == SMALL_LOOPS ? feeder(c) : program(c, &m);
+            code[c] = what.feed == SMALL_LOOPS ? feeder(c) : program(c, &m);
         for (unsigned i = 0; i < MODES; i++) {
             dev[i] = make(arch, i, profile, &s[i]);
+            for (unsigned c = 0; c < 2; c++)
+                assert_true(rv_load(dev[i], &handlers[c]));
             for (unsigned c = 0; c < WG_CORES; c++)
                 if (cores >> c & 1) {
                     assert_true(rv_load(dev[i], &code[c]));
@@ -350,39 +506,24 @@ static void random_programs(void **state, unsigned salt, unsigned crowd, unsigne
                 }
         }
         bool parked = false;
-        for (unsigned rounds = 0; !parked && rounds < 12; rounds++) {
+        for (unsigned round = 0; !parked && round < 12; round++) {
             uint64_t cycles = 1 + below(3000);
-            uint64_t hash = 0;
             wg_rng saved = g;
             for (unsigned i = 0; i < MODES; i++) {
+                g = saved;
+                if (what.odd && round)
+                    host(dev[i], cores);
+                wg_rng behind = g;
+                if (i == RESTORED)
+                    dev[i] = move(dev[i], arch, profile);
                 step(dev[i], i, cycles);
-                uint64_t h = wg_state_hash(dev[i]);
-                if (i && h != hash)
-                    fail_msg("program %u: mode %u differs by cycle %llu", seed, i,
-                             (unsigned long long)wg_cycle(dev[i]));
-                hash = h;
+                g = behind;
             }
-            g = saved;
-            parked = true;
-            for (unsigned c = 0; c < WG_CORES; c++) {
-                wg_core_info a, b;
-                wg_core_state(dev[SKIPPING], (wg_core_id)c, &a);
-                parked &= a.parked;
-                for (unsigned i = 1; i < MODES; i++) {
-                    wg_core_state(dev[i], (wg_core_id)c, &b);
-                    /* what hangs are dated by (poll.c) */
-                    uint64_t x = dev[0]->tile->core[c].run.disturbed, y = dev[i]->tile->core[c].run.disturbed;
-                    if (x != y)
-                        fail_msg("program %u: core %u is disturbed in %llu in mode %u, not %llu", seed, c,
-                                 (unsigned long long)y, i, (unsigned long long)x);
-                    if (a.instructions != b.instructions)
-                        fail_msg("program %u: core %u has executed %llu in mode %u, not %llu", seed, c,
-                                 (unsigned long long)b.instructions, i, (unsigned long long)a.instructions);
-                }
-            }
+            parked = same_state(&what, seed, round, dev) && !what.odd;
         }
         for (unsigned i = 1; i < MODES; i++)
-            same_findings(dev[0], dev[i], seed);
+            if (i != RESTORED) /* findings are not part of a snapshot */
+                same_findings(dev[0], dev[i], seed);
         if (s[LOCKSTEP].hash != s[WATCHED].hash || s[LOCKSTEP].events != s[WATCHED].events)
             fail_msg("program %u: event streams differ (%llu and %llu events)", seed,
                      (unsigned long long)s[LOCKSTEP].events, (unsigned long long)s[WATCHED].events);
@@ -398,10 +539,16 @@ static void random_programs(void **state, unsigned salt, unsigned crowd, unsigne
     print_message("%llu instructions\n", (unsigned long long)instructions);
 }
 
-static void test_random_programs(void **state) { random_programs(state, 0, 0, 0); }
-static void test_crowds_at_l1(void **state) { random_programs(state, 5, 50, 0); }
-static void test_cores_that_feed(void **state) { random_programs(state, 9, 0, 80); }
-static void test_small_loops_that_feed(void **state) { random_programs(state, 13, 0, SMALL_LOOPS); }
+static void test_random_programs(void **state) { random_programs(state, (kind){"test_random_programs", 0, 0, 0, 0}); }
+static void test_crowds_at_l1(void **state) { random_programs(state, (kind){"test_crowds_at_l1", 5, 50, 0, 0}); }
+static void test_cores_that_feed(void **state) { random_programs(state, (kind){"test_cores_that_feed", 9, 0, 80, 0}); }
+static void test_small_loops_that_feed(void **state)
+{
+    random_programs(state, (kind){"test_small_loops_that_feed", 13, 0, SMALL_LOOPS, 0});
+}
+static void test_odd_programs(void **state) { random_programs(state, (kind){"test_odd_programs", 17, 0, 0, 30}); }
+static void test_odd_crowds(void **state) { random_programs(state, (kind){"test_odd_crowds", 21, 50, 0, 12}); }
+static void test_odd_feeders(void **state) { random_programs(state, (kind){"test_odd_feeders", 25, 0, 60, 12}); }
 
 /* A loop that waits for what never comes, with a random body. Does it make requests in every round? */
 static rv endless(unsigned core, bool *requests)
@@ -452,7 +599,7 @@ static void test_polling_hangs(void **state)
         stream s[MODES] = {0};
         uint64_t end[MODES] = {0}, hash[MODES] = {0};
         for (unsigned i = 0; i < MODES; i++) {
-            if (i == STEPPING)
+            if (i == STEPPING || i == RESTORED)
                 continue;
             wg_device *dev = make(arch, i, 0, &s[i]);
             for (unsigned c = 0; c < WG_CORES; c++)
@@ -494,6 +641,7 @@ static void test_polling_hangs(void **state)
 static const wg_test tests[] = {
     WG_TEST(test_random_programs, WG_BH | WG_WH, ""), WG_TEST(test_crowds_at_l1, WG_BH | WG_WH, ""),
     WG_TEST(test_cores_that_feed, WG_BH | WG_WH, ""), WG_TEST(test_small_loops_that_feed, WG_BH | WG_WH, ""),
-    WG_TEST(test_polling_hangs, WG_BH | WG_WH, ""),
+    WG_TEST(test_odd_programs, WG_BH | WG_WH, ""),    WG_TEST(test_odd_crowds, WG_BH | WG_WH, ""),
+    WG_TEST(test_odd_feeders, WG_BH | WG_WH, ""),     WG_TEST(test_polling_hangs, WG_BH | WG_WH, ""),
 };
 WG_MAIN("core_modes", tests)

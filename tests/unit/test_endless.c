@@ -8,9 +8,11 @@
  */
 #include "explain/hang.h"
 #include "rvasm.h"
+#include "state_diff.h"
 #include "wgtest.h"
 
 enum { SKIPPING, LOCKSTEP, WATCHED, STEPPING, MODES };
+static const char *const mode_names[MODES] = {"skipping", "lockstep", "watched", "stepping"};
 enum { CODE = 0x10000, CODE_STRIDE = 0x1000, SHARED = 0x40000, OWN = 0x50000, OWN_STRIDE = 0x1000 };
 enum { RAM = S2, L1_SHARED = S3, L1_OWN = S4, PUSH = S8, INNER = T5, LOOP = T6 };
 
@@ -71,20 +73,25 @@ static bool same_report(const wg_hang *a, const wg_hang *b)
 static void same_ending(wg_arch_id arch, unsigned profile, unsigned cores, const rv code[WG_CORES], uint64_t limit,
                         unsigned program, ending end[MODES])
 {
+    wg_device *first = NULL;
     for (unsigned i = 0; i < MODES; i++) {
         wg_device *dev = start(arch, i, profile, cores, code);
         run(dev, i, limit, &end[i]);
-        wg_destroy(dev);
-        if (end[i].stop != end[0].stop || end[i].cycle != end[0].cycle)
-            fail_msg("program %u, limit %llu: mode %u ends in %llu (%d), not %llu (%d)", program,
-                     (unsigned long long)limit, i, (unsigned long long)end[i].cycle, (int)end[i].stop,
-                     (unsigned long long)end[0].cycle, (int)end[0].stop);
-        if (end[i].hash != end[0].hash)
-            fail_msg("program %u, limit %llu: mode %u ends in another state", program, (unsigned long long)limit, i);
+        if (end[i].stop != end[0].stop || end[i].cycle != end[0].cycle || end[i].hash != end[0].hash)
+            fail_msg("%s program %u, limit %llu: %s ends in %llu (%d), %s in %llu (%d): %s\nRepeat with: "
+                     "WG_RANDOM_FIRST=%u WG_RANDOM_PROGRAMS=1 build/tests/unit/test_endless",
+                     arch == WG_ARCH_BH ? "bh" : "wh", program, (unsigned long long)limit, mode_names[i],
+                     (unsigned long long)end[i].cycle, (int)end[i].stop, mode_names[0],
+                     (unsigned long long)end[0].cycle, (int)end[0].stop, first_difference(first, dev), program);
         if (end[i].stop == WG_STOP_HUNG && !same_report(&end[i].hang, &end[0].hang))
-            fail_msg("program %u, limit %llu: mode %u reports\n%s\nnot\n%s", program, (unsigned long long)limit, i,
-                     end[i].hang.story, end[0].hang.story);
+            fail_msg("program %u, limit %llu: %s reports\n%s\nnot\n%s", program, (unsigned long long)limit,
+                     mode_names[i], end[i].hang.story, end[0].hang.story);
+        if (i)
+            wg_destroy(dev);
+        else
+            first = dev;
     }
+    wg_destroy(first);
 }
 
 static unsigned number(const char *name, unsigned otherwise)
@@ -183,6 +190,96 @@ static void test_random_loops(void **state)
     free(end);
 }
 
+/* T cores that push in loops, until their threads take no more, or for ever. */
+static rv feeder(unsigned core)
+{
+    static const uint32_t words[] = {0x02000000, 0x58000000, 0x45000000 | 5 << 1, 0xA2008001, 0x02000000, 0x02000000};
+    rv p = rv_at(CODE + core * CODE_STRIDE);
+    rv_li(&p, PUSH, 0xFFE40000);
+    rv_li(&p, T4, 0x02000000);
+    rv_li(&p, LOOP, 1 + below(below(2) ? 30 : 1500));
+    if (below(2))
+        rv_tt(&p, 0xA6000000 | 0x1FF << 15 | 1 << 2 | 1); /* SEMWAIT for what nobody posts */
+    unsigned top = p.n;
+    for (unsigned count = 1 + below(7); count; count--) {
+        for (unsigned n = below(3) ? below(3) : below(24); n; n--)
+            rv_word(&p, rv_i(1, below(4) ? T1 : T2, 0, T1 + below(2), 0x13));
+        if (below(3) == 0)
+            rv_word(&p, rv_b(8, T1, T2, below(2))); /* over the next */
+        if (below(4))
+            rv_tt(&p, words[below(6)]);
+        else
+            rv_sw(&p, T4, 0, PUSH);
+    }
+    if (below(4))
+        rv_addi(&p, LOOP, LOOP, -1);
+    rv_bne(&p, LOOP, ZERO, top);
+    rv_done(&p);
+    return p;
+}
+
+static void test_random_feeders(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_PROGRAMS", 60), hung = 0;
+    ending *end = calloc(MODES, sizeof *end);
+    assert_non_null(end);
+    for (unsigned seed = first; seed < first + count; seed++) {
+        g.s = seed * UINT64_C(73471) + arch;
+        unsigned cores = (1 + below(7)) << WG_CORE_T0, profile = below(2);
+        rv code[WG_CORES];
+        for (unsigned c = WG_CORE_T0; c < WG_CORES; c++)
+            code[c] = feeder(c);
+        same_ending(arch, profile, cores, code, 4000 + below(4000), seed, end);
+        if (end[0].stop != WG_STOP_HUNG)
+            continue;
+        hung++;
+        same_ending(arch, profile, cores, code, end[0].cycle - 20 + below(24), seed, end);
+    }
+    print_message("%u of %u hang\n", hung, count);
+    free(end);
+}
+
+/* A loop that polls what gives cause to findings: as many, and in the same cycles, whether rounds are skipped or not. */
+static void test_findings_in_rounds(void **state)
+{
+    static const uint32_t polled[] = {0xFFB12300, 0xFFB13200, 0xFFB12058, 0xFFB12000 + 0xFC};
+    wg_arch_id arch = wg_test_arch(state);
+    uint64_t most = 0;
+    for (unsigned k = 0; k < sizeof polled / sizeof *polled; k++)
+        for (unsigned core = WG_CORE_B; core <= WG_CORE_T0; core++) {
+            rv p = rv_at(CODE + core * CODE_STRIDE), code[WG_CORES];
+            rv_li(&p, S0, polled[k]);
+            unsigned top = p.n;
+            rv_lw(&p, T0, 0, S0);
+            rv_word(&p, rv_i(1, RAM, 2, T1, 0x03)); /* misaligned */
+            rv_beq(&p, ZERO, ZERO, top);
+            rv_done(&p);
+            code[core] = p;
+            wg_device *dev[MODES];
+            for (unsigned i = 0; i < MODES; i++) {
+                dev[i] = start(arch, i, 0, 1u << core, code);
+                for (uint64_t left = 20000, n; left; left -= n) {
+                    n = i == STEPPING && left > 777 ? 1 + left % 777 : left;
+                    assert_int_equal(wg_advance(dev[i], n), WG_OK);
+                }
+                assert_int_equal(wg_finding_count(dev[i]), wg_finding_count(dev[0]));
+                for (size_t f = 0; f < wg_finding_count(dev[0]); f++) {
+                    const wg_finding *a = wg_finding_at(dev[0], f), *b = wg_finding_at(dev[i], f);
+                    if (a->code != b->code || a->count != b->count || a->cycle != b->cycle)
+                        fail_msg("0x%x: %s finds %s %llu times from %llu on, %s %s %llu times from %llu on", polled[k],
+                                 mode_names[i], wg_finding_info_at(b->code)->code, (unsigned long long)b->count,
+                                 (unsigned long long)b->cycle, mode_names[0], wg_finding_info_at(a->code)->code,
+                                 (unsigned long long)a->count, (unsigned long long)a->cycle);
+                    most = a->count > most ? a->count : most;
+                }
+            }
+            for (unsigned i = 0; i < MODES; i++)
+                wg_destroy(dev[i]);
+        }
+    assert_true(most > 500);
+}
+
 /* ---- each by itself ---- */
 
 static void same_alone(wg_arch_id arch, const rv *p, uint64_t limit, ending end[MODES])
@@ -242,6 +339,129 @@ static void test_long_rounds(void **state)
         same_alone(arch, &p, 30000, end);
         assert_int_equal(end[0].stop, counts ? WG_STOP_CYCLES : WG_STOP_HUNG);
     }
+    free(end);
+}
+
+/* A loop that waits for a word of L1 that nobody writes, and stores: to the stack as unoptimised code does, by a call that
+ * saves its return address, or the same value again and again. */
+static rv storing(unsigned how, unsigned core)
+{
+    rv p = rv_at(CODE + core * CODE_STRIDE);
+    rv_li(&p, L1_SHARED, SHARED);
+    rv_li(&p, SP, how & 1 ? OWN + core * OWN_STRIDE : 0xFFB00400);
+    unsigned top = p.n;
+    rv_fence(&p);
+    switch (how / 2) {
+    case 0: /* i = 3; while (i--) ; in memory */
+        rv_addi(&p, T0, ZERO, 3);
+        rv_sw(&p, T0, 12, SP);
+        {
+            unsigned inner = p.n;
+            rv_lw(&p, T0, 12, SP);
+            rv_addi(&p, T0, T0, -1);
+            rv_sw(&p, T0, 12, SP);
+            rv_bne(&p, T0, ZERO, inner);
+        }
+        break;
+    case 1: /* a call that saves ra, and returns */
+        rv_word(&p, 8u << 20 | RA << 7 | 0x6F);
+        rv_word(&p, 20u << 20 | 0x6F); /* j behind the function */
+        rv_sw(&p, RA, 0, SP);
+        rv_lw(&p, RA, 0, SP);
+        rv_word(&p, rv_i(0, RA, 0, ZERO, 0x67));
+        rv_nop(&p);
+        break;
+    default: /* a livelock: the same value */ rv_sw(&p, SP, 16, SP); break;
+    }
+    rv_lw(&p, T1, 0, L1_SHARED);
+    rv_beq(&p, T1, ZERO, top);
+    rv_done(&p);
+    return p;
+}
+
+static void test_polls_that_store(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    ending *end = calloc(MODES, sizeof *end);
+    assert_non_null(end);
+    for (unsigned how = 0; how < 6; how++) {
+        rv p = storing(how, WG_CORE_B);
+        g.s = how + 1;
+        same_alone(arch, &p, 400000, end);
+        if (end[0].stop != WG_STOP_HUNG)
+            fail_msg("loop %u is not recognised", how);
+        assert_string_equal(end[0].hang.core[WG_CORE_B].why, "it polls");
+    }
+    free(end);
+}
+
+/* A counter in memory grows: no circle, however much the registers look like one. */
+static void test_counts_in_memory(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    ending *end = calloc(MODES, sizeof *end);
+    assert_non_null(end);
+    for (unsigned how = 0; how < 2; how++) {
+        rv p = rv_at(CODE);
+        rv_li(&p, SP, how ? OWN : 0xFFB00400);
+        rv_li(&p, T3, 2000); /* and ends when it is there */
+        unsigned top = p.n;
+        rv_lw(&p, T0, 0, SP);
+        rv_addi(&p, T0, T0, 1);
+        rv_sw(&p, T0, 0, SP);
+        rv_fence(&p);
+        rv_word(&p, rv_b(12, T0, T3, 0));
+        rv_addi(&p, T0, ZERO, 0);
+        rv_beq(&p, ZERO, ZERO, top);
+        rv_done(&p);
+        g.s = how + 1;
+        same_alone(arch, &p, 200000, end);
+        assert_int_equal(end[0].stop, WG_STOP_DONE);
+    }
+    free(end);
+}
+
+/* Two cores whose rounds have no common divisor, and one with a long way round. */
+static rv delayed(unsigned core, unsigned rounds)
+{
+    rv p = rv_at(CODE + core * CODE_STRIDE);
+    rv_li(&p, L1_SHARED, SHARED);
+    unsigned top = p.n;
+    rv_li(&p, INNER, rounds);
+    unsigned inner = p.n;
+    rv_addi(&p, INNER, INNER, -1);
+    rv_bne(&p, INNER, ZERO, inner);
+    rv_fence(&p);
+    rv_lw(&p, T1, 0, L1_SHARED);
+    rv_beq(&p, T1, ZERO, top);
+    rv_done(&p);
+    return p;
+}
+
+static void test_coprime_rounds(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    ending *end = calloc(MODES, sizeof *end);
+    rv code[WG_CORES];
+    assert_non_null(end);
+    code[WG_CORE_B] = delayed(WG_CORE_B, 50);
+    code[WG_CORE_T1] = delayed(WG_CORE_T1, 51);
+    g.s = 7;
+    unsigned cores = 1u << WG_CORE_B | 1u << WG_CORE_T1;
+    if (arch ==
+        WG_ARCH_WH) { /* BH's L0 caches make the common round 128 times as long: too long to be ticked through */
+        same_ending(arch, 0, cores, code, 200000, 0, end);
+    } else {
+        wg_device *dev = start(arch, SKIPPING, 0, cores, code);
+        run(dev, SKIPPING, 100000000, &end[0]);
+        wg_destroy(dev);
+    }
+    assert_int_equal(end[0].stop, WG_STOP_HUNG);
+    code[WG_CORE_B] = delayed(WG_CORE_B, 5000);
+    wg_device *dev = start(arch, SKIPPING, 0, 1u << WG_CORE_B, code);
+    run(dev, SKIPPING, 100000000, &end[0]);
+    assert_int_equal(end[0].stop, WG_STOP_HUNG);
+    wg_destroy(dev);
     free(end);
 }
 
@@ -322,6 +542,9 @@ static void test_refused_in_steps(void **state)
 static const wg_test tests[] = {
     WG_TEST(test_private_loops, WG_BH | WG_WH, ""),          WG_TEST(test_long_rounds, WG_BH | WG_WH, ""),
     WG_TEST(test_ends_in_the_same_cycle, WG_BH | WG_WH, ""), WG_TEST(test_host_acts_in_a_round, WG_BH | WG_WH, ""),
-    WG_TEST(test_refused_in_steps, WG_BH | WG_WH, ""),       WG_TEST(test_random_loops, WG_BH | WG_WH, ""),
+    WG_TEST(test_findings_in_rounds, WG_BH | WG_WH, ""),     WG_TEST(test_polls_that_store, WG_BH | WG_WH, ""),
+    WG_TEST(test_counts_in_memory, WG_BH | WG_WH, ""),       WG_TEST(test_coprime_rounds, WG_BH | WG_WH, ""),
+    WG_TEST(test_refused_in_steps, WG_BH | WG_WH, ""),       WG_TEST(test_random_feeders, WG_BH | WG_WH, ""),
+    WG_TEST(test_random_loops, WG_BH | WG_WH, ""),
 };
 WG_MAIN("endless", tests)

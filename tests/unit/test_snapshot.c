@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A snapshot taken at any cycle and restored in a new process continues identically: this program starts itself again
- * (--restore ARCH FILE CYCLES, which prints the state's hash) and compares.
+ * (--restore ARCH FILE CYCLES, which prints the state's hash) and compares. A damaged or forged one is refused, or runs
+ * without harm to the host: that is for the sanitized build; with WG_SOAK=1 a hundred times as many.
  */
 #include "wgtest.h"
 
@@ -9,6 +10,8 @@
 #include <unistd.h>
 
 #include "cli/tasm.h"
+#include "forge.h"
+#include "waitgate/chip.h"
 
 static wg_device *make(wg_arch_id arch)
 {
@@ -95,7 +98,212 @@ static void test_new_process(void **state)
     unlink(file);
 }
 
+/* The published test vectors of XXH64. */
+static void test_checksum(void **state)
+{
+    (void)state;
+    assert_true(wg_checksum("", 0) == UINT64_C(0xEF46DB3751D8E999));
+    assert_true(wg_checksum("a", 1) == UINT64_C(0xD24EC4F1A98C6E5B));
+    assert_true(wg_checksum("abc", 3) == UINT64_C(0x44BC2CF5AD770999));
+    assert_true(wg_checksum("Nobody inspects the spammish repetition", 39) == UINT64_C(0xFBCEA83C8A378BF1));
+}
+
+/* Every damaged bit is noticed, and a refused snapshot changes nothing. */
+static void test_damaged(void **state)
+{
+    wg_device *dev = forge_device(wg_test_arch(state), 5), *other = make(wg_test_arch(state));
+    size_t size = wg_snapshot_size(dev);
+    char *bytes = malloc(size);
+    assert_int_equal(wg_snapshot(dev, bytes, size), WG_OK);
+    uint64_t box, hash = wg_state_hash(other);
+    memcpy(&box, bytes + FORGE_HEADER - 8, sizeof box);
+    wg_rng r = {3};
+    for (unsigned i = 0; i < 60; i++) {
+        size_t at = i < 8 * FORGE_HEADER / 32 ? i * 4 : wg_rng_next(&r) % (size - (box ? 0 : sizeof(wg_noc_box)));
+        if (at >= 28 && at < 32)
+            continue; /* nothing is there */
+        bytes[at] ^= (char)(1 << i % 8);
+        assert_int_equal(wg_restore(other, bytes, size), WG_ERR_SNAPSHOT);
+        bytes[at] ^= (char)(1 << i % 8);
+    }
+    for (size_t cut = 0; cut < size - sizeof(wg_noc_box); cut = cut * 5 / 3 + 1)
+        assert_int_equal(wg_restore(other, bytes, cut), WG_ERR_SNAPSHOT);
+    assert_true(wg_state_hash(other) == hash);
+    assert_int_equal(wg_restore(other, bytes, size), WG_OK);
+    assert_true(wg_state_hash(other) == wg_state_hash(dev));
+    free(bytes);
+    wg_destroy(dev);
+    wg_destroy(other);
+}
+
+/* Out of range in a field, the checksum being right. */
+static void test_forged_field(void **state)
+{
+    static const struct {
+        size_t at;
+        unsigned bytes;
+        uint64_t value;
+    } fields[] = {
+        {offsetof(wg_tile, sched.phase), 1, 200},
+        {offsetof(wg_tile, sched.watch_idle), 1, 2},
+        {offsetof(wg_tile, sched.now), 8, UINT64_MAX},
+        {offsetof(wg_tile, core[2].run.halt), 1, 99},
+        {offsetof(wg_tile, core[0].run.load[1].path), 1, 77},
+        {offsetof(wg_tile, core[0].icache[3].next), 2, 5},
+        {offsetof(wg_tile, core[0].icache[3].set), 1, 200},
+        {offsetof(wg_tile, frontend[1].fifo_head), 1, 32},
+        {offsetof(wg_tile, frontend[1].pool[7].unit), 1, 250},
+        {offsetof(wg_tile, frontend[2].down_end), 1, 99},
+        {offsetof(wg_tile, frontend[0].free), 8, 0},
+        {offsetof(wg_tile, backend.matrix.flight[5].effect), 1, 88},
+        {offsetof(wg_tile, backend.matrix.tail), 4, 1000},
+        {offsetof(wg_tile, backend.scalar.insn.op), 2, 9999},
+        {offsetof(wg_tile, backend.pack.order[4]), 1, 16},
+        {offsetof(wg_tile, backend.vector.write[9].lreg), 4, 17},
+        {offsetof(wg_tile, regions.memory.lane[1][3].head), 1, 16},
+        {offsetof(wg_tile, regions.niu.unit[1].queue[2]), 1, 4},
+    };
+    wg_device *dev = make(wg_test_arch(state));
+    size_t size = wg_snapshot_size(dev), whole = size - sizeof(wg_noc_box);
+    char *bytes = malloc(size);
+    assert_int_equal(wg_snapshot(dev, bytes, size), WG_OK);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        char *p = bytes + FORGE_HEADER + fields[i].at - WG_TILE_STATE_OFFSET;
+        uint64_t old;
+        memcpy(&old, p, sizeof old);
+        memcpy(p, &fields[i].value, fields[i].bytes);
+        forge_sum(bytes, whole);
+        assert_int_equal(wg_restore(dev, bytes, size), WG_ERR_SNAPSHOT);
+        assert_non_null(strstr(wg_error(dev), "not of a device that Waitgate ran"));
+        memcpy(p, &old, sizeof old);
+    }
+    forge_sum(bytes, whole);
+    assert_int_equal(wg_restore(dev, bytes, size), WG_OK);
+    free(bytes);
+    wg_destroy(dev);
+}
+
+/* Predecoded instructions are not taken over: whatever a snapshot says of them, those of its words run. */
+static void test_forged_code(void **state)
+{
+    wg_device *dev = make(wg_test_arch(state)), *other = make(wg_test_arch(state));
+    const uint32_t code[] = {0x00108093, 0x00110113, 0x00118193, 0xFF5FF06F}; /* three counters, round and round */
+    size_t size = wg_snapshot_size(dev);
+    char *bytes = malloc(size);
+    assert_int_equal(wg_write(dev, 0x1000, code, sizeof code), WG_OK);
+    assert_int_equal(wg_core_release(dev, WG_CORE_B, 0x1000), WG_OK);
+    assert_int_equal(wg_advance(dev, 100), WG_OK);
+    assert_int_equal(wg_snapshot(dev, bytes, size), WG_OK);
+    unsigned lines = 0;
+    for (unsigned i = 0; i < WG_ICACHE_LINES; i++) {
+        wg_icache_line line;
+        char *p = bytes + FORGE_HEADER + offsetof(wg_tile, core[WG_CORE_B].icache[i]) - WG_TILE_STATE_OFFSET;
+        memcpy(&line, p, sizeof line);
+        lines += line.tag != 0;
+        for (unsigned n = 0; n <= WG_LINE_OPS; n++) {
+            line.op[n].code = 0xFF;
+            line.op[n].rd = line.op[n].rs1 = line.op[n].rs2 = line.op[n].rs3 = 0xFE;
+        }
+        memcpy(p, &line, sizeof line);
+    }
+    assert_true(lines > 0);
+    forge_sum(bytes, size - sizeof(wg_noc_box));
+    assert_int_equal(wg_restore(other, bytes, size), WG_OK);
+    wg_advance(dev, 1000);
+    wg_advance(other, 1000);
+    assert_true(wg_state_hash(dev) == wg_state_hash(other));
+    free(bytes);
+    wg_destroy(dev);
+    wg_destroy(other);
+}
+
+static void test_forged(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    const unsigned runs = getenv("WG_SOAK") ? 40000 : 400;
+    unsigned taken = 0;
+    wg_rng r = {11 + (uint64_t)arch};
+    wg_device *dev = make(arch);
+    size_t size = wg_snapshot_size(dev);
+    char *bytes = malloc(size), *forged = malloc(size);
+    for (unsigned i = 0; i < runs; i++) {
+        if (i % 50 == 0) {
+            wg_device *from = forge_device(arch, wg_rng_next(&r));
+            assert_int_equal(wg_snapshot(from, bytes, size), WG_OK);
+            assert_int_equal(wg_restore(dev, bytes, size), WG_OK);
+            wg_destroy(from);
+        }
+        uint8_t numbers[200];
+        for (unsigned n = 0; n < sizeof numbers; n++)
+            numbers[n] = (uint8_t)wg_rng_next(&r);
+        forge f = {numbers, 13 + wg_rng_below(&r, sizeof numbers - 13)};
+        uint64_t box;
+        memcpy(&box, bytes + FORGE_HEADER - 8, sizeof box);
+        memcpy(forged, bytes, size);
+        forge_snapshot(&f, forged, size - (box ? 0 : sizeof(wg_noc_box)));
+        wg_status status = wg_restore(dev, forged, size);
+        assert_true(status == WG_OK || status == WG_ERR_SNAPSHOT);
+        taken += status == WG_OK;
+        if (status == WG_OK)
+            assert_int_equal(wg_advance(dev, 100), WG_OK);
+    }
+    assert_true(taken > runs / 8 && taken < runs);
+    free(bytes);
+    free(forged);
+    wg_destroy(dev);
+}
+
+/* The same for a chip, with packets under way between tiles and to DRAM: what is the chip's own is changed, bit by bit. */
+static void test_forged_chip(void **state)
+{
+    wg_grid_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
+    wg_grid *g = NULL;
+    assert_int_equal(wg_grid_create(&desc, &g), WG_OK);
+    bool bh = desc.arch == WG_ARCH_BH;
+    const uint32_t y = bh ? 2 : 1, command = bh ? 0x40 : 0x28, dram = 0;
+    for (unsigned x = 1; x < 4; x++) {
+        const uint32_t there = x == 1 ? dram : (x - 1) | y << 6, here = x | y << 6;
+        const uint32_t regs[][2] = {{0x00, 0x1000}, {bh ? 0x08 : 0x04, bh ? here : here << 4},
+                                    {0x0C, 0x2000}, {bh ? 0x14 : 0x10, bh ? there : there << 4},
+                                    {0x1C, 0x12},   {0x20, 2048},
+                                    {command, 1}};
+        for (unsigned i = 0; i < sizeof regs / sizeof *regs; i++)
+            assert_int_equal(wg_grid_write(g, x, y, 0xFFB20000u + regs[i][0], &regs[i][1], 4), WG_OK);
+    }
+    assert_int_equal(wg_grid_advance(g, 60), WG_OK);
+    size_t size = wg_grid_snapshot_size(g);
+    char *bytes = malloc(size), *forged = malloc(size);
+    assert_int_equal(wg_grid_snapshot(g, bytes, size), WG_OK);
+    const unsigned runs = getenv("WG_SOAK") ? 5000 : 60;
+    unsigned taken = 0;
+    wg_rng r = {99};
+    for (unsigned i = 0; i < runs; i++) {
+        memcpy(forged, bytes, size);
+        for (unsigned n = 1 + wg_rng_below(&r, 4); n; n--)
+            forged[96 + wg_rng_below(&r, i % 2 ? 60000 : 200000)] ^= (char)(1 << wg_rng_below(&r, 8));
+        forge_sum(forged, size);
+        wg_status status = wg_grid_restore(g, forged, size);
+        assert_true(status == WG_OK || status == WG_ERR_SNAPSHOT);
+        taken += status == WG_OK;
+        if (status == WG_OK)
+            assert_int_equal(wg_grid_advance(g, 200), WG_OK);
+    }
+    assert_true(taken > 0);
+    assert_int_equal(wg_grid_restore(g, bytes, size), WG_OK);
+    bytes[200] ^= 1;
+    assert_int_equal(wg_grid_restore(g, bytes, size), WG_ERR_SNAPSHOT); /* the checksum */
+    free(bytes);
+    free(forged);
+    wg_grid_destroy(g);
+}
+
 static const wg_test tests[] = {
+    WG_TEST(test_checksum, WG_BH, ""),
+    WG_TEST(test_damaged, WG_BH | WG_WH, ""),
+    WG_TEST(test_forged_field, WG_BH | WG_WH, ""),
+    WG_TEST(test_forged_code, WG_BH | WG_WH, ""),
+    WG_TEST(test_forged, WG_BH | WG_WH, ""),
+    WG_TEST(test_forged_chip, WG_BH | WG_WH, ""),
     WG_TEST(test_new_process, WG_BH | WG_WH, ""),
 };
 
