@@ -343,7 +343,8 @@ static wg_device *move(wg_device *dev, wg_arch_id arch, unsigned profile)
     wg_device *to = make(arch, RESTORED, profile, NULL);
     assert_non_null(copy);
     assert_int_equal(wg_snapshot(dev, copy, size), WG_OK);
-    assert_int_equal(wg_restore(to, copy, size), WG_OK);
+    if (wg_restore(to, copy, size) != WG_OK)
+        fail_msg("%s", wg_error(to));
     free(copy);
     wg_destroy(dev);
     return to;
