@@ -60,7 +60,7 @@ static bool contradiction(char *what, size_t room, const char *text)
 static bool route_holds(const wg_tile *t, unsigned core, uint32_t address, bool is_write, unsigned path, unsigned index)
 {
     wg_route r = wg_address_route(t->arch, (wg_core_id)core, address, is_write);
-    return r.path == path && (r.index == index || path == WG_PATH_OWN_RAM); /* own RAM: nobody looks at the index */
+    return r.path == path && (r.index == index || path <= WG_PATH_OWN_RAM); /* of L1 and own RAM there is one each */
 }
 
 static bool icache_holds(const wg_core *k)
