@@ -59,6 +59,7 @@ lint: all clang
 	@git ls-files 'src/*.c' | xargs -n 8 -P 2 clang-tidy -p $(B)/clang --quiet
 
 docs: all
+	@scripts/clauses
 	@$(B)/waitgate --help-markdown >docs/cli.md
 	@$(B)/waitgate explain --markdown --examples examples/findings >docs/findings.md
 	@[ -f $(B)/isa_tests.tsv ] || { echo "make docs: run make test first, which finds out what is tested"; exit 1; }
