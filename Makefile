@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# A thin front for meson and ninja. Every target installs what is missing (scripts/setup) first.
+# A thin front for meson and ninja. `make demo` and `make test` install what is missing first (scripts/setup); the other
+# targets say what is missing and how to get it.
 # docs: the generated pages; run it after changing options.def, findings.def or insns.def
-.PHONY: all docs demo test bench mutants soak format lint install setup debug sanitize thread fuzz clang clean
+.PHONY: all tools docs demo test bench mutants soak format lint install setup debug sanitize thread fuzz clang clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eo pipefail -c
 B := build
@@ -9,37 +10,42 @@ B := build
 NINJA = ninja -C $(1) >$(1)/ninja.log 2>&1 || { cat $(1)/ninja.log; exit 1; }
 CONFIGURE = mkdir -p $(1); [ -f $(1)/build.ninja ] || $(2) meson setup $(1) $(3) >$(1)/setup.log 2>&1 || { cat $(1)/setup.log; exit 1; }
 
-all: setup
+all: tools
 	@$(call CONFIGURE,$(B),,--buildtype=release -Dwerror=true -Db_lto=false --prefix=$(or $(PREFIX),/usr/local))
 	@$(call NINJA,$(B))
 
 setup:
 	@scripts/setup
 
-debug: setup
+tools:
+	@scripts/setup --check
+
+debug: tools
 	@$(call CONFIGURE,$(B)/debug,,--buildtype=debug -Dwerror=true)
 	@$(call NINJA,$(B)/debug)
 
-sanitize: setup
+sanitize: tools
 	@$(call CONFIGURE,$(B)/sanitize,,--buildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false)
 	@$(call NINJA,$(B)/sanitize)
 
-thread: setup
+thread: tools
 	@$(call CONFIGURE,$(B)/thread,,--buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false)
 	@$(call NINJA,$(B)/thread)
 
-clang: setup
+clang: tools
 	@$(call CONFIGURE,$(B)/clang,CC=clang,--buildtype=release -Dwerror=true)
 	@$(call NINJA,$(B)/clang)
 
-fuzz: setup
+fuzz: tools
 	@$(call CONFIGURE,$(B)/fuzz,CC=clang,--buildtype=debugoptimized -Dwerror=true -Dfuzz=true -Dtests=false -Db_lundef=false)
 	@$(call NINJA,$(B)/fuzz)
 
-demo: all
+demo: setup
+	@$(MAKE) --no-print-directory all
 	@scripts/demo
 
-test: all sanitize fuzz
+test: setup
+	@$(MAKE) --no-print-directory all sanitize fuzz
 	@python3 tests/run.py
 
 bench: all
@@ -51,7 +57,7 @@ mutants: all
 soak: all sanitize thread fuzz
 	@WG_SOAK=1 python3 tests/run.py --soak
 
-format: setup
+format: tools
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 lint: all clang
@@ -59,6 +65,7 @@ lint: all clang
 	@git ls-files 'src/*.c' | xargs -n 8 -P 2 clang-tidy -p $(B)/clang --quiet
 
 docs: all
+	@scripts/clauses
 	@$(B)/waitgate --help-markdown >docs/cli.md
 	@$(B)/waitgate explain --markdown --examples examples/findings >docs/findings.md
 	@[ -f $(B)/isa_tests.tsv ] || { echo "make docs: run make test first, which finds out what is tested"; exit 1; }
@@ -66,6 +73,7 @@ docs: all
 	@$(B)/waitgate isa --support >docs/support.md
 
 install: all
+	@$(if $(PREFIX),meson configure $(B) --prefix=$(PREFIX))
 	@ninja -C $(B) install | tail -n 1
 
 clean:

@@ -401,6 +401,41 @@ static uint16_t destination(wg_tile *t, unsigned noc, uint16_t place, uint64_t a
     return to;
 }
 
+/* The counters of a request that leaves, and what is wrong with it by its kind alone. */
+static void count_request(wg_tile *t, unsigned noc, uint64_t address, uint32_t ctrl, bool answer)
+{
+    bool read = (ctrl & CTRL_TYPE) == TYPE_READ, atomic = (ctrl & CTRL_TYPE) == TYPE_ATOMIC, posted = !answer;
+    wg_niu_count(t, noc, WG_MST_CMD_ACCEPTED, 1);
+    if (read) {
+        wg_niu_count(t, noc, WG_MST_RD_REQ_STARTED, 1);
+        wg_niu_count(t, noc, WG_MST_RD_REQ_SENT, 1);
+    } else if (atomic) {
+        if (answer)
+            wg_niu_count(t, noc, WG_MST_NONPOSTED_ATOMIC_STARTED, 1);
+        wg_niu_count(t, noc, posted ? WG_MST_POSTED_ATOMIC_SENT : WG_MST_NONPOSTED_ATOMIC_SENT, 1);
+        if (posted && !t->arch->noc.posted_atomics)
+            note(t, WG_F_NOC_POSTED_ATOMIC, noc, address, ctrl, "it asks for no acknowledgement");
+    } else {
+        wg_niu_count(t, noc, posted ? WG_MST_POSTED_WR_REQ_STARTED : WG_MST_NONPOSTED_WR_REQ_STARTED, 1);
+        wg_niu_count(t, noc, posted ? WG_MST_POSTED_WR_REQ_SENT : WG_MST_NONPOSTED_WR_REQ_SENT, 1);
+    }
+}
+
+/* Where a broadcast goes: the rectangle, and who is left out of it. */
+static void broadcast_to(wg_tile *t, unsigned noc, unsigned i, uint32_t ctrl, uint16_t start, uint16_t end,
+                         wg_packet *p)
+{
+    p->flags |=
+        (uint16_t)(WG_PACKET_BROADCAST | (ctrl & CTRL_Y_MAJOR ? WG_PACKET_Y_MAJOR : 0) |
+                   (ctrl & CTRL_TO_SELF ? WG_PACKET_TO_SELF : 0) | (ctrl & CTRL_RESERVE ? WG_PACKET_RESERVE : 0));
+    p->x0 = start & 63;
+    p->y0 = start >> 6 & 63;
+    p->x1 = end & 63;
+    p->y1 = end >> 6 & 63;
+    if (wg_niu_map_of(t)->exclude)
+        p->exclude = reg(t, noc, i, wg_niu_map_of(t)->exclude);
+}
+
 /* The request at the head of the initiators' queue; false: *retry says when to try again. */
 static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
 {
@@ -421,15 +456,7 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
     uint16_t end = data ? u->place[i].ret : u->place[i].targ,
              start = data ? u->place[i].ret_start : u->place[i].targ_start;
     if (ctrl & CTRL_BROADCAST) {
-        p.flags |=
-            (uint16_t)(WG_PACKET_BROADCAST | (ctrl & CTRL_Y_MAJOR ? WG_PACKET_Y_MAJOR : 0) |
-                       (ctrl & CTRL_TO_SELF ? WG_PACKET_TO_SELF : 0) | (ctrl & CTRL_RESERVE ? WG_PACKET_RESERVE : 0));
-        p.x0 = start & 63;
-        p.y0 = start >> 6 & 63;
-        p.x1 = end & 63;
-        p.y1 = end >> 6 & 63;
-        if (wg_niu_map_of(t)->exclude)
-            p.exclude = reg(t, noc, i, wg_niu_map_of(t)->exclude);
+        broadcast_to(t, noc, i, ctrl, start, end, &p);
         destination(t, noc, start, to.address, "a broadcast starts");
     }
     if (ctrl & CTRL_LINKED)
@@ -482,24 +509,10 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
     if (read || (data && !by_mask(ctrl)))
         check_alignment(t, noc, targ.address, ret.address, p.bytes);
 
-    bool posted = !answer;
-    wg_niu_count(t, noc, WG_MST_CMD_ACCEPTED, 1);
-    if (read) {
-        wg_niu_count(t, noc, WG_MST_RD_REQ_STARTED, 1);
-        wg_niu_count(t, noc, WG_MST_RD_REQ_SENT, 1);
-    } else if (atomic) {
-        if (answer)
-            wg_niu_count(t, noc, WG_MST_NONPOSTED_ATOMIC_STARTED, 1);
-        wg_niu_count(t, noc, posted ? WG_MST_POSTED_ATOMIC_SENT : WG_MST_NONPOSTED_ATOMIC_SENT, 1);
-        if (posted && !t->arch->noc.posted_atomics)
-            note(t, WG_F_NOC_POSTED_ATOMIC, noc, to.address, ctrl, "it asks for no acknowledgement");
-    } else {
-        wg_niu_count(t, noc, posted ? WG_MST_POSTED_WR_REQ_STARTED : WG_MST_NONPOSTED_WR_REQ_STARTED, 1);
-        wg_niu_count(t, noc, posted ? WG_MST_POSTED_WR_REQ_SENT : WG_MST_NONPOSTED_WR_REQ_SENT, 1);
-    }
+    count_request(t, noc, to.address, ctrl, answer);
     if (data) {
         uint32_t words = wg_packet_flits(&p, t->arch->noc.flit_bytes) - 1;
-        wg_niu_count(t, noc, posted ? WG_MST_POSTED_WR_DATA_WORD_SENT : WG_MST_NONPOSTED_WR_DATA_WORD_SENT, words);
+        wg_niu_count(t, noc, answer ? WG_MST_NONPOSTED_WR_DATA_WORD_SENT : WG_MST_POSTED_WR_DATA_WORD_SENT, words);
         u->data_gone = t->sched.now + words + 1;
         u->data_tag = p.tag;
     }

@@ -96,6 +96,13 @@ def other_completions(d):
 
 
 @test
+def clauses_page(d):
+    """Every clause is shown by the tests that the page names, and by no others."""
+    r = subprocess.run([ROOT / "scripts/clauses", "--check"], capture_output=True, text=True)
+    assert r.returncode == 0, r.stdout
+
+
+@test
 def api_page(d):
     """Every public function is named."""
     page = (ROOT / "docs/api.md").read_text()
@@ -130,9 +137,9 @@ def findings_have_examples(d):
 
 
 @test
-def scheduling_page(d):
+def unit_rules_page(d):
     """Each row: codes that exist, reported by the unit's source, asserted by the test that is named."""
-    rows = [[c.strip() for c in line.split("|")[1:-1]] for line in (ROOT / "docs/scheduling.md").read_text().splitlines()
+    rows = [[c.strip() for c in line.split("|")[1:-1]] for line in (ROOT / "docs/unit_rules.md").read_text().splitlines()
             if line.startswith("| ") and not line.startswith("| Rule")]
     codes = {f["code"] for f in json.loads(run("explain", "--json"))["findings"]}
     ids = dict(re.findall(r'WG_FINDING\((\w+), "([\w-]+)"', (ROOT / "src/explain/findings.def").read_text()))
@@ -155,7 +162,7 @@ def scheduling_page(d):
             assert ids.get(c, "-") in bodies or f'"{c}"' in bodies or f"race {c} " in programs, f"{c}: not asserted by {tests}"
     assert not own, f"reported by these units, not on the page: {own}"
     # Bad operands: the finding names the value that broke the rule.
-    operands = (ROOT / "docs/scheduling.md").read_text().split("## Operands")[1]
+    operands = (ROOT / "docs/unit_rules.md").read_text().split("## Operands")[1]
     for c in sorted(set(re.findall(r"`([a-z]+-[a-z0-9-]+)`", operands)) - {"unimplemented-instruction"}):
         example = ROOT / f"examples/findings/{c}.tasm"
         arch = re.search(r"^\.arch (\w+)", example.read_text(), re.M)

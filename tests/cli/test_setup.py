@@ -22,7 +22,7 @@ def check(condition, what):
         print("FAIL", what)
 
 
-def setup(missing, user, sudo):
+def setup(missing, user, sudo, *args):
     """Runs it where the packages `missing` are; returns (status, output, calls of apt-get)."""
     with tempfile.TemporaryDirectory() as scratch:
         d = pathlib.Path(scratch)
@@ -39,7 +39,7 @@ def setup(missing, user, sudo):
             (d / name).chmod(0o755)
         for name in ("sh", "true", "sed", "tr"):
             os.symlink(f"/bin/{name}", d / name)
-        r = subprocess.run(["/bin/sh", ROOT / "scripts/setup"], env={"PATH": str(d)}, capture_output=True, text=True)
+        r = subprocess.run(["/bin/sh", ROOT / "scripts/setup", *args], env={"PATH": str(d)}, capture_output=True, text=True)
         calls = (d / "calls").read_text() if (d / "calls").exists() else ""
         return r.returncode, r.stdout + r.stderr, calls
 
@@ -53,5 +53,9 @@ for user, sudo in ((0, False), (1000, True)):
     check(("sudo apt-get" in calls) == sudo, calls)
 status, output, calls = setup(["meson", "libdw-dev"], 1000, False)
 check(status == 1 and "apt-get install meson libdw-dev" in output and not calls, f"cannot: {status} {output} {calls}")
+status, output, calls = setup(["meson", "libdw-dev"], 0, True, "--check")
+check(status == 1 and "meson libdw-dev; `make setup` installs them" in output and not calls, f"only looks: {status} {output} {calls}")
+status, output, calls = setup([], 0, True, "--check")
+check(status == 0 and not output, f"nothing to say: {status} {output}")
 print(f"{passed} passed, {failed} failed")
 sys.exit(1 if failed else 0)
