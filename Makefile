@@ -2,7 +2,7 @@
 # A thin front for meson and ninja. `make demo` and `make test` install what is missing first (scripts/setup); the other
 # targets say what is missing and how to get it.
 # docs: the generated pages; run it after changing options.def, findings.def or insns.def
-.PHONY: all tools docs demo test bench mutants soak format lint install setup debug sanitize thread fuzz clang clean
+.PHONY: all tools docs demo test bench mutants soak format lint install setup debug sanitize plain thread fuzz clang clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eo pipefail -c
 B := build
@@ -28,6 +28,11 @@ sanitize: tools
 	@$(call CONFIGURE,$(B)/sanitize,,--buildtype=debugoptimized -Db_sanitize=address$(comma)undefined -Db_lundef=false)
 	@$(call NINJA,$(B)/sanitize)
 
+# The plain machine: no shortcuts. `make test` runs a part of the suite in it, `make soak` all of it.
+plain: tools
+	@$(call CONFIGURE,$(B)/plain,,--buildtype=release -Dwerror=true -Dfast=false)
+	@$(call NINJA,$(B)/plain)
+
 thread: tools
 	@$(call CONFIGURE,$(B)/thread,,--buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false)
 	@$(call NINJA,$(B)/thread)
@@ -45,7 +50,7 @@ demo: setup
 	@scripts/demo
 
 test: setup
-	@$(MAKE) --no-print-directory all sanitize fuzz
+	@$(MAKE) --no-print-directory all sanitize plain fuzz
 	@python3 tests/run.py
 
 bench: all
@@ -54,7 +59,7 @@ bench: all
 mutants: all
 	@python3 tests/mutants.py
 
-soak: all sanitize thread fuzz
+soak: all sanitize plain thread fuzz
 	@WG_SOAK=1 python3 tests/run.py --soak
 
 format: tools

@@ -3,7 +3,7 @@
 """Runs every test suite: one line per suite, then `N passed, N failed`.
 
 The suites are meson's tests of build/ (all of them) and of build/sanitize (the unit suites again, under the
-address and undefined behaviour sanitizers); the fuzz targets of build/fuzz run for a fixed time on their corpora.
+address and undefined behaviour sanitizers); some of them in build/plain, the machine without shortcuts; the fuzz targets of build/fuzz run for a fixed time on their corpora.
 With --soak: the suites that have a long form, the fuzz targets for ten minutes each, the suites with host threads
 of build/thread under the thread sanitizer, and some suites of build/ under valgrind, which sees uninitialised memory.
 Writes build/clauses.tsv (clause, test, architecture, pass|fail) and build/isa_tests.tsv (architecture,
@@ -101,6 +101,12 @@ def memcheck(test):
     return dict(test, cmd=command)
 
 
+# What is run in the build of the plain machine, too; `make soak` runs everything there.
+PLAIN = {"frontend", "gate", "sync", "ttsync", "ttsync_cores", "matrix_timing", "vector_timing", "unpack_timing", "pack_timing",
+         "core_alu", "core_memory", "core_push", "device", "tile", "tile_cores", "noc", "examples", "math_examples", "pipeline",
+         "hangs", "tasm_programs"}
+
+
 def fuzz_jobs(seconds, device_seconds):
     folder = BUILD / "fuzz" / "tests" / "fuzz"
     for target in sorted(folder.glob("fuzz_*")) if folder.is_dir() else []:
@@ -158,10 +164,12 @@ def main():
     args = p.parse_args()
 
     jobs = []
-    for label, build in (("", BUILD), ("sanitize ", BUILD / "sanitize"), ("thread ", BUILD / "thread")):
+    for label, build in (("", BUILD), ("sanitize ", BUILD / "sanitize"), ("plain ", BUILD / "plain"), ("thread ", BUILD / "thread")):
         if not (build / "build.ninja").is_file() or (label == "thread " and not args.soak):
             continue
         for test in suites(build):
+            if label == "plain " and not args.soak and test["name"] not in PLAIN:
+                continue
             kinds = {name.rpartition(":")[2] for name in test["suite"]}
             if label == "thread ":
                 if test["name"] in THREADED:
@@ -169,6 +177,9 @@ def main():
                 continue
             if not label and args.soak and test["name"] in MEMCHECK:
                 jobs.append(("valgrind " + test["name"], dict(memcheck(test), env={"WG_SOAK": ""}), 86400))
+            if label == "plain " and args.soak: # all of it, in the short form
+                jobs.append((label + test["name"], dict(test, env=dict(test.get("env", {}), WG_SOAK="")), 3600))
+                continue
             if (label and "unit" not in kinds and not (args.soak and test["name"] == "dis_elf")) or \
                     (args.soak and "soak" not in kinds and test["name"] != "dis_elf"):
                 continue
