@@ -3,6 +3,7 @@
 #include "tile/memory.h"
 
 #include <string.h>
+#include "fast/fast.h"
 #include "frontend/auto_ttsync.h"
 #include "observe/touch.h"
 #include "tile/tile.h"
@@ -293,7 +294,7 @@ static uint64_t push_any(wg_tile *t, unsigned core)
 void wg_regions_push(wg_tile *t)
 {
     const wg_memory *m = &t->regions.memory;
-    const bool usual = !(t->lockstep | t->perturbed | (WG_EVENTS && t->watched));
+    const bool usual = wg_fast(t, WG_FAST_PUSHES);
     uint64_t next = WG_NEVER, at;
     for (unsigned core = 0; core < (usual ? WG_CORE_T0 : WG_CORES); core++) {
         at = push_any(t, core);
