@@ -25,11 +25,14 @@ typedef enum wg_fast_path {
 } wg_fast_path;
 #define WG_FAST_ALL ((1u << WG_FAST_PATHS) - 1)
 
-/* Kinds of events that keep cores to the clock: whoever watches them sees every instruction in its cycle. */
+/* Kinds of events that keep cores to the clock: an instruction emits them in its cycle, and never twice. */
 #define WG_FAST_CORE_KINDS \
-    (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_TOUCH))
+    (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_CORE_FENCE) | WG_EV_BIT(WG_EV_CORE_CONSUMED) | \
+     WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_TOUCH))
 /* Kinds of events that a polling loop may emit: whoever watches them sees every round. */
-#define WG_FAST_POLL_KINDS (WG_FAST_CORE_KINDS | WG_EV_BIT(WG_EV_CORE_REQUEST) | WG_EV_BIT(WG_EV_CORE_RESPONSE))
+#define WG_FAST_POLL_KINDS \
+    (WG_FAST_CORE_KINDS | WG_EV_BIT(WG_EV_CORE_REQUEST) | WG_EV_BIT(WG_EV_CORE_RESPONSE) | WG_EV_BIT(WG_EV_FINDING) | \
+     WG_EV_BIT(WG_EV_TRACKED))
 
 /*
  * The one place that says when shortcuts may be taken: nobody watches, nothing is perturbed, and it is not lockstep. To

@@ -8,10 +8,9 @@
  *                                            │
  *                                     own RAM, or a request to a region (tile/memory.h)
  *
- * An instruction acts when it enters EX1. Private work (registers, own RAM, cache hits) runs ahead of
- * the common clock; whatever others can see happens in the cycle it belongs to. What running ahead
- * changes is in `run`, with a copy from where it began (`saved`) and a log of old values beside it, so
- * that wg_core_sync() can take it back.
+ * An instruction acts when it enters EX1. Whatever others can see happens in the cycle it belongs to. A
+ * shortcut lets private work (registers, own RAM, cache hits) run ahead of the common clock
+ * (fast/ahead.c). What that changes is in `run`; wg_core_sync() takes it back.
  *
  * Facts: BabyRISCV/README.md, MemoryOrdering.md, CSRs.md, InstructionCache.md of each architecture;
  * time.md rules 8 to 11.
@@ -196,9 +195,10 @@ typedef struct wg_csrs {
     uint64_t cycle_offset, instret_offset; /* counter = cycle or number + offset */
 } wg_csrs;
 
+/* What shortcuts need (saved to solo_l1, undo) is here because it belongs to the core; in the plain machine it is idle. */
 typedef struct wg_core {
     wg_core_run run;
-    wg_core_run saved; /* as of saved_at */
+    wg_core_run saved; /* the checkpoint of a run-ahead, as of saved_at */
     uint64_t saved_at; /* WG_NEVER: the core has not run ahead */
     wg_past past;      /* … if `noted`, it is this that holds instead of `saved` */
     bool noted;

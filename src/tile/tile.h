@@ -50,6 +50,7 @@ struct wg_tile {
     wg_noc_box *box;          /* packets of this tile; part of a snapshot, like L1 */
     wg_noc_box *const *boxes; /* of all tiles of the chip; NULL: the tile stands alone */
     wg_poll poll;
+    /* What shortcuts of cores need; in the plain machine it is idle. */
     uint32_t l1_turns;      /* requests of cores that L1 has processed in their cycles, */
     uint64_t l1_turns_from; /* … since then: are several cores at it (fast/core_groups.c)? */
     uint32_t l1_undos;      /* lines that a core running ahead through L1 has written */
