@@ -241,7 +241,7 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
                     return at_rest(t);
                 break;
             }
-            if (!t->lockstep && next > s->now) { /* lockstep: a tick in every cycle, which is no shortcut's matter */
+            if (!t->lockstep && next > s->now) { /* lockstep: every cycle is ticked */
                 uint64_t to = next < limit ? next : limit;
                 if (t->poll.stop_at >= s->now && t->poll.stop_at < to && next != WG_NEVER)
                     to = t->poll.stop_at;
@@ -297,7 +297,7 @@ uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
         uint64_t next = wg_tile_others_due(t) ? s->now : wg_tile_next(t);
         if (next == WG_NEVER)
             dev->rest_at = rests_at(t);
-        if (next > s->now && (!t->lockstep || next == WG_NEVER)) {
+        if (next > s->now && (!t->lockstep || next == WG_NEVER)) { /* likewise */
             uint64_t to = next < end ? next : end;
             if (t->poll.stop_at >= s->now && t->poll.stop_at < to && next != WG_NEVER)
                 to = t->poll.stop_at;

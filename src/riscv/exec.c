@@ -58,6 +58,7 @@ uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop, struct wg_loop
     wg_core_run *run = &k->run;
     uint32_t *r = run->r;
     const uint64_t now = t->sched.now;
+    /* Not about shortcuts: every instruction has something to emit. */
     const bool watched = WG_EVENTS && t->watched & (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_TOUCH));
     const bool lines = wg_fast(t, WG_FAST_LINES);
     bool forwards = !wg_one_at_a_time(k);

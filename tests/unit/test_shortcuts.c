@@ -84,6 +84,33 @@ static void load_private(wg_device *dev)
     }
 }
 
+/* NC is ahead in private work while B stores to a line of NC's code, what is there already: NC comes back each time. */
+static void load_rollbacks(wg_device *dev)
+{
+    rv p = rv_at(CODE + CODE_STRIDE), q = rv_at(CODE);
+    rv_li(&p, A0, RAM + 64);
+    rv_li(&p, A1, 300);
+    unsigned loop = p.n;
+    rv_sw(&p, A1, 0, A0);
+    rv_add(&p, T1, T1, A1);
+    rv_lw(&p, T0, 0, A0);
+    rv_addi(&p, A1, A1, -1);
+    rv_bne(&p, A1, ZERO, loop);
+    rv_sw(&p, T1, 0, A0);
+    uint32_t line = p.base + 4 * loop;
+    rv_li(&q, A0, line);
+    rv_li(&q, A1, 20);
+    rv_lw(&q, T0, 0, A0);
+    loop = q.n;
+    rv_sw(&q, T0, 0, A0);
+    for (unsigned i = 0; i < 37; i++)
+        rv_nop(&q);
+    rv_addi(&q, A1, A1, -1);
+    rv_bne(&q, A1, ZERO, loop);
+    start(dev, WG_CORE_NC, &p);
+    start(dev, WG_CORE_B, &q);
+}
+
 /* A loop through L1 that copies a word and adds it up. */
 static void copies(wg_device *dev, unsigned core, unsigned words)
 {
@@ -162,9 +189,10 @@ typedef struct program {
     void (*load)(wg_device *dev);
     bool endless;
 } program;
-static const program programs[] = {{"private", load_private, false}, {"copy", load_copy, false},
-                                   {"copies", load_copies, false},   {"pushes", load_pushes, false},
-                                   {"mop", load_mop, false},         {"polls", load_polls, true}};
+static const program programs[] = {{"private", load_private, false}, {"rollbacks", load_rollbacks, false},
+                                   {"copy", load_copy, false},       {"copies", load_copies, false},
+                                   {"pushes", load_pushes, false},   {"mop", load_mop, false},
+                                   {"polls", load_polls, true}};
 
 static uint64_t uses[64]; /* of each shortcut, in all runs with all of them */
 
