@@ -106,7 +106,8 @@ WG_API const char *wg_site_name(unsigned site);
  * ("rows,bursts": these alone), or a list of exceptions ("-bursts": all but these). wg_shortcut_name() lists them.
  */
 WG_API wg_status wg_shortcuts(wg_device *dev, const char *names);
-WG_API const char *wg_shortcut_name(unsigned index); /* NULL behind the last */
+WG_API const char *wg_shortcut_name(unsigned index);                    /* NULL behind the last */
+WG_API uint64_t wg_shortcut_uses(const wg_device *dev, unsigned index); /* how often it was taken since creation */
 
 /* Time. */
 WG_API uint64_t wg_cycle(const wg_device *dev);

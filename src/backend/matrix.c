@@ -539,6 +539,7 @@ static bool accept_prepared(wg_tile *t, const wg_insn *insn)
     uint64_t now = t->sched.now;
     if (p->cycle != now + 1 || p->word != insn->word || p->thread != insn->thread || !wg_fast(t, WG_FAST_UNITS))
         return false;
+    wg_fast_used(t, WG_FAST_UNITS);
     unsigned place = m->tail++ % WG_MATRIX_FLIGHTS, block = p->row / 8, thread = p->thread;
     wg_matrix_op *op = &m->flight[place];
     wg_rwc_thread *rwc = &t->regs.rwc.thread[thread];

@@ -19,8 +19,8 @@
 
 void wg_vector_finding(wg_tile *t, const wg_vector_op *op, wg_finding_code code, uint64_t subject)
 {
-    WG_FIND(t, code, WG_AGENT_THREAD0 + op->thread, .pc = op->pc, .has_pc = op->pc != 0, .word = op->word, .has_word = true,
-            .subject = subject);
+    WG_FIND(t, code, WG_AGENT_THREAD0 + op->thread, .pc = op->pc, .has_pc = op->pc != 0, .word = op->word,
+            .has_word = true, .subject = subject);
 }
 
 /* ---- Results ---- */
@@ -370,6 +370,7 @@ static inline bool accept_mad(wg_tile *t, const wg_insn *insn)
         !wg_fast(t, WG_FAST_UNITS) || v->ran_at == now || v->shuffle_at == now ||
         (v->early.next == now && reads >> v->early.lreg & 1))
         return false;
+    wg_fast_used(t, WG_FAST_UNITS);
     v->free_at = now + 1;
     v->last_thread = (uint8_t)thread;
     if (v->done_at[thread] < now + 2)

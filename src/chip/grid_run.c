@@ -11,6 +11,7 @@
  * count as such (poll.h). Where windows end changes nothing but who computes when.
  */
 #include "chip/grid.h"
+#include "fast/fast.h"
 
 /* When the tile acts next, and when a packet could leave it at the earliest. */
 static void look(wg_grid *g, unsigned i)
@@ -19,11 +20,11 @@ static void look(wg_grid *g, unsigned i)
     const wg_schedule *s = &t->sched;
     uint64_t settled, next = WG_NEVER, sends = WG_NEVER;
     g->endless[i] = wg_poll_endless(t);
-    if (t->lockstep) {
+    if (t->lockstep) { /* it has something to do in every cycle */
         g->next[i] = g->sends[i] = wg_tile_next(t) == WG_NEVER ? WG_NEVER : s->now;
         return;
     }
-    bool polls = wg_poll_settled(t, &settled);
+    bool polls = wg_fast_polls_settled(t, &settled);
     unsigned from_core = 1u + t->timing->path[WG_PATH_NIU0].travel;
     for (unsigned a = 0; a < WG_AGENT_COUNT; a++) {
         uint64_t at = s->next[a];

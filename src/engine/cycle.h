@@ -11,7 +11,10 @@
 /* Appointments that were made for later have come near: the next of all, and those soon behind it. */
 void wg_tile_look_through(wg_schedule *s);
 
-/* An agent about to be ticked has no appointment until its tick (or a later wake-up) makes one. */
+/*
+ * An agent about to be ticked has no appointment until its tick (or a later wake-up) makes one. In lockstep everybody is
+ * ticked in every cycle: that is how the machine is driven, not a shortcut.
+ */
 static inline bool wg_take(wg_tile *t, unsigned agent)
 {
     wg_schedule *s = &t->sched;

@@ -241,7 +241,7 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
                     return at_rest(t);
                 break;
             }
-            if (!t->lockstep && next > s->now) {
+            if (!t->lockstep && next > s->now) { /* lockstep: every cycle is ticked */
                 uint64_t to = next < limit ? next : limit;
                 if (t->poll.stop_at >= s->now && t->poll.stop_at < to && next != WG_NEVER)
                     to = t->poll.stop_at;
@@ -251,12 +251,12 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
             }
         }
         if (s->now >= t->poll.look_at) {
-            if (wg_poll_skip(t, limit, may_stop))
+            if (wg_poll_look(t, limit, may_stop))
                 return WG_STOP_HUNG;
             if (s->now >= limit)
                 break;
         }
-        if (t->l1_turns >= WG_L1_TURNS && wg_cores_together(t)) {
+        if (wg_fast_core_groups(t)) {
             if (dev->stop_requested && may_stop)
                 return WG_STOP_FINDING;
             continue;
@@ -292,12 +292,12 @@ uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
     t->horizon = end;
     t->l1_watched = dev->until.mask;
     dev->rest_at = WG_NEVER;
-    wg_poll_resume(t, end);
+    wg_fast_polls_resume(t, end);
     while (s->now < (end = t->horizon)) {
         uint64_t next = wg_tile_others_due(t) ? s->now : wg_tile_next(t);
         if (next == WG_NEVER)
             dev->rest_at = rests_at(t);
-        if (next > s->now && (!t->lockstep || next == WG_NEVER)) {
+        if (next > s->now && (!t->lockstep || next == WG_NEVER)) { /* likewise */
             uint64_t to = next < end ? next : end;
             if (t->poll.stop_at >= s->now && t->poll.stop_at < to && next != WG_NEVER)
                 to = t->poll.stop_at;
@@ -306,11 +306,11 @@ uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
                 break;
         }
         if (s->now >= t->poll.look_at) {
-            wg_poll_skip(t, end, false);
+            wg_poll_look(t, end, false);
             if (s->now >= end)
                 break;
         }
-        if (t->l1_turns < WG_L1_TURNS || !wg_cores_together(t))
+        if (!wg_fast_core_groups(t))
             wg_tile_cycles(t, undisturbed(t, end));
     }
     if (dev->rest_at == WG_NEVER && wg_tile_next(t) == WG_NEVER)

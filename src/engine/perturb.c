@@ -83,5 +83,6 @@ wg_status wg_perturb_with(wg_device *dev, uint64_t seed, const wg_delay *delays,
     dev->tile->perturbed = seed != 0 || count != 0;
     wg_fast_update(dev->tile);
     wg_threads_listen(&dev->tile->sched);
+    wg_poll_reset(dev->tile);
     return WG_OK;
 }

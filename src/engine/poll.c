@@ -45,12 +45,6 @@ static uint64_t relative(uint64_t time, uint64_t now)
     return time == WG_NEVER ? WG_NEVER : time > now ? time - now : 0;
 }
 
-static void shift(uint64_t *time, uint64_t by)
-{
-    if (*time != WG_NEVER)
-        *time += by;
-}
-
 /* ---- one core ------------------------------------------------------------------------------------------ */
 
 /* Requests through the L0 cache since it last emptied itself. */
@@ -130,47 +124,6 @@ static void relate_run(const wg_tile *t, unsigned core, wg_core_run *out)
     }
 }
 
-static void shift_core(wg_core *k, uint64_t by, uint64_t instructions)
-{
-    wg_core_run *run = &k->run;
-    shift(&run->at, by);
-    shift(&run->last, by);
-    shift(&run->stored, by);
-    shift(&run->late_at, by);
-    shift(&run->mux_free, by);
-    shift(&run->wait_e, by);
-    shift(&run->wait_m, by);
-    for (unsigned i = 0; i < WG_STORE_QUEUE; i++) {
-        shift(&run->sq[i].first, by);
-        shift(&run->sq[i].entered, by);
-    }
-    uint64_t retired[WG_RETIRE_RING], filled[WG_RETIRE_RING]; /* found by the instruction's number */
-    memcpy(retired, run->retired, sizeof retired);
-    memcpy(filled, run->filled, sizeof filled);
-    for (unsigned i = 0; i < WG_RETIRE_RING; i++) {
-        unsigned to = (unsigned)((i + instructions) % WG_RETIRE_RING);
-        run->retired[to] = retired[i];
-        run->filled[to] = filled[i];
-        shift(&run->retired[to], by);
-        shift(&run->filled[to], by);
-    }
-    shift(&run->ex1.entered, by);
-    run->ex1.number += instructions;
-    run->number += instructions;
-    for (unsigned i = 0; i < WG_LOADS; i++) {
-        shift(&run->load[i].done, by);
-        shift(&run->load[i].earliest, by);
-        run->load[i].number += instructions;
-    }
-    for (unsigned i = 0; i < WG_FETCHES; i++) {
-        shift(&run->fetch[i].emit_at, by);
-        shift(&run->fetch[i].ready, by);
-        shift(&run->fetch[i].earliest, by);
-    }
-    for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
-        shift(&k->solo_at[i], by);
-}
-
 /* ---- the Scalar Unit ----------------------------------------------------------------------------------- */
 
 static void relate_scalar(const wg_tile *t, wg_poll_state *out)
@@ -195,28 +148,6 @@ static void relate_scalar(const wg_tile *t, wg_poll_state *out)
     for (unsigned i = 0; i < WG_THREADS; i++)
         out->thread_next[i] = relative(t->sched.next[WG_AGENT_THREAD0 + i], now);
     out->progress = wg_tile_progress(t);
-}
-
-static void shift_scalar(wg_tile *t, uint64_t by, uint64_t refusals)
-{
-    wg_scalar *u = &t->backend.scalar;
-    if (!wg_scalar_retrying(t))
-        return;
-    u->refusals += (uint32_t)refusals;
-    u->sent += refusals; /* each is the answer to a request */
-    shift(&u->until, by);
-    shift(&u->port_free, by);
-    shift(&u->last_reach, by);
-    shift(&u->last_answer, by);
-    for (unsigned i = 0; i < u->count; i++) {
-        shift(&u->request[i].reaches_at, by);
-        shift(&u->request[i].answers_at, by);
-    }
-    shift(&t->sched.next[WG_AGENT_SCALAR], by);
-    for (unsigned i = 0; i < WG_THREADS; i++) {
-        shift(&t->sched.next[WG_AGENT_THREAD0 + i], by);
-        shift(&t->frontend[i].stall.retry_at, by);
-    }
 }
 
 /* ---- the tile ------------------------------------------------------------------------------------------ */
@@ -261,41 +192,13 @@ static void relate(const wg_tile *t, wg_poll_state *out)
     relate_scalar(t, out);
 }
 
-static uint64_t count(const wg_tile *t, unsigned i)
+uint64_t wg_poll_count(const wg_tile *t, unsigned i)
 {
     return i < WG_CORES ? t->core[i].run.number : t->backend.scalar.refusals;
 }
 
-static void shift_tile(wg_tile *t, uint64_t by, const uint64_t counts[WG_POLL_COUNTS])
-{
-    wg_memory *m = &t->regions.memory;
-    for (unsigned c = 0; c < WG_CORES; c++) {
-        shift_core(&t->core[c], by, counts[c]);
-        for (uint32_t lanes = m->active[c]; lanes; lanes &= lanes - 1) {
-            wg_lane *lane = &m->lane[c][__builtin_ctz(lanes)];
-            for (unsigned i = 0; i < lane->count; i++)
-                shift(&lane->queue[(lane->head + i) % WG_LANE_DEPTH].seen_at, by);
-            shift(&lane->last_seen_at, by);
-            shift(&lane->retry_at, by);
-        }
-    }
-    for (unsigned i = 0; i < WG_L1_PORTS; i++)
-        shift(&m->l1.port_free[i], by);
-    for (unsigned i = 0; i < WG_L1_MAX_BANKS; i++)
-        shift(&m->l1.bank_free[i], by);
-    for (unsigned i = 0; i < WG_THREADS; i++) {
-        shift(&t->regions.pcbuf.ttsync_from[i], by);
-        shift(&t->regions.pcbuf.ttsync_until[i], by);
-    }
-    shift_scalar(t, by, counts[WG_CORES]);
-    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
-        if (i <= WG_AGENT_CORE_T2 || i == WG_AGENT_REGIONS) /* others keep their appointments */
-            shift(&t->sched.next[i], by);
-    t->sched.now += by;
-}
-
 /* Everybody but the cores, their requests and the Scalar Unit asking again: the earliest appointment. */
-static uint64_t others(const wg_tile *t)
+uint64_t wg_poll_others(const wg_tile *t)
 {
     uint64_t next = WG_NEVER;
     uint32_t round = WG_AGENT_BIT(WG_AGENT_REGIONS);
@@ -307,7 +210,7 @@ static uint64_t others(const wg_tile *t)
     return next;
 }
 
-/* Nobody runs ahead, and the clock stops in every cycle: what is found is found in the first cycle possible. */
+/* Nobody runs ahead, and the clock stops in every cycle: so it can be looked at in every cycle. (Not about a shortcut.) */
 static bool looks_always(const wg_tile *t) { return t->lockstep || (t->watched & core_events); }
 
 /* What is cheap to look at; equal states have equal signatures. */
@@ -339,7 +242,7 @@ static bool stored_since(const wg_tile *t, uint64_t cycle)
 }
 
 /* Begins anew behind a disturbance. */
-static void wait_for_quiet(wg_tile *t)
+void wg_poll_wait_for_quiet(wg_tile *t)
 {
     wg_poll *p = &t->poll;
     p->references = 0;
@@ -354,7 +257,7 @@ void wg_poll_reset(wg_tile *t)
     if (t->dev->clock && *t->dev->clock > t->sched.now) /* a tile with nothing to do is behind the chip's clock */
         t->poll.disturbed = *t->dev->clock;
     t->poll.found_at = t->poll.careful = 0;
-    wait_for_quiet(t);
+    wg_poll_wait_for_quiet(t);
 }
 
 /* From one reference to the next. */
@@ -390,7 +293,7 @@ static void remember(wg_tile *t)
     p->seen_at = t->sched.now;
     p->signature = signature(t);
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
-        p->number[i] = count(t, i);
+        p->number[i] = wg_poll_count(t, i);
     p->findings_seen = t->dev->findings;
     for (size_t i = 0; i < p->findings_seen; i++)
         p->findings[i] = t->dev->finding[i].count;
@@ -430,26 +333,6 @@ void wg_poll_disturb(wg_tile *t)
 {
     t->poll.disturbed = t->sched.now;
     t->poll.endless = false;
-}
-
-/* By whole rounds of `period` cycles, in each of which the counts grow so much. */
-static void go_round(wg_tile *t, uint64_t period, uint64_t rounds, const uint64_t counts[WG_POLL_COUNTS])
-{
-    uint64_t more[WG_POLL_COUNTS];
-    for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
-        more[i] = counts[i] * rounds;
-    shift_tile(t, period * rounds, more);
-    for (size_t i = 0; i < t->poll.findings_seen; i++)
-        t->dev->finding[i].count += t->poll.findings[i] * rounds;
-}
-
-/* What was seen of findings becomes what occurs per period. */
-static void findings_per_period(wg_tile *t)
-{
-    wg_poll *p = &t->poll;
-    for (size_t i = 0; i < t->dev->findings; i++)
-        p->findings[i] = t->dev->finding[i].count - (i < p->findings_seen ? p->findings[i] : 0);
-    p->findings_seen = t->dev->findings;
 }
 
 /* L1 and the cores' RAM, all that cores in a circle may write: copied to where it is compared with. */
@@ -508,7 +391,7 @@ static bool find_pollers(wg_tile *t)
     wg_poll *p = &t->poll;
     bool any = false;
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
-        any |= p->polls[i] = count(t, i) != p->number[i];
+        any |= p->polls[i] = wg_poll_count(t, i) != p->number[i];
     return any;
 }
 
@@ -556,9 +439,9 @@ static bool compares(wg_tile *t)
 static bool look_for_circle(wg_tile *t, uint64_t limit, bool stop_if_endless)
 {
     wg_poll *p = &t->poll;
-    uint64_t until = others(t), now = t->sched.now;
+    uint64_t until = wg_poll_others(t), now = t->sched.now;
     if (p->disturbed >= p->reference) {
-        wait_for_quiet(t);
+        wg_poll_wait_for_quiet(t);
         return false;
     }
     if (now >= p->reference + interval(p->references - 1) && p->references < WG_POLL_REFERENCES) {
@@ -568,27 +451,17 @@ static bool look_for_circle(wg_tile *t, uint64_t limit, bool stop_if_endless)
     if (now >= p->careful_until || p->tries >= TRIES || !compares(t) || !came_back(t))
         return false;
     bool endless = until == WG_NEVER;
-    uint64_t end = until < limit ? until : limit, period = now - p->seen_at, counts[WG_POLL_COUNTS];
-    for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
-        counts[i] = count(t, i) - p->number[i];
     if (endless && !p->endless)
         p->found_at = now;
     p->endless |= endless;
     if (endless && stop_if_endless)
         return true;
-    if (!looks_always(t) && end > now) {
-        p->settled = until >= limit; /* else what comes before may end it */
-        p->period = period;
-        findings_per_period(t);
-        memcpy(p->per_period, counts, sizeof p->per_period);
-        go_round(t, period, (end - now) / period, counts);
-        p->disturbed = endless ? t->sched.now : until; /* as it will be */
-        wait_for_quiet(t);
-    }
+    if (wg_fast(t, WG_FAST_POLLS))
+        wg_fast_polls(t, until, limit);
     return false;
 }
 
-bool wg_poll_skip(wg_tile *t, uint64_t limit, bool stop_if_endless)
+bool wg_poll_look(wg_tile *t, uint64_t limit, bool stop_if_endless)
 {
     wg_poll *p = &t->poll;
     uint64_t now = t->sched.now, appointed = p->look_at;
@@ -597,22 +470,22 @@ bool wg_poll_skip(wg_tile *t, uint64_t limit, bool stop_if_endless)
         p->look_at = p->stop_at = WG_NEVER;
         return false;
     }
-    if (others(t) <= now)
+    if (wg_poll_others(t) <= now)
         wg_poll_disturb(t);
     if (p->references) {
         found = look_for_circle(t, limit, stop_if_endless);
     } else {
-        wait_for_quiet(t);
+        wg_poll_wait_for_quiet(t);
         if (p->look_at <= now && now == appointed) {
             take_reference(t);
         } else if (p->look_at <= now) { /* the clock did not stand there: begin here */
             p->disturbed = now;
-            wait_for_quiet(t);
+            wg_poll_wait_for_quiet(t);
         }
     }
     bool every = looks_always(t);
     if (p->references) {
-        every |= p->may_stop && !p->keyed && t->sched.now < p->stare_until && others(t) == WG_NEVER;
+        every |= p->may_stop && !p->keyed && t->sched.now < p->stare_until && wg_poll_others(t) == WG_NEVER;
         p->look_at = t->sched.now + 1;
         p->stop_at = every ? p->look_at : p->reference + interval(p->references - 1);
     }
@@ -621,34 +494,9 @@ bool wg_poll_skip(wg_tile *t, uint64_t limit, bool stop_if_endless)
     return found;
 }
 
-bool wg_poll_settled(const wg_tile *t, uint64_t *next)
+uint64_t wg_poll_endless(const wg_tile *t)
 {
-    if (!t->poll.settled || looks_always(t))
-        return false;
-    *next = others(t);
-    return *next > t->sched.now + 1;
+    return t->poll.endless && wg_poll_others(t) == WG_NEVER ? t->poll.found_at : 0;
 }
-
-void wg_poll_resume(wg_tile *t, uint64_t end)
-{
-    wg_poll *p = &t->poll;
-    uint64_t next, now = t->sched.now;
-    if (!wg_poll_settled(t, &next)) {
-        p->settled = false;
-        return;
-    }
-    uint64_t until = next < end ? next : end;
-    if (until > now + p->period) {
-        for (unsigned c = 0; c < WG_CORES; c++)
-            wg_core_sync(t, c);
-        go_round(t, p->period, (until - now) / p->period, p->per_period);
-        p->disturbed = t->sched.now;
-        wait_for_quiet(t);
-    }
-    if (next < end) /* what comes then may end it */
-        p->settled = false;
-}
-
-uint64_t wg_poll_endless(const wg_tile *t) { return t->poll.endless && others(t) == WG_NEVER ? t->poll.found_at : 0; }
 
 bool wg_core_is_polling(const wg_tile *t, unsigned core) { return t->poll.found_at && t->poll.polls[core]; }

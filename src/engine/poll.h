@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Polling by arithmetic (time.md rule 10): when nothing in the tile acts but cores in loops that store to L1 and own RAM
- * at most, and the Scalar Unit if its ATCAS or ATINCGETPTR asks again and again, and the tile's whole state comes back
- * relative to time, whole periods are skipped.
+ * Polling (time.md rule 10): nothing in the tile acts but cores in loops that store to L1 and own RAM at most, and the
+ * Scalar Unit if its ATCAS or ATINCGETPTR asks again and again. Once the tile's whole state has come back relative to
+ * time, it goes round in a circle. If nobody else can ever act, that is a hang. A shortcut skips whole rounds
+ * (fast/polls.c).
  */
 #ifndef WG_POLL_H
 #define WG_POLL_H
@@ -68,19 +69,19 @@ typedef struct wg_poll {
     wg_poll_state state, scratch;
 } wg_poll;
 
+/* For fast/polls.c: everybody but those who go round, their earliest appointment; each count; beginning anew. */
+uint64_t wg_poll_others(const struct wg_tile *t);
+uint64_t wg_poll_count(const struct wg_tile *t, unsigned i);
+void wg_poll_wait_for_quiet(struct wg_tile *t);
+
 void wg_poll_reset(struct wg_tile *t);
 /*
- * To be called between cycles, from cycle look_at on. Advances t->sched.now by whole periods, to at most `limit` and not
- * beyond the next appointment of anybody else. If nothing else can ever act, the polling never ends by itself: with
- * `stop_if_endless` the clock is left in a cycle that is the same however the run is driven, and the answer is true.
+ * To be called between cycles, from cycle look_at on. A shortcut may advance t->sched.now by whole periods, to at most
+ * `limit` and not beyond the next appointment of anybody else. If nothing else can ever act, the polling never ends by
+ * itself: with `stop_if_endless` the clock is left in a cycle that is the same however the run is driven, and the answer
+ * is true.
  */
-bool wg_poll_skip(struct wg_tile *t, uint64_t limit, bool stop_if_endless);
-/*
- * Is the tile known to go round until somebody else acts, and if so, when does that happen at the earliest? Such a tile
- * need not be run: wg_poll_resume() brings it to the last whole round before `end`, and says so once it is over.
- */
-bool wg_poll_settled(const struct wg_tile *t, uint64_t *next);
-void wg_poll_resume(struct wg_tile *t, uint64_t end);
+bool wg_poll_look(struct wg_tile *t, uint64_t limit, bool stop_if_endless);
 /* The tile goes round for ever unless somebody else acts, whether rounds are skipped or not: since when? 0: it does not. */
 uint64_t wg_poll_endless(const struct wg_tile *t);
 /* Something happened that must not be repeated by arithmetic: time was read, a request changed something beyond memory. */

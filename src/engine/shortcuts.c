@@ -13,6 +13,11 @@ static const char *const names[] = {
 
 const char *wg_shortcut_name(unsigned index) { return index < WG_FAST_PATHS ? names[index] : NULL; }
 
+uint64_t wg_shortcut_uses(const wg_device *dev, unsigned index)
+{
+    return index < WG_FAST_PATHS ? dev->tile->fast_uses[index] : 0;
+}
+
 bool wg_shortcuts_parse(const char *text, uint32_t *wanted)
 {
     if (!text || !*text) {

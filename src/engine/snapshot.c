@@ -12,6 +12,7 @@
 #include "engine/device.h"
 #include "engine/snapshot.h"
 #include "engine/state_check.h"
+#include "fast/fast.h"
 #include "noc/floorplan.h"
 
 typedef struct header {
@@ -141,6 +142,8 @@ void wg_snapshot_apply(wg_device *dev, const void *from)
         memset(t->box, 0, sizeof *t->box);
     wg_state_derive(t);
     t->l1_undos = 0;
+    wg_fast_update(t); /* it may be perturbed now, or no longer */
+    wg_threads_listen(&t->sched);
     wg_poll_reset(t);
     wg_act(dev);
 }

@@ -326,6 +326,7 @@ bool wg_fast_frontends(wg_tile *t, unsigned due)
     const unsigned more = due & (due - 1);
     if (!wg_fast(t, WG_FAST_FRONTENDS))
         return false;
+    wg_fast_used(t, WG_FAST_FRONTENDS);
     if (more & (more - 1) ||
         __builtin_expect(t->backend.sync.core_waits | wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS), 0))
         frontends(t, due);

@@ -266,6 +266,7 @@ __attribute__((noinline)) static row_end alone(wg_tile *t, unsigned thread, uint
     for (;;) {
         s->now = now;
         unsigned cycles = *next <= now ? burst_alone(t, f, thread, least(until, s->later)) : 0;
+        t->fast_uses[WG_FAST_BURSTS] += cycles != 0;
         if (cycles) {
             now += cycles;
             *next = now;
@@ -495,11 +496,13 @@ void wg_fast_pipeline(wg_tile *t, uint64_t end)
     wg_schedule *s = &t->sched;
     if (!wg_fast(t, WG_FAST_PIPELINE))
         return;
+    wg_fast_used(t, WG_FAST_PIPELINE);
     uint64_t others = others_act(t, end);
     while (!(t->dev->stop_requested | (t->backend.scalar.refusals != 0))) {
         row_end ends;
         lanes all;
         if (wg_pack_may_burst(t) && wg_fast(t, WG_FAST_BURSTS) && bursts(s, others) && burst(t, others, &ends)) {
+            wg_fast_used(t, WG_FAST_BURSTS);
             others = ends_row(t, ends, end);
             continue;
         }
@@ -524,11 +527,14 @@ void wg_fast_pipeline(wg_tile *t, uint64_t end)
             s->now = now = next;
         }
         if (threads && wg_fast(t, WG_FAST_ROWS)) {
-            if (wg_fast(t, WG_FAST_BURSTS) && nops(t, threads, others))
+            if (wg_fast(t, WG_FAST_BURSTS) && nops(t, threads, others)) {
+                wg_fast_used(t, WG_FAST_BURSTS);
                 continue;
+            }
             unsigned first = (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0;
             bool one = !(threads & (threads - 1)) && is_alone(t, first);
             if (one || (t->frontend[first].mop_active && find_lanes(t, &all))) {
+                wg_fast_used(t, WG_FAST_ROWS);
                 others = ends_row(t, one ? alone(t, first, others, end) : row(t, &all, others), end);
                 continue;
             }

@@ -14,6 +14,7 @@
  */
 #include "backend/unit.h"
 #include "explain/findings.h"
+#include "fast/fast.h"
 #include "frontend/stages.h"
 #include "observe/touch.h"
 
@@ -203,6 +204,7 @@ unsigned wg_push_words(wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc
     return taken;
 }
 
+#if WG_FAST /* a shortcut, here for what it shares with push_from_t() */
 uint64_t wg_push_own(wg_tile *t, unsigned thread)
 {
     const unsigned core = WG_CORE_T0 + thread;
@@ -233,6 +235,7 @@ uint64_t wg_push_own(wg_tile *t, unsigned thread)
     lane->why = fifo_full(thread);
     return WG_NEVER;
 }
+#endif
 
 /* ---- The debug bus ---------------------------------------------------------------------------------- */
 

@@ -180,7 +180,7 @@ void wg_mop(struct wg_tile *t, unsigned thread, bool careful);
 unsigned wg_push_words(struct wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc, const uint32_t *words,
                        unsigned count, wg_stall *why);
 /*
- * The same for the requests that the thread's own core has under way, of which the first, one of whole words, is
+ * A shortcut: the same for the requests that the thread's own core has under way, of which the first, one of whole words, is
  * there, while nobody watches and nothing is delayed; returns when to try again. If there is no room for the next one
  * now, it is refused at once: what makes room until its cycle wakes WG_AGENT_PUSHES.
  */

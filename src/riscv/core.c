@@ -1,195 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The core as an agent: its ticks, running ahead and taking it back, reset, halts, looking in from outside.
+ * The core as an agent: its ticks, reset, halts, looking in from outside.
  */
 #include "riscv/core.h"
 
 #include <string.h>
 #include "riscv/lsu.h"
 
-enum { LINE = 16, SOLO_LEAST = 16, SOLO_SETTLES = 16, SOLO_MOST = 4096 /* so that polling is noticed in between */ };
-
-void wg_core_checkpoint(wg_tile *t, unsigned core)
-{
-    wg_core *k = &t->core[core];
-    k->saved = k->run;
-    k->saved_at = t->sched.now;
-    k->noted = false;
-    k->undo_count = 0;
-}
-
-void wg_core_keep_noted(wg_core *k)
-{
-    const wg_past *p = &k->past;
-    wg_core_run *s = &k->saved;
-    k->noted = false;
-    if (k->saved_at == WG_NEVER)
-        return;
-    *s = k->run;
-    for (unsigned i = p->writes; i--;)
-        s->r[p->rd[i]] = p->old[i];
-    s->at = p->at;
-    s->last = p->last;
-    s->stored = p->stored;
-    s->number = p->number;
-    s->pushes = p->pushes;
-    s->dests = p->dests;
-    s->pc = p->pc;
-    s->history = p->history;
-    s->sq_count = (uint8_t)(s->sq_count - p->stores);
-    s->ex1.kind = WG_EX1_NONE; /* only the last instruction of such a run waits there */
-}
-
-static void undo(wg_core *k)
-{
-    while (k->undo_count) {
-        const wg_undo *u = &k->undo[--k->undo_count];
-        uint32_t index = u->where & ~(uint32_t)WG_UNDO_KIND;
-        if ((u->where & WG_UNDO_KIND) == WG_UNDO_PREDICTOR)
-            k->predictor[index % WG_PREDICTOR] = (uint8_t)u->old;
-        else if ((u->where & WG_UNDO_KIND) == WG_UNDO_TARGET)
-            k->targets[index / 2 % WG_TARGETS][index % 2] = u->old;
-        else
-            memcpy(k->ram + index % WG_RAM_MAX, &u->old, 4);
-    }
-}
-
-/* ---- running through L1 ahead of what may still arrive ----------------------------------------------------- */
-
-/*
- * A core that is alone works on L1 as if it were private. On a chip a packet may arrive meanwhile: then ports, banks
- * and the lines it wrote are taken back with it, and it goes the same way again up to the packet's cycle.
- */
-static void save_l1(wg_tile *t, unsigned core)
-{
-    wg_core *k = &t->core[core];
-    const wg_memory *m = &t->regions.memory;
-    unsigned port = wg_l1_port((wg_l1_client)core);
-    k->solo_l1.port_free = m->l1.port_free[port];
-    k->solo_l1.turn = m->l1.turn[port];
-    memcpy(k->solo_l1.bank_free, m->l1.bank_free, sizeof m->l1.bank_free);
-    k->solo_l1.last_seen_at = m->lane[core][WG_PATH_L1].last_seen_at;
-    k->solo_l1.emitted = m->emitted[core];
-    memcpy(k->solo_l1.at, k->solo_at, sizeof k->solo_at);
-    k->solo_l1.next = k->solo_next;
-    t->l1_undos = 0;
-}
-
-static void restore_l1(wg_tile *t, unsigned core)
-{
-    wg_core *k = &t->core[core];
-    wg_memory *m = &t->regions.memory;
-    unsigned port = wg_l1_port((wg_l1_client)core);
-    while (t->l1_undos) {
-        const wg_l1_undo *u = &t->l1_undo[--t->l1_undos];
-        memcpy(t->l1 + u->line, u->old, LINE);
-    }
-    m->l1.port_free[port] = k->solo_l1.port_free;
-    m->l1.turn[port] = k->solo_l1.turn;
-    memcpy(m->l1.bank_free, k->solo_l1.bank_free, sizeof m->l1.bank_free);
-    m->lane[core][WG_PATH_L1].last_seen_at = k->solo_l1.last_seen_at;
-    m->emitted[core] = k->solo_l1.emitted;
-    memcpy(k->solo_at, k->solo_l1.at, sizeof k->solo_at);
-    k->solo_next = k->solo_l1.next;
-}
-
-/* From the current cycle on to `until`, alone. Returns when to go on, as wg_exec() does. */
-static uint64_t run_solo(wg_tile *t, unsigned core, uint64_t until)
-{
-    wg_core *k = &t->core[core];
-    uint64_t now = t->sched.now;
-    k->solo_until = until;
-    uint64_t stop = wg_min64(until, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
-    stop = wg_max64(wg_min64(stop, wg_lsu_bound(t, core)), now + 1);
-    uint64_t again = k->run.halt || k->run.ex1.kind ? WG_NEVER : wg_exec(t, core, stop);
-    /* What has left the store queue by now leaves it here; whatever enters EX1 later comes behind it. The tile is not at
-     * rest before the last request has been processed. */
-    wg_lsu_drain_private(t, core, wg_min64(k->run.at, k->solo_until));
-    k->solo_until = 0;
-    for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
-        if (k->solo_at[i] > now)
-            wg_wake_at(&t->sched, WG_AGENT_REGIONS, k->solo_at[i]);
-    return again;
-}
-
-static void pipeline(wg_tile *t, unsigned core);
-
-/*
- * Takes a run through L1 back and repeats it up to the current cycle: ahead of the clock again, and then by the clock
- * for what has left the core by now but has not been processed. Nobody else has anything to do before.
- */
-static void repeat_solo(wg_tile *t, unsigned core)
-{
-    wg_core *k = &t->core[core];
-    wg_schedule *s = &t->sched;
-    const unsigned agent = WG_AGENT_CORE_B + core;
-    const uint64_t now = s->now, limit = t->limit, outside = t->horizon;
-    const uint8_t phase = s->phase, pending = s->pending_cores;
-    restore_l1(t, core);
-    k->solo_saved = false;
-    s->now = k->saved_at;
-    s->phase = WG_PHASE_PIPELINES;
-    s->pending_cores = 0;
-    s->next[agent] = WG_NEVER;
-    k->saved_at = WG_NEVER;
-    k->undo_count = 0;
-    t->limit = now;
-    t->horizon = WG_NEVER;
-    if (s->now < now)
-        pipeline(t, core);
-    for (;;) {
-        s->now = wg_min64(s->next[agent], s->next[WG_AGENT_REGIONS]);
-        if (s->now >= now)
-            break;
-        if (s->next[WG_AGENT_REGIONS] == s->now) {
-            s->next[WG_AGENT_REGIONS] = WG_NEVER;
-            s->phase = WG_PHASE_REGIONS;
-            wg_regions_tick(t);
-        }
-        if (s->next[agent] == s->now) {
-            s->next[agent] = WG_NEVER;
-            s->phase = WG_PHASE_LOAD_STORE;
-            wg_cores_tick(t, 1u << core);
-        }
-    }
-    s->now = now;
-    if (phase > WG_PHASE_REGIONS && s->next[WG_AGENT_REGIONS] <= now) { /* that phase of the present cycle is over */
-        s->next[WG_AGENT_REGIONS] = WG_NEVER;
-        s->phase = WG_PHASE_REGIONS;
-        wg_regions_tick(t);
-    }
-    wg_appoint(s, agent, s->next[agent]); /* as seen from now */
-    wg_appoint(s, WG_AGENT_REGIONS, s->next[WG_AGENT_REGIONS]);
-    s->phase = phase;
-    s->pending_cores = pending;
-    t->limit = limit;
-    t->horizon = outside;
-}
+enum { LINE = 16 };
 
 void wg_core_sync(wg_tile *t, unsigned core)
 {
-    wg_core *k = &t->core[core];
-    if (!wg_core_ahead(t, k))
-        return;
-    wg_core_keep(k);
-    undo(k);
-    k->run = k->saved;
-    if (k->solo_saved) {
-        repeat_solo(t, core);
-    } else {
-        k->solo_until = 0;
-        wg_exec(t, core, t->sched.now);
-    }
-    k->saved_at = WG_NEVER;
-    k->undo_count = 0;
-    wg_wake(&t->sched, WG_AGENT_CORE_B + core);
-}
-
-void wg_cores_unsolo(wg_tile *t)
-{
-    for (unsigned core = 0; core < WG_CORES; core++)
-        if (t->core[core].solo_saved)
-            wg_core_sync(t, core);
+    if (wg_core_ahead(t, &t->core[core]))
+        wg_fast_rollback(t, core);
 }
 
 /* When the core has to be ticked next, given when its pipeline wants to go on. */
@@ -201,34 +24,13 @@ static void appoint(wg_tile *t, unsigned core, uint64_t pipeline)
     wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, next);
 }
 
-/* Ahead through L1, and not to act before solo_tick: a tick has nothing to do. */
-static bool solo_still(const wg_tile *t, const wg_core *k)
-{
-    return k->solo_saved && k->saved_at != WG_NEVER && t->sched.now < k->solo_tick;
-}
-
-/* The core is about to act by the clock: what it did ahead of it must all be in the past. */
-static void end_solo(wg_tile *t, unsigned core)
-{
-    wg_core *k = &t->core[core];
-    bool later = false;
-    for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
-        later |= k->solo_at[i] > t->sched.now;
-    if (later)
-        wg_core_sync(t, core);
-    k->solo_saved = false;
-    if (!later)
-        k->saved_at = WG_NEVER;
-}
-
 /* Phase I: what leaves the core in this cycle. */
 static void emit(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
-    if (k->run.halt == WG_IN_RESET || solo_still(t, k))
+    if (k->run.halt == WG_IN_RESET || wg_fast_solo_still(t, k))
         return;
-    if (k->solo_saved)
-        end_solo(t, core);
+    wg_fast_solo_end(t, core);
     if (wg_core_ahead(t, k)) {
         /* A store had to wait for room on its path and the core ran ahead meanwhile: now there may be room. */
         unsigned i = 0;
@@ -265,56 +67,9 @@ static void report_stall(wg_tile *t, unsigned core, bool moved)
         WG_EMIT(t, WG_EV_STALL_BEGIN, WG_AGENT_CORE_B + core, .pc = k->run.pc, .stall = why);
 }
 
+/* While somebody watches these, stalls are looked at in every cycle. */
 static const uint64_t core_events =
     WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END);
-
-/* The cycle before which nobody but this core can act. */
-static uint64_t horizon(const wg_tile *t, unsigned core)
-{
-    uint64_t until = t->sched.pending_cores ? t->sched.now : t->limit;
-    if (t->poll.stop_at > t->sched.now) /* nothing is under way ahead of the clock when it stands there */
-        until = wg_min64(until, t->poll.stop_at - wg_min64(t->poll.stop_at, SOLO_SETTLES));
-    uint32_t lanes = 0;
-    for (unsigned i = 0; i < WG_CORES; i++) {
-        lanes |= t->regions.memory.active[i];
-        if (i != core)
-            until = wg_min64(until, t->sched.next[WG_AGENT_CORE_B + i]);
-    }
-    if (until <= t->sched.now + SOLO_LEAST)
-        return until;
-    for (unsigned i = WG_AGENT_CORE_T2 + 1; i < WG_AGENT_COUNT; i++)
-        if (lanes || i != WG_AGENT_REGIONS)
-            until = wg_min64(until, t->sched.next[i]);
-    return until;
-}
-
-/*
- * Alone, up to `until`. On a chip something may arrive after `horizon` that nobody knows of yet: then all of it can be
- * taken back.
- */
-static uint64_t go_solo(wg_tile *t, unsigned core, uint64_t until)
-{
-    wg_core *k = &t->core[core];
-    if (until <= t->horizon) {
-        uint64_t again = run_solo(t, core, until);
-        /* What is before the first instruction has to meet the clock: in this cycle it is there. */
-        return again > t->sched.now ? again : wg_exec(t, core, t->sched.now + 1);
-    }
-    wg_core_checkpoint(t, core);
-    save_l1(t, core);
-    k->solo_saved = true;
-    k->solo_end = until;
-    uint64_t again = run_solo(t, core, until);
-    if (again > t->sched.now)
-        return again;
-    /* The first instruction has to meet the clock and cannot be taken back. */
-    undo(k);
-    k->run = k->saved;
-    restore_l1(t, core);
-    k->solo_saved = false;
-    k->saved_at = WG_NEVER;
-    return wg_exec(t, core, t->sched.now + 1);
-}
 
 /* What the debug interface compares its addresses with: the instruction about to enter EX1. */
 typedef struct wg_seen {
@@ -364,7 +119,7 @@ static void debugged(wg_tile *t, unsigned core, const wg_seen *seen, bool moved)
 }
 
 /* Phase J, and what of the following cycles is private. */
-static void pipeline(wg_tile *t, unsigned core)
+void wg_core_pipeline(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
     uint64_t now = t->sched.now, number = k->run.number, again, until = 0;
@@ -372,7 +127,7 @@ static void pipeline(wg_tile *t, unsigned core)
     if (k->run.halt == WG_IN_RESET)
         return;
     wg_seen seen = followed ? about_to_enter(t, core) : (wg_seen){0};
-    if (solo_still(t, k)) {
+    if (wg_fast_solo_still(t, k)) {
         wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, k->solo_tick);
         return;
     }
@@ -382,21 +137,15 @@ static void pipeline(wg_tile *t, unsigned core)
     }
     uint64_t stop = now + 1;
     k->solo_until = 0;
-    if (!watched && !wg_touch_watched(t) && !t->lockstep && !followed) {
-        /* Alone, and with nothing taken back later: L1 is as good as private. */
-        if (k->saved_at == WG_NEVER && now >= t->poll.careful_until && !t->watched && !t->perturbed) {
-            until = wg_min64(horizon(t, core), now + SOLO_MOST);
-            if (until <= now + SOLO_LEAST || wg_lsu_blocked(t, core))
-                until = 0;
-        }
-        if (!until) {
-            stop = wg_min64(wg_min64(t->limit, now + WG_RUN_AHEAD),
-                            wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
-            stop = wg_max64(wg_min64(stop, wg_lsu_bound(t, core)), now + 1);
-        }
+    if (!followed) /* alone: L1 is as good as private */
+        until = wg_fast_solo_until(t, core);
+    if (!until && !followed && wg_fast(t, WG_FAST_AHEAD)) {
+        wg_fast_used(t, WG_FAST_AHEAD);
+        stop = wg_min64(wg_min64(t->limit, now + WG_RUN_AHEAD), wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
+        stop = wg_max64(wg_min64(stop, wg_lsu_bound(t, core)), now + 1);
     }
     if (until)
-        again = go_solo(t, core, until);
+        again = wg_fast_solo(t, core, until);
     else
         again = k->run.halt || k->run.ex1.kind ? WG_NEVER : wg_exec(t, core, stop);
     if (followed)
@@ -425,15 +174,15 @@ __attribute__((noinline)) static void tick(wg_tile *t, unsigned due, unsigned pu
         unsigned core = (unsigned)__builtin_ctz(due);
         t->sched.pending_cores &= (uint8_t) ~(1u << core);
         if (pushing >> core & 1)
-            wg_push_more(t, core);
+            wg_fast_push_more(t, core);
         else
-            pipeline(t, core);
+            wg_core_pipeline(t, core);
     }
 }
 
 void wg_cores_tick(wg_tile *t, unsigned due)
 {
-    due = wg_push_ticks(t, due);
+    due = wg_fast_pushes(t, due);
     if (due)
         tick(t, due & ((1u << WG_CORES) - 1), due >> WG_CORES);
 }

@@ -8,10 +8,9 @@
  *                                            │
  *                                     own RAM, or a request to a region (tile/memory.h)
  *
- * An instruction acts when it enters EX1. Private work (registers, own RAM, cache hits) runs ahead of
- * the common clock; whatever others can see happens in the cycle it belongs to. What running ahead
- * changes is in `run`, with a copy from where it began (`saved`) and a log of old values beside it, so
- * that wg_core_sync() can take it back.
+ * An instruction acts when it enters EX1. Whatever others can see happens in the cycle it belongs to. A
+ * shortcut lets private work (registers, own RAM, cache hits) run ahead of the common clock
+ * (fast/ahead.c). What that changes is in `run`; wg_core_sync() takes it back.
  *
  * Facts: BabyRISCV/README.md, MemoryOrdering.md, CSRs.md, InstructionCache.md of each architecture;
  * time.md rules 8 to 11.
@@ -176,8 +175,8 @@ typedef struct wg_undo {
 } wg_undo;
 
 /*
- * The beginning of a short run ahead of a core that feeds its thread (push.c): what its few instructions have changed
- * since, instead of a copy of everything. wg_core_keep() makes the copy of it when somebody wants one.
+ * The beginning of a short run ahead of a core that feeds its thread (fast/pushes.c): what its few instructions have
+ * changed since, instead of a copy of everything. wg_core_keep() makes the copy of it when somebody wants one.
  */
 typedef struct wg_past {
     uint64_t at, last, stored, number, pushes, dests;
@@ -196,9 +195,10 @@ typedef struct wg_csrs {
     uint64_t cycle_offset, instret_offset; /* counter = cycle or number + offset */
 } wg_csrs;
 
+/* What shortcuts need (saved to solo_l1, undo) is here because it belongs to the core; in the plain machine it is idle. */
 typedef struct wg_core {
     wg_core_run run;
-    wg_core_run saved; /* as of saved_at */
+    wg_core_run saved; /* the checkpoint of a run-ahead, as of saved_at */
     uint64_t saved_at; /* WG_NEVER: the core has not run ahead */
     wg_past past;      /* … if `noted`, it is this that holds instead of `saved` */
     bool noted;
@@ -253,12 +253,6 @@ void wg_core_start(struct wg_tile *t, unsigned core, uint32_t pc); /* soft reset
 void wg_core_stop(struct wg_tile *t, unsigned core);               /* soft reset asserted (phase A) */
 /* Phases I and J for the cores in `due` (bit i: core i), setting sched.phase. The engine has taken their appointments. */
 void wg_cores_tick(struct wg_tile *t, unsigned due);
-/*
- * Where several cores work on L1 at once: runs them, and nobody else, as long as nobody else acts. True if time has
- * passed.
- * To be asked between cycles once wg_tile.l1_turns has reached WG_L1_TURNS.
- */
-bool wg_cores_together(struct wg_tile *t);
 /* A region processed this core's request in the current cycle; value for reads and atomics. */
 void wg_core_respond(struct wg_tile *t, const wg_request *req, const uint32_t value[4]);
 /* Something the load/store unit may wait for has changed (a queue has room, Auto TTSync let go). */
@@ -269,8 +263,6 @@ void wg_core_wake(struct wg_tile *t, unsigned core);
  * rule 9); wg_core_sync() alone does that for whoever only looks.
  */
 void wg_core_sync(struct wg_tile *t, unsigned core);
-/* Something unforeseen is about to reach the tile: cores that have run through L1 ahead of the clock come back. */
-void wg_cores_unsolo(struct wg_tile *t);
 uint32_t wg_core_pc(struct wg_tile *t, unsigned core); /* pc snapshot */
 void wg_core_invalidate_icache(struct wg_tile *t, unsigned core);
 void wg_core_interrupt(struct wg_tile *t, unsigned core, uint32_t handler);

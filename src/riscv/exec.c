@@ -2,13 +2,13 @@
 /*
  * The pipeline: which instruction enters EX1 in which cycle, and what it does there.
  *
- * Two executors over one set of semantics (alu.inc):
- *   - run_queued() takes one instruction after the other through every rule (issue.c, step.c);
- *   - wg_exec_lines() takes whole cache lines while nothing is in flight (exec_lines.c).
+ * wg_exec_queued() takes one instruction after the other through every rule (issue.c, step.c). A shortcut executes whole
+ * cache lines while nothing is in flight (fast/lines.c), over the same semantics (alu.inc).
  *
  * Facts: BabyRISCV/README.md of each architecture (EX1, EX2, Retire Unit), MemoryOrdering.md (forwarding).
  */
-#include "riscv/loop.h"
+#include "riscv/lsu.h"
+#include "riscv/pipeline.h"
 
 /* What is waiting to be fetched lies nowhere: it never comes. */
 static bool fetch_nowhere(const wg_tile *t, unsigned core, uint32_t pc)
@@ -46,11 +46,7 @@ static void consume(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
 #define B r[op->rs2]
 #define I op->imm
 
-/*
- * Instructions one by one, each through every rule. Returns 0 if whole lines can be run again, else the cycle
- * to go on at (WG_NEVER: when woken).
- */
-static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop, wg_loop *loop)
+uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop, struct wg_loop *loop)
 {
     static const void *const labels[WG_OP_COUNT] = {
 #define LABEL(name) [WG_OP_##name] = &&L_##name,
@@ -62,7 +58,9 @@ static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop, wg_loop *lo
     wg_core_run *run = &k->run;
     uint32_t *r = run->r;
     const uint64_t now = t->sched.now;
+    /* Not about shortcuts: every instruction has something to emit. */
     const bool watched = WG_EVENTS && t->watched & (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_TOUCH));
+    const bool lines = wg_fast(t, WG_FAST_LINES);
     bool forwards = !wg_one_at_a_time(k);
     const unsigned writers_allowed = t->arch->forward_writers;
     const uint32_t sets = t->arch->icache_bytes[core] / 32u - 1;
@@ -71,10 +69,10 @@ static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop, wg_loop *lo
     wg_icache_line *line;
     wg_stall why;
     uint64_t e;
-    bool ordered = false;                                         /* by the instruction before this one */
-    bool checkpointed = k->solo_until || k->saved_at != WG_NEVER; /* or not needed */
-    bool plain;                                                   /* nothing special about this line */
-    bool unknown;                                                 /* an operand has no time yet */
+    bool ordered = false;                                              /* by the instruction before this one */
+    bool checkpointed = wg_fast_is_solo(k) || k->saved_at != WG_NEVER; /* or not needed */
+    bool plain;                                                        /* nothing special about this line */
+    bool unknown;                                                      /* an operand has no time yet */
     wg_begin_queue(run);
 
     /* What every instruction changes is kept at hand, and put back before anybody else looks. */
@@ -90,7 +88,7 @@ static uint64_t run_queued(wg_tile *t, unsigned core, uint64_t stop, wg_loop *lo
     GET();
 
 enter:
-    if (number >= settled && !watched) {
+    if (lines && number >= settled) {
         PUT();
         if (wg_end_queue(t, core, stop)) {
             if (at + WG_MARGIN <= stop)
@@ -140,7 +138,7 @@ dispatch:
     }
     if (!checkpointed && e > now) {
         PUT();
-        wg_core_checkpoint(t, core);
+        wg_fast_checkpoint(t, core);
         checkpointed = true;
     }
     ordered = run->ordered;
@@ -245,7 +243,7 @@ L_STORE : {
     run->stored = e;
     ENTERED(WG_NO_DEST, m + 1);
     at = m;
-    if (!k->solo_until) /* it may leave soon, and be seen by others: run no further than that */
+    if (!wg_fast_is_solo(k)) /* it may leave soon, and be seen by others: run no further than that */
         stop = wg_min64(stop, wg_lsu_next(t, core));
     goto next;
 }
@@ -260,7 +258,8 @@ L_BGEU:
         goto other;
     PUT();
     wg_step_branch(t, core, op, e);
-    if (k->solo_until && run->pc < pc && run->pc == op->imm && wg_loop_edge(t, core, pc, stop, loop))
+    if (wg_fast_is_solo(k) && run->pc < pc && run->pc == op->imm && wg_fast(t, WG_FAST_LOOPS) &&
+        wg_fast_loop_edge(t, core, pc, stop, loop))
         settled = run->number + 2 * WG_RETIRE_QUEUE;
     GET();
     goto stepped;
@@ -314,7 +313,7 @@ other:
     if (k->acted) { /* what has been reported or seen from outside is not taken back */
         k->acted = false;
         k->saved_at = WG_NEVER;
-        checkpointed = k->solo_until;
+        checkpointed = wg_fast_is_solo(k);
         stop = wg_min64(stop, wg_max64(t->sched.next[WG_AGENT_HOST], now + 1)); /* mret: the next interrupt */
     }
     if (run->sq_count) /* a store that others will see may leave soon: run no further than that */
@@ -352,37 +351,18 @@ next:
 #undef B
 #undef I
 
-static inline bool may_run_fast(const wg_core *k, uint64_t stop)
-{
-    return !k->run.queued && !k->run.ordered && k->run.at + WG_MARGIN <= stop && !wg_one_at_a_time(k);
-}
-
 uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
 {
     wg_core *k = &t->core[core];
-    wg_loop loop;
-    loop.state = WG_LOOP_NONE;
-    wg_back_edge edge;
-    edge.branch = 0;
-    t->loop = NULL;
     k->stop = stop;
     wg_core_keep(k);
-    for (;;) {
-        if (k->run.halt || k->run.ex1.kind)
-            return WG_NEVER;
-        /* Run no further than the next store or fetch that others will see. */
-        stop = wg_min64(stop, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
-        if (may_run_fast(k, stop)) {
-            for (uint32_t branch; (branch = wg_exec_lines(t, core, stop));)
-                wg_exec_loop(t, core, branch, stop, &edge);
-            stop = wg_min64(stop, wg_lsu_next(t, core));
-        }
-        uint64_t again = run_queued(t, core, stop, &loop);
-        wg_loop_spoil(t->loop);
-        t->loop = NULL;
-        if (again)
-            return again;
-    }
+    if (wg_fast(t, WG_FAST_LINES) || wg_fast(t, WG_FAST_LOOPS))
+        return wg_fast_exec(t, core, stop);
+    if (k->run.halt || k->run.ex1.kind)
+        return WG_NEVER;
+    /* Run no further than the next store or fetch that others will see. */
+    stop = wg_min64(stop, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
+    return wg_exec_queued(t, core, stop, NULL);
 }
 
 void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why)

@@ -4,6 +4,7 @@
 #define WG_RISCV_INTERNAL_H
 
 #include "explain/findings.h"
+#include "fast/fast.h"
 #include "observe/touch.h"
 #include "riscv/core.h"
 #include "riscv/decode.h"
@@ -51,7 +52,7 @@ static inline uint64_t wg_min64(uint64_t a, uint64_t b) { return a < b ? a : b; 
 
 static inline void wg_core_log(wg_core *k, uint32_t where, uint32_t old)
 {
-    if (k->saved_at != WG_NEVER && k->undo_count < WG_UNDO)
+    if (WG_FAST && k->saved_at != WG_NEVER && k->undo_count < WG_UNDO)
         k->undo[k->undo_count++] = (wg_undo){where, old};
 }
 /* Running ahead has to stop while there is still room in the log. */
@@ -60,22 +61,26 @@ static inline bool wg_core_log_full(const wg_core *k) { return k->undo_count + 3
 /* Has the core executed anything that enters EX1 (or, alone, reaches L1) in this cycle or later? (Before phase J.) */
 static inline bool wg_core_ahead(const wg_tile *t, const wg_core *k)
 {
-    return k->saved_at != WG_NEVER && (k->run.last >= t->sched.now || (k->solo_saved && k->solo_end > t->sched.now));
+    return WG_FAST && k->saved_at != WG_NEVER &&
+           (k->run.last >= t->sched.now || (k->solo_saved && k->solo_end > t->sched.now));
 }
 
-/* core.c: running ahead starts anew from the present state. */
-void wg_core_checkpoint(wg_tile *t, unsigned core);
-/* To be called before `saved` is looked at, and before anybody but push.c goes on running ahead. */
-void wg_core_keep_noted(wg_core *k);
+/* To be called before `saved` is looked at. */
 static inline void wg_core_keep(wg_core *k)
 {
-    if (__builtin_expect(k->noted, 0))
-        wg_core_keep_noted(k);
+    if (WG_FAST && __builtin_expect(k->noted, 0))
+        wg_fast_keep(k);
 }
+
+/* core.c: phase J, and what of the following cycles is private. */
+void wg_core_pipeline(wg_tile *t, unsigned core);
 
 /* exec.c: executes what enters EX1 before `stop`, as far as it is private; instructions that must meet the
  * clock are executed if they enter EX1 in the current cycle. Returns when to go on, WG_NEVER if woken. */
 uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop);
+/* Its executor: instructions one by one, each through every rule. Returns 0 if whole lines can be run again, else the
+ * cycle to go on at (WG_NEVER: when woken). `loop`: where loops are written down, for the shortcut; or NULL. */
+uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop, struct wg_loop *loop);
 /* Why the next instruction cannot enter EX1 in the current cycle; retry_at: when it can, WG_NEVER if not known. */
 void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why);
 
@@ -100,8 +105,6 @@ void wg_lsu_settle(wg_core *k, uint64_t time);
 void wg_lsu_flush_l0(wg_core *k);
 /* Phase I; true if anything changed. */
 void wg_lsu_emit(wg_tile *t, unsigned core);
-/* Is a store overdue that others will see, because its path is full? */
-bool wg_lsu_blocked(const wg_tile *t, unsigned core);
 bool wg_lsu_room(const wg_tile *t, unsigned core, unsigned path, unsigned index);
 bool wg_lsu_wants(wg_tile *t, unsigned core);
 /* The next cycle in which the load/store unit has something to do that others can see. */
@@ -120,13 +123,6 @@ static inline uint64_t wg_lsu_bound(const wg_tile *t, unsigned core)
 void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, const uint32_t value[4]);
 uint32_t wg_load_value(const uint32_t line[4], uint32_t address, uint8_t size);
 void wg_lsu_why(const wg_tile *t, unsigned core, wg_stall *why);
-
-/*
- * push.c: phase I of those among the `due` cores that feed their threads, and what of their phase J is private. Returns
- * who is not done with the cycle, and, WG_CORES bits above, who of these is to go on with wg_push_more() in phase J.
- */
-unsigned wg_push_ticks(wg_tile *t, unsigned due);
-void wg_push_more(wg_tile *t, unsigned core);
 
 /* fetch.c */
 /* The line that holds pc, if EX1 can have it in cycle `at`; else NULL, and what is missing is on its way. */

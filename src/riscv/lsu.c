@@ -14,7 +14,7 @@
  * of the queue, does not wait for the merge timer; the timer counts from the cycle after the store; a store
  * that leaves the queue takes its L0 line with it once more; the L0 cache is replaced round-robin.
  */
-#include "riscv/loop.h"
+#include "riscv/lsu.h"
 
 #include <string.h>
 
@@ -38,51 +38,6 @@ uint64_t wg_sq_ready_at(const wg_tile *t, const wg_core *k, unsigned i)
     return wg_max64(at, wg_min64(patience, wg_sq_peek(&k->run, i + 1)->first));
 }
 
-/*
- * When nobody else acts before solo_until, a request to L1 can be worked out at once: emitted in m, it is
- * processed in p, when its port and bank are free. Beyond m + SOLO_WAIT it is left to the clock: nothing that
- * this core does after m can bring another client to the port sooner than that. Returns p, WG_NEVER if it is to
- * be left.
- */
-enum { SOLO_WAIT = 6 };
-static uint64_t solo(const wg_tile *t, unsigned core, uint32_t address, uint64_t m)
-{
-    const wg_core *k = &t->core[core];
-    const wg_memory *mem = &t->regions.memory;
-    uint64_t p = m + t->timing->path[WG_PATH_L1].travel;
-    p = wg_max64(p, mem->l1.port_free[wg_l1_port((wg_l1_client)core)]);
-    p = wg_max64(p, mem->l1.bank_free[wg_l1_bank(t->arch->l1_banks, address)]);
-    for (unsigned i = 0; i < WG_FETCHES; i++)
-        if (__builtin_expect(k->run.fetch[i].used && k->run.fetch[i].emit_at != WG_NEVER, 0))
-            return WG_NEVER; /* it goes first */
-    return p < k->solo_until && p <= m + SOLO_WAIT && !mem->lane[core][WG_PATH_L1].count ? p : WG_NEVER;
-}
-
-/* Books the port and bank as the regions' tick would. */
-static void solo_book(wg_tile *t, unsigned core, uint32_t address, uint64_t m, uint64_t p, bool narrow)
-{
-    wg_core *k = &t->core[core];
-    wg_memory *mem = &t->regions.memory;
-    mem->lane[core][WG_PATH_L1].last_seen_at = m + t->timing->path[WG_PATH_L1].travel;
-    mem->emitted[core]++;
-    wg_l1_book(t, (wg_l1_client)core, address, narrow ? WG_L1_NARROW : WG_L1_READ, p);
-    k->solo_at[k->solo_next++ % WG_SOLO_RECENT] = p;
-}
-
-/* A line whose write concerns nobody's cache but this core's own L0, which its stores look after. */
-static bool solo_line(const wg_tile *t, unsigned core, uint32_t address)
-{
-    return !t->l1_watched && !(t->regions.memory.l1.watch[address / WG_L1_LINE] & ~(1u << core));
-}
-
-/* What a line held before a write that may have to be taken back. */
-static void log_line(wg_tile *t, uint32_t address)
-{
-    wg_l1_undo *u = &t->l1_undo[t->l1_undos++];
-    u->line = address & ~(uint32_t)(WG_L1_LINE - 1);
-    memcpy(u->old, t->l1 + u->line, WG_L1_LINE);
-}
-
 static void ram_store(wg_tile *t, unsigned core, const wg_store *s)
 {
     wg_core *k = &t->core[core];
@@ -91,26 +46,6 @@ static void ram_store(wg_tile *t, unsigned core, const wg_store *s)
     memcpy(&old, k->ram + (offset & ~3u), 4);
     wg_core_log(k, offset & ~3u, old);
     wg_put_bytes(k->ram + offset, s->data, s->bytes);
-}
-
-/* Can entry i leave in cycle `at` without anybody else seeing it? For L1, *p is when it is processed then. */
-static bool is_private(const wg_tile *t, unsigned core, unsigned i, uint64_t at, uint64_t *p)
-{
-    const wg_store *s = wg_sq_peek(&t->core[core].run, i);
-    const wg_core *k = &t->core[core];
-    if (s->path == WG_PATH_OWN_RAM)
-        return true;
-    if (s->path != WG_PATH_L1 || !k->solo_until || !solo_line(t, core, s->address))
-        return false;
-    *p = solo(t, core, s->address, at);
-    if (*p == WG_NEVER)
-        return false;
-    if (k->solo_saved && t->l1_undos == WG_L1_UNDO)
-        return false;
-    unsigned under_way = 0;
-    for (unsigned j = 0; j < WG_SOLO_RECENT; j++)
-        under_way += k->solo_at[j] > at;
-    return under_way <= t->timing->path[WG_PATH_L1].travel;
 }
 
 /* Returns true if, alone, the front should have left by then but must wait for the clock: so must what follows it. */
@@ -122,22 +57,11 @@ static bool drain_until(wg_tile *t, unsigned core, uint64_t before)
         uint64_t at = wg_max64(wg_sq_ready_at(t, k, 0), k->run.mux_free);
         if (at >= before)
             return false;
-        uint64_t p = 0;
-        if (!is_private(t, core, 0, at, &p))
-            return k->solo_until != 0;
         if (s->path == WG_PATH_OWN_RAM) {
-            wg_loop_spoil(t->loop);
+            wg_fast_loop_spoil(t);
             ram_store(t, core, s);
-        } else {
-            solo_book(t, core, s->address, at, p, s->mask != 0xFFFF);
-            wg_loop_note(t->loop, WG_LOOP_LEAVES, s->address, k->run.sq_head, false, s->mask,
-                         p + (s->mask != 0xFFFF ? t->timing->narrow_write : 1u));
-            if (k->run.loads)
-                wg_lsu_settle(k, at);
-            wg_l0_drop_line(&k->run, s->address);
-            if (k->solo_saved)
-                log_line(t, s->address);
-            wg_l1_write_masked(t, (wg_l1_client)core, s->address, s->mask, s->data);
+        } else if (s->path != WG_PATH_L1 || !wg_fast_solo_store(t, core, at)) {
+            return wg_fast_is_solo(k);
         }
         wg_sq_pop(&k->run);
         k->run.mux_free = at + 1;
@@ -147,19 +71,6 @@ static bool drain_until(wg_tile *t, unsigned core, uint64_t before)
 
 bool wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before) { return drain_until(t, core, before); }
 
-bool wg_lsu_blocked(const wg_tile *t, unsigned core)
-{
-    const wg_core *k = &t->core[core];
-    uint64_t free = k->run.mux_free;
-    for (unsigned i = 0; i < k->run.sq_count; i++) {
-        uint64_t at = wg_max64(free, wg_sq_ready_at(t, k, i));
-        if (wg_sq_peek(&k->run, i)->path != WG_PATH_OWN_RAM)
-            return at <= t->sched.now;
-        free = at + 1;
-    }
-    return false;
-}
-
 /* The cycle in which entry i leaves, if only private entries are before it; else WG_NEVER. */
 static uint64_t leaves_at(const wg_tile *t, unsigned core, unsigned i)
 {
@@ -167,8 +78,8 @@ static uint64_t leaves_at(const wg_tile *t, unsigned core, unsigned i)
     uint64_t free = k->run.mux_free;
     for (unsigned j = 0; j <= i; j++) {
         free = wg_max64(free, wg_sq_ready_at(t, k, j)) + 1;
-        uint64_t p;
-        if (!is_private(t, core, j, free - 1, &p) || (j && wg_sq_peek(&k->run, j)->path != WG_PATH_OWN_RAM))
+        const uint8_t path = wg_sq_peek(&k->run, j)->path;
+        if (path != WG_PATH_OWN_RAM && (j || path != WG_PATH_L1 || !wg_fast_solo_leaves(t, core, free - 1)))
             return WG_NEVER;
     }
     return free - 1;
@@ -279,7 +190,8 @@ bool wg_l0_flushes(const wg_tile *t, wg_core *k, unsigned core)
     uint32_t period = t->arch->l0_flush_period;
     if (!period || (k->csr.cfg0 & WG_CFG0_DIS_PERIODIC_FLUSH))
         return false;
-    /* The name of the switch says that it is periodic; a perturbed run draws, with the same rate. */
+    /* The name of the switch says that it is periodic; a run with a seed draws, with the same rate. With a list of
+     * delays alone nothing is drawn (wg_perturb_with()): it is the seed that counts here. */
     if (!t->seed)
         return (period & (period - 1) ? n % period : n & (period - 1)) == period - 1;
     return draw(t->seed, core, n) % period == 0;
@@ -306,39 +218,6 @@ static void report_stale(wg_tile *t, unsigned core, uint32_t address, uint8_t si
                  "0x%08x read as 0x%x; L1 holds 0x%x", address, value, real);
 }
 
-/* A load that leaves in m and finds nobody in its way. */
-static void solo_load(wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint64_t m, uint64_t p,
-                      bool cached, uint32_t *value, uint64_t *done)
-{
-    wg_core *k = &t->core[core];
-    wg_core_run *run = &k->run;
-    unsigned slot = 0;
-    while (run->load[slot].used)
-        slot++;
-    wg_load *l = &run->load[slot];
-    if (cached && wg_l0_flushes(t, k, core))
-        wg_lsu_flush_l0(k);
-    solo_book(t, core, address, m, p, false);
-    wg_loop_note(t->loop, WG_LOOP_LOADS, address, 0, false, 0, p + 1);
-    l->used = true;
-    l->done = *done = p + t->timing->path[WG_PATH_L1].back;
-    l->earliest = 0;
-    l->number = run->number;
-    l->address = address;
-    l->pc = pc;
-    l->rd = WG_REG_SINK;
-    l->size = size;
-    l->path = WG_PATH_L1;
-    l->fills = cached;
-    l->flushed = l->stale = false;
-    memcpy(l->line, t->l1 + (address & ~(uint32_t)(WG_L1_LINE - 1)), WG_L1_LINE);
-    if (cached)
-        t->regions.memory.l1.watch[address / WG_L1_LINE] |= (uint8_t)(1u << core);
-    run->loads++;
-    run->mux_free = wg_max64(run->mux_free, m + 1);
-    *value = wg_load_value(l->line, address, size);
-}
-
 wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint64_t e,
                           uint32_t *value, uint64_t *entered, uint64_t *done)
 {
@@ -347,7 +226,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
     bool own = address - WG_RAM_BASE < t->arch->ram_bytes[core];
     bool l1 = address < t->arch->l1_bytes;
     bool cached = l1 && t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH);
-    if ((!own && !cached && !(l1 && k->solo_until)) || wg_strongly_ordered(k))
+    if ((!own && !cached && !(l1 && wg_fast_is_solo(k))) || wg_strongly_ordered(k))
         return WG_LSU_SHARED;
     uint64_t m = run->wait_e == e ? wg_max64(e + 1, run->wait_m) : e + 1;
     unsigned bytes = wg_load_bytes(size);
@@ -374,7 +253,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
             return WG_LSU_LATER;
     }
     if (own) {
-        wg_loop_spoil(t->loop);
+        wg_fast_loop_spoil(t);
         uint32_t offset = address - WG_RAM_BASE, line[4];
         memcpy(line, k->ram + (offset & ~15u), WG_L1_LINE);
         *value = wg_load_value(line, offset, size);
@@ -393,7 +272,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
             *value = wg_load_value(hit->data, address, size);
             if (hit->stale)
                 report_stale(t, core, address, size, pc, *value);
-            wg_loop_note(t->loop, WG_LOOP_LOADS, address, 0, false, 0, 0);
+            wg_fast_loaded(t, address);
             if (wg_touch_watched(t))
                 wg_touch_core(t, core, pc, WG_TOUCH_READ | WG_TOUCH_CACHED, WG_TOUCH_L1, address, bytes);
             if (wg_l0_flushes(t, k, core))
@@ -402,7 +281,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
             *done = m + 1;
             return WG_LSU_DONE;
         }
-        if (!k->solo_until)
+        if (!wg_fast_is_solo(k))
             return WG_LSU_SHARED;
         if (run->loads < WG_LOADS)
             break;
@@ -420,10 +299,8 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
         if (held_up)
             return WG_LSU_LATER;
     }
-    uint64_t p = solo(t, core, address, m);
-    if (p == WG_NEVER)
+    if (!wg_fast_solo_load(t, core, address, size, pc, m, cached, value, done))
         return WG_LSU_SHARED;
-    solo_load(t, core, address, size, pc, m, p, cached, value, done);
     *entered = m;
     return WG_LSU_DONE;
 }
@@ -490,7 +367,7 @@ wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t 
         wg_l0_drop_line(run, x->address);
     }
     if (wg_sq_coalesce(t, k, x, m)) {
-        wg_loop_note(t->loop, WG_LOOP_STORES, x->address, run->sq_head + run->sq_count - 1u, false, 0, 0);
+        wg_fast_stored(t, x->address, run->sq_head + run->sq_count - 1u, false);
         *entered = m;
         return WG_LSU_DONE;
     }
@@ -502,8 +379,8 @@ wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t 
         wg_lsu_drain_private(t, core, m + 1);
     }
     if (x->path != WG_PATH_L1)
-        wg_loop_spoil(t->loop);
-    wg_loop_note(t->loop, WG_LOOP_STORES, x->address, (unsigned)run->sq_head + run->sq_count, true, 0, 0);
+        wg_fast_loop_spoil(t);
+    wg_fast_stored(t, x->address, (unsigned)run->sq_head + run->sq_count, true);
     wg_sq_enqueue(run, x, m);
     *entered = m;
     return WG_LSU_DONE;

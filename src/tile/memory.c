@@ -3,6 +3,7 @@
 #include "tile/memory.h"
 
 #include <string.h>
+#include "fast/fast.h"
 #include "frontend/auto_ttsync.h"
 #include "observe/touch.h"
 #include "tile/tile.h"
@@ -292,15 +293,15 @@ static uint64_t push_any(wg_tile *t, unsigned core)
 
 void wg_regions_push(wg_tile *t)
 {
-    const wg_memory *m = &t->regions.memory;
-    const bool usual = !(t->lockstep | t->perturbed | (WG_EVENTS && t->watched));
+    const bool usual = wg_fast(t, WG_FAST_PUSHES);
     uint64_t next = WG_NEVER, at;
     for (unsigned core = 0; core < (usual ? WG_CORE_T0 : WG_CORES); core++) {
         at = push_any(t, core);
         next = at < next ? at : next;
     }
+#if WG_FAST
     for (unsigned thread = 0; usual && thread < WG_THREADS; thread++) {
-        const wg_lane *lane = &m->lane[WG_CORE_T0 + thread][WG_PATH_PUSH];
+        const wg_lane *lane = &t->regions.memory.lane[WG_CORE_T0 + thread][WG_PATH_PUSH];
         const wg_request *req = &lane->queue[lane->head];
         if (!lane->count)
             continue;
@@ -311,5 +312,6 @@ void wg_regions_push(wg_tile *t)
                                          : wg_push_own(t, thread);
         next = at < next ? at : next;
     }
+#endif
     wg_wake_at(&t->sched, WG_AGENT_PUSHES, next);
 }

@@ -30,6 +30,8 @@
 typedef struct wg_tile wg_tile;
 struct wg_device;
 
+enum { WG_FAST_MOST = 16 }; /* shortcuts */
+
 struct wg_tile {
     /* Environment: set at creation, not part of a snapshot. */
     struct wg_device *dev;
@@ -39,7 +41,8 @@ struct wg_tile {
     uint64_t limit;   /* the run ends before this cycle: nobody runs ahead of it */
     uint64_t horizon; /* nothing from outside arrives before this cycle that is not known yet */
     bool lockstep;
-    uint32_t fast, fast_wanted; /* shortcuts that may be taken now, and in general (fast/fast.h) */
+    uint32_t fast, fast_wanted;       /* shortcuts that may be taken now, and in general (fast/fast.h) */
+    uint64_t fast_uses[WG_FAST_MOST]; /* how often each was taken */
     bool l1_watched; /* the run ends when a word of L1 has a value: no write happens ahead of its cycle */
     uint8_t simd;    /* wg_simd: the host vector code in use */
     uint8_t index;
@@ -47,12 +50,13 @@ struct wg_tile {
     wg_noc_box *box;          /* packets of this tile; part of a snapshot, like L1 */
     wg_noc_box *const *boxes; /* of all tiles of the chip; NULL: the tile stands alone */
     wg_poll poll;
+    /* What shortcuts of cores need; in the plain machine it is idle. */
     uint32_t l1_turns;      /* requests of cores that L1 has processed in their cycles, */
-    uint64_t l1_turns_from; /* … since then: are several cores at it (riscv/together.c)? */
+    uint64_t l1_turns_from; /* … since then: are several cores at it (fast/core_groups.c)? */
     uint32_t l1_undos;      /* lines that a core running ahead through L1 has written */
     wg_l1_undo l1_undo[WG_L1_UNDO];
     struct wg_loop
-        *loop; /* a core that is alone goes through a loop of which every access is written down (riscv/loop.h) */
+        *loop; /* a core that is alone goes through a loop of which every access is written down (fast/loops.h) */
     const wg_delay *delay; /* the delays of this run, in order; NULL: the seed draws them */
     size_t delays;
     wg_insn acting; /* in whose name touches are emitted, while somebody watches them (observe/touch.h) */

@@ -18,7 +18,7 @@
 #pragma GCC optimize("no-store-merging", "no-tree-slp-vectorize")
 #endif
 
-#include "riscv/rounds.h"
+#include "fast/rounds.h"
 
 #include <string.h>
 #include "engine/device.h"
@@ -592,7 +592,7 @@ static uint64_t others(const wg_tile *t)
 
 static bool can_go(const wg_tile *t)
 {
-    if (t->lockstep || t->watched || t->perturbed || t->l1_watched || t->sched.now < t->poll.careful_until ||
+    if (!wg_fast(t, WG_FAST_CORE_GROUPS) || t->l1_watched || t->sched.now < t->poll.careful_until ||
         others(t) < t->sched.now + LEAST)
         return false;
     for (unsigned i = 0; i < WG_CORES; i++) {
@@ -648,7 +648,7 @@ static void cycle(wg_tile *t, crowd *w, unsigned who)
     }
 }
 
-bool wg_cores_together(wg_tile *t)
+bool wg_core_groups(wg_tile *t)
 {
     wg_schedule *s = &t->sched;
     bool dense = s->now - t->l1_turns_from < (uint64_t)t->l1_turns * SPARSE;
@@ -656,6 +656,7 @@ bool wg_cores_together(wg_tile *t)
     t->l1_turns_from = s->now;
     if (!dense || !can_go(t))
         return false;
+    wg_fast_used(t, WG_FAST_CORE_GROUPS);
     struct wg_rounds rounds;
     rounds.records = false;
     rounds.tries = 0;
@@ -696,7 +697,7 @@ bool wg_cores_together(wg_tile *t)
         idle = 0;
         cycle(t, &w, who);
         s->now++;
-        if (w.edges && !t->seed) { /* else L0 caches draw when to empty themselves */
+        if (w.edges && wg_fast(t, WG_FAST_ROUNDS)) {
             wg_rounds_edge(t, &w, w.edges);
             w.edges = 0;
         }

@@ -4,8 +4,8 @@
  * instruction can notice, and predecoding has charged most of it already (wg_op.at): an instruction enters EX1 at
  * base + at, and `base` moves only when something unforeseen costs time. Others are left to exec.c.
  */
+#include "fast/lines.h"
 #include "riscv/lsu.h"
-#include "riscv/pipeline.h"
 
 #include <string.h>
 
@@ -133,18 +133,17 @@ WG_THREADED uint32_t wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
     const unsigned bubble = t->timing->mispredict_bubble;
     const bool predicts = wg_predictor_on(t, core);
     const bool weakly_ordered = !((k->csr.pmacfg[0] | k->csr.pmacfg[1]) & 1);
-    const bool cached =
-        t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH) && !wg_touch_watched(t) && weakly_ordered;
+    const bool cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH) && weakly_ordered;
     uint32_t pc = run->pc;
     uint64_t c = run->at, base, entry, last = run->last, number = run->number;
     uint64_t dests = run->dests;
     unsigned late = run->late, lag = run->lag;
     const wg_op *op, *from;
-    uint32_t closing = 0; /* a branch that may close a loop: for exec_loop.c */
+    uint32_t closing = 0; /* a branch that may close a loop: for lines_loop.c */
     wg_icache_line *line, *before = NULL;
     const uint32_t epoch = k->epoch; /* nothing is fetched in here */
     if (!k->solo_until && k->saved_at == WG_NEVER)
-        wg_core_checkpoint(t, core);
+        wg_fast_checkpoint(t, core);
     if (lag) /* in here it counts from the cycle before the next entry into EX1 */
         lag = last + lag > c + 1 ? (unsigned)(last + lag + 1 - c) : 0;
 

@@ -5,10 +5,10 @@
  *     target ── arithmetic ── arithmetic ── … ── backward branch, foreseen
  *        └───────────────────────────────────────────┘
  *
- * While nothing is in flight, what a line costs follows from its instructions (exec_lines.c); there is nothing here that
+ * While nothing is in flight, what a line costs follows from its instructions (lines.c); there is nothing here that
  * could cost more in one round than in another.
  */
-#include "riscv/pipeline.h"
+#include "fast/lines.h"
 
 enum { MOST = 24 /* instructions */, LEAST = 6 /* rounds to be gone */ };
 

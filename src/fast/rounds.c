@@ -11,12 +11,12 @@
  * the same number of cycles, and for each core the same number of bytes, in whole lines and the same distance of banks,
  * then the period repeats itself as long as branches go the same way, addresses move on as they did and nobody writes a
  * line that is in somebody else's cache. Each of these is looked at when its turn comes; a period in which one does not
- * hold is taken back, and together.c goes on from its start.
+ * hold is taken back, and core_groups.c goes on from its start.
  *
  * Not in here: a period in which an L0 cache empties itself, anything is learnt by a predictor, or anything goes another
- * way than the short ones of together.c. Facts: as there.
+ * way than the short ones of core_groups.c. Facts: as there.
  */
-#include "riscv/rounds.h"
+#include "fast/rounds.h"
 
 enum { PERIOD = 4 /* rounds, at most */, PERIOD_CYCLES = 4096, SLACK = 24, TRIES = 6, PATIENCE = 255 };
 enum { REMEMBERED = WG_RETIRE_QUEUE + 1 /* the last to have left the retire queue: the next leaves behind it */ };
@@ -581,6 +581,7 @@ void wg_rounds_edge(wg_tile *t, crowd *w, unsigned edges)
         uint64_t done = n ? go_round(t, w, &v, n) : 0;
         if (done) {
             arrive(t, w, done, &v);
+            wg_fast_used(t, WG_FAST_ROUNDS);
             r->records = false;
             r->tries = 0;
             r->patience = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several cores at L1: what is kept of each of them while they go through it together, for together.c and rounds.c. All of it
- * follows from their states; note() works it out anew, and the steps of together.c keep it up to date.
+ * Several cores at L1: what is kept of each of them while they go through it together, for core_groups.c and rounds.c. All of it
+ * follows from their states; note() works it out anew, and the steps of core_groups.c keep it up to date.
  */
-#ifndef WG_RISCV_TOGETHER_H
-#define WG_RISCV_TOGETHER_H
+#ifndef WG_FAST_CORE_GROUPS_H
+#define WG_FAST_CORE_GROUPS_H
 
 #include "riscv/lsu.h"
 #include "riscv/pipeline.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops through L1 that repeat themselves: see loop.c. */
-#ifndef WG_RISCV_LOOP_H
-#define WG_RISCV_LOOP_H
+/* Loops through L1 that repeat themselves: see loops.c. */
+#ifndef WG_FAST_LOOPS_H
+#define WG_FAST_LOOPS_H
 
 #include "riscv/lsu.h"
 #include "riscv/pipeline.h"
@@ -57,9 +57,6 @@ typedef struct wg_loop {
     wg_loop_shot shot[WG_LOOP_PERIOD + 1]; /* at each back edge of the period */
 } wg_loop;
 
-/* The core, alone, has taken the backward branch at `branch`. True if it has gone round some more. */
-bool wg_loop_edge(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, wg_loop *l);
-
 /* Written down while the first period is gone through; NULL: nobody asks. */
 static inline void wg_loop_note(wg_loop *l, wg_loop_kind kind, uint32_t address, unsigned slot, bool fresh,
                                 uint16_t mask, uint64_t free_at)
@@ -76,11 +73,6 @@ static inline void wg_loop_note(wg_loop *l, wg_loop_kind kind, uint32_t address,
                                             .fresh = fresh,
                                             .mask = mask,
                                             .free_at = free_at};
-}
-static inline void wg_loop_spoil(wg_loop *l)
-{
-    if (__builtin_expect(l != NULL, 0))
-        l->wrong = true;
 }
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several cores in loops through L1 that repeat themselves, all of them in step: see rounds.c. */
-#ifndef WG_RISCV_ROUNDS_H
-#define WG_RISCV_ROUNDS_H
+#ifndef WG_FAST_ROUNDS_H
+#define WG_FAST_ROUNDS_H
 
-#include "riscv/together.h"
+#include "fast/core_groups.h"
 
 enum { WG_ROUNDS_STEPS = 768, NO_BASE = 0xFF };
 
@@ -68,7 +68,7 @@ static inline rounds_step *rounds_next(struct wg_rounds *r)
     return &r->step[r->steps++];
 }
 
-/* For together.c, as things happen. */
+/* For core_groups.c, as things happen. */
 static inline void wg_rounds_op(crowd *w, const member *m, const wg_op *op)
 {
     if (__builtin_expect(w->rounds->records, 0))

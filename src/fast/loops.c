@@ -15,7 +15,7 @@
  * Not in here: rounds in which the L0 cache empties itself, stores to lines that are in other caches, anything that is
  * not arithmetic, L1, or the one branch. Facts: as in lsu.c and exec.c.
  */
-#include "riscv/loop.h"
+#include "fast/loops.h"
 
 #include <string.h>
 
@@ -557,13 +557,22 @@ static void start_over(const wg_tile *t, unsigned core, wg_loop *l)
     take_shot(t, core, l, &l->shot[0]);
 }
 
-bool wg_loop_edge(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, wg_loop *l)
+void wg_loop_loaded(wg_loop *l, uint32_t address) { wg_loop_note(l, WG_LOOP_LOADS, address, 0, false, 0, 0); }
+
+void wg_loop_stored(wg_loop *l, uint32_t address, unsigned slot, bool fresh)
+{
+    wg_loop_note(l, WG_LOOP_STORES, address, slot, fresh, 0, 0);
+}
+
+void wg_loop_spoil(wg_loop *l) { l->wrong = true; }
+
+bool wg_fast_loop_edge(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, wg_loop *l)
 {
     wg_core *k = &t->core[core];
     wg_core_run *run = &k->run;
     t->loop = NULL;
     if (l->state == WG_LOOP_NONE || l->branch != branch || l->target != run->pc || l->epoch != k->epoch) {
-        if (run->at + LEAST_CYCLES > stop || t->seed)
+        if (run->at + LEAST_CYCLES > stop)
             return false;
         l->branch = branch;
         l->target = run->pc;
@@ -601,6 +610,7 @@ bool wg_loop_edge(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, wg_
         if ((same || same_state(t, core, l, &l->shot[0])) &&
             lines_are_own(t, core, l, run->r[l->base] - l->shot[0].base)) {
             repeat(t, core, l, n);
+            wg_fast_used(t, WG_FAST_LOOPS);
             return true;
         }
         if (++l->misses <= MISSES)

@@ -111,10 +111,6 @@ static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, const wg_stor
     req->pc = pc;
     memcpy(req->data, s->data, sizeof req->data);
     req->bytes = bytes;
-    if (__builtin_expect(t->perturbed, 0)) {
-        wg_memory_emit(t, req);
-        return;
-    }
     m->emitted[core]++;
     t->poll.disturbed = now; /* as wg_poll_disturb() */
     t->poll.endless = false;
@@ -337,9 +333,9 @@ static inline pushing tick(wg_tile *t, unsigned core)
     __asm__("" : "+r"(k), "+r"(lane)); /* else they are computed again and again */
     wg_core_run *run = &k->run;
     const uint64_t now = t->sched.now;
-    if (run->hindered | k->special | run->fetch[0].used | run->fetch[1].used | t->lockstep)
+    if (run->hindered | k->special | run->fetch[0].used | run->fetch[1].used)
         return NOT;
-    if ((WG_EVENTS && t->watched) || wg_one_at_a_time(k) || wg_strongly_ordered(k))
+    if (wg_one_at_a_time(k) || wg_strongly_ordered(k))
         return NOT;
     bool ahead = k->saved_at != WG_NEVER && run->last >= now;
     if (ahead && !(k->noted && run->sq_count > k->past.stores)) {
@@ -424,6 +420,7 @@ unsigned wg_push_ticks(wg_tile *t, unsigned due)
     for (unsigned left = due >> WG_CORE_T0 << WG_CORE_T0; left; left &= left - 1) {
         const unsigned core = (unsigned)__builtin_ctz(left);
         const pushing is = tick(t, core);
+        t->fast_uses[WG_FAST_PUSHES] += is != NOT;
         if (is == DONE)
             due &= ~(1u << core);
         else if (is == MORE)
@@ -432,12 +429,12 @@ unsigned wg_push_ticks(wg_tile *t, unsigned due)
     return due;
 }
 
-void wg_push_more(wg_tile *t, unsigned core)
+void wg_fast_push_more(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
     const uint64_t now = t->sched.now;
     k->solo_until = 0;
-    uint64_t stop = wg_max64(wg_min64(t->limit, now + WG_RUN_AHEAD), now + 1);
+    uint64_t stop = wg_fast(t, WG_FAST_AHEAD) ? wg_max64(wg_min64(t->limit, now + WG_RUN_AHEAD), now + 1) : now + 1;
     uint64_t next = k->run.ex1.kind ? WG_NEVER : wg_exec(t, core, stop);
     if (k->run.halt)
         next = WG_NEVER;

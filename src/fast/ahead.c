@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A core ahead of the clock. It executes private work (registers, own RAM, cache hits) before its cycle has come, and meets
+ * the clock at every shared access.
+ *
+ *     checkpoint ──> run-ahead ──> the clock gets there: the checkpoint is forgotten
+ *         └── rollback: somebody acts on the core before; it executes again, to the exact cycle
+ *
+ * The checkpoint is wg_core.saved, and a log of old values of own RAM and the predictor (wg_core.undo). A core that feeds
+ * its thread notes what it changes instead (wg_core.past; pushes.c).
+ */
+#include "fast/cores.h"
+#include "fast/lines.h"
+#include "fast/loops.h"
+
+#include <string.h>
+
+void wg_fast_checkpoint(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    k->saved = k->run;
+    k->saved_at = t->sched.now;
+    k->noted = false;
+    k->undo_count = 0;
+}
+
+void wg_fast_keep(wg_core *k)
+{
+    const wg_past *p = &k->past;
+    wg_core_run *s = &k->saved;
+    k->noted = false;
+    if (k->saved_at == WG_NEVER)
+        return;
+    *s = k->run;
+    for (unsigned i = p->writes; i--;)
+        s->r[p->rd[i]] = p->old[i];
+    s->at = p->at;
+    s->last = p->last;
+    s->stored = p->stored;
+    s->number = p->number;
+    s->pushes = p->pushes;
+    s->dests = p->dests;
+    s->pc = p->pc;
+    s->history = p->history;
+    s->sq_count = (uint8_t)(s->sq_count - p->stores);
+    s->ex1.kind = WG_EX1_NONE; /* only the last instruction of such a run waits there */
+}
+
+void wg_ahead_undo(wg_core *k)
+{
+    while (k->undo_count) {
+        const wg_undo *u = &k->undo[--k->undo_count];
+        uint32_t index = u->where & ~(uint32_t)WG_UNDO_KIND;
+        if ((u->where & WG_UNDO_KIND) == WG_UNDO_PREDICTOR)
+            k->predictor[index % WG_PREDICTOR] = (uint8_t)u->old;
+        else if ((u->where & WG_UNDO_KIND) == WG_UNDO_TARGET)
+            k->targets[index / 2 % WG_TARGETS][index % 2] = u->old;
+        else
+            memcpy(k->ram + index % WG_RAM_MAX, &u->old, 4);
+    }
+}
+
+void wg_fast_rollback(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    wg_core_keep(k);
+    wg_ahead_undo(k);
+    k->run = k->saved;
+    if (k->solo_saved) {
+        wg_solo_repeat(t, core);
+    } else {
+        k->solo_until = 0;
+        wg_exec(t, core, t->sched.now);
+    }
+    k->saved_at = WG_NEVER;
+    k->undo_count = 0;
+    wg_wake(&t->sched, WG_AGENT_CORE_B + core);
+}
+
+static inline bool may_run_lines(const wg_tile *t, const wg_core *k, uint64_t stop)
+{
+    return wg_fast(t, WG_FAST_LINES) && !k->run.queued && !k->run.ordered && k->run.at + WG_MARGIN <= stop &&
+           !wg_one_at_a_time(k);
+}
+
+uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop)
+{
+    wg_core *k = &t->core[core];
+    wg_loop loop;
+    loop.state = WG_LOOP_NONE;
+    wg_back_edge edge;
+    edge.branch = 0;
+    t->loop = NULL;
+    for (;;) {
+        if (k->run.halt || k->run.ex1.kind)
+            return WG_NEVER;
+        /* Run no further than the next store or fetch that others will see. */
+        stop = wg_min64(stop, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
+        if (may_run_lines(t, k, stop)) {
+            wg_fast_used(t, WG_FAST_LINES);
+            for (uint32_t branch; (branch = wg_exec_lines(t, core, stop));)
+                wg_exec_loop(t, core, branch, stop, &edge);
+            stop = wg_min64(stop, wg_lsu_next(t, core));
+        }
+        uint64_t again = wg_exec_queued(t, core, stop, &loop);
+        wg_fast_loop_spoil(t);
+        t->loop = NULL;
+        if (again)
+            return again;
+    }
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rounds of polling loops by arithmetic. poll.c has found that the tile's state has come back, relative to the clock, and
+ * that nobody else acts before some cycle. The tile is moved on by whole rounds: every time in it grows by as many periods,
+ * and so do the counts of instructions, refusals and findings. The rounds are exact because everything that decides what
+ * happens next was compared.
+ */
+#include "engine/poll.h"
+
+#include <string.h>
+
+#include "backend/scalar.h"
+#include "engine/device.h"
+#include "riscv/internal.h"
+
+static void shift(uint64_t *time, uint64_t by)
+{
+    if (*time != WG_NEVER)
+        *time += by;
+}
+
+static void shift_core(wg_core *k, uint64_t by, uint64_t instructions)
+{
+    wg_core_run *run = &k->run;
+    shift(&run->at, by);
+    shift(&run->last, by);
+    shift(&run->stored, by);
+    shift(&run->late_at, by);
+    shift(&run->mux_free, by);
+    shift(&run->wait_e, by);
+    shift(&run->wait_m, by);
+    for (unsigned i = 0; i < WG_STORE_QUEUE; i++) {
+        shift(&run->sq[i].first, by);
+        shift(&run->sq[i].entered, by);
+    }
+    uint64_t retired[WG_RETIRE_RING], filled[WG_RETIRE_RING]; /* found by the instruction's number */
+    memcpy(retired, run->retired, sizeof retired);
+    memcpy(filled, run->filled, sizeof filled);
+    for (unsigned i = 0; i < WG_RETIRE_RING; i++) {
+        unsigned to = (unsigned)((i + instructions) % WG_RETIRE_RING);
+        run->retired[to] = retired[i];
+        run->filled[to] = filled[i];
+        shift(&run->retired[to], by);
+        shift(&run->filled[to], by);
+    }
+    shift(&run->ex1.entered, by);
+    run->ex1.number += instructions;
+    run->number += instructions;
+    for (unsigned i = 0; i < WG_LOADS; i++) {
+        shift(&run->load[i].done, by);
+        shift(&run->load[i].earliest, by);
+        run->load[i].number += instructions;
+    }
+    for (unsigned i = 0; i < WG_FETCHES; i++) {
+        shift(&run->fetch[i].emit_at, by);
+        shift(&run->fetch[i].ready, by);
+        shift(&run->fetch[i].earliest, by);
+    }
+    for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
+        shift(&k->solo_at[i], by);
+}
+
+static void shift_scalar(wg_tile *t, uint64_t by, uint64_t refusals)
+{
+    wg_scalar *u = &t->backend.scalar;
+    if (!wg_scalar_retrying(t))
+        return;
+    u->refusals += (uint32_t)refusals;
+    u->sent += refusals; /* each is the answer to a request */
+    shift(&u->until, by);
+    shift(&u->port_free, by);
+    shift(&u->last_reach, by);
+    shift(&u->last_answer, by);
+    for (unsigned i = 0; i < u->count; i++) {
+        shift(&u->request[i].reaches_at, by);
+        shift(&u->request[i].answers_at, by);
+    }
+    shift(&t->sched.next[WG_AGENT_SCALAR], by);
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        shift(&t->sched.next[WG_AGENT_THREAD0 + i], by);
+        shift(&t->frontend[i].stall.retry_at, by);
+    }
+}
+
+static void shift_tile(wg_tile *t, uint64_t by, const uint64_t counts[WG_POLL_COUNTS])
+{
+    wg_memory *m = &t->regions.memory;
+    for (unsigned c = 0; c < WG_CORES; c++) {
+        shift_core(&t->core[c], by, counts[c]);
+        for (uint32_t lanes = m->active[c]; lanes; lanes &= lanes - 1) {
+            wg_lane *lane = &m->lane[c][__builtin_ctz(lanes)];
+            for (unsigned i = 0; i < lane->count; i++)
+                shift(&lane->queue[(lane->head + i) % WG_LANE_DEPTH].seen_at, by);
+            shift(&lane->last_seen_at, by);
+            shift(&lane->retry_at, by);
+        }
+    }
+    for (unsigned i = 0; i < WG_L1_PORTS; i++)
+        shift(&m->l1.port_free[i], by);
+    for (unsigned i = 0; i < WG_L1_MAX_BANKS; i++)
+        shift(&m->l1.bank_free[i], by);
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        shift(&t->regions.pcbuf.ttsync_from[i], by);
+        shift(&t->regions.pcbuf.ttsync_until[i], by);
+    }
+    shift_scalar(t, by, counts[WG_CORES]);
+    for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
+        if (i <= WG_AGENT_CORE_T2 || i == WG_AGENT_REGIONS) /* others keep their appointments */
+            shift(&t->sched.next[i], by);
+    t->sched.now += by;
+}
+
+/* By whole rounds of `period` cycles, in each of which the counts grow so much. */
+static void go_round(wg_tile *t, uint64_t period, uint64_t rounds, const uint64_t counts[WG_POLL_COUNTS])
+{
+    uint64_t more[WG_POLL_COUNTS];
+    wg_fast_used(t, WG_FAST_POLLS);
+    for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
+        more[i] = counts[i] * rounds;
+    shift_tile(t, period * rounds, more);
+    for (size_t i = 0; i < t->poll.findings_seen; i++)
+        t->dev->finding[i].count += t->poll.findings[i] * rounds;
+}
+
+/* What was seen of findings becomes what occurs per period. */
+static void findings_per_period(wg_tile *t)
+{
+    wg_poll *p = &t->poll;
+    for (size_t i = 0; i < t->dev->findings; i++)
+        p->findings[i] = t->dev->finding[i].count - (i < p->findings_seen ? p->findings[i] : 0);
+    p->findings_seen = t->dev->findings;
+}
+
+void wg_fast_polls(wg_tile *t, uint64_t until, uint64_t limit)
+{
+    wg_poll *p = &t->poll;
+    const uint64_t now = t->sched.now, end = until < limit ? until : limit, period = now - p->seen_at;
+    uint64_t counts[WG_POLL_COUNTS];
+    if (end <= now)
+        return;
+    for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
+        counts[i] = wg_poll_count(t, i) - p->number[i];
+    p->settled = until >= limit; /* else what comes before may end it */
+    p->period = period;
+    findings_per_period(t);
+    memcpy(p->per_period, counts, sizeof p->per_period);
+    go_round(t, period, (end - now) / period, counts);
+    p->disturbed = until == WG_NEVER ? t->sched.now : until; /* as it will be */
+    wg_poll_wait_for_quiet(t);
+}
+
+bool wg_fast_polls_settled(const wg_tile *t, uint64_t *next)
+{
+    if (!t->poll.settled || !wg_fast(t, WG_FAST_POLLS))
+        return false;
+    *next = wg_poll_others(t);
+    return *next > t->sched.now + 1;
+}
+
+void wg_fast_polls_resume(wg_tile *t, uint64_t end)
+{
+    wg_poll *p = &t->poll;
+    uint64_t next, now = t->sched.now;
+    if (!wg_fast_polls_settled(t, &next)) {
+        p->settled = false;
+        return;
+    }
+    uint64_t until = next < end ? next : end;
+    if (until > now + p->period) {
+        for (unsigned c = 0; c < WG_CORES; c++)
+            wg_core_sync(t, c);
+        go_round(t, p->period, (until - now) / p->period, p->per_period);
+        p->disturbed = t->sched.now;
+        wg_poll_wait_for_quiet(t);
+    }
+    if (next < end) /* what comes then may end it */
+        p->settled = false;
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A core that is alone works through L1 ahead of the clock. Nobody else acts before solo_until: each request is processed as
+ * soon as its port and bank are free, and the core does not wait for the clock to get there.
+ *
+ *     pipeline ── wg_fast_solo() ── wg_exec() ── load/store unit ── wg_solo_store(), wg_fast_solo_load()
+ *
+ * On a chip a packet may arrive meanwhile. Then the core goes back to its checkpoint, with the lines it wrote and the times
+ * of port and banks (wg_tile.l1_undo, wg_core.solo_l1), and goes the same way again up to the packet's cycle.
+ *
+ * Facts: as in riscv/lsu.c and tile/l1.c.
+ */
+#include "fast/cores.h"
+#include "fast/loops.h"
+
+#include <string.h>
+
+enum { SOLO_LEAST = 16, SOLO_SETTLES = 16, SOLO_MOST = 4096 /* so that polling is noticed in between */ };
+
+/* ---- checkpoint and rollback of L1 ---------------------------------------------------------------------------- */
+
+static void save_l1(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    const wg_memory *m = &t->regions.memory;
+    unsigned port = wg_l1_port((wg_l1_client)core);
+    k->solo_l1.port_free = m->l1.port_free[port];
+    k->solo_l1.turn = m->l1.turn[port];
+    memcpy(k->solo_l1.bank_free, m->l1.bank_free, sizeof m->l1.bank_free);
+    k->solo_l1.last_seen_at = m->lane[core][WG_PATH_L1].last_seen_at;
+    k->solo_l1.emitted = m->emitted[core];
+    memcpy(k->solo_l1.at, k->solo_at, sizeof k->solo_at);
+    k->solo_l1.next = k->solo_next;
+    t->l1_undos = 0;
+}
+
+static void restore_l1(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    wg_memory *m = &t->regions.memory;
+    unsigned port = wg_l1_port((wg_l1_client)core);
+    while (t->l1_undos) {
+        const wg_l1_undo *u = &t->l1_undo[--t->l1_undos];
+        memcpy(t->l1 + u->line, u->old, WG_L1_LINE);
+    }
+    m->l1.port_free[port] = k->solo_l1.port_free;
+    m->l1.turn[port] = k->solo_l1.turn;
+    memcpy(m->l1.bank_free, k->solo_l1.bank_free, sizeof m->l1.bank_free);
+    m->lane[core][WG_PATH_L1].last_seen_at = k->solo_l1.last_seen_at;
+    m->emitted[core] = k->solo_l1.emitted;
+    memcpy(k->solo_at, k->solo_l1.at, sizeof k->solo_at);
+    k->solo_next = k->solo_l1.next;
+}
+
+/* From the current cycle on to `until`, alone. Returns when to go on, as wg_exec() does. */
+static uint64_t run_solo(wg_tile *t, unsigned core, uint64_t until)
+{
+    wg_core *k = &t->core[core];
+    uint64_t now = t->sched.now;
+    k->solo_until = until;
+    uint64_t stop = wg_min64(until, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
+    stop = wg_max64(wg_min64(stop, wg_lsu_bound(t, core)), now + 1);
+    uint64_t again = k->run.halt || k->run.ex1.kind ? WG_NEVER : wg_exec(t, core, stop);
+    /* What has left the store queue by now leaves it here; whatever enters EX1 later comes behind it. The tile is not at
+     * rest before the last request has been processed. */
+    wg_lsu_drain_private(t, core, wg_min64(k->run.at, k->solo_until));
+    k->solo_until = 0;
+    for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
+        if (k->solo_at[i] > now)
+            wg_wake_at(&t->sched, WG_AGENT_REGIONS, k->solo_at[i]);
+    return again;
+}
+
+/*
+ * Takes a run through L1 back and repeats it up to the current cycle: ahead of the clock again, and then by the clock
+ * for what has left the core by now but has not been processed. Nobody else has anything to do before.
+ */
+void wg_solo_repeat(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    wg_schedule *s = &t->sched;
+    const unsigned agent = WG_AGENT_CORE_B + core;
+    const uint64_t now = s->now, limit = t->limit, outside = t->horizon;
+    const uint8_t phase = s->phase, pending = s->pending_cores;
+    restore_l1(t, core);
+    k->solo_saved = false;
+    s->now = k->saved_at;
+    s->phase = WG_PHASE_PIPELINES;
+    s->pending_cores = 0;
+    s->next[agent] = WG_NEVER;
+    k->saved_at = WG_NEVER;
+    k->undo_count = 0;
+    t->limit = now;
+    t->horizon = WG_NEVER;
+    if (s->now < now)
+        wg_core_pipeline(t, core);
+    for (;;) {
+        s->now = wg_min64(s->next[agent], s->next[WG_AGENT_REGIONS]);
+        if (s->now >= now)
+            break;
+        if (s->next[WG_AGENT_REGIONS] == s->now) {
+            s->next[WG_AGENT_REGIONS] = WG_NEVER;
+            s->phase = WG_PHASE_REGIONS;
+            wg_regions_tick(t);
+        }
+        if (s->next[agent] == s->now) {
+            s->next[agent] = WG_NEVER;
+            s->phase = WG_PHASE_LOAD_STORE;
+            wg_cores_tick(t, 1u << core);
+        }
+    }
+    s->now = now;
+    if (phase > WG_PHASE_REGIONS && s->next[WG_AGENT_REGIONS] <= now) { /* that phase of the present cycle is over */
+        s->next[WG_AGENT_REGIONS] = WG_NEVER;
+        s->phase = WG_PHASE_REGIONS;
+        wg_regions_tick(t);
+    }
+    wg_appoint(s, agent, s->next[agent]); /* as seen from now */
+    wg_appoint(s, WG_AGENT_REGIONS, s->next[WG_AGENT_REGIONS]);
+    s->phase = phase;
+    s->pending_cores = pending;
+    t->limit = limit;
+    t->horizon = outside;
+}
+
+void wg_fast_unsolo(wg_tile *t)
+{
+    for (unsigned core = 0; core < WG_CORES; core++)
+        if (t->core[core].solo_saved)
+            wg_core_sync(t, core);
+}
+
+void wg_solo_end(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    bool later = false;
+    for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
+        later |= k->solo_at[i] > t->sched.now;
+    if (later)
+        wg_core_sync(t, core);
+    k->solo_saved = false;
+    if (!later)
+        k->saved_at = WG_NEVER;
+}
+
+/* ---- when, and how far ---------------------------------------------------------------------------------------- */
+
+/* The cycle before which nobody but this core can act. */
+static uint64_t horizon(const wg_tile *t, unsigned core)
+{
+    uint64_t until = t->sched.pending_cores ? t->sched.now : t->limit;
+    if (t->poll.stop_at > t->sched.now) /* nothing is under way ahead of the clock when it stands there */
+        until = wg_min64(until, t->poll.stop_at - wg_min64(t->poll.stop_at, SOLO_SETTLES));
+    uint32_t lanes = 0;
+    for (unsigned i = 0; i < WG_CORES; i++) {
+        lanes |= t->regions.memory.active[i];
+        if (i != core)
+            until = wg_min64(until, t->sched.next[WG_AGENT_CORE_B + i]);
+    }
+    if (until <= t->sched.now + SOLO_LEAST)
+        return until;
+    for (unsigned i = WG_AGENT_CORE_T2 + 1; i < WG_AGENT_COUNT; i++)
+        if (lanes || i != WG_AGENT_REGIONS)
+            until = wg_min64(until, t->sched.next[i]);
+    return until;
+}
+
+/* Is a store overdue that others will see, because its path is full? */
+static bool blocked(const wg_tile *t, unsigned core)
+{
+    const wg_core *k = &t->core[core];
+    uint64_t free = k->run.mux_free;
+    for (unsigned i = 0; i < k->run.sq_count; i++) {
+        uint64_t at = wg_max64(free, wg_sq_ready_at(t, k, i));
+        if (wg_sq_peek(&k->run, i)->path != WG_PATH_OWN_RAM)
+            return at <= t->sched.now;
+        free = at + 1;
+    }
+    return false;
+}
+
+uint64_t wg_solo_until(const wg_tile *t, unsigned core)
+{
+    const uint64_t now = t->sched.now;
+    if (now < t->poll.careful_until)
+        return 0;
+    uint64_t until = wg_min64(horizon(t, core), now + SOLO_MOST);
+    return until <= now + SOLO_LEAST || blocked(t, core) ? 0 : until;
+}
+
+/*
+ * Alone, up to `until`. On a chip something may arrive after `horizon` that nobody knows of yet: then all of it can be
+ * taken back.
+ */
+uint64_t wg_fast_solo(wg_tile *t, unsigned core, uint64_t until)
+{
+    wg_core *k = &t->core[core];
+    wg_fast_used(t, WG_FAST_SOLO);
+    if (until <= t->horizon) {
+        uint64_t again = run_solo(t, core, until);
+        /* What is before the first instruction has to meet the clock: in this cycle it is there. */
+        return again > t->sched.now ? again : wg_exec(t, core, t->sched.now + 1);
+    }
+    wg_fast_checkpoint(t, core);
+    save_l1(t, core);
+    k->solo_saved = true;
+    k->solo_end = until;
+    uint64_t again = run_solo(t, core, until);
+    if (again > t->sched.now)
+        return again;
+    /* The first instruction has to meet the clock and cannot be taken back. */
+    wg_ahead_undo(k);
+    k->run = k->saved;
+    restore_l1(t, core);
+    k->solo_saved = false;
+    k->saved_at = WG_NEVER;
+    return wg_exec(t, core, t->sched.now + 1);
+}
+
+/* ---- requests to L1 ------------------------------------------------------------------------------------------- */
+
+/*
+ * When nobody else acts before solo_until, a request to L1 can be worked out at once: emitted in m, it is
+ * processed in p, when its port and bank are free. Beyond m + SOLO_WAIT it is left to the clock: nothing that
+ * this core does after m can bring another client to the port sooner than that. Returns p, WG_NEVER if it is to
+ * be left.
+ */
+enum { SOLO_WAIT = 6 };
+static uint64_t processed_at(const wg_tile *t, unsigned core, uint32_t address, uint64_t m)
+{
+    const wg_core *k = &t->core[core];
+    const wg_memory *mem = &t->regions.memory;
+    uint64_t p = m + t->timing->path[WG_PATH_L1].travel;
+    p = wg_max64(p, mem->l1.port_free[wg_l1_port((wg_l1_client)core)]);
+    p = wg_max64(p, mem->l1.bank_free[wg_l1_bank(t->arch->l1_banks, address)]);
+    for (unsigned i = 0; i < WG_FETCHES; i++)
+        if (__builtin_expect(k->run.fetch[i].used && k->run.fetch[i].emit_at != WG_NEVER, 0))
+            return WG_NEVER; /* it goes first */
+    return p < k->solo_until && p <= m + SOLO_WAIT && !mem->lane[core][WG_PATH_L1].count ? p : WG_NEVER;
+}
+
+/* Books the port and bank as the regions' tick would. */
+static void book(wg_tile *t, unsigned core, uint32_t address, uint64_t m, uint64_t p, bool narrow)
+{
+    wg_core *k = &t->core[core];
+    wg_memory *mem = &t->regions.memory;
+    mem->lane[core][WG_PATH_L1].last_seen_at = m + t->timing->path[WG_PATH_L1].travel;
+    mem->emitted[core]++;
+    wg_l1_book(t, (wg_l1_client)core, address, narrow ? WG_L1_NARROW : WG_L1_READ, p);
+    k->solo_at[k->solo_next++ % WG_SOLO_RECENT] = p;
+}
+
+/* A line whose write concerns nobody's cache but this core's own L0, which its stores look after. */
+static bool own_line(const wg_tile *t, unsigned core, uint32_t address)
+{
+    return !t->l1_watched && !(t->regions.memory.l1.watch[address / WG_L1_LINE] & ~(1u << core));
+}
+
+/* What a line held before a write that may have to be taken back. */
+static void log_line(wg_tile *t, uint32_t address)
+{
+    wg_l1_undo *u = &t->l1_undo[t->l1_undos++];
+    u->line = address & ~(uint32_t)(WG_L1_LINE - 1);
+    memcpy(u->old, t->l1 + u->line, WG_L1_LINE);
+}
+
+/* Can the store leave in cycle `at`? *p is when it is processed then. */
+static bool may_leave(const wg_tile *t, unsigned core, const wg_store *s, uint64_t at, uint64_t *p)
+{
+    const wg_core *k = &t->core[core];
+    if (!own_line(t, core, s->address))
+        return false;
+    *p = processed_at(t, core, s->address, at);
+    if (*p == WG_NEVER)
+        return false;
+    if (k->solo_saved && t->l1_undos == WG_L1_UNDO)
+        return false;
+    unsigned under_way = 0;
+    for (unsigned j = 0; j < WG_SOLO_RECENT; j++)
+        under_way += k->solo_at[j] > at;
+    return under_way <= t->timing->path[WG_PATH_L1].travel;
+}
+
+bool wg_solo_leaves(const wg_tile *t, unsigned core, uint64_t at)
+{
+    uint64_t p;
+    return may_leave(t, core, wg_sq_peek(&t->core[core].run, 0), at, &p);
+}
+
+bool wg_solo_store(wg_tile *t, unsigned core, uint64_t at)
+{
+    wg_core *k = &t->core[core];
+    const wg_store *s = wg_sq_peek(&k->run, 0);
+    uint64_t p;
+    if (!may_leave(t, core, s, at, &p))
+        return false;
+    book(t, core, s->address, at, p, s->mask != 0xFFFF);
+    wg_loop_note(t->loop, WG_LOOP_LEAVES, s->address, k->run.sq_head, false, s->mask,
+                 p + (s->mask != 0xFFFF ? t->timing->narrow_write : 1u));
+    if (k->run.loads)
+        wg_lsu_settle(k, at);
+    wg_l0_drop_line(&k->run, s->address);
+    if (k->solo_saved)
+        log_line(t, s->address);
+    wg_l1_write_masked(t, (wg_l1_client)core, s->address, s->mask, s->data);
+    return true;
+}
+
+bool wg_fast_solo_load(wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint64_t m, bool cached,
+                       uint32_t *value, uint64_t *done)
+{
+    const uint64_t p = processed_at(t, core, address, m);
+    if (p == WG_NEVER)
+        return false;
+    wg_core *k = &t->core[core];
+    wg_core_run *run = &k->run;
+    unsigned slot = 0;
+    while (run->load[slot].used)
+        slot++;
+    wg_load *l = &run->load[slot];
+    if (cached && wg_l0_flushes(t, k, core))
+        wg_lsu_flush_l0(k);
+    book(t, core, address, m, p, false);
+    wg_loop_note(t->loop, WG_LOOP_LOADS, address, 0, false, 0, p + 1);
+    l->used = true;
+    l->done = *done = p + t->timing->path[WG_PATH_L1].back;
+    l->earliest = 0;
+    l->number = run->number;
+    l->address = address;
+    l->pc = pc;
+    l->rd = WG_REG_SINK;
+    l->size = size;
+    l->path = WG_PATH_L1;
+    l->fills = cached;
+    l->flushed = l->stale = false;
+    memcpy(l->line, t->l1 + (address & ~(uint32_t)(WG_L1_LINE - 1)), WG_L1_LINE);
+    if (cached)
+        t->regions.memory.l1.watch[address / WG_L1_LINE] |= (uint8_t)(1u << core);
+    run->loads++;
+    run->mux_free = wg_max64(run->mux_free, m + 1);
+    *value = wg_load_value(l->line, address, size);
+    return true;
+}
