@@ -124,6 +124,8 @@ struct wg_arch {
         bool wide_rows;         /* input rows of 32 datums, of 16 for formats of at most 8 bits; else always 16 */
         bool fp8_keeps_top;     /* FP8: all ones become an FP16 of all ones */
         bool throttle_override; /* Throttle_mode counts only with ovrd_default_throttle_mode */
+        uint8_t lines[2][4];    /* of 16 bytes per cycle, by Throttle_mode: datums below 16 bits, others; 0: none */
+        bool shares_ports;      /* unpackers that fetch at once slow each other down */
         bool srcb_broadcast;    /* UNPACR's bit 5 broadcasts a row of SrcB */
         bool records_format;    /* a bank given to the Matrix Unit carries the format it was unpacked to */
         bool nop_in_fields;     /* UNPACR_NOP has fields; else one number of 23 bits */

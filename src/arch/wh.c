@@ -61,7 +61,8 @@ const wg_arch wg_arch_wh = {
     .mutex_valid = 0xFD,
     .auto_ttsync = false,
     .pack = {.count = 4, .rows_per_cycle = 1, .lines_per_cycle = 1},
-    .unpack = {.dst_wants_srca = true, .message_clear = 22},
+    /* UNPACR_Regular.md, "Performance". */
+    .unpack = {.lines = {{1, 2, 4}, {1, 2, 4}}, .shares_ports = true, .dst_wants_srca = true, .message_clear = 22},
 
     .config_words = 188,
     .config_global_from = 152,
