@@ -138,6 +138,7 @@ struct wg_arch {
         bool interfaces;         /* one packer with four Dst read interfaces: PACR names rows */
         uint8_t rows_per_cycle;  /* of Dst, by each packer */
         uint8_t lines_per_cycle; /* of 16 bytes, to L1, by each packer */
+        uint8_t accumulate;      /* a line that is added to what L1 holds takes as long as so many others */
         bool output_in_bytes;    /* channel 1's strides count bytes; else units of 16 bytes, in multiples of 16 */
         bool fp16_from_f8;       /* Round_10b_mant makes FP16 of FP32 and BF16 */
         bool setreg_data;        /* PACR_SETREG writes 32 bits that it was given before */

@@ -60,7 +60,7 @@ const wg_arch wg_arch_wh = {
     .wait_default = 0x7F,
     .mutex_valid = 0xFD,
     .auto_ttsync = false,
-    .pack = {.count = 4, .rows_per_cycle = 1, .lines_per_cycle = 1},
+    .pack = {.count = 4, .rows_per_cycle = 1, .lines_per_cycle = 1, .accumulate = 5},
     /* UNPACR_Regular.md, "Performance". */
     .unpack = {.lines = {{1, 2, 4}, {1, 2, 4}}, .shares_ports = true, .dst_wants_srca = true, .message_clear = 22},
 
