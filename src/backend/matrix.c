@@ -187,14 +187,17 @@ void wg_matrix_apply_addr_mod(wg_matrix_ctx *c, unsigned addr_mod)
 
 /* ---- Acceptance ----------------------------------------------------------------------------------- */
 
-/* Which rows of Dst the instruction reads: how many, how far apart; false if it reads none. */
-static bool reads_dst(const wg_matrix_ctx *c, const entry *e, unsigned *first, unsigned *count, unsigned *step)
+static bool reads_dst(const wg_matrix_ctx *c, const entry *e)
+{
+    return e->reads != READS_NONE && (e->reads != READS_IF_ADDED || c->word >> 21 & 1);
+}
+
+/* Which rows of Dst the instruction reads, or writes without reading: how many, how far apart. */
+static void dst_rows(const wg_matrix_ctx *c, const entry *e, unsigned *first, unsigned *count, unsigned *step)
 {
     unsigned mask = 0x3F8;
     *count = 8;
     *step = 1;
-    if (e->reads == READS_NONE || (e->reads == READS_IF_ADDED && !(c->word >> 21 & 1)))
-        return false;
     switch (e->reads) {
     case READS_4:
         mask = 0x3FC;
@@ -214,7 +217,6 @@ static bool reads_dst(const wg_matrix_ctx *c, const entry *e, unsigned *first, u
     default: break;
     }
     *first = wg_matrix_dst_row(c, mask);
-    return true;
 }
 
 static bool refuse(wg_stall *why, wg_stall_reason reason, unsigned resource, uint64_t retry_at)
@@ -344,8 +346,9 @@ static bool operands_ready(wg_tile *t, const wg_insn *insn, const entry *e, wg_s
     if ((e->waits & B) && !bank_ready(&c, WG_SRCB, why))
         return false;
     unsigned first, count, step, stored, block;
-    if (!reads_dst(&c, e, &first, &count, &step))
+    if (!reads_dst(&c, e) && !(e->reads == READS_IF_ADDED && t->timing->writers_wait))
         return true;
+    dst_rows(&c, e, &first, &count, &step);
     stored = wg_dst_stored(c.access, first, c.set->wide);
     block = stored / 8;
     for (unsigned i = 1; c.access.swizzle && i < count; i++) { /* else they are in one block */
@@ -517,7 +520,8 @@ static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
                      c->rwc->srcb & 0x38u, 8);
     wg_matrix_op read;
     unsigned first, count, step;
-    if (reads_dst(c, e, &first, &count, &step)) {
+    if (reads_dst(c, e)) {
+        dst_rows(c, e, &first, &count, &step);
         wg_matrix_list_rows(c, &read, first, count, step, c->set->wide);
         wg_matrix_touch_rows(t, &read, WG_TOUCH_READ, c->set->wide);
     }
@@ -536,7 +540,8 @@ static bool accept_prepared(wg_tile *t, const wg_insn *insn)
     wg_matrix *m = &t->backend.matrix;
     const wg_matrix_prepared *p = &m->prepared;
     uint64_t now = t->sched.now;
-    if (p->cycle != now + 1 || p->word != insn->word || p->thread != insn->thread || t->perturbed || wg_touch_watched(t))
+    if (p->cycle != now + 1 || p->word != insn->word || p->thread != insn->thread || t->perturbed ||
+        wg_touch_watched(t))
         return false;
     unsigned place = m->tail++ % WG_MATRIX_FLIGHTS, block = p->row / 8, thread = p->thread;
     wg_matrix_op *op = &m->flight[place];

@@ -25,8 +25,9 @@ typedef struct core_row {
     void (*setup)(core_kernel *k, uint32_t argument), (*body)(core_kernel *k, uint32_t argument);
     uint32_t argument;
     bool hidden;     /* the loop's own two instructions run while something else is waited for */
-    uint8_t threads; /* so many T cores run it; 0: core B does */
+    uint8_t threads; /* so many T cores run it: T1, T0 and T1, all; 0: core B does */
     const char *how; /* the mechanism in the model that makes the number */
+    void (*prepare)(wg_device *dev);
 } core_row;
 
 enum { CORE_ROW_CODE = 0x10000, CORE_ROW_DATA = 0x40000, CORE_ROW_SELF = 0x50000 /* a word that points to itself */ };
@@ -115,14 +116,14 @@ static inline void core_setup_unforeseen(core_kernel *k, uint32_t argument)
     core_word(k, 0x7C0u << 20 | T0 << 15 | 1 << 12 | 0x73);
 }
 
-/* ---- what T cores push ---- */
+/* ---- what T cores push: the words, and the state, that silicon was measured with ---- */
 
 enum {
     PUSH_NOP = 0x02000000,
     PUSH_SFPNOP = 0x8F000000,
-    PUSH_SETDMAREG = 0x45000000 | 1 << 8 | 8,
-    PUSH_ADDDMAREG = 0x58000000,
-    PUSH_RDCFG = (int)0xB1000000,
+    PUSH_SETDMAREG = 0x45000000 | 7 << 8 | 120,
+    PUSH_ADDDMAREG = 0x58000000 | 1 << 23 | 60 << 12 | 1 << 6 | 60,
+    PUSH_RDCFG = (int)0xB1000000 | 60 << 16,
     PUSH_MVMUL = 0x26000000,
     PUSH_ELWADD = 0x28000000,
     PUSH_ELWMUL = 0x27000000,
@@ -144,16 +145,16 @@ static inline void core_body_fours(core_kernel *k, uint32_t word)
     core_body_push(k, word);
     k->counted = 16;
 }
-/* SrcA and SrcB are the Matrix Unit's, and nobody takes them back. */
-static inline void core_setup_banks(core_kernel *k, uint32_t argument)
+/* SrcA and SrcB are the Matrix Unit's, and nobody takes them back: one SETDVALID of thread 1, before any of them starts. */
+static inline void core_prepare_banks(wg_device *dev)
 {
-    (void)argument;
-    core_push(k, PUSH_SETDVALID);
+    wg_push(dev, 1, PUSH_SETDVALID);
+    wg_advance(dev, 100);
 }
 /* Sixteen MVMUL, each eight rows of Dst further on, and a SETRWC that goes back to the first: recorded, or as a MOP. */
 static inline void core_setup_replay(core_kernel *k, uint32_t argument)
 {
-    core_setup_banks(k, argument);
+    (void)argument;
     core_push(k, (uint32_t)PUSH_DST_BY_8);
     core_push(k, PUSH_REPLAY | 1);
     for (unsigned i = 0; i < 16; i++)
@@ -163,7 +164,7 @@ static inline void core_setup_replay(core_kernel *k, uint32_t argument)
 static inline void core_setup_mop(core_kernel *k, uint32_t argument)
 {
     const uint32_t mop[9] = {1, 16, PUSH_NOP, PUSH_SETRWC_DST, PUSH_NOP, PUSH_MVMUL, PUSH_NOP, PUSH_MVMUL, PUSH_MVMUL};
-    core_setup_banks(k, argument);
+    (void)argument;
     core_push(k, (uint32_t)PUSH_DST_BY_8);
     for (unsigned i = 0; i < 9; i++) {
         core_li(k, T0, 0xFFB80000 + 4 * i);
@@ -237,16 +238,24 @@ static const core_row core_rows[] = {
      .how = "the Configuration Unit takes one per cycle"},
     {"RDCFG, 2 threads", 1.96, core_setup_data, core_body_push, (uint32_t)PUSH_RDCFG, true, 2,
      .how = "one per cycle for all threads, in turn"},
-    {"MVMUL, singly, one Dst block", 6.0, core_setup_banks, core_body_push, PUSH_MVMUL, true, 1,
-     .how = "a block of Dst is not read for five cycles behind a write (documents: four)"},
-    {"ELWADD, singly, one Dst block", 6.0, core_setup_banks, core_body_push, PUSH_ELWADD | 1 << 21, true, 1,
-     .how = "the same"},
-    {"ELWMUL, singly, one Dst block", 6.0, core_setup_banks, core_body_push, PUSH_ELWMUL | 1 << 21, true, 1,
-     .how = "the same"},
+    {"MVMUL, singly, one Dst block", 5.99, core_setup_data, core_body_push, PUSH_MVMUL, true, 1,
+     .how = "a block of Dst is not read for five cycles behind a write (documents: four)",
+     .prepare = core_prepare_banks},
+    {"ELWADD, singly, one Dst block", 5.975, core_setup_data, core_body_push, PUSH_ELWADD, true, 1,
+     .how = "the same: it waits for the block that it writes, though it adds nothing to it",
+     .prepare = core_prepare_banks},
+    {"ELWMUL, singly, one Dst block", 5.975, core_setup_data, core_body_push, PUSH_ELWMUL, true, 1, .how = "the same",
+     .prepare = core_prepare_banks},
+    {"MVMUL, 2 threads, one Dst block", 12.015, core_setup_data, core_body_push, PUSH_MVMUL, true, 2,
+     .how = "the same, threads in turn", .prepare = core_prepare_banks},
+    {"MVMUL, 3 threads, one Dst block", 18.045, core_setup_data, core_body_push, PUSH_MVMUL, true, 3,
+     .how = "the same, threads in turn", .prepare = core_prepare_banks},
+    {"ELWADD, 3 threads, one Dst block", 17.97, core_setup_data, core_body_push, PUSH_ELWADD, true, 3,
+     .how = "the same, threads in turn", .prepare = core_prepare_banks},
     {"MVMUL from REPLAY, many blocks", 1.06, core_setup_replay, core_body_expand, PUSH_REPLAY, true, 1,
-     .how = "one per cycle, and the SETRWC that goes back to the first block"},
+     .how = "one per cycle, and the SETRWC that goes back to the first block", .prepare = core_prepare_banks},
     {"MVMUL from MOP, many blocks", 1.06, core_setup_mop, core_body_expand, PUSH_MOP, true, 1,
-     .how = "one per cycle, and the SETRWC that goes back to the first block"},
+     .how = "one per cycle, and the SETRWC that goes back to the first block", .prepare = core_prepare_banks},
 };
 enum { CORE_ROWS = sizeof core_rows / sizeof *core_rows };
 
@@ -283,10 +292,13 @@ static inline uint64_t core_row_run(const core_row *row, wg_profile profile, uin
                   (o >> 20 & 1) << 31 | (o >> 1 & 0x3FF) << 21 | (o >> 11 & 1) << 20 | (o >> 12 & 0xFF) << 12 | 0x6F);
     }
     core_word(k, 0x6F);
+    if (row->prepare)
+        row->prepare(dev);
     for (unsigned i = 0; i < (row->threads ? row->threads : 1); i++) {
         uint32_t at = CORE_ROW_CODE + 0x4000 * i;
+        unsigned core = !row->threads ? WG_CORE_B : row->threads == 1 ? WG_CORE_T1 : WG_CORE_T0 + i;
         wg_write(dev, at, k->word, 4 * (size_t)k->n);
-        wg_core_release(dev, row->threads ? (wg_core_id)(WG_CORE_T0 + i) : WG_CORE_B, at);
+        wg_core_release(dev, (wg_core_id)core, at);
     }
     wg_stop stop;
     wg_run(dev, 10000000, &stop);

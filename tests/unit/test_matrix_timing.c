@@ -222,6 +222,27 @@ static void test_dst_block(void **state)
     }
 }
 
+/* On silicon ELWADD and ELWSUB wait for the block that they write, whether they add to it or not. */
+static void test_writers_wait(void **state)
+{
+    static const uint32_t writers[] = {ELWADD, ELWSUB};
+    for (unsigned i = 0; i < 2; i++) {
+        mrig *r = ready(state);
+        r->t->timing = &r->t->arch->timing[WG_PROFILE_SILICON];
+        uint64_t start = mrig_issue(r, 0, MVMUL | 8);
+        mrig_cycle(r);
+        assert_int_equal(mrig_issue(r, 0, writers[i] | 16), start + 1);
+        mrig_cycle(r);
+        assert_int_equal(mrig_issue(r, 0, writers[i] | 8), start + 6);
+        assert_int_equal(r->stall.reason, WG_STALL_DST_BLOCK_WRITTEN);
+        mrig_cycle(r);
+        assert_int_equal(mrig_issue(r, 0, writers[i] | 8), start + 12);
+        mrig_cycle(r);
+        assert_int_equal(mrig_issue(r, 0, MOVA2D | 8), start + 13);
+        mrig_free(r);
+    }
+}
+
 static void test_dst_block_for_packers(void **state)
 {
     mrig *r = ready(state);
@@ -469,6 +490,7 @@ static const wg_test tests[] = {
     WG_TEST(test_gap_comes_last, WG_BH | WG_WH, ""),
     WG_TEST(test_one_per_cycle, WG_BH | WG_WH, "PIPE-20"),
     WG_TEST(test_dst_block, WG_BH | WG_WH, "GATE-21"),
+    WG_TEST(test_writers_wait, WG_BH, ""),
     WG_TEST(test_dst_block_for_packers, WG_BH | WG_WH, ""),
     WG_TEST(test_result_is_seen_at_completion, WG_BH | WG_WH, ""),
     WG_TEST(test_waits_for_banks, WG_BH | WG_WH, "GATE-22"),
