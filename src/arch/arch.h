@@ -71,6 +71,7 @@ typedef struct wg_timing {
     uint8_t matrix_latency;
     uint8_t dst_block_cycles; /* a written Dst block is unreadable for this long */
     bool writers_wait;        /* ELWADD and ELWSUB wait for it even if they do not add to it */
+    bool waits_in_unit;       /* who waits for it keeps other threads out of the Matrix Unit */
     uint8_t scalar_alu;       /* ADDDMAREG and its kin; one more if the registers are in two groups of four */
     uint8_t fetch_back;       /* instruction fetch: processed (phase C) to the line being usable in EX1 */
     uint8_t fetch_in_flight;  /* lines under way to an instruction cache, at most */

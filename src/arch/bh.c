@@ -115,9 +115,11 @@ const wg_arch wg_arch_bh = {
                                        .scalar_alu = 3, .noc_hop = 90, .dram_rate = 474},
             /*
              * Dst blocks: measured on nine rows (MVMUL, ELWADD, ELWMUL on one to three threads). ELWADD waits without
-             * accumulation: measured on three; ELWSUB is taken to be like it.
+             * accumulation: measured on three; ELWSUB is taken to be like it. A wait keeps other threads out: measured on
+             * nine (the same, with a thread that goes on from block to block).
              */
             [WG_PROFILE_SILICON] = {PATHS, .push_fuse = 1, .matrix_latency = 5, .dst_block_cycles = 5,
-                                    .writers_wait = true, .scalar_alu = 3, .noc_hop = 86, .dram_rate = 467},
+                                    .writers_wait = true, .waits_in_unit = true, .scalar_alu = 3, .noc_hop = 86,
+                                    .dram_rate = 467},
         },
 };

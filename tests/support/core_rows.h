@@ -30,7 +30,12 @@ typedef struct core_row {
     void (*prepare)(wg_device *dev);
 } core_row;
 
-enum { CORE_ROW_CODE = 0x10000, CORE_ROW_DATA = 0x40000, CORE_ROW_SELF = 0x50000 /* a word that points to itself */ };
+enum {
+    CORE_ROW_CODE = 0x10000,
+    CORE_ROW_DATA = 0x40000,
+    CORE_ROW_SELF = 0x50000 /* a word that points to itself */,
+    CORE_ROW_RESULT = 0x60000
+};
 
 static inline void core_word(core_kernel *k, uint32_t word) { k->word[k->n++] = word; }
 static inline void core_li(core_kernel *k, unsigned rd, uint32_t value)
@@ -151,6 +156,12 @@ static inline void core_prepare_banks(wg_device *dev)
     wg_push(dev, 1, PUSH_SETDVALID);
     wg_advance(dev, 100);
 }
+/* An earlier matrix product has left its address modifiers in thread 1: each instruction goes on to the next block. */
+static inline void core_prepare_dirty(wg_device *dev)
+{
+    core_prepare_banks(dev);
+    wg_poke(dev, WG_SPACE_THREAD_CONFIG, 1 << 16 | 28 /* ADDR_MOD_DST_SEC0 */, 8);
+}
 /* Sixteen MVMUL, each eight rows of Dst further on, and a SETRWC that goes back to the first: recorded, or as a MOP. */
 static inline void core_setup_replay(core_kernel *k, uint32_t argument)
 {
@@ -252,6 +263,14 @@ static const core_row core_rows[] = {
      .how = "the same, threads in turn", .prepare = core_prepare_banks},
     {"ELWADD, 3 threads, one Dst block", 17.97, core_setup_data, core_body_push, PUSH_ELWADD, true, 3,
      .how = "the same, threads in turn", .prepare = core_prepare_banks},
+    {"MVMUL, singly, block by block", 0.998, core_setup_data, core_body_push, PUSH_MVMUL, .threads = 1,
+     .how = "one per cycle", .prepare = core_prepare_dirty},
+    {"MVMUL so, beside T0 on one block", 6.08, core_setup_data, core_body_push, PUSH_MVMUL, true, 2,
+     .how = "who waits for a block of Dst keeps other threads out of the Matrix Unit", .prepare = core_prepare_dirty},
+    {"MVMUL so, beside T0 and T2 on one block", 12.11, core_setup_data, core_body_push, PUSH_MVMUL, true, 3,
+     .how = "the same", .prepare = core_prepare_dirty},
+    {"ELWADD so, beside T0 and T2 on one block", 12.065, core_setup_data, core_body_push, PUSH_ELWADD, true, 3,
+     .how = "the same", .prepare = core_prepare_dirty},
     {"MVMUL from REPLAY, many blocks", 1.06, core_setup_replay, core_body_expand, PUSH_REPLAY, true, 1,
      .how = "one per cycle, and the SETRWC that goes back to the first block", .prepare = core_prepare_banks},
     {"MVMUL from MOP, many blocks", 1.06, core_setup_mop, core_body_expand, PUSH_MOP, true, 1,
@@ -273,8 +292,15 @@ static inline uint64_t core_row_run(const core_row *row, wg_profile profile, uin
     }
     uint32_t self = CORE_ROW_SELF;
     wg_write(dev, self, &self, 4);
+    enum { WALL_CLOCK = 0xFFB121F0 };
     core_li(k, A0, passes);
     row->setup(k, row->argument);
+    unsigned result = k->n; /* where the address of the thread's result is loaded */
+    if (row->threads) {     /* its own time, as it was taken on silicon */
+        core_li(k, A3, CORE_ROW_RESULT);
+        core_li(k, A4, WALL_CLOCK);
+        core_word(k, rv_i(0, A4, 2, A5, 0x03));
+    }
     core_word(k, rv_s(0, A1, A1, 2, 0x23) & (row->argument == 0xFFB00000 ? ~0u : 0x13u)); /* or a nop */
     while (k->n % 4)
         core_word(k, 0x13);
@@ -291,11 +317,18 @@ static inline uint64_t core_row_run(const core_row *row, wg_profile profile, uin
         core_word(k,
                   (o >> 20 & 1) << 31 | (o >> 1 & 0x3FF) << 21 | (o >> 11 & 1) << 20 | (o >> 12 & 0xFF) << 12 | 0x6F);
     }
+    if (row->threads) {
+        core_word(k, rv_i(0, A4, 2, A4, 0x03));
+        core_word(k, core_r(0x20, A5, A4, 0, A4));
+        core_word(k, rv_s(0, A4, A3, 2, 0x23));
+    }
     core_word(k, 0x6F);
     if (row->prepare)
         row->prepare(dev);
     for (unsigned i = 0; i < (row->threads ? row->threads : 1); i++) {
         uint32_t at = CORE_ROW_CODE + 0x4000 * i;
+        if (row->threads)
+            k->word[result + 1] = rv_i((int)(4 * i), A3, 0, A3, 0x13);
         unsigned core = !row->threads ? WG_CORE_B : row->threads == 1 ? WG_CORE_T1 : WG_CORE_T0 + i;
         wg_write(dev, at, k->word, 4 * (size_t)k->n);
         wg_core_release(dev, (wg_core_id)core, at);
@@ -303,6 +336,11 @@ static inline uint64_t core_row_run(const core_row *row, wg_profile profile, uin
     wg_stop stop;
     wg_run(dev, 10000000, &stop);
     uint64_t cycles = wg_cycle(dev);
+    if (row->threads) {
+        uint32_t own = 0;
+        wg_read(dev, CORE_ROW_RESULT + (row->threads > 1 ? 4 : 0), &own, 4); /* T1's */
+        cycles = own;
+    }
     wg_destroy(dev);
     free(k);
     return cycles;
