@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every measured number of the timing table as a microkernel on Blackhole in profile `silicon`: model, silicon,
- * difference. Status 1 if one is off by more than five per cent.
+ * Every measured number of the timing table as a microkernel in profile `silicon`, on Blackhole unless it says WH: model,
+ * silicon, difference. Status 1 if one is off by more than five per cent.
  *
  *     timing                 a line for each
  *     timing --markdown      the table of docs/accuracy.md, with the mechanism behind each

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Microkernels for what has been measured of Blackhole's cores and of what T cores push, one per row: cycles per
+ * Microkernels for what has been measured of the cores and of what T cores push, one per row: cycles per
  * instruction of an unrolled body, from the difference of a long and a short run, so that start and end cancel out.
  *
  *     for (unsigned i = 0; i < CORE_ROWS; i++)
@@ -28,6 +28,7 @@ typedef struct core_row {
     uint8_t threads; /* so many T cores run it: T1, T0 and T1, all; 0: core B does */
     const char *how; /* the mechanism in the model that makes the number */
     void (*prepare)(wg_device *dev);
+    wg_arch_id arch;
 } core_row;
 
 enum {
@@ -162,6 +163,11 @@ static inline void core_prepare_dirty(wg_device *dev)
     core_prepare_banks(dev);
     wg_poke(dev, WG_SPACE_THREAD_CONFIG, 1 << 16 | 28 /* ADDR_MOD_DST_SEC0 */, 8);
 }
+static inline void core_prepare_dirty_wh(wg_device *dev)
+{
+    core_prepare_banks(dev);
+    wg_poke(dev, WG_SPACE_THREAD_CONFIG, 1 << 16 | 23 /* ADDR_MOD_DST_SEC0 */, 8);
+}
 /* Sixteen MVMUL, each eight rows of Dst further on, and a SETRWC that goes back to the first: recorded, or as a MOP. */
 static inline void core_setup_replay(core_kernel *k, uint32_t argument)
 {
@@ -275,13 +281,37 @@ static const core_row core_rows[] = {
      .how = "one per cycle, and the SETRWC that goes back to the first block", .prepare = core_prepare_banks},
     {"MVMUL from MOP, many blocks", 1.06, core_setup_mop, core_body_expand, PUSH_MOP, true, 1,
      .how = "one per cycle, and the SETRWC that goes back to the first block", .prepare = core_prepare_banks},
+#define ON_WH(probe) core_setup_data, core_body_push, (uint32_t)PUSH_##probe
+    {"WH: .ttinsn NOP, 3 threads", 0.998, ON_WH(NOP), .threads = 3, .arch = WG_ARCH_WH,
+     .how = "each thread has its own frontend"},
+    {"WH: SFPNOP, 3 threads", 2.97, ON_WH(SFPNOP), true, 3, .arch = WG_ARCH_WH,
+     .how = "one per cycle for all threads, in turn"},
+    {"WH: SETDMAREG, 3 threads", 2.97, ON_WH(SETDMAREG), true, 3, .arch = WG_ARCH_WH,
+     .how = "one per cycle for all threads, in turn"},
+    {"WH: ADDDMAREG, 3 threads", 9.0, ON_WH(ADDDMAREG), true, 3, .arch = WG_ARCH_WH,
+     .how = "three cycles each, threads in turn"},
+    {"WH: RDCFG, 1 thread", 1.97, ON_WH(RDCFG), true, 1, .arch = WG_ARCH_WH,
+     .how = "the thread is held for two cycles"},
+    {"WH: RDCFG, 2 threads", 1.96, ON_WH(RDCFG), true, 2, .arch = WG_ARCH_WH, .how = "the same: what collides is lost"},
+    {"WH: RDCFG, 3 threads", 1.946, ON_WH(RDCFG), true, 3, .arch = WG_ARCH_WH,
+     .how = "the same: what collides is lost"},
+    {"WH: MVMUL, singly, block by block", 0.996, ON_WH(MVMUL), .threads = 1, .arch = WG_ARCH_WH, .how = "one per cycle",
+     .prepare = core_prepare_dirty_wh},
+    {"WH: MVMUL so, beside T0 on one block", 6.078, ON_WH(MVMUL), true, 2, .arch = WG_ARCH_WH,
+     .how = "a block of Dst is not read for five cycles behind a write, and who waits for it keeps others out",
+     .prepare = core_prepare_dirty_wh},
+    {"WH: MVMUL so, beside T0 and T2 on one block", 12.105, ON_WH(MVMUL), true, 3, .arch = WG_ARCH_WH,
+     .how = "the same", .prepare = core_prepare_dirty_wh},
+    {"WH: ELWADD so, beside T0 on one block", 6.068, ON_WH(ELWADD), true, 2, .arch = WG_ARCH_WH,
+     .how = "the same, without accumulation", .prepare = core_prepare_dirty_wh},
+#undef ON_WH
 };
 enum { CORE_ROWS = sizeof core_rows / sizeof *core_rows };
 
 static inline uint64_t core_row_run(const core_row *row, wg_profile profile, uint32_t passes, unsigned *counted)
 {
     core_kernel *k = calloc(1, sizeof *k);
-    wg_device_desc desc = {.struct_size = sizeof desc, .arch = WG_ARCH_BH, .profile = profile};
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = row->arch, .profile = profile};
     wg_device *dev;
     if (!k || wg_create(&desc, &dev) != WG_OK)
         return 0;

@@ -207,9 +207,7 @@ static void test_dst_block(void **state)
             last = mrig_issue(r, 0, MVMUL);
             assert_int_equal(r->stall.reason, WG_STALL_DST_BLOCK_WRITTEN);
         }
-        assert_int_equal(last - start, 10 * (profile == WG_PROFILE_SILICON && wg_test_arch(state) == WG_ARCH_BH
-                                                 ? 6
-                                                 : 1 + r->t->timing->dst_block_cycles));
+        assert_int_equal(last - start, 10 * (profile == WG_PROFILE_SILICON ? 6 : 5));
         mrig_drain(r);
         start = last = mrig_issue(r, 0, MVMUL);
         unsigned blocks = 1u + r->t->timing->dst_block_cycles;
@@ -539,8 +537,8 @@ static const wg_test tests[] = {
     WG_TEST(test_gap_comes_last, WG_BH | WG_WH, ""),
     WG_TEST(test_one_per_cycle, WG_BH | WG_WH, "PIPE-20"),
     WG_TEST(test_dst_block, WG_BH | WG_WH, "GATE-21"),
-    WG_TEST(test_writers_wait, WG_BH, ""),
-    WG_TEST(test_waits_in_unit, WG_BH, ""),
+    WG_TEST(test_writers_wait, WG_BH | WG_WH, ""),
+    WG_TEST(test_waits_in_unit, WG_BH | WG_WH, ""),
     WG_TEST(test_dst_block_for_packers, WG_BH | WG_WH, ""),
     WG_TEST(test_result_is_seen_at_completion, WG_BH | WG_WH, ""),
     WG_TEST(test_waits_for_banks, WG_BH | WG_WH, "GATE-22"),
