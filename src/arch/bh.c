@@ -32,8 +32,9 @@
             [WG_PATH_UNMAPPED] = {1, 1}, \
             [WG_PATH_HANG] = {1, 1}, \
     }, \
-    .atomic_extra = 4, .mispredict_bubble = 4, .mul_result = 2, .mul_occupies = 1, .mop_gap = 1, .fetch_back = 6, \
-    .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5, .dram_latency = 100 /* Decided here: no source gives it */
+    .atomic_extra = 4, .mispredict_bubble = 4, .mul_result = 2, .mul_occupies = 1, .push_fuse = 4, .mop_gap = 1, \
+    .fetch_back = 6, .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5, \
+    .dram_latency = 100 /* Decided here: no source gives it */
 
 const wg_arch wg_arch_bh = {
     .id = WG_ARCH_BH,
@@ -111,15 +112,14 @@ const wg_arch wg_arch_bh = {
     .timing =
         {
             /* One eighth of 512 GB/s at 1.35 GHz is 47.4 bytes per cycle. */
-            [WG_PROFILE_DOCUMENTED] = {PATHS, .push_fuse = 4, .matrix_latency = 5, .dst_block_cycles = 4,
-                                       .scalar_alu = 3, .noc_hop = 90, .dram_rate = 474},
+            [WG_PROFILE_DOCUMENTED] = {PATHS, .matrix_latency = 5, .dst_block_cycles = 4, .scalar_alu = 3,
+                                       .noc_hop = 90, .dram_rate = 474},
             /*
              * Dst blocks: measured on nine rows (MVMUL, ELWADD, ELWMUL on one to three threads). ELWADD waits without
              * accumulation: measured on three; ELWSUB is taken to be like it. A wait keeps other threads out: measured on
              * nine (the same, with a thread that goes on from block to block).
              */
-            [WG_PROFILE_SILICON] = {PATHS, .push_fuse = 1, .matrix_latency = 5, .dst_block_cycles = 5,
-                                    .writers_wait = true, .waits_in_unit = true, .scalar_alu = 3, .noc_hop = 86,
-                                    .dram_rate = 467},
+            [WG_PROFILE_SILICON] = {PATHS, .matrix_latency = 5, .dst_block_cycles = 5, .writers_wait = true,
+                                    .waits_in_unit = true, .scalar_alu = 3, .noc_hop = 86, .dram_rate = 467},
         },
 };
