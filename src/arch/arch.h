@@ -70,6 +70,8 @@ typedef struct wg_timing {
     uint8_t mop_gap;      /* idle cycles after an expansion unless a MOP follows */
     uint8_t matrix_latency;
     uint8_t dst_block_cycles; /* a written Dst block is unreadable for this long */
+    bool writers_wait;        /* ELWADD and ELWSUB wait for it even if they do not add to it */
+    bool waits_in_unit;       /* who waits for it keeps other threads out of the Matrix Unit */
     uint8_t scalar_alu;       /* ADDDMAREG and its kin; one more if the registers are in two groups of four */
     uint8_t fetch_back;       /* instruction fetch: processed (phase C) to the line being usable in EX1 */
     uint8_t fetch_in_flight;  /* lines under way to an instruction cache, at most */
@@ -124,6 +126,8 @@ struct wg_arch {
         bool wide_rows;         /* input rows of 32 datums, of 16 for formats of at most 8 bits; else always 16 */
         bool fp8_keeps_top;     /* FP8: all ones become an FP16 of all ones */
         bool throttle_override; /* Throttle_mode counts only with ovrd_default_throttle_mode */
+        uint8_t lines[2][4];    /* of 16 bytes per cycle, by Throttle_mode: datums below 16 bits, others; 0: none */
+        bool shares_ports;      /* unpackers that fetch at once slow each other down */
         bool srcb_broadcast;    /* UNPACR's bit 5 broadcasts a row of SrcB */
         bool records_format;    /* a bank given to the Matrix Unit carries the format it was unpacked to */
         bool nop_in_fields;     /* UNPACR_NOP has fields; else one number of 23 bits */
@@ -136,6 +140,7 @@ struct wg_arch {
         bool interfaces;         /* one packer with four Dst read interfaces: PACR names rows */
         uint8_t rows_per_cycle;  /* of Dst, by each packer */
         uint8_t lines_per_cycle; /* of 16 bytes, to L1, by each packer */
+        uint8_t accumulate;      /* a line that is added to what L1 holds takes as long as so many others */
         bool output_in_bytes;    /* channel 1's strides count bytes; else units of 16 bytes, in multiples of 16 */
         bool fp16_from_f8;       /* Round_10b_mant makes FP16 of FP32 and BF16 */
         bool setreg_data;        /* PACR_SETREG writes 32 bits that it was given before */

@@ -3,14 +3,14 @@
  * Wormhole B0 as data.
  *
  * Facts: WormholeB0/TensixTile/BabyRISCV/README.md (memories, load latencies), L1.md (banks, narrow
- * writes), InstructionCache.md, PIPE-03, PIPE-04, GATE-01, GATE-27, SYNC-05. There is no measured
- * data for this architecture: both profiles hold the documented numbers.
+ * writes), InstructionCache.md, PIPE-03, PIPE-04, GATE-01, GATE-27, SYNC-05, the measured rows of the timing
+ * table (profile silicon).
  *
  * Travel and back as in bh.c.
  */
 #include "arch/arch.h"
 
-#define TIMING \
+#define TIMING(...) \
     { \
         .path = \
             { \
@@ -22,9 +22,9 @@
                 [WG_PATH_OVERLAY] = {3, 3},   [WG_PATH_UNMAPPED] = {1, 1},     [WG_PATH_HANG] = {1, 1}, \
             }, \
         .atomic_extra = 4, .mispredict_bubble = 2, .mul_result = 2, .mul_occupies = 2, .push_fuse = 1, .mop_gap = 1, \
-        .matrix_latency = 5, .dst_block_cycles = 4, .scalar_alu = 3, .fetch_back = 6, .fetch_in_flight = 2, \
-        .narrow_write = 5, .noc_niu = 5, .noc_hop = 90, .dram_rate = 480, \
-        .dram_latency = 100 /* both GDDR6 channels of the tile at 1 GHz */ \
+        .matrix_latency = 5, .scalar_alu = 3, .fetch_back = 6, .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5, \
+        .noc_hop = 90, .dram_rate = 480, .dram_latency = 100 /* both GDDR6 channels of the tile at 1 GHz */, \
+        __VA_ARGS__ \
     }
 
 const wg_arch wg_arch_wh = {
@@ -60,8 +60,9 @@ const wg_arch wg_arch_wh = {
     .wait_default = 0x7F,
     .mutex_valid = 0xFD,
     .auto_ttsync = false,
-    .pack = {.count = 4, .rows_per_cycle = 1, .lines_per_cycle = 1},
-    .unpack = {.dst_wants_srca = true, .message_clear = 22},
+    .pack = {.count = 4, .rows_per_cycle = 1, .lines_per_cycle = 1, .accumulate = 5},
+    /* UNPACR_Regular.md, "Performance". */
+    .unpack = {.lines = {{1, 2, 4}, {1, 2, 4}}, .shares_ports = true, .dst_wants_srca = true, .message_clear = 22},
 
     .config_words = 188,
     .config_global_from = 152,
@@ -77,5 +78,10 @@ const wg_arch wg_arch_wh = {
             .inline_to_l1 = true,
             .writes_back = true},
 
-    .timing = {TIMING, TIMING},
+    /*
+     * Dst blocks: measured on six rows (MVMUL, ELWADD and ELWMUL of T1, which goes on from block to block, beside one and
+     * two threads on one block); ELWSUB is taken to be like ELWADD.
+     */
+    .timing = {[WG_PROFILE_DOCUMENTED] = TIMING(.dst_block_cycles = 4),
+               [WG_PROFILE_SILICON] = TIMING(.dst_block_cycles = 5, .writers_wait = true, .waits_in_unit = true)},
 };

@@ -188,14 +188,17 @@ void wg_matrix_apply_addr_mod(wg_matrix_ctx *c, unsigned addr_mod)
 
 /* ---- Acceptance ----------------------------------------------------------------------------------- */
 
-/* Which rows of Dst the instruction reads: how many, how far apart; false if it reads none. */
-static bool reads_dst(const wg_matrix_ctx *c, const entry *e, unsigned *first, unsigned *count, unsigned *step)
+static bool reads_dst(const wg_matrix_ctx *c, const entry *e)
+{
+    return e->reads != READS_NONE && (e->reads != READS_IF_ADDED || c->word >> 21 & 1);
+}
+
+/* Which rows of Dst the instruction reads, or writes without reading: how many, how far apart. */
+static void dst_rows(const wg_matrix_ctx *c, const entry *e, unsigned *first, unsigned *count, unsigned *step)
 {
     unsigned mask = 0x3F8;
     *count = 8;
     *step = 1;
-    if (e->reads == READS_NONE || (e->reads == READS_IF_ADDED && !(c->word >> 21 & 1)))
-        return false;
     switch (e->reads) {
     case READS_4:
         mask = 0x3FC;
@@ -215,7 +218,6 @@ static bool reads_dst(const wg_matrix_ctx *c, const entry *e, unsigned *first, u
     default: break;
     }
     *first = wg_matrix_dst_row(c, mask);
-    return true;
 }
 
 static bool refuse(wg_stall *why, wg_stall_reason reason, unsigned resource, uint64_t retry_at)
@@ -236,7 +238,59 @@ static bool bank_ready(const wg_matrix_ctx *c, wg_src_file file, wg_stall *why)
     return false;
 }
 
-static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+/* The first cycle at which the unit's issue gaps let this instruction pass. */
+static uint64_t gap_end(const wg_matrix *m, const entry *e)
+{
+    uint64_t from = m->all_from;
+    if (e->gap != GAP_SRC_MOVE)
+        from = later(from, m->not_src_moves_from);
+    if (e->gap != GAP_MOVD2B)
+        from = later(from, m->not_movd2b_from);
+    if (e->reader)
+        from = later(from, m->dst_readers_from);
+    return from;
+}
+
+/* Refuses while another thread's instruction waits inside the unit. */
+static bool unit_free(const wg_tile *t, const wg_insn *insn, wg_stall *why)
+{
+    const wg_matrix *m = &t->backend.matrix;
+    if (t->sched.now >= m->others_from || m->waiting_thread == insn->thread % WG_THREADS)
+        return true;
+    refuse(why, WG_STALL_ARBITRATION, WG_UNIT_MATRIX, m->others_from);
+    why->holder = (uint8_t)(WG_AGENT_THREAD0 + m->waiting_thread);
+    return false;
+}
+
+/*
+ * Has the block settled? Decided here: where the wait is inside the unit, the instruction is in it from now on, and
+ * nothing of another thread, whatever it is, gets in before it; issue gaps keep it at the gate.
+ */
+static bool block_settled(wg_tile *t, const wg_insn *insn, const entry *e, unsigned block, wg_stall *why)
+{
+    wg_matrix *m = &t->backend.matrix;
+    uint64_t ready = m->block_ready[block], now = t->sched.now;
+    if (ready <= now)
+        return true;
+    if (t->timing->waits_in_unit) {
+        uint64_t from = gap_end(m, e);
+        if (from > now)
+            return refuse(why, WG_STALL_MATRIX_ISSUE_GAP, WG_UNIT_MATRIX, from);
+        m->others_from = ready + 1;
+        m->waiting_thread = insn->thread % WG_THREADS;
+    }
+    return refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, ready);
+}
+
+/* It is accepted: nobody waits for it any more. */
+static void enters(wg_matrix *m, unsigned thread, uint64_t now)
+{
+    m->last_accept = now + 1;
+    m->last_thread = (uint8_t)thread;
+    m->in_flight[thread]++;
+    if (m->waiting_thread == thread)
+        m->others_from = 0;
+}
 
 /* Remembers what accept_prepared() needs, if this MVMUL is one for it. */
 static void prepare(wg_tile *t, wg_matrix_ctx *c, unsigned row)
@@ -296,11 +350,9 @@ static bool check_usual(wg_tile *t, const wg_insn *insn, wg_stall *why, bool *ta
         return false;
     unsigned first = ((insn->word & 0x3FF) + rwc->dst + u->dst_base) & 0x3F8;
     unsigned row = wg_dst_stored(u->access, first, u->wide), block = row / 8;
-    *takes = m->block_ready[block] <= t->sched.now;
-    if (!*takes) {
-        refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, m->block_ready[block]);
+    *takes = unit_free(t, insn, why) && block_settled(t, insn, &entries[WG_I_MVMUL], block, why);
+    if (!*takes)
         return true;
-    }
     m->prepared = (wg_matrix_prepared){.cycle = t->sched.now + 1,
                                        .word = insn->word,
                                        .row = (uint16_t)row,
@@ -314,26 +366,12 @@ static bool check_usual(wg_tile *t, const wg_insn *insn, wg_stall *why, bool *ta
     return true;
 }
 
-/* The first cycle at which the unit's issue gaps let this instruction pass. */
-static uint64_t gap_end(const wg_matrix *m, const entry *e)
-{
-    uint64_t from = m->all_from;
-    if (e->gap != GAP_SRC_MOVE)
-        from = later(from, m->not_src_moves_from);
-    if (e->gap != GAP_MOVD2B)
-        from = later(from, m->not_movd2b_from);
-    if (e->reader)
-        from = later(from, m->dst_readers_from);
-    return from;
-}
-
 uint64_t wg_matrix_mvmul_from(const wg_matrix *m) { return gap_end(m, &entries[WG_I_MVMUL]); }
 
-/* Are its banks the unit's, and has what it reads of Dst settled? */
+/* Are its banks the unit's, is nobody else waiting inside, and has what it reads of Dst settled? */
 static bool operands_ready(wg_tile *t, const wg_insn *insn, const entry *e, wg_stall *why)
 {
     const wg_matrix *m = &t->backend.matrix;
-    uint64_t now = t->sched.now;
     bool takes;
     if (e->reads == READS_MVMUL && check_usual(t, insn, why, &takes))
         return takes;
@@ -344,17 +382,20 @@ static bool operands_ready(wg_tile *t, const wg_insn *insn, const entry *e, wg_s
         return false;
     if ((e->waits & B) && !bank_ready(&c, WG_SRCB, why))
         return false;
+    if (!unit_free(t, insn, why))
+        return false;
     unsigned first, count, step, stored, block;
-    if (!reads_dst(&c, e, &first, &count, &step))
+    if (!reads_dst(&c, e) && !(e->reads == READS_IF_ADDED && t->timing->writers_wait))
         return true;
+    dst_rows(&c, e, &first, &count, &step);
     stored = wg_dst_stored(c.access, first, c.set->wide);
     block = stored / 8;
     for (unsigned i = 1; c.access.swizzle && i < count; i++) { /* else they are in one block */
         unsigned other = wg_dst_stored(c.access, first + i * step, c.set->wide) / 8;
         block = m->block_ready[other] > m->block_ready[block] ? other : block;
     }
-    if (m->block_ready[block] > now)
-        return refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, m->block_ready[block]);
+    if (!block_settled(t, insn, e, block, why))
+        return false;
     if (e->reads == READS_MVMUL)
         prepare(t, &c, stored);
     return true;
@@ -369,7 +410,7 @@ static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
     const wg_matrix *m = &t->backend.matrix;
     uint64_t now = t->sched.now;
     const entry *e = &entries[insn->op ? insn->op : wg_isa_decode(t->arch->id, insn->word)->id];
-    if ((e->waits || e->reads != READS_NONE) && !operands_ready(t, insn, e, why))
+    if (e->waits || e->reads != READS_NONE ? !operands_ready(t, insn, e, why) : !unit_free(t, insn, why))
         return false;
     if (m->last_accept == now + 1) {
         refuse(why, WG_STALL_ARBITRATION, WG_UNIT_MATRIX, now + 1);
@@ -380,65 +421,6 @@ static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
         return refuse(why, WG_STALL_UNIT_BUSY, WG_UNIT_MATRIX, now + 1);
     uint64_t from = gap_end(m, e);
     return from <= now || refuse(why, WG_STALL_MATRIX_ISSUE_GAP, WG_UNIT_MATRIX, from);
-}
-
-/* The blocks of Dst whose rows an effect writes; returns how many. */
-static unsigned blocks_written(const wg_matrix_op *op, uint8_t block[16])
-{
-    unsigned count = 0;
-    for (unsigned i = 0; i < op->rows; i++) {
-        uint8_t b = (uint8_t)(op->row[i] / 8);
-        if (count && (block[count - 1] == b || block[count - 1] == b + 1))
-            continue; /* rows of one block come one after another */
-        block[count++] = b;
-        if (op->effect != WG_EFFECT_DST16)
-            block[count++] = (uint8_t)(b + 1);
-    }
-    return count;
-}
-
-static void block_lands(wg_matrix *m, unsigned block, uint64_t lands, uint64_t ready)
-{
-    m->block_lands[block] = lands;
-    m->block_ready[block] = later(m->block_ready[block], later(ready, lands));
-    m->blocks_ready = later(m->blocks_ready, m->block_ready[block]);
-}
-
-/* A block's writes take effect in order of acceptance. Decided here: a shorter instruction waits for a longer one. */
-static void order_dst_effect(wg_matrix *m, wg_matrix_op *op, uint64_t ready)
-{
-    uint8_t block[16];
-    if (op->effect == WG_EFFECT_UNDEFINE) { /* up to all of Dst: block i has byte i of the marks */
-        const uint64_t *marks = op->marks;
-        for (unsigned i = 0; i < WG_DST_BLOCKS && op->effect_at < m->last_lands; i++)
-            if (marks[i / 8] >> 8 * (i & 7) & 0xFF)
-                op->effect_at = later(op->effect_at, m->block_lands[i]);
-        ready = later(ready, op->effect_at);
-        /* Whatever is accepted later lands later than the next cycle: that need not be remembered. */
-        bool lingers = op->effect_at > m->last_accept, last = m->blocks_ready <= ready;
-        for (unsigned i = 0; i < WG_DST_BLOCKS; i += 8) {
-            uint64_t eight = marks[i / 8], *blocks = &m->block_ready[i];
-            if (eight == UINT64_MAX && !lingers && last) { /* all of Dst, mostly */
-                for (unsigned k = 0; k < 8; k++)
-                    blocks[k] = ready;
-                continue;
-            }
-            for (unsigned k = 0; eight && k < 8; k++)
-                if (eight >> 8 * k & 0xFF) {
-                    blocks[k] = later(blocks[k], ready);
-                    if (lingers)
-                        m->block_lands[i + k] = op->effect_at;
-                }
-        }
-        m->blocks_ready = later(m->blocks_ready, ready);
-    } else {
-        unsigned count = blocks_written(op, block);
-        for (unsigned i = 0; i < count; i++)
-            op->effect_at = later(op->effect_at, m->block_lands[block[i]]);
-        for (unsigned i = 0; i < count; i++)
-            block_lands(m, block[i], op->effect_at, ready);
-    }
-    m->last_lands = later(m->last_lands, op->effect_at);
 }
 
 /* A gap lasts until what caused it has landed; one that was put off keeps it open, whatever is accepted meanwhile. */
@@ -518,7 +500,8 @@ static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
                      c->rwc->srcb & 0x38u, 8);
     wg_matrix_op read;
     unsigned first, count, step;
-    if (reads_dst(c, e, &first, &count, &step)) {
+    if (reads_dst(c, e)) {
+        dst_rows(c, e, &first, &count, &step);
         wg_matrix_list_rows(c, &read, first, count, step, c->set->wide);
         wg_matrix_touch_rows(t, &read, WG_TOUCH_READ, c->set->wide);
     }
@@ -544,9 +527,7 @@ static bool accept_prepared(wg_tile *t, const wg_insn *insn)
     wg_matrix_op *op = &m->flight[place];
     wg_rwc_thread *rwc = &t->regs.rwc.thread[thread];
     wg_matrix_eight_rows(op, insn, p->row, p->wide);
-    m->last_accept = now + 1;
-    m->last_thread = (uint8_t)thread;
-    m->in_flight[thread]++;
+    enters(m, thread, now);
     wg_matrix_multiply_prepared(t, p, op);
     m->last_srca_row = rwc->srca;
     const wg_matrix_layout *layout = &layouts[t->arch->id];
@@ -557,9 +538,9 @@ static bool accept_prepared(wg_tile *t, const wg_insn *insn)
     op->effect_at = later(now + t->timing->matrix_latency, m->block_lands[block]);
     if (p->wide)
         op->effect_at = later(op->effect_at, m->block_lands[block + 1]);
-    block_lands(m, block, op->effect_at, ready);
+    wg_matrix_block_lands(m, block, op->effect_at, ready);
     if (p->wide)
-        block_lands(m, block + 1, op->effect_at, ready);
+        wg_matrix_block_lands(m, block + 1, op->effect_at, ready);
     m->last_lands = later(m->last_lands, op->effect_at);
     op->done_at = m->due[place] = op->effect_at;
     wg_wake_at(&t->sched, WG_AGENT_MATRIX, op->effect_at);
@@ -584,9 +565,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
     op->rows = 0;
     op->flag = op->together = false;
     op->columns = 0xFFFF;
-    m->last_accept = now + 1;
-    m->last_thread = op->insn.thread;
-    m->in_flight[op->insn.thread]++;
+    enters(m, op->insn.thread, now);
 
     unsigned latency = e->latency ? e->latency : e->issue ? t->timing->matrix_latency : 1;
     uint32_t extra = 0; /* what takes one cycle is over before the thread goes on, as software may rely on */
@@ -609,7 +588,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
 
     if (op->effect >= WG_EFFECT_DST16 && op->effect <= WG_EFFECT_UNDEFINE) {
         bool arithmetic = !e->latency;
-        order_dst_effect(m, op, arithmetic ? now + 1 + t->timing->dst_block_cycles + extra : op->effect_at);
+        wg_matrix_order_dst(m, op, arithmetic ? now + 1 + t->timing->dst_block_cycles + extra : op->effect_at);
     }
     if (op->effect >= WG_EFFECT_SRC && op->effect <= WG_EFFECT_TRANSPOSE) {
         /* In order of acceptance, as they are when nothing is put off: what may follow sooner has the same latency. */

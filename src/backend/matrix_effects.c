@@ -191,3 +191,57 @@ uint64_t wg_matrix_settles(const wg_tile *t, const wg_insn *insn)
     }
     return until;
 }
+
+/* ---- When ---------------------------------------------------------------------------------------------------- */
+
+/* The blocks of Dst whose rows an effect writes; returns how many. */
+static unsigned blocks_written(const wg_matrix_op *op, uint8_t block[16])
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < op->rows; i++) {
+        uint8_t b = (uint8_t)(op->row[i] / 8);
+        if (count && (block[count - 1] == b || block[count - 1] == b + 1))
+            continue; /* rows of one block come one after another */
+        block[count++] = b;
+        if (op->effect != WG_EFFECT_DST16)
+            block[count++] = (uint8_t)(b + 1);
+    }
+    return count;
+}
+
+/* A block's writes take effect in order of acceptance. Decided here: a shorter instruction waits for a longer one. */
+void wg_matrix_order_dst(wg_matrix *m, wg_matrix_op *op, uint64_t ready)
+{
+    uint8_t block[16];
+    if (op->effect == WG_EFFECT_UNDEFINE) { /* up to all of Dst: block i has byte i of the marks */
+        const uint64_t *marks = op->marks;
+        for (unsigned i = 0; i < WG_DST_BLOCKS && op->effect_at < m->last_lands; i++)
+            if (marks[i / 8] >> 8 * (i & 7) & 0xFF)
+                op->effect_at = later(op->effect_at, m->block_lands[i]);
+        ready = later(ready, op->effect_at);
+        /* Whatever is accepted later lands later than the next cycle: that need not be remembered. */
+        bool lingers = op->effect_at > m->last_accept, last = m->blocks_ready <= ready;
+        for (unsigned i = 0; i < WG_DST_BLOCKS; i += 8) {
+            uint64_t eight = marks[i / 8], *blocks = &m->block_ready[i];
+            if (eight == UINT64_MAX && !lingers && last) { /* all of Dst, mostly */
+                for (unsigned k = 0; k < 8; k++)
+                    blocks[k] = ready;
+                continue;
+            }
+            for (unsigned k = 0; eight && k < 8; k++)
+                if (eight >> 8 * k & 0xFF) {
+                    blocks[k] = later(blocks[k], ready);
+                    if (lingers)
+                        m->block_lands[i + k] = op->effect_at;
+                }
+        }
+        m->blocks_ready = later(m->blocks_ready, ready);
+    } else {
+        unsigned count = blocks_written(op, block);
+        for (unsigned i = 0; i < count; i++)
+            op->effect_at = later(op->effect_at, m->block_lands[block[i]]);
+        for (unsigned i = 0; i < count; i++)
+            wg_matrix_block_lands(m, block[i], op->effect_at, ready);
+    }
+    m->last_lands = later(m->last_lands, op->effect_at);
+}

@@ -187,4 +187,17 @@ static inline uint32_t *wg_matrix_random(const wg_matrix_ctx *c)
     return c->set->stochastic ? c->t->backend.matrix.prng : NULL;
 }
 
+static inline uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* ---- When writes to Dst take effect (matrix_effects.c) ---- */
+
+static inline void wg_matrix_block_lands(wg_matrix *m, unsigned block, uint64_t lands, uint64_t ready)
+{
+    m->block_lands[block] = lands;
+    m->block_ready[block] = later(m->block_ready[block], later(ready, lands));
+    m->blocks_ready = later(m->blocks_ready, m->block_ready[block]);
+}
+/* A block's writes take effect in order of acceptance. `ready`: when the block may be read, at the earliest. */
+void wg_matrix_order_dst(wg_matrix *m, wg_matrix_op *op, uint64_t ready);
+
 #endif

@@ -138,6 +138,10 @@ typedef struct wg_matrix {
     uint64_t not_movd2b_from;    /* anything but MOVD2B */
     uint64_t dst_readers_from;   /* the readers that wait behind MOVA2D and MOVB2D, wherever they read */
 
+    /* Who waits for a block of Dst inside the unit, and the first cycle at which another thread may enter all the same. */
+    uint64_t others_from;
+    uint8_t waiting_thread;
+
     uint64_t block_ready[WG_DST_BLOCKS]; /* first cycle at which an 8-row block of Dst may be read */
     uint64_t blocks_ready;               /* … at which any of them may be */
     uint64_t block_lands[WG_DST_BLOCKS]; /* when the last write accepted for the block takes effect */

@@ -357,9 +357,18 @@ static void move_position(wg_tile *t, const wg_pack_job *job, const wg_pack_sect
 
 /*
  * Decided here: a packer reads as many rows of Dst and writes as many lines to L1 per cycle as the architecture's
- * descriptor says, whichever takes longer; the padding of flushes, exponents and row starts cost nothing more. BH: four
- * of each, which is what WH's four packers do together. Accumulation in L1 is atomic: five cycles per line.
+ * descriptor says, whichever takes longer; the padding of flushes, exponents and row starts cost nothing more.
+ * Accumulation in L1 is WH's atomic one, five cycles per line; on BH it costs no more than writing.
  */
+static unsigned cycles_for(const wg_arch *arch, uint32_t rows, uint32_t lines)
+{
+    /* The descriptor's numbers are powers of two. */
+    uint32_t reading = (rows + arch->pack.rows_per_cycle - 1) >> __builtin_ctz(arch->pack.rows_per_cycle);
+    uint32_t writing = (lines + arch->pack.lines_per_cycle - 1) >> __builtin_ctz(arch->pack.lines_per_cycle);
+    uint32_t cycles = reading > writing ? reading : writing;
+    return cycles ? cycles : 1;
+}
+
 static unsigned cycles_of(const wg_tile *t, const wg_pack_job *job, const wg_pack_part *part)
 {
     uint32_t runs = job->interfaces ? wg_pack_ones(job->interfaces) : 1;
@@ -367,12 +376,8 @@ static unsigned cycles_of(const wg_tile *t, const wg_pack_job *job, const wg_pac
     if (mask != 0xFFFF)
         kept = runs * (part->count / 16 * (uint32_t)__builtin_popcount(mask) +
                        (uint32_t)__builtin_popcount(mask & ((1u << part->count % 16) - 1)));
-    uint32_t lines = (kept * wg_l1_bits(part->set.out_format) + 127) / 128 * (part->set.accumulate ? 5 : 1);
-    /* The descriptor's numbers are powers of two. */
-    uint32_t reading = (rows + t->arch->pack.rows_per_cycle - 1) >> __builtin_ctz(t->arch->pack.rows_per_cycle);
-    uint32_t writing = (lines + t->arch->pack.lines_per_cycle - 1) >> __builtin_ctz(t->arch->pack.lines_per_cycle);
-    uint32_t cycles = reading > writing ? reading : writing;
-    return cycles ? cycles : 1;
+    uint32_t lines = (kept * wg_l1_bits(part->set.out_format) + 127) / 128;
+    return cycles_for(t->arch, rows, lines * (part->set.accumulate ? t->arch->pack.accumulate : 1));
 }
 
 /* ---- The usual PACR of BH -------------------------------------------------------------------------------------- */
@@ -407,9 +412,8 @@ static bool become_usual(wg_tile *t, const wg_insn *insn, wg_pack_usual *usual)
         usual->y_step[k] = mode >> 6 * k & 15;
         usual->z_step[k] = mode >> (12 + 2 * k) & 1;
     }
-    /* Whole rows: see cycles_of(). */
-    unsigned lines = rows * wg_l1_bits(set->out_format) / 8 + (rows * wg_l1_bits(set->out_format) % 8 != 0);
-    usual->cycles = (uint8_t)(lines > 4 ? (lines + 3) / 4 : 1);
+    /* Whole rows, of 16 datums. */
+    usual->cycles = (uint8_t)cycles_for(t->arch, rows, (rows * wg_l1_bits(set->out_format) + 7) / 8);
     return true;
 }
 

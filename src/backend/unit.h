@@ -22,7 +22,10 @@ typedef struct wg_unit_ops {
     const char *name;
     uint8_t agent; /* wg_agent */
     void (*reset)(struct wg_tile *t);
-    /* May `insn` start in cycle t->sched.now? On false, fills *why. Changes nothing. */
+    /*
+     * May `insn` start in cycle t->sched.now? On false, fills *why. Changes nothing but what the unit remembers of a
+     * refusal, which is the same however often it is asked in between.
+     */
     bool (*check)(struct wg_tile *t, const wg_insn *insn, wg_stall *why);
     void (*accept)(struct wg_tile *t, const wg_insn *insn);
     /* Phase B. Makes the agent's next appointment by wg_wake_at() or wg_appoint() (none if only others can make it act). */

@@ -6,10 +6,10 @@
  *              (holds the thread and UNPACRs)      └──> Unpacker 1: wait for the bank ──> fetch ──> done
  *
  *     UNPACR accepted at c:   c, c+1   address phase
- *                             c+2 …    fetching, 1, 2 or 4 lines of 16 bytes per cycle
+ *                             c+2 …    fetching, 1, 2, 4 or (BH) 8 lines of 16 bytes per cycle
  *                             c+2+n    datums written, bank handed over, complete
  *
- * Instructions of one unpacker take effect in order. While both fetch they get what the table below says, which
+ * Instructions of one unpacker take effect in order. While both fetch on WH they get what the table below says, which
  * is the documented interference on the L1 ports they share (9, 10, 11); so the time of a fetch is arithmetic, and
  * nothing happens between its start and its end.
  *
@@ -183,7 +183,7 @@ static void complete(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
 
 /* ---- Time --------------------------------------------------------------------------------------------------- */
 
-/* What both get while both fetch, by what they ask for: [Unpacker 0: 1, 2, 4][Unpacker 1: 1, 2, 4]. */
+/* What both get while both fetch through shared ports, by what they ask for: [Unpacker 0: 1, 2, 4][Unpacker 1: 1, 2, 4]. */
 static const uint8_t shared_speed[3][3][2] = {
     {{1, 1}, {1, 2}, {1, 4}},
     {{2, 1}, {1, 1}, {1, 2}},
@@ -293,7 +293,7 @@ static void tick(wg_tile *t)
         if (u->fetching[unpacker])
             u->fetching[unpacker] = job_at(u, unpacker, 0)->speed;
     }
-    if (u->fetching[0] && u->fetching[1]) {
+    if (t->arch->unpack.shares_ports && u->fetching[0] && u->fetching[1]) {
         const uint8_t *speeds = shared_speed[u->fetching[0] >> 1][u->fetching[1] >> 1];
         u->fetching[0] = speeds[0];
         u->fetching[1] = speeds[1];

@@ -313,9 +313,7 @@ static void check_burst(cursor *c)
     const wg_unpack_job *job = c->job;
     if (c->unpacker || job->to_dst || job->count <= 16 || job->out < 64)
         return;
-    /* ttsim: at full speed Blackhole writes twice as many rows per cycle. */
-    unsigned burst = 8u * job->speed * (1u + (c->t->arch->unpack.wide_rows && job->speed == 4));
-    burst >>= __builtin_ctz(job->bits); /* powers of two, all of them */
+    unsigned burst = 8u * job->speed >> __builtin_ctz(job->bits); /* powers of two, all of them */
     burst = burst < 1 ? 1 : burst > 8 ? 8 : burst;
     unsigned start = (job->out >> 4) - 4, last = start + (job->count - 1) / 16;
     if (start & (burst - 1) && start / 16 != last / 16)

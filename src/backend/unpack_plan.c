@@ -413,23 +413,26 @@ static void choose_reading(plan *p)
 
 /* ---- Time --------------------------------------------------------------------------------------------------- */
 
+enum { X1, X2, X4, X8 }; /* Throttle_mode */
+
 /* Lines per cycle; where there is a choice, Throttle_mode makes it. Compressed data counts one line at a time. */
 static unsigned speed(plan *p)
 {
     const wg_unpack_job *job = p->job;
+    const uint8_t *lines = p->t->arch->unpack.lines[job->bits >= 16];
     if (p->tileize)
-        return 4;
+        return lines[X4];
     if (job->compressed || job->upsample >= 3 || job->bits == 2)
-        return 1;
-    unsigned wanted = 4;
-    if (!p->t->arch->unpack.throttle_override || THCON(p, REG1_ovrd_default_throttle_mode)) {
-        unsigned mode = SECTION(p, REG2_Throttle_mode);
-        if (mode == 3 && !p->t->arch->unpack.throttle_override)
-            find(p, WG_F_UNPACK_MODE, 3, "Throttle_mode 3");
-        wanted = mode < 2 ? 1u << mode : 4; /* Decided here: 3 is as fast as 2 */
+        return lines[X1];
+    unsigned mode = job->bits == 8 ? X8 : X4;
+    if (!p->t->arch->unpack.throttle_override || THCON(p, REG1_ovrd_default_throttle_mode))
+        mode = SECTION(p, REG2_Throttle_mode);
+    if (!lines[mode]) {
+        find(p, WG_F_UNPACK_MODE, mode, "Throttle_mode 3");
+        mode = X4; /* Decided here */
     }
     bool half = job->upsample == 1 || (job->to_dst && job->bits == 4);
-    return half && wanted > 2 ? 2 : wanted;
+    return half && mode > X2 ? lines[X2] : lines[mode];
 }
 
 /* 16-byte lines that hold `datums` from bit address `at` on. */

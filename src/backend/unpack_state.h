@@ -25,7 +25,7 @@ typedef struct wg_unpack_job {
     uint64_t done_at;        /* everything has been fetched, with the perturbation; WG_NEVER: not yet */
     uint32_t lines, fetched; /* 16-byte reads from L1 */
     uint8_t what;            /* wg_unpack_what */
-    uint8_t speed;           /* lines per cycle it asks for: 1, 2 or 4 */
+    uint8_t speed;           /* lines per cycle it asks for: 1, 2, 4 or 8 */
     bool waits;              /* for the bank, before it moves anything */
     bool waits_like_matrix;  /* … that the Matrix Unit is at, instead of the unpacker's own */
     bool flip;               /* gives the bank to the Matrix Unit at the end */

@@ -38,8 +38,6 @@ typedef struct burst {
     step step[MOST];
 } burst;
 
-static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
 /* Everything in flight is the thread's, and lands in order by the time that a new one would, or ends without. */
 static bool flights_land(const burst *b)
 {
@@ -212,7 +210,7 @@ unsigned wg_matrix_burst(wg_tile *t, unsigned thread, uint64_t until)
     if (most < LEAST || s->owner_a[bank_a] != WG_SRC_MATRIX || s->owner_b[bank_b] != WG_SRC_MATRIX ||
         (u->implied[WG_SRCA] && (s->format_a[bank_a] & 15) != u->fmt[WG_SRCA]) ||
         (u->implied[WG_SRCB] && (s->format_b[bank_b] & 15) != u->fmt[WG_SRCB]) || wg_matrix_mvmul_from(m) > b.from ||
-        !flights_land(&b))
+        (m->others_from > b.from && m->waiting_thread != thread) || !flights_land(&b))
         return 0;
     if (most > MOST)
         most = MOST;
@@ -229,6 +227,8 @@ unsigned wg_matrix_burst(wg_tile *t, unsigned thread, uint64_t until)
     wg_supply_used(&b.supply, b.count);
     f->moved = true;
     m->last_accept = end;
+    if (m->waiting_thread == thread)
+        m->others_from = 0;
     m->last_thread = (uint8_t)thread;
     m->last_lands = later(m->last_lands, end - 1 + t->timing->matrix_latency);
     t->backend.turn[WG_UNIT_MATRIX].next = (uint8_t)(thread == WG_THREADS - 1 ? 0 : thread + 1);

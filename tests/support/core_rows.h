@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Microkernels for what has been measured of Blackhole's cores and of what T cores push, one per row: cycles per
+ * Microkernels for what has been measured of the cores and of what T cores push, one per row: cycles per
  * instruction of an unrolled body, from the difference of a long and a short run, so that start and end cancel out.
  *
  *     for (unsigned i = 0; i < CORE_ROWS; i++)
@@ -25,11 +25,18 @@ typedef struct core_row {
     void (*setup)(core_kernel *k, uint32_t argument), (*body)(core_kernel *k, uint32_t argument);
     uint32_t argument;
     bool hidden;     /* the loop's own two instructions run while something else is waited for */
-    uint8_t threads; /* so many T cores run it; 0: core B does */
+    uint8_t threads; /* so many T cores run it: T1, T0 and T1, all; 0: core B does */
     const char *how; /* the mechanism in the model that makes the number */
+    void (*prepare)(wg_device *dev);
+    wg_arch_id arch;
 } core_row;
 
-enum { CORE_ROW_CODE = 0x10000, CORE_ROW_DATA = 0x40000, CORE_ROW_SELF = 0x50000 /* a word that points to itself */ };
+enum {
+    CORE_ROW_CODE = 0x10000,
+    CORE_ROW_DATA = 0x40000,
+    CORE_ROW_SELF = 0x50000 /* a word that points to itself */,
+    CORE_ROW_RESULT = 0x60000
+};
 
 static inline void core_word(core_kernel *k, uint32_t word) { k->word[k->n++] = word; }
 static inline void core_li(core_kernel *k, unsigned rd, uint32_t value)
@@ -115,14 +122,14 @@ static inline void core_setup_unforeseen(core_kernel *k, uint32_t argument)
     core_word(k, 0x7C0u << 20 | T0 << 15 | 1 << 12 | 0x73);
 }
 
-/* ---- what T cores push ---- */
+/* ---- what T cores push: the words, and the state, that silicon was measured with ---- */
 
 enum {
     PUSH_NOP = 0x02000000,
     PUSH_SFPNOP = 0x8F000000,
-    PUSH_SETDMAREG = 0x45000000 | 1 << 8 | 8,
-    PUSH_ADDDMAREG = 0x58000000,
-    PUSH_RDCFG = (int)0xB1000000,
+    PUSH_SETDMAREG = 0x45000000 | 7 << 8 | 120,
+    PUSH_ADDDMAREG = 0x58000000 | 1 << 23 | 60 << 12 | 1 << 6 | 60,
+    PUSH_RDCFG = (int)0xB1000000 | 60 << 16,
     PUSH_MVMUL = 0x26000000,
     PUSH_ELWADD = 0x28000000,
     PUSH_ELWMUL = 0x27000000,
@@ -132,6 +139,12 @@ enum {
     PUSH_REPLAY = 0x04000000 | 17 << 4,
     PUSH_DST_BY_8 = (int)0xB2000000 | 28 << 16 | 8 /* SETC16 ADDR_MOD_DST_SEC0: on by eight rows of Dst */
 };
+/* What the start-up code of the card's software does on T cores: adjacent pushes shall not fuse. */
+static inline void core_start_up(core_kernel *k)
+{
+    core_li(k, T0, 1 << 18); /* cfg0.DisTriscCache */
+    core_word(k, 0x7C0u << 20 | T0 << 15 | 2 << 12 | 0x73);
+}
 static inline void core_push(core_kernel *k, uint32_t word) { core_word(k, word << 2 | word >> 30); }
 static inline void core_body_push(core_kernel *k, uint32_t word)
 {
@@ -144,16 +157,27 @@ static inline void core_body_fours(core_kernel *k, uint32_t word)
     core_body_push(k, word);
     k->counted = 16;
 }
-/* SrcA and SrcB are the Matrix Unit's, and nobody takes them back. */
-static inline void core_setup_banks(core_kernel *k, uint32_t argument)
+/* SrcA and SrcB are the Matrix Unit's, and nobody takes them back: one SETDVALID of thread 1, before any of them starts. */
+static inline void core_prepare_banks(wg_device *dev)
 {
-    (void)argument;
-    core_push(k, PUSH_SETDVALID);
+    wg_push(dev, 1, PUSH_SETDVALID);
+    wg_advance(dev, 100);
+}
+/* An earlier matrix product has left its address modifiers in thread 1: each instruction goes on to the next block. */
+static inline void core_prepare_dirty(wg_device *dev)
+{
+    core_prepare_banks(dev);
+    wg_poke(dev, WG_SPACE_THREAD_CONFIG, 1 << 16 | 28 /* ADDR_MOD_DST_SEC0 */, 8);
+}
+static inline void core_prepare_dirty_wh(wg_device *dev)
+{
+    core_prepare_banks(dev);
+    wg_poke(dev, WG_SPACE_THREAD_CONFIG, 1 << 16 | 23 /* ADDR_MOD_DST_SEC0 */, 8);
 }
 /* Sixteen MVMUL, each eight rows of Dst further on, and a SETRWC that goes back to the first: recorded, or as a MOP. */
 static inline void core_setup_replay(core_kernel *k, uint32_t argument)
 {
-    core_setup_banks(k, argument);
+    (void)argument;
     core_push(k, (uint32_t)PUSH_DST_BY_8);
     core_push(k, PUSH_REPLAY | 1);
     for (unsigned i = 0; i < 16; i++)
@@ -163,7 +187,7 @@ static inline void core_setup_replay(core_kernel *k, uint32_t argument)
 static inline void core_setup_mop(core_kernel *k, uint32_t argument)
 {
     const uint32_t mop[9] = {1, 16, PUSH_NOP, PUSH_SETRWC_DST, PUSH_NOP, PUSH_MVMUL, PUSH_NOP, PUSH_MVMUL, PUSH_MVMUL};
-    core_setup_banks(k, argument);
+    (void)argument;
     core_push(k, (uint32_t)PUSH_DST_BY_8);
     for (unsigned i = 0; i < 9; i++) {
         core_li(k, T0, 0xFFB80000 + 4 * i);
@@ -210,13 +234,12 @@ static const core_row core_rows[] = {
      .how = "foreseen by the last branches' directions"},
     {"branch, mispredicted", 5.0, core_setup_unforeseen, core_body_taken, 0, .how = "a bubble of four cycles"},
     {".ttinsn NOP, 1 thread", 1.0, core_setup_data, core_body_push, PUSH_NOP, .threads = 1,
-     .how = "a push per cycle: adjacent ones do not fuse in this profile"},
+     .how = "a push per cycle: with cfg0.DisTriscCache, adjacent ones do not fuse"},
     {".ttinsn NOP, 2 threads", 1.0, core_setup_data, core_body_push, PUSH_NOP, .threads = 2,
      .how = "each thread has its own frontend"},
     {".ttinsn NOP, 3 threads", 1.0, core_setup_data, core_body_push, PUSH_NOP, .threads = 3,
      .how = "each thread has its own frontend"},
-    {"four adjacent .ttinsn", 4.0, core_setup_data, core_body_fours, PUSH_NOP, .threads = 1,
-     .how = "they do not fuse in this profile"},
+    {"four adjacent .ttinsn", 4.0, core_setup_data, core_body_fours, PUSH_NOP, .threads = 1, .how = "the same"},
     {"SFPNOP, 1 thread", 1.0, core_setup_data, core_body_push, PUSH_SFPNOP, .threads = 1,
      .how = "the Vector Unit takes one per cycle"},
     {"SFPNOP, 2 threads", 1.97, core_setup_data, core_body_push, PUSH_SFPNOP, true, 2,
@@ -237,23 +260,63 @@ static const core_row core_rows[] = {
      .how = "the Configuration Unit takes one per cycle"},
     {"RDCFG, 2 threads", 1.96, core_setup_data, core_body_push, (uint32_t)PUSH_RDCFG, true, 2,
      .how = "one per cycle for all threads, in turn"},
-    {"MVMUL, singly, one Dst block", 6.0, core_setup_banks, core_body_push, PUSH_MVMUL, true, 1,
-     .how = "a block of Dst is not read for five cycles behind a write (documents: four)"},
-    {"ELWADD, singly, one Dst block", 6.0, core_setup_banks, core_body_push, PUSH_ELWADD | 1 << 21, true, 1,
-     .how = "the same"},
-    {"ELWMUL, singly, one Dst block", 6.0, core_setup_banks, core_body_push, PUSH_ELWMUL | 1 << 21, true, 1,
-     .how = "the same"},
+    {"MVMUL, singly, one Dst block", 5.99, core_setup_data, core_body_push, PUSH_MVMUL, true, 1,
+     .how = "a block of Dst is not read for five cycles behind a write (documents: four)",
+     .prepare = core_prepare_banks},
+    {"ELWADD, singly, one Dst block", 5.975, core_setup_data, core_body_push, PUSH_ELWADD, true, 1,
+     .how = "the same: it waits for the block that it writes, though it adds nothing to it",
+     .prepare = core_prepare_banks},
+    {"ELWMUL, singly, one Dst block", 5.975, core_setup_data, core_body_push, PUSH_ELWMUL, true, 1, .how = "the same",
+     .prepare = core_prepare_banks},
+    {"MVMUL, 2 threads, one Dst block", 12.015, core_setup_data, core_body_push, PUSH_MVMUL, true, 2,
+     .how = "the same, threads in turn", .prepare = core_prepare_banks},
+    {"MVMUL, 3 threads, one Dst block", 18.045, core_setup_data, core_body_push, PUSH_MVMUL, true, 3,
+     .how = "the same, threads in turn", .prepare = core_prepare_banks},
+    {"ELWADD, 3 threads, one Dst block", 17.97, core_setup_data, core_body_push, PUSH_ELWADD, true, 3,
+     .how = "the same, threads in turn", .prepare = core_prepare_banks},
+    {"MVMUL, singly, block by block", 0.998, core_setup_data, core_body_push, PUSH_MVMUL, .threads = 1,
+     .how = "one per cycle", .prepare = core_prepare_dirty},
+    {"MVMUL so, beside T0 on one block", 6.08, core_setup_data, core_body_push, PUSH_MVMUL, true, 2,
+     .how = "who waits for a block of Dst keeps other threads out of the Matrix Unit", .prepare = core_prepare_dirty},
+    {"MVMUL so, beside T0 and T2 on one block", 12.11, core_setup_data, core_body_push, PUSH_MVMUL, true, 3,
+     .how = "the same", .prepare = core_prepare_dirty},
+    {"ELWADD so, beside T0 and T2 on one block", 12.065, core_setup_data, core_body_push, PUSH_ELWADD, true, 3,
+     .how = "the same", .prepare = core_prepare_dirty},
     {"MVMUL from REPLAY, many blocks", 1.06, core_setup_replay, core_body_expand, PUSH_REPLAY, true, 1,
-     .how = "one per cycle, and the SETRWC that goes back to the first block"},
+     .how = "one per cycle, and the SETRWC that goes back to the first block", .prepare = core_prepare_banks},
     {"MVMUL from MOP, many blocks", 1.06, core_setup_mop, core_body_expand, PUSH_MOP, true, 1,
-     .how = "one per cycle, and the SETRWC that goes back to the first block"},
+     .how = "one per cycle, and the SETRWC that goes back to the first block", .prepare = core_prepare_banks},
+#define ON_WH(probe) core_setup_data, core_body_push, (uint32_t)PUSH_##probe
+    {"WH: .ttinsn NOP, 3 threads", 0.998, ON_WH(NOP), .threads = 3, .arch = WG_ARCH_WH,
+     .how = "each thread has its own frontend"},
+    {"WH: SFPNOP, 3 threads", 2.97, ON_WH(SFPNOP), true, 3, .arch = WG_ARCH_WH,
+     .how = "one per cycle for all threads, in turn"},
+    {"WH: SETDMAREG, 3 threads", 2.97, ON_WH(SETDMAREG), true, 3, .arch = WG_ARCH_WH,
+     .how = "one per cycle for all threads, in turn"},
+    {"WH: ADDDMAREG, 3 threads", 9.0, ON_WH(ADDDMAREG), true, 3, .arch = WG_ARCH_WH,
+     .how = "three cycles each, threads in turn"},
+    {"WH: RDCFG, 1 thread", 1.97, ON_WH(RDCFG), true, 1, .arch = WG_ARCH_WH,
+     .how = "the thread is held for two cycles"},
+    {"WH: RDCFG, 2 threads", 1.96, ON_WH(RDCFG), true, 2, .arch = WG_ARCH_WH, .how = "the same: what collides is lost"},
+    {"WH: RDCFG, 3 threads", 1.946, ON_WH(RDCFG), true, 3, .arch = WG_ARCH_WH,
+     .how = "the same: what collides is lost"},
+    {"WH: MVMUL, singly, block by block", 0.996, ON_WH(MVMUL), .threads = 1, .arch = WG_ARCH_WH, .how = "one per cycle",
+     .prepare = core_prepare_dirty_wh},
+    {"WH: MVMUL so, beside T0 on one block", 6.078, ON_WH(MVMUL), true, 2, .arch = WG_ARCH_WH,
+     .how = "a block of Dst is not read for five cycles behind a write, and who waits for it keeps others out",
+     .prepare = core_prepare_dirty_wh},
+    {"WH: MVMUL so, beside T0 and T2 on one block", 12.105, ON_WH(MVMUL), true, 3, .arch = WG_ARCH_WH,
+     .how = "the same", .prepare = core_prepare_dirty_wh},
+    {"WH: ELWADD so, beside T0 on one block", 6.068, ON_WH(ELWADD), true, 2, .arch = WG_ARCH_WH,
+     .how = "the same, without accumulation", .prepare = core_prepare_dirty_wh},
+#undef ON_WH
 };
 enum { CORE_ROWS = sizeof core_rows / sizeof *core_rows };
 
 static inline uint64_t core_row_run(const core_row *row, wg_profile profile, uint32_t passes, unsigned *counted)
 {
     core_kernel *k = calloc(1, sizeof *k);
-    wg_device_desc desc = {.struct_size = sizeof desc, .arch = WG_ARCH_BH, .profile = profile};
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = row->arch, .profile = profile};
     wg_device *dev;
     if (!k || wg_create(&desc, &dev) != WG_OK)
         return 0;
@@ -264,8 +327,17 @@ static inline uint64_t core_row_run(const core_row *row, wg_profile profile, uin
     }
     uint32_t self = CORE_ROW_SELF;
     wg_write(dev, self, &self, 4);
+    enum { WALL_CLOCK = 0xFFB121F0 };
     core_li(k, A0, passes);
+    if (row->threads && row->arch == WG_ARCH_BH)
+        core_start_up(k);
     row->setup(k, row->argument);
+    unsigned result = k->n; /* where the address of the thread's result is loaded */
+    if (row->threads) {     /* its own time, as it was taken on silicon */
+        core_li(k, A3, CORE_ROW_RESULT);
+        core_li(k, A4, WALL_CLOCK);
+        core_word(k, rv_i(0, A4, 2, A5, 0x03));
+    }
     core_word(k, rv_s(0, A1, A1, 2, 0x23) & (row->argument == 0xFFB00000 ? ~0u : 0x13u)); /* or a nop */
     while (k->n % 4)
         core_word(k, 0x13);
@@ -282,15 +354,30 @@ static inline uint64_t core_row_run(const core_row *row, wg_profile profile, uin
         core_word(k,
                   (o >> 20 & 1) << 31 | (o >> 1 & 0x3FF) << 21 | (o >> 11 & 1) << 20 | (o >> 12 & 0xFF) << 12 | 0x6F);
     }
+    if (row->threads) {
+        core_word(k, rv_i(0, A4, 2, A4, 0x03));
+        core_word(k, core_r(0x20, A5, A4, 0, A4));
+        core_word(k, rv_s(0, A4, A3, 2, 0x23));
+    }
     core_word(k, 0x6F);
+    if (row->prepare)
+        row->prepare(dev);
     for (unsigned i = 0; i < (row->threads ? row->threads : 1); i++) {
         uint32_t at = CORE_ROW_CODE + 0x4000 * i;
+        if (row->threads)
+            k->word[result + 1] = rv_i((int)(4 * i), A3, 0, A3, 0x13);
+        unsigned core = !row->threads ? WG_CORE_B : row->threads == 1 ? WG_CORE_T1 : WG_CORE_T0 + i;
         wg_write(dev, at, k->word, 4 * (size_t)k->n);
-        wg_core_release(dev, row->threads ? (wg_core_id)(WG_CORE_T0 + i) : WG_CORE_B, at);
+        wg_core_release(dev, (wg_core_id)core, at);
     }
     wg_stop stop;
     wg_run(dev, 10000000, &stop);
     uint64_t cycles = wg_cycle(dev);
+    if (row->threads) {
+        uint32_t own = 0;
+        wg_read(dev, CORE_ROW_RESULT + (row->threads > 1 ? 4 : 0), &own, 4); /* T1's */
+        cycles = own;
+    }
     wg_destroy(dev);
     free(k);
     return cycles;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has been measured of Blackhole's cores: profile `silicon` is within five per cent of each row. */
+/* What has been measured of cores and of what they push: profile `silicon` is within five per cent of each row. */
 #include <stdio.h>
 
 #include "core_rows.h"

@@ -93,6 +93,14 @@ static uint64_t duration(ur *r, unsigned u)
     return completed(r, u, 0) - issued(r, 0, 0);
 }
 
+/* Lines per cycle. BH: x8 as well, and x4 is as fast as that for datums of 16 bits and more. */
+static unsigned lines_per_cycle(const ur *r, unsigned bits, unsigned mode)
+{
+    if (bits == 2)
+        return 1;
+    return r->t->arch->id == WG_ARCH_BH && mode == 2 && bits >= 16 ? 8 : 1u << mode;
+}
+
 /* 2 + lines / (lines per cycle), by format and mode. */
 static void test_rates(void **state)
 {
@@ -100,17 +108,19 @@ static void test_rates(void **state)
                                       WG_FMT_INT8, WG_FMT_BFP4, WG_FMT_BFP4A, WG_FMT_BFP2, WG_FMT_BFP2A};
     static const uint16_t bytes[] = {512, 512, 512, 256, 256, 256, 128, 128, 64, 64};
     ur *r = faces(state);
+    const bool bh = r->t->arch->id == WG_ARCH_BH;
+    const unsigned modes = bh ? 4 : 3;
     for (unsigned u = 0; u < 2; u++)
         for (unsigned i = 0; i < 10; i++)
-            for (unsigned mode = 0; mode < 3; mode++) {
+            for (unsigned mode = 0; mode < modes; mode++) {
                 ur_face(r, u, formats[i], formats[i], 0x1000);
                 throttle(r, u, mode);
-                unsigned lines = bytes[i] / 16, speed = bytes[i] == 64 ? 1 : 1u << mode;
+                unsigned lines = bytes[i] / 16, speed = lines_per_cycle(r, bytes[i] / 32, mode);
                 assert_int_equal(duration(r, u), 2 + (lines + speed - 1) / speed);
             }
     ur_face(r, 0, WG_FMT_FP32, WG_FMT_TF32, 0x1000);
     throttle(r, 0, 2);
-    assert_int_equal(duration(r, 0), 2 + 16);
+    assert_int_equal(duration(r, 0), bh ? 2 + 8 : 2 + 16);
     /* A face that begins in the middle of a line needs one more. */
     ur_face(r, 0, WG_FMT_BF16, WG_FMT_BF16, 0x1000);
     throttle(r, 0, 0);
@@ -124,11 +134,11 @@ static void test_rates(void **state)
     throttle(r, 0, 0);
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Tileize_mode, 1);
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Shift_amount_cntx0, 4);
-    assert_int_equal(duration(r, 0), 2 + 8); /* tilizing: four */
+    assert_int_equal(duration(r, 0), bh ? 2 + 4 : 2 + 8); /* tilizing: x4 */
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Tileize_mode, 0);
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Shift_amount_cntx0, 0);
     throttle(r, 0, 2);
-    static const uint8_t upsampled[4] = {8, 16, 32, 32};
+    const unsigned upsampled[4] = {bh ? 4 : 8, 16, 32, 32}; /* what it likes, x2, x1, x1 */
     for (unsigned rate = 0; rate < 4; rate++) {
         ur_set(r, WG_CFG_THCON_SEC0_REG2_Upsample_rate, rate);
         assert_int_equal(duration(r, 0), 2 + upsampled[rate]);
@@ -139,17 +149,21 @@ static void test_rates(void **state)
     ur_set(r, WG_CFG_THCON_SEC0_REG2_Unpack_if_sel_cntx0, 1);
     ur_thread(r, 0, WG_TCFG_SRCA_SET_SetOvrdWithAddr, 0);
     assert_int_equal(duration(r, 0), 2 + 4); /* BFP4 into Dst: two */
-    if (r->t->arch->id == WG_ARCH_BH) {      /* by default, all it can */
-        ur_face(r, 0, WG_FMT_BF16, WG_FMT_BF16, 0x1000);
+    if (bh) {                                /* by default x8 for 8-bit formats, x4 for others */
+        static const uint8_t by_default[] = {WG_FMT_BF16, WG_FMT_FP32, WG_FMT_BFP8, WG_FMT_BFP4, WG_FMT_BFP2};
+        static const uint8_t takes[] = {4, 8, 2, 2, 4};
         ur_set(r, WG_CFG_THCON_SEC0_REG2_Unpack_if_sel_cntx0, 0);
-        throttle(r, 0, 0);
-        ur_set(r, WG_CFG_THCON_SEC0_REG1_ovrd_default_throttle_mode, 0);
-        assert_int_equal(duration(r, 0), 2 + 8);
+        for (unsigned i = 0; i < 5; i++) {
+            ur_face(r, 0, by_default[i], by_default[i] == WG_FMT_FP32 ? WG_FMT_TF32 : by_default[i], 0x1000);
+            throttle(r, 0, 0);
+            ur_set(r, WG_CFG_THCON_SEC0_REG1_ovrd_default_throttle_mode, 0);
+            assert_int_equal(duration(r, 0), 2 + takes[i]);
+        }
     }
     ur_free(r);
 }
 
-/* Both at once: the documented table, cycle by cycle. */
+/* Both at once: the documented table of WH, cycle by cycle; on BH each as if alone. */
 static void test_interference(void **state)
 {
     static const uint8_t gets[3][3][2] = {/* [Unpacker 0 wants][Unpacker 1 wants] */
@@ -169,8 +183,8 @@ static void test_interference(void **state)
             uint64_t done[2] = {0, 0};
             for (uint64_t now = c + 2; left[0] || left[1]; now++) {
                 bool second = now >= c + 4;
-                unsigned rate[2] = {1u << a, 1u << b};
-                if (left[0] && left[1] && second) {
+                unsigned rate[2] = {lines_per_cycle(r, 16, a), lines_per_cycle(r, 16, b)};
+                if (left[0] && left[1] && second && r->t->arch->id == WG_ARCH_WH) {
                     rate[0] = gets[a][b][0];
                     rate[1] = gets[a][b][1];
                 }
@@ -306,7 +320,7 @@ static void test_waits_inside(void **state)
         wg_src_give_to_unpackers(r->t, WG_SRCA, 0, WG_AGENT_HOST);
         ur_skip_to(r, now + 40);
         assert_int_equal(ur_cycle(r, WG_EV_STALL_END, WG_AGENT_UNPACK0, 0), now);
-        assert_int_equal(completed(r, 0, 0), now + 8);
+        assert_int_equal(completed(r, 0, 0), now + 32 / lines_per_cycle(r, 16, 2));
         assert_int_equal(r->t->regs.src.owner_a[0], WG_SRC_MATRIX);
         ur_free(r);
     }
