@@ -63,7 +63,7 @@ static uint64_t hash_core(uint64_t h, wg_tile *t, unsigned core)
     h = mix(mix(h, c->cycle_offset), c->instret_offset);
     HASH(k->v);
     h = mix(h, k->in_interrupt | (uint64_t)k->interrupt_pc << 8);
-    h = mix(h, k->stepping | k->slow << 1 | (uint64_t)k->breakpoints << 8 | (uint64_t)k->watch_reads << 16 |
+    h = mix(h, k->stepping | (uint64_t)k->slow << 1 | (uint64_t)k->breakpoints << 8 | (uint64_t)k->watch_reads << 16 |
                    (uint64_t)k->watch_writes << 24 | (uint64_t)k->breakpoint_hits << 32);
     HASH(k->breakpoint);
     HASH(k->ram);
@@ -95,11 +95,12 @@ static uint64_t hash_frontend(uint64_t h, const wg_frontend *f)
         h = mix(h, f->from_debug.word);
     HASH(f->replay.slot);
     if (f->replay.play_left)
-        h = mix(h, 1u | f->replay.play_left << 8 | f->replay.play_at << 16);
+        h = mix(h, 1u | (uint64_t)f->replay.play_left << 8 | (uint64_t)f->replay.play_at << 16);
     if (f->replay.record_left)
-        h = mix(h, 2u | f->replay.record_left << 8 | f->replay.record_at << 16 | (uint64_t)f->replay.execute << 24);
+        h = mix(h, 2u | (uint64_t)f->replay.record_left << 8 | (uint64_t)f->replay.record_at << 16 |
+                       (uint64_t)f->replay.execute << 24);
     HASH(f->mop_cfg);
-    h = mix(h, a->state_id | a->state_known << 1);
+    h = mix(h, a->state_id | (uint64_t)a->state_known << 1);
     HASH(a->resources);
     HASH(a->linger);
     return h;
@@ -115,7 +116,7 @@ static uint64_t hash_packer(uint64_t h, const wg_packer *p)
             h = mix(h, p->stream[i].fill | (uint64_t)p->stream[i].address << 32);
             h = hash_bytes(h, p->stream[i].bytes, p->stream[i].fill < 16 ? p->stream[i].fill : 16);
         }
-    return mix(h, p->tile_x | p->tile_y << 8 | p->tile_z << 16 | (uint64_t)p->datums << 32);
+    return mix(h, p->tile_x | (uint64_t)p->tile_y << 8 | (uint64_t)p->tile_z << 16 | (uint64_t)p->datums << 32);
 }
 
 static uint64_t hash_backend(uint64_t h, const wg_backend *b)
@@ -134,7 +135,8 @@ static uint64_t hash_backend(uint64_t h, const wg_backend *b)
         h = hash_packer(h, &b->pack.packer[i]);
     h = mix(h, b->unpack.after_dst | (uint64_t)b->matrix.last_srca_row << 8);
     HASH(b->matrix.prng);
-    h = mix(h, b->scalar.held | b->mover.held << 1 | d->held << 2 | b->config.thcon_reset << 3);
+    h = mix(h, b->scalar.held | (uint64_t)b->mover.held << 1 | (uint64_t)d->held << 2 |
+                   (uint64_t)b->config.thcon_reset << 3);
     HASH(d->cmd_params);
     HASH(d->mov_cmd_base);
     h = mix(h, d->count);
@@ -202,7 +204,7 @@ static uint64_t hash_control(uint64_t h, const wg_tile_control *c)
                        (uint64_t)s->buf[i].overflow << 34);
     }
     HASH(s->accum);
-    h = mix(h, s->accum_position | s->event_size << 8 | (uint64_t)s->reset_streams << 16);
+    h = mix(h, s->accum_position | (uint64_t)s->event_size << 8 | (uint64_t)s->reset_streams << 16);
     h = mix(h, s->cntl | (uint64_t)s->counter_high_at << 32);
     HASH(c->pic.sw);
     h = mix(h, c->pic.hw | (uint64_t)c->pic.raised << 32);
@@ -219,13 +221,13 @@ static uint64_t hash_control(uint64_t h, const wg_tile_control *c)
 
 static uint64_t hash_stream(uint64_t h, const wg_stream *s)
 {
-    h = mix(h, s->messages | s->reads << 8 | s->state << 16 | (uint64_t)s->next_config << 24 | (uint64_t)s->left << 32 |
-                   (uint64_t)s->config_at << 48);
+    h = mix(h, s->messages | (uint64_t)s->reads << 8 | (uint64_t)s->state << 16 | (uint64_t)s->next_config << 24 |
+                   (uint64_t)s->left << 32 | (uint64_t)s->config_at << 48);
     h = mix(h, s->config_from | (uint64_t)s->load_at << 32);
     h = mix(h, s->held | (uint64_t)s->unsent << 32);
     h = mix(h, s->sent | (uint64_t)s->credit << 32);
     h = mix(h, s->ready | (uint64_t)s->ready_phase << 32);
-    return mix(h, s->group | s->part << 8 | (uint64_t)s->round << 16 | (uint64_t)s->grouped << 32 |
+    return mix(h, s->group | (uint64_t)s->part << 8 | (uint64_t)s->round << 16 | (uint64_t)s->grouped << 32 |
                       (uint64_t)s->source_meets << 33 | (uint64_t)s->dest_meets << 34 | (uint64_t)s->waits_ready << 35 |
                       (uint64_t)s->asks << 36 | (uint64_t)s->greet << 37 | (uint64_t)s->got_data << 38);
 }
