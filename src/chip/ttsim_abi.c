@@ -14,7 +14,7 @@
  *     WAITGATE_HARVESTED=MASK        fused-off columns (BH) or rows (WH) of NoC 0 coordinates
  *     WAITGATE_CHECK=FILE            the race detector beside every tile; its report goes to FILE when libttsim_exit is
  *                                    called or the process ends ("-": standard error; .json: JSON; %p: process id)
- *     WAITGATE_PROFILE=documented|silicon   WAITGATE_SEED=N   WAITGATE_LOCKSTEP=1
+ *     WAITGATE_PROFILE=silicon|documented   WAITGATE_SEED=N   WAITGATE_LOCKSTEP=1
  *
  * Facts: the ABI's public description, libttsim_api.md. Differences: device accesses that lead
  * nowhere read as zero, libttsim_init() after libttsim_exit() works, the tile-relative functions
@@ -182,7 +182,7 @@ ABI void libttsim_init(void)
         .grid = {.struct_size = sizeof desc.grid,
                  .arch = WG_TTSIM_ARCH,
                  .seed = number_from("WAITGATE_SEED"),
-                 .profile = profile && !strcmp(profile, "silicon") ? WG_PROFILE_SILICON : WG_PROFILE_DOCUMENTED,
+                 .profile = profile && !strcmp(profile, "documented") ? WG_PROFILE_DOCUMENTED : WG_PROFILE_DEFAULT,
                  .lockstep = number_from("WAITGATE_LOCKSTEP") != 0,
                  .threads = (unsigned)number_from("WAITGATE_THREADS"),
                  .harvested = (uint32_t)number_from("WAITGATE_HARVESTED")}};

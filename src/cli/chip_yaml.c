@@ -596,7 +596,7 @@ bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t
                           .source = text,
                           .source_bytes = bytes,
                           .max_cycles = UINT64_MAX,
-                          .grid = {.struct_size = sizeof out->grid}};
+                          .grid = {.struct_size = sizeof out->grid, .profile = WG_PROFILE_DEFAULT}};
     yaml_parser_t yaml;
     yaml_document_t *document = calloc(1, sizeof *document);
     if (!document || !yaml_parser_initialize(&yaml)) {
