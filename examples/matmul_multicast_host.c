@@ -43,7 +43,7 @@ static void check(wg_device *dev, unsigned row, unsigned column)
 int main(int argc, char **argv)
 {
     host h = host_begin(argc, argv, "matmul_multicast");
-    wg_grid_desc desc = {.struct_size = sizeof desc, .arch = h.arch};
+    wg_grid_desc desc = {.struct_size = sizeof desc, .arch = h.arch, .profile = WG_PROFILE_DEFAULT};
     wg_grid *chip = NULL;
     wg_status status = wg_grid_create(&desc, &chip);
     if (status != WG_OK)

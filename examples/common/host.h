@@ -110,7 +110,7 @@ static inline void host_load_all(const host *h, wg_device *dev)
 
 static inline wg_device *host_device(const host *h)
 {
-    wg_device_desc desc = {.struct_size = sizeof desc, .arch = h->arch};
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = h->arch, .profile = WG_PROFILE_DEFAULT};
     wg_device *dev = NULL;
     wg_status status = wg_create(&desc, &dev);
     if (status != WG_OK)

@@ -43,7 +43,12 @@ typedef enum wg_status {
 } wg_status;
 
 typedef enum wg_arch_id { WG_ARCH_BH = 0, WG_ARCH_WH = 1 } wg_arch_id;
-typedef enum wg_profile { WG_PROFILE_DOCUMENTED = 0, WG_PROFILE_SILICON = 1 } wg_profile;
+/* Timing: the pages alone, or what silicon does where it was measured and the pages elsewhere. */
+typedef enum wg_profile {
+    WG_PROFILE_DOCUMENTED = 0,
+    WG_PROFILE_SILICON = 1,
+    WG_PROFILE_DEFAULT = WG_PROFILE_SILICON /* of the command line, chip files, the libttsim ABI and the examples */
+} wg_profile;
 
 /* Core indices (PIPE-01). Tensix thread i is fed by core WG_CORE_T0 + i. */
 typedef enum wg_core_id { WG_CORE_B, WG_CORE_NC, WG_CORE_T0, WG_CORE_T1, WG_CORE_T2 } wg_core_id;

@@ -14,7 +14,7 @@
  *     WAITGATE_HARVESTED=MASK        fused-off columns (BH) or rows (WH) of NoC 0 coordinates
  *     WAITGATE_CHECK=FILE            the race detector beside every tile; its report goes to FILE when libttsim_exit is
  *                                    called or the process ends ("-": standard error; .json: JSON; %p: process id)
- *     WAITGATE_PROFILE=documented|silicon   WAITGATE_SEED=N   WAITGATE_LOCKSTEP=1
+ *     WAITGATE_PROFILE=silicon|documented   WAITGATE_SEED=N   WAITGATE_LOCKSTEP=1
  *
  * A value that is none of these is said, and counts as a warning (WAITGATE_ON_FINDING).
  *
@@ -194,13 +194,15 @@ static uint64_t number_from(const char *name, uint64_t most, bool *bad)
 static wg_profile profile_from(bool *bad)
 {
     const char *text = getenv("WAITGATE_PROFILE");
-    if (!text || !strcmp(text, "documented"))
-        return WG_PROFILE_DOCUMENTED;
+    if (!text)
+        return WG_PROFILE_DEFAULT;
     if (!strcmp(text, "silicon"))
         return WG_PROFILE_SILICON;
-    say("WAITGATE_PROFILE=%s is none of documented, silicon: ignored", text);
+    if (!strcmp(text, "documented"))
+        return WG_PROFILE_DOCUMENTED;
+    say("WAITGATE_PROFILE=%s is none of silicon, documented: ignored", text);
     *bad = true;
-    return WG_PROFILE_DOCUMENTED;
+    return WG_PROFILE_DEFAULT;
 }
 
 /* WAITGATE_FAST, if it is a list of shortcuts. */

@@ -622,7 +622,7 @@ bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t
                           .source = text,
                           .source_bytes = bytes,
                           .max_cycles = UINT64_MAX,
-                          .grid = {.struct_size = sizeof out->grid}};
+                          .grid = {.struct_size = sizeof out->grid, .profile = WG_PROFILE_DEFAULT}};
     yaml_parser_t yaml;
     wg_chip_mark deep;
     if (nested_too_deep(text, bytes, &deep)) {

@@ -55,7 +55,7 @@ static bool read_options(wg_session *s, wg_text *error)
 {
     static const char *const profiles[] = {"documented", "silicon"};
     const wg_args *a = s->args;
-    unsigned profile = WG_PROFILE_DOCUMENTED;
+    unsigned profile = WG_PROFILE_DEFAULT;
     s->max_cycles = UINT64_MAX;
     s->desc = (wg_device_desc){.struct_size = sizeof s->desc};
     if (!wg_args_arch(a, &s->desc.arch, error) ||

@@ -220,7 +220,7 @@ TABLE(MAX8(value, 15) MAX8(max, 15) MAX8(mutex, WG_THREADS) MAX8(slot_turn, 5) M
 #undef T
 #define T wg_unpack_job
 TABLE(PART(insn, wg_insn) DERIVED(serial) TIME(ready_at) TIME(done_at) ANY(lines, fetched, stride, row, drop, outputs, out,
-      value, address, datums, exponents, deltas, limit, fifo, count) MAX8(what, WG_UNPACK_CLEAR_MESSAGES) MAX8(speed, 4) BOOL(waits) BOOL(waits_like_matrix)
+      value, address, datums, exponents, deltas, limit, fifo, count) MAX8(what, WG_UNPACK_CLEAR_MESSAGES) MAX8(speed, 8) BOOL(waits) BOOL(waits_like_matrix)
       BOOL(flip) MAX8(src_base, 63) MAX8(out_format, 31) MAX8(in_format, 31) MAX8(reading, 31) MAX8(bits, 32)
       MAX8(upsample, 7) MAX8(column_shift, 15) BOOL(interleave) BOOL(compressed) BOOL(forced_exponent) BOOL(to_dst)
       BOOL(wide) BOOL(transpose) BOOL(zero) BOOL(override_row) BOOL(advance_row) BOOL(broadcast) ANY(exponent)
@@ -230,7 +230,7 @@ TABLE(PART(insn, wg_insn) DERIVED(serial) TIME(ready_at) TIME(done_at) ANY(lines
 TABLE(COUNT(changes) ANY(delay) BOOL(samples) MAX8(context, 7) PART(adc, wg_adc))
 #undef T
 #define T wg_unpack
-TABLE(PART(job, wg_unpack_job) PART(late, wg_unpack_late) MAX8(head, WG_UNPACK_QUEUE - 1) MAX8(count, WG_UNPACK_QUEUE) MAX8(fetching, 4)
+TABLE(PART(job, wg_unpack_job) PART(late, wg_unpack_late) MAX8(head, WG_UNPACK_QUEUE - 1) MAX8(count, WG_UNPACK_QUEUE) MAX8(fetching, 8)
       TIME(settled_at) BOOL(stalled) TIME(stalled_since) TIME(address_until) MAX8(address_thread, WG_THREADS - 1)
       MAX8(address_unpacker, 1) MAX8(held_format, 31) DERIVED(usual) BOOL(after_dst))
 #undef T
@@ -279,7 +279,7 @@ TABLE_WITH(matrix_op_holds, PART(insn, wg_insn) TIME(effect_at) TIME(flip_at) TI
 #define T wg_matrix
 TABLE(DERIVED(settings, prepared, usual, cache) TIME(due) PART(flight, wg_matrix_op) ANY(head, tail) TIME(last_accept) TIME(src_lands)
       MAX8(last_thread, WG_THREADS - 1) MAX8(in_flight, WG_MATRIX_FLIGHTS) TIME(all_from) TIME(not_src_moves_from)
-      TIME(not_movd2b_from) TIME(dst_readers_from) TIME(block_ready) TIME(blocks_ready) TIME(block_lands) TIME(last_lands)
+      TIME(not_movd2b_from) TIME(dst_readers_from) TIME(others_from) MAX8(waiting_thread, WG_THREADS - 1) TIME(block_ready) TIME(blocks_ready) TIME(block_lands) TIME(last_lands)
       MAX8(flips, 2 * WG_MATRIX_FLIGHTS) MAX8(issue_bank, 1) MAX8(giving, WG_MATRIX_FLIGHTS) TIME(last_flip) ANY(prng)
       MAX8(last_srca_row, 63))
 #undef T

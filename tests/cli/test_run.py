@@ -59,6 +59,19 @@ stop:
 
 
 @test
+def profile(d):
+    # Twenty dependent products: six cycles each on silicon, which is the default, five by the documents.
+    chain = ".thread 1\n    ttsetdvalid 3\n    .repeat 20\n        ttmvmul 0, 0, 0, 0\n    .endr\n.expect done\n"
+    for arch in ("bh", "wh"):
+        report = {}
+        for option in ((), ("--profile", "silicon"), ("--profile", "documented")):
+            j = json.loads(run("run", "--json", "--arch", arch, *option, program(d, chain)).stdout)
+            report[option] = j["profile"], j["cycles"]
+        assert report[()] == report["--profile", "silicon"] and report[()][0] == "silicon", report
+        assert report["--profile", "documented"] == ("documented", report[()][1] - 19), report
+
+
+@test
 def json_report(d):
     for arch in ("bh", "wh"):
         j = json.loads(run("run", "--json", "--arch", arch, program(d, BUSY)).stdout)

@@ -63,6 +63,16 @@ static void test_whole_file(void **state)
     wg_chip_free(&f);
 }
 
+static void test_default_profile(void **state)
+{
+    (void)state;
+    static const char text[] = "arch: bh\ntiles:\n  - at: [1, 2]\n";
+    wg_chip_file f;
+    assert_true(wg_chip_parse(&f, "default", text, sizeof text - 1));
+    assert_int_equal(f.grid.profile, WG_PROFILE_SILICON);
+    wg_chip_free(&f);
+}
+
 /* Each file is wrong in one place; that place and the sentence are what is reported. */
 static void test_errors_have_places(void **state)
 {
@@ -172,9 +182,8 @@ static void test_random_changes(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_whole_file, WG_WH, ""),
-    WG_TEST(test_errors_have_places, WG_BH, ""),
-    WG_TEST(test_aliases_are_bounded, WG_BH, ""),
+    WG_TEST(test_whole_file, WG_WH, ""),         WG_TEST(test_default_profile, WG_WH, ""),
+    WG_TEST(test_errors_have_places, WG_BH, ""), WG_TEST(test_aliases_are_bounded, WG_BH, ""),
     WG_TEST(test_random_changes, WG_BH, ""),
 };
 WG_MAIN("chip_yaml", tests)
