@@ -116,7 +116,7 @@ static bool load_step_holds(wg_arch_id arch, const void *data)
 #define T wg_schedule
 TABLE(TIME(next) COUNT(now) TIME(later) MAX32(soon, (1u << WG_AGENT_COUNT) - 1) MAX32(woken, (1u << WG_AGENT_COUNT) - 1)
       MAX8(phase, WG_PHASE_PIPELINES) MAX8(pending_cores, (1 << WG_CORES) - 1) BOOL(watch_idle) BOOL(watch_units)
-      MAX32(far, (1u << WG_AGENT_COUNT) - 1) TIME(look_at) ANY(deaf))
+      MAX32(far, (1u << WG_AGENT_COUNT) - 1) TIME(look_at) ANY(wake_filter))
 #undef T
 #define T wg_stall
 TABLE(MAX16(reason, WG_STALL_COUNT - 1) ANY(resource) AGENT(holder) TIME(retry_at))
