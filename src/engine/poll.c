@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Polling by arithmetic; see poll.h.
+ * Polling loops and the hangs they may be; see poll.h.
  *
  * While nothing but cores (and their reads under way) has an appointment, the tile's state relative to the clock is
  * compared with a reference taken before (Brent's way: the intervals between references double). If it is the same, and no
- * core has read time or written anything but memory, the machine goes round in a circle: it is
- * moved on by whole rounds, by adding to every time in it. The rounds are exact because everything that decides what
+ * core has read time or written anything but memory, the machine goes round in a circle. Everything that decides what
  * happens next is compared: registers, queues, caches, predictor, ports, turns.
  *
  * If cores have stored meanwhile, memory has to come back as well. It is copied when the rest has come back for the first

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of the pipeline share: when an instruction may enter EX1 (issue.c), what a single one does there
- * (step.c), whole lines of them (exec_lines.c), loops of arithmetic (exec_loop.c), and who of these goes on (exec.c).
+ * (step.c), one after the other (exec.c), and whole lines of them (fast/lines.c).
  */
 #ifndef WG_RISCV_PIPELINE_H
 #define WG_RISCV_PIPELINE_H

@@ -195,10 +195,12 @@ static const program programs[] = {{"private", load_private, false}, {"rollbacks
                                    {"polls", load_polls, true}};
 
 static uint64_t uses[64]; /* of each shortcut, in all runs with all of them */
+static uint64_t seed;     /* of all runs; 0: they are not perturbed */
 
 static outcome run(wg_arch_id arch, const char *name, const program *own, const char *shortcuts, bool lockstep)
 {
-    wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .shortcuts = shortcuts, .lockstep = lockstep};
+    wg_device_desc desc = {
+        .struct_size = sizeof desc, .arch = arch, .shortcuts = shortcuts, .lockstep = lockstep, .seed = seed};
     wg_device *dev;
     wg_stop stop;
     outcome o = {0};
@@ -270,6 +272,21 @@ static void test_each_alone_and_without(void **state)
     }
 }
 
+/* Perturbed runs take some of them. */
+static void test_perturbed(void **state)
+{
+    wg_arch_id arch = wg_test_arch(state);
+    memset(uses, 0, sizeof uses);
+    for (seed = 1; seed <= 3; seed++) {
+        for (unsigned i = 0; i < sizeof programs / sizeof *programs; i++)
+            all_modes(arch, programs[i].name, &programs[i]);
+        all_modes(arch, "matmul", NULL);
+    }
+    seed = 0;
+    for (unsigned k = 0; wg_shortcut_name(k); k++)
+        assert_true((uses[k] != 0) == (WG_FAST && (k == WG_FAST_PIPELINE || k == WG_FAST_AHEAD || k == WG_FAST_LINES)));
+}
+
 /* A snapshot brings its perturbation along: a device that took shortcuts before takes none of those that know no delays. */
 static void test_restored_runs_are_perturbed(void **state)
 {
@@ -327,6 +344,7 @@ static void test_names(void **state)
 
 static const wg_test tests[] = {
     WG_TEST(test_each_alone_and_without, WG_BH | WG_WH, ""),
+    WG_TEST(test_perturbed, WG_BH | WG_WH, ""),
     WG_TEST(test_restored_runs_are_perturbed, WG_BH | WG_WH, ""),
     WG_TEST(test_names, WG_BH, ""),
 };
