@@ -200,7 +200,7 @@ static wg_profile profile_from(bool *bad)
         return WG_PROFILE_SILICON;
     if (!strcmp(text, "documented"))
         return WG_PROFILE_DOCUMENTED;
-    say("WAITGATE_PROFILE=%s is none of silicon, documented: ignored", text);
+    say("WAITGATE_PROFILE=%s is none of documented, silicon: ignored", text);
     *bad = true;
     return WG_PROFILE_DEFAULT;
 }
