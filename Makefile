@@ -31,7 +31,7 @@ sanitize: tools
 # The plain machine: no shortcuts. `make test` runs a part of the suite in it, `make soak` all of it.
 plain: tools
 	@$(call CONFIGURE,$(B)/plain,,--buildtype=release -Dwerror=true -Dfast=false)
-	@$(call NINJA,$(B)/plain)
+	@ninja -C $(B)/plain $(if $(PLAIN_ALL),,$$(python3 tests/run.py --plain-targets)) >$(B)/plain/ninja.log 2>&1 || { cat $(B)/plain/ninja.log; exit 1; }
 
 thread: tools
 	@$(call CONFIGURE,$(B)/thread,,--buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false)
@@ -59,6 +59,7 @@ bench: all
 mutants: all
 	@python3 tests/mutants.py
 
+soak: PLAIN_ALL = 1
 soak: all sanitize plain thread fuzz
 	@WG_SOAK=1 python3 tests/run.py --soak
 

@@ -109,6 +109,23 @@ PLAIN = {"frontend", "gate", "sync", "ttsync", "ttsync_cores", "matrix_timing", 
          "hangs", "tasm_programs"}
 
 
+# Long under the sanitizers, and about words more than about memory: `make soak` runs them there.
+SANITIZED_IN_SOAK = {"check", "explore", "race_delays", "docs", "spins"}
+
+
+def plain_targets():
+    """What ninja has to build of build/plain for the suites in PLAIN: their executables, the command, the examples."""
+    build = BUILD / "plain"
+    targets = {"waitgate"}
+    for test in suites(build):
+        exe = pathlib.Path(test["cmd"][0])
+        if test["name"] in PLAIN and build in exe.parents:
+            targets.add(str(exe.relative_to(build)))
+    known = subprocess.run(["ninja", "-C", str(build), "-t", "targets", "all"], capture_output=True, text=True, check=True)
+    targets |= {line.split(":")[0] for line in known.stdout.splitlines() if line.startswith("examples/") and ".elf:" in line}
+    return sorted(targets)
+
+
 def fuzz_jobs(seconds, device_seconds):
     folder = BUILD / "fuzz" / "tests" / "fuzz"
     for target in sorted(folder.glob("fuzz_*")) if folder.is_dir() else []:
@@ -161,9 +178,13 @@ def isa_page(tested):
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("--soak", action="store_true", help="only the suites that have a long form, for hours")
-    p.add_argument("--fuzz-seconds", type=int, default=int(os.environ.get("WG_FUZZ_SECONDS", "20")))
+    p.add_argument("--fuzz-seconds", type=int, default=int(os.environ.get("WG_FUZZ_SECONDS", "12")))
     p.add_argument("names", nargs="*", help="only suites whose name contains one of these")
+    p.add_argument("--plain-targets", action="store_true", help="print what build/plain has to build, and nothing else")
     args = p.parse_args()
+    if args.plain_targets:
+        print(" ".join(plain_targets()))
+        return 0
 
     jobs = []
     for label, build in (("", BUILD), ("sanitize ", BUILD / "sanitize"), ("plain ", BUILD / "plain"), ("thread ", BUILD / "thread")):
@@ -179,6 +200,8 @@ def main():
                 continue
             if not label and args.soak and test["name"] in MEMCHECK:
                 jobs.append(("valgrind " + test["name"], dict(memcheck(test), env={"WG_SOAK": ""}), 86400))
+            if label == "sanitize " and not args.soak and test["name"] in SANITIZED_IN_SOAK:
+                continue
             if label == "plain " and args.soak: # all of it, in the short form
                 jobs.append((label + test["name"], dict(test, env=dict(test.get("env", {}), WG_SOAK="")), 3600))
                 continue
