@@ -41,8 +41,8 @@ static void pushed(wg_races *r, unsigned thread, const wg_event *e)
 {
     wg_race_thread *t = &r->thread[thread];
     wg_race_insn *i = make(r, thread, e);
-    bool host = i->source == WG_CORES || WG_IS_HOST_PC(e->pc) ||
-                (!e->pc && !r->core[i->source].lane[WG_PATH_PUSH].count);
+    bool host =
+        i->source == WG_CORES || WG_IS_HOST_PC(e->pc) || (!e->pc && !r->core[i->source].lane[WG_PATH_PUSH].count);
     t->pushes++;
     if (host) {
         i->source = WG_CORES;
@@ -99,7 +99,7 @@ uint32_t wg_race_insn_party(wg_races *r, unsigned agent, unsigned thread, wg_rac
                                                            .word = i->word,
                                                            .pc = i->pc,
                                                            .parent = i->parent,
-                                                           
+
                                                            .write = write,
                                                            .cycle = cycle});
     return i->party[write];

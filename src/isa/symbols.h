@@ -108,7 +108,7 @@
 /* Everything an operand may name, whichever operand it is in. */
 #define WG_SYMBOLS_BH(S) \
     WG_SYMBOLS_block(S) WG_SYMBOLS_wait_bh(S) WG_SYMBOLS_sem(S) WG_SYMBOLS_semcond(S) WG_SYMBOLS_resource(S) \
-    WG_SYMBOLS_sem_index(S)
+        WG_SYMBOLS_sem_index(S)
 #define WG_SYMBOLS_WH(S) \
     WG_SYMBOLS_block(S) WG_SYMBOLS_wait_wh(S) WG_SYMBOLS_sem(S) WG_SYMBOLS_semcond(S) WG_SYMBOLS_sem_index(S)
 

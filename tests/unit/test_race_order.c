@@ -326,7 +326,8 @@ static void run(const program *p, wg_arch_id arch, wg_rng *rng, uint64_t seed, v
     for (bool more = true; more;) {
         more = false;
         for (unsigned t = 0; t < WG_THREADS; t++) {
-            if (next[t] < p->n[t] && !delay[t]-- && wg_push_from(dev, t, word[t][next[t]], WG_HOST_PC + next[t]) == WG_OK) {
+            if (next[t] < p->n[t] && !delay[t]-- &&
+                wg_push_from(dev, t, word[t][next[t]], WG_HOST_PC + next[t]) == WG_OK) {
                 next[t]++;
                 delay[t] = wg_rng_below(rng, 4) ? 0 : wg_rng_below(rng, 30);
             }
