@@ -94,7 +94,7 @@ DEVICES = ("snapshot", "guest", "abi")
 # Under the thread sanitizer: chips compute with several host threads.
 THREADED = ("grid", "chip", "noc", "card", "abi", "abi_chip", "streams", "race_noc")
 # Under valgrind: what reads input or copies state.
-MEMCHECK = ("cli", "tasm", "elf", "chip_yaml", "asm", "isa", "device", "snapshot")
+MEMCHECK = ("cli", "tasm", "elf", "chip_yaml", "asm", "isa")
 
 
 def memcheck(test):
