@@ -11,7 +11,7 @@
 #include "backend/misc.h"
 #include "backend/mover.h"
 #include "backend/scalar.h"
-#include "engine/device.h"
+#include "machine/device.h"
 
 static double seconds(void)
 {

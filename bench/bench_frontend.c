@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "engine/device.h"
-#include "frontend/frontend.h"
+#include "machine/device.h"
+#include "machine/frontend.h"
 
 static double seconds(void)
 {

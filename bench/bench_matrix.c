@@ -10,7 +10,7 @@
 #include "backend/matrix.h"
 #include "isa/config_fields.h"
 #include "num/simd.h"
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 enum { ROUNDS = 20000, SAMPLES = 9 };
 

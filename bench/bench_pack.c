@@ -14,7 +14,7 @@
 #include "isa/config_fields.h"
 #include "num/formats.h"
 #include "num/simd.h"
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 enum { SAMPLES = 9, TILES = 2000 };
 

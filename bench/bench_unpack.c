@@ -12,7 +12,7 @@
 #include "isa/config_fields.h"
 #include "num/formats.h"
 #include "num/simd.h"
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 enum { ROUNDS = 50000, SAMPLES = 9 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A finding: something that software may not rely on, or that we do not implement. Codes are
- * stable; src/explain/findings.def is their one list (name, severity, cause, remedy, source).
+ * stable; src/report/findings.def is their one list (name, severity, cause, remedy, source).
  */
 #ifndef WAITGATE_FINDING_H
 #define WAITGATE_FINDING_H

@@ -28,7 +28,7 @@
 #include "backend/insn_finding.h"
 #include "backend/pack.h"
 #include "backend/scalar.h"
-#include "noc/overlay.h"
+#include "machine/overlay.h"
 
 /* The stage table: where each kind enters, the last stage it uses, and its cycles in stage 0. */
 static const struct stage_row {

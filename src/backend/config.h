@@ -9,8 +9,8 @@
 #define WG_CONFIG_UNIT_H
 
 #include "isa/config_fields.h"
-#include "observe/touch.h"
-#include "tile/tile.h"
+#include "report/touch.h"
+#include "machine/tile.h"
 
 extern const wg_unit_ops wg_config_unit;
 bool wg_config_implements(wg_insn_id id, wg_arch_id arch);

@@ -3,8 +3,8 @@
 #ifndef WG_INSN_FINDING_H
 #define WG_INSN_FINDING_H
 
-#include "explain/findings.h"
-#include "observe/emit.h"
+#include "report/findings.h"
+#include "report/emit.h"
 
 static inline wg_finding wg_insn_finding(const wg_insn *insn, uint64_t subject, uint64_t value)
 {

@@ -6,7 +6,7 @@
  * Facts: MatrixUnit.md (latencies), the "Instruction scheduling" parts of Dst.md, MOVA2D.md, MOVB2D.md,
  * MOVD2A.md, MOVD2B.md, MOVB2A.md, SHIFTXB.md; GATE-13, GATE-15, GATE-21, GATE-22, PIPE-20.
  */
-#include "fast/fast.h"
+#include "machine/fast.h"
 #include "backend/matrix_internal.h"
 
 #include <string.h>

@@ -22,8 +22,8 @@
 #ifndef WG_MATRIX_H
 #define WG_MATRIX_H
 
-#include "backend/unit.h"
-#include "backend/matrix_state.h"
+#include "machine/unit.h"
+#include "machine/matrix_state.h"
 
 struct wg_tile;
 

@@ -24,9 +24,9 @@
 #ifndef WG_MATRIX_ALU_H
 #define WG_MATRIX_ALU_H
 
-#include "backend/matrix_state.h"
+#include "machine/matrix_state.h"
 #include "num/formats.h"
-#include "regs/lreg.h"
+#include "machine/lreg.h"
 
 #include <stddef.h>
 

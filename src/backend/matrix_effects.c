@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "observe/touch.h"
+#include "report/touch.h"
 
 void wg_matrix_touch_rows(wg_tile *t, const wg_matrix_op *op, unsigned how, bool wide)
 {

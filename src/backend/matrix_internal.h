@@ -8,7 +8,7 @@
 #include "backend/matrix_alu.h"
 #include "isa/config_fields.h"
 #include "num/simd.h"
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 enum { WG_MATRIX_DEBUG = 0x68 / 4 }; /* the word of RISCV_DEBUG_REG_DBG_FEATURE_DISABLE */
 

@@ -11,7 +11,7 @@
 #include "backend/tdma.h"
 
 #include "backend/insn_finding.h"
-#include "observe/touch.h"
+#include "report/touch.h"
 
 static uint32_t field(uint32_t word, unsigned lo, unsigned width) { return word >> lo & ((UINT32_C(1) << width) - 1); }
 

@@ -3,7 +3,7 @@
 #ifndef WG_MISC_H
 #define WG_MISC_H
 
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 extern const wg_unit_ops wg_misc_unit;
 bool wg_misc_implements(wg_insn_id id, wg_arch_id arch);

@@ -18,8 +18,8 @@
 #include "backend/config.h"
 #include "backend/insn_finding.h"
 #include "backend/tdma.h"
-#include "observe/touch.h"
-#include "tile/l1.h"
+#include "report/touch.h"
+#include "machine/l1.h"
 
 enum { UNIT = 16, READ_TO_WRITE = 3 };
 enum { TO_L1, TO_CONFIG, TO_IRAM, TO_NOWHERE };

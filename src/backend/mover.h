@@ -3,7 +3,7 @@
 #ifndef WG_MOVER_H
 #define WG_MOVER_H
 
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 extern const wg_unit_ops wg_mover_unit;
 bool wg_mover_implements(wg_insn_id id, wg_arch_id arch);

@@ -26,7 +26,7 @@
 #include "backend/insn_finding.h"
 #include "backend/pack_internal.h"
 #include "backend/tdma.h"
-#include "tile/bus.h"
+#include "machine/bus.h"
 
 bool wg_pack_implements(wg_insn_id id, wg_arch_id arch)
 {

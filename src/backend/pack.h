@@ -3,7 +3,7 @@
 #ifndef WG_PACK_H
 #define WG_PACK_H
 
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 extern const wg_unit_ops wg_pack_unit;
 bool wg_pack_implements(wg_insn_id id, wg_arch_id arch);

@@ -20,8 +20,8 @@
 #include "backend/pack_internal.h"
 #include "backend/tdma.h"
 #include "num/l1_formats.h"
-#include "observe/touch.h"
-#include "tile/l1.h"
+#include "report/touch.h"
+#include "machine/l1.h"
 
 typedef struct mover {
     wg_pack_output out;

@@ -23,8 +23,8 @@
 #include "backend/insn_finding.h"
 #include "backend/pack_internal.h"
 #include "num/l1_formats.h"
-#include "observe/touch.h"
-#include "tile/l1.h"
+#include "report/touch.h"
+#include "machine/l1.h"
 
 /* ---- Lines --------------------------------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 #ifndef WG_SCALAR_H
 #define WG_SCALAR_H
 
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 extern const wg_unit_ops wg_scalar_unit;
 bool wg_scalar_implements(wg_insn_id id, wg_arch_id arch);

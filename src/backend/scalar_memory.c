@@ -21,8 +21,8 @@
 #include "backend/insn_finding.h"
 #include "backend/config.h"
 #include "backend/tdma.h"
-#include "tile/bus.h"
-#include "tile/l1.h"
+#include "machine/bus.h"
+#include "machine/l1.h"
 
 enum { SEND = 3, TRAVEL = 3, LOAD_ANSWER = 7, ATOMIC_ANSWER = 24, CONFIRMATION = 12, ATOMICS_IN_FLIGHT = 2 };
 enum { PORT_READ = 1, PORT_WRITE = 1, PORT_READ_MODIFY_WRITE = 5 };

@@ -11,12 +11,11 @@
  *
  * Facts: SyncUnit.md, ATGETM.md, ATRELM.md, SEMINIT.md, SEMPOST.md, SEMGET.md; SYNC-*, SEM-*.
  */
-#include "backend/sync.h"
+#include "machine/sync.h"
 
 #include "backend/insn_finding.h"
-#include "backend/unit.h"
-#include "frontend/gate.h"
-#include "observe/touch.h"
+#include "machine/unit.h"
+#include "report/touch.h"
 
 enum { SLOT_USERS = 6, FIRST_CORE = 3 };
 
@@ -52,7 +51,7 @@ static void get(wg_sync *s, unsigned semaphore)
         s->value[semaphore]--;
 }
 
-WG_STAGE void execute_semaphores(wg_tile *t, const wg_insn *insn, const bool careful)
+static void execute_semaphores(wg_tile *t, const wg_insn *insn, bool observed)
 {
     wg_sync *s = &t->backend.sync;
     wg_wake_waiting(&t->sched, WG_AGENT_BIT(WG_AGENT_SYNC));
@@ -67,10 +66,10 @@ WG_STAGE void execute_semaphores(wg_tile *t, const wg_insn *insn, const bool car
             s->value[i] = insn->word >> 16 & 15;
             s->max[i] = insn->word >> 20 & 15;
         }
-        if (careful)
+        if (observed)
             note_changed(t, WG_AGENT_THREAD0 + insn->thread, i, insn);
     }
-    if (!careful || !wg_touch_watched(t))
+    if (!observed || !wg_touch_watched(t))
         return;
     if (insn->op == WG_I_SEMINIT) {
         wg_touch(t, WG_TOUCH_WRITE | WG_TOUCH_INIT, WG_TOUCH_SEM_VALUE, 0, insn->word >> 2 & 0xFF);
@@ -123,7 +122,7 @@ static void serve_core(wg_tile *t, unsigned i)
 
 /* ---- Mutexes ---------------------------------------------------------------------------------------- */
 
-WG_STAGE void execute_mutex(wg_tile *t, const wg_insn *insn, const bool careful)
+static void execute_mutex(wg_tile *t, const wg_insn *insn, bool observed)
 {
     uint8_t *holder = &t->backend.sync.mutex[insn->word % WG_MUTEXES];
     uint8_t me = (uint8_t)(insn->thread + 1);
@@ -132,40 +131,23 @@ WG_STAGE void execute_mutex(wg_tile *t, const wg_insn *insn, const bool careful)
         return;
     *holder = takes ? me : 0;
     wg_wake_waiting(&t->sched, WG_AGENT_BIT(WG_AGENT_SYNC));
-    if (careful)
+    if (observed)
         WG_EMIT_INSN(t, WG_EV_MUTEX, WG_AGENT_THREAD0 + insn->thread, insn, .a = insn->word % WG_MUTEXES, .b = takes);
+}
+
+static bool is_mutex(const wg_insn *insn) { return insn->op == WG_I_ATGETM || insn->op == WG_I_ATRELM; }
+
+void wg_sync_execute(wg_tile *t, const wg_insn *insn, bool observed)
+{
+    if (is_mutex(insn))
+        execute_mutex(t, insn, observed);
+    else
+        execute_semaphores(t, insn, observed);
 }
 
 /* ---- Arbitration ------------------------------------------------------------------------------------ */
 
-WG_STAGE void execute(wg_tile *t, wg_frontend *f, const wg_insn *insn, const bool careful)
-{
-    wg_gate_issue(t, f, insn, WG_AGENT_SYNC, careful); /* what is touched now is touched in its name */
-    switch ((wg_insn_id)insn->op) {
-    case WG_I_ATGETM:
-    case WG_I_ATRELM: execute_mutex(t, insn, careful); break;
-    case WG_I_STALLWAIT:
-    case WG_I_SEMWAIT:
-    case WG_I_STREAMWAIT: wg_gate_latch_wait(t, insn, careful); break;
-    default: execute_semaphores(t, insn, careful); break;
-    }
-    if (careful) {
-        wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_SYNC, insn, 0, 0);
-        wg_touch_by_nobody(t);
-    }
-    wg_gate_pop(t, f, insn, careful);
-}
-
-static void run(wg_tile *t, unsigned thread, const wg_insn *insn, bool careful)
-{
-    wg_frontend *f = &t->frontend[thread];
-    if (careful)
-        execute(t, f, insn, true);
-    else
-        execute(t, f, insn, false);
-}
-
-static bool is_mutex(const wg_insn *insn) { return insn->op == WG_I_ATGETM || insn->op == WG_I_ATRELM; }
+static const wg_insn *head_of(const wg_tile *t, unsigned thread) { return wg_gate_fifo_at(&t->frontend[thread], 0); }
 
 /* Could the mutex instruction go if it were alone? */
 static bool mutex_free(const wg_tile *t, const wg_insn *insn, wg_stall *why)
@@ -195,14 +177,14 @@ static wg_stall beaten_by(const wg_tile *t, uint8_t winner)
     return (wg_stall){WG_STALL_ARBITRATION, WG_UNIT_SYNC, winner, t->sched.now + 1};
 }
 
-static unsigned serve_mutexes(wg_tile *t, unsigned wanting, wg_stall why[3], bool careful)
+static unsigned grant_mutexes(wg_tile *t, unsigned wanting, wg_stall why[3])
 {
-    unsigned passed = 0;
+    unsigned granted = 0;
     while (wanting) {
         unsigned first = (unsigned)__builtin_ctz(wanting);
-        unsigned index = wg_gate_head(t, first)->word & 0xFFFF, mates = 0;
+        unsigned index = head_of(t, first)->word & 0xFFFF, mates = 0;
         for (unsigned i = first; i < WG_THREADS; i++)
-            if ((wanting >> i & 1) && (wg_gate_head(t, i)->word & 0xFFFF) == index)
+            if ((wanting >> i & 1) && (head_of(t, i)->word & 0xFFFF) == index)
                 mates |= 1u << i;
         wanting &= ~mates;
         uint8_t *turn = &t->backend.sync.mutex_turn[index % WG_MUTEXES];
@@ -211,13 +193,12 @@ static unsigned serve_mutexes(wg_tile *t, unsigned wanting, wg_stall why[3], boo
         for (unsigned i = 0; i < WG_THREADS; i++)
             if (i != winner && (mates >> i & 1))
                 why[i] = beaten_by(t, (uint8_t)(WG_AGENT_THREAD0 + winner));
-        run(t, winner, wg_gate_head(t, winner), careful);
-        passed |= 1u << winner;
+        granted |= 1u << winner;
     }
-    return passed;
+    return granted;
 }
 
-bool wg_sync_serve(wg_tile *t, unsigned thread, const wg_insn *insn, wg_stall *why, bool careful)
+bool wg_sync_grant(wg_tile *t, unsigned thread, const wg_insn *insn, wg_stall *why)
 {
     wg_sync *s = &t->backend.sync;
     if (!is_mutex(insn)) {
@@ -227,43 +208,40 @@ bool wg_sync_serve(wg_tile *t, unsigned thread, const wg_insn *insn, wg_stall *w
             return false;
         s->mutex_turn[insn->word % WG_MUTEXES] = (uint8_t)((thread + 1) % WG_THREADS);
     }
-    run(t, thread, insn, careful);
     return true;
 }
 
-unsigned wg_sync_arbitrate(wg_tile *t, unsigned wanting, wg_stall why[3], bool careful)
+unsigned wg_sync_arbitrate(wg_tile *t, unsigned wanting, wg_stall why[3])
 {
     wg_sync *s = &t->backend.sync;
-    unsigned mutex = 0, slot = 0, passed = 0;
+    unsigned mutex = 0, slot = 0, granted = 0;
     for (unsigned i = 0; i < WG_THREADS; i++) {
         if (!(wanting >> i & 1))
             continue;
-        const wg_insn *insn = wg_gate_head(t, i);
+        const wg_insn *insn = head_of(t, i);
         if (!is_mutex(insn))
             slot |= 1u << i;
         else if (mutex_free(t, insn, &why[i]))
             mutex |= 1u << i;
     }
     if (mutex)
-        passed = serve_mutexes(t, mutex, why, careful);
+        granted = grant_mutexes(t, mutex, why);
     unsigned all = slot | (unsigned)s->core_waits << FIRST_CORE;
     if (!all)
-        return passed;
+        return granted;
     unsigned winner = choose(all, s->slot_turn);
     s->slot_turn = (uint8_t)((winner + 1) % SLOT_USERS);
     uint8_t agent = (uint8_t)(winner < FIRST_CORE ? WG_AGENT_THREAD0 + winner : WG_AGENT_CORE_T0 + winner - FIRST_CORE);
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (i != winner && (slot >> i & 1))
             why[i] = beaten_by(t, agent);
-    if (winner < FIRST_CORE) {
-        run(t, winner, wg_gate_head(t, winner), careful);
-        passed |= 1u << winner;
-    } else {
+    if (winner < FIRST_CORE)
+        granted |= 1u << winner;
+    else
         serve_core(t, winner - FIRST_CORE);
-    }
     if (s->core_waits)
         wg_wake(&t->sched, WG_AGENT_THREAD0);
-    return passed;
+    return granted;
 }
 
 /* ---- The unit as the table of units sees it: everything is over in the cycle that accepts it. -------- */

@@ -15,8 +15,8 @@
 
 #include "backend/insn_finding.h"
 #include "backend/mover.h"
-#include "observe/emit.h"
-#include "tile/l1.h"
+#include "report/emit.h"
+#include "machine/l1.h"
 
 enum { CMD_MOVE = 0x40, CMD_WAIT = 0x46, CMD_WRITE = 0x66, CMD_NOP = 0x89 };
 enum { WRITE_TRAVEL = 3 };

@@ -5,7 +5,7 @@
 #ifndef WG_TDMA_H
 #define WG_TDMA_H
 
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 bool wg_tdma_has_register(uint32_t offset);
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the units share. */
-#include "backend/unit.h"
+#include "machine/unit.h"
 
-#include "observe/emit.h"
+#include "report/emit.h"
 
 void wg_unit_completed(wg_tile *t, unsigned agent, const wg_insn *insn)
 {

@@ -9,7 +9,7 @@
 #include "backend/mover.h"
 #include "backend/pack.h"
 #include "backend/scalar.h"
-#include "backend/unit.h"
+#include "machine/unit.h"
 #include "backend/unpack.h"
 #include "backend/vector.h"
 

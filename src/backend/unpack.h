@@ -3,7 +3,7 @@
 #ifndef WG_UNPACK_H
 #define WG_UNPACK_H
 
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 extern const wg_unit_ops wg_unpack_unit;
 /* Soft reset (SoftReset.md): what is under way is gone. */

@@ -17,8 +17,8 @@
 #include "backend/insn_finding.h"
 #include "backend/unpack_internal.h"
 #include "num/l1_formats.h"
-#include "observe/touch.h"
-#include "tile/l1.h"
+#include "report/touch.h"
+#include "machine/l1.h"
 
 /* Where a job has come to. */
 typedef struct cursor {

@@ -21,7 +21,7 @@
 #include "backend/tdma.h"
 #include "backend/unpack_internal.h"
 #include "num/formats.h"
-#include "tile/bus.h"
+#include "machine/bus.h"
 
 #define MMIO_BASE UINT32_C(0xFFB00000)
 #define TDMA_FIRST UINT32_C(0xFFB11000) /* below: the cores' own RAMs */

@@ -16,7 +16,7 @@
 #include "backend/insn_finding.h"
 #include "backend/unpack_internal.h"
 #include "num/l1_formats.h"
-#include "tile/l1.h"
+#include "machine/l1.h"
 
 /* ---- Configuration fields ----------------------------------------------------------------------------------- */
 

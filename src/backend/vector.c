@@ -11,9 +11,9 @@
 #include "backend/vector.h"
 
 #include "backend/matrix.h"
-#include "fast/fast.h"
+#include "machine/fast.h"
 #include "isa/config_fields.h"
-#include "observe/touch.h"
+#include "report/touch.h"
 
 #include <string.h>
 

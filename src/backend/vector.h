@@ -16,11 +16,11 @@
 #ifndef WG_VECTOR_H
 #define WG_VECTOR_H
 
-#include "backend/unit.h"
-#include "backend/vector_state.h"
-#include "explain/findings.h"
+#include "machine/unit.h"
+#include "machine/vector_state.h"
+#include "report/findings.h"
 #include "num/simd.h"
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 extern const wg_unit_ops wg_vector_unit;
 bool wg_vector_implements(wg_insn_id id);

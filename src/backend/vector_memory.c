@@ -17,7 +17,7 @@
 
 #include "backend/config.h"
 #include "backend/matrix.h"
-#include "regs/dst.h"
+#include "machine/dst.h"
 
 #include <string.h>
 

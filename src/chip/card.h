@@ -16,7 +16,7 @@
 
 #include "chip/chip.h"
 #include "chip/grid.h"
-#include "explain/findings.h"
+#include "report/findings.h"
 
 /* ---- ARC -------------------------------------------------------------------------------------------- */
 

@@ -12,7 +12,7 @@
 #include <waitgate/chip.h>
 
 #include "chip/dram.h"
-#include "engine/device.h"
+#include "machine/device.h"
 #include "noc/floorplan.h"
 #include "noc/network.h"
 

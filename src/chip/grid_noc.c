@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "chip/grid.h"
-#include "explain/findings.h"
-#include "noc/niu.h"
+#include "report/findings.h"
+#include "machine/niu.h"
 
 /* Among things of one cycle: first what arrives, in the order of routing, then what leaves. */
 static uint64_t leaving_order(const wg_packet *p)

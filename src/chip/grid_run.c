@@ -11,7 +11,7 @@
  * count as such (poll.h). Where windows end changes nothing but who computes when.
  */
 #include "chip/grid.h"
-#include "fast/fast.h"
+#include "machine/fast.h"
 
 /* When the tile acts next, and when a packet could leave it at the earliest. */
 static void look(wg_grid *g, unsigned i)

@@ -5,7 +5,7 @@
 
 #include <waitgate/waitgate.h>
 
-#include "cli/text.h"
+#include "text/text.h"
 
 typedef struct wg_delay_list {
     wg_delay *item;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
-#include "explain/findings.h"
+#include "report/findings.h"
 
 enum {
     MOST_JOBS = 64,

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device.h"
-#include "tile/memory.h"
-#include "tile/tile_regs.h"
+#include "machine/device.h"
+#include "machine/memory.h"
+#include "machine/tile_regs.h"
 
 enum { OWN_RAM = 0xFFB00000u, IRAM = 0xFFC00000u };
 

@@ -5,7 +5,7 @@
 
 #include <waitgate/waitgate.h>
 
-#include "cli/text.h"
+#include "text/text.h"
 
 typedef enum wg_command {
 #define WG_COMMAND(id, ...) WG_CMD_##id,

@@ -6,8 +6,8 @@
 #include <strings.h>
 
 #include "cli/delays.h"
-#include "cli/rvdis.h"
-#include "engine/device.h"
+#include "text/rvdis.h"
+#include "machine/device.h"
 #include "isa/asm.h"
 
 const char *wg_arch_title(wg_arch_id arch) { return arch == WG_ARCH_WH ? "Wormhole B0" : "Blackhole A0"; }

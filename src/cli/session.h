@@ -8,7 +8,7 @@
 #define WG_SESSION_H
 
 #include "cli/options.h"
-#include "cli/race_text.h"
+#include "text/race_text.h"
 #include "cli/tasm.h"
 #include "explain/hang.h"
 #include "explain/race.h"

@@ -3,7 +3,7 @@
 #ifndef WG_SUPPORT_H
 #define WG_SUPPORT_H
 
-#include "cli/text.h"
+#include "text/text.h"
 
 /* docs/support.md. False if a device could not be made. */
 bool wg_support_document(wg_text *out);

@@ -11,7 +11,7 @@
 
 #include <waitgate/waitgate.h>
 
-#include "cli/text.h"
+#include "text/text.h"
 #include "cli/types.h"
 #include "elf/elf.h"
 

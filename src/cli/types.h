@@ -6,7 +6,7 @@
 #ifndef WG_TYPES_H
 #define WG_TYPES_H
 
-#include "cli/text.h"
+#include "text/text.h"
 
 typedef enum wg_type {
     WG_TYPE_RAW,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/rvdis.h"
+#include "text/rvdis.h"
 #include "cli/tasm.h"
 #include "elf/elf.h"
 #include "isa/asm.h"

@@ -5,8 +5,8 @@
 #ifndef WG_CYCLE_H
 #define WG_CYCLE_H
 
-#include "backend/unit.h"
-#include "tile/tile.h"
+#include "machine/unit.h"
+#include "machine/tile.h"
 
 /* Appointments that were made for later have come near: the next of all, and those soon behind it. */
 void wg_tile_look_through(wg_schedule *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public device: creation, time, observers. State access is in peek.c, snapshots in snapshot.c. */
-#include "engine/device.h"
-#include "fast/fast.h"
+#include "machine/device.h"
+#include "machine/fast.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "backend/scalar.h"
-#include "engine/poll.h"
+#include "machine/poll.h"
 #include "num/simd.h"
 
 #ifndef WG_VERSION

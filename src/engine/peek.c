@@ -2,9 +2,9 @@
 /* Architectural state by space and index, without side effects: what debuggers, tests and `.expect` lines see. */
 #include <string.h>
 
-#include "engine/device.h"
-#include "observe/emit.h"
-#include "tile/bus.h"
+#include "machine/device.h"
+#include "report/emit.h"
+#include "machine/bus.h"
 
 /* Where the element is, and how wide; cores answer for themselves. */
 typedef struct element {

@@ -20,9 +20,9 @@
  *     NoC                    packets of one tile leave in order (network.c)
  */
 #include "engine/delay.h"
-#include "engine/device.h"
-#include "fast/fast.h"
-#include "observe/emit.h"
+#include "machine/device.h"
+#include "machine/fast.h"
+#include "report/emit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,12 +16,12 @@
  * and every cycle is looked at for a while behind it: private loops have no requests. Nothing else is ever compared,
  * whatever the mode, so that a run that can never end ends in the same cycle in all of them.
  */
-#include "engine/poll.h"
+#include "machine/poll.h"
 
 #include <string.h>
 
 #include "backend/scalar.h"
-#include "engine/device.h"
+#include "machine/device.h"
 #include "riscv/internal.h"
 
 enum {

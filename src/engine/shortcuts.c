@@ -2,12 +2,12 @@
 /* Which shortcuts are wanted, by name. */
 #include <string.h>
 
-#include "engine/device.h"
-#include "fast/fast.h"
+#include "machine/device.h"
+#include "machine/fast.h"
 
 static const char *const names[] = {
 #define WG_FAST_PATH(id, name, what) name,
-#include "fast/fast.def"
+#include "machine/fast.def"
 #undef WG_FAST_PATH
 };
 

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device.h"
+#include "machine/device.h"
 #include "engine/snapshot.h"
 #include "engine/state_check.h"
-#include "fast/fast.h"
+#include "machine/fast.h"
 #include "noc/floorplan.h"
 
 typedef struct header {

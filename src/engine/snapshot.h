@@ -3,7 +3,7 @@
 #ifndef WG_SNAPSHOT_H
 #define WG_SNAPSHOT_H
 
-#include "engine/device.h"
+#include "machine/device.h"
 
 /* Looks a snapshot through; the device stays as it is. */
 wg_status wg_snapshot_check(wg_device *dev, const void *from, size_t bytes);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "backend/scalar.h"
-#include "backend/unit.h"
+#include "machine/unit.h"
 #include "noc/floorplan.h"
 #include "riscv/decode.h"
 

@@ -11,7 +11,7 @@
 #ifndef WG_STATE_CHECK_H
 #define WG_STATE_CHECK_H
 
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 typedef struct wg_state_table wg_state_table;
 

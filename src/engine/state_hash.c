@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "engine/device.h"
+#include "machine/device.h"
 #include "riscv/lsu.h"
 
 static uint64_t mix(uint64_t h, uint64_t v)

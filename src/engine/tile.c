@@ -4,14 +4,14 @@
  * per cycle and a slot freed in a cycle can be refilled in it. Agents that are not due are skipped;
  * in lockstep mode every agent is ticked in every cycle, with the same outcome.
  */
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/cycle.h"
-#include "engine/device.h"
-#include "fast/fast.h"
+#include "machine/device.h"
+#include "machine/fast.h"
 
 void wg_tile_look_through(wg_schedule *s)
 {

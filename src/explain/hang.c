@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "backend/scalar.h"
-#include "backend/unit.h"
-#include "engine/device.h"
-#include "engine/poll.h"
-#include "explain/findings.h"
+#include "machine/unit.h"
+#include "machine/device.h"
+#include "machine/poll.h"
+#include "report/findings.h"
 
 /* A core that polls stalls in one small piece of code, over and over. */
 static void stays_near(wg_history *h, unsigned core, uint32_t pc, uint64_t cycle)

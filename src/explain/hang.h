@@ -9,8 +9,8 @@
 #define WG_HANG_H
 
 #include "explain/queued.h"
-#include "frontend/frontend.h"
-#include "tile/tile.h"
+#include "machine/frontend.h"
+#include "machine/tile.h"
 
 enum { WG_HISTORY = 16 };
 

@@ -6,8 +6,8 @@
 #ifndef WG_QUEUED_H
 #define WG_QUEUED_H
 
-#include "frontend/frontend.h"
-#include "tile/tile.h"
+#include "machine/frontend.h"
+#include "machine/tile.h"
 
 /* Words that a host has still to push: what a dead end must not overlook. */
 typedef struct wg_pending {

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "frontend/auto_ttsync.h"
-#include "tile/memory.h"
+#include "machine/auto_ttsync.h"
+#include "machine/memory.h"
 
 /* ---- Instructions --------------------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-#include "tile/memory.h"
+#include "machine/memory.h"
 
 enum { TTSYNC_DONE = 4, TTSYNC_MOP = 8, SEMAPHORES = 0x20 };
 

@@ -20,9 +20,9 @@
 
 #include <stdlib.h>
 
-#include "noc/niu.h"
-#include "noc/packet.h"
-#include "tile/memory.h"
+#include "machine/niu.h"
+#include "machine/packet.h"
+#include "machine/memory.h"
 
 enum { STREAMS = WG_K_LOOSE - WG_K_RMT, NOC_MASK = 1 };
 

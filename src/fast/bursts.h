@@ -7,7 +7,7 @@
 #ifndef WG_BURSTS_H
 #define WG_BURSTS_H
 
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 unsigned wg_matrix_burst(wg_tile *t, unsigned thread, uint64_t until);
 unsigned wg_vector_burst(wg_tile *t, unsigned thread, uint64_t until);

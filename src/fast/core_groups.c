@@ -21,7 +21,7 @@
 #include "fast/rounds.h"
 
 #include <string.h>
-#include "engine/device.h"
+#include "machine/device.h"
 
 /* ---- C: L1 ------------------------------------------------------------------------------------------------- */
 

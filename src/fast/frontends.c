@@ -4,12 +4,12 @@
  * nothing to do but to let its instruction pass; that is done here, and whatever is more than that by the stage itself
  * (wait_gate.c, replay.c, mop.c).
  */
-#include "fast/fast.h"
+#include "machine/fast.h"
 
-#include "backend/sync.h"
+#include "machine/sync.h"
 #include "fast/works.h"
 #include "frontend/replay.h"
-#include "observe/touch.h"
+#include "report/touch.h"
 
 /* What phase D found met is forgotten, unless a new wait was latched in its place. */
 static inline void forget(wg_tile *t, unsigned met)
@@ -231,7 +231,7 @@ static inline void serve(wg_tile *t, wg_frontend *f, unsigned thread, unsigned u
     const wg_insn *head = wg_gate_fifo_at(f, 0);
     if (unit == WG_UNIT_SYNC) {
         wg_stall why;
-        if (!wg_sync_serve(t, thread, head, &why, false))
+        if (!wg_gate_serve_sync(t, f, thread, head, &why))
             wg_gate_waits(t, f, head, &why);
     } else if (wg_gate_enters(t, f, thread, wg_units[unit], unit) && head->op == WG_I_SETC16) {
         wg_ttsync_setc16_passed(t, thread, head->id);

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "fast/works.h"
-#include "tile/l1.h"
+#include "machine/l1.h"
 
 static bool is_nop(uint32_t word) { return word >> 24 == 0x02; }
 

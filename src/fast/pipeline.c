@@ -2,10 +2,10 @@
 /*
  * Cycles of units and threads alone, one behind the other, and the shorter forms of them.
  */
-#include "fast/fast.h"
+#include "machine/fast.h"
 
 #include "engine/cycle.h"
-#include "engine/device.h"
+#include "machine/device.h"
 #include "fast/bursts.h"
 #include "fast/pack_burst.h"
 #include "fast/works.h"

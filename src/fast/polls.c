@@ -5,12 +5,12 @@
  * and so do the counts of instructions, refusals and findings. The rounds are exact because everything that decides what
  * happens next was compared.
  */
-#include "engine/poll.h"
+#include "machine/poll.h"
 
 #include <string.h>
 
 #include "backend/scalar.h"
-#include "engine/device.h"
+#include "machine/device.h"
 #include "riscv/internal.h"
 
 static void shift(uint64_t *time, uint64_t by)

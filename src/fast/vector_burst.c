@@ -6,7 +6,7 @@
  */
 #include "backend/vector.h"
 
-#include "engine/device.h"
+#include "machine/device.h"
 #include "frontend/gate.h"
 #include "fast/bursts.h"
 #include "fast/supply.h"

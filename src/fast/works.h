@@ -3,7 +3,7 @@
 #ifndef WG_WORKS_H
 #define WG_WORKS_H
 
-#include "backend/unit.h"
+#include "machine/unit.h"
 #include "frontend/gate.h"
 #include "frontend/mop.h"
 

@@ -13,11 +13,11 @@
  *
  * Facts: BabyRISCV/AutoTTSync.md, the assembly tables' RESOURCEDECL (classes, linger); TTS-01…TTS-22.
  */
-#include "frontend/auto_ttsync.h"
+#include "machine/auto_ttsync.h"
 
 #include "backend/config.h"
 #include "backend/scalar.h"
-#include "explain/findings.h"
+#include "report/findings.h"
 #include "frontend/stages.h"
 #include "isa/config_fields.h"
 #include "isa/symbols.h"

@@ -4,10 +4,10 @@
  *
  *     D  latched waits look      E  heads pass the gate      F  Replay Expander      G  mux and MOP Expander
  */
-#include "fast/fast.h"
+#include "machine/fast.h"
 #include "frontend/replay.h"
 #include "frontend/stages.h"
-#include "observe/touch.h"
+#include "report/touch.h"
 
 /* What phase D found met is forgotten, unless a new wait was latched in its place. */
 static void forget(wg_tile *t, unsigned met)

@@ -12,11 +12,11 @@
  * Facts: PushTensixInstruction.md, TensixCoprocessor/README.md, SoftReset.md, CSRs.md; PIPE-01…PIPE-06,
  * PIPE-14, PIPE-15.
  */
-#include "backend/unit.h"
-#include "explain/findings.h"
-#include "fast/fast.h"
+#include "machine/unit.h"
+#include "report/findings.h"
+#include "machine/fast.h"
 #include "frontend/stages.h"
-#include "observe/touch.h"
+#include "report/touch.h"
 
 void wg_insn_report(wg_tile *t, const wg_insn *insn)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the Sync Unit needs of the Wait Gates: it arbitrates among heads, and latches waits. */
+/* The Wait Gate's parts that shortcuts use as well: why a head waits, and how one passes. */
 #ifndef WG_GATE_H
 #define WG_GATE_H
 
 #include "frontend/stages.h"
 
-/* A STALLWAIT, SEMWAIT or STREAMWAIT was accepted: latched from the next cycle on. */
-void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn, bool careful);
+/* The head, an instruction of the Sync Unit, passes unless `why` holds it. Nobody watches and nobody else competes. */
+bool wg_gate_serve_sync(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, wg_stall *why);
 
 /* Why a head that the latched wait catches waits. */
 static inline wg_stall wg_gate_caught(const wg_frontend *f, const wg_insn *head)

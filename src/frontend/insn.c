@@ -3,7 +3,7 @@
  * What the frontends need of each opcode, from insns.def. Decided here: a word that no unit takes (an invalid opcode,
  * or MOP, REPLAY, RESOURCEDECL behind the stage that serves it) passes the gate like NOP.
  */
-#include "frontend/insn.h"
+#include "machine/insn.h"
 
 #define MARKS_OF(id) \
     ((id) == WG_I_MOP                                   ? WG_E_MOP | WG_E_COUNTED \

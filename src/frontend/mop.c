@@ -15,8 +15,8 @@
  */
 #include "frontend/mop.h"
 
-#include "explain/findings.h"
-#include "observe/touch.h"
+#include "report/findings.h"
+#include "report/touch.h"
 
 static bool is_nop(uint32_t word) { return word >> 24 == 0x02; }
 

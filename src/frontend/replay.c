@@ -13,9 +13,9 @@
  *
  * Facts: REPLAY.md; PIPE-18, TTS-08, TTS-09.
  */
-#include "explain/findings.h"
+#include "report/findings.h"
 #include "frontend/stages.h"
-#include "observe/touch.h"
+#include "report/touch.h"
 
 static void report(wg_tile *t, wg_finding_code code, const wg_insn *insn, const char *what)
 {

@@ -4,8 +4,8 @@
 #define WG_STAGES_H
 
 #include "isa/config_fields.h"
-#include "observe/emit.h"
-#include "tile/tile.h"
+#include "report/emit.h"
+#include "machine/tile.h"
 
 /*
  * A stage's work, compiled once for each value of its parameter `careful`: does somebody watch, or is the run

@@ -15,14 +15,14 @@
  * Facts: WaitGate.md, STALLWAIT.md, SEMWAIT.md, STREAMWAIT.md; GATE-*; PIPE-19, PIPE-20.
  */
 #include "backend/config.h"
-#include "backend/sync.h"
-#include "backend/unit.h"
-#include "explain/findings.h"
+#include "machine/sync.h"
+#include "machine/unit.h"
+#include "report/findings.h"
 #include "frontend/gate.h"
 #include "frontend/stages.h"
 #include "isa/config_fields.h"
-#include "noc/overlay.h"
-#include "observe/touch.h"
+#include "machine/overlay.h"
+#include "report/touch.h"
 
 /* ---- Conditions ------------------------------------------------------------------------------------- */
 
@@ -187,9 +187,9 @@ static void report(wg_tile *t, wg_finding_code code, const wg_insn *insn, uint64
              "%s", what);
 }
 
-void wg_gate_latch_wait(wg_tile *t, const wg_insn *insn, bool careful)
+/* A STALLWAIT, SEMWAIT or STREAMWAIT passes: latched from the next cycle on. */
+static void latch_wait(wg_tile *t, wg_frontend *f, const wg_insn *insn, bool careful)
 {
-    wg_frontend *f = &t->frontend[insn->thread];
     wg_latch *l = &f->latch;
     if (__builtin_expect(l->kind && !l->met, 0))
         report(t, WG_F_WAIT_REPLACED, insn, l->word, "the latched wait is forgotten unmet");
@@ -377,6 +377,29 @@ WG_STAGE void arbitrate(wg_tile *t, unsigned mates, unsigned unit, const bool ca
             wg_gate_waits(t, &t->frontend[thread], wg_gate_head(t, thread), &why[thread]);
 }
 
+/* The head, an instruction of the Sync Unit, was granted: it passes and takes effect in this cycle. */
+WG_STAGE void pass_sync(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool careful)
+{
+    wg_gate_issue(t, f, head, WG_AGENT_SYNC, careful); /* what is touched now is touched in its name */
+    if (head->op == WG_I_STALLWAIT || head->op == WG_I_SEMWAIT || head->op == WG_I_STREAMWAIT)
+        latch_wait(t, f, head, careful);
+    else
+        wg_sync_execute(t, head, careful);
+    if (careful) {
+        wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_SYNC, head, 0, 0);
+        wg_touch_by_nobody(t);
+    }
+    wg_gate_pop(t, f, head, careful);
+}
+
+bool wg_gate_serve_sync(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, wg_stall *why)
+{
+    if (!wg_sync_grant(t, thread, head, why))
+        return false;
+    pass_sync(t, f, head, false);
+    return true;
+}
+
 /* One thread's gate, where no other's (and no core's store to a semaphore) competes with it. */
 WG_STAGE void gate_alone(wg_tile *t, unsigned thread, const bool careful)
 {
@@ -392,7 +415,9 @@ WG_STAGE void gate_alone(wg_tile *t, unsigned thread, const bool careful)
         pass_nop(t, f, head, careful);
     else if (unit != WG_UNIT_SYNC)
         serve(t, f, head, unit, careful);
-    else if (!wg_sync_serve(t, thread, head, &why, careful))
+    else if (wg_sync_grant(t, thread, head, &why))
+        pass_sync(t, f, head, careful);
+    else
         wg_gate_waits(t, f, head, &why);
 }
 
@@ -423,10 +448,16 @@ WG_STAGE void gates(wg_tile *t, unsigned due, const bool careful)
     }
     if (sync | t->backend.sync.core_waits) {
         wg_stall lost[WG_THREADS];
-        unsigned passed = wg_sync_arbitrate(t, sync, lost, careful);
-        for (unsigned thread = 0; thread < WG_THREADS; thread++)
-            if ((sync & ~passed) >> thread & 1)
-                wg_gate_waits(t, &t->frontend[thread], wg_gate_head(t, thread), &lost[thread]);
+        unsigned granted = wg_sync_arbitrate(t, sync, lost);
+        for (unsigned thread = 0; thread < WG_THREADS; thread++) {
+            if (!(sync >> thread & 1))
+                continue;
+            wg_frontend *f = wg_frontend_of(t, thread);
+            if (granted >> thread & 1)
+                pass_sync(t, f, wg_gate_fifo_at(f, 0), careful);
+            else
+                wg_gate_waits(t, f, wg_gate_fifo_at(f, 0), &lost[thread]);
+        }
     }
     for (; units; units &= units - 1) { /* in the order of their enum, whoever else may be due */
         unsigned unit = (unsigned)__builtin_ctz(units), some = mates[unit];

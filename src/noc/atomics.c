@@ -16,10 +16,10 @@
  */
 #include <string.h>
 
-#include "noc/niu.h"
+#include "machine/niu.h"
 #include "num/formats.h"
 #include "num/pack_formats.h"
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 static uint32_t zaamo_of(unsigned op, uint32_t old, uint32_t data)
 {

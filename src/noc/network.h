@@ -19,7 +19,7 @@
 
 #include "arch/arch.h"
 #include "noc/floorplan.h"
-#include "noc/packet.h"
+#include "machine/packet.h"
 
 enum { WG_LINK_X, WG_LINK_Y, WG_LINK_NIU, WG_LINKS }; /* out of a router */
 enum { WG_LINK_SPANS = 12 };

@@ -10,17 +10,17 @@
  * link, that an answer can leave in the cycle after the request has arrived, and that the NIU's accesses to L1 cost
  * nobody else a turn at ports or banks.
  */
-#include "noc/niu.h"
+#include "machine/niu.h"
 
 #include <string.h>
 
-#include "explain/findings.h"
-#include "fast/fast.h"
+#include "report/findings.h"
+#include "machine/fast.h"
 #include "noc/floorplan.h"
 #include "noc/network.h"
-#include "observe/emit.h"
-#include "tile/bus.h"
-#include "tile/tile.h"
+#include "report/emit.h"
+#include "machine/bus.h"
+#include "machine/tile.h"
 #include "tile/windows.h"
 
 enum { MMIO = 0xFF000000 };

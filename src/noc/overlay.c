@@ -6,10 +6,10 @@
  * Facts: NoC/Overlay/AsGeneralUse.md (widths, effects), README.md (which streams can do what), and the pages of each
  * direction; register numbers from the public overlay parameters.
  */
-#include "noc/overlay.h"
+#include "machine/overlay.h"
 
-#include "noc/stream.h"
-#include "tile/tile.h"
+#include "machine/stream.h"
+#include "machine/tile.h"
 
 typedef enum capability { EVERY, GATHERS, MULTICASTS, TO_DRAM, FIRST_ONLY, WITH_HEADERS } capability;
 enum { NONE = 0xFFFF, SPACES = 32, SCRATCHES = 6, INFOS = 48 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pools, heaps (pairing heaps by index) and rings of packets; see packet.h. */
-#include "noc/packet.h"
+#include "machine/packet.h"
 
 #include <stddef.h>
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Overlay streams at work: phases, receiving, handing on within the tile; see stream.h. What they send is in
  * stream_send.c. */
-#include "noc/stream.h"
+#include "machine/stream.h"
 
 #include <string.h>
 
-#include "explain/findings.h"
-#include "noc/niu.h"
-#include "noc/overlay.h"
+#include "report/findings.h"
+#include "machine/niu.h"
+#include "machine/overlay.h"
 #include "noc/stream_send.h"
-#include "tile/tile.h"
+#include "machine/tile.h"
 #include "tile/windows.h"
 
 enum { STREAMS = WG_OVERLAY_STREAMS };

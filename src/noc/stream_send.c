@@ -10,9 +10,9 @@
  */
 #include "noc/stream_send.h"
 
-#include "noc/niu.h"
-#include "noc/overlay.h"
-#include "tile/tile.h"
+#include "machine/niu.h"
+#include "machine/overlay.h"
+#include "machine/tile.h"
 
 enum { OVERLAY = 0xFFB40000, PAGE = 0x1000, MOST_RECEIVERS = 32 };
 

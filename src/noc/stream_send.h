@@ -3,7 +3,7 @@
 #ifndef WG_STREAM_SEND_H
 #define WG_STREAM_SEND_H
 
-#include "noc/stream.h"
+#include "machine/stream.h"
 
 /* STREAM_MISC_CFG, and on BH STREAM_ONETIME_MISC_CFG. */
 typedef struct wg_stream_flags {

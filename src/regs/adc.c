@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Address counters: widths and the four ways to move one. Facts: ADCs.md. */
-#include "regs/adc.h"
+#include "machine/adc.h"
 
 static const uint32_t masks[4] = {0x3FFFF, 0x1FFF, 0xFF, 0xFF};
 

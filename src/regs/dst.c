@@ -3,14 +3,14 @@
  * Dst: row permutation in force, debug view, and the window of the T cores.
  * Facts: BlackholeA0 Dst.md ("RISCV access to Dst").
  */
-#include "regs/dst.h"
+#include "machine/dst.h"
 
 #include <string.h>
 
 #include "isa/config_fields.h"
 #include "isa/tile_regs.h"
 #include "num/formats.h"
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 wg_dst_access wg_dst_access_now(const wg_tile *t)
 {

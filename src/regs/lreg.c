@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LReg constants and reset; see lreg.h. Facts: LReg.md, SoftReset.md. */
-#include "regs/lreg.h"
+#include "machine/lreg.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Read/write counters: address modifiers, SETRWC, INCRWC. Facts: RWCs.md, SETRWC.md, INCRWC.md. */
-#include "regs/rwc.h"
+#include "machine/rwc.h"
 
 enum { SRC_MASK = 0x3F, DST_MASK = 0x3FF };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SrcA and SrcB: change of bank owners, columns in reset. Facts: SrcASrcB.md, SETDVALID.md, CLEARDVALID.md, SoftReset.md. */
-#include "regs/src.h"
+#include "machine/src.h"
 
 #include "isa/config_fields.h"
-#include "observe/touch.h"
-#include "tile/tile.h"
+#include "report/touch.h"
+#include "machine/tile.h"
 
 /* They were zero before, and what has been written since is discarded. */
 void wg_src_clear_held(wg_src *s, wg_src_file file, unsigned bank)

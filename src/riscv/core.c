@@ -2,7 +2,7 @@
 /*
  * The core as an agent: its ticks, reset, halts, looking in from outside.
  */
-#include "riscv/core.h"
+#include "machine/core.h"
 
 #include <string.h>
 #include "riscv/lsu.h"

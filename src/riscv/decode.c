@@ -9,7 +9,7 @@
 #include "riscv/decode.h"
 
 #include "isa/isa.h"
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 static uint32_t imm_i(uint32_t w) { return (uint32_t)((int32_t)w >> 20); }
 static uint32_t imm_s(uint32_t w) { return (uint32_t)((int32_t)w >> 25) << 5 | (w >> 7 & 31); }

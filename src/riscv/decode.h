@@ -3,7 +3,7 @@
 #ifndef WG_RISCV_DECODE_H
 #define WG_RISCV_DECODE_H
 
-#include "riscv/core.h"
+#include "machine/core.h"
 
 /* One list: the enum here, the executor's dispatch table in exec.c. */
 /* clang-format off */

@@ -3,12 +3,12 @@
 #ifndef WG_RISCV_INTERNAL_H
 #define WG_RISCV_INTERNAL_H
 
-#include "explain/findings.h"
-#include "fast/fast.h"
-#include "observe/touch.h"
-#include "riscv/core.h"
+#include "report/findings.h"
+#include "machine/fast.h"
+#include "report/touch.h"
+#include "machine/core.h"
 #include "riscv/decode.h"
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 enum {
     WG_RAM_BASE = 0xFFB00000u,

@@ -8,7 +8,7 @@
 #include "riscv/lsu.h"
 
 #include <string.h>
-#include "frontend/auto_ttsync.h"
+#include "machine/auto_ttsync.h"
 
 static bool loads_done(const wg_core_run *run, uint64_t now)
 {

@@ -3,7 +3,7 @@
 #ifndef WG_ADDRESS_MAP_H
 #define WG_ADDRESS_MAP_H
 
-#include "tile/request.h"
+#include "machine/request.h"
 
 /* Who sees a row: bit wg_core_id for each core, and the NoC. */
 enum {

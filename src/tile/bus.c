@@ -11,16 +11,16 @@
  * there. It is accepted and reported. Decided here: a register that a core would have to wait for
  * does not make the host wait; such a TDMA-RISC access fails.
  */
-#include "tile/bus.h"
+#include "machine/bus.h"
 
 #include <string.h>
 
 #include "backend/config.h"
 #include "backend/tdma.h"
-#include "explain/findings.h"
+#include "report/findings.h"
 #include "tile/address_map.h"
-#include "tile/l1.h"
-#include "tile/tile.h"
+#include "machine/l1.h"
+#include "machine/tile.h"
 #include "tile/windows.h"
 
 enum { CONFIG_FIRST = 0xFFEF0000, CONFIG_LAST = 0xFFEFFFFF };

@@ -5,8 +5,8 @@
  *
  * Facts: Dst.md "RISCV access to Dst".
  */
-#include "explain/findings.h"
-#include "tile/tile.h"
+#include "report/findings.h"
+#include "machine/tile.h"
 #include "tile/windows.h"
 
 wg_region_answer wg_dst_window(wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why)

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "tile/tile.h"
+#include "machine/tile.h"
 #include "tile/windows.h"
 
 wg_region_answer wg_gpr_window(wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why)

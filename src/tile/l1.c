@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* L1's contents and the arbitration of its ports and banks: see l1.h. */
-#include "tile/l1.h"
+#include "machine/l1.h"
 
 #include <string.h>
-#include "tile/tile.h"
+#include "machine/tile.h"
 
 enum { LINE = 16, NO_PORT = 0xFF };
 

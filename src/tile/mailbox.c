@@ -11,9 +11,9 @@
  *
  * Facts: BabyRISCV/Mailboxes.md (the same for both architectures), PIPE-30.
  */
-#include "explain/findings.h"
+#include "report/findings.h"
 #include "tile/address_map.h"
-#include "tile/tile.h"
+#include "machine/tile.h"
 #include "tile/windows.h"
 
 /* The mailboxes' numbering of cores; NC has none. */

@@ -14,8 +14,8 @@
  * is pending may get a wrong value or hang the core. Decided here: it gets the complement of the
  * right value, always, so that the mistake shows.
  */
-#include "explain/findings.h"
-#include "tile/tile.h"
+#include "report/findings.h"
+#include "machine/tile.h"
 
 enum { COPROCESSOR_DONE = 4, MOP_EXPANDER_DONE = 8 };
 

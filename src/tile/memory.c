@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lanes of memory requests and their dispatch to the regions: see memory.h. */
-#include "tile/memory.h"
+#include "machine/memory.h"
 
 #include <string.h>
-#include "fast/fast.h"
-#include "frontend/auto_ttsync.h"
-#include "observe/touch.h"
-#include "tile/tile.h"
+#include "machine/fast.h"
+#include "machine/auto_ttsync.h"
+#include "report/touch.h"
+#include "machine/tile.h"
 
 /* Regions that serve all cores and take one request per cycle in all (MemoryOrdering.md). */
 static const uint32_t one_per_cycle = 1u << WG_PATH_SLOW_RAM | 1u << WG_PATH_GPR | 1u << WG_PATH_CONFIG |

@@ -4,7 +4,7 @@
  *
  * Facts: MOPExpander.md "Configuration", PIPE-17. Loading them is undefined; it is reported.
  */
-#include "tile/tile.h"
+#include "machine/tile.h"
 #include "tile/windows.h"
 
 wg_region_answer wg_mop_cfg_window(wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why)

@@ -12,8 +12,8 @@
  *
  * Facts: BabyRISCV/PCBufs.md (the same for both architectures), PIPE-27.
  */
-#include "explain/findings.h"
-#include "tile/tile.h"
+#include "report/findings.h"
+#include "machine/tile.h"
 
 void wg_pcbufs_reset(wg_tile *t)
 {

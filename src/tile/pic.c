@@ -9,8 +9,8 @@
  *
  * Facts: PIC.md of each architecture.
  */
-#include "explain/findings.h"
-#include "tile/tile.h"
+#include "report/findings.h"
+#include "machine/tile.h"
 
 enum { /* BH */
        B_SW_EN = 0x00,

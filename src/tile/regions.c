@@ -5,11 +5,11 @@
  * Facts: BabyRISCV/README.md of WH, "Faults / exceptions": a load from unmapped memory usually never
  * returns, a store may stall for ever or be discarded. Decided here: such a store is discarded.
  */
-#include "tile/regions.h"
+#include "machine/regions.h"
 
-#include "explain/findings.h"
+#include "report/findings.h"
 #include "tile/address_map.h"
-#include "tile/tile.h"
+#include "machine/tile.h"
 #include "tile/windows.h"
 
 const wg_region_fn wg_region_handlers[WG_PATH_COUNT] = {

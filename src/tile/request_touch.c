@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Touches of the cores' requests, in the cycle in which their region processes them. */
 #include "backend/config.h"
-#include "observe/touch.h"
-#include "tile/tile.h"
+#include "report/touch.h"
+#include "machine/tile.h"
 
 static void touch_config(wg_tile *t, const wg_request *req, unsigned how)
 {

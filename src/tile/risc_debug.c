@@ -15,8 +15,8 @@
  */
 #include <string.h>
 
-#include "explain/findings.h"
-#include "tile/tile.h"
+#include "report/findings.h"
+#include "machine/tile.h"
 #include "tile/windows.h"
 
 enum {

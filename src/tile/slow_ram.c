@@ -5,7 +5,7 @@
  * Facts: BabyRISCV/README.md "Local Data RAM". Ruling: a T core's RAM of 4 KiB has two windows of that
  * size, one above the other, onto the same bytes.
  */
-#include "tile/tile.h"
+#include "machine/tile.h"
 #include "tile/windows.h"
 
 wg_region_answer wg_slow_ram(wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why)

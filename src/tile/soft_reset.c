@@ -15,11 +15,11 @@
 #include "backend/unpack.h"
 #include "backend/scalar.h"
 #include "backend/tdma.h"
-#include "backend/unit.h"
-#include "explain/findings.h"
+#include "machine/unit.h"
+#include "report/findings.h"
 #include "isa/tile_regs.h"
-#include "observe/emit.h"
-#include "tile/tile.h"
+#include "report/emit.h"
+#include "machine/tile.h"
 
 enum {
     RESET_PACKERS = 15 << 2,

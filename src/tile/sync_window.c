@@ -10,8 +10,8 @@
  * Facts: BabyRISCV/README.md "Memory map", SyncUnit.md "RISCV access to semaphores"; PIPE-27, PIPE-28,
  * SEM-04 to SEM-07.
  */
-#include "backend/sync.h"
-#include "tile/tile.h"
+#include "machine/sync.h"
+#include "machine/tile.h"
 #include "tile/windows.h"
 
 enum { TTSYNC = 4, SEMAPHORES = 0x20 };

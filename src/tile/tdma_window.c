@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* TDMA-RISC as cores see it, at 0xFFB11000; what the registers do is in backend/tdma.c (TDMA-RISC.md). */
 #include "backend/tdma.h"
-#include "tile/tile.h"
+#include "machine/tile.h"
 #include "tile/windows.h"
 
 wg_region_answer wg_tdma_window(wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why)

@@ -18,9 +18,9 @@
  * Facts: TileControlDebugStatus.md and the pages it names; BackendConfiguration.md "Debug registers".
  */
 #include "backend/config.h"
-#include "explain/findings.h"
+#include "report/findings.h"
 #include "isa/tile_regs.h"
-#include "tile/tile.h"
+#include "machine/tile.h"
 #include "tile/windows.h"
 
 enum {

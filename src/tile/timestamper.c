@@ -11,9 +11,9 @@
  * Facts: DebugTimestamper.md (the same for both architectures). The counter is the cycle number.
  * Decided here: its writes to L1 take no port.
  */
-#include "explain/findings.h"
-#include "tile/l1.h"
-#include "tile/tile.h"
+#include "report/findings.h"
+#include "machine/l1.h"
+#include "machine/tile.h"
 
 enum {
     WALL_CLOCK_L = 0x1F0,

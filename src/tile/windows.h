@@ -3,7 +3,7 @@
 #ifndef WG_WINDOWS_H
 #define WG_WINDOWS_H
 
-#include "tile/request.h"
+#include "machine/request.h"
 
 struct wg_tile;
 

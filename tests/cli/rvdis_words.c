@@ -2,7 +2,7 @@
 /* Prints one line per 32-bit word of standard input; for test_rvdis.py. */
 #include <stdio.h>
 
-#include "cli/rvdis.h"
+#include "text/rvdis.h"
 
 int main(void)
 {

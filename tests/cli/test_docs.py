@@ -142,7 +142,7 @@ def unit_rules_page(d):
     rows = [[c.strip() for c in line.split("|")[1:-1]] for line in (ROOT / "docs/unit_rules.md").read_text().splitlines()
             if line.startswith("| ") and not line.startswith("| Rule")]
     codes = {f["code"] for f in json.loads(run("explain", "--json"))["findings"]}
-    ids = dict(re.findall(r'WG_FINDING\((\w+), "([\w-]+)"', (ROOT / "src/explain/findings.def").read_text()))
+    ids = dict(re.findall(r'WG_FINDING\((\w+), "([\w-]+)"', (ROOT / "src/report/findings.def").read_text()))
     ids = {code: "WG_F_" + name for name, code in ids.items()}
     races = set(re.findall(r'WG_RACE\(\w+, "([\w-]+)"', (ROOT / "src/explain/races.def").read_text()))
     own = {i for i in ids.values() for f in ("config", "scalar", "scalar_memory", "misc", "mover", "tdma")

@@ -229,7 +229,8 @@ def ended_while_assembling(d):
     (d / "p.tasm").write_text(".core B\n nop\n")
     env = dict(os.environ, TMPDIR=str(d / "tmp"), WAITGATE_RISCV_PREFIX=str(d / "fake-"))
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL):
-        p = subprocess.Popen([WAITGATE, "run", "p.tasm"], cwd=d, env=env)
+        p = subprocess.Popen([WAITGATE, "run", "p.tasm"], cwd=d, env=env,
+                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))  # nohup ignores it
         tools = until(lambda: children(p.pid))
         until(lambda: b"sleep" in pathlib.Path(f"/proc/{tools[0]}/cmdline").read_bytes())
         p.send_signal(number)

@@ -43,7 +43,7 @@ for name in ('wg_tile', 'wg_noc_box', 'wg_network'):
 
 def structures(d):
     """{structure: {member: type}} by the compiler's debug information."""
-    (d / "s.c").write_text('#include "tile/tile.h"\n#include "noc/network.h"\nwg_tile t; wg_noc_box b; wg_network n;\n')
+    (d / "s.c").write_text('#include "machine/tile.h"\n#include "noc/network.h"\nwg_tile t; wg_noc_box b; wg_network n;\n')
     (d / "walk.py").write_text(WALK)
     subprocess.run([CC, "-g", "-c", "-D_GNU_SOURCE", f"-I{ROOT}/include", f"-I{ROOT}/src", "s.c"], cwd=d, check=True)
     out = subprocess.run(["gdb", "-nx", "-batch", "-x", "walk.py", "s.o"], cwd=d, capture_output=True, text=True, check=True).stdout

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/commands.h"
-#include "cli/rvdis.h"
+#include "text/rvdis.h"
 #include "isa/asm.h"
 #include "memory_file.h"
 

@@ -6,7 +6,7 @@
 #ifndef BURST_RIG_H
 #define BURST_RIG_H
 
-#include "engine/device.h"
+#include "machine/device.h"
 #include "wgtest.h"
 
 #include <stdlib.h>

@@ -14,8 +14,8 @@
 #include "backend/mover.h"
 #include "backend/scalar.h"
 #include "backend/tdma.h"
-#include "engine/device.h"
-#include "explain/findings.h"
+#include "machine/device.h"
+#include "report/findings.h"
 
 enum { RIG_WORDS = 64 };
 

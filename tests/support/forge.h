@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/device.h"
+#include "machine/device.h"
 #include "engine/state_check.h"
 
 typedef struct forge {

@@ -14,10 +14,10 @@
 
 #include "wgtest.h"
 
-#include "backend/sync.h"
-#include "backend/unit.h"
-#include "engine/device.h"
-#include "explain/findings.h"
+#include "machine/sync.h"
+#include "machine/unit.h"
+#include "machine/device.h"
+#include "report/findings.h"
 
 enum { FR_START = 100, FR_SOURCE = 1 << 12, FR_IN_FLIGHT = 64 };
 

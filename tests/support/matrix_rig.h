@@ -9,8 +9,8 @@
 #include "wgtest.h"
 
 #include "backend/matrix.h"
-#include "engine/device.h"
-#include "explain/findings.h"
+#include "machine/device.h"
+#include "report/findings.h"
 #include "isa/config_fields.h"
 #include "num/formats.h"
 #include "num/simd.h"

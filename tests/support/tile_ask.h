@@ -3,8 +3,8 @@
 #ifndef WG_TILE_ASK_H
 #define WG_TILE_ASK_H
 
-#include "engine/device.h"
-#include "explain/findings.h"
+#include "machine/device.h"
+#include "report/findings.h"
 #include "tile/address_map.h"
 #include "wgtest.h"
 

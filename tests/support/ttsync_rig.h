@@ -8,7 +8,7 @@
 
 #include "frontend_rig.h"
 
-#include "frontend/frontend.h"
+#include "machine/frontend.h"
 #include "isa/config_fields.h"
 
 enum { GPR = 0xFFE00000, CFG = 0xFFEF0000, TDMA = 0xFFB11000 };

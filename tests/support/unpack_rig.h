@@ -11,9 +11,9 @@
 
 #include "backend/config.h"
 #include "backend/unpack.h"
-#include "engine/device.h"
-#include "fast/fast.h"
-#include "explain/findings.h"
+#include "machine/device.h"
+#include "machine/fast.h"
+#include "report/findings.h"
 #include "num/formats.h"
 
 enum { UR_EVENTS = 4096 };

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/device.h"
+#include "machine/device.h"
 #include "explain/hang.h"
 
 /* WG_ANY_WORDS in the environment changes how many pass the gates, per architecture; pushed are several times more. */

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fast/fast.h"
+#include "machine/fast.h"
 #include "noc_rig.h"
 
 static bool bh(void **state) { return wg_test_arch(state) == WG_ARCH_BH; }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Configuration Unit: values of every operand, when a write is seen by whom, what blocks what, documented bugs. */
 #include "control_rig.h"
-#include "noc/overlay.h"
+#include "machine/overlay.h"
 
 static uint32_t setc16(unsigned index, unsigned value) { return UINT32_C(0xB2) << 24 | index << 16 | value; }
 static uint32_t wrcfg(unsigned gpr, unsigned wide, unsigned index)

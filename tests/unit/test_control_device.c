@@ -5,7 +5,7 @@
  */
 #include "wgtest.h"
 
-#include "engine/device.h"
+#include "machine/device.h"
 #include "isa/config_fields.h"
 #include "isa/isa.h"
 

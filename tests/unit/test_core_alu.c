@@ -4,7 +4,7 @@
  * operands, on all five cores at a time, held against plain definitions (bit by bit where that is another way than the
  * host's). Also NC's instruction RAM on Wormhole.
  */
-#include "engine/device.h"
+#include "machine/device.h"
 #include "rvasm.h"
 #include "wgtest.h"
 

@@ -3,7 +3,7 @@
  * What a core's memory accesses look like from outside: the store queue and its merging, loads that pass stores, the L0
  * data cache, atomics, slow paths, pc snapshots; and what the cores cannot execute.
  */
-#include "engine/device.h"
+#include "machine/device.h"
 #include "rvasm.h"
 #include "wgtest.h"
 

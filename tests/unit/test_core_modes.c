@@ -11,7 +11,7 @@
  */
 #include <stdio.h>
 
-#include "engine/device.h"
+#include "machine/device.h"
 #include "rvasm.h"
 #include "state_diff.h"
 #include "wgtest.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cores that push: the two forms, fusing, and B's start-up sequence through thread 0. */
-#include "engine/device.h"
+#include "machine/device.h"
 #include "rvasm.h"
 #include "wgtest.h"
 

@@ -2,7 +2,7 @@
 /* FIFO, MOP Expander, mux, Replay Expander: what comes out, in which cycle, and what is reported. */
 #include "frontend_rig.h"
 
-#include "frontend/frontend.h"
+#include "machine/frontend.h"
 
 static bool is_bh(const fr *r) { return r->t->arch->id == WG_ARCH_BH; }
 

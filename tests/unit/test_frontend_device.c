@@ -3,7 +3,7 @@
 #include "wgtest.h"
 
 #include <stdio.h>
-#include "engine/device.h"
+#include "machine/device.h"
 
 typedef struct log {
     wg_event *event;

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "frontend/frontend.h"
+#include "machine/frontend.h"
 
 enum { ACCESSES = 60, STORES = 40 };
 

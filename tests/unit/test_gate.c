@@ -2,9 +2,9 @@
 /* The Wait Gate: block masks, conditions, bubbles, and the reasons it gives. */
 #include "frontend_rig.h"
 
-#include "frontend/frontend.h"
+#include "machine/frontend.h"
 #include "isa/config_fields.h"
-#include "noc/overlay.h"
+#include "machine/overlay.h"
 
 static bool is_bh(const fr *r) { return r->t->arch->id == WG_ARCH_BH; }
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "elf/elf.h"
-#include "engine/device.h"
+#include "machine/device.h"
 #include "host_modes.h"
 #include "num/simd.h"
 

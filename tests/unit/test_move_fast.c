@@ -10,7 +10,7 @@
 #include "backend/matrix.h"
 #include "host_modes.h"
 #include "num/pack_datums.h"
-#include "tile/tile_regs.h"
+#include "machine/tile_regs.h"
 
 /* ---- Rows ------------------------------------------------------------------------------------------------------ */
 

@@ -6,8 +6,8 @@
  */
 #include <stdio.h>
 #include "../naive/naive.h"
-#include "engine/device.h"
-#include "frontend/frontend.h"
+#include "machine/device.h"
+#include "machine/frontend.h"
 #include "wgtest.h"
 
 enum { EPISODE_WORDS = 240, EPISODE_CYCLES = 2500, STUCK = 64, LOG = 64 };

@@ -2,7 +2,7 @@
 /* The NoCs: every kind of request, counters, latencies, sharing of links, DRAM, what software must not do. */
 #include "noc_rows.h"
 
-#include "noc/niu.h"
+#include "machine/niu.h"
 
 static bool bh(void **state) { return wg_test_arch(state) == WG_ARCH_BH; }
 static wg_grid *chip(void **state) { return noc_chip(wg_test_arch(state), 0); }

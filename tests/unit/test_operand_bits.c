@@ -8,7 +8,7 @@
 #include "pack_rig.h"
 
 #include "backend/coverage.h"
-#include "noc/overlay.h"
+#include "machine/overlay.h"
 
 enum { SEEN_L1 = 0x10000, TRIALS = 3000, CYCLES = 3000 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Polling by arithmetic: exact, fast, and a polling hang is recognised (time.md rules 10 and 11). */
 #include <time.h>
-#include "fast/fast.h"
+#include "machine/fast.h"
 #include "rvasm.h"
 #include "wgtest.h"
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "isa/config_fields.h"
-#include "regs/adc.h"
-#include "regs/rwc.h"
+#include "machine/adc.h"
+#include "machine/rwc.h"
 
 static uint32_t setrwc(unsigned cr, unsigned d, unsigned b, unsigned a, unsigned mask)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "elf/elf.h"
-#include "fast/fast.h"
+#include "machine/fast.h"
 #include "rvasm.h"
 #include "wgtest.h"
 

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "engine/device.h"
+#include "machine/device.h"
 #include "wgtest.h"
 
 typedef struct member {

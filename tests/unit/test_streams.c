@@ -2,8 +2,8 @@
 /* Overlay streams that carry messages: within a tile, between tiles, to several, gathered, to DRAM, in phases. */
 #include "noc_rig.h"
 
-#include "engine/device.h"
-#include "noc/overlay.h"
+#include "machine/device.h"
+#include "machine/overlay.h"
 
 enum {
     FROM_SOFTWARE = 1 << 4,

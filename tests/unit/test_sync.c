@@ -2,7 +2,7 @@
 /* Sync Unit: slots, mutexes, semaphores, the T cores' window. */
 #include "frontend_rig.h"
 
-#include "frontend/frontend.h"
+#include "machine/frontend.h"
 
 static bool is_bh(const fr *r) { return r->t->arch->id == WG_ARCH_BH; }
 

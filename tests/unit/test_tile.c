@@ -5,7 +5,7 @@
  */
 #include "isa/config_fields.h"
 #include "isa/tile_regs.h"
-#include "tile/bus.h"
+#include "machine/bus.h"
 #include "tile_ask.h"
 
 /* ---- Address map ---------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tile around the cores, seen by programs that run on them. */
-#include "engine/device.h"
+#include "machine/device.h"
 #include "rvasm.h"
 #include "wgtest.h"
 

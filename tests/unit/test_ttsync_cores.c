@@ -6,7 +6,7 @@
 #include "rvasm.h"
 #include "wgtest.h"
 
-#include "explain/findings.h"
+#include "report/findings.h"
 
 enum {
     GPRS = 0xFFE00000u,

@@ -6,7 +6,7 @@
 #include "wgtest.h"
 
 #include "backend/vector.h"
-#include "engine/device.h"
+#include "machine/device.h"
 
 typedef struct rig {
     uint64_t ids; /* of the instructions so far */

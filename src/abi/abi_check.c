@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "abi/abi_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "text/race_text.h"
+
+typedef struct watched {
+    wg_device *dev;
+    wg_races *races;
+    unsigned x, y;
+} watched;
+
+struct wg_abi_check {
+    wg_grid *grid;
+    wg_races_group *group;
+    const char *path;
+    watched tile[WG_GRID_MAX_TILES];
+    unsigned tiles, unwatched; /* those for which there was no memory */
+};
+
+static bool word_at(void *user, uint32_t pc, uint32_t *word)
+{
+    const watched *t = user;
+    return wg_read(t->dev, pc, word, 4) == WG_OK;
+}
+
+static bool code_at(void *user, unsigned core, uint32_t pc, uint32_t *word)
+{
+    (void)core;
+    return word_at(user, pc, word);
+}
+
+static void made(void *user, wg_device *dev, unsigned x, unsigned y)
+{
+    wg_abi_check *c = user;
+    if (c->tiles == WG_GRID_MAX_TILES)
+        return;
+    watched *t = &c->tile[c->tiles];
+    *t = (watched){.dev = dev, .x = x, .y = y};
+    t->races = wg_races_new(wg_grid_arch(c->grid), code_at, t);
+    if (t->races && wg_observe(dev, WG_RACES_EVENTS, wg_races_event, t->races, NULL) == WG_OK) {
+        wg_races_group_add(c->group, t->races, y * wg_grid_width(c->grid) + x);
+        c->tiles++;
+        return;
+    }
+    wg_races_free(t->races);
+    c->unwatched++;
+}
+
+wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path)
+{
+    wg_abi_check *c = calloc(1, sizeof *c);
+    wg_races_group *group = wg_races_group_new();
+    if (!c || !group) {
+        free(c);
+        wg_races_group_free(group);
+        return NULL;
+    }
+    c->grid = grid;
+    c->group = group;
+    c->path = path;
+    grid->made_user = c;
+    grid->made = made;
+    return c;
+}
+
+static wg_race_words words_of(wg_abi_check *c, unsigned i)
+{
+    return (wg_race_words){.arch = wg_grid_arch(c->grid), .user = &c->tile[i], .core_word = word_at};
+}
+
+static void report_text(wg_abi_check *c, wg_text *out)
+{
+    size_t reports = 0;
+    for (unsigned i = 0; i < c->tiles; i++) {
+        const watched *t = &c->tile[i];
+        const wg_race_words w = words_of(c, i);
+        size_t count = wg_races_count(t->races);
+        if (count)
+            wg_textf(out, "tile %u-%u: %zu race report%s\n", t->x, t->y, count, count == 1 ? "" : "s");
+        for (size_t k = 0; k < count; k++)
+            wg_race_text(&w, wg_races_at(t->races, k), out);
+        if (wg_races_forgotten(t->races))
+            wg_textf(out, "note: tile %u-%u: the detector had to forget %llu touches or clocks\n", t->x, t->y,
+                     (unsigned long long)wg_races_forgotten(t->races));
+        reports += count;
+    }
+    if (c->unwatched)
+        wg_textf(out, "note: no memory to watch %u further tiles\n", c->unwatched);
+    wg_textf(out, "%zu race report%s on %u tile%s\n", reports, reports == 1 ? "" : "s", c->tiles,
+             c->tiles == 1 ? "" : "s");
+}
+
+static void report_json(wg_abi_check *c, wg_text *out)
+{
+    wg_json json = {.out = out}, *j = &json;
+    wg_json_open(j, NULL, '{');
+    wg_json_uint(j, "schema", 1);
+    wg_json_text(j, "waitgate", wg_version());
+    wg_json_uint(j, "cycles", wg_grid_cycle(c->grid));
+    wg_json_uint(j, "unwatched", c->unwatched);
+    wg_json_open(j, "tiles", '[');
+    for (unsigned i = 0; i < c->tiles; i++) {
+        const watched *t = &c->tile[i];
+        const wg_race_words w = words_of(c, i);
+        wg_json_open(j, NULL, '{');
+        wg_json_uint(j, "x", t->x);
+        wg_json_uint(j, "y", t->y);
+        wg_json_open(j, "races", '[');
+        for (size_t k = 0; k < wg_races_count(t->races); k++) {
+            wg_json_open(j, NULL, '{');
+            wg_race_json(&w, wg_races_at(t->races, k), j);
+            wg_json_close(j, '}');
+        }
+        wg_json_close(j, ']');
+        wg_json_uint(j, "forgotten", wg_races_forgotten(t->races));
+        wg_json_uint(j, "detector_bytes", wg_races_bytes(t->races));
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    wg_json_close(j, '}');
+}
+
+/* The name with the process id in it. */
+static void resolve(const char *path, wg_text *out)
+{
+    for (; *path; path++) {
+        if (path[0] == '%' && path[1] == 'p') {
+            wg_textf(out, "%ld", (long)getpid());
+            path++;
+        } else {
+            wg_text_add(out, path, 1);
+        }
+    }
+}
+
+bool wg_abi_check_end(wg_abi_check *c, char *error, size_t bytes)
+{
+    wg_text out = {0}, path = {0};
+    size_t length = strlen(c->path);
+    bool ok = true;
+    if (length > 5 && strcmp(c->path + length - 5, ".json") == 0)
+        report_json(c, &out);
+    else
+        report_text(c, &out);
+    resolve(c->path, &path);
+    if (strcmp(c->path, "-") == 0)
+        fputs(wg_text_of(&out), stderr);
+    else
+        ok = wg_file_write(wg_text_of(&path), wg_text_of(&out), out.size, error, bytes);
+    for (unsigned i = 0; i < c->tiles; i++)
+        wg_races_free(c->tile[i].races);
+    wg_races_group_free(c->group);
+    wg_text_free(&out);
+    wg_text_free(&path);
+    c->grid->made = NULL;
+    free(c);
+    return ok;
+}

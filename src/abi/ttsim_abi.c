@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The libttsim ABI: a card (card.c) for hosts that load a simulator as a shared library. One library per
+ * architecture; WG_TTSIM_ARCH says which this is.
+ *
+ * The ABI is a process-wide singleton, so its state is the one static object below. Nothing here
+ * ends the host's process unless it asks for that: findings go to standard error, each once.
+ *
+ *     WAITGATE_ON_FINDING=continue   (default) say so and go on
+ *                         stop       time stands still after a finding at or above a warning
+ *                         exit       end the process with status 2
+ *     WAITGATE_CLOCKS_PER_READ=N     every read from a BAR lets N clocks pass afterwards (default 0)
+ *     WAITGATE_THREADS=N             host threads that compute (default 1); results do not depend on it
+ *     WAITGATE_HARVESTED=MASK        fused-off columns (BH) or rows (WH) of NoC 0 coordinates
+ *     WAITGATE_CHECK=FILE            the race detector beside every tile; its report goes to FILE when libttsim_exit is
+ *                                    called or the process ends ("-": standard error; .json: JSON; %p: process id)
+ *     WAITGATE_PROFILE=silicon|documented   WAITGATE_SEED=N   WAITGATE_LOCKSTEP=1
+ *
+ * A value that is none of these is said, and counts as a warning (WAITGATE_ON_FINDING).
+ *
+ * Facts: the ABI's public description, libttsim_api.md. Differences: device accesses that lead
+ * nowhere read as zero, libttsim_init() after libttsim_exit() works, the tile-relative functions
+ * work as well, tiles are allocated when first used.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/abi_check.h"
+#include "chip/card.h"
+#include "machine/device.h"
+
+#ifndef WG_TTSIM_ARCH
+#define WG_TTSIM_ARCH WG_ARCH_BH
+#endif
+#define ABI __attribute__((visibility("default")))
+
+enum { MOST_THREADS = 256 };
+typedef enum on_finding { CONTINUE, STOP, EXIT } on_finding;
+
+static struct {
+    wg_card *card; /* NULL: not running */
+    bool stopped;  /* by a finding, WAITGATE_ON_FINDING=stop */
+    on_finding on_finding;
+    uint32_t clocks_per_read;
+    wg_abi_check *check; /* NULL: nobody asked for it */
+    bool inside;         /* a call is under way: what is called now, a DMA callback calls */
+    bool exit_later;     /* … and one has called libttsim_exit */
+    size_t said;         /* findings of the card already printed */
+    uint16_t said_tile[WG_GRID_MAX_TILES];
+    void (*dma_read)(uint64_t, void *, uint32_t);
+    void (*dma_write)(uint64_t, const void *, uint32_t);
+} abi;
+
+ABI void libttsim_init(void);
+ABI void libttsim_exit(void);
+ABI void libttsim_set_pci_dma_mem_callbacks(void (*read)(uint64_t, void *, uint32_t),
+                                            void (*write)(uint64_t, const void *, uint32_t));
+ABI uint32_t libttsim_pci_config_rd32(uint32_t bus_device_function, uint32_t offset);
+ABI void libttsim_pci_config_wr32(uint32_t bus_device_function, uint32_t offset, uint32_t data);
+ABI void libttsim_pci_mem_rd_bytes(uint64_t paddr, void *to, uint32_t size);
+ABI void libttsim_pci_mem_wr_bytes(uint64_t paddr, const void *from, uint32_t size);
+ABI void libttsim_tile_rd_bytes(uint32_t x, uint32_t y, uint64_t address, void *to, uint32_t size);
+ABI void libttsim_tile_wr_bytes(uint32_t x, uint32_t y, uint64_t address, const void *from, uint32_t size);
+ABI void libttsim_clock(uint32_t clocks);
+
+/* One line on standard error. */
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+{
+    char line[600];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    fprintf(stderr, "waitgate: %s\n", line);
+}
+
+/* A call begins that the card is needed for; leave() ends it. A DMA callback, amid the card's work, is refused. */
+static bool enter(const char *function)
+{
+    if (!abi.card)
+        say("%s: libttsim_init has not been called", function);
+    else if (abi.inside)
+        say("%s: called from a DMA callback: ignored", function);
+    else
+        return abi.inside = true;
+    return false;
+}
+
+static void end_card(void);
+
+static void leave(void)
+{
+    abi.inside = false;
+    if (abi.exit_later)
+        end_card();
+}
+
+/* ---- Findings ------------------------------------------------------------------------------------- */
+
+/* True for a warning or worse. */
+static bool print_finding(unsigned x, unsigned y, const wg_finding *f)
+{
+    const wg_finding_info *info = wg_finding_info_at(f->code);
+    char pc[24] = "", tile[24] = "";
+    if (f->has_pc)
+        snprintf(pc, sizeof pc, " pc 0x%08" PRIx32, f->pc);
+    if (x != WG_NOWHERE)
+        snprintf(tile, sizeof tile, "tile %u-%u ", x, y);
+    say("%s: %scycle %" PRIu64 " %s%s: %s%s%s", info ? info->code : "finding", tile, f->cycle, wg_agent_name(f->agent),
+        pc, info ? info->cause : "", f->detail[0] ? " " : "", f->detail);
+    return info && info->severity >= WG_SEVERITY_WARNING;
+}
+
+/* Prints what is new; true if any of it is a warning or worse. */
+static bool print_findings(void)
+{
+    const wg_grid *grid = abi.card->grid;
+    bool serious = false;
+    for (; abi.said < wg_card_finding_count(abi.card); abi.said++) {
+        wg_where at;
+        const wg_finding *f = wg_card_finding_at(abi.card, abi.said, &at);
+        serious |= print_finding(at.x, at.y, f);
+    }
+    for (unsigned i = grid->first_made; i < grid->end_made; i++) {
+        const wg_device *dev = grid->tile[i];
+        for (; dev && abi.said_tile[i] < wg_finding_count(dev); abi.said_tile[i]++)
+            serious |=
+                print_finding(i % grid->plan->width, i / grid->plan->width, wg_finding_at(dev, abi.said_tile[i]));
+    }
+    return serious;
+}
+
+/* Something was said that is a warning or worse. */
+static void warned(void)
+{
+    if (abi.on_finding == CONTINUE)
+        return;
+    if (abi.on_finding == EXIT)
+        exit(2);
+    if (!abi.stopped)
+        say("time stands still from here on (WAITGATE_ON_FINDING=stop)");
+    abi.stopped = true;
+}
+
+static void report(void)
+{
+    if (print_findings())
+        warned();
+}
+
+/* After an access of the host: it stops nothing by itself. */
+static void report_access(void)
+{
+    if (abi.said < wg_card_finding_count(abi.card))
+        print_findings();
+}
+
+/* ---- Life cycle and time -------------------------------------------------------------------------- */
+
+static on_finding finding_policy(bool *bad)
+{
+    const char *text = getenv("WAITGATE_ON_FINDING");
+    if (!text || !strcmp(text, "continue"))
+        return CONTINUE;
+    if (!strcmp(text, "stop"))
+        return STOP;
+    if (!strcmp(text, "exit"))
+        return EXIT;
+    say("WAITGATE_ON_FINDING=%s is none of continue, stop, exit: going on", text);
+    *bad = true;
+    return CONTINUE;
+}
+
+/* A number up to `most`; anything else is said, counts as a warning, and is as if it had not been set. */
+static uint64_t number_from(const char *name, uint64_t most, bool *bad)
+{
+    const char *text = getenv(name);
+    char *end = NULL;
+    if (!text)
+        return 0;
+    errno = 0;
+    uint64_t value = strtoull(text, &end, 0);
+    if (*text >= '0' && *text <= '9' && !*end && !errno && value <= most)
+        return value;
+    say("%s=%s is not a number from 0 to %" PRIu64 ": ignored", name, text, most);
+    *bad = true;
+    return 0;
+}
+
+static wg_profile profile_from(bool *bad)
+{
+    const char *text = getenv("WAITGATE_PROFILE");
+    if (!text)
+        return WG_PROFILE_DEFAULT;
+    if (!strcmp(text, "silicon"))
+        return WG_PROFILE_SILICON;
+    if (!strcmp(text, "documented"))
+        return WG_PROFILE_DOCUMENTED;
+    say("WAITGATE_PROFILE=%s is none of documented, silicon: ignored", text);
+    *bad = true;
+    return WG_PROFILE_DEFAULT;
+}
+
+/* WAITGATE_FAST, if it is a list of shortcuts. */
+static const char *shortcuts_from(bool *bad)
+{
+    const char *text = getenv("WAITGATE_FAST");
+    uint32_t wanted;
+    if (wg_shortcuts_parse(text, &wanted))
+        return text;
+    say("WAITGATE_FAST: `%s` is neither `none` nor a list of shortcuts; all of them are on", text);
+    *bad = true;
+    return NULL;
+}
+
+static bool host_read(void *user, uint64_t address, void *to, size_t bytes)
+{
+    (void)user;
+    if (abi.dma_read)
+        abi.dma_read(address, to, (uint32_t)bytes);
+    return abi.dma_read != NULL;
+}
+
+static bool host_write(void *user, uint64_t address, const void *from, size_t bytes)
+{
+    (void)user;
+    if (abi.dma_write)
+        abi.dma_write(address, from, (uint32_t)bytes);
+    return abi.dma_write != NULL;
+}
+
+ABI void libttsim_init(void)
+{
+    bool bad = false;
+    if (abi.card) {
+        say("libttsim_init: called again without libttsim_exit");
+        return;
+    }
+    wg_card_desc desc = {.struct_size = sizeof desc,
+                         .host_read = host_read,
+                         .host_write = host_write,
+                         .grid = {.struct_size = sizeof desc.grid,
+                                  .arch = WG_TTSIM_ARCH,
+                                  .seed = number_from("WAITGATE_SEED", UINT64_MAX, &bad),
+                                  .profile = profile_from(&bad),
+                                  .lockstep = number_from("WAITGATE_LOCKSTEP", 1, &bad) != 0,
+                                  .shortcuts = shortcuts_from(&bad),
+                                  .threads = (unsigned)number_from("WAITGATE_THREADS", MOST_THREADS, &bad),
+                                  .harvested = (uint32_t)number_from("WAITGATE_HARVESTED", UINT32_MAX, &bad)}};
+    abi.stopped = false;
+    abi.said = 0;
+    memset(abi.said_tile, 0, sizeof abi.said_tile);
+    abi.exit_later = false;
+    abi.on_finding = finding_policy(&bad);
+    abi.clocks_per_read = (uint32_t)number_from("WAITGATE_CLOCKS_PER_READ", UINT32_MAX, &bad);
+    wg_status status = wg_card_create(&desc, &abi.card);
+    if (status != WG_OK) {
+        abi.card = NULL;
+        say("libttsim_init: %s", wg_status_text(status));
+        return;
+    }
+    const char *check = getenv("WAITGATE_CHECK");
+    if (check && *check && !(abi.check = wg_abi_check_begin(abi.card->grid, check)))
+        say("WAITGATE_CHECK: %s", wg_status_text(WG_ERR_NO_MEMORY));
+    if (bad)
+        warned();
+}
+
+/* Also when the process ends without libttsim_exit. */
+__attribute__((destructor)) static void end_check(void)
+{
+    char error[512];
+    if (abi.check && !wg_abi_check_end(abi.check, error, sizeof error))
+        say("WAITGATE_CHECK: %s", error);
+    abi.check = NULL;
+}
+
+static void end_card(void)
+{
+    abi.exit_later = false;
+    end_check();
+    wg_card_destroy(abi.card);
+    abi.card = NULL;
+}
+
+/* From a DMA callback, the card ends when the call that made the callback does. */
+ABI void libttsim_exit(void)
+{
+    if (abi.card && abi.inside)
+        abi.exit_later = true;
+    else if (enter("libttsim_exit")) {
+        abi.inside = false;
+        end_card();
+    }
+}
+
+ABI void libttsim_set_pci_dma_mem_callbacks(void (*read)(uint64_t, void *, uint32_t),
+                                            void (*write)(uint64_t, const void *, uint32_t))
+{
+    abi.dma_read = read;
+    abi.dma_write = write;
+}
+
+/* `clocks` cycles, or fewer if a finding stops the run. */
+static void advance_until_finding(uint32_t clocks)
+{
+    wg_grid *grid = abi.card->grid;
+    uint64_t end = wg_grid_cycle(grid) + clocks;
+    wg_stop why = WG_STOP_CYCLES;
+    for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++)
+        if (grid->tile[i])
+            wg_stop_on(grid->tile[i], WG_SEVERITY_WARNING);
+    wg_grid_run(grid, clocks, &why);
+    if (why != WG_STOP_FINDING && wg_grid_cycle(grid) < end)
+        wg_grid_advance(grid, end - wg_grid_cycle(grid)); /* at rest: waiting for the host */
+}
+
+static void clock_on(uint32_t clocks)
+{
+    if (abi.stopped)
+        return;
+    if (abi.on_finding == STOP)
+        advance_until_finding(clocks);
+    else
+        wg_grid_advance(abi.card->grid, clocks);
+    report();
+}
+
+ABI void libttsim_clock(uint32_t clocks)
+{
+    if (!enter("libttsim_clock"))
+        return;
+    clock_on(clocks);
+    leave();
+}
+
+/* ---- Configuration space and BARs ----------------------------------------------------------------- */
+
+static bool this_device(uint32_t bus_device_function, uint32_t offset)
+{
+    return bus_device_function == 0 && offset % 4 == 0;
+}
+
+ABI uint32_t libttsim_pci_config_rd32(uint32_t bus_device_function, uint32_t offset)
+{
+    if (!this_device(bus_device_function, offset) || !enter("libttsim_pci_config_rd32"))
+        return UINT32_MAX; /* no such device */
+    uint32_t value = wg_card_config_read(abi.card, offset);
+    report_access();
+    leave();
+    return value;
+}
+
+ABI void libttsim_pci_config_wr32(uint32_t bus_device_function, uint32_t offset, uint32_t data)
+{
+    if (!this_device(bus_device_function, offset) || !enter("libttsim_pci_config_wr32"))
+        return;
+    wg_card_config_write(abi.card, offset, data);
+    report_access();
+    leave();
+}
+
+ABI void libttsim_pci_mem_rd_bytes(uint64_t paddr, void *to, uint32_t size)
+{
+    if (!enter("libttsim_pci_mem_rd_bytes")) {
+        if (abi.inside)
+            memset(to, 0, size);
+        return;
+    }
+    wg_card_read(abi.card, paddr, to, size);
+    report_access();
+    if (abi.clocks_per_read)
+        clock_on(abi.clocks_per_read);
+    leave();
+}
+
+ABI void libttsim_pci_mem_wr_bytes(uint64_t paddr, const void *from, uint32_t size)
+{
+    if (!enter("libttsim_pci_mem_wr_bytes"))
+        return;
+    wg_card_write(abi.card, paddr, from, size);
+    report_access();
+    leave();
+}
+
+ABI void libttsim_tile_rd_bytes(uint32_t x, uint32_t y, uint64_t address, void *to, uint32_t size)
+{
+    if (!enter("libttsim_tile_rd_bytes")) {
+        if (abi.inside)
+            memset(to, 0, size);
+        return;
+    }
+    wg_card_tile_read(abi.card, x, y, address, to, size);
+    report_access();
+    leave();
+}
+
+ABI void libttsim_tile_wr_bytes(uint32_t x, uint32_t y, uint64_t address, const void *from, uint32_t size)
+{
+    if (!enter("libttsim_tile_wr_bytes"))
+        return;
+    wg_card_tile_write(abi.card, x, y, address, from, size);
+    report_access();
+    leave();
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A baby core: registers, pipeline timing, caches, load/store unit.
+ *
+ *     icache ── frontend ── EX1 ──┬── EX2 ──────────────┬── retire queue (8, in order)
+ *       │       (predictor)       └── load/store unit ──┘
+ *      L1                              store queue (4), loads in flight (4), L0 data cache
+ *                                            │
+ *                                     own RAM, or a request to a region (machine/memory.h)
+ *
+ * An instruction acts when it enters EX1. Whatever others can see happens in the cycle it belongs to. A
+ * shortcut lets private work (registers, own RAM, cache hits) run ahead of the common clock
+ * (fast/ahead.c). What that changes is in `run`; wg_core_sync() takes it back.
+ *
+ * Facts: BabyRISCV/README.md, MemoryOrdering.md, CSRs.md, InstructionCache.md of each architecture;
+ * time.md rules 8 to 11.
+ */
+#ifndef WG_CORE_H
+#define WG_CORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "machine/l1.h"
+#include "machine/request.h"
+
+struct wg_tile;
+
+enum {
+    WG_REG_F = 32,    /* f0 in wg_core_run.r; x0 is 0 */
+    WG_REG_SINK = 64, /* where writes to x0 go */
+    WG_STORE_QUEUE = 4,
+    WG_LOADS = 4,
+    WG_RETIRE_QUEUE = 8,
+    WG_RETIRE_RING = 16, /* those that have left it are remembered a little longer */
+    WG_L0_LINES = 4,
+    WG_LINE_OPS = 4,
+    WG_ICACHE_LINES = 256,
+    WG_PREDICTOR = 1024,
+    WG_TARGETS = 16,
+    WG_RETURNS = 8,
+    WG_RAM_MAX = 8192,
+    WG_UNDO = 1024,
+    WG_PAST = 8,
+    WG_FETCHES = 2,
+    WG_SOLO_RECENT = 8,
+    WG_BREAKPOINTS = 8,
+    WG_L1_TURNS = 24
+};
+
+/* A predecoded instruction. */
+typedef struct wg_op {
+    uint8_t code;         /* wg_op_code (riscv/decode.h) */
+    uint8_t rd, rs1, rs2; /* into wg_core_run.r; unused ones are 0, a discarded rd is WG_REG_SINK */
+    uint32_t imm;
+    uint32_t word;
+    uint8_t at;         /* cycles from the line's first instruction entering EX1 to this one, at best */
+    uint8_t waited_for; /* the next instruction of the line reads rd */
+    uint8_t rs3;
+    uint8_t spare;
+} wg_op;
+
+typedef struct wg_icache_line {
+    uint32_t tag;       /* line address | WG_LINE_VALID, | WG_LINE_STALE once L1 differs; 0: empty */
+    uint32_t checked;   /* wg_core.epoch at which the following lines were known to be present */
+    uint64_t lag_dests; /* behind these destinations, with that lag and from that entry on, */
+    uint8_t lag_key;    /* nothing in the line has to wait; 0: not known */
+    uint8_t set, way;
+    uint16_t next; /* bytes from the first line to the one that was found behind this one */
+    wg_op op[WG_LINE_OPS + 1];
+} wg_icache_line;
+enum { WG_LINE_VALID = 1, WG_LINE_STALE = 2 };
+enum { WG_IRAM_LINES = 128 }; /* predecoded lines of NC's instruction RAM, behind the cache's own */
+
+/* An entry of the store queue. For L1, `data` is the 16-byte line and `mask` says which bytes. */
+typedef struct wg_store {
+    uint64_t first;   /* the cycle it entered the queue */
+    uint64_t entered; /* the cycle in which the last store merged into it */
+    uint32_t address; /* of the last store merged into it */
+    uint32_t pc;
+    uint32_t data[4];
+    uint16_t mask; /* L1: bytes of the line */
+    uint8_t path, bytes, index;
+} wg_store;
+
+/* A load or atomic between its emission and the cycle its value is usable. */
+typedef struct wg_load {
+    uint64_t done;     /* cycle from which EX1 can use the value; WG_NEVER: not processed yet */
+    uint64_t earliest; /* before this cycle it cannot be done */
+    uint64_t number;   /* of the instruction */
+    uint32_t address, pc;
+    uint32_t line[4];          /* L1: what will fill the L0 line */
+    uint8_t rd;                /* WG_REG_SINK once a later instruction has overwritten the register */
+    uint8_t size, path, index; /* size: funct3 of the load */
+    bool used, fills, stale;
+    bool flushed; /* the L0 line must not be filled: own store, fence or atomic since */
+} wg_load;
+
+typedef struct wg_l0_line {
+    uint32_t tag; /* line address | 1; 0: empty */
+    uint32_t data[4];
+    bool stale; /* somebody else has changed these bytes in L1 */
+} wg_l0_line;
+
+/* A memory instruction that waits in EX1 for the load/store unit. */
+typedef struct wg_ex1 {
+    uint64_t entered;
+    uint64_t number;
+    uint32_t address, pc;
+    uint32_t data[4];
+    uint8_t kind; /* wg_ex1_kind; 0: none */
+    uint8_t size, rd, op, path, bytes, index;
+} wg_ex1;
+typedef enum wg_ex1_kind { WG_EX1_NONE, WG_EX1_LOAD, WG_EX1_STORE, WG_EX1_ATOMIC, WG_EX1_FENCE } wg_ex1_kind;
+
+typedef enum wg_halt {
+    WG_RUNNING,
+    WG_IN_RESET,
+    WG_PARKED_BREAK, /* ebreak or ecall */
+    WG_PARKED_LOOP,  /* a branch to itself */
+    WG_HUNG,         /* an access that hardware never completes */
+    WG_HALTED        /* by a debugger */
+} wg_halt;
+
+typedef struct wg_fetch {
+    uint64_t emit_at; /* WG_NEVER once emitted */
+    uint64_t ready;   /* usable in EX1 from; WG_NEVER: not processed yet */
+    uint64_t earliest;
+    uint32_t line;
+    uint32_t word[WG_LINE_OPS];
+    bool used, stale, prefetch;
+} wg_fetch;
+
+/* Everything that running ahead can change, apart from what the undo log covers. */
+typedef struct wg_core_run {
+    uint32_t r[WG_REG_SINK + 1];
+    uint32_t pc;
+    uint64_t at;     /* earliest cycle for the next instruction to enter EX1 */
+    uint64_t last;   /* cycle in which the newest instruction entered EX1 */
+    uint64_t stored; /* polling: when a store entered EX1 last */
+    uint64_t number; /* instructions that have entered EX1 since reset, plus WG_RETIRE_QUEUE */
+    uint64_t pushes; /* further instructions that were fused with another */
+    union {
+        uint32_t hindered; /* any of these */
+        struct {
+            uint8_t halt;  /* wg_halt */
+            uint8_t loads; /* entries of load[] in use */
+            bool ordered;  /* the newest instruction must retire before another enters EX1 */
+        };
+    };
+    uint8_t late; /* register whose value is ready at late_at; 0: none */
+    uint8_t lag;  /* unless queued: the newest retires so long after it entered EX1; 0: at once */
+    uint8_t sq_head, sq_count;
+    bool queued; /* retired[], filled[] and dests hold: instructions are issued one by one */
+    uint8_t l0_victim, returns_top;
+    uint8_t history; /* directions of the last eight branches */
+    uint64_t late_at;
+    uint64_t mux_free;       /* first cycle in which the store queue may use the memory mux */
+    uint64_t wait_e, wait_m; /* the load that entered EX1 in wait_e enters the load/store unit no sooner than wait_m */
+    uint32_t l0_requests;    /* through the L0 data cache */
+    uint64_t retired[WG_RETIRE_RING]; /* by number % 16: cycle in which it leaves; WG_NEVER: unknown */
+    uint64_t filled[WG_RETIRE_RING];  /* by number % 16: cycle from which its value can be forwarded */
+    uint64_t dests;                   /* destination registers of the last eight, the newest in the low byte */
+    wg_ex1 ex1;
+    wg_load load[WG_LOADS];
+    wg_store sq[WG_STORE_QUEUE];
+    wg_l0_line l0[WG_L0_LINES];
+    wg_fetch fetch[WG_FETCHES];
+    uint32_t returns[WG_RETURNS];
+    uint8_t lru[WG_ICACHE_LINES / 2]; /* per set: the way used last */
+} wg_core_run;
+
+typedef struct wg_undo {
+    uint32_t where; /* own RAM offset, or a table's index with WG_UNDO_* on top */
+    uint32_t old;
+} wg_undo;
+
+/*
+ * The beginning of a short run ahead of a core that feeds its thread (fast/pushes.c): what its few instructions have
+ * changed since, instead of a copy of everything. wg_core_keep() makes the copy of it when somebody wants one.
+ */
+typedef struct wg_past {
+    uint64_t at, last, stored, number, pushes, dests;
+    uint32_t pc;
+    uint8_t history;
+    uint8_t stores; /* pushes that have entered the store queue since */
+    uint8_t writes; /* registers written since, with what was in them */
+    uint8_t rd[WG_PAST];
+    uint32_t old[WG_PAST];
+} wg_past;
+
+typedef struct wg_csrs {
+    uint32_t cfg0, cfg1, pmacfg[2], hwa_mask, hwa_cfg, vgsrc, fcsr, vxsat, vxrm, vl, vtype, vlenb;
+    uint32_t mcountinhibit, mhpmevent[2], tt_status[10], restore_pc;
+    uint64_t mhpmcounter[2];
+    uint64_t cycle_offset, instret_offset; /* counter = cycle or number + offset */
+} wg_csrs;
+
+/* What shortcuts need (saved to solo_l1, undo) is here because it belongs to the core; in the plain machine it is idle. */
+typedef struct wg_core {
+    wg_core_run run;
+    wg_core_run saved; /* the checkpoint of a run-ahead, as of saved_at */
+    uint64_t saved_at; /* WG_NEVER: the core has not run ahead */
+    wg_past past;      /* … if `noted`, it is this that holds instead of `saved` */
+    bool noted;
+    uint64_t stop;       /* the present run ahead ends before this cycle: so does what it does for later ones */
+    uint64_t solo_until; /* nobody else acts before: L1 is as good as private; 0: others are about */
+    uint64_t solo_at[WG_SOLO_RECENT]; /* when its last requests to L1 were processed, ahead of the clock */
+    uint8_t solo_next;
+    uint64_t solo_end;  /* if solo_saved: it went no further than this cycle, */
+    uint64_t solo_tick; /* … and the core acts again in this one */
+    struct {
+        uint64_t port_free, last_seen_at, emitted, bank_free[WG_L1_MAX_BANKS], at[WG_SOLO_RECENT];
+        uint8_t turn, next;
+    } solo_l1;
+    uint64_t ram_ready; /* own RAM zeroes itself until then */
+    uint32_t undo_count;
+    uint32_t epoch; /* counts changes of the instruction cache */
+    wg_csrs csr;
+    uint32_t v[32][4];
+    bool acted; /* the instruction just executed cannot be taken back */
+    union {
+        uint32_t special; /* any of these */
+        struct {
+            bool solo_saved; /* the run ahead went through L1 and may be taken back: `saved`, solo_l1 hold its start */
+            bool stepping;   /* a debugger lets it execute one instruction */
+            bool slow;       /* slow execution mode of the debug interface */
+            uint8_t breakpoints; /* bit i: breakpoint or memory watchpoint i is set */
+        };
+    };
+    uint8_t watch_reads, watch_writes; /* … those that are watchpoints, for loads and for stores */
+    uint8_t breakpoint_hits;           /* those that have just been hit */
+    uint32_t breakpoint[WG_BREAKPOINTS];
+    bool in_interrupt;
+    uint32_t interrupt_pc; /* where mret goes */
+    wg_stall stall;        /* last reported */
+    uint64_t stall_since;
+    wg_undo undo[WG_UNDO];
+    uint8_t predictor[WG_PREDICTOR];
+    uint32_t targets[WG_TARGETS][2]; /* pc, target */
+    uint8_t ram[WG_RAM_MAX];
+    wg_icache_line icache[WG_ICACHE_LINES];
+} wg_core;
+
+/* For observers of touches: registers whose value a load brought that left the core, and nobody has used yet. */
+typedef struct wg_unconsumed {
+    uint64_t x, f;                  /* bit per register */
+    uint64_t number[64];            /* of the load */
+    uint32_t address[64], word[64]; /* of the load: as in WG_EV_CORE_REQUEST */
+} wg_unconsumed;
+
+void wg_core_reset(struct wg_tile *t, unsigned core);              /* power-on: held in soft reset */
+void wg_core_start(struct wg_tile *t, unsigned core, uint32_t pc); /* soft reset released (phase A) */
+void wg_core_stop(struct wg_tile *t, unsigned core);               /* soft reset asserted (phase A) */
+/* Phases I and J for the cores in `due` (bit i: core i), setting sched.phase. The engine has taken their appointments. */
+void wg_cores_tick(struct wg_tile *t, unsigned due);
+/* A region processed this core's request in the current cycle; value for reads and atomics. */
+void wg_core_respond(struct wg_tile *t, const wg_request *req, const uint32_t value[4]);
+/* Something the load/store unit may wait for has changed (a queue has room, Auto TTSync let go). */
+void wg_core_wake(struct wg_tile *t, unsigned core);
+
+/*
+ * Outside effects. Each first brings a core that ran ahead to exactly the current cycle (time.md
+ * rule 9); wg_core_sync() alone does that for whoever only looks.
+ */
+void wg_core_sync(struct wg_tile *t, unsigned core);
+uint32_t wg_core_pc(struct wg_tile *t, unsigned core); /* pc snapshot */
+void wg_core_invalidate_icache(struct wg_tile *t, unsigned core);
+void wg_core_interrupt(struct wg_tile *t, unsigned core, uint32_t handler);
+void wg_core_halt(struct wg_tile *t, unsigned core);
+void wg_core_resume(struct wg_tile *t, unsigned core);          /* after a halt, ebreak or ecall */
+void wg_core_step(struct wg_tile *t, unsigned core);            /* … for one instruction */
+void wg_core_slow(struct wg_tile *t, unsigned core, bool slow); /* one instruction at a time, without forwarding */
+/* It halts behind an instruction at one of these addresses, or, in `reads` and `writes`, one that loads from or stores
+ * to it; `address` may be NULL if none is enabled. */
+void wg_core_breakpoints(struct wg_tile *t, unsigned core, uint8_t enabled, uint8_t reads, uint8_t writes,
+                         const uint32_t address[WG_BREAKPOINTS]);
+/* Own RAM by its slow address, or from the host. False if the bytes are not all there. */
+bool wg_core_ram_read(struct wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, void *to);
+bool wg_core_ram_write(struct wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, const void *from);
+/* Somebody wrote the 16-byte line at `line`, which cores in the mask may hold in a cache; `writer` or WG_CORES. */
+void wg_core_l1_changed(struct wg_tile *t, unsigned cores, uint32_t line, unsigned writer);
+
+/* Equal states become equal, however their instructions were executed; not to be run any more. */
+void wg_core_normalize(const struct wg_tile *t, unsigned core, wg_core_run *run);
+
+/* In reset, at ebreak or ecall, or at a branch to itself (time.md rule 11). */
+bool wg_core_parked(const struct wg_tile *t, unsigned core);
+bool wg_core_in_interrupt(const struct wg_tile *t, unsigned core);
+/* What the core waits for in the current cycle; WG_STALL_NONE if it can go on. */
+void wg_core_why(const struct wg_tile *t, unsigned core, wg_stall *why);
+void wg_core_info_get(struct wg_tile *t, unsigned core, wg_core_info *out);
+bool wg_core_peek(struct wg_tile *t, unsigned core, wg_space space, uint32_t index, uint32_t *value);
+bool wg_core_poke(struct wg_tile *t, unsigned core, wg_space space, uint32_t index, uint32_t value);
+
+#endif

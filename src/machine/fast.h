@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What only makes the machine faster. The plain machine is complete without it: `meson setup -Dfast=false` compiles none
+ * of it, WAITGATE_FAST switches it off by name, and states and cycles are the same with and without.
+ *
+ *     plain machine ──"does somebody take this?"──> fast.h ──> src/fast/
+ *
+ * This is the one header of it that the plain machine includes.
+ */
+#ifndef WG_FAST_H
+#define WG_FAST_H
+
+#include "machine/tile.h"
+
+#ifndef WG_FAST
+#define WG_FAST 1
+#endif
+
+typedef enum wg_fast_path {
+#define WG_FAST_PATH(id, name, what) WG_FAST_##id,
+#include "machine/fast.def"
+#undef WG_FAST_PATH
+    WG_FAST_PATHS
+} wg_fast_path;
+#define WG_FAST_ALL ((1u << WG_FAST_PATHS) - 1)
+
+/* Kinds of events that keep cores to the clock: an instruction emits them in its cycle, and never twice. */
+#define WG_FAST_CORE_KINDS \
+    (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_CORE_FENCE) | WG_EV_BIT(WG_EV_CORE_CONSUMED) | \
+     WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_TOUCH))
+/* Kinds of events that a polling loop may emit: whoever watches them sees every round. */
+#define WG_FAST_POLL_KINDS \
+    (WG_FAST_CORE_KINDS | WG_EV_BIT(WG_EV_CORE_REQUEST) | WG_EV_BIT(WG_EV_CORE_RESPONSE) | WG_EV_BIT(WG_EV_FINDING) | \
+     WG_EV_BIT(WG_EV_TRACKED))
+
+/*
+ * The one place that says when shortcuts may be taken: nobody watches, nothing is perturbed, and it is not lockstep. To
+ * be called whenever one of these changes. Some may be taken in observed runs, too: cycles of units and threads may follow
+ * each other, and cores may run ahead and be skipped over, unless an event would be missing.
+ */
+static inline void wg_fast_update(wg_tile *t)
+{
+    const uint64_t kinds = WG_EVENTS ? t->watched : 0;
+    uint32_t may = WG_FAST_ALL;
+    if (t->perturbed || kinds)
+        may = 1u << WG_FAST_PIPELINE | 1u << WG_FAST_AHEAD | 1u << WG_FAST_LINES | 1u << WG_FAST_POLLS;
+    if (kinds & WG_FAST_CORE_KINDS)
+        may &= ~(1u << WG_FAST_AHEAD | 1u << WG_FAST_LINES);
+    if (t->perturbed || (kinds & WG_FAST_POLL_KINDS))
+        may &= ~(1u << WG_FAST_POLLS);
+    t->fast = WG_FAST && !t->lockstep ? t->fast_wanted & may : 0;
+}
+
+/* May this shortcut be taken now? */
+static inline bool wg_fast(const wg_tile *t, wg_fast_path path) { return WG_FAST && t->fast >> path & 1; }
+
+/* It is taken: for wg_shortcut_uses(). */
+static inline void wg_fast_used(wg_tile *t, wg_fast_path path) { t->fast_uses[path]++; }
+static_assert((int)WG_FAST_PATHS <= (int)WG_FAST_MOST, "each has its count");
+
+/* ---- units and threads ------------------------------------------------------------------------------------- */
+
+#if WG_FAST
+/* Cycles from the current one on in which nobody acts but units and threads, to before `end` at most. */
+void wg_fast_pipeline(wg_tile *t, uint64_t end);
+/* Phases D to G of the threads that are due; false: nothing was done. */
+bool wg_fast_frontends(wg_tile *t, unsigned due);
+#else
+static inline void wg_fast_pipeline(wg_tile *t, uint64_t end) { (void)t, (void)end; }
+static inline bool wg_fast_frontends(wg_tile *t, unsigned due)
+{
+    (void)t, (void)due;
+    return false;
+}
+#endif
+
+/* ---- a core ahead of the clock ------------------------------------------------------------------------------ */
+
+#if WG_FAST
+/* A checkpoint: running ahead starts anew from the present state. */
+void wg_fast_checkpoint(wg_tile *t, unsigned core);
+/* Rollback: the core, which is ahead, goes back to its checkpoint and executes again up to the current cycle. */
+void wg_fast_rollback(wg_tile *t, unsigned core);
+/* wg_core.past becomes wg_core.saved: before that is looked at, and before anybody but pushes.c runs on ahead. */
+void wg_fast_keep(wg_core *k);
+/* wg_exec() with executors that are faster than wg_exec_queued(). */
+uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop);
+#else
+static inline void wg_fast_checkpoint(wg_tile *t, unsigned core) { (void)t, (void)core; }
+static inline void wg_fast_rollback(wg_tile *t, unsigned core) { (void)t, (void)core; }
+static inline void wg_fast_keep(wg_core *k) { (void)k; }
+static inline uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop)
+{
+    (void)t, (void)core;
+    return stop;
+}
+#endif
+
+/* ---- a core alone at L1: solo.c, loops.c --------------------------------------------------------------------- */
+
+/* Is the core alone just now, so that L1 is as good as private? */
+static inline bool wg_fast_is_solo(const wg_core *k) { return WG_FAST && k->solo_until; }
+
+#if WG_FAST
+uint64_t wg_solo_until(const wg_tile *t, unsigned core);
+/* Goes on alone. Returns when to go on from there, as wg_exec() does. */
+uint64_t wg_fast_solo(wg_tile *t, unsigned core, uint64_t until);
+void wg_solo_end(wg_tile *t, unsigned core);
+bool wg_solo_leaves(const wg_tile *t, unsigned core, uint64_t at);
+bool wg_solo_store(wg_tile *t, unsigned core, uint64_t at);
+/* A load of L1 enters the load/store unit in m: answered ahead of the clock, or not. */
+bool wg_fast_solo_load(wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint64_t m, bool cached,
+                       uint32_t *value, uint64_t *done);
+/* Something unforeseen is about to reach the tile: cores that have run through L1 ahead of the clock come back. */
+void wg_fast_unsolo(wg_tile *t);
+/* The core, alone, has taken the backward branch at `branch`. True if it has gone round some more. */
+bool wg_fast_loop_edge(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, struct wg_loop *loop);
+void wg_loop_loaded(struct wg_loop *l, uint32_t address);
+void wg_loop_stored(struct wg_loop *l, uint32_t address, unsigned slot, bool fresh);
+void wg_loop_spoil(struct wg_loop *l);
+#else
+static inline uint64_t wg_solo_until(const wg_tile *t, unsigned core)
+{
+    (void)t, (void)core;
+    return 0;
+}
+static inline uint64_t wg_fast_solo(wg_tile *t, unsigned core, uint64_t until)
+{
+    (void)t, (void)core;
+    return until;
+}
+static inline void wg_solo_end(wg_tile *t, unsigned core) { (void)t, (void)core; }
+static inline bool wg_solo_leaves(const wg_tile *t, unsigned core, uint64_t at)
+{
+    (void)t, (void)core, (void)at;
+    return false;
+}
+static inline bool wg_solo_store(wg_tile *t, unsigned core, uint64_t at)
+{
+    (void)t, (void)core, (void)at;
+    return false;
+}
+static inline bool wg_fast_solo_load(wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint64_t m,
+                                     bool cached, uint32_t *value, uint64_t *done)
+{
+    (void)t, (void)core, (void)address, (void)size, (void)pc, (void)m, (void)cached, (void)value, (void)done;
+    return false;
+}
+static inline void wg_fast_unsolo(wg_tile *t) { (void)t; }
+static inline bool wg_fast_loop_edge(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, struct wg_loop *loop)
+{
+    (void)t, (void)core, (void)branch, (void)stop, (void)loop;
+    return false;
+}
+static inline void wg_loop_loaded(struct wg_loop *l, uint32_t address) { (void)l, (void)address; }
+static inline void wg_loop_stored(struct wg_loop *l, uint32_t address, unsigned slot, bool fresh)
+{
+    (void)l, (void)address, (void)slot, (void)fresh;
+}
+static inline void wg_loop_spoil(struct wg_loop *l) { (void)l; }
+#endif
+
+/* Phase J: up to which cycle may the core go on alone, L1 included? 0: it may not. */
+static inline uint64_t wg_fast_solo_until(const wg_tile *t, unsigned core)
+{
+    return wg_fast(t, WG_FAST_SOLO) && t->core[core].saved_at == WG_NEVER ? wg_solo_until(t, core) : 0;
+}
+/* Ahead through L1, and not to act before solo_tick: a tick has nothing to do. */
+static inline bool wg_fast_solo_still(const wg_tile *t, const wg_core *k)
+{
+    return WG_FAST && k->solo_saved && k->saved_at != WG_NEVER && t->sched.now < k->solo_tick;
+}
+/* The core is about to act by the clock: what it did ahead of it must all be in the past. */
+static inline void wg_fast_solo_end(wg_tile *t, unsigned core)
+{
+    if (WG_FAST && t->core[core].solo_saved)
+        wg_solo_end(t, core);
+}
+/* The front of the store queue, a store to L1: could it leave in cycle `at` ahead of the clock? Does it? */
+static inline bool wg_fast_solo_leaves(const wg_tile *t, unsigned core, uint64_t at)
+{
+    return wg_fast_is_solo(&t->core[core]) && wg_solo_leaves(t, core, at);
+}
+static inline bool wg_fast_solo_store(wg_tile *t, unsigned core, uint64_t at)
+{
+    return wg_fast_is_solo(&t->core[core]) && wg_solo_store(t, core, at);
+}
+/* What the load/store unit does while a loop is written down. */
+static inline void wg_fast_loaded(const wg_tile *t, uint32_t address)
+{
+    if (WG_FAST && __builtin_expect(t->loop != NULL, 0))
+        wg_loop_loaded(t->loop, address);
+}
+static inline void wg_fast_stored(const wg_tile *t, uint32_t address, unsigned slot, bool fresh)
+{
+    if (WG_FAST && __builtin_expect(t->loop != NULL, 0))
+        wg_loop_stored(t->loop, address, slot, fresh);
+}
+/* … and what a loop that repeats itself cannot hold. */
+static inline void wg_fast_loop_spoil(const wg_tile *t)
+{
+    if (WG_FAST && __builtin_expect(t->loop != NULL, 0))
+        wg_loop_spoil(t->loop);
+}
+
+/* ---- several cores, cores that push, cores that poll ---------------------------------------------------------- */
+
+#if WG_FAST
+bool wg_core_groups(wg_tile *t);
+unsigned wg_push_ticks(wg_tile *t, unsigned due);
+/* Phase J of a core that wg_fast_pushes() has been through phase I with. */
+void wg_fast_push_more(wg_tile *t, unsigned core);
+/*
+ * The state is that of poll.seen_at: the tile goes round, and nobody else acts before `until`. Advances t->sched.now by
+ * whole rounds, to no later than that and `limit`.
+ */
+void wg_fast_polls(wg_tile *t, uint64_t until, uint64_t limit);
+/*
+ * Is the tile known to go round until somebody else acts, and if so, when does that happen at the earliest? Such a tile
+ * need not be run: wg_fast_polls_resume() brings it to the last whole round before `end`, and says so once it is over.
+ */
+bool wg_fast_polls_settled(const wg_tile *t, uint64_t *next);
+void wg_fast_polls_resume(wg_tile *t, uint64_t end);
+#else
+static inline bool wg_core_groups(wg_tile *t)
+{
+    (void)t;
+    return false;
+}
+static inline unsigned wg_push_ticks(wg_tile *t, unsigned due)
+{
+    (void)t;
+    return due;
+}
+static inline void wg_fast_push_more(wg_tile *t, unsigned core) { (void)t, (void)core; }
+static inline void wg_fast_polls(wg_tile *t, uint64_t until, uint64_t limit) { (void)t, (void)until, (void)limit; }
+static inline bool wg_fast_polls_settled(const wg_tile *t, uint64_t *next)
+{
+    (void)t, (void)next;
+    return false;
+}
+static inline void wg_fast_polls_resume(wg_tile *t, uint64_t end) { (void)t, (void)end; }
+#endif
+
+/* Between cycles: where several cores work on L1 at once, runs them as long as nobody else acts. Has time passed? */
+static inline bool wg_fast_core_groups(wg_tile *t)
+{
+    return WG_FAST && t->l1_turns >= WG_L1_TURNS && wg_core_groups(t);
+}
+/*
+ * Phase I of those among the `due` cores that feed their threads, and what of their phase J is private. Returns who is
+ * not done with the cycle, and, WG_CORES bits above, who of these is to go on with wg_fast_push_more() in phase J.
+ */
+static inline unsigned wg_fast_pushes(wg_tile *t, unsigned due)
+{
+    return wg_fast(t, WG_FAST_PUSHES) ? wg_push_ticks(t, due) : due;
+}
+
+#endif

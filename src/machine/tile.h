@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tile: all of its units by value, and the schedule that drives them.
+ *
+ *      B  NC  T0  T1  T2         five baby cores (src/riscv), each with RAM, caches, load/store unit
+ *      |   |   |   |   |
+ *   ---+---+---+---+---+---      requests to the regions (src/tile)
+ *      |       |   |   |
+ *      |     FIFO FIFO FIFO      three frontends (src/frontend)
+ *      |     MOP  MOP  MOP
+ *      +-mux-+-mux-+-mux
+ *           Replay … gate
+ *      Sync Unpack Matrix Pack Vector Scalar Config Mover Misc   nine unit kinds (src/backend)
+ *
+ * Everything below `env` is state: a snapshot copies it. No pointers in there, only indices.
+ */
+#ifndef WG_TILE_H
+#define WG_TILE_H
+
+#include "arch/arch.h"
+#include "machine/units_state.h"
+#include "machine/agents.h"
+#include "machine/poll.h"
+#include "machine/frontend.h"
+#include "machine/niu.h"
+#include "machine/regs.h"
+#include "machine/core.h"
+#include "machine/regions.h"
+
+#ifndef WG_EVENTS
+#define WG_EVENTS 1 /* 0 compiles the events out, to measure what they cost */
+#endif
+
+typedef struct wg_tile wg_tile;
+struct wg_device;
+
+enum { WG_FAST_MOST = 16 }; /* shortcuts */
+
+struct wg_tile {
+    /* Environment: set at creation, not part of a snapshot. */
+    struct wg_device *dev;
+    const wg_arch *arch;
+    const wg_timing *timing;
+    uint64_t watched; /* event kinds that somebody observes */
+    uint64_t limit;   /* the run ends before this cycle: nobody runs ahead of it */
+    uint64_t horizon; /* nothing from outside arrives before this cycle that is not known yet */
+    bool lockstep;
+    uint32_t fast, fast_wanted;       /* shortcuts that may be taken now, and in general (machine/fast.h) */
+    uint64_t fast_uses[WG_FAST_MOST]; /* how often each was taken */
+    bool l1_watched; /* the run ends when a word of L1 has a value: no write happens ahead of its cycle */
+    uint8_t simd;    /* wg_simd: the host vector code in use */
+    uint8_t index;
+    uint8_t *l1;              /* arch->l1_bytes */
+    wg_noc_box *box;          /* packets of this tile; part of a snapshot, like L1 */
+    wg_noc_box *const *boxes; /* of all tiles of the chip; NULL: the tile stands alone */
+    wg_poll poll;
+    /* What shortcuts of cores need; in the plain machine it is idle. */
+    uint32_t l1_turns;      /* requests of cores that L1 has processed in their cycles, */
+    uint64_t l1_turns_from; /* … since then: are several cores at it (fast/core_groups.c)? */
+    uint32_t l1_undos;      /* lines that a core running ahead through L1 has written */
+    wg_l1_undo l1_undo[WG_L1_UNDO];
+    struct wg_loop
+        *loop; /* a core that is alone goes through a loop of which every access is written down (fast/loops.h) */
+    const wg_delay *delay; /* the delays of this run, in order; NULL: the seed draws them */
+    size_t delays;
+    wg_insn acting; /* in whose name touches are emitted, while somebody watches them (report/touch.h) */
+    uint8_t acting_agent;
+    uint64_t expander_stalled[WG_THREADS]
+                             [2]; /* since when, for observers: MOP Expander, Replay Expander; 0: it is not */
+    wg_unconsumed unconsumed[WG_CORES];
+
+    /* State. */
+    wg_schedule sched;
+    uint64_t seed;
+    bool perturbed; /* by a seed or by delays */
+    wg_core core[WG_CORES];
+    wg_frontend frontend[WG_THREADS];
+    wg_backend backend;
+    _Alignas(64) wg_regs regs; /* on whole lines of the host */
+    wg_regions regions;
+};
+#define WG_TILE_STATE_OFFSET offsetof(wg_tile, sched)
+
+/* One cycle's phases for all agents that are due (time.md rule 2). */
+void wg_tile_cycle(wg_tile *t);
+/* The same, and further cycles before `end` as long as only units and threads have something to do in them. */
+void wg_tile_cycles(wg_tile *t, uint64_t end);
+/* The earliest cycle at which any agent could act; WG_NEVER if none can. */
+uint64_t wg_tile_next(const wg_tile *t);
+/* Is somebody due in this cycle who is neither a core nor the requests of cores? May say no wrongly. */
+static inline bool wg_tile_others_due(const wg_tile *t)
+{
+    const wg_schedule *s = &t->sched;
+    uint32_t others = s->soon & ~(WG_SCHED_CORES | WG_AGENT_BIT(WG_AGENT_REGIONS));
+    return others && s->next[__builtin_ctz(others)] <= s->now;
+}
+/* Changes when an instruction moves in a frontend, or a request of a core is processed. */
+uint64_t wg_tile_progress(const wg_tile *t);
+void wg_tile_reset(wg_tile *t);
+/* Memory for a tile, all zero, to be given back with free(); NULL: there is none. */
+wg_tile *wg_tile_new(void);
+
+/* Perturbation (time.md rule 13): extra cycles for this agent's event number `event`; 0 in the unperturbed run. */
+uint32_t wg_perturb_delay(wg_tile *t, wg_site site, unsigned agent, uint64_t event);
+static inline uint32_t wg_perturb(wg_tile *t, wg_site site, unsigned agent, uint64_t event)
+{
+    return __builtin_expect(t->perturbed, 0) ? wg_perturb_delay(t, site, agent, event) : 0;
+}
+/* The event number of an instruction in a unit, where the instructions of three threads meet. */
+static inline uint64_t wg_unit_event(const wg_insn *insn) { return insn->id << 2 | insn->thread; }
+
+#endif

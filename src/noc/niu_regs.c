@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The registers of the two NIUs and of the overlay streams. What the NIUs do with them is in src/noc/niu.c.
+ *
+ * Facts: NoC/MemoryMap.md of each architecture; names and offsets from isa/tile_regs.def and, for those that no
+ * public header names, from the page.
+ */
+#include "backend/config.h"
+#include "machine/niu_regs.h"
+
+#include "report/findings.h"
+#include "isa/tile_regs.h"
+#include "noc/floorplan.h"
+#include "machine/overlay.h"
+#include "machine/tile.h"
+#include "tile/windows.h"
+
+const wg_niu_map *wg_niu_map_of(const wg_tile *t)
+{
+    static const wg_niu_map maps[2] = {
+        [WG_ARCH_BH] = {.len_be_1 = 0x24,
+                        .data = 0x28,
+                        .exclude = 0x2C,
+                        .command = 0x40,
+                        .node_id = 0x44,
+                        .endpoint_id = 0x48,
+                        .clear = 0x60,
+                        .y_table = 0x130,
+                        .logical = 0x148,
+                        .column_mask = 0x150,
+                        .row_mask = 0x154,
+                        .config_end = 0x180},
+        [WG_ARCH_WH] = {.data = 0x24,
+                        .command = 0x28,
+                        .node_id = 0x2C,
+                        .endpoint_id = 0x30,
+                        .clear = 0x50,
+                        .status = 0x54,
+                        .y_table = 0x128,
+                        .logical = 0x138,
+                        .config_end = 0x13C},
+    };
+    return &maps[t->arch->id];
+}
+
+void wg_niu_regs_reset(wg_tile *t)
+{
+    uint16_t coordinate = t->regions.niu.coordinate;
+    t->regions.niu = (wg_niu_regs){.coordinate = coordinate};
+    wg_streams_reset(&t->regions.niu.streams);
+    for (unsigned noc = 0; noc < 2; noc++)
+        t->regions.niu.word[noc][wg_niu_map_of(t)->logical / 4] = coordinate;
+}
+
+static void not_modelled(wg_tile *t, uint32_t address, uint32_t value, const char *what, unsigned agent, uint32_t pc)
+{
+    wg_findf(
+        t, WG_F_UNIMPLEMENTED_REGISTER,
+        (wg_finding){
+            .agent = (uint8_t)agent, .pc = pc, .has_pc = agent <= WG_AGENT_CORE_T2, .subject = address, .value = value},
+        "0x%08x: %s", address, what);
+}
+
+/* The tile's place on this NoC, the size of the grid and the routing direction (NoC/MemoryMap.md, NOC_NODE_ID). */
+static uint32_t node_id(const wg_tile *t, unsigned noc)
+{
+    const wg_floorplan *f = wg_floorplan_of(t->arch->id);
+    uint32_t w = f->width, h = f->height;
+    uint32_t x = t->regions.niu.coordinate & 63, y = t->regions.niu.coordinate >> 6 & 63;
+    if (noc) {
+        x = (w - 1 - x) & 63;
+        y = (h - 1 - y) & 63;
+    }
+    return x | y << 6 | w << 12 | h << 19 | (uint32_t)!noc << 28;
+}
+
+/* Which tile it is of its kind, the kind, the NoC. */
+static uint32_t endpoint_id(const wg_tile *t, unsigned noc)
+{
+    const wg_floorplan *f = wg_floorplan_of(t->arch->id);
+    return wg_floorplan_index(f, t->regions.niu.coordinate & 63, t->regions.niu.coordinate >> 6 & 63) | 1u << 16 |
+           noc << 24;
+}
+
+/* Reading takes one of the interrupts that are raised (BH), and clears it unless that is switched off. */
+static uint32_t read_rtz_num(wg_tile *t, unsigned noc)
+{
+    uint32_t *w = t->regions.niu.word[noc], config = w[WG_NIU_RTZ_CFG / 4];
+    uint32_t raised = w[WG_NIU_RTZ_SOURCE / 4] & config & 0xFFFF;
+    if (!raised)
+        return 0;
+    unsigned bit = (unsigned)__builtin_ctz(raised);
+    wg_poll_disturb(t);
+    if (!(config >> 28 & 1)) {
+        w[WG_NIU_RTZ_SOURCE / 4] &= ~(UINT32_C(1) << bit);
+        wg_niu_update_irq(t, noc);
+    }
+    return bit;
+}
+
+uint32_t wg_niu_read(wg_tile *t, unsigned noc, uint32_t offset, unsigned agent, uint32_t pc)
+{
+    const wg_niu_map *map = wg_niu_map_of(t);
+    noc &= 1;
+    uint32_t within = offset % t->arch->noc.stride;
+    if (offset < WG_NIU_INITIATORS * (uint32_t)t->arch->noc.stride) { /* every initiator's block shows them */
+        if (within == map->node_id)
+            return node_id(t, noc);
+        if (within == map->endpoint_id)
+            return endpoint_id(t, noc);
+    }
+    if (map->status && offset == map->status) {
+        uint32_t busy = 0;
+        for (unsigned i = 0; i < WG_NIU_INITIATORS; i++)
+            busy |= (t->regions.niu.word[noc][(i * t->arch->noc.stride + map->command) / 4] & 1) << i;
+        return busy;
+    }
+    if (map->row_mask && offset == WG_NIU_RTZ_NUM)
+        return read_rtz_num(t, noc);
+    /* Beside the request FIFOs' state (BH), the routers' and the NIU's own debug information, and packet counters. */
+    bool status = offset >= 0x300 && offset < t->arch->noc.stride && offset != WG_NIU_RTZ_SOURCE;
+    if (status || (map->row_mask && within >= 0x64 && within < 0x6C))
+        not_modelled(t, 0xFFB20000 + 0x10000 * noc + offset, 0, "debug information of NIU and router", agent, pc);
+    return offset / 4 < WG_NIU_WORDS ? t->regions.niu.word[noc][offset / 4] : 0;
+}
+
+/* An initiator's register; false if the offset is none. */
+static bool write_initiator(wg_tile *t, unsigned noc, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc)
+{
+    const wg_niu_map *map = wg_niu_map_of(t);
+    uint32_t within = offset % t->arch->noc.stride, i = offset / t->arch->noc.stride;
+    if (i >= WG_NIU_INITIATORS || within > map->command || within == map->node_id || within == map->endpoint_id)
+        return false;
+    uint32_t *command = &t->regions.niu.word[noc][(i * t->arch->noc.stride + map->command) / 4];
+    if (within == map->command && !(value & 1))
+        return true;
+    if (*command & 1) {
+        wg_findf(t, WG_F_NOC_BUSY_INITIATOR,
+                 (wg_finding){.agent = (uint8_t)agent,
+                              .pc = pc,
+                              .has_pc = agent <= WG_AGENT_CORE_T2,
+                              .subject = offset,
+                              .value = value},
+                 "register 0x%x of NoC %u", offset, noc);
+        if (within == map->command)
+            return true;
+    }
+    if (within == map->command)
+        wg_niu_start(t, noc, i, agent, pc);
+    else
+        t->regions.niu.word[noc][offset / 4] = within == WG_NIU_TAG ? value & 0xFFFF : value;
+    return true;
+}
+
+void wg_niu_write(wg_tile *t, unsigned noc, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc)
+{
+    const wg_niu_map *map = wg_niu_map_of(t);
+    noc &= 1;
+    if (write_initiator(t, noc, offset, value, agent, pc))
+        return;
+    uint32_t *word = offset / 4 < WG_NIU_WORDS ? &t->regions.niu.word[noc][offset / 4] : NULL;
+    if (offset == map->clear) {
+        wg_niu_clear(t, noc, value);
+    } else if (map->row_mask && offset == WG_NIU_RTZ_CLR) {
+        t->regions.niu.word[noc][WG_NIU_RTZ_SOURCE / 4] &= ~value;
+        wg_niu_update_irq(t, noc);
+    } else if (word && offset >= WG_NIU_CFG_0 && offset < map->config_end) {
+        *word = value;
+        if (offset == WG_NIU_CFG_0 && value & (map->row_mask ? 0x11000 : 0x1000))
+            not_modelled(t, 0xFFB20000 + 0x10000 * noc + offset, value, "NIU_CFG_0: clock disable, request FIFO", agent,
+                         pc);
+        if (map->row_mask && offset == WG_NIU_RTZ_CFG)
+            wg_niu_update_irq(t, noc);
+    } else if (!(offset >= WG_NIU_COUNTERS && offset < 0x400)) { /* counters and status are read-only */
+        not_modelled(t, 0xFFB20000 + 0x10000 * noc + offset, value, "no register of the NIU is known there", agent, pc);
+        if (word)
+            *word = value;
+    }
+}
+
+uint32_t wg_overlay_read(wg_tile *t, uint32_t offset, unsigned agent, uint32_t pc)
+{
+    (void)agent;
+    (void)pc;
+    return wg_overlay_register_read(t, offset / 0x1000 % WG_OVERLAY_STREAMS, offset % 0x1000 / 4);
+}
+
+void wg_overlay_write(wg_tile *t, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc)
+{
+    unsigned stream = offset / 0x1000 % WG_OVERLAY_STREAMS, reg = offset % 0x1000 / 4;
+    if (wg_overlay_register_write(t, stream, reg, value))
+        return;
+    not_modelled(t, 0xFFB40000 + offset, value, "no document describes this register of an overlay stream", agent, pc);
+    wg_overlay_stream_write(t, stream, reg, value);
+}
+
+wg_region_answer wg_niu_window(wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why)
+{
+    (void)why;
+    uint32_t offset = req->address & 0xFFFC;
+    unsigned noc = req->path == WG_PATH_NIU1, agent = WG_AGENT_CORE_B + req->core;
+    if (req->kind == WG_REQ_WRITE)
+        wg_niu_write(t, noc, offset, wg_register_store(t, req), agent, req->pc);
+    else
+        value[0] = wg_narrow(req, wg_niu_read(t, noc, offset, agent, req->pc));
+    return WG_REGION_DONE;
+}
+
+wg_region_answer wg_overlay_window(wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why)
+{
+    (void)why;
+    uint32_t offset = (req->address - 0xFFB40000) & 0x3FFFC;
+    unsigned agent = WG_AGENT_CORE_B + req->core;
+    if (req->kind == WG_REQ_WRITE)
+        wg_overlay_write(t, offset, wg_register_store(t, req), agent, req->pc);
+    else
+        value[0] = wg_narrow(req, wg_overlay_read(t, offset, agent, req->pc));
+    wg_config_overlay_busy(t); /* STREAMWRCFG reads there too */
+    return WG_REGION_DONE;
+}

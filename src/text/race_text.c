@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text/race_text.h"
+
+#include "text/rvdis.h"
+#include "isa/asm.h"
+
+static const char *const remedy_text[] = {[WG_REMEDY_SUGGESTED] = "suggested remedy",
+                                          [WG_REMEDY_VERIFIED] = "remedy (verified)",
+                                          [WG_REMEDY_NOT_ENOUGH] = "remedy (tried, not enough by itself)"};
+static const char *const remedy_word[] = {
+    [WG_REMEDY_SUGGESTED] = "suggested", [WG_REMEDY_VERIFIED] = "verified", [WG_REMEDY_NOT_ENOUGH] = "not-enough"};
+
+const char *wg_race_place_text(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes)
+{
+    room[0] = 0;
+    return w->place ? w->place(w->user, p, room, bytes) : room;
+}
+
+const char *wg_race_insn_text(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes)
+{
+    uint32_t word;
+    room[0] = 0;
+    if (p->thread < WG_THREADS)
+        wg_disassemble(w->arch, p->word, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, room, bytes);
+    else if (p->pc && w->core_word && w->core_word(w->user, p->pc, &word) && (word & 3) == 3)
+        wg_riscv_text(p->pc, word, room, bytes);
+    for (char *c = room; *c; c++)
+        if (*c == '\t')
+            *c = ' ';
+    return room;
+}
+
+static const char *who(const wg_race_party *p, char *room, size_t bytes)
+{
+    if (p->thread < WG_THREADS && p->agent >= WG_AGENT_SYNC)
+        snprintf(room, bytes, "%s, thread %u", wg_agent_name(p->agent), p->thread);
+    else if (p->thread < WG_THREADS)
+        snprintf(room, bytes, "MOP Expander, thread %u", p->thread);
+    else if (p->agent <= WG_AGENT_CORE_T2)
+        snprintf(room, bytes, "core %s", wg_agent_name(p->agent));
+    else if (p->tile)
+        snprintf(room, bytes, "%s, request of tile %u", wg_agent_name(p->agent), p->tile - 1u);
+    else
+        snprintf(room, bytes, "%s%s%s", wg_agent_name(p->agent), p->core < WG_CORES ? " for core " : "",
+                 p->core < WG_CORES ? wg_agent_name(p->core) : "");
+    return room;
+}
+
+static void party_text(const wg_race_words *w, const wg_race_party *p, const char *before, wg_text *out)
+{
+    char room[256], text[WG_DIS_MAX], parent[WG_DIS_MAX];
+    const char *what = p->atomic ? (p->write ? "atomic access" : "atomic read") : p->write ? "write" : "read";
+    wg_textf(out, "  %s%s by %s at cycle %llu\n", before, what, who(p, room, sizeof room),
+             (unsigned long long)p->cycle);
+    wg_race_insn_text(w, p, text, sizeof text);
+    if (p->thread < WG_THREADS) {
+        wg_textf(out, "    0x%08x  %s\n", p->word, text);
+        if (p->parent) {
+            wg_disassemble(w->arch, p->parent, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, parent, sizeof parent);
+            wg_textf(out, "    made by %s\n", parent);
+        }
+    } else if (*text) {
+        wg_textf(out, "    %s\n", text);
+    }
+    bool known = *wg_race_place_text(w, p, room, sizeof room) != 0, pushed = p->thread < WG_THREADS;
+    if (p->pc && !WG_IS_HOST_PC(p->pc))
+        wg_textf(out, "    %s 0x%08x%s%s%s%s\n", pushed ? "pushed at" : "at", p->pc,
+                 pushed && p->core < WG_CORES ? " by core " : "",
+                 pushed && p->core < WG_CORES ? wg_agent_name(p->core) : "", known ? " in " : "", room);
+    else if (known)
+        wg_textf(out, "    %s\n", room);
+}
+
+void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out)
+{
+    char room[256], place[256], text[WG_DIS_MAX];
+    wg_textf(out, "==================\n%s: Waitgate: %s: %s",
+             wg_race_severity(race->kind) == WG_SEVERITY_NOTE ? "NOTE" : "WARNING", wg_race_kind_name(race->kind),
+             wg_race_kind_summary(race->kind));
+    if (race->count > 1)
+        wg_textf(out, " (%llu times)", (unsigned long long)race->count);
+    wg_textf(out, "\n");
+    party_text(w, &race->b, "", out);
+    if (race->has_a)
+        party_text(w, &race->a, race->a.cycle <= race->b.cycle ? "previous " : "overtaking the ", out);
+    wg_textf(out, "  location: %s\n  why: %s\n  %s: %s\n  id: R%u\n", race->location, race->why,
+             remedy_text[race->remedy_is], race->remedy, race->id);
+    wg_race_place_text(w, &race->b, place, sizeof place);
+    wg_textf(out, "SUMMARY: Waitgate: %s, %s, %s%s%s\n", wg_race_kind_name(race->kind),
+             who(&race->b, room, sizeof room), wg_race_insn_text(w, &race->b, text, sizeof text), *place ? ", " : "",
+             place);
+}
+
+static void party_json(const wg_race_words *w, const wg_race_party *p, const char *key, wg_json *j)
+{
+    char room[256], text[WG_DIS_MAX];
+    wg_json_open(j, key, '{');
+    wg_json_text(j, "agent", wg_agent_name(p->agent));
+    if (p->thread < WG_THREADS)
+        wg_json_uint(j, "thread", p->thread);
+    if (p->core < WG_CORES)
+        wg_json_text(j, "core", wg_agent_name(p->core));
+    wg_json_text(j, "access", p->atomic ? "atomic" : p->write ? "write" : "read");
+    wg_json_uint(j, "cycle", p->cycle);
+    if (p->thread < WG_THREADS)
+        wg_json_hex(j, "word", p->word);
+    if (p->parent)
+        wg_json_hex(j, "parent", p->parent);
+    if (p->tile)
+        wg_json_uint(j, "of_tile", p->tile - 1u);
+    wg_json_text(j, "instruction", wg_race_insn_text(w, p, text, sizeof text));
+    if (p->pc) {
+        wg_json_hex(j, "pc", p->pc);
+        if (w->source_json)
+            w->source_json(w->user, p, j);
+    }
+    wg_json_text(j, "place", wg_race_place_text(w, p, room, sizeof room));
+    wg_json_close(j, '}');
+}
+
+void wg_race_json(const wg_race_words *w, const wg_race *race, wg_json *j)
+{
+    wg_json_uint(j, "id", race->id);
+    wg_json_text(j, "kind", wg_race_kind_name(race->kind));
+    wg_json_text(j, "severity", wg_severity_names[wg_race_severity(race->kind)]);
+    wg_json_uint(j, "count", race->count);
+    if (race->has_a)
+        party_json(w, &race->a, "first", j);
+    party_json(w, &race->b, "second", j);
+    wg_json_text(j, "location", race->location);
+    wg_json_text(j, "why", race->why);
+    wg_json_text(j, "remedy", race->remedy);
+    wg_json_bool(j, "verified", race->remedy_is == WG_REMEDY_VERIFIED);
+    wg_json_text(j, "remedy_is", remedy_word[race->remedy_is]);
+}

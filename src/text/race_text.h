@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A race as text in ThreadSanitizer's manner and as JSON: for the command line and for the libttsim ABI. */
+#ifndef WG_RACE_TEXT_H
+#define WG_RACE_TEXT_H
+
+#include "text/text.h"
+#include "explain/race.h"
+
+/* What only the one who runs the programs knows; any of the functions may be NULL. */
+typedef struct wg_race_words {
+    wg_arch_id arch;
+    void *user;
+    const char *(*place)(void *user, const wg_race_party *p, char *room, size_t bytes); /* "" if nothing is known */
+    bool (*core_word)(void *user, uint32_t pc, uint32_t *word);                         /* code of the cores */
+    void (*source_json)(void *user, const wg_race_party *p, wg_json *j);                /* function, file, line */
+} wg_race_words;
+
+/* The party's instruction; "" if it is not known. Both return `room`. */
+const char *wg_race_insn_text(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes);
+const char *wg_race_place_text(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes);
+void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out);
+/* The members of an object that the caller opens and closes. */
+void wg_race_json(const wg_race_words *w, const wg_race *race, wg_json *j);
+
+#endif
