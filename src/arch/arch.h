@@ -9,27 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <waitgate/waitgate.h>
+#include "isa/waits.h"
 
 /* What a STALLWAIT can wait for, by meaning; the bit numbers are in each architecture's table. */
 typedef enum wg_wait_condition {
-    WG_WAIT_SCALAR_MEMORY, /* GATE-10 */
-    WG_WAIT_UNPACK0,
-    WG_WAIT_UNPACK1,
-    WG_WAIT_PACK0,
-    WG_WAIT_PACK1,
-    WG_WAIT_PACK2,
-    WG_WAIT_PACK3,
-    WG_WAIT_MATRIX,
-    WG_WAIT_SRCA_UNPACKERS,
-    WG_WAIT_SRCB_UNPACKERS, /* until the bank is the unpackers' */
-    WG_WAIT_SRCA_MATRIX,
-    WG_WAIT_SRCB_MATRIX, /* until the bank is the Matrix Unit's */
-    WG_WAIT_MOVER,
-    WG_WAIT_RISCV_REQUESTS,
-    WG_WAIT_VECTOR,
-    WG_WAIT_CONFIG,
-    WG_WAIT_COUNT,
-    WG_WAIT_UNUSED = 0xFF
+    WG_WAIT_NOTHING,
+#define ROW(id, holder, wakes, text) WG_WAIT_##id,
+    WG_EACH_WAIT(ROW)
+#undef ROW
+        WG_WAIT_COUNT
 } wg_wait_condition;
 
 /* How a memory request travels: which region, how far. */

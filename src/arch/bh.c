@@ -10,6 +10,8 @@
  */
 #include "arch/arch.h"
 
+#define WAIT(id, symbol, bit) [bit] = WG_WAIT_##id,
+
 #define PATHS \
     .path = \
         { \
@@ -61,10 +63,7 @@ const wg_arch wg_arch_bh = {
     .fifo_resume = 28,
     .fifo_counts_downstream = true,
 
-    .wait_conditions = {WG_WAIT_SCALAR_MEMORY, WG_WAIT_UNPACK0, WG_WAIT_UNPACK1, WG_WAIT_PACK0, WG_WAIT_MATRIX,
-                        WG_WAIT_SRCA_UNPACKERS, WG_WAIT_SRCB_UNPACKERS, WG_WAIT_SRCA_MATRIX, WG_WAIT_SRCB_MATRIX,
-                        WG_WAIT_MOVER, WG_WAIT_RISCV_REQUESTS, WG_WAIT_VECTOR, WG_WAIT_CONFIG, WG_WAIT_UNUSED,
-                        WG_WAIT_UNUSED, WG_WAIT_UNUSED},
+    .wait_conditions = {WG_EACH_WAIT_BH(WAIT)},
     .wait_condition_bits = 13,
     .wait_default = 0x0F,
     .mutex_valid = 0x1D,

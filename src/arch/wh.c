@@ -10,6 +10,8 @@
  */
 #include "arch/arch.h"
 
+#define WAIT(id, symbol, bit) [bit] = WG_WAIT_##id,
+
 #define TIMING(...) \
     { \
         .path = \
@@ -52,10 +54,7 @@ const wg_arch wg_arch_wh = {
     .fifo_resume = 0xFF,
     .fifo_counts_downstream = false,
 
-    .wait_conditions = {WG_WAIT_SCALAR_MEMORY, WG_WAIT_UNPACK0, WG_WAIT_UNPACK1, WG_WAIT_PACK0, WG_WAIT_PACK1,
-                        WG_WAIT_PACK2, WG_WAIT_PACK3, WG_WAIT_MATRIX, WG_WAIT_SRCA_UNPACKERS, WG_WAIT_SRCB_UNPACKERS,
-                        WG_WAIT_SRCA_MATRIX, WG_WAIT_SRCB_MATRIX, WG_WAIT_MOVER, WG_WAIT_RISCV_REQUESTS, WG_WAIT_VECTOR,
-                        WG_WAIT_UNUSED},
+    .wait_conditions = {WG_EACH_WAIT_WH(WAIT)},
     .wait_condition_bits = 15,
     .wait_default = 0x7F,
     .mutex_valid = 0xFD,

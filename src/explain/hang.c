@@ -98,35 +98,20 @@ static void say(phrase *p, const char *format, ...)
         p->used += (size_t)n < p->bytes - p->used ? (size_t)n : p->bytes - p->used - 1;
 }
 
-static const char *const condition_text[WG_WAIT_COUNT] = {
-    [WG_WAIT_SCALAR_MEMORY] = "the Scalar Unit has no memory request of this thread outstanding",
-    [WG_WAIT_UNPACK0] = "Unpacker 0 is idle for this thread",
-    [WG_WAIT_UNPACK1] = "Unpacker 1 is idle for this thread",
-    [WG_WAIT_PACK0] = "Packer 0 is idle for this thread",
-    [WG_WAIT_PACK1] = "Packer 1 is idle for this thread",
-    [WG_WAIT_PACK2] = "Packer 2 is idle for this thread",
-    [WG_WAIT_PACK3] = "Packer 3 is idle for this thread",
-    [WG_WAIT_MATRIX] = "the Matrix Unit is idle for this thread",
-    [WG_WAIT_SRCA_UNPACKERS] = "SrcA's next bank is the unpackers'",
-    [WG_WAIT_SRCB_UNPACKERS] = "SrcB's next bank is the unpackers'",
-    [WG_WAIT_SRCA_MATRIX] = "SrcA's bank is the Matrix Unit's",
-    [WG_WAIT_SRCB_MATRIX] = "SrcB's bank is the Matrix Unit's",
-    [WG_WAIT_MOVER] = "the Mover is idle",
-    [WG_WAIT_RISCV_REQUESTS] = "the core's requests to GPRs, configuration and TDMA are processed",
-    [WG_WAIT_VECTOR] = "the Vector Unit is idle for this thread",
-    [WG_WAIT_CONFIG] = "the Configuration Unit is idle"};
+static const struct condition {
+    uint8_t agent; /* who must act */
+    const char *text;
+} conditions_of[WG_WAIT_COUNT] = {
+#define ROW(id, who, wakes, text) [WG_WAIT_##id] = {WG_AGENT_##who, text},
+    WG_EACH_WAIT(ROW)
+#undef ROW
+};
 
 static void say_blocked(phrase *p, unsigned block)
 {
-    static const char *const what[9] = {"TDMA instructions",
-                                        "synchronisation",
-                                        "packing",
-                                        "unpacking",
-                                        "the Mover",
-                                        "the Scalar Unit",
-                                        "Matrix Unit instructions",
-                                        "configuration",
-                                        "Vector Unit instructions"};
+#define ROW(S, bit, symbol, text) [bit] = text,
+    static const char *const what[] = {WG_BLOCKS(ROW, )};
+#undef ROW
     bool first = true;
     if ((block & 0x1FF) == 0x1FF) {
         say(p, "blocks everything");
@@ -152,8 +137,8 @@ void wg_latch_text(const wg_arch *arch, const wg_latch *latch, char *out, size_t
     say(&p, " until");
     if (latch->kind == WG_LATCH_STALLWAIT) {
         for (unsigned i = 0; i < arch->wait_condition_bits; i++)
-            if (latch->conditions >> i & 1 && arch->wait_conditions[i] < WG_WAIT_COUNT) {
-                say(&p, "%s %s", first ? "" : " and", condition_text[arch->wait_conditions[i]]);
+            if (latch->conditions >> i & 1 && arch->wait_conditions[i] != WG_WAIT_NOTHING) {
+                say(&p, "%s %s", first ? "" : " and", conditions_of[arch->wait_conditions[i]].text);
                 first = false;
             }
     } else if (latch->kind == WG_LATCH_SEMWAIT) {
@@ -267,24 +252,6 @@ static void semaphore_edges(graph *g, unsigned thread, unsigned semaphores, unsi
     }
 }
 
-static unsigned agent_of_condition(unsigned condition)
-{
-    switch (condition) {
-    case WG_WAIT_SCALAR_MEMORY: return WG_AGENT_SCALAR;
-    case WG_WAIT_UNPACK0: return WG_AGENT_UNPACK0;
-    case WG_WAIT_UNPACK1: return WG_AGENT_UNPACK1;
-    case WG_WAIT_PACK0:
-    case WG_WAIT_PACK1:
-    case WG_WAIT_PACK2:
-    case WG_WAIT_PACK3: return WG_AGENT_PACK;
-    case WG_WAIT_MATRIX: return WG_AGENT_MATRIX;
-    case WG_WAIT_MOVER: return WG_AGENT_MOVER;
-    case WG_WAIT_VECTOR: return WG_AGENT_VECTOR;
-    case WG_WAIT_CONFIG: return WG_AGENT_CONFIG;
-    default: return WG_AGENT_NONE;
-    }
-}
-
 /* What a latched wait of the thread still waits for. */
 static void latch_edges(graph *g, unsigned thread)
 {
@@ -304,9 +271,9 @@ static void latch_edges(graph *g, unsigned thread)
             bank_edge(g, from, thread, true, condition == WG_WAIT_SRCB_MATRIX);
         else if (condition == WG_WAIT_RISCV_REQUESTS)
             edge(g, from, node(WG_NODE_CORE, WG_CORE_T0 + thread), "the core has requests that are not processed");
-        else if (condition < WG_WAIT_COUNT)
-            edge(g, from, node(WG_NODE_UNIT, agent_of_condition(condition)), "it waits until %s",
-                 condition_text[condition]);
+        else
+            edge(g, from, node(WG_NODE_UNIT, conditions_of[condition].agent), "it waits until %s",
+                 conditions_of[condition].text);
     }
     if (gate->latch.kind == WG_LATCH_STREAMWAIT)
         edge(g, from, node(WG_NODE_NOBODY, 0), "stream %u never reaches %u: no packet is under way",

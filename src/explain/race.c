@@ -280,7 +280,8 @@ static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint3
         case WG_WAIT_SRCB_MATRIX: banks |= 2; break;
         case WG_WAIT_SRCA_UNPACKERS: banks |= 4; break;
         case WG_WAIT_SRCB_UNPACKERS: banks |= 8; break;
-        default: break;
+        case WG_WAIT_NOTHING:
+        case WG_WAIT_COUNT: break;
         }
     }
     const wg_ref *command = &r->tdma_by.ref; /* of TDMA-RISC: over, if it is known to have got there before */

@@ -38,40 +38,41 @@ static bool any_thread_busy(const wg_tile *t, wg_unit unit)
     return ops->busy(t, 0) || ops->busy(t, 1) || ops->busy(t, 2);
 }
 
-/* Must a STALLWAIT go on waiting for this? *holder is who must move first. */
+/* Must a STALLWAIT of the thread go on waiting? One predicate for each condition of isa/waits.h. */
+#define WAITS(id) static inline bool waits_##id(const wg_tile *t, unsigned thread)
+WAITS(SCALAR_MEMORY) { return part_busy(t, WG_UNIT_SCALAR, thread, 0); }
+WAITS(UNPACK0) { return part_busy(t, WG_UNIT_UNPACK, thread, 0); }
+WAITS(UNPACK1) { return part_busy(t, WG_UNIT_UNPACK, thread, 1); }
+WAITS(PACK0) { return part_busy(t, WG_UNIT_PACK, thread, 0); }
+WAITS(PACK1) { return part_busy(t, WG_UNIT_PACK, thread, 1); }
+WAITS(PACK2) { return part_busy(t, WG_UNIT_PACK, thread, 2); }
+WAITS(PACK3) { return part_busy(t, WG_UNIT_PACK, thread, 3); }
+WAITS(MATRIX) { return wg_units[WG_UNIT_MATRIX]->busy(t, thread); }
+WAITS(SRCA_UNPACKERS) { return (void)thread, t->regs.src.owner_a[t->regs.src.unpack_bank_a & 1] != WG_SRC_UNPACKERS; }
+WAITS(SRCB_UNPACKERS) { return (void)thread, t->regs.src.owner_b[t->regs.src.unpack_bank_b & 1] != WG_SRC_UNPACKERS; }
+WAITS(SRCA_MATRIX) { return (void)thread, t->regs.src.owner_a[t->regs.src.matrix_bank_a & 1] != WG_SRC_MATRIX; }
+WAITS(SRCB_MATRIX) { return (void)thread, t->regs.src.owner_b[t->regs.src.matrix_bank_b & 1] != WG_SRC_MATRIX; }
+WAITS(MOVER) { return part_busy(t, WG_UNIT_MOVER, thread, 0); }
+WAITS(RISCV_REQUESTS) { return wg_ttsync_requests_pending(t, thread); }
+WAITS(VECTOR) { return wg_units[WG_UNIT_VECTOR]->busy(t, thread); }
+WAITS(CONFIG) { return (void)thread, any_thread_busy(t, WG_UNIT_CONFIG); }
+#undef WAITS
+
+/* *holder is who must act first. */
 static bool keeps_waiting(const wg_tile *t, unsigned thread, unsigned condition, uint8_t *holder)
 {
-    const wg_src *src = &t->regs.src;
     switch ((wg_wait_condition)condition) {
-    case WG_WAIT_SCALAR_MEMORY: *holder = WG_AGENT_SCALAR; return part_busy(t, WG_UNIT_SCALAR, thread, 0);
-    case WG_WAIT_UNPACK0:
-    case WG_WAIT_UNPACK1:
-        *holder = (uint8_t)(WG_AGENT_UNPACK0 + (condition - WG_WAIT_UNPACK0));
-        return part_busy(t, WG_UNIT_UNPACK, thread, condition - WG_WAIT_UNPACK0);
-    case WG_WAIT_PACK0:
-    case WG_WAIT_PACK1:
-    case WG_WAIT_PACK2:
-    case WG_WAIT_PACK3: *holder = WG_AGENT_PACK; return part_busy(t, WG_UNIT_PACK, thread, condition - WG_WAIT_PACK0);
-    case WG_WAIT_MATRIX: *holder = WG_AGENT_MATRIX; return wg_units[WG_UNIT_MATRIX]->busy(t, thread);
-    case WG_WAIT_SRCA_UNPACKERS:
-        *holder = WG_AGENT_MATRIX;
-        return src->owner_a[src->unpack_bank_a & 1] != WG_SRC_UNPACKERS;
-    case WG_WAIT_SRCB_UNPACKERS:
-        *holder = WG_AGENT_MATRIX;
-        return src->owner_b[src->unpack_bank_b & 1] != WG_SRC_UNPACKERS;
-    case WG_WAIT_SRCA_MATRIX: *holder = WG_AGENT_UNPACK0; return src->owner_a[src->matrix_bank_a & 1] != WG_SRC_MATRIX;
-    case WG_WAIT_SRCB_MATRIX: *holder = WG_AGENT_UNPACK1; return src->owner_b[src->matrix_bank_b & 1] != WG_SRC_MATRIX;
-    case WG_WAIT_MOVER:
-        *holder = WG_AGENT_MOVER;
-        return wg_units[WG_UNIT_MOVER]->part_busy ? wg_units[WG_UNIT_MOVER]->part_busy(t, thread, 0)
-                                                  : any_thread_busy(t, WG_UNIT_MOVER);
-    case WG_WAIT_RISCV_REQUESTS:
-        *holder = (uint8_t)(WG_AGENT_CORE_T0 + thread);
-        return wg_ttsync_requests_pending(t, thread);
-    case WG_WAIT_VECTOR: *holder = WG_AGENT_VECTOR; return wg_units[WG_UNIT_VECTOR]->busy(t, thread);
-    case WG_WAIT_CONFIG: *holder = WG_AGENT_CONFIG; return any_thread_busy(t, WG_UNIT_CONFIG);
-    default: *holder = WG_AGENT_NONE; return false;
+#define ROW(id, who, wakes, text) \
+    case WG_WAIT_##id: \
+        *holder = (uint8_t)(WG_AGENT_##who + (WG_AGENT_##who == WG_AGENT_CORE_T0 ? thread : 0)); \
+        return waits_##id(t, thread);
+        WG_EACH_WAIT(ROW)
+#undef ROW
+    case WG_WAIT_NOTHING:
+    case WG_WAIT_COUNT: break;
     }
+    *holder = WG_AGENT_NONE;
+    return false;
 }
 
 /* The conditions (by bit), or semaphores, of the latched wait that do not hold; with `all` unset, the first. */
@@ -147,29 +148,18 @@ bool wg_gate_latch(wg_tile *t, unsigned thread, bool careful)
 /* What can end a STALLWAIT, see wg_wake_waiting(). */
 static uint32_t causes_of(const wg_arch *arch, unsigned conditions)
 {
-#define UNIT(unit) WG_AGENT_BIT(WG_AGENT_##unit)
-    static const uint32_t by_condition[] = {
-        [WG_WAIT_UNPACK0] = UNIT(UNPACK0),
-        [WG_WAIT_UNPACK1] = UNIT(UNPACK1),
-        [WG_WAIT_PACK0] = UNIT(PACK),
-        [WG_WAIT_PACK1] = UNIT(PACK),
-        [WG_WAIT_PACK2] = UNIT(PACK),
-        [WG_WAIT_PACK3] = UNIT(PACK),
-        [WG_WAIT_MATRIX] = UNIT(MATRIX),
-        [WG_WAIT_SRCA_UNPACKERS] = WG_CAUSE_SRC,
-        [WG_WAIT_SRCB_UNPACKERS] = WG_CAUSE_SRC,
-        [WG_WAIT_SRCA_MATRIX] = WG_CAUSE_SRC,
-        [WG_WAIT_SRCB_MATRIX] = WG_CAUSE_SRC,
-        [WG_WAIT_VECTOR] = UNIT(VECTOR),
-        [WG_WAIT_CONFIG] = UNIT(CONFIG),
-    };
-#undef UNIT
+#define CAUSE_UNIT(who) WG_AGENT_BIT(WG_AGENT_##who)
+#define CAUSE_SRC(who) WG_CAUSE_SRC
+#define CAUSE_ANY(who) WG_CAUSE_ANY
+#define ROW(id, who, wakes, text) [WG_WAIT_##id] = CAUSE_##wakes(who),
+    static const uint32_t by_condition[WG_WAIT_COUNT] = {[WG_WAIT_NOTHING] = WG_CAUSE_ANY, WG_EACH_WAIT(ROW)};
+#undef ROW
+#undef CAUSE_ANY
+#undef CAUSE_SRC
+#undef CAUSE_UNIT
     uint32_t causes = 0;
-    for (; conditions; conditions &= conditions - 1) {
-        unsigned condition = arch->wait_conditions[__builtin_ctz(conditions)];
-        uint32_t some = condition < sizeof by_condition / sizeof *by_condition ? by_condition[condition] : 0;
-        causes |= some ? some : WG_CAUSE_ANY;
-    }
+    for (; conditions; conditions &= conditions - 1)
+        causes |= by_condition[arch->wait_conditions[__builtin_ctz(conditions)]];
     return causes;
 }
 

@@ -8,57 +8,27 @@
 #ifndef WG_ISA_SYMBOLS_H
 #define WG_ISA_SYMBOLS_H
 
-/* Block mask: which instructions are held (both architectures). */
-#define WG_SYMBOLS_block(S) \
-    S(STALL_TDMA, 0x001) \
-    S(STALL_SYNC, 0x002) \
-    S(STALL_PACK, 0x004) \
-    S(STALL_UNPACK, 0x008) \
-    S(STALL_XMOV, 0x010) \
-    S(STALL_THCON, 0x020) \
-    S(STALL_MATH, 0x040) \
-    S(STALL_CFG, 0x080) \
-    S(STALL_SFPU, 0x100) \
-    S(STALL_THREAD, 0x1FF)
+#include "isa/waits.h"
 
-/* Blackhole: what a STALLWAIT waits for, C0 to C12; then other names for the same bits, and sums. */
+/* Block mask: which instructions are held (both architectures). */
+#define WG_BLOCK_SYMBOL_(S, bit, symbol, text) S(symbol, 1 << (bit))
+#define WG_SYMBOLS_block(S) WG_BLOCKS(WG_BLOCK_SYMBOL_, S) S(STALL_THREAD, 0x1FF)
+
+/* What a STALLWAIT waits for; then other names for the same bits, and sums. */
+#define WG_WAIT_SYMBOL_BH_(S, id, symbol, bh, wh, holder, wakes, text) S(symbol, 1 << (bh))
+#define WG_WAIT_SYMBOL_WH_(S, id, symbol, bh, wh, holder, wakes, text) S(symbol, 1 << (wh))
+#define WG_WAIT_SYMBOL_(S, id, symbol, bit, holder, wakes, text) S(symbol, 1 << (bit))
 #define WG_SYMBOLS_wait_bh(S) \
-    S(THCON, 0x0001) \
-    S(UNPACK0, 0x0002) \
-    S(UNPACK1, 0x0004) \
-    S(PACK0, 0x0008) \
-    S(MATH, 0x0010) \
-    S(SRCA_CLR, 0x0020) \
-    S(SRCB_CLR, 0x0040) \
-    S(SRCA_VLD, 0x0080) \
-    S(SRCB_VLD, 0x0100) \
-    S(XMOV, 0x0200) \
-    S(TRISC_CFG, 0x0400) \
-    S(SFPU1, 0x0800) \
-    S(CFGEXU, 0x1000) \
+    WG_WAITS(WG_WAIT_SYMBOL_BH_, WG_WAIT_SYMBOL_, WG_WAIT_ABSENT_, S) \
     S(WAIT_SFPU, 0x0800) \
     S(SFPU, 0x0800) \
     S(UNPACK, 0x0006) \
     S(PACK, 0x0008) \
     S(ALL_THREAD_RES, 0x021F)
 
-/* Wormhole, C0 to C14: a bit per packer, other numbers (GATE-27), none for the Configuration Unit. */
+/* Wormhole: a bit per packer, other numbers (GATE-27), none for the Configuration Unit. */
 #define WG_SYMBOLS_wait_wh(S) \
-    S(THCON, 0x0001) \
-    S(UNPACK0, 0x0002) \
-    S(UNPACK1, 0x0004) \
-    S(PACK0, 0x0008) \
-    S(PACK1, 0x0010) \
-    S(PACK2, 0x0020) \
-    S(PACK3, 0x0040) \
-    S(MATH, 0x0080) \
-    S(SRCA_CLR, 0x0100) \
-    S(SRCB_CLR, 0x0200) \
-    S(SRCA_VLD, 0x0400) \
-    S(SRCB_VLD, 0x0800) \
-    S(XMOV, 0x1000) \
-    S(TRISC_CFG, 0x2000) \
-    S(SFPU1, 0x4000) \
+    WG_WAITS(WG_WAIT_SYMBOL_WH_, WG_WAIT_ABSENT_, WG_WAIT_SYMBOL_, S) \
     S(WAIT_SFPU, 0x4000) \
     S(SFPU, 0x4000) \
     S(UNPACK, 0x0006) \
