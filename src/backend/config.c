@@ -120,7 +120,7 @@ static void touch_written(wg_tile *t, const wg_config_op *op)
 {
     uint32_t mask = UINT32_MAX;
     if (op->kind == WG_CONFIG_RMWCIB)
-        mask = (op->insn.word >> 16 & 0xFF) << 8 * (op->insn.op - WG_I_RMWCIB0);
+        mask = WG_GET(RMWCIB0, Mask, op->insn.word) << 8 * (op->insn.op - WG_I_RMWCIB0);
     wg_touch_by(t, WG_AGENT_CONFIG, &op->insn);
     for (unsigned bank = 0; bank < 2; bank++)
         for (unsigned i = 0; i < op->words && op->banks >> bank & 1; i++)
@@ -165,7 +165,7 @@ void wg_config_thcon_reset(wg_tile *t, bool held)
 
 static void apply_setc16(wg_tile *t, const wg_insn *insn)
 {
-    unsigned index = insn->word >> 16 & 0xFF;
+    unsigned index = WG_GET(SETC16, setc16_reg, insn->word);
     uint16_t *word = &t->regs.config.thread[insn->thread][index];
     t->regs.config.changes += *word != (uint16_t)insn->word;
     *word = (uint16_t)insn->word;
@@ -253,7 +253,7 @@ static void move_up(wg_tile *t, unsigned stage)
 void wg_config_result(const wg_tile *t, unsigned thread, unsigned reg, uint32_t *value)
 {
     const wg_config_op *op = &t->backend.config.stage[WG_CONFIG_STAGE_P1];
-    if (op->kind == WG_CONFIG_RDCFG && op->insn.thread == thread && (op->insn.word >> 16 & 0x3F) == reg &&
+    if (op->kind == WG_CONFIG_RDCFG && op->insn.thread == thread && WG_GET(RDCFG, GprAddress, op->insn.word) == reg &&
         op->not_before <= t->sched.now && !wg_gpr_port_taken(&t->regs.gpr, t->sched.now))
         *value = op->value[0];
 }
@@ -265,7 +265,7 @@ static void write_result(wg_tile *t)
     uint64_t cycle = t->sched.now - 1;
     if (!op->kind || cycle < op->not_before || wg_gpr_port_taken(&t->regs.gpr, cycle))
         return;
-    unsigned thread = op->insn.thread, reg = op->insn.word >> 16 & 0x3F;
+    unsigned thread = op->insn.thread, reg = WG_GET(RDCFG, GprAddress, op->insn.word);
     t->regs.gpr.r[thread][reg] = op->value[0];
     wg_touch_by(t, WG_AGENT_CONFIG, &op->insn);
     wg_touch_gpr(t, WG_TOUCH_WRITE | WG_TOUCH_LATE, thread, reg, 1);
@@ -277,14 +277,15 @@ static void write_result(wg_tile *t)
 /* The scratch register's part of CFGSHIFTMASK, computed from what stage 0 reads in its first cycle. */
 static uint32_t shift_mask(uint32_t word, uint32_t scratch, uint32_t old)
 {
-    unsigned width = word >> 15 & 0x1F, amount = word >> 10 & 0x1F;
+    unsigned width = WG_OPERAND(BH, CFGSHIFTMASK, mask_width, word);
+    unsigned amount = WG_OPERAND(BH, CFGSHIFTMASK, right_cshift_amt, word);
     uint32_t mask = (uint32_t)((UINT64_C(2) << width) - 1);
     uint32_t bits = scratch & mask;
     uint32_t value = amount ? bits >> amount | bits << (32 - amount) : bits;
     uint32_t cleared = amount ? mask >> amount | mask << (32 - amount) : mask;
-    if (!(word >> 23 & 1))
+    if (!WG_OPERAND(BH, CFGSHIFTMASK, disable_mask_on_old_val, word))
         old &= ~cleared;
-    switch (word >> 20 & 7) {
+    switch (WG_OPERAND(BH, CFGSHIFTMASK, operation, word)) {
     case 0: return old | value;
     case 1: return old & value;
     case 2: return old ^ value;
@@ -324,9 +325,9 @@ static void ask_overlay(wg_tile *t)
     wg_config_op *op = &unit_of(t)->stage[WG_CONFIG_STAGE_M3];
     if (!op->kind || op->entered + 1 != t->sched.now)
         return;
-    unsigned thread = op->insn.thread, select = op->insn.word >> 21 & 3;
+    unsigned thread = op->insn.thread, select = WG_OPERAND(BH, STREAMWRCFG, stream_id_sel, op->insn.word);
     uint32_t stream = wg_thread_config_get(t, thread, WG_TCFG_STREAM_ID_SYNC_SEC0_BankSel + (wg_tcfg_id)select);
-    unsigned reg = op->insn.word >> 11 & 0x3FF;
+    unsigned reg = WG_OPERAND(BH, STREAMWRCFG, StreamRegAddr, op->insn.word);
     if (wg_overlay_has_register(t, reg)) {
         op->value[0] = wg_overlay_stream_read(t, stream, reg);
     } else {
@@ -410,7 +411,7 @@ static bool index_valid(wg_tile *t, const wg_insn *insn, unsigned index, unsigne
 static void accept_setc16(wg_tile *t, const wg_insn *insn)
 {
     wg_config_pipeline *u = unit_of(t);
-    if (!index_valid(t, insn, insn->word >> 16 & 0xFF, t->arch->thread_config_words)) {
+    if (!index_valid(t, insn, WG_GET(SETC16, setc16_reg, insn->word), t->arch->thread_config_words)) {
         wg_unit_completed(t, WG_AGENT_CONFIG, insn);
         return;
     }
@@ -432,10 +433,10 @@ static void capture(wg_tile *t, wg_config_op *op)
 {
     const wg_insn *insn = &op->insn;
     uint32_t word = insn->word, *config = t->regs.config.bank[op->banks >> 1];
-    unsigned gpr = word >> 16 & 0x3F;
+    unsigned gpr = WG_GET(WRCFG, GprAddress, word);
     switch (op->kind) {
     case WG_CONFIG_WRCFG:
-        if (word >> 15 & 1) {
+        if (WG_GET(WRCFG, wr128b, word)) {
             op->words = 4;
             op->word &= (uint16_t)~3u;
             gpr &= ~3u;
@@ -445,12 +446,12 @@ static void capture(wg_tile *t, wg_config_op *op)
         break;
     case WG_CONFIG_RMWCIB: {
         unsigned shift = 8u * (unsigned)(insn->op - WG_I_RMWCIB0);
-        uint32_t mask = (word >> 16 & 0xFF) << shift, data = (word >> 8 & 0xFF) << shift;
+        uint32_t mask = WG_GET(RMWCIB0, Mask, word) << shift, data = WG_GET(RMWCIB0, Data, word) << shift;
         op->value[0] = (config[op->word] & ~mask) | (data & mask);
         break;
     }
     case WG_CONFIG_CFGSHIFTMASK: {
-        unsigned select = word >> 8 & 3;
+        unsigned select = WG_OPERAND(BH, CFGSHIFTMASK, scratch_sel, word);
         unsigned first = wg_cfg_fields[t->arch->id][WG_CFG_SCRATCH_SEC0_val].word;
         wg_config_touched(t, WG_TOUCH_READ, insn->thread, first + (select < 3 ? select : insn->thread), UINT32_MAX);
         op->value[0] = shift_mask(word, config[first + (select < 3 ? select : insn->thread)], config[op->word]);
@@ -475,7 +476,7 @@ static void config_accept(wg_tile *t, const wg_insn *insn)
         return;
     }
     if (collides(t, h->kind)) {
-        wg_find_insn(t, WG_F_CONFIG_RDCFG_LOST, insn, insn->word >> 16 & 0x3F, 0);
+        wg_find_insn(t, WG_F_CONFIG_RDCFG_LOST, insn, WG_GET(RDCFG, GprAddress, insn->word), 0);
         wg_unit_completed(t, WG_AGENT_CONFIG, insn);
         return;
     }

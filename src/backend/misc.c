@@ -13,8 +13,6 @@
 #include "backend/insn_finding.h"
 #include "report/touch.h"
 
-static uint32_t field(uint32_t word, unsigned lo, unsigned width) { return word >> lo & ((UINT32_C(1) << width) - 1); }
-
 /* 0 is the own thread, otherwise the thread's number plus one. */
 static unsigned overridden(const wg_insn *insn, unsigned choice) { return choice ? choice - 1 : insn->thread; }
 
@@ -22,24 +20,25 @@ static void setadc(wg_tile *t, const wg_insn *insn)
 {
     /* SETADC.md's model keeps the override's two bits in the value, too, and calls itself weak there; public kernels
      * set the X of other threads' counters to small values, so they do not belong to it. */
-    uint32_t word = insn->word, value = field(word, 0, 16);
-    unsigned thread = overridden(insn, field(word, 16, 2));
+    uint32_t word = insn->word, value = WG_GET(SETADC, Value16, word);
+    unsigned thread = overridden(insn, WG_GET(SETADC, ThreadOverride, word));
+    unsigned channel = WG_GET(SETADC, ChannelIndex, word), dimension = WG_GET(SETADC, DimensionIndex, word);
     for (unsigned unit = 0; unit < 3; unit++)
-        if (word >> (21 + unit) & 1) {
-            wg_touch_adc(t, WG_TOUCH_WRITE, thread, unit, word >> 20 & 1, field(word, 18, 2), 1);
-            wg_adc_set(&t->regs.adc.unit[thread][unit][word >> 20 & 1], field(word, 18, 2), value);
+        if (WG_GET(SETADC, CntSetMask, word) >> unit & 1) {
+            wg_touch_adc(t, WG_TOUCH_WRITE, thread, unit, channel, dimension, 1);
+            wg_adc_set(&t->regs.adc.unit[thread][unit][channel], dimension, value);
         }
 }
 
 static void setadcxx(wg_tile *t, const wg_insn *insn)
 {
     for (unsigned unit = 0; unit < 3; unit++) {
-        if (!(insn->word >> (21 + unit) & 1))
+        if (!(WG_GET(SETADCXX, CntSetMask, insn->word) >> unit & 1))
             continue;
         wg_touch_adc(t, WG_TOUCH_WRITE, insn->thread, unit, 0, WG_ADC_X, 1);
         wg_touch_adc(t, WG_TOUCH_WRITE, insn->thread, unit, 1, WG_ADC_X, 1);
-        wg_adc_set(&t->regs.adc.unit[insn->thread][unit][0], WG_ADC_X, field(insn->word, 0, 10));
-        wg_adc_set(&t->regs.adc.unit[insn->thread][unit][1], WG_ADC_X, field(insn->word, 10, 10));
+        wg_adc_set(&t->regs.adc.unit[insn->thread][unit][0], WG_ADC_X, WG_GET(SETADCXX, x_start, insn->word));
+        wg_adc_set(&t->regs.adc.unit[insn->thread][unit][1], WG_ADC_X, WG_GET(SETADCXX, x_end2, insn->word));
     }
 }
 
@@ -48,29 +47,34 @@ typedef void (*move_fn)(wg_adc_channel *c, wg_adc_dimension dimension, uint32_t 
 /* The instructions on a pair of dimensions of both channels: `selected` says which of the four take part. */
 static void move_pair(wg_tile *t, const wg_insn *insn, wg_adc_dimension first, unsigned selected, move_fn move)
 {
-    unsigned thread = overridden(insn, field(insn->word, 18, 2));
+    const uint32_t word = insn->word;
+    const uint32_t value[4] = {WG_GET(SETADCXY, Ch0_X, word), WG_GET(SETADCXY, Ch0_Y, word),
+                               WG_GET(SETADCXY, Ch1_X, word),
+                               WG_GET(SETADCXY, Ch1_Y, word)}; /* all six have them at the same places */
+    unsigned thread = overridden(insn, WG_GET(SETADCXY, ThreadOverride, word));
     for (unsigned unit = 0; unit < 3; unit++) {
-        if (!(insn->word >> (21 + unit) & 1))
+        if (!(WG_GET(SETADCXY, CntSetMask, word) >> unit & 1))
             continue;
         for (unsigned i = 0; i < 4; i++)
             if (selected >> i & 1) {
                 wg_touch_adc(t, WG_TOUCH_WRITE, thread, unit, i / 2, first + i % 2, 1);
-                move(&t->regs.adc.unit[thread][unit][i / 2], first + i % 2, field(insn->word, 6 + 3 * i, 3));
+                move(&t->regs.adc.unit[thread][unit][i / 2], first + i % 2, value[i]);
             }
     }
 }
 
-static void setadcxy(wg_tile *t, const wg_insn *insn) { move_pair(t, insn, WG_ADC_X, insn->word & 15, wg_adc_set); }
-static void setadczw(wg_tile *t, const wg_insn *insn) { move_pair(t, insn, WG_ADC_Z, insn->word & 15, wg_adc_set); }
+static unsigned chosen(const wg_insn *insn) { return WG_GET(SETADCXY, BitMask, insn->word); }
+static void setadcxy(wg_tile *t, const wg_insn *insn) { move_pair(t, insn, WG_ADC_X, chosen(insn), wg_adc_set); }
+static void setadczw(wg_tile *t, const wg_insn *insn) { move_pair(t, insn, WG_ADC_Z, chosen(insn), wg_adc_set); }
 static void incadcxy(wg_tile *t, const wg_insn *insn) { move_pair(t, insn, WG_ADC_X, 15, wg_adc_increment); }
 static void incadczw(wg_tile *t, const wg_insn *insn) { move_pair(t, insn, WG_ADC_Z, 15, wg_adc_increment); }
 static void addrcrxy(wg_tile *t, const wg_insn *insn)
 {
-    move_pair(t, insn, WG_ADC_X, insn->word & 15, wg_adc_carriage_return);
+    move_pair(t, insn, WG_ADC_X, chosen(insn), wg_adc_carriage_return);
 }
 static void addrcrzw(wg_tile *t, const wg_insn *insn)
 {
-    move_pair(t, insn, WG_ADC_Z, insn->word & 15, wg_adc_carriage_return);
+    move_pair(t, insn, WG_ADC_Z, chosen(insn), wg_adc_carriage_return);
 }
 
 static void setdvalid(wg_tile *t, const wg_insn *insn)
@@ -97,7 +101,7 @@ static void setdvalid(wg_tile *t, const wg_insn *insn)
  */
 static void rstdma(wg_tile *t, const wg_insn *insn)
 {
-    wg_find_insn(t, WG_F_INSN_ASSUMED, insn, insn->word >> 24, 0);
+    wg_find_insn(t, WG_F_INSN_ASSUMED, insn, wg_opcode(insn->word), 0);
     bool held = t->backend.tdma.held;
     wg_tdma_soft_reset(t, true);
     wg_tdma_soft_reset(t, held);

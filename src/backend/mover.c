@@ -238,7 +238,7 @@ static void mover_accept(wg_tile *t, const wg_insn *insn)
 {
     wg_mover *m = &t->backend.mover;
     unsigned thread = insn->thread;
-    if (insn->word >> 23 & 1)
+    if (WG_GET(XMOV, Mov_block_selection, insn->word))
         wg_findf(t, WG_F_MOVER_OPERAND, wg_insn_finding(insn, 1, 0),
                  "move block 1"); /* XMOV.md knows (0, 0) alone; taken as that */
     m->insn = *insn;

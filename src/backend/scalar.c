@@ -22,8 +22,6 @@
 
 enum { BH = 1 << WG_ARCH_BH, WH = 1 << WG_ARCH_WH };
 
-static uint32_t field(uint32_t word, unsigned lo, unsigned width) { return word >> lo & ((UINT32_C(1) << width) - 1); }
-
 /* ---- GPRs ------------------------------------------------------------------------------------------- */
 
 uint32_t wg_gpr_operand(wg_tile *t, const wg_insn *insn, unsigned reg)
@@ -87,10 +85,10 @@ static uint64_t will_load(const wg_tile *t, unsigned thread)
         return 0;
     switch (u->insn.op) {
     case WG_I_LOADIND:
-        return (field(word, 22, 2) ? UINT64_C(1) : UINT64_C(15))
-               << (field(word, 6, 6) & (field(word, 22, 2) ? 63 : 60));
-    case WG_I_ATINCGET: return UINT64_C(1) << field(word, 6, 6);
-    case WG_I_LOADREG: return UINT64_C(1) << field(word, 18, 6);
+        return WG_GET(LOADIND, SizeSel, word) ? UINT64_C(1) << WG_GET(LOADIND, DataRegIndex, word)
+                                              : UINT64_C(15) << (WG_GET(LOADIND, DataRegIndex, word) & 60);
+    case WG_I_ATINCGET: return UINT64_C(1) << WG_GET(ATINCGET, DataRegIndex, word);
+    case WG_I_LOADREG: return UINT64_C(1) << WG_GET(LOADREG, TdmaDataRegIndex, word);
     default: return 0;
     }
 }
@@ -106,7 +104,7 @@ void wg_gpr_settle(wg_tile *t, unsigned thread)
     for (unsigned stage = WG_CONFIG_STAGE_0; stage < WG_CONFIG_STAGES; stage++) {
         const wg_config_op *op = &t->backend.config.stage[stage];
         if (op->kind == WG_CONFIG_RDCFG && op->insn.thread == thread)
-            pending |= UINT64_C(1) << field(op->insn.word, 16, 6);
+            pending |= UINT64_C(1) << WG_GET(RDCFG, GprAddress, op->insn.word);
     }
     t->regs.gpr.pending[thread] = pending;
 }
@@ -155,13 +153,14 @@ static unsigned start_setdmareg(wg_tile *t, const wg_insn *insn)
 {
     wg_scalar *u = &t->backend.scalar;
     memset(u->operand, 0, sizeof u->operand);
-    unsigned source = field(insn->word, 11, 4), which = field(insn->word, 15, 4);
-    if (!(insn->word >> 7 & 1)) {
-        u->operand[0] = field(insn->word, 8, 16);
-        check_result(t, insn, field(insn->word, 1, 6));
+    unsigned source = WG_GET(SETDMAREG, InputSource, insn->word), which = WG_GET(SETDMAREG, WhichPackers, insn->word);
+    unsigned reg = WG_GET(SETDMAREG, RegIndex16b, insn->word) / 2;
+    bool wide = WG_GET(SETDMAREG, Payload_SigSelSize, insn->word) >= 2;
+    if (!WG_GET(SETDMAREG, SetSignalsMode, insn->word)) {
+        u->operand[0] = WG_GET(SETDMAREG, Immediate, insn->word);
+        check_result(t, insn, reg);
         return 1;
     }
-    unsigned reg = field(insn->word, 1, 6), wide = field(insn->word, 22, 2) >= 2;
     for (unsigned i = 0; i < (wide ? 4u : 1u); i++)
         check_result(t, insn, (wide ? reg & ~3u : reg) + i);
     switch (source) {
@@ -201,17 +200,17 @@ static void write_half(wg_tile *t, unsigned thread, unsigned half, uint32_t valu
 static bool step_setdmareg(wg_tile *t, wg_scalar *u)
 {
     uint32_t word = u->insn.word, *v = u->operand;
-    unsigned thread = u->insn.thread, half = field(word, 0, 7), first = half >> 1 & 0x3C;
-    if (!(word >> 7 & 1)) {
+    unsigned thread = u->insn.thread, half = WG_GET(SETDMAREG, RegIndex16b, word), first = half >> 1 & 0x3C;
+    if (!WG_GET(SETDMAREG, SetSignalsMode, word)) {
         write_half(t, thread, half, v[0]);
         return true;
     }
-    unsigned input = field(word, 8, 3);
-    if (field(word, 11, 4) == 8)
+    unsigned input = WG_GET(SETDMAREG, InputHalfReg, word);
+    if (WG_GET(SETDMAREG, InputSource, word) == 8)
         for (unsigned i = 0; i < 4; i++)
-            if (field(word, 15, 4) >> i & 1)
+            if (WG_GET(SETDMAREG, WhichPackers, word) >> i & 1)
                 memset(packer_of(t, i)->acc_tile_size, 0, sizeof packer_of(t, i)->acc_tile_size);
-    switch (field(word, 22, 2)) {
+    switch (WG_GET(SETDMAREG, Payload_SigSelSize, word)) {
     case 0: write_half(t, thread, half, v[input >> 1] >> (input & 1 ? 16 : 0)); break;
     case 1: wg_scalar_write(t, thread, half >> 1, v[input >> 1]); break;
     case 2:
@@ -233,7 +232,10 @@ static bool step_setdmareg(wg_tile *t, wg_scalar *u)
 
 /* ---- Arithmetic ------------------------------------------------------------------------------------- */
 
-static bool constant(uint32_t word) { return word >> 23 & 1; }
+/* All of them have their operands at the same places. */
+static bool constant(uint32_t word) { return WG_GET(ADDDMAREG, OpBisConst, word); }
+static unsigned result_reg(uint32_t word) { return WG_GET(ADDDMAREG, ResultRegIndex, word); }
+static unsigned mode(uint32_t word) { return WG_GET(CMPDMAREG, OpSel, word); }
 
 /*
  * Decided here: a result that an RDCFG writes in this very cycle is seen. RDCFG.md warns of the instruction behind an
@@ -250,10 +252,10 @@ static uint32_t alu_operand(wg_tile *t, const wg_insn *insn, unsigned reg)
 static unsigned start_alu(wg_tile *t, const wg_insn *insn)
 {
     wg_scalar *u = &t->backend.scalar;
-    unsigned left = field(insn->word, 0, 6), right = field(insn->word, 6, 6);
+    unsigned left = WG_GET(ADDDMAREG, OpARegIndex, insn->word), right = WG_GET(ADDDMAREG, OpBRegIndex, insn->word);
     u->operand[0] = alu_operand(t, insn, left);
     u->operand[1] = constant(insn->word) ? right : alu_operand(t, insn, right);
-    check_result(t, insn, field(insn->word, 12, 6));
+    check_result(t, insn, result_reg(insn->word));
     unsigned groups_differ = !constant(insn->word) && left >> 2 != right >> 2;
     return t->timing->scalar_alu + groups_differ;
 }
@@ -261,10 +263,9 @@ static unsigned start_alu(wg_tile *t, const wg_insn *insn)
 static bool finish_alu(wg_tile *t, const wg_scalar *u, bool defined, uint32_t result)
 {
     if (defined)
-        wg_scalar_write(t, u->insn.thread, field(u->insn.word, 12, 6), result);
+        wg_scalar_write(t, u->insn.thread, result_reg(u->insn.word), result);
     else
-        wg_findf(t, WG_F_SCALAR_MODE, wg_insn_finding(&u->insn, field(u->insn.word, 18, 3), 0), "mode %u",
-                 field(u->insn.word, 18, 3));
+        wg_findf(t, WG_F_SCALAR_MODE, wg_insn_finding(&u->insn, mode(u->insn.word), 0), "mode %u", mode(u->insn.word));
     return true;
 }
 
@@ -278,7 +279,7 @@ static bool step_mul(wg_tile *t, wg_scalar *u)
 static bool step_bitwop(wg_tile *t, wg_scalar *u)
 {
     uint32_t a = u->operand[0], b = u->operand[1];
-    switch (field(u->insn.word, 18, 3)) {
+    switch (mode(u->insn.word)) {
     case 0: return finish_alu(t, u, true, a & b);
     case 1: return finish_alu(t, u, true, a | b);
     case 2: return finish_alu(t, u, true, a ^ b);
@@ -289,7 +290,7 @@ static bool step_bitwop(wg_tile *t, wg_scalar *u)
 static bool step_shift(wg_tile *t, wg_scalar *u)
 {
     unsigned amount = u->operand[1] & 31;
-    switch (field(u->insn.word, 18, 3)) {
+    switch (mode(u->insn.word)) {
     case 0: return finish_alu(t, u, true, u->operand[0] << amount);
     case 1: return finish_alu(t, u, true, u->operand[0] >> amount);
     default: return finish_alu(t, u, false, 0);
@@ -299,7 +300,7 @@ static bool step_shift(wg_tile *t, wg_scalar *u)
 static bool step_cmp(wg_tile *t, wg_scalar *u)
 {
     uint32_t a = u->operand[0], b = u->operand[1];
-    switch (field(u->insn.word, 18, 3)) {
+    switch (mode(u->insn.word)) {
     case 0: return finish_alu(t, u, true, a > b);
     case 1: return finish_alu(t, u, true, a < b);
     case 2: return finish_alu(t, u, true, a == b);
@@ -316,8 +317,8 @@ static bool step_cmp(wg_tile *t, wg_scalar *u)
 static unsigned start_reg2flop(wg_tile *t, const wg_insn *insn)
 {
     wg_scalar *u = &t->backend.scalar;
-    bool wide = field(insn->word, 20, 2) == 0 && field(insn->word, 22, 2) == 0;
-    unsigned reg = field(insn->word, 0, 6) & (wide ? ~3u : ~0u);
+    bool wide = WG_GET(REG2FLOP, TargetSel, insn->word) == 0 && WG_GET(REG2FLOP, SizeSel, insn->word) == 0;
+    unsigned reg = WG_GET(REG2FLOP, RegIndex, insn->word) & (wide ? ~3u : ~0u);
     for (unsigned i = 0; i < (wide ? 4 : 1); i++)
         u->operand[i] = wg_gpr_operand(t, insn, reg + i);
     return 2;
@@ -325,8 +326,8 @@ static unsigned start_reg2flop(wg_tile *t, const wg_insn *insn)
 
 static void reg2flop_config(wg_tile *t, wg_scalar *u)
 {
-    unsigned base = wg_config_thcon_base(t), index = field(u->insn.word, 6, 7);
-    bool wide = field(u->insn.word, 22, 2) == 0;
+    unsigned base = wg_config_thcon_base(t), index = WG_GET(REG2FLOP, FlopIndex, u->insn.word);
+    bool wide = WG_GET(REG2FLOP, SizeSel, u->insn.word) == 0;
     if (index >= t->arch->config_global_from - base) {
         wg_findf(t, WG_F_SCALAR_THCON_INDEX, wg_insn_finding(&u->insn, index, 0), "index %u of %u", index,
                  t->arch->config_global_from - base);
@@ -341,8 +342,8 @@ static void reg2flop_config(wg_tile *t, wg_scalar *u)
 /* Sizes: 32, 16 or 8 bits from the byte that the shift names; what does not fit is 0. */
 static uint32_t reg2flop_value(uint32_t word, uint32_t value)
 {
-    unsigned shift = field(word, 18, 2);
-    switch (field(word, 22, 2)) {
+    unsigned shift = WG_GET(REG2FLOP, ByteOffset, word);
+    switch (WG_GET(REG2FLOP, SizeSel, word)) {
     case 1: return shift ? 0 : value;
     case 2: return shift == 0 ? value & 0xFFFF : shift == 2 ? value >> 16 : 0;
     case 3: return value >> shift * 8 & 0xFF;
@@ -353,11 +354,13 @@ static uint32_t reg2flop_value(uint32_t word, uint32_t value)
 static void reg2flop_adc(wg_tile *t, wg_scalar *u)
 {
     uint32_t word = u->insn.word;
-    unsigned thread = word >> 20 & 1 ? field(word, 16, 2) : u->insn.thread, adc = field(word, 9, 2);
+    unsigned thread = WG_GET(REG2FLOP, ThreadOverride, word) ? WG_GET(REG2FLOP, ContextId_2, word) : u->insn.thread;
+    unsigned adc = WG_GET(REG2FLOP, ADCSel, word), channel = WG_GET(REG2FLOP, Channel, word);
+    unsigned dimension = WG_GET(REG2FLOP, XYZW, word);
     if (thread >= WG_THREADS || adc >= 3)
         return; /* REG2FLOP_ADC.md: has no effect */
-    wg_touch_adc(t, WG_TOUCH_WRITE, thread, adc, word >> 11 & 1, field(word, 6, 2), 1);
-    wg_adc_put(&t->regs.adc.unit[thread][adc][word >> 11 & 1], field(word, 6, 2), word >> 8 & 1,
+    wg_touch_adc(t, WG_TOUCH_WRITE, thread, adc, channel, dimension, 1);
+    wg_adc_put(&t->regs.adc.unit[thread][adc][channel], dimension, WG_GET(REG2FLOP, SetCr, word),
                reg2flop_value(word, u->operand[0]));
 }
 
@@ -368,7 +371,7 @@ static bool step_reg2flop(wg_tile *t, wg_scalar *u)
         u->until = t->sched.now + 1;
         return false;
     }
-    switch (field(u->insn.word, 20, 2)) {
+    switch (WG_GET(REG2FLOP, TargetSel, u->insn.word)) {
     case 0: reg2flop_config(t, u); break;
     case 1: wg_findf(t, WG_F_SCALAR_MODE, wg_insn_finding(&u->insn, 1, 0), "target 1"); break;
     default: reg2flop_adc(t, u); break;
@@ -396,7 +399,7 @@ static bool step_flushdma(wg_tile *t, wg_scalar *u)
     static const struct {
         uint8_t unit, part;
     } conditions[4] = {{WG_UNIT_SCALAR, 0}, {WG_UNIT_UNPACK, 0}, {WG_UNIT_UNPACK, 1}, {WG_UNIT_PACK, 0}};
-    unsigned mask = u->insn.word & 15 ? u->insn.word & 15 : 15;
+    unsigned spec = WG_GET(FLUSHDMA, FlushSpec, u->insn.word), mask = spec ? spec : 15;
     for (unsigned i = 0; i < 4; i++) {
         if (mask >> i & 1 && part_busy(t, conditions[i].unit, conditions[i].part))
             return wg_scalar_wait(t, i ? WG_STALL_UNIT_BUSY : WG_STALL_MEMORY, conditions[i].unit,

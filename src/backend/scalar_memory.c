@@ -31,10 +31,10 @@ enum { PORT_READ = 1, PORT_WRITE = 1, PORT_READ_MODIFY_WRITE = 5 };
 #define OVERLAY_FIRST UINT32_C(0xFFB40000)
 #define OVERLAY_LAST UINT32_C(0xFFB7FFFF)
 
-static uint32_t field(uint32_t word, unsigned lo, unsigned width) { return word >> lo & ((UINT32_C(1) << width) - 1); }
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
-static unsigned data_reg(uint32_t word) { return field(word, 6, 6); }
-static unsigned addr_reg(uint32_t word) { return field(word, 0, 6); }
+/* Of LOADIND, STOREIND and the atomics alike. */
+static unsigned data_reg(uint32_t word) { return WG_GET(STOREIND, DataRegIndex, word); }
+static unsigned addr_reg(uint32_t word) { return WG_GET(STOREIND, AddrRegIndex, word); }
 
 /* ---- Requests --------------------------------------------------------------------------------------- */
 
@@ -154,14 +154,15 @@ static bool mmio(wg_tile *t, wg_scalar_request *r)
 static bool fifo_step(wg_tile *t, wg_scalar_request *r)
 {
     uint32_t word = r->insn.word, pointers[4];
-    unsigned which = field(word, 12, 2), width = field(word, 14, 4);
+    unsigned which = WG_GET(ATINCGETPTR, Sel32b, word), width = WG_GET(ATINCGETPTR, WrapVal, word);
     l1_get(t, r->address, pointers, 16);
     uint32_t size = pointers[1] - pointers[0];
     uint32_t capacity = width ? UINT32_C(1) << (width - 1) : 0x8000;
     if (which & 1 ? size && size % capacity == 0 : !size)
         return false;
     r->data[0] = pointers[which];
-    uint32_t step = (uint32_t)!field(word, 22, 1) << field(word, 18, 4), mask = (UINT32_C(1) << width) - 1;
+    uint32_t step = (uint32_t)!WG_GET(ATINCGETPTR, NoIncr, word) << WG_GET(ATINCGETPTR, IncrVal, word);
+    uint32_t mask = (UINT32_C(1) << width) - 1;
     uint32_t next = ((pointers[which] + step) & mask) | (pointers[which] & ~mask);
     l1_put(t, r->address + 4 * which, &next, 4);
     return true;
@@ -196,8 +197,8 @@ static bool access_memory(wg_tile *t, wg_scalar_request *r, uint64_t *retry)
         break;
     case WG_SCALAR_COMPARE_SET:
         l1_get(t, r->address, &old, 4);
-        next = field(r->insn.word, 18, 4);
-        r->failed = old != field(r->insn.word, 14, 4);
+        next = WG_GET(ATCAS, SwapVal, r->insn.word);
+        r->failed = old != WG_GET(ATCAS, CmpVal, r->insn.word);
         if (!r->failed)
             l1_put(t, r->address, &next, 4);
         break;
@@ -311,7 +312,7 @@ static bool in_mmio(wg_tile *t, const wg_insn *insn, uint32_t address)
 
 static uint32_t offset_of(wg_tile *t, const wg_insn *insn)
 {
-    unsigned half = field(insn->word, 14, 7);
+    unsigned half = WG_GET(STOREIND, OffsetIndex, insn->word);
     return wg_gpr_operand(t, insn, half >> 1) >> (half & 1 ? 16 : 0) & 0xFFFF;
 }
 
@@ -319,7 +320,8 @@ static uint32_t offset_of(wg_tile *t, const wg_insn *insn)
 static void step_offset(wg_tile *t, const wg_scalar *u)
 {
     static const uint8_t increments[4] = {0, 2, 4, 16};
-    unsigned half = field(u->insn.word, 14, 7), increment = increments[field(u->insn.word, 12, 2)];
+    unsigned half = WG_GET(STOREIND, OffsetIndex, u->insn.word);
+    unsigned increment = increments[WG_GET(STOREIND, AutoIncSpec, u->insn.word)];
     uint32_t old = t->regs.gpr.r[u->insn.thread][half >> 1 & 0x3F], shift = half & 1 ? 16 : 0;
     uint32_t value = ((old >> shift) + increment) & 0xFFFF;
     if (!increment)
@@ -330,8 +332,9 @@ static void step_offset(wg_tile *t, const wg_scalar *u)
 
 /* ---- LOADIND, STOREIND ------------------------------------------------------------------------------ */
 
-static bool to_l1(uint32_t word) { return word >> 23 & 1; } /* STOREIND's MemHierSel */
-static bool to_mmio(uint32_t word) { return word >> 22 & 1; }
+/* STOREIND's target: L1, else registers, else SrcA or SrcB. */
+static bool to_l1(uint32_t word) { return WG_GET(STOREIND, MemHierSel, word); }
+static bool to_mmio(uint32_t word) { return WG_GET(STOREIND, SizeSel, word); }
 
 unsigned wg_scalar_start_indirect(wg_tile *t, const wg_insn *insn)
 {
@@ -344,7 +347,7 @@ unsigned wg_scalar_start_indirect(wg_tile *t, const wg_insn *insn)
         return SEND;
     unsigned reg = data_reg(insn->word), count = 1;
     if (to_l1(insn->word))
-        count = field(insn->word, 21, 2) ? 1 : 4;
+        count = WG_GET(STOREIND, Size, insn->word) ? 1 : 4;
     else if (!to_mmio(insn->word))
         count = 2;
     for (unsigned i = 0; i < count; i++)
@@ -367,7 +370,7 @@ bool wg_scalar_step_loadind(wg_tile *t, wg_scalar *u)
 {
     if (!in_l1(t, &u->insn, u->address))
         return true;
-    if (!send(t, u, l1_request(t, u, WG_SCALAR_LOAD, field(u->insn.word, 22, 2))))
+    if (!send(t, u, l1_request(t, u, WG_SCALAR_LOAD, WG_GET(LOADIND, SizeSel, u->insn.word))))
         return false;
     step_offset(t, u);
     return true;
@@ -383,7 +386,7 @@ static store_outcome store_to_src(wg_tile *t, wg_scalar *u)
 {
     wg_src *src = &t->regs.src;
     unsigned thread = u->insn.thread;
-    bool b = u->insn.word >> 21 & 1;
+    bool b = WG_GET(STOREIND, RegSizeSel, u->insn.word);
     wg_src_file file = b ? WG_SRCB : WG_SRCA;
     uint32_t address = u->address & 0xFFFFF;
     unsigned bank = (b ? src->unpack_bank_b : src->unpack_bank_a) & 1;
@@ -418,11 +421,11 @@ bool wg_scalar_step_storeind(wg_tile *t, wg_scalar *u)
     if (to_l1(word)) {
         if (!in_l1(t, &u->insn, u->address))
             return true;
-        if (!send(t, u, l1_request(t, u, WG_SCALAR_STORE, field(word, 21, 2))))
+        if (!send(t, u, l1_request(t, u, WG_SCALAR_STORE, WG_GET(STOREIND, Size, word))))
             return false;
     } else if (to_mmio(word)) {
         uint32_t address = MMIO_BASE + (u->address & 0xFFFFC);
-        if (word >> 21 & 1) {
+        if (WG_GET(STOREIND, RegSizeSel, word)) {
             wg_findf(t, WG_F_SCALAR_MODE, wg_insn_finding(&u->insn, 3, 0), "a size for a store to registers");
             return true;
         }
@@ -446,9 +449,9 @@ bool wg_scalar_step_storeind(wg_tile *t, wg_scalar *u)
 unsigned wg_scalar_start_direct(wg_tile *t, const wg_insn *insn)
 {
     wg_scalar *u = &t->backend.scalar;
-    u->address = MMIO_BASE + (field(insn->word, 0, 18) << 2);
+    u->address = MMIO_BASE + (WG_GET(LOADREG, RegAddr, insn->word) << 2);
     if (insn->op == WG_I_STOREREG)
-        u->operand[0] = wg_gpr_operand(t, insn, field(insn->word, 18, 6));
+        u->operand[0] = wg_gpr_operand(t, insn, WG_GET(STOREREG, TdmaDataRegIndex, insn->word));
     return SEND;
 }
 
@@ -461,7 +464,7 @@ bool wg_scalar_step_direct(wg_tile *t, wg_scalar *u)
                 (wg_scalar_request){.kind = store ? WG_SCALAR_STORE_MMIO : WG_SCALAR_LOAD_MMIO,
                                     .bytes = 4,
                                     .address = u->address,
-                                    .reg = (uint8_t)field(u->insn.word, 18, 6),
+                                    .reg = (uint8_t)WG_GET(LOADREG, TdmaDataRegIndex, u->insn.word),
                                     .data = {u->operand[0]}});
 }
 
@@ -477,7 +480,7 @@ unsigned wg_scalar_start_atomic(wg_tile *t, const wg_insn *insn)
     case WG_I_ATINCGET: u->operand[0] = wg_gpr_operand(t, insn, reg); break;
     case WG_I_ATSWAP:
         for (unsigned i = 0; i < 4; i++) {
-            bool single = word >> 22 & 1;
+            bool single = WG_GET(ATSWAP, SingleDataReg, word);
             u->operand[i] = single && i != (reg & 3) ? 0 : wg_gpr_operand(t, insn, (reg & ~3u) + i);
         }
         break;
@@ -490,7 +493,7 @@ unsigned wg_scalar_start_atomic(wg_tile *t, const wg_insn *insn)
 static bool atomic_address(wg_tile *t, const wg_scalar *u, unsigned offset, uint32_t *address)
 {
     *address = u->address * 16 + offset * 4;
-    if (u->insn.word >> 23 & 1) {
+    if (WG_GET(ATINCGET, MemHierSel, u->insn.word)) {
         wg_findf(t, WG_F_SCALAR_MODE, wg_insn_finding(&u->insn, 1, 0), "MemHierSel 1");
         return false;
     }
@@ -500,7 +503,7 @@ static bool atomic_address(wg_tile *t, const wg_scalar *u, unsigned offset, uint
 bool wg_scalar_step_atincget(wg_tile *t, wg_scalar *u)
 {
     uint32_t address, word = u->insn.word;
-    if (!atomic_address(t, u, field(word, 12, 2), &address))
+    if (!atomic_address(t, u, WG_GET(ATINCGET, Sel32b, word), &address))
         return true;
     return send(t, u,
                 (wg_scalar_request){.kind = WG_SCALAR_INCREMENT,
@@ -508,7 +511,7 @@ bool wg_scalar_step_atincget(wg_tile *t, wg_scalar *u)
                                     .address = address,
                                     .reg = (uint8_t)data_reg(word),
                                     .data = {u->operand[0]},
-                                    .mask = (uint32_t)((UINT64_C(2) << field(word, 14, 5)) - 1)});
+                                    .mask = (uint32_t)((UINT64_C(2) << WG_GET(ATINCGET, WrapVal, word)) - 1)});
 }
 
 bool wg_scalar_step_atswap(wg_tile *t, wg_scalar *u)
@@ -516,8 +519,10 @@ bool wg_scalar_step_atswap(wg_tile *t, wg_scalar *u)
     uint32_t address;
     if (!atomic_address(t, u, 0, &address))
         return true;
-    wg_scalar_request r = {
-        .kind = WG_SCALAR_MASKED_STORE, .bytes = 16, .address = address, .mask = field(u->insn.word, 14, 8)};
+    wg_scalar_request r = {.kind = WG_SCALAR_MASKED_STORE,
+                           .bytes = 16,
+                           .address = address,
+                           .mask = WG_GET(ATSWAP, SwapMask, u->insn.word)};
     memcpy(r.data, u->operand, sizeof r.data);
     return send(t, u, r);
 }
@@ -539,7 +544,7 @@ bool wg_scalar_step_conditional(wg_tile *t, wg_scalar *u)
     }
     uint32_t address;
     u->address = t->regs.gpr.r[u->insn.thread][addr_reg(u->insn.word)];
-    if (!atomic_address(t, u, fifo ? 0 : field(u->insn.word, 12, 2), &address))
+    if (!atomic_address(t, u, fifo ? 0 : WG_GET(ATCAS, Sel32b, u->insn.word), &address))
         return true;
     wg_scalar_request r = {.kind = fifo ? WG_SCALAR_FIFO_STEP : WG_SCALAR_COMPARE_SET, .bytes = 4, .address = address};
     if (send(t, u, r)) {

@@ -55,7 +55,7 @@ static void execute_semaphores(wg_tile *t, const wg_insn *insn, bool observed)
 {
     wg_sync *s = &t->backend.sync;
     wg_wake_waiting(&t->sched, WG_AGENT_BIT(WG_AGENT_SYNC));
-    for (unsigned mask = insn->word >> 2 & 0xFF; mask; mask &= mask - 1) {
+    for (unsigned mask = WG_GET(SEMPOST, sem_sel, insn->word); mask; mask &= mask - 1) {
         unsigned i = (unsigned)__builtin_ctz(mask);
         if (insn->op == WG_I_SEMPOST) {
             wg_finding who = wg_insn_finding(insn, i, 0);
@@ -63,8 +63,8 @@ static void execute_semaphores(wg_tile *t, const wg_insn *insn, bool observed)
         } else if (insn->op == WG_I_SEMGET) {
             get(s, i);
         } else {
-            s->value[i] = insn->word >> 16 & 15;
-            s->max[i] = insn->word >> 20 & 15;
+            s->value[i] = (uint8_t)WG_GET(SEMINIT, init_value, insn->word);
+            s->max[i] = (uint8_t)WG_GET(SEMINIT, max_value, insn->word);
         }
         if (observed)
             note_changed(t, WG_AGENT_THREAD0 + insn->thread, i, insn);
@@ -72,11 +72,11 @@ static void execute_semaphores(wg_tile *t, const wg_insn *insn, bool observed)
     if (!observed || !wg_touch_watched(t))
         return;
     if (insn->op == WG_I_SEMINIT) {
-        wg_touch(t, WG_TOUCH_WRITE | WG_TOUCH_INIT, WG_TOUCH_SEM_VALUE, 0, insn->word >> 2 & 0xFF);
-        wg_touch(t, WG_TOUCH_WRITE | WG_TOUCH_INIT, WG_TOUCH_SEM_MAX, 0, insn->word >> 2 & 0xFF);
+        wg_touch(t, WG_TOUCH_WRITE | WG_TOUCH_INIT, WG_TOUCH_SEM_VALUE, 0, WG_GET(SEMPOST, sem_sel, insn->word));
+        wg_touch(t, WG_TOUCH_WRITE | WG_TOUCH_INIT, WG_TOUCH_SEM_MAX, 0, WG_GET(SEMPOST, sem_sel, insn->word));
     } else {
         wg_touch(t, WG_TOUCH_ATOMIC | (insn->op == WG_I_SEMPOST ? WG_TOUCH_POST : WG_TOUCH_GET), WG_TOUCH_SEM_VALUE, 0,
-                 insn->word >> 2 & 0xFF);
+                 WG_GET(SEMPOST, sem_sel, insn->word));
     }
 }
 
@@ -122,9 +122,11 @@ static void serve_core(wg_tile *t, unsigned i)
 
 /* ---- Mutexes ---------------------------------------------------------------------------------------- */
 
+static uint16_t mutex_of(const wg_insn *insn) { return (uint16_t)WG_GET(ATGETM, mutex_index, insn->word); }
+
 static void execute_mutex(wg_tile *t, const wg_insn *insn, bool observed)
 {
-    uint8_t *holder = &t->backend.sync.mutex[insn->word % WG_MUTEXES];
+    uint8_t *holder = &t->backend.sync.mutex[mutex_of(insn) % WG_MUTEXES];
     uint8_t me = (uint8_t)(insn->thread + 1);
     bool takes = insn->op == WG_I_ATGETM;
     if (!takes && *holder != me)
@@ -132,7 +134,8 @@ static void execute_mutex(wg_tile *t, const wg_insn *insn, bool observed)
     *holder = takes ? me : 0;
     wg_wake_waiting(&t->sched, WG_AGENT_BIT(WG_AGENT_SYNC));
     if (observed)
-        WG_EMIT_INSN(t, WG_EV_MUTEX, WG_AGENT_THREAD0 + insn->thread, insn, .a = insn->word % WG_MUTEXES, .b = takes);
+        WG_EMIT_INSN(t, WG_EV_MUTEX, WG_AGENT_THREAD0 + insn->thread, insn, .a = mutex_of(insn) % WG_MUTEXES,
+                     .b = takes);
 }
 
 static bool is_mutex(const wg_insn *insn) { return insn->op == WG_I_ATGETM || insn->op == WG_I_ATRELM; }
@@ -152,7 +155,7 @@ static const wg_insn *head_of(const wg_tile *t, unsigned thread) { return wg_gat
 /* Could the mutex instruction go if it were alone? */
 static bool mutex_free(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
-    uint16_t index = insn->word & 0xFFFF;
+    uint16_t index = mutex_of(insn);
     if (index >= 16 || !(t->arch->mutex_valid >> index & 1)) {
         *why = (wg_stall){WG_STALL_MUTEX_INVALID, index, WG_AGENT_NONE, WG_NEVER};
         return false;
@@ -182,9 +185,9 @@ static unsigned grant_mutexes(wg_tile *t, unsigned wanting, wg_stall why[3])
     unsigned granted = 0;
     while (wanting) {
         unsigned first = (unsigned)__builtin_ctz(wanting);
-        unsigned index = head_of(t, first)->word & 0xFFFF, mates = 0;
+        unsigned index = mutex_of(head_of(t, first)), mates = 0;
         for (unsigned i = first; i < WG_THREADS; i++)
-            if ((wanting >> i & 1) && (head_of(t, i)->word & 0xFFFF) == index)
+            if ((wanting >> i & 1) && mutex_of(head_of(t, i)) == index)
                 mates |= 1u << i;
         wanting &= ~mates;
         uint8_t *turn = &t->backend.sync.mutex_turn[index % WG_MUTEXES];
@@ -206,7 +209,7 @@ bool wg_sync_grant(wg_tile *t, unsigned thread, const wg_insn *insn, wg_stall *w
     } else {
         if (!mutex_free(t, insn, why))
             return false;
-        s->mutex_turn[insn->word % WG_MUTEXES] = (uint8_t)((thread + 1) % WG_THREADS);
+        s->mutex_turn[mutex_of(insn) % WG_MUTEXES] = (uint8_t)((thread + 1) % WG_THREADS);
     }
     return true;
 }

@@ -29,7 +29,10 @@
 
 static void find(wg_tile *t, wg_finding_code code, const wg_insn *insn, const char *what)
 {
-    wg_findf(t, code, wg_insn_finding(insn, insn->word & 0x7FFFFF, insn->word >> 23 & 1), "%s", what);
+    wg_findf(t, code,
+             wg_insn_finding(insn, WG_OPERAND(WH, UNPACR_NOP, NoOp, insn->word),
+                             WG_OPERAND(BH, UNPACR_NOP, Unpacker_Select, insn->word)),
+             "%s", what);
 }
 
 static void messages(wg_tile *t, unsigned unpacker, wg_unpack_job *job, unsigned stream, unsigned count)
@@ -52,8 +55,9 @@ static void set_register(wg_tile *t, wg_unpack_job *job, unsigned select)
         return;
     }
     job->what = WG_UNPACK_SET_REGISTER;
-    job->address = MMIO_BASE + t->backend.tdma.unpack_set_reg_base[select] + ((word >> 16 & 0x3F) << 12);
-    job->value = word >> 4 & 0x7FF;
+    job->address =
+        MMIO_BASE + t->backend.tdma.unpack_set_reg_base[select] + (WG_GET(UNPACR_NOP, Stream_Id, word) << 12);
+    job->value = WG_GET(UNPACR_NOP, Value11, word);
 }
 
 static void clear(wg_unpack_job *job, uint32_t value, bool both, bool wait_like_unpacr)
@@ -68,18 +72,22 @@ static void clear(wg_unpack_job *job, uint32_t value, bool both, bool wait_like_
 static void plan_number(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
 {
     uint32_t word = job->insn.word;
-    switch (word & 7) {
+    switch (WG_OPERAND(WH, UNPACR_NOP, Mode, word)) {
     case 0: messages(t, unpacker, job, 0, 0); break;
     case 1:
     case 5:
         /* On WH SrcB is cleared to 0 whatever bit 2 says. */
-        clear(job, word & 4 && !unpacker ? WG_SRC_MASK : 0, word >> 3 & 1, word >> 4 & 1);
-        if (word >> 6 & 1)
+        clear(job, WG_OPERAND(WH, UNPACR_NOP, Mode, word) == 5 && !unpacker ? WG_SRC_MASK : 0,
+              WG_OPERAND(WH, UNPACR_NOP, BothBanks, word), WG_OPERAND(WH, UNPACR_NOP, WaitLikeUnpacr, word));
+        if (WG_OPERAND(WH, UNPACR_NOP, SetDatValid, word))
             find(t, WG_F_UNPACK_NOP_MODE, &job->insn, "clearing and giving in one does not work; it only cleared");
         break;
     case 2: break;
-    case 3: messages(t, unpacker, job, word >> 16 & 0x3F, word >> 4 & 0x7FF); break;
-    case 4: set_register(t, job, word >> 22 & 1); break;
+    case 3:
+        messages(t, unpacker, job, WG_OPERAND(WH, UNPACR_NOP, Stream_Id, word),
+                 WG_OPERAND(WH, UNPACR_NOP, Value11, word));
+        break;
+    case 4: set_register(t, job, WG_OPERAND(WH, UNPACR_NOP, SetReg, word)); break;
     case 7: job->what = WG_UNPACK_GIVE; break;
     default: find(t, WG_F_UNPACK_NOP_MODE, &job->insn, "mode 6 is reserved; it did nothing"); break;
     }
@@ -95,7 +103,8 @@ static uint32_t one_in(unsigned format)
 static void plan_fields(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
 {
     uint32_t word = job->insn.word;
-    unsigned pop = word & 3, to = word >> 2 & 3, format = word >> 6 & 3;
+    unsigned pop = WG_OPERAND(BH, UNPACR_NOP, Unpack_Pop, word), to = WG_OPERAND(BH, UNPACR_NOP, Src_ClrVal_Ctrl, word);
+    unsigned format = WG_OPERAND(BH, UNPACR_NOP, Clr_to1_fmt_Ctrl, word);
     if (pop != 3 && format == 3) {
         job->what = WG_UNPACK_GIVE;
         return;
@@ -114,16 +123,19 @@ static void plan_fields(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
                                            : WG_CFG_UNP0_NOP_REG_CLR_VAL_nop_reg_clr_val);
         if (to >= 2)
             find(t, WG_F_UNPACK_WEAK, &job->insn, "UNPACR_NOP that clears to 1 or to an immediate");
-        clear(job, value, word >> 4 & 1, word >> 5 & 1);
-        job->flip = word >> 8 & 1;
+        clear(job, value, WG_OPERAND(BH, UNPACR_NOP, Bank_Clr_Ctrl, word),
+              WG_OPERAND(BH, UNPACR_NOP, Stall_Clr_Cntrl, word));
+        job->flip = WG_OPERAND(BH, UNPACR_NOP, Set_Dvalid, word);
         break;
     }
     case 2: break;
     default:
-        if (word >> 2 & 1)
-            set_register(t, job, (word >> 21 & 2) | (word >> 15 & 1));
+        if (WG_OPERAND(BH, UNPACR_NOP, SetReg, word))
+            set_register(
+                t, job, WG_OPERAND(BH, UNPACR_NOP, SetRegHigh, word) * 2 + WG_OPERAND(BH, UNPACR_NOP, SetRegLow, word));
         else
-            messages(t, unpacker, job, word >> 16 & 0x3F, word >> 12 & 7);
+            messages(t, unpacker, job, WG_OPERAND(BH, UNPACR_NOP, Stream_Id, word),
+                     WG_OPERAND(BH, UNPACR_NOP, Msg_Clr_Cnt, word));
         break;
     }
 }
@@ -212,7 +224,7 @@ static void write_mmio(wg_tile *t, const wg_unpack_job *job, uint32_t value)
 void wg_unpack_set_register(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
 {
     uint32_t value = job->value;
-    if (job->insn.word >> 3 & 1) {
+    if (WG_GET(UNPACR_NOP, Accumulate, job->insn.word)) {
         uint32_t *sum = &t->backend.tdma.set_reg_acc[unpacker];
         if (!value) {
             *sum = 0;

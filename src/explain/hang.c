@@ -434,13 +434,13 @@ static void retry_edge(graph *g, wg_node from)
 {
     const wg_scalar *u = &g->dev->tile->backend.scalar;
     bool compares = u->insn.op == WG_I_ATCAS;
-    uint32_t word = 0, address = u->address * 16 + (compares ? (u->insn.word >> 12 & 3) * 4 : 0);
+    uint32_t word = 0, address = u->address * 16 + (compares ? WG_GET(ATCAS, Sel32b, u->insn.word) * 4 : 0);
     if (address <= g->dev->arch->l1_bytes - 4)
         memcpy(&word, g->dev->tile->l1 + address, sizeof word);
     if (compares)
         edge(g, from, node(WG_NODE_NOBODY, 0),
              "thread %u's ATCAS wants %u at 0x%05x of L1 and finds %u each time; nobody who can still move writes it",
-             u->insn.thread, (unsigned)(u->insn.word >> 14 & 15), address, word);
+             u->insn.thread, WG_GET(ATCAS, CmpVal, u->insn.word), address, word);
     else
         edge(g, from, node(WG_NODE_NOBODY, 0),
              "thread %u's ATINCGETPTR finds the queue at 0x%05x of L1 %s each time; nobody who can still move changes "

@@ -46,8 +46,9 @@ static bool word_holds(const search *s, uint32_t word, unsigned stage)
         return false;
     }
     if (op == WG_I_REPLAY && stage != BEFORE_GATE) {
-        unsigned count = word >> 4 & 63;
-        return !(word & 1) && slots_hold(s, word >> 14 & 31, count ? count : WG_REPLAY_SLOTS);
+        unsigned count = WG_GET(REPLAY, len, word);
+        return !WG_GET(REPLAY, load_mode, word) &&
+               slots_hold(s, WG_GET(REPLAY, start_idx, word), count ? count : WG_REPLAY_SLOTS);
     }
     return s->test(s->arch, word, s->argument);
 }
@@ -84,7 +85,7 @@ bool wg_thread_will_issue(const wg_tile *t, const wg_pending *pending, unsigned 
 
 /* ---- tests ---- */
 
-static bool selects(uint32_t word, unsigned semaphore) { return word >> (2 + semaphore) & 1; }
+static bool selects(uint32_t word, unsigned semaphore) { return WG_GET(SEMPOST, sem_sel, word) >> semaphore & 1; }
 
 bool wg_word_raises(const wg_arch *arch, uint32_t word, unsigned semaphore)
 {
@@ -101,9 +102,10 @@ bool wg_word_lowers(const wg_arch *arch, uint32_t word, unsigned semaphore)
 bool wg_word_gives_to_matrix(const wg_arch *arch, uint32_t word, unsigned file)
 {
     switch ((unsigned)op_of(arch, word)) {
-    case WG_I_SETDVALID: return word >> file & 1;
-    case WG_I_UNPACR: return (word >> 23 & 1) == file && word >> 6 & 1;
-    case WG_I_UNPACR_NOP: /* which of its modes give a bank differs; any may */ return (word >> 23 & 1) == file;
+    case WG_I_SETDVALID: return WG_GET(SETDVALID, setvalid, word) >> file & 1;
+    case WG_I_UNPACR: return WG_GET(UNPACR, Unpack_block_selection, word) == file && WG_GET(UNPACR, SetDatValid, word);
+    case WG_I_UNPACR_NOP: /* which of its modes give a bank differs; any may */
+        return WG_OPERAND(BH, UNPACR_NOP, Unpacker_Select, word) == file;
     default: return false;
     }
 }
@@ -112,7 +114,7 @@ bool wg_word_gives_to_unpackers(const wg_arch *arch, uint32_t word, unsigned fil
 {
     static const char *const names[] = {"clear_dvalid", "cleardvalid", "clear_ab_vld"};
     const wg_isa_insn *insn = wg_isa_decode(arch->id, word);
-    if (insn->id == WG_I_CLEARDVALID && word & 1) /* it resets all banks */
+    if (insn->id == WG_I_CLEARDVALID && WG_GET(CLEARDVALID, reset, word) & 1) /* it resets all banks */
         return true;
     for (unsigned i = 0; insn->unit == WG_UNIT_MATRIX && i < insn->field_count; i++)
         for (unsigned n = 0; n < sizeof names / sizeof *names; n++)

@@ -33,7 +33,7 @@ static wg_race_insn *make(wg_races *r, unsigned thread, const wg_event *e)
 
 static void keep_parent(wg_races *r, unsigned thread, const wg_race_insn *i)
 {
-    if (wg_race_opcode(i->word) == WG_OPCODE_MOP || wg_race_opcode(i->word) == WG_OPCODE_REPLAY)
+    if (wg_opcode(i->word) == WG_OPCODE_MOP || wg_opcode(i->word) == WG_OPCODE_REPLAY)
         r->thread[thread].parent[i->id % WG_PARENTS] = *i;
 }
 
@@ -164,7 +164,7 @@ static void issued(wg_races *r, unsigned thread, const wg_event *e)
     wg_race_thread *t = &r->thread[thread];
     if (t->flush)
         flushed(t, thread);
-    if (wg_race_opcode(e->word) == WG_OPCODE_FLUSHDMA)
+    if (wg_opcode(e->word) == WG_OPCODE_FLUSHDMA)
         t->flush = e->word;
     wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
     if (!i) {
@@ -184,7 +184,7 @@ static void issued(wg_races *r, unsigned thread, const wg_event *e)
     i->seq = ++t->seq;
     t->by_seq[i->seq % WG_INSNS] = i->id;
     i->snap = wg_race_thread_snap(r, thread);
-    if (r->arch_id == WG_ARCH_WH && wg_race_opcode(e->word) == WG_OPCODE_RDCFG && !i->boot)
+    if (r->arch_id == WG_ARCH_WH && wg_opcode(e->word) == WG_OPCODE_RDCFG && !i->boot)
         rdcfg(r, thread, i, e->cycle);
 }
 
@@ -203,7 +203,7 @@ static void latched(wg_races *r, unsigned thread, const wg_event *e)
                      "condition does not hold yet.",
                      "Set STALL_SYNC (B1) in the block mask of the first wait.");
     }
-    uint32_t block = e->word >> 15 & 0x1FF;
+    uint32_t block = WG_GET(STALLWAIT, stall_res, e->word);
     t->latched = true;
     t->held = false;
     t->latch_word = e->word;
@@ -294,12 +294,12 @@ static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint3
 
 static void semwait_met(wg_races *r, unsigned thread, const wg_event *e, wg_clock *c)
 {
-    uint32_t mask = e->word >> 2 & 0xFF;
+    uint32_t mask = WG_GET(SEMWAIT, sem_sel, e->word), condition = WG_GET(SEMWAIT, wait_sem_cond, e->word);
     for (uint32_t left = mask; left; left &= left - 1) {
         wg_race_semaphore *s = &r->semaphore[__builtin_ctz(left)];
-        if (e->word & 1 && s->posts > s->gets)
+        if (condition & 1 && s->posts > s->gets)
             wg_race_join(r, c, &s->post[s->gets % WG_SEM_LOG]);
-        if (e->word & 2) {
+        if (condition & 2) {
             if (s->posts + 1 > s->max && s->posts + 1 - s->max <= s->gets)
                 wg_race_join(r, c, &s->get[(s->posts - s->max) % WG_SEM_LOG]);
             if (s->inits == 1) /* before the first one Max is 0, and the wait does not end */
@@ -321,7 +321,7 @@ static void semwait_met(wg_races *r, unsigned thread, const wg_event *e, wg_cloc
                   .cycle = e->cycle,
                   .party = wg_race_insn_party(r, WG_AGENT_SYNC, thread, i, false, e->cycle)};
     wg_race_touch(r, &b, WG_TOUCH_SEM_VALUE, 0, mask, WG_TOUCH_READ | WG_TOUCH_ATOMIC);
-    if (e->word & 2) {
+    if (condition & 2) {
         wg_race_semaphores(r, &b, mask, WG_TOUCH_READ, NULL, i->source);
         wg_race_touch(r, &b, WG_TOUCH_SEM_MAX, 0, mask, WG_TOUCH_READ | WG_TOUCH_ATOMIC);
     }
@@ -331,12 +331,12 @@ static void released(wg_races *r, unsigned thread, const wg_event *e)
 {
     wg_race_thread *t = &r->thread[thread];
     memset(&t->release, 0, sizeof t->release);
-    if (wg_race_opcode(e->word) == WG_OPCODE_STALLWAIT) {
+    if (wg_opcode(e->word) == WG_OPCODE_STALLWAIT) {
         uint32_t conditions = e->word & ((1u << r->arch->wait_condition_bits) - 1);
         stallwait_met(r, thread, e, conditions ? conditions : r->arch->wait_default, &t->release);
-    } else if (wg_race_opcode(e->word) == WG_OPCODE_SEMWAIT && e->word & 3) {
+    } else if (wg_opcode(e->word) == WG_OPCODE_SEMWAIT && WG_GET(SEMWAIT, wait_sem_cond, e->word)) {
         semwait_met(r, thread, e, &t->release);
-    } else if (wg_race_opcode(e->word) == WG_OPCODE_SEMWAIT) {
+    } else if (wg_opcode(e->word) == WG_OPCODE_SEMWAIT) {
         stallwait_met(r, thread, e, r->arch->wait_default, &t->release);
     }
     t->latched = false;

@@ -220,6 +220,11 @@ static void bank_remedy(const wg_races *r, wg_race *race, const wg_race_party *a
         race->wider_word = race->insert[--race->inserts].word;
 }
 
+static bool is_rmwcib(uint32_t word)
+{
+    return wg_opcode(word) >= WG_OPCODE_RMWCIB0 && wg_opcode(word) <= WG_OPCODE_RMWCIB3;
+}
+
 /* Between the unpackers and the Matrix Unit, source banks are handed over by their own wait conditions. */
 static bool by_bank(const wg_races *r, const wg_race_party *pa, const wg_race_party *pb, uint32_t first, wg_words *why,
                     wg_words *how, wg_race *race)
@@ -277,8 +282,7 @@ static void instruction_first(wg_races *r, const wg_cell *a, const wg_race_party
         return;
     if (by_insn && space == WG_TOUCH_SRC && by_bank(r, pa, pb, first, why, how, race))
         return;
-    if (by_insn && space == WG_TOUCH_CONFIG && pa->word >> 24 >= 0xB3 && pa->word >> 24 <= 0xB6 &&
-        pb->word >> 24 >= 0xB3 && pb->word >> 24 <= 0xB6) {
+    if (by_insn && space == WG_TOUCH_CONFIG && is_rmwcib(pa->word) && is_rmwcib(pb->word)) {
         wg_say(why, "Threads %u and %u change the same bits, and no mutex or semaphore orders them.", a->thread,
                b->thread);
         wg_say(how, "ATGETM and ATRELM of one mutex around both.");
@@ -407,8 +411,9 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
 /* A Matrix Unit instruction that gives a bank back and does not wait for it by itself (GATE-22). */
 static bool gives_unasked(const wg_race_party *p)
 {
-    unsigned op = p->word >> 24;
-    return p->agent == WG_AGENT_MATRIX && (op == 0x37 || op == 0x36 || op == 0x10); /* SETRWC, CLEARDVALID, ZEROACC */
+    unsigned op = wg_opcode(p->word);
+    return p->agent == WG_AGENT_MATRIX &&
+           (op == WG_OPCODE_SETRWC || op == WG_OPCODE_CLEARDVALID || op == WG_OPCODE_ZEROACC);
 }
 
 /*

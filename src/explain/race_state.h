@@ -406,20 +406,6 @@ void wg_race_acquire_l1(wg_races *r, wg_clock *to, uint32_t address, uint32_t by
 void wg_race_host_write(wg_races *r, uint64_t address, uint64_t bytes);
 enum { WG_HOST_FLAG = 64 }; /* bytes: more than that are data */
 
-static inline unsigned wg_race_opcode(uint32_t word) { return word >> 24; }
-enum {
-    WG_OPCODE_UNPACR_NOP = 0x43,
-    WG_OPCODE_MOP = 0x01,
-    WG_OPCODE_REPLAY = 0x04,
-    WG_OPCODE_FLUSHDMA = 0x46,
-    WG_OPCODE_STREAMWRCFG = 0xB7,
-    WG_OPCODE_WRCFG = 0xB0,
-    WG_OPCODE_RDCFG = 0xB1,
-    WG_OPCODE_CFGSHIFTMASK = 0xB8,
-    WG_OPCODE_SEMWAIT = 0xA6,
-    WG_OPCODE_STALLWAIT = 0xA2
-};
-
 /* race.c: instructions under way; NULL: not known. */
 wg_race_insn *wg_race_insn_at(wg_races *r, unsigned thread, uint64_t id);
 uint32_t wg_race_insn_party(wg_races *r, unsigned agent, unsigned thread, wg_race_insn *i, bool write, uint64_t cycle);

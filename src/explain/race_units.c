@@ -19,7 +19,7 @@ static unsigned unit_of(const wg_event *e)
     case WG_AGENT_MOVER: return WG_RU_MOVER;
     case WG_AGENT_MISC: return WG_RU_MISC;
     case WG_AGENT_CONFIG:
-        switch (wg_race_opcode(e->word)) {
+        switch (wg_opcode(e->word)) {
         case WG_OPCODE_WRCFG:
         case WG_OPCODE_CFGSHIFTMASK: return WG_RU_CONFIG_LATE;
         case WG_OPCODE_STREAMWRCFG: return WG_RU_CONFIG_SLOW;
@@ -229,15 +229,15 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
         vector_hazard(r, thread, i, e, b.party);
     if (space == WG_TOUCH_SEM_VALUE && how & (WG_TOUCH_POST | WG_TOUCH_GET | WG_TOUCH_INIT)) {
         wg_ref ref = wg_race_insn_ref(i, thread);
-        b.value2 = e->word >> 16 & 15;
-        b.max2 = e->word >> 20 & 15;
+        b.value2 = WG_GET(SEMINIT, init_value, e->word);
+        b.max2 = WG_GET(SEMINIT, max_value, e->word);
         wg_race_semaphores(r, &b, (uint32_t)e->c, how, &ref, i->source);
     }
     /*
      * Decided here: a bank that UNPACR_NOP gives away, waiting for nothing, is given when the thread goes on; kernels
      * give SrcB so, ahead of the UNPACR that the math thread waits for.
      */
-    if (space == WG_TOUCH_BANK_OWNER && wg_race_opcode(e->word) == WG_OPCODE_UNPACR_NOP)
+    if (space == WG_TOUCH_BANK_OWNER && wg_opcode(e->word) == WG_OPCODE_UNPACR_NOP)
         how |= WG_RACE_PROMPT;
     bool flips = space == WG_TOUCH_BANK_OWNER || space == WG_TOUCH_BANK_POINTER;
     if (unit == WG_RU_MATRIX && matrix_takes_one_cycle(r, e->word)) {

@@ -122,10 +122,10 @@ void wg_say_location(const wg_races *r, wg_words *t, unsigned space, uint32_t fi
 void wg_say_insn(const wg_races *r, wg_words *t, uint32_t word)
 {
     char line[WG_DIS_MAX];
-    unsigned op = word >> 24, mask = word >> 2 & 0xFF;
-    if (op >= 0xA3 && op <= 0xA5 && mask && !(mask & (mask - 1))) {
+    unsigned op = wg_opcode(word), mask = WG_GET(SEMPOST, sem_sel, word);
+    if (op >= WG_OPCODE_SEMINIT && op <= WG_OPCODE_SEMGET && mask && !(mask & (mask - 1))) {
         static const char *const names[3] = {"SEMINIT", "SEMPOST", "SEMGET"};
-        wg_say(t, "%s %s", names[op - 0xA3], wg_race_semaphore_name((unsigned)__builtin_ctz(mask)));
+        wg_say(t, "%s %s", names[op - WG_OPCODE_SEMINIT], wg_race_semaphore_name((unsigned)__builtin_ctz(mask)));
         return;
     }
     wg_disassemble(r->arch_id, word, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, line, sizeof line);

@@ -161,7 +161,7 @@ static touches touches_of(const wg_auto_ttsync *s, const wg_isa_insn *record, ui
     uint16_t decl = s->resources[record->ttsync_class];
     unsigned parts = decl >> 2 & 7;
     if (subdivided && (record->id == WG_I_UNPACR || record->id == WG_I_UNPACR_NOP))
-        parts = word >> 23 & 1 ? 2 : 1; /* WhichUnpacker (TTS-15) */
+        parts = WG_GET(UNPACR, Unpack_block_selection, word) ? 2 : 1; /* WhichUnpacker (TTS-15) */
     parts <<= state_id ? 3 : 0;
     return (touches){(uint8_t)((decl & RESOURCE_CFG_READ ? parts : 0) | (decl & RESOURCE_GPR_READ ? WG_TTS_GPR : 0) |
                                (decl & RESOURCE_TDMA_READ ? WG_TTS_TDMA : 0)),
@@ -172,19 +172,24 @@ static touches touches_of(const wg_auto_ttsync *s, const wg_isa_insn *record, ui
 /* Which GPRs the instruction names; 0: not known. Only for telling spurious stalls in statistics (TTS-03). */
 static uint64_t gprs_named(wg_insn_id op, uint32_t word)
 {
-#define GPR(shift) (UINT64_C(1) << (word >> (shift)&63))
+#define GPR(insn, field) (UINT64_C(1) << WG_GET(insn, field, word))
     switch (op) {
-    case WG_I_SETDMAREG: return UINT64_C(1) << (word >> 1 & 63); /* immediate: a half register */
+    case WG_I_SETDMAREG:
+        return UINT64_C(1) << WG_GET(SETDMAREG, RegIndex16b, word) / 2; /* immediate: a half register */
     case WG_I_ADDDMAREG:
     case WG_I_SUBDMAREG:
     case WG_I_MULDMAREG:
     case WG_I_BITWOPDMAREG:
     case WG_I_SHIFTDMAREG:
-    case WG_I_CMPDMAREG: return GPR(0) | (word >> 23 & 1 ? 0 : GPR(6)) | GPR(12);
-    case WG_I_WRCFG: return word >> 15 & 1 ? UINT64_C(15) << (word >> 16 & 60) : GPR(16);
-    case WG_I_RDCFG: return GPR(16);
+    case WG_I_CMPDMAREG:
+        return GPR(CMPDMAREG, OpARegIndex) | GPR(CMPDMAREG, ResultRegIndex) |
+               (WG_GET(CMPDMAREG, OpBisConst, word) ? 0 : GPR(CMPDMAREG, OpBRegIndex));
+    case WG_I_WRCFG:
+        return WG_GET(WRCFG, wr128b, word) ? UINT64_C(15) << (WG_GET(WRCFG, GprAddress, word) & 60)
+                                           : GPR(WRCFG, GprAddress);
+    case WG_I_RDCFG: return GPR(RDCFG, GprAddress);
     case WG_I_STOREREG:
-    case WG_I_LOADREG: return GPR(18);
+    case WG_I_LOADREG: return GPR(LOADREG, TdmaDataRegIndex);
     default: return 0;
     }
 #undef GPR
@@ -210,22 +215,22 @@ static void entry_gone(wg_tile *t, wg_auto_ttsync *s)
 
 static void declare(wg_auto_ttsync *s, uint32_t word)
 {
-    unsigned class = word & 15;
-    s->resources[class] = word >> 4 & 0x1FF;
-    s->linger[class] = word >> 13 & 15;
+    unsigned class = WG_OPERAND(BH, RESOURCEDECL, op_class, word);
+    s->resources[class] = (uint16_t)WG_OPERAND(BH, RESOURCEDECL, resources, word);
+    s->linger[class] = (uint8_t)WG_OPERAND(BH, RESOURCEDECL, linger_time, word);
 }
 
 /* SETC16 of a word that Auto TTSync itself depends on. */
 static bool sets_state_id(const wg_tile *t, const wg_insn *insn)
 {
     return insn->op == WG_I_SETC16 &&
-           (insn->word >> 16 & 0xFF) == wg_tcfg_fields[t->arch->id][WG_TCFG_CFG_STATE_ID_StateID].word;
+           WG_GET(SETC16, setc16_reg, insn->word) == wg_tcfg_fields[t->arch->id][WG_TCFG_CFG_STATE_ID_StateID].word;
 }
 
 static bool sets_tracking(const wg_tile *t, const wg_insn *insn)
 {
-    return insn->op == WG_I_SETC16 &&
-           (insn->word >> 16 & 0xFF) == wg_tcfg_fields[t->arch->id][WG_TCFG_TENSIX_TRISC_SYNC_TrackGPR].word;
+    return insn->op == WG_I_SETC16 && WG_GET(SETC16, setc16_reg, insn->word) ==
+                                          wg_tcfg_fields[t->arch->id][WG_TCFG_TENSIX_TRISC_SYNC_TrackGPR].word;
 }
 
 static bool settling(const wg_tile *t, const wg_auto_ttsync *s) { return t->sched.now < s->settled_at; }

@@ -27,7 +27,7 @@ void wg_insn_report(wg_tile *t, const wg_insn *insn)
                     .word = insn->word,
                     .has_word = true};
     if (record->unit == WG_UNIT_INVALID)
-        wg_findf(t, WG_F_INVALID_OPCODE, f, "opcode 0x%02x", (unsigned)(insn->word >> 24));
+        wg_findf(t, WG_F_INVALID_OPCODE, f, "opcode 0x%02x", wg_opcode(insn->word));
     else
         wg_findf(t, WG_F_SPARE_BITS, f, "%s with bits 0x%06x", record->name,
                  (unsigned)(insn->word & record->spare_bits));
@@ -357,7 +357,9 @@ static uint32_t insn_types(const wg_insn *insn)
     if (insn->op == WG_I_MOP)
         return TYPE_MOP;
     if (insn->op == WG_I_REPLAY)
-        return (insn->word & 3) == 1 ? 0 : TYPE_REPLAY; /* not one that only records */
+        return WG_GET(REPLAY, load_mode, insn->word) && !WG_GET(REPLAY, execute_while_loading, insn->word)
+                   ? 0
+                   : TYPE_REPLAY;
     return unit_types(insn->unit);
 }
 

@@ -18,15 +18,15 @@
 #include "report/findings.h"
 #include "report/touch.h"
 
-static bool is_nop(uint32_t word) { return word >> 24 == 0x02; }
+static bool is_nop(uint32_t word) { return wg_opcode(word) == WG_OPCODE_NOP; }
 
 enum { T0_A0, T0_A1, T0_A2, T0_A3, T0_B, T0_END }; /* template 0: steps of an iteration */
 enum { HAS_B = 1, HAS_A123 = 2 };
 
 static void begin_template_0(wg_mop_state *m, const uint32_t *cfg)
 {
-    m->mask = (uint32_t)m->mask_hi << 16 | (m->insn.word & 0xFFFF);
-    m->outer = (uint8_t)((m->insn.word >> 16 & 127) + 1);
+    m->mask = (uint32_t)m->mask_hi << 16 | WG_GET(MOP, zmask_lo16, m->insn.word);
+    m->outer = (uint8_t)(WG_GET(MOP, loop_count, m->insn.word) + 1);
     m->flags = (uint8_t)(cfg[1] & (HAS_B | HAS_A123));
     m->i = 0;
     m->step = T0_A0;
@@ -145,7 +145,7 @@ static void begin(wg_frontend *f, const wg_insn *insn)
 {
     wg_mop_state *m = &f->mop;
     m->insn = *insn;
-    m->template = (uint8_t)(insn->word >> 23 & 1);
+    m->template = (uint8_t)WG_GET(MOP, mop_type, insn->word);
     f->mop_active = m->first = true;
     if (m->template)
         begin_template_1(m, f->mop_cfg);
@@ -243,7 +243,7 @@ WG_STAGE bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, uns
         return false;
     if (__builtin_expect(head->op == WG_I_MOP_CFG, 0)) {
         wg_insn insn = fifo_take(t, f, thread, careful);
-        f->mop.mask_hi = (uint16_t)(insn.word & 0xFFFF);
+        f->mop.mask_hi = (uint16_t)WG_GET(MOP_CFG, zmask_hi16, insn.word);
         if (careful)
             wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, &insn, 0, 0);
         if (insn.ttsync & WG_TTS_LAST)

@@ -26,7 +26,7 @@ static inline bool wg_mop_loops(wg_tile *t, wg_frontend *f)
     if (!wg_replay_has_room(f))
         return true;
     uint32_t word = wg_mop_word(f, m->i);
-    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
+    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][wg_opcode(word)];
     if (((word | 1u << 31) & kind->spare_bits) | (kind->marks & WG_E_MOP) | kind->marks >> 16)
         return false;
     unsigned place = wg_place_take(f);
@@ -67,7 +67,7 @@ static inline void wg_mop_goes_on(wg_tile *t, wg_frontend *f, unsigned count)
     f->next_id += count;
     for (unsigned i = 0; i < made; i++) { /* those that are still there */
         const uint32_t word = wg_mop_word(f, f->mop.i - 1u - i);
-        const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
+        const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][wg_opcode(word)];
         uint16_t *entry = &f->down[(uint8_t)(f->down_end - 1 - i) % WG_DOWN_RING];
         f->pool[*entry] = (wg_insn){.word = word,
                                     .pc = mop->pc,

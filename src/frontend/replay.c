@@ -77,10 +77,10 @@ WG_STAGE bool record(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool
 WG_STAGE bool begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, const bool careful)
 {
     wg_replay_state *r = &f->replay;
-    bool load = head->word & 1;
+    bool load = WG_GET(REPLAY, load_mode, head->word);
     if (!load && !wg_gate_has_room(f))
         return false;
-    uint8_t count = head->word >> 4 & 63, slot = head->word >> 14 & 31;
+    uint8_t count = (uint8_t)WG_GET(REPLAY, len, head->word), slot = (uint8_t)WG_GET(REPLAY, start_idx, head->word);
     if (count > WG_REPLAY_SLOTS)
         report(t, WG_F_REPLAY_COUNT, head, "with a count above 32");
     if (!count)
@@ -88,7 +88,7 @@ WG_STAGE bool begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *
     if (load) {
         r->record_left = count;
         r->record_at = slot;
-        r->execute = head->word >> 1 & 1;
+        r->execute = WG_GET(REPLAY, execute_while_loading, head->word);
         if (careful)
             wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, head, 0, 0);
         wg_insn_swallowed(t, f, head);

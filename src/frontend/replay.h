@@ -8,7 +8,7 @@
 /* Neither expander serves the word, and there is nothing to report about it. */
 static inline bool wg_insn_ordinary(const wg_tile *t, uint32_t word)
 {
-    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
+    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][wg_opcode(word)];
     return !(((word | 1u << 31) & kind->spare_bits) | (kind->marks & (WG_E_MOP | WG_E_REPLAY)) | kind->marks >> 16);
 }
 
@@ -27,7 +27,7 @@ static inline void wg_replay_goes_on(wg_tile *t, wg_frontend *f)
     if (!wg_gate_has_room(f))
         return;
     uint32_t word = r->slot[r->play_at];
-    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
+    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][wg_opcode(word)];
     unsigned place = wg_place_take(f);
     wg_insn *out = &f->pool[place];
     out->word = word;

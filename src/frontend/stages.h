@@ -37,7 +37,7 @@ void wg_insn_report(wg_tile *t, const wg_insn *insn);
 static inline unsigned wg_insn_make(wg_tile *t, wg_frontend *f, unsigned thread, uint32_t word, uint32_t pc,
                                     uint8_t source, uint64_t parent, wg_insn *out)
 {
-    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
+    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][wg_opcode(word)];
     out->word = word;
     out->pc = pc;
     out->id = ++f->next_id;

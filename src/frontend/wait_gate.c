@@ -184,7 +184,7 @@ static void latch_wait(wg_tile *t, wg_frontend *f, const wg_insn *insn, bool car
     if (__builtin_expect(l->kind && !l->met, 0))
         report(t, WG_F_WAIT_REPLACED, insn, l->word, "the latched wait is forgotten unmet");
     uint32_t word = insn->word;
-    uint16_t block = word >> 15 & 0x1FF;
+    uint16_t block = (uint16_t)WG_GET(STALLWAIT, stall_res, word);
     *l = (wg_latch){.id = insn->id, .word = word, .pc = insn->pc, .kind = WG_LATCH_STALLWAIT};
     l->block = block == 0x1FF ? block | WG_BLOCK_ALL_NINE : block ? block : WG_B6;
     f->blocks_all = block == 0x1FF;
@@ -193,8 +193,8 @@ static void latch_wait(wg_tile *t, wg_frontend *f, const wg_insn *insn, bool car
         if (!l->conditions)
             l->conditions = t->arch->wait_default;
     } else if (insn->op == WG_I_SEMWAIT) {
-        l->conditions = word & 3;
-        l->semaphores = word >> 2 & 0xFF;
+        l->conditions = (uint16_t)WG_GET(SEMWAIT, wait_sem_cond, word);
+        l->semaphores = (uint8_t)WG_GET(SEMWAIT, sem_sel, word);
         l->kind = WG_LATCH_SEMWAIT;
         if (!l->conditions) { /* GATE-09: as the earlier documentation has it */
             report(t, WG_F_SEMWAIT_NO_CONDITION, insn, 0, "waits like STALLWAIT with condition mask 0");
@@ -205,11 +205,11 @@ static void latch_wait(wg_tile *t, wg_frontend *f, const wg_insn *insn, bool car
     } else {
         const uint16_t *cfg = t->regs.config.thread[insn->thread];
         l->kind = WG_LATCH_STREAMWAIT;
-        l->stream_index = word >> 3 & 1;
-        l->stream_select = word & 3;
+        l->stream_index = (uint8_t)WG_OPERAND(BH, STREAMWAIT, target_sel, word);
+        l->stream_select = (uint8_t)WG_OPERAND(BH, STREAMWAIT, wait_stream_sel, word);
         uint32_t high = wg_tcfg_get(
             t->arch->id, l->stream_index ? WG_TCFG_STREAMWAIT_NUM_MSGS_HI_Val : WG_TCFG_STREAMWAIT_PHASE_HI_Val, cfg);
-        l->target = high << 10 | (word >> 4 & 0x3FF);
+        l->target = high << 10 | WG_OPERAND(BH, STREAMWAIT, target_value, word);
     }
     l->causes = l->kind == WG_LATCH_STALLWAIT ? causes_of(t->arch, l->conditions)
                 : l->kind == WG_LATCH_SEMWAIT ? WG_AGENT_BIT(WG_AGENT_SYNC)
@@ -223,7 +223,7 @@ static void latch_wait(wg_tile *t, wg_frontend *f, const wg_insn *insn, bool car
 void wg_gate_issue_watched(wg_tile *t, const wg_insn *head, unsigned agent)
 {
     /* Both unpackers tick as one agent; the event names the one that works. */
-    unsigned into = agent == WG_AGENT_UNPACK0 ? agent + (head->word >> 23 & 1) : agent;
+    unsigned into = agent == WG_AGENT_UNPACK0 ? agent + WG_GET(UNPACR, Unpack_block_selection, head->word) : agent;
     wg_note_insn(t, WG_EV_ISSUED, WG_AGENT_THREAD0 + head->thread, head, into, head->source);
     if (head->ttsync && wg_watched(t, WG_EV_TRACKED))
         wg_ttsync_passes(t, head);

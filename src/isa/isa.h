@@ -10,6 +10,7 @@
 #ifndef WG_ISA_H
 #define WG_ISA_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,6 +42,19 @@ typedef enum wg_insn_id {
 #include "isa/insns.def"
     WG_I_COUNT
 } wg_insn_id;
+
+/* Their opcodes, bits [31:24]: WG_OPCODE_STALLWAIT … An instruction that both architectures have has one opcode. */
+enum {
+#define WG_DEF_BH
+#define WG_FIELD(role, name, lo, width, symbols)
+#define WG_INSN(name, opcode, ...) WG_OPCODE_##name = (opcode),
+#include "isa/insns.def"
+};
+#define WG_DEF_WH
+#define WG_FIELD(role, name, lo, width, symbols)
+#define WG_INSN(name, opcode, ...) static_assert(WG_OPCODE_##name == (opcode), #name);
+#include "isa/insns.def"
+static inline unsigned wg_opcode(uint32_t word) { return word >> 24; }
 
 /* Block mask bits of STALLWAIT, SEMWAIT and STREAMWAIT. */
 enum {
@@ -132,6 +146,7 @@ static inline uint32_t wg_isa_spare(const wg_isa_insn *insn, uint32_t word) { re
  * says where the field is: lowest bit + 1 + 256 · width.
  */
 #define WG_FIELD(role, field, lo, width, symbols) char field[(lo) + 1 + 256 * (width)];
+#define WG_FORM_FIELD(field, lo, width) char field[(lo) + 1 + 256 * (width)];
 #define WG_INSN(insn, opcode, unit, block, ttsync, lat0, lat1, int0, int1, page, trees, ...) \
     struct wg_fields_BH_##insn { \
         char wg_not_empty; \
@@ -140,6 +155,7 @@ static inline uint32_t wg_isa_spare(const wg_isa_insn *insn, uint32_t word) { re
 #define WG_DEF_BH
 #include "isa/insns.def"
 #define WG_FIELD(role, field, lo, width, symbols) char field[(lo) + 1 + 256 * (width)];
+#define WG_FORM_FIELD(field, lo, width) char field[(lo) + 1 + 256 * (width)];
 #define WG_INSN(insn, opcode, unit, block, ttsync, lat0, lat1, int0, int1, page, trees, ...) \
     struct wg_fields_WH_##insn { \
         char wg_not_empty; \
@@ -152,6 +168,10 @@ static inline uint32_t wg_isa_spare(const wg_isa_insn *insn, uint32_t word) { re
 #define WG_OPERAND_WIDTH(arch, insn, field) ((uint32_t)WG_OPERAND_PLACE_(arch, insn, field) >> 8)
 #define WG_OPERAND(arch, insn, field, word) \
     (((uint32_t)(word) >> WG_OPERAND_LO(arch, insn, field)) & ((1u << WG_OPERAND_WIDTH(arch, insn, field)) - 1u))
+/* The same for a field that is at one place on both architectures; else it does not compile. */
+#define WG_GET(insn, field, word) \
+    ((uint32_t)(WG_OPERAND(BH, insn, field, word) + \
+                0 * sizeof(char[WG_OPERAND_PLACE_(BH, insn, field) == WG_OPERAND_PLACE_(WH, insn, field) ? 1 : -1])))
 
 /* `.ttinsn` form (PIPE-09). */
 static inline uint32_t wg_ttinsn_encode(uint32_t word) { return word << 2 | word >> 30; }

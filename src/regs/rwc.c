@@ -2,6 +2,8 @@
 /* Read/write counters: address modifiers, SETRWC, INCRWC. Facts: RWCs.md, SETRWC.md, INCRWC.md. */
 #include "machine/rwc.h"
 
+#include "isa/isa.h"
+
 enum { SRC_MASK = 0x3F, DST_MASK = 0x3FF };
 
 const wg_rwc_layout wg_rwc_layouts[2] = {
@@ -67,29 +69,28 @@ void wg_rwc_apply(wg_rwc_thread *r, wg_arch_id arch, const uint16_t *thread_conf
 
 void wg_rwc_set(wg_rwc_thread *r, uint32_t word)
 {
-    unsigned cr = word >> 18 & 0xF;
-    if (word & 1) {
-        unsigned value = (word >> 6 & 0xF) + (cr & 1 ? r->srca_cr : 0);
+    unsigned cr = WG_GET(SETRWC, rwc_cr, word), sets = WG_GET(SETRWC, BitMask, word);
+    if (sets & 1) {
+        unsigned value = WG_GET(SETRWC, rwc_a, word) + (cr & 1 ? r->srca_cr : 0);
         r->srca = r->srca_cr = (uint8_t)(value & SRC_MASK);
     }
-    if (word & 2) {
-        unsigned value = (word >> 10 & 0xF) + (cr & 2 ? r->srcb_cr : 0);
+    if (sets & 2) {
+        unsigned value = WG_GET(SETRWC, rwc_b, word) + (cr & 2 ? r->srcb_cr : 0);
         r->srcb = r->srcb_cr = (uint8_t)(value & SRC_MASK);
     }
-    if ((word & 4) || (cr & 8)) {
-        unsigned value = (word >> 14 & 0xF) + (cr & 8 ? r->dst : cr & 4 ? r->dst_cr : 0);
+    if ((sets & 4) || (cr & 8)) {
+        unsigned value = WG_GET(SETRWC, rwc_d, word) + (cr & 8 ? r->dst : cr & 4 ? r->dst_cr : 0);
         r->dst = r->dst_cr = (uint16_t)(value & DST_MASK);
     }
-    if (word & 8)
+    if (sets & 8)
         r->fidelity = 0;
 }
 
 void wg_rwc_increment(wg_rwc_thread *r, uint32_t word)
 {
-    unsigned cr = word >> 18 & 7;
-    move_src(&r->srca, &r->srca_cr, (word >> 6 & 0xF) | (cr & 1) << 6);
-    move_src(&r->srcb, &r->srcb_cr, (word >> 10 & 0xF) | (cr >> 1 & 1) << 6);
-    unsigned increment = word >> 14 & 0xF;
+    unsigned cr = WG_GET(INCRWC, rwc_cr, word), increment = WG_GET(INCRWC, rwc_d, word);
+    move_src(&r->srca, &r->srca_cr, WG_GET(INCRWC, rwc_a, word) | (cr & 1) << 6);
+    move_src(&r->srcb, &r->srcb_cr, WG_GET(INCRWC, rwc_b, word) | (cr >> 1 & 1) << 6);
     if (cr & 4)
         r->dst = r->dst_cr = (uint16_t)((r->dst_cr + increment) & DST_MASK);
     else
@@ -103,9 +104,9 @@ void wg_rwc_increment(wg_rwc_thread *r, uint32_t word)
  */
 void wg_rwc_bias(wg_rwc_thread *r, uint32_t word)
 {
-    unsigned value = word >> 6 & 0xFFF;
-    if (word & 1)
+    unsigned value = WG_GET(SETIBRWC, rwc_bias, word), control = WG_GET(SETIBRWC, set_inc_ctrl, word);
+    if (control & 1)
         r->extra_addr_mod = value & 1;
-    else if ((word & 2) && (value & 3))
+    else if ((control & 2) && (value & 3))
         r->extra_addr_mod ^= 1;
 }
