@@ -67,73 +67,53 @@ static void run(ur *r, const wg_tile *start, const uint8_t *l1, const uint32_t w
 
 static unsigned one_in(wg_rng *rng, unsigned n) { return wg_rng_below(rng, n) == 0; }
 
-/* Both units with something to do, in a mode or two. */
-static void prepare(ur *r, wg_rng *rng)
+/* An unpacker with something to do, in a mode or two. */
+static void prepare_unpacker(ur *r, wg_rng *rng, unsigned u)
 {
     static const uint8_t formats[] = {WG_FMT_BF16, WG_FMT_BFP8, WG_FMT_BFP4, WG_FMT_INT8, WG_FMT_FP8, WG_FMT_FP32};
     wg_tile *t = r->t;
-    for (unsigned u = 0; u < 2; u++) {
-        unsigned f = formats[wg_rng_below(rng, 6)], out = f == WG_FMT_FP32 ? WG_FMT_BF16 : f;
-        ur_face(r, u, f, out, 0x8000 + 0x100 * wg_rng_below(rng, 16));
-        unsigned tile = wg_cfg_fields[t->arch->id]
-                                     [u ? WG_CFG_THCON_SEC1_REG0_TileDescriptor : WG_CFG_THCON_SEC0_REG0_TileDescriptor]
-                                         .word;
-        t->regs.config.bank[0][tile] ^= one_in(rng, 5) << 4; /* compressed, without contexts */
-        t->regs.config.bank[0][tile] |= one_in(rng, 2) ? wg_rng_below(rng, 8) << 8 : 0; /* blobs */
-        for (unsigned c = 0; c < 8; c++) {
-            set(r,
-                (wg_cfg_id)((u ? WG_CFG_THCON_SEC1_REG2_Disable_zero_compress_cntx0
-                               : WG_CFG_THCON_SEC0_REG2_Disable_zero_compress_cntx0) +
-                            (int)c % 4),
-                !one_in(rng, 5));
-            unsigned base = tile + 12 + c; /* Base_address of every context */
-            t->regs.config.bank[0][base] = 0x800 + wg_rng_below(rng, 128);
-        }
-        UR_SEC(r, u, REG2_Disable_zero_compress_cntx4, !one_in(rng, 5));
-        UR_SEC(r, u, REG2_Disable_zero_compress_cntx5, !one_in(rng, 5));
-        UR_SEC(r, u, REG2_Disable_zero_compress_cntx6, !one_in(rng, 5));
-        UR_SEC(r, u, REG2_Disable_zero_compress_cntx7, !one_in(rng, 5));
-        UR_SEC(r, u, REG2_Ovrd_data_format, one_in(rng, 3));
-        for (unsigned c = 0; c < 4; c++) /* formats of contexts 0 to 7, and offsets */
-            t->regs.config.bank[0][tile + 28 + c] = 0x55550000u + wg_rng_below(rng, 32);
-        UR_SEC(r, u, REG2_Unpack_limit_address, one_in(rng, 3) ? 0x880 + wg_rng_below(rng, 64) : 0x1FFFF);
-        UR_SEC(r, u, REG2_Unpack_fifo_size, wg_rng_below(rng, 64));
-        UR_SEC(r, u, REG2_Tileize_mode, one_in(rng, 4));
-        UR_SEC(r, u, REG2_Haloize_mode, one_in(rng, 4));
-        UR_SEC(r, u, REG2_Upsample_rate, one_in(rng, 4));
-        UR_SEC(r, u, REG2_Upsample_and_interleave, one_in(rng, 2));
-        UR_SEC(r, u, REG2_Force_shared_exp, one_in(rng, 3));
-        UR_SEC(r, u, REG2_Context_count, wg_rng_below(rng, 4));
-        UR_SEC(r, u, REG2_Throttle_mode, wg_rng_below(rng, 3));
-        if (t->arch->id == WG_ARCH_BH)
-            UR_SEC(r, u, REG1_ovrd_default_throttle_mode, one_in(rng, 2));
-        UR_UNP(r, u, ADDR_CTRL_XY_REG_1_Ystride, 64 * wg_rng_below(rng, 3));
-        UR_UNP(r, u, ADDR_CTRL_ZW_REG_1_Zstride, 64 * wg_rng_below(rng, 3));
+    unsigned f = formats[wg_rng_below(rng, 6)], out = f == WG_FMT_FP32 ? WG_FMT_BF16 : f;
+    ur_face(r, u, f, out, 0x8000 + 0x100 * wg_rng_below(rng, 16));
+    unsigned tile =
+        wg_cfg_fields[t->arch->id][u ? WG_CFG_THCON_SEC1_REG0_TileDescriptor : WG_CFG_THCON_SEC0_REG0_TileDescriptor]
+            .word;
+    t->regs.config.bank[0][tile] ^= one_in(rng, 5) << 4;                            /* compressed, without contexts */
+    t->regs.config.bank[0][tile] |= one_in(rng, 2) ? wg_rng_below(rng, 8) << 8 : 0; /* blobs */
+    for (unsigned c = 0; c < 8; c++) {
+        set(r,
+            (wg_cfg_id)((u ? WG_CFG_THCON_SEC1_REG2_Disable_zero_compress_cntx0
+                           : WG_CFG_THCON_SEC0_REG2_Disable_zero_compress_cntx0) +
+                        (int)c % 4),
+            !one_in(rng, 5));
+        unsigned base = tile + 12 + c; /* Base_address of every context */
+        t->regs.config.bank[0][base] = 0x800 + wg_rng_below(rng, 128);
     }
-    set(r, WG_CFG_UNP0_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr, one_in(rng, 2));
-    for (unsigned c = 0; c < 4; c++)
-        set(r, (wg_cfg_id)(WG_CFG_THCON_SEC0_REG2_Unpack_if_sel_cntx0 + (int)c), one_in(rng, 4));
-    for (unsigned c = 0; c < 4; c++) { /* both halves of the words */
-        unsigned word = wg_cfg_fields[t->arch->id][WG_CFG_THCON_SEC0_REG5_Dest_cntx0_address].word + c / 2;
-        t->regs.config.bank[0][word] = 64u * 0x10001 + (c & 1) * 16;
-        word = wg_cfg_fields[t->arch->id][WG_CFG_THCON_SEC0_REG5_Tile_x_dim_cntx0].word + c / 2;
-        t->regs.config.bank[0][word] = 256u * 0x10001;
-    }
-    bool wide = one_in(rng, 2);
-    unsigned packed = one_in(rng, 3) ? WG_FMT_FP16 : WG_FMT_BF16;
-    if (wide)
-        packed = wg_rng_below(rng, 3) ? WG_FMT_INT8 : WG_FMT_FP32;
-    static const uint8_t outs[] = {WG_FMT_BF16, WG_FMT_BFP8, WG_FMT_FP16, WG_FMT_FP32, WG_FMT_FP8};
-    unsigned out = packed == WG_FMT_INT8 ? WG_FMT_INT8 : outs[wg_rng_below(rng, 5)];
-    pr_formats(r, wide, packed, packed, out);
-    set(r, WG_CFG_ALU_FORMAT_SPEC_REG_Dstacc_override, one_in(rng, 3));
-    set(r, WG_CFG_ALU_FORMAT_SPEC_REG_Dstacc_val, one_in(rng, 2) ? packed : packed ^ 1);
-    set(r, WG_CFG_STACC_RELU_ApplyRelu, wg_rng_below(rng, 4));
-    set(r, WG_CFG_STACC_RELU_ReluThreshold, 0x3F80);
-    set(r, WG_CFG_INT_DESCALE_Enable, !one_in(rng, 3));
-    set(r, WG_CFG_INT_DESCALE_Mode, !one_in(rng, 3));
-    for (unsigned i = 0; i < 16; i++) /* four shifts of five bits each */
-        set(r, (wg_cfg_id)(WG_CFG_INT_DESCALE_VALUES_SEC0_Value + (int)i), (uint32_t)wg_rng_next(rng) & 0x03030303);
+    UR_SEC(r, u, REG2_Disable_zero_compress_cntx4, !one_in(rng, 5));
+    UR_SEC(r, u, REG2_Disable_zero_compress_cntx5, !one_in(rng, 5));
+    UR_SEC(r, u, REG2_Disable_zero_compress_cntx6, !one_in(rng, 5));
+    UR_SEC(r, u, REG2_Disable_zero_compress_cntx7, !one_in(rng, 5));
+    UR_SEC(r, u, REG2_Ovrd_data_format, one_in(rng, 3));
+    for (unsigned c = 0; c < 4; c++) /* formats of contexts 0 to 7, and offsets */
+        t->regs.config.bank[0][tile + 28 + c] = 0x55550000u + wg_rng_below(rng, 32);
+    UR_SEC(r, u, REG2_Unpack_limit_address, one_in(rng, 3) ? 0x880 + wg_rng_below(rng, 64) : 0x1FFFF);
+    UR_SEC(r, u, REG2_Unpack_fifo_size, wg_rng_below(rng, 64));
+    UR_SEC(r, u, REG2_Tileize_mode, one_in(rng, 4));
+    UR_SEC(r, u, REG2_Haloize_mode, one_in(rng, 4));
+    UR_SEC(r, u, REG2_Upsample_rate, one_in(rng, 4));
+    UR_SEC(r, u, REG2_Upsample_and_interleave, one_in(rng, 2));
+    UR_SEC(r, u, REG2_Force_shared_exp, one_in(rng, 3));
+    UR_SEC(r, u, REG2_Context_count, wg_rng_below(rng, 4));
+    UR_SEC(r, u, REG2_Throttle_mode, wg_rng_below(rng, 3));
+    if (t->arch->id == WG_ARCH_BH)
+        UR_SEC(r, u, REG1_ovrd_default_throttle_mode, one_in(rng, 2));
+    UR_UNP(r, u, ADDR_CTRL_XY_REG_1_Ystride, 64 * wg_rng_below(rng, 3));
+    UR_UNP(r, u, ADDR_CTRL_ZW_REG_1_Zstride, 64 * wg_rng_below(rng, 3));
+}
+
+/* The packers' sections. */
+static void prepare_packers(ur *r, wg_rng *rng, unsigned packed)
+{
+    wg_tile *t = r->t;
     set(r, WG_CFG_THCON_SEC0_REG1_All_pack_disable_zero_compress_ovrd, one_in(rng, 4));
     set(r, WG_CFG_THCON_SEC0_REG1_All_pack_disable_zero_compress, wg_rng_below(rng, 16));
     set(r, WG_CFG_PCK_EDGE_MODE_mode, one_in(rng, 2));
@@ -178,6 +158,57 @@ static void prepare(ur *r, wg_rng *rng)
         set(r, fifos[i], 1 + wg_rng_below(rng, 8));
         set(r, planes[i], 1 + wg_rng_below(rng, 16));
     }
+}
+
+/* Contents of L1 and Dst. */
+static void prepare_data(ur *r, wg_rng *rng, unsigned packed)
+{
+    wg_tile *t = r->t;
+    for (unsigned i = 0; i < SEEN_L1; i++)
+        t->l1[i] = (uint8_t)wg_rng_next(rng);
+    for (unsigned i = 0x8000; i < 0x9000 && one_in(rng, 2); i++) /* something like row starts */
+        t->l1[i] = i & 1 ? 0 : (uint8_t)(i / 2 % 24);
+    for (unsigned row = 0; row < 1024; row++)
+        for (unsigned i = 0; i < 16; i++)
+            t->regs.dst.bits[row][i] =
+                one_in(rng, 3) ? 0
+                : packed == WG_FMT_INT8 /* sign; magnitude in the low halves */
+                    ? (uint16_t)(wg_rng_next(rng) & (row & WG_DST_LOW ? 0x3FF : 0x8000))
+                    : (uint16_t)((wg_rng_next(rng) & 0xFF00) |
+                                 (packed == WG_FMT_FP16 ? 12 + wg_rng_below(rng, 6) : 120 + wg_rng_below(rng, 8)));
+}
+
+/* Both units with something to do, in a mode or two. */
+static void prepare(ur *r, wg_rng *rng)
+{
+    wg_tile *t = r->t;
+    for (unsigned u = 0; u < 2; u++)
+        prepare_unpacker(r, rng, u);
+    set(r, WG_CFG_UNP0_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr, one_in(rng, 2));
+    for (unsigned c = 0; c < 4; c++)
+        set(r, (wg_cfg_id)(WG_CFG_THCON_SEC0_REG2_Unpack_if_sel_cntx0 + (int)c), one_in(rng, 4));
+    for (unsigned c = 0; c < 4; c++) { /* both halves of the words */
+        unsigned word = wg_cfg_fields[t->arch->id][WG_CFG_THCON_SEC0_REG5_Dest_cntx0_address].word + c / 2;
+        t->regs.config.bank[0][word] = 64u * 0x10001 + (c & 1) * 16;
+        word = wg_cfg_fields[t->arch->id][WG_CFG_THCON_SEC0_REG5_Tile_x_dim_cntx0].word + c / 2;
+        t->regs.config.bank[0][word] = 256u * 0x10001;
+    }
+    bool wide = one_in(rng, 2);
+    unsigned packed = one_in(rng, 3) ? WG_FMT_FP16 : WG_FMT_BF16;
+    if (wide)
+        packed = wg_rng_below(rng, 3) ? WG_FMT_INT8 : WG_FMT_FP32;
+    static const uint8_t outs[] = {WG_FMT_BF16, WG_FMT_BFP8, WG_FMT_FP16, WG_FMT_FP32, WG_FMT_FP8};
+    unsigned out = packed == WG_FMT_INT8 ? WG_FMT_INT8 : outs[wg_rng_below(rng, 5)];
+    pr_formats(r, wide, packed, packed, out);
+    set(r, WG_CFG_ALU_FORMAT_SPEC_REG_Dstacc_override, one_in(rng, 3));
+    set(r, WG_CFG_ALU_FORMAT_SPEC_REG_Dstacc_val, one_in(rng, 2) ? packed : packed ^ 1);
+    set(r, WG_CFG_STACC_RELU_ApplyRelu, wg_rng_below(rng, 4));
+    set(r, WG_CFG_STACC_RELU_ReluThreshold, 0x3F80);
+    set(r, WG_CFG_INT_DESCALE_Enable, !one_in(rng, 3));
+    set(r, WG_CFG_INT_DESCALE_Mode, !one_in(rng, 3));
+    for (unsigned i = 0; i < 16; i++) /* four shifts of five bits each */
+        set(r, (wg_cfg_id)(WG_CFG_INT_DESCALE_VALUES_SEC0_Value + (int)i), (uint32_t)wg_rng_next(rng) & 0x03030303);
+    prepare_packers(r, rng, packed);
     t->backend.pack.planned_row = t->backend.pack.packer[0].tile_y;
     t->backend.pack.context = (uint8_t)wg_rng_below(rng, 4);
     t->backend.pack.context_planes = (uint8_t)wg_rng_below(rng, 3);
@@ -195,18 +226,7 @@ static void prepare(ur *r, wg_rng *rng)
                                      .z = (uint8_t)wg_rng_below(rng, u == 2 && packed == WG_FMT_INT8 ? 64 : 3),
                                      .w = (uint8_t)wg_rng_below(rng, 2)};
     }
-    for (unsigned i = 0; i < SEEN_L1; i++)
-        t->l1[i] = (uint8_t)wg_rng_next(rng);
-    for (unsigned i = 0x8000; i < 0x9000 && one_in(rng, 2); i++) /* something like row starts */
-        t->l1[i] = i & 1 ? 0 : (uint8_t)(i / 2 % 24);
-    for (unsigned row = 0; row < 1024; row++)
-        for (unsigned i = 0; i < 16; i++)
-            t->regs.dst.bits[row][i] =
-                one_in(rng, 3) ? 0
-                : packed == WG_FMT_INT8 /* sign; magnitude in the low halves */
-                    ? (uint16_t)(wg_rng_next(rng) & (row & WG_DST_LOW ? 0x3FF : 0x8000))
-                    : (uint16_t)((wg_rng_next(rng) & 0xFF00) |
-                                 (packed == WG_FMT_FP16 ? 12 + wg_rng_below(rng, 6) : 120 + wg_rng_below(rng, 8)));
+    prepare_data(r, rng, packed);
     t->regs.src = (wg_src){0};
     ur_touch(r);
 }

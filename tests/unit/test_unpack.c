@@ -96,201 +96,228 @@ static void dst32(machine *m, unsigned row, unsigned column, uint32_t value)
     m->dst[row + 8][column] = (uint16_t)value;
 }
 
-static void unpacr(machine *m, unsigned thread, uint32_t word)
+/* An UNPACR on its way: what it was told, what it reads, where it writes. */
+typedef struct job {
+    uint32_t word;
+    unsigned u, thread, which, context, in, out, blobs, bank;
+    bool multi, search, uncompressed, forced;
+    uint32_t x_dim, y_dim, z_dim, w_dim;
+    double size, starts, datums, exponents, deltas; /* of a datum; addresses */
+    uint32_t first, count, drop, outputs;
+    wrapping w;
+    bool to_dst, wide, transpose, override_row;
+    unsigned shift;
+    uint32_t position;
+} job;
+
+static void settings(const machine *m, job *s)
 {
-    unsigned u = word >> 23 & 1;
-    bool multi = word >> 7 & 1, counter = word >> 3 & 1, search = word >> 2 & 1, zero_all = word >> 4 & 1;
-    unsigned limit_contexts = 1u << field(m, u, "REG2_Context_count");
-    if (word >> 13 & 1) {
-        unsigned next = (m->context[u][thread] + 1u) & 7;
-        m->context[u][thread] = (uint8_t)(next >= limit_contexts ? 0 : next);
-        return;
+    unsigned u = s->u;
+    s->which = s->thread;
+    if (s->multi) {
+        s->context = s->word >> 3 & 1 ? m->context[u][s->thread] : s->word >> 10 & 7;
+        s->context = (s->context + thread_field(m, s->thread,
+                                                u ? WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_1
+                                                  : WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_0)) &
+                     7;
+        s->which = s->word >> 8 & 3;
     }
-    if (word >> 1 & 1)
-        return;
-    unsigned context = 0, which = thread;
-    if (multi) {
-        context = counter ? m->context[u][thread] : word >> 10 & 7;
-        context = (context + thread_field(m, thread,
-                                          u ? WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_1
-                                            : WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_0)) &
-                  7;
-        which = word >> 8 & 3;
+    s->uncompressed =
+        s->multi ? context_field(m, u, "REG2_Disable_zero_compress_cntx", s->context, "") : tile(m, u, 4, 1);
+    s->x_dim = s->multi && !u ? context_field(m, u, "REG5_Tile_x_dim_cntx", s->context & 3, "") : tile(m, u, 16, 16);
+    s->y_dim = tile(m, u, 32, 8);
+    s->z_dim = tile(m, u, 48, 8) ? tile(m, u, 48, 8) : 1;
+    s->w_dim = tile(m, u, 64, 8) ? tile(m, u, 64, 8) : 1;
+    s->blobs = tile(m, u, 8, 3);
+    s->in = tile(m, u, 0, 4);
+    s->out = field(m, u, "REG2_Out_data_format");
+    if (s->multi && field(m, u, "REG2_Ovrd_data_format")) {
+        s->in = context_field(m, u, "REG7_Unpack_data_format_cntx", s->context, "");
+        s->out = context_field(m, u, "REG7_Unpack_out_data_format_cntx", s->context, "");
     }
-    bool uncompressed = multi ? context_field(m, u, "REG2_Disable_zero_compress_cntx", context, "") : tile(m, u, 4, 1);
-    uint32_t x_dim = multi && !u ? context_field(m, u, "REG5_Tile_x_dim_cntx", context & 3, "") : tile(m, u, 16, 16);
-    uint32_t y_dim = tile(m, u, 32, 8), z_dim = tile(m, u, 48, 8), w_dim = tile(m, u, 64, 8);
-    z_dim = z_dim ? z_dim : 1;
-    w_dim = w_dim ? w_dim : 1;
-    unsigned in = tile(m, u, 0, 4), out = field(m, u, "REG2_Out_data_format");
-    if (multi && field(m, u, "REG2_Ovrd_data_format")) {
-        in = context_field(m, u, "REG7_Unpack_data_format_cntx", context, "");
-        out = context_field(m, u, "REG7_Unpack_out_data_format_cntx", context, "");
-    }
-    double size = datum_bytes[in];
+    s->size = datum_bytes[s->in];
+    s->forced = field(m, u, "REG2_Force_shared_exp");
+}
+
+/* Row starts, exponents, datums: one behind the other. */
+static void sections(const machine *m, job *s)
+{
+    unsigned u = s->u, context = s->context;
     uint32_t address;
-    if (multi && context)
+    if (s->multi && context)
         address = context_field(m, u, context < 4 ? "REG3_Base_cntx" : "REG4_Base_cntx", context, "_address") +
                   (context & 3 ? context_field(m, u, "REG7_Offset_cntx", context & 3, "_address")
                                : field(m, u, "REG7_Offset_address"));
     else
         address = field(m, u, "REG3_Base_address") + field(m, u, "REG7_Offset_address");
     double at = (uint32_t)((address + 1 + tile(m, u, 120, 8)) * 16);
-    unsigned blobs = tile(m, u, 8, 3);
-    double starts = at;
-    if (!uncompressed)
-        at += ceil(((blobs ? blobs : y_dim) * z_dim * w_dim + 1) * 2 / 16.) * 16;
-    bool forced = field(m, u, "REG2_Force_shared_exp");
-    double exponents = at;
-    if (is_bfp(in) && !forced && (in == 6 || in == 2 || !tile(m, u, 5, 1)))
-        at += ceil(ceil((double)x_dim * y_dim * z_dim * w_dim / 16.) / 16.) * 16;
+    s->starts = at;
+    if (!s->uncompressed)
+        at += ceil(((s->blobs ? s->blobs : s->y_dim) * s->z_dim * s->w_dim + 1) * 2 / 16.) * 16;
+    s->exponents = at;
+    if (is_bfp(s->in) && !s->forced && (s->in == 6 || s->in == 2 || !tile(m, u, 5, 1)))
+        at += ceil(ceil((double)s->x_dim * s->y_dim * s->z_dim * s->w_dim / 16.) / 16.) * 16;
+    s->datums = at;
+}
 
-    const wg_adc_channel *xy = m->adc.unit[which][u], *zw = m->adc.unit[thread][u];
-    uint32_t first, count = 0, drop = 0, outputs = UINT32_MAX;
-    if (uncompressed) {
-        uint32_t x = xy[0].x, y = xy[0].y, end = xy[1].x + 1;
-        if (search && blobs) {
-            uint32_t list = multi && !u ? field(m, u,
-                                                context & 2 ? "UNP0_BLOBS_Y_START_CNTX_23_blobs_y_start"
-                                                            : "UNP0_BLOBS_Y_START_CNTX_01_blobs_y_start")
-                                        : tile(m, u, 80, 32);
-            unsigned last = (xy[0].x & 7) + 1;
-            x = (list >> 4 * (xy[0].y & 7) & 15) << 4;
-            y = 0;
-            end = last == blobs ? x_dim & 0x1F0 : (last < 8 ? list >> 4 * last & 15 : list & 15) << 4;
-        } else if (search) {
-            x = 0;
-            end = xy[1].x;
-        }
-        first = ((zw[0].w * z_dim + zw[0].z) * y_dim + y) * x_dim + x;
-        count = end < x ? 0 : end - x;
-    } else {
-        uint32_t rows = search && blobs ? blobs : y_dim;
-        starts += (uint32_t)((zw[0].w * z_dim + zw[0].z) * rows * 2);
-        first = read_l1(m, starts + (xy[0].y & 0xFF) * 2, 2);
-        uint32_t end = 0;
-        if (search) {
-            end = read_l1(m, starts + ((xy[0].x & 0xFF) + 1) * 2, 2);
-            count = end < first ? 0 : end - first;
-        } else if (xy[0].x == 0 && xy[1].x == x_dim - 1) {
-            end = read_l1(m, starts + ((xy[0].y & 0xFF) + 1) * 2, 2);
-            count = end < first ? 0 : end - first;
-        } else {
-            drop = xy[0].x;
-            outputs = xy[1].x + 1 < drop ? 0 : xy[1].x + 1 - drop;
-            count = UINT32_MAX;
-        }
+/* Which datums of an uncompressed tile. */
+static void range_plain(const machine *m, job *s)
+{
+    const wg_adc_channel *xy = m->adc.unit[s->which][s->u], *zw = m->adc.unit[s->thread][s->u];
+    uint32_t x = xy[0].x, y = xy[0].y, end = xy[1].x + 1;
+    if (s->search && s->blobs) {
+        uint32_t list = s->multi && !s->u ? field(m, s->u,
+                                                  s->context & 2 ? "UNP0_BLOBS_Y_START_CNTX_23_blobs_y_start"
+                                                                 : "UNP0_BLOBS_Y_START_CNTX_01_blobs_y_start")
+                                          : tile(m, s->u, 80, 32);
+        unsigned last = (xy[0].x & 7) + 1;
+        x = (list >> 4 * (xy[0].y & 7) & 15) << 4;
+        y = 0;
+        end = last == s->blobs ? s->x_dim & 0x1F0 : (last < 8 ? list >> 4 * last & 15 : list & 15) << 4;
+    } else if (s->search) {
+        x = 0;
+        end = xy[1].x;
     }
-    double datums = at, deltas = 0;
-    exponents += first / 16.;
-    if (uncompressed) {
-        datums += first * size;
+    s->first = ((zw[0].w * s->z_dim + zw[0].z) * s->y_dim + y) * s->x_dim + x;
+    s->count = end < x ? 0 : end - x;
+    s->datums += s->first * s->size;
+}
+
+/* Of a compressed one, as its row starts say. */
+static void range_compressed(const machine *m, job *s)
+{
+    const wg_adc_channel *xy = m->adc.unit[s->which][s->u], *zw = m->adc.unit[s->thread][s->u];
+    uint32_t rows = s->search && s->blobs ? s->blobs : s->y_dim;
+    double starts = s->starts + (uint32_t)((zw[0].w * s->z_dim + zw[0].z) * rows * 2);
+    s->first = read_l1(m, starts + (xy[0].y & 0xFF) * 2, 2);
+    if (s->search || (xy[0].x == 0 && xy[1].x == s->x_dim - 1)) {
+        uint32_t end = read_l1(m, starts + (((s->search ? xy[0].x : xy[0].y) & 0xFF) + 1) * 2, 2);
+        s->count = end < s->first ? 0 : end - s->first;
     } else {
-        datums += first / 32 * (32 * size + 16);
-        deltas = datums + 32 * size + first % 32 * .5;
-        datums += first % 32 * size;
+        s->drop = xy[0].x;
+        s->outputs = xy[1].x + 1 < s->drop ? 0 : xy[1].x + 1 - s->drop;
+        s->count = UINT32_MAX;
     }
-    wrapping w = {field(m, u, "REG2_Unpack_limit_address") * 16., field(m, u, "REG2_Unpack_fifo_size") * 16.};
-    exponents = wrap(w, exponents);
-    datums = wrap(w, datums);
-    deltas = wrap(w, deltas);
-    unsigned width = m->arch == WG_ARCH_BH && size > 1 ? 32 : 16;
-    bool tilize = field(m, u, "REG2_Tileize_mode");
-    double stride = size * width;
-    if (tilize)
+    s->datums += s->first / 32 * (32 * s->size + 16);
+    s->deltas = s->datums + 32 * s->size + s->first % 32 * .5;
+    s->datums += s->first % 32 * s->size;
+}
+
+static void destination(const machine *m, job *s)
+{
+    unsigned u = s->u;
+    const wg_adc_channel *o = &m->adc.unit[s->thread][u][1];
+    s->to_dst = !u && (s->multi ? context_field(m, u, "REG2_Unpack_if_sel_cntx", s->context, "")
+                                : field(m, u, "REG2_Unpack_If_Sel"));
+    s->transpose = !u && field(m, u, "REG2_Haloize_mode");
+    s->override_row = thread_field(m, s->thread, WG_TCFG_SRCA_SET_SetOvrdWithAddr);
+    s->shift =
+        field(m, u, "REG2_Tileize_mode") || u ? 0 : context_field(m, u, "REG2_Shift_amount_cntx", s->context & 3, "");
+    s->bank = m->bank[u];
+    s->wide = s->out == 0 || s->out == 4 || s->out == 8;
+    s->position = field(m, u, "ADDR_BASE_REG_1_Base") + o->y * field(m, u, "ADDR_CTRL_XY_REG_1_Ystride") +
+                  o->z * field(m, u, "ADDR_CTRL_ZW_REG_1_Zstride") + o->w * field(m, u, "ADDR_CTRL_ZW_REG_1_Wstride");
+    s->position >>= s->wide ? 2 : s->out == 1 || s->out == 5 || s->out == 9 ? 1 : 0;
+    if (s->multi && !u) {
+        uint32_t dest = context_field(m, u, "REG5_Dest_cntx", s->context & 3, "_address");
+        s->position = s->to_dst || field(m, u, "ADD_DEST_ADDR_CNTR_add_dest_addr_cntr") ? s->position + dest : dest;
+    }
+}
+
+static void put(machine *m, const job *s, uint32_t value)
+{
+    unsigned row = s->position / 16, column = s->position & 15;
+    if (s->u) {
+        m->src[1][s->bank][(row + m->src_row[1][s->thread]) & 63][column] = value;
+    } else if (!s->to_dst) {
+        if (row < 4 || column < s->shift)
+            return;
+        row = (row - 4 + (s->override_row ? 0 : m->src_row[0][s->thread])) & 63;
+        column -= s->shift;
+        if (s->transpose)
+            m->src[0][s->bank][(row & ~15u) | column][row & 15] = value;
+        else
+            m->src[0][s->bank][row][column] = value;
+    } else {
+        row = (row - 4) & (s->override_row ? 0x3CF : 0x3FF);
+        if (s->wide)
+            dst32(m, row, column, value);
+        else
+            m->dst[row][column] = (uint16_t)value;
+    }
+}
+
+static uint8_t next_exponent(const machine *m, job *s)
+{
+    if (!is_bfp(s->in))
+        return 0;
+    if (s->forced)
+        return (uint8_t)field(m, s->u, "FORCED_SHARED_EXP_shared_exp");
+    uint8_t exponent = (uint8_t)read_l1(m, floor(s->exponents), 1);
+    s->exponents += 1 / 16.;
+    if (s->exponents == floor(s->exponents / 16.) * 16.)
+        s->exponents = wrap(s->w, s->exponents);
+    return exponent;
+}
+
+/* How many zeros are left out behind the datum. */
+static unsigned next_delta(const machine *m, job *s)
+{
+    if (s->uncompressed)
+        return 0;
+    unsigned zeros = read_l1(m, s->deltas, .5);
+    s->deltas += .5;
+    if (s->deltas == floor(s->deltas / 16.) * 16.) {
+        s->datums += 16;
+        s->deltas = wrap(s->w, s->deltas + 32 * s->size);
+    }
+    return zeros;
+}
+
+static void move(machine *m, job *s)
+{
+    unsigned u = s->u, width = m->arch == WG_ARCH_BH && s->size > 1 ? 32 : 16;
+    double stride = s->size * width;
+    if (field(m, u, "REG2_Tileize_mode"))
         stride = field(m, u, "REG2_Shift_amount_cntx0") << 4 | field(m, u, "REG2_Shift_amount_cntx1") << 8 |
                  field(m, u, "REG2_Shift_amount_cntx2") << 12;
-    bool to_dst =
-        !u && (multi ? context_field(m, u, "REG2_Unpack_if_sel_cntx", context, "") : field(m, u, "REG2_Unpack_If_Sel"));
-    bool transpose = !u && field(m, u, "REG2_Haloize_mode");
-    const wg_adc_channel *o = &m->adc.unit[thread][u][1];
-    uint32_t position = field(m, u, "ADDR_BASE_REG_1_Base") + o->y * field(m, u, "ADDR_CTRL_XY_REG_1_Ystride") +
-                        o->z * field(m, u, "ADDR_CTRL_ZW_REG_1_Zstride") +
-                        o->w * field(m, u, "ADDR_CTRL_ZW_REG_1_Wstride");
-    bool wide = out == 0 || out == 4 || out == 8;
-    position >>= wide ? 2 : out == 1 || out == 5 || out == 9 ? 1 : 0;
-    if (multi && !u) {
-        uint32_t dest = context_field(m, u, "REG5_Dest_cntx", context & 3, "_address");
-        position = to_dst || field(m, u, "ADD_DEST_ADDR_CNTR_add_dest_addr_cntr") ? position + dest : dest;
-    }
     unsigned upsample = (1u << field(m, u, "REG2_Upsample_rate")) - 1;
     bool interleave = field(m, u, "REG2_Upsample_and_interleave");
-    unsigned shift = tilize || u ? 0 : context_field(m, u, "REG2_Shift_amount_cntx", context & 3, "");
-    bool override_row = thread_field(m, thread, WG_TCFG_SRCA_SET_SetOvrdWithAddr);
-    unsigned bank = m->bank[u];
-    uint32_t position0 = position;
-
-    for (uint32_t i = 0; i < count && outputs;) {
-        uint32_t bits = read_l1(m, datums, size);
-        datums += size;
+    for (uint32_t i = 0; i < s->count && s->outputs;) {
+        uint32_t bits = read_l1(m, s->datums, s->size);
+        s->datums += s->size;
         if (++i % width == 0)
-            datums = wrap(w, datums - size * width + stride);
-        uint8_t exponent = 0;
-        if (is_bfp(in)) {
-            exponent = (uint8_t)field(m, u, "FORCED_SHARED_EXP_shared_exp");
-            if (!forced) {
-                exponent = (uint8_t)read_l1(m, floor(exponents), 1);
-                exponents += 1 / 16.;
-                if (exponents == floor(exponents / 16.) * 16.)
-                    exponents = wrap(w, exponents);
-            }
-        }
-        unsigned zeros = 0;
-        if (!uncompressed) {
-            zeros = read_l1(m, deltas, .5);
-            deltas += .5;
-            if (deltas == floor(deltas / 16.) * 16.) {
-                datums += 16;
-                deltas = wrap(w, deltas + 32 * size);
-            }
-        }
-        uint32_t value = convert(m, u, in, out, to_dst, bits, exponent);
-        if (zero_all)
+            s->datums = wrap(s->w, s->datums - s->size * width + stride);
+        uint8_t exponent = next_exponent(m, s);
+        unsigned zeros = next_delta(m, s);
+        uint32_t value = convert(m, u, s->in, s->out, s->to_dst, bits, exponent);
+        if (s->word >> 4 & 1)
             value = zeros = 0;
         for (unsigned j = 0; j <= zeros; j++, value = 0) {
-            if (drop) {
-                drop--;
+            if (s->drop) {
+                s->drop--;
                 continue;
             }
-            for (unsigned k = 0; k <= upsample; k++, value = 0, position++) {
-                if (interleave && k)
-                    continue;
-                unsigned row = position / 16, column = position & 15;
-                if (u) {
-                    m->src[1][bank][(row + m->src_row[1][thread]) & 63][column] = value;
-                } else if (!to_dst) {
-                    if (row < 4 || column < shift)
-                        continue;
-                    row = (row - 4 + (override_row ? 0 : m->src_row[0][thread])) & 63;
-                    column -= shift;
-                    if (transpose)
-                        m->src[0][bank][(row & ~15u) | column][row & 15] = value;
-                    else
-                        m->src[0][bank][row][column] = value;
-                } else {
-                    row = (row - 4) & (override_row ? 0x3CF : 0x3FF);
-                    if (wide)
-                        dst32(m, row, column, value);
-                    else
-                        m->dst[row][column] = (uint16_t)value;
-                }
-            }
-            if (--outputs == 0)
+            for (unsigned k = 0; k <= upsample; k++, value = 0, s->position++)
+                if (!interleave || !k)
+                    put(m, s, value);
+            if (--s->outputs == 0)
                 break;
         }
     }
-    if (word >> 5 & 1 && u && m->arch == WG_ARCH_BH && count) /* the first row into the next seven */
-        for (unsigned i = 1; i < 8; i++) {
-            unsigned row = position0 / 16 + m->src_row[1][thread];
-            memcpy(m->src[1][bank][(row + i) & 63], m->src[1][bank][row & 63], 64);
-        }
+}
 
-    if (multi && counter) {
-        unsigned next = (context + 1) & 7;
+/* Contexts, counters and banks behind it. */
+static void afterwards(machine *m, const job *s, unsigned limit_contexts)
+{
+    unsigned u = s->u, thread = s->thread;
+    uint32_t word = s->word;
+    if (s->multi && word >> 3 & 1) {
+        unsigned next = (s->context + 1) & 7;
         m->context[u][thread] = (uint8_t)(next >= limit_contexts ? 0 : next);
     }
     for (unsigned i = 0; i < 3; i++) {
-        if (i != thread && i != which)
+        if (i != thread && i != s->which)
             continue;
         wg_adc_channel *c = m->adc.unit[i][u];
         c[0].z = (uint8_t)(c[0].z + (word >> 15 & 3));
@@ -300,8 +327,8 @@ static void unpacr(machine *m, unsigned thread, uint32_t word)
     }
     unsigned base = thread_field(m, thread, u ? WG_TCFG_SRCB_SET_Base : WG_TCFG_SRCA_SET_Base) << 4;
     if (word >> 6 & 1) {
-        m->given[u][bank] = true;
-        m->format[u][bank] = (uint8_t)out;
+        m->given[u][s->bank] = true;
+        m->format[u][s->bank] = (uint8_t)s->out;
         m->bank[u] ^= 1;
         m->src_row[u][thread] = (uint8_t)base;
     } else if (field(m, u, "REG2_Unpack_Src_Reg_Set_Upd")) {
@@ -309,9 +336,86 @@ static void unpacr(machine *m, unsigned thread, uint32_t word)
     }
 }
 
+static void unpacr(machine *m, unsigned thread, uint32_t word)
+{
+    unsigned u = word >> 23 & 1, limit_contexts = 1u << field(m, u, "REG2_Context_count");
+    if (word >> 13 & 1) {
+        unsigned next = (m->context[u][thread] + 1u) & 7;
+        m->context[u][thread] = (uint8_t)(next >= limit_contexts ? 0 : next);
+        return;
+    }
+    if (word >> 1 & 1)
+        return;
+    job s = {.word = word,
+             .u = u,
+             .thread = thread,
+             .multi = word >> 7 & 1,
+             .search = word >> 2 & 1,
+             .outputs = UINT32_MAX,
+             .w = {field(m, u, "REG2_Unpack_limit_address") * 16., field(m, u, "REG2_Unpack_fifo_size") * 16.}};
+    settings(m, &s);
+    sections(m, &s);
+    if (s.uncompressed)
+        range_plain(m, &s);
+    else
+        range_compressed(m, &s);
+    s.exponents = wrap(s.w, s.exponents + s.first / 16.);
+    s.datums = wrap(s.w, s.datums);
+    s.deltas = wrap(s.w, s.deltas);
+    destination(m, &s);
+    uint32_t position = s.position;
+    move(m, &s);
+    if (word >> 5 & 1 && u && m->arch == WG_ARCH_BH && s.count) /* the first row into the next seven */
+        for (unsigned i = 1; i < 8; i++) {
+            unsigned row = position / 16 + m->src_row[1][thread];
+            memcpy(m->src[1][s.bank][(row + i) & 63], m->src[1][s.bank][row & 63], 64);
+        }
+    afterwards(m, &s, limit_contexts);
+}
+
 /* ---- Random machines ---------------------------------------------------------------------------------------- */
 
 static bool often(wg_rng *rng, unsigned percent) { return wg_rng_below(rng, 100) < percent; }
+
+/* A thread's own settings, contexts and counters. */
+static void random_thread(wg_rng *rng, ur *r, unsigned u, unsigned i, bool compressed, uint32_t x_dim)
+{
+    ur_thread(r, i, WG_TCFG_SRCA_SET_Base, wg_rng_below(rng, 4));
+    ur_thread(r, i, WG_TCFG_SRCB_SET_Base, wg_rng_below(rng, 4));
+    ur_thread(r, i, WG_TCFG_SRCA_SET_SetOvrdWithAddr, wg_rng_below(rng, 2));
+    ur_thread(r, i, WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_0, wg_rng_below(rng, 16));
+    ur_thread(r, i, WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_1, wg_rng_below(rng, 16));
+    r->t->regs.config.unpack_context[0][i] = (uint8_t)wg_rng_below(rng, 8);
+    r->t->regs.config.unpack_context[1][i] = (uint8_t)wg_rng_below(rng, 8);
+    wg_adc_channel *c = r->t->regs.adc.unit[i][u];
+    uint32_t x = often(rng, 60) ? 16 * wg_rng_below(rng, 8) : wg_rng_below(rng, 200);
+    uint32_t count = often(rng, 50) ? 256 : wg_rng_below(rng, 400);
+    wg_adc_set(&c[0], WG_ADC_X, x);
+    wg_adc_set(&c[1], WG_ADC_X, compressed && often(rng, 30) ? x_dim - 1 : x + count - 1);
+    for (unsigned ch = 0; ch < 2; ch++) {
+        wg_adc_set(&c[ch], WG_ADC_Y, often(rng, 95) ? wg_rng_below(rng, 6) : 0x1FFF);
+        wg_adc_set(&c[ch], WG_ADC_Z, often(rng, 95) ? wg_rng_below(rng, 4) : 0xFF);
+        wg_adc_set(&c[ch], WG_ADC_W, wg_rng_below(rng, 2));
+    }
+    r->t->regs.src.unpack_row_a[i] = r->t->regs.src.unpack_row_b[i] = (uint8_t)(wg_rng_below(rng, 4) * 16);
+}
+
+static uint32_t random_word(wg_rng *rng, wg_arch_id arch, unsigned u)
+{
+    uint32_t word = UINT32_C(0x42000000) | u << 23 | ((uint32_t)wg_rng_next(rng) & 0x7FFFFF);
+    word &= ~(1u << 14 | 1u << 5);
+    if (word >> 8 & 1 && word >> 9 & 1)
+        word &= ~(1u << 8); /* counters 3 do not exist */
+    if (!often(rng, 4))
+        word &= ~(1u << 13 | 1u << 1);
+    if (!often(rng, 15))
+        word &= ~(1u << 4 | 1u << 2);
+    if (often(rng, 60))
+        word |= 1u << 7;
+    if (u && arch == WG_ARCH_BH && often(rng, 5))
+        word |= 1u << 5;
+    return word;
+}
 
 /* A random setting of everything UNPACR reads; the rarer modes rarely, so that the common ones are met alone, too. */
 static uint32_t random_setting(wg_rng *rng, ur *r, unsigned thread)
@@ -390,40 +494,10 @@ static uint32_t random_setting(wg_rng *rng, ur *r, unsigned thread)
     UR_UNP(r, u, ADDR_CTRL_ZW_REG_1_Wstride, wg_rng_below(rng, 600));
     UR_SEC(r, u, REG2_Unpack_limit_address, often(rng, 50) ? 0x1FFFF : base + wg_rng_below(rng, 300));
     UR_SEC(r, u, REG2_Unpack_fifo_size, wg_rng_below(rng, 300));
-    for (unsigned i = 0; i < 3; i++) {
-        ur_thread(r, i, WG_TCFG_SRCA_SET_Base, wg_rng_below(rng, 4));
-        ur_thread(r, i, WG_TCFG_SRCB_SET_Base, wg_rng_below(rng, 4));
-        ur_thread(r, i, WG_TCFG_SRCA_SET_SetOvrdWithAddr, wg_rng_below(rng, 2));
-        ur_thread(r, i, WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_0, wg_rng_below(rng, 16));
-        ur_thread(r, i, WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_1, wg_rng_below(rng, 16));
-        r->t->regs.config.unpack_context[0][i] = (uint8_t)wg_rng_below(rng, 8);
-        r->t->regs.config.unpack_context[1][i] = (uint8_t)wg_rng_below(rng, 8);
-        wg_adc_channel *c = r->t->regs.adc.unit[i][u];
-        uint32_t x = often(rng, 60) ? 16 * wg_rng_below(rng, 8) : wg_rng_below(rng, 200);
-        uint32_t count = often(rng, 50) ? 256 : wg_rng_below(rng, 400);
-        wg_adc_set(&c[0], WG_ADC_X, x);
-        wg_adc_set(&c[1], WG_ADC_X, compressed && often(rng, 30) ? x_dim - 1 : x + count - 1);
-        for (unsigned ch = 0; ch < 2; ch++) {
-            wg_adc_set(&c[ch], WG_ADC_Y, often(rng, 95) ? wg_rng_below(rng, 6) : 0x1FFF);
-            wg_adc_set(&c[ch], WG_ADC_Z, often(rng, 95) ? wg_rng_below(rng, 4) : 0xFF);
-            wg_adc_set(&c[ch], WG_ADC_W, wg_rng_below(rng, 2));
-        }
-        r->t->regs.src.unpack_row_a[i] = r->t->regs.src.unpack_row_b[i] = (uint8_t)(wg_rng_below(rng, 4) * 16);
-    }
-    uint32_t word = UINT32_C(0x42000000) | u << 23 | ((uint32_t)wg_rng_next(rng) & 0x7FFFFF);
-    word &= ~(1u << 14 | 1u << 5);
-    if (word >> 8 & 1 && word >> 9 & 1)
-        word &= ~(1u << 8); /* counters 3 do not exist */
-    if (!often(rng, 4))
-        word &= ~(1u << 13 | 1u << 1);
-    if (!often(rng, 15))
-        word &= ~(1u << 4 | 1u << 2);
-    if (often(rng, 60))
-        word |= 1u << 7;
-    if (u && arch == WG_ARCH_BH && often(rng, 5))
-        word |= 1u << 5;
+    for (unsigned i = 0; i < 3; i++)
+        random_thread(rng, r, u, i, compressed, x_dim);
     (void)thread;
-    return word;
+    return random_word(rng, arch, u);
 }
 
 static void copy_in(machine *m, const ur *r)
