@@ -446,7 +446,7 @@ static bool inspect(chip_run *r, wg_text *error)
         s->ended = r->ended;
         if (s->stats)
             wg_stats_end(s->stats, wg_cycle(s->dev));
-        if (r->ended != WG_ENDED_HUNG && r->ended != WG_ENDED_INTERRUPT)
+        if (r->ended != WG_ENDED_HUNG && r->ended != WG_ENDED_INTERRUPT && r->ended != WG_ENDED_LIMIT)
             continue;
         if (!(s->hang = wg_calloc(1, sizeof *s->hang))) {
             wg_textf(error, "waitgate: out of memory\n");

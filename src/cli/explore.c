@@ -465,7 +465,7 @@ int wg_command_explore(const wg_args *args, wg_text *out, wg_text *error)
     }
     if (explore(x, args, error)) {
         wg_explore_report(x, out);
-        status = !x->base_holds   ? WG_EXIT_ERROR
+        status = !x->base_holds   ? WG_EXIT_EXPECTATION
                  : x->differences ? WG_EXIT_FINDINGS
                  : x->interrupted ? WG_EXIT_INTERRUPTED
                                   : WG_EXIT_DONE;

@@ -87,6 +87,15 @@ void wg_report_hang(wg_session *s, wg_text *out)
 {
     const wg_hang *h = s->hang;
     char from[80], to[80];
+    if (s->ended == WG_ENDED_HUNG) {
+        wg_text_add(out, "\n", 1);
+        wg_text_wrap(out, h->story, 0, 0);
+    }
+    if (h->edges)
+        wg_textf(out, "\nwho waits for whom\n");
+    for (unsigned i = 0; i < h->edges; i++)
+        wg_textf(out, "    %s -> %s: %s\n", wg_node_name(h->edge[i].from, from, sizeof from),
+                 wg_node_name(h->edge[i].to, to, sizeof to), h->edge[i].reason);
     wg_textf(out, "\n%s at cycle %llu\n", s->ended == WG_ENDED_HUNG ? "nothing can move any more" : "state",
              (unsigned long long)h->cycle);
     for (unsigned i = 0; i < WG_CORES; i++)
@@ -94,13 +103,6 @@ void wg_report_hang(wg_session *s, wg_text *out)
     for (unsigned i = 0; i < WG_THREADS; i++)
         thread_text(s, i, out);
     resources_text(h, out);
-    if (h->edges)
-        wg_textf(out, "  who waits for whom:\n");
-    for (unsigned i = 0; i < h->edges; i++)
-        wg_textf(out, "    %s -> %s: %s\n", wg_node_name(h->edge[i].from, from, sizeof from),
-                 wg_node_name(h->edge[i].to, to, sizeof to), h->edge[i].reason);
-    if (s->ended == WG_ENDED_HUNG)
-        wg_textf(out, "\n%s\n", h->story);
 }
 
 /* Where it was pushed; nothing if the host did. */
@@ -220,7 +222,7 @@ void wg_report_hang_json(wg_session *s, wg_json *j)
 {
     const wg_hang *h = s->hang;
     char room[80];
-    wg_json_open(j, "hang", '{');
+    wg_json_open(j, s->ended == WG_ENDED_HUNG ? "hang" : "state", '{');
     wg_json_uint(j, "cycle", h->cycle);
     wg_json_open(j, "threads", '[');
     for (unsigned i = 0; i < WG_THREADS; i++)
@@ -245,6 +247,7 @@ void wg_report_hang_json(wg_session *s, wg_json *j)
     for (unsigned i = 0; i < h->path_length; i++)
         wg_json_uint(j, NULL, h->path[i]);
     wg_json_close(j, ']');
-    wg_json_text(j, "story", h->story);
+    if (s->ended == WG_ENDED_HUNG)
+        wg_json_text(j, "story", h->story);
     wg_json_close(j, '}');
 }

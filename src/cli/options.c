@@ -23,35 +23,9 @@ const wg_command_info *wg_command_info_at(unsigned command) { return &commands[c
 const wg_option_info *wg_option_info_at(unsigned option) { return &options[option]; }
 
 const char wg_exits[] =
-    "Exit status: 0 done; 1 usage or host error, or an expectation of a .tasm program that does not hold; 2 the "
-    "program did "
-    "something undefined or unimplemented; 3 hang; 4 findings (from check), or timings that differ (from explore); 5 "
-    "cycle limit; 130 interrupted. When "
-    "several apply: 1, then 3, 5, 2, 4.";
-
-/* Wraps at 100 columns, every line indented; the first line starts at column `at`. */
-static void wrap(wg_text *out, const char *text, unsigned indent, unsigned at)
-{
-    enum { WIDTH = 100 };
-    while (*text) {
-        size_t n = strcspn(text, " ");
-        unsigned columns = 0;
-        for (size_t i = 0; i < n; i++)
-            columns += ((unsigned char)text[i] & 0xC0) != 0x80;
-        if (at > indent && at + 1 + columns > WIDTH) {
-            wg_textf(out, "\n%*s", (int)indent, "");
-            at = indent;
-        } else if (at > indent) {
-            wg_text_add(out, " ", 1);
-            at++;
-        }
-        wg_text_add(out, text, n);
-        at += columns;
-        text += n;
-        text += strspn(text, " ");
-    }
-    wg_text_add(out, "\n", 1);
-}
+    "Exit status: 0 done; 1 an expectation does not hold; 2 the program did something undefined or unimplemented; 3 "
+    "hang; 4 findings (from check), or timings that differ (from explore); 5 cycle limit; 6 usage or host error; 130 "
+    "interrupted. When several apply: 6, then 3, 1, 5, 2, 4.";
 
 static void help_all(wg_text *out)
 {
@@ -68,10 +42,10 @@ static void help_command(wg_text *out, unsigned command)
 {
     const wg_command_info *c = &commands[command];
     wg_textf(out, "usage: waitgate %s [options]%s%s\n\n", c->name, *c->arguments ? " " : "", c->arguments);
-    wrap(out, c->summary, 0, 0);
+    wg_text_wrap(out, c->summary, 0, 0);
     if (*c->text) {
         wg_text_add(out, "\n", 1);
-        wrap(out, c->text, 0, 0);
+        wg_text_wrap(out, c->text, 0, 0);
     }
     wg_textf(out, "\noptions:\n");
     for (unsigned i = 0; i < WG_OPT_COUNT; i++) {
@@ -79,10 +53,10 @@ static void help_command(wg_text *out, unsigned command)
             continue;
         wg_textf(out, "  --%s%s%s\n      ", options[i].name, options[i].value ? " " : "",
                  options[i].value ? options[i].value : "");
-        wrap(out, options[i].help, 6, 6);
+        wg_text_wrap(out, options[i].help, 6, 6);
     }
     wg_text_add(out, "\n", 1);
-    wrap(out, wg_exits, 0, 0);
+    wg_text_wrap(out, wg_exits, 0, 0);
 }
 
 static bool usage(wg_text *error, int *status, const char *what, const char *word, const char *near, const char *prefix)

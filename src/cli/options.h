@@ -38,11 +38,12 @@ typedef struct wg_args {
 /* Exit statuses (docs/cli.md). */
 enum {
     WG_EXIT_DONE = 0,
-    WG_EXIT_ERROR = 1,
+    WG_EXIT_EXPECTATION = 1,
     WG_EXIT_UNDEFINED = 2,
     WG_EXIT_HANG = 3,
     WG_EXIT_FINDINGS = 4,
     WG_EXIT_LIMIT = 5,
+    WG_EXIT_ERROR = 6,
     WG_EXIT_INTERRUPTED = 130
 };
 

@@ -42,16 +42,16 @@ static bool suppressed(wg_session *s, const wg_finding *f)
     return wg_check_suppresses(s, f, place, text);
 }
 
-/* When several apply: 1, then 3, 5, 2, 4. What the program says it expects is no failure. */
+/* When several apply: 3, then 1, 5, 2, 4. What the program says it expects is no failure. */
 static int status_of(wg_session *s)
 {
     bool findings = false;
     if (s->ended == WG_ENDED_INTERRUPT)
         return WG_EXIT_INTERRUPTED;
-    if (!s->expectations_hold)
-        return WG_EXIT_ERROR;
     if (s->ended == WG_ENDED_HUNG && !expects(s, WG_EXPECT_HANG))
         return WG_EXIT_HANG;
+    if (!s->expectations_hold)
+        return WG_EXIT_EXPECTATION;
     if (s->ended == WG_ENDED_LIMIT && !expects(s, WG_EXPECT_LIMIT))
         return WG_EXIT_LIMIT;
     for (size_t i = 0; i < wg_finding_count(s->dev); i++) {
@@ -288,6 +288,43 @@ static void expectations_text(const wg_session *s, bool quiet, wg_text *out)
         wg_textf(out, "%zu of %zu expectations hold\n", hold, s->tasm.expects);
 }
 
+static bool is_shown(wg_session *s, const wg_finding *f, bool quiet)
+{
+    return (!quiet || !expected(s, wg_finding_info_at(f->code)->code)) && !suppressed(s, f);
+}
+
+/* The first few of one kind by one party are told in full, the rest in a line. */
+static void findings_text(wg_session *s, bool quiet, wg_text *out)
+{
+    enum { IN_FULL = 3 };
+    size_t count = wg_finding_count(s->dev);
+    for (size_t i = 0; i < count; i++) {
+        const wg_finding *f = wg_finding_at(s->dev, i);
+        if (!is_shown(s, f, quiet))
+            continue;
+        size_t before = 0, more = 0;
+        uint64_t times = 0, last = f->cycle;
+        for (size_t k = 0; k < count && before <= IN_FULL; k++) {
+            const wg_finding *other = wg_finding_at(s->dev, k);
+            if (other->code != f->code || other->agent != f->agent || !is_shown(s, other, quiet))
+                continue;
+            before += k < i;
+            more += k >= i;
+            times += k >= i ? other->count : 0;
+            last = k >= i && other->cycle > last ? other->cycle : last;
+        }
+        if (before < IN_FULL)
+            wg_report_finding(s, f, out);
+        else if (before == IN_FULL && more == 1)
+            wg_report_finding(s, f, out);
+        else if (before == IN_FULL)
+            wg_textf(out, "… and %llu more %s%s%s at %zu places, cycles %llu to %llu (--json lists them all)\n",
+                     (unsigned long long)times, wg_finding_info_at(f->code)->code,
+                     f->agent < WG_AGENT_COUNT ? " of " : "", f->agent < WG_AGENT_COUNT ? wg_agent_name(f->agent) : "",
+                     more, (unsigned long long)f->cycle, (unsigned long long)last);
+    }
+}
+
 static void report_text(wg_session *s, int status, wg_text *out)
 {
     static const char *const sentence[] = {
@@ -296,11 +333,7 @@ static void report_text(wg_session *s, int status, wg_text *out)
     if (!quiet || status != WG_EXIT_DONE)
         wg_textf(out, "%s: %s after %llu cycles (%s)\n", s->title, sentence[s->ended],
                  (unsigned long long)wg_cycle(s->dev), wg_arch_title(s->desc.arch));
-    for (size_t i = 0; i < wg_finding_count(s->dev); i++) {
-        const wg_finding *f = wg_finding_at(s->dev, i);
-        if ((!quiet || !expected(s, wg_finding_info_at(f->code)->code)) && !suppressed(s, f))
-            wg_report_finding(s, f, out);
-    }
+    findings_text(s, quiet, out);
     if (s->races)
         wg_report_races(s, out);
     if (s->has_tasm && s->tasm.expects)

@@ -243,8 +243,15 @@ static unsigned held_cores(const wg_session *s)
     return held;
 }
 
+static const char *place(void *user, unsigned core, uint32_t pc, char *room, size_t bytes)
+{
+    return wg_place(user, core, pc, room, bytes);
+}
+
 bool wg_watch_history(wg_session *s, wg_text *error)
 {
+    s->history.place = place;
+    s->history.place_user = s;
     return watch(s, WG_HISTORY_EVENTS, wg_history_event, &s->history, error);
 }
 
@@ -372,7 +379,7 @@ bool wg_session_run(wg_session *s, wg_text *error)
     if ((s->trace && !close_sink(&s->trace_file, &s->trace->out, error)) ||
         (s->log && !close_sink(&s->log_file, &s->log->out, error)))
         return false;
-    if (s->ended == WG_ENDED_HUNG || s->ended == WG_ENDED_INTERRUPT) {
+    if (s->ended == WG_ENDED_HUNG || s->ended == WG_ENDED_INTERRUPT || s->ended == WG_ENDED_LIMIT) {
         if (!(s->hang = wg_calloc(1, sizeof *s->hang))) {
             wg_textf(error, "waitgate: out of memory\n");
             return false;

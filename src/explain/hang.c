@@ -7,13 +7,12 @@
  *
  * Facts: the gate's and the cores' own stall reasons (stalls.def), GATE-07, GATE-10…GATE-19, GATE-27, SEM-09.
  */
-#include "explain/hang.h"
+#include "explain/hang_graph.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "backend/scalar.h"
+#include "explain/reachable.h"
 #include "machine/unit.h"
 #include "machine/device.h"
 #include "machine/poll.h"
@@ -80,24 +79,6 @@ const char *wg_node_name(wg_node node, char *room, size_t bytes)
 
 /* ---- a latched wait in words ---- */
 
-typedef struct phrase {
-    char *out;
-    size_t bytes, used;
-} phrase;
-
-static void say(phrase *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(phrase *p, const char *format, ...)
-{
-    if (p->used >= p->bytes)
-        return;
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(p->out + p->used, p->bytes - p->used, format, args);
-    va_end(args);
-    if (n > 0)
-        p->used += (size_t)n < p->bytes - p->used ? (size_t)n : p->bytes - p->used - 1;
-}
-
 static const struct condition {
     uint8_t agent; /* who must act */
     const char *text;
@@ -159,15 +140,7 @@ void wg_latch_text(const wg_arch *arch, const wg_latch *latch, char *out, size_t
 
 /* ---- the graph ---- */
 
-typedef struct graph {
-    wg_device *dev;
-    const wg_history *history;
-    bool hung;
-    wg_hang *out;
-} graph;
-
 static wg_node node(wg_node_kind kind, unsigned index) { return (wg_node){(uint8_t)kind, (uint8_t)index}; }
-static bool same_node(wg_node a, wg_node b) { return a.kind == b.kind && a.index == b.index; }
 
 static void edge(graph *g, wg_node from, wg_node to, const char *format, ...) __attribute__((format(printf, 4, 5)));
 static void edge(graph *g, wg_node from, wg_node to, const char *format, ...)
@@ -195,14 +168,37 @@ static wg_node node_of_agent(unsigned agent)
     return agent <= WG_AGENT_MISC ? node(WG_NODE_UNIT, agent) : node(WG_NODE_NOBODY, 0);
 }
 
-/* Adds an edge from the thing to every thread that can still change it; else to every core that could push what does;
- * else to nobody. Decided here: any core that still runs could; what it would do next is not known. */
-static void changers(graph *g, wg_node thing, unsigned waiter, unsigned except_core, wg_word_test test,
-                     unsigned argument, const char *what)
+/* Adds an edge from the thing to a core whose program can still reach what changes it. */
+static bool core_could(graph *g, wg_node thing, unsigned core, const wg_wanted *wanted, const char *what)
 {
-    bool any = false;
+    uint32_t pc = 0;
+    char place[144];
+    switch (wg_core_reaches(g->dev, core, g->out->core[core].info.pc, wanted, &pc)) {
+    case WG_REACH_NO: return false;
+    case WG_REACH_SURELY:
+        edge(g, thing, node(WG_NODE_CORE, core), "core %s comes to a %s%s, if it gets that far", wg_agent_name(core),
+             what, at_place(g, core, pc, place, sizeof place));
+        return true;
+    case WG_REACH_MAYBE:
+        edge(g, thing, node(WG_NODE_CORE, core),
+             "core %s contains no %s, but stores or jumps through pointers that might lead to one", wg_agent_name(core),
+             what);
+        g->out->edge[g->out->edges - 1].guess = true;
+        return true;
+    }
+    return false;
+}
+
+/*
+ * Adds an edge from the thing to every thread that can still change it; else to every core whose program can still do
+ * so; else to nobody.
+ */
+static void changers(graph *g, wg_node thing, unsigned waiter, unsigned except_core, const wg_wanted *wanted,
+                     const char *what)
+{
+    bool any = false, running = false;
     for (unsigned i = 0; i < WG_THREADS; i++)
-        if (wg_thread_will_issue(g->dev->tile, &g->history->pending[i], i, test, argument)) {
+        if (wg_thread_will_issue(g->dev->tile, &g->history->pending[i], i, wanted->test, wanted->argument)) {
             edge(g, thing, node(WG_NODE_THREAD, i), "a %s is queued in thread %u%s", what, i,
                  i == waiter ? ", behind the wait itself" : "");
             any = true;
@@ -210,12 +206,14 @@ static void changers(graph *g, wg_node thing, unsigned waiter, unsigned except_c
     bool queued = any;
     for (unsigned i = 0; !queued && i < WG_CORES; i++)
         if (i != WG_CORE_NC && i != except_core && g->out->core[i].waits) {
-            edge(g, thing, node(WG_NODE_CORE, i), "core %s could still push a %s", wg_agent_name(i), what);
-            any = true;
+            running = true;
+            any |= core_could(g, thing, i, wanted, what);
         }
     if (!any)
         edge(g, thing, node(WG_NODE_NOBODY, 0),
-             "no %s is queued anywhere, and every core that could push one is parked", what);
+             running ? "no %s is queued anywhere, and no program that can still run contains one"
+                     : "no %s is queued anywhere, and every core that could push one is parked",
+             what);
 }
 
 static void bank_edge(graph *g, wg_node from, unsigned waiter, unsigned matrix_wants, bool srcb)
@@ -228,9 +226,10 @@ static void bank_edge(graph *g, wg_node from, unsigned waiter, unsigned matrix_w
          matrix_wants ? "Src%c bank %u is not the Matrix Unit's" : "Src%c bank %u is not the unpackers'",
          srcb ? 'B' : 'A', bank & 1);
     if (matrix_wants)
-        changers(g, thing, waiter, WG_CORES, wg_word_gives_to_matrix, srcb, "UNPACR or SETDVALID");
+        changers(g, thing, waiter, WG_CORES, &(wg_wanted){wg_word_gives_to_matrix, srcb, WG_SEMAPHORES},
+                 "UNPACR or SETDVALID");
     else
-        changers(g, thing, waiter, WG_CORES, wg_word_gives_to_unpackers, srcb,
+        changers(g, thing, waiter, WG_CORES, &(wg_wanted){wg_word_gives_to_unpackers, srcb, WG_SEMAPHORES},
                  "CLEARDVALID or Matrix Unit instruction that gives the bank back");
 }
 
@@ -243,11 +242,11 @@ static void semaphore_edges(graph *g, unsigned thread, unsigned semaphores, unsi
         wg_node thing = node(WG_NODE_SEMAPHORE, i);
         if (conditions & 1 && value == 0) {
             edge(g, node(WG_NODE_THREAD, thread), thing, "semaphore %u (%s) is zero", i, wg_semaphore_name(i));
-            changers(g, thing, thread, WG_CORES, wg_word_raises, i, "SEMPOST of it");
+            changers(g, thing, thread, WG_CORES, &(wg_wanted){wg_word_raises, i, i}, "SEMPOST of it");
         } else if (conditions & 2 && value >= max) {
             edge(g, node(WG_NODE_THREAD, thread), thing, "semaphore %u (%s) has reached its maximum (%u of %u)", i,
                  wg_semaphore_name(i), value, max);
-            changers(g, thing, thread, WG_CORES, wg_word_lowers, i, "SEMGET of it");
+            changers(g, thing, thread, WG_CORES, &(wg_wanted){wg_word_lowers, i, i}, "SEMGET of it");
         }
     }
 }
@@ -351,9 +350,10 @@ static void poll_edges(graph *g, unsigned core)
         thing = node(WG_NODE_SEMAPHORE, semaphore);
         edge(g, from, thing, "it polls semaphore %u (%s), which is %u", semaphore, wg_semaphore_name(semaphore),
              g->out->semaphore_value[semaphore]);
+        bool lower = g->out->semaphore_value[semaphore];
         changers(g, thing, core - WG_CORE_T0, core,
-                 g->out->semaphore_value[semaphore] ? wg_word_lowers : wg_word_raises, semaphore,
-                 g->out->semaphore_value[semaphore] ? "SEMGET of it" : "SEMPOST of it");
+                 &(wg_wanted){lower ? wg_word_lowers : wg_word_raises, semaphore, semaphore},
+                 lower ? "SEMGET of it" : "SEMPOST of it");
         return;
     }
     if (known)
@@ -503,161 +503,6 @@ static void ends(graph *g)
     }
 }
 
-/* ---- the circle, or the dead end ---- */
-
-/* Walks from `at`; edges so far are in out->path. True when a circle closes or a dead end is found, as `circle` says.
- */
-static bool walk(wg_hang *out, wg_node at, bool circle, unsigned depth, uint32_t explored[WG_NODE_NOBODY + 1])
-{
-    if (depth >= WG_HANG_EDGES || explored[at.kind] >> (at.index & 31) & 1)
-        return false;
-    for (unsigned i = 0; i < depth; i++)
-        if (same_node(out->edge[out->path[i]].from, at)) {
-            if (!circle)
-                return false;
-            memmove(out->path, out->path + i, depth - i);
-            out->path_length = depth - i;
-            return true;
-        }
-    bool leads_on = false;
-    for (unsigned i = 0; i < out->edges; i++) {
-        if (!same_node(out->edge[i].from, at))
-            continue;
-        leads_on = true;
-        out->path[depth] = (uint8_t)i;
-        if (walk(out, out->edge[i].to, circle, depth + 1, explored))
-            return true;
-    }
-    if (!circle && !leads_on && depth) {
-        out->path_length = depth;
-        return true;
-    }
-    explored[at.kind] |= 1u << (at.index & 31);
-    return false;
-}
-
-static void find_path(wg_hang *out)
-{
-    for (unsigned pass = 0; pass < 2; pass++) {
-        uint32_t explored[WG_NODE_NOBODY + 1] = {0};
-        out->circular = pass == 0;
-        for (unsigned i = 0; i < out->edges; i++)
-            if (walk(out, out->edge[i].from, out->circular, 0, explored))
-                return;
-    }
-    out->circular = false;
-    out->path_length = 0;
-}
-
-static const char *remedy(const wg_hang *out)
-{
-    const wg_hang_edge *last = out->path_length ? &out->edge[out->path[out->path_length - 1]] : NULL;
-    bool mutex = false, semaphore = false, bank = false, fifo = false, memory = false, atomic = false;
-    for (unsigned i = 0; i < out->path_length; i++) {
-        unsigned kind = out->edge[out->path[i]].from.kind;
-        mutex |= kind == WG_NODE_MUTEX;
-        semaphore |= kind == WG_NODE_SEMAPHORE;
-        bank |= kind == WG_NODE_BANK;
-        fifo |= kind == WG_NODE_FIFO;
-        memory |= kind == WG_NODE_MEMORY;
-        atomic |= kind == WG_NODE_UNIT && out->edge[out->path[i]].from.index == WG_AGENT_SCALAR && last &&
-                  last->to.kind == WG_NODE_NOBODY;
-    }
-    if (!last)
-        return "Nothing waits for anything that can be named; look at the cores' places above.";
-    if (mutex && out->circular)
-        return "Take mutexes in the same order everywhere, and release one before waiting for what its next holder "
-               "does.";
-    if (semaphore && out->circular)
-        return "Post the semaphore before the wait that stands in the circle, or initialise it with one unit more.";
-    if (semaphore)
-        return "Post (or get) the semaphore once for each wait, or initialise it with SEMINIT before the first one.";
-    if (mutex)
-        return "Release the mutex with ATRELM on every path that took it.";
-    if (bank)
-        return "Hand the source bank over: an UNPACR or SETDVALID for the Matrix Unit, a CLEARDVALID for the "
-               "unpackers.";
-    if (memory)
-        return "Somebody must write the word that is polled, and the poll must be able to see it (fence, cache).";
-    if (atomic)
-        return "Somebody must write the word in L1 that the atomic waits for: release the lock, or fill (empty) the "
-               "queue.";
-    if (fifo)
-        return "The pushed instructions cannot pass the gate; look at what its head waits for.";
-    return "Make the last party in the chain able to move.";
-}
-
-/* The first post of the semaphore that was lost; NULL: none. */
-static const wg_finding *lost_post(const wg_device *dev, unsigned semaphore)
-{
-    for (size_t i = 0; i < dev->findings; i++)
-        if (dev->finding[i].code == WG_F_SEMAPHORE_POST_LOST && dev->finding[i].subject == semaphore &&
-            dev->finding[i].tile == dev->tile->index)
-            return &dev->finding[i];
-    return NULL;
-}
-
-/* Has what the path waits for been there, and gone? */
-static void explain_semaphore(const graph *g)
-{
-    wg_hang *out = g->out;
-    for (unsigned i = 0; i < out->path_length; i++) {
-        const wg_hang_edge *e = &out->edge[out->path[i]];
-        if (e->to.kind != WG_NODE_SEMAPHORE)
-            continue;
-        unsigned semaphore = e->to.index, value = out->semaphore_value[semaphore];
-        const wg_finding *lost = lost_post(g->dev, semaphore);
-        if (!value && lost) {
-            snprintf(
-                out->note, sizeof out->note,
-                "At cycle %llu a post of it was lost, because the value was 15. Wait for room (SEMWAIT on the maximum) "
-                "before posting.",
-                (unsigned long long)lost->cycle);
-            return;
-        }
-        if (e->from.kind != WG_NODE_CORE || e->from.index >= WG_CORES)
-            continue;
-        uint64_t since = g->history->near[e->from.index].since, from = g->history->was[semaphore][!value].from,
-                 to = g->history->was[semaphore][!value].to;
-        if (!since || since - 1 >= to)
-            continue;
-        snprintf(
-            out->note, sizeof out->note,
-            "A lost wake-up: semaphore %u was %s0 from cycle %llu to cycle %llu, while core %s polled, and changed "
-            "again before the core looked. Let nobody %s it again before the core has said that it has seen it.",
-            semaphore, value ? "" : "not ", (unsigned long long)(from > since - 1 ? from : since - 1),
-            (unsigned long long)to, wg_agent_name(e->from.index), value ? "post" : "get");
-        return;
-    }
-}
-
-static bool is_party(wg_node n) { return n.kind == WG_NODE_CORE || n.kind == WG_NODE_THREAD || n.kind == WG_NODE_UNIT; }
-
-/* One clause per edge: a party waits; of a thing the edge's reason says it all. */
-static void tell(wg_hang *out)
-{
-    phrase p = {out->story, sizeof out->story, 0};
-    char from[80], to[80];
-    if (out->path_length == 0) {
-        say(&p, "%s", remedy(out));
-        return;
-    }
-    say(&p,
-        out->circular ? "They wait for each other in a circle: " : "The chain of waiting ends where nobody can move: ");
-    for (unsigned i = 0; i < out->path_length; i++) {
-        const wg_hang_edge *e = &out->edge[out->path[i]];
-        wg_node_name(e->from, from, sizeof from);
-        wg_node_name(e->to, to, sizeof to);
-        if (is_party(e->from) && is_party(e->to))
-            say(&p, "%s%s waits for %s (%s)", i ? "; " : "", from, to, e->reason);
-        else if (is_party(e->from))
-            say(&p, "%s%s waits: %s", i ? "; " : "", from, e->reason);
-        else
-            say(&p, "%s%s", i ? "; " : "", e->reason);
-    }
-    say(&p, ". %s", out->note[0] ? out->note : remedy(out));
-}
-
 /* ---- collecting ---- */
 
 static void inspect_thread(graph *g, unsigned thread)
@@ -730,7 +575,5 @@ void wg_hang_inspect(wg_device *dev, const wg_history *history, bool hung, wg_ha
     for (unsigned i = 0; i < WG_THREADS; i++)
         busy_edges(&g, i);
     ends(&g);
-    find_path(out);
-    explain_semaphore(&g);
-    tell(out);
+    wg_hang_verdict(&g);
 }

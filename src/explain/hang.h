@@ -33,6 +33,9 @@ typedef struct wg_history {
     } was[8][2]; /* [semaphore]: the last time that it was 0, and that it was not; to 0: none */
     bool nonzero[8];
     wg_pending pending[WG_THREADS];
+    /* Where a pc is, in words of the source; NULL, or an empty text: not known. */
+    const char *(*place)(void *user, unsigned core, uint32_t pc, char *room, size_t bytes);
+    void *place_user;
 } wg_history;
 #define WG_HISTORY_EVENTS \
     (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_SEMAPHORE))
@@ -53,9 +56,10 @@ typedef struct wg_node {
     uint8_t kind, index; /* index: core, thread, wg_agent of a unit, semaphore, mutex, thread, bank */
 } wg_node;
 
-enum { WG_HANG_EDGES = 64, WG_HANG_WORDS = 192 };
+enum { WG_HANG_EDGES = 64, WG_HANG_WORDS = 256 };
 typedef struct wg_hang_edge {
     wg_node from, to;
+    bool guess; /* `to` might act, or not: its program is not understood so far */
     char reason[WG_HANG_WORDS];
 } wg_hang_edge;
 
@@ -90,7 +94,7 @@ typedef struct wg_hang {
     uint8_t path[WG_HANG_EDGES]; /* edges, in order */
     char note[2 *
               WG_HANG_WORDS]; /* what became of the posts or the moment that the path waits for; empty: nothing known */
-    char story[1024];         /* in plain words, with the likely remedy */
+    char story[2048];         /* the verdict: cause, chain of waits, remedy */
 } wg_hang;
 
 /* `hung`: nothing can move any more, so that a core that executes polls. Without it: the state of a run under way. */

@@ -447,6 +447,30 @@ unsigned wg_terminal_width(void)
     return 100;
 }
 
+void wg_text_wrap(wg_text *out, const char *text, unsigned indent, unsigned at)
+{
+    unsigned width = wg_terminal_width();
+    width = width < 40 ? 40 : width;
+    while (*text) {
+        size_t n = strcspn(text, " ");
+        unsigned columns = 0;
+        for (size_t i = 0; i < n; i++)
+            columns += ((unsigned char)text[i] & 0xC0) != 0x80;
+        if (at > indent && at + 1 + columns > width) {
+            wg_textf(out, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (at > indent) {
+            wg_text_add(out, " ", 1);
+            at++;
+        }
+        wg_text_add(out, text, n);
+        at += columns;
+        text += n;
+        text += strspn(text, " ");
+    }
+    wg_text_add(out, "\n", 1);
+}
+
 bool wg_parse_number(const char *text, size_t length, uint64_t *value)
 {
     uint64_t n = 0;

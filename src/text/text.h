@@ -76,6 +76,8 @@ void wg_near_begin(wg_near *n, const char *word, size_t length);
 void wg_near_offer(wg_near *n, const char *candidate);
 const char *wg_near_best(const wg_near *n);
 
+/* Adds the text, wrapped to the terminal; every line is indented, the first starts at column `at`. Ends the line. */
+void wg_text_wrap(wg_text *out, const char *text, unsigned indent, unsigned at);
 unsigned wg_terminal_width(void); /* of standard output, 100 if it is no terminal; COLUMNS overrides */
 
 /* "0x1000", "4096", "64K", "1M"; the whole of `text` up to `length`. */

@@ -423,21 +423,21 @@ def main():
         bare.write_text("config-race PCK_EDGE_OFFSET\n")
         other.write_text("data-race * : nothing like that\nconfig-race broken.tasm:7 : by place\n")
         says(check("--suppressions", good, broken, status=0), "0 race reports, 1 suppressed")
-        says(check("--suppressions", bare, broken, status=1), "the reason is not optional")
+        says(check("--suppressions", bare, broken, status=6), "the reason is not optional")
         says(check("--suppressions", other, broken, status=0), "suppressed nothing")
         (folder / "wrong").write_text("config-rase * : a slip\n")
-        says(check("--suppressions", folder / "wrong", broken, status=1), "there is no race or finding `config-rase`")
+        says(check("--suppressions", folder / "wrong", broken, status=6), "there is no race or finding `config-rase`")
         race = json.loads(check("--json", "--suppressions", good, broken, status=0))["races"][0]
         if race.get("suppressed") != "nobody reads it":
             failures.append(f"the reason is not in the JSON: {race}")
 
         check("--fail-on", "never", broken, status=0)
         check("--fail-on", "undefined", broken, status=4)
-        says(check("--fail-on", "sometimes", broken, status=1), "is none of")
+        says(check("--fail-on", "sometimes", broken, status=6), "is none of")
 
         says(check(folder / "glance.tasm", status=4), "data-race", "core B", "core T0", "L1 0x003000-0x003003")
         check("--flag", "0x3000:4", folder / "glance.tasm", status=0)
-        says(check("--flag", "here", folder / "glance.tasm", status=1), "is not ADDR")
+        says(check("--flag", "here", folder / "glance.tasm", status=6), "is not ADDR")
 
         report(folder)
         spinning(folder)

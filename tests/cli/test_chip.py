@@ -120,16 +120,16 @@ def main():
     # A dump that cannot be leaves the old file; errors have a place.
     (work / "keep.bin").write_bytes(b"old")
     status, out, err = run(work, "tiles:\n  - at: [1, 2]\n    dump:\n      - {address: 0x20000, length: 4, file: no/such.bin}\n")
-    check("dump fails", status == 1 and "no/such.bin" in err, err)
+    check("dump fails", status == 6 and "no/such.bin" in err, err)
     status, out, err = run(work, "tiles:\n  - at: [1, 2]\n    dump:\n      - {address: 0xFFE80000, length: 4, file: keep.bin}\n")
-    check("dump of nothing", status == 1 and "chip.yaml:4:9: error" in err, err)
+    check("dump of nothing", status == 6 and "chip.yaml:4:9: error" in err, err)
     check("old file stays", (work / "keep.bin").read_bytes() == b"old")
     status, out, err = run(work, "tiles:\n  - at: [1, 2]\n    brisc: nowhere.elf\n")
-    check("no ELF", status == 1 and "chip.yaml:3:12: error" in err and "nowhere.elf" in err, err)
+    check("no ELF", status == 6 and "chip.yaml:3:12: error" in err and "nowhere.elf" in err, err)
     status, out, err = run(work, "tiles:\n  - at: [[1, 2], [1, 2]]\n    brisc: hello.brisc.elf\n")
-    check("twice", status == 1 and "has a program already" in err, err)
+    check("twice", status == 6 and "has a program already" in err, err)
     status, out, err = run(work, "tiles:\n  - at: [1, 2]\n    brisc: hello.brisc.elf\n", "--load", "0=x")
-    check("option", status == 1 and "--load does not go with a chip file" in err, err)
+    check("option", status == 6 and "--load does not go with a chip file" in err, err)
     shutil.rmtree(work)
     return failures
 

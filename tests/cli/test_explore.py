@@ -175,10 +175,10 @@ def test_budget_and_errors():
     for args, word in ((["--runs", "0"], "--runs"), (["--result", "5"], "--result"), (["--result", "0x10:0"], "--result"),
                        (["--result", "0:0x7FFFFFFF"], "--result"), (["--jobs", "1000"], "--jobs")):
         run = waitgate("explore", *args, FOLDER / "ordered.tasm")
-        check(f"error {args}", run.returncode == 1 and word in run.stderr, run.stderr)
+        check(f"error {args}", run.returncode == 6 and word in run.stderr, run.stderr)
     for delays in ("accept", "accept:thread1:1", "accept:thread9:1:1", "never:t0:1:1", "travel:t0:1:99999999", ",", "travel:t0:1:1,"):
         run = waitgate("run", "--delays", delays, FOLDER / "ordered.tasm")
-        check(f"delays {delays}", run.returncode == 1 and "--delays" in run.stderr, run.stderr)
+        check(f"delays {delays}", run.returncode == 6 and "--delays" in run.stderr, run.stderr)
     # Memory that nobody looks at may differ.
     run, result = explore("two_writers", "--result", "0x2000:64")
     check("another result", run.returncode == 0, result)
@@ -195,7 +195,7 @@ def test_wrong_and_endless():
         check("wrong by itself, JSON", run.returncode == 1 and json.loads(run.stdout)["expectations_hold"] is False, run.stdout)
         endless.write_text(".core B\n1: addi t0, t0, 1\n j 1b\n")
         run = waitgate("explore", endless)
-        check("endless", run.returncode == 1 and "does not end within 20000000 cycles" in run.stderr, run.stderr)
+        check("endless", run.returncode == 6 and "does not end within 20000000 cycles" in run.stderr, run.stderr)
 
 
 for a in ("bh", "wh"):

@@ -23,7 +23,7 @@ SANITIZED = b"__asan_init" in open(WAITGATE, "rb").read()
 PROGRAM = ".thread 0\n .repeat 20000\n ttsetdmareg 0, 42, 0, 8\n .endr\n.l1 0x1000\n .word 1, 2, 3, 4\n"
 
 
-def run(d, *args, limits=(), status=1):
+def run(d, *args, limits=(), status=6):
     def limit():
         for what, bytes_ in limits:
             resource.setrlimit(what, (bytes_, bytes_))
@@ -89,7 +89,7 @@ def disk_full(d):
         assert "/dev/full: No space left on device" in r.stderr, r.stderr
     with open("/dev/full", "w") as full:
         r = subprocess.run([WAITGATE, "isa"], stdout=full, stderr=subprocess.PIPE, text=True)
-    assert r.returncode == 1 and "standard output: No space left on device" in r.stderr, r
+    assert r.returncode == 6 and "standard output: No space left on device" in r.stderr, r
     # A file that may not grow: nothing half is left, and an older one stays as it was.
     (d / "t.json").write_text("old")
     r = run(d, "run", "--trace", "t.json", "p.tasm", limits=[(resource.RLIMIT_FSIZE, 4096)])
@@ -109,7 +109,7 @@ def out_of_memory(d):
                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20)))
         if r.returncode == 127 or "error while loading" in r.stderr:
             continue        # not even the libraries fit
-        assert r.returncode in (0, 1), (megabytes, r)
+        assert r.returncode in (0, 6), (megabytes, r)
         if r.returncode:
             failures += 1
             assert "out of memory" in r.stderr.lower() or "cannot allocate memory" in r.stderr.lower(), r.stderr
@@ -158,7 +158,7 @@ def budgets(d):
                            preexec_fn=None if SANITIZED else
                            lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20)))
         took = time.monotonic() - start
-        assert r.returncode == (1 if words else 0) and words in r.stderr, (args, r.returncode, r.stderr[-300:])
+        assert r.returncode == (6 if words else 0) and words in r.stderr, (args, r.returncode, r.stderr[-300:])
         assert took < seconds * (5 if SANITIZED else 1), (args, took)
 
     (d / "t.elf").write_bytes(symbol_tables(2000, 1000))

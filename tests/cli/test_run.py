@@ -140,9 +140,9 @@ def typed_arrays(d):
     for kind, size in (("fp32", 8192), ("bf16", 4096), ("fp16", 4096)):
         run("run", "--load", f"0={d}/in.npy:{kind},tilized", "--dump", f"0:{size}={d}/out.npy:{kind},tilized", p)
         assert (d / "out.npy").read_bytes() == npy(64, 32, values), kind
-    r = run("run", "--dump", f"0:4090={d}/x.npy:bf16,tilized", p, status=1)
+    r = run("run", "--dump", f"0:4090={d}/x.npy:bf16,tilized", p, status=6)
     assert "no array of bf16" in r.stderr and not (d / "x.npy").exists()
-    r = run("run", "--load", f"0={d}/p.tasm:bf16", p, status=1)
+    r = run("run", "--load", f"0={d}/p.tasm:bf16", p, status=6)
     assert "not a .npy file" in r.stderr
 
 
@@ -159,8 +159,8 @@ def cycle_limit(d):
 def until(d):
     p = program(d, ".core B\n li t0, 0x3000\n li t1, 0x1207\n sw t1, 0(t0)\n" + FOREVER.split("\n", 1)[1])
     assert "as --until says" in run("run", "--until", "0x3000=7/0xFF", p).stdout
-    assert "not the address of a word" in run("run", "--until", "0x3001=7", p, status=1).stderr
-    assert "is not ADDR=VALUE" in run("run", "--until", "0x3000", p, status=1).stderr
+    assert "not the address of a word" in run("run", "--until", "0x3001=7", p, status=6).stderr
+    assert "is not ADDR=VALUE" in run("run", "--until", "0x3000", p, status=6).stderr
 
 
 @test
@@ -229,7 +229,34 @@ def core_hang_report(d):
     text = ".core T1\nwait:\n    li t0, 0xFFE80000\n    lw t1, 0(t0)\nuse:\n    mv t2, t1\nstop:\n    j stop\n"
     r = run("run", program(d, text), status=3)
     assert re.search(r"core T1  at 0x0001\w+ in (use|wait\S*) \(.*\): .*PC buffer", r.stdout), r.stdout
-    assert "core T1 waits for core B" in r.stdout, r.stdout
+    assert re.search(r"core T1 waits\s+at\s[^;]*\sfor\score\sB", r.stdout), r.stdout
+
+
+@test
+def many_findings_are_folded(d):
+    r = run("run", "--max-cycles", "20000", program(d, ".core B\n jr zero\n"), status=5)
+    assert r.stdout.count("tensix-invalid-opcode at cycle") == 3 and len(r.stdout.splitlines()) < 60, r.stdout
+    assert re.search(r"… and 1021 more tensix-invalid-opcode of thread 0 at 1021 places, cycles 36 to \d+ \(--json", r.stdout), r.stdout
+    r = json.loads(run("run", "--json", "--max-cycles", "20000", program(d, ".core B\n jr zero\n"), status=5).stdout)
+    assert len(r["findings"]) == 1024
+
+
+@test
+def the_limit_shows_the_state(d):
+    text = ".core B\n1: addi a1, a1, 1\n j 1b\n.thread 0\n ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_ZERO\n ttnop\n"
+    r = run("run", "--max-cycles", "3000", program(d, text), status=5)
+    assert "state at cycle 3000" in r.stdout and re.search(r"core B .* in _start.*: executing", r.stdout), r.stdout
+    assert "semaphore 1 (MATH_PACK) is above zero" in r.stdout, r.stdout
+    r = json.loads(run("run", "--json", "--max-cycles", "3000", program(d, text), status=5).stdout)
+    assert "hang" not in r and r["state"]["cycle"] == 3000 and "story" not in r["state"], r.keys()
+
+
+@test
+def statuses_are_distinct(d):
+    hang = ".thread 0\n ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_ZERO\n ttnop\n"
+    run("run", program(d, hang + ".expect l1 0x1000 = 1\n"), status=3)
+    run("run", program(d, ".thread 0\n ttnop\n.expect l1 0x1000 = 1\n"), status=1)
+    run("run", "--no-such-option", status=6)
 
 
 @test
@@ -278,7 +305,7 @@ def elf_programs(d):
     for args in (["--brisc", elf], [elf], ["--brisc", elf, "--release", "b"]):
         run("run", *args, "--dump", f"0x3000:4={d}/out")
         assert (d / "out").read_bytes() == struct.pack("<I", 10), args
-    assert "has a program already" in run("run", "--brisc", elf, elf, status=1).stderr
+    assert "has a program already" in run("run", "--brisc", elf, elf, status=6).stderr
     j = json.loads(run("run", "--json", elf).stdout)
     assert j["cores"][0]["place"].startswith("kernel+"), j["cores"][0]
     r = run("run", "--brisc", elf, "--release", "nc", "--dump", f"0x3000:4={d}/out", status=3)
@@ -325,11 +352,11 @@ def data_in_own_ram(d):
         run("run", "--arch", arch, elf, "--dump", f"0x3000:4={d}/out")
         assert (d / "out").read_bytes() == struct.pack("<I", 10), arch
     elf = compile_kernel(d, "brisc.elf", "-Wl,-Tdata=0xFFB03000")
-    assert "do not fit core B's RAM" in run("run", elf, status=1).stderr
+    assert "do not fit core B's RAM" in run("run", elf, status=6).stderr
     elf = compile_kernel(d, "ncrisc.elf", "-Wl,-Ttext=0xFFC00000", "-Wl,-Tdata=0xFFB00000")  # WH: instruction RAM
     r = run("run", "--arch", "wh", elf, "--dump", f"0x3000:4={d}/out", status=2)  # it cannot push, and that is found
     assert (d / "out").read_bytes() == struct.pack("<I", 10) and re.search(r"at 0xffc0\w+ in kernel\+\w+ \(\S*k\.c:8\)", r.stdout), r.stdout
-    assert "neither in L1" in run("run", elf, status=1).stderr
+    assert "neither in L1" in run("run", elf, status=6).stderr
 
 
 @test
@@ -337,12 +364,12 @@ def hostile_elf(d):
     good = compile_kernel(d, "brisc.elf").read_bytes()
     for cut in (3, 40, 60, 200):
         (d / "brisc.elf").write_bytes(good[:cut])
-        r = run("run", d / "brisc.elf", status=1)
+        r = run("run", d / "brisc.elf", status=6)
         assert r.stderr.startswith("waitgate: ") and "brisc.elf" in r.stderr and r.stderr.count("\n") == 1, r.stderr
     (d / "brisc.elf").write_bytes(good[:18] + b"\x3e\x00" + good[20:])
-    assert "machine 62" in run("run", d / "brisc.elf", status=1).stderr
+    assert "machine 62" in run("run", d / "brisc.elf", status=6).stderr
     elf = compile_kernel(d, "brisc.elf", "-Wl,-Ttext=0x40000000")
-    assert "neither in L1" in run("run", elf, status=1).stderr
+    assert "neither in L1" in run("run", elf, status=6).stderr
 
 
 @test
@@ -378,9 +405,9 @@ def isa_list(d):
 
 @test
 def assembler_errors_are_placed(d):
-    r = run("run", program(d, ".core B\n    li a0, 1\n    frobnicate a0\n"), status=1)
+    r = run("run", program(d, ".core B\n    li a0, 1\n    frobnicate a0\n"), status=6)
     assert re.search(r"p\.tasm:3: error: .*frobnicate", r.stderr) and "    frobnicate a0\n" in r.stderr, r.stderr
-    r = run("run", program(d, ".thread 0\n ttnop\n ttstallwat 1, 2\n"), status=1)
+    r = run("run", program(d, ".thread 0\n ttnop\n ttstallwat 1, 2\n"), status=6)
     assert re.search(r"p\.tasm:3:2: error: ", r.stderr) and " ^\n" in r.stderr, r.stderr
 
 

@@ -41,7 +41,7 @@ static void expect_says(const wg_text *text, const char *words)
 
 static void expect_error(outcome o, const char *words)
 {
-    assert_int_equal(o.status, 1);
+    assert_int_equal(o.status, 6);
     assert_int_equal(o.out.size, 0);
     expect_says(&o.error, words);
     done(&o);
@@ -130,7 +130,7 @@ static void test_usage_errors(void **state)
     expect_error(RUN("run", "--brisc", "/nonexistent/b.elf"), "No such file");
     expect_error(RUN("--json"), "a command comes first");
     outcome o = run_words((const char *[]){"waitgate", NULL});
-    assert_int_equal(o.status, 1);
+    assert_int_equal(o.status, 6);
     expect_says(&o.error, "usage: waitgate COMMAND");
     done(&o);
 }
@@ -195,7 +195,7 @@ static void test_dis_files(void **state)
     unlink(path);
     path = scratch_file("a2400810\nxyz\n");
     o = RUN("dis", path);
-    assert_int_equal(o.status, 1);
+    assert_int_equal(o.status, 6);
     expect_says(&o.error, ":2: `xyz` is no hexadecimal word");
     done(&o);
     unlink(path);
@@ -234,7 +234,7 @@ static void test_asm_errors_all_at_once(void **state)
     (void)state;
     char *path = scratch_file("ttstallwat 1, 2\nttnop\n  ttsempost BOGUS\n");
     outcome o = RUN("asm", path);
-    assert_int_equal(o.status, 1);
+    assert_int_equal(o.status, 6);
     assert_int_equal(o.out.size, 0);
     char line[128];
     snprintf(line, sizeof line, "%s:1:1: error: ", path);

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The verdict of a hang: which path through the wait-for graph is the cause, and the words for it.
+ */
+#include "explain/hang_graph.h"
+
+#include <string.h>
+
+#include "machine/device.h"
+#include "report/findings.h"
+
+/* ---- the circle, or the dead end ---- */
+
+/* What a path may lead through, and where it may end. */
+typedef enum search_for { CERTAIN_END, CERTAIN_CIRCLE, ANY_CIRCLE, ANY_END } search_for;
+
+/*
+ * Is it the end of a certain chain? Memory that a core polls, or an atomic asks again and again, is none: who would
+ * write it may merely wait, for what the true cause is.
+ */
+static bool is_certain_end(const wg_hang *out, unsigned depth)
+{
+    wg_node last = depth ? out->edge[out->path[depth - 1]].from : (wg_node){WG_NODE_MEMORY, 0};
+    return last.kind != WG_NODE_MEMORY && !(last.kind == WG_NODE_UNIT && last.index == WG_AGENT_SCALAR);
+}
+
+/* Walks from `at`; edges so far are in out->path. True when what is searched for is found. */
+static bool walk(wg_hang *out, wg_node at, search_for what, unsigned depth, uint32_t explored[WG_NODE_NOBODY + 1])
+{
+    bool circle = what == CERTAIN_CIRCLE || what == ANY_CIRCLE, certain = what == CERTAIN_END || what == CERTAIN_CIRCLE;
+    if (depth >= WG_HANG_EDGES || explored[at.kind] >> (at.index & 31) & 1)
+        return false;
+    for (unsigned i = 0; i < depth; i++)
+        if (same_node(out->edge[out->path[i]].from, at)) {
+            if (!circle)
+                return false;
+            memmove(out->path, out->path + i, depth - i);
+            out->path_length = depth - i;
+            return true;
+        }
+    bool leads_on = false;
+    for (unsigned i = 0; i < out->edges; i++) {
+        if (!same_node(out->edge[i].from, at))
+            continue;
+        leads_on = true;
+        out->path[depth] = (uint8_t)i;
+        if (!(certain && out->edge[i].guess) && walk(out, out->edge[i].to, what, depth + 1, explored))
+            return true;
+    }
+    if (!circle && !leads_on && depth && (!certain || is_certain_end(out, depth))) {
+        out->path_length = depth;
+        return true;
+    }
+    if (at.kind != WG_NODE_NOBODY) /* one way to it may count where another does not */
+        explored[at.kind] |= 1u << (at.index & 31);
+    return false;
+}
+
+/* A thing with several ways on is no dead end if one of them is not. */
+static bool has_other_way(const wg_hang *out)
+{
+    for (unsigned i = 0; i < out->path_length; i++) {
+        unsigned ways = 0;
+        wg_node from = out->edge[out->path[i]].from;
+        for (unsigned k = 0; k < out->edges; k++)
+            ways += same_node(out->edge[k].from, from);
+        if (ways > 1 && from.kind != WG_NODE_CORE && from.kind != WG_NODE_THREAD && from.kind != WG_NODE_UNIT)
+            return true;
+    }
+    return false;
+}
+
+/* What certainly never moves comes first, then a circle, then what can only be supposed. Of chains, the longest tells most. */
+static void find_path(wg_hang *out)
+{
+    for (search_for what = CERTAIN_END; what <= ANY_END; what++) {
+        uint8_t best[WG_HANG_EDGES];
+        unsigned length = 0;
+        out->circular = what == CERTAIN_CIRCLE || what == ANY_CIRCLE;
+        for (unsigned i = 0; i < out->edges; i++) {
+            uint32_t explored[WG_NODE_NOBODY + 1] = {0};
+            if (!walk(out, out->edge[i].from, what, 0, explored) || (what == CERTAIN_END && has_other_way(out)))
+                continue;
+            if (out->circular)
+                return;
+            if (out->path_length > length) {
+                length = out->path_length;
+                memcpy(best, out->path, length);
+            }
+        }
+        if (length) {
+            out->path_length = length;
+            memcpy(out->path, best, length);
+            return;
+        }
+    }
+    out->circular = false;
+    out->path_length = 0;
+}
+
+static bool leads_to_nobody(const wg_hang *out)
+{
+    return out->path_length && out->edge[out->path[out->path_length - 1]].to.kind == WG_NODE_NOBODY;
+}
+
+/* The last thing on the path; false: there is only who waits. */
+static bool last_thing(const wg_hang *out, wg_node *thing)
+{
+    for (unsigned i = out->path_length; i--;) {
+        *thing = out->edge[out->path[i]].from;
+        if (thing->kind != WG_NODE_CORE && thing->kind != WG_NODE_THREAD && thing->kind != WG_NODE_UNIT)
+            return true;
+    }
+    return false;
+}
+
+/* Do the waits of the path want the semaphore's value to fall? */
+static bool wants_room(const wg_hang *out, unsigned semaphore)
+{
+    return out->semaphore_value[semaphore] != 0 || out->semaphore_max[semaphore] == 0;
+}
+
+/* Does a wait for room, whatever its maximum, lead to the semaphore? */
+static bool waits_for_room(const wg_hang *out, unsigned semaphore)
+{
+    for (unsigned i = 0; i < WG_THREADS; i++) {
+        const wg_latch *l = &out->thread[i].gate.latch;
+        if (l->kind == WG_LATCH_SEMWAIT && l->semaphores >> semaphore & 1)
+            return l->conditions & 2 && !(l->conditions & 1 && !out->semaphore_value[semaphore]);
+    }
+    return wants_room(out, semaphore) && out->semaphore_value[semaphore];
+}
+
+static const char *semaphore_remedy(const wg_hang *out, unsigned semaphore)
+{
+    bool room = waits_for_room(out, semaphore);
+    if (room && !out->semaphore_max[semaphore])
+        return "Initialise it with SEMINIT, with its capacity as the maximum, before the first wait.";
+    if (room && out->circular)
+        return "SEMGET it before the wait that stands in the circle, or initialise it with a larger maximum.";
+    if (room)
+        return "SEMGET it once for each SEMPOST, or initialise it with a larger maximum.";
+    if (out->circular)
+        return "Post the semaphore before the wait that stands in the circle, or initialise it with one unit more.";
+    return "SEMPOST it once for each wait, or initialise it with SEMINIT to a value above zero.";
+}
+
+static const char *remedy(const wg_hang *out)
+{
+    wg_node thing = {0};
+    if (!out->path_length)
+        return "Nothing waits for anything that can be named; look at the cores' places.";
+    bool any = last_thing(out, &thing), atomic = false;
+    for (unsigned i = 0; i < out->path_length; i++)
+        atomic |= out->edge[out->path[i]].from.kind == WG_NODE_UNIT &&
+                  out->edge[out->path[i]].from.index == WG_AGENT_SCALAR && leads_to_nobody(out);
+    for (unsigned i = 0; i < out->path_length; i++)
+        if (out->edge[out->path[i]].from.kind == WG_NODE_MUTEX)
+            return out->circular ? "Take mutexes in the same order everywhere, and release one before waiting for what "
+                                   "its next holder does."
+                                 : "Release the mutex with ATRELM on every path that took it.";
+    wg_node last = out->edge[out->path[out->path_length - 1]].from;
+    if (leads_to_nobody(out) && last.kind == WG_NODE_CORE)
+        return "Let it do what is waited for before it stops, or do not wait for it.";
+    if (leads_to_nobody(out) && last.kind == WG_NODE_THREAD)
+        return "Push to it what is waited for, or do not wait for it.";
+    switch (any ? thing.kind : WG_NODE_NOBODY) {
+    case WG_NODE_SEMAPHORE: return semaphore_remedy(out, thing.index);
+    case WG_NODE_BANK:
+        return "Hand the source bank over: an UNPACR or SETDVALID for the Matrix Unit, a CLEARDVALID for the "
+               "unpackers.";
+    case WG_NODE_MEMORY:
+        return "Somebody must write the word that is polled, and the poll must be able to see it (fence, cache).";
+    case WG_NODE_FIFO: return "The pushed instructions cannot pass the gate; look at what its head waits for.";
+    default: break;
+    }
+    if (atomic)
+        return "Somebody must write the word in L1 that the atomic waits for: release the lock, or fill (empty) the "
+               "queue.";
+    return "Make the last party in the chain able to move.";
+}
+
+/* The first post of the semaphore that was lost; NULL: none. */
+static const wg_finding *lost_post(const wg_device *dev, unsigned semaphore)
+{
+    for (size_t i = 0; i < dev->findings; i++)
+        if (dev->finding[i].code == WG_F_SEMAPHORE_POST_LOST && dev->finding[i].subject == semaphore &&
+            dev->finding[i].tile == dev->tile->index)
+            return &dev->finding[i];
+    return NULL;
+}
+
+/* Has what the path waits for been there, and gone? */
+static void explain_semaphore(const graph *g)
+{
+    wg_hang *out = g->out;
+    for (unsigned i = 0; i < out->path_length; i++) {
+        const wg_hang_edge *e = &out->edge[out->path[i]];
+        if (e->to.kind != WG_NODE_SEMAPHORE)
+            continue;
+        unsigned semaphore = e->to.index, value = out->semaphore_value[semaphore];
+        const wg_finding *lost = lost_post(g->dev, semaphore);
+        if (!value && lost) {
+            snprintf(
+                out->note, sizeof out->note,
+                "At cycle %llu a post of it was lost, because the value was 15. Wait for room (SEMWAIT on the maximum) "
+                "before posting.",
+                (unsigned long long)lost->cycle);
+            return;
+        }
+        if (e->from.kind != WG_NODE_CORE || e->from.index >= WG_CORES)
+            continue;
+        uint64_t since = g->history->near[e->from.index].since, from = g->history->was[semaphore][!value].from,
+                 to = g->history->was[semaphore][!value].to;
+        if (!since || since - 1 >= to)
+            continue;
+        snprintf(
+            out->note, sizeof out->note,
+            "A lost wake-up: semaphore %u was %s0 from cycle %llu to cycle %llu, while core %s polled, and changed "
+            "again before the core looked. Let nobody %s it again before the core has said that it has seen it.",
+            semaphore, value ? "" : "not ", (unsigned long long)(from > since - 1 ? from : since - 1),
+            (unsigned long long)to, wg_agent_name(e->from.index), value ? "post" : "get");
+        return;
+    }
+}
+
+static bool is_party(wg_node n) { return n.kind == WG_NODE_CORE || n.kind == WG_NODE_THREAD || n.kind == WG_NODE_UNIT; }
+
+/* Where a party stands: the wait that is latched, the head, or the core's pc. */
+static const char *stands(const graph *g, wg_node n, char *room, size_t bytes)
+{
+    room[0] = 0;
+    if (n.kind == WG_NODE_CORE)
+        return at_place(g, n.index, g->out->core[n.index].info.pc, room, bytes);
+    if (n.kind != WG_NODE_THREAD)
+        return room;
+    const wg_gate_info *gate = &g->out->thread[n.index].gate;
+    bool latched = gate->latch.kind != WG_LATCH_EMPTY;
+    return at_place(g, WG_CORE_T0 + n.index,
+                    latched          ? gate->latch.pc
+                    : gate->has_head ? gate->head.pc
+                                     : 0,
+                    room, bytes);
+}
+
+/* Somebody waits for a semaphore that nobody changes: the usual case, in one sentence. */
+static bool say_semaphore(phrase *p, const graph *g)
+{
+    const wg_hang *out = g->out;
+    const wg_hang_edge *wait = &out->edge[out->path[0]], *end = &out->edge[out->path[out->path_length - 1]];
+    char name[80], waiter[80], place[144];
+    if (out->circular || out->path_length != 2 || !leads_to_nobody(out) || wait->to.kind != WG_NODE_SEMAPHORE)
+        return false;
+    unsigned i = wait->to.index, value = out->semaphore_value[i], max = out->semaphore_max[i];
+    wg_node_name(wait->to, name, sizeof name);
+    wg_node_name(wait->from, waiter, sizeof waiter);
+    stands(g, wait->from, place, sizeof place);
+    if (!waits_for_room(out, i))
+        say(p, "Nobody %s %s, for which %s waits%s: %s.", value ? "takes from" : "posts", name, waiter, place,
+            end->reason);
+    else if (max)
+        say(p, "S%s has reached its maximum (%u of %u), and nobody takes from it: %s waits%s for room, and %s.",
+            name + 1, value, max, waiter, place, end->reason);
+    else
+        say(p, "S%s was never initialised: its maximum is 0, so that the wait for room of %s%s never ends.", name + 1,
+            waiter, place);
+    return true;
+}
+
+/* The cause, in one sentence. */
+static void say_cause(phrase *p, const graph *g)
+{
+    const wg_hang *out = g->out;
+    wg_node thing = {0}, last = out->edge[out->path[out->path_length - 1]].from;
+    char name[80];
+    if (out->circular) {
+        say(p, "They wait for each other in a circle: ");
+        return;
+    }
+    bool any = last_thing(out, &thing) && same_node(thing, last);
+    wg_node_name(any ? thing : last, name, sizeof name);
+    name[0] = (char)(name[0] >= 'a' && name[0] <= 'z' ? name[0] - 'a' + 'A' : name[0]);
+    if (!leads_to_nobody(out))
+        say(p, "The chain of waiting ends where nobody can move: ");
+    else if (any && thing.kind == WG_NODE_SEMAPHORE && waits_for_room(out, thing.index)) {
+        if (out->semaphore_max[thing.index])
+            say(p, "%s is full, and nobody takes from it: ", name);
+        else
+            say(p, "%s was never initialised: its maximum is 0. ", name);
+    } else if (any && thing.kind == WG_NODE_SEMAPHORE && out->semaphore_value[thing.index]) {
+        say(p, "%s does not fall to zero, because nobody takes from it: ", name);
+    } else if (any && thing.kind == WG_NODE_SEMAPHORE) {
+        say(p, "Nobody posts s%s: ", name + 1);
+    } else if (any && thing.kind == WG_NODE_BANK) {
+        say(p, "Nobody hands %s over: ", name);
+    } else if (any && thing.kind == WG_NODE_MEMORY) {
+        say(p, "Nobody writes what core %s polls: ", wg_agent_name(thing.index));
+    } else {
+        say(p, "%s can never move again: ", name);
+    }
+}
+
+/* One clause per edge: a party waits; of a thing the edge's reason says it all. */
+static void tell(const graph *g)
+{
+    wg_hang *out = g->out;
+    phrase p = {out->story, sizeof out->story, 0};
+    char from[80], to[80], place[144];
+    if (out->path_length == 0) {
+        say(&p, "%s", remedy(out));
+        return;
+    }
+    if (say_semaphore(&p, g)) {
+        say(&p, " %s", out->note[0] ? out->note : remedy(out));
+        return;
+    }
+    say_cause(&p, g);
+    for (unsigned i = 0; i < out->path_length; i++) {
+        const wg_hang_edge *e = &out->edge[out->path[i]];
+        wg_node_name(e->from, from, sizeof from);
+        wg_node_name(e->to, to, sizeof to);
+        stands(g, e->from, place, sizeof place);
+        if (is_party(e->from) && e->to.kind == WG_NODE_NOBODY && !strncmp(e->reason, "it ", 3))
+            say(&p, "%s%s%s %s", i ? "; " : "", from, place, e->reason + 3);
+        else if (is_party(e->from) && is_party(e->to))
+            say(&p, "%s%s waits%s for %s (%s)", i ? "; " : "", from, place, to, e->reason);
+        else if (is_party(e->from))
+            say(&p, "%s%s waits%s: %s", i ? "; " : "", from, place, e->reason);
+        else
+            say(&p, "%s%s", i ? "; " : "", e->reason);
+    }
+    say(&p, ". %s", out->note[0] ? out->note : remedy(out));
+}
+
+void wg_hang_verdict(graph *g)
+{
+    find_path(g->out);
+    explain_semaphore(g);
+    tell(g);
+}
