@@ -117,6 +117,7 @@ wg_status wg_reset(wg_device *dev)
     dev->tile->regions.niu.coordinate = place;
     wg_tile_reset(dev->tile);
     dev->refusals = 0;
+    dev->rest_at = 0;
     wg_poll_reset(dev->tile);
     if (dev->clock) { /* a tile of a chip stays where it is, in place and time */
         wg_niu_firmware(dev->tile, dev->harvested);

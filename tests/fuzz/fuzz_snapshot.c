@@ -21,12 +21,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!snapshot[i]) {
         wg_device *from = forge_device(arch, i);
         size_t bytes = wg_snapshot_size(from);
-        uint64_t box;
         if (!(snapshot[i] = malloc(bytes)) || wg_snapshot(from, snapshot[i], bytes) != WG_OK)
             abort();
         wg_destroy(from);
-        memcpy(&box, snapshot[i] + FORGE_HEADER - 8, sizeof box);
-        whole[i] = bytes - (box ? 0 : sizeof(wg_noc_box));
+        whole[i] = forge_bytes(snapshot[i]);
         if (bytes > room && !(forged = realloc(forged, room = bytes)))
             abort();
     }
@@ -35,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     forge f = {data + 1, size - 1 > 400 ? 400 : size - 1};
     memcpy(forged, snapshot[i], whole[i]);
-    forge_snapshot(&f, forged, whole[i]);
+    forge_snapshot(&f, forged);
     wg_status status = wg_restore(dev[arch], forged, whole[i]);
     if (status == WG_OK)
         wg_advance(dev[arch], CYCLES);
