@@ -92,7 +92,7 @@ LONGEST = {"asm": 256, "text": 4096, "snapshot": 400, "guest": 4096, "abi": 640}
 # Those that run devices: in the short form they get less time, since most of it goes by in the simulation.
 DEVICES = ("snapshot", "guest", "abi")
 # Under the thread sanitizer: chips compute with several host threads.
-THREADED = ("grid", "chip", "noc", "card", "abi", "abi_chip", "streams", "race_noc")
+THREADED = ("grid", "chip", "chip_modes", "noc", "card", "abi", "abi_chip", "streams", "race_noc")
 # Under valgrind: what reads input. (Snapshots copy padding, which valgrind takes for uninitialised data.)
 MEMCHECK = ("cli", "tasm", "elf", "chip_yaml", "asm", "isa")
 

@@ -340,9 +340,9 @@ static unsigned number(const char *name, unsigned otherwise)
     return text ? (unsigned)strtoul(text, NULL, 0) : otherwise;
 }
 
-static void test_random_chips(void **state)
+static void chips(void **state, unsigned first, unsigned count)
 {
-    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_PROGRAMS", 10), ends[8] = {0};
+    unsigned ends[8] = {0};
     world *w = malloc(sizeof *w);
     assert_non_null(w);
     most = 0;
@@ -382,5 +382,14 @@ static void test_random_chips(void **state)
     free(w);
 }
 
-static const wg_test tests[] = {WG_TEST(test_random_chips, WG_BH | WG_WH, "")};
+static void test_random_chips(void **state)
+{
+    chips(state, number("WG_RANDOM_FIRST", 0), number("WG_RANDOM_PROGRAMS", 10));
+}
+
+/* The host looks at a loop that never ends, and at a core that was alone at L1 when it parked: neither moves. */
+static void test_looking(void **state) { chips(state, wg_test_arch(state) == WG_ARCH_BH ? 1018 : 1007, 1); }
+
+static const wg_test tests[] = {WG_TEST(test_random_chips, WG_BH | WG_WH, ""),
+                                WG_TEST(test_looking, WG_BH | WG_WH, "")};
 WG_MAIN("chip_modes", tests)
