@@ -123,7 +123,7 @@ static uint64_t ends_at(const wg_grid *g)
         if (at != WG_NEVER && at > end)
             end = at;
     }
-    end = round_up(end);
+    end = round_up(end + 1); /* a multiple itself may be seen in the next window only */
     return end > g->now ? end : g->now;
 }
 

@@ -93,6 +93,8 @@ wg_status wg_snapshot(wg_device *dev, void *to, size_t bytes)
         return wg_fail(dev, WG_ERR_ARGUMENT, "a snapshot needs %zu bytes, not %zu", wg_snapshot_size(dev), bytes);
     wg_snapshot_prepare(dev);
     wg_snapshot_write(dev, to);
+    const size_t used = wg_snapshot_bytes(dev);
+    memset((char *)to + used, 0, wg_snapshot_size(dev) - used); /* a host may write all of it to a file */
     return WG_OK;
 }
 

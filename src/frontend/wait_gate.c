@@ -250,10 +250,7 @@ void wg_gate_waits(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_sta
     }
     if (f->stalled)
         wg_gate_stall_ends(t, f, head, true);
-    f->stall.reason = why->reason; /* field by field: padding is part of a snapshot */
-    f->stall.resource = why->resource;
-    f->stall.holder = why->holder;
-    f->stall.retry_at = why->retry_at;
+    wg_gate_keep(f, why);
     f->stalled = true;
     f->stalled_since = t->sched.now;
     WG_EMIT_INSN(t, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0 + head->thread, head, .stall = *why);
