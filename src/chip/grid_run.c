@@ -39,6 +39,8 @@ static void look(wg_grid *g, unsigned i)
         if (at < sends)
             sends = at;
     }
+    if (t->poll.may_stop && next != WG_NEVER && t->poll.stop_at >= s->now && t->poll.stop_at < next)
+        next = t->poll.stop_at; /* loops are looked for in that very cycle */
     g->next[i] = next;
     g->sends[i] = sends;
 }
