@@ -291,6 +291,7 @@ static void remember(wg_tile *t)
     p->signature = signature(t);
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
         p->number[i] = wg_poll_count(t, i);
+    p->settled = false; /* `findings` is no longer what occurs per period */
     p->findings_seen = t->dev->findings;
     for (size_t i = 0; i < p->findings_seen; i++)
         p->findings[i] = t->dev->finding[i].count;

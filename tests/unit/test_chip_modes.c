@@ -389,13 +389,14 @@ static void test_random_chips(void **state)
 
 /*
  * The host looks at a loop that never ends, and at a core that was alone at L1 when it parked: neither moves. A run in
- * pieces ends between two cycles in which loops are looked for. One is found where a window begins. A packet brings a core back that is alone at L1, in the cycle
+ * pieces ends between two cycles in which loops are looked for. One is found where a window begins, one
+ * in a tile whose core has run ahead of it, one is looked for while its rounds are skipped. A packet brings a core back that is alone at L1, in the cycle
  * in which it is ticked: it is not ticked twice.
  */
 static void test_windows(void **state)
 {
-    static const unsigned programs[][3] = {{1018, 2014, 3066}, {1007, 2006, 3066}};
-    for (unsigned i = 0; i < 3; i++)
+    static const unsigned programs[][4] = {{1018, 2014, 3066, 4063}, {1007, 2006, 3066, 4060}};
+    for (unsigned i = 0; i < 4; i++)
         chips(state, programs[wg_test_arch(state)][i], 1);
 }
 
