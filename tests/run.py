@@ -35,7 +35,7 @@ def run_suite(label, test, limit):
         env = dict(os.environ, **test.get("env", {}), WG_TEST_REPORT=report.name)
         env = {name: value for name, value in env.items() if value != "" or name != "WG_SOAK"}
         env.setdefault("ASAN_OPTIONS", "detect_leaks=1:abort_on_error=0")
-        env.setdefault("TSAN_OPTIONS", "halt_on_error=1")
+        env.setdefault("TSAN_OPTIONS", "halt_on_error=1:die_after_fork=0") # a forked child makes threads of its own
         env.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
         start = time.monotonic()
         try:

@@ -323,7 +323,7 @@ void wg_device_catch_up(wg_device *dev)
 {
     const wg_poll *p = &dev->tile->poll;
     const bool looks = p->stop_at >= dev->tile->sched.now && p->stop_at < *dev->clock; /* poll.c, in that very cycle */
-    if (p->settled || (looks && wg_tile_next(dev->tile) != WG_NEVER)) /* the rest of a round */
+    if (p->settled || (looks && wg_tile_next(dev->tile) != WG_NEVER))                  /* the rest of a round */
         wg_device_window(dev, *dev->clock, *dev->clock);
     if (dev->tile->sched.now < *dev->clock)
         dev->tile->sched.now = *dev->clock;
