@@ -19,11 +19,12 @@ bool wg_dram_init(wg_dram *d, unsigned channels, uint64_t bytes, uint64_t limit)
 void wg_dram_clear(wg_dram *d)
 {
     for (unsigned i = 0; i < d->channels; i++)
-        for (uint64_t p = 0; d->used && d->page[i] && p < d->bytes / WG_DRAM_PAGE; p++) {
-            free(d->page[i][p]);
-            d->page[i][p] = NULL;
-        }
-    d->used = 0;
+        for (uint64_t p = 0; d->used && d->page[i] && p < d->bytes / WG_DRAM_PAGE; p++)
+            if (d->page[i][p]) {
+                free(d->page[i][p]);
+                d->page[i][p] = NULL;
+                d->used -= WG_DRAM_PAGE;
+            }
 }
 
 void wg_dram_free(wg_dram *d)

@@ -39,6 +39,8 @@ static void look(wg_grid *g, unsigned i)
         if (at < sends)
             sends = at;
     }
+    if (t->poll.may_stop && next != WG_NEVER && t->poll.stop_at >= s->now && t->poll.stop_at < next)
+        next = t->poll.stop_at; /* loops are looked for in that very cycle */
     g->next[i] = next;
     g->sends[i] = sends;
 }
@@ -123,7 +125,7 @@ static uint64_t ends_at(const wg_grid *g)
         if (at != WG_NEVER && at > end)
             end = at;
     }
-    end = round_up(end);
+    end = round_up(end + 1); /* a multiple itself may be seen in the next window only */
     return end > g->now ? end : g->now;
 }
 

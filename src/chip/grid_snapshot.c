@@ -3,7 +3,7 @@
  * Snapshots of a chip: a header with a sum over the rest, then
  *
  *     clock and order │ requests at tiles that are no devices │ links │ models' state
- *     each tile in use: its number, a snapshot of the device
+ *     each tile in use: its number, how many bytes, a snapshot of the device
  *     packets of each tile that is no device and has any │ each page of DRAM
  *
  * All of it is looked through before anything is taken over: the checksum tells a damaged snapshot, engine/state_check.h a
@@ -21,7 +21,8 @@ typedef struct header {
     uint64_t sum;   /* of everything behind it */
     uint64_t bytes; /* of all of it */
     uint32_t version, arch, profile, harvested;
-    uint64_t tile_bytes, box_bytes, network_bytes, model_bytes; /* another build may have other ones */
+    uint64_t tile_bytes;                            /* of all tiles in use */
+    uint64_t box_bytes, network_bytes, model_bytes; /* another build may have other ones */
     uint32_t tiles, boxes, pages, event_used;
 } header;
 
@@ -35,7 +36,7 @@ typedef struct state {
 } state;
 
 static const char magic[8] = {'w', 'a', 'i', 't', 'g', 'r', 'i', 'd'};
-enum { LAYOUT_VERSION = 2 };
+enum { LAYOUT_VERSION = 3 };
 
 static size_t model_bytes(const wg_grid *g)
 {
@@ -46,18 +47,21 @@ static size_t model_bytes(const wg_grid *g)
     return all;
 }
 
-static size_t device_bytes(const wg_grid *g)
+enum { ENTRY = 16 }; /* in front of a tile's snapshot: its number, how many bytes */
+
+static size_t tile_bytes(const wg_grid *g)
 {
+    size_t all = 0;
     for (unsigned i = 0; i < g->tiles; i++)
         if (g->tile[i])
-            return wg_snapshot_size(g->tile[i]);
-    return 0;
+            all += ENTRY + wg_snapshot_bytes(g->tile[i]);
+    return all;
 }
 
 static uint64_t bytes_of(const header *h)
 {
     return sizeof *h + sizeof(state) + h->event_used * sizeof(wg_packet) + h->network_bytes + h->model_bytes +
-           h->tiles * (8 + h->tile_bytes) + h->boxes * (8 + h->box_bytes) + h->pages * (8 + (uint64_t)WG_DRAM_PAGE);
+           h->tile_bytes + h->boxes * (8 + h->box_bytes) + h->pages * (8 + (uint64_t)WG_DRAM_PAGE);
 }
 
 static header header_of(const wg_grid *g)
@@ -66,7 +70,7 @@ static header header_of(const wg_grid *g)
                 .arch = g->desc.arch,
                 .profile = g->desc.profile,
                 .harvested = g->desc.harvested,
-                .tile_bytes = device_bytes(g),
+                .tile_bytes = tile_bytes(g),
                 .box_bytes = sizeof(wg_noc_box),
                 .network_bytes = sizeof(wg_network),
                 .model_bytes = model_bytes(g),
@@ -100,11 +104,20 @@ static const char *get(const char *p, void *data, size_t bytes)
     return p + bytes;
 }
 
-size_t wg_grid_snapshot_size(wg_grid *grid) { return header_of(grid).bytes; }
+/* All tiles come to the clock: how much there is of them does not change any more. */
+static header prepare(wg_grid *g)
+{
+    for (unsigned i = 0; i < g->tiles; i++)
+        if (g->tile[i])
+            wg_snapshot_prepare(g->tile[i]);
+    return header_of(g);
+}
+
+size_t wg_grid_snapshot_size(wg_grid *grid) { return prepare(grid).bytes; }
 
 wg_status wg_grid_snapshot(wg_grid *g, void *to, size_t bytes)
 {
-    header h = header_of(g);
+    header h = prepare(g);
     if (bytes < h.bytes)
         return wg_grid_fail(g, WG_ERR_ARGUMENT, "a snapshot needs %zu bytes, not %zu", (size_t)h.bytes, bytes);
     state s = {.now = g->now, .order = g->order, .event_unused = g->event_unused, .events = g->events};
@@ -120,10 +133,11 @@ wg_status wg_grid_snapshot(wg_grid *g, void *to, size_t bytes)
             p += g->edge[k].ops->state(g->edge[k].user, p, NULL);
     for (uint64_t i = 0; i < g->tiles; i++)
         if (g->tile[i]) {
+            uint64_t tile = wg_snapshot_bytes(g->tile[i]);
             p = put(p, &i, sizeof i);
-            memset(p, 0, h.tile_bytes);
-            wg_snapshot(g->tile[i], p, h.tile_bytes);
-            p += h.tile_bytes;
+            p = put(p, &tile, sizeof tile);
+            wg_snapshot_write(g->tile[i], p);
+            p += tile;
         }
     for (uint64_t i = 0; i < g->tiles; i++)
         if (!g->tile[i] && g->box[i]) {
@@ -149,14 +163,13 @@ static wg_status check(wg_grid *g, const header *h, const char *from, size_t byt
     header own = header_of(g);
     if (memcmp(h->magic, magic, sizeof magic) != 0)
         return wg_grid_fail(g, WG_ERR_SNAPSHOT, "this is not a snapshot of a chip");
-    if (h->version != own.version || h->box_bytes != own.box_bytes || h->network_bytes != own.network_bytes ||
-        (h->tiles && own.tiles && h->tile_bytes != own.tile_bytes))
+    if (h->version != own.version || h->box_bytes != own.box_bytes || h->network_bytes != own.network_bytes)
         return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is of another version of Waitgate");
     if (h->arch != own.arch || h->profile != own.profile || h->harvested != own.harvested ||
         h->model_bytes != own.model_bytes)
         return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is of another architecture, profile, harvesting or card");
     if (bytes < h->bytes || h->bytes != bytes_of(h) || h->event_used > WG_EDGE_EVENTS || h->tiles > g->tiles ||
-        h->boxes > g->tiles || h->tile_bytes > UINT32_MAX || sum_of(from, h->bytes) != h->sum)
+        h->boxes > g->tiles || h->tile_bytes > bytes || sum_of(from, h->bytes) != h->sum)
         return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is cut short or damaged");
     return WG_OK;
 }
@@ -212,21 +225,27 @@ static wg_status check_state(wg_grid *g, const header *h, const char **p)
 static wg_status check_tiles(wg_grid *g, const header *h, const char **p)
 {
     bool named[WG_GRID_MAX_TILES] = {false};
-    for (uint32_t n = 0; n < h->tiles; n++, *p += h->tile_bytes) {
-        uint64_t i;
-        *p = get(*p, &i, sizeof i);
+    uint64_t i, tile, left = h->tile_bytes;
+    for (uint32_t n = 0; n < h->tiles; n++, *p += tile, left -= tile) {
+        if (left < ENTRY)
+            return forged(g, "its tiles are broken");
+        *p = get(get(*p, &i, sizeof i), &tile, sizeof tile);
+        left -= ENTRY;
+        if (tile > left)
+            return forged(g, "its tiles are broken");
         if (i >= g->tiles || named[i] || g->kind[i] != WG_TILE_TENSIX)
             return forged(g, "its tiles are not this chip's");
         named[i] = true;
         wg_device *dev = g->tile[i] ? g->tile[i] : wg_grid_make(g, (unsigned)i);
         if (!dev)
             return wg_grid_fail(g, WG_ERR_NO_MEMORY, "no memory for a tile of the snapshot");
-        wg_status status = wg_snapshot_check(dev, *p, h->tile_bytes);
+        wg_status status = wg_snapshot_check(dev, *p, tile);
         if (status != WG_OK)
             return wg_grid_fail(g, status, "%s", wg_error(dev));
     }
+    if (left)
+        return forged(g, "its tiles are broken");
     for (uint32_t n = 0; n < h->boxes; n++, *p += sizeof *g->box[0]) {
-        uint64_t i;
         char what[160];
         *p = get(*p, &i, sizeof i);
         if (i >= g->tiles || named[i] || g->kind[i] == WG_TILE_TENSIX)
@@ -280,13 +299,13 @@ static wg_status check_all(wg_grid *g, const header *h, const char *from, size_t
 static void restore_tiles(wg_grid *g, const header *h, const char **p)
 {
     bool in_snapshot[WG_GRID_MAX_TILES] = {false};
-    for (uint32_t n = 0; n < h->tiles; n++, *p += h->tile_bytes) {
-        uint64_t i;
-        *p = get(*p, &i, sizeof i);
+    uint64_t i, tile;
+    for (uint32_t n = 0; n < h->tiles; n++, *p += tile) {
+        *p = get(get(*p, &i, sizeof i), &tile, sizeof tile);
         wg_snapshot_apply(g->tile[i], *p);
         in_snapshot[i] = true;
     }
-    for (unsigned i = 0; i < g->tiles; i++)
+    for (i = 0; i < g->tiles; i++)
         if (g->tile[i] && !in_snapshot[i]) /* it did not exist: as good as held in reset ever since */
             wg_reset(g->tile[i]);
 }

@@ -161,10 +161,8 @@ static bool apply_options(chip_run *r, wg_text *error)
                  wg_arch_title(arch));
         return false;
     }
-    const char *lockstep = getenv("WAITGATE_LOCKSTEP");
-    g->lockstep = lockstep && *lockstep && strcmp(lockstep, "0") != 0;
     g->profile = (wg_profile)profile;
-    return wg_shortcuts_wanted(&g->shortcuts, error);
+    return wg_lockstep_wanted(&g->lockstep, error) && wg_shortcuts_wanted(&g->shortcuts, error);
 }
 
 static chip_tile *tile_at(chip_run *r, wg_chip_place at, wg_text *error)

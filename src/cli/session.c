@@ -63,10 +63,18 @@ static bool read_options(wg_session *s, wg_text *error)
         !wg_option_number(a, WG_OPT_MAX_CYCLES, "max-cycles", &s->max_cycles, error) ||
         !wg_option_number(a, WG_OPT_SEED, "seed", &s->desc.seed, error))
         return false;
-    const char *lockstep = getenv("WAITGATE_LOCKSTEP");
-    s->desc.lockstep = lockstep && *lockstep && strcmp(lockstep, "0") != 0;
     s->desc.profile = (wg_profile)profile;
-    return wg_shortcuts_wanted(&s->desc.shortcuts, error);
+    return wg_lockstep_wanted(&s->desc.lockstep, error) && wg_shortcuts_wanted(&s->desc.shortcuts, error);
+}
+
+bool wg_lockstep_wanted(bool *lockstep, wg_text *error)
+{
+    const char *text = getenv("WAITGATE_LOCKSTEP");
+    *lockstep = text && strcmp(text, "1") == 0;
+    if (!text || *lockstep || strcmp(text, "0") == 0)
+        return true;
+    wg_textf(error, "waitgate: WAITGATE_LOCKSTEP: `%s` is neither 0 nor 1\n", text);
+    return false;
 }
 
 bool wg_shortcuts_wanted(const char **names, wg_text *error)

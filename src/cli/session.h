@@ -109,7 +109,8 @@ bool wg_interrupted(void);
 bool wg_option_number(const wg_args *args, wg_option option, const char *name, uint64_t *value, wg_text *error);
 bool wg_option_choice(const wg_args *args, wg_option option, const char *name, const char *const *choices,
                       unsigned count, unsigned *value, wg_text *error);
-/* session.c: what WAITGATE_FAST asks for. */
+/* session.c: what WAITGATE_LOCKSTEP and WAITGATE_FAST ask for. */
+bool wg_lockstep_wanted(bool *lockstep, wg_text *error);
 bool wg_shortcuts_wanted(const char **names, wg_text *error);
 /* session.c: the sinks that options ask for, and the cores that are held in reset. */
 bool wg_watch_history(wg_session *s, wg_text *error);

@@ -131,6 +131,11 @@ static bool link_core(wg_tasm *t, unsigned core)
     const char *const errors = work.file[ERRORS];
     if (!prefix)
         prefix = "riscv64-unknown-elf-";
+    if (strlen(prefix) + sizeof "as" > sizeof as) {
+        wg_tasm_fail(t, t->core[core].line, 0, "WAITGATE_RISCV_PREFIX is longer than %zu bytes",
+                     sizeof as - sizeof "as");
+        return false;
+    }
     snprintf(as, sizeof as, "%sas", prefix);
     snprintf(ld, sizeof ld, "%sld", prefix);
     snprintf(address, sizeof address, "-Ttext=0x%x", t->core[core].address);
@@ -182,10 +187,17 @@ static bool link_core(wg_tasm *t, unsigned core)
 static bool link_alone(wg_tasm *t, unsigned core)
 {
     static const char *const names[FILES] = {"core.s", "core.o", "core.elf", "errors"};
+    enum { LONGEST = 120 };
     const char *base = getenv("TMPDIR");
     struct sigaction action = {.sa_handler = on_end}, before[ENDS];
     sigset_t all, unblocked;
-    snprintf(work.directory, sizeof work.directory, "%s/waitgate-XXXXXX", base && strlen(base) < 120 ? base : "/tmp");
+    if (!base || !*base)
+        base = "/tmp";
+    if (strlen(base) > LONGEST) {
+        wg_tasm_fail(t, t->core[core].line, 0, "TMPDIR is longer than %d bytes", LONGEST);
+        return false;
+    }
+    snprintf(work.directory, sizeof work.directory, "%s/waitgate-XXXXXX", base);
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &unblocked);
     bool made = mkdtemp(work.directory) != NULL;

@@ -117,6 +117,7 @@ wg_status wg_reset(wg_device *dev)
     dev->tile->regions.niu.coordinate = place;
     wg_tile_reset(dev->tile);
     dev->refusals = 0;
+    dev->rest_at = 0;
     wg_poll_reset(dev->tile);
     if (dev->clock) { /* a tile of a chip stays where it is, in place and time */
         wg_niu_firmware(dev->tile, dev->harvested);
@@ -320,7 +321,9 @@ uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
 
 void wg_device_catch_up(wg_device *dev)
 {
-    if (dev->tile->poll.settled) /* the rest of a round */
+    const wg_poll *p = &dev->tile->poll;
+    const bool looks = p->stop_at >= dev->tile->sched.now && p->stop_at < *dev->clock; /* poll.c, in that very cycle */
+    if (p->settled || (looks && wg_tile_next(dev->tile) != WG_NEVER))                  /* the rest of a round */
         wg_device_window(dev, *dev->clock, *dev->clock);
     if (dev->tile->sched.now < *dev->clock)
         dev->tile->sched.now = *dev->clock;

@@ -223,8 +223,6 @@ static uint64_t signature(const wg_tile *t)
         if (lane->count)
             h = (h ^ (relative(lane->queue[lane->head].seen_at, now) << 4 | lane->count)) *
                 UINT64_C(0x9E3779B97F4A7C15);
-        if (looks_always(t))
-            h = (h ^ t->core[c].run.pc) * UINT64_C(0x9E3779B97F4A7C15);
     }
     for (unsigned i = 0; i < WG_L1_PORTS; i++)
         h = h * 31 + m->l1.turn[i] + 4 * relative(m->l1.port_free[i], now);
@@ -293,10 +291,11 @@ static void remember(wg_tile *t)
     p->signature = signature(t);
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
         p->number[i] = wg_poll_count(t, i);
+    p->settled = false; /* `findings` is no longer what occurs per period */
     p->findings_seen = t->dev->findings;
     for (size_t i = 0; i < p->findings_seen; i++)
         p->findings[i] = t->dev->finding[i].count;
-    p->copied = false;
+    p->copied = p->restored = false;
     p->tries = 0;
 }
 
@@ -455,7 +454,9 @@ static bool look_for_circle(wg_tile *t, uint64_t limit, bool stop_if_endless)
     p->endless |= endless;
     if (endless && stop_if_endless)
         return true;
-    if (wg_fast(t, WG_FAST_POLLS))
+    if (p->restored) /* one more round, to count its findings */
+        remember(t);
+    else if (wg_fast(t, WG_FAST_POLLS))
         wg_fast_polls(t, until, limit);
     return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots: a header with a checksum, the tile's state struct, L1, packets under way if there are any. State holds no
- * pointers, so a copy is a snapshot and a copy back continues identically, in any process of the same build.
+ * Snapshots: a header with a checksum, the tile's state struct, L1, packets under way if there are any, and what loops are
+ * recognised by (poll_saved.c). State holds no pointers, so a copy is a snapshot and a copy back continues identically, in any process of the same build.
  *
  * The checksum tells a damaged snapshot; a forged one has a right one. So the state is looked at before anything of it is
  * taken over (engine/state_check.h).
@@ -19,13 +19,14 @@ typedef struct header {
     char magic[8];
     uint64_t sum;     /* of everything behind it */
     uint32_t version; /* of the layout; the state's size guards against a build with another one */
-    uint32_t arch, profile, spare;
+    uint32_t arch, profile;
+    uint32_t poll_bytes;
     uint64_t state_bytes, l1_bytes;
     uint64_t box_bytes; /* 0: no packet was ever under way */
 } header;
 
 static const char magic[8] = {'w', 'a', 'i', 't', 'g', 'a', 't', 'e'};
-enum { LAYOUT_VERSION = 3 };
+enum { LAYOUT_VERSION = 4 };
 
 static size_t state_bytes(void) { return sizeof(wg_tile) - WG_TILE_STATE_OFFSET; }
 
@@ -34,6 +35,7 @@ static header header_of(const wg_device *dev)
     header h = {.version = LAYOUT_VERSION,
                 .arch = dev->arch->id,
                 .profile = dev->profile,
+                .poll_bytes = (uint32_t)wg_poll_saved_bytes(dev),
                 .state_bytes = state_bytes(),
                 .l1_bytes = dev->arch->l1_bytes,
                 .box_bytes = wg_noc_box_used(dev->tile->box) ? sizeof *dev->tile->box : 0};
@@ -41,12 +43,23 @@ static header header_of(const wg_device *dev)
     return h;
 }
 
-static size_t size_with(const wg_device *dev, size_t box)
+/* Without what comes behind L1. */
+static size_t fixed_bytes(const wg_device *dev) { return sizeof(header) + state_bytes() + dev->arch->l1_bytes; }
+static size_t bytes_of(const wg_device *dev, const header *h)
 {
-    return sizeof(header) + state_bytes() + dev->arch->l1_bytes + box;
+    return fixed_bytes(dev) + h->box_bytes + h->poll_bytes;
 }
 
-size_t wg_snapshot_size(const wg_device *dev) { return size_with(dev, sizeof *dev->tile->box); }
+size_t wg_snapshot_size(const wg_device *dev)
+{
+    return fixed_bytes(dev) + sizeof *dev->tile->box + wg_poll_saved_most(dev);
+}
+
+size_t wg_snapshot_bytes(const wg_device *dev)
+{
+    header h = header_of(dev);
+    return bytes_of(dev, &h);
+}
 
 static uint64_t sum_of(const char *from, size_t bytes)
 {
@@ -54,21 +67,34 @@ static uint64_t sum_of(const char *from, size_t bytes)
     return wg_checksum(from + begin, bytes - begin);
 }
 
-wg_status wg_snapshot(wg_device *dev, void *to, size_t bytes)
+void wg_snapshot_prepare(wg_device *dev)
 {
-    if (bytes < wg_snapshot_size(dev))
-        return wg_fail(dev, WG_ERR_ARGUMENT, "a snapshot needs %zu bytes, not %zu", wg_snapshot_size(dev), bytes);
     wg_look(dev);
     for (unsigned core = 0; core < WG_CORES; core++)
         wg_core_sync(dev->tile, core);
+}
+
+void wg_snapshot_write(const wg_device *dev, void *to)
+{
     header h = header_of(dev);
     char *p = to;
     memcpy(p, &h, sizeof h);
     memcpy(p + sizeof h, (const char *)dev->tile + WG_TILE_STATE_OFFSET, state_bytes());
     memcpy(p + sizeof h + state_bytes(), dev->tile->l1, dev->arch->l1_bytes);
-    memcpy(p + size_with(dev, 0), dev->tile->box, h.box_bytes);
-    h.sum = sum_of(p, size_with(dev, h.box_bytes));
+    memcpy(p + fixed_bytes(dev), dev->tile->box, h.box_bytes);
+    wg_poll_save(dev, p + fixed_bytes(dev) + h.box_bytes);
+    h.sum = sum_of(p, bytes_of(dev, &h));
     memcpy(p, &h, sizeof h);
+}
+
+wg_status wg_snapshot(wg_device *dev, void *to, size_t bytes)
+{
+    if (bytes < wg_snapshot_size(dev))
+        return wg_fail(dev, WG_ERR_ARGUMENT, "a snapshot needs %zu bytes, not %zu", wg_snapshot_size(dev), bytes);
+    wg_snapshot_prepare(dev);
+    wg_snapshot_write(dev, to);
+    const size_t used = wg_snapshot_bytes(dev);
+    memset((char *)to + used, 0, wg_snapshot_size(dev) - used); /* a host may write all of it to a file */
     return WG_OK;
 }
 
@@ -83,10 +109,9 @@ static wg_status check_header(wg_device *dev, const header *h, const char *from,
         return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of another architecture or timing profile");
     if (h->box_bytes && h->box_bytes != sizeof *dev->tile->box)
         return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is of another version of Waitgate");
-    if (bytes < size_with(dev, h->box_bytes))
-        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is cut short: %zu of %zu bytes", bytes,
-                       size_with(dev, h->box_bytes));
-    if (h->sum != sum_of(from, size_with(dev, h->box_bytes)))
+    if (bytes < bytes_of(dev, h))
+        return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is cut short: %zu of %zu bytes", bytes, bytes_of(dev, h));
+    if (h->sum != sum_of(from, bytes_of(dev, h)))
         return wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is damaged: its checksum does not match");
     return WG_OK;
 }
@@ -119,9 +144,12 @@ wg_status wg_snapshot_check(wg_device *dev, const void *from, size_t bytes)
     t->arch = dev->arch;
     memcpy((char *)t + WG_TILE_STATE_OFFSET, p + sizeof h, state_bytes());
     if (box)
-        memcpy(box, p + size_with(dev, 0), sizeof *box);
-    if (!wg_state_holds(t, what, sizeof what) ||
-        (box && !wg_state_box_holds(box, dev->arch->id, tiles_of(dev), what, sizeof what)))
+        memcpy(box, p + fixed_bytes(dev), sizeof *box);
+    if (!wg_poll_saved_holds(dev, p + fixed_bytes(dev) + h.box_bytes, h.poll_bytes))
+        status =
+            wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is not of a device that Waitgate ran: its loops are broken");
+    else if (!wg_state_holds(t, what, sizeof what) ||
+             (box && !wg_state_box_holds(box, dev->arch->id, tiles_of(dev), what, sizeof what)))
         status = wg_fail(dev, WG_ERR_SNAPSHOT, "the snapshot is not of a device that Waitgate ran: %s", what);
     free(t);
     free(box);
@@ -137,15 +165,15 @@ void wg_snapshot_apply(wg_device *dev, const void *from)
     memcpy((char *)t + WG_TILE_STATE_OFFSET, p + sizeof h, state_bytes());
     memcpy(t->l1, p + sizeof h + state_bytes(), dev->arch->l1_bytes);
     if (h.box_bytes)
-        memcpy(t->box, p + size_with(dev, 0), sizeof *t->box);
+        memcpy(t->box, p + fixed_bytes(dev), sizeof *t->box);
     else if (wg_noc_box_used(t->box))
         memset(t->box, 0, sizeof *t->box);
     wg_state_derive(t);
     t->l1_undos = 0;
     wg_fast_update(t); /* it may be perturbed now, or no longer */
     wg_threads_listen(&t->sched);
-    wg_poll_reset(t);
-    wg_act(dev);
+    wg_reach(dev);
+    wg_poll_load(dev, p + fixed_bytes(dev) + h.box_bytes);
 }
 
 wg_status wg_restore(wg_device *dev, const void *from, size_t bytes)

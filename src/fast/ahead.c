@@ -66,15 +66,15 @@ void wg_fast_rollback(wg_tile *t, unsigned core)
     wg_core_keep(k);
     wg_ahead_undo(k);
     k->run = k->saved;
-    if (k->solo_saved) {
+    if (k->solo_saved) { /* it makes the core's appointment anew; there may be none any more */
         wg_solo_repeat(t, core);
     } else {
         k->solo_until = 0;
         wg_exec(t, core, t->sched.now);
+        wg_wake(&t->sched, WG_AGENT_CORE_B + core);
     }
     k->saved_at = WG_NEVER;
     k->undo_count = 0;
-    wg_wake(&t->sched, WG_AGENT_CORE_B + core);
 }
 
 static inline bool may_run_lines(const wg_tile *t, const wg_core *k, uint64_t stop)

@@ -115,7 +115,10 @@ void wg_solo_repeat(wg_tile *t, unsigned core)
         s->phase = WG_PHASE_REGIONS;
         wg_regions_tick(t);
     }
-    wg_appoint(s, agent, s->next[agent]); /* as seen from now */
+    uint64_t next = s->next[agent]; /* as seen from now: in this cycle, if the cores are still to come in it */
+    if (next <= now)
+        next = phase < wg_agent_first_phase(agent) ? now : now + 1;
+    wg_appoint(s, agent, next);
     wg_appoint(s, WG_AGENT_REGIONS, s->next[WG_AGENT_REGIONS]);
     s->phase = phase;
     s->pending_cores = pending;

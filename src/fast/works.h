@@ -57,7 +57,7 @@ static inline void wg_gate_stalls(wg_frontend *f, const wg_stall *why, uint64_t 
 {
     if (!f->stalled || f->stall.reason != why->reason || f->stall.resource != why->resource)
         f->stalled_since = now;
-    f->stall = *why;
+    wg_gate_keep(f, why);
     f->stalled = true;
 }
 

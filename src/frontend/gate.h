@@ -16,6 +16,15 @@ static inline wg_stall wg_gate_caught(const wg_frontend *f, const wg_insn *head)
     return (wg_stall){wait ? WG_STALL_LATCH_OCCUPIED : WG_STALL_LATCHED_WAIT, resource, f->latch.holder, WG_NEVER};
 }
 
+/* Field by field: padding is part of a snapshot, and that of `why` is not defined. */
+static inline void wg_gate_keep(wg_frontend *f, const wg_stall *why)
+{
+    f->stall.reason = why->reason;
+    f->stall.resource = why->resource;
+    f->stall.holder = why->holder;
+    f->stall.retry_at = why->retry_at;
+}
+
 /* The head waits; if that, or what for, is new, whoever watches gets to know. */
 void wg_gate_waits(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_stall *why);
 

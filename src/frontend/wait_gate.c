@@ -240,7 +240,7 @@ void wg_gate_waits(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_sta
     }
     if (f->stalled)
         wg_gate_stall_ends(t, f, head, true);
-    f->stall = *why;
+    wg_gate_keep(f, why);
     f->stalled = true;
     f->stalled_since = t->sched.now;
     WG_EMIT_INSN(t, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0 + head->thread, head, .stall = *why);

@@ -52,11 +52,11 @@ static inline void wg_look(wg_device *dev)
     }
 }
 
-/* Somebody outside may have set something going. */
+/* Somebody outside may want to see every cycle from here on, or reaches in; a loop that never ends goes on. */
 static inline void wg_reach(wg_device *dev)
 {
     wg_look(dev);
-    dev->tile->poll.settled = dev->tile->poll.endless = false;
+    dev->tile->poll.settled = false;
 }
 
 /* Somebody outside is about to change something: rounds and refusals before that say nothing about those to come. */

@@ -42,7 +42,7 @@ typedef struct wg_poll_state {
 enum { WG_POLL_COUNTS = WG_CORES + 1 };
 enum { WG_POLL_REFERENCES = 40, WG_POLL_FINDINGS = 1024 };
 
-/* Environment, not state: when a round is recognised has no effect on what happens. */
+/* Environment, not state: when a round is recognised has no effect on what happens. A snapshot holds it (poll_saved.c). */
 typedef struct wg_poll {
     uint64_t look_at;       /* nothing to do before this cycle */
     uint64_t stop_at;       /* the clock must stand in this cycle, even if nobody is due */
@@ -62,6 +62,7 @@ typedef struct wg_poll {
     uint64_t seen_at, signature;
     uint64_t number[WG_POLL_COUNTS];
     bool polls[WG_POLL_COUNTS]; /* … and has executed something when it was seen again */
+    bool restored;              /* … in another device: how many findings there were then is not known */
     bool settled;               /* the tile goes round until somebody else acts, with this period */
     uint64_t period, per_period[WG_POLL_COUNTS];
     uint64_t findings[WG_POLL_FINDINGS]; /* how often each had occurred when it was seen; then: occurs per period */

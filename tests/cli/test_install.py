@@ -93,5 +93,16 @@ with tempfile.TemporaryDirectory() as scratch:
     needed = sh("readelf", "-d", next((d / "root").rglob("libwaitgate.so")))
     needed = [line.split("[")[1].rstrip("]") for line in needed.splitlines() if "(NEEDED)" in line]
     check(needed == ["libc.so.6"], f"the core library needs {needed}")
+    # What is installed is hardened (a release build): relocations are read-only, input is parsed behind a stack protector.
+    if '"value": "release"' in sh("meson", "introspect", sys.argv[1], "--buildoptions").split('"buildtype"')[1][:400]:
+        for file in [prefix / "bin/waitgate", *(next((d / "root").rglob(f"lib{n}.so")) for n in ("waitgate", "ttsim_bh", "ttsim_wh"))]:
+            headers, dynamic = sh("readelf", "-lW", file), sh("readelf", "-dW", file)
+            check("GNU_RELRO" in headers and "BIND_NOW" in dynamic, f"{file.name}: relocations can be written")
+            check(not re.search(r"GNU_STACK.* RWE", headers), f"{file.name}: the stack can be executed")
+        command = prefix / "bin/waitgate"
+        check("DYN" in sh("readelf", "-hW", command), "the command is not position-independent")
+        symbols = sh("readelf", "-sW", command)
+        for name in ("__stack_chk_fail", "__memcpy_chk|__snprintf_chk|__vsnprintf_chk"):
+            check(re.search(name, symbols), f"the command has no {name}")
 print(f"{passed} passed, {failed} failed")
 sys.exit(1 if failed else 0)

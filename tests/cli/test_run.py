@@ -277,6 +277,28 @@ def lockstep_is_the_same(d):
     assert slow == run("run", "--json", "--stats", p).stdout
 
 
+@test
+def bad_environment(d):
+    """A value that means nothing is an error that names it."""
+    import os
+    p = program(d, BUSY)
+    core = program(d, ".core b\nstop:\n j stop\n", "core.tasm")
+    chip = d / "chip.yaml"
+    chip.write_text("arch: bh\ntiles:\n  - at: [1, 2]\n    load:\n      - {address: 0x1000, words: [1]}\n")
+    bad = {"WAITGATE_LOCKSTEP": ("banana", "yes", "2", "-1", "1x", ""), "WAITGATE_FAST": ("row", "banana", "rows,"),
+           "WAITGATE_RISCV_PREFIX": ("x" * 300, "nonsense-"), "TMPDIR": ("/" + "x" * 400, str(d / "missing"))}
+    for name, values in bad.items():
+        for value in values:
+            linked = name in ("WAITGATE_RISCV_PREFIX", "TMPDIR")
+            for command in [("run", core)] if linked else [("run", p), ("check", p), ("explore", p), ("run", chip)]:
+                r = run(*command, env=dict(os.environ, **{name: value}), status=1)
+                assert name in r.stderr or (value and value in r.stderr), (name, value, command, r.stderr)
+                assert linked or f"`{value}`" in r.stderr, (name, value, command, r.stderr)
+    for value in ("0", "1"):
+        run("run", p, env=dict(os.environ, WAITGATE_LOCKSTEP=value))
+    run("run", core, env=dict(os.environ, TMPDIR=""))
+
+
 C_KERNEL = r"""
 #define STORE(address, value) (*(volatile unsigned *)(address) = (value))
 unsigned table[4] = {1, 2, 3, 4};

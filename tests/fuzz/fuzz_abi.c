@@ -19,6 +19,10 @@ void libttsim_clock(uint32_t clocks);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Chips are large: what is freed is used again soon, else the kernel clears pages for most of the time. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) { return "quarantine_size_mb=1:malloc_context_size=1"; }
+
 static bool call_back;
 
 static void dma_read(uint64_t address, void *to, uint32_t bytes)

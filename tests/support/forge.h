@@ -104,24 +104,39 @@ static inline void forge_sum(char *snapshot, size_t bytes)
 
 enum { FORGE_HEADER = 56 };
 
-/* Changes a snapshot of `bytes` bytes. */
-static inline void forge_snapshot(forge *f, char *snapshot, size_t bytes)
+/* How many bytes a snapshot has of state, L1, packets and loops; together, with the header, of all. */
+static inline size_t forge_part(const char *snapshot, unsigned part)
 {
-    const size_t state = sizeof(wg_tile) - WG_TILE_STATE_OFFSET;
+    static const uint8_t at[4][2] = {{32, 8}, {40, 8}, {48, 8}, {28, 4}};
+    uint64_t bytes = 0;
+    memcpy(&bytes, snapshot + at[part][0], at[part][1]);
+    return bytes;
+}
+static inline size_t forge_bytes(const char *snapshot)
+{
+    size_t all = FORGE_HEADER;
+    for (unsigned part = 0; part < 4; part++)
+        all += forge_part(snapshot, part);
+    return all;
+}
+
+static inline void forge_snapshot(forge *f, char *snapshot)
+{
+    const size_t state = forge_part(snapshot, 0), l1 = forge_part(snapshot, 1), box = forge_part(snapshot, 2),
+                 loops = forge_part(snapshot, 3);
     char *tile = snapshot + FORGE_HEADER - WG_TILE_STATE_OFFSET;
-    uint64_t l1 = 0, box = 0;
-    memcpy(&l1, snapshot + FORGE_HEADER - 16, sizeof l1);
-    memcpy(&box, snapshot + FORGE_HEADER - 8, sizeof box);
     do {
         uint32_t how = forge_word(f);
         if (how % 8 == 0) /* any bit */
             snapshot[FORGE_HEADER + forge_below(f, (uint32_t)state)] ^= (char)(1u << (how >> 8 & 7));
+        else if (how % 8 == 2)
+            snapshot[FORGE_HEADER + state + l1 + box + forge_below(f, (uint32_t)loops)] ^= (char)(1u << (how >> 8 & 7));
         else if (how % 8 == 1 && box)
             forge_field(f, wg_state_of_box, snapshot + FORGE_HEADER + state + l1);
         else
             forge_field(f, wg_state_of_tile, tile);
     } while (f->size > 12);
-    forge_sum(snapshot, bytes);
+    forge_sum(snapshot, forge_bytes(snapshot));
 }
 
 #endif

@@ -322,6 +322,54 @@ static void test_bad_environment(void **state)
         }
 }
 
+/* T1 starts at `base`. */
+static void release_t1(lib *l, uint32_t base)
+{
+    if (l->arch == WG_ARCH_BH) {
+        put32(l, DEBUG_REGS + 0x22C, base);
+        put32(l, DEBUG_REGS + 0x234, 2);
+    } else {
+        put32(l, 0xFFEF0000 + 159 * 4, base);
+        put32(l, 0xFFEF0000 + 161 * 4, 2);
+    }
+    put32(l, SOFT_RESET, CORES_IN_RESET & ~RESET_T1);
+}
+
+/* How many clocks T1 needs for eleven MVMULs into one block of Dst. */
+static unsigned clocks_of_mvmuls(void **state, const char *profile)
+{
+    enum { SETDVALID = 0x57000003, MVMUL = 0x26000000 };
+    rv p = rv_at(0x8000);
+    rv_tt(&p, SETDVALID);
+    for (unsigned i = 0; i < 11; i++)
+        rv_tt(&p, MVMUL);
+    rv_li(&p, T0, 0xFFE80000);
+    rv_lw(&p, A0, 4, T0); /* until the thread is idle */
+    rv_add(&p, A0, A0, A0);
+    rv_store(&p, 0x20010, 0xD0E);
+    rv_done(&p);
+    if (profile)
+        setenv("WAITGATE_PROFILE", profile, 1);
+    lib l = start(state);
+    unsetenv("WAITGATE_PROFILE");
+    prepare(&l, &p);
+    release_t1(&l, p.base);
+    unsigned clocks = 0;
+    for (; get32(&l, 0x20010) != 0xD0E && clocks < 2000; clocks++)
+        l.clock(1);
+    end(&l);
+    assert_true(clocks < 2000);
+    return clocks;
+}
+
+/* Timing is as measured, unless WAITGATE_PROFILE says otherwise: six cycles per block of Dst, not five. */
+static void test_profile(void **state)
+{
+    unsigned silicon = clocks_of_mvmuls(state, "silicon"), documented = clocks_of_mvmuls(state, "documented");
+    assert_int_equal(clocks_of_mvmuls(state, NULL), silicon);
+    assert_int_equal(silicon, documented + 10);
+}
+
 /* WAITGATE_CHECK: the report comes when the host lets go, as text or JSON; %p is the process. */
 static void test_check(void **state)
 {
@@ -371,6 +419,7 @@ static const wg_test tests[] = {
     WG_TEST(test_on_finding, WG_BH | WG_WH, ""),
     WG_TEST(test_exit_on_finding, WG_BH | WG_WH, ""),
     WG_TEST(test_bad_environment, WG_BH | WG_WH, ""),
+    WG_TEST(test_profile, WG_BH | WG_WH, ""),
     WG_TEST(test_check, WG_BH | WG_WH, ""),
 };
 WG_MAIN("abi", tests)

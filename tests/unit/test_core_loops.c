@@ -2,7 +2,8 @@
 /*
  * Loops whose rounds repeat themselves (src/fast/lines_loop.c, loops.c, rounds.c): random bodies of arithmetic, loads and
  * stores, with pointers that stand still or move, on one core or, much the same, on several at a time, run once skipping,
- * once in small steps and once with every agent ticked in every cycle. Registers, memory, cycles and instruction counts must
+ * once in small steps, once without shortcuts, once moved from device to device by snapshots and once with every agent
+ * ticked in every cycle. Registers, memory, cycles and instruction counts must
  * be identical at every look.
  *
  * WG_RANDOM_LOOPS says how many programs per architecture, WG_RANDOM_FIRST where to begin.
@@ -10,7 +11,7 @@
 #include "rvasm.h"
 #include "wgtest.h"
 
-enum { SKIPPING, STEPPING, LOCKSTEP, MODES };
+enum { SKIPPING, STEPPING, NONE, RESTORED, LOCKSTEP, MODES };
 enum { CODE = 0x10000, CODE_STRIDE = 0x1000, DATA = 0x40000, DATA_STRIDE = 0x10000 };
 enum { FROM = S2, TO = S3, COUNT = S4 };
 
@@ -140,11 +141,28 @@ static rv crowd_program(unsigned core, const crowd *w)
 
 static wg_device *make(wg_arch_id arch, unsigned mode, unsigned profile)
 {
-    wg_device_desc desc = {
-        .struct_size = sizeof desc, .arch = arch, .profile = (wg_profile)profile, .lockstep = mode == LOCKSTEP};
+    wg_device_desc desc = {.struct_size = sizeof desc,
+                           .arch = arch,
+                           .profile = (wg_profile)profile,
+                           .lockstep = mode == LOCKSTEP,
+                           .shortcuts = mode == NONE ? "none" : NULL};
     wg_device *dev = NULL;
     assert_int_equal(wg_create(&desc, &dev), WG_OK);
     return dev;
+}
+
+/* The run goes on in another device. */
+static wg_device *move(wg_device *dev, wg_arch_id arch, unsigned profile)
+{
+    size_t size = wg_snapshot_size(dev);
+    void *copy = malloc(size);
+    wg_device *to = make(arch, RESTORED, profile);
+    assert_non_null(copy);
+    assert_int_equal(wg_snapshot(dev, copy, size), WG_OK);
+    assert_int_equal(wg_restore(to, copy, size), WG_OK);
+    free(copy);
+    wg_destroy(dev);
+    return to;
 }
 
 static void step(wg_device *dev, unsigned mode, uint64_t cycles)
@@ -172,7 +190,10 @@ static void same_in_all_modes(wg_arch_id arch, unsigned profile, unsigned cores,
     for (unsigned look = 0; look < looks; look++) {
         uint64_t cycles = 1 + below(6000), hash = 0;
         for (unsigned i = 0; i < MODES; i++) {
-            step(dev[i], i, cycles);
+            step(dev[i], i, cycles / 2);
+            if (i == RESTORED)
+                dev[i] = move(dev[i], arch, profile);
+            step(dev[i], i, cycles - cycles / 2);
             uint64_t h = wg_state_hash(dev[i]);
             if (i && h != hash)
                 fail_msg("program %u: mode %u differs by cycle %llu", seed, i, (unsigned long long)wg_cycle(dev[i]));
@@ -187,10 +208,20 @@ static void same_in_all_modes(wg_arch_id arch, unsigned profile, unsigned cores,
             }
         }
     }
-    for (unsigned i = 1; i < MODES; i++)
+    for (unsigned i = 1; i < MODES; i++) {
+        if (i == RESTORED) /* findings are not part of a snapshot */
+            continue;
         if (wg_finding_count(dev[i]) != wg_finding_count(dev[0]))
             fail_msg("program %u: %zu findings in mode %u, not %zu", seed, wg_finding_count(dev[i]), i,
                      wg_finding_count(dev[0]));
+        for (size_t k = 0; k < wg_finding_count(dev[0]); k++) {
+            const wg_finding *a = wg_finding_at(dev[0], k), *b = wg_finding_at(dev[i], k);
+            if (a->code != b->code || a->cycle != b->cycle || a->count != b->count)
+                fail_msg("program %u: finding %zu in mode %u: %llu times from %llu on, not %llu from %llu on", seed, k,
+                         i, (unsigned long long)b->count, (unsigned long long)b->cycle, (unsigned long long)a->count,
+                         (unsigned long long)a->cycle);
+        }
+    }
     for (unsigned i = 0; i < MODES; i++)
         wg_destroy(dev[i]);
 }

@@ -2,8 +2,8 @@
 /*
  * Running ahead is exact (time.md rules 7 to 9 and 15): random programs on several cores (ALU, branches, calls, own RAM,
  * L1, fences, atomics, pushes, mailboxes, semaphores, configuration, CSRs) run once skipping, once in small steps, once
- * ticking every agent in every cycle, and once skipping under an observer of everything. States, findings and the two
- * event streams must be identical. Polling that never ends must be recognised in the same cycle by all of them.
+ * without shortcuts, once ticking every agent in every cycle, and once skipping under an observer of everything. States,
+ * findings and the two event streams must be identical. Polling that never ends must be recognised in the same cycle by all of them.
  * Others change CSRs on the way, jump to misaligned addresses, are interrupted, and the host reaches in between the rounds
  * of a run; there is one more mode, in which the run goes on in another device, restored from a snapshot.
  *
@@ -16,8 +16,9 @@
 #include "state_diff.h"
 #include "wgtest.h"
 
-enum { SKIPPING, STEPPING, RESTORED, LOCKSTEP, WATCHED, MODES };
-static const char *const mode_names[MODES] = {"skipping", "stepping", "restored", "lockstep", "watched"};
+enum { SKIPPING, STEPPING, RESTORED, NONE, LOCKSTEP, WATCHED, MODES };
+static const char *const mode_names[MODES] = {"skipping",          "stepping", "restored",
+                                              "without shortcuts", "lockstep", "watched"};
 enum { HANDLER = 0x18000, HANDLER_STRIDE = 0x100 };
 enum { CODE = 0x10000, CODE_STRIDE = 0x1000, SHARED = 0x40000, OWN = 0x50000, OWN_STRIDE = 0x1000 };
 enum {
@@ -326,8 +327,11 @@ static void listen(void *user, const wg_event *e)
 
 static wg_device *make(wg_arch_id arch, unsigned mode, unsigned profile, stream *s)
 {
-    wg_device_desc desc = {
-        .struct_size = sizeof desc, .arch = arch, .profile = (wg_profile)profile, .lockstep = mode == LOCKSTEP};
+    wg_device_desc desc = {.struct_size = sizeof desc,
+                           .arch = arch,
+                           .profile = (wg_profile)profile,
+                           .lockstep = mode == LOCKSTEP,
+                           .shortcuts = mode == NONE ? "none" : NULL};
     wg_device *dev = NULL;
     assert_int_equal(wg_create(&desc, &dev), WG_OK);
     if (mode >= LOCKSTEP)
@@ -410,28 +414,37 @@ static unsigned number(const char *name, unsigned otherwise)
     return text ? (unsigned)strtoul(text, NULL, 0) : otherwise;
 }
 
-/* The run ends in the same cycle, for the same reason, whether it skips or not. */
+/* The run ends in the same cycle, for the same reason, in every mode: in one go, in pieces, in several devices. */
 static void same_end(wg_arch_id arch, unsigned profile, unsigned cores, const rv code[WG_CORES], unsigned seed)
 {
-    uint64_t end[2], hash[2];
-    wg_stop stop[2];
-    for (unsigned i = 0; i < 2; i++) {
-        wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .profile = (wg_profile)profile, .lockstep = i};
-        wg_device *dev = NULL;
-        assert_int_equal(wg_create(&desc, &dev), WG_OK);
+    enum { LIMIT = 20000 };
+    wg_device *first = NULL;
+    wg_stop stop[MODES];
+    stream s[MODES] = {0};
+    for (unsigned i = 0; i < MODES; i++) {
+        wg_device *dev = make(arch, i, profile, &s[i]);
         for (unsigned c = 0; c < WG_CORES; c++)
             if (cores >> c & 1) {
                 assert_true(rv_load(dev, &code[c]));
                 assert_int_equal(wg_core_release(dev, (wg_core_id)c, code[c].base), WG_OK);
             }
-        assert_int_equal(wg_run(dev, 20000, &stop[i]), WG_OK);
-        end[i] = wg_cycle(dev);
-        hash[i] = wg_state_hash(dev);
-        wg_destroy(dev);
+        do {
+            uint64_t left = LIMIT - wg_cycle(dev), n = i == STEPPING || i == RESTORED ? 1 + below(4000) : left;
+            assert_int_equal(wg_run(dev, n < left ? n : left, &stop[i]), WG_OK);
+            if (i == RESTORED && stop[i] == WG_STOP_CYCLES)
+                dev = move(dev, arch, profile);
+        } while (stop[i] == WG_STOP_CYCLES && wg_cycle(dev) < LIMIT);
+        first = first ? first : dev;
+        if (stop[i] != stop[0] || wg_cycle(dev) != wg_cycle(first) || wg_state_hash(dev) != wg_state_hash(first))
+            fail_msg("program %u: %s ends in %llu (%d), not %llu (%d): %s", seed, mode_names[i],
+                     (unsigned long long)wg_cycle(dev), (int)stop[i], (unsigned long long)wg_cycle(first), (int)stop[0],
+                     first_difference(first, dev));
+        if (i != RESTORED)
+            same_findings(first, dev, seed);
+        if (dev != first)
+            wg_destroy(dev);
     }
-    if (stop[0] != stop[1] || end[0] != end[1] || hash[0] != hash[1])
-        fail_msg("program %u: ends in %llu (%d), not %llu (%d)", seed, (unsigned long long)end[0], (int)stop[0],
-                 (unsigned long long)end[1], (int)stop[1]);
+    wg_destroy(first);
 }
 
 enum { SMALL_LOOPS = 101 }; /* for `feed`: small loops and nothing else */
@@ -600,7 +613,7 @@ static void test_polling_hangs(void **state)
         stream s[MODES] = {0};
         uint64_t end[MODES] = {0}, hash[MODES] = {0};
         for (unsigned i = 0; i < MODES; i++) {
-            if (i == STEPPING || i == RESTORED)
+            if (i == STEPPING || i == RESTORED || i == NONE)
                 continue;
             wg_device *dev = make(arch, i, 0, &s[i]);
             for (unsigned c = 0; c < WG_CORES; c++)

@@ -2,7 +2,8 @@
 /*
  * A run that can never end is recognised, or not, alike in every mode and in the same cycle, with the same report
  * (time.md rules 10, 11 and 15): random loops of several cores that wait, count, push, store or do nothing at all, run
- * once skipping, once ticking every agent in every cycle, once watched, and once in odd steps; with limits anywhere.
+ * once skipping, once ticking every agent in every cycle, once watched, once without shortcuts, once in odd steps, and once
+ * moved from device to device by snapshots at random cuts; with limits anywhere.
  *
  * WG_RANDOM_PROGRAMS says how many programs per architecture, WG_RANDOM_FIRST where to begin.
  */
@@ -11,8 +12,9 @@
 #include "state_diff.h"
 #include "wgtest.h"
 
-enum { SKIPPING, LOCKSTEP, WATCHED, STEPPING, MODES };
-static const char *const mode_names[MODES] = {"skipping", "lockstep", "watched", "stepping"};
+enum { SKIPPING, LOCKSTEP, WATCHED, NONE, STEPPING, RESTORED, MODES };
+static const char *const mode_names[MODES] = {"skipping",          "lockstep", "watched",
+                                              "without shortcuts", "stepping", "restored"};
 enum { CODE = 0x10000, CODE_STRIDE = 0x1000, SHARED = 0x40000, OWN = 0x50000, OWN_STRIDE = 0x1000 };
 enum { RAM = S2, L1_SHARED = S3, L1_OWN = S4, PUSH = S8, INNER = T5, LOOP = T6 };
 
@@ -28,12 +30,21 @@ typedef struct ending {
 
 static void ignore(void *user, const wg_event *e) { (void)user, (void)e; }
 
-static wg_device *start(wg_arch_id arch, unsigned mode, unsigned profile, unsigned cores, const rv code[WG_CORES])
+static wg_device *make(wg_arch_id arch, unsigned mode, unsigned profile)
 {
-    wg_device_desc desc = {
-        .struct_size = sizeof desc, .arch = arch, .profile = (wg_profile)profile, .lockstep = mode == LOCKSTEP};
+    wg_device_desc desc = {.struct_size = sizeof desc,
+                           .arch = arch,
+                           .profile = (wg_profile)profile,
+                           .lockstep = mode == LOCKSTEP,
+                           .shortcuts = mode == NONE ? "none" : NULL};
     wg_device *dev = NULL;
     assert_int_equal(wg_create(&desc, &dev), WG_OK);
+    return dev;
+}
+
+static wg_device *start(wg_arch_id arch, unsigned mode, unsigned profile, unsigned cores, const rv code[WG_CORES])
+{
+    wg_device *dev = make(arch, mode, profile);
     if (mode == WATCHED)
         assert_int_equal(wg_observe(dev, ~UINT64_C(0), ignore, NULL, NULL), WG_OK);
     for (unsigned c = 0; c < WG_CORES; c++)
@@ -44,14 +55,34 @@ static wg_device *start(wg_arch_id arch, unsigned mode, unsigned profile, unsign
     return dev;
 }
 
-static void run(wg_device *dev, unsigned mode, uint64_t limit, ending *out)
+/* The run goes on in another device, in whatever mode, which may have a past of its own. */
+static wg_device *move(wg_device *dev, wg_arch_id arch, unsigned profile)
+{
+    size_t size = wg_snapshot_size(dev);
+    void *copy = malloc(size);
+    wg_device *to = make(arch, below(4) ? below(2) * NONE : LOCKSTEP, profile);
+    wg_stop stop;
+    assert_non_null(copy);
+    assert_int_equal(wg_snapshot(dev, copy, size), WG_OK);
+    if (below(4) == 0)
+        assert_int_equal(wg_run(to, 5000, &stop), WG_OK);
+    if (wg_restore(to, copy, size) != WG_OK)
+        fail_msg("%s", wg_error(to));
+    free(copy);
+    wg_destroy(dev);
+    return to;
+}
+
+static wg_device *run(wg_device *dev, wg_arch_id arch, unsigned profile, unsigned mode, uint64_t limit, ending *out)
 {
     static const wg_history none;
-    if (mode == STEPPING) {
-        uint32_t size = below(3) ? 3000 : 9;
+    if (mode >= STEPPING) {
+        uint32_t size = below(3) ? 3000 : mode == STEPPING ? 9 : 900;
         do {
             uint64_t left = limit - wg_cycle(dev), n = 1 + below(size);
             assert_int_equal(wg_run(dev, n < left ? n : left, &out->stop), WG_OK);
+            if (mode == RESTORED && out->stop == WG_STOP_CYCLES && below(2))
+                dev = move(dev, arch, profile);
         } while (out->stop == WG_STOP_CYCLES && wg_cycle(dev) < limit);
     } else {
         assert_int_equal(wg_run(dev, limit, &out->stop), WG_OK);
@@ -59,6 +90,7 @@ static void run(wg_device *dev, unsigned mode, uint64_t limit, ending *out)
     out->cycle = wg_cycle(dev);
     out->hash = wg_state_hash(dev);
     wg_hang_inspect(dev, &none, out->stop == WG_STOP_HUNG, &out->hang);
+    return dev;
 }
 
 static bool same_report(const wg_hang *a, const wg_hang *b)
@@ -76,7 +108,7 @@ static void same_ending(wg_arch_id arch, unsigned profile, unsigned cores, const
     wg_device *first = NULL;
     for (unsigned i = 0; i < MODES; i++) {
         wg_device *dev = start(arch, i, profile, cores, code);
-        run(dev, i, limit, &end[i]);
+        dev = run(dev, arch, profile, i, limit, &end[i]);
         if (end[i].stop != end[0].stop || end[i].cycle != end[0].cycle || end[i].hash != end[0].hash)
             fail_msg("%s program %u, limit %llu: %s ends in %llu (%d), %s in %llu (%d): %s\nRepeat with: "
                      "WG_RANDOM_FIRST=%u WG_RANDOM_PROGRAMS=1 build/tests/unit/test_endless",
@@ -453,13 +485,13 @@ static void test_coprime_rounds(void **state)
         same_ending(arch, 0, cores, code, 200000, 0, end);
     } else {
         wg_device *dev = start(arch, SKIPPING, 0, cores, code);
-        run(dev, SKIPPING, 100000000, &end[0]);
+        dev = run(dev, arch, 0, SKIPPING, 100000000, &end[0]);
         wg_destroy(dev);
     }
     assert_int_equal(end[0].stop, WG_STOP_HUNG);
     code[WG_CORE_B] = delayed(WG_CORE_B, 5000);
     wg_device *dev = start(arch, SKIPPING, 0, 1u << WG_CORE_B, code);
-    run(dev, SKIPPING, 100000000, &end[0]);
+    dev = run(dev, arch, 0, SKIPPING, 100000000, &end[0]);
     assert_int_equal(end[0].stop, WG_STOP_HUNG);
     wg_destroy(dev);
     free(end);
@@ -529,9 +561,11 @@ static void test_refused_in_steps(void **state)
         wg_stop stop;
         assert_int_equal(wg_push(dev, 0, 0x45010000), WG_OK);
         assert_int_equal(wg_push(dev, 0, 0x62010100), WG_OK);
-        do
-            assert_int_equal(wg_run(dev, mode == STEPPING ? 1 : 5000, &stop), WG_OK);
-        while (stop == WG_STOP_CYCLES && wg_cycle(dev) < 5000);
+        do {
+            assert_int_equal(wg_run(dev, mode >= STEPPING ? 1 : 5000, &stop), WG_OK);
+            if (mode == RESTORED && stop == WG_STOP_CYCLES)
+                dev = move(dev, arch, 0);
+        } while (stop == WG_STOP_CYCLES && wg_cycle(dev) < 5000);
         assert_int_equal(stop, WG_STOP_HUNG);
         end[mode] = wg_cycle(dev);
         assert_true(end[mode] == end[0]);
