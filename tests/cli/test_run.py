@@ -291,7 +291,7 @@ def bad_environment(d):
         for value in values:
             linked = name in ("WAITGATE_RISCV_PREFIX", "TMPDIR")
             for command in [("run", core)] if linked else [("run", p), ("check", p), ("explore", p), ("run", chip)]:
-                r = run(*command, env=dict(os.environ, **{name: value}), status=1)
+                r = run(*command, env=dict(os.environ, **{name: value}), status=6)
                 assert name in r.stderr or (value and value in r.stderr), (name, value, command, r.stderr)
                 assert linked or f"`{value}`" in r.stderr, (name, value, command, r.stderr)
     for value in ("0", "1"):
