@@ -349,6 +349,21 @@ def an_assertion_names_its_line(d):
 
 
 @test
+def a_pushed_instruction_has_its_own_line(d):
+    (d / "k.c").write_text('#include "wg_kernel.h"\n__attribute__((naked)) void _start(void) { __asm__ volatile("li sp, 0xFFB00800\\n j kernel"); }\n'
+                           "__attribute__((used)) void kernel(void)\n{\n    volatile int x = 3;\n    x = x + 1;\n    TTI_SETDMAREG(0, 30, 0, 8);\n"
+                           "    x = x + 2;\n    TTI_SEMWAIT(0x1FF, 8, 1);\n    x = x + 3;\n    TTI_NOP;\n    for (;;)\n        ;\n}\n")
+    header = next(p for p in pathlib.Path(WAITGATE).resolve().parent.glob("src/isa/wg_kernel.h"))
+    for level in ("-O0", "-Os", "-O2"):
+        subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", level, "-g", "-nostdlib", "-ffreestanding", "-static", "-I",
+                        header.parent, "-Wl,-Ttext=0x6000", "-o", d / "trisc0.elf", d / "k.c"], check=True, capture_output=True)
+        lines = dict(re.findall(r"; \S*k\.c:(\d+)\n +\w+: +\w+ +(tt\w+)", run("dis", d / "trisc0.elf").stdout))
+        assert lines == {"7": "ttsetdmareg", "9": "ttsemwait", "11": "ttnop"}, (level, lines)
+        out = run("run", d / "trisc0.elf", status=3).stdout
+        assert re.search(r"semaphore 3 \(UNPACK_OPERAND_SYNC\), for which thread 0 waits at kernel\S* \(\S*k\.c:9\)", " ".join(out.split())), out
+
+
+@test
 def a_forbidden_access_names_line_and_nearest_region(d):
     (d / "f.c").write_text("__attribute__((naked)) void _start(void) { __asm__ volatile(\"li sp, 0xFFB00800\\n j kernel\"); }\n"
                            "__attribute__((noinline)) unsigned peek(volatile unsigned *p)\n{\n    return *p;\n}\n"
