@@ -263,10 +263,23 @@ static bool race_expected(const wg_session *s, const wg_race *race)
     return false;
 }
 
+/* Is the report whose remedy removes this one, too, shown instead? */
+static bool is_folded(wg_session *s, const wg_race *race)
+{
+    if (!race->explained_by || s->args->value[WG_OPT_ALL])
+        return false;
+    for (size_t i = 0; i < wg_races_count(s->races); i++) {
+        const wg_race *cause = wg_races_at(s->races, i);
+        if (cause->id == race->explained_by)
+            return !suppresses_race(s, cause, NULL) && !race_expected(s, cause);
+    }
+    return false;
+}
+
 void wg_report_races(wg_session *s, wg_text *out)
 {
     bool quiet = s->args->value[WG_OPT_QUIET] != NULL;
-    size_t shown = 0, suppressed = 0;
+    size_t shown = 0, suppressed = 0, folded = 0;
     const wg_race_words w = wg_check_words(s);
     for (size_t i = 0; i < wg_races_count(s->races); i++) {
         const wg_race *race = wg_races_at(s->races, i);
@@ -278,6 +291,8 @@ void wg_report_races(wg_session *s, wg_text *out)
         if (by) {
             by->used += race->count;
             suppressed++;
+        } else if (is_folded(s, race)) {
+            folded++;
         } else if (!quiet || (!race_expected(s, race) && wg_race_severity(race->kind) > WG_SEVERITY_NOTE)) {
             wg_race_text(&w, &shown_race, out);
             shown++;
@@ -286,9 +301,13 @@ void wg_report_races(wg_session *s, wg_text *out)
     if (shown)
         wg_textf(out, "==================\n");
     if (!quiet || shown)
-        wg_textf(out, "%zu race report%s%s", shown, shown == 1 ? "" : "s", suppressed ? "" : "\n");
+        wg_textf(out, "%zu race report%s", shown, shown == 1 ? "" : "s");
     if (suppressed && (!quiet || shown))
-        wg_textf(out, ", %zu suppressed\n", suppressed);
+        wg_textf(out, ", %zu suppressed", suppressed);
+    if (folded && (!quiet || shown))
+        wg_textf(out, ", %zu more of the same cause%s (--all shows them)", folded, shown == 1 ? "" : "s");
+    if (!quiet || shown)
+        wg_text_add(out, "\n", 1);
     for (size_t i = 0; !quiet && s->suppressions && i < s->suppressions->entries; i++)
         if (!s->suppressions->entry[i].used)
             wg_textf(out, "note: the suppression of %s in line %u suppressed nothing\n", s->suppressions->entry[i].kind,

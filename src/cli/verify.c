@@ -3,7 +3,8 @@
  * Are the remedies any good? For each race the program is run again with its remedy inserted (patch.h), unperturbed and
  * under a few seeds, watched by a detector of its own. The remedy is verified when in every such run the race is
  * gone, no other has come, the run ends as it should and the program's expectations of values hold; and, unless other
- * races are left to disturb it, when all these runs leave the same L1.
+ * races are left to disturb it, when all these runs leave the same L1. Other races that are gone with it have the same
+ * cause: they are told with this one.
  */
 #include "cli/patch.h"
 
@@ -74,7 +75,16 @@ static bool values_hold(wg_session *v)
     return true;
 }
 
-static trial run_with(wg_session *s, const wg_race *race, uint64_t seed, wg_text *error)
+/* Those of the races that are still there are not gone with this remedy. */
+static void strike_out(const wg_session *s, const wg_session *v, const wg_patch *p, bool *gone)
+{
+    for (size_t k = 0; k < wg_races_count(s->races); k++)
+        for (size_t i = 0; i < wg_races_count(v->races) && gone[k]; i++)
+            gone[k] = !same_race(p, wg_races_at(s->races, k), wg_races_at(v->races, i));
+}
+
+/* gone[i]: race i was in none of the runs so far. */
+static trial run_with(wg_session *s, const wg_race *race, uint64_t seed, bool *gone, wg_text *error)
 {
     wg_session v = *s;
     wg_patch patch = {0};
@@ -93,6 +103,7 @@ static trial run_with(wg_session *s, const wg_race *race, uint64_t seed, wg_text
         t.ran = true;
         t.good = ended && race_is_gone(s, &v, &patch, race, &t.others) && values_hold(&v);
         t.l1 = t.good ? hash_l1(v.dev) : 0;
+        strike_out(s, &v, &patch, gone);
     }
     for (size_t i = 0; v.expect_found && i < v.tasm.expects; i++)
         wg_text_free(&v.expect_found[i]);
@@ -105,11 +116,12 @@ static trial run_with(wg_session *s, const wg_race *race, uint64_t seed, wg_text
 }
 
 /* Tries one remedy; what came of it, as far as the budget goes. */
-static wg_remedy_is try_remedy(wg_session *s, const wg_race *race, uint64_t *spent, wg_text *error)
+static wg_remedy_is try_remedy(wg_session *s, const wg_race *race, uint64_t *spent, bool *gone, wg_text *error)
 {
     trial first = {0};
+    memset(gone, true, wg_races_count(s->races) * sizeof *gone);
     for (unsigned seed = 0; seed < SEEDS; seed++) {
-        trial t = *spent < s->verify_cycles ? run_with(s, race, seed, error) : (trial){0};
+        trial t = *spent < s->verify_cycles ? run_with(s, race, seed, gone, error) : (trial){0};
         *spent += t.cycles;
         if (!t.ran)
             return WG_REMEDY_SUGGESTED;
@@ -121,16 +133,39 @@ static wg_remedy_is try_remedy(wg_session *s, const wg_race *race, uint64_t *spe
     return WG_REMEDY_VERIFIED;
 }
 
+static bool same_agent(const wg_race_party *a, const wg_race_party *b)
+{
+    return a->agent == b->agent && a->thread == b->thread && a->core == b->core && a->tile == b->tile;
+}
+
+/* Are both between the same two parties? What a remedy orders between others may have a cause of its own. */
+static bool same_parties(const wg_race *a, const wg_race *b)
+{
+    if (!a->has_a || !b->has_a)
+        return a->has_a == b->has_a && same_agent(&a->b, &b->b);
+    return (same_agent(&a->a, &b->a) && same_agent(&a->b, &b->b)) ||
+           (same_agent(&a->a, &b->b) && same_agent(&a->b, &b->a));
+}
+
 bool wg_verify_races(wg_session *s, wg_text *error)
 {
     uint64_t spent = 0;
-    size_t complaints = error->size;
-    for (size_t i = 0; i < wg_races_count(s->races) && error->size == complaints; i++)
-        if (wg_races_at(s->races, i)->inserts) {
-            wg_remedy_is outcome = try_remedy(s, wg_races_at(s->races, i), &spent, error);
-            if (outcome == WG_REMEDY_NOT_ENOUGH && wg_races_widen(s->races, i))
-                outcome = try_remedy(s, wg_races_at(s->races, i), &spent, error);
-            wg_races_tried(s->races, i, outcome);
+    size_t complaints = error->size, count = wg_races_count(s->races);
+    bool *gone = wg_calloc(count ? count : 1, sizeof *gone);
+    for (size_t i = 0; gone && i < count && error->size == complaints; i++) {
+        const wg_race *race = wg_races_at(s->races, i);
+        if (!race->inserts || race->explained_by)
+            continue;
+        wg_remedy_is outcome = try_remedy(s, race, &spent, gone, error);
+        if (outcome == WG_REMEDY_NOT_ENOUGH && wg_races_widen(s->races, i))
+            outcome = try_remedy(s, race, &spent, gone, error);
+        wg_races_tried(s->races, i, outcome);
+        for (size_t k = 0; outcome == WG_REMEDY_VERIFIED && k < count; k++) {
+            const wg_race *other = wg_races_at(s->races, k);
+            if (k != i && gone[k] && !other->explains && !other->explained_by && same_parties(race, other))
+                wg_races_explain(s->races, i, k);
         }
-    return error->size == complaints;
+    }
+    free(gone);
+    return gone && error->size == complaints;
 }

@@ -72,9 +72,11 @@ typedef struct wg_race {
     uint8_t space;        /* wg_touch_space, where it is about a location */
     uint32_t first, last; /* the locations, inclusive; config: `mask` are the bits */
     uint32_t mask;
-    uint64_t count;    /* of occurrences */
-    uint8_t remedy_is; /* wg_remedy_is: what running the program again with it has shown */
-    uint8_t inserts;   /* 0: the remedy cannot be had by insertions alone */
+    uint64_t count;        /* of occurrences */
+    uint8_t remedy_is;     /* wg_remedy_is: what running the program again with it has shown */
+    uint8_t inserts;       /* 0: the remedy cannot be had by insertions alone */
+    uint32_t explains;     /* other reports that are gone with this one's remedy */
+    uint32_t explained_by; /* the id of the report whose remedy removes this one; 0: none */
     wg_insertion insert[WG_INSERTIONS];
     uint32_t wider_word; /* of insert[0], where a wider wait may be needed; 0: none */
     char wider[240];     /* the remedy with that */
@@ -115,6 +117,8 @@ void wg_races_group_add(wg_races_group *group, wg_races *r, unsigned index);
 size_t wg_races_count(const wg_races *r);
 /* The program was run again with the remedy of this race inserted. */
 void wg_races_tried(wg_races *r, size_t index, wg_remedy_is outcome);
+/* With the remedy of report `cause`, report `index` is gone, too. */
+void wg_races_explain(wg_races *r, size_t cause, size_t index);
 /* The narrow remedy is not enough: takes the wider one instead; false: there is none. */
 bool wg_races_widen(wg_races *r, size_t index);
 /* Has anybody touched these bytes of L1? */

@@ -748,3 +748,11 @@ void wg_races_tried(wg_races *r, size_t index, wg_remedy_is outcome)
     if (index < r->races)
         r->race[index].remedy_is = (uint8_t)outcome;
 }
+
+void wg_races_explain(wg_races *r, size_t cause, size_t index)
+{
+    if (cause >= r->races || index >= r->races)
+        return;
+    r->race[cause].explains++;
+    r->race[index].explained_by = r->race[cause].id;
+}

@@ -85,6 +85,9 @@ void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out)
         party_text(w, &race->a, race->a.cycle <= race->b.cycle ? "previous " : "overtaking the ", out);
     wg_textf(out, "  location: %s\n  why: %s\n  %s: %s\n  id: R%u\n", race->location, race->why,
              remedy_text[race->remedy_is], race->remedy, race->id);
+    if (race->explains)
+        wg_textf(out, "  explains: %u more pair%s, which this remedy puts in order, too\n", race->explains,
+                 race->explains == 1 ? "" : "s");
     wg_race_place_text(w, &race->b, place, sizeof place);
     wg_textf(out, "SUMMARY: Waitgate: %s, %s, %s%s%s\n", wg_race_kind_name(race->kind),
              who(&race->b, room, sizeof room), wg_race_insn_text(w, &race->b, text, sizeof text), *place ? ", " : "",
@@ -132,4 +135,8 @@ void wg_race_json(const wg_race_words *w, const wg_race *race, wg_json *j)
     wg_json_text(j, "remedy", race->remedy);
     wg_json_bool(j, "verified", race->remedy_is == WG_REMEDY_VERIFIED);
     wg_json_text(j, "remedy_is", remedy_word[race->remedy_is]);
+    if (race->explains)
+        wg_json_uint(j, "explains", race->explains);
+    if (race->explained_by)
+        wg_json_uint(j, "explained_by", race->explained_by);
 }
