@@ -117,9 +117,9 @@ static inline void forge_snapshot(forge *f, char *snapshot, size_t bytes)
         if (how % 8 == 0) /* any bit */
             snapshot[FORGE_HEADER + forge_below(f, (uint32_t)state)] ^= (char)(1u << (how >> 8 & 7));
         else if (how % 8 == 1 && box)
-            forge_field(f, wg_state_of_box, snapshot + FORGE_HEADER + state + l1);
+            forge_field(f, &wg_state_noc_box, snapshot + FORGE_HEADER + state + l1);
         else
-            forge_field(f, wg_state_of_tile, tile);
+            forge_field(f, &wg_state_tile, tile);
     } while (f->size > 12);
     forge_sum(snapshot, bytes);
 }
