@@ -44,7 +44,7 @@ static uint64_t relative(uint64_t time, uint64_t now)
     return time == WG_NEVER ? WG_NEVER : time > now ? time - now : 0;
 }
 
-/* ---- one core ------------------------------------------------------------------------------------------ */
+/* ---- the state, and another one ------------------------------------------------------------------------ */
 
 /* Requests through the L0 cache since it last emptied itself. */
 static uint32_t flush_count(const wg_tile *t, const wg_core *k)
@@ -53,142 +53,63 @@ static uint32_t flush_count(const wg_tile *t, const wg_core *k)
     return flushes ? k->run.l0_requests % t->arch->l0_flush_period : 0;
 }
 
-/* Without what is left of older stores in the bytes that this one does not write. */
-static void relate_store(const wg_store *s, uint64_t now, wg_store *out)
+static void take(const wg_tile *t, wg_poll_state *out)
 {
-    const bool l1 = s->path == WG_PATH_L1;
-    const uint32_t mask = l1 ? s->mask : (UINT32_C(1) << s->bytes) - 1;
-    *out = (wg_store){.first = relative(s->first, now),
-                      .entered = relative(s->entered, now),
-                      .address = s->address,
-                      .pc = s->pc,
-                      .mask = (uint16_t)mask,
-                      .path = s->path,
-                      .bytes = s->bytes,
-                      .index = s->index};
-    for (unsigned i = 0; i < sizeof s->data; i++)
-        if (mask >> i & 1)
-            ((uint8_t *)out->data)[i] = ((const uint8_t *)s->data)[i];
-}
-
-static void relate_run(const wg_tile *t, unsigned core, wg_core_run *out)
-{
-    const wg_core *k = &t->core[core];
-    uint64_t now = t->sched.now;
-    memcpy(out, &k->run, sizeof *out);
-    wg_core_normalize(t, core, out);
-    out->at = relative(out->at, now);
-    out->r[WG_REG_SINK] = 0;
-    out->last = 0;
-    out->stored = 0;
-    out->pushes = 0;
-    out->late_at = relative(out->late_at, now);
-    out->mux_free = relative(out->mux_free, now);
-    out->wait_e = out->ex1.kind && out->wait_e == out->ex1.entered; /* it matters to the load in EX1 alone */
-    out->wait_m = out->wait_e ? relative(out->wait_m, now) : 0;
-    out->l0_requests = flush_count(t, k);
-    for (unsigned i = 0; i < WG_RETIRE_RING; i++) {
-        out->retired[i] = relative(out->retired[i], now);
-        out->filled[i] = relative(out->filled[i], now);
-    }
-    if (out->ex1.kind) {
-        out->ex1.entered = relative(out->ex1.entered, now);
-        out->ex1.number = k->run.number - out->ex1.number;
-    } else {
-        memset(&out->ex1, 0, sizeof out->ex1);
-    }
-    for (unsigned i = 0; i < WG_LOADS; i++) {
-        wg_load *l = &out->load[i];
-        if (!l->used) {
-            memset(l, 0, sizeof *l);
+    wg_shot_take(t, (1u << WG_CORES) - 1, &out->shot);
+    for (unsigned c = 0; c < WG_CORES; c++) {
+        const wg_core *k = &t->core[c];
+        wg_core_run *run = &out->shot.run[c];
+        if (run->halt == WG_IN_RESET)
             continue;
-        }
-        l->done = relative(l->done, now);
-        l->earliest = relative(l->earliest, now);
-        l->number = k->run.number - l->number;
+        wg_core_normalize(t, c, run);
+        run->r[WG_REG_SINK] = 0;
+        run->l0_requests = flush_count(t, k);
+        memcpy(out->predictor[c], k->predictor, sizeof k->predictor);
+        memcpy(out->targets[c], k->targets, sizeof k->targets);
+        out->epoch[c] = k->epoch;
+        memcpy(out->v[c], k->v, sizeof k->v);
+        memcpy(&out->csr[c], &k->csr, sizeof k->csr);
     }
-    memset(out->sq, 0, sizeof out->sq);
-    for (unsigned i = 0; i < out->sq_count; i++)
-        relate_store(&k->run.sq[(k->run.sq_head + i) % WG_STORE_QUEUE], now, &out->sq[i]);
-    out->sq_head = 0;
-    for (unsigned i = 0; i < WG_FETCHES; i++) {
-        wg_fetch *f = &out->fetch[i];
-        if (!f->used) {
-            memset(f, 0, sizeof *f);
-            continue;
-        }
-        f->emit_at = relative(f->emit_at, now);
-        f->ready = relative(f->ready, now);
-        f->earliest = relative(f->earliest, now);
-    }
-}
-
-/* ---- the Scalar Unit ----------------------------------------------------------------------------------- */
-
-static void relate_scalar(const wg_tile *t, wg_poll_state *out)
-{
-    uint64_t now = t->sched.now;
-    wg_scalar *u = &out->scalar;
-    if (!wg_scalar_retrying(t))
+    memcpy(out->turn, t->regions.memory.turn, sizeof out->turn);
+    out->mailbox = t->regions.mailbox;
+    out->pcbuf = t->regions.pcbuf;
+    out->retries = wg_scalar_retrying(t);
+    if (!out->retries)
         return;
-    memcpy(u, &t->backend.scalar, sizeof *u);
-    u->refusals = 0;
-    u->sent = 0;
-    u->until = relative(u->until, now);
-    u->port_free = relative(u->port_free, now);
-    u->last_reach = relative(u->last_reach, now);
-    u->last_answer = relative(u->last_answer, now);
-    for (unsigned i = 0; i < WG_SCALAR_REQUESTS; i++) {
-        if (i >= u->count)
-            memset(&u->request[i], 0, sizeof u->request[i]);
-        u->request[i].reaches_at = relative(u->request[i].reaches_at, now);
-        u->request[i].answers_at = relative(u->request[i].answers_at, now);
-    }
-    for (unsigned i = 0; i < WG_THREADS; i++)
-        out->thread_next[i] = relative(t->sched.next[WG_AGENT_THREAD0 + i], now);
+    memcpy(&out->scalar, &t->backend.scalar, sizeof out->scalar);
+    memcpy(out->thread_next, &t->sched.next[WG_AGENT_THREAD0], sizeof out->thread_next);
     out->progress = wg_tile_progress(t);
 }
 
-/* ---- the tile ------------------------------------------------------------------------------------------ */
-
-static void relate(const wg_tile *t, wg_poll_state *out)
+static bool same_core(const wg_poll_state *a, const wg_poll_state *b, const wg_moves *v, unsigned c)
 {
-    uint64_t now = t->sched.now;
-    const wg_memory *m = &t->regions.memory;
-    memset(out, 0, sizeof *out);
-    for (unsigned c = 0; c < WG_CORES; c++) {
-        if (t->core[c].run.halt == WG_IN_RESET)
-            continue;
-        relate_run(t, c, &out->run[c]);
-        memcpy(out->predictor[c], t->core[c].predictor, sizeof out->predictor[c]);
-        memcpy(out->targets[c], t->core[c].targets, sizeof out->targets[c]);
-        out->epoch[c] = t->core[c].epoch;
-        memcpy(out->v[c], t->core[c].v, sizeof out->v[c]);
-        memcpy(&out->csr[c], &t->core[c].csr, sizeof out->csr[c]);
-        unsigned n = 0;
-        for (uint32_t lanes = m->active[c]; lanes; lanes &= lanes - 1) {
-            const wg_lane *lane = &m->lane[c][__builtin_ctz(lanes)];
-            for (unsigned i = 0; i < lane->count && n < WG_POLL_REQUESTS; i++, n++) {
-                out->request[c][n] = lane->queue[(lane->head + i) % WG_LANE_DEPTH];
-                out->request[c][n].seen_at = relative(out->request[c][n].seen_at, now);
-            }
-            out->retry_at[c] ^= relative(lane->retry_at, now);
-        }
-        out->requests[c] = (uint8_t)n;
-    }
-    for (unsigned i = 0; i < WG_L1_PORTS; i++)
-        out->port_free[i] = relative(m->l1.port_free[i], now);
-    for (unsigned i = 0; i < WG_L1_MAX_BANKS; i++)
-        out->bank_free[i] = relative(m->l1.bank_free[i], now);
-    memcpy(out->port_turn, m->l1.turn, sizeof out->port_turn);
-    memcpy(out->turn, m->turn, sizeof out->turn);
-    out->mailbox = t->regions.mailbox;
-    out->pcbuf = t->regions.pcbuf;
-    for (unsigned i = 0; i < WG_THREADS; i++) {
-        out->pcbuf.ttsync_from[i] = relative(out->pcbuf.ttsync_from[i], now);
-        out->pcbuf.ttsync_until[i] = relative(out->pcbuf.ttsync_until[i], now);
-    }
-    relate_scalar(t, out);
+    if (a->shot.run[c].halt == WG_IN_RESET || b->shot.run[c].halt == WG_IN_RESET)
+        return a->shot.run[c].halt == b->shot.run[c].halt;
+    return wg_same_core(&a->shot, &b->shot, v, c) && wg_same_contents(&a->shot, &b->shot, c) &&
+           memcmp(a->predictor[c], b->predictor[c], sizeof a->predictor[c]) == 0 &&
+           memcmp(a->targets[c], b->targets[c], sizeof a->targets[c]) == 0 && a->epoch[c] == b->epoch[c] &&
+           memcmp(a->v[c], b->v[c], sizeof a->v[c]) == 0 && memcmp(&a->csr[c], &b->csr[c], sizeof a->csr[c]) == 0;
+}
+
+/* Is b the state a, some time later? */
+static bool same_state(const wg_tile *t, const wg_poll_state *a, const wg_poll_state *b)
+{
+    wg_moves v = {.then = a->shot.now, .now = b->shot.now, .later = b->shot.now - a->shot.now};
+    for (unsigned c = 0; c < WG_CORES; c++)
+        v.number[c] = b->shot.run[c].number - a->shot.run[c].number;
+    for (unsigned c = 0; c < WG_CORES; c++)
+        if (!same_core(a, b, &v, c))
+            return false;
+    if (!wg_same_ports(t, &a->shot, &b->shot, &v, 0, WG_L1_PORTS - 1, 0) ||
+        memcmp(a->turn, b->turn, sizeof a->turn) != 0 || memcmp(&a->mailbox, &b->mailbox, sizeof a->mailbox) != 0 ||
+        !wg_same_pcbufs(&a->pcbuf, &b->pcbuf, &v) || a->retries != b->retries)
+        return false;
+    if (!a->retries)
+        return true;
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (!wg_same_time(&v, a->thread_next[i], b->thread_next[i]))
+            return false;
+    return wg_same_scalar(&a->scalar, &b->scalar, &v) && a->progress == b->progress;
 }
 
 uint64_t wg_poll_count(const wg_tile *t, unsigned i)
@@ -282,7 +203,7 @@ static void look(wg_tile *t, wg_poll_state *out)
         if (t->core[c].run.loads)
             wg_lsu_settle(&t->core[c], t->sched.now);
     }
-    relate(t, out);
+    take(t, out);
 }
 
 /* To be compared with from now on. */
@@ -398,12 +319,12 @@ static bool came_back(wg_tile *t)
 {
     wg_poll *p = &t->poll;
     for (unsigned c = 0; c < WG_CORES; c++)
-        if (surely_differs(t, c, &p->state.run[c]))
+        if (surely_differs(t, c, &p->state.shot.run[c]))
             return false;
     if (signature(t) != p->signature)
         return false;
     look(t, &p->scratch);
-    if (memcmp(&p->scratch, &p->state, sizeof p->state) != 0 || p->disturbed >= p->seen_at)
+    if (p->disturbed >= p->seen_at || !same_state(t, &p->state, &p->scratch))
         return false;
     return find_pollers(t) && memory_came_back(t);
 }

@@ -8,32 +8,23 @@
 #ifndef WG_POLL_H
 #define WG_POLL_H
 
-#include "backend/scalar_state.h"
-#include "riscv/core.h"
-#include "tile/mailbox.h"
-#include "tile/memory.h"
-#include "tile/pcbuf.h"
+#include "engine/repeat.h"
 
 struct wg_tile;
 
-enum { WG_POLL_REQUESTS = 16 };
-
-/* The state of cores and requests with all times relative to the clock, comparable byte by byte. */
+/* All that decides what happens next, memory apart. */
 typedef struct wg_poll_state {
-    wg_core_run run[WG_CORES];
+    wg_shot shot;
     uint8_t predictor[WG_CORES][WG_PREDICTOR];
     uint32_t targets[WG_CORES][WG_TARGETS][2];
     uint32_t epoch[WG_CORES];
     uint32_t v[WG_CORES][32][4];
     wg_csrs csr[WG_CORES];
-    wg_request request[WG_CORES][WG_POLL_REQUESTS];
-    uint64_t retry_at[WG_CORES];
-    uint8_t requests[WG_CORES];
-    uint64_t port_free[WG_L1_PORTS], bank_free[WG_L1_MAX_BANKS];
-    uint8_t port_turn[WG_L1_PORTS], turn[WG_PATH_COUNT];
+    uint8_t turn[WG_PATH_COUNT];
     wg_mailboxes mailbox;
     wg_pcbufs pcbuf;
-    wg_scalar scalar;                 /* if it asks again and again, else 0; so the next two */
+    bool retries; /* the Scalar Unit asks again and again; else the next three are empty */
+    wg_scalar scalar;
     uint64_t thread_next[WG_THREADS]; /* its answers wake the threads … */
     uint64_t progress;                /* … which do not move */
 } wg_poll_state;

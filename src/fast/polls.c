@@ -19,47 +19,6 @@ static void shift(uint64_t *time, uint64_t by)
         *time += by;
 }
 
-static void shift_core(wg_core *k, uint64_t by, uint64_t instructions)
-{
-    wg_core_run *run = &k->run;
-    shift(&run->at, by);
-    shift(&run->last, by);
-    shift(&run->stored, by);
-    shift(&run->late_at, by);
-    shift(&run->mux_free, by);
-    shift(&run->wait_e, by);
-    shift(&run->wait_m, by);
-    for (unsigned i = 0; i < WG_STORE_QUEUE; i++) {
-        shift(&run->sq[i].first, by);
-        shift(&run->sq[i].entered, by);
-    }
-    uint64_t retired[WG_RETIRE_RING], filled[WG_RETIRE_RING]; /* found by the instruction's number */
-    memcpy(retired, run->retired, sizeof retired);
-    memcpy(filled, run->filled, sizeof filled);
-    for (unsigned i = 0; i < WG_RETIRE_RING; i++) {
-        unsigned to = (unsigned)((i + instructions) % WG_RETIRE_RING);
-        run->retired[to] = retired[i];
-        run->filled[to] = filled[i];
-        shift(&run->retired[to], by);
-        shift(&run->filled[to], by);
-    }
-    shift(&run->ex1.entered, by);
-    run->ex1.number += instructions;
-    run->number += instructions;
-    for (unsigned i = 0; i < WG_LOADS; i++) {
-        shift(&run->load[i].done, by);
-        shift(&run->load[i].earliest, by);
-        run->load[i].number += instructions;
-    }
-    for (unsigned i = 0; i < WG_FETCHES; i++) {
-        shift(&run->fetch[i].emit_at, by);
-        shift(&run->fetch[i].ready, by);
-        shift(&run->fetch[i].earliest, by);
-    }
-    for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
-        shift(&k->solo_at[i], by);
-}
-
 static void shift_scalar(wg_tile *t, uint64_t by, uint64_t refusals)
 {
     wg_scalar *u = &t->backend.scalar;
@@ -67,14 +26,7 @@ static void shift_scalar(wg_tile *t, uint64_t by, uint64_t refusals)
         return;
     u->refusals += (uint32_t)refusals;
     u->sent += refusals; /* each is the answer to a request */
-    shift(&u->until, by);
-    shift(&u->port_free, by);
-    shift(&u->last_reach, by);
-    shift(&u->last_answer, by);
-    for (unsigned i = 0; i < u->count; i++) {
-        shift(&u->request[i].reaches_at, by);
-        shift(&u->request[i].answers_at, by);
-    }
+    wg_move_scalar(u, by);
     shift(&t->sched.next[WG_AGENT_SCALAR], by);
     for (unsigned i = 0; i < WG_THREADS; i++) {
         shift(&t->sched.next[WG_AGENT_THREAD0 + i], by);
@@ -86,23 +38,14 @@ static void shift_tile(wg_tile *t, uint64_t by, const uint64_t counts[WG_POLL_CO
 {
     wg_memory *m = &t->regions.memory;
     for (unsigned c = 0; c < WG_CORES; c++) {
-        shift_core(&t->core[c], by, counts[c]);
-        for (uint32_t lanes = m->active[c]; lanes; lanes &= lanes - 1) {
-            wg_lane *lane = &m->lane[c][__builtin_ctz(lanes)];
-            for (unsigned i = 0; i < lane->count; i++)
-                shift(&lane->queue[(lane->head + i) % WG_LANE_DEPTH].seen_at, by);
-            shift(&lane->last_seen_at, by);
-            shift(&lane->retry_at, by);
-        }
+        wg_move_run(&t->core[c].run, by, counts[c], 0);
+        for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
+            shift(&t->core[c].solo_at[i], by);
+        for (uint32_t lanes = m->active[c]; lanes; lanes &= lanes - 1)
+            wg_move_lane(&m->lane[c][__builtin_ctz(lanes)], by, 0);
     }
-    for (unsigned i = 0; i < WG_L1_PORTS; i++)
-        shift(&m->l1.port_free[i], by);
-    for (unsigned i = 0; i < WG_L1_MAX_BANKS; i++)
-        shift(&m->l1.bank_free[i], by);
-    for (unsigned i = 0; i < WG_THREADS; i++) {
-        shift(&t->regions.pcbuf.ttsync_from[i], by);
-        shift(&t->regions.pcbuf.ttsync_until[i], by);
-    }
+    wg_move_ports(&m->l1, by);
+    wg_move_pcbufs(&t->regions.pcbuf, by);
     shift_scalar(t, by, counts[WG_CORES]);
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
         if (i <= WG_AGENT_CORE_T2 || i == WG_AGENT_REGIONS) /* others keep their appointments */
