@@ -81,28 +81,29 @@ static void take(const wg_tile *t, wg_poll_state *out)
     out->progress = wg_tile_progress(t);
 }
 
-static bool same_core(const wg_poll_state *a, const wg_poll_state *b, const wg_moves *v, unsigned c)
+static bool same_core(const wg_tile *t, const wg_poll_state *a, const wg_poll_state *b, const wg_moves *v, unsigned c)
 {
     if (a->shot.run[c].halt == WG_IN_RESET || b->shot.run[c].halt == WG_IN_RESET)
         return a->shot.run[c].halt == b->shot.run[c].halt;
-    return wg_same_core(&a->shot, &b->shot, v, c) && wg_same_contents(&a->shot, &b->shot, c) &&
+    return wg_same_run(&a->shot.run[c], &b->shot.run[c], v, c) && wg_same_contents(&a->shot.run[c], &b->shot.run[c]) &&
+           wg_same_requests(t, &a->shot, v, c, true) &&
            memcmp(a->predictor[c], b->predictor[c], sizeof a->predictor[c]) == 0 &&
            memcmp(a->targets[c], b->targets[c], sizeof a->targets[c]) == 0 && a->epoch[c] == b->epoch[c] &&
            memcmp(a->v[c], b->v[c], sizeof a->v[c]) == 0 && memcmp(&a->csr[c], &b->csr[c], sizeof a->csr[c]) == 0;
 }
 
-/* Is b the state a, some time later? */
+/* Is b, the present state, the state a, some time later? */
 static bool same_state(const wg_tile *t, const wg_poll_state *a, const wg_poll_state *b)
 {
     wg_moves v = {.then = a->shot.now, .now = b->shot.now, .later = b->shot.now - a->shot.now};
     for (unsigned c = 0; c < WG_CORES; c++)
         v.number[c] = b->shot.run[c].number - a->shot.run[c].number;
     for (unsigned c = 0; c < WG_CORES; c++)
-        if (!same_core(a, b, &v, c))
+        if (!same_core(t, a, b, &v, c))
             return false;
-    if (!wg_same_ports(t, &a->shot, &b->shot, &v, 0, WG_L1_PORTS - 1, 0) ||
-        memcmp(a->turn, b->turn, sizeof a->turn) != 0 || memcmp(&a->mailbox, &b->mailbox, sizeof a->mailbox) != 0 ||
-        !wg_same_pcbufs(&a->pcbuf, &b->pcbuf, &v) || a->retries != b->retries)
+    if (!wg_same_ports(t, &a->shot, &v, 0, WG_L1_PORTS - 1, 0) || memcmp(a->turn, b->turn, sizeof a->turn) != 0 ||
+        memcmp(&a->mailbox, &b->mailbox, sizeof a->mailbox) != 0 || !wg_same_pcbufs(&a->pcbuf, &b->pcbuf, &v) ||
+        a->retries != b->retries)
         return false;
     if (!a->retries)
         return true;

@@ -51,6 +51,7 @@ static inline void move_times(void *times, size_t bytes, uint64_t later)
 #define PAST(m)
 #define RING(m)
 #define DATA(m)
+#define DATA8(m, most)
 #define PLACE(m, most)
 #define COUNT(m)
 #define COUNT32(m)
@@ -63,6 +64,7 @@ static inline void move_times(void *times, size_t bytes, uint64_t later)
 #define STATE UNUSED static inline bool JOIN(contents_, T)(const TYPE *a, const TYPE *b) { (void)a, (void)b;
 #define FIELD(m)
 #define DATA(m) if (memcmp(&a->m, &b->m, sizeof a->m) != 0) return false;
+#define DATA8(m, most) DATA(m)
 #define END(check) return true; }
 #include "engine/state.def"
 
@@ -112,6 +114,8 @@ static bool same_ring(const span *v, const wg_core_run *a, const wg_core_run *b)
                        y = (unsigned)((b->number - i) % WG_RETIRE_RING);
         if (!same_times(v, &a->retired[x], &b->retired[y], 8) || !same_times(v, &a->filled[x], &b->filled[y], 8))
             return false;
+        if (i <= WG_RETIRE_QUEUE && ((a->dests ^ b->dests) >> 8 * (i - 1) & 0xFF) && b->retired[y] > v->now)
+            return false; /* what has retired is forwarded to nobody */
     }
     return true;
 }
@@ -142,40 +146,22 @@ static bool same_stores(const span *v, const wg_core_run *a, const wg_core_run *
     return true;
 }
 
-/* A read says no more than its load or fetch. */
-static bool same_requests(const span *v, const wg_shot *a, const wg_shot *b, unsigned core)
+bool wg_same_run(const wg_core_run *a, const wg_core_run *b, const wg_moves *moves, unsigned core)
 {
-    if (a->active[core] != b->active[core] || a->requests[core] != b->requests[core] ||
-        !same_times(v, &a->last_seen_at[core], &b->last_seen_at[core], 8) ||
-        !same_times(v, a->retry_at[core], b->retry_at[core], 8 * (size_t)__builtin_popcount(a->active[core])))
-        return false;
-    for (unsigned i = 0; i < a->requests[core]; i++) {
-        const wg_request *x = &a->request[core][i], *y = &b->request[core][i];
-        if (x->kind != y->kind || x->tag != y->tag || !same_times(v, &x->seen_at, &y->seen_at, 8) ||
-            (x->kind != WG_REQ_READ && !same_request(x, y, v)))
-            return false;
-    }
-    return true;
-}
-
-bool wg_same_core(const wg_shot *s, const wg_shot *now, const wg_moves *moves, unsigned core)
-{
-    const wg_core_run *a = &s->run[core], *b = &now->run[core];
     const span v = {moves->then, moves->now, moves->later, moves->number[core], moves->further[core]};
     if (!same_core_run(a, b, &v) || !same_ring(&v, a, b) || !same_ex1_wait(&v, a, b) || !same_stores(&v, a, b))
         return false;
-    for (unsigned i = 0; i < WG_LOADS; i++)
+    for (unsigned i = 0; (a->loads | b->loads) && i < WG_LOADS; i++)
         if (a->load[i].used != b->load[i].used || (a->load[i].used && !same_load(&a->load[i], &b->load[i], &v)))
             return false;
     for (unsigned i = 0; i < WG_FETCHES; i++)
         if (a->fetch[i].used != b->fetch[i].used || (a->fetch[i].used && !same_fetch(&a->fetch[i], &b->fetch[i], &v)))
             return false;
-    return same_requests(&v, s, now, core);
+    return true;
 }
 
-bool wg_same_contents(const wg_shot *s, const wg_shot *now, unsigned core)
+bool wg_same_contents(const wg_core_run *a, const wg_core_run *b)
 {
-    const wg_core_run *a = &s->run[core], *b = &now->run[core];
     if (!contents_core_run(a, b) || a->l0_victim != b->l0_victim || (a->ex1.kind && !contents_ex1(&a->ex1, &b->ex1)))
         return false;
     for (unsigned i = 0; i < WG_LOADS; i++)
@@ -192,25 +178,51 @@ bool wg_same_contents(const wg_shot *s, const wg_shot *now, unsigned core)
             if ((mask >> k & 1) && ((const uint8_t *)x->data)[k] != ((const uint8_t *)y->data)[k])
                 return false;
     }
-    for (unsigned i = 0; i < s->requests[core]; i++)
-        if (s->request[core][i].kind != WG_REQ_READ && !contents_request(&s->request[core][i], &now->request[core][i]))
-            return false;
     return true;
 }
 
-bool wg_same_ports(const wg_tile *t, const wg_shot *a, const wg_shot *b, const wg_moves *v, unsigned first,
-                   unsigned last, uint32_t further)
+/* A read says no more than its load or fetch. */
+static bool same_request_of(const span *v, const wg_request *x, const wg_request *y, bool contents)
 {
-    const unsigned banks = t->arch->l1_banks;
-    unsigned differ = 0; /* wg_same_time() without branches */
-    for (unsigned i = first; i <= last; i++)
-        if (a->turn[i] != b->turn[i] || !wg_same_time(v, a->port_free[i], b->port_free[i]))
+    if (x->kind != y->kind || x->tag != y->tag || !same_times(v, &x->seen_at, &y->seen_at, 8))
+        return false;
+    return x->kind == WG_REQ_READ || (same_request(x, y, v) && (!contents || contents_request(x, y)));
+}
+
+bool wg_same_requests(const wg_tile *t, const wg_shot *s, const wg_moves *moves, unsigned core, bool contents)
+{
+    const wg_memory *m = &t->regions.memory;
+    const span v = {moves->then, moves->now, moves->later, moves->number[core], moves->further[core]};
+    unsigned n = 0, heads = 0;
+    if (s->active[core] != m->active[core] ||
+        !same_times(&v, &s->last_seen_at[core], &m->lane[core][WG_PATH_L1].last_seen_at, 8))
+        return false;
+    for (uint32_t lanes = m->active[core]; lanes; lanes &= lanes - 1) {
+        const wg_lane *lane = &m->lane[core][__builtin_ctz(lanes)];
+        if (!same_times(&v, &s->retry_at[core][heads++], &lane->retry_at, 8))
             return false;
-    for (unsigned i = 0; i < banks; i++) {
-        const uint64_t x = a->bank_free[i], y = b->bank_free[(i + further / WG_L1_LINE) & (banks - 1)];
-        differ |= ((x > v->then) | (y > v->now)) & (y != x + v->later);
+        for (unsigned i = 0; i < lane->count && n < WG_LANE_DEPTH; i++, n++)
+            if (n == s->requests[core] ||
+                !same_request_of(&v, &s->request[core][n], &lane->queue[(lane->head + i) % WG_LANE_DEPTH], contents))
+                return false;
     }
-    return !differ;
+    return n == s->requests[core];
+}
+
+bool wg_same_ports(const wg_tile *t, const wg_shot *s, const wg_moves *v, unsigned first, unsigned last,
+                   uint32_t further)
+{
+    const wg_l1_ports *p = &t->regions.memory.l1;
+    const unsigned banks = t->arch->l1_banks - 1, ahead = further / WG_L1_LINE;
+    for (unsigned i = first; i <= last; i++)
+        if (s->turn[i] != p->turn[i] || !wg_same_time(v, s->port_free[i], p->port_free[i]))
+            return false;
+    for (unsigned i = 0; i <= banks; i++) {
+        const uint64_t x = s->bank_free[i], y = p->bank_free[(i + ahead) & banks];
+        if ((x > v->then || y > v->now) && y != x + v->later)
+            return false;
+    }
+    return true;
 }
 
 bool wg_same_pcbufs(const wg_pcbufs *a, const wg_pcbufs *b, const wg_moves *moves)

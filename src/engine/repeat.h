@@ -48,13 +48,15 @@ static inline bool wg_same_time(const wg_moves *v, uint64_t a, uint64_t b)
 
 /* The present state of these cores; requests beyond WG_LANE_DEPTH of one core are left out. */
 void wg_shot_take(const struct wg_tile *t, unsigned cores, wg_shot *s);
-/* Pipeline, load/store unit, fetches and requests of one core; not the L0 cache, and no contents. */
-bool wg_same_core(const wg_shot *a, const wg_shot *b, const wg_moves *v, unsigned core);
+/* Pipeline, load/store unit and fetches of a core; not the L0 cache, and no contents. */
+bool wg_same_run(const wg_core_run *a, const wg_core_run *b, const wg_moves *v, unsigned core);
 /* Registers, data under way, the L0 cache. */
-bool wg_same_contents(const wg_shot *a, const wg_shot *b, unsigned core);
-/* Ports `first` … `last`, and the banks, which lie `further` bytes on. */
-bool wg_same_ports(const struct wg_tile *t, const wg_shot *a, const wg_shot *b, const wg_moves *v, unsigned first,
-                   unsigned last, uint32_t further);
+bool wg_same_contents(const wg_core_run *a, const wg_core_run *b);
+/* The requests under way, from the shot to now; with their contents or without. */
+bool wg_same_requests(const struct wg_tile *t, const wg_shot *s, const wg_moves *v, unsigned core, bool contents);
+/* Ports `first` … `last` from the shot to now, and the banks, which lie `further` bytes on. */
+bool wg_same_ports(const struct wg_tile *t, const wg_shot *s, const wg_moves *v, unsigned first, unsigned last,
+                   uint32_t further);
 bool wg_same_pcbufs(const wg_pcbufs *a, const wg_pcbufs *b, const wg_moves *v);
 bool wg_same_scalar(const wg_scalar *a, const wg_scalar *b, const wg_moves *v);
 

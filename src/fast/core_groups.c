@@ -678,6 +678,7 @@ bool wg_core_groups(wg_tile *t)
                            .sets = t->arch->icache_bytes[i] / 32u - 1};
         if (k->run.halt == WG_IN_RESET)
             continue;
+        w.awake |= (uint8_t)(1u << i);
         wg_begin_queue(&k->run);
         note(t, &w, i);
         appoint(&w, i, s->now, s->now);

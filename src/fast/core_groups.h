@@ -50,6 +50,7 @@ typedef struct crowd {
     uint8_t ring[RING];             /* by cycle: who has something to do, cores and ports */
     uint64_t until;
     uint64_t served;          /* requests */
+    uint8_t awake;            /* cores that are not in reset */
     uint8_t resting;          /* cores that are halted and have nothing under way: no time passes for them */
     uint8_t elsewhere;        /* cores with a store in their queue that goes neither to L1 nor to own RAM */
     uint8_t edges;            /* cores that have just taken a branch backwards */

@@ -4,42 +4,9 @@
 #define WG_FAST_ROUNDS_H
 
 #include "fast/core_groups.h"
+#include "fast/period.h"
 
-enum { WG_ROUNDS_STEPS = 768, NO_BASE = 0xFF };
-
-/* Codes of steps beside those of instructions. */
-enum {
-    DO_ISSUE = WG_OP_COUNT, /* a load enters EX1 */
-    DO_HIT,                 /* … and finds its line in the L0 cache */
-    DO_ANSWER,              /* L1 answers a load */
-    DO_STORE,               /* a store enters the queue, */
-    DO_LEAVE,               /* leaves it, */
-    DO_WRITE,               /* and is processed */
-    DO_END,
-    DO_COUNT
-};
-
-/* Something that happened in the period, in the order in which it was worked out. */
-typedef struct rounds_step {
-    uint8_t code, core, rd, rs1, rs2;
-    uint8_t slot;     /* of the loads; of the store queue and, in `to`, of L1's queue: from its head at the start on */
-    uint8_t to, size; /* size: as in the instruction; DO_STORE: bytes */
-    uint32_t imm;     /* a branch: is it taken? */
-    uint32_t address; /* a branch: its own */
-    uint32_t free_at; /* its bank is free again so long after the period's start */
-    uint16_t mask;
-    bool flag; /* DO_STORE: a new entry; DO_ANSWER: fills the L0 cache; a branch: the predictor is on */
-} rounds_step;
-
-/* The state between two cycles, as far as anything to come depends on it. */
-typedef struct rounds_shot {
-    uint64_t now, served;
-    wg_core_run run[WG_CORES];
-    wg_request queue[WG_CORES][WG_LANE_DEPTH]; /* from the head on */
-    uint64_t last_seen_at[WG_CORES], retry_at[WG_CORES], emitted[WG_CORES];
-    uint64_t port_free[WG_L1_CORE_PORTS], bank_free[WG_L1_MAX_BANKS];
-    uint8_t lane_head[WG_CORES], lane_count[WG_CORES], turn[WG_L1_CORE_PORTS];
-} rounds_shot;
+enum { WG_ROUNDS_STEPS = 1024, NO_BASE = 0xFF };
 
 struct wg_rounds {
     bool records, spoilt;    /* spoilt: something happened that does not belong in here */
@@ -47,11 +14,11 @@ struct wg_rounds {
     uint8_t lead;            /* the core at whose back edges the period begins and ends */
     uint8_t rounds, longest; /* of the period so far; at most */
     uint8_t tries;
-    uint8_t base[WG_CORES]; /* the register that the core's first address starts from; NO_BASE: none */
-    uint16_t steps;
+    uint8_t base[WG_CORES];  /* the register that the core's first address starts from; NO_BASE: none */
+    uint64_t served;         /* requests, up to the shot */
     uint16_t wait, patience; /* back edges until the next try, and after the next few that fail */
-    rounds_step step[WG_ROUNDS_STEPS + 1];
-    rounds_shot shot;
+    wg_period period;
+    wg_step_of step[WG_ROUNDS_STEPS + 1];
 };
 
 /* Somebody has taken a branch backwards, between two cycles. */
@@ -59,21 +26,27 @@ void wg_rounds_edge(wg_tile *t, crowd *w, unsigned edges);
 
 static inline void wg_rounds_spoil(crowd *w) { w->rounds->spoilt = true; }
 
-static inline rounds_step *rounds_next(struct wg_rounds *r)
+static inline wg_step_of *rounds_next(struct wg_rounds *r, const member *m, unsigned code)
 {
-    if (r->steps == WG_ROUNDS_STEPS) {
+    if (r->period.steps == WG_ROUNDS_STEPS) {
         r->spoilt = true;
-        r->steps = 0;
+        r->period.steps = 0;
     }
-    return &r->step[r->steps++];
+    wg_step_of *x = &r->step[r->period.steps++];
+    *x = (wg_step_of){.code = (uint8_t)code, .core = m->core};
+    return x;
 }
 
 /* For core_groups.c, as things happen. */
 static inline void wg_rounds_op(crowd *w, const member *m, const wg_op *op)
 {
-    if (__builtin_expect(w->rounds->records, 0))
-        *rounds_next(w->rounds) = (rounds_step){
-            .code = op->code, .core = m->core, .rd = op->rd, .rs1 = op->rs1, .rs2 = op->rs2, .imm = op->imm};
+    if (__builtin_expect(!w->rounds->records, 1))
+        return;
+    wg_step_of *x = rounds_next(w->rounds, m, op->code);
+    x->rd = op->rd;
+    x->rs1 = op->rs1;
+    x->rs2 = op->rs2;
+    x->imm = op->imm;
 }
 
 static inline void wg_rounds_branch(const wg_tile *t, crowd *w, const member *m, const wg_op *op, uint32_t pc,
@@ -84,29 +57,40 @@ static inline void wg_rounds_branch(const wg_tile *t, crowd *w, const member *m,
     if (__builtin_expect(!w->rounds->records, 1))
         return;
     w->rounds->spoilt |= learnt || op->imm == pc + 4;
-    *rounds_next(w->rounds) = (rounds_step){.code = op->code,
-                                            .core = m->core,
-                                            .rs1 = op->rs1,
-                                            .rs2 = op->rs2,
-                                            .imm = taken,
-                                            .address = pc,
-                                            .flag = wg_predictor_on(t, m->core)};
+    wg_step_of *x = rounds_next(w->rounds, m, op->code);
+    x->rs1 = op->rs1;
+    x->rs2 = op->rs2;
+    x->flag = taken;
+    if (!wg_predictor_on(t, m->core))
+        return;
+    x = rounds_next(w->rounds, m, WG_STEP_FORESEE);
+    x->address = pc;
+    x->flag = taken;
+}
+
+/* A load or store enters EX1. */
+static inline void rounds_access(struct wg_rounds *r, const member *m, const wg_op *op, uint32_t address)
+{
+    wg_step_of *x = rounds_next(r, m, WG_STEP_CHECK);
+    x->rs1 = op->rs1;
+    x->imm = op->imm;
+    x->address = address;
+    if (r->base[m->core] == NO_BASE)
+        r->base[m->core] = op->rs1;
 }
 
 static inline void wg_rounds_load(crowd *w, const member *m, const wg_op *op, uint32_t address, bool hit)
 {
-    struct wg_rounds *r = w->rounds;
-    if (__builtin_expect(!r->records, 1))
+    if (__builtin_expect(!w->rounds->records, 1))
         return;
-    *rounds_next(r) = (rounds_step){.code = hit ? DO_HIT : DO_ISSUE,
-                                    .core = m->core,
-                                    .rd = op->rd,
-                                    .rs1 = op->rs1,
-                                    .size = op->spare,
-                                    .imm = op->imm,
-                                    .address = address};
-    if (r->base[m->core] == NO_BASE)
-        r->base[m->core] = op->rs1;
+    rounds_access(w->rounds, m, op, address);
+    if (!hit)
+        return;
+    wg_step_of *x = rounds_next(w->rounds, m, WG_STEP_LOAD);
+    x->rd = op->rd;
+    x->rs1 = op->rs1;
+    x->imm = op->imm;
+    x->size = op->spare;
 }
 
 static inline void wg_rounds_store(crowd *w, const member *m, const wg_op *op, uint32_t address, unsigned bytes,
@@ -115,19 +99,20 @@ static inline void wg_rounds_store(crowd *w, const member *m, const wg_op *op, u
     struct wg_rounds *r = w->rounds;
     if (__builtin_expect(!r->records, 1))
         return;
-    *rounds_next(r) =
-        (rounds_step){.code = DO_STORE,
-                      .core = m->core,
-                      .rs1 = op->rs1,
-                      .rs2 = op->rs2,
-                      .size = (uint8_t)bytes,
-                      .slot = (uint8_t)(((unsigned)(s - m->run->sq) - r->shot.run[m->core].sq_head) % WG_STORE_QUEUE),
-                      .imm = op->imm,
-                      .address = address,
-                      .flag = fresh};
+    rounds_access(r, m, op, address);
+    wg_step_of *x = rounds_next(r, m, WG_STEP_STORE);
+    x->rs1 = op->rs1;
+    x->rs2 = op->rs2;
+    x->imm = op->imm;
+    x->size = (uint8_t)bytes;
+    x->slot = (uint8_t)(((unsigned)(s - m->run->sq) - r->period.shot.run[m->core].sq_head) % WG_STORE_QUEUE);
+    x->flag = fresh;
     r->dropped |= drops;
-    if (r->base[m->core] == NO_BASE)
-        r->base[m->core] = op->rs1;
+}
+
+static inline uint8_t rounds_place(const struct wg_rounds *r, const member *m, const wg_request *req)
+{
+    return (uint8_t)(((unsigned)(req - m->lane->queue) - r->period.shot.lane_head[m->core]) % WG_LANE_DEPTH);
 }
 
 /* The request has just been put at the end of L1's queue. */
@@ -136,12 +121,9 @@ static inline void wg_rounds_leave(crowd *w, const member *m, const wg_store *s,
     struct wg_rounds *r = w->rounds;
     if (__builtin_expect(!r->records, 1))
         return;
-    *rounds_next(r) =
-        (rounds_step){.code = DO_LEAVE,
-                      .core = m->core,
-                      .address = req->address,
-                      .slot = (uint8_t)(((unsigned)(s - m->run->sq) - r->shot.run[m->core].sq_head) % WG_STORE_QUEUE),
-                      .to = (uint8_t)(((unsigned)(req - m->lane->queue) - r->shot.lane_head[m->core]) % WG_LANE_DEPTH)};
+    wg_step_of *x = rounds_next(r, m, WG_STEP_LEAVE);
+    x->slot = (uint8_t)(((unsigned)(s - m->run->sq) - r->period.shot.run[m->core].sq_head) % WG_STORE_QUEUE);
+    x->place = rounds_place(r, m, req);
     r->dropped |= drops;
 }
 
@@ -151,27 +133,24 @@ static inline void wg_rounds_serve(const wg_tile *t, crowd *w, const member *m, 
     struct wg_rounds *r = w->rounds;
     if (__builtin_expect(!r->records, 1))
         return;
-    rounds_step x = {.core = m->core, .free_at = (uint32_t)(free_at - r->shot.now)};
-    if (req->kind == WG_REQ_READ && !(req->tag & WG_TAG_FETCH)) {
+    const bool load = req->kind == WG_REQ_READ && !(req->tag & WG_TAG_FETCH);
+    wg_step_of *x = rounds_next(r, m, load ? WG_STEP_ANSWER : WG_STEP_WRITE);
+    x->free_at = (int32_t)(free_at - r->period.shot.now);
+    if (load) {
         const wg_load *l = &m->run->load[req->tag % WG_LOADS];
         r->spoilt |= !l->used || l->done != WG_NEVER;
-        x.code = DO_ANSWER;
-        x.slot = req->tag % WG_LOADS;
-        x.rd = l->rd;
-        x.size = l->size;
-        x.address = l->address;
-        x.flag = l->fills;
-    } else if (req->kind == WG_REQ_WRITE) {
-        r->spoilt |= (t->regions.memory.l1.watch[req->address / WG_L1_LINE] & ~(1u << m->core)) != 0;
-        x.code = DO_WRITE;
-        x.to = (uint8_t)(((unsigned)(req - m->lane->queue) - r->shot.lane_head[m->core]) % WG_LANE_DEPTH);
-        x.address = req->address;
-        x.mask = req->byte_mask;
+        x->slot = req->tag % WG_LOADS;
+        x->rd = l->rd;
+        x->size = l->size;
+        x->address = l->address;
+        x->flag = l->fills;
     } else {
-        r->spoilt = true;
-        return;
+        r->spoilt |= req->kind != WG_REQ_WRITE ||
+                     (t->regions.memory.l1.watch[req->address / WG_L1_LINE % WG_L1_MAX_LINES] & ~(1u << m->core)) != 0;
+        x->place = rounds_place(r, m, req);
+        x->address = req->address;
+        x->mask = req->byte_mask;
     }
-    *rounds_next(r) = x;
 }
 
 #endif
