@@ -68,11 +68,12 @@ static inline void move_times(void *times, size_t bytes, uint64_t later)
 #define END(check) return true; }
 #include "engine/state.def"
 
-/* move_T(): members and parts. */
+/* move_T(): members and parts, but for rings. */
 #define STATE UNUSED static inline void JOIN(move_, T)(TYPE *x, const span *v) { (void)x, (void)v;
 #define FIELD(m)
 #define TIME(m) move_times(&x->m, sizeof x->m, v->later);
 #define SINCE(m)
+#define RING(m)
 #define NUMBER(m) x->m += v->number;
 #define ADDRESS(m) x->m += v->further;
 #define PART(m, of) \
@@ -249,13 +250,13 @@ void wg_move_run(wg_core_run *run, uint64_t later, uint64_t number, uint32_t fur
 {
     const span v = {.later = later, .number = number, .further = further};
     uint64_t retired[WG_RETIRE_RING], filled[WG_RETIRE_RING];
-    move_core_run(run, &v);
     memcpy(retired, run->retired, sizeof retired);
     memcpy(filled, run->filled, sizeof filled);
     for (unsigned i = 0; i < WG_RETIRE_RING; i++) {
-        run->retired[(i + number) % WG_RETIRE_RING] = retired[i];
-        run->filled[(i + number) % WG_RETIRE_RING] = filled[i];
+        run->retired[(i + number) % WG_RETIRE_RING] = wg_moved(retired[i], later);
+        run->filled[(i + number) % WG_RETIRE_RING] = wg_moved(filled[i], later);
     }
+    move_core_run(run, &v);
 }
 
 void wg_move_lane(wg_lane *lane, uint64_t later, uint32_t further)

@@ -32,7 +32,7 @@ static round_end rounds(wg_tile *t, unsigned core, uint32_t target, uint32_t bra
         if (!line || line->checked != t->core[core].epoch)
             return ROUND_OTHER;
         const wg_op *op = &line->op[pc >> 2 & 3];
-        if (pc != branch && !wg_is_arithmetic(op->code))
+        if (pc != branch && !wg_is_arithmetic(op))
             return ROUND_OTHER;
         *x = (wg_step_of){.code = op->code,
                           .core = (uint8_t)core,

@@ -47,7 +47,7 @@ static bool take_body(const wg_tile *t, unsigned core, wg_loop *l)
             return false;
         const wg_op *op = &line->op[pc >> 2 & 3];
         bool reaches = op->code == WG_OP_LOAD || op->code == WG_OP_STORE;
-        if (pc < l->branch && !reaches && !wg_is_arithmetic(op->code))
+        if (pc < l->branch && !reaches && !wg_is_arithmetic(op))
             return false;
         memory += reaches;
         l->body[l->ops++] = *op;

@@ -452,7 +452,11 @@ void wg_period_arrive(wg_tile *t, const wg_period *p, unsigned core, uint64_t do
         if (l->used && l->done != WG_NEVER && !l->flushed)
             memcpy(l->line, t->l1 + line_of(l->address), WG_L1_LINE);
     }
-    wg_move_lane(p->lane[core], later, further);
-    arrive_lane(p->lane[core], (unsigned)(done * p->lane_pops[core]));
+    if (p->lane[core]->count || p->lane_pops[core]) {
+        wg_move_lane(p->lane[core], later, further);
+        arrive_lane(p->lane[core], (unsigned)(done * p->lane_pops[core]));
+    } else {
+        p->lane[core]->last_seen_at += later;
+    }
     t->regions.memory.emitted[core] += done * p->emitted[core];
 }

@@ -134,18 +134,49 @@ static inline bool wg_branch_taken(uint8_t code, uint32_t A, uint32_t B)
     default: return false;
     }
 }
-/* One result from two registers and an immediate, and nothing else. */
-static inline bool wg_is_arithmetic(uint8_t code)
+/* The value of a one-cycle integer instruction; false if it is another one. */
+static inline __attribute__((always_inline)) bool wg_alu(const wg_op *op, const uint32_t *r, uint32_t *value)
 {
-    switch (code) {
-#define ALU(name, expression) case WG_OP_##name:
-#define MULTIPLY(name, expression) case WG_OP_##name:
+#define A r[op->rs1]
+#define B r[op->rs2]
+#define I op->imm
+    switch (op->code) {
+#define ALU(name, expression) \
+    case WG_OP_##name: \
+        *value = (expression); \
+        return true;
+#define MULTIPLY(name, expression)
 #include "riscv/alu.inc"
 #undef ALU
 #undef MULTIPLY
-    case WG_OP_NOP: return true;
     default: return false;
     }
 }
+/* The same of a multiplication. */
+static inline bool wg_multiply(const wg_op *op, const uint32_t *r, uint32_t *value)
+{
+    switch (op->code) {
+#define ALU(name, expression)
+#define MULTIPLY(name, expression) \
+    case WG_OP_##name: \
+        *value = (expression); \
+        return true;
+#include "riscv/alu.inc"
+#undef ALU
+#undef MULTIPLY
+    default: return false;
+    }
+#undef A
+#undef B
+#undef I
+}
+/* One result from two registers and an immediate, and nothing else. */
+static inline bool wg_is_arithmetic(const wg_op *op)
+{
+    static const uint32_t none[WG_REG_SINK + 1];
+    uint32_t value;
+    return op->code == WG_OP_NOP || wg_alu(op, none, &value) || wg_multiply(op, none, &value);
+}
+static inline bool wg_is_branch(uint8_t code) { return code >= WG_OP_BEQ && code <= WG_OP_BGEU; }
 
 #endif
