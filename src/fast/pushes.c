@@ -148,9 +148,122 @@ static inline bool another(const wg_tile *t, wg_core *k, unsigned core, const wg
     return true;
 }
 
-#define A run->r[op->rs1]
-#define B run->r[op->rs2]
-#define I op->imm
+enum { MOST = 16 /* instructions between two pushes: beyond, whole lines are faster */ };
+
+/* What every instruction changes, kept at hand. No load is under way: it is known when each retires. */
+typedef struct run_ahead {
+    uint64_t at, number, dests, last;
+    uint64_t retires; /* the newest */
+    uint32_t pc;
+    bool noted;          /* in wg_past, one by one */
+    uint64_t from;       /* the first to enter EX1 later than this is ahead of the clock */
+    uint64_t behind;     /* it is too far from here on */
+    uint64_t look_after; /* before this instruction there is nothing to look after */
+} run_ahead;
+
+static inline run_ahead ahead_from(const wg_tile *t, const wg_core *k)
+{
+    const wg_core_run *run = &k->run;
+    const bool is_ahead = k->saved_at != WG_NEVER;
+    run_ahead a = {.at = run->at,
+                   .number = run->number,
+                   .dests = run->dests,
+                   .last = run->last,
+                   .retires = run->retired[(run->number - 1) % WG_RETIRE_RING],
+                   .pc = run->pc,
+                   .noted = is_ahead && k->noted,
+                   .from = is_ahead ? WG_NEVER : t->sched.now,
+                   .behind = run->number + MOST};
+    a.look_after = a.noted ? wg_min64(a.behind, k->past.number + WG_PAST) : a.behind;
+    return a;
+}
+
+/* The instruction is in EX1; see wg_entered(). */
+static inline void enters(wg_core_run *run, run_ahead *a, uint64_t e, unsigned dest, uint64_t filled)
+{
+    a->retires = wg_max64(a->retires + 1, filled);
+    run->filled[a->number % WG_RETIRE_RING] = filled;
+    run->retired[a->number % WG_RETIRE_RING] = a->retires;
+    a->dests = a->dests << 8 | dest;
+    a->number++;
+    a->last = e;
+}
+
+/* From here on the core is ahead of the clock. */
+static inline void begin_past(wg_core *k, run_ahead *a, uint64_t now)
+{
+    wg_past *past = &k->past;
+    past->at = a->at;
+    past->last = a->last;
+    past->stored = k->run.stored;
+    past->number = a->number;
+    past->pushes = k->run.pushes;
+    past->dests = a->dests;
+    past->pc = a->pc;
+    past->history = k->run.history;
+    past->stores = past->writes = 0;
+    k->saved_at = now;
+    k->undo_count = 0;
+    k->noted = a->noted = true;
+    a->from = WG_NEVER;
+    a->look_after = wg_min64(a->look_after, a->number + WG_PAST);
+}
+
+/* A push enters the store queue, or stays in EX1. */
+static inline void push(wg_core *k, run_ahead *a, const wg_op *op, uint64_t e, uint32_t address, uint32_t word,
+                        unsigned words, uint8_t thread, uint64_t *stop)
+{
+    wg_core_run *run = &k->run;
+    uint32_t *data;
+    run->stored = e;
+    run->pushes += words - 1;
+    if (run->sq_count < WG_STORE_QUEUE) {
+        if (!run->sq_count) /* others will see it: run no further than that */
+            *stop = wg_min64(*stop, wg_max64(run->mux_free, e + 2));
+        data = enqueue(run, e + 1, address, a->pc, (uint8_t)(4 * words), thread);
+        k->past.stores++;
+        enters(run, a, e, op->rd, e + 2);
+        a->at = e + 1;
+        a->behind = a->number + MOST;
+        a->look_after = a->noted ? wg_min64(a->behind, k->past.number + WG_PAST) : a->behind;
+    } else {
+        data = stay(run, op, e, a->number, address, a->pc, words, thread);
+        a->dests = a->dests << 8 | op->rd;
+        a->number++;
+        a->last = e;
+        a->at = WG_NEVER;
+    }
+    fill(data, word, op, words);
+    a->pc += 4 * words;
+}
+
+/* A push, branch or jump. False if it is another instruction. */
+static inline bool feed(const wg_tile *t, wg_core *k, unsigned core, run_ahead *a, const wg_op *op, uint64_t e,
+                        uint64_t *stop)
+{
+    wg_core_run *run = &k->run;
+    const uint8_t thread = (uint8_t)(core - WG_CORE_T0);
+    if (op->code == WG_OP_PUSH) {
+        push(k, a, op, e, WG_INSTRN_BUF_BASE, op->imm, wg_step_fuse(t, k, core, op), thread, stop);
+        return true;
+    }
+    if (op->code == WG_OP_STORE) { /* of a word to the thread's instruction buffer */
+        const uint32_t address = run->r[op->rs1] + op->imm;
+        if (op->spare != 2 || (address ^ WG_INSTRN_BUF_BASE) & ~0xFFFCu)
+            return false;
+        push(k, a, op, e, address, run->r[op->rs2], 1, thread, stop);
+        return true;
+    }
+    const bool on = wg_predictor_on(t, core), jumps = op->code == WG_OP_JAL && op->rd == WG_REG_SINK;
+    if (op->imm == a->pc || (!jumps && !wg_is_branch(op->code)))
+        return false;
+    const bool taken = jumps || wg_branch_taken(op->code, run->r[op->rs1], run->r[op->rs2]);
+    const bool foreseen = jumps ? on : wg_predict_branch(k, on, a->pc, op->imm <= a->pc, taken);
+    enters(run, a, e, WG_NO_DEST, e + 1);
+    a->at = e + 1 + (foreseen ? 0u : t->timing->mispredict_bubble);
+    a->pc = taken ? op->imm : a->pc + 4;
+    return true;
+}
 
 /*
  * Executes what enters EX1 before `stop`, from `line` on, and says in *next when to go on. False if it comes to
@@ -159,169 +272,62 @@ static inline bool another(const wg_tile *t, wg_core *k, unsigned core, const wg
 __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned core, const wg_icache_line *line,
                                               uint64_t stop, uint64_t *next)
 {
-    enum { MOST = 16 /* instructions between two pushes: beyond, whole lines are faster */ };
     wg_core_run *run = &k->run;
     wg_past *past = &k->past;
-    const uint64_t now = t->sched.now;
-    const uint8_t thread = (uint8_t)(core - WG_CORE_T0);
     const unsigned forward_writers = t->arch->forward_writers;
     const uint32_t sets = sets_of(t, core);
+    uint32_t value;
     if (!run->queued)
         wg_begin_queue(run);
-    /* What every instruction changes is kept at hand. No load is under way: it is known when each retires. */
-    uint64_t at = run->at, number = run->number, dests = run->dests, last = run->last;
-    uint64_t retires = run->retired[(number - 1) % WG_RETIRE_RING]; /* the newest */
-    uint32_t pc = run->pc;
-    bool noted = k->saved_at != WG_NEVER && k->noted;
-    uint64_t ahead = k->saved_at != WG_NEVER ? WG_NEVER : now; /* the first to enter EX1 later than that is ahead */
-    /* Before this instruction there is nothing to look after. */
-    uint64_t behind = number + MOST, due = noted ? wg_min64(behind, past->number + WG_PAST) : behind;
+    run_ahead a = ahead_from(t, k);
     if (run->lru[line->set] != line->way)
-        due = number;
-#define ENTERED(dest_, filled_) \
-    do { \
-        const uint64_t full = (filled_); \
-        retires = wg_max64(retires + 1, full); \
-        run->filled[number % WG_RETIRE_RING] = full; \
-        run->retired[number % WG_RETIRE_RING] = retires; \
-        dests = dests << 8 | (dest_); \
-        number++; \
-        last = e; \
-    } while (0)
-    while (at < stop) {
-        if ((line->tag ^ pc) & ~15u) {
-            line = line_at(k, sets, pc);
+        a.look_after = a.number;
+    while (a.at < stop) {
+        if ((line->tag ^ a.pc) & ~15u) {
+            line = line_at(k, sets, a.pc);
             if (!line)
                 break;
             if (run->lru[line->set] != line->way)
-                due = number;
+                a.look_after = a.number;
         }
-        const wg_op *op = &line->op[pc >> 2 & 3];
-        uint64_t e = wg_max64(at, run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
+        const wg_op *op = &line->op[a.pc >> 2 & 3];
+        uint64_t e = wg_max64(a.at, run->retired[(a.number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
         bool unknown = false;
-        if ((op->rs1 && !wg_operand_quick(run, dests, number, op->rs1, forward_writers, &e, &unknown)) ||
-            (op->rs2 && !wg_operand_quick(run, dests, number, op->rs2, forward_writers, &e, &unknown)))
+        if ((op->rs1 && !wg_operand_quick(run, a.dests, a.number, op->rs1, forward_writers, &e, &unknown)) ||
+            (op->rs2 && !wg_operand_quick(run, a.dests, a.number, op->rs2, forward_writers, &e, &unknown)) || e >= stop)
             break;
-        if (e >= stop)
-            break;
-        if (e > ahead) {
-            past->at = at;
-            past->last = last;
-            past->stored = run->stored;
-            past->number = number;
-            past->pushes = run->pushes;
-            past->dests = dests;
-            past->pc = pc;
-            past->history = run->history;
-            past->stores = past->writes = 0;
-            k->saved_at = now;
-            k->undo_count = 0;
-            k->noted = noted = true;
-            ahead = WG_NEVER;
-            due = wg_min64(due, number + WG_PAST);
-        }
-        if (number >= due) {
-            if (number >= behind)
+        if (e > a.from)
+            begin_past(k, &a, t->sched.now);
+        if (a.number >= a.look_after) {
+            if (a.number >= a.behind)
                 break;
             wg_core_keep(k);
-            noted = false;
+            a.noted = false;
             run->lru[line->set] = line->way;
-            due = behind;
+            a.look_after = a.behind;
         }
-        uint32_t value, address = WG_INSTRN_BUF_BASE;
-        unsigned words = 1;
-        bool taken;
-        switch ((wg_op_code)op->code) {
-#define ALU(name, expression) \
-    case WG_OP_##name: \
-        value = (expression); \
-        break;
-#define MULTIPLY(name, expression)
-#include "riscv/alu.inc"
-#undef ALU
-#undef MULTIPLY
-        case WG_OP_PUSH:
-            words = wg_step_fuse(t, k, core, op);
-            value = op->imm;
-            goto push;
-        case WG_OP_STORE: /* of a word to the thread's instruction buffer */
-            address = A + I;
-            if (op->spare != 2 || (address ^ WG_INSTRN_BUF_BASE) & ~0xFFFCu)
-                goto more;
-            value = B;
-            goto push;
-#define BRANCH(name, condition) \
-    case WG_OP_##name: \
-        taken = (condition); \
-        goto branch;
-#include "riscv/branch.inc"
-#undef BRANCH
-        case WG_OP_JAL:
-            if (op->imm == pc || op->rd != WG_REG_SINK)
-                goto more;
-            ENTERED(WG_NO_DEST, e + 1);
-            at = e + 1 + (wg_predictor_on(t, core) ? 0u : t->timing->mispredict_bubble);
-            pc = op->imm;
-            continue;
-        default: goto more;
+        if (wg_alu(op, run->r, &value)) {
+            if (a.noted) {
+                past->rd[past->writes] = op->rd;
+                past->old[past->writes++] = run->r[op->rd];
+            }
+            run->r[op->rd] = value;
+            enters(run, &a, e, op->rd, e + 1);
+            a.at = e + 1;
+            a.pc += 4;
+        } else if (!feed(t, k, core, &a, op, e, &stop)) {
+            break;
         }
-        if (noted) {
-            past->rd[past->writes] = op->rd;
-            past->old[past->writes++] = run->r[op->rd];
-        }
-        run->r[op->rd] = value;
-        ENTERED(op->rd, e + 1);
-        at = e + 1;
-        pc += 4;
-        continue;
-    branch:
-        if (op->imm == pc)
-            goto more;
-        at = e + 1;
-        if (!wg_predict_branch(k, wg_predictor_on(t, core), pc, op->imm <= pc, taken))
-            at += t->timing->mispredict_bubble;
-        ENTERED(WG_NO_DEST, e + 1);
-        pc = taken ? op->imm : pc + 4;
-        continue;
-    push:
-        run->stored = e;
-        run->pushes += words - 1;
-        uint32_t *data;
-        if (run->sq_count < WG_STORE_QUEUE) {
-            if (!run->sq_count) /* others will see it: run no further than that */
-                stop = wg_min64(stop, wg_max64(run->mux_free, e + 2));
-            data = enqueue(run, e + 1, address, pc, (uint8_t)(4 * words), thread);
-            past->stores++;
-            ENTERED(op->rd, e + 2);
-            at = e + 1;
-            behind = number + MOST;
-            due = noted ? wg_min64(behind, past->number + WG_PAST) : behind;
-        } else {
-            data = stay(run, op, e, number, address, pc, words, thread);
-            dests = dests << 8 | op->rd;
-            number++;
-            last = e;
-            at = WG_NEVER;
-        }
-        fill(data, value, op, words);
-        pc += 4 * words;
-        if (at == WG_NEVER)
-            goto put;
     }
-more:
-    run->at = at;
-put:
-    *next = at;
-    run->number = number;
-    run->dests = dests;
-    run->last = last;
-    run->pc = pc;
-    return at >= stop;
-#undef ENTERED
+    if (a.at != WG_NEVER) /* else stay() has put it down */
+        run->at = a.at;
+    *next = a.at;
+    run->number = a.number;
+    run->dests = a.dests;
+    run->last = a.last;
+    run->pc = a.pc;
+    return a.at >= stop;
 }
-#undef A
-#undef B
-#undef I
 
 typedef enum pushing { NOT, DONE, MORE } pushing;
 
