@@ -27,7 +27,7 @@
 enum {
     GRID = 1024,      /* the first reference lies on a multiple of it, */
     PATIENCE = 3072,  /* at least so long after the last disturbance */
-    CAREFUL = 7,      /* up to this reference cores never run so far ahead that circles go unseen, */
+    OBSERVED = 7,     /* up to this reference cores never run so far ahead that circles go unseen, */
     SELDOM = 8,       /* … from there on they do so for all but this part of the time; */
     STORING = 1024,   /* cores that store run much faster ahead: they are held back for this part of the time, */
     AT_FIRST = 40960, /* and for so long before */
@@ -167,7 +167,7 @@ void wg_poll_wait_for_quiet(wg_tile *t)
 {
     wg_poll *p = &t->poll;
     p->references = 0;
-    p->careful_until = 0;
+    p->observed_until = 0;
     p->look_at = p->stop_at = (p->disturbed + PATIENCE + GRID - 1) / GRID * GRID;
 }
 
@@ -177,7 +177,7 @@ void wg_poll_reset(wg_tile *t)
     t->poll.disturbed = t->sched.now;
     if (t->dev->clock && *t->dev->clock > t->sched.now) /* a tile with nothing to do is behind the chip's clock */
         t->poll.disturbed = *t->dev->clock;
-    t->poll.found_at = t->poll.careful = 0;
+    t->poll.found_at = t->poll.observed = 0;
     wg_poll_wait_for_quiet(t);
 }
 
@@ -223,18 +223,18 @@ static void remember(wg_tile *t)
 }
 
 /* For how long behind a reference cores are held back, so that circles are seen. */
-static uint64_t careful(wg_tile *t, unsigned reference)
+static uint64_t observe_for(wg_tile *t, unsigned reference)
 {
     wg_poll *p = &t->poll;
     uint64_t all = interval(reference), part = all / STORING;
     if (!stored_since(t, t->sched.now > GRID ? t->sched.now - GRID : 0))
-        return reference < CAREFUL ? all : all / SELDOM;
+        return reference < OBSERVED ? all : all / SELDOM;
     if (!p->may_stop) /* such a circle matters to a run that ends there, not to one that only skips rounds */
         return 0;
     part = part > GRID ? part : GRID;
-    if (p->careful + all <= AT_FIRST + t->sched.now / STORING)
+    if (p->observed + all <= AT_FIRST + t->sched.now / STORING)
         part = all;
-    p->careful += part;
+    p->observed += part;
     return part;
 }
 
@@ -247,7 +247,7 @@ static void take_reference(wg_tile *t)
     p->keyed = false;
     p->reference = t->sched.now;
     p->stare_until = t->sched.now + stare(i);
-    p->careful_until = t->sched.now + careful(t, i);
+    p->observed_until = t->sched.now + observe_for(t, i);
 }
 
 void wg_poll_disturb(wg_tile *t)
@@ -369,7 +369,7 @@ static bool look_for_circle(wg_tile *t, uint64_t limit, bool stop_if_endless)
         take_reference(t);
         return false;
     }
-    if (now >= p->careful_until || p->tries >= TRIES || !compares(t) || !came_back(t))
+    if (now >= p->observed_until || p->tries >= TRIES || !compares(t) || !came_back(t))
         return false;
     bool endless = until == WG_NEVER;
     if (endless && !p->endless)

@@ -35,20 +35,20 @@ enum { WG_POLL_REFERENCES = 40, WG_POLL_FINDINGS = 1024 };
 
 /* Environment, not state: when a round is recognised has no effect on what happens. */
 typedef struct wg_poll {
-    uint64_t look_at;       /* nothing to do before this cycle */
-    uint64_t stop_at;       /* the clock must stand in this cycle, even if nobody is due */
-    uint64_t careful;       /* for so many cycles have cores that store been held back for that */
-    uint64_t careful_until; /* no core runs so far ahead before this cycle that it could not be brought back */
-    uint64_t disturbed;     /* when something happened last that is not a core's, and not to be repeated */
-    unsigned references;    /* taken since then; 0: none */
-    bool may_stop;          /* the run before this one would have ended where it can never end by itself */
-    uint64_t reference;     /* the last of them, */
-    uint64_t stare_until;   /* and how long every cycle behind it is looked at */
-    bool keyed;             /* a request has come since then: what is seen in such cycles is compared with that */
-    uint64_t found_at;      /* a circle that never ends by itself was found in this cycle */
-    bool endless;           /* … and nobody has acted on the tile since, as far as it knows */
-    bool copied;            /* since seen_at cores have stored: memory as it was then is in `memory` */
-    uint8_t tries;          /* … with which it has been compared so often in vain */
+    uint64_t look_at;        /* nothing to do before this cycle */
+    uint64_t stop_at;        /* the clock must stand in this cycle, even if nobody is due */
+    uint64_t observed;       /* for so many cycles have cores that store been held back for that */
+    uint64_t observed_until; /* no core runs so far ahead before this cycle that it could not be brought back */
+    uint64_t disturbed;      /* when something happened last that is not a core's, and not to be repeated */
+    unsigned references;     /* taken since then; 0: none */
+    bool may_stop;           /* the run before this one would have ended where it can never end by itself */
+    uint64_t reference;      /* the last of them, */
+    uint64_t stare_until;    /* and how long every cycle behind it is looked at */
+    bool keyed;              /* a request has come since then: what is seen in such cycles is compared with that */
+    uint64_t found_at;       /* a circle that never ends by itself was found in this cycle */
+    bool endless;            /* … and nobody has acted on the tile since, as far as it knows */
+    bool copied;             /* since seen_at cores have stored: memory as it was then is in `memory` */
+    uint8_t tries;           /* … with which it has been compared so often in vain */
     /* What is compared with: the last reference, or what was seen when a request came next after it. */
     uint64_t seen_at, signature;
     uint64_t number[WG_POLL_COUNTS];

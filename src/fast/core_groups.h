@@ -16,11 +16,11 @@ enum {
     LOOK = 512,  /* which is looked at so often */
     LEAST = 8
 };
-enum { PORT_BITS = WG_CORES }; /* in wg_crowd.ring: behind the cores */
+enum { PORT_BITS = WG_CORES }; /* in core_group.ring: behind the cores */
 #define ANY UINT64_MAX
 
 /* A core, and what is worked out from its state again and again. */
-typedef struct member {
+typedef struct core_slot {
     wg_core *k;
     wg_core_run *run;
     wg_lane *lane;
@@ -42,10 +42,10 @@ typedef struct member {
     bool mixed;     /* the store queue holds others than stores to L1 */
     bool blocked;   /* the first store waits for room */
     bool twice;     /* two loads under way may write the same register */
-} member;
+} core_slot;
 
-typedef struct crowd {
-    member at[WG_CORES];
+typedef struct core_group {
+    core_slot at[WG_CORES];
     uint64_t seen_at[WG_CORES + 1]; /* the first request of each core; WG_NEVER: there is none */
     uint8_t ring[RING];             /* by cycle: who has something to do, cores and ports */
     uint64_t until;
@@ -54,15 +54,15 @@ typedef struct crowd {
     uint8_t resting;          /* cores that are halted and have nothing under way: no time passes for them */
     uint8_t elsewhere;        /* cores with a store in their queue that goes neither to L1 nor to own RAM */
     uint8_t edges;            /* cores that have just taken a branch backwards */
-    bool careful;             /* nobody goes ahead: code may change, or a finding may end the run */
+    bool in_step;             /* nobody runs ahead of the others: code may change, or a finding may end the run */
     bool detour;              /* somebody went the long way: look who else has an appointment now */
     struct wg_rounds *rounds; /* what happens is written down there, if it wants that */
-} crowd;
+} core_group;
 
 static const uint32_t l1_lane = 1u << WG_PATH_L1;
 
 /* Never later than asked for; whoever comes too early comes again. */
-static inline void appoint(crowd *w, unsigned bit, uint64_t now, uint64_t at)
+static inline void appoint(core_group *w, unsigned bit, uint64_t now, uint64_t at)
 {
     if (at == WG_NEVER)
         return;
@@ -70,7 +70,7 @@ static inline void appoint(crowd *w, unsigned bit, uint64_t now, uint64_t at)
     w->ring[(now + (ahead < RING ? ahead : RING - 1)) % RING] |= (uint8_t)(1u << bit);
 }
 
-static inline uint64_t next_of(const crowd *w, unsigned bit, uint64_t now)
+static inline uint64_t next_of(const core_group *w, unsigned bit, uint64_t now)
 {
     for (uint64_t at = now; at < now + RING; at++)
         if ((w->ring[at % RING] & ~(unsigned)w->resting) >> bit & 1)
@@ -93,7 +93,7 @@ static inline bool is_code(const wg_tile *t, uint32_t address)
 }
 
 /* When the first store can leave; they all go to L1. */
-static inline void note_stores(member *m)
+static inline void note_stores(core_slot *m)
 {
     const wg_core_run *run = m->run;
     if (!run->sq_count) {
@@ -110,7 +110,7 @@ static inline void note_stores(member *m)
 }
 
 /* Loads of L1 come back in the order in which they left: by number. */
-static inline void note_loads(member *m)
+static inline void note_loads(core_slot *m)
 {
     m->awaited = 0;
     m->twice = m->odd = false;
@@ -136,9 +136,9 @@ static inline void note_loads(member *m)
 }
 
 /* Everything that is worked out from the core's state. */
-static inline void note(const wg_tile *t, crowd *w, unsigned core)
+static inline void note(const wg_tile *t, core_group *w, unsigned core)
 {
-    member *m = &w->at[core];
+    core_slot *m = &w->at[core];
     const wg_core *k = m->k;
     m->cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH);
     m->merging = t->arch->store_coalescing && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
@@ -161,18 +161,18 @@ static inline void note(const wg_tile *t, crowd *w, unsigned core)
         appoint(w, PORT_BITS + m->port, t->sched.now, t->sched.now + 1);
     for (unsigned i = 0; i < m->lane->count; i++) {
         const wg_request *req = &m->lane->queue[(m->lane->head + i) % WG_LANE_DEPTH];
-        w->careful |= req->kind == WG_REQ_ATOMIC || (req->kind == WG_REQ_WRITE && is_code(t, req->address));
+        w->in_step |= req->kind == WG_REQ_ATOMIC || (req->kind == WG_REQ_WRITE && is_code(t, req->address));
     }
 }
 
-static inline void settle_odd(member *m, uint64_t time)
+static inline void settle_odd(core_slot *m, uint64_t time)
 {
     wg_lsu_settle(m->k, time);
     note_loads(m);
 }
 
 /* As wg_lsu_settle(). */
-static inline void settle(member *m, uint64_t time)
+static inline void settle(core_slot *m, uint64_t time)
 {
     wg_core_run *run = m->run;
     if (m->settle_at > time)

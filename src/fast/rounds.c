@@ -17,11 +17,11 @@ enum { PERIOD = 4 /* rounds, at most */, PERIOD_CYCLES = 4096, TRIES = 6, PATIEN
 
 /* ---- the same state again? --------------------------------------------------------------------------------- */
 
-static bool same_core(const wg_tile *t, crowd *w, unsigned core)
+static bool same_core(const wg_tile *t, core_group *w, unsigned core)
 {
     struct wg_rounds *r = w->rounds;
     wg_period *p = &r->period;
-    const member *m = &w->at[core];
+    const core_slot *m = &w->at[core];
     const wg_core_run *a = &p->shot.run[core], *b = m->run;
     p->by.number[core] = b->number - a->number;
     p->by.further[core] = r->base[core] == NO_BASE ? 0 : b->r[r->base[core]] - a->r[r->base[core]];
@@ -35,7 +35,7 @@ static bool same_core(const wg_tile *t, crowd *w, unsigned core)
 }
 
 /* Is the present state that of the shot, moved? */
-static bool same_state(const wg_tile *t, crowd *w)
+static bool same_state(const wg_tile *t, core_group *w)
 {
     struct wg_rounds *r = w->rounds;
     wg_period *p = &r->period;
@@ -62,7 +62,7 @@ static bool same_state(const wg_tile *t, crowd *w)
 }
 
 /* How often the period can repeat itself, as far as that can be told beforehand. */
-static uint64_t periods(const wg_tile *t, const crowd *w)
+static uint64_t periods(const wg_tile *t, const core_group *w)
 {
     const wg_period *p = &w->rounds->period;
     if (p->by.now + p->by.later + WG_PERIOD_SLACK > w->until)
@@ -74,7 +74,7 @@ static uint64_t periods(const wg_tile *t, const crowd *w)
 }
 
 /* The state after `done` periods: the present one, moved. */
-static void arrive(wg_tile *t, crowd *w, uint64_t done)
+static void arrive(wg_tile *t, core_group *w, uint64_t done)
 {
     struct wg_rounds *r = w->rounds;
     const wg_period *p = &r->period;
@@ -83,7 +83,7 @@ static void arrive(wg_tile *t, crowd *w, uint64_t done)
     uint8_t ring[RING];
     for (unsigned left = p->cores; left; left &= left - 1) {
         const unsigned c = (unsigned)__builtin_ctz(left);
-        member *m = &w->at[c];
+        core_slot *m = &w->at[c];
         wg_period_arrive(t, p, c, done);
         if (m->waits_for != ANY && m->waits_for)
             m->waits_for += done * p->by.number[c];
@@ -102,7 +102,7 @@ static void arrive(wg_tile *t, crowd *w, uint64_t done)
 
 /* ---- recording --------------------------------------------------------------------------------------------- */
 
-static void begin_record(wg_tile *t, crowd *w, unsigned lead)
+static void begin_record(wg_tile *t, core_group *w, unsigned lead)
 {
     struct wg_rounds *r = w->rounds;
     r->records = true;
@@ -122,7 +122,7 @@ static void begin_record(wg_tile *t, crowd *w, unsigned lead)
     wg_shot_take(t, w->awake, &r->period.shot);
 }
 
-void wg_rounds_edge(wg_tile *t, crowd *w, unsigned edges)
+void wg_rounds_edge(wg_tile *t, core_group *w, unsigned edges)
 {
     struct wg_rounds *r = w->rounds;
     wg_period *p = &r->period;

@@ -22,11 +22,11 @@ struct wg_rounds {
 };
 
 /* Somebody has taken a branch backwards, between two cycles. */
-void wg_rounds_edge(wg_tile *t, crowd *w, unsigned edges);
+void wg_rounds_edge(wg_tile *t, core_group *w, unsigned edges);
 
-static inline void wg_rounds_spoil(crowd *w) { w->rounds->spoilt = true; }
+static inline void wg_rounds_spoil(core_group *w) { w->rounds->spoilt = true; }
 
-static inline wg_step_of *rounds_next(struct wg_rounds *r, const member *m, unsigned code)
+static inline wg_step_of *rounds_next(struct wg_rounds *r, const core_slot *m, unsigned code)
 {
     if (r->period.steps == WG_ROUNDS_STEPS) {
         r->spoilt = true;
@@ -38,7 +38,7 @@ static inline wg_step_of *rounds_next(struct wg_rounds *r, const member *m, unsi
 }
 
 /* For core_groups.c, as things happen. */
-static inline void wg_rounds_op(crowd *w, const member *m, const wg_op *op)
+static inline void wg_rounds_op(core_group *w, const core_slot *m, const wg_op *op)
 {
     if (__builtin_expect(!w->rounds->records, 1))
         return;
@@ -49,7 +49,7 @@ static inline void wg_rounds_op(crowd *w, const member *m, const wg_op *op)
     x->imm = op->imm;
 }
 
-static inline void wg_rounds_branch(const wg_tile *t, crowd *w, const member *m, const wg_op *op, uint32_t pc,
+static inline void wg_rounds_branch(const wg_tile *t, core_group *w, const core_slot *m, const wg_op *op, uint32_t pc,
                                     bool taken, bool learnt)
 {
     if (taken && op->imm < pc)
@@ -69,7 +69,7 @@ static inline void wg_rounds_branch(const wg_tile *t, crowd *w, const member *m,
 }
 
 /* A load or store enters EX1. */
-static inline void rounds_access(struct wg_rounds *r, const member *m, const wg_op *op, uint32_t address)
+static inline void rounds_access(struct wg_rounds *r, const core_slot *m, const wg_op *op, uint32_t address)
 {
     wg_step_of *x = rounds_next(r, m, WG_STEP_CHECK);
     x->rs1 = op->rs1;
@@ -79,7 +79,7 @@ static inline void rounds_access(struct wg_rounds *r, const member *m, const wg_
         r->base[m->core] = op->rs1;
 }
 
-static inline void wg_rounds_load(crowd *w, const member *m, const wg_op *op, uint32_t address, bool hit)
+static inline void wg_rounds_load(core_group *w, const core_slot *m, const wg_op *op, uint32_t address, bool hit)
 {
     if (__builtin_expect(!w->rounds->records, 1))
         return;
@@ -93,7 +93,7 @@ static inline void wg_rounds_load(crowd *w, const member *m, const wg_op *op, ui
     x->size = op->spare;
 }
 
-static inline void wg_rounds_store(crowd *w, const member *m, const wg_op *op, uint32_t address, unsigned bytes,
+static inline void wg_rounds_store(core_group *w, const core_slot *m, const wg_op *op, uint32_t address, unsigned bytes,
                                    const wg_store *s, bool fresh, bool drops)
 {
     struct wg_rounds *r = w->rounds;
@@ -110,13 +110,14 @@ static inline void wg_rounds_store(crowd *w, const member *m, const wg_op *op, u
     r->dropped |= drops;
 }
 
-static inline uint8_t rounds_place(const struct wg_rounds *r, const member *m, const wg_request *req)
+static inline uint8_t rounds_place(const struct wg_rounds *r, const core_slot *m, const wg_request *req)
 {
     return (uint8_t)(((unsigned)(req - m->lane->queue) - r->period.shot.lane_head[m->core]) % WG_LANE_DEPTH);
 }
 
 /* The request has just been put at the end of L1's queue. */
-static inline void wg_rounds_leave(crowd *w, const member *m, const wg_store *s, const wg_request *req, bool drops)
+static inline void wg_rounds_leave(core_group *w, const core_slot *m, const wg_store *s, const wg_request *req,
+                                   bool drops)
 {
     struct wg_rounds *r = w->rounds;
     if (__builtin_expect(!r->records, 1))
@@ -128,7 +129,8 @@ static inline void wg_rounds_leave(crowd *w, const member *m, const wg_store *s,
 }
 
 /* L1 is about to process the request; its bank is free again in free_at. */
-static inline void wg_rounds_serve(const wg_tile *t, crowd *w, const member *m, const wg_request *req, uint64_t free_at)
+static inline void wg_rounds_serve(const wg_tile *t, core_group *w, const core_slot *m, const wg_request *req,
+                                   uint64_t free_at)
 {
     struct wg_rounds *r = w->rounds;
     if (__builtin_expect(!r->records, 1))

@@ -182,7 +182,7 @@ static bool blocked(const wg_tile *t, unsigned core)
 uint64_t wg_solo_until(const wg_tile *t, unsigned core)
 {
     const uint64_t now = t->sched.now;
-    if (now < t->poll.careful_until)
+    if (now < t->poll.observed_until)
         return 0;
     uint64_t until = wg_min64(horizon(t, core), now + SOLO_MOST);
     return until <= now + SOLO_LEAST || blocked(t, core) ? 0 : until;
