@@ -225,7 +225,7 @@ static bool repeat(wg_tile *t, unsigned core, wg_loop *l, const wg_moves *v, uin
     wg_period *p = &l->period;
     wg_l1_ports *l1 = &t->regions.memory.l1;
     uint64_t solo_at[WG_SOLO_RECENT], done = wg_period_replay(t, p, run->at, v->further, n);
-    const bool leaves = p->at != NULL; /* the branch at the period's end has fallen through */
+    const bool leaves = p->at && !p->undoes; /* the branch at the period's end has fallen through */
     const unsigned port = wg_l1_port((wg_l1_client)core);
     done += leaves;
     if (!done)

@@ -144,6 +144,15 @@ static void link_steps(wg_period *p, const void *const *labels)
     p->linked = true;
 }
 
+/* A store enters its queue. */
+static inline void enqueue(const wg_period *p, const position *at, const wg_step_of *x)
+{
+    uint8_t *data = (uint8_t *)stored(p, at, x);
+    if (x->flag)
+        memset(data, 0, WG_L1_LINE);
+    wg_put_bytes(data + ((*x->a + x->imm) & (WG_L1_LINE - 1)), x->b, x->size);
+}
+
 /* A store reaches L1. False if somebody else may hold the line. */
 static inline bool written(wg_tile *t, const wg_period *p, const position *at, const wg_step_of *x, uint32_t *data,
                            checkpoint *undo)
@@ -154,8 +163,23 @@ static inline bool written(wg_tile *t, const wg_period *p, const position *at, c
         return false;
     if (p->undoes)
         log_line(&undo->line[undo->lines++], t->l1, address);
+    if (t->core[x->core].solo_saved)
+        log_line(&t->l1_undo[t->l1_undos++], t->l1, address);
     write_line(t->l1 + address, data, x->mask);
     l1->bank_free[wg_l1_bank(t->arch->l1_banks, address)] = at->began + (uint64_t)x->free_at;
+    return true;
+}
+
+/* L1 answers a load that was under way. */
+static inline bool answered(wg_tile *t, const wg_period *p, const position *at, const wg_step_of *x)
+{
+    const uint32_t address = x->address + at->further[x->core];
+    uint32_t *line = p->run[x->core]->load[x->slot].line;
+    if (address >= t->arch->l1_bytes)
+        return false;
+    memcpy(line, t->l1 + line_of(address), WG_L1_LINE);
+    *x->to = x->size == 2 ? line[address >> 2 & 3] : wg_load_value(line, address, x->size);
+    booked(&t->regions.memory.l1, t->arch->l1_banks - 1, at, x, address);
     return true;
 }
 
@@ -188,47 +212,48 @@ static inline bool next_period(const wg_tile *t, const wg_period *p, position *a
     return !p->owns || wg_period_lines_own(t, p, at->further[p->step->core]);
 }
 
-#define A *x->a
-#define B *x->b
-#define I x->imm
-
-WG_THREADED uint64_t wg_period_replay(wg_tile *t, wg_period *p, uint64_t began, const uint32_t further[WG_CORES],
-                                      uint64_t n)
+static inline position begin(wg_period *p, uint64_t began, const uint32_t *further, const void *const *labels)
 {
-    static const void *const labels[WG_STEP_COUNT] = {
-#define ALU(name, expression) [WG_OP_##name] = &&L_##name,
-#define MULTIPLY(name, expression) ALU(name, expression)
-#define BRANCH(name, condition) [WG_OP_##name] = &&L_##name,
-#include "riscv/alu.inc"
-#include "riscv/branch.inc"
-#undef ALU
-#undef BRANCH
-        [WG_OP_NOP] = &&L_NOP,           [WG_STEP_CHECK] = &&L_check,   [WG_STEP_LW] = &&L_lw,
-        [WG_STEP_LOAD] = &&L_load,       [WG_STEP_ANSWER] = &&L_answer, [WG_STEP_STORE] = &&L_store,
-        [WG_STEP_LEAVE] = &&L_leave,     [WG_STEP_WRITE] = &&L_write,   [WG_STEP_DRAIN] = &&L_drain,
-        [WG_STEP_FORESEE] = &&L_foresee, [WG_STEP_AGAIN] = &&L_again,   [WG_STEP_END] = &&L_end,
-    };
-    const uint32_t l1_bytes = t->arch->l1_bytes, banks = t->arch->l1_banks - 1;
-    wg_l1_ports *const ports = &t->regions.memory.l1;
-    uint8_t *const l1 = t->l1;
-    uint64_t done = 0;
-    uint32_t address, line[4];
-    position at = {.began = began};
-    checkpoint undo;
     if (!p->linked)
         link_steps(p, labels);
+    p->at = NULL;
+    position at = {.began = began};
     for (unsigned c = 0; c < WG_CORES && further; c++) {
         at.further[c] = further[c];
         at.sq_head[c] = p->run[c]->sq_head;
         at.lane_head[c] = p->lane[c]->head;
     }
+    return at;
+}
+
+#define A *x->a
+#define B *x->b
+#define I x->imm
+#define NEXT goto *(++x)->label
+#define OP_LABEL(name, expression) [WG_OP_##name] = &&L_##name,
+#define STEP_LABEL(name) [WG_STEP_##name] = &&STEP_##name,
+
+WG_THREADED uint64_t wg_period_replay(wg_tile *t, wg_period *p, uint64_t began, const uint32_t further[WG_CORES],
+                                      uint64_t n)
+{
+    static const void *const labels[WG_STEP_COUNT] = {
+#define ALU OP_LABEL
+#define MULTIPLY OP_LABEL
+#define BRANCH OP_LABEL
+#include "riscv/alu.inc"
+#include "riscv/branch.inc"
+#undef ALU
+#undef MULTIPLY
+#undef BRANCH
+        OP_LABEL(NOP, ) WG_STEPS(STEP_LABEL)};
+    const uint32_t l1_bytes = t->arch->l1_bytes, banks = t->arch->l1_banks - 1;
+    wg_l1_ports *const ports = &t->regions.memory.l1;
+    uint8_t *const l1 = t->l1;
+    uint64_t done = 0;
+    uint32_t address, line[4];
+    position at = begin(p, began, further, labels);
+    checkpoint undo;
     const wg_step_of *x;
-    p->at = NULL;
-#define NEXT \
-    do { \
-        x++; \
-        goto * x->label; \
-    } while (0)
 start:
     if (p->undoes && (done % BATCH == 0 || undo.lines + p->steps > LOGGED))
         set_checkpoint(t, p, &undo, &at, done);
@@ -237,6 +262,7 @@ start:
 #define ALU(name, expression) \
     L_##name : *x->to = (expression); \
     NEXT;
+#define MULTIPLY ALU
 #define BRANCH(name, condition) \
     L_##name : if (__builtin_expect((condition) != x->flag, 0)) goto differs; \
     NEXT;
@@ -247,79 +273,70 @@ start:
 #undef BRANCH
 L_NOP:
     NEXT;
-L_check:
+STEP_CHECK:
     address = A + I;
     if (address != x->address + at.further[x->core] || address >= l1_bytes)
         goto differs;
     NEXT;
-L_lw:
+STEP_LW:
     address = A + I;
     memcpy(x->to, l1 + address, 4);
     booked(ports, banks, &at, x, address);
     NEXT;
-L_load:
+STEP_LOAD:
     address = A + I;
     memcpy(line, l1 + line_of(address), WG_L1_LINE);
     *x->to = wg_load_value(line, address, x->size);
     booked(ports, banks, &at, x, address);
     NEXT;
-L_answer:
-    address = x->address + at.further[x->core];
-    if (address >= l1_bytes)
+STEP_ANSWER:
+    if (!answered(t, p, &at, x))
         goto differs;
-    memcpy(line, l1 + line_of(address), WG_L1_LINE);
-    memcpy(p->run[x->core]->load[x->slot].line, line, WG_L1_LINE);
-    *x->to = x->size == 2 ? line[address >> 2 & 3] : wg_load_value(line, address, x->size);
-    booked(ports, banks, &at, x, address);
     NEXT;
-L_store:
-    address = A + I;
-    if (x->flag)
-        memset(stored(p, &at, x), 0, WG_L1_LINE);
-    wg_put_bytes((uint8_t *)stored(p, &at, x) + (address & (WG_L1_LINE - 1)), x->b, x->size);
+STEP_STORE:
+    enqueue(p, &at, x);
     NEXT;
-L_leave:
+STEP_LEAVE:
     memcpy(queued(p, &at, x), stored(p, &at, x), WG_L1_LINE);
     NEXT;
-L_write:
+STEP_WRITE:
     if (!written(t, p, &at, x, queued(p, &at, x), &undo))
         goto differs;
     NEXT;
-L_drain: /* of a core alone, whose lines were looked at before */
-    if (t->core[x->core].solo_saved)
-        log_line(&t->l1_undo[t->l1_undos++], t->l1, x->address + at.further[x->core]);
+STEP_DRAIN: /* of a core alone, whose lines were looked at before */
     (void)written(t, p, &at, x, stored(p, &at, x), &undo);
     NEXT;
-L_foresee:
+STEP_FORESEE:
     if (!foreseen(&t->core[x->core], x))
         goto differs;
     NEXT;
-L_again:
+STEP_AGAIN:
     if (++done == n)
         return done;
     x = p->step;
     goto * x->label;
-L_end:
+STEP_END:
     if (++done == n || !next_period(t, p, &at))
         return done;
     goto start;
 differs:
-    if (p->undoes) {
+    if (p->undoes)
         roll_back(t, p, &undo);
-        if (undo.done == done)
-            return done;
-        n = done; /* known to go as recorded */
-        done = undo.done;
-        at = undo.at;
-        goto start;
+    if (!p->undoes || undo.done == done) {
+        p->at = x;
+        return done;
     }
-    p->at = x;
-    return done;
-#undef NEXT
+    n = done; /* once more, from the checkpoint up to the period that differed */
+    done = undo.done;
+    at = undo.at;
+    goto start;
 }
 #undef A
 #undef B
 #undef I
+#undef NEXT
+#undef OP_LABEL
+#undef STEP_LABEL
 
 /* ---- the same state again? ---------------------------------------------------------------------------------- */
 

@@ -16,20 +16,25 @@
 
 enum { WG_PERIOD_SLACK = 24 /* what is under way at a period's end is over so soon */ };
 
-/* Codes of steps beside those of instructions. */
+/*
+ * Steps beside instructions:
+ *
+ *     CHECK              A + I must be the address recorded, moved
+ *     LW, LOAD           a load is answered at once: of a word, of any size
+ *     ANSWER             L1 answers a load that was under way
+ *     STORE              a store enters its queue,
+ *     LEAVE, WRITE       leaves it for L1's, and is processed,
+ *     DRAIN              … or both at once
+ *     FORESEE            the branch before it must be foreseen without anything to learn
+ *     AGAIN, END         the end of a period of arithmetic, of any other
+ */
+#define WG_STEPS(X) X(CHECK) X(LW) X(LOAD) X(ANSWER) X(STORE) X(LEAVE) X(WRITE) X(DRAIN) X(FORESEE) X(AGAIN) X(END)
 enum {
-    WG_STEP_CHECK = WG_OP_COUNT, /* A + I must be the address recorded, moved */
-    WG_STEP_LW,                  /* a load is answered at once: of a word, */
-    WG_STEP_LOAD,                /* … of any size; */
-    WG_STEP_ANSWER,              /* L1 answers a load that was under way */
-    WG_STEP_STORE,               /* a store enters its queue, */
-    WG_STEP_LEAVE,               /* leaves it for L1's, */
-    WG_STEP_WRITE,               /* and is processed; */
-    WG_STEP_DRAIN,               /* … or both at once */
-    WG_STEP_FORESEE,             /* the branch before it must be foreseen without anything to learn */
-    WG_STEP_AGAIN,               /* the end of a period of arithmetic, */
-    WG_STEP_END,                 /* … of any other */
-    WG_STEP_COUNT
+    WG_STEP_FIRST = WG_OP_COUNT - 1,
+#define STEP(name) WG_STEP_##name,
+    WG_STEPS(STEP)
+#undef STEP
+        WG_STEP_COUNT
 };
 
 typedef struct wg_step_of {
