@@ -117,6 +117,108 @@ static inline unsigned lag_behind(const wg_op *from, const wg_op *op, uint64_t p
     return passed - count + 2 < lag ? lag - (unsigned)(passed - count) : 0;
 }
 
+/* What of the core's settings a line depends on. */
+typedef struct settings {
+    uint32_t ram_bytes;
+    bool weakly_ordered, cached;
+} settings;
+
+typedef enum access {
+    AT_ONCE, /* it costs what predecoding has charged */
+    DELAYED, /* *base has moved on */
+    LEAVES   /* it is not for whole lines */
+} access;
+
+/* The load at `op`: answered by own RAM, the L0 cache or, ahead of the clock, by L1. */
+static inline __attribute__((always_inline)) access load(wg_tile *t, wg_core *k, unsigned core, const wg_op *op,
+                                                         const wg_icache_line *line, const settings *set,
+                                                         uint64_t *base)
+{
+    wg_core_run *run = &k->run;
+    uint32_t *r = run->r, value;
+    const uint32_t address = A + op->imm, offset = address - WG_RAM_BASE;
+    const uint64_t e = *base + op->at;
+    const unsigned bytes = wg_load_bytes(op->spare);
+    uint64_t m, done;
+    if (offset < set->ram_bytes && !(offset & (bytes - 1)) && set->weakly_ordered && ram_settled(k, e + 1)) {
+        uint32_t word;
+        memcpy(&word, k->ram + (offset & ~3u), 4);
+        if (__builtin_expect(op->spare == 2, 1)) {
+            r[op->rd] = word;
+        } else {
+            uint32_t words[4];
+            words[offset >> 2 & 3] = word;
+            r[op->rd] = wg_load_value(words, offset, op->spare);
+        }
+        r[0] = 0;
+        *base += op->waited_for;
+        return AT_ONCE;
+    }
+    const wg_l0_line *hit = set->cached && offset >= set->ram_bytes ? l0_find(run, address) : NULL;
+    if (hit && !hit->stale && !(address & (bytes - 1)) && run->wait_e != e &&
+        stores_stay(t, k, e + 1, address, bytes)) {
+        r[op->rd] = op->spare == 2 ? hit->data[address >> 2 & 3] : wg_load_value(hit->data, address, op->spare);
+        r[0] = 0;
+        if (wg_l0_flushes(t, k, core))
+            wg_lsu_flush_l0(k);
+        *base += op->waited_for;
+        return AT_ONCE;
+    }
+    /* only what is answered at once; a store that leaves before it could take the L0 line away */
+    if ((address & (bytes - 1)) || (offset >= set->ram_bytes && (!hit || (run->sq_count && k->solo_until))) ||
+        wg_lsu_load(t, core, address, op->spare, WG_PC_OF(op), e, &value, &m, &done) != WG_LSU_DONE)
+        return LEAVES;
+    r[op->rd] = value;
+    r[0] = 0;
+    *base += m - (e + 1) + op->waited_for;
+    return m == e + 1 ? AT_ONCE : DELAYED;
+}
+
+/* The store at `op`, to own RAM or L1. */
+static inline __attribute__((always_inline)) access store(wg_tile *t, wg_core *k, unsigned core, const wg_op *op,
+                                                          const wg_icache_line *line, const settings *set,
+                                                          uint64_t *base, uint64_t *stop)
+{
+    wg_core_run *run = &k->run;
+    const uint32_t *r = run->r, address = A + op->imm;
+    const unsigned bytes = wg_store_bytes[op->spare % 3];
+    const uint64_t e = *base + op->at;
+    const bool own = address - WG_RAM_BASE < set->ram_bytes;
+    uint64_t m;
+    if ((!own && address >= t->arch->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
+        return LEAVES;
+    if (own && set->weakly_ordered && ram_settled(k, e + 1)) {
+        wg_store *s = &run->sq[run->sq_head];
+        s->first = s->entered = e + 1;
+        s->address = address;
+        s->pc = WG_PC_OF(op);
+        s->data[0] = B;
+        s->mask = 0;
+        s->path = WG_PATH_OWN_RAM;
+        s->bytes = (uint8_t)bytes;
+        s->index = 0;
+        run->sq_count = 1;
+        run->stored = e;
+        return AT_ONCE;
+    }
+    if (!own && k->solo_until && set->weakly_ordered && merges(t, k, address, bytes, B, WG_PC_OF(op), e + 1))
+        return AT_ONCE;
+    wg_ex1 x = {.entered = e,
+                .pc = WG_PC_OF(op),
+                .kind = WG_EX1_STORE,
+                .address = address,
+                .data = {B},
+                .bytes = (uint8_t)bytes,
+                .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
+    if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)
+        return LEAVES;
+    run->stored = e;
+    *base += m - (e + 1);
+    if (!own || run->sq_count > 1) /* a store behind it ends the wait of one that could have merged */
+        *stop = wg_min64(*stop, wg_lsu_next(t, core));
+    return DELAYED;
+}
+
 WG_THREADED uint32_t wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
 {
     static const void *const labels[WG_OP_COUNT] = {
@@ -129,11 +231,12 @@ WG_THREADED uint32_t wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
     wg_core_run *run = &k->run;
     uint32_t *r = run->r;
     const uint32_t sets = t->arch->icache_bytes[core] / 32u - 1;
-    const uint32_t ram_bytes = t->arch->ram_bytes[core];
     const unsigned bubble = t->timing->mispredict_bubble;
     const bool predicts = wg_predictor_on(t, core);
-    const bool weakly_ordered = !((k->csr.pmacfg[0] | k->csr.pmacfg[1]) & 1);
-    const bool cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH) && weakly_ordered;
+    const settings set = {.ram_bytes = t->arch->ram_bytes[core],
+                          .weakly_ordered = !wg_strongly_ordered(k),
+                          .cached =
+                              t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH) && !wg_strongly_ordered(k)};
     uint32_t pc = run->pc;
     uint64_t c = run->at, base, entry, last = run->last, number = run->number;
     uint64_t dests = run->dests;
@@ -227,87 +330,18 @@ L_JALR : {
     pc = target;
     goto jumped;
 }
-L_LOAD : {
-    uint32_t address = A + op->imm, offset = address - WG_RAM_BASE;
-    uint64_t e = base + op->at, m;
-    unsigned bytes = op->spare == 9 ? 2 : 1u << (op->spare & 3);
-    if (offset < ram_bytes && !(offset & (bytes - 1)) && weakly_ordered && ram_settled(k, e + 1)) {
-        uint32_t word;
-        memcpy(&word, k->ram + (offset & ~3u), 4);
-        if (__builtin_expect(op->spare == 2, 1)) {
-            r[op->rd] = word;
-        } else {
-            uint32_t words[4];
-            words[offset >> 2 & 3] = word;
-            r[op->rd] = wg_load_value(words, offset, op->spare);
-        }
-        r[0] = 0;
-        base += op->waited_for;
-        NEXT;
+L_LOAD:
+    switch (load(t, k, core, op, line, &set, &base)) {
+    case AT_ONCE: NEXT;
+    case DELAYED: goto delayed;
+    default: goto leave;
     }
-    const wg_l0_line *hit = cached && offset >= ram_bytes ? l0_find(run, address) : NULL;
-    if (hit && !hit->stale && !(address & (bytes - 1)) && run->wait_e != e &&
-        stores_stay(t, k, e + 1, address, bytes)) {
-        r[op->rd] = op->spare == 2 ? hit->data[address >> 2 & 3] : wg_load_value(hit->data, address, op->spare);
-        r[0] = 0;
-        if (wg_l0_flushes(t, k, core))
-            wg_lsu_flush_l0(k);
-        base += op->waited_for;
-        NEXT;
+L_STORE:
+    switch (store(t, k, core, op, line, &set, &base, &stop)) {
+    case AT_ONCE: NEXT;
+    case DELAYED: goto delayed;
+    default: goto leave;
     }
-    uint32_t value;
-    uint64_t done;
-    /* only what is answered at once; a store that leaves before it could take the L0 line away */
-    if ((address & (bytes - 1)) || (offset >= ram_bytes && (!hit || (run->sq_count && k->solo_until))) ||
-        wg_lsu_load(t, core, address, op->spare, WG_PC_OF(op), e, &value, &m, &done) != WG_LSU_DONE)
-        goto leave;
-    r[op->rd] = value;
-    r[0] = 0;
-    last = e;
-    base += m - (e + 1) + op->waited_for;
-    if (m - (e + 1) == 0)
-        NEXT;
-    goto delayed;
-}
-L_STORE : {
-    uint32_t address = A + op->imm;
-    unsigned bytes = wg_store_bytes[op->spare % 3];
-    uint64_t e = base + op->at, m;
-    bool own = address - WG_RAM_BASE < ram_bytes;
-    if ((!own && address >= t->arch->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
-        goto leave;
-    if (own && weakly_ordered && ram_settled(k, e + 1)) {
-        wg_store *s = &run->sq[run->sq_head];
-        s->first = s->entered = e + 1;
-        s->address = address;
-        s->pc = WG_PC_OF(op);
-        s->data[0] = B;
-        s->mask = 0;
-        s->path = WG_PATH_OWN_RAM;
-        s->bytes = (uint8_t)bytes;
-        s->index = 0;
-        run->sq_count = 1;
-        run->stored = e;
-        NEXT;
-    }
-    if (!own && k->solo_until && weakly_ordered && merges(t, k, address, bytes, B, WG_PC_OF(op), e + 1))
-        NEXT;
-    wg_ex1 x = {.entered = e,
-                .pc = WG_PC_OF(op),
-                .kind = WG_EX1_STORE,
-                .address = address,
-                .data = {B},
-                .bytes = (uint8_t)bytes,
-                .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
-    if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)
-        goto leave;
-    run->stored = e;
-    last = e;
-    base += m - (e + 1);
-    if (!own || run->sq_count > 1) /* a store behind it ends the wait of one that could have merged */
-        stop = wg_min64(stop, wg_lsu_next(t, core));
-    goto delayed;
-}
 L_LINE_END_LATE:
     late = op->rd;
 L_LINE_END:
