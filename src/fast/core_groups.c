@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several cores at L1 at the same time, and nobody else: cycle by cycle, without appointments.
+ * A group of cores that access L1 at the same time while nothing else acts: run cycle by cycle, without appointments.
  *
  *     for each cycle in which anything happens:
  *         C   ports 2 and 3 of L1 serve one core each              serve_port()
- *         I   load/store units: what waits enters, stores leave    load_store()
+ *         I   load/store units: EX1 enters, stores leave           load_store()
  *         J   pipelines: one instruction per core                  pipeline()
  *
- * Nobody runs far ahead here, so nothing has to be taken back. The steps below are short ways through what
- * wg_regions_tick(), wg_lsu_emit() and wg_exec() do in the same phases; what has none goes the long way in its cycle. As
- * soon as anybody else has an appointment, or a core's request goes elsewhere than to L1, the clock takes over again.
+ * Cores run at most AHEAD cycles ahead, and only where that needs no rollback. The functions below are fast paths of
+ * wg_regions_tick(), wg_lsu_emit() and wg_exec(); anything else calls those (slow_path()). The group ends when another agent
+ * has an appointment or a core's request goes to a region other than L1.
  *
  * Facts: as in lsu.c, exec.c and tile/l1.c; time.md rules 2, 6 and 7.
  */
-/* Bytes written one by one and read as one word at once make the host wait. */
+/* Bytes stored one by one and loaded as one word at once stall the host. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-store-merging", "no-tree-slp-vectorize")
 #endif
@@ -46,7 +46,7 @@ static void answer(wg_tile *t, core_group *w, core_slot *m, const wg_request *re
         appoint(w, m->core, t->sched.now, l->done);
 }
 
-/* The head of the core's queue is processed. */
+/* L1 processes the head of the core's queue. */
 static void process(wg_tile *t, core_group *w, core_slot *m)
 {
     wg_lane *lane = m->lane;
@@ -92,7 +92,7 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
     for (unsigned i = 0; i < WG_L1_INPUTS; i++) {
         unsigned core = wg_l1_core_at[which][(turn + i) % WG_L1_INPUTS];
         uint64_t seen_at = w->seen_at[core];
-        if (seen_at <= now && !chosen) { /* granted or not: it blocks those behind it */
+        if (seen_at <= now && !chosen) { /* granted or not, it blocks those after it */
             chosen = &w->at[core];
             input = (turn + i) % WG_L1_INPUTS;
         } else {
@@ -111,7 +111,7 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
             lane->retry_at = free;
             lane->why = (wg_stall){
                 .reason = WG_STALL_L1_PORT, .resource = (uint16_t)port, .holder = WG_AGENT_NONE, .retry_at = free};
-            /* a bank alone may be free sooner for somebody else */
+            /* if only the bank is busy, another core's may be free sooner */
             next = p->port_free[port] > now ? p->port_free[port] : now + 1;
         } else {
             bool narrow = !(read || (req->kind == WG_REQ_WRITE && req->byte_mask == 0xFFFF));
@@ -129,7 +129,7 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
 
 /* ---- I: load/store units ----------------------------------------------------------------------------------- */
 
-/* A request that leaves in cycle `at`. */
+/* A request leaves in cycle `at`. */
 static wg_request *send(wg_tile *t, core_group *w, core_slot *m, uint64_t at)
 {
     wg_lane *lane = m->lane;
@@ -148,8 +148,8 @@ static wg_request *send(wg_tile *t, core_group *w, core_slot *m, uint64_t at)
 }
 
 /*
- * A load of L1 that is not in the L0 cache enters the load/store unit in cycle `at`, now or soon: nothing that happens
- * between can change what it finds there, since what is not answered yet is not done before. False if it must wait.
+ * A load from L1 that misses the L0 cache enters the load/store unit in cycle `at`, now or soon. Nothing before `at` can
+ * change what it finds there: an unanswered load is not done before. False if it must wait.
  */
 static inline bool load_enters(wg_tile *t, core_group *w, core_slot *m, uint64_t at, uint32_t address, uint32_t pc,
                                uint64_t number, uint8_t size, uint8_t rd)
@@ -158,7 +158,7 @@ static inline bool load_enters(wg_tile *t, core_group *w, core_slot *m, uint64_t
     if (run->sq_count && (wg_sq_conflict(t, run, address, wg_load_bytes(size)) >= 0 ||
                           (t->arch->load_needs_store_slot && run->sq_count == WG_STORE_QUEUE)))
         return false;
-    if (!m->unused) /* those that are back have left: settle() was here */
+    if (!m->unused) /* settle() has removed those that are done */
         return false;
     const unsigned slot = (unsigned)__builtin_ctz(m->unused);
     m->unused &= (uint8_t)(m->unused - 1);
@@ -185,7 +185,7 @@ static inline bool load_enters(wg_tile *t, core_group *w, core_slot *m, uint64_t
     wg_request *req = send(t, w, m, at);
     req->kind = WG_REQ_READ;
     req->tag = (uint8_t)slot;
-    req->rd = rd; /* the rest is in the load: write_out() */
+    req->rd = rd; /* the load holds the rest: write_out() */
     l->earliest = m->cached ? req->seen_at + t->timing->path[WG_PATH_L1].back : WG_NEVER;
     run->mux_free = at + 1;
     if (run->sq_count)
@@ -193,7 +193,7 @@ static inline bool load_enters(wg_tile *t, core_group *w, core_slot *m, uint64_t
     return true;
 }
 
-/* Before anybody else looks at the queues: requests of loads as they would have been. */
+/* Completes the requests of loads, before others look at the queues. */
 static void write_out(const core_slot *m)
 {
     for (unsigned i = 0; i < m->lane->count; i++) {
@@ -214,7 +214,7 @@ static void write_out(const core_slot *m)
     }
 }
 
-/* The first store leaves in cycle `at`, now or soon: there is room. */
+/* The first store leaves in cycle `at`, now or soon. There is room. */
 static void store_leaves(wg_tile *t, core_group *w, core_slot *m, uint64_t at)
 {
     wg_core_run *run = m->run;
@@ -277,10 +277,9 @@ static void load_store(wg_tile *t, core_group *w, core_slot *m)
 /* ---- J: pipelines ------------------------------------------------------------------------------------------ */
 
 /*
- * A core goes ahead of the others as far as what L1 has not answered yet cannot be done: the first such request is
- * processed in the next cycle or when it gets there, and its answer takes its time. What could still be seen differently
- * then (a line of the L0 cache that becomes stale, code that changes) waits for its cycle. Nobody goes ahead while somebody
- * else may reach it by an interrupt, a reset or the like.
+ * The last cycle to which a core may run ahead of the others: no unanswered load can be done by then. L1 processes the
+ * first one in the next cycle at the earliest, and the answer takes `back` cycles. What may still change (a line of the L0
+ * cache, code) waits for its cycle.
  */
 static inline uint64_t ahead_of(const wg_tile *t, const core_group *w, const core_slot *m, uint64_t now, uint64_t most)
 {
@@ -290,7 +289,7 @@ static inline uint64_t ahead_of(const wg_tile *t, const core_group *w, const cor
     return wg_min64(most, wg_max64(seen_at, now + 1) + t->timing->path[WG_PATH_L1].back - 2);
 }
 
-/* Stores that leave before e, which is later than now, leave, if there is sure to be room. */
+/* Stores that leave before e, a later cycle, leave here if there is certainly room. */
 static inline bool stores_leave(wg_tile *t, core_group *w, core_slot *m, uint64_t e, uint64_t now, uint64_t most)
 {
     while (m->drain_at <= e) {
@@ -303,7 +302,7 @@ static inline bool stores_leave(wg_tile *t, core_group *w, core_slot *m, uint64_
     return e <= ahead_of(t, w, m, now, most);
 }
 
-/* A load enters EX1 in cycle e. False if it has to wait for that cycle, or go the long way. */
+/* A load enters EX1 in cycle e. False if it has to wait for that cycle, or needs the slow path. */
 static inline bool load(wg_tile *t, core_group *w, core_slot *m, const wg_op *op, uint32_t address, uint64_t e)
 {
     wg_core_run *run = m->run;
@@ -363,7 +362,7 @@ static inline bool load(wg_tile *t, core_group *w, core_slot *m, const wg_op *op
     return true;
 }
 
-/* A store enters EX1 in cycle e, and the queue in the next. False as above. */
+/* A store enters EX1 in cycle e, and the queue in the next. False as for a load. */
 static inline bool store(wg_tile *t, core_group *w, core_slot *m, const wg_op *op, uint32_t address, uint32_t value,
                          uint64_t e)
 {
@@ -389,11 +388,11 @@ static inline bool store(wg_tile *t, core_group *w, core_slot *m, const wg_op *o
         note_loads(m);
         if (result != WG_LSU_DONE)
             return false;
-        m->mixed = true; /* or may be: load_store() sees to it */
+        m->mixed = true; /* conservative: load_store() derives it */
         wg_rounds_spoil(w);
     } else {
         if (run->sq_count == 1 && m->drain_at <= e + 1 && wg_sq_ready_at(t, m->k, 0) <= e + 1)
-            return false; /* it may leave in that very cycle */
+            return false; /* it may leave in that cycle */
         settle(m, e + 1);
         const bool drops = l0_holds(run, address);
         wg_l0_drop_line(run, address);
@@ -420,8 +419,8 @@ static inline bool store(wg_tile *t, core_group *w, core_slot *m, const wg_op *o
     return true;
 }
 
-/* What does not fit in here happens in its own cycle, in the way of lsu_clock.c and exec.c. */
-static uint64_t the_long_way(wg_tile *t, core_group *w, core_slot *m)
+/* Any other instruction is executed in its own cycle by wg_exec(). */
+static uint64_t slow_path(wg_tile *t, core_group *w, core_slot *m)
 {
     w->detour = true;
     wg_rounds_spoil(w);
@@ -431,7 +430,7 @@ static uint64_t the_long_way(wg_tile *t, core_group *w, core_slot *m)
     return m->run->halt ? WG_NEVER : again;
 }
 
-/* The first operand whose value nobody knows yet is that of this instruction. */
+/* The number of the load that the first operand without a time waits for. */
 static inline uint64_t awaited_by(const wg_core_run *run, const wg_op *op)
 {
     const uint8_t source[2] = {op->rs1, op->rs2};
@@ -446,7 +445,7 @@ static inline uint64_t awaited_by(const wg_core_run *run, const wg_op *op)
     return ANY;
 }
 
-/* The next instruction; NULL: its line is not there, or something is special about it. */
+/* The next instruction; NULL: it needs the slow path. */
 static inline const wg_op *next_op(core_slot *m)
 {
     wg_core *k = m->k;
@@ -515,7 +514,7 @@ static inline void branch(wg_tile *t, core_group *w, core_slot *m, const wg_op *
     m->op = run->pc == pc + 4 ? op + 1 : NULL;
 }
 
-/* Returns when the core wants to go on: WG_NEVER, when L1 or the load/store unit lets it. */
+/* Phase J. Returns the cycle to go on in; WG_NEVER: when L1 or the load/store unit wakes the core. */
 static uint64_t pipeline(wg_tile *t, core_group *w, core_slot *m)
 {
     wg_core_run *run = m->run;
@@ -569,12 +568,12 @@ static uint64_t pipeline(wg_tile *t, core_group *w, core_slot *m)
             break;
         }
     }
-    return e > now ? e : the_long_way(t, w, m);
+    return e > now ? e : slow_path(t, w, m);
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------- */
+/* ---- the group --------------------------------------------------------------------------------------------- */
 
-/* The cycle before which nobody else acts; 0: somebody is about now. */
+/* The cycle before which no other agent acts; 0: one has a request under way now. */
 static uint64_t others(const wg_tile *t)
 {
     uint64_t until = wg_min64(t->limit, t->horizon);
@@ -598,7 +597,7 @@ static bool can_go(const wg_tile *t)
         if (t->core[i].stepping || t->core[i].breakpoints)
             return false;
         for (unsigned j = 0; j < WG_SOLO_RECENT; j++)
-            if (t->core[i].solo_at[j] > t->sched.now) /* what was worked out ahead of the clock is still under way */
+            if (t->core[i].solo_at[j] > t->sched.now) /* booked ahead of the clock, and still under way */
                 return false;
     }
     return true;
@@ -612,7 +611,7 @@ static bool nothing_under_way(const core_group *w)
     return first == WG_NEVER;
 }
 
-/* One cycle in which `who` has something to do. */
+/* One cycle, in which the cores and ports of `who` have something to do. */
 static void cycle(wg_tile *t, core_group *w, unsigned who)
 {
     wg_schedule *s = &t->sched;
@@ -636,7 +635,7 @@ static void cycle(wg_tile *t, core_group *w, unsigned who)
         if (at > s->now + 1) {
             if (m->mixed || m->run->ex1.kind)
                 at = wg_min64(at, wg_lsu_next(t, m->core));
-            else if (m->drain_at > s->now) /* one that is due waits for room, and is told */
+            else if (m->drain_at > s->now) /* a store that is overdue is woken when there is room */
                 at = wg_min64(at, m->drain_at);
             at = wg_min64(at, wg_fetch_next(t, m->core));
         }
@@ -714,7 +713,7 @@ bool wg_core_groups(wg_tile *t)
             look_at = s->now + LOOK;
         }
     }
-    s->now -= idle; /* nothing happened: whoever drives the tile decides how time passes */
+    s->now -= idle; /* idle cycles are left to the engine */
     s->phase = WG_PHASE_ARRIVALS;
     s->next[WG_AGENT_REGIONS] = WG_NEVER;
     for (unsigned i = 0; i < WG_CORES; i++) {

@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A T core that feeds its thread: its store queue holds pushes, nothing else is under way, and what it executes between
- * them are single-cycle instructions and branches. Most of its ticks find the same: a request has left its path or been
- * taken, so one store moves up, one instruction goes on.
+ * A T core that feeds its thread: its store queue holds pushes, nothing else is in flight, and between pushes it executes
+ * one-cycle instructions and branches. Most of its ticks are alike: a request has left the path, so one store moves up and
+ * one instruction enters EX1.
  *
- *     EX1 ── store queue ── path to the first FIFO        (phase I: from the right to the left)
+ *     EX1 ── store queue ── path to the first FIFO        (phase I works from right to left)
  *
- * It is the same as emit() and pipeline() in core.c, of which these are the parts that such a core needs; whatever is
- * more than that is left to them, or to wg_exec(). Phase J is run right behind phase I: what is done of it is private.
+ * These are fast paths of emit() and pipeline() in core.c; anything else is left to those, or to wg_exec(). Phase J runs
+ * right after phase I: it is private up to here.
  *
- * When its path is full it runs ahead up to the next push, by a few instructions, and those are noted one by one
- * (wg_past). A store that leaves meanwhile does not disturb them: they do not know of the queue, but for a push that
- * found it full, and that one is the last, still to come.
+ * When its path is full, the core runs ahead to the next push, by a few instructions, which are logged one by one (wg_past).
+ * A store that leaves meanwhile needs no rollback: none of them depends on the queue, but for a last push that found it full.
  */
 #include "riscv/lsu.h"
 #include "riscv/pipeline.h"
 
-/* As wg_lsu_room() has it. */
+/* As wg_lsu_room(). */
 static inline bool has_room(const wg_tile *t, const wg_lane *lane)
 {
     return lane->count <= t->timing->path[WG_PATH_PUSH].travel;
 }
 
-/* When the first of the queue, a push, leaves; WG_NEVER while its path is full: the region's progress wakes it. */
+/* When the first queued store, a push, leaves; WG_NEVER while its path is full: the region wakes the core. */
 static inline uint64_t head_leaves(const wg_core_run *run, bool room, uint64_t now)
 {
     return room ? wg_max64(wg_max64(run->mux_free, wg_sq_peek(run, 0)->entered + 1), now + 1) : WG_NEVER;
 }
 
-/* The line that holds pc, if nothing is special about it. */
+/* The cached line that holds pc; NULL: it is not there, or not checked. */
 static inline const wg_icache_line *line_at(const wg_core *k, uint32_t sets, uint32_t pc)
 {
     const uint32_t tag = (pc & ~15u) | WG_LINE_VALID;
@@ -39,12 +38,12 @@ static inline const wg_icache_line *line_at(const wg_core *k, uint32_t sets, uin
 }
 static inline uint32_t sets_of(const wg_tile *t, unsigned core) { return t->arch->icache_bytes[core] / 32u; }
 
-/* A push becomes the last of the store queue; returns the place of its data. */
+/* Appends a push to the store queue; returns where its data go. */
 static inline uint32_t *enqueue(wg_core_run *run, uint64_t at, uint32_t address, uint32_t pc, uint8_t bytes,
                                 uint8_t thread)
 {
     wg_store *s = wg_sq_at(run, run->sq_count++);
-    __asm__("" : "+r"(s)); /* else it is computed again and again */
+    __asm__("" : "+r"(s)); /* keeps the compiler from recomputing it */
     s->first = s->entered = at;
     s->address = address;
     s->pc = pc;
@@ -55,7 +54,7 @@ static inline uint32_t *enqueue(wg_core_run *run, uint64_t at, uint32_t address,
     return s->data;
 }
 
-/* A push has to wait in EX1; returns the place of its data. */
+/* A push waits in EX1; returns where its data go. */
 static inline uint32_t *stay(wg_core_run *run, const wg_op *op, uint64_t e, uint64_t number, uint32_t address,
                              uint32_t pc, unsigned words, uint8_t thread)
 {
@@ -76,7 +75,7 @@ static inline uint32_t *stay(wg_core_run *run, const wg_op *op, uint64_t e, uint
     return x->data;
 }
 
-/* The words of a push: the first, and those of the instructions behind it. */
+/* The words of a push: the first, and those of the instructions fused with it. */
 static inline void fill(uint32_t data[4], uint32_t first, const wg_op *op, unsigned words)
 {
     memset(data, 0, 4 * sizeof *data);
@@ -91,12 +90,12 @@ static inline void entered(wg_core_run *run, uint64_t now)
     const uint64_t before = run->retired[(run->number - 2) % WG_RETIRE_RING];
     const unsigned slot = (unsigned)((run->number - 1) % WG_RETIRE_RING);
     run->ex1.kind = WG_EX1_NONE;
-    run->at = now; /* it could not have been later */
+    run->at = now; /* it was not later */
     run->filled[slot] = now + 1;
     run->retired[slot] = wg_max64(before, now) + 1;
 }
 
-/* A store leaves: as wg_memory_emit(). */
+/* A store leaves; as wg_memory_emit(). */
 static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, const wg_store *s, uint64_t now)
 {
     wg_memory *m = &t->regions.memory;
@@ -104,7 +103,7 @@ static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, const wg_stor
     wg_request *req = &lane->queue[(lane->head + lane->count) % WG_LANE_DEPTH];
     const uint32_t address = s->address, pc = s->pc;
     const uint8_t bytes = s->bytes;
-    if (req->path != WG_PATH_PUSH) /* the rest is the same in all of them */
+    if (req->path != WG_PATH_PUSH) /* other members are the same in every push */
         *req =
             (wg_request){.kind = WG_REQ_WRITE, .path = WG_PATH_PUSH, .core = (uint8_t)core, .index = (uint8_t)thread};
     req->address = address;
@@ -118,7 +117,7 @@ static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, const wg_stor
     req->seen_at = lane->last_seen_at = seen_at;
     t->frontend[thread].ttsync.emitted += t->arch->auto_ttsync;
     if (lane->count++)
-        return; /* those before it have an appointment, or wait for room */
+        return; /* an older request has the appointment, or waits for room */
     lane->retry_at = 0;
     lane->why.reason = WG_STALL_NONE;
     m->active[core] |= 1u << WG_PATH_PUSH;
@@ -126,8 +125,8 @@ static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, const wg_stor
 }
 
 /*
- * Mostly the next instruction is a push as well, and the queue is full again: it enters EX1 in this cycle and stays
- * there. False if it is not so simple.
+ * The common case: the next instruction is a push as well, and the queue is full again. It enters EX1 in this cycle and
+ * stays there. False in any other case.
  */
 static inline bool another(const wg_tile *t, wg_core *k, unsigned core, const wg_icache_line *line, uint64_t now)
 {
@@ -148,17 +147,17 @@ static inline bool another(const wg_tile *t, wg_core *k, unsigned core, const wg
     return true;
 }
 
-enum { MOST = 16 /* instructions between two pushes: beyond, whole lines are faster */ };
+enum { MOST = 16 /* instructions between two pushes; for more, lines.c is faster */ };
 
-/* What every instruction changes, kept at hand. No load is under way: it is known when each retires. */
+/* What every instruction changes. No load is in flight, so it is known when each retires. */
 typedef struct run_ahead {
     uint64_t at, number, dests, last;
-    uint64_t retires; /* the newest */
+    uint64_t retires; /* when the newest does */
     uint32_t pc;
-    bool noted;          /* in wg_past, one by one */
-    uint64_t from;       /* the first to enter EX1 later than this is ahead of the clock */
-    uint64_t behind;     /* it is too far from here on */
-    uint64_t look_after; /* before this instruction there is nothing to look after */
+    bool noted;          /* the run-ahead is logged in wg_past */
+    uint64_t from;       /* an instruction that enters EX1 later than this is ahead of the clock */
+    uint64_t behind;     /* at this instruction lines.c takes over */
+    uint64_t look_after; /* at this instruction the log is full, or a line was entered that changes lru */
 } run_ahead;
 
 static inline run_ahead ahead_from(const wg_tile *t, const wg_core *k)
@@ -189,7 +188,7 @@ static inline void enters(wg_core_run *run, run_ahead *a, uint64_t e, unsigned d
     a->last = e;
 }
 
-/* From here on the core is ahead of the clock. */
+/* The run-ahead begins. */
 static inline void begin_past(wg_core *k, run_ahead *a, uint64_t now)
 {
     wg_past *past = &k->past;
@@ -218,7 +217,7 @@ static inline void push(wg_core *k, run_ahead *a, const wg_op *op, uint64_t e, u
     run->stored = e;
     run->pushes += words - 1;
     if (run->sq_count < WG_STORE_QUEUE) {
-        if (!run->sq_count) /* others will see it: run no further than that */
+        if (!run->sq_count) /* run no further than it leaves: others will see it */
             *stop = wg_min64(*stop, wg_max64(run->mux_free, e + 2));
         data = enqueue(run, e + 1, address, a->pc, (uint8_t)(4 * words), thread);
         k->past.stores++;
@@ -266,8 +265,7 @@ static inline bool feed(const wg_tile *t, wg_core *k, unsigned core, run_ahead *
 }
 
 /*
- * Executes what enters EX1 before `stop`, from `line` on, and says in *next when to go on. False if it comes to
- * something it does not know: wg_exec() does.
+ * Executes what enters EX1 before `stop`, from `line` on; *next: when to go on. False if wg_exec() has to go on.
  */
 __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned core, const wg_icache_line *line,
                                               uint64_t stop, uint64_t *next)
@@ -319,7 +317,7 @@ __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned c
             break;
         }
     }
-    if (a.at != WG_NEVER) /* else stay() has put it down */
+    if (a.at != WG_NEVER) /* else stay() has set it */
         run->at = a.at;
     *next = a.at;
     run->number = a.number;
@@ -331,12 +329,12 @@ __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned c
 
 typedef enum pushing { NOT, DONE, MORE } pushing;
 
-/* Phase I of a core that feeds its thread, if it is one, and what of phase J is private. */
+/* Phase I of a core that feeds its thread, if it is one, and the private part of phase J. */
 static inline pushing tick(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
     wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_PUSH];
-    __asm__("" : "+r"(k), "+r"(lane)); /* else they are computed again and again */
+    __asm__("" : "+r"(k), "+r"(lane)); /* keeps the compiler from recomputing them */
     wg_core_run *run = &k->run;
     const uint64_t now = t->sched.now;
     if (run->hindered | k->special | run->fetch[0].used | run->fetch[1].used)
@@ -345,14 +343,14 @@ static inline pushing tick(wg_tile *t, unsigned core)
         return NOT;
     bool ahead = k->saved_at != WG_NEVER && run->last >= now;
     if (ahead && !(k->noted && run->sq_count > k->past.stores)) {
-        /* It ran ahead, and now there is room for the store that had to wait: as in emit(). */
+        /* It ran ahead, and now there is room for the store that waited; as in emit(). */
         wg_core_keep(k);
         if (!k->saved.sq_count || wg_sq_peek(&k->saved, 0)->path != WG_PATH_PUSH || !has_room(t, lane))
             return NOT;
         wg_core_sync(t, core);
         if (run->hindered | run->fetch[0].used | run->fetch[1].used)
             return NOT;
-        t->sched.next[WG_AGENT_CORE_B + core] = WG_NEVER; /* it is ticked just now */
+        t->sched.next[WG_AGENT_CORE_B + core] = WG_NEVER; /* this is its tick */
         ahead = false;
     }
     wg_store *head = wg_sq_at(run, 0);
@@ -375,7 +373,7 @@ static inline pushing tick(wg_tile *t, unsigned core)
     if (run->sq_count && run->mux_free <= now && head->entered < now && has_room(t, lane)) {
         leave(t, core, lane, head, now);
         run->mux_free = now + 1;
-        if (enters && run->sq_count == WG_STORE_QUEUE) { /* in the very place that becomes free */
+        if (enters && run->sq_count == WG_STORE_QUEUE) { /* it takes the place that becomes free */
             head->first = head->entered = now;
             head->address = x->address;
             head->pc = x->pc;
@@ -411,7 +409,7 @@ static inline pushing tick(wg_tile *t, unsigned core)
                 return MORE;
         }
     }
-    /* What waits in EX1 finds the queue full until its first entry leaves. */
+    /* A push in EX1 waits until the first entry of a full queue leaves. */
     if (run->ex1.kind && run->sq_count < WG_STORE_QUEUE)
         next = run->ex1.entered + 1;
     if (run->sq_count)
