@@ -8,8 +8,8 @@
 #include "riscv/lsu.h"
 
 enum {
-    REMEMBERED = WG_RETIRE_QUEUE + 1, /* the last to have left the retire queue: the next leaves behind it */
-    MERGE_TIMER = 32                  /* a store waits no longer than this for others to merge with it */
+    REMEMBERED = WG_RETIRE_QUEUE + 1, /* with the last to have left the retire queue: the next one leaves after it */
+    MERGE_TIMER = 32                  /* a store waits less than this for others to merge with it */
 };
 
 /* As wg_moves, of one core. */
@@ -37,10 +37,10 @@ static inline void move_times(void *times, size_t bytes, uint64_t later)
 #define JOIN(a, b) JOIN_(a, b)
 #define JOIN_(a, b) a##b
 #define TYPE JOIN(wg_, T)
-#define UNUSED __attribute__((unused)) /* of most structures nobody asks */
+#define UNUSED __attribute__((unused)) /* most structures need none of these */
 
 /* clang-format off */
-/* same_T(): the members themselves; parts and rings are for whoever calls it. */
+/* same_T(): compares the members of a structure; parts and rings are left to the caller. */
 #define STATE UNUSED static inline bool JOIN(same_, T)(const TYPE *a, const TYPE *b, const span *v) { (void)a, (void)b, (void)v;
 #define FIELD(m) if (memcmp(&a->m, &b->m, sizeof a->m) != 0) return false;
 #define TIME(m) if (!same_times(v, &a->m, &b->m, sizeof a->m)) return false;
@@ -60,7 +60,7 @@ static inline void move_times(void *times, size_t bytes, uint64_t later)
 #define END(check) return true; }
 #include "engine/state.def"
 
-/* contents_T(): the members that are contents. */
+/* contents_T(): compares the members that are contents. */
 #define STATE UNUSED static inline bool JOIN(contents_, T)(const TYPE *a, const TYPE *b) { (void)a, (void)b;
 #define FIELD(m)
 #define DATA(m) if (memcmp(&a->m, &b->m, sizeof a->m) != 0) return false;
@@ -68,7 +68,7 @@ static inline void move_times(void *times, size_t bytes, uint64_t later)
 #define END(check) return true; }
 #include "engine/state.def"
 
-/* move_T(): members and parts, but for rings. */
+/* move_T(): moves members and parts, except rings. */
 #define STATE UNUSED static inline void JOIN(move_, T)(TYPE *x, const span *v) { (void)x, (void)v;
 #define FIELD(m)
 #define TIME(m) move_times(&x->m, sizeof x->m, v->later);
@@ -116,12 +116,12 @@ static bool same_ring(const span *v, const wg_core_run *a, const wg_core_run *b)
         if (!same_times(v, &a->retired[x], &b->retired[y], 8) || !same_times(v, &a->filled[x], &b->filled[y], 8))
             return false;
         if (i <= WG_RETIRE_QUEUE && ((a->dests ^ b->dests) >> 8 * (i - 1) & 0xFF) && b->retired[y] > v->now)
-            return false; /* what has retired is forwarded to nobody */
+            return false; /* a retired result is no longer forwarded */
     }
     return true;
 }
 
-/* What waits in EX1, and whether it has been told how long. */
+/* The instruction that waits in EX1, and for how long if that is known (wait_e, wait_m). */
 static bool same_ex1_wait(const span *v, const wg_core_run *a, const wg_core_run *b)
 {
     if (a->ex1.kind != b->ex1.kind)
@@ -140,7 +140,7 @@ static bool same_stores(const span *v, const wg_core_run *a, const wg_core_run *
         const bool stuck = x->entered + MERGE_TIMER < v->then && y->entered + MERGE_TIMER < v->now;
         if (!same_store(x, y, v) || (y->entered != x->entered + v->later && !stuck))
             return false;
-        /* When the one behind it came ends the first one's wait; its own no longer matters. */
+        /* `first` of the second store ends the wait of the first one, whose own no longer matters. */
         if (i && y->first != x->first + v->later && !stuck)
             return false;
     }
@@ -172,7 +172,7 @@ bool wg_same_contents(const wg_core_run *a, const wg_core_run *b)
         if (a->l0[i].tag != b->l0[i].tag ||
             (a->l0[i].tag && (a->l0[i].stale != b->l0[i].stale || !contents_l0_line(&a->l0[i], &b->l0[i]))))
             return false;
-    for (unsigned i = 0; i < a->sq_count; i++) { /* what is left of older stores in other bytes is no matter */
+    for (unsigned i = 0; i < a->sq_count; i++) { /* only the bytes that it writes */
         const wg_store *x = wg_sq_peek(a, i), *y = wg_sq_peek(b, i);
         const uint32_t mask = x->path == WG_PATH_L1 ? x->mask : (UINT32_C(1) << x->bytes) - 1;
         for (unsigned k = 0; k < sizeof x->data; k++)
@@ -182,7 +182,7 @@ bool wg_same_contents(const wg_core_run *a, const wg_core_run *b)
     return true;
 }
 
-/* A read says no more than its load or fetch. */
+/* A read is described by its load or fetch, which is compared elsewhere. */
 static bool same_request_of(const span *v, const wg_request *x, const wg_request *y, bool contents)
 {
     if (x->kind != y->kind || x->tag != y->tag || !same_times(v, &x->seen_at, &y->seen_at, 8))

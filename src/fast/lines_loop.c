@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A loop of arithmetic: every round takes the same time, so only its results are worked out (period.c).
+ * A loop of arithmetic: every iteration takes the same time, so it is replayed as a period (period.c).
  *
  *     target ── arithmetic ── arithmetic ── … ── backward branch, foreseen
  *        └───────────────────────────────────────────┘
  *
- * While nothing is in flight, what a line costs follows from its instructions (lines.c); nothing here can cost more in one
- * round than in another.
+ * While nothing is in flight, a line's time follows from its instructions (lines.c), and is the same in every iteration.
  */
 #include "fast/lines.h"
 #include "fast/period.h"
 
-enum { MOST = 24 /* instructions */, LEAST = 6 /* rounds to be gone */ };
+enum { MOST = 24 /* instructions */, LEAST = 6 /* iterations left */ };
 
 typedef enum round_end {
-    ROUND_OTHER, /* it is no loop of arithmetic: nothing is done */
+    ROUND_OTHER, /* no loop of arithmetic; nothing was done */
     ROUND_AGAIN, /* at `target` again */
     ROUND_FALLS  /* before the branch, which will not be taken */
 } round_end;
 
-/* From `target` to the branch, n rounds at most. *done: how often the branch was taken. */
+/* Runs up to n iterations. *done: how often the branch was taken. */
 static round_end rounds(wg_tile *t, unsigned core, uint32_t target, uint32_t branch, uint64_t n, uint64_t *done)
 {
     wg_step_of step[MOST + 1], *x = step;
@@ -52,7 +51,7 @@ static round_end rounds(wg_tile *t, unsigned core, uint32_t target, uint32_t bra
     return p.at ? ROUND_FALLS : ROUND_AGAIN;
 }
 
-/* The destinations of the instructions before the branch, the youngest lowest, when it has been all loop. */
+/* wg_core_run.dests before the branch, after more than eight instructions of the loop. */
 static uint64_t dests_before(const wg_tile *t, unsigned core, uint32_t target, uint32_t branch)
 {
     uint64_t dests = 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A loop through L1 of a core alone: once it has gone round in step, only its results are worked out (period.c).
+ * A loop of a solo core through L1: once a period has been recorded, it is replayed (period.c).
  *
- *     back edge ── the state as some rounds earlier, moved in time and address? ──> replay
+ *     back edge ── is the state that of some iterations earlier, moved in time and address? ──> replay
  *
- * While the period is gone through for the first time, loads, stores and what leaves the store queue are written down in
- * order. Addresses need no look in the replay: their registers are constant, or move by additions of constants. A period is
- * one to WG_LOOP_PERIOD rounds.
+ * The load/store unit logs loads, stores and stores that leave while a period is recorded. The replay need not check
+ * addresses: their base registers are constant, or move by additions of constants. A period is one to WG_LOOP_PERIOD
+ * iterations.
  *
- * Not in here: anything that is not arithmetic, L1, or the one branch. Facts: as in lsu.c and exec.c.
+ * The loop may hold arithmetic, accesses to L1 and the one branch. Facts: as in lsu.c and exec.c.
  */
 #include "fast/loops.h"
 
@@ -16,9 +16,9 @@
 
 enum { LINE = WG_L1_LINE, LEAST_CYCLES = 192, MISSES = 6 };
 
-/* ---- which loops ------------------------------------------------------------------------------------------- */
+/* ---- loops that qualify ------------------------------------------------------------------------------------ */
 
-/* By how much a round moves the register; false if not by a constant. */
+/* By how much an iteration moves the register; false if not by a constant. */
 static bool moves_by(const wg_loop *l, unsigned reg, uint32_t *by)
 {
     *by = 0;
@@ -33,7 +33,7 @@ static bool moves_by(const wg_loop *l, unsigned reg, uint32_t *by)
     return true;
 }
 
-/* The instructions from the branch's target to the branch; false if the loop is not one for here. */
+/* Reads the instructions from the branch's target to the branch; false if the loop does not qualify. */
 static bool take_body(const wg_tile *t, unsigned core, wg_loop *l)
 {
     unsigned memory = 0;
@@ -74,7 +74,7 @@ static void take_shot(const wg_tile *t, unsigned core, wg_loop *l)
     l->solo_next = k->solo_next;
 }
 
-/* Is the present state that of the shot, moved, and by how much? */
+/* Is the present state that of the shot, moved? *v: by how much. */
 static bool same_state(const wg_tile *t, unsigned core, wg_loop *l, wg_moves *v)
 {
     const wg_core *k = &t->core[core];
@@ -86,7 +86,7 @@ static bool same_state(const wg_tile *t, unsigned core, wg_loop *l, wg_moves *v)
     if (a->sq_count != b->sq_count || a->loads != b->loads || a->history != b->history || further % LINE ||
         b->ex1.kind || !wg_period_holds(b))
         return false;
-    /* A store that waits has its time before this: what was free then counts. */
+    /* A queued store may leave at an earlier time than `at`: what was busy then matters. */
     const uint64_t past = a->sq_count ? wg_min64(wg_sq_peek(a, 0)->entered, a->at) : a->at;
     *v = (wg_moves){.then = past, .now = past + b->at - a->at, .later = b->at - a->at};
     v->number[core] = b->number - a->number;
@@ -108,7 +108,7 @@ static wg_step_of *next_step(wg_loop *l, unsigned core, uint8_t code)
     return x;
 }
 
-/* The stores that left the queue before the next access. */
+/* … stores that left the queue before the next access. */
 static bool take_leaves(wg_loop *l, unsigned core, unsigned *e)
 {
     const wg_core_run *run = &l->period.shot.run[core];
@@ -126,7 +126,7 @@ static bool take_leaves(wg_loop *l, unsigned core, unsigned *e)
     return true;
 }
 
-/* A round's instructions, with what was written down of them, from event `e` on. */
+/* Turns an iteration into steps: its instructions, and their events from `e` on. */
 static bool take_round(const wg_tile *t, unsigned core, wg_loop *l, unsigned *e)
 {
     const wg_core_run *run = &l->period.shot.run[core];
@@ -190,7 +190,7 @@ static bool take_period(wg_tile *t, unsigned core, wg_loop *l)
     return true;
 }
 
-/* So many periods end before the run ahead does, stay inside L1, and fit into the log. */
+/* The number of periods that end before the run-ahead does, stay inside L1, and fit into the undo log. */
 static uint64_t periods(const wg_tile *t, unsigned core, const wg_loop *l, uint64_t stop)
 {
     const wg_core *k = &t->core[core];
@@ -203,7 +203,7 @@ static uint64_t periods(const wg_tile *t, unsigned core, const wg_loop *l, uint6
     uint64_t n = wg_min64((stop - WG_PERIOD_SLACK - k->run.at) / cycles, wg_period_before_flush(t, p, core));
     if (k->solo_saved && p->owns)
         n = wg_min64(n, (WG_L1_UNDO - t->l1_undos) / p->owns);
-    if (further) { /* far from both ends of L1 */
+    if (further) { /* addresses stay inside L1 */
         uint64_t low = (uint32_t)(l->low + moved), high = (uint32_t)(l->high + moved);
         if (low > high || high >= t->arch->l1_bytes)
             return 0;
@@ -215,9 +215,9 @@ static uint64_t periods(const wg_tile *t, unsigned core, const wg_loop *l, uint6
     return n;
 }
 
-/* ---- going round ------------------------------------------------------------------------------------------- */
+/* ---- replay ------------------------------------------------------------------------------------------------ */
 
-/* From the state of the shot, moved by v. False if it comes to nothing. */
+/* Replays from the present state, which is the shot's, moved by v. False if not one period went as recorded. */
 static bool repeat(wg_tile *t, unsigned core, wg_loop *l, const wg_moves *v, uint64_t n)
 {
     wg_core *k = &t->core[core];
@@ -239,7 +239,7 @@ static bool repeat(wg_tile *t, unsigned core, wg_loop *l, const wg_moves *v, uin
     k->solo_next = (uint8_t)(k->solo_next + done * l->solo_moves);
     if (!leaves)
         return true;
-    /* The branch was foreseen to be taken, if anything is foreseen; and is no longer quite so sure. */
+    /* The branch was predicted taken, if the predictor is on: it is mispredicted, and the predictor learns. */
     bool on = wg_predictor_on(t, core);
     unsigned bubble = t->timing->mispredict_bubble;
     run->at = on ? run->at + bubble : run->at - bubble;
@@ -248,7 +248,7 @@ static bool repeat(wg_tile *t, unsigned core, wg_loop *l, const wg_moves *v, uin
     return true;
 }
 
-/* Are all its branches foreseen, without anything left to learn? */
+/* Is its branch predicted by a saturated counter? */
 static bool foreseen(const wg_tile *t, unsigned core, const wg_loop *l)
 {
     const wg_core *k = &t->core[core];
@@ -276,7 +276,7 @@ void wg_loop_stored(wg_loop *l, uint32_t address, unsigned slot, bool fresh)
 
 void wg_loop_spoil(wg_loop *l) { l->wrong = true; }
 
-/* Another round of what is being recorded. True if the period has come to its end; *v: from the shot to now. */
+/* An iteration of the recorded period ends. True if the period does; *v: the moves from the shot to now. */
 static bool records(wg_tile *t, unsigned core, wg_loop *l, wg_moves *v)
 {
     const bool flushed = wg_period_flushed(t, &l->period, core);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops through L1 of a core alone, as they are recorded: see loops.c. */
+/* Loops of a solo core through L1, as they are recorded: see loops.c. */
 #ifndef WG_FAST_LOOPS_H
 #define WG_FAST_LOOPS_H
 
@@ -7,14 +7,14 @@
 
 enum { WG_LOOP_OPS = 40, WG_LOOP_PERIOD = 4 /* rounds */, WG_LOOP_EVENTS = 96, WG_LOOP_STEPS = 192 };
 
-/* Something the load/store unit did. */
+/* An event of the load/store unit. */
 typedef enum wg_loop_kind { WG_LOOP_LOADS, WG_LOOP_STORES, WG_LOOP_LEAVES } wg_loop_kind;
 typedef struct wg_loop_event {
-    uint64_t free_at; /* its bank is free again; 0: it took none */
+    uint64_t free_at; /* its bank is free again in this cycle; 0: no bank */
     uint32_t address;
     uint16_t mask;      /* WG_LOOP_LEAVES: of the bytes */
     uint8_t kind, slot; /* slot: of the store queue */
-    bool fresh;         /* a store that merged with none */
+    bool fresh;         /* a store that did not merge with another */
 } wg_loop_event;
 
 typedef enum wg_loop_state {
@@ -26,13 +26,13 @@ typedef enum wg_loop_state {
 } wg_loop_state;
 
 typedef struct wg_loop {
-    uint8_t state; /* wg_loop_state; all else is worth something with it alone */
-    uint8_t base;  /* the register that addresses start from */
+    uint8_t state; /* wg_loop_state; other members are set depending on it */
+    uint8_t base;  /* the base register of the first access */
     uint8_t ops, rounds, misses;
-    bool wrong;                                 /* something happened that does not belong in here */
-    uint16_t events, events_of[WG_LOOP_PERIOD]; /* … by the end of each round */
+    bool wrong;                                 /* something happened that a period cannot hold */
+    uint16_t events, events_of[WG_LOOP_PERIOD]; /* … by the end of each iteration */
     uint32_t target, branch, epoch, low, high;
-    uint64_t solo_at[WG_SOLO_RECENT]; /* with the period's shot */
+    uint64_t solo_at[WG_SOLO_RECENT]; /* at the period's shot */
     uint8_t solo_next, solo_moves;
     wg_op body[WG_LOOP_OPS];
     wg_loop_event event[WG_LOOP_EVENTS];
@@ -40,7 +40,7 @@ typedef struct wg_loop {
     wg_period period;
 } wg_loop;
 
-/* Written down while the first period is gone through; NULL: nobody asks. */
+/* Logs an event while a period is recorded; NULL: none is. */
 static inline void wg_loop_note(wg_loop *l, wg_loop_kind kind, uint32_t address, unsigned slot, bool fresh,
                                 uint16_t mask, uint64_t free_at)
 {

@@ -4,14 +4,14 @@
  *
  *     shot ── recorded ──> the state of the shot, moved ──> replay ──> replay ──> … ──> arrive
  *
- * What happens follows from the state at a period's start: pipelines, queues, L0 caches, when ports and banks are free, whose
- * turn it is, and how the addresses lie to each other. If all of that is as it was a period earlier, but for the same number
- * of cycles and, for each core, the same number of bytes, in whole lines, then the period repeats itself as long as branches
- * go the same way, addresses move on as they did and nobody writes a line that is in somebody else's cache. Each of these is
- * looked at when its turn comes. Where one does not hold, the state at the start of that period is restored (by going back
- * to a checkpoint some periods earlier, and on from there), and whoever recorded it goes on by himself.
+ * The state at a period's start decides what happens in it: pipelines, queues, L0 caches, when ports and banks are free,
+ * arbitration, and how addresses lie relative to each other. If a state is the one of a period earlier, moved (by whole lines
+ * of 16 bytes), the period repeats itself as long as three conditions hold: branches go the same way, addresses move by the
+ * same distance, and no core writes a line that another core's cache holds. The replay checks each of them. If one fails, it
+ * rolls back to the start of that period (to a checkpoint some periods earlier, and forward again), and the executor that
+ * recorded the period continues.
  *
- * Not in here: a period in which an L0 cache empties itself, or a predictor learns anything.
+ * A period never holds a periodic flush of an L0 cache, or a branch that changes the predictor.
  */
 #include "fast/period.h"
 
@@ -23,14 +23,14 @@ static inline uint32_t line_of(uint32_t address) { return address & ~(uint32_t)(
 
 /* ---- replay ------------------------------------------------------------------------------------------------- */
 
-/* Where the replay is: at the start of some period. */
+/* The position of the replay: the start of a period. */
 typedef struct position {
     uint64_t began;
     uint32_t further[WG_CORES];
     unsigned sq_head[WG_CORES], lane_head[WG_CORES];
 } position;
 
-/* The state at a checkpoint, as far as a replay changes it, and the lines it has written since. */
+/* What a replay changes: the state at a checkpoint, and an undo log of the lines written since. */
 typedef struct checkpoint {
     uint64_t done;
     position at;
@@ -43,7 +43,7 @@ typedef struct checkpoint {
     wg_l1_undo line[LOGGED];
 } checkpoint;
 
-/* Copies what a replay changes of the cores to the checkpoint, or back. */
+/* Copies the cores' part of it to the checkpoint, or back. */
 static void copy_cores(const wg_period *p, checkpoint *u, bool back)
 {
 #define COPY(there, here) (back ? memcpy(&(here), &(there), sizeof(here)) : memcpy(&(there), &(here), sizeof(here)))
@@ -113,7 +113,7 @@ static inline uint32_t *queued(const wg_period *p, const position *at, const wg_
     return p->lane[x->core]->queue[(at->lane_head[x->core] + x->place) % WG_LANE_DEPTH].data;
 }
 
-/* The branch went as it did; was it foreseen, with nothing to learn? */
+/* The branch went as recorded; was it predicted by a saturated counter? */
 static inline bool foreseen(wg_core *k, const wg_step_of *x)
 {
     unsigned i = (x->address >> 2 ^ (uint32_t)k->run.history << 2) % WG_PREDICTOR;
@@ -153,7 +153,7 @@ static inline void enqueue(const wg_period *p, const position *at, const wg_step
     wg_put_bytes(data + ((*x->a + x->imm) & (WG_L1_LINE - 1)), x->b, x->size);
 }
 
-/* A store reaches L1. False if somebody else may hold the line. */
+/* A store reaches L1. False if another core's cache may hold the line. */
 static inline bool written(wg_tile *t, const wg_period *p, const position *at, const wg_step_of *x, uint32_t *data,
                            checkpoint *undo)
 {
@@ -198,7 +198,7 @@ static inline void move_core(const wg_period *p, position *at, unsigned c)
     at->lane_head[c] += p->lane_pops[c];
 }
 
-/* The next period; false if a core alone would write a line that somebody else may hold. */
+/* Moves on to the next period; false if a solo core would write a line that another core's cache may hold. */
 static inline bool next_period(const wg_tile *t, const wg_period *p, position *at)
 {
     at->began += p->by.later;
@@ -303,7 +303,7 @@ STEP_WRITE:
     if (!written(t, p, &at, x, queued(p, &at, x), &undo))
         goto differs;
     NEXT;
-STEP_DRAIN: /* of a core alone, whose lines were looked at before */
+STEP_DRAIN: /* next_period() has checked the lines */
     (void)written(t, p, &at, x, stored(p, &at, x), &undo);
     NEXT;
 STEP_FORESEE:
@@ -326,7 +326,7 @@ differs:
         p->at = x;
         return done;
     }
-    n = done; /* once more, from the checkpoint up to the period that differed */
+    n = done; /* again from the checkpoint, up to the period that differed */
     done = undo.done;
     at = undo.at;
     goto start;
@@ -356,8 +356,8 @@ bool wg_period_holds(const wg_core_run *run)
 }
 
 /*
- * A full L0 cache is replaced in turn, wherever that begins; of places that are free the first is taken. What it holds has
- * to be what L1 holds: a vector store of its own passes it by.
+ * The lines of a full L0 cache are replaced in turn, so they may be rotated. Its contents must be those of L1: the core's
+ * own vector stores bypass it.
  */
 bool wg_period_same_l0(const wg_tile *t, const wg_core_run *a, const wg_core_run *b, uint32_t further, bool may_turn,
                        uint8_t *turned)
@@ -386,7 +386,7 @@ bool wg_period_same_l0(const wg_tile *t, const wg_core_run *a, const wg_core_run
     return true;
 }
 
-/* Every so many requests the L0 cache empties itself; 0: it does not. */
+/* Requests from one periodic flush of the L0 cache to the next; 0: there is none. */
 static uint32_t flush_period(const wg_tile *t, unsigned core)
 {
     return t->core[core].csr.cfg0 & WG_CFG0_DIS_PERIODIC_FLUSH ? 0 : t->arch->l0_flush_period;
@@ -422,7 +422,7 @@ void wg_period_end(const wg_tile *t, wg_period *p, unsigned cores)
 
 /* ---- where that leads to ------------------------------------------------------------------------------------ */
 
-/* The queue begins elsewhere; the data are in their places already. */
+/* The ring begins at another place; the replay has put the data there. */
 static void arrive_stores(wg_core_run *run, unsigned pops)
 {
     const wg_core_run b = *run;
@@ -460,7 +460,7 @@ void wg_period_arrive(wg_tile *t, const wg_period *p, unsigned core, uint64_t do
         wg_l0_line *to = &run->l0[(i + done * p->turned[core]) % WG_L0_LINES];
         to->tag = l0[i].tag ? l0[i].tag + further : 0;
         to->stale = false;
-        if (to->tag) /* what it holds is what L1 holds, or it would be stale */
+        if (to->tag) /* its contents are those of L1, or it would be stale */
             memcpy(to->data, t->l1 + (to->tag & ~1u), WG_L1_LINE);
     }
     run->l0_victim = (uint8_t)((run->l0_victim + done * p->turned[core]) % WG_L0_LINES);

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several cores in loops through L1, in step: once the state of all of them has come back, only their results are worked
- * out (period.c).
+ * Loops of a group of cores through L1: once a common period has been recorded, it is replayed (period.c).
  *
- *     back edge of one core ── the state of all as some rounds earlier, moved in time (and address)? ──> replay
+ *     back edge of one core ── is the state of all that of some iterations earlier, moved? ──> replay
  *
- * Each core's addresses may move on by as much as they like, in whole lines, but all by the same distance of banks.
- *
- * Not in here: anything that goes another way than the short ones of core_groups.c. Facts: as there.
+ * Addresses of different cores may move by different distances, in whole lines, if the distances are equal modulo the banks.
+ * Only the fast paths of core_groups.c are recorded; a slow path spoils the period.
  */
 #include "fast/rounds.h"
 
 #include <string.h>
 
-enum { PERIOD = 4 /* rounds, at most */, PERIOD_CYCLES = 4096, TRIES = 6, PATIENCE = 255 };
+enum { PERIOD = 4 /* iterations, at most */, PERIOD_CYCLES = 4096, TRIES = 6, PATIENCE = 255 };
 
 /* ---- the same state again? --------------------------------------------------------------------------------- */
 
@@ -61,7 +59,7 @@ static bool same_state(const wg_tile *t, core_group *w)
     return true;
 }
 
-/* How often the period can repeat itself, as far as that can be told beforehand. */
+/* The number of periods that can be replayed, as far as that is known in advance. */
 static uint64_t periods(const wg_tile *t, const core_group *w)
 {
     const wg_period *p = &w->rounds->period;
@@ -73,7 +71,7 @@ static uint64_t periods(const wg_tile *t, const core_group *w)
     return n;
 }
 
-/* The state after `done` periods: the present one, moved. */
+/* Moves the group on by so many periods. */
 static void arrive(wg_tile *t, core_group *w, uint64_t done)
 {
     struct wg_rounds *r = w->rounds;
@@ -151,7 +149,7 @@ void wg_rounds_edge(wg_tile *t, core_group *w, unsigned edges)
         r->tries = 0;
         r->patience = (uint16_t)(r->patience < PATIENCE ? 2 * r->patience + 1 : PATIENCE);
         r->wait = r->patience;
-    } else { /* mostly a round is a period */
+    } else { /* mostly a period is one iteration */
         r->longest = ++r->tries % TRIES ? 1 : PERIOD;
         begin_record(t, w, (unsigned)__builtin_ctz(edges));
     }

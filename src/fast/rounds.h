@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several cores in loops through L1 that repeat themselves, all of them in step: see rounds.c. */
+/* Loops of a group of cores through L1, as they are recorded: see rounds.c. */
 #ifndef WG_FAST_ROUNDS_H
 #define WG_FAST_ROUNDS_H
 
@@ -9,19 +9,19 @@
 enum { WG_ROUNDS_STEPS = 1024, NO_BASE = 0xFF };
 
 struct wg_rounds {
-    bool records, spoilt;    /* spoilt: something happened that does not belong in here */
-    bool dropped;            /* an own store took a line out of an L0 cache */
+    bool records, spoilt;    /* spoilt: something happened that a period cannot hold */
+    bool dropped;            /* a core's store invalidated a line of its L0 cache */
     uint8_t lead;            /* the core at whose back edges the period begins and ends */
-    uint8_t rounds, longest; /* of the period so far; at most */
+    uint8_t rounds, longest; /* iterations of the period so far; at most */
     uint8_t tries;
-    uint8_t base[WG_CORES];  /* the register that the core's first address starts from; NO_BASE: none */
-    uint64_t served;         /* requests, up to the shot */
-    uint16_t wait, patience; /* back edges until the next try, and after the next few that fail */
+    uint8_t base[WG_CORES];  /* the base register of the core's first access; NO_BASE: none */
+    uint64_t served;         /* requests that L1 had processed at the shot */
+    uint16_t wait, patience; /* back edges until the next try, and how many there will be after the next failures */
     wg_period period;
     wg_step_of step[WG_ROUNDS_STEPS + 1];
 };
 
-/* Somebody has taken a branch backwards, between two cycles. */
+/* Between two cycles: these cores have taken a backward branch. */
 void wg_rounds_edge(wg_tile *t, core_group *w, unsigned edges);
 
 static inline void wg_rounds_spoil(core_group *w) { w->rounds->spoilt = true; }
@@ -37,7 +37,7 @@ static inline wg_step_of *rounds_next(struct wg_rounds *r, const core_slot *m, u
     return x;
 }
 
-/* For core_groups.c, as things happen. */
+/* Called by core_groups.c as things happen. */
 static inline void wg_rounds_op(core_group *w, const core_slot *m, const wg_op *op)
 {
     if (__builtin_expect(!w->rounds->records, 1))
@@ -115,7 +115,7 @@ static inline uint8_t rounds_place(const struct wg_rounds *r, const core_slot *m
     return (uint8_t)(((unsigned)(req - m->lane->queue) - r->period.shot.lane_head[m->core]) % WG_LANE_DEPTH);
 }
 
-/* The request has just been put at the end of L1's queue. */
+/* A store has just been appended to L1's queue. */
 static inline void wg_rounds_leave(core_group *w, const core_slot *m, const wg_store *s, const wg_request *req,
                                    bool drops)
 {
