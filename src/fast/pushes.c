@@ -149,11 +149,8 @@ static inline bool another(const wg_tile *t, wg_core *k, unsigned core, const wg
 
 enum { MOST = 16 /* instructions between two pushes; for more, lines.c is faster */ };
 
-/* What every instruction changes. No load is in flight, so it is known when each retires. */
 typedef struct run_ahead {
-    uint64_t at, number, dests, last;
-    uint64_t retires; /* when the newest does */
-    uint32_t pc;
+    wg_cursor q;
     bool noted;          /* the run-ahead is logged in wg_past */
     uint64_t from;       /* an instruction that enters EX1 later than this is ahead of the clock */
     uint64_t behind;     /* at this instruction lines.c takes over */
@@ -162,50 +159,33 @@ typedef struct run_ahead {
 
 static inline run_ahead ahead_from(const wg_tile *t, const wg_core *k)
 {
-    const wg_core_run *run = &k->run;
     const bool is_ahead = k->saved_at != WG_NEVER;
-    run_ahead a = {.at = run->at,
-                   .number = run->number,
-                   .dests = run->dests,
-                   .last = run->last,
-                   .retires = run->retired[(run->number - 1) % WG_RETIRE_RING],
-                   .pc = run->pc,
+    run_ahead a = {.q = wg_cursor_of(&k->run),
                    .noted = is_ahead && k->noted,
                    .from = is_ahead ? WG_NEVER : t->sched.now,
-                   .behind = run->number + MOST};
+                   .behind = k->run.number + MOST};
     a.look_after = a.noted ? wg_min64(a.behind, k->past.number + WG_PAST) : a.behind;
     return a;
-}
-
-/* The instruction is in EX1; see wg_entered(). */
-static inline void enters(wg_core_run *run, run_ahead *a, uint64_t e, unsigned dest, uint64_t filled)
-{
-    a->retires = wg_max64(a->retires + 1, filled);
-    run->filled[a->number % WG_RETIRE_RING] = filled;
-    run->retired[a->number % WG_RETIRE_RING] = a->retires;
-    a->dests = a->dests << 8 | dest;
-    a->number++;
-    a->last = e;
 }
 
 /* The run-ahead begins. */
 static inline void begin_past(wg_core *k, run_ahead *a, uint64_t now)
 {
     wg_past *past = &k->past;
-    past->at = a->at;
-    past->last = a->last;
+    past->at = a->q.at;
+    past->last = a->q.last;
     past->stored = k->run.stored;
-    past->number = a->number;
+    past->number = a->q.number;
     past->pushes = k->run.pushes;
-    past->dests = a->dests;
-    past->pc = a->pc;
+    past->dests = a->q.dests;
+    past->pc = a->q.pc;
     past->history = k->run.history;
     past->stores = past->writes = 0;
     k->saved_at = now;
     k->undo_count = 0;
     k->noted = a->noted = true;
     a->from = WG_NEVER;
-    a->look_after = wg_min64(a->look_after, a->number + WG_PAST);
+    a->look_after = wg_min64(a->look_after, a->q.number + WG_PAST);
 }
 
 /* A push enters the store queue, or stays in EX1. */
@@ -219,21 +199,21 @@ static inline void push(wg_core *k, run_ahead *a, const wg_op *op, uint64_t e, u
     if (run->sq_count < WG_STORE_QUEUE) {
         if (!run->sq_count) /* run no further than it leaves: others will see it */
             *stop = wg_min64(*stop, wg_max64(run->mux_free, e + 2));
-        data = enqueue(run, e + 1, address, a->pc, (uint8_t)(4 * words), thread);
+        data = enqueue(run, e + 1, address, a->q.pc, (uint8_t)(4 * words), thread);
         k->past.stores++;
-        enters(run, a, e, op->rd, e + 2);
-        a->at = e + 1;
-        a->behind = a->number + MOST;
+        wg_enter(run, &a->q, e, op->rd, e + 2);
+        a->q.at = e + 1;
+        a->behind = a->q.number + MOST;
         a->look_after = a->noted ? wg_min64(a->behind, k->past.number + WG_PAST) : a->behind;
     } else {
-        data = stay(run, op, e, a->number, address, a->pc, words, thread);
-        a->dests = a->dests << 8 | op->rd;
-        a->number++;
-        a->last = e;
-        a->at = WG_NEVER;
+        data = stay(run, op, e, a->q.number, address, a->q.pc, words, thread);
+        a->q.dests = a->q.dests << 8 | op->rd;
+        a->q.number++;
+        a->q.last = e;
+        a->q.at = WG_NEVER;
     }
     fill(data, word, op, words);
-    a->pc += 4 * words;
+    a->q.pc += 4 * words;
 }
 
 /* A push, branch or jump. False if it is another instruction. */
@@ -254,13 +234,13 @@ static inline bool feed(const wg_tile *t, wg_core *k, unsigned core, run_ahead *
         return true;
     }
     const bool on = wg_predictor_on(t, core), jumps = op->code == WG_OP_JAL && op->rd == WG_REG_SINK;
-    if (op->imm == a->pc || (!jumps && !wg_is_branch(op->code)))
+    if (op->imm == a->q.pc || (!jumps && !wg_is_branch(op->code)))
         return false;
     const bool taken = jumps || wg_branch_taken(op->code, run->r[op->rs1], run->r[op->rs2]);
-    const bool foreseen = jumps ? on : wg_predict_branch(k, on, a->pc, op->imm <= a->pc, taken);
-    enters(run, a, e, WG_NO_DEST, e + 1);
-    a->at = e + 1 + (foreseen ? 0u : t->timing->mispredict_bubble);
-    a->pc = taken ? op->imm : a->pc + 4;
+    const bool foreseen = jumps ? on : wg_predict_branch(k, on, a->q.pc, op->imm <= a->q.pc, taken);
+    wg_enter(run, &a->q, e, WG_NO_DEST, e + 1);
+    a->q.at = e + 1 + (foreseen ? 0u : t->timing->mispredict_bubble);
+    a->q.pc = taken ? op->imm : a->q.pc + 4;
     return true;
 }
 
@@ -279,25 +259,26 @@ __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned c
         wg_begin_queue(run);
     run_ahead a = ahead_from(t, k);
     if (run->lru[line->set] != line->way)
-        a.look_after = a.number;
-    while (a.at < stop) {
-        if ((line->tag ^ a.pc) & ~15u) {
-            line = line_at(k, sets, a.pc);
+        a.look_after = a.q.number;
+    while (a.q.at < stop) {
+        if ((line->tag ^ a.q.pc) & ~15u) {
+            line = line_at(k, sets, a.q.pc);
             if (!line)
                 break;
             if (run->lru[line->set] != line->way)
-                a.look_after = a.number;
+                a.look_after = a.q.number;
         }
-        const wg_op *op = &line->op[a.pc >> 2 & 3];
-        uint64_t e = wg_max64(a.at, run->retired[(a.number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
+        const wg_op *op = &line->op[a.q.pc >> 2 & 3];
+        uint64_t e = wg_max64(a.q.at, run->retired[(a.q.number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
         bool unknown = false;
-        if ((op->rs1 && !wg_operand_quick(run, a.dests, a.number, op->rs1, forward_writers, &e, &unknown)) ||
-            (op->rs2 && !wg_operand_quick(run, a.dests, a.number, op->rs2, forward_writers, &e, &unknown)) || e >= stop)
+        if ((op->rs1 && !wg_operand_quick(run, a.q.dests, a.q.number, op->rs1, forward_writers, &e, &unknown)) ||
+            (op->rs2 && !wg_operand_quick(run, a.q.dests, a.q.number, op->rs2, forward_writers, &e, &unknown)) ||
+            e >= stop)
             break;
         if (e > a.from)
             begin_past(k, &a, t->sched.now);
-        if (a.number >= a.look_after) {
-            if (a.number >= a.behind)
+        if (a.q.number >= a.look_after) {
+            if (a.q.number >= a.behind)
                 break;
             wg_core_keep(k);
             a.noted = false;
@@ -310,21 +291,18 @@ __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned c
                 past->old[past->writes++] = run->r[op->rd];
             }
             run->r[op->rd] = value;
-            enters(run, &a, e, op->rd, e + 1);
-            a.at = e + 1;
-            a.pc += 4;
+            wg_enter(run, &a.q, e, op->rd, e + 1);
+            a.q.at = e + 1;
+            a.q.pc += 4;
         } else if (!feed(t, k, core, &a, op, e, &stop)) {
             break;
         }
     }
-    if (a.at != WG_NEVER) /* else stay() has set it */
-        run->at = a.at;
-    *next = a.at;
-    run->number = a.number;
-    run->dests = a.dests;
-    run->last = a.last;
-    run->pc = a.pc;
-    return a.at >= stop;
+    *next = a.q.at;
+    if (a.q.at == WG_NEVER)
+        a.q.at = run->at; /* stay() has set it */
+    wg_cursor_put(run, &a.q);
+    return *next >= stop;
 }
 
 typedef enum pushing { NOT, DONE, MORE } pushing;

@@ -42,41 +42,6 @@ static void consume(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
         *(op->rd < 32 ? &u->x : &u->f) &= ~(UINT64_C(1) << (op->rd & 31));
 }
 
-/* What every instruction changes, kept at hand and put back before anybody else looks. */
-typedef struct cursor {
-    uint64_t at, number, dests, last;
-    uint32_t pc;
-} cursor;
-
-static inline void put(wg_core_run *run, const cursor *q)
-{
-    run->at = q->at;
-    run->number = q->number;
-    run->dests = q->dests;
-    run->last = q->last;
-    run->pc = q->pc;
-}
-
-static inline cursor get(const wg_core_run *run)
-{
-    return (cursor){.at = run->at, .number = run->number, .dests = run->dests, .last = run->last, .pc = run->pc};
-}
-
-/* The instruction is in EX1; see wg_entered(). */
-static inline void entered(wg_core_run *run, cursor *q, uint64_t e, unsigned dest, uint64_t filled)
-{
-    const uint64_t before = run->retired[(q->number - 1) % WG_RETIRE_RING];
-    const unsigned slot = (unsigned)(q->number % WG_RETIRE_RING);
-    run->filled[slot] = filled;
-    run->retired[slot] = filled == WG_NEVER || before == WG_NEVER ? WG_NEVER : wg_max64(before + 1, filled);
-    q->dests = q->dests << 8 | dest;
-    q->number++;
-    q->last = e;
-    q->pc += 4;
-    if (run->loads && dest != WG_NO_DEST && filled != WG_NEVER)
-        wg_overwritten(run, dest);
-}
-
 typedef enum outcome {
     ENTERED,
     IN_EX1, /* it waits there for its cycle */
@@ -85,7 +50,7 @@ typedef enum outcome {
 } outcome;
 
 /* A load. *late: its value takes its time. */
-static outcome load(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, cursor *q, bool *late)
+static outcome load(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_cursor *q, bool *late)
 {
     wg_core_run *run = &t->core[core].run;
     const uint32_t address = run->r[op->rs1] + op->imm;
@@ -100,7 +65,8 @@ static outcome load(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, curs
         return LATER;
     if (result == WG_LSU_DONE) {
         *late = answered > e + 2;
-        entered(run, q, e, op->rd, answered);
+        wg_enter(run, q, e, op->rd, answered);
+        q->pc += 4;
         run->r[op->rd] = value;
         q->at = m;
         return ENTERED;
@@ -116,12 +82,13 @@ static outcome load(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, curs
                         .rd = op->rd,
                         .path = WG_PATH_L1,
                         .bytes = (uint8_t)bytes};
-    entered(run, q, e, op->rd, WG_NEVER);
+    wg_enter(run, q, e, op->rd, WG_NEVER);
+    q->pc += 4;
     q->at = e + 1;
     return IN_EX1;
 }
 
-static outcome store(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, cursor *q)
+static outcome store(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_cursor *q)
 {
     wg_core *k = &t->core[core];
     const uint32_t address = k->run.r[op->rs1] + op->imm;
@@ -141,22 +108,23 @@ static outcome store(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, cur
     if (result != WG_LSU_DONE)
         return result == WG_LSU_SHARED ? OTHER : LATER;
     k->run.stored = e;
-    entered(&k->run, q, e, WG_NO_DEST, m + 1);
+    wg_enter(&k->run, q, e, WG_NO_DEST, m + 1);
+    q->pc += 4;
     q->at = m;
     return ENTERED;
 }
 
 /* A branch, not to itself. True if a loop has gone round some more. */
-static inline bool branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, cursor *q, uint64_t stop,
+static inline bool branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_cursor *q, uint64_t stop,
                           struct wg_loop *loop)
 {
     wg_core *k = &t->core[core];
     const uint32_t pc = q->pc;
-    put(&k->run, q);
+    wg_cursor_put(&k->run, q);
     wg_step_branch(t, core, op, e);
     const bool again = wg_fast_is_solo(k) && k->run.pc < pc && k->run.pc == op->imm && wg_fast(t, WG_FAST_LOOPS) &&
                        wg_fast_loop_edge(t, core, pc, stop, loop);
-    *q = get(&k->run);
+    *q = wg_cursor_of(&k->run);
     return again;
 }
 
@@ -183,7 +151,7 @@ static void emit_retired(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc
 }
 
 /* The line that holds the next instruction; NULL: it is not there, and asked for. */
-static inline wg_icache_line *find_line(wg_tile *t, unsigned core, const cursor *q)
+static inline wg_icache_line *find_line(wg_tile *t, unsigned core, const wg_cursor *q)
 {
     wg_core *k = &t->core[core];
     const uint32_t set = q->pc >> 4 & (t->arch->icache_bytes[core] / 32u - 1), tag = (q->pc & ~15u) | WG_LINE_VALID;
@@ -195,25 +163,25 @@ static inline wg_icache_line *find_line(wg_tile *t, unsigned core, const cursor 
 }
 
 /* Can the next instruction not be fetched before `stop`, or whole lines be run again? *result: what to return then. */
-static bool leaves_before_fetch(wg_tile *t, unsigned core, uint64_t stop, bool lines, cursor *q, uint64_t *result)
+static bool leaves_before_fetch(wg_tile *t, unsigned core, uint64_t stop, bool lines, wg_cursor *q, uint64_t *result)
 {
     wg_core_run *run = &t->core[core].run;
     if (lines) {
-        put(run, q);
+        wg_cursor_put(run, q);
         if (wg_end_queue(t, core, stop)) {
             *result = 0;
             if (q->at + WG_MARGIN <= stop)
                 return true;
             wg_begin_queue(run);
         }
-        *q = get(run);
+        *q = wg_cursor_of(run);
     }
     *result = q->at;
     if (!fetch_nowhere(t, core, q->pc))
         return q->at >= stop;
     if (q->at > t->sched.now)
         return true;
-    put(run, q);
+    wg_cursor_put(run, q);
     wg_find(t, WG_F_CORE_FETCH, &(wg_finding){.agent = (uint8_t)core, .pc = q->pc, .has_pc = true});
     wg_step_halt(t, core, WG_HUNG);
     *result = WG_NEVER;
@@ -221,13 +189,14 @@ static bool leaves_before_fetch(wg_tile *t, unsigned core, uint64_t stop, bool l
 }
 
 /* Any instruction, by wg_step(). False if it has to wait for the clock. */
-static bool step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, cursor *q, uint64_t *stop, bool *checkpointed)
+static bool step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_cursor *q, uint64_t *stop,
+                 bool *checkpointed)
 {
     wg_core *k = &t->core[core];
-    put(&k->run, q);
+    wg_cursor_put(&k->run, q);
     if (!wg_step(t, core, op, e))
         return false;
-    *q = get(&k->run);
+    *q = wg_cursor_of(&k->run);
     if (k->acted) { /* what has been reported or seen from outside is not taken back */
         k->acted = false;
         k->saved_at = WG_NEVER;
@@ -260,7 +229,7 @@ static outcome special_line(wg_tile *t, unsigned core, wg_icache_line *line, con
 
 /* The common instructions. `settled` moves on if whole lines are not to be tried soon. */
 static inline __attribute__((always_inline)) outcome execute(wg_tile *t, unsigned core, const wg_op *op, uint64_t e,
-                                                             cursor *q, uint64_t *stop, uint64_t *settled,
+                                                             wg_cursor *q, uint64_t *stop, uint64_t *settled,
                                                              struct wg_loop *loop)
 {
     wg_core *k = &t->core[core];
@@ -269,7 +238,8 @@ static inline __attribute__((always_inline)) outcome execute(wg_tile *t, unsigne
     outcome is = OTHER;
     if (wg_alu(op, k->run.r, &value)) {
         k->run.r[op->rd] = value;
-        entered(&k->run, q, e, op->rd, e + 1);
+        wg_enter(&k->run, q, e, op->rd, e + 1);
+        q->pc += 4;
         q->at = e + 1;
         return ENTERED;
     }
@@ -305,16 +275,16 @@ uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop, struct wg_loop
     uint64_t settled = run->number + 1; /* lines are tried again from here on: not right behind a load */
     uint64_t e, result;
     wg_begin_queue(run);
-    cursor q = get(run);
+    wg_cursor q = wg_cursor_of(run);
 enter:
     if (leaves_before_fetch(t, core, stop, lines && q.number >= settled, &q, &result)) {
         if (result) /* else whole lines go on from what is there */
-            put(run, &q);
+            wg_cursor_put(run, &q);
         return result;
     }
     wg_icache_line *line = find_line(t, core, &q);
     if (!line) {
-        put(run, &q);
+        wg_cursor_put(run, &q);
         return WG_NEVER;
     }
     const wg_op *op = &line->op[q.pc >> 2 & 3];
@@ -327,14 +297,14 @@ enter:
             !wg_operand_quick(run, q.dests, q.number, op->rs1, writers_allowed, &e, &unknown) ||
             !wg_operand_quick(run, q.dests, q.number, op->rs2, writers_allowed, &e, &unknown) || e >= stop) {
             wg_stall why;
-            put(run, &q);
+            wg_cursor_put(run, &q);
             if (unknown || !wg_issue(t, k, run, op, &e, &why))
                 return WG_NEVER;
             if (e >= stop || (why.retry_at != WG_NEVER && e > now))
                 return e;
         }
         if (!checkpointed && e > now) {
-            put(run, &q);
+            wg_cursor_put(run, &q);
             wg_fast_checkpoint(t, core);
             checkpointed = true;
         }
@@ -349,7 +319,7 @@ enter:
             is = execute(t, core, op, e, &q, &stop, &settled, loop);
         if (is == LATER || (is == OTHER && !step(t, core, op, e, &q, &stop, &checkpointed))) {
             run->ordered = ordered;
-            put(run, &q);
+            wg_cursor_put(run, &q);
             return e;
         }
         if (is == ENTERED && !by_the_book && !watched) {
@@ -357,7 +327,7 @@ enter:
                 goto enter;
             continue;
         }
-        put(run, &q);
+        wg_cursor_put(run, &q);
         if (watched)
             emit_retired(t, core, op, pc);
         if (run->halt || run->ex1.kind)

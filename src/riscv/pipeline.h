@@ -81,18 +81,46 @@ static inline void wg_overwritten(wg_core_run *run, unsigned dest)
             run->load[i].rd = WG_REG_SINK;
 }
 
-/* The instruction has entered EX1 in `e`; its result can be forwarded from `filled` (WG_NEVER: unknown). */
-static inline void wg_entered(wg_core_run *run, uint64_t e, uint8_t dest, uint64_t filled)
+/* What every instruction changes. Executors keep it in registers, and put it back before anybody else looks. */
+typedef struct wg_cursor {
+    uint64_t at, number, dests, last; /* as in wg_core_run */
+    uint32_t pc;
+} wg_cursor;
+
+static inline wg_cursor wg_cursor_of(const wg_core_run *run)
 {
-    unsigned slot = (unsigned)(run->number % WG_RETIRE_RING);
-    uint64_t before = run->retired[(run->number - 1) % WG_RETIRE_RING];
+    return (wg_cursor){.at = run->at, .number = run->number, .dests = run->dests, .last = run->last, .pc = run->pc};
+}
+
+static inline void wg_cursor_put(wg_core_run *run, const wg_cursor *q)
+{
+    run->at = q->at;
+    run->number = q->number;
+    run->dests = q->dests;
+    run->last = q->last;
+    run->pc = q->pc;
+}
+
+/* The instruction has entered EX1 in `e`; its result can be forwarded from `filled` (WG_NEVER: unknown). */
+static inline void wg_enter(wg_core_run *run, wg_cursor *q, uint64_t e, unsigned dest, uint64_t filled)
+{
+    const unsigned slot = (unsigned)(q->number % WG_RETIRE_RING);
+    const uint64_t before = run->retired[(q->number - 1) % WG_RETIRE_RING];
     run->filled[slot] = filled;
     run->retired[slot] = before == WG_NEVER || filled == WG_NEVER ? WG_NEVER : wg_max64(before + 1, filled);
-    run->dests = run->dests << 8 | dest;
-    run->number++;
-    run->last = e;
+    q->dests = q->dests << 8 | dest;
+    q->number++;
+    q->last = e;
     if (dest != WG_NO_DEST && run->loads && filled != WG_NEVER)
         wg_overwritten(run, dest);
+}
+
+/* The same, without a cursor. */
+static inline void wg_entered(wg_core_run *run, uint64_t e, uint8_t dest, uint64_t filled)
+{
+    wg_cursor q = wg_cursor_of(run);
+    wg_enter(run, &q, e, dest, filled);
+    wg_cursor_put(run, &q);
 }
 
 /* issue.c: the cycle in which `op` enters EX1; false if that is not known yet. With why->retry_at set, it is known only
