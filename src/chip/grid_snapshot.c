@@ -207,7 +207,7 @@ static wg_status check_state(wg_grid *g, const header *h, const char **p)
         const uint32_t root[2] = {s.event_unused, s.events};
         *p = get(*p, event + 1, bytes);
         for (uint32_t i = 1; i <= h->event_used && status == WG_OK; i++)
-            if (!wg_state_fields_hold(wg_state_of_packet, g->arch->id, &event[i], what, sizeof what))
+            if (!wg_state_fields_hold(&wg_state_packet, g->arch->id, &event[i], what, sizeof what))
                 status = forged(g, what);
         if (status == WG_OK && (!wg_packets_hold(event, h->event_used, root, 2, seen) ||
                                 !wg_state_packets_hold(event + 1, h->event_used, g->arch->id, g->tiles)))
@@ -215,7 +215,7 @@ static wg_status check_state(wg_grid *g, const header *h, const char **p)
     }
     free(event);
     free(seen);
-    if (status == WG_OK && !wg_state_fields_hold(wg_state_of_network, g->arch->id, *p, what, sizeof what))
+    if (status == WG_OK && !wg_state_fields_hold(&wg_state_network, g->arch->id, *p, what, sizeof what))
         status = forged(g, what);
     *p += h->network_bytes + h->model_bytes;
     return status;

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Polling loops and the hangs they may be; see poll.h.
+ * Recognises polling loops, and the hangs they may be; see poll.h.
  *
- * While nothing but cores (and their reads under way) has an appointment, the tile's state relative to the clock is
- * compared with a reference taken before (Brent's way: the intervals between references double). If it is the same, and no
- * core has read time or written anything but memory, the machine goes round in a circle. Everything that decides what
- * happens next is compared: registers, queues, caches, predictor, ports, turns.
+ * While only cores and their requests have appointments, the tile's state is compared with a reference state (Brent's
+ * algorithm: the intervals between references double). If it is the reference, some cycles later (engine/repeat.h), and no
+ * core has read the time or written anything but memory, the state repeats itself for ever. Everything that decides what
+ * happens next is compared: registers, queues, caches, predictor, ports, arbitration.
  *
- * If cores have stored meanwhile, memory has to come back as well. It is copied when the rest has come back for the first
- * time, and compared when it does so again: one round more, but whoever is in no circle seldom gets so far.
+ * If a core has stored meanwhile, memory is compared as well: copied when the rest has repeated for the first time, compared
+ * when it repeats again.
  *
- * References are taken in cycles that follow from the last disturbance alone. What is compared with is the state in
- * the first cycle K from there on in which a request comes to its region: the clock stands there in every mode, and
- * where the next ones come. A circle of period P is recognised in K + P. Where no request comes, K is the reference itself,
- * and every cycle is looked at for a while behind it: private loops have no requests. Nothing else is ever compared,
- * whatever the mode, so that a run that can never end ends in the same cycle in all of them.
+ * When references are taken depends on the last disturbance only. The state that is compared is that of the first cycle K
+ * from the reference on in which a request reaches its region: the clock stops there in every mode. A period P is recognised
+ * in K + P. If no request comes (private loops), K is the reference itself, and every cycle is compared for a while. Nothing
+ * else is compared, so an endless run ends in the same cycle in every mode.
  */
 #include "machine/poll.h"
 
@@ -25,13 +24,13 @@
 #include "riscv/internal.h"
 
 enum {
-    GRID = 1024,      /* the first reference lies on a multiple of it, */
+    GRID = 1024,      /* the first reference is taken in a multiple of this cycle, */
     PATIENCE = 3072,  /* at least so long after the last disturbance */
-    CAREFUL = 7,      /* up to this reference cores never run so far ahead that circles go unseen, */
-    SELDOM = 8,       /* … from there on they do so for all but this part of the time; */
-    STORING = 1024,   /* cores that store run much faster ahead: they are held back for this part of the time, */
-    AT_FIRST = 40960, /* and for so long before */
-    TRIES = 16        /* so often is memory compared with one copy of it */
+    OBSERVED = 7,     /* up to this reference cores are held back all the time, so that a period is seen, */
+    SELDOM = 8,       /* … after that for this fraction of the time; */
+    STORING = 1024,   /* cores that store are held back for this fraction, since it costs them more, */
+    AT_FIRST = 40960, /* … and for so many cycles at first */
+    TRIES = 16        /* memory is compared with one copy so often at most */
 };
 static_assert((int)WG_POLL_FINDINGS == (int)WG_MAX_FINDINGS, "each has its count");
 
@@ -44,151 +43,73 @@ static uint64_t relative(uint64_t time, uint64_t now)
     return time == WG_NEVER ? WG_NEVER : time > now ? time - now : 0;
 }
 
-/* ---- one core ------------------------------------------------------------------------------------------ */
+/* ---- states -------------------------------------------------------------------------------------------- */
 
-/* Requests through the L0 cache since it last emptied itself. */
+/* Requests through the L0 cache since its last periodic flush. */
 static uint32_t flush_count(const wg_tile *t, const wg_core *k)
 {
     bool flushes = t->arch->l0_flush_period && !(k->csr.cfg0 & WG_CFG0_DIS_PERIODIC_FLUSH);
     return flushes ? k->run.l0_requests % t->arch->l0_flush_period : 0;
 }
 
-/* Without what is left of older stores in the bytes that this one does not write. */
-static void relate_store(const wg_store *s, uint64_t now, wg_store *out)
+static void take(const wg_tile *t, wg_poll_state *out)
 {
-    const bool l1 = s->path == WG_PATH_L1;
-    const uint32_t mask = l1 ? s->mask : (UINT32_C(1) << s->bytes) - 1;
-    *out = (wg_store){.first = relative(s->first, now),
-                      .entered = relative(s->entered, now),
-                      .address = s->address,
-                      .pc = s->pc,
-                      .mask = (uint16_t)mask,
-                      .path = s->path,
-                      .bytes = s->bytes,
-                      .index = s->index};
-    for (unsigned i = 0; i < sizeof s->data; i++)
-        if (mask >> i & 1)
-            ((uint8_t *)out->data)[i] = ((const uint8_t *)s->data)[i];
-}
-
-static void relate_run(const wg_tile *t, unsigned core, wg_core_run *out)
-{
-    const wg_core *k = &t->core[core];
-    uint64_t now = t->sched.now;
-    memcpy(out, &k->run, sizeof *out);
-    wg_core_normalize(t, core, out);
-    out->at = relative(out->at, now);
-    out->r[WG_REG_SINK] = 0;
-    out->last = 0;
-    out->stored = 0;
-    out->pushes = 0;
-    out->late_at = relative(out->late_at, now);
-    out->mux_free = relative(out->mux_free, now);
-    out->wait_e = out->ex1.kind && out->wait_e == out->ex1.entered; /* it matters to the load in EX1 alone */
-    out->wait_m = out->wait_e ? relative(out->wait_m, now) : 0;
-    out->l0_requests = flush_count(t, k);
-    for (unsigned i = 0; i < WG_RETIRE_RING; i++) {
-        out->retired[i] = relative(out->retired[i], now);
-        out->filled[i] = relative(out->filled[i], now);
-    }
-    if (out->ex1.kind) {
-        out->ex1.entered = relative(out->ex1.entered, now);
-        out->ex1.number = k->run.number - out->ex1.number;
-    } else {
-        memset(&out->ex1, 0, sizeof out->ex1);
-    }
-    for (unsigned i = 0; i < WG_LOADS; i++) {
-        wg_load *l = &out->load[i];
-        if (!l->used) {
-            memset(l, 0, sizeof *l);
+    wg_shot_take(t, (1u << WG_CORES) - 1, &out->shot);
+    for (unsigned c = 0; c < WG_CORES; c++) {
+        const wg_core *k = &t->core[c];
+        wg_core_run *run = &out->shot.run[c];
+        if (run->halt == WG_IN_RESET)
             continue;
-        }
-        l->done = relative(l->done, now);
-        l->earliest = relative(l->earliest, now);
-        l->number = k->run.number - l->number;
+        wg_core_normalize(t, c, run);
+        run->r[WG_REG_SINK] = 0;
+        run->l0_requests = flush_count(t, k);
+        memcpy(out->predictor[c], k->predictor, sizeof k->predictor);
+        memcpy(out->targets[c], k->targets, sizeof k->targets);
+        out->epoch[c] = k->epoch;
+        memcpy(out->v[c], k->v, sizeof k->v);
+        memcpy(&out->csr[c], &k->csr, sizeof k->csr);
     }
-    memset(out->sq, 0, sizeof out->sq);
-    for (unsigned i = 0; i < out->sq_count; i++)
-        relate_store(&k->run.sq[(k->run.sq_head + i) % WG_STORE_QUEUE], now, &out->sq[i]);
-    out->sq_head = 0;
-    for (unsigned i = 0; i < WG_FETCHES; i++) {
-        wg_fetch *f = &out->fetch[i];
-        if (!f->used) {
-            memset(f, 0, sizeof *f);
-            continue;
-        }
-        f->emit_at = relative(f->emit_at, now);
-        f->ready = relative(f->ready, now);
-        f->earliest = relative(f->earliest, now);
-    }
-}
-
-/* ---- the Scalar Unit ----------------------------------------------------------------------------------- */
-
-static void relate_scalar(const wg_tile *t, wg_poll_state *out)
-{
-    uint64_t now = t->sched.now;
-    wg_scalar *u = &out->scalar;
-    if (!wg_scalar_retrying(t))
+    memcpy(out->turn, t->regions.memory.turn, sizeof out->turn);
+    out->mailbox = t->regions.mailbox;
+    out->pcbuf = t->regions.pcbuf;
+    out->retries = wg_scalar_retrying(t);
+    if (!out->retries)
         return;
-    memcpy(u, &t->backend.scalar, sizeof *u);
-    u->refusals = 0;
-    u->sent = 0;
-    u->until = relative(u->until, now);
-    u->port_free = relative(u->port_free, now);
-    u->last_reach = relative(u->last_reach, now);
-    u->last_answer = relative(u->last_answer, now);
-    for (unsigned i = 0; i < WG_SCALAR_REQUESTS; i++) {
-        if (i >= u->count)
-            memset(&u->request[i], 0, sizeof u->request[i]);
-        u->request[i].reaches_at = relative(u->request[i].reaches_at, now);
-        u->request[i].answers_at = relative(u->request[i].answers_at, now);
-    }
-    for (unsigned i = 0; i < WG_THREADS; i++)
-        out->thread_next[i] = relative(t->sched.next[WG_AGENT_THREAD0 + i], now);
+    memcpy(&out->scalar, &t->backend.scalar, sizeof out->scalar);
+    memcpy(out->thread_next, &t->sched.next[WG_AGENT_THREAD0], sizeof out->thread_next);
     out->progress = wg_tile_progress(t);
 }
 
-/* ---- the tile ------------------------------------------------------------------------------------------ */
-
-static void relate(const wg_tile *t, wg_poll_state *out)
+static bool same_core(const wg_tile *t, const wg_poll_state *a, const wg_poll_state *b, const wg_moves *v, unsigned c)
 {
-    uint64_t now = t->sched.now;
-    const wg_memory *m = &t->regions.memory;
-    memset(out, 0, sizeof *out);
-    for (unsigned c = 0; c < WG_CORES; c++) {
-        if (t->core[c].run.halt == WG_IN_RESET)
-            continue;
-        relate_run(t, c, &out->run[c]);
-        memcpy(out->predictor[c], t->core[c].predictor, sizeof out->predictor[c]);
-        memcpy(out->targets[c], t->core[c].targets, sizeof out->targets[c]);
-        out->epoch[c] = t->core[c].epoch;
-        memcpy(out->v[c], t->core[c].v, sizeof out->v[c]);
-        memcpy(&out->csr[c], &t->core[c].csr, sizeof out->csr[c]);
-        unsigned n = 0;
-        for (uint32_t lanes = m->active[c]; lanes; lanes &= lanes - 1) {
-            const wg_lane *lane = &m->lane[c][__builtin_ctz(lanes)];
-            for (unsigned i = 0; i < lane->count && n < WG_POLL_REQUESTS; i++, n++) {
-                out->request[c][n] = lane->queue[(lane->head + i) % WG_LANE_DEPTH];
-                out->request[c][n].seen_at = relative(out->request[c][n].seen_at, now);
-            }
-            out->retry_at[c] ^= relative(lane->retry_at, now);
-        }
-        out->requests[c] = (uint8_t)n;
-    }
-    for (unsigned i = 0; i < WG_L1_PORTS; i++)
-        out->port_free[i] = relative(m->l1.port_free[i], now);
-    for (unsigned i = 0; i < WG_L1_MAX_BANKS; i++)
-        out->bank_free[i] = relative(m->l1.bank_free[i], now);
-    memcpy(out->port_turn, m->l1.turn, sizeof out->port_turn);
-    memcpy(out->turn, m->turn, sizeof out->turn);
-    out->mailbox = t->regions.mailbox;
-    out->pcbuf = t->regions.pcbuf;
-    for (unsigned i = 0; i < WG_THREADS; i++) {
-        out->pcbuf.ttsync_from[i] = relative(out->pcbuf.ttsync_from[i], now);
-        out->pcbuf.ttsync_until[i] = relative(out->pcbuf.ttsync_until[i], now);
-    }
-    relate_scalar(t, out);
+    if (a->shot.run[c].halt == WG_IN_RESET || b->shot.run[c].halt == WG_IN_RESET)
+        return a->shot.run[c].halt == b->shot.run[c].halt;
+    return wg_same_run(&a->shot.run[c], &b->shot.run[c], v, c) && wg_same_contents(&a->shot.run[c], &b->shot.run[c]) &&
+           wg_same_requests(t, &a->shot, v, c, true) &&
+           memcmp(a->predictor[c], b->predictor[c], sizeof a->predictor[c]) == 0 &&
+           memcmp(a->targets[c], b->targets[c], sizeof a->targets[c]) == 0 && a->epoch[c] == b->epoch[c] &&
+           memcmp(a->v[c], b->v[c], sizeof a->v[c]) == 0 && memcmp(&a->csr[c], &b->csr[c], sizeof a->csr[c]) == 0;
+}
+
+/* Is the present state b the state a, some cycles later? */
+static bool same_state(const wg_tile *t, const wg_poll_state *a, const wg_poll_state *b)
+{
+    wg_moves v = {.then = a->shot.now, .now = b->shot.now, .later = b->shot.now - a->shot.now};
+    for (unsigned c = 0; c < WG_CORES; c++)
+        v.number[c] = b->shot.run[c].number - a->shot.run[c].number;
+    for (unsigned c = 0; c < WG_CORES; c++)
+        if (!same_core(t, a, b, &v, c))
+            return false;
+    if (!wg_same_ports(t, &a->shot, &v, 0, WG_L1_PORTS - 1, 0) || memcmp(a->turn, b->turn, sizeof a->turn) != 0 ||
+        memcmp(&a->mailbox, &b->mailbox, sizeof a->mailbox) != 0 || !wg_same_pcbufs(&a->pcbuf, &b->pcbuf, &v) ||
+        a->retries != b->retries)
+        return false;
+    if (!a->retries)
+        return true;
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (!wg_same_time(&v, a->thread_next[i], b->thread_next[i]))
+            return false;
+    return wg_same_scalar(&a->scalar, &b->scalar, &v) && a->progress == b->progress;
 }
 
 uint64_t wg_poll_count(const wg_tile *t, unsigned i)
@@ -196,7 +117,7 @@ uint64_t wg_poll_count(const wg_tile *t, unsigned i)
     return i < WG_CORES ? t->core[i].run.number : t->backend.scalar.refusals;
 }
 
-/* Everybody but the cores, their requests and the Scalar Unit asking again: the earliest appointment. */
+/* The earliest appointment of any agent but the cores, their requests and a Scalar Unit that retries. */
 uint64_t wg_poll_others(const wg_tile *t)
 {
     uint64_t next = WG_NEVER;
@@ -209,10 +130,10 @@ uint64_t wg_poll_others(const wg_tile *t)
     return next;
 }
 
-/* Nobody runs ahead, and the clock stops in every cycle: so it can be looked at in every cycle. (Not about a shortcut.) */
+/* The clock stops in every cycle, so every cycle can be compared. (Not about a shortcut.) */
 static bool looks_always(const wg_tile *t) { return t->lockstep || (t->watched & core_events); }
 
-/* What is cheap to look at; equal states have equal signatures. */
+/* A cheap hash; equal states have equal signatures. */
 static uint64_t signature(const wg_tile *t)
 {
     const wg_memory *m = &t->regions.memory;
@@ -238,12 +159,12 @@ static bool stored_since(const wg_tile *t, uint64_t cycle)
     return stored;
 }
 
-/* Begins anew behind a disturbance. */
+/* Starts over after a disturbance. */
 void wg_poll_wait_for_quiet(wg_tile *t)
 {
     wg_poll *p = &t->poll;
     p->references = 0;
-    p->careful_until = 0;
+    p->observed_until = 0;
     p->look_at = p->stop_at = (p->disturbed + PATIENCE + GRID - 1) / GRID * GRID;
 }
 
@@ -251,16 +172,16 @@ void wg_poll_reset(wg_tile *t)
 {
     t->poll.settled = t->poll.endless = false;
     t->poll.disturbed = t->sched.now;
-    if (t->dev->clock && *t->dev->clock > t->sched.now) /* a tile with nothing to do is behind the chip's clock */
+    if (t->dev->clock && *t->dev->clock > t->sched.now) /* an idle tile is behind the chip's clock */
         t->poll.disturbed = *t->dev->clock;
-    t->poll.found_at = t->poll.careful = 0;
+    t->poll.found_at = t->poll.observed = 0;
     wg_poll_wait_for_quiet(t);
 }
 
-/* From one reference to the next. */
+/* Cycles from one reference to the next. */
 static uint64_t interval(unsigned reference) { return (uint64_t)GRID << reference; }
 
-/* For how long every cycle behind a reference is looked at: a small part of all, but sometime any period is in it. */
+/* For so long every cycle after a reference is compared: a small part, which in time exceeds any period. */
 static uint64_t stare(unsigned reference)
 {
     enum { SHORT = 64, MOST = 256, LONG = 16384 };
@@ -275,15 +196,15 @@ static void look(wg_tile *t, wg_poll_state *out)
         wg_core_sync(t, c);
         if (t->core[c].run.halt == WG_IN_RESET)
             continue;
-        /* who has come back, or gone, leaves when somebody looks */
+        /* loads and private stores that are due leave their queues when somebody looks */
         wg_lsu_drain_private(t, c, t->sched.now);
         if (t->core[c].run.loads)
             wg_lsu_settle(&t->core[c], t->sched.now);
     }
-    relate(t, out);
+    take(t, out);
 }
 
-/* To be compared with from now on. */
+/* Later states are compared with the present one. */
 static void remember(wg_tile *t)
 {
     wg_poll *p = &t->poll;
@@ -299,19 +220,19 @@ static void remember(wg_tile *t)
     p->tries = 0;
 }
 
-/* For how long behind a reference cores are held back, so that circles are seen. */
-static uint64_t careful(wg_tile *t, unsigned reference)
+/* For so long after a reference cores are held back, so that a period is seen. */
+static uint64_t observe_for(wg_tile *t, unsigned reference)
 {
     wg_poll *p = &t->poll;
     uint64_t all = interval(reference), part = all / STORING;
     if (!stored_since(t, t->sched.now > GRID ? t->sched.now - GRID : 0))
-        return reference < CAREFUL ? all : all / SELDOM;
-    if (!p->may_stop) /* such a circle matters to a run that ends there, not to one that only skips rounds */
+        return reference < OBSERVED ? all : all / SELDOM;
+    if (!p->may_stop) /* a period with stores matters only to a run that ends with it */
         return 0;
     part = part > GRID ? part : GRID;
-    if (p->careful + all <= AT_FIRST + t->sched.now / STORING)
+    if (p->observed + all <= AT_FIRST + t->sched.now / STORING)
         part = all;
-    p->careful += part;
+    p->observed += part;
     return part;
 }
 
@@ -324,7 +245,7 @@ static void take_reference(wg_tile *t)
     p->keyed = false;
     p->reference = t->sched.now;
     p->stare_until = t->sched.now + stare(i);
-    p->careful_until = t->sched.now + careful(t, i);
+    p->observed_until = t->sched.now + observe_for(t, i);
 }
 
 void wg_poll_disturb(wg_tile *t)
@@ -333,7 +254,7 @@ void wg_poll_disturb(wg_tile *t)
     t->poll.endless = false;
 }
 
-/* L1 and the cores' RAM, all that cores in a circle may write: copied to where it is compared with. */
+/* Copies L1 and the cores' RAM: all that polling cores may write. */
 static void copy_memory(const wg_tile *t)
 {
     uint8_t *to = t->dev->poll_memory;
@@ -351,7 +272,7 @@ static bool same_memory(const wg_tile *t)
     return memcmp(from, t->l1, t->arch->l1_bytes) == 0;
 }
 
-/* Everything but memory has come back: has that? */
+/* All but memory is as it was: is memory? */
 static bool memory_came_back(wg_tile *t)
 {
     wg_poll *p = &t->poll;
@@ -367,7 +288,7 @@ static bool memory_came_back(wg_tile *t)
     return false;
 }
 
-/* A first look, without taking back what a core that has run ahead did. */
+/* A quick check that needs no rollback of a core that has run ahead. */
 static bool surely_differs(const wg_tile *t, unsigned core, const wg_core_run *from)
 {
     const wg_core *k = &t->core[core];
@@ -375,7 +296,7 @@ static bool surely_differs(const wg_tile *t, unsigned core, const wg_core_run *f
         return false;
     if (!wg_core_ahead(t, k))
         return k->run.pc != from->pc || flush_count(t, k) != from->l0_requests;
-    /* It has made no fewer requests than when it set out, and no more than by where it is. */
+    /* Its requests up to now: no fewer than at the checkpoint, no more than it has made. */
     const uint32_t then = (k->noted ? &k->run : &k->saved)->l0_requests;
     uint32_t period = t->arch->l0_flush_period, made = k->run.l0_requests - then;
     if (!period || (k->csr.cfg0 & WG_CFG0_DIS_PERIODIC_FLUSH) || made >= period)
@@ -383,7 +304,7 @@ static bool surely_differs(const wg_tile *t, unsigned core, const wg_core_run *f
     return (from->l0_requests + period - then % period) % period > made;
 }
 
-/* The state has come back: who has executed anything meanwhile? False if nobody has. */
+/* The state repeats itself: who has executed anything meanwhile? False if nobody has. */
 static bool find_pollers(wg_tile *t)
 {
     wg_poll *p = &t->poll;
@@ -397,17 +318,17 @@ static bool came_back(wg_tile *t)
 {
     wg_poll *p = &t->poll;
     for (unsigned c = 0; c < WG_CORES; c++)
-        if (surely_differs(t, c, &p->state.run[c]))
+        if (surely_differs(t, c, &p->state.shot.run[c]))
             return false;
     if (signature(t) != p->signature)
         return false;
     look(t, &p->scratch);
-    if (memcmp(&p->scratch, &p->state, sizeof p->state) != 0 || p->disturbed >= p->seen_at)
+    if (p->disturbed >= p->seen_at || !same_state(t, &p->state, &p->scratch))
         return false;
     return find_pollers(t) && memory_came_back(t);
 }
 
-/* Does a request come to its region in this cycle? These are the same in every mode, unlike those in which it waits. */
+/* Does a request reach its region in this cycle? The same in every mode, unlike how long it waits there. */
 static bool request_comes(const wg_tile *t)
 {
     const wg_memory *m = &t->regions.memory;
@@ -420,7 +341,7 @@ static bool request_comes(const wg_tile *t)
     return false;
 }
 
-/* Is the state in this cycle to be compared? The first in which a request comes is what others are held against. */
+/* Is the state of this cycle to be compared? The first one in which a request comes becomes the reference. */
 static bool compares(wg_tile *t)
 {
     wg_poll *p = &t->poll;
@@ -433,8 +354,8 @@ static bool compares(wg_tile *t)
     return false;
 }
 
-/* The clock stands where a circle can be seen. */
-static bool look_for_circle(wg_tile *t, uint64_t limit, bool stop_if_endless)
+/* The clock has stopped where a period may be recognised. */
+static bool look_for_period(wg_tile *t, uint64_t limit, bool stop_if_endless)
 {
     wg_poll *p = &t->poll;
     uint64_t until = wg_poll_others(t), now = t->sched.now;
@@ -446,7 +367,7 @@ static bool look_for_circle(wg_tile *t, uint64_t limit, bool stop_if_endless)
         take_reference(t);
         return false;
     }
-    if (now >= p->careful_until || p->tries >= TRIES || !compares(t) || !came_back(t))
+    if (now >= p->observed_until || p->tries >= TRIES || !compares(t) || !came_back(t))
         return false;
     bool endless = until == WG_NEVER;
     if (endless && !p->endless)
@@ -473,12 +394,12 @@ bool wg_poll_look(wg_tile *t, uint64_t limit, bool stop_if_endless)
     if (wg_poll_others(t) <= now)
         wg_poll_disturb(t);
     if (p->references) {
-        found = look_for_circle(t, limit, stop_if_endless);
+        found = look_for_period(t, limit, stop_if_endless);
     } else {
         wg_poll_wait_for_quiet(t);
         if (p->look_at <= now && now == appointed) {
             take_reference(t);
-        } else if (p->look_at <= now) { /* the clock did not stand there: begin here */
+        } else if (p->look_at <= now) { /* the clock did not stop there: start here */
             p->disturbed = now;
             wg_poll_wait_for_quiet(t);
         }
@@ -489,7 +410,7 @@ bool wg_poll_look(wg_tile *t, uint64_t limit, bool stop_if_endless)
         p->look_at = t->sched.now + 1;
         p->stop_at = every ? p->look_at : p->reference + interval(p->references - 1);
     }
-    if (stop_if_endless) /* nobody runs ahead only to be taken back */
+    if (stop_if_endless) /* a run-ahead would only be rolled back */
         t->limit = every && p->references ? t->sched.now + 1 : limit;
     return found;
 }

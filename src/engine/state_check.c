@@ -28,6 +28,8 @@ static bool all_hold(const wg_state_table *table, wg_arch_id arch, const unsigne
                     return false;
                 continue;
             }
+            if (f->max == UINT64_MAX)
+                continue;
             for (; p < end; p += f->width) {
                 uint64_t v = load(p, f->width);
                 if (__builtin_expect(v > f->max && v != f->also, 0)) {
@@ -202,7 +204,7 @@ bool wg_state_packets_hold(const wg_packet *pool, uint32_t count, wg_arch_id arc
 bool wg_state_box_holds(const wg_noc_box *box, wg_arch_id arch, unsigned tiles, char *what, size_t room)
 {
     uint64_t seen[WG_NOC_POOL / 64 + 1];
-    if (!wg_state_fields_hold(wg_state_of_box, arch, box, what, room))
+    if (!wg_state_fields_hold(&wg_state_noc_box, arch, box, what, room))
         return false;
     const uint32_t root[5] = {box->unused, box->inbox[0], box->inbox[1], box->answers[0], box->answers[1]};
     if (!wg_packets_hold(box->pool, box->used, root, 5, seen))
@@ -263,7 +265,7 @@ static bool relations_hold(const wg_tile *t, char *what, size_t room)
 
 bool wg_state_holds(const wg_tile *t, char *what, size_t room)
 {
-    return wg_state_fields_hold(wg_state_of_tile, t->arch->id, t, what, room) && relations_hold(t, what, room);
+    return wg_state_fields_hold(&wg_state_tile, t->arch->id, t, what, room) && relations_hold(t, what, room);
 }
 
 /* ---- What is made anew ---- */

@@ -2,7 +2,7 @@
 /*
  * Is a state that comes from a snapshot one that a device can be in, as far as the host is concerned?
  *
- *     fields      each alone: indices, enumerations, counts and truth values are in range     state_fields.c
+ *     fields      each alone: indices, enumerations, counts and truth values are in range     state.def
  *     relations   between fields: rings, lists, what an instruction's word says of it          state_check.c
  *     derived     what follows from the rest is not taken over but made anew                   state_check.c
  *
@@ -19,7 +19,8 @@ typedef struct wg_state_field {
     const char *name;
     uint32_t offset, bytes; /* of the member; an array is checked element by element */
     uint32_t width;         /* of an element: 1, 2, 4 or 8 bytes, or a structure's size */
-    uint64_t max, also;     /* the greatest value, and one beyond it that is good, too */
+    bool hashed;            /* architectural state */
+    uint64_t max, also;     /* the greatest value (UINT64_MAX: any is good), and one beyond it that is good, too */
     const wg_state_table *part;
 } wg_state_field;
 
@@ -30,8 +31,13 @@ struct wg_state_table {
     bool (*holds)(wg_arch_id arch, const void *data); /* NULL: fields are all there is; `data` need not be aligned */
 };
 
-extern const wg_state_table *const wg_state_of_tile, *const wg_state_of_box, *const wg_state_of_packet,
-                                                                                 *const wg_state_of_network;
+/* wg_state_tile and so on: one table per structure of state.def. */
+#define WG_STATE_TABLE(name) WG_STATE_TABLE_(name)
+#define WG_STATE_TABLE_(name) extern const wg_state_table wg_state_##name
+#define STATE WG_STATE_TABLE(T);
+#define FIELD(m)
+#define END(check)
+#include "engine/state.def"
 
 /* The first field that is out of range is named in `what`. `data` need not be aligned. */
 bool wg_state_fields_hold(const wg_state_table *table, wg_arch_id arch, const void *data, char *what, size_t room);

@@ -3,11 +3,11 @@
  * A core ahead of the clock. It executes private work (registers, own RAM, cache hits) before its cycle has come, and meets
  * the clock at every shared access.
  *
- *     checkpoint ──> run-ahead ──> the clock gets there: the checkpoint is forgotten
- *         └── rollback: somebody acts on the core before; it executes again, to the exact cycle
+ *     checkpoint ──> run-ahead ──> the clock gets there: the checkpoint is dropped
+ *         └── rollback: an outside effect reaches the core before; it executes again up to the exact cycle
  *
- * The checkpoint is wg_core.saved, and a log of old values of own RAM and the predictor (wg_core.undo). A core that feeds
- * its thread notes what it changes instead (wg_core.past; pushes.c).
+ * The checkpoint is wg_core.saved plus an undo log of own RAM and the predictor (wg_core.undo). A core that feeds its thread
+ * logs single instructions instead (wg_core.past; pushes.c).
  */
 #include "fast/cores.h"
 #include "fast/lines.h"
@@ -43,7 +43,7 @@ void wg_fast_keep(wg_core *k)
     s->pc = p->pc;
     s->history = p->history;
     s->sq_count = (uint8_t)(s->sq_count - p->stores);
-    s->ex1.kind = WG_EX1_NONE; /* only the last instruction of such a run waits there */
+    s->ex1.kind = WG_EX1_NONE; /* only the last instruction of a run-ahead waits there */
 }
 
 void wg_ahead_undo(wg_core *k)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several cores at L1 at the same time, and nobody else: cycle by cycle, without appointments.
+ * A group of cores that access L1 at the same time while nothing else acts: run cycle by cycle, without appointments.
  *
  *     for each cycle in which anything happens:
  *         C   ports 2 and 3 of L1 serve one core each              serve_port()
- *         I   load/store units: what waits enters, stores leave    load_store()
+ *         I   load/store units: EX1 enters, stores leave           load_store()
  *         J   pipelines: one instruction per core                  pipeline()
  *
- * Nobody runs far ahead here, so nothing has to be taken back. The steps below are short ways through what
- * wg_regions_tick(), wg_lsu_emit() and wg_exec() do in the same phases; what has none goes the long way in its cycle. As
- * soon as anybody else has an appointment, or a core's request goes elsewhere than to L1, the clock takes over again.
+ * Cores run at most AHEAD cycles ahead, and only where that needs no rollback. The functions below are fast paths of
+ * wg_regions_tick(), wg_lsu_emit() and wg_exec(); anything else calls those (slow_path()). The group ends when another agent
+ * has an appointment or a core's request goes to a region other than L1.
  *
  * Facts: as in lsu.c, exec.c and tile/l1.c; time.md rules 2, 6 and 7.
  */
-/* Bytes written one by one and read as one word at once make the host wait. */
+/* Bytes stored one by one and loaded as one word at once stall the host. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-store-merging", "no-tree-slp-vectorize")
 #endif
@@ -25,7 +25,7 @@
 
 /* ---- C: L1 ------------------------------------------------------------------------------------------------- */
 
-static void answer(wg_tile *t, crowd *w, member *m, const wg_request *req)
+static void answer(wg_tile *t, core_group *w, core_slot *m, const wg_request *req)
 {
     wg_core_run *run = m->run;
     wg_load *l = &run->load[req->tag % WG_LOADS];
@@ -46,8 +46,8 @@ static void answer(wg_tile *t, crowd *w, member *m, const wg_request *req)
         appoint(w, m->core, t->sched.now, l->done);
 }
 
-/* The head of the core's queue is processed. */
-static void process(wg_tile *t, crowd *w, member *m)
+/* L1 processes the head of the core's queue. */
+static void process(wg_tile *t, core_group *w, core_slot *m)
 {
     wg_lane *lane = m->lane;
     wg_request *req = &lane->queue[lane->head];
@@ -81,18 +81,18 @@ static void process(wg_tile *t, crowd *w, member *m)
         t->regions.memory.active[m->core] &= ~l1_lane;
 }
 
-static void serve_port(wg_tile *t, crowd *w, unsigned which)
+static void serve_port(wg_tile *t, core_group *w, unsigned which)
 {
     wg_l1_ports *p = &t->regions.memory.l1;
     const unsigned port = WG_L1_CORE_PORT + which, turn = p->turn[port];
     const uint64_t now = t->sched.now;
     uint64_t next = WG_NEVER;
-    member *chosen = NULL;
+    core_slot *chosen = NULL;
     unsigned input = 0;
     for (unsigned i = 0; i < WG_L1_INPUTS; i++) {
         unsigned core = wg_l1_core_at[which][(turn + i) % WG_L1_INPUTS];
         uint64_t seen_at = w->seen_at[core];
-        if (seen_at <= now && !chosen) { /* granted or not: it blocks those behind it */
+        if (seen_at <= now && !chosen) { /* granted or not, it blocks those after it */
             chosen = &w->at[core];
             input = (turn + i) % WG_L1_INPUTS;
         } else {
@@ -111,7 +111,7 @@ static void serve_port(wg_tile *t, crowd *w, unsigned which)
             lane->retry_at = free;
             lane->why = (wg_stall){
                 .reason = WG_STALL_L1_PORT, .resource = (uint16_t)port, .holder = WG_AGENT_NONE, .retry_at = free};
-            /* a bank alone may be free sooner for somebody else */
+            /* if only the bank is busy, another core's may be free sooner */
             next = p->port_free[port] > now ? p->port_free[port] : now + 1;
         } else {
             bool narrow = !(read || (req->kind == WG_REQ_WRITE && req->byte_mask == 0xFFFF));
@@ -129,8 +129,8 @@ static void serve_port(wg_tile *t, crowd *w, unsigned which)
 
 /* ---- I: load/store units ----------------------------------------------------------------------------------- */
 
-/* A request that leaves in cycle `at`. */
-static wg_request *send(wg_tile *t, crowd *w, member *m, uint64_t at)
+/* A request leaves in cycle `at`. */
+static wg_request *send(wg_tile *t, core_group *w, core_slot *m, uint64_t at)
 {
     wg_lane *lane = m->lane;
     wg_request *req = &lane->queue[(lane->head + lane->count++) % WG_LANE_DEPTH];
@@ -148,17 +148,17 @@ static wg_request *send(wg_tile *t, crowd *w, member *m, uint64_t at)
 }
 
 /*
- * A load of L1 that is not in the L0 cache enters the load/store unit in cycle `at`, now or soon: nothing that happens
- * between can change what it finds there, since what is not answered yet is not done before. False if it must wait.
+ * A load from L1 that misses the L0 cache enters the load/store unit in cycle `at`, now or soon. Nothing before `at` can
+ * change what it finds there: an unanswered load is not done before. False if it must wait.
  */
-static inline bool load_enters(wg_tile *t, crowd *w, member *m, uint64_t at, uint32_t address, uint32_t pc,
+static inline bool load_enters(wg_tile *t, core_group *w, core_slot *m, uint64_t at, uint32_t address, uint32_t pc,
                                uint64_t number, uint8_t size, uint8_t rd)
 {
     wg_core_run *run = m->run;
     if (run->sq_count && (wg_sq_conflict(t, run, address, wg_load_bytes(size)) >= 0 ||
                           (t->arch->load_needs_store_slot && run->sq_count == WG_STORE_QUEUE)))
         return false;
-    if (!m->unused) /* those that are back have left: settle() was here */
+    if (!m->unused) /* settle() has removed those that are done */
         return false;
     const unsigned slot = (unsigned)__builtin_ctz(m->unused);
     m->unused &= (uint8_t)(m->unused - 1);
@@ -185,7 +185,7 @@ static inline bool load_enters(wg_tile *t, crowd *w, member *m, uint64_t at, uin
     wg_request *req = send(t, w, m, at);
     req->kind = WG_REQ_READ;
     req->tag = (uint8_t)slot;
-    req->rd = rd; /* the rest is in the load: write_out() */
+    req->rd = rd; /* the load holds the rest: write_out() */
     l->earliest = m->cached ? req->seen_at + t->timing->path[WG_PATH_L1].back : WG_NEVER;
     run->mux_free = at + 1;
     if (run->sq_count)
@@ -193,8 +193,8 @@ static inline bool load_enters(wg_tile *t, crowd *w, member *m, uint64_t at, uin
     return true;
 }
 
-/* Before anybody else looks at the queues: requests of loads as they would have been. */
-static void write_out(const member *m)
+/* Completes the requests of loads, before others look at the queues. */
+static void write_out(const core_slot *m)
 {
     for (unsigned i = 0; i < m->lane->count; i++) {
         wg_request *req = &m->lane->queue[(m->lane->head + i) % WG_LANE_DEPTH];
@@ -214,8 +214,8 @@ static void write_out(const member *m)
     }
 }
 
-/* The first store leaves in cycle `at`, now or soon: there is room. */
-static void store_leaves(wg_tile *t, crowd *w, member *m, uint64_t at)
+/* The first store leaves in cycle `at`, now or soon. There is room. */
+static void store_leaves(wg_tile *t, core_group *w, core_slot *m, uint64_t at)
 {
     wg_core_run *run = m->run;
     m->blocked = false;
@@ -236,11 +236,11 @@ static void store_leaves(wg_tile *t, crowd *w, member *m, uint64_t at)
     wg_l0_drop_line(run, s->address);
     wg_sq_pop(run);
     run->mux_free = at + 1;
-    w->careful |= is_code(t, req->address);
+    w->in_step |= is_code(t, req->address);
     note_stores(m);
 }
 
-static void load_store(wg_tile *t, crowd *w, member *m)
+static void load_store(wg_tile *t, core_group *w, core_slot *m)
 {
     wg_core_run *run = m->run;
     const uint64_t now = t->sched.now;
@@ -277,12 +277,11 @@ static void load_store(wg_tile *t, crowd *w, member *m)
 /* ---- J: pipelines ------------------------------------------------------------------------------------------ */
 
 /*
- * A core goes ahead of the others as far as what L1 has not answered yet cannot be done: the first such request is
- * processed in the next cycle or when it gets there, and its answer takes its time. What could still be seen differently
- * then (a line of the L0 cache that becomes stale, code that changes) waits for its cycle. Nobody goes ahead while somebody
- * else may reach it by an interrupt, a reset or the like.
+ * The last cycle to which a core may run ahead of the others: no unanswered load can be done by then. L1 processes the
+ * first one in the next cycle at the earliest, and the answer takes `back` cycles. What may still change (a line of the L0
+ * cache, code) waits for its cycle.
  */
-static inline uint64_t ahead_of(const wg_tile *t, const crowd *w, const member *m, uint64_t now, uint64_t most)
+static inline uint64_t ahead_of(const wg_tile *t, const core_group *w, const core_slot *m, uint64_t now, uint64_t most)
 {
     const uint64_t seen_at = w->seen_at[m->core];
     if (seen_at >= most)
@@ -290,8 +289,8 @@ static inline uint64_t ahead_of(const wg_tile *t, const crowd *w, const member *
     return wg_min64(most, wg_max64(seen_at, now + 1) + t->timing->path[WG_PATH_L1].back - 2);
 }
 
-/* Stores that leave before e, which is later than now, leave, if there is sure to be room. */
-static inline bool stores_leave(wg_tile *t, crowd *w, member *m, uint64_t e, uint64_t now, uint64_t most)
+/* Stores that leave before e, a later cycle, leave here if there is certainly room. */
+static inline bool stores_leave(wg_tile *t, core_group *w, core_slot *m, uint64_t e, uint64_t now, uint64_t most)
 {
     while (m->drain_at <= e) {
         if (m->drain_at <= now || m->drain_at > ahead_of(t, w, m, now, most) ||
@@ -303,8 +302,8 @@ static inline bool stores_leave(wg_tile *t, crowd *w, member *m, uint64_t e, uin
     return e <= ahead_of(t, w, m, now, most);
 }
 
-/* A load enters EX1 in cycle e. False if it has to wait for that cycle, or go the long way. */
-static inline bool load(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32_t address, uint64_t e)
+/* A load enters EX1 in cycle e. False if it has to wait for that cycle, or needs the slow path. */
+static inline bool load(wg_tile *t, core_group *w, core_slot *m, const wg_op *op, uint32_t address, uint64_t e)
 {
     wg_core_run *run = m->run;
     const uint64_t number = run->number;
@@ -363,8 +362,9 @@ static inline bool load(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32
     return true;
 }
 
-/* A store enters EX1 in cycle e, and the queue in the next. False as above. */
-static inline bool store(wg_tile *t, crowd *w, member *m, const wg_op *op, uint32_t address, uint32_t value, uint64_t e)
+/* A store enters EX1 in cycle e, and the queue in the next. False as for a load. */
+static inline bool store(wg_tile *t, core_group *w, core_slot *m, const wg_op *op, uint32_t address, uint32_t value,
+                         uint64_t e)
 {
     wg_core_run *run = m->run;
     const unsigned bytes = wg_store_bytes[op->spare % 3];
@@ -388,11 +388,11 @@ static inline bool store(wg_tile *t, crowd *w, member *m, const wg_op *op, uint3
         note_loads(m);
         if (result != WG_LSU_DONE)
             return false;
-        m->mixed = true; /* or may be: load_store() sees to it */
+        m->mixed = true; /* conservative: load_store() derives it */
         wg_rounds_spoil(w);
     } else {
         if (run->sq_count == 1 && m->drain_at <= e + 1 && wg_sq_ready_at(t, m->k, 0) <= e + 1)
-            return false; /* it may leave in that very cycle */
+            return false; /* it may leave in that cycle */
         settle(m, e + 1);
         const bool drops = l0_holds(run, address);
         wg_l0_drop_line(run, address);
@@ -419,8 +419,8 @@ static inline bool store(wg_tile *t, crowd *w, member *m, const wg_op *op, uint3
     return true;
 }
 
-/* What does not fit in here happens in its own cycle, in the way of lsu_clock.c and exec.c. */
-static uint64_t the_long_way(wg_tile *t, crowd *w, member *m)
+/* Any other instruction is executed in its own cycle by wg_exec(). */
+static uint64_t slow_path(wg_tile *t, core_group *w, core_slot *m)
 {
     w->detour = true;
     wg_rounds_spoil(w);
@@ -430,11 +430,7 @@ static uint64_t the_long_way(wg_tile *t, crowd *w, member *m)
     return m->run->halt ? WG_NEVER : again;
 }
 
-#define A r[op->rs1]
-#define B r[op->rs2]
-#define I op->imm
-
-/* The first operand whose value nobody knows yet is that of this instruction. */
+/* The number of the load that the first operand without a time waits for. */
 static inline uint64_t awaited_by(const wg_core_run *run, const wg_op *op)
 {
     const uint8_t source[2] = {op->rs1, op->rs2};
@@ -449,133 +445,135 @@ static inline uint64_t awaited_by(const wg_core_run *run, const wg_op *op)
     return ANY;
 }
 
-/* Returns when the core wants to go on: WG_NEVER, when L1 or the load/store unit lets it. */
-static uint64_t pipeline(wg_tile *t, crowd *w, member *m)
+/* The next instruction; NULL: it needs the slow path. */
+static inline const wg_op *next_op(core_slot *m)
 {
     wg_core *k = m->k;
+    const uint32_t pc = m->run->pc, tag = (pc & ~15u) | WG_LINE_VALID;
+    if (m->op && m->op->code != WG_OP_LINE_END && m->op->code != WG_OP_LINE_END_LATE && m->epoch == k->epoch)
+        return m->op;
+    wg_icache_line *line = &k->icache[(pc >> 4 & m->sets) * 2];
+    if (line->tag != tag)
+        line++;
+    if (line->tag != tag || line->checked != k->epoch || !m->plain)
+        return NULL;
+    m->run->lru[line->set] = line->way;
+    m->epoch = k->epoch;
+    return m->op = &line->op[pc >> 2 & 3];
+}
+
+/* Raises *e to the cycle in which `op` enters EX1. False if the core has to ask again in *e (WG_NEVER: when woken). */
+static inline bool issues(const wg_tile *t, core_slot *m, const wg_op *op, uint64_t *e)
+{
+    const wg_core_run *run = m->run;
+    bool unknown = false;
+    *e = wg_max64(*e, run->retired[(run->number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
+    if (!wg_operand_quick(run, run->dests, run->number, op->rs1, t->arch->forward_writers, e, &unknown) ||
+        !wg_operand_quick(run, run->dests, run->number, op->rs2, t->arch->forward_writers, e, &unknown)) {
+        wg_stall why;
+        if (unknown || !wg_issue(t, m->k, run, op, e, &why)) {
+            m->waits_for = unknown ? awaited_by(run, op) : ANY;
+            *e = WG_NEVER;
+            return false;
+        }
+        if (*e > t->sched.now && why.retry_at != WG_NEVER)
+            return false;
+    }
+    if (*e == WG_NEVER)
+        m->waits_for = ANY;
+    return *e != WG_NEVER;
+}
+
+/* One-cycle arithmetic enters EX1 in cycle e; as wg_entered(). */
+static inline void computed(core_group *w, core_slot *m, const wg_op *op, uint32_t value, uint64_t e)
+{
     wg_core_run *run = m->run;
-    uint32_t *r = run->r, value;
-    const uint8_t *last_counter;
-    uint8_t counter;
+    const unsigned slot = (unsigned)(run->number % WG_RETIRE_RING);
+    const uint64_t before = run->retired[(run->number - 1) % WG_RETIRE_RING];
+    run->filled[slot] = e + 1;
+    run->retired[slot] = before == WG_NEVER ? WG_NEVER : wg_max64(before, e) + 1;
+    run->dests = run->dests << 8 | op->rd;
+    run->number++;
+    run->last = e;
+    if (m->awaited >> (op->rd & 31) & 1)
+        wg_overwritten(run, op->rd);
+    run->r[op->rd] = value;
+    wg_rounds_op(w, m, op);
+    run->at = e + 1;
+    run->pc += 4;
+    m->op = op + 1;
+}
+
+static inline void branch(wg_tile *t, core_group *w, core_slot *m, const wg_op *op, uint64_t e)
+{
+    wg_core_run *run = m->run;
+    const uint32_t pc = run->pc;
+    const uint8_t *last = &m->k->predictor[(pc >> 2 ^ (uint32_t)run->history << 2) % WG_PREDICTOR], counter = *last;
+    wg_step_branch(t, m->core, op, e);
+    wg_rounds_branch(t, w, m, op, pc, run->pc == op->imm, counter != *last);
+    m->op = run->pc == pc + 4 ? op + 1 : NULL;
+}
+
+/* Phase J. Returns the cycle to go on in; WG_NEVER: when L1 or the load/store unit wakes the core. */
+static uint64_t pipeline(wg_tile *t, core_group *w, core_slot *m)
+{
+    wg_core_run *run = m->run;
+    uint32_t value;
     const uint64_t now = t->sched.now;
+    uint64_t e, most = now, last;
     m->waits_for = ANY;
     if (run->halt || run->ex1.kind)
         return WG_NEVER;
     m->waits_for = 0;
-    k->stop = now + 1;
-    uint64_t most = now, last;
-    if (!w->careful && !w->detour && !w->elsewhere && !m->mixed && !run->fetch[0].used && !run->fetch[1].used)
+    m->k->stop = now + 1;
+    if (!w->in_step && !w->detour && !w->elsewhere && !m->mixed && !run->fetch[0].used && !run->fetch[1].used)
         most = wg_max64(now, wg_min64(now + AHEAD, w->until - 2));
     last = ahead_of(t, w, m, now, most);
     for (;;) {
-        const uint64_t number = run->number;
-        const uint32_t pc = run->pc;
-        uint64_t e = wg_max64(now, run->at);
+        e = wg_max64(now, run->at);
         if (e > now && last == now)
             return e;
-        const wg_op *op = m->op;
-        if (!op || op->code == WG_OP_LINE_END || op->code == WG_OP_LINE_END_LATE || m->epoch != k->epoch) {
-            wg_icache_line *line = &k->icache[(pc >> 4 & m->sets) * 2];
-            if (line->tag != ((pc & ~15u) | WG_LINE_VALID))
-                line++;
-            op = &line->op[pc >> 2 & 3];
-            if (line->tag != ((pc & ~15u) | WG_LINE_VALID) || line->checked != k->epoch || !m->plain)
-                return e > now ? e : the_long_way(t, w, m);
-            run->lru[line->set] = line->way;
-            m->op = op;
-            m->epoch = k->epoch;
-        }
-        {
-            bool unknown = false;
-            e = wg_max64(e, run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
-            if (!wg_operand_quick(run, run->dests, number, op->rs1, t->arch->forward_writers, &e, &unknown) ||
-                !wg_operand_quick(run, run->dests, number, op->rs2, t->arch->forward_writers, &e, &unknown)) {
-                wg_stall why;
-                if (unknown) {
-                    m->waits_for = awaited_by(run, op);
-                    return WG_NEVER;
-                }
-                if (!wg_issue(t, k, run, op, &e, &why)) {
-                    m->waits_for = ANY;
-                    return WG_NEVER;
-                }
-                if (e > now && why.retry_at != WG_NEVER)
-                    return e;
-            }
-            if (e == WG_NEVER) {
-                m->waits_for = ANY;
+        const wg_op *op = next_op(m);
+        if (!op)
+            break;
+        if (!issues(t, m, op, &e))
+            return e;
+        if (e > now && (e > last || m->drain_at <= e)) {
+            if (e > most || !stores_leave(t, w, m, e, now, most))
                 return e;
-            }
-            if (e > now && (e > last || m->drain_at <= e)) {
-                if (e > most || !stores_leave(t, w, m, e, now, most))
-                    return e;
-                if (w->careful)
-                    most = now;
-                last = ahead_of(t, w, m, now, most);
-            }
+            if (w->in_step)
+                most = now;
+            last = ahead_of(t, w, m, now, most);
         }
-        switch (op->code) {
-#define ALU(name, expression) \
-    case WG_OP_##name: \
-        value = (expression); \
-        break;
-#define MULTIPLY(name, expression)
-#include "riscv/alu.inc"
-#undef ALU
-#undef MULTIPLY
-        case WG_OP_LOAD:
-            if (!load(t, w, m, op, A + I, e))
-                return e > now ? e : the_long_way(t, w, m);
+        if (wg_alu(op, run->r, &value)) {
+            computed(w, m, op, value, e);
+        } else if (op->code == WG_OP_LOAD) {
+            if (!load(t, w, m, op, run->r[op->rs1] + op->imm, e))
+                break;
             m->op = op + 1;
             last = ahead_of(t, w, m, now, most);
             if (run->ex1.kind) {
                 m->waits_for = ANY;
                 return run->at;
             }
-            continue;
-        case WG_OP_STORE:
-            if (!store(t, w, m, op, A + I, B, e))
-                return e > now ? e : the_long_way(t, w, m);
+        } else if (op->code == WG_OP_STORE) {
+            if (!store(t, w, m, op, run->r[op->rs1] + op->imm, run->r[op->rs2], e))
+                break;
             m->op = op + 1;
             if (m->mixed)
                 most = last = now;
-            continue;
-#define BRANCH(name, condition) case WG_OP_##name:
-#include "riscv/branch.inc"
-#undef BRANCH
-            if (op->imm == pc)
-                return e > now ? e : the_long_way(t, w, m);
-            last_counter = &k->predictor[(pc >> 2 ^ (uint32_t)run->history << 2) % WG_PREDICTOR];
-            counter = *last_counter;
-            wg_step_branch(t, m->core, op, e);
-            wg_rounds_branch(t, w, m, op, pc, run->pc == op->imm, counter != *last_counter);
-            m->op = run->pc == pc + 4 ? op + 1 : NULL;
-            continue;
-        default: return e > now ? e : the_long_way(t, w, m);
+        } else if (wg_is_branch(op->code) && op->imm != run->pc) {
+            branch(t, w, m, op, e);
+        } else {
+            break;
         }
-        const unsigned slot = (unsigned)(number % WG_RETIRE_RING);
-        uint64_t before = run->retired[(number - 1) % WG_RETIRE_RING];
-        run->filled[slot] = e + 1;
-        run->retired[slot] = before == WG_NEVER ? WG_NEVER : wg_max64(before, e) + 1;
-        run->dests = run->dests << 8 | op->rd;
-        run->number = number + 1;
-        run->last = e;
-        if (m->awaited >> (op->rd & 31) & 1)
-            wg_overwritten(run, op->rd);
-        r[op->rd] = value;
-        wg_rounds_op(w, m, op);
-        run->at = e + 1;
-        run->pc = pc + 4;
-        m->op = op + 1;
     }
+    return e > now ? e : slow_path(t, w, m);
 }
-#undef A
-#undef B
-#undef I
 
-/* ---- all of it --------------------------------------------------------------------------------------------- */
+/* ---- the group --------------------------------------------------------------------------------------------- */
 
-/* The cycle before which nobody else acts; 0: somebody is about now. */
+/* The cycle before which no other agent acts; 0: one has a request under way now. */
 static uint64_t others(const wg_tile *t)
 {
     uint64_t until = wg_min64(t->limit, t->horizon);
@@ -592,20 +590,20 @@ static uint64_t others(const wg_tile *t)
 
 static bool can_go(const wg_tile *t)
 {
-    if (!wg_fast(t, WG_FAST_CORE_GROUPS) || t->l1_watched || t->sched.now < t->poll.careful_until ||
+    if (!wg_fast(t, WG_FAST_CORE_GROUPS) || t->l1_watched || t->sched.now < t->poll.observed_until ||
         others(t) < t->sched.now + LEAST)
         return false;
     for (unsigned i = 0; i < WG_CORES; i++) {
         if (t->core[i].stepping || t->core[i].breakpoints)
             return false;
         for (unsigned j = 0; j < WG_SOLO_RECENT; j++)
-            if (t->core[i].solo_at[j] > t->sched.now) /* what was worked out ahead of the clock is still under way */
+            if (t->core[i].solo_at[j] > t->sched.now) /* booked ahead of the clock, and still under way */
                 return false;
     }
     return true;
 }
 
-static bool nothing_under_way(const crowd *w)
+static bool nothing_under_way(const core_group *w)
 {
     uint64_t first = WG_NEVER;
     for (unsigned i = 0; i < WG_CORES; i++)
@@ -613,8 +611,8 @@ static bool nothing_under_way(const crowd *w)
     return first == WG_NEVER;
 }
 
-/* One cycle in which `who` has something to do. */
-static void cycle(wg_tile *t, crowd *w, unsigned who)
+/* One cycle, in which the cores and ports of `who` have something to do. */
+static void cycle(wg_tile *t, core_group *w, unsigned who)
 {
     wg_schedule *s = &t->sched;
     uint8_t *here = &w->ring[s->now % RING];
@@ -632,12 +630,12 @@ static void cycle(wg_tile *t, crowd *w, unsigned who)
         load_store(t, w, &w->at[__builtin_ctz(left)]);
     s->phase = WG_PHASE_PIPELINES;
     for (unsigned left = cores; left; left &= left - 1) {
-        member *m = &w->at[__builtin_ctz(left)];
+        core_slot *m = &w->at[__builtin_ctz(left)];
         uint64_t at = pipeline(t, w, m);
         if (at > s->now + 1) {
             if (m->mixed || m->run->ex1.kind)
                 at = wg_min64(at, wg_lsu_next(t, m->core));
-            else if (m->drain_at > s->now) /* one that is due waits for room, and is told */
+            else if (m->drain_at > s->now) /* a store that is overdue is woken when there is room */
                 at = wg_min64(at, m->drain_at);
             at = wg_min64(at, wg_fetch_next(t, m->core));
         }
@@ -661,7 +659,7 @@ bool wg_core_groups(wg_tile *t)
     rounds.records = false;
     rounds.tries = 0;
     rounds.wait = rounds.patience = 0;
-    crowd w = {.until = others(t), .careful = t->dev->stop_at != WG_SEVERITY_NEVER, .rounds = &rounds};
+    core_group w = {.until = others(t), .in_step = t->dev->stop_at != WG_SEVERITY_NEVER, .rounds = &rounds};
     for (unsigned i = 0; i <= WG_CORES; i++)
         w.seen_at[i] = WG_NEVER;
     for (unsigned i = 0; i < WG_CORES; i++) {
@@ -670,14 +668,15 @@ bool wg_core_groups(wg_tile *t)
         k->saved_at = WG_NEVER;
         k->solo_saved = false;
         k->solo_until = 0;
-        w.at[i] = (member){.k = k,
-                           .run = &k->run,
-                           .lane = &t->regions.memory.lane[i][WG_PATH_L1],
-                           .core = (uint8_t)i,
-                           .port = i >= WG_CORE_T1,
-                           .sets = t->arch->icache_bytes[i] / 32u - 1};
+        w.at[i] = (core_slot){.k = k,
+                              .run = &k->run,
+                              .lane = &t->regions.memory.lane[i][WG_PATH_L1],
+                              .core = (uint8_t)i,
+                              .port = i >= WG_CORE_T1,
+                              .sets = t->arch->icache_bytes[i] / 32u - 1};
         if (k->run.halt == WG_IN_RESET)
             continue;
+        w.awake |= (uint8_t)(1u << i);
         wg_begin_queue(&k->run);
         note(t, &w, i);
         appoint(&w, i, s->now, s->now);
@@ -714,7 +713,7 @@ bool wg_core_groups(wg_tile *t)
             look_at = s->now + LOOK;
         }
     }
-    s->now -= idle; /* nothing happened: whoever drives the tile decides how time passes */
+    s->now -= idle; /* idle cycles are left to the engine */
     s->phase = WG_PHASE_ARRIVALS;
     s->next[WG_AGENT_REGIONS] = WG_NEVER;
     for (unsigned i = 0; i < WG_CORES; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several cores at L1: what is kept of each of them while they go through it together, for core_groups.c and rounds.c. All of it
- * follows from their states; note() works it out anew, and the steps of core_groups.c keep it up to date.
+ * A group of cores that access L1 at the same time: the data that core_groups.c and rounds.c keep per core. All of it is
+ * derived from the cores' states. note() derives it from scratch; core_groups.c keeps it up to date.
  */
 #ifndef WG_FAST_CORE_GROUPS_H
 #define WG_FAST_CORE_GROUPS_H
@@ -11,57 +11,59 @@
 
 enum {
     RING = 64,
-    AHEAD = 2, /* at most: ahead_of(); a store elsewhere acts on others no sooner than 3 cycles after it was executed */
-    SPARSE = 16, /* cycles per request: then the clock does as well, */
-    LOOK = 512,  /* which is looked at so often */
+    AHEAD =
+        2, /* cycles, at most: ahead_of(); a store to another region acts on others 3 cycles after EX1 at the earliest */
+    SPARSE = 16, /* cycles per request: from here on the plain machine is as fast, */
+    LOOK = 512,  /* checked every so many cycles */
     LEAST = 8
 };
-enum { PORT_BITS = WG_CORES }; /* in wg_crowd.ring: behind the cores */
+enum { PORT_BITS = WG_CORES }; /* the ports' bits in core_group.ring follow the cores' */
 #define ANY UINT64_MAX
 
-/* A core, and what is worked out from its state again and again. */
-typedef struct member {
+/* A core of the group, with what is derived from its state. */
+typedef struct core_slot {
     wg_core *k;
     wg_core_run *run;
     wg_lane *lane;
-    uint64_t settle_at; /* the first load that has come back is done */
-    uint64_t drain_at;  /* the first store can leave; 0: look */
-    const wg_op *op;    /* the next instruction, if it is known to be all right, or the end of its line */
-    uint32_t epoch;     /* … while the instruction cache does not change */
-    uint32_t sets;      /* of the instruction cache, less one */
-    uint32_t awaited;   /* registers that loads under way will write: f0 counts as x0 */
-    uint64_t waits_for; /* the pipeline stands until this load is answered; ANY: any of them; 0: none */
+    uint64_t settle_at; /* when the first answered load is done */
+    uint64_t drain_at;  /* when the first store can leave; 0: not known */
+    const wg_op *op;    /* the next instruction, or the end of its line; NULL: not known */
+    uint32_t epoch;     /* wg_core.epoch for which `op` holds */
+    uint32_t sets;      /* of the instruction cache, minus one */
+    uint32_t awaited;   /* bit per register that a load in flight will write; f0 shares x0's bit */
+    uint64_t waits_for; /* the number of the load that stalls the pipeline; ANY: any load; 0: none */
     uint8_t core, port;
-    uint8_t loads, oldest; /* slots of the loads under way, in the order in which they left and come back */
+    uint8_t loads, oldest; /* loads in flight: slot[] is a ring in order of issue, from `oldest` on */
     uint8_t slot[WG_LOADS];
-    uint8_t unused; /* bit i: slot i */
-    bool odd;       /* not all of them go to L1: they come back in any order */
-    bool cached;    /* by an L0 data cache */
+    uint8_t unused; /* bit i: slot i of wg_core_run.load */
+    bool odd;       /* a load in flight does not go to L1: answers may come out of order */
+    bool cached;    /* loads go through the L0 data cache */
     bool merging;   /* the store queue coalesces */
-    bool plain;     /* nothing special is switched on */
-    bool mixed;     /* the store queue holds others than stores to L1 */
-    bool blocked;   /* the first store waits for room */
-    bool twice;     /* two loads under way may write the same register */
-} member;
+    bool plain;     /* the fast paths apply: queued, in default order and forwarding */
+    bool mixed;     /* the store queue holds a store that does not go to L1 */
+    bool blocked;   /* the first store waits for room on its path */
+    bool twice;     /* two loads in flight may write the same register */
+} core_slot;
 
-typedef struct crowd {
-    member at[WG_CORES];
-    uint64_t seen_at[WG_CORES + 1]; /* the first request of each core; WG_NEVER: there is none */
-    uint8_t ring[RING];             /* by cycle: who has something to do, cores and ports */
+typedef struct core_group {
+    core_slot at[WG_CORES];
+    uint64_t seen_at[WG_CORES + 1]; /* of each core's first request; WG_NEVER: none */
+    uint8_t ring[RING];             /* by cycle: bit per core and port that has something to do */
     uint64_t until;
-    uint64_t served;          /* requests */
-    uint8_t resting;          /* cores that are halted and have nothing under way: no time passes for them */
-    uint8_t elsewhere;        /* cores with a store in their queue that goes neither to L1 nor to own RAM */
-    uint8_t edges;            /* cores that have just taken a branch backwards */
-    bool careful;             /* nobody goes ahead: code may change, or a finding may end the run */
-    bool detour;              /* somebody went the long way: look who else has an appointment now */
-    struct wg_rounds *rounds; /* what happens is written down there, if it wants that */
-} crowd;
+    uint64_t served;          /* requests that L1 has processed */
+    uint8_t awake;            /* cores that are not in reset */
+    uint8_t resting;          /* cores that are halted with nothing in flight */
+    uint8_t elsewhere;        /* cores with a queued store that goes neither to L1 nor to own RAM */
+    uint8_t edges;            /* cores that have just taken a backward branch */
+    bool in_step;             /* no core runs ahead of the others: code may change, or a finding may end the run */
+    bool detour;              /* a slow path was taken: other agents may have appointments now */
+    struct wg_rounds *rounds; /* the recorder of periods */
+} core_group;
 
 static const uint32_t l1_lane = 1u << WG_PATH_L1;
 
-/* Never later than asked for; whoever comes too early comes again. */
-static inline void appoint(crowd *w, unsigned bit, uint64_t now, uint64_t at)
+/* The appointment may be earlier than asked for, never later: who comes too early asks again. */
+static inline void appoint(core_group *w, unsigned bit, uint64_t now, uint64_t at)
 {
     if (at == WG_NEVER)
         return;
@@ -69,7 +71,7 @@ static inline void appoint(crowd *w, unsigned bit, uint64_t now, uint64_t at)
     w->ring[(now + (ahead < RING ? ahead : RING - 1)) % RING] |= (uint8_t)(1u << bit);
 }
 
-static inline uint64_t next_of(const crowd *w, unsigned bit, uint64_t now)
+static inline uint64_t next_of(const core_group *w, unsigned bit, uint64_t now)
 {
     for (uint64_t at = now; at < now + RING; at++)
         if ((w->ring[at % RING] & ~(unsigned)w->resting) >> bit & 1)
@@ -85,14 +87,14 @@ static inline bool l0_holds(const wg_core_run *run, uint32_t address)
     return run->l0[0].tag == tag || run->l0[1].tag == tag || run->l0[2].tag == tag || run->l0[3].tag == tag;
 }
 
-/* Some instruction cache may hold it. */
+/* May an instruction cache hold the line? */
 static inline bool is_code(const wg_tile *t, uint32_t address)
 {
     return t->regions.memory.l1.watch[address / WG_L1_LINE] & WG_L1_WATCH_CODE;
 }
 
-/* When the first store can leave; they all go to L1. */
-static inline void note_stores(member *m)
+/* Derives drain_at; all queued stores go to L1. */
+static inline void note_stores(core_slot *m)
 {
     const wg_core_run *run = m->run;
     if (!run->sq_count) {
@@ -108,8 +110,8 @@ static inline void note_stores(member *m)
     m->drain_at = wg_max64(at, run->mux_free);
 }
 
-/* Loads of L1 come back in the order in which they left: by number. */
-static inline void note_loads(member *m)
+/* Derives what concerns loads. Loads from L1 are answered in order of their numbers. */
+static inline void note_loads(core_slot *m)
 {
     m->awaited = 0;
     m->twice = m->odd = false;
@@ -134,10 +136,10 @@ static inline void note_loads(member *m)
     }
 }
 
-/* Everything that is worked out from the core's state. */
-static inline void note(const wg_tile *t, crowd *w, unsigned core)
+/* Derives everything from the core's state. */
+static inline void note(const wg_tile *t, core_group *w, unsigned core)
 {
-    member *m = &w->at[core];
+    core_slot *m = &w->at[core];
     const wg_core *k = m->k;
     m->cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH);
     m->merging = t->arch->store_coalescing && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
@@ -145,7 +147,7 @@ static inline void note(const wg_tile *t, crowd *w, unsigned core)
                !wg_strongly_ordered(k);
     m->op = NULL;
     m->waits_for = ANY;
-    m->blocked = true; /* or may be */
+    m->blocked = true; /* conservative */
     m->mixed = false;
     w->elsewhere &= (uint8_t) ~(1u << core);
     for (unsigned i = 0; i < k->run.sq_count; i++) {
@@ -160,18 +162,18 @@ static inline void note(const wg_tile *t, crowd *w, unsigned core)
         appoint(w, PORT_BITS + m->port, t->sched.now, t->sched.now + 1);
     for (unsigned i = 0; i < m->lane->count; i++) {
         const wg_request *req = &m->lane->queue[(m->lane->head + i) % WG_LANE_DEPTH];
-        w->careful |= req->kind == WG_REQ_ATOMIC || (req->kind == WG_REQ_WRITE && is_code(t, req->address));
+        w->in_step |= req->kind == WG_REQ_ATOMIC || (req->kind == WG_REQ_WRITE && is_code(t, req->address));
     }
 }
 
-static inline void settle_odd(member *m, uint64_t time)
+static inline void settle_odd(core_slot *m, uint64_t time)
 {
     wg_lsu_settle(m->k, time);
     note_loads(m);
 }
 
 /* As wg_lsu_settle(). */
-static inline void settle(member *m, uint64_t time)
+static inline void settle(core_slot *m, uint64_t time)
 {
     wg_core_run *run = m->run;
     if (m->settle_at > time)
@@ -190,7 +192,7 @@ static inline void settle(member *m, uint64_t time)
         m->oldest = (uint8_t)((m->oldest + 1) % WG_LOADS);
         m->settle_at = --m->loads ? run->load[m->slot[m->oldest]].done : WG_NEVER;
         if (!--run->loads) {
-            m->awaited = 0; /* else it may hold too many */
+            m->awaited = 0; /* until then it is conservative */
             m->twice = false;
         }
     } while (m->settle_at <= time);

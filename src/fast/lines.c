@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whole cache lines at a time, while nothing is in flight. Then a result is at most one cycle late, only the very next
- * instruction can notice, and predecoding has charged most of it already (wg_op.at): an instruction enters EX1 at
- * base + at, and `base` moves only when something unforeseen costs time. Others are left to exec.c.
+ * Executes whole cache lines while nothing is in flight. Then a result is at most one cycle late, and only the next
+ * instruction can stall for it; predecoding has accounted for most of that (wg_op.at). An instruction enters EX1 in cycle
+ * base + at; `base` moves only when something else costs time. Instructions that can do more are left to exec.c.
  */
 #include "fast/lines.h"
 #include "riscv/lsu.h"
@@ -23,8 +23,8 @@ static inline const wg_l0_line *l0_find(const wg_core_run *run, uint32_t address
 }
 
 /*
- * Own RAM, seen from the load/store unit in cycle m: true if no store waits there. One that has left by then leaves here,
- * as wg_lsu_drain_private() would have it.
+ * Does the load/store unit find no store queued in cycle m, and own RAM ready? A single store to own RAM that leaves before m
+ * leaves here, as in wg_lsu_drain_private().
  */
 static inline bool ram_settled(wg_core *k, uint64_t m)
 {
@@ -48,8 +48,8 @@ static inline bool ram_settled(wg_core *k, uint64_t m)
 }
 
 /*
- * Nothing leaves the store queue before cycle m, and nothing in it keeps a load that enters the load/store unit then:
- * it finds the L0 cache as it is.
+ * No store leaves the queue before cycle m, and none conflicts with a load that enters the load/store unit then: the load
+ * finds the L0 cache as it is now.
  */
 static inline bool stores_stay(const wg_tile *t, const wg_core *k, uint64_t m, uint32_t address, unsigned bytes)
 {
@@ -60,7 +60,7 @@ static inline bool stores_stay(const wg_tile *t, const wg_core *k, uint64_t m, u
            wg_sq_conflict(t, run, address, bytes) < 0;
 }
 
-/* A store to L1 that becomes one with the only one in the queue, which stays there: done here. */
+/* Merges a store to L1 with the only queued store, if that stays in the queue. */
 static inline bool merges(const wg_tile *t, wg_core *k, uint32_t address, unsigned bytes, uint32_t value, uint32_t pc,
                           uint64_t m)
 {
@@ -81,13 +81,13 @@ static inline bool merges(const wg_tile *t, wg_core *k, uint32_t address, unsign
 }
 
 /*
- * May these instructions of a line enter EX1 back to back while the newest ones leave the retire queue `lag`
- * cycles after they entered EX1? That is so unless one of them would have to be forwarded to from a queue with
- * several results for its operand.
+ * May these instructions of a line enter EX1 back to back while the newest ones leave the retire queue `lag` cycles after
+ * they entered EX1? Not if the queue holds several results for an operand: none of them is forwarded.
  */
 static bool flows(const wg_tile *t, const wg_op *op, const wg_op *end, uint64_t dests, unsigned lag)
 {
-    unsigned queued = lag - 1 < WG_RETIRE_QUEUE ? lag - 1 : WG_RETIRE_QUEUE; /* still there when the next one enters */
+    unsigned queued =
+        lag - 1 < WG_RETIRE_QUEUE ? lag - 1 : WG_RETIRE_QUEUE; /* in the queue when the next one enters EX1 */
     for (; op < end; dests = dests << 8 | op->rd, op++) {
         const uint8_t source[3] = {op->rs1, op->rs2, op->rs3};
         for (unsigned s = 0; s < 3; s++) {
@@ -96,7 +96,7 @@ static bool flows(const wg_tile *t, const wg_op *op, const wg_op *end, uint64_t 
                 if ((dests >> 8 * i & 0xFF) != source[s])
                     continue;
                 if (i == 0)
-                    break; /* straight from EX1 */
+                    break; /* forwarded from EX1 */
                 if (++found > t->arch->forward_writers)
                     return false;
             }
@@ -105,7 +105,7 @@ static bool flows(const wg_tile *t, const wg_op *op, const wg_op *end, uint64_t 
     return true;
 }
 
-/* What is left of the lag behind these instructions of a line, which took `passed` cycles to the next one's entry. */
+/* The lag after these instructions of a line, which took `passed` cycles up to the next one's entry. */
 static inline unsigned lag_behind(const wg_op *from, const wg_op *op, uint64_t passed, unsigned lag, uint64_t *dests)
 {
     unsigned count = (unsigned)(op - from) + 1;
@@ -113,8 +113,110 @@ static inline unsigned lag_behind(const wg_op *from, const wg_op *op, uint64_t p
     for (const wg_op *o = from; o <= op; o++)
         d = d << 8 | o->rd;
     *dests = d;
-    /* every cycle without an instruction brings the retire queue one nearer */
+    /* every cycle without an instruction reduces it by one */
     return passed - count + 2 < lag ? lag - (unsigned)(passed - count) : 0;
+}
+
+/* The core's settings, as far as they matter to a line. */
+typedef struct settings {
+    uint32_t ram_bytes;
+    bool weakly_ordered, cached;
+} settings;
+
+typedef enum access {
+    AT_ONCE, /* in the time that predecoding has accounted for */
+    DELAYED, /* *base has moved on */
+    LEAVES   /* exec.c executes it */
+} access;
+
+/* The load at `op`: answered by own RAM, the L0 cache or, ahead of the clock, by L1. */
+static inline __attribute__((always_inline)) access load(wg_tile *t, wg_core *k, unsigned core, const wg_op *op,
+                                                         const wg_icache_line *line, const settings *set,
+                                                         uint64_t *base)
+{
+    wg_core_run *run = &k->run;
+    uint32_t *r = run->r, value;
+    const uint32_t address = A + op->imm, offset = address - WG_RAM_BASE;
+    const uint64_t e = *base + op->at;
+    const unsigned bytes = wg_load_bytes(op->spare);
+    uint64_t m, done;
+    if (offset < set->ram_bytes && !(offset & (bytes - 1)) && set->weakly_ordered && ram_settled(k, e + 1)) {
+        uint32_t word;
+        memcpy(&word, k->ram + (offset & ~3u), 4);
+        if (__builtin_expect(op->spare == 2, 1)) {
+            r[op->rd] = word;
+        } else {
+            uint32_t words[4];
+            words[offset >> 2 & 3] = word;
+            r[op->rd] = wg_load_value(words, offset, op->spare);
+        }
+        r[0] = 0;
+        *base += op->waited_for;
+        return AT_ONCE;
+    }
+    const wg_l0_line *hit = set->cached && offset >= set->ram_bytes ? l0_find(run, address) : NULL;
+    if (hit && !hit->stale && !(address & (bytes - 1)) && run->wait_e != e &&
+        stores_stay(t, k, e + 1, address, bytes)) {
+        r[op->rd] = op->spare == 2 ? hit->data[address >> 2 & 3] : wg_load_value(hit->data, address, op->spare);
+        r[0] = 0;
+        if (wg_l0_flushes(t, k, core))
+            wg_lsu_flush_l0(k);
+        *base += op->waited_for;
+        return AT_ONCE;
+    }
+    /* A store that leaves before it could invalidate the L0 line. */
+    if ((address & (bytes - 1)) || (offset >= set->ram_bytes && (!hit || (run->sq_count && k->solo_until))) ||
+        wg_lsu_load(t, core, address, op->spare, WG_PC_OF(op), e, &value, &m, &done) != WG_LSU_DONE)
+        return LEAVES;
+    r[op->rd] = value;
+    r[0] = 0;
+    *base += m - (e + 1) + op->waited_for;
+    return m == e + 1 ? AT_ONCE : DELAYED;
+}
+
+/* The store at `op`, to own RAM or L1. */
+static inline __attribute__((always_inline)) access store(wg_tile *t, wg_core *k, unsigned core, const wg_op *op,
+                                                          const wg_icache_line *line, const settings *set,
+                                                          uint64_t *base, uint64_t *stop)
+{
+    wg_core_run *run = &k->run;
+    const uint32_t *r = run->r, address = A + op->imm;
+    const unsigned bytes = wg_store_bytes[op->spare % 3];
+    const uint64_t e = *base + op->at;
+    const bool own = address - WG_RAM_BASE < set->ram_bytes;
+    uint64_t m;
+    if ((!own && address >= t->arch->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
+        return LEAVES;
+    if (own && set->weakly_ordered && ram_settled(k, e + 1)) {
+        wg_store *s = &run->sq[run->sq_head];
+        s->first = s->entered = e + 1;
+        s->address = address;
+        s->pc = WG_PC_OF(op);
+        s->data[0] = B;
+        s->mask = 0;
+        s->path = WG_PATH_OWN_RAM;
+        s->bytes = (uint8_t)bytes;
+        s->index = 0;
+        run->sq_count = 1;
+        run->stored = e;
+        return AT_ONCE;
+    }
+    if (!own && k->solo_until && set->weakly_ordered && merges(t, k, address, bytes, B, WG_PC_OF(op), e + 1))
+        return AT_ONCE;
+    wg_ex1 x = {.entered = e,
+                .pc = WG_PC_OF(op),
+                .kind = WG_EX1_STORE,
+                .address = address,
+                .data = {B},
+                .bytes = (uint8_t)bytes,
+                .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
+    if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)
+        return LEAVES;
+    run->stored = e;
+    *base += m - (e + 1);
+    if (!own || run->sq_count > 1) /* it ends the wait of an older store for others to merge with it */
+        *stop = wg_min64(*stop, wg_lsu_next(t, core));
+    return DELAYED;
 }
 
 WG_THREADED uint32_t wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
@@ -125,26 +227,27 @@ WG_THREADED uint32_t wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
 #undef LABEL
     };
     wg_core *k = &t->core[core];
-    __asm__("" : "+r"(k)); /* to be kept, not worked out again and again */
+    __asm__("" : "+r"(k)); /* keeps the compiler from recomputing it */
     wg_core_run *run = &k->run;
     uint32_t *r = run->r;
     const uint32_t sets = t->arch->icache_bytes[core] / 32u - 1;
-    const uint32_t ram_bytes = t->arch->ram_bytes[core];
     const unsigned bubble = t->timing->mispredict_bubble;
     const bool predicts = wg_predictor_on(t, core);
-    const bool weakly_ordered = !((k->csr.pmacfg[0] | k->csr.pmacfg[1]) & 1);
-    const bool cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH) && weakly_ordered;
+    const settings set = {.ram_bytes = t->arch->ram_bytes[core],
+                          .weakly_ordered = !wg_strongly_ordered(k),
+                          .cached =
+                              t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH) && !wg_strongly_ordered(k)};
     uint32_t pc = run->pc;
     uint64_t c = run->at, base, entry, last = run->last, number = run->number;
     uint64_t dests = run->dests;
     unsigned late = run->late, lag = run->lag;
     const wg_op *op, *from;
-    uint32_t closing = 0; /* a branch that may close a loop: for lines_loop.c */
+    uint32_t closing = 0; /* the branch that closes a loop, for lines_loop.c; 0: none */
     wg_icache_line *line, *before = NULL;
-    const uint32_t epoch = k->epoch; /* nothing is fetched in here */
+    const uint32_t epoch = k->epoch; /* constant: nothing is fetched in here */
     if (!k->solo_until && k->saved_at == WG_NEVER)
         wg_fast_checkpoint(t, core);
-    if (lag) /* in here it counts from the cycle before the next entry into EX1 */
+    if (lag) /* in here it is relative to the cycle before the next entry into EX1 */
         lag = last + lag > c + 1 ? (unsigned)(last + lag + 1 - c) : 0;
 
 #define NEXT \
@@ -227,94 +330,24 @@ L_JALR : {
     pc = target;
     goto jumped;
 }
-L_LOAD : {
-    uint32_t address = A + op->imm, offset = address - WG_RAM_BASE;
-    uint64_t e = base + op->at, m;
-    unsigned bytes = op->spare == 9 ? 2 : 1u << (op->spare & 3);
-    if (offset < ram_bytes && !(offset & (bytes - 1)) && weakly_ordered && ram_settled(k, e + 1)) {
-        uint32_t word;
-        memcpy(&word, k->ram + (offset & ~3u), 4);
-        if (__builtin_expect(op->spare == 2, 1)) {
-            r[op->rd] = word;
-        } else {
-            uint32_t words[4];
-            words[offset >> 2 & 3] = word;
-            r[op->rd] = wg_load_value(words, offset, op->spare);
-        }
-        r[0] = 0;
-        base += op->waited_for;
-        NEXT;
+L_LOAD:
+    switch (load(t, k, core, op, line, &set, &base)) {
+    case AT_ONCE: NEXT;
+    case DELAYED: goto delayed;
+    default: goto leave;
     }
-    const wg_l0_line *hit = cached && offset >= ram_bytes ? l0_find(run, address) : NULL;
-    if (hit && !hit->stale && !(address & (bytes - 1)) && run->wait_e != e &&
-        stores_stay(t, k, e + 1, address, bytes)) {
-        r[op->rd] = op->spare == 2 ? hit->data[address >> 2 & 3] : wg_load_value(hit->data, address, op->spare);
-        r[0] = 0;
-        if (wg_l0_flushes(t, k, core))
-            wg_lsu_flush_l0(k);
-        base += op->waited_for;
-        NEXT;
+L_STORE:
+    switch (store(t, k, core, op, line, &set, &base, &stop)) {
+    case AT_ONCE: NEXT;
+    case DELAYED: goto delayed;
+    default: goto leave;
     }
-    uint32_t value;
-    uint64_t done;
-    /* only what is answered at once; a store that leaves before it could take the L0 line away */
-    if ((address & (bytes - 1)) || (offset >= ram_bytes && (!hit || (run->sq_count && k->solo_until))) ||
-        wg_lsu_load(t, core, address, op->spare, WG_PC_OF(op), e, &value, &m, &done) != WG_LSU_DONE)
-        goto leave;
-    r[op->rd] = value;
-    r[0] = 0;
-    last = e;
-    base += m - (e + 1) + op->waited_for;
-    if (m - (e + 1) == 0)
-        NEXT;
-    goto delayed;
-}
-L_STORE : {
-    uint32_t address = A + op->imm;
-    unsigned bytes = wg_store_bytes[op->spare % 3];
-    uint64_t e = base + op->at, m;
-    bool own = address - WG_RAM_BASE < ram_bytes;
-    if ((!own && address >= t->arch->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
-        goto leave;
-    if (own && weakly_ordered && ram_settled(k, e + 1)) {
-        wg_store *s = &run->sq[run->sq_head];
-        s->first = s->entered = e + 1;
-        s->address = address;
-        s->pc = WG_PC_OF(op);
-        s->data[0] = B;
-        s->mask = 0;
-        s->path = WG_PATH_OWN_RAM;
-        s->bytes = (uint8_t)bytes;
-        s->index = 0;
-        run->sq_count = 1;
-        run->stored = e;
-        NEXT;
-    }
-    if (!own && k->solo_until && weakly_ordered && merges(t, k, address, bytes, B, WG_PC_OF(op), e + 1))
-        NEXT;
-    wg_ex1 x = {.entered = e,
-                .pc = WG_PC_OF(op),
-                .kind = WG_EX1_STORE,
-                .address = address,
-                .data = {B},
-                .bytes = (uint8_t)bytes,
-                .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
-    if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)
-        goto leave;
-    run->stored = e;
-    last = e;
-    base += m - (e + 1);
-    if (!own || run->sq_count > 1) /* a store behind it ends the wait of one that could have merged */
-        stop = wg_min64(stop, wg_lsu_next(t, core));
-    goto delayed;
-}
 L_LINE_END_LATE:
     late = op->rd;
 L_LINE_END:
     c = base + op->at;
     last = c - 1 > last ? c - 1 : last;
-    if (!(late | lag) &&
-        c + WG_MARGIN <= stop) { /* nothing to be carried over: straight on, if the next line is there */
+    if (!(late | lag) && c + WG_MARGIN <= stop) { /* no state to carry over: on to the next line, if it is cached */
         wg_icache_line *then = (wg_icache_line *)((char *)k->icache + line->next);
         if (then->tag == line->tag + 16 && then->checked == epoch && !wg_core_log_full(k)) {
             number += (uint64_t)(op - from);
@@ -330,11 +363,11 @@ L_LINE_END:
     goto jumped;
 
 back:
-    if (k->run.history == 0xFF) { /* nothing more is learnt from it, soon */
+    if (k->run.history == 0xFF) { /* the predictor is about to be saturated */
         closing = WG_PC_OF(op);
         stop = 0;
     }
-jumped: /* `op` was the last of this line; its time, and the next one's, are in `last` and `c` */
+jumped: /* `op` was the last of this line; it entered EX1 in `last`, the next one can in `c` */
     number += (uint64_t)(op - from) + 1;
     if (lag)
         lag = lag_behind(from, op, c - entry, lag, &dests);
@@ -365,7 +398,7 @@ enter:
     }
     goto *labels[op->code];
 
-delayed: /* time has passed unforeseen: is there still a line's worth before `stop`? */
+delayed: /* `base` has moved on: does the rest of the line still end before `stop`? */
     if (base + op->at + WG_MARGIN <= stop)
         NEXT;
     op++;
@@ -375,7 +408,7 @@ delayed: /* time has passed unforeseen: is there still a line's worth before `st
         goto L_LINE_END;
     goto leave;
 
-/* These need the other executor. */
+/* For exec.c. */
 L_ILLEGAL:
 L_PUSH:
 L_FENCE:
@@ -392,7 +425,7 @@ leave:
         last = c - 1 > last ? c - 1 : last;
         if (lag)
             lag = lag_behind(from, op - 1, c - entry, lag, &dests);
-    } else if (lag && c > entry) { /* it has waited for the line before */
+    } else if (lag && c > entry) { /* it has stalled for a result of the line before */
         lag = c - entry + 2 < lag ? lag - (unsigned)(c - entry) : 0;
     }
 out:

@@ -1,47 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A loop of arithmetic alone: every round takes the same time, so only its results are worked out.
+ * A loop of arithmetic: every iteration takes the same time, so it is replayed as a period (period.c).
  *
  *     target ── arithmetic ── arithmetic ── … ── backward branch, foreseen
  *        └───────────────────────────────────────────┘
  *
- * While nothing is in flight, what a line costs follows from its instructions (lines.c); there is nothing here that
- * could cost more in one round than in another.
+ * While nothing is in flight, a line's time follows from its instructions (lines.c), and is the same in every iteration.
  */
 #include "fast/lines.h"
+#include "fast/period.h"
 
-enum { MOST = 24 /* instructions */, LEAST = 6 /* rounds to be gone */ };
-
-/* An instruction with everything looked up. */
-typedef struct step {
-    const void *label;
-    uint32_t *to;
-    const uint32_t *a, *b;
-    uint32_t imm;
-} step;
+enum { MOST = 24 /* instructions */, LEAST = 6 /* iterations left */ };
 
 typedef enum round_end {
-    ROUND_OTHER, /* it is no loop of arithmetic: nothing is done */
+    ROUND_OTHER, /* no loop of arithmetic; nothing was done */
     ROUND_AGAIN, /* at `target` again */
     ROUND_FALLS  /* before the branch, which will not be taken */
 } round_end;
 
-/* From `target` to the branch, n rounds at most. *done: how often the branch was taken. */
-WG_THREADED static round_end rounds(wg_tile *t, unsigned core, uint32_t target, uint32_t branch, uint64_t n,
-                                    uint64_t *done)
+/* Runs up to n iterations. *done: how often the branch was taken. */
+static round_end rounds(wg_tile *t, unsigned core, uint32_t target, uint32_t branch, uint64_t n, uint64_t *done)
 {
-    static const void *const labels[WG_OP_COUNT] = {
-#define ALU(name, expression) [WG_OP_##name] = &&L_##name,
-#define MULTIPLY(name, expression) [WG_OP_##name] = &&L_##name,
-#include "riscv/alu.inc"
-#undef ALU
-#undef MULTIPLY
-        [WG_OP_NOP] = &&L_NOP, [WG_OP_BEQ] = &&L_BEQ,   [WG_OP_BNE] = &&L_BNE,   [WG_OP_BLT] = &&L_BLT,
-        [WG_OP_BGE] = &&L_BGE, [WG_OP_BLTU] = &&L_BLTU, [WG_OP_BGEU] = &&L_BGEU,
-    };
-    uint32_t *r = t->core[core].run.r;
-    const uint64_t most = n;
-    step body[MOST], *x = body;
+    wg_step_of step[MOST + 1], *x = step;
+    wg_period p;
     *done = 0;
     if (branch - target >= 4 * MOST)
         return ROUND_OTHER;
@@ -50,50 +31,27 @@ WG_THREADED static round_end rounds(wg_tile *t, unsigned core, uint32_t target, 
         if (!line || line->checked != t->core[core].epoch)
             return ROUND_OTHER;
         const wg_op *op = &line->op[pc >> 2 & 3];
-        if (pc != branch && !wg_is_arithmetic(op->code))
+        if (pc != branch && !wg_is_arithmetic(op))
             return ROUND_OTHER;
-        *x = (step){.label = labels[op->code], .to = &r[op->rd], .a = &r[op->rs1], .b = &r[op->rs2], .imm = op->imm};
+        *x = (wg_step_of){.code = op->code,
+                          .core = (uint8_t)core,
+                          .rd = op->rd,
+                          .rs1 = op->rs1,
+                          .rs2 = op->rs2,
+                          .imm = op->imm,
+                          .flag = true};
     }
-#define A *x->a
-#define B *x->b
-#define I x->imm
-#define NEXT \
-    do { \
-        x++; \
-        goto * x->label; \
-    } while (0)
-    x = body;
-    goto * x->label;
-#define ALU(name, expression) \
-    L_##name : *x->to = (expression); \
-    NEXT;
-#define MULTIPLY(name, expression) ALU(name, expression)
-#include "riscv/alu.inc"
-#undef ALU
-#undef MULTIPLY
-L_NOP:
-    NEXT;
-#define BRANCH(name, condition) \
-    L_##name : if (!(condition)) \
-    { \
-        *done = most - n; \
-        return ROUND_FALLS; \
-    } \
-    if (!--n) { \
-        *done = most; \
-        return ROUND_AGAIN; \
-    } \
-    x = body; \
-    goto * x->label;
-#include "riscv/branch.inc"
-#undef BRANCH
-#undef NEXT
-#undef A
-#undef B
-#undef I
+    *x++ = (wg_step_of){.code = WG_STEP_AGAIN, .core = (uint8_t)core};
+    p.step = step;
+    p.steps = (uint16_t)(x - step);
+    p.linked = false;
+    p.undoes = false;
+    p.run[core] = &t->core[core].run;
+    *done = wg_period_replay(t, &p, 0, NULL, n);
+    return p.at ? ROUND_FALLS : ROUND_AGAIN;
 }
 
-/* The destinations of the instructions before the branch, the youngest lowest, when it has been all loop. */
+/* wg_core_run.dests before the branch, after more than eight instructions of the loop. */
 static uint64_t dests_before(const wg_tile *t, unsigned core, uint32_t target, uint32_t branch)
 {
     uint64_t dests = 0;

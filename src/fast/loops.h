@@ -1,40 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops through L1 that repeat themselves: see loops.c. */
+/* Loops of a solo core through L1, as they are recorded: see loops.c. */
 #ifndef WG_FAST_LOOPS_H
 #define WG_FAST_LOOPS_H
 
-#include "riscv/lsu.h"
-#include "riscv/pipeline.h"
+#include "fast/period.h"
 
 enum { WG_LOOP_OPS = 40, WG_LOOP_PERIOD = 4 /* rounds */, WG_LOOP_EVENTS = 96, WG_LOOP_STEPS = 192 };
 
-/* Something the load/store unit did. */
+/* An event of the load/store unit. */
 typedef enum wg_loop_kind { WG_LOOP_LOADS, WG_LOOP_STORES, WG_LOOP_LEAVES } wg_loop_kind;
 typedef struct wg_loop_event {
-    uint64_t free_at; /* its bank is free again; 0: it took none */
+    uint64_t free_at; /* its bank is free again in this cycle; 0: no bank */
     uint32_t address;
     uint16_t mask;      /* WG_LOOP_LEAVES: of the bytes */
     uint8_t kind, slot; /* slot: of the store queue */
-    bool fresh;         /* a store that merged with none */
+    bool fresh;         /* a store that did not merge with another */
 } wg_loop_event;
-
-typedef struct wg_loop_shot {
-    wg_core_run run;
-    uint64_t port_free, last_seen_at, emitted, bank_free[WG_L1_MAX_BANKS], solo_at[WG_SOLO_RECENT];
-    uint32_t base; /* the register that addresses start from */
-    uint16_t events;
-    uint8_t turn, solo_next;
-} wg_loop_shot;
-
-/* A step of a period: an instruction, or a store that leaves the queue. */
-typedef struct wg_loop_step {
-    uint8_t code, rd, rs1, rs2;
-    uint32_t imm;
-    uint64_t free_at; /* from the period's start on */
-    uint16_t mask;
-    uint8_t size, slot; /* slot: of the store queue, from its head on; of the branch: its round, from 1 on */
-    bool fresh;
-} wg_loop_step;
 
 typedef enum wg_loop_state {
     WG_LOOP_NONE,
@@ -45,19 +26,21 @@ typedef enum wg_loop_state {
 } wg_loop_state;
 
 typedef struct wg_loop {
-    uint8_t state; /* wg_loop_state; all else is worth something with it alone */
-    uint8_t base, ops, rounds, misses;
-    bool wrong; /* something happened that does not belong in here */
-    uint16_t events, steps, leaves;
+    uint8_t state; /* wg_loop_state; other members are set depending on it */
+    uint8_t base;  /* the base register of the first access */
+    uint8_t ops, rounds, misses;
+    bool wrong;                                 /* something happened that a period cannot hold */
+    uint16_t events, events_of[WG_LOOP_PERIOD]; /* … by the end of each iteration */
     uint32_t target, branch, epoch, low, high;
+    uint64_t solo_at[WG_SOLO_RECENT]; /* at the period's shot */
+    uint8_t solo_next, solo_moves;
     wg_op body[WG_LOOP_OPS];
     wg_loop_event event[WG_LOOP_EVENTS];
-    wg_loop_step step[WG_LOOP_STEPS];
-    uint32_t leave[2 * WG_LOOP_EVENTS];    /* addresses that are stored to */
-    wg_loop_shot shot[WG_LOOP_PERIOD + 1]; /* at each back edge of the period */
+    wg_step_of step[WG_LOOP_STEPS];
+    wg_period period;
 } wg_loop;
 
-/* Written down while the first period is gone through; NULL: nobody asks. */
+/* Logs an event while a period is recorded; NULL: none is. */
 static inline void wg_loop_note(wg_loop *l, wg_loop_kind kind, uint32_t address, unsigned slot, bool fresh,
                                 uint16_t mask, uint64_t free_at)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rounds of polling loops by arithmetic. poll.c has found that the tile's state has come back, relative to the clock, and
- * that nobody else acts before some cycle. The tile is moved on by whole rounds: every time in it grows by as many periods,
- * and so do the counts of instructions, refusals and findings. The rounds are exact because everything that decides what
- * happens next was compared.
+ * Skips periods of polling loops. poll.c has found that the tile's state repeats itself, and that no other agent acts before
+ * some cycle. The tile is moved on by whole periods (engine/repeat.h): so are the counts of instructions, refusals and
+ * findings.
  */
 #include "machine/poll.h"
 
@@ -19,62 +18,14 @@ static void shift(uint64_t *time, uint64_t by)
         *time += by;
 }
 
-static void shift_core(wg_core *k, uint64_t by, uint64_t instructions)
-{
-    wg_core_run *run = &k->run;
-    shift(&run->at, by);
-    shift(&run->last, by);
-    shift(&run->stored, by);
-    shift(&run->late_at, by);
-    shift(&run->mux_free, by);
-    shift(&run->wait_e, by);
-    shift(&run->wait_m, by);
-    for (unsigned i = 0; i < WG_STORE_QUEUE; i++) {
-        shift(&run->sq[i].first, by);
-        shift(&run->sq[i].entered, by);
-    }
-    uint64_t retired[WG_RETIRE_RING], filled[WG_RETIRE_RING]; /* found by the instruction's number */
-    memcpy(retired, run->retired, sizeof retired);
-    memcpy(filled, run->filled, sizeof filled);
-    for (unsigned i = 0; i < WG_RETIRE_RING; i++) {
-        unsigned to = (unsigned)((i + instructions) % WG_RETIRE_RING);
-        run->retired[to] = retired[i];
-        run->filled[to] = filled[i];
-        shift(&run->retired[to], by);
-        shift(&run->filled[to], by);
-    }
-    shift(&run->ex1.entered, by);
-    run->ex1.number += instructions;
-    run->number += instructions;
-    for (unsigned i = 0; i < WG_LOADS; i++) {
-        shift(&run->load[i].done, by);
-        shift(&run->load[i].earliest, by);
-        run->load[i].number += instructions;
-    }
-    for (unsigned i = 0; i < WG_FETCHES; i++) {
-        shift(&run->fetch[i].emit_at, by);
-        shift(&run->fetch[i].ready, by);
-        shift(&run->fetch[i].earliest, by);
-    }
-    for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
-        shift(&k->solo_at[i], by);
-}
-
 static void shift_scalar(wg_tile *t, uint64_t by, uint64_t refusals)
 {
     wg_scalar *u = &t->backend.scalar;
     if (!wg_scalar_retrying(t))
         return;
     u->refusals += (uint32_t)refusals;
-    u->sent += refusals; /* each is the answer to a request */
-    shift(&u->until, by);
-    shift(&u->port_free, by);
-    shift(&u->last_reach, by);
-    shift(&u->last_answer, by);
-    for (unsigned i = 0; i < u->count; i++) {
-        shift(&u->request[i].reaches_at, by);
-        shift(&u->request[i].answers_at, by);
-    }
+    u->sent += refusals; /* a refusal answers a request */
+    wg_move_scalar(u, by);
     shift(&t->sched.next[WG_AGENT_SCALAR], by);
     for (unsigned i = 0; i < WG_THREADS; i++) {
         shift(&t->sched.next[WG_AGENT_THREAD0 + i], by);
@@ -86,43 +37,34 @@ static void shift_tile(wg_tile *t, uint64_t by, const uint64_t counts[WG_POLL_CO
 {
     wg_memory *m = &t->regions.memory;
     for (unsigned c = 0; c < WG_CORES; c++) {
-        shift_core(&t->core[c], by, counts[c]);
-        for (uint32_t lanes = m->active[c]; lanes; lanes &= lanes - 1) {
-            wg_lane *lane = &m->lane[c][__builtin_ctz(lanes)];
-            for (unsigned i = 0; i < lane->count; i++)
-                shift(&lane->queue[(lane->head + i) % WG_LANE_DEPTH].seen_at, by);
-            shift(&lane->last_seen_at, by);
-            shift(&lane->retry_at, by);
-        }
+        wg_move_run(&t->core[c].run, by, counts[c], 0);
+        for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
+            shift(&t->core[c].solo_at[i], by);
+        for (uint32_t lanes = m->active[c]; lanes; lanes &= lanes - 1)
+            wg_move_lane(&m->lane[c][__builtin_ctz(lanes)], by, 0);
     }
-    for (unsigned i = 0; i < WG_L1_PORTS; i++)
-        shift(&m->l1.port_free[i], by);
-    for (unsigned i = 0; i < WG_L1_MAX_BANKS; i++)
-        shift(&m->l1.bank_free[i], by);
-    for (unsigned i = 0; i < WG_THREADS; i++) {
-        shift(&t->regions.pcbuf.ttsync_from[i], by);
-        shift(&t->regions.pcbuf.ttsync_until[i], by);
-    }
+    wg_move_ports(&m->l1, by);
+    wg_move_pcbufs(&t->regions.pcbuf, by);
     shift_scalar(t, by, counts[WG_CORES]);
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
-        if (i <= WG_AGENT_CORE_T2 || i == WG_AGENT_REGIONS) /* others keep their appointments */
+        if (i <= WG_AGENT_CORE_T2 || i == WG_AGENT_REGIONS) /* the appointments of others stay */
             shift(&t->sched.next[i], by);
     t->sched.now += by;
 }
 
-/* By whole rounds of `period` cycles, in each of which the counts grow so much. */
-static void go_round(wg_tile *t, uint64_t period, uint64_t rounds, const uint64_t counts[WG_POLL_COUNTS])
+/* Moves the tile on by so many periods; the counts grow by `counts` in each. */
+static void skip(wg_tile *t, uint64_t period, uint64_t periods, const uint64_t counts[WG_POLL_COUNTS])
 {
     uint64_t more[WG_POLL_COUNTS];
     wg_fast_used(t, WG_FAST_POLLS);
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
-        more[i] = counts[i] * rounds;
-    shift_tile(t, period * rounds, more);
+        more[i] = counts[i] * periods;
+    shift_tile(t, period * periods, more);
     for (size_t i = 0; i < t->poll.findings_seen; i++)
-        t->dev->finding[i].count += t->poll.findings[i] * rounds;
+        t->dev->finding[i].count += t->poll.findings[i] * periods;
 }
 
-/* What was seen of findings becomes what occurs per period. */
+/* Turns the counts of findings at the reference into occurrences per period. */
 static void findings_per_period(wg_tile *t)
 {
     wg_poll *p = &t->poll;
@@ -140,12 +82,12 @@ void wg_fast_polls(wg_tile *t, uint64_t until, uint64_t limit)
         return;
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
         counts[i] = wg_poll_count(t, i) - p->number[i];
-    p->settled = until >= limit; /* else what comes before may end it */
+    p->settled = until >= limit; /* else another agent acts first, and may end the polling */
     p->period = period;
     findings_per_period(t);
     memcpy(p->per_period, counts, sizeof p->per_period);
-    go_round(t, period, (end - now) / period, counts);
-    p->disturbed = until == WG_NEVER ? t->sched.now : until; /* as it will be */
+    skip(t, period, (end - now) / period, counts);
+    p->disturbed = until == WG_NEVER ? t->sched.now : until; /* in advance */
     wg_poll_wait_for_quiet(t);
 }
 
@@ -169,10 +111,10 @@ void wg_fast_polls_resume(wg_tile *t, uint64_t end)
     if (until > now + p->period) {
         for (unsigned c = 0; c < WG_CORES; c++)
             wg_core_sync(t, c);
-        go_round(t, p->period, (until - now) / p->period, p->per_period);
+        skip(t, p->period, (until - now) / p->period, p->per_period);
         p->disturbed = t->sched.now;
         wg_poll_wait_for_quiet(t);
     }
-    if (next < end) /* what comes then may end it */
+    if (next < end) /* that agent may end the polling */
         p->settled = false;
 }

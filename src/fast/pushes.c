@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A T core that feeds its thread: its store queue holds pushes, nothing else is under way, and what it executes between
- * them are single-cycle instructions and branches. Most of its ticks find the same: a request has left its path or been
- * taken, so one store moves up, one instruction goes on.
+ * A T core that feeds its thread: its store queue holds pushes, nothing else is in flight, and between pushes it executes
+ * one-cycle instructions and branches. Most of its ticks are alike: a request has left the path, so one store moves up and
+ * one instruction enters EX1.
  *
- *     EX1 ── store queue ── path to the first FIFO        (phase I: from the right to the left)
+ *     EX1 ── store queue ── path to the first FIFO        (phase I works from right to left)
  *
- * It is the same as emit() and pipeline() in core.c, of which these are the parts that such a core needs; whatever is
- * more than that is left to them, or to wg_exec(). Phase J is run right behind phase I: what is done of it is private.
+ * These are fast paths of emit() and pipeline() in core.c; anything else is left to those, or to wg_exec(). Phase J runs
+ * right after phase I: it is private up to here.
  *
- * When its path is full it runs ahead up to the next push, by a few instructions, and those are noted one by one
- * (wg_past). A store that leaves meanwhile does not disturb them: they do not know of the queue, but for a push that
- * found it full, and that one is the last, still to come.
+ * When its path is full, the core runs ahead to the next push, by a few instructions, which are logged one by one (wg_past).
+ * A store that leaves meanwhile needs no rollback: none of them depends on the queue, but for a last push that found it full.
  */
 #include "riscv/lsu.h"
 #include "riscv/pipeline.h"
 
-/* As wg_lsu_room() has it. */
+/* As wg_lsu_room(). */
 static inline bool has_room(const wg_tile *t, const wg_lane *lane)
 {
     return lane->count <= t->timing->path[WG_PATH_PUSH].travel;
 }
 
-/* When the first of the queue, a push, leaves; WG_NEVER while its path is full: the region's progress wakes it. */
+/* When the first queued store, a push, leaves; WG_NEVER while its path is full: the region wakes the core. */
 static inline uint64_t head_leaves(const wg_core_run *run, bool room, uint64_t now)
 {
     return room ? wg_max64(wg_max64(run->mux_free, wg_sq_peek(run, 0)->entered + 1), now + 1) : WG_NEVER;
 }
 
-/* The line that holds pc, if nothing is special about it. */
+/* The cached line that holds pc; NULL: it is not there, or not checked. */
 static inline const wg_icache_line *line_at(const wg_core *k, uint32_t sets, uint32_t pc)
 {
     const uint32_t tag = (pc & ~15u) | WG_LINE_VALID;
@@ -39,12 +38,12 @@ static inline const wg_icache_line *line_at(const wg_core *k, uint32_t sets, uin
 }
 static inline uint32_t sets_of(const wg_tile *t, unsigned core) { return t->arch->icache_bytes[core] / 32u; }
 
-/* A push becomes the last of the store queue; returns the place of its data. */
+/* Appends a push to the store queue; returns where its data go. */
 static inline uint32_t *enqueue(wg_core_run *run, uint64_t at, uint32_t address, uint32_t pc, uint8_t bytes,
                                 uint8_t thread)
 {
     wg_store *s = wg_sq_at(run, run->sq_count++);
-    __asm__("" : "+r"(s)); /* else it is computed again and again */
+    __asm__("" : "+r"(s)); /* keeps the compiler from recomputing it */
     s->first = s->entered = at;
     s->address = address;
     s->pc = pc;
@@ -55,7 +54,7 @@ static inline uint32_t *enqueue(wg_core_run *run, uint64_t at, uint32_t address,
     return s->data;
 }
 
-/* A push has to wait in EX1; returns the place of its data. */
+/* A push waits in EX1; returns where its data go. */
 static inline uint32_t *stay(wg_core_run *run, const wg_op *op, uint64_t e, uint64_t number, uint32_t address,
                              uint32_t pc, unsigned words, uint8_t thread)
 {
@@ -76,7 +75,7 @@ static inline uint32_t *stay(wg_core_run *run, const wg_op *op, uint64_t e, uint
     return x->data;
 }
 
-/* The words of a push: the first, and those of the instructions behind it. */
+/* The words of a push: the first, and those of the instructions fused with it. */
 static inline void fill(uint32_t data[4], uint32_t first, const wg_op *op, unsigned words)
 {
     memset(data, 0, 4 * sizeof *data);
@@ -91,12 +90,12 @@ static inline void entered(wg_core_run *run, uint64_t now)
     const uint64_t before = run->retired[(run->number - 2) % WG_RETIRE_RING];
     const unsigned slot = (unsigned)((run->number - 1) % WG_RETIRE_RING);
     run->ex1.kind = WG_EX1_NONE;
-    run->at = now; /* it could not have been later */
+    run->at = now; /* it was not later */
     run->filled[slot] = now + 1;
     run->retired[slot] = wg_max64(before, now) + 1;
 }
 
-/* A store leaves: as wg_memory_emit(). */
+/* A store leaves; as wg_memory_emit(). */
 static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, const wg_store *s, uint64_t now)
 {
     wg_memory *m = &t->regions.memory;
@@ -104,7 +103,7 @@ static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, const wg_stor
     wg_request *req = &lane->queue[(lane->head + lane->count) % WG_LANE_DEPTH];
     const uint32_t address = s->address, pc = s->pc;
     const uint8_t bytes = s->bytes;
-    if (req->path != WG_PATH_PUSH) /* the rest is the same in all of them */
+    if (req->path != WG_PATH_PUSH) /* other members are the same in every push */
         *req =
             (wg_request){.kind = WG_REQ_WRITE, .path = WG_PATH_PUSH, .core = (uint8_t)core, .index = (uint8_t)thread};
     req->address = address;
@@ -118,7 +117,7 @@ static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, const wg_stor
     req->seen_at = lane->last_seen_at = seen_at;
     t->frontend[thread].ttsync.emitted += t->arch->auto_ttsync;
     if (lane->count++)
-        return; /* those before it have an appointment, or wait for room */
+        return; /* an older request has the appointment, or waits for room */
     lane->retry_at = 0;
     lane->why.reason = WG_STALL_NONE;
     m->active[core] |= 1u << WG_PATH_PUSH;
@@ -126,8 +125,8 @@ static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, const wg_stor
 }
 
 /*
- * Mostly the next instruction is a push as well, and the queue is full again: it enters EX1 in this cycle and stays
- * there. False if it is not so simple.
+ * The common case: the next instruction is a push as well, and the queue is full again. It enters EX1 in this cycle and
+ * stays there. False in any other case.
  */
 static inline bool another(const wg_tile *t, wg_core *k, unsigned core, const wg_icache_line *line, uint64_t now)
 {
@@ -148,189 +147,172 @@ static inline bool another(const wg_tile *t, wg_core *k, unsigned core, const wg
     return true;
 }
 
-#define A run->r[op->rs1]
-#define B run->r[op->rs2]
-#define I op->imm
+enum { MOST = 16 /* instructions between two pushes; for more, lines.c is faster */ };
+
+typedef struct run_ahead {
+    wg_cursor q;
+    bool noted;          /* the run-ahead is logged in wg_past */
+    uint64_t from;       /* an instruction that enters EX1 later than this is ahead of the clock */
+    uint64_t behind;     /* at this instruction lines.c takes over */
+    uint64_t look_after; /* at this instruction the log is full, or a line was entered that changes lru */
+} run_ahead;
+
+static inline run_ahead ahead_from(const wg_tile *t, const wg_core *k)
+{
+    const bool is_ahead = k->saved_at != WG_NEVER;
+    run_ahead a = {.q = wg_cursor_of(&k->run),
+                   .noted = is_ahead && k->noted,
+                   .from = is_ahead ? WG_NEVER : t->sched.now,
+                   .behind = k->run.number + MOST};
+    a.look_after = a.noted ? wg_min64(a.behind, k->past.number + WG_PAST) : a.behind;
+    return a;
+}
+
+/* The run-ahead begins. */
+static inline void begin_past(wg_core *k, run_ahead *a, uint64_t now)
+{
+    wg_past *past = &k->past;
+    past->at = a->q.at;
+    past->last = a->q.last;
+    past->stored = k->run.stored;
+    past->number = a->q.number;
+    past->pushes = k->run.pushes;
+    past->dests = a->q.dests;
+    past->pc = a->q.pc;
+    past->history = k->run.history;
+    past->stores = past->writes = 0;
+    k->saved_at = now;
+    k->undo_count = 0;
+    k->noted = a->noted = true;
+    a->from = WG_NEVER;
+    a->look_after = wg_min64(a->look_after, a->q.number + WG_PAST);
+}
+
+/* A push enters the store queue, or stays in EX1. */
+static inline void push(wg_core *k, run_ahead *a, const wg_op *op, uint64_t e, uint32_t address, uint32_t word,
+                        unsigned words, uint8_t thread, uint64_t *stop)
+{
+    wg_core_run *run = &k->run;
+    uint32_t *data;
+    run->stored = e;
+    run->pushes += words - 1;
+    if (run->sq_count < WG_STORE_QUEUE) {
+        if (!run->sq_count) /* run no further than it leaves: others will see it */
+            *stop = wg_min64(*stop, wg_max64(run->mux_free, e + 2));
+        data = enqueue(run, e + 1, address, a->q.pc, (uint8_t)(4 * words), thread);
+        k->past.stores++;
+        wg_enter(run, &a->q, e, op->rd, e + 2);
+        a->q.at = e + 1;
+        a->behind = a->q.number + MOST;
+        a->look_after = a->noted ? wg_min64(a->behind, k->past.number + WG_PAST) : a->behind;
+    } else {
+        data = stay(run, op, e, a->q.number, address, a->q.pc, words, thread);
+        a->q.dests = a->q.dests << 8 | op->rd;
+        a->q.number++;
+        a->q.last = e;
+        a->q.at = WG_NEVER;
+    }
+    fill(data, word, op, words);
+    a->q.pc += 4 * words;
+}
+
+/* A push, branch or jump. False if it is another instruction. */
+static inline bool feed(const wg_tile *t, wg_core *k, unsigned core, run_ahead *a, const wg_op *op, uint64_t e,
+                        uint64_t *stop)
+{
+    wg_core_run *run = &k->run;
+    const uint8_t thread = (uint8_t)(core - WG_CORE_T0);
+    if (op->code == WG_OP_PUSH) {
+        push(k, a, op, e, WG_INSTRN_BUF_BASE, op->imm, wg_step_fuse(t, k, core, op), thread, stop);
+        return true;
+    }
+    if (op->code == WG_OP_STORE) { /* of a word to the thread's instruction buffer */
+        const uint32_t address = run->r[op->rs1] + op->imm;
+        if (op->spare != 2 || (address ^ WG_INSTRN_BUF_BASE) & ~0xFFFCu)
+            return false;
+        push(k, a, op, e, address, run->r[op->rs2], 1, thread, stop);
+        return true;
+    }
+    const bool on = wg_predictor_on(t, core), jumps = op->code == WG_OP_JAL && op->rd == WG_REG_SINK;
+    if (op->imm == a->q.pc || (!jumps && !wg_is_branch(op->code)))
+        return false;
+    const bool taken = jumps || wg_branch_taken(op->code, run->r[op->rs1], run->r[op->rs2]);
+    const bool foreseen = jumps ? on : wg_predict_branch(k, on, a->q.pc, op->imm <= a->q.pc, taken);
+    wg_enter(run, &a->q, e, WG_NO_DEST, e + 1);
+    a->q.at = e + 1 + (foreseen ? 0u : t->timing->mispredict_bubble);
+    a->q.pc = taken ? op->imm : a->q.pc + 4;
+    return true;
+}
 
 /*
- * Executes what enters EX1 before `stop`, from `line` on, and says in *next when to go on. False if it comes to
- * something it does not know: wg_exec() does.
+ * Executes what enters EX1 before `stop`, from `line` on; *next: when to go on. False if wg_exec() has to go on.
  */
 __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned core, const wg_icache_line *line,
                                               uint64_t stop, uint64_t *next)
 {
-    enum { MOST = 16 /* instructions between two pushes: beyond, whole lines are faster */ };
     wg_core_run *run = &k->run;
     wg_past *past = &k->past;
-    const uint64_t now = t->sched.now;
-    const uint8_t thread = (uint8_t)(core - WG_CORE_T0);
     const unsigned forward_writers = t->arch->forward_writers;
     const uint32_t sets = sets_of(t, core);
+    uint32_t value;
     if (!run->queued)
         wg_begin_queue(run);
-    /* What every instruction changes is kept at hand. No load is under way: it is known when each retires. */
-    uint64_t at = run->at, number = run->number, dests = run->dests, last = run->last;
-    uint64_t retires = run->retired[(number - 1) % WG_RETIRE_RING]; /* the newest */
-    uint32_t pc = run->pc;
-    bool noted = k->saved_at != WG_NEVER && k->noted;
-    uint64_t ahead = k->saved_at != WG_NEVER ? WG_NEVER : now; /* the first to enter EX1 later than that is ahead */
-    /* Before this instruction there is nothing to look after. */
-    uint64_t behind = number + MOST, due = noted ? wg_min64(behind, past->number + WG_PAST) : behind;
+    run_ahead a = ahead_from(t, k);
     if (run->lru[line->set] != line->way)
-        due = number;
-#define ENTERED(dest_, filled_) \
-    do { \
-        const uint64_t full = (filled_); \
-        retires = wg_max64(retires + 1, full); \
-        run->filled[number % WG_RETIRE_RING] = full; \
-        run->retired[number % WG_RETIRE_RING] = retires; \
-        dests = dests << 8 | (dest_); \
-        number++; \
-        last = e; \
-    } while (0)
-    while (at < stop) {
-        if ((line->tag ^ pc) & ~15u) {
-            line = line_at(k, sets, pc);
+        a.look_after = a.q.number;
+    while (a.q.at < stop) {
+        if ((line->tag ^ a.q.pc) & ~15u) {
+            line = line_at(k, sets, a.q.pc);
             if (!line)
                 break;
             if (run->lru[line->set] != line->way)
-                due = number;
+                a.look_after = a.q.number;
         }
-        const wg_op *op = &line->op[pc >> 2 & 3];
-        uint64_t e = wg_max64(at, run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
+        const wg_op *op = &line->op[a.q.pc >> 2 & 3];
+        uint64_t e = wg_max64(a.q.at, run->retired[(a.q.number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
         bool unknown = false;
-        if ((op->rs1 && !wg_operand_quick(run, dests, number, op->rs1, forward_writers, &e, &unknown)) ||
-            (op->rs2 && !wg_operand_quick(run, dests, number, op->rs2, forward_writers, &e, &unknown)))
+        if ((op->rs1 && !wg_operand_quick(run, a.q.dests, a.q.number, op->rs1, forward_writers, &e, &unknown)) ||
+            (op->rs2 && !wg_operand_quick(run, a.q.dests, a.q.number, op->rs2, forward_writers, &e, &unknown)) ||
+            e >= stop)
             break;
-        if (e >= stop)
-            break;
-        if (e > ahead) {
-            past->at = at;
-            past->last = last;
-            past->stored = run->stored;
-            past->number = number;
-            past->pushes = run->pushes;
-            past->dests = dests;
-            past->pc = pc;
-            past->history = run->history;
-            past->stores = past->writes = 0;
-            k->saved_at = now;
-            k->undo_count = 0;
-            k->noted = noted = true;
-            ahead = WG_NEVER;
-            due = wg_min64(due, number + WG_PAST);
-        }
-        if (number >= due) {
-            if (number >= behind)
+        if (e > a.from)
+            begin_past(k, &a, t->sched.now);
+        if (a.q.number >= a.look_after) {
+            if (a.q.number >= a.behind)
                 break;
             wg_core_keep(k);
-            noted = false;
+            a.noted = false;
             run->lru[line->set] = line->way;
-            due = behind;
+            a.look_after = a.behind;
         }
-        uint32_t value, address = WG_INSTRN_BUF_BASE;
-        unsigned words = 1;
-        bool taken;
-        switch ((wg_op_code)op->code) {
-#define ALU(name, expression) \
-    case WG_OP_##name: \
-        value = (expression); \
-        break;
-#define MULTIPLY(name, expression)
-#include "riscv/alu.inc"
-#undef ALU
-#undef MULTIPLY
-        case WG_OP_PUSH:
-            words = wg_step_fuse(t, k, core, op);
-            value = op->imm;
-            goto push;
-        case WG_OP_STORE: /* of a word to the thread's instruction buffer */
-            address = A + I;
-            if (op->spare != 2 || (address ^ WG_INSTRN_BUF_BASE) & ~0xFFFCu)
-                goto more;
-            value = B;
-            goto push;
-#define BRANCH(name, condition) \
-    case WG_OP_##name: \
-        taken = (condition); \
-        goto branch;
-#include "riscv/branch.inc"
-#undef BRANCH
-        case WG_OP_JAL:
-            if (op->imm == pc || op->rd != WG_REG_SINK)
-                goto more;
-            ENTERED(WG_NO_DEST, e + 1);
-            at = e + 1 + (wg_predictor_on(t, core) ? 0u : t->timing->mispredict_bubble);
-            pc = op->imm;
-            continue;
-        default: goto more;
+        if (wg_alu(op, run->r, &value)) {
+            if (a.noted) {
+                past->rd[past->writes] = op->rd;
+                past->old[past->writes++] = run->r[op->rd];
+            }
+            run->r[op->rd] = value;
+            wg_enter(run, &a.q, e, op->rd, e + 1);
+            a.q.at = e + 1;
+            a.q.pc += 4;
+        } else if (!feed(t, k, core, &a, op, e, &stop)) {
+            break;
         }
-        if (noted) {
-            past->rd[past->writes] = op->rd;
-            past->old[past->writes++] = run->r[op->rd];
-        }
-        run->r[op->rd] = value;
-        ENTERED(op->rd, e + 1);
-        at = e + 1;
-        pc += 4;
-        continue;
-    branch:
-        if (op->imm == pc)
-            goto more;
-        at = e + 1;
-        if (!wg_predict_branch(k, wg_predictor_on(t, core), pc, op->imm <= pc, taken))
-            at += t->timing->mispredict_bubble;
-        ENTERED(WG_NO_DEST, e + 1);
-        pc = taken ? op->imm : pc + 4;
-        continue;
-    push:
-        run->stored = e;
-        run->pushes += words - 1;
-        uint32_t *data;
-        if (run->sq_count < WG_STORE_QUEUE) {
-            if (!run->sq_count) /* others will see it: run no further than that */
-                stop = wg_min64(stop, wg_max64(run->mux_free, e + 2));
-            data = enqueue(run, e + 1, address, pc, (uint8_t)(4 * words), thread);
-            past->stores++;
-            ENTERED(op->rd, e + 2);
-            at = e + 1;
-            behind = number + MOST;
-            due = noted ? wg_min64(behind, past->number + WG_PAST) : behind;
-        } else {
-            data = stay(run, op, e, number, address, pc, words, thread);
-            dests = dests << 8 | op->rd;
-            number++;
-            last = e;
-            at = WG_NEVER;
-        }
-        fill(data, value, op, words);
-        pc += 4 * words;
-        if (at == WG_NEVER)
-            goto put;
     }
-more:
-    run->at = at;
-put:
-    *next = at;
-    run->number = number;
-    run->dests = dests;
-    run->last = last;
-    run->pc = pc;
-    return at >= stop;
-#undef ENTERED
+    *next = a.q.at;
+    if (a.q.at == WG_NEVER)
+        a.q.at = run->at; /* stay() has set it */
+    wg_cursor_put(run, &a.q);
+    return *next >= stop;
 }
-#undef A
-#undef B
-#undef I
 
 typedef enum pushing { NOT, DONE, MORE } pushing;
 
-/* Phase I of a core that feeds its thread, if it is one, and what of phase J is private. */
+/* Phase I of a core that feeds its thread, if it is one, and the private part of phase J. */
 static inline pushing tick(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
     wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_PUSH];
-    __asm__("" : "+r"(k), "+r"(lane)); /* else they are computed again and again */
+    __asm__("" : "+r"(k), "+r"(lane)); /* keeps the compiler from recomputing them */
     wg_core_run *run = &k->run;
     const uint64_t now = t->sched.now;
     if (run->hindered | k->special | run->fetch[0].used | run->fetch[1].used)
@@ -339,14 +321,14 @@ static inline pushing tick(wg_tile *t, unsigned core)
         return NOT;
     bool ahead = k->saved_at != WG_NEVER && run->last >= now;
     if (ahead && !(k->noted && run->sq_count > k->past.stores)) {
-        /* It ran ahead, and now there is room for the store that had to wait: as in emit(). */
+        /* It ran ahead, and now there is room for the store that waited; as in emit(). */
         wg_core_keep(k);
         if (!k->saved.sq_count || wg_sq_peek(&k->saved, 0)->path != WG_PATH_PUSH || !has_room(t, lane))
             return NOT;
         wg_core_sync(t, core);
         if (run->hindered | run->fetch[0].used | run->fetch[1].used)
             return NOT;
-        t->sched.next[WG_AGENT_CORE_B + core] = WG_NEVER; /* it is ticked just now */
+        t->sched.next[WG_AGENT_CORE_B + core] = WG_NEVER; /* this is its tick */
         ahead = false;
     }
     wg_store *head = wg_sq_at(run, 0);
@@ -369,7 +351,7 @@ static inline pushing tick(wg_tile *t, unsigned core)
     if (run->sq_count && run->mux_free <= now && head->entered < now && has_room(t, lane)) {
         leave(t, core, lane, head, now);
         run->mux_free = now + 1;
-        if (enters && run->sq_count == WG_STORE_QUEUE) { /* in the very place that becomes free */
+        if (enters && run->sq_count == WG_STORE_QUEUE) { /* it takes the place that becomes free */
             head->first = head->entered = now;
             head->address = x->address;
             head->pc = x->pc;
@@ -405,7 +387,7 @@ static inline pushing tick(wg_tile *t, unsigned core)
                 return MORE;
         }
     }
-    /* What waits in EX1 finds the queue full until its first entry leaves. */
+    /* A push in EX1 waits until the first entry of a full queue leaves. */
     if (run->ex1.kind && run->sq_count < WG_STORE_QUEUE)
         next = run->ex1.entered + 1;
     if (run->sq_count)

@@ -1,82 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several cores in loops through L1 that repeat themselves, all of them in step: see rounds.c. */
+/* Loops of a group of cores through L1, as they are recorded: see rounds.c. */
 #ifndef WG_FAST_ROUNDS_H
 #define WG_FAST_ROUNDS_H
 
 #include "fast/core_groups.h"
+#include "fast/period.h"
 
-enum { WG_ROUNDS_STEPS = 768, NO_BASE = 0xFF };
-
-/* Codes of steps beside those of instructions. */
-enum {
-    DO_ISSUE = WG_OP_COUNT, /* a load enters EX1 */
-    DO_HIT,                 /* … and finds its line in the L0 cache */
-    DO_ANSWER,              /* L1 answers a load */
-    DO_STORE,               /* a store enters the queue, */
-    DO_LEAVE,               /* leaves it, */
-    DO_WRITE,               /* and is processed */
-    DO_END,
-    DO_COUNT
-};
-
-/* Something that happened in the period, in the order in which it was worked out. */
-typedef struct rounds_step {
-    uint8_t code, core, rd, rs1, rs2;
-    uint8_t slot;     /* of the loads; of the store queue and, in `to`, of L1's queue: from its head at the start on */
-    uint8_t to, size; /* size: as in the instruction; DO_STORE: bytes */
-    uint32_t imm;     /* a branch: is it taken? */
-    uint32_t address; /* a branch: its own */
-    uint32_t free_at; /* its bank is free again so long after the period's start */
-    uint16_t mask;
-    bool flag; /* DO_STORE: a new entry; DO_ANSWER: fills the L0 cache; a branch: the predictor is on */
-} rounds_step;
-
-/* The state between two cycles, as far as anything to come depends on it. */
-typedef struct rounds_shot {
-    uint64_t now, served;
-    wg_core_run run[WG_CORES];
-    wg_request queue[WG_CORES][WG_LANE_DEPTH]; /* from the head on */
-    uint64_t last_seen_at[WG_CORES], retry_at[WG_CORES], emitted[WG_CORES];
-    uint64_t port_free[WG_L1_CORE_PORTS], bank_free[WG_L1_MAX_BANKS];
-    uint8_t lane_head[WG_CORES], lane_count[WG_CORES], turn[WG_L1_CORE_PORTS];
-} rounds_shot;
+enum { WG_ROUNDS_STEPS = 1024, NO_BASE = 0xFF };
 
 struct wg_rounds {
-    bool records, spoilt;    /* spoilt: something happened that does not belong in here */
-    bool dropped;            /* an own store took a line out of an L0 cache */
+    bool records, spoilt;    /* spoilt: something happened that a period cannot hold */
+    bool dropped;            /* a core's store invalidated a line of its L0 cache */
     uint8_t lead;            /* the core at whose back edges the period begins and ends */
-    uint8_t rounds, longest; /* of the period so far; at most */
+    uint8_t rounds, longest; /* iterations of the period so far; at most */
     uint8_t tries;
-    uint8_t base[WG_CORES]; /* the register that the core's first address starts from; NO_BASE: none */
-    uint16_t steps;
-    uint16_t wait, patience; /* back edges until the next try, and after the next few that fail */
-    rounds_step step[WG_ROUNDS_STEPS + 1];
-    rounds_shot shot;
+    uint8_t base[WG_CORES];  /* the base register of the core's first access; NO_BASE: none */
+    uint64_t served;         /* requests that L1 had processed at the shot */
+    uint16_t wait, patience; /* back edges until the next try, and how many there will be after the next failures */
+    wg_period period;
+    wg_step_of step[WG_ROUNDS_STEPS + 1];
 };
 
-/* Somebody has taken a branch backwards, between two cycles. */
-void wg_rounds_edge(wg_tile *t, crowd *w, unsigned edges);
+/* Between two cycles: these cores have taken a backward branch. */
+void wg_rounds_edge(wg_tile *t, core_group *w, unsigned edges);
 
-static inline void wg_rounds_spoil(crowd *w) { w->rounds->spoilt = true; }
+static inline void wg_rounds_spoil(core_group *w) { w->rounds->spoilt = true; }
 
-static inline rounds_step *rounds_next(struct wg_rounds *r)
+static inline wg_step_of *rounds_next(struct wg_rounds *r, const core_slot *m, unsigned code)
 {
-    if (r->steps == WG_ROUNDS_STEPS) {
+    if (r->period.steps == WG_ROUNDS_STEPS) {
         r->spoilt = true;
-        r->steps = 0;
+        r->period.steps = 0;
     }
-    return &r->step[r->steps++];
+    wg_step_of *x = &r->step[r->period.steps++];
+    *x = (wg_step_of){.code = (uint8_t)code, .core = m->core};
+    return x;
 }
 
-/* For core_groups.c, as things happen. */
-static inline void wg_rounds_op(crowd *w, const member *m, const wg_op *op)
+/* Called by core_groups.c as things happen. */
+static inline void wg_rounds_op(core_group *w, const core_slot *m, const wg_op *op)
 {
-    if (__builtin_expect(w->rounds->records, 0))
-        *rounds_next(w->rounds) = (rounds_step){
-            .code = op->code, .core = m->core, .rd = op->rd, .rs1 = op->rs1, .rs2 = op->rs2, .imm = op->imm};
+    if (__builtin_expect(!w->rounds->records, 1))
+        return;
+    wg_step_of *x = rounds_next(w->rounds, m, op->code);
+    x->rd = op->rd;
+    x->rs1 = op->rs1;
+    x->rs2 = op->rs2;
+    x->imm = op->imm;
 }
 
-static inline void wg_rounds_branch(const wg_tile *t, crowd *w, const member *m, const wg_op *op, uint32_t pc,
+static inline void wg_rounds_branch(const wg_tile *t, core_group *w, const core_slot *m, const wg_op *op, uint32_t pc,
                                     bool taken, bool learnt)
 {
     if (taken && op->imm < pc)
@@ -84,94 +57,102 @@ static inline void wg_rounds_branch(const wg_tile *t, crowd *w, const member *m,
     if (__builtin_expect(!w->rounds->records, 1))
         return;
     w->rounds->spoilt |= learnt || op->imm == pc + 4;
-    *rounds_next(w->rounds) = (rounds_step){.code = op->code,
-                                            .core = m->core,
-                                            .rs1 = op->rs1,
-                                            .rs2 = op->rs2,
-                                            .imm = taken,
-                                            .address = pc,
-                                            .flag = wg_predictor_on(t, m->core)};
+    wg_step_of *x = rounds_next(w->rounds, m, op->code);
+    x->rs1 = op->rs1;
+    x->rs2 = op->rs2;
+    x->flag = taken;
+    if (!wg_predictor_on(t, m->core))
+        return;
+    x = rounds_next(w->rounds, m, WG_STEP_FORESEE);
+    x->address = pc;
+    x->flag = taken;
 }
 
-static inline void wg_rounds_load(crowd *w, const member *m, const wg_op *op, uint32_t address, bool hit)
+/* A load or store enters EX1. */
+static inline void rounds_access(struct wg_rounds *r, const core_slot *m, const wg_op *op, uint32_t address)
 {
-    struct wg_rounds *r = w->rounds;
-    if (__builtin_expect(!r->records, 1))
-        return;
-    *rounds_next(r) = (rounds_step){.code = hit ? DO_HIT : DO_ISSUE,
-                                    .core = m->core,
-                                    .rd = op->rd,
-                                    .rs1 = op->rs1,
-                                    .size = op->spare,
-                                    .imm = op->imm,
-                                    .address = address};
+    wg_step_of *x = rounds_next(r, m, WG_STEP_CHECK);
+    x->rs1 = op->rs1;
+    x->imm = op->imm;
+    x->address = address;
     if (r->base[m->core] == NO_BASE)
         r->base[m->core] = op->rs1;
 }
 
-static inline void wg_rounds_store(crowd *w, const member *m, const wg_op *op, uint32_t address, unsigned bytes,
+static inline void wg_rounds_load(core_group *w, const core_slot *m, const wg_op *op, uint32_t address, bool hit)
+{
+    if (__builtin_expect(!w->rounds->records, 1))
+        return;
+    rounds_access(w->rounds, m, op, address);
+    if (!hit)
+        return;
+    wg_step_of *x = rounds_next(w->rounds, m, WG_STEP_LOAD);
+    x->rd = op->rd;
+    x->rs1 = op->rs1;
+    x->imm = op->imm;
+    x->size = op->spare;
+}
+
+static inline void wg_rounds_store(core_group *w, const core_slot *m, const wg_op *op, uint32_t address, unsigned bytes,
                                    const wg_store *s, bool fresh, bool drops)
 {
     struct wg_rounds *r = w->rounds;
     if (__builtin_expect(!r->records, 1))
         return;
-    *rounds_next(r) =
-        (rounds_step){.code = DO_STORE,
-                      .core = m->core,
-                      .rs1 = op->rs1,
-                      .rs2 = op->rs2,
-                      .size = (uint8_t)bytes,
-                      .slot = (uint8_t)(((unsigned)(s - m->run->sq) - r->shot.run[m->core].sq_head) % WG_STORE_QUEUE),
-                      .imm = op->imm,
-                      .address = address,
-                      .flag = fresh};
+    rounds_access(r, m, op, address);
+    wg_step_of *x = rounds_next(r, m, WG_STEP_STORE);
+    x->rs1 = op->rs1;
+    x->rs2 = op->rs2;
+    x->imm = op->imm;
+    x->size = (uint8_t)bytes;
+    x->slot = (uint8_t)(((unsigned)(s - m->run->sq) - r->period.shot.run[m->core].sq_head) % WG_STORE_QUEUE);
+    x->flag = fresh;
     r->dropped |= drops;
-    if (r->base[m->core] == NO_BASE)
-        r->base[m->core] = op->rs1;
 }
 
-/* The request has just been put at the end of L1's queue. */
-static inline void wg_rounds_leave(crowd *w, const member *m, const wg_store *s, const wg_request *req, bool drops)
+static inline uint8_t rounds_place(const struct wg_rounds *r, const core_slot *m, const wg_request *req)
+{
+    return (uint8_t)(((unsigned)(req - m->lane->queue) - r->period.shot.lane_head[m->core]) % WG_LANE_DEPTH);
+}
+
+/* A store has just been appended to L1's queue. */
+static inline void wg_rounds_leave(core_group *w, const core_slot *m, const wg_store *s, const wg_request *req,
+                                   bool drops)
 {
     struct wg_rounds *r = w->rounds;
     if (__builtin_expect(!r->records, 1))
         return;
-    *rounds_next(r) =
-        (rounds_step){.code = DO_LEAVE,
-                      .core = m->core,
-                      .address = req->address,
-                      .slot = (uint8_t)(((unsigned)(s - m->run->sq) - r->shot.run[m->core].sq_head) % WG_STORE_QUEUE),
-                      .to = (uint8_t)(((unsigned)(req - m->lane->queue) - r->shot.lane_head[m->core]) % WG_LANE_DEPTH)};
+    wg_step_of *x = rounds_next(r, m, WG_STEP_LEAVE);
+    x->slot = (uint8_t)(((unsigned)(s - m->run->sq) - r->period.shot.run[m->core].sq_head) % WG_STORE_QUEUE);
+    x->place = rounds_place(r, m, req);
     r->dropped |= drops;
 }
 
 /* L1 is about to process the request; its bank is free again in free_at. */
-static inline void wg_rounds_serve(const wg_tile *t, crowd *w, const member *m, const wg_request *req, uint64_t free_at)
+static inline void wg_rounds_serve(const wg_tile *t, core_group *w, const core_slot *m, const wg_request *req,
+                                   uint64_t free_at)
 {
     struct wg_rounds *r = w->rounds;
     if (__builtin_expect(!r->records, 1))
         return;
-    rounds_step x = {.core = m->core, .free_at = (uint32_t)(free_at - r->shot.now)};
-    if (req->kind == WG_REQ_READ && !(req->tag & WG_TAG_FETCH)) {
+    const bool load = req->kind == WG_REQ_READ && !(req->tag & WG_TAG_FETCH);
+    wg_step_of *x = rounds_next(r, m, load ? WG_STEP_ANSWER : WG_STEP_WRITE);
+    x->free_at = (int32_t)(free_at - r->period.shot.now);
+    if (load) {
         const wg_load *l = &m->run->load[req->tag % WG_LOADS];
         r->spoilt |= !l->used || l->done != WG_NEVER;
-        x.code = DO_ANSWER;
-        x.slot = req->tag % WG_LOADS;
-        x.rd = l->rd;
-        x.size = l->size;
-        x.address = l->address;
-        x.flag = l->fills;
-    } else if (req->kind == WG_REQ_WRITE) {
-        r->spoilt |= (t->regions.memory.l1.watch[req->address / WG_L1_LINE] & ~(1u << m->core)) != 0;
-        x.code = DO_WRITE;
-        x.to = (uint8_t)(((unsigned)(req - m->lane->queue) - r->shot.lane_head[m->core]) % WG_LANE_DEPTH);
-        x.address = req->address;
-        x.mask = req->byte_mask;
+        x->slot = req->tag % WG_LOADS;
+        x->rd = l->rd;
+        x->size = l->size;
+        x->address = l->address;
+        x->flag = l->fills;
     } else {
-        r->spoilt = true;
-        return;
+        r->spoilt |= req->kind != WG_REQ_WRITE ||
+                     (t->regions.memory.l1.watch[req->address / WG_L1_LINE % WG_L1_MAX_LINES] & ~(1u << m->core)) != 0;
+        x->place = rounds_place(r, m, req);
+        x->address = req->address;
+        x->mask = req->byte_mask;
     }
-    *rounds_next(r) = x;
 }
 
 #endif

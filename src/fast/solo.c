@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A core that is alone works through L1 ahead of the clock. Nobody else acts before solo_until: each request is processed as
- * soon as its port and bank are free, and the core does not wait for the clock to get there.
+ * A core runs ahead of the clock through L1 while no other agent acts (before solo_until). It books port and bank itself:
+ * each request is processed as soon as they are free.
  *
  *     pipeline ── wg_fast_solo() ── wg_exec() ── load/store unit ── wg_solo_store(), wg_fast_solo_load()
  *
- * On a chip a packet may arrive meanwhile. Then the core goes back to its checkpoint, with the lines it wrote and the times
- * of port and banks (wg_tile.l1_undo, wg_core.solo_l1), and goes the same way again up to the packet's cycle.
+ * On a chip a packet may arrive meanwhile. Then the core is rolled back to its checkpoint, together with the lines it wrote
+ * and the state of port and banks (wg_tile.l1_undo, wg_core.solo_l1), and executes again up to the packet's cycle.
  *
  * Facts: as in riscv/lsu.c and tile/l1.c.
  */
@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { SOLO_LEAST = 16, SOLO_SETTLES = 16, SOLO_MOST = 4096 /* so that polling is noticed in between */ };
+enum { SOLO_LEAST = 16, SOLO_SETTLES = 16, SOLO_MOST = 4096 /* polling is looked for in between */ };
 
 /* ---- checkpoint and rollback of L1 ---------------------------------------------------------------------------- */
 
@@ -52,7 +52,7 @@ static void restore_l1(wg_tile *t, unsigned core)
     k->solo_next = k->solo_l1.next;
 }
 
-/* From the current cycle on to `until`, alone. Returns when to go on, as wg_exec() does. */
+/* Runs ahead to `until`. Returns when to go on, as wg_exec() does. */
 static uint64_t run_solo(wg_tile *t, unsigned core, uint64_t until)
 {
     wg_core *k = &t->core[core];
@@ -61,8 +61,8 @@ static uint64_t run_solo(wg_tile *t, unsigned core, uint64_t until)
     uint64_t stop = wg_min64(until, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
     stop = wg_max64(wg_min64(stop, wg_lsu_bound(t, core)), now + 1);
     uint64_t again = k->run.halt || k->run.ex1.kind ? WG_NEVER : wg_exec(t, core, stop);
-    /* What has left the store queue by now leaves it here; whatever enters EX1 later comes behind it. The tile is not at
-     * rest before the last request has been processed. */
+    /* Stores that leave before the next instruction leave now. The tile is not idle before the last request has been
+     * processed. */
     wg_lsu_drain_private(t, core, wg_min64(k->run.at, k->solo_until));
     k->solo_until = 0;
     for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
@@ -72,8 +72,8 @@ static uint64_t run_solo(wg_tile *t, unsigned core, uint64_t until)
 }
 
 /*
- * Takes a run through L1 back and repeats it up to the current cycle: ahead of the clock again, and then by the clock
- * for what has left the core by now but has not been processed. Nobody else has anything to do before.
+ * The core, back at its checkpoint, executes again up to the current cycle: first ahead of the clock, then cycle by cycle
+ * for requests that have left the core and have not been processed. No other agent acts before.
  */
 void wg_solo_repeat(wg_tile *t, unsigned core)
 {
@@ -110,7 +110,7 @@ void wg_solo_repeat(wg_tile *t, unsigned core)
         }
     }
     s->now = now;
-    if (phase > WG_PHASE_REGIONS && s->next[WG_AGENT_REGIONS] <= now) { /* that phase of the present cycle is over */
+    if (phase > WG_PHASE_REGIONS && s->next[WG_AGENT_REGIONS] <= now) { /* the phase has passed in this cycle */
         s->next[WG_AGENT_REGIONS] = WG_NEVER;
         s->phase = WG_PHASE_REGIONS;
         wg_regions_tick(t);
@@ -148,11 +148,11 @@ void wg_solo_end(wg_tile *t, unsigned core)
 
 /* ---- when, and how far ---------------------------------------------------------------------------------------- */
 
-/* The cycle before which nobody but this core can act. */
+/* The cycle before which no agent but this core can act. */
 static uint64_t horizon(const wg_tile *t, unsigned core)
 {
     uint64_t until = t->sched.pending_cores ? t->sched.now : t->limit;
-    if (t->poll.stop_at > t->sched.now) /* nothing is under way ahead of the clock when it stands there */
+    if (t->poll.stop_at > t->sched.now) /* nothing is under way ahead of the clock in that cycle */
         until = wg_min64(until, t->poll.stop_at - wg_min64(t->poll.stop_at, SOLO_SETTLES));
     uint32_t lanes = 0;
     for (unsigned i = 0; i < WG_CORES; i++) {
@@ -168,7 +168,7 @@ static uint64_t horizon(const wg_tile *t, unsigned core)
     return until;
 }
 
-/* Is a store overdue that others will see, because its path is full? */
+/* Is a store that others will see overdue because its path is full? */
 static bool blocked(const wg_tile *t, unsigned core)
 {
     const wg_core *k = &t->core[core];
@@ -185,15 +185,15 @@ static bool blocked(const wg_tile *t, unsigned core)
 uint64_t wg_solo_until(const wg_tile *t, unsigned core)
 {
     const uint64_t now = t->sched.now;
-    if (now < t->poll.careful_until)
+    if (now < t->poll.observed_until)
         return 0;
     uint64_t until = wg_min64(horizon(t, core), now + SOLO_MOST);
     return until <= now + SOLO_LEAST || blocked(t, core) ? 0 : until;
 }
 
 /*
- * Alone, up to `until`. On a chip something may arrive after `horizon` that nobody knows of yet: then all of it can be
- * taken back.
+ * Runs ahead to `until`. On a chip an unknown packet may arrive after `horizon`; a run beyond that starts with a
+ * checkpoint.
  */
 uint64_t wg_fast_solo(wg_tile *t, unsigned core, uint64_t until)
 {
@@ -201,7 +201,7 @@ uint64_t wg_fast_solo(wg_tile *t, unsigned core, uint64_t until)
     wg_fast_used(t, WG_FAST_SOLO);
     if (until <= t->horizon) {
         uint64_t again = run_solo(t, core, until);
-        /* What is before the first instruction has to meet the clock: in this cycle it is there. */
+        /* Something older than the first instruction has to meet the clock: it does in this cycle. */
         return again > t->sched.now ? again : wg_exec(t, core, t->sched.now + 1);
     }
     wg_fast_checkpoint(t, core);
@@ -211,7 +211,7 @@ uint64_t wg_fast_solo(wg_tile *t, unsigned core, uint64_t until)
     uint64_t again = run_solo(t, core, until);
     if (again > t->sched.now)
         return again;
-    /* The first instruction has to meet the clock and cannot be taken back. */
+    /* The first instruction has to meet the clock and cannot be rolled back. */
     wg_ahead_undo(k);
     k->run = k->saved;
     restore_l1(t, core);
@@ -223,10 +223,8 @@ uint64_t wg_fast_solo(wg_tile *t, unsigned core, uint64_t until)
 /* ---- requests to L1 ------------------------------------------------------------------------------------------- */
 
 /*
- * When nobody else acts before solo_until, a request to L1 can be worked out at once: emitted in m, it is
- * processed in p, when its port and bank are free. Beyond m + SOLO_WAIT it is left to the clock: nothing that
- * this core does after m can bring another client to the port sooner than that. Returns p, WG_NEVER if it is to
- * be left.
+ * The cycle in which a request that is emitted in m is processed: when its port and bank are free. WG_NEVER if it is left
+ * to the clock. Up to m + SOLO_WAIT nothing that this core does after m can bring another client to the port.
  */
 enum { SOLO_WAIT = 6 };
 static uint64_t processed_at(const wg_tile *t, unsigned core, uint32_t address, uint64_t m)
@@ -238,7 +236,7 @@ static uint64_t processed_at(const wg_tile *t, unsigned core, uint32_t address, 
     p = wg_max64(p, mem->l1.bank_free[wg_l1_bank(t->arch->l1_banks, address)]);
     for (unsigned i = 0; i < WG_FETCHES; i++)
         if (__builtin_expect(k->run.fetch[i].used && k->run.fetch[i].emit_at != WG_NEVER, 0))
-            return WG_NEVER; /* it goes first */
+            return WG_NEVER; /* the fetch goes first */
     return p < k->solo_until && p <= m + SOLO_WAIT && !mem->lane[core][WG_PATH_L1].count ? p : WG_NEVER;
 }
 
@@ -253,13 +251,13 @@ static void book(wg_tile *t, unsigned core, uint32_t address, uint64_t m, uint64
     k->solo_at[k->solo_next++ % WG_SOLO_RECENT] = p;
 }
 
-/* A line whose write concerns nobody's cache but this core's own L0, which its stores look after. */
+/* No cache but this core's own L0 holds the line; the core's stores invalidate that. */
 static bool own_line(const wg_tile *t, unsigned core, uint32_t address)
 {
     return !t->l1_watched && !(t->regions.memory.l1.watch[address / WG_L1_LINE] & ~(1u << core));
 }
 
-/* What a line held before a write that may have to be taken back. */
+/* Logs a line before a write that may be rolled back. */
 static void log_line(wg_tile *t, uint32_t address)
 {
     wg_l1_undo *u = &t->l1_undo[t->l1_undos++];

@@ -1,76 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Polling (time.md rule 10): nothing in the tile acts but cores in loops that store to L1 and own RAM at most, and the
- * Scalar Unit if its ATCAS or ATINCGETPTR asks again and again. Once the tile's whole state has come back relative to
- * time, it goes round in a circle. If nobody else can ever act, that is a hang. A shortcut skips whole rounds
- * (fast/polls.c).
+ * Polling (time.md rule 10): nothing in the tile acts but cores in loops that write L1 and own RAM at most, and the Scalar
+ * Unit if its ATCAS or ATINCGETPTR retries. Once the tile's whole state has repeated itself, it does so for ever. If no
+ * other agent can ever act, that is a hang. A shortcut skips whole periods (fast/polls.c).
  */
 #ifndef WG_POLL_H
 #define WG_POLL_H
 
-#include "machine/scalar_state.h"
-#include "machine/core.h"
-#include "machine/mailbox.h"
-#include "machine/memory.h"
-#include "machine/pcbuf.h"
+#include "machine/repeat.h"
 
 struct wg_tile;
 
-enum { WG_POLL_REQUESTS = 16 };
-
-/* The state of cores and requests with all times relative to the clock, comparable byte by byte. */
+/* All that decides what happens next, except memory. */
 typedef struct wg_poll_state {
-    wg_core_run run[WG_CORES];
+    wg_shot shot;
     uint8_t predictor[WG_CORES][WG_PREDICTOR];
     uint32_t targets[WG_CORES][WG_TARGETS][2];
     uint32_t epoch[WG_CORES];
     uint32_t v[WG_CORES][32][4];
     wg_csrs csr[WG_CORES];
-    wg_request request[WG_CORES][WG_POLL_REQUESTS];
-    uint64_t retry_at[WG_CORES];
-    uint8_t requests[WG_CORES];
-    uint64_t port_free[WG_L1_PORTS], bank_free[WG_L1_MAX_BANKS];
-    uint8_t port_turn[WG_L1_PORTS], turn[WG_PATH_COUNT];
+    uint8_t turn[WG_PATH_COUNT];
     wg_mailboxes mailbox;
     wg_pcbufs pcbuf;
-    wg_scalar scalar;                 /* if it asks again and again, else 0; so the next two */
+    bool retries; /* the Scalar Unit retries; else the next three are unused */
+    wg_scalar scalar;
     uint64_t thread_next[WG_THREADS]; /* its answers wake the threads … */
     uint64_t progress;                /* … which do not move */
 } wg_poll_state;
 
-/* What grows by as much in every round: instructions of each core, refusals of the Scalar Unit. */
+/* Counts that grow by the same amount in every period: instructions of each core, refusals of the Scalar Unit. */
 enum { WG_POLL_COUNTS = WG_CORES + 1 };
 enum { WG_POLL_REFERENCES = 40, WG_POLL_FINDINGS = 1024 };
 
-/* Environment, not state: when a round is recognised has no effect on what happens. A snapshot holds it (poll_saved.c). */
+/* Environment, not state: recognising a period has no effect on what happens. A snapshot holds it (poll_saved.c). */
 typedef struct wg_poll {
-    uint64_t look_at;       /* nothing to do before this cycle */
-    uint64_t stop_at;       /* the clock must stand in this cycle, even if nobody is due */
-    uint64_t careful;       /* for so many cycles have cores that store been held back for that */
-    uint64_t careful_until; /* no core runs so far ahead before this cycle that it could not be brought back */
-    uint64_t disturbed;     /* when something happened last that is not a core's, and not to be repeated */
-    unsigned references;    /* taken since then; 0: none */
-    bool may_stop;          /* the run before this one would have ended where it can never end by itself */
-    uint64_t reference;     /* the last of them, */
-    uint64_t stare_until;   /* and how long every cycle behind it is looked at */
-    bool keyed;             /* a request has come since then: what is seen in such cycles is compared with that */
-    uint64_t found_at;      /* a circle that never ends by itself was found in this cycle */
-    bool endless;           /* … and nobody has acted on the tile since, as far as it knows */
-    bool copied;            /* since seen_at cores have stored: memory as it was then is in `memory` */
-    uint8_t tries;          /* … with which it has been compared so often in vain */
-    /* What is compared with: the last reference, or what was seen when a request came next after it. */
+    uint64_t look_at;        /* nothing to do before this cycle */
+    uint64_t stop_at;        /* the clock must stop in this cycle, even if nobody is due */
+    uint64_t observed;       /* for so many cycles cores that store have been held back */
+    uint64_t observed_until; /* before this cycle no core runs ahead through L1 */
+    uint64_t disturbed;      /* the last cycle in which something happened that must not be skipped */
+    unsigned references;     /* taken since then; 0: none */
+    bool may_stop;           /* the run before this one would have ended when found endless */
+    uint64_t reference;      /* the last of them, */
+    uint64_t stare_until;    /* and until when every cycle after it is compared */
+    bool keyed;              /* a request has come since: states of such cycles are compared */
+    uint64_t found_at;       /* an endless loop was found in this cycle */
+    bool endless;            /* … and nobody has acted on the tile since, as far as it knows */
+    bool copied;             /* cores have stored since seen_at: memory was copied then */
+    uint8_t tries;           /* … and compared so often in vain */
+    /* The state that is compared with: of the last reference, or of the first request after it. */
     uint64_t seen_at, signature;
     uint64_t number[WG_POLL_COUNTS];
-    bool polls[WG_POLL_COUNTS]; /* … and has executed something when it was seen again */
+    bool polls[WG_POLL_COUNTS]; /* … has executed something by the time it repeated */
     bool restored;              /* … in another device: how many findings there were then is not known */
-    bool settled;               /* the tile goes round until somebody else acts, with this period */
+    bool settled;               /* the state repeats itself until another agent acts, with this period */
     uint64_t period, per_period[WG_POLL_COUNTS];
-    uint64_t findings[WG_POLL_FINDINGS]; /* how often each had occurred when it was seen; then: occurs per period */
+    uint64_t findings[WG_POLL_FINDINGS]; /* occurrences at seen_at; then: per period */
     size_t findings_seen;
     wg_poll_state state, scratch;
 } wg_poll;
 
-/* For fast/polls.c: everybody but those who go round, their earliest appointment; each count; beginning anew. */
+/* For fast/polls.c: the earliest appointment of all other agents; each count; starting over. */
 uint64_t wg_poll_others(const struct wg_tile *t);
 uint64_t wg_poll_count(const struct wg_tile *t, unsigned i);
 void wg_poll_wait_for_quiet(struct wg_tile *t);
@@ -83,9 +73,9 @@ void wg_poll_reset(struct wg_tile *t);
  * is true.
  */
 bool wg_poll_look(struct wg_tile *t, uint64_t limit, bool stop_if_endless);
-/* The tile goes round for ever unless somebody else acts, whether rounds are skipped or not: since when? 0: it does not. */
+/* The cycle since which the state is known to repeat itself until somebody acts from outside; 0: it is not. */
 uint64_t wg_poll_endless(const struct wg_tile *t);
-/* Something happened that must not be repeated by arithmetic: time was read, a request changed something beyond memory. */
+/* Something happened that must not be skipped: time was read, a request changed something beyond memory. */
 void wg_poll_disturb(struct wg_tile *t);
 /* Is the core in a loop that was found to repeat itself exactly, up to now? */
 bool wg_core_is_polling(const struct wg_tile *t, unsigned core);

@@ -152,152 +152,138 @@ static void decode_vector(uint32_t w, wg_op *op)
     }
 }
 
+/* The formats of the RISC-V specification; of each major opcode, bits 6 to 2 of the word. */
+typedef enum format { NONE, U, J, I, B, S, R } format;
+static const uint8_t formats[32] = {[0x00] = I, [0x01] = I, [0x04] = I, [0x05] = U, [0x08] = S, [0x09] = S, [0x0B] = R,
+                                    [0x0C] = R, [0x0D] = U, [0x18] = B, [0x19] = I, [0x1B] = J, [0x1C] = I};
+
+/* Registers and immediate; those that the format has not are 0. */
+static void read_fields(uint32_t w, uint32_t pc, format f, wg_op *op)
+{
+    if (f != NONE && f != B && f != S)
+        op->rd = (uint8_t)(w >> 7 & 31);
+    if (f >= I)
+        op->rs1 = (uint8_t)(w >> 15 & 31);
+    if (f >= B)
+        op->rs2 = (uint8_t)(w >> 20 & 31);
+    op->imm = f == U   ? w & 0xFFFFF000
+              : f == J ? target(pc + imm_j(w))
+              : f == I ? imm_i(w)
+              : f == B ? target(pc + imm_b(w))
+              : f == S ? imm_s(w)
+                       : 0;
+}
+
+/* fence and fence.i; the latter does nothing (InstructionCache.md). */
+static uint8_t decode_fence(const wg_arch *arch, uint32_t f3)
+{
+    return f3 == 0 && arch->fence_orders ? WG_OP_FENCE : f3 < 2 ? WG_OP_NOP : WG_OP_ILLEGAL;
+}
+
+/* ebreak, ecall, mret and the CSR instructions. */
+static uint8_t decode_system(const wg_arch *arch, unsigned core, uint32_t w, wg_op *op)
+{
+    const uint32_t f3 = w >> 12 & 7;
+    const bool csrs = arch->extensions & WG_EXT_ZICSR;
+    op->imm = w >> 20;
+    if (f3 != 0 && f3 != 4 && csrs) {
+        op->rs1 = f3 < 4 ? op->rs1 : 0; /* else an immediate */
+        op->spare = (uint8_t)f3;
+        return WG_OP_CSR;
+    }
+    const bool bare = f3 == 0 && !op->rd && !op->rs1;
+    op->rd = op->rs1 = 0;
+    if (bare && op->imm < 2)
+        return WG_OP_BREAK;
+    return w == 0x30200073 && core <= WG_CORE_NC && csrs ? WG_OP_MRET : WG_OP_ILLEGAL;
+}
+
+/* A load or store of a float register, or of vectors. */
+static uint8_t decode_float_memory(const wg_arch *arch, unsigned core, uint32_t w, bool stores, wg_op *op)
+{
+    const uint32_t f3 = w >> 12 & 7;
+    if ((arch->extensions & WG_EXT_F) && (f3 == 1 || f3 == 2)) {
+        if (stores)
+            op->rs2 = (uint8_t)(op->rs2 + WG_REG_F);
+        else
+            op->rd = (uint8_t)(op->rd + WG_REG_F);
+        op->spare = (uint8_t)(f3 == 1 && !stores ? 9 : f3); /* 9: a halfword boxed into a float register */
+        return stores ? WG_OP_STORE : WG_OP_LOAD;
+    }
+    op->rd = op->spare = 0;
+    op->rs2 = (w >> 26 & 3) == 2 ? (uint8_t)(w >> 20 & 31) : 0;
+    op->imm = 0;
+    return (arch->extensions & WG_EXT_V_T2) && core == WG_CORE_T2 ? WG_OP_VECTOR : WG_OP_ILLEGAL;
+}
+
+static uint8_t decode_atomic(const wg_arch *arch, uint32_t w, wg_op *op)
+{
+    op->spare = (uint8_t)(w >> 27);
+    const bool known = (op->spare & 3) == 0 || op->spare == 1;
+    return (arch->extensions & WG_EXT_ZAAMO) && (w >> 12 & 7) == 2 && known ? WG_OP_ATOMIC : WG_OP_ILLEGAL;
+}
+
+static uint8_t decode_imm(uint32_t w, bool b, wg_op *op)
+{
+    const uint32_t f3 = w >> 12 & 7;
+    if (f3 == 1 || f3 == 5) {
+        op->imm = w >> 20 & 31;
+        return decode_shift_imm(w, b);
+    }
+    return op_imm[f3] == WG_OP_ADDI && !op->rd ? WG_OP_NOP : op_imm[f3];
+}
+
+/* The code; fields that are not as the format has them are set right. */
+static uint8_t decode_code(const wg_arch *arch, unsigned core, uint32_t pc, uint32_t w, wg_op *op)
+{
+    const uint32_t f3 = w >> 12 & 7;
+    const bool b = arch->extensions & WG_EXT_B;
+    op->spare = (uint8_t)f3;
+    switch (w >> 2 & 31) {
+    case 0x00: return f3 < 3 || f3 == 4 || f3 == 5 ? WG_OP_LOAD : WG_OP_ILLEGAL;
+    case 0x01: return decode_float_memory(arch, core, w, false, op);
+    case 0x08: return f3 < 3 ? WG_OP_STORE : WG_OP_ILLEGAL;
+    case 0x09: return decode_float_memory(arch, core, w, true, op);
+    case 0x0B: return decode_atomic(arch, w, op);
+    case 0x1C: op->spare = 0; return decode_system(arch, core, w, op);
+    default: op->spare = 0; break;
+    }
+    switch (w >> 2 & 31) {
+    case 0x03: return decode_fence(arch, f3);
+    case 0x04: return decode_imm(w, b, op);
+    case 0x05: op->imm += pc; return WG_OP_LUI; /* auipc */
+    case 0x0C: return decode_op(w, b);
+    case 0x0D: return WG_OP_LUI;
+    case 0x10:
+    case 0x11:
+    case 0x12:
+    case 0x13:
+    case 0x14: return arch->extensions & WG_EXT_F ? decode_fp(w, op) : WG_OP_ILLEGAL;
+    case 0x15:
+        if (!(arch->extensions & WG_EXT_V_T2) || core != WG_CORE_T2)
+            return WG_OP_ILLEGAL;
+        decode_vector(w, op);
+        return WG_OP_VECTOR;
+    case 0x18: return branches[f3];
+    case 0x19: return f3 == 0 ? WG_OP_JALR : WG_OP_ILLEGAL;
+    case 0x1B: return WG_OP_JAL;
+    default: return WG_OP_ILLEGAL;
+    }
+}
+
 void wg_decode(const wg_arch *arch, unsigned core, uint32_t pc, uint32_t w, wg_op *op)
 {
-    uint8_t rd = (uint8_t)(w >> 7 & 31), rs1 = (uint8_t)(w >> 15 & 31), rs2 = (uint8_t)(w >> 20 & 31);
-    uint32_t f3 = w >> 12 & 7;
-    bool b = arch->extensions & WG_EXT_B, f = arch->extensions & WG_EXT_F;
-    *op = (wg_op){.code = WG_OP_ILLEGAL, .word = w};
+    *op = (wg_op){.word = w};
     if ((w & 3) != 3) {
         op->code = WG_OP_PUSH;
         op->imm = wg_ttinsn_decode(w);
         op->rd = WG_REG_SINK;
         return;
     }
-    switch (w >> 2 & 31) {
-    case 0x0D:
-        op->code = WG_OP_LUI;
-        op->rd = rd;
-        op->imm = w & 0xFFFFF000;
-        break;
-    case 0x05:
-        op->code = WG_OP_LUI;
-        op->rd = rd;
-        op->imm = pc + (w & 0xFFFFF000);
-        break; /* auipc */
-    case 0x1B:
-        op->code = WG_OP_JAL;
-        op->rd = rd;
-        op->imm = target(pc + imm_j(w));
-        break;
-    case 0x19:
-        if (f3 == 0) {
-            op->code = WG_OP_JALR;
-            op->rd = rd;
-            op->rs1 = rs1;
-            op->imm = imm_i(w);
-        }
-        break;
-    case 0x18:
-        op->code = branches[f3];
-        op->rs1 = rs1;
-        op->rs2 = rs2;
-        op->imm = target(pc + imm_b(w));
-        break;
-    case 0x00:
-        if (f3 < 3 || f3 == 4 || f3 == 5) {
-            op->code = WG_OP_LOAD;
-            op->rd = rd;
-            op->rs1 = rs1;
-            op->imm = imm_i(w);
-            op->spare = (uint8_t)f3;
-        }
-        break;
-    case 0x08:
-        if (f3 < 3) {
-            op->code = WG_OP_STORE;
-            op->rs1 = rs1;
-            op->rs2 = rs2;
-            op->imm = imm_s(w);
-            op->spare = (uint8_t)f3;
-        }
-        break;
-    case 0x01: /* flh, flw, vector loads */
-        if (f && (f3 == 1 || f3 == 2)) {
-            op->code = WG_OP_LOAD;
-            op->rd = (uint8_t)(rd + WG_REG_F);
-            op->rs1 = rs1;
-            op->imm = imm_i(w);
-            op->spare = (uint8_t)(f3 == 1 ? 9 : 2); /* 9: a halfword boxed into a float register */
-        } else if ((arch->extensions & WG_EXT_V_T2) && core == WG_CORE_T2) {
-            op->code = WG_OP_VECTOR;
-            op->rs1 = rs1;
-            op->rs2 = (w >> 26 & 3) == 2 ? rs2 : 0;
-        }
-        break;
-    case 0x09: /* fsh, fsw, vector stores */
-        if (f && (f3 == 1 || f3 == 2)) {
-            op->code = WG_OP_STORE;
-            op->rs1 = rs1;
-            op->rs2 = (uint8_t)(rs2 + WG_REG_F);
-            op->imm = imm_s(w);
-            op->spare = (uint8_t)f3;
-        } else if ((arch->extensions & WG_EXT_V_T2) && core == WG_CORE_T2) {
-            op->code = WG_OP_VECTOR;
-            op->rs1 = rs1;
-            op->rs2 = (w >> 26 & 3) == 2 ? rs2 : 0;
-        }
-        break;
-    case 0x04:
-        op->code = f3 == 1 || f3 == 5 ? decode_shift_imm(w, b) : op_imm[f3];
-        op->rd = rd;
-        op->rs1 = rs1;
-        op->imm = f3 == 1 || f3 == 5 ? rs2 : imm_i(w);
-        if (op->code == WG_OP_ADDI && !rd)
-            op->code = WG_OP_NOP;
-        break;
-    case 0x0C:
-        op->code = decode_op(w, b);
-        op->rd = rd;
-        op->rs1 = rs1;
-        op->rs2 = rs2;
-        break;
-    case 0x03: /* fence; fence.i does nothing (InstructionCache.md) */
-        op->code = f3 == 0 && arch->fence_orders ? WG_OP_FENCE : f3 < 2 ? WG_OP_NOP : WG_OP_ILLEGAL;
-        break;
-    case 0x1C:
-        if (f3 == 0) {
-            op->imm = w >> 20;
-            if (w >> 20 < 2 && !rd && !rs1)
-                op->code = WG_OP_BREAK;
-            else if (w == 0x30200073 && core <= WG_CORE_NC && (arch->extensions & WG_EXT_ZICSR))
-                op->code = WG_OP_MRET;
-        } else if (f3 != 4 && (arch->extensions & WG_EXT_ZICSR)) {
-            op->code = WG_OP_CSR;
-            op->rd = rd;
-            op->rs1 = f3 < 4 ? rs1 : 0;
-            op->imm = w >> 20;
-            op->spare = (uint8_t)f3;
-        }
-        break;
-    case 0x0B: {
-        uint32_t f5 = w >> 27;
-        bool known = (f5 & 3) == 0 || f5 == 1;
-        if ((arch->extensions & WG_EXT_ZAAMO) && f3 == 2 && known) {
-            op->code = WG_OP_ATOMIC;
-            op->rd = rd;
-            op->rs1 = rs1;
-            op->rs2 = rs2;
-            op->spare = (uint8_t)f5;
-        }
-        break;
-    }
-    case 0x10:
-    case 0x11:
-    case 0x12:
-    case 0x13:
-    case 0x14:
-        if (f)
-            op->code = decode_fp(w, op);
-        break;
-    case 0x15:
-        if ((arch->extensions & WG_EXT_V_T2) && core == WG_CORE_T2)
-            decode_vector(w, op);
-        break;
-    default: break;
-    }
+    read_fields(w, pc, formats[w >> 2 & 31], op);
+    op->code = decode_code(arch, core, pc, w, op);
     if (op->code == WG_OP_ILLEGAL)
-        op->rd = op->rs1 = op->rs2 = op->rs3 = 0;
+        *op = (wg_op){.word = w};
     if (!op->rd)
         op->rd = WG_REG_SINK;
 }

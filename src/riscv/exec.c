@@ -42,314 +42,302 @@ static void consume(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
         *(op->rd < 32 ? &u->x : &u->f) &= ~(UINT64_C(1) << (op->rd & 31));
 }
 
-#define A r[op->rs1]
-#define B r[op->rs2]
-#define I op->imm
+typedef enum outcome {
+    ENTERED,
+    IN_EX1, /* it waits there for its cycle */
+    LATER,  /* it has to wait for the clock */
+    OTHER   /* wg_step() knows */
+} outcome;
+
+/* A load. *late: its value takes its time. */
+static outcome load(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_cursor *q, bool *late)
+{
+    wg_core_run *run = &t->core[core].run;
+    const uint32_t address = run->r[op->rs1] + op->imm;
+    const unsigned bytes = wg_load_bytes(op->spare);
+    uint32_t value;
+    uint64_t m, answered;
+    if (address & (bytes - 1))
+        return OTHER;
+    run->number = q->number;
+    wg_lsu_result result = wg_lsu_load(t, core, address, op->spare, q->pc, e, &value, &m, &answered);
+    if (result == WG_LSU_LATER)
+        return LATER;
+    if (result == WG_LSU_DONE) {
+        *late = answered > e + 2;
+        wg_enter(run, q, e, op->rd, answered);
+        q->pc += 4;
+        run->r[op->rd] = value;
+        q->at = m;
+        return ENTERED;
+    }
+    if (address >= t->arch->l1_bytes)
+        return OTHER;
+    run->ex1 = (wg_ex1){.entered = e,
+                        .number = q->number,
+                        .address = address,
+                        .pc = q->pc,
+                        .kind = WG_EX1_LOAD,
+                        .size = op->spare,
+                        .rd = op->rd,
+                        .path = WG_PATH_L1,
+                        .bytes = (uint8_t)bytes};
+    wg_enter(run, q, e, op->rd, WG_NEVER);
+    q->pc += 4;
+    q->at = e + 1;
+    return IN_EX1;
+}
+
+static outcome store(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_cursor *q)
+{
+    wg_core *k = &t->core[core];
+    const uint32_t address = k->run.r[op->rs1] + op->imm;
+    const unsigned bytes = wg_store_bytes[op->spare % 3];
+    const bool own = address - WG_RAM_BASE < t->arch->ram_bytes[core];
+    uint64_t m;
+    if ((!own && address >= t->arch->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
+        return OTHER;
+    wg_ex1 x = {.entered = e,
+                .pc = q->pc,
+                .kind = WG_EX1_STORE,
+                .address = address,
+                .data = {k->run.r[op->rs2]},
+                .bytes = (uint8_t)bytes,
+                .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
+    wg_lsu_result result = wg_lsu_store(t, core, &x, &m);
+    if (result != WG_LSU_DONE)
+        return result == WG_LSU_SHARED ? OTHER : LATER;
+    k->run.stored = e;
+    wg_enter(&k->run, q, e, WG_NO_DEST, m + 1);
+    q->pc += 4;
+    q->at = m;
+    return ENTERED;
+}
+
+/* A branch, not to itself. True if a loop has gone round some more. */
+static inline bool branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_cursor *q, uint64_t stop,
+                          struct wg_loop *loop)
+{
+    wg_core *k = &t->core[core];
+    const uint32_t pc = q->pc;
+    wg_cursor_put(&k->run, q);
+    wg_step_branch(t, core, op, e);
+    const bool again = wg_fast_is_solo(k) && k->run.pc < pc && k->run.pc == op->imm && wg_fast(t, WG_FAST_LOOPS) &&
+                       wg_fast_loop_edge(t, core, pc, stop, loop);
+    *q = wg_cursor_of(&k->run);
+    return again;
+}
+
+/* L1 holds something else by now than the line the instruction comes from. */
+static void report_stale(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
+{
+    uint32_t word;
+    wg_l1_read(t, pc, 4, &word);
+    if (word == op->word)
+        return;
+    t->core[core].acted = true;
+    wg_findf(t, WG_F_CORE_STALE_CODE,
+             (wg_finding){
+                 .agent = (uint8_t)core, .pc = pc, .has_pc = true, .word = op->word, .has_word = true, .value = word},
+             "L1 now holds 0x%08x", word);
+}
+
+static void emit_retired(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
+{
+    if (wg_touch_watched(t))
+        consume(t, core, op, pc);
+    WG_EMIT(t, WG_EV_CORE_RETIRE, core, .a = pc, .word = op->word,
+            .b = op->rd < WG_REG_SINK ? t->core[core].run.r[op->rd] : 0, .pc = pc, .c = op->rd);
+}
+
+/* The line that holds the next instruction; NULL: it is not there, and asked for. */
+static inline wg_icache_line *find_line(wg_tile *t, unsigned core, const wg_cursor *q)
+{
+    wg_core *k = &t->core[core];
+    const uint32_t set = q->pc >> 4 & (t->arch->icache_bytes[core] / 32u - 1), tag = (q->pc & ~15u) | WG_LINE_VALID;
+    wg_icache_line *line = &k->icache[set * 2];
+    if (line->tag != tag && (++line)->tag != tag)
+        return wg_fetch_line(t, core, q->pc, q->at);
+    k->run.lru[set] = (uint8_t)((line - k->icache) & 1);
+    return line;
+}
+
+/* Can the next instruction not be fetched before `stop`, or whole lines be run again? *result: what to return then. */
+static bool leaves_before_fetch(wg_tile *t, unsigned core, uint64_t stop, bool lines, wg_cursor *q, uint64_t *result)
+{
+    wg_core_run *run = &t->core[core].run;
+    if (lines) {
+        wg_cursor_put(run, q);
+        if (wg_end_queue(t, core, stop)) {
+            *result = 0;
+            if (q->at + WG_MARGIN <= stop)
+                return true;
+            wg_begin_queue(run);
+        }
+        *q = wg_cursor_of(run);
+    }
+    *result = q->at;
+    if (!fetch_nowhere(t, core, q->pc))
+        return q->at >= stop;
+    if (q->at > t->sched.now)
+        return true;
+    wg_cursor_put(run, q);
+    wg_find(t, WG_F_CORE_FETCH, &(wg_finding){.agent = (uint8_t)core, .pc = q->pc, .has_pc = true});
+    wg_step_halt(t, core, WG_HUNG);
+    *result = WG_NEVER;
+    return true;
+}
+
+/* Any instruction, by wg_step(). False if it has to wait for the clock. */
+static bool step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_cursor *q, uint64_t *stop,
+                 bool *checkpointed)
+{
+    wg_core *k = &t->core[core];
+    wg_cursor_put(&k->run, q);
+    if (!wg_step(t, core, op, e))
+        return false;
+    *q = wg_cursor_of(&k->run);
+    if (k->acted) { /* what has been reported or seen from outside is not taken back */
+        k->acted = false;
+        k->saved_at = WG_NEVER;
+        *checkpointed = wg_fast_is_solo(k);
+        /* mret: the next interrupt */
+        *stop = wg_min64(*stop, wg_max64(t->sched.next[WG_AGENT_HOST], t->sched.now + 1));
+    }
+    if (k->run.sq_count) /* a store that others will see may leave soon: run no further than that */
+        *stop = wg_min64(*stop, wg_lsu_next(t, core));
+    if (wg_core_log_full(k))
+        *stop = 0;
+    return true;
+}
+
+/* The line has changed in L1, or those behind it are not there yet. ENTERED: the instruction goes its usual way. */
+static outcome special_line(wg_tile *t, unsigned core, wg_icache_line *line, const wg_op *op, uint64_t e, uint32_t pc,
+                            uint64_t *stop)
+{
+    if (line->checked != t->core[core].epoch) {
+        wg_fetch_ahead(t, core, line, e);
+        *stop = wg_min64(*stop, wg_fetch_next(t, core));
+    }
+    if (!(line->tag & WG_LINE_STALE))
+        return ENTERED;
+    if (e > t->sched.now || t->core[core].solo_saved) /* reported when its cycle comes */
+        return LATER;
+    report_stale(t, core, op, pc);
+    return OTHER;
+}
+
+/* The common instructions. `settled` moves on if whole lines are not to be tried soon. */
+static inline __attribute__((always_inline)) outcome execute(wg_tile *t, unsigned core, const wg_op *op, uint64_t e,
+                                                             wg_cursor *q, uint64_t *stop, uint64_t *settled,
+                                                             struct wg_loop *loop)
+{
+    wg_core *k = &t->core[core];
+    uint32_t value;
+    bool late = false;
+    outcome is = OTHER;
+    if (wg_alu(op, k->run.r, &value)) {
+        k->run.r[op->rd] = value;
+        wg_enter(&k->run, q, e, op->rd, e + 1);
+        q->pc += 4;
+        q->at = e + 1;
+        return ENTERED;
+    }
+    if (op->code == WG_OP_LOAD) {
+        is = load(t, core, op, e, q, &late);
+        if (late)
+            *settled = q->number - 1 + 2 * WG_RETIRE_QUEUE;
+    } else if (op->code == WG_OP_STORE) {
+        is = store(t, core, op, e, q);
+        if (is == ENTERED && !wg_fast_is_solo(k)) /* it may leave soon, and be seen by others: run no further */
+            *stop = wg_min64(*stop, wg_lsu_next(t, core));
+    } else if (wg_is_branch(op->code) && op->imm != q->pc) {
+        if (branch(t, core, op, e, q, *stop, loop))
+            *settled = q->number + 2 * WG_RETIRE_QUEUE;
+        is = ENTERED;
+    }
+    return is;
+}
+
+static inline bool ends_line(const wg_op *op) { return op->code == WG_OP_LINE_END || op->code == WG_OP_LINE_END_LATE; }
 
 uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop, struct wg_loop *loop)
 {
-    static const void *const labels[WG_OP_COUNT] = {
-#define LABEL(name) [WG_OP_##name] = &&L_##name,
-        WG_OPS(LABEL)
-#undef LABEL
-    };
     wg_core *k = &t->core[core];
     __asm__("" : "+r"(k));
     wg_core_run *run = &k->run;
-    uint32_t *r = run->r;
     const uint64_t now = t->sched.now;
     /* Not about shortcuts: every instruction has something to emit. */
     const bool watched = WG_EVENTS && t->watched & (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_TOUCH));
     const bool lines = wg_fast(t, WG_FAST_LINES);
-    bool forwards = !wg_one_at_a_time(k);
     const unsigned writers_allowed = t->arch->forward_writers;
-    const uint32_t sets = t->arch->icache_bytes[core] / 32u - 1;
-    uint64_t settled = run->number + 1; /* lines are tried again from here on: not right behind a load */
-    const wg_op *op;
-    wg_icache_line *line;
-    wg_stall why;
-    uint64_t e;
-    bool ordered = false;                                              /* by the instruction before this one */
     bool checkpointed = wg_fast_is_solo(k) || k->saved_at != WG_NEVER; /* or not needed */
-    bool plain;                                                        /* nothing special about this line */
-    bool unknown;                                                      /* an operand has no time yet */
+    uint64_t settled = run->number + 1; /* lines are tried again from here on: not right behind a load */
+    uint64_t e, result;
     wg_begin_queue(run);
-
-    /* What every instruction changes is kept at hand, and put back before anybody else looks. */
-    uint64_t at, number, dests, last;
-    uint32_t pc;
-#define PUT() (run->at = at, run->number = number, run->dests = dests, run->last = last, run->pc = pc)
-#define GET() (at = run->at, number = run->number, dests = run->dests, last = run->last, pc = run->pc)
-#define LEAVE(cycle) \
-    do { \
-        PUT(); \
-        return (cycle); \
-    } while (0)
-    GET();
-
+    wg_cursor q = wg_cursor_of(run);
 enter:
-    if (lines && number >= settled) {
-        PUT();
-        if (wg_end_queue(t, core, stop)) {
-            if (at + WG_MARGIN <= stop)
-                return 0;
-            wg_begin_queue(run);
-        }
-        GET();
+    if (leaves_before_fetch(t, core, stop, lines && q.number >= settled, &q, &result)) {
+        if (result) /* else whole lines go on from what is there */
+            wg_cursor_put(run, &q);
+        return result;
     }
-    if (fetch_nowhere(t, core, pc)) {
-        if (at > now)
-            LEAVE(at);
-        PUT();
-        wg_find(t, WG_F_CORE_FETCH, &(wg_finding){.agent = (uint8_t)core, .pc = pc, .has_pc = true});
-        wg_step_halt(t, core, WG_HUNG);
+    wg_icache_line *line = find_line(t, core, &q);
+    if (!line) {
+        wg_cursor_put(run, &q);
         return WG_NEVER;
     }
-    if (at >= stop)
-        LEAVE(at);
-    line = &k->icache[(pc >> 4 & sets) * 2];
-    if (line->tag != ((pc & ~15u) | WG_LINE_VALID))
-        line++;
-    if (line->tag == ((pc & ~15u) | WG_LINE_VALID)) {
-        run->lru[pc >> 4 & sets] = (uint8_t)((line - k->icache) & 1);
-    } else {
-        line = wg_fetch_line(t, core, pc, at);
-        if (!line)
-            LEAVE(WG_NEVER);
-    }
-    op = &line->op[pc >> 2 & 3];
-    plain = line->checked == k->epoch && !(line->tag & WG_LINE_STALE);
-    if (run->ordered || op->rs3) /* rare: nothing but wg_issue() knows these rules */
-        goto by_the_book;
-
-dispatch:
-    e = wg_max64(at, run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
-    unknown = false;
-    if (!forwards || !wg_operand_quick(run, dests, number, op->rs1, writers_allowed, &e, &unknown) ||
-        !wg_operand_quick(run, dests, number, op->rs2, writers_allowed, &e, &unknown) || e >= stop) {
-        if (unknown)
-            LEAVE(WG_NEVER);
-    by_the_book:
-        PUT();
-        if (!wg_issue(t, k, run, op, &e, &why))
-            return WG_NEVER;
-        if (e >= stop || (why.retry_at != WG_NEVER && e > now))
+    const wg_op *op = &line->op[q.pc >> 2 & 3];
+    bool plain = line->checked == k->epoch && !(line->tag & WG_LINE_STALE); /* nothing special about this line */
+    bool by_the_book = run->ordered || wg_one_at_a_time(k);
+    for (;; op++) {
+        bool unknown = false; /* an operand has no time yet */
+        e = wg_max64(q.at, run->retired[(q.number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
+        if (by_the_book || op->rs3 || /* wg_issue() knows all rules */
+            !wg_operand_quick(run, q.dests, q.number, op->rs1, writers_allowed, &e, &unknown) ||
+            !wg_operand_quick(run, q.dests, q.number, op->rs2, writers_allowed, &e, &unknown) || e >= stop) {
+            wg_stall why;
+            wg_cursor_put(run, &q);
+            if (unknown || !wg_issue(t, k, run, op, &e, &why))
+                return WG_NEVER;
+            if (e >= stop || (why.retry_at != WG_NEVER && e > now))
+                return e;
+        }
+        if (!checkpointed && e > now) {
+            wg_cursor_put(run, &q);
+            wg_fast_checkpoint(t, core);
+            checkpointed = true;
+        }
+        const bool ordered = by_the_book && run->ordered; /* by the instruction before this one */
+        const uint32_t pc = q.pc;
+        outcome is = ENTERED;
+        if (ordered)
+            run->ordered = false;
+        if (!plain)
+            is = special_line(t, core, line, op, e, pc, &stop);
+        if (is == ENTERED)
+            is = execute(t, core, op, e, &q, &stop, &settled, loop);
+        if (is == LATER || (is == OTHER && !step(t, core, op, e, &q, &stop, &checkpointed))) {
+            run->ordered = ordered;
+            wg_cursor_put(run, &q);
             return e;
-    }
-    if (!checkpointed && e > now) {
-        PUT();
-        wg_fast_checkpoint(t, core);
-        checkpointed = true;
-    }
-    ordered = run->ordered;
-    run->ordered = false;
-    if (!plain) {
-        if (line->checked != k->epoch) {
-            wg_fetch_ahead(t, core, line, e);
-            stop = wg_min64(stop, wg_fetch_next(t, core));
         }
-        if (line->tag & WG_LINE_STALE)
-            goto stale;
-    }
-    goto *labels[op->code];
-
-/* The instruction is in EX1; see wg_entered(). */
-#define ENTERED(dest_, filled_) \
-    do { \
-        const uint64_t full = (filled_), before = run->retired[(number - 1) % WG_RETIRE_RING]; \
-        const unsigned slot = (unsigned)(number % WG_RETIRE_RING), dest = (dest_); \
-        run->filled[slot] = full; \
-        run->retired[slot] = before == WG_NEVER ? WG_NEVER : wg_max64(before + 1, full); \
-        dests = dests << 8 | dest; \
-        number++; \
-        last = e; \
-        pc += 4; \
-        if (run->loads && dest != WG_NO_DEST) \
-            wg_overwritten(run, dest); \
-    } while (0)
-
-#define ALU(name, expression) \
-    L_##name : r[op->rd] = (expression); \
-    goto computed;
-#define MULTIPLY(name, expression) L_##name : goto other;
-#include "riscv/alu.inc"
-#undef ALU
-#undef MULTIPLY
-
-computed:
-    ENTERED(op->rd, e + 1);
-    at = e + 1;
-    goto next;
-
-L_LOAD : {
-    uint32_t address = A + I, value;
-    unsigned bytes = op->spare == 9 ? 2 : 1u << (op->spare & 3);
-    uint64_t m, answered;
-    if (address & (bytes - 1))
-        goto other;
-    run->number = number;
-    wg_lsu_result result = wg_lsu_load(t, core, address, op->spare, pc, e, &value, &m, &answered);
-    if (result == WG_LSU_LATER)
-        goto later;
-    if (result == WG_LSU_SHARED && address >= t->arch->l1_bytes)
-        goto other;
-    if (result == WG_LSU_SHARED) { /* it waits in EX1 for its cycle */
-        run->ex1 = (wg_ex1){.entered = e,
-                            .number = number,
-                            .address = address,
-                            .pc = pc,
-                            .kind = WG_EX1_LOAD,
-                            .size = op->spare,
-                            .rd = op->rd,
-                            .path = WG_PATH_L1,
-                            .bytes = (uint8_t)bytes};
-        run->filled[number % WG_RETIRE_RING] = run->retired[number % WG_RETIRE_RING] = WG_NEVER;
-        dests = dests << 8 | op->rd;
-        number++;
-        last = e;
-        pc += 4;
-        at = e + 1;
+        if (is == ENTERED && !by_the_book && !watched) {
+            if (q.pc != pc + 4 || ends_line(op + 1))
+                goto enter;
+            continue;
+        }
+        wg_cursor_put(run, &q);
         if (watched)
-            goto next;
-        LEAVE(WG_NEVER);
-    }
-    if (answered > e + 2)
-        settled = number + 2 * WG_RETIRE_QUEUE;
-    ENTERED(op->rd, answered);
-    r[op->rd] = value;
-    at = m;
-    goto next;
-}
-
-L_STORE : {
-    uint32_t address = A + I;
-    unsigned bytes = wg_store_bytes[op->spare % 3];
-    bool own = address - WG_RAM_BASE < t->arch->ram_bytes[core];
-    uint64_t m;
-    if ((!own && address >= t->arch->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
-        goto other;
-    wg_ex1 x = {.entered = e,
-                .pc = pc,
-                .kind = WG_EX1_STORE,
-                .address = address,
-                .data = {B},
-                .bytes = (uint8_t)bytes,
-                .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
-    wg_lsu_result result = wg_lsu_store(t, core, &x, &m);
-    if (result == WG_LSU_SHARED)
-        goto other;
-    if (result == WG_LSU_LATER)
-        goto later;
-    run->stored = e;
-    ENTERED(WG_NO_DEST, m + 1);
-    at = m;
-    if (!wg_fast_is_solo(k)) /* it may leave soon, and be seen by others: run no further than that */
-        stop = wg_min64(stop, wg_lsu_next(t, core));
-    goto next;
-}
-
-L_BEQ:
-L_BNE:
-L_BLT:
-L_BGE:
-L_BLTU:
-L_BGEU:
-    if (op->imm == pc)
-        goto other;
-    PUT();
-    wg_step_branch(t, core, op, e);
-    if (wg_fast_is_solo(k) && run->pc < pc && run->pc == op->imm && wg_fast(t, WG_FAST_LOOPS) &&
-        wg_fast_loop_edge(t, core, pc, stop, loop))
-        settled = run->number + 2 * WG_RETIRE_QUEUE;
-    GET();
-    goto stepped;
-
-later:
-    run->ordered = ordered;
-    LEAVE(e);
-
-stale : { /* reported when its cycle comes */
-    uint32_t word;
-    if (e > now || k->solo_saved)
-        goto later;
-    wg_l1_read(t, pc, 4, &word);
-    if (word != op->word) {
-        k->acted = true;
-        wg_findf(
-            t, WG_F_CORE_STALE_CODE,
-            (wg_finding){
-                .agent = (uint8_t)core, .pc = pc, .has_pc = true, .word = op->word, .has_word = true, .value = word},
-            "L1 now holds 0x%08x", word);
-    }
-}
-L_ILLEGAL:
-L_LINE_END:
-L_LINE_END_LATE:
-L_NOP:
-L_PUSH:
-L_JAL:
-L_JALR:
-L_DIV:
-L_DIVU:
-L_REM:
-L_REMU:
-L_FENCE:
-L_BREAK:
-L_MRET:
-L_CSR:
-L_ATOMIC:
-L_FP:
-L_FMOVE:
-L_VECTOR:
-other:
-    PUT();
-    if (!wg_step(t, core, op, e)) {
-        run->ordered = ordered;
-        return e;
-    }
-    GET();
-    forwards = !wg_one_at_a_time(k); /* cfg0 may have been written */
-    plain = plain && line->checked == k->epoch;
-    if (k->acted) { /* what has been reported or seen from outside is not taken back */
-        k->acted = false;
-        k->saved_at = WG_NEVER;
-        checkpointed = wg_fast_is_solo(k);
-        stop = wg_min64(stop, wg_max64(t->sched.next[WG_AGENT_HOST], now + 1)); /* mret: the next interrupt */
-    }
-    if (run->sq_count) /* a store that others will see may leave soon: run no further than that */
-        stop = wg_min64(stop, wg_lsu_next(t, core));
-    if (wg_core_log_full(k))
-        stop = 0;
-stepped:
-    if (watched)
-        goto next;
-    if (run->halt || run->ex1.kind)
-        return WG_NEVER;
-    if (pc != WG_PC_OF(op) + 4 || run->ordered)
-        goto enter;
-next:
-    if (watched) {
-        PUT();
-        if (wg_touch_watched(t))
-            consume(t, core, op, WG_PC_OF(op));
-        WG_EMIT(t, WG_EV_CORE_RETIRE, core, .a = WG_PC_OF(op), .word = op->word,
-                .b = op->rd < WG_REG_SINK ? r[op->rd] : 0, .pc = WG_PC_OF(op), .c = op->rd);
+            emit_retired(t, core, op, pc);
         if (run->halt || run->ex1.kind)
             return WG_NEVER;
-        goto enter;
+        plain = plain && line->checked == k->epoch;
+        by_the_book = wg_one_at_a_time(k); /* cfg0 may have been written */
+        if (watched || q.pc != pc + 4 || run->ordered || ends_line(op + 1))
+            goto enter;
     }
-    op++;
-    if (op->code == WG_OP_LINE_END || op->code == WG_OP_LINE_END_LATE || op->rs3)
-        goto enter;
-    goto dispatch;
-#undef PUT
-#undef GET
-#undef LEAVE
-#undef ENTERED
 }
-#undef A
-#undef B
-#undef I
 
 uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
 {

@@ -160,12 +160,11 @@ void wg_core_normalize(const wg_tile *t, unsigned core, wg_core_run *run)
         unsigned slot = (unsigned)((run->number - 1 - i) % WG_RETIRE_RING);
         if (run->retired[slot] <= run->at)
             break;
-        retired[i] = run->retired[slot];
-        filled[i] = run->filled[slot] > run->at ? run->filled[slot] : 0;
+        retired[slot] = run->retired[slot];
+        filled[slot] = run->filled[slot] > run->at ? run->filled[slot] : 0;
         dests |= (run->dests >> 8 * i & 0xFF) << 8 * i;
     }
     memcpy(run->retired, retired, sizeof retired);
     memcpy(run->filled, filled, sizeof filled);
     run->dests = dests;
-    run->number = 0;
 }

@@ -22,21 +22,6 @@ static inline void wg_sq_pop(wg_core_run *run)
     run->sq_count--;
 }
 
-/* The queue is that of `from`, so many cycles later and bytes further on; the data are in their places already. */
-static inline void wg_sq_repeat(wg_core_run *run, const wg_core_run *from, uint64_t later, uint32_t further)
-{
-    for (unsigned i = 0; i < from->sq_count; i++) {
-        wg_store *s = wg_sq_at(run, i);
-        uint32_t data[4];
-        memcpy(data, s->data, sizeof data);
-        *s = *wg_sq_peek(from, i);
-        memcpy(s->data, data, sizeof data);
-        s->first += later;
-        s->entered += later;
-        s->address += further;
-    }
-}
-
 static inline unsigned wg_load_bytes(uint8_t size) { return size == 9 ? 2u : 1u << (size & 3); }
 
 /* One, two or four bytes: a length that the compiler knows is copied by one store. */

@@ -81,18 +81,46 @@ static inline void wg_overwritten(wg_core_run *run, unsigned dest)
             run->load[i].rd = WG_REG_SINK;
 }
 
-/* The instruction has entered EX1 in `e`; its result can be forwarded from `filled` (WG_NEVER: unknown). */
-static inline void wg_entered(wg_core_run *run, uint64_t e, uint8_t dest, uint64_t filled)
+/* What every instruction changes. Executors keep it in registers, and put it back before anybody else looks. */
+typedef struct wg_cursor {
+    uint64_t at, number, dests, last; /* as in wg_core_run */
+    uint32_t pc;
+} wg_cursor;
+
+static inline wg_cursor wg_cursor_of(const wg_core_run *run)
 {
-    unsigned slot = (unsigned)(run->number % WG_RETIRE_RING);
-    uint64_t before = run->retired[(run->number - 1) % WG_RETIRE_RING];
+    return (wg_cursor){.at = run->at, .number = run->number, .dests = run->dests, .last = run->last, .pc = run->pc};
+}
+
+static inline void wg_cursor_put(wg_core_run *run, const wg_cursor *q)
+{
+    run->at = q->at;
+    run->number = q->number;
+    run->dests = q->dests;
+    run->last = q->last;
+    run->pc = q->pc;
+}
+
+/* The instruction has entered EX1 in `e`; its result can be forwarded from `filled` (WG_NEVER: unknown). */
+static inline void wg_enter(wg_core_run *run, wg_cursor *q, uint64_t e, unsigned dest, uint64_t filled)
+{
+    const unsigned slot = (unsigned)(q->number % WG_RETIRE_RING);
+    const uint64_t before = run->retired[(q->number - 1) % WG_RETIRE_RING];
     run->filled[slot] = filled;
     run->retired[slot] = before == WG_NEVER || filled == WG_NEVER ? WG_NEVER : wg_max64(before + 1, filled);
-    run->dests = run->dests << 8 | dest;
-    run->number++;
-    run->last = e;
+    q->dests = q->dests << 8 | dest;
+    q->number++;
+    q->last = e;
     if (dest != WG_NO_DEST && run->loads && filled != WG_NEVER)
         wg_overwritten(run, dest);
+}
+
+/* The same, without a cursor. */
+static inline void wg_entered(wg_core_run *run, uint64_t e, uint8_t dest, uint64_t filled)
+{
+    wg_cursor q = wg_cursor_of(run);
+    wg_enter(run, &q, e, dest, filled);
+    wg_cursor_put(run, &q);
 }
 
 /* issue.c: the cycle in which `op` enters EX1; false if that is not known yet. With why->retry_at set, it is known only
@@ -134,18 +162,49 @@ static inline bool wg_branch_taken(uint8_t code, uint32_t A, uint32_t B)
     default: return false;
     }
 }
-/* One result from two registers and an immediate, and nothing else. */
-static inline bool wg_is_arithmetic(uint8_t code)
+/* The value of a one-cycle integer instruction; false if it is another one. */
+static inline __attribute__((always_inline)) bool wg_alu(const wg_op *op, const uint32_t *r, uint32_t *value)
 {
-    switch (code) {
-#define ALU(name, expression) case WG_OP_##name:
-#define MULTIPLY(name, expression) case WG_OP_##name:
+#define A r[op->rs1]
+#define B r[op->rs2]
+#define I op->imm
+    switch (op->code) {
+#define ALU(name, expression) \
+    case WG_OP_##name: \
+        *value = (expression); \
+        return true;
+#define MULTIPLY(name, expression)
 #include "riscv/alu.inc"
 #undef ALU
 #undef MULTIPLY
-    case WG_OP_NOP: return true;
     default: return false;
     }
 }
+/* The same of a multiplication. */
+static inline bool wg_multiply(const wg_op *op, const uint32_t *r, uint32_t *value)
+{
+    switch (op->code) {
+#define ALU(name, expression)
+#define MULTIPLY(name, expression) \
+    case WG_OP_##name: \
+        *value = (expression); \
+        return true;
+#include "riscv/alu.inc"
+#undef ALU
+#undef MULTIPLY
+    default: return false;
+    }
+#undef A
+#undef B
+#undef I
+}
+/* One result from two registers and an immediate, and nothing else. */
+static inline bool wg_is_arithmetic(const wg_op *op)
+{
+    static const uint32_t none[WG_REG_SINK + 1];
+    uint32_t value;
+    return op->code == WG_OP_NOP || wg_alu(op, none, &value) || wg_multiply(op, none, &value);
+}
+static inline bool wg_is_branch(uint8_t code) { return code >= WG_OP_BEQ && code <= WG_OP_BGEU; }
 
 #endif

@@ -186,17 +186,10 @@ static bool meets_clock(const wg_core_run *run, const wg_op *op)
     case WG_OP_MRET:
     case WG_OP_CSR:
     case WG_OP_VECTOR: return true;
-#define BRANCH(name, condition) case WG_OP_##name:
-#include "riscv/branch.inc"
-#undef BRANCH
     case WG_OP_JAL: return op->imm == run->pc;
-    default: return false;
+    default: return wg_is_branch(op->code) && op->imm == run->pc;
     }
 }
-
-#define A run->r[op->rs1]
-#define B run->r[op->rs2]
-#define I op->imm
 
 bool wg_step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
 {
@@ -211,36 +204,31 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
             return false;
         k->acted = true;
     }
+    if (wg_multiply(op, run->r, &value)) {
+        occupies = t->timing->mul_occupies;
+        result = t->timing->mul_result;
+        goto entered;
+    }
+    if (wg_alu(op, run->r, &value))
+        goto entered;
+    if (wg_is_branch(op->code)) {
+        wg_step_branch(t, core, op, e);
+        return true;
+    }
     switch (op->code) {
-#define ALU(name, expression) \
-    case WG_OP_##name: \
-        value = (expression); \
-        break;
-#define MULTIPLY(name, expression) \
-    case WG_OP_##name: \
-        value = (expression); \
-        occupies = t->timing->mul_occupies; \
-        result = t->timing->mul_result; \
-        break;
-#include "riscv/alu.inc"
-#undef ALU
-#undef MULTIPLY
     case WG_OP_NOP: break;
     case WG_OP_DIV:
     case WG_OP_DIVU:
     case WG_OP_REM:
     case WG_OP_REMU:
-        value = wg_divide(op->code, A, B, &occupies);
+        value = wg_divide(op->code, run->r[op->rs1], run->r[op->rs2], &occupies);
         result = occupies;
         break;
-    case WG_OP_FMOVE: value = A; break;
+    case WG_OP_FMOVE: value = run->r[op->rs1]; break;
     case WG_OP_FP:
         value = wg_fp_execute(k, op);
         result = 2;
         break;
-#define BRANCH(name, condition) case WG_OP_##name:
-#include "riscv/branch.inc"
-#undef BRANCH
     case WG_OP_JAL:
     case WG_OP_JALR: wg_step_branch(t, core, op, e); return true;
     case WG_OP_LOAD:
@@ -284,12 +272,10 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
     }
     default: illegal(t, core, op); break; /* treated as a nop */
     }
+entered:
     wg_entered(run, e, op->rd, e + result);
     run->r[op->rd] = value;
     run->at = e + occupies;
     run->pc += 4;
     return true;
 }
-#undef A
-#undef B
-#undef I

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every field of a tile's state is in src/engine/state_fields.c: with a range, or said to need none.
+"""Every member of a tile's state is in src/engine/state.def, with its kind.
 
 usage: test_state_fields.py CC SOURCE_ROOT
 """
@@ -13,6 +13,7 @@ import suite
 from suite import test
 
 CC, ROOT = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+BIT_FIELDS = ("b_valid", "debug_valid", "debug_control")
 WALK = r"""
 import gdb
 done = set()
@@ -56,16 +57,18 @@ def structures(d):
 
 
 def tables():
-    """{structure: {member: macro}} as the source lists them."""
-    source = (ROOT / "src/engine/state_fields.c").read_text()
+    """{structure: {member: kind}} as the source lists them."""
+    source = (ROOT / "src/engine/state.def").read_text()
     found = {}
-    for name, body in re.findall(r"#define T (\w+)\n(.*?)#undef T", source, re.S):
+    for name, body in re.findall(r"#define T (\w+)\nSTATE\n(.*?) END\(", source, re.S):
         listed = {}
-        for macro, arguments in re.findall(r"\b([A-Z][A-Z0-9]+)\(((?:[^()]|\([^()]*\))*)\)", body[body.index("TABLE"):].split("(", 1)[1]):
-            names = arguments.split(",") if macro in ("ANY", "DERIVED") else arguments.split(",")[:1]
-            for n in names:
-                listed.setdefault(re.split(r"[.\[]", n.strip())[0], macro)
-        found[name] = listed
+        for kind, arguments in re.findall(r"\b([A-Z][A-Z0-9_]+)\(((?:[^()]|\([^()]*\))*)\)", body):
+            member = re.split(r"[.\[]", arguments.split(",")[0].strip())[0]
+            if kind == "BITS":
+                listed.update(dict.fromkeys(BIT_FIELDS, kind))
+            elif kind != "PAD":
+                listed.setdefault(member, kind.removeprefix("A_"))
+        found["wg_" + name] = listed
     return found
 
 
@@ -77,7 +80,7 @@ def every_field_is_listed(d):
     real["wg_tile"] = {m: real["wg_tile"][m] for m in state[state.index("sched"):]}
     for name, fields in listed.items():
         missing, unknown = real[name].keys() - fields.keys(), fields.keys() - real[name].keys()
-        assert not missing, f"{name}: {sorted(missing)} not listed in state_fields.c"
+        assert not missing, f"{name}: {sorted(missing)} not listed in state.def"
         assert not unknown, f"{name}: {sorted(unknown)} listed, but no members"
 
 
@@ -85,10 +88,8 @@ def every_field_is_listed(d):
 def truth_values_are_checked(d):
     real, listed = structures(d), tables()
     for name, fields in listed.items():
-        for member, macro in fields.items():
-            if real[name][member] in ("bool", "_Bool") and macro == "ANY":
-                # Bit-fields of one bit hold nothing else.
-                assert (name, member) in {("wg_frontend", m) for m in ("b_valid", "debug_valid", "debug_control")}, (name, member)
+        for member, kind in fields.items():
+            assert real[name][member] not in ("bool", "_Bool") or kind in ("BOOL", "BITS", "DERIVED"), (name, member, kind)
 
 
 suite.run()

@@ -132,9 +132,9 @@ static inline void forge_snapshot(forge *f, char *snapshot)
         else if (how % 8 == 2)
             snapshot[FORGE_HEADER + state + l1 + box + forge_below(f, (uint32_t)loops)] ^= (char)(1u << (how >> 8 & 7));
         else if (how % 8 == 1 && box)
-            forge_field(f, wg_state_of_box, snapshot + FORGE_HEADER + state + l1);
+            forge_field(f, &wg_state_noc_box, snapshot + FORGE_HEADER + state + l1);
         else
-            forge_field(f, wg_state_of_tile, tile);
+            forge_field(f, &wg_state_tile, tile);
     } while (f->size > 12);
     forge_sum(snapshot, forge_bytes(snapshot));
 }
