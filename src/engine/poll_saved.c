@@ -13,7 +13,7 @@
 
 typedef struct numbers {
     uint64_t bytes; /* of all */
-    uint64_t look_at, stop_at, careful, careful_until, disturbed, references, may_stop, reference, stare_until, keyed;
+    uint64_t look_at, stop_at, observed, observed_until, disturbed, references, may_stop, reference, stare_until, keyed;
     uint64_t found_at, endless, copied, tries, seen_at, signature, number[WG_POLL_COUNTS], polls;
     uint64_t refusals, progress, rest_at;
 } numbers;
@@ -35,8 +35,8 @@ void wg_poll_save(const wg_device *dev, void *to)
     numbers n = {.bytes = wg_poll_saved_bytes(dev),
                  .look_at = p->look_at,
                  .stop_at = p->stop_at,
-                 .careful = p->careful,
-                 .careful_until = p->careful_until,
+                 .observed = p->observed,
+                 .observed_until = p->observed_until,
                  .disturbed = p->disturbed,
                  .references = p->references,
                  .may_stop = p->may_stop,
@@ -86,8 +86,8 @@ void wg_poll_load(wg_device *dev, const void *from)
     in += sizeof n;
     p->look_at = n.look_at;
     p->stop_at = n.stop_at;
-    p->careful = n.careful;
-    p->careful_until = n.careful_until;
+    p->observed = n.observed;
+    p->observed_until = n.observed_until;
     p->disturbed = n.disturbed;
     p->references = (unsigned)n.references;
     p->may_stop = n.may_stop != 0;
