@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-#include "fast/works.h"
+#include "fast/lanes.h"
 #include "tile/l1.h"
 
 static bool is_nop(uint32_t word) { return word >> 24 == 0x02; }
@@ -779,7 +779,7 @@ void wg_pack_burst_ends(wg_pack_burst *b, uint64_t now)
         wg_stall busy = {WG_STALL_UNIT_BUSY, WG_UNIT_PACK, WG_AGENT_PACK, b->p->free_at};
         wg_gate_stalls(f, &busy, b->from);
         f->moved = false;
-        s->wake_filter[b->thread] = ~wg_waits_for(f);
+        s->wake_filter[b->thread] = ~wg_lane_waits_for(f);
         uint64_t at = b->p->free_at > now ? b->p->free_at : now;
         if (f->fifo_count && !f->mop_active && f->mop.ready_at >= now && f->mop.ready_at < at)
             at = f->mop.ready_at; /* as wg_next_look() */

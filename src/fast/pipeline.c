@@ -1,22 +1,96 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cycles of units and threads alone, one behind the other, and the shorter forms of them.
+ * Cycles in which nobody acts but units and threads, one behind the other: phases B and D to G of wg_tile_cycle(). Where a
+ * unit or a thread wakes somebody else in its own cycle, the rest of that cycle is run as ever.
  */
 #include "fast/fast.h"
 
 #include "engine/cycle.h"
 #include "engine/device.h"
 #include "fast/bursts.h"
+#include "fast/lanes.h"
 #include "fast/pack_burst.h"
-#include "fast/works.h"
-#include "frontend/replay.h"
-
-/* ---- Units and threads among themselves ---------------------------------------------------------------- */
 
 enum {
     PIPELINE = WG_UNITS_BITS | WG_THREADS_BITS,
     OTHERS = WG_CORES_BITS | WG_REGIONS_BITS | WG_PUSHES_BITS | WG_OUTSIDE_BITS
 };
+
+/* Every stage has an instruction and lets it pass: all of them at one glance. */
+static inline bool streams(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    if (!wg_frontend_streams(f, t->sched.now))
+        return false;
+    wg_filter_wakes(&t->sched, thread, 0);
+    wg_appoint_next(&t->sched, WG_AGENT_THREAD0 + thread);
+    wg_push_room(t, f, thread, 1);
+    return true;
+}
+
+/* `arbitrate`: wg_gates() is to serve all heads, whatever they want. */
+__attribute__((noinline)) static void lanes(wg_tile *t, unsigned due, bool arbitrate)
+{
+    for (unsigned mask = due; mask; mask &= mask - 1)
+        if (streams(t, wg_frontend_of(t, (unsigned)__builtin_ctz(mask)), (unsigned)__builtin_ctz(mask)))
+            due &= ~(mask & -mask);
+    unsigned unit[WG_THREADS], wanting = 0, units = 0;
+    for (unsigned mask = due; mask; mask &= mask - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(mask);
+        unit[i] = wg_lane_look(t, wg_frontend_of(t, i), i);
+        if (unit[i] == WG_LANE_HELD)
+            continue;
+        wanting |= 1u << i;
+        arbitrate |= unit[i] == WG_LANE_GATES || units >> unit[i] & 1;
+        units |= 1u << unit[i];
+    }
+    if (__builtin_expect(arbitrate, 0)) {
+        if (wanting | t->backend.sync.core_waits)
+            wg_gates(t, wanting, false);
+    } else {
+        for (; units; units &= units - 1) /* in the order of the units */
+            for (unsigned mask = wanting; mask; mask &= mask - 1) {
+                const unsigned i = (unsigned)__builtin_ctz(mask);
+                if (unit[i] == (unsigned)__builtin_ctz(units))
+                    wg_lane_serve(t, wg_frontend_of(t, i), i, unit[i]);
+            }
+    }
+    for (unsigned mask = due; mask; mask &= mask - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(mask);
+        wg_frontend *f = wg_frontend_of(t, i);
+        wg_latch_clear_met(f);
+        wg_lane_move_up(t, f, i);
+        wg_lane_appoint(t, f, i);
+    }
+}
+
+/* The same for one lane that has nobody to arbitrate with. */
+WG_STAGE void lane_alone(wg_tile *t, wg_frontend *f, unsigned thread)
+{
+    unsigned unit = wg_lane_look(t, f, thread);
+    if (__builtin_expect(unit == WG_LANE_GATES, 0))
+        wg_gates(t, 1u << thread, false);
+    else
+        wg_lane_serve(t, f, thread, unit);
+    wg_latch_clear_met(f);
+    wg_lane_move_up(t, f, thread);
+    wg_lane_appoint(t, f, thread);
+}
+
+/* Somebody else than threads wants the Sync Unit, or soft reset keeps instructions out of a unit. */
+static inline bool must_arbitrate(const wg_tile *t)
+{
+    return t->backend.sync.core_waits | wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
+}
+
+bool wg_fast_frontends(wg_tile *t, unsigned due)
+{
+    if (!wg_fast(t, WG_FAST_FRONTENDS))
+        return false;
+    wg_fast_used(t, WG_FAST_FRONTENDS);
+    t->sched.phase = WG_PHASE_GATES; /* which nothing tells apart from D, F and G */
+    lanes(t, due, must_arbitrate(t));
+    return true;
+}
 
 /* The earliest appointment of those in `soon` that are among `agents`. */
 static inline uint64_t earliest(const wg_schedule *s, uint32_t agents)
@@ -50,89 +124,9 @@ static inline uint64_t woken_act(const wg_tile *t, uint64_t others)
     return others < t->horizon ? others : t->horizon;
 }
 
-/*
- * A row of cycles in which nobody acts but threads that give instructions of a MOP to units, each to one of its own:
- * phase B, and of D to G what is left when no wait is latched and the Replay Expander lets everything pass. It says where
- * it ends: somebody else has been woken, or it is more than that.
- */
+static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 typedef enum row_end { BETWEEN_CYCLES, BEFORE_REGIONS, BEFORE_PUSHES } row_end;
-
-typedef struct row_lane {
-    wg_frontend *f;
-    const wg_unit_ops *ops;
-    uint8_t thread, unit, agent;
-} row_lane;
-typedef struct lanes {
-    row_lane at[WG_THREADS]; /* in the order of their units, which is that of phase E */
-    unsigned count;
-    uint32_t threads; /* WG_AGENT_BIT of each */
-} lanes;
-
-static inline bool is_lane(const wg_tile *t, unsigned thread)
-{
-    enum { SIMPLE = 1u << WG_UNIT_UNPACK | 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR };
-    const wg_frontend *f = &t->frontend[thread];
-    return f->mop_active && !(f->busy & ~WG_F_WORKS) && !f->latch.block && wg_gate_count(f) &&
-           SIMPLE >> wg_gate_fifo_at(f, 0)->unit & 1;
-}
-
-/* Is it worth trying? All threads that are about to do something have to be in it. */
-static inline bool find_lanes(wg_tile *t, lanes *all)
-{
-    unsigned units = 0;
-    all->count = 0;
-    all->threads = 0;
-    for (unsigned i = 0; i < WG_THREADS; i++) {
-        if (!is_lane(t, i)) {
-            if (t->sched.soon >> (WG_AGENT_THREAD0 + i) & 1)
-                return false;
-            continue;
-        }
-        unsigned unit = wg_gate_fifo_at(&t->frontend[i], 0)->unit, k = all->count++;
-        if (units >> unit & 1)
-            return false;
-        units |= 1u << unit;
-        all->threads |= WG_AGENT_BIT(WG_AGENT_THREAD0 + i);
-        for (; k && all->at[k - 1].unit > unit; k--)
-            all->at[k] = all->at[k - 1];
-        all->at[k] = (row_lane){wg_frontend_of(t, i), wg_units[unit], (uint8_t)i, (uint8_t)unit,
-                                (uint8_t)(WG_AGENT_THREAD0 + i)};
-    }
-    return all->count && !t->backend.sync.core_waits && !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
-}
-
-/* Is the thread's cycle one of a row? */
-static inline bool is_usual(const row_lane *l)
-{
-    const wg_frontend *f = l->f;
-    unsigned head = f->down_head, gate_end = f->gate_end, entry = f->down[head % WG_DOWN_RING];
-    return !(!f->mop_active || head == gate_end || f->pool[entry & WG_E_PLACE].unit != l->unit ||
-             entry & (WG_E_TTSYNC | WG_E_PLAIN) ||
-             (gate_end != f->down_end && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY) || f->busy & ~WG_F_WORKS);
-}
-
-/* Phases E to G of it; when it looks next. */
-static inline uint64_t step(wg_tile *t, const row_lane *l)
-{
-    wg_schedule *s = &t->sched;
-    wg_frontend *f = l->f;
-    unsigned head = f->down_head, gate_end = f->gate_end;
-    bool behind = gate_end != f->down_end;
-    wg_gate_serve(t, f, l->thread, l->ops, l->unit);
-    head += f->moved;
-    if (behind && (uint8_t)(gate_end - head) < WG_GATE_FIFO) {
-        f->gate_end = (uint8_t)(gate_end + 1);
-        f->moved = true;
-        wg_push_room(t, f, l->thread, 2);
-    }
-    s->phase = WG_PHASE_MOP;
-    if (!wg_mop_loops(t, f))
-        wg_mop(t, l->thread, false);
-    if (f->moved)
-        return s->now + 1;
-    s->wake_filter[l->thread] = ~wg_waits_for(f);
-    return wg_next_look(t, f);
-}
 
 /* Is it worth trying whether PACRs can go faster yet (pack_burst.h)? Not while others are about to do something. */
 static inline bool bursts(const wg_schedule *s, uint64_t others)
@@ -141,200 +135,29 @@ static inline bool bursts(const wg_schedule *s, uint64_t others)
     return others > s->now + LEAST && !(s->soon & OTHER);
 }
 
-__attribute__((noinline)) static row_end row(wg_tile *t, const lanes *all, uint64_t until)
-{
-    wg_schedule *s = &t->sched;
-    const uint32_t others_mask = OTHERS | (WG_THREADS_BITS & ~all->threads);
-    uint64_t now = s->now;
-    bool burst = t->arch->pack.interfaces && all->at[all->count - 1].unit == WG_UNIT_PACK && bursts(s, until);
-    s->woken = 0;
-    for (;;) {
-        s->now = now;
-        if (s->soon & WG_UNITS_BITS) {
-            s->phase = WG_PHASE_COMPLETIONS;
-            for (uint32_t mask = s->soon & WG_UNITS_BITS; mask; mask &= mask - 1)
-                wg_tile_tick(t, (unsigned)__builtin_ctz(mask));
-            if (s->woken & others_mask)
-                return BEFORE_REGIONS;
-        }
-        uint64_t next = WG_NEVER;
-        for (unsigned i = 0; i < all->count; i++)
-            if (s->next[all->at[i].agent] <= now && !is_usual(&all->at[i]))
-                return BEFORE_REGIONS;
-        for (unsigned i = 0; i < all->count; i++) {
-            uint64_t *at = &s->next[all->at[i].agent];
-            if (*at <= now) {
-                *at = step(t, &all->at[i]);
-                s->soon |= WG_AGENT_BIT(all->at[i].agent);
-                if (*at == WG_NEVER)
-                    s->soon &= ~WG_AGENT_BIT(all->at[i].agent);
-            }
-            next = *at < next ? *at : next;
-        }
-        if (s->woken & others_mask)
-            return BEFORE_PUSHES;
-        if (next != now + 1) {
-            uint64_t unit_next = earliest(s, WG_UNITS_BITS);
-            next = unit_next < next ? unit_next : next;
-        }
-        if (next >= until || next >= s->later || (burst && wg_pack_accepted_in(t, now)) ||
-            t->dev->stop_requested | (t->backend.scalar.refusals != 0)) {
-            s->now = now + 1;
-            s->phase = WG_PHASE_ARRIVALS;
-            return BETWEEN_CYCLES;
-        }
-        now = next;
-    }
-}
-
-/* ---- One thread alone ----------------------------------------------------------------------------------- */
-
-/*
- * The same for a thread that is alone, whatever makes its instructions (MOP Expander, Replay Expander or its core). Those
- * for units that take one at a time go the short way.
- */
-enum {
-    ALONE_UNITS =
-        1u << WG_UNIT_UNPACK | 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_PACK | 1u << WG_UNIT_VECTOR | 1u << WG_UNIT_MISC
-};
-static inline bool is_alone(const wg_tile *t, unsigned thread)
-{
-    for (unsigned i = 0; i < WG_THREADS; i++)
-        if (i != thread && is_lane(t, i)) /* about to go on with it */
-            return false;
-    return !t->backend.sync.core_waits && !wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
-}
-
 /* It has a head at the gate, which no latched wait catches, and nothing but itself is in its way. */
 static inline bool is_plain(const wg_frontend *f)
 {
     return !(f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy))) && !f->latch.block && wg_gate_count(f);
 }
 
-/* PACRs may go faster yet (pack_burst.h), if there are some more. */
-static inline bool bursts_alone(const wg_tile *t, unsigned thread, uint64_t until)
-{
-    enum { INSTRUCTIONS = 4 };
-    const wg_frontend *f = &t->frontend[thread];
-    if (!t->arch->pack.interfaces || !wg_gate_count(f) || !bursts(&t->sched, until))
-        return false;
-    return f->mop_active ? f->mop.i + INSTRUCTIONS < f->mop.inner || f->mop.j + 1 < f->mop.outer
-                         : (uint8_t)(f->down_end - f->down_head) > INSTRUCTIONS &&
-                               wg_gate_fifo_at(f, INSTRUCTIONS)->unit == WG_UNIT_PACK;
-}
-
-/* Phase G. */
-static inline void fill(wg_tile *t, wg_frontend *f, unsigned thread)
-{
-    if (f->mux_busy) {
-        if (!wg_mop_loops(t, f))
-            wg_mop(t, thread, false);
-        return;
-    }
-    if (f->fifo[f->fifo_head] & WG_E_MOP)
-        wg_mop(t, thread, false);
-    else
-        wg_mux_passes(t, f, thread);
-}
-
-static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+enum {
+    MANY = 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_VECTOR | 1u << WG_UNIT_NONE, /* what may be taken many at a time */
+};
+#define MAKES (WG_F_BYTE(mop_active) | WG_F_BYTE(replay_busy)) /* an expander makes instructions */
 
 /* MVMULs, vector instructions and NOPs may go many at a time: for how many cycles they have. */
-static inline unsigned burst_alone(wg_tile *t, const wg_frontend *f, unsigned thread, uint64_t until)
+static inline unsigned burst_alone(wg_tile *t, const wg_frontend *f, unsigned thread, unsigned unit, uint64_t until)
 {
     const wg_schedule *s = &t->sched;
-    unsigned entry = f->down[f->down_head % WG_DOWN_RING];
-    unsigned unit = f->pool[entry & WG_E_PLACE].unit;
-    if (!wg_fast(t, WG_FAST_BURSTS))
+    const uint32_t own = WG_AGENT_BIT(WG_AGENT_THREAD0 + thread);
+    if (!is_plain(f))
         return 0;
-    if (unit == WG_UNIT_MATRIX && is_plain(f))
-        return wg_matrix_burst(t, thread, least(until, earliest(s, WG_UNITS_BITS & ~WG_AGENT_BIT(WG_AGENT_MATRIX))));
-    if (unit == WG_UNIT_VECTOR && f->busy & (WG_F_BYTE(mop_active) | WG_F_BYTE(replay_busy)) && is_plain(f))
-        return wg_vector_burst(t, thread, least(until, earliest(s, WG_UNITS_BITS & ~WG_AGENT_BIT(WG_AGENT_VECTOR))));
-    if (entry & WG_E_PASSES && f->mop_active)
-        return wg_nop_burst(t, 1u << thread, least(until, earliest(s, WG_UNITS_BITS)));
-    return 0;
-}
-
-__attribute__((noinline)) static row_end alone(wg_tile *t, unsigned thread, uint64_t until, uint64_t end)
-{
-    wg_schedule *s = &t->sched;
-    wg_frontend *f = wg_frontend_of(t, thread);
-    uint64_t *next = &s->next[WG_AGENT_THREAD0 + thread], now = s->now;
-    const uint32_t own = WG_AGENT_BIT(WG_AGENT_THREAD0 + thread), others_mask = OTHERS | (WG_THREADS_BITS & ~own);
-    s->woken = 0;
-    for (;;) {
-        s->now = now;
-        unsigned cycles = *next <= now ? burst_alone(t, f, thread, least(until, s->later)) : 0;
-        t->fast_uses[WG_FAST_BURSTS] += cycles != 0;
-        if (cycles) {
-            now += cycles;
-            *next = now;
-            if (now >= until || now >= s->later) {
-                s->now = now;
-                s->phase = WG_PHASE_ARRIVALS;
-                return BETWEEN_CYCLES;
-            }
-            continue;
-        }
-        if (s->soon & WG_UNITS_BITS) {
-            s->phase = WG_PHASE_COMPLETIONS;
-            for (uint32_t mask = s->soon & WG_UNITS_BITS; mask; mask &= mask - 1)
-                wg_tile_tick(t, (unsigned)__builtin_ctz(mask));
-            if (s->woken & others_mask)
-                return BEFORE_REGIONS;
-        }
-        uint64_t after = now + 1;
-        if (*next <= now) {
-            unsigned head = f->down_head, gate_end = f->gate_end, entry = f->down[head % WG_DOWN_RING];
-            unsigned unit = f->pool[entry & WG_E_PLACE].unit;
-            bool behind = gate_end != f->down_end, plays = f->replay_busy;
-            if (!is_plain(f) || !(ALONE_UNITS >> unit & 1) || entry & WG_E_TTSYNC ||
-                (plays ? !wg_replay_usual(t, f) : behind && f->down[gate_end % WG_DOWN_RING] & WG_E_REPLAY)) {
-                s->phase = WG_PHASE_LATCHES;
-                *next = WG_NEVER;
-                s->soon &= ~own;
-                wg_frontends(t, 1u << thread);
-            } else {
-                wg_gate_serve(t, f, thread, wg_units[unit], unit);
-                if (plays) {
-                    wg_replay_goes_on(t, f);
-                } else if (behind && (uint8_t)(gate_end - f->down_head) < WG_GATE_FIFO) {
-                    f->gate_end = (uint8_t)(gate_end + 1);
-                    f->moved = true;
-                    wg_push_room(t, f, thread, 2);
-                }
-                s->phase = WG_PHASE_MOP;
-                fill(t, f, thread);
-                *next = after;
-                if (!f->moved) {
-                    s->wake_filter[thread] = ~wg_waits_for(f);
-                    *next = wg_next_look(t, f);
-                    if (*next == WG_NEVER)
-                        s->soon &= ~own;
-                }
-            }
-            if (s->woken & others_mask) {
-                if (s->woken & others_mask & ~(uint32_t)WG_PUSHES_BITS)
-                    return BEFORE_PUSHES;
-                wg_tile_to_next(t); /* what it has made room for */
-                until = others_act(t, end);
-                if (s->soon & WG_THREADS_BITS & others_mask)
-                    return BETWEEN_CYCLES;
-            }
-        }
-        if (*next != after) {
-            uint64_t unit_next = earliest(s, WG_UNITS_BITS);
-            after = unit_next < *next ? unit_next : *next;
-        }
-        if (after >= until || after >= s->later || (wg_pack_accepted_in(t, now) && bursts_alone(t, thread, until)) ||
-            t->dev->stop_requested | (t->backend.scalar.refusals != 0)) {
-            s->now = now + 1;
-            s->phase = WG_PHASE_ARRIVALS;
-            return BETWEEN_CYCLES;
-        }
-        now = after;
-    }
+    if (unit == WG_UNIT_MATRIX)
+        return wg_matrix_burst(t, thread, least(until, earliest(s, PIPELINE & ~(WG_AGENT_BIT(WG_AGENT_MATRIX) | own))));
+    if (unit == WG_UNIT_VECTOR)
+        return wg_vector_burst(t, thread, least(until, earliest(s, PIPELINE & ~(WG_AGENT_BIT(WG_AGENT_VECTOR) | own))));
+    return f->mop_active ? wg_nop_burst(t, 1u << thread, least(until, earliest(s, PIPELINE & ~own))) : 0;
 }
 
 /* ---- Bursts of PACRs, and an unpacker at work ------------------------------------------------------------- */
@@ -369,11 +192,21 @@ static uint64_t others_pipeline(const wg_schedule *s, uint32_t but, uint64_t unt
 
 enum { UNPACKERS = WG_AGENT_BIT(WG_AGENT_UNPACK0) | WG_AGENT_BIT(WG_AGENT_UNPACK1) };
 
+/* The thread's head is an UNPACR of a MOP, which nothing but its unit can hold. */
+static inline bool unpacks(const wg_tile *t, unsigned thread)
+{
+    const wg_frontend *f = &t->frontend[thread];
+    return f->mop_active && !(f->busy & ~WG_F_WORKS) && !f->latch.block && wg_gate_count(f) &&
+           !(f->down[f->down_head % WG_DOWN_RING] & (WG_E_TTSYNC | WG_E_PLAIN)) &&
+           wg_gate_fifo_at(f, 0)->unit == WG_UNIT_UNPACK;
+}
+
 /* A cycle of the other thread and the unpackers; false: it ends there, *end says how. */
-static inline bool beside(wg_pack_burst *b, const row_lane *other, uint64_t now, uint32_t others_mask, row_end *end)
+static inline bool beside(wg_pack_burst *b, unsigned other, uint64_t now, uint32_t others_mask, row_end *end)
 {
     wg_tile *t = b->t;
     wg_schedule *s = &t->sched;
+    const unsigned agent = WG_AGENT_THREAD0 + other;
     s->now = now;
     s->phase = WG_PHASE_COMPLETIONS;
     bool usual = true;
@@ -382,8 +215,8 @@ static inline bool beside(wg_pack_burst *b, const row_lane *other, uint64_t now,
         wg_tile_tick(t, WG_AGENT_UNPACK0);
         usual = wg_pack_burst_goes_on(b);
     }
-    bool due = s->next[other->agent] <= now, accepts = wg_pack_burst_next(b) == now;
-    if (!usual || s->woken & others_mask || !wg_pack_burst_completes(b, now) || (due && !is_usual(other)) ||
+    bool due = s->next[agent] <= now, accepts = wg_pack_burst_next(b) == now;
+    if (!usual || s->woken & others_mask || !wg_pack_burst_completes(b, now) || (due && !unpacks(t, other)) ||
         (accepts && !wg_pack_burst_is_ready(b))) {
         wg_pack_burst_ends(b, now);
         wg_tile_tick(t, WG_AGENT_PACK);
@@ -394,7 +227,8 @@ static inline bool beside(wg_pack_burst *b, const row_lane *other, uint64_t now,
         wg_pack_burst_accepts(b);
     if (due) {
         wg_pack_burst_writes(b);
-        wg_appoint(s, other->agent, step(t, other));
+        (void)wg_take(t, agent);
+        wg_fast_frontends(t, 1u << other);
     }
     if (s->woken & others_mask || wg_pack_burst_is_over(b) || !wg_pack_burst_goes_on(b)) {
         wg_pack_burst_ends(b, now + 1);
@@ -413,22 +247,24 @@ static bool burst(wg_tile *t, uint64_t until, row_end *end)
     t->backend.pack.burst_until = 0;
     if (!wg_pack_burst_begins(t, &b))
         return false;
-    const row_lane *other = NULL;
-    lanes all;
-    if (find_lanes(t, &all) && all.count == 2 && all.at[0].unit == WG_UNIT_UNPACK)
-        other = &all.at[0];
+    unsigned other = WG_THREADS;
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (i != b.thread && s->soon >> (WG_AGENT_THREAD0 + i) & 1)
+            other = other == WG_THREADS && unpacks(t, i) ? i : WG_THREADS + 1;
+    if (other > WG_THREADS)
+        other = WG_THREADS;
     uint32_t mine = WG_AGENT_BIT(WG_AGENT_THREAD0 + b.thread) | WG_AGENT_BIT(WG_AGENT_PACK);
-    if (other)
-        mine |= WG_AGENT_BIT(other->agent) | UNPACKERS;
+    if (other < WG_THREADS)
+        mine |= WG_AGENT_BIT(WG_AGENT_THREAD0 + other) | UNPACKERS;
     uint64_t done = b.from;
     until = others_pipeline(s, mine, until);
     s->woken = 0;
-    if (other)
-        s->wake_filter[other->thread] = 0;
+    if (other < WG_THREADS)
+        s->wake_filter[other] = 0;
     for (;;) {
         uint64_t now = WG_NEVER;
-        if (other) {
-            now = s->next[WG_AGENT_UNPACK0] < s->next[other->agent] ? s->next[WG_AGENT_UNPACK0] : s->next[other->agent];
+        if (other < WG_THREADS) {
+            now = least(s->next[WG_AGENT_UNPACK0], s->next[WG_AGENT_THREAD0 + other]);
             now = now > done ? now : done;
         }
         uint64_t stop = now < until ? now : until;
@@ -461,19 +297,18 @@ static bool burst(wg_tile *t, uint64_t until, row_end *end)
 static inline bool nops(wg_tile *t, uint32_t threads, uint64_t others)
 {
     wg_schedule *s = &t->sched;
-    const unsigned first = (unsigned)__builtin_ctz(threads);
-    const wg_frontend *f = &t->frontend[first - WG_AGENT_THREAD0];
+    const wg_frontend *f = &t->frontend[(unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0];
     if (!f->mop_active || !(f->down[f->down_head % WG_DOWN_RING] & WG_E_PASSES))
         return false;
-    for (uint32_t mask = threads; mask; mask &= mask - 1)
-        if (s->next[__builtin_ctz(mask)] > s->now)
-            return false;
     unsigned cycles =
-        wg_nop_burst(t, threads >> WG_AGENT_THREAD0, least(least(others, s->later), earliest(s, WG_UNITS_BITS)));
-    s->now += cycles;
-    for (uint32_t mask = cycles ? threads : 0; mask; mask &= mask - 1)
-        s->next[__builtin_ctz(mask)] = s->now;
-    return cycles;
+        wg_nop_burst(t, threads >> WG_AGENT_THREAD0, least(least(others, s->later), earliest(s, PIPELINE & ~threads)));
+    if (!cycles)
+        return false;
+    wg_fast_used(t, WG_FAST_BURSTS);
+    s->now += cycles - 1;
+    for (uint32_t mask = threads; mask; mask &= mask - 1)
+        s->next[__builtin_ctz(mask)] = s->now + 1;
+    return true;
 }
 
 /* What is left of the cycle in which a row ends; then, who acts first. */
@@ -486,59 +321,75 @@ static uint64_t ends_row(wg_tile *t, row_end ends, uint64_t end)
     return others_act(t, end);
 }
 
-/*
- * Most of the time an instruction goes from a thread to a unit and ends there, and nobody else has an appointment. Those
- * cycles are run here one after the other: phases B and D to G as in wg_tile_cycle(), the others having nothing to do.
- * Where a unit or a thread wakes somebody else in its own cycle, the rest of that cycle is run as ever.
- */
+/* When units and threads act next, from the current cycle on. */
+static inline uint64_t upcoming(const wg_schedule *s)
+{
+    uint64_t next = earliest(s, WG_THREADS_BITS);
+    if (next > s->now)
+        next = least(next, earliest(s, WG_UNITS_BITS));
+    return next > s->now ? next : s->now;
+}
+
+/* Phases D to G of the threads in `due` (WG_AGENT_BIT), of one or more cycles. */
+static inline void threads(wg_tile *t, uint32_t due, uint64_t others)
+{
+    wg_schedule *s = &t->sched;
+    const bool arbitrate = must_arbitrate(t);
+    if ((due & (due - 1)) | arbitrate) {
+        if (wg_fast(t, WG_FAST_BURSTS) && nops(t, due, others))
+            return;
+        wg_fast_used(t, WG_FAST_FRONTENDS);
+        s->phase = WG_PHASE_GATES;
+        lanes(t, wg_take_all(t, due) >> WG_AGENT_THREAD0, arbitrate);
+        return;
+    }
+    const unsigned agent = (unsigned)__builtin_ctz(due), thread = agent - WG_AGENT_THREAD0;
+    wg_frontend *f = wg_frontend_of(t, thread);
+    const unsigned entry = f->down[f->down_head % WG_DOWN_RING], unit = f->pool[entry & WG_E_PLACE].unit;
+    if (MANY >> unit & 1 && f->busy & MAKES && wg_fast(t, WG_FAST_BURSTS)) {
+        unsigned cycles = burst_alone(t, f, thread, unit, least(others, s->later));
+        if (cycles) {
+            wg_fast_used(t, WG_FAST_BURSTS);
+            s->now += cycles - 1;
+            s->next[agent] = s->now + 1;
+            return;
+        }
+    }
+    wg_fast_used(t, WG_FAST_FRONTENDS);
+    (void)wg_take(t, agent);
+    s->phase = WG_PHASE_GATES;
+    if (!streams(t, f, thread))
+        lane_alone(t, f, thread);
+}
+
 void wg_fast_pipeline(wg_tile *t, uint64_t end)
 {
     wg_schedule *s = &t->sched;
     if (!wg_fast(t, WG_FAST_PIPELINE))
         return;
     wg_fast_used(t, WG_FAST_PIPELINE);
-    uint64_t others = others_act(t, end);
-    while (!(t->dev->stop_requested | (t->backend.scalar.refusals != 0))) {
+    for (uint64_t others = others_act(t, end); !(t->dev->stop_requested | (t->backend.scalar.refusals != 0));) {
         row_end ends;
-        lanes all;
         if (wg_pack_may_burst(t) && wg_fast(t, WG_FAST_BURSTS) && bursts(s, others) && burst(t, others, &ends)) {
             wg_fast_used(t, WG_FAST_BURSTS);
             others = ends_row(t, ends, end);
             continue;
         }
-        uint32_t some = s->soon & PIPELINE, threads = s->soon & WG_THREADS_BITS;
-        uint64_t now = s->now;
-        if (!some || s->next[__builtin_ctz(some)] > now || s->later <= now || now >= others) { /* not at once */
-            uint64_t next = earliest(s, PIPELINE);
-            next = next > now ? next : now;
-            if (s->later <= next && s->later < others) {
-                wg_tile_look_through(s);
-                others = others_act(t, end);
-                continue;
-            }
-            if (next >= others) { /* theirs is the next one */
-                if (others >= end || others >= t->horizon || t->l1_turns >= WG_L1_TURNS)
-                    return;
-                s->now = others;
-                wg_tile_cycle(t);
-                others = others_act(t, end);
-                continue;
-            }
-            s->now = now = next;
+        const uint64_t now = upcoming(s);
+        if (now >= s->later && s->later < others) {
+            wg_tile_look_through(s);
+            others = others_act(t, end);
+            continue;
         }
-        if (threads && wg_fast(t, WG_FAST_ROWS)) {
-            if (wg_fast(t, WG_FAST_BURSTS) && nops(t, threads, others)) {
-                wg_fast_used(t, WG_FAST_BURSTS);
-                continue;
-            }
-            unsigned first = (unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0;
-            bool one = !(threads & (threads - 1)) && is_alone(t, first);
-            if (one || (t->frontend[first].mop_active && find_lanes(t, &all))) {
-                wg_fast_used(t, WG_FAST_ROWS);
-                others = ends_row(t, one ? alone(t, first, others, end) : row(t, &all, others), end);
-                continue;
-            }
+        if (now >= others) {
+            if (others >= end || others >= t->horizon || t->l1_turns >= WG_L1_TURNS)
+                return;
+            s->now = others;
+            wg_tile_cycle(t);
+            others = others_act(t, end);
+            continue;
         }
+        s->now = now;
         if (s->soon & WG_UNITS_BITS) {
             s->phase = WG_PHASE_COMPLETIONS;
             for (uint32_t mask = s->soon & WG_UNITS_BITS; mask; mask &= mask - 1)
@@ -549,18 +400,21 @@ void wg_fast_pipeline(wg_tile *t, uint64_t end)
                 continue;
             }
         }
-        if (s->soon & WG_THREADS_BITS) {
-            s->phase = WG_PHASE_LATCHES;
-            uint32_t due = wg_take_all(t, WG_THREADS_BITS);
-            if (due)
-                wg_frontends(t, due >> WG_AGENT_THREAD0);
-            if (s->woken & OTHERS && (others = woken_act(t, others)) <= now) {
+        const uint32_t due = wg_due(s, WG_THREADS_BITS);
+        if (due) {
+            if (wg_fast(t, WG_FAST_FRONTENDS)) {
+                threads(t, due, others);
+            } else {
+                s->phase = WG_PHASE_LATCHES;
+                wg_frontends(t, wg_take_all(t, due) >> WG_AGENT_THREAD0);
+            }
+            if (s->woken & OTHERS && (others = woken_act(t, others)) <= s->now) {
                 wg_tile_to_next(t);
                 others = others_act(t, end);
                 continue;
             }
         }
-        s->now = now + 1;
+        s->now++;
         s->phase = WG_PHASE_ARRIVALS;
     }
 }

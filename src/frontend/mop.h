@@ -8,6 +8,14 @@
 enum { WG_MOP_START, WG_MOP_LOOP, WG_MOP_END0, WG_MOP_END1 }; /* template 1: steps of an outer iteration */
 enum { WG_MUX_MOP_ALONE = 1 }; /* mux_busy: the MOP Expander expands, and nobody else wants the mux */
 
+/* The MOP Expander alone is at work, and neither FIFO behind it has room: phases F and G have nothing to do. */
+static inline bool wg_mop_is_blocked(const wg_frontend *f)
+{
+    return f->mux_busy == WG_MUX_MOP_ALONE && !f->replay_busy &&
+           (uint8_t)(f->down_end - f->down_head) == WG_GATE_FIFO + WG_REPLAY_FIFO &&
+           !(f->down[f->gate_end % WG_DOWN_RING] & WG_E_REPLAY);
+}
+
 /* The loop's instruction of iteration i. */
 static inline uint32_t wg_mop_word(const wg_frontend *f, unsigned i)
 {

@@ -160,6 +160,30 @@ static inline void wg_replay_used(wg_tile *t, wg_frontend *f, unsigned thread)
     wg_push_room(t, f, thread, 2);
 }
 
+/*
+ * Phases D to G of a cycle, while nobody observes, in which every stage has an instruction that it merely lets pass, the
+ * gate a NOP. False, and nothing done, if it is more than that.
+ */
+static inline bool wg_frontend_streams(wg_frontend *f, uint64_t now)
+{
+    unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end, first = f->fifo_head;
+    unsigned leaves = f->down[head % WG_DOWN_RING], passes = f->down[gate_end % WG_DOWN_RING], comes = f->fifo[first];
+    if (f->busy & ~WG_F_BYTE(push_waits) || head == gate_end || gate_end == down_end || !f->fifo_count ||
+        now < f->mop.ready_at || f->latch.block ||
+        ((leaves & (WG_E_PASSES | WG_E_TTSYNC | WG_E_PLAIN)) ^ (WG_E_PASSES | WG_E_PLAIN)) | (passes & WG_E_REPLAY) |
+            (comes & WG_E_MOP))
+        return false;
+    wg_place_free(f, leaves);
+    f->down[down_end % WG_DOWN_RING] = (uint16_t)comes;
+    f->down_head = (uint8_t)(head + 1);
+    f->gate_end = (uint8_t)(gate_end + 1);
+    f->down_end = (uint8_t)(down_end + 1);
+    f->fifo_head = (uint8_t)((first + 1) % WG_FIFO_RING);
+    f->fifo_count--;
+    f->moved = true;
+    return true;
+}
+
 /* A request of the T core enters the FIFO: Auto TTSync's books (Blackhole). Does it track anything? */
 static inline bool wg_request_arrived(wg_tile *t, wg_frontend *f, unsigned thread)
 {
