@@ -317,7 +317,7 @@ TABLE(TIME(free_at) TIME(last_done) MAX8(placed, 7) PART(stream, wg_pack_stream)
 #define T wg_pack
 TABLE(PART(job, wg_pack_job) MAX8(order, WG_PACK_IN_FLIGHT - 1) MAX8(count, WG_PACK_IN_FLIGHT) ANY(used, setreg_data)
       MAX8(held, (1 << WG_PACKERS) - 1) MAX8(context, 3) ANY(context_planes, planned_row) DERIVED(usual, again, setup)
-      COUNT(usual_serials) TIME(burst_at) TIME(burst_until) PART(packer, wg_packer))
+      COUNT(usual_serials) PART(packer, wg_packer))
 #undef T
 #define T wg_scalar_request
 TABLE(PART(insn, wg_insn) TIME(reaches_at) TIME(answers_at) ANY(address, data, mask) MAX8(kind, WG_SCALAR_FIFO_STEP)

@@ -7,9 +7,9 @@
 
 #include "engine/cycle.h"
 #include "engine/device.h"
-#include "fast/bursts.h"
+#include "fast/burst.h"
 #include "fast/lanes.h"
-#include "fast/pack_burst.h"
+#include "fast/pack_many.h"
 
 enum {
     PIPELINE = WG_UNITS_BITS | WG_THREADS_BITS,
@@ -126,71 +126,60 @@ static inline uint64_t woken_act(const wg_tile *t, uint64_t others)
 
 static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-typedef enum row_end { BETWEEN_CYCLES, BEFORE_REGIONS, BEFORE_PUSHES } row_end;
-
-/* Is it worth trying whether PACRs can go faster yet (pack_burst.h)? Not while others are about to do something. */
-static inline bool bursts(const wg_schedule *s, uint64_t others)
+/* When units and threads act next, from the current cycle on. */
+static inline uint64_t upcoming(const wg_schedule *s)
 {
-    enum { LEAST = 16, OTHER = WG_UNITS_BITS & ~(int)(WG_AGENT_BIT(WG_AGENT_PACK) | WG_AGENT_BIT(WG_AGENT_UNPACK0)) };
-    return others > s->now + LEAST && !(s->soon & OTHER);
+    uint64_t next = earliest(s, WG_THREADS_BITS);
+    if (next > s->now)
+        next = least(next, earliest(s, WG_UNITS_BITS));
+    return next > s->now ? next : s->now;
 }
 
-/* It has a head at the gate, which no latched wait catches, and nothing but itself is in its way. */
-static inline bool is_plain(const wg_frontend *f)
+/* ---- Bursts ------------------------------------------------------------------------------------------------- */
+
+/* The thread's acceptances are those of the burst, and the next one is somebody else's turn. */
+static void burst_used(wg_burst *b, unsigned count, unsigned unit)
 {
-    return !(f->busy & ~(WG_F_WORKS | WG_F_BYTE(replay_busy))) && !f->latch.block && wg_gate_count(f);
+    wg_burst_used(b, count);
+    b->t->backend.turn[unit].next = (uint8_t)(b->thread == WG_THREADS - 1 ? 0 : b->thread + 1);
+    wg_appoint(&b->t->sched, WG_AGENT_THREAD0 + b->thread, b->from);
+    wg_fast_used(b->t, WG_FAST_BURSTS);
 }
 
-enum {
-    MANY = 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_VECTOR | 1u << WG_UNIT_NONE, /* what may be taken many at a time */
-};
-#define MAKES (WG_F_BYTE(mop_active) | WG_F_BYTE(replay_busy)) /* an expander makes instructions */
-
-/* MVMULs, vector instructions and NOPs may go many at a time: for how many cycles they have. */
-static inline unsigned burst_alone(wg_tile *t, const wg_frontend *f, unsigned thread, unsigned unit, uint64_t until)
+/* One instruction per cycle for a unit that takes many at a time. False: none was taken. */
+static bool burst(wg_tile *t, unsigned thread, unsigned unit, wg_accept_many *accept_many, uint64_t until)
 {
     const wg_schedule *s = &t->sched;
-    const uint32_t own = WG_AGENT_BIT(WG_AGENT_THREAD0 + thread);
-    if (!is_plain(f))
-        return 0;
-    if (unit == WG_UNIT_MATRIX)
-        return wg_matrix_burst(t, thread, least(until, earliest(s, PIPELINE & ~(WG_AGENT_BIT(WG_AGENT_MATRIX) | own))));
-    if (unit == WG_UNIT_VECTOR)
-        return wg_vector_burst(t, thread, least(until, earliest(s, PIPELINE & ~(WG_AGENT_BIT(WG_AGENT_VECTOR) | own))));
-    return f->mop_active ? wg_nop_burst(t, 1u << thread, least(until, earliest(s, PIPELINE & ~own))) : 0;
+    wg_burst b;
+    until =
+        least(until,
+              earliest(s, PIPELINE & ~(WG_AGENT_BIT(wg_units[unit]->agent) | WG_AGENT_BIT(WG_AGENT_THREAD0 + thread))));
+    if (until < s->now + WG_BURST_LEAST || !wg_burst_begin(&b, t, thread, until))
+        return false;
+    const unsigned count = accept_many(&b);
+    for (unsigned i = 0; i < count; i++)
+        b.at[i] = b.from + i;
+    if (count)
+        burst_used(&b, count, unit);
+    return count != 0;
 }
 
-/* ---- Bursts of PACRs, and an unpacker at work ------------------------------------------------------------- */
-
-/*
- * Somebody else's cycle, `stop`, or the burst does not go on. All cycles before `done` are, and those behind the last
- * acceptance in which nothing moves: up to what completes next, or to when the packer takes the next one.
- */
-static row_end burst_ends(wg_pack_burst *b, uint64_t done, uint64_t stop)
+/* NOPs of all threads that are due. */
+static bool burst_of_nops(wg_tile *t, uint32_t due, uint64_t until)
 {
-    uint64_t now = b->from > done ? b->from : done;
-    if (wg_pack_burst_waits(b)) {
-        stop = stop < b->p->free_at ? stop : b->p->free_at;
-        if (b->count && b->pending[b->first].done_at < stop)
-            stop = b->pending[b->first].done_at;
-        now = stop > now ? stop : now;
-    }
-    wg_pack_burst_ends(b, now);
-    b->t->sched.phase = WG_PHASE_ARRIVALS;
-    return BETWEEN_CYCLES;
+    wg_schedule *s = &t->sched;
+    const wg_frontend *f = &t->frontend[(unsigned)__builtin_ctz(due) - WG_AGENT_THREAD0];
+    if (!f->mop_active || !(f->down[f->down_head % WG_DOWN_RING] & WG_E_PASSES))
+        return false;
+    const unsigned cycles = wg_burst_nops(t, due >> WG_AGENT_THREAD0, least(until, earliest(s, PIPELINE & ~due)));
+    if (!cycles)
+        return false;
+    s->now += cycles - 1;
+    for (uint32_t mask = due; mask; mask &= mask - 1)
+        wg_appoint(s, (unsigned)__builtin_ctz(mask), s->now + 1);
+    wg_fast_used(t, WG_FAST_BURSTS);
+    return true;
 }
-
-/* The first cycle in which anybody may act but the burst's thread, the packers, and those in `but`. */
-static uint64_t others_pipeline(const wg_schedule *s, uint32_t but, uint64_t until)
-{
-    for (uint32_t mask = (s->soon | s->far) & PIPELINE & ~but; mask; mask &= mask - 1) {
-        uint64_t at = s->next[__builtin_ctz(mask)];
-        until = at < until ? at : until;
-    }
-    return until;
-}
-
-enum { UNPACKERS = WG_AGENT_BIT(WG_AGENT_UNPACK0) | WG_AGENT_BIT(WG_AGENT_UNPACK1) };
 
 /* The thread's head is an UNPACR of a MOP, which nothing but its unit can hold. */
 static inline bool unpacks(const wg_tile *t, unsigned thread)
@@ -201,186 +190,170 @@ static inline bool unpacks(const wg_tile *t, unsigned thread)
            wg_gate_fifo_at(f, 0)->unit == WG_UNIT_UNPACK;
 }
 
-/* A cycle of the other thread and the unpackers; false: it ends there, *end says how. */
-static inline bool beside(wg_pack_burst *b, unsigned other, uint64_t now, uint32_t others_mask, row_end *end)
+/* Units and threads are about to do nothing that a burst of PACRs would have to end for. */
+static inline bool keeps_open(const wg_tile *t, uint32_t some)
 {
-    wg_tile *t = b->t;
-    wg_schedule *s = &t->sched;
-    const unsigned agent = WG_AGENT_THREAD0 + other;
-    s->now = now;
-    s->phase = WG_PHASE_COMPLETIONS;
-    bool usual = true;
-    if (s->next[WG_AGENT_UNPACK0] <= now) {
-        wg_pack_burst_writes(b);
-        wg_tile_tick(t, WG_AGENT_UNPACK0);
-        usual = wg_pack_burst_goes_on(b);
-    }
-    bool due = s->next[agent] <= now, accepts = wg_pack_burst_next(b) == now;
-    if (!usual || s->woken & others_mask || !wg_pack_burst_completes(b, now) || (due && !unpacks(t, other)) ||
-        (accepts && !wg_pack_burst_is_ready(b))) {
-        wg_pack_burst_ends(b, now);
-        wg_tile_tick(t, WG_AGENT_PACK);
-        *end = BEFORE_REGIONS;
+    enum { UNPACKERS = 1 << WG_AGENT_UNPACK0 | 1 << WG_AGENT_UNPACK1 };
+    if (some & WG_UNITS_BITS & ~(uint32_t)UNPACKERS)
         return false;
-    }
-    if (accepts)
-        wg_pack_burst_accepts(b);
-    if (due) {
-        wg_pack_burst_writes(b);
-        (void)wg_take(t, agent);
-        wg_fast_frontends(t, 1u << other);
-    }
-    if (s->woken & others_mask || wg_pack_burst_is_over(b) || !wg_pack_burst_goes_on(b)) {
-        wg_pack_burst_ends(b, now + 1);
-        s->now = now;
-        *end = BEFORE_PUSHES;
-        return false;
-    }
-    return true;
-}
-
-/* From the current cycle, the one behind an acceptance, to before `until`. False: it has not got anywhere. */
-static bool burst(wg_tile *t, uint64_t until, row_end *end)
-{
-    wg_schedule *s = &t->sched;
-    wg_pack_burst b;
-    t->backend.pack.burst_until = 0;
-    if (!wg_pack_burst_begins(t, &b))
-        return false;
-    unsigned other = WG_THREADS;
-    for (unsigned i = 0; i < WG_THREADS; i++)
-        if (i != b.thread && s->soon >> (WG_AGENT_THREAD0 + i) & 1)
-            other = other == WG_THREADS && unpacks(t, i) ? i : WG_THREADS + 1;
-    if (other > WG_THREADS)
-        other = WG_THREADS;
-    uint32_t mine = WG_AGENT_BIT(WG_AGENT_THREAD0 + b.thread) | WG_AGENT_BIT(WG_AGENT_PACK);
-    if (other < WG_THREADS)
-        mine |= WG_AGENT_BIT(WG_AGENT_THREAD0 + other) | UNPACKERS;
-    uint64_t done = b.from;
-    until = others_pipeline(s, mine, until);
-    s->woken = 0;
-    if (other < WG_THREADS)
-        s->wake_filter[other] = 0;
-    for (;;) {
-        uint64_t now = WG_NEVER;
-        if (other < WG_THREADS) {
-            now = least(s->next[WG_AGENT_UNPACK0], s->next[WG_AGENT_THREAD0 + other]);
-            now = now > done ? now : done;
-        }
-        uint64_t stop = now < until ? now : until;
-        if (t->dev->stop_requested | (t->backend.scalar.refusals != 0))
-            stop = until = done;
-        wg_pack_burst_run(&b, stop);
-        if (wg_pack_burst_is_over(&b)) {
-            wg_pack_burst_ends(&b, b.from);
-            s->now = b.from - 1;
-            *end = BEFORE_PUSHES;
-            return true;
-        }
-        /* In the other's cycle the burst's thread has to be due with an acceptance, or to wait with nothing moving. */
-        bool known = stop < until && (wg_pack_burst_waits(&b) || (b.from == now && b.p->free_at <= now));
-        if (wg_pack_burst_next(&b) < stop || !known || !wg_pack_burst_completes(&b, now - 1)) {
-            uint64_t from = s->now;
-            *end = burst_ends(&b, done, stop);
-            if (s->now != from)
-                return true;
-            t->backend.pack.burst_until = 0;
+    for (uint32_t mask = some & WG_THREADS_BITS; mask; mask &= mask - 1)
+        if (!unpacks(t, (unsigned)__builtin_ctz(mask) - WG_AGENT_THREAD0))
             return false;
-        }
-        if (!beside(&b, other, now, ~mine, end))
-            return true;
-        done = now + 1;
-    }
-}
-
-/* NOPs may go faster yet, if nobody else is about to do something. */
-static inline bool nops(wg_tile *t, uint32_t threads, uint64_t others)
-{
-    wg_schedule *s = &t->sched;
-    const wg_frontend *f = &t->frontend[(unsigned)__builtin_ctz(threads) - WG_AGENT_THREAD0];
-    if (!f->mop_active || !(f->down[f->down_head % WG_DOWN_RING] & WG_E_PASSES))
-        return false;
-    unsigned cycles =
-        wg_nop_burst(t, threads >> WG_AGENT_THREAD0, least(least(others, s->later), earliest(s, PIPELINE & ~threads)));
-    if (!cycles)
-        return false;
-    wg_fast_used(t, WG_FAST_BURSTS);
-    s->now += cycles - 1;
-    for (uint32_t mask = threads; mask; mask &= mask - 1)
-        s->next[__builtin_ctz(mask)] = s->now + 1;
     return true;
 }
 
-/* What is left of the cycle in which a row ends; then, who acts first. */
-static uint64_t ends_row(wg_tile *t, row_end ends, uint64_t end)
+/*
+ * The burst of PACRs ends. Its thread is done with the cycles before `stop`, if all that it does until then is to wait, else
+ * with those before burst.from.
+ */
+static void close_burst(wg_pack_many *m, uint64_t stop)
 {
-    if (ends == BEFORE_REGIONS)
-        wg_tile_from_regions(t);
-    else if (ends == BEFORE_PUSHES)
-        wg_tile_to_next(t);
-    return others_act(t, end);
+    wg_schedule *s = &m->t->sched;
+    wg_burst *b = &m->burst;
+    const uint64_t now = s->now;
+    const bool waits = b->from < stop && wg_pack_many_waits(m, stop);
+    wg_pack_many_end(m);
+    wg_filter_wakes(s, b->thread, 0);
+    if (m->accepted)
+        burst_used(b, m->accepted, WG_UNIT_PACK);
+    else
+        wg_appoint(s, WG_AGENT_THREAD0 + b->thread, b->from);
+    if (waits) { /* it has looked in vain, once */
+        s->now = b->from;
+        (void)wg_take(m->t, WG_AGENT_THREAD0 + b->thread);
+        lane_alone(m->t, b->f, b->thread);
+    }
+    s->now = now;
 }
 
-/* When units and threads act next, from the current cycle on. */
-static inline uint64_t upcoming(const wg_schedule *s)
+/* A burst of PACRs may begin, and takes the current cycle. */
+static bool open_burst(wg_pack_many *m, wg_tile *t, unsigned thread, uint64_t others)
 {
-    uint64_t next = earliest(s, WG_THREADS_BITS);
-    if (next > s->now)
-        next = least(next, earliest(s, WG_UNITS_BITS));
-    return next > s->now ? next : s->now;
-}
-
-/* Phases D to G of the threads in `due` (WG_AGENT_BIT), of one or more cycles. */
-static inline void threads(wg_tile *t, uint32_t due, uint64_t others)
-{
+    enum { CYCLES = 16 }; /* in fewer it gets nowhere */
     wg_schedule *s = &t->sched;
-    const bool arbitrate = must_arbitrate(t);
+    const uint32_t own = WG_AGENT_BIT(WG_AGENT_THREAD0 + thread) | WG_AGENT_BIT(WG_AGENT_PACK);
+    if (others < s->now + CYCLES || !keeps_open(t, wg_due(s, PIPELINE & ~own, s->now + CYCLES)) ||
+        !wg_pack_many_begin(m, t, thread, others))
+        return false;
+    wg_appoint(s, WG_AGENT_THREAD0 + thread, WG_NEVER);
+    wg_appoint(s, WG_AGENT_PACK, WG_NEVER);
+    wg_filter_wakes(s, thread, WG_CAUSE_ANY);
+    wg_pack_many_run(m, s->now + 1);
+    if (m->accepted || wg_pack_many_waits(m, s->now + 1))
+        return true;
+    close_burst(m, s->now);
+    return false;
+}
+
+/*
+ * Units or threads act in cycle `next`, others in cycle `until`: the burst goes on to before the first of these. False: it
+ * has ended. Then the current cycle is the last that all are done with.
+ */
+static bool goes_on_to(wg_pack_many *m, uint64_t next, uint64_t until)
+{
+    wg_schedule *s = &m->t->sched;
+    const uint64_t done = s->now, stop = least(next, until); /* done: by others, the cycles before */
+    wg_pack_many_run(m, stop);
+    const bool waits = wg_pack_many_waits(m, stop) && wg_pack_many_completes(m, stop - 1);
+    if (waits && next < until && keeps_open(m->t, wg_due(s, PIPELINE, next)))
+        return true;
+    s->now = (waits ? stop : done > m->burst.from ? done : m->burst.from) - 1;
+    close_burst(m, s->now + 1);
+    return false;
+}
+
+/* The burst's part of a cycle in which others act, behind their phase B. False: it has ended before phase E. */
+static bool takes_cycle(wg_pack_many *m, bool others_act)
+{
+    const wg_schedule *s = &m->t->sched;
+    const unsigned accepted = m->accepted;
+    if (!others_act && wg_pack_many_goes_on(m) && wg_pack_many_completes(m, s->now) &&
+        keeps_open(m->t, wg_due(s, WG_THREADS_BITS, s->now))) {
+        if (wg_pack_many_next(m) > s->now)
+            return true;
+        wg_pack_many_run(m, s->now + 1);
+        if (m->accepted != accepted)
+            return true;
+    }
+    close_burst(m, s->now);
+    wg_tile_tick(m->t, WG_AGENT_PACK);
+    return false;
+}
+
+/* ---- The loop ----------------------------------------------------------------------------------------------- */
+
+/* Phases D to G of the threads in `due`, of one or more cycles; true: a burst of PACRs is open from then on. */
+static inline bool threads(wg_tile *t, uint32_t due, uint64_t others, wg_pack_many *m)
+{
+    enum { MANY = 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_VECTOR | 1u << WG_UNIT_PACK | 1u << WG_UNIT_NONE };
+    wg_schedule *s = &t->sched;
+    const uint64_t until = least(others, s->later);
+    const bool arbitrate = must_arbitrate(t), bursts = wg_fast(t, WG_FAST_BURSTS);
     if ((due & (due - 1)) | arbitrate) {
-        if (wg_fast(t, WG_FAST_BURSTS) && nops(t, due, others))
-            return;
+        if (bursts && !arbitrate && burst_of_nops(t, due, until))
+            return false;
         wg_fast_used(t, WG_FAST_FRONTENDS);
         s->phase = WG_PHASE_GATES;
         lanes(t, wg_take_all(t, due) >> WG_AGENT_THREAD0, arbitrate);
-        return;
+        return false;
     }
     const unsigned agent = (unsigned)__builtin_ctz(due), thread = agent - WG_AGENT_THREAD0;
     wg_frontend *f = wg_frontend_of(t, thread);
     const unsigned entry = f->down[f->down_head % WG_DOWN_RING], unit = f->pool[entry & WG_E_PLACE].unit;
-    if (MANY >> unit & 1 && f->busy & MAKES && wg_fast(t, WG_FAST_BURSTS)) {
-        unsigned cycles = burst_alone(t, f, thread, unit, least(others, s->later));
-        if (cycles) {
-            wg_fast_used(t, WG_FAST_BURSTS);
-            s->now += cycles - 1;
-            s->next[agent] = s->now + 1;
-            return;
-        }
+    if (MANY >> unit & 1 && bursts && (f->down_end != f->gate_end || f->replay_busy)) {
+        if (unit == WG_UNIT_NONE ? burst_of_nops(t, due, until)
+            : unit == WG_UNIT_MATRIX
+                ? f->pool[entry & WG_E_PLACE].op == WG_I_MVMUL && burst(t, thread, unit, wg_matrix_accept_many, until)
+            : unit == WG_UNIT_VECTOR ? burst(t, thread, unit, wg_vector_accept_many, until)
+                                     : false)
+            return false;
+        if (unit == WG_UNIT_PACK && m && t->arch->pack.interfaces && open_burst(m, t, thread, others))
+            return true;
     }
     wg_fast_used(t, WG_FAST_FRONTENDS);
     (void)wg_take(t, agent);
     s->phase = WG_PHASE_GATES;
     if (!streams(t, f, thread))
         lane_alone(t, f, thread);
+    return false;
+}
+
+/* Phases E to G are over: the rest of the cycle, if somebody else acts in it. Returns when others act next. */
+static inline uint64_t end_cycle(wg_tile *t, uint64_t others, uint64_t end)
+{
+    wg_schedule *s = &t->sched;
+    if (s->woken & OTHERS && (others = woken_act(t, others)) <= s->now) {
+        wg_tile_to_next(t);
+        return others_act(t, end);
+    }
+    s->now++;
+    s->phase = WG_PHASE_ARRIVALS;
+    return others;
 }
 
 void wg_fast_pipeline(wg_tile *t, uint64_t end)
 {
     wg_schedule *s = &t->sched;
+    wg_pack_many many;
+    bool open = false; /* a burst of PACRs: its thread and the packers have no appointments meanwhile */
     if (!wg_fast(t, WG_FAST_PIPELINE))
         return;
     wg_fast_used(t, WG_FAST_PIPELINE);
-    for (uint64_t others = others_act(t, end); !(t->dev->stop_requested | (t->backend.scalar.refusals != 0));) {
-        row_end ends;
-        if (wg_pack_may_burst(t) && wg_fast(t, WG_FAST_BURSTS) && bursts(s, others) && burst(t, others, &ends)) {
-            wg_fast_used(t, WG_FAST_BURSTS);
-            others = ends_row(t, ends, end);
-            continue;
-        }
+    for (uint64_t others = others_act(t, end);;) {
+        const bool stops = t->dev->stop_requested | (t->backend.scalar.refusals != 0);
         const uint64_t now = upcoming(s);
         if (now >= s->later && s->later < others) {
             wg_tile_look_through(s);
             others = others_act(t, end);
             continue;
         }
+        if (__builtin_expect(open, 0) && !goes_on_to(&many, now, stops ? s->now : others)) {
+            open = false;
+            others = end_cycle(t, others, end);
+            continue;
+        }
+        if (stops)
+            return;
         if (now >= others) {
             if (others >= end || others >= t->horizon || t->l1_turns >= WG_L1_TURNS)
                 return;
@@ -390,31 +363,37 @@ void wg_fast_pipeline(wg_tile *t, uint64_t end)
             continue;
         }
         s->now = now;
+        s->phase = WG_PHASE_COMPLETIONS;
+        bool others_due = false;
         if (s->soon & WG_UNITS_BITS) {
-            s->phase = WG_PHASE_COMPLETIONS;
+            if (open)
+                wg_pack_many_writes(&many);
             for (uint32_t mask = s->soon & WG_UNITS_BITS; mask; mask &= mask - 1)
                 wg_tile_tick(t, (unsigned)__builtin_ctz(mask));
-            if (s->woken & OTHERS && (others = woken_act(t, others)) <= now) {
-                wg_tile_from_regions(t);
-                others = others_act(t, end);
-                continue;
-            }
+            others_due = s->woken & OTHERS && (others = woken_act(t, others)) <= now;
         }
-        const uint32_t due = wg_due(s, WG_THREADS_BITS);
-        if (due) {
-            if (wg_fast(t, WG_FAST_FRONTENDS)) {
-                threads(t, due, others);
-            } else {
-                s->phase = WG_PHASE_LATCHES;
-                wg_frontends(t, wg_take_all(t, due) >> WG_AGENT_THREAD0);
-            }
-            if (s->woken & OTHERS && (others = woken_act(t, others)) <= s->now) {
-                wg_tile_to_next(t);
-                others = others_act(t, end);
-                continue;
-            }
+        if (__builtin_expect(open, 0))
+            open = takes_cycle(&many, others_due);
+        if (others_due) {
+            wg_tile_from_regions(t);
+            others = others_act(t, end);
+            continue;
         }
-        s->now++;
-        s->phase = WG_PHASE_ARRIVALS;
+        const uint32_t due = wg_due(s, WG_THREADS_BITS, now);
+        if (due && !wg_fast(t, WG_FAST_FRONTENDS)) {
+            s->phase = WG_PHASE_LATCHES;
+            wg_frontends(t, wg_take_all(t, due) >> WG_AGENT_THREAD0);
+        } else if (due && open) {
+            wg_pack_many_writes(&many);
+            (void)threads(t, due, others, NULL);
+        } else if (due) {
+            open = threads(t, due, others, &many);
+        }
+        if (__builtin_expect(open, 0) &&
+            ((s->woken & OTHERS && woken_act(t, others) <= now) || !wg_pack_many_goes_on(&many))) {
+            close_burst(&many, now + 1);
+            open = false;
+        }
+        others = end_cycle(t, others, end);
     }
 }

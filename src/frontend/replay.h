@@ -5,13 +5,6 @@
 
 #include "frontend/stages.h"
 
-/* Neither expander serves the word, and there is nothing to report about it. */
-static inline bool wg_insn_ordinary(const wg_tile *t, uint32_t word)
-{
-    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
-    return !(((word | 1u << 31) & kind->spare_bits) | (kind->marks & (WG_E_MOP | WG_E_REPLAY)) | kind->marks >> 16);
-}
-
 /* While nobody watches: does the expander play, and is the instruction that comes next an ordinary one? */
 static inline bool wg_replay_usual(const wg_tile *t, const wg_frontend *f)
 {

@@ -48,6 +48,13 @@ static inline unsigned wg_insn_make(wg_tile *t, wg_frontend *f, unsigned thread,
     return kind->marks;
 }
 
+/* Neither expander serves the word, and there is nothing to report about it. */
+static inline bool wg_insn_ordinary(const wg_tile *t, uint32_t word)
+{
+    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
+    return !(((word | 1u << 31) & kind->spare_bits) | (kind->marks & (WG_E_MOP | WG_E_REPLAY)) | kind->marks >> 16);
+}
+
 /* An instruction's marks of Auto TTSync, as its entry shows them. */
 static inline unsigned wg_entry_ttsync(const wg_insn *insn) { return insn->ttsync ? WG_E_TTSYNC : 0; }
 

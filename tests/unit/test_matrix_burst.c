@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bursts of MVMULs (backend/matrix_burst.c): REPLAYs and MOPs of them, with other instructions in between, other threads
+ * Bursts of MVMULs (fast/matrix_many.c): REPLAYs and MOPs of them, with other instructions in between, other threads
  * beside them, blocks that are not ready and banks that are not there. A device that skips and one that ticks everybody
  * in every cycle are in the same state wherever one looks.
  */
 #include "backend/matrix.h"
 #include "isa/config_fields.h"
 #include "burst_rig.h"
-
-#include "fast/bursts.h"
 
 enum { THREAD = 1 };
 
@@ -135,7 +133,7 @@ static void expect(const wg_device *skips, const wg_device *ticks)
 
 static void test_bursts(void **state) { in_both_modes(state, 60, 40, act, expect); }
 
-/* The bursts happen: the unit is asked for few of many MVMULs. */
+/* The bursts happen: few of 120 MVMULs go one by one. */
 static void test_they_happen(void **state)
 {
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
@@ -153,15 +151,9 @@ static void test_they_happen(void **state)
         t->frontend[THREAD].replay.slot[i] = 0x26000000;
     for (unsigned i = 0; i < 4; i++)
         push(dev, THREAD, 0x04000000 | 30 << 4);
-    unsigned bursts = 0;
-    for (uint64_t from = t->sched.now; t->sched.now < from + 200;) {
-        wg_advance(dev, 1);
-        unsigned cycles = wg_matrix_burst(t, THREAD, from + 200);
-        bursts += cycles;
-        t->sched.now += cycles;
-        wg_wake_all(&t->sched);
-    }
-    assert_true(bursts > 60);
+    wg_advance(dev, 200);
+    assert_int_equal(t->backend.turn[WG_UNIT_MATRIX].next, THREAD + 1);
+    expect_bursts(t, 4, 80);
     assert_int_equal(t->backend.matrix.in_flight[THREAD], 0);
     wg_destroy(dev);
 }

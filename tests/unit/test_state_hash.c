@@ -336,8 +336,6 @@ static const member pack[] = {LEFT(wg_pack, job, TIME),
                               LEFT(wg_pack, usual, CACHE),
                               LEFT(wg_pack, again, CACHE),
                               LEFT(wg_pack, usual_serials, CACHE),
-                              LEFT(wg_pack, burst_at, OWN),
-                              LEFT(wg_pack, burst_until, OWN),
                               LEFT(wg_pack, setup, CACHE),
                               EACH(wg_pack, packer, packer, WG_PACKERS),
                               END(wg_pack)};

@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bursts of MVMULs: a thread alone whose REPLAY or MOP gives one usual MVMUL after the other to the Matrix Unit, one per
- * cycle, and nobody else who acts before some cycle. Which instructions come is known, and so is what they read and
- * write:
+ * Many MVMULs at a time, one per cycle, that differ from the last one in nothing but rows and address modifiers:
  *
  *     1  as long as none has to wait: the rows of each, and the counters behind it
  *     2  what was in flight lands, if its cycle is before the burst's end
  *     3  the products; those that land before the end go into Dst at once, for nobody looks at it meanwhile (the unit's
  *        own readers wait for the block), the others into the pipeline
  *
- * Afterwards everything is as the cycles themselves leave it. MVMULs in flight do not wake anybody, as long as one of the
- * thread is behind them.
+ * Afterwards everything is as the cycles themselves leave it. MVMULs in flight wake nobody as long as one of the thread is
+ * behind them.
  */
 #include "backend/matrix_internal.h"
 
 #include <string.h>
 
-#include "frontend/gate.h"
-#include "fast/bursts.h"
-#include "fast/supply.h"
+#include "fast/burst.h"
 
-enum { MOST = 32, LEAST = 3 /* fewer are not worth it */ };
+enum { MOST = 32 };
 
 typedef struct step {
     uint16_t row; /* the first stored one */
@@ -28,18 +24,18 @@ typedef struct step {
     uint8_t srcb, phase;
 } step;
 
-typedef struct burst {
+typedef struct many {
+    const wg_burst *burst;
     wg_tile *t;
     wg_matrix *m;
     const wg_matrix_usual *u;
     unsigned thread, count;
-    wg_supply supply;
     uint64_t from; /* the cycle of the first acceptance */
     step step[MOST];
-} burst;
+} many;
 
 /* Everything in flight is the thread's, and lands in order by the time that a new one would, or ends without. */
-static bool flights_land(const burst *b)
+static bool flights_land(const many *b)
 {
     const wg_matrix *m = b->m;
     uint64_t before = b->from + b->t->timing->matrix_latency;
@@ -59,21 +55,22 @@ static bool flights_land(const burst *b)
            !(b->t->sched.watch_units | b->t->sched.watch_idle);
 }
 
-/* The words of those that are as the usual one but for its row of Dst and address modifier; how many. */
-static unsigned words(const burst *b, unsigned most, uint32_t word[MOST])
+/* How many of the instructions are the last MVMUL but for its row of Dst and address modifier? */
+static unsigned alike(const many *b)
 {
     const wg_arch_id arch = b->t->arch->id;
     const uint32_t usual = b->u->word;
     const uint32_t same = ~(0x3FFu | wg_matrix_addr_mod_mask(arch) << wg_matrix_addr_mod_shift(arch));
-    unsigned i;
-    for (i = 0; i < most; i++)
-        if (!wg_supply_word(&b->supply, i, &word[i]) || (word[i] ^ usual) & same)
-            break;
+    unsigned i = 0, most = b->burst->count < MOST ? b->burst->count : MOST;
+    if (most > b->burst->until - b->from)
+        most = (unsigned)(b->burst->until - b->from);
+    while (i < most && !((b->burst->word[i] ^ usual) & same))
+        i++;
     return i;
 }
 
 /* Step 1: what each does, and when its rows can be read again. */
-static void plan(burst *b, unsigned most)
+static void plan(many *b)
 {
     wg_tile *t = b->t;
     wg_matrix *m = b->m;
@@ -85,9 +82,9 @@ static void plan(burst *b, unsigned most)
     const unsigned wide = b->u->wide, base = b->u->dst_base, phase = b->u->phase;
     wg_rwc_steps rwc = wg_rwc_begin(&t->regs.rwc.thread[b->thread], arch, t->regs.config.thread[b->thread]);
     uint64_t at = b->from;
-    uint32_t word[MOST];
+    const uint32_t *word = b->burst->word;
+    const unsigned most = alike(b);
     step *s = b->step;
-    most = words(b, most, word);
     for (; s != b->step + most && !(rwc.srca & 8); s++, at++) {
         const unsigned w = word[s - b->step];
         unsigned row = wg_dst_stored(access, (w + rwc.dst + base) & 0x3F8, wide);
@@ -109,7 +106,7 @@ static void plan(burst *b, unsigned most)
 }
 
 /* Step 2. */
-static void land(burst *b, uint64_t end)
+static void land(many *b, uint64_t end)
 {
     wg_matrix *m = b->m;
     for (; m->head != m->tail && m->due[m->head % WG_MATRIX_FLIGHTS] < end; m->head++) {
@@ -122,16 +119,16 @@ static void land(burst *b, uint64_t end)
 }
 
 /* Into the pipeline. */
-static void in_flight(burst *b, unsigned i, wg_matrix_op *op, uint64_t lands)
+static void in_flight(many *b, unsigned i, wg_matrix_op *op, uint64_t lands)
 {
-    const wg_insn insn = wg_supply_insn(&b->supply, i);
+    const wg_insn insn = wg_burst_insn(b->burst, i);
     wg_matrix_eight_rows(op, &insn, b->step[i].row, b->u->wide);
     op->effect_at = op->done_at = b->m->due[b->m->tail++ % WG_MATRIX_FLIGHTS] = lands;
     b->m->in_flight[b->thread]++;
 }
 
 /* Step 3. */
-static void multiply(burst *b)
+static void multiply(many *b)
 {
     wg_tile *t = b->t;
     wg_matrix *m = b->m;
@@ -191,47 +188,37 @@ static void multiply(burst *b)
     }
 }
 
-unsigned wg_matrix_burst(wg_tile *t, unsigned thread, uint64_t until)
+unsigned wg_matrix_accept_many(wg_burst *burst)
 {
+    wg_tile *t = burst->t;
     wg_matrix *m = &t->backend.matrix;
     const wg_src *s = &t->regs.src;
     const wg_matrix_usual *u = &m->usual;
-    wg_frontend *f = wg_frontend_of(t, thread);
-    burst b;
+    const unsigned thread = burst->thread, bank_a = s->matrix_bank_a & 1, bank_b = s->matrix_bank_b & 1;
+    many b;
+    b.burst = burst;
     b.t = t;
     b.m = m;
     b.u = u;
     b.thread = thread;
-    b.from = t->sched.now;
-    if (u->thread != thread || u->changes != t->regs.config.changes + 1 || until < b.from + LEAST || m->flips ||
-        f->holders || u->debug != t->regions.control.word[WG_MATRIX_DEBUG])
-        return 0;
-    unsigned bank_a = s->matrix_bank_a & 1, bank_b = s->matrix_bank_b & 1, most = wg_supply_begin(t, thread, &b.supply);
-    if (most < LEAST || s->owner_a[bank_a] != WG_SRC_MATRIX || s->owner_b[bank_b] != WG_SRC_MATRIX ||
-        (u->implied[WG_SRCA] && (s->format_a[bank_a] & 15) != u->fmt[WG_SRCA]) ||
+    b.from = burst->from;
+    if (u->thread != thread || u->changes != t->regs.config.changes + 1 || m->flips ||
+        u->debug != t->regions.control.word[WG_MATRIX_DEBUG] || s->owner_a[bank_a] != WG_SRC_MATRIX ||
+        s->owner_b[bank_b] != WG_SRC_MATRIX || (u->implied[WG_SRCA] && (s->format_a[bank_a] & 15) != u->fmt[WG_SRCA]) ||
         (u->implied[WG_SRCB] && (s->format_b[bank_b] & 15) != u->fmt[WG_SRCB]) || wg_matrix_mvmul_from(m) > b.from ||
         (m->others_from > b.from && m->waiting_thread != thread) || !flights_land(&b))
         return 0;
-    if (most > MOST)
-        most = MOST;
-    if (most > until - b.from)
-        most = (unsigned)(until - b.from);
-    plan(&b, most);
+    plan(&b);
     if (!b.count)
         return 0;
     uint64_t end = b.from + b.count;
-    if (f->stalled)
-        wg_gate_stall_ends(t, f, NULL, false);
     land(&b, end);
     multiply(&b);
-    wg_supply_used(&b.supply, b.count);
-    f->moved = true;
     m->last_accept = end;
     if (m->waiting_thread == thread)
         m->others_from = 0;
     m->last_thread = (uint8_t)thread;
     m->last_lands = later(m->last_lands, end - 1 + t->timing->matrix_latency);
-    t->backend.turn[WG_UNIT_MATRIX].next = (uint8_t)(thread == WG_THREADS - 1 ? 0 : thread + 1);
     wg_appoint(&t->sched, WG_AGENT_MATRIX, m->due[m->head % WG_MATRIX_FLIGHTS]);
     return b.count;
 }
