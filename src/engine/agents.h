@@ -82,6 +82,14 @@ static inline void wg_appoint(wg_schedule *s, unsigned agent, uint64_t cycle)
     wg_wake_at(s, agent, cycle);
 }
 
+/* The agent has no appointment any more. */
+static inline void wg_cancel_appointment(wg_schedule *s, unsigned agent)
+{
+    s->next[agent] = WG_NEVER;
+    s->soon &= ~WG_AGENT_BIT(agent);
+    s->far &= ~WG_AGENT_BIT(agent);
+}
+
 /* The agent has no appointment, and acts in the next cycle. */
 static inline void wg_appoint_next(wg_schedule *s, unsigned agent)
 {

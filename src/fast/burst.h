@@ -13,7 +13,7 @@
 
 #include "tile/tile.h"
 
-enum { WG_BURST_MOST = 256, WG_BURST_LEAST = 3 /* fewer are not worth it */ };
+enum { WG_BURST_MOST = 512, WG_BURST_LEAST = 3 /* fewer are not worth it */ };
 
 typedef struct wg_burst {
     wg_tile *t;

@@ -27,12 +27,10 @@ static bool others_keep_off(const wg_tile *t, unsigned thread)
 
 /* ---- Completion ---------------------------------------------------------------------------------------------- */
 
-static const wg_insn *some_insn(const wg_pack_many *m) { return wg_gate_fifo_at(m->burst.f, 0); }
+static const wg_insn *some_insn(const wg_pack_many *m) { return &m->burst.f->mop.insn; }
 
-void wg_pack_many_writes(wg_pack_many *m)
+void wg_pack_many_write(wg_pack_many *m)
 {
-    if (!m->rows)
-        return;
     wg_pack_route route = {.early = m->set->early, .out_format = m->set->out_format, .late = m->set->late};
     wg_pack_rows_out((wg_simd)m->t->simd, &route, m->rows, &m->at);
     if (m->set->blocks)
@@ -165,7 +163,7 @@ static inline bool completes(wg_pack_many *m, uint64_t at)
     return true;
 }
 
-bool wg_pack_many_completes(wg_pack_many *m, uint64_t at) { return completes(m, at); }
+bool wg_pack_many_complete(wg_pack_many *m, uint64_t at) { return completes(m, at); }
 
 /* ---- Acceptance ---------------------------------------------------------------------------------------------- */
 
@@ -250,13 +248,14 @@ static inline void accepts(wg_pack_many *m, uint64_t now)
 
 /* ---- Many at once ---------------------------------------------------------------------------------------------- */
 
-/* How many of the instructions to come, from the next one on, are this word? */
-static uint32_t alike(const wg_pack_many *m, uint32_t word)
+/* How many of the instructions to come, from the next one on and up to `most`, are this word? */
+static uint32_t alike(const wg_pack_many *m, uint32_t word, uint64_t most)
 {
-    uint32_t n = m->accepted;
-    while (n < m->burst.count && m->burst.word[n] == word)
+    const uint32_t *next = &m->burst.word[m->accepted], left = m->burst.count - m->accepted;
+    uint32_t n = 0, end = most < left ? (uint32_t)most : left;
+    while (n < end && next[n] == word)
         n++;
-    return n - m->accepted;
+    return n;
 }
 
 /* What will be written of a tile. */
@@ -333,13 +332,11 @@ static uint32_t stretch(wg_pack_many *m, uint64_t until)
     wg_adc_channel *c = m->counters[0];
     uint64_t at = wg_pack_many_next(m);
     const unsigned cycles = usual->cycles;
-    if (!(m->held & 1) || !m->settled || !usual->steps || usual->z_step[0] || usual->interfaces != 15 ||
-        usual->needed & ~(unsigned)p->placed || c[0].x | (c[1].x ^ 15) || m->count > WG_PACK_IN_FLIGHT / 2 ||
-        !(m->burst.steady || (cycles == 1 && at == m->burst.from)))
+    if (at + cycles >= until || !(m->held & 1) || !m->settled || !usual->steps || usual->z_step[0] ||
+        usual->interfaces != 15 || usual->needed & ~(unsigned)p->placed || c[0].x | (c[1].x ^ 15) ||
+        m->count > WG_PACK_IN_FLIGHT / 2 || !(m->burst.steady || (cycles == 1 && at == m->burst.from)))
         return 0;
-    uint32_t n = alike(m, usual->word);
-    if (n && at + (n - 1) * (uint64_t)cycles >= until)
-        n = (uint32_t)((until - at + cycles - 1) / cycles);
+    uint32_t n = alike(m, usual->word, (until - at + cycles - 1) / cycles);
     /* From aligned fours to aligned fours: the place in Dst goes on by `step` each time. */
     uint32_t start = wg_pack_usual_start(m->setup, usual, c), step = usual->y_step[0] * m->setup->in_stride[1];
     if (n < 2 || start & 63 || step & ((64u << usual->shift) - 1) || c->y + n * usual->y_step[0] > 0x1FFF)
@@ -391,9 +388,11 @@ void wg_pack_many_run(wg_pack_many *m, uint64_t until)
 {
     for (;;) {
         uint64_t at = wg_pack_many_next(m);
-        if (at < until && stretch(m, until))
+        if (at >= until)
+            return;
+        if (stretch(m, until))
             continue;
-        if (at >= until || !has_next(m) || !is_ready(m, at) || !completes(m, at))
+        if (!has_next(m) || !is_ready(m, at) || !completes(m, at))
             return;
         accepts(m, at);
     }
@@ -465,13 +464,6 @@ bool wg_pack_many_begin(wg_pack_many *m, wg_tile *t, unsigned thread, uint64_t u
     m->rows = 0;
     m->at.lanes = t->regs.exphist.lanes[0];
     return true;
-}
-
-bool wg_pack_many_goes_on(wg_pack_many *m)
-{
-    const wg_tile *t = m->t;
-    m->settled = t->backend.matrix.blocks_ready <= t->sched.now;
-    return m->setup->changes == t->regs.config.changes + 1 && !t->backend.config.instructions;
 }
 
 /* ---- The end --------------------------------------------------------------------------------------------------- */

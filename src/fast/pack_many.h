@@ -57,11 +57,25 @@ static inline bool wg_pack_many_waits(const wg_pack_many *m, uint64_t at)
     return m->accepted < m->burst.count && wg_pack_many_next(m) >= at && (m->burst.steady || m->burst.from == at);
 }
 /* What is due in cycle `at` or before completes; false, and nothing more done, where it cannot complete here. */
-bool wg_pack_many_completes(wg_pack_many *m, uint64_t at);
+bool wg_pack_many_complete(wg_pack_many *m, uint64_t at);
+static inline bool wg_pack_many_completes(wg_pack_many *m, uint64_t at)
+{
+    return !m->count || m->pending[m->first].done_at > at || wg_pack_many_complete(m, at);
+}
 /* Rows that have been packed reach L1. */
-void wg_pack_many_writes(wg_pack_many *m);
+void wg_pack_many_write(wg_pack_many *m);
+static inline void wg_pack_many_writes(wg_pack_many *m)
+{
+    if (m->rows)
+        wg_pack_many_write(m);
+}
 /* Others have acted: does it go on, as far as it depends on configuration? */
-bool wg_pack_many_goes_on(wg_pack_many *m);
+static inline bool wg_pack_many_goes_on(wg_pack_many *m)
+{
+    const wg_tile *t = m->t;
+    m->settled = t->backend.matrix.blocks_ready <= t->sched.now;
+    return m->setup->changes == t->regs.config.changes + 1 && !t->backend.config.instructions;
+}
 /* The unit's state becomes what the cycles themselves leave behind. */
 void wg_pack_many_end(wg_pack_many *m);
 

@@ -13,6 +13,7 @@
 
 enum {
     PIPELINE = WG_UNITS_BITS | WG_THREADS_BITS,
+    UNPACKERS = 1 << WG_AGENT_UNPACK0 | 1 << WG_AGENT_UNPACK1,
     OTHERS = WG_CORES_BITS | WG_REGIONS_BITS | WG_PUSHES_BITS | WG_OUTSIDE_BITS
 };
 
@@ -193,7 +194,6 @@ static inline bool unpacks(const wg_tile *t, unsigned thread)
 /* Units and threads are about to do nothing that a burst of PACRs would have to end for. */
 static inline bool keeps_open(const wg_tile *t, uint32_t some)
 {
-    enum { UNPACKERS = 1 << WG_AGENT_UNPACK0 | 1 << WG_AGENT_UNPACK1 };
     if (some & WG_UNITS_BITS & ~(uint32_t)UNPACKERS)
         return false;
     for (uint32_t mask = some & WG_THREADS_BITS; mask; mask &= mask - 1)
@@ -235,8 +235,8 @@ static bool open_burst(wg_pack_many *m, wg_tile *t, unsigned thread, uint64_t ot
     if (others < s->now + CYCLES || !keeps_open(t, wg_due(s, PIPELINE & ~own, s->now + CYCLES)) ||
         !wg_pack_many_begin(m, t, thread, others))
         return false;
-    wg_appoint(s, WG_AGENT_THREAD0 + thread, WG_NEVER);
-    wg_appoint(s, WG_AGENT_PACK, WG_NEVER);
+    wg_cancel_appointment(s, WG_AGENT_THREAD0 + thread);
+    wg_cancel_appointment(s, WG_AGENT_PACK);
     wg_filter_wakes(s, thread, WG_CAUSE_ANY);
     wg_pack_many_run(m, s->now + 1);
     if (m->accepted || wg_pack_many_waits(m, s->now + 1))
@@ -253,9 +253,10 @@ static bool goes_on_to(wg_pack_many *m, uint64_t next, uint64_t until)
 {
     wg_schedule *s = &m->t->sched;
     const uint64_t done = s->now, stop = least(next, until); /* done: by others, the cycles before */
-    wg_pack_many_run(m, stop);
+    if (wg_pack_many_next(m) < stop)
+        wg_pack_many_run(m, stop);
     const bool waits = wg_pack_many_waits(m, stop) && wg_pack_many_completes(m, stop - 1);
-    if (waits && next < until && keeps_open(m->t, wg_due(s, PIPELINE, next)))
+    if (waits && next < until && !wg_due(s, WG_UNITS_BITS & ~(uint32_t)UNPACKERS, next))
         return true;
     s->now = (waits ? stop : done > m->burst.from ? done : m->burst.from) - 1;
     close_burst(m, s->now + 1);
@@ -263,12 +264,11 @@ static bool goes_on_to(wg_pack_many *m, uint64_t next, uint64_t until)
 }
 
 /* The burst's part of a cycle in which others act, behind their phase B. False: it has ended before phase E. */
-static bool takes_cycle(wg_pack_many *m, bool others_act)
+static bool takes_cycle(wg_pack_many *m, uint32_t due, bool others_act)
 {
     const wg_schedule *s = &m->t->sched;
     const unsigned accepted = m->accepted;
-    if (!others_act && wg_pack_many_goes_on(m) && wg_pack_many_completes(m, s->now) &&
-        keeps_open(m->t, wg_due(s, WG_THREADS_BITS, s->now))) {
+    if (!others_act && keeps_open(m->t, due) && wg_pack_many_goes_on(m) && wg_pack_many_completes(m, s->now)) {
         if (wg_pack_many_next(m) > s->now)
             return true;
         wg_pack_many_run(m, s->now + 1);
@@ -283,7 +283,7 @@ static bool takes_cycle(wg_pack_many *m, bool others_act)
 /* ---- The loop ----------------------------------------------------------------------------------------------- */
 
 /* Phases D to G of the threads in `due`, of one or more cycles; true: a burst of PACRs is open from then on. */
-static inline bool threads(wg_tile *t, uint32_t due, uint64_t others, wg_pack_many *m)
+WG_STAGE bool threads(wg_tile *t, uint32_t due, uint64_t others, wg_pack_many *m)
 {
     enum { MANY = 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_VECTOR | 1u << WG_UNIT_PACK | 1u << WG_UNIT_NONE };
     wg_schedule *s = &t->sched;
@@ -372,22 +372,23 @@ void wg_fast_pipeline(wg_tile *t, uint64_t end)
                 wg_tile_tick(t, (unsigned)__builtin_ctz(mask));
             others_due = s->woken & OTHERS && (others = woken_act(t, others)) <= now;
         }
-        if (__builtin_expect(open, 0))
-            open = takes_cycle(&many, others_due);
+        uint32_t due = wg_due(s, WG_THREADS_BITS, now);
+        if (__builtin_expect(open, 0) && !takes_cycle(&many, due, others_due)) {
+            open = false;
+            due = wg_due(s, WG_THREADS_BITS, now);
+        }
         if (others_due) {
             wg_tile_from_regions(t);
             others = others_act(t, end);
             continue;
         }
-        const uint32_t due = wg_due(s, WG_THREADS_BITS, now);
         if (due && !wg_fast(t, WG_FAST_FRONTENDS)) {
             s->phase = WG_PHASE_LATCHES;
             wg_frontends(t, wg_take_all(t, due) >> WG_AGENT_THREAD0);
-        } else if (due && open) {
-            wg_pack_many_writes(&many);
-            (void)threads(t, due, others, NULL);
         } else if (due) {
-            open = threads(t, due, others, &many);
+            if (__builtin_expect(open, 0))
+                wg_pack_many_writes(&many);
+            open |= threads(t, due, others, open ? NULL : &many);
         }
         if (__builtin_expect(open, 0) &&
             ((s->woken & OTHERS && woken_act(t, others) <= now) || !wg_pack_many_goes_on(&many))) {

@@ -27,11 +27,13 @@ static inline bool wg_mop_is_in_loop(const wg_frontend *f)
 static inline void wg_mop_words(const wg_frontend *f, uint32_t *word, unsigned count)
 {
     const wg_mop_state *m = &f->mop;
-    const uint32_t even = f->mop_cfg[5], odd = f->mop_cfg[m->alternates ? 6 : 5];
+    const uint32_t even = f->mop_cfg[5];
     for (unsigned i = m->i, j = m->j; count; j++, i = 0) {
         const unsigned loop = m->inner - 1u - i < count ? m->inner - 1u - i : count;
         for (unsigned k = 0; k < loop; k++)
-            word[k] = (i + k) & 1 ? odd : even;
+            word[k] = even;
+        for (unsigned k = ~i & 1; m->alternates && k < loop; k += 2)
+            word[k] = f->mop_cfg[6];
         word += loop;
         count -= loop;
         if (count) {

@@ -173,10 +173,11 @@ static inline void wg_replay_used(wg_tile *t, wg_frontend *f, unsigned thread)
  */
 static inline bool wg_frontend_streams(wg_frontend *f, uint64_t now)
 {
+    if (f->busy & ~WG_F_BYTE(push_waits))
+        return false;
     unsigned head = f->down_head, gate_end = f->gate_end, down_end = f->down_end, first = f->fifo_head;
     unsigned leaves = f->down[head % WG_DOWN_RING], passes = f->down[gate_end % WG_DOWN_RING], comes = f->fifo[first];
-    if (f->busy & ~WG_F_BYTE(push_waits) || head == gate_end || gate_end == down_end || !f->fifo_count ||
-        now < f->mop.ready_at || f->latch.block ||
+    if (head == gate_end || gate_end == down_end || !f->fifo_count || now < f->mop.ready_at || f->latch.block ||
         ((leaves & (WG_E_PASSES | WG_E_TTSYNC | WG_E_PLAIN)) ^ (WG_E_PASSES | WG_E_PLAIN)) | (passes & WG_E_REPLAY) |
             (comes & WG_E_MOP))
         return false;
