@@ -277,7 +277,7 @@ TABLE_WITH(matrix_op_holds, PART(insn, wg_insn) TIME(effect_at) TIME(flip_at) TI
       MAX8(banks, 15) BOOL(together) BOOL(flag) ANY(columns) MAX16(row, WG_DST_ROWS - 1) ANY(hi, lo, src, marks))
 #undef T
 #define T wg_matrix
-TABLE(DERIVED(settings, prepared, usual, cache) TIME(due) PART(flight, wg_matrix_op) ANY(head, tail) TIME(last_accept) TIME(src_lands)
+TABLE(DERIVED(settings, cache) TIME(due) PART(flight, wg_matrix_op) ANY(head, tail) TIME(last_accept) TIME(src_lands)
       MAX8(last_thread, WG_THREADS - 1) MAX8(in_flight, WG_MATRIX_FLIGHTS) TIME(all_from) TIME(not_src_moves_from)
       TIME(not_movd2b_from) TIME(dst_readers_from) TIME(others_from) MAX8(waiting_thread, WG_THREADS - 1) TIME(block_ready) TIME(blocks_ready) TIME(block_lands) TIME(last_lands)
       MAX8(flips, 2 * WG_MATRIX_FLIGHTS) MAX8(issue_bank, 1) MAX8(giving, WG_MATRIX_FLIGHTS) TIME(last_flip) ANY(prng)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many MVMULs at a time, one per cycle, that differ from the last one in nothing but rows and address modifiers:
+ * Many MVMULs at a time, one per cycle, that differ from the first in nothing but rows and address modifiers:
  *
  *     1  as long as none has to wait: the rows of each, and the counters behind it
  *     2  what was in flight lands, if its cycle is before the burst's end
@@ -28,7 +28,7 @@ typedef struct many {
     const wg_burst *burst;
     wg_tile *t;
     wg_matrix *m;
-    const wg_matrix_usual *u;
+    wg_matrix_ctx c; /* of the first of them */
     unsigned thread, count;
     uint64_t from; /* the cycle of the first acceptance */
     step step[MOST];
@@ -55,16 +55,16 @@ static bool flights_land(const many *b)
            !(b->t->sched.watch_units | b->t->sched.watch_idle);
 }
 
-/* How many of the instructions are the last MVMUL but for its row of Dst and address modifier? */
+/* How many of the instructions are the first MVMUL but for its row of Dst and address modifier? */
 static unsigned alike(const many *b)
 {
     const wg_arch_id arch = b->t->arch->id;
-    const uint32_t usual = b->u->word;
+    const uint32_t first = b->burst->word[0];
     const uint32_t same = ~(0x3FFu | wg_matrix_addr_mod_mask(arch) << wg_matrix_addr_mod_shift(arch));
     unsigned i = 0, most = b->burst->count < MOST ? b->burst->count : MOST;
     if (most > b->burst->until - b->from)
         most = (unsigned)(b->burst->until - b->from);
-    while (i < most && !((b->burst->word[i] ^ usual) & same))
+    while (i < most && !((b->burst->word[i] ^ first) & same))
         i++;
     return i;
 }
@@ -78,8 +78,8 @@ static void plan(many *b)
     const unsigned latency = t->timing->matrix_latency, busy = 1u + t->timing->dst_block_cycles;
     const unsigned until_read = busy > latency ? busy : latency;
     const unsigned shift = wg_matrix_addr_mod_shift(arch), mask = wg_matrix_addr_mod_mask(arch);
-    const wg_dst_access access = b->u->access;
-    const unsigned wide = b->u->wide, base = b->u->dst_base, phase = b->u->phase;
+    const wg_dst_access access = b->c.access;
+    const unsigned wide = b->c.wide, base = b->c.set->dst_base, phase = b->c.set->phase;
     wg_rwc_steps rwc = wg_rwc_begin(&t->regs.rwc.thread[b->thread], arch, t->regs.config.thread[b->thread]);
     uint64_t at = b->from;
     const uint32_t *word = b->burst->word;
@@ -122,7 +122,7 @@ static void land(many *b, uint64_t end)
 static void in_flight(many *b, unsigned i, wg_matrix_op *op, uint64_t lands)
 {
     const wg_insn insn = wg_burst_insn(b->burst, i);
-    wg_matrix_eight_rows(op, &insn, b->step[i].row, b->u->wide);
+    wg_matrix_eight_rows(op, &insn, b->step[i].row, b->c.wide);
     op->effect_at = op->done_at = b->m->due[b->m->tail++ % WG_MATRIX_FLIGHTS] = lands;
     b->m->in_flight[b->thread]++;
 }
@@ -133,18 +133,10 @@ static void multiply(many *b)
     wg_tile *t = b->t;
     wg_matrix *m = b->m;
     wg_dst *d = &t->regs.dst;
-    const wg_matrix_usual *u = b->u;
-    const wg_src *src = &t->regs.src;
+    wg_matrix_ctx *c = &b->c;
     const wg_matrix_kernels *k = wg_matrix_kernels_for(t->simd);
     const unsigned latency = t->timing->matrix_latency, landed = b->count > latency ? b->count - latency : 0;
-    void (*const mul)(const wg_mul_args *) = u->style == WG_STYLE_INT8 ? k->mul_int : k->mul_float;
-    wg_matrix_ctx c;
-    c.t = t;
-    c.bank[WG_SRCA] = src->matrix_bank_a & 1;
-    c.bank[WG_SRCB] = src->matrix_bank_b & 1;
-    c.style = u->style;
-    c.style_b = u->style_b;
-    c.flush = u->flush;
+    void (*const mul)(const wg_mul_args *) = c->style == WG_STYLE_INT8 ? k->mul_int : k->mul_float;
     wg_mul_args args;
     args.rows = 8;
     args.b_step = 1;
@@ -156,57 +148,65 @@ static void multiply(many *b)
     for (unsigned i = 0; i < b->count; i++) {
         const step *s = &b->step[i];
         if (s->phase != phase) {
-            c.phase = s->phase;
+            c->phase = s->phase;
             phase = s->phase;
-            args.alu = wg_alu_for(u->wide, u->style != WG_STYLE_FP16, wg_matrix_loses_one(t->arch->id), phase);
+            args.alu = wg_alu_for(c->wide, c->style != WG_STYLE_FP16, wg_matrix_loses_one(t->arch->id), phase);
         }
         const unsigned a = s->srca / 16u * 2 + (phase & 1), from_b = s->srcb / 8u * 2 + (phase >> 1);
         if (!(has_a >> a & 1)) {
-            decoded_a[a] = wg_matrix_decoded_a(&c, k, s->srca & 0x30u, NULL);
+            decoded_a[a] = wg_matrix_decoded_a(c, k, s->srca & 0x30u, NULL);
             has_a |= 1u << a;
         }
         if (!(has_b >> from_b & 1)) {
-            decoded_b[from_b] = wg_matrix_decoded_b(&c, k, s->srcb);
+            decoded_b[from_b] = wg_matrix_decoded_b(c, k, s->srcb);
             has_b |= 1u << from_b;
         }
         args.a = decoded_a[a];
         args.b = decoded_b[from_b];
         if (i < landed) {
             args.hi = &d->bits[s->row];
-            args.lo = u->wide ? &d->bits[s->row + WG_DST_LOW] : none;
-            wg_matrix_multiply_from(&args, d, s->row, u->wide);
+            args.lo = c->wide ? &d->bits[s->row + WG_DST_LOW] : none;
+            wg_matrix_multiply_from(&args, d, s->row, c->wide);
             mul(&args);
             d->undefined[s->row >> 6 & 15] &= ~(UINT64_C(0xFF) << (s->row & 63));
         } else {
             wg_matrix_op *op = &m->flight[m->tail % WG_MATRIX_FLIGHTS];
             args.hi = op->hi;
             args.lo = op->lo;
-            wg_matrix_multiply_from(&args, d, s->row, u->wide);
+            wg_matrix_multiply_from(&args, d, s->row, c->wide);
             mul(&args);
             in_flight(b, i, op, b->from + i + latency);
         }
     }
 }
 
+/* Eight rows that lie together, no bank handed back, nothing to report, and nothing in its way. */
+static bool is_simple(many *b)
+{
+    const wg_matrix *m = b->m;
+    const wg_insn insn = wg_burst_insn(b->burst, 0);
+    wg_matrix_ctx *c = &b->c;
+    if (insn.op != WG_I_MVMUL || insn.word & (3u << 22 | 1u << 19) || m->flips || b->t->backend.config.instructions ||
+        wg_matrix_mvmul_from(m) > b->from || (m->others_from > b->from && m->waiting_thread != b->thread))
+        return false;
+    wg_matrix_context(b->t, &insn, c);
+    wg_matrix_formats(c);
+    return wg_matrix_owns(c, WG_SRCA) && wg_matrix_owns(c, WG_SRCB) && !c->access.swizzle && !c->set->stochastic &&
+           (c->style == WG_STYLE_INT8 || c->set->force_fp16 || wg_format_known(c->fmt[WG_SRCA]));
+}
+
 unsigned wg_matrix_accept_many(wg_burst *burst)
 {
     wg_tile *t = burst->t;
     wg_matrix *m = &t->backend.matrix;
-    const wg_src *s = &t->regs.src;
-    const wg_matrix_usual *u = &m->usual;
-    const unsigned thread = burst->thread, bank_a = s->matrix_bank_a & 1, bank_b = s->matrix_bank_b & 1;
+    const unsigned thread = burst->thread;
     many b;
     b.burst = burst;
     b.t = t;
     b.m = m;
-    b.u = u;
     b.thread = thread;
     b.from = burst->from;
-    if (u->thread != thread || u->changes != t->regs.config.changes + 1 || m->flips ||
-        u->debug != t->regions.control.word[WG_MATRIX_DEBUG] || s->owner_a[bank_a] != WG_SRC_MATRIX ||
-        s->owner_b[bank_b] != WG_SRC_MATRIX || (u->implied[WG_SRCA] && (s->format_a[bank_a] & 15) != u->fmt[WG_SRCA]) ||
-        (u->implied[WG_SRCB] && (s->format_b[bank_b] & 15) != u->fmt[WG_SRCB]) || wg_matrix_mvmul_from(m) > b.from ||
-        (m->others_from > b.from && m->waiting_thread != thread) || !flights_land(&b))
+    if (!is_simple(&b) || !flights_land(&b))
         return 0;
     plan(&b);
     if (!b.count)

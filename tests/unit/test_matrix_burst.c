@@ -180,9 +180,35 @@ static void test_bank_goes_meanwhile(void **state)
     wg_destroy(dev);
 }
 
+/* Configuration that a write of the thread has not reached yet is reported, however MVMULs are taken. */
+static void test_configuration_under_way(void **state)
+{
+    size_t found[2];
+    for (unsigned k = 0; k < 2; k++) {
+        wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state), .lockstep = k == 1};
+        wg_device *dev;
+        assert_int_equal(wg_create(&desc, &dev), WG_OK);
+        wg_tile *t = dev->tile;
+        g.s = 3;
+        configure(t);
+        for (unsigned bank = 0; bank < 2; bank++)
+            t->regs.src.owner_a[bank] = t->regs.src.owner_b[bank] = WG_SRC_MATRIX;
+        for (unsigned i = 0; i < WG_REPLAY_SLOTS; i++)
+            t->frontend[THREAD].replay.slot[i] = 0x26000000;
+        push(dev, THREAD, 0xB0000001); /* WRCFG: formats */
+        push(dev, THREAD, 0x04000000 | 20 << 4);
+        wg_advance(dev, 200);
+        found[k] = wg_finding_count(dev);
+        wg_destroy(dev);
+    }
+    assert_true(found[1] > 0);
+    assert_int_equal(found[0], found[1]);
+}
+
 static const wg_test tests[] = {
     WG_TEST(test_bursts, WG_BH | WG_WH, ""),
     WG_TEST(test_they_happen, WG_BH | WG_WH, ""),
     WG_TEST(test_bank_goes_meanwhile, WG_BH | WG_WH, ""),
+    WG_TEST(test_configuration_under_way, WG_BH | WG_WH, ""),
 };
 WG_MAIN("matrix_burst", tests)

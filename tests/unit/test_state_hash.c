@@ -259,8 +259,6 @@ static const member unpack[] = {LEFT(wg_unpack, job, TIME),
                                 END(wg_unpack)};
 
 static const member matrix[] = {LEFT(wg_matrix, settings, CACHE),
-                                LEFT(wg_matrix, prepared, CACHE),
-                                LEFT(wg_matrix, usual, CACHE),
                                 LEFT(wg_matrix, due, TIME),
                                 LEFT(wg_matrix, flight, TIME),
                                 LEFT(wg_matrix, head, TIME),
