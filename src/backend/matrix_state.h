@@ -88,7 +88,8 @@ typedef struct wg_matrix_cache {
 
 /* What a thread's configuration comes to (matrix_settings.c). */
 typedef struct wg_matrix_settings {
-    uint64_t key[5]; /* the words it rests on */
+    uint64_t changes; /* of configuration when that was last looked at, + 1; 0: never */
+    uint64_t key[5];  /* the words it rests on */
     wg_dst_access access;
     uint8_t fmt[2];  /* [wg_src_file]: format codes by configuration */
     bool implied[2]; /* … unless the bank's own format counts */

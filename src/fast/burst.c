@@ -35,23 +35,27 @@ static unsigned begin_replay(wg_burst *b)
 {
     const wg_frontend *f = b->f;
     const wg_replay_state *r = &f->replay;
-    if (!wg_replay_usual(b->t, f) || (wg_replay_has_room(f) && (f->mux_busy || f->fifo_count)) ||
+    const unsigned gate = wg_gate_count(f), left = r->play_left;
+    unsigned n;
+    if (left < WG_BURST_LEAST || r->record_left | r->carry_first | r->insn.ttsync ||
+        (wg_replay_has_room(f) && (f->mux_busy || f->fifo_count)) ||
         (f->fifo_count && wg_fifo_at(f, 0)->op == WG_I_MOP_CFG))
         return 0;
-    unsigned made = 1, n;
-    while (made < r->play_left && wg_insn_ordinary(b->t, r->slot[(r->play_at + made) % WG_REPLAY_SLOTS]))
-        made++;
-    for (n = 0; n < wg_gate_count(f); n++) {
+    for (n = 0; n < gate; n++) {
         const unsigned entry = f->down[(uint8_t)(f->down_head + n) % WG_DOWN_RING];
         if (entry & ~(unsigned)WG_E_PLACE)
-            return n < made ? n : made;
-        b->word[n] = f->pool[entry & WG_E_PLACE].word;
+            return 0;
+        b->word[n] = f->pool[entry].word;
     }
-    b->queued = n;
-    for (unsigned i = 0; n < made; n++, i++)
-        b->word[n] = r->slot[(r->play_at + i) % WG_REPLAY_SLOTS];
-    b->steady = wg_gate_count(f) == WG_GATE_FIFO;
-    return made;
+    b->queued = gate;
+    b->steady = gate == WG_GATE_FIFO;
+    for (unsigned i = 0; i < left; i++) { /* one is made in each cycle */
+        const uint32_t word = r->slot[(r->play_at + i) % WG_REPLAY_SLOTS];
+        if (!wg_insn_ordinary(b->t, word))
+            return i;
+        b->word[n++] = word;
+    }
+    return left;
 }
 
 /* The Replay Expander lets everything pass. What is in its FIFO comes first, then the rest of the MOP. */
@@ -117,10 +121,16 @@ void wg_burst_used(wg_burst *b, unsigned count)
     t->sched.phase = WG_PHASE_MOP;
     if (f->stalled)
         wg_gate_stall_ends(t, f, NULL, false);
-    unsigned i = b->plays ? 0 : wg_mop_left(t, f);
-    i = i > count ? count : i ? i - 1 : 0; /* all but the MOP's last */
-    if (i)
-        wg_mop_goes_on(t, f, i);
+    unsigned i = 0;
+    if (b->plays) {
+        wg_replay_plays_on(t, f, count);
+        i = count;
+    } else {
+        const unsigned left = wg_mop_left(t, f);
+        i = left > count ? count : left ? left - 1 : 0; /* all but the MOP's last */
+        if (i)
+            wg_mop_goes_on(t, f, i);
+    }
     for (; i < count; i++) {
         t->sched.now = b->at[i];
         wg_gate_left(t, f, b->thread, f->down[f->down_head % WG_DOWN_RING]);
