@@ -115,6 +115,20 @@ static inline unsigned wg_fifo_room(const wg_arch *arch, const wg_frontend *f, u
     return taken >= depth || (arch->fifo_resume && taken > arch->fifo_resume) ? 0 : depth - taken;
 }
 
+/* Why a push is refused. */
+static inline wg_stall wg_fifo_full(unsigned thread)
+{
+    return (wg_stall){WG_STALL_PUSH_FIFO_FULL, (uint16_t)thread, (uint8_t)(WG_AGENT_THREAD0 + thread), WG_NEVER};
+}
+
+/* The T core, refused, tries again once there is room for so many words. */
+static inline void wg_push_waits(wg_frontend *f, unsigned words)
+{
+    if (!(f->push_waits & WG_WAITS_T) || words < f->push_needs)
+        f->push_needs = (uint8_t)words;
+    f->push_waits |= WG_WAITS_T;
+}
+
 /* Something has left the first FIFO (bit 0) or the mux (bit 1): whoever was refused tries again if there is room now. */
 static inline void wg_push_room(wg_tile *t, wg_frontend *f, unsigned thread, unsigned who)
 {
