@@ -108,7 +108,7 @@ WG_API const char *wg_site_name(unsigned site);
 
 /*
  * Shortcuts make a run faster and change neither a state nor a cycle. `names`: NULL for all of them, "none", a list
- * ("rows,bursts": these alone), or a list of exceptions ("-bursts": all but these). wg_shortcut_name() lists them.
+ * ("frontends,bursts": these alone), or a list of exceptions ("-bursts": all but these). wg_shortcut_name() lists them.
  */
 WG_API wg_status wg_shortcuts(wg_device *dev, const char *names);
 WG_API const char *wg_shortcut_name(unsigned index);                    /* NULL behind the last */

@@ -6,7 +6,6 @@
  * Facts: MatrixUnit.md (latencies), the "Instruction scheduling" parts of Dst.md, MOVA2D.md, MOVB2D.md,
  * MOVD2A.md, MOVD2B.md, MOVB2A.md, SHIFTXB.md; GATE-13, GATE-15, GATE-21, GATE-22, PIPE-20.
  */
-#include "machine/fast.h"
 #include "backend/matrix_internal.h"
 
 #include <string.h>
@@ -117,8 +116,7 @@ bool wg_matrix_implements(wg_insn_id id, wg_arch_id arch)
 
 /* ---- Operands ------------------------------------------------------------------------------------- */
 
-/* What an instruction sees of configuration, banks and counters. */
-static void context(wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c)
+void wg_matrix_context(wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c)
 {
     unsigned thread = insn->thread % WG_THREADS;
     const wg_matrix *m = &t->backend.matrix;
@@ -292,92 +290,14 @@ static void enters(wg_matrix *m, unsigned thread, uint64_t now)
         m->others_from = 0;
 }
 
-/* Remembers what accept_prepared() needs, if this MVMUL is one for it. */
-static void prepare(wg_tile *t, wg_matrix_ctx *c, unsigned row)
-{
-    wg_matrix_prepared *p = &t->backend.matrix.prepared;
-    if (c->word & (3u << 22 | 1u << 19) || c->access.swizzle || c->set->stochastic || c->rwc->srca & 8 ||
-        c->insn->thread >= WG_THREADS)
-        return;
-    wg_matrix_formats(c);
-    if (c->style != WG_STYLE_INT8 && !wg_format_known(c->fmt[WG_SRCA]) && !c->set->force_fp16)
-        return;
-    *p = (wg_matrix_prepared){.cycle = t->sched.now + 1,
-                              .word = c->word,
-                              .row = (uint16_t)row,
-                              .thread = c->insn->thread,
-                              .bank = {c->bank[0], c->bank[1]},
-                              .phase = c->phase,
-                              .style = c->style,
-                              .style_b = c->style_b,
-                              .wide = c->wide,
-                              .flush = c->flush};
-    const wg_matrix_settings *set = c->set;
-    t->backend.matrix.usual = (wg_matrix_usual){.changes = t->regs.config.changes + 1,
-                                                .word = c->word,
-                                                .debug = t->regions.control.word[WG_MATRIX_DEBUG],
-                                                .dst_base = set->dst_base,
-                                                .thread = c->insn->thread,
-                                                .phase = set->phase,
-                                                .style = c->style,
-                                                .style_b = c->style_b,
-                                                .fmt = {c->fmt[0], c->fmt[1]},
-                                                .implied = {set->implied[0], set->implied[1]},
-                                                .wide = c->wide,
-                                                .flush = c->flush,
-                                                .access = c->access};
-}
-
-/*
- * The rest of check() for an MVMUL like the last one that was prepared, in fewer steps; false: it is none. Not beside
- * flips in flight; what makes it wait for a bank is left to the other way.
- */
-static bool check_usual(wg_tile *t, const wg_insn *insn, wg_stall *why, bool *takes)
-{
-    wg_matrix *m = &t->backend.matrix;
-    const wg_matrix_usual *u = &m->usual;
-    const wg_src *s = &t->regs.src;
-    /* Of the word, the row of Dst and the address modifier may differ. */
-    uint32_t same = ~(0x3FFu | wg_matrix_addr_mod_mask(t->arch->id) << wg_matrix_addr_mod_shift(t->arch->id));
-    if ((u->word ^ insn->word) & same || u->thread != insn->thread || u->changes != t->regs.config.changes + 1 ||
-        m->flips || u->debug != t->regions.control.word[WG_MATRIX_DEBUG])
-        return false;
-    unsigned a = s->matrix_bank_a & 1, b = s->matrix_bank_b & 1;
-    const wg_rwc_thread *rwc = &t->regs.rwc.thread[u->thread];
-    if (s->owner_a[a] != WG_SRC_MATRIX || s->owner_b[b] != WG_SRC_MATRIX || rwc->srca & 8 ||
-        (u->implied[WG_SRCA] && (s->format_a[a] & 15) != u->fmt[WG_SRCA]) ||
-        (u->implied[WG_SRCB] && (s->format_b[b] & 15) != u->fmt[WG_SRCB]))
-        return false;
-    unsigned first = ((insn->word & 0x3FF) + rwc->dst + u->dst_base) & 0x3F8;
-    unsigned row = wg_dst_stored(u->access, first, u->wide), block = row / 8;
-    *takes = unit_free(t, insn, why) && block_settled(t, insn, &entries[WG_I_MVMUL], block, why);
-    if (!*takes)
-        return true;
-    m->prepared = (wg_matrix_prepared){.cycle = t->sched.now + 1,
-                                       .word = insn->word,
-                                       .row = (uint16_t)row,
-                                       .thread = u->thread,
-                                       .bank = {(uint8_t)a, (uint8_t)b},
-                                       .phase = (rwc->fidelity + u->phase) & 3,
-                                       .style = u->style,
-                                       .style_b = u->style_b,
-                                       .wide = u->wide,
-                                       .flush = u->flush};
-    return true;
-}
-
 uint64_t wg_matrix_mvmul_from(const wg_matrix *m) { return gap_end(m, &entries[WG_I_MVMUL]); }
 
 /* Are its banks the unit's, is nobody else waiting inside, and has what it reads of Dst settled? */
 static bool operands_ready(wg_tile *t, const wg_insn *insn, const entry *e, wg_stall *why)
 {
     const wg_matrix *m = &t->backend.matrix;
-    bool takes;
-    if (e->reads == READS_MVMUL && check_usual(t, insn, why, &takes))
-        return takes;
-
     wg_matrix_ctx c;
-    context(t, insn, &c);
+    wg_matrix_context(t, insn, &c);
     if ((e->waits & A) && !bank_ready(&c, WG_SRCA, why))
         return false;
     if ((e->waits & B) && !bank_ready(&c, WG_SRCB, why))
@@ -394,11 +314,7 @@ static bool operands_ready(wg_tile *t, const wg_insn *insn, const entry *e, wg_s
         unsigned other = wg_dst_stored(c.access, first + i * step, c.set->wide) / 8;
         block = m->block_ready[other] > m->block_ready[block] ? other : block;
     }
-    if (!block_settled(t, insn, e, block, why))
-        return false;
-    if (e->reads == READS_MVMUL)
-        prepare(t, &c, stored);
-    return true;
+    return block_settled(t, insn, e, block, why);
 }
 
 /*
@@ -514,43 +430,8 @@ static uint64_t due(const wg_matrix_op *op)
     return at < op->done_at ? at : op->done_at;
 }
 
-/* accept() for the MVMUL that the gate has just asked about, while nobody watches and nothing is perturbed. */
-static bool accept_prepared(wg_tile *t, const wg_insn *insn)
-{
-    wg_matrix *m = &t->backend.matrix;
-    const wg_matrix_prepared *p = &m->prepared;
-    uint64_t now = t->sched.now;
-    if (p->cycle != now + 1 || p->word != insn->word || p->thread != insn->thread || !wg_fast(t, WG_FAST_UNITS))
-        return false;
-    wg_fast_used(t, WG_FAST_UNITS);
-    unsigned place = m->tail++ % WG_MATRIX_FLIGHTS, block = p->row / 8, thread = p->thread;
-    wg_matrix_op *op = &m->flight[place];
-    wg_rwc_thread *rwc = &t->regs.rwc.thread[thread];
-    wg_matrix_eight_rows(op, insn, p->row, p->wide);
-    enters(m, thread, now);
-    wg_matrix_multiply_prepared(t, p, op);
-    m->last_srca_row = rwc->srca;
-    const wg_matrix_layout *layout = &layouts[t->arch->id];
-    wg_rwc_apply(rwc, t->arch->id, t->regs.config.thread[thread],
-                 insn->word >> layout->addr_mod & ((1u << layout->addr_mod_bits) - 1), true);
-
-    uint64_t ready = now + 1 + t->timing->dst_block_cycles;
-    op->effect_at = later(now + t->timing->matrix_latency, m->block_lands[block]);
-    if (p->wide)
-        op->effect_at = later(op->effect_at, m->block_lands[block + 1]);
-    wg_matrix_block_lands(m, block, op->effect_at, ready);
-    if (p->wide)
-        wg_matrix_block_lands(m, block + 1, op->effect_at, ready);
-    m->last_lands = later(m->last_lands, op->effect_at);
-    op->done_at = m->due[place] = op->effect_at;
-    wg_wake_at(&t->sched, WG_AGENT_MATRIX, op->effect_at);
-    return true;
-}
-
 static void accept(wg_tile *t, const wg_insn *insn)
 {
-    if (accept_prepared(t, insn))
-        return;
     wg_matrix *m = &t->backend.matrix;
     uint64_t now = t->sched.now;
     wg_insn_id id = insn->op ? (wg_insn_id)insn->op : wg_isa_decode(t->arch->id, insn->word)->id;
@@ -575,7 +456,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
     op->effect_at = now + (e->effect ? e->effect : latency) + extra;
     if (wg_matrix_implements(id, t->arch->id)) {
         wg_matrix_ctx c;
-        context(t, &op->insn, &c);
+        wg_matrix_context(t, &op->insn, &c);
         /* Operands first: who waited for banks knows what their unpackers knew, about configuration, too. */
         if (wg_touch_watched(t))
             touch_operands(&c, e, id);

@@ -49,6 +49,8 @@ static inline uint32_t wg_matrix_tcfg(const wg_matrix_ctx *c, wg_tcfg_id id)
     return wg_tcfg_get(c->arch, id, c->tcfg);
 }
 
+/* What an instruction sees of configuration, banks and counters. */
+void wg_matrix_context(wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c);
 /* The thread's settings as they are now; of the context, arch, layout, cfg and tcfg are set. */
 const wg_matrix_settings *wg_matrix_settings_now(const wg_matrix_ctx *c, unsigned thread);
 /* The format and width that arithmetic uses; moves look at them in their own ways. */
@@ -104,8 +106,6 @@ unsigned wg_matrix_addr_mod_shift(wg_arch_id arch);
 unsigned wg_matrix_addr_mod_mask(wg_arch_id arch);
 /* The first cycle at which the issue gaps let an MVMUL pass. */
 uint64_t wg_matrix_mvmul_from(const wg_matrix *m);
-/* What op->hi and op->lo become by the MVMUL that was prepared. */
-void wg_matrix_multiply_prepared(wg_tile *t, const wg_matrix_prepared *p, wg_matrix_op *op);
 
 /* It writes eight rows that lie together, from stored row `row` on, and hands no bank over. */
 static inline void wg_matrix_eight_rows(wg_matrix_op *op, const wg_insn *insn, unsigned row, bool wide)

@@ -74,7 +74,6 @@ static void product(wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned
     wg_matrix_check_settings(c);
     op->effect = c->wide ? WG_EFFECT_DST32 : WG_EFFECT_DST16;
     wg_matrix_list_rows(c, op, first, rows, step, c->wide);
-    wg_matrix_gather(c, op, c->wide, 0);
 
     const wg_matrix_kernels *k = wg_matrix_kernels_now(c);
     wg_matrix_a scratch_a;
@@ -91,6 +90,10 @@ static void product(wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned
         .alu = wg_alu_for(c->wide, c->style != WG_STYLE_FP16, c->layout->lost_one, c->phase),
     };
     args.alu.prng = wg_matrix_random(c);
+    if (op->together)
+        wg_matrix_multiply_from(&args, &c->t->regs.dst, op->row[0], c->wide);
+    else
+        wg_matrix_gather(c, op, c->wide, 0);
     if (broadcast)
         k->decode_b(wg_matrix_src_row(c, WG_SRCB, c->rwc->srcb), 1, (wg_style)c->style_b, c->flush, c->phase,
                     &scratch_b);
@@ -113,32 +116,6 @@ void wg_matrix_from_undefined(wg_mul_args *args, const wg_dst *d, unsigned row, 
         args->from_hi = args->hi;
         args->from_lo = args->lo;
     }
-}
-
-void wg_matrix_multiply_prepared(wg_tile *t, const wg_matrix_prepared *p, wg_matrix_op *op)
-{
-    wg_matrix_ctx c = {.t = t,
-                       .bank = {p->bank[0], p->bank[1]},
-                       .phase = p->phase,
-                       .style = p->style,
-                       .style_b = p->style_b,
-                       .flush = p->flush};
-    const wg_matrix_kernels *k = wg_matrix_kernels_for(t->simd);
-    const wg_rwc_thread *rwc = &t->regs.rwc.thread[p->thread];
-    wg_mul_args args = {
-        .a = wg_matrix_decoded_a(&c, k, rwc->srca & 0x30, NULL),
-        .b = wg_matrix_decoded_b(&c, k, rwc->srcb & 0x38),
-        .rows = 8,
-        .b_step = 1,
-        .hi = op->hi,
-        .lo = op->lo,
-        .alu = wg_alu_for(p->wide, p->style != WG_STYLE_FP16, wg_matrix_loses_one(t->arch->id), p->phase),
-    };
-    wg_matrix_multiply_from(&args, &t->regs.dst, p->row, p->wide);
-    if (p->style == WG_STYLE_INT8)
-        k->mul_int(&args);
-    else
-        k->mul_float(&args);
 }
 
 void wg_matrix_mvmul(wg_matrix_ctx *c, wg_matrix_op *op)

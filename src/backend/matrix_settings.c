@@ -48,14 +48,17 @@ const wg_matrix_settings *wg_matrix_settings_now(const wg_matrix_ctx *c, unsigne
 {
     const struct words *w = &words_of[c->arch];
     wg_matrix_settings *s = &c->t->backend.matrix.settings[thread];
+    const uint32_t debug = c->t->regions.control.word[WG_MATRIX_DEBUG];
+    if (__builtin_expect(s->changes == c->t->regs.config.changes + 1 && (uint32_t)(s->key[4] >> 32) == debug, 1))
+        return s;
+    s->changes = c->t->regs.config.changes + 1;
     uint64_t thread_words, formats;
     memcpy(&thread_words, c->tcfg, sizeof thread_words);
     memcpy(&formats, c->cfg, sizeof formats);
     uint64_t flags = c->cfg[2] | (uint64_t)c->cfg[DEST_REGW_BASE] << 32;
     uint64_t modes = c->tcfg[w->clear_valid] | (uint64_t)c->tcfg[w->fidelity] << 16 |
                      (uint64_t)c->tcfg[w->force_fp16] << 32 | UINT64_C(1) << 48; /* not what a new tile has */
-    uint64_t places = c->t->regs.config.bank[0][w->dst_access] | (uint64_t)c->t->regions.control.word[WG_MATRIX_DEBUG]
-                                                                     << 32;
+    uint64_t places = c->t->regs.config.bank[0][w->dst_access] | (uint64_t)debug << 32;
     /* In scalars: gathered in an array, they would be compared by vectors that wait for the single stores. */
     if (__builtin_expect(((thread_words ^ s->key[0]) | (formats ^ s->key[1]) | (flags ^ s->key[2]) |
                           (modes ^ s->key[3]) | (places ^ s->key[4])) != 0,

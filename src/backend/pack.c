@@ -129,7 +129,6 @@ static void accept(wg_tile *t, const wg_insn *insn)
     else
         wg_findf(t, WG_F_RESERVED_INSN, wg_insn_finding(insn, 0, 0), "%s is reserved and has no effect",
                  wg_isa_decode(t->arch->id, insn->word)->name);
-    u->burst_at = t->sched.now + 1;
     bool alone = !job->set_register;
     for (unsigned rest = job->packers; rest; rest &= rest - 1) {
         unsigned i = (unsigned)__builtin_ctz(rest);
@@ -138,8 +137,6 @@ static void accept(wg_tile *t, const wg_insn *insn)
         if (alone)
             wg_wake_at(&t->sched, WG_AGENT_PACK, done);
     }
-    if (t->arch->pack.interfaces)
-        u->burst_until = u->packer[0].free_at + 1;
     for (unsigned rest = alone ? 0 : job->packers; rest; rest &= rest - 1) { /* all at once */
         unsigned i = (unsigned)__builtin_ctz(rest);
         job->part[i].done_at = u->packer[i].last_done = last;

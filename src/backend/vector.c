@@ -11,7 +11,6 @@
 #include "backend/vector.h"
 
 #include "backend/matrix.h"
-#include "machine/fast.h"
 #include "isa/config_fields.h"
 #include "report/touch.h"
 
@@ -214,12 +213,6 @@ static bool vector_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
     return true;
 }
 
-static inline bool interlock_on(const wg_tile *t)
-{
-    return wg_vector_traits_for(t)->interlock &&
-           !wg_cfg_get(t->arch->id, WG_CFG_CHICKEN_BITS_sfpu_scbd_disable, t->regs.config.bank[0]);
-}
-
 /* WH: what software must not start in the cycle after a lane shuffle (SFPSHFT2.md). */
 static void check_after_shuffle(wg_tile *t, const wg_vector_op *op)
 {
@@ -298,11 +291,11 @@ static inline void after(wg_tile *t, const wg_vector_op *op)
     uint64_t next = t->sched.now + 1;
     uint32_t writes = wg_vector_believed_writes(op);
     bool shuffle = wg_vector_is_shuffle(op);
-    if (writes && interlock_on(t)) {
+    if (writes && wg_vector_interlocks(t)) {
         v->interlock_at = next;
         v->interlock_lregs = writes;
     }
-    if (op->insn == WG_I_SFPSWAP || (shuffle && interlock_on(t)))
+    if (op->insn == WG_I_SFPSWAP || (shuffle && wg_vector_interlocks(t)))
         v->only_nop_at = next;
     else if (shuffle) {
         v->shuffle_at = next;
@@ -333,8 +326,7 @@ static inline uint64_t take_off(wg_tile *t, const wg_insn *insn, unsigned thread
     return extra ? done : 0;
 }
 
-/* The next tick, as far as instructions from outside need one. Each moves its thread's last completion on. */
-static inline void appoint(wg_tile *t)
+void wg_vector_appoint(wg_tile *t)
 {
     wg_vector *v = &t->backend.vector;
     uint64_t now = t->sched.now, next = WG_NEVER;
@@ -354,39 +346,7 @@ static inline void appoint(wg_tile *t)
         wg_appoint(&t->sched, WG_AGENT_VECTOR, next);
 }
 
-/*
- * The shortest way, for a multiply-add without indirection while nothing is scheduled, late, watched or perturbed: what
- * accept_any() would do then.
- */
-static inline bool accept_mad(wg_tile *t, const wg_insn *insn)
-{
-    wg_vector *v = &t->backend.vector;
-    uint64_t now = t->sched.now;
-    uint32_t w = insn->word;
-    unsigned va = w >> 16 & 15, vb = w >> 12 & 15, vc = w >> 8 & 15, vd = w >> 4 & 15, thread = insn->thread;
-    uint32_t reads = 1u << va | 1u << vb | 1u << vc;
-    if (wg_vector_table[insn->op].run != wg_sfpmad || (w & 12) || vd >= 8 || thread >= WG_THREADS ||
-        (v->used | v->scheduled | v->flights | t->regs.lreg.lane_config[WG_LANE_ENABLE_DEST_INDEX]) ||
-        !wg_fast(t, WG_FAST_UNITS) || v->ran_at == now || v->shuffle_at == now ||
-        (v->early.next == now && reads >> v->early.lreg & 1))
-        return false;
-    wg_fast_used(t, WG_FAST_UNITS);
-    v->free_at = now + 1;
-    v->last_thread = (uint8_t)thread;
-    if (v->done_at[thread] < now + 2)
-        v->done_at[thread] = now + 2;
-    uint32_t lanes = wg_lanes_enabled(&t->regs.lreg);
-    if (lanes)
-        wg_mad_early(t, w, lanes);
-    if (interlock_on(t)) {
-        v->interlock_at = now + 1;
-        v->interlock_lregs = 1u << vd;
-    }
-    appoint(t);
-    return true;
-}
-
-static __attribute__((noinline)) void accept_any(wg_tile *t, const wg_insn *insn)
+static void vector_accept(wg_tile *t, const wg_insn *insn)
 {
     wg_vector *v = &t->backend.vector;
     uint64_t now = t->sched.now;
@@ -400,12 +360,12 @@ static __attribute__((noinline)) void accept_any(wg_tile *t, const wg_insn *insn
     op.late = take_off(t, insn, op.thread, info->run ? wg_vector_latency(&op) : 1);
     if (!info->run) {
         wg_vector_finding(t, &op, WG_F_UNIMPLEMENTED_INSN, insn->word >> 24);
-        appoint(t);
+        wg_vector_appoint(t);
         return;
     }
     if (v->ran_at == now && v->ran >> info->subunit & 1) { /* the scheduled instruction has the sub-unit */
         wg_vector_finding(t, &op, WG_F_VECTOR_MACRO_DISCARDED, info->subunit);
-        appoint(t);
+        wg_vector_appoint(t);
         return;
     }
     op.pred = &t->regs.lreg.pred;
@@ -417,13 +377,7 @@ static __attribute__((noinline)) void accept_any(wg_tile *t, const wg_insn *insn
     info->run(t, &op);
     if (info->subunit == WG_SUB_MAD || info->special)
         after(t, &op);
-    appoint(t);
-}
-
-static void vector_accept(wg_tile *t, const wg_insn *insn)
-{
-    if (!accept_mad(t, insn))
-        accept_any(t, insn);
+    wg_vector_appoint(t);
 }
 
 /* ---- Phase B ---- */

@@ -19,6 +19,7 @@
 #include "machine/unit.h"
 #include "machine/vector_state.h"
 #include "report/findings.h"
+#include "isa/config_fields.h"
 #include "num/simd.h"
 #include "machine/tile.h"
 
@@ -157,6 +158,15 @@ static inline unsigned wg_vector_latency(const wg_vector_op *op)
         return to >= 11 && to <= 14 ? 1 : 2;
     return 2;
 }
+
+/* BH: does the logic keep readers away from results that are not there yet? */
+static inline bool wg_vector_interlocks(const wg_tile *t)
+{
+    return wg_vector_traits_for(t)->interlock &&
+           !wg_cfg_get(t->arch->id, WG_CFG_CHICKEN_BITS_sfpu_scbd_disable, t->regs.config.bank[0]);
+}
+/* The unit's next tick, as far as accepted instructions need one. */
+void wg_vector_appoint(wg_tile *t);
 
 /* Results. wg_vector_result() gives room for a late one; wg_vector_put() writes one of `latency` cycles. */
 uint32_t *wg_vector_result(wg_tile *t, unsigned lreg, uint32_t lanes, uint64_t land);

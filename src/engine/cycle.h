@@ -41,6 +41,16 @@ static inline uint32_t wg_take_all(wg_tile *t, uint32_t agents)
     return t->lockstep ? agents : due;
 }
 
+/* Who of `agents` is due in this cycle, by appointment. */
+static inline uint32_t wg_due(const wg_schedule *s, uint32_t agents, uint64_t cycle)
+{
+    uint32_t due = s->soon & agents;
+    for (uint32_t mask = due; mask; mask &= mask - 1)
+        if (s->next[__builtin_ctz(mask)] > cycle)
+            due &= ~(mask & -mask);
+    return due;
+}
+
 /* Who of `agents` may be due; wg_take() decides. */
 static inline uint32_t wg_soon(const wg_tile *t, uint32_t agents)
 {

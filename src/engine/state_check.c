@@ -293,8 +293,6 @@ void wg_state_derive(wg_tile *t)
     }
     wg_backend *b = &t->backend;
     memset(b->matrix.settings, 0, sizeof b->matrix.settings);
-    memset(&b->matrix.prepared, 0, sizeof b->matrix.prepared);
-    memset(&b->matrix.usual, 0, sizeof b->matrix.usual);
     memset(b->matrix.cache.a_valid, 0, sizeof b->matrix.cache.a_valid);
     memset(b->matrix.cache.b_valid, 0, sizeof b->matrix.cache.b_valid);
     memset(b->vector.places, 0, sizeof b->vector.places);

@@ -5,25 +5,12 @@
  *     D  latched waits look      E  heads pass the gate      F  Replay Expander      G  mux and MOP Expander
  */
 #include "machine/fast.h"
-#include "frontend/replay.h"
-#include "frontend/stages.h"
+#include "frontend/gate.h"
 #include "report/touch.h"
-
-/* What phase D found met is forgotten, unless a new wait was latched in its place. */
-static void forget(wg_tile *t, unsigned met)
-{
-    for (; met; met &= met - 1) {
-        wg_frontend *f = &t->frontend[__builtin_ctz(met)];
-        wg_latch *l = &f->latch;
-        if (l->met)
-            l->kind = l->met = 0, l->block = 0, f->blocks_all = false;
-    }
-}
 
 void wg_frontends(wg_tile *t, unsigned due)
 {
     wg_schedule *s = &t->sched;
-    unsigned met = 0;
     if (wg_fast_frontends(t, due))
         return;
     wg_touch_by_nobody(t);
@@ -32,11 +19,12 @@ void wg_frontends(wg_tile *t, unsigned due)
             wg_frontend *f = &t->frontend[i];
             s->wake_filter[i] = 0;
             f->moved = f->latch.block && wg_gate_latch(t, i, true);
-            met |= (unsigned)f->moved << i;
         }
     s->phase = WG_PHASE_GATES;
     wg_gates(t, due, true);
-    forget(t, met);
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (due >> i & 1)
+            wg_latch_clear_met(&t->frontend[i]);
     s->phase = WG_PHASE_REPLAY;
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (due >> i & 1)

@@ -14,7 +14,6 @@
  */
 #include "machine/unit.h"
 #include "report/findings.h"
-#include "machine/fast.h"
 #include "frontend/stages.h"
 #include "report/touch.h"
 
@@ -64,24 +63,11 @@ void wg_insn_swallowed(wg_tile *t, wg_frontend *f, const wg_insn *insn)
 
 /* ---- Pushes (phase H) ------------------------------------------------------------------------------- */
 
-static inline wg_stall fifo_full(unsigned thread)
-{
-    return (wg_stall){WG_STALL_PUSH_FIFO_FULL, (uint16_t)thread, (uint8_t)(WG_AGENT_THREAD0 + thread), WG_NEVER};
-}
-
 __attribute__((noinline)) static unsigned refuse(wg_frontend *f, unsigned thread, unsigned who, wg_stall *why)
 {
     f->push_waits |= (uint8_t)who;
-    *why = fifo_full(thread);
+    *why = wg_fifo_full(thread);
     return 0;
-}
-
-/* The T core tries again once there is room for so many words. */
-static inline void waits_for(wg_frontend *f, unsigned words)
-{
-    if (!(f->push_waits & WG_WAITS_T) || words < f->push_needs)
-        f->push_needs = (uint8_t)words;
-    f->push_waits |= WG_WAITS_T;
 }
 
 /* One word of a request; `bundle` is Auto TTSync's view of the request. */
@@ -153,7 +139,7 @@ WG_STAGE unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, wg_co
 {
     unsigned room = wg_fifo_room(t->arch, f, thread), taken = count < room ? count : room, done = 0;
     if (taken < count && (taken == 0 || count <= 4)) {
-        waits_for(f, count <= 4 ? count : 1);
+        wg_push_waits(f, count <= 4 ? count : 1);
         return 0;
     }
     bool tracked = t->arch->auto_ttsync && wg_request_arrived(t, f, thread);
@@ -200,42 +186,9 @@ unsigned wg_push_words(wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc
         return push_from_b(t, f, thread, pc, words[0], why);
     unsigned taken = push_from_t(t, f, thread, core, pc, words, count);
     if (!taken)
-        *why = fifo_full(thread);
+        *why = wg_fifo_full(thread);
     return taken;
 }
-
-#if WG_FAST /* a shortcut, here for what it shares with push_from_t() */
-uint64_t wg_push_own(wg_tile *t, unsigned thread)
-{
-    const unsigned core = WG_CORE_T0 + thread;
-    wg_schedule *s = &t->sched;
-    wg_frontend *f = wg_frontend_of(t, thread);
-    wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_PUSH];
-    __asm__("" : "+r"(lane)); /* else it is computed again and again */
-    const wg_request *req = &lane->queue[lane->head];
-    if (!push_from_t(t, f, thread, (wg_core_id)core, req->pc, req->data, req->bytes / 4u)) {
-        lane->why = fifo_full(thread);
-        return WG_NEVER;
-    }
-    lane->retry_at = 0;
-    lane->why.reason = WG_STALL_NONE;
-    lane->head = (uint8_t)((lane->head + 1) % WG_LANE_DEPTH);
-    wg_wake_at(s, WG_AGENT_CORE_B + core, s->now); /* its phases are to come */
-    wg_wake_idle_watchers(s);
-    if (!--lane->count) {
-        t->regions.memory.active[core] &= ~(1u << WG_PATH_PUSH);
-        return WG_NEVER;
-    }
-    req = &lane->queue[lane->head];
-    if (req->seen_at > s->now + 1)
-        return req->seen_at;
-    if (wg_fifo_room(t->arch, f, thread) >= req->bytes / 4u)
-        return s->now + 1;
-    waits_for(f, req->bytes / 4u);
-    lane->why = fifo_full(thread);
-    return WG_NEVER;
-}
-#endif
 
 /* ---- The debug bus ---------------------------------------------------------------------------------- */
 

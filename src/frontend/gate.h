@@ -25,8 +25,17 @@ static inline void wg_gate_keep(wg_frontend *f, const wg_stall *why)
     f->stall.retry_at = why->retry_at;
 }
 
-/* The head waits; if that, or what for, is new, whoever watches gets to know. */
+/* The head waits; observers are told if that, or the reason, is new. */
 void wg_gate_waits(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_stall *why);
+
+/* The same while nobody observes. */
+static inline void wg_gate_stalls(wg_frontend *f, const wg_stall *why, uint64_t now)
+{
+    if (!f->stalled || f->stall.reason != why->reason || f->stall.resource != why->resource)
+        f->stalled_since = now;
+    wg_gate_keep(f, why);
+    f->stalled = true;
+}
 
 /* Does a unit in `holders` keep the thread from issuing anything (GATE-21)? Those that do not are forgotten. */
 bool wg_gate_own_units_hold(wg_tile *t, wg_frontend *f, unsigned thread, wg_stall *why);
@@ -56,6 +65,17 @@ WG_STAGE void wg_gate_issue(wg_tile *t, wg_frontend *f, const wg_insn *head, uns
         wg_gate_stall_ends(t, f, head, careful);
     if (careful && wg_any_watched(t))
         wg_gate_issue_watched(t, head, agent);
+}
+
+/* The latch is empty from the next cycle on if phase D found its wait met and no new wait was latched. */
+static inline void wg_latch_clear_met(wg_frontend *f)
+{
+    wg_latch *l = &f->latch;
+    if (l->met) {
+        l->kind = l->met = 0;
+        l->block = 0;
+        f->blocks_all = false;
+    }
 }
 
 /* `entry` has left the FIFO before the gate. */

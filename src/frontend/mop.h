@@ -8,10 +8,39 @@
 enum { WG_MOP_START, WG_MOP_LOOP, WG_MOP_END0, WG_MOP_END1 }; /* template 1: steps of an outer iteration */
 enum { WG_MUX_MOP_ALONE = 1 }; /* mux_busy: the MOP Expander expands, and nobody else wants the mux */
 
-/* The loop's instruction of iteration i. */
-static inline uint32_t wg_mop_word(const wg_frontend *f, unsigned i)
+/* The MOP Expander alone is at work, and neither FIFO behind it has room: phases F and G have nothing to do. */
+static inline bool wg_mop_is_blocked(const wg_frontend *f)
 {
-    return f->mop_cfg[f->mop.alternates & i ? 6 : 5];
+    return f->mux_busy == WG_MUX_MOP_ALONE && !f->replay_busy &&
+           (uint8_t)(f->down_end - f->down_head) == WG_GATE_FIFO + WG_REPLAY_FIFO &&
+           !(f->down[f->gate_end % WG_DOWN_RING] & WG_E_REPLAY);
+}
+
+/* Nobody else wants the mux, and the MOP is in an inner loop. */
+static inline bool wg_mop_is_in_loop(const wg_frontend *f)
+{
+    const wg_mop_state *m = &f->mop;
+    return f->mux_busy == WG_MUX_MOP_ALONE && m->template && !m->first && m->step == WG_MOP_LOOP && m->i < m->inner;
+}
+
+/* The instructions that come next, while nothing is made between inner loops. */
+static inline void wg_mop_words(const wg_frontend *f, uint32_t *word, unsigned count)
+{
+    const wg_mop_state *m = &f->mop;
+    const uint32_t even = f->mop_cfg[5];
+    for (unsigned i = m->i, j = m->j; count; j++, i = 0) {
+        const unsigned loop = m->inner - 1u - i < count ? m->inner - 1u - i : count;
+        for (unsigned k = 0; k < loop; k++)
+            word[k] = even;
+        for (unsigned k = ~i & 1; m->alternates && k < loop; k += 2)
+            word[k] = f->mop_cfg[6];
+        word += loop;
+        count -= loop;
+        if (count) {
+            *word++ = f->mop_cfg[j + 1 == m->outer ? 7 : 8];
+            count--;
+        }
+    }
 }
 
 /*
@@ -25,7 +54,7 @@ static inline bool wg_mop_loops(wg_tile *t, wg_frontend *f)
         return false;
     if (!wg_replay_has_room(f))
         return true;
-    uint32_t word = wg_mop_word(f, m->i);
+    uint32_t word = f->mop_cfg[m->alternates & m->i ? 6 : 5];
     const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][wg_opcode(word)];
     if (((word | 1u << 31) & kind->spare_bits) | (kind->marks & WG_E_MOP) | kind->marks >> 16)
         return false;
@@ -41,40 +70,60 @@ static inline bool wg_mop_loops(wg_tile *t, wg_frontend *f)
     return true;
 }
 
-/* For how many instructions more wg_mop_loops() is sure to find the loop going on. */
-static inline unsigned wg_mop_more(const wg_frontend *f)
+/* Inner loops follow each other with nothing between them, and all that they make only passes to a unit. */
+static inline bool wg_mop_runs_through(const wg_tile *t, const wg_frontend *f)
 {
-    const wg_mop_state *m = &f->mop;
-    if (f->mux_busy != WG_MUX_MOP_ALONE || !m->template || m->first || m->step != WG_MOP_LOOP || m->i + 2u >= m->inner)
-        return 0;
-    return m->inner - m->i - 2u;
+    enum { NOP = 0x02 };
+    const uint32_t *cfg = f->mop_cfg;
+    return cfg[2] >> 24 == NOP && cfg[3] >> 24 == NOP && !f->mop.insn.ttsync && wg_insn_ordinary(t, cfg[7]) &&
+           wg_insn_ordinary(t, cfg[8]);
 }
 
 /*
- * Phases E to G of so many cycles while nobody watches: in each the gate's head goes, and an ordinary instruction of the
- * loop comes in behind, the Replay Expander letting everything pass. It has something in its FIFO all the time.
+ * How many instructions are sure to come, one per cycle in which there is room, and only pass to a unit: to the end of the
+ * MOP if it runs through, else to before the end of the inner loop.
+ */
+static inline unsigned wg_mop_left(const wg_tile *t, const wg_frontend *f)
+{
+    const wg_mop_state *m = &f->mop;
+    if (!wg_mop_is_in_loop(f) || !wg_insn_ordinary(t, f->mop_cfg[5]) ||
+        (m->alternates && !wg_insn_ordinary(t, f->mop_cfg[6])))
+        return 0;
+    return wg_mop_runs_through(t, f) ? (unsigned)(m->outer - m->j) * m->inner - m->i : m->inner - m->i - 1u;
+}
+
+/*
+ * Phases E to G of so many cycles while nobody observes: in each the gate's head leaves, and an instruction of those in
+ * wg_mop_left(), but not the MOP's last, comes in behind. The Replay Expander has one to let pass in each of them.
  */
 static inline void wg_mop_goes_on(wg_tile *t, wg_frontend *f, unsigned count)
 {
-    const wg_insn *mop = &f->mop.insn;
+    wg_mop_state *m = &f->mop;
     const unsigned waiting = (uint8_t)(f->down_end - f->down_head), made = count < waiting ? count : waiting;
-    for (unsigned i = 0; i < count; i++) {
-        wg_place_free(f, f->down[f->down_head++ % WG_DOWN_RING]);
-        f->down[f->down_end++ % WG_DOWN_RING] = (uint16_t)wg_place_take(f);
-    }
+    const unsigned gone = count - made; /* of those that are made, how many leave as well */
+    uint16_t place[WG_DOWN_RING];
+    uint32_t word[WG_DOWN_RING];
+    for (unsigned i = 0; i < made; i++) /* of those that leave */
+        place[i] = f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING] & WG_E_PLACE;
+    m->j = (uint8_t)(m->j + (m->i + gone) / m->inner);
+    m->i = (uint16_t)((m->i + gone) % m->inner);
+    f->next_id += gone;
+    f->down_head = (uint8_t)(f->down_head + count);
     f->gate_end = (uint8_t)(f->gate_end + count);
-    f->mop.i = (uint16_t)(f->mop.i + count);
-    f->next_id += count;
-    for (unsigned i = 0; i < made; i++) { /* those that are still there */
-        const uint32_t word = wg_mop_word(f, f->mop.i - 1u - i);
-        const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][wg_opcode(word)];
-        uint16_t *entry = &f->down[(uint8_t)(f->down_end - 1 - i) % WG_DOWN_RING];
-        f->pool[*entry] = (wg_insn){.word = word,
-                                    .pc = mop->pc,
-                                    .id = f->next_id - i,
-                                    .parent = mop->id,
-                                    .rest = kind->rest | (mop->rest & 0xFFFF)}; /* thread and source */
-        *entry |= (uint16_t)kind->marks;
+    f->down_end = (uint8_t)(f->down_end + gone);
+    wg_mop_words(f, word, made);
+    for (unsigned i = 0; i < made; i++) {
+        const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][wg_opcode(word[i])];
+        f->pool[place[i]] = (wg_insn){.word = word[i],
+                                      .pc = m->insn.pc,
+                                      .id = ++f->next_id,
+                                      .parent = m->insn.id,
+                                      .rest = kind->rest | (m->insn.rest & 0xFFFF)}; /* thread and source */
+        f->down[f->down_end++ % WG_DOWN_RING] = (uint16_t)(place[i] | kind->marks);
+    }
+    if ((m->i += (uint16_t)made) >= m->inner) {
+        m->j = (uint8_t)(m->j + m->i / m->inner);
+        m->i %= m->inner;
     }
 }
 

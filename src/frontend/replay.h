@@ -5,13 +5,6 @@
 
 #include "frontend/stages.h"
 
-/* Neither expander serves the word, and there is nothing to report about it. */
-static inline bool wg_insn_ordinary(const wg_tile *t, uint32_t word)
-{
-    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][wg_opcode(word)];
-    return !(((word | 1u << 31) & kind->spare_bits) | (kind->marks & (WG_E_MOP | WG_E_REPLAY)) | kind->marks >> 16);
-}
-
 /* While nobody watches: does the expander play, and is the instruction that comes next an ordinary one? */
 static inline bool wg_replay_usual(const wg_tile *t, const wg_frontend *f)
 {
@@ -47,6 +40,37 @@ static inline bool wg_replay_plays(wg_tile *t, wg_frontend *f)
         return false;
     wg_replay_goes_on(t, f);
     return true;
+}
+
+/*
+ * Phases E and F of so many cycles while nobody observes: in each the gate's head leaves, and an ordinary instruction of
+ * the sequence comes in behind. The FIFO before the expander stays as it is.
+ */
+static inline void wg_replay_plays_on(wg_tile *t, wg_frontend *f, unsigned count)
+{
+    wg_replay_state *r = &f->replay;
+    const unsigned waiting = wg_gate_count(f), made = count < waiting ? count : waiting;
+    const unsigned gone = count - made; /* of those that are made, how many leave as well */
+    uint16_t place[WG_GATE_FIFO];
+    for (unsigned i = 0; i < made; i++) /* of those that leave */
+        place[i] = f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING] & WG_E_PLACE;
+    for (unsigned i = 0; i < waiting - made; i++)
+        f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING] =
+            f->down[(uint8_t)(f->down_head + i + made) % WG_DOWN_RING];
+    f->next_id += gone;
+    for (unsigned i = 0; i < made; i++) {
+        const uint32_t word = r->slot[(r->play_at + gone + i) % WG_REPLAY_SLOTS];
+        const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][wg_opcode(word)];
+        f->pool[place[i]] = (wg_insn){.word = word,
+                                      .pc = r->insn.pc,
+                                      .id = ++f->next_id,
+                                      .parent = r->insn.id,
+                                      .rest = kind->rest | (r->insn.rest & 0xFFFF)}; /* thread and source */
+        f->down[(uint8_t)(f->gate_end - made + i) % WG_DOWN_RING] = (uint16_t)(place[i] | kind->marks);
+    }
+    r->play_at = (uint8_t)((r->play_at + count) % WG_REPLAY_SLOTS);
+    r->play_left = (uint8_t)(r->play_left - count);
+    f->replay_busy = r->play_left != 0;
 }
 
 #endif

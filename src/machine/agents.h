@@ -82,6 +82,21 @@ static inline void wg_appoint(wg_schedule *s, unsigned agent, uint64_t cycle)
     wg_wake_at(s, agent, cycle);
 }
 
+/* The agent has no appointment any more. */
+static inline void wg_cancel_appointment(wg_schedule *s, unsigned agent)
+{
+    s->next[agent] = WG_NEVER;
+    s->soon &= ~WG_AGENT_BIT(agent);
+    s->far &= ~WG_AGENT_BIT(agent);
+}
+
+/* The agent has no appointment, and acts in the next cycle. */
+static inline void wg_appoint_next(wg_schedule *s, unsigned agent)
+{
+    s->next[agent] = s->now + 1;
+    s->soon |= WG_AGENT_BIT(agent);
+}
+
 /*
  * Something `agent` may wait for has changed just now. It is ticked in this cycle if its phase is
  * still to come, else in the next.
@@ -145,6 +160,12 @@ static inline void wg_wake_waiting_thread(wg_schedule *s, unsigned thread, uint3
         wg_wake(s, WG_AGENT_THREAD0 + thread);
 }
 static inline void wg_wake_threads(wg_schedule *s) { wg_wake_waiting(s, WG_CAUSE_ANY); }
+
+/* What cannot let the thread act while it sleeps; 0: it is awake. */
+static inline void wg_filter_wakes(wg_schedule *s, unsigned thread, uint32_t causes)
+{
+    s->wake_filter[thread] = causes;
+}
 
 /* From now on nobody may sleep through a change, or what is known of a thread's gate is no longer so. */
 static inline void wg_threads_listen(wg_schedule *s) { s->wake_filter[0] = s->wake_filter[1] = s->wake_filter[2] = 0; }

@@ -206,6 +206,8 @@ static inline void wg_fast_loop_spoil(const wg_tile *t)
 /* ---- several cores, cores that push, cores that poll ---------------------------------------------------------- */
 
 #if WG_FAST
+/* Phase H of the T cores' pushes to their own threads; returns when to try again. */
+uint64_t wg_fast_pushes_arrive(wg_tile *t);
 bool wg_core_groups(wg_tile *t);
 unsigned wg_push_ticks(wg_tile *t, unsigned due);
 /* Phase J of a core that wg_fast_pushes() has been through phase I with. */
@@ -222,6 +224,11 @@ void wg_fast_polls(wg_tile *t, uint64_t until, uint64_t limit);
 bool wg_fast_polls_settled(const wg_tile *t, uint64_t *next);
 void wg_fast_polls_resume(wg_tile *t, uint64_t end);
 #else
+static inline uint64_t wg_fast_pushes_arrive(wg_tile *t)
+{
+    (void)t;
+    return WG_NEVER;
+}
 static inline bool wg_core_groups(wg_tile *t)
 {
     (void)t;

@@ -179,12 +179,6 @@ void wg_mop(struct wg_tile *t, unsigned thread, bool careful);
  */
 unsigned wg_push_words(struct wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc, const uint32_t *words,
                        unsigned count, wg_stall *why);
-/*
- * A shortcut: the same for the requests that the thread's own core has under way, of which the first, one of whole words, is
- * there, while nobody watches and nothing is delayed; returns when to try again. If there is no room for the next one
- * now, it is refused at once: what makes room until its cycle wakes WG_AGENT_PUSHES.
- */
-uint64_t wg_push_own(struct wg_tile *t, unsigned thread);
 /* No instruction of the thread anywhere, from its push's emission to completion (PIPE-28). */
 bool wg_thread_idle(const struct wg_tile *t, unsigned thread);
 /* Has the thread's own core emitted a MOP that has not arrived? */

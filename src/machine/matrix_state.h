@@ -88,7 +88,8 @@ typedef struct wg_matrix_cache {
 
 /* What a thread's configuration comes to (matrix_settings.c). */
 typedef struct wg_matrix_settings {
-    uint64_t key[5]; /* the words it rests on */
+    uint64_t changes; /* of configuration when that was last looked at, + 1; 0: never */
+    uint64_t key[5];  /* the words it rests on */
     wg_dst_access access;
     uint8_t fmt[2];  /* [wg_src_file]: format codes by configuration */
     bool implied[2]; /* … unless the bank's own format counts */
@@ -98,33 +99,8 @@ typedef struct wg_matrix_settings {
     uint16_t dst_base; /* what is added to every Dst row */
 } wg_matrix_settings;
 
-/*
- * MVMUL as it mostly is (eight rows that lie together, no bank handed back, nothing to report): what the gate's
- * question found out, for the acceptance in the same cycle.
- */
-typedef struct wg_matrix_prepared {
-    uint64_t cycle; /* 1 + that cycle */
-    uint32_t word;
-    uint16_t row; /* the first stored row */
-    uint8_t thread, bank[2], phase, style, style_b;
-    bool wide, flush;
-} wg_matrix_prepared;
-
-/* What of that follows from word, thread and configuration alone, for the next one of its kind. */
-typedef struct wg_matrix_usual {
-    uint64_t changes; /* 1 + those of configuration when this was worked out; 0: there is none */
-    uint32_t word, debug;
-    uint16_t dst_base;
-    uint8_t thread, phase, style, style_b;
-    uint8_t fmt[2]; /* … and from these formats, where banks say which */
-    bool implied[2], wide, flush;
-    wg_dst_access access;
-} wg_matrix_usual;
-
 typedef struct wg_matrix {
     wg_matrix_settings settings[3]; /* per thread */
-    wg_matrix_prepared prepared;
-    wg_matrix_usual usual;
     uint64_t due[WG_MATRIX_FLIGHTS]; /* when something of flight[i] happens next; WG_NEVER: over */
     wg_matrix_op flight[WG_MATRIX_FLIGHTS];
     uint32_t head, tail;  /* flight[head … tail - 1], modulo WG_MATRIX_FLIGHTS, in order of acceptance */

@@ -40,6 +40,8 @@ typedef struct wg_memory {
 void wg_regions_reset(struct wg_tile *t);
 void wg_regions_tick(struct wg_tile *t); /* phase C */
 void wg_regions_push(struct wg_tile *t); /* phase H */
+/* Phase H of one core, if a push of it has arrived; returns when to try again. */
+uint64_t wg_push_arrives(struct wg_tile *t, unsigned core);
 
 /* Phase I: sends a request on its way; fills seen_at. There is room (wg_memory_room). */
 void wg_memory_emit(struct wg_tile *t, wg_request *req);

@@ -200,8 +200,6 @@ typedef struct wg_pack {
     wg_pack_usual usual[2]; /* by Last: a tile's last PACR differs by that bit */
     wg_pack_again again;
     uint64_t usual_serials; /* of both, the last one given */
-    uint64_t burst_at;      /* the cycle behind the last acceptance: from there on a burst may begin (pack_burst.c), */
-    uint64_t burst_until;   /* before this cycle, unless it was tried in vain */
     wg_pack_setup setup[2]; /* per bank of configuration */
     wg_packer packer[WG_PACKERS];
 } wg_pack;

@@ -283,8 +283,7 @@ static uint64_t push(wg_tile *t, unsigned core, wg_lane *lane)
     return retry <= now ? now + 1 : retry;
 }
 
-/* The same of any core, if it has pushes under way. */
-static uint64_t push_any(wg_tile *t, unsigned core)
+uint64_t wg_push_arrives(wg_tile *t, unsigned core)
 {
     wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_PUSH];
     uint64_t at = lane->queue[lane->head].seen_at;
@@ -293,25 +292,15 @@ static uint64_t push_any(wg_tile *t, unsigned core)
 
 void wg_regions_push(wg_tile *t)
 {
-    const bool usual = wg_fast(t, WG_FAST_PUSHES);
+    const bool fast = wg_fast(t, WG_FAST_PUSHES);
     uint64_t next = WG_NEVER, at;
-    for (unsigned core = 0; core < (usual ? WG_CORE_T0 : WG_CORES); core++) {
-        at = push_any(t, core);
+    for (unsigned core = 0; core < (fast ? WG_CORE_T0 : WG_CORES); core++) {
+        at = wg_push_arrives(t, core);
         next = at < next ? at : next;
     }
-#if WG_FAST
-    for (unsigned thread = 0; usual && thread < WG_THREADS; thread++) {
-        const wg_lane *lane = &t->regions.memory.lane[WG_CORE_T0 + thread][WG_PATH_PUSH];
-        const wg_request *req = &lane->queue[lane->head];
-        if (!lane->count)
-            continue;
-        if (t->frontend[thread].push_waits & 1 && lane->why.reason == WG_STALL_PUSH_FIFO_FULL)
-            continue; /* nothing has left since it was refused */
-        at = req->seen_at > t->sched.now ? req->seen_at
-             : req->bytes < 4            ? push_any(t, WG_CORE_T0 + thread)
-                                         : wg_push_own(t, thread);
+    if (fast) {
+        at = wg_fast_pushes_arrive(t);
         next = at < next ? at : next;
     }
-#endif
     wg_wake_at(&t->sched, WG_AGENT_PUSHES, next);
 }

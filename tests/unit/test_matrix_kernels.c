@@ -274,103 +274,12 @@ static void test_no_stale_operands(void **state)
         }
 }
 
-/* What a repeated MVMUL has to notice: configuration, formats that come with banks, the bank pointers. */
-static void change_something(wg_rng *rng, mrig *r)
-{
-    wg_src *s = &r->t->regs.src;
-    unsigned what = wg_rng_below(rng, 30), value = wg_rng_below(rng, 256);
-    switch (what) {
-    case 0: mrig_cfg(r, WG_CFG_ALU_ACC_CTRL_Fp32_enabled, value & 1); break;
-    case 1: mrig_tcfg(r, WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset, value * 8); break;
-    case 2: s->format_a[value & 1] = value & 2 ? 5 : 1; break;
-    case 3: s->format_b[value & 1] = value & 2 ? 5 : 4; break;
-    case 4:
-        if (!r->t->backend.matrix.flips)
-            s->matrix_bank_a = value & 1;
-        break;
-    case 5: r->t->regions.control.word[WG_MATRIX_DEBUG] = (value & 1) << 11; break;
-    case 6: mrig_tcfg(r, WG_TCFG_FIDELITY_BASE_Phase, value & 3); break;
-    default: break;
-    }
-}
-
-/* What the gate's question prepares is what the acceptance would find out by itself. */
-static void test_prepared(void **state)
-{
-    wg_arch_id arch = wg_test_arch(state);
-    wg_rng rng = {3};
-    unsigned used = 0, repeated = 0;
-    for (unsigned round = 0; round < 60; round++) {
-        mrig *r[2] = {mrig_new(arch), mrig_new(arch)};
-        uint64_t seed = wg_rng_next(&rng);
-        for (unsigned k = 0; k < 2; k++) {
-            static const uint8_t formats[] = {5, 1, 4, 6, 13};
-            wg_rng same = {seed};
-            unsigned format = formats[wg_rng_below(&same, 5)];
-            mrig_formats(r[k], format, format);
-            mrig_cfg(r[k], WG_CFG_ALU_ACC_CTRL_Fp32_enabled, wg_rng_below(&same, 2));
-            mrig_cfg(r[k], WG_CFG_ALU_ACC_CTRL_INT8_math_enabled, !wg_rng_below(&same, 4));
-            mrig_cfg(r[k], WG_CFG_ALU_ACC_CTRL_Zero_Flag_disabled_src, !wg_rng_below(&same, 4));
-            mrig_addr_mod_1(r[k]);
-            mrig_own(r[k]);
-            r[k]->t->simd = (uint8_t)wg_simd_best();
-            for (unsigned i = 0; i < 4096; i++)
-                mrig_put(r[k], (wg_src_file)(i / 2048), i / 1024 & 1, i / 16 % 64, i % 16, datum(&same, 12, 122));
-            for (unsigned i = 0; i < WG_DST_ROWS * 16; i++)
-                r[k]->t->regs.dst.bits[i / 16][i % 16] = half(&same, 12, 122);
-            for (unsigned i = 0; i < WG_DST_ROWS / 64; i++) /* whole blocks, and single rows */
-                r[k]->t->regs.dst.undefined[i] =
-                    wg_rng_next(&same) & wg_rng_next(&same) & (i & 1 ? UINT64_MAX : 0xFF00);
-        }
-        uint32_t word = 0;
-        for (unsigned i = 0; i < 60; i++) {
-            wg_rng same = rng;
-            for (unsigned k = 0; k < 2; k++) {
-                rng = same;
-                change_something(&rng, r[k]);
-            }
-            if (wg_rng_below(&rng, 3) == 0 || !word)
-                word = 0x26000000 | (wg_rng_below(&rng, 2) << (arch == WG_ARCH_BH ? 14 : 15)) |
-                       wg_rng_below(&rng, 16) * 8 | (wg_rng_below(&rng, 6) ? 0u : 1u << 19);
-            const wg_matrix_usual *usual = &r[0]->t->backend.matrix.usual;
-            uint32_t free = 0x3FF | (arch == WG_ARCH_BH ? 7u << 14 : 3u << 15); /* row of Dst, address modifier */
-            repeated += !((usual->word ^ word) & ~free) && usual->changes == r[0]->t->regs.config.changes + 1;
-            while (!mrig_offer(r[0], 0, word)) {
-                mrig_cycle(r[0]);
-                mrig_cycle(r[1]);
-            }
-            wg_insn insn = {.word = word, .id = ++r[1]->ids};
-            r[1]->t->backend.matrix.usual.changes = 0;
-            assert_true(wg_matrix_unit.check(r[1]->t, &insn, &r[1]->stall));
-            used += r[1]->t->backend.matrix.prepared.cycle == r[1]->t->sched.now + 1;
-            r[1]->t->backend.matrix.prepared.cycle = 0;
-            wg_matrix_unit.accept(r[1]->t, &insn);
-            for (unsigned n = wg_rng_below(&rng, 3); n; n--) {
-                mrig_cycle(r[0]);
-                mrig_cycle(r[1]);
-            }
-            const wg_matrix *m[2] = {&r[0]->t->backend.matrix, &r[1]->t->backend.matrix};
-            assert_int_equal(r[0]->t->sched.next[WG_AGENT_MATRIX], r[1]->t->sched.next[WG_AGENT_MATRIX]);
-            assert_memory_equal(m[0]->due, m[1]->due, sizeof m[0]->due);
-            assert_memory_equal(m[0]->block_ready, m[1]->block_ready, sizeof m[0]->block_ready);
-            assert_memory_equal(m[0]->block_lands, m[1]->block_lands, sizeof m[0]->block_lands);
-            assert_memory_equal(&r[0]->t->regs.rwc, &r[1]->t->regs.rwc, sizeof r[0]->t->regs.rwc);
-            assert_memory_equal(&r[0]->t->regs.dst, &r[1]->t->regs.dst, sizeof r[0]->t->regs.dst);
-        }
-        assert_int_equal(r[0]->dev.findings, r[1]->dev.findings);
-        mrig_free(r[0]);
-        mrig_free(r[1]);
-    }
-    assert_true(used > 1000 && repeated > 1000);
-}
-
 static const wg_test tests[] = {
     WG_TEST(test_decoding, WG_BH, ""),
     WG_TEST(test_products, WG_BH, ""),
     WG_TEST(test_elementwise, WG_BH, ""),
     WG_TEST(test_levels_run_alike, WG_BH | WG_WH, ""),
     WG_TEST(test_no_stale_operands, WG_BH | WG_WH, ""),
-    WG_TEST(test_prepared, WG_BH | WG_WH, ""),
 };
 
 WG_MAIN("matrix_kernels", tests)

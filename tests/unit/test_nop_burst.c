@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bursts of NOPs (frontend/nop_burst.c): MOPs of them on one, two or three threads, with other instructions before, in
+ * Bursts of NOPs (fast/burst.c): MOPs of them on one, two or three threads, with other instructions before, in
  * and behind them. A device that skips and one that ticks everybody in every cycle are in the same state wherever one
  * looks.
  */
 #include "burst_rig.h"
 
-#include "fast/bursts.h"
+#include "fast/burst.h"
 
 enum { NOP = 0x02000000, MOP = 0x01800000, SETRWC = 0x37000000, MOVD2B = 0x0A000000 };
 #define SEMPOST 0xA4000008
@@ -75,11 +75,11 @@ static void test_they_happen(void **state)
     wg_advance(dev, 20);
     assert_int_equal(t->frontend[0].mop.i, t->frontend[1].mop.i);
     unsigned i = t->frontend[0].mop.i;
-    assert_int_equal(wg_nop_burst(t, 3, t->sched.now + 10), 10);
+    assert_int_equal(wg_burst_nops(t, 3, t->sched.now + 10), 10);
     assert_int_equal(t->frontend[0].mop.i, i + 10);
-    assert_int_equal(wg_nop_burst(t, 3, t->sched.now + 3), 0); /* not worth it */
-    assert_int_equal(wg_nop_burst(t, 3, t->sched.now + 1000), 100 - 2 - 10 - i);
-    assert_int_equal(wg_nop_burst(t, 3, t->sched.now + 1000), 0);
+    assert_int_equal(wg_burst_nops(t, 3, t->sched.now + 2), 0); /* not worth it */
+    assert_int_equal(wg_burst_nops(t, 3, t->sched.now + 1000), 100 - 1 - 10 - i);
+    assert_int_equal(wg_burst_nops(t, 3, t->sched.now + 1000), 0);
     wg_destroy(dev);
 }
 

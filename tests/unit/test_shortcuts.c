@@ -323,8 +323,10 @@ static void test_names(void **state)
     wg_device_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state)};
     wg_device *dev;
     assert_int_equal(wg_create(&desc, &dev), WG_OK);
-    static const char *const good[] = {NULL, "", "none", "rows", "rows,bursts", "-rows", "-rows,-bursts"};
-    static const char *const bad[] = {"row", "rows,", ",", "-rows,bursts", "rows,-bursts", "none,rows", "-"};
+    static const char *const good[] = {
+        NULL, "", "none", "frontends", "frontends,bursts", "-frontends", "-frontends,-bursts"};
+    static const char *const bad[] = {"frontend",          "frontends,",     ",", "-frontends,bursts",
+                                      "frontends,-bursts", "none,frontends", "-"};
     for (unsigned i = 0; i < sizeof good / sizeof *good; i++)
         assert_int_equal(wg_shortcuts(dev, good[i]), WG_OK);
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -332,7 +334,7 @@ static void test_names(void **state)
         assert_true(strstr(wg_error(dev), bad[i]) != NULL);
     }
     wg_destroy(dev);
-    desc.shortcuts = "row";
+    desc.shortcuts = "frontend";
     assert_int_equal(wg_create(&desc, &dev), WG_ERR_ARGUMENT);
     /* A caller that was compiled before there were shortcuts gets them all. */
     desc.struct_size = offsetof(wg_device_desc, shortcuts);

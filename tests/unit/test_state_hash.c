@@ -259,8 +259,6 @@ static const member unpack[] = {LEFT(wg_unpack, job, TIME),
                                 END(wg_unpack)};
 
 static const member matrix[] = {LEFT(wg_matrix, settings, CACHE),
-                                LEFT(wg_matrix, prepared, CACHE),
-                                LEFT(wg_matrix, usual, CACHE),
                                 LEFT(wg_matrix, due, TIME),
                                 LEFT(wg_matrix, flight, TIME),
                                 LEFT(wg_matrix, head, TIME),
@@ -336,8 +334,6 @@ static const member pack[] = {LEFT(wg_pack, job, TIME),
                               LEFT(wg_pack, usual, CACHE),
                               LEFT(wg_pack, again, CACHE),
                               LEFT(wg_pack, usual_serials, CACHE),
-                              LEFT(wg_pack, burst_at, OWN),
-                              LEFT(wg_pack, burst_until, OWN),
                               LEFT(wg_pack, setup, CACHE),
                               EACH(wg_pack, packer, packer, WG_PACKERS),
                               END(wg_pack)};

@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bursts of MVMULs: a thread alone whose REPLAY or MOP gives one usual MVMUL after the other to the Matrix Unit, one per
- * cycle, and nobody else who acts before some cycle. Which instructions come is known, and so is what they read and
- * write:
+ * Many MVMULs at a time, one per cycle, that differ from the first in nothing but rows and address modifiers:
  *
  *     1  as long as none has to wait: the rows of each, and the counters behind it
  *     2  what was in flight lands, if its cycle is before the burst's end
  *     3  the products; those that land before the end go into Dst at once, for nobody looks at it meanwhile (the unit's
  *        own readers wait for the block), the others into the pipeline
  *
- * Afterwards everything is as the cycles themselves leave it. MVMULs in flight do not wake anybody, as long as one of the
- * thread is behind them.
+ * Afterwards everything is as the cycles themselves leave it. MVMULs in flight wake nobody as long as one of the thread is
+ * behind them.
  */
 #include "backend/matrix_internal.h"
 
 #include <string.h>
 
-#include "frontend/gate.h"
-#include "fast/bursts.h"
-#include "fast/supply.h"
+#include "fast/burst.h"
 
-enum { MOST = 32, LEAST = 3 /* fewer are not worth it */ };
+enum { MOST = 32 };
 
 typedef struct step {
     uint16_t row; /* the first stored one */
@@ -28,18 +24,18 @@ typedef struct step {
     uint8_t srcb, phase;
 } step;
 
-typedef struct burst {
+typedef struct many {
+    const wg_burst *burst;
     wg_tile *t;
     wg_matrix *m;
-    const wg_matrix_usual *u;
+    wg_matrix_ctx c; /* of the first of them */
     unsigned thread, count;
-    wg_supply supply;
     uint64_t from; /* the cycle of the first acceptance */
     step step[MOST];
-} burst;
+} many;
 
 /* Everything in flight is the thread's, and lands in order by the time that a new one would, or ends without. */
-static bool flights_land(const burst *b)
+static bool flights_land(const many *b)
 {
     const wg_matrix *m = b->m;
     uint64_t before = b->from + b->t->timing->matrix_latency;
@@ -59,21 +55,22 @@ static bool flights_land(const burst *b)
            !(b->t->sched.watch_units | b->t->sched.watch_idle);
 }
 
-/* The words of those that are as the usual one but for its row of Dst and address modifier; how many. */
-static unsigned words(const burst *b, unsigned most, uint32_t word[MOST])
+/* How many of the instructions are the first MVMUL but for its row of Dst and address modifier? */
+static unsigned alike(const many *b)
 {
     const wg_arch_id arch = b->t->arch->id;
-    const uint32_t usual = b->u->word;
+    const uint32_t first = b->burst->word[0];
     const uint32_t same = ~(0x3FFu | wg_matrix_addr_mod_mask(arch) << wg_matrix_addr_mod_shift(arch));
-    unsigned i;
-    for (i = 0; i < most; i++)
-        if (!wg_supply_word(&b->supply, i, &word[i]) || (word[i] ^ usual) & same)
-            break;
+    unsigned i = 0, most = b->burst->count < MOST ? b->burst->count : MOST;
+    if (most > b->burst->until - b->from)
+        most = (unsigned)(b->burst->until - b->from);
+    while (i < most && !((b->burst->word[i] ^ first) & same))
+        i++;
     return i;
 }
 
 /* Step 1: what each does, and when its rows can be read again. */
-static void plan(burst *b, unsigned most)
+static void plan(many *b)
 {
     wg_tile *t = b->t;
     wg_matrix *m = b->m;
@@ -81,13 +78,13 @@ static void plan(burst *b, unsigned most)
     const unsigned latency = t->timing->matrix_latency, busy = 1u + t->timing->dst_block_cycles;
     const unsigned until_read = busy > latency ? busy : latency;
     const unsigned shift = wg_matrix_addr_mod_shift(arch), mask = wg_matrix_addr_mod_mask(arch);
-    const wg_dst_access access = b->u->access;
-    const unsigned wide = b->u->wide, base = b->u->dst_base, phase = b->u->phase;
+    const wg_dst_access access = b->c.access;
+    const unsigned wide = b->c.wide, base = b->c.set->dst_base, phase = b->c.set->phase;
     wg_rwc_steps rwc = wg_rwc_begin(&t->regs.rwc.thread[b->thread], arch, t->regs.config.thread[b->thread]);
     uint64_t at = b->from;
-    uint32_t word[MOST];
+    const uint32_t *word = b->burst->word;
+    const unsigned most = alike(b);
     step *s = b->step;
-    most = words(b, most, word);
     for (; s != b->step + most && !(rwc.srca & 8); s++, at++) {
         const unsigned w = word[s - b->step];
         unsigned row = wg_dst_stored(access, (w + rwc.dst + base) & 0x3F8, wide);
@@ -109,7 +106,7 @@ static void plan(burst *b, unsigned most)
 }
 
 /* Step 2. */
-static void land(burst *b, uint64_t end)
+static void land(many *b, uint64_t end)
 {
     wg_matrix *m = b->m;
     for (; m->head != m->tail && m->due[m->head % WG_MATRIX_FLIGHTS] < end; m->head++) {
@@ -122,32 +119,24 @@ static void land(burst *b, uint64_t end)
 }
 
 /* Into the pipeline. */
-static void in_flight(burst *b, unsigned i, wg_matrix_op *op, uint64_t lands)
+static void in_flight(many *b, unsigned i, wg_matrix_op *op, uint64_t lands)
 {
-    const wg_insn insn = wg_supply_insn(&b->supply, i);
-    wg_matrix_eight_rows(op, &insn, b->step[i].row, b->u->wide);
+    const wg_insn insn = wg_burst_insn(b->burst, i);
+    wg_matrix_eight_rows(op, &insn, b->step[i].row, b->c.wide);
     op->effect_at = op->done_at = b->m->due[b->m->tail++ % WG_MATRIX_FLIGHTS] = lands;
     b->m->in_flight[b->thread]++;
 }
 
 /* Step 3. */
-static void multiply(burst *b)
+static void multiply(many *b)
 {
     wg_tile *t = b->t;
     wg_matrix *m = b->m;
     wg_dst *d = &t->regs.dst;
-    const wg_matrix_usual *u = b->u;
-    const wg_src *src = &t->regs.src;
+    wg_matrix_ctx *c = &b->c;
     const wg_matrix_kernels *k = wg_matrix_kernels_for(t->simd);
     const unsigned latency = t->timing->matrix_latency, landed = b->count > latency ? b->count - latency : 0;
-    void (*const mul)(const wg_mul_args *) = u->style == WG_STYLE_INT8 ? k->mul_int : k->mul_float;
-    wg_matrix_ctx c;
-    c.t = t;
-    c.bank[WG_SRCA] = src->matrix_bank_a & 1;
-    c.bank[WG_SRCB] = src->matrix_bank_b & 1;
-    c.style = u->style;
-    c.style_b = u->style_b;
-    c.flush = u->flush;
+    void (*const mul)(const wg_mul_args *) = c->style == WG_STYLE_INT8 ? k->mul_int : k->mul_float;
     wg_mul_args args;
     args.rows = 8;
     args.b_step = 1;
@@ -159,79 +148,77 @@ static void multiply(burst *b)
     for (unsigned i = 0; i < b->count; i++) {
         const step *s = &b->step[i];
         if (s->phase != phase) {
-            c.phase = s->phase;
+            c->phase = s->phase;
             phase = s->phase;
-            args.alu = wg_alu_for(u->wide, u->style != WG_STYLE_FP16, wg_matrix_loses_one(t->arch->id), phase);
+            args.alu = wg_alu_for(c->wide, c->style != WG_STYLE_FP16, wg_matrix_loses_one(t->arch->id), phase);
         }
         const unsigned a = s->srca / 16u * 2 + (phase & 1), from_b = s->srcb / 8u * 2 + (phase >> 1);
         if (!(has_a >> a & 1)) {
-            decoded_a[a] = wg_matrix_decoded_a(&c, k, s->srca & 0x30u, NULL);
+            decoded_a[a] = wg_matrix_decoded_a(c, k, s->srca & 0x30u, NULL);
             has_a |= 1u << a;
         }
         if (!(has_b >> from_b & 1)) {
-            decoded_b[from_b] = wg_matrix_decoded_b(&c, k, s->srcb);
+            decoded_b[from_b] = wg_matrix_decoded_b(c, k, s->srcb);
             has_b |= 1u << from_b;
         }
         args.a = decoded_a[a];
         args.b = decoded_b[from_b];
         if (i < landed) {
             args.hi = &d->bits[s->row];
-            args.lo = u->wide ? &d->bits[s->row + WG_DST_LOW] : none;
-            wg_matrix_multiply_from(&args, d, s->row, u->wide);
+            args.lo = c->wide ? &d->bits[s->row + WG_DST_LOW] : none;
+            wg_matrix_multiply_from(&args, d, s->row, c->wide);
             mul(&args);
             d->undefined[s->row >> 6 & 15] &= ~(UINT64_C(0xFF) << (s->row & 63));
         } else {
             wg_matrix_op *op = &m->flight[m->tail % WG_MATRIX_FLIGHTS];
             args.hi = op->hi;
             args.lo = op->lo;
-            wg_matrix_multiply_from(&args, d, s->row, u->wide);
+            wg_matrix_multiply_from(&args, d, s->row, c->wide);
             mul(&args);
             in_flight(b, i, op, b->from + i + latency);
         }
     }
 }
 
-unsigned wg_matrix_burst(wg_tile *t, unsigned thread, uint64_t until)
+/* Eight rows that lie together, no bank handed back, nothing to report, and nothing in its way. */
+static bool is_simple(many *b)
 {
+    const wg_matrix *m = b->m;
+    const wg_insn insn = wg_burst_insn(b->burst, 0);
+    wg_matrix_ctx *c = &b->c;
+    if (insn.op != WG_I_MVMUL || insn.word & (3u << 22 | 1u << 19) || m->flips || b->t->backend.config.instructions ||
+        wg_matrix_mvmul_from(m) > b->from || (m->others_from > b->from && m->waiting_thread != b->thread))
+        return false;
+    wg_matrix_context(b->t, &insn, c);
+    wg_matrix_formats(c);
+    return wg_matrix_owns(c, WG_SRCA) && wg_matrix_owns(c, WG_SRCB) && !c->access.swizzle && !c->set->stochastic &&
+           (c->style == WG_STYLE_INT8 || c->set->force_fp16 || wg_format_known(c->fmt[WG_SRCA]));
+}
+
+unsigned wg_matrix_accept_many(wg_burst *burst)
+{
+    wg_tile *t = burst->t;
     wg_matrix *m = &t->backend.matrix;
-    const wg_src *s = &t->regs.src;
-    const wg_matrix_usual *u = &m->usual;
-    wg_frontend *f = wg_frontend_of(t, thread);
-    burst b;
+    const unsigned thread = burst->thread;
+    many b;
+    b.burst = burst;
     b.t = t;
     b.m = m;
-    b.u = u;
     b.thread = thread;
-    b.from = t->sched.now;
-    if (u->thread != thread || u->changes != t->regs.config.changes + 1 || until < b.from + LEAST || m->flips ||
-        f->holders || u->debug != t->regions.control.word[WG_MATRIX_DEBUG])
+    b.from = burst->from;
+    if (!is_simple(&b) || !flights_land(&b))
         return 0;
-    unsigned bank_a = s->matrix_bank_a & 1, bank_b = s->matrix_bank_b & 1, most = wg_supply_begin(t, thread, &b.supply);
-    if (most < LEAST || s->owner_a[bank_a] != WG_SRC_MATRIX || s->owner_b[bank_b] != WG_SRC_MATRIX ||
-        (u->implied[WG_SRCA] && (s->format_a[bank_a] & 15) != u->fmt[WG_SRCA]) ||
-        (u->implied[WG_SRCB] && (s->format_b[bank_b] & 15) != u->fmt[WG_SRCB]) || wg_matrix_mvmul_from(m) > b.from ||
-        (m->others_from > b.from && m->waiting_thread != thread) || !flights_land(&b))
-        return 0;
-    if (most > MOST)
-        most = MOST;
-    if (most > until - b.from)
-        most = (unsigned)(until - b.from);
-    plan(&b, most);
+    plan(&b);
     if (!b.count)
         return 0;
     uint64_t end = b.from + b.count;
-    if (f->stalled)
-        wg_gate_stall_ends(t, f, NULL, false);
     land(&b, end);
     multiply(&b);
-    wg_supply_used(&b.supply, b.count);
-    f->moved = true;
     m->last_accept = end;
     if (m->waiting_thread == thread)
         m->others_from = 0;
     m->last_thread = (uint8_t)thread;
     m->last_lands = later(m->last_lands, end - 1 + t->timing->matrix_latency);
-    t->backend.turn[WG_UNIT_MATRIX].next = (uint8_t)(thread == WG_THREADS - 1 ? 0 : thread + 1);
     wg_appoint(&t->sched, WG_AGENT_MATRIX, m->due[m->head % WG_MATRIX_FLIGHTS]);
     return b.count;
 }

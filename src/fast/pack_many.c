@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Many PACRs at a time, all of them usual ones (pack_address.c). While nobody else has anything to do with the packers, it
+ * is known what happens:
+ *
+ *     a    what is due by then completes; the next PACR is accepted
+ *     …    the packer takes nothing; a completion changes L1 alone
+ *     a'   the first cycle in which the packer takes the next one
+ *
+ * and it is done here from acceptance to acceptance. Jobs are made only in the end, of what is in flight then. Rows of Dst
+ * are converted many at a time, before anybody else could look at L1 or write Dst.
+ */
+#include "fast/pack_many.h"
+
+#include <string.h>
+
+#include "tile/l1.h"
+
+/* Other threads have nothing to do with the packers. */
+static bool others_keep_off(const wg_tile *t, unsigned thread)
+{
+    for (unsigned i = 0; i < WG_THREADS; i++)
+        if (i != thread && wg_gate_count(&t->frontend[i]) && wg_gate_fifo_at(&t->frontend[i], 0)->unit == WG_UNIT_PACK)
+            return false;
+    return true;
+}
+
+/* ---- Completion ---------------------------------------------------------------------------------------------- */
+
+static const wg_insn *some_insn(const wg_pack_many *m) { return &m->burst.f->mop.insn; }
+
+void wg_pack_many_write(wg_pack_many *m)
+{
+    wg_pack_route route = {.early = m->set->early, .out_format = m->set->out_format, .late = m->set->late};
+    wg_pack_rows_out((wg_simd)m->t->simd, &route, m->rows, &m->at);
+    if (m->set->blocks)
+        wg_pack_wrote(&(wg_pack_output){.t = m->t, .p = m->p, .insn = some_insn(m)}, 0, m->rows, m->at.exponents);
+    m->rows = 0;
+}
+
+static inline uint32_t stream_at(const wg_pack_many *m, const wg_pack_pending *job, wg_pack_stream_id stream)
+{
+    return job->places >> stream & 1 ? job->address[stream] : m->p->stream[stream].address;
+}
+
+static inline bool unseen(const wg_tile *t, uint32_t address, uint32_t bytes)
+{
+    return wg_l1_holds(t->arch->l1_bytes, address, bytes) && wg_l1_unseen(t, address, bytes);
+}
+
+/*
+ * The same where lines follow each other, many asked about at once: what the burst may write of a tile. Nobody's cache
+ * changes meanwhile.
+ */
+static inline bool data_unseen(wg_pack_many *m, uint32_t data, uint32_t bytes)
+{
+    enum { MOST = 4096 };
+    if (__builtin_expect(data >= m->unseen_from && data + bytes <= m->unseen_to, 1))
+        return true;
+    uint32_t all = (m->burst.count + m->count) * 4 * m->set->row_bytes;
+    all = all > MOST ? MOST : all;
+    if (all <= bytes || !unseen(m->t, data, all)) {
+        if (!unseen(m->t, data, bytes))
+            return false;
+        all = bytes;
+    }
+    if (data != m->unseen_to) /* else what is known grows */
+        m->unseen_from = data;
+    m->unseen_to = data + all;
+    return true;
+}
+
+enum { EXPONENTS = 32 }; /* in the buffer and in at.exponents, at most */
+static inline bool exponents_unseen(wg_pack_many *m, uint32_t line)
+{
+    if (line != m->unseen_line) {
+        if (!unseen(m->t, line, EXPONENTS))
+            return false;
+        m->unseen_line = line;
+    }
+    return true;
+}
+
+/* Rows of an aligned four, which stay together, behind those that wait; there is room for them. */
+static inline void add_rows(wg_pack_many *m, unsigned stored, unsigned interfaces, uint32_t data)
+{
+    const wg_dst *d = &m->t->regs.dst;
+    bool wide = m->set->wide, whole = interfaces == 15 && !(d->undefined[stored >> 6 & 15] >> (stored & 63) & 15);
+    if (!m->rows) {
+        m->at.data = m->t->l1 + data;
+        m->at.fours = true;
+    }
+    if (!whole && m->at.fours)
+        wg_pack_rows_apart(&m->at, m->rows);
+    if (whole) {
+        const uint16_t **high = &m->at.high[m->rows], **low = &m->at.low[m->rows];
+        *high = d->bits[stored];
+        *low = wide ? d->bits[stored + WG_DST_LOW] : wg_pack_zeros;
+        for (unsigned i = 1; i < 4 && !m->at.fours; i++) {
+            high[i] = *high + 16 * i;
+            low[i] = wide ? *low + 16 * i : wg_pack_zeros;
+        }
+        m->rows += 4;
+        return;
+    }
+    for (unsigned rest = interfaces; rest; rest &= rest - 1) {
+        unsigned row = stored + (unsigned)__builtin_ctz(rest);
+        bool zero = wg_dst_is_undefined(d, row);
+        m->at.high[m->rows & 15] = zero ? wg_pack_zeros : d->bits[row];
+        m->at.low[m->rows++ & 15] = zero || !wide ? wg_pack_zeros : d->bits[row + WG_DST_LOW];
+    }
+}
+
+/* Rows of 16 datums are put where wg_pack_move() puts them; false, and nothing done, if something is in the way. */
+static inline bool move(wg_pack_many *m, const wg_pack_pending *job)
+{
+    const wg_pack_settings *set = m->set;
+    wg_packer *p = m->p;
+    unsigned stored = wg_dst_stored(m->access, job->start >> 4, set->wide), rows = wg_pack_ones(job->interfaces);
+    uint32_t bytes = rows * set->row_bytes, data = stream_at(m, job, WG_STREAM_DATA);
+    uint32_t exponents = stream_at(m, job, WG_STREAM_EXPONENTS);
+    if (bytes & 15 || !data_unseen(m, data, bytes) || (set->out_format & 2 && !exponents_unseen(m, exponents)))
+        return false;
+    /* Exponents are written behind the rows that they are of, and before those that follow. */
+    uint32_t first = m->rows ? (uint32_t)(m->at.data - m->t->l1) : data;
+    bool meet = set->blocks && first < exponents + EXPONENTS && exponents < data + bytes;
+    bool begins = job->places || !m->begun;
+    if (begins || m->rows + rows > 16 || meet)
+        wg_pack_many_writes(m);
+    wg_pack_output out = {.t = m->t, .p = p, .insn = some_insn(m)};
+    if (begins) {
+        wg_pack_part part = {.places = job->places, .set = *set};
+        if (part.places)
+            memcpy(part.address, job->address, sizeof part.address);
+        if (wg_pack_begins(p, &part))
+            wg_pack_begin(&out, &part);
+        m->begun = true;
+    }
+    add_rows(m, stored, job->interfaces, data);
+    p->stream[WG_STREAM_DATA].address = data + bytes;
+    p->datums += rows * 16;
+    wg_pack_next_row(p, set, rows);
+    if (job->last || meet)
+        wg_pack_many_writes(m);
+    if (job->last)
+        wg_pack_end_tile(&out, m->burst.thread, true, set);
+    return true;
+}
+
+static inline bool completes(wg_pack_many *m, uint64_t at)
+{
+    while (m->count) {
+        const wg_pack_pending *job = &m->pending[m->first];
+        if (job->done_at > at)
+            break;
+        if (!move(m, job))
+            return false;
+        if (job->older)
+            wg_pack_end_job(m->u, 0);
+        m->first = (uint8_t)((m->first + 1) % WG_PACK_IN_FLIGHT);
+        m->count--;
+    }
+    return true;
+}
+
+bool wg_pack_many_complete(wg_pack_many *m, uint64_t at) { return completes(m, at); }
+
+/* ---- Acceptance ---------------------------------------------------------------------------------------------- */
+
+/* A word that is not known yet: does it become a usual one of this configuration, and can it be accepted like this? */
+static bool becomes_usual(wg_pack_many *m, unsigned last)
+{
+    wg_insn insn = wg_burst_insn(&m->burst, m->accepted);
+    wg_pack_usual *usual = &m->u->usual[last];
+    for (unsigned i = 0; i < m->count; i++)
+        if (m->pending[(m->first + i) % WG_PACK_IN_FLIGHT].last == last)
+            return false; /* its job is yet to be made of the one that is there now */
+    m->held &= (uint8_t) ~(1u << last);
+    if (!wg_pack_holds_usual(m->t, &insn) || &m->u->setup[usual->bank] != m->setup)
+        return false;
+    m->held |= (uint8_t)(1u << last);
+    m->counters[last] = m->t->regs.adc.unit[usual->counters][2];
+    return true;
+}
+
+static inline bool is_ready(wg_pack_many *m, uint64_t at)
+{
+    const uint32_t word = m->burst.word[m->accepted];
+    unsigned last = word & 1;
+    const wg_pack_usual *usual = &m->u->usual[last];
+    if (__builtin_expect(usual->word != word || !(m->held >> last & 1), 0) && !becomes_usual(m, last))
+        return false;
+    const wg_adc_channel *c = m->counters[last];
+    m->start = wg_pack_usual_start(m->setup, usual, c);
+    if (c[0].x | (c[1].x ^ 15) | (m->start & 63))
+        return false;
+    if (m->settled)
+        return true;
+    unsigned block = wg_dst_stored(m->access, m->start >> 4, m->set->wide) / 8 % WG_DST_BLOCKS;
+    return m->t->backend.matrix.block_ready[block] <= at;
+}
+
+/* Whatever the cycle: is there a next one, and a place for it? */
+static inline bool has_next(const wg_pack_many *m)
+{
+    return m->accepted < m->burst.count && m->count < WG_PACK_IN_FLIGHT &&
+           (m->burst.steady || m->p->free_at <= m->burst.from);
+}
+
+static inline void accepts(wg_pack_many *m, uint64_t now)
+{
+    wg_tile *t = m->t;
+    wg_packer *p = m->p;
+    const uint32_t word = m->burst.word[m->accepted];
+    const wg_pack_usual *usual = &m->u->usual[word & 1];
+    wg_adc_channel *c = m->counters[word & 1];
+    wg_pack_pending *job = &m->pending[(m->first + m->count++) % WG_PACK_IN_FLIGHT];
+    job->start = m->start;
+    job->nth = m->accepted;
+    job->interfaces = usual->interfaces;
+    job->last = word & 1;
+    job->older = false;
+    job->places = 0;
+    if (usual->needed & ~(unsigned)p->placed) {
+        wg_pack_part part = {.set = *m->set};
+        wg_pack_place_streams(t, m->setup, &m->setup->section[0], &part, 0, &c[1]);
+        job->places = part.places;
+        memcpy(job->address, part.address, sizeof job->address);
+    }
+    if (job->last)
+        p->placed = 0;
+    m->u->planned_row = (uint8_t)(m->u->planned_row + wg_pack_ones(usual->interfaces));
+    if (m->u->planned_row == m->set->rows_per_plane)
+        m->u->planned_row = 0;
+    if (usual->steps)
+        for (unsigned k = 0; k < 2; k++) {
+            c[k].y = (c[k].y + usual->y_step[k]) & 0x1FFF;
+            c[k].z = (uint8_t)(c[k].z + usual->z_step[k]);
+        }
+    else
+        wg_pack_move_counters(t, &(wg_insn){.word = word, .thread = (uint8_t)m->burst.thread}, 1u << usual->counters);
+    p->free_at = now + usual->cycles;
+    uint64_t done = p->free_at + WG_PACK_STAGES - 1;
+    job->done_at = p->last_done = done > p->last_done ? done : p->last_done;
+    m->burst.at[m->accepted++] = now;
+    m->burst.from = now + 1;
+}
+
+/* ---- Many at once ---------------------------------------------------------------------------------------------- */
+
+/* How many of the instructions to come, from the next one on and up to `most`, are this word? */
+static uint32_t alike(const wg_pack_many *m, uint32_t word, uint64_t most)
+{
+    const uint32_t *next = &m->burst.word[m->accepted], left = m->burst.count - m->accepted;
+    uint32_t n = 0, end = most < left ? (uint32_t)most : left;
+    while (n < end && next[n] == word)
+        n++;
+    return n;
+}
+
+/* What will be written of a tile. */
+typedef struct tile_part {
+    uint32_t data, data_end, exponents, count; /* bytes; count: of exponents, with those in the buffer */
+} tile_part;
+
+static bool part_is_clear(wg_pack_many *m, const tile_part *part, bool last)
+{
+    uint32_t end = part->exponents + ((part->count + (last ? 15u : 0)) & ~15u);
+    if (!(m->set->out_format & 2))
+        return true;
+    return unseen(m->t, part->exponents, end - part->exponents + EXPONENTS) &&
+           (!m->set->blocks || part->data_end <= part->exponents || part->data >= end);
+}
+
+/* Can the first `count` of what is pending complete, and `more` PACRs behind them, without getting in each other's way? */
+static bool is_clear(wg_pack_many *m, unsigned count, uint32_t more)
+{
+    const wg_pack_stream *stream = m->p->stream;
+    const unsigned row_bytes = m->set->row_bytes;
+    uint32_t data = stream[WG_STREAM_DATA].address;
+    tile_part part = {m->rows ? (uint32_t)(m->at.data - m->t->l1) : data, data, stream[WG_STREAM_EXPONENTS].address,
+                      stream[WG_STREAM_EXPONENTS].fill + m->rows};
+    for (unsigned i = 0; i < count; i++) {
+        const wg_pack_pending *job = &m->pending[(m->first + i) % WG_PACK_IN_FLIGHT];
+        uint32_t rows = wg_pack_ones(job->interfaces), bytes = rows * row_bytes;
+        if (job->places) {
+            if (!part_is_clear(m, &part, true))
+                return false;
+            data = job->address[WG_STREAM_DATA];
+            part = (tile_part){data, data, job->address[WG_STREAM_EXPONENTS], 0};
+        }
+        if (bytes & 15 || !data_unseen(m, part.data_end, bytes))
+            return false;
+        part.data_end += bytes;
+        part.count += rows;
+    }
+    uint32_t bytes = more * 4 * row_bytes;
+    if ((4 * row_bytes) & 15 || (more && !data_unseen(m, part.data_end, bytes)))
+        return false;
+    part.data_end += bytes;
+    part.count += 4 * more;
+    return part_is_clear(m, &part, false);
+}
+
+/* Four whole rows behind those that have been packed. */
+static inline void move_rows(wg_pack_many *m, uint32_t start, uint32_t data)
+{
+    if (m->rows + 4 > 16)
+        wg_pack_many_writes(m);
+    add_rows(m, wg_dst_stored(m->access, start >> 4, m->set->wide), 15, data);
+}
+
+/* How far in the plane `fours` times four rows get. */
+static inline uint8_t rows_on(uint8_t row, uint8_t plane, uint32_t fours)
+{
+    for (; fours; fours--) {
+        row = (uint8_t)(row + 4);
+        if (row == plane)
+            row = 0;
+    }
+    return row;
+}
+
+/*
+ * Several acceptances of the same instruction in the middle of a tile, each as soon as the packer takes it, and what
+ * completes until the last of them. How many; 0, and nothing done, if it is not that simple.
+ */
+static uint32_t stretch(wg_pack_many *m, uint64_t until)
+{
+    wg_packer *p = m->p;
+    const wg_pack_usual *usual = &m->u->usual[0];
+    wg_adc_channel *c = m->counters[0];
+    uint64_t at = wg_pack_many_next(m);
+    const unsigned cycles = usual->cycles;
+    if (at + cycles >= until || !(m->held & 1) || !m->settled || !usual->steps || usual->z_step[0] ||
+        usual->interfaces != 15 || usual->needed & ~(unsigned)p->placed || c[0].x | (c[1].x ^ 15) ||
+        m->count > WG_PACK_IN_FLIGHT / 2 || !(m->burst.steady || (cycles == 1 && at == m->burst.from)))
+        return 0;
+    uint32_t n = alike(m, usual->word, (until - at + cycles - 1) / cycles);
+    /* From aligned fours to aligned fours: the place in Dst goes on by `step` each time. */
+    uint32_t start = wg_pack_usual_start(m->setup, usual, c), step = usual->y_step[0] * m->setup->in_stride[1];
+    if (n < 2 || start & 63 || step & ((64u << usual->shift) - 1) || c->y + n * usual->y_step[0] > 0x1FFF)
+        return 0;
+    step >>= usual->shift;
+    uint64_t last = at + (n - 1) * cycles;
+    unsigned older = 0, stages = cycles + WG_PACK_STAGES - 1;
+    while (older < m->count && m->pending[(m->first + older) % WG_PACK_IN_FLIGHT].done_at <= last)
+        older++;
+    /* Of the new ones, those that complete: done_at is at + i * cycles + stages, and no earlier than p->last_done. */
+    uint32_t done = 0;
+    if (older == m->count && p->last_done <= at + stages && last >= at + stages)
+        done = (uint32_t)((last - at - stages) / cycles) + 1;
+    else if (p->last_done > at + stages)
+        return 0;
+    uint32_t bytes = 4u * m->set->row_bytes;
+    if (!is_clear(m, older, done) || !completes(m, last))
+        return 0;
+    uint32_t data = p->stream[WG_STREAM_DATA].address;
+    for (uint32_t i = 0; i < done; i++) {
+        move_rows(m, (start + i * step) & 0x3FFF, data);
+        data += bytes;
+        wg_pack_next_row(p, m->set, 4);
+    }
+    p->stream[WG_STREAM_DATA].address = data;
+    p->datums += done * 64;
+    for (uint32_t i = done; i < n; i++) {
+        wg_pack_pending *job = &m->pending[(m->first + m->count++) % WG_PACK_IN_FLIGHT];
+        *job = (wg_pack_pending){.done_at = at + i * cycles + stages,
+                                 .start = (start + i * step) & 0x3FFF,
+                                 .nth = m->accepted + i,
+                                 .interfaces = 15};
+    }
+    m->u->planned_row = rows_on(m->u->planned_row, m->set->rows_per_plane, n);
+    for (unsigned k = 0; k < 2; k++) {
+        c[k].y = (c[k].y + n * usual->y_step[k]) & 0x1FFF;
+        c[k].z = (uint8_t)(c[k].z + n * usual->z_step[k]);
+    }
+    p->free_at = last + cycles;
+    p->last_done = last + stages;
+    for (uint32_t i = 0; i < n; i++)
+        m->burst.at[m->accepted + i] = at + i * cycles;
+    m->accepted += n;
+    m->burst.from = last + 1;
+    return n;
+}
+
+void wg_pack_many_run(wg_pack_many *m, uint64_t until)
+{
+    for (;;) {
+        uint64_t at = wg_pack_many_next(m);
+        if (at >= until)
+            return;
+        if (stretch(m, until))
+            continue;
+        if (!has_next(m) || !is_ready(m, at) || !completes(m, at))
+            return;
+        accepts(m, at);
+    }
+}
+
+/* ---- Beginning ------------------------------------------------------------------------------------------------- */
+
+/* Nothing but whole lines of plain data has been, or will be, in the packer's buffers. */
+static bool is_plain(const wg_pack_many *m)
+{
+    const wg_packer *p = m->p;
+    const wg_pack_settings *set = m->set;
+    return set->plain && !set->into_fifo &&
+           !(p->stream[WG_STREAM_DATA].fill | p->stream[WG_STREAM_ROWS].fill | p->block_fill | p->group_fill) &&
+           (set->out_format & 2 || !p->stream[WG_STREAM_EXPONENTS].fill);
+}
+
+/* The unit's jobs are of these settings, and the burst's from now on. */
+static bool takes_jobs(wg_pack_many *m)
+{
+    const wg_pack *u = m->u;
+    for (unsigned i = 0; i < u->count; i++) {
+        const wg_pack_job *job = &u->job[u->order[i]];
+        const wg_pack_part *part = &job->part[0];
+        if (job->insn.thread != m->burst.thread || job->insn.op != WG_I_PACR || job->late || job->idle ||
+            !job->serial || job->serial != u->usual[job->last].serial || !(m->held >> job->last & 1) ||
+            job->access.remap != m->access.remap || job->access.swizzle != m->access.swizzle ||
+            job->access.wide16 != m->access.wide16)
+            return false;
+        m->pending[i] = (wg_pack_pending){.done_at = part->done_at,
+                                          .start = part->start,
+                                          .places = part->places,
+                                          .interfaces = job->interfaces,
+                                          .last = job->last,
+                                          .older = true};
+        memcpy(m->pending[i].address, part->address, sizeof part->address);
+    }
+    m->first = 0;
+    m->count = u->count;
+    return true;
+}
+
+bool wg_pack_many_begin(wg_pack_many *m, wg_tile *t, unsigned thread, uint64_t until)
+{
+    wg_pack *u = &t->backend.pack;
+    if (!t->arch->pack.interfaces || t->l1_watched || t->sched.watch_units || u->held ||
+        t->backend.config.instructions || !wg_burst_begin(&m->burst, t, thread, until))
+        return false;
+    m->t = t;
+    m->u = u;
+    m->p = &u->packer[0];
+    m->setup = &u->setup[wg_config_bank(t, thread)];
+    m->set = &m->setup->section[0].from_dst;
+    m->access = wg_pack_access(t, m->setup);
+    m->held = 0;
+    for (unsigned i = 0; i < 2; i++)
+        if (u->usual[i].changes == m->setup->changes && u->usual[i].thread == thread) {
+            m->held |= (uint8_t)(1u << i);
+            m->counters[i] = t->regs.adc.unit[u->usual[i].counters][2];
+        }
+    if (m->setup->changes != t->regs.config.changes + 1 || !others_keep_off(t, thread) || !is_plain(m) ||
+        !(m->burst.steady || u->usual[0].cycles == 1) || !takes_jobs(m))
+        return false;
+    m->accepted = 0;
+    m->begun = false;
+    m->settled = t->backend.matrix.blocks_ready <= t->sched.now;
+    m->unseen_from = m->unseen_to = 0;
+    m->unseen_line = UINT32_MAX;
+    m->rows = 0;
+    m->at.lanes = t->regs.exphist.lanes[0];
+    return true;
+}
+
+/* ---- The end --------------------------------------------------------------------------------------------------- */
+
+static void make_jobs(wg_pack_many *m)
+{
+    for (unsigned i = 0; i < m->count; i++) {
+        const wg_pack_pending *pending = &m->pending[(m->first + i) % WG_PACK_IN_FLIGHT];
+        if (pending->older)
+            continue;
+        const wg_pack_usual *usual = &m->u->usual[pending->last];
+        wg_pack_job *job = wg_pack_new_job(m->u);
+        wg_pack_part *part = &job->part[0];
+        job->insn = wg_burst_insn(&m->burst, pending->nth);
+        job->packers = 1;
+        job->set_register = job->late = job->idle = false;
+        if (job->serial != usual->serial)
+            wg_pack_prepare_usual(m->setup, usual, job);
+        job->access = m->access;
+        part->start = pending->start;
+        part->places = pending->places;
+        if (part->places)
+            memcpy(part->address, pending->address, sizeof part->address);
+        part->done_at = pending->done_at;
+    }
+}
+
+void wg_pack_many_end(wg_pack_many *m)
+{
+    wg_pack_many_writes(m);
+    make_jobs(m);
+    wg_appoint(&m->t->sched, WG_AGENT_PACK, m->count ? m->pending[m->first].done_at : WG_NEVER);
+}

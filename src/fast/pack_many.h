@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Many PACRs at a time (pack_many.c). Unlike others, a burst of them may stay open while another thread and the unpackers
+ * act: it goes on to before their cycle, and from there on behind it.
+ */
+#ifndef WG_PACK_MANY_H
+#define WG_PACK_MANY_H
+
+#include "backend/pack_internal.h"
+#include "fast/burst.h"
+
+/* A PACR that the packer has taken and is not done with. */
+typedef struct wg_pack_pending {
+    uint64_t done_at;
+    uint32_t start; /* datum of Dst */
+    uint32_t nth;   /* of the burst's acceptances */
+    uint32_t address[WG_PACK_STREAMS];
+    uint8_t places; /* as in wg_pack_part */
+    uint8_t interfaces;
+    bool last;
+    bool older; /* than the burst: it is the first of the unit's jobs */
+} wg_pack_pending;
+
+typedef struct wg_pack_many {
+    wg_burst burst;
+    wg_tile *t;
+    wg_pack *u;
+    wg_packer *p;
+    const wg_pack_setup *setup;
+    const wg_pack_settings *set;
+    wg_adc_channel *counters[2]; /* of usual[0] and usual[1], */
+    uint8_t held;                /* bit 0, 1: which is of this configuration */
+    wg_dst_access access;
+    bool begun;        /* the packer's streams are of these settings */
+    bool settled;      /* no block of Dst is being written */
+    uint32_t accepted; /* since the burst began */
+    uint32_t start;    /* of the next one, as it was last asked about */
+    uint8_t first, count;
+    wg_pack_pending pending[WG_PACK_IN_FLIGHT];   /* a ring */
+    uint32_t unseen_from, unseen_to, unseen_line; /* lines of L1 that no core's cache holds; two from unseen_line on */
+    uint32_t rows;                                /* of Dst that wait to be converted all at once: */
+    wg_pack_rows at;                              /* the first of them goes to at.data */
+} wg_pack_many;
+
+/* The thread is due, and its head is a PACR: may a burst begin? */
+bool wg_pack_many_begin(wg_pack_many *m, wg_tile *t, unsigned thread, uint64_t until);
+/* Acceptances, and what completes until then, in cycles before `until`, as far as they go. */
+void wg_pack_many_run(wg_pack_many *m, uint64_t until);
+/* The cycle in which the packer can take the next one. */
+static inline uint64_t wg_pack_many_next(const wg_pack_many *m)
+{
+    return m->p->free_at > m->burst.from ? m->p->free_at : m->burst.from;
+}
+/* Is the thread known to do nothing before `at` but to wait, and is there more for it to do? */
+static inline bool wg_pack_many_waits(const wg_pack_many *m, uint64_t at)
+{
+    return m->accepted < m->burst.count && wg_pack_many_next(m) >= at && (m->burst.steady || m->burst.from == at);
+}
+/* What is due in cycle `at` or before completes; false, and nothing more done, where it cannot complete here. */
+bool wg_pack_many_complete(wg_pack_many *m, uint64_t at);
+static inline bool wg_pack_many_completes(wg_pack_many *m, uint64_t at)
+{
+    return !m->count || m->pending[m->first].done_at > at || wg_pack_many_complete(m, at);
+}
+/* Rows that have been packed reach L1. */
+void wg_pack_many_write(wg_pack_many *m);
+static inline void wg_pack_many_writes(wg_pack_many *m)
+{
+    if (m->rows)
+        wg_pack_many_write(m);
+}
+/* Others have acted: does it go on, as far as it depends on configuration? */
+static inline bool wg_pack_many_goes_on(wg_pack_many *m)
+{
+    const wg_tile *t = m->t;
+    m->settled = t->backend.matrix.blocks_ready <= t->sched.now;
+    return m->setup->changes == t->regs.config.changes + 1 && !t->backend.config.instructions;
+}
+/* The unit's state becomes what the cycles themselves leave behind. */
+void wg_pack_many_end(wg_pack_many *m);
+
+#endif
