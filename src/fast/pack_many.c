@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "tile/l1.h"
+#include "machine/l1.h"
 
 /* Other threads have nothing to do with the packers. */
 static bool others_keep_off(const wg_tile *t, unsigned thread)
