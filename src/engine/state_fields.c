@@ -163,7 +163,7 @@ TABLE(ANY(cfg0, cfg1, pmacfg, hwa_mask, hwa_cfg, vgsrc, fcsr, vxsat, vxrm, vtype
 TABLE(ANY(tag, checked, lag_dests, lag_key) MAX8(set, WG_ICACHE_LINES / 2 - 1) MAX8(way, 1) ANY(next) DERIVED(op))
 #undef T
 #define T wg_core
-TABLE(PART(run, wg_core_run) DERIVED(saved, saved_at, past, noted, solo_next, solo_end, solo_tick, solo_l1, undo_count, undo, solo_until, solo_saved)
+TABLE(PART(run, wg_core_run) DERIVED(saved, saved_at, reached, saved_fcsr, past, noted, solo_next, solo_end, solo_tick, solo_l1, undo_count, undo, solo_until, solo_saved)
       TIME(stop) TIME(solo_at) TIME(ram_ready) ANY(epoch, v, special, breakpoints, watch_reads,
       watch_writes, breakpoint_hits, breakpoint, interrupt_pc, targets, ram) PART(csr, wg_csrs) BOOL(acted) BOOL(stepping)
       BOOL(slow) BOOL(in_interrupt) PART(stall, wg_stall) TIME(stall_since) MAX8(predictor, 4) PART(icache, wg_icache_line))

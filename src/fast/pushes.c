@@ -215,6 +215,7 @@ __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned c
             past->history = run->history;
             past->stores = past->writes = 0;
             k->saved_at = now;
+            k->reached = 0;
             k->undo_count = 0;
             k->noted = noted = true;
             ahead = WG_NEVER;
@@ -225,6 +226,7 @@ __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned c
                 break;
             wg_core_keep(k);
             noted = false;
+            k->reached = e;
             run->lru[line->set] = line->way;
             due = behind;
         }
@@ -337,7 +339,7 @@ static inline pushing tick(wg_tile *t, unsigned core)
         return NOT;
     if (wg_one_at_a_time(k) || wg_strongly_ordered(k))
         return NOT;
-    bool ahead = k->saved_at != WG_NEVER && run->last >= now;
+    bool ahead = wg_core_ahead(t, k);
     if (ahead && !(k->noted && run->sq_count > k->past.stores)) {
         /* It ran ahead, and now there is room for the store that had to wait: as in emit(). */
         wg_core_keep(k);

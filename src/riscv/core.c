@@ -131,6 +131,8 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
         wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, k->solo_tick);
         return;
     }
+    if (k->reached == now) /* its cycle has come */
+        k->reached = 0;
     if (!wg_core_ahead(t, k)) {
         k->run.at = wg_max64(k->run.at, now);
         k->saved_at = WG_NEVER;

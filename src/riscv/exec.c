@@ -107,6 +107,14 @@ enter:
     }
     if (at >= stop)
         LEAVE(at);
+    if (at > now) { /* what the frontend does here may have to be undone, whether the instruction enters EX1 or not */
+        if (!checkpointed) {
+            PUT();
+            wg_fast_checkpoint(t, core);
+            checkpointed = true;
+        }
+        k->reached = at;
+    }
     line = &k->icache[(pc >> 4 & sets) * 2];
     if (line->tag != ((pc & ~15u) | WG_LINE_VALID))
         line++;
@@ -145,6 +153,7 @@ dispatch:
     run->ordered = false;
     if (!plain) {
         if (line->checked != k->epoch) {
+            k->reached = e;
             wg_fetch_ahead(t, core, line, e);
             stop = wg_min64(stop, wg_fetch_next(t, core));
         }
