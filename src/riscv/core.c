@@ -253,7 +253,6 @@ void wg_core_l1_changed(wg_tile *t, unsigned cores, uint32_t line, unsigned writ
 void wg_core_reset(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
-    memset(k, 0, sizeof *k);
     k->run.number = WG_RETIRE_QUEUE;
     k->run.halt = WG_IN_RESET;
     k->saved = k->run;
