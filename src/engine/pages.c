@@ -17,14 +17,15 @@
 #endif
 
 #ifdef BOUNDED /* the sanitizer knows the bounds of what malloc gives out */
-enum { ALIGNMENT = 4096 };
+enum { ALIGNMENT = 64 };
 
 void *wg_pages_new(size_t bytes)
 {
-    void *pages = NULL;
-    if (posix_memalign(&pages, ALIGNMENT, bytes))
-        return NULL;
-    return memset(pages, 0, bytes);
+    void *pages = calloc(1, bytes); /* fresh memory is not cleared again */
+    if ((uintptr_t)pages % ALIGNMENT == 0)
+        return pages;
+    free(pages);
+    return posix_memalign(&pages, ALIGNMENT, bytes) ? NULL : memset(pages, 0, bytes);
 }
 
 void wg_pages_free(void *pages, size_t bytes)
