@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/pages.h"
+
 bool wg_dram_init(wg_dram *d, unsigned channels, uint64_t bytes, uint64_t limit)
 {
     *d = (wg_dram){.channels = channels, .bytes = bytes, .limit = limit ? limit : UINT64_MAX};
     for (unsigned i = 0; i < channels; i++) {
-        d->page[i] = calloc(bytes / WG_DRAM_PAGE, sizeof *d->page[i]);
+        d->page[i] = wg_pages_new(bytes / WG_DRAM_PAGE * sizeof *d->page[i]);
         if (!d->page[i])
             return false;
     }
@@ -31,7 +33,7 @@ void wg_dram_free(wg_dram *d)
 {
     wg_dram_clear(d);
     for (unsigned i = 0; i < d->channels; i++)
-        free(d->page[i]);
+        wg_pages_free(d->page[i], d->bytes / WG_DRAM_PAGE * sizeof *d->page[i]);
     *d = (wg_dram){0};
 }
 

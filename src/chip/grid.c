@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/pages.h"
+
 wg_status wg_grid_fail(wg_grid *grid, wg_status status, const char *format, ...)
 {
     va_list args;
@@ -38,8 +40,8 @@ wg_status wg_grid_create(const wg_grid_desc *given, wg_grid **out)
     grid->timing = &grid->arch->timing[desc->profile];
     grid->tiles = (unsigned)grid->plan->width * grid->plan->height;
     grid->network = calloc(1, sizeof *grid->network);
-    grid->event = calloc(WG_EDGE_EVENTS + 1, sizeof *grid->event);
-    grid->sent = calloc(WG_GRID_MAX_TILES * WG_NOC_OUT, sizeof *grid->sent);
+    grid->event = wg_pages_new((WG_EDGE_EVENTS + 1) * sizeof *grid->event);
+    grid->sent = wg_pages_new(WG_GRID_MAX_TILES * WG_NOC_OUT * sizeof *grid->sent);
     for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++)
         grid->next[i] = grid->sends[i] = WG_NEVER;
     for (unsigned y = 0; y < grid->plan->height; y++)
@@ -63,12 +65,12 @@ void wg_grid_destroy(wg_grid *grid)
     wg_workers_free(grid->workers);
     for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++) {
         if (!grid->tile[i])
-            free(grid->box[i]);
+            wg_pages_free(grid->box[i], sizeof *grid->box[i]);
         wg_destroy(grid->tile[i]);
     }
     free(grid->network);
-    free(grid->event);
-    free(grid->sent);
+    wg_pages_free(grid->event, (WG_EDGE_EVENTS + 1) * sizeof *grid->event);
+    wg_pages_free(grid->sent, WG_GRID_MAX_TILES * WG_NOC_OUT * sizeof *grid->sent);
     wg_dram_free(&grid->dram);
     free(grid);
 }

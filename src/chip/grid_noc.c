@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "chip/grid.h"
+#include "engine/pages.h"
 #include "report/findings.h"
 #include "machine/niu.h"
 
@@ -306,7 +307,7 @@ static void leave(wg_grid *g, wg_packet *p)
     if (p->kind == WG_PACKET_DATA) {
         wg_noc_box **box = &g->box[p->from];
         if (!*box)
-            *box = calloc(1, sizeof **box);
+            *box = wg_pages_new(sizeof **box);
         if (!*box) {
             wg_grid_fail(g, WG_ERR_NO_MEMORY, "no memory for packets of a tile");
             return;

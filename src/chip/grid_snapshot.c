@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "chip/grid.h"
+#include "engine/pages.h"
 #include "engine/snapshot.h"
 #include "engine/state_check.h"
 
@@ -253,7 +254,7 @@ static wg_status check_tiles(wg_grid *g, const header *h, const char **p)
         named[i] = true;
         wg_noc_box *box = malloc(sizeof *box);
         if (box && !g->box[i])
-            g->box[i] = calloc(1, sizeof *box);
+            g->box[i] = wg_pages_new(sizeof *box);
         if (!box || !g->box[i]) {
             free(box);
             return wg_grid_fail(g, WG_ERR_NO_MEMORY, "no memory for packets of a tile");

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "backend/scalar.h"
+#include "engine/pages.h"
 #include "machine/poll.h"
 #include "num/simd.h"
 
@@ -40,6 +41,9 @@ const char *wg_status_text(wg_status status)
     return status < sizeof text / sizeof *text ? text[status] : "unknown status";
 }
 
+/* What polling looks for again (poll.c): L1 and the cores' own RAM. */
+static size_t poll_bytes(const wg_arch *arch) { return arch->l1_bytes + (size_t)WG_CORES * WG_RAM_MAX; }
+
 wg_status wg_create(const wg_device_desc *given, wg_device **out)
 {
     wg_device_desc own = {0}, *desc = &own;
@@ -57,13 +61,13 @@ wg_status wg_create(const wg_device_desc *given, wg_device **out)
     dev->arch = wg_arch_of(desc->arch);
     dev->profile = desc->profile;
     dev->stop_at = WG_SEVERITY_NEVER;
-    dev->finding = calloc(WG_MAX_FINDINGS, sizeof *dev->finding);
-    dev->tile = wg_tile_new();
+    dev->finding = wg_pages_new(WG_MAX_FINDINGS * sizeof *dev->finding);
+    dev->tile = wg_pages_new(sizeof *dev->tile);
     if (dev->tile) {
-        dev->tile->l1 = calloc(1, dev->arch->l1_bytes);
-        dev->tile->box = calloc(1, sizeof *dev->tile->box);
+        dev->tile->l1 = wg_pages_new(dev->arch->l1_bytes);
+        dev->tile->box = wg_pages_new(sizeof *dev->tile->box);
     }
-    dev->poll_memory = calloc(1, dev->arch->l1_bytes + (size_t)WG_CORES * WG_RAM_MAX);
+    dev->poll_memory = wg_pages_new(poll_bytes(dev->arch));
     if (!dev->finding || !dev->tile || !dev->tile->l1 || !dev->tile->box || !dev->poll_memory) {
         wg_destroy(dev);
         return WG_ERR_NO_MEMORY;
@@ -89,13 +93,13 @@ void wg_destroy(wg_device *dev)
     if (!dev)
         return;
     if (dev->tile) {
-        free(dev->tile->l1);
-        free(dev->tile->box);
+        wg_pages_free(dev->tile->l1, dev->arch->l1_bytes);
+        wg_pages_free(dev->tile->box, sizeof *dev->tile->box);
     }
-    free(dev->tile);
-    free(dev->finding);
+    wg_pages_free(dev->tile, sizeof *dev->tile);
+    wg_pages_free(dev->finding, WG_MAX_FINDINGS * sizeof *dev->finding);
     free(dev->delay);
-    free(dev->poll_memory);
+    wg_pages_free(dev->poll_memory, poll_bytes(dev->arch));
     free(dev);
 }
 
@@ -105,10 +109,10 @@ wg_status wg_reset(wg_device *dev)
     bool perturbed = dev->tile->perturbed;
     uint16_t place = dev->tile->regions.niu.coordinate;
     wg_reach(dev);
-    memset(dev->tile->l1, 0, dev->arch->l1_bytes);
+    wg_pages_clear(dev->tile->l1, dev->arch->l1_bytes);
     if (wg_noc_box_used(dev->tile->box))
-        memset(dev->tile->box, 0, sizeof *dev->tile->box);
-    memset((char *)dev->tile + WG_TILE_STATE_OFFSET, 0, sizeof *dev->tile - WG_TILE_STATE_OFFSET);
+        wg_pages_clear(dev->tile->box, sizeof *dev->tile->box);
+    wg_pages_clear((char *)dev->tile + WG_TILE_STATE_OFFSET, sizeof *dev->tile - WG_TILE_STATE_OFFSET);
     dev->tile->seed = seed;
     dev->tile->perturbed = perturbed;
     wg_fast_update(dev->tile);

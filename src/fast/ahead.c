@@ -20,6 +20,8 @@ void wg_fast_checkpoint(wg_tile *t, unsigned core)
     wg_core *k = &t->core[core];
     k->saved = k->run;
     k->saved_at = t->sched.now;
+    k->saved_fcsr = k->csr.fcsr;
+    k->reached = 0;
     k->noted = false;
     k->undo_count = 0;
 }
@@ -32,6 +34,7 @@ void wg_fast_keep(wg_core *k)
     if (k->saved_at == WG_NEVER)
         return;
     *s = k->run;
+    k->saved_fcsr = k->csr.fcsr; /* such a run computes with integers alone */
     for (unsigned i = p->writes; i--;)
         s->r[p->rd[i]] = p->old[i];
     s->at = p->at;
@@ -48,6 +51,7 @@ void wg_fast_keep(wg_core *k)
 
 void wg_ahead_undo(wg_core *k)
 {
+    k->csr.fcsr = k->saved_fcsr;
     while (k->undo_count) {
         const wg_undo *u = &k->undo[--k->undo_count];
         uint32_t index = u->where & ~(uint32_t)WG_UNDO_KIND;

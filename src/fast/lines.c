@@ -386,8 +386,10 @@ enter:
     before = line;
     from = op = &line->op[pc >> 2 & 3];
     if (lag && (line->lag_dests != dests || line->lag_key != (lag << 2 | (pc >> 2 & 3)))) {
-        if (!flows(t, op, &line->op[WG_LINE_OPS], dests, lag))
+        if (!flows(t, op, &line->op[WG_LINE_OPS], dests, lag)) {
+            k->reached = c;
             goto out;
+        }
         line->lag_dests = dests;
         line->lag_key = (uint8_t)(lag << 2 | (pc >> 2 & 3));
     }
@@ -425,8 +427,10 @@ leave:
         last = c - 1 > last ? c - 1 : last;
         if (lag)
             lag = lag_behind(from, op - 1, c - entry, lag, &dests);
-    } else if (lag && c > entry) { /* it has stalled for a result of the line before */
-        lag = c - entry + 2 < lag ? lag - (unsigned)(c - entry) : 0;
+    } else {
+        k->reached = entry;
+        if (lag && c > entry) /* it has stalled for a result of the line before */
+            lag = c - entry + 2 < lag ? lag - (unsigned)(c - entry) : 0;
     }
 out:
     run->r[0] = 0;

@@ -182,6 +182,7 @@ static inline void begin_past(wg_core *k, run_ahead *a, uint64_t now)
     past->history = k->run.history;
     past->stores = past->writes = 0;
     k->saved_at = now;
+    k->reached = 0;
     k->undo_count = 0;
     k->noted = a->noted = true;
     a->from = WG_NEVER;
@@ -282,6 +283,7 @@ __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned c
                 break;
             wg_core_keep(k);
             a.noted = false;
+            k->reached = e;
             run->lru[line->set] = line->way;
             a.look_after = a.behind;
         }
@@ -319,7 +321,7 @@ static inline pushing tick(wg_tile *t, unsigned core)
         return NOT;
     if (wg_one_at_a_time(k) || wg_strongly_ordered(k))
         return NOT;
-    bool ahead = k->saved_at != WG_NEVER && run->last >= now;
+    bool ahead = wg_core_ahead(t, k);
     if (ahead && !(k->noted && run->sq_count > k->past.stores)) {
         /* It ran ahead, and now there is room for the store that waited; as in emit(). */
         wg_core_keep(k);

@@ -200,7 +200,9 @@ typedef struct wg_core {
     wg_core_run run;
     wg_core_run saved; /* the checkpoint of a run-ahead, as of saved_at */
     uint64_t saved_at; /* WG_NEVER: the core has not run ahead */
-    wg_past past;      /* … if `noted`, it is this that holds instead of `saved` */
+    uint64_t reached;  /* since then, the frontend has acted for an instruction that may enter EX1 in this cycle */
+    uint32_t saved_fcsr;
+    wg_past past; /* … if `noted`, it is this that holds instead of `saved` */
     bool noted;
     uint64_t stop;       /* the present run ahead ends before this cycle: so does what it does for later ones */
     uint64_t solo_until; /* nobody else acts before: L1 is as good as private; 0: others are about */

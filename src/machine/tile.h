@@ -96,7 +96,7 @@ static inline bool wg_tile_others_due(const wg_tile *t)
 }
 /* Changes when an instruction moves in a frontend, or a request of a core is processed. */
 uint64_t wg_tile_progress(const wg_tile *t);
-void wg_tile_reset(wg_tile *t);
+void wg_tile_reset(wg_tile *t); /* power-on, of a tile whose state is zero */
 /* Memory for a tile, all zero, to be given back with free(); NULL: there is none. */
 wg_tile *wg_tile_new(void);
 

@@ -131,6 +131,8 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
         wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, k->solo_tick);
         return;
     }
+    if (k->reached == now) /* its cycle has come */
+        k->reached = 0;
     if (!wg_core_ahead(t, k)) {
         k->run.at = wg_max64(k->run.at, now);
         k->saved_at = WG_NEVER;
@@ -251,7 +253,6 @@ void wg_core_l1_changed(wg_tile *t, unsigned cores, uint32_t line, unsigned writ
 void wg_core_reset(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
-    memset(k, 0, sizeof *k);
     k->run.number = WG_RETIRE_QUEUE;
     k->run.halt = WG_IN_RESET;
     k->saved = k->run;

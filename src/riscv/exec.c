@@ -216,6 +216,7 @@ static outcome special_line(wg_tile *t, unsigned core, wg_icache_line *line, con
                             uint64_t *stop)
 {
     if (line->checked != t->core[core].epoch) {
+        t->core[core].reached = e;
         wg_fetch_ahead(t, core, line, e);
         *stop = wg_min64(*stop, wg_fetch_next(t, core));
     }
@@ -281,6 +282,14 @@ enter:
         if (result) /* else whole lines go on from what is there */
             wg_cursor_put(run, &q);
         return result;
+    }
+    if (q.at > now) { /* what the frontend does here may have to be undone, whether the instruction enters EX1 or not */
+        if (!checkpointed) {
+            wg_cursor_put(run, &q);
+            wg_fast_checkpoint(t, core);
+            checkpointed = true;
+        }
+        k->reached = q.at;
     }
     wg_icache_line *line = find_line(t, core, &q);
     if (!line) {

@@ -58,11 +58,14 @@ static inline void wg_core_log(wg_core *k, uint32_t where, uint32_t old)
 /* Running ahead has to stop while there is still room in the log. */
 static inline bool wg_core_log_full(const wg_core *k) { return k->undo_count + 32 > WG_UNDO; }
 
-/* Has the core executed anything that enters EX1 (or, alone, reaches L1) in this cycle or later? (Before phase J.) */
+/*
+ * Has the core executed anything that enters EX1 (or, alone, reaches L1) in this cycle or later, or its frontend asked for or
+ * marked a line on behalf of such an instruction? (Before phase J.)
+ */
 static inline bool wg_core_ahead(const wg_tile *t, const wg_core *k)
 {
     return WG_FAST && k->saved_at != WG_NEVER &&
-           (k->run.last >= t->sched.now || (k->solo_saved && k->solo_end > t->sched.now));
+           (k->run.last >= t->sched.now || k->reached >= t->sched.now || (k->solo_saved && k->solo_end > t->sched.now));
 }
 
 /* To be called before `saved` is looked at. */

@@ -27,7 +27,6 @@ unsigned wg_lane_of(unsigned path, unsigned index)
 
 void wg_regions_reset(wg_tile *t)
 {
-    memset(&t->regions.memory, 0, sizeof t->regions.memory);
     wg_windows_reset(t);
 }
 

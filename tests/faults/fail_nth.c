@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 typedef enum kind { NONE, ALLOC, READ, WRITE, OPEN, PROCESS } kind;
@@ -159,6 +160,15 @@ int posix_memalign(void **out, size_t align, size_t bytes)
 {
     REAL(posix_memalign)
     return fails(ALLOC) ? ENOMEM : real(out, align, bytes);
+}
+void *mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset)
+{
+    REAL(mmap)
+    if (fails(ALLOC)) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return real(at, bytes, protection, flags, file, offset);
 }
 /* Inside the C library they call a malloc() that is not this one. */
 char *strdup(const char *s)

@@ -29,6 +29,18 @@
 
 enum { WG_BH = 1, WG_WH = 2 };
 
+/* Under the thread sanitizer, what time and memory take says nothing about the program. */
+#if defined(__SANITIZE_THREAD__)
+#define WG_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WG_THREAD_SANITIZER 1
+#endif
+#endif
+#ifndef WG_THREAD_SANITIZER
+#define WG_THREAD_SANITIZER 0
+#endif
+
 typedef struct wg_test {
     const char *name;
     CMUnitTestFunction run;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The programs of tests/races: what is broken is reported with the right kind, parties and remedy, what is fixed is
- * silent, under every seed tried. What a program expects stands in it (.expect race, .expect noraces).
+ * silent, under every seed tried. What a program expects stands in it (.expect race, noraces, finding, nofindings).
  */
 #include "wgtest.h"
 
@@ -24,6 +24,23 @@ static bool code_at(void *user, unsigned core, uint32_t pc, uint32_t *word)
 {
     (void)core;
     return wg_read(user, pc, word, 4) == WG_OK;
+}
+
+/* None where none is expected, whatever the delays; those that are expected, in the run without delays. */
+static void hold_findings(const wg_tasm *t, uint64_t seed, wg_device *dev)
+{
+    for (size_t i = 0; i < t->expects; i++) {
+        const wg_expect *e = &t->expect[i];
+        bool found = false;
+        for (size_t k = 0; k < wg_finding_count(dev); k++) {
+            const char *code = wg_finding_info_at(wg_finding_at(dev, k)->code)->code;
+            if (e->kind == WG_EXPECT_NO_FINDINGS)
+                fail_msg("%s, seed %llu: %s", t->name, (unsigned long long)seed, code);
+            found |= e->kind == WG_EXPECT_FINDING && strcmp(code, e->code) == 0;
+        }
+        if (e->kind == WG_EXPECT_FINDING && !seed && !found)
+            fail_msg("%s: no `%s`", t->name, e->code);
+    }
 }
 
 static wg_races *races_of(const wg_tasm *t, wg_arch_id arch, uint64_t seed)
@@ -65,6 +82,7 @@ static wg_races *races_of(const wg_tasm *t, wg_arch_id arch, uint64_t seed)
         else if (wg_run(dev, LIMIT, &stop) != WG_OK || stop != WG_STOP_CYCLES)
             break;
     }
+    hold_findings(t, seed, dev);
     wg_destroy(dev);
     return r;
 }
@@ -177,8 +195,7 @@ static void test_silent(void **state) { each(wg_test_arch(state), WG_SOURCE_ROOT
 static void test_further(void **state)
 {
     each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", "tdma_");
-    if (wg_test_arch(state) == WG_ARCH_BH)
-        each(WG_ARCH_BH, WG_SOURCE_ROOT "/tests/races", "next_");
+    each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", "next_");
     each(wg_test_arch(state), WG_SOURCE_ROOT "/tests/races", "note_");
     if (wg_test_arch(state) == WG_ARCH_BH) {
         each(WG_ARCH_BH, WG_SOURCE_ROOT "/tests/races", "kept_");

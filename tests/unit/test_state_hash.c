@@ -91,6 +91,8 @@ static const member run[] = {
 static const member core[] = {ONE(wg_core, run, run),
                               LEFT(wg_core, saved, OWN),
                               LEFT(wg_core, saved_at, OWN),
+                              LEFT(wg_core, reached, OWN),
+                              LEFT(wg_core, saved_fcsr, OWN),
                               LEFT(wg_core, past, OWN),
                               LEFT(wg_core, noted, OWN),
                               LEFT(wg_core, stop, OWN),

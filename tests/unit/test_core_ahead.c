@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a core has done ahead of the clock is undone by an interrupt that comes before its cycle (time.md rule 9): not only
+ * instructions, but what the frontend has asked for and marked on behalf of one that has not entered EX1, and floating-point
+ * flags. Each program raises an interrupt of its own and goes on; the distance between the two is varied, so that the
+ * interrupt falls into every cycle of what follows. The handler returns, and mcycle says how long it all took.
+ */
+#include "rvasm.h"
+#include "state_diff.h"
+#include "wgtest.h"
+
+enum { CODE = 0x10000, BODY = 0x10100, THERE = 0x10400 };
+enum { HANDLER = 0x20000, REQUEST = 0xFFB13018, VECTOR = 0xFFB130A8, WAY = 2048 /* bytes of a way */ };
+enum { CFG0 = 0x7C0, MCYCLE = 0xB00, FCSR = 0x003, DIS_IC_PREFETCH = 1 << 2 };
+enum { RAISE = S2, TARGET = S4, MOST = 24 };
+
+static void csrr(rv *p, unsigned rd, unsigned csr) { rv_word(p, rv_i((int)csr, ZERO, 2, rd, 0x73)); }
+static void csrw(rv *p, unsigned csr, unsigned rs1) { rv_word(p, rv_i((int)csr, rs1, 1, ZERO, 0x73)); }
+
+/* Interrupts of core B are let through; RAISE points to what raises one. Only what is wanted is fetched. */
+static rv begin(void)
+{
+    rv p = rv_at(CODE);
+    rv_store(&p, VECTOR, HANDLER);
+    rv_store(&p, 0xFFB13000, 1);
+    rv_li(&p, RAISE, REQUEST);
+    rv_li(&p, T0, DIS_IC_PREFETCH);
+    csrw(&p, CFG0, T0);
+    return p;
+}
+
+/* Takes the request, reads `csr` into A0, lets some time pass. */
+static rv handler(uint32_t at, unsigned csr)
+{
+    rv p = rv_at(at);
+    rv_lw(&p, S3, 0, RAISE);
+    csrr(&p, A0, csr);
+    for (unsigned i = 0; i < 20; i++)
+        rv_nop(&p);
+    rv_word(&p, 0x30200073); /* mret */
+    return p;
+}
+
+static void nops(rv *p, unsigned n)
+{
+    while (n--)
+        rv_nop(p);
+}
+
+static void go(rv *p, uint32_t to)
+{
+    const uint32_t o = to - (p->base + 4 * p->n);
+    rv_word(p, (o >> 20 & 1) << 31 | (o >> 1 & 0x3FF) << 21 | (o >> 11 & 1) << 20 | (o >> 12 & 0xFF) << 12 | 0x6F);
+}
+
+static wg_device *run(const char *shortcuts, const rv *parts, unsigned count)
+{
+    const wg_device_desc desc = {.struct_size = sizeof desc, .arch = WG_ARCH_BH, .shortcuts = shortcuts};
+    wg_device *dev = NULL;
+    wg_stop stop;
+    assert_int_equal(wg_create(&desc, &dev), WG_OK);
+    for (unsigned i = 0; i < count; i++)
+        assert_true(rv_load(dev, &parts[i]));
+    assert_int_equal(wg_core_release(dev, WG_CORE_B, CODE), WG_OK);
+    assert_int_equal(wg_run(dev, 5000, &stop), WG_OK);
+    assert_int_equal(stop, WG_STOP_DONE);
+    return dev;
+}
+
+static void same(const rv *parts, unsigned count, unsigned distance)
+{
+    wg_device *a = run("none", parts, count), *b = run(NULL, parts, count);
+    if (wg_cycle(a) != wg_cycle(b) || wg_state_hash(a) != wg_state_hash(b))
+        fail_msg("%u instructions after the store: done in %llu, not %llu: %s", distance,
+                 (unsigned long long)wg_cycle(b), (unsigned long long)wg_cycle(a), first_difference(a, b));
+    wg_destroy(a);
+    wg_destroy(b);
+}
+
+/*
+ * Goes through `body` twice, so that it is in the cache: the first time with a store to another register; the second time with the one
+ * that raises the interrupt, and behind that a branch to `there`, which was foreseen wrongly.
+ */
+static rv body(uint32_t there, unsigned distance)
+{
+    rv p = rv_at(BODY);
+    rv_addi(&p, TARGET, RAISE, VECTOR + 4 - REQUEST);
+    rv_li(&p, T3, 1);
+    while (p.n % 4)
+        rv_nop(&p);
+    const unsigned top = p.n;
+    rv_sw(&p, RAISE, 0, TARGET);
+    nops(&p, distance);
+    rv_word(&p, rv_b((int)(there - (p.base + 4 * p.n)), T3, ZERO, 0));
+    rv_addi(&p, TARGET, RAISE, 0);
+    rv_addi(&p, T3, ZERO, 0);
+    rv_beq(&p, ZERO, ZERO, top);
+    return p;
+}
+
+/* The branch leads to a line that is not there: nobody asks for it before the core gets there. */
+static void test_fetch(void **state)
+{
+    (void)state;
+    for (unsigned distance = 0; distance < MOST; distance++) {
+        rv p = begin(), b = body(THERE, distance), far = rv_at(THERE), h = handler(HANDLER, MCYCLE);
+        go(&p, BODY);
+        csrr(&far, A1, MCYCLE);
+        rv_done(&far);
+        same((rv[]){p, b, far, h}, 4, distance);
+    }
+}
+
+/* The line is there, the one behind it is not: an instruction that waits for its cycle has asked for nothing. */
+static void test_prefetch(void **state)
+{
+    (void)state;
+    for (unsigned distance = 0; distance < MOST; distance++) {
+        rv p = begin(), b = body(THERE + 4, distance), far = rv_at(THERE), h = handler(HANDLER, MCYCLE);
+        go(&p, THERE);
+        const uint32_t back = CODE + 4 * p.n;
+        csrw(&p, CFG0, ZERO); /* prefetching begins */
+        go(&p, BODY);
+        go(&far, back);
+        csrr(&far, A1, MCYCLE);
+        nops(&far, 2);
+        csrr(&far, A2, MCYCLE);
+        rv_done(&far);
+        same((rv[]){p, b, far, h}, 4, distance);
+    }
+}
+
+/* Three lines of one set, for two ways: the one that was not used last makes room for the handler. */
+static void test_replacement(void **state)
+{
+    (void)state;
+    for (unsigned distance = 0; distance < MOST; distance++) {
+        rv p = begin(), b = body(THERE + 4, distance), far = rv_at(THERE), other = rv_at(THERE + WAY);
+        rv h = handler(HANDLER + THERE % WAY, MCYCLE);
+        rv_store(&p, VECTOR, h.base);
+        go(&p, THERE);
+        go(&far, THERE + WAY);
+        csrr(&far, A1, MCYCLE);
+        rv_done(&far);
+        go(&other, BODY);
+        same((rv[]){p, b, far, other, h}, 5, distance);
+    }
+}
+
+/* The handler sees the flags of what came before it, and of nothing else. */
+static void test_flags(void **state)
+{
+    (void)state;
+    for (unsigned distance = 0; distance < MOST; distance++) {
+        rv p = begin(), h = handler(HANDLER, FCSR);
+        csrw(&p, CFG0, ZERO);
+        rv_li(&p, T1, 0x3F800000);
+        rv_li(&p, T2, 0x33000000); /* 1 + 2^-25 is inexact */
+        rv_word(&p, 0xF0000053 | T1 << 15 | 1 << 7);
+        rv_word(&p, 0xF0000053 | T2 << 15 | 2 << 7); /* fmv.w.x */
+        rv_sw(&p, RAISE, 0, RAISE);
+        nops(&p, distance);
+        rv_word(&p, 2u << 20 | 1 << 15 | 3 << 7 | 0x53); /* fadd.s */
+        nops(&p, 8);
+        csrr(&p, A1, FCSR);
+        rv_done(&p);
+        same((rv[]){p, h}, 2, distance);
+    }
+}
+
+static const wg_test tests[] = {
+    WG_TEST(test_fetch, WG_BH, ""),
+    WG_TEST(test_prefetch, WG_BH, ""),
+    WG_TEST(test_replacement, WG_BH, ""),
+    WG_TEST(test_flags, WG_BH, ""),
+};
+WG_MAIN("core_ahead", tests)
