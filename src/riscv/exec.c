@@ -289,7 +289,7 @@ enter:
         return WG_NEVER;
     }
     const wg_op *op = &line->op[q.pc >> 2 & 3];
-    bool plain = line->checked == k->epoch && !(line->tag & WG_LINE_STALE); /* the line is checked, and not stale */
+    bool fresh = line->checked == k->epoch && !(line->tag & WG_LINE_STALE); /* the line is checked, and not stale */
     bool by_the_book = run->ordered || wg_one_at_a_time(k);
     for (;; op++) {
         bool unknown = false; /* an operand has no time yet */
@@ -314,7 +314,7 @@ enter:
         outcome is = ENTERED;
         if (ordered)
             run->ordered = false;
-        if (!plain)
+        if (!fresh)
             is = special_line(t, core, line, op, e, pc, &stop);
         if (is == ENTERED)
             is = execute(t, core, op, e, &q, &stop, &settled, loop);
@@ -333,7 +333,7 @@ enter:
             emit_retired(t, core, op, pc);
         if (run->halt || run->ex1.kind)
             return WG_NEVER;
-        plain = plain && line->checked == k->epoch;
+        fresh = fresh && line->checked == k->epoch;
         by_the_book = wg_one_at_a_time(k); /* cfg0 may have been written */
         if (watched || q.pc != pc + 4 || run->ordered || ends_line(op + 1))
             goto enter;
