@@ -46,10 +46,18 @@ static uint64_t hash_state(uint64_t h, const wg_state_table *table, const void *
         const unsigned char *p = (const unsigned char *)data + f->offset, *end = p + f->bytes;
         if (!f->hashed)
             continue;
-        if (!f->part)
+        if (f->part) {
+            for (; p < end; p += f->width)
+                h = hash_state(h, f->part, p);
+        } else if (f->bytes == 1) {
+            h = mix(h, *p);
+        } else if (f->bytes == 4) {
+            uint32_t word;
+            memcpy(&word, p, sizeof word);
+            h = mix(h, word);
+        } else {
             h = hash_bytes(h, p, f->bytes);
-        for (; f->part && p < end; p += f->width)
-            h = hash_state(h, f->part, p);
+        }
     }
     return h;
 }

@@ -249,7 +249,7 @@ static void load_store(wg_tile *t, core_group *w, core_slot *m)
     if (!fetches && !waits && m->drain_at > now && !m->mixed)
         return;
     settle(m, now);
-    if (fetches || m->mixed || !m->plain ||
+    if (fetches || m->mixed || !m->quick ||
         (waits && (run->ex1.kind != WG_EX1_LOAD || run->ex1.path != WG_PATH_L1 ||
                    (m->cached && l0_holds(run, run->ex1.address))))) {
         run->at = wg_max64(run->at, now);
@@ -455,7 +455,7 @@ static inline const wg_op *next_op(core_slot *m)
     wg_icache_line *line = &k->icache[(pc >> 4 & m->sets) * 2];
     if (line->tag != tag)
         line++;
-    if (line->tag != tag || line->checked != k->epoch || !m->plain)
+    if (line->tag != tag || line->checked != k->epoch || !m->quick)
         return NULL;
     m->run->lru[line->set] = line->way;
     m->epoch = k->epoch;

@@ -39,7 +39,7 @@ typedef struct core_slot {
     bool odd;       /* a load in flight does not go to L1: answers may come out of order */
     bool cached;    /* loads go through the L0 data cache */
     bool merging;   /* the store queue coalesces */
-    bool plain;     /* the fast paths apply: queued, in default order and forwarding */
+    bool quick;     /* the fast paths apply: queued, in default order and forwarding */
     bool mixed;     /* the store queue holds a store that does not go to L1 */
     bool blocked;   /* the first store waits for room on its path */
     bool twice;     /* two loads in flight may write the same register */
@@ -143,7 +143,7 @@ static inline void note(const wg_tile *t, core_group *w, unsigned core)
     const wg_core *k = m->k;
     m->cached = t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH);
     m->merging = t->arch->store_coalescing && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
-    m->plain = k->run.queued && !k->run.ordered && !wg_one_at_a_time(k) && !(k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) &&
+    m->quick = k->run.queued && !k->run.ordered && !wg_one_at_a_time(k) && !(k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP) &&
                !wg_strongly_ordered(k);
     m->op = NULL;
     m->waits_for = ANY;

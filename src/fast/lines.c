@@ -305,25 +305,12 @@ L_REMU : {
     }
 #include "riscv/branch.inc"
 #undef BRANCH
-L_JAL : {
-    uint32_t at = WG_PC_OF(op);
-    if (op->imm == at)
-        goto leave;
-    if (op->rd == 1 || op->rd == 5)
-        wg_predict_call(k, at + 4);
-    r[op->rd] = at + 4;
-    last = base + op->at;
-    c = last + 1 + (predicts ? 0 : bubble);
-    pc = op->imm;
-    goto jumped;
-}
+L_JAL:
 L_JALR : {
-    uint32_t at = WG_PC_OF(op), target = (A + op->imm) & ~3u;
+    uint32_t at = WG_PC_OF(op), target = wg_jump_target(op, r);
     if (target == at)
         goto leave;
-    bool foreseen = wg_predict_jalr(k, predicts, at, op->rd, op->rs1, target);
-    if (op->rd == 1 || op->rd == 5)
-        wg_predict_call(k, at + 4);
+    bool foreseen = wg_predict_jump(k, predicts, op, at, target);
     r[op->rd] = at + 4;
     last = base + op->at;
     c = last + 1 + (foreseen ? 0 : bubble);

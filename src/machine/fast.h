@@ -96,14 +96,14 @@ static inline uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop)
 }
 #endif
 
-/* ---- a core alone at L1: solo.c, loops.c --------------------------------------------------------------------- */
+/* ---- a core that runs ahead through L1: solo.c, loops.c ------------------------------------------------------ */
 
-/* Is the core alone just now, so that L1 is as good as private? */
+/* Does no other agent act just now, so that L1 is as good as private to the core? */
 static inline bool wg_fast_is_solo(const wg_core *k) { return WG_FAST && k->solo_until; }
 
 #if WG_FAST
 uint64_t wg_solo_until(const wg_tile *t, unsigned core);
-/* Goes on alone. Returns when to go on from there, as wg_exec() does. */
+/* Runs ahead through L1. Returns when to go on from there, as wg_exec() does. */
 uint64_t wg_fast_solo(wg_tile *t, unsigned core, uint64_t until);
 void wg_solo_end(wg_tile *t, unsigned core);
 bool wg_solo_leaves(const wg_tile *t, unsigned core, uint64_t at);
@@ -111,9 +111,9 @@ bool wg_solo_store(wg_tile *t, unsigned core, uint64_t at);
 /* A load of L1 enters the load/store unit in m: answered ahead of the clock, or not. */
 bool wg_fast_solo_load(wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint64_t m, bool cached,
                        uint32_t *value, uint64_t *done);
-/* Something unforeseen is about to reach the tile: cores that have run through L1 ahead of the clock come back. */
+/* A packet is about to reach the tile: cores that have run ahead through L1 are rolled back. */
 void wg_fast_unsolo(wg_tile *t);
-/* The core, alone, has taken the backward branch at `branch`. True if it has gone round some more. */
+/* The core has taken the backward branch at `branch`. True if further iterations were replayed. */
 bool wg_fast_loop_edge(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, struct wg_loop *loop);
 void wg_loop_loaded(struct wg_loop *l, uint32_t address);
 void wg_loop_stored(struct wg_loop *l, uint32_t address, unsigned slot, bool fresh);
@@ -160,17 +160,17 @@ static inline void wg_loop_stored(struct wg_loop *l, uint32_t address, unsigned 
 static inline void wg_loop_spoil(struct wg_loop *l) { (void)l; }
 #endif
 
-/* Phase J: up to which cycle may the core go on alone, L1 included? 0: it may not. */
+/* Phase J: up to which cycle may the core run ahead through L1? 0: it may not. */
 static inline uint64_t wg_fast_solo_until(const wg_tile *t, unsigned core)
 {
     return wg_fast(t, WG_FAST_SOLO) && t->core[core].saved_at == WG_NEVER ? wg_solo_until(t, core) : 0;
 }
-/* Ahead through L1, and not to act before solo_tick: a tick has nothing to do. */
+/* The core has run ahead through L1, and does not act before solo_tick: a tick has nothing to do. */
 static inline bool wg_fast_solo_still(const wg_tile *t, const wg_core *k)
 {
     return WG_FAST && k->solo_saved && k->saved_at != WG_NEVER && t->sched.now < k->solo_tick;
 }
-/* The core is about to act by the clock: what it did ahead of it must all be in the past. */
+/* The core is about to act by the clock: all that it did ahead of the clock must have passed. */
 static inline void wg_fast_solo_end(wg_tile *t, unsigned core)
 {
     if (WG_FAST && t->core[core].solo_saved)
@@ -185,7 +185,7 @@ static inline bool wg_fast_solo_store(wg_tile *t, unsigned core, uint64_t at)
 {
     return wg_fast_is_solo(&t->core[core]) && wg_solo_store(t, core, at);
 }
-/* What the load/store unit does while a loop is written down. */
+/* Called by the load/store unit while a loop is recorded. */
 static inline void wg_fast_loaded(const wg_tile *t, uint32_t address)
 {
     if (WG_FAST && __builtin_expect(t->loop != NULL, 0))
@@ -196,7 +196,7 @@ static inline void wg_fast_stored(const wg_tile *t, uint32_t address, unsigned s
     if (WG_FAST && __builtin_expect(t->loop != NULL, 0))
         wg_loop_stored(t->loop, address, slot, fresh);
 }
-/* … and what a loop that repeats itself cannot hold. */
+/* … for what a period cannot hold. */
 static inline void wg_fast_loop_spoil(const wg_tile *t)
 {
     if (WG_FAST && __builtin_expect(t->loop != NULL, 0))
@@ -213,13 +213,13 @@ unsigned wg_push_ticks(wg_tile *t, unsigned due);
 /* Phase J of a core that wg_fast_pushes() has been through phase I with. */
 void wg_fast_push_more(wg_tile *t, unsigned core);
 /*
- * The state is that of poll.seen_at: the tile goes round, and nobody else acts before `until`. Advances t->sched.now by
- * whole rounds, to no later than that and `limit`.
+ * The state repeats that of poll.seen_at, and no other agent acts before `until`. Advances t->sched.now by whole periods, to
+ * no later than that and `limit`.
  */
 void wg_fast_polls(wg_tile *t, uint64_t until, uint64_t limit);
 /*
- * Is the tile known to go round until somebody else acts, and if so, when does that happen at the earliest? Such a tile
- * need not be run: wg_fast_polls_resume() brings it to the last whole round before `end`, and says so once it is over.
+ * Is the tile's state known to repeat itself until another agent acts? *next: when one does at the earliest. Such a tile need
+ * not be run: wg_fast_polls_resume() moves it on to the last whole period before `end`.
  */
 bool wg_fast_polls_settled(const wg_tile *t, uint64_t *next);
 void wg_fast_polls_resume(wg_tile *t, uint64_t end);
@@ -249,7 +249,7 @@ static inline bool wg_fast_polls_settled(const wg_tile *t, uint64_t *next)
 static inline void wg_fast_polls_resume(wg_tile *t, uint64_t end) { (void)t, (void)end; }
 #endif
 
-/* Between cycles: where several cores work on L1 at once, runs them as long as nobody else acts. Has time passed? */
+/* Between cycles: runs several cores at L1 as a group, as long as no other agent acts. Has time passed? */
 static inline bool wg_fast_core_groups(wg_tile *t)
 {
     return WG_FAST && t->l1_turns >= WG_L1_TURNS && wg_core_groups(t);

@@ -139,7 +139,7 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
     }
     uint64_t stop = now + 1;
     k->solo_until = 0;
-    if (!followed) /* alone: L1 is as good as private */
+    if (!followed) /* while no other agent acts, L1 is as good as private */
         until = wg_fast_solo_until(t, core);
     if (!until && !followed && wg_fast(t, WG_FAST_AHEAD)) {
         wg_fast_used(t, WG_FAST_AHEAD);
@@ -155,7 +155,7 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
     if (k->run.halt)
         again = WG_NEVER;
     if (watched) {
-        bool moved = k->run.number != number && !k->run.halt; /* who parks says so at once, and does not look again */
+        bool moved = k->run.number != number && !k->run.halt; /* a core that parks reports that at once */
         report_stall(t, core, moved);
         /* The reason of a wait that ends by itself may change on the way: look again in every cycle. */
         if (again != WG_NEVER || k->stall.retry_at != WG_NEVER || moved)

@@ -2,21 +2,22 @@
 /*
  * The pipeline: which instruction enters EX1 in which cycle, and what it does there.
  *
- * wg_exec_queued() takes one instruction after the other through every rule (issue.c, step.c). A shortcut executes whole
- * cache lines while nothing is in flight (fast/lines.c), over the same semantics (alu.inc).
+ * wg_exec_queued() applies every rule to one instruction after another (issue.c, step.c). Shortcuts execute whole cache
+ * lines while nothing is in flight (fast/lines.c), or replay periods (fast/period.c). What instructions compute stands in
+ * alu.inc and branch.inc, for all of them.
  *
  * Facts: BabyRISCV/README.md of each architecture (EX1, EX2, Retire Unit), MemoryOrdering.md (forwarding).
  */
 #include "riscv/lsu.h"
 #include "riscv/pipeline.h"
 
-/* What is waiting to be fetched lies nowhere: it never comes. */
+/* Nothing can be fetched from there. */
 static bool fetch_nowhere(const wg_tile *t, unsigned core, uint32_t pc)
 {
     return pc >= t->arch->l1_bytes && !(core == WG_CORE_NC && pc - WG_IRAM_BASE < t->arch->iram_bytes);
 }
 
-/* For observers: the instruction uses its operands, and what a load brought into its destination is gone unused. */
+/* For observers: the instruction consumes its operands, and overwrites its destination. */
 static void consume(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
 {
     wg_unconsumed *u = &t->unconsumed[core];
@@ -30,7 +31,7 @@ static void consume(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
         *set &= ~bit;
         WG_EMIT(t, WG_EV_CORE_CONSUMED, core, .a = u->address[source[i]], .word = u->word[source[i]], .pc = pc);
     }
-    /* The retire queue holds eight: seven instructions further on the load is sure to have its value. */
+    /* The retire queue holds eight instructions: after that the load has its value for certain. */
     for (uint64_t left = u->x; left; left &= left - 1) {
         unsigned rd = (unsigned)__builtin_ctzll(left);
         if (t->core[core].run.number < u->number[rd] + WG_RETIRE_QUEUE + 1)
@@ -38,7 +39,7 @@ static void consume(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
         u->x &= ~(UINT64_C(1) << rd);
         WG_EMIT(t, WG_EV_CORE_CONSUMED, core, .a = u->address[rd], .word = u->word[rd], .pc = pc);
     }
-    if (op->rd < WG_REG_SINK) /* a load marks it again when it leaves */
+    if (op->rd < WG_REG_SINK) /* send_load() marks it again */
         *(op->rd < 32 ? &u->x : &u->f) &= ~(UINT64_C(1) << (op->rd & 31));
 }
 
@@ -49,7 +50,7 @@ typedef enum outcome {
     OTHER   /* wg_step() knows */
 } outcome;
 
-/* A load. *late: its value takes its time. */
+/* A load. *late: its value comes later than that of a cache hit. */
 static outcome load(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_cursor *q, bool *late)
 {
     wg_core_run *run = &t->core[core].run;
@@ -114,7 +115,7 @@ static outcome store(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_
     return ENTERED;
 }
 
-/* A branch, not to itself. True if a loop has gone round some more. */
+/* A branch, not to itself. True if further iterations of its loop were replayed. */
 static inline bool branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_cursor *q, uint64_t stop,
                           struct wg_loop *loop)
 {
@@ -128,7 +129,7 @@ static inline bool branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e
     return again;
 }
 
-/* L1 holds something else by now than the line the instruction comes from. */
+/* The instruction comes from a line that has changed in L1. */
 static void report_stale(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
 {
     uint32_t word;
@@ -162,7 +163,7 @@ static inline wg_icache_line *find_line(wg_tile *t, unsigned core, const wg_curs
     return line;
 }
 
-/* Can the next instruction not be fetched before `stop`, or whole lines be run again? *result: what to return then. */
+/* Does the executor end here: at `stop`, for lines.c, or where nothing can be fetched? *result: what it returns. */
 static bool leaves_before_fetch(wg_tile *t, unsigned core, uint64_t stop, bool lines, wg_cursor *q, uint64_t *result)
 {
     wg_core_run *run = &t->core[core].run;
@@ -211,7 +212,7 @@ static bool step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_curs
     return true;
 }
 
-/* The line has changed in L1, or those behind it are not there yet. ENTERED: the instruction goes its usual way. */
+/* The line is stale, or the lines after it are not checked. ENTERED: the instruction is executed as usual. */
 static outcome special_line(wg_tile *t, unsigned core, wg_icache_line *line, const wg_op *op, uint64_t e, uint32_t pc,
                             uint64_t *stop)
 {
@@ -228,7 +229,7 @@ static outcome special_line(wg_tile *t, unsigned core, wg_icache_line *line, con
     return OTHER;
 }
 
-/* The common instructions. `settled` moves on if whole lines are not to be tried soon. */
+/* Common instructions. *settled moves on if lines.c is not to be tried soon. */
 static inline __attribute__((always_inline)) outcome execute(wg_tile *t, unsigned core, const wg_op *op, uint64_t e,
                                                              wg_cursor *q, uint64_t *stop, uint64_t *settled,
                                                              struct wg_loop *loop)
@@ -273,13 +274,13 @@ uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop, struct wg_loop
     const bool lines = wg_fast(t, WG_FAST_LINES);
     const unsigned writers_allowed = t->arch->forward_writers;
     bool checkpointed = wg_fast_is_solo(k) || k->saved_at != WG_NEVER; /* or not needed */
-    uint64_t settled = run->number + 1; /* lines are tried again from here on: not right behind a load */
+    uint64_t settled = run->number + 1; /* lines.c is tried again from here on: not right after a load */
     uint64_t e, result;
     wg_begin_queue(run);
     wg_cursor q = wg_cursor_of(run);
 enter:
     if (leaves_before_fetch(t, core, stop, lines && q.number >= settled, &q, &result)) {
-        if (result) /* else whole lines go on from what is there */
+        if (result) /* else lines.c goes on from `run` */
             wg_cursor_put(run, &q);
         return result;
     }
@@ -297,7 +298,7 @@ enter:
         return WG_NEVER;
     }
     const wg_op *op = &line->op[q.pc >> 2 & 3];
-    bool plain = line->checked == k->epoch && !(line->tag & WG_LINE_STALE); /* nothing special about this line */
+    bool fresh = line->checked == k->epoch && !(line->tag & WG_LINE_STALE); /* the line is checked, and not stale */
     bool by_the_book = run->ordered || wg_one_at_a_time(k);
     for (;; op++) {
         bool unknown = false; /* an operand has no time yet */
@@ -322,7 +323,7 @@ enter:
         outcome is = ENTERED;
         if (ordered)
             run->ordered = false;
-        if (!plain)
+        if (!fresh)
             is = special_line(t, core, line, op, e, pc, &stop);
         if (is == ENTERED)
             is = execute(t, core, op, e, &q, &stop, &settled, loop);
@@ -341,7 +342,7 @@ enter:
             emit_retired(t, core, op, pc);
         if (run->halt || run->ex1.kind)
             return WG_NEVER;
-        plain = plain && line->checked == k->epoch;
+        fresh = fresh && line->checked == k->epoch;
         by_the_book = wg_one_at_a_time(k); /* cfg0 may have been written */
         if (watched || q.pc != pc + 4 || run->ordered || ends_line(op + 1))
             goto enter;

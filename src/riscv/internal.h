@@ -59,8 +59,8 @@ static inline void wg_core_log(wg_core *k, uint32_t where, uint32_t old)
 static inline bool wg_core_log_full(const wg_core *k) { return k->undo_count + 32 > WG_UNDO; }
 
 /*
- * Has the core executed anything that enters EX1 (or, alone, reaches L1) in this cycle or later, or its frontend asked for or
- * marked a line on behalf of such an instruction? (Before phase J.)
+ * Has the core executed anything that enters EX1 (or, running ahead through L1, reaches it) in this cycle or later? Or has
+ * its frontend asked for or marked a line for such an instruction? (Before phase J.)
  */
 static inline bool wg_core_ahead(const wg_tile *t, const wg_core *k)
 {
@@ -101,7 +101,8 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
 wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t *m);
 /* Has everything left the store queue, and are all loads back, in the current cycle? */
 bool wg_lsu_empty(const wg_tile *t, unsigned core);
-/* The store queue's private entries that leave before cycle `before`. True if, alone, one must wait for the clock. */
+/* Private stores that leave before cycle `before` leave. True if the core runs ahead through L1 and a store must wait for
+ * the clock. */
 bool wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before);
 /* Loads that are done by `time` leave; their lines fill the L0 cache. */
 void wg_lsu_settle(wg_core *k, uint64_t time);

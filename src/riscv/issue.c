@@ -51,7 +51,7 @@ bool wg_end_queue(wg_tile *t, unsigned core, uint64_t stop)
     run->queued = false;
     run->late = run->filled[newest] > run->at && dest != WG_NO_DEST ? dest : 0;
     run->late_at = run->filled[newest];
-    /* Still in the queue when the next one enters EX1 at the earliest: more than the newest alone? */
+    /* Does the queue hold more than the newest when the next one enters EX1? */
     run->lag = run->retired[newest] > run->at + 1 ? (uint8_t)(run->retired[newest] - run->last) : 0;
     return true;
 }

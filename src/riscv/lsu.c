@@ -48,7 +48,7 @@ static void ram_store(wg_tile *t, unsigned core, const wg_store *s)
     wg_put_bytes(k->ram + offset, s->data, s->bytes);
 }
 
-/* Returns true if, alone, the front should have left by then but must wait for the clock: so must what follows it. */
+/* True if the core runs ahead through L1 and the first store, due before then, must wait for the clock: so must the rest. */
 static bool drain_until(wg_tile *t, unsigned core, uint64_t before)
 {
     wg_core *k = &t->core[core];

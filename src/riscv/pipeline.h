@@ -150,6 +150,19 @@ static inline bool wg_predictor_on(const wg_tile *t, unsigned core)
     return !(t->core[core].csr.cfg0 & WG_CFG0_DIS_BP) && !(t->regs.config.bank[0][2] >> bit[core] & 1);
 }
 
+/* JAL and JALR. */
+static inline uint32_t wg_jump_target(const wg_op *op, const uint32_t *r)
+{
+    return op->code == WG_OP_JALR ? (r[op->rs1] + op->imm) & ~3u : op->imm;
+}
+static inline bool wg_predict_jump(wg_core *k, bool enabled, const wg_op *op, uint32_t pc, uint32_t target)
+{
+    bool foreseen = op->code == WG_OP_JALR ? wg_predict_jalr(k, enabled, pc, op->rd, op->rs1, target) : enabled;
+    if (op->rd == 1 || op->rd == 5)
+        wg_predict_call(k, pc + 4);
+    return foreseen;
+}
+
 /* Is a conditional branch taken that finds A and B in its registers? */
 static inline bool wg_branch_taken(uint8_t code, uint32_t A, uint32_t B)
 {

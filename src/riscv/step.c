@@ -146,20 +146,11 @@ void wg_step_branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
 {
     wg_core *k = &t->core[core];
     wg_core_run *run = &k->run;
-    uint32_t a = run->r[op->rs1], pc = run->pc, target = op->imm;
-    bool taken = true, on = wg_predictor_on(t, core), foreseen = on;
-    const bool jumps = op->code == WG_OP_JAL || op->code == WG_OP_JALR;
-    if (!jumps) {
-        taken = wg_branch_taken(op->code, a, run->r[op->rs2]);
-        foreseen = wg_predict_branch(k, on, pc, target <= pc, taken);
-    } else {
-        if (op->code == WG_OP_JALR) {
-            target = (a + op->imm) & ~3u;
-            foreseen = wg_predict_jalr(k, on, pc, op->rd, op->rs1, target);
-        }
-        if (op->rd == 1 || op->rd == 5)
-            wg_predict_call(k, pc + 4);
-    }
+    const bool jumps = op->code == WG_OP_JAL || op->code == WG_OP_JALR, on = wg_predictor_on(t, core);
+    const uint32_t pc = run->pc, target = jumps ? wg_jump_target(op, run->r) : op->imm;
+    const bool taken = jumps || wg_branch_taken(op->code, run->r[op->rs1], run->r[op->rs2]);
+    const bool foreseen =
+        jumps ? wg_predict_jump(k, on, op, pc, target) : wg_predict_branch(k, on, pc, target <= pc, taken);
     wg_entered(run, e, jumps ? op->rd : WG_NO_DEST, e + 1);
     if (jumps)
         run->r[op->rd] = pc + 4;
