@@ -59,7 +59,7 @@ static void in_both_modes(void **state, unsigned runs, unsigned rounds, void (*a
 {
     const char *soak = getenv("WG_SOAK");
     const uint64_t other = soak ? strtoull(soak, NULL, 0) * 1000003 : 0;
-    for (unsigned run = 0; run < (soak ? 100 * runs : runs); run++) {
+    for (unsigned run = 0; run < wg_test_rounds(runs, 100 * runs); run++) {
         wg_device *dev[2];
         for (unsigned k = 0; k < 2; k++) {
             wg_device_desc desc = {.struct_size = sizeof desc,

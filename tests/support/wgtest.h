@@ -41,6 +41,29 @@ enum { WG_BH = 1, WG_WH = 2 };
 #define WG_THREAD_SANITIZER 0
 #endif
 
+#if defined(__SANITIZE_ADDRESS__)
+#define WG_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WG_ADDRESS_SANITIZER 1
+#endif
+#endif
+#ifndef WG_ADDRESS_SANITIZER
+#define WG_ADDRESS_SANITIZER 0
+#endif
+
+/*
+ * How often a random suite goes round: `usual` times, `soak` times with WG_SOAK=1. A sanitizer looks for wrong accesses, not for
+ * wrong results, and the same accesses come again soon: there a quarter of the rounds will do.
+ */
+static inline uint64_t wg_test_rounds(uint64_t usual, uint64_t soak)
+{
+    const char *given = getenv("WG_SOAK");
+    if (given && strcmp(given, "0") != 0)
+        return soak;
+    return WG_ADDRESS_SANITIZER || WG_THREAD_SANITIZER ? (usual + 3) / 4 : usual;
+}
+
 typedef struct wg_test {
     const char *name;
     CMUnitTestFunction run;

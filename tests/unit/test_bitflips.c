@@ -109,7 +109,7 @@ static uint64_t run(const program *p, wg_arch_id arch, uint64_t seed, bool locks
 static void test_bit_flips(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
-    uint64_t seeds = getenv("WG_SOAK") ? 10000 : 150;
+    uint64_t seeds = wg_test_rounds(150, 10000);
     count = 0;
     load_folder("tests/tasm", arch);
     load_folder("examples", arch);
@@ -175,7 +175,7 @@ static uint64_t run_kernel(unsigned kernel, wg_arch_id arch, uint64_t seed, bool
 static void test_kernel_flips(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
-    uint64_t seeds = getenv("WG_SOAK") ? 10000 : 100;
+    uint64_t seeds = wg_test_rounds(100, 10000);
     for (unsigned i = 0; i < KERNELS; i++)
         for (unsigned core = 0; core < WG_CORES; core++) {
             char path[600], error[256];

@@ -384,7 +384,7 @@ static void chips(void **state, unsigned first, unsigned count)
 
 static void test_random_chips(void **state)
 {
-    chips(state, number("WG_RANDOM_FIRST", 0), number("WG_RANDOM_PROGRAMS", 10));
+    chips(state, number("WG_RANDOM_FIRST", 0), number("WG_RANDOM_PROGRAMS", (unsigned)wg_test_rounds(10, 10)));
 }
 
 /*

@@ -229,7 +229,7 @@ static void same_in_all_modes(wg_arch_id arch, unsigned profile, unsigned cores,
 static void test_random_loops(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
-    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_LOOPS", 15);
+    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_LOOPS", (unsigned)wg_test_rounds(15, 15));
     for (unsigned seed = first; seed < first + count; seed++) {
         g.s = seed * UINT64_C(88887) + arch;
         unsigned cores = below(6) ? 1u << below(5) : 1 + below(31), profile = below(2);
@@ -278,7 +278,7 @@ static void arithmetic_loop(rv *p, unsigned depth)
 static void test_random_arithmetic(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
-    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_LOOPS", 15);
+    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_LOOPS", (unsigned)wg_test_rounds(15, 15));
     for (unsigned seed = first; seed < first + count; seed++) {
         g.s = seed * UINT64_C(55501) + arch;
         unsigned cores = below(2) ? 1u << below(5) : 1 + below(31), profile = below(2);
@@ -300,7 +300,7 @@ static void test_random_loops_of_several(void **state)
     static const uint32_t switches[] = {1u << 3, 1u << 12, 1u << 24, 1u << 1};
     static const uint32_t apart[] = {DATA_STRIDE, DATA_STRIDE, DATA_STRIDE, 0, 0x40, 0x200};
     wg_arch_id arch = wg_test_arch(state);
-    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_LOOPS", 15);
+    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_LOOPS", (unsigned)wg_test_rounds(15, 15));
     for (unsigned seed = first; seed < first + count; seed++) {
         g.s = seed * UINT64_C(66661) + arch;
         crowd w = {.seed = wg_rng_next(&g),

@@ -489,7 +489,8 @@ static void random_programs(void **state, kind what)
 {
     wg_arch_id arch = wg_test_arch(state);
     arch_now = &arch;
-    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_PROGRAMS", 12);
+    unsigned first = number("WG_RANDOM_FIRST", 0),
+             count = number("WG_RANDOM_PROGRAMS", (unsigned)wg_test_rounds(12, 12));
     uint64_t instructions = 0;
     for (unsigned seed = first; seed < first + count; seed++) {
         g.s = seed * UINT64_C(77777) + arch + what.salt;
@@ -599,7 +600,8 @@ static void test_polling_hangs(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
     arch_now = &arch;
-    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_PROGRAMS", 12);
+    unsigned first = number("WG_RANDOM_FIRST", 0),
+             count = number("WG_RANDOM_PROGRAMS", (unsigned)wg_test_rounds(12, 12));
     for (unsigned seed = first; seed < first + count; seed++) {
         g.s = seed * UINT64_C(31337) + arch;
         unsigned cores = 1 + below(31);

@@ -218,7 +218,7 @@ static void compare(const fr *skipping, const fr *lockstep, uint64_t seed)
 static uint64_t wanted(void)
 {
     const char *n = getenv("WG_RANDOM_INSTRUCTIONS");
-    return n ? strtoull(n, NULL, 0) : 100000;
+    return n ? strtoull(n, NULL, 0) : wg_test_rounds(100000, 100000);
 }
 
 static void test_lockstep_is_identical(void **state)
@@ -237,7 +237,7 @@ static void test_lockstep_is_identical(void **state)
 /* The same run in pieces: run(n) is n times run(1). */
 static void test_pieces_are_identical(void **state)
 {
-    for (uint64_t seed = 1; seed < 20; seed++) {
+    for (uint64_t seed = 1; seed < wg_test_rounds(20, 20); seed++) {
         fr *a = run(wg_test_arch(state), seed, false, 1500, 1500), *b = run(wg_test_arch(state), seed, false, 1500, 1);
         compare(a, b, seed);
         fr_free(a);
@@ -305,7 +305,7 @@ static void test_watching_changes_nothing(void **state)
 static void test_any_word_is_defined(void **state)
 {
     wg_rng g = {77};
-    for (unsigned round = 0; round < 200; round++) {
+    for (unsigned round = 0; round < wg_test_rounds(200, 200); round++) {
         fr *r = fr_new(wg_test_arch(state));
         for (unsigned thread = 0; thread < 3; thread++) {
             for (unsigned i = 0; i < 9; i++)

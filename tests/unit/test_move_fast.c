@@ -457,7 +457,7 @@ static void test_bursts(void **state)
     const char *soak = getenv("WG_SOAK");
     wg_rng rng = {4242 + (soak ? strtoull(soak, NULL, 10) : 0)};
     unsigned passed = 0;
-    for (unsigned round = 0; round < (soak ? 160000u : 8000u); round++) {
+    for (unsigned round = 0; round < wg_test_rounds(8000, 160000); round++) {
         wg_rng same = rng;
         uint64_t end = 0;
         for (unsigned k = 0; k < 2; k++) {

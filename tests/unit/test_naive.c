@@ -211,7 +211,7 @@ static void test_agrees_with_naive(void **state)
     static log ours, theirs;
     n.emit = naive_note;
     n.user = &theirs;
-    uint64_t target = getenv("WG_SOAK") ? UINT64_C(500000000) : UINT64_C(500000), done = 0;
+    uint64_t target = wg_test_rounds(500000, 500000000), done = 0;
     for (uint64_t seed = 1; done < target; seed++) {
         done += episode(dev, &n, &ours, &theirs, seed, arch == WG_ARCH_WH);
         if (target > 500000 && seed % 100000 == 0)

@@ -17,11 +17,7 @@
 static unsigned seeds(void)
 {
     const char *given = getenv("WG_PATTERN_SEEDS");
-#ifdef __SANITIZE_ADDRESS__
-    return given ? (unsigned)atoi(given) : 60;
-#else
-    return given ? (unsigned)atoi(given) : 1000;
-#endif
+    return given ? (unsigned)atoi(given) : WG_ADDRESS_SANITIZER ? 30 : 1000;
 }
 
 /* The file without its waits, in a temporary file; NULL if it has none marked. */

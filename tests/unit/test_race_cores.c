@@ -361,10 +361,9 @@ static void test_agrees(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
     wg_rng rng = {arch == WG_ARCH_BH ? 31 : 32};
-    const char *soak = getenv("WG_SOAK");
     unsigned races = 0, in_order = 0;
     graph *g = calloc(1, sizeof *g);
-    for (unsigned n = 0; n < (soak && strcmp(soak, "0") != 0 ? SOAK_PROGRAMS : PROGRAMS); n++) {
+    for (unsigned n = 0; n < wg_test_rounds(PROGRAMS, SOAK_PROGRAMS); n++) {
         program p;
         draw(&rng, &p);
         make_graph(g, &p);

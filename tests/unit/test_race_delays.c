@@ -164,8 +164,7 @@ static void compare(void **state, void (*draw)(wg_rng *, wg_arch_id, program *, 
 {
     wg_arch_id arch = wg_test_arch(state);
     wg_rng rng = {arch == WG_ARCH_BH ? 21 : 22};
-    const char *soak = getenv("WG_SOAK");
-    unsigned programs = soak && strcmp(soak, "0") != 0 ? SOAK_PROGRAMS : PROGRAMS, ordered = 0;
+    unsigned programs = (unsigned)wg_test_rounds(PROGRAMS, SOAK_PROGRAMS), ordered = 0;
     for (unsigned n = 0; n < programs; n++) {
         program p = {0};
         for (unsigned i = 0, count = 3 + wg_rng_below(&rng, MOST - 3); i < count; i++)

@@ -357,8 +357,7 @@ static void test_agrees(void **state_)
     search *f = calloc(1, sizeof *f);
     f->seen = calloc(STATES, sizeof *f->seen);
     unsigned races = 0, ordered = 0;
-    const char *soak = getenv("WG_SOAK");
-    for (unsigned n = 0; n < (soak && strcmp(soak, "0") != 0 ? SOAK_PROGRAMS : PROGRAMS); n++) {
+    for (unsigned n = 0; n < wg_test_rounds(PROGRAMS, SOAK_PROGRAMS); n++) {
         program p;
         draw(&rng, &p);
         memset(f->race, 0, sizeof f->race);

@@ -14,12 +14,6 @@
 
 enum { LIMIT = 20000, SEEDS = 12, SOAK_SEEDS = 1000 };
 
-static unsigned seeds(void)
-{
-    const char *soak = getenv("WG_SOAK");
-    return soak && strcmp(soak, "0") != 0 ? SOAK_SEEDS : SEEDS;
-}
-
 static bool code_at(void *user, unsigned core, uint32_t pc, uint32_t *word)
 {
     (void)core;
@@ -154,7 +148,7 @@ static void each(wg_arch_id arch, const char *folder, const char *begins)
             fail_msg("%s does not assemble", path);
         if (!t.has_arch || t.arch == arch) {
             programs++;
-            for (uint64_t seed = 0; seed <= seeds(); seed++) {
+            for (uint64_t seed = 0; seed <= wg_test_rounds(SEEDS, SOAK_SEEDS); seed++) {
                 wg_races *r = races_of(&t, arch, seed);
                 hold_against(&t, arch, seed, r);
                 wg_races_free(r);

@@ -220,7 +220,7 @@ static void test_forged_code(void **state)
 static void test_forged(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
-    const unsigned runs = getenv("WG_SOAK") ? 40000 : 400;
+    const uint64_t runs = wg_test_rounds(400, 40000);
     unsigned taken = 0;
     wg_rng r = {11 + (uint64_t)arch};
     wg_device *dev = make(arch);
@@ -272,7 +272,7 @@ static void test_forged_chip(void **state)
     size_t size = wg_grid_snapshot_size(g);
     char *bytes = malloc(size), *forged = malloc(size);
     assert_int_equal(wg_grid_snapshot(g, bytes, size), WG_OK);
-    const unsigned runs = getenv("WG_SOAK") ? 5000 : 60;
+    const uint64_t runs = wg_test_rounds(60, 5000);
     unsigned taken = 0;
     wg_rng r = {99};
     for (unsigned i = 0; i < runs; i++) {
