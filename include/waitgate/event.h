@@ -55,11 +55,11 @@ typedef enum wg_event_kind {
     WG_EV_PUSHED,       /* a word entered a thread's FIFO: word, id; c: core that pushed it */
     WG_EV_EXPANDED,     /* MOP or REPLAY made an instruction: word, id, parent; c: core that pushed that */
     WG_EV_LOST,         /* the mux discarded an instruction: word, id */
-    WG_EV_STALL_BEGIN,  /* waiting-because: stall; word, id for a gate */
+    WG_EV_STALL_BEGIN,  /* waiting-because: stall; word, id for a gate, c: core that pushed it */
     WG_EV_STALL_END,    /* a: cycle the stall began */
     WG_EV_ISSUED,       /* passed the gate into agent b: word, id */
     WG_EV_COMPLETED,    /* left its unit: word, id */
-    WG_EV_LATCHED,      /* a wait was latched: word, id */
+    WG_EV_LATCHED,      /* a wait was latched: word, id; c: core that pushed it */
     WG_EV_RELEASED,     /* the latched wait was forgotten: word, id; a: banks of wg_touch_space's pointers, by bit */
     WG_EV_SEMAPHORE,    /* a: semaphore, b: new value, c: new max */
     WG_EV_MUTEX,        /* a: mutex, b: 0 released, 1 taken */

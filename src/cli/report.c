@@ -342,6 +342,8 @@ static void report_text(wg_session *s, int status, wg_text *out)
         wg_report_hang(s, out);
     if (s->stats)
         wg_report_stats(s, out);
+    if (s->costs)
+        wg_report_profile(s, out);
     if (s->timeline)
         wg_report_timeline(s, out, isatty(STDOUT_FILENO));
 }
@@ -402,6 +404,8 @@ static void report_json(wg_session *s, int status, wg_text *out)
         wg_report_hang_json(s, j);
     if (s->stats)
         wg_report_stats_json(s, j);
+    if (s->costs)
+        wg_report_profile_json(s, j);
     wg_json_close(j, '}');
 }
 

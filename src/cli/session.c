@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "cli/delays.h"
+#include "observe/costs.h"
 #include "text/rvdis.h"
 #include "machine/device.h"
 #include "isa/asm.h"
@@ -297,7 +298,8 @@ static bool open_sinks(wg_session *s, wg_text *error)
         wg_trace_begin(s->trace, now, held, s->desc.arch == WG_ARCH_WH ? "wh" : "bh");
     if (a->command == WG_CMD_EXPLORE) /* its runs are many, and nobody looks at them one by one */
         return true;
-    return wg_watch_history(s, error) && (!a->value[WG_OPT_STATS] || wg_watch_stats(s, error)) &&
+    return wg_watch_history(s, error) && (a->command != WG_CMD_PROFILE || wg_profile_open(s, held, error)) &&
+           (!a->value[WG_OPT_STATS] || wg_watch_stats(s, error)) &&
            (!s->timeline || watch(s, WG_TRACKS_EVENTS, wg_timeline_event, s->timeline, error)) &&
            (!s->log || watch(s, WG_COMMIT_LOG_EVENTS, wg_commit_log_event, s->log, error)) &&
            (!s->trace || watch(s, WG_TRACE_EVENTS, wg_trace_event, s->trace, error));
@@ -387,6 +389,8 @@ bool wg_session_run(wg_session *s, wg_text *error)
     if ((s->trace && !close_sink(&s->trace_file, &s->trace->out, error)) ||
         (s->log && !close_sink(&s->log_file, &s->log->out, error)))
         return false;
+    if (s->costs && !wg_profile_close(s, error))
+        return false;
     if (s->ended == WG_ENDED_HUNG || s->ended == WG_ENDED_INTERRUPT || s->ended == WG_ENDED_LIMIT) {
         if (!(s->hang = wg_calloc(1, sizeof *s->hang))) {
             wg_textf(error, "waitgate: out of memory\n");
@@ -427,6 +431,9 @@ void wg_session_close(wg_session *s)
     free(s->expect_found);
     free(s->stats);
     free(s->timeline);
+    if (s->costs)
+        wg_costs_free(s->costs);
+    free(s->costs);
     free(s->log);
     free(s->trace);
     free(s->hang);

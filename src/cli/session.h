@@ -40,6 +40,8 @@ typedef struct wg_session {
     wg_history history;
     wg_stats *stats;
     wg_timeline *timeline;
+    struct wg_costs *costs;
+    uint64_t top; /* rows of the profile's tables */
     wg_commit_log *log;
     wg_trace *trace;
     wg_file_out log_file, trace_file;
@@ -119,6 +121,12 @@ bool wg_watch_stats(wg_session *s, wg_text *error);
 /* chip_run.c: a chip file instead of one tile. */
 bool wg_is_chip_file(const char *path);
 int wg_run_chip(const wg_args *args, wg_text *out, wg_text *error);
+
+/* profile.c: what each line cost. */
+bool wg_profile_open(wg_session *s, unsigned held, wg_text *error);
+bool wg_profile_close(wg_session *s, wg_text *error); /* the run is over; writes the files that were asked for */
+void wg_report_profile(wg_session *s, wg_text *out);
+void wg_report_profile_json(wg_session *s, wg_json *j);
 
 /* expect.c */
 /* Fills expect_holds, expect_found and expectations_hold; false: out of memory. */

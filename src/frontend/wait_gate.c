@@ -215,7 +215,7 @@ static void latch_wait(wg_tile *t, wg_frontend *f, const wg_insn *insn, bool car
                 : l->kind == WG_LATCH_SEMWAIT ? WG_AGENT_BIT(WG_AGENT_SYNC)
                                               : WG_CAUSE_ANY;
     if (careful)
-        wg_note_insn(t, WG_EV_LATCHED, WG_AGENT_THREAD0 + insn->thread, insn, 0, 0);
+        wg_note_insn(t, WG_EV_LATCHED, WG_AGENT_THREAD0 + insn->thread, insn, 0, insn->source);
 }
 
 /* ---- Stalls and passing ----------------------------------------------------------------------------- */
@@ -243,7 +243,7 @@ void wg_gate_waits(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_sta
     wg_gate_keep(f, why);
     f->stalled = true;
     f->stalled_since = t->sched.now;
-    WG_EMIT_INSN(t, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0 + head->thread, head, .stall = *why);
+    WG_EMIT_INSN(t, WG_EV_STALL_BEGIN, WG_AGENT_THREAD0 + head->thread, head, .c = head->source, .stall = *why);
     if (__builtin_expect(why->reason == WG_STALL_MUTEX_INVALID, 0))
         report(t, WG_F_MUTEX_INVALID, head, why->resource, "waits for ever");
 }

@@ -58,6 +58,7 @@ static void stall_begin(wg_tracks *t, const wg_event *e)
                           .id = e->id,
                           .parent = e->parent,
                           .thread = e->thread,
+                          .core = (uint8_t)e->c,
                           .stall = e->stall});
 }
 
@@ -82,7 +83,8 @@ static void issued(wg_tracks *t, const wg_event *e)
                           .pc = e->pc,
                           .id = e->id,
                           .parent = e->parent,
-                          .thread = e->thread});
+                          .thread = e->thread,
+                          .core = (uint8_t)e->c});
     idle(t, e->agent, e->cycle + 1);
     if (e->b >= WG_TRACKS || !wg_track_is_unit((unsigned)e->b))
         return;

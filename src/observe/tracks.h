@@ -33,6 +33,7 @@ typedef struct wg_interval {
     uint8_t track; /* wg_agent: a core, a thread, a unit */
     uint8_t doing; /* wg_doing */
     uint8_t thread;
+    uint8_t core;   /* gates: who pushed the instruction */
     wg_stall stall; /* of a stall */
 } wg_interval;
 

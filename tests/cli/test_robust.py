@@ -229,8 +229,9 @@ def ended_while_assembling(d):
     (d / "p.tasm").write_text(".core B\n nop\n")
     env = dict(os.environ, TMPDIR=str(d / "tmp"), WAITGATE_RISCV_PREFIX=str(d / "fake-"))
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL):
+        # nohup ignores SIGHUP, and a shell's background jobs ignore SIGINT; a child inherits both.
         p = subprocess.Popen([WAITGATE, "run", "p.tasm"], cwd=d, env=env,
-                             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))  # nohup ignores it
+                             preexec_fn=lambda: signal.signal(number, signal.SIG_DFL) if number != signal.SIGKILL else None)
         tools = until(lambda: children(p.pid))
         until(lambda: b"sleep" in pathlib.Path(f"/proc/{tools[0]}/cmdline").read_bytes())
         p.send_signal(number)

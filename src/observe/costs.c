@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "observe/costs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/isa.h"
+#include "machine/request.h"
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * UINT64_C(0x9E3779B97F4A7C15);
+    return h ^ h >> 29;
+}
+
+/* The part of [from, to) that counts. */
+static uint64_t counted(const wg_costs *p, uint64_t from, uint64_t to)
+{
+    from = from > p->from ? from : p->from;
+    to = to < p->to ? to : p->to;
+    return to > from ? to - from : 0;
+}
+
+/* Cycles of one track go to one instruction and one cause. */
+static void spend(wg_costs *p, uint64_t from, uint64_t to, const wg_cost *what)
+{
+    wg_cost c = *what;
+    wg_chain_note(&p->chain, from, to, what);
+    c.cycles = counted(p, from, to);
+    c.times = 1;
+    if (c.cycles)
+        wg_cost_add(&p->table, &c);
+}
+
+/* ---- Cores ---- */
+
+static unsigned writer_slot(uint32_t address) { return address >> 2 & (WG_COSTS_WRITERS - 1); }
+
+/* The polling is over: whoever wrote the word last has ended it. */
+static void polling_ends(wg_costs *p, wg_costs_core *k)
+{
+    unsigned slot = writer_slot(k->polled.what.address);
+    if (k->polled.from == k->polled.to)
+        return;
+    if (k->polled.what.address && p->wrote[slot].address == k->polled.what.address)
+        k->polled.what.holder = p->wrote[slot].core;
+    spend(p, k->polled.from, k->polled.to, &k->polled.what);
+    k->polled.to = k->polled.from;
+}
+
+/* The iteration is over; it is known now whether it only repeated the one before. */
+static void iteration_ends(wg_costs *p, wg_costs_core *k, bool polled)
+{
+    if (polled && k->steps) {
+        wg_cost what = k->step[0].what;
+        what.pc = k->load_pc;
+        what.word = k->load_word;
+        what.address = k->address;
+        what.doing = WG_DOING_POLLING;
+        what.resource = 0;
+        what.holder = WG_AGENT_NONE;
+        if (k->polled.from == k->polled.to)
+            k->polled = (wg_link){k->step[0].from, 0, what};
+        k->polled.to = k->step[k->steps - 1].to;
+    } else {
+        polling_ends(p, k);
+        for (unsigned i = 0; i < k->steps; i++)
+            spend(p, k->step[i].from, k->step[i].to, &k->step[i].what);
+    }
+    k->steps = 0;
+}
+
+/* Cycles of a core go into its present iteration. */
+static void core_spends(wg_costs *p, const wg_interval *i, uint64_t to)
+{
+    wg_costs_core *k = &p->core[i->track];
+    uint64_t from = i->from > k->done ? i->from : k->done;
+    if (to <= from)
+        return;
+    k->done = to;
+    bool working = i->doing == WG_DOING_WORK, stalls = i->doing >= WG_DOING_STALL;
+    if (k->steps == WG_COSTS_STEPS) { /* too long to be a poll */
+        iteration_ends(p, k, false);
+        k->signature = 0;
+    }
+    k->step[k->steps++] = (wg_link){from,
+                                    to,
+                                    {.pc = working ? k->pc : i->pc,
+                                     .word = working ? k->word : 0,
+                                     .track = i->track,
+                                     .core = i->track,
+                                     .doing = i->doing,
+                                     .resource = stalls ? i->stall.resource : 0,
+                                     .holder = stalls ? i->stall.holder : WG_AGENT_NONE}};
+}
+
+static void core_retires(wg_costs *p, const wg_event *e)
+{
+    wg_costs_core *k = &p->core[e->agent];
+    uint32_t pc = (uint32_t)e->a;
+    if (pc <= k->pc) { /* a new iteration, perhaps */
+        iteration_ends(p, k, k->signature && k->signature == k->before && k->load_pc);
+        k->before = k->signature;
+        k->signature = 1;
+        k->load_pc = 0;
+    }
+    k->pc = pc;
+    k->word = e->word;
+    if (k->signature)
+        k->signature = mix(mix(k->signature, pc), e->b) | 1;
+    bool load = (e->word & 0x7F) == 0x03;
+    unsigned base = e->word >> 15 & 31;
+    if (load && !k->load_pc) { /* the first load of the iteration */
+        k->load_pc = pc;
+        k->load_word = e->word;
+        k->address = k->known >> base & 1 ? k->r[base] + (uint32_t)((int32_t)e->word >> 20) : 0;
+    }
+    if (e->c && e->c < 32) {
+        k->r[e->c] = (uint32_t)e->b;
+        k->known = load ? k->known & ~(1u << e->c) : k->known | 1u << e->c;
+    }
+    wg_interval now = p->tracks.track[e->agent].now;
+    if (now.doing == WG_DOING_WORK)
+        core_spends(p, &now, e->cycle + 1);
+}
+
+/* Requests tell what a load polls, and who writes what. */
+static void core_requests(wg_costs *p, const wg_event *e)
+{
+    wg_costs_core *k = &p->core[e->agent];
+    uint32_t address = (uint32_t)e->a;
+    if (e->kind == WG_EV_CORE_REQUEST && k->load_pc && !k->address && e->c == WG_REQ_READ)
+        k->address = address;
+    if (e->kind == WG_EV_CORE_RESPONSE && e->c != WG_REQ_READ) {
+        p->wrote[writer_slot(address)].address = address;
+        p->wrote[writer_slot(address)].core = e->agent;
+    }
+}
+
+/* ---- Units ---- */
+
+static void unit_spends(wg_costs *p, const wg_interval *i, uint64_t to)
+{
+    wg_costs_unit *u = &p->unit[i->track];
+    uint64_t from = i->from > u->done ? i->from : u->done;
+    u->done = to > u->done ? to : u->done;
+    wg_cost c = {.track = i->track, .doing = i->doing, .holder = WG_AGENT_NONE};
+    if (i->doing == WG_DOING_IDLE) {
+        c.holder = u->fed_by;
+    } else {
+        c.pc = u->inside[0].pc;
+        c.word = u->inside[0].word;
+        c.core = u->inside[0].core;
+    }
+    if (i->doing >= WG_DOING_STALL) {
+        c.resource = i->stall.resource;
+        c.holder = i->stall.holder;
+    }
+    spend(p, from, to, &c);
+}
+
+static void unit_accepts(wg_costs *p, const wg_event *e)
+{
+    wg_costs_unit *u = &p->unit[e->b];
+    wg_costs_insn insn = {e->id, e->pc, e->word, e->thread, (uint8_t)e->c};
+    if (u->count == 0)
+        u->inside[0] = insn;
+    else if (u->count < WG_COSTS_INSIDE)
+        u->inside[u->count] = insn;
+    else
+        return;
+    u->count++;
+}
+
+static void unit_completes(wg_costs *p, const wg_event *e)
+{
+    wg_costs_unit *u = &p->unit[e->agent];
+    unsigned i = 0;
+    while (i < u->count && !(u->inside[i].id == e->id && u->inside[i].thread == e->thread))
+        i++;
+    if (i == u->count)
+        return;
+    if (i == 0) /* the next one's time begins */
+        unit_spends(p, &p->tracks.track[e->agent].now, e->cycle);
+    u->count--;
+    if (u->count) /* the last one stays where it is: the cycle of its acceptance is its own */
+        memmove(&u->inside[i], &u->inside[i + 1], (u->count - i) * sizeof u->inside[0]);
+}
+
+/* ---- Gates ---- */
+
+/* Who ended a wait for semaphores: whoever changed one of them last. */
+static uint8_t poster_of(const wg_costs *p, unsigned semaphores)
+{
+    uint8_t who = WG_AGENT_NONE;
+    uint64_t latest = 0;
+    for (unsigned i = 0; i < 8; i++)
+        if (semaphores >> i & 1 && p->posted[i] > latest) {
+            latest = p->posted[i];
+            who = p->poster[i];
+        }
+    return who;
+}
+
+static void gate_spends(wg_costs *p, const wg_interval *i)
+{
+    unsigned thread = i->track - (unsigned)WG_AGENT_THREAD0;
+    const wg_costs_insn *whose = i->doing == WG_DOING_IDLE ? &p->arriving[thread] : &p->blamed[thread];
+    wg_cost c = {
+        .pc = i->pc, .word = i->word, .core = i->core, .track = i->track, .doing = i->doing, .holder = WG_AGENT_NONE};
+    if (i->doing != WG_DOING_WORK) {
+        c.pc = whose->pc;
+        c.word = whose->word;
+        c.core = whose->core;
+    }
+    if (i->doing == WG_DOING_IDLE && c.word && !WG_IS_HOST_PC(c.pc))
+        c.holder = c.core;
+    if (i->doing >= WG_DOING_STALL) {
+        c.resource = i->stall.resource;
+        c.holder = i->stall.holder;
+        bool latched = i->stall.reason == WG_STALL_LATCHED_WAIT || i->stall.reason == WG_STALL_LATCH_OCCUPIED;
+        if (latched && wg_opcode(c.word) == WG_OPCODE_SEMWAIT)
+            c.holder = poster_of(p, i->stall.resource);
+    }
+    spend(p, i->from, i->to, &c);
+}
+
+/* What comes next to a gate that was empty, and whom a stall belongs to: before the tracks see the event. */
+static void gate_sees(wg_costs *p, const wg_event *e, bool before)
+{
+    unsigned thread = e->agent - (unsigned)WG_AGENT_THREAD0;
+    wg_costs_insn insn = {e->id, e->pc, e->word, e->thread, (uint8_t)e->c};
+    if (e->kind == WG_EV_LATCHED) {
+        p->latch[thread] = insn;
+        return;
+    }
+    if (e->kind == WG_EV_STALL_BEGIN && e->stall.reason == WG_STALL_FIFO_FULL)
+        return;
+    if (before)
+        p->arriving[thread] = insn;
+    else if (e->kind == WG_EV_STALL_BEGIN)
+        p->blamed[thread] = e->stall.reason == WG_STALL_LATCHED_WAIT || e->stall.reason == WG_STALL_LATCH_OCCUPIED
+                                ? p->latch[thread]
+                                : insn;
+}
+
+/* ---- All of them ---- */
+
+static void interval(void *user, const wg_interval *i)
+{
+    wg_costs *p = user;
+    if (wg_track_is_core(i->track))
+        core_spends(p, i, i->to);
+    else if (wg_track_is_thread(i->track))
+        gate_spends(p, i);
+    else
+        unit_spends(p, i, i->to);
+}
+
+void wg_costs_begin(wg_costs *p, uint64_t cycle, unsigned held)
+{
+    memset(p, 0, sizeof *p);
+    p->from = cycle;
+    p->to = UINT64_MAX;
+    wg_tracks_begin(&p->tracks, cycle, held, interval, p);
+}
+
+static void window(wg_costs *p, const wg_event *e)
+{
+    if (p->from_pc && e->a == p->from_pc) {
+        p->from = e->cycle;
+        p->from_pc = 0;
+    }
+    if (p->to_pc && e->a == p->to_pc && !p->from_pc && e->cycle > p->from) {
+        p->to = e->cycle;
+        p->to_pc = 0;
+    }
+}
+
+void wg_costs_event(void *user, const wg_event *e)
+{
+    wg_costs *p = user;
+    if (e->agent >= WG_TRACKS)
+        return;
+    bool core = wg_track_is_core(e->agent), gate = wg_track_is_thread(e->agent);
+    if (core && e->kind == WG_EV_CORE_RETIRE) {
+        window(p, e);
+        core_retires(p, e);
+    } else if (core && (e->kind == WG_EV_CORE_REQUEST || e->kind == WG_EV_CORE_RESPONSE)) {
+        core_requests(p, e);
+    } else if (e->kind == WG_EV_SEMAPHORE) {
+        p->poster[e->a & 7] = e->agent;
+        p->posted[e->a & 7] = e->cycle + 1;
+    } else if (gate && (e->kind == WG_EV_ISSUED || e->kind == WG_EV_STALL_BEGIN || e->kind == WG_EV_LATCHED)) {
+        gate_sees(p, e, true);
+    } else if (e->kind == WG_EV_COMPLETED && wg_track_is_unit(e->agent)) {
+        unit_completes(p, e);
+    }
+    bool feeds = gate && e->kind == WG_EV_ISSUED && e->b < WG_TRACKS && wg_track_is_unit((unsigned)e->b);
+    if (feeds)
+        p->unit[e->b].fed_by = e->agent;
+    wg_tracks_event(&p->tracks, e);
+    if (gate && e->kind == WG_EV_STALL_BEGIN)
+        gate_sees(p, e, false);
+    if (feeds)
+        unit_accepts(p, e);
+}
+
+static int dearest(const void *left, const void *right)
+{
+    const wg_cost *a = left, *b = right;
+    if (a->track != b->track)
+        return a->track < b->track ? -1 : 1;
+    if (a->cycles != b->cycles)
+        return a->cycles > b->cycles ? -1 : 1;
+    if (a->pc != b->pc)
+        return a->pc < b->pc ? -1 : 1;
+    if (a->doing != b->doing)
+        return a->doing < b->doing ? -1 : 1;
+    if (a->holder != b->holder)
+        return a->holder < b->holder ? -1 : 1;
+    uint64_t x = (uint64_t)a->resource << 32 | a->address, y = (uint64_t)b->resource << 32 | b->address;
+    if (x != y)
+        return x < y ? -1 : 1;
+    return a->word < b->word ? -1 : a->word > b->word;
+}
+
+void wg_costs_end(wg_costs *p, uint64_t cycle)
+{
+    for (unsigned i = 0; i < 3; i++) /* nothing came any more */
+        p->arriving[i] = (wg_costs_insn){0};
+    for (unsigned i = 0; i < WG_TRACKS; i++)
+        p->unit[i].fed_by = WG_AGENT_NONE;
+    wg_tracks_end(&p->tracks, cycle);
+    for (unsigned i = 0; i < WG_TRACKS; i++)
+        if (wg_track_is_core(i))
+            iteration_ends(p, &p->core[i], false);
+    if (p->from_pc) /* it never came to that */
+        p->from = cycle;
+    p->to = p->to < cycle ? p->to : cycle;
+    p->from = p->from < p->to ? p->from : p->to;
+    if (p->table.count)
+        qsort(p->table.cost, p->table.count, sizeof *p->table.cost, dearest);
+}
+
+void wg_costs_free(wg_costs *p)
+{
+    wg_cost_table_free(&p->table);
+    wg_chain_free(&p->chain);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A profile: where every cycle of every core, gate and unit went, by instruction and by cause. The costs of a track add up
+ * to the run, or to the part of it that is asked for.
+ *
+ *   core   each cycle belongs to the instruction that enters EX1 in it, or that waits to
+ *   gate   to the instruction that passes or waits; what a latched wait holds up belongs to the wait; an empty gate's
+ *          cycles belong to the instruction that arrives next
+ *   unit   to the oldest instruction in it
+ *
+ * A core polls while an iteration of a loop computes exactly what the iteration before it computed.
+ */
+#ifndef WG_COSTS_H
+#define WG_COSTS_H
+
+#include "observe/chain.h"
+
+/* The instruction that a unit's or a gate's cycles belong to. */
+typedef struct wg_costs_insn {
+    uint64_t id;
+    uint32_t pc, word;
+    uint8_t thread, core;
+} wg_costs_insn;
+
+enum { WG_COSTS_INSIDE = 64, WG_COSTS_STEPS = 64 };
+
+/* A unit's instructions in order of acceptance. */
+typedef struct wg_costs_unit {
+    wg_costs_insn inside[WG_COSTS_INSIDE];
+    unsigned count;
+    uint8_t fed_by; /* the thread whose instruction came to it last */
+    uint64_t done;  /* cycles before this are accounted for */
+} wg_costs_unit;
+
+/* A core's iteration of a loop, kept back until it is known whether it only repeats the one before. */
+typedef struct wg_costs_core {
+    wg_link step[WG_COSTS_STEPS];
+    unsigned steps;
+    uint32_t pc; /* of the last instruction */
+    uint32_t word;
+    uint64_t done;
+    uint64_t signature, before; /* of what this iteration and the last one computed; 0: cannot be compared */
+    uint32_t load_pc, load_word, address; /* of the iteration's first load */
+    uint32_t r[32], known;                /* registers as the instructions left them; bit i of known: r[i] is no load's */
+    wg_link polled; /* iterations that only repeated; its length is 0 if there are none */
+} wg_costs_core;
+
+enum { WG_COSTS_WRITERS = 4096 };
+
+typedef struct wg_costs {
+    wg_tracks tracks;
+    uint64_t from, to;             /* the part of the run that counts; set before the run, or by `from_pc` */
+    uint32_t from_pc, to_pc;       /* it begins, or ends, when a core executes this; 0: not so */
+    wg_costs_insn latch[3];        /* the latched wait of each thread */
+    wg_costs_insn blamed[3];       /* whom the present stall of each gate belongs to */
+    wg_costs_insn arriving[3];     /* what came to an empty gate */
+    wg_costs_unit unit[WG_TRACKS]; /* of units */
+    wg_costs_core core[WG_TRACKS]; /* of cores */
+    wg_cost_table table;           /* in no order until wg_costs_end() */
+    uint8_t poster[8];             /* who changed each semaphore last */
+    uint64_t posted[8];            /* and when */
+    struct {
+        uint32_t address;
+        uint8_t core;
+    } wrote[WG_COSTS_WRITERS]; /* the core that wrote a word last, by a hash of the address */
+    wg_chain chain;
+} wg_costs;
+#define WG_COSTS_EVENTS \
+    (WG_TRACKS_EVENTS | WG_EV_BIT(WG_EV_LATCHED) | WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_CORE_REQUEST) | \
+     WG_EV_BIT(WG_EV_CORE_RESPONSE) | WG_EV_BIT(WG_EV_SEMAPHORE))
+
+void wg_costs_begin(wg_costs *p, uint64_t cycle, unsigned held);
+void wg_costs_event(void *costs, const wg_event *e);
+/* Closes the books and sorts the costs, the dearest of each track first. */
+void wg_costs_end(wg_costs *p, uint64_t cycle);
+void wg_costs_free(wg_costs *p);
+
+#endif

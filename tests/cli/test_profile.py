@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`waitgate profile`: the costs add up, belong to the right line and cause, and other tools read the files."""
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+
+from suite import run, test
+
+WAITGATE, ROOT, EXAMPLES = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+
+
+def profile(*arguments, status=0):
+    r = subprocess.run([WAITGATE, "profile", "--json", *map(str, arguments)], capture_output=True, text=True)
+    assert r.returncode == status, (r.returncode, r.stdout[-500:], r.stderr)
+    return json.loads(r.stdout)
+
+
+def write(d, text):
+    path = d / "p.tasm"
+    path.write_text(text)
+    return path
+
+
+def costs_of(found, who):
+    return next((t["costs"] for t in found["cost_profile"]["tracks"] if t["name"] == who), [])
+
+
+def cycles_at(costs, **wanted):
+    return sum(c["cycles"] for c in costs if all(c.get(k) == v for k, v in wanted.items()))
+
+
+def programs():
+    for path in sorted((ROOT / "tests" / "tasm").glob("*.tasm"))[::3]:
+        yield [path]
+    for name in ("matmul", "add", "gelu", "reduce", "tilize"):
+        yield sorted(EXAMPLES.glob(f"{name}.*.elf"))
+
+
+@test
+def costs_add_up(_):
+    """Every track's costs are the run, cause by cause as --stats counts them; so is the critical path."""
+    seen = 0
+    for files in programs():
+        r = subprocess.run([WAITGATE, "profile", "--json", "--stats", "--max-cycles", "50000", *map(str, files)],
+                           capture_output=True, text=True)
+        found = json.loads(r.stdout)
+        plain = json.loads(subprocess.run([WAITGATE, "run", "--json", "--max-cycles", "50000", *map(str, files)],
+                                          capture_output=True, text=True).stdout)
+        assert plain["cycles"] == found["cycles"], files
+        if not found["cycles"]:
+            continue
+        for track in found["stats"]["tracks"]:
+            wanted, got = dict(track["cycles"]), {}
+            for c in costs_of(found, track["name"]):
+                got[c["cause"]] = got.get(c["cause"], 0) + c["cycles"]
+            assert sum(got.values()) == found["cycles"], (files, track["name"], got)
+            if track["kind"] == "core":     # polling loops: all that the core does in them
+                continue
+            assert got == wanted, (files, track["name"], got, wanted)
+        path = found["cost_profile"]["critical_path"]
+        assert path["from"] == 0 and sum(c["cycles"] for c in path["costs"]) == found["cycles"], files
+        seen += 1
+    assert seen > 20, seen
+
+
+def chain(nops):
+    return f""".arch bh
+.thread 0
+    ttseminit 2, 0, SEMAPHORE_1
+    .repeat {nops}
+    ttdmanop
+    .endr
+    ttsempost SEMAPHORE_1
+.thread 1
+    ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_ZERO
+    ttsetdmareg 0, 7, 0, 8
+"""
+
+
+@test
+def the_path_says_what_a_change_gains(d):
+    """The path goes through the thread that posts. Taking instructions away there gains what the path charged for them."""
+    before = profile(write(d, chain(60)))
+    on_path = [c for c in before["cost_profile"]["critical_path"]["costs"] if c.get("line") == 5]
+    assert sum(c["cycles"] for c in on_path if c["who"] == "thread 0") >= 60, before["cost_profile"]["critical_path"]
+    wait = [c for c in costs_of(before, "thread 1") if c["cause"] == "latched-wait"]
+    assert len(wait) == 1 and wait[0]["line"] == 9 and wait[0]["holder"] == "thread 0" and wait[0]["cycles"] > 50, wait
+    after = profile(write(d, chain(20)))
+    predicted = sum(c["cycles"] for c in on_path) * 40 // 60
+    assert abs((before["cycles"] - after["cycles"]) - predicted) <= 1, (before["cycles"], after["cycles"], predicted)
+
+
+POLL = """.arch bh
+.core B
+    li a0, 0x2000
+    li a1, 200
+delay:
+    addi a1, a1, -1
+    bnez a1, delay
+    li a2, 1
+    sw a2, 0(a0)
+    ebreak
+.core NC
+    li a0, 0x2000
+poll:
+    fence
+    lw a1, 0(a0)
+    beqz a1, poll
+after:
+    ebreak
+.expect finding core-ebreak
+"""
+
+
+@test
+def polling_is_told_apart(d):
+    """A counting loop is work; a loop that sees the same again is polling, ended by the core that wrote the word."""
+    found = profile(write(d, POLL))
+    polls = [c for c in costs_of(found, "NC") if c["cause"] == "polling"]
+    assert len(polls) == 1, costs_of(found, "NC")
+    assert polls[0]["address"] == "0x00002000" and polls[0]["holder"] == "B" and polls[0]["line"] == 15, polls
+    assert polls[0]["cycles"] > 150, polls
+    assert cycles_at(costs_of(found, "B"), cause="polling") == 0
+    assert cycles_at(costs_of(found, "B"), cause="executing") >= 400
+    path = found["cost_profile"]["critical_path"]["costs"]
+    assert path[0]["who"] == "B" and path[0]["line"] in (6, 7), path[0]
+
+
+@test
+def what_is_polled_in_the_l0_cache(d):
+    """A load that the L0 data cache answers makes no request; its address is known all the same."""
+    found = profile(write(d, POLL.replace("    fence\n", "")))
+    polls = [c for c in costs_of(found, "NC") if c["cause"] == "polling"]
+    assert {c.get("address") for c in polls} == {"0x00002000"}, polls
+
+
+@test
+def a_part_of_the_run(d):
+    """--from and --to leave out the rest, by cycle and by symbol."""
+    path = write(d, POLL)
+    whole, late = profile(path), profile("--from", 100, "--to", 150, path)
+    part = late["cost_profile"]
+    assert (part["from"], part["to"]) == (100, 150), part
+    for track in part["tracks"]:
+        assert sum(c["cycles"] for c in track["costs"]) == 50, track["name"]
+    assert sum(c["cycles"] for c in part["critical_path"]["costs"]) == 50
+    named = profile("--from", "after", path)["cost_profile"]
+    assert 100 < named["from"] < whole["cycles"] and named["to"] == whole["cycles"], named
+    assert profile("--to", "after", path)["cost_profile"]["to"] == named["from"]
+    r = subprocess.run([WAITGATE, "profile", "--from", "nowhere", str(path)], capture_output=True, text=True)
+    assert r.returncode == 6 and "`nowhere` is neither a cycle nor a symbol" in r.stderr, r
+
+
+@test
+def words_for_people(d):
+    """The first sentence says what decides; the tables name line, cause and instruction."""
+    r = subprocess.run([WAITGATE, "profile", "--top", "3", str(write(d, POLL))], capture_output=True, text=True)
+    assert r.returncode == 0, r
+    assert "The critical path decides how long the run takes. Its largest part," in r.stdout, r.stdout
+    assert "polling 0x00002000" in r.stdout and "p.tasm:15" in r.stdout and "lw a1,0(a0)" in r.stdout, r.stdout
+    assert "… and " in r.stdout and " more, " in r.stdout, r.stdout
+
+
+@test
+def folded_stacks(d):
+    """Who;function;line;cause and the cycles: the lines of each track add up to the run."""
+    found = profile("--folded", d / "stacks.txt", write(d, POLL))
+    sums = {}
+    for line in (d / "stacks.txt").read_text().splitlines():
+        stack, _, cycles = line.rpartition(" ")
+        sums[stack.split(";")[0]] = sums.get(stack.split(";")[0], 0) + int(cycles)
+    assert set(sums.values()) == {found["cycles"]}, sums
+
+
+@test
+def callgrind_reads_it(d):
+    """callgrind_annotate adds up to the same totals and knows lines and functions."""
+    found = profile("--callgrind", d / "callgrind.out", *sorted(EXAMPLES.glob("matmul.*.elf")))
+    text = (d / "callgrind.out").read_text()
+    totals = [int(n) for n in text.splitlines()[-1].split()[1:]]
+    assert sum(totals) == found["cycles"] * len(found["cost_profile"]["tracks"]), totals
+    tool = shutil.which("callgrind_annotate")
+    if not tool:
+        print("callgrind_annotate is not installed: the totals were checked, the reader was not")
+        return
+    r = subprocess.run([tool, "--auto=no", str(d / "callgrind.out")], capture_output=True, text=True)
+    assert r.returncode == 0 and "PROGRAM TOTALS" in r.stdout, r
+    line = next(line for line in r.stdout.splitlines() if "PROGRAM TOTALS" in line)
+    assert f"{totals[0]:,}" in line and f"{totals[1]:,}" in line, (line, totals)
+    assert "pipeline.h:Packers: main" in r.stdout and "matmul.c:Unpacker 0: main" in r.stdout, r.stdout
+
+
+run()
