@@ -2,7 +2,7 @@
 # A thin front for meson and ninja. `make demo` and `make test` install what is missing first (scripts/setup); the other
 # targets say what is missing and how to get it.
 # docs: the generated pages; run it after changing options.def, findings.def or insns.def
-.PHONY: all tools docs demo test bench mutants soak format lint install setup debug sanitize plain thread fuzz clang clean
+.PHONY: all tools docs demo test bench mutants soak format lint install setup setup-test debug sanitize plain thread fuzz clang clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eo pipefail -c
 B := build
@@ -16,6 +16,9 @@ all: tools
 
 setup:
 	@scripts/setup
+
+setup-test:
+	@scripts/setup --test
 
 tools:
 	@scripts/setup --check
@@ -49,7 +52,7 @@ demo: setup
 	@$(MAKE) --no-print-directory all
 	@scripts/demo
 
-test: setup
+test: setup-test
 	@$(MAKE) --no-print-directory all sanitize plain fuzz
 	@python3 tests/run.py
 

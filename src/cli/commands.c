@@ -21,9 +21,12 @@ int wg_command_run(const wg_args *args, wg_text *out, wg_text *error)
             return wg_run_chip(args, out, error);
     if (wg_session_open(&s, args, error) && wg_session_run(&s, error)) {
         status = wg_report_run(&s, out);
+        if (args->command == WG_CMD_REPORT && !wg_page_write(&s, status, out, error))
+            status = WG_EXIT_ERROR;
         if (!wg_session_dump(&s, error))
             status = WG_EXIT_ERROR;
     }
+    wg_session_lost_memory(&s);
     wg_session_close(&s);
     return status;
 }
@@ -257,10 +260,9 @@ int wg_command_explain(const wg_args *args, wg_text *out, wg_text *error)
 int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
 {
     static int (*const commands[WG_CMD_COUNT])(const wg_args *, wg_text *, wg_text *) = {
-        [WG_CMD_RUN] = wg_command_run,         [WG_CMD_CHECK] = wg_command_run,
-        [WG_CMD_TRACE] = wg_command_run,       [WG_CMD_PROFILE] = wg_command_run,
-        [WG_CMD_EXPLORE] = wg_command_explore, [WG_CMD_ASM] = wg_command_asm,
-        [WG_CMD_DIS] = wg_command_dis,         [WG_CMD_ISA] = wg_command_isa,
+        [WG_CMD_RUN] = wg_command_run,        [WG_CMD_CHECK] = wg_command_run,  [WG_CMD_TRACE] = wg_command_run,
+        [WG_CMD_PROFILE] = wg_command_run,    [WG_CMD_REPORT] = wg_command_run, [WG_CMD_EXPLORE] = wg_command_explore,
+        [WG_CMD_ASM] = wg_command_asm,        [WG_CMD_DIS] = wg_command_dis,    [WG_CMD_ISA] = wg_command_isa,
         [WG_CMD_EXPLAIN] = wg_command_explain};
     wg_args args;
     int status;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "isa/asm.h"
-#include "observe/costs.h"
 
 /* Where an instruction stands in the source, as far as that is known. */
 typedef struct place {
@@ -204,10 +203,12 @@ static void group_text(wg_session *s, const char *title, bool (*kind)(unsigned),
 
 /* ---- The critical path ---- */
 
+static void add_piece(void *user, const wg_link *piece) { wg_cost_add(user, &piece->what); }
+
 static table path_of(wg_session *s, uint64_t *from)
 {
     wg_cost_table costs = {0};
-    *from = wg_chain_walk(&s->costs->chain, s->costs->from, s->costs->to, &costs);
+    *from = wg_chain_walk(&s->costs->chain, s->costs->from, s->costs->to, add_piece, &costs);
     table t = rows_of(s, &costs, every);
     if (costs.failed)
         wg_memory_lost();
@@ -215,23 +216,36 @@ static table path_of(wg_session *s, uint64_t *from)
     return t;
 }
 
+static void largest_part(const row *r, uint64_t length, wg_text *out)
+{
+    char where[256];
+    place_text(r, where, sizeof where);
+    wg_textf(out,
+             "The critical path decides how long the run takes. Its largest part, %llu of %llu cycles (%.1f %%), is %s "
+             "at %s: %s.",
+             (unsigned long long)r->cycles, (unsigned long long)length, 100.0 * (double)r->cycles / (double)length,
+             wg_agent_name(r->cost.track), where, wg_doing_text(r->cost.track, r->cost.doing));
+}
+
+void wg_profile_sentence(wg_session *s, wg_text *out)
+{
+    uint64_t from;
+    table t = path_of(s, &from);
+    if (t.count)
+        largest_part(&t.row[0], s->costs->to - from, out);
+    free(t.row);
+}
+
 static void path_text(wg_session *s, wg_text *out)
 {
     uint64_t from, to = s->costs->to;
     table t = path_of(s, &from);
     if (t.count) {
-        const row *r = &t.row[0];
-        char where[256], sentence[512];
-        place_text(r, where, sizeof where);
-        snprintf(sentence, sizeof sentence,
-                 "The critical path decides how long the run takes. Its largest part, %llu of %llu cycles (%.1f %%), "
-                 "is %s at %s: "
-                 "%s.",
-                 (unsigned long long)r->cycles, (unsigned long long)(to - from),
-                 100.0 * (double)r->cycles / (double)(to - from), wg_agent_name(r->cost.track), where,
-                 wg_doing_text(r->cost.track, r->cost.doing));
+        wg_text sentence = {0};
+        largest_part(&t.row[0], to - from, &sentence);
         wg_text_add(out, "\n", 1);
-        wg_text_wrap(out, sentence, 0, 0);
+        wg_text_wrap(out, wg_text_of(&sentence), 0, 0);
+        wg_text_free(&sentence);
         if (from > s->costs->from)
             wg_textf(out, "The path is known from cycle %llu on.\n", (unsigned long long)from);
     }
@@ -284,6 +298,9 @@ static void cost_json(wg_session *s, const wg_cost *c, const char *who, wg_json 
         wg_json_text(j, "instruction", text);
     wg_json_close(j, '}');
 }
+
+void wg_profile_cost_json(wg_session *s, const wg_cost *c, wg_json *j) { cost_json(s, c, NULL, j); }
+const char *wg_profile_file(const wg_session *s, const wg_cost *c) { return place_of(s, c).file; }
 
 void wg_report_profile_json(wg_session *s, wg_json *j)
 {
@@ -385,10 +402,10 @@ static void callgrind(wg_session *s, wg_text *out)
     wg_text_add(out, "\n", 1);
 }
 
-static bool write_text(const char *path, const wg_text *text, wg_text *error)
+static bool write_text(const wg_session *s, const char *path, const wg_text *text, wg_text *error)
 {
-    char message[512];
-    if (wg_file_write(path, wg_text_of(text), text->size, message, sizeof message))
+    char message[512] = "out of memory";
+    if (!wg_session_lost_memory(s) && wg_file_write(path, wg_text_of(text), text->size, message, sizeof message))
         return true;
     wg_textf(error, "waitgate: %s\n", message);
     return false;
@@ -406,7 +423,7 @@ static bool write_files(wg_session *s, wg_text *error)
         if (!path)
             continue;
         files[i].write(s, &text);
-        bool ok = write_text(path, &text, error);
+        bool ok = write_text(s, path, &text, error);
         wg_text_free(&text);
         if (!ok)
             return false;

@@ -368,7 +368,7 @@ void wg_report_cores_json(wg_session *s, wg_json *j)
     wg_json_close(j, ']');
 }
 
-static void report_json(wg_session *s, int status, wg_text *out)
+void wg_report_json(wg_session *s, int status, wg_text *out)
 {
     wg_json json = {.out = out}, *j = &json;
     wg_json_open(j, NULL, '{');
@@ -413,7 +413,7 @@ int wg_report_run(wg_session *s, wg_text *out)
 {
     int status = status_of(s);
     if (s->args->value[WG_OPT_JSON])
-        report_json(s, status, out);
+        wg_report_json(s, status, out);
     else
         report_text(s, status, out);
     return status;

@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "cli/delays.h"
-#include "observe/costs.h"
 #include "text/rvdis.h"
 #include "machine/device.h"
 #include "isa/asm.h"
@@ -298,7 +297,9 @@ static bool open_sinks(wg_session *s, wg_text *error)
         wg_trace_begin(s->trace, now, held, s->desc.arch == WG_ARCH_WH ? "wh" : "bh");
     if (a->command == WG_CMD_EXPLORE) /* its runs are many, and nobody looks at them one by one */
         return true;
-    return wg_watch_history(s, error) && (a->command != WG_CMD_PROFILE || wg_profile_open(s, held, error)) &&
+    bool profiled = a->command == WG_CMD_PROFILE || a->command == WG_CMD_REPORT;
+    return wg_watch_history(s, error) && (!profiled || wg_profile_open(s, held, error)) &&
+           (a->command != WG_CMD_REPORT || wg_page_open(s, error)) &&
            (!a->value[WG_OPT_STATS] || wg_watch_stats(s, error)) &&
            (!s->timeline || watch(s, WG_TRACKS_EVENTS, wg_timeline_event, s->timeline, error)) &&
            (!s->log || watch(s, WG_COMMIT_LOG_EVENTS, wg_commit_log_event, s->log, error)) &&
@@ -413,6 +414,14 @@ bool wg_session_dump(wg_session *s, wg_text *error)
     return true;
 }
 
+bool wg_session_lost_memory(const wg_session *s)
+{
+    for (unsigned i = 0; i < WG_CORES; i++)
+        if (s->elf[i] && wg_elf_out_of_memory(s->elf[i]))
+            wg_memory_lost();
+    return wg_memory_failed();
+}
+
 void wg_session_close(wg_session *s)
 {
     wg_destroy(s->dev);
@@ -434,6 +443,7 @@ void wg_session_close(wg_session *s)
     if (s->costs)
         wg_costs_free(s->costs);
     free(s->costs);
+    wg_page_free(s->page);
     free(s->log);
     free(s->trace);
     free(s->hang);

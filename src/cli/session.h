@@ -12,6 +12,7 @@
 #include "cli/tasm.h"
 #include "explain/hang.h"
 #include "explain/race.h"
+#include "observe/costs.h"
 #include "observe/sinks.h"
 
 /* How a run ended; wg_stop with what only the command line knows. */
@@ -40,8 +41,9 @@ typedef struct wg_session {
     wg_history history;
     wg_stats *stats;
     wg_timeline *timeline;
-    struct wg_costs *costs;
-    uint64_t top; /* rows of the profile's tables */
+    wg_costs *costs;
+    struct wg_page *page; /* what the report shows beside the costs */
+    uint64_t top;         /* rows of the profile's tables */
     wg_commit_log *log;
     wg_trace *trace;
     wg_file_out log_file, trace_file;
@@ -64,6 +66,8 @@ bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error);
 bool wg_session_run(wg_session *s, wg_text *error);
 bool wg_session_dump(wg_session *s, wg_text *error); /* --dump */
 void wg_session_close(wg_session *s);
+/* Has memory run out, so that something is missing? Files are not written then. */
+bool wg_session_lost_memory(const wg_session *s);
 /* Programs and memory into a new device, and what watches for races beside it. */
 bool wg_session_load(wg_session *s, wg_text *error);
 
@@ -127,6 +131,14 @@ bool wg_profile_open(wg_session *s, unsigned held, wg_text *error);
 bool wg_profile_close(wg_session *s, wg_text *error); /* the run is over; writes the files that were asked for */
 void wg_report_profile(wg_session *s, wg_text *out);
 void wg_report_profile_json(wg_session *s, wg_json *j);
+void wg_profile_sentence(wg_session *s, wg_text *out); /* the largest part of the critical path */
+void wg_profile_cost_json(wg_session *s, const wg_cost *c, wg_json *j);
+const char *wg_profile_file(const wg_session *s, const wg_cost *c); /* NULL: unknown */
+
+/* page.c: the run as one HTML file. */
+bool wg_page_open(wg_session *s, wg_text *error);
+bool wg_page_write(wg_session *s, int status, wg_text *out, wg_text *error);
+void wg_page_free(struct wg_page *page);
 
 /* expect.c */
 /* Fills expect_holds, expect_found and expectations_hold; false: out of memory. */
@@ -134,6 +146,7 @@ bool wg_check_expectations(wg_session *s);
 
 /* report.c, hang_text.c: what happened. Returns the exit status. */
 int wg_report_run(wg_session *s, wg_text *out);
+void wg_report_json(wg_session *s, int status, wg_text *out);
 void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out);
 void wg_report_finding_json(wg_session *s, const wg_finding *f, wg_json *j, const char *key); /* NULL: in an array */
 void wg_report_cores_json(wg_session *s, wg_json *j);

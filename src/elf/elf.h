@@ -55,5 +55,7 @@ const wg_elf_symbol *wg_elf_function(const wg_elf *elf, uint32_t address);
 bool wg_elf_section(const wg_elf *elf, const char *name, uint32_t *address, uint32_t *bytes);
 /* The source line of an address, from DWARF; false if unknown. */
 bool wg_elf_line_at(wg_elf *elf, uint32_t address, wg_elf_line *out);
+/* Lines are unknown because memory ran out. */
+bool wg_elf_out_of_memory(const wg_elf *elf);
 
 #endif

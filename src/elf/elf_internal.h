@@ -21,6 +21,7 @@ struct wg_elf {
     Elf *libelf; /* NULL: a file that only the program headers can be used of */
     Dwarf *dwarf;
     bool dwarf_tried;
+    bool out_of_memory;
 };
 
 void wg_elf_lines_close(wg_elf *elf);

@@ -2,6 +2,8 @@
 /* Source lines from DWARF, through libdw; opened at the first question, since most runs never ask. */
 #include "elf/elf_internal.h"
 
+#include <errno.h>
+
 static Dwarf *dwarf_of(wg_elf *elf)
 {
     if (!elf->dwarf_tried && elf->libelf) {
@@ -27,7 +29,7 @@ static Dwarf_Line *search_units(Dwarf *dwarf, uint32_t address)
     return NULL;
 }
 
-bool wg_elf_line_at(wg_elf *elf, uint32_t address, wg_elf_line *out)
+static bool line_at(wg_elf *elf, uint32_t address, wg_elf_line *out)
 {
     Dwarf *dwarf = dwarf_of(elf);
     if (!dwarf)
@@ -43,6 +45,16 @@ bool wg_elf_line_at(wg_elf *elf, uint32_t address, wg_elf_line *out)
     *out = (wg_elf_line){file, (unsigned)number};
     return true;
 }
+
+bool wg_elf_line_at(wg_elf *elf, uint32_t address, wg_elf_line *out)
+{
+    errno = 0;
+    bool known = line_at(elf, address, out);
+    elf->out_of_memory |= !known && errno == ENOMEM;
+    return known;
+}
+
+bool wg_elf_out_of_memory(const wg_elf *elf) { return elf->out_of_memory; }
 
 void wg_elf_lines_close(wg_elf *elf)
 {

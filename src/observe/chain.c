@@ -49,10 +49,10 @@ static bool grow(wg_cost_table *t)
     return true;
 }
 
-void wg_cost_add(wg_cost_table *t, const wg_cost *c)
+size_t wg_cost_add(wg_cost_table *t, const wg_cost *c)
 {
     if (t->failed || (t->count >= t->slots / 2 && !grow(t)))
-        return;
+        return 0;
     size_t at = hash_of(c) & (t->slots - 1);
     while (t->slot[at] && !same(&t->cost[t->slot[at] - 1], c))
         at = (at + 1) & (t->slots - 1);
@@ -63,6 +63,7 @@ void wg_cost_add(wg_cost_table *t, const wg_cost *c)
     }
     t->cost[t->slot[at] - 1].cycles += c->cycles;
     t->cost[t->slot[at] - 1].times += c->times;
+    return t->slot[at] - 1;
 }
 
 void wg_cost_table_free(wg_cost_table *t)
@@ -147,7 +148,8 @@ static unsigned last_at_work(const wg_chain *c, uint64_t to)
     return best;
 }
 
-uint64_t wg_chain_walk(const wg_chain *c, uint64_t from, uint64_t to, wg_cost_table *path)
+uint64_t wg_chain_walk(const wg_chain *c, uint64_t from, uint64_t to, void (*piece)(void *user, const wg_link *piece),
+                       void *user)
 {
     uint64_t at = to;
     unsigned track = last_at_work(c, to), asked = 0;
@@ -162,11 +164,13 @@ uint64_t wg_chain_walk(const wg_chain *c, uint64_t from, uint64_t to, wg_cost_ta
             track = next;
             continue;
         }
-        wg_cost what = link->what;
+        wg_link found = *link;
         uint64_t begin = link->from > from ? link->from : from;
-        what.cycles = at - begin;
-        what.times = 1;
-        wg_cost_add(path, &what);
+        found.from = begin;
+        found.to = at;
+        found.what.cycles = at - begin;
+        found.what.times = 1;
+        piece(user, &found);
         at = begin;
         asked = 0;
     }

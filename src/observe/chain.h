@@ -37,7 +37,8 @@ typedef struct wg_cost_table {
     size_t count, slots;
     bool failed; /* out of memory: the table is worthless */
 } wg_cost_table;
-void wg_cost_add(wg_cost_table *t, const wg_cost *c);
+/* Returns the cost's index. */
+size_t wg_cost_add(wg_cost_table *t, const wg_cost *c);
 void wg_cost_table_free(wg_cost_table *t);
 
 typedef struct wg_link {
@@ -58,10 +59,11 @@ void wg_chain_note(wg_chain *c, uint64_t from, uint64_t to, const wg_cost *what)
 /* The last link of a track, or NULL. */
 wg_link *wg_chain_last(wg_chain *c, unsigned track);
 /*
- * Adds the pieces of the path within [from, to). Returns the cycle at which the path begins: later than `from` if what was
- * noted does not reach back so far.
+ * Calls `piece` for each piece of the path within [from, to), the latest first. Returns the cycle at which the path begins:
+ * later than `from` if what was noted does not reach back so far.
  */
-uint64_t wg_chain_walk(const wg_chain *c, uint64_t from, uint64_t to, wg_cost_table *path);
+uint64_t wg_chain_walk(const wg_chain *c, uint64_t from, uint64_t to, void (*piece)(void *user, const wg_link *piece),
+                       void *user);
 void wg_chain_free(wg_chain *c);
 
 #endif

@@ -188,6 +188,12 @@ void wg_json_bool(wg_json *j, const char *key, bool value)
     wg_textf(j->out, "%s", value ? "true" : "false");
 }
 
+void wg_json_raw(wg_json *j, const char *key, const char *json)
+{
+    lead(j, key);
+    wg_text_add(j->out, json, strlen(json));
+}
+
 uint8_t *wg_file_read(const char *path, size_t *size, char *error, size_t error_bytes)
 {
     bool standard = strcmp(path, "-") == 0;

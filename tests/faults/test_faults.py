@@ -48,13 +48,15 @@ COMMANDS = {
     "check": (4, ["check", "race.tasm"]),
     "suppress": (4, ["check", "--suppressions", "s.txt", "race.tasm"]),
     "explore": (4, ["explore", "--runs", "6", "--jobs", "2", "explore.tasm"]),
+    "profile": (0, ["profile", "--json", "--folded", "f.txt", "--callgrind", "g.out", "core.tasm"]),
+    "report": (0, ["report", "-o", "r.html", "core.tasm"]),
     "asm": (0, ["asm", "-o", "a.bin", "a.s"]),
     "dis": (0, ["dis", "words.txt"]),
     "isa": (0, ["isa"]),
     "explain": (0, ["explain", "data-race"]),
     "library": (0, []),
 }
-OUTPUTS = ("t.json", "l.txt", "d.bin", "t.bin", "a.bin")
+OUTPUTS = ("f.txt", "g.out", "r.html", "t.json", "l.txt", "d.bin", "t.bin", "a.bin")
 
 
 def run(command, kind, at):

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `waitgate report`: a run as one HTML file, which needs no network and no server. The page itself is in src/cli/page/; this
+ * file fills in what it shows, as JSON.
+ *
+ *   run        what `profile --json` prints
+ *   kinds      what a box of the timeline can be: cause, line, instruction
+ *   tracks     for each core, gate and unit its boxes, one after the other: cycles, index into kinds, and so on
+ *   path       the critical path, the latest piece first: track, cycles, and so on
+ *   steps      semaphores' values: cycle, value, and so on
+ *   sources    the text of the files that lines belong to
+ */
+#include "cli/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+extern const char wg_page_html[], wg_page_style[], wg_page_script[];
+
+enum {
+    MOST_LINKS = 120000,     /* boxes on a page: some 4 MB */
+    MOST_SOURCE = 256 << 10, /* bytes of one source file */
+    MOST_SOURCES = 48
+};
+
+/* ---- Semaphores, as they change ---- */
+
+typedef struct step {
+    uint64_t cycle;
+    uint8_t semaphore, value, most;
+} step;
+
+struct wg_page {
+    step *step;
+    size_t count, room;
+};
+
+static void semaphore_changes(void *user, const wg_event *e)
+{
+    struct wg_page *p = user;
+    if (p->count == p->room) {
+        size_t room = p->room ? 2 * p->room : 256;
+        step *more = wg_realloc(p->step, room * sizeof *more);
+        if (!more)
+            return;
+        p->step = more;
+        p->room = room;
+    }
+    p->step[p->count++] = (step){e->cycle, (uint8_t)(e->a & 7), (uint8_t)e->b, (uint8_t)e->c};
+}
+
+bool wg_page_open(wg_session *s, wg_text *error)
+{
+    if (!(s->page = wg_calloc(1, sizeof *s->page))) {
+        wg_textf(error, "waitgate: out of memory\n");
+        return false;
+    }
+    if (wg_observe(s->dev, WG_EV_BIT(WG_EV_SEMAPHORE), semaphore_changes, s->page, NULL) == WG_OK)
+        return true;
+    wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
+    return false;
+}
+
+void wg_page_free(struct wg_page *p)
+{
+    if (p)
+        free(p->step);
+    free(p);
+}
+
+static void steps_json(const struct wg_page *p, uint64_t from, uint64_t to, wg_json *j)
+{
+    wg_json_open(j, "steps", '[');
+    for (unsigned semaphore = 0; semaphore < 8; semaphore++) {
+        unsigned most = 1;
+        bool used = false;
+        for (size_t i = 0; i < p->count; i++)
+            if (p->step[i].semaphore == semaphore) {
+                used = true;
+                most = p->step[i].value > most ? p->step[i].value : most;
+            }
+        if (!used)
+            continue;
+        wg_json_open(j, NULL, '{');
+        wg_json_textf(j, "name", "semaphore %u", semaphore);
+        wg_json_uint(j, "most", most);
+        wg_json_open(j, "steps", '[');
+        for (size_t i = 0; i < p->count; i++)
+            if (p->step[i].semaphore == semaphore && p->step[i].cycle < to) {
+                wg_json_uint(j, NULL, p->step[i].cycle > from ? p->step[i].cycle : from);
+                wg_json_uint(j, NULL, p->step[i].value);
+            }
+        wg_json_close(j, ']');
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+}
+
+/* ---- Boxes ---- */
+
+static size_t links_since(const wg_chain *c, uint64_t from, uint64_t to)
+{
+    size_t count = 0;
+    for (unsigned track = 0; track < WG_TRACKS; track++)
+        for (size_t i = 0; i < c->count[track]; i++)
+            count += c->link[track][i].to > from && c->link[track][i].from < to;
+    return count;
+}
+
+/* The latest part of the run that fits on a page. */
+static uint64_t shown_from(const wg_session *s)
+{
+    const wg_chain *c = &s->costs->chain;
+    uint64_t low = s->costs->from, high = s->costs->to;
+    for (unsigned track = 0; track < WG_TRACKS; track++) /* what was noted does not reach back further */
+        if (c->count[track] && c->link[track][0].from > low)
+            low = c->link[track][0].from;
+    if (links_since(c, low, s->costs->to) <= MOST_LINKS)
+        return low;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (links_since(c, middle, s->costs->to) <= MOST_LINKS)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+static bool is_used(const wg_chain *c, unsigned track)
+{
+    for (size_t i = 0; i < c->count[track]; i++)
+        if (c->link[track][i].what.doing != WG_DOING_IDLE && c->link[track][i].what.doing != WG_DOING_RESET)
+            return true;
+    return false;
+}
+
+static const char *kind_of(unsigned track)
+{
+    return wg_track_is_core(track) ? "core" : wg_track_is_thread(track) ? "thread" : "unit";
+}
+
+/* Index of the track on the page, for the path. */
+typedef struct boxes {
+    wg_json *j;
+    wg_cost_table kinds;
+    unsigned row[WG_TRACKS];
+} boxes;
+
+static void tracks_json(const wg_session *s, boxes *b, uint64_t from, uint64_t to)
+{
+    const wg_chain *c = &s->costs->chain;
+    unsigned rows = 0;
+    wg_json_open(b->j, "tracks", '[');
+    for (unsigned track = 0; track < WG_TRACKS; track++) {
+        if (!is_used(c, track))
+            continue;
+        b->row[track] = rows++;
+        wg_json_open(b->j, NULL, '{');
+        wg_json_text(b->j, "name", wg_agent_name(track));
+        wg_json_text(b->j, "kind", kind_of(track));
+        wg_json_open(b->j, "links", '[');
+        for (size_t i = 0; i < c->count[track]; i++) {
+            const wg_link *link = &c->link[track][i];
+            if (link->to <= from || link->from >= to)
+                continue;
+            wg_json_uint(b->j, NULL, (link->to < to ? link->to : to) - (link->from > from ? link->from : from));
+            wg_json_uint(b->j, NULL, wg_cost_add(&b->kinds, &link->what));
+        }
+        wg_json_close(b->j, ']');
+        wg_json_close(b->j, '}');
+    }
+    wg_json_close(b->j, ']');
+}
+
+static void piece_json(void *user, const wg_link *piece)
+{
+    boxes *b = user;
+    wg_json_uint(b->j, NULL, b->row[piece->what.track]);
+    wg_json_uint(b->j, NULL, piece->to - piece->from);
+}
+
+static void causes_json(wg_json *j)
+{
+    static const unsigned example[] = {WG_AGENT_CORE_B, WG_AGENT_THREAD0, WG_AGENT_MATRIX};
+    char name[64], key[96];
+    wg_json_open(j, "causes", '{');
+    for (unsigned k = 0; k < 3; k++)
+        for (unsigned doing = 0; doing < WG_DOINGS; doing++) {
+            snprintf(key, sizeof key, "%s %s", kind_of(example[k]),
+                     wg_doing_name(example[k], doing, name, sizeof name));
+            wg_json_text(j, key, wg_doing_text(example[k], doing));
+        }
+    wg_json_close(j, '}');
+}
+
+/* ---- Sources ---- */
+
+/* Debug information may name anything: only ordinary files of ordinary size are looked at. */
+static bool is_source(const char *file)
+{
+    struct stat info;
+    return strcmp(file, "-") != 0 && stat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= MOST_SOURCE;
+}
+
+static bool source_json(const char *file, wg_json *j, wg_text *error)
+{
+    char message[512];
+    size_t size;
+    uint8_t *text = wg_file_read(file, &size, message, sizeof message);
+    if (!text) {
+        wg_textf(error, "waitgate: %s\n", message);
+        return false;
+    }
+    if (!memchr(text, 0, size)) {
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "name", file);
+        wg_json_text(j, "text", (const char *)text);
+        wg_json_close(j, '}');
+    }
+    free(text);
+    return true;
+}
+
+static bool sources_json(wg_session *s, const wg_cost_table *kinds, wg_json *j, wg_text *error)
+{
+    const char *seen[MOST_SOURCES];
+    size_t count = 0;
+    bool ok = true;
+    wg_json_open(j, "sources", '[');
+    for (size_t i = 0; ok && i < kinds->count && count < MOST_SOURCES; i++) {
+        const char *file = wg_profile_file(s, &kinds->cost[i]);
+        size_t k = 0;
+        while (file && k < count && strcmp(seen[k], file) != 0)
+            k++;
+        if (!file || k < count)
+            continue;
+        seen[count++] = file;
+        ok = !is_source(file) || source_json(file, j, error);
+    }
+    wg_json_close(j, ']');
+    return ok;
+}
+
+/* ---- The page ---- */
+
+/* `</` would end the script element that the JSON stands in. */
+static void add_json(wg_text *out, const char *json)
+{
+    for (const char *at; (at = strstr(json, "</")); json = at + 1) {
+        wg_text_add(out, json, (size_t)(at - json));
+        wg_text_add(out, "<\\", 2);
+    }
+    wg_text_add(out, json, strlen(json));
+}
+
+static void add_html(wg_text *out, const char *text)
+{
+    for (; *text; text++) {
+        const char *as = *text == '<' ? "&lt;" : *text == '&' ? "&amp;" : *text == '"' ? "&quot;" : NULL;
+        wg_text_add(out, as ? as : text, as ? strlen(as) : 1);
+    }
+}
+
+static bool data_json(wg_session *s, int status, wg_text *out, wg_text *error)
+{
+    wg_json json = {.out = out}, *j = &json;
+    wg_text run = {0}, sentence = {0}, hang = {0};
+    boxes b = {.j = j};
+    uint64_t from = shown_from(s), to = s->costs->to;
+    wg_report_json(s, status, &run);
+    wg_profile_sentence(s, &sentence);
+    wg_json_open(j, NULL, '{');
+    wg_json_raw(j, "run", wg_text_of(&run));
+    wg_json_uint(j, "from", from);
+    wg_json_uint(j, "to", to);
+    wg_json_text(j, "sentence", wg_text_of(&sentence));
+    if (s->hang) {
+        wg_report_hang(s, &hang);
+        wg_json_text(j, "hang", wg_text_of(&hang));
+    }
+    tracks_json(s, &b, from, to);
+    wg_json_open(j, "path", '[');
+    wg_chain_walk(&s->costs->chain, from, to, piece_json, &b);
+    wg_json_close(j, ']');
+    steps_json(s->page, from, to, j);
+    wg_json_open(j, "kinds", '[');
+    for (size_t i = 0; i < b.kinds.count; i++)
+        wg_profile_cost_json(s, &b.kinds.cost[i], j);
+    wg_json_close(j, ']');
+    causes_json(j);
+    bool ok = sources_json(s, &b.kinds, j, error);
+    wg_json_close(j, '}');
+    if (b.kinds.failed)
+        wg_memory_lost();
+    wg_cost_table_free(&b.kinds);
+    wg_text_free(&run);
+    wg_text_free(&sentence);
+    wg_text_free(&hang);
+    return ok;
+}
+
+bool wg_page_write(wg_session *s, int status, wg_text *out, wg_text *error)
+{
+    const char *path = s->args->value[WG_OPT_OUTPUT] ? s->args->value[WG_OPT_OUTPUT] : "report.html";
+    wg_text page = {0}, data = {0};
+    char message[512];
+    bool ok = data_json(s, status, &data, error) && !wg_session_lost_memory(s);
+    for (const char *at = wg_page_html, *mark; *at; at = mark) {
+        mark = strchr(at + 1, '@');
+        mark = mark ? mark : at + strlen(at);
+        size_t name = *at == '@' && *mark == '@' ? (size_t)(mark - at) + 1 : 0;
+        if (name == 7 && memcmp(at, "@TITLE@", 7) == 0)
+            add_html(&page, s->title);
+        else if (name == 7 && memcmp(at, "@STYLE@", 7) == 0)
+            wg_text_add(&page, wg_page_style, strlen(wg_page_style));
+        else if (name == 6 && memcmp(at, "@DATA@", 6) == 0)
+            add_json(&page, wg_text_of(&data));
+        else if (name == 8 && memcmp(at, "@SCRIPT@", 8) == 0)
+            wg_text_add(&page, wg_page_script, strlen(wg_page_script));
+        else {
+            wg_text_add(&page, at, (size_t)(mark - at));
+            continue;
+        }
+        mark++;
+    }
+    if (ok && !(ok = wg_file_write(path, wg_text_of(&page), page.size, message, sizeof message)))
+        wg_textf(error, "waitgate: %s\n", message);
+    if (ok && !s->args->value[WG_OPT_JSON] && strcmp(path, "-") != 0)
+        wg_textf(out, "\nThe report is %s, %.1f MB: open it in a browser.\n", path, (double)page.size / 1e6);
+    wg_text_free(&page);
+    wg_text_free(&data);
+    return ok;
+}

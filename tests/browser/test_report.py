@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`waitgate report`, looked at with a real browser: what is drawn is what the JSON says, and clicking works."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
+from suite import run, test  # noqa: E402
+from webdriver import Browser, missing  # noqa: E402
+
+WAITGATE, ROOT, EXAMPLES = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+
+
+def report(d, *arguments, status=0):
+    path = d / "report.html"
+    r = subprocess.run([WAITGATE, "report", "-o", str(path), *map(str, arguments)], capture_output=True, text=True)
+    assert r.returncode == status, (r.returncode, r.stdout[-400:], r.stderr)
+    assert "open it in a browser" in r.stdout, r.stdout[-200:]
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', path.read_text(), re.S)
+    return path, json.loads(found[1])
+
+
+def shot(browser, name):
+    """Kept where WG_SCREENSHOTS says, to be looked at."""
+    if os.environ.get("WG_SCREENSHOTS"):
+        browser.screenshot(pathlib.Path(os.environ["WG_SCREENSHOTS"]) / f"{name}.png")
+
+
+@test
+def a_kernel(d):
+    """The matrix product: boxes are where their cycles are; a click says what, why and where; keys and search work."""
+    path, data = report(d, *sorted(EXAMPLES.glob("matmul.*.elf")))
+    assert path.stat().st_size < 5_000_000
+    for outside in ("http://", "https://", "src=", "href=", "@import", "url("):
+        assert outside not in re.sub(r'<script type="application/json".*?</script>', "", path.read_text(), flags=re.S) \
+            .replace("http://www.w3.org/2000/svg", "").replace("'url(#tip)'", ""), outside
+    with Browser() as b:
+        b.open(path)
+        assert b.text("#title").endswith("matmul.brisc.elf"), b.text("#title")
+        assert f"{data['run']['cycles']:,} cycles" in b.text("#summary")
+        assert "critical path decides" in b.text("#path-sentence")
+        names = b.run("return [...document.querySelectorAll('#labels div')].map(e => e.textContent)")
+        assert names[:len(data["tracks"])] == [t["name"] for t in data["tracks"]] and "Packers" in names, names
+        width = b.run("return document.getElementById('canvas').clientWidth")
+        packers = next(t for t in data["tracks"] if t["name"] == "Packers")
+        boxes, at = [], data["from"]
+        for length, what in zip(packers["links"][::2], packers["links"][1::2]):
+            boxes.append((at, at + length, what))
+            at += length
+        assert at == data["to"]
+        busy = max((x for x in boxes if data["kinds"][x[2]]["cause"] == "busy"), key=lambda x: x[1] - x[0])
+        box = b.run("return waitgate.box('Packers', arguments[0])", busy[0])
+        for edge, cycle in (("x", busy[0]), ("right", busy[1])):
+            assert abs(box[edge] - cycle / data["to"] * width) < 0.01, (box, busy, width)
+        colour = b.run("""const c = document.getElementById('canvas'), r = devicePixelRatio;
+            return [...c.getContext('2d').getImageData(arguments[0] * r, arguments[1] * r, 1, 1).data]""",
+                       (box["x"] + box["right"]) / 2, box["y"] + 11)
+        assert colour[1] > colour[0] and colour[1] > colour[2], colour        # green: at work
+        b.click("#canvas", (box["x"] + box["right"]) / 2, box["y"] + 11)
+        picked = b.run("return waitgate.picked()")
+        assert picked == {"name": "Packers", "from": box["from"], "to": box["to"]}, picked
+        words = b.text("#selected")
+        assert "ttpacr" in words and "pipeline.h" in words and f"{box['to'] - box['from']:,} long" in words, words
+        assert "pipeline.h" in b.text("#source-name") and "TTI_MOP" in b.text("#lines .marked"), b.text("#lines .marked")
+        shot(b, "kernel")
+        before = b.run("return waitgate.view.to - waitgate.view.from")
+        b.press("+")
+        assert abs(b.run("return waitgate.view.to - waitgate.view.from") - before / 2) < 1
+        b.press("0")
+        b.run("waitgate.find('mailbox-empty')")
+        assert " of " in b.text("#search-result"), b.text("#search-result")
+        assert "Ended by" in b.text("#selected"), b.text("#selected")
+        b.click("#theme")
+        assert b.run("return document.documentElement.className") == "dark"
+        shot(b, "dark")
+        assert not b.complaints(), b.complaints()
+
+
+@test
+def a_hang(d):
+    """The verdict in words, and the graph of who waits for whom."""
+    path, data = report(d, ROOT / "examples" / "deadlock.tasm", status=3)
+    with Browser() as b:
+        b.open(path)
+        assert "Hangs" in b.text("#summary") and not b.run("return document.getElementById('hang-section').hidden")
+        assert "mutex" in b.text("#hang"), b.text("#hang")
+        arrows = b.run("return document.querySelectorAll('#hang-graph line').length")
+        assert arrows == len(data["run"]["hang"]["edges"]) >= 2, arrows
+        shot(b, "hang")
+        assert not b.complaints(), b.complaints()
+
+
+@test
+def hostile_text(d):
+    """Names and sources are text, whatever they contain."""
+    name = d / "<img src=x onerror=alert(1)>.tasm"
+    name.write_text("; </script><script>document.title = 'broken'</script>\n.thread 0\n ttnop\n")
+    path, _ = report(d, name)
+    with Browser() as b:
+        b.open(path)
+        assert "<img src=x" in b.text("#title") and b.run("return document.querySelectorAll('img').length") == 0
+        assert b.run("return document.title") != "broken" and not b.complaints(), b.complaints()
+
+
+@test
+def many_boxes(d):
+    """A long run: the page holds its end, says so, and a frame stays short."""
+    (d / "p.tasm").write_text(".thread 0\n .repeat 30000\n ttdmanop\n ttsetdmareg 0, 7, 0, 8\n .endr\n")
+    path, data = report(d, d / "p.tasm")
+    boxes = sum(len(t["links"]) // 2 for t in data["tracks"])
+    assert 100_000 < boxes <= 120_000 and data["from"] > 0, (boxes, data["from"])
+    assert path.stat().st_size < 5_000_000, path.stat().st_size
+    with Browser() as b:
+        b.open(path)
+        assert "The page shows cycles" in b.text("#summary")
+        frame = b.run("""const times = [];
+            for (let i = 0; i < 9; i++) { const t = performance.now(); waitgate.draw(); times.push(performance.now() - t); }
+            return times.sort((a, b) => a - b)[4]""")
+        print(f"{boxes} boxes: {frame:.1f} ms a frame")
+        assert frame < 100, frame
+        assert not b.complaints(), b.complaints()
+
+
+if missing():
+    print(f"not installed: {', '.join(missing())} (scripts/setup --test installs it)")
+    sys.exit(1)
+run()
