@@ -52,12 +52,12 @@ typedef struct wg_timing {
     wg_path_timing path[WG_PATH_COUNT];
     uint8_t atomic_extra; /* further cycles until an L1 atomic's response */
     uint8_t mispredict_bubble;
-    uint8_t mul_result;   /* EX1 entry to result */
-    uint8_t mul_occupies; /* cycles a multiply keeps EX1 */
-    uint8_t push_fuse;    /* `.ttinsn` pushed per cycle, at most */
-    uint8_t mop_gap;      /* idle cycles after an expansion unless a MOP follows */
-    uint8_t matrix_latency;
-    uint8_t dst_block_cycles; /* a written Dst block is unreadable for this long */
+    uint8_t mul_result;       /* EX1 entry to result */
+    uint8_t mul_occupies;     /* cycles a multiply keeps EX1 */
+    uint8_t push_fuse;        /* `.ttinsn` pushed per cycle, at most */
+    uint8_t mop_gap;          /* idle cycles after an expansion unless a MOP follows */
+    uint8_t matrix_latency;   /* of arithmetic, by insns.def */
+    uint8_t dst_block_cycles; /* a Dst block that arithmetic writes is unreadable for this long, by insns.def */
     bool writers_wait;        /* ELWADD and ELWSUB wait for it even if they do not add to it */
     bool waits_in_unit;       /* who waits for it keeps other threads out of the Matrix Unit */
     uint8_t scalar_alu;       /* ADDDMAREG and its kin; one more if the registers are in two groups of four */
@@ -158,5 +158,11 @@ typedef struct wg_arch wg_arch;
 
 extern const wg_arch wg_arch_bh, wg_arch_wh;
 static inline const wg_arch *wg_arch_of(wg_arch_id id) { return id == WG_ARCH_WH ? &wg_arch_wh : &wg_arch_bh; }
+
+/* STALLWAIT's condition mask, which begins at bit 0 and is as wide as the architecture has conditions. */
+static inline uint32_t wg_wait_conditions(const wg_arch *arch, uint32_t word)
+{
+    return word & ((1u << arch->wait_condition_bits) - 1u);
+}
 
 #endif

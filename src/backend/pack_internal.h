@@ -10,7 +10,7 @@
 /* The packers an instruction is for; 0 is none of the documented masks and never returned. */
 static inline unsigned wg_pack_mask(const wg_tile *t, const wg_insn *insn)
 {
-    unsigned mask = insn->word >> 8 & 15;
+    unsigned mask = WG_GET(PACR, Select, insn->word);
     return t->arch->pack.interfaces || !mask ? 1 : mask;
 }
 
@@ -21,7 +21,7 @@ bool wg_pack_is_usual(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned
 /* Of that, what depends on word and configuration alone. */
 static inline wg_pack_usual *wg_pack_usual_for(wg_tile *t, const wg_insn *insn)
 {
-    return &t->backend.pack.usual[insn->word & 1];
+    return &t->backend.pack.usual[WG_GET(PACR, Last, insn->word)];
 }
 bool wg_pack_holds_usual(wg_tile *t, const wg_insn *insn);
 void wg_pack_prepare_usual(const wg_pack_setup *s, const wg_pack_usual *usual, wg_pack_job *job);

@@ -332,7 +332,7 @@ static void released(wg_races *r, unsigned thread, const wg_event *e)
     wg_race_thread *t = &r->thread[thread];
     memset(&t->release, 0, sizeof t->release);
     if (wg_opcode(e->word) == WG_OPCODE_STALLWAIT) {
-        uint32_t conditions = e->word & ((1u << r->arch->wait_condition_bits) - 1);
+        uint32_t conditions = wg_wait_conditions(r->arch, e->word);
         stallwait_met(r, thread, e, conditions ? conditions : r->arch->wait_default, &t->release);
     } else if (wg_opcode(e->word) == WG_OPCODE_SEMWAIT && WG_GET(SEMWAIT, wait_sem_cond, e->word)) {
         semwait_met(r, thread, e, &t->release);
