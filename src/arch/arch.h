@@ -134,11 +134,19 @@ struct wg_arch {
         bool setreg_data;        /* PACR_SETREG writes 32 bits that it was given before */
     } pack;
 
+    bool rdcfg_holds_thread;     /* until its result is written */
     uint16_t config_words;       /* per bank */
     uint16_t config_global_from; /* GLOBAL_CFGREG_BASE_ADDR32 */
     uint16_t thread_config_words;
     uint16_t config_prefetch;         /* word of RISC_PREFETCH_CTRL */
     uint16_t config_end_pc[WG_CORES]; /* words of the prefetchers' limit addresses */
+
+    struct {
+        bool streams_done_level;  /* streams that are done raise a level; else an edge */
+        uint8_t streams_done_irq; /* the interrupt that they raise */
+        bool stream_phases;       /* phases of streams that lead to DRAM raise edges, too */
+    } interrupts;
+    bool array_read_blanks; /* the debug registers show undefined rows of Dst as zero; else what is there (ttsim) */
 
     struct {
         uint16_t flit_bytes;    /* a packet is one flit of header and up to 256 of data */

@@ -96,11 +96,14 @@ const wg_arch wg_arch_bh = {
                .nop_in_fields = true,
                .message_clear = 266},
 
+    .rdcfg_holds_thread = false,
     .config_words = 224,
     .config_global_from = 180,
     .thread_config_words = 68,
     .config_prefetch = 208,
     .config_end_pc = {206, 207, 203, 204, 205},
+
+    .interrupts = {.streams_done_level = true, .streams_done_irq = 0},
 
     .noc = {.flit_bytes = 64,
             .stride = 0x800,

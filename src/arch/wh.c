@@ -64,11 +64,15 @@ const wg_arch wg_arch_wh = {
     /* UNPACR_Regular.md, "Performance". */
     .unpack = {.lines = {{1, 2, 4}, {1, 2, 4}}, .shares_ports = true, .dst_wants_srca = true, .message_clear = 22},
 
+    .rdcfg_holds_thread = true,
     .config_words = 188,
     .config_global_from = 152,
     .thread_config_words = 57,
     .config_prefetch = 186,
     .config_end_pc = {184, 185, 181, 182, 183},
+
+    .interrupts = {.streams_done_irq = 16, .stream_phases = true},
+    .array_read_blanks = true,
 
     .noc = {.flit_bytes = 32,
             .posted_atomics = true,

@@ -48,18 +48,13 @@ static const struct stage_row {
 /* What differs between the architectures' Configuration Units. */
 static const struct config_rules {
     bool rdcfg_closes_stage_0; /* nothing enters stage 0 in the cycle after an RDCFG was issued */
-    bool rdcfg_holds_thread;   /* until its result is written */
     bool rdcfg_collides;       /* two in one cycle: one executes, the others are lost */
     bool dual_write;           /* a third window that writes both banks */
     uint8_t thread_stride;     /* words per ThreadConfig entry in the RISC-V window */
     uint8_t thcon_base;        /* THCON_CFGREG_BASE_ADDR32 */
 } rules[] = {
     [WG_ARCH_BH] = {.dual_write = true, .thread_stride = 1, .thcon_base = 64},
-    [WG_ARCH_WH] = {.rdcfg_closes_stage_0 = true,
-                    .rdcfg_holds_thread = true,
-                    .rdcfg_collides = true,
-                    .thread_stride = 4,
-                    .thcon_base = 52},
+    [WG_ARCH_WH] = {.rdcfg_closes_stage_0 = true, .rdcfg_collides = true, .thread_stride = 4, .thcon_base = 52},
 };
 
 static const struct config_rules *rules_of(const wg_tile *t) { return &rules[t->arch->id]; }
@@ -526,7 +521,7 @@ const wg_insn *wg_config_gpr_writer(const wg_tile *t, unsigned thread)
 
 static bool config_holds(const wg_tile *t, unsigned thread, wg_stall *why)
 {
-    const wg_config_op *op = rules_of(t)->rdcfg_holds_thread ? rdcfg_of(t, thread) : NULL;
+    const wg_config_op *op = t->arch->rdcfg_holds_thread ? rdcfg_of(t, thread) : NULL;
     if (op)
         refuse(t, op, why);
     return op != NULL;

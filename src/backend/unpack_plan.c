@@ -106,7 +106,7 @@ static bool context_bit(const plan *p, unsigned first)
     unsigned at = first + p->context % 4 + p->context / 4 * 16;
     return section_bits(p, RELATIVE(REG2_Disable_zero_compress_cntx0), UINT32_C(1) << at) >> at & 1;
 }
-static uint32_t half(uint32_t word, unsigned n) { return word >> 16 * (n & 1) & 0xFFFF; }
+static uint32_t half(uint32_t pair, unsigned n) { return pair >> 16 * (n & 1) & 0xFFFF; }
 static uint32_t half_mask(unsigned n) { return UINT32_C(0xFFFF) << 16 * (n & 1); }
 static uint32_t shift_amount(const plan *p, unsigned context)
 {

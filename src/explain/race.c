@@ -184,7 +184,7 @@ static void issued(wg_races *r, unsigned thread, const wg_event *e)
     i->seq = ++t->seq;
     t->by_seq[i->seq % WG_INSNS] = i->id;
     i->snap = wg_race_thread_snap(r, thread);
-    if (r->arch_id == WG_ARCH_WH && wg_opcode(e->word) == WG_OPCODE_RDCFG && !i->boot)
+    if (r->arch->rdcfg_holds_thread && wg_opcode(e->word) == WG_OPCODE_RDCFG && !i->boot)
         rdcfg(r, thread, i, e->cycle);
 }
 
