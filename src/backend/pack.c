@@ -199,7 +199,7 @@ static void set_register(wg_tile *t, const wg_pack_job *job)
  */
 static void sample_late(wg_tile *t, wg_pack_job *job)
 {
-    const wg_pack_setup *s = wg_pack_setup_of(t, &job->insn, 0);
+    const wg_pack_setup *s = wg_pack_setup_of(t, &job->insn, 0, WG_PACK_ASKS);
     job->serial = 0;
     job->relu = s->relu;
     job->relu_threshold = s->relu_threshold;

@@ -117,7 +117,7 @@ static bool only_resets_context(const wg_tile *t, const wg_insn *insn)
 uint64_t wg_pack_rows_ready(wg_tile *t, const wg_insn *insn, unsigned packer, unsigned *block)
 {
     unsigned at = section_of(t, insn, packer);
-    const wg_pack_setup *s = wg_pack_setup_of(t, insn, 1u << at);
+    const wg_pack_setup *s = wg_pack_setup_of(t, insn, 1u << at, WG_PACK_ASKS);
     const wg_pack_section *section = &s->section[at];
     if (source_of(insn, section) != WG_PACK_FROM_DST || only_resets_context(t, insn))
         return 0;
@@ -378,7 +378,7 @@ static bool become_usual(wg_tile *t, const wg_insn *insn, wg_pack_usual *usual)
     if (!t->arch->pack.interfaces || insn->op != WG_I_PACR || t->backend.config.instructions || wg_touch_watched(t) ||
         wg_sets(insn->word, NOT_USUAL))
         return false;
-    const wg_pack_setup *s = wg_pack_setup_of(t, insn, 1);
+    const wg_pack_setup *s = wg_pack_setup_of(t, insn, 1, WG_PACK_ASKS);
     const wg_pack_section *section = &s->section[0];
     const wg_pack_settings *set = &section->from_dst;
     if (!section->silent || section->from_l1 || section->fills_plane || s->descales || s->has_edges ||
@@ -566,8 +566,8 @@ void wg_pack_plan(wg_tile *t, wg_pack_job *job)
     bool one = t->arch->pack.interfaces;
     for (unsigned rest = job->packers; rest; rest &= rest - 1)
         sections |= 1u << section_of(t, insn, (unsigned)__builtin_ctz(rest));
-    const wg_pack_setup *s =
-        wg_touch_watched(t) ? wg_pack_decode_setup(t, insn, sections, true) : wg_pack_setup_of(t, insn, sections);
+    const wg_pack_setup *s = wg_touch_watched(t) ? wg_pack_decode_setup(t, insn, sections, WG_PACK_READS)
+                                                 : wg_pack_setup_of(t, insn, sections, WG_PACK_READS);
     if (!one || wg_sets(insn->word, ONLY_DESCRIBED))
         report_operands(t, insn, s);
     job->last = WG_GET(PACR, Last, insn->word);

@@ -41,14 +41,19 @@ static inline unsigned wg_pack_ones(unsigned mask) /* of four bits */
     return (unsigned)(UINT64_C(0x4332322132212110) >> 4 * (mask & 15) & 15);
 }
 
-/* The thread's configuration, decoded; `sections` are the ones that an instruction uses (pack_setup.c). */
-const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsigned sections, bool touch);
-static inline const wg_pack_setup *wg_pack_setup_of(wg_tile *t, const wg_insn *insn, unsigned sections)
+/*
+ * The thread's configuration, decoded; `sections` are the ones that an instruction uses (pack_setup.c). An instruction that
+ * waits at the gate only asks. One that is accepted reads: writes under way are reported, and touches if somebody watches.
+ */
+typedef enum wg_pack_look { WG_PACK_ASKS, WG_PACK_READS } wg_pack_look;
+const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsigned sections, wg_pack_look look);
+static inline const wg_pack_setup *wg_pack_setup_of(wg_tile *t, const wg_insn *insn, unsigned sections,
+                                                    wg_pack_look look)
 {
     const wg_pack_setup *s = &t->backend.pack.setup[wg_config_bank(t, insn->thread)];
     if (__builtin_expect(s->changes == t->regs.config.changes + 1 && !t->backend.config.instructions, 1))
         return s;
-    return wg_pack_decode_setup(t, insn, sections, false);
+    return wg_pack_decode_setup(t, insn, sections, look);
 }
 /* A field of the section is set that has no effect here: says which. */
 void wg_pack_report_ignored(wg_tile *t, const wg_insn *insn, unsigned section);
