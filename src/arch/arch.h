@@ -52,12 +52,12 @@ typedef struct wg_timing {
     wg_path_timing path[WG_PATH_COUNT];
     uint8_t atomic_extra; /* further cycles until an L1 atomic's response */
     uint8_t mispredict_bubble;
-    uint8_t mul_result;   /* EX1 entry to result */
-    uint8_t mul_occupies; /* cycles a multiply keeps EX1 */
-    uint8_t push_fuse;    /* `.ttinsn` pushed per cycle, at most */
-    uint8_t mop_gap;      /* idle cycles after an expansion unless a MOP follows */
-    uint8_t matrix_latency;
-    uint8_t dst_block_cycles; /* a written Dst block is unreadable for this long */
+    uint8_t mul_result;       /* EX1 entry to result */
+    uint8_t mul_occupies;     /* cycles a multiply keeps EX1 */
+    uint8_t push_fuse;        /* `.ttinsn` pushed per cycle, at most */
+    uint8_t mop_gap;          /* idle cycles after an expansion unless a MOP follows */
+    uint8_t matrix_latency;   /* of arithmetic, by insns.def */
+    uint8_t dst_block_cycles; /* a Dst block that arithmetic writes is unreadable for this long, by insns.def */
     bool writers_wait;        /* ELWADD and ELWSUB wait for it even if they do not add to it */
     bool waits_in_unit;       /* who waits for it keeps other threads out of the Matrix Unit */
     uint8_t scalar_alu;       /* ADDDMAREG and its kin; one more if the registers are in two groups of four */
@@ -134,11 +134,19 @@ struct wg_arch {
         bool setreg_data;        /* PACR_SETREG writes 32 bits that it was given before */
     } pack;
 
+    bool rdcfg_holds_thread;     /* until its result is written */
     uint16_t config_words;       /* per bank */
     uint16_t config_global_from; /* GLOBAL_CFGREG_BASE_ADDR32 */
     uint16_t thread_config_words;
     uint16_t config_prefetch;         /* word of RISC_PREFETCH_CTRL */
     uint16_t config_end_pc[WG_CORES]; /* words of the prefetchers' limit addresses */
+
+    struct {
+        bool streams_done_level;  /* streams that are done raise a level; else an edge */
+        uint8_t streams_done_irq; /* the interrupt that they raise */
+        bool stream_phases;       /* phases of streams that lead to DRAM raise edges, too */
+    } interrupts;
+    bool array_read_blanks; /* the debug registers show undefined rows of Dst as zero; else what is there (ttsim) */
 
     struct {
         uint16_t flit_bytes;    /* a packet is one flit of header and up to 256 of data */
@@ -158,5 +166,11 @@ typedef struct wg_arch wg_arch;
 
 extern const wg_arch wg_arch_bh, wg_arch_wh;
 static inline const wg_arch *wg_arch_of(wg_arch_id id) { return id == WG_ARCH_WH ? &wg_arch_wh : &wg_arch_bh; }
+
+/* STALLWAIT's condition mask, which begins at bit 0 and is as wide as the architecture has conditions. */
+static inline uint32_t wg_wait_conditions(const wg_arch *arch, uint32_t word)
+{
+    return word & ((1u << arch->wait_condition_bits) - 1u);
+}
 
 #endif

@@ -9,6 +9,7 @@
  * cycles to the region, `back` cycles from there. Decided here: how N - 1 divides into the two.
  */
 #include "arch/arch.h"
+#include "isa/isa.h"
 
 #define WAIT(id, symbol, bit) [bit] = WG_WAIT_##id,
 
@@ -64,7 +65,7 @@ const wg_arch wg_arch_bh = {
     .fifo_counts_downstream = true,
 
     .wait_conditions = {WG_EACH_WAIT_BH(WAIT)},
-    .wait_condition_bits = 13,
+    .wait_condition_bits = WG_OPERAND_WIDTH(BH, STALLWAIT, wait_res),
     .wait_default = 0x0F,
     .mutex_valid = 0x1D,
     .auto_ttsync = true,
@@ -95,11 +96,14 @@ const wg_arch wg_arch_bh = {
                .nop_in_fields = true,
                .message_clear = 266},
 
+    .rdcfg_holds_thread = false,
     .config_words = 224,
     .config_global_from = 180,
     .thread_config_words = 68,
     .config_prefetch = 208,
     .config_end_pc = {206, 207, 203, 204, 205},
+
+    .interrupts = {.streams_done_level = true, .streams_done_irq = 0},
 
     .noc = {.flit_bytes = 64,
             .stride = 0x800,
@@ -111,14 +115,16 @@ const wg_arch wg_arch_bh = {
     .timing =
         {
             /* One eighth of 512 GB/s at 1.35 GHz is 47.4 bytes per cycle. */
-            [WG_PROFILE_DOCUMENTED] = {PATHS, .matrix_latency = 5, .dst_block_cycles = 4, .scalar_alu = 3,
-                                       .noc_hop = 90, .dram_rate = 474},
+            [WG_PROFILE_DOCUMENTED] = {PATHS, .matrix_latency = WG_LATENCY_MVMUL,
+                                       .dst_block_cycles = WG_LATENCY_MVMUL - 1, .scalar_alu = 3, .noc_hop = 90,
+                                       .dram_rate = 474},
             /*
              * Dst blocks: measured on nine rows (MVMUL, ELWADD, ELWMUL on one to three threads). ELWADD waits without
              * accumulation: measured on three; ELWSUB is taken to be like it. A wait keeps other threads out: measured on
              * nine (the same, with a thread that goes on from block to block).
              */
-            [WG_PROFILE_SILICON] = {PATHS, .matrix_latency = 5, .dst_block_cycles = 5, .writers_wait = true,
+            [WG_PROFILE_SILICON] = {PATHS, .matrix_latency = WG_LATENCY_MVMUL,
+                                    .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
                                     .waits_in_unit = true, .scalar_alu = 3, .noc_hop = 86, .dram_rate = 467},
         },
 };

@@ -9,6 +9,7 @@
  * Travel and back as in bh.c.
  */
 #include "arch/arch.h"
+#include "isa/isa.h"
 
 #define WAIT(id, symbol, bit) [bit] = WG_WAIT_##id,
 
@@ -24,9 +25,9 @@
                 [WG_PATH_OVERLAY] = {3, 3},   [WG_PATH_UNMAPPED] = {1, 1},     [WG_PATH_HANG] = {1, 1}, \
             }, \
         .atomic_extra = 4, .mispredict_bubble = 2, .mul_result = 2, .mul_occupies = 2, .push_fuse = 1, .mop_gap = 1, \
-        .matrix_latency = 5, .scalar_alu = 3, .fetch_back = 6, .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5, \
-        .noc_hop = 90, .dram_rate = 480, .dram_latency = 100 /* both GDDR6 channels of the tile at 1 GHz */, \
-        __VA_ARGS__ \
+        .matrix_latency = WG_LATENCY_MVMUL, .scalar_alu = 3, .fetch_back = 6, .fetch_in_flight = 2, .narrow_write = 5, \
+        .noc_niu = 5, .noc_hop = 90, .dram_rate = 480, \
+        .dram_latency = 100 /* both GDDR6 channels of the tile at 1 GHz */, __VA_ARGS__ \
     }
 
 const wg_arch wg_arch_wh = {
@@ -55,7 +56,7 @@ const wg_arch wg_arch_wh = {
     .fifo_counts_downstream = false,
 
     .wait_conditions = {WG_EACH_WAIT_WH(WAIT)},
-    .wait_condition_bits = 15,
+    .wait_condition_bits = WG_OPERAND_WIDTH(WH, STALLWAIT, wait_res),
     .wait_default = 0x7F,
     .mutex_valid = 0xFD,
     .auto_ttsync = false,
@@ -63,11 +64,15 @@ const wg_arch wg_arch_wh = {
     /* UNPACR_Regular.md, "Performance". */
     .unpack = {.lines = {{1, 2, 4}, {1, 2, 4}}, .shares_ports = true, .dst_wants_srca = true, .message_clear = 22},
 
+    .rdcfg_holds_thread = true,
     .config_words = 188,
     .config_global_from = 152,
     .thread_config_words = 57,
     .config_prefetch = 186,
     .config_end_pc = {184, 185, 181, 182, 183},
+
+    .interrupts = {.streams_done_irq = 16, .stream_phases = true},
+    .array_read_blanks = true,
 
     .noc = {.flit_bytes = 32,
             .posted_atomics = true,
@@ -81,6 +86,7 @@ const wg_arch wg_arch_wh = {
      * Dst blocks: measured on six rows (MVMUL, ELWADD and ELWMUL of T1, which goes on from block to block, beside one and
      * two threads on one block); ELWSUB is taken to be like ELWADD.
      */
-    .timing = {[WG_PROFILE_DOCUMENTED] = TIMING(.dst_block_cycles = 4),
-               [WG_PROFILE_SILICON] = TIMING(.dst_block_cycles = 5, .writers_wait = true, .waits_in_unit = true)},
+    .timing = {[WG_PROFILE_DOCUMENTED] = TIMING(.dst_block_cycles = WG_LATENCY_MVMUL - 1),
+               [WG_PROFILE_SILICON] = TIMING(.dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
+                                             .waits_in_unit = true)},
 };

@@ -48,18 +48,13 @@ static const struct stage_row {
 /* What differs between the architectures' Configuration Units. */
 static const struct config_rules {
     bool rdcfg_closes_stage_0; /* nothing enters stage 0 in the cycle after an RDCFG was issued */
-    bool rdcfg_holds_thread;   /* until its result is written */
     bool rdcfg_collides;       /* two in one cycle: one executes, the others are lost */
     bool dual_write;           /* a third window that writes both banks */
     uint8_t thread_stride;     /* words per ThreadConfig entry in the RISC-V window */
     uint8_t thcon_base;        /* THCON_CFGREG_BASE_ADDR32 */
 } rules[] = {
     [WG_ARCH_BH] = {.dual_write = true, .thread_stride = 1, .thcon_base = 64},
-    [WG_ARCH_WH] = {.rdcfg_closes_stage_0 = true,
-                    .rdcfg_holds_thread = true,
-                    .rdcfg_collides = true,
-                    .thread_stride = 4,
-                    .thcon_base = 52},
+    [WG_ARCH_WH] = {.rdcfg_closes_stage_0 = true, .rdcfg_collides = true, .thread_stride = 4, .thcon_base = 52},
 };
 
 static const struct config_rules *rules_of(const wg_tile *t) { return &rules[t->arch->id]; }
@@ -363,19 +358,23 @@ static void config_tick(wg_tile *t)
 /* ---- Instructions ----------------------------------------------------------------------------------- */
 
 typedef struct handler {
-    uint8_t kind;       /* wg_config_kind; WG_CONFIG_NOTHING: SETC16 */
-    uint8_t archs;      /* bit wg_arch_id */
-    uint8_t index_bits; /* of the configuration index, from bit 0 (SETC16: from bit 16) */
+    uint8_t kind;         /* wg_config_kind; WG_CONFIG_NOTHING: SETC16 */
+    uint8_t archs;        /* bit wg_arch_id */
+    wg_field_place index; /* of the configuration word */
 } handler;
 
 enum { BH = 1 << WG_ARCH_BH, WH = 1 << WG_ARCH_WH };
 
 static const handler handlers[WG_I_COUNT] = {
-    [WG_I_SETC16] = {WG_CONFIG_NOTHING, BH | WH, 8},       [WG_I_WRCFG] = {WG_CONFIG_WRCFG, BH | WH, 11},
-    [WG_I_RDCFG] = {WG_CONFIG_RDCFG, BH | WH, 11},         [WG_I_RMWCIB0] = {WG_CONFIG_RMWCIB, BH | WH, 8},
-    [WG_I_RMWCIB1] = {WG_CONFIG_RMWCIB, BH | WH, 8},       [WG_I_RMWCIB2] = {WG_CONFIG_RMWCIB, BH | WH, 8},
-    [WG_I_RMWCIB3] = {WG_CONFIG_RMWCIB, BH | WH, 8},       [WG_I_STREAMWRCFG] = {WG_CONFIG_STREAMWRCFG, BH, 11},
-    [WG_I_CFGSHIFTMASK] = {WG_CONFIG_CFGSHIFTMASK, BH, 8},
+    [WG_I_SETC16] = {WG_CONFIG_NOTHING, BH | WH, WG_FIELD_PLACE(BH, SETC16, setc16_reg)},
+    [WG_I_WRCFG] = {WG_CONFIG_WRCFG, BH | WH, WG_FIELD_PLACE(BH, WRCFG, CfgReg)},
+    [WG_I_RDCFG] = {WG_CONFIG_RDCFG, BH | WH, WG_FIELD_PLACE(BH, RDCFG, CfgReg)},
+    [WG_I_RMWCIB0] = {WG_CONFIG_RMWCIB, BH | WH, WG_FIELD_PLACE(BH, RMWCIB0, CfgRegAddr)},
+    [WG_I_RMWCIB1] = {WG_CONFIG_RMWCIB, BH | WH, WG_FIELD_PLACE(BH, RMWCIB1, CfgRegAddr)},
+    [WG_I_RMWCIB2] = {WG_CONFIG_RMWCIB, BH | WH, WG_FIELD_PLACE(BH, RMWCIB2, CfgRegAddr)},
+    [WG_I_RMWCIB3] = {WG_CONFIG_RMWCIB, BH | WH, WG_FIELD_PLACE(BH, RMWCIB3, CfgRegAddr)},
+    [WG_I_STREAMWRCFG] = {WG_CONFIG_STREAMWRCFG, BH, WG_FIELD_PLACE(BH, STREAMWRCFG, CfgReg)},
+    [WG_I_CFGSHIFTMASK] = {WG_CONFIG_CFGSHIFTMASK, BH, WG_FIELD_PLACE(BH, CFGSHIFTMASK, CfgReg)},
 };
 
 bool wg_config_implements(wg_insn_id id, wg_arch_id arch) { return id < WG_I_COUNT && handlers[id].archs >> arch & 1; }
@@ -480,7 +479,7 @@ static void config_accept(wg_tile *t, const wg_insn *insn)
         wg_unit_completed(t, WG_AGENT_CONFIG, insn);
         return;
     }
-    unsigned index = insn->word & ((1u << h->index_bits) - 1);
+    unsigned index = wg_field_at(h->index, insn->word);
     if (!index_valid(t, insn, index, t->arch->config_words)) {
         wg_unit_completed(t, WG_AGENT_CONFIG, insn);
         return;
@@ -522,7 +521,7 @@ const wg_insn *wg_config_gpr_writer(const wg_tile *t, unsigned thread)
 
 static bool config_holds(const wg_tile *t, unsigned thread, wg_stall *why)
 {
-    const wg_config_op *op = rules_of(t)->rdcfg_holds_thread ? rdcfg_of(t, thread) : NULL;
+    const wg_config_op *op = t->arch->rdcfg_holds_thread ? rdcfg_of(t, thread) : NULL;
     if (op)
         refuse(t, op, why);
     return op != NULL;

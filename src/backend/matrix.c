@@ -14,22 +14,20 @@
 #include "num/simd.h"
 
 static const wg_matrix_layout layouts[] = {
-    [WG_ARCH_BH] = {.addr_mod = 14,
-                    .pool_addr_mod = 15,
-                    .addr_mod_bits = 3,
-                    .movb2d_mode = 11,
-                    .zeroacc_wide = 18,
-                    .zeroacc_revert = 17,
+    [WG_ARCH_BH] = {.addr_mod = WG_FIELD_PLACE(BH, MVMUL, addr_mode),
+                    .pool_addr_mod = WG_FIELD_PLACE(BH, GMPOOL, pool_addr_mode),
+                    .movb2d_mode = WG_FIELD_PLACE(BH, MOVB2D, movb2d_instr_mod),
+                    .zeroacc_wide = WG_FIELD_PLACE(BH, ZEROACC, use_32_bit_mode),
+                    .zeroacc_revert = WG_FIELD_PLACE(BH, ZEROACC, clear_zero_flags),
                     .zeroacc_relative = true,
                     .implied_formats = true,
                     .fp32_movb2d = true,
                     .lost_one = false},
-    [WG_ARCH_WH] = {.addr_mod = 15,
-                    .pool_addr_mod = 15,
-                    .addr_mod_bits = 2,
-                    .movb2d_mode = 12,
-                    .zeroacc_wide = 21,
-                    .zeroacc_revert = 18,
+    [WG_ARCH_WH] = {.addr_mod = WG_FIELD_PLACE(WH, MVMUL, addr_mode),
+                    .pool_addr_mod = WG_FIELD_PLACE(WH, GMPOOL, addr_mode),
+                    .movb2d_mode = WG_FIELD_PLACE(WH, MOVB2D, instr_mod),
+                    .zeroacc_wide = WG_FIELD_PLACE(WH, ZEROACC, Use32Bit),
+                    .zeroacc_revert = WG_FIELD_PLACE(WH, ZEROACC, Revert),
                     .zeroacc_relative = false,
                     .implied_formats = false,
                     .fp32_movb2d = false,
@@ -51,7 +49,7 @@ typedef struct entry {
     uint8_t reads;   /* dst_reads */
     uint8_t gap;     /* gap_class */
     bool reader;     /* waits behind MOVA2D and MOVB2D, wherever it reads */
-    uint8_t latency; /* 0: that of the arithmetic */
+    uint8_t latency; /* of its record */
     uint8_t effect;  /* cycles until it takes effect; 0: as the latency */
     uint8_t archs;   /* bit per wg_arch_id */
 } entry;
@@ -63,51 +61,60 @@ enum { A = 1, B = 2, AB = 3, BH = 1 << WG_ARCH_BH, BOTH = 3 };
  * hold: what it wrote can be read from the second cycle on, and it leaves the unit after four.
  * Decided here: MOVDBGB2D is to MOVB2D what MOVDBGA2D is to MOVA2D; TRNSPSRCA waits for SrcA.
  */
+#define ROW(name, handler, waits_, reads_, gap_, reader_, archs_, ...) \
+    [WG_I_##name] = {.issue = wg_matrix_##handler, \
+                     .waits = waits_, \
+                     .reads = reads_, \
+                     .gap = gap_, \
+                     .reader = reader_, \
+                     .latency = WG_LATENCY_##name, \
+                     .archs = archs_, \
+                     ##__VA_ARGS__}
 static const entry entries[WG_I_COUNT] = {
-    [WG_I_MVMUL] = {wg_matrix_mvmul, AB, READS_MVMUL, GAP_PLAIN, true, 0, 0, BOTH},
-    [WG_I_DOTPV] = {wg_matrix_dotpv, AB, READS_8, GAP_PLAIN, true, 0, 0, BOTH},
-    [WG_I_GAPOOL] = {wg_matrix_gapool, AB, READS_4, GAP_PLAIN, true, 0, 0, BOTH},
-    [WG_I_GMPOOL] = {wg_matrix_gmpool, AB, READS_4, GAP_PLAIN, true, 0, 0, BOTH},
-    [WG_I_ELWMUL] = {wg_matrix_elwmul, AB, READS_8, GAP_PLAIN, true, 0, 0, BOTH},
-    [WG_I_ELWADD] = {wg_matrix_elwadd, AB, READS_IF_ADDED, GAP_PLAIN, false, 0, 0, BOTH},
-    [WG_I_ELWSUB] = {wg_matrix_elwsub, AB, READS_IF_ADDED, GAP_PLAIN, false, 0, 0, BOTH},
-    [WG_I_CONV3S1] = {wg_matrix_conv, AB, READS_8, GAP_PLAIN, true, 0, 0, BOTH},
-    [WG_I_CONV3S2] = {wg_matrix_conv, AB, READS_8, GAP_PLAIN, true, 0, 0, BOTH},
-    [WG_I_MFCONV3S1] = {wg_matrix_conv, AB, READS_8, GAP_PLAIN, true, 0, 0, BOTH},
-    [WG_I_APOOL3S1] = {wg_matrix_apool, AB, READS_4, GAP_PLAIN, true, 0, 0, BOTH},
-    [WG_I_APOOL3S2] = {wg_matrix_apool, AB, READS_4, GAP_PLAIN, true, 0, 0, BOTH},
-    [WG_I_MPOOL3S1] = {wg_matrix_mpool, AB, READS_4, GAP_PLAIN, true, 0, 0, BOTH},
-    [WG_I_MPOOL3S2] = {wg_matrix_mpool, AB, READS_4, GAP_PLAIN, true, 0, 0, BOTH},
-    [WG_I_MOVA2D] = {wg_matrix_mova2d, A, READS_NONE, GAP_PLAIN, false, 4, 0, BOTH},
-    [WG_I_MOVDBGA2D] = {wg_matrix_mova2d, 0, READS_NONE, GAP_PLAIN, false, 4, 0, BOTH},
-    [WG_I_MOVB2D] = {wg_matrix_movb2d, B, READS_NONE, GAP_PLAIN, false, 4, 0, BOTH},
-    [WG_I_MOVDBGB2D] = {wg_matrix_movb2d, 0, READS_NONE, GAP_PLAIN, false, 4, 0, BH},
-    [WG_I_MOVD2A] = {wg_matrix_movd2a, 0, READS_MOVED, GAP_SRC_MOVE, true, 2, 0, BOTH},
-    [WG_I_MOVD2B] = {wg_matrix_movd2b, 0, READS_MOVED, GAP_MOVD2B, true, 4, 0, BOTH},
-    [WG_I_MOVB2A] = {wg_matrix_movb2a, B, READS_NONE, GAP_SRC_MOVE, false, 4, 2, BOTH},
-    [WG_I_SHIFTXA] = {wg_matrix_shiftxa, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
-    [WG_I_SHIFTXB] = {wg_matrix_shiftxb, B, READS_NONE, GAP_PLAIN, false, 2, 0, BOTH},
-    [WG_I_TRNSPSRCA] = {wg_matrix_trnspsrca, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
-    [WG_I_TRNSPSRCB] = {wg_matrix_trnspsrcb, B, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
-    [WG_I_ZEROACC] = {wg_matrix_zeroacc, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
-    [WG_I_ZEROSRC] = {wg_matrix_zerosrc, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
-    [WG_I_CLEARDVALID] = {wg_matrix_cleardvalid, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
-    [WG_I_GATESRCRST] = {wg_matrix_gatesrcrst, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
-    [WG_I_CLREXPHIST] = {wg_matrix_clrexphist, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
-    [WG_I_SETRWC] = {wg_matrix_setrwc, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
-    [WG_I_INCRWC] = {wg_matrix_incrwc, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
-    [WG_I_SETIBRWC] = {wg_matrix_setibrwc, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
-    [WG_I_RAREB] = {wg_matrix_legacy, B, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
-    [WG_I_SETASHRMH0] = {wg_matrix_legacy, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
-    [WG_I_SETASHRMH1] = {wg_matrix_legacy, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
-    [WG_I_SETASHRMV] = {wg_matrix_legacy, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
-    [WG_I_SETASHRMH] = {wg_matrix_legacy, A, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
-    [WG_I_SETPKEDGOF] = {wg_matrix_legacy, 0, READS_NONE, GAP_PLAIN, false, 1, 0, BOTH},
+    ROW(MVMUL, mvmul, AB, READS_MVMUL, GAP_PLAIN, true, BOTH),
+    ROW(DOTPV, dotpv, AB, READS_8, GAP_PLAIN, true, BOTH),
+    ROW(GAPOOL, gapool, AB, READS_4, GAP_PLAIN, true, BOTH),
+    ROW(GMPOOL, gmpool, AB, READS_4, GAP_PLAIN, true, BOTH),
+    ROW(ELWMUL, elwmul, AB, READS_8, GAP_PLAIN, true, BOTH),
+    ROW(ELWADD, elwadd, AB, READS_IF_ADDED, GAP_PLAIN, false, BOTH),
+    ROW(ELWSUB, elwsub, AB, READS_IF_ADDED, GAP_PLAIN, false, BOTH),
+    ROW(CONV3S1, conv, AB, READS_8, GAP_PLAIN, true, BOTH),
+    ROW(CONV3S2, conv, AB, READS_8, GAP_PLAIN, true, BOTH),
+    ROW(MFCONV3S1, conv, AB, READS_8, GAP_PLAIN, true, BOTH),
+    ROW(APOOL3S1, apool, AB, READS_4, GAP_PLAIN, true, BOTH),
+    ROW(APOOL3S2, apool, AB, READS_4, GAP_PLAIN, true, BOTH),
+    ROW(MPOOL3S1, mpool, AB, READS_4, GAP_PLAIN, true, BOTH),
+    ROW(MPOOL3S2, mpool, AB, READS_4, GAP_PLAIN, true, BOTH),
+    ROW(MOVA2D, mova2d, A, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(MOVDBGA2D, mova2d, 0, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(MOVB2D, movb2d, B, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(MOVDBGB2D, movb2d, 0, READS_NONE, GAP_PLAIN, false, BH),
+    ROW(MOVD2A, movd2a, 0, READS_MOVED, GAP_SRC_MOVE, true, BOTH),
+    ROW(MOVD2B, movd2b, 0, READS_MOVED, GAP_MOVD2B, true, BOTH),
+    ROW(MOVB2A, movb2a, B, READS_NONE, GAP_SRC_MOVE, false, BOTH, .effect = 2),
+    ROW(SHIFTXA, shiftxa, A, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(SHIFTXB, shiftxb, B, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(TRNSPSRCA, trnspsrca, A, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(TRNSPSRCB, trnspsrcb, B, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(ZEROACC, zeroacc, 0, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(ZEROSRC, zerosrc, 0, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(CLEARDVALID, cleardvalid, 0, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(GATESRCRST, gatesrcrst, 0, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(CLREXPHIST, clrexphist, 0, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(SETRWC, setrwc, 0, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(INCRWC, incrwc, 0, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(SETIBRWC, setibrwc, 0, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(RAREB, legacy, B, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(SETASHRMH0, legacy, A, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(SETASHRMH1, legacy, A, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(SETASHRMV, legacy, A, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(SETASHRMH, legacy, A, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(SETPKEDGOF, legacy, 0, READS_NONE, GAP_PLAIN, false, BOTH),
 };
 
 bool wg_matrix_loses_one(wg_arch_id arch) { return layouts[arch].lost_one; }
-unsigned wg_matrix_addr_mod_shift(wg_arch_id arch) { return layouts[arch].addr_mod; }
-unsigned wg_matrix_addr_mod_mask(wg_arch_id arch) { return (1u << layouts[arch].addr_mod_bits) - 1; }
+unsigned wg_matrix_addr_mod_shift(wg_arch_id arch) { return layouts[arch].addr_mod.lo; }
+unsigned wg_matrix_addr_mod_mask(wg_arch_id arch) { return (1u << layouts[arch].addr_mod.width) - 1; }
 
 bool wg_matrix_implements(wg_insn_id id, wg_arch_id arch)
 {
@@ -141,7 +148,7 @@ void wg_matrix_context(wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c)
 
 unsigned wg_matrix_dst_row(const wg_matrix_ctx *c, unsigned mask)
 {
-    return ((c->word & 0x3FF) + c->rwc->dst + c->set->dst_base) & mask & 0x3FF;
+    return (WG_GET(MVMUL, dst, c->word) + c->rwc->dst + c->set->dst_base) & mask & 0x3FF;
 }
 
 void wg_matrix_list_rows(const wg_matrix_ctx *c, wg_matrix_op *op, unsigned first, unsigned count, unsigned step,
@@ -181,14 +188,14 @@ void wg_matrix_gather(const wg_matrix_ctx *c, wg_matrix_op *op, bool wide, uint1
 
 void wg_matrix_apply_addr_mod(wg_matrix_ctx *c, unsigned addr_mod)
 {
-    wg_rwc_apply(c->rwc, c->arch, c->tcfg, addr_mod & ((1u << c->layout->addr_mod_bits) - 1), true);
+    wg_rwc_apply(c->rwc, c->arch, c->tcfg, addr_mod, true);
 }
 
 /* ---- Acceptance ----------------------------------------------------------------------------------- */
 
 static bool reads_dst(const wg_matrix_ctx *c, const entry *e)
 {
-    return e->reads != READS_NONE && (e->reads != READS_IF_ADDED || c->word >> 21 & 1);
+    return e->reads != READS_NONE && (e->reads != READS_IF_ADDED || WG_GET(ELWADD, dest_accum_en, c->word));
 }
 
 /* Which rows of Dst the instruction reads, or writes without reading: how many, how far apart. */
@@ -203,15 +210,15 @@ static void dst_rows(const wg_matrix_ctx *c, const entry *e, unsigned *first, un
         *count = 4;
         break;
     case READS_MVMUL:
-        if (c->word >> 19 & 1) {
+        if (WG_GET(MVMUL, instr_mod19, c->word)) {
             mask = 0x400 - 7;
             *count = 4;
             *step = 2;
         }
         break;
     case READS_MOVED:
-        *count = c->word >> 13 & 1 ? 4 : 1;
-        mask = c->word >> 13 & 1 ? 0x3FC : 0x3FF;
+        *count = WG_GET(MOVD2A, Move4Rows, c->word) ? 4 : 1;
+        mask = *count == 4 ? 0x3FC : 0x3FF;
         break;
     default: break;
     }
@@ -448,7 +455,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
     op->columns = 0xFFFF;
     enters(m, op->insn.thread, now);
 
-    unsigned latency = e->latency ? e->latency : e->issue ? t->timing->matrix_latency : 1;
+    unsigned latency = e->issue ? e->latency : 1;
     uint32_t extra = 0; /* what takes one cycle is over before the thread goes on, as software may rely on */
     if (latency > 1)
         extra = wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_MATRIX, wg_unit_event(&op->insn));
@@ -464,11 +471,11 @@ static void accept(wg_tile *t, const wg_insn *insn)
             read_configuration(&c, e, id);
         e->issue(&c, op);
     } else {
-        wg_find_insn(t, WG_F_UNIMPLEMENTED_INSN, &op->insn, insn->word >> 24, 0);
+        wg_find_insn(t, WG_F_UNIMPLEMENTED_INSN, &op->insn, wg_opcode(insn->word), 0);
     }
 
     if (op->effect >= WG_EFFECT_DST16 && op->effect <= WG_EFFECT_UNDEFINE) {
-        bool arithmetic = !e->latency;
+        bool arithmetic = e->waits == AB;
         wg_matrix_order_dst(m, op, arithmetic ? now + 1 + t->timing->dst_block_cycles + extra : op->effect_at);
     }
     if (op->effect >= WG_EFFECT_SRC && op->effect <= WG_EFFECT_TRANSPOSE) {

@@ -17,7 +17,7 @@ static void mark(wg_matrix_op *op, unsigned stored) { op->marks[stored / 64 & 15
  */
 static void mark_16_rows(const wg_matrix_ctx *c, wg_matrix_op *op, bool wide)
 {
-    unsigned block = c->word & 0xFF;
+    unsigned block = WG_GET(ZEROACC, Block, c->word);
     unsigned offset = wg_matrix_tcfg(c, WG_TCFG_DEST_TARGET_REG_CFG_MATH_Offset) + c->rwc->dst;
     bool absolute = !c->layout->zeroacc_relative || wg_matrix_cfg(c, WG_CFG_DEST_ACCESS_CFG_zeroacc_absolute_tile_mode);
     if (!absolute && (offset & (wide ? 768 : 512)))
@@ -30,8 +30,9 @@ static void mark_16_rows(const wg_matrix_ctx *c, wg_matrix_op *op, bool wide)
 
 void wg_matrix_zeroacc(wg_matrix_ctx *c, wg_matrix_op *op)
 {
-    unsigned mode = c->word >> 19 & 3;
-    bool wide = c->word >> c->layout->zeroacc_wide & 1, revert = c->word >> c->layout->zeroacc_revert & 1;
+    unsigned mode = WG_GET(ZEROACC, Mode, c->word);
+    bool wide = wg_field_at(c->layout->zeroacc_wide, c->word);
+    bool revert = wg_field_at(c->layout->zeroacc_revert, c->word);
     /* "Silently discarded" (SoftReset.md). Decided here: as a whole, with what it would do to banks and counters. */
     if (__builtin_expect(wg_in_soft_reset(&c->t->regions.control, WG_RESET_DST), 0))
         return;
@@ -46,15 +47,17 @@ void wg_matrix_zeroacc(wg_matrix_ctx *c, wg_matrix_op *op)
                                    wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_INT8_math_enabled)));
         break;
     case MODE_16_ROWS: mark_16_rows(c, op, wide); break;
-    case MODE_HALF: memset(&op->marks[c->word & 1 ? 8 : 0], 0xFF, 8 * sizeof op->marks[0]); break;
+    case MODE_HALF:
+        memset(&op->marks[WG_GET(ZEROACC, UpperHalf, c->word) ? 8 : 0], 0xFF, 8 * sizeof op->marks[0]);
+        break;
     default: memset(op->marks, 0xFF, sizeof op->marks); break;
     }
     /* Reverting is undefined by the documents; what it does is known, and BH kernels use it on 16 rows. */
     op->flag = revert;
     if (revert && !(c->layout->zeroacc_relative && mode == MODE_16_ROWS && wide))
-        wg_matrix_report(c, WG_F_MATRIX_OPERAND, c->layout->zeroacc_revert, 1);
+        wg_matrix_report(c, WG_F_MATRIX_OPERAND, c->layout->zeroacc_revert.lo, 1);
     /* Not free bits: they give the banks back as in the arithmetic instructions (assembly table). */
-    wg_matrix_flip(c, op, c->word >> 22 & 3, true, false);
+    wg_matrix_flip(c, op, WG_GET(ZEROACC, clear_dvalid, c->word), true, false);
     if (mode <= MODE_16_ROWS)
         wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
 }
@@ -62,19 +65,21 @@ void wg_matrix_zeroacc(wg_matrix_ctx *c, wg_matrix_op *op)
 void wg_matrix_zerosrc(wg_matrix_ctx *c, wg_matrix_op *op)
 {
     const wg_src *s = &c->t->regs.src;
-    bool of_matrix_unit = c->word >> 3 & 1, both = c->word >> 2 & 1;
+    bool of_matrix_unit = WG_GET(ZEROSRC, write_mode, c->word), both = WG_GET(ZEROSRC, bank_mask, c->word);
+    unsigned files = WG_GET(ZEROSRC, src_mask, c->word); /* bit per wg_src_file */
     op->effect = WG_EFFECT_ZEROSRC;
-    op->flag = c->word >> 4 & 1; /* SrcA is filled with ones: minus infinity */
+    op->flag = WG_GET(ZEROSRC, zero_val, c->word); /* SrcA is filled with ones: minus infinity */
     unsigned a = both ? 3 : 1u << (of_matrix_unit ? c->bank[WG_SRCA] : s->unpack_bank_a & 1);
     unsigned b = both ? 3 : 1u << (of_matrix_unit ? c->bank[WG_SRCB] : s->unpack_bank_b & 1);
-    op->banks = (uint8_t)((c->word & 1 ? a : 0) | (c->word & 2 ? b << 2 : 0));
+    op->banks = (uint8_t)((files & 1 ? a : 0) | (files & 2 ? b << 2 : 0));
 }
 
 void wg_matrix_cleardvalid(wg_matrix_ctx *c, wg_matrix_op *op)
 {
     wg_matrix *m = &c->t->backend.matrix;
-    if (!(c->word & 1)) {
-        wg_matrix_flip(c, op, c->word >> 22 & 3, false, c->word >> 1 & 1);
+    if (!WG_GET(CLEARDVALID, ResetAll, c->word)) {
+        wg_matrix_flip(c, op, WG_GET(CLEARDVALID, cleardvalid, c->word), false,
+                       WG_GET(CLEARDVALID, KeepPointer, c->word));
         return;
     }
     op->effect = WG_EFFECT_RESET_BANKS;
@@ -100,7 +105,7 @@ void wg_matrix_clrexphist(wg_matrix_ctx *c, wg_matrix_op *op)
 void wg_matrix_setrwc(wg_matrix_ctx *c, wg_matrix_op *op)
 {
     wg_rwc_set(c->rwc, c->word);
-    wg_matrix_flip(c, op, c->word >> 22 & 3, true, false);
+    wg_matrix_flip(c, op, WG_GET(SETRWC, clear_ab_vld, c->word), true, false);
 }
 
 void wg_matrix_incrwc(wg_matrix_ctx *c, wg_matrix_op *op)
@@ -112,7 +117,7 @@ void wg_matrix_incrwc(wg_matrix_ctx *c, wg_matrix_op *op)
 void wg_matrix_setibrwc(wg_matrix_ctx *c, wg_matrix_op *op)
 {
     (void)op;
-    wg_matrix_report(c, WG_F_INSN_ASSUMED, c->word >> 24, 0);
+    wg_matrix_report(c, WG_F_INSN_ASSUMED, wg_opcode(c->word), 0);
     wg_rwc_bias(c->rwc, c->word);
 }
 
@@ -125,5 +130,5 @@ void wg_matrix_setibrwc(wg_matrix_ctx *c, wg_matrix_op *op)
 void wg_matrix_legacy(wg_matrix_ctx *c, wg_matrix_op *op)
 {
     (void)op;
-    wg_matrix_report(c, WG_F_RESERVED_INSN, c->word >> 24, 0);
+    wg_matrix_report(c, WG_F_RESERVED_INSN, wg_opcode(c->word), 0);
 }

@@ -10,9 +10,10 @@
 
 static void elementwise(wg_matrix_ctx *c, wg_matrix_op *op, wg_elw_op what)
 {
-    bool broadcast_row = c->word >> 20 & 1, broadcast_column = c->word >> 19 & 1;
+    bool broadcast_row = WG_GET(ELWADD, BroadcastSrcBRow, c->word);
+    bool broadcast_column = WG_GET(ELWADD, BroadcastSrcBCol0, c->word);
     /* ELWMUL always accumulates, whatever its dest_accum_en says (documents; ttsim rejects a 1 there). */
-    bool accumulate = what == WG_ELW_MUL || (c->word >> 21 & 1);
+    bool accumulate = what == WG_ELW_MUL || WG_GET(ELWADD, dest_accum_en, c->word);
     unsigned row_a = c->rwc->srca & 0x38, row_b = c->rwc->srcb & (broadcast_row ? 0x3F : 0x38);
     wg_matrix_formats(c);
     op->effect = c->wide ? WG_EFFECT_DST32 : WG_EFFECT_DST16;
@@ -55,7 +56,7 @@ static void elementwise(wg_matrix_ctx *c, wg_matrix_op *op, wg_elw_op what)
         k->elw_float(&args);
     }
     c->t->backend.matrix.last_srca_row = c->rwc->srca;
-    wg_matrix_flip(c, op, c->word >> 22 & 3, true, false);
+    wg_matrix_flip(c, op, WG_GET(ELWADD, clear_dvalid, c->word), true, false);
     wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
 }
 

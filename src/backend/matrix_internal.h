@@ -14,13 +14,13 @@ enum { WG_MATRIX_DEBUG = 0x68 / 4 }; /* the word of RISCV_DEBUG_REG_DBG_FEATURE_
 
 /* Where operands are that moved between the architectures. */
 typedef struct wg_matrix_layout {
-    uint8_t addr_mod, pool_addr_mod, addr_mod_bits; /* lowest bit of AddrMod; of a pooling instruction */
-    uint8_t movb2d_mode;                            /* lowest bit of MOVB2D's three mode bits */
-    uint8_t zeroacc_wide, zeroacc_revert;           /* bits of ZEROACC */
-    bool zeroacc_relative;                          /* 16-row mode is relative to the half of Dst in use */
-    bool implied_formats;                           /* formats follow the data from the unpackers */
-    bool fp32_movb2d;                               /* Fp32_enabled decides where MOVB2D writes */
-    bool lost_one;                                  /* see wg_alu */
+    wg_field_place addr_mod, pool_addr_mod; /* AddrMod; of a pooling instruction */
+    wg_field_place movb2d_mode;
+    wg_field_place zeroacc_wide, zeroacc_revert;
+    bool zeroacc_relative; /* 16-row mode is relative to the half of Dst in use */
+    bool implied_formats;  /* formats follow the data from the unpackers */
+    bool fp32_movb2d;      /* Fp32_enabled decides where MOVB2D writes */
+    bool lost_one;         /* see wg_alu */
 } wg_matrix_layout;
 
 /* An instruction in its issue cycle. */
@@ -65,7 +65,7 @@ void wg_matrix_list_rows(const wg_matrix_ctx *c, wg_matrix_op *op, unsigned firs
 /* op->hi (and op->lo) become the present contents of op->row; undefined rows read as `identity`. */
 void wg_matrix_gather(const wg_matrix_ctx *c, wg_matrix_op *op, bool wide, uint16_t identity);
 void wg_matrix_apply_addr_mod(wg_matrix_ctx *c, unsigned addr_mod);
-static inline unsigned wg_matrix_addr_mod(const wg_matrix_ctx *c) { return c->word >> c->layout->addr_mod; }
+static inline unsigned wg_matrix_addr_mod(const wg_matrix_ctx *c) { return wg_field_at(c->layout->addr_mod, c->word); }
 /* The source banks named by bits 0 (SrcA) and 1 (SrcB) are done with. */
 void wg_matrix_flip(wg_matrix_ctx *c, wg_matrix_op *op, unsigned which, bool honour_disable, bool keep_pointer);
 /* A row of SrcA or SrcB as the instruction sees it. Decided here: row numbers wrap within the bank. */

@@ -60,7 +60,7 @@ static void to_dst(wg_matrix_op *op, unsigned i, const uint32_t *src, bool colum
 /* Which part of Dst the rows go to; `wide`: a 16-bit datum is the high half of 32 bits. */
 static void place_in_dst(wg_matrix_ctx *c, wg_matrix_op *op, unsigned format, bool wide, unsigned first, unsigned rows)
 {
-    bool low = c->word >> 23 & 1;
+    bool low = WG_GET(MOVA2D, dest_32b_lo, c->word);
     op->columns = open_columns(c);
     if (wide && format != WG_FMT_TF32) {
         op->effect = WG_EFFECT_DST32;
@@ -94,9 +94,9 @@ static bool has_exp8(const wg_matrix_ctx *c, unsigned format)
 
 void wg_matrix_mova2d(wg_matrix_ctx *c, wg_matrix_op *op)
 {
-    bool eight = c->word >> 13 & 1;
+    bool eight = WG_GET(MOVA2D, Move8Rows, c->word);
     unsigned rows = eight ? 8 : 1, mask = eight ? 0x38 : 0x3F;
-    unsigned format = move_format(c, WG_SRCA), from = ((c->word >> 17 & 0x3F) + c->rwc->srca) & mask;
+    unsigned format = move_format(c, WG_SRCA), from = (WG_GET(MOVA2D, src, c->word) + c->rwc->srca) & mask;
     unwaited(c, WG_SRCA);
     for (unsigned i = 0; i < rows; i++)
         to_dst(op, i, wg_matrix_src_row(c, WG_SRCA, from + i), false, has_exp8(c, format), c->flush, WG_SRC_MASK);
@@ -107,10 +107,10 @@ void wg_matrix_mova2d(wg_matrix_ctx *c, wg_matrix_op *op)
 
 void wg_matrix_movb2d(wg_matrix_ctx *c, wg_matrix_op *op)
 {
-    unsigned mode = c->word >> c->layout->movb2d_mode & 7;
+    unsigned mode = wg_field_at(c->layout->movb2d_mode, c->word);
     bool column0 = mode & 1, one_to_eight = mode & 2, four = !one_to_eight && (mode & 4), wide = false;
     unsigned rows = one_to_eight ? 8 : four ? 4 : 1;
-    unsigned from = ((c->word >> 17 & 0x3F) + c->rwc->srcb) & (four ? 0x3C : 0x3F);
+    unsigned from = (WG_GET(MOVB2D, src, c->word) + c->rwc->srcb) & (four ? 0x3C : 0x3F);
     unsigned format = move_format(c, WG_SRCB);
     /*
      * Ruling: with Fp32_enabled, BH writes the high half of Dst's 32 bits whatever the format, and cannot write the
@@ -118,7 +118,7 @@ void wg_matrix_movb2d(wg_matrix_ctx *c, wg_matrix_op *op)
      * high half in their row broadcasts, which WH's skip as broken; MOVB2D.md speaks for WH.
      */
     if (c->layout->fp32_movb2d && wg_matrix_cfg(c, WG_CFG_ALU_ACC_CTRL_Fp32_enabled)) {
-        if (c->word >> 23 & 1) {
+        if (WG_GET(MOVB2D, dest_32b_lo, c->word)) {
             wg_matrix_report(c, WG_F_MATRIX_LOW_IGNORED, 0, 0);
             wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
             return;
@@ -153,7 +153,7 @@ static uint32_t narrow32(uint16_t hi, uint16_t lo, wg_style style, bool low)
 
 static void from_dst(wg_matrix_ctx *c, wg_matrix_op *op, wg_src_file file)
 {
-    bool four = c->word >> 13 & 1, low = c->word >> 23 & 1, wide = false;
+    bool four = WG_GET(MOVD2A, Move4Rows, c->word), low = WG_GET(MOVD2A, dest_32b_lo, c->word), wide = false;
     unsigned rows = four ? 4 : 1;
     wg_style style = WG_STYLE_FP16;
     if (!wg_matrix_tcfg(c, WG_TCFG_FP16A_FORCE_Enable)) {
@@ -180,7 +180,7 @@ static void from_dst(wg_matrix_ctx *c, wg_matrix_op *op, wg_src_file file)
     op->columns = open_columns(c);
     op->file = (uint8_t)file;
     op->bank = c->bank[file];
-    unsigned to = (c->word >> 17 & 0x3F) + (file == WG_SRCA ? c->rwc->srca : c->rwc->srcb);
+    unsigned to = WG_GET(MOVD2A, src, c->word) + (file == WG_SRCA ? c->rwc->srca : c->rwc->srcb);
     op->src_row = (uint8_t)(to & (four ? 0x3C : 0x3F));
     c->t->backend.matrix.last_srca_row = file == WG_SRCA ? op->src_row : c->rwc->srca;
     wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
@@ -193,16 +193,16 @@ void wg_matrix_movd2b(wg_matrix_ctx *c, wg_matrix_op *op) { from_dst(c, op, WG_S
 
 void wg_matrix_movb2a(wg_matrix_ctx *c, wg_matrix_op *op)
 {
-    bool four = c->word >> 13 & 1;
+    bool four = WG_GET(MOVB2A, Move4Rows, c->word);
     unsigned mask = four ? 0x3C : 0x3F;
-    unsigned from = ((c->word & 0x3F) + c->rwc->srcb) & mask;
+    unsigned from = (WG_GET(MOVB2A, srcb, c->word) + c->rwc->srcb) & mask;
     unwaited(c, WG_SRCA);
     op->effect = WG_EFFECT_SRC;
     op->columns = open_columns(c);
     op->file = WG_SRCA;
     op->bank = c->bank[WG_SRCA];
     op->rows = four ? 4 : 1;
-    op->src_row = (uint8_t)(((c->word >> 17 & 0x3F) + c->rwc->srca) & mask);
+    op->src_row = (uint8_t)((WG_GET(MOVB2A, srca, c->word) + c->rwc->srca) & mask);
     for (unsigned i = 0; i < op->rows; i++) {
         const uint32_t *row = wg_matrix_src_row(c, WG_SRCB, from + i);
         for (unsigned j = 0; j < 16; j++)
@@ -214,7 +214,7 @@ void wg_matrix_movb2a(wg_matrix_ctx *c, wg_matrix_op *op)
 
 void wg_matrix_shiftxa(wg_matrix_ctx *c, wg_matrix_op *op)
 {
-    unsigned direction = c->word & 3;
+    unsigned direction = WG_GET(SHIFTXA, shift_mode, c->word);
     if (direction < 2) { /* Decided here: the two reserved directions do nothing. */
         wg_matrix_report(c, WG_F_MATRIX_OPERAND, 0, direction);
         return;
@@ -229,8 +229,8 @@ void wg_matrix_shiftxb(wg_matrix_ctx *c, wg_matrix_op *op)
 {
     op->effect = WG_EFFECT_SHIFTXB;
     op->bank = c->bank[WG_SRCB];
-    op->flag = c->word >> 10 & 1;
-    op->src_row = (uint8_t)(((c->word & 0x3F) + c->rwc->srcb) & 0x3F);
+    op->flag = WG_GET(SHIFTXB, rot_shift, c->word);
+    op->src_row = (uint8_t)((WG_GET(SHIFTXB, shift_row, c->word) + c->rwc->srcb) & 0x3F);
     wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
 }
 

@@ -64,7 +64,7 @@ const wg_matrix_b *wg_matrix_decoded_b(const wg_matrix_ctx *c, const wg_matrix_k
 static void finish(wg_matrix_ctx *c, wg_matrix_op *op, unsigned addr_mod)
 {
     c->t->backend.matrix.last_srca_row = c->rwc->srca;
-    wg_matrix_flip(c, op, c->word >> 22 & 3, true, false);
+    wg_matrix_flip(c, op, WG_GET(MVMUL, clear_dvalid, c->word), true, false);
     wg_matrix_apply_addr_mod(c, addr_mod);
 }
 
@@ -120,7 +120,7 @@ void wg_matrix_from_undefined(wg_mul_args *args, const wg_dst *d, unsigned row, 
 
 void wg_matrix_mvmul(wg_matrix_ctx *c, wg_matrix_op *op)
 {
-    if (c->word >> 19 & 1) /* BroadcastSrcBRow: seven rows of which every other gets nothing */
+    if (WG_GET(MVMUL, instr_mod19, c->word)) /* BroadcastSrcBRow: seven rows of which every other gets nothing */
         product(c, op, wg_matrix_dst_row(c, 0x400 - 7), 4, 2, true);
     else
         product(c, op, wg_matrix_dst_row(c, 0x3F8), 8, 1, false);
@@ -136,7 +136,7 @@ void wg_matrix_dotpv(wg_matrix_ctx *c, wg_matrix_op *op)
 void wg_matrix_gapool(wg_matrix_ctx *c, wg_matrix_op *op)
 {
     product(c, op, wg_matrix_dst_row(c, 0x3FC), 4, 1, false);
-    finish(c, op, c->word >> c->layout->pool_addr_mod);
+    finish(c, op, wg_field_at(c->layout->pool_addr_mod, c->word));
 }
 
 /* Dst += 0. */
@@ -168,5 +168,5 @@ void wg_matrix_conv(wg_matrix_ctx *c, wg_matrix_op *op)
 void wg_matrix_apool(wg_matrix_ctx *c, wg_matrix_op *op)
 {
     add_zero(c, op, wg_matrix_dst_row(c, 0x3FC), 4);
-    finish(c, op, c->word >> c->layout->pool_addr_mod);
+    finish(c, op, wg_field_at(c->layout->pool_addr_mod, c->word));
 }

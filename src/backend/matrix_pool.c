@@ -95,7 +95,7 @@ static dst_style style_of_dst(const wg_matrix_ctx *c, bool argmax)
 static void pool(wg_matrix_ctx *c, wg_matrix_op *op, bool zero_a)
 {
     static const uint8_t place[8] = {0, 3, 6, 1, 4, 7, 2, 5};
-    bool argmax = c->word >> 14 & 1;
+    bool argmax = WG_GET(GMPOOL, max_pool_index_en, c->word);
     wg_matrix_formats(c);
     if (c->style != WG_STYLE_INT8 && !wg_format_known(c->fmt[WG_SRCA]) &&
         !wg_matrix_tcfg(c, WG_TCFG_FP16A_FORCE_Enable))
@@ -144,8 +144,8 @@ static void pool(wg_matrix_ctx *c, wg_matrix_op *op, bool zero_a)
         }
     }
     c->t->backend.matrix.last_srca_row = c->rwc->srca;
-    wg_matrix_flip(c, op, c->word >> 22 & 3, true, false);
-    wg_matrix_apply_addr_mod(c, c->word >> c->layout->pool_addr_mod);
+    wg_matrix_flip(c, op, WG_GET(GMPOOL, clear_dvalid, c->word), true, false);
+    wg_matrix_apply_addr_mod(c, wg_field_at(c->layout->pool_addr_mod, c->word));
 }
 
 void wg_matrix_gmpool(wg_matrix_ctx *c, wg_matrix_op *op) { pool(c, op, false); }

@@ -81,7 +81,7 @@ static void setdvalid(wg_tile *t, const wg_insn *insn)
 {
     const wg_src *src = &t->regs.src;
     for (unsigned file = WG_SRCA; file <= WG_SRCB; file++) {
-        if (!(insn->word >> file & 1))
+        if (!(WG_GET(SETDVALID, setvalid, insn->word) >> file & 1))
             continue;
         unsigned bank = file == WG_SRCA ? src->unpack_bank_a : src->unpack_bank_b;
         if (wg_src_is_matrix(src, file, bank))

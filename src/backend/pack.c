@@ -173,18 +173,20 @@ static void set_register(wg_tile *t, const wg_pack_job *job)
     const wg_tdma *d = &t->backend.tdma;
     const wg_insn *insn = &job->insn;
     bool given = t->arch->pack.setreg_data;
-    unsigned select = given ? insn->word >> 8 & 3 : insn->word >> 22 & 1;
-    if (given && insn->word >> 22 & 1) {
-        unsigned half = (insn->word >> 2 & 1) * 16;
-        u->setreg_data = (u->setreg_data & ~(UINT32_C(0xFFFF) << half)) | (insn->word >> 3 & 0xFFFF) << half;
+    uint32_t word = insn->word;
+    unsigned select = given ? WG_OPERAND(BH, PACR_SETREG, AddrSel, word) : WG_OPERAND(WH, PACR_SETREG, AddrSel, word);
+    if (given && WG_OPERAND(BH, PACR_SETREG, ModeSel, word)) {
+        unsigned half = WG_OPERAND(BH, PACR_SETREG, UpperHalf, word) * 16;
+        u->setreg_data = (u->setreg_data & ~(UINT32_C(0xFFFF) << half)) | WG_OPERAND(BH, PACR_SETREG, Value16, word)
+                                                                              << half;
         return;
     }
-    uint32_t low = insn->word >> 12 & 0x3FF;
+    uint32_t low = WG_GET(PACR_SETREG, WrData, word);
     uint32_t value = low + ((low * d->set_reg_hi_scaler[job->setreg_format & 3] & 0x1FFFF) << 12);
-    uint32_t address = MMIO + d->pack_set_reg_base[select & 1] + ((insn->word >> 2 & 63) << 12);
+    uint32_t address = MMIO + d->pack_set_reg_base[select & 1] + (WG_GET(PACR_SETREG, StreamId, word) << 12);
     /* The table of operands: both are needed to trigger the write. */
-    if (!(insn->word >> 23 & 1) || !(insn->word >> 1 & 1) || select > 1)
-        wg_find_insn(t, WG_F_PACK_SETREG, insn, address, insn->word);
+    if (!WG_GET(PACR_SETREG, Push, word) || !WG_GET(PACR_SETREG, Flush, word) || select > 1)
+        wg_find_insn(t, WG_F_PACK_SETREG, insn, address, word);
     else
         write_register(t, insn, address, given ? u->setreg_data : value);
 }
@@ -197,7 +199,7 @@ static void set_register(wg_tile *t, const wg_pack_job *job)
  */
 static void sample_late(wg_tile *t, wg_pack_job *job)
 {
-    const wg_pack_setup *s = wg_pack_setup_of(t, &job->insn, 0);
+    const wg_pack_setup *s = wg_pack_setup_of(t, &job->insn, 0, WG_PACK_ASKS);
     job->serial = 0;
     job->relu = s->relu;
     job->relu_threshold = s->relu_threshold;
@@ -214,7 +216,7 @@ static void complete(wg_tile *t, wg_pack_job *job, unsigned packer)
         sample_late(t, job);
     if (job->insn.op == WG_I_PACR && !job->idle)
         wg_pack_move(t, job, packer);
-    else if (job->set_register && job->insn.word >> 1 & 1)
+    else if (job->set_register && WG_GET(PACR_SETREG, Flush, job->insn.word))
         wg_pack_flush(
             &(wg_pack_output){.t = t, .p = &t->backend.pack.packer[packer], .packer = packer, .insn = &job->insn});
 }

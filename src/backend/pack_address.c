@@ -29,26 +29,13 @@
 #include "backend/pack_internal.h"
 #include "num/l1_formats.h"
 
-static bool bit(const wg_insn *insn, unsigned i) { return insn->word >> i & 1; }
-static unsigned bits(const wg_insn *insn, unsigned first, unsigned mask) { return insn->word >> first & mask; }
-
-/* PACR's operands. */
+/* BH's operands that have a description and no page. */
 enum {
-    LAST = 0,
-    FLUSH = 1,
-    CONTEXT_CONTROL = 2,
-    CONCAT = 4,
-    OVERRIDE_THREAD = 7,
-    SELECT = 8,
-    ZERO_WRITE = 12,
-    COUNTERS = 13,
-    ADDRESS_MODE = 15,
-    STRIDED = 17,
-    ROW_PAD = 18,
-    CONTEXT = 21
+    ONLY_DESCRIBED = WG_OPERAND_MASK(BH, PACR, CtxtCtrl) | WG_OPERAND_MASK(BH, PACR, DstAccessMode) |
+                     WG_OPERAND_MASK(BH, PACR, RowPadZero) | WG_OPERAND_MASK(BH, PACR, CfgContext)
 };
-/* Operands of BH that have a description and no page. */
-enum { ONLY_DESCRIBED = 3 << CONTEXT_CONTROL | 1 << STRIDED | 7 << ROW_PAD | 3 << CONTEXT };
+/* Operands that a usual PACR does not have. */
+enum { NOT_USUAL = ONLY_DESCRIBED | WG_OPERAND_MASK(BH, PACR, Flush) | WG_OPERAND_MASK(BH, PACR, ZeroWrite) };
 enum { OWN_CONTEXT = 1, RESET_CONTEXT = 2, OWN_CONTEXT_STAYS = 3 };
 
 /* Which section a packer goes by: on BH, a context's. */
@@ -56,7 +43,8 @@ static unsigned section_of(const wg_tile *t, const wg_insn *insn, unsigned packe
 {
     if (!t->arch->pack.interfaces)
         return packer;
-    return bit(insn, CONTEXT_CONTROL) ? t->backend.pack.context & 3u : bits(insn, CONTEXT, 3);
+    return WG_OPERAND(BH, PACR, CtxtCtrl, insn->word) & OWN_CONTEXT ? t->backend.pack.context & 3u
+                                                                    : WG_OPERAND(BH, PACR, CfgContext, insn->word);
 }
 
 /* ---- Input ------------------------------------------------------------------------------------------------- */
@@ -64,8 +52,8 @@ static unsigned section_of(const wg_tile *t, const wg_insn *insn, unsigned packe
 static unsigned which_counters(const wg_tile *t, const wg_insn *insn, const wg_pack_section *section)
 {
     unsigned which = insn->thread;
-    if (bit(insn, OVERRIDE_THREAD))
-        which = t->arch->pack.interfaces ? bits(insn, COUNTERS, 3) : section->counters;
+    if (WG_GET(PACR, OvrdThreadId, insn->word))
+        which = t->arch->pack.interfaces ? WG_OPERAND(BH, PACR, AddrCntContext, insn->word) : section->counters;
     return which == 3 ? 0 : which;
 }
 
@@ -88,7 +76,7 @@ static uint32_t dst_start(const wg_pack_setup *s, const wg_pack_section *section
 
 static uint32_t datum_count(const wg_insn *insn, const wg_adc_channel *channel)
 {
-    return bit(insn, FLUSH) ? 0 : (channel[1].x - channel[0].x + 1) & 0x3FFFF;
+    return WG_GET(PACR, Flush, insn->word) ? 0 : (channel[1].x - channel[0].x + 1) & 0x3FFFF;
 }
 
 /* The last PACR of a plane reads what is left of it. */
@@ -107,29 +95,29 @@ static void interfaces(const wg_tile *t, const wg_insn *insn, const wg_pack_setu
     *stride = 1;
     if (!t->arch->pack.interfaces)
         return;
-    unsigned select = bits(insn, SELECT, 15);
-    if (select || !bit(insn, ZERO_WRITE)) /* zeros for mask 0 are one long run */
+    unsigned select = WG_GET(PACR, Select, insn->word);
+    if (select || !WG_GET(PACR, ZeroWrite, insn->word)) /* zeros for mask 0 are one long run */
         *mask = (uint8_t)rest_of_plane(t, section, select ? select : 15);
-    if (bit(insn, STRIDED))
+    if (WG_OPERAND(BH, PACR, DstAccessMode, insn->word))
         *stride = s->remap ? 16 : 8; /* ttsim: 16; the assembly table: 8, of stored rows */
 }
 
 static wg_pack_source source_of(const wg_insn *insn, const wg_pack_section *section)
 {
-    if (bit(insn, ZERO_WRITE) || bit(insn, FLUSH))
+    if (WG_GET(PACR, ZeroWrite, insn->word) || WG_GET(PACR, Flush, insn->word))
         return WG_PACK_FROM_NOTHING;
     return section->from_l1 ? WG_PACK_FROM_L1 : WG_PACK_FROM_DST;
 }
 
 static bool only_resets_context(const wg_tile *t, const wg_insn *insn)
 {
-    return t->arch->pack.interfaces && bits(insn, CONTEXT_CONTROL, 3) == RESET_CONTEXT;
+    return t->arch->pack.interfaces && WG_OPERAND(BH, PACR, CtxtCtrl, insn->word) == RESET_CONTEXT;
 }
 
 uint64_t wg_pack_rows_ready(wg_tile *t, const wg_insn *insn, unsigned packer, unsigned *block)
 {
     unsigned at = section_of(t, insn, packer);
-    const wg_pack_setup *s = wg_pack_setup_of(t, insn, 1u << at);
+    const wg_pack_setup *s = wg_pack_setup_of(t, insn, 1u << at, WG_PACK_ASKS);
     const wg_pack_section *section = &s->section[at];
     if (source_of(insn, section) != WG_PACK_FROM_DST || only_resets_context(t, insn))
         return 0;
@@ -249,8 +237,9 @@ static uint8_t descale_shift(wg_tile *t, const wg_insn *insn, const wg_pack_setu
 /* RowPadZero: bits [1:0] say when, bit 2 what. */
 static wg_pack_padding padding_of(const wg_tile *t, const wg_insn *insn)
 {
-    unsigned field = bits(insn, ROW_PAD, 7), when = field & 3;
-    if (!t->arch->pack.interfaces || !when || (when == 2 && bit(insn, CONCAT)) || (when == 3 && !bit(insn, LAST)))
+    unsigned field = WG_OPERAND(BH, PACR, RowPadZero, insn->word), when = field & 3;
+    if (!t->arch->pack.interfaces || !when || (when == 2 && WG_GET(PACR, Concat, insn->word)) ||
+        (when == 3 && !WG_GET(PACR, Last, insn->word)))
         return WG_PAD_NONE;
     return field >> 2 ? WG_PAD_ALL : WG_PAD_ROWS;
 }
@@ -276,18 +265,18 @@ static void report_part(wg_tile *t, const wg_pack_job *job, const wg_pack_setup 
 
 static void report_operands(wg_tile *t, const wg_insn *insn, const wg_pack_setup *s)
 {
-    unsigned mask = bits(insn, SELECT, 15);
+    unsigned mask = WG_GET(PACR, Select, insn->word);
     if (!t->arch->pack.interfaces) {
         /* 0, single packers, 0-1, 2-3, all. */
         if (!(0x911F >> mask & 1))
             wg_find_insn(t, WG_F_PACK_MASK, insn, mask, 0);
         return;
     }
-    if (bits(insn, CONTEXT_CONTROL, 3) || bits(insn, CONTEXT, 3))
+    if (WG_OPERAND(BH, PACR, CtxtCtrl, insn->word) || WG_OPERAND(BH, PACR, CfgContext, insn->word))
         wg_findf(t, WG_F_PACK_WEAK, wg_insn_finding(insn, 0, 0), "CfgContext and CtxtCtrl");
-    if (bits(insn, ROW_PAD, 7))
+    if (WG_OPERAND(BH, PACR, RowPadZero, insn->word))
         wg_findf(t, WG_F_PACK_WEAK, wg_insn_finding(insn, 0, 0), "RowPadZero");
-    if (bit(insn, STRIDED) && !(s->remap && s->swizzle))
+    if (WG_OPERAND(BH, PACR, DstAccessMode, insn->word) && !(s->remap && s->swizzle))
         wg_findf(t, WG_F_PACK_WEAK, wg_insn_finding(insn, 0, 0), "DstAccessMode without swizzle_32b and remap_addrs");
 }
 
@@ -308,7 +297,7 @@ static void move_channel(wg_adc_channel *c, unsigned mode)
 static unsigned address_mode(const wg_tile *t, const wg_insn *insn)
 {
     unsigned first = wg_tcfg_fields[t->arch->id][WG_TCFG_ADDR_MOD_PACK_SEC0_YsrcIncr].word;
-    return t->regs.config.thread[insn->thread][first + bits(insn, ADDRESS_MODE, 3)];
+    return t->regs.config.thread[insn->thread][first + WG_GET(PACR, AddrMode, insn->word)];
 }
 
 void wg_pack_move_counters(wg_tile *t, const wg_insn *insn, unsigned which)
@@ -331,7 +320,7 @@ void wg_pack_move_counters(wg_tile *t, const wg_insn *insn, unsigned which)
 static void move_position(wg_tile *t, const wg_pack_job *job, const wg_pack_section *section, const wg_pack_part *part)
 {
     wg_pack *u = &t->backend.pack;
-    unsigned control = bits(&job->insn, CONTEXT_CONTROL, 3);
+    unsigned control = WG_OPERAND(BH, PACR, CtxtCtrl, job->insn.word);
     bool plane = false;
     if (part->source == WG_PACK_FROM_DST && part->count) {
         u->planned_row = (uint8_t)(u->planned_row + wg_pack_ones(job->interfaces));
@@ -387,16 +376,16 @@ static bool become_usual(wg_tile *t, const wg_insn *insn, wg_pack_usual *usual)
 {
     usual->changes = 0;
     if (!t->arch->pack.interfaces || insn->op != WG_I_PACR || t->backend.config.instructions || wg_touch_watched(t) ||
-        insn->word & (ONLY_DESCRIBED | 1 << FLUSH | 1 << ZERO_WRITE))
+        wg_sets(insn->word, NOT_USUAL))
         return false;
-    const wg_pack_setup *s = wg_pack_setup_of(t, insn, 1);
+    const wg_pack_setup *s = wg_pack_setup_of(t, insn, 1, WG_PACK_ASKS);
     const wg_pack_section *section = &s->section[0];
     const wg_pack_settings *set = &section->from_dst;
     if (!section->silent || section->from_l1 || section->fills_plane || s->descales || s->has_edges ||
         set->downsample != 0xFFFF || set->accumulate)
         return false;
-    unsigned rows;
-    usual->interfaces = (uint8_t)(bits(insn, SELECT, 15) ? bits(insn, SELECT, 15) : 15);
+    unsigned rows, select = WG_GET(PACR, Select, insn->word);
+    usual->interfaces = (uint8_t)(select ? select : 15);
     rows = wg_pack_ones(usual->interfaces);
     usual->changes = s->changes;
     usual->serial = ++t->backend.pack.usual_serials;
@@ -453,9 +442,9 @@ void wg_pack_prepare_usual(const wg_pack_setup *s, const wg_pack_usual *usual, w
     const wg_insn *insn = &job->insn;
     wg_pack_part *part = &job->part[0];
     job->serial = usual->serial;
-    job->last = bit(insn, LAST);
+    job->last = WG_GET(PACR, Last, insn->word);
     job->flush = job->idle = job->has_edges = false;
-    job->concat = bit(insn, CONCAT);
+    job->concat = WG_GET(PACR, Concat, insn->word);
     job->padding = WG_PAD_NONE;
     job->statistics = s->statistics;
     job->relu = s->relu;
@@ -535,8 +524,8 @@ static bool plan_again(wg_tile *t, const wg_pack_job *job)
 static bool may_be_again(const wg_tile *t, const wg_pack_job *job, const wg_pack_setup *s)
 {
     const wg_insn *insn = &job->insn;
-    if (t->arch->pack.interfaces || !job->last || job->flush || bit(insn, OVERRIDE_THREAD) || s->descales ||
-        t->backend.config.instructions || wg_touch_watched(t) || !(0x911F >> bits(insn, SELECT, 15) & 1))
+    if (t->arch->pack.interfaces || !job->last || job->flush || WG_GET(PACR, OvrdThreadId, insn->word) || s->descales ||
+        t->backend.config.instructions || wg_touch_watched(t) || !(0x911F >> WG_GET(PACR, Select, insn->word) & 1))
         return false;
     const wg_adc_channel *c = t->regs.adc.unit[insn->thread][2];
     if (c[1].x + 1 < c[0].x)
@@ -577,13 +566,13 @@ void wg_pack_plan(wg_tile *t, wg_pack_job *job)
     bool one = t->arch->pack.interfaces;
     for (unsigned rest = job->packers; rest; rest &= rest - 1)
         sections |= 1u << section_of(t, insn, (unsigned)__builtin_ctz(rest));
-    const wg_pack_setup *s =
-        wg_touch_watched(t) ? wg_pack_decode_setup(t, insn, sections, true) : wg_pack_setup_of(t, insn, sections);
-    if (!one || insn->word & ONLY_DESCRIBED)
+    const wg_pack_setup *s = wg_touch_watched(t) ? wg_pack_decode_setup(t, insn, sections, WG_PACK_READS)
+                                                 : wg_pack_setup_of(t, insn, sections, WG_PACK_READS);
+    if (!one || wg_sets(insn->word, ONLY_DESCRIBED))
         report_operands(t, insn, s);
-    job->last = bit(insn, LAST);
-    job->flush = bit(insn, FLUSH);
-    job->concat = bit(insn, CONCAT);
+    job->last = WG_GET(PACR, Last, insn->word);
+    job->flush = WG_GET(PACR, Flush, insn->word);
+    job->concat = WG_GET(PACR, Concat, insn->word);
     job->idle = only_resets_context(t, insn);
     if (__builtin_expect(job->idle, 0)) {
         t->backend.pack.context = t->backend.pack.context_planes = 0;

@@ -10,7 +10,7 @@
 /* The packers an instruction is for; 0 is none of the documented masks and never returned. */
 static inline unsigned wg_pack_mask(const wg_tile *t, const wg_insn *insn)
 {
-    unsigned mask = insn->word >> 8 & 15;
+    unsigned mask = WG_GET(PACR, Select, insn->word);
     return t->arch->pack.interfaces || !mask ? 1 : mask;
 }
 
@@ -21,7 +21,7 @@ bool wg_pack_is_usual(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned
 /* Of that, what depends on word and configuration alone. */
 static inline wg_pack_usual *wg_pack_usual_for(wg_tile *t, const wg_insn *insn)
 {
-    return &t->backend.pack.usual[insn->word & 1];
+    return &t->backend.pack.usual[WG_GET(PACR, Last, insn->word)];
 }
 bool wg_pack_holds_usual(wg_tile *t, const wg_insn *insn);
 void wg_pack_prepare_usual(const wg_pack_setup *s, const wg_pack_usual *usual, wg_pack_job *job);
@@ -41,14 +41,19 @@ static inline unsigned wg_pack_ones(unsigned mask) /* of four bits */
     return (unsigned)(UINT64_C(0x4332322132212110) >> 4 * (mask & 15) & 15);
 }
 
-/* The thread's configuration, decoded; `sections` are the ones that an instruction uses (pack_setup.c). */
-const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsigned sections, bool touch);
-static inline const wg_pack_setup *wg_pack_setup_of(wg_tile *t, const wg_insn *insn, unsigned sections)
+/*
+ * The thread's configuration, decoded; `sections` are the ones that an instruction uses (pack_setup.c). An instruction that
+ * waits at the gate only asks. One that is accepted reads: writes under way are reported, and touches if somebody watches.
+ */
+typedef enum wg_pack_look { WG_PACK_ASKS, WG_PACK_READS } wg_pack_look;
+const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsigned sections, wg_pack_look look);
+static inline const wg_pack_setup *wg_pack_setup_of(wg_tile *t, const wg_insn *insn, unsigned sections,
+                                                    wg_pack_look look)
 {
     const wg_pack_setup *s = &t->backend.pack.setup[wg_config_bank(t, insn->thread)];
     if (__builtin_expect(s->changes == t->regs.config.changes + 1 && !t->backend.config.instructions, 1))
         return s;
-    return wg_pack_decode_setup(t, insn, sections, false);
+    return wg_pack_decode_setup(t, insn, sections, look);
 }
 /* A field of the section is set that has no effect here: says which. */
 void wg_pack_report_ignored(wg_tile *t, const wg_insn *insn, unsigned section);

@@ -271,8 +271,9 @@ static bool statistics(const wg_tile *t)
            wg_thread_config_get(t, 2, WG_TCFG_ENABLE_ACC_STATS_Enable);
 }
 
-const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsigned sections, bool touch)
+const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsigned sections, wg_pack_look look)
 {
+    bool reads = look == WG_PACK_READS, touch = reads && wg_touch_watched(t);
     unsigned bank = wg_config_bank(t, insn->thread);
     wg_pack_setup *s = &t->backend.pack.setup[bank];
     wg_pack_read *seen = &s->read;
@@ -288,7 +289,7 @@ const wg_pack_setup *wg_pack_decode_setup(wg_tile *t, const wg_insn *insn, unsig
                 .fields = wg_cfg_fields[t->arch->id],
                 .bank = t->regs.config.bank[bank],
                 .thread = insn->thread,
-                .check = t->backend.config.instructions != 0 && t->sched.phase == WG_PHASE_GATES,
+                .check = reads && t->backend.config.instructions != 0 && t->sched.phase == WG_PHASE_GATES,
                 .touch = touch};
     seen->count = 0;
     seen->full = false;

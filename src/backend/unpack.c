@@ -54,7 +54,7 @@ static bool in_address_phase(const wg_tile *t, wg_stall *why)
 
 static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
-    unsigned unpacker = insn->word >> 23 & 1;
+    unsigned unpacker = WG_GET(UNPACR, Unpack_block_selection, insn->word);
     /* In this order: a full unpacker stays full until it wakes the threads, whatever phases come and go. */
     if (t->backend.unpack.count[unpacker] == WG_UNPACK_QUEUE) {
         *why = (wg_stall){.reason = WG_STALL_UNIT_BUSY,
@@ -100,7 +100,7 @@ static void note_late(wg_tile *t, unsigned unpacker, const wg_insn *insn, wg_unp
 static void accept(wg_tile *t, const wg_insn *insn)
 {
     wg_unpack *u = &t->backend.unpack;
-    unsigned unpacker = insn->word >> 23 & 1;
+    unsigned unpacker = WG_GET(UNPACR, Unpack_block_selection, insn->word);
     if (__builtin_expect(t->perturbed, 0))
         note_late(t, unpacker, insn, late_at(u, unpacker, u->count[unpacker]));
     else

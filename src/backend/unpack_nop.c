@@ -167,15 +167,15 @@ void wg_unpack_plan_nop(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
  */
 static unsigned chosen_by_zerosrc(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
 {
-    enum { BOTH_BANKS = 1 << 2, OF_MATRIX_UNIT = 1 << 3 };
     const wg_matrix *m = &t->backend.matrix;
     for (uint32_t i = m->head; i != m->tail; i++) {
         const wg_matrix_op *op = &m->flight[i % WG_MATRIX_FLIGHTS];
+        bool both_banks = WG_GET(ZEROSRC, bank_mask, op->insn.word);
         if (op->effect != WG_EFFECT_ZEROSRC || op->effect_at != t->sched.now ||
-            !(op->insn.word & (BOTH_BANKS | OF_MATRIX_UNIT)))
+            !(both_banks || WG_GET(ZEROSRC, write_mode, op->insn.word)))
             continue;
         wg_find_insn(t, WG_F_UNPACK_ZEROSRC, &job->insn, unpacker, op->insn.word);
-        if (op->insn.word & BOTH_BANKS)
+        if (both_banks)
             return 3;
         return 1u << ((unpacker ? t->regs.src.matrix_bank_b : t->regs.src.matrix_bank_a) & 1);
     }

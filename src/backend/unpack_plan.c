@@ -106,7 +106,7 @@ static bool context_bit(const plan *p, unsigned first)
     unsigned at = first + p->context % 4 + p->context / 4 * 16;
     return section_bits(p, RELATIVE(REG2_Disable_zero_compress_cntx0), UINT32_C(1) << at) >> at & 1;
 }
-static uint32_t half(uint32_t word, unsigned n) { return word >> 16 * (n & 1) & 0xFFFF; }
+static uint32_t half(uint32_t pair, unsigned n) { return pair >> 16 * (n & 1) & 0xFFFF; }
 static uint32_t half_mask(unsigned n) { return UINT32_C(0xFFFF) << 16 * (n & 1); }
 static uint32_t shift_amount(const plan *p, unsigned context)
 {
@@ -122,8 +122,6 @@ _Static_assert(RELATIVE(REG2_Disable_zero_compress_cntx7) == RELATIVE(REG2_Unpac
                    RELATIVE(REG5_Tile_x_dim_cntx3) == RELATIVE(REG5_Tile_x_dim_cntx0) + 1 &&
                    RELATIVE(REG5_Dest_cntx3_address) == RELATIVE(REG5_Dest_cntx0_address) + 1,
                "fields per context");
-
-static bool bit(const plan *p, unsigned n) { return p->word >> n & 1; }
 
 static void find(plan *p, wg_finding_code code, uint64_t subject, const char *what)
 {
@@ -153,18 +151,18 @@ static void next_context(plan *p, unsigned context)
 
 static void choose_context(plan *p)
 {
-    p->multi_context = bit(p, 7);
+    p->multi_context = WG_GET(UNPACR, OvrdThreadId, p->word);
     p->adc = p->thread;
-    bool counter = bit(p, 3);
+    bool counter = WG_GET(UNPACR, AutoIncContextID, p->word);
     if (__builtin_expect(!p->multi_context || counter, 0))
         weak(p, p->multi_context ? "UseContextCounter" : "without MultiContextMode");
     if (!p->multi_context)
         return;
-    p->context = counter ? *context_counter(p) : p->word >> 10 & 7;
+    p->context = counter ? *context_counter(p) : WG_GET(UNPACR, CfgContextId, p->word);
     p->context += thread_config(p, p->unpacker ? WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_1
                                                : WG_TCFG_UNPACK_MISC_CFG_CfgContextOffset_0);
     p->context &= 7;
-    p->adc = p->word >> 8 & 3;
+    p->adc = WG_GET(UNPACR, AddrCntContextId, p->word);
     if (p->unpacker && p->context >= 2)
         find(p, WG_F_UNPACK_CONTEXT, p->context, "Unpacker 1 has contexts 0 and 1; the fields of this one were used");
     if (p->adc == 3) {
@@ -493,7 +491,8 @@ static void keep_usual(plan *p)
     wg_unpack_usual *usual = &p->t->backend.unpack.usual[p->unpacker];
     usual->changes = 0;
     if (p->found || p->pending || wg_touch_watched(p->t) || job->compressed || p->row_search || p->tileize ||
-        job->upsample || job->column_shift || job->broadcast || !p->multi_context || bit(p, 3))
+        job->upsample || job->column_shift || job->broadcast || !p->multi_context ||
+        WG_GET(UNPACR, AutoIncContextID, p->word))
         return;
     usual->changes = p->t->regs.config.changes + 1;
     job->serial = ++usual->serial;
@@ -517,7 +516,7 @@ static void keep_usual(plan *p)
         usual->adds_dest = job->to_dst || config(p, WG_CFG_UNP0_ADD_DEST_ADDR_CNTR_add_dest_addr_cntr);
         usual->replaces_dest = !usual->adds_dest;
     }
-    usual->steps = p->word >> 15 & 0xFF;
+    usual->steps = (uint8_t)WG_GET(UNPACR, AddrMode, p->word);
     usual->job = *job;
 }
 
@@ -576,17 +575,18 @@ static void make_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job, bool ag
     p.bank = t->regs.config.bank[wg_config_bank(t, p.thread)];
     p.thread_config = t->regs.config.thread[p.thread];
     p.pending = t->backend.config.instructions != 0;
-    if (bit(&p, 13)) { /* only increments the counter */
+    if (WG_GET(UNPACR, CfgContextCntInc, p.word)) { /* only increments the counter */
         job->what = WG_UNPACK_NOTHING;
         next_context(&p, *context_counter(&p));
         return;
     }
-    if (bit(&p, 1)) { /* only flushes the cache of row starts, of which there is none here */
+    if (WG_GET(UNPACR, SearchCacheFlush,
+               p.word)) { /* only flushes the cache of row starts, of which there is none here */
         job->what = WG_UNPACK_NOTHING;
         return;
     }
     job->what = WG_UNPACK_MOVE;
-    p.row_search = bit(&p, 2);
+    p.row_search = WG_GET(UNPACR, RowSearch, p.word);
     if (p.row_search)
         weak(&p, "RowSearch");
     choose_context(&p);
@@ -597,22 +597,23 @@ static void make_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job, bool ag
     choose_reading(&p);
     check_modes(&p);
     job->src_base = (uint8_t)(thread_config(&p, unpacker ? WG_TCFG_SRCB_SET_Base : WG_TCFG_SRCA_SET_Base) << 4);
-    job->zero = bit(&p, 4);
-    job->flip = bit(&p, 6);
+    job->zero = WG_GET(UNPACR, ZeroWrite2, p.word);
+    job->flip = WG_GET(UNPACR, SetDatValid, p.word);
     job->advance_row = SECTION(&p, REG2_Unpack_Src_Reg_Set_Upd);
-    job->broadcast = bit(&p, 5) && t->arch->unpack.srcb_broadcast && unpacker;
-    if (bit(&p, 5) && !job->broadcast)
+    bool row_mode = WG_OPERAND(BH, UNPACR, srcb_bcast, p.word); /* WH: rareb_en, in the same place */
+    job->broadcast = row_mode && t->arch->unpack.srcb_broadcast && unpacker;
+    if (row_mode && !job->broadcast)
         find(&p, WG_F_UNIMPLEMENTED_INSN, 5, "bit 5: rarefying SrcB (WH), or broadcasting by Unpacker 0 (BH)");
     else if (job->broadcast)
         weak(&p, "broadcasting SrcB's row");
     job->speed = (uint8_t)speed(&p);
     job->lines = lines(&p);
     job->waits = job->count && job->outputs;
-    if (p.multi_context && bit(&p, 3))
+    if (p.multi_context && WG_GET(UNPACR, AutoIncContextID, p.word))
         next_context(&p, p.context);
     if (!again)
         keep_usual(&p);
-    move_counters(p.t, p.unpacker, p.thread, p.adc, p.word >> 15 & 0xFF);
+    move_counters(p.t, p.unpacker, p.thread, p.adc, WG_GET(UNPACR, AddrMode, p.word));
 }
 
 void wg_unpack_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job) { make_plan(t, unpacker, job, false); }

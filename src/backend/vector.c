@@ -186,9 +186,11 @@ static __attribute__((noinline)) bool interlocked(wg_tile *t, const wg_insn *ins
 /* Most instructions behind a multiply-add are one themselves, and name other registers. */
 static inline bool another_mad(const wg_insn *insn, uint32_t lregs)
 {
-    uint32_t w = insn->word;
-    uint32_t named = UINT32_C(1) << (w >> 8 & 15) | UINT32_C(1) << (w >> 12 & 15) | UINT32_C(1) << (w >> 16 & 15);
-    return wg_vector_table[insn->op].run == wg_sfpmad && !(w & 12) && !(named & lregs);
+    uint32_t word = insn->word;
+    uint32_t named = UINT32_C(1) << WG_GET(SFPMAD, lreg_src_c, word) | UINT32_C(1) << WG_GET(SFPMAD, lreg_src_b, word) |
+                     UINT32_C(1) << WG_GET(SFPMAD, lreg_src_a, word);
+    bool indirect = WG_GET(SFPMAD, instr_mod1, word) & 12;
+    return wg_vector_table[insn->op].run == wg_sfpmad && !indirect && !(named & lregs);
 }
 
 static bool vector_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
@@ -206,7 +208,7 @@ static bool vector_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
         if (settles > now)
             return stalled(why, WG_STALL_DST_BLOCK_WRITTEN, 0, WG_AGENT_MATRIX, settles);
     }
-    if (v->only_nop_at == now && v->only_nop_at && insn->word >> 24 != 0x8F)
+    if (v->only_nop_at == now && v->only_nop_at && wg_opcode(insn->word) != WG_OPCODE_SFPNOP)
         return stalled(why, WG_STALL_VECTOR_INTERLOCK, 0xFF, WG_AGENT_VECTOR, now + 1);
     if (v->interlock_at == now && !another_mad(insn, v->interlock_lregs) && interlocked(t, insn, why))
         return false;
@@ -359,7 +361,7 @@ static void vector_accept(wg_tile *t, const wg_insn *insn)
         wg_macro_count(t, now, true);
     op.late = take_off(t, insn, op.thread, info->run ? wg_vector_latency(&op) : 1);
     if (!info->run) {
-        wg_vector_finding(t, &op, WG_F_UNIMPLEMENTED_INSN, insn->word >> 24);
+        wg_vector_finding(t, &op, WG_F_UNIMPLEMENTED_INSN, wg_opcode(insn->word));
         wg_vector_appoint(t);
         return;
     }

@@ -30,19 +30,19 @@ typedef enum wg_vector_subunit { WG_SUB_LOAD, WG_SUB_SIMPLE, WG_SUB_MAD, WG_SUB_
 
 /* What differs between the architectures. */
 typedef struct wg_vector_traits {
-    bool interlock;         /* stalls readers of two-cycle results (BH) */
-    bool sign_modes;        /* SFPMAD and its kin can negate inputs */
-    bool use_vb;            /* SFPAND, SFPOR: VB mode */
-    bool shift_modes;       /* SFPSHFT: arithmetic, and VC as the value */
-    bool cast_modes;        /* SFPCAST: modes 2 and 3 */
-    bool push_modes;        /* SFPPUSHC: modes other than a plain push */
-    bool pop_overwrites;    /* SFPPOPC's other modes overwrite the bottom of a full stack */
-    bool shift_in_stale;    /* SFPSHFT2's lane shift takes in stale lanes instead of zero */
-    bool store_flushes;     /* SFPSTORE of FP32 flushes denormals */
-    bool twos_complement;   /* INT32_SM and INT8_COMP convert from and to two's complement */
-    uint8_t int8_magnitude; /* SFPLOAD of INT8: mask */
-    uint8_t rounding_modes; /* SFPSTOCHRND: mask of the field */
-    uint8_t addr_mod_shift; /* SFPLOAD, SFPSTORE: lowest bit of AddrMod */
+    bool interlock;               /* stalls readers of two-cycle results (BH) */
+    bool sign_modes;              /* SFPMAD and its kin can negate inputs */
+    bool use_vb;                  /* SFPAND, SFPOR: VB mode */
+    bool shift_modes;             /* SFPSHFT: arithmetic, and VC as the value */
+    bool cast_modes;              /* SFPCAST: modes 2 and 3 */
+    bool push_modes;              /* SFPPUSHC: modes other than a plain push */
+    bool pop_overwrites;          /* SFPPOPC's other modes overwrite the bottom of a full stack */
+    bool shift_in_stale;          /* SFPSHFT2's lane shift takes in stale lanes instead of zero */
+    bool store_flushes;           /* SFPSTORE of FP32 flushes denormals */
+    bool twos_complement;         /* INT32_SM and INT8_COMP convert from and to two's complement */
+    uint8_t int8_magnitude;       /* SFPLOAD of INT8: mask */
+    wg_field_place rounding_mode; /* of SFPSTOCHRND */
+    wg_field_place addr_mod;      /* of SFPLOAD, SFPSTORE */
 } wg_vector_traits;
 extern const wg_vector_traits wg_vector_traits_of[2];
 
@@ -73,10 +73,11 @@ typedef struct wg_vector_info {
     wg_vector_fn *run;
     uint8_t subunit; /* wg_vector_subunit */
     uint8_t shape;   /* wg_vector_shape */
+    uint8_t latency; /* of its record; 0: see wg_vector_latency() */
     bool has_vb, has_vc;
     bool backdoor;     /* VD >= 12 writes the word to InstructionTemplate */
     bool hidden_reads; /* reads LRegs that it does not name */
-    bool special;      /* its latency, or what may follow it, depends on its mode: SFPSHFT2, SFPSWAP, SFPCONFIG */
+    bool special;      /* what may follow it is restricted, or depends on its mode: SFPSHFT2, SFPSWAP, SFPCONFIG */
 } wg_vector_info;
 extern const wg_vector_info wg_vector_table[WG_I_COUNT];
 
@@ -84,9 +85,9 @@ static inline const wg_vector_traits *wg_vector_traits_for(const wg_tile *t)
 {
     return &wg_vector_traits_of[t->arch->id];
 }
-static inline uint32_t wg_op_imm12(const wg_vector_op *op) { return op->word >> 12 & 0xFFF; }
-static inline int32_t wg_op_simm12(const wg_vector_op *op) { return (int32_t)(op->word << 8) >> 20; }
-static inline uint32_t wg_op_imm16(const wg_vector_op *op) { return op->word >> 8 & 0xFFFF; }
+static inline uint32_t wg_op_imm12(const wg_vector_op *op) { return WG_GET(SFPIADD, imm12_math, op->word); }
+static inline int32_t wg_op_simm12(const wg_vector_op *op) { return (int32_t)(wg_op_imm12(op) << 20) >> 20; }
+static inline uint32_t wg_op_imm16(const wg_vector_op *op) { return WG_GET(SFPADDI, imm16_math, op->word); }
 static inline uint32_t wg_op_lanes(const wg_tile *t, const wg_vector_op *op)
 {
     return wg_lanes_enabled(&t->regs.lreg) & op->lanes;
@@ -110,14 +111,14 @@ static inline void wg_vector_decode(const wg_tile *t, const wg_insn *insn, wg_ve
     op->insn = (uint16_t)id;
     op->address = 0;
     op->thread = insn->thread < WG_THREADS ? insn->thread : 0;
-    op->vd = (memory ? w >> 20 : w >> 4) & 15;
-    op->mod = (memory ? w >> 16 : w) & 15;
+    op->vd = (uint8_t)(memory ? WG_GET(SFPLOAD, lreg_ind, w) : WG_GET(SFPMAD, lreg_dest, w));
+    op->mod = (uint8_t)(memory ? WG_GET(SFPLOAD, instr_mod0, w) : WG_GET(SFPMAD, instr_mod1, w));
     op->macro = false;
     if (id == WG_I_SFPAND || id == WG_I_SFPOR)
         has_vb = wg_vector_traits_for(t)->use_vb && op->mod & 1;
-    op->va = w >> 16 & 15;
-    op->vb = has_vb ? w >> 12 & 15 : op->vd;
-    op->vc = info->has_vc ? w >> 8 & 15 : op->vd;
+    op->va = (uint8_t)WG_GET(SFPMAD, lreg_src_a, w);
+    op->vb = has_vb ? (uint8_t)WG_GET(SFPMAD, lreg_src_b, w) : op->vd;
+    op->vc = info->has_vc ? (uint8_t)WG_GET(SFPMAD, lreg_src_c, w) : op->vd;
 }
 
 /*
@@ -142,21 +143,23 @@ static inline uint32_t wg_vector_believed_writes(const wg_vector_op *op)
 {
     if (wg_vector_table[op->insn].subunit != WG_SUB_MAD)
         return 0;
-    uint32_t indirect = op->insn == WG_I_SFPLUTFP32 ? op->word >> 16 & 8 : op->mod & 8; /* there, Mod1Mirror's */
+    uint32_t indirect =
+        op->insn == WG_I_SFPLUTFP32 ? WG_OPERAND(BH, SFPLUTFP32, Mod1Mirror, op->word) & 8 : op->mod & 8;
     return indirect ? 0xFF : UINT32_C(1) << op->vd & 0xFF;
 }
 /* Cycles from acceptance to the last result. */
 static inline unsigned wg_vector_latency(const wg_vector_op *op)
 {
     const wg_vector_info *info = &wg_vector_table[op->insn];
-    unsigned to = op->word >> 4 & 15;
-    if (!info->special)
-        return info->subunit == WG_SUB_MAD ? 2 : 1;
+    if (info->latency)
+        return info->latency;
     if (op->insn == WG_I_SFPSHFT2)
         return wg_vector_is_shuffle(op) ? 2 : 1;
-    if (op->insn == WG_I_SFPCONFIG) /* LReg 11…14: 1; other configuration: up to 2, taken as 2 */
+    if (op->insn == WG_I_SFPCONFIG) { /* LReg 11…14: 1; other configuration: up to 2, taken as 2 */
+        unsigned to = WG_GET(SFPCONFIG, config_dest, op->word);
         return to >= 11 && to <= 14 ? 1 : 2;
-    return 2;
+    }
+    return 1; /* SFPLOADMACRO: its load; what it schedules has latencies of its own */
 }
 
 /* BH: does the logic keep readers away from results that are not there yet? */

@@ -24,12 +24,12 @@ static uint32_t combine(unsigned mod, uint32_t old, uint32_t value)
 static void write_lane_config(wg_tile *t, const wg_vector_op *op, unsigned column, uint32_t value)
 {
     wg_lreg *r = &t->regs.lreg;
-    uint32_t old = wg_lane_config_word(r, column), word = combine(op->mod, old, value);
+    uint32_t old = wg_lane_config_word(r, column), new = combine(op->mod, old, value);
     if (op->mod & IS_VALUE)
-        word |= old & ~0xFFFFu; /* out of the immediate's reach: kept, also by AND */
+        new |= old & ~0xFFFFu; /* out of the immediate's reach: kept, also by AND */
     for (unsigned bit = 0; bit < WG_LANE_CONFIG_BITS; bit++)
-        r->lane_config[bit] = (uint8_t)((r->lane_config[bit] & ~(1u << column)) | (word >> bit & 1) << column);
-    if ((old ^ word) >> WG_LANE_DISABLE_BACKDOOR_LOAD & 1)
+        r->lane_config[bit] = (uint8_t)((r->lane_config[bit] & ~(1u << column)) | (new >> bit & 1) << column);
+    if ((old ^ new) >> WG_LANE_DISABLE_BACKDOOR_LOAD & 1)
         t->backend.vector.backdoor_at = op->now + 1;
 }
 
@@ -52,7 +52,7 @@ void wg_sfpconfig(wg_tile *t, const wg_vector_op *op)
     wg_lreg *r = &t->regs.lreg;
     uint32_t imm16 = wg_op_imm16(op);
     uint8_t columns = wg_vector_config_columns(r) & (uint8_t)op->lanes;
-    unsigned to = op->word >> 4 & 15;
+    unsigned to = WG_GET(SFPCONFIG, config_dest, op->word);
     if (op->mod & IS_LANE_MASK)
         for (unsigned c = 0; c < WG_LANE_COLUMNS; c++)
             if (!(imm16 >> (c * 2) & 1))

@@ -54,14 +54,16 @@ static uint32_t flip(const wg_tile *t, unsigned mod, unsigned which)
 
 void wg_mad_early(wg_tile *t, uint32_t word, uint32_t lanes)
 {
-    unsigned va = word >> 16 & 15, vc = word >> 8 & 15, vd = word >> 4 & 7;
+    unsigned va = WG_GET(SFPMAD, lreg_src_a, word), vb = WG_GET(SFPMAD, lreg_src_b, word);
+    unsigned vc = WG_GET(SFPMAD, lreg_src_c, word), vd = WG_GET(SFPMAD, lreg_dest, word) & 7;
+    unsigned mod = WG_GET(SFPMAD, instr_mod1, word);
     wg_lreg *r = &t->regs.lreg;
     wg_vector_early *e = &t->backend.vector.early;
-    const uint32_t *a = r->l[va], *b = r->l[word >> 12 & 15], *c = r->l[vc];
+    const uint32_t *a = r->l[va], *b = r->l[vb], *c = r->l[vc];
     uint32_t *d = r->l[vd], flip_b = 0, flip_c = 0;
-    if (word & 3) {
-        flip_b = flip(t, word & 3, NEGATE_VB);
-        flip_c = flip(t, word & 3, NEGATE_VC);
+    if (mod & 3) {
+        flip_b = flip(t, mod, NEGATE_VB);
+        flip_c = flip(t, mod, NEGATE_VC);
     }
     e->next = t->sched.now + 1;
     e->lanes = lanes;

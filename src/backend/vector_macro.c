@@ -75,7 +75,7 @@ static bool template_of(const wg_tile *t, const wg_load_macro *config, unsigned 
 static void override(wg_macro_entry *e, unsigned unit, uint8_t sequence, unsigned vd, const wg_vector_op *load,
                      const wg_load_macro *config)
 {
-    unsigned macro = load->word >> 22 & 3;
+    unsigned macro = WG_GET(SFPLOADMACRO, Macro, load->word);
     if (unit == UNIT_STORE) {
         if (sequence & 0x40)
             e->vd = 16;
@@ -96,7 +96,7 @@ static void schedule(wg_tile *t, const wg_vector_op *load, unsigned vd, uint16_t
 {
     wg_vector *v = &t->backend.vector;
     const wg_load_macro *config = &t->regs.lreg.macro[__builtin_ctz(columns)];
-    uint32_t sequences = config->sequence[load->word >> 22 & 3];
+    uint32_t sequences = config->sequence[WG_GET(SFPLOADMACRO, Macro, load->word)];
     for (unsigned unit = 0; unit < WG_MACRO_UNITS; unit++) {
         uint8_t sequence = (uint8_t)(sequences >> (unit * 8));
         unsigned delay = sequence >> 3 & 7;
@@ -155,10 +155,10 @@ void wg_sfploadmacro(wg_tile *t, const wg_vector_op *op)
 {
     const wg_load_macro *config = t->regs.lreg.macro;
     wg_vector_op load = *op;
-    load.vd = (uint8_t)((op->word & 1) << 2 | (op->word >> 20 & 3));
+    load.vd = (uint8_t)(WG_GET(SFPLOADMACRO, VDHigh, op->word) << 2 | WG_GET(SFPLOADMACRO, VDLow, op->word));
     wg_sfpload(t, &load);
     uint16_t address = t->backend.vector.load.address;
-    unsigned left = 0xFF, macro = op->word >> 22 & 3, stores = 0;
+    unsigned left = 0xFF, macro = WG_GET(SFPLOADMACRO, Macro, op->word), stores = 0;
     while (left) {
         unsigned first = (unsigned)__builtin_ctz(left);
         uint8_t columns = 0;
@@ -244,15 +244,15 @@ void wg_macro_run(wg_tile *t)
             if (!(slot->present >> i & 1))
                 continue;
             const wg_macro_entry *e = any = &slot->entry[i];
-            unsigned opcode = e->word >> 24;
+            unsigned opcode = wg_opcode(e->word);
             ran |= 1u << unit;
-            if (opcode == 0x8F) {
+            if (opcode == WG_OPCODE_SFPNOP) {
                 mad_is_nop |= unit == UNIT_MAD;
                 continue;
             }
             busy |= 1u << unit;
             bonus |= (unsigned)(e->vd == 16) << unit;
-            swap |= opcode == 0x92;
+            swap |= opcode == WG_OPCODE_SFPSWAP;
         }
     }
     if (!ran)

@@ -99,8 +99,7 @@ uint16_t wg_vector_dst_address(wg_tile *t, const wg_vector_op *op, unsigned imm1
 /* ApplyPartialAddrMod: SrcA, SrcB and Dst counters, not the fidelity phase. */
 void wg_vector_step_counters(wg_tile *t, const wg_vector_op *op)
 {
-    const wg_vector_traits *traits = wg_vector_traits_for(t);
-    unsigned addr_mod = (op->word >> traits->addr_mod_shift) & (0xFFFFu >> traits->addr_mod_shift);
+    unsigned addr_mod = wg_field_at(wg_vector_traits_for(t)->addr_mod, op->word);
     wg_rwc_apply(&t->regs.rwc.thread[op->thread], t->arch->id, t->regs.config.thread[op->thread], addr_mod, false);
 }
 
@@ -235,7 +234,7 @@ void wg_sfpload(wg_tile *t, const wg_vector_op *op)
     wg_lreg *r = &t->regs.lreg;
     unsigned format = wg_vector_format(t, op, op->mod);
     wg_vector_load_step *load = &t->backend.vector.load;
-    uint16_t address = wg_vector_dst_address(t, op, op->word & 0x3FF, format);
+    uint16_t address = wg_vector_dst_address(t, op, WG_GET(SFPLOAD, dest_reg_addr, op->word), format);
     uint32_t lanes = (format == WG_LANES_INT32_ALL ? op->lanes : wg_op_lanes(t, op)) &
                      ~wg_lane_config_lanes(r, WG_LANE_BLOCK_SFPU_RD_FROM_DEST);
     wg_vector_step_counters(t, op);
@@ -266,7 +265,8 @@ void wg_sfpstore(wg_tile *t, const wg_vector_op *op)
     wg_lreg *r = &t->regs.lreg;
     unsigned format = wg_vector_format(t, op, op->mod);
     /* Decided here: a scheduled store leaves the stack pointer alone; its address is the load's. */
-    uint16_t address = op->macro ? op->address : wg_vector_dst_address(t, op, op->word & 0x3FF, format);
+    uint16_t address =
+        op->macro ? op->address : wg_vector_dst_address(t, op, WG_GET(SFPLOAD, dest_reg_addr, op->word), format);
     uint32_t lanes = (format == WG_LANES_INT32_ALL ? op->lanes : wg_op_lanes(t, op)) &
                      ~wg_lane_config_lanes(r, WG_LANE_BLOCK_DEST_WR_FROM_SFPU);
     if (lanes) {
@@ -292,7 +292,7 @@ void wg_sfpstore(wg_tile *t, const wg_vector_op *op)
 void wg_sfploadi(wg_tile *t, const wg_vector_op *op)
 {
     const uint32_t *old = t->regs.lreg.l[op->vd];
-    uint32_t imm = op->word & 0xFFFF, keep = 0, value, out[WG_LANES];
+    uint32_t imm = WG_GET(SFPLOADI, imm16, op->word), keep = 0, value, out[WG_LANES];
     switch (op->mod) {
     case 0: value = imm << 16; break;
     case 1: value = imm >> 15 << 31 | ((imm & 0x7FFF) + (112u << 10)) << 13; break;

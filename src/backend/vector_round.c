@@ -53,8 +53,8 @@ void wg_sfpstochrnd(wg_tile *t, const wg_vector_op *op)
     static const uint16_t limit[8] = {[2] = 255, [3] = 127, [6] = 65535, [7] = 32767};
     wg_lreg *r = &t->regs.lreg;
     uint32_t lanes = wg_op_lanes(t, op), out[WG_LANES] = {0};
-    unsigned mode = op->mod & 7, rounding = op->word >> 21 & wg_vector_traits_for(t)->rounding_modes;
-    unsigned imm5 = op->word >> 16 & 31;
+    unsigned mode = op->mod & 7, rounding = wg_field_at(wg_vector_traits_for(t)->rounding_mode, op->word);
+    unsigned imm5 = WG_GET(SFP_STOCH_RND, imm8_math, op->word);
     for (unsigned lane = 0; lane < WG_LANES; lane++) {
         if (!(lanes >> lane & 1))
             continue;

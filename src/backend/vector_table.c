@@ -17,17 +17,18 @@ const wg_vector_traits wg_vector_traits_of[2] = {
                     .push_modes = true,
                     .store_flushes = true,
                     .int8_magnitude = 0xFF,
-                    .rounding_modes = 3,
-                    .addr_mod_shift = 13},
+                    .rounding_mode = WG_FIELD_PLACE(BH, SFP_STOCH_RND, rnd_mode),
+                    .addr_mod = WG_FIELD_PLACE(BH, SFPLOAD, sfpu_addr_mode)},
     [WG_ARCH_WH] = {.pop_overwrites = true,
                     .shift_in_stale = true,
                     .twos_complement = true,
                     .int8_magnitude = 0x7F,
-                    .rounding_modes = 1,
-                    .addr_mod_shift = 14},
+                    .rounding_mode = WG_FIELD_PLACE(WH, SFP_STOCH_RND, rnd_mode),
+                    .addr_mod = WG_FIELD_PLACE(WH, SFPLOAD, sfpu_addr_mode)},
 };
 
-#define ROW(name, fn, sub, ...) [WG_I_##name] = {.run = wg_##fn, .subunit = WG_SUB_##sub, __VA_ARGS__}
+#define ROW(name, fn, sub, ...) \
+    [WG_I_##name] = {.run = wg_##fn, .subunit = WG_SUB_##sub, .latency = WG_LATENCY_##name, __VA_ARGS__}
 #define REGS .shape = WG_SHAPE_REGS, .backdoor = true
 #define MEMORY .shape = WG_SHAPE_MEMORY, .backdoor = true
 #define VB .has_vb = true
@@ -145,7 +146,7 @@ uint32_t wg_vector_reads(const wg_tile *t, const wg_vector_op *op)
     case WG_I_SFPSWAP: return op->mod ? c | d : 0; /* in its first cycle */
     case WG_I_SFPTRANSP: return ALL_LREGS;
     case WG_I_SFPCONFIG: {
-        unsigned to = op->word >> 4 & 15;
+        unsigned to = WG_GET(SFPCONFIG, config_dest, op->word);
         return to == 9 || to == 10 || (immediate && to >= 4) ? 0 : bit(0);
     }
     case WG_I_SFPSTORE: return d;
@@ -172,7 +173,8 @@ uint32_t wg_vector_believed_reads(const wg_tile *t, const wg_vector_op *op)
             return bit(op->vd) | (op->mod == 5 ? bit(op->vc) : 0);
         return wg_vector_reads(t, op);
     case WG_I_SFP_STOCH_RND: return bit(op->vb) | bit(op->vc);
-    case WG_I_SFPLUTFP32: return op->word >> 16 & INDIRECT_VD ? ALL_LREGS : ALL_LREGS & ~bit(7);
+    case WG_I_SFPLUTFP32:
+        return WG_OPERAND(BH, SFPLUTFP32, Mod1Mirror, op->word) & INDIRECT_VD ? ALL_LREGS : ALL_LREGS & ~bit(7);
     default: return wg_vector_reads(t, op);
     }
 }

@@ -24,8 +24,6 @@ enum { QUEUE_COUNT = 4, QUEUE_ENTRIES = 8, QUEUE_HEADER = 32, QUEUE_ENTRY = 32 }
 /* WH: a fixed place of the older telemetry, and the mailbox that messages with more than two arguments use. */
 enum { LEGACY_TELEMETRY = 0x78D60, LEGACY_WORDS = 50, MAILBOX = 0x783C4 };
 #define CSM_BASE UINT32_C(0x10000000)
-/* Hosts add the CSM's base twice to the address of the older telemetry; the crossbar shows the CSM there as well. */
-#define CSM_ALIAS UINT32_C(0x20000000)
 #define APB_BASE UINT32_C(0x80000000)
 
 static void put(uint8_t *csm, uint32_t offset, uint32_t value) { memcpy(csm + offset, &value, 4); }
@@ -42,47 +40,47 @@ enum { TAG_HEARTBEAT = 32, TAG_AICLK = 14, TAG_TENSIX = 34 };
 
 typedef struct telemetry {
     uint16_t tag;
-    uint32_t bh, wh; /* NO_ENTRY: not on this architecture */
+    uint32_t value[2]; /* by wg_arch_id; NO_ENTRY: not on this architecture */
 } telemetry;
 #define NO_ENTRY UINT32_C(0xFFFFFFFE)
 
 /* Values of an idle, healthy card (p150, n150). Temperatures are s16.16 degrees, clocks MHz, voltages mV. */
 static const telemetry entries[] = {
-    {1, 0x400, 0x180},           /* board id, high: the product */
-    {2, 1, 1},                   /* board id, low */
-    {3, 1, 1},                   /* ASIC id */
-    {4, 0, 0},                   /* harvesting state */
-    {5, 100, 100},               /* update interval, ms */
-    {6, 750, 795},               /* core voltage */
-    {7, 15, 15},                 /* core power, W */
-    {8, 19, 19},                 /* core current, A */
-    {9, 0x03E80320, 0x03E80320}, /* voltage limits */
-    {10, 83, 83},                /* shutdown temperature */
-    {11, 40 << 16, 40 << 16},    /* ASIC temperature */
-    {13, 35 << 16, 35 << 16},    /* board temperature */
-    {TAG_AICLK, 1350, 1000},
-    {15, 960, 900},               /* AXI clock */
-    {16, 800, 540},               /* ARC clock */
-    {21, 0, 0},                   /* Ethernet: no link is up */
-    {22, 0x5555, 0x555},          /* GDDR: every channel trained */
-    {23, 16000, 12000},           /* GDDR, MT/s */
-    {24, 0x00010600, 0x0006F000}, /* Ethernet firmware */
-    {28, 0x12050000, 0x12050000}, /* firmware bundle 18.5 */
-    {31, 0xFFFFFFFF, 0xFFFFFFFF}, /* no fan */
-    {TAG_HEARTBEAT, 1, 1},
-    {TAG_TENSIX, 0x3FFF, NO_ENTRY}, /* enabled Tensix columns */
-    {35, 0x0FFF, NO_ENTRY},         /* enabled Ethernet tiles */
-    {36, 0xFF, NO_ENTRY},           /* enabled GDDR channels */
-    {37, 0xF, NO_ENTRY},            /* enabled L2CPU tiles */
-    {38, 1, NO_ENTRY},              /* PCIe 0 is the end point, PCIe 1 unused */
-    {40, 1, NO_ENTRY},              /* coordinates are translated */
-    {52, 0, 0},                     /* ASIC location */
-    {55, 160, 160},                 /* core current limit */
-    {56, 75, 75},                   /* throttling temperature */
-    {61, 0, NO_ENTRY},              /* ASIC id, high */
-    {62, 1, NO_ENTRY},              /* ASIC id, low */
-    {63, 1350, 1000},               /* AI clock limit */
-    {64, 85, 85},                   /* core power limit */
+    {1, {0x400, 0x180}},           /* board id, high: the product */
+    {2, {1, 1}},                   /* board id, low */
+    {3, {1, 1}},                   /* ASIC id */
+    {4, {0, 0}},                   /* harvesting state */
+    {5, {100, 100}},               /* update interval, ms */
+    {6, {750, 795}},               /* core voltage */
+    {7, {15, 15}},                 /* core power, W */
+    {8, {19, 19}},                 /* core current, A */
+    {9, {0x03E80320, 0x03E80320}}, /* voltage limits */
+    {10, {83, 83}},                /* shutdown temperature */
+    {11, {40 << 16, 40 << 16}},    /* ASIC temperature */
+    {13, {35 << 16, 35 << 16}},    /* board temperature */
+    {TAG_AICLK, {1350, 1000}},
+    {15, {960, 900}},               /* AXI clock */
+    {16, {800, 540}},               /* ARC clock */
+    {21, {0, 0}},                   /* Ethernet: no link is up */
+    {22, {0x5555, 0x555}},          /* GDDR: every channel trained */
+    {23, {16000, 12000}},           /* GDDR, MT/s */
+    {24, {0x00010600, 0x0006F000}}, /* Ethernet firmware */
+    {28, {0x12050000, 0x12050000}}, /* firmware bundle 18.5 */
+    {31, {0xFFFFFFFF, 0xFFFFFFFF}}, /* no fan */
+    {TAG_HEARTBEAT, {1, 1}},
+    {TAG_TENSIX, {0x3FFF, NO_ENTRY}}, /* enabled Tensix columns */
+    {35, {0x0FFF, NO_ENTRY}},         /* enabled Ethernet tiles */
+    {36, {0xFF, NO_ENTRY}},           /* enabled GDDR channels */
+    {37, {0xF, NO_ENTRY}},            /* enabled L2CPU tiles */
+    {38, {1, NO_ENTRY}},              /* PCIe 0 is the end point, PCIe 1 unused */
+    {40, {1, NO_ENTRY}},              /* coordinates are translated */
+    {52, {0, 0}},                     /* ASIC location */
+    {55, {160, 160}},                 /* core current limit */
+    {56, {75, 75}},                   /* throttling temperature */
+    {61, {0, NO_ENTRY}},              /* ASIC id, high */
+    {62, {1, NO_ENTRY}},              /* ASIC id, low */
+    {63, {1350, 1000}},               /* AI clock limit */
+    {64, {85, 85}},                   /* core power limit */
 };
 
 /* The index of a tag's value among those that exist on this architecture. */
@@ -90,7 +88,7 @@ static uint32_t telemetry_word(const wg_card *card, uint16_t tag)
 {
     uint32_t index = 0;
     for (unsigned i = 0; i < sizeof entries / sizeof *entries; i++) {
-        uint32_t value = card->chip->arch == WG_ARCH_BH ? entries[i].bh : entries[i].wh;
+        uint32_t value = entries[i].value[card->chip->arch];
         if (value == NO_ENTRY)
             continue;
         if (entries[i].tag == tag)
@@ -105,7 +103,7 @@ static void fill_telemetry(wg_card *card)
     uint8_t *csm = card->arc.csm;
     uint32_t count = 0;
     for (unsigned i = 0; i < sizeof entries / sizeof *entries; i++) {
-        uint32_t value = card->chip->arch == WG_ARCH_BH ? entries[i].bh : entries[i].wh;
+        uint32_t value = entries[i].value[card->chip->arch];
         if (value == NO_ENTRY)
             continue;
         if (entries[i].tag == TAG_TENSIX)
@@ -161,13 +159,13 @@ void wg_arc_init(wg_card *card)
     wg_arc *a = &card->arc;
     a->aiclk = card->chip->aiclk_busy;
     fill_telemetry(card);
-    if (card->chip->arch == WG_ARCH_WH) {
+    if (card->chip->arc.legacy_telemetry)
         fill_legacy(card);
-        a->scratch[0] = 0xC0DE0001; /* post code: initialised */
-        a->scratch[5] = 1;          /* message status: initialised, nothing asked yet */
+    a->scratch[0] = 0xC0DE0001; /* post code: initialised */
+    if (!card->chip->arc.queues) {
+        a->scratch[5] = 1; /* message status: initialised, nothing asked yet */
         return;
     }
-    a->scratch[0] = 0xC0DE0001;
     a->scratch_ram[2] = 0x5; /* boot status: started, ready for messages */
     a->scratch_ram[11] = CSM_BASE + QUEUE_CONTROL;
     a->scratch_ram[12] = CSM_BASE + TELEMETRY_DATA;
@@ -184,7 +182,7 @@ static void set_clock(wg_card *card, uint32_t mhz)
     put(card->arc.csm, telemetry_word(card, TAG_AICLK), mhz);
 }
 
-/* WH: region, target and size of an outbound mapping stand in the mailbox. */
+/* Region, target and size of an outbound mapping stand in the mailbox. */
 static void map_region(wg_card *card)
 {
     const uint8_t *csm = card->arc.csm;
@@ -196,20 +194,25 @@ static void map_region(wg_card *card)
 /* Answers a message; false if this firmware does not know it. */
 static bool answer(wg_card *card, uint8_t code, uint32_t results[2])
 {
-    bool wh = card->chip->arch == WG_ARCH_WH;
+    const wg_chip_arc *arc = &card->chip->arc;
     results[0] = results[1] = 0;
     switch (code) {
-    case 0x2C: /* where the older telemetry is */ results[0] = CSM_BASE + LEGACY_TELEMETRY; return wh;
+    case 0x2C: /* where the older telemetry is */
+        results[0] = CSM_BASE + LEGACY_TELEMETRY;
+        return arc->legacy_telemetry;
     case 0x34: results[0] = card->arc.aiclk; return true;
     case 0x52: /* go busy */ set_clock(card, card->chip->aiclk_busy); return true;
     case 0x53: /* go idle, for a short or a long time */
     case 0x54: set_clock(card, card->chip->aiclk_idle); return true;
-    case 0x57: results[0] = wh ? wg_chip_harvest_bits(card->chip, card->desc.grid.harvested) : 0; return true;
+    case 0x57:
+        if (arc->tells_harvesting)
+            results[0] = wg_chip_harvest_bits(card->chip, card->desc.grid.harvested);
+        return true;
     case 0x58: /* is DRAM trained? */ results[0] = 1; return true;
     case 0x97: /* outbound mapping */
-        if (wh)
+        if (arc->maps_outbound)
             map_region(card);
-        return wh;
+        return arc->maps_outbound;
     case 0x90: /* test: the argument plus one comes back */
     case 0x11: /* nothing */
     case 0x21:
@@ -229,7 +232,7 @@ static bool answer(wg_card *card, uint8_t code, uint32_t results[2])
     }
 }
 
-/* WH: one message, in the scratch registers. */
+/* One message, in the scratch registers. */
 static void scratch_message(wg_card *card)
 {
     wg_arc *a = &card->arc;
@@ -244,7 +247,7 @@ static void scratch_message(wg_card *card)
     a->scratch[5] = code; /* done, exit code 0 */
 }
 
-/* BH: everything that waits in one queue. Pointers count modulo twice the number of entries. */
+/* Everything that waits in one queue. Pointers count modulo twice the number of entries. */
 static void drain_queue(wg_card *card, uint32_t queue)
 {
     uint8_t *csm = card->arc.csm;
@@ -268,7 +271,7 @@ static void drain_queue(wg_card *card, uint32_t queue)
 
 static void interrupt(wg_card *card)
 {
-    if (card->chip->arch == WG_ARCH_WH) {
+    if (!card->chip->arc.queues) {
         scratch_message(card);
         return;
     }
@@ -289,9 +292,9 @@ static uint32_t reset_unit_read(wg_card *card, uint32_t offset)
     unsigned i = 0;
     if (offset == REFCLK_LOW || offset == REFCLK_HIGH)
         return (uint32_t)(reference_clock(card) >> (offset == REFCLK_HIGH ? 32 : 0));
-    if (offset == L2CPU_RESET && card->chip->arch == WG_ARCH_BH)
+    if (offset == L2CPU_RESET && card->chip->arc.resets_l2cpus)
         return a->l2cpu_reset;
-    if (offset >= 0x400 && offset < 0x400 + 4 * WG_ARC_SCRATCH_RAM && card->chip->arch == WG_ARCH_BH)
+    if (offset >= 0x400 && offset < 0x400 + 4 * WG_ARC_SCRATCH_RAM && card->chip->arc.scratch_ram)
         return a->scratch_ram[(offset - 0x400) / 4];
     switch (wg_tile_reg_at(card->chip->arch, WG_REGS_ARC_RESET, offset, &i)) {
     case WG_REG_ARC_RESET_scratch: return a->scratch[i % WG_ARC_SCRATCH];
@@ -307,14 +310,14 @@ static void reset_unit_write(wg_card *card, uint32_t offset, uint32_t value)
 {
     wg_arc *a = &card->arc;
     unsigned i = 0;
-    if (offset == L2CPU_RESET && card->chip->arch == WG_ARCH_BH) {
+    if (offset == L2CPU_RESET && card->chip->arc.resets_l2cpus) {
         if (value & ~a->l2cpu_reset & 0xF0)
             wg_card_find(card, WG_F_L2CPU_CORE, card->chip->arc_x, card->chip->arc_y, APB_BASE + RESET_UNIT + offset,
                          value, "L2CPU_RESET = 0x%x", value);
         a->l2cpu_reset = value & 0xFF;
         return;
     }
-    if (offset >= 0x400 && offset < 0x400 + 4 * WG_ARC_SCRATCH_RAM && card->chip->arch == WG_ARCH_BH) {
+    if (offset >= 0x400 && offset < 0x400 + 4 * WG_ARC_SCRATCH_RAM && card->chip->arc.scratch_ram) {
         a->scratch_ram[(offset - 0x400) / 4] = value;
         return;
     }
@@ -349,7 +352,7 @@ void wg_arc_apb_write(wg_card *card, uint32_t offset, uint32_t value)
         wg_model_niu(self(card), 0, offset - NIU0, value, true);
     else if (offset >= NIU1 && offset < NIU1 + 0x1000)
         wg_model_niu(self(card), 1, offset - NIU1, value, true);
-    else if (card->chip->arch == WG_ARCH_BH && offset >= MSI_FIFO && offset < MSI_FIFO + 0x1000)
+    else if (card->chip->arc.queues && offset >= MSI_FIFO && offset < MSI_FIFO + 0x1000)
         interrupt(card);
     else
         wg_model_unknown(self(card), APB_BASE + offset, value, true);
@@ -378,7 +381,7 @@ bool wg_arc_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, b
         wg_model_words(m, address, data, bytes, write, wg_model_niu_word);
         return true;
     }
-    if (chip->arch == WG_ARCH_WH && address >> 35 == 0) { /* routed to DRAM D0 */
+    if (chip->arc.routes_to_dram && address >> 35 == 0) {
         wg_status status = write ? wg_grid_write(m->card->grid, 0, 0, address, data, bytes)
                                  : wg_grid_read(m->card->grid, 0, 0, address, data, bytes);
         return status == WG_OK;
@@ -386,8 +389,8 @@ bool wg_arc_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, b
     uint64_t at = address - chip->arc_xbar;
     if (at >= CSM_BASE && at - CSM_BASE < WG_ARC_CSM)
         return csm_access(m->card, (uint32_t)(at - CSM_BASE), data, bytes, write);
-    if (chip->arch == WG_ARCH_WH && at >= CSM_ALIAS && at - CSM_ALIAS < WG_ARC_CSM)
-        return csm_access(m->card, (uint32_t)(at - CSM_ALIAS), data, bytes, write);
+    if (chip->arc.csm_alias && at >= chip->arc.csm_alias && at - chip->arc.csm_alias < WG_ARC_CSM)
+        return csm_access(m->card, (uint32_t)(at - chip->arc.csm_alias), data, bytes, write);
     if (at >= APB_BASE && at - APB_BASE < 0x100000) {
         wg_model_words(m, at, data, bytes, write, apb_word);
         return true;

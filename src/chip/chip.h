@@ -15,6 +15,37 @@ typedef struct wg_chip_windows {
     uint8_t bits;          /* size: 1 << bits */
 } wg_chip_windows;
 
+/* What ARC's firmware and its crossbar offer. */
+typedef struct wg_chip_arc {
+    bool queues;           /* messages come through queues in the CSM; else through scratch registers, one at a time */
+    bool legacy_telemetry; /* the older array of telemetry is there, too */
+    bool tells_harvesting; /* a message tells what is fused off */
+    bool maps_outbound;    /* a message sets a region of the iATU */
+    bool scratch_ram;      /* the reset unit has more scratch registers, which point into the CSM */
+    bool resets_l2cpus;    /* the reset unit has L2CPU_RESET */
+    bool routes_to_dram;   /* the low 32 GiB of the tile's addresses lead to DRAM D0 */
+    uint32_t csm_alias;    /* the crossbar shows the CSM here once more; 0: it does not */
+} wg_chip_arc;
+
+/* Ethernet tiles. */
+typedef struct wg_chip_eth {
+    uint32_t l1_bytes, reset_bits;
+    uint32_t heartbeat; /* the word of L1 that firmware counts in */
+    struct {
+        uint32_t at, value;
+    } boot[4];         /* what firmware leaves in L1; ended by at == 0 */
+    bool core_scratch; /* scratch registers, a counter and the core's reset vector behind those of the queues */
+} wg_chip_eth;
+
+/* NIUs of tiles that are registers only. */
+typedef struct wg_chip_niu {
+    uint16_t x_table, y_table; /* translation tables: offsets of their words */
+    uint8_t table_words, bits; /* words of each; bits of an entry */
+    uint16_t raw_columns;      /* offset of what is not translated, columns and rows; 0: not there */
+    bool second_page;          /* NoC 1's registers are at 0xFFB30000; else both NoCs have their own view */
+    bool dram_groups;          /* three DRAM tiles are a group: its number is in their ids, and each shows all NIUs */
+} wg_chip_niu;
+
 typedef struct wg_chip {
     wg_arch_id arch;
     uint32_t pci_id; /* device << 16 | vendor */
@@ -34,10 +65,14 @@ typedef struct wg_chip {
     uint32_t niu_bar[2], niu_bytes; /* registers of the PCI Express tile's NIUs in BAR 0 */
     uint32_t csm_bar, apb_bar;      /* ARC in BAR 0; 0: not there */
     uint32_t iatu;                  /* in BAR 2 */
+    bool wide_regions;              /* of the iATU: they may be larger than 4 GiB */
     uint64_t niu_base;              /* NIU registers of PCI Express, ARC, L2CPU tiles: from here to the end */
     uint64_t arc_xbar;              /* where a tile's address space shows ARC's crossbar */
     uint8_t arc_x, arc_y, pcie_x, pcie_y; /* NoC 0; the PCI Express tile that leads to the host */
     uint32_t aiclk_busy, aiclk_idle;      /* MHz */
+    wg_chip_arc arc;
+    wg_chip_eth eth;
+    wg_chip_niu niu;
 } wg_chip;
 
 extern const wg_chip wg_chips[2]; /* by wg_arch_id */

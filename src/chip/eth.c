@@ -21,28 +21,17 @@
 #define OVERLAY_BASE UINT64_C(0xFFB40000)
 #define REG_BASE UINT64_C(0xFFB90000)
 enum { SOFT_RESET = 0x1B0, WDT = 0x1E0, WALL_CLOCK = 0x1F0 };
-enum { BH_HEARTBEAT = 0x7CC70, WH_HEARTBEAT = 0x1C };
-
-static uint32_t l1_bytes(const wg_card *card) { return card->chip->arch == WG_ARCH_BH ? 512 * 1024 : 256 * 1024; }
-static uint32_t reset_bits(const wg_card *card) { return card->chip->arch == WG_ARCH_BH ? 0x1800 : 0x800; }
 
 static void put(wg_eth *e, uint32_t at, uint32_t value) { memcpy(e->l1 + at, &value, 4); }
 
 void wg_eth_init(wg_card *card, unsigned index)
 {
     wg_eth *e = &card->eth[index % WG_ETH_TILES];
-    e->debug[SOFT_RESET / 4] = reset_bits(card);
+    const wg_chip_eth *tile = &card->chip->eth;
+    e->debug[SOFT_RESET / 4] = tile->reset_bits;
     e->debug[WDT / 4] = UINT32_MAX;
-    if (card->chip->arch == WG_ARCH_BH) {
-        put(e, 0x7CC00, 0xC0DEA000); /* post code: initialisation passed */
-        put(e, 0x7CC04, 2);          /* port down */
-        put(e, 0x7CC08, 9);          /* training ended: no link came up */
-        put(e, 0x7CFBC, 0x00010600); /* firmware 1.6.0: patch, minor, major */
-    } else {
-        put(e, 0x210, 0x0006F000); /* firmware 6.15.0 */
-        put(e, 0x1104, 3);         /* training status: not connected */
-        put(e, 0x1440, 11);        /* link error status: port unused */
-    }
+    for (unsigned i = 0; i < sizeof tile->boot / sizeof *tile->boot && tile->boot[i].at; i++)
+        put(e, tile->boot[i].at, tile->boot[i].value);
     for (unsigned i = 0; i < WG_REG_COUNT; i++) {
         const wg_tile_reg *r = &wg_tile_regs[card->chip->arch][i];
         const wg_region_range *ranges = wg_region_ranges[card->chip->arch];
@@ -74,7 +63,7 @@ static uint32_t debug_word(wg_model *m, uint64_t address, uint32_t value, bool w
     uint32_t *reg = &e->debug[offset / 4 % WG_ETH_DEBUG_WORDS];
     if (!write)
         return *reg;
-    if (offset == SOFT_RESET && *reg & ~value & reset_bits(card))
+    if (offset == SOFT_RESET && *reg & ~value & card->chip->eth.reset_bits)
         wg_card_find(card, WG_F_ETH_CORE, m->x, m->y, address, value, "SOFT_RESET_0 = 0x%x", value);
     else if (offset != SOFT_RESET)
         wg_model_unknown(m, address, value, true); /* stored; no core is there to be watched or counted */
@@ -127,9 +116,8 @@ static uint32_t queue_word(wg_model *m, uint64_t address, uint32_t value, bool w
 {
     wg_eth *e = &m->card->eth[m->index % WG_ETH_TILES];
     wg_reg_id id = WG_REG_COUNT;
-    bool wh = m->card->chip->arch == WG_ARCH_WH;
-    /* WH: four scratch registers, a counter that adds what is written, the core's reset vector. */
-    bool spare = wh && address >= REG_BASE + 0x4080 && address <= REG_BASE + 0x409C;
+    /* Four scratch registers, a counter that adds what is written, the core's reset vector. */
+    bool spare = m->card->chip->eth.core_scratch && address >= REG_BASE + 0x4080 && address <= REG_BASE + 0x409C;
     if (!spare && !known_register(m->card, address, &id)) {
         wg_model_unknown(m, address, value, write);
         return 0;
@@ -141,7 +129,7 @@ static uint32_t queue_word(wg_model *m, uint64_t address, uint32_t value, bool w
         wg_card_find(m->card, WG_F_ETH_LINK, m->x, m->y, address, value, "command 0x%x", value);
         return 0; /* accepted, and gone */
     }
-    *reg = wh && address == REG_BASE + 0x4080 ? *reg + value : value;
+    *reg = spare && address == REG_BASE + 0x4080 ? *reg + value : value;
     return 0;
 }
 
@@ -156,9 +144,9 @@ bool wg_eth_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, b
 {
     wg_card *card = m->card;
     wg_eth *e = &card->eth[m->index % WG_ETH_TILES];
-    if (address < l1_bytes(card)) {
-        bool ok = wg_model_memory(e->l1, l1_bytes(card), address, data, bytes, write);
-        uint32_t beat = card->chip->arch == WG_ARCH_BH ? BH_HEARTBEAT : WH_HEARTBEAT, count;
+    if (address < card->chip->eth.l1_bytes) {
+        bool ok = wg_model_memory(e->l1, card->chip->eth.l1_bytes, address, data, bytes, write);
+        uint32_t beat = card->chip->eth.heartbeat, count;
         /* Firmware counts while it is alive. Decided here: once per read, since hosts look twice and compare. */
         if (ok && !write && address <= beat && address + bytes > beat) {
             memcpy(&count, e->l1 + beat, 4);

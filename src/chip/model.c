@@ -99,17 +99,16 @@ static uint32_t endpoint_id(const wg_model *m, unsigned noc)
     static const uint16_t types[WG_TILE_KINDS] = {
         [WG_TILE_ROUTER] = 0x0300, [WG_TILE_HARVESTED] = 0x0100, [WG_TILE_DRAM] = 0x0800,  [WG_TILE_PCIE] = 0x0300,
         [WG_TILE_ARC] = 0x0500,    [WG_TILE_ETH] = 0x0200,       [WG_TILE_L2CPU] = 0x0901, [WG_TILE_SECURITY] = 0x0A00};
-    bool wh = m->card->chip->arch == WG_ARCH_WH;
     uint32_t index = m->kind == WG_TILE_PCIE ? 2 : m->index;
-    if (wh && m->kind == WG_TILE_DRAM) /* group above, tile in the group below */
+    if (m->card->chip->niu.dram_groups && m->kind == WG_TILE_DRAM) /* group above, tile in the group below */
         index = (uint32_t)m->index << 8;
     return index | (uint32_t)types[m->kind] << 8 | noc << 24;
 }
 
-/* Four bits per entry on WH, five (six entries to a word) on BH. */
+/* No entry lies across two words. */
 static uint32_t table_word(const uint8_t table[32], unsigned word, unsigned bits)
 {
-    unsigned each = bits == 4 ? 8 : 6;
+    unsigned each = 32 / bits;
     uint32_t value = 0;
     for (unsigned i = 0; i < each && word * each + i < 32; i++)
         value |= (uint32_t)table[word * each + i] << bits * i;
@@ -119,24 +118,23 @@ static uint32_t table_word(const uint8_t table[32], unsigned word, unsigned bits
 /* Registers whose value follows from where the tile is. */
 static bool niu_derived(wg_model *m, unsigned noc, uint32_t offset, uint32_t *value)
 {
-    wg_arch_id arch = m->card->chip->arch;
-    const wg_tile_reg *regs = wg_tile_regs[arch];
-    bool bh = arch == WG_ARCH_BH;
+    const wg_tile_reg *regs = wg_tile_regs[m->card->chip->arch];
+    const wg_chip_niu *niu = &m->card->chip->niu;
     const wg_translation *t = &m->card->grid->translation[noc];
-    uint32_t x_table = 0x118, y_table = bh ? 0x130 : 0x128, words = bh ? 6 : 4;
+    uint32_t table_bytes = 4u * niu->table_words;
     if (offset == regs[WG_REG_NIU_noc_node_id].offset)
         *value = node_id(m, noc);
     else if (offset == regs[WG_REG_NIU_noc_node_id].offset + 4)
         *value = endpoint_id(m, noc);
     else if (offset == regs[WG_REG_NIU_noc_id_logical].offset)
         *value = wg_floorplan_logical(m->card->grid->plan, m->card->desc.grid.harvested, m->x, m->y);
-    else if (offset >= x_table && offset < x_table + 4 * words)
-        *value = table_word(t->x, (offset - x_table) / 4, bh ? 5 : 4);
-    else if (offset >= y_table && offset < y_table + 4 * words)
-        *value = table_word(t->y, (offset - y_table) / 4, bh ? 5 : 4);
-    else if (bh && offset == 0x150)
+    else if (offset >= niu->x_table && offset < niu->x_table + table_bytes)
+        *value = table_word(t->x, (offset - niu->x_table) / 4, niu->bits);
+    else if (offset >= niu->y_table && offset < niu->y_table + table_bytes)
+        *value = table_word(t->y, (offset - niu->y_table) / 4, niu->bits);
+    else if (niu->raw_columns && offset == niu->raw_columns)
         *value = t->raw_columns;
-    else if (bh && offset == 0x154)
+    else if (niu->raw_columns && offset == niu->raw_columns + 4u)
         *value = t->raw_rows;
     else
         return false;
@@ -174,7 +172,7 @@ uint32_t wg_model_niu(wg_model *m, unsigned noc, uint32_t offset, uint32_t value
 
 uint32_t wg_model_niu_word(wg_model *m, uint64_t address, uint32_t value, bool write)
 {
-    bool second = m->card->chip->arch == WG_ARCH_WH && (address & 0xFFFF0000) == 0xFFB30000;
+    bool second = m->card->chip->niu.second_page && (address & 0xFFFF0000) == 0xFFB30000;
     return wg_model_niu(m, m->card->via_noc | second, (uint32_t)address & 0xFFFF, value, write);
 }
 
@@ -186,7 +184,7 @@ static bool is_niu(uint64_t address)
     return low >= 0xFFB20000 && low < 0xFFB40000;
 }
 
-/* WH: the NIUs of the three tiles of a group, each for both NoCs, seen from any of them. */
+/* The NIUs of the three tiles of a group, each for both NoCs, seen from any of them. */
 static uint32_t dram_apb_word(wg_model *m, uint64_t offset, uint32_t value, bool write)
 {
     enum { NIUS = 0x80000, NIUS_END = 0xB0000 };
@@ -208,8 +206,7 @@ bool wg_dram_tile_access(wg_model *m, uint64_t address, uint8_t *data, size_t by
 {
     wg_grid *grid = m->card->grid;
     const uint64_t apb = UINT64_C(1) << 32;
-    bool wh = m->card->chip->arch == WG_ARCH_WH;
-    if (wh && address >= apb && address < apb + 0x100000) {
+    if (m->card->chip->niu.dram_groups && address >= apb && address < apb + 0x100000) {
         wg_model_words(m, address - apb, data, bytes, write, dram_apb_word);
         return true;
     }

@@ -53,7 +53,7 @@ static uint64_t outbound(const wg_card *card, uint64_t offset)
     for (unsigned i = 0; i < WG_IATU_REGIONS; i++) {
         const wg_iatu *r = &card->pcie.iatu[0][i];
         uint64_t base = r->lower_base | (uint64_t)r->upper_base << 32;
-        uint32_t high = card->chip->arch == WG_ARCH_BH && r->ctrl_1 & INCREASE_REGION ? r->upper_limit : r->upper_base;
+        uint32_t high = card->chip->wide_regions && r->ctrl_1 & INCREASE_REGION ? r->upper_limit : r->upper_base;
         uint64_t limit = r->lower_limit | (uint64_t)high << 32;
         if (r->ctrl_2 >> REGION_ENABLE && offset >= base && offset <= limit)
             return (r->lower_target | (uint64_t)r->upper_target << 32) + (offset - base);
@@ -228,6 +228,6 @@ bool wg_pcie_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, 
     bool connected = m->x == chip->pcie_x && m->y == chip->pcie_y;
     if (!connected && address < chip->niu_base)
         return false; /* BH: the other PCI Express tile leads to no host */
-    return chip->arch == WG_ARCH_BH ? access_bh(m, address, data, bytes, write)
-                                    : access_wh(m, address, data, bytes, write);
+    static const wg_access_fn access[] = {[WG_ARCH_BH] = access_bh, [WG_ARCH_WH] = access_wh};
+    return access[chip->arch](m, address, data, bytes, write);
 }

@@ -445,7 +445,7 @@ static void retry_edge(graph *g, wg_node from)
         edge(g, from, node(WG_NODE_NOBODY, 0),
              "thread %u's ATINCGETPTR finds the queue at 0x%05x of L1 %s each time; nobody who can still move changes "
              "it",
-             u->insn.thread, address, u->insn.word >> 12 & 1 ? "full" : "empty");
+             u->insn.thread, address, WG_GET(ATINCGETPTR, Sel32b, u->insn.word) & 1 ? "full" : "empty");
 }
 
 static void unit_edges(graph *g, unsigned agent)

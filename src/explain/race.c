@@ -184,7 +184,7 @@ static void issued(wg_races *r, unsigned thread, const wg_event *e)
     i->seq = ++t->seq;
     t->by_seq[i->seq % WG_INSNS] = i->id;
     i->snap = wg_race_thread_snap(r, thread);
-    if (r->arch_id == WG_ARCH_WH && wg_opcode(e->word) == WG_OPCODE_RDCFG && !i->boot)
+    if (r->arch->rdcfg_holds_thread && wg_opcode(e->word) == WG_OPCODE_RDCFG && !i->boot)
         rdcfg(r, thread, i, e->cycle);
 }
 
@@ -332,7 +332,7 @@ static void released(wg_races *r, unsigned thread, const wg_event *e)
     wg_race_thread *t = &r->thread[thread];
     memset(&t->release, 0, sizeof t->release);
     if (wg_opcode(e->word) == WG_OPCODE_STALLWAIT) {
-        uint32_t conditions = e->word & ((1u << r->arch->wait_condition_bits) - 1);
+        uint32_t conditions = wg_wait_conditions(r->arch, e->word);
         stallwait_met(r, thread, e, conditions ? conditions : r->arch->wait_default, &t->release);
     } else if (wg_opcode(e->word) == WG_OPCODE_SEMWAIT && WG_GET(SEMWAIT, wait_sem_cond, e->word)) {
         semwait_met(r, thread, e, &t->release);

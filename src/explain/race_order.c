@@ -53,7 +53,7 @@ static unsigned done_after(const wg_races *r, unsigned unit)
     case WG_RU_MISC:
     case WG_RU_SYNC: return 1;
     case WG_RU_CONFIG_LATE: return 2;
-    case WG_RU_CONFIG_RESULT: return r->arch_id == WG_ARCH_WH ? 1 : 0; /* WH: RDCFG holds its thread */
+    case WG_RU_CONFIG_RESULT: return r->arch->rdcfg_holds_thread;
     default: return 0;
     }
 }

@@ -373,7 +373,7 @@ static void noc_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, co
     if (!pa->tile && pa->core < WG_CORES && r->core[pa->core].command[wg_race_command_at(path)].looked) {
         wg_say(why, "Core %s has asked whether it is done, but perhaps before its command had left the store queue.",
                wg_agent_name(pa->core));
-        wg_say(how, r->arch_id == WG_ARCH_BH
+        wg_say(how, r->arch->fence_orders
                         ? "fence, or a load of the command register, between the command and the first look."
                         : "Three more stores (TDMA-RISC's status ignores them), or a load of the command "
                           "register, between the command and the first look.");
@@ -475,13 +475,13 @@ static void special(wg_races *r, const wg_cell *a, const wg_race_party *pa, cons
 }
 
 /* Words from which UNPACR makes its first address: base and offset of each context. */
-static bool makes_unpack_address(const wg_races *r, uint32_t word)
+static bool makes_unpack_address(const wg_races *r, uint32_t index)
 {
     static const uint16_t firsts[] = {WG_CFG_THCON_SEC0_REG3_Base_address, WG_CFG_THCON_SEC0_REG7_Offset_address,
                                       WG_CFG_THCON_SEC1_REG3_Base_address, WG_CFG_THCON_SEC1_REG7_Offset_address};
     enum { CONTEXTS = 4 };
     for (unsigned i = 0; i < sizeof firsts / sizeof *firsts; i++)
-        if ((word & 255) - wg_cfg_fields[r->arch_id][firsts[i]].word < CONTEXTS)
+        if ((index & 255) - wg_cfg_fields[r->arch_id][firsts[i]].word < CONTEXTS)
             return true;
     return false;
 }

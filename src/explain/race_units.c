@@ -5,6 +5,8 @@
  */
 #include "explain/race_state.h"
 
+#include "backend/vector.h"
+
 #include <stdio.h>
 
 static unsigned unit_of(const wg_event *e)
@@ -115,10 +117,10 @@ static void vector_hazard(wg_races *r, unsigned thread, const wg_race_insn *i, c
     snprintf(place, sizeof place, "LReg %d", __builtin_ctz(hit));
     wg_race_rule(
         r, WG_RACE_VECTOR_HAZARD, t->late_party, party, e->cycle, place,
-        r->arch_id == WG_ARCH_BH
+        wg_vector_traits_of[r->arch_id].interlock
             ? "The result takes two cycles, and the interlock does not see this operand: the old value is read unless "
               "something happens to delay the instruction."
-            : "The result takes two cycles, and Wormhole's Vector Unit has no interlock.",
+            : "The result takes two cycles, and the Vector Unit has no interlock.",
         "SFPNOP between the two.");
 }
 
@@ -127,7 +129,7 @@ static bool matrix_takes_one_cycle(const wg_races *r, uint32_t word)
 {
     return wg_isa_decode(r->arch_id, word)->latency[WG_PROFILE_DOCUMENTED] == 1;
 }
-enum { MATRIX_LATENCY = 5 }; /* of any other */
+enum { MATRIX_LATENCY = WG_LATENCY_MVMUL }; /* the longest of any other */
 
 /*
  * Most touches of configuration are reads of what the same unit read last, with nothing in between: such a one takes

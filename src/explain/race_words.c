@@ -142,9 +142,17 @@ void wg_say_party(const wg_races *r, wg_words *t, const wg_race_party *p)
     }
 }
 
+/* Has STALLWAIT this condition? */
+static bool waits_for(const wg_arch *arch, wg_wait_condition condition)
+{
+    for (unsigned i = 0; i < arch->wait_condition_bits; i++)
+        if (arch->wait_conditions[i] == condition)
+            return true;
+    return false;
+}
+
 const char *wg_race_condition(const wg_races *r, unsigned unit)
 {
-    bool bh = r->arch_id == WG_ARCH_BH;
     switch (unit) {
     case WG_RU_UNPACK0:
     case WG_RU_READ_UNPACK0: return "UNPACK0";
@@ -155,7 +163,7 @@ const char *wg_race_condition(const wg_races *r, unsigned unit)
     case WG_RU_VECTOR:
     case WG_RU_READ_VECTOR: return "WAIT_SFPU";
     case WG_RU_PACK0:
-    case WG_RU_READ_PACK: return bh ? "PACK" : "PACK0";
+    case WG_RU_READ_PACK: return r->arch->pack.count == 1 ? "PACK" : "PACK0";
     case WG_RU_PACK1: return "PACK1";
     case WG_RU_PACK2: return "PACK2";
     case WG_RU_PACK3: return "PACK3";
@@ -164,7 +172,7 @@ const char *wg_race_condition(const wg_races *r, unsigned unit)
     case WG_RU_CONFIG:
     case WG_RU_CONFIG_LATE:
     case WG_RU_CONFIG_SLOW:
-    case WG_RU_CONFIG_RESULT: return bh ? "CFGEXU" : NULL;
+    case WG_RU_CONFIG_RESULT: return waits_for(r->arch, WG_WAIT_CONFIG) ? "CFGEXU" : NULL;
     default: return NULL;
     }
 }

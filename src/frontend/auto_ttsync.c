@@ -280,7 +280,7 @@ bool wg_ttsync_pushed(wg_tile *t, unsigned thread, wg_insn *insn, wg_tts_bundle 
     }
     if (__builtin_expect(insn->op == WG_I_SETC16, 0)) {
         if (sets_state_id(t, insn)) {
-            s->state_id = insn->word & 1;
+            s->state_id = WG_GET(SETC16, setc16_value, insn->word) & 1;
             s->state_known = b->state_set = true;
         } else if (sets_tracking(t, insn)) {
             s->settled_at = WG_NEVER;

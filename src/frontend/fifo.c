@@ -29,7 +29,7 @@ void wg_insn_report(wg_tile *t, const wg_insn *insn)
         wg_findf(t, WG_F_INVALID_OPCODE, f, "opcode 0x%02x", wg_opcode(insn->word));
     else
         wg_findf(t, WG_F_SPARE_BITS, f, "%s with bits 0x%06x", record->name,
-                 (unsigned)(insn->word & record->spare_bits));
+                 (unsigned)(wg_isa_spare(record, insn->word)));
 }
 
 void wg_frontend_reset(wg_tile *t, unsigned thread)
@@ -143,7 +143,7 @@ WG_STAGE unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, wg_co
         return 0;
     }
     bool tracked = t->arch->auto_ttsync && wg_request_arrived(t, f, thread);
-    if (__builtin_expect(!(tracked | wg_careful(t)), 1)) {
+    if (__builtin_expect(!(tracked | wg_observed(t)), 1)) {
         const wg_insn_kind *kinds = wg_insn_kinds[t->arch->id];
         uint64_t from = thread | (uint64_t)core << 8;
         done = taken == 1 ? enqueue_plain(f, kinds, from, pc, words, 1) /* compiled without its loop */

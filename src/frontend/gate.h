@@ -48,9 +48,9 @@ static inline const wg_insn *wg_gate_head(const wg_tile *t, unsigned thread)
 /* The events of its passing, for whoever watches any; `agent` acts in its name from now on. */
 __attribute__((cold)) void wg_gate_issue_watched(wg_tile *t, const wg_insn *head, unsigned agent);
 
-WG_STAGE void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool careful)
+WG_STAGE void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool observed)
 {
-    if (careful)
+    if (observed)
         WG_EMIT_INSN(t, WG_EV_STALL_END, WG_AGENT_THREAD0 + head->thread, head, .a = f->stalled_since,
                      .stall = f->stall);
     f->stall.reason = WG_STALL_NONE;
@@ -59,11 +59,11 @@ WG_STAGE void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head
 }
 
 /* The head passes into `agent`: its stall ends. Before its effects; wg_gate_pop() after them. */
-WG_STAGE void wg_gate_issue(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned agent, const bool careful)
+WG_STAGE void wg_gate_issue(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned agent, const bool observed)
 {
     if (f->stalled)
-        wg_gate_stall_ends(t, f, head, careful);
-    if (careful && wg_any_watched(t))
+        wg_gate_stall_ends(t, f, head, observed);
+    if (observed && wg_any_watched(t))
         wg_gate_issue_watched(t, head, agent);
 }
 
@@ -90,11 +90,11 @@ static inline void wg_gate_left(wg_tile *t, wg_frontend *f, unsigned thread, uns
         wg_wake_idle_watchers(&t->sched);
 }
 
-WG_STAGE void wg_gate_pop(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool careful)
+WG_STAGE void wg_gate_pop(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool observed)
 {
     unsigned entry = f->down[f->down_head % WG_DOWN_RING];
     wg_gate_left(t, f, head->thread, entry);
-    if (careful && t->perturbed && wg_gate_count(f))
+    if (observed && t->perturbed && wg_gate_count(f))
         f->accept_at = t->sched.now + 1 +
                        wg_perturb(t, WG_SITE_ACCEPT, WG_AGENT_THREAD0 + head->thread, wg_gate_fifo_at(f, 0)->id);
     if (__builtin_expect(entry & WG_E_TTSYNC, 0) && (head->ttsync & WG_TTS_LAST))

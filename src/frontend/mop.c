@@ -176,7 +176,7 @@ static inline bool find_again(wg_mop_state *m, const uint32_t *cfg, uint32_t *wo
 }
 
 /* The expansion's next instruction, as an entry; false if, MopCfg having changed, none is left. */
-WG_STAGE bool expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned *entry, const bool careful)
+WG_STAGE bool expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned *entry, const bool observed)
 {
     wg_mop_state *m = &f->mop;
     uint32_t word;
@@ -189,7 +189,7 @@ WG_STAGE bool expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned *entr
     unsigned place = wg_place_take(f);
     wg_insn *out = &f->pool[place];
     unsigned marks = wg_insn_make(t, f, thread, word, m->insn.pc, m->insn.source, m->insn.id, out);
-    if (careful)
+    if (observed)
         wg_note_insn(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, 0, out->source);
     if (__builtin_expect(out->unit == WG_UNIT_FRONTEND && out->op != WG_I_REPLAY, 0))
         wg_findf(t, WG_F_FRONTEND_INSN_LATE,
@@ -211,19 +211,19 @@ WG_STAGE bool expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned *entr
 }
 
 /* The FIFO's head is used up here. */
-WG_STAGE wg_insn fifo_take(wg_tile *t, wg_frontend *f, unsigned thread, const bool careful)
+WG_STAGE wg_insn fifo_take(wg_tile *t, wg_frontend *f, unsigned thread, const bool observed)
 {
     wg_insn insn = *wg_fifo_at(f, 0);
     wg_place_free(f, f->fifo[f->fifo_head]);
-    wg_fifo_left(t, f, thread, careful);
+    wg_fifo_left(t, f, thread, observed);
     return insn;
 }
 
 /* What the T side sends through the mux in this cycle; false: nothing. */
-WG_STAGE bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, unsigned *entry, const bool careful)
+WG_STAGE bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, unsigned *entry, const bool observed)
 {
     if (f->mop_active)
-        return room && expand(t, f, thread, entry, careful);
+        return room && expand(t, f, thread, entry, observed);
     if (!f->fifo_count || t->sched.now < f->take_at)
         return false;
     const wg_insn *head = wg_fifo_at(f, 0);
@@ -231,20 +231,20 @@ WG_STAGE bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, uns
         if (!room)
             return false;
         f->mops_queued--;
-        wg_insn mop = fifo_take(t, f, thread, careful);
+        wg_insn mop = fifo_take(t, f, thread, observed);
         begin(f, &mop);
-        if (careful) {
+        if (observed) {
             wg_touch_by(t, WG_AGENT_THREAD0 + thread, &f->mop.insn);
             wg_touch(t, WG_TOUCH_READ | WG_TOUCH_LATE, WG_TOUCH_MOP_CFG, thread * WG_MOP_CFG_WORDS, WG_MOP_CFG_WORDS);
         }
-        return expand(t, f, thread, entry, careful);
+        return expand(t, f, thread, entry, observed);
     }
     if (t->sched.now < f->mop.ready_at)
         return false;
     if (__builtin_expect(head->op == WG_I_MOP_CFG, 0)) {
-        wg_insn insn = fifo_take(t, f, thread, careful);
+        wg_insn insn = fifo_take(t, f, thread, observed);
         f->mop.mask_hi = (uint16_t)WG_GET(MOP_CFG, zmask_hi16, insn.word);
-        if (careful)
+        if (observed)
             wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, &insn, 0, 0);
         if (insn.ttsync & WG_TTS_LAST)
             wg_ttsync_dropped(t, thread, insn.id);
@@ -255,7 +255,7 @@ WG_STAGE bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, uns
         return false;
     *entry = f->fifo[f->fifo_head];
     f->plain_downstream++; /* before it is asked whether there is room now */
-    wg_fifo_left(t, f, thread, careful);
+    wg_fifo_left(t, f, thread, observed);
     return true;
 }
 
@@ -299,14 +299,14 @@ static void enqueue_copy(wg_frontend *f, const wg_insn *insn)
                              (insn->unit > WG_UNIT_INVALID ? 0u : WG_E_PASSES));
 }
 
-WG_STAGE void step(wg_tile *t, unsigned thread, const bool careful)
+WG_STAGE void step(wg_tile *t, unsigned thread, const bool observed)
 {
     wg_frontend *f = wg_frontend_of(t, thread);
     unsigned entry;
     bool room = wg_replay_has_room(f);
-    if (careful)
+    if (observed)
         wg_expander_looked(t, thread, 0, !room && has_output(t, f));
-    bool from_t = t_side(t, f, thread, room, &entry, careful);
+    bool from_t = t_side(t, f, thread, room, &entry, observed);
     if (__builtin_expect(f->b_valid | f->debug_valid | f->debug_control, 0)) {
         if (from_t) {
             lost(t, f, &f->pool[entry & WG_E_PLACE],
@@ -333,14 +333,14 @@ WG_STAGE void step(wg_tile *t, unsigned thread, const bool careful)
     }
 }
 
-WG_CAREFUL void step_carefully(wg_tile *t, unsigned thread) { step(t, thread, true); }
+WG_OBSERVED void step_observed(wg_tile *t, unsigned thread) { step(t, thread, true); }
 __attribute__((noinline)) static void step_unwatched(wg_tile *t, unsigned thread) { step(t, thread, false); }
 
-void wg_mop(wg_tile *t, unsigned thread, bool careful)
+void wg_mop(wg_tile *t, unsigned thread, bool observed)
 {
     wg_frontend *f = wg_frontend_of(t, thread);
-    if (careful)
-        step_carefully(t, thread);
+    if (observed)
+        step_observed(t, thread);
     else if (f->mux_busy | (f->fifo[f->fifo_head] & WG_E_MOP))
         step_unwatched(t, thread);
     else

@@ -28,13 +28,13 @@ static void report(wg_tile *t, wg_finding_code code, const wg_insn *insn, const 
              "%s %s", wg_isa_decode(t->arch->id, insn->word)->name, what);
 }
 
-WG_STAGE void play(wg_tile *t, wg_frontend *f, unsigned thread, const bool careful)
+WG_STAGE void play(wg_tile *t, wg_frontend *f, unsigned thread, const bool observed)
 {
     wg_replay_state *r = &f->replay;
     unsigned place = wg_place_take(f);
     wg_insn *out = &f->pool[place];
     unsigned marks = wg_insn_make(t, f, thread, r->slot[r->play_at], r->insn.pc, r->insn.source, r->insn.id, out);
-    if (careful) {
+    if (observed) {
         wg_note_insn(t, WG_EV_EXPANDED, WG_AGENT_THREAD0 + thread, out, 0, out->source);
         wg_touch_by(t, WG_AGENT_THREAD0 + thread, &r->insn);
         wg_touch(t, WG_TOUCH_READ | WG_TOUCH_AT_GATE, WG_TOUCH_REPLAY, thread * WG_REPLAY_SLOTS + r->play_at, 1);
@@ -45,17 +45,17 @@ WG_STAGE void play(wg_tile *t, wg_frontend *f, unsigned thread, const bool caref
     r->play_left--;
     out->ttsync = (uint8_t)((r->insn.ttsync & WG_TTS_FIRST) | (r->play_left ? 0 : r->insn.ttsync & WG_TTS_LAST));
     r->insn.ttsync &= (uint8_t)~WG_TTS_FIRST;
-    wg_gate_insert(t, f, place | (marks & WG_E_PASSES) | wg_entry_ttsync(out), careful);
+    wg_gate_insert(t, f, place | (marks & WG_E_PASSES) | wg_entry_ttsync(out), observed);
 }
 
 /* This and the next two: false if the FIFO before the gate is full. */
-WG_STAGE bool record(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool careful)
+WG_STAGE bool record(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool observed)
 {
     wg_replay_state *r = &f->replay;
     if (r->execute && !wg_gate_has_room(f))
         return false;
     r->slot[r->record_at] = head->word;
-    if (careful) {
+    if (observed) {
         wg_touch_by(t, WG_AGENT_THREAD0 + head->thread, head);
         wg_touch(t, WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_REPLAY,
                  (uint32_t)head->thread * WG_REPLAY_SLOTS + r->record_at, 1);
@@ -65,7 +65,7 @@ WG_STAGE bool record(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool
     if (__builtin_expect(head->unit == WG_UNIT_FRONTEND, 0))
         report(t, WG_F_FRONTEND_INSN_LATE, head, "recorded for replay");
     if (r->execute) {
-        wg_replay_passed(t, f, careful);
+        wg_replay_passed(t, f, observed);
     } else {
         wg_insn_swallowed(t, f, head);
         wg_replay_used(t, f, head->thread);
@@ -74,7 +74,7 @@ WG_STAGE bool record(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool
 }
 
 /* A REPLAY instruction is taken. */
-WG_STAGE bool begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, const bool careful)
+WG_STAGE bool begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, const bool observed)
 {
     wg_replay_state *r = &f->replay;
     bool load = WG_GET(REPLAY, load_mode, head->word);
@@ -89,7 +89,7 @@ WG_STAGE bool begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *
         r->record_left = count;
         r->record_at = slot;
         r->execute = WG_GET(REPLAY, execute_while_loading, head->word);
-        if (careful)
+        if (observed)
             wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + thread, head, 0, 0);
         wg_insn_swallowed(t, f, head);
     } else {
@@ -98,19 +98,19 @@ WG_STAGE bool begin(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *
         r->play_at = slot;
         if (wg_insn_is_plain(head))
             wg_plain_left(t, f, thread);
-        play(t, f, thread, careful);
+        play(t, f, thread, observed);
     }
     wg_replay_used(t, f, thread);
     return true;
 }
 
-WG_STAGE bool step(wg_tile *t, wg_frontend *f, unsigned thread, const bool careful)
+WG_STAGE bool step(wg_tile *t, wg_frontend *f, unsigned thread, const bool observed)
 {
     wg_replay_state *r = &f->replay;
     if (r->play_left) {
         if (!wg_gate_has_room(f))
             return false;
-        play(t, f, thread, careful);
+        play(t, f, thread, observed);
         return true;
     }
     if (!wg_replay_count(f))
@@ -123,25 +123,25 @@ WG_STAGE bool step(wg_tile *t, wg_frontend *f, unsigned thread, const bool caref
         r->carry_first = false;
     }
     if (r->record_left)
-        return record(t, f, head, careful);
+        return record(t, f, head, observed);
     if (head->op == WG_I_REPLAY)
-        return begin(t, f, thread, head, careful);
+        return begin(t, f, thread, head, observed);
     if (!wg_gate_has_room(f))
         return false;
-    wg_replay_passed(t, f, careful);
+    wg_replay_passed(t, f, observed);
     return true;
 }
 
-WG_CAREFUL void step_carefully(wg_tile *t, wg_frontend *f, unsigned thread)
+WG_OBSERVED void step_observed(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     wg_expander_looked(t, thread, 1, !step(t, f, thread, true));
 }
 
-void wg_replay(wg_tile *t, unsigned thread, bool careful)
+void wg_replay(wg_tile *t, unsigned thread, bool observed)
 {
     wg_frontend *f = wg_frontend_of(t, thread);
-    if (careful)
-        step_carefully(t, f, thread);
+    if (observed)
+        step_observed(t, f, thread);
     else
         step(t, f, thread, false);
     f->replay_busy = f->replay.play_left || f->replay.record_left || f->replay.carry_first;

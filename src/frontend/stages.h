@@ -8,12 +8,12 @@
 #include "machine/tile.h"
 
 /*
- * A stage's work, compiled once for each value of its parameter `careful`: does somebody watch, or is the run
+ * A stage's work, compiled once for each value of its parameter `observed`: does somebody watch, or is the run
  * perturbed? If not, there is neither an event nor a delay to ask for.
  */
 #define WG_STAGE static inline __attribute__((always_inline))
-#define WG_CAREFUL static __attribute__((noinline, cold)) /* what calls it with `careful` set */
-static inline bool wg_careful(const wg_tile *t) { return t->perturbed | (WG_EVENTS && t->watched); }
+#define WG_OBSERVED static __attribute__((noinline, cold)) /* what calls it with `observed` set */
+static inline bool wg_observed(const wg_tile *t) { return t->perturbed | (WG_EVENTS && t->watched); }
 
 /* The thread's frontend, as a pointer that the compiler does not work out anew at every use. */
 static inline wg_frontend *wg_frontend_of(wg_tile *t, unsigned thread)
@@ -51,7 +51,7 @@ static inline unsigned wg_insn_make(wg_tile *t, wg_frontend *f, unsigned thread,
 /* Neither expander serves the word, and there is nothing to report about it. */
 static inline bool wg_insn_ordinary(const wg_tile *t, uint32_t word)
 {
-    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][word >> 24];
+    const wg_insn_kind *kind = &wg_insn_kinds[t->arch->id][wg_opcode(word)];
     return !(((word | 1u << 31) & kind->spare_bits) | (kind->marks & (WG_E_MOP | WG_E_REPLAY)) | kind->marks >> 16);
 }
 
@@ -84,17 +84,17 @@ static inline uint64_t wg_first_look(wg_tile *t, wg_site site, wg_phase consumer
 }
 
 /* Something comes before the gate; the caller has seen that there is room. */
-WG_STAGE void wg_gate_entered(wg_tile *t, wg_frontend *f, const wg_insn *insn, const bool careful)
+WG_STAGE void wg_gate_entered(wg_tile *t, wg_frontend *f, const wg_insn *insn, const bool observed)
 {
     f->moved = true;
-    if (careful && t->perturbed && !wg_gate_count(f))
+    if (observed && t->perturbed && !wg_gate_count(f))
         f->accept_at = wg_first_look(t, WG_SITE_ACCEPT, WG_PHASE_GATES, insn->thread, insn->id);
 }
 
 /* Phase F: an instruction that the Replay Expander made goes before what still waits there. */
-WG_STAGE void wg_gate_insert(wg_tile *t, wg_frontend *f, unsigned entry, const bool careful)
+WG_STAGE void wg_gate_insert(wg_tile *t, wg_frontend *f, unsigned entry, const bool observed)
 {
-    wg_gate_entered(t, f, &f->pool[entry & WG_E_PLACE], careful);
+    wg_gate_entered(t, f, &f->pool[entry & WG_E_PLACE], observed);
     for (uint8_t i = f->down_head--; i != f->gate_end; i++)
         f->down[(uint8_t)(i - 1) % WG_DOWN_RING] = f->down[i % WG_DOWN_RING];
     f->down[(uint8_t)(f->gate_end - 1) % WG_DOWN_RING] = (uint16_t)entry;
@@ -150,22 +150,22 @@ static inline void wg_plain_left(wg_tile *t, wg_frontend *f, unsigned thread)
 }
 
 /* The head of the first FIFO has gone. */
-WG_STAGE void wg_fifo_left(wg_tile *t, wg_frontend *f, unsigned thread, const bool careful)
+WG_STAGE void wg_fifo_left(wg_tile *t, wg_frontend *f, unsigned thread, const bool observed)
 {
     f->fifo_head = (uint8_t)((f->fifo_head + 1) % WG_FIFO_RING);
     f->fifo_count--;
     f->moved = true;
-    if (careful && t->perturbed && f->fifo_count)
+    if (observed && t->perturbed && f->fifo_count)
         f->take_at =
             t->sched.now + 1 + wg_perturb(t, WG_SITE_FIFO_TAKE, WG_AGENT_THREAD0 + thread, wg_fifo_at(f, 0)->id);
     wg_push_room(t, f, thread, 1);
 }
 
 /* The head of the FIFO before the Replay Expander has passed. */
-WG_STAGE void wg_replay_passed(wg_tile *t, wg_frontend *f, const bool careful)
+WG_STAGE void wg_replay_passed(wg_tile *t, wg_frontend *f, const bool observed)
 {
     const wg_insn *head = wg_replay_fifo_at(f, 0);
-    wg_gate_entered(t, f, head, careful);
+    wg_gate_entered(t, f, head, observed);
     f->gate_end++;
     wg_push_room(t, f, head->thread, 2);
 }

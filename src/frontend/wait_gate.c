@@ -125,7 +125,7 @@ static inline bool semaphore_ready(const wg_sync *sync, const wg_latch *l)
     return !((l->conditions & 1 && !sync->value[s]) || (l->conditions & 2 && sync->value[s] >= sync->max[s]));
 }
 
-bool wg_gate_latch(wg_tile *t, unsigned thread, bool careful)
+bool wg_gate_latch(wg_tile *t, unsigned thread, bool observed)
 {
     wg_latch *l = &t->frontend[thread].latch;
     if (l->kind == WG_LATCH_SEMWAIT && l->semaphores && !(l->semaphores & (l->semaphores - 1))) {
@@ -136,7 +136,7 @@ bool wg_gate_latch(wg_tile *t, unsigned thread, bool careful)
         return false;
     }
     l->met = true;
-    if (!careful)
+    if (!observed)
         return true;
     const wg_src *src = &t->regs.src;
     WG_EMIT(t, WG_EV_RELEASED, WG_AGENT_THREAD0 + thread, .word = l->word, .id = l->id, .pc = l->pc,
@@ -178,7 +178,7 @@ static void report(wg_tile *t, wg_finding_code code, const wg_insn *insn, uint64
 }
 
 /* A STALLWAIT, SEMWAIT or STREAMWAIT passes: latched from the next cycle on. */
-static void latch_wait(wg_tile *t, wg_frontend *f, const wg_insn *insn, bool careful)
+static void latch_wait(wg_tile *t, wg_frontend *f, const wg_insn *insn, bool observed)
 {
     wg_latch *l = &f->latch;
     if (__builtin_expect(l->kind && !l->met, 0))
@@ -189,7 +189,7 @@ static void latch_wait(wg_tile *t, wg_frontend *f, const wg_insn *insn, bool car
     l->block = block == 0x1FF ? block | WG_BLOCK_ALL_NINE : block ? block : WG_B6;
     f->blocks_all = block == 0x1FF;
     if (insn->op == WG_I_STALLWAIT) {
-        l->conditions = (uint16_t)(word & ((1u << t->arch->wait_condition_bits) - 1));
+        l->conditions = (uint16_t)wg_wait_conditions(t->arch, word);
         if (!l->conditions)
             l->conditions = t->arch->wait_default;
     } else if (insn->op == WG_I_SEMWAIT) {
@@ -214,7 +214,7 @@ static void latch_wait(wg_tile *t, wg_frontend *f, const wg_insn *insn, bool car
     l->causes = l->kind == WG_LATCH_STALLWAIT ? causes_of(t->arch, l->conditions)
                 : l->kind == WG_LATCH_SEMWAIT ? WG_AGENT_BIT(WG_AGENT_SYNC)
                                               : WG_CAUSE_ANY;
-    if (careful)
+    if (observed)
         wg_note_insn(t, WG_EV_LATCHED, WG_AGENT_THREAD0 + insn->thread, insn, 0, insn->source);
 }
 
@@ -249,30 +249,30 @@ void wg_gate_waits(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_sta
 }
 
 /* NOP, and what is no instruction for any unit: gone with the gate. */
-WG_STAGE void pass_nop(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool careful)
+WG_STAGE void pass_nop(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool observed)
 {
-    wg_gate_issue(t, f, head, WG_AGENT_NONE, careful);
-    if (careful) {
+    wg_gate_issue(t, f, head, WG_AGENT_NONE, observed);
+    if (observed) {
         wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_THREAD0 + head->thread, head, 0, 0);
         wg_touch_by_nobody(t);
     }
-    wg_gate_pop(t, f, head, careful);
+    wg_gate_pop(t, f, head, observed);
 }
 
-WG_STAGE void pass(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned unit, const bool careful)
+WG_STAGE void pass(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned unit, const bool observed)
 {
     const wg_unit_ops *ops = wg_units[unit];
     unsigned thread = head->thread;
-    wg_gate_issue(t, f, head, ops->agent, careful); /* what is touched now is touched in its name */
+    wg_gate_issue(t, f, head, ops->agent, observed); /* what is touched now is touched in its name */
     ops->accept(t, head);
-    if (careful)
+    if (observed)
         wg_touch_by_nobody(t);
     if (head->op == WG_I_SETC16)
         wg_ttsync_setc16_passed(t, thread, head->id);
     if (ops->holds)
         f->holders |= (uint16_t)(1u << unit);
     t->backend.turn[unit].next = (uint8_t)(thread == WG_THREADS - 1 ? 0 : thread + 1);
-    wg_gate_pop(t, f, head, careful);
+    wg_gate_pop(t, f, head, observed);
 }
 
 /* ---- What holds a head before its unit is asked ------------------------------------------------------ */
@@ -288,7 +288,7 @@ bool wg_gate_own_units_hold(wg_tile *t, wg_frontend *f, unsigned thread, wg_stal
     return false;
 }
 
-WG_STAGE bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, wg_stall *why, const bool careful)
+WG_STAGE bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, wg_stall *why, const bool observed)
 {
     /* Asked in every case: its linger time runs whatever else holds the head. */
     wg_stall ttsync;
@@ -305,7 +305,7 @@ WG_STAGE bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *h
     }
     if (__builtin_expect(f->holders, 0) && wg_gate_own_units_hold(t, f, thread, why))
         return true;
-    if (careful && t->sched.now < f->accept_at) {
+    if (observed && t->sched.now < f->accept_at) {
         *why = (wg_stall){WG_STALL_UNIT_BUSY, head->unit, WG_AGENT_NONE, f->accept_at};
         return true;
     }
@@ -327,17 +327,17 @@ static inline bool unit_takes(wg_tile *t, unsigned unit, const wg_insn *head, wg
 }
 
 /* The head alone wants `unit`. */
-WG_STAGE void serve(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned unit, const bool careful)
+WG_STAGE void serve(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned unit, const bool observed)
 {
     wg_stall why;
     if (unit_takes(t, unit, head, &why))
-        pass(t, f, head, unit, careful);
+        pass(t, f, head, unit, observed);
     else
         wg_gate_waits(t, f, head, &why);
 }
 
 /* The heads of the threads in `mates`, more than one, all want `unit`. */
-WG_STAGE void arbitrate(wg_tile *t, unsigned mates, unsigned unit, const bool careful)
+WG_STAGE void arbitrate(wg_tile *t, unsigned mates, unsigned unit, const bool observed)
 {
     unsigned first = t->backend.turn[unit].next, winner = WG_THREADS;
     wg_stall why[WG_THREADS];
@@ -351,7 +351,7 @@ WG_STAGE void arbitrate(wg_tile *t, unsigned mates, unsigned unit, const bool ca
         if (!unit_takes(t, unit, head, &why[thread])) {
             refused |= 1u << thread;
         } else if (ONE_PER_THREAD >> unit & 1) {
-            pass(t, f, head, unit, careful);
+            pass(t, f, head, unit, observed);
         } else if (winner == WG_THREADS) {
             winner = thread;
         } else {
@@ -361,25 +361,25 @@ WG_STAGE void arbitrate(wg_tile *t, unsigned mates, unsigned unit, const bool ca
         }
     }
     if (winner != WG_THREADS)
-        pass(t, wg_frontend_of(t, winner), wg_gate_head(t, winner), unit, careful);
+        pass(t, wg_frontend_of(t, winner), wg_gate_head(t, winner), unit, observed);
     for (unsigned thread = 0; thread < WG_THREADS; thread++)
         if (refused >> thread & 1)
             wg_gate_waits(t, &t->frontend[thread], wg_gate_head(t, thread), &why[thread]);
 }
 
 /* The head, an instruction of the Sync Unit, was granted: it passes and takes effect in this cycle. */
-WG_STAGE void pass_sync(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool careful)
+WG_STAGE void pass_sync(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool observed)
 {
-    wg_gate_issue(t, f, head, WG_AGENT_SYNC, careful); /* what is touched now is touched in its name */
+    wg_gate_issue(t, f, head, WG_AGENT_SYNC, observed); /* what is touched now is touched in its name */
     if (head->op == WG_I_STALLWAIT || head->op == WG_I_SEMWAIT || head->op == WG_I_STREAMWAIT)
-        latch_wait(t, f, head, careful);
+        latch_wait(t, f, head, observed);
     else
-        wg_sync_execute(t, head, careful);
-    if (careful) {
+        wg_sync_execute(t, head, observed);
+    if (observed) {
         wg_note_insn(t, WG_EV_COMPLETED, WG_AGENT_SYNC, head, 0, 0);
         wg_touch_by_nobody(t);
     }
-    wg_gate_pop(t, f, head, careful);
+    wg_gate_pop(t, f, head, observed);
 }
 
 bool wg_gate_serve_sync(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, wg_stall *why)
@@ -391,7 +391,7 @@ bool wg_gate_serve_sync(wg_tile *t, wg_frontend *f, unsigned thread, const wg_in
 }
 
 /* One thread's gate, where no other's (and no core's store to a semaphore) competes with it. */
-WG_STAGE void gate_alone(wg_tile *t, unsigned thread, const bool careful)
+WG_STAGE void gate_alone(wg_tile *t, unsigned thread, const bool observed)
 {
     wg_frontend *f = wg_frontend_of(t, thread);
     if (!wg_gate_count(f))
@@ -399,20 +399,20 @@ WG_STAGE void gate_alone(wg_tile *t, unsigned thread, const bool careful)
     const wg_insn *head = wg_gate_fifo_at(f, 0);
     unsigned unit = head->unit;
     wg_stall why;
-    if (held(t, f, thread, head, &why, careful))
+    if (held(t, f, thread, head, &why, observed))
         wg_gate_waits(t, f, head, &why);
     else if (unit <= WG_UNIT_INVALID)
-        pass_nop(t, f, head, careful);
+        pass_nop(t, f, head, observed);
     else if (unit != WG_UNIT_SYNC)
-        serve(t, f, head, unit, careful);
+        serve(t, f, head, unit, observed);
     else if (wg_sync_grant(t, thread, head, &why))
-        pass_sync(t, f, head, careful);
+        pass_sync(t, f, head, observed);
     else
         wg_gate_waits(t, f, head, &why);
 }
 
 /* Those of the threads in `due`, and the stores of cores to semaphores. */
-WG_STAGE void gates(wg_tile *t, unsigned due, const bool careful)
+WG_STAGE void gates(wg_tile *t, unsigned due, const bool observed)
 {
     unsigned units = 0, sync = 0;
     uint8_t mates[WG_UNIT_COUNT]; /* threads that want a unit; valid for those in `units` */
@@ -425,10 +425,10 @@ WG_STAGE void gates(wg_tile *t, unsigned due, const bool careful)
             continue;
         const wg_insn *head = wg_gate_fifo_at(f, 0);
         unsigned unit = head->unit;
-        if (held(t, f, thread, head, &why, careful))
+        if (held(t, f, thread, head, &why, observed))
             wg_gate_waits(t, f, head, &why);
         else if (unit <= WG_UNIT_INVALID)
-            pass_nop(t, f, head, careful);
+            pass_nop(t, f, head, observed);
         else if (unit == WG_UNIT_SYNC)
             sync |= 1u << thread;
         else {
@@ -444,7 +444,7 @@ WG_STAGE void gates(wg_tile *t, unsigned due, const bool careful)
                 continue;
             wg_frontend *f = wg_frontend_of(t, thread);
             if (granted >> thread & 1)
-                pass_sync(t, f, wg_gate_fifo_at(f, 0), careful);
+                pass_sync(t, f, wg_gate_fifo_at(f, 0), observed);
             else
                 wg_gate_waits(t, f, wg_gate_fifo_at(f, 0), &lost[thread]);
         }
@@ -452,21 +452,21 @@ WG_STAGE void gates(wg_tile *t, unsigned due, const bool careful)
     for (; units; units &= units - 1) { /* in the order of their enum, whoever else may be due */
         unsigned unit = (unsigned)__builtin_ctz(units), some = mates[unit];
         if (some & (some - 1)) {
-            arbitrate(t, some, unit, careful);
+            arbitrate(t, some, unit, observed);
         } else {
             wg_frontend *f = wg_frontend_of(t, (unsigned)__builtin_ctz(some));
-            serve(t, f, wg_gate_fifo_at(f, 0), unit, careful);
+            serve(t, f, wg_gate_fifo_at(f, 0), unit, observed);
         }
     }
 }
 
-WG_CAREFUL void gates_carefully(wg_tile *t, unsigned due) { gates(t, due, true); }
+WG_OBSERVED void gates_observed(wg_tile *t, unsigned due) { gates(t, due, true); }
 __attribute__((noinline)) static void gates_together(wg_tile *t, unsigned due) { gates(t, due, false); }
 
-void wg_gates(wg_tile *t, unsigned due, bool careful)
+void wg_gates(wg_tile *t, unsigned due, bool observed)
 {
-    if (careful)
-        gates_carefully(t, due);
+    if (observed)
+        gates_observed(t, due);
     else if ((due & (due - 1)) | t->backend.sync.core_waits)
         gates_together(t, due);
     else

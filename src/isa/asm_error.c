@@ -103,7 +103,8 @@ static void consider(wg_nearest *n, const char *prefix, const char *name, const 
     }
 }
 
-static const char *arch_name(wg_arch_id arch) { return arch == WG_ARCH_BH ? "Blackhole" : "Wormhole"; }
+static const char *const arch_name[] = {[WG_ARCH_BH] = "Blackhole", [WG_ARCH_WH] = "Wormhole"};
+static const wg_arch_id other_arch[] = {[WG_ARCH_BH] = WG_ARCH_WH, [WG_ARCH_WH] = WG_ARCH_BH};
 static int printable(size_t length) { return (int)(length < 60 ? length : 60); }
 
 static void suggest(wg_asm_line *line, const wg_nearest *n)
@@ -120,10 +121,10 @@ wg_asm_code wg_asm_fail_mnemonic(wg_asm_line *line, size_t at, const char *name,
 {
     if (line->error == NULL)
         return WG_ASM_UNKNOWN_MNEMONIC;
-    wg_arch_id other = line->arch == WG_ARCH_BH ? WG_ARCH_WH : WG_ARCH_BH;
+    wg_arch_id other = other_arch[line->arch];
     if (wg_isa_by_name(other, name, length) != NULL)
         return wg_asm_fail(line, WG_ASM_UNKNOWN_MNEMONIC, at, "%.*s is an instruction of %s only", printable(length),
-                           name, arch_name(other));
+                           name, arch_name[other]);
     wg_nearest nearest;
     bool prefixed = length > 2 && wg_asm_upper(name[0]) == 'T' && wg_asm_upper(name[1]) == 'T';
     start(&nearest, prefixed ? name + 2 : name, prefixed ? length - 2 : length);
@@ -153,11 +154,11 @@ wg_asm_code wg_asm_fail_symbol(wg_asm_line *line, size_t at, const char *name, s
 {
     if (line->error == NULL)
         return WG_ASM_UNKNOWN_SYMBOL;
-    wg_arch_id other = line->arch == WG_ARCH_BH ? WG_ARCH_WH : WG_ARCH_BH;
+    wg_arch_id other = other_arch[line->arch];
     int64_t unused;
     if (wg_asm_symbol(other, name, length, &unused))
         return wg_asm_fail(line, WG_ASM_UNKNOWN_SYMBOL, at, "%.*s is a name on %s only", printable(length), name,
-                           arch_name(other));
+                           arch_name[other]);
     wg_nearest nearest;
     start(&nearest, name, length);
     for (const wg_isa_symbol *s = field ? field->symbols : NULL; s && s->name; s++)

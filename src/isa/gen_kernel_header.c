@@ -135,6 +135,9 @@ static void print_symbols(FILE *out)
 #undef SYMBOL
 }
 
+/* What opens the lines of each architecture, in order. */
+static const char *const arch_opens[] = {[WG_ARCH_BH] = "#ifndef WG_ARCH_WH\n", [WG_ARCH_WH] = "#else\n"};
+
 static void print_upper(FILE *out, const char *text)
 {
     for (; *text; text++)
@@ -176,7 +179,7 @@ static void print_addresses(FILE *out)
             (unsigned long long)wg_region_ranges[WG_ARCH_BH][WG_REGION_tensix_dst].first);
 
     for (unsigned arch = 0; arch < 2; arch++) {
-        fprintf(out, arch == WG_ARCH_BH ? "#ifndef WG_ARCH_WH\n" : "#else\n");
+        fputs(arch_opens[arch], out);
         for (unsigned id = 0; id < WG_REG_COUNT; id++) {
             const wg_tile_reg *r = &wg_tile_regs[arch][id];
             if (r->count == 0 || (r->list != WG_REGS_TDMA && r->list != WG_REGS_DEBUG))
@@ -198,7 +201,7 @@ static void print_config(FILE *out)
 {
     fprintf(out, "\n/* Configuration fields: word, lowest bit and mask of each. */\n");
     for (unsigned arch = 0; arch < 2; arch++) {
-        fprintf(out, arch == WG_ARCH_BH ? "#ifndef WG_ARCH_WH\n" : "#else\n");
+        fputs(arch_opens[arch], out);
         for (unsigned i = 0; i < WG_TCFG_COUNT + WG_CFG_COUNT; i++) {
             bool thread = i < WG_TCFG_COUNT;
             const wg_cfg_field *f = thread ? &wg_tcfg_fields[arch][i] : &wg_cfg_fields[arch][i - WG_TCFG_COUNT];

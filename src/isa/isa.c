@@ -181,6 +181,12 @@ const wg_isa_insn wg_isa_insns[2][WG_I_COUNT] = {[WG_ARCH_BH] =
                                                  }};
 
 _Static_assert(WG_I_COUNT <= 256, "wg_isa_opcodes holds ids in bytes");
+#define WG_FIELD(role, field, lo, width, symbols)
+#define WG_INSN(insn, op, unit, block, ttsync, lat0, lat1, int0, int1, page, trees, ...) \
+    _Static_assert(WG_LATENCY_##insn == lat0 && WG_MEASURED_LATENCY_##insn == lat1, #insn ": one latency for both");
+#define WG_DEF_WH
+#include "isa/insns.def"
+
 const uint8_t wg_isa_opcodes[2][256] = {[WG_ARCH_BH] =
                                             {
 #define WG_FIELD(role, name, lo, width, symbols)

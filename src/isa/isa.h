@@ -168,10 +168,35 @@ static inline uint32_t wg_isa_spare(const wg_isa_insn *insn, uint32_t word) { re
 #define WG_OPERAND_WIDTH(arch, insn, field) ((uint32_t)WG_OPERAND_PLACE_(arch, insn, field) >> 8)
 #define WG_OPERAND(arch, insn, field, word) \
     (((uint32_t)(word) >> WG_OPERAND_LO(arch, insn, field)) & ((1u << WG_OPERAND_WIDTH(arch, insn, field)) - 1u))
+#define WG_OPERAND_MASK(arch, insn, field) \
+    (((1u << WG_OPERAND_WIDTH(arch, insn, field)) - 1u) << WG_OPERAND_LO(arch, insn, field))
+/* Is a field set whose mask is in `masks`? */
+static inline bool wg_sets(uint32_t word, uint32_t masks) { return word & masks; }
 /* The same for a field that is at one place on both architectures; else it does not compile. */
 #define WG_GET(insn, field, word) \
     ((uint32_t)(WG_OPERAND(BH, insn, field, word) + \
                 0 * sizeof(char[WG_OPERAND_PLACE_(BH, insn, field) == WG_OPERAND_PLACE_(WH, insn, field) ? 1 : -1])))
+/* The place of a field, for tables: wg_field_at() reads it. */
+typedef struct wg_field_place {
+    uint8_t lo, width;
+} wg_field_place;
+#define WG_FIELD_PLACE(arch, insn, field) \
+    { \
+        (uint8_t) WG_OPERAND_LO(arch, insn, field), (uint8_t)WG_OPERAND_WIDTH(arch, insn, field) \
+    }
+static inline uint32_t wg_field_at(wg_field_place place, uint32_t word)
+{
+    return word >> place.lo & ((1u << place.width) - 1u);
+}
+
+/* Latencies by the record: WG_LATENCY_MVMUL and, as measured, WG_MEASURED_LATENCY_MVMUL. */
+enum {
+#define WG_FIELD(role, field, lo, width, symbols)
+#define WG_INSN(insn, opcode, unit, block, ttsync, lat0, lat1, int0, int1, page, trees, ...) \
+    WG_LATENCY_##insn = lat0, WG_MEASURED_LATENCY_##insn = lat1,
+#define WG_DEF_BH
+#include "isa/insns.def"
+};
 
 /* `.ttinsn` form (PIPE-09). */
 static inline uint32_t wg_ttinsn_encode(uint32_t word) { return word << 2 | word >> 30; }

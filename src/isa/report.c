@@ -29,13 +29,15 @@ static void put_number(const wg_output *o, const char *format, unsigned value)
     put(o, text);
 }
 
+/* Which architectures have Auto TTSync. */
+static const bool auto_ttsync[] = {[WG_ARCH_BH] = true, [WG_ARCH_WH] = false};
+
 /* The tree whose page describes the instruction on this architecture; a WH page speaks for BH if it must. */
 static const char *page_tree(wg_arch_id arch, const wg_isa_insn *insn)
 {
-    bool has_bh = insn->page_trees & 1, has_wh = insn->page_trees & 2;
-    if (arch == WG_ARCH_BH)
-        return has_bh ? "BlackholeA0" : "WormholeB0";
-    return has_wh ? "WormholeB0" : "BlackholeA0";
+    static const char *const trees[] = {[WG_ARCH_BH] = "BlackholeA0", [WG_ARCH_WH] = "WormholeB0"};
+    bool has_own = insn->page_trees >> arch & 1;
+    return trees[has_own ? arch : !arch];
 }
 
 static void put_page(const wg_output *o, wg_arch_id arch, const wg_isa_insn *insn)
@@ -84,7 +86,7 @@ static void put_row(const wg_output *o, wg_arch_id arch, const wg_isa_insn *insn
                 first = 0;
             }
     put(o, " | ");
-    if (arch == WG_ARCH_BH && insn->ttsync_class != WG_TTSYNC_NONE)
+    if (auto_ttsync[arch] && insn->ttsync_class != WG_TTSYNC_NONE)
         put_number(o, "%u", insn->ttsync_class);
     put(o, " | ");
     put_timing(o, insn->latency);
@@ -113,7 +115,7 @@ static void put_object(const wg_output *o, wg_arch_id arch, const wg_isa_insn *i
     put(o, wg_unit_name(insn->unit));
     put_number(o, "\", \"block_bits\": %u", insn->block_bits);
     put(o, ", \"ttsync_class\": ");
-    if (arch == WG_ARCH_BH && insn->ttsync_class != WG_TTSYNC_NONE)
+    if (auto_ttsync[arch] && insn->ttsync_class != WG_TTSYNC_NONE)
         put_number(o, "%u", insn->ttsync_class);
     else
         put(o, "null");

@@ -167,11 +167,11 @@ void wg_frontend_reset(struct wg_tile *t, unsigned thread);
  * appointments. The engine has taken the old ones.
  */
 void wg_frontends(struct wg_tile *t, unsigned due);
-/* Phase D: is the latched wait met? Phases E, F and G. `careful` as in stages.h. */
-bool wg_gate_latch(struct wg_tile *t, unsigned thread, bool careful);
-void wg_gates(struct wg_tile *t, unsigned due, bool careful);
-void wg_replay(struct wg_tile *t, unsigned thread, bool careful);
-void wg_mop(struct wg_tile *t, unsigned thread, bool careful);
+/* Phase D: is the latched wait met? Phases E, F and G. `observed` as in stages.h. */
+bool wg_gate_latch(struct wg_tile *t, unsigned thread, bool observed);
+void wg_gates(struct wg_tile *t, unsigned due, bool observed);
+void wg_replay(struct wg_tile *t, unsigned thread, bool observed);
+void wg_mop(struct wg_tile *t, unsigned thread, bool observed);
 /*
  * Phase H (or, from the host, at a cycle boundary): enqueues up to `count` words pushed by `core` into
  * `thread`; returns how many were taken. A request of at most four words is taken whole or not at all.

@@ -48,7 +48,7 @@ extern const wg_rwc_layout wg_rwc_layouts[2]; /* by wg_arch_id */
 static inline unsigned wg_rwc_section(const wg_rwc_thread *r, wg_arch_id arch, const uint16_t *thread_config,
                                       unsigned addr_mod)
 {
-    const wg_rwc_layout *l = &wg_rwc_layouts[arch == WG_ARCH_WH];
+    const wg_rwc_layout *l = &wg_rwc_layouts[arch];
     unsigned index = addr_mod & ((1u << l->index_bits) - 1);
     if (r->extra_addr_mod || (l->set_base >= 0 && thread_config[l->set_base] & 1))
         index |= 4;
@@ -87,7 +87,7 @@ static inline void wg_rwc_end(const wg_rwc_steps *s)
 }
 static inline wg_rwc_steps wg_rwc_begin(wg_rwc_thread *r, wg_arch_id arch, const uint16_t *thread_config)
 {
-    const wg_rwc_layout *l = &wg_rwc_layouts[arch == WG_ARCH_WH];
+    const wg_rwc_layout *l = &wg_rwc_layouts[arch];
     return (wg_rwc_steps){.r = r,
                           .thread_config = thread_config,
                           .abs = thread_config + l->ab,

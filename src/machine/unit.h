@@ -23,8 +23,9 @@ typedef struct wg_unit_ops {
     uint8_t agent; /* wg_agent */
     void (*reset)(struct wg_tile *t);
     /*
-     * May `insn` start in cycle t->sched.now? On false, fills *why. Changes nothing but what the unit remembers of a
-     * refusal, which is the same however often it is asked in between.
+     * May `insn` start in cycle t->sched.now? On false, fills *why. Reports nothing and changes nothing but caches of
+     * decoded configuration. One exception: in profile silicon, an instruction that waits for a block of Dst waits inside
+     * the Matrix Unit, which remembers the thread; asking again leaves that as it is.
      */
     bool (*check)(struct wg_tile *t, const wg_insn *insn, wg_stall *why);
     void (*accept)(struct wg_tile *t, const wg_insn *insn);

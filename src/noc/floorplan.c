@@ -29,6 +29,8 @@ static const wg_floorplan plans[2] = {
     [WG_ARCH_WH] =
         {
             .arch = WG_ARCH_WH,
+            .harvests_rows = true,
+            .raw_entries = 16,
             .width = 10,
             .height = 12,
             .dram_channels = 6,
@@ -40,7 +42,7 @@ static const wg_floorplan plans[2] = {
         },
 };
 
-const wg_floorplan *wg_floorplan_of(wg_arch_id arch) { return &plans[arch == WG_ARCH_WH]; }
+const wg_floorplan *wg_floorplan_of(wg_arch_id arch) { return &plans[arch]; }
 
 static wg_tile_kind kind_of(char letter)
 {
@@ -56,10 +58,9 @@ static wg_tile_kind kind_of(char letter)
     }
 }
 
-/* Blackhole loses columns, Wormhole rows. */
 static bool harvested_at(const wg_floorplan *f, uint32_t harvested, unsigned x, unsigned y)
 {
-    return harvested >> (f->arch == WG_ARCH_BH ? x : y) & 1;
+    return harvested >> (f->harvests_rows ? y : x) & 1;
 }
 
 wg_tile_kind wg_floorplan_kind(const wg_floorplan *f, uint32_t harvested, unsigned x, unsigned y)
@@ -148,30 +149,6 @@ static void translation_wh(const wg_floorplan *f, uint32_t harvested, wg_transla
     memcpy(t->y + 18, lines, n);
 }
 
-void wg_translation_of(const wg_floorplan *f, uint32_t harvested, unsigned noc, wg_translation *out)
-{
-    memset(out, 0, sizeof *out);
-    bool bh = f->arch == WG_ARCH_BH;
-    if (bh)
-        translation_bh(f, harvested, out);
-    else
-        translation_wh(f, harvested, out);
-    for (unsigned i = bh ? 0 : 16; noc && i < 32; i++) { /* WH's first sixteen stay as the NoC counts */
-        out->x[i] = (uint8_t)((f->width - 1u - out->x[i]) & 31);
-        out->y[i] = (uint8_t)((f->height - 1u - out->y[i]) & 31);
-    }
-    if (!bh && noc) { /* unused entries lead to (0, 0) on either NoC */
-        memset(out->x + 26, 0, 6);
-        memset(out->y + 28, 0, 4);
-    }
-}
-
-void wg_translate(const wg_translation *table, unsigned x, unsigned y, unsigned *to_x, unsigned *to_y)
-{
-    *to_x = table->raw_rows >> (y & 31) & 1 ? x : table->x[x & 31];
-    *to_y = table->raw_columns >> (x & 31) & 1 ? y : table->y[y & 31];
-}
-
 /* The first entry from `from` on that leads to `to`. */
 static unsigned entry(const uint8_t table[32], unsigned from, unsigned to)
 {
@@ -181,43 +158,86 @@ static unsigned entry(const uint8_t table[32], unsigned from, unsigned to)
     return to;
 }
 
+/* The translated coordinates of a tile that is of this kind and has this index. */
+static void logical_bh(const wg_translation *t, wg_tile_kind kind, unsigned index, unsigned *x, unsigned *y)
+{
+    switch (kind) {
+    case WG_TILE_TENSIX: *x = entry(t->x, 0, *x); break;
+    case WG_TILE_DRAM:
+        *x = entry(t->x, 17, *x);
+        *y = entry(t->y, 12, *y);
+        break;
+    case WG_TILE_PCIE:
+        *x = index ? *x : 19;
+        *y = index ? *y : 24;
+        break;
+    case WG_TILE_ETH:
+        *x = index < 12 ? 20 + index : *x;
+        *y = index < 12 ? 25 : *y;
+        break;
+    case WG_TILE_L2CPU: *y = 26 + index; break;
+    case WG_TILE_SECURITY: *y = 30; break;
+    default: break;
+    }
+}
+
+static void logical_wh(const wg_translation *t, wg_tile_kind kind, unsigned index, unsigned *x, unsigned *y)
+{
+    (void)kind;
+    (void)index;
+    *x = entry(t->x, 16, *x);
+    *y = entry(t->y, 16, *y);
+}
+
+/* How firmware of each architecture fills the tables. */
+static const struct translations {
+    void (*fill)(const wg_floorplan *f, uint32_t harvested, wg_translation *t);
+    void (*logical)(const wg_translation *t, wg_tile_kind kind, unsigned index, unsigned *x, unsigned *y);
+    uint8_t used_x, used_y; /* entries behind these are unused */
+} translations[] = {
+    [WG_ARCH_BH] = {translation_bh, logical_bh, 32, 32},
+    [WG_ARCH_WH] = {translation_wh, logical_wh, 26, 28},
+};
+
+void wg_translation_of(const wg_floorplan *f, uint32_t harvested, unsigned noc, wg_translation *out)
+{
+    memset(out, 0, sizeof *out);
+    translations[f->arch].fill(f, harvested, out);
+    for (unsigned i = f->raw_entries; noc && i < 32; i++) {
+        out->x[i] = (uint8_t)((f->width - 1u - out->x[i]) & 31);
+        out->y[i] = (uint8_t)((f->height - 1u - out->y[i]) & 31);
+    }
+    if (noc) { /* unused entries lead to (0, 0) on either NoC */
+        unsigned used_x = translations[f->arch].used_x, used_y = translations[f->arch].used_y;
+        memset(out->x + used_x, 0, 32 - used_x);
+        memset(out->y + used_y, 0, 32 - used_y);
+    }
+}
+
+void wg_translate(const wg_translation *table, unsigned x, unsigned y, unsigned *to_x, unsigned *to_y)
+{
+    *to_x = table->raw_rows >> (y & 31) & 1 ? x : table->x[x & 31];
+    *to_y = table->raw_columns >> (x & 31) & 1 ? y : table->y[y & 31];
+}
+
 uint16_t wg_floorplan_logical(const wg_floorplan *f, uint32_t harvested, unsigned x, unsigned y)
 {
     wg_translation t;
     wg_translation_of(f, harvested, 0, &t);
     unsigned index = wg_floorplan_index(f, x, y), to_x = x, to_y = y;
     wg_tile_kind kind = wg_floorplan_kind(f, 0, x, y);
-    if (f->arch == WG_ARCH_WH) {
-        to_x = entry(t.x, 16, x);
-        to_y = entry(t.y, 16, y);
-    } else if (kind == WG_TILE_TENSIX) {
-        to_x = entry(t.x, 0, x);
-    } else if (kind == WG_TILE_DRAM) {
-        to_x = entry(t.x, 17, x);
-        to_y = entry(t.y, 12, y);
-    } else if (kind == WG_TILE_PCIE && index == 0) {
-        to_x = 19;
-        to_y = 24;
-    } else if (kind == WG_TILE_ETH && index < 12) {
-        to_x = 20 + index;
-        to_y = 25;
-    } else if (kind == WG_TILE_L2CPU) {
-        to_y = 26 + index;
-    } else if (kind == WG_TILE_SECURITY) {
-        to_y = 30;
-    }
+    translations[f->arch].logical(&t, kind, index, &to_x, &to_y);
     return (uint16_t)(to_x | to_y << 6);
 }
 
 void wg_floorplan_opt_out(const wg_floorplan *f, uint32_t harvested, unsigned noc, uint32_t *columns, uint32_t *rows)
 {
     uint8_t lines[WG_GRID_MAX_WIDTH];
-    bool bh = f->arch == WG_ARCH_BH;
     *columns = (UINT32_C(1) << f->width) - 1;
     *rows = (UINT32_C(1) << f->height) - 1;
     for (unsigned axis = 0; axis < 2; axis++) {
         unsigned n = tensix_lines(f, axis, 0, lines), size = axis ? f->height : f->width;
-        bool harvests = axis != bh;
+        bool harvests = axis == f->harvests_rows;
         for (unsigned i = 0; i < n; i++)
             if (!(harvests && harvested >> lines[i] & 1))
                 *(axis ? rows : columns) &= ~(UINT32_C(1) << (noc ? size - 1 - lines[i] : lines[i]));

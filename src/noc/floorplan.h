@@ -14,6 +14,8 @@ enum { WG_GRID_MAX_WIDTH = 17, WG_GRID_MAX_HEIGHT = 12, WG_GRID_MAX_TILES = WG_G
 
 typedef struct wg_floorplan {
     wg_arch_id arch;
+    bool harvests_rows;  /* rows of Tensix tiles are fused off; else columns */
+    uint8_t raw_entries; /* of the translation tables: so many keep to the NoC's own coordinates */
     uint8_t width, height;
     uint8_t dram_channels;
     uint64_t dram_bytes;                   /* of one channel */
@@ -23,7 +25,7 @@ typedef struct wg_floorplan {
 
 const wg_floorplan *wg_floorplan_of(wg_arch_id arch);
 
-/* In NoC 0 coordinates. `harvested`: columns (BH) or rows (WH) of Tensix tiles that are fused off. */
+/* In NoC 0 coordinates. `harvested`: the columns or rows of Tensix tiles that are fused off. */
 wg_tile_kind wg_floorplan_kind(const wg_floorplan *f, uint32_t harvested, unsigned x, unsigned y);
 unsigned wg_floorplan_index(const wg_floorplan *f, unsigned x, unsigned y);
 

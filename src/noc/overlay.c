@@ -229,7 +229,7 @@ uint32_t wg_overlay_register_read(wg_tile *t, unsigned stream, unsigned index)
 /* Writes that do something; false if the register is plain. */
 static bool acts(wg_tile *t, unsigned stream, wg_stream_register r, unsigned element, uint32_t value)
 {
-    bool bh = t->arch->id == WG_ARCH_BH;
+    static const uint16_t message_sizes[] = {[WG_ARCH_BH] = 0x3FFF, [WG_ARCH_WH] = 0x7FFF}; /* masks */
     switch (r) {
     case WG_SR_SPACE:
     case WG_SR_CAN_PUSH:
@@ -255,7 +255,7 @@ static bool acts(wg_tile *t, unsigned stream, wg_stream_register r, unsigned ele
     case WG_SR_RESET: wg_stream_restart(t, stream); return true;
     case WG_SR_RECEIVED_INC: wg_stream_push(t, stream, value & 0xFFF, value >> 12 & 0x1FFFF); return true;
     case WG_SR_NEW_MSG:
-        wg_stream_push_one(t, stream, value & 0x1FFFF, value >> 17 & (bh ? 0x3FFF : 0x7FFF));
+        wg_stream_push_one(t, stream, value & 0x1FFFF, value >> 17 & message_sizes[t->arch->id]);
         return true;
     case WG_SR_INFO_CLEAR: wg_stream_pop(t, stream, value); return true;
     case WG_SR_DATA_CLEAR: wg_stream_free(t, stream); return true;

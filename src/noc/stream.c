@@ -24,13 +24,41 @@ void wg_stream_complain(wg_tile *t, unsigned i, uint32_t value, const char *what
              what);
 }
 
+/* Where the registers' fields are that moved between the architectures. */
+static const struct stream_layout {
+    bool own_onetime; /* auto_config and auto_advance have a register; else they follow in MISC_CFG */
+    uint8_t changes;  /* the first of the four bits about endpoints that change and flow control */
+    uint8_t no_flush, from_multicast;
+    uint32_t undocumented; /* of MISC_CFG: tokens, copies, wrapped headers … */
+    bool own_gather_clear; /* GATHER_CLEAR is a register; else part of GATHER */
+    uint8_t gather_size, gather_by_stream, gather_in_order;
+    uint32_t gather_times; /* mask */
+} layouts[] = {
+    [WG_ARCH_BH] = {.own_onetime = true,
+                    .changes = 11,
+                    .no_flush = 18,
+                    .from_multicast = 17,
+                    .undocumented = 0x798600,
+                    .gather_size = 13,
+                    .gather_by_stream = 12,
+                    .gather_in_order = 16,
+                    .gather_times = 0xFFF},
+    [WG_ARCH_WH] = {.changes = 12,
+                    .no_flush = 17,
+                    .from_multicast = 16,
+                    .own_gather_clear = true,
+                    .gather_size = 0,
+                    .gather_by_stream = 16,
+                    .gather_in_order = 3,
+                    .gather_times = 0xFFFF},
+};
+
 wg_stream_flags wg_stream_flags_of(const wg_tile *t, unsigned i)
 {
-    bool bh = t->arch->id == WG_ARCH_BH;
+    const struct stream_layout *l = &layouts[t->arch->id];
     const uint32_t *w = t->regions.niu.overlay[i % STREAMS];
     uint32_t c = w[wg_overlay_number(t, WG_SR_MISC_CFG)],
-             once = bh ? w[wg_overlay_number(t, WG_SR_ONETIME_CFG)] : c >> 9;
-    unsigned from = bh ? 11 : 12; /* where the bits differ */
+             once = l->own_onetime ? w[wg_overlay_number(t, WG_SR_ONETIME_CFG)] : c >> 9;
     return (wg_stream_flags){.out_noc = c >> 1 & 1,
                              .update_noc = c >> 2 & 1,
                              .gathers = c >> 3 & 1,
@@ -39,15 +67,15 @@ wg_stream_flags wg_stream_flags_of(const wg_tile *t, unsigned i)
                              .to_software = c >> 6 & 1,
                              .to_gather = c >> 7 & 1,
                              .to_stream = c >> 8 & 1,
-                             .source_changes = c >> from & 1,
-                             .dest_changes = c >> (from + 1) & 1,
-                             .no_flow_control = c >> (from + 2) & 1,
-                             .dest_no_flow_control = c >> (from + 3) & 1,
-                             .no_flush = c >> (bh ? 18 : 17) & 1,
-                             .from_multicast = c >> (bh ? 17 : 16) & 1,
+                             .source_changes = c >> l->changes & 1,
+                             .dest_changes = c >> (l->changes + 1) & 1,
+                             .no_flow_control = c >> (l->changes + 2) & 1,
+                             .dest_no_flow_control = c >> (l->changes + 3) & 1,
+                             .no_flush = c >> l->no_flush & 1,
+                             .from_multicast = c >> l->from_multicast & 1,
                              .auto_config = once & 1,
                              .auto_advance = once >> 1 & 1,
-                             .undocumented = bh && (c & 0x798600)}; /* tokens, copies, wrapped headers … */
+                             .undocumented = (c & l->undocumented) != 0};
 }
 
 bool wg_stream_auto_config(const wg_tile *t, unsigned i) { return wg_stream_flags_of(t, i).auto_config; }
@@ -252,17 +280,17 @@ static bool clear_step(wg_tile *t, unsigned i)
 static void interrupt_done(wg_tile *t)
 {
     bool any = t->regions.niu.streams.done;
-    if (t->arch->id == WG_ARCH_BH)
-        wg_pic_level(t, 0, any);
+    if (t->arch->interrupts.streams_done_level)
+        wg_pic_level(t, t->arch->interrupts.streams_done_irq, any);
     else if (any)
-        wg_pic_edge(t, 16);
+        wg_pic_edge(t, t->arch->interrupts.streams_done_irq);
 }
 
 /* WH: a phase of streams 0 to 3 and 8 to 11 begins (bit 0) or ends (bit 1). */
 static void interrupt_phase(wg_tile *t, unsigned i, unsigned what)
 {
     unsigned irq = i < 4 ? i : i - 4;
-    if (t->arch->id == WG_ARCH_WH && wg_stream_to_dram(i) && t->regions.control.pic.stream_type[irq] & what)
+    if (t->arch->interrupts.stream_phases && wg_stream_to_dram(i) && t->regions.control.pic.stream_type[irq] & what)
         wg_pic_edge(t, irq);
 }
 
@@ -447,12 +475,12 @@ typedef struct gather {
 static gather gather_of(wg_tile *t, unsigned i)
 {
     uint32_t g = get(t, i, WG_SR_GATHER);
-    bool bh = t->arch->id == WG_ARCH_BH;
-    uint32_t clear = bh ? g : get(t, i, WG_SR_GATHER_CLEAR);
-    gather r = {.size = bh ? g >> 13 & 7 : g & 7,
-                .times = clear & (bh ? 0xFFF : 0xFFFF),
-                .by_stream = clear >> (bh ? 12 : 16) & 1,
-                .in_order = g >> (bh ? 16 : 3) & 1};
+    const struct stream_layout *l = &layouts[t->arch->id];
+    uint32_t clear = l->own_gather_clear ? get(t, i, WG_SR_GATHER_CLEAR) : g;
+    gather r = {.size = g >> l->gather_size & 7,
+                .times = clear & l->gather_times,
+                .by_stream = clear >> l->gather_by_stream & 1,
+                .in_order = g >> l->gather_in_order & 1};
     if (r.size != 1 && r.size != 2 && r.size != 4) {
         wg_stream_complain(t, i, g, "gather groups have one, two or four streams");
         r.size = 1;

@@ -31,7 +31,7 @@ static void move_src(uint8_t *counter, uint8_t *cr, unsigned spec)
 void wg_rwc_apply(wg_rwc_thread *r, wg_arch_id arch, const uint16_t *thread_config, unsigned addr_mod,
                   bool update_fidelity)
 {
-    const wg_rwc_layout *l = &wg_rwc_layouts[arch == WG_ARCH_WH];
+    const wg_rwc_layout *l = &wg_rwc_layouts[arch];
     unsigned section = wg_rwc_section(r, arch, thread_config, addr_mod);
     unsigned ab = thread_config[l->ab + section * l->ab_stride];
     unsigned dst = thread_config[l->dst + section];

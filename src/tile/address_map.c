@@ -112,7 +112,7 @@ static wg_map map_of(const wg_arch *arch)
         [WG_ARCH_BH] = {map_bh, sizeof map_bh / sizeof *map_bh},
         [WG_ARCH_WH] = {map_wh, sizeof map_wh / sizeof *map_wh},
     };
-    return maps[arch->id == WG_ARCH_WH ? WG_ARCH_WH : WG_ARCH_BH];
+    return maps[arch->id];
 }
 
 static bool visible(const wg_map_row *r, unsigned viewer, bool is_write)

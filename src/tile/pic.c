@@ -121,8 +121,10 @@ static uint32_t read_bh(wg_tile *t, uint32_t offset)
     }
 }
 
-static void write_bh(wg_tile *t, uint32_t offset, uint32_t value)
+static void write_bh(wg_tile *t, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc)
 {
+    (void)agent;
+    (void)pc;
     wg_pic *p = &t->regions.control.pic;
     if (offset >= PC_SNAPSHOT)
         return; /* read-only */
@@ -189,11 +191,20 @@ static void write_wh(wg_tile *t, uint32_t offset, uint32_t value, unsigned agent
     }
 }
 
+/* Each architecture's registers. */
+static const struct registers {
+    uint32_t end;
+    uint32_t (*read)(wg_tile *t, uint32_t offset);
+    void (*write)(wg_tile *t, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc);
+} registers[] = {
+    [WG_ARCH_BH] = {BH_END, read_bh, write_bh},
+    [WG_ARCH_WH] = {WH_END, read_wh, write_wh},
+};
+
 /* No register there: loads give 0, stores are discarded, both reported. */
 static bool absent(wg_tile *t, uint32_t offset, unsigned agent, uint32_t pc)
 {
-    uint32_t end = t->arch->id == WG_ARCH_WH ? (uint32_t)WH_END : (uint32_t)BH_END;
-    if (offset < end)
+    if (offset < registers[t->arch->id].end)
         return false;
     wg_findf(
         t, WG_F_UNIMPLEMENTED_REGISTER,
@@ -207,15 +218,12 @@ uint32_t wg_pic_read(wg_tile *t, uint32_t offset, unsigned agent, uint32_t pc)
 {
     if (absent(t, offset, agent, pc))
         return 0;
-    return t->arch->id == WG_ARCH_WH ? read_wh(t, offset) : read_bh(t, offset);
+    return registers[t->arch->id].read(t, offset);
 }
 
 void wg_pic_write(wg_tile *t, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc)
 {
     if (absent(t, offset, agent, pc))
         return;
-    if (t->arch->id == WG_ARCH_WH)
-        write_wh(t, offset, value, agent, pc);
-    else
-        write_bh(t, offset, value);
+    registers[t->arch->id].write(t, offset, value, agent, pc);
 }

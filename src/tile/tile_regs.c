@@ -115,7 +115,7 @@ static uint32_t array_read(wg_tile *t, unsigned agent, uint32_t pc)
         return 0;
     }
     const wg_dst *d = &t->regs.dst;
-    if (t->arch->id == WG_ARCH_WH && d->undefined[row / 64] >> (row % 64) & 1) /* ttsim: BH shows what is there */
+    if (t->arch->array_read_blanks && d->undefined[row / 64] >> (row % 64) & 1)
         return 0;
     return d->bits[row][2 * pair] | (uint32_t)d->bits[row][2 * pair + 1] << 16;
 }

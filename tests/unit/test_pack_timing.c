@@ -130,6 +130,28 @@ static void test_waits_for_dst(void **state)
     }
 }
 
+/*
+ * A PACR right behind a write of its configuration reads what was there before, and that is reported. One that waits at
+ * the gate meanwhile reads when it passes: there is nothing to report.
+ */
+static void test_waiting_reads_nothing(void **state)
+{
+    for (unsigned waits = 0; waits < 2; waits++) {
+        ur *r = pr_new(wg_test_arch(state), 16);
+        unsigned word = wg_cfg_fields[wg_test_arch(state)][WG_CFG_PCK_DEST_RD_CTRL_Read_32b_data].word;
+        r->t->regs.adc.unit[2][2][0].y = 8;
+        r->t->regs.gpr.r[2][4] = r->t->regs.config.bank[0][word];
+        if (waits)
+            wg_dst_block_written(r->t, 8 + 3, r->t->sched.now + 12);
+        ur_push(r, 2, UINT32_C(0xB0000000) | 4u << 16 | word); /* WRCFG */
+        ur_push(r, 2, PR_PACR(1, PR_LAST));
+        ur_run(r, 40);
+        assert_true(completed(r, 0) < r->t->sched.now);
+        assert_int_equal(ur_found(r, WG_F_CONFIG_NOT_WRITTEN) != 0, !waits);
+        ur_free(r);
+    }
+}
+
 /* The last row of a long run, and each row of an interface, is looked at, too. */
 static void test_waits_for_last_row(void **state)
 {
@@ -332,6 +354,7 @@ static const wg_test tests[] = {
     WG_TEST(test_packers_apart, WG_WH, ""),
     WG_TEST(test_waits_for_dst, WG_BH | WG_WH, ""),
     WG_TEST(test_waits_for_last_row, WG_BH | WG_WH, ""),
+    WG_TEST(test_waiting_reads_nothing, WG_BH | WG_WH, ""),
     WG_TEST(test_wait_condition, WG_BH | WG_WH, "GATE-12"),
     WG_TEST(test_parts, WG_WH, "GATE-12"),
     WG_COVERS(test_tbufcmd, WG_BH | WG_WH, "", "TBUFCMD:value TBUFCMD:timing"),
