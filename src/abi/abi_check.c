@@ -142,6 +142,8 @@ bool wg_abi_check_end(wg_abi_check *c, char *error, size_t bytes)
     wg_text out = {0}, path = {0};
     size_t length = strlen(c->path);
     bool ok = true;
+    for (unsigned i = 0; i < c->tiles; i++)
+        wg_races_end(c->tile[i].races, wg_grid_cycle(c->grid));
     if (length > 5 && strcmp(c->path + length - 5, ".json") == 0)
         report_json(c, &out);
     else

@@ -442,6 +442,8 @@ static bool inspect(chip_run *r, wg_text *error)
     for (size_t i = 0; i < r->tiles; i++) {
         wg_session *s = &r->tile[i].s;
         s->ended = r->ended;
+        if (s->races)
+            wg_races_end(s->races, wg_grid_cycle(r->grid));
         if (s->stats)
             wg_stats_end(s->stats, wg_cycle(s->dev));
         if (r->ended != WG_ENDED_HUNG && r->ended != WG_ENDED_INTERRUPT && r->ended != WG_ENDED_LIMIT)

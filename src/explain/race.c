@@ -419,6 +419,29 @@ void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned 
     }
 }
 
+/* A wait for room that is still latched, of a semaphore without a maximum. */
+void wg_races_end(wg_races *r, uint64_t cycle)
+{
+    for (unsigned thread = 0; thread < WG_THREADS; thread++) {
+        const wg_race_thread *t = &r->thread[thread];
+        wg_race_insn *i = t->latched ? wg_race_insn_at(r, thread, t->latch_id) : NULL;
+        if (!i || wg_opcode(t->latch_word) != WG_OPCODE_SEMWAIT || !(WG_GET(SEMWAIT, wait_sem_cond, t->latch_word) & 2))
+            continue;
+        for (uint32_t left = WG_GET(SEMWAIT, sem_sel, t->latch_word); left; left &= left - 1) {
+            unsigned index = (unsigned)__builtin_ctz(left);
+            char why[160];
+            if (r->semaphore[index].inits)
+                continue;
+            snprintf(why, sizeof why,
+                     "Semaphore %u was never initialised: its maximum is 0, so that this wait for room never ends.",
+                     index);
+            wg_actor b = {.party = wg_race_insn_party(r, WG_AGENT_SYNC, thread, i, false, cycle), .cycle = cycle};
+            semaphore_rule(r, WG_RACE_SEMAPHORE_UNINIT, 0, &b, index, why,
+                           "SEMINIT, with its capacity as the maximum, before the first wait.");
+        }
+    }
+}
+
 static void mutex(wg_races *r, unsigned thread, const wg_event *e)
 {
     wg_race_insn *i = wg_race_insn_at(r, thread, e->id);

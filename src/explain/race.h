@@ -102,6 +102,8 @@ void wg_races_free(wg_races *r);
      WG_EV_BIT(WG_EV_CORE_CONSUMED) | WG_EV_BIT(WG_EV_CORE_FENCE) | WG_EV_BIT(WG_EV_TRACKED) | WG_EV_BIT(WG_EV_HOST) | \
      WG_EV_BIT(WG_EV_NOC_SENT) | WG_EV_BIT(WG_EV_NOC_ARRIVED))
 void wg_races_event(void *races, const wg_event *e);
+/* The run has ended: what can be told of waits that did not. */
+void wg_races_end(wg_races *r, uint64_t cycle);
 /* L1 that is used as a flag: reads of it acquire what its writer did before. */
 bool wg_races_declare_flag(wg_races *r, uint32_t address, uint32_t bytes);
 
