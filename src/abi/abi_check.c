@@ -33,9 +33,8 @@ static bool code_at(void *user, unsigned core, uint32_t pc, uint32_t *word)
     return word_at(user, pc, word);
 }
 
-static void made(void *user, wg_device *dev, unsigned x, unsigned y)
+void wg_abi_check_made(wg_abi_check *c, wg_device *dev, unsigned x, unsigned y)
 {
-    wg_abi_check *c = user;
     if (c->tiles == WG_GRID_MAX_TILES)
         return;
     watched *t = &c->tile[c->tiles];
@@ -62,8 +61,6 @@ wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path)
     c->grid = grid;
     c->group = group;
     c->path = path;
-    grid->made_user = c;
-    grid->made = made;
     return c;
 }
 
@@ -124,41 +121,46 @@ static void report_json(wg_abi_check *c, wg_text *out)
     wg_json_close(j, '}');
 }
 
-/* The name with the process id in it. */
-static void resolve(const char *path, wg_text *out)
+bool wg_abi_write(const char *path, const wg_text *text, char *error, size_t bytes)
 {
+    wg_text name = {0};
+    if (strcmp(path, "-") == 0) {
+        fputs(wg_text_of(text), stderr);
+        return true;
+    }
     for (; *path; path++) {
         if (path[0] == '%' && path[1] == 'p') {
-            wg_textf(out, "%ld", (long)getpid());
+            wg_textf(&name, "%ld", (long)getpid());
             path++;
         } else {
-            wg_text_add(out, path, 1);
+            wg_text_add(&name, path, 1);
         }
     }
+    bool ok = wg_file_write(wg_text_of(&name), wg_text_of(text), text->size, error, bytes);
+    wg_text_free(&name);
+    return ok;
+}
+
+bool wg_abi_wants_json(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".json") == 0;
 }
 
 bool wg_abi_check_end(wg_abi_check *c, char *error, size_t bytes)
 {
-    wg_text out = {0}, path = {0};
-    size_t length = strlen(c->path);
-    bool ok = true;
+    wg_text out = {0};
     for (unsigned i = 0; i < c->tiles; i++)
         wg_races_end(c->tile[i].races, wg_grid_cycle(c->grid));
-    if (length > 5 && strcmp(c->path + length - 5, ".json") == 0)
+    if (wg_abi_wants_json(c->path))
         report_json(c, &out);
     else
         report_text(c, &out);
-    resolve(c->path, &path);
-    if (strcmp(c->path, "-") == 0)
-        fputs(wg_text_of(&out), stderr);
-    else
-        ok = wg_file_write(wg_text_of(&path), wg_text_of(&out), out.size, error, bytes);
+    bool ok = wg_abi_write(c->path, &out, error, bytes);
     for (unsigned i = 0; i < c->tiles; i++)
         wg_races_free(c->tile[i].races);
     wg_races_group_free(c->group);
     wg_text_free(&out);
-    wg_text_free(&path);
-    c->grid->made = NULL;
     free(c);
     return ok;
 }

@@ -4,6 +4,7 @@
 #define WG_ABI_CHECK_H
 
 #include "chip/grid.h"
+#include "text/text.h"
 
 typedef struct wg_abi_check wg_abi_check;
 
@@ -13,6 +14,12 @@ typedef struct wg_abi_check wg_abi_check;
  */
 wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path);
 /* Writes the report; before the grid is destroyed. False, with a sentence in `error`, if that fails. */
+/* A Tensix tile has come to be. */
+void wg_abi_check_made(wg_abi_check *check, wg_device *dev, unsigned x, unsigned y);
 bool wg_abi_check_end(wg_abi_check *check, char *error, size_t bytes);
+
+/* Reports go to a file, whose %p is the process id, or to standard error ("-"); as JSON if the name ends in .json. */
+bool wg_abi_write(const char *path, const wg_text *text, char *error, size_t bytes);
+bool wg_abi_wants_json(const char *path);
 
 #endif

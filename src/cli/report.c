@@ -325,6 +325,28 @@ static void findings_text(wg_session *s, bool quiet, wg_text *out)
     }
 }
 
+static const char *place_of(void *session, unsigned core, uint32_t pc, char *room, size_t bytes)
+{
+    return wg_place(session, core, pc, room, bytes);
+}
+
+static wg_hang_words hang_words(wg_session *s)
+{
+    return (wg_hang_words){.arch = s->desc.arch, .user = s, .place = place_of};
+}
+
+void wg_report_hang(wg_session *s, wg_text *out)
+{
+    const wg_hang_words w = hang_words(s);
+    wg_hang_text(&w, s->hang, s->ended == WG_ENDED_HUNG, out);
+}
+
+void wg_report_hang_json(wg_session *s, wg_json *j)
+{
+    const wg_hang_words w = hang_words(s);
+    wg_hang_json(&w, s->hang, s->ended == WG_ENDED_HUNG, j);
+}
+
 static void report_text(wg_session *s, int status, wg_text *out)
 {
     static const char *const sentence[] = {

@@ -8,6 +8,7 @@
 #define WG_SESSION_H
 
 #include "cli/options.h"
+#include "text/hang_text.h"
 #include "text/race_text.h"
 #include "cli/tasm.h"
 #include "explain/hang.h"
@@ -124,7 +125,7 @@ int wg_run_chip(const wg_args *args, wg_text *out, wg_text *error);
 /* Fills expect_holds, expect_found and expectations_hold; false: out of memory. */
 bool wg_check_expectations(wg_session *s);
 
-/* report.c, hang_text.c: what happened. Returns the exit status. */
+/* report.c: what happened. Returns the exit status. */
 int wg_report_run(wg_session *s, wg_text *out);
 void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out);
 void wg_report_finding_json(wg_session *s, const wg_finding *f, wg_json *j, const char *key); /* NULL: in an array */

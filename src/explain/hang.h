@@ -14,7 +14,7 @@
 
 enum { WG_HISTORY = 16 };
 
-/* What each thread issued last, and who waits for what. Fed from the event stream. */
+/* What each thread issued last, and where cores have stalled. Fed from the event stream; all zero: not watched. */
 typedef struct wg_history_entry {
     uint64_t cycle;
     uint64_t id, parent;
@@ -23,7 +23,6 @@ typedef struct wg_history_entry {
 typedef struct wg_history {
     wg_history_entry last[WG_THREADS][WG_HISTORY];
     uint64_t count[WG_THREADS];
-    wg_stall waits[WG_AGENT_COUNT]; /* units and cores: open stalls */
     struct {
         uint32_t low, high;
         uint64_t since;
@@ -38,7 +37,7 @@ typedef struct wg_history {
     void *place_user;
 } wg_history;
 #define WG_HISTORY_EVENTS \
-    (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_SEMAPHORE))
+    (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_SEMAPHORE))
 void wg_history_event(void *history, const wg_event *e);
 
 typedef enum wg_node_kind {
@@ -90,6 +89,7 @@ typedef struct wg_hang {
     unsigned edges;
     wg_hang_edge edge[WG_HANG_EDGES];
     bool circular; /* path is a circle; else it ends where nobody can move */
+    bool outside;  /* … at memory that a core polls, or nowhere: somebody outside the tile might end it */
     unsigned path_length;
     uint8_t path[WG_HANG_EDGES]; /* edges, in order */
     char note[2 *

@@ -334,7 +334,9 @@ static void tell(const graph *g)
 
 void wg_hang_verdict(graph *g)
 {
-    find_path(g->out);
+    wg_hang *out = g->out;
+    find_path(out);
+    out->outside = !out->path_length || out->edge[out->path[out->path_length - 1]].from.kind == WG_NODE_MEMORY;
     explain_semaphore(g);
     tell(g);
 }

@@ -449,7 +449,7 @@ unsigned wg_terminal_width(void)
 
 void wg_text_wrap(wg_text *out, const char *text, unsigned indent, unsigned at)
 {
-    unsigned width = wg_terminal_width();
+    unsigned width = out->width ? out->width : wg_terminal_width();
     width = width < 40 ? 40 : width;
     while (*text) {
         size_t n = strcspn(text, " ");
