@@ -38,6 +38,7 @@
 #include "abi/abi_hang.h"
 #include "chip/card.h"
 #include "machine/device.h"
+#include "text/finding_words.h"
 
 #ifndef WG_TTSIM_ARCH
 #define WG_TTSIM_ARCH WG_ARCH_BH
@@ -175,13 +176,14 @@ static void answer_signal(void)
 static bool print_finding(unsigned x, unsigned y, const wg_finding *f)
 {
     const wg_finding_info *info = wg_finding_info_at(f->code);
-    char pc[24] = "", tile[24] = "";
+    char pc[24] = "", tile[24] = "", words[256];
     if (f->has_pc)
         snprintf(pc, sizeof pc, " pc 0x%08" PRIx32, f->pc);
+    wg_finding_words(WG_TTSIM_ARCH, f, words, sizeof words);
     if (x != WG_NOWHERE)
         snprintf(tile, sizeof tile, "tile %u-%u ", x, y);
     say("%s: %scycle %" PRIu64 " %s%s: %s%s%s", info ? info->code : "finding", tile, f->cycle, wg_agent_name(f->agent),
-        pc, info ? info->cause : "", f->detail[0] ? " " : "", f->detail);
+        pc, info ? info->cause : "", *words ? " " : "", words);
     return info && info->severity >= WG_SEVERITY_WARNING;
 }
 

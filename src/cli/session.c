@@ -394,6 +394,8 @@ bool wg_session_run(wg_session *s, wg_text *error)
         }
         wg_hang_inspect(s->dev, &s->history, s->ended == WG_ENDED_HUNG, s->hang);
     }
+    if (s->args->command != WG_CMD_EXPLORE && !wg_blame_findings(s, error))
+        return false;
     if (!wg_check_expectations(s)) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
@@ -430,6 +432,7 @@ void wg_session_close(wg_session *s)
     free(s->log);
     free(s->trace);
     free(s->hang);
+    wg_blame_free(s->blame);
     memset(s, 0, sizeof *s);
 }
 

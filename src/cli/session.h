@@ -13,6 +13,7 @@
 #include "cli/tasm.h"
 #include "explain/hang.h"
 #include "explain/race.h"
+#include "text/finding_words.h"
 #include "observe/sinks.h"
 
 /* How a run ended; wg_stop with what only the command line knows. */
@@ -24,6 +25,16 @@ typedef enum wg_ended {
     WG_ENDED_FINDING,
     WG_ENDED_INTERRUPT
 } wg_ended;
+
+/* Who set a field that a finding comes from. */
+typedef struct wg_blamed {
+    size_t finding;
+    wg_finding_field field;
+    bool known;
+    uint8_t agent, thread; /* thread: whose instruction; WG_THREADS: a core's store */
+    uint32_t pc, word;
+    uint64_t cycle;
+} wg_blamed;
 
 typedef struct wg_session {
     const wg_args *args;
@@ -52,6 +63,7 @@ typedef struct wg_session {
     uint64_t verify_cycles; /* that verifying remedies may take */
 
     wg_ended ended;
+    struct wg_blame *blame; /* NULL: nobody is to blame */
     wg_hang *hang;         /* filled when the run hung or was interrupted */
     bool *expect_holds;    /* per expectation of the program */
     wg_text *expect_found; /* what was found instead */
@@ -83,6 +95,13 @@ bool wg_image_write(const char *who, const char *path, const wg_image_shape *sha
 /* drive.c: time passes. */
 bool wg_drive(wg_session *s, wg_text *error);
 bool wg_drive_silently(wg_session *s); /* no progress, no Ctrl-C; wg_error() says why not */
+
+/* blame.c: who set the configuration that findings come from. */
+typedef struct wg_blame wg_blame;
+bool wg_blame_findings(wg_session *s, wg_text *error);
+const wg_blamed *wg_blame_at(const wg_session *s, const wg_finding *f, unsigned index); /* NULL: no more */
+void wg_blame_text(wg_session *s, const wg_blamed *b, wg_text *out);
+void wg_blame_free(wg_blame *blame);
 
 /* check.c: the race detector beside the run. */
 bool wg_check_open(wg_session *s, wg_text *error);
