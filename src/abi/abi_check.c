@@ -8,6 +8,7 @@
 #include "text/race_text.h"
 
 typedef struct watched {
+    wg_abi_check *check;
     wg_device *dev;
     wg_races *races;
     unsigned x, y;
@@ -17,6 +18,7 @@ struct wg_abi_check {
     wg_grid *grid;
     wg_races_group *group;
     const char *path;
+    wg_abi_symbols *symbols;
     watched tile[WG_GRID_MAX_TILES];
     unsigned tiles, unwatched; /* those for which there was no memory */
 };
@@ -38,7 +40,7 @@ void wg_abi_check_made(wg_abi_check *c, wg_device *dev, unsigned x, unsigned y)
     if (c->tiles == WG_GRID_MAX_TILES)
         return;
     watched *t = &c->tile[c->tiles];
-    *t = (watched){.dev = dev, .x = x, .y = y};
+    *t = (watched){.check = c, .dev = dev, .x = x, .y = y};
     t->races = wg_races_new(wg_grid_arch(c->grid), code_at, t);
     if (t->races && wg_observe(dev, WG_RACES_EVENTS, wg_races_event, t->races, NULL) == WG_OK) {
         wg_races_group_add(c->group, t->races, y * wg_grid_width(c->grid) + x);
@@ -49,7 +51,7 @@ void wg_abi_check_made(wg_abi_check *c, wg_device *dev, unsigned x, unsigned y)
     c->unwatched++;
 }
 
-wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path)
+wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path, wg_abi_symbols *symbols)
 {
     wg_abi_check *c = calloc(1, sizeof *c);
     wg_races_group *group = wg_races_group_new();
@@ -61,12 +63,33 @@ wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path)
     c->grid = grid;
     c->group = group;
     c->path = path;
+    c->symbols = symbols;
     return c;
+}
+
+static const char *place_of(void *user, const wg_race_party *p, char *room, size_t bytes)
+{
+    const watched *t = user;
+    return wg_abi_symbols_place(t->check->symbols, p->core, p->pc, room, bytes);
+}
+
+static void *of_tile(void *user, unsigned tile)
+{
+    wg_abi_check *c = ((watched *)user)->check;
+    for (unsigned i = 0; i < c->tiles; i++)
+        if (c->tile[i].y * wg_grid_width(c->grid) + c->tile[i].x == tile)
+            return &c->tile[i];
+    return NULL;
 }
 
 static wg_race_words words_of(wg_abi_check *c, unsigned i)
 {
-    return (wg_race_words){.arch = wg_grid_arch(c->grid), .user = &c->tile[i], .core_word = word_at};
+    return (wg_race_words){.arch = wg_grid_arch(c->grid),
+                           .user = &c->tile[i],
+                           .width = wg_grid_width(c->grid),
+                           .of_tile = of_tile,
+                           .place = place_of,
+                           .core_word = word_at};
 }
 
 static void report_text(wg_abi_check *c, wg_text *out)

@@ -327,7 +327,7 @@ static bool begin_reports(bool *bad)
         say("WAITGATE_ELF=%s is ignored: %s", elf, error);
         *bad = true;
     }
-    if (check && *check && !(abi.check = wg_abi_check_begin(abi.card->grid, check)))
+    if (check && *check && !(abi.check = wg_abi_check_begin(abi.card->grid, check, abi.symbols)))
         say("WAITGATE_CHECK: %s", wg_status_text(WG_ERR_NO_MEMORY));
     abi.hang = wg_abi_hang_begin(abi.card->grid, report, abi.symbols);
     abi.card->grid->made = abi.hang ? tile_made : NULL;

@@ -158,10 +158,21 @@ static void source_json(void *session, const wg_race_party *p, wg_json *j)
     }
 }
 
+static void *of_tile(void *session, unsigned tile)
+{
+    const wg_session *s = session;
+    return s->of_tile ? s->of_tile(s->chip, tile) : NULL;
+}
+
 wg_race_words wg_check_words(wg_session *s)
 {
-    return (wg_race_words){
-        .arch = s->desc.arch, .user = s, .place = place_of, .core_word = core_word, .source_json = source_json};
+    return (wg_race_words){.arch = s->desc.arch,
+                           .user = s,
+                           .width = s->chip_width,
+                           .of_tile = of_tile,
+                           .place = place_of,
+                           .core_word = core_word,
+                           .source_json = source_json};
 }
 
 static const char *text_of(wg_session *s, const wg_race_party *p, char *room, size_t bytes)
@@ -193,8 +204,10 @@ static suppression *suppresses_race(wg_session *s, const wg_race *race, wg_text 
 {
     char places[2][256], texts[2][WG_DIS_MAX], location[sizeof race->location];
     const char *kind = wg_race_kind_name(race->kind);
+    const wg_race_words w = wg_check_words(s);
     const char *all[] = {
-        place_of(s, &race->a, places[0], sizeof places[0]), place_of(s, &race->b, places[1], sizeof places[1]),
+        wg_race_place_text(&w, &race->a, places[0], sizeof places[0]),
+        wg_race_place_text(&w, &race->b, places[1], sizeof places[1]),
         text_of(s, &race->a, texts[0], sizeof texts[0]), text_of(s, &race->b, texts[1], sizeof texts[1])};
     suppression *by = suppressed_by(s, kind, all, 4), *last = NULL;
     if (by)

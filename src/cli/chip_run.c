@@ -326,6 +326,17 @@ static bool open_check(chip_run *r, wg_text *error)
     return true;
 }
 
+/* The session of tile number `index`; NULL: the file does not name it. */
+static wg_session *of_tile(void *chip, unsigned index)
+{
+    chip_run *r = chip;
+    unsigned width = wg_grid_width(r->grid);
+    for (size_t i = 0; i < r->tiles; i++)
+        if (r->tile[i].y * width + r->tile[i].x == index)
+            return &r->tile[i].s;
+    return NULL;
+}
+
 static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
 {
     char message[512];
@@ -354,6 +365,9 @@ static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
         return false;
     for (size_t i = 0; i < r->tiles; i++) {
         wg_session *s = &r->tile[i].s;
+        s->chip_width = wg_grid_width(r->grid);
+        s->of_tile = of_tile;
+        s->chip = r;
         wg_stop_on(s->dev, (wg_severity)stop_on);
         if (!wg_watch_history(s, error) || (args->value[WG_OPT_STATS] && !wg_watch_stats(s, error)) ||
             !wg_load_programs(s, error))

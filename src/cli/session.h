@@ -62,6 +62,10 @@ typedef struct wg_session {
     unsigned fail_on;       /* wg_severity */
     uint64_t verify_cycles; /* that verifying remedies may take */
 
+    unsigned chip_width; /* of a chip file: its grid; 0: one tile alone */
+    struct wg_session *(*of_tile)(void *chip, unsigned tile);
+    void *chip;
+
     wg_ended ended;
     struct wg_blame *blame; /* NULL: nobody is to blame */
     wg_hang *hang;         /* filled when the run hung or was interrupted */

@@ -28,7 +28,7 @@ typedef enum wg_race_kind {
 typedef struct wg_race_party {
     uint8_t agent;  /* a unit, a thread (its gate or expander), a core */
     uint8_t thread; /* whose instruction; WG_THREADS: none */
-    uint8_t core;   /* that pushed it, or that acted; WG_CORES: none, the host */
+    uint8_t core;   /* that pushed it, or that acted (of `tile`, if that is set); WG_CORES: none, the host */
     bool write, atomic;
     uint32_t word;   /* of the instruction, if thread is one */
     uint32_t pc;     /* of the push or access; of the host's pushes 0, or what wg_push_from() was told */

@@ -235,6 +235,10 @@ static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, u
             b.snap = wg_race_snap(r, known);
         }
         party.tile = (uint16_t)(p->author + 1);
+        if (there && there->by.known) {
+            party.core = there->by.core;
+            party.pc = there->by.pc;
+        }
     }
     b.clock = known;
     b.party = wg_race_party_of(r, &party);

@@ -10,6 +10,8 @@
 typedef struct wg_race_words {
     wg_arch_id arch;
     void *user;
+    unsigned width; /* of the chip: tile i is at x = i % width, y = i / width; 0: there is no chip */
+    void *(*of_tile)(void *user, unsigned tile); /* the `user` for parties on that tile; NULL: it is not known */
     const char *(*place)(void *user, const wg_race_party *p, char *room, size_t bytes); /* "" if nothing is known */
     bool (*core_word)(void *user, uint32_t pc, uint32_t *word);                         /* code of the cores */
     void (*source_json)(void *user, const wg_race_party *p, wg_json *j);                /* function, file, line */
