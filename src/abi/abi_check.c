@@ -67,10 +67,10 @@ wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path, wg_abi_symbols
     return c;
 }
 
-static const char *place_of(void *user, const wg_race_party *p, char *room, size_t bytes)
+static bool source_of(void *user, unsigned core, uint32_t pc, wg_source *out)
 {
     const watched *t = user;
-    return wg_abi_symbols_place(t->check->symbols, p->core, p->pc, room, bytes);
+    return wg_abi_symbols_source(t->check->symbols, core, pc, out);
 }
 
 static void *of_tile(void *user, unsigned tile)
@@ -88,7 +88,7 @@ static wg_race_words words_of(wg_abi_check *c, unsigned i)
                            .user = &c->tile[i],
                            .width = wg_grid_width(c->grid),
                            .of_tile = of_tile,
-                           .place = place_of,
+                           .source = source_of,
                            .core_word = word_at};
 }
 
@@ -174,7 +174,7 @@ bool wg_abi_check_end(wg_abi_check *c, char *error, size_t bytes)
 {
     wg_text out = {0};
     for (unsigned i = 0; i < c->tiles; i++)
-        wg_races_end(c->tile[i].races, wg_grid_cycle(c->grid));
+        wg_races_end(c->tile[i].races, wg_grid_cycle(c->grid), wg_device_is_done(c->tile[i].dev));
     if (wg_abi_wants_json(c->path))
         report_json(c, &out);
     else

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <waitgate/waitgate.h>
 
 #include "elf/elf.h"
+#include "text/race_text.h"
 
 enum { MOST_FILES = 64 };
 
@@ -124,22 +124,28 @@ void wg_abi_symbols_close(wg_abi_symbols *s)
     free(s);
 }
 
-const char *wg_abi_symbols_place(void *symbols, unsigned core, uint32_t pc, char *room, size_t bytes)
+bool wg_abi_symbols_source(void *symbols, unsigned core, uint32_t pc, wg_source *out)
 {
     wg_abi_symbols *s = symbols;
-    room[0] = 0;
-    for (unsigned i = 0; s && i < s->files && !*room; i++) {
+    *out = (wg_source){0};
+    for (unsigned i = 0; s && i < s->files && !out->function && !out->file; i++) {
         wg_elf_line line;
-        size_t used = 0;
         if (s->file[i].core != core)
             continue;
         const wg_elf_symbol *symbol = s->function(s->file[i].elf, pc);
-        if (symbol && pc != symbol->address)
-            used = (size_t)snprintf(room, bytes, "%s+0x%x", symbol->name, pc - symbol->address);
-        else if (symbol)
-            used = (size_t)snprintf(room, bytes, "%s", symbol->name);
-        if (used < bytes && s->line(s->file[i].elf, pc, &line))
-            snprintf(room + used, bytes - used, "%s(%s:%u)", used ? " " : "", line.file, line.line);
+        if (symbol)
+            *out = (wg_source){.function = symbol->name, .offset = pc - symbol->address};
+        if (s->line(s->file[i].elf, pc, &line)) {
+            out->file = line.file;
+            out->line = line.line;
+        }
     }
-    return room;
+    return out->function || out->file;
+}
+
+const char *wg_abi_symbols_place(void *symbols, unsigned core, uint32_t pc, char *room, size_t bytes)
+{
+    wg_source source;
+    wg_abi_symbols_source(symbols, core, pc, &source);
+    return wg_source_text(&source, room, bytes);
 }

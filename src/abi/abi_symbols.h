@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <waitgate/report.h>
 
 typedef struct wg_abi_symbols wg_abi_symbols;
 
@@ -19,6 +20,7 @@ typedef struct wg_abi_symbols wg_abi_symbols;
  */
 wg_abi_symbols *wg_abi_symbols_open(const char *list, char *error, size_t bytes);
 void wg_abi_symbols_close(wg_abi_symbols *s);
+bool wg_abi_symbols_source(void *s, unsigned core, uint32_t pc, wg_source *out);
 /* "main+0x1c (kernel.c:42)"; "" if nothing is known, or s is NULL. Returns `room`. */
 const char *wg_abi_symbols_place(void *s, unsigned core, uint32_t pc, char *room, size_t bytes);
 

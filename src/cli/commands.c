@@ -21,7 +21,7 @@ int wg_command_run(const wg_args *args, wg_text *out, wg_text *error)
             return wg_run_chip(args, out, error);
     if (wg_session_open(&s, args, error) && wg_session_run(&s, error)) {
         status = wg_report_run(&s, out);
-        if (!wg_session_dump(&s, error))
+        if (!wg_session_dump(&s, error) || !wg_session_sarif(&s, status, error))
             status = WG_EXIT_ERROR;
     }
     wg_session_close(&s);

@@ -169,7 +169,7 @@ bool wg_drive_silently(wg_session *s)
     while (!stretch(&d, &failed))
         ;
     if (s->races)
-        wg_races_end(s->races, wg_cycle(s->dev));
+        wg_races_end(s->races, wg_cycle(s->dev), s->ended == WG_ENDED_DONE);
     return !failed;
 }
 
@@ -187,7 +187,7 @@ bool wg_drive(wg_session *s, wg_text *error)
             s->history.pending[i] = (wg_pending){&stream_of(&d, i)->word[d.feed[i].next].word,
                                                  stream_of(&d, i)->words - d.feed[i].next, sizeof(wg_tasm_word)};
     if (s->races)
-        wg_races_end(s->races, wg_cycle(s->dev));
+        wg_races_end(s->races, wg_cycle(s->dev), s->ended == WG_ENDED_DONE);
     if (d.shown)
         fprintf(stderr, "\r\033[K");
     if (failed)

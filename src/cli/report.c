@@ -30,11 +30,13 @@ static bool expects(const wg_session *s, wg_expect_kind kind)
 static unsigned core_of(const wg_finding *f);
 
 /* check: the suppression file says so. */
-static bool suppressed(wg_session *s, const wg_finding *f)
+static bool suppressed(wg_session *s, const wg_finding *f) { return wg_check_reason(s, f) != NULL; }
+
+const char *wg_check_reason(wg_session *s, const wg_finding *f)
 {
     char place[256] = "", text[WG_DIS_MAX] = "";
     if (!s->races)
-        return false;
+        return NULL;
     if (f->has_pc)
         wg_place(s, core_of(f), f->pc, place, sizeof place);
     if (f->has_word)
@@ -437,6 +439,7 @@ static void report_json(wg_session *s, int status, wg_text *out)
     wg_json_close(j, ']');
     if (s->races)
         wg_report_races_json(s, j);
+    wg_collect_json(s, j);
     if (s->has_tasm) {
         wg_json_open(j, "expectations", '[');
         for (size_t i = 0; i < s->tasm.expects; i++) {

@@ -436,24 +436,31 @@ void wg_session_close(wg_session *s)
     memset(s, 0, sizeof *s);
 }
 
-const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes)
+bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out)
 {
-    room[0] = 0;
+    wg_session *s = session;
     wg_elf *elf = core < WG_CORES ? s->elf[core] : NULL;
+    *out = (wg_source){0};
     if (WG_IS_HOST_PC(pc) && s->has_tasm)
-        snprintf(room, bytes, "%s:%u", s->tasm.name, pc - WG_HOST_PC);
+        *out = (wg_source){.file = s->tasm.name, .line = pc - WG_HOST_PC};
     if (WG_IS_HOST_PC(pc) || !elf)
-        return room;
+        return out->file != NULL;
     const wg_elf_symbol *symbol = wg_elf_function(elf, pc);
     wg_elf_line line;
-    size_t used = 0;
-    if (symbol && pc != symbol->address)
-        used = (size_t)snprintf(room, bytes, "%s+0x%x", symbol->name, pc - symbol->address);
-    else if (symbol)
-        used = (size_t)snprintf(room, bytes, "%s", symbol->name);
-    if (used < bytes && wg_elf_line_at(elf, pc, &line))
-        snprintf(room + used, bytes - used, "%s(%s:%u)", used ? " " : "", line.file, line.line);
-    return room;
+    if (symbol)
+        *out = (wg_source){.function = symbol->name, .offset = pc - symbol->address};
+    if (wg_elf_line_at(elf, pc, &line)) {
+        out->file = line.file;
+        out->line = line.line;
+    }
+    return out->function || out->file;
+}
+
+const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes)
+{
+    wg_source source;
+    wg_session_source(s, core, pc, &source);
+    return wg_source_text(&source, room, bytes);
 }
 
 const char *wg_insn_text(void *session, unsigned agent, uint32_t pc, uint32_t word, char *room, size_t bytes)

@@ -14,6 +14,7 @@
 #include "explain/hang.h"
 #include "explain/race.h"
 #include "text/finding_words.h"
+#include "text/report.h"
 #include "observe/sinks.h"
 
 /* How a run ended; wg_stop with what only the command line knows. */
@@ -59,6 +60,7 @@ typedef struct wg_session {
     wg_races *races; /* check; explore, for its first run */
     int races_observer;
     struct wg_suppressions *suppressions;
+    unsigned checks;        /* WG_CHECK_RACE … */
     unsigned fail_on;       /* wg_severity */
     uint64_t verify_cycles; /* that verifying remedies may take */
 
@@ -123,7 +125,17 @@ bool wg_check_any(const wg_session *s);
 bool wg_check_ignores(wg_session *s, const wg_race *race);
 /* Is there a race of this kind whose report contains `words`? */
 bool wg_check_race(wg_session *s, const char *kind, const char *words);
-bool wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text);
+/* Why the finding or race is suppressed; NULL: it is not. */
+const char *wg_check_reason(wg_session *s, const wg_finding *f);
+const char *wg_check_race_reason(wg_session *s, const wg_race *race);
+/* Is it told with the report whose remedy removes it, too? */
+bool wg_check_folds(wg_session *s, const wg_race *race);
+/* reports.c: all of it in one model. False: out of memory. */
+bool wg_collect_reports(wg_session *s, int x, int y, wg_reports *all);
+void wg_collect_json(wg_session *s, wg_json *j);
+bool wg_write_sarif(const wg_args *args, const wg_reports *all, int status, wg_text *error);
+bool wg_session_sarif(wg_session *s, int status, wg_text *error); /* --sarif, if it was given */
+const char *wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text);
 /* Between these two, Ctrl-C is noted instead of ending the process. */
 void wg_interrupt_begin(void);
 void wg_interrupt_end(void);
@@ -158,6 +170,7 @@ void wg_report_stats_json(const wg_session *s, wg_json *j);
 void wg_report_timeline(const wg_session *s, wg_text *out, bool colour);
 void wg_report_hang(wg_session *s, wg_text *out);
 void wg_report_hang_json(wg_session *s, wg_json *j);
+bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out);
 /* "compute_tile+0x1c (kernel.cc:42)", or "" if nothing is known. Returns `room`. */
 const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes);
 /* The instruction of a core or thread as text. */

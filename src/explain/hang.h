@@ -95,6 +95,7 @@ typedef struct wg_hang {
     char note[2 *
               WG_HANG_WORDS]; /* what became of the posts or the moment that the path waits for; empty: nothing known */
     char story[2048];         /* the verdict: cause, chain of waits, remedy */
+    unsigned remedy_at;       /* where in it the remedy begins */
 } wg_hang;
 
 /* `hung`: nothing can move any more, so that a core that executes polls. Without it: the state of a run under way. */
@@ -102,6 +103,8 @@ void wg_hang_inspect(wg_device *dev, const wg_history *history, bool hung, wg_ha
 
 /* "thread 1", "semaphore 1 (MATH_PACK)", "SrcA bank 0" … Returns `room`. */
 const char *wg_node_name(wg_node node, char *room, size_t bytes);
+/* Where a core or thread stands: its pc, the push of the wait that is latched, or of the head. 0: not known. */
+uint32_t wg_hang_pc(const wg_hang *h, wg_node n, unsigned *core);
 /* A latched wait in words: "blocks packing until the Matrix Unit is idle for this thread". */
 void wg_latch_text(const wg_arch *arch, const wg_latch *latch, char *out, size_t bytes);
 

@@ -242,6 +242,11 @@ static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, u
     }
     b.clock = known;
     b.party = wg_race_party_of(r, &party);
+    if (s && k < WG_K_RMT)
+        r->noc_party[k - WG_K_NOC] = b.party;
+    wg_race_given(r, address, bytes);
+    if (how & WG_TOUCH_WRITE)
+        wg_race_init_written(r, address, bytes);
     wg_race_touch(r, &b, WG_TOUCH_L1, (uint32_t)address, (uint32_t)bytes, how);
 }
 

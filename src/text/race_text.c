@@ -18,11 +18,31 @@ static void *user_of(const wg_race_words *w, const wg_race_party *p)
     return w->of_tile ? w->of_tile(w->user, p->tile - 1u) : NULL;
 }
 
-const char *wg_race_place_text(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes)
+bool wg_race_source(const wg_race_words *w, const wg_race_party *p, wg_source *out)
 {
     void *user = user_of(w, p);
+    *out = (wg_source){0};
+    return p->pc && w->source && user && w->source(user, p->core, p->pc, out);
+}
+
+const char *wg_source_text(const wg_source *source, char *room, size_t bytes)
+{
+    size_t used = 0;
     room[0] = 0;
-    return w->place && user ? w->place(user, p, room, bytes) : room;
+    if (source->function && source->offset)
+        used = (size_t)snprintf(room, bytes, "%s+0x%x", source->function, source->offset);
+    else if (source->function)
+        used = (size_t)snprintf(room, bytes, "%s", source->function);
+    if (used < bytes && source->file)
+        snprintf(room + used, bytes - used, source->function ? " (%s:%u)" : "%s:%u", source->file, source->line);
+    return room;
+}
+
+const char *wg_race_place_text(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes)
+{
+    wg_source source;
+    room[0] = 0;
+    return wg_race_source(w, p, &source) ? wg_source_text(&source, room, bytes) : room;
 }
 
 const char *wg_race_insn_text(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes)
@@ -55,7 +75,7 @@ static void who_elsewhere(const wg_race_words *w, const wg_race_party *p, char *
         snprintf(room + used, bytes - (size_t)used, "%u", tile);
 }
 
-static const char *who(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes)
+const char *wg_race_who(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes)
 {
     if (p->thread < WG_THREADS && p->agent >= WG_AGENT_SYNC)
         snprintf(room, bytes, "%s, thread %u", wg_agent_name(p->agent), p->thread);
@@ -75,7 +95,7 @@ static void party_text(const wg_race_words *w, const wg_race_party *p, const cha
 {
     char room[256], text[WG_DIS_MAX], parent[WG_DIS_MAX];
     const char *what = p->atomic ? (p->write ? "atomic access" : "atomic read") : p->write ? "write" : "read";
-    wg_textf(out, "  %s%s by %s at cycle %llu\n", before, what, who(w, p, room, sizeof room),
+    wg_textf(out, "  %s%s by %s at cycle %llu\n", before, what, wg_race_who(w, p, room, sizeof room),
              (unsigned long long)p->cycle);
     wg_race_insn_text(w, p, text, sizeof text);
     if (p->thread < WG_THREADS) {
@@ -115,7 +135,7 @@ void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out)
                  race->explains == 1 ? "" : "s");
     wg_race_place_text(w, &race->b, place, sizeof place);
     wg_textf(out, "SUMMARY: Waitgate: %s, %s, %s%s%s\n", wg_race_kind_name(race->kind),
-             who(w, &race->b, room, sizeof room), wg_race_insn_text(w, &race->b, text, sizeof text), *place ? ", " : "",
+             wg_race_who(w, &race->b, room, sizeof room), wg_race_insn_text(w, &race->b, text, sizeof text), *place ? ", " : "",
              place);
 }
 
@@ -143,8 +163,14 @@ static void party_json(const wg_race_words *w, const wg_race_party *p, const cha
     wg_json_text(j, "instruction", wg_race_insn_text(w, p, text, sizeof text));
     if (p->pc) {
         wg_json_hex(j, "pc", p->pc);
-        if (w->source_json && user_of(w, p))
-            w->source_json(user_of(w, p), p, j);
+        wg_source source;
+        wg_race_source(w, p, &source);
+        if (source.function)
+            wg_json_text(j, "function", source.function);
+        if (source.file) {
+            wg_json_text(j, "file", source.file);
+            wg_json_uint(j, "line", source.line);
+        }
     }
     wg_json_text(j, "place", wg_race_place_text(w, p, room, sizeof room));
     wg_json_close(j, '}');
