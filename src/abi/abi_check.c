@@ -8,6 +8,7 @@
 #include "text/race_text.h"
 
 typedef struct watched {
+    wg_abi_check *check;
     wg_device *dev;
     wg_races *races;
     unsigned x, y;
@@ -17,6 +18,7 @@ struct wg_abi_check {
     wg_grid *grid;
     wg_races_group *group;
     const char *path;
+    wg_abi_symbols *symbols;
     watched tile[WG_GRID_MAX_TILES];
     unsigned tiles, unwatched; /* those for which there was no memory */
 };
@@ -33,13 +35,12 @@ static bool code_at(void *user, unsigned core, uint32_t pc, uint32_t *word)
     return word_at(user, pc, word);
 }
 
-static void made(void *user, wg_device *dev, unsigned x, unsigned y)
+void wg_abi_check_made(wg_abi_check *c, wg_device *dev, unsigned x, unsigned y)
 {
-    wg_abi_check *c = user;
     if (c->tiles == WG_GRID_MAX_TILES)
         return;
     watched *t = &c->tile[c->tiles];
-    *t = (watched){.dev = dev, .x = x, .y = y};
+    *t = (watched){.check = c, .dev = dev, .x = x, .y = y};
     t->races = wg_races_new(wg_grid_arch(c->grid), code_at, t);
     if (t->races && wg_observe(dev, WG_RACES_EVENTS, wg_races_event, t->races, NULL) == WG_OK) {
         wg_races_group_add(c->group, t->races, y * wg_grid_width(c->grid) + x);
@@ -50,7 +51,7 @@ static void made(void *user, wg_device *dev, unsigned x, unsigned y)
     c->unwatched++;
 }
 
-wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path)
+wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path, wg_abi_symbols *symbols)
 {
     wg_abi_check *c = calloc(1, sizeof *c);
     wg_races_group *group = wg_races_group_new();
@@ -62,14 +63,33 @@ wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path)
     c->grid = grid;
     c->group = group;
     c->path = path;
-    grid->made_user = c;
-    grid->made = made;
+    c->symbols = symbols;
     return c;
+}
+
+static bool source_of(void *user, unsigned core, uint32_t pc, wg_source *out)
+{
+    const watched *t = user;
+    return wg_abi_symbols_source(t->check->symbols, core, pc, out);
+}
+
+static void *of_tile(void *user, unsigned tile)
+{
+    wg_abi_check *c = ((watched *)user)->check;
+    for (unsigned i = 0; i < c->tiles; i++)
+        if (c->tile[i].y * wg_grid_width(c->grid) + c->tile[i].x == tile)
+            return &c->tile[i];
+    return NULL;
 }
 
 static wg_race_words words_of(wg_abi_check *c, unsigned i)
 {
-    return (wg_race_words){.arch = wg_grid_arch(c->grid), .user = &c->tile[i], .core_word = word_at};
+    return (wg_race_words){.arch = wg_grid_arch(c->grid),
+                           .user = &c->tile[i],
+                           .width = wg_grid_width(c->grid),
+                           .of_tile = of_tile,
+                           .source = source_of,
+                           .core_word = word_at};
 }
 
 static void report_text(wg_abi_check *c, wg_text *out)
@@ -124,39 +144,46 @@ static void report_json(wg_abi_check *c, wg_text *out)
     wg_json_close(j, '}');
 }
 
-/* The name with the process id in it. */
-static void resolve(const char *path, wg_text *out)
+bool wg_abi_write(const char *path, const wg_text *text, char *error, size_t bytes)
 {
+    wg_text name = {0};
+    if (strcmp(path, "-") == 0) {
+        fputs(wg_text_of(text), stderr);
+        return true;
+    }
     for (; *path; path++) {
         if (path[0] == '%' && path[1] == 'p') {
-            wg_textf(out, "%ld", (long)getpid());
+            wg_textf(&name, "%ld", (long)getpid());
             path++;
         } else {
-            wg_text_add(out, path, 1);
+            wg_text_add(&name, path, 1);
         }
     }
+    bool ok = wg_file_write(wg_text_of(&name), wg_text_of(text), text->size, error, bytes);
+    wg_text_free(&name);
+    return ok;
+}
+
+bool wg_abi_wants_json(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".json") == 0;
 }
 
 bool wg_abi_check_end(wg_abi_check *c, char *error, size_t bytes)
 {
-    wg_text out = {0}, path = {0};
-    size_t length = strlen(c->path);
-    bool ok = true;
-    if (length > 5 && strcmp(c->path + length - 5, ".json") == 0)
+    wg_text out = {0};
+    for (unsigned i = 0; i < c->tiles; i++)
+        wg_races_end(c->tile[i].races, wg_grid_cycle(c->grid), wg_device_is_done(c->tile[i].dev));
+    if (wg_abi_wants_json(c->path))
         report_json(c, &out);
     else
         report_text(c, &out);
-    resolve(c->path, &path);
-    if (strcmp(c->path, "-") == 0)
-        fputs(wg_text_of(&out), stderr);
-    else
-        ok = wg_file_write(wg_text_of(&path), wg_text_of(&out), out.size, error, bytes);
+    bool ok = wg_abi_write(c->path, &out, error, bytes);
     for (unsigned i = 0; i < c->tiles; i++)
         wg_races_free(c->tile[i].races);
     wg_races_group_free(c->group);
     wg_text_free(&out);
-    wg_text_free(&path);
-    c->grid->made = NULL;
     free(c);
     return ok;
 }

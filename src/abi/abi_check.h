@@ -3,16 +3,24 @@
 #ifndef WG_ABI_CHECK_H
 #define WG_ABI_CHECK_H
 
+#include "abi/abi_symbols.h"
 #include "chip/grid.h"
+#include "text/text.h"
 
 typedef struct wg_abi_check wg_abi_check;
 
 /*
  * Watches every tile of the grid from now on. `path` is where the report goes: "-" is standard error, a name that ends
- * in .json gives JSON, %p in it is the process id. NULL if there is no memory.
+ * in .json gives JSON, %p in it is the process id. `symbols` may be NULL. NULL if there is no memory.
  */
-wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path);
+wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path, wg_abi_symbols *symbols);
 /* Writes the report; before the grid is destroyed. False, with a sentence in `error`, if that fails. */
+/* A Tensix tile has come to be. */
+void wg_abi_check_made(wg_abi_check *check, wg_device *dev, unsigned x, unsigned y);
 bool wg_abi_check_end(wg_abi_check *check, char *error, size_t bytes);
+
+/* Reports go to a file, whose %p is the process id, or to standard error ("-"); as JSON if the name ends in .json. */
+bool wg_abi_write(const char *path, const wg_text *text, char *error, size_t bytes);
+bool wg_abi_wants_json(const char *path);
 
 #endif

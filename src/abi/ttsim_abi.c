@@ -14,6 +14,9 @@
  *     WAITGATE_HARVESTED=MASK        fused-off columns (BH) or rows (WH) of NoC 0 coordinates
  *     WAITGATE_CHECK=FILE            the race detector beside every tile; its report goes to FILE when libttsim_exit is
  *                                    called or the process ends ("-": standard error; .json: JSON; %p: process id)
+ *     WAITGATE_HANG_REPORT=FILE      the full report of a hang goes there, named likewise (default: the verdict, to standard
+ *                                    error)
+ *     WAITGATE_ELF=LIST              ELF files for its symbols: [CORE=]FILE, separated by commas
  *     WAITGATE_PROFILE=silicon|documented   WAITGATE_SEED=N   WAITGATE_LOCKSTEP=1
  *
  * A value that is none of these is said, and counts as a warning (WAITGATE_ON_FINDING).
@@ -24,21 +27,26 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "abi/abi_check.h"
+#include "abi/abi_hang.h"
 #include "chip/card.h"
 #include "machine/device.h"
+#include "text/finding_words.h"
 
 #ifndef WG_TTSIM_ARCH
 #define WG_TTSIM_ARCH WG_ARCH_BH
 #endif
 #define ABI __attribute__((visibility("default")))
 
-enum { MOST_THREADS = 256 };
+/* STRETCH: after so many clocks, a call that lets time pass looks whether there was a signal. */
+enum { MOST_THREADS = 256, STRETCH = 1 << 20 };
 typedef enum on_finding { CONTINUE, STOP, EXIT } on_finding;
 
 static struct {
@@ -47,6 +55,8 @@ static struct {
     on_finding on_finding;
     uint32_t clocks_per_read;
     wg_abi_check *check; /* NULL: nobody asked for it */
+    wg_abi_hang *hang;
+    wg_abi_symbols *symbols; /* NULL: none */
     bool inside;         /* a call is under way: what is called now, a DMA callback calls */
     bool exit_later;     /* … and one has called libttsim_exit */
     size_t said;         /* findings of the card already printed */
@@ -91,12 +101,73 @@ static bool enter(const char *function)
 }
 
 static void end_card(void);
+static void answer_signal(void);
 
 static void leave(void)
 {
     abi.inside = false;
     if (abi.exit_later)
         end_card();
+    else
+        answer_signal();
+}
+
+/* ---- Signals -------------------------------------------------------------------------------------- */
+
+/*
+ * SIGINT and SIGTERM, unless the host handles or ignores them: the report comes with the host's next call, and then the
+ * signal has its way. A second one ends the process at once.
+ */
+static const int signals[] = {SIGINT, SIGTERM};
+enum { SIGNALS = sizeof signals / sizeof *signals };
+static volatile sig_atomic_t signalled; /* its number */
+
+static void note_signal(int number)
+{
+    static const char said[] = "\nwaitgate: the report comes with the host's next call; once more ends the process\n";
+    int before = errno;
+    signalled = number;
+    ssize_t written = write(STDERR_FILENO, said, sizeof said - 1);
+    (void)written;
+    errno = before;
+}
+
+static bool is_ours(int number)
+{
+    struct sigaction now;
+    return sigaction(number, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == note_signal;
+}
+
+static void take_signals(void)
+{
+    struct sigaction now, ours = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&ours.sa_mask);
+    signalled = 0;
+    for (unsigned i = 0; i < SIGNALS; i++)
+        if (sigaction(signals[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
+            sigaction(signals[i], &ours, NULL);
+}
+
+static void give_signals_back(void)
+{
+    struct sigaction normal = {.sa_handler = SIG_DFL};
+    sigemptyset(&normal.sa_mask);
+    for (unsigned i = 0; i < SIGNALS; i++)
+        if (is_ours(signals[i]))
+            sigaction(signals[i], &normal, NULL);
+}
+
+static void answer_signal(void)
+{
+    char error[512];
+    int number = signalled;
+    if (!number || !abi.card)
+        return;
+    signalled = 0;
+    if (!wg_abi_hang_asked(abi.hang, error, sizeof error))
+        say("WAITGATE_HANG_REPORT: %s", error);
+    give_signals_back();
+    raise(number);
 }
 
 /* ---- Findings ------------------------------------------------------------------------------------- */
@@ -105,13 +176,14 @@ static void leave(void)
 static bool print_finding(unsigned x, unsigned y, const wg_finding *f)
 {
     const wg_finding_info *info = wg_finding_info_at(f->code);
-    char pc[24] = "", tile[24] = "";
+    char pc[24] = "", tile[24] = "", words[256];
     if (f->has_pc)
         snprintf(pc, sizeof pc, " pc 0x%08" PRIx32, f->pc);
+    wg_finding_words(WG_TTSIM_ARCH, f, words, sizeof words);
     if (x != WG_NOWHERE)
         snprintf(tile, sizeof tile, "tile %u-%u ", x, y);
     say("%s: %scycle %" PRIu64 " %s%s: %s%s%s", info ? info->code : "finding", tile, f->cycle, wg_agent_name(f->agent),
-        pc, info ? info->cause : "", f->detail[0] ? " " : "", f->detail);
+        pc, info ? info->cause : "", *words ? " " : "", words);
     return info && info->severity >= WG_SEVERITY_WARNING;
 }
 
@@ -233,6 +305,35 @@ static bool host_write(void *user, uint64_t address, const void *from, size_t by
     return abi.dma_write != NULL;
 }
 
+static void tile_made(void *user, wg_device *dev, unsigned x, unsigned y)
+{
+    (void)user;
+    if (abi.check)
+        wg_abi_check_made(abi.check, dev, x, y);
+    wg_abi_hang_made(abi.hang, dev, x, y);
+}
+
+/* Who watches the tiles; false if there is no memory. */
+static bool begin_reports(bool *bad)
+{
+    const char *check = getenv("WAITGATE_CHECK"), *report = getenv("WAITGATE_HANG_REPORT"), *elf = getenv("WAITGATE_ELF");
+    char error[1024];
+    if (report && !*report) {
+        say("WAITGATE_HANG_REPORT=%s is not the name of a file: ignored", report);
+        *bad = true;
+        report = NULL;
+    }
+    if (elf && !(abi.symbols = wg_abi_symbols_open(elf, error, sizeof error))) {
+        say("WAITGATE_ELF=%s is ignored: %s", elf, error);
+        *bad = true;
+    }
+    if (check && *check && !(abi.check = wg_abi_check_begin(abi.card->grid, check, abi.symbols)))
+        say("WAITGATE_CHECK: %s", wg_status_text(WG_ERR_NO_MEMORY));
+    abi.hang = wg_abi_hang_begin(abi.card->grid, report, abi.symbols);
+    abi.card->grid->made = abi.hang ? tile_made : NULL;
+    return abi.hang != NULL;
+}
+
 ABI void libttsim_init(void)
 {
     bool bad = false;
@@ -263,26 +364,37 @@ ABI void libttsim_init(void)
         say("libttsim_init: %s", wg_status_text(status));
         return;
     }
-    const char *check = getenv("WAITGATE_CHECK");
-    if (check && *check && !(abi.check = wg_abi_check_begin(abi.card->grid, check)))
-        say("WAITGATE_CHECK: %s", wg_status_text(WG_ERR_NO_MEMORY));
+    if (!begin_reports(&bad)) {
+        say("libttsim_init: %s", wg_status_text(WG_ERR_NO_MEMORY));
+        end_card();
+        return;
+    }
+    take_signals();
     if (bad)
         warned();
 }
 
 /* Also when the process ends without libttsim_exit. */
-__attribute__((destructor)) static void end_check(void)
+__attribute__((destructor)) static void end_reports(void)
 {
     char error[512];
     if (abi.check && !wg_abi_check_end(abi.check, error, sizeof error))
         say("WAITGATE_CHECK: %s", error);
+    if (abi.hang && !wg_abi_hang_end(abi.hang, error, sizeof error))
+        say("WAITGATE_HANG_REPORT: %s", error);
+    wg_abi_symbols_close(abi.symbols);
     abi.check = NULL;
+    abi.hang = NULL;
+    abi.symbols = NULL;
+    if (abi.card)
+        abi.card->grid->made = NULL;
+    give_signals_back();
 }
 
 static void end_card(void)
 {
     abi.exit_later = false;
-    end_check();
+    end_reports();
     wg_card_destroy(abi.card);
     abi.card = NULL;
 }
@@ -321,13 +433,18 @@ static void advance_until_finding(uint32_t clocks)
 
 static void clock_on(uint32_t clocks)
 {
-    if (abi.stopped)
-        return;
-    if (abi.on_finding == STOP)
-        advance_until_finding(clocks);
-    else
-        wg_grid_advance(abi.card->grid, clocks);
-    report();
+    char error[512];
+    while (clocks && !abi.stopped && !signalled) {
+        uint32_t step = clocks < STRETCH ? clocks : STRETCH;
+        clocks -= step;
+        if (abi.on_finding == STOP)
+            advance_until_finding(step);
+        else
+            wg_grid_advance(abi.card->grid, step);
+        report();
+        if (!wg_abi_hang_clocked(abi.hang, error, sizeof error))
+            say("WAITGATE_HANG_REPORT: %s", error);
+    }
 }
 
 ABI void libttsim_clock(uint32_t clocks)
@@ -383,6 +500,7 @@ ABI void libttsim_pci_mem_wr_bytes(uint64_t paddr, const void *from, uint32_t si
     if (!enter("libttsim_pci_mem_wr_bytes"))
         return;
     wg_card_write(abi.card, paddr, from, size);
+    wg_abi_hang_written(abi.hang);
     report_access();
     leave();
 }
@@ -404,6 +522,7 @@ ABI void libttsim_tile_wr_bytes(uint32_t x, uint32_t y, uint64_t address, const 
     if (!enter("libttsim_tile_wr_bytes"))
         return;
     wg_card_tile_write(abi.card, x, y, address, from, size);
+    wg_abi_hang_written(abi.hang);
     report_access();
     leave();
 }

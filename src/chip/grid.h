@@ -106,6 +106,12 @@ void wg_workers_free(struct wg_workers *workers);
 
 wg_status wg_grid_fail(wg_grid *grid, wg_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/*
+ * Has nothing moved since cycle *since, except cores that poll, and is something unfinished? To be asked after time has
+ * passed, before anything is written.
+ */
+bool wg_grid_hangs(const wg_grid *grid, uint64_t *since);
+
 /* Any tile but Tensix tiles; false if nothing is there. */
 bool wg_edge_read(wg_grid *grid, unsigned x, unsigned y, uint64_t address, void *to, size_t bytes);
 bool wg_edge_write(wg_grid *grid, unsigned x, unsigned y, uint64_t address, const void *from, size_t bytes);

@@ -129,6 +129,22 @@ static uint64_t ends_at(const wg_grid *g)
     return end > g->now ? end : g->now;
 }
 
+bool wg_grid_hangs(const wg_grid *g, uint64_t *since)
+{
+    *since = 0;
+    if (wg_grid_event_next(g) != WG_NEVER)
+        return false;
+    for (unsigned i = g->first_made; i < g->end_made; i++) {
+        const wg_device *dev = g->tile[i];
+        if (dev && g->next[i] != WG_NEVER && !g->endless[i])
+            return false;
+        uint64_t at = !dev ? 0 : g->endless[i] ? g->endless[i] : dev->rest_at;
+        if (at != WG_NEVER && at > *since)
+            *since = at;
+    }
+    return at_rest(g) == WG_STOP_HUNG;
+}
+
 static bool stopped(const wg_grid *g, wg_stop *why)
 {
     for (unsigned i = 0; i < g->tiles; i++) {

@@ -129,39 +129,26 @@ void wg_suppressions_free(struct wg_suppressions *all)
 
 /* ---- Parties ---------------------------------------------------------------------------------------------------- */
 
-static const char *place_of(void *session, const wg_race_party *p, char *room, size_t bytes)
-{
-    wg_session *s = session;
-    room[0] = 0;
-    if (p->pc)
-        wg_place(s, p->core, p->pc, room, bytes);
-    return room;
-}
-
 static bool core_word(void *session, uint32_t pc, uint32_t *word)
 {
     const wg_session *s = session;
     return wg_read(s->dev, pc, word, 4) == WG_OK;
 }
 
-static void source_json(void *session, const wg_race_party *p, wg_json *j)
+static void *of_tile(void *session, unsigned tile)
 {
     const wg_session *s = session;
-    wg_elf *elf = p->core < WG_CORES ? s->elf[p->core] : NULL;
-    const wg_elf_symbol *function = elf ? wg_elf_function(elf, p->pc) : NULL;
-    wg_elf_line line;
-    if (function)
-        wg_json_text(j, "function", function->name);
-    if (elf && wg_elf_line_at(elf, p->pc, &line)) {
-        wg_json_text(j, "file", line.file);
-        wg_json_uint(j, "line", line.line);
-    }
+    return s->of_tile ? s->of_tile(s->chip, tile) : NULL;
 }
 
 wg_race_words wg_check_words(wg_session *s)
 {
-    return (wg_race_words){
-        .arch = s->desc.arch, .user = s, .place = place_of, .core_word = core_word, .source_json = source_json};
+    return (wg_race_words){.arch = s->desc.arch,
+                           .user = s,
+                           .width = s->chip_width,
+                           .of_tile = of_tile,
+                           .source = wg_session_source,
+                           .core_word = core_word};
 }
 
 static const char *text_of(wg_session *s, const wg_race_party *p, char *room, size_t bytes)
@@ -193,8 +180,10 @@ static suppression *suppresses_race(wg_session *s, const wg_race *race, wg_text 
 {
     char places[2][256], texts[2][WG_DIS_MAX], location[sizeof race->location];
     const char *kind = wg_race_kind_name(race->kind);
+    const wg_race_words w = wg_check_words(s);
     const char *all[] = {
-        place_of(s, &race->a, places[0], sizeof places[0]), place_of(s, &race->b, places[1], sizeof places[1]),
+        wg_race_place_text(&w, &race->a, places[0], sizeof places[0]),
+        wg_race_place_text(&w, &race->b, places[1], sizeof places[1]),
         text_of(s, &race->a, texts[0], sizeof texts[0]), text_of(s, &race->b, texts[1], sizeof texts[1])};
     suppression *by = suppressed_by(s, kind, all, 4), *last = NULL;
     if (by)
@@ -221,13 +210,13 @@ bool wg_check_ignores(wg_session *s, const wg_race *race)
     return wg_race_severity(race->kind) <= WG_SEVERITY_NOTE || suppresses_race(s, race, NULL);
 }
 
-bool wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text)
+const char *wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text)
 {
     const char *all[] = {place, text, f->detail};
     suppression *e = suppressed_by(s, wg_finding_info_at(f->code)->code, all, 3);
     if (e)
         e->used++;
-    return e != NULL;
+    return e ? e->reason : NULL;
 }
 
 /* ---- Reports ---------------------------------------------------------------------------------------------------- */
@@ -274,6 +263,14 @@ static bool is_folded(wg_session *s, const wg_race *race)
             return !suppresses_race(s, cause, NULL) && !race_expected(s, cause);
     }
     return false;
+}
+
+bool wg_check_folds(wg_session *s, const wg_race *race) { return is_folded(s, race); }
+
+const char *wg_check_race_reason(wg_session *s, const wg_race *race)
+{
+    const suppression *by = suppresses_race(s, race, NULL);
+    return by ? by->reason : NULL;
 }
 
 void wg_report_races(wg_session *s, wg_text *out)
@@ -369,6 +366,58 @@ static bool declare_flag(wg_session *s, const char *text, wg_text *error)
     return false;
 }
 
+/* What the program may use beside its sections: what is declared, dumped, or expected to hold something. */
+static bool give_memory(wg_session *s, wg_text *error)
+{
+    for (size_t i = 0; i < s->args->givens; i++) {
+        const char *text = s->args->given[i].value;
+        size_t colon = strcspn(text, ":"), end = strcspn(text, "=");
+        uint64_t address, bytes;
+        if (s->args->given[i].option != WG_OPT_BUFFER && s->args->given[i].option != WG_OPT_DUMP)
+            continue;
+        if (text[colon] && end > colon && wg_parse_number(text, colon, &address) && address <= UINT32_MAX &&
+            wg_parse_number(text + colon + 1, end - colon - 1, &bytes) && bytes && bytes <= UINT32_MAX) {
+            wg_races_give(s->races, WG_CORES, (uint32_t)address, (uint32_t)bytes);
+        } else if (s->args->given[i].option == WG_OPT_BUFFER) {
+            wg_textf(error, "waitgate: --buffer: `%s` is not ADDR:BYTES\n", text);
+            return false;
+        }
+    }
+    for (size_t i = 0; s->has_tasm && i < s->tasm.expects; i++)
+        if (s->tasm.expect[i].kind == WG_EXPECT_L1)
+            wg_races_give(s->races, WG_CORES, s->tasm.expect[i].index, (uint32_t)s->tasm.expect[i].bytes.size);
+    for (unsigned core = 0; core < WG_CORES; core++)
+        for (size_t i = 0; s->elf[core] && i < wg_elf_segments(s->elf[core]); i++) {
+            const wg_elf_segment *segment = wg_elf_segment_at(s->elf[core], i);
+            wg_races_give(s->races, core, segment->address, segment->memory_bytes);
+        }
+    return true;
+}
+
+/* The names in --checks, separated by commas. */
+static bool read_checks(const wg_args *args, unsigned *checks, wg_text *error)
+{
+    static const char *const names[] = {"race", "memory", "init", "sync"};
+    const char *text = args->value[WG_OPT_CHECKS];
+    *checks = text ? 0 : WG_CHECK_RACE;
+    for (const char *p = text; p && *p;) {
+        size_t length = strcspn(p, ",");
+        unsigned i = 0;
+        while (i < 4 && !(strlen(names[i]) == length && strncmp(names[i], p, length) == 0))
+            i++;
+        if (i == 4) {
+            *checks = 0;
+            break;
+        }
+        *checks |= 1u << i;
+        p += length + (p[length] == ',');
+    }
+    if (*checks)
+        return true;
+    wg_textf(error, "waitgate: --checks: `%s` is not a list of race, memory, init, sync\n", text);
+    return false;
+}
+
 bool wg_check_open(wg_session *s, wg_text *error)
 {
     const char *fail_on = s->args->value[WG_OPT_FAIL_ON], *path = s->args->value[WG_OPT_SUPPRESSIONS];
@@ -385,17 +434,22 @@ bool wg_check_open(wg_session *s, wg_text *error)
         }
     }
     s->verify_cycles = VERIFY_CYCLES;
-    return wg_option_number(s->args, WG_OPT_VERIFY, "verify", &s->verify_cycles, error) &&
+    return read_checks(s->args, &s->checks, error) && wg_option_number(s->args, WG_OPT_VERIFY, "verify", &s->verify_cycles, error) &&
            (!path || wg_suppressions_read(&s->suppressions, path, error));
 }
 
 bool wg_check_attach(wg_session *s, wg_text *error)
 {
     s->races = wg_races_new(s->desc.arch, code_at, s);
-    if (!s->races || wg_observe(s->dev, WG_RACES_EVENTS, wg_races_event, s->races, &s->races_observer) != WG_OK) {
+    if (s->races)
+        wg_races_select(s->races, s->checks);
+    if (!s->races ||
+        wg_observe(s->dev, wg_races_events(s->races), wg_races_event, s->races, &s->races_observer) != WG_OK) {
         wg_textf(error, "waitgate: %s\n", s->races ? wg_error(s->dev) : "out of memory");
         return false;
     }
+    if (!give_memory(s, error))
+        return false;
     for (size_t i = 0; i < s->args->givens; i++)
         if (s->args->given[i].option == WG_OPT_FLAG && !declare_flag(s, s->args->given[i].value, error))
             return false;

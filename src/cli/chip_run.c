@@ -326,6 +326,17 @@ static bool open_check(chip_run *r, wg_text *error)
     return true;
 }
 
+/* The session of tile number `index`; NULL: the file does not name it. */
+static wg_session *of_tile(void *chip, unsigned index)
+{
+    chip_run *r = chip;
+    unsigned width = wg_grid_width(r->grid);
+    for (size_t i = 0; i < r->tiles; i++)
+        if (r->tile[i].y * width + r->tile[i].x == index)
+            return &r->tile[i].s;
+    return NULL;
+}
+
 static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
 {
     char message[512];
@@ -354,6 +365,9 @@ static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
         return false;
     for (size_t i = 0; i < r->tiles; i++) {
         wg_session *s = &r->tile[i].s;
+        s->chip_width = wg_grid_width(r->grid);
+        s->of_tile = of_tile;
+        s->chip = r;
         wg_stop_on(s->dev, (wg_severity)stop_on);
         if (!wg_watch_history(s, error) || (args->value[WG_OPT_STATS] && !wg_watch_stats(s, error)) ||
             !wg_load_programs(s, error))
@@ -442,6 +456,8 @@ static bool inspect(chip_run *r, wg_text *error)
     for (size_t i = 0; i < r->tiles; i++) {
         wg_session *s = &r->tile[i].s;
         s->ended = r->ended;
+        if (s->races)
+            wg_races_end(s->races, wg_grid_cycle(r->grid), r->ended == WG_ENDED_DONE);
         if (s->stats)
             wg_stats_end(s->stats, wg_cycle(s->dev));
         if (r->ended != WG_ENDED_HUNG && r->ended != WG_ENDED_INTERRUPT && r->ended != WG_ENDED_LIMIT)
@@ -556,6 +572,7 @@ static void tile_json(chip_run *r, unsigned x, unsigned y, wg_json *j)
     wg_json_close(j, ']');
     if (s->races)
         wg_report_races_json(s, j);
+    wg_collect_json(s, j);
     if (s->hang)
         wg_report_hang_json(s, j);
     if (s->stats)
@@ -598,6 +615,29 @@ static void report_json(chip_run *r, int status, wg_text *out)
     wg_json_close(j, '}');
 }
 
+static bool write_sarif(chip_run *r, int status, wg_text *error)
+{
+    wg_reports all = {0};
+    wg_session bare;
+    for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
+        for (unsigned x = 0; x < wg_grid_width(r->grid); x++)
+            if (wg_grid_peek(r->grid, x, y))
+                wg_collect_reports(session_of(r, x, y, &bare), (int)x, (int)y, &all);
+    for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
+        wg_where at;
+        const wg_finding *f = wg_card_finding_at(r->card, i, &at);
+        const wg_race_words w = wg_check_words(session_of(r, at.x, at.y, &bare));
+        wg_report *report = wg_reports_finding(&all, &w, f);
+        if (report && at.x != WG_NOWHERE) {
+            report->x = (int)at.x;
+            report->y = (int)at.y;
+        }
+    }
+    bool ok = wg_write_sarif(r->args, &all, status, error);
+    wg_reports_free(&all);
+    return ok;
+}
+
 int wg_run_chip(const wg_args *args, wg_text *out, wg_text *error)
 {
     chip_run r;
@@ -608,7 +648,7 @@ int wg_run_chip(const wg_args *args, wg_text *out, wg_text *error)
             report_json(&r, status, out);
         else
             report_text(&r, status, out);
-        if (!all_images(&r, true, error))
+        if (!all_images(&r, true, error) || (args->value[WG_OPT_SARIF] && !write_sarif(&r, status, error)))
             status = WG_EXIT_ERROR;
     }
     wg_text_add(error, wg_text_of(&r.file.report), r.file.report.size);

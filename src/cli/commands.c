@@ -23,7 +23,7 @@ int wg_command_run(const wg_args *args, wg_text *out, wg_text *error)
         status = wg_report_run(&s, out);
         if (args->command == WG_CMD_REPORT && !wg_page_write(&s, status, out, error))
             status = WG_EXIT_ERROR;
-        if (!wg_session_dump(&s, error))
+        if (!wg_session_dump(&s, error) || !wg_session_sarif(&s, status, error))
             status = WG_EXIT_ERROR;
     }
     wg_session_lost_memory(&s);

@@ -168,6 +168,8 @@ bool wg_drive_silently(wg_session *s)
     interrupted = 0;
     while (!stretch(&d, &failed))
         ;
+    if (s->races)
+        wg_races_end(s->races, wg_cycle(s->dev), s->ended == WG_ENDED_DONE);
     return !failed;
 }
 
@@ -184,6 +186,8 @@ bool wg_drive(wg_session *s, wg_text *error)
         if (pending(&d, i))
             s->history.pending[i] = (wg_pending){&stream_of(&d, i)->word[d.feed[i].next].word,
                                                  stream_of(&d, i)->words - d.feed[i].next, sizeof(wg_tasm_word)};
+    if (s->races)
+        wg_races_end(s->races, wg_cycle(s->dev), s->ended == WG_ENDED_DONE);
     if (d.shown)
         fprintf(stderr, "\r\033[K");
     if (failed)

@@ -30,11 +30,13 @@ static bool expects(const wg_session *s, wg_expect_kind kind)
 static unsigned core_of(const wg_finding *f);
 
 /* check: the suppression file says so. */
-static bool suppressed(wg_session *s, const wg_finding *f)
+static bool suppressed(wg_session *s, const wg_finding *f) { return wg_check_reason(s, f) != NULL; }
+
+const char *wg_check_reason(wg_session *s, const wg_finding *f)
 {
     char place[256] = "", text[WG_DIS_MAX] = "";
     if (!s->races)
-        return false;
+        return NULL;
     if (f->has_pc)
         wg_place(s, core_of(f), f->pc, place, sizeof place);
     if (f->has_word)
@@ -77,7 +79,7 @@ static unsigned core_of(const wg_finding *f)
 void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out)
 {
     const wg_finding_info *info = wg_finding_info_at(f->code);
-    char place[256], text[WG_DIS_MAX];
+    char place[256], text[WG_DIS_MAX], words[256];
     wg_textf(out, "%s: %s at cycle %llu", wg_severity_names[info->severity], info->code, (unsigned long long)f->cycle);
     if (f->agent < WG_AGENT_COUNT)
         wg_textf(out, ", %s", wg_agent_name(f->agent));
@@ -93,15 +95,37 @@ void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out)
     }
     if (f->has_word)
         wg_textf(out, "    0x%08x  %s\n", f->word, wg_insn_text(s, f->agent, f->pc, f->word, text, sizeof text));
-    if (f->detail[0])
-        wg_textf(out, "    %s\n", f->detail);
+    if (*wg_finding_words(s->desc.arch, f, words, sizeof words))
+        wg_textf(out, "    %s\n", words);
+    const wg_blamed *b;
+    for (unsigned i = 0; (b = wg_blame_at(s, f, i)) != NULL; i++) {
+        wg_textf(out, "    ");
+        wg_blame_text(s, b, out);
+        wg_text_add(out, "\n", 1);
+    }
     wg_textf(out, "    %s\n    %s (%s; `waitgate explain %s`)\n", info->cause, info->remedy, info->source, info->code);
+}
+
+static void blamed_json(wg_session *s, const wg_blamed *b, wg_json *j)
+{
+    wg_text text = {0};
+    wg_blame_text(s, b, &text);
+    wg_json_open(j, NULL, '{');
+    wg_json_text(j, "field", wg_cfg_names[b->field.id]);
+    wg_json_text(j, "text", wg_text_of(&text));
+    if (b->known) {
+        wg_json_uint(j, "cycle", b->cycle);
+        wg_json_text(j, "who", wg_agent_name(b->agent));
+        wg_json_hex(j, "pc", b->pc);
+    }
+    wg_json_close(j, '}');
+    wg_text_free(&text);
 }
 
 void wg_report_finding_json(wg_session *s, const wg_finding *f, wg_json *j, const char *key)
 {
     const wg_finding_info *info = wg_finding_info_at(f->code);
-    char place[256], text[WG_DIS_MAX];
+    char place[256], text[WG_DIS_MAX], words[256];
     wg_json_open(j, key, '{');
     wg_json_text(j, "code", info->code);
     wg_json_text(j, "severity", wg_severity_names[info->severity]);
@@ -128,7 +152,14 @@ void wg_report_finding_json(wg_session *s, const wg_finding *f, wg_json *j, cons
     }
     wg_json_textf(j, "subject", "0x%llx", (unsigned long long)f->subject);
     wg_json_textf(j, "value", "0x%llx", (unsigned long long)f->value);
-    wg_json_text(j, "detail", f->detail);
+    wg_json_text(j, "detail", wg_finding_words(s->desc.arch, f, words, sizeof words));
+    const wg_blamed *b = wg_blame_at(s, f, 0);
+    if (b)
+        wg_json_open(j, "set_by", '[');
+    for (unsigned i = 0; (b = wg_blame_at(s, f, i)) != NULL; i++)
+        blamed_json(s, b, j);
+    if (wg_blame_at(s, f, 0))
+        wg_json_close(j, ']');
     wg_json_text(j, "cause", info->cause);
     wg_json_text(j, "remedy", info->remedy);
     wg_json_text(j, "source", info->source);
@@ -325,6 +356,28 @@ static void findings_text(wg_session *s, bool quiet, wg_text *out)
     }
 }
 
+static const char *place_of(void *session, unsigned core, uint32_t pc, char *room, size_t bytes)
+{
+    return wg_place(session, core, pc, room, bytes);
+}
+
+static wg_hang_words hang_words(wg_session *s)
+{
+    return (wg_hang_words){.arch = s->desc.arch, .user = s, .place = place_of};
+}
+
+void wg_report_hang(wg_session *s, wg_text *out)
+{
+    const wg_hang_words w = hang_words(s);
+    wg_hang_text(&w, s->hang, s->ended == WG_ENDED_HUNG, out);
+}
+
+void wg_report_hang_json(wg_session *s, wg_json *j)
+{
+    const wg_hang_words w = hang_words(s);
+    wg_hang_json(&w, s->hang, s->ended == WG_ENDED_HUNG, j);
+}
+
 static void report_text(wg_session *s, int status, wg_text *out)
 {
     static const char *const sentence[] = {
@@ -388,6 +441,7 @@ void wg_report_json(wg_session *s, int status, wg_text *out)
     wg_json_close(j, ']');
     if (s->races)
         wg_report_races_json(s, j);
+    wg_collect_json(s, j);
     if (s->has_tasm) {
         wg_json_open(j, "expectations", '[');
         for (size_t i = 0; i < s->tasm.expects; i++) {

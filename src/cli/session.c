@@ -399,6 +399,8 @@ bool wg_session_run(wg_session *s, wg_text *error)
         }
         wg_hang_inspect(s->dev, &s->history, s->ended == WG_ENDED_HUNG, s->hang);
     }
+    if (s->args->command != WG_CMD_EXPLORE && !wg_blame_findings(s, error))
+        return false;
     if (!wg_check_expectations(s)) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
@@ -447,27 +449,35 @@ void wg_session_close(wg_session *s)
     free(s->log);
     free(s->trace);
     free(s->hang);
+    wg_blame_free(s->blame);
     memset(s, 0, sizeof *s);
+}
+
+bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out)
+{
+    wg_session *s = session;
+    wg_elf *elf = core < WG_CORES ? s->elf[core] : NULL;
+    *out = (wg_source){0};
+    if (WG_IS_HOST_PC(pc) && s->has_tasm)
+        *out = (wg_source){.file = s->tasm.name, .line = pc - WG_HOST_PC};
+    if (WG_IS_HOST_PC(pc) || !elf)
+        return out->file != NULL;
+    const wg_elf_symbol *symbol = wg_elf_function(elf, pc);
+    wg_elf_line line;
+    if (symbol)
+        *out = (wg_source){.function = symbol->name, .offset = pc - symbol->address};
+    if (wg_elf_line_at(elf, pc, &line)) {
+        out->file = line.file;
+        out->line = line.line;
+    }
+    return out->function || out->file;
 }
 
 const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes)
 {
-    room[0] = 0;
-    wg_elf *elf = core < WG_CORES ? s->elf[core] : NULL;
-    if (WG_IS_HOST_PC(pc) && s->has_tasm)
-        snprintf(room, bytes, "%s:%u", s->tasm.name, pc - WG_HOST_PC);
-    if (WG_IS_HOST_PC(pc) || !elf)
-        return room;
-    const wg_elf_symbol *symbol = wg_elf_function(elf, pc);
-    wg_elf_line line;
-    size_t used = 0;
-    if (symbol && pc != symbol->address)
-        used = (size_t)snprintf(room, bytes, "%s+0x%x", symbol->name, pc - symbol->address);
-    else if (symbol)
-        used = (size_t)snprintf(room, bytes, "%s", symbol->name);
-    if (used < bytes && wg_elf_line_at(elf, pc, &line))
-        snprintf(room + used, bytes - used, "%s(%s:%u)", used ? " " : "", line.file, line.line);
-    return room;
+    wg_source source;
+    wg_session_source(s, core, pc, &source);
+    return wg_source_text(&source, room, bytes);
 }
 
 const char *wg_insn_text(void *session, unsigned agent, uint32_t pc, uint32_t word, char *room, size_t bytes)

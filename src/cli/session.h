@@ -8,11 +8,14 @@
 #define WG_SESSION_H
 
 #include "cli/options.h"
+#include "text/hang_text.h"
 #include "text/race_text.h"
 #include "cli/tasm.h"
 #include "explain/hang.h"
 #include "explain/race.h"
 #include "observe/costs.h"
+#include "text/finding_words.h"
+#include "text/report.h"
 #include "observe/sinks.h"
 
 /* How a run ended; wg_stop with what only the command line knows. */
@@ -24,6 +27,16 @@ typedef enum wg_ended {
     WG_ENDED_FINDING,
     WG_ENDED_INTERRUPT
 } wg_ended;
+
+/* Who set a field that a finding comes from. */
+typedef struct wg_blamed {
+    size_t finding;
+    wg_finding_field field;
+    bool known;
+    uint8_t agent, thread; /* thread: whose instruction; WG_THREADS: a core's store */
+    uint32_t pc, word;
+    uint64_t cycle;
+} wg_blamed;
 
 typedef struct wg_session {
     const wg_args *args;
@@ -51,10 +64,16 @@ typedef struct wg_session {
     wg_races *races; /* check; explore, for its first run */
     int races_observer;
     struct wg_suppressions *suppressions;
+    unsigned checks;        /* WG_CHECK_RACE … */
     unsigned fail_on;       /* wg_severity */
     uint64_t verify_cycles; /* that verifying remedies may take */
 
+    unsigned chip_width; /* of a chip file: its grid; 0: one tile alone */
+    struct wg_session *(*of_tile)(void *chip, unsigned tile);
+    void *chip;
+
     wg_ended ended;
+    struct wg_blame *blame; /* NULL: nobody is to blame */
     wg_hang *hang;         /* filled when the run hung or was interrupted */
     bool *expect_holds;    /* per expectation of the program */
     wg_text *expect_found; /* what was found instead */
@@ -89,6 +108,13 @@ bool wg_image_write(const char *who, const char *path, const wg_image_shape *sha
 bool wg_drive(wg_session *s, wg_text *error);
 bool wg_drive_silently(wg_session *s); /* no progress, no Ctrl-C; wg_error() says why not */
 
+/* blame.c: who set the configuration that findings come from. */
+typedef struct wg_blame wg_blame;
+bool wg_blame_findings(wg_session *s, wg_text *error);
+const wg_blamed *wg_blame_at(const wg_session *s, const wg_finding *f, unsigned index); /* NULL: no more */
+void wg_blame_text(wg_session *s, const wg_blamed *b, wg_text *out);
+void wg_blame_free(wg_blame *blame);
+
 /* check.c: the race detector beside the run. */
 bool wg_check_open(wg_session *s, wg_text *error);
 bool wg_check_attach(wg_session *s, wg_text *error); /* the detector to the device */
@@ -105,7 +131,17 @@ bool wg_check_any(const wg_session *s);
 bool wg_check_ignores(wg_session *s, const wg_race *race);
 /* Is there a race of this kind whose report contains `words`? */
 bool wg_check_race(wg_session *s, const char *kind, const char *words);
-bool wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text);
+/* Why the finding or race is suppressed; NULL: it is not. */
+const char *wg_check_reason(wg_session *s, const wg_finding *f);
+const char *wg_check_race_reason(wg_session *s, const wg_race *race);
+/* Is it told with the report whose remedy removes it, too? */
+bool wg_check_folds(wg_session *s, const wg_race *race);
+/* reports.c: all of it in one model. False: out of memory. */
+bool wg_collect_reports(wg_session *s, int x, int y, wg_reports *all);
+void wg_collect_json(wg_session *s, wg_json *j);
+bool wg_write_sarif(const wg_args *args, const wg_reports *all, int status, wg_text *error);
+bool wg_session_sarif(wg_session *s, int status, wg_text *error); /* --sarif, if it was given */
+const char *wg_check_suppresses(wg_session *s, const wg_finding *f, const char *place, const char *text);
 /* Between these two, Ctrl-C is noted instead of ending the process. */
 void wg_interrupt_begin(void);
 void wg_interrupt_end(void);
@@ -144,7 +180,7 @@ void wg_page_free(struct wg_page *page);
 /* Fills expect_holds, expect_found and expectations_hold; false: out of memory. */
 bool wg_check_expectations(wg_session *s);
 
-/* report.c, hang_text.c: what happened. Returns the exit status. */
+/* report.c: what happened. Returns the exit status. */
 int wg_report_run(wg_session *s, wg_text *out);
 void wg_report_json(wg_session *s, int status, wg_text *out);
 void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out);
@@ -155,6 +191,7 @@ void wg_report_stats_json(const wg_session *s, wg_json *j);
 void wg_report_timeline(const wg_session *s, wg_text *out, bool colour);
 void wg_report_hang(wg_session *s, wg_text *out);
 void wg_report_hang_json(wg_session *s, wg_json *j);
+bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out);
 /* "compute_tile+0x1c (kernel.cc:42)", or "" if nothing is known. Returns `room`. */
 const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes);
 /* The instruction of a core or thread as text. */

@@ -342,9 +342,25 @@ static uint64_t limit_after(const wg_device *dev, uint64_t cycles)
 wg_status wg_run(wg_device *dev, uint64_t cycles, wg_stop *stop)
 {
     wg_stop why = run(dev, limit_after(dev, cycles), true);
+    dev->hung_at = why == WG_STOP_HUNG ? dev->tile->sched.now : 0;
     if (stop)
         *stop = why;
     return WG_OK;
+}
+
+bool wg_device_is_done(wg_device *dev)
+{
+    wg_look(dev);
+    return wg_tile_next(dev->tile) == WG_NEVER && at_rest(dev->tile) == WG_STOP_DONE;
+}
+
+bool wg_device_hangs(wg_device *dev)
+{
+    const wg_tile *t = dev->tile;
+    wg_look(dev);
+    if (wg_tile_next(t) == WG_NEVER)
+        return at_rest(t) == WG_STOP_HUNG;
+    return (dev->hung_at && dev->hung_at == t->sched.now) || wg_poll_endless(t);
 }
 
 wg_status wg_advance(wg_device *dev, uint64_t cycles)

@@ -49,10 +49,8 @@ void wg_history_event(void *user, const wg_event *e)
         h->was[i][now].from = e->cycle;
         h->was[i][now].to = 0;
         h->nonzero[i] = now;
-    } else if (e->agent < WG_AGENT_COUNT) {
-        h->waits[e->agent] = e->kind == WG_EV_STALL_BEGIN ? e->stall : (wg_stall){0};
-        if (e->kind == WG_EV_STALL_BEGIN && e->agent <= WG_AGENT_CORE_T2)
-            stays_near(h, e->agent - WG_AGENT_CORE_B, e->pc, e->cycle);
+    } else if (e->kind == WG_EV_STALL_BEGIN && e->agent <= WG_AGENT_CORE_T2) {
+        stays_near(h, e->agent - WG_AGENT_CORE_B, e->pc, e->cycle);
     }
 }
 
@@ -450,18 +448,16 @@ static void retry_edge(graph *g, wg_node from)
 
 static void unit_edges(graph *g, unsigned agent)
 {
-    const wg_stall *stall = &g->history->waits[agent];
+    const wg_backend *b = &g->dev->tile->backend;
     wg_node from = node(WG_NODE_UNIT, agent);
     if (agent == WG_AGENT_SCALAR && g->hung && wg_scalar_retrying(g->dev->tile)) {
         retry_edge(g, from);
         return;
     }
-    if (stall->reason == WG_STALL_NONE)
-        return;
-    if (stall->reason == WG_STALL_SRC_BANK_NOT_UNPACKERS)
+    if (agent == WG_AGENT_SCALAR && b->scalar.stall.reason != WG_STALL_NONE)
+        edge(g, from, node_of_agent(b->scalar.stall.holder), "%s", wg_stall_text(b->scalar.stall.reason));
+    else if ((agent == WG_AGENT_UNPACK0 && b->unpack.stalled[0]) || (agent == WG_AGENT_UNPACK1 && b->unpack.stalled[1]))
         bank_edge(g, from, WG_THREADS, false, agent == WG_AGENT_UNPACK1);
-    else
-        edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason));
 }
 
 /* A thread that has issued all it had, while a unit still works on some of it. */

@@ -14,7 +14,7 @@
 
 enum { WG_HISTORY = 16 };
 
-/* What each thread issued last, and who waits for what. Fed from the event stream. */
+/* What each thread issued last, and where cores have stalled. Fed from the event stream; all zero: not watched. */
 typedef struct wg_history_entry {
     uint64_t cycle;
     uint64_t id, parent;
@@ -23,7 +23,6 @@ typedef struct wg_history_entry {
 typedef struct wg_history {
     wg_history_entry last[WG_THREADS][WG_HISTORY];
     uint64_t count[WG_THREADS];
-    wg_stall waits[WG_AGENT_COUNT]; /* units and cores: open stalls */
     struct {
         uint32_t low, high;
         uint64_t since;
@@ -38,7 +37,7 @@ typedef struct wg_history {
     void *place_user;
 } wg_history;
 #define WG_HISTORY_EVENTS \
-    (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_SEMAPHORE))
+    (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_SEMAPHORE))
 void wg_history_event(void *history, const wg_event *e);
 
 typedef enum wg_node_kind {
@@ -90,11 +89,13 @@ typedef struct wg_hang {
     unsigned edges;
     wg_hang_edge edge[WG_HANG_EDGES];
     bool circular; /* path is a circle; else it ends where nobody can move */
+    bool outside;  /* … at memory that a core polls, or nowhere: somebody outside the tile might end it */
     unsigned path_length;
     uint8_t path[WG_HANG_EDGES]; /* edges, in order */
     char note[2 *
               WG_HANG_WORDS]; /* what became of the posts or the moment that the path waits for; empty: nothing known */
     char story[2048];         /* the verdict: cause, chain of waits, remedy */
+    unsigned remedy_at;       /* where in it the remedy begins */
 } wg_hang;
 
 /* `hung`: nothing can move any more, so that a core that executes polls. Without it: the state of a run under way. */
@@ -102,6 +103,8 @@ void wg_hang_inspect(wg_device *dev, const wg_history *history, bool hung, wg_ha
 
 /* "thread 1", "semaphore 1 (MATH_PACK)", "SrcA bank 0" … Returns `room`. */
 const char *wg_node_name(wg_node node, char *room, size_t bytes);
+/* Where a core or thread stands: its pc, the push of the wait that is latched, or of the head. 0: not known. */
+uint32_t wg_hang_pc(const wg_hang *h, wg_node n, unsigned *core);
 /* A latched wait in words: "blocks packing until the Matrix Unit is idle for this thread". */
 void wg_latch_text(const wg_arch *arch, const wg_latch *latch, char *out, size_t bytes);
 

@@ -226,21 +226,23 @@ static void explain_semaphore(const graph *g)
 
 static bool is_party(wg_node n) { return n.kind == WG_NODE_CORE || n.kind == WG_NODE_THREAD || n.kind == WG_NODE_UNIT; }
 
-/* Where a party stands: the wait that is latched, the head, or the core's pc. */
+uint32_t wg_hang_pc(const wg_hang *h, wg_node n, unsigned *core)
+{
+    *core = n.kind == WG_NODE_THREAD ? WG_CORE_T0 + n.index : n.index;
+    if (n.kind == WG_NODE_CORE)
+        return h->core[n.index].info.pc;
+    if (n.kind != WG_NODE_THREAD)
+        return 0;
+    const wg_gate_info *gate = &h->thread[n.index].gate;
+    bool latched = gate->latch.kind != WG_LATCH_EMPTY;
+    return latched ? gate->latch.pc : gate->has_head ? gate->head.pc : 0;
+}
+
 static const char *stands(const graph *g, wg_node n, char *room, size_t bytes)
 {
-    room[0] = 0;
-    if (n.kind == WG_NODE_CORE)
-        return at_place(g, n.index, g->out->core[n.index].info.pc, room, bytes);
-    if (n.kind != WG_NODE_THREAD)
-        return room;
-    const wg_gate_info *gate = &g->out->thread[n.index].gate;
-    bool latched = gate->latch.kind != WG_LATCH_EMPTY;
-    return at_place(g, WG_CORE_T0 + n.index,
-                    latched          ? gate->latch.pc
-                    : gate->has_head ? gate->head.pc
-                                     : 0,
-                    room, bytes);
+    unsigned core;
+    uint32_t pc = wg_hang_pc(g->out, n, &core);
+    return at_place(g, core, pc, room, bytes);
 }
 
 /* Somebody waits for a semaphore that nobody changes: the usual case, in one sentence. */
@@ -311,7 +313,9 @@ static void tell(const graph *g)
         return;
     }
     if (say_semaphore(&p, g)) {
-        say(&p, " %s", out->note[0] ? out->note : remedy(out));
+        say(&p, " ");
+        out->remedy_at = (unsigned)p.used;
+        say(&p, "%s", out->note[0] ? out->note : remedy(out));
         return;
     }
     say_cause(&p, g);
@@ -329,12 +333,16 @@ static void tell(const graph *g)
         else
             say(&p, "%s%s", i ? "; " : "", e->reason);
     }
-    say(&p, ". %s", out->note[0] ? out->note : remedy(out));
+    say(&p, ". ");
+    out->remedy_at = (unsigned)p.used;
+    say(&p, "%s", out->note[0] ? out->note : remedy(out));
 }
 
 void wg_hang_verdict(graph *g)
 {
-    find_path(g->out);
+    wg_hang *out = g->out;
+    find_path(out);
+    out->outside = !out->path_length || out->edge[out->path[out->path_length - 1]].from.kind == WG_NODE_MEMORY;
     explain_semaphore(g);
     tell(g);
 }

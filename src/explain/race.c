@@ -424,6 +424,7 @@ static void mutex(wg_races *r, unsigned thread, const wg_event *e)
     wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
     if (!i)
         return;
+    r->mutex_party[e->a & 7] = e->b ? wg_race_insn_party(r, WG_AGENT_SYNC, thread, i, true, e->cycle) : 0;
     if (e->b) {
         if (wg_race_join(r, &r->thread[thread].clock, &r->mutex[e->a & 7]))
             wg_race_learnt(r, thread, i);
@@ -547,15 +548,25 @@ void wg_races_event(void *races, const wg_event *e)
         else
             tracked_insn(r, thread, e);
         break;
+    case WG_EV_CORE_RETIRE: wg_race_init_retire(r, e); break;
     case WG_EV_TOUCH:
-        if (core)
+        if (!core && e->a == WG_TOUCH_L1) {
+            wg_race_given(r, e->b, e->c);
+            if (e->how & WG_TOUCH_WRITE)
+                wg_race_init_written(r, e->b, e->c);
+        }
+        if (core) {
+            wg_race_init_touch(r, e);
             wg_race_core_touch(r, e);
-        else
+        } else
             wg_race_unit_touch(r, e);
         break;
     case WG_EV_HOST:
-        if (e->c)
+        if (e->c) {
+            wg_race_given(r, e->a, e->b);
+            wg_race_init_written(r, e->a, e->b);
             wg_race_host_write(r, e->a, e->b);
+        }
         break;
     default:
         if (core)
@@ -589,6 +600,7 @@ wg_races *wg_races_new(wg_arch_id arch, wg_races_code_fn code, void *user)
     r->race_key = room(r, WG_MAX_RACES, sizeof *r->race_key);
     r->sent = room(r, WG_RACE_SENT, sizeof *r->sent);
     r->parties = 1;
+    r->checks = WG_CHECK_RACE;
     if (!r->snap || !r->thread || !r->core || !r->party || !r->party_index || !r->race || !r->race_key || !r->sent ||
         !wg_shadow_make(r) || !wg_race_code_make(r)) {
         wg_races_free(r);
@@ -604,6 +616,8 @@ void wg_races_free(wg_races *r)
     wg_shadow_free(r);
     wg_race_noc_free(r);
     wg_race_code_free(r);
+    wg_race_init_free(r);
+    free(r->given);
     free(r->sent);
     free(r->snap);
     free(r->thread);

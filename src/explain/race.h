@@ -12,13 +12,13 @@
 #ifndef WG_RACE_H
 #define WG_RACE_H
 
-#include <waitgate/waitgate.h>
+#include <waitgate/report.h>
 
 typedef struct wg_races wg_races;
 
 /* What a report is about. Names are stable (wg_race_kind_name()). */
 typedef enum wg_race_kind {
-#define WG_RACE(id, name, severity, summary, remedy) WG_RACE_##id,
+#define WG_RACE(id, name, check, severity, summary, remedy) WG_RACE_##id,
 #include "explain/races.def"
 #undef WG_RACE
     WG_RACE_KINDS
@@ -28,7 +28,7 @@ typedef enum wg_race_kind {
 typedef struct wg_race_party {
     uint8_t agent;  /* a unit, a thread (its gate or expander), a core */
     uint8_t thread; /* whose instruction; WG_THREADS: none */
-    uint8_t core;   /* that pushed it, or that acted; WG_CORES: none, the host */
+    uint8_t core;   /* that pushed it, or that acted (of `tile`, if that is set); WG_CORES: none, the host */
     bool write, atomic;
     uint32_t word;   /* of the instruction, if thread is one */
     uint32_t pc;     /* of the push or access; of the host's pushes 0, or what wg_push_from() was told */
@@ -101,7 +101,14 @@ void wg_races_free(wg_races *r);
      WG_EV_BIT(WG_EV_CORE_REQUEST) | WG_EV_BIT(WG_EV_CORE_RESPONSE) | WG_EV_BIT(WG_EV_CORE_STATE) | \
      WG_EV_BIT(WG_EV_CORE_CONSUMED) | WG_EV_BIT(WG_EV_CORE_FENCE) | WG_EV_BIT(WG_EV_TRACKED) | WG_EV_BIT(WG_EV_HOST) | \
      WG_EV_BIT(WG_EV_NOC_SENT) | WG_EV_BIT(WG_EV_NOC_ARRIVED))
+uint64_t wg_races_events(const wg_races *r); /* … with what the selected checks want beside */
 void wg_races_event(void *races, const wg_event *e);
+/* What is reported: WG_CHECK_RACE, unless another choice is made before anything has happened. */
+void wg_races_select(wg_races *r, unsigned checks);
+/* Memory: these bytes of L1 are a section of the core's program, or (WG_CORES) everybody's. */
+void wg_races_give(wg_races *r, unsigned core, uint32_t address, uint32_t bytes);
+/* The run has ended; `finished`: by itself, with nothing left to do. Reports what is left over. */
+void wg_races_end(wg_races *r, uint64_t cycle, bool finished);
 /* L1 that is used as a flag: reads of it acquire what its writer did before. */
 bool wg_races_declare_flag(wg_races *r, uint32_t address, uint32_t bytes);
 
@@ -138,5 +145,6 @@ const char *wg_race_kind_name(unsigned kind);
 const char *wg_race_kind_summary(unsigned kind);
 const char *wg_race_kind_remedy(unsigned kind);
 wg_severity wg_race_severity(unsigned kind);
+unsigned wg_race_check(unsigned kind); /* which of WG_CHECK_RACE … reports it */
 
 #endif

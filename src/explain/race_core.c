@@ -156,8 +156,9 @@ static wg_ref request_ref(unsigned core, const wg_race_request *q, unsigned lane
     return (wg_ref){q->snap, (uint16_t)(WG_K_P + core), (uint16_t)wg_k_m(core, lane), q->p, n};
 }
 
-static void fifo_put(wg_races *r, wg_ref_fifo *f, wg_ref ref)
+static void fifo_put(wg_races *r, wg_ref_fifo *f, wg_ref ref, uint32_t party)
 {
+    f->party = party;
     if (f->count == WG_FIFO_LOG) {
         f->head++;
         f->count--;
@@ -288,9 +289,10 @@ static void processed(wg_races *r, unsigned core, const wg_event *e)
         if (path_of(e) == WG_PATH_NIU0 || path_of(e) == WG_PATH_NIU1 || path_of(e) == WG_PATH_TDMA)
             wg_race_command(r, core, e, &ref);
         else if (path_of(e) == WG_PATH_MAILBOX_WRITE)
-            fifo_put(r, &r->mailbox[core][(index_of(e) ? WG_CORE_T0 + index_of(e) - 1u : WG_CORE_B) % WG_CORES], ref);
+            fifo_put(r, &r->mailbox[core][(index_of(e) ? WG_CORE_T0 + index_of(e) - 1u : WG_CORE_B) % WG_CORES], ref,
+                     core_party(r, core, q.pc, true, e->cycle));
         else if (path_of(e) == WG_PATH_SYNC && core == WG_CORE_B)
-            fifo_put(r, &r->pcbuf[index_of(e) % WG_THREADS], ref);
+            fifo_put(r, &r->pcbuf[index_of(e) % WG_THREADS], ref, core_party(r, core, q.pc, true, e->cycle));
         else if (path_of(e) == WG_PATH_SYNC) {
             c->sync = q;
             c->sync_value = n;
@@ -417,6 +419,8 @@ void wg_race_core_touch(wg_races *r, const wg_event *e)
         wg_ref ref = request_ref(core, q, WG_PATH_SYNC, b.value);
         wg_race_semaphores(r, &b, (uint32_t)e->c, how, &ref, core);
     }
+    if (e->a == WG_TOUCH_L1)
+        wg_race_memory(r, core, b.party, e);
     bool flag = e->a == WG_TOUCH_L1 && !(how & WG_TOUCH_WRITE) &&
                 (wg_race_spins(r, core, e->pc, (uint32_t)e->b) || wg_race_declared(r, (uint32_t)e->b));
     if (e->a == WG_TOUCH_L1 && wg_race_declared(r, (uint32_t)e->b))

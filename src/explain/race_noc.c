@@ -235,9 +235,18 @@ static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, u
             b.snap = wg_race_snap(r, known);
         }
         party.tile = (uint16_t)(p->author + 1);
+        if (there && there->by.known) {
+            party.core = there->by.core;
+            party.pc = there->by.pc;
+        }
     }
     b.clock = known;
     b.party = wg_race_party_of(r, &party);
+    if (s && k < WG_K_RMT)
+        r->noc_party[k - WG_K_NOC] = b.party;
+    wg_race_given(r, address, bytes);
+    if (how & WG_TOUCH_WRITE)
+        wg_race_init_written(r, address, bytes);
     wg_race_touch(r, &b, WG_TOUCH_L1, (uint32_t)address, (uint32_t)bytes, how);
 }
 

@@ -13,8 +13,10 @@
 static const struct {
     const char *name, *summary, *remedy;
     wg_severity severity;
+    unsigned check;
 } kinds[WG_RACE_KINDS] = {
-#define WG_RACE(id, name, severity, summary, remedy) {name, summary, remedy, WG_SEVERITY_##severity},
+#define WG_RACE(id, name, check, severity, summary, remedy) \
+    {name, summary, remedy, WG_SEVERITY_##severity, WG_CHECK_##check},
 #include "explain/races.def"
 #undef WG_RACE
 };
@@ -22,6 +24,8 @@ const char *wg_race_kind_name(unsigned kind) { return kind < WG_RACE_KINDS ? kin
 const char *wg_race_kind_summary(unsigned kind) { return kind < WG_RACE_KINDS ? kinds[kind].summary : ""; }
 const char *wg_race_kind_remedy(unsigned kind) { return kind < WG_RACE_KINDS ? kinds[kind].remedy : ""; }
 wg_severity wg_race_severity(unsigned kind) { return kind < WG_RACE_KINDS ? kinds[kind].severity : WG_SEVERITY_NOTE; }
+
+unsigned wg_race_check(unsigned kind) { return kind < WG_RACE_KINDS ? kinds[kind].check : 0; }
 
 /* ---- Parties -------------------------------------------------------------------------------------------------- */
 
@@ -532,8 +536,10 @@ static wg_race_kind kind_of(const wg_races *r, const wg_cell *a, const wg_actor 
 /* ---- Keeping ------------------------------------------------------------------------------------------------------
  */
 
-static wg_race *keep(wg_races *r, uint64_t key)
+static wg_race *keep(wg_races *r, unsigned kind, uint64_t key)
 {
+    if (!(r->checks & kinds[kind].check))
+        return NULL;
     for (size_t i = 0; i < r->races; i++)
         if (r->race_key[i] == key) {
             r->race[i].count++;
@@ -607,7 +613,7 @@ static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
         key = mix(mix(mix(kind, space), where), a->thread);
     if (waits_for_core(a, b, space)) /* one wait before b is missing, however many stores it is for */
         key = mix(mix(mix(kind, 0xFFFE), a->thread), b->party);
-    wg_race *race = keep(r, key);
+    wg_race *race = keep(r, kind, key);
     if (!race) {
         if (wg_race_by_name(space))
             add_place(r, key, space, first, last, mask);
@@ -707,12 +713,13 @@ void wg_race_unwritten(wg_races *r, const wg_actor *b, unsigned space, uint32_t 
     wg_race_rule(r, WG_RACE_UNWRITTEN, 0, b->party, b->cycle, place,
                  "Nothing has written it since reset, and what reset leaves there is not to be relied on.",
                  "Initialise it.");
+    wg_race_init_unit(r, b, space, place);
 }
 
 void wg_race_rule(wg_races *r, wg_race_kind kind, uint32_t a, uint32_t b, uint64_t cycle, const char *location,
                   const char *why, const char *cure)
 {
-    wg_race *race = keep(r, mix(mix(mix(kind, 0xFFFF), 1), (uint64_t)a << 32 | b));
+    wg_race *race = keep(r, kind, mix(mix(mix(kind, 0xFFFF), 1), (uint64_t)a << 32 | b));
     if (!race)
         return;
     race->kind = kind;

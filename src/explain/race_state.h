@@ -197,6 +197,7 @@ typedef struct wg_race_semaphore {
 typedef struct wg_ref_fifo {
     wg_ref ref[WG_FIFO_LOG];
     uint32_t head, count;
+    uint32_t party; /* that put the last one in */
 } wg_ref_fifo;
 
 /* A request between emission and processing. */
@@ -323,6 +324,13 @@ struct wg_races {
     wg_shadow shadow[WG_TOUCH_SPACES];
     wg_race_semaphore semaphore[8];
     wg_ref mutex[8];
+    /* race_end.c */
+    unsigned checks;         /* WG_CHECK_RACE … */
+    uint64_t ended;          /* the cycle in which the end was looked at, plus 1 */
+    uint32_t mutex_party[8]; /* that holds it; 0: it is free */
+    uint32_t noc_party[WG_K_RMT - WG_K_NOC]; /* whose request was the last of the stream */
+    struct wg_race_init *init;               /* race_init.c; NULL: nobody asks */
+    uint8_t *given;                          /* per word of L1: whose it is; NULL: nobody asks */
     wg_ref valid[4], freed[4]; /* banks: the last handover each way */
     wg_ref_fifo mailbox[WG_CORES][WG_CORES], pcbuf[WG_THREADS];
     wg_race_party *party;
@@ -370,6 +378,18 @@ typedef struct wg_actor {
     uint64_t cycle;
     bool boot;
 } wg_actor;
+
+/* race_end.c */
+void wg_race_given(wg_races *r, uint64_t address, uint64_t bytes);
+void wg_race_memory(wg_races *r, unsigned core, uint32_t party, const wg_event *e); /* a core touches L1 */
+
+/* race_init.c */
+bool wg_race_init_make(wg_races *r);
+void wg_race_init_free(wg_races *r);
+void wg_race_init_written(wg_races *r, uint64_t address, uint64_t bytes);
+void wg_race_init_touch(wg_races *r, const wg_event *e);
+void wg_race_init_retire(wg_races *r, const wg_event *e);
+void wg_race_init_unit(wg_races *r, const wg_actor *b, unsigned space, const char *place);
 
 /* race_clock.c */
 uint32_t wg_race_snap(wg_races *r, const wg_clock *c);

@@ -34,6 +34,7 @@ struct wg_device {
     const uint64_t *clock; /* of the chip: a tile with nothing to do may be behind it */
     uint32_t harvested;    /* of the chip */
     bool touched;
+    uint64_t hung_at; /* wg_run() has said in this cycle that nothing can move any more; 0: it has not */
     uint64_t rest_at; /* of a tile of a chip that has nothing to do: since when; WG_NEVER: it has */
     char error[256];
 };
@@ -65,6 +66,7 @@ static inline void wg_act(wg_device *dev)
     wg_reach(dev);
     wg_poll_disturb(dev->tile);
     dev->refusals = 0;
+    dev->hung_at = 0;
 }
 
 /*
@@ -77,6 +79,10 @@ uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit);
 void wg_device_may_stop(wg_device *dev, bool may_stop);
 /* Nothing can move any more: done, or hung (time.md rule 11)? */
 wg_stop wg_device_at_rest(const wg_device *dev);
+/* Can nothing move any more, except cores that poll, and is something unfinished? */
+bool wg_device_hangs(wg_device *dev);
+/* Is every released core parked, and has everything drained? */
+bool wg_device_is_done(wg_device *dev);
 bool wg_device_until_holds(const wg_device *dev);
 
 /* shortcuts.c: a list as for wg_shortcuts(); false: it is none. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "isa/isa.h"
+#include "isa/riscv_word.h"
 #include "machine/request.h"
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -108,12 +109,12 @@ static void core_retires(wg_costs *p, const wg_event *e)
     k->word = e->word;
     if (k->signature)
         k->signature = mix(mix(k->signature, pc), e->b) | 1;
-    bool load = (e->word & 0x7F) == 0x03;
-    unsigned base = e->word >> 15 & 31;
+    bool load = wg_rv_opcode(e->word) == WG_RV_LOAD;
+    unsigned base = wg_rv_rs1(e->word);
     if (load && !k->load_pc) { /* the first load of the iteration */
         k->load_pc = pc;
         k->load_word = e->word;
-        k->address = k->known >> base & 1 ? k->r[base] + (uint32_t)((int32_t)e->word >> 20) : 0;
+        k->address = k->known >> base & 1 ? k->r[base] + wg_rv_imm_i(e->word) : 0;
     }
     if (e->c && e->c < 32) {
         k->r[e->c] = (uint32_t)e->b;

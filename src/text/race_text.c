@@ -10,19 +10,49 @@ static const char *const remedy_text[] = {[WG_REMEDY_SUGGESTED] = "suggested rem
 static const char *const remedy_word[] = {
     [WG_REMEDY_SUGGESTED] = "suggested", [WG_REMEDY_VERIFIED] = "verified", [WG_REMEDY_NOT_ENOUGH] = "not-enough"};
 
+/* Who knows the party's program; NULL: nobody does. */
+static void *user_of(const wg_race_words *w, const wg_race_party *p)
+{
+    if (!p->tile)
+        return w->user;
+    return w->of_tile ? w->of_tile(w->user, p->tile - 1u) : NULL;
+}
+
+bool wg_race_source(const wg_race_words *w, const wg_race_party *p, wg_source *out)
+{
+    void *user = user_of(w, p);
+    *out = (wg_source){0};
+    return p->pc && w->source && user && w->source(user, p->core, p->pc, out);
+}
+
+const char *wg_source_text(const wg_source *source, char *room, size_t bytes)
+{
+    size_t used = 0;
+    room[0] = 0;
+    if (source->function && source->offset)
+        used = (size_t)snprintf(room, bytes, "%s+0x%x", source->function, source->offset);
+    else if (source->function)
+        used = (size_t)snprintf(room, bytes, "%s", source->function);
+    if (used < bytes && source->file)
+        snprintf(room + used, bytes - used, source->function ? " (%s:%u)" : "%s:%u", source->file, source->line);
+    return room;
+}
+
 const char *wg_race_place_text(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes)
 {
+    wg_source source;
     room[0] = 0;
-    return w->place ? w->place(w->user, p, room, bytes) : room;
+    return wg_race_source(w, p, &source) ? wg_source_text(&source, room, bytes) : room;
 }
 
 const char *wg_race_insn_text(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes)
 {
     uint32_t word;
+    void *user = user_of(w, p);
     room[0] = 0;
     if (p->thread < WG_THREADS)
         wg_disassemble(w->arch, p->word, WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, room, bytes);
-    else if (p->pc && w->core_word && w->core_word(w->user, p->pc, &word) && (word & 3) == 3)
+    else if (p->pc && user && w->core_word && w->core_word(user, p->pc, &word) && (word & 3) == 3)
         wg_riscv_text(p->pc, word, room, bytes);
     for (char *c = room; *c; c++)
         if (*c == '\t')
@@ -30,7 +60,22 @@ const char *wg_race_insn_text(const wg_race_words *w, const wg_race_party *p, ch
     return room;
 }
 
-static const char *who(const wg_race_party *p, char *room, size_t bytes)
+/* "NIU 0, request of core B of tile 3-2" */
+static void who_elsewhere(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes)
+{
+    unsigned tile = p->tile - 1u;
+    int used = snprintf(room, bytes, "%s, request of %s%s%stile ", wg_agent_name(p->agent),
+                        p->core < WG_CORES ? "core " : "", p->core < WG_CORES ? wg_agent_name(p->core) : "",
+                        p->core < WG_CORES ? " of " : "");
+    if (used < 0 || (size_t)used >= bytes)
+        return;
+    if (w->width)
+        snprintf(room + used, bytes - (size_t)used, "%u-%u", tile % w->width, tile / w->width);
+    else
+        snprintf(room + used, bytes - (size_t)used, "%u", tile);
+}
+
+const char *wg_race_who(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes)
 {
     if (p->thread < WG_THREADS && p->agent >= WG_AGENT_SYNC)
         snprintf(room, bytes, "%s, thread %u", wg_agent_name(p->agent), p->thread);
@@ -39,7 +84,7 @@ static const char *who(const wg_race_party *p, char *room, size_t bytes)
     else if (p->agent <= WG_AGENT_CORE_T2)
         snprintf(room, bytes, "core %s", wg_agent_name(p->agent));
     else if (p->tile)
-        snprintf(room, bytes, "%s, request of tile %u", wg_agent_name(p->agent), p->tile - 1u);
+        who_elsewhere(w, p, room, bytes);
     else
         snprintf(room, bytes, "%s%s%s", wg_agent_name(p->agent), p->core < WG_CORES ? " for core " : "",
                  p->core < WG_CORES ? wg_agent_name(p->core) : "");
@@ -50,7 +95,7 @@ static void party_text(const wg_race_words *w, const wg_race_party *p, const cha
 {
     char room[256], text[WG_DIS_MAX], parent[WG_DIS_MAX];
     const char *what = p->atomic ? (p->write ? "atomic access" : "atomic read") : p->write ? "write" : "read";
-    wg_textf(out, "  %s%s by %s at cycle %llu\n", before, what, who(p, room, sizeof room),
+    wg_textf(out, "  %s%s by %s at cycle %llu\n", before, what, wg_race_who(w, p, room, sizeof room),
              (unsigned long long)p->cycle);
     wg_race_insn_text(w, p, text, sizeof text);
     if (p->thread < WG_THREADS) {
@@ -90,7 +135,7 @@ void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out)
                  race->explains == 1 ? "" : "s");
     wg_race_place_text(w, &race->b, place, sizeof place);
     wg_textf(out, "SUMMARY: Waitgate: %s, %s, %s%s%s\n", wg_race_kind_name(race->kind),
-             who(&race->b, room, sizeof room), wg_race_insn_text(w, &race->b, text, sizeof text), *place ? ", " : "",
+             wg_race_who(w, &race->b, room, sizeof room), wg_race_insn_text(w, &race->b, text, sizeof text), *place ? ", " : "",
              place);
 }
 
@@ -111,11 +156,21 @@ static void party_json(const wg_race_words *w, const wg_race_party *p, const cha
         wg_json_hex(j, "parent", p->parent);
     if (p->tile)
         wg_json_uint(j, "of_tile", p->tile - 1u);
+    if (p->tile && w->width) {
+        wg_json_uint(j, "of_x", (p->tile - 1u) % w->width);
+        wg_json_uint(j, "of_y", (p->tile - 1u) / w->width);
+    }
     wg_json_text(j, "instruction", wg_race_insn_text(w, p, text, sizeof text));
     if (p->pc) {
         wg_json_hex(j, "pc", p->pc);
-        if (w->source_json)
-            w->source_json(w->user, p, j);
+        wg_source source;
+        wg_race_source(w, p, &source);
+        if (source.function)
+            wg_json_text(j, "function", source.function);
+        if (source.file) {
+            wg_json_text(j, "file", source.file);
+            wg_json_uint(j, "line", source.line);
+        }
     }
     wg_json_text(j, "place", wg_race_place_text(w, p, room, sizeof room));
     wg_json_close(j, '}');

@@ -3,18 +3,27 @@
 #ifndef WG_RACE_TEXT_H
 #define WG_RACE_TEXT_H
 
-#include "text/text.h"
+#include <waitgate/report.h>
+
 #include "explain/race.h"
+#include "text/text.h"
 
 /* What only the one who runs the programs knows; any of the functions may be NULL. */
 typedef struct wg_race_words {
     wg_arch_id arch;
     void *user;
-    const char *(*place)(void *user, const wg_race_party *p, char *room, size_t bytes); /* "" if nothing is known */
-    bool (*core_word)(void *user, uint32_t pc, uint32_t *word);                         /* code of the cores */
-    void (*source_json)(void *user, const wg_race_party *p, wg_json *j);                /* function, file, line */
+    unsigned width; /* of the chip: tile i is at x = i % width, y = i / width; 0: there is no chip */
+    void *(*of_tile)(void *user, unsigned tile); /* the `user` for parties on that tile; NULL: it is not known */
+    wg_source_fn source;
+    bool (*core_word)(void *user, uint32_t pc, uint32_t *word); /* code of the cores */
 } wg_race_words;
 
+/* Where the party is; false: nobody knows. */
+bool wg_race_source(const wg_race_words *w, const wg_race_party *p, wg_source *out);
+/* "main+0x1c (kernel.c:42)"; "" if nothing is known. Returns `room`. */
+const char *wg_source_text(const wg_source *source, char *room, size_t bytes);
+/* "core B", "NIU 0, request of core B of tile 3-2". Returns `room`. */
+const char *wg_race_who(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes);
 /* The party's instruction; "" if it is not known. Both return `room`. */
 const char *wg_race_insn_text(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes);
 const char *wg_race_place_text(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes);

@@ -17,23 +17,6 @@ const char *const wg_severity_names[WG_SEVERITY_NEVER + 1] = {"note", "warning",
 /* What any file of a command is shorter than: a device may never end. */
 enum { MAX_FILE = 256 << 20 };
 
-static bool memory_failed;
-
-static void *note(void *p)
-{
-    memory_failed |= !p;
-    return p;
-}
-
-void *wg_malloc(size_t bytes) { return note(malloc(bytes)); }
-void *wg_calloc(size_t count, size_t bytes) { return note(calloc(count, bytes)); }
-void *wg_realloc(void *old, size_t bytes) { return note(realloc(old, bytes)); }
-char *wg_strdup(const char *text) { return note(strdup(text)); }
-char *wg_strndup(const char *text, size_t most) { return note(strndup(text, most)); }
-bool wg_memory_failed(void) { return memory_failed; }
-void wg_memory_lost(void) { memory_failed = true; }
-void wg_memory_begin(void) { memory_failed = false; }
-
 static bool reserve(wg_text *t, size_t more)
 {
     if (t->failed)
@@ -349,7 +332,7 @@ bool wg_file_add(wg_file_out *f, const void *bytes, size_t count)
 
 bool wg_file_commit(wg_file_out *f, char *error, size_t error_bytes)
 {
-    if (memory_failed && !f->failure) /* a part of it may be missing */
+    if (wg_memory_failed() && !f->failure) /* a part of it may be missing */
         f->failure = ENOMEM;
     bool ok = fflush(f->stream) == 0 && !f->failure;
     if (f->failure)
@@ -455,7 +438,7 @@ unsigned wg_terminal_width(void)
 
 void wg_text_wrap(wg_text *out, const char *text, unsigned indent, unsigned at)
 {
-    unsigned width = wg_terminal_width();
+    unsigned width = out->width ? out->width : wg_terminal_width();
     width = width < 40 ? 40 : width;
     while (*text) {
         size_t n = strcspn(text, " ");

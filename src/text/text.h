@@ -27,6 +27,7 @@ typedef struct wg_text {
     char *data; /* always terminated once non-NULL */
     size_t size, room;
     bool failed;
+    unsigned width; /* of wrapped lines; 0: the terminal's */
 } wg_text;
 void wg_text_add(wg_text *t, const void *bytes, size_t count);
 void wg_textf(wg_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -31,6 +31,51 @@ def run(folder, text, *options):
     return r.returncode, r.stdout, r.stderr
 
 
+# One tile writes into the other's L1, which reads without waiting.
+WRITER = """#include "noc.h"
+int main(void)
+{
+    WORD(0x30000) = 7;
+    (void)WORD(0x30000);
+    noc_write_to(0, 2 | %d << 6, 16);
+    noc_write(0, 0x30000, 0x30000, 0);
+    while (noc_busy(0, WRITER) | noc_pending(0, 0)) {
+    }
+    return 0;
+}
+"""
+READER = """#include "noc.h"
+int main(void)
+{
+    for (int i = 0; i < 400; i++)
+        __asm__ volatile("nop");
+    WORD(0x30010) = WORD(0x30000) + 1; // line 6
+    return 0;
+}
+"""
+
+
+def parties_on_other_tiles(work):
+    """A party on another tile has coordinates, a core and a line."""
+    common, header = PAGE.parent.parent / "examples/common", next(pathlib.Path(WAITGATE).resolve().parent.glob("src/isa/wg_kernel.h")).parent
+    for arch, y in (("BH", 2), ("WH", 1)):
+        for name, text in (("writer", WRITER % y), ("reader", READER)):
+            (work / f"{name}.c").write_text(text)
+            subprocess.run(["riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-Os", "-g", "-Wall", "-ffreestanding", "-nostdlib",
+                            f"-DWG_ARCH_{arch}", "-DCORE_BRISC", "-msmall-data-limit=0", "-Wl,--defsym=__base=0x6000", "-Wl,--no-warn-rwx-segments", f"-I{common}", f"-I{header}",
+                            work / f"{name}.c", common / "crt.S", "-T", common / "kernel.ld", "-o", work / f"{name}.elf"], check=True)
+        (work / "chip.yaml").write_text(f"arch: {arch.lower()}\ntiles:\n  - at: [1, {y}]\n    brisc: writer.elf\n  - at: [2, {y}]\n    brisc: reader.elf\n")
+        r = subprocess.run([WAITGATE, "check", str(work / "chip.yaml")], capture_output=True, text=True, timeout=60)
+        check(f"other tile {arch}", f"write by NIU 0, request of core B of tile 1-{y} at cycle" in r.stdout, r.stdout + r.stderr)
+        check(f"line there {arch}", re.search(rf"tile 1-{y} at cycle \d+\n.*\n    at 0x\w+ in main\+\w+ \(\S*noc\.h:\d+\)", r.stdout)
+              and "reader.c:6" in r.stdout, r.stdout)
+        r = subprocess.run([WAITGATE, "check", "--json", str(work / "chip.yaml")], capture_output=True, text=True, timeout=60)
+        races = [race for t in json.loads(r.stdout)["tiles"] for race in t["races"] if race["kind"] == "data-race"]
+        there = [p for race in races for p in (race["first"], race["second"]) if "of_tile" in p]
+        check(f"other tile in JSON {arch}", there and (there[0].get("of_x"), there[0].get("of_y"), there[0].get("core")) == (1, y) + ("B",)
+              and there[0].get("function") == "main", races)
+
+
 def main():
     work = pathlib.Path(tempfile.mkdtemp())
     for elf in EXAMPLES.glob("*.elf"):
@@ -47,6 +92,7 @@ def main():
         check(name + " dram", (work / "dram.bin").read_bytes() == struct.pack("<3I", 0x11, 0x22, 0x33))
         (work / "dram.bin").unlink()
 
+    parties_on_other_tiles(work)
     # A race detector beside every tile.
     (work / "chip.yaml").write_text((EXAMPLES / "chip.yaml").read_text())
     r = subprocess.run([WAITGATE, "check", str(work / "chip.yaml")], capture_output=True, text=True, timeout=60)

@@ -88,7 +88,7 @@ with tempfile.TemporaryDirectory() as scratch:
                  "share/zsh/site-functions/_waitgate", "share/fish/vendor_completions.d/waitgate.fish"):
         check((prefix / path).is_file() and (prefix / path).stat().st_size > 100, f"{path} is missing")
     check(sh(prefix / "bin/waitgate", "--version") == f"waitgate {version}\n", "--version")
-    for library in ("libttsim_bh.so", "libttsim_wh.so"):
+    for library in ("libttsim_bh.so", "libttsim_wh.so", "libwaitgate_symbols.so"):
         check(list((d / "root").rglob(library)), f"{library} is missing")
     needed = sh("readelf", "-d", next((d / "root").rglob("libwaitgate.so")))
     needed = [line.split("[")[1].rstrip("]") for line in needed.splitlines() if "(NEEDED)" in line]

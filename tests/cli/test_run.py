@@ -210,6 +210,43 @@ def findings_have_places(d):
     assert "stopped by a finding" in r.stdout
 
 
+FORMATS = """
+.core B
+main:
+    li   t0, 0xFFEF0000
+    li   t1, 5
+    sw   t1, %d(t0)
+    j    .
+.core T0
+    li   t2, 100
+1:  addi t2, t2, -1
+    bnez t2, 1b
+    ttrmwcib0 15, 4, THCON_SEC0_REG2_Out_data_format_ADDR32
+    ttstallwait STALL_UNPACK, TRISC_CFG
+    ttunpacr 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0
+    j    .
+"""
+
+
+@test
+def formats_are_named_with_who_set_them(d):
+    for arch, descriptor in (("bh", 64), ("wh", 52)):
+        path = program(d, FORMATS % (4 * descriptor))
+        out = run("run", "--arch", arch, path, status=2).stdout
+        for words in ("Unpacker 0 cannot turn BF16 into TF32 (into SrcA or SrcB)",
+                      r"the input format \(THCON_SEC0_REG0_TileDescriptor\) was set at cycle \d+ by core B at main\+0x8 \(\S*p\.tasm:6\)",
+                      r"the output format \(THCON_SEC0_REG2_Out_data_format\) was set at cycle \d+ by thread 0's ttrmwcib0 15, 4, \d+ at "
+                      r"\S+ \(\S*p\.tasm:12\)"):
+            assert words in out or re.search(words, out), out
+        assert "subject" not in out, out
+        found = [f for f in json.loads(run("run", "--json", "--arch", arch, path, status=2).stdout)["findings"] if f["code"] == "unpack-format"]
+        assert [b["field"] for b in found[0]["set_by"]] == ["THCON_SEC0_REG0_TileDescriptor", "THCON_SEC0_REG2_Out_data_format"], found
+        assert found[0]["set_by"][0]["who"] == "B" and found[0]["set_by"][1]["cycle"] > found[0]["set_by"][0]["cycle"], found
+    out = run("run", "--arch", "wh", program(d, ".thread 0\n    ttpacr 0, 0, 0, 0, 0, 0, 0\n"), status=2).stdout
+    assert "Packer 0: Dst holds FP32, In_data_format is FP32, Out_data_format is FP32" in out, out
+    assert "the output format (THCON_SEC0_REG1_Out_data_format) was not set in this run" in out, out
+
+
 @test
 def hang_report(d):
     p = ROOT / "tests/tasm/mutex_hang.tasm"

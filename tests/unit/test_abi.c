@@ -294,6 +294,8 @@ static void test_bad_environment(void **state)
                                          {"WAITGATE_LOCKSTEP", "yes", "not a number"},
                                          {"WAITGATE_HARVESTED", "0x1FFFFFFFF", "not a number"},
                                          {"WAITGATE_CLOCKS_PER_READ", "", "not a number"},
+                                         {"WAITGATE_HANG_REPORT", "", "not the name of a file"},
+                                         {"WAITGATE_ELF", "t1=/nowhere/at/all", "is ignored"},
                                          {"WAITGATE_ON_FINDING", "panic", "none of continue, stop, exit"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         for (unsigned policy = 0; policy < 2; policy++) {

@@ -76,6 +76,7 @@ static wg_races *races_of(const wg_tasm *t, wg_arch_id arch, uint64_t seed)
         else if (wg_run(dev, LIMIT, &stop) != WG_OK || stop != WG_STOP_CYCLES)
             break;
     }
+    wg_races_end(r, wg_cycle(dev), true);
     hold_findings(t, seed, dev);
     wg_destroy(dev);
     return r;

@@ -1,55 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The hang report (and the state report of an interrupted run) as text and as JSON. */
-#include "cli/session.h"
+#include "text/hang_text.h"
 
 #include <string.h>
 
 #include "isa/asm.h"
 
-static void core_text(wg_session *s, unsigned core, wg_text *out)
+static const char *place(const wg_hang_words *w, unsigned core, uint32_t pc, char *room, size_t bytes)
 {
-    const wg_hang_core *c = &s->hang->core[core];
-    char place[256];
+    room[0] = 0;
+    return w->place ? w->place(w->user, core, pc, room, bytes) : room;
+}
+
+static void core_text(const wg_hang_words *w, const wg_hang *h, unsigned core, wg_text *out)
+{
+    const wg_hang_core *c = &h->core[core];
+    char where[256];
     if (c->info.in_reset)
         return;
     wg_textf(out, "  core %-3s at 0x%08x", wg_agent_name(core), c->info.pc);
-    if (*wg_place(s, core, c->info.pc, place, sizeof place))
-        wg_textf(out, " in %s", place);
+    if (*place(w, core, c->info.pc, where, sizeof where))
+        wg_textf(out, " in %s", where);
     wg_textf(out, ": %s\n", c->waits ? c->why : "parked");
 }
 
-static void insn_line(wg_session *s, unsigned thread, const char *label, uint32_t word, uint32_t pc, wg_text *out)
+static void insn_line(const wg_hang_words *w, unsigned thread, const char *label, uint32_t word, uint32_t pc, wg_text *out)
 {
-    char text[WG_DIS_MAX], place[256];
-    wg_disassemble(s->desc.arch, word, WG_DIS_SYMBOLIC, text, sizeof text);
+    char text[WG_DIS_MAX], where[256];
+    wg_disassemble(w->arch, word, WG_DIS_SYMBOLIC, text, sizeof text);
     wg_textf(out, "    %-18s 0x%08x  %s", label, word, text);
-    if (pc && *wg_place(s, WG_CORE_T0 + thread, pc, place, sizeof place))
-        wg_textf(out, "   %s", place);
+    if (pc && *place(w, WG_CORE_T0 + thread, pc, where, sizeof where))
+        wg_textf(out, "   %s", where);
     wg_text_add(out, "\n", 1);
 }
 
-static void thread_text(wg_session *s, unsigned thread, wg_text *out)
+static void thread_text(const wg_hang_words *w, const wg_hang *h, unsigned thread, wg_text *out)
 {
-    const wg_hang_thread *t = &s->hang->thread[thread];
+    const wg_hang_thread *t = &h->thread[thread];
     const wg_gate_info *g = &t->gate;
     if (t->idle && !t->history_count)
         return;
     wg_textf(out, "  thread %u: FIFO %u, before the Replay Expander %u, before the gate %u%s\n", thread, g->fifo,
              g->replay_fifo, g->gate_fifo, t->idle ? "; drained" : "");
     if (g->expanding) {
-        insn_line(s, thread, "expanding", g->mop.word, g->mop.pc, out);
+        insn_line(w, thread, "expanding", g->mop.word, g->mop.pc, out);
         wg_textf(out, "    %-18s outer iteration %u, inner %u\n", "", g->mop_outer, g->mop_inner);
     }
     if (g->replaying)
-        insn_line(s, thread, "replaying", g->replay.word, g->replay.pc, out);
+        insn_line(w, thread, "replaying", g->replay.word, g->replay.pc, out);
     if (g->replaying || g->recording)
         wg_textf(out, "    %-18s %u to replay, %u to record\n", "", g->replaying, g->recording);
     if (*t->latch) {
-        insn_line(s, thread, "latched wait", g->latch.word, g->latch.pc, out);
+        insn_line(w, thread, "latched wait", g->latch.word, g->latch.pc, out);
         wg_textf(out, "    %-18s it %s\n", "", t->latch);
     }
     if (g->has_head) {
-        insn_line(s, thread, "at the gate", g->head.word, g->head.pc, out);
+        insn_line(w, thread, "at the gate", g->head.word, g->head.pc, out);
         if (*t->why)
             wg_textf(out, "    %-18s waits since cycle %llu: %s\n", "", (unsigned long long)g->stalled_since, t->why);
     }
@@ -58,7 +64,7 @@ static void thread_text(wg_session *s, unsigned thread, wg_text *out)
     for (unsigned i = 0; i < t->history_count; i++) {
         char label[24];
         snprintf(label, sizeof label, "  cycle %llu", (unsigned long long)t->history[i].cycle);
-        insn_line(s, thread, label, t->history[i].word, t->history[i].pc, out);
+        insn_line(w, thread, label, t->history[i].word, t->history[i].pc, out);
     }
 }
 
@@ -83,11 +89,10 @@ static void resources_text(const wg_hang *h, wg_text *out)
              h->matrix_bank[0], h->matrix_bank[1], h->unpack_bank[0], h->unpack_bank[1]);
 }
 
-void wg_report_hang(wg_session *s, wg_text *out)
+void wg_hang_text(const wg_hang_words *w, const wg_hang *h, bool hung, wg_text *out)
 {
-    const wg_hang *h = s->hang;
     char from[80], to[80];
-    if (s->ended == WG_ENDED_HUNG) {
+    if (hung) {
         wg_text_add(out, "\n", 1);
         wg_text_wrap(out, h->story, 0, 0);
     }
@@ -96,39 +101,39 @@ void wg_report_hang(wg_session *s, wg_text *out)
     for (unsigned i = 0; i < h->edges; i++)
         wg_textf(out, "    %s -> %s: %s\n", wg_node_name(h->edge[i].from, from, sizeof from),
                  wg_node_name(h->edge[i].to, to, sizeof to), h->edge[i].reason);
-    wg_textf(out, "\n%s at cycle %llu\n", s->ended == WG_ENDED_HUNG ? "nothing can move any more" : "state",
+    wg_textf(out, "\n%s at cycle %llu\n", hung ? "nothing can move any more" : "state",
              (unsigned long long)h->cycle);
     for (unsigned i = 0; i < WG_CORES; i++)
-        core_text(s, i, out);
+        core_text(w, h, i, out);
     for (unsigned i = 0; i < WG_THREADS; i++)
-        thread_text(s, i, out);
+        thread_text(w, h, i, out);
     resources_text(h, out);
 }
 
 /* Where it was pushed; nothing if the host did. */
-static void place_json(wg_session *s, unsigned thread, uint32_t pc, wg_json *j)
+static void place_json(const wg_hang_words *w, unsigned thread, uint32_t pc, wg_json *j)
 {
-    char place[256];
+    char where[256];
     if (!pc)
         return;
     wg_json_hex(j, "pc", pc);
-    wg_json_text(j, "place", wg_place(s, WG_CORE_T0 + thread, pc, place, sizeof place));
+    wg_json_text(j, "place", place(w, WG_CORE_T0 + thread, pc, where, sizeof where));
 }
 
-static void insn_json(wg_session *s, unsigned thread, const char *key, uint32_t word, uint32_t pc, wg_json *j)
+static void insn_json(const wg_hang_words *w, unsigned thread, const char *key, uint32_t word, uint32_t pc, wg_json *j)
 {
     char text[WG_DIS_MAX];
-    wg_disassemble(s->desc.arch, word, 0, text, sizeof text);
+    wg_disassemble(w->arch, word, 0, text, sizeof text);
     wg_json_open(j, key, '{');
     wg_json_hex(j, "word", word);
     wg_json_text(j, "text", text);
-    place_json(s, thread, pc, j);
+    place_json(w, thread, pc, j);
     wg_json_close(j, '}');
 }
 
-static void thread_json(wg_session *s, unsigned thread, wg_json *j)
+static void thread_json(const wg_hang_words *w, const wg_hang *h, unsigned thread, wg_json *j)
 {
-    const wg_hang_thread *t = &s->hang->thread[thread];
+    const wg_hang_thread *t = &h->thread[thread];
     const wg_gate_info *g = &t->gate;
     char text[WG_DIS_MAX];
     wg_json_open(j, NULL, '{');
@@ -139,49 +144,49 @@ static void thread_json(wg_session *s, unsigned thread, wg_json *j)
     wg_json_uint(j, "gate_fifo", g->gate_fifo);
     wg_json_bool(j, "expanding", g->expanding);
     if (g->expanding) {
-        insn_json(s, thread, "mop", g->mop.word, g->mop.pc, j);
+        insn_json(w, thread, "mop", g->mop.word, g->mop.pc, j);
         wg_json_uint(j, "mop_outer", g->mop_outer);
         wg_json_uint(j, "mop_inner", g->mop_inner);
     }
     wg_json_uint(j, "replaying", g->replaying);
     if (g->replaying)
-        insn_json(s, thread, "replay", g->replay.word, g->replay.pc, j);
+        insn_json(w, thread, "replay", g->replay.word, g->replay.pc, j);
     wg_json_uint(j, "recording", g->recording);
     if (*t->latch) {
         wg_json_hex(j, "latched_word", g->latch.word);
         wg_json_text(j, "latched_wait", t->latch);
     }
     if (g->has_head) {
-        wg_disassemble(s->desc.arch, g->head.word, 0, text, sizeof text);
+        wg_disassemble(w->arch, g->head.word, 0, text, sizeof text);
         wg_json_hex(j, "head_word", g->head.word);
         wg_json_text(j, "head", text);
-        place_json(s, thread, g->head.pc, j);
+        place_json(w, thread, g->head.pc, j);
         wg_json_text(j, "waits_because", t->why);
         wg_json_text(j, "stall", wg_stall_name(g->stall.reason));
         wg_json_uint(j, "since", g->stalled_since);
     }
     wg_json_open(j, "last", '[');
     for (unsigned i = 0; i < t->history_count; i++) {
-        wg_disassemble(s->desc.arch, t->history[i].word, 0, text, sizeof text);
+        wg_disassemble(w->arch, t->history[i].word, 0, text, sizeof text);
         wg_json_open(j, NULL, '{');
         wg_json_uint(j, "cycle", t->history[i].cycle);
         wg_json_hex(j, "word", t->history[i].word);
         wg_json_text(j, "text", text);
-        place_json(s, thread, t->history[i].pc, j);
+        place_json(w, thread, t->history[i].pc, j);
         wg_json_close(j, '}');
     }
     wg_json_close(j, ']');
     wg_json_close(j, '}');
 }
 
-static void core_json(wg_session *s, unsigned core, wg_json *j)
+static void core_json(const wg_hang_words *w, const wg_hang *h, unsigned core, wg_json *j)
 {
-    const wg_hang_core *c = &s->hang->core[core];
-    char place[256];
+    const wg_hang_core *c = &h->core[core];
+    char where[256];
     wg_json_open(j, NULL, '{');
     wg_json_text(j, "core", wg_agent_name(core));
     wg_json_hex(j, "pc", c->info.pc);
-    wg_json_text(j, "place", wg_place(s, core, c->info.pc, place, sizeof place));
+    wg_json_text(j, "place", place(w, core, c->info.pc, where, sizeof where));
     wg_json_bool(j, "parked", c->info.parked);
     wg_json_bool(j, "in_reset", c->info.in_reset);
     if (c->waits) {
@@ -218,19 +223,18 @@ static void resources_json(const wg_hang *h, wg_json *j)
     wg_json_close(j, ']');
 }
 
-void wg_report_hang_json(wg_session *s, wg_json *j)
+void wg_hang_json(const wg_hang_words *w, const wg_hang *h, bool hung, wg_json *j)
 {
-    const wg_hang *h = s->hang;
     char room[80];
-    wg_json_open(j, s->ended == WG_ENDED_HUNG ? "hang" : "state", '{');
+    wg_json_open(j, hung ? "hang" : "state", '{');
     wg_json_uint(j, "cycle", h->cycle);
     wg_json_open(j, "threads", '[');
     for (unsigned i = 0; i < WG_THREADS; i++)
-        thread_json(s, i, j);
+        thread_json(w, h, i, j);
     wg_json_close(j, ']');
     wg_json_open(j, "cores", '[');
     for (unsigned i = 0; i < WG_CORES; i++)
-        core_json(s, i, j);
+        core_json(w, h, i, j);
     wg_json_close(j, ']');
     resources_json(h, j);
     wg_json_open(j, "edges", '[');
@@ -247,7 +251,7 @@ void wg_report_hang_json(wg_session *s, wg_json *j)
     for (unsigned i = 0; i < h->path_length; i++)
         wg_json_uint(j, NULL, h->path[i]);
     wg_json_close(j, ']');
-    if (s->ended == WG_ENDED_HUNG)
+    if (hung)
         wg_json_text(j, "story", h->story);
     wg_json_close(j, '}');
 }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions and source lines for the reports of a host's run, from the ELF files that WAITGATE_ELF names. Reading them
+ * takes libelf and libdw, which hosts need not have: that part is a library of its own beside this one, loaded when
+ * somebody asks for it.
+ */
+#ifndef WG_ABI_SYMBOLS_H
+#define WG_ABI_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <waitgate/report.h>
+
+typedef struct wg_abi_symbols wg_abi_symbols;
+
+/*
+ * `list`: files separated by commas, each FILE, whose name says which core it is for (brisc, ncrisc, trisc0 …), or
+ * CORE=FILE with b, nc, t0, t1 or t2. NULL, with a sentence in `error`, if any of it is no good.
+ */
+wg_abi_symbols *wg_abi_symbols_open(const char *list, char *error, size_t bytes);
+void wg_abi_symbols_close(wg_abi_symbols *s);
+bool wg_abi_symbols_source(void *s, unsigned core, uint32_t pc, wg_source *out);
+/* "main+0x1c (kernel.c:42)"; "" if nothing is known, or s is NULL. Returns `room`. */
+const char *wg_abi_symbols_place(void *s, unsigned core, uint32_t pc, char *room, size_t bytes);
+
+#endif

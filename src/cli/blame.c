@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who set the configuration that a finding comes from? Keeping that at hand would make every run slow. The program is run
+ * again, as far as the finding, with an observer of configuration writes: the same run, cycle for cycle.
+ */
+#include "cli/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/asm.h"
+#include "machine/device.h"
+
+enum { BANKS = 2, WORDS = 256, MOST_CYCLES = 20 * 1000 * 1000 };
+
+struct wg_blame {
+    size_t count;
+    wg_blamed *entry;
+};
+
+typedef struct watch {
+    const wg_session *s; /* the first run */
+    wg_session *again;
+    wg_blamed last[BANKS * WORDS][32]; /* who wrote each bit */
+    wg_blame *blame;
+    bool failed;
+} watch;
+
+static void wrote(watch *w, const wg_event *e)
+{
+    for (uint32_t left = (uint32_t)e->c; left; left &= left - 1)
+        w->last[e->b % (BANKS * WORDS)][__builtin_ctz(left)] = (wg_blamed){
+            .known = true, .agent = e->agent, .thread = e->id ? e->thread : WG_THREADS, .pc = e->pc, .word = e->word,
+            .cycle = e->cycle};
+}
+
+static void found(watch *w, const wg_event *e)
+{
+    const wg_finding *f = wg_finding_at(w->s->dev, e->a);
+    wg_finding_field field[WG_FINDING_FIELDS];
+    if (!f || f->code != e->b || f->cycle != e->cycle || f->agent < WG_AGENT_THREAD0 || f->agent > WG_AGENT_THREAD2)
+        return;
+    unsigned n = wg_finding_fields(w->s->desc.arch, f, field);
+    unsigned bank = w->again->dev->tile->regs.config.thread[f->agent - WG_AGENT_THREAD0][0] & 1; /* CFG_STATE_ID_StateID */
+    for (unsigned i = 0; i < n; i++) {
+        wg_blamed *more = wg_realloc(w->blame->entry, (w->blame->count + 1) * sizeof *more);
+        if (!more) {
+            w->failed = true;
+            return;
+        }
+        w->blame->entry = more;
+        wg_blamed *b = &more[w->blame->count++];
+        *b = w->last[bank * WORDS + field[i].word % WORDS][__builtin_ctz(field[i].mask)];
+        b->finding = (size_t)e->a;
+        b->field = field[i];
+    }
+}
+
+static void event(void *user, const wg_event *e)
+{
+    watch *w = user;
+    if (e->kind == WG_EV_FINDING)
+        found(w, e);
+    else if (e->a == WG_TOUCH_CONFIG && e->how & WG_TOUCH_WRITE)
+        wrote(w, e);
+}
+
+/* The cycle of the last finding that has somebody to blame; 0: none has. */
+static uint64_t wanted_until(const wg_session *s)
+{
+    wg_finding_field field[WG_FINDING_FIELDS];
+    uint64_t until = 0;
+    for (size_t i = 0; i < wg_finding_count(s->dev); i++) {
+        const wg_finding *f = wg_finding_at(s->dev, i);
+        if (wg_finding_fields(s->desc.arch, f, field) && f->cycle + 1 > until && f->cycle < MOST_CYCLES)
+            until = f->cycle + 1;
+    }
+    return until;
+}
+
+bool wg_blame_findings(wg_session *s, wg_text *error)
+{
+    uint64_t until = wanted_until(s);
+    if (!until || s->args->value[WG_OPT_DELAYS])
+        return true;
+    watch *w = wg_calloc(1, sizeof *w);
+    wg_session again = *s;
+    again.dev = NULL;
+    again.races = NULL;
+    again.max_cycles = until;
+    if (w) {
+        w->s = s;
+        w->again = &again;
+        w->blame = s->blame = wg_calloc(1, sizeof *s->blame);
+    }
+    bool ok = w && w->blame && wg_create(&again.desc, &again.dev) == WG_OK && wg_session_load(&again, error) &&
+              wg_observe(again.dev, WG_EV_BIT(WG_EV_TOUCH) | WG_EV_BIT(WG_EV_FINDING), event, w, NULL) == WG_OK &&
+              wg_drive_silently(&again) && !w->failed;
+    wg_races_free(again.races);
+    wg_destroy(again.dev);
+    free(w);
+    if (!ok)
+        wg_textf(error, "waitgate: out of memory\n");
+    return ok;
+}
+
+const wg_blamed *wg_blame_at(const wg_session *s, const wg_finding *f, unsigned index)
+{
+    for (size_t i = 0; s->blame && i < s->blame->count; i++)
+        if (wg_finding_at(s->dev, s->blame->entry[i].finding) == f && !index--)
+            return &s->blame->entry[i];
+    return NULL;
+}
+
+void wg_blame_free(struct wg_blame *blame)
+{
+    if (blame)
+        free(blame->entry);
+    free(blame);
+}
+
+/* "the output format (THCON_SEC0_REG2_Out_data_format) was set at cycle 40 by core B at main (kernel.c:12)" */
+void wg_blame_text(wg_session *s, const wg_blamed *b, wg_text *out)
+{
+    char place[256] = "", text[WG_DIS_MAX];
+    wg_textf(out, "%s (%s) ", b->field.what, wg_cfg_names[b->field.id]);
+    if (!b->known) {
+        wg_textf(out, "was not set in this run");
+        return;
+    }
+    bool pushed = b->thread < WG_THREADS;
+    unsigned core = pushed ? WG_CORE_T0 + b->thread : b->agent;
+    wg_textf(out, "was set at cycle %llu by ", (unsigned long long)b->cycle);
+    if (pushed)
+        wg_textf(out, "thread %u's %s", b->thread, wg_insn_text(s, b->agent, b->pc, b->word, text, sizeof text));
+    else
+        wg_textf(out, "%s%s", b->agent <= WG_AGENT_CORE_T2 ? "core " : "", wg_agent_name(b->agent));
+    if (b->pc && core < WG_CORES && *wg_place(s, core, b->pc, place, sizeof place))
+        wg_textf(out, " at %s", place);
+    else if (b->pc)
+        wg_textf(out, " at 0x%08x", b->pc);
+}

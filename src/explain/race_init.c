@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Initialisation: does a value that nobody has written decide a branch, make an address, or go into a result? Registers of
+ * cores carry a mark from the load that brought such a value on; a store hands the mark on to L1. What goes through a core's
+ * own RAM loses it: that may hide a use, and never makes one up.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "explain/race_words.h"
+
+enum { LOADS = 16, STORES = 16 };
+enum { LOAD = 0x03, IMMEDIATE = 0x13, AUIPC = 0x17, STORE = 0x23, ATOMIC = 0x2F, REGISTER = 0x33, LUI = 0x37, BRANCH = 0x63,
+       JALR = 0x67, JAL = 0x6F };
+
+typedef struct init_core {
+    uint32_t marked; /* registers that hold what nobody has written */
+    struct {
+        uint32_t pc, address; /* of the load that brought it */
+    } from[32];
+    struct {
+        uint32_t pc;
+        uint8_t rd; /* 0: free */
+    } load[LOADS]; /* under way, oldest first from `next` on */
+    unsigned next_load;
+    struct {
+        uint32_t pc;
+        bool marked;
+    } store[STORES];
+    unsigned next_store, last_store; /* put, taken */
+    struct {
+        uint32_t pc, address;
+        uint64_t cycle;
+        bool marked;
+    } touched; /* the last load from L1 that was seen */
+} init_core;
+
+struct wg_race_init {
+    init_core core[WG_CORES];
+    uint8_t *defined; /* a bit per byte of L1 */
+};
+
+bool wg_race_init_make(wg_races *r)
+{
+    r->init = calloc(1, sizeof *r->init);
+    if (r->init)
+        r->init->defined = calloc(r->arch->l1_bytes / 8, 1);
+    if (r->init && r->init->defined) {
+        r->bytes += sizeof *r->init + r->arch->l1_bytes / 8;
+        return true;
+    }
+    free(r->init);
+    r->init = NULL;
+    return false;
+}
+
+void wg_race_init_free(wg_races *r)
+{
+    if (r->init)
+        free(r->init->defined);
+    free(r->init);
+}
+
+/* ---- L1 ---------------------------------------------------------------------------------------------------------- */
+
+static void define(wg_races *r, uint64_t address, uint64_t bytes, bool defined)
+{
+    for (; bytes && address < r->arch->l1_bytes; address++, bytes--) {
+        uint8_t bit = (uint8_t)(1u << (address & 7));
+        if (defined)
+            r->init->defined[address / 8] |= bit;
+        else
+            r->init->defined[address / 8] &= (uint8_t)~bit;
+    }
+}
+
+static bool is_defined(const wg_races *r, uint64_t address, uint64_t bytes)
+{
+    for (; bytes && address < r->arch->l1_bytes; address++, bytes--)
+        if (!(r->init->defined[address / 8] >> (address & 7) & 1))
+            return false;
+    return true;
+}
+
+void wg_race_init_written(wg_races *r, uint64_t address, uint64_t bytes)
+{
+    if (r->init)
+        define(r, address, bytes, true);
+}
+
+/* ---- Reports ----------------------------------------------------------------------------------------------------- */
+
+static void tell(wg_races *r, unsigned core, uint32_t pc, uint64_t cycle, unsigned reg, const char *why)
+{
+    const init_core *c = &r->init->core[core];
+    wg_race_party b = {.agent = (uint8_t)core, .thread = WG_THREADS, .core = (uint8_t)core, .pc = pc, .cycle = cycle};
+    wg_race_party a = b;
+    char place[64];
+    a.pc = c->from[reg].pc;
+    snprintf(place, sizeof place, "L1 0x%06x", c->from[reg].address);
+    wg_race_rule(r, WG_RACE_UNINITIALISED, wg_race_party_of(r, &a), wg_race_party_of(r, &b), cycle, place, why,
+                 "Write the memory before it is read, or wait for whoever writes it.");
+}
+
+/* A unit reads a register or row that nobody has written, and puts it where others see it. */
+void wg_race_init_unit(wg_races *r, const wg_actor *b, unsigned space, const char *place)
+{
+    const wg_race_party *p = &r->party[b->party];
+    unsigned op = wg_opcode(p->word);
+    bool packs = space == WG_TOUCH_DST && p->agent == WG_AGENT_PACK;
+    bool stores = (space == WG_TOUCH_LREG && op == WG_OPCODE_SFPSTORE) ||
+                  (space == WG_TOUCH_GPR && (op == WG_OPCODE_STOREIND || op == WG_OPCODE_STOREREG || op == WG_OPCODE_WRCFG));
+    if (r->init && p->thread < WG_THREADS && (packs || stores))
+        wg_race_rule(r, WG_RACE_UNINITIALISED, 0, b->party, b->cycle, place,
+                     "Nobody has written it, and the instruction puts it where others see it.",
+                     "Write it before, or leave it out.");
+}
+
+/* ---- Cores ------------------------------------------------------------------------------------------------------- */
+
+static void mark(init_core *c, unsigned rd, bool marked, uint32_t pc, uint32_t address)
+{
+    c->marked &= ~(1u << rd);
+    if (!marked || !rd)
+        return;
+    c->marked |= 1u << rd;
+    c->from[rd].pc = pc;
+    c->from[rd].address = address;
+}
+
+/* The value of a load that is under way is known. */
+static void arrived(init_core *c, uint32_t pc, uint32_t address, bool marked)
+{
+    for (unsigned i = 0; i < LOADS; i++) {
+        unsigned at = (c->next_load + i) % LOADS;
+        if (!c->load[at].rd || c->load[at].pc != pc)
+            continue;
+        mark(c, c->load[at].rd, marked, pc, address);
+        c->load[at].rd = 0;
+        return;
+    }
+}
+
+void wg_race_init_touch(wg_races *r, const wg_event *e)
+{
+    unsigned core = e->agent - WG_AGENT_CORE_B;
+    if (!r->init || core >= WG_CORES || e->a != WG_TOUCH_L1)
+        return;
+    init_core *c = &r->init->core[core];
+    if (e->how & WG_TOUCH_WRITE) {
+        bool marked = false;
+        for (unsigned i = c->last_store; i != c->next_store; i++)
+            if (c->store[i % STORES].pc == e->pc) {
+                marked = c->store[i % STORES].marked;
+                c->last_store = i + 1;
+                break;
+            }
+        define(r, e->b, e->c, !marked);
+    }
+    if (!(e->how & WG_TOUCH_READ))
+        return;
+    c->touched.pc = e->pc;
+    c->touched.address = (uint32_t)e->b;
+    c->touched.cycle = e->cycle;
+    c->touched.marked = !(e->how & WG_TOUCH_ATOMIC) && !is_defined(r, e->b, e->c);
+    arrived(c, e->pc, (uint32_t)e->b, c->touched.marked);
+}
+
+/* What is under way to the register is not for it any more. */
+static void overwritten(init_core *c, unsigned rd)
+{
+    for (unsigned i = 0; i < LOADS; i++)
+        if (c->load[i].rd == rd)
+            c->load[i].rd = 0;
+    mark(c, rd, false, 0, 0);
+}
+
+static void loads(init_core *c, const wg_event *e, unsigned rd)
+{
+    uint32_t pc = (uint32_t)e->a;
+    overwritten(c, rd);
+    if (c->touched.pc == pc && c->touched.cycle == e->cycle) { /* of the L0 cache: it is there */
+        mark(c, rd, c->touched.marked, pc, c->touched.address);
+        return;
+    }
+    c->load[c->next_load % LOADS].pc = pc;
+    c->load[c->next_load++ % LOADS].rd = (uint8_t)rd;
+}
+
+void wg_race_init_retire(wg_races *r, const wg_event *e)
+{
+    unsigned core = e->agent - WG_AGENT_CORE_B, op = e->word & 0x7F;
+    if (!r->init || core >= WG_CORES)
+        return;
+    init_core *c = &r->init->core[core];
+    uint32_t pc = (uint32_t)e->a;
+    unsigned rd = e->word >> 7 & 31, rs1 = e->word >> 15 & 31, rs2 = e->word >> 20 & 31;
+    bool first = c->marked >> rs1 & 1, second = c->marked >> rs2 & 1;
+    switch (op) {
+    case BRANCH:
+        if (first || second)
+            tell(r, core, pc, e->cycle, first ? rs1 : rs2, "The branch depends on a value that nobody has written.");
+        break;
+    case JALR:
+        if (first)
+            tell(r, core, pc, e->cycle, rs1, "The jump goes where a value says that nobody has written.");
+        overwritten(c, rd);
+        break;
+    case LOAD:
+    case ATOMIC:
+        if (first)
+            tell(r, core, pc, e->cycle, rs1, "The address comes from a value that nobody has written.");
+        loads(c, e, rd);
+        break;
+    case STORE:
+        if (first)
+            tell(r, core, pc, e->cycle, rs1, "The address comes from a value that nobody has written.");
+        if (c->next_store - c->last_store == STORES)
+            c->last_store++;
+        c->store[c->next_store % STORES].pc = pc;
+        c->store[c->next_store++ % STORES].marked = second;
+        break;
+    case IMMEDIATE:
+    case REGISTER: {
+        bool constant = op == REGISTER && rs1 == rs2; /* xor and sub of one register, mostly */
+        unsigned from = first ? rs1 : rs2;
+        bool marked = !constant && (first || (op == REGISTER && second));
+        uint32_t from_pc = c->from[from].pc, address = c->from[from].address;
+        overwritten(c, rd);
+        mark(c, rd, marked, from_pc, address);
+        break;
+    }
+    case LUI:
+    case AUIPC:
+    case JAL: overwritten(c, rd); break;
+    default:
+        if ((e->word & 3) == 3)
+            overwritten(c, rd);
+        break;
+    }
+}

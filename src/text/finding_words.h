@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a finding's subject and value mean, in words. */
+#ifndef WG_FINDING_WORDS_H
+#define WG_FINDING_WORDS_H
+
+#include <stddef.h>
+#include <waitgate/waitgate.h>
+
+#include "isa/config_fields.h"
+
+/* "Unpacker 0 cannot turn FP32 into INT8, into SrcA or SrcB"; the finding's detail if there is no more to say. Returns `room`. */
+const char *wg_finding_words(wg_arch_id arch, const wg_finding *f, char *room, size_t bytes);
+
+/* The configuration that a finding comes from, so that it can be told who set it. */
+typedef struct wg_finding_field {
+    wg_cfg_id id;
+    uint32_t mask; /* of the word, in place */
+    uint16_t word;
+    const char *what; /* "the output format" */
+} wg_finding_field;
+enum { WG_FINDING_FIELDS = 3 };
+/* How many there are; `out` has room for WG_FINDING_FIELDS. */
+unsigned wg_finding_fields(wg_arch_id arch, const wg_finding *f, wg_finding_field *out);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public interface of reports. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/device.h"
+#include "text/hang_text.h"
+#include "text/report.h"
+
+enum { WIDTH = 100 };
+
+struct wg_check {
+    wg_device *dev;
+    wg_races *races;
+    int observer;
+};
+
+static bool code_at(void *dev, unsigned core, uint32_t pc, uint32_t *word)
+{
+    (void)core;
+    return wg_read(dev, pc, word, 4) == WG_OK;
+}
+
+/* The caller may know fewer fields than there are. */
+static wg_report_desc desc_of(const wg_report_desc *desc)
+{
+    wg_report_desc d = {0};
+    if (desc)
+        memcpy(&d, desc, desc->struct_size < sizeof d ? desc->struct_size : sizeof d);
+    if (!d.width)
+        d.width = WIDTH;
+    return d;
+}
+
+static wg_race_words words_of(const wg_device *dev, const wg_report_desc *d)
+{
+    return (wg_race_words){.arch = dev->arch->id, .user = d->user, .source = d->source};
+}
+
+static const char *place_of(void *user, unsigned core, uint32_t pc, char *room, size_t bytes)
+{
+    const wg_report_desc *d = user;
+    wg_source source = {0};
+    if (!d->source || !d->source(d->user, core, pc, &source))
+        source = (wg_source){0};
+    return wg_source_text(&source, room, bytes);
+}
+
+/* The whole text into the caller's room. Frees it. */
+static size_t give(wg_text *text, char *to, size_t bytes)
+{
+    size_t size = text->failed ? 0 : text->size;
+    if (bytes) {
+        size_t fits = size < bytes ? size : bytes - 1;
+        if (fits)
+            memcpy(to, text->data, fits);
+        to[fits] = 0;
+    }
+    wg_text_free(text);
+    return size;
+}
+
+static void one_json(const wg_reports *all, const wg_device *dev, wg_text *out)
+{
+    wg_json json = {.out = out}, *j = &json;
+    wg_json_open(j, NULL, '{');
+    wg_json_uint(j, "schema", 1);
+    wg_json_text(j, "waitgate", wg_version());
+    wg_json_uint(j, "cycles", wg_cycle(dev));
+    wg_reports_json(all, "reports", j);
+    wg_json_close(j, '}');
+}
+
+size_t wg_hang_report(wg_device *dev, const wg_report_desc *desc, char *to, size_t bytes)
+{
+    wg_report_desc d = desc_of(desc);
+    wg_history none = {.place = place_of, .place_user = &d};
+    wg_text out = {.width = d.width};
+    wg_hang *h = calloc(1, sizeof *h);
+    if (!h)
+        return 0;
+    bool hung = wg_device_hangs(dev);
+    wg_hang_inspect(dev, &none, hung, h);
+    const wg_race_words w = words_of(dev, &d);
+    wg_reports all = {0};
+    if (hung && d.form != WG_REPORT_TEXT)
+        wg_reports_hang(&all, &w, h);
+    if (d.form == WG_REPORT_SARIF) {
+        wg_reports_sarif(&all, 0, &out);
+    } else if (d.form == WG_REPORT_JSON) {
+        one_json(&all, dev, &out);
+    } else {
+        const wg_hang_words words = {.arch = dev->arch->id, .user = &d, .place = place_of};
+        wg_hang_text(&words, h, hung, &out);
+    }
+    out.failed |= all.failed;
+    wg_reports_free(&all);
+    free(h);
+    return give(&out, to, bytes);
+}
+
+wg_status wg_check_begin(wg_device *dev, unsigned checks, wg_check **out)
+{
+    *out = NULL;
+    if (!checks || checks & ~(unsigned)WG_CHECK_ALL)
+        return wg_fail(dev, WG_ERR_ARGUMENT, "checks are a combination of WG_CHECK_RACE, MEMORY, INIT and SYNC");
+    wg_check *c = calloc(1, sizeof *c);
+    wg_races *races = c ? wg_races_new(dev->arch->id, code_at, dev) : NULL;
+    if (!races) {
+        free(c);
+        return wg_fail(dev, WG_ERR_NO_MEMORY, "out of memory");
+    }
+    wg_races_select(races, checks);
+    c->dev = dev;
+    c->races = races;
+    wg_status status = wg_observe(dev, wg_races_events(races), wg_races_event, races, &c->observer);
+    if (status == WG_OK) {
+        *out = c;
+        return WG_OK;
+    }
+    wg_races_free(races);
+    free(c);
+    return status;
+}
+
+size_t wg_check_count(wg_check *c, wg_severity at_least)
+{
+    size_t n = 0;
+    wg_races_end(c->races, wg_cycle(c->dev), wg_device_is_done(c->dev));
+    for (size_t i = 0; i < wg_races_count(c->races); i++)
+        n += wg_race_severity(wg_races_at(c->races, i)->kind) >= at_least;
+    return n;
+}
+
+size_t wg_check_report(wg_check *c, const wg_report_desc *desc, char *to, size_t bytes)
+{
+    wg_report_desc d = desc_of(desc);
+    const wg_race_words w = words_of(c->dev, &d);
+    wg_text out = {.width = d.width};
+    wg_reports all = {0};
+    wg_races_end(c->races, wg_cycle(c->dev), wg_device_is_done(c->dev));
+    for (size_t i = 0; i < wg_races_count(c->races); i++) {
+        if (d.form == WG_REPORT_TEXT)
+            wg_race_text(&w, wg_races_at(c->races, i), &out);
+        else
+            wg_reports_race(&all, &w, wg_races_at(c->races, i));
+    }
+    if (d.form == WG_REPORT_SARIF)
+        wg_reports_sarif(&all, 0, &out);
+    else if (d.form == WG_REPORT_JSON)
+        one_json(&all, c->dev, &out);
+    else
+        wg_textf(&out, "%zu reports\n", wg_races_count(c->races));
+    out.failed |= all.failed;
+    wg_reports_free(&all);
+    return give(&out, to, bytes);
+}
+
+void wg_check_end(wg_check *c)
+{
+    if (!c)
+        return;
+    wg_unobserve(c->dev, c->observer);
+    wg_races_free(c->races);
+    free(c);
+}

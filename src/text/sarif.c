@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * SARIF 2.1.0 (OASIS): what development environments and code hosts show beside source lines. A report is a result: its
+ * first party is the location, the others are related locations.
+ */
+#include <string.h>
+
+#include "text/report.h"
+
+static const char *level_of(wg_severity severity)
+{
+    return severity == WG_SEVERITY_NOTE ? "note" : severity == WG_SEVERITY_WARNING ? "warning" : "error";
+}
+
+/* A path as a URI reference: what a URI may not contain is escaped (RFC 3986). */
+static void uri_of(const char *path, wg_text *out)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+    if (path[0] == '/')
+        wg_textf(out, "file://");
+    for (const char *p = path; *p; p++) {
+        if (strchr(plain, *p))
+            wg_text_add(out, p, 1);
+        else
+            wg_textf(out, "%%%02X", (unsigned char)*p);
+    }
+}
+
+static void message(wg_json *j, const char *key, const char *text)
+{
+    wg_json_open(j, key, '{');
+    wg_json_text(j, "text", text);
+    wg_json_close(j, '}');
+}
+
+static bool has_place(const wg_report_party *p) { return p->source.file || p->source.function || p->pc; }
+
+/* The members of a location object. */
+static void location(const wg_report_party *p, wg_json *j)
+{
+    if (p->source.file) {
+        wg_text uri = {0};
+        uri_of(p->source.file, &uri);
+        wg_json_open(j, "physicalLocation", '{');
+        wg_json_open(j, "artifactLocation", '{');
+        wg_json_text(j, "uri", wg_text_of(&uri));
+        wg_json_close(j, '}');
+        if (p->source.line) {
+            wg_json_open(j, "region", '{');
+            wg_json_uint(j, "startLine", p->source.line);
+            wg_json_close(j, '}');
+        }
+        wg_json_close(j, '}');
+        wg_text_free(&uri);
+    } else if (p->pc) {
+        wg_json_open(j, "physicalLocation", '{');
+        wg_json_open(j, "address", '{');
+        wg_json_uint(j, "absoluteAddress", p->pc);
+        wg_json_close(j, '}');
+        wg_json_close(j, '}');
+    }
+    if (p->source.function) {
+        wg_json_open(j, "logicalLocations", '[');
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "name", p->source.function);
+        wg_json_text(j, "kind", "function");
+        wg_json_close(j, '}');
+        wg_json_close(j, ']');
+    }
+}
+
+static const char *party_words(const wg_report_party *p, char *room, size_t bytes)
+{
+    snprintf(room, bytes, "%s%s%s at cycle %llu%s%s", p->who, *p->does ? ", " : "", p->does,
+             (unsigned long long)p->cycle, *p->instruction ? ": " : "", p->instruction);
+    return room;
+}
+
+static void locations(const wg_report *r, wg_json *j)
+{
+    char words[1024];
+    wg_json_open(j, "locations", '[');
+    if (r->parties && has_place(&r->party[0])) {
+        wg_json_open(j, NULL, '{');
+        location(&r->party[0], j);
+        message(j, "message", party_words(&r->party[0], words, sizeof words));
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    if (r->parties < 2)
+        return;
+    wg_json_open(j, "relatedLocations", '[');
+    for (unsigned i = 1; i < r->parties; i++) {
+        wg_json_open(j, NULL, '{');
+        wg_json_uint(j, "id", i);
+        location(&r->party[i], j);
+        message(j, "message", party_words(&r->party[i], words, sizeof words));
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+}
+
+static size_t rule_of(const wg_reports *all, size_t report)
+{
+    size_t index = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        size_t first = 0;
+        while (strcmp(all->at[first].rule, all->at[i].rule) != 0)
+            first++;
+        if (strcmp(all->at[i].rule, all->at[report].rule) == 0)
+            return index;
+        index += first == i;
+    }
+    return index;
+}
+
+static void rules(const wg_reports *all, wg_json *j)
+{
+    wg_json_open(j, "rules", '[');
+    for (size_t i = 0; i < all->count; i++) {
+        const wg_report *r = &all->at[i];
+        size_t first = 0;
+        while (strcmp(all->at[first].rule, r->rule) != 0)
+            first++;
+        if (first != i)
+            continue;
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "id", r->rule);
+        message(j, "shortDescription", r->summary);
+        message(j, "help", r->help);
+        wg_json_open(j, "defaultConfiguration", '{');
+        wg_json_text(j, "level", level_of(r->severity));
+        wg_json_close(j, '}');
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+}
+
+static void result(const wg_reports *all, size_t i, wg_json *j)
+{
+    const wg_report *r = &all->at[i];
+    wg_text text = {0};
+    wg_json_open(j, NULL, '{');
+    wg_json_text(j, "ruleId", r->rule);
+    wg_json_uint(j, "ruleIndex", rule_of(all, i));
+    wg_json_text(j, "level", level_of(r->severity));
+    if (r->x >= 0)
+        wg_textf(&text, "Tile %d-%d: ", r->x, r->y);
+    wg_textf(&text, "%s%s%s%s", r->cause, *r->evidence ? " [" : "", r->evidence, *r->evidence ? "]" : "");
+    wg_textf(&text, " %s: %s", r->verified ? "Verified remedy" : "Remedy", r->remedy);
+    message(j, "message", wg_text_of(&text));
+    wg_text_free(&text);
+    locations(r, j);
+    wg_json_uint(j, "occurrenceCount", r->count ? r->count : 1);
+    if (r->suppressed) {
+        wg_json_open(j, "suppressions", '[');
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "kind", "external");
+        wg_json_text(j, "justification", r->suppressed);
+        wg_json_close(j, '}');
+        wg_json_close(j, ']');
+    }
+    wg_json_open(j, "properties", '{');
+    wg_json_text(j, "severity", wg_severity_names[r->severity]);
+    wg_json_uint(j, "cycle", r->cycle);
+    wg_json_close(j, '}');
+    wg_json_close(j, '}');
+}
+
+void wg_reports_sarif(const wg_reports *all, int exit_code, wg_text *out)
+{
+    wg_json json = {.out = out}, *j = &json;
+    wg_json_open(j, NULL, '{');
+    wg_json_text(j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+    wg_json_text(j, "version", "2.1.0");
+    wg_json_open(j, "runs", '[');
+    wg_json_open(j, NULL, '{');
+    wg_json_open(j, "tool", '{');
+    wg_json_open(j, "driver", '{');
+    wg_json_text(j, "name", "Waitgate");
+    wg_json_text(j, "version", wg_version());
+    rules(all, j);
+    wg_json_close(j, '}');
+    wg_json_close(j, '}');
+    wg_json_open(j, "invocations", '[');
+    wg_json_open(j, NULL, '{');
+    wg_json_bool(j, "executionSuccessful", true);
+    wg_json_uint(j, "exitCode", (uint64_t)(exit_code > 0 ? exit_code : 0));
+    wg_json_close(j, '}');
+    wg_json_close(j, ']');
+    wg_json_open(j, "results", '[');
+    for (size_t i = 0; i < all->count; i++)
+        result(all, i, j);
+    wg_json_close(j, ']');
+    wg_json_close(j, '}');
+    wg_json_close(j, ']');
+    wg_json_close(j, '}');
+}

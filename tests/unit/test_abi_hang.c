@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A hang behind the libttsim ABI: what a host is told when it leaves, when a signal asks, and when it only waits. What is
+ * said on standard error is read from a child.
+ */
+#include <elf.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "rvasm.h"
+#include "ttsim_host.h"
+
+enum { SEMWAIT = 0xA6FF8009, NOP = 0x02000000, BASE = 0x8000, FLAG = 0x20010 };
+
+typedef enum kernel {
+    STUCK, /* thread 1 waits for semaphore 1, which nobody posts */
+    POLLS  /* core B waits for a command of the host */
+} kernel;
+
+static void prepare(lib *l, kernel which)
+{
+    rv p = rv_at(which == STUCK ? BASE : 0);
+    if (which == STUCK) {
+        rv_tt(&p, SEMWAIT);
+        rv_tt(&p, NOP);
+    } else {
+        rv_li(&p, T0, FLAG);
+        unsigned loop = (unsigned)p.n;
+        rv_lw(&p, A0, 0, T0);
+        rv_beq(&p, A0, ZERO, loop);
+    }
+    rv_done(&p);
+    put32(l, SOFT_RESET, CORES_IN_RESET);
+    put(l, p.base, p.word, 4 * p.n);
+    put32(l, FLAG, 0);
+    if (which == POLLS) {
+        put32(l, SOFT_RESET, CORES_IN_RESET & ~RESET_B);
+        return;
+    }
+    if (l->arch == WG_ARCH_BH) {
+        put32(l, DEBUG_REGS + 0x22C, BASE);
+        put32(l, DEBUG_REGS + 0x234, 2);
+    } else {
+        put32(l, 0xFFEF0000 + 159 * 4, BASE);
+        put32(l, 0xFFEF0000 + 161 * 4, 2);
+    }
+    put32(l, SOFT_RESET, CORES_IN_RESET & ~RESET_T1);
+}
+
+static char said[1 << 16];
+
+/* Runs the host in a child; what it says is in `said`. Returns its status. */
+static int host(void **state, void (*run)(lib *), const char *name, const char *value)
+{
+    int out[2], status = -1;
+    assert_int_equal(pipe(out), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (!child) {
+        dup2(out[1], STDERR_FILENO);
+        close(out[0]);
+        if (name)
+            setenv(name, value, 1);
+        lib l = start(state);
+        run(&l);
+        _exit(7);
+    }
+    close(out[1]);
+    size_t used = 0;
+    for (ssize_t n; (n = read(out[0], said + used, sizeof said - 1 - used)) > 0;)
+        used += (size_t)n;
+    said[used] = 0;
+    close(out[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static unsigned times(const char *text, const char *word)
+{
+    unsigned n = 0;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++)
+        n++;
+    return n;
+}
+
+#define SAYS(word) \
+    do { \
+        if (!strstr(said, word)) \
+            fail_msg("no `%s` in\n%s", word, said); \
+    } while (0)
+
+static void leaves_stuck(lib *l)
+{
+    prepare(l, STUCK);
+    l->clock(2000);
+    end(l);
+}
+
+/* Stuck for certain: the host is told when it leaves. */
+static void test_at_exit(void **state)
+{
+    assert_int_equal(WEXITSTATUS(host(state, leaves_stuck, NULL, NULL)), 7);
+    SAYS("the host leaves while something is stuck");
+    SAYS(wg_test_arch(state) == WG_ARCH_BH ? "tile 1-2" : "tile 1-1");
+    SAYS("Nobody posts semaphore 1 (MATH_PACK)");
+    SAYS("SEMPOST it once for each wait");
+}
+
+static void leaves_polling(lib *l)
+{
+    prepare(l, POLLS);
+    l->clock(20000);
+    end(l);
+}
+
+/* Firmware that waits for its next command is no hang. */
+static void test_idle_is_no_hang(void **state)
+{
+    assert_int_equal(WEXITSTATUS(host(state, leaves_polling, NULL, NULL)), 7);
+    assert_string_equal(said, "");
+}
+
+static void only_waits(lib *l)
+{
+    prepare(l, POLLS);
+    for (unsigned i = 0; i < 3000; i++)
+        l->clock(100);
+    end(l);
+}
+
+static void works_with_it(lib *l)
+{
+    prepare(l, POLLS);
+    for (unsigned i = 0; i < 3000; i++) {
+        put32(l, 0x20100, i);
+        l->clock(100);
+    }
+    end(l);
+}
+
+/* The host lets time pass and writes nothing, and only cores that poll act: told once. */
+static void test_only_waits(void **state)
+{
+    assert_int_equal(WEXITSTATUS(host(state, only_waits, NULL, NULL)), 7);
+    SAYS("nothing moves but cores that poll, and the host only waits");
+    SAYS("it polls 0x00020010");
+    assert_int_equal(times(said, "waitgate: cycle"), 1);
+    assert_int_equal(WEXITSTATUS(host(state, works_with_it, NULL, NULL)), 7);
+    assert_string_equal(said, "");
+}
+
+static void is_interrupted(lib *l)
+{
+    prepare(l, POLLS);
+    l->clock(1000);
+    raise(SIGTERM);
+    l->clock(1000);
+    end(l);
+}
+
+static volatile sig_atomic_t handled;
+static void own_handler(int number) { handled = number; }
+
+static void handles_it(lib *l)
+{
+    struct sigaction action = {.sa_handler = own_handler}, now;
+    l->exit();
+    sigaction(SIGTERM, &action, NULL);
+    l->init();
+    prepare(l, POLLS);
+    raise(SIGTERM);
+    l->clock(1000);
+    assert_int_equal(handled, SIGTERM);
+    assert_int_equal(sigaction(SIGTERM, NULL, &now), 0);
+    assert_ptr_equal(now.sa_handler, own_handler);
+    end(l);
+}
+
+static void takes_nothing_along(lib *l)
+{
+    struct sigaction now;
+    end(l);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(sigaction(i ? SIGINT : SIGTERM, NULL, &now), 0);
+        assert_ptr_equal(now.sa_handler, SIG_DFL);
+    }
+}
+
+/* A signal gets a report, and then its way; a host's own handler stays. */
+static void test_signal(void **state)
+{
+    int status = host(state, is_interrupted, NULL, NULL);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGTERM);
+    SAYS("a signal asks");
+    SAYS("core B   at 0x0000000");
+    assert_int_equal(WEXITSTATUS(host(state, handles_it, NULL, NULL)), 7);
+    assert_string_equal(said, "");
+    assert_int_equal(WEXITSTATUS(host(state, takes_nothing_along, NULL, NULL)), 7);
+}
+
+/* WAITGATE_HANG_REPORT: all of it, as text or JSON. */
+static void test_file(void **state)
+{
+    static const struct {
+        const char *suffix, *words[3];
+    } forms[] = {{"", {"who waits for whom", "thread 1 -> semaphore 1 (MATH_PACK)", "last 1 that passed"}},
+                 {".json", {"\"result\": \"hang\"", "\"story\": \"Nobody posts", "\"x\": 1"}}};
+    for (unsigned i = 0; i < 2; i++) {
+        char path[64], text[1 << 15] = "";
+        snprintf(path, sizeof path, "/tmp/wg_abi_hang_%ld%s", (long)getpid(), forms[i].suffix);
+        assert_int_equal(WEXITSTATUS(host(state, leaves_stuck, "WAITGATE_HANG_REPORT", path)), 7);
+        assert_null(strstr(said, "waitgate: cycle"));
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+        fclose(file);
+        unlink(path);
+        for (unsigned k = 0; k < 3; k++)
+            if (!strstr(text, forms[i].words[k]))
+                fail_msg("no `%s` in\n%s", forms[i].words[k], text);
+    }
+    host(state, leaves_stuck, "WAITGATE_HANG_REPORT", "/nowhere/at/all");
+    SAYS("WAITGATE_HANG_REPORT: ");
+    host(state, leaves_stuck, "WAITGATE_HANG_REPORT", "");
+    SAYS("is not the name of a file");
+}
+
+/* An ELF file with nothing but one function. */
+static void write_elf(const char *path)
+{
+    static const char names[] = "\0.symtab\0.strtab\0waits_for_ever";
+    struct {
+        Elf32_Ehdr head;
+        Elf32_Phdr segment;
+        Elf32_Shdr section[3];
+        Elf32_Sym symbol[2];
+        char names[sizeof names];
+        uint32_t code[4];
+    } file = {0};
+    memcpy(file.head.e_ident, ELFMAG, SELFMAG);
+    file.head.e_ident[EI_CLASS] = ELFCLASS32;
+    file.head.e_ident[EI_DATA] = ELFDATA2LSB;
+    file.head.e_ident[EI_VERSION] = EV_CURRENT;
+    file.head.e_type = ET_EXEC;
+    file.head.e_machine = EM_RISCV;
+    file.head.e_version = EV_CURRENT;
+    file.head.e_entry = BASE;
+    file.head.e_phoff = (Elf32_Off)((char *)&file.segment - (char *)&file);
+    file.head.e_shoff = (Elf32_Off)((char *)file.section - (char *)&file);
+    file.head.e_ehsize = sizeof file.head;
+    file.head.e_phentsize = sizeof file.segment;
+    file.head.e_phnum = 1;
+    file.head.e_shentsize = sizeof *file.section;
+    file.head.e_shnum = 3;
+    file.head.e_shstrndx = 2;
+    file.segment = (Elf32_Phdr){.p_type = PT_LOAD,
+                                .p_offset = (Elf32_Off)((char *)file.code - (char *)&file),
+                                .p_vaddr = BASE,
+                                .p_paddr = BASE,
+                                .p_filesz = sizeof file.code,
+                                .p_memsz = sizeof file.code,
+                                .p_flags = PF_R | PF_X,
+                                .p_align = 4};
+    file.section[1] = (Elf32_Shdr){.sh_name = 1,
+                                   .sh_type = SHT_SYMTAB,
+                                   .sh_offset = (Elf32_Off)((char *)file.symbol - (char *)&file),
+                                   .sh_size = sizeof file.symbol,
+                                   .sh_link = 2,
+                                   .sh_info = 1,
+                                   .sh_entsize = sizeof *file.symbol};
+    file.section[2] = (Elf32_Shdr){.sh_name = 9,
+                                   .sh_type = SHT_STRTAB,
+                                   .sh_offset = (Elf32_Off)((char *)file.names - (char *)&file),
+                                   .sh_size = sizeof names};
+    file.symbol[1] = (Elf32_Sym){.st_name = 17,
+                                 .st_value = BASE,
+                                 .st_size = sizeof file.code,
+                                 .st_info = ELF32_ST_INFO(STB_GLOBAL, STT_FUNC),
+                                 .st_shndx = SHN_ABS};
+    memcpy(file.names, names, sizeof names);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    assert_int_equal(fwrite(&file, sizeof file, 1, out), 1);
+    fclose(out);
+}
+
+/* WAITGATE_ELF: functions in the verdict; what is no good in it is said. */
+static void test_symbols(void **state)
+{
+    char path[64], list[80];
+    snprintf(path, sizeof path, "/tmp/wg_abi_symbols_%ld", (long)getpid());
+    write_elf(path);
+    snprintf(list, sizeof list, "t1=%s", path);
+    assert_int_equal(WEXITSTATUS(host(state, leaves_stuck, "WAITGATE_ELF", list)), 7);
+    SAYS("thread 1 waits at waits_for_ever");
+    host(state, leaves_stuck, "WAITGATE_ELF", path);
+    SAYS("which core is");
+    unlink(path);
+    static const char *const bad[] = {"", "b=/nowhere/at/all", "/nowhere/brisc.elf", "t9=/nowhere"};
+    for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+        host(state, leaves_stuck, "WAITGATE_ELF", bad[i]);
+        SAYS("WAITGATE_ELF=");
+        SAYS("is ignored: ");
+    }
+}
+
+static const wg_test tests[] = {
+    WG_TEST(test_at_exit, WG_BH | WG_WH, ""), WG_TEST(test_idle_is_no_hang, WG_BH | WG_WH, ""),
+    WG_TEST(test_only_waits, WG_BH | WG_WH, ""), WG_TEST(test_signal, WG_BH | WG_WH, ""),
+    WG_TEST(test_file, WG_BH | WG_WH, ""), WG_TEST(test_symbols, WG_BH | WG_WH, ""),
+};
+WG_MAIN("abi_hang", tests)
