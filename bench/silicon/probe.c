@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probe.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 /*
  * Where things are in L1. Cores that run no kernel poll their mailboxes, as the card's firmware does: B for the end of the
- * kernels, NC and idle T cores for their beginning. Wormhole's NC stands still in its instruction RAM between kernels.
+ * kernels, NC and idle T cores for their beginning.
  */
 enum {
     MAILBOX = 0x3A0,
     FIRMWARE = 0x4000, /* 0x400 per core */
     BARRIER = 0x8000,
     RESULTS = 0x8100,
-    SCRATCH = 0xA000, /* 0x800 per thread */
+    SCRATCH = 0xA000,  /* 0x800 per thread */
     KERNELS = 0x10000, /* 0x8000 per thread */
     OWN_RAM = (int)0xFFB00000,
     SEQUENCE = 0, /* own RAM: the barrier's */
@@ -33,7 +35,10 @@ enum {
  */
 enum { BLOCKS = T0, COUNT = T1, BEGAN = T2, END = S8 };
 
-static void load(core_kernel *k, unsigned rd, int offset, unsigned base) { core_word(k, rv_i(offset, base, 2, rd, 0x03)); }
+static void load(core_kernel *k, unsigned rd, int offset, unsigned base)
+{
+    core_word(k, rv_i(offset, base, 2, rd, 0x03));
+}
 static void store(core_kernel *k, unsigned rs, int offset, unsigned base)
 {
     core_word(k, rv_s(offset, rs, base, 2, 0x23));
@@ -188,10 +193,7 @@ static void set_up(core_kernel *k, wg_arch_id arch, unsigned thread, unsigned ac
     store(k, ZERO, SEQUENCE, GP);
 }
 
-static uint32_t result_at(unsigned thread, unsigned p)
-{
-    return RESULTS + 4 * PROBE_POINTS * (thread * PROBE_MAX + p);
-}
+static uint32_t result_at(unsigned thread, unsigned p) { return RESULTS + 4 * PROBE_POINTS * (thread * PROBE_MAX + p); }
 
 static void kernel(core_kernel *k, const probe_phase *phase, wg_arch_id arch, unsigned thread, unsigned active)
 {
@@ -218,7 +220,8 @@ static void kernel(core_kernel *k, const probe_phase *phase, wg_arch_id arch, un
     core_word(k, 0x6F);
 }
 
-/* while (*mailbox != GO) invalidate_l1_cache(); B reads the whole word, the others their byte. */
+/* What the card's firmware waits in. B reads the whole word, the others their byte; a fence on Blackhole, five nops on
+ * Wormhole, "to avoid hammering L1". */
 static void firmware(wg_device *dev, wg_arch_id arch, wg_core_id core)
 {
     rv p = rv_at(FIRMWARE + 0x400 * core);
@@ -231,6 +234,8 @@ static void firmware(wg_device *dev, wg_arch_id arch, wg_core_id core)
     unsigned again = p.n;
     if (arch == WG_ARCH_BH)
         rv_fence(&p);
+    for (unsigned i = 0; i < 5 && arch == WG_ARCH_WH; i++)
+        rv_nop(&p);
     if (core == WG_CORE_B)
         rv_lw(&p, A5, 0, A4);
     else
@@ -271,8 +276,7 @@ static void run(const probe_phase *phase, wg_arch_id arch, unsigned threads, res
     if (phase->prepare)
         phase->prepare(dev, arch);
     firmware(dev, arch, WG_CORE_B);
-    if (arch == WG_ARCH_BH)
-        firmware(dev, arch, WG_CORE_NC);
+    firmware(dev, arch, WG_CORE_NC);
     for (unsigned t = 0; t < PROBE_THREADS; t++)
         if (!(active >> t & 1))
             firmware(dev, arch, (wg_core_id)(WG_CORE_T0 + t));
@@ -298,12 +302,20 @@ static void run(const probe_phase *phase, wg_arch_id arch, unsigned threads, res
 /* ---- rows ----------------------------------------------------------------------------------------------------------
  */
 
-typedef struct reading {
-    const probe_set *set;
-    const probe_phase *phase; /* what `out` holds */
+enum { RUNS = 64, HOST_THREADS = 2 };
+
+typedef struct one_run {
+    const probe_phase *phase;
     wg_arch_id arch;
     unsigned threads;
     results out;
+} one_run;
+
+typedef struct reading {
+    const probe_set *set;
+    one_run *runs;
+    unsigned count;
+    atomic_uint next;
 } reading;
 
 static double slope_of(const uint32_t point[])
@@ -327,51 +339,85 @@ static const char *reason(const probe_set *set, const char *arch, const char *ph
     return NULL;
 }
 
-static void line(struct wg_silicon *s, char **field, void *user)
+/* The run that the line's number comes from, or the place for it; NULL: nobody runs this phase. */
+static one_run *run_of(reading *r, char **field)
 {
-    reading *r = user;
     wg_arch_id arch = wg_silicon_arch(field[0]);
-    unsigned threads = (unsigned)atoi(field[2]), thread = (unsigned)atoi(field[4]), n = (unsigned)atoi(field[5]), p = 0;
+    unsigned threads = (unsigned)atoi(field[2]);
     const probe_phase *phase = r->set->phases;
     while (phase < r->set->phases + r->set->count && strcmp(phase->name, field[1]) != 0)
         phase++;
     if (phase == r->set->phases + r->set->count)
+        return NULL;
+    for (one_run *o = r->runs; o < r->runs + r->count; o++)
+        if (o->phase == phase && o->arch == arch && o->threads == threads)
+            return o;
+    if (r->count == RUNS)
+        exit(1);
+    r->runs[r->count] = (one_run){.phase = phase, .arch = arch, .threads = threads};
+    return &r->runs[r->count++];
+}
+
+static void plan(struct wg_silicon *s, char **field, void *user)
+{
+    (void)s;
+    run_of(user, field);
+}
+
+static void *work(void *user)
+{
+    reading *r = user;
+    for (unsigned i; (i = atomic_fetch_add(&r->next, 1)) < r->count;)
+        run(r->runs[i].phase, r->runs[i].arch, r->runs[i].threads, r->runs[i].out);
+    return NULL;
+}
+
+static void line(struct wg_silicon *s, char **field, void *user)
+{
+    reading *r = user;
+    one_run *o = run_of(r, field);
+    if (!o)
         return;
-    while (p < phase->count && strcmp(phase->probes[p].name, field[3]) != 0)
+    unsigned thread = (unsigned)atoi(field[4]), n = (unsigned)atoi(field[5]), p = 0;
+    while (p < o->phase->count && strcmp(o->phase->probes[p].name, field[3]) != 0)
         p++;
-    if (p == phase->count || thread >= PROBE_THREADS) {
+    if (p == o->phase->count || thread >= PROBE_THREADS) {
         fprintf(stderr, "silicon: no probe %s\n", field[3]);
         exit(1);
     }
-    if (r->phase != phase || r->arch != arch || r->threads != threads) {
-        run(phase, arch, threads, r->out);
-        r->phase = phase;
-        r->arch = arch;
-        r->threads = threads;
-    }
-    const probe *of = &phase->probes[p];
+    const probe *of = &o->phase->probes[p];
     char name[64];
     double model;
     if (of->form == PROBE_SLOPE) {
-        model = (slope_of(r->out[thread][p]) - slope_of(r->out[thread][0])) / of->unroll;
-        snprintf(name, sizeof name, "%s t%u %s T%u", field[1], threads, field[3], thread);
+        model = (slope_of(o->out[thread][p]) - slope_of(o->out[thread][0])) / of->unroll;
+        snprintf(name, sizeof name, "%s t%u %s T%u", field[1], o->threads, field[3], thread);
     } else {
         unsigned point = 0, first = of->form <= PROBE_CASCADE_SYNC ? 1 : of->unroll;
         while (point + 1u < of->points && first << point < n)
             point++;
-        model = r->out[thread][p][point];
-        snprintf(name, sizeof name, "%s t%u %s T%u n=%u", field[1], threads, field[3], thread, n);
+        model = o->out[thread][p][point];
+        snprintf(name, sizeof name, "%s t%u %s T%u n=%u", field[1], o->threads, field[3], thread, n);
     }
-    wg_silicon_add(s, &(wg_silicon_row){.group = phase->group,
+    wg_silicon_add(s, &(wg_silicon_row){.group = o->phase->group,
                                         .name = name,
-                                        .arch = arch,
+                                        .arch = o->arch,
                                         .card = atof(field[6]),
                                         .model = model,
-                                        .why = reason(r->set, field[0], field[1], field[3], threads)});
+                                        .why = reason(r->set, field[0], field[1], field[3], o->threads)});
 }
 
 void probe_rows(struct wg_silicon *s, const probe_set *set)
 {
-    reading r = {.set = set};
+    reading r = {.set = set, .runs = calloc(RUNS, sizeof *r.runs)};
+    pthread_t host[HOST_THREADS];
+    if (!r.runs)
+        exit(1);
+    wg_silicon_read(s, set->file, 7, plan, &r);
+    for (unsigned i = 0; i < HOST_THREADS; i++)
+        if (pthread_create(&host[i], NULL, work, &r) != 0)
+            exit(1);
+    for (unsigned i = 0; i < HOST_THREADS; i++)
+        pthread_join(host[i], NULL);
     wg_silicon_read(s, set->file, 7, line, &r);
+    free(r.runs);
 }

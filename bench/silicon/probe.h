@@ -30,9 +30,9 @@ typedef struct probe {
     uint16_t unroll; /* slope probes: what a block's cycles are divided by; loops: instructions per round */
     uint16_t times;  /* a block or round is so often these words */
     uint8_t words;
-    uint8_t form, points;     /* bursts */
-    bool wants_sources;       /* T1 gives SrcA and SrcB to the Matrix Unit first */
-    bool predrained;          /* PROBE_LOOP_SYNC: drained once, before the first */
+    uint8_t form, points; /* bursts */
+    bool wants_sources;   /* T1 gives SrcA and SrcB to the Matrix Unit first */
+    bool predrained;      /* PROBE_LOOP_SYNC: drained once, before the first */
     uint32_t word[PROBE_WORDS];
 } probe;
 

@@ -23,11 +23,26 @@
 #define BEQZ_TOGGLE NEXT(0, A6, ZERO)
 #define J_NEXT (2u << 21 | 0x6F)
 
-#define ONE(label, of, body) {.name = label, .unroll = of, .times = of, .words = 1, .word = {body}}
-#define TWO(label, ...) {.name = label, .unroll = 64, .times = 64, .words = 2, .word = {__VA_ARGS__}}
-#define FOUR(label, ...) {.name = label, .unroll = 64, .times = 16, .words = 4, .word = {__VA_ARGS__}}
-#define GROUP_OF(label, n, ...) {.name = label, .unroll = 16, .times = 16, .words = n, .word = {__VA_ARGS__}}
-#define EMPTY {.name = "loop_overhead", .unroll = 64}
+#define ONE(label, of, body) \
+    { \
+        .name = label, .unroll = of, .times = of, .words = 1, .word = { body } \
+    }
+#define TWO(label, ...) \
+    { \
+        .name = label, .unroll = 64, .times = 64, .words = 2, .word = { __VA_ARGS__ } \
+    }
+#define FOUR(label, ...) \
+    { \
+        .name = label, .unroll = 64, .times = 16, .words = 4, .word = { __VA_ARGS__ } \
+    }
+#define GROUP_OF(label, n, ...) \
+    { \
+        .name = label, .unroll = 16, .times = 16, .words = n, .word = { __VA_ARGS__ } \
+    }
+#define EMPTY \
+    { \
+        .name = "loop_overhead", .unroll = 64 \
+    }
 #define NOP TT(PUSH_NOP)
 #define ADD TT(PUSH_ADDDMAREG)
 
@@ -80,9 +95,14 @@ static const probe between[] = {
     ONE("g_1024", 1024, ADDI(A0)),
     ONE("g_1280", 1280, ADDI(A0)),
 };
-#define BURST(label, how, body) {.name = label, .form = how, .points = 8, .words = 1, .times = 1, .word = {body}}
+#define BURST(label, how, body) \
+    { \
+        .name = label, .form = how, .points = 8, .words = 1, .times = 1, .word = { body } \
+    }
 #define ROUNDS(label, how, block, n, body) \
-    {.name = label, .form = how, .points = n, .unroll = block, .times = block, .words = 1, .word = {body}}
+    { \
+        .name = label, .form = how, .points = n, .unroll = block, .times = block, .words = 1, .word = { body } \
+    }
 static const probe queue[] = {
     EMPTY,
     {.name = "q_ctrl", .form = PROBE_CASCADE, .points = 8},
@@ -92,8 +112,14 @@ static const probe queue[] = {
     BURST("q_adddmareg_sync", PROBE_CASCADE_SYNC, ADD),
     ROUNDS("q_loop_addi", PROBE_LOOP, 16, 7, ADDI(A0)),
     ROUNDS("q_loop_adddmareg", PROBE_LOOP, 16, 7, ADD),
-    {.name = "q_loop_adddmareg_sync", .form = PROBE_LOOP_SYNC, .points = 7, .unroll = 16, .times = 16, .words = 1,
-     .predrained = true, .word = {ADD}},
+    {.name = "q_loop_adddmareg_sync",
+     .form = PROBE_LOOP_SYNC,
+     .points = 7,
+     .unroll = 16,
+     .times = 16,
+     .words = 1,
+     .predrained = true,
+     .word = {ADD}},
 };
 static const probe shared[] = {
     EMPTY,
@@ -105,10 +131,13 @@ static const probe shared[] = {
     ROUNDS("s_solo_sync", PROBE_SOLO_SYNC, 4, 8, ADD),
 };
 
-#define PHASE(label, of, where) {.name = label, .group = where, .probes = of, .count = sizeof(of) / sizeof *(of)}
+#define PHASE(label, of, where) \
+    { \
+        .name = label, .group = where, .probes = of, .count = sizeof(of) / sizeof *(of) \
+    }
 static const probe_phase phases[] = {
-    PHASE("r", straight, "rv"),   PHASE("t", pushes, "rv"),     PHASE("c", control, "rv"), PHASE("f", footprints, "rv"),
-    PHASE("g", between, "rv"),    PHASE("q", queue, "bursts"),  PHASE("s", shared, "bursts"),
+    PHASE("r", straight, "rv"), PHASE("t", pushes, "rv"),    PHASE("c", control, "rv"),    PHASE("f", footprints, "rv"),
+    PHASE("g", between, "rv"),  PHASE("q", queue, "bursts"), PHASE("s", shared, "bursts"),
 };
 static const probe_reason reasons[] = {
     {NULL, NULL, "none", 0, ""},

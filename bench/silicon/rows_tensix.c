@@ -6,7 +6,10 @@
 #include "probe.h"
 
 #define TT(word) ((uint32_t)(word) << 2 | (uint32_t)(word) >> 30)
-#define PUSH(label, of) {.name = label, .unroll = 64, .times = 64, .words = 1, .word = {TT(of)}}
+#define PUSH(label, of) \
+    { \
+        .name = label, .unroll = 64, .times = 64, .words = 1, .word = { TT(of) } \
+    }
 
 static const probe instructions[] = {
     {.name = "loop_overhead", .unroll = 64},

@@ -101,10 +101,7 @@ static int by_size(const void *a, const void *b)
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
-static bool belongs(const row *r, const score *of)
-{
-    return r->arch == of->arch && strcmp(r->group, of->group) == 0;
-}
+static bool belongs(const row *r, const score *of) { return r->arch == of->arch && strcmp(r->group, of->group) == 0; }
 
 static double order(const struct wg_silicon *s, const score *of)
 {
@@ -182,18 +179,22 @@ static void shares(const score *sc, unsigned n)
 
 static void markdown(const struct wg_silicon *s, const score *sc, unsigned n)
 {
-    printf("# Against silicon\n\n"
-           "`make silicon` writes this page: every row of a public measurement that kernels of this repository can run,\n"
-           "in the default profile. The kernels are ours, written to the description of the probes: the same instruction\n"
-           "words, loops, order and configuration, beside the other cores in their firmware's polling loops. Sources:\n"
-           "`bench/silicon/README.md`. A test demands that this page is what the program prints, and that no share falls.\n\n"
-           "| Group | Arch | Rows | Median error | 90th percentile | Worst | Within 5 %% | Pairs in order |\n"
-           "|---|---|---|---|---|---|---|---|\n");
+    printf(
+        "# Against silicon\n\n"
+        "`make silicon` writes this page: every row of a public measurement that kernels of this repository can run,\n"
+        "in the default profile. The kernels are ours, written to the description of the probes: the same instruction\n"
+        "words, loops, order and configuration, beside the other cores in their firmware's polling loops. Sources:\n"
+        "`bench/silicon/README.md`. A test demands that this page is what the program prints, and that no share "
+        "falls.\n\n"
+        "| Group | Arch | Rows | Median error | 90th percentile | Worst | Within 5 %% | Pairs in order |\n"
+        "|---|---|---|---|---|---|---|---|\n");
     for (const score *c = sc; c < sc + n; c++)
         printf("| %s | %s | %u | %.1f %% | %.1f %% | %.1f %% | %.1f %% | %.1f %% |\n", c->group, arch_name(c->arch),
                c->rows, c->median, c->ninth, c->worst, c->within, c->order);
-    printf("\nPairs in order: of the pairs of rows that differ by more than %.0f %% on the card, those that the model puts in\n"
-           "the same order.\n\n## Off by more than %.0f %%\n\n| Row | Arch | Model | Card | Error | Why |\n|---|---|---|---|---|---|\n",
+    printf("\nPairs in order: of the pairs of rows that differ by more than %.0f %% on the card, those that the model "
+           "puts in\n"
+           "the same order.\n\n## Off by more than %.0f %%\n\n| Row | Arch | Model | Card | Error | Why "
+           "|\n|---|---|---|---|---|---|\n",
            TIE, CLOSE);
     for (const row *r = s->rows; r < s->rows + s->count; r++)
         if (fabs(r->error) > CLOSE)
