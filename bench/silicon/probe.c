@@ -302,7 +302,7 @@ static void run(const probe_phase *phase, wg_arch_id arch, unsigned threads, res
 /* ---- rows ----------------------------------------------------------------------------------------------------------
  */
 
-enum { RUNS = 64, HOST_THREADS = 2 };
+enum { RUNS = 64, HOST_THREADS = 2, SHORTEST = 32 /* burst in the file */ };
 
 typedef struct one_run {
     const probe_phase *phase;
@@ -316,6 +316,7 @@ typedef struct reading {
     one_run *runs;
     unsigned count;
     atomic_uint next;
+    double half; /* the card's cycles of the burst in the line before, half as long */
 } reading;
 
 static double slope_of(const uint32_t point[])
@@ -387,7 +388,8 @@ static void line(struct wg_silicon *s, char **field, void *user)
     }
     const probe *of = &o->phase->probes[p];
     char name[64];
-    double model;
+    double model, card = atof(field[6]), half = r->half;
+    r->half = card;
     if (of->form == PROBE_SLOPE) {
         model = (slope_of(o->out[thread][p]) - slope_of(o->out[thread][0])) / of->unroll;
         snprintf(name, sizeof name, "%s t%u %s T%u", field[1], o->threads, field[3], thread);
@@ -395,13 +397,16 @@ static void line(struct wg_silicon *s, char **field, void *user)
         unsigned point = 0, first = of->form <= PROBE_CASCADE_SYNC ? 1 : of->unroll;
         while (point + 1u < of->points && first << point < n)
             point++;
-        model = o->out[thread][p][point];
+        if (n == SHORTEST || !point)
+            return;
+        model = (double)o->out[thread][p][point] - o->out[thread][p][point - 1];
+        card -= half;
         snprintf(name, sizeof name, "%s t%u %s T%u n=%u", field[1], o->threads, field[3], thread, n);
     }
     wg_silicon_add(s, &(wg_silicon_row){.group = o->phase->group,
                                         .name = name,
                                         .arch = o->arch,
-                                        .card = atof(field[6]),
+                                        .card = card,
                                         .model = model,
                                         .why = reason(r->set, field[0], field[1], field[3], o->threads)});
 }

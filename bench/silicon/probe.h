@@ -4,8 +4,9 @@
  * cores, its probes one behind the other.
  *
  * A slope probe runs blocks of instructions between two reads of the wall clock, 32, 64, 96 and 128 blocks; the cores meet
- * before each. Its row is the slope over the four, less the slope of the empty loop, per instruction. A burst pushes
- * n instructions once; its rows are the cycles of each n.
+ * before each. Its row is the slope over the four, less the slope of the empty loop, per instruction. A burst pushes n
+ * instructions once; its row for n is what it takes longer than half as many, so that what the compiler put between
+ * the two reads of the clock cancels out.
  */
 #ifndef PROBE_H
 #define PROBE_H

@@ -93,6 +93,7 @@ struct wg_arch {
     uint8_t icache_ways;
     uint8_t l0_lines;        /* 16-byte L0 data cache lines, 0: no cache */
     uint8_t l0_flush_period; /* every so many requests through it the L0 empties itself */
+    uint8_t predictor_branches; /* the last directions of so many branches are remembered; 0: counters, by history */
     bool store_coalescing;
     bool fence_orders;          /* WH executes fence as a no-op */
     bool overlap_conflicts;     /* a load waits for queued stores that overlap it; WH: only for equal addresses */

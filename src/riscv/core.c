@@ -279,6 +279,7 @@ void wg_core_start(wg_tile *t, unsigned core, uint32_t pc)
     memset(k->v, 0, sizeof k->v);
     memset(k->predictor, 0, sizeof k->predictor);
     memset(k->targets, 0, sizeof k->targets);
+    memset(k->branches, 0, sizeof k->branches);
     k->in_interrupt = false;
     k->ram_ready = now;
     if (wg_reset_clears_ram(t, core)) {

@@ -118,6 +118,7 @@ static inline void core_body_taken(core_kernel *k, uint32_t argument)
     (void)argument;
     core_repeat(k, rv_b(4, ZERO, ZERO, 0), 64);
 }
+static inline void core_body_forward(core_kernel *k, uint32_t word) { core_repeat(k, word, 64); }
 static inline void core_body_every_other(core_kernel *k, uint32_t argument)
 {
     (void)argument;
@@ -298,6 +299,12 @@ static const core_row core_rows[] = {
      .how = "one per cycle, and the SETRWC that goes back to the first block", .prepare = core_prepare_banks},
     {"MVMUL from MOP, many blocks", 1.06, core_setup_mop, core_body_expand, PUSH_MOP, true, 1,
      .how = "one per cycle, and the SETRWC that goes back to the first block", .prepare = core_prepare_banks},
+    {"WH: branch, not taken", 1.029, core_setup_data, core_body_forward, 4 << 7 | 1 << 12 | 0x63, .arch = WG_ARCH_WH,
+     .how = "64 of them, and the loop's own, which is foreseen as not taken: more than the predictor remembers"},
+    {"WH: branch forward, taken", 3.024, core_setup_data, core_body_forward, 4 << 7 | 0x63, .arch = WG_ARCH_WH,
+     .how = "the same: a bubble of two cycles each"},
+    {"WH: jump forward", 3.024, core_setup_data, core_body_forward, 2 << 21 | 0x6F, .arch = WG_ARCH_WH,
+     .how = "the same: jumps are remembered like branches"},
 #define ON_WH(probe) core_setup_data, core_body_push, (uint32_t)PUSH_##probe
     {"WH: .ttinsn NOP, 3 threads", 0.998, ON_WH(NOP), .threads = 3, .arch = WG_ARCH_WH,
      .how = "each thread has its own frontend"},
