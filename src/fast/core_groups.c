@@ -89,12 +89,17 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
     uint64_t next = WG_NEVER;
     core_slot *chosen = NULL;
     unsigned input = 0;
+    bool fetches = false;
     for (unsigned i = 0; i < WG_L1_INPUTS; i++) {
         unsigned core = wg_l1_core_at[which][(turn + i) % WG_L1_INPUTS];
         uint64_t seen_at = w->seen_at[core];
-        if (seen_at <= now && !chosen) { /* granted or not, it blocks those after it */
+        const bool fetch = seen_at <= now && wg_request_is_fetch(&w->at[core].lane->queue[w->at[core].lane->head]);
+        if (seen_at <= now && (!chosen || (fetch && !fetches))) { /* granted or not, it blocks the others */
+            if (chosen)
+                next = wg_min64(next, w->seen_at[chosen->core]);
             chosen = &w->at[core];
             input = (turn + i) % WG_L1_INPUTS;
+            fetches = fetch;
         } else {
             next = wg_min64(next, seen_at);
         }

@@ -43,7 +43,6 @@ enum {
 };
 #define WG_CFG0_EN_BFLOAT_RTNE 0x80000000u
 
-enum { WG_TAG_FETCH = 0x80 }; /* wg_request.tag of an instruction fetch; else the load's slot */
 enum { WG_UNDO_PREDICTOR = 1u << 24, WG_UNDO_TARGET = 2u << 24, WG_UNDO_BRANCH = 3u << 24, WG_UNDO_KIND = 3u << 24 };
 /* How branches are foreseen. */
 typedef enum wg_predicts {
