@@ -201,7 +201,7 @@ void wg_core_respond(wg_tile *t, const wg_request *req, const uint32_t value[4])
         wg_core_keep(k);
         for (unsigned i = 0; i < (k->saved_at == WG_NEVER ? 1 : 2); i++)
             if (fetch)
-                wg_fetch_respond(t, both[i], req->tag & 0x7F, value);
+                wg_fetch_respond(t, core, both[i], req->tag & 0x7F, value);
             else
                 wg_lsu_respond(t, both[i], req, value);
     }

@@ -154,7 +154,7 @@ static inline uint64_t wg_fetch_next(const wg_tile *t, unsigned core)
     static_assert(WG_FETCHES == 2, "both are looked at");
     return run->fetch[0].used || run->fetch[1].used ? wg_fetch_next_busy(t, core) : WG_NEVER;
 }
-void wg_fetch_respond(const wg_tile *t, wg_core_run *run, unsigned slot, const uint32_t value[4]);
+void wg_fetch_respond(const wg_tile *t, unsigned core, wg_core_run *run, unsigned slot, const uint32_t value[4]);
 void wg_fetch_clear(wg_tile *t, unsigned core);
 /* Where the table of last directions has the branch, and what it holds there behind one that went this way. */
 static inline uint32_t *wg_predict_place(wg_core *k, uint32_t pc) { return &k->branches[pc >> 2 & (WG_BRANCHES - 1)]; }
