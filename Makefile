@@ -2,7 +2,7 @@
 # A thin front for meson and ninja. `make demo` and `make test` install what is missing first (scripts/setup); the other
 # targets say what is missing and how to get it.
 # docs: the generated pages; run it after changing options.def, findings.def or insns.def
-.PHONY: all tools docs demo test bench mutants soak format lint install setup setup-test debug sanitize plain thread fuzz clang clean
+.PHONY: all tools docs demo test bench silicon mutants soak format lint install setup setup-test debug sanitize plain thread fuzz clang clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eo pipefail -c
 B := build
@@ -58,6 +58,11 @@ test: setup-test
 
 bench: all
 	@status=0; $(B)/bench/timing || status=1; python3 bench/run.py || status=1; python3 bench/events.py || status=1; exit $$status
+
+# The model against what was measured on cards: every row, and the page of the docs.
+silicon: all
+	@$(B)/bench/silicon --markdown >docs/silicon.md
+	@$(B)/bench/silicon
 
 mutants: all
 	@python3 tests/mutants.py

@@ -52,22 +52,22 @@ typedef struct wg_timing {
     wg_path_timing path[WG_PATH_COUNT];
     uint8_t atomic_extra; /* further cycles until an L1 atomic's response */
     uint8_t mispredict_bubble;
-    uint8_t mul_result;       /* EX1 entry to result */
-    uint8_t mul_occupies;     /* cycles a multiply keeps EX1 */
-    uint8_t push_fuse;        /* `.ttinsn` pushed per cycle, at most */
-    uint8_t mop_gap;          /* idle cycles after an expansion unless a MOP follows */
-    uint8_t matrix_latency;   /* of arithmetic, by insns.def */
-    uint8_t dst_block_cycles; /* a Dst block that arithmetic writes is unreadable for this long, by insns.def */
-    bool writers_wait;        /* ELWADD and ELWSUB wait for it even if they do not add to it */
-    bool waits_in_unit;       /* who waits for it keeps other threads out of the Matrix Unit */
-    uint8_t scalar_alu;       /* ADDDMAREG and its kin; one more if the registers are in two groups of four */
-    uint8_t fetch_back;       /* instruction fetch: processed (phase C) to the line being usable in EX1 */
-    uint8_t fetch_in_flight;  /* lines under way to an instruction cache, at most */
-    uint8_t narrow_write;     /* cycles for which an L1 read-modify-write holds its port and bank */
-    uint8_t noc_niu;          /* NIU to its router, and router to its NIU */
-    uint8_t noc_hop;          /* router to router, in tenths of a cycle */
-    uint16_t dram_rate;       /* bytes of one DRAM channel in ten cycles */
-    uint16_t dram_latency;    /* request at the DRAM tile to its data */
+    uint8_t mul_result;           /* EX1 entry to result */
+    uint8_t mul_occupies;         /* cycles a multiply keeps EX1 */
+    uint8_t push_fuse;            /* `.ttinsn` pushed per cycle, at most */
+    uint8_t mop_gap;              /* idle cycles after an expansion unless a MOP follows */
+    uint8_t matrix_latency;       /* of arithmetic, by insns.def */
+    uint8_t dst_block_cycles;     /* a Dst block that arithmetic writes is unreadable for this long, by insns.def */
+    bool writers_wait;            /* ELWADD and ELWSUB wait for it even if they do not add to it */
+    bool waits_in_unit;           /* who waits for it keeps other threads out of the Matrix Unit */
+    uint8_t scalar_alu;           /* ADDDMAREG and its kin; one more if the registers are in two groups of four */
+    uint8_t fetch_back[WG_CORES]; /* instruction fetch: processed (phase C) to the line being usable in EX1 */
+    uint8_t fetch_in_flight;      /* lines under way to an instruction cache, at most */
+    uint8_t narrow_write;         /* cycles for which an L1 read-modify-write holds its port and bank */
+    uint8_t noc_niu;              /* NIU to its router, and router to its NIU */
+    uint8_t noc_hop;              /* router to router, in tenths of a cycle */
+    uint16_t dram_rate;           /* bytes of one DRAM channel in ten cycles */
+    uint16_t dram_latency;        /* request at the DRAM tile to its data */
 } wg_timing;
 
 /* What the cores execute beside RV32IM and `.ttinsn`. */
@@ -91,8 +91,9 @@ struct wg_arch {
     uint32_t iram_bytes;       /* NC's instruction RAM, 0: none */
     uint16_t icache_bytes[WG_CORES];
     uint8_t icache_ways;
-    uint8_t l0_lines;        /* 16-byte L0 data cache lines, 0: no cache */
-    uint8_t l0_flush_period; /* every so many requests through it the L0 empties itself */
+    uint8_t l0_lines;           /* 16-byte L0 data cache lines, 0: no cache */
+    uint8_t l0_flush_period;    /* every so many requests through it the L0 empties itself */
+    uint8_t predictor_branches; /* the last directions of so many branches are remembered; 0: counters, by history */
     bool store_coalescing;
     bool fence_orders;          /* WH executes fence as a no-op */
     bool overlap_conflicts;     /* a load waits for queued stores that overlap it; WH: only for equal addresses */

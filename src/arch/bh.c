@@ -36,7 +36,7 @@
             [WG_PATH_HANG] = {1, 1}, \
     }, \
     .atomic_extra = 4, .mispredict_bubble = 4, .mul_result = 2, .mul_occupies = 1, .push_fuse = 4, .mop_gap = 1, \
-    .fetch_back = 6, .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5, \
+    .fetch_back = {6, 6, 6, 6, 6}, .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5, \
     .dram_latency = 100 /* Decided here: no source gives it */
 
 const wg_arch wg_arch_bh = {

@@ -59,6 +59,8 @@ void wg_ahead_undo(wg_core *k)
             k->predictor[index % WG_PREDICTOR] = (uint8_t)u->old;
         else if ((u->where & WG_UNDO_KIND) == WG_UNDO_TARGET)
             k->targets[index / 2 % WG_TARGETS][index % 2] = u->old;
+        else if ((u->where & WG_UNDO_KIND) == WG_UNDO_BRANCH)
+            k->branches[index % WG_BRANCHES] = u->old;
         else
             memcpy(k->ram + index % WG_RAM_MAX, &u->old, 4);
     }

@@ -89,12 +89,17 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
     uint64_t next = WG_NEVER;
     core_slot *chosen = NULL;
     unsigned input = 0;
+    bool fetches = false;
     for (unsigned i = 0; i < WG_L1_INPUTS; i++) {
         unsigned core = wg_l1_core_at[which][(turn + i) % WG_L1_INPUTS];
         uint64_t seen_at = w->seen_at[core];
-        if (seen_at <= now && !chosen) { /* granted or not, it blocks those after it */
+        const bool fetch = seen_at <= now && wg_request_is_fetch(&w->at[core].lane->queue[w->at[core].lane->head]);
+        if (seen_at <= now && (!chosen || (fetch && !fetches))) { /* granted or not, it blocks the others */
+            if (chosen)
+                next = wg_min64(next, w->seen_at[chosen->core]);
             chosen = &w->at[core];
             input = (turn + i) % WG_L1_INPUTS;
+            fetches = fetch;
         } else {
             next = wg_min64(next, seen_at);
         }
@@ -508,9 +513,10 @@ static inline void branch(wg_tile *t, core_group *w, core_slot *m, const wg_op *
 {
     wg_core_run *run = m->run;
     const uint32_t pc = run->pc;
-    const uint8_t *last = &m->k->predictor[(pc >> 2 ^ (uint32_t)run->history << 2) % WG_PREDICTOR], counter = *last;
+    const uint8_t *last = &m->k->predictor[wg_predict_counter(m->k, pc)], counter = *last;
+    const uint32_t *place = wg_predict_place(m->k, pc), entry = *place;
     wg_step_branch(t, m->core, op, e);
-    wg_rounds_branch(t, w, m, op, pc, run->pc == op->imm, counter != *last);
+    wg_rounds_branch(t, w, m, op, pc, run->pc == op->imm, counter != *last || entry != *place);
     m->op = run->pc == pc + 4 ? op + 1 : NULL;
 }
 

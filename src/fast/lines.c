@@ -232,7 +232,7 @@ WG_THREADED uint32_t wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
     uint32_t *r = run->r;
     const uint32_t sets = t->arch->icache_bytes[core] / 32u - 1;
     const unsigned bubble = t->timing->mispredict_bubble;
-    const bool predicts = wg_predictor_on(t, core);
+    const wg_predicts predicts = wg_predictor(t, core);
     const settings set = {.ram_bytes = t->arch->ram_bytes[core],
                           .weakly_ordered = !wg_strongly_ordered(k),
                           .cached =
@@ -350,7 +350,7 @@ L_LINE_END:
     goto jumped;
 
 back:
-    if (k->run.history == 0xFF) { /* the predictor is about to be saturated */
+    if (predicts == WG_PREDICTS_LAST || k->run.history == 0xFF) { /* the predictor is about to be settled */
         closing = WG_PC_OF(op);
         stop = 0;
     }

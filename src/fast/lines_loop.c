@@ -70,7 +70,7 @@ void wg_exec_loop(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, wg_
     const uint32_t target = run->pc;
     const uint64_t took = run->at - last->at, length = (branch - target) / 4 + 1;
     if (branch == last->branch && stop >= run->at + LEAST * took &&
-        k->predictor[(branch >> 2 ^ 0xFFu << 2) % WG_PREDICTOR] == 4 /* nothing more to learn */) {
+        wg_predict_settled(k, wg_predictor(t, core), branch, true) /* nothing more to learn */) {
         uint64_t done = 0;
         round_end end = ROUND_OTHER;
         if (run->number == last->number + length) { /* just the instructions of the loop since then */

@@ -240,21 +240,22 @@ static bool repeat(wg_tile *t, unsigned core, wg_loop *l, const wg_moves *v, uin
     if (!leaves)
         return true;
     /* The branch was predicted taken, if the predictor is on: it is mispredicted, and the predictor learns. */
-    bool on = wg_predictor_on(t, core);
+    const wg_predicts how = wg_predictor(t, core);
     unsigned bubble = t->timing->mispredict_bubble;
-    run->at = on ? run->at + bubble : run->at - bubble;
+    run->at = how != WG_PREDICTS_NOT ? run->at + bubble : run->at - bubble;
     run->pc = l->branch + 4;
-    wg_predict_branch(k, on, l->branch, true, false);
+    wg_predict_branch(k, how, l->branch, true, false);
     return true;
 }
 
-/* Is its branch predicted by a saturated counter? */
-static bool foreseen(const wg_tile *t, unsigned core, const wg_loop *l)
+/* Is its branch foreseen, and teaches the predictor nothing? */
+static bool foreseen(wg_tile *t, unsigned core, const wg_loop *l)
 {
-    const wg_core *k = &t->core[core];
-    if (!wg_predictor_on(t, core))
+    wg_core *k = &t->core[core];
+    const wg_predicts how = wg_predictor(t, core);
+    if (how == WG_PREDICTS_NOT)
         return true;
-    return k->run.history == 0xFF && k->predictor[(l->branch >> 2 ^ 0xFFu << 2) % WG_PREDICTOR] == 4;
+    return (how == WG_PREDICTS_LAST || k->run.history == 0xFF) && wg_predict_settled(k, how, l->branch, true);
 }
 
 static void start_over(wg_tile *t, unsigned core, wg_loop *l)

@@ -113,12 +113,14 @@ static inline uint32_t *queued(const wg_period *p, const position *at, const wg_
     return p->lane[x->core]->queue[(at->lane_head[x->core] + x->place) % WG_LANE_DEPTH].data;
 }
 
-/* The branch went as recorded; was it predicted by a saturated counter? */
-static inline bool foreseen(wg_core *k, const wg_step_of *x)
+/* The branch went as recorded; was it foreseen, and taught the predictor nothing? */
+static inline bool foreseen(const wg_tile *t, wg_core *k, const wg_step_of *x)
 {
-    unsigned i = (x->address >> 2 ^ (uint32_t)k->run.history << 2) % WG_PREDICTOR;
-    k->run.history = (uint8_t)((unsigned)k->run.history << 1 | x->flag);
-    return k->predictor[i] == (x->flag ? 4 : 1);
+    const wg_predicts how = wg_predictor(t, x->core);
+    const bool settled = wg_predict_settled(k, how, x->address, x->flag);
+    if (how == WG_PREDICTS_BY_HISTORY)
+        k->run.history = (uint8_t)((unsigned)k->run.history << 1 | x->flag);
+    return settled;
 }
 
 /* The bank is taken, and the L0 cache may hold the line from now on. */
@@ -307,7 +309,7 @@ STEP_DRAIN: /* next_period() has checked the lines */
     (void)written(t, p, &at, x, stored(p, &at, x), &undo);
     NEXT;
 STEP_FORESEE:
-    if (!foreseen(&t->core[x->core], x))
+    if (!foreseen(t, &t->core[x->core], x))
         goto differs;
     NEXT;
 STEP_AGAIN:

@@ -234,11 +234,13 @@ static inline bool feed(const wg_tile *t, wg_core *k, unsigned core, run_ahead *
         push(k, a, op, e, address, run->r[op->rs2], 1, thread, stop);
         return true;
     }
-    const bool on = wg_predictor_on(t, core), jumps = op->code == WG_OP_JAL && op->rd == WG_REG_SINK;
+    const bool jumps = op->code == WG_OP_JAL && op->rd == WG_REG_SINK;
+    const wg_predicts how = wg_predictor(t, core);
     if (op->imm == a->q.pc || (!jumps && !wg_is_branch(op->code)))
         return false;
     const bool taken = jumps || wg_branch_taken(op->code, run->r[op->rs1], run->r[op->rs2]);
-    const bool foreseen = jumps ? on : wg_predict_branch(k, on, a->q.pc, op->imm <= a->q.pc, taken);
+    const bool foreseen = jumps ? wg_predict_jump(k, how, op, a->q.pc, op->imm)
+                                : wg_predict_branch(k, how, a->q.pc, op->imm <= a->q.pc, taken);
     wg_enter(run, &a->q, e, WG_NO_DEST, e + 1);
     a->q.at = e + 1 + (foreseen ? 0u : t->timing->mispredict_bubble);
     a->q.pc = taken ? op->imm : a->q.pc + 4;

@@ -61,7 +61,7 @@ static inline void wg_rounds_branch(const wg_tile *t, core_group *w, const core_
     x->rs1 = op->rs1;
     x->rs2 = op->rs2;
     x->flag = taken;
-    if (!wg_predictor_on(t, m->core))
+    if (wg_predictor(t, m->core) == WG_PREDICTS_NOT)
         return;
     x = rounds_next(w->rounds, m, WG_STEP_FORESEE);
     x->address = pc;

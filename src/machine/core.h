@@ -37,6 +37,7 @@ enum {
     WG_ICACHE_LINES = 256,
     WG_PREDICTOR = 1024,
     WG_TARGETS = 16,
+    WG_BRANCHES = 32,
     WG_RETURNS = 8,
     WG_RAM_MAX = 8192,
     WG_UNDO = 1024,
@@ -239,6 +240,7 @@ typedef struct wg_core {
     wg_undo undo[WG_UNDO];
     uint8_t predictor[WG_PREDICTOR];
     uint32_t targets[WG_TARGETS][2]; /* pc, target */
+    uint32_t branches[WG_BRANCHES];  /* WH: pc | 1, and | 2 if it was taken; 0: empty */
     uint8_t ram[WG_RAM_MAX];
     wg_icache_line icache[WG_ICACHE_LINES];
 } wg_core;

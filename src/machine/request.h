@@ -32,6 +32,12 @@ typedef struct wg_request {
     uint8_t rd;         /* the register that a read's value goes to, for observers; instruction fetch: 0xFF */
 } wg_request;
 
+enum { WG_TAG_FETCH = 0x80 }; /* wg_request.tag of an instruction fetch; else the load's slot */
+static inline bool wg_request_is_fetch(const wg_request *req)
+{
+    return req->kind == WG_REQ_READ && (req->tag & WG_TAG_FETCH);
+}
+
 typedef enum wg_region_answer {
     WG_REGION_DONE, /* processed; for a read, *value (up to 16 bytes) is filled */
     WG_REGION_WAIT, /* not yet: *why says what it waits for; ask again when woken or at why->retry_at */

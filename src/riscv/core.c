@@ -201,7 +201,7 @@ void wg_core_respond(wg_tile *t, const wg_request *req, const uint32_t value[4])
         wg_core_keep(k);
         for (unsigned i = 0; i < (k->saved_at == WG_NEVER ? 1 : 2); i++)
             if (fetch)
-                wg_fetch_respond(t, both[i], req->tag & 0x7F, value);
+                wg_fetch_respond(t, core, both[i], req->tag & 0x7F, value);
             else
                 wg_lsu_respond(t, both[i], req, value);
     }
@@ -279,6 +279,7 @@ void wg_core_start(wg_tile *t, unsigned core, uint32_t pc)
     memset(k->v, 0, sizeof k->v);
     memset(k->predictor, 0, sizeof k->predictor);
     memset(k->targets, 0, sizeof k->targets);
+    memset(k->branches, 0, sizeof k->branches);
     k->in_interrupt = false;
     k->ram_ready = now;
     if (wg_reset_clears_ram(t, core)) {

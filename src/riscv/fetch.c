@@ -6,13 +6,14 @@
  * a line asks for the next two. On Blackhole this is what the measured loop bodies show: up to 4096 bytes
  * nothing is missed, at 5120 the three fifths of the lines whose sets hold three of them, from 6144 on every
  * line; and two lines under way with ten cycles each make five cycles per line of four instructions.
- * Decided here: the same shape for Wormhole, whose sizes alone are documented.
+ * Decided here: the same shape for Wormhole, whose sizes alone are documented; its times were measured (wh.c).
  *
  * Predecoded instructions live and die with their line: stale code runs, and is reported.
  *
  * Facts: InstructionCache.md, InstructionRAM.md, CSRs.md (switches), BackendConfiguration.md.
- * Decided here: the predictor is a table of two-bit counters found by pc and the last branches'
- * directions, backward taken until trained; returns and the last target of each indirect jump are kept.
+ * Decided here: Blackhole's predictor is a table of two-bit counters found by pc and the last branches'
+ * directions, backward taken until trained. Wormhole's remembers the last direction of 32 branches and direct jumps, found
+ * by pc; others are foreseen as not taken (measured: wh.c). Both keep returns and the last target of each indirect jump.
  */
 #include "riscv/internal.h"
 
@@ -209,7 +210,7 @@ void wg_fetch_emit(wg_tile *t, unsigned core)
                               .tag = (uint8_t)(WG_TAG_FETCH | i),
                               .rd = 0xFF};
             wg_memory_emit(t, &req);
-            f->earliest = req.seen_at + t->timing->fetch_back;
+            f->earliest = req.seen_at + t->timing->fetch_back[core];
         }
     }
 }
@@ -224,18 +225,18 @@ uint64_t wg_fetch_next_busy(const wg_tile *t, unsigned core)
             continue;
         next = wg_min64(next, wg_min64(f->emit_at, f->ready));
         if (f->emit_at == WG_NEVER && f->ready == WG_NEVER) /* it may come this soon: run no further ahead */
-            next = wg_min64(next, wg_max64(f->earliest, t->sched.now + t->timing->fetch_back));
+            next = wg_min64(next, wg_max64(f->earliest, t->sched.now + t->timing->fetch_back[core]));
     }
     return next;
 }
 
-void wg_fetch_respond(const wg_tile *t, wg_core_run *run, unsigned slot, const uint32_t value[4])
+void wg_fetch_respond(const wg_tile *t, unsigned core, wg_core_run *run, unsigned slot, const uint32_t value[4])
 {
     wg_fetch *f = &run->fetch[slot % WG_FETCHES];
     if (!f->used)
         return;
     memcpy(f->word, value, sizeof f->word);
-    f->ready = t->sched.now + t->timing->fetch_back;
+    f->ready = t->sched.now + t->timing->fetch_back[core];
 }
 
 void wg_predict_call(wg_core *k, uint32_t return_pc)

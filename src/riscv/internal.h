@@ -43,8 +43,13 @@ enum {
 };
 #define WG_CFG0_EN_BFLOAT_RTNE 0x80000000u
 
-enum { WG_TAG_FETCH = 0x80 }; /* wg_request.tag of an instruction fetch; else the load's slot */
-enum { WG_UNDO_PREDICTOR = 1u << 24, WG_UNDO_TARGET = 2u << 24, WG_UNDO_KIND = 3u << 24 };
+enum { WG_UNDO_PREDICTOR = 1u << 24, WG_UNDO_TARGET = 2u << 24, WG_UNDO_BRANCH = 3u << 24, WG_UNDO_KIND = 3u << 24 };
+/* How branches are foreseen. */
+typedef enum wg_predicts {
+    WG_PREDICTS_NOT,        /* as not taken */
+    WG_PREDICTS_BY_HISTORY, /* counters found by pc and the last directions; direct jumps always */
+    WG_PREDICTS_LAST        /* the branch's last direction, direct jumps like branches; else not taken */
+} wg_predicts;
 
 static inline wg_core *wg_core_at(wg_tile *t, unsigned core) { return &t->core[core]; }
 static inline uint64_t wg_max64(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -149,15 +154,33 @@ static inline uint64_t wg_fetch_next(const wg_tile *t, unsigned core)
     static_assert(WG_FETCHES == 2, "both are looked at");
     return run->fetch[0].used || run->fetch[1].used ? wg_fetch_next_busy(t, core) : WG_NEVER;
 }
-void wg_fetch_respond(const wg_tile *t, wg_core_run *run, unsigned slot, const uint32_t value[4]);
+void wg_fetch_respond(const wg_tile *t, unsigned core, wg_core_run *run, unsigned slot, const uint32_t value[4]);
 void wg_fetch_clear(wg_tile *t, unsigned core);
+/* Where the table of last directions has the branch, and what it holds there behind one that went this way. */
+static inline uint32_t *wg_predict_place(wg_core *k, uint32_t pc) { return &k->branches[pc >> 2 & (WG_BRANCHES - 1)]; }
+static inline uint32_t wg_predict_entry(uint32_t pc, bool taken) { return pc | (taken ? 3u : 1u); }
+static inline bool wg_predict_last(wg_core *k, uint32_t pc, bool taken)
+{
+    uint32_t *place = wg_predict_place(k, pc), old = *place;
+    if (old != wg_predict_entry(pc, taken)) {
+        wg_core_log(k, WG_UNDO_BRANCH | (uint32_t)(place - k->branches), old);
+        *place = wg_predict_entry(pc, taken);
+    }
+    return (old == wg_predict_entry(pc, true)) == taken;
+}
+static inline unsigned wg_predict_counter(const wg_core *k, uint32_t pc)
+{
+    return (pc >> 2 ^ (uint32_t)k->run.history << 2) % WG_PREDICTOR;
+}
 /* The predictor: was the direction (and target) foreseen? Learns from it. Counters: 0 untrained (backward is
  * taken, forward not), 1 strongly not taken … 4 strongly taken. */
-static inline bool wg_predict_branch(wg_core *k, bool enabled, uint32_t pc, bool backward, bool taken)
+static inline bool wg_predict_branch(wg_core *k, wg_predicts how, uint32_t pc, bool backward, bool taken)
 {
-    if (!enabled)
+    if (how == WG_PREDICTS_LAST)
+        return wg_predict_last(k, pc, taken);
+    if (how == WG_PREDICTS_NOT)
         return !taken;
-    unsigned i = (pc >> 2 ^ (uint32_t)k->run.history << 2) % WG_PREDICTOR;
+    unsigned i = wg_predict_counter(k, pc);
     uint8_t counter = k->predictor[i];
     bool predicted = counter ? counter > 2 : backward;
     uint8_t next = taken ? (counter == 0  ? 3
@@ -172,6 +195,13 @@ static inline bool wg_predict_branch(wg_core *k, bool enabled, uint32_t pc, bool
     }
     k->run.history = (uint8_t)(k->run.history << 1 | taken);
     return predicted == taken;
+}
+/* Is it foreseen, and would nothing be learnt from it? */
+static inline bool wg_predict_settled(wg_core *k, wg_predicts how, uint32_t pc, bool taken)
+{
+    if (how == WG_PREDICTS_LAST)
+        return *wg_predict_place(k, pc) == wg_predict_entry(pc, taken);
+    return how == WG_PREDICTS_NOT ? !taken : k->predictor[wg_predict_counter(k, pc)] == (taken ? 4 : 1);
 }
 bool wg_predict_jalr(wg_core *k, bool enabled, uint32_t pc, uint8_t rd, uint8_t rs1, uint32_t target);
 void wg_predict_call(wg_core *k, uint32_t return_pc);

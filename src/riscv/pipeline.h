@@ -143,11 +143,13 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e);
 void wg_step_branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e);
 void wg_step_halt(wg_tile *t, unsigned core, wg_halt how);
 uint32_t wg_divide(uint8_t code, uint32_t a, uint32_t b, unsigned *cycles);
-static inline bool wg_predictor_on(const wg_tile *t, unsigned core)
+static inline wg_predicts wg_predictor(const wg_tile *t, unsigned core)
 {
     /* Config[0].DISABLE_RISC_BP: word 2 on both architectures, one bit for B, three for T0…T2, one for NC */
     static const uint8_t bit[WG_CORES] = {22, 26, 23, 24, 25};
-    return !(t->core[core].csr.cfg0 & WG_CFG0_DIS_BP) && !(t->regs.config.bank[0][2] >> bit[core] & 1);
+    if ((t->core[core].csr.cfg0 & WG_CFG0_DIS_BP) || (t->regs.config.bank[0][2] >> bit[core] & 1))
+        return WG_PREDICTS_NOT;
+    return t->arch->predictor_branches ? WG_PREDICTS_LAST : WG_PREDICTS_BY_HISTORY;
 }
 
 /* JAL and JALR. */
@@ -155,9 +157,11 @@ static inline uint32_t wg_jump_target(const wg_op *op, const uint32_t *r)
 {
     return op->code == WG_OP_JALR ? (r[op->rs1] + op->imm) & ~3u : op->imm;
 }
-static inline bool wg_predict_jump(wg_core *k, bool enabled, const wg_op *op, uint32_t pc, uint32_t target)
+static inline bool wg_predict_jump(wg_core *k, wg_predicts how, const wg_op *op, uint32_t pc, uint32_t target)
 {
-    bool foreseen = op->code == WG_OP_JALR ? wg_predict_jalr(k, enabled, pc, op->rd, op->rs1, target) : enabled;
+    bool foreseen = op->code == WG_OP_JALR    ? wg_predict_jalr(k, how != WG_PREDICTS_NOT, pc, op->rd, op->rs1, target)
+                    : how == WG_PREDICTS_LAST ? wg_predict_last(k, pc, true)
+                                              : how != WG_PREDICTS_NOT;
     if (op->rd == 1 || op->rd == 5)
         wg_predict_call(k, pc + 4);
     return foreseen;

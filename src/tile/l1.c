@@ -183,7 +183,7 @@ bool wg_l1_ask_port(wg_tile *t, wg_l1_client client, unsigned port, uint32_t add
     /* Units ask before the cores are served in the cycle: a core whose turn comes first keeps its turn. */
     unsigned input = client <= WG_L1_CORE_T2 || port == places[client].port ? places[client].input : 0;
     if (port == 2 || port == 3) {
-        for (unsigned i = 0; i < WG_L1_INPUTS; i++) {
+        for (unsigned i = 0; i < WG_L1_INPUTS && client > WG_L1_CORE_T2; i++) { /* a core asks when it is chosen */
             unsigned at = (p->turn[port] + i) % WG_L1_INPUTS;
             if (at == input)
                 break;

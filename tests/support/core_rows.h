@@ -15,7 +15,7 @@
 #include "rvasm.h"
 
 typedef struct core_kernel {
-    uint32_t word[2048];
+    uint32_t word[8192];
     unsigned n, counted; /* counted: instructions of the body whose cycles are asked for */
 } core_kernel;
 
@@ -48,6 +48,18 @@ static inline void core_li(core_kernel *k, unsigned rd, uint32_t value)
 static inline uint32_t core_r(unsigned f7, unsigned rs2, unsigned rs1, unsigned f3, unsigned rd)
 {
     return f7 << 25 | rs2 << 20 | rs1 << 15 | f3 << 12 | rd << 7 | 0x33;
+}
+/* To an earlier place, unless both are equal: as compilers do it, beyond a branch's reach over a jump. */
+static inline void core_bne_back(core_kernel *k, unsigned rs1, unsigned rs2, unsigned label)
+{
+    int back = 4 * ((int)label - (int)k->n);
+    if (back >= -4096) {
+        core_word(k, rv_b(back, rs1, rs2, 1));
+        return;
+    }
+    core_word(k, rv_b(8, rs1, rs2, 0));
+    uint32_t o = (uint32_t)(back - 4);
+    core_word(k, (o >> 20 & 1) << 31 | (o >> 1 & 0x3FF) << 21 | (o >> 11 & 1) << 20 | (o >> 12 & 0xFF) << 12 | 0x6F);
 }
 static inline void core_repeat(core_kernel *k, uint32_t word, unsigned times)
 {
@@ -106,6 +118,7 @@ static inline void core_body_taken(core_kernel *k, uint32_t argument)
     (void)argument;
     core_repeat(k, rv_b(4, ZERO, ZERO, 0), 64);
 }
+static inline void core_body_forward(core_kernel *k, uint32_t word) { core_repeat(k, word, 64); }
 static inline void core_body_every_other(core_kernel *k, uint32_t argument)
 {
     (void)argument;
@@ -139,10 +152,10 @@ enum {
     PUSH_REPLAY = 0x04000000 | 17 << 4,
     PUSH_DST_BY_8 = (int)0xB2000000 | 28 << 16 | 8 /* SETC16 ADDR_MOD_DST_SEC0: on by eight rows of Dst */
 };
-/* What the start-up code of the card's software does on T cores: adjacent pushes shall not fuse. */
+/* What the start-up code of the card's software does: adjacent pushes shall not fuse, and there is no L0 data cache. */
 static inline void core_start_up(core_kernel *k)
 {
-    core_li(k, T0, 1 << 18); /* cfg0.DisTriscCache */
+    core_li(k, T0, 1 << 18 | 1 << 3); /* cfg0.DisTriscCache, cfg0.DisLowCache */
     core_word(k, 0x7C0u << 20 | T0 << 15 | 2 << 12 | 0x73);
 }
 static inline void core_push(core_kernel *k, uint32_t word) { core_word(k, word << 2 | word >> 30); }
@@ -286,6 +299,12 @@ static const core_row core_rows[] = {
      .how = "one per cycle, and the SETRWC that goes back to the first block", .prepare = core_prepare_banks},
     {"MVMUL from MOP, many blocks", 1.06, core_setup_mop, core_body_expand, PUSH_MOP, true, 1,
      .how = "one per cycle, and the SETRWC that goes back to the first block", .prepare = core_prepare_banks},
+    {"WH: branch, not taken", 1.029, core_setup_data, core_body_forward, 4 << 7 | 1 << 12 | 0x63, .arch = WG_ARCH_WH,
+     .how = "64 of them, and the loop's own, which is foreseen as not taken: more than the predictor remembers"},
+    {"WH: branch forward, taken", 3.024, core_setup_data, core_body_forward, 4 << 7 | 0x63, .arch = WG_ARCH_WH,
+     .how = "the same: a bubble of two cycles each"},
+    {"WH: jump forward", 3.024, core_setup_data, core_body_forward, 2 << 21 | 0x6F, .arch = WG_ARCH_WH,
+     .how = "the same: jumps are remembered like branches"},
 #define ON_WH(probe) core_setup_data, core_body_push, (uint32_t)PUSH_##probe
     {"WH: .ttinsn NOP, 3 threads", 0.998, ON_WH(NOP), .threads = 3, .arch = WG_ARCH_WH,
      .how = "each thread has its own frontend"},
@@ -345,15 +364,7 @@ static inline uint64_t core_row_run(const core_row *row, wg_profile profile, uin
     row->body(k, row->argument);
     *counted = k->counted;
     core_word(k, rv_i(-1, A0, 0, A0, 0x13));
-    int back = 4 * ((int)loop - (int)k->n);
-    if (back >= -4096) {
-        core_word(k, rv_b(back, A0, ZERO, 1));
-    } else { /* beyond a branch's reach: over a jump */
-        core_word(k, rv_b(8, A0, ZERO, 0));
-        uint32_t o = (uint32_t)(back - 4);
-        core_word(k,
-                  (o >> 20 & 1) << 31 | (o >> 1 & 0x3FF) << 21 | (o >> 11 & 1) << 20 | (o >> 12 & 0xFF) << 12 | 0x6F);
-    }
+    core_bne_back(k, A0, ZERO, loop);
     if (row->threads) {
         core_word(k, rv_i(0, A4, 2, A4, 0x03));
         core_word(k, core_r(0x20, A5, A4, 0, A4));

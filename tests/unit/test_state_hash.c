@@ -123,6 +123,7 @@ static const member core[] = {ONE(wg_core, run, run),
                               LEFT(wg_core, undo, OWN),
                               LEFT(wg_core, predictor, "prediction"),
                               LEFT(wg_core, targets, "prediction"),
+                              LEFT(wg_core, branches, "prediction"),
                               HASHED(wg_core, ram),
                               LEFT(wg_core, icache, CACHE),
                               END(wg_core)};

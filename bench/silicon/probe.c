@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probe.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Where things are in L1. Cores that run no kernel poll their mailboxes, as the card's firmware does: B for the end of the
+ * kernels, NC and idle T cores for their beginning.
+ */
+enum {
+    MAILBOX = 0x3A0,
+    FIRMWARE = 0x4000, /* 0x400 per core */
+    BARRIER = 0x8000,
+    RESULTS = 0x8100,
+    SCRATCH = 0xA000,  /* 0x800 per thread */
+    KERNELS = 0x10000, /* 0x8000 per thread */
+    OWN_RAM = (int)0xFFB00000,
+    SEQUENCE = 0, /* own RAM: the barrier's */
+    STACK = 0x100,
+    TILE_REGS = (int)0xFFB12000,
+    WALL_CLOCK = 0x1F0,
+    PC_BUFFER = (int)0xFFE80000,
+    GO = 0x80,
+    BASE_BLOCKS = 32,
+    BLOCK_POINTS = 4,
+    CHAIN = 64
+};
+
+/*
+ * Registers: A0 to A7, T3 and T4 are the probes'; T5 and T6 are free. S1 points to the result, S2 to the scratch area, S0 and
+ * S7 to the barrier's words and this thread's own, S5 is the mask of active threads.
+ */
+enum { BLOCKS = T0, COUNT = T1, BEGAN = T2, END = S8 };
+
+static void load(core_kernel *k, unsigned rd, int offset, unsigned base)
+{
+    core_word(k, rv_i(offset, base, 2, rd, 0x03));
+}
+static void store(core_kernel *k, unsigned rs, int offset, unsigned base)
+{
+    core_word(k, rv_s(offset, rs, base, 2, 0x23));
+}
+static void addi(core_kernel *k, unsigned rd, unsigned rs, int value) { core_word(k, rv_i(value, rs, 0, rd, 0x13)); }
+
+/* A branch over what follows until land() is told of it; f3 as in the instruction. */
+static unsigned skip(core_kernel *k, unsigned rs1, unsigned rs2, unsigned f3)
+{
+    core_word(k, rv_b(0, rs1, rs2, f3));
+    return k->n - 1;
+}
+static void land(core_kernel *k, unsigned branch) { k->word[branch] |= rv_b(4 * (int)(k->n - branch), 0, 0, 0); }
+
+/* Each thread publishes a number and waits for the other active ones to have published it. */
+static void barrier(core_kernel *k)
+{
+    load(k, T5, SEQUENCE, GP);
+    addi(k, T5, T5, 1);
+    store(k, T5, SEQUENCE, GP);
+    store(k, T5, 0, S7);
+    for (unsigned t = 0; t < PROBE_THREADS; t++) {
+        core_word(k, rv_i(1 << t, S5, 7, T6, 0x13));
+        unsigned inactive = skip(k, T6, ZERO, 0);
+        unsigned again = k->n;
+        load(k, T6, 4 * (int)t, S0);
+        core_word(k, rv_b(4 * ((int)again - (int)k->n), T6, T5, 6));
+        land(k, inactive);
+    }
+}
+
+/* Until the thread is idle: as the card's library does it. */
+static void tensix_sync(core_kernel *k)
+{
+    store(k, ZERO, 4, S6);
+    load(k, T5, 4, S6);
+    store(k, T5, STACK + 8, GP);
+}
+
+static void words(core_kernel *k, const probe *p, unsigned times)
+{
+    for (unsigned i = 0; i < times; i++)
+        for (unsigned w = 0; w < p->words; w++)
+            core_word(k, p->word[w]);
+}
+
+static void begin(core_kernel *k) { load(k, BEGAN, WALL_CLOCK, S4); }
+static void end(core_kernel *k)
+{
+    load(k, T5, WALL_CLOCK, S4);
+    core_word(k, core_r(0x20, BEGAN, T5, 0, T5));
+    store(k, T5, 0, S1);
+    addi(k, S1, S1, 4);
+}
+
+static void slope(core_kernel *k, const probe *p)
+{
+    core_word(k, rv_i(0, ZERO, 0, BLOCKS, 0x13));
+    core_li(k, END, BASE_BLOCKS * BLOCK_POINTS);
+    unsigned point = k->n;
+    addi(k, BLOCKS, BLOCKS, BASE_BLOCKS);
+    barrier(k);
+    begin(k);
+    addi(k, COUNT, ZERO, 0);
+    unsigned round = k->n;
+    words(k, p, p->times);
+    addi(k, COUNT, COUNT, 1);
+    core_bne_back(k, COUNT, BLOCKS, round);
+    end(k);
+    core_bne_back(k, BLOCKS, END, point);
+}
+
+static void cascade(core_kernel *k, const probe *p)
+{
+    if (p->form == PROBE_CASCADE_SYNC)
+        tensix_sync(k);
+    core_word(k, rv_i(0, ZERO, 0, BLOCKS, 0x13));
+    addi(k, END, ZERO, p->points);
+    unsigned point = k->n, over[PROBE_POINTS];
+    barrier(k);
+    begin(k);
+    words(k, p, 1);
+    for (unsigned i = 1; i < p->points; i++) {
+        addi(k, T5, ZERO, (int)i);
+        over[i] = skip(k, BLOCKS, T5, 6); /* bltu */
+        words(k, p, 1u << (i - 1));
+    }
+    for (unsigned i = 1; i < p->points; i++)
+        land(k, over[i]);
+    if (p->form == PROBE_CASCADE_SYNC)
+        tensix_sync(k);
+    end(k);
+    addi(k, BLOCKS, BLOCKS, 1);
+    core_bne_back(k, BLOCKS, END, point);
+}
+
+/* Rounds: 1, 2, 4 …; the others of a solo probe count instead, four times as often, and take no time. */
+static void loop(core_kernel *k, const probe *p, unsigned thread)
+{
+    const bool sync = p->form == PROBE_LOOP_SYNC || p->form == PROBE_SOLO_SYNC;
+    const bool spins = (p->form == PROBE_SOLO || p->form == PROBE_SOLO_SYNC) && thread != 1;
+    if (p->predrained)
+        tensix_sync(k);
+    addi(k, BLOCKS, ZERO, spins ? 4 : 1);
+    core_li(k, END, (spins ? 4u : 1u) << p->points);
+    unsigned point = k->n;
+    barrier(k);
+    if (!p->predrained)
+        tensix_sync(k);
+    begin(k);
+    addi(k, COUNT, ZERO, 0);
+    unsigned round = k->n;
+    if (spins)
+        for (unsigned i = 0; i < p->times * p->words; i++)
+            addi(k, A0, A0, 1);
+    else
+        words(k, p, p->times);
+    addi(k, COUNT, COUNT, 1);
+    core_bne_back(k, COUNT, BLOCKS, round);
+    if (sync && !spins)
+        tensix_sync(k);
+    end(k);
+    core_word(k, rv_i(1, BLOCKS, 1, BLOCKS, 0x13)); /* slli */
+    core_bne_back(k, BLOCKS, END, point);
+}
+
+static void set_up(core_kernel *k, wg_arch_id arch, unsigned thread, unsigned active)
+{
+    if (arch == WG_ARCH_BH)
+        core_start_up(k);
+    const uint32_t value[][2] = {{GP, (uint32_t)OWN_RAM},
+                                 {S0, BARRIER},
+                                 {S2, SCRATCH + 0x800 * thread},
+                                 {S4, (uint32_t)TILE_REGS},
+                                 {S5, active},
+                                 {S6, (uint32_t)PC_BUFFER},
+                                 {S7, BARRIER + 4 * thread},
+                                 {A0, 1},
+                                 {A1, 2},
+                                 {A2, 3},
+                                 {A3, 4},
+                                 {A4, 3},
+                                 {A5, 0x12345678},
+                                 {A6, 0},
+                                 {T3, SCRATCH + 0x800 * thread},
+                                 {T4, (uint32_t)OWN_RAM + STACK}};
+    for (unsigned i = 0; i < sizeof value / sizeof *value; i++)
+        core_li(k, value[i][0], value[i][1]);
+    addi(k, T5, T4, 4); /* two words of the stack that point to each other */
+    store(k, T5, 0, T4);
+    store(k, T4, 4, T4);
+    store(k, ZERO, SEQUENCE, GP);
+}
+
+static uint32_t result_at(unsigned thread, unsigned p) { return RESULTS + 4 * PROBE_POINTS * (thread * PROBE_MAX + p); }
+
+static void kernel(core_kernel *k, const probe_phase *phase, wg_arch_id arch, unsigned thread, unsigned active)
+{
+    k->n = 0;
+    set_up(k, arch, thread, active);
+    for (unsigned i = 0; i < phase->count; i++) {
+        const probe *p = &phase->probes[i];
+        if (p->wants_sources) {
+            if (thread == 1)
+                core_push(k, PUSH_SETDVALID);
+            barrier(k);
+        }
+        core_li(k, S1, result_at(thread, i));
+        if (p->form == PROBE_SLOPE)
+            slope(k, p);
+        else if (p->form <= PROBE_CASCADE_SYNC)
+            cascade(k, p);
+        else
+            loop(k, p, thread);
+    }
+    core_li(k, T5, BARRIER + 16);
+    addi(k, T6, ZERO, 1);
+    store(k, T6, 4 * (int)thread, T5);
+    core_word(k, 0x6F);
+}
+
+/* What the card's firmware waits in. B reads the whole word, the others their byte; a fence on Blackhole, five nops on
+ * Wormhole, "to avoid hammering L1". */
+static void firmware(wg_device *dev, wg_arch_id arch, wg_core_id core)
+{
+    rv p = rv_at(FIRMWARE + 0x400 * core);
+    if (arch == WG_ARCH_BH) {
+        rv_li(&p, T0, 1 << 18 | 1 << 3);
+        rv_word(&p, 0x7C0u << 20 | T0 << 15 | 2 << 12 | 0x73);
+    }
+    rv_li(&p, A4, core == WG_CORE_B ? MAILBOX : MAILBOX + core - WG_CORE_NC);
+    rv_li(&p, A3, GO);
+    unsigned again = p.n;
+    if (arch == WG_ARCH_BH)
+        rv_fence(&p);
+    for (unsigned i = 0; i < 5 && arch == WG_ARCH_WH; i++)
+        rv_nop(&p);
+    if (core == WG_CORE_B)
+        rv_lw(&p, A5, 0, A4);
+    else
+        rv_lbu(&p, A5, 0, A4);
+    rv_bne(&p, A5, A3, again);
+    rv_done(&p);
+    if (!rv_load(dev, &p) || wg_core_release(dev, core, p.base) != WG_OK)
+        exit(1);
+}
+
+typedef uint32_t results[PROBE_THREADS][PROBE_MAX][PROBE_POINTS];
+
+static bool finished(wg_device *dev, unsigned active)
+{
+    uint32_t flag[PROBE_THREADS];
+    wg_read(dev, BARRIER + 16, flag, sizeof flag);
+    for (unsigned t = 0; t < PROBE_THREADS; t++)
+        if ((active >> t & 1) && !flag[t])
+            return false;
+    return true;
+}
+
+/* The phase on one (T1), two (T0 and T1) or three T cores. */
+static void run(const probe_phase *phase, wg_arch_id arch, unsigned threads, results out)
+{
+    enum { SLICE = 200000, SLICES = 1000 };
+    const unsigned active = threads == 1 ? 2 : threads == 2 ? 3 : 7;
+    core_kernel *k = calloc(1, sizeof *k);
+    wg_device_desc desc = {.struct_size = sizeof desc, .arch = arch, .profile = WG_PROFILE_SILICON};
+    wg_device *dev;
+    wg_stop stop;
+    if (!k || wg_create(&desc, &dev) != WG_OK)
+        exit(1);
+    for (uint32_t i = 0; i < PROBE_THREADS * CHAIN; i++) {
+        uint32_t ring = SCRATCH + 0x800 * (i / CHAIN), next = ring + 16 * ((i + 1) % CHAIN);
+        wg_write(dev, ring + 16 * (i % CHAIN), &next, 4);
+    }
+    if (phase->prepare)
+        phase->prepare(dev, arch);
+    firmware(dev, arch, WG_CORE_B);
+    firmware(dev, arch, WG_CORE_NC);
+    for (unsigned t = 0; t < PROBE_THREADS; t++)
+        if (!(active >> t & 1))
+            firmware(dev, arch, (wg_core_id)(WG_CORE_T0 + t));
+    wg_advance(dev, 3000);
+    for (unsigned t = 0; t < PROBE_THREADS; t++)
+        if (active >> t & 1) {
+            kernel(k, phase, arch, t, active);
+            wg_write(dev, KERNELS + 0x8000 * t, k->word, 4 * (size_t)k->n);
+            wg_core_release(dev, (wg_core_id)(WG_CORE_T0 + t), KERNELS + 0x8000 * t);
+        }
+    unsigned slice = 0;
+    while (slice++ < SLICES && !finished(dev, active))
+        wg_run(dev, SLICE, &stop);
+    if (!finished(dev, active)) {
+        fprintf(stderr, "silicon: phase %s does not end on %u threads\n", phase->name, threads);
+        exit(1);
+    }
+    wg_read(dev, RESULTS, out, sizeof(results));
+    wg_destroy(dev);
+    free(k);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------------------------------
+ */
+
+enum { RUNS = 64, HOST_THREADS = 2, SHORTEST = 32 /* burst in the file */ };
+
+typedef struct one_run {
+    const probe_phase *phase;
+    wg_arch_id arch;
+    unsigned threads;
+    results out;
+} one_run;
+
+typedef struct reading {
+    const probe_set *set;
+    one_run *runs;
+    unsigned count;
+    atomic_uint next;
+    double half; /* the card's cycles of the burst in the line before, half as long */
+} reading;
+
+static double slope_of(const uint32_t point[])
+{
+    double sum = 0, moments = 0; /* least squares over 1, 2, 3 and 4 times BASE_BLOCKS */
+    for (unsigned i = 0; i < BLOCK_POINTS; i++) {
+        sum += (i - 1.5) * point[i];
+        moments += (i - 1.5) * (i - 1.5);
+    }
+    return sum / moments / BASE_BLOCKS;
+}
+
+static const char *reason(const probe_set *set, const char *arch, const char *phase, const char *name, unsigned threads)
+{
+    for (unsigned i = 0; i < set->reason_count; i++) {
+        const probe_reason *r = &set->reasons[i];
+        if ((!r->arch || strcmp(r->arch, arch) == 0) && (!r->phase || strcmp(r->phase, phase) == 0) &&
+            (!r->probe || strncmp(name, r->probe, strlen(r->probe)) == 0) && (!r->threads || r->threads >> threads & 1))
+            return r->why;
+    }
+    return NULL;
+}
+
+/* The run that the line's number comes from, or the place for it; NULL: nobody runs this phase. */
+static one_run *run_of(reading *r, char **field)
+{
+    wg_arch_id arch = wg_silicon_arch(field[0]);
+    unsigned threads = (unsigned)atoi(field[2]);
+    const probe_phase *phase = r->set->phases;
+    while (phase < r->set->phases + r->set->count && strcmp(phase->name, field[1]) != 0)
+        phase++;
+    if (phase == r->set->phases + r->set->count)
+        return NULL;
+    for (one_run *o = r->runs; o < r->runs + r->count; o++)
+        if (o->phase == phase && o->arch == arch && o->threads == threads)
+            return o;
+    if (r->count == RUNS)
+        exit(1);
+    r->runs[r->count] = (one_run){.phase = phase, .arch = arch, .threads = threads};
+    return &r->runs[r->count++];
+}
+
+static void plan(struct wg_silicon *s, char **field, void *user)
+{
+    (void)s;
+    run_of(user, field);
+}
+
+static void *work(void *user)
+{
+    reading *r = user;
+    for (unsigned i; (i = atomic_fetch_add(&r->next, 1)) < r->count;)
+        run(r->runs[i].phase, r->runs[i].arch, r->runs[i].threads, r->runs[i].out);
+    return NULL;
+}
+
+static void line(struct wg_silicon *s, char **field, void *user)
+{
+    reading *r = user;
+    one_run *o = run_of(r, field);
+    if (!o)
+        return;
+    unsigned thread = (unsigned)atoi(field[4]), n = (unsigned)atoi(field[5]), p = 0;
+    while (p < o->phase->count && strcmp(o->phase->probes[p].name, field[3]) != 0)
+        p++;
+    if (p == o->phase->count || thread >= PROBE_THREADS) {
+        fprintf(stderr, "silicon: no probe %s\n", field[3]);
+        exit(1);
+    }
+    const probe *of = &o->phase->probes[p];
+    char name[64];
+    double model, card = atof(field[6]), half = r->half;
+    r->half = card;
+    if (of->form == PROBE_SLOPE) {
+        model = (slope_of(o->out[thread][p]) - slope_of(o->out[thread][0])) / of->unroll;
+        snprintf(name, sizeof name, "%s t%u %s T%u", field[1], o->threads, field[3], thread);
+    } else {
+        unsigned point = 0, first = of->form <= PROBE_CASCADE_SYNC ? 1 : of->unroll;
+        while (point + 1u < of->points && first << point < n)
+            point++;
+        if (n == SHORTEST || !point)
+            return;
+        model = (double)o->out[thread][p][point] - o->out[thread][p][point - 1];
+        card -= half;
+        snprintf(name, sizeof name, "%s t%u %s T%u n=%u", field[1], o->threads, field[3], thread, n);
+    }
+    wg_silicon_add(s, &(wg_silicon_row){.group = o->phase->group,
+                                        .name = name,
+                                        .arch = o->arch,
+                                        .card = card,
+                                        .model = model,
+                                        .why = reason(r->set, field[0], field[1], field[3], o->threads)});
+}
+
+void probe_rows(struct wg_silicon *s, const probe_set *set)
+{
+    reading r = {.set = set, .runs = calloc(RUNS, sizeof *r.runs)};
+    pthread_t host[HOST_THREADS];
+    if (!r.runs)
+        exit(1);
+    wg_silicon_read(s, set->file, 7, plan, &r);
+    for (unsigned i = 0; i < HOST_THREADS; i++)
+        if (pthread_create(&host[i], NULL, work, &r) != 0)
+            exit(1);
+    for (unsigned i = 0; i < HOST_THREADS; i++)
+        pthread_join(host[i], NULL);
+    wg_silicon_read(s, set->file, 7, line, &r);
+    free(r.runs);
+}

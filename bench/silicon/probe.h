@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels written to the description of riscvbench and tensixbench (README.md): a phase is one kernel on one to three T
+ * cores, its probes one behind the other.
+ *
+ * A slope probe runs blocks of instructions between two reads of the wall clock, 32, 64, 96 and 128 blocks; the cores meet
+ * before each. Its row is the slope over the four, less the slope of the empty loop, per instruction. A burst pushes n
+ * instructions once; its row for n is what it takes longer than half as many, so that what the compiler put between
+ * the two reads of the clock cancels out.
+ */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include "core_rows.h"
+#include "silicon.h"
+
+enum { PROBE_POINTS = 8, PROBE_MAX = 32, PROBE_THREADS = 3, PROBE_WORDS = 20 };
+
+typedef enum probe_form {
+    PROBE_SLOPE,
+    PROBE_CASCADE,      /* 1, 2, 4 … 128 instructions in a row */
+    PROBE_CASCADE_SYNC, /* … and until the thread is idle */
+    PROBE_LOOP,         /* 1, 2, 4 … rounds of a loop, behind a drained queue */
+    PROBE_LOOP_SYNC,
+    PROBE_SOLO, /* the same on T1, while the others count in the same loop, four times as often */
+    PROBE_SOLO_SYNC
+} probe_form;
+
+typedef struct probe {
+    const char *name;
+    uint16_t unroll; /* slope probes: what a block's cycles are divided by; loops: instructions per round */
+    uint16_t times;  /* a block or round is so often these words */
+    uint8_t words;
+    uint8_t form, points; /* bursts */
+    bool wants_sources;   /* T1 gives SrcA and SrcB to the Matrix Unit first */
+    bool predrained;      /* PROBE_LOOP_SYNC: drained once, before the first */
+    uint32_t word[PROBE_WORDS];
+} probe;
+
+typedef struct probe_phase {
+    const char *name, *group;
+    const probe *probes; /* the first one is the empty loop */
+    unsigned count;
+    void (*prepare)(wg_device *dev, wg_arch_id arch);
+} probe_phase;
+
+/* Why rows are off: the first that fits. NULL or 0 fits everything; the name fits from its beginning. */
+typedef struct probe_reason {
+    const char *arch, *phase, *probe;
+    unsigned threads; /* bit i: with i threads */
+    const char *why;
+} probe_reason;
+
+typedef struct probe_set {
+    const char *file; /* arch, phase, threads, probe, thread, n, cycles */
+    const probe_phase *phases;
+    unsigned count;
+    const probe_reason *reasons;
+    unsigned reason_count;
+} probe_set;
+
+void probe_rows(struct wg_silicon *s, const probe_set *set);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The model against the rows that others measured on cards, default profile.
+ *
+ *     silicon                every row, and the score of each group
+ *     silicon --shares       group, architecture, rows within 5 %, pairs in order, in parts of ten thousand
+ *     silicon --markdown     docs/silicon.md
+ *
+ * Order: of the pairs of rows of a group and architecture that differ by more than 2 % on the card, the share that
+ * the model puts in the same order.
+ */
+#include "silicon.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME = 48, LINE = 256, FIELDS = 16 };
+#define CLOSE 5.0 /* per cent */
+#define TIE 2.0
+
+typedef struct row {
+    char name[NAME];
+    const char *group, *why;
+    wg_arch_id arch;
+    double card, model, error;
+} row;
+
+struct wg_silicon {
+    row *rows;
+    unsigned count, room;
+};
+
+typedef struct score {
+    const char *group;
+    wg_arch_id arch;
+    unsigned rows;
+    double median, ninth, worst, within, order; /* per cent */
+} score;
+
+static void fail(const char *what, const char *which)
+{
+    fprintf(stderr, "silicon: %s %s\n", what, which);
+    exit(1);
+}
+
+void wg_silicon_add(struct wg_silicon *s, const wg_silicon_row *r)
+{
+    if (s->count == s->room) {
+        s->room = s->room ? 2 * s->room : 1024;
+        s->rows = realloc(s->rows, s->room * sizeof *s->rows);
+        if (!s->rows)
+            fail("out of memory for", "rows");
+    }
+    row *to = &s->rows[s->count++];
+    *to = (row){.group = r->group, .why = r->why, .arch = r->arch, .card = r->card, .model = r->model};
+    to->error = 100 * (r->model - r->card) / r->card;
+    snprintf(to->name, sizeof to->name, "%s", r->name);
+}
+
+void wg_silicon_read(struct wg_silicon *s, const char *file, unsigned fields,
+                     void (*line)(struct wg_silicon *s, char **field, void *user), void *user)
+{
+    char path[1024], text[LINE];
+    snprintf(path, sizeof path, "%s/%s", WG_SILICON_DATA, file);
+    FILE *in = fopen(path, "r");
+    if (!in || !fgets(text, sizeof text, in))
+        fail("cannot read", path);
+    while (fgets(text, sizeof text, in)) {
+        char *field[FIELDS], *at = text;
+        unsigned n = 0;
+        text[strcspn(text, "\r\n")] = 0;
+        for (; at && n < FIELDS; n++) {
+            field[n] = at;
+            at = strchr(at, ',');
+            if (at)
+                *at++ = 0;
+        }
+        if (n != fields)
+            fail("not a row in", path);
+        line(s, field, user);
+    }
+    fclose(in);
+}
+
+wg_arch_id wg_silicon_arch(const char *name)
+{
+    if (strcmp(name, "bh") != 0 && strcmp(name, "wh") != 0)
+        fail("no such architecture:", name);
+    return name[0] == 'w' ? WG_ARCH_WH : WG_ARCH_BH;
+}
+
+static const char *arch_name(wg_arch_id arch) { return arch == WG_ARCH_WH ? "WH" : "BH"; }
+
+/* ---- scores --------------------------------------------------------------------------------------------------------
+ */
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+static bool belongs(const row *r, const score *of) { return r->arch == of->arch && strcmp(r->group, of->group) == 0; }
+
+static double order(const struct wg_silicon *s, const score *of)
+{
+    unsigned long pairs = 0, same = 0;
+    for (unsigned i = 0; i < s->count; i++)
+        for (unsigned j = i + 1; j < s->count && belongs(&s->rows[i], of); j++) {
+            const row *a = &s->rows[i], *b = &s->rows[j];
+            double apart = b->card - a->card;
+            if (!belongs(b, of) || fabs(apart) <= TIE / 100 * fmin(a->card, b->card))
+                continue;
+            pairs++;
+            same += apart > 0 ? b->model > a->model : b->model < a->model;
+        }
+    return pairs ? 100.0 * (double)same / (double)pairs : 100;
+}
+
+static void measure(const struct wg_silicon *s, score *of)
+{
+    double *off = calloc(s->count, sizeof *off);
+    unsigned within = 0;
+    if (!off)
+        fail("out of memory for", "scores");
+    for (unsigned i = 0; i < s->count; i++)
+        if (belongs(&s->rows[i], of)) {
+            off[of->rows++] = fabs(s->rows[i].error);
+            within += fabs(s->rows[i].error) <= CLOSE;
+        }
+    qsort(off, of->rows, sizeof *off, by_size);
+    of->median = off[of->rows / 2];
+    of->ninth = off[(of->rows * 9 - 1) / 10];
+    of->worst = off[of->rows - 1];
+    of->within = 100.0 * within / of->rows;
+    of->order = order(s, of);
+    free(off);
+}
+
+/* The scores of all groups, in the order in which they were added; returns how many. */
+static unsigned scores(const struct wg_silicon *s, score *to, unsigned room)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < s->count; i++) {
+        unsigned j = 0;
+        while (j < n && !belongs(&s->rows[i], &to[j]))
+            j++;
+        if (j == n && n < room)
+            to[n++] = (score){.group = s->rows[i].group, .arch = s->rows[i].arch};
+    }
+    for (unsigned i = 0; i < n; i++)
+        measure(s, &to[i]);
+    return n;
+}
+
+/* ---- output --------------------------------------------------------------------------------------------------------
+ */
+
+static void plain(const struct wg_silicon *s, const score *sc, unsigned n)
+{
+    for (unsigned i = 0; i < s->count; i++) {
+        const row *r = &s->rows[i];
+        printf("%-8s %s %-36s model %10.3f   card %10.3f   %+6.1f %%%s\n", r->group, arch_name(r->arch), r->name,
+               r->model, r->card, r->error, fabs(r->error) > CLOSE ? "  off" : "");
+    }
+    printf("\n%-8s    %6s %8s %8s %8s %10s %8s\n", "group", "rows", "median", "90th", "worst", "within 5 %", "order");
+    for (const score *c = sc; c < sc + n; c++)
+        printf("%-8s %s %6u %6.1f %% %6.1f %% %6.1f %% %8.1f %% %6.1f %%\n", c->group, arch_name(c->arch), c->rows,
+               c->median, c->ninth, c->worst, c->within, c->order);
+}
+
+static void shares(const score *sc, unsigned n)
+{
+    for (const score *c = sc; c < sc + n; c++)
+        printf("%s\t%s\t%u\t%u\n", c->group, arch_name(c->arch), (unsigned)(100 * c->within),
+               (unsigned)(100 * c->order));
+}
+
+static void markdown(const struct wg_silicon *s, const score *sc, unsigned n)
+{
+    printf(
+        "# Against silicon\n\n"
+        "`make silicon` writes this page: every row of a public measurement that kernels of this repository can run,\n"
+        "in the default profile. The kernels are ours, written to the description of the probes: the same instruction\n"
+        "words, loops, order and configuration, beside the other cores in their firmware's polling loops. Sources:\n"
+        "`bench/silicon/README.md`. A test demands that this page is what the program prints, and that no share "
+        "falls.\n\n"
+        "| Group | Arch | Rows | Median error | 90th percentile | Worst | Within 5 %% | Pairs in order |\n"
+        "|---|---|---|---|---|---|---|---|\n");
+    for (const score *c = sc; c < sc + n; c++)
+        printf("| %s | %s | %u | %.1f %% | %.1f %% | %.1f %% | %.1f %% | %.1f %% |\n", c->group, arch_name(c->arch),
+               c->rows, c->median, c->ninth, c->worst, c->within, c->order);
+    printf("\nPairs in order: of the pairs of rows that differ by more than %.0f %% on the card, those that the model "
+           "puts in\n"
+           "the same order.\n\n## Off by more than %.0f %%\n\n| Row | Arch | Model | Card | Error | Why "
+           "|\n|---|---|---|---|---|---|\n",
+           TIE, CLOSE);
+    for (const row *r = s->rows; r < s->rows + s->count; r++)
+        if (fabs(r->error) > CLOSE)
+            printf("| %s %s | %s | %.3f | %.3f | %+.1f %% | %s |\n", r->group, r->name, arch_name(r->arch), r->model,
+                   r->card, r->error, r->why ? r->why : "not explained");
+    printf("\n## All rows\n\n| Row | Arch | Model | Card | Error |\n|---|---|---|---|---|\n");
+    for (const row *r = s->rows; r < s->rows + s->count; r++)
+        printf("| %s %s | %s | %.3f | %.3f | %+.1f %% |\n", r->group, r->name, arch_name(r->arch), r->model, r->card,
+               r->error);
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc == 2 ? argv[1] : "";
+    if (argc > 2 || (*how && strcmp(how, "--shares") != 0 && strcmp(how, "--markdown") != 0)) {
+        fprintf(stderr, "usage: silicon [--shares | --markdown]\n");
+        return 1;
+    }
+    struct wg_silicon s = {0};
+    score sc[32];
+#define GROUP(name) wg_silicon_##name(&s);
+#include "silicon.def"
+#undef GROUP
+    unsigned n = scores(&s, sc, sizeof sc / sizeof *sc);
+    if (!*how)
+        plain(&s, sc, n);
+    else if (strcmp(how, "--shares") == 0)
+        shares(sc, n);
+    else
+        markdown(&s, sc, n);
+    free(s.rows);
+    return 0;
+}
