@@ -3,10 +3,9 @@
  * Time passes: the streams of a .tasm program are pushed, one word per thread and cycle while the FIFO
  * takes it, and the run goes on until it ends by itself, at the limit, or by Ctrl-C.
  */
-#include "cli/session.h"
+#include "cli/drive.h"
 
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { CHUNK = 1 << 17 };
@@ -30,37 +29,20 @@ void wg_interrupt_begin(void)
 void wg_interrupt_end(void) { sigaction(SIGINT, &before_interrupt, NULL); }
 bool wg_interrupted(void) { return interrupted; }
 
-/* A thread's stream under way. */
-typedef struct feed {
-    size_t next;
-    uint64_t not_before; /* cycle from which the next word may be pushed */
-    bool refused;        /* the FIFO had no room in this cycle */
-} feed;
+static const wg_tasm_stream *stream_of(const wg_driving *d, unsigned thread) { return &d->s->tasm.stream[thread]; }
 
-typedef struct drive {
-    wg_session *s;
-    feed feed[WG_THREADS];
-    uint64_t limit;
-    bool terminal; /* somebody looks at the progress */
-    uint64_t steps;
-    time_t shown;
-    struct timespec began;
-} drive;
-
-static const wg_tasm_stream *stream_of(const drive *d, unsigned thread) { return &d->s->tasm.stream[thread]; }
-
-static bool pending(const drive *d, unsigned thread)
+static bool pending(const wg_driving *d, unsigned thread)
 {
     return d->s->has_tasm && d->feed[thread].next < stream_of(d, thread)->words;
 }
 
 /* Pushes what can be pushed in this cycle; true if some stream has more to come. */
-static bool push_words(drive *d)
+static bool push_words(wg_driving *d)
 {
     bool more = false;
     uint64_t now = wg_cycle(d->s->dev);
     for (unsigned i = 0; i < WG_THREADS; i++) {
-        feed *f = &d->feed[i];
+        wg_feed *f = &d->feed[i];
         f->refused = false;
         if (!pending(d, i))
             continue;
@@ -78,7 +60,7 @@ static bool push_words(drive *d)
 }
 
 /* The first cycle at which a stream that is not refused wants to push; UINT64_MAX if none does. */
-static uint64_t next_push(const drive *d)
+static uint64_t next_push(const wg_driving *d)
 {
     uint64_t at = UINT64_MAX;
     for (unsigned i = 0; i < WG_THREADS; i++)
@@ -87,7 +69,7 @@ static uint64_t next_push(const drive *d)
     return at;
 }
 
-static void progress(drive *d)
+static void progress(wg_driving *d)
 {
     if (!d->terminal || ++d->steps % 16)
         return;
@@ -107,7 +89,7 @@ static void progress(drive *d)
 }
 
 /* Runs one stretch; true when the run has ended, as s->ended says. */
-static bool stretch(drive *d, bool *failed)
+static bool stretch(wg_driving *d, bool *failed)
 {
     wg_session *s = d->s;
     bool more = push_words(d);
@@ -150,9 +132,9 @@ static bool stretch(drive *d, bool *failed)
 }
 
 /* At the start of its run. */
-static drive begin(wg_session *s)
+wg_driving wg_drive_begin(wg_session *s)
 {
-    drive d = {.s = s};
+    wg_driving d = {.s = s};
     uint64_t start = wg_cycle(s->dev);
     d.limit = s->max_cycles < UINT64_MAX - start ? start + s->max_cycles : UINT64_MAX;
     for (unsigned i = 0; i < WG_THREADS; i++)
@@ -161,9 +143,22 @@ static drive begin(wg_session *s)
     return d;
 }
 
+bool wg_drive_to(wg_driving *d, uint64_t cycle, bool *failed)
+{
+    uint64_t limit = d->limit;
+    bool ended = false;
+    *failed = false;
+    d->limit = cycle < limit ? cycle : limit;
+    while (!stretch(d, failed))
+        ;
+    ended = *failed || d->s->ended != WG_ENDED_LIMIT || wg_cycle(d->s->dev) >= limit;
+    d->limit = limit;
+    return ended;
+}
+
 bool wg_drive_silently(wg_session *s)
 {
-    drive d = begin(s);
+    wg_driving d = wg_drive_begin(s);
     bool failed = false;
     interrupted = 0;
     while (!stretch(&d, &failed))
@@ -175,7 +170,7 @@ bool wg_drive_silently(wg_session *s)
 
 bool wg_drive(wg_session *s, wg_text *error)
 {
-    drive d = begin(s);
+    wg_driving d = wg_drive_begin(s);
     d.terminal = isatty(STDERR_FILENO) != 0;
     wg_interrupt_begin();
     bool failed = false;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run under way: how far the streams of a .tasm program have been pushed. */
+#ifndef WG_DRIVE_H
+#define WG_DRIVE_H
+
+#include <time.h>
+
+#include "cli/session.h"
+
+/* A thread's stream under way. */
+typedef struct wg_feed {
+    size_t next;
+    uint64_t not_before; /* cycle from which the next word may be pushed */
+    bool refused;        /* the FIFO had no room in this cycle */
+} wg_feed;
+
+typedef struct wg_driving {
+    wg_session *s;
+    wg_feed feed[WG_THREADS];
+    uint64_t limit;
+    bool terminal; /* somebody looks at the progress */
+    uint64_t steps;
+    time_t shown;
+    struct timespec began;
+} wg_driving;
+
+wg_driving wg_drive_begin(wg_session *s);
+/* Runs until `cycle`. True: the run ended before that, as s->ended says, or failed: wg_error(). */
+bool wg_drive_to(wg_driving *d, uint64_t cycle, bool *failed);
+
+#endif

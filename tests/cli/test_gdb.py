@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`waitgate gdb` with the real gdb-multiarch as its client, and with packets that no gdb would send."""
+import os
+import pathlib
+import random
+import re
+import socket
+import subprocess
+import sys
+
+from suite import run, test
+
+WAITGATE, ROOT, EXAMPLES = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), pathlib.Path(sys.argv[3]).resolve()
+CORES = {"brisc": ("B", 1), "trisc0": ("T0", 3), "trisc1": ("T1", 4), "trisc2": ("T2", 5)}
+
+
+def elfs(name="matmul"):
+    return [EXAMPLES / f"{name}.{core}.elf" for core in CORES]
+
+
+def gdb(d, commands, *files, symbols=None):
+    """What gdb prints for these commands, after it has connected."""
+    server = " ".join(map(str, [WAITGATE, "gdb", "--listen", "stdio", *files]))
+    lines = ["set pagination off", "set confirm off", f"target remote | {server}", *commands.strip().splitlines(), "detach"]
+    (d / "commands").write_text("\n".join(lines) + "\n")
+    r = subprocess.run(["gdb-multiarch", "-nx", "-batch", *([str(symbols)] if symbols else []), "-x", str(d / "commands")],
+                       capture_output=True, text=True, timeout=120, cwd=d)
+    return r.stdout + r.stderr
+
+
+@test
+def a_breakpoint_in_each_core(d):
+    """A source line of each core's own program; the others stop at the same cycle."""
+    for core, (name, number) in CORES.items():
+        text = gdb(d, """
+            break main
+            continue
+            info threads
+            monitor cycle
+            """, *elfs(), symbols=EXAMPLES / f"matmul.{core}.elf")
+        assert f'Thread {number} "{name}" hit Breakpoint 1, main ()' in text, text
+        assert re.search(rf"\* {number} +Thread {number} \"{name}\" .* main \(\) at .*matmul.c:\d+", text), text
+        assert 'Thread 2 "NC" (in reset)' in text and re.search(r"cycle \d+; the history begins at 0", text), text
+
+
+WRONG = """.arch bh
+.core B
+    li a0, 0x3000
+    li a1, 10
+loop:
+    sw a1, 0(a0)
+    fence                   # otherwise one write carries several stores
+    addi a1, a1, -1
+    bnez a1, loop
+    li a2, 99
+wrong:
+    sw a2, 0(a0)
+    li a3, 500
+wait:
+    addi a3, a3, -1
+    bnez a3, wait
+end:
+    ebreak
+.core T1
+    li t0, 400
+wait1:
+    addi t0, t0, -1
+    bnez t0, wait1
+    ebreak
+.expect finding core-ebreak
+"""
+
+
+@test
+def back_to_the_store_that_broke_it(d):
+    """The result is wrong at the end. A watchpoint and reverse-continue lead to the store, with the registers of that time."""
+    (d / "p.tasm").write_text(WRONG)
+    text = gdb(d, """
+        continue
+        print *(int *)0x3000
+        watch *(int *)0x3000
+        reverse-continue
+        info registers pc a1 a2
+        print *(int *)0x3000
+        monitor cycle
+        reverse-continue
+        print *(int *)0x3000
+        continue
+        print *(int *)0x3000
+        """, d / "p.tasm")
+    found = re.findall(r"\$\d+ = (\d+)", text)
+    assert found == ["99", "1", "2", "1"], (found, text)
+    assert re.search(r"a2 +0x63", text) and re.search(r"a1 +0x0", text), text
+    assert "Hardware watchpoint" in text, text
+
+
+@test
+def stepping_there_and_back(d):
+    """n steps forwards and n back end where they began, registers and all."""
+    (d / "p.tasm").write_text(WRONG)
+    show = "info registers pc a0 a1 a2\nmonitor cycle\n"
+    text = gdb(d, "stepi 20\n" + show + "stepi 35\n" + show + "reverse-stepi 35\n" + show + "stepi 35\n" + show, d / "p.tasm")
+    states = re.findall(r"pc +0x(\w+).*?\na0 +(\w+).*?\na1 +(\w+).*?\na2 +(\w+)", text)
+    if not states:
+        states = re.findall(r"a0 +(\w+).*?\na1 +(\w+).*?\na2 +(\w+).*?\npc +0x(\w+)", text)
+    assert len(states) == 4, text
+    assert states[0] == states[2] and states[1] == states[3] and states[0] != states[1], states
+
+
+@test
+def to_the_beginning_and_the_end(d):
+    """gdb learns where the history ends on both sides, and what the run came to."""
+    (d / "p.tasm").write_text(WRONG)
+    text = gdb(d, "continue\nreverse-continue\nmonitor cycle\ncontinue\n", d / "p.tasm")
+    assert text.count("No more reverse-execution history") == 3, text
+    assert "cycle 0; the history begins at 0" in text and text.count("waitgate: done at cycle") == 2, text
+    assert len(set(re.findall(r"waitgate: done at cycle (\d+)", text))) == 1, text
+    hang = gdb(d, "continue\n", ROOT / "examples" / "deadlock.tasm")
+    assert "waitgate: hang at cycle" in hang and "They wait for each other in a circle" in hang, hang
+
+
+@test
+def registers_memory_and_state(d):
+    """Writing changes the run; own RAM, L1, Dst and semaphores can be looked at."""
+    (d / "p.tasm").write_text(WRONG)
+    text = gdb(d, """
+        stepi 6
+        set $a1 = 77
+        print $a1
+        set *(int *)0x3100 = 1234
+        print *(int *)0x3100
+        print *(int *)0xFFB00000
+        monitor semaphores
+        monitor gprs 1
+        monitor dst 0 bf16
+        monitor nonsense
+        x/1xw 0xFFE00000
+        """, d / "p.tasm")
+    assert "$1 = 77" in text and "$2 = 1234" in text and "$3 = " in text, text
+    assert "Cannot access memory at address 0xffe00000" in text, text
+    assert "semaphore 7: 0 of 0" in text and "Dst row 0: 0 0" in text and "monitor goto CYCLE" in text, text
+
+
+def packet(text):
+    return b"$" + text + b"#%02x" % (sum(text) & 0xFF)
+
+
+class Line:
+    """A connection to a server on a port of its own."""
+    def __init__(self, *files):
+        self.server = subprocess.Popen([WAITGATE, "gdb", "--listen", "0", *map(str, files)], stderr=subprocess.PIPE, text=True)
+        self.port = int(re.search(r"127\.0\.0\.1:(\d+)", self.server.stderr.readline())[1])
+
+    def connect(self):
+        s = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        return s
+
+    def ask(self, s, text):
+        s.sendall(packet(text))
+        answer = b""
+        while not re.search(rb"\$[^#]*#..$", answer):
+            part = s.recv(65536)
+            assert part, answer
+            answer += part
+        s.sendall(b"+")
+        return re.search(rb"\$([^#]*)#..$", answer)[1]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.terminate()
+        self.server.wait()
+
+
+@test
+def hostile_packets(d):
+    """Nonsense, wrong checksums, giant lengths, cut lines: the server answers the next client as if nothing had been."""
+    (d / "p.tasm").write_text(WRONG)
+    g = random.Random(5)
+    words = [b"m", b"M", b"Z0,", b"z2,", b"Z2,", b"g", b"p", b"P", b"H", b"Hg", b"T", b"vCont;", b"vCont;s:", b"qXfer:features:read:target.xml:",
+             b"qXfer:threads:read::", b"qRcmd,", b"qSupported", b"qThreadExtraInfo,", b"bs", b"s", b"QStart", b"\xff\x80", b"X", b"?", b"qC"]
+    with Line(d / "p.tasm") as line:
+        for i in range(60):
+            with line.connect() as s:
+                for _ in range(g.randrange(1, 12)):
+                    text = g.choice(words) + bytes(g.choice(b"0123456789abcdefFF,:;=-\x00#$}*") for _ in range(g.randrange(0, 40)))
+                    kind = g.randrange(6)
+                    data = packet(text) if kind else b"$" + text + b"#00"
+                    if kind == 1:
+                        data = b"$" + b"m" * 100000 + b"#00"
+                    if kind == 2:
+                        data = b"$" + text
+                    try:
+                        s.sendall(data)
+                        s.settimeout(0.01)
+                        s.recv(4096)
+                    except OSError:
+                        pass
+            assert line.server.poll() is None, f"round {i}: the server ended"
+        with line.connect() as s:
+            assert line.ask(s, b"qC").startswith(b"QC"), "it does not answer any more"
+            assert line.ask(s, b"m0,4") not in (b"", b"E14")
+            assert line.ask(s, b"mffffffff,ffffffffff") .startswith(b"E")
+            assert line.ask(s, b"Z2,ffffffff,4") == b"E28"
+            assert line.ask(s, b"Z2,0,ffffffff") == b"E28"
+            assert line.ask(s, b"Zx") == b"E01"
+
+
+@test
+def a_client_that_interrupts(d):
+    """Ctrl-C while an endless loop runs; and again after the first client is gone."""
+    (d / "p.tasm").write_text(".core B\n li a0, 1\nloop:\n addi a0, a0, 1\n bnez a0, loop\n")
+    with Line(d / "p.tasm") as line:
+        for _ in range(2):
+            with line.connect() as s:
+                s.sendall(packet(b"vCont;c"))
+                s.sendall(b"\x03")
+                answer = b""
+                while b"#" not in answer:
+                    answer += s.recv(4096)
+                assert b"$T02thread:1;" in answer, answer
+
+
+@test
+def usage(d):
+    r = subprocess.run([WAITGATE, "gdb", "--listen", "99999", str(ROOT / "examples/hello.tasm")], capture_output=True, text=True)
+    assert r.returncode == 6 and "neither a port nor `stdio`" in r.stderr, r
+    r = subprocess.run([WAITGATE, "gdb", str(ROOT / "examples/chip.yaml")], capture_output=True, text=True)
+    assert r.returncode == 6 and "one tile" in r.stderr, r
+
+
+run()
