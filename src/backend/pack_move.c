@@ -98,7 +98,7 @@ static void count_exponents(mover *m, unsigned count, const uint32_t value[16])
     }
 }
 
-/* From the threshold on. */
+/* True from the threshold up. */
 static void finish(mover *m, unsigned count, uint32_t value[16])
 {
     const wg_pack_part *part = m->part;
@@ -198,7 +198,7 @@ static void run(mover *m, uint32_t start)
         zero_run(m, count);
 }
 
-/* 16 rows from an aligned one on, which nothing permutes and all of which are defined? Then they are found at once. */
+/* Finds 16 aligned rows at once if nothing permutes them and all are defined. */
 static inline bool find_sixteen(const wg_dst *d, wg_dst_access access, bool wide, unsigned first, wg_pack_rows *at)
 {
     if (first & 15 || access.remap | access.swizzle | (access.wide16 & !wide))
@@ -231,9 +231,9 @@ static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const 
     at.fours = false;
     at.data = t->l1 + p->stream[WG_STREAM_DATA].address;
     at.lanes = t->regs.exphist.lanes[out->packer];
-    if (rows == 16 && find_sixteen(d, job->access, wide, first, &at)) /* which is not for BH's interfaces */
+    if (rows == 16 && find_sixteen(d, job->access, wide, first, &at)) /* not with BH's read interfaces */
         n = 16;
-    /* However rows are permuted, an aligned four stay together: they are looked up as one. */
+    /* Row permutations keep an aligned group of four together: one lookup serves all four. */
     bool fours = step == 1 && !(first & 3) && (!job->interfaces || job->interfaces == 15);
     while (fours && n + 4 <= rows) {
         unsigned stored = wg_dst_stored(job->access, (first + n) & (WG_DST_ROWS - 1), wide);
@@ -269,8 +269,8 @@ static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const 
 }
 
 /*
- * The common case, many rows at once: whole rows of Dst, nothing between the conversions, empty buffers, room in L1.
- * Returns false if it is not that case.
+ * Fast path for many rows: whole rows of Dst, nothing between the conversions, empty buffers, room in L1. False: not
+ * that case.
  */
 static bool move_plain(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part)
 {

@@ -34,7 +34,7 @@ static uint32_t boolean(unsigned mode, uint32_t a, uint32_t b)
 
 static void merge(uint32_t *to, uint32_t lanes, uint32_t value) { *to = (*to & ~lanes) | (value & lanes); }
 
-/* Takes the columns of `*columns` that share the lowest one's depth; gives their lanes within `lanes`. */
+/* Removes from `*columns` those with the lowest one's depth. Returns their lanes within `lanes`. */
 static uint32_t next_depth(const wg_lane_flags *p, unsigned *columns, uint32_t lanes, unsigned *depth)
 {
     uint8_t same = 0;
@@ -179,7 +179,7 @@ void wg_sfpsetcc(wg_tile *t, const wg_vector_op *op)
         if (op->mod == 2 || op->mod == 4)
             value = ~value;
     }
-    /* A lane that does not use its flags has them cleared, whatever the test. */
+    /* Lanes with flags disabled have them cleared, whatever the test. */
     merge(&op->pred->flags, lanes, value & op->pred->use);
 }
 

@@ -79,7 +79,7 @@ void wg_sfpshft2(wg_tile *t, const wg_vector_op *op)
 
 static int32_t ordered(uint32_t v) { return (int32_t)(v ^ (uint32_t)((int32_t)v >> 30) >> 1); }
 
-/* First cycle: who will exchange. */
+/* First cycle: decides which lanes exchange. */
 void wg_sfpswap(wg_tile *t, const wg_vector_op *op)
 {
     /* Lanes in which VD gets the minimum, by Mod1 from 1 on; in the others it gets the maximum. */
@@ -114,7 +114,7 @@ static void exchange(wg_tile *t, unsigned vc, unsigned vd, unsigned limit, uint3
         memcpy(wg_vector_result(t, vd, lanes, land), r->l[vc], sizeof r->l[vc]);
 }
 
-/* Second cycle. */
+/* Second cycle: exchanges. */
 void wg_vector_swap_finish(wg_tile *t)
 {
     wg_vector_swap *s = &t->backend.vector.swap;
