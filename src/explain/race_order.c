@@ -44,7 +44,7 @@ static const char *const texts[WG_RACE_UNITS] = {[WG_RU_UNPACK0] = "Unpacker 0",
 
 const char *wg_race_unit_text(unsigned unit) { return unit < WG_RACE_UNITS ? texts[unit] : "a core"; }
 
-/* Instructions after which the unit is done whatever happens; 0: nothing but a wait tells. */
+/* The number of later instructions of the thread after which the unit is done in any case; 0: only a wait tells. */
 static unsigned done_after(const wg_races *r, unsigned unit)
 {
     switch (unit) {
@@ -58,7 +58,7 @@ static unsigned done_after(const wg_races *r, unsigned unit)
     }
 }
 
-/* Do both go to one unit that keeps them in order? STREAMWRCFG may be overtaken, but overtakes nothing. */
+/* Do both go to one unit that keeps them in order? STREAMWRCFG can be overtaken but overtakes nothing. */
 static bool in_one_unit(unsigned a, unsigned b)
 {
     if (b == WG_RU_CONFIG_SLOW)
@@ -75,7 +75,7 @@ bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, uns
         known = b->clock2->v[a->k];
     if (a->k == b->own_k && b->own_v > known)
         known = b->own_v;
-    /* One stream is in order with itself, where the NoC keeps its packets so; it does not put off a write for a read. */
+    /* A stream is in order with itself where the NoC keeps packets in order. Writes do not wait for reads. */
     bool behind = a->k == b->k && b->value > known && (a->k >= WG_K_P || wg_race_one_pusher(a, b));
     bool packet = a->k >= WG_K_RMT && a->k < WG_K_LOOSE;
     if (behind && !wg_k_unordered(a->k) && !(packet && !(a->how & WG_TOUCH_WRITE)))
@@ -85,7 +85,7 @@ bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, uns
         known = b->seq;
     if (known >= a->value)
         return true;
-    if (a->thread & 0x80) /* a core's own accesses of L1 are in order, whatever its caches do */
+    if (a->thread & 0x80) /* a core's own accesses to L1 are in order despite its caches */
         return a->thread == b->thread && (a->thread & 0x7F) < WG_RACE_NOC_CODE && space == WG_TOUCH_L1;
     if (a->unit >= WG_RACE_UNITS)
         return false;
