@@ -156,7 +156,7 @@ typedef struct wg_matrix_kernels {
     void (*elw_float)(const wg_elw_args *e);
     void (*elw_int)(const wg_elw_args *e);
 } wg_matrix_kernels;
-extern const wg_matrix_kernels wg_matrix_plain;
+extern const wg_matrix_kernels wg_matrix_scalar;
 #if defined(__x86_64__)
 extern const wg_matrix_kernels wg_matrix_avx2, wg_matrix_avx512, wg_matrix_vnni;
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Matrix Unit's kernels in AVX2: half a row, eight columns, at a time. The same steps as matrix_plain.c and
+ * The Matrix Unit's kernels in AVX2: half a row, eight columns, at a time. The same steps as matrix_scalar.c and
  * matrix_simd_avx512.c. Masks are vectors of all ones or all zeros. The one use of host floating point converts
  * integers below 2^24, which is exact whatever the host's rounding mode, to find the leading one.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Matrix Unit's kernels in AVX-512: one row of 16 columns at a time, integers only. The same steps as
- * matrix_plain.c; comments say where a step takes another form.
+ * matrix_scalar.c; comments say where a step takes another form.
  */
 #include "backend/matrix_internal.h"
 

@@ -206,7 +206,7 @@ static void sample_late(wg_tile *t, wg_pack_job *job)
     job->has_edges = s->has_edges;
     job->edges = s->edges;
     for (unsigned i = 0; i < WG_PACKERS; i++)
-        job->part[i].set.plain = false; /* decided from what was sampled at the start */
+        job->part[i].set.straight = false; /* decided from what was sampled at the start */
 }
 
 static void complete(wg_tile *t, wg_pack_job *job, unsigned packer)

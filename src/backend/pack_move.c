@@ -219,8 +219,8 @@ static inline bool find_sixteen(const wg_dst *d, wg_dst_access access, bool wide
 }
 
 /* `rows` (at most 16) whole rows of Dst from `first` on, straight to where the data stream is. */
-static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part, unsigned first,
-                       unsigned rows)
+static void straight_rows(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part, unsigned first,
+                          unsigned rows)
 {
     wg_tile *t = out->t;
     wg_packer *p = out->p;
@@ -272,12 +272,12 @@ static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const 
  * Fast path for many rows: whole rows of Dst, nothing between the conversions, empty buffers, room in L1. False: not
  * that case.
  */
-static bool move_plain(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part)
+static bool move_straight(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part)
 {
     wg_tile *t = out->t;
     const wg_packer *p = out->p;
     unsigned rows = job->interfaces ? wg_pack_ones(job->interfaces) : part->count / 16;
-    if (wg_touch_watched(t) || !part->set.plain || part->source != WG_PACK_FROM_DST || part->count < 16 ||
+    if (wg_touch_watched(t) || !part->set.straight || part->source != WG_PACK_FROM_DST || part->count < 16 ||
         (part->count | part->start) & 15 || (job->interfaces && part->count != 16))
         return false;
     uint32_t bytes = rows * part->set.row_bytes;
@@ -286,7 +286,7 @@ static bool move_plain(const wg_pack_output *out, const wg_pack_job *job, const 
         return false;
     for (unsigned first = part->start >> 4; rows; first = (first + 16) & (WG_DST_ROWS - 1)) {
         unsigned some = rows < 16 ? rows : 16;
-        plain_rows(out, job, part, first, some);
+        straight_rows(out, job, part, first, some);
         rows -= some;
     }
     return true;
@@ -337,7 +337,7 @@ void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer)
         wg_touch_emit(t, WG_TOUCH_READ | WG_TOUCH_WRITE, WG_TOUCH_PACKER, packer, 1, packer);
     if (wg_pack_begins(p, part))
         wg_pack_begin(&out, part);
-    if (!move_plain(&out, job, part))
+    if (!move_straight(&out, job, part))
         move_stepwise(&out, job, part);
     if (job->padding == WG_PAD_ALL && p->datums % 16) {
         uint32_t zeros[16] = {0};

@@ -234,8 +234,8 @@ static void decode_section(reader *r, wg_pack_setup *s, unsigned i)
     other.threshold_on &= other.mid <= WG_MID_F5;
     section->from_elsewhere = other;
     set->threshold_on &= set->mid <= WG_MID_F5;
-    set->plain = !set->compress && !set->accumulate && !set->threshold_on && set->downsample == 0xFFFF && !s->relu &&
-                 !s->has_edges && !s->random && !s->statistics;
+    set->straight = !set->compress && !set->accumulate && !set->threshold_on && set->downsample == 0xFFFF && !s->relu &&
+                    !s->has_edges && !s->random && !s->statistics;
 
     section->from_l1 = (!i || r->t->arch->pack.interfaces) && PACKER(r, i, Source_interface_selection);
     section->adds_offset = PACKER(r, i, Add_l1_dest_addr_offset);

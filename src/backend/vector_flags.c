@@ -88,11 +88,11 @@ static void push_mutate(wg_tile *t, const wg_vector_op *op, uint32_t lanes, unsi
 
 void wg_sfppushc(wg_tile *t, const wg_vector_op *op)
 {
-    bool plain = !op->mod || !wg_vector_traits_for(t)->push_modes;
+    bool only_pushes = !op->mod || !wg_vector_traits_for(t)->push_modes;
     for (unsigned columns = columns_of(op->lanes); columns;) {
         unsigned depth;
         uint32_t lanes = next_depth(op->pred, &columns, op->lanes, &depth);
-        if (plain)
+        if (only_pushes)
             push(t, op, lanes, depth);
         else
             push_mutate(t, op, lanes, depth);

@@ -32,7 +32,7 @@ typedef struct wg_pack_settings {
     bool transposed;        /* pack_yz_transposed */
     uint8_t z_offset;
     uint8_t set_select; /* which face set, or row set, the edge mask goes by */
-    bool plain;         /* rows go straight through: see wg_pack_move() */
+    bool straight;      /* rows go straight through: see wg_pack_move() */
     bool wide, blocks;  /* 32 bits in Dst; BFP in L1 */
     bool random_blocks; /* … rounded stochastically */
     uint8_t row_bytes;  /* of 16 datums in L1 */
