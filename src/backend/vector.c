@@ -60,10 +60,10 @@ uint32_t *wg_vector_result(wg_tile *t, unsigned lreg, uint32_t lanes, uint64_t l
     return w->data;
 }
 
-void wg_vector_put(wg_tile *t, const wg_vector_op *op, unsigned lreg, const uint32_t data[WG_LANES], uint32_t lanes,
-                   unsigned latency)
+void wg_vector_put(wg_tile *t, const wg_vector_op *op, unsigned lreg, const uint32_t data[WG_LANES], uint32_t lanes)
 {
     wg_vector *v = &t->backend.vector;
+    unsigned latency = wg_vector_latency(op);
     if (!lanes || !(lreg < 8 || lreg == 16))
         return;
     if (op->macro || latency > 1) {

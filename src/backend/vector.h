@@ -171,10 +171,9 @@ static inline bool wg_vector_interlocks(const wg_tile *t)
 /* Appoints the unit's next tick for the accepted instructions. */
 void wg_vector_appoint(wg_tile *t);
 
-/* Results. wg_vector_result() gives room for a late one; wg_vector_put() writes one of `latency` cycles. */
+/* Results. wg_vector_result() gives room for a late one; wg_vector_put() writes one after the instruction's latency. */
 uint32_t *wg_vector_result(wg_tile *t, unsigned lreg, uint32_t lanes, uint64_t land);
-void wg_vector_put(wg_tile *t, const wg_vector_op *op, unsigned lreg, const uint32_t data[WG_LANES], uint32_t lanes,
-                   unsigned latency);
+void wg_vector_put(wg_tile *t, const wg_vector_op *op, unsigned lreg, const uint32_t data[WG_LANES], uint32_t lanes);
 
 /* Makes the result of wg_vector.early pending again: somebody reads the register before it lands. */
 void wg_vector_take_back(wg_tile *t);

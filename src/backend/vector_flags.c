@@ -197,7 +197,7 @@ static void compare(wg_tile *t, const wg_vector_op *op, uint32_t invert)
     if (op->mod & 8) {
         for (unsigned lane = 0; lane < WG_LANES; lane++)
             out[lane] = 0 - (result >> lane & 1);
-        wg_vector_put(t, op, op->vd, out, lanes, 1);
+        wg_vector_put(t, op, op->vd, out, lanes);
     }
     if (op->mod & 1)
         merge(&p->flags, lanes, result);

@@ -24,7 +24,7 @@ static void scatter(wg_tile *t, const wg_vector_op *op, const uint32_t out[WG_LA
             to[index[lane] & 7] |= 1u << lane;
     for (unsigned vd = 0; vd < 8; vd++)
         if (to[vd])
-            wg_vector_put(t, op, vd, out, to[vd], 2);
+            wg_vector_put(t, op, vd, out, to[vd]);
 }
 
 static void put(wg_tile *t, const wg_vector_op *op, const uint32_t out[WG_LANES], bool indirect)
@@ -33,7 +33,7 @@ static void put(wg_tile *t, const wg_vector_op *op, const uint32_t out[WG_LANES]
     if (indirect && op->vd != 16)
         scatter(t, op, out, lanes);
     else
-        wg_vector_put(t, op, op->vd, out, lanes, 2);
+        wg_vector_put(t, op, op->vd, out, lanes);
 }
 
 /* Kernels exist for two special cases: addend zero, and multiplicand one. */
@@ -104,7 +104,7 @@ void wg_sfpmad(wg_tile *t, const wg_vector_op *op)
         return;
     const wg_vector *v = &t->backend.vector;
     if (op->macro || v->scheduled || v->pending_lregs >> op->vd & 1 || op->mod & INDIRECT_VA || op->vd >= 8)
-        fma_lanes(t, wg_vector_result(t, op->vd, lanes, op->now + 2), a, b, c, flip_b, flip_c);
+        fma_lanes(t, wg_vector_result(t, op->vd, lanes, op->now + wg_vector_latency(op)), a, b, c, flip_b, flip_c);
     else /* only the next instruction could read too early */
         wg_mad_early(t, op->word, lanes);
 }

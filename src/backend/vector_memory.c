@@ -163,14 +163,14 @@ void wg_vector_load(wg_tile *t, const wg_vector_op *op, unsigned format, uint16_
     bool straight = op->lanes == ~0u && !op->macro && !(t->backend.vector.pending_lregs >> op->vd & 1);
     wg_vector_kernels_for(t)->load(straight ? r->l[op->vd] : v, &t->regs.dst, &m, r->l[op->vd]);
     if (!straight)
-        wg_vector_put(t, op, op->vd, v, op->lanes, 1);
+        wg_vector_put(t, op, op->vd, v, op->lanes);
 
     uint32_t capture = wg_lane_config_lanes(r, WG_LANE_ENABLE_DEST_INDEX) &
                        wg_lane_config_lanes(r, WG_LANE_CAPTURE_DEFAULT_DEST_INDEX) & op->lanes;
     if (op->vd < 4 && capture) {
         for (unsigned lane = 0; lane < WG_LANES; lane++)
             v[lane] = ((address & 0x3FCu) + lane / 8) << 4 | ((lane & 7) * 2 + (m.odd >> lane & 1));
-        wg_vector_put(t, op, op->vd + 4u, v, capture, 1);
+        wg_vector_put(t, op, op->vd + 4u, v, capture);
     }
 }
 
@@ -310,5 +310,5 @@ void wg_sfploadi(wg_tile *t, const wg_vector_op *op)
     }
     for (unsigned lane = 0; lane < WG_LANES; lane++)
         out[lane] = (old[lane] & keep) | value;
-    wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op), 1);
+    wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op));
 }

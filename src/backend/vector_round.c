@@ -71,5 +71,5 @@ void wg_sfpstochrnd(wg_tile *t, const wg_vector_op *op)
         else
             out[lane] = to_integer(c, mode & 1, limit[mode], threshold);
     }
-    wg_vector_put(t, op, op->vd, out, lanes, 1);
+    wg_vector_put(t, op, op->vd, out, lanes);
 }

@@ -44,15 +44,18 @@ static const char *const texts[WG_RACE_UNITS] = {[WG_RU_UNPACK0] = "Unpacker 0",
 
 const char *wg_race_unit_text(unsigned unit) { return unit < WG_RACE_UNITS ? texts[unit] : "a core"; }
 
+_Static_assert(WG_LATENCY_SETC16 == WG_LATENCY_RMWCIB0 && WG_LATENCY_CFGSHIFTMASK == WG_LATENCY_WRCFG,
+               "one latency for each of the Configuration Unit's orders");
+
 /* The number of later instructions of the thread after which the unit is done in any case; 0: only a wait tells. */
 static unsigned done_after(const wg_races *r, unsigned unit)
 {
     switch (unit) {
-    case WG_RU_SCALAR:
-    case WG_RU_CONFIG:
-    case WG_RU_MISC:
-    case WG_RU_SYNC: return 1;
-    case WG_RU_CONFIG_LATE: return 2;
+    case WG_RU_SCALAR: return 1; /* it holds its thread */
+    case WG_RU_MISC: return WG_LATENCY_SETADC;
+    case WG_RU_SYNC: return WG_LATENCY_SEMPOST;
+    case WG_RU_CONFIG: return WG_LATENCY_RMWCIB0;
+    case WG_RU_CONFIG_LATE: return WG_LATENCY_WRCFG;
     case WG_RU_CONFIG_RESULT: return r->arch->rdcfg_holds_thread;
     default: return 0;
     }
