@@ -34,11 +34,11 @@ static const wg_matrix_layout layouts[] = {
                     .lost_one = true},
 };
 
-/* How an instruction reads Dst, which decides whether it waits for a block that is being written. */
+/* How an instruction reads Dst. Readers wait for blocks that are being written. */
 typedef enum dst_reads { READS_NONE, READS_8, READS_4, READS_MVMUL, READS_IF_ADDED, READS_MOVED } dst_reads;
 
 typedef enum gap_class {
-    GAP_PLAIN,    /* waits behind every issue gap */
+    GAP_ALL,      /* waits behind every issue gap */
     GAP_SRC_MOVE, /* MOVD2A, MOVB2A: follow each other freely */
     GAP_MOVD2B    /* follows itself freely */
 } gap_class;
@@ -71,45 +71,45 @@ enum { A = 1, B = 2, AB = 3, BH = 1 << WG_ARCH_BH, BOTH = 3 };
                      .archs = archs_, \
                      ##__VA_ARGS__}
 static const entry entries[WG_I_COUNT] = {
-    ROW(MVMUL, mvmul, AB, READS_MVMUL, GAP_PLAIN, true, BOTH),
-    ROW(DOTPV, dotpv, AB, READS_8, GAP_PLAIN, true, BOTH),
-    ROW(GAPOOL, gapool, AB, READS_4, GAP_PLAIN, true, BOTH),
-    ROW(GMPOOL, gmpool, AB, READS_4, GAP_PLAIN, true, BOTH),
-    ROW(ELWMUL, elwmul, AB, READS_8, GAP_PLAIN, true, BOTH),
-    ROW(ELWADD, elwadd, AB, READS_IF_ADDED, GAP_PLAIN, false, BOTH),
-    ROW(ELWSUB, elwsub, AB, READS_IF_ADDED, GAP_PLAIN, false, BOTH),
-    ROW(CONV3S1, conv, AB, READS_8, GAP_PLAIN, true, BOTH),
-    ROW(CONV3S2, conv, AB, READS_8, GAP_PLAIN, true, BOTH),
-    ROW(MFCONV3S1, conv, AB, READS_8, GAP_PLAIN, true, BOTH),
-    ROW(APOOL3S1, apool, AB, READS_4, GAP_PLAIN, true, BOTH),
-    ROW(APOOL3S2, apool, AB, READS_4, GAP_PLAIN, true, BOTH),
-    ROW(MPOOL3S1, mpool, AB, READS_4, GAP_PLAIN, true, BOTH),
-    ROW(MPOOL3S2, mpool, AB, READS_4, GAP_PLAIN, true, BOTH),
-    ROW(MOVA2D, mova2d, A, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(MOVDBGA2D, mova2d, 0, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(MOVB2D, movb2d, B, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(MOVDBGB2D, movb2d, 0, READS_NONE, GAP_PLAIN, false, BH),
+    ROW(MVMUL, mvmul, AB, READS_MVMUL, GAP_ALL, true, BOTH),
+    ROW(DOTPV, dotpv, AB, READS_8, GAP_ALL, true, BOTH),
+    ROW(GAPOOL, gapool, AB, READS_4, GAP_ALL, true, BOTH),
+    ROW(GMPOOL, gmpool, AB, READS_4, GAP_ALL, true, BOTH),
+    ROW(ELWMUL, elwmul, AB, READS_8, GAP_ALL, true, BOTH),
+    ROW(ELWADD, elwadd, AB, READS_IF_ADDED, GAP_ALL, false, BOTH),
+    ROW(ELWSUB, elwsub, AB, READS_IF_ADDED, GAP_ALL, false, BOTH),
+    ROW(CONV3S1, conv, AB, READS_8, GAP_ALL, true, BOTH),
+    ROW(CONV3S2, conv, AB, READS_8, GAP_ALL, true, BOTH),
+    ROW(MFCONV3S1, conv, AB, READS_8, GAP_ALL, true, BOTH),
+    ROW(APOOL3S1, apool, AB, READS_4, GAP_ALL, true, BOTH),
+    ROW(APOOL3S2, apool, AB, READS_4, GAP_ALL, true, BOTH),
+    ROW(MPOOL3S1, mpool, AB, READS_4, GAP_ALL, true, BOTH),
+    ROW(MPOOL3S2, mpool, AB, READS_4, GAP_ALL, true, BOTH),
+    ROW(MOVA2D, mova2d, A, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(MOVDBGA2D, mova2d, 0, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(MOVB2D, movb2d, B, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(MOVDBGB2D, movb2d, 0, READS_NONE, GAP_ALL, false, BH),
     ROW(MOVD2A, movd2a, 0, READS_MOVED, GAP_SRC_MOVE, true, BOTH),
     ROW(MOVD2B, movd2b, 0, READS_MOVED, GAP_MOVD2B, true, BOTH),
     ROW(MOVB2A, movb2a, B, READS_NONE, GAP_SRC_MOVE, false, BOTH, .effect = 2),
-    ROW(SHIFTXA, shiftxa, A, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(SHIFTXB, shiftxb, B, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(TRNSPSRCA, trnspsrca, A, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(TRNSPSRCB, trnspsrcb, B, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(ZEROACC, zeroacc, 0, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(ZEROSRC, zerosrc, 0, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(CLEARDVALID, cleardvalid, 0, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(GATESRCRST, gatesrcrst, 0, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(CLREXPHIST, clrexphist, 0, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(SETRWC, setrwc, 0, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(INCRWC, incrwc, 0, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(SETIBRWC, setibrwc, 0, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(RAREB, legacy, B, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(SETASHRMH0, legacy, A, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(SETASHRMH1, legacy, A, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(SETASHRMV, legacy, A, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(SETASHRMH, legacy, A, READS_NONE, GAP_PLAIN, false, BOTH),
-    ROW(SETPKEDGOF, legacy, 0, READS_NONE, GAP_PLAIN, false, BOTH),
+    ROW(SHIFTXA, shiftxa, A, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(SHIFTXB, shiftxb, B, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(TRNSPSRCA, trnspsrca, A, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(TRNSPSRCB, trnspsrcb, B, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(ZEROACC, zeroacc, 0, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(ZEROSRC, zerosrc, 0, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(CLEARDVALID, cleardvalid, 0, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(GATESRCRST, gatesrcrst, 0, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(CLREXPHIST, clrexphist, 0, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(SETRWC, setrwc, 0, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(INCRWC, incrwc, 0, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(SETIBRWC, setibrwc, 0, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(RAREB, legacy, B, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(SETASHRMH0, legacy, A, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(SETASHRMH1, legacy, A, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(SETASHRMV, legacy, A, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(SETASHRMH, legacy, A, READS_NONE, GAP_ALL, false, BOTH),
+    ROW(SETPKEDGOF, legacy, 0, READS_NONE, GAP_ALL, false, BOTH),
 };
 
 bool wg_matrix_loses_one(wg_arch_id arch) { return layouts[arch].lost_one; }
@@ -198,7 +198,7 @@ static bool reads_dst(const wg_matrix_ctx *c, const entry *e)
     return e->reads != READS_NONE && (e->reads != READS_IF_ADDED || WG_GET(ELWADD, dest_accum_en, c->word));
 }
 
-/* Which rows of Dst the instruction reads, or writes without reading: how many, how far apart. */
+/* The rows of Dst that the instruction reads or, where it does not add, overwrites. */
 static void dst_rows(const wg_matrix_ctx *c, const entry *e, unsigned *first, unsigned *count, unsigned *step)
 {
     unsigned mask = 0x3F8;
@@ -232,7 +232,7 @@ static bool refuse(wg_stall *why, wg_stall_reason reason, unsigned resource, uin
     return false;
 }
 
-/* Refuses while a bank is not the Matrix Unit's. One that is being given back comes back from the unpackers. */
+/* Stalls until the bank is the Matrix Unit's. A bank that is being handed back has to return from the unpackers. */
 static bool bank_ready(const wg_matrix_ctx *c, wg_src_file file, wg_stall *why)
 {
     if (wg_matrix_owns(c, file))
@@ -256,7 +256,7 @@ static uint64_t gap_end(const wg_matrix *m, const entry *e)
     return from;
 }
 
-/* Refuses while another thread's instruction waits inside the unit. */
+/* Stalls while another thread's instruction waits inside the unit. */
 static bool unit_free(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     const wg_matrix *m = &t->backend.matrix;
@@ -268,8 +268,8 @@ static bool unit_free(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 }
 
 /*
- * Has the block settled? Decided here: where the wait is inside the unit, the instruction is in it from now on, and
- * nothing of another thread, whatever it is, gets in before it; issue gaps keep it at the gate.
+ * Can the block be read? Decided here: an instruction that waits inside the unit (waits_in_unit) keeps out every
+ * instruction of other threads until it has been accepted. Issue gaps hold it at the gate instead.
  */
 static bool block_settled(wg_tile *t, const wg_insn *insn, const entry *e, unsigned block, wg_stall *why)
 {
@@ -287,7 +287,7 @@ static bool block_settled(wg_tile *t, const wg_insn *insn, const entry *e, unsig
     return refuse(why, WG_STALL_DST_BLOCK_WRITTEN, block, ready);
 }
 
-/* It is accepted: nobody waits for it any more. */
+/* Books an accepted instruction. The unit is open to other threads again. */
 static void enters(wg_matrix *m, unsigned thread, uint64_t now)
 {
     m->last_accept = now + 1;
@@ -299,7 +299,7 @@ static void enters(wg_matrix *m, unsigned thread, uint64_t now)
 
 uint64_t wg_matrix_mvmul_from(const wg_matrix *m) { return gap_end(m, &entries[WG_I_MVMUL]); }
 
-/* Are its banks the unit's, is nobody else waiting inside, and has what it reads of Dst settled? */
+/* Are the source banks handed over, the unit free, and the Dst rows readable? */
 static bool operands_ready(wg_tile *t, const wg_insn *insn, const entry *e, wg_stall *why)
 {
     const wg_matrix *m = &t->backend.matrix;
@@ -317,7 +317,7 @@ static bool operands_ready(wg_tile *t, const wg_insn *insn, const entry *e, wg_s
     dst_rows(&c, e, &first, &count, &step);
     stored = wg_dst_stored(c.access, first, c.set->wide);
     block = stored / 8;
-    for (unsigned i = 1; c.access.swizzle && i < count; i++) { /* else they are in one block */
+    for (unsigned i = 1; c.access.swizzle && i < count; i++) { /* unswizzled rows lie in one block */
         unsigned other = wg_dst_stored(c.access, first + i * step, c.set->wide) / 8;
         block = m->block_ready[other] > m->block_ready[block] ? other : block;
     }
@@ -325,8 +325,8 @@ static bool operands_ready(wg_tile *t, const wg_insn *insn, const entry *e, wg_s
 }
 
 /*
- * Who waits for a bank, or for a block of Dst, is not asked before it is there: so this comes before the issue gaps, which
- * another thread's instructions may open and close meanwhile.
+ * Banks and Dst blocks come before issue gaps. A thread that stalls on a bank or block is not asked again until that
+ * stall ends, and other threads' instructions may open and close gaps meanwhile.
  */
 static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
@@ -346,7 +346,7 @@ static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
     return from <= now || refuse(why, WG_STALL_MATRIX_ISSUE_GAP, WG_UNIT_MATRIX, from);
 }
 
-/* A gap lasts until what caused it has landed; one that was put off keeps it open, whatever is accepted meanwhile. */
+/* A gap lasts until the instruction that caused it has taken effect, however long perturbation delays it. */
 static void set_gaps(wg_matrix *m, wg_insn_id id, const wg_matrix_op *op, uint64_t now)
 {
     switch (id) {
@@ -358,7 +358,7 @@ static void set_gaps(wg_matrix *m, wg_insn_id id, const wg_matrix_op *op, uint64
     case WG_I_MOVDBGA2D:
     case WG_I_MOVB2D:
     case WG_I_MOVDBGB2D: m->dst_readers_from = later(m->dst_readers_from, later(now + 4, op->effect_at)); break;
-    default: /* other changes of source registers are over by the next cycle, unless delayed */
+    default: /* other source writes land in the next cycle unless they are delayed */
         if (op->effect >= WG_EFFECT_SRC && op->effect <= WG_EFFECT_TRANSPOSE)
             m->all_from = later(m->all_from, op->effect_at);
         break;
@@ -373,7 +373,7 @@ static bool uses_dst(const entry *e, wg_insn_id id)
            id == WG_I_MOVDBGA2D || id == WG_I_MOVDBGB2D;
 }
 
-/* Tells observers what configuration it reads, and reports what an older write of its thread has not reached yet. */
+/* Emits touches for the configuration it reads, and reports the thread's own writes that are still in flight. */
 static void read_configuration(const wg_matrix_ctx *c, const entry *e, wg_insn_id id)
 {
     static const uint16_t formats[] = {WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_override,  WG_CFG_ALU_FORMAT_SPEC_REG_SrcA_val,
@@ -389,7 +389,7 @@ static void read_configuration(const wg_matrix_ctx *c, const entry *e, wg_insn_i
         wg_touch_thread_config(t, WG_TOUCH_READ, thread, offset->word, 0xFFFF);
         (void)wg_config_get(t, thread, WG_CFG_DEST_REGW_BASE_Base);
     }
-    for (unsigned i = 0, n; to_dst && i < sizeof formats / sizeof *formats; i += n) { /* those of one word together */
+    for (unsigned i = 0, n; to_dst && i < sizeof formats / sizeof *formats; i += n) { /* one touch per word */
         const wg_cfg_field *first = &wg_cfg_fields[c->arch][formats[i]];
         uint32_t mask = 0;
         for (n = 0; i + n < sizeof formats / sizeof *formats; n++) {
@@ -404,8 +404,8 @@ static void read_configuration(const wg_matrix_ctx *c, const entry *e, wg_insn_i
 }
 
 /*
- * What it reads when it is accepted, but for configuration: source rows, Dst. The counters move in this cycle, so they
- * are looked at before the handler runs.
+ * Emits touches for the source and Dst rows that it reads at acceptance. Runs before the handler, which steps the
+ * counters.
  */
 static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
 {
@@ -430,7 +430,7 @@ static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
     }
 }
 
-/* When something of it happens next; WG_NEVER: it is over. */
+/* The cycle of its next step; WG_NEVER: it has none left. */
 static uint64_t due(const wg_matrix_op *op)
 {
     uint64_t at = op->effect_at < op->flip_at ? op->effect_at : op->flip_at;
@@ -456,7 +456,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
     enters(m, op->insn.thread, now);
 
     unsigned latency = e->issue ? e->latency : 1;
-    uint32_t extra = 0; /* what takes one cycle is over before the thread goes on, as software may rely on */
+    uint32_t extra = 0; /* one-cycle instructions are never delayed: software relies on that */
     if (latency > 1)
         extra = wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_MATRIX, wg_unit_event(&op->insn));
     op->done_at = now + latency + extra;
@@ -464,7 +464,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
     if (wg_matrix_implements(id, t->arch->id)) {
         wg_matrix_ctx c;
         wg_matrix_context(t, &op->insn, &c);
-        /* Operands first: who waited for banks knows what their unpackers knew, about configuration, too. */
+        /* Operands first: the handover of a bank also orders the unpackers' configuration writes. */
         if (wg_touch_watched(t))
             touch_operands(&c, e, id);
         if (wg_touch_watched(t) || t->backend.config.instructions)
@@ -479,7 +479,10 @@ static void accept(wg_tile *t, const wg_insn *insn)
         wg_matrix_order_dst(m, op, arithmetic ? now + 1 + t->timing->dst_block_cycles + extra : op->effect_at);
     }
     if (op->effect >= WG_EFFECT_SRC && op->effect <= WG_EFFECT_TRANSPOSE) {
-        /* In order of acceptance, as they are when nothing is put off: what may follow sooner has the same latency. */
+        /*
+         * Source writes land in order of acceptance. Without delays they do anyway, since back-to-back ones have
+         * equal latency.
+         */
         op->effect_at = later(op->effect_at, m->src_lands);
         m->src_lands = op->effect_at;
     }
@@ -536,13 +539,13 @@ void wg_matrix_flip(wg_matrix_ctx *c, wg_matrix_op *op, unsigned which, bool hon
             op->flip |= (uint8_t)(1u << file);
             m->issue_bank[file] ^= 1;
         }
-        wg_wake_waiting(&c->t->sched, WG_CAUSE_SRC); /* for whoever waits now waits for the bank */
+        wg_wake_waiting(&c->t->sched, WG_CAUSE_SRC); /* waits for this bank start over */
     }
 }
 
 /*
- * Owners and bank pointers of the file are held in soft reset: what instructions in flight would have done to them is
- * off. Decided here: also if they complete after the reset.
+ * Soft reset of a file's owners and bank pointers cancels the flips in flight. Decided here: also those that would
+ * land after the reset.
  */
 void wg_matrix_forget_flips(wg_tile *t, wg_src_file file)
 {
@@ -579,7 +582,7 @@ static void land_flip(wg_tile *t, wg_matrix_op *op)
     wg_wake(&t->sched, WG_AGENT_UNPACK0);     /* so does a clearing UNPACR_NOP */
 }
 
-/* It has left the unit. Whoever waits for that waits until the unit has nothing more of the thread. */
+/* An instruction has left the unit. Waits on the unit end when the thread has nothing left in it. */
 static void completed(wg_tile *t, const wg_matrix_op *op)
 {
     WG_EMIT_INSN(t, WG_EV_COMPLETED, WG_AGENT_MATRIX, &op->insn);

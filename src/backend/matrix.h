@@ -37,13 +37,13 @@ bool wg_matrix_implements(wg_insn_id id, wg_arch_id arch);
 uint64_t wg_dst_block_ready_at(const struct wg_tile *t, unsigned stored_row);
 /* Perturbed runs: until when the Vector Unit's instruction at the gate waits, so that no delay breaks SFPLOAD.md's rule. */
 uint64_t wg_matrix_settles(const struct wg_tile *t, const struct wg_insn *insn);
-/* Another unit's write to a stored row keeps its block from being read before `ready`. */
+/* Another unit writes a stored row: its block cannot be read before `ready`. */
 void wg_dst_block_written(struct wg_tile *t, unsigned stored_row, uint64_t ready);
 
-/* Entering soft reset of a source register's owners and bank pointers: no instruction in flight changes them any more. */
+/* Soft reset of a source register's owners and bank pointers: cancels what instructions in flight would do to them. */
 void wg_matrix_forget_flips(struct wg_tile *t, wg_src_file file);
 
-/* PRNG_SEED has been written: the columns' generators for rounding at random are seeded like the first lanes'. */
+/* PRNG_SEED has been written: seeds the columns' generators for stochastic rounding like those of the first lanes. */
 void wg_matrix_seed(struct wg_tile *t);
 
 #endif

@@ -52,11 +52,11 @@ void wg_matrix_zeroacc(wg_matrix_ctx *c, wg_matrix_op *op)
         break;
     default: memset(op->marks, 0xFF, sizeof op->marks); break;
     }
-    /* Reverting is undefined by the documents; what it does is known, and BH kernels use it on 16 rows. */
+    /* The documents leave reverting undefined. Its effect is known, and BH kernels use it on 16 rows. */
     op->flag = revert;
     if (revert && !(c->layout->zeroacc_relative && mode == MODE_16_ROWS && wide))
         wg_matrix_report(c, WG_F_MATRIX_OPERAND, c->layout->zeroacc_revert.lo, 1);
-    /* Not free bits: they give the banks back as in the arithmetic instructions (assembly table). */
+    /* These bits release banks as in the arithmetic instructions (assembly table). */
     wg_matrix_flip(c, op, WG_GET(ZEROACC, clear_dvalid, c->word), true, false);
     if (mode <= MODE_16_ROWS)
         wg_matrix_apply_addr_mod(c, wg_matrix_addr_mod(c));
@@ -122,9 +122,9 @@ void wg_matrix_setibrwc(wg_matrix_ctx *c, wg_matrix_op *op)
 }
 
 /*
- * Decided here: what earlier architectures had for convolutions does nothing. RAREB is dead (emulator notes); the
- * masks of SETASHRM* were for the shifts of CONV3S*, which only add zero now (MatrixUnit.md); the packers' edges are
- * configuration, so SETPKEDGOF has nobody who would ask it. The banks that they wait for are the assembly tables'
+ * Decided here: the convolution instructions of earlier architectures do nothing. RAREB is dead (emulator notes). The
+ * masks of SETASHRM* were for the shifts of CONV3S*, which only adds zero (MatrixUnit.md). The packers take their
+ * edges from configuration, so nothing reads what SETPKEDGOF sets. The banks they wait for are the assembly tables'
  * src_mask, which agrees with the pages of all other instructions but MOVB2A's.
  */
 void wg_matrix_legacy(wg_matrix_ctx *c, wg_matrix_op *op)

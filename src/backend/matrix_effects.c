@@ -60,7 +60,7 @@ static void land_rows(wg_dst *d, const wg_matrix_op *op)
         bool wide = op->effect != WG_EFFECT_DST16;
         uint16_t *hi = d->bits[op->row[i]], *lo = hi + (wide ? WG_DST_LOW * 16 : 0);
         if (op->effect == WG_EFFECT_DST_LOW && wg_dst_is_undefined(d, op->row[i]))
-            memset(hi, 0, sizeof d->bits[0]); /* read as zero, and written back with the new low half */
+            memset(hi, 0, sizeof d->bits[0]); /* undefined rows read as zero; the high half is written back */
         wg_dst_define(d, op->row[i]);
         if (op->columns == 0xFFFF) {
             if (op->effect != WG_EFFECT_DST_LOW)
@@ -169,9 +169,9 @@ void wg_matrix_land(wg_tile *t, const wg_matrix_op *op)
 }
 
 /*
- * Behind three more instructions of its thread a write to Dst has landed, as far as the Vector Unit is concerned
- * (SFPLOAD.md): until when that is not so, for the instruction at the gate. Ids count more than what has passed, never
- * less.
+ * SFPLOAD.md: three instructions after a write to Dst, the Vector Unit sees it. Returns the cycle up to which a
+ * delayed write would break that rule for the instruction at the gate. The distance in ids is never smaller than the
+ * distance in issued instructions.
  */
 uint64_t wg_matrix_settles(const wg_tile *t, const wg_insn *insn)
 {
@@ -201,7 +201,7 @@ static unsigned blocks_written(const wg_matrix_op *op, uint8_t block[16])
     for (unsigned i = 0; i < op->rows; i++) {
         uint8_t b = (uint8_t)(op->row[i] / 8);
         if (count && (block[count - 1] == b || block[count - 1] == b + 1))
-            continue; /* rows of one block come one after another */
+            continue; /* rows of one block are adjacent in row[] */
         block[count++] = b;
         if (op->effect != WG_EFFECT_DST16)
             block[count++] = (uint8_t)(b + 1);
@@ -219,11 +219,11 @@ void wg_matrix_order_dst(wg_matrix *m, wg_matrix_op *op, uint64_t ready)
             if (marks[i / 8] >> 8 * (i & 7) & 0xFF)
                 op->effect_at = later(op->effect_at, m->block_lands[i]);
         ready = later(ready, op->effect_at);
-        /* Whatever is accepted later lands later than the next cycle: that need not be remembered. */
+        /* Later instructions land after the next cycle anyway: such a time need not be kept. */
         bool lingers = op->effect_at > m->last_accept, last = m->blocks_ready <= ready;
         for (unsigned i = 0; i < WG_DST_BLOCKS; i += 8) {
             uint64_t eight = marks[i / 8], *blocks = &m->block_ready[i];
-            if (eight == UINT64_MAX && !lingers && last) { /* all of Dst, mostly */
+            if (eight == UINT64_MAX && !lingers && last) { /* the common case: all of Dst */
                 for (unsigned k = 0; k < 8; k++)
                     blocks[k] = ready;
                 continue;

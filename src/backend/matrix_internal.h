@@ -55,7 +55,7 @@ void wg_matrix_context(wg_tile *t, const wg_insn *insn, wg_matrix_ctx *c);
 const wg_matrix_settings *wg_matrix_settings_now(const wg_matrix_ctx *c, unsigned thread);
 /* The format and width that arithmetic uses; moves look at them in their own ways. */
 void wg_matrix_formats(wg_matrix_ctx *c);
-/* Reports settings under which floating-point arithmetic is not what it seems. */
+/* Reports settings under which floating-point results are unreliable. */
 void wg_matrix_check_settings(wg_matrix_ctx *c);
 /* The Dst row that the instruction addresses, with these bits kept. */
 unsigned wg_matrix_dst_row(const wg_matrix_ctx *c, unsigned mask);
@@ -66,7 +66,7 @@ void wg_matrix_list_rows(const wg_matrix_ctx *c, wg_matrix_op *op, unsigned firs
 void wg_matrix_gather(const wg_matrix_ctx *c, wg_matrix_op *op, bool wide, uint16_t identity);
 void wg_matrix_apply_addr_mod(wg_matrix_ctx *c, unsigned addr_mod);
 static inline unsigned wg_matrix_addr_mod(const wg_matrix_ctx *c) { return wg_field_at(c->layout->addr_mod, c->word); }
-/* The source banks named by bits 0 (SrcA) and 1 (SrcB) are done with. */
+/* Releases the source banks named by bits 0 (SrcA) and 1 (SrcB). */
 void wg_matrix_flip(wg_matrix_ctx *c, wg_matrix_op *op, unsigned which, bool honour_disable, bool keep_pointer);
 /* A row of SrcA or SrcB as the instruction sees it. Decided here: row numbers wrap within the bank. */
 static inline const uint32_t *wg_matrix_src_row(const wg_matrix_ctx *c, wg_src_file file, unsigned row)
@@ -107,7 +107,7 @@ unsigned wg_matrix_addr_mod_mask(wg_arch_id arch);
 /* The first cycle at which the issue gaps let an MVMUL pass. */
 uint64_t wg_matrix_mvmul_from(const wg_matrix *m);
 
-/* It writes eight rows that lie together, from stored row `row` on, and hands no bank over. */
+/* Fills in an operation that writes eight consecutive stored rows and hands over no bank. */
 static inline void wg_matrix_eight_rows(wg_matrix_op *op, const wg_insn *insn, unsigned row, bool wide)
 {
     op->insn = *insn;
@@ -131,7 +131,7 @@ typedef struct wg_mul_args {
     const uint16_t (*from_hi)[16], (*from_lo)[16]; /* what is added to; may be the same */
     uint16_t (*hi)[16], (*lo)[16];
     wg_alu alu;
-    bool fresh; /* what is added to is zero in all rows; a kernel need not care */
+    bool fresh; /* the addends are all zero; a hint that kernels may ignore */
 } wg_mul_args;
 
 typedef enum wg_elw_op { WG_ELW_ADD, WG_ELW_SUB, WG_ELW_MUL } wg_elw_op;
@@ -156,7 +156,7 @@ typedef struct wg_matrix_kernels {
     void (*elw_float)(const wg_elw_args *e);
     void (*elw_int)(const wg_elw_args *e);
 } wg_matrix_kernels;
-extern const wg_matrix_kernels wg_matrix_plain;
+extern const wg_matrix_kernels wg_matrix_scalar;
 #if defined(__x86_64__)
 extern const wg_matrix_kernels wg_matrix_avx2, wg_matrix_avx512, wg_matrix_vnni;
 #endif
@@ -166,7 +166,7 @@ const wg_matrix_kernels *wg_matrix_kernels_for(unsigned simd);
 const wg_matrix_a *wg_matrix_decoded_a(const wg_matrix_ctx *c, const wg_matrix_kernels *k, unsigned row,
                                        wg_matrix_a *scratch);
 const wg_matrix_b *wg_matrix_decoded_b(const wg_matrix_ctx *c, const wg_matrix_kernels *k, unsigned row);
-/* What is added to: eight stored rows from `row` on, of which undefined ones count as zero. hi and lo are set. */
+/* Sets the addends: eight stored rows from `row` on. Undefined rows count as zero. hi and lo are set. */
 void wg_matrix_from_undefined(wg_mul_args *args, const wg_dst *d, unsigned row, unsigned undefined);
 static inline void wg_matrix_multiply_from(wg_mul_args *args, const wg_dst *d, unsigned row, bool wide)
 {
@@ -177,7 +177,7 @@ static inline void wg_matrix_multiply_from(wg_mul_args *args, const wg_dst *d, u
     if (__builtin_expect(undefined != 0, 0))
         wg_matrix_from_undefined(args, d, row, undefined);
 }
-/* Rounding at random is the plain code's, column by column; all levels decode alike. */
+/* Stochastic rounding is done by the scalar kernels, column by column. All levels decode alike. */
 static inline const wg_matrix_kernels *wg_matrix_kernels_now(const wg_matrix_ctx *c)
 {
     return wg_matrix_kernels_for(c->set->stochastic ? (unsigned)WG_SIMD_SCALAR : c->t->simd);

@@ -8,7 +8,7 @@
 
 #include "backend/matrix_internal.h"
 
-/* The columns that LaneConfig leaves open to moves. */
+/* The columns that LaneConfig does not block for moves. */
 static uint16_t open_columns(const wg_matrix_ctx *c)
 {
     const uint8_t *blocked = &c->t->regs.lreg.lane_config[WG_LANE_BLOCK_DEST_MOV];
@@ -19,7 +19,7 @@ static uint16_t open_columns(const wg_matrix_ctx *c)
     return open;
 }
 
-/* An instruction that does not wait for this bank uses it. */
+/* The instruction uses this bank without waiting for it: reports a bank that is not the unit's. */
 static void unwaited(wg_matrix_ctx *c, wg_src_file file)
 {
     if (!wg_matrix_owns(c, file))
@@ -27,9 +27,9 @@ static void unwaited(wg_matrix_ctx *c, wg_src_file file)
 }
 
 /*
- * The format that moves go by: SrcA's, also for SrcB (documents: "not a typo"). On BH with implied formats it is that
- * of the bank at hand. Ruling: SrcA's bit says whether they are, also for SrcB (ttsim; the public 32-bit transposition
- * of Dst relies on it). The newest pages ask SrcB's bit, and call the matter not fully characterised.
+ * The format that moves use: SrcA's, also for SrcB (documents: "not a typo"). With BH's implied formats it is the
+ * bank's own. Ruling: SrcA's bit enables implied formats for SrcB, too (ttsim; the public 32-bit transposition of Dst
+ * relies on it). The newest pages use SrcB's bit, and call the matter not fully characterised.
  */
 static unsigned move_format(const wg_matrix_ctx *c, wg_src_file file)
 {
@@ -43,7 +43,7 @@ static unsigned move_format(const wg_matrix_ctx *c, wg_src_file file)
 
 /* ---- Source to Dst ---------------------------------------------------------------------------------- */
 
-/* Row i of the operation: a source row as Dst will hold it. `column0`: every column is that of column 0. */
+/* Row i of the operation: a source row in Dst's layout. `column0`: column 0 goes to every column. */
 static void to_dst(wg_matrix_op *op, unsigned i, const uint32_t *src, bool column0, bool exp8, bool flush,
                    uint32_t keep)
 {
@@ -57,7 +57,7 @@ static void to_dst(wg_matrix_op *op, unsigned i, const uint32_t *src, bool colum
     }
 }
 
-/* Which part of Dst the rows go to; `wide`: a 16-bit datum is the high half of 32 bits. */
+/* Chooses the part of Dst that is written; `wide`: a 16-bit datum is the high half of 32 bits. */
 static void place_in_dst(wg_matrix_ctx *c, wg_matrix_op *op, unsigned format, bool wide, unsigned first, unsigned rows)
 {
     bool low = WG_GET(MOVA2D, dest_32b_lo, c->word);

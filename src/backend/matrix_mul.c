@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* A bank's decoded copies are of no use once its rows have changed or are read in another way. */
+/* Drops a bank's decoded copies once its rows have changed or are read in another style. */
 static void refresh(uint8_t *kind, uint32_t *seen, uint8_t *valid, unsigned valids, uint8_t now_kind, uint32_t changes)
 {
     if (*kind == now_kind && *seen == changes)
@@ -33,7 +33,7 @@ const wg_matrix_a *wg_matrix_decoded_a(const wg_matrix_ctx *c, const wg_matrix_k
         k->decode_a(first, second, (wg_style)c->style, c->phase, scratch);
         return scratch;
     }
-    /* A kind of 0 is "never decoded". */
+    /* Kind 0: never decoded. */
     refresh(&cache->a_kind[bank], &cache->a_changes[bank], &cache->a_valid[bank], 1, (uint8_t)(c->style + 1),
             s->changes_a[bank]);
     unsigned bit = row / 16 * 2 + half;
@@ -60,7 +60,7 @@ const wg_matrix_b *wg_matrix_decoded_b(const wg_matrix_ctx *c, const wg_matrix_k
     return b;
 }
 
-/* The common end: which banks are done with, and the counters. */
+/* Releases banks and steps the counters. */
 static void finish(wg_matrix_ctx *c, wg_matrix_op *op, unsigned addr_mod)
 {
     c->t->backend.matrix.last_srca_row = c->rwc->srca;
@@ -120,7 +120,7 @@ void wg_matrix_from_undefined(wg_mul_args *args, const wg_dst *d, unsigned row, 
 
 void wg_matrix_mvmul(wg_matrix_ctx *c, wg_matrix_op *op)
 {
-    if (WG_GET(MVMUL, instr_mod19, c->word)) /* BroadcastSrcBRow: seven rows of which every other gets nothing */
+    if (WG_GET(MVMUL, instr_mod19, c->word)) /* BroadcastSrcBRow: every other of seven rows */
         product(c, op, wg_matrix_dst_row(c, 0x400 - 7), 4, 2, true);
     else
         product(c, op, wg_matrix_dst_row(c, 0x3F8), 8, 1, false);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What configuration makes of the Matrix Unit's instructions: formats, width of Dst, where rows are. Worked out once
- * and kept until one of the words it rests on changes.
- * Facts: MatrixUnit.md, SrcASrcB.md, Dst.md, the instruction pages.
+ * What configuration makes of the Matrix Unit's instructions: formats, width of Dst, where rows are. Decoded once and
+ * cached until one of the words it depends on changes. Facts: MatrixUnit.md, SrcASrcB.md, Dst.md, the instruction
+ * pages.
  */
 #include "backend/matrix_internal.h"
 
@@ -57,9 +57,9 @@ const wg_matrix_settings *wg_matrix_settings_now(const wg_matrix_ctx *c, unsigne
     memcpy(&formats, c->cfg, sizeof formats);
     uint64_t flags = c->cfg[2] | (uint64_t)c->cfg[DEST_REGW_BASE] << 32;
     uint64_t modes = c->tcfg[w->clear_valid] | (uint64_t)c->tcfg[w->fidelity] << 16 |
-                     (uint64_t)c->tcfg[w->force_fp16] << 32 | UINT64_C(1) << 48; /* not what a new tile has */
+                     (uint64_t)c->tcfg[w->force_fp16] << 32 | UINT64_C(1) << 48; /* never the key of a new tile */
     uint64_t places = c->t->regs.config.bank[0][w->dst_access] | (uint64_t)debug << 32;
-    /* In scalars: gathered in an array, they would be compared by vectors that wait for the single stores. */
+    /* Compared as scalars: vector loads of an array just written word by word would miss store forwarding. */
     if (__builtin_expect(((thread_words ^ s->key[0]) | (formats ^ s->key[1]) | (flags ^ s->key[2]) |
                           (modes ^ s->key[3]) | (places ^ s->key[4])) != 0,
                          0)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Matrix Unit's kernels in AVX2: half a row, eight columns, at a time. The same steps as matrix_plain.c and
+ * The Matrix Unit's kernels in AVX2: half a row, eight columns, at a time. The same steps as matrix_scalar.c and
  * matrix_simd_avx512.c. Masks are vectors of all ones or all zeros. The one use of host floating point converts
  * integers below 2^24, which is exact whatever the host's rounding mode, to find the leading one.
  */
@@ -101,13 +101,13 @@ TARGET static void decode_b(const uint32_t *rows, unsigned count, wg_style style
 
 typedef enum form { WIDE, HALF_EXP8, HALF_EXP5 } form;
 
-/* What is added to, and where the sum goes. */
+/* The addends, and the destination of the sum. */
 typedef struct dst_row {
     const uint16_t *from_hi, *from_lo;
     uint16_t *hi, *lo;
 } dst_row;
 INLINE dst_row in_place(uint16_t *hi, uint16_t *lo) { return (dst_row){hi, lo, hi, lo}; }
-/* A pair of numbers in all lanes. Word by word from memory: that is one load, from a register it would be work. */
+/* Broadcasts a pair of numbers. From memory this is one load; from a register it would take shuffles. */
 INLINE vec pair_at(const int16_t *pair)
 {
     int32_t x;

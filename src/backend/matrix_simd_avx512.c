@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Matrix Unit's kernels in AVX-512: one row of 16 columns at a time, integers only. The same steps as
- * matrix_plain.c; comments say where a step takes another form.
+ * matrix_scalar.c; comments say where a step takes another form.
  */
 #include "backend/matrix_internal.h"
 
@@ -60,8 +60,8 @@ INLINE vec value_b(vec x, wg_style style, unsigned phase, __mmask16 zero)
 }
 
 /*
- * Numbers are taken apart as 16-bit halves, 32 at a time, in the order they are stored in: the low halves have the
- * exponents, those of what is three places up sign and mantissa.
+ * Decodes 32 datums at a time as 16-bit halves in storage order: the low halves hold the exponents, the low halves
+ * after a shift by three hold sign and mantissa.
  */
 static const uint16_t from_two[32] = {0,  32, 2,  34, 4,  36, 6,  38, 8,  40, 10, 42, 12, 44, 14, 46,
                                       16, 48, 18, 50, 20, 52, 22, 54, 24, 56, 26, 58, 28, 60, 30, 62};
@@ -166,13 +166,13 @@ TARGET static void decode_b(const uint32_t *rows, unsigned count, wg_style style
 
 typedef enum form { WIDE, HALF_EXP8, HALF_EXP5 } form;
 
-/* What is added to, and where the sum goes. */
+/* The addends, and the destination of the sum. */
 typedef struct dst_row {
     const uint16_t *from_hi, *from_lo;
     uint16_t *hi, *lo;
 } dst_row;
 INLINE dst_row in_place(uint16_t *hi, uint16_t *lo) { return (dst_row){hi, lo, hi, lo}; }
-/* A pair of numbers in all lanes. Word by word from memory: that is one load, from a register it would be work. */
+/* Broadcasts a pair of numbers. From memory this is one load; from a register it would take shuffles. */
 INLINE vec pair_at(const int16_t *pair)
 {
     int32_t x;

@@ -101,7 +101,7 @@ static bool busy(const wg_tile *t, unsigned thread)
 
 /* ---- Acceptance ---------------------------------------------------------------------------------------------- */
 
-/* Each packer's part takes effect after what came before it. */
+/* A packer's parts take effect in order. */
 static uint64_t appoint(wg_tile *t, wg_pack_job *job, unsigned packer, unsigned cycles, uint64_t delay)
 {
     wg_packer *p = &t->backend.pack.packer[packer];
@@ -164,8 +164,8 @@ static void write_register(wg_tile *t, const wg_insn *insn, uint32_t address, ui
 }
 
 /*
- * BH: with ModeSel, 16 bits of the value that the other flavour writes. Decided here: of its four addresses the first
- * two are those of WH; the others are reported and not written.
+ * BH: the form with ModeSel sets 16 bits of the value that the other form writes. Decided here: the first two of its
+ * four addresses are WH's; the others are reported and not written.
  */
 static void set_register(wg_tile *t, const wg_pack_job *job)
 {
@@ -194,8 +194,8 @@ static void set_register(wg_tile *t, const wg_pack_job *job)
 /* ---- Completion ---------------------------------------------------------------------------------------------- */
 
 /*
- * PACR.md: some fields are sampled at an unspecified point of an instruction's life. Decided here: in a perturbed run, an
- * instruction that is put off takes edge masks and ReLU at its end.
+ * PACR.md: some fields are sampled at an unspecified point of an instruction's life. Decided here: in a perturbed
+ * run, a delayed instruction samples edge masks and ReLU when it completes.
  */
 static void sample_late(wg_tile *t, wg_pack_job *job)
 {
@@ -206,7 +206,7 @@ static void sample_late(wg_tile *t, wg_pack_job *job)
     job->has_edges = s->has_edges;
     job->edges = s->edges;
     for (unsigned i = 0; i < WG_PACKERS; i++)
-        job->part[i].set.plain = false; /* which was decided by what the start knew */
+        job->part[i].set.straight = false; /* decided from what was sampled at the start */
 }
 
 static void complete(wg_tile *t, wg_pack_job *job, unsigned packer)
@@ -239,7 +239,7 @@ static void tick(wg_tile *t)
             some = true;
         }
         if (job->packers) {
-            if (some) { /* a wait for one packer may be over */
+            if (some) { /* a wait for this packer alone may end */
                 wg_wake_waiting(&t->sched, WG_AGENT_BIT(WG_AGENT_PACK));
                 wg_wake_idle_watchers(&t->sched);
             }
@@ -273,7 +273,7 @@ static void abort_jobs(wg_tile *t, unsigned packers)
     }
 }
 
-/* Instructions that wait for a packer in reset stay at their gate ("might or might not be discarded"). */
+/* Instructions for a packer in reset stay at the gate ("might or might not be discarded"). */
 void wg_pack_soft_reset(wg_tile *t, unsigned enters, unsigned leaves)
 {
     wg_pack *u = &t->backend.pack;
@@ -282,7 +282,7 @@ void wg_pack_soft_reset(wg_tile *t, unsigned enters, unsigned leaves)
         wg_packer_sideband *s = &t->backend.tdma.packer[i];
         if (enters >> i & 1) {
             wg_packer fresh = {0};
-            memcpy(fresh.prng, u->packer[i].prng, sizeof fresh.prng); /* the connection's to Dst, not the packer's */
+            memcpy(fresh.prng, u->packer[i].prng, sizeof fresh.prng); /* belongs to the connection to Dst */
             u->packer[i] = fresh;
             s->acc_tile_size[0] = s->acc_tile_size[1] = s->acc_tile_size[2] = s->last_tile_size = 0;
             s->fifo_head = s->fifo_count = 0;

@@ -38,7 +38,7 @@ enum {
 enum { NOT_USUAL = ONLY_DESCRIBED | WG_OPERAND_MASK(BH, PACR, Flush) | WG_OPERAND_MASK(BH, PACR, ZeroWrite) };
 enum { OWN_CONTEXT = 1, RESET_CONTEXT = 2, OWN_CONTEXT_STAYS = 3 };
 
-/* Which section a packer goes by: on BH, a context's. */
+/* The configuration section of a packer; on BH, of a context. */
 static unsigned section_of(const wg_tile *t, const wg_insn *insn, unsigned packer)
 {
     if (!t->arch->pack.interfaces)
@@ -63,7 +63,7 @@ static uint32_t input_address(const wg_pack_setup *s, const wg_adc_channel *c)
            c->w * s->in_stride[3];
 }
 
-/* Sizes of datums in addresses of Dst, by the low bits of In_data_format: log2, and what X counts within a line. */
+/* log2 of a datum's size in addresses of Dst, from the low bits of In_data_format. */
 static unsigned datum_shift(unsigned format) { return (format & 3) == 0 ? 2 : (format & 3) == 1 ? 1 : 0; }
 
 static uint32_t dst_start(const wg_pack_setup *s, const wg_pack_section *section, const wg_adc_channel *c)
@@ -79,7 +79,7 @@ static uint32_t datum_count(const wg_insn *insn, const wg_adc_channel *channel)
     return WG_GET(PACR, Flush, insn->word) ? 0 : (channel[1].x - channel[0].x + 1) & 0x3FFFF;
 }
 
-/* The last PACR of a plane reads what is left of it. */
+/* The last PACR of a plane reads only the rows that are left. */
 static unsigned rest_of_plane(const wg_tile *t, const wg_pack_section *section, unsigned mask)
 {
     unsigned rows = section->from_dst.rows_per_plane, position = t->backend.pack.planned_row;
@@ -96,7 +96,7 @@ static void interfaces(const wg_tile *t, const wg_insn *insn, const wg_pack_setu
     if (!t->arch->pack.interfaces)
         return;
     unsigned select = WG_GET(PACR, Select, insn->word);
-    if (select || !WG_GET(PACR, ZeroWrite, insn->word)) /* zeros for mask 0 are one long run */
+    if (select || !WG_GET(PACR, ZeroWrite, insn->word)) /* ZeroWrite with mask 0 is one long run */
         *mask = (uint8_t)rest_of_plane(t, section, select ? select : 15);
     if (WG_OPERAND(BH, PACR, DstAccessMode, insn->word))
         *stride = s->remap ? 16 : 8; /* ttsim: 16; the assembly table: 8, of stored rows */
@@ -130,7 +130,7 @@ uint64_t wg_pack_rows_ready(wg_tile *t, const wg_insn *insn, unsigned packer, un
     count = count > WG_DST_ROWS ? WG_DST_ROWS : count;
     uint32_t seen = UINT32_MAX;
     uint64_t ready = 0;
-    /* However rows are permuted, an aligned four stay in one block. */
+    /* Row permutations keep an aligned group of four in one block. */
     for (uint32_t rest = mask ? mask : 1, run; rest; rest &= rest - 1) {
         run = (start >> 4) + (uint32_t)__builtin_ctz(rest) * stride;
         for (uint32_t row = run; row < run + count; row = (row | 3) + 1) {
@@ -316,7 +316,7 @@ void wg_pack_move_counters(wg_tile *t, const wg_insn *insn, unsigned which)
     }
 }
 
-/* BH: how far the tile position and the packer's own context get by this instruction. */
+/* BH: advances the tile position and the packer's own context. */
 static void move_position(wg_tile *t, const wg_pack_job *job, const wg_pack_section *section, const wg_pack_part *part)
 {
     wg_pack *u = &t->backend.pack;
@@ -371,7 +371,7 @@ static unsigned cycles_of(const wg_tile *t, const wg_pack_job *job, const wg_pac
 
 /* ---- The usual PACR of BH -------------------------------------------------------------------------------------- */
 
-/* Is this word, under this configuration, one? Then it is kept. */
+/* Is the word a usual PACR under this configuration? Then caches what it needs. */
 static bool become_usual(wg_tile *t, const wg_insn *insn, wg_pack_usual *usual)
 {
     usual->changes = 0;
@@ -424,7 +424,7 @@ bool wg_pack_is_usual(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned
     const wg_pack_setup *s = &t->backend.pack.setup[usual->bank];
     const wg_adc_channel *c = t->regs.adc.unit[usual->counters][2];
     uint32_t start = wg_pack_usual_start(s, usual, c);
-    /* Whole rows of an aligned four, which stay in one block however rows are permuted. */
+    /* Whole rows of an aligned group of four: row permutations keep them in one block. */
     if (c[0].x || c[1].x != 15 || start & 63)
         return false;
     usual->access = wg_pack_access(t, s);
@@ -436,7 +436,7 @@ bool wg_pack_is_usual(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned
     return true;
 }
 
-/* What all jobs of it have in common. */
+/* Fills in what all jobs of a usual PACR have in common. */
 void wg_pack_prepare_usual(const wg_pack_setup *s, const wg_pack_usual *usual, wg_pack_job *job)
 {
     const wg_insn *insn = &job->insn;
@@ -459,7 +459,7 @@ void wg_pack_prepare_usual(const wg_pack_setup *s, const wg_pack_usual *usual, w
     part->cycles = usual->cycles;
 }
 
-/* The rest of this file for it, in fewer steps. False: it is none, or was not asked about just now. */
+/* Plans a usual PACR from the cache. False: it is not one, or wg_pack_is_usual() was not called in this cycle. */
 static bool plan_usual(wg_tile *t, wg_pack_job *job)
 {
     const wg_insn *insn = &job->insn;
@@ -494,7 +494,7 @@ static bool plan_usual(wg_tile *t, wg_pack_job *job)
 
 /* ---- The same once more ---------------------------------------------------------------------------------------- */
 
-/* Are the packers, configuration, word and counters as they were? */
+/* Are packers, configuration, word and counters the ones of the remembered PACR? */
 static bool is_again(const wg_tile *t, const wg_pack_job *job, const wg_pack_setup *s)
 {
     const wg_pack_again *a = &t->backend.pack.again;
@@ -520,7 +520,7 @@ static bool plan_again(wg_tile *t, const wg_pack_job *job)
     return true;
 }
 
-/* What the job has become depends on nothing but that, and there is nothing to report: it can be used again. */
+/* Can the plan be reused? It depends on nothing but word, configuration and counters, and nothing was reported. */
 static bool may_be_again(const wg_tile *t, const wg_pack_job *job, const wg_pack_setup *s)
 {
     const wg_insn *insn = &job->insn;
@@ -539,7 +539,7 @@ static bool may_be_again(const wg_tile *t, const wg_pack_job *job, const wg_pack
     return source_of(insn, &s->section[0]) == WG_PACK_FROM_DST;
 }
 
-/* Before the counters move. */
+/* Call before the counters move. */
 static void remember(wg_tile *t, wg_pack_job *job, const wg_pack_setup *s)
 {
     wg_pack_again *a = &t->backend.pack.again;

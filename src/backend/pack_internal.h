@@ -7,34 +7,37 @@
 #include "backend/pack.h"
 #include "isa/tile_regs.h"
 
-/* The packers an instruction is for; 0 is none of the documented masks and never returned. */
+/* The packers that an instruction names; never 0, which is no documented mask. */
 static inline unsigned wg_pack_mask(const wg_tile *t, const wg_insn *insn)
 {
     unsigned mask = WG_GET(PACR, Select, insn->word);
     return t->arch->pack.interfaces || !mask ? 1 : mask;
 }
 
-/* The first cycle in which the rows of Dst that the packer would read can be read; 0: any. The block that is last. */
+/*
+ * The first cycle in which all rows of Dst that the packer reads can be read, and the block that is ready last; 0:
+ * any.
+ */
 uint64_t wg_pack_rows_ready(wg_tile *t, const wg_insn *insn, unsigned packer, unsigned *block);
-/* The same for BH's usual PACR; false: it is none. */
+/* The same for BH's usual PACR (see wg_pack_usual); false: this is not one. */
 bool wg_pack_is_usual(wg_tile *t, const wg_insn *insn, uint64_t *ready, unsigned *block);
-/* Of that, what depends on word and configuration alone. */
+/* The cached part that depends on word and configuration alone. */
 static inline wg_pack_usual *wg_pack_usual_for(wg_tile *t, const wg_insn *insn)
 {
     return &t->backend.pack.usual[WG_GET(PACR, Last, insn->word)];
 }
 bool wg_pack_holds_usual(wg_tile *t, const wg_insn *insn);
 void wg_pack_prepare_usual(const wg_pack_setup *s, const wg_pack_usual *usual, wg_pack_job *job);
-/* Its first datum in Dst, X being 0. */
+/* Its first datum in Dst; X is 0. */
 static inline uint32_t wg_pack_usual_start(const wg_pack_setup *s, const wg_pack_usual *usual, const wg_adc_channel *c)
 {
     uint32_t address = s->in_base + c->y * s->in_stride[1] + c->z * s->in_stride[2] + c->w * s->in_stride[3];
     return ((address >> usual->shift & ~15u >> usual->shift) + s->section[0].dst_offset) & 0x3FFF;
 }
-/* New places for the streams that have none, by the counters of channel 1. */
+/* Gives streams without an address one, from the counters of channel 1. */
 void wg_pack_place_streams(wg_tile *t, const wg_pack_setup *s, const wg_pack_section *section, wg_pack_part *part,
                            unsigned packer, const wg_adc_channel *c);
-/* Moves on the counters of the threads in `which`, as the instruction's address mode says. */
+/* Steps the counters of the threads in `which` by the instruction's address mode. */
 void wg_pack_move_counters(wg_tile *t, const wg_insn *insn, unsigned which);
 static inline unsigned wg_pack_ones(unsigned mask) /* of four bits */
 {
@@ -55,7 +58,7 @@ static inline const wg_pack_setup *wg_pack_setup_of(wg_tile *t, const wg_insn *i
         return s;
     return wg_pack_decode_setup(t, insn, sections, look);
 }
-/* A field of the section is set that has no effect here: says which. */
+/* Reports a field of the section that is set and has no effect here. */
 void wg_pack_report_ignored(wg_tile *t, const wg_insn *insn, unsigned section);
 /* How rows of Dst are permuted. */
 static inline wg_dst_access wg_pack_access(const wg_tile *t, const wg_pack_setup *s)
@@ -65,11 +68,11 @@ static inline wg_dst_access wg_pack_access(const wg_tile *t, const wg_pack_setup
         .remap = s->remap, .swizzle = s->swizzle, .wide16 = t->regions.control.word[debug->offset / 4] >> 11 & 1};
 }
 
-/* PACR: reads configuration and counters, moves the counters on, and fills the job (pack_address.c). */
+/* PACR: reads configuration and counters, steps the counters, and fills in the job (pack_address.c). */
 void wg_pack_plan(wg_tile *t, wg_pack_job *job);
 
 enum { WG_PACK_STAGES = 4 };
-/* A job's place may be taken by the next acceptance; until then it can be looked at. */
+/* A finished job stays readable until its slot is reused. */
 static inline wg_pack_job *wg_pack_new_job(wg_pack *u)
 {
     unsigned slot = (unsigned)__builtin_ctz(~(unsigned)u->used);
@@ -96,7 +99,7 @@ typedef struct wg_pack_output {
 void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer);
 /* The end of a tile, or of a flush: what the buffers hold is written. */
 void wg_pack_end_tile(const wg_pack_output *out, unsigned thread, bool last, const wg_pack_settings *set);
-/* The tile position moves on by `rows`. */
+/* Advances the tile position by `rows`. */
 static inline void wg_pack_next_row(wg_packer *p, const wg_pack_settings *set, unsigned rows)
 {
     uint8_t *inner = set->transposed ? &p->tile_z : &p->tile_y;
@@ -107,7 +110,7 @@ static inline void wg_pack_next_row(wg_packer *p, const wg_pack_settings *set, u
         (*outer)++;
     }
 }
-/* Is the data of other settings than what the streams hold, or does it begin at a new place? */
+/* Does the data differ in settings from what the streams hold, or start at a new address? */
 static inline bool wg_pack_begins(const wg_packer *p, const wg_pack_part *part)
 {
     return part->places || p->format != part->set.out_format || p->accumulates != part->set.accumulate ||
@@ -119,7 +122,7 @@ void wg_pack_draw(wg_packer *p, uint32_t random[16]);
 void wg_pack_begin(const wg_pack_output *o, const wg_pack_part *part);
 /* Datums as the late conversion leaves them. */
 void wg_pack_put(const wg_pack_output *o, unsigned count, const uint32_t value[16]);
-/* `bytes` of data have been put where the data stream goes on, whole lines; `rows` exponents come after them. */
+/* `bytes` of data, whole lines, have been written at the end of the data stream; `rows` exponents belong to them. */
 void wg_pack_wrote(const wg_pack_output *o, uint32_t bytes, unsigned rows, const uint8_t *exponents);
 /* Ends a row of compressed data. */
 void wg_pack_end_row(const wg_pack_output *o, bool zero_flags);

@@ -98,7 +98,7 @@ static void count_exponents(mover *m, unsigned count, const uint32_t value[16])
     }
 }
 
-/* From the threshold on. */
+/* True from the threshold up. */
 static void finish(mover *m, unsigned count, uint32_t value[16])
 {
     const wg_pack_part *part = m->part;
@@ -198,7 +198,7 @@ static void run(mover *m, uint32_t start)
         zero_run(m, count);
 }
 
-/* 16 rows from an aligned one on, which nothing permutes and all of which are defined? Then they are found at once. */
+/* Finds 16 aligned rows at once if nothing permutes them and all are defined. */
 static inline bool find_sixteen(const wg_dst *d, wg_dst_access access, bool wide, unsigned first, wg_pack_rows *at)
 {
     if (first & 15 || access.remap | access.swizzle | (access.wide16 & !wide))
@@ -219,8 +219,8 @@ static inline bool find_sixteen(const wg_dst *d, wg_dst_access access, bool wide
 }
 
 /* `rows` (at most 16) whole rows of Dst from `first` on, straight to where the data stream is. */
-static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part, unsigned first,
-                       unsigned rows)
+static void straight_rows(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part, unsigned first,
+                          unsigned rows)
 {
     wg_tile *t = out->t;
     wg_packer *p = out->p;
@@ -231,9 +231,9 @@ static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const 
     at.fours = false;
     at.data = t->l1 + p->stream[WG_STREAM_DATA].address;
     at.lanes = t->regs.exphist.lanes[out->packer];
-    if (rows == 16 && find_sixteen(d, job->access, wide, first, &at)) /* which is not for BH's interfaces */
+    if (rows == 16 && find_sixteen(d, job->access, wide, first, &at)) /* not with BH's read interfaces */
         n = 16;
-    /* However rows are permuted, an aligned four stay together: they are looked up as one. */
+    /* Row permutations keep an aligned group of four together: one lookup serves all four. */
     bool fours = step == 1 && !(first & 3) && (!job->interfaces || job->interfaces == 15);
     while (fours && n + 4 <= rows) {
         unsigned stored = wg_dst_stored(job->access, (first + n) & (WG_DST_ROWS - 1), wide);
@@ -269,15 +269,15 @@ static void plain_rows(const wg_pack_output *out, const wg_pack_job *job, const 
 }
 
 /*
- * The common case, many rows at once: whole rows of Dst, nothing between the conversions, empty buffers, room in L1.
- * Returns false if it is not that case.
+ * Fast path for many rows: whole rows of Dst, nothing between the conversions, empty buffers, room in L1. False: not
+ * that case.
  */
-static bool move_plain(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part)
+static bool move_straight(const wg_pack_output *out, const wg_pack_job *job, const wg_pack_part *part)
 {
     wg_tile *t = out->t;
     const wg_packer *p = out->p;
     unsigned rows = job->interfaces ? wg_pack_ones(job->interfaces) : part->count / 16;
-    if (wg_touch_watched(t) || !part->set.plain || part->source != WG_PACK_FROM_DST || part->count < 16 ||
+    if (wg_touch_watched(t) || !part->set.straight || part->source != WG_PACK_FROM_DST || part->count < 16 ||
         (part->count | part->start) & 15 || (job->interfaces && part->count != 16))
         return false;
     uint32_t bytes = rows * part->set.row_bytes;
@@ -286,7 +286,7 @@ static bool move_plain(const wg_pack_output *out, const wg_pack_job *job, const 
         return false;
     for (unsigned first = part->start >> 4; rows; first = (first + 16) & (WG_DST_ROWS - 1)) {
         unsigned some = rows < 16 ? rows : 16;
-        plain_rows(out, job, part, first, some);
+        straight_rows(out, job, part, first, some);
         rows -= some;
     }
     return true;
@@ -337,7 +337,7 @@ void wg_pack_move(wg_tile *t, const wg_pack_job *job, unsigned packer)
         wg_touch_emit(t, WG_TOUCH_READ | WG_TOUCH_WRITE, WG_TOUCH_PACKER, packer, 1, packer);
     if (wg_pack_begins(p, part))
         wg_pack_begin(&out, part);
-    if (!move_plain(&out, job, part))
+    if (!move_straight(&out, job, part))
         move_stepwise(&out, job, part);
     if (job->padding == WG_PAD_ALL && p->datums % 16) {
         uint32_t zeros[16] = {0};

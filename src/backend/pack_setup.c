@@ -20,12 +20,12 @@
 
 typedef struct reader {
     wg_tile *t;
-    wg_pack_read *seen; /* by word: said once all of it is known */
+    wg_pack_read *seen; /* reads, word by word: touched together at the end */
     const wg_cfg_field *fields;
     const uint32_t *bank;
     unsigned thread;
-    bool check;    /* for writes under way */
-    bool touch;    /* says what is read */
+    bool check;    /* report writes in flight */
+    bool touch;    /* collect touches */
     unsigned when; /* PACR.md: some fields are taken when it starts (the input address generator's), others later */
 } reader;
 
@@ -81,7 +81,7 @@ static unsigned values_in(uint32_t fields, unsigned count)
     return values;
 }
 
-/* Can some datum of some packer be hidden? Masks that no row of a tile goes by do not count. */
+/* Can an edge mask hide a datum of any packer? Masks that no row uses do not count. */
 static bool edges_hide(const wg_pack_edges *e)
 {
     unsigned sets = values_in(e->selects, WG_PACKERS), rows = e->faces ? 0 : sets, masks = 0;
@@ -165,7 +165,7 @@ static void decode_formats(const reader *r, wg_pack_setup *s, unsigned i)
     section->from_elsewhere.mid = (uint8_t)mid;
 }
 
-/* Fields that nobody documents: the first one that is set. */
+/* The first undocumented field that is set. */
 static const char *ignored(const reader *r, unsigned i)
 {
 #define IGNORED(name) \
@@ -227,15 +227,15 @@ static void decode_section(reader *r, wg_pack_setup *s, unsigned i)
     section->bad_threshold = set->threshold_on && set->in_format == WG_FMT_BFP2A;
     set->threshold_on &= set->in_format != WG_FMT_BFP2A && set->in_format != WG_FMT_BFP2;
 
-    /* The other way in differs in its formats alone. */
+    /* Input from elsewhere differs in its formats alone. */
     wg_pack_settings other = *set;
     other.mid = section->from_elsewhere.mid;
     other.late = section->from_elsewhere.late;
     other.threshold_on &= other.mid <= WG_MID_F5;
     section->from_elsewhere = other;
     set->threshold_on &= set->mid <= WG_MID_F5;
-    set->plain = !set->compress && !set->accumulate && !set->threshold_on && set->downsample == 0xFFFF && !s->relu &&
-                 !s->has_edges && !s->random && !s->statistics;
+    set->straight = !set->compress && !set->accumulate && !set->threshold_on && set->downsample == 0xFFFF && !s->relu &&
+                    !s->has_edges && !s->random && !s->statistics;
 
     section->from_l1 = (!i || r->t->arch->pack.interfaces) && PACKER(r, i, Source_interface_selection);
     section->adds_offset = PACKER(r, i, Add_l1_dest_addr_offset);
@@ -256,7 +256,7 @@ static void decode_section(reader *r, wg_pack_setup *s, unsigned i)
                       !section->ignored && s->relu < 2;
 }
 
-/* Packers 1 to 3 add packer 0's address if its top bit says so; contexts have nothing of the kind. */
+/* Packers 1 to 3 add packer 0's address if its top bit is set. Contexts do not. */
 static void add_first_address(const wg_tile *t, wg_pack_setup *s)
 {
     uint32_t first = s->section[0].address;

@@ -187,7 +187,7 @@ static void put_augmented(const wg_pack_output *o, uint32_t value, unsigned zero
         put_counters(o);
 }
 
-/* What `last_value` becomes once another datum of the row follows it. */
+/* Settles `last_value` when another datum of the row follows. */
 static void settle_last(const wg_pack_output *o)
 {
     wg_packer *p = o->p;
@@ -285,7 +285,7 @@ void wg_pack_flush(const wg_pack_output *o)
         memset(p->block + p->block_fill, 0, sizeof p->block - p->block_fill * sizeof *p->block);
         put_block(o);
     }
-    if (p->group_fill) { /* datums of the group that there are not, then its counters */
+    if (p->group_fill) { /* the group's missing datums, then its counters */
         static const uint8_t zeros[128];
         unsigned bits = wg_l1_bits(p->format), there = p->group_fill;
         if (wg_l1_shares_exponent(p->format))

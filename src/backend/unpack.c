@@ -55,7 +55,7 @@ static bool in_address_phase(const wg_tile *t, wg_stall *why)
 static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     unsigned unpacker = WG_GET(UNPACR, Unpack_block_selection, insn->word);
-    /* In this order: a full unpacker stays full until it wakes the threads, whatever phases come and go. */
+    /* The queue comes first: a full unpacker stays full until it wakes the threads, however address phases change. */
     if (t->backend.unpack.count[unpacker] == WG_UNPACK_QUEUE) {
         *why = (wg_stall){.reason = WG_STALL_UNIT_BUSY,
                           .resource = WG_UNIT_UNPACK,
@@ -87,7 +87,7 @@ static wg_unpack_late *late_at(wg_unpack *u, unsigned unpacker, unsigned n)
     return &u->late[unpacker][(u->head[unpacker] + n) % WG_UNPACK_QUEUE];
 }
 
-/* Draws the delay of its completion, and keeps what a second look at configuration needs. */
+/* Draws the delay of its completion, and saves what late sampling of configuration needs. */
 static void note_late(wg_tile *t, unsigned unpacker, const wg_insn *insn, wg_unpack_late *late)
 {
     *late = (wg_unpack_late){.changes = t->regs.config.changes,
@@ -112,7 +112,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
     job->ready_at = t->sched.now + 1;
     job->fetched = 0;
     if (insn->op != WG_I_UNPACR || !wg_unpack_plan_usual(t, unpacker, job)) {
-        /* The planners set the rest of what they use. */
+        /* The planners set every other member that they use. */
         job->serial = 0;
         job->lines = 0;
         job->speed = 1;
@@ -148,7 +148,7 @@ static void give(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
     *wg_unpack_src_row(s, unpacker, job->insn.thread) = job->src_base;
 }
 
-/* Src?Unsigned has to stay as it was for as long as 8-bit integers are unpacked. */
+/* Src?Unsigned must not change while 8-bit integers are being unpacked. */
 static void check_unsigned(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
 {
     bool now =
@@ -183,14 +183,17 @@ static void complete(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
 
 /* ---- Time --------------------------------------------------------------------------------------------------- */
 
-/* What both get while both fetch through shared ports, by what they ask for: [Unpacker 0: 1, 2, 4][Unpacker 1: 1, 2, 4]. */
+/*
+ * Lines per cycle of each unpacker while both fetch through shared ports, by demand: [Unpacker 0: 1, 2, 4][Unpacker
+ * 1].
+ */
 static const uint8_t shared_speed[3][3][2] = {
     {{1, 1}, {1, 2}, {1, 4}},
     {{2, 1}, {1, 1}, {1, 2}},
     {{4, 1}, {2, 1}, {2, 2}},
 };
 
-/* Counts what the heads have fetched since the last time. */
+/* Brings `fetched` of both heads up to this cycle. */
 static void settle(wg_unpack *u, uint64_t now)
 {
     uint64_t elapsed = now - u->settled_at;
@@ -231,7 +234,7 @@ static void stalls(wg_tile *t, unsigned unpacker, const wg_insn *insn, bool stal
     }
 }
 
-/* The head's next step, if it can take one; true: the next instruction is the head. */
+/* Takes the head's next step, if there is one. True: the head has left the queue. */
 static bool advance(wg_tile *t, unsigned unpacker)
 {
     wg_unpack *u = &t->backend.unpack;
@@ -249,7 +252,7 @@ static bool advance(wg_tile *t, unsigned unpacker)
     if (u->fetching[unpacker] && job->fetched >= job->lines) {
         u->fetching[unpacker] = 0;
         job->done_at = now;
-        if (job->what != WG_UNPACK_GIVE) /* a bank that is given without waiting is given at once: kernels rely on it */
+        if (job->what != WG_UNPACK_GIVE) /* handovers that wait for nothing are not delayed: kernels rely on it */
             job->done_at += late_at(u, unpacker, 0)->delay;
     }
     if (job->done_at > now)

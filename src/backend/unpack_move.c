@@ -20,7 +20,7 @@
 #include "report/touch.h"
 #include "machine/l1.h"
 
-/* Where a job has come to. */
+/* Progress of a job. */
 typedef struct cursor {
     wg_tile *t;
     const wg_unpack_job *job;
@@ -42,7 +42,7 @@ static int64_t wrap(const wg_unpack_job *job, int64_t address, int64_t per_byte)
 
 /* ---- L1 ----------------------------------------------------------------------------------------------------- */
 
-/* `bytes` consecutive bytes; what lies outside of L1 is 0. */
+/* Reads `bytes` consecutive bytes. Bytes outside L1 read as 0. */
 static const uint8_t *l1(cursor *c, int64_t address, uint32_t bytes, uint8_t spare[64])
 {
     uint32_t size = c->t->arch->l1_bytes;
@@ -151,7 +151,7 @@ static void move_one(cursor *c)
     if (job->compressed) {
         zeros = bits_at(c, c->deltas, 4);
         c->deltas += 4;
-        if ((c->deltas & 127) == 0) { /* the last of 32 counters: over it and the next 32 datums */
+        if ((c->deltas & 127) == 0) { /* the last of 32 counters: skip the next 32 datums */
             c->datums += 128;
             c->deltas = wrap(job, c->deltas + 32 * job->bits, 8);
         }
@@ -257,8 +257,8 @@ static void move_row(cursor *c)
 }
 
 /*
- * The common case of the above in one go: rows that follow each other in L1 and in SrcA or SrcB, before any
- * address wraps. Returns how many it moved; 0: not that case.
+ * Fast path: consecutive rows of L1 to consecutive rows of SrcA or SrcB, up to the first address that wraps. Returns
+ * how many datums it moved; 0: not that case.
  */
 static unsigned move_block(cursor *c)
 {
@@ -313,7 +313,7 @@ static void check_burst(cursor *c)
     const wg_unpack_job *job = c->job;
     if (c->unpacker || job->to_dst || job->count <= 16 || job->out < 64)
         return;
-    unsigned burst = 8u * job->speed >> __builtin_ctz(job->bits); /* powers of two, all of them */
+    unsigned burst = 8u * job->speed >> __builtin_ctz(job->bits); /* all powers of two */
     burst = burst < 1 ? 1 : burst > 8 ? 8 : burst;
     unsigned start = (job->out >> 4) - 4, last = start + (job->count - 1) / 16;
     if (start & (burst - 1) && start / 16 != last / 16)
@@ -341,7 +341,7 @@ static void report(const cursor *c)
         wg_find_insn(c->t, WG_F_UNPACK_ROW, insn, c->job->out >> 4, c->unpacker);
 }
 
-/* What it reads and writes, in as few pieces as there are. */
+/* Emits touches for what it reads and writes, in as few runs as possible. */
 static void touch_input(cursor c)
 {
     const wg_unpack_job *job = c.job;

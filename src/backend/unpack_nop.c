@@ -93,7 +93,7 @@ static void plan_number(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
     }
 }
 
-/* The value 1 in the layout of FP16, BF16 or an 8-bit integer (the assembly description now calls this reserved). */
+/* The value 1 as FP16, BF16 or an 8-bit integer (the newest assembly description calls this reserved). */
 static uint32_t one_in(unsigned format)
 {
     static const uint32_t ones[4] = {15, 127, 1 << 8 | 16, 0};
@@ -162,8 +162,8 @@ void wg_unpack_plan_nop(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
 }
 
 /*
- * A ZEROSRC of the Matrix Unit that takes effect in the same cycle, and chooses banks otherwise than by the
- * unpacker's pointer, chooses them for this clearing, too. Returns the banks; 0: there is none.
+ * A ZEROSRC that takes effect in the same cycle and does not choose banks by the unpacker's pointer overrides the
+ * banks of this clearing. Returns those banks; 0: there is no such ZEROSRC.
  */
 static unsigned chosen_by_zerosrc(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
 {

@@ -74,12 +74,12 @@ typedef struct plan {
     uint32_t x_dim, y_dim, z_dim, w_dim, blobs;
     bool tileize;
     bool found;  /* something was reported */
-    bool again;  /* a second look: counters and reports are as the first one left them */
+    bool again;  /* late sampling: counters are restored, nothing is reported */
     uint32_t in; /* bytes: where datum 0 is, and its exponent */
     int64_t exponents;
 } plan;
 
-/* A word; while the Configuration Unit is at work, through the check for writes under way. */
+/* A word of configuration. Checks for writes in flight while the Configuration Unit is busy. */
 static inline uint32_t word_at(const plan *p, unsigned word, uint32_t mask)
 {
     if (wg_touch_watched(p->t))
@@ -374,7 +374,7 @@ static void plan_output(plan *p)
         weak(p, job->column_shift ? "a column shift" : "upsampling");
 }
 
-/* Settings that do not go together. */
+/* Reports combinations of settings that are undefined. */
 static void check_modes(plan *p)
 {
     const wg_unpack_job *job = p->job;
@@ -413,7 +413,7 @@ static void choose_reading(plan *p)
 
 enum { X1, X2, X4, X8 }; /* Throttle_mode */
 
-/* Lines per cycle; where there is a choice, Throttle_mode makes it. Compressed data counts one line at a time. */
+/* Lines per cycle. Throttle_mode decides where the format leaves a choice; compressed data takes one line per cycle. */
 static unsigned speed(plan *p)
 {
     const wg_unpack_job *job = p->job;
@@ -456,7 +456,7 @@ static uint32_t lines(const plan *p)
            lines_of(job->datums, datums % job->row, job->bits);
 }
 
-/* "Compressed data requires more" than two. Decided here: one more per row start it may need. */
+/* "Compressed data requires more" than two. Decided here: one more for each row start that it may read. */
 unsigned wg_unpack_address_cycles(const wg_unpack_job *job) { return job->compressed ? 4 : 2; }
 
 /* ---- Counters ------------------------------------------------------------------------------------------------ */
@@ -484,7 +484,7 @@ static void move_counters(wg_tile *t, unsigned unpacker, unsigned own, unsigned 
 
 /* ---- The usual UNPACR ---------------------------------------------------------------------------------------- */
 
-/* Keeps what was planned, if only the counters can make the next one different. */
+/* Caches the plan if the next one can differ in its counters alone. */
 static void keep_usual(plan *p)
 {
     wg_unpack_job *job = p->job;
@@ -541,7 +541,7 @@ bool wg_unpack_plan_usual(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
     uint32_t address = usual->out_base + zw[1].y * usual->out_y + zw[1].z * usual->out_z + zw[1].w * usual->out_w;
     uint32_t first = ((zw->w * usual->z_dim + zw->z) * usual->y_dim + xy->y) * usual->x_dim + xy->x;
     int64_t datums = wrap(job, usual->datums + (int64_t)first * job->bits, 8);
-    /* What would be reported is planned anew. */
+    /* Anything that would be reported takes the slow path. */
     if (end < xy->x || address & ((1u << usual->out_shift) - 1) || (job->transpose && datums & 127))
         return false;
     address >>= usual->out_shift;
@@ -560,7 +560,7 @@ bool wg_unpack_plan_usual(wg_tile *t, unsigned unpacker, wg_unpack_job *job)
 
 static void make_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job, bool again)
 {
-    plan p; /* field by field: clearing all of it would cost more than the rest */
+    plan p; /* set field by field: clearing it costs more than the rest */
     p.t = t;
     p.job = job;
     p.unpacker = unpacker;
@@ -575,13 +575,12 @@ static void make_plan(wg_tile *t, unsigned unpacker, wg_unpack_job *job, bool ag
     p.bank = t->regs.config.bank[wg_config_bank(t, p.thread)];
     p.thread_config = t->regs.config.thread[p.thread];
     p.pending = t->backend.config.instructions != 0;
-    if (WG_GET(UNPACR, CfgContextCntInc, p.word)) { /* only increments the counter */
+    if (WG_GET(UNPACR, CfgContextCntInc, p.word)) { /* only increments the context counter */
         job->what = WG_UNPACK_NOTHING;
         next_context(&p, *context_counter(&p));
         return;
     }
-    if (WG_GET(UNPACR, SearchCacheFlush,
-               p.word)) { /* only flushes the cache of row starts, of which there is none here */
+    if (WG_GET(UNPACR, SearchCacheFlush, p.word)) { /* only flushes the row-start cache, which is not modelled */
         job->what = WG_UNPACK_NOTHING;
         return;
     }
@@ -629,7 +628,7 @@ void wg_unpack_sample_late(wg_tile *t, unsigned unpacker, wg_unpack_job *job, co
     *counter = context;
     t->regs.adc = adc;
     if (now.compressed != job->compressed || now.count != job->count)
-        return; /* another tile altogether: the addresses would not fit */
+        return; /* a different tile: the addresses would not match */
     job->serial = 0;
     job->out_format = now.out_format;
     job->in_format = now.in_format;

@@ -25,8 +25,8 @@ void wg_vector_finding(wg_tile *t, const wg_vector_op *op, wg_finding_code code,
 /* ---- Results ---- */
 
 /*
- * Two writes of one register in one cycle: the younger instruction's stays. (Decided here; an
- * instruction of latency 1 behind one of latency 2 meets it so.)
+ * Two results for one register land in one cycle, such as a one-cycle result after a two-cycle one. Decided here: the
+ * younger instruction's wins.
  */
 static inline void supersede(wg_vector *v, unsigned lreg, uint32_t lanes, uint64_t land)
 {
@@ -60,10 +60,10 @@ uint32_t *wg_vector_result(wg_tile *t, unsigned lreg, uint32_t lanes, uint64_t l
     return w->data;
 }
 
-void wg_vector_put(wg_tile *t, const wg_vector_op *op, unsigned lreg, const uint32_t data[WG_LANES], uint32_t lanes,
-                   unsigned latency)
+void wg_vector_put(wg_tile *t, const wg_vector_op *op, unsigned lreg, const uint32_t data[WG_LANES], uint32_t lanes)
 {
     wg_vector *v = &t->backend.vector;
+    unsigned latency = wg_vector_latency(op);
     if (!lanes || !(lreg < 8 || lreg == 16))
         return;
     if (op->macro || latency > 1) {
@@ -102,7 +102,7 @@ static inline void land_results(wg_tile *t)
     v->pending_lregs = left;
 }
 
-/* In whose name touches are from here on. */
+/* Touches from here on are the instruction's. */
 static inline void acts(wg_tile *t, const wg_vector_op *op)
 {
     if (wg_touch_watched(t)) {
@@ -111,12 +111,14 @@ static inline void acts(wg_tile *t, const wg_vector_op *op)
     }
 }
 
-/* LRegs, and flags with lane configuration as one more of them. Results of two cycles are said to be late, operands that
- * the interlock sees to be taken at the gate. */
+/*
+ * Emits touches for LRegs; flags and lane configuration count as LReg 17. Two-cycle results are late; operands that
+ * the interlock sees are sampled at the gate.
+ */
 static void touch_lregs(wg_tile *t, const wg_vector_op *op)
 {
     enum { FLAGS = 1u << 17 };
-    /* SFPLOADI that keeps one half of the register is half of a write, not a read. */
+    /* SFPLOADI of one half is a partial write, not a read. */
     uint32_t reads = op->insn == WG_I_SFPLOADI ? 0 : wg_vector_reads(t, op) & 0x1FFFF, seen = 0, writes = 0;
     if (wg_vector_traits_for(t)->interlock)
         seen = wg_vector_believed_reads(t, op) & reads;
@@ -135,7 +137,7 @@ static void touch_lregs(wg_tile *t, const wg_vector_op *op)
     case WG_I_SFPTRANSP: writes = 0xFF; break;
     default: writes = wg_op_writes(op) ? UINT32_C(1) << op->vd : 0; break;
     }
-    /* Behind SFPSWAP, and on BH behind a lane shuffle, hardware lets nothing but SFPNOP pass. */
+    /* Hardware accepts only SFPNOP after SFPSWAP and, with the interlock, after a lane shuffle. */
     bool held = op->insn == WG_I_SFPSWAP || (wg_vector_is_shuffle(op) && wg_vector_traits_for(t)->interlock);
     bool late = wg_vector_latency(op) > 1 && op->insn != WG_I_SFPCONFIG && !held;
     wg_touch(t, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_AT_GATE, WG_TOUCH_RWC, op->thread, 1);
@@ -169,7 +171,7 @@ static bool stalled(wg_stall *why, uint16_t reason, uint16_t resource, uint8_t h
     return false;
 }
 
-/* Does the logic believe that the instruction reads a register that is not there yet? */
+/* Does the interlock believe that the instruction reads a pending result? */
 static __attribute__((noinline)) bool interlocked(wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     const wg_vector *v = &t->backend.vector;
@@ -183,7 +185,7 @@ static __attribute__((noinline)) bool interlocked(wg_tile *t, const wg_insn *ins
     return true;
 }
 
-/* Most instructions behind a multiply-add are one themselves, and name other registers. */
+/* Fast path: a multiply-add after a multiply-add that names other registers. */
 static inline bool another_mad(const wg_insn *insn, uint32_t lregs)
 {
     uint32_t word = insn->word;
@@ -200,10 +202,10 @@ static bool vector_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
     if (now < v->free_at)
         return stalled(why, WG_STALL_ARBITRATION, WG_UNIT_VECTOR, (uint8_t)(WG_AGENT_THREAD0 + v->last_thread),
                        now + 1);
-    if (v->flights == WG_VECTOR_FLIGHTS) /* only while completions are perturbed */
+    if (v->flights == WG_VECTOR_FLIGHTS) /* only in perturbed runs */
         return stalled(why, WG_STALL_UNIT_BUSY, WG_UNIT_VECTOR, WG_AGENT_VECTOR, v->done[v->first_flight]);
     bool moves = insn->op == WG_I_SFPLOAD || insn->op == WG_I_SFPSTORE || insn->op == WG_I_SFPLOADMACRO;
-    if (__builtin_expect(t->perturbed, 0) && moves) { /* put off, a write to Dst is still there when it must be */
+    if (__builtin_expect(t->perturbed, 0) && moves) { /* a delayed write to Dst must not break SFPLOAD.md's rule */
         uint64_t settles = wg_matrix_settles(t, insn);
         if (settles > now)
             return stalled(why, WG_STALL_DST_BLOCK_WRITTEN, 0, WG_AGENT_MATRIX, settles);
@@ -215,7 +217,7 @@ static bool vector_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
     return true;
 }
 
-/* WH: what software must not start in the cycle after a lane shuffle (SFPSHFT2.md). */
+/* Reports what software must not issue in the cycle after a lane shuffle (SFPSHFT2.md, WH). */
 static void check_after_shuffle(wg_tile *t, const wg_vector_op *op)
 {
     const wg_vector *v = &t->backend.vector;
@@ -237,7 +239,7 @@ static void check_after_shuffle(wg_tile *t, const wg_vector_op *op)
         wg_vector_finding(t, op, WG_F_VECTOR_AFTER_SHUFFLE, op->vd);
 }
 
-/* Rules about what may follow what, none of which stops the instruction. */
+/* Reports broken sequencing rules. None of them stalls the instruction. */
 static inline void check_hazards(wg_tile *t, const wg_vector_op *op, const wg_vector_info *info)
 {
     const wg_vector *v = &t->backend.vector;
@@ -273,8 +275,8 @@ static inline void check_hazards(wg_tile *t, const wg_vector_op *op, const wg_ve
 }
 
 /*
- * VD >= 12: the word itself goes to InstructionTemplate[VD - 12] in lanes that have not disabled it.
- * Decided here: in the columns that SFPCONFIG would write. Gives the lanes that execute the instruction.
+ * VD >= 12: the word itself is written to InstructionTemplate[VD - 12] in lanes that have not disabled that. Decided
+ * here: in the columns that SFPCONFIG would write. Returns the lanes that execute the instruction.
  */
 static uint32_t backdoor(wg_tile *t, const wg_vector_op *op)
 {
@@ -306,8 +308,8 @@ static inline void after(wg_tile *t, const wg_vector_op *op)
 }
 
 /*
- * Completions are counted one by one only where somebody sees them (events, perturbed order); otherwise a thread's
- * last one is all that matters, and every instruction moves that on. Gives the cycle of a completion that was put off.
+ * Completions are tracked one by one only if somebody sees them (events, perturbed order). Otherwise only the
+ * thread's last completion matters. Returns the cycle of a delayed completion; 0: not delayed.
  */
 static inline uint64_t take_off(wg_tile *t, const wg_insn *insn, unsigned thread, unsigned latency)
 {
@@ -365,7 +367,7 @@ static void vector_accept(wg_tile *t, const wg_insn *insn)
         wg_vector_appoint(t);
         return;
     }
-    if (v->ran_at == now && v->ran >> info->subunit & 1) { /* the scheduled instruction has the sub-unit */
+    if (v->ran_at == now && v->ran >> info->subunit & 1) { /* a scheduled instruction occupies the sub-unit */
         wg_vector_finding(t, &op, WG_F_VECTOR_MACRO_DISCARDED, info->subunit);
         wg_vector_appoint(t);
         return;
@@ -397,7 +399,7 @@ static inline void complete(wg_tile *t)
         wg_wake_at(&t->sched, WG_AGENT_VECTOR, v->done[v->first_flight]);
     if (v->late.at)
         wg_wake_at(&t->sched, WG_AGENT_VECTOR, v->late.at);
-    /* Whoever waits for this unit waits until it has nothing more of the thread. */
+    /* Waits on the unit end when the thread has nothing left in it. */
     for (unsigned thread = 0; thread < WG_THREADS; thread++) {
         if (v->done_at[thread] == now) {
             wg_wake_waiting_thread(&t->sched, thread, WG_AGENT_BIT(WG_AGENT_VECTOR));

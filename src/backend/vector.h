@@ -51,11 +51,11 @@ typedef struct wg_vector_op {
     uint64_t now; /* the cycle of execution */
     uint64_t id;
     uint32_t word, pc;
-    uint32_t lanes;      /* that take part: not taken by the backdoor; of a macro, its columns */
-    wg_lane_flags *pred; /* where flags are written: the live ones, or those of the next cycle */
+    uint32_t lanes;      /* that execute: not taken by the backdoor; of a macro, its columns */
+    wg_lane_flags *pred; /* where flags are written: the current ones, or the next cycle's */
     uint16_t insn;       /* wg_insn_id */
     uint16_t address;    /* scheduled SFPSTORE: the Dst address */
-    uint64_t late;       /* perturbed: the cycle in which it completes; 0: as usual */
+    uint64_t late;       /* perturbed: the delayed cycle of completion; 0: not delayed */
     uint8_t thread;
     uint8_t va, vb, vc, vd, mod;
     bool macro; /* scheduled by SFPLOADMACRO */
@@ -95,7 +95,7 @@ static inline uint32_t wg_op_lanes(const wg_tile *t, const wg_vector_op *op)
 /* VD names a register that instructions can write. */
 static inline bool wg_op_writes(const wg_vector_op *op) { return op->vd < 8 || op->vd == 16; }
 
-/* Decodes the operands; lanes, pred and macro are the caller's to set. An operand that is not there is VD. */
+/* Decodes the operands. The caller sets lanes, pred and macro. A missing operand reads as VD. */
 static inline void wg_vector_decode(const wg_tile *t, const wg_insn *insn, wg_vector_op *op)
 {
     uint32_t w = insn->word;
@@ -131,7 +131,7 @@ static inline bool wg_vector_may_read(const wg_vector_op *op, uint32_t lregs)
     return info->hidden_reads || (info->subunit == WG_SUB_MAD ? op->mod & 12 : op->vd < 8 && lregs >> op->vd & 1) ||
            named & lregs;
 }
-/* LRegs really read, and those that BH's interlock believes are read; bit i: LReg i. */
+/* LRegs that it reads, and those that BH's interlock believes it reads; bit i: LReg i. */
 uint32_t wg_vector_reads(const wg_tile *t, const wg_vector_op *op);
 uint32_t wg_vector_believed_reads(const wg_tile *t, const wg_vector_op *op);
 static inline bool wg_vector_is_shuffle(const wg_vector_op *op)
@@ -162,21 +162,20 @@ static inline unsigned wg_vector_latency(const wg_vector_op *op)
     return 1; /* SFPLOADMACRO: its load; what it schedules has latencies of its own */
 }
 
-/* BH: does the logic keep readers away from results that are not there yet? */
+/* Does the interlock stall readers of pending results? */
 static inline bool wg_vector_interlocks(const wg_tile *t)
 {
     return wg_vector_traits_for(t)->interlock &&
            !wg_cfg_get(t->arch->id, WG_CFG_CHICKEN_BITS_sfpu_scbd_disable, t->regs.config.bank[0]);
 }
-/* The unit's next tick, as far as accepted instructions need one. */
+/* Appoints the unit's next tick for the accepted instructions. */
 void wg_vector_appoint(wg_tile *t);
 
-/* Results. wg_vector_result() gives room for a late one; wg_vector_put() writes one of `latency` cycles. */
+/* Results. wg_vector_result() gives room for a late one; wg_vector_put() writes one after the instruction's latency. */
 uint32_t *wg_vector_result(wg_tile *t, unsigned lreg, uint32_t lanes, uint64_t land);
-void wg_vector_put(wg_tile *t, const wg_vector_op *op, unsigned lreg, const uint32_t data[WG_LANES], uint32_t lanes,
-                   unsigned latency);
+void wg_vector_put(wg_tile *t, const wg_vector_op *op, unsigned lreg, const uint32_t data[WG_LANES], uint32_t lanes);
 
-/* Puts the result of wg_vector.early back among those on their way: somebody reads in the cycle before it lands. */
+/* Makes the result of wg_vector.early pending again: somebody reads the register before it lands. */
 void wg_vector_take_back(wg_tile *t);
 
 /*
@@ -188,7 +187,7 @@ void wg_mad_early(wg_tile *t, uint32_t word, uint32_t lanes);
 /* SFPLOAD and SFPSTORE at a given address; the address that an instruction's operands give now. */
 uint16_t wg_vector_dst_address(wg_tile *t, const wg_vector_op *op, unsigned imm10, unsigned mod0);
 unsigned wg_vector_format(wg_tile *t, const wg_vector_op *op, unsigned mod0);
-/* What perturbation has put off is written now. */
+/* Performs the store that perturbation delayed. */
 void wg_vector_store_late(wg_tile *t);
 void wg_vector_load(wg_tile *t, const wg_vector_op *op, unsigned format, uint16_t address);
 void wg_vector_swap_finish(wg_tile *t);
@@ -197,7 +196,7 @@ void wg_vector_step_counters(wg_tile *t, const wg_vector_op *op);
 /* SFPCONFIG's rule of who may write configuration, per column. */
 uint8_t wg_vector_config_columns(const wg_lreg *r);
 
-/* SFPLOADMACRO: one cycle's countdown, and running what is due now. */
+/* SFPLOADMACRO: counts down one cycle; runs what is due. */
 void wg_macro_count(wg_tile *t, uint64_t cycle, bool issued);
 void wg_macro_run(wg_tile *t);
 /* The next cycle in which a scheduled instruction moves by itself; WG_NEVER: it waits for instructions. */
@@ -245,7 +244,7 @@ typedef struct wg_mad_lanes {
     uint32_t *d, *old;
     const uint32_t *a, *b, *c;
     uint32_t flip_b, flip_c, lanes;
-    uint8_t *unfused; /* how often not to try what failed the last time; of no consequence but the time it takes */
+    uint8_t *unfused; /* attempts to skip after a failed fast path; affects host time only */
 } wg_mad_lanes;
 typedef void wg_mad_lanes_fn(const wg_mad_lanes *m);
 typedef struct wg_vector_kernels {

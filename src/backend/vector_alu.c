@@ -23,7 +23,7 @@
             (void)c; \
             out_[lane] = (expression); \
         } \
-        wg_vector_put((t), (op), (op)->vd, out_, wg_op_lanes((t), (op)), 1); \
+        wg_vector_put((t), (op), (op)->vd, out_, wg_op_lanes((t), (op))); \
     } while (0)
 
 static uint32_t field(uint32_t sign, uint32_t exponent, uint32_t fraction)
@@ -126,7 +126,7 @@ void wg_sfpexexp(wg_tile *t, const wg_vector_op *op)
     for (unsigned lane = 0; lane < WG_LANES; lane++)
         out[lane] = (c[lane] >> 23 & 0xFF) - bias;
     uint32_t negative = op->mod & 2 ? sign_bits(out) : 0;
-    wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op), 1);
+    wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op));
     update_flags(t, op, op->mod & 2, negative, op->mod & 8);
 }
 
@@ -141,7 +141,7 @@ void wg_sfplz(wg_tile *t, const wg_vector_op *op)
         out[lane] = v ? (uint32_t)__builtin_clz(v) : 32;
         nonzero |= (uint32_t)(v != 0) << lane;
     }
-    wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op), 1);
+    wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op));
     update_flags(t, op, op->mod & 2, nonzero, op->mod & 8);
 }
 
@@ -161,7 +161,7 @@ void wg_sfpiadd(wg_tile *t, const wg_vector_op *op)
         for (unsigned lane = 0; lane < WG_LANES; lane++)
             out[lane] = c[lane] + b[lane];
     uint32_t negative = op->mod & 4 ? 0 : sign_bits(out);
-    wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op), 1);
+    wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op));
     update_flags(t, op, !(op->mod & 4), negative, op->mod & 8);
 }
 
@@ -213,7 +213,7 @@ static void cast_to_float(wg_tile *t, const wg_vector_op *op, bool stochastic)
             value += (rest & 0x80) && (rest & 0x17F);
         out[lane] = value;
     }
-    wg_vector_put(t, op, op->vd, out, lanes, 1);
+    wg_vector_put(t, op, op->vd, out, lanes);
 }
 
 void wg_sfpcast(wg_tile *t, const wg_vector_op *op)
@@ -256,5 +256,5 @@ void wg_sfpmov(wg_tile *t, const wg_vector_op *op)
         for (unsigned lane = 0; lane < WG_LANES; lane++)
             out[lane] = r->l[op->vc][lane] ^ flip;
     }
-    wg_vector_put(t, op, op->vd, out, lanes, 1);
+    wg_vector_put(t, op, op->vd, out, lanes);
 }

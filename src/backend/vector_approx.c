@@ -95,5 +95,5 @@ void wg_sfparecip(wg_tile *t, const wg_vector_op *op)
             x = sign | exponential(magnitude);
         out[lane] = x;
     }
-    wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op), 1);
+    wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op));
 }

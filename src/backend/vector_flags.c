@@ -34,7 +34,7 @@ static uint32_t boolean(unsigned mode, uint32_t a, uint32_t b)
 
 static void merge(uint32_t *to, uint32_t lanes, uint32_t value) { *to = (*to & ~lanes) | (value & lanes); }
 
-/* Takes the columns of `*columns` that share the lowest one's depth; gives their lanes within `lanes`. */
+/* Removes from `*columns` those with the lowest one's depth. Returns their lanes within `lanes`. */
 static uint32_t next_depth(const wg_lane_flags *p, unsigned *columns, uint32_t lanes, unsigned *depth)
 {
     uint8_t same = 0;
@@ -88,11 +88,11 @@ static void push_mutate(wg_tile *t, const wg_vector_op *op, uint32_t lanes, unsi
 
 void wg_sfppushc(wg_tile *t, const wg_vector_op *op)
 {
-    bool plain = !op->mod || !wg_vector_traits_for(t)->push_modes;
+    bool only_pushes = !op->mod || !wg_vector_traits_for(t)->push_modes;
     for (unsigned columns = columns_of(op->lanes); columns;) {
         unsigned depth;
         uint32_t lanes = next_depth(op->pred, &columns, op->lanes, &depth);
-        if (plain)
+        if (only_pushes)
             push(t, op, lanes, depth);
         else
             push_mutate(t, op, lanes, depth);
@@ -179,7 +179,7 @@ void wg_sfpsetcc(wg_tile *t, const wg_vector_op *op)
         if (op->mod == 2 || op->mod == 4)
             value = ~value;
     }
-    /* A lane that does not use its flags has them cleared, whatever the test. */
+    /* Lanes with flags disabled have them cleared, whatever the test. */
     merge(&op->pred->flags, lanes, value & op->pred->use);
 }
 
@@ -197,7 +197,7 @@ static void compare(wg_tile *t, const wg_vector_op *op, uint32_t invert)
     if (op->mod & 8) {
         for (unsigned lane = 0; lane < WG_LANES; lane++)
             out[lane] = 0 - (result >> lane & 1);
-        wg_vector_put(t, op, op->vd, out, lanes, 1);
+        wg_vector_put(t, op, op->vd, out, lanes);
     }
     if (op->mod & 1)
         merge(&p->flags, lanes, result);

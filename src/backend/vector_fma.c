@@ -14,7 +14,7 @@
 
 enum { NEGATE_VB = 1, NEGATE_VC = 2, INDIRECT_VA = 4, INDIRECT_VD = 8 };
 
-/* Writes by the register numbers in LReg 7: each lane its own destination. */
+/* Indirect destination: each lane writes the LReg that LReg 7 names. */
 static void scatter(wg_tile *t, const wg_vector_op *op, const uint32_t out[WG_LANES], uint32_t lanes)
 {
     const uint32_t *index = t->regs.lreg.l[7];
@@ -24,7 +24,7 @@ static void scatter(wg_tile *t, const wg_vector_op *op, const uint32_t out[WG_LA
             to[index[lane] & 7] |= 1u << lane;
     for (unsigned vd = 0; vd < 8; vd++)
         if (to[vd])
-            wg_vector_put(t, op, vd, out, to[vd], 2);
+            wg_vector_put(t, op, vd, out, to[vd]);
 }
 
 static void put(wg_tile *t, const wg_vector_op *op, const uint32_t out[WG_LANES], bool indirect)
@@ -33,10 +33,10 @@ static void put(wg_tile *t, const wg_vector_op *op, const uint32_t out[WG_LANES]
     if (indirect && op->vd != 16)
         scatter(t, op, out, lanes);
     else
-        wg_vector_put(t, op, op->vd, out, lanes, 2);
+        wg_vector_put(t, op, op->vd, out, lanes);
 }
 
-/* The kernels know two special cases: nothing is added, or nothing multiplied. */
+/* Kernels exist for two special cases: addend zero, and multiplicand one. */
 static void fma_lanes(const wg_tile *t, uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c,
                       uint32_t flip_b, uint32_t flip_c)
 {
@@ -46,7 +46,7 @@ static void fma_lanes(const wg_tile *t, uint32_t *out, const uint32_t *a, const 
     fn[t->arch->id](out, a, b, c, flip_b, flip_c);
 }
 
-/* Which of VB and VC are to be negated, as masks of the sign bit. */
+/* The sign bit if the mode negates this operand, else 0. */
 static uint32_t flip(const wg_tile *t, unsigned mod, unsigned which)
 {
     return wg_vector_traits_for(t)->sign_modes && mod & which ? SIGN : 0;
@@ -104,8 +104,8 @@ void wg_sfpmad(wg_tile *t, const wg_vector_op *op)
         return;
     const wg_vector *v = &t->backend.vector;
     if (op->macro || v->scheduled || v->pending_lregs >> op->vd & 1 || op->mod & INDIRECT_VA || op->vd >= 8)
-        fma_lanes(t, wg_vector_result(t, op->vd, lanes, op->now + 2), a, b, c, flip_b, flip_c);
-    else /* nobody but the next instruction could come too early */
+        fma_lanes(t, wg_vector_result(t, op->vd, lanes, op->now + wg_vector_latency(op)), a, b, c, flip_b, flip_c);
+    else /* only the next instruction could read too early */
         wg_mad_early(t, op->word, lanes);
 }
 
@@ -192,7 +192,7 @@ void wg_sfplutfp32(wg_tile *t, const wg_vector_op *op)
     lut(t, op, a, c, op->mod & 4, op->mod & 8);
 }
 
-/* What the adder of the floating-point datapath makes of an integer product p and addend z. */
+/* The floating-point datapath's sum of an integer product p and addend z. */
 static uint32_t mul24_add(uint32_t p, uint32_t z)
 {
     unsigned exponent = z >> 23 & 0xFF;

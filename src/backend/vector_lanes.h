@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Between Dst's rows and 32 lanes: what SFPLOAD and SFPSTORE do with the bits. One text, compiled for every level
- * of host vectors (vector_simd*.c): LANES_TARGET is the attribute of the level, empty for the plain code.
+ * of host vectors (vector_simd*.c): LANES_TARGET is the attribute of the level, empty for the scalar code.
  */
 #ifndef WG_VECTOR_LANES_H
 #define WG_VECTOR_LANES_H
@@ -52,7 +52,7 @@ LANES uint32_t flush(uint32_t v) { return v & 0x7F800000 ? v : v & SIGN; }
 LANES void gather(const wg_dst *d, const wg_lanes_move *m, unsigned at, uint32_t out[WG_LANES])
 {
     uint32_t pair[WG_LANES], odd = m->odd;
-    memcpy(pair, d->bits[m->stored + at], sizeof pair); /* four rows in a row */
+    memcpy(pair, d->bits[m->stored + at], sizeof pair); /* four consecutive rows */
     if (!odd)
         for (unsigned i = 0; i < WG_LANES; i++)
             out[i] = pair[i] & 0xFFFF;

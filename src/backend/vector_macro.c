@@ -36,7 +36,7 @@ static void drop(wg_vector *v, wg_macro_slot *slot, unsigned i)
     v->waiting -= slot->entry[i].by_instruction;
 }
 
-/* What would run at the same time in these columns is forgotten. */
+/* Cancels what would run at the same time in these columns. */
 static void forget(wg_vector *v, wg_macro_slot *slot, uint8_t columns)
 {
     for (unsigned i = 0; i < WG_LANE_COLUMNS; i++) {
@@ -71,7 +71,7 @@ static bool template_of(const wg_tile *t, const wg_load_macro *config, unsigned 
     return true;
 }
 
-/* Operands that the load decides. */
+/* Operands that come from the load. */
 static void override(wg_macro_entry *e, unsigned unit, uint8_t sequence, unsigned vd, const wg_vector_op *load,
                      const wg_load_macro *config)
 {
@@ -84,7 +84,7 @@ static void override(wg_macro_entry *e, unsigned unit, uint8_t sequence, unsigne
         e->mod = config->misc >> (4 + macro) & 1 ? load->mod : config->misc & 15;
         return;
     }
-    /* Decoding has given VB or VC the template's VD where the instruction has no such operand. */
+    /* Decoding set a missing VB or VC to the template's VD. */
     if (sequence & 0x80)
         e->vb = (uint8_t)vd;
     else
@@ -134,12 +134,15 @@ static void schedule(wg_tile *t, const wg_vector_op *load, unsigned vd, uint16_t
         override(&e, unit, sequence, vd, load, config);
         unsigned free_entry = (unsigned)__builtin_ctz(~(unsigned)slot->present);
         if (free_entry >= WG_LANE_COLUMNS)
-            continue; /* the slot of the longest delay is empty when it is used: it has just been run */
+            continue; /* cannot happen: the slot of the longest delay has just been run */
         slot->entry[free_entry] = e;
         slot->present |= (uint8_t)(1u << free_entry);
         v->scheduled++;
         v->waiting += e.by_instruction;
-        /* Decided here: what runs by itself keeps its thread busy; what waits for instructions may never run. */
+        /*
+         * Decided here: entries that count cycles keep the thread busy; those that count instructions may never run
+         * and do not.
+         */
         if (!e.by_instruction && v->done_at[load->thread] < t->sched.now + 2 + delay)
             v->done_at[load->thread] = t->sched.now + 2 + delay;
     }
@@ -170,7 +173,7 @@ void wg_sfploadmacro(wg_tile *t, const wg_vector_op *op)
             stores |= columns;
         schedule(t, &load, load.vd, address, columns);
     }
-    if (stores && stores != 0xFF) /* all lanes must schedule a store, or none */
+    if (stores && stores != 0xFF) /* either all lanes schedule a store or none */
         wg_vector_finding(t, op, WG_F_VECTOR_MACRO_SEQUENCE, stores);
 }
 

@@ -46,7 +46,7 @@ static inline const wg_vector_places *known_places(const wg_tile *t, unsigned th
                : NULL;
 }
 
-/* Kept while configuration stays as it is and nothing is on its way to it. */
+/* Cached while configuration does not change and no write is in flight. */
 static const wg_vector_places *places_of(wg_tile *t, unsigned thread)
 {
     if (known_places(t, thread))
@@ -116,10 +116,10 @@ static bool is_wide(unsigned format, bool store)
     }
 }
 
-/* Which lanes use odd columns: all or none, or by LaneConfig those of some columns. */
+/* The lanes that use odd columns: all, or those that LaneConfig exchanges. */
 static uint32_t odd_lanes(uint16_t address, uint32_t exchange) { return address & 2 ? ~0u : exchange; }
 
-/* The stored row of the first of four; the others follow it, whatever the permutation. */
+/* The stored row of the first of four. The others follow it under every permutation. */
 static unsigned group(wg_tile *t, unsigned thread, uint16_t address, bool wide, unsigned how)
 {
     const wg_vector_places *known = known_places(t, thread);
@@ -133,7 +133,7 @@ static unsigned blank_rows(const wg_dst *d, unsigned stored)
     return d->undefined[stored >> 6 & 15] >> (stored & 63) & 15;
 }
 
-/* Rules of Dst that the hardware does not enforce for the Vector Unit; gives the undefined rows. */
+/* Reports broken rules of Dst that hardware does not enforce for the Vector Unit. Returns the undefined rows. */
 static unsigned check_rows(wg_tile *t, const wg_vector_op *op, unsigned stored, uint64_t sampled)
 {
     unsigned blank = blank_rows(&t->regs.dst, stored);
@@ -163,20 +163,20 @@ void wg_vector_load(wg_tile *t, const wg_vector_op *op, unsigned format, uint16_
     bool straight = op->lanes == ~0u && !op->macro && !(t->backend.vector.pending_lregs >> op->vd & 1);
     wg_vector_kernels_for(t)->load(straight ? r->l[op->vd] : v, &t->regs.dst, &m, r->l[op->vd]);
     if (!straight)
-        wg_vector_put(t, op, op->vd, v, op->lanes, 1);
+        wg_vector_put(t, op, op->vd, v, op->lanes);
 
     uint32_t capture = wg_lane_config_lanes(r, WG_LANE_ENABLE_DEST_INDEX) &
                        wg_lane_config_lanes(r, WG_LANE_CAPTURE_DEFAULT_DEST_INDEX) & op->lanes;
     if (op->vd < 4 && capture) {
         for (unsigned lane = 0; lane < WG_LANES; lane++)
             v[lane] = ((address & 0x3FCu) + lane / 8) << 4 | ((lane & 7) * 2 + (m.odd >> lane & 1));
-        wg_vector_put(t, op, op->vd + 4u, v, capture, 1);
+        wg_vector_put(t, op, op->vd + 4u, v, capture);
     }
 }
 
 /*
- * Nobody writes Dst before the end of this cycle's load: the Matrix Unit and the unpackers, who are asked before the
- * Vector Unit in phase B, have no appointment there. Then it may be sampled at once.
+ * May the load sample Dst now? Yes if nobody writes Dst before it would: the Matrix Unit and the unpackers, which
+ * tick before the Vector Unit in phase B, have no appointment by then.
  */
 static bool dst_keeps_still(const wg_tile *t)
 {
@@ -220,14 +220,14 @@ void wg_vector_store_late(wg_tile *t)
     write_dst(t, &m, late->data);
 }
 
-/* The unit's own accesses to Dst keep their order. */
+/* A delayed store is performed before the unit's next access to Dst. */
 static inline void settle(wg_tile *t)
 {
     if (__builtin_expect(t->backend.vector.late.at != 0, 0))
         wg_vector_store_late(t);
 }
 
-/* The first half: address, counters and the lanes that take part. */
+/* The first half: address, counters and active lanes. */
 void wg_sfpload(wg_tile *t, const wg_vector_op *op)
 {
     settle(t);
@@ -310,5 +310,5 @@ void wg_sfploadi(wg_tile *t, const wg_vector_op *op)
     }
     for (unsigned lane = 0; lane < WG_LANES; lane++)
         out[lane] = (old[lane] & keep) | value;
-    wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op), 1);
+    wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op));
 }

@@ -58,7 +58,7 @@ void wg_sfpstochrnd(wg_tile *t, const wg_vector_op *op)
     for (unsigned lane = 0; lane < WG_LANES; lane++) {
         if (!(lanes >> lane & 1))
             continue;
-        uint32_t threshold = wg_prng_advance(r, lane) & 0x7FFFFF; /* steps whether it is used or not */
+        uint32_t threshold = wg_prng_advance(r, lane) & 0x7FFFFF; /* the generator steps even if the value is unused */
         if (rounding == 0)
             threshold = 0x400000;
         else if (rounding == 2)
@@ -71,5 +71,5 @@ void wg_sfpstochrnd(wg_tile *t, const wg_vector_op *op)
         else
             out[lane] = to_integer(c, mode & 1, limit[mode], threshold);
     }
-    wg_vector_put(t, op, op->vd, out, lanes, 1);
+    wg_vector_put(t, op, op->vd, out, lanes);
 }

@@ -14,13 +14,13 @@
 #include <string.h>
 
 /* LReg 0 = LReg 1, 1 = 2, 2 = 3, and 3 = what is given. */
-static void copy4(wg_tile *t, const wg_vector_op *op, const uint32_t last[WG_LANES], unsigned latency)
+static void copy4(wg_tile *t, const wg_vector_op *op, const uint32_t last[WG_LANES])
 {
     uint32_t old[3][WG_LANES], lanes = wg_op_lanes(t, op);
     memcpy(old, t->regs.lreg.l[1], sizeof old);
     for (unsigned i = 0; i < 3; i++)
-        wg_vector_put(t, op, i, old[i], lanes, latency);
-    wg_vector_put(t, op, 3, last, lanes, latency);
+        wg_vector_put(t, op, i, old[i], lanes);
+    wg_vector_put(t, op, 3, last, lanes);
 }
 
 /* Each row of eight lanes moves right by one; lane 0 of each row takes what `in` says for the row. */
@@ -38,7 +38,7 @@ static void shift_bits(wg_tile *t, const wg_vector_op *op, bool immediate)
         uint32_t by = immediate ? imm : c[lane];
         out[lane] = by >> 31 ? b[lane] >> ((0 - by) & 31) : b[lane] << (by & 31);
     }
-    wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op), 1);
+    wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op));
 }
 
 void wg_sfpshft2(wg_tile *t, const wg_vector_op *op)
@@ -49,10 +49,10 @@ void wg_sfpshft2(wg_tile *t, const wg_vector_op *op)
     for (unsigned row = 0; row < 4; row++)
         last[row] = c[row * 8 + 7];
     switch (op->mod) {
-    case 0: /* COPY4 */ copy4(t, op, out, 1); break;
+    case 0: /* COPY4 */ copy4(t, op, out); break;
     case 1: /* SUBVEC_CHAINED_COPY4 */
         memcpy(out, &r->l[0][8], 24 * sizeof *out);
-        copy4(t, op, out, 1);
+        copy4(t, op, out);
         break;
     case 2: /* SUBVEC_SHFLROR1_AND_COPY4 */
     case 3: /* SUBVEC_SHFLROR1 */
@@ -61,14 +61,14 @@ void wg_sfpshft2(wg_tile *t, const wg_vector_op *op)
         shift_rows(out, c, last);
         memcpy(r->shuffle_last, last, sizeof last);
         if (op->mod == 2)
-            copy4(t, op, out, 2);
+            copy4(t, op, out);
         else
-            wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op), 2);
+            wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op));
         break;
     case 4: { /* SUBVEC_SHFLSHR1; WH shifts in what its last rotation read */
         static const uint32_t zero[4] = {0};
         shift_rows(out, c, wg_vector_traits_for(t)->shift_in_stale ? r->shuffle_last : zero);
-        wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op), 2);
+        wg_vector_put(t, op, op->vd, out, wg_op_lanes(t, op));
         break;
     }
     case 5: /* SHFT_LREG */
@@ -79,7 +79,7 @@ void wg_sfpshft2(wg_tile *t, const wg_vector_op *op)
 
 static int32_t ordered(uint32_t v) { return (int32_t)(v ^ (uint32_t)((int32_t)v >> 30) >> 1); }
 
-/* First cycle: who will exchange. */
+/* First cycle: decides which lanes exchange. */
 void wg_sfpswap(wg_tile *t, const wg_vector_op *op)
 {
     /* Lanes in which VD gets the minimum, by Mod1 from 1 on; in the others it gets the maximum. */
@@ -114,7 +114,7 @@ static void exchange(wg_tile *t, unsigned vc, unsigned vd, unsigned limit, uint3
         memcpy(wg_vector_result(t, vd, lanes, land), r->l[vc], sizeof r->l[vc]);
 }
 
-/* Second cycle. */
+/* Second cycle: exchanges. */
 void wg_vector_swap_finish(wg_tile *t)
 {
     wg_vector_swap *s = &t->backend.vector.swap;
@@ -134,5 +134,5 @@ void wg_sfptransp(wg_tile *t, const wg_vector_op *op)
         for (unsigned row = 0; row < 4; row++)
             memcpy(&out[i][row * 8], &r->l[(i & 4) + row][(i & 3) * 8], 8 * sizeof(uint32_t));
     for (unsigned i = 0; i < 8; i++)
-        wg_vector_put(t, op, i, out[i], lanes, 1);
+        wg_vector_put(t, op, i, out[i], lanes);
 }

@@ -5,7 +5,7 @@
  * Integers throughout, but for one conversion: the sum's magnitude is below 2^29, and converting it to
  * FP32 with the rounding mode given in the instruction normalises it and rounds it to nearest even in one
  * step; neither MXCSR's modes matter to it nor are its flags touched. Lanes with an infinity or a NaN,
- * and results outside the normal range, are left to the plain code.
+ * and results outside the normal range, are left to the scalar code.
  */
 #include "backend/vector.h"
 
@@ -55,7 +55,7 @@ typedef enum shape { FMA, MUL, ADD } shape;
 #define INLINE TARGET static inline __attribute__((always_inline))
 
 /*
- * Sixteen lanes; bits of *rare ask for the plain code. Exponents stay in their place, bits 30…23; sums of two
+ * Sixteen lanes; bits of *rare ask for the scalar code. Exponents stay in their place, bits 30…23; sums of two
  * wrap to negative ones from 2^8 on. A product of zero has exponent 0. MUL takes z for a zero, ADD takes x for 1.0.
  */
 INLINE __m512i fma16(__m512i x, __m512i y, __m512i z, bool wh, shape kind, __mmask16 *rare, const uint32_t *k)
@@ -100,7 +100,7 @@ INLINE __m512i fma16(__m512i x, __m512i y, __m512i z, bool wh, shape kind, __mma
     }
     __m512i rounded = _mm512_castps_si512(_mm512_cvt_roundepi32_ps(sum, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
     __m512i bits = _mm512_maskz_add_epi32(nonzero, rounded, _mm512_sub_epi32(e, ALL(SCALE)));
-    /* Exponents 1…254 are what they should be; others go to the plain code. */
+    /* Exponents 1…254 are what they should be; others go to the scalar code. */
     __mmask16 outside = _mm512_mask_cmpge_epu32_mask(nonzero, _mm512_sub_epi32(bits, ALL(LEAST)), ALL(SPAN));
     *rare = special | out_of_range | outside;
     if (kind == MUL)
@@ -146,8 +146,8 @@ INLINE void lanes(uint32_t *out, const uint32_t *a, const uint32_t *b, const uin
 /* All but normal numbers of either sign. */
 INLINE __mmask16 abnormal(__m512 v) { return _mm512_fpclass_ps_mask(v, 0xBF); }
 
-INLINE void plain(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t flip_b,
-                  uint32_t flip_c, bool wh, shape kind)
+INLINE void by_host(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t flip_b,
+                    uint32_t flip_c, bool wh, shape kind)
 {
     enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
     __m512i fb = _mm512_set1_epi32((int)flip_b), fc = _mm512_set1_epi32((int)flip_c);
@@ -221,7 +221,7 @@ INLINE bool fused_halves(halves *r, const uint32_t *a, const uint32_t *b, const 
     TARGET static void name(uint32_t *out, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t flip_b, \
                             uint32_t flip_c) \
     { \
-        (kind == FMA ? lanes : plain)(out, a, b, c, flip_b, flip_c, wh, kind); \
+        (kind == FMA ? lanes : by_host)(out, a, b, c, flip_b, flip_c, wh, kind); \
     }
 KERNEL(fma_bh, false, FMA)
 KERNEL(fma_wh, true, FMA)

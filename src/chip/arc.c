@@ -18,10 +18,10 @@
 
 enum { RESET_UNIT = 0x30000, NIU0 = 0x50000, NIU1 = 0x58000, MSI_FIFO = 0xB0000 };
 enum { L2CPU_RESET = 0x14, REFCLK_LOW = 0xE0, REFCLK_HIGH = 0xE4, MISC_IRQ0 = 1 << 16 };
-/* Where things are in the CSM. Decided here: firmware places them anew with every version; hosts follow pointers. */
+/* Addresses in the CSM. Decided here: they change with every firmware version, and hosts follow pointers. */
 enum { TELEMETRY_TABLE = 0x100, TELEMETRY_DATA = 0x300, QUEUE_CONTROL = 0x500, QUEUES = 0x600 };
 enum { QUEUE_COUNT = 4, QUEUE_ENTRIES = 8, QUEUE_HEADER = 32, QUEUE_ENTRY = 32 };
-/* WH: a fixed place of the older telemetry, and the mailbox that messages with more than two arguments use. */
+/* WH: the fixed address of the older telemetry, and of the mailbox for messages with more than two arguments. */
 enum { LEGACY_TELEMETRY = 0x78D60, LEGACY_WORDS = 50, MAILBOX = 0x783C4 };
 #define CSM_BASE UINT32_C(0x10000000)
 #define APB_BASE UINT32_C(0x80000000)
@@ -163,7 +163,7 @@ void wg_arc_init(wg_card *card)
         fill_legacy(card);
     a->scratch[0] = 0xC0DE0001; /* post code: initialised */
     if (!card->chip->arc.queues) {
-        a->scratch[5] = 1; /* message status: initialised, nothing asked yet */
+        a->scratch[5] = 1; /* message status: initialised, no message so far */
         return;
     }
     a->scratch_ram[2] = 0x5; /* boot status: started, ready for messages */
@@ -182,7 +182,7 @@ static void set_clock(wg_card *card, uint32_t mhz)
     put(card->arc.csm, telemetry_word(card, TAG_AICLK), mhz);
 }
 
-/* Region, target and size of an outbound mapping stand in the mailbox. */
+/* Region, target and size of an outbound mapping are in the mailbox. */
 static void map_region(wg_card *card)
 {
     const uint8_t *csm = card->arc.csm;
@@ -191,7 +191,7 @@ static void map_region(wg_card *card)
     wg_pcie_map(card, region, (uint64_t)region * bytes, bytes, target);
 }
 
-/* Answers a message; false if this firmware does not know it. */
+/* Answers a message. False: this firmware does not implement it. */
 static bool answer(wg_card *card, uint8_t code, uint32_t results[2])
 {
     const wg_chip_arc *arc = &card->chip->arc;
@@ -247,7 +247,7 @@ static void scratch_message(wg_card *card)
     a->scratch[5] = code; /* done, exit code 0 */
 }
 
-/* Everything that waits in one queue. Pointers count modulo twice the number of entries. */
+/* Serves all messages of one queue. Pointers count modulo twice the number of entries. */
 static void drain_queue(wg_card *card, uint32_t queue)
 {
     uint8_t *csm = card->arc.csm;
@@ -324,7 +324,7 @@ static void reset_unit_write(wg_card *card, uint32_t offset, uint32_t value)
     switch (wg_tile_reg_at(card->chip->arch, WG_REGS_ARC_RESET, offset, &i)) {
     case WG_REG_ARC_RESET_scratch: a->scratch[i % WG_ARC_SCRATCH] = value; return;
     case WG_REG_ARC_RESET_arc_misc_cntl:
-        a->misc_cntl = value & ~(uint32_t)MISC_IRQ0; /* firmware clears the bit when it has the message */
+        a->misc_cntl = value & ~(uint32_t)MISC_IRQ0; /* firmware clears the bit when it takes the message */
         if (value & MISC_IRQ0)
             interrupt(card);
         return;
@@ -368,7 +368,7 @@ static uint32_t apb_word(wg_model *m, uint64_t address, uint32_t value, bool wri
 
 static bool csm_access(wg_card *card, uint32_t offset, uint8_t *data, size_t bytes, bool write)
 {
-    /* Firmware counts on; Decided here: once per million cycles. */
+    /* The firmware's heartbeat. Decided here: once per million cycles. */
     if (!write)
         put(card->arc.csm, telemetry_word(card, TAG_HEARTBEAT), (uint32_t)(1 + wg_grid_cycle(card->grid) / 1000000));
     return wg_model_memory(card->arc.csm, WG_ARC_CSM, offset, data, bytes, write);

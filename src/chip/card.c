@@ -62,7 +62,7 @@ static uint64_t hash_all(void *user, wg_grid *grid)
     return hash;
 }
 
-/* The same, all of it: copied out or in. */
+/* Copies all of it out or in. */
 static size_t copy_all(void *user, void *to, const void *from)
 {
     wg_card *card = user;
@@ -193,7 +193,7 @@ void wg_card_config_write(wg_card *card, uint32_t offset, uint32_t value)
     else if (reg >= FIRST_BAR && reg <= LAST_BAR)
         mask = (uint32_t)(~(card->chip->bar_size[(reg - FIRST_BAR) & ~1u] - 1) >> (reg & 1 ? 32 : 0));
     else if (reg == ROM)
-        return; /* there is none, which is what a host asks by writing */
+        return; /* no expansion ROM: the host's sizing write is ignored */
     if (offset % 4 || !mask)
         nowhere(card, offset, true, 4, "configuration space cannot be written at");
     else
@@ -280,7 +280,7 @@ static bool find_bar(const wg_card *card, uint64_t address, unsigned *bar, uint6
 
 static size_t least(size_t a, uint64_t b) { return a < b ? a : (size_t)b; }
 
-/* The windows' registers are memory of words; every one that changes is decoded anew. */
+/* Writes registers of the windows. A window that changes is decoded again. */
 static size_t tlb_access(wg_card *card, uint64_t offset, uint8_t *data, size_t bytes, bool write)
 {
     wg_pcie *p = &card->pcie;
@@ -323,7 +323,7 @@ static uint32_t niu1_word(wg_model *m, uint64_t offset, uint32_t value, bool wri
     return wg_model_niu(m, 1, (uint32_t)offset, value, write);
 }
 
-/* What BAR 0 has beside windows, and BAR 2; returns the bytes served, 0 if nothing is there. */
+/* Accesses BAR 2 and the registers in BAR 0. Returns the bytes served; 0: nothing is there. */
 static size_t registers(wg_card *card, unsigned bar, uint64_t offset, uint8_t *data, size_t bytes, bool write)
 {
     const wg_chip *chip = card->chip;
@@ -355,7 +355,7 @@ static size_t registers(wg_card *card, unsigned bar, uint64_t offset, uint8_t *d
     return 0;
 }
 
-/* The window that has just been used: more words often follow. */
+/* Caches the window just used: more accesses often follow. */
 static void remember(wg_card *card, unsigned index)
 {
     wg_pcie *p = &card->pcie;
@@ -364,7 +364,7 @@ static void remember(wg_card *card, unsigned index)
     p->last_address = w->address;
 }
 
-/* All of it is in the L1 of the tile behind that window: its address there. */
+/* The address in L1 if the access lies entirely in L1 of the tile behind the cached window. */
 static inline bool in_last_tile(const wg_card *card, uint64_t address, size_t bytes, uint64_t *at)
 {
     const wg_pcie *p = &card->pcie;
@@ -376,7 +376,7 @@ static inline bool in_last_tile(const wg_card *card, uint64_t address, size_t by
     return bytes && bytes <= p->last_bytes - within && *at < l1 && bytes <= l1 - *at;
 }
 
-/* One piece of an access, up to the end of a window or of an area; returns its size. */
+/* One part of an access, up to the end of a window or area. Returns its size. */
 static size_t piece(wg_card *card, uint64_t address, uint8_t *data, size_t bytes, bool write, wg_status *status)
 {
     wg_pcie *p = &card->pcie;

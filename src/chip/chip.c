@@ -110,7 +110,7 @@ const wg_chip wg_chips[2] =
             },
 };
 
-/* `count` bits from bit `at` of a window's configuration; bits behind it are 0. */
+/* `count` bits from bit `at` of a window's configuration; bits past its end are 0. */
 static uint64_t field(const uint32_t *words, unsigned limit, unsigned at, unsigned count)
 {
     uint64_t value = 0;
@@ -193,7 +193,7 @@ static void pattern(const wg_grid *grid, unsigned x0, unsigned y0, unsigned x1, 
         out->broken = "num_destinations_override is not the number of tiles that receive the multicast";
 }
 
-/* Rules on flags that software must keep, whatever is accessed. */
+/* A rule on flags that the window breaks, whatever is accessed; NULL: none. */
 static const char *rule_broken(const wg_chip *chip, const uint32_t *words, unsigned flags, const wg_window *w)
 {
     unsigned each = chip->tlb_words_each, mcast = flags + 1 + chip->ordering_gap;
@@ -241,7 +241,7 @@ void wg_chip_window(const wg_chip *chip, const wg_grid *grid, const uint32_t *wo
 
 uint32_t wg_chip_harvest_bits(const wg_chip *chip, uint32_t harvested)
 {
-    /* From the edges to the middle, as the tiles are wired for tests. */
+    /* From the edges inward: the order of the tiles in the test chain. */
     static const uint8_t lines[2][14] = {[WG_ARCH_BH] = {1, 16, 2, 15, 3, 14, 4, 13, 5, 12, 6, 11, 7, 10},
                                          [WG_ARCH_WH] = {11, 1, 10, 2, 9, 3, 8, 4, 7, 5}};
     uint32_t bits = 0;

@@ -99,7 +99,7 @@ uint64_t wg_dram_hash(const wg_dram *d)
                 memcpy(&v, page + k, 8);
                 sum = v ? (sum ^ (v + k)) * UINT64_C(0x9FB21C651E98DF25) : sum;
             }
-            if (sum) /* a page of zeros is as good as none */
+            if (sum) /* a page of zeros equals a missing page */
                 h = (h ^ sum ^ (p << 3 | i)) * UINT64_C(0x9E3779B97F4A7C15);
         }
     return h;

@@ -66,7 +66,7 @@ static uint32_t debug_word(wg_model *m, uint64_t address, uint32_t value, bool w
     if (offset == SOFT_RESET && *reg & ~value & card->chip->eth.reset_bits)
         wg_card_find(card, WG_F_ETH_CORE, m->x, m->y, address, value, "SOFT_RESET_0 = 0x%x", value);
     else if (offset != SOFT_RESET)
-        wg_model_unknown(m, address, value, true); /* stored; no core is there to be watched or counted */
+        wg_model_unknown(m, address, value, true); /* stored without effect: there is no core */
     *reg = value;
     return 0;
 }
@@ -127,7 +127,7 @@ static uint32_t queue_word(wg_model *m, uint64_t address, uint32_t value, bool w
         return *reg;
     if (id == WG_REG_ETH_TXQ_cmd) {
         wg_card_find(m->card, WG_F_ETH_LINK, m->x, m->y, address, value, "command 0x%x", value);
-        return 0; /* accepted, and gone */
+        return 0; /* accepted and dropped */
     }
     *reg = spare && address == REG_BASE + 0x4080 ? *reg + value : value;
     return 0;
@@ -147,7 +147,7 @@ bool wg_eth_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, b
     if (address < card->chip->eth.l1_bytes) {
         bool ok = wg_model_memory(e->l1, card->chip->eth.l1_bytes, address, data, bytes, write);
         uint32_t beat = card->chip->eth.heartbeat, count;
-        /* Firmware counts while it is alive. Decided here: once per read, since hosts look twice and compare. */
+        /* The firmware's heartbeat. Decided here: it advances with every read, since hosts read twice and compare. */
         if (ok && !write && address <= beat && address + bytes > beat) {
             memcpy(&count, e->l1 + beat, 4);
             put(e, beat, count + 1);

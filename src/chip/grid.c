@@ -154,12 +154,12 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
     }
     wg_tile *t = dev->tile;
     t->index = (uint8_t)index;
-    if (desc.seed) /* tiles are perturbed each in its own way */
+    if (desc.seed) /* each tile has its own seed */
         t->seed = (desc.seed ^ index) * UINT64_C(0x9E3779B97F4A7C15) | 1;
     t->regions.niu.coordinate = (uint16_t)(x | y << 6);
     t->boxes = (wg_noc_box *const *)grid->box;
     wg_niu_firmware(t, grid->desc.harvested);
-    t->sched.now = grid->now; /* held in reset until now */
+    t->sched.now = grid->now; /* in reset so far */
     dev->touches = &grid->touches;
     dev->harvested = grid->desc.harvested;
     dev->clock = &grid->now;

@@ -51,8 +51,8 @@ struct wg_grid {
     wg_grid_desc desc;
     unsigned tiles; /* width * height */
     uint64_t now;
-    unsigned first_made, end_made;      /* all Tensix tiles that are made are among these */
-    wg_device *tile[WG_GRID_MAX_TILES]; /* [y * width + x]; NULL: not a Tensix tile, or not made yet */
+    unsigned first_made, end_made;      /* the Tensix tiles created so far */
+    wg_device *tile[WG_GRID_MAX_TILES]; /* [y * width + x]; NULL: not a Tensix tile, or not created yet */
     uint8_t kind[WG_GRID_MAX_TILES];    /* wg_tile_kind */
     wg_translation translation[2];
     wg_dram dram;
@@ -80,22 +80,22 @@ struct wg_grid {
     /* Time (grid_run.c). */
     uint64_t next[WG_GRID_MAX_TILES];    /* earliest cycle at which a tile does anything */
     uint64_t sends[WG_GRID_MAX_TILES];   /* … and can send a packet */
-    uint64_t endless[WG_GRID_MAX_TILES]; /* since when it goes round, for ever if nobody else acts; 0: it does not */
+    uint64_t endless[WG_GRID_MAX_TILES]; /* first cycle of an endless loop that only another tile can end; 0: none */
     uint64_t touches, touches_seen;
-    uint64_t quiet_until; /* unless somebody reaches in, nothing happens before this cycle */
+    uint64_t quiet_until; /* nothing happens before this cycle unless the host acts */
     struct wg_workers *workers;
 
-    /* Told of every Tensix tile as it comes to be, before anything happens to it; NULL: nobody. */
+    /* Called for every Tensix tile that is created, before it is used; may be NULL. */
     void (*made)(void *user, wg_device *dev, unsigned x, unsigned y);
     void *made_user;
 };
 
-/* Makes the Tensix tile number `index`; NULL if there is none or memory has run out. */
+/* Creates Tensix tile `index`. NULL: there is no such tile, or no memory. */
 wg_device *wg_grid_make(wg_grid *grid, unsigned index);
 
-/* Everything that left a NIU, or happens at tiles that are no devices, before cycle `end`. */
+/* Processes what left a NIU, or happens at tiles that are no devices, before cycle `end`. */
 void wg_grid_route(wg_grid *grid, uint64_t end);
-/* The earliest of that; WG_NEVER if there is nothing. */
+/* The earliest such cycle; WG_NEVER: none. */
 uint64_t wg_grid_event_next(const wg_grid *grid);
 
 /* Host threads (grid_threads.c): work(user, i) for each i below count, in any order, on any thread; returns when all

@@ -16,7 +16,7 @@
 #include "report/findings.h"
 #include "machine/niu.h"
 
-/* Among things of one cycle: first what arrives, in the order of routing, then what leaves. */
+/* Order within one cycle: arrivals in the order of routing, then departures. */
 static uint64_t leaving_order(const wg_packet *p)
 {
     return UINT64_C(1) << 63 | (uint64_t)p->from << 48 | (uint64_t)p->noc << 47 |
@@ -28,7 +28,7 @@ static uint64_t leaving_order(const wg_packet *p)
 static void put_event(wg_grid *g, const wg_packet *p)
 {
     uint32_t entry = g->event_unused;
-    if (!g->event) /* there is one as soon as a grid exists */
+    if (!g->event) /* exists as soon as the grid does */
         return;
     if (entry)
         g->event_unused = g->event[entry].next;
@@ -62,7 +62,7 @@ static void complain(wg_grid *g, wg_finding_code code, const wg_packet *p, const
     wg_device *dev = asker < g->tiles ? g->tile[asker] : NULL;
     if (dev) {
         uint64_t now = dev->tile->sched.now;
-        dev->tile->sched.now = p->at; /* not where its window happens to end */
+        dev->tile->sched.now = p->at; /* not at the end of the current window */
         wg_findf(dev->tile, code,
                  (wg_finding){
                      .agent = (uint8_t)(WG_AGENT_NIU0 + p->noc), .subject = (uint32_t)p->address, .value = p->bytes},
@@ -130,7 +130,7 @@ static void route(wg_grid *g, const wg_packet *p)
     if (p->flags & WG_PACKET_BROADCAST) {
         broadcast b = {g, p, p->at};
         wg_route_broadcast(g->network, &r, p, listens, arrives, &b);
-        last = b.last + 2u * g->timing->noc_niu + r.flits; /* the sender's own copy may be later */
+        last = b.last + 2u * g->timing->noc_niu + r.flits; /* the sender's own copy may arrive later */
     } else {
         uint64_t stalled;
         wg_way way;
@@ -155,7 +155,7 @@ static const uint8_t *data_of(const wg_grid *g, const wg_packet *p)
     return g->box[p->from]->ring[p->noc].bytes + p->payload;
 }
 
-/* When the memory is done with so many bytes, and from when on they could flow. */
+/* The cycle in which DRAM completes so many bytes, and the first in which they can flow. */
 static uint64_t memory_done(wg_grid *g, const wg_packet *p, uint64_t *begins)
 {
     if (g->kind[p->to] != WG_TILE_DRAM)
@@ -198,7 +198,7 @@ static bool edge_write(wg_grid *g, const wg_packet *p, uint64_t address, const u
     return false;
 }
 
-/* Runs of bytes that the mask selects. */
+/* Accesses the runs of bytes that the mask selects. */
 static void edge_write_masked(wg_grid *g, const wg_packet *p, const uint8_t *from)
 {
     for (uint32_t i = 0; i < p->bytes && i < 64;) {
@@ -225,7 +225,7 @@ static uint32_t edge_atomic(wg_grid *g, const wg_packet *p)
     return result;
 }
 
-/* A request (or an answer that was sent here) has arrived at a tile that is no device. */
+/* A request, or an answer redirected here, has arrived at a tile that is no device. */
 /* Counters.md: at the recipient. */
 static void count(wg_grid *g, const wg_packet *p, uint16_t tile, unsigned counter, uint32_t by)
 {
@@ -260,7 +260,7 @@ static void serve(wg_grid *g, const wg_packet *p)
     case WG_PACKET_READ:
         if (g->kind[p->to] == WG_TILE_DRAM && (p->address - p->back_address) % g->arch->noc.dram_alignment)
             complain(g, WG_F_NOC_ALIGNMENT, p, "the address in L1 does not agree with that in DRAM");
-        /* It leaves so that its last flit does not come before the last byte from memory. */
+        /* Departs late enough that its last flit is not sent before the last byte comes from DRAM. */
         answer(g, p, WG_PACKET_DATA, 0, done > begins + flits ? done - flits : begins);
         return;
     case WG_PACKET_WRITE:
@@ -295,7 +295,7 @@ static void serve(wg_grid *g, const wg_packet *p)
         answer(g, p, WG_PACKET_ACK, 0, done);
 }
 
-/* An answer leaves a tile that is no device, as soon as its link is free. */
+/* Sends an answer of a tile that is no device as soon as its link is free. */
 static void leave(wg_grid *g, wg_packet *p)
 {
     uint64_t *link = &g->edge_link[p->noc][p->from], retry;
@@ -346,7 +346,7 @@ static void leave(wg_grid *g, wg_packet *p)
 
 static bool before(const wg_sent *a, const wg_sent *b) { return a->at != b->at ? a->at < b->at : a->order < b->order; }
 
-/* In place: there is nothing to allocate. */
+/* Sorts in place: no allocation. */
 static void sort(wg_sent *all, size_t n)
 {
     for (size_t gap = n / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)

@@ -13,14 +13,14 @@
 #include "chip/grid.h"
 #include "machine/fast.h"
 
-/* When the tile acts next, and when a packet could leave it at the earliest. */
+/* The tile's next cycle, and the earliest in which a packet can leave it. */
 static void look(wg_grid *g, unsigned i)
 {
     const wg_tile *t = g->tile[i]->tile;
     const wg_schedule *s = &t->sched;
     uint64_t settled, next = WG_NEVER, sends = WG_NEVER;
     g->endless[i] = wg_poll_endless(t);
-    if (t->lockstep) { /* it has something to do in every cycle */
+    if (t->lockstep) { /* it is busy in every cycle */
         g->next[i] = g->sends[i] = wg_tile_next(t) == WG_NEVER ? WG_NEVER : s->now;
         return;
     }
@@ -40,7 +40,7 @@ static void look(wg_grid *g, unsigned i)
             sends = at;
     }
     if (t->poll.may_stop && next != WG_NEVER && t->poll.stop_at >= s->now && t->poll.stop_at < next)
-        next = t->poll.stop_at; /* loops are looked for in that very cycle */
+        next = t->poll.stop_at; /* the search for loops needs that cycle */
     g->next[i] = next;
     g->sends[i] = sends;
 }
@@ -69,7 +69,7 @@ static void run_tile(void *user, unsigned k)
     wg_device_window(w->g->tile[w->due[k]], w->end, w->limit);
 }
 
-/* To `end`, but no further than what the tile sends could be answered. */
+/* Runs the tile to `end`, or until an answer to what it sent could arrive. */
 static void run_alone(wg_grid *g, unsigned i, uint64_t end, uint64_t limit)
 {
     end = wg_device_window(g->tile[i], end, limit);
@@ -88,7 +88,7 @@ static void run_window(wg_grid *g, uint64_t end, uint64_t limit)
             watched |= g->tile[i]->tile->watched != 0;
             w.due[n++] = (uint16_t)i;
         }
-    /* Observers are called on the caller's thread; a single tile is not worth another. */
+    /* Observers are called on the caller's thread. A single tile does not pay for a second thread. */
     if (n > 1 && g->desc.threads > 1 && !watched)
         wg_workers_run(&g->workers, g->desc.threads, n, run_tile, &w);
     else
@@ -100,7 +100,7 @@ static void run_window(wg_grid *g, uint64_t end, uint64_t limit)
     g->now = end;
 }
 
-/* Everything has come to rest: the end of the work, or a hang? */
+/* Everything is at rest: is the work done, or does the chip hang? */
 static wg_stop at_rest(const wg_grid *g)
 {
     for (unsigned i = 0; i < g->tiles; i++)
@@ -110,8 +110,9 @@ static wg_stop at_rest(const wg_grid *g)
 }
 
 /*
- * Every tile has come to rest, or goes round for ever: in which cycle does the run end? Windows end anywhere, but those of a
- * run that may stop end on multiples of GRID: the first one behind the last tile's rest is the same in every mode.
+ * The cycle in which a run ends whose tiles are all at rest or in endless loops. Windows may end anywhere, but a run
+ * that may stop has window ends at multiples of GRID: the first multiple after the last tile came to rest is the same
+ * in every mode.
  */
 enum { GRID = 64 };
 static uint64_t round_up(uint64_t cycle) { return (cycle + GRID - 1) / GRID * GRID; }
@@ -125,7 +126,7 @@ static uint64_t ends_at(const wg_grid *g)
         if (at != WG_NEVER && at > end)
             end = at;
     }
-    end = round_up(end + 1); /* a multiple itself may be seen in the next window only */
+    end = round_up(end + 1); /* rest at a multiple itself is seen in the next window */
     return end > g->now ? end : g->now;
 }
 
@@ -178,7 +179,7 @@ static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
         uint64_t next = wg_grid_event_next(g), sends = next;
         if (may_stop && stopped(g, &why))
             break;
-        uint64_t others = WG_NEVER, first = WG_NEVER; /* when a second tile has something to do */
+        uint64_t others = WG_NEVER, first = WG_NEVER; /* when a second tile is busy */
         unsigned one = 0;
         bool over = next == WG_NEVER;
         for (unsigned i = g->first_made; i < g->end_made; i++) {
@@ -213,14 +214,14 @@ static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
         uint64_t end = sends < limit && limit - sends > least ? sends + least : limit;
         if (may_stop && end > round_up(g->now + 1))
             end = round_up(g->now + 1);
-        if (!may_stop && alone > end && first < end) /* whoever may stop looks more often whether to */
+        if (!may_stop && alone > end && first < end) /* runs that may stop use shorter windows */
             run_alone(g, one, alone, limit);
         else
             run_window(g, end, limit);
     }
     if (may_stop && why == WG_STOP_CYCLES)
         stopped(g, &why);
-    for (unsigned i = 0; may_stop && i < g->tiles; i++) /* whoever asks why it stopped sees all at one time */
+    for (unsigned i = 0; may_stop && i < g->tiles; i++) /* bring all tiles to one cycle for whoever inspects the stop */
         if (g->tile[i] && g->tile[i]->tile->sched.now < g->now)
             wg_look(g->tile[i]);
     return why;

@@ -23,7 +23,7 @@ typedef struct header {
     uint64_t bytes; /* of all of it */
     uint32_t version, arch, profile, harvested;
     uint64_t tile_bytes;                            /* of all tiles in use */
-    uint64_t box_bytes, network_bytes, model_bytes; /* another build may have other ones */
+    uint64_t box_bytes, network_bytes, model_bytes; /* other builds may differ */
     uint32_t tiles, boxes, pages, event_used;
 } header;
 
@@ -105,7 +105,7 @@ static const char *get(const char *p, void *data, size_t bytes)
     return p + bytes;
 }
 
-/* All tiles come to the clock: how much there is of them does not change any more. */
+/* Brings all tiles to the chip's clock. Their sizes do not change after that. */
 static header prepare(wg_grid *g)
 {
     for (unsigned i = 0; i < g->tiles; i++)
@@ -158,7 +158,7 @@ wg_status wg_grid_snapshot(wg_grid *g, void *to, size_t bytes)
     return WG_OK;
 }
 
-/* Does the snapshot belong to a chip like this, and is it whole? */
+/* Does the snapshot fit this chip, and is it complete? */
 static wg_status check(wg_grid *g, const header *h, const char *from, size_t bytes)
 {
     header own = header_of(g);
@@ -180,7 +180,7 @@ static wg_status forged(wg_grid *g, const char *what)
     return wg_grid_fail(g, WG_ERR_SNAPSHOT, "the snapshot is not of a chip that Waitgate ran: %s", what);
 }
 
-/* Clock, requests at tiles that are no devices, links. */
+/* Clock, links, and requests at tiles that are no devices. */
 static wg_status check_state(wg_grid *g, const header *h, const char **p)
 {
     state s;
@@ -222,7 +222,7 @@ static wg_status check_state(wg_grid *g, const header *h, const char **p)
     return status;
 }
 
-/* Tiles and boxes are named once each; `p` is behind them afterwards. Makes tiles that are missing, and boxes. */
+/* Checks that tiles and boxes are named once each, creates missing ones, and moves `p` past them. */
 static wg_status check_tiles(wg_grid *g, const header *h, const char **p)
 {
     bool named[WG_GRID_MAX_TILES] = {false};
@@ -307,7 +307,7 @@ static void restore_tiles(wg_grid *g, const header *h, const char **p)
         in_snapshot[i] = true;
     }
     for (i = 0; i < g->tiles; i++)
-        if (g->tile[i] && !in_snapshot[i]) /* it did not exist: as good as held in reset ever since */
+        if (g->tile[i] && !in_snapshot[i]) /* the tile did not exist: equivalent to one held in reset */
             wg_reset(g->tile[i]);
 }
 

@@ -15,7 +15,7 @@
 
 enum { MOST = 64, SPINS = 2000 };
 
-/* A thread's part of the work: the next piece, and where it ends. A cache line to itself. */
+/* A thread's share of the work: next item and end. Fills a cache line. */
 typedef struct part {
     _Alignas(64) atomic_uint at;
     unsigned end;
@@ -29,7 +29,7 @@ typedef struct wg_workers {
     pthread_cond_t wake, done;
     atomic_uint round; /* counts windows */
     atomic_uint sleeping;
-    atomic_uint numbered; /* threads that know which they are */
+    atomic_uint numbered; /* threads that have taken their number */
     part part[MOST + 1];  /* the caller's is the first */
     atomic_uint working;  /* threads that have not finished this round */
     atomic_bool ends;
@@ -111,7 +111,7 @@ static void next_round(wg_workers *w)
 void wg_workers_run(wg_workers **workers, unsigned threads, unsigned count, wg_work_fn work, void *user)
 {
     if (*workers && (*workers)->pid != getpid()) {
-        free(*workers); /* the parent's: their threads and locks do not exist here */
+        free(*workers); /* inherited by fork(): the parent's threads do not exist here */
         *workers = NULL;
     }
     if (!*workers)

@@ -31,7 +31,7 @@ static uint32_t peripheral_word(wg_model *m, uint64_t offset, uint32_t value, bo
     }
     uint32_t *reg = &c->reg[offset / 4 % WG_L2CPU_WORDS];
     if (write)
-        *reg = offset == STATUS ? value & 0xFFFF0000 : value; /* what the harts do is read-only: they do nothing */
+        *reg = offset == STATUS ? value & 0xFFFF0000 : value; /* hart state is read-only; the harts do nothing */
     return *reg;
 }
 

@@ -115,7 +115,7 @@ static uint32_t table_word(const uint8_t table[32], unsigned word, unsigned bits
     return value;
 }
 
-/* Registers whose value follows from where the tile is. */
+/* Registers whose value depends on the tile's position. */
 static bool niu_derived(wg_model *m, unsigned noc, uint32_t offset, uint32_t *value)
 {
     const wg_tile_reg *regs = wg_tile_regs[m->card->chip->arch];
@@ -148,7 +148,7 @@ uint32_t wg_model_niu(wg_model *m, unsigned noc, uint32_t offset, uint32_t value
     noc &= 1;
     if (niu_derived(m, noc, offset, &derived)) {
         if (write && value != derived)
-            wg_model_unknown(m, m->card->chip->niu_base + offset, value, true); /* firmware's alone */
+            wg_model_unknown(m, m->card->chip->niu_base + offset, value, true); /* only firmware writes it */
         return derived;
     }
     uint32_t *word = &m->niu.word[noc][offset / 4 % WG_MODEL_NIU_WORDS];
@@ -164,7 +164,7 @@ uint32_t wg_model_niu(wg_model *m, unsigned noc, uint32_t offset, uint32_t value
     if (!write && offset >= COUNTERS && offset < COUNTERS_END) {
         const wg_grid *g = m->card->grid;
         unsigned counter = (offset - COUNTERS) / 4, tile = m->y * wg_grid_width(g) + m->x;
-        return counter < 48 ? 0 : g->served[noc][tile][counter - 48]; /* they start no requests of their own */
+        return counter < 48 ? 0 : g->served[noc][tile][counter - 48]; /* these tiles start no requests */
     }
     wg_model_unknown(m, m->card->chip->niu_base + offset, value, write);
     return 0;
@@ -184,7 +184,7 @@ static bool is_niu(uint64_t address)
     return low >= 0xFFB20000 && low < 0xFFB40000;
 }
 
-/* The NIUs of the three tiles of a group, each for both NoCs, seen from any of them. */
+/* Each tile of a group shows the NIUs of all three, for both NoCs. */
 static uint32_t dram_apb_word(wg_model *m, uint64_t offset, uint32_t value, bool write)
 {
     enum { NIUS = 0x80000, NIUS_END = 0xB0000 };

@@ -47,7 +47,7 @@ static bool host_access(wg_card *card, uint64_t address, uint8_t *data, size_t b
     return done;
 }
 
-/* The bus address behind an offset in the NoC's window: the enabled region that holds it, or itself. */
+/* Translates an offset in the NoC's window to a bus address. Offsets in no enabled region are not translated. */
 static uint64_t outbound(const wg_card *card, uint64_t offset)
 {
     for (unsigned i = 0; i < WG_IATU_REGIONS; i++) {
@@ -179,7 +179,7 @@ void wg_pcie_bar2_write(wg_card *card, uint32_t offset, uint32_t value)
 
 /* ---- From the NoC ----------------------------------------------------------------------------------- */
 
-/* BH: the controller's registers, among them those of BAR 2. */
+/* BH: the controller's registers, those of BAR 2 among them. */
 static uint32_t dbi_word(wg_model *m, uint64_t address, uint32_t value, bool write)
 {
     enum { DEVICE_CONTROL = 0x78 };
@@ -227,7 +227,7 @@ bool wg_pcie_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, 
     const wg_chip *chip = m->card->chip;
     bool connected = m->x == chip->pcie_x && m->y == chip->pcie_y;
     if (!connected && address < chip->niu_base)
-        return false; /* BH: the other PCI Express tile leads to no host */
+        return false; /* BH: the other PCI Express tile has no host */
     static const wg_access_fn access[] = {[WG_ARCH_BH] = access_bh, [WG_ARCH_WH] = access_wh};
     return access[chip->arch](m, address, data, bytes, write);
 }

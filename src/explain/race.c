@@ -58,7 +58,10 @@ static void pushed(wg_races *r, unsigned thread, const wg_event *e)
             i->push_mop = q->mop;
             memcpy(i->push_before, q->before, sizeof i->push_before);
         }
-        /* What B pushes before it lets the T cores go is over long before they start (boot code relies on it). */
+        /*
+         * Instructions that B pushes before it releases the T cores are complete long before those start (boot code
+         * relies on it).
+         */
         i->boot = i->source == WG_CORE_B && !r->core[WG_CORE_T0].released && !r->core[WG_CORE_T0 + 1].released &&
                   !r->core[WG_CORE_T0 + 2].released;
     }
@@ -105,7 +108,7 @@ uint32_t wg_race_insn_party(wg_races *r, unsigned agent, unsigned thread, wg_rac
     return i->party[write];
 }
 
-/* The thread's gate has learnt something; the instruction passing knows it too. */
+/* Joins a clock into the thread's gate; the instruction that is passing gets it, too. */
 void wg_race_learnt(wg_races *r, unsigned thread, wg_race_insn *i)
 {
     r->thread[thread].snap = 0;
@@ -131,7 +134,7 @@ static void unit_done(wg_clock *c, unsigned unit, unsigned thread, uint32_t seq)
         wg_clock_see(c, wg_k_d(reads[unit], thread), seq);
 }
 
-/* FLUSHDMA keeps its thread until the conditions in its word hold. */
+/* FLUSHDMA stalls its thread until the conditions in its word hold. */
 static void flushed(wg_race_thread *t, unsigned thread)
 {
     static const uint8_t units[4] = {WG_RU_MEMORY, WG_RU_UNPACK0, WG_RU_UNPACK1, WG_RU_PACK0};
@@ -143,7 +146,7 @@ static void flushed(wg_race_thread *t, unsigned thread)
     t->flush = 0;
 }
 
-/* WH: of RDCFGs that several threads issue in one cycle all but one are lost (RDCFG.md). */
+/* WH: if several threads issue RDCFG in one cycle, all but one are lost (RDCFG.md). */
 static void rdcfg(wg_races *r, unsigned thread, wg_race_insn *i, uint64_t cycle)
 {
     wg_race_thread *t = &r->thread[thread];
@@ -213,8 +216,8 @@ static void latched(wg_races *r, unsigned thread, const wg_event *e)
 }
 
 /*
- * The unit has nothing left of any thread: of what the waiting thread knows to have been issued there, it is known to be
- * done. That what others issued is done, too, is luck.
+ * The unit is idle: everything that the waiting thread knows to have been issued there is complete. Instructions of
+ * other threads that it does not know of are complete by chance.
  */
 static void all_threads_done(wg_races *r, wg_clock *c, unsigned thread, const wg_race_insn *wait, unsigned unit)
 {
@@ -223,7 +226,7 @@ static void all_threads_done(wg_races *r, wg_clock *c, unsigned thread, const wg
         unit_done(c, unit, k, k == thread ? r->thread[k].seq : known->v[WG_K_I + k]);
 }
 
-/* A bank condition reads the unit's pointer and takes the handover of the bank it points to. */
+/* A bank condition reads the unit's bank pointer and acquires the handover of that bank. */
 static void bank_condition(wg_races *r, unsigned thread, const wg_event *e, unsigned pointer, wg_clock *c)
 {
     wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
@@ -272,7 +275,7 @@ static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint3
             all_threads_done(r, c, thread, i, WG_RU_CONFIG_SLOW);
             all_threads_done(r, c, thread, i, WG_RU_CONFIG_RESULT);
             break;
-        case WG_WAIT_RISCV_REQUESTS: /* those that were there before it; that later ones are done, too, is luck */
+        case WG_WAIT_RISCV_REQUESTS: /* requests before it; later ones are complete by chance */
             for (unsigned k = 0; i && k < WG_WAITED_LANES; k++)
                 wg_clock_see(c, wg_k_m(WG_CORE_T0 + thread, wg_race_waited_lane[k]), i->push_before[k]);
             break;
@@ -284,11 +287,11 @@ static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint3
         case WG_WAIT_COUNT: break;
         }
     }
-    const wg_ref *command = &r->tdma_by.ref; /* of TDMA-RISC: over, if it is known to have got there before */
+    const wg_ref *command = &r->tdma_by.ref; /* of TDMA-RISC: complete if it is known to have arrived before */
     if (mover && r->tdma_by.known &&
         (c->v[command->k2] >= command->v2 || (i && wg_race_clock(r, i->snap)->v[command->k2] >= command->v2)))
         wg_clock_see(c, WG_K_TDMA, r->tdma);
-    for (; banks; banks &= banks - 1) /* with what the other conditions, met in the same cycle, tell */
+    for (; banks; banks &= banks - 1) /* with what the other conditions of the same wait tell */
         bank_condition(r, thread, e, (unsigned)__builtin_ctz(banks), c);
 }
 
@@ -302,7 +305,7 @@ static void semwait_met(wg_races *r, unsigned thread, const wg_event *e, wg_cloc
         if (condition & 2) {
             if (s->posts + 1 > s->max && s->posts + 1 - s->max <= s->gets)
                 wg_race_join(r, c, &s->get[(s->posts - s->max) % WG_SEM_LOG]);
-            if (s->inits == 1) /* before the first one Max is 0, and the wait does not end */
+            if (s->inits == 1) /* before the first SEMINIT, Max is 0 and the wait does not end */
                 wg_clock_join(c, &s->init);
         }
     }
@@ -346,9 +349,9 @@ static void released(wg_races *r, unsigned thread, const wg_event *e)
 /* ---- Semaphores, mutexes, banks -------------------------------------------------------------------------------- */
 
 /*
- * Does b know of the post? It is enough that its core had pushed it, or emitted the store, before it told anybody: a
- * post takes no time to speak of, and "post first" is what kernels do (a get that nobody told of the post may come too
- * early).
+ * Does b know of the post? It suffices that the posting core pushed it, or emitted the store, before it synchronised
+ * with anybody: a post takes next to no time, and kernels rely on posting first. A get without such synchronisation
+ * may come too early.
  */
 static bool knows(const wg_actor *b, const wg_ref *ref)
 {
@@ -496,14 +499,14 @@ static void tracked_core(wg_races *r, unsigned core, const wg_event *e)
             t->load_n[k] = n;
             t->load_pushes[k] = l->count ? l->queue[l->head % 16].pushes : 0;
         }
-        /* A load is held by what was pushed before it only if that had left the store queue: a fence makes sure. */
+        /* Earlier pushes hold a load only if they had left the store queue. A fence makes sure of that. */
         bool load = e->a >> k & 1 && t->wrote[k].push <= fenced;
         if (!load && !(e->b >> k & 1))
             continue;
         uint32_t seq = load ? t->wrote[k].seq : t->passed[k].seq, snap = load ? t->wrote[k].snap : t->passed[k].snap;
         if (!seq)
             continue;
-        /* What it reads as it passes, and what it writes a bounded time later (TTS-21); not what memory answers. */
+        /* Covers reads at the gate and writes a bounded time later (TTS-21), not results from memory. */
         static const uint8_t covered[] = {WG_RU_SCALAR,        WG_RU_CONFIG,      WG_RU_CONFIG_LATE,
                                           WG_RU_CONFIG_RESULT, WG_RU_MISC,        WG_RU_READ_UNPACK0,
                                           WG_RU_READ_UNPACK1,  WG_RU_READ_MATRIX, WG_RU_READ_VECTOR};
@@ -653,7 +656,7 @@ unsigned wg_races_free_semaphore(const wg_races *r)
     return i;
 }
 
-/* Mutex 1 does not exist. Decided here: one that nobody has released is free to use. */
+/* Mutex 1 does not exist. Decided here: a mutex that was never released is unused. */
 unsigned wg_races_free_mutex(const wg_races *r)
 {
     for (unsigned i = 0; i < 5; i++)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clocks that are kept: a pool of copies, each made once per change, and references into it. */
+/* Stored clocks: a pool of copies, one per change, and references into it. */
 #include "explain/race_state.h"
 
-/* Sanitizers are not there yet when the loader chooses between the two; clang 14 names them so that nobody finds them. */
+/* Sanitizers are not initialised yet when the loader resolves the ifunc, and clang 14 mangles the clones' names. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__clang__)
 #define ONE_FORM
 #endif
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(ONE_FORM)
-__attribute__((target_clones("avx2", "default"))) /* a maximum of unsigned words is many instructions without */
+__attribute__((target_clones("avx2", "default"))) /* AVX2 has a vector maximum of unsigned words */
 #endif
 bool wg_clock_join(wg_clock *to, const wg_clock *from)
 {
@@ -39,17 +39,17 @@ const wg_clock *wg_race_clock(wg_races *r, uint32_t snap)
         return &empty;
     if (s->id == snap)
         return &s->clock;
-    /* Forgotten: what everybody knew long ago is known for sure; to call anything else unordered would be a guess. */
+    /* A dropped clock counts as empty: what it held is long known to everybody. */
     r->forgotten++;
     return &r->snap[(r->next_snap + 1) % WG_SNAPS].clock;
 }
 
-/* Sure to stay in the pool for a while? One that is current for long is copied again. */
+/* Will the clock stay in the pool for a while? A clock that stays current for long is copied again. */
 static bool kept(const wg_races *r, uint32_t snap) { return snap && r->next_snap - snap < WG_SNAPS / 2; }
 
 bool wg_race_join(wg_races *r, wg_clock *to, const wg_ref *ref)
 {
-    /* Whoever knows the author's own numbers knows what it knew. */
+    /* Knowing the author's own numbers implies knowing all that the author knew. */
     bool news = ref->v1 && wg_clock_see(to, ref->k1, ref->v1);
     news |= ref->v2 && wg_clock_see(to, ref->k2, ref->v2);
     return (news && ref->snap && wg_clock_join(to, wg_race_clock(r, ref->snap))) || news;
@@ -78,7 +78,7 @@ void wg_race_all_done(wg_races *r, wg_clock *to, unsigned thread)
     wg_clock_see(to, WG_K_I + thread, t->seq);
     wg_clock_see(to, WG_K_X + thread, t->expander);
     for (unsigned unit = 0; unit < WG_RACE_UNITS; unit++)
-        if (unit != WG_RU_MOVER) /* XMOV is over when the Mover has been told */
+        if (unit != WG_RU_MOVER) /* XMOV is complete once the Mover has its command */
             wg_clock_see(to, wg_k_d(unit, thread), t->seq);
 }
 

@@ -60,8 +60,8 @@ static uint32_t core_party(wg_races *r, unsigned core, uint32_t pc, bool write, 
 }
 
 /*
- * A load may leave the core before an older store that waits in the store queue: not if the store was to its address,
- * nor if a fence (BH) or three more stores came in between (MemoryOrdering.md). Says so of the last command there.
+ * A load may overtake an older store in the store queue, unless the store has the same address, or a fence (BH) or
+ * three more stores lie between them (MemoryOrdering.md). Applies this to the last command store.
  */
 static bool may_be_early(wg_races *r, wg_race_core *c, const wg_event *e)
 {
@@ -85,8 +85,8 @@ static bool may_be_early(wg_races *r, wg_race_core *c, const wg_event *e)
 }
 
 /*
- * How many requests of the thread's core to this lane are sure to have been emitted before a push: those before it in
- * the core's program order, or, if B pushes, those that B knows of.
+ * The number of requests of the thread's core to this lane that were certainly emitted before a push: those earlier
+ * in program order or, if B pushes, those that B knows of.
  */
 static uint32_t emitted_before(wg_races *r, unsigned pusher, unsigned thread, unsigned lane)
 {
@@ -176,14 +176,14 @@ static bool fifo_take(wg_ref_fifo *f, wg_ref *ref)
     return true;
 }
 
-/* Does the clock know that this post or get has been done? One that was merely pushed or emitted has not. */
+/* Does the clock imply that this post or get has been performed? Being pushed or emitted is not enough. */
 static bool was_done(const wg_clock *known, const wg_ref *ref)
 {
     return ref->k1 < WG_K_X ? known->v[ref->k1] >= ref->v1 : known->v[ref->k2] >= ref->v2;
 }
 static uint32_t known_of(const wg_clock *known, const wg_ref *log, uint32_t count)
 {
-    uint32_t n = count > WG_SEM_LOG ? count - WG_SEM_LOG : 0; /* those that are no longer in the log are old */
+    uint32_t n = count > WG_SEM_LOG ? count - WG_SEM_LOG : 0; /* operations that have left the log are old */
     for (uint32_t i = n; i < count; i++)
         n += was_done(known, &log[i % WG_SEM_LOG]);
     return n;
@@ -194,7 +194,7 @@ static void join_first(wg_races *r, wg_clock *to, const wg_ref *log, uint32_t co
         wg_race_join(r, to, &log[i % WG_SEM_LOG]);
 }
 
-/* There are `value` more posts than gets: so many more than the core knows gets, and so many gets fewer than posts. */
+/* The value is posts minus gets: the core learns of `value` posts more than the gets it knows, and of gets likewise. */
 static void semaphore_read(wg_races *r, unsigned core, const wg_race_semaphore *s, uint32_t value, wg_clock *to)
 {
     const wg_race_core *c = &r->core[core];
@@ -205,7 +205,7 @@ static void semaphore_read(wg_races *r, unsigned core, const wg_race_semaphore *
     join_first(r, to, s->get, s->gets, posts > value ? posts - value : 0);
 }
 
-/* What the load brings besides its lane's number, in *to; false: nothing. */
+/* Puts into *to what the load's value tells beside its lane's number. False: nothing. */
 static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
 {
     unsigned offset = e->a & 0xFFFF, thread = index_of(e) % WG_THREADS;
@@ -335,7 +335,7 @@ static void used(wg_races *r, unsigned core, unsigned rd)
         c->snap = 0;
 }
 
-/* A core starts: it knows what B knows, who released it or was there before; its streams go on. */
+/* A core starts. It knows what B knows, which released it or was running before. Its streams continue. */
 static void state(wg_races *r, unsigned core, const wg_event *e)
 {
     wg_race_core *c = &r->core[core];
@@ -343,7 +343,7 @@ static void state(wg_races *r, unsigned core, const wg_event *e)
         if (core != WG_CORE_B && r->core[WG_CORE_B].released) {
             wg_clock_join(&c->p, &r->core[WG_CORE_B].p);
             wg_clock_see(&c->p, WG_K_P + WG_CORE_B, r->core[WG_CORE_B].count);
-            for (unsigned lane = 0; lane < WG_RACE_LANES; lane++) /* the release itself came behind all of B's stores */
+            for (unsigned lane = 0; lane < WG_RACE_LANES; lane++) /* the release follows all of B's earlier stores */
                 wg_clock_see(&c->p, wg_k_m(WG_CORE_B, lane), r->core[WG_CORE_B].lane[lane].processed);
         }
         c->released = true;
@@ -352,7 +352,7 @@ static void state(wg_races *r, unsigned core, const wg_event *e)
         c->released = false;
         c->waiting = 0;
         c->ttsync_pc = 0;
-        for (unsigned lane = 0; lane < WG_RACE_LANES; lane++) { /* what was under way is lost */
+        for (unsigned lane = 0; lane < WG_RACE_LANES; lane++) { /* requests in flight are lost */
             c->lane[lane].count = 0;
             c->lane[lane].emitted = c->lane[lane].processed;
         }
@@ -426,6 +426,6 @@ void wg_race_core_touch(wg_races *r, const wg_event *e)
     if (e->a == WG_TOUCH_L1 && wg_race_declared(r, (uint32_t)e->b))
         how |= WG_TOUCH_ATOMIC;
     if (flag)
-        return; /* it is there to race, and has learnt what it saw */
+        return; /* the touch takes part in races; the value read is acquired */
     wg_race_touch(r, &b, (unsigned)e->a, (uint32_t)e->b, (uint32_t)e->c, how);
 }

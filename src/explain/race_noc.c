@@ -27,8 +27,8 @@
 enum { STREAMS = WG_K_LOOSE - WG_K_RMT, NOC_MASK = 1 };
 
 /*
- * What a tile's requests do: in order where software keeps them on one virtual channel. Decided here: that holds for a
- * write and a flag behind it, wherever the two are; Ordering.md promises less, but public kernels rely on it.
+ * The stream of a tile's requests, which are in order where software uses one static virtual channel. Decided here: a
+ * write and a later flag are in order wherever they go. Ordering.md promises less, but public kernels rely on it.
  */
 static unsigned remote_stream(unsigned tile, unsigned noc, unsigned channel)
 {
@@ -54,7 +54,7 @@ void wg_races_group_add(wg_races_group *group, wg_races *r, unsigned index)
     }
 }
 
-/* What the tile knows of r's streams, or will when it looks; NULL: there is no memory. */
+/* What the tile knows of r's streams, or will know when it looks. NULL: no memory. */
 static wg_clock *clock_for(wg_races *r, wg_clock *clocks[WG_RACE_TILES], unsigned tile)
 {
     if (tile >= WG_RACE_TILES)
@@ -119,7 +119,7 @@ void wg_race_command(wg_races *r, unsigned core, const wg_event *e, const wg_ref
     c->by[(c->head + c->count++) % WG_RACE_COMMANDS] = by;
 }
 
-/* All that the tile's requests have done here by now. */
+/* Everything that the tile's requests have done here so far. */
 static void done_for(const wg_races *r, wg_clock *to, unsigned tile, unsigned noc)
 {
     for (unsigned channel = 0; channel < WG_CHANNELS; channel++) {
@@ -129,8 +129,8 @@ static void done_for(const wg_races *r, wg_clock *to, unsigned tile, unsigned no
 }
 
 /*
- * What a poll of a counter, or of TDMA-RISC, tells. False: nothing; so if it asks whether nothing is under way, and may
- * ask before the last command has got there. Counters that only grow are compared with what is to come.
+ * What polling a counter, or TDMA-RISC, tells. False: nothing. A poll for "nothing in flight" tells nothing if it may
+ * overtake the last command. Counters that only grow are compared with an expected value, so they always tell.
  */
 bool wg_race_polled(wg_races *r, const wg_event *e, bool early, wg_clock *to)
 {
@@ -191,7 +191,7 @@ static packet packet_of(const wg_races *r, const wg_event *e)
                     .author = author};
 }
 
-/* A touch of L1 in the name of whoever made the request. */
+/* A touch of L1 on behalf of the requester. */
 static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, uint64_t address, uint64_t bytes,
                   unsigned how)
 {
@@ -230,7 +230,7 @@ static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, u
         if (there && there->there && there->to == r->index) {
             b.snap = there->there;
             known = wg_race_clock(r, b.snap);
-        } else if (p->author < WG_RACE_TILES && r->know[p->author]) { /* multicast: what it knows by now */
+        } else if (p->author < WG_RACE_TILES && r->know[p->author]) { /* multicast: what the sender knows by now */
             known = r->know[p->author];
             b.snap = wg_race_snap(r, known);
         }
@@ -250,7 +250,7 @@ static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, u
     wg_race_touch(r, &b, WG_TOUCH_L1, (uint32_t)address, (uint32_t)bytes, how);
 }
 
-/* Somebody asks over the NoC how a declared flag stands: it knows what the flag's writer did when it has the answer. */
+/* A NoC read of a declared flag: the reader acquires what the flag's writer released once it has the answer. */
 static void asked(wg_races *r, const packet *p, uint32_t address, uint32_t bytes)
 {
     wg_clock **at = p->own ? &r->asked : p->author < WG_RACE_TILES ? &r->news[p->author] : NULL;
@@ -281,7 +281,7 @@ void wg_race_noc_sent(wg_races *r, const wg_event *e)
     *s = (wg_race_sent){.transaction = e->a};
     if (c->count) {
         s->by = c->by[c->head % WG_RACE_COMMANDS];
-        bool split = p.bytes == 256u * r->arch->noc.flit_bytes && c->count == 1; /* the rest of it may follow */
+        bool split = p.bytes == 256u * r->arch->noc.flit_bytes && c->count == 1; /* more of the packet may follow */
         c->head += !split;
         c->count -= !split;
     }
@@ -294,7 +294,7 @@ void wg_race_noc_sent(wg_races *r, const wg_event *e)
         touch(r, e, &p, WG_K_SOURCE + p.noc, e->parent, p.bytes, WG_TOUCH_READ);
 }
 
-/* What the sender of an arriving packet knew, this tile knows once it looks. */
+/* An arriving packet carries what its sender knew. This tile acquires it when it looks. */
 static void learn(wg_races *r, const wg_event *e, const packet *p)
 {
     if (!r->group || p->tile >= WG_RACE_TILES || p->tile == r->index)
@@ -313,7 +313,7 @@ static void learn(wg_races *r, const wg_event *e, const packet *p)
     const wg_race_sent *s = p->author == p->tile ? sent_of(sender, e->a) : NULL;
     if (s && s->by.known)
         wg_race_join(sender, mine, &s->by.ref);
-    if (p->author == r->index) /* an answer: what was asked for has been done there */
+    if (p->author == r->index) /* an answer: the request has been performed there */
         done_for(sender, mine, r->index, p->noc);
 }
 
@@ -330,14 +330,14 @@ void wg_race_noc_arrived(wg_races *r, const wg_event *e)
         touch(r, e, &p, k, e->b & ~UINT64_C(3), 4, WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_ATOMIC);
         break;
     case WG_PACKET_DATA: touch(r, e, &p, k, e->b, p.bytes, WG_TOUCH_WRITE); break;
-    case WG_PACKET_RESULT: /* many kernels let all of them go to one word that nobody reads */
+    case WG_PACKET_RESULT: /* many kernels direct them all to one word that nobody reads */
         touch(r, e, &p, k, e->b, 4, WG_TOUCH_WRITE | WG_TOUCH_ATOMIC);
         break;
     default: break;
     }
 }
 
-/* The Mover at work for TDMA-RISC, that is for the core that stored the command. */
+/* The Mover works for TDMA-RISC, on behalf of the core that stored the command. */
 void wg_race_tdma_touch(wg_races *r, const wg_event *e)
 {
     const wg_race_command_by *by = &r->tdma_by;

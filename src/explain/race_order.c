@@ -44,21 +44,24 @@ static const char *const texts[WG_RACE_UNITS] = {[WG_RU_UNPACK0] = "Unpacker 0",
 
 const char *wg_race_unit_text(unsigned unit) { return unit < WG_RACE_UNITS ? texts[unit] : "a core"; }
 
-/* Instructions after which the unit is done whatever happens; 0: nothing but a wait tells. */
+_Static_assert(WG_LATENCY_SETC16 == WG_LATENCY_RMWCIB0 && WG_LATENCY_CFGSHIFTMASK == WG_LATENCY_WRCFG,
+               "one latency for each of the Configuration Unit's orders");
+
+/* The number of later instructions of the thread after which the unit is done in any case; 0: only a wait tells. */
 static unsigned done_after(const wg_races *r, unsigned unit)
 {
     switch (unit) {
-    case WG_RU_SCALAR:
-    case WG_RU_CONFIG:
-    case WG_RU_MISC:
-    case WG_RU_SYNC: return 1;
-    case WG_RU_CONFIG_LATE: return 2;
+    case WG_RU_SCALAR: return 1; /* it holds its thread */
+    case WG_RU_MISC: return WG_LATENCY_SETADC;
+    case WG_RU_SYNC: return WG_LATENCY_SEMPOST;
+    case WG_RU_CONFIG: return WG_LATENCY_RMWCIB0;
+    case WG_RU_CONFIG_LATE: return WG_LATENCY_WRCFG;
     case WG_RU_CONFIG_RESULT: return r->arch->rdcfg_holds_thread;
     default: return 0;
     }
 }
 
-/* Do both go to one unit that keeps them in order? STREAMWRCFG may be overtaken, but overtakes nothing. */
+/* Do both go to one unit that keeps them in order? STREAMWRCFG can be overtaken but overtakes nothing. */
 static bool in_one_unit(unsigned a, unsigned b)
 {
     if (b == WG_RU_CONFIG_SLOW)
@@ -75,7 +78,7 @@ bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, uns
         known = b->clock2->v[a->k];
     if (a->k == b->own_k && b->own_v > known)
         known = b->own_v;
-    /* One stream is in order with itself, where the NoC keeps its packets so; it does not put off a write for a read. */
+    /* A stream is in order with itself where the NoC keeps packets in order. Writes do not wait for reads. */
     bool behind = a->k == b->k && b->value > known && (a->k >= WG_K_P || wg_race_one_pusher(a, b));
     bool packet = a->k >= WG_K_RMT && a->k < WG_K_LOOSE;
     if (behind && !wg_k_unordered(a->k) && !(packet && !(a->how & WG_TOUCH_WRITE)))
@@ -85,7 +88,7 @@ bool wg_race_ordered(const wg_races *r, const wg_cell *a, const wg_actor *b, uns
         known = b->seq;
     if (known >= a->value)
         return true;
-    if (a->thread & 0x80) /* a core's own accesses of L1 are in order, whatever its caches do */
+    if (a->thread & 0x80) /* a core's own accesses to L1 are in order despite its caches */
         return a->thread == b->thread && (a->thread & 0x7F) < WG_RACE_NOC_CODE && space == WG_TOUCH_L1;
     if (a->unit >= WG_RACE_UNITS)
         return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Races as reports: who, where, why nothing orders them, and what to insert. A remedy stands there twice, as a sentence
- * and as insertions; whoever can run the program again with those says how that went (wg_races_tried()).
+ * Reports of races: who, where, why nothing orders them, and what to insert. A remedy is given as a sentence and as
+ * insertions. A caller that can run the program again with the insertions records the outcome (wg_races_tried()).
  */
 #include "explain/race_words.h"
 
@@ -150,7 +150,7 @@ static wg_race_party party_at(unsigned thread, const wg_race_insn *i)
         .thread = (uint8_t)thread, .core = i->source, .word = i->word, .pc = i->pc, .parent = i->parent};
 }
 
-/* b has seen something that thread a's did later: that is what should have waited. */
+/* b has synchronised with a later instruction of thread a: that instruction should have waited. */
 static bool behind_release(wg_races *r, const wg_cell *a, const wg_actor *b, wg_words *why, wg_words *how,
                            wg_race *race)
 {
@@ -204,8 +204,8 @@ static bool behind_release(wg_races *r, const wg_cell *a, const wg_actor *b, wg_
 }
 
 /*
- * A wait for the bank of SrcA or SrcB before `at`; if that is not enough, because a flip of the thread's own is in flight,
- * for its unit as well.
+ * Inserts a wait for the bank of SrcA or SrcB before `at`. The wider remedy also waits for the unit, in case a flip
+ * of the thread is in flight.
  */
 static void bank_remedy(const wg_races *r, wg_race *race, const wg_race_party *at, char file, bool valid, wg_words *how)
 {
@@ -421,8 +421,8 @@ static bool gives_unasked(const wg_race_party *p)
 }
 
 /*
- * One of two has not waited for the bank: the Matrix Unit's instruction, unless it knows of the last handover; then it is
- * the unpacker's.
+ * One side has not waited for the bank: the Matrix Unit's instruction or, if that knows of the last handover, the
+ * unpacker's.
  */
 static void owner_words(wg_races *r, const wg_cell *a, const wg_race_party *pa, const wg_actor *b,
                         const wg_race_party *pb, uint32_t first, wg_words *why, wg_words *how, wg_race *race)
@@ -519,7 +519,7 @@ static wg_race_kind kind_of(const wg_races *r, const wg_cell *a, const wg_actor 
         if (a->unit == WG_RU_CONFIG_LATE && b->seq == a->value + 1 && b->thread == a->thread)
             return WG_RACE_LATE_RESULT;
         if (both && wg_race_owner(a->thread) != wg_race_owner(b->thread) && mask != UINT32_MAX)
-            return WG_RACE_CLOBBER; /* corrected by the caller, who knows both masks */
+            return WG_RACE_CLOBBER; /* the caller, which knows both masks, corrects it */
         return WG_RACE_CONFIG;
     case WG_TOUCH_THREAD_CONFIG: return WG_RACE_CONFIG;
     case WG_TOUCH_GPR:
@@ -557,14 +557,14 @@ static wg_race *keep(wg_races *r, unsigned kind, uint64_t key)
     return race;
 }
 
-/* A core's access before its own thread's instruction, in a region that the wait on RISC-V requests is about. */
+/* A core's access before an instruction of its own thread, to a region that the wait on RISC-V requests covers. */
 static bool waits_for_core(const wg_cell *a, const wg_actor *b, unsigned space)
 {
     return a->thread & 0x80 && !(b->thread & 0x80) && wg_race_owner(a->thread) == b->thread &&
            (space == WG_TOUCH_CONFIG || space == WG_TOUCH_GPR);
 }
 
-/* A further location of a report that is there already. */
+/* Another location of an existing report. */
 static void add_place(wg_races *r, uint64_t key, unsigned space, uint32_t first, uint32_t last, uint32_t mask)
 {
     wg_race *race = NULL;
@@ -582,8 +582,8 @@ static void add_place(wg_races *r, uint64_t key, unsigned space, uint32_t first,
 }
 
 /*
- * A fence lies between the push and the load, and Auto TTSync is on: it would hold the load, if RMWCIB's class counted
- * as writing configuration (class 15 does not by default).
+ * There is a fence between push and load, and Auto TTSync is on. It would hold the load if RMWCIB's class were
+ * declared to write configuration (class 15 is not by default).
  */
 static bool untracked(wg_races *r, const wg_cell *a, const wg_actor *b)
 {
@@ -599,7 +599,7 @@ static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
                   uint32_t mask, unsigned how, uint64_t now)
 {
     const wg_race_party *pa = &r->party[a->party], *pb = &r->party[b->party];
-    /* One whole word, the other some of its bits: the other bits are what matters. */
+    /* One side writes the whole word, the other some of its bits: the whole-word write clobbers. */
     bool partial = space == WG_TOUCH_CONFIG && (a->mask == UINT32_MAX) != (b->mask == UINT32_MAX) &&
                    a->how & WG_TOUCH_WRITE && how & WG_TOUCH_WRITE;
     wg_race_kind kind = kind_of(r, a, b, space, first, how, mask);
@@ -609,9 +609,9 @@ static void found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
         kind = WG_RACE_UNTRACKED;
     uint32_t where = space == WG_TOUCH_CONFIG || space == WG_TOUCH_THREAD_CONFIG ? first : 0;
     uint64_t key = mix(mix(mix(kind, space), where), (uint64_t)a->party << 32 | b->party);
-    if (kind == WG_RACE_IN_FLIGHT) /* one note for all that a thread does with it */
+    if (kind == WG_RACE_IN_FLIGHT) /* one note per thread and location */
         key = mix(mix(mix(kind, space), where), a->thread);
-    if (waits_for_core(a, b, space)) /* one wait before b is missing, however many stores it is for */
+    if (waits_for_core(a, b, space)) /* one missing wait before b, however many stores it covers */
         key = mix(mix(mix(kind, 0xFFFE), a->thread), b->party);
     wg_race *race = keep(r, kind, key);
     if (!race) {
@@ -660,12 +660,12 @@ void wg_race_found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned sp
                    uint32_t mask, unsigned how)
 {
     /*
-     * The run may have seen them in the other order than the program means: then the earlier one knows that the later
-     * one had been set going (its core emitted it, or pushed it), and the remedy goes by that.
+     * The run may have seen the two in the opposite of the intended order. Then the earlier one knows that the later
+     * one had been started (emitted or pushed), and the remedy follows the intended order.
      */
     uint32_t a_knows = b->own_k < WG_K_NONE ? wg_race_clock(r, a->snap)->v[b->own_k] : 0;
     uint32_t b_knows = a->core_k < WG_K_NONE ? b->clock->v[a->core_k] : 0;
-    if (a->core_k == b->own_k) { /* one core's: in program order */
+    if (a->core_k == b->own_k) { /* one core: program order */
         bool a_acts = a->thread & 0x80, b_acts = b->thread & 0x80;
         bool b_first = a_acts && !b_acts   ? b->pushes <= a->pushes
                        : !a_acts && b_acts ? a->pushes > b->pushes
@@ -674,8 +674,7 @@ void wg_race_found(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned sp
         b_knows = b_first ? 0 : a->core_v;
     }
     bool meant = b->own_k < WG_K_NONE && a_knows >= b->own_v && !(a->core_k < WG_K_NONE && b_knows >= a->core_v);
-    if (b->seq && a->thread == b->thread && a->thread < WG_THREADS &&
-        a->k < WG_K_P) /* one thread's: as it issued them */
+    if (b->seq && a->thread == b->thread && a->thread < WG_THREADS && a->k < WG_K_P) /* one thread: order of issue */
         meant = b->seq < a->value;
     if (!meant) {
         found(r, a, b, space, first, last, mask, how, b->cycle);

@@ -38,7 +38,7 @@ bool wg_shadow_make(wg_races *r)
 {
     for (unsigned i = 0; i < WG_TOUCH_SPACES; i++) {
         uint32_t n = i == WG_TOUCH_L1 ? r->arch->l1_bytes / 16 : spaces[i].granules;
-        r->shadow[i].granule = calloc(n, sizeof(wg_granule)); /* pages that nobody touches cost nothing */
+        r->shadow[i].granule = calloc(n, sizeof(wg_granule)); /* untouched pages cost nothing */
         if (!r->shadow[i].granule)
             return false;
         r->shadow[i].granules = n;
@@ -59,7 +59,7 @@ static void drop(wg_granule *g, unsigned i)
     memmove(&g->cell[i], &g->cell[i + 1], (g->cells - i) * sizeof g->cell[0]);
 }
 
-/* Reads of neighbouring bytes by one stream share a cell when there is no room: the oldest stands for them. */
+/* Without room, reads of neighbouring bytes by one stream share a cell: the oldest represents them. */
 static bool share(wg_granule *g, const wg_actor *b, uint32_t mask, unsigned how)
 {
     for (unsigned i = 0; i < g->cells; i++) {
@@ -84,7 +84,7 @@ static wg_cell *room(wg_races *r, wg_granule *g)
     return &g->cell[g->cells++];
 }
 
-/* What has been found for one touch event so far: neighbours are one report. */
+/* Races found for one touch event so far. Neighbouring locations form one report. */
 typedef struct hit {
     wg_cell a;
     uint32_t first, last, mask;
@@ -92,8 +92,8 @@ typedef struct hit {
 } hit;
 
 /*
- * Has touch number `value` of stream k been reported with this thread or core? Notes that it has, from now on: the edge
- * that is missing between the two is missing for all that follows there. Locations with names count one by one.
+ * Has touch number `value` of stream k been reported against this thread or core? Records it. The missing edge is
+ * missing for all later touches, too, so one report suffices. Locations with names are reported one by one.
  */
 static bool told(wg_races *r, uint16_t k, uint32_t value, unsigned thread, unsigned space, uint32_t at)
 {
@@ -113,8 +113,8 @@ static bool told(wg_races *r, uint16_t k, uint32_t value, unsigned thread, unsig
 }
 
 /*
- * A wait for the core's requests is missing before b: what comes behind b is judged as if it were there, so that one
- * missing wait is one report.
+ * A wait for the core's requests is missing before b. Later touches are judged as if it were there, so that one
+ * missing wait gives one report.
  */
 static void grant(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned space)
 {
@@ -134,7 +134,7 @@ static void flush(wg_races *r, hit *h, const wg_actor *b, unsigned space, unsign
     unsigned what = space >= WG_TOUCH_BANK_OWNER ? space + h->first * WG_TOUCH_SPACES : space;
     if (h->any && !told(r, h->a.k, h->a.value, b->thread, what, h->first)) {
         wg_race_found(r, &h->a, b, space, h->first, h->last, h->mask, how);
-        if (h->a.thread == b->thread) /* one thread's: either may be the one that is late */
+        if (h->a.thread == b->thread) /* one thread: either may be the late one */
             told(r, b->k, b->value, b->thread, what, h->first);
         grant(r, &h->a, b, space);
     }
@@ -142,8 +142,8 @@ static void flush(wg_races *r, hit *h, const wg_actor *b, unsigned space, unsign
 }
 
 /*
- * A read does not mind a write that leaves its bits as they were. Another write does: the order decides who wins, unless
- * one party (a thread or its core) writes the same value twice.
+ * A write that leaves the bits unchanged does not conflict with a read. It conflicts with another write, since the
+ * order decides which value stays, unless one party (a thread or its core) writes the same value twice.
  */
 static uint32_t minds(const wg_cell *c, const wg_actor *b, uint32_t mask, unsigned how)
 {
@@ -155,7 +155,7 @@ static uint32_t minds(const wg_cell *c, const wg_actor *b, uint32_t mask, unsign
     return bits;
 }
 
-/* Bits on which b takes the place of what is older. A write that changes nothing does not hide one that did. */
+/* The bits for which b replaces older touches. A write that changed nothing does not hide one that did. */
 static uint32_t hides(const wg_cell *c, const wg_actor *b, uint32_t mask, unsigned how)
 {
     return c->how & how & WG_TOUCH_WRITE ? mask & ~(b->kept & ~c->kept) : mask;
@@ -167,16 +167,15 @@ static bool conflicts(const wg_cell *c, const wg_actor *b, unsigned space, uint3
         return false;
     if (space == WG_TOUCH_CONFIG && !minds(c, b, mask, how))
         return false;
-    /* Read-modify-writes of the hardware's own do not race with each other, nor with reads that are meant to see them.
-     */
+    /* Hardware read-modify-writes race neither with each other nor with reads that are meant to see them. */
     if (c->how & WG_TOUCH_ATOMIC && how & WG_TOUCH_ATOMIC)
         return false;
     return true;
 }
 
 /*
- * Where a read of what nobody wrote says something. LRegs 8, 9, 10 and 15 are constants. The NoC copies the rest of a
- * line along with the word that is meant.
+ * Is a read of a location that was never written worth a report? LRegs 8, 9, 10 and 15 are constants. The NoC copies
+ * the rest of a line along with the intended word.
  */
 static bool tells_unwritten(const wg_actor *b, unsigned space, uint32_t at, const wg_granule *g, unsigned how)
 {
@@ -195,8 +194,8 @@ static bool same_kind(const wg_cell *c, const wg_actor *b, uint32_t mask, unsign
 }
 
 /*
- * The stream's last touch of the same kind, if this one can take its place: nothing has come in between, or nothing but
- * atomics, as this is one. NULL: there is none.
+ * The stream's last touch of the same kind if this one can replace it: nothing came between, or only atomics and this
+ * is one. NULL: none.
  */
 static wg_cell *same_again(wg_granule *g, const wg_actor *b, uint32_t mask, unsigned how)
 {
@@ -238,7 +237,7 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
             continue;
         }
         bool mine = c->k == b->k && c->unit == b->unit && c->party == b->party;
-        bool both_atomic = c->how & how & WG_TOUCH_ATOMIC; /* they do not mind each other */
+        bool both_atomic = c->how & how & WG_TOUCH_ATOMIC; /* they do not conflict */
         bool ordered = b->boot || (both_atomic ? c->k == b->k : wg_race_ordered(r, c, b, space, how)) ||
                        wg_race_was_over(r, c, b, space, how);
         if (!ordered && conflicts(c, b, space, mask, how)) {
@@ -253,7 +252,7 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
             h->last = at;
             h->mask |= minds(c, b, mask, how);
         }
-        /* Whoever is in order with this write is in order with what it hides; likewise an older read by the same. */
+        /* What is ordered with this write is ordered with what it hides, and with older reads by the same party. */
         bool replaces = write ? ordered || mine : !(c->how & WG_TOUCH_WRITE) && (mine || (ordered && c->k == b->k));
         if (replaces)
             c->mask &= ~hides(c, b, mask, how);
@@ -296,7 +295,7 @@ static void touch_granule(wg_races *r, const wg_actor *b, unsigned space, uint32
 static void touch_range(wg_races *r, const wg_actor *b, unsigned space, uint32_t first, uint32_t count, unsigned how)
 {
     const struct space *s = &spaces[space];
-    hit h; /* the rest of it, where there is any */
+    hit h; /* the remainder, if any */
     h.any = false;
     uint32_t granules = r->shadow[space].granules;
     if (s->masked) {
@@ -362,20 +361,20 @@ void wg_race_acquire_l1(wg_races *r, wg_clock *to, uint32_t address, uint32_t by
             continue;
         if (c->snap)
             wg_clock_join(to, wg_race_clock(r, c->snap));
-        if (wg_k_unordered(c->k)) { /* this one has been seen; of others on the same way it tells nothing */
+        if (wg_k_unordered(c->k)) { /* this write has been seen; it tells nothing of others */
             c->k = WG_K_NONE;
             c->value = 0;
         }
         wg_clock_see(to, c->k, c->value);
-        wg_clock_see(to, c->core_k, c->core_v); /* that far its core had come */
+        wg_clock_see(to, c->core_k, c->core_v); /* the progress of its core */
         if (c->unit < WG_RACE_UNITS && c->thread < WG_THREADS)
             wg_clock_see(to, WG_K_I + c->thread, c->value);
     }
 }
 
 /*
- * The host acts between two cycles and has seen all that was over by then; who spins on what it wrote knows that, too.
- * Everybody else takes what it wrote to be there.
+ * The host acts between two cycles and knows everything that was complete by then. A spin on what it wrote acquires
+ * that. For all others, what it wrote counts as having been there.
  */
 void wg_race_host_write(wg_races *r, uint64_t address, uint64_t bytes)
 {

@@ -27,7 +27,7 @@ enum {
 
 /* What a register holds. */
 typedef struct value {
-    uint64_t name; /* equal names, equal values; 0: nothing is known */
+    uint64_t name; /* equal names mean equal values; 0: unknown */
     uint32_t number;
     uint8_t is;
 } value;
@@ -37,17 +37,17 @@ typedef struct rv {
     uint8_t op, rd, rs1, rs2, kind; /* kind: funct3 */
 } rv;
 
-/* A place in the code, and what is known before it. */
+/* A place in the code, and what is known when it is reached. */
 typedef struct spot {
     uint32_t pc, back_to; /* back_to: in a function that was called from here, where it returns to; 0: it is not */
     uint32_t pointer;     /* what the register holds that the load takes its address from … */
     bool numbered;        /* … if that is a number */
     rv i;
-    int8_t next[2]; /* -1: none, or it leaves what is looked at */
+    int8_t next[2]; /* -1: none, or outside the code examined */
     bool reached, same_place;
-    bool home;          /* there is a way to the load itself */
-    bool counts;        /* a load of the location that is part of the waiting */
-    bool again, always; /* there is a way to one of those; all ways lead there */
+    bool home;          /* the load itself can be reached */
+    bool counts;        /* a load of the location that belongs to the spin */
+    bool again, always; /* some path leads to one of those; all paths do */
     value x[32];
     struct {
         int32_t at; /* from sp, as it was at the load */
@@ -134,7 +134,7 @@ static value joined(value a, value b)
     return out;
 }
 
-/* Arithmetic. What is computed from the same in the same way is the same. */
+/* Arithmetic. Equal operations on equal operands give equal values. */
 static value result(const spot *s)
 {
     const rv *i = &s->i;
@@ -156,7 +156,7 @@ static value result(const spot *s)
     return out;
 }
 
-/* What is in memory stays as it is while nothing is stored but to the stack. */
+/* Memory does not change as long as only the stack is stored to. */
 static value loaded(const spot *s)
 {
     value at = plus(s->x[s->i.rs1], immediate(s->i.word));
@@ -167,7 +167,7 @@ static value loaded(const spot *s)
     return named(4, at, s->i.kind);
 }
 
-/* False: it is no store to the stack, or there is no room to follow it. */
+/* False: not a store to the stack, or no room to track it. */
 static bool store(spot *after, const spot *s)
 {
     value at = plus(s->x[s->i.rs1], store_offset(s->i.word));
@@ -191,8 +191,8 @@ static bool store(spot *after, const spot *s)
 /* ---- The graph ------------------------------------------------------------------------------------------------- */
 
 /*
- * Does the load read the same place when it comes again? Its address is a number from the run; code that makes it anew
- * from what it had knows it by a name.
+ * Does the load read the same address in every iteration? The run gives the address as a number; code that recomputes
+ * it gives it a name.
  */
 static bool same_pointer(const spot *load, const spot *after)
 {
@@ -200,7 +200,7 @@ static bool same_pointer(const spot *load, const spot *after)
     return now.name && (now.name == was.name || !(now.is & KNOWN));
 }
 
-/* The place behind `after`; one for each number that the load's pointer may be. -1: there is no room. */
+/* The place after `after`, one for each value that the load's pointer may have. -1: no room. */
 static int8_t spot_at(struct wg_race_code *c, uint32_t pc, uint32_t back_to, const spot *after)
 {
     const spot *load = &c->spot[0];
@@ -223,7 +223,10 @@ static int8_t spot_at(struct wg_race_code *c, uint32_t pc, uint32_t back_to, con
 
 static value held_at_first(int32_t at) { return named(4, stack(at), 2); }
 
-/* What is known behind one place is known before the next, as far as all ways there agree. True: something changed. */
+/*
+ * Merges what is known after one place into the next. Only facts that all paths agree on stay. True: something
+ * changed.
+ */
 static bool flow_into(spot *to, const spot *after, bool is_load_again)
 {
     if (!to->reached) {
@@ -265,7 +268,7 @@ static bool flow_into(spot *to, const spot *after, bool is_load_again)
     return changed;
 }
 
-/* What is known behind s, and where it goes on: at most two places. 0: nowhere. */
+/* What is known after s, and its successors: at most two. Returns their number. */
 static unsigned step(const spot *s, spot *after, uint32_t to[2], uint32_t back_to[2], bool first)
 {
     const rv *i = &s->i;
@@ -295,7 +298,7 @@ static unsigned step(const spot *s, spot *after, uint32_t to[2], uint32_t back_t
         to[0] = s->pc + jump_offset(i->word);
         put = number(s->pc + 4);
         if (i->rd && s->back_to)
-            return 0; /* one deep */
+            return 0; /* calls are followed one level deep */
         if (i->rd)
             back_to[0] = s->pc + 4;
         break;
@@ -306,7 +309,7 @@ static unsigned step(const spot *s, spot *after, uint32_t to[2], uint32_t back_t
         back_to[0] = 0;
         puts = false;
         break;
-    case 0x73: /* what a CSR gives is known to nobody; those that are written have no part in memory */ break;
+    case 0x73: /* a CSR's value is unknown; CSR writes do not affect memory */ break;
     default: return 0;
     }
     if (puts && i->rd)
@@ -314,20 +317,20 @@ static unsigned step(const spot *s, spot *after, uint32_t to[2], uint32_t back_t
     return 1;
 }
 
-/* With -O0 the frame pointer is made from sp at the beginning of the function. */
+/* At -O0 the function's prologue computes the frame pointer from sp. */
 static value frame_pointer(wg_races *r, unsigned core, uint32_t pc)
 {
     rv i;
     for (unsigned k = 1; k <= PROLOGUE && fetch(r, core, pc - 4 * k, &i); k++) {
         if (i.op == 0x67)
-            break; /* the end of the function before */
+            break; /* the end of the previous function */
         if (i.op == 0x13 && i.kind == 0 && i.rd == S0)
             return i.rs1 == SP ? stack((int32_t)immediate(i.word)) : (value){mix(6, S0), 0, 0};
     }
     return (value){mix(6, S0), 0, 0};
 }
 
-/* The code behind the load at pc, which read `address`. False: there is no load. */
+/* Examines the code after the load at pc, which read `address`. False: there is no load. */
 static bool look_around(wg_races *r, struct wg_race_code *c, unsigned core, uint32_t pc, uint32_t address)
 {
     spot *load = &c->spot[0];
@@ -363,7 +366,7 @@ static bool look_around(wg_races *r, struct wg_race_code *c, unsigned core, uint
     return true;
 }
 
-/* Which loads read the location, and from where there is a way to the load itself. */
+/* Finds the loads that read the location, and the places from which the load itself can be reached. */
 static void find_places(struct wg_race_code *c, uint32_t address)
 {
     const rv *load = &c->spot[0].i;
@@ -387,7 +390,7 @@ static void find_places(struct wg_race_code *c, uint32_t address)
     }
 }
 
-/* From where there is a way to a load that counts, and from where all ways lead to one. */
+/* Finds the places from which some path, and from which every path, leads to such a load. */
 static void find_ways(struct wg_race_code *c)
 {
     for (unsigned at = 0; at < c->count; at++)
@@ -411,7 +414,7 @@ static void find_ways(struct wg_race_code *c)
     }
 }
 
-/* A branch that depends on the load: one way leads to the location again, the other one does not, or need not. */
+/* A branch that depends on the load: one path leads back to the location, the other does not, or need not. */
 static bool decides(const struct wg_race_code *c)
 {
     for (unsigned at = 1; at < c->count; at++) {

@@ -32,7 +32,7 @@ static unsigned unit_of(const wg_event *e)
     }
 }
 
-/* Configuration that a unit reads while it works, rather than as the instruction passes. */
+/* Configuration that a unit reads while it works, not at the gate. */
 static unsigned reads_in_flight(unsigned unit)
 {
     switch (unit) {
@@ -63,7 +63,7 @@ static void mop_config_read(wg_races *r, unsigned thread, const wg_event *e)
     wg_race_touch(r, &b, (unsigned)e->a, (uint32_t)e->b, (uint32_t)e->c, WG_TOUCH_READ);
 }
 
-/* Slots are used before the gate, in the order of the pushes: one core's are in order. */
+/* Replay slots are used before the gate, in the order of the pushes: one core's pushes are in order. */
 static void replay_slot(wg_races *r, unsigned thread, const wg_event *e)
 {
     wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
@@ -97,8 +97,7 @@ static void pack_buffers(wg_races *r, const wg_event *e, uint32_t party)
     }
 }
 
-/* The next instruction of the thread reads a result of two cycles through an operand that the interlock does not see.
- */
+/* Reports a two-cycle result that the thread's next instruction reads through an operand the interlock does not see. */
 static void vector_hazard(wg_races *r, unsigned thread, const wg_race_insn *i, const wg_event *e, uint32_t party)
 {
     wg_race_thread *t = &r->thread[thread];
@@ -124,7 +123,7 @@ static void vector_hazard(wg_races *r, unsigned thread, const wg_race_insn *i, c
         "SFPNOP between the two.");
 }
 
-/* MatrixUnit.md's table of latencies: over before the thread issues anything else. */
+/* MatrixUnit.md's table of latencies: complete before the thread issues anything else. */
 static bool matrix_takes_one_cycle(const wg_races *r, uint32_t word)
 {
     return wg_isa_decode(r->arch_id, word)->latency[WG_PROFILE_DOCUMENTED] == 1;
@@ -132,8 +131,8 @@ static bool matrix_takes_one_cycle(const wg_races *r, uint32_t word)
 enum { MATRIX_LATENCY = WG_LATENCY_MVMUL }; /* the longest of any other */
 
 /*
- * Most touches of configuration are reads of what the same unit read last, with nothing in between: such a one takes
- * the place of the last. False: it is something else.
+ * Fast path: most touches of configuration repeat the unit's last read with nothing in between. Such a touch replaces
+ * the last one. False: not that case.
  */
 static bool again(wg_races *r, const wg_race_insn *i, const wg_event *e, unsigned unit, unsigned stamp)
 {
@@ -201,9 +200,9 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
     if (how & WG_TOUCH_BUFFERED)
         return;
     if (space == WG_TOUCH_SRC && how & WG_TOUCH_WAITED) {
-        /* UNPACR_NOP that does not wait like UNPACR waits until the Matrix Unit is at a bank that it has not got. */
+        /* An UNPACR_NOP that does not wait like UNPACR waits until the Matrix Unit's bank is not the Matrix Unit's. */
         unsigned bank_index = unit != WG_RU_MATRIX && e->part ? e->part - 1u : (unsigned)e->b / 64 & 3;
-        if (unit == WG_RU_MATRIX) { /* it waited at the gate: all behind it know */
+        if (unit == WG_RU_MATRIX) { /* it waited at the gate: all later instructions know */
             if (wg_race_join(r, &t->clock, &r->valid[bank_index]))
                 wg_race_learnt(r, thread, i);
         } else if (unit == WG_RU_UNPACK0 || unit == WG_RU_UNPACK1) {
@@ -236,8 +235,8 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
         wg_race_semaphores(r, &b, (uint32_t)e->c, how, &ref, i->source);
     }
     /*
-     * Decided here: a bank that UNPACR_NOP gives away, waiting for nothing, is given when the thread goes on; kernels
-     * give SrcB so, ahead of the UNPACR that the math thread waits for.
+     * Decided here: a bank that UNPACR_NOP hands over without waiting is handed over before the thread's next
+     * instruction. Kernels hand over SrcB this way, ahead of the UNPACR that the math thread waits for.
      */
     if (space == WG_TOUCH_BANK_OWNER && wg_opcode(e->word) == WG_OPCODE_UNPACR_NOP)
         how |= WG_RACE_PROMPT;
@@ -246,7 +245,7 @@ void wg_race_unit_touch(wg_races *r, const wg_event *e)
         if (!flips || !t->long_flip || i->seq - t->long_flip > MATRIX_LATENCY)
             how |= WG_RACE_PROMPT;
     } else if (unit == WG_RU_MATRIX && flips && how & WG_TOUCH_WRITE) {
-        t->long_flip = i->seq; /* flips land in order: those behind it may have to wait for it */
+        t->long_flip = i->seq; /* flips land in order: later ones may have to wait for it */
     }
     wg_race_touch(r, &b, space, (uint32_t)e->b, (uint32_t)e->c, how);
 }

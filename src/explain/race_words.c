@@ -142,7 +142,7 @@ void wg_say_party(const wg_races *r, wg_words *t, const wg_race_party *p)
     }
 }
 
-/* Has STALLWAIT this condition? */
+/* Does STALLWAIT have this condition? */
 static bool waits_for(const wg_arch *arch, wg_wait_condition condition)
 {
     for (unsigned i = 0; i < arch->wait_condition_bits; i++)
@@ -179,15 +179,13 @@ const char *wg_race_condition(const wg_races *r, unsigned unit)
 
 const char *wg_race_block_name(const wg_races *r, uint32_t word)
 {
-    static const struct {
-        uint16_t bit;
-        const char *name;
-    } names[] = {{WG_B1, "STALL_SYNC"}, {WG_B2, "STALL_PACK"},  {WG_B3, "STALL_UNPACK"},
-                 {WG_B4, "STALL_XMOV"}, {WG_B5, "STALL_THCON"}, {WG_B6, "STALL_MATH"},
-                 {WG_B7, "STALL_CFG"},  {WG_B8, "STALL_SFPU"},  {WG_B0, "STALL_TDMA"}};
+#define NAME(S, bit, symbol, text) [bit] = #symbol,
+    static const char *const names[] = {WG_BLOCKS(NAME, )};
+#undef NAME
+    enum { BITS = sizeof names / sizeof *names };
     uint16_t bits = wg_isa_decode(r->arch_id, word)->block_bits;
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (bits & names[i].bit)
-            return names[i].name;
+    for (unsigned i = 1; i <= BITS; i++) /* bit 0, the broadest, comes last */
+        if (bits >> i % BITS & 1)
+            return names[i % BITS];
     return "STALL_THREAD";
 }

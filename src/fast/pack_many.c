@@ -405,7 +405,7 @@ static bool is_plain(const wg_pack_many *m)
 {
     const wg_packer *p = m->p;
     const wg_pack_settings *set = m->set;
-    return set->plain && !set->into_fifo &&
+    return set->straight && !set->into_fifo &&
            !(p->stream[WG_STREAM_DATA].fill | p->stream[WG_STREAM_ROWS].fill | p->block_fill | p->group_fill) &&
            (set->out_format & 2 || !p->stream[WG_STREAM_EXPONENTS].fill);
 }

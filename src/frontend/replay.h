@@ -6,7 +6,7 @@
 #include "frontend/stages.h"
 
 /* While nobody watches: does the expander play, and is the instruction that comes next an ordinary one? */
-static inline bool wg_replay_usual(const wg_tile *t, const wg_frontend *f)
+static inline bool wg_replay_is_ordinary(const wg_tile *t, const wg_frontend *f)
 {
     const wg_replay_state *r = &f->replay;
     return r->play_left && !(r->record_left | r->carry_first | r->insn.ttsync) &&
@@ -36,7 +36,7 @@ static inline void wg_replay_goes_on(wg_tile *t, wg_frontend *f)
 /* Phase F while nobody watches, if that is so. Else false, and nothing done. */
 static inline bool wg_replay_plays(wg_tile *t, wg_frontend *f)
 {
-    if (!wg_replay_usual(t, f))
+    if (!wg_replay_is_ordinary(t, f))
         return false;
     wg_replay_goes_on(t, f);
     return true;

@@ -19,7 +19,7 @@ typedef enum wg_pack_source { WG_PACK_FROM_DST, WG_PACK_FROM_L1, WG_PACK_FROM_NO
 typedef enum wg_pack_random { WG_RANDOM_EARLY = 1, WG_RANDOM_BLOCKS = 2 } wg_pack_random;
 typedef enum wg_pack_padding { WG_PAD_NONE, WG_PAD_ROWS, WG_PAD_ALL } wg_pack_padding; /* RowPadZero */
 
-/* What a packer's configuration says of its data; the same for all instructions until configuration changes. */
+/* A packer's data settings; the same for all instructions until configuration changes. */
 typedef struct wg_pack_settings {
     uint16_t downsample; /* mask, never 0 */
     uint8_t in_format, out_format;
@@ -32,7 +32,7 @@ typedef struct wg_pack_settings {
     bool transposed;        /* pack_yz_transposed */
     uint8_t z_offset;
     uint8_t set_select; /* which face set, or row set, the edge mask goes by */
-    bool plain;         /* rows go straight through: see wg_pack_move() */
+    bool straight;      /* rows go straight through: see wg_pack_move() */
     bool wide, blocks;  /* 32 bits in Dst; BFP in L1 */
     bool random_blocks; /* … rounded stochastically */
     uint8_t row_bytes;  /* of 16 datums in L1 */
@@ -62,7 +62,7 @@ typedef struct wg_pack_job {
     wg_insn insn;
     uint8_t packers;   /* bit per packer that has yet to finish it */
     bool set_register; /* PACR_SETREG */
-    bool late;         /* perturbed: it samples at its end what it need not sample at its start */
+    bool late;         /* perturbed: samples at its end what it may sample late */
     uint64_t serial;   /* of wg_pack_usual that this was made of; 0: none */
     bool last, flush, concat;
     bool idle; /* BH: only sets the context back */
@@ -75,7 +75,7 @@ typedef struct wg_pack_job {
     uint8_t relu;       /* mode */
     uint16_t relu_threshold;
     uint8_t random; /* wg_pack_random: where rounding is stochastic */
-    bool has_edges; /* some edge mask may hide something: */
+    bool has_edges; /* an edge mask may hide datums: */
     wg_pack_edges edges;
     uint8_t setreg_format; /* Out_data_format of packer 0 */
     wg_pack_part part[WG_PACKERS];
@@ -158,13 +158,13 @@ typedef struct wg_packer {
 } wg_packer;
 
 /*
- * BH: the usual PACR (from Dst, by context 0, with nothing to report) is the same again and again but for its counters.
- * What depends on the word and on configuration alone is kept here, and in the job that was made of it.
+ * BH: the usual PACR reads Dst, uses context 0 and gives nothing to report. Successive ones differ in their counters
+ * alone. What depends on word and configuration is cached here, and in the job made of it.
  */
 typedef struct wg_pack_usual {
     uint64_t changes; /* of configuration, as in wg_pack_setup; 0: there is none */
     uint64_t serial;  /* of this, different for each; jobs remember it */
-    uint64_t cycle;   /* of the last question, and what it found */
+    uint64_t cycle;   /* of the last check, and its result */
     uint32_t start;
     uint32_t word;
     uint8_t thread, bank, counters, interfaces, cycles;
@@ -175,8 +175,8 @@ typedef struct wg_pack_usual {
 } wg_pack_usual;
 
 /*
- * WH: a PACR that ends a tile and finds word, configuration and counters as an earlier one did is planned like that
- * one, and jobs remember what they were made of.
+ * WH: the last PACR of a tile reuses the plan of an earlier one with the same word, configuration and counters. Jobs
+ * remember the plan they were made of.
  */
 typedef struct wg_pack_again {
     uint64_t changes; /* of configuration, as in wg_pack_setup; 0: there is none */

@@ -67,7 +67,7 @@ static inline bool wg_rwc_moves_on(unsigned ab, unsigned dst, unsigned bias)
     return !((ab & SRC_CR_OR_CLEAR) | (dst & DST_CR_OR_CLEAR) | (bias & BIAS));
 }
 /*
- * The same for a row of instructions, with fidelity phase: counters are kept at hand as long as modifiers only move them
+ * The same for a run of instructions, with fidelity phase: counters are kept at hand as long as modifiers only move them
  * on from where they are.
  */
 typedef struct wg_rwc_steps {

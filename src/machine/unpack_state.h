@@ -54,8 +54,8 @@ typedef struct wg_unpack_job {
 } wg_unpack_job;
 
 /*
- * The usual UNPACR (uncompressed, one context, nothing to report) is the same again and again but for its counters.
- * What depends on the word and on configuration alone is kept here, and in the job that was made of it.
+ * The usual UNPACR is uncompressed, names its context and gives nothing to report. Successive ones differ in their
+ * counters alone. What depends on word and configuration is cached here, and in the job made of it.
  */
 typedef struct wg_unpack_usual {
     uint64_t changes; /* of configuration, plus 1; 0: there is none */
@@ -71,11 +71,11 @@ typedef struct wg_unpack_usual {
     wg_unpack_job job; /* as it was planned */
 } wg_unpack_usual;
 
-/* Perturbed runs: what an UNPACR that completes late needs to look at configuration once more. */
+/* Perturbed runs: what a delayed UNPACR needs to sample configuration late. */
 typedef struct wg_unpack_late {
     uint64_t changes; /* of configuration, when it was accepted */
     uint32_t delay;   /* of its completion */
-    bool samples;     /* it may look once more */
+    bool samples;     /* it may sample late */
     uint8_t context;  /* its context counter, before it was accepted */
     wg_adc adc;       /* likewise */
 } wg_unpack_late;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the Vector Unit remembers between cycles beside its registers (machine/lreg.h): results on their
- * way to LRegs, who may follow whom, and the instructions that SFPLOADMACRO has scheduled.
- * Plain data; vector.h says how it is used.
+ * The Vector Unit's state between cycles beside its registers (machine/lreg.h): pending results, sequencing rules,
+ * and the instructions that SFPLOADMACRO has scheduled. Plain data; vector.h says how it is used.
  */
 #ifndef WG_VECTOR_STATE_H
 #define WG_VECTOR_STATE_H
@@ -23,8 +22,8 @@ typedef struct wg_vector_write {
 } wg_vector_write;
 
 /*
- * The multiply-add that was accepted last may have written its result at once: in the next cycle, `next`, its
- * readers are to get `old` (wg_vector_take_back). Most programs never look, so nothing needs to wait.
+ * The last multiply-add may have written its result early. Readers in the next cycle, `next`, must get `old`
+ * (wg_vector_take_back). Few programs read that early, so most results never wait in a queue.
  */
 typedef struct wg_vector_early {
     uint64_t next; /* 0: none */
@@ -52,8 +51,8 @@ typedef struct wg_vector_load_step {
 } wg_vector_load_step;
 
 /*
- * An SFPSTORE whose completion perturbation has put off: it writes Dst only then, where the Dst base of that time says.
- * At most one: the unit's own next access to Dst comes behind it.
+ * An SFPSTORE delayed by perturbation: it writes Dst when it completes, at the Dst base of that cycle. At most one:
+ * the unit's next access to Dst performs it first.
  */
 typedef struct wg_vector_late {
     uint64_t at; /* the cycle in whose phase B it does; 0: none */
@@ -91,7 +90,7 @@ typedef struct wg_vector_places {
 typedef struct wg_vector {
     uint64_t free_at;      /* the first cycle in which an instruction can be accepted */
     uint64_t only_nop_at;  /* in this cycle SFPNOP alone is accepted (0: none) */
-    uint64_t interlock_at; /* in this cycle nobody may read interlock_lregs, as far as the logic sees */
+    uint64_t interlock_at; /* in this cycle the interlock stalls readers of interlock_lregs */
     uint64_t shuffle_at;   /* WH: the cycle after a lane shuffle, which software has to keep clear (0: none) */
     uint64_t backdoor_at;  /* the cycle after a change of DISABLE_BACKDOOR_LOAD (0: none) */
     uint64_t done_at[3];   /* per thread: the cycle in which its last instruction is complete */
@@ -125,7 +124,7 @@ typedef struct wg_vector {
     uint8_t base;
     uint8_t ran;          /* which sub-units they occupied: 1 << wg_vector_subunit */
     uint8_t ran_bonus;    /* of these, which wrote LReg 16 */
-    uint32_t ran_pending; /* pending_lregs before they ran: what readers of that cycle came too early for */
+    uint32_t ran_pending; /* pending_lregs before they ran: too early to read in that cycle */
     uint8_t ran_swap;     /* an SFPSWAP was among them */
     wg_macro_slot slot[WG_MACRO_UNITS][WG_MACRO_SLOTS];
 } wg_vector;

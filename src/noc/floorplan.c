@@ -86,7 +86,7 @@ unsigned wg_floorplan_index(const wg_floorplan *f, unsigned x, unsigned y)
     return digit >= 'a' ? (unsigned)(digit - 'a' + 10) : digit >= '0' ? (unsigned)(digit - '0') : 0;
 }
 
-/* NoC 0 coordinates of the tile of a kind with an index. */
+/* NoC 0 coordinates of the tile with this kind and index. */
 static void find(const wg_floorplan *f, char letter, unsigned index, uint8_t *x, uint8_t *y)
 {
     for (uint8_t j = 0; j < f->height; j++)
@@ -98,7 +98,7 @@ static void find(const wg_floorplan *f, char letter, unsigned index, uint8_t *x,
             }
 }
 
-/* Columns or rows that hold Tensix tiles, in order, those that were fused off last. */
+/* Columns or rows with Tensix tiles, in order; harvested ones come last. */
 static unsigned tensix_lines(const wg_floorplan *f, bool rows, uint32_t harvested, uint8_t out[WG_GRID_MAX_WIDTH])
 {
     unsigned n = 0, size = rows ? f->height : f->width;
@@ -149,7 +149,7 @@ static void translation_wh(const wg_floorplan *f, uint32_t harvested, wg_transla
     memcpy(t->y + 18, lines, n);
 }
 
-/* The first entry from `from` on that leads to `to`. */
+/* The first entry at or after `from` that translates to `to`. */
 static unsigned entry(const uint8_t table[32], unsigned from, unsigned to)
 {
     for (unsigned i = from; i < 32; i++)
@@ -158,7 +158,7 @@ static unsigned entry(const uint8_t table[32], unsigned from, unsigned to)
     return to;
 }
 
-/* The translated coordinates of a tile that is of this kind and has this index. */
+/* The translated coordinates of a tile of this kind and index. */
 static void logical_bh(const wg_translation *t, wg_tile_kind kind, unsigned index, unsigned *x, unsigned *y)
 {
     switch (kind) {
@@ -207,7 +207,7 @@ void wg_translation_of(const wg_floorplan *f, uint32_t harvested, unsigned noc, 
         out->x[i] = (uint8_t)((f->width - 1u - out->x[i]) & 31);
         out->y[i] = (uint8_t)((f->height - 1u - out->y[i]) & 31);
     }
-    if (noc) { /* unused entries lead to (0, 0) on either NoC */
+    if (noc) { /* unused entries translate to (0, 0) on both NoCs */
         unsigned used_x = translations[f->arch].used_x, used_y = translations[f->arch].used_y;
         memset(out->x + used_x, 0, 32 - used_x);
         memset(out->y + used_y, 0, 32 - used_y);

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* The first time from `at` on at which `flits` cycles in a row are free; they are taken. `now`: nobody asks for
- * earlier. */
+/* Books the first `flits` free cycles in sequence from `at` on. `now`: no later call asks for an earlier time. */
 static uint64_t take(wg_link *l, uint64_t at, uint32_t flits, uint64_t now)
 {
     unsigned gone = 0;
@@ -32,11 +31,11 @@ static uint64_t take(wg_link *l, uint64_t at, uint32_t flits, uint64_t now)
     } else if (joins_right) {
         l->span[i].from = at;
     } else {
-        if (l->spans == WG_LINK_SPANS) { /* the first two become one: their gap is lost */
+        if (l->spans == WG_LINK_SPANS) { /* merges the first two bookings: the gap between them is lost */
             l->span[1].from = l->span[0].from;
             memmove(l->span, l->span + 1, (l->spans - 1u) * sizeof *l->span);
             l->spans--;
-            if (i == 1) /* that gap it was */
+            if (i == 1) /* the lost gap was the one chosen: search again */
                 return take(l, l->span[0].to, flits, now);
             i = i ? i - 1 : 0;
         }
@@ -51,7 +50,7 @@ static uint64_t take(wg_link *l, uint64_t at, uint32_t flits, uint64_t now)
 /* A head under way: where it is (NoC coordinates), when, after how many hops. */
 typedef struct head {
     uint64_t at;
-    uint64_t waited; /* for links that others had */
+    uint64_t waited; /* cycles spent waiting for busy links */
     unsigned x, y, hops;
 } head;
 
@@ -111,7 +110,7 @@ uint64_t wg_route_unicast(wg_network *n, const wg_route_params *r, uint32_t buff
     while (p->noc ? h.x != x : h.y != y)
         hop(n, r, p, !p->noc, &h);
     uint64_t arrival = land(n, r, p, &h, way);
-    /* The buffers on the way hold so many flits; the rest leaves as fast as the first are taken in. */
+    /* The buffers along the route hold so many flits. The rest leaves the NIU as fast as the head is taken in. */
     uint64_t path = 2u * r->timing->noc_niu + h.hops * r->timing->noc_hop / 10 + (uint64_t)buffer_flits * (h.hops + 1);
     *stalled = arrival > path ? arrival - path : 0;
     return arrival;
@@ -188,7 +187,10 @@ void wg_route_broadcast(wg_network *n, const wg_route_params *r, const wg_packet
     unsigned sx = wanted_count(p->x0, p->x1, w), sy = wanted_count(p->y0, p->y1, height);
     uint64_t reserve = 0;
     if (p->flags & WG_PACKET_RESERVE) {
-        /* Decided here: all routers answer before the packet leaves: there and back to the corner of the rectangle. */
+        /*
+         * Decided here: all routers grant the path before the packet leaves, which takes the way to the far corner
+         * and back.
+         */
         unsigned x = p->from % w, y = p->from / w;
         x = p->noc ? w - 1 - x : x;
         y = p->noc ? height - 1 - y : y;

@@ -24,7 +24,7 @@
 enum { WG_LINK_X, WG_LINK_Y, WG_LINK_NIU, WG_LINKS }; /* out of a router */
 enum { WG_LINK_SPANS = 12 };
 
-/* When a link is taken, in order; what lies in the past is forgotten. */
+/* A link's bookings, in order. Past ones are dropped. */
 typedef struct wg_link {
     struct {
         uint64_t from, to;
@@ -41,14 +41,17 @@ typedef struct wg_route_params {
     const wg_floorplan *plan;
     const wg_timing *timing;
     uint32_t flits;
-    uint64_t delay; /* perturbation: it enters its router later */
+    uint64_t delay; /* delay by perturbation before it enters its router */
 } wg_route_params;
 
-/* How a packet came: links, and the cycles for which it waited while others had them. */
+/* A packet's route: links, and the cycles for which it waited for busy ones. */
 typedef struct wg_way {
     uint32_t hops, waited;
 } wg_way;
-/* The cycle in which the last flit arrives; *stalled: until when it cannot have left its NIU, buffers being full. */
+/*
+ * Returns the cycle in which the last flit arrives. *stalled: the cycle before which full buffers keep its end in the
+ * NIU.
+ */
 uint64_t wg_route_unicast(wg_network *n, const wg_route_params *r, uint32_t buffer_flits, const wg_packet *p,
                           uint64_t *stalled, wg_way *way);
 /* Calls `arrives` for each tile of the rectangle but the sender, with its number and the cycle. */
@@ -58,7 +61,7 @@ void wg_route_broadcast(wg_network *n, const wg_route_params *r, const wg_packet
                         wg_route_fn arrives, void *user);
 /* Does NOC_BRCST_EXCLUDE take the tile at (x, y), in coordinates of the packet's NoC, out of its rectangle? */
 bool wg_broadcast_excludes(const wg_floorplan *f, const wg_packet *p, unsigned x, unsigned y);
-/* From leaving one NIU to arriving at another: the least there is. */
+/* The shortest time from leaving one NIU to arriving at another. */
 uint64_t wg_route_least(const wg_timing *timing);
 
 #endif

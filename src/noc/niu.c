@@ -261,7 +261,7 @@ void wg_niu_hold(wg_tile *t, unsigned noc, uint64_t from, uint64_t until)
     for (unsigned i = 0; i < u->holds; i++)
         if (u->hold[i].until > t->sched.now)
             u->hold[kept++] = u->hold[i];
-    if (kept == WG_NIU_HOLDS) { /* the oldest counts least */
+    if (kept == WG_NIU_HOLDS) { /* the oldest is dropped */
         memmove(u->hold, u->hold + 1, sizeof *u->hold * (WG_NIU_HOLDS - 1));
         kept--;
     }
@@ -294,7 +294,7 @@ static uint16_t own_place(const wg_tile *t, unsigned noc)
     return (uint16_t)(noc ? ((f->width - 1u - x) & 63) | ((f->height - 1u - y) & 63) << 6 : x | y << 6);
 }
 
-/* Its columns' or rows' bit says that the NIU does not receive broadcasts. */
+/* Does the bit of its column or row opt the NIU out of broadcasts? */
 static bool opted_out(const wg_tile *t, unsigned noc)
 {
     const uint32_t *w = t->regions.niu.word[noc & 1];
@@ -314,7 +314,7 @@ static bool in_rectangle(const wg_tile *t, const wg_packet *p)
     return in_x && in_y && !wg_broadcast_excludes(f, p, x, y);
 }
 
-/* Puts the packet on the link, now. Its data, if any, is in the ring already. */
+/* Puts the packet on the link in this cycle. Its data, if any, is in the ring. */
 static void leave(wg_tile *t, wg_packet *p, uint64_t source)
 {
     wg_niu_unit *u = unit(t, p->noc);
@@ -336,7 +336,7 @@ static void leave(wg_tile *t, wg_packet *p, uint64_t source)
         wg_packet copy = *p;
         copy.left = now;
         copy.at = self_at;
-        copy.order = UINT64_MAX / 2 + u->packets; /* behind what others sent and arrives in the same cycle */
+        copy.order = UINT64_MAX / 2 + u->packets; /* after packets of other senders that arrive in the same cycle */
         copy.to = p->from;
         deliver(t, &copy);
     }
@@ -402,7 +402,7 @@ static uint16_t destination(wg_tile *t, unsigned noc, uint16_t place, uint64_t a
     return to;
 }
 
-/* The counters of a request that leaves, and what is wrong with it by its kind alone. */
+/* Counts a request that leaves, and reports what is wrong with its kind. */
 static void count_request(wg_tile *t, unsigned noc, uint64_t address, uint32_t ctrl, bool answer)
 {
     bool read = (ctrl & CTRL_TYPE) == TYPE_READ, atomic = (ctrl & CTRL_TYPE) == TYPE_ATOMIC, posted = !answer;
@@ -422,7 +422,7 @@ static void count_request(wg_tile *t, unsigned noc, uint64_t address, uint32_t c
     }
 }
 
-/* Where a broadcast goes: the rectangle, and who is left out of it. */
+/* The rectangle of a broadcast, and the tiles excluded from it. */
 static void broadcast_to(wg_tile *t, unsigned noc, unsigned i, uint32_t ctrl, uint16_t start, uint16_t end,
                          wg_packet *p)
 {
@@ -437,7 +437,7 @@ static void broadcast_to(wg_tile *t, unsigned noc, unsigned i, uint32_t ctrl, ui
         p->exclude = reg(t, noc, i, wg_niu_map_of(t)->exclude);
 }
 
-/* The request at the head of the initiators' queue; false: *retry says when to try again. */
+/* Sends the request at the head of the initiators' queue. False: *retry is when to try again. */
 static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
 {
     wg_niu_unit *u = unit(t, noc);
@@ -524,7 +524,7 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
         leave(t, &p, targ.address);
     else if (data)
         wg_ring_until(&t->box->ring[noc & 1], p.slot, t->sched.now);
-    if (more) { /* automatic splitting: the rest is a request of its own */
+    if (more) { /* automatic splitting: the rest is sent as another request */
         set_reg(t, noc, i, WG_NIU_LEN_BE, reg(t, noc, i, WG_NIU_LEN_BE) - max_bytes(t));
         set_reg(t, noc, i, WG_NIU_TARG_LO, reg(t, noc, i, WG_NIU_TARG_LO) + max_bytes(t));
         set_reg(t, noc, i, WG_NIU_RET_LO, reg(t, noc, i, WG_NIU_RET_LO) + max_bytes(t));
@@ -560,7 +560,7 @@ bool wg_niu_overlay_send(wg_tile *t, wg_packet *p, uint16_t place, uint64_t sour
     return true;
 }
 
-/* The oldest answer; false: *retry says when to try again. */
+/* Sends the oldest answer. False: *retry is when to try again. */
 static bool send_answer(wg_tile *t, unsigned noc, uint64_t *retry)
 {
     wg_noc_box *box = t->box;
@@ -590,7 +590,7 @@ static bool send_answer(wg_tile *t, unsigned noc, uint64_t *retry)
 
 /* ---- arriving ---------------------------------------------------------------------------------------------- */
 
-/* The pool entry of a request that has been served becomes its answer. */
+/* Turns a served request into its answer, in the same pool entry. */
 static void answer(wg_tile *t, uint32_t entry, wg_packet_kind kind, uint32_t data)
 {
     wg_noc_box *box = t->box;
@@ -621,7 +621,7 @@ static const uint8_t *data_of(const wg_tile *t, const wg_packet *p)
     return box->ring[p->noc & 1].bytes + p->payload;
 }
 
-/* Bytes of lines of 16 by mask. */
+/* Writes the bytes of 16-byte lines that the mask selects. */
 static void write_masked(wg_tile *t, unsigned noc, uint64_t address, const uint8_t *from, uint64_t mask, uint32_t bytes)
 {
     if (address >= t->arch->l1_bytes) {

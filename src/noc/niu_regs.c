@@ -74,7 +74,7 @@ static uint32_t node_id(const wg_tile *t, unsigned noc)
     return x | y << 6 | w << 12 | h << 19 | (uint32_t)!noc << 28;
 }
 
-/* Which tile it is of its kind, the kind, the NoC. */
+/* The tile's index within its kind, the kind, and the NoC. */
 static uint32_t endpoint_id(const wg_tile *t, unsigned noc)
 {
     const wg_floorplan *f = wg_floorplan_of(t->arch->id);
@@ -82,7 +82,7 @@ static uint32_t endpoint_id(const wg_tile *t, unsigned noc)
            noc << 24;
 }
 
-/* Reading takes one of the interrupts that are raised (BH), and clears it unless that is switched off. */
+/* BH: reading returns one of the raised interrupts and clears it, unless clearing is disabled. */
 static uint32_t read_rtz_num(wg_tile *t, unsigned noc)
 {
     uint32_t *w = t->regions.niu.word[noc], config = w[WG_NIU_RTZ_CFG / 4];
@@ -117,7 +117,7 @@ uint32_t wg_niu_read(wg_tile *t, unsigned noc, uint32_t offset, unsigned agent, 
     }
     if (map->row_mask && offset == WG_NIU_RTZ_NUM)
         return read_rtz_num(t, noc);
-    /* Beside the request FIFOs' state (BH), the routers' and the NIU's own debug information, and packet counters. */
+    /* Everything but the request FIFOs' state (BH): debug information of routers and NIU, packet counters. */
     bool status = offset >= 0x300 && offset < t->arch->noc.stride && offset != WG_NIU_RTZ_SOURCE;
     if (status || (map->row_mask && within >= 0x64 && within < 0x6C))
         not_modelled(t, 0xFFB20000 + 0x10000 * noc + offset, 0, "debug information of NIU and router", agent, pc);

@@ -112,7 +112,7 @@ uint32_t *wg_overlay_word(wg_tile *t, unsigned stream, wg_stream_register r)
     return &t->regions.niu.overlay[stream % WG_OVERLAY_STREAMS][registers[r].index[t->arch->id] % WG_OVERLAY_REGISTERS];
 }
 
-/* Which register a number is, counting those of arrays from *element on. */
+/* The register with this number; *element is the index in an array of registers. */
 static wg_stream_register find(const wg_tile *t, unsigned index, unsigned *element)
 {
     for (unsigned r = 0; r < WG_STREAM_REGISTERS; r++) {
@@ -143,7 +143,7 @@ static uint32_t info_word(const wg_tile *t, unsigned stream, unsigned i)
     return word == 0 ? s->message[n].address : word == 1 ? s->message[n].size : s->message[n].header[word - 2];
 }
 
-/* What streams with headers say about the next four messages at once. */
+/* The next four messages of a stream with headers, in one word. */
 static uint32_t group_word(const wg_tile *t, unsigned stream, bool compress)
 {
     uint32_t all = compress ? 0 : UINT32_MAX;
@@ -226,7 +226,7 @@ uint32_t wg_overlay_register_read(wg_tile *t, unsigned stream, unsigned index)
     return wg_overlay_stream_read(t, stream, index);
 }
 
-/* Writes that do something; false if the register is plain. */
+/* Performs writes with an effect. False: the register is only stored. */
 static bool acts(wg_tile *t, unsigned stream, wg_stream_register r, unsigned element, uint32_t value)
 {
     static const uint16_t message_sizes[] = {[WG_ARCH_BH] = 0x3FFF, [WG_ARCH_WH] = 0x7FFF}; /* masks */
@@ -306,7 +306,7 @@ bool wg_overlay_register_write(wg_tile *t, unsigned stream, unsigned index, uint
         uint32_t *phase = wg_overlay_word(t, stream, WG_SR_PHASE);
         *phase = (*phase + (value & 0xFFF)) & 0xFFFFF;
         s->left = (uint16_t)(value >> 12 & 0xFFF);
-        if (wg_stream_auto_config(t, stream)) { /* behind the configuration that is being loaded */
+        if (wg_stream_auto_config(t, stream)) { /* after the configuration that is being loaded */
             uint32_t *next = wg_overlay_word(t, stream, WG_SR_CFG_PTR);
             *next = (*next + (s->next_config + 1u) * 4) & 0x1FFFF;
         }

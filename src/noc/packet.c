@@ -78,7 +78,7 @@ bool wg_ring_take(wg_noc_ring *ring, uint32_t bytes, uint64_t now, uint32_t *pay
     }
     ring->first = ring->first_slot < ring->end_slot ? ring->slot[ring->first_slot % WG_NOC_SLOTS].start : ring->end;
     uint64_t start = ring->end;
-    if (start % WG_NOC_RING + bytes > WG_NOC_RING) /* in one piece */
+    if (start % WG_NOC_RING + bytes > WG_NOC_RING) /* contiguous */
         start += WG_NOC_RING - start % WG_NOC_RING;
     if (start + bytes - ring->first > WG_NOC_RING || ring->end_slot - ring->first_slot >= WG_NOC_SLOTS) {
         uint64_t until = ring->slot[ring->first_slot % WG_NOC_SLOTS].until;

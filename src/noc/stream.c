@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Overlay streams at work: phases, receiving, handing on within the tile; see stream.h. What they send is in
- * stream_send.c. */
+/* Overlay streams: phases, receiving, forwarding within the tile; see stream.h. Sending is in stream_send.c. */
 #include "machine/stream.h"
 
 #include <string.h>
@@ -167,7 +166,7 @@ static bool load_header(wg_tile *t, unsigned i)
     return true;
 }
 
-/* Room in the receive buffer of the stream that the message came through. */
+/* Frees room in the receive buffer of the stream that the message came through. */
 void wg_stream_release(wg_tile *t, unsigned source, uint32_t size)
 {
     wg_stream *s = at(t, source);
@@ -260,7 +259,7 @@ void wg_stream_free(wg_tile *t, unsigned i)
     wg_stream_stir(t, i);
 }
 
-/* STREAM_REMOTE_DEST_MSG_INFO_WR_PTR as software sets it to -2n: takes, then frees, by turns. */
+/* Software sets STREAM_REMOTE_DEST_MSG_INFO_WR_PTR to -2n: pops and frees alternate. */
 static bool clear_step(wg_tile *t, unsigned i)
 {
     wg_stream *s = at(t, i);
@@ -383,7 +382,7 @@ static void end_phase(wg_tile *t, unsigned i)
     interrupt_done(t);
 }
 
-/* All reads of the phase before are done: handshakes begin. */
+/* All reads of the previous phase are done: handshakes begin. */
 static void start_step(wg_tile *t, unsigned i)
 {
     wg_stream_flags f = wg_stream_flags_of(t, i);
@@ -455,7 +454,7 @@ void wg_stream_delivered(wg_tile *t, unsigned i, uint32_t bytes, bool first, boo
         wg_stream_complain(t, i, bytes, "a packet came for it outside a phase in which it receives");
     s->got_data = true;
     arrived(t, i, (bytes + 15) / 16);
-    if (f.to_stream ? first : last) /* it can be passed on before all of it is here */
+    if (f.to_stream ? first : last) /* it can be forwarded before it has arrived completely */
         set(t, i, WG_SR_MSG_INFO_WR_PTR, (get(t, i, WG_SR_MSG_INFO_WR_PTR) + 1) & 0x1FFFF);
 }
 
@@ -540,7 +539,7 @@ static bool gather_step(wg_tile *t, unsigned i)
     wg_stream_take(t, from, 1);
     wg_stream_stir(t, from);
     s->got_data = true;
-    unsigned inner = g.by_stream ? g.times : g.size; /* which of the two loops runs faster */
+    unsigned inner = g.by_stream ? g.times : g.size; /* the inner loop's count */
     unsigned step = (g.by_stream ? s->part * g.times + s->round : s->round * g.size + s->part) + 1u;
     s->part = (uint8_t)(g.by_stream ? step / inner : step % inner);
     s->round = (uint16_t)(g.by_stream ? step % inner : step / inner);
@@ -555,7 +554,7 @@ static bool gather_step(wg_tile *t, unsigned i)
 
 /* ---- the tick ------------------------------------------------------------------------------------------------- */
 
-/* What one stream does in this cycle; returns the cycle in which it may go on, WG_NEVER if somebody else must move. */
+/* One stream's work in this cycle. Returns its next cycle; WG_NEVER: only another agent can unblock it. */
 static uint64_t step(wg_tile *t, unsigned i)
 {
     wg_stream *s = at(t, i);

@@ -27,7 +27,7 @@ static unsigned receivers(wg_tile *t, unsigned i)
     return n == 0 ? 1 : n > MOST_RECEIVERS ? MOST_RECEIVERS : n;
 }
 
-/* To memory beside DRAM or the host: no stream at the other end. */
+/* Sends to memory (DRAM or the host's): there is no stream at the other end. */
 static bool to_dram(wg_tile *t, unsigned i) { return wg_stream_to_dram(i) && (get(t, i, WG_SR_SCRATCH) & 7) > 4; }
 
 static uint64_t register_address(wg_tile *t, unsigned stream, wg_stream_register r)
@@ -85,7 +85,7 @@ static uint64_t send_request(wg_tile *t, unsigned i)
     return t->sched.now + 1;
 }
 
-/* Ready for messages of a phase, to the transmitter. */
+/* Tells the transmitter that this stream is ready for a phase. */
 static uint64_t send_ready(wg_tile *t, unsigned i)
 {
     wg_stream *s = at(t, i);
@@ -99,7 +99,7 @@ static uint64_t send_ready(wg_tile *t, unsigned i)
     return t->sched.now + 1;
 }
 
-/* So much of the buffer must be free before the transmitter is told. */
+/* The amount of free buffer that is worth an update to the transmitter. */
 static uint32_t threshold(wg_tile *t, unsigned i)
 {
     uint32_t size = get(t, i, WG_SR_BUF_SIZE), value = get(t, i, WG_SR_ACK_THRESHOLD), part = size >> (value & 7);
@@ -128,7 +128,7 @@ static uint64_t send_credit(wg_tile *t, unsigned i)
     return t->sched.now + 1;
 }
 
-/* Where the rest of the first message is, and how much of it in one piece: buffers wrap. */
+/* The address of the rest of the first message, and how much of it is contiguous: buffers wrap. */
 static uint32_t rest_of(wg_tile *t, unsigned i, uint32_t *piece)
 {
     const wg_stream *s = at(t, i);
@@ -232,7 +232,7 @@ bool wg_stream_settled(wg_tile *t, unsigned i)
     if (s->greet || s->asks || owes_credit(t, i))
         return false;
     if (f.from_stream && f.source_changes && !f.no_flow_control && (s->held || s->reads))
-        return false; /* the transmitter waits for all of it */
+        return false; /* the transmitter waits for the whole buffer */
     if (!f.to_stream || !f.dest_changes || f.dest_no_flow_control || to_dram(t, i))
         return true;
     for (unsigned k = 0; k < receivers(t, i); k++)

@@ -18,17 +18,17 @@ typedef struct wg_stream_flags {
 wg_stream_flags wg_stream_flags_of(const struct wg_tile *t, unsigned stream);
 
 void wg_stream_complain(struct wg_tile *t, unsigned stream, uint32_t value, const char *what);
-/* Takes messages off the metadata FIFO; gives room in a buffer back. */
+/* Pops messages off the metadata FIFO; frees room in a buffer. */
 void wg_stream_take(struct wg_tile *t, unsigned stream, unsigned messages);
 void wg_stream_release(struct wg_tile *t, unsigned source, uint32_t size);
 
 /* All receivers are ready for this phase. */
 bool wg_stream_met(struct wg_tile *t, unsigned stream);
-/* The transmitter's side of the handshake: asks them. */
+/* The transmitter's side of the handshake: asks the receivers. */
 void wg_stream_ask(struct wg_tile *t, unsigned stream);
 /* Packets of a running stream: at most one. Returns when to try again; WG_NEVER: nothing can be sent. */
 uint64_t wg_stream_send_step(struct wg_tile *t, unsigned stream);
-/* Everything of the phase is out, and its destination has room again where that has to be waited for. */
+/* Is the phase's data sent and, where the phase must wait for it, acknowledged by the destination? */
 bool wg_stream_settled(struct wg_tile *t, unsigned stream);
 
 #endif

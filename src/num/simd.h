@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which host vector code may be used. Every level gives the same bits as the plain code; the level is
+ * Which host vector code may be used. Every level gives the same bits as the scalar code; the level is
  * chosen when a device is created and is no part of its state.
  */
 #ifndef WG_SIMD_H
 #define WG_SIMD_H
 
 typedef enum wg_simd {
-    WG_SIMD_SCALAR, /* plain C */
+    WG_SIMD_SCALAR, /* scalar C */
     WG_SIMD_AVX2,
     WG_SIMD_AVX512, /* F, BW, DQ, VL, CD */
     WG_SIMD_VNNI,   /* these and VNNI */

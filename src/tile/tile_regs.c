@@ -61,7 +61,7 @@ void wg_tile_control_reset(wg_tile *t)
 }
 
 /* Registers that are nothing but storage for those who look at them, or that only gate clocks. */
-static bool plain(const wg_tile *t, uint32_t offset)
+static bool is_storage(const wg_tile *t, uint32_t offset)
 {
     static const uint16_t ids[] = {
         WG_REG_DEBUG_dbg_feature_disable,
@@ -166,7 +166,7 @@ uint32_t wg_tile_reg_read(wg_tile *t, uint32_t offset, unsigned agent, uint32_t 
     case INSTRN_BUF_STATUS: return wg_instrn_buf_status(t);
     default: break;
     }
-    if (!plain(t, offset) && offset != CFGREG_RD_CNTL)
+    if (!is_storage(t, offset) && offset != CFGREG_RD_CNTL)
         not_modelled(t, offset, false, 0, agent, pc);
     return offset / 4 < WG_TILE_REG_WORDS ? c->word[offset / 4] : 0;
 }
@@ -201,7 +201,7 @@ void wg_tile_reg_write(wg_tile *t, uint32_t offset, uint32_t value, unsigned age
     case INSTRN_BUF_CTRL1: c->instrn_ctrl1 = value; return;
     default: break;
     }
-    if (!plain(t, offset) || (offset == DBG_FEATURE_DISABLE && value & ~(1u << 11)))
+    if (!is_storage(t, offset) || (offset == DBG_FEATURE_DISABLE && value & ~(1u << 11)))
         not_modelled(t, offset, true, value, agent, pc);
 }
 

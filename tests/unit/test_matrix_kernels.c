@@ -72,10 +72,10 @@ static void test_decoding(void **state)
             wg_matrix_b b[2];
             memset(a, 0, sizeof a);
             memset(b, 0, sizeof b);
-            wg_matrix_plain.decode_a(rows, rows + 128, style, phase, &a[0]);
+            wg_matrix_scalar.decode_a(rows, rows + 128, style, phase, &a[0]);
             k->decode_a(rows, rows + 128, style, phase, &a[1]);
             assert_memory_equal(&a[0], &a[1], offsetof(wg_matrix_a, bytes));
-            wg_matrix_plain.decode_b(rows, round % 8 + 1, style, flush, phase, &b[0]);
+            wg_matrix_scalar.decode_b(rows, round % 8 + 1, style, flush, phase, &b[0]);
             k->decode_b(rows, round % 8 + 1, style, flush, phase, &b[1]);
             assert_memory_equal(&b[0], &b[1], offsetof(wg_matrix_b, bytes));
         }
@@ -106,8 +106,8 @@ static void test_products(void **state)
             wg_matrix_a a;
             wg_matrix_b b;
             bool flush = wg_rng_below(&rng, 4);
-            wg_matrix_plain.decode_a(rows, rows + 128, style, phase, &a);
-            wg_matrix_plain.decode_b(rows + 256, 8, style, flush, phase, &b);
+            wg_matrix_scalar.decode_a(rows, rows + 128, style, phase, &a);
+            wg_matrix_scalar.decode_b(rows + 256, 8, style, flush, phase, &b);
             block want, got;
             fill_block(&rng, &want, spread, center);
             bool fresh = !wg_rng_below(&rng, 4);
@@ -119,7 +119,7 @@ static void test_products(void **state)
             wg_mul_args args = {
                 &a,  &b,   1 + wg_rng_below(&rng, 8), wg_rng_below(&rng, 8) != 0, from.hi, from.lo, want.hi, want.lo,
                 alu, fresh};
-            (integers ? wg_matrix_plain.mul_int : wg_matrix_plain.mul_float)(&args);
+            (integers ? wg_matrix_scalar.mul_int : wg_matrix_scalar.mul_float)(&args);
             if (wg_rng_below(&rng, 4)) /* what a level decodes by itself may be more */
                 k->decode_a(rows, rows + 128, style, phase, &a);
             if (wg_rng_below(&rng, 4))
@@ -168,7 +168,7 @@ static void test_elementwise(void **state)
             wg_elw_args args = {rows,        rows + 128,     want.hi,          want.lo,        alu,
                                 (uint8_t)op, (uint8_t)style, (uint8_t)style_b, (uint8_t)phase, wg_rng_below(&rng, 2),
                                 accumulate};
-            (integers ? wg_matrix_plain.elw_int : wg_matrix_plain.elw_float)(&args);
+            (integers ? wg_matrix_scalar.elw_int : wg_matrix_scalar.elw_float)(&args);
             args.hi = got.hi;
             args.lo = got.lo;
             host_modes(round % HOST_MODES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Matrix Unit's kernels in plain C: what the vector kernels must equal. See matrix_alu.h for the arithmetic. */
+/* The Matrix Unit's kernels in scalar C: what the vector kernels must equal. See matrix_alu.h for the arithmetic. */
 #include "backend/matrix_internal.h"
 #include "num/simd.h"
 
@@ -171,7 +171,7 @@ static void elw_int(const wg_elw_args *e)
         }
 }
 
-const wg_matrix_kernels wg_matrix_plain = {decode_a, decode_b, mul_float, mul_int, elw_float, elw_int};
+const wg_matrix_kernels wg_matrix_scalar = {decode_a, decode_b, mul_float, mul_int, elw_float, elw_int};
 
 const wg_matrix_kernels *wg_matrix_kernels_for(unsigned simd)
 {
@@ -185,5 +185,5 @@ const wg_matrix_kernels *wg_matrix_kernels_for(unsigned simd)
 #else
     (void)simd;
 #endif
-    return &wg_matrix_plain;
+    return &wg_matrix_scalar;
 }
