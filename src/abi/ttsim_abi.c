@@ -57,9 +57,9 @@ static struct {
     wg_abi_check *check; /* NULL: nobody asked for it */
     wg_abi_hang *hang;
     wg_abi_symbols *symbols; /* NULL: none */
-    bool inside;         /* a call is under way: what is called now, a DMA callback calls */
-    bool exit_later;     /* … and one has called libttsim_exit */
-    size_t said;         /* findings of the card already printed */
+    bool inside;             /* a call is under way: what is called now, a DMA callback calls */
+    bool exit_later;         /* … and one has called libttsim_exit */
+    size_t said;             /* findings of the card already printed */
     uint16_t said_tile[WG_GRID_MAX_TILES];
     void (*dma_read)(uint64_t, void *, uint32_t);
     void (*dma_write)(uint64_t, const void *, uint32_t);
@@ -316,7 +316,8 @@ static void tile_made(void *user, wg_device *dev, unsigned x, unsigned y)
 /* Who watches the tiles; false if there is no memory. */
 static bool begin_reports(bool *bad)
 {
-    const char *check = getenv("WAITGATE_CHECK"), *report = getenv("WAITGATE_HANG_REPORT"), *elf = getenv("WAITGATE_ELF");
+    const char *check = getenv("WAITGATE_CHECK"), *report = getenv("WAITGATE_HANG_REPORT"),
+               *elf = getenv("WAITGATE_ELF");
     char error[1024];
     if (report && !*report) {
         say("WAITGATE_HANG_REPORT=%s is not the name of a file: ignored", report);
