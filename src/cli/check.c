@@ -394,25 +394,11 @@ static bool give_memory(wg_session *s, wg_text *error)
     return true;
 }
 
-/* The names in --checks, separated by commas. */
 static bool read_checks(const wg_args *args, unsigned *checks, wg_text *error)
 {
-    static const char *const names[] = {"race", "memory", "init", "sync"};
     const char *text = args->value[WG_OPT_CHECKS];
-    *checks = text ? 0 : WG_CHECK_RACE;
-    for (const char *p = text; p && *p;) {
-        size_t length = strcspn(p, ",");
-        unsigned i = 0;
-        while (i < 4 && !(strlen(names[i]) == length && strncmp(names[i], p, length) == 0))
-            i++;
-        if (i == 4) {
-            *checks = 0;
-            break;
-        }
-        *checks |= 1u << i;
-        p += length + (p[length] == ',');
-    }
-    if (*checks)
+    *checks = WG_CHECK_RACE;
+    if (!text || wg_checks_parse(text, checks))
         return true;
     wg_textf(error, "waitgate: --checks: `%s` is not a list of race, memory, init, sync\n", text);
     return false;

@@ -6,8 +6,34 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "explain/race_words.h"
+
+static const char *const check_names[] = {"race", "memory", "init", "sync"}; /* by bit */
+enum { CHECKS = sizeof check_names / sizeof *check_names };
+
+bool wg_checks_parse(const char *text, unsigned *checks)
+{
+    *checks = 0;
+    for (const char *p = text; *p;) {
+        size_t length = strcspn(p, ",");
+        unsigned i = 0;
+        while (i < CHECKS && !(strlen(check_names[i]) == length && strncmp(check_names[i], p, length) == 0))
+            i++;
+        if (i == CHECKS)
+            return false;
+        *checks |= 1u << i;
+        p += length + (p[length] == ',');
+    }
+    return *checks != 0;
+}
+
+const char *wg_race_check_name(unsigned kind)
+{
+    unsigned checks = wg_race_check(kind);
+    return checks ? check_names[__builtin_ctz(checks)] : "race";
+}
 
 void wg_races_select(wg_races *r, unsigned checks)
 {

@@ -464,7 +464,7 @@ def main():
         if len(sys.argv) > 3:
             chips(pathlib.Path(sys.argv[3]), folder)
         r = subprocess.run([WAITGATE, "explain", "config-clobber"], capture_output=True, text=True)
-        says(r.stdout, "config-clobber (undefined, from `waitgate check`)")
+        says(r.stdout, "config-clobber (undefined, from `waitgate check --checks=race`)")
         r = subprocess.run([WAITGATE, "run", broken], capture_output=True, text=True)
         if r.returncode:
             failures.append("plain run returns something else than 0")
