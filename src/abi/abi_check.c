@@ -19,6 +19,7 @@ struct wg_abi_check {
     wg_races_group *group;
     const char *path;
     wg_abi_symbols *symbols;
+    unsigned checks;
     watched tile[WG_GRID_MAX_TILES];
     unsigned tiles, unwatched; /* those for which there was no memory */
 };
@@ -42,7 +43,9 @@ void wg_abi_check_made(wg_abi_check *c, wg_device *dev, unsigned x, unsigned y)
     watched *t = &c->tile[c->tiles];
     *t = (watched){.check = c, .dev = dev, .x = x, .y = y};
     t->races = wg_races_new(wg_grid_arch(c->grid), code_at, t);
-    if (t->races && wg_observe(dev, WG_RACES_EVENTS, wg_races_event, t->races, NULL) == WG_OK) {
+    if (t->races)
+        wg_races_select(t->races, c->checks);
+    if (t->races && wg_observe(dev, wg_races_events(t->races), wg_races_event, t->races, NULL) == WG_OK) {
         wg_races_group_add(c->group, t->races, y * wg_grid_width(c->grid) + x);
         c->tiles++;
         return;
@@ -51,7 +54,7 @@ void wg_abi_check_made(wg_abi_check *c, wg_device *dev, unsigned x, unsigned y)
     c->unwatched++;
 }
 
-wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path, wg_abi_symbols *symbols)
+wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path, unsigned checks, wg_abi_symbols *symbols)
 {
     wg_abi_check *c = calloc(1, sizeof *c);
     wg_races_group *group = wg_races_group_new();
@@ -64,6 +67,7 @@ wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path, wg_abi_symbols
     c->group = group;
     c->path = path;
     c->symbols = symbols;
+    c->checks = checks;
     return c;
 }
 

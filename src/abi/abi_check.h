@@ -11,9 +11,9 @@ typedef struct wg_abi_check wg_abi_check;
 
 /*
  * Watches every tile of the grid from now on. `path` is where the report goes: "-" is standard error, a name that ends
- * in .json gives JSON, %p in it is the process id. `symbols` may be NULL. NULL if there is no memory.
+ * in .json gives JSON, %p in it is the process id. `checks`: WG_CHECK_RACE … `symbols` may be NULL. NULL if there is no memory.
  */
-wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path, wg_abi_symbols *symbols);
+wg_abi_check *wg_abi_check_begin(wg_grid *grid, const char *path, unsigned checks, wg_abi_symbols *symbols);
 /* Writes the report; before the grid is destroyed. False, with a sentence in `error`, if that fails. */
 /* A Tensix tile has come to be. */
 void wg_abi_check_made(wg_abi_check *check, wg_device *dev, unsigned x, unsigned y);

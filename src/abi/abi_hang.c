@@ -63,10 +63,7 @@ void wg_abi_hang_made(wg_abi_hang *h, wg_device *dev, unsigned x, unsigned y)
         wg_observe(dev, WG_HISTORY_EVENTS, wg_history_event, &t->history, NULL);
 }
 
-void wg_abi_hang_written(wg_abi_hang *h)
-{
-    h->written = wg_grid_cycle(h->grid);
-}
+void wg_abi_hang_written(wg_abi_hang *h) { h->written = wg_grid_cycle(h->grid); }
 
 static wg_hang_words words_of(const wg_abi_hang *h)
 {
@@ -204,10 +201,7 @@ bool wg_abi_hang_clocked(wg_abi_hang *h, char *error, size_t bytes)
     return now - since < PATIENCE || tell(h, QUIET, error, bytes);
 }
 
-bool wg_abi_hang_asked(wg_abi_hang *h, char *error, size_t bytes)
-{
-    return tell(h, ASKED, error, bytes);
-}
+bool wg_abi_hang_asked(wg_abi_hang *h, char *error, size_t bytes) { return tell(h, ASKED, error, bytes); }
 
 bool wg_abi_hang_end(wg_abi_hang *h, char *error, size_t bytes)
 {

@@ -35,7 +35,8 @@ static bool load(wg_abi_symbols *s)
     char path[4096];
     Dl_info here;
     const char *slash = dladdr((const void *)&wg_abi_symbols_open, &here) ? strrchr(here.dli_fname, '/') : NULL;
-    int length = slash ? snprintf(path, sizeof path, "%.*s/%s", (int)(slash - here.dli_fname), here.dli_fname, name) : 0;
+    int length =
+        slash ? snprintf(path, sizeof path, "%.*s/%s", (int)(slash - here.dli_fname), here.dli_fname, name) : 0;
     if (length > 0 && (size_t)length < sizeof path)
         s->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!s->library)

@@ -14,6 +14,7 @@
  *     WAITGATE_HARVESTED=MASK        fused-off columns (BH) or rows (WH) of NoC 0 coordinates
  *     WAITGATE_CHECK=FILE            the race detector beside every tile; its report goes to FILE when libttsim_exit is
  *                                    called or the process ends ("-": standard error; .json: JSON; %p: process id)
+ *     WAITGATE_CHECKS=LIST           what it looks for: race (default), memory, init, sync, separated by commas
  *     WAITGATE_HANG_REPORT=FILE      the full report of a hang goes there, named likewise (default: the verdict, to standard
  *                                    error)
  *     WAITGATE_ELF=LIST              ELF files for its symbols: [CORE=]FILE, separated by commas
@@ -37,6 +38,7 @@
 #include "abi/abi_check.h"
 #include "abi/abi_hang.h"
 #include "chip/card.h"
+#include "explain/race.h"
 #include "machine/device.h"
 #include "text/finding_words.h"
 
@@ -57,9 +59,9 @@ static struct {
     wg_abi_check *check; /* NULL: nobody asked for it */
     wg_abi_hang *hang;
     wg_abi_symbols *symbols; /* NULL: none */
-    bool inside;         /* a call is under way: what is called now, a DMA callback calls */
-    bool exit_later;     /* … and one has called libttsim_exit */
-    size_t said;         /* findings of the card already printed */
+    bool inside;             /* a call is under way: what is called now, a DMA callback calls */
+    bool exit_later;         /* … and one has called libttsim_exit */
+    size_t said;             /* findings of the card already printed */
     uint16_t said_tile[WG_GRID_MAX_TILES];
     void (*dma_read)(uint64_t, void *, uint32_t);
     void (*dma_write)(uint64_t, const void *, uint32_t);
@@ -316,7 +318,10 @@ static void tile_made(void *user, wg_device *dev, unsigned x, unsigned y)
 /* Who watches the tiles; false if there is no memory. */
 static bool begin_reports(bool *bad)
 {
-    const char *check = getenv("WAITGATE_CHECK"), *report = getenv("WAITGATE_HANG_REPORT"), *elf = getenv("WAITGATE_ELF");
+    const char *check = getenv("WAITGATE_CHECK"), *report = getenv("WAITGATE_HANG_REPORT"),
+               *elf = getenv("WAITGATE_ELF");
+    const char *checks = getenv("WAITGATE_CHECKS");
+    unsigned which = WG_CHECK_RACE;
     char error[1024];
     if (report && !*report) {
         say("WAITGATE_HANG_REPORT=%s is not the name of a file: ignored", report);
@@ -327,7 +332,12 @@ static bool begin_reports(bool *bad)
         say("WAITGATE_ELF=%s is ignored: %s", elf, error);
         *bad = true;
     }
-    if (check && *check && !(abi.check = wg_abi_check_begin(abi.card->grid, check, abi.symbols)))
+    if (checks && !wg_checks_parse(checks, &which)) {
+        say("WAITGATE_CHECKS=%s is not a list of race, memory, init, sync: ignored", checks);
+        *bad = true;
+        which = WG_CHECK_RACE;
+    }
+    if (check && *check && !(abi.check = wg_abi_check_begin(abi.card->grid, check, which, abi.symbols)))
         say("WAITGATE_CHECK: %s", wg_status_text(WG_ERR_NO_MEMORY));
     abi.hang = wg_abi_hang_begin(abi.card->grid, report, abi.symbols);
     abi.card->grid->made = abi.hang ? tile_made : NULL;

@@ -29,9 +29,12 @@ typedef struct watch {
 static void wrote(watch *w, const wg_event *e)
 {
     for (uint32_t left = (uint32_t)e->c; left; left &= left - 1)
-        w->last[e->b % (BANKS * WORDS)][__builtin_ctz(left)] = (wg_blamed){
-            .known = true, .agent = e->agent, .thread = e->id ? e->thread : WG_THREADS, .pc = e->pc, .word = e->word,
-            .cycle = e->cycle};
+        w->last[e->b % (BANKS * WORDS)][__builtin_ctz(left)] = (wg_blamed){.known = true,
+                                                                           .agent = e->agent,
+                                                                           .thread = e->id ? e->thread : WG_THREADS,
+                                                                           .pc = e->pc,
+                                                                           .word = e->word,
+                                                                           .cycle = e->cycle};
 }
 
 static void found(watch *w, const wg_event *e)
@@ -41,7 +44,8 @@ static void found(watch *w, const wg_event *e)
     if (!f || f->code != e->b || f->cycle != e->cycle || f->agent < WG_AGENT_THREAD0 || f->agent > WG_AGENT_THREAD2)
         return;
     unsigned n = wg_finding_fields(w->s->desc.arch, f, field);
-    unsigned bank = w->again->dev->tile->regs.config.thread[f->agent - WG_AGENT_THREAD0][0] & 1; /* CFG_STATE_ID_StateID */
+    unsigned bank =
+        w->again->dev->tile->regs.config.thread[f->agent - WG_AGENT_THREAD0][0] & 1; /* CFG_STATE_ID_StateID */
     for (unsigned i = 0; i < n; i++) {
         wg_blamed *more = wg_realloc(w->blame->entry, (w->blame->count + 1) * sizeof *more);
         if (!more) {

@@ -181,10 +181,10 @@ static suppression *suppresses_race(wg_session *s, const wg_race *race, wg_text 
     char places[2][256], texts[2][WG_DIS_MAX], location[sizeof race->location];
     const char *kind = wg_race_kind_name(race->kind);
     const wg_race_words w = wg_check_words(s);
-    const char *all[] = {
-        wg_race_place_text(&w, &race->a, places[0], sizeof places[0]),
-        wg_race_place_text(&w, &race->b, places[1], sizeof places[1]),
-        text_of(s, &race->a, texts[0], sizeof texts[0]), text_of(s, &race->b, texts[1], sizeof texts[1])};
+    const char *all[] = {wg_race_place_text(&w, &race->a, places[0], sizeof places[0]),
+                         wg_race_place_text(&w, &race->b, places[1], sizeof places[1]),
+                         text_of(s, &race->a, texts[0], sizeof texts[0]),
+                         text_of(s, &race->b, texts[1], sizeof texts[1])};
     suppression *by = suppressed_by(s, kind, all, 4), *last = NULL;
     if (by)
         return by;
@@ -394,25 +394,11 @@ static bool give_memory(wg_session *s, wg_text *error)
     return true;
 }
 
-/* The names in --checks, separated by commas. */
 static bool read_checks(const wg_args *args, unsigned *checks, wg_text *error)
 {
-    static const char *const names[] = {"race", "memory", "init", "sync"};
     const char *text = args->value[WG_OPT_CHECKS];
-    *checks = text ? 0 : WG_CHECK_RACE;
-    for (const char *p = text; p && *p;) {
-        size_t length = strcspn(p, ",");
-        unsigned i = 0;
-        while (i < 4 && !(strlen(names[i]) == length && strncmp(names[i], p, length) == 0))
-            i++;
-        if (i == 4) {
-            *checks = 0;
-            break;
-        }
-        *checks |= 1u << i;
-        p += length + (p[length] == ',');
-    }
-    if (*checks)
+    *checks = WG_CHECK_RACE;
+    if (!text || wg_checks_parse(text, checks))
         return true;
     wg_textf(error, "waitgate: --checks: `%s` is not a list of race, memory, init, sync\n", text);
     return false;
@@ -434,7 +420,8 @@ bool wg_check_open(wg_session *s, wg_text *error)
         }
     }
     s->verify_cycles = VERIFY_CYCLES;
-    return read_checks(s->args, &s->checks, error) && wg_option_number(s->args, WG_OPT_VERIFY, "verify", &s->verify_cycles, error) &&
+    return read_checks(s->args, &s->checks, error) &&
+           wg_option_number(s->args, WG_OPT_VERIFY, "verify", &s->verify_cycles, error) &&
            (!path || wg_suppressions_read(&s->suppressions, path, error));
 }
 

@@ -139,6 +139,11 @@ static void explain_example(const char *folder, const char *code, wg_text *out)
     free(text);
 }
 
+static const char *page_of(unsigned race)
+{
+    return wg_race_check(race) & WG_CHECK_RACE ? "docs/races.md" : "docs/checks.md";
+}
+
 static void race_json(wg_json *j, unsigned race)
 {
     wg_json_open(j, NULL, '{');
@@ -146,7 +151,8 @@ static void race_json(wg_json *j, unsigned race)
     wg_json_text(j, "severity", wg_severity_names[wg_race_severity(race)]);
     wg_json_text(j, "cause", wg_race_kind_summary(race));
     wg_json_text(j, "remedy", wg_race_kind_remedy(race));
-    wg_json_text(j, "source", "docs/races.md");
+    wg_json_text(j, "check", wg_race_check_name(race));
+    wg_json_text(j, "source", page_of(race));
     wg_json_close(j, '}');
 }
 
@@ -185,18 +191,18 @@ static void explain_all(const wg_args *args, wg_text *out)
         wg_json_close(&json, ']');
         wg_json_open(&json, "races", '[');
     } else {
-        wg_textf(out, markdown
-                          ? "\n# Races\n\nWhat `waitgate check` reports beside these ([how to read it](races.md)). "
-                            "The remedies are the usual ones; each report has one of its own.\n"
-                          : "\nfrom `waitgate check` alone:\n");
+        wg_textf(out, markdown ? "\n# Races\n\nWhat `waitgate check` reports beside these ([how to read it](races.md), "
+                                 "[checks](checks.md)). "
+                                 "The remedies are the usual ones; each report has one of its own.\n"
+                               : "\nfrom `waitgate check` alone:\n");
     }
     for (unsigned race = 0; race < WG_RACE_KINDS; race++) {
         const char *name = wg_race_kind_name(race), *severity = wg_severity_names[wg_race_severity(race)];
         if (as_json)
             race_json(&json, race);
         else if (markdown)
-            wg_textf(out, "\n## %s\n\n%s: %s.\n\nRemedy: %s\n", name, severity, wg_race_kind_summary(race),
-                     wg_race_kind_remedy(race));
+            wg_textf(out, "\n## %s\n\n%s, check `%s`: %s.\n\nRemedy: %s\n", name, severity, wg_race_check_name(race),
+                     wg_race_kind_summary(race), wg_race_kind_remedy(race));
         else
             wg_textf(out, "%-32s %-13s %s\n", name, severity, wg_race_kind_summary(race));
         if (markdown && args->value[WG_OPT_EXAMPLES])
@@ -212,9 +218,9 @@ static void explain_all(const wg_args *args, wg_text *out)
 static void explain_race(const wg_args *args, unsigned race, wg_text *out)
 {
     if (!args->value[WG_OPT_JSON])
-        wg_textf(out, "%s (%s, from `waitgate check`)\n\n  cause   %s\n  remedy  %s\n  source  docs/races.md\n",
-                 wg_race_kind_name(race), wg_severity_names[wg_race_severity(race)], wg_race_kind_summary(race),
-                 wg_race_kind_remedy(race));
+        wg_textf(out, "%s (%s, from `waitgate check --checks=%s`)\n\n  cause   %s\n  remedy  %s\n  source  %s\n",
+                 wg_race_kind_name(race), wg_severity_names[wg_race_severity(race)], wg_race_check_name(race),
+                 wg_race_kind_summary(race), wg_race_kind_remedy(race), page_of(race));
     else
         race_json(&(wg_json){.out = out}, race);
 }

@@ -74,9 +74,9 @@ typedef struct wg_session {
 
     wg_ended ended;
     struct wg_blame *blame; /* NULL: nobody is to blame */
-    wg_hang *hang;         /* filled when the run hung or was interrupted */
-    bool *expect_holds;    /* per expectation of the program */
-    wg_text *expect_found; /* what was found instead */
+    wg_hang *hang;          /* filled when the run hung or was interrupted */
+    bool *expect_holds;     /* per expectation of the program */
+    wg_text *expect_found;  /* what was found instead */
     bool expectations_hold;
 } wg_session;
 

@@ -36,8 +36,7 @@ typedef struct wg_history {
     const char *(*place)(void *user, unsigned core, uint32_t pc, char *room, size_t bytes);
     void *place_user;
 } wg_history;
-#define WG_HISTORY_EVENTS \
-    (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_SEMAPHORE))
+#define WG_HISTORY_EVENTS (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_SEMAPHORE))
 void wg_history_event(void *history, const wg_event *e);
 
 typedef enum wg_node_kind {

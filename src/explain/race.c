@@ -425,9 +425,9 @@ void wg_race_semaphores(wg_races *r, const wg_actor *b, uint32_t mask, unsigned 
 static void mutex(wg_races *r, unsigned thread, const wg_event *e)
 {
     wg_race_insn *i = wg_race_insn_at(r, thread, e->id);
+    r->mutex_party[e->a & 7] = e->b && i ? wg_race_insn_party(r, WG_AGENT_SYNC, thread, i, true, e->cycle) : 0;
     if (!i)
         return;
-    r->mutex_party[e->a & 7] = e->b ? wg_race_insn_party(r, WG_AGENT_SYNC, thread, i, true, e->cycle) : 0;
     if (e->b) {
         if (wg_race_join(r, &r->thread[thread].clock, &r->mutex[e->a & 7]))
             wg_race_learnt(r, thread, i);

@@ -103,6 +103,8 @@ void wg_races_free(wg_races *r);
      WG_EV_BIT(WG_EV_NOC_SENT) | WG_EV_BIT(WG_EV_NOC_ARRIVED))
 uint64_t wg_races_events(const wg_races *r); /* … with what the selected checks want beside */
 void wg_races_event(void *races, const wg_event *e);
+/* Names of checks, separated by commas: race, memory, init, sync. False: it is not such a list. */
+bool wg_checks_parse(const char *text, unsigned *checks);
 /* What is reported: WG_CHECK_RACE, unless another choice is made before anything has happened. */
 void wg_races_select(wg_races *r, unsigned checks);
 /* Memory: these bytes of L1 are a section of the core's program, or (WG_CORES) everybody's. */
@@ -145,6 +147,7 @@ const char *wg_race_kind_name(unsigned kind);
 const char *wg_race_kind_summary(unsigned kind);
 const char *wg_race_kind_remedy(unsigned kind);
 wg_severity wg_race_severity(unsigned kind);
-unsigned wg_race_check(unsigned kind); /* which of WG_CHECK_RACE … reports it */
+unsigned wg_race_check(unsigned kind);         /* which of WG_CHECK_RACE … report it */
+const char *wg_race_check_name(unsigned kind); /* the first of them */
 
 #endif

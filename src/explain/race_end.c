@@ -6,8 +6,34 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "explain/race_words.h"
+
+static const char *const check_names[] = {"race", "memory", "init", "sync"}; /* by bit */
+enum { CHECKS = sizeof check_names / sizeof *check_names };
+
+bool wg_checks_parse(const char *text, unsigned *checks)
+{
+    *checks = 0;
+    for (const char *p = text; *p;) {
+        size_t length = strcspn(p, ",");
+        unsigned i = 0;
+        while (i < CHECKS && !(strlen(check_names[i]) == length && strncmp(check_names[i], p, length) == 0))
+            i++;
+        if (i == CHECKS)
+            return false;
+        *checks |= 1u << i;
+        p += length + (p[length] == ',');
+    }
+    return *checks != 0;
+}
+
+const char *wg_race_check_name(unsigned kind)
+{
+    unsigned checks = wg_race_check(kind);
+    return checks ? check_names[__builtin_ctz(checks)] : "race";
+}
 
 void wg_races_select(wg_races *r, unsigned checks)
 {
@@ -41,9 +67,8 @@ static void endless_waits(wg_races *r, uint64_t cycle)
             snprintf(why, sizeof why,
                      "Semaphore %u was never initialised: its maximum is 0, so that this wait for room never ends.",
                      index);
-            wg_race_rule(r, WG_RACE_SEMAPHORE_UNINIT, 0,
-                         wg_race_insn_party(r, WG_AGENT_SYNC, thread, i, false, cycle), cycle, place, why,
-                         "SEMINIT, with its capacity as the maximum, before the first wait.");
+            wg_race_rule(r, WG_RACE_SEMAPHORE_UNINIT, 0, wg_race_insn_party(r, WG_AGENT_SYNC, thread, i, false, cycle),
+                         cycle, place, why, "SEMINIT, with its capacity as the maximum, before the first wait.");
         }
     }
 }
@@ -73,9 +98,10 @@ static void mutexes_kept(wg_races *r, uint64_t cycle)
         if (!r->mutex_party[i])
             continue;
         snprintf(place, sizeof place, "mutex %u", i);
-        wg_race_rule(r, WG_RACE_MUTEX_KEPT, 0, r->mutex_party[i], cycle, place,
-                     "It was taken, and is still held when the run has ended: the next one who wants it waits for ever.",
-                     "ATRELM on every path behind the ATGETM.");
+        wg_race_rule(
+            r, WG_RACE_MUTEX_KEPT, 0, r->mutex_party[i], cycle, place,
+            "It was taken, and is still held when the run has ended: the next one who wants it waits for ever.",
+            "ATRELM on every path behind the ATGETM.");
     }
 }
 
@@ -87,8 +113,10 @@ static void words_left(wg_races *r, uint64_t cycle)
             const wg_ref_fifo *f = &r->mailbox[from][to];
             if (!f->count)
                 continue;
-            snprintf(place, sizeof place, "the mailbox from core %s to core %s", wg_agent_name(from), wg_agent_name(to));
-            snprintf(why, sizeof why, "%u word%s nobody has read.", f->count, f->count == 1 ? " is left that" : "s are left that");
+            snprintf(place, sizeof place, "the mailbox from core %s to core %s", wg_agent_name(from),
+                     wg_agent_name(to));
+            snprintf(why, sizeof why, "%u word%s nobody has read.", f->count,
+                     f->count == 1 ? " is left that" : "s are left that");
             wg_race_rule(r, WG_RACE_MAILBOX_LEFT, 0, f->party, cycle, place, why,
                          "Read as many words as are sent: what is left is the first that the next program reads.");
         }
@@ -97,7 +125,8 @@ static void words_left(wg_races *r, uint64_t cycle)
         if (!f->count)
             continue;
         snprintf(place, sizeof place, "the PC buffer of core %s", wg_agent_name(WG_CORE_T0 + thread));
-        snprintf(why, sizeof why, "%u word%s nobody has read.", f->count, f->count == 1 ? " is left that" : "s are left that");
+        snprintf(why, sizeof why, "%u word%s nobody has read.", f->count,
+                 f->count == 1 ? " is left that" : "s are left that");
         wg_race_rule(r, WG_RACE_MAILBOX_LEFT, 0, f->party, cycle, place, why,
                      "Read as many words as are sent: what is left is the first that the next program reads.");
     }
@@ -123,10 +152,12 @@ static void requests_left(wg_races *r, uint64_t cycle)
                 r, WG_RACE_NOC_UNWAITED, 0, r->noc_party[k - WG_K_NOC], cycle,
                 answer ? "what the answers of the NoC write" : "what the requests to the NoC read",
                 answer ? "No core has waited for the last answers: whoever uses the memory next may come before them."
-                       : "No core has waited until the last writes had left: whoever uses their source next may change it.",
-                answer ? "Poll NIU_MST_RD_RESP_RECEIVED (atomics: NIU_MST_ATOMIC_RESP_RECEIVED) in a loop before the end."
-                       : "Poll NIU_MST_WR_ACK_RECEIVED or NIU_MST_NONPOSTED_WR_REQ_SENT (posted: "
-                         "NIU_MST_POSTED_WR_REQ_SENT) in a loop before the end.");
+                       : "No core has waited until the last writes had left: whoever uses their source next may change "
+                         "it.",
+                answer
+                    ? "Poll NIU_MST_RD_RESP_RECEIVED (atomics: NIU_MST_ATOMIC_RESP_RECEIVED) in a loop before the end."
+                    : "Poll NIU_MST_WR_ACK_RECEIVED or NIU_MST_NONPOSTED_WR_REQ_SENT (posted: "
+                      "NIU_MST_POSTED_WR_REQ_SENT) in a loop before the end.");
         }
 }
 
@@ -165,10 +196,7 @@ void wg_races_give(wg_races *r, unsigned core, uint32_t address, uint32_t bytes)
 
 void wg_race_given(wg_races *r, uint64_t address, uint64_t bytes) { mark(r, address, bytes, 0); }
 
-uint64_t wg_races_events(const wg_races *r)
-{
-    return WG_RACES_EVENTS | (r->init ? WG_EV_BIT(WG_EV_CORE_RETIRE) : 0);
-}
+uint64_t wg_races_events(const wg_races *r) { return WG_RACES_EVENTS | (r->init ? WG_EV_BIT(WG_EV_CORE_RETIRE) : 0); }
 
 /* Does the access go through sp? */
 static bool by_stack_pointer(const wg_races *r, unsigned core, uint32_t pc)

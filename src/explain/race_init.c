@@ -10,8 +10,18 @@
 #include "explain/race_words.h"
 
 enum { LOADS = 16, STORES = 16 };
-enum { LOAD = 0x03, IMMEDIATE = 0x13, AUIPC = 0x17, STORE = 0x23, ATOMIC = 0x2F, REGISTER = 0x33, LUI = 0x37, BRANCH = 0x63,
-       JALR = 0x67, JAL = 0x6F };
+enum {
+    LOAD = 0x03,
+    IMMEDIATE = 0x13,
+    AUIPC = 0x17,
+    STORE = 0x23,
+    ATOMIC = 0x2F,
+    REGISTER = 0x33,
+    LUI = 0x37,
+    BRANCH = 0x63,
+    JALR = 0x67,
+    JAL = 0x6F
+};
 
 typedef struct init_core {
     uint32_t marked; /* registers that hold what nobody has written */
@@ -21,7 +31,7 @@ typedef struct init_core {
     struct {
         uint32_t pc;
         uint8_t rd; /* 0: free */
-    } load[LOADS]; /* under way, oldest first from `next` on */
+    } load[LOADS];  /* under way, oldest first from `next` on */
     unsigned next_load;
     struct {
         uint32_t pc;
@@ -108,8 +118,9 @@ void wg_race_init_unit(wg_races *r, const wg_actor *b, unsigned space, const cha
     const wg_race_party *p = &r->party[b->party];
     unsigned op = wg_opcode(p->word);
     bool packs = space == WG_TOUCH_DST && p->agent == WG_AGENT_PACK;
-    bool stores = (space == WG_TOUCH_LREG && op == WG_OPCODE_SFPSTORE) ||
-                  (space == WG_TOUCH_GPR && (op == WG_OPCODE_STOREIND || op == WG_OPCODE_STOREREG || op == WG_OPCODE_WRCFG));
+    bool stores =
+        (space == WG_TOUCH_LREG && op == WG_OPCODE_SFPSTORE) ||
+        (space == WG_TOUCH_GPR && (op == WG_OPCODE_STOREIND || op == WG_OPCODE_STOREREG || op == WG_OPCODE_WRCFG));
     if (r->init && p->thread < WG_THREADS && (packs || stores))
         wg_race_rule(r, WG_RACE_UNINITIALISED, 0, b->party, b->cycle, place,
                      "Nobody has written it, and the instruction puts it where others see it.",

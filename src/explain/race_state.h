@@ -325,13 +325,13 @@ struct wg_races {
     wg_race_semaphore semaphore[8];
     wg_ref mutex[8];
     /* race_end.c */
-    unsigned checks;         /* WG_CHECK_RACE … */
-    uint64_t ended;          /* the cycle in which the end was looked at, plus 1 */
-    uint32_t mutex_party[8]; /* that holds it; 0: it is free */
+    unsigned checks;                         /* WG_CHECK_RACE … */
+    uint64_t ended;                          /* the cycle in which the end was looked at, plus 1 */
+    uint32_t mutex_party[8];                 /* that holds it; 0: it is free */
     uint32_t noc_party[WG_K_RMT - WG_K_NOC]; /* whose request was the last of the stream */
     struct wg_race_init *init;               /* race_init.c; NULL: nobody asks */
     uint8_t *given;                          /* per word of L1: whose it is; NULL: nobody asks */
-    wg_ref valid[4], freed[4]; /* banks: the last handover each way */
+    wg_ref valid[4], freed[4];               /* banks: the last handover each way */
     wg_ref_fifo mailbox[WG_CORES][WG_CORES], pcbuf[WG_THREADS];
     wg_race_party *party;
     uint32_t *party_index; /* hash */

@@ -61,12 +61,13 @@ const char *wg_finding_words(wg_arch_id arch, const wg_finding *f, char *room, s
 #define OF_UNPACKER(u, name) ((u) ? WG_CFG_THCON_SEC1_##name : WG_CFG_THCON_SEC0_##name)
 #define OF_PACKER(p, name) \
     ((const wg_cfg_id[]){WG_CFG_THCON_SEC0_REG1_##name, WG_CFG_THCON_SEC0_REG8_##name, WG_CFG_THCON_SEC1_REG1_##name, \
-                         WG_CFG_THCON_SEC1_REG8_##name}[(p) & 3])
+                         WG_CFG_THCON_SEC1_REG8_##name}[(p)&3])
 
 static unsigned add(wg_arch_id arch, wg_finding_field *out, unsigned n, wg_cfg_id id, uint32_t mask, const char *what)
 {
     const wg_cfg_field *field = &wg_cfg_fields[arch][id];
-    out[n] = (wg_finding_field){.id = id, .mask = mask ? mask : field->mask << field->shift, .word = field->word, .what = what};
+    out[n] = (wg_finding_field){
+        .id = id, .mask = mask ? mask : field->mask << field->shift, .word = field->word, .what = what};
     return n + wg_cfg_present(field);
 }
 

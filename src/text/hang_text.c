@@ -24,7 +24,8 @@ static void core_text(const wg_hang_words *w, const wg_hang *h, unsigned core, w
     wg_textf(out, ": %s\n", c->waits ? c->why : "parked");
 }
 
-static void insn_line(const wg_hang_words *w, unsigned thread, const char *label, uint32_t word, uint32_t pc, wg_text *out)
+static void insn_line(const wg_hang_words *w, unsigned thread, const char *label, uint32_t word, uint32_t pc,
+                      wg_text *out)
 {
     char text[WG_DIS_MAX], where[256];
     wg_disassemble(w->arch, word, WG_DIS_SYMBOLIC, text, sizeof text);
@@ -101,8 +102,7 @@ void wg_hang_text(const wg_hang_words *w, const wg_hang *h, bool hung, wg_text *
     for (unsigned i = 0; i < h->edges; i++)
         wg_textf(out, "    %s -> %s: %s\n", wg_node_name(h->edge[i].from, from, sizeof from),
                  wg_node_name(h->edge[i].to, to, sizeof to), h->edge[i].reason);
-    wg_textf(out, "\n%s at cycle %llu\n", hung ? "nothing can move any more" : "state",
-             (unsigned long long)h->cycle);
+    wg_textf(out, "\n%s at cycle %llu\n", hung ? "nothing can move any more" : "state", (unsigned long long)h->cycle);
     for (unsigned i = 0; i < WG_CORES; i++)
         core_text(w, h, i, out);
     for (unsigned i = 0; i < WG_THREADS; i++)

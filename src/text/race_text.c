@@ -64,9 +64,9 @@ const char *wg_race_insn_text(const wg_race_words *w, const wg_race_party *p, ch
 static void who_elsewhere(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes)
 {
     unsigned tile = p->tile - 1u;
-    int used = snprintf(room, bytes, "%s, request of %s%s%stile ", wg_agent_name(p->agent),
-                        p->core < WG_CORES ? "core " : "", p->core < WG_CORES ? wg_agent_name(p->core) : "",
-                        p->core < WG_CORES ? " of " : "");
+    int used =
+        snprintf(room, bytes, "%s, request of %s%s%stile ", wg_agent_name(p->agent), p->core < WG_CORES ? "core " : "",
+                 p->core < WG_CORES ? wg_agent_name(p->core) : "", p->core < WG_CORES ? " of " : "");
     if (used < 0 || (size_t)used >= bytes)
         return;
     if (w->width)
@@ -135,8 +135,8 @@ void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out)
                  race->explains == 1 ? "" : "s");
     wg_race_place_text(w, &race->b, place, sizeof place);
     wg_textf(out, "SUMMARY: Waitgate: %s, %s, %s%s%s\n", wg_race_kind_name(race->kind),
-             wg_race_who(w, &race->b, room, sizeof room), wg_race_insn_text(w, &race->b, text, sizeof text), *place ? ", " : "",
-             place);
+             wg_race_who(w, &race->b, room, sizeof room), wg_race_insn_text(w, &race->b, text, sizeof text),
+             *place ? ", " : "", place);
 }
 
 static void party_json(const wg_race_words *w, const wg_race_party *p, const char *key, wg_json *j)

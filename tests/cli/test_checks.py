@@ -3,7 +3,7 @@
 """`waitgate check --checks`: every program of tests/checks. CHECK_NAME_broken.tasm gets the reports that it expects from that
 check, and none of them from the others; its twin CHECK_NAME_fixed.tasm gets nothing from all of them together.
 
-usage: test_checks.py WAITGATE ROOT
+usage: test_checks.py WAITGATE ROOT [EXAMPLES]
 """
 import json
 import pathlib
@@ -62,6 +62,15 @@ def fixed_ones(d):
     for file, own, arch in programs("fixed"):
         out = check("--checks", ",".join(ALL), "--arch", arch, file)
         assert "expectations hold" in out and "FAIL" not in out, out
+
+
+@test
+def examples_leave_nothing_over(d):
+    folder = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
+    for name in ("datacopy_bf16", "exp", "gelu", "launch_pcbuf", "mailbox", "reciprocal", "sort") if folder else ():
+        for prefix, arch in (("", "bh"), ("wh_", "wh")):
+            check("--checks", "sync", "--arch", arch, *sorted(folder.glob(f"{prefix}{name}.*.elf")))
+            check("--checks", "memory,init", "--buffer", "0x20000:0x20000", "--arch", arch, *sorted(folder.glob(f"{prefix}{name}.*.elf")))
 
 
 @test

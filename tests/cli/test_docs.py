@@ -126,7 +126,8 @@ def findings_have_examples(d):
         own = re.search(r"^\.arch (\w+)", text, re.M)
         for arch in [own[1]] if own else ["bh", "wh"]:
             command, kind, name = ("check", "races", "kind") if code in races else ("run", "findings", "code")
-            r = subprocess.run([WAITGATE, command, "--json", "--max-cycles", "200000", "--arch", arch, files[code]],
+            more = ["--checks", "race,memory,init,sync"] if code in races else []
+            r = subprocess.run([WAITGATE, command, *more, "--json", "--max-cycles", "200000", "--arch", arch, files[code]],
                                capture_output=True, text=True)
             if code not in [f[name] for f in json.loads(r.stdout or "{}").get(kind, [])]:
                 return f"{code} on {arch}: {r.stderr}"

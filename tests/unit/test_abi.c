@@ -294,6 +294,7 @@ static void test_bad_environment(void **state)
                                          {"WAITGATE_LOCKSTEP", "yes", "not a number"},
                                          {"WAITGATE_HARVESTED", "0x1FFFFFFFF", "not a number"},
                                          {"WAITGATE_CLOCKS_PER_READ", "", "not a number"},
+                                         {"WAITGATE_CHECKS", "races", "not a list of race, memory, init, sync"},
                                          {"WAITGATE_HANG_REPORT", "", "not the name of a file"},
                                          {"WAITGATE_ELF", "t1=/nowhere/at/all", "is ignored"},
                                          {"WAITGATE_ON_FINDING", "panic", "none of continue, stop, exit"}};
@@ -406,6 +407,36 @@ static void test_check(void **state)
     }
 }
 
+/* WAITGATE_CHECKS: others than races. What the host has written is given. */
+static void test_checks(void **state)
+{
+    char path[64], text[8192] = "";
+    snprintf(path, sizeof path, "/tmp/wg_abi_checks_%ld", (long)getpid());
+    setenv("WAITGATE_CHECK", path, 1);
+    setenv("WAITGATE_CHECKS", "memory,sync", 1);
+    lib l = start(state);
+    unsetenv("WAITGATE_CHECK");
+    unsetenv("WAITGATE_CHECKS");
+    rv p = rv_at(0);
+    rv_li(&p, T0, 0x20000);
+    rv_lw(&p, A0, 0, T0); /* the host has written it */
+    rv_li(&p, T0, 0x30000);
+    rv_sw(&p, A0, 0, T0); /* nobody has */
+    rv_done(&p);
+    prepare(&l, &p);
+    put32(&l, SOFT_RESET, CORES_IN_RESET & ~RESET_B);
+    l.clock(400);
+    end(&l);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    unlink(path);
+    assert_non_null(strstr(text, "stray-access"));
+    assert_non_null(strstr(text, "L1 0x030000-0x030003"));
+    assert_non_null(strstr(text, "1 race report on 1 tile"));
+}
+
 static const wg_test tests[] = {
     WG_TEST(test_boots_b, WG_BH | WG_WH, ""),
     WG_TEST(test_boots_t1_at_its_vector, WG_BH | WG_WH, ""),
@@ -423,5 +454,6 @@ static const wg_test tests[] = {
     WG_TEST(test_bad_environment, WG_BH | WG_WH, ""),
     WG_TEST(test_profile, WG_BH | WG_WH, ""),
     WG_TEST(test_check, WG_BH | WG_WH, ""),
+    WG_TEST(test_checks, WG_BH | WG_WH, ""),
 };
 WG_MAIN("abi", tests)

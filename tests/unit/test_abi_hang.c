@@ -307,8 +307,8 @@ static void test_symbols(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_at_exit, WG_BH | WG_WH, ""), WG_TEST(test_idle_is_no_hang, WG_BH | WG_WH, ""),
+    WG_TEST(test_at_exit, WG_BH | WG_WH, ""),    WG_TEST(test_idle_is_no_hang, WG_BH | WG_WH, ""),
     WG_TEST(test_only_waits, WG_BH | WG_WH, ""), WG_TEST(test_signal, WG_BH | WG_WH, ""),
-    WG_TEST(test_file, WG_BH | WG_WH, ""), WG_TEST(test_symbols, WG_BH | WG_WH, ""),
+    WG_TEST(test_file, WG_BH | WG_WH, ""),       WG_TEST(test_symbols, WG_BH | WG_WH, ""),
 };
 WG_MAIN("abi_hang", tests)
