@@ -139,8 +139,27 @@ static const probe_phase phases[] = {
     PHASE("r", straight, "rv"), PHASE("t", pushes, "rv"),    PHASE("c", control, "rv"),    PHASE("f", footprints, "rv"),
     PHASE("g", between, "rv"),  PHASE("q", queue, "bursts"), PHASE("s", shared, "bursts"),
 };
+enum { SEVERAL = 1 << 2 | 1 << 3 };
+#define LONG_LOOP "the loop is longer than T1's instruction cache: where the compiler put it decides"
+#define FULL_QUEUE "once the queue is full, the card stops the core some ten cycles sooner"
 static const probe_reason reasons[] = {
-    {NULL, NULL, "none", 0, ""},
+    {NULL, "r", "rv_store", SEVERAL,
+     "cores at one bank: the card gives it to the ports in turn, the model to port 2 first"},
+    {NULL, "r", "rv_load", 0, "cores at one port of L1: the phase in which they meet is not known"},
+    {NULL, "r", "rv_store", 0, "the same, with a core that polls"},
+    {"bh", "t", "tt_setdmareg", 0, "scatter of the card: tensix SETDMAREG, the same words, took 0.998"},
+    {"wh", "f", "f_128", 0,
+     "the loop is eight bytes longer than the cache: the card hides the three lines that miss, the model fetches on "
+     "behind the loop"},
+    {"wh", "t", "tt_", 0, LONG_LOOP},
+    {"wh", "c", "c_xor", 0, LONG_LOOP},
+    {NULL, "q", "q_loop_addi", 0, "how Blackhole's predictor learns a loop is not known"},
+    {NULL, "s", "s_loop_addi", 0, "how Blackhole's predictor learns a loop is not known"},
+    {NULL, "q", "q_loop_adddmareg_sync", 0, "the order in which three threads begin"},
+    {NULL, "s", "s_co_sync", 0, "the order in which three threads begin"},
+    {NULL, "q", "q_loop", 0, FULL_QUEUE},
+    {NULL, "s", "s_", 0, FULL_QUEUE},
+    {NULL, "q", "q_", 0, "one cold burst: 6 to 23 cycles of scatter on the card, as its own page says"},
 };
 
 void wg_silicon_rv(struct wg_silicon *s)

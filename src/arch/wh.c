@@ -32,7 +32,7 @@
 
 /*
  * fetch_back: measured on 33 rows. Loops that miss take 5.5 to 5.6 cycles per line on T1, 4.6 on T0 and T2: two lines under
- * way, 11 and 9 cycles each. B has T0's cache and NC has T1's: inferred that they fetch like them.
+ * way, 11 and 9 cycles each. Decided here: B fetches like T0 and NC like T1, whose caches have the sizes of theirs.
  */
 const wg_arch wg_arch_wh = {
     .id = WG_ARCH_WH,
@@ -49,9 +49,9 @@ const wg_arch wg_arch_wh = {
     .l0_lines = 0,
     .l0_flush_period = 0,
     /*
-     * Measured on 42 rows: 64 branches in a loop, jumps among them, are foreseen as not taken, and the loop's own with
-     * them; alone it costs nothing. So is that a table remembers a direction, and that branches that are not in it
-     * are not taken. Its size is inferred from no more than that 65 do not fit.
+     * Measured on 36 rows: of 64 branches or jumps in a loop none is foreseen as taken, and neither is the loop's own; a
+     * loop's own branch alone costs nothing. Inferred: a table of last directions; what is not in it is foreseen as not
+     * taken. Decided here: its size (65 do not fit, a few do) and that a branch has one place in it, by pc.
      */
     .predictor_branches = 32,
     .store_coalescing = false,

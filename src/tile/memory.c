@@ -25,10 +25,7 @@ unsigned wg_lane_of(unsigned path, unsigned index)
     return path;
 }
 
-void wg_regions_reset(wg_tile *t)
-{
-    wg_windows_reset(t);
-}
+void wg_regions_reset(wg_tile *t) { wg_windows_reset(t); }
 
 bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path, unsigned index, unsigned more)
 {
@@ -198,8 +195,9 @@ static void serve_l1(wg_tile *t, unsigned core)
 }
 
 /*
- * The port's choice among the cores, granted or not, blocks those behind it: instruction fetches first, then in turn.
- * Measured: loops that miss the instruction cache take as long beside other cores' loads as alone, on 36 rows.
+ * The port's choice among the cores, granted or not, blocks those behind it.
+ * Decided here: instruction fetches first, then in turn. Measured on twelve rows of Blackhole: loops that miss the instruction
+ * cache take as long beside other cores' loads and fetches as alone.
  */
 static void serve_ports(wg_tile *t)
 {

@@ -299,6 +299,8 @@ static const core_row core_rows[] = {
      .how = "one per cycle, and the SETRWC that goes back to the first block", .prepare = core_prepare_banks},
     {"MVMUL from MOP, many blocks", 1.06, core_setup_mop, core_body_expand, PUSH_MOP, true, 1,
      .how = "one per cycle, and the SETRWC that goes back to the first block", .prepare = core_prepare_banks},
+    {"WH: loop of 4096 bytes on T1", 1.404, core_setup_data, core_body_alu, 1024, .threads = 1, .arch = WG_ARCH_WH,
+     .how = "every line misses; two line fetches in flight, eleven cycles each"},
     {"WH: branch, not taken", 1.029, core_setup_data, core_body_forward, 4 << 7 | 1 << 12 | 0x63, .arch = WG_ARCH_WH,
      .how = "64 of them, and the loop's own, which is foreseen as not taken: more than the predictor remembers"},
     {"WH: branch forward, taken", 3.024, core_setup_data, core_body_forward, 4 << 7 | 0x63, .arch = WG_ARCH_WH,
