@@ -8,9 +8,7 @@
 
 #include <string.h>
 
-#define COMMANDS(i) \
-    for (unsigned i = 0; i < WG_CMD_COUNT; i++) \
-        if (wg_command_info_at(i)->built)
+#define COMMANDS(i) for (unsigned i = 0; i < WG_CMD_COUNT; i++)
 #define OPTIONS(k, command) \
     for (unsigned k = 0; k < WG_OPT_COUNT; k++) \
         if (wg_option_info_at(k)->commands >> (command)&1)

@@ -7,7 +7,7 @@
 #include "cli/manual.h"
 
 static const wg_command_info commands[WG_CMD_COUNT] = {
-#define WG_COMMAND(id, name, arguments, built, summary, text) {name, arguments, built, summary, text},
+#define WG_COMMAND(id, name, arguments, summary, text) {name, arguments, summary, text},
 #include "cli/options.def"
 #undef WG_COMMAND
 };
@@ -32,8 +32,7 @@ static void help_all(wg_text *out)
     wg_textf(out, "waitgate %s: a Tensix tile you can see into\n\nusage: waitgate COMMAND [options] …\n\n",
              wg_version());
     for (unsigned i = 0; i < WG_CMD_COUNT; i++)
-        if (commands[i].built)
-            wg_textf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
+        wg_textf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
     wg_textf(out,
              "\n`waitgate COMMAND --help` lists the options of a command; `waitgate --version` says which this is.\n");
 }
@@ -76,14 +75,9 @@ static bool find_command(wg_args *args, const char *word, wg_text *error, int *s
     for (unsigned i = 0; i < WG_CMD_COUNT; i++) {
         if (strcmp(commands[i].name, word) == 0) {
             args->command = (wg_command)i;
-            if (commands[i].built)
-                return true;
-            wg_textf(error, "waitgate: `%s` (%s) is not built yet\n", word, commands[i].summary);
-            *status = WG_EXIT_ERROR;
-            return false;
+            return true;
         }
-        if (commands[i].built)
-            wg_near_offer(&near, commands[i].name);
+        wg_near_offer(&near, commands[i].name);
     }
     return usage(error, status, "there is no command", word, wg_near_best(&near), "");
 }

@@ -59,7 +59,6 @@ bool wg_args_arch(const wg_args *args, wg_arch_id *arch, wg_text *error);
 /* The list itself, for the manual. */
 typedef struct wg_command_info {
     const char *name, *arguments;
-    bool built;
     const char *summary, *text;
 } wg_command_info;
 typedef struct wg_option_info {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "explain/race_words.h"
+#include "isa/riscv_word.h"
 
 static const char *const check_names[] = {"race", "memory", "init", "sync"}; /* by bit */
 enum { CHECKS = sizeof check_names / sizeof *check_names };
@@ -201,10 +202,10 @@ uint64_t wg_races_events(const wg_races *r) { return WG_RACES_EVENTS | (r->init 
 /* Does the access go through sp? */
 static bool by_stack_pointer(const wg_races *r, unsigned core, uint32_t pc)
 {
-    enum { LOAD = 0x03, STORE = 0x23, SP = 2 };
+    enum { SP = 2 };
     uint32_t word;
-    return r->code && r->code(r->user, core, pc, &word) && ((word & 0x7F) == LOAD || (word & 0x7F) == STORE) &&
-           (word >> 15 & 31) == SP;
+    return r->code && r->code(r->user, core, pc, &word) &&
+           (wg_rv_opcode(word) == WG_RV_LOAD || wg_rv_opcode(word) == WG_RV_STORE) && wg_rv_rs1(word) == SP;
 }
 
 void wg_race_memory(wg_races *r, unsigned core, uint32_t party, const wg_event *e)

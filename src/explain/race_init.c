@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "explain/race_words.h"
+#include "isa/riscv_word.h"
 
 enum { LOADS = 16, STORES = 16 };
 enum {
@@ -200,12 +201,12 @@ static void loads(init_core *c, const wg_event *e, unsigned rd)
 
 void wg_race_init_retire(wg_races *r, const wg_event *e)
 {
-    unsigned core = e->agent - WG_AGENT_CORE_B, op = e->word & 0x7F;
+    unsigned core = e->agent - WG_AGENT_CORE_B, op = wg_rv_opcode(e->word);
     if (!r->init || core >= WG_CORES)
         return;
     init_core *c = &r->init->core[core];
     uint32_t pc = (uint32_t)e->a;
-    unsigned rd = e->word >> 7 & 31, rs1 = e->word >> 15 & 31, rs2 = e->word >> 20 & 31;
+    unsigned rd = wg_rv_rd(e->word), rs1 = wg_rv_rs1(e->word), rs2 = wg_rv_rs2(e->word);
     bool first = c->marked >> rs1 & 1, second = c->marked >> rs2 & 1;
     switch (op) {
     case BRANCH:
@@ -245,7 +246,7 @@ void wg_race_init_retire(wg_races *r, const wg_event *e)
     case AUIPC:
     case JAL: overwritten(c, rd); break;
     default:
-        if ((e->word & 3) == 3)
+        if (!wg_rv_is_ttinsn(e->word))
             overwritten(c, rd);
         break;
     }
