@@ -100,7 +100,7 @@ typedef struct wg_matrix_settings {
 } wg_matrix_settings;
 
 typedef struct wg_matrix {
-    wg_matrix_settings settings[3]; /* per thread */
+    wg_matrix_settings settings[3];  /* per thread */
     uint64_t due[WG_MATRIX_FLIGHTS]; /* cycle of flight[i]'s next step; WG_NEVER: it has none left */
     wg_matrix_op flight[WG_MATRIX_FLIGHTS];
     uint32_t head, tail;  /* flight[head … tail - 1], modulo WG_MATRIX_FLIGHTS, in order of acceptance */
