@@ -387,7 +387,7 @@ static bool collides(const wg_tile *t, unsigned kind)
            zero->issued == t->sched.now;
 }
 
-static bool config_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
+static bool config_check(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     const handler *h = &handlers[insn->op];
     if (h->kind == WG_CONFIG_NOTHING || collides(t, h->kind))

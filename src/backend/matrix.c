@@ -328,8 +328,9 @@ static bool operands_ready(wg_tile *t, const wg_insn *insn, const entry *e, wg_s
  * Banks and Dst blocks come before issue gaps. A thread that stalls on a bank or block is not asked again until that
  * stall ends, and other threads' instructions may open and close gaps meanwhile.
  */
-static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
+static bool check(const wg_tile *tile, const wg_insn *insn, wg_stall *why)
 {
+    wg_tile *t = (wg_tile *)tile; /* writes its cache of settings, and others_from alone */
     const wg_matrix *m = &t->backend.matrix;
     uint64_t now = t->sched.now;
     const entry *e = &entries[insn->op ? insn->op : wg_isa_decode(t->arch->id, insn->word)->id];

@@ -121,7 +121,7 @@ bool wg_misc_implements(wg_insn_id id, wg_arch_id arch)
     return id < WG_I_COUNT && handlers[id];
 }
 
-static bool misc_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
+static bool misc_check(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     (void)t, (void)insn, (void)why;
     return true;

@@ -223,7 +223,7 @@ bool wg_mover_implements(wg_insn_id id, wg_arch_id arch)
     return id == WG_I_XMOV;
 }
 
-static bool mover_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
+static bool mover_check(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     (void)insn;
     const wg_mover *m = &t->backend.mover;

@@ -49,8 +49,9 @@ static bool refuse(wg_stall *why, unsigned reason, unsigned resource, unsigned h
     return false;
 }
 
-static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
+static bool check(const wg_tile *tile, const wg_insn *insn, wg_stall *why)
 {
+    wg_tile *t = (wg_tile *)tile; /* writes its caches of configuration alone */
     const wg_pack *u = &t->backend.pack;
     uint64_t now = t->sched.now, ready = 0;
     unsigned mask = packers_of(t, insn);

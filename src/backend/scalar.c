@@ -470,7 +470,7 @@ bool wg_scalar_wait(wg_tile *t, wg_stall_reason reason, unsigned resource, unsig
     return false;
 }
 
-static bool scalar_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
+static bool scalar_check(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     const wg_scalar *u = &t->backend.scalar;
     if (u->executing) {

@@ -260,7 +260,7 @@ static bool sync_busy(const wg_tile *t, unsigned thread)
 }
 
 /* The gates go through wg_sync_arbitrate() instead. */
-static bool sync_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
+static bool sync_check(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     return !is_mutex(insn) || mutex_free(t, insn, why);
 }

@@ -52,7 +52,7 @@ static bool in_address_phase(const wg_tile *t, wg_stall *why)
     return true;
 }
 
-static bool check(wg_tile *t, const wg_insn *insn, wg_stall *why)
+static bool check(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     unsigned unpacker = WG_GET(UNPACR, Unpack_block_selection, insn->word);
     /* The queue comes first: a full unpacker stays full until it wakes the threads, however address phases change. */

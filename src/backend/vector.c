@@ -172,7 +172,7 @@ static bool stalled(wg_stall *why, uint16_t reason, uint16_t resource, uint8_t h
 }
 
 /* Does the interlock believe that the instruction reads a pending result? */
-static __attribute__((noinline)) bool interlocked(wg_tile *t, const wg_insn *insn, wg_stall *why)
+static __attribute__((noinline)) bool interlocked(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     const wg_vector *v = &t->backend.vector;
     wg_vector_op op;
@@ -195,7 +195,7 @@ static inline bool another_mad(const wg_insn *insn, uint32_t lregs)
     return wg_vector_table[insn->op].run == wg_sfpmad && !indirect && !(named & lregs);
 }
 
-static bool vector_check(wg_tile *t, const wg_insn *insn, wg_stall *why)
+static bool vector_check(const wg_tile *t, const wg_insn *insn, wg_stall *why)
 {
     const wg_vector *v = &t->backend.vector;
     uint64_t now = t->sched.now;

@@ -2,8 +2,7 @@
 /*
  * The cores' side of the clocks: what a request knew when it left, what a load brings when its value is used.
  *
- *     emitted ──(in order per lane)──> processed: M(core, lane) + 1 ──load──> used: P(core) learns M and what came with
- * it
+ *     emitted ──(in order per lane)──> processed: M(core, lane) + 1 ──load──> used: P(core) learns M and its clock
  *
  * A load that spins (its loop stores nothing and ends when the value is right) acquires what the writer of the value
  * knew; so do atomics, mailboxes, PC buffers, manual TTSync and reads of semaphores that spin.

@@ -10,9 +10,9 @@
  * polls a counter of the NIU in a loop learns that the requests have left, or their answers have come.
  *
  * Between tiles, each detector of a group keeps what every other tile knows of its own streams. A packet takes along
- * what its sender knew; the recipient knows it when one of its cores has looked (a loop that polls a flag or a
- * counter). A tile counts as one: what one of its cores knows, all of it knows (which may hide a race, never make one
- * up).
+ * what its sender knew; the recipient acquires it when one of its cores has looked (a loop that polls a flag or a
+ * counter). A tile counts as one party: what one core knows, all cores know. That may give false negatives, never false
+ * positives.
  *
  * Facts: NoC/README.md, Ordering.md, Counters.md, MemoryOrdering.md; happens-before.md, edge 10.
  */

@@ -4,14 +4,14 @@
  * if the architecture keeps the two in order once b's clock has I(t) ≥ i, or some instructions later:
  *
  *     both in one unit that keeps order                    I(t) ≥ i
- *     SETC16, RMWCIB, Scalar execution, Miscellaneous      I(t) ≥ i + 1     over before the thread issues anything else
+ *     SETC16, RMWCIB, Scalar execution, Miscellaneous      I(t) ≥ i + 1     complete before the next instruction
  *     WRCFG, CFGSHIFTMASK                                  I(t) ≥ i + 2     not for the next instruction
  *     Matrix Unit's write to Dst, then Matrix Unit, PACR   I(t) ≥ i         hardware holds any thread (Dst.md)
  *     … then SFPLOAD, SFPSTORE                             I(t) ≥ i + 4     three instructions in between (SFPLOAD.md)
  *     Matrix Unit, latency 1 (SETRWC, ZEROACC …)           I(t) ≥ i + 1     MatrixUnit.md
  *
  * One thread's instructions are in the order in which they pass the gate if one core pushed them. B and the thread's
- * core both can: of theirs, that order is luck.
+ * core can both push: between their instructions, that order is accidental.
  *
  * Packets of one tile that keep to one virtual channel are in order (NoC/Ordering.md); others, and all answers, are not.
  *

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The shadow: for each granule (16 bytes of L1, a configuration word, a register, a row …) the touches that a new one
- * may race with. A write that everything before is known to be in order with makes those forgotten for its bits.
+ * may race with. A write that is ordered after all earlier touches of its bits replaces them.
  *
- * A granule keeps WG_CELLS touches; when one more comes, the oldest read goes, or else the oldest, and that is counted.
+ * A granule keeps WG_CELLS touches. One more evicts the oldest read or, without reads, the oldest touch. Evictions are
+ * counted.
  */
 #include "explain/race_state.h"
 

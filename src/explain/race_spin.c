@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads that spin: a loop that stores nothing reads one location again and again, and leaves it when the value is right.
+ * Loads that spin: a loop that stores nothing reads one location repeatedly and ends when the value is right.
  *
- *     again:  lw t0, 0(t1)        what counts is the code, not the run: it spins even if the first look is the last
+ *     again:  lw t0, 0(t1)        the code decides, not the run: it spins even if the first read ends the loop
  *             bne t0, t2, again
  *
- * The code behind the load is looked at as a graph. At each place is known of each register what it holds, as a number if
- * it is one, else as a name for what it was computed from, so that two loads of one location are recognised whatever
- * registers they use; and whether it was computed from the load's value. The stack is the core's own: stores there do not
- * count as such, and what they hold is followed. So are calls, one deep.
+ * The code after the load is analysed as a graph. At each place, each register holds a known number or a name for what
+ * it was computed from, so that two loads of one location are recognised whatever registers they use. It is also known
+ * whether a register depends on the load's value. The stack is private to the core: stores there are allowed and
+ * tracked. Calls are followed one level deep.
  *
- *     direct    there is a way back to the load, and a branch that depends on its value decides whether it is taken
- *     peeled    there is none, but a branch that depends on its value, or nothing at all, decides whether another load of
- *               the location comes next that spins directly (compilers take the first look out of the loop)
+ *     direct    a path leads back to the load, and a branch that depends on its value decides whether it is taken
+ *     peeled    there is no such path, but another load of the location that spins directly comes next, always or by
+ *               a branch that depends on the value (compilers peel the first iteration)
  */
 #include "explain/race_state.h"
 

@@ -10,7 +10,7 @@
  *     N                the NoC's streams and the Mover's for TDMA-RISC (race_noc.c)
  *
  * A touch is stamped with one of these streams and its number there. It is before b if b's clock has that number; or,
- * for instructions, by what order.c says of units that keep order.
+ * for instructions, if race_order.c says that the units keep them in order.
  */
 #ifndef WG_RACE_STATE_H
 #define WG_RACE_STATE_H

@@ -88,8 +88,8 @@ typedef struct wg_matrix_cache {
 
 /* What a thread's configuration comes to (matrix_settings.c). */
 typedef struct wg_matrix_settings {
-    uint64_t changes; /* of configuration when that was last looked at, + 1; 0: never */
-    uint64_t key[5];  /* the words it rests on */
+    uint64_t changes; /* of configuration when it was last checked, + 1; 0: never */
+    uint64_t key[5];  /* the words it depends on */
     wg_dst_access access;
     uint8_t fmt[2];  /* [wg_src_file]: format codes by configuration */
     bool implied[2]; /* … unless the bank's own format counts */
@@ -100,8 +100,8 @@ typedef struct wg_matrix_settings {
 } wg_matrix_settings;
 
 typedef struct wg_matrix {
-    wg_matrix_settings settings[3]; /* per thread */
-    uint64_t due[WG_MATRIX_FLIGHTS]; /* when something of flight[i] happens next; WG_NEVER: over */
+    wg_matrix_settings settings[3];  /* per thread */
+    uint64_t due[WG_MATRIX_FLIGHTS]; /* cycle of flight[i]'s next step; WG_NEVER: it has none left */
     wg_matrix_op flight[WG_MATRIX_FLIGHTS];
     uint32_t head, tail;  /* flight[head … tail - 1], modulo WG_MATRIX_FLIGHTS, in order of acceptance */
     uint64_t last_accept; /* 1 + cycle of the last acceptance; 0: none */
@@ -114,7 +114,7 @@ typedef struct wg_matrix {
     uint64_t not_movd2b_from;    /* anything but MOVD2B */
     uint64_t dst_readers_from;   /* the readers that wait behind MOVA2D and MOVB2D, wherever they read */
 
-    /* Who waits for a block of Dst inside the unit, and the first cycle at which another thread may enter all the same. */
+    /* The thread that waits inside the unit for a block of Dst, and the first cycle at which another may enter. */
     uint64_t others_from;
     uint8_t waiting_thread;
 

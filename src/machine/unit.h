@@ -27,7 +27,7 @@ typedef struct wg_unit_ops {
      * decoded configuration. One exception: in profile silicon, an instruction that waits for a block of Dst waits inside
      * the Matrix Unit, which remembers the thread; asking again leaves that as it is.
      */
-    bool (*check)(struct wg_tile *t, const wg_insn *insn, wg_stall *why);
+    bool (*check)(const struct wg_tile *t, const wg_insn *insn, wg_stall *why);
     void (*accept)(struct wg_tile *t, const wg_insn *insn);
     /* Phase B. Makes the agent's next appointment by wg_wake_at() or wg_appoint() (none if only others can make it act). */
     void (*tick)(struct wg_tile *t);

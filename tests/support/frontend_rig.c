@@ -11,7 +11,7 @@ static void model_reset(wg_tile *t, unsigned unit)
     *u = (fr_unit){.latency = 1, .interval = 1};
 }
 
-static bool model_check(wg_tile *t, unsigned unit, wg_stall *why)
+static bool model_check(const wg_tile *t, unsigned unit, wg_stall *why)
 {
     const fr_unit *u = &rig_of(t)->unit[unit];
     if (!u->refuses && t->sched.now >= u->free_at && u->count < FR_IN_FLIGHT)
@@ -92,7 +92,7 @@ static bool model_holds(const wg_tile *t, unsigned unit, unsigned thread, wg_sta
 
 #define MODEL(kind) \
     static void kind##_reset(wg_tile *t) { model_reset(t, WG_UNIT_##kind); } \
-    static bool kind##_check(wg_tile *t, const wg_insn *insn, wg_stall *why) \
+    static bool kind##_check(const wg_tile *t, const wg_insn *insn, wg_stall *why) \
     { \
         (void)insn; \
         return model_check(t, WG_UNIT_##kind, why); \
