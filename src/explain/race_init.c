@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Initialisation: does a value that nobody has written decide a branch, make an address, or go into a result? Registers of
- * cores carry a mark from the load that brought such a value on; a store hands the mark on to L1. What goes through a core's
- * own RAM loses it: that may hide a use, and never makes one up.
+ * Initialisation: does a value that nobody has written decide a branch, make an address, or go into a result? Decided here:
+ * copies alone are not reported. Registers of cores carry a mark from the load that brought such a value on; a store hands
+ * the mark on to L1. What goes through a core's own RAM loses it, which may hide a use.
  */
 #include <stdio.h>
 #include <stdlib.h>
