@@ -148,9 +148,7 @@ static const probe_reason reasons[] = {
     {NULL, "r", "rv_load", 0, "cores at one port of L1: the phase in which they meet is not known"},
     {NULL, "r", "rv_store", 0, "the same, with a core that polls"},
     {"bh", "t", "tt_setdmareg", 0, "scatter of the card: tensix SETDMAREG, the same words, took 0.998"},
-    {"wh", "f", "f_128", 0,
-     "the loop is eight bytes longer than the cache: the card hides the three lines that miss, the model fetches on "
-     "behind the loop"},
+    {"wh", "f", "f_128", 0, LONG_LOOP},
     {"wh", "t", "tt_", 0, LONG_LOOP},
     {"wh", "c", "c_xor", 0, LONG_LOOP},
     {NULL, "q", "q_loop_addi", 0, "how Blackhole's predictor learns a loop is not known"},
