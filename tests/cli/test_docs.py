@@ -188,8 +188,10 @@ def contributing_shows_the_tree(d):
 @test
 def readme_pictures(d):
     """What the README shows is what the commands print."""
-    for program, block in re.findall(r"\(`waitgate run (?:--timeline )?(\S+)`\).*?\n\n((?:    .*\n|\n)+)", (ROOT / "README.md").read_text()):
-        r = subprocess.run([pathlib.Path(WAITGATE).resolve(), "run", "--timeline", program], cwd=ROOT, capture_output=True, text=True,
+    shown = re.findall(r"\(`waitgate ((?:run|profile) [^`]+)`\).*?\n\n((?:    .*\n|\n)+)", (ROOT / "README.md").read_text(), re.S)
+    assert len(shown) == 3, [command for command, _ in shown]
+    for command, block in shown:
+        r = subprocess.run([pathlib.Path(WAITGATE).resolve(), *command.split()], cwd=ROOT, capture_output=True, text=True,
                            env=dict(os.environ, COLUMNS="100"))
         printed = [line.strip() for line in r.stdout.splitlines()]
         for line in block.splitlines():
