@@ -188,7 +188,7 @@ def contributing_shows_the_tree(d):
 @test
 def readme_pictures(d):
     """What the README shows is what the commands print."""
-    shown = re.findall(r"\(`waitgate ((?:run|profile) [^`]+)`\).*?\n\n((?:    .*\n|\n)+)", (ROOT / "README.md").read_text(), re.S)
+    shown = re.findall(r"\(`waitgate ((?:run|profile) [^`]+)`\).*?\n\n((?:    [^\n]*\n|\n)+)", (ROOT / "README.md").read_text(), re.S)
     assert len(shown) == 3, [command for command, _ in shown]
     for command, block in shown:
         r = subprocess.run([pathlib.Path(WAITGATE).resolve(), *command.split()], cwd=ROOT, capture_output=True, text=True,
