@@ -49,6 +49,7 @@ COMMANDS = {
     "suppress": (4, ["check", "--suppressions", "s.txt", "race.tasm"]),
     "explore": (4, ["explore", "--runs", "6", "--jobs", "2", "explore.tasm"]),
     "profile": (0, ["profile", "--json", "--folded", "f.txt", "--callgrind", "g.out", "core.tasm"]),
+    "why": (0, ["why", "--of", "gpr:0:4", "--json", "ok.tasm"]),
     "report": (0, ["report", "-o", "r.html", "core.tasm"]),
     "asm": (0, ["asm", "-o", "a.bin", "a.s"]),
     "dis": (0, ["dis", "words.txt"]),
