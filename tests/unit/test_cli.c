@@ -76,7 +76,7 @@ static void test_help(void **state)
     outcome o = RUN("--help");
     assert_int_equal(o.status, 0);
     static const char *const built[] = {"run", "check", "explore", "trace", "profile", "report",
-                                        "gdb", "asm",   "dis",     "isa",   "explain"};
+                                        "why", "gdb",   "asm",     "dis",   "isa",     "explain"};
     char line[32];
     for (size_t i = 0; i < sizeof built / sizeof *built; i++) {
         snprintf(line, sizeof line, "\n  %-8s ", built[i]);
