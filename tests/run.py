@@ -64,6 +64,7 @@ PARSERS = {
     "asm": ["isa/assemble.c", "isa/asm_expr.c", "isa/asm_error.c"],
     "dis": ["isa/disasm.c", "cli/words.c"],
     "elf": ["elf/elf.c", "elf/lines.c"],
+    "gdb": ["cli/gdb.c"],
     "tasm": ["cli/tasm.c", "cli/tasm_core.c", "cli/tasm_data.c"],
 }
 
@@ -88,7 +89,7 @@ def parser_coverage(target, profile):
 
 
 # How long inputs get: what is longer says nothing new and takes longer.
-LONGEST = {"asm": 256, "text": 4096, "snapshot": 400, "guest": 4096, "abi": 640}
+LONGEST = {"asm": 256, "gdb": 1024, "text": 4096, "snapshot": 400, "guest": 4096, "abi": 640}
 # Those that run devices: in the short form they get less time, since most of it goes by in the simulation.
 DEVICES = ("snapshot", "guest", "abi")
 # Under the thread sanitizer: chips compute with several host threads.
