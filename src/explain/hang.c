@@ -16,6 +16,7 @@
 #include "machine/unit.h"
 #include "machine/device.h"
 #include "machine/poll.h"
+#include "machine/stall.h"
 #include "report/findings.h"
 
 /* A core that polls stalls in one small piece of code, over and over. */
@@ -284,33 +285,38 @@ static void gate_edges(graph *g, unsigned thread)
     const wg_stall *stall = &gate->stall;
     if (!gate->has_head)
         return;
-    switch (stall->reason) {
-    case WG_STALL_NONE: break;
-    case WG_STALL_LATCHED_WAIT:
-    case WG_STALL_LATCH_OCCUPIED: latch_edges(g, thread); break;
-    case WG_STALL_MUTEX_HELD: {
+    switch (wg_stall_ended_by(stall)) {
+    case WG_ENDED_BY_NOTHING: break;
+    case WG_ENDED_BY_LATCH: latch_edges(g, thread); break;
+    case WG_ENDED_BY_MUTEX: {
         unsigned mutex = stall->resource & 7, holder = g->out->mutex[mutex];
         edge(g, from, node(WG_NODE_MUTEX, mutex), "mutex %u is held", mutex);
         if (holder)
             edge(g, node(WG_NODE_MUTEX, mutex), node(WG_NODE_THREAD, holder - 1), "thread %u holds it", holder - 1);
         break;
     }
-    case WG_STALL_MUTEX_INVALID:
+    case WG_ENDED_BY_NO_MUTEX:
         edge(g, from, node(WG_NODE_NOBODY, 0), "mutex %u does not exist, and hardware waits for it for ever",
              stall->resource);
         break;
-    case WG_STALL_SCALAR_EXECUTING:
+    case WG_ENDED_BY_SCALAR:
         edge(g, from, node(WG_NODE_UNIT, WG_AGENT_SCALAR), "%s", wg_stall_text(stall->reason));
         break;
-    case WG_STALL_UNIT_BUSY:
+    case WG_ENDED_BY_UNIT:
         if (stall->resource >= WG_UNIT_SYNC && stall->resource < WG_UNIT_COUNT)
             edge(g, from, node(WG_NODE_UNIT, wg_units[stall->resource]->agent), "%s", wg_stall_text(stall->reason));
         else
             edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason));
         break;
-    case WG_STALL_SRCA_NOT_HANDED_OVER: bank_edge(g, from, thread, true, false); break;
-    case WG_STALL_SRCB_NOT_HANDED_OVER: bank_edge(g, from, thread, true, true); break;
-    default: edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason)); break;
+    case WG_ENDED_BY_SRCA: bank_edge(g, from, thread, true, false); break;
+    case WG_ENDED_BY_SRCB: bank_edge(g, from, thread, true, true); break;
+    case WG_ENDED_BY_HOLDER:
+    case WG_ENDED_BY_NOBODY:
+    case WG_ENDED_BY_UNPACKERS:
+    case WG_ENDED_BY_DST:
+    case WG_ENDED_BY_FIFO:
+    case WG_ENDED_BY_THREAD:
+    case WG_ENDED_BY_CORE_B: edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason)); break;
     }
 }
 
@@ -367,27 +373,31 @@ static void stall_edges(graph *g, unsigned core, const wg_stall *stall)
     unsigned thread = core >= WG_CORE_T0 ? core - WG_CORE_T0 : 0;
     if (stall->holder >= WG_AGENT_THREAD0 && stall->holder <= WG_AGENT_THREAD2)
         thread = stall->holder - WG_AGENT_THREAD0;
-    switch (stall->reason) {
-    case WG_STALL_PUSH_FIFO_FULL:
+    switch (wg_stall_ended_by(stall)) {
+    case WG_ENDED_BY_FIFO:
         edge(g, from, node(WG_NODE_FIFO, thread), "it pushes, and thread %u's FIFO is full", thread);
         edge(g, node(WG_NODE_FIFO, thread), node(WG_NODE_THREAD, thread), "it empties through thread %u's gate",
              thread);
         break;
-    case WG_STALL_TTSYNC_DRAIN:
-    case WG_STALL_TTSYNC_MOP:
-    case WG_STALL_AUTO_TTSYNC_CORE:
-        edge(g, from, node(WG_NODE_THREAD, thread), "%s", wg_stall_text(stall->reason));
-        break;
-    case WG_STALL_PCBUF_EMPTY:
+    case WG_ENDED_BY_THREAD: edge(g, from, node(WG_NODE_THREAD, thread), "%s", wg_stall_text(stall->reason)); break;
+    case WG_ENDED_BY_CORE_B:
         edge(g, from, node(WG_NODE_CORE, WG_CORE_B), "only core B fills the PC buffer, and it is empty");
         break;
-    case WG_STALL_HANGING_ACCESS: edge(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason)); break;
-    default:
-        /* A core that waits for itself: it would have to send itself the word it reads, or read the one it sends. */
-        if (stall->holder == core)
-            edge(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason));
-        else
-            edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason));
+    case WG_ENDED_BY_NOBODY: edge(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason)); break;
+    case WG_ENDED_BY_NOTHING:
+    case WG_ENDED_BY_HOLDER:
+    case WG_ENDED_BY_LATCH:
+    case WG_ENDED_BY_UNIT:
+    case WG_ENDED_BY_SCALAR:
+    case WG_ENDED_BY_UNPACKERS:
+    case WG_ENDED_BY_MUTEX:
+    case WG_ENDED_BY_NO_MUTEX:
+    case WG_ENDED_BY_SRCA:
+    case WG_ENDED_BY_SRCB:
+    case WG_ENDED_BY_DST:
+        /* A core that waits for itself would have to send itself the word it reads, or read the one it sends. */
+        edge(g, from, stall->holder == core ? node(WG_NODE_NOBODY, 0) : node_of_agent(stall->holder), "%s",
+             wg_stall_text(stall->reason));
         break;
     }
 }

@@ -3,6 +3,7 @@
 #ifndef WG_LANES_H
 #define WG_LANES_H
 
+#include "machine/stall.h"
 #include "machine/sync.h"
 #include "machine/unit.h"
 #include "frontend/gate.h"
@@ -23,22 +24,29 @@ static inline uint32_t wg_lane_waits_for(const wg_frontend *f)
     const wg_insn *head = wg_gate_fifo_at(f, 0);
     if (head->ttsync)
         return WG_CAUSE_ANY;
-    switch ((wg_stall_reason)f->stall.reason) {
-    case WG_STALL_LATCHED_WAIT:
-    case WG_STALL_LATCH_OCCUPIED: return causes;
-    case WG_STALL_SRCA_NOT_HANDED_OVER:
-    case WG_STALL_SRCB_NOT_HANDED_OVER:
-    case WG_STALL_DST_BLOCK_WRITTEN: return causes | WG_CAUSE_SRC | ANY_SETTING;
-    case WG_STALL_MUTEX_HELD: return causes | UNIT(SYNC);
-    case WG_STALL_UNPACK_ADDRESS_PHASE: return causes | UNIT(UNPACK0) | UNIT(UNPACK1);
-    case WG_STALL_UNIT_BUSY:
+    switch (wg_stall_ended_by(&f->stall)) {
+    case WG_ENDED_BY_LATCH: return causes;
+    case WG_ENDED_BY_SRCA:
+    case WG_ENDED_BY_SRCB:
+    case WG_ENDED_BY_DST: return causes | WG_CAUSE_SRC | ANY_SETTING;
+    case WG_ENDED_BY_MUTEX: return causes | UNIT(SYNC);
+    case WG_ENDED_BY_UNPACKERS: return causes | UNIT(UNPACK0) | UNIT(UNPACK1);
+    case WG_ENDED_BY_UNIT:
         if (head->unit == WG_UNIT_PACK)
             return causes | ANY_SETTING | (f->stall.retry_at == WG_NEVER ? UNIT(PACK) : 0);
         if (head->unit == WG_UNIT_UNPACK) /* its queue is full */
             return causes | UNIT(UNPACK0) | UNIT(UNPACK1);
-        return WG_CAUSE_ANY;
-    default: return WG_CAUSE_ANY;
+        break;
+    case WG_ENDED_BY_NOTHING:
+    case WG_ENDED_BY_HOLDER:
+    case WG_ENDED_BY_NOBODY:
+    case WG_ENDED_BY_SCALAR:
+    case WG_ENDED_BY_NO_MUTEX:
+    case WG_ENDED_BY_FIFO:
+    case WG_ENDED_BY_THREAD:
+    case WG_ENDED_BY_CORE_B: break;
     }
+    return WG_CAUSE_ANY;
 #undef UNIT
 }
 
