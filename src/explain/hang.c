@@ -402,14 +402,14 @@ static void stall_edges(graph *g, unsigned core, const wg_stall *stall)
     }
 }
 
-/* The next request of the core, from *lane on, that its region holds up. */
-static const wg_stall *held_request(const graph *g, unsigned core, unsigned *lane)
+/* The next request of the core, from *queue on, that its region holds up. */
+static const wg_stall *held_request(const graph *g, unsigned core, unsigned *queue)
 {
     const wg_memory *m = &g->dev->tile->regions.memory;
-    for (; *lane < WG_REQUEST_LANES; ++*lane)
-        if (m->lane[core][*lane].count && m->lane[core][*lane].why.reason != WG_STALL_NONE &&
-            m->lane[core][*lane].why.retry_at == WG_NEVER)
-            return &m->lane[core][(*lane)++].why;
+    for (; *queue < WG_REQUEST_QUEUES; ++*queue)
+        if (m->queue[core][*queue].count && m->queue[core][*queue].why.reason != WG_STALL_NONE &&
+            m->queue[core][*queue].why.retry_at == WG_NEVER)
+            return &m->queue[core][(*queue)++].why;
     return NULL;
 }
 
@@ -428,8 +428,8 @@ static void core_edges(graph *g, unsigned core)
     if (!c->waits || (!g->hung && c->info.stall.reason == WG_STALL_NONE))
         return;
     bool any = false;
-    unsigned lane = 0;
-    for (const wg_stall *held; g->hung && (held = held_request(g, core, &lane)); any = true)
+    unsigned queue = 0;
+    for (const wg_stall *held; g->hung && (held = held_request(g, core, &queue)); any = true)
         stall_edges(g, core, held);
     if (polls(g, core))
         poll_edges(g, core);
@@ -528,12 +528,12 @@ static void inspect_thread(graph *g, unsigned thread)
 static void inspect_core(graph *g, unsigned core)
 {
     wg_hang_core *out = &g->out->core[core];
-    unsigned lane = 0;
+    unsigned queue = 0;
     const wg_stall *held = NULL;
     if (wg_core_state(g->dev, (wg_core_id)core, &out->info) != WG_OK)
         return;
     if (g->hung)
-        held = held_request(g, core, &lane);
+        held = held_request(g, core, &queue);
     if (out->info.parked && !held)
         return;
     out->waits = true;
