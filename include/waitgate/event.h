@@ -133,7 +133,7 @@ enum {
 
 /* Why something waits, naming the resource and its holder (GATE-21). */
 typedef enum wg_stall_reason {
-#define WG_STALL(id, text) WG_STALL_##id,
+#define WG_STALL(id, ended_by, text) WG_STALL_##id,
 #include <waitgate/stalls.def>
 #undef WG_STALL
     WG_STALL_COUNT

@@ -113,8 +113,7 @@ static const entry entries[WG_I_COUNT] = {
 };
 
 bool wg_matrix_loses_one(wg_arch_id arch) { return layouts[arch].lost_one; }
-unsigned wg_matrix_addr_mod_shift(wg_arch_id arch) { return layouts[arch].addr_mod.lo; }
-unsigned wg_matrix_addr_mod_mask(wg_arch_id arch) { return (1u << layouts[arch].addr_mod.width) - 1; }
+wg_field_place wg_matrix_addr_mod_place(wg_arch_id arch) { return layouts[arch].addr_mod; }
 
 bool wg_matrix_implements(wg_insn_id id, wg_arch_id arch)
 {

@@ -102,8 +102,7 @@ wg_matrix_issue wg_matrix_clrexphist, wg_matrix_setrwc, wg_matrix_incrwc, wg_mat
 
 bool wg_matrix_loses_one(wg_arch_id arch); /* wg_matrix_layout.lost_one */
 /* Where MVMUL's address modifier is. */
-unsigned wg_matrix_addr_mod_shift(wg_arch_id arch);
-unsigned wg_matrix_addr_mod_mask(wg_arch_id arch);
+wg_field_place wg_matrix_addr_mod_place(wg_arch_id arch);
 /* The first cycle at which the issue gaps let an MVMUL pass. */
 uint64_t wg_matrix_mvmul_from(const wg_matrix *m);
 

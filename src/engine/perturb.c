@@ -7,7 +7,7 @@
  * Why no delay gives a timing that the pages forbid, site by site (test_race_delays holds them against the detector):
  *
  *     accept, FIFO take      a thread's instructions stay in order, and no page says how soon one passes
- *     travel                 a lane's requests stay in order (wg_memory_emit); Scalar Unit: last_reach
+ *     travel                 a queue's requests stay in order (wg_memory_emit); Scalar Unit: last_reach
  *     complete: unpackers    one queue each, in order; a bank that is given without waiting is not put off
  *               Matrix Unit  one-cycle instructions are not put off; writes of a Dst block, of Src, and bank flips land in
  *                            order; issue gaps last until the write has landed; the Vector Unit's access behind three more

@@ -141,10 +141,10 @@ static uint64_t signature(const wg_tile *t)
     const wg_memory *m = &t->regions.memory;
     uint64_t h = 0, now = t->sched.now;
     for (unsigned c = 0; c < WG_CORES; c++) {
-        const wg_lane *lane = &m->lane[c][WG_PATH_L1];
+        const wg_request_queue *queue = &m->queue[c][WG_PATH_L1];
         h = (h ^ m->active[c]) * UINT64_C(0x9E3779B97F4A7C15);
-        if (lane->count)
-            h = (h ^ (relative(lane->queue[lane->head].seen_at, now) << 4 | lane->count)) *
+        if (queue->count)
+            h = (h ^ (relative(queue->ring[queue->head].seen_at, now) << 4 | queue->count)) *
                 UINT64_C(0x9E3779B97F4A7C15);
     }
     for (unsigned i = 0; i < WG_L1_PORTS; i++)
@@ -335,9 +335,9 @@ static bool request_comes(const wg_tile *t)
 {
     const wg_memory *m = &t->regions.memory;
     for (unsigned c = 0; c < WG_CORES; c++)
-        for (uint32_t lanes = m->active[c]; lanes; lanes &= lanes - 1) {
-            const wg_lane *lane = &m->lane[c][__builtin_ctz(lanes)];
-            if (lane->count && lane->queue[lane->head].seen_at == t->sched.now)
+        for (uint32_t queues = m->active[c]; queues; queues &= queues - 1) {
+            const wg_request_queue *queue = &m->queue[c][__builtin_ctz(queues)];
+            if (queue->count && queue->ring[queue->head].seen_at == t->sched.now)
                 return true;
         }
     return false;

@@ -88,18 +88,18 @@ void wg_shot_take(const wg_tile *t, unsigned cores, wg_shot *s)
     s->now = t->sched.now;
     for (; cores; cores &= cores - 1) {
         const unsigned c = (unsigned)__builtin_ctz(cores);
-        const wg_lane *l1 = &m->lane[c][WG_PATH_L1];
+        const wg_request_queue *l1 = &m->queue[c][WG_PATH_L1];
         unsigned n = 0, heads = 0;
         s->run[c] = t->core[c].run;
         s->active[c] = m->active[c];
-        for (uint32_t lanes = m->active[c]; lanes; lanes &= lanes - 1) {
-            const wg_lane *lane = &m->lane[c][__builtin_ctz(lanes)];
-            s->retry_at[c][heads++] = lane->retry_at;
-            for (unsigned i = 0; i < lane->count && n < WG_LANE_DEPTH; i++)
-                s->request[c][n++] = lane->queue[(lane->head + i) % WG_LANE_DEPTH];
+        for (uint32_t queues = m->active[c]; queues; queues &= queues - 1) {
+            const wg_request_queue *queue = &m->queue[c][__builtin_ctz(queues)];
+            s->retry_at[c][heads++] = queue->retry_at;
+            for (unsigned i = 0; i < queue->count && n < WG_QUEUE_DEPTH; i++)
+                s->request[c][n++] = queue->ring[(queue->head + i) % WG_QUEUE_DEPTH];
         }
         s->requests[c] = (uint8_t)n;
-        s->lane_head[c] = l1->head;
+        s->queue_head[c] = l1->head;
         s->last_seen_at[c] = l1->last_seen_at;
         s->emitted[c] = m->emitted[c];
     }
@@ -196,15 +196,15 @@ bool wg_same_requests(const wg_tile *t, const wg_shot *s, const wg_moves *moves,
     const span v = {moves->then, moves->now, moves->later, moves->number[core], moves->further[core]};
     unsigned n = 0, heads = 0;
     if (s->active[core] != m->active[core] ||
-        !same_times(&v, &s->last_seen_at[core], &m->lane[core][WG_PATH_L1].last_seen_at, 8))
+        !same_times(&v, &s->last_seen_at[core], &m->queue[core][WG_PATH_L1].last_seen_at, 8))
         return false;
-    for (uint32_t lanes = m->active[core]; lanes; lanes &= lanes - 1) {
-        const wg_lane *lane = &m->lane[core][__builtin_ctz(lanes)];
-        if (!same_times(&v, &s->retry_at[core][heads++], &lane->retry_at, 8))
+    for (uint32_t queues = m->active[core]; queues; queues &= queues - 1) {
+        const wg_request_queue *queue = &m->queue[core][__builtin_ctz(queues)];
+        if (!same_times(&v, &s->retry_at[core][heads++], &queue->retry_at, 8))
             return false;
-        for (unsigned i = 0; i < lane->count && n < WG_LANE_DEPTH; i++, n++)
+        for (unsigned i = 0; i < queue->count && n < WG_QUEUE_DEPTH; i++, n++)
             if (n == s->requests[core] ||
-                !same_request_of(&v, &s->request[core][n], &lane->queue[(lane->head + i) % WG_LANE_DEPTH], contents))
+                !same_request_of(&v, &s->request[core][n], &queue->ring[(queue->head + i) % WG_QUEUE_DEPTH], contents))
                 return false;
     }
     return n == s->requests[core];
@@ -259,9 +259,9 @@ void wg_move_run(wg_core_run *run, uint64_t later, uint64_t number, uint32_t fur
     move_core_run(run, &v);
 }
 
-void wg_move_lane(wg_lane *lane, uint64_t later, uint32_t further)
+void wg_move_queue(wg_request_queue *queue, uint64_t later, uint32_t further)
 {
-    move_lane(lane, &(span){.later = later, .further = further});
+    move_request_queue(queue, &(span){.later = later, .further = further});
 }
 
 void wg_move_ports(wg_l1_ports *ports, uint64_t later) { move_l1_ports(ports, &(span){.later = later}); }

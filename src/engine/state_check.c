@@ -101,18 +101,18 @@ static bool run_holds(const wg_tile *t, unsigned core)
 static bool memory_holds(const wg_tile *t, unsigned core)
 {
     const wg_memory *m = &t->regions.memory;
-    for (unsigned i = 0; i < WG_REQUEST_LANES; i++) {
-        const wg_lane *lane = &m->lane[core][i];
-        if ((m->active[core] >> i & 1) != (lane->count != 0))
+    for (unsigned i = 0; i < WG_REQUEST_QUEUES; i++) {
+        const wg_request_queue *queue = &m->queue[core][i];
+        if ((m->active[core] >> i & 1) != (queue->count != 0))
             return false;
-        for (unsigned k = 0; k < lane->count; k++) {
-            const wg_request *q = &lane->queue[(lane->head + k) % WG_LANE_DEPTH];
-            if (q->core != core || wg_lane_of(q->path, q->index) != i || !q->bytes ||
+        for (unsigned k = 0; k < queue->count; k++) {
+            const wg_request *q = &queue->ring[(queue->head + k) % WG_QUEUE_DEPTH];
+            if (q->core != core || wg_queue_of(q->path, q->index) != i || !q->bytes ||
                 !route_holds(t, core, q->address, q->kind == WG_REQ_WRITE, q->path, q->index))
                 return false;
         }
     }
-    return !(m->active[core] >> WG_REQUEST_LANES);
+    return !(m->active[core] >> WG_REQUEST_QUEUES);
 }
 
 /* The places of the pool that the FIFOs name are taken, each once; entries say of instructions what is so. */

@@ -90,8 +90,8 @@ uint64_t wg_tile_progress(const wg_tile *t)
               ((uint64_t)f->down_end << 24) + ((uint64_t)f->mop_active << 32);
     }
     for (unsigned core = 0; core < WG_CORES; core++)
-        for (unsigned lane = 0; lane < WG_REQUEST_LANES; lane++)
-            sum = sum * 31 + t->regions.memory.lane[core][lane].head + t->regions.memory.lane[core][lane].count;
+        for (unsigned queue = 0; queue < WG_REQUEST_QUEUES; queue++)
+            sum = sum * 31 + t->regions.memory.queue[core][queue].head + t->regions.memory.queue[core][queue].count;
     return sum;
 }
 

@@ -16,6 +16,7 @@
 #include "machine/unit.h"
 #include "machine/device.h"
 #include "machine/poll.h"
+#include "machine/stall.h"
 #include "report/findings.h"
 
 /* A core that polls stalls in one small piece of code, over and over. */
@@ -284,33 +285,38 @@ static void gate_edges(graph *g, unsigned thread)
     const wg_stall *stall = &gate->stall;
     if (!gate->has_head)
         return;
-    switch (stall->reason) {
-    case WG_STALL_NONE: break;
-    case WG_STALL_LATCHED_WAIT:
-    case WG_STALL_LATCH_OCCUPIED: latch_edges(g, thread); break;
-    case WG_STALL_MUTEX_HELD: {
+    switch (wg_stall_ended_by(stall)) {
+    case WG_ENDED_BY_NOTHING: break;
+    case WG_ENDED_BY_LATCH: latch_edges(g, thread); break;
+    case WG_ENDED_BY_MUTEX: {
         unsigned mutex = stall->resource & 7, holder = g->out->mutex[mutex];
         edge(g, from, node(WG_NODE_MUTEX, mutex), "mutex %u is held", mutex);
         if (holder)
             edge(g, node(WG_NODE_MUTEX, mutex), node(WG_NODE_THREAD, holder - 1), "thread %u holds it", holder - 1);
         break;
     }
-    case WG_STALL_MUTEX_INVALID:
+    case WG_ENDED_BY_NO_MUTEX:
         edge(g, from, node(WG_NODE_NOBODY, 0), "mutex %u does not exist, and hardware waits for it for ever",
              stall->resource);
         break;
-    case WG_STALL_SCALAR_EXECUTING:
+    case WG_ENDED_BY_SCALAR:
         edge(g, from, node(WG_NODE_UNIT, WG_AGENT_SCALAR), "%s", wg_stall_text(stall->reason));
         break;
-    case WG_STALL_UNIT_BUSY:
+    case WG_ENDED_BY_UNIT:
         if (stall->resource >= WG_UNIT_SYNC && stall->resource < WG_UNIT_COUNT)
             edge(g, from, node(WG_NODE_UNIT, wg_units[stall->resource]->agent), "%s", wg_stall_text(stall->reason));
         else
             edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason));
         break;
-    case WG_STALL_SRCA_NOT_HANDED_OVER: bank_edge(g, from, thread, true, false); break;
-    case WG_STALL_SRCB_NOT_HANDED_OVER: bank_edge(g, from, thread, true, true); break;
-    default: edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason)); break;
+    case WG_ENDED_BY_SRCA: bank_edge(g, from, thread, true, false); break;
+    case WG_ENDED_BY_SRCB: bank_edge(g, from, thread, true, true); break;
+    case WG_ENDED_BY_HOLDER:
+    case WG_ENDED_BY_NOBODY:
+    case WG_ENDED_BY_UNPACKERS:
+    case WG_ENDED_BY_DST:
+    case WG_ENDED_BY_FIFO:
+    case WG_ENDED_BY_THREAD:
+    case WG_ENDED_BY_CORE_B: edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason)); break;
     }
 }
 
@@ -367,39 +373,43 @@ static void stall_edges(graph *g, unsigned core, const wg_stall *stall)
     unsigned thread = core >= WG_CORE_T0 ? core - WG_CORE_T0 : 0;
     if (stall->holder >= WG_AGENT_THREAD0 && stall->holder <= WG_AGENT_THREAD2)
         thread = stall->holder - WG_AGENT_THREAD0;
-    switch (stall->reason) {
-    case WG_STALL_PUSH_FIFO_FULL:
+    switch (wg_stall_ended_by(stall)) {
+    case WG_ENDED_BY_FIFO:
         edge(g, from, node(WG_NODE_FIFO, thread), "it pushes, and thread %u's FIFO is full", thread);
         edge(g, node(WG_NODE_FIFO, thread), node(WG_NODE_THREAD, thread), "it empties through thread %u's gate",
              thread);
         break;
-    case WG_STALL_TTSYNC_DRAIN:
-    case WG_STALL_TTSYNC_MOP:
-    case WG_STALL_AUTO_TTSYNC_CORE:
-        edge(g, from, node(WG_NODE_THREAD, thread), "%s", wg_stall_text(stall->reason));
-        break;
-    case WG_STALL_PCBUF_EMPTY:
+    case WG_ENDED_BY_THREAD: edge(g, from, node(WG_NODE_THREAD, thread), "%s", wg_stall_text(stall->reason)); break;
+    case WG_ENDED_BY_CORE_B:
         edge(g, from, node(WG_NODE_CORE, WG_CORE_B), "only core B fills the PC buffer, and it is empty");
         break;
-    case WG_STALL_HANGING_ACCESS: edge(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason)); break;
-    default:
-        /* A core that waits for itself: it would have to send itself the word it reads, or read the one it sends. */
-        if (stall->holder == core)
-            edge(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason));
-        else
-            edge(g, from, node_of_agent(stall->holder), "%s", wg_stall_text(stall->reason));
+    case WG_ENDED_BY_NOBODY: edge(g, from, node(WG_NODE_NOBODY, 0), "%s", wg_stall_text(stall->reason)); break;
+    case WG_ENDED_BY_NOTHING:
+    case WG_ENDED_BY_HOLDER:
+    case WG_ENDED_BY_LATCH:
+    case WG_ENDED_BY_UNIT:
+    case WG_ENDED_BY_SCALAR:
+    case WG_ENDED_BY_UNPACKERS:
+    case WG_ENDED_BY_MUTEX:
+    case WG_ENDED_BY_NO_MUTEX:
+    case WG_ENDED_BY_SRCA:
+    case WG_ENDED_BY_SRCB:
+    case WG_ENDED_BY_DST:
+        /* A core that waits for itself would have to send itself the word it reads, or read the one it sends. */
+        edge(g, from, stall->holder == core ? node(WG_NODE_NOBODY, 0) : node_of_agent(stall->holder), "%s",
+             wg_stall_text(stall->reason));
         break;
     }
 }
 
-/* The next request of the core, from *lane on, that its region holds up. */
-static const wg_stall *held_request(const graph *g, unsigned core, unsigned *lane)
+/* The next request of the core, from *queue on, that its region holds up. */
+static const wg_stall *held_request(const graph *g, unsigned core, unsigned *queue)
 {
     const wg_memory *m = &g->dev->tile->regions.memory;
-    for (; *lane < WG_REQUEST_LANES; ++*lane)
-        if (m->lane[core][*lane].count && m->lane[core][*lane].why.reason != WG_STALL_NONE &&
-            m->lane[core][*lane].why.retry_at == WG_NEVER)
-            return &m->lane[core][(*lane)++].why;
+    for (; *queue < WG_REQUEST_QUEUES; ++*queue)
+        if (m->queue[core][*queue].count && m->queue[core][*queue].why.reason != WG_STALL_NONE &&
+            m->queue[core][*queue].why.retry_at == WG_NEVER)
+            return &m->queue[core][(*queue)++].why;
     return NULL;
 }
 
@@ -418,8 +428,8 @@ static void core_edges(graph *g, unsigned core)
     if (!c->waits || (!g->hung && c->info.stall.reason == WG_STALL_NONE))
         return;
     bool any = false;
-    unsigned lane = 0;
-    for (const wg_stall *held; g->hung && (held = held_request(g, core, &lane)); any = true)
+    unsigned queue = 0;
+    for (const wg_stall *held; g->hung && (held = held_request(g, core, &queue)); any = true)
         stall_edges(g, core, held);
     if (polls(g, core))
         poll_edges(g, core);
@@ -518,12 +528,12 @@ static void inspect_thread(graph *g, unsigned thread)
 static void inspect_core(graph *g, unsigned core)
 {
     wg_hang_core *out = &g->out->core[core];
-    unsigned lane = 0;
+    unsigned queue = 0;
     const wg_stall *held = NULL;
     if (wg_core_state(g->dev, (wg_core_id)core, &out->info) != WG_OK)
         return;
     if (g->hung)
-        held = held_request(g, core, &lane);
+        held = held_request(g, core, &queue);
     if (out->info.parked && !held)
         return;
     out->waits = true;

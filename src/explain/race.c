@@ -42,15 +42,15 @@ static void pushed(wg_races *r, unsigned thread, const wg_event *e)
     wg_race_thread *t = &r->thread[thread];
     wg_race_insn *i = make(r, thread, e);
     bool host =
-        i->source == WG_CORES || WG_IS_HOST_PC(e->pc) || (!e->pc && !r->core[i->source].lane[WG_PATH_PUSH].count);
+        i->source == WG_CORES || WG_IS_HOST_PC(e->pc) || (!e->pc && !r->core[i->source].queue[WG_PATH_PUSH].count);
     t->pushes++;
     if (host) {
         i->source = WG_CORES;
-        for (unsigned k = 0; k < WG_WAITED_LANES; k++)
-            i->push_before[k] = r->core[WG_CORE_T0 + thread].lane[wg_race_waited_lane[k]].emitted;
+        for (unsigned k = 0; k < WG_WAITED_QUEUES; k++)
+            i->push_before[k] = r->core[WG_CORE_T0 + thread].queue[wg_race_waited_queue[k]].emitted;
     } else {
-        const wg_race_lane *l = &r->core[i->source].lane[WG_PATH_PUSH];
-        const wg_race_request *q = &l->queue[l->head % 16];
+        const wg_race_queue *l = &r->core[i->source].queue[WG_PATH_PUSH];
+        const wg_race_request *q = &l->ring[l->head % 16];
         i->push_number = l->processed + 1;
         if (l->count) {
             i->push_snap = q->snap;
@@ -276,8 +276,8 @@ static void stallwait_met(wg_races *r, unsigned thread, const wg_event *e, uint3
             all_threads_done(r, c, thread, i, WG_RU_CONFIG_RESULT);
             break;
         case WG_WAIT_RISCV_REQUESTS: /* requests before it; later ones are complete by chance */
-            for (unsigned k = 0; i && k < WG_WAITED_LANES; k++)
-                wg_clock_see(c, wg_k_m(WG_CORE_T0 + thread, wg_race_waited_lane[k]), i->push_before[k]);
+            for (unsigned k = 0; i && k < WG_WAITED_QUEUES; k++)
+                wg_clock_see(c, wg_k_m(WG_CORE_T0 + thread, wg_race_waited_queue[k]), i->push_before[k]);
             break;
         case WG_WAIT_SRCA_MATRIX: banks |= 1; break;
         case WG_WAIT_SRCB_MATRIX: banks |= 2; break;
@@ -453,7 +453,7 @@ static void bank(wg_races *r, const wg_event *e)
 
 /* ---- Auto TTSync ------------------------------------------------------------------------------------------------ */
 
-static unsigned lane_of_resource(unsigned resource)
+static unsigned queue_of_resource(unsigned resource)
 {
     return resource == 6 ? WG_PATH_GPR : resource == 7 ? WG_PATH_TDMA : WG_PATH_CONFIG;
 }
@@ -468,9 +468,9 @@ static void tracked_insn(wg_races *r, unsigned thread, const wg_event *e)
         return;
     for (unsigned k = 0; k < 8; k++) {
         if (e->c & WG_TTS_FIRST && both >> k & 1)
-            wg_clock_see(&t->clock, wg_k_m(WG_CORE_T0 + thread, lane_of_resource(k)), t->store_n[k]);
+            wg_clock_see(&t->clock, wg_k_m(WG_CORE_T0 + thread, queue_of_resource(k)), t->store_n[k]);
         if (e->c & WG_TTS_FIRST && e->b >> k & 1 && i->push_number > t->load_pushes[k]) /* not one that overtook it */
-            wg_clock_see(&t->clock, wg_k_m(WG_CORE_T0 + thread, lane_of_resource(k)), t->load_n[k]);
+            wg_clock_see(&t->clock, wg_k_m(WG_CORE_T0 + thread, queue_of_resource(k)), t->load_n[k]);
     }
     if (e->c & WG_TTS_FIRST)
         wg_race_learnt(r, thread, i);
@@ -489,15 +489,15 @@ static void tracked_core(wg_races *r, unsigned core, const wg_event *e)
     unsigned thread = core - WG_CORE_T0;
     wg_race_thread *t = &r->thread[thread];
     wg_race_core *c = &r->core[core];
-    const wg_race_lane *l = &c->lane[wg_lane_of(e->word, 0)];
-    uint32_t n = l->processed + 1, fenced = l->count ? l->queue[l->head % 16].fences : 0;
+    const wg_race_queue *l = &c->queue[wg_queue_of(e->word, 0)];
+    uint32_t n = l->processed + 1, fenced = l->count ? l->ring[l->head % 16].fences : 0;
     memset(&c->tracked, 0, sizeof c->tracked);
     for (unsigned k = 0; k < 8; k++) {
         if (e->b >> k & 1)
             t->store_n[k] = n;
         if (e->a >> k & 1) {
             t->load_n[k] = n;
-            t->load_pushes[k] = l->count ? l->queue[l->head % 16].pushes : 0;
+            t->load_pushes[k] = l->count ? l->ring[l->head % 16].pushes : 0;
         }
         /* Earlier pushes hold a load only if they had left the store queue. A fence makes sure of that. */
         bool load = e->a >> k & 1 && t->wrote[k].push <= fenced;

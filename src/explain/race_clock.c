@@ -90,8 +90,8 @@ uint32_t wg_race_host_snap(wg_races *r)
     for (unsigned core = 0; core < WG_CORES; core++) {
         wg_clock_join(&all, &r->core[core].p);
         wg_clock_see(&all, WG_K_P + core, r->core[core].count);
-        for (unsigned lane = 0; lane < WG_RACE_LANES; lane++)
-            wg_clock_see(&all, wg_k_m(core, lane), r->core[core].lane[lane].processed);
+        for (unsigned queue = 0; queue < WG_RACE_QUEUES; queue++)
+            wg_clock_see(&all, wg_k_m(core, queue), r->core[core].queue[queue].processed);
     }
     for (unsigned k = WG_K_NOC; k < WG_K_TDMA; k++)
         wg_clock_see(&all, k, r->noc_count[k - WG_K_NOC]);

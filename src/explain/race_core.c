@@ -2,7 +2,7 @@
 /*
  * The cores' side of the clocks: what a request knew when it left, what a load brings when its value is used.
  *
- *     emitted ──(in order per lane)──> processed: M(core, lane) + 1 ──load──> used: P(core) learns M and its clock
+ *     emitted ──(in order per queue)──> processed: M(core, queue) + 1 ──load──> used: P(core) learns M and its clock
  *
  * A load that spins (its loop stores nothing and ends when the value is right) acquires what the writer of the value
  * knew; so do atomics, mailboxes, PC buffers, manual TTSync and reads of semaphores that spin.
@@ -42,10 +42,10 @@ static unsigned path_of(const wg_event *e) { return e->word & 0xFF; }
 static unsigned index_of(const wg_event *e) { return e->word >> 8 & 0xFF; }
 static unsigned rd_of(const wg_event *e) { return e->word >> 24; }
 static bool is_fetch(const wg_event *e) { return rd_of(e) == 0xFF; }
-static wg_race_lane *lane_of(wg_races *r, unsigned core, const wg_event *e, unsigned *lane)
+static wg_race_queue *queue_of(wg_races *r, unsigned core, const wg_event *e, unsigned *queue)
 {
-    *lane = wg_lane_of(path_of(e), index_of(e)) % WG_RACE_LANES;
-    return &r->core[core].lane[*lane];
+    *queue = wg_queue_of(path_of(e), index_of(e)) % WG_RACE_QUEUES;
+    return &r->core[core].queue[*queue];
 }
 
 static uint32_t core_party(wg_races *r, unsigned core, uint32_t pc, bool write, uint64_t cycle)
@@ -84,13 +84,13 @@ static bool may_be_early(wg_races *r, wg_race_core *c, const wg_event *e)
 }
 
 /*
- * The number of requests of the thread's core to this lane that were certainly emitted before a push: those earlier
+ * The number of requests of the thread's core to this queue that were certainly emitted before a push: those earlier
  * in program order or, if B pushes, those that B knows of.
  */
-static uint32_t emitted_before(wg_races *r, unsigned pusher, unsigned thread, unsigned lane)
+static uint32_t emitted_before(wg_races *r, unsigned pusher, unsigned thread, unsigned queue)
 {
     const wg_race_core *c = &r->core[pusher];
-    const wg_race_lane *l = &r->core[WG_CORE_T0 + thread].lane[lane];
+    const wg_race_queue *l = &r->core[WG_CORE_T0 + thread].queue[queue];
     bool own = pusher == (unsigned)WG_CORE_T0 + thread;
     uint32_t known = c->p.v[WG_K_P + WG_CORE_T0 + thread], n = l->emitted;
     for (unsigned back = 0; n && back < WG_EMISSIONS; back++, n--) {
@@ -105,8 +105,8 @@ static uint32_t emitted_before(wg_races *r, unsigned pusher, unsigned thread, un
 static void emitted(wg_races *r, unsigned core, const wg_event *e)
 {
     wg_race_core *c = &r->core[core];
-    unsigned lane;
-    wg_race_lane *l = lane_of(r, core, e, &lane);
+    unsigned queue;
+    wg_race_queue *l = queue_of(r, core, e, &queue);
     unsigned offset = e->a & 0xFFFF;
     bool load = e->c == WG_REQ_READ, ours = core >= WG_CORE_T0;
     bool window = ours && (path_of(e) == WG_PATH_SYNC || path_of(e) == WG_PATH_MAILBOX_READ);
@@ -132,27 +132,27 @@ static void emitted(wg_races *r, unsigned core, const wg_event *e)
     l->emitted++;
     l->emission[l->emitted % WG_EMISSIONS].p = c->count;
     l->emission[l->emitted % WG_EMISSIONS].pushes = pushes;
-    if (l->count == sizeof l->queue / sizeof l->queue[0]) {
+    if (l->count == sizeof l->ring / sizeof l->ring[0]) {
         r->forgotten++;
         return;
     }
-    wg_race_request *q = &l->queue[(l->head + l->count++) % 16];
+    wg_race_request *q = &l->ring[(l->head + l->count++) % 16];
     *q = (wg_race_request){.snap = wg_race_core_snap(r, core),
                            .p = c->count,
                            .fences = c->fenced_pushes,
-                           .mop = c->lane[WG_PATH_MOP_CFG].emitted,
+                           .mop = c->queue[WG_PATH_MOP_CFG].emitted,
                            .pushes = pushes,
                            .address = (uint32_t)e->a,
                            .pc = e->pc,
                            .early = early};
     unsigned thread = ours ? core - WG_CORE_T0 : index_of(e) % WG_THREADS;
-    for (unsigned k = 0; path_of(e) == WG_PATH_PUSH && k < WG_WAITED_LANES; k++)
-        q->before[k] = emitted_before(r, core, thread, wg_race_waited_lane[k]);
+    for (unsigned k = 0; path_of(e) == WG_PATH_PUSH && k < WG_WAITED_QUEUES; k++)
+        q->before[k] = emitted_before(r, core, thread, wg_race_waited_queue[k]);
 }
 
-static wg_ref request_ref(unsigned core, const wg_race_request *q, unsigned lane, uint32_t n)
+static wg_ref request_ref(unsigned core, const wg_race_request *q, unsigned queue, uint32_t n)
 {
-    return (wg_ref){q->snap, (uint16_t)(WG_K_P + core), (uint16_t)wg_k_m(core, lane), q->p, n};
+    return (wg_ref){q->snap, (uint16_t)(WG_K_P + core), (uint16_t)wg_k_m(core, queue), q->p, n};
 }
 
 static void fifo_put(wg_races *r, wg_ref_fifo *f, wg_ref ref, uint32_t party)
@@ -198,13 +198,13 @@ static void semaphore_read(wg_races *r, unsigned core, const wg_race_semaphore *
 {
     const wg_race_core *c = &r->core[core];
     wg_clock known = *wg_race_clock(r, c->now.snap);
-    wg_clock_see(&known, wg_k_m(core, c->now_lane), c->now_value); /* the window is one region, in order */
+    wg_clock_see(&known, wg_k_m(core, c->now_queue), c->now_value); /* the window is one region, in order */
     uint32_t posts = known_of(&known, s->post, s->posts), gets = known_of(&known, s->get, s->gets);
     join_first(r, to, s->post, s->posts, gets + value);
     join_first(r, to, s->get, s->gets, posts > value ? posts - value : 0);
 }
 
-/* Puts into *to what the load's value tells beside its lane's number. False: nothing. */
+/* Puts into *to what the load's value tells beside its queue's number. False: nothing. */
 static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
 {
     unsigned offset = e->a & 0xFFFF, thread = index_of(e) % WG_THREADS;
@@ -268,23 +268,23 @@ static bool brings(wg_races *r, unsigned core, const wg_event *e, wg_clock *to)
 static void processed(wg_races *r, unsigned core, const wg_event *e)
 {
     wg_race_core *c = &r->core[core];
-    unsigned lane;
-    wg_race_lane *l = lane_of(r, core, e, &lane);
+    unsigned queue;
+    wg_race_queue *l = queue_of(r, core, e, &queue);
     uint32_t n = ++l->processed;
     wg_race_request q = {.pc = e->pc, .address = (uint32_t)e->a};
     if (l->count) {
-        q = l->queue[l->head++ % 16];
+        q = l->ring[l->head++ % 16];
         l->count--;
     }
     c->has_tracked = c->fresh_tracked;
     c->fresh_tracked = false;
     c->now = q;
-    c->now_lane = lane;
+    c->now_queue = queue;
     c->now_value = n;
     if (is_fetch(e))
         return;
     if (e->c == WG_REQ_WRITE) {
-        wg_ref ref = request_ref(core, &q, lane, n);
+        wg_ref ref = request_ref(core, &q, queue, n);
         if (path_of(e) == WG_PATH_NIU0 || path_of(e) == WG_PATH_NIU1 || path_of(e) == WG_PATH_TDMA)
             wg_race_command(r, core, e, &ref);
         else if (path_of(e) == WG_PATH_MAILBOX_WRITE)
@@ -309,7 +309,7 @@ static void processed(wg_races *r, unsigned core, const wg_event *e)
     }
     uint64_t bit = UINT64_C(1) << rd;
     c->waiting |= bit;
-    c->pend_k[rd] = (uint16_t)wg_k_m(core, lane);
+    c->pend_k[rd] = (uint16_t)wg_k_m(core, queue);
     c->pend_v[rd] = n;
     c->has_clock &= ~bit;
     if (has) {
@@ -342,8 +342,9 @@ static void state(wg_races *r, unsigned core, const wg_event *e)
         if (core != WG_CORE_B && r->core[WG_CORE_B].released) {
             wg_clock_join(&c->p, &r->core[WG_CORE_B].p);
             wg_clock_see(&c->p, WG_K_P + WG_CORE_B, r->core[WG_CORE_B].count);
-            for (unsigned lane = 0; lane < WG_RACE_LANES; lane++) /* the release follows all of B's earlier stores */
-                wg_clock_see(&c->p, wg_k_m(WG_CORE_B, lane), r->core[WG_CORE_B].lane[lane].processed);
+            for (unsigned queue = 0; queue < WG_RACE_QUEUES;
+                 queue++) /* the release follows all of B's earlier stores */
+                wg_clock_see(&c->p, wg_k_m(WG_CORE_B, queue), r->core[WG_CORE_B].queue[queue].processed);
         }
         c->released = true;
         c->snap = 0;
@@ -351,9 +352,9 @@ static void state(wg_races *r, unsigned core, const wg_event *e)
         c->released = false;
         c->waiting = 0;
         c->ttsync_pc = 0;
-        for (unsigned lane = 0; lane < WG_RACE_LANES; lane++) { /* requests in flight are lost */
-            c->lane[lane].count = 0;
-            c->lane[lane].emitted = c->lane[lane].processed;
+        for (unsigned queue = 0; queue < WG_RACE_QUEUES; queue++) { /* requests in flight are lost */
+            c->queue[queue].count = 0;
+            c->queue[queue].emitted = c->queue[queue].processed;
         }
     }
 }
@@ -400,7 +401,7 @@ void wg_race_core_touch(wg_races *r, const wg_event *e)
         b.clock = &c->p;
         b.snap = wg_race_core_snap(r, core);
     } else {
-        b.k = (uint16_t)wg_k_m(core, posts ? (unsigned)WG_PATH_SYNC : c->now_lane);
+        b.k = (uint16_t)wg_k_m(core, posts ? (unsigned)WG_PATH_SYNC : c->now_queue);
         b.value = posts ? c->sync_value : c->now_value;
         b.clock = wg_race_clock(r, q->snap);
         b.snap = q->snap;

@@ -124,8 +124,8 @@ static void grant(wg_races *r, const wg_cell *a, const wg_actor *b, unsigned spa
         core != (unsigned)WG_CORE_T0 + b->thread || (space != WG_TOUCH_CONFIG && space != WG_TOUCH_GPR) ||
         a->k < WG_K_M || a->k >= WG_K_NOC)
         return;
-    unsigned lane = wg_race_region_lane[((unsigned)a->k - WG_K_M) % WG_RACE_REGIONS];
-    wg_clock_see(&r->thread[b->thread].clock, a->k, r->core[core].lane[lane].processed);
+    unsigned queue = wg_race_region_queue[((unsigned)a->k - WG_K_M) % WG_RACE_REGIONS];
+    wg_clock_see(&r->thread[b->thread].clock, a->k, r->core[core].queue[queue].processed);
     r->thread[b->thread].snap = 0;
 }
 

@@ -49,7 +49,7 @@ typedef enum wg_race_unit {
 } wg_race_unit;
 
 enum {
-    WG_RACE_LANES = 24,  /* wg_lane_of(): a core's paths, mailboxes apart */
+    WG_RACE_QUEUES = 24, /* wg_queue_of(): a core's paths, mailboxes apart */
     WG_RACE_REGIONS = 8, /* of these, those of which the order matters, and one for all others */
     WG_RACE_STREAMS = WG_THREADS,
     WG_K_I = 0,
@@ -72,15 +72,15 @@ static inline bool wg_k_unordered(unsigned k)
     return (k >= WG_K_ANSWER && k < WG_K_RMT) || (k >= WG_K_LOOSE && k < WG_K_TDMA);
 }
 static inline unsigned wg_k_d(unsigned unit, unsigned thread) { return WG_K_D + unit * WG_RACE_STREAMS + thread; }
-/* The lanes of the regions 1 to 7. */
-static const uint8_t wg_race_region_lane[WG_RACE_REGIONS] = {
+/* The queues of the regions 1 to 7. */
+static const uint8_t wg_race_region_queue[WG_RACE_REGIONS] = {
     0, WG_PATH_L1, WG_PATH_SYNC, WG_PATH_GPR, WG_PATH_CONFIG, WG_PATH_TDMA, WG_PATH_MOP_CFG, WG_PATH_DST};
-static inline unsigned wg_k_m(unsigned core, unsigned lane)
+static inline unsigned wg_k_m(unsigned core, unsigned queue)
 {
-    static const uint8_t region[WG_RACE_LANES] = {
+    static const uint8_t region[WG_RACE_QUEUES] = {
         [WG_PATH_L1] = 1,   [WG_PATH_SYNC] = 2,    [WG_PATH_GPR] = 3, [WG_PATH_CONFIG] = 4,
         [WG_PATH_TDMA] = 5, [WG_PATH_MOP_CFG] = 6, [WG_PATH_DST] = 7};
-    return WG_K_M + core * WG_RACE_REGIONS + region[lane];
+    return WG_K_M + core * WG_RACE_REGIONS + region[queue];
 }
 
 typedef struct wg_clock {
@@ -104,9 +104,9 @@ typedef struct wg_ref {
     uint32_t v1, v2;
 } wg_ref;
 
-/* The lanes that the wait for a core's requests is about. */
-enum { WG_WAITED_LANES = 3 };
-static const uint8_t wg_race_waited_lane[WG_WAITED_LANES] = {WG_PATH_GPR, WG_PATH_CONFIG, WG_PATH_TDMA};
+/* The queues that the wait for a core's requests is about. */
+enum { WG_WAITED_QUEUES = 3 };
+static const uint8_t wg_race_waited_queue[WG_WAITED_QUEUES] = {WG_PATH_GPR, WG_PATH_CONFIG, WG_PATH_TDMA};
 
 enum {
     WG_SNAPS = 4096, /* clocks in the pool */
@@ -131,12 +131,13 @@ typedef struct wg_race_insn {
     uint64_t id;
     uint32_t seq; /* in the order of passing the gate; 0: has not */
     uint32_t word, pc, parent;
-    uint32_t snap;                         /* what its thread knew when it passed */
-    uint32_t push_snap;                    /* what the core that pushed it knew */
-    uint32_t push_p, push_mop;             /* that core's program order, and its stores to MOP configuration */
-    uint32_t push_number;                  /* of the thread's pushes, for Auto TTSync */
-    uint32_t push_before[WG_WAITED_LANES]; /* requests of the thread's core that are sure to have been emitted before */
-    uint32_t party[2];                     /* cached, of reads and of writes; 0: none */
+    uint32_t snap;             /* what its thread knew when it passed */
+    uint32_t push_snap;        /* what the core that pushed it knew */
+    uint32_t push_p, push_mop; /* that core's program order, and its stores to MOP configuration */
+    uint32_t push_number;      /* of the thread's pushes, for Auto TTSync */
+    uint32_t
+        push_before[WG_WAITED_QUEUES]; /* requests of the thread's core that are sure to have been emitted before */
+    uint32_t party[2];                 /* cached, of reads and of writes; 0: none */
     uint8_t party_agent[2];
     uint8_t source; /* core; WG_CORES: the host */
     bool boot;      /* pushed by B before any T core ran */
@@ -202,33 +203,33 @@ typedef struct wg_ref_fifo {
 
 /* A request between emission and processing. */
 typedef struct wg_race_request {
-    uint32_t snap, p, fences, mop;    /* pushes before the last fence, stores to MOP configuration before it */
-    uint32_t pushes;                  /* of the core before it, in program order */
-    uint32_t before[WG_WAITED_LANES]; /* of a push: wg_race_insn's push_before */
+    uint32_t snap, p, fences, mop;     /* pushes before the last fence, stores to MOP configuration before it */
+    uint32_t pushes;                   /* of the core before it, in program order */
+    uint32_t before[WG_WAITED_QUEUES]; /* of a push: wg_race_insn's push_before */
     uint32_t address, pc;
     bool early; /* a load that may have overtaken the core's last command to the NIU or TDMA-RISC it looks at */
 } wg_race_request;
 
 enum { WG_EMISSIONS = 64 };
-typedef struct wg_race_lane {
-    wg_race_request queue[16];
+typedef struct wg_race_queue {
+    wg_race_request ring[16];
     uint32_t head, count;
     uint32_t processed;
     uint32_t emitted;
     struct {
         uint32_t p, pushes;   /* as of the request */
     } emission[WG_EMISSIONS]; /* the last ones, by number */
-} wg_race_lane;
+} wg_race_queue;
 
 typedef struct wg_race_core {
     wg_clock p;
     uint32_t snap;  /* of p, if nothing was learnt since; 0: none */
     uint32_t count; /* memory instructions so far */
-    wg_race_lane lane[WG_RACE_LANES];
+    wg_race_queue queue[WG_RACE_QUEUES];
     bool released;
     /* Loads under way or unused, by destination register. */
     uint64_t waiting;   /* bit per register: processed, and not used yet */
-    uint64_t has_clock; /* of these, those that bring more than their lane's number */
+    uint64_t has_clock; /* of these, those that bring more than their queue's number */
     uint16_t pend_k[64];
     uint32_t pend_v[64];
     wg_clock pend[64];
@@ -241,7 +242,7 @@ typedef struct wg_race_core {
         bool open, looked; /* looked: somebody asked meanwhile whether it was done */
     } command[3];          /* the last one to either NIU and to TDMA-RISC; open: a load may still overtake it */
     wg_race_request now;   /* the request just processed */
-    unsigned now_lane;
+    unsigned now_queue;
     uint32_t now_value;
     wg_race_request sync; /* the last store to the semaphore window */
     uint32_t sync_value;

@@ -2,7 +2,7 @@
 /* What comes to a gate in the next cycles, and how the frontend moves up behind it (burst.h). */
 #include "fast/burst.h"
 
-#include "fast/lanes.h"
+#include "fast/thread.h"
 
 /*
  * Phase G of up to `most` cycles in each of which one instruction leaves the gate: how many of them until something happens
@@ -110,7 +110,8 @@ wg_insn wg_burst_insn(const wg_burst *b, unsigned i)
         return *wg_gate_fifo_at(f, i);
     const wg_insn *parent = b->plays ? &f->replay.insn : &f->mop.insn;
     wg_insn insn = {.word = b->word[i], .pc = parent->pc, .id = f->next_id + 1 + i - b->queued, .parent = parent->id};
-    insn.rest = wg_insn_kinds[b->t->arch->id][wg_opcode(insn.word)].rest | (parent->rest & 0xFFFF); /* thread and source */
+    insn.rest =
+        wg_insn_kinds[b->t->arch->id][wg_opcode(insn.word)].rest | (parent->rest & 0xFFFF); /* thread and source */
     return insn;
 }
 
@@ -134,7 +135,7 @@ void wg_burst_used(wg_burst *b, unsigned count)
     for (; i < count; i++) {
         t->sched.now = b->at[i];
         wg_gate_left(t, f, b->thread, f->down[f->down_head % WG_DOWN_RING]);
-        wg_lane_move_up(t, f, b->thread);
+        wg_thread_move_up(t, f, b->thread);
     }
     t->sched.now = b->at[count - 1];
     f->moved = true;

@@ -49,8 +49,8 @@ static void answer(wg_tile *t, core_group *w, core_slot *m, const wg_request *re
 /* L1 processes the head of the core's queue. */
 static void process(wg_tile *t, core_group *w, core_slot *m)
 {
-    wg_lane *lane = m->lane;
-    wg_request *req = &lane->queue[lane->head];
+    wg_request_queue *queue = m->queue;
+    wg_request *req = &queue->ring[queue->head];
     if (req->kind == WG_REQ_READ && !(req->tag & WG_TAG_FETCH)) {
         answer(t, w, m, req);
     } else if (req->kind == WG_REQ_WRITE) {
@@ -72,13 +72,13 @@ static void process(wg_tile *t, core_group *w, core_slot *m)
     }
     if (m->blocked || m->mixed)
         appoint(w, m->core, t->sched.now, t->sched.now);
-    lane->head = (uint8_t)((lane->head + 1) % WG_LANE_DEPTH);
-    lane->retry_at = 0;
-    lane->why.reason = WG_STALL_NONE;
+    queue->head = (uint8_t)((queue->head + 1) % WG_QUEUE_DEPTH);
+    queue->retry_at = 0;
+    queue->why.reason = WG_STALL_NONE;
     w->served++;
-    w->seen_at[m->core] = --lane->count ? lane->queue[lane->head].seen_at : WG_NEVER;
-    if (!lane->count)
-        t->regions.memory.active[m->core] &= ~l1_lane;
+    w->seen_at[m->core] = --queue->count ? queue->ring[queue->head].seen_at : WG_NEVER;
+    if (!queue->count)
+        t->regions.memory.active[m->core] &= ~l1_queue;
 }
 
 static void serve_port(wg_tile *t, core_group *w, unsigned which)
@@ -93,7 +93,7 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
     for (unsigned i = 0; i < WG_L1_INPUTS; i++) {
         unsigned core = wg_l1_core_at[which][(turn + i) % WG_L1_INPUTS];
         uint64_t seen_at = w->seen_at[core];
-        const bool fetch = seen_at <= now && wg_request_is_fetch(&w->at[core].lane->queue[w->at[core].lane->head]);
+        const bool fetch = seen_at <= now && wg_request_is_fetch(&w->at[core].queue->ring[w->at[core].queue->head]);
         if (seen_at <= now && (!chosen || (fetch && !fetches))) { /* granted or not, it blocks the others */
             if (chosen)
                 next = wg_min64(next, w->seen_at[chosen->core]);
@@ -105,16 +105,16 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
         }
     }
     if (chosen) {
-        wg_lane *lane = chosen->lane;
-        const wg_request *req = &lane->queue[lane->head];
+        wg_request_queue *queue = chosen->queue;
+        const wg_request *req = &queue->ring[queue->head];
         const bool read = req->kind == WG_REQ_READ;
         bool load = read && !(req->tag & WG_TAG_FETCH);
         uint32_t address = load ? chosen->run->load[req->tag % WG_LOADS].address : req->address;
         uint64_t *bank = &p->bank_free[wg_l1_bank(t->arch->l1_banks, address)];
         uint64_t free = wg_max64(p->port_free[port], *bank);
         if (free > now) {
-            lane->retry_at = free;
-            lane->why = (wg_stall){
+            queue->retry_at = free;
+            queue->why = (wg_stall){
                 .reason = WG_STALL_L1_PORT, .resource = (uint16_t)port, .holder = WG_AGENT_NONE, .retry_at = free};
             /* if only the bank is busy, another core's may be free sooner */
             next = p->port_free[port] > now ? p->port_free[port] : now + 1;
@@ -137,15 +137,15 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
 /* A request leaves in cycle `at`. */
 static wg_request *send(wg_tile *t, core_group *w, core_slot *m, uint64_t at)
 {
-    wg_lane *lane = m->lane;
-    wg_request *req = &lane->queue[(lane->head + lane->count++) % WG_LANE_DEPTH];
-    req->seen_at = wg_max64(at + t->timing->path[WG_PATH_L1].travel, lane->last_seen_at);
-    lane->last_seen_at = req->seen_at;
-    if (lane->count == 1)
-        lane->retry_at = 0;
+    wg_request_queue *queue = m->queue;
+    wg_request *req = &queue->ring[(queue->head + queue->count++) % WG_QUEUE_DEPTH];
+    req->seen_at = wg_max64(at + t->timing->path[WG_PATH_L1].travel, queue->last_seen_at);
+    queue->last_seen_at = req->seen_at;
+    if (queue->count == 1)
+        queue->retry_at = 0;
     t->regions.memory.emitted[m->core]++;
-    t->regions.memory.active[m->core] |= l1_lane;
-    if (lane->count == 1)
+    t->regions.memory.active[m->core] |= l1_queue;
+    if (queue->count == 1)
         w->seen_at[m->core] = req->seen_at;
     appoint(w, PORT_BITS + m->port, t->sched.now,
             wg_max64(req->seen_at, t->regions.memory.l1.port_free[WG_L1_CORE_PORT + m->port]));
@@ -201,8 +201,8 @@ static inline bool load_enters(wg_tile *t, core_group *w, core_slot *m, uint64_t
 /* Completes the requests of loads, before others look at the queues. */
 static void write_out(const core_slot *m)
 {
-    for (unsigned i = 0; i < m->lane->count; i++) {
-        wg_request *req = &m->lane->queue[(m->lane->head + i) % WG_LANE_DEPTH];
+    for (unsigned i = 0; i < m->queue->count; i++) {
+        wg_request *req = &m->queue->ring[(m->queue->head + i) % WG_QUEUE_DEPTH];
         if (req->kind != WG_REQ_READ || (req->tag & WG_TAG_FETCH))
             continue;
         wg_load *l = &m->run->load[req->tag % WG_LOADS];
@@ -299,7 +299,7 @@ static inline bool stores_leave(wg_tile *t, core_group *w, core_slot *m, uint64_
 {
     while (m->drain_at <= e) {
         if (m->drain_at <= now || m->drain_at > ahead_of(t, w, m, now, most) ||
-            m->lane->count > t->timing->path[WG_PATH_L1].travel)
+            m->queue->count > t->timing->path[WG_PATH_L1].travel)
             return false;
         settle(m, m->drain_at);
         store_leaves(t, w, m, m->drain_at);
@@ -587,7 +587,7 @@ static uint64_t others(const wg_tile *t)
         if (i != WG_AGENT_REGIONS)
             until = wg_min64(until, t->sched.next[i]);
     for (unsigned i = 0; i < WG_CORES; i++)
-        if (t->regions.memory.active[i] & ~l1_lane)
+        if (t->regions.memory.active[i] & ~l1_queue)
             return 0;
     if (t->poll.stop_at > t->sched.now)
         until = wg_min64(until, t->poll.stop_at);
@@ -676,7 +676,7 @@ bool wg_core_groups(wg_tile *t)
         k->solo_until = 0;
         w.at[i] = (core_slot){.k = k,
                               .run = &k->run,
-                              .lane = &t->regions.memory.lane[i][WG_PATH_L1],
+                              .queue = &t->regions.memory.queue[i][WG_PATH_L1],
                               .core = (uint8_t)i,
                               .port = i >= WG_CORE_T1,
                               .sets = t->arch->icache_bytes[i] / 32u - 1};

@@ -24,7 +24,7 @@ enum { PORT_BITS = WG_CORES }; /* the ports' bits in core_group.ring follow the 
 typedef struct core_slot {
     wg_core *k;
     wg_core_run *run;
-    wg_lane *lane;
+    wg_request_queue *queue;
     uint64_t settle_at; /* when the first answered load is done */
     uint64_t drain_at;  /* when the first store can leave; 0: not known */
     const wg_op *op;    /* the next instruction, or the end of its line; NULL: not known */
@@ -60,7 +60,7 @@ typedef struct core_group {
     struct wg_rounds *rounds; /* the recorder of periods */
 } core_group;
 
-static const uint32_t l1_lane = 1u << WG_PATH_L1;
+static const uint32_t l1_queue = 1u << WG_PATH_L1;
 
 /* The appointment may be earlier than asked for, never later: who comes too early asks again. */
 static inline void appoint(core_group *w, unsigned bit, uint64_t now, uint64_t at)
@@ -157,11 +157,11 @@ static inline void note(const wg_tile *t, core_group *w, unsigned core)
     }
     note_loads(m);
     note_stores(m);
-    w->seen_at[core] = m->lane->count ? m->lane->queue[m->lane->head].seen_at : WG_NEVER;
-    if (m->lane->count)
+    w->seen_at[core] = m->queue->count ? m->queue->ring[m->queue->head].seen_at : WG_NEVER;
+    if (m->queue->count)
         appoint(w, PORT_BITS + m->port, t->sched.now, t->sched.now + 1);
-    for (unsigned i = 0; i < m->lane->count; i++) {
-        const wg_request *req = &m->lane->queue[(m->lane->head + i) % WG_LANE_DEPTH];
+    for (unsigned i = 0; i < m->queue->count; i++) {
+        const wg_request *req = &m->queue->ring[(m->queue->head + i) % WG_QUEUE_DEPTH];
         w->in_step |= req->kind == WG_REQ_ATOMIC || (req->kind == WG_REQ_WRITE && is_code(t, req->address));
     }
 }

@@ -182,7 +182,7 @@ static bool take_period(wg_tile *t, unsigned core, wg_loop *l)
     p->undoes = l->rounds > 1;
     for (unsigned c = 0; c < WG_CORES; c++) {
         p->run[c] = &t->core[c].run;
-        p->lane[c] = &t->regions.memory.lane[c][WG_PATH_L1];
+        p->queue[c] = &t->regions.memory.queue[c][WG_PATH_L1];
     }
     wg_period_end(t, p, 1u << core);
     p->turned[core] = 0;

@@ -58,9 +58,8 @@ static bool flights_land(const many *b)
 /* How many of the instructions are the first MVMUL but for its row of Dst and address modifier? */
 static unsigned alike(const many *b)
 {
-    const wg_arch_id arch = b->t->arch->id;
     const uint32_t first = b->burst->word[0];
-    const uint32_t same = ~(0x3FFu | wg_matrix_addr_mod_mask(arch) << wg_matrix_addr_mod_shift(arch));
+    const uint32_t same = ~(WG_OPERAND_MASK(BH, MVMUL, dst) | wg_field_bits(wg_matrix_addr_mod_place(b->t->arch->id)));
     unsigned i = 0, most = b->burst->count < MOST ? b->burst->count : MOST;
     if (most > b->burst->until - b->from)
         most = (unsigned)(b->burst->until - b->from);
@@ -77,17 +76,17 @@ static void plan(many *b)
     const wg_arch_id arch = t->arch->id;
     const unsigned latency = t->timing->matrix_latency, busy = 1u + t->timing->dst_block_cycles;
     const unsigned until_read = busy > latency ? busy : latency;
-    const unsigned shift = wg_matrix_addr_mod_shift(arch), mask = wg_matrix_addr_mod_mask(arch);
+    const wg_field_place addr_mod = wg_matrix_addr_mod_place(arch);
     const wg_dst_access access = b->c.access;
     const unsigned wide = b->c.wide, base = b->c.set->dst_base, phase = b->c.set->phase;
     wg_rwc_steps rwc = wg_rwc_begin(&t->regs.rwc.thread[b->thread], arch, t->regs.config.thread[b->thread]);
     uint64_t at = b->from;
-    const uint32_t *word = b->burst->word;
+    const uint32_t *next = b->burst->word;
     const unsigned most = alike(b);
     step *s = b->step;
     for (; s != b->step + most && !(rwc.srca & 8); s++, at++) {
-        const unsigned w = word[s - b->step];
-        unsigned row = wg_dst_stored(access, (w + rwc.dst + base) & 0x3F8, wide);
+        const uint32_t word = *next++;
+        unsigned row = wg_dst_stored(access, (WG_GET(MVMUL, dst, word) + rwc.dst + base) & 0x3F8, wide);
         uint64_t *ready = &m->block_ready[row / 8], *last = &m->block_lands[row / 8], *ready2 = ready + wide,
                  *last2 = last + wide;
         if (*ready > at || *last > at + latency || *ready2 > at || *last2 > at + latency)
@@ -95,7 +94,7 @@ static void plan(many *b)
         *ready = *ready2 = at + until_read;
         *last = *last2 = at + latency;
         *s = (step){(uint16_t)row, (uint8_t)rwc.srca, rwc.srcb & 0x38, (rwc.fidelity + phase) & 3};
-        wg_rwc_step(&rwc, w >> shift & mask);
+        wg_rwc_step(&rwc, wg_field_at(addr_mod, word));
     }
     wg_rwc_end(&rwc);
     b->count = (unsigned)(s - b->step);
@@ -186,8 +185,9 @@ static bool is_simple(many *b)
     const wg_matrix *m = b->m;
     const wg_insn insn = wg_burst_insn(b->burst, 0);
     wg_matrix_ctx *c = &b->c;
-    if (insn.op != WG_I_MVMUL || insn.word & (3u << 22 | 1u << 19) || m->flips || b->t->backend.config.instructions ||
-        wg_matrix_mvmul_from(m) > b->from || (m->others_from > b->from && m->waiting_thread != b->thread))
+    if (insn.op != WG_I_MVMUL || WG_GET(MVMUL, clear_dvalid, insn.word) | WG_GET(MVMUL, instr_mod19, insn.word) ||
+        m->flips || b->t->backend.config.instructions || wg_matrix_mvmul_from(m) > b->from ||
+        (m->others_from > b->from && m->waiting_thread != b->thread))
         return false;
     wg_matrix_context(b->t, &insn, c);
     wg_matrix_formats(c);

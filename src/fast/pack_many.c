@@ -186,7 +186,7 @@ static bool becomes_usual(wg_pack_many *m, unsigned last)
 static inline bool is_ready(wg_pack_many *m, uint64_t at)
 {
     const uint32_t word = m->burst.word[m->accepted];
-    unsigned last = word & 1;
+    const unsigned last = WG_GET(PACR, Last, word);
     const wg_pack_usual *usual = &m->u->usual[last];
     if (__builtin_expect(usual->word != word || !(m->held >> last & 1), 0) && !becomes_usual(m, last))
         return false;
@@ -212,13 +212,14 @@ static inline void accepts(wg_pack_many *m, uint64_t now)
     wg_tile *t = m->t;
     wg_packer *p = m->p;
     const uint32_t word = m->burst.word[m->accepted];
-    const wg_pack_usual *usual = &m->u->usual[word & 1];
-    wg_adc_channel *c = m->counters[word & 1];
+    const bool last = WG_GET(PACR, Last, word);
+    const wg_pack_usual *usual = &m->u->usual[last];
+    wg_adc_channel *c = m->counters[last];
     wg_pack_pending *job = &m->pending[(m->first + m->count++) % WG_PACK_IN_FLIGHT];
     job->start = m->start;
     job->nth = m->accepted;
     job->interfaces = usual->interfaces;
-    job->last = word & 1;
+    job->last = last;
     job->older = false;
     job->places = 0;
     if (usual->needed & ~(unsigned)p->placed) {
@@ -227,7 +228,7 @@ static inline void accepts(wg_pack_many *m, uint64_t now)
         job->places = part.places;
         memcpy(job->address, part.address, sizeof job->address);
     }
-    if (job->last)
+    if (last)
         p->placed = 0;
     m->u->planned_row = (uint8_t)(m->u->planned_row + wg_pack_ones(usual->interfaces));
     if (m->u->planned_row == m->set->rows_per_plane)

@@ -27,7 +27,7 @@ static inline uint32_t line_of(uint32_t address) { return address & ~(uint32_t)(
 typedef struct position {
     uint64_t began;
     uint32_t further[WG_CORES];
-    unsigned sq_head[WG_CORES], lane_head[WG_CORES];
+    unsigned sq_head[WG_CORES], queue_head[WG_CORES];
 } position;
 
 /* What a replay changes: the state at a checkpoint, and an undo log of the lines written since. */
@@ -36,7 +36,7 @@ typedef struct checkpoint {
     position at;
     uint64_t bank_free[WG_L1_MAX_BANKS];
     struct {
-        uint32_t r[WG_REG_SINK + 1], stored[WG_STORE_QUEUE][4], loaded[WG_LOADS][4], queued[WG_LANE_DEPTH][4];
+        uint32_t r[WG_REG_SINK + 1], stored[WG_STORE_QUEUE][4], loaded[WG_LOADS][4], queued[WG_QUEUE_DEPTH][4];
         uint8_t history;
     } core[WG_CORES];
     uint32_t lines, l1_undos;
@@ -56,8 +56,8 @@ static void copy_cores(const wg_period *p, checkpoint *u, bool back)
             COPY(u->core[c].stored[i], run->sq[i].data);
         for (unsigned i = 0; i < WG_LOADS; i++)
             COPY(u->core[c].loaded[i], run->load[i].line);
-        for (unsigned i = 0; i < WG_LANE_DEPTH; i++)
-            COPY(u->core[c].queued[i], p->lane[c]->queue[i].data);
+        for (unsigned i = 0; i < WG_QUEUE_DEPTH; i++)
+            COPY(u->core[c].queued[i], p->queue[c]->ring[i].data);
     }
 #undef COPY
 }
@@ -110,7 +110,7 @@ static inline uint32_t *stored(const wg_period *p, const position *at, const wg_
 }
 static inline uint32_t *queued(const wg_period *p, const position *at, const wg_step_of *x)
 {
-    return p->lane[x->core]->queue[(at->lane_head[x->core] + x->place) % WG_LANE_DEPTH].data;
+    return p->queue[x->core]->ring[(at->queue_head[x->core] + x->place) % WG_QUEUE_DEPTH].data;
 }
 
 /* The branch went as recorded; was it foreseen, and taught the predictor nothing? */
@@ -197,7 +197,7 @@ static inline void move_core(const wg_period *p, position *at, unsigned c)
 {
     at->further[c] += p->by.further[c];
     at->sq_head[c] += p->sq_pops[c];
-    at->lane_head[c] += p->lane_pops[c];
+    at->queue_head[c] += p->queue_pops[c];
 }
 
 /* Moves on to the next period; false if a solo core would write a line that another core's cache may hold. */
@@ -223,7 +223,7 @@ static inline position begin(wg_period *p, uint64_t began, const uint32_t *furth
     for (unsigned c = 0; c < WG_CORES && further; c++) {
         at.further[c] = further[c];
         at.sq_head[c] = p->run[c]->sq_head;
-        at.lane_head[c] = p->lane[c]->head;
+        at.queue_head[c] = p->queue[c]->head;
     }
     return at;
 }
@@ -416,7 +416,7 @@ void wg_period_end(const wg_tile *t, wg_period *p, unsigned cores)
         p->cores |= (uint8_t)((p->by.number[c] != 0) << c);
         p->stores |= (uint8_t)((b->stored != a->stored) << c);
         p->sq_pops[c] = (uint8_t)((b->sq_head - a->sq_head) % WG_STORE_QUEUE);
-        p->lane_pops[c] = (uint8_t)((p->lane[c]->head - p->shot.lane_head[c]) % WG_LANE_DEPTH);
+        p->queue_pops[c] = (uint8_t)((p->queue[c]->head - p->shot.queue_head[c]) % WG_QUEUE_DEPTH);
         p->l0_requests[c] = b->l0_requests - a->l0_requests;
         p->emitted[c] = t->regions.memory.emitted[c] - p->shot.emitted[c];
     }
@@ -436,14 +436,14 @@ static void arrive_stores(wg_core_run *run, unsigned pops)
     }
 }
 
-static void arrive_lane(wg_lane *lane, unsigned pops)
+static void arrive_queue(wg_request_queue *queue, unsigned pops)
 {
-    const wg_lane b = *lane;
-    lane->head = (uint8_t)((b.head + pops) % WG_LANE_DEPTH);
+    const wg_request_queue b = *queue;
+    queue->head = (uint8_t)((b.head + pops) % WG_QUEUE_DEPTH);
     for (unsigned i = 0; i < b.count; i++) {
-        wg_request *req = &lane->queue[(lane->head + i) % WG_LANE_DEPTH];
-        *req = b.queue[(b.head + i) % WG_LANE_DEPTH];
-        memcpy(req->data, b.queue[req - lane->queue].data, sizeof req->data);
+        wg_request *req = &queue->ring[(queue->head + i) % WG_QUEUE_DEPTH];
+        *req = b.ring[(b.head + i) % WG_QUEUE_DEPTH];
+        memcpy(req->data, b.ring[req - queue->ring].data, sizeof req->data);
     }
 }
 
@@ -471,11 +471,11 @@ void wg_period_arrive(wg_tile *t, const wg_period *p, unsigned core, uint64_t do
         if (l->used && l->done != WG_NEVER && !l->flushed)
             memcpy(l->line, t->l1 + line_of(l->address), WG_L1_LINE);
     }
-    if (p->lane[core]->count || p->lane_pops[core]) {
-        wg_move_lane(p->lane[core], later, further);
-        arrive_lane(p->lane[core], (unsigned)(done * p->lane_pops[core]));
+    if (p->queue[core]->count || p->queue_pops[core]) {
+        wg_move_queue(p->queue[core], later, further);
+        arrive_queue(p->queue[core], (unsigned)(done * p->queue_pops[core]));
     } else {
-        p->lane[core]->last_seen_at += later;
+        p->queue[core]->last_seen_at += later;
     }
     t->regions.memory.emitted[core] += done * p->emitted[core];
 }

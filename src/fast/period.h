@@ -62,10 +62,10 @@ typedef struct wg_period {
     uint8_t undoes;       /* a step in its midst may fail: checkpoints are needed */
     const wg_step_of *at; /* the step that failed; NULL: none */
     wg_core_run *run[WG_CORES];
-    wg_lane *lane[WG_CORES];
+    wg_request_queue *queue[WG_CORES];
     wg_shot shot; /* the state at its start */
     wg_moves by;  /* from there to its end */
-    uint8_t sq_pops[WG_CORES], lane_pops[WG_CORES];
+    uint8_t sq_pops[WG_CORES], queue_pops[WG_CORES];
     uint8_t turned[WG_CORES]; /* places by which the lines of a full L0 cache rotate */
     uint32_t l0_requests[WG_CORES];
     uint64_t emitted[WG_CORES];

@@ -8,7 +8,7 @@
 #include "engine/cycle.h"
 #include "machine/device.h"
 #include "fast/burst.h"
-#include "fast/lanes.h"
+#include "fast/thread.h"
 #include "fast/pack_many.h"
 
 enum {
@@ -29,7 +29,7 @@ static inline bool streams(wg_tile *t, wg_frontend *f, unsigned thread)
 }
 
 /* `arbitrate`: wg_gates() is to serve all heads, whatever they want. */
-__attribute__((noinline)) static void lanes(wg_tile *t, unsigned due, bool arbitrate)
+__attribute__((noinline)) static void all_threads(wg_tile *t, unsigned due, bool arbitrate)
 {
     for (unsigned mask = due; mask; mask &= mask - 1)
         if (streams(t, wg_frontend_of(t, (unsigned)__builtin_ctz(mask)), (unsigned)__builtin_ctz(mask)))
@@ -37,11 +37,11 @@ __attribute__((noinline)) static void lanes(wg_tile *t, unsigned due, bool arbit
     unsigned unit[WG_THREADS], wanting = 0, units = 0;
     for (unsigned mask = due; mask; mask &= mask - 1) {
         const unsigned i = (unsigned)__builtin_ctz(mask);
-        unit[i] = wg_lane_look(t, wg_frontend_of(t, i), i);
-        if (unit[i] == WG_LANE_HELD)
+        unit[i] = wg_thread_look(t, wg_frontend_of(t, i), i);
+        if (unit[i] == WG_THREAD_HELD)
             continue;
         wanting |= 1u << i;
-        arbitrate |= unit[i] == WG_LANE_GATES || units >> unit[i] & 1;
+        arbitrate |= unit[i] == WG_THREAD_GATES || units >> unit[i] & 1;
         units |= 1u << unit[i];
     }
     if (__builtin_expect(arbitrate, 0)) {
@@ -52,29 +52,29 @@ __attribute__((noinline)) static void lanes(wg_tile *t, unsigned due, bool arbit
             for (unsigned mask = wanting; mask; mask &= mask - 1) {
                 const unsigned i = (unsigned)__builtin_ctz(mask);
                 if (unit[i] == (unsigned)__builtin_ctz(units))
-                    wg_lane_serve(t, wg_frontend_of(t, i), i, unit[i]);
+                    wg_thread_serve(t, wg_frontend_of(t, i), i, unit[i]);
             }
     }
     for (unsigned mask = due; mask; mask &= mask - 1) {
         const unsigned i = (unsigned)__builtin_ctz(mask);
         wg_frontend *f = wg_frontend_of(t, i);
         wg_latch_clear_met(f);
-        wg_lane_move_up(t, f, i);
-        wg_lane_appoint(t, f, i);
+        wg_thread_move_up(t, f, i);
+        wg_thread_appoint(t, f, i);
     }
 }
 
-/* The same for one lane that has nobody to arbitrate with. */
-WG_STAGE void lane_alone(wg_tile *t, wg_frontend *f, unsigned thread)
+/* The same for one thread that has nobody to arbitrate with. */
+WG_STAGE void one_thread(wg_tile *t, wg_frontend *f, unsigned thread)
 {
-    unsigned unit = wg_lane_look(t, f, thread);
-    if (__builtin_expect(unit == WG_LANE_GATES, 0))
+    unsigned unit = wg_thread_look(t, f, thread);
+    if (__builtin_expect(unit == WG_THREAD_GATES, 0))
         wg_gates(t, 1u << thread, false);
     else
-        wg_lane_serve(t, f, thread, unit);
+        wg_thread_serve(t, f, thread, unit);
     wg_latch_clear_met(f);
-    wg_lane_move_up(t, f, thread);
-    wg_lane_appoint(t, f, thread);
+    wg_thread_move_up(t, f, thread);
+    wg_thread_appoint(t, f, thread);
 }
 
 /* Somebody else than threads wants the Sync Unit, or soft reset keeps instructions out of a unit. */
@@ -89,7 +89,7 @@ bool wg_fast_frontends(wg_tile *t, unsigned due)
         return false;
     wg_fast_used(t, WG_FAST_FRONTENDS);
     t->sched.phase = WG_PHASE_GATES; /* which nothing tells apart from D, F and G */
-    lanes(t, due, must_arbitrate(t));
+    all_threads(t, due, must_arbitrate(t));
     return true;
 }
 
@@ -221,7 +221,7 @@ static void close_burst(wg_pack_many *m, uint64_t stop)
     if (waits) { /* it has looked in vain, once */
         s->now = b->from;
         (void)wg_take(m->t, WG_AGENT_THREAD0 + b->thread);
-        lane_alone(m->t, b->f, b->thread);
+        one_thread(m->t, b->f, b->thread);
     }
     s->now = now;
 }
@@ -294,7 +294,7 @@ WG_STAGE bool threads(wg_tile *t, uint32_t due, uint64_t others, wg_pack_many *m
             return false;
         wg_fast_used(t, WG_FAST_FRONTENDS);
         s->phase = WG_PHASE_GATES;
-        lanes(t, wg_take_all(t, due) >> WG_AGENT_THREAD0, arbitrate);
+        all_threads(t, wg_take_all(t, due) >> WG_AGENT_THREAD0, arbitrate);
         return false;
     }
     const unsigned agent = (unsigned)__builtin_ctz(due), thread = agent - WG_AGENT_THREAD0;
@@ -314,7 +314,7 @@ WG_STAGE bool threads(wg_tile *t, uint32_t due, uint64_t others, wg_pack_many *m
     (void)wg_take(t, agent);
     s->phase = WG_PHASE_GATES;
     if (!streams(t, f, thread))
-        lane_alone(t, f, thread);
+        one_thread(t, f, thread);
     return false;
 }
 

@@ -40,8 +40,8 @@ static void shift_tile(wg_tile *t, uint64_t by, const uint64_t counts[WG_POLL_CO
         wg_move_run(&t->core[c].run, by, counts[c], 0);
         for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
             shift(&t->core[c].solo_at[i], by);
-        for (uint32_t lanes = m->active[c]; lanes; lanes &= lanes - 1)
-            wg_move_lane(&m->lane[c][__builtin_ctz(lanes)], by, 0);
+        for (uint32_t queues = m->active[c]; queues; queues &= queues - 1)
+            wg_move_queue(&m->queue[c][__builtin_ctz(queues)], by, 0);
     }
     wg_move_ports(&m->l1, by);
     wg_move_pcbufs(&t->regions.pcbuf, by);

@@ -16,9 +16,9 @@
 #include "riscv/pipeline.h"
 
 /* As wg_lsu_room(). */
-static inline bool has_room(const wg_tile *t, const wg_lane *lane)
+static inline bool has_room(const wg_tile *t, const wg_request_queue *queue)
 {
-    return lane->count <= t->timing->path[WG_PATH_PUSH].travel;
+    return queue->count <= t->timing->path[WG_PATH_PUSH].travel;
 }
 
 /* When the first queued store, a push, leaves; WG_NEVER while its path is full: the region wakes the core. */
@@ -96,11 +96,11 @@ static inline void entered(wg_core_run *run, uint64_t now)
 }
 
 /* A store leaves; as wg_memory_emit(). */
-static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, const wg_store *s, uint64_t now)
+static inline void leave(wg_tile *t, unsigned core, wg_request_queue *queue, const wg_store *s, uint64_t now)
 {
     wg_memory *m = &t->regions.memory;
     const unsigned thread = core - WG_CORE_T0;
-    wg_request *req = &lane->queue[(lane->head + lane->count) % WG_LANE_DEPTH];
+    wg_request *req = &queue->ring[(queue->head + queue->count) % WG_QUEUE_DEPTH];
     const uint32_t address = s->address, pc = s->pc;
     const uint8_t bytes = s->bytes;
     if (req->path != WG_PATH_PUSH) /* other members are the same in every push */
@@ -113,13 +113,13 @@ static inline void leave(wg_tile *t, unsigned core, wg_lane *lane, const wg_stor
     m->emitted[core]++;
     t->poll.disturbed = now; /* as wg_poll_disturb() */
     t->poll.endless = false;
-    const uint64_t seen_at = wg_max64(now + t->timing->path[WG_PATH_PUSH].travel, lane->last_seen_at);
-    req->seen_at = lane->last_seen_at = seen_at;
+    const uint64_t seen_at = wg_max64(now + t->timing->path[WG_PATH_PUSH].travel, queue->last_seen_at);
+    req->seen_at = queue->last_seen_at = seen_at;
     t->frontend[thread].ttsync.emitted += t->arch->auto_ttsync;
-    if (lane->count++)
+    if (queue->count++)
         return; /* an older request has the appointment, or waits for room */
-    lane->retry_at = 0;
-    lane->why.reason = WG_STALL_NONE;
+    queue->retry_at = 0;
+    queue->why.reason = WG_STALL_NONE;
     m->active[core] |= 1u << WG_PATH_PUSH;
     wg_wake_at(&t->sched, WG_AGENT_PUSHES, seen_at);
 }
@@ -315,8 +315,8 @@ typedef enum pushing { NOT, DONE, MORE } pushing;
 static inline pushing tick(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
-    wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_PUSH];
-    __asm__("" : "+r"(k), "+r"(lane)); /* keeps the compiler from recomputing them */
+    wg_request_queue *queue = &t->regions.memory.queue[core][WG_PATH_PUSH];
+    __asm__("" : "+r"(k), "+r"(queue)); /* keeps the compiler from recomputing them */
     wg_core_run *run = &k->run;
     const uint64_t now = t->sched.now;
     if (run->hindered | k->special | run->fetch[0].used | run->fetch[1].used)
@@ -327,7 +327,7 @@ static inline pushing tick(wg_tile *t, unsigned core)
     if (ahead && !(k->noted && run->sq_count > k->past.stores)) {
         /* It ran ahead, and now there is room for the store that waited; as in emit(). */
         wg_core_keep(k);
-        if (!k->saved.sq_count || wg_sq_peek(&k->saved, 0)->path != WG_PATH_PUSH || !has_room(t, lane))
+        if (!k->saved.sq_count || wg_sq_peek(&k->saved, 0)->path != WG_PATH_PUSH || !has_room(t, queue))
             return NOT;
         wg_core_sync(t, core);
         if (run->hindered | run->fetch[0].used | run->fetch[1].used)
@@ -352,8 +352,8 @@ static inline pushing tick(wg_tile *t, unsigned core)
         k->saved_at = WG_NEVER;
     const wg_ex1 *x = &run->ex1;
     const bool enters = waits && x->entered < now;
-    if (run->sq_count && run->mux_free <= now && head->entered < now && has_room(t, lane)) {
-        leave(t, core, lane, head, now);
+    if (run->sq_count && run->mux_free <= now && head->entered < now && has_room(t, queue)) {
+        leave(t, core, queue, head, now);
         run->mux_free = now + 1;
         if (enters && run->sq_count == WG_STORE_QUEUE) { /* it takes the place that becomes free */
             head->first = head->entered = now;
@@ -373,7 +373,7 @@ static inline pushing tick(wg_tile *t, unsigned core)
         entered(run, now);
     }
     /* Phase J. */
-    const bool room = has_room(t, lane);
+    const bool room = has_room(t, queue);
     uint64_t next = WG_NEVER;
     if (run->at < now)
         run->at = now;

@@ -24,7 +24,7 @@ static bool same_core(const wg_tile *t, core_group *w, unsigned core)
     p->by.number[core] = b->number - a->number;
     p->by.further[core] = r->base[core] == NO_BASE ? 0 : b->r[r->base[core]] - a->r[r->base[core]];
     if (m->mixed || m->odd || p->by.further[core] % WG_L1_LINE || !wg_period_holds(a) || !wg_period_holds(b) ||
-        (r->base[core] == NO_BASE && (b->sq_count || b->loads || m->lane->count)) || wg_period_flushed(t, p, core))
+        (r->base[core] == NO_BASE && (b->sq_count || b->loads || m->queue->count)) || wg_period_flushed(t, p, core))
         return false;
     if (b->ex1.kind && (a->wait_e == a->ex1.entered || b->wait_e == b->ex1.entered))
         return false;
@@ -87,7 +87,7 @@ static void arrive(wg_tile *t, core_group *w, uint64_t done)
             m->waits_for += done * p->by.number[c];
         note_loads(m);
         note_stores(m);
-        w->seen_at[c] = m->lane->count ? m->lane->queue[m->lane->head].seen_at : WG_NEVER;
+        w->seen_at[c] = m->queue->count ? m->queue->ring[m->queue->head].seen_at : WG_NEVER;
     }
     for (unsigned i = WG_L1_CORE_PORT; i < WG_L1_CORE_PORT + WG_L1_CORE_PORTS; i++)
         l1->port_free[i] += later;
@@ -115,7 +115,7 @@ static void begin_record(wg_tile *t, core_group *w, unsigned lead)
     memset(r->base, NO_BASE, sizeof r->base);
     for (unsigned c = 0; c < WG_CORES; c++) {
         r->period.run[c] = w->at[c].run;
-        r->period.lane[c] = w->at[c].lane;
+        r->period.queue[c] = w->at[c].queue;
     }
     wg_shot_take(t, w->awake, &r->period.shot);
 }

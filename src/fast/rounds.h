@@ -112,7 +112,7 @@ static inline void wg_rounds_store(core_group *w, const core_slot *m, const wg_o
 
 static inline uint8_t rounds_place(const struct wg_rounds *r, const core_slot *m, const wg_request *req)
 {
-    return (uint8_t)(((unsigned)(req - m->lane->queue) - r->period.shot.lane_head[m->core]) % WG_LANE_DEPTH);
+    return (uint8_t)(((unsigned)(req - m->queue->ring) - r->period.shot.queue_head[m->core]) % WG_QUEUE_DEPTH);
 }
 
 /* A store has just been appended to L1's queue. */

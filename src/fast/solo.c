@@ -27,7 +27,7 @@ static void save_l1(wg_tile *t, unsigned core)
     k->solo_l1.port_free = m->l1.port_free[port];
     k->solo_l1.turn = m->l1.turn[port];
     memcpy(k->solo_l1.bank_free, m->l1.bank_free, sizeof m->l1.bank_free);
-    k->solo_l1.last_seen_at = m->lane[core][WG_PATH_L1].last_seen_at;
+    k->solo_l1.last_seen_at = m->queue[core][WG_PATH_L1].last_seen_at;
     k->solo_l1.emitted = m->emitted[core];
     memcpy(k->solo_l1.at, k->solo_at, sizeof k->solo_at);
     k->solo_l1.next = k->solo_next;
@@ -46,7 +46,7 @@ static void restore_l1(wg_tile *t, unsigned core)
     m->l1.port_free[port] = k->solo_l1.port_free;
     m->l1.turn[port] = k->solo_l1.turn;
     memcpy(m->l1.bank_free, k->solo_l1.bank_free, sizeof m->l1.bank_free);
-    m->lane[core][WG_PATH_L1].last_seen_at = k->solo_l1.last_seen_at;
+    m->queue[core][WG_PATH_L1].last_seen_at = k->solo_l1.last_seen_at;
     m->emitted[core] = k->solo_l1.emitted;
     memcpy(k->solo_at, k->solo_l1.at, sizeof k->solo_at);
     k->solo_next = k->solo_l1.next;
@@ -154,16 +154,16 @@ static uint64_t horizon(const wg_tile *t, unsigned core)
     uint64_t until = t->sched.pending_cores ? t->sched.now : t->limit;
     if (t->poll.stop_at > t->sched.now) /* nothing is under way ahead of the clock in that cycle */
         until = wg_min64(until, t->poll.stop_at - wg_min64(t->poll.stop_at, SOLO_SETTLES));
-    uint32_t lanes = 0;
+    uint32_t queues = 0;
     for (unsigned i = 0; i < WG_CORES; i++) {
-        lanes |= t->regions.memory.active[i];
+        queues |= t->regions.memory.active[i];
         if (i != core)
             until = wg_min64(until, t->sched.next[WG_AGENT_CORE_B + i]);
     }
     if (until <= t->sched.now + SOLO_LEAST)
         return until;
     for (unsigned i = WG_AGENT_CORE_T2 + 1; i < WG_AGENT_COUNT; i++)
-        if (lanes || i != WG_AGENT_REGIONS)
+        if (queues || i != WG_AGENT_REGIONS)
             until = wg_min64(until, t->sched.next[i]);
     return until;
 }
@@ -237,7 +237,7 @@ static uint64_t processed_at(const wg_tile *t, unsigned core, uint32_t address, 
     for (unsigned i = 0; i < WG_FETCHES; i++)
         if (__builtin_expect(k->run.fetch[i].used && k->run.fetch[i].emit_at != WG_NEVER, 0))
             return WG_NEVER; /* the fetch goes first */
-    return p < k->solo_until && p <= m + SOLO_WAIT && !mem->lane[core][WG_PATH_L1].count ? p : WG_NEVER;
+    return p < k->solo_until && p <= m + SOLO_WAIT && !mem->queue[core][WG_PATH_L1].count ? p : WG_NEVER;
 }
 
 /* Books the port and bank as the regions' tick would. */
@@ -245,7 +245,7 @@ static void book(wg_tile *t, unsigned core, uint32_t address, uint64_t m, uint64
 {
     wg_core *k = &t->core[core];
     wg_memory *mem = &t->regions.memory;
-    mem->lane[core][WG_PATH_L1].last_seen_at = m + t->timing->path[WG_PATH_L1].travel;
+    mem->queue[core][WG_PATH_L1].last_seen_at = m + t->timing->path[WG_PATH_L1].travel;
     mem->emitted[core]++;
     wg_l1_book(t, (wg_l1_client)core, address, narrow ? WG_L1_NARROW : WG_L1_READ, p);
     k->solo_at[k->solo_next++ % WG_SOLO_RECENT] = p;

@@ -33,10 +33,12 @@ static inline bool accept_mad(wg_tile *t, const wg_insn *insn)
 {
     wg_vector *v = &t->backend.vector;
     uint64_t now = t->sched.now;
-    uint32_t w = insn->word;
-    unsigned va = w >> 16 & 15, vb = w >> 12 & 15, vc = w >> 8 & 15, vd = w >> 4 & 15, thread = insn->thread;
-    uint32_t reads = 1u << va | 1u << vb | 1u << vc;
-    if (wg_vector_table[insn->op].run != wg_sfpmad || (w & 12) || vd >= 8 || thread >= WG_THREADS ||
+    const uint32_t word = insn->word;
+    const unsigned vd = WG_GET(SFPMAD, lreg_dest, word), thread = insn->thread;
+    const uint32_t reads = 1u << WG_GET(SFPMAD, lreg_src_a, word) | 1u << WG_GET(SFPMAD, lreg_src_b, word) |
+                           1u << WG_GET(SFPMAD, lreg_src_c, word);
+    if (wg_vector_table[insn->op].run != wg_sfpmad || WG_GET(SFPMAD, instr_mod1, word) >= 4 || vd >= 8 ||
+        thread >= WG_THREADS ||
         (v->used | v->scheduled | v->flights | t->regs.lreg.lane_config[WG_LANE_ENABLE_DEST_INDEX]) ||
         v->ran_at == now || v->shuffle_at == now || (v->early.next == now && reads >> v->early.lreg & 1))
         return false;
@@ -46,7 +48,7 @@ static inline bool accept_mad(wg_tile *t, const wg_insn *insn)
         v->done_at[thread] = now + 2;
     uint32_t lanes = wg_lanes_enabled(&t->regs.lreg);
     if (lanes)
-        wg_mad_early(t, w, lanes);
+        wg_mad_early(t, word, lanes);
     if (wg_vector_interlocks(t)) {
         v->interlock_at = now + 1;
         v->interlock_lregs = 1u << vd;

@@ -226,14 +226,14 @@ bool wg_thread_mop_idle(const wg_tile *t, unsigned thread)
 /* A push that its core has emitted is the thread's, wherever it is (ManualTTSync.md: a store in between orders them). */
 static bool pushes_under_way(const wg_tile *t, unsigned thread)
 {
-    return t->regions.memory.lane[WG_CORE_T0 + thread][WG_PATH_PUSH].count != 0;
+    return t->regions.memory.queue[WG_CORE_T0 + thread][WG_PATH_PUSH].count != 0;
 }
 
 bool wg_mop_under_way(const wg_tile *t, unsigned thread)
 {
-    const wg_lane *lane = &t->regions.memory.lane[WG_CORE_T0 + thread][WG_PATH_PUSH];
-    for (unsigned i = 0; i < lane->count; i++) {
-        const wg_request *req = &lane->queue[(lane->head + i) % WG_LANE_DEPTH];
+    const wg_request_queue *queue = &t->regions.memory.queue[WG_CORE_T0 + thread][WG_PATH_PUSH];
+    for (unsigned i = 0; i < queue->count; i++) {
+        const wg_request *req = &queue->ring[(queue->head + i) % WG_QUEUE_DEPTH];
         for (unsigned w = 0; w < req->bytes / 4u; w++)
             if (wg_isa_decode(t->arch->id, req->data[w])->id == WG_I_MOP)
                 return true;

@@ -188,6 +188,7 @@ static inline uint32_t wg_field_at(wg_field_place place, uint32_t word)
 {
     return word >> place.lo & ((1u << place.width) - 1u);
 }
+static inline uint32_t wg_field_bits(wg_field_place place) { return ((1u << place.width) - 1u) << place.lo; }
 
 /* Latencies by the record: WG_LATENCY_MVMUL and, as measured, WG_MEASURED_LATENCY_MVMUL. */
 enum {

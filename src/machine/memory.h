@@ -2,9 +2,9 @@
 /*
  * Requests under way: the queues between the load/store units and the regions, and L1's ports.
  *
- *     emit (phase I) ── travel ── lane: one queue per core and path ── region (phase C; pushes: phase H)
+ *     emit (phase I) ── travel ── one queue per core and path ── region (phase C; pushes: phase H)
  *
- * A lane is served in order. The mailboxes have a lane per peer each way: their mux lets requests to
+ * A queue is served in order. The mailboxes have one per peer each way: their mux lets requests to
  * different mailboxes pass each other (MemoryOrdering.md).
  */
 #ifndef WG_MEMORY_H
@@ -14,25 +14,25 @@
 #include "machine/request.h"
 
 enum {
-    WG_LANE_DEPTH = 16,
-    WG_LANE_MAILBOX_READ = WG_PATH_COUNT, /* peers 1 to 3; peer 0 uses the path's own lane */
-    WG_LANE_MAILBOX_WRITE = WG_LANE_MAILBOX_READ + 3,
-    WG_REQUEST_LANES = WG_LANE_MAILBOX_WRITE + 3
+    WG_QUEUE_DEPTH = 16,
+    WG_QUEUE_MAILBOX_READ = WG_PATH_COUNT, /* peers 1 to 3; peer 0 uses the path's own queue */
+    WG_QUEUE_MAILBOX_WRITE = WG_QUEUE_MAILBOX_READ + 3,
+    WG_REQUEST_QUEUES = WG_QUEUE_MAILBOX_WRITE + 3
 };
 
-typedef struct wg_lane {
-    wg_request queue[WG_LANE_DEPTH];
-    uint64_t last_seen_at; /* of the last request emitted: nothing overtakes inside a lane */
+typedef struct wg_request_queue {
+    wg_request ring[WG_QUEUE_DEPTH];
+    uint64_t last_seen_at; /* of the last request emitted: nothing overtakes inside a queue */
     uint64_t retry_at;     /* the head was told to wait until then */
     wg_stall why;          /* what the head waits for */
     uint8_t head, count;
-} wg_lane;
+} wg_request_queue;
 
 typedef struct wg_memory {
-    uint32_t active[WG_CORES];   /* bit per lane: not empty */
+    uint32_t active[WG_CORES];   /* bit per queue: not empty */
     uint8_t turn[WG_PATH_COUNT]; /* round-robin among the cores at a region that takes one request per cycle */
     uint64_t emitted[WG_CORES];  /* event number of perturbed travel */
-    wg_lane lane[WG_CORES][WG_REQUEST_LANES];
+    wg_request_queue queue[WG_CORES][WG_REQUEST_QUEUES];
     wg_l1_ports l1;
     uint8_t iram[16 * 1024]; /* NC's instruction RAM (WH) */
 } wg_memory;
@@ -50,7 +50,7 @@ void wg_memory_emit(struct wg_tile *t, wg_request *req);
  * Decided here: a path holds as many as it has stages.
  */
 bool wg_memory_room(const struct wg_tile *t, unsigned core, unsigned path, unsigned index, unsigned more);
-unsigned wg_lane_of(unsigned path, unsigned index);
+unsigned wg_queue_of(unsigned path, unsigned index);
 /* The core entered reset: what it had under way is gone. */
 void wg_memory_drop(struct wg_tile *t, unsigned core);
 /* Emitted, unprocessed requests of this core to GPRs, configuration and TDMA-RISC (GATE-17). */

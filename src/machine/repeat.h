@@ -24,9 +24,9 @@ typedef struct wg_shot {
     uint64_t now;
     wg_core_run run[WG_CORES];
     uint32_t active[WG_CORES];
-    wg_request request[WG_CORES][WG_LANE_DEPTH];     /* in flight, lane by lane, each from its head on */
-    uint64_t retry_at[WG_CORES][WG_REQUEST_LANES];   /* of the lanes that hold a request */
-    uint8_t requests[WG_CORES], lane_head[WG_CORES]; /* lane_head, last_seen_at: of the lane to L1 */
+    wg_request request[WG_CORES][WG_QUEUE_DEPTH];     /* in flight, queue by queue, each from its head on */
+    uint64_t retry_at[WG_CORES][WG_REQUEST_QUEUES];   /* of the queues that hold a request */
+    uint8_t requests[WG_CORES], queue_head[WG_CORES]; /* queue_head, last_seen_at: of the queue to L1 */
     uint64_t last_seen_at[WG_CORES], emitted[WG_CORES];
     uint64_t port_free[WG_L1_PORTS], bank_free[WG_L1_MAX_BANKS];
     uint8_t turn[WG_L1_PORTS];
@@ -46,7 +46,7 @@ static inline bool wg_same_time(const wg_moves *v, uint64_t a, uint64_t b)
     return b == wg_moved(a, v->later) || (a <= v->then && b <= v->now);
 }
 
-/* Takes the present state of these cores; of each, at most WG_LANE_DEPTH requests. */
+/* Takes the present state of these cores; of each, at most WG_QUEUE_DEPTH requests. */
 void wg_shot_take(const struct wg_tile *t, unsigned cores, wg_shot *s);
 /* Pipeline, load/store unit and fetches of a core, without the L0 cache and contents. */
 bool wg_same_run(const wg_core_run *a, const wg_core_run *b, const wg_moves *v, unsigned core);
@@ -62,7 +62,7 @@ bool wg_same_scalar(const wg_scalar *a, const wg_scalar *b, const wg_moves *v);
 
 /* Moves a state on. The retire ring is indexed by number, so its entries move, too. */
 void wg_move_run(wg_core_run *run, uint64_t later, uint64_t number, uint32_t further);
-void wg_move_lane(wg_lane *lane, uint64_t later, uint32_t further);
+void wg_move_queue(wg_request_queue *queue, uint64_t later, uint32_t further);
 void wg_move_ports(wg_l1_ports *ports, uint64_t later);
 void wg_move_pcbufs(wg_pcbufs *p, uint64_t later);
 void wg_move_scalar(wg_scalar *u, uint64_t later);

@@ -56,7 +56,7 @@ static const char *const event_names[WG_EV_COUNT] = {[WG_EV_PUSHED] = "pushed",
 static const struct {
     const char *name, *text;
 } stalls[WG_STALL_COUNT] = {
-#define WG_STALL(id, text) {#id, text},
+#define WG_STALL(id, ended_by, text) {#id, text},
 #include <waitgate/stalls.def>
 #undef WG_STALL
 };

@@ -5,7 +5,7 @@
  *   process "tile 0"
  *     B NC T0 T1 T2            executing, stalled because …
  *     thread 0..2              each instruction that passed, each stall with its reason
- *     Matrix Unit, …           each instruction from acceptance to completion, in as many lanes as overlap
+ *     Matrix Unit, …           each instruction from acceptance to completion, on as many tracks as overlap
  *
  * One cycle is one microsecond of the viewer's time. Facts: the trace-event format's public description.
  */
@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-enum { LANES_PER_TRACK = WG_TRACE_LANES + 1 };
+enum { SLOTS_PER_TRACK = WG_TRACE_SLOTS + 1 };
 
-static unsigned lane_tid(unsigned track, unsigned lane) { return track * LANES_PER_TRACK + lane + 1; }
+static unsigned slot_tid(unsigned track, unsigned slot) { return track * SLOTS_PER_TRACK + slot + 1; }
 
 static void open_record(wg_trace *t, const char *phase, const char *name, unsigned tid)
 {
@@ -63,7 +63,7 @@ static void interval(void *user, const wg_interval *i)
     wg_trace *t = user;
     if (i->doing == WG_DOING_IDLE || wg_track_is_unit(i->track))
         return;
-    unsigned tid = lane_tid(i->track, 0);
+    unsigned tid = slot_tid(i->track, 0);
     if (!t->named[i->track]) {
         name_thread(t, tid, wg_agent_name(i->track));
         t->named[i->track] = true;
@@ -90,13 +90,13 @@ static void interval(void *user, const wg_interval *i)
     wg_sink_printf(&t->out, "}}");
 }
 
-static void unit_lane_end(wg_trace *t, unsigned unit, unsigned lane, uint64_t cycle)
+static void unit_slot_end(wg_trace *t, unsigned unit, unsigned slot, uint64_t cycle)
 {
-    wg_trace_lane *l = &t->lane[unit][lane];
-    unsigned tid = lane_tid(unit, lane);
+    wg_trace_slot *l = &t->slot[unit][slot];
+    unsigned tid = slot_tid(unit, slot);
     if (!l->named) {
         char name[48];
-        snprintf(name, sizeof name, lane ? "%s (%u)" : "%s", wg_agent_name(unit), lane + 1);
+        snprintf(name, sizeof name, slot ? "%s (%u)" : "%s", wg_agent_name(unit), slot + 1);
         name_thread(t, tid, name);
         l->named = true;
     }
@@ -113,12 +113,12 @@ static void unit_enter(wg_trace *t, const wg_event *e)
 {
     if (e->b >= WG_TRACKS || !wg_track_is_unit((unsigned)e->b))
         return;
-    unsigned unit = (unsigned)e->b, lane = 0;
-    while (lane + 1 < WG_TRACE_LANES && t->lane[unit][lane].used)
-        lane++;
-    wg_trace_lane *l = &t->lane[unit][lane];
+    unsigned unit = (unsigned)e->b, slot = 0;
+    while (slot + 1 < WG_TRACE_SLOTS && t->slot[unit][slot].used)
+        slot++;
+    wg_trace_slot *l = &t->slot[unit][slot];
     bool named = l->named;
-    *l = (wg_trace_lane){.id = e->id,
+    *l = (wg_trace_slot){.id = e->id,
                          .parent = e->parent,
                          .since = e->cycle,
                          .word = e->word,
@@ -132,10 +132,10 @@ static void unit_leave(wg_trace *t, const wg_event *e)
 {
     if (!wg_track_is_unit(e->agent))
         return;
-    for (unsigned lane = 0; lane < WG_TRACE_LANES; lane++) {
-        const wg_trace_lane *l = &t->lane[e->agent][lane];
+    for (unsigned slot = 0; slot < WG_TRACE_SLOTS; slot++) {
+        const wg_trace_slot *l = &t->slot[e->agent][slot];
         if (l->used && l->id == e->id && l->thread == e->thread) {
-            unit_lane_end(t, e->agent, lane, e->cycle);
+            unit_slot_end(t, e->agent, slot, e->cycle);
             return;
         }
     }
@@ -143,7 +143,7 @@ static void unit_leave(wg_trace *t, const wg_event *e)
 
 static void instant(wg_trace *t, const wg_event *e, const char *name)
 {
-    unsigned tid = e->agent < WG_TRACKS ? lane_tid(e->agent, 0) : 0;
+    unsigned tid = e->agent < WG_TRACKS ? slot_tid(e->agent, 0) : 0;
     open_record(t, "i", name, tid);
     wg_sink_printf(&t->out, ",\"s\":\"t\",\"ts\":%llu}", (unsigned long long)e->cycle);
 }
@@ -158,7 +158,7 @@ static void counter(wg_trace *t, const wg_event *e, const char *name, const char
 void wg_trace_begin(wg_trace *t, uint64_t cycle, unsigned held, const char *arch)
 {
     wg_tracks_begin(&t->tracks, cycle, held, interval, t);
-    memset(t->lane, 0, sizeof t->lane);
+    memset(t->slot, 0, sizeof t->slot);
     memset(t->named, 0, sizeof t->named);
     t->comma = false;
     wg_sink_printf(&t->out,
@@ -202,9 +202,9 @@ void wg_trace_end(wg_trace *t, uint64_t cycle)
 {
     wg_tracks_end(&t->tracks, cycle);
     for (unsigned unit = WG_AGENT_SYNC; unit <= WG_AGENT_MISC; unit++)
-        for (unsigned lane = 0; lane < WG_TRACE_LANES; lane++)
-            if (t->lane[unit][lane].used)
-                unit_lane_end(t, unit, lane, cycle);
+        for (unsigned slot = 0; slot < WG_TRACE_SLOTS; slot++)
+            if (t->slot[unit][slot].used)
+                unit_slot_end(t, unit, slot, cycle);
     wg_sink_printf(&t->out, "\n]}\n");
     wg_sink_flush(&t->out);
 }

@@ -37,17 +37,17 @@ typedef struct wg_commit_log {
 void wg_commit_log_event(void *log, const wg_event *e);
 
 /* Chrome trace-event JSON, which Perfetto opens: one cycle is shown as one microsecond. */
-enum { WG_TRACE_LANES = 16 };
-typedef struct wg_trace_lane {
+enum { WG_TRACE_SLOTS = 16 };
+typedef struct wg_trace_slot {
     uint64_t id, parent, since;
     uint32_t word, pc;
     uint8_t thread;
     bool used, named;
-} wg_trace_lane;
+} wg_trace_slot;
 typedef struct wg_trace {
     wg_sink_out out;
     wg_tracks tracks;
-    wg_trace_lane lane[WG_TRACKS][WG_TRACE_LANES];
+    wg_trace_slot slot[WG_TRACKS][WG_TRACE_SLOTS];
     bool named[WG_TRACKS];
     bool comma;
 } wg_trace;

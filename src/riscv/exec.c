@@ -385,9 +385,10 @@ void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why)
     if (run->queued && !wg_issue(t, k, run, &op, &e, why)) {
         for (unsigned i = 0; i < WG_LOADS; i++) /* what the oldest unanswered load waits for */
             if (run->load[i].used && run->load[i].done == WG_NEVER) {
-                const wg_lane *lane = &t->regions.memory.lane[core][wg_lane_of(run->load[i].path, run->load[i].index)];
-                if (lane->count && lane->why.reason != WG_STALL_NONE)
-                    *why = lane->why;
+                const wg_request_queue *queue =
+                    &t->regions.memory.queue[core][wg_queue_of(run->load[i].path, run->load[i].index)];
+                if (queue->count && queue->why.reason != WG_STALL_NONE)
+                    *why = queue->why;
                 else if (run->load[i].path == WG_PATH_UNMAPPED || run->load[i].path == WG_PATH_HANG)
                     why->reason = WG_STALL_HANGING_ACCESS;
             }

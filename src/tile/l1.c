@@ -163,8 +163,8 @@ static bool core_waits(const wg_tile *t, unsigned port, unsigned input)
     unsigned core = wg_l1_core_at[port - WG_L1_CORE_PORT][input];
     if (core >= WG_CORES)
         return false;
-    const wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_L1];
-    return lane->count && lane->queue[lane->head].seen_at <= t->sched.now;
+    const wg_request_queue *queue = &t->regions.memory.queue[core][WG_PATH_L1];
+    return queue->count && queue->ring[queue->head].seen_at <= t->sched.now;
 }
 
 bool wg_l1_ask_port(wg_tile *t, wg_l1_client client, unsigned port, uint32_t address, wg_l1_access access,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lanes of memory requests and their dispatch to the regions: see memory.h. */
+/* The queues of memory requests and their dispatch to the regions: see memory.h. */
 #include "machine/memory.h"
 
 #include <string.h>
@@ -16,12 +16,12 @@ static const uint32_t one_per_cycle = 1u << WG_PATH_SLOW_RAM | 1u << WG_PATH_GPR
 static const uint32_t tracked = 1u << WG_PATH_GPR | 1u << WG_PATH_CONFIG | 1u << WG_PATH_TDMA;
 static const uint32_t not_dispatched = 1u << WG_PATH_L1 | 1u << WG_PATH_PUSH;
 
-unsigned wg_lane_of(unsigned path, unsigned index)
+unsigned wg_queue_of(unsigned path, unsigned index)
 {
     if (path == WG_PATH_MAILBOX_READ && index)
-        return WG_LANE_MAILBOX_READ + (index - 1) % 3;
+        return WG_QUEUE_MAILBOX_READ + (index - 1) % 3;
     if (path == WG_PATH_MAILBOX_WRITE && index)
-        return WG_LANE_MAILBOX_WRITE + (index - 1) % 3;
+        return WG_QUEUE_MAILBOX_WRITE + (index - 1) % 3;
     return path;
 }
 
@@ -30,7 +30,7 @@ void wg_regions_reset(wg_tile *t) { wg_windows_reset(t); }
 bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path, unsigned index, unsigned more)
 {
     unsigned travel = t->timing->path[path].travel;
-    return t->regions.memory.lane[core][wg_lane_of(path, index)].count + more <= travel;
+    return t->regions.memory.queue[core][wg_queue_of(path, index)].count + more <= travel;
 }
 
 /*
@@ -39,10 +39,10 @@ bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path, unsigned ind
  */
 static void keep_behind(const wg_memory *m, wg_request *req)
 {
-    const wg_lane *lane = m->lane[req->core];
+    const wg_request_queue *queue = m->queue[req->core];
     bool push = req->path == WG_PATH_PUSH, message = req->path == WG_PATH_MAILBOX_WRITE;
     for (unsigned i = 0; i < 2 && (push || message); i++) {
-        const wg_lane *other = &lane[i ? WG_PATH_SYNC : WG_PATH_MOP_CFG];
+        const wg_request_queue *other = &queue[i ? WG_PATH_SYNC : WG_PATH_MOP_CFG];
         uint64_t done = other->last_seen_at + other->count; /* its requests are processed one per cycle */
         if ((i || push) && req->seen_at < done)
             req->seen_at = done;
@@ -52,21 +52,21 @@ static void keep_behind(const wg_memory *m, wg_request *req)
 void wg_memory_emit(wg_tile *t, wg_request *req)
 {
     wg_memory *m = &t->regions.memory;
-    unsigned index = wg_lane_of(req->path, req->index);
-    wg_lane *lane = &m->lane[req->core][index];
+    unsigned index = wg_queue_of(req->path, req->index);
+    wg_request_queue *queue = &m->queue[req->core][index];
     req->seen_at = t->sched.now + t->timing->path[req->path].travel +
                    wg_perturb(t, WG_SITE_TRAVEL, WG_AGENT_CORE_B + req->core, ++m->emitted[req->core]);
-    if (req->seen_at < lane->last_seen_at)
-        req->seen_at = lane->last_seen_at;
+    if (req->seen_at < queue->last_seen_at)
+        req->seen_at = queue->last_seen_at;
     if (__builtin_expect(t->perturbed, 0))
         keep_behind(m, req);
-    lane->last_seen_at = req->seen_at;
-    if (lane->count == WG_LANE_DEPTH) /* cannot happen: four loads and a path's stages are fewer */
+    queue->last_seen_at = req->seen_at;
+    if (queue->count == WG_QUEUE_DEPTH) /* cannot happen: four loads and a path's stages are fewer */
         return;
-    lane->queue[(lane->head + lane->count++) % WG_LANE_DEPTH] = *req;
-    if (lane->count == 1) {
-        lane->retry_at = 0;
-        lane->why.reason = WG_STALL_NONE;
+    queue->ring[(queue->head + queue->count++) % WG_QUEUE_DEPTH] = *req;
+    if (queue->count == 1) {
+        queue->retry_at = 0;
+        queue->why.reason = WG_STALL_NONE;
     }
     m->active[req->core] |= 1u << index;
     if (req->kind == WG_REQ_WRITE && req->path != WG_PATH_L1)
@@ -74,7 +74,7 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
     wg_ttsync_note_emitted(t, req->core, (wg_path)req->path, req->address, req->kind == WG_REQ_WRITE);
     if (req->path != WG_PATH_PUSH)
         wg_wake_at(&t->sched, WG_AGENT_REGIONS, req->seen_at);
-    else if (lane->count == 1) /* else those before it have an appointment, or wait for room */
+    else if (queue->count == 1) /* else those before it have an appointment, or wait for room */
         wg_wake_at(&t->sched, WG_AGENT_PUSHES, req->seen_at);
     WG_EMIT(t, WG_EV_CORE_REQUEST, WG_AGENT_CORE_B + req->core, .a = req->address, .b = req->data[0], .c = req->kind,
             .pc = req->pc, .parent = req->overtakes,
@@ -84,8 +84,8 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
 void wg_memory_drop(wg_tile *t, unsigned core)
 {
     wg_memory *m = &t->regions.memory;
-    for (unsigned i = 0; i < WG_REQUEST_LANES; i++)
-        m->lane[core][i].count = 0;
+    for (unsigned i = 0; i < WG_REQUEST_QUEUES; i++)
+        m->queue[core][i].count = 0;
     m->active[core] = 0;
     wg_ttsync_core_stopped(t, core);
     wg_wake_threads(&t->sched);
@@ -93,7 +93,7 @@ void wg_memory_drop(wg_tile *t, unsigned core)
 
 unsigned wg_memory_pending_on(const wg_tile *t, unsigned core, unsigned path)
 {
-    return path < WG_PATH_COUNT && core < WG_CORES ? t->regions.memory.lane[core][path].count : 0;
+    return path < WG_PATH_COUNT && core < WG_CORES ? t->regions.memory.queue[core][path].count : 0;
 }
 
 unsigned wg_memory_pending(const wg_tile *t, unsigned core)
@@ -115,12 +115,12 @@ bool wg_iram_write(wg_tile *t, uint32_t offset, uint32_t bytes, const void *from
 static void take(wg_tile *t, unsigned core, unsigned index, const uint32_t value[4])
 {
     wg_memory *m = &t->regions.memory;
-    wg_lane *lane = &m->lane[core][index];
-    wg_request req = lane->queue[lane->head];
-    lane->head = (uint8_t)((lane->head + 1) % WG_LANE_DEPTH);
-    lane->retry_at = 0;
-    lane->why.reason = WG_STALL_NONE;
-    if (!--lane->count)
+    wg_request_queue *queue = &m->queue[core][index];
+    wg_request req = queue->ring[queue->head];
+    queue->head = (uint8_t)((queue->head + 1) % WG_QUEUE_DEPTH);
+    queue->retry_at = 0;
+    queue->why.reason = WG_STALL_NONE;
+    if (!--queue->count)
         m->active[core] &= ~(1u << index);
     if (tracked >> req.path & 1) {
         wg_ttsync_note_processed(t, core, (wg_path)req.path, req.address, req.kind == WG_REQ_WRITE);
@@ -134,18 +134,18 @@ static void take(wg_tile *t, unsigned core, unsigned index, const uint32_t value
 }
 
 /* The head has to wait; whoever watches stalls sees its core wait for that from now on. */
-static void refused(wg_tile *t, unsigned core, wg_lane *lane, const wg_stall *why)
+static void refused(wg_tile *t, unsigned core, wg_request_queue *queue, const wg_stall *why)
 {
-    lane->why = *why;
+    queue->why = *why;
     if (wg_watched(t, WG_EV_STALL_BEGIN))
         wg_core_wake(t, core);
 }
 
-/* Offers a lane's head to its region; true if it was processed. */
+/* Offers a queue's head to its region; true if it was processed. */
 static bool offer(wg_tile *t, unsigned core, unsigned index)
 {
-    wg_lane *lane = &t->regions.memory.lane[core][index];
-    const wg_request *req = &lane->queue[lane->head];
+    wg_request_queue *queue = &t->regions.memory.queue[core][index];
+    const wg_request *req = &queue->ring[queue->head];
     if (req->seen_at > t->sched.now)
         return false;
     wg_region_fn handler = wg_region_handlers[req->path];
@@ -161,22 +161,22 @@ static bool offer(wg_tile *t, unsigned core, unsigned index)
         take(t, core, index, value);
         return true;
     }
-    lane->retry_at = answer == WG_REGION_WAIT ? why.retry_at : WG_NEVER;
-    refused(t, core, lane, &why);
+    queue->retry_at = answer == WG_REGION_WAIT ? why.retry_at : WG_NEVER;
+    refused(t, core, queue, &why);
     return false;
 }
 
 static void serve_l1(wg_tile *t, unsigned core)
 {
-    wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_L1];
-    const wg_request *req = &lane->queue[lane->head];
+    wg_request_queue *queue = &t->regions.memory.queue[core][WG_PATH_L1];
+    const wg_request *req = &queue->ring[queue->head];
     wg_l1_access access = req->kind == WG_REQ_READ                                ? WG_L1_READ
                           : req->kind == WG_REQ_WRITE && req->byte_mask == 0xFFFF ? WG_L1_WRITE
                                                                                   : WG_L1_NARROW;
     uint64_t retry = 0;
     if (!wg_l1_ask(t, (wg_l1_client)core, req->address, access, &retry)) {
-        lane->retry_at = retry;
-        refused(t, core, lane,
+        queue->retry_at = retry;
+        refused(t, core, queue,
                 &(wg_stall){.reason = WG_STALL_L1_PORT,
                             .resource = (uint16_t)wg_l1_port((wg_l1_client)core),
                             .holder = WG_AGENT_NONE,
@@ -208,8 +208,8 @@ static void serve_ports(wg_tile *t)
             unsigned core = wg_l1_core_at[port - WG_L1_CORE_PORT][(m->l1.turn[port] + i) % WG_L1_INPUTS];
             if (core >= WG_CORES || !(m->active[core] >> WG_PATH_L1 & 1))
                 continue;
-            const wg_lane *lane = &m->lane[core][WG_PATH_L1];
-            const wg_request *req = &lane->queue[lane->head];
+            const wg_request_queue *queue = &m->queue[core][WG_PATH_L1];
+            const wg_request *req = &queue->ring[queue->head];
             if (req->seen_at > t->sched.now || (chosen < WG_CORES && !wg_request_is_fetch(req)))
                 continue;
             chosen = core;
@@ -221,13 +221,13 @@ static void serve_ports(wg_tile *t)
     }
 }
 
-/* The next cycle in which a lane's head can be offered. */
-static uint64_t lane_next(const wg_lane *lane, uint64_t now)
+/* The next cycle in which a queue's head can be offered. */
+static uint64_t queue_next(const wg_request_queue *queue, uint64_t now)
 {
-    uint64_t seen_at = lane->queue[lane->head].seen_at;
+    uint64_t seen_at = queue->ring[queue->head].seen_at;
     if (seen_at > now)
         return seen_at;
-    return lane->retry_at > now ? lane->retry_at : now + 1;
+    return queue->retry_at > now ? queue->retry_at : now + 1;
 }
 
 void wg_regions_tick(wg_tile *t)
@@ -250,11 +250,11 @@ void wg_regions_tick(wg_tile *t)
     }
     uint64_t next = WG_NEVER;
     for (unsigned core = 0; core < WG_CORES; core++) {
-        for (uint32_t lanes = m->active[core] & ~one_per_cycle & ~not_dispatched; lanes; lanes &= lanes - 1)
-            offer(t, core, (unsigned)__builtin_ctz(lanes));
-        for (uint32_t lanes = m->active[core] & ~(1u << WG_PATH_PUSH); lanes; lanes &= lanes - 1) {
-            unsigned lane = (unsigned)__builtin_ctz(lanes);
-            uint64_t at = lane_next(&m->lane[core][lane], t->sched.now);
+        for (uint32_t queues = m->active[core] & ~one_per_cycle & ~not_dispatched; queues; queues &= queues - 1)
+            offer(t, core, (unsigned)__builtin_ctz(queues));
+        for (uint32_t queues = m->active[core] & ~(1u << WG_PATH_PUSH); queues; queues &= queues - 1) {
+            unsigned queue = (unsigned)__builtin_ctz(queues);
+            uint64_t at = queue_next(&m->queue[core][queue], t->sched.now);
             /* a region that made no promise is asked again when somebody wakes the regions */
             if (at < next)
                 next = at;
@@ -263,13 +263,13 @@ void wg_regions_tick(wg_tile *t)
     wg_wake_at(&t->sched, WG_AGENT_REGIONS, next);
 }
 
-/* The head of a core's lane of pushes, which has arrived; returns when to try again. */
-static uint64_t push(wg_tile *t, unsigned core, wg_lane *lane)
+/* The head of a core's queue of pushes, which has arrived; returns when to try again. */
+static uint64_t push(wg_tile *t, unsigned core, wg_request_queue *queue)
 {
-    wg_request *req = &lane->queue[lane->head];
+    wg_request *req = &queue->ring[queue->head];
     const uint64_t now = t->sched.now;
     unsigned thread = req->index < WG_THREADS ? req->index : 0;
-    if (lane->why.reason == WG_STALL_PUSH_FIFO_FULL &&
+    if (queue->why.reason == WG_STALL_PUSH_FIFO_FULL &&
         t->frontend[thread].push_waits & (core == WG_CORE_B ? 2 : 1)) /* nothing has left since it was refused */
         return WG_NEVER;
     wg_stall why = {.holder = WG_AGENT_NONE, .retry_at = WG_NEVER};
@@ -278,22 +278,22 @@ static uint64_t push(wg_tile *t, unsigned core, wg_lane *lane)
     if (taken >= words) {
         take(t, core, WG_PATH_PUSH, req->data);
         wg_wake_idle_watchers(&t->sched);
-        uint64_t at = lane->queue[lane->head].seen_at;
-        return !lane->count ? WG_NEVER : at > now + 1 ? at : now + 1;
+        uint64_t at = queue->ring[queue->head].seen_at;
+        return !queue->count ? WG_NEVER : at > now + 1 ? at : now + 1;
     }
     memmove(req->data, req->data + taken, (words - taken) * 4);
     req->bytes = (uint8_t)((words - taken) * 4);
     req->pc += taken * 4;
-    lane->why = why;
+    queue->why = why;
     uint64_t retry = taken ? now + 1 : why.retry_at;
     return retry <= now ? now + 1 : retry;
 }
 
 uint64_t wg_push_arrives(wg_tile *t, unsigned core)
 {
-    wg_lane *lane = &t->regions.memory.lane[core][WG_PATH_PUSH];
-    uint64_t at = lane->queue[lane->head].seen_at;
-    return !lane->count ? WG_NEVER : at > t->sched.now ? at : push(t, core, lane);
+    wg_request_queue *queue = &t->regions.memory.queue[core][WG_PATH_PUSH];
+    uint64_t at = queue->ring[queue->head].seen_at;
+    return !queue->count ? WG_NEVER : at > t->sched.now ? at : push(t, core, queue);
 }
 
 void wg_regions_push(wg_tile *t)

@@ -10,8 +10,8 @@ import re
 import sys
 
 # Directories that see instruction words.
-WORDS = ("backend", "frontend", "explain", "observe")
-SHIFTED = re.compile(r"\bword\s*(?:>>|<<|&(?![&=]))|[\w)\]]\s*&\s*(?:\w+(?:->|\.))*word\b(?!\s*[\[(])")
+WORDS = ("backend", "frontend", "fast", "explain", "observe")
+SHIFTED = re.compile(r"\b(?:word|w)\s*(?:>>|<<|&(?![&=]))|[\w)\]]\s*&\s*(?:\w+(?:->|\.))*word\b(?!\s*[\[(])")
 # Words that are no instructions: commands of TDMA-RISC, requests of cores in events, RISC-V instructions.
 OTHER_WORDS = {"src/backend/tdma.c", "src/explain/race_core.c", "src/explain/race_noc.c", "src/explain/race_spin.c"}
 

@@ -159,7 +159,7 @@ static void test_forged_field(void **state)
         {offsetof(wg_tile, backend.scalar.insn.op), 2, 9999},
         {offsetof(wg_tile, backend.pack.order[4]), 1, 16},
         {offsetof(wg_tile, backend.vector.write[9].lreg), 4, 17},
-        {offsetof(wg_tile, regions.memory.lane[1][3].head), 1, 16},
+        {offsetof(wg_tile, regions.memory.queue[1][3].head), 1, 16},
         {offsetof(wg_tile, regions.niu.unit[1].queue[2]), 1, 4},
     };
     wg_device *dev = make(wg_test_arch(state));

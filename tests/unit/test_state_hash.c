@@ -479,7 +479,7 @@ static const member regs[] = {HASHED(wg_regs, dst),
 static const member memory[] = {LEFT(wg_memory, active, TIME),
                                 LEFT(wg_memory, turn, TIME),
                                 LEFT(wg_memory, emitted, TIME),
-                                LEFT(wg_memory, lane, TIME),
+                                LEFT(wg_memory, queue, TIME),
                                 LEFT(wg_memory, l1, TIME),
                                 HASHED(wg_memory, iram),
                                 END(wg_memory)};

@@ -178,8 +178,8 @@ static void test_trace_slices(void **state)
     expect_in(&c, "\"name\":\"load-response\",\"cat\":\"stall\",\"ts\":4,\"dur\":3");
 }
 
-/* Instructions that overlap in one unit are shown in lanes of their own. */
-static void test_trace_lanes(void **state)
+/* Instructions that overlap in one unit are shown in slots of their own. */
+static void test_trace_slots(void **state)
 {
     (void)state;
     static collected c;
@@ -246,7 +246,7 @@ static void test_timeline_scales(void **state)
 static const wg_test tests[] = {
     WG_TEST(test_stats_add_up, WG_BH, ""),    WG_TEST(test_polling_counts, WG_BH, ""),
     WG_TEST(test_log_lines, WG_BH, ""),       WG_TEST(test_trace_slices, WG_BH, ""),
-    WG_TEST(test_trace_lanes, WG_BH, ""),     WG_TEST(test_write_failure_is_kept, WG_BH, ""),
+    WG_TEST(test_trace_slots, WG_BH, ""),     WG_TEST(test_write_failure_is_kept, WG_BH, ""),
     WG_TEST(test_timeline_scales, WG_BH, ""),
 };
 WG_MAIN("trace", tests)

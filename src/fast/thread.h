@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lane: a thread that runs while nobody observes. Its stages, and when it looks next. */
-#ifndef WG_LANES_H
-#define WG_LANES_H
+/* The stages of a thread while nobody observes, and when it looks next. */
+#ifndef WG_FAST_THREAD_H
+#define WG_FAST_THREAD_H
 
+#include "machine/stall.h"
 #include "machine/sync.h"
 #include "machine/unit.h"
 #include "frontend/gate.h"
@@ -13,7 +14,7 @@
  * Nothing moved: the causes that can let the thread act (wg_wake_waiting). A head that waits for a known cycle or for
  * banks need not look at every completion. A change of configuration or counters always counts.
  */
-static inline uint32_t wg_lane_waits_for(const wg_frontend *f)
+static inline uint32_t wg_thread_waits_for(const wg_frontend *f)
 {
 #define UNIT(unit) WG_AGENT_BIT(WG_AGENT_##unit)
     enum { ANY_SETTING = UNIT(SCALAR) | UNIT(CONFIG) | UNIT(MOVER) | UNIT(MISC) };
@@ -23,44 +24,51 @@ static inline uint32_t wg_lane_waits_for(const wg_frontend *f)
     const wg_insn *head = wg_gate_fifo_at(f, 0);
     if (head->ttsync)
         return WG_CAUSE_ANY;
-    switch ((wg_stall_reason)f->stall.reason) {
-    case WG_STALL_LATCHED_WAIT:
-    case WG_STALL_LATCH_OCCUPIED: return causes;
-    case WG_STALL_SRCA_NOT_HANDED_OVER:
-    case WG_STALL_SRCB_NOT_HANDED_OVER:
-    case WG_STALL_DST_BLOCK_WRITTEN: return causes | WG_CAUSE_SRC | ANY_SETTING;
-    case WG_STALL_MUTEX_HELD: return causes | UNIT(SYNC);
-    case WG_STALL_UNPACK_ADDRESS_PHASE: return causes | UNIT(UNPACK0) | UNIT(UNPACK1);
-    case WG_STALL_UNIT_BUSY:
+    switch (wg_stall_ended_by(&f->stall)) {
+    case WG_ENDED_BY_LATCH: return causes;
+    case WG_ENDED_BY_SRCA:
+    case WG_ENDED_BY_SRCB:
+    case WG_ENDED_BY_DST: return causes | WG_CAUSE_SRC | ANY_SETTING;
+    case WG_ENDED_BY_MUTEX: return causes | UNIT(SYNC);
+    case WG_ENDED_BY_UNPACKERS: return causes | UNIT(UNPACK0) | UNIT(UNPACK1);
+    case WG_ENDED_BY_UNIT:
         if (head->unit == WG_UNIT_PACK)
             return causes | ANY_SETTING | (f->stall.retry_at == WG_NEVER ? UNIT(PACK) : 0);
         if (head->unit == WG_UNIT_UNPACK) /* its queue is full */
             return causes | UNIT(UNPACK0) | UNIT(UNPACK1);
-        return WG_CAUSE_ANY;
-    default: return WG_CAUSE_ANY;
+        break;
+    case WG_ENDED_BY_NOTHING:
+    case WG_ENDED_BY_HOLDER:
+    case WG_ENDED_BY_NOBODY:
+    case WG_ENDED_BY_SCALAR:
+    case WG_ENDED_BY_NO_MUTEX:
+    case WG_ENDED_BY_FIFO:
+    case WG_ENDED_BY_THREAD:
+    case WG_ENDED_BY_CORE_B: break;
     }
+    return WG_CAUSE_ANY;
 #undef UNIT
 }
 
-/* Phases D to G are over, and the engine has taken the old appointment: when the lane looks next. */
-static inline void wg_lane_appoint(wg_tile *t, const wg_frontend *f, unsigned thread)
+/* Phases D to G are over, and the engine has taken the old appointment: when the thread looks next. */
+static inline void wg_thread_appoint(wg_tile *t, const wg_frontend *f, unsigned thread)
 {
     wg_schedule *s = &t->sched;
     if (f->moved) {
         wg_appoint_next(s, WG_AGENT_THREAD0 + thread);
         return;
     }
-    wg_filter_wakes(s, thread, ~wg_lane_waits_for(f));
+    wg_filter_wakes(s, thread, ~wg_thread_waits_for(f));
     wg_wake_at(s, WG_AGENT_THREAD0 + thread, wg_next_look(t, f));
 }
 
-enum { WG_LANE_HELD = WG_UNIT_FRONTEND, WG_LANE_GATES = WG_UNIT_COUNT };
+enum { WG_THREAD_HELD = WG_UNIT_FRONTEND, WG_THREAD_GATES = WG_UNIT_COUNT };
 
 /*
- * Phase D, and phase E as far as it needs no unit. Returns the unit that the head wants; WG_LANE_HELD: nothing is left to
- * do; WG_LANE_GATES: wg_gates() is to decide.
+ * Phase D, and phase E as far as it needs no unit. Returns the unit that the head wants; WG_THREAD_HELD: nothing is left to
+ * do; WG_THREAD_GATES: wg_gates() is to decide.
  */
-WG_STAGE unsigned wg_lane_look(wg_tile *t, wg_frontend *f, unsigned thread)
+WG_STAGE unsigned wg_thread_look(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     const unsigned entry = f->down[f->down_head % WG_DOWN_RING];
     const wg_insn *head = &f->pool[entry & WG_E_PLACE];
@@ -68,9 +76,9 @@ WG_STAGE unsigned wg_lane_look(wg_tile *t, wg_frontend *f, unsigned thread)
     wg_filter_wakes(&t->sched, thread, 0);
     f->moved = f->latch.block && wg_gate_latch(t, thread, false);
     if (!wg_gate_count(f))
-        return WG_LANE_HELD;
+        return WG_THREAD_HELD;
     if (__builtin_expect(entry & WG_E_TTSYNC, 0))
-        return WG_LANE_GATES;
+        return WG_THREAD_GATES;
     if (f->latch.block & head->block) {
         why = wg_gate_caught(f, head);
     } else if (!f->holders || !wg_gate_own_units_hold(t, f, thread, &why)) {
@@ -79,16 +87,16 @@ WG_STAGE unsigned wg_lane_look(wg_tile *t, wg_frontend *f, unsigned thread)
         if (f->stalled)
             wg_gate_stall_ends(t, f, head, false);
         wg_gate_left(t, f, thread, entry);
-        return WG_LANE_HELD;
+        return WG_THREAD_HELD;
     }
     wg_gate_stalls(f, &why, t->sched.now);
-    return WG_LANE_HELD;
+    return WG_THREAD_HELD;
 }
 
 /* The rest of phase E: no other head wants the same unit. */
-WG_STAGE void wg_lane_serve(wg_tile *t, wg_frontend *f, unsigned thread, unsigned unit)
+WG_STAGE void wg_thread_serve(wg_tile *t, wg_frontend *f, unsigned thread, unsigned unit)
 {
-    if (unit == WG_LANE_HELD)
+    if (unit == WG_THREAD_HELD)
         return;
     const unsigned entry = f->down[f->down_head % WG_DOWN_RING];
     const wg_insn *head = &f->pool[entry & WG_E_PLACE];
@@ -115,7 +123,7 @@ WG_STAGE void wg_lane_serve(wg_tile *t, wg_frontend *f, unsigned thread, unsigne
 }
 
 /* Phases F and G. Most stages merely let an instruction pass; what is more than that, the stage does itself. */
-WG_STAGE void wg_lane_move_up(wg_tile *t, wg_frontend *f, unsigned thread)
+WG_STAGE void wg_thread_move_up(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     if (wg_mop_is_blocked(f))
         return;
