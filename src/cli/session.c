@@ -469,6 +469,14 @@ bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out
     if (wg_elf_line_at(elf, pc, &line)) {
         out->file = line.file;
         out->line = line.line;
+        out->column = line.column;
+    }
+    wg_elf_call call[WG_SOURCE_CALLS];
+    out->calls = wg_elf_inlined_at(elf, pc, call, WG_SOURCE_CALLS);
+    for (unsigned i = 0; i < out->calls; i++) {
+        out->call[i].function = call[i].function;
+        out->call[i].file = call[i].file;
+        out->call[i].line = call[i].line;
     }
     return out->function || out->file;
 }

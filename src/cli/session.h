@@ -169,7 +169,7 @@ void wg_report_profile(wg_session *s, wg_text *out);
 void wg_report_profile_json(wg_session *s, wg_json *j);
 void wg_profile_sentence(wg_session *s, wg_text *out); /* the largest part of the critical path */
 void wg_profile_cost_json(wg_session *s, const wg_cost *c, wg_json *j);
-const char *wg_profile_file(const wg_session *s, const wg_cost *c); /* NULL: unknown */
+const char *wg_profile_file(wg_session *s, const wg_cost *c); /* NULL: unknown */
 
 /* page.c: the run as one HTML file. */
 bool wg_page_open(wg_session *s, wg_text *error);
