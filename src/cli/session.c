@@ -398,6 +398,8 @@ bool wg_session_run(wg_session *s, wg_text *error)
             return false;
         }
         wg_hang_inspect(s->dev, &s->history, s->ended == WG_ENDED_HUNG, s->hang);
+        if (s->ended == WG_ENDED_LIMIT)
+            wg_progress_verdict(s);
     }
     if (s->args->command != WG_CMD_EXPLORE && !wg_blame_findings(s, error))
         return false;
@@ -449,6 +451,7 @@ void wg_session_close(wg_session *s)
     free(s->log);
     free(s->trace);
     free(s->hang);
+    free(s->rounds);
     wg_blame_free(s->blame);
     memset(s, 0, sizeof *s);
 }

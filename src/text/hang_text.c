@@ -118,6 +118,10 @@ void wg_hang_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_text *
         wg_text_wrap(out, h->story, 0, 0);
         excerpts_text(w, h, out);
     }
+    if (!hung && *h->progress) {
+        wg_text_add(out, "\n", 1);
+        wg_text_wrap(out, h->progress, 0, 0);
+    }
     if (h->edges)
         wg_textf(out, "\nwho waits for whom\n");
     for (unsigned i = 0; i < h->edges; i++)
@@ -274,5 +278,13 @@ void wg_hang_json(const wg_race_words *w, const wg_hang *h, bool hung, wg_json *
     wg_json_close(j, ']');
     if (hung)
         wg_json_text(j, "story", h->story);
+    if (!hung && *h->progress) {
+        wg_json_text(j, "progress", h->progress);
+        wg_json_open(j, "repeating", '[');
+        for (unsigned i = 0; i < WG_CORES; i++)
+            if (h->repeating >> i & 1)
+                wg_json_text(j, NULL, wg_agent_name(i));
+        wg_json_close(j, ']');
+    }
     wg_json_close(j, '}');
 }

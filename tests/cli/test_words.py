@@ -147,4 +147,64 @@ def profiles_name_the_innermost_function(d):
     assert re.search(r"k\.c:9 wait_twice", waitgate(d, "profile", "--top", "50", "--max-cycles", "3000", elf).stdout)
 
 
+SPIN = """.core {}
+    li t0, 0x3000
+again:
+    addi a0, a0, 1
+    lw a1, {}(t0)
+    beqz a1, again
+    sw a1, {}(t0)
+    ebreak
+"""
+ZEROS = ".l1 0x3000\n    .word 0, 0\n"
+SUM = """.core T0
+    li t0, 0x4000
+next:
+    lw a1, 0(t0)
+    add a0, a0, a1
+    addi t0, t0, 4
+    j next
+"""
+CLOCK = """.core B
+    li t0, 0x3000
+    li t1, 0xFFB121F0
+again:
+    lw a2, 0(t1)
+    lw a1, 0(t0)
+    beqz a1, again
+    ebreak
+"""
+
+
+@test
+def a_limit_tells_going_round_from_work(d):
+    for arch in ("bh", "wh"):
+        def cut(text, cycles=20000):
+            file = written(d, text + ZEROS)
+            out = waitgate(d, "run", "--arch", arch, "--max-cycles", cycles, file).stdout
+            state = json.loads(waitgate(d, "run", "--json", "--arch", arch, "--max-cycles", cycles, file).stdout)["state"]
+            assert out.count("\n\n") and out.split("\n\n")[1].replace("\n", " ").strip() == state["progress"].strip(), out
+            state["progress"] = state["progress"].replace(f"{d}/", "")
+            return state
+        both = SPIN.format("B", 4, 0) + SPIN.format("NC", 0, 4)
+        s = cut(both)
+        assert s["progress"].startswith("Nothing makes progress: core B only repeats itself: it polls 0x00003004 at again+0x4 (p.tasm:5)"), s
+        assert "core NC only repeats itself: it polls 0x00003000 at again+0x4 (p.tasm:13)" in s["progress"], s
+        assert s["repeating"] == ["B", "NC"] and "more cycles do not help" in s["progress"], s
+        assert cut(both, 800)["repeating"] == ["B", "NC"]
+        # A core at work: it counts, it goes through memory that is all zero.
+        for work in (".core T0\n    nop\nloop:\n    addi a0, a0, 1\n    j loop\n", SUM):
+            s = cut(both + work)
+            assert s["progress"].startswith("The run still works: core T0 at ") and s["repeating"] == ["B", "NC"], s
+            assert "Give it more cycles" in s["progress"] and "Core B only repeats" in s["progress"], s
+            s = cut(work)
+            assert s["progress"].startswith("The run still works: core T0 at ") and s["repeating"] == [], s
+        # To look at the clock is no work.
+        s = cut(CLOCK)
+        assert s["progress"].startswith("Nothing makes progress: core B only repeats") and "0x00003000" in s["progress"], s
+        # A thread at work.
+        s = cut(both + ".core T0\nloop:\n    ttdmanop\n    addi a0, a0, 1\n    j loop\n")
+        assert "thread 0" in s["progress"] and s["progress"].startswith("The run still works"), s
+
+
 suite.run()
