@@ -13,11 +13,19 @@ extern "C" {
 #endif
 
 /* Where a pc is in the source. What is not known is NULL or 0. The texts live as long as whoever knows them. */
+enum { WG_SOURCE_CALLS = 8 };
 typedef struct wg_source {
     const char *function;
     uint32_t offset; /* of the pc in the function */
     const char *file;
     unsigned line;
+    unsigned column; /* from 1 on; 0: not known */
+    /* The inlined functions that the pc is in, innermost first, and where each is called. */
+    unsigned calls;
+    struct {
+        const char *function, *file;
+        unsigned line;
+    } call[WG_SOURCE_CALLS];
 } wg_source;
 /* False: nothing is known. A pc from WG_HOST_PC on is what wg_push_from() was told. */
 typedef bool (*wg_source_fn)(void *user, unsigned core, uint32_t pc, wg_source *out);

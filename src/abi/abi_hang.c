@@ -65,9 +65,9 @@ void wg_abi_hang_made(wg_abi_hang *h, wg_device *dev, unsigned x, unsigned y)
 
 void wg_abi_hang_written(wg_abi_hang *h) { h->written = wg_grid_cycle(h->grid); }
 
-static wg_hang_words words_of(const wg_abi_hang *h)
+static wg_race_words words_of(const wg_abi_hang *h)
 {
-    return (wg_hang_words){.arch = wg_grid_arch(h->grid), .user = h->symbols, .place = wg_abi_symbols_place};
+    return (wg_race_words){.arch = wg_grid_arch(h->grid), .user = h->symbols, .source = wg_abi_symbols_source};
 }
 
 /* Fills h->hang; false if there is nothing to say about the tile. */
@@ -82,7 +82,7 @@ static bool inspect(wg_abi_hang *h, unsigned i, bool hung)
 
 static void full_text(wg_abi_hang *h, bool hung, wg_text *out)
 {
-    const wg_hang_words w = words_of(h);
+    const wg_race_words w = words_of(h);
     for (unsigned i = 0; i < h->tiles; i++)
         if (inspect(h, i, hung)) {
             wg_textf(out, "tile %u-%u\n", h->tile[i]->x, h->tile[i]->y);
@@ -93,7 +93,7 @@ static void full_text(wg_abi_hang *h, bool hung, wg_text *out)
 static void full_json(wg_abi_hang *h, bool hung, wg_text *out)
 {
     wg_json json = {.out = out}, *j = &json;
-    const wg_hang_words w = words_of(h);
+    const wg_race_words w = words_of(h);
     wg_json_open(j, NULL, '{');
     wg_json_uint(j, "schema", 1);
     wg_json_text(j, "waitgate", wg_version());

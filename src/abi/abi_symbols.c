@@ -18,6 +18,7 @@ struct wg_abi_symbols {
     void (*close)(wg_elf *);
     const wg_elf_symbol *(*function)(const wg_elf *, uint32_t);
     bool (*line)(wg_elf *, uint32_t, wg_elf_line *);
+    unsigned (*inlined)(wg_elf *, uint32_t, wg_elf_call *, unsigned);
     unsigned files;
     struct {
         unsigned core;
@@ -42,7 +43,8 @@ static bool load(wg_abi_symbols *s)
     if (!s->library)
         s->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     return s->library && FUNCTION(s, open, "wg_elf_open_file") && FUNCTION(s, close, "wg_elf_close") &&
-           FUNCTION(s, function, "wg_elf_function") && FUNCTION(s, line, "wg_elf_line_at");
+           FUNCTION(s, function, "wg_elf_function") && FUNCTION(s, line, "wg_elf_line_at") &&
+           FUNCTION(s, inlined, "wg_elf_inlined_at");
 }
 
 /* The core that is meant by CORE=, which is taken off, or by the file's name; WG_CORES: none. */
@@ -139,6 +141,14 @@ bool wg_abi_symbols_source(void *symbols, unsigned core, uint32_t pc, wg_source 
         if (s->line(s->file[i].elf, pc, &line)) {
             out->file = line.file;
             out->line = line.line;
+            out->column = line.column;
+        }
+        wg_elf_call call[WG_SOURCE_CALLS];
+        out->calls = s->inlined(s->file[i].elf, pc, call, WG_SOURCE_CALLS);
+        for (unsigned k = 0; k < out->calls; k++) {
+            out->call[k].function = call[k].function;
+            out->call[k].file = call[k].file;
+            out->call[k].line = call[k].line;
         }
     }
     return out->function || out->file;

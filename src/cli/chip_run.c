@@ -423,9 +423,16 @@ static bool drive(chip_run *r, wg_text *error)
 {
     bool until = has_until(r);
     uint64_t stretch = until ? UNTIL_STRETCH : STRETCH;
+    uint64_t watch_from = wg_progress_from(wg_grid_cycle(r->grid), r->file.max_cycles);
     wg_interrupt_begin();
     for (bool going = true; going;) {
-        uint64_t left = r->file.max_cycles - wg_grid_cycle(r->grid);
+        uint64_t now = wg_grid_cycle(r->grid), left = r->file.max_cycles - now;
+        for (size_t i = 0; now >= watch_from && i < r->tiles; i++)
+            wg_progress_watch(&r->tile[i].s);
+        if (now >= watch_from)
+            watch_from = UINT64_MAX;
+        else if (watch_from - now < left)
+            left = watch_from - now;
         wg_stop stop;
         if (wg_grid_run(r->grid, left < stretch ? left : stretch, &stop) != WG_OK) {
             wg_interrupt_end();
@@ -467,6 +474,8 @@ static bool inspect(chip_run *r, wg_text *error)
             return false;
         }
         wg_hang_inspect(s->dev, &s->history, r->ended == WG_ENDED_HUNG, s->hang);
+        if (r->ended == WG_ENDED_LIMIT)
+            wg_progress_verdict(s);
         bool moves = false;
         for (unsigned c = 0; c < WG_CORES; c++)
             moves |= !s->hang->core[c].info.parked;

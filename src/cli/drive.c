@@ -103,6 +103,8 @@ static bool stretch(wg_driving *d, bool *failed)
         return true;
     }
     uint64_t cycles = d->limit - now < CHUNK ? d->limit - now : CHUNK;
+    if (now < d->watch_from && d->watch_from - now < cycles)
+        cycles = d->watch_from - now;
     uint64_t wanted = next_push(d);
     bool refused = d->feed[0].refused || d->feed[1].refused || d->feed[2].refused;
     if (refused)
@@ -134,7 +136,7 @@ static bool stretch(wg_driving *d, bool *failed)
 /* At the start of its run. */
 wg_driving wg_drive_begin(wg_session *s)
 {
-    wg_driving d = {.s = s};
+    wg_driving d = {.s = s, .watch_from = UINT64_MAX};
     uint64_t start = wg_cycle(s->dev);
     d.limit = s->max_cycles < UINT64_MAX - start ? start + s->max_cycles : UINT64_MAX;
     for (unsigned i = 0; i < WG_THREADS; i++)
@@ -174,8 +176,14 @@ bool wg_drive(wg_session *s, wg_text *error)
     d.terminal = isatty(STDERR_FILENO) != 0;
     wg_interrupt_begin();
     bool failed = false;
-    while (!stretch(&d, &failed))
+    d.watch_from = wg_progress_from(wg_cycle(s->dev), d.limit);
+    while (!stretch(&d, &failed)) {
         progress(&d);
+        if (wg_cycle(s->dev) >= d.watch_from) {
+            d.watch_from = UINT64_MAX;
+            wg_progress_watch(s);
+        }
+    }
     wg_interrupt_end();
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (pending(&d, i))

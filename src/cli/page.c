@@ -14,13 +14,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 extern const char wg_page_html[], wg_page_style[], wg_page_script[];
 
 enum {
-    MOST_LINKS = 120000,     /* boxes on a page: some 4 MB */
-    MOST_SOURCE = 256 << 10, /* bytes of one source file */
+    MOST_LINKS = 120000, /* boxes on a page: some 4 MB */
     MOST_SOURCES = 48
 };
 
@@ -197,13 +195,6 @@ static void causes_json(wg_json *j)
 
 /* ---- Sources ---- */
 
-/* Debug information may name anything: only ordinary files of ordinary size are looked at. */
-static bool is_source(const char *file)
-{
-    struct stat info;
-    return strcmp(file, "-") != 0 && stat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= MOST_SOURCE;
-}
-
 static bool source_json(const char *file, wg_json *j, wg_text *error)
 {
     char message[512];
@@ -237,7 +228,7 @@ static bool sources_json(wg_session *s, const wg_cost_table *kinds, wg_json *j, 
         if (!file || k < count)
             continue;
         seen[count++] = file;
-        ok = !is_source(file) || source_json(file, j, error);
+        ok = !wg_is_source(file) || source_json(file, j, error);
     }
     wg_json_close(j, ']');
     return ok;

@@ -8,30 +8,28 @@
 #include "isa/asm.h"
 
 /* Where an instruction stands in the source, as far as that is known. */
+static wg_source source_of(wg_session *s, const wg_cost *c)
+{
+    wg_source source = {0};
+    if (c->pc)
+        wg_session_source(s, c->core, c->pc, &source);
+    return source;
+}
+
 typedef struct place {
-    const char *function, *file; /* NULL: unknown */
+    const char *function, *file; /* NULL: unknown; the function is the innermost, inlined or not */
     unsigned line;
 } place;
 
-static place place_of(const wg_session *s, const wg_cost *c)
+static place place_in(const wg_source *source)
 {
-    place p = {0};
-    wg_elf_line line;
-    if (!c->pc)
-        return p;
-    if (WG_IS_HOST_PC(c->pc)) {
-        p.file = s->has_tasm ? s->tasm.name : NULL;
-        p.line = c->pc - WG_HOST_PC;
-        return p;
-    }
-    wg_elf *elf = c->core < WG_CORES ? s->elf[c->core] : NULL;
-    const wg_elf_symbol *function = elf ? wg_elf_function(elf, c->pc) : NULL;
-    p.function = function ? function->name : NULL;
-    if (elf && wg_elf_line_at(elf, c->pc, &line)) {
-        p.file = line.file;
-        p.line = line.line;
-    }
-    return p;
+    return (place){source->calls ? source->call[0].function : source->function, source->file, source->line};
+}
+
+static place place_of(wg_session *s, const wg_cost *c)
+{
+    const wg_source source = source_of(s, c);
+    return place_in(&source);
 }
 
 /* The word of a core's instruction: a stall does not carry it, but the instruction was executed in the end. */
@@ -272,7 +270,8 @@ void wg_report_profile(wg_session *s, wg_text *out)
 static void cost_json(wg_session *s, const wg_cost *c, const char *who, wg_json *j)
 {
     char text[WG_DIS_MAX], name[64];
-    place at = place_of(s, c);
+    const wg_source source = source_of(s, c);
+    place at = place_in(&source);
     wg_json_open(j, NULL, '{');
     if (who)
         wg_json_text(j, "who", who);
@@ -293,6 +292,7 @@ static void cost_json(wg_session *s, const wg_cost *c, const char *who, wg_json 
         wg_json_text(j, "file", at.file);
         wg_json_uint(j, "line", at.line);
     }
+    wg_source_calls_json(&source, j);
     instruction_of(s, c, text, sizeof text);
     if (*text)
         wg_json_text(j, "instruction", text);
@@ -300,7 +300,7 @@ static void cost_json(wg_session *s, const wg_cost *c, const char *who, wg_json 
 }
 
 void wg_profile_cost_json(wg_session *s, const wg_cost *c, wg_json *j) { cost_json(s, c, NULL, j); }
-const char *wg_profile_file(const wg_session *s, const wg_cost *c) { return place_of(s, c).file; }
+const char *wg_profile_file(wg_session *s, const wg_cost *c) { return place_of(s, c).file; }
 
 void wg_report_profile_json(wg_session *s, wg_json *j)
 {
@@ -340,20 +340,24 @@ void wg_report_profile_json(wg_session *s, wg_json *j)
 
 /* ---- Files for other tools ---- */
 
-/* One line per stack: who; function; file:line; cause cycles. Flame graph tools read it. */
+/* One line per stack: who; function; the inlined ones; file:line; cause cycles. Flame graph tools read it. */
 static void folded(wg_session *s, wg_text *out)
 {
     const wg_costs *p = s->costs;
     for (size_t i = 0; i < p->table.count; i++) {
         const wg_cost *c = &p->table.cost[i];
-        row r = {.cost = *c, .at = place_of(s, c)};
+        const wg_source source = source_of(s, c);
+        row r = {.cost = *c, .at = place_in(&source)};
         char where[256], cause[96];
         r.at.function = NULL;
         place_text(&r, where, sizeof where);
         cause_of(c, cause, sizeof cause);
-        const char *function = place_of(s, c).function;
-        wg_textf(out, "%s;%s%s%s;%s %llu\n", wg_agent_name(c->track), function ? function : "", function ? ";" : "",
-                 where, cause, (unsigned long long)c->cycles);
+        wg_textf(out, "%s;", wg_agent_name(c->track));
+        if (source.function)
+            wg_textf(out, "%s;", source.function);
+        for (unsigned k = source.calls; k-- > 0;)
+            wg_textf(out, "%s;", source.call[k].function);
+        wg_textf(out, "%s;%s %llu\n", where, cause, (unsigned long long)c->cycles);
     }
 }
 

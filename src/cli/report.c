@@ -95,6 +95,11 @@ void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out)
     }
     if (f->has_word)
         wg_textf(out, "    0x%08x  %s\n", f->word, wg_insn_text(s, f->agent, f->pc, f->word, text, sizeof text));
+    wg_source source;
+    wg_excerpts excerpts = {0};
+    if (f->has_pc && wg_session_source(s, core_of(f), f->pc, &source))
+        wg_excerpt_text(&excerpts, &source, "", out);
+    wg_excerpts_free(&excerpts);
     if (*wg_finding_words(s->desc.arch, f, words, sizeof words))
         wg_textf(out, "    %s\n", words);
     const wg_blamed *b;
@@ -135,15 +140,11 @@ void wg_report_finding_json(wg_session *s, const wg_finding *f, wg_json *j, cons
     wg_json_text(j, "who", f->agent < WG_AGENT_COUNT ? wg_agent_name(f->agent) : "");
     if (f->has_pc) {
         wg_json_hex(j, "pc", f->pc);
-        wg_elf *elf = core_of(f) < WG_CORES ? s->elf[core_of(f)] : NULL;
-        const wg_elf_symbol *function = elf ? wg_elf_function(elf, f->pc) : NULL;
-        wg_elf_line line;
-        if (function)
-            wg_json_text(j, "function", function->name);
-        if (elf && wg_elf_line_at(elf, f->pc, &line)) {
-            wg_json_text(j, "file", line.file);
-            wg_json_uint(j, "line", line.line);
-        }
+        wg_source source;
+        wg_excerpts excerpts = {0};
+        wg_session_source(s, core_of(f), f->pc, &source);
+        wg_source_json(&source, &excerpts, j);
+        wg_excerpts_free(&excerpts);
         wg_json_text(j, "place", wg_place(s, core_of(f), f->pc, place, sizeof place));
     }
     if (f->has_word) {
@@ -356,25 +357,15 @@ static void findings_text(wg_session *s, bool quiet, wg_text *out)
     }
 }
 
-static const char *place_of(void *session, unsigned core, uint32_t pc, char *room, size_t bytes)
-{
-    return wg_place(session, core, pc, room, bytes);
-}
-
-static wg_hang_words hang_words(wg_session *s)
-{
-    return (wg_hang_words){.arch = s->desc.arch, .user = s, .place = place_of};
-}
-
 void wg_report_hang(wg_session *s, wg_text *out)
 {
-    const wg_hang_words w = hang_words(s);
+    const wg_race_words w = wg_check_words(s);
     wg_hang_text(&w, s->hang, s->ended == WG_ENDED_HUNG, out);
 }
 
 void wg_report_hang_json(wg_session *s, wg_json *j)
 {
-    const wg_hang_words w = hang_words(s);
+    const wg_race_words w = wg_check_words(s);
     wg_hang_json(&w, s->hang, s->ended == WG_ENDED_HUNG, j);
 }
 

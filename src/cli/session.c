@@ -398,6 +398,8 @@ bool wg_session_run(wg_session *s, wg_text *error)
             return false;
         }
         wg_hang_inspect(s->dev, &s->history, s->ended == WG_ENDED_HUNG, s->hang);
+        if (s->ended == WG_ENDED_LIMIT)
+            wg_progress_verdict(s);
     }
     if (s->args->command != WG_CMD_EXPLORE && !wg_blame_findings(s, error))
         return false;
@@ -449,6 +451,7 @@ void wg_session_close(wg_session *s)
     free(s->log);
     free(s->trace);
     free(s->hang);
+    free(s->rounds);
     wg_blame_free(s->blame);
     memset(s, 0, sizeof *s);
 }
@@ -469,6 +472,14 @@ bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out
     if (wg_elf_line_at(elf, pc, &line)) {
         out->file = line.file;
         out->line = line.line;
+        out->column = line.column;
+    }
+    wg_elf_call call[WG_SOURCE_CALLS];
+    out->calls = wg_elf_inlined_at(elf, pc, call, WG_SOURCE_CALLS);
+    for (unsigned i = 0; i < out->calls; i++) {
+        out->call[i].function = call[i].function;
+        out->call[i].file = call[i].file;
+        out->call[i].line = call[i].line;
     }
     return out->function || out->file;
 }

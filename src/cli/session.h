@@ -14,6 +14,7 @@
 #include "explain/hang.h"
 #include "explain/race.h"
 #include "observe/costs.h"
+#include "observe/rounds.h"
 #include "text/finding_words.h"
 #include "text/report.h"
 #include "observe/sinks.h"
@@ -74,7 +75,8 @@ typedef struct wg_session {
 
     wg_ended ended;
     struct wg_blame *blame; /* NULL: nobody is to blame */
-    wg_hang *hang;          /* filled when the run hung or was interrupted */
+    wg_hang *hang;          /* filled when the run hung or was cut short */
+    wg_rounds *rounds;      /* NULL: progress is not watched */
     bool *expect_holds;     /* per expectation of the program */
     wg_text *expect_found;  /* what was found instead */
     bool expectations_hold;
@@ -169,7 +171,7 @@ void wg_report_profile(wg_session *s, wg_text *out);
 void wg_report_profile_json(wg_session *s, wg_json *j);
 void wg_profile_sentence(wg_session *s, wg_text *out); /* the largest part of the critical path */
 void wg_profile_cost_json(wg_session *s, const wg_cost *c, wg_json *j);
-const char *wg_profile_file(const wg_session *s, const wg_cost *c); /* NULL: unknown */
+const char *wg_profile_file(wg_session *s, const wg_cost *c); /* NULL: unknown */
 
 /* page.c: the run as one HTML file. */
 bool wg_page_open(wg_session *s, wg_text *error);
@@ -191,6 +193,10 @@ void wg_report_stats_json(const wg_session *s, wg_json *j);
 void wg_report_timeline(const wg_session *s, wg_text *out, bool colour);
 void wg_report_hang(wg_session *s, wg_text *out);
 void wg_report_hang_json(wg_session *s, wg_json *j);
+/* Progress of a run with a limit: the cycle from which it is to be watched, and what was seen, into s->hang. */
+uint64_t wg_progress_from(uint64_t start, uint64_t limit);
+bool wg_progress_watch(wg_session *s);
+void wg_progress_verdict(wg_session *s);
 bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out);
 /* "compute_tile+0x1c (kernel.cc:42)", or "" if nothing is known. Returns `room`. */
 const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes);

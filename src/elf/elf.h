@@ -32,8 +32,14 @@ typedef struct wg_elf_symbol {
 
 typedef struct wg_elf_line {
     const char *file;
-    unsigned line;
+    unsigned line, column; /* column 0: not known */
 } wg_elf_line;
+
+typedef struct wg_elf_call {
+    const char *function; /* that was inlined */
+    const char *file;     /* where it is called; NULL: not known */
+    unsigned line;
+} wg_elf_call;
 
 /* On failure returns NULL and writes one paragraph, without a newline, that names the file. */
 wg_elf *wg_elf_open(const char *name, const void *bytes, size_t count, char *error, size_t error_bytes);
@@ -55,6 +61,8 @@ const wg_elf_symbol *wg_elf_function(const wg_elf *elf, uint32_t address);
 bool wg_elf_section(const wg_elf *elf, const char *name, uint32_t *address, uint32_t *bytes);
 /* The source line of an address, from DWARF; false if unknown. */
 bool wg_elf_line_at(wg_elf *elf, uint32_t address, wg_elf_line *out);
+/* The inlined functions that contain an address, innermost first, as addr2line -i gives them. Returns how many, at most `most`. */
+unsigned wg_elf_inlined_at(wg_elf *elf, uint32_t address, wg_elf_call *call, unsigned most);
 /* Lines are unknown because memory ran out. */
 bool wg_elf_out_of_memory(const wg_elf *elf);
 

@@ -2,6 +2,7 @@
 /* Source lines from DWARF, through libdw; opened at the first question, since most runs never ask. */
 #include "elf/elf_internal.h"
 
+#include <dwarf.h>
 #include <errno.h>
 
 static Dwarf *dwarf_of(wg_elf *elf)
@@ -14,35 +15,42 @@ static Dwarf *dwarf_of(wg_elf *elf)
 }
 
 /* A file without .debug_aranges (assembled by hand, say) is searched unit by unit. */
-static Dwarf_Line *search_units(Dwarf *dwarf, uint32_t address)
+static Dwarf_Line *search_units(Dwarf *dwarf, uint32_t address, Dwarf_Die *unit)
 {
     Dwarf_Off offset = 0, next;
     size_t header;
     for (; dwarf_nextcu(dwarf, offset, &next, &header, NULL, NULL, NULL) == 0; offset = next) {
-        Dwarf_Die unit;
-        if (!dwarf_offdie(dwarf, offset + header, &unit))
+        if (!dwarf_offdie(dwarf, offset + header, unit))
             continue;
-        Dwarf_Line *line = dwarf_getsrc_die(&unit, address);
+        Dwarf_Line *line = dwarf_getsrc_die(unit, address);
         if (line)
             return line;
     }
     return NULL;
 }
 
-static bool line_at(wg_elf *elf, uint32_t address, wg_elf_line *out)
+/* The line of the address, and its compilation unit. */
+static Dwarf_Line *find_line(wg_elf *elf, uint32_t address, Dwarf_Die *unit)
 {
     Dwarf *dwarf = dwarf_of(elf);
     if (!dwarf)
-        return false;
+        return NULL;
+    Dwarf_Line *line = dwarf_addrdie(dwarf, address, unit) ? dwarf_getsrc_die(unit, address) : NULL;
+    return line ? line : search_units(dwarf, address, unit);
+}
+
+static bool line_at(wg_elf *elf, uint32_t address, wg_elf_line *out)
+{
     Dwarf_Die unit;
-    Dwarf_Line *line = dwarf_addrdie(dwarf, address, &unit) ? dwarf_getsrc_die(&unit, address) : NULL;
-    if (!line)
-        line = search_units(dwarf, address);
+    Dwarf_Line *line = find_line(elf, address, &unit);
     int number = 0;
     const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
     if (!file || dwarf_lineno(line, &number) != 0 || number <= 0)
         return false;
-    *out = (wg_elf_line){file, (unsigned)number};
+    int column = 0;
+    if (dwarf_linecol(line, &column) != 0 || column < 0)
+        column = 0;
+    *out = (wg_elf_line){file, (unsigned)number, (unsigned)column};
     return true;
 }
 
@@ -52,6 +60,82 @@ bool wg_elf_line_at(wg_elf *elf, uint32_t address, wg_elf_line *out)
     bool known = line_at(elf, address, out);
     elf->out_of_memory |= !known && errno == ENOMEM;
     return known;
+}
+
+/*
+ * The way from a compilation unit to the innermost block that contains the address. libdw's own walk recurses as deep as the
+ * file says, and a file may say that a DIE is its own sibling: this one has limits.
+ */
+enum { MOST_DEPTH = 64, MOST_DIES = 200000 };
+typedef struct descent {
+    Dwarf_Addr address;
+    Dwarf_Die way[MOST_DEPTH];
+    unsigned depth, seen;
+} descent;
+
+static bool has_code(const descent *d, Dwarf_Die *die)
+{
+    switch (dwarf_tag(die)) {
+    case DW_TAG_subprogram:
+    case DW_TAG_inlined_subroutine:
+    case DW_TAG_lexical_block: return dwarf_haspc(die, d->address) > 0;
+    default: return false;
+    }
+}
+
+/* True: `from` has a block that contains the address. A namespace may hold it without an address of its own. */
+static bool descend(descent *d, Dwarf_Die *from, unsigned namespaces)
+{
+    Dwarf_Die die;
+    for (int more = dwarf_child(from, &die); more == 0 && d->seen < MOST_DIES; more = dwarf_siblingof(&die, &die)) {
+        d->seen++;
+        if (dwarf_tag(&die) == DW_TAG_namespace && namespaces < MOST_DEPTH && descend(d, &die, namespaces + 1))
+            return true;
+        if (has_code(d, &die)) {
+            d->way[d->depth++] = die;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The caller's line of an inlined block. */
+static wg_elf_call call_of(Dwarf_Die *unit, Dwarf_Die *die)
+{
+    wg_elf_call call = {.function = dwarf_diename(die)};
+    Dwarf_Attribute attribute;
+    Dwarf_Word file, line;
+    Dwarf_Files *files;
+    size_t count;
+    if (!dwarf_attr(die, DW_AT_call_file, &attribute) || dwarf_formudata(&attribute, &file) != 0 ||
+        !dwarf_attr(die, DW_AT_call_line, &attribute) || dwarf_formudata(&attribute, &line) != 0 ||
+        dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count || line == 0 || line > UINT32_MAX)
+        return call;
+    call.file = dwarf_filesrc(files, file, NULL, NULL);
+    call.line = call.file ? (unsigned)line : 0;
+    return call;
+}
+
+unsigned wg_elf_inlined_at(wg_elf *elf, uint32_t address, wg_elf_call *call, unsigned most)
+{
+    Dwarf_Die unit;
+    descent d = {.address = address};
+    unsigned count = 0;
+    errno = 0;
+    if (!find_line(elf, address, &unit))
+        return 0;
+    for (Dwarf_Die from = unit; d.depth < MOST_DEPTH && descend(&d, &from, 0);)
+        from = d.way[d.depth - 1];
+    for (unsigned i = d.depth; i-- > 0 && count < most;) {
+        if (dwarf_tag(&d.way[i]) == DW_TAG_subprogram)
+            break;
+        if (dwarf_tag(&d.way[i]) != DW_TAG_inlined_subroutine)
+            continue;
+        call[count] = call_of(&unit, &d.way[i]);
+        count += call[count].function != NULL;
+    }
+    elf->out_of_memory |= errno == ENOMEM;
+    return count;
 }
 
 bool wg_elf_out_of_memory(const wg_elf *elf) { return elf->out_of_memory; }

@@ -171,7 +171,7 @@ static wg_node node_of_agent(unsigned agent)
 static bool core_could(graph *g, wg_node thing, unsigned core, const wg_wanted *wanted, const char *what)
 {
     uint32_t pc = 0;
-    char place[144];
+    char place[272];
     switch (wg_core_reaches(g->dev, core, g->out->core[core].info.pc, wanted, &pc)) {
     case WG_REACH_NO: return false;
     case WG_REACH_SURELY:

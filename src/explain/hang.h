@@ -95,6 +95,8 @@ typedef struct wg_hang {
               WG_HANG_WORDS]; /* what became of the posts or the moment that the path waits for; empty: nothing known */
     char story[2048];         /* the verdict: cause, chain of waits, remedy */
     unsigned remedy_at;       /* where in it the remedy begins */
+    unsigned repeating;       /* of a run that a limit cut: bit i: core i only repeated itself */
+    char progress[2048];      /* and who still works; empty: nobody has looked */
 } wg_hang;
 
 /* `hung`: nothing can move any more, so that a core that executes polls. Without it: the state of a run under way. */

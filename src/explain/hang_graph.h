@@ -37,7 +37,7 @@ __attribute__((format(printf, 2, 3))) static inline void say(phrase *p, const ch
 /* " at kernel.c:12", or the address, or nothing. */
 static inline const char *at_place(const graph *g, unsigned core, uint32_t pc, char *room, size_t bytes)
 {
-    char place[128] = "";
+    char place[256] = "";
     room[0] = 0;
     if (!pc)
         return room;

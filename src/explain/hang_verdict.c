@@ -250,7 +250,7 @@ static bool say_semaphore(phrase *p, const graph *g)
 {
     const wg_hang *out = g->out;
     const wg_hang_edge *wait = &out->edge[out->path[0]], *end = &out->edge[out->path[out->path_length - 1]];
-    char name[80], waiter[80], place[144];
+    char name[80], waiter[80], place[272];
     if (out->circular || out->path_length != 2 || !leads_to_nobody(out) || wait->to.kind != WG_NODE_SEMAPHORE)
         return false;
     unsigned i = wait->to.index, value = out->semaphore_value[i], max = out->semaphore_max[i];
@@ -307,7 +307,7 @@ static void tell(const graph *g)
 {
     wg_hang *out = g->out;
     phrase p = {out->story, sizeof out->story, 0};
-    char from[80], to[80], place[144];
+    char from[80], to[80], place[272];
     if (out->path_length == 0) {
         say(&p, "%s", remedy(out));
         return;

@@ -15,6 +15,11 @@ static inline unsigned wg_rv_rs1(uint32_t word) { return word >> 15 & 31; }
 static inline unsigned wg_rv_rs2(uint32_t word) { return word >> 20 & 31; }
 /* The immediate of loads and of arithmetic with a constant. */
 static inline uint32_t wg_rv_imm_i(uint32_t word) { return (uint32_t)((int32_t)word >> 20); }
+/* The immediate of stores. */
+static inline uint32_t wg_rv_imm_s(uint32_t word)
+{
+    return ((uint32_t)((int32_t)word >> 20) & ~31u) | (word >> 7 & 31);
+}
 /* Every word without the two low bits set is a .ttinsn (PIPE-09). */
 static inline bool wg_rv_is_ttinsn(uint32_t word) { return (word & 3) != 3; }
 

@@ -5,14 +5,17 @@
 #include <string.h>
 
 #include "isa/asm.h"
+#include "text/report.h"
 
-static const char *place(const wg_hang_words *w, unsigned core, uint32_t pc, char *room, size_t bytes)
+static const char *place(const wg_race_words *w, unsigned core, uint32_t pc, char *room, size_t bytes)
 {
-    room[0] = 0;
-    return w->place ? w->place(w->user, core, pc, room, bytes) : room;
+    wg_source source = {0};
+    if (!w->source || !w->source(w->user, core, pc, &source))
+        source = (wg_source){0};
+    return wg_source_text(&source, room, bytes);
 }
 
-static void core_text(const wg_hang_words *w, const wg_hang *h, unsigned core, wg_text *out)
+static void core_text(const wg_race_words *w, const wg_hang *h, unsigned core, wg_text *out)
 {
     const wg_hang_core *c = &h->core[core];
     char where[256];
@@ -24,7 +27,7 @@ static void core_text(const wg_hang_words *w, const wg_hang *h, unsigned core, w
     wg_textf(out, ": %s\n", c->waits ? c->why : "parked");
 }
 
-static void insn_line(const wg_hang_words *w, unsigned thread, const char *label, uint32_t word, uint32_t pc,
+static void insn_line(const wg_race_words *w, unsigned thread, const char *label, uint32_t word, uint32_t pc,
                       wg_text *out)
 {
     char text[WG_DIS_MAX], where[256];
@@ -35,7 +38,7 @@ static void insn_line(const wg_hang_words *w, unsigned thread, const char *label
     wg_text_add(out, "\n", 1);
 }
 
-static void thread_text(const wg_hang_words *w, const wg_hang *h, unsigned thread, wg_text *out)
+static void thread_text(const wg_race_words *w, const wg_hang *h, unsigned thread, wg_text *out)
 {
     const wg_hang_thread *t = &h->thread[thread];
     const wg_gate_info *g = &t->gate;
@@ -90,12 +93,34 @@ static void resources_text(const wg_hang *h, wg_text *out)
              h->matrix_bank[0], h->matrix_bank[1], h->unpack_bank[0], h->unpack_bank[1]);
 }
 
-void wg_hang_text(const wg_hang_words *w, const wg_hang *h, bool hung, wg_text *out)
+/* The source lines of the parties that the verdict names. */
+static void excerpts_text(const wg_race_words *w, const wg_hang *h, wg_text *out)
+{
+    wg_reports all = {0};
+    const wg_report *r = wg_reports_hang(&all, w, h);
+    char where[256];
+    for (unsigned i = 0; r && i < r->parties; i++) {
+        const wg_report_party *p = &r->party[i];
+        if (!*p->snippet)
+            continue;
+        wg_textf(out, "\n%s: %s\n", p->who, wg_source_text(&p->source, where, sizeof where));
+        wg_excerpt_text(&all.excerpts, &p->source, p->instruction, out);
+    }
+    out->failed |= all.failed;
+    wg_reports_free(&all);
+}
+
+void wg_hang_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_text *out)
 {
     char from[80], to[80];
     if (hung) {
         wg_text_add(out, "\n", 1);
         wg_text_wrap(out, h->story, 0, 0);
+        excerpts_text(w, h, out);
+    }
+    if (!hung && *h->progress) {
+        wg_text_add(out, "\n", 1);
+        wg_text_wrap(out, h->progress, 0, 0);
     }
     if (h->edges)
         wg_textf(out, "\nwho waits for whom\n");
@@ -111,7 +136,7 @@ void wg_hang_text(const wg_hang_words *w, const wg_hang *h, bool hung, wg_text *
 }
 
 /* Where it was pushed; nothing if the host did. */
-static void place_json(const wg_hang_words *w, unsigned thread, uint32_t pc, wg_json *j)
+static void place_json(const wg_race_words *w, unsigned thread, uint32_t pc, wg_json *j)
 {
     char where[256];
     if (!pc)
@@ -120,7 +145,7 @@ static void place_json(const wg_hang_words *w, unsigned thread, uint32_t pc, wg_
     wg_json_text(j, "place", place(w, WG_CORE_T0 + thread, pc, where, sizeof where));
 }
 
-static void insn_json(const wg_hang_words *w, unsigned thread, const char *key, uint32_t word, uint32_t pc, wg_json *j)
+static void insn_json(const wg_race_words *w, unsigned thread, const char *key, uint32_t word, uint32_t pc, wg_json *j)
 {
     char text[WG_DIS_MAX];
     wg_disassemble(w->arch, word, 0, text, sizeof text);
@@ -131,7 +156,7 @@ static void insn_json(const wg_hang_words *w, unsigned thread, const char *key, 
     wg_json_close(j, '}');
 }
 
-static void thread_json(const wg_hang_words *w, const wg_hang *h, unsigned thread, wg_json *j)
+static void thread_json(const wg_race_words *w, const wg_hang *h, unsigned thread, wg_json *j)
 {
     const wg_hang_thread *t = &h->thread[thread];
     const wg_gate_info *g = &t->gate;
@@ -179,7 +204,7 @@ static void thread_json(const wg_hang_words *w, const wg_hang *h, unsigned threa
     wg_json_close(j, '}');
 }
 
-static void core_json(const wg_hang_words *w, const wg_hang *h, unsigned core, wg_json *j)
+static void core_json(const wg_race_words *w, const wg_hang *h, unsigned core, wg_json *j)
 {
     const wg_hang_core *c = &h->core[core];
     char where[256];
@@ -223,7 +248,7 @@ static void resources_json(const wg_hang *h, wg_json *j)
     wg_json_close(j, ']');
 }
 
-void wg_hang_json(const wg_hang_words *w, const wg_hang *h, bool hung, wg_json *j)
+void wg_hang_json(const wg_race_words *w, const wg_hang *h, bool hung, wg_json *j)
 {
     char room[80];
     wg_json_open(j, hung ? "hang" : "state", '{');
@@ -253,5 +278,13 @@ void wg_hang_json(const wg_hang_words *w, const wg_hang *h, bool hung, wg_json *
     wg_json_close(j, ']');
     if (hung)
         wg_json_text(j, "story", h->story);
+    if (!hung && *h->progress) {
+        wg_json_text(j, "progress", h->progress);
+        wg_json_open(j, "repeating", '[');
+        for (unsigned i = 0; i < WG_CORES; i++)
+            if (h->repeating >> i & 1)
+                wg_json_text(j, NULL, wg_agent_name(i));
+        wg_json_close(j, ']');
+    }
     wg_json_close(j, '}');
 }

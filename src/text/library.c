@@ -90,8 +90,7 @@ size_t wg_hang_report(wg_device *dev, const wg_report_desc *desc, char *to, size
     } else if (d.form == WG_REPORT_JSON) {
         one_json(&all, dev, &out);
     } else {
-        const wg_hang_words words = {.arch = dev->arch->id, .user = &d, .place = place_of};
-        wg_hang_text(&words, h, hung, &out);
+        wg_hang_text(&w, h, hung, &out);
     }
     out.failed |= all.failed;
     wg_reports_free(&all);

@@ -27,15 +27,55 @@ bool wg_race_source(const wg_race_words *w, const wg_race_party *p, wg_source *o
 
 const char *wg_source_text(const wg_source *source, char *room, size_t bytes)
 {
+    const unsigned outer = source->calls ? source->calls - 1 : 0;
     size_t used = 0;
     room[0] = 0;
-    if (source->function && source->offset)
+    if (source->calls)
+        used = (size_t)snprintf(room, bytes, "%s", source->call[0].function);
+    else if (source->function && source->offset)
         used = (size_t)snprintf(room, bytes, "%s+0x%x", source->function, source->offset);
     else if (source->function)
         used = (size_t)snprintf(room, bytes, "%s", source->function);
     if (used < bytes && source->file)
-        snprintf(room + used, bytes - used, source->function ? " (%s:%u)" : "%s:%u", source->file, source->line);
+        used += (size_t)snprintf(room + used, bytes - used, used ? " (%s:%u)" : "%s:%u", source->file, source->line);
+    if (used < bytes && source->calls && source->function)
+        used += (size_t)snprintf(room + used, bytes - used, ", inlined into %s+0x%x", source->function, source->offset);
+    if (used < bytes && source->calls && source->function && source->call[outer].file)
+        snprintf(room + used, bytes - used, " (%s:%u)", source->call[outer].file, source->call[outer].line);
     return room;
+}
+
+void wg_source_json(const wg_source *source, wg_excerpts *excerpts, wg_json *j)
+{
+    char line[WG_SNIPPET];
+    if (source->function)
+        wg_json_text(j, "function", source->function);
+    if (source->file) {
+        wg_json_text(j, "file", source->file);
+        wg_json_uint(j, "line", source->line);
+    }
+    if (source->column)
+        wg_json_uint(j, "column", source->column);
+    if (*wg_excerpt_line(excerpts, source, line))
+        wg_json_text(j, "snippet", line);
+    wg_source_calls_json(source, j);
+}
+
+void wg_source_calls_json(const wg_source *source, wg_json *j)
+{
+    if (!source->calls)
+        return;
+    wg_json_open(j, "inlined", '[');
+    for (unsigned i = 0; i < source->calls; i++) {
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "function", source->call[i].function);
+        if (source->call[i].file) {
+            wg_json_text(j, "called_in_file", source->call[i].file);
+            wg_json_uint(j, "called_in_line", source->call[i].line);
+        }
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
 }
 
 const char *wg_race_place_text(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes)
@@ -114,6 +154,11 @@ static void party_text(const wg_race_words *w, const wg_race_party *p, const cha
                  pushed && p->core < WG_CORES ? wg_agent_name(p->core) : "", known ? " in " : "", room);
     else if (known)
         wg_textf(out, "    %s\n", room);
+    wg_source source;
+    wg_excerpts excerpts = {0};
+    if (wg_race_source(w, p, &source))
+        wg_excerpt_text(&excerpts, &source, "", out);
+    wg_excerpts_free(&excerpts);
 }
 
 void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out)
@@ -164,13 +209,10 @@ static void party_json(const wg_race_words *w, const wg_race_party *p, const cha
     if (p->pc) {
         wg_json_hex(j, "pc", p->pc);
         wg_source source;
+        wg_excerpts excerpts = {0};
         wg_race_source(w, p, &source);
-        if (source.function)
-            wg_json_text(j, "function", source.function);
-        if (source.file) {
-            wg_json_text(j, "file", source.file);
-            wg_json_uint(j, "line", source.line);
-        }
+        wg_source_json(&source, &excerpts, j);
+        wg_excerpts_free(&excerpts);
     }
     wg_json_text(j, "place", wg_race_place_text(w, p, room, sizeof room));
     wg_json_close(j, '}');

@@ -6,6 +6,7 @@
 #include <waitgate/report.h>
 
 #include "explain/race.h"
+#include "text/excerpt.h"
 #include "text/text.h"
 
 /* What only the one who runs the programs knows; any of the functions may be NULL. */
@@ -20,8 +21,12 @@ typedef struct wg_race_words {
 
 /* Where the party is; false: nobody knows. */
 bool wg_race_source(const wg_race_words *w, const wg_race_party *p, wg_source *out);
-/* "main+0x1c (kernel.c:42)"; "" if nothing is known. Returns `room`. */
+/* "main+0x1c (kernel.c:42)", "post (sync.h:7), inlined into main+0x1c (kernel.c:42)"; "" if nothing is known. Returns `room`. */
 const char *wg_source_text(const wg_source *source, char *room, size_t bytes);
+/* The members of an object that is open: function, file, line, column, snippet, the calls that are inlined. */
+void wg_source_json(const wg_source *source, wg_excerpts *excerpts, wg_json *j);
+/* The array "inlined"; nothing if nothing is. */
+void wg_source_calls_json(const wg_source *source, wg_json *j);
 /* "core B", "NIU 0, request of core B of tile 3-2". Returns `room`. */
 const char *wg_race_who(const wg_race_words *w, const wg_race_party *p, char *room, size_t bytes);
 /* The party's instruction; "" if it is not known. Both return `room`. */

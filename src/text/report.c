@@ -23,6 +23,7 @@ static wg_report *add(wg_reports *all)
 void wg_reports_free(wg_reports *all)
 {
     free(all->at);
+    wg_excerpts_free(&all->excerpts);
     *all = (wg_reports){0};
 }
 
@@ -41,10 +42,11 @@ static const char *core_or_agent(unsigned agent, char *room, size_t bytes)
     return room;
 }
 
-static void find_source(const wg_race_words *w, unsigned core, wg_report_party *p)
+static void find_source(wg_reports *all, const wg_race_words *w, unsigned core, wg_report_party *p)
 {
     if (!p->pc || !w->source || !w->source(w->user, core, p->pc, &p->source))
         p->source = (wg_source){0};
+    wg_excerpt_line(&all->excerpts, &p->source, p->snippet);
 }
 
 wg_report *wg_reports_finding(wg_reports *all, const wg_race_words *w, const wg_finding *f)
@@ -73,11 +75,11 @@ wg_report *wg_reports_finding(wg_reports *all, const wg_race_words *w, const wg_
         wg_disassemble(w->arch, f->word, WG_DIS_NO_COMMENT, p->instruction, sizeof p->instruction);
     else if (f->has_word && (f->word & 3) == 3)
         wg_riscv_text(f->pc, f->word, p->instruction, sizeof p->instruction);
-    find_source(w, core_of(f->agent), p);
+    find_source(all, w, core_of(f->agent), p);
     return r;
 }
 
-static void race_party(const wg_race_words *w, const wg_race_party *from, wg_report_party *p)
+static void race_party(wg_reports *all, const wg_race_words *w, const wg_race_party *from, wg_report_party *p)
 {
     wg_race_who(w, from, p->who, sizeof p->who);
     wg_race_insn_text(w, from, p->instruction, sizeof p->instruction);
@@ -85,6 +87,7 @@ static void race_party(const wg_race_words *w, const wg_race_party *from, wg_rep
     p->pc = from->pc;
     p->cycle = from->cycle;
     wg_race_source(w, from, &p->source);
+    wg_excerpt_line(&all->excerpts, &p->source, p->snippet);
 }
 
 wg_report *wg_reports_race(wg_reports *all, const wg_race_words *w, const wg_race *race)
@@ -103,10 +106,27 @@ wg_report *wg_reports_race(wg_reports *all, const wg_race_words *w, const wg_rac
     snprintf(r->evidence, sizeof r->evidence, "%s", race->location);
     snprintf(r->remedy, sizeof r->remedy, "%s", race->remedy);
     r->parties = race->has_a ? 2 : 1;
-    race_party(w, &race->b, &r->party[0]);
+    race_party(all, w, &race->b, &r->party[0]);
     if (race->has_a)
-        race_party(w, &race->a, &r->party[1]);
+        race_party(all, w, &race->a, &r->party[1]);
     return r;
+}
+
+/* What the party waits at: the latched wait or the head of the gate, or the core's instruction. */
+static void hang_instruction(const wg_race_words *w, const wg_hang *h, wg_node n, wg_report_party *p)
+{
+    uint32_t word;
+    if (n.kind == WG_NODE_CORE && p->pc && w->core_word && w->core_word(w->user, p->pc, &word) && (word & 3) == 3)
+        wg_riscv_text(p->pc, word, p->instruction, sizeof p->instruction);
+    if (n.kind == WG_NODE_THREAD && n.index < WG_THREADS) {
+        const wg_gate_info *gate = &h->thread[n.index].gate;
+        if (gate->latch.kind != WG_LATCH_EMPTY || gate->has_head)
+            wg_disassemble(w->arch, gate->latch.kind != WG_LATCH_EMPTY ? gate->latch.word : gate->head.word,
+                           WG_DIS_SYMBOLIC | WG_DIS_NO_COMMENT, p->instruction, sizeof p->instruction);
+    }
+    for (char *c = p->instruction; *c; c++)
+        if (*c == '\t')
+            *c = ' ';
 }
 
 wg_report *wg_reports_hang(wg_reports *all, const wg_race_words *w, const wg_hang *h)
@@ -139,14 +159,15 @@ wg_report *wg_reports_hang(wg_reports *all, const wg_race_words *w, const wg_han
         snprintf(p->does, sizeof p->does, "waits: %.150s", e->reason);
         p->pc = wg_hang_pc(h, e->from, &core);
         p->cycle = h->cycle;
-        find_source(w, core, p);
+        find_source(all, w, core, p);
+        hang_instruction(w, h, e->from, p);
     }
     return r;
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-static void party_json(const wg_report_party *p, wg_json *j)
+static void party_json(const wg_report_party *p, wg_excerpts *excerpts, wg_json *j)
 {
     wg_json_open(j, NULL, '{');
     wg_json_text(j, "who", p->who);
@@ -157,17 +178,13 @@ static void party_json(const wg_report_party *p, wg_json *j)
     wg_json_uint(j, "cycle", p->cycle);
     if (p->pc)
         wg_json_hex(j, "pc", p->pc);
-    if (p->source.function)
-        wg_json_text(j, "function", p->source.function);
-    if (p->source.file) {
-        wg_json_text(j, "file", p->source.file);
-        wg_json_uint(j, "line", p->source.line);
-    }
+    wg_source_json(&p->source, excerpts, j);
     wg_json_close(j, '}');
 }
 
 void wg_reports_json(const wg_reports *all, const char *key, wg_json *j)
 {
+    wg_excerpts excerpts = {0};
     wg_json_open(j, key, '[');
     for (size_t i = 0; i < all->count; i++) {
         const wg_report *r = &all->at[i];
@@ -188,9 +205,10 @@ void wg_reports_json(const wg_reports *all, const char *key, wg_json *j)
             wg_json_text(j, "suppressed", r->suppressed);
         wg_json_open(j, "parties", '[');
         for (unsigned k = 0; k < r->parties; k++)
-            party_json(&r->party[k], j);
+            party_json(&r->party[k], &excerpts, j);
         wg_json_close(j, ']');
         wg_json_close(j, '}');
     }
     wg_json_close(j, ']');
+    wg_excerpts_free(&excerpts);
 }

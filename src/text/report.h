@@ -17,6 +17,7 @@ typedef struct wg_report_party {
     uint32_t pc; /* 0: not known */
     uint64_t cycle;
     wg_source source;
+    char snippet[WG_SNIPPET]; /* the source line; "": it cannot be read */
 } wg_report_party;
 
 enum { WG_REPORT_PARTIES = 8 };
@@ -36,6 +37,7 @@ typedef struct wg_reports {
     wg_report *at;
     size_t count;
     bool failed; /* out of memory */
+    wg_excerpts excerpts;
 } wg_reports;
 
 /* Each adds one and returns it; NULL: out of memory. */

@@ -48,6 +48,8 @@ static void location(const wg_report_party *p, wg_json *j)
         if (p->source.line) {
             wg_json_open(j, "region", '{');
             wg_json_uint(j, "startLine", p->source.line);
+            if (*p->snippet)
+                message(j, "snippet", p->snippet);
             wg_json_close(j, '}');
         }
         wg_json_close(j, '}');

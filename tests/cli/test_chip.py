@@ -67,7 +67,7 @@ def parties_on_other_tiles(work):
         (work / "chip.yaml").write_text(f"arch: {arch.lower()}\ntiles:\n  - at: [1, {y}]\n    brisc: writer.elf\n  - at: [2, {y}]\n    brisc: reader.elf\n")
         r = subprocess.run([WAITGATE, "check", str(work / "chip.yaml")], capture_output=True, text=True, timeout=60)
         check(f"other tile {arch}", f"write by NIU 0, request of core B of tile 1-{y} at cycle" in r.stdout, r.stdout + r.stderr)
-        check(f"line there {arch}", re.search(rf"tile 1-{y} at cycle \d+\n.*\n    at 0x\w+ in main\+\w+ \(\S*noc\.h:\d+\)", r.stdout)
+        check(f"line there {arch}", re.search(rf"tile 1-{y} at cycle \d+\n.*\n    at 0x\w+ in noc_start \(\S*noc\.h:\d+\), inlined into main\+\w+ \(\S*writer\.c:7\)", r.stdout)
               and "reader.c:6" in r.stdout, r.stdout)
         r = subprocess.run([WAITGATE, "check", "--json", str(work / "chip.yaml")], capture_output=True, text=True, timeout=60)
         races = [race for t in json.loads(r.stdout)["tiles"] for race in t["races"] if race["kind"] == "data-race"]

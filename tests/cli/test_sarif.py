@@ -19,7 +19,7 @@ WAITGATE, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
 TEXT, NUMBER = str, int
 MESSAGE = {"text!": TEXT}
 LOCATION = {"id": NUMBER, "message": MESSAGE,
-            "physicalLocation": {"artifactLocation": {"uri!": TEXT}, "region": {"startLine!": NUMBER}, "address": {"absoluteAddress!": NUMBER}},
+            "physicalLocation": {"artifactLocation": {"uri!": TEXT}, "region": {"startLine!": NUMBER, "snippet": MESSAGE}, "address": {"absoluteAddress!": NUMBER}},
             "logicalLocations": [{"name!": TEXT, "kind": TEXT}]}
 LOG = {"$schema": TEXT, "version!": TEXT, "runs!": [{
     "tool!": {"driver!": {"name!": TEXT, "version": TEXT, "rules": [{

@@ -92,7 +92,10 @@ CLEAR = re.compile(r"out of memory|no memory|Cannot allocate memory|No space lef
 
 
 def verdict(out):
-    """Without names of places and instructions, for which libdw and libopcodes need memory of their own."""
+    """Without names of places and instructions, for which libdw and libopcodes need memory of their own, and without source
+    lines: a file that cannot be read gives none."""
+    out = re.sub(rb"(\n\n\w[^\n]*)?\n +\d+ \| [^\n]*\n +\| +\^[^\n]*", b"", out)
+    out = re.sub(rb',\s*"snippet": "(?:[^"\\]|\\.)*"', b"", out)
     out = re.sub(rb" in \S+\+0x[0-9a-f]+| \([^()]*\.tasm:\d+\)", b"", out)
     out = re.sub(rb'"place": "[^"]*"', b"", out)
     out = re.sub(rb"\d+(\.\d+)? (s\b|seconds|per second|timings per)", b"TIME", out)
@@ -106,7 +109,8 @@ def complaint(command, kind, at, good):
         return f"{where}ends by {status}: {err[-300:]}"
     if left:
         return f"{where}leaves {left}"
-    if (status, verdict(out), files) == (good[0], verdict(good[1]), good[3]):
+    as_wanted = {name for name, data in files.items() if verdict(data) == verdict(good[3].get(name, b""))}
+    if (status, verdict(out), as_wanted) == (good[0], verdict(good[1]), set(good[3])):
         return None
     if not failed:
         return f"{where}nothing failed, but the result differs: {status} {err[-300:]}"
@@ -116,8 +120,8 @@ def complaint(command, kind, at, good):
         return f"{where}status {status} without a clear error: {err[-300:]!r} {out[-200:]!r}"
     if status == good[0] and status != 1:
         return f"{where}has the status of a verdict ({status}) but another result"
-    for name, data in files.items():
-        if data != good[3].get(name):
+    for name in files:
+        if name not in as_wanted:
             return f"{where}leaves a broken {name}"
     return None
 

@@ -27,6 +27,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         wg_elf_line line;
         wg_elf_function(elf, s->address);
         wg_elf_line_at(elf, s->address, &line);
+        wg_elf_call call[8];
+        for (uint32_t k = 0; k < 64; k += 4)
+            for (unsigned n = wg_elf_inlined_at(elf, s->address + k, call, 8); n-- > 0;)
+                sum = (uint8_t)(sum + call[n].function[0] + (call[n].file ? call[n].file[0] : 0));
     }
     for (size_t i = 0; i < wg_elf_symbols(elf) && i < 64; i++)
         sum = (uint8_t)(sum + wg_elf_symbol_at(elf, i)->name[0]);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run that --max-cycles cuts: does it still work, or do its cores only go round? They are watched for the last part of the
+ * run, so that the rest of it is as fast as ever.
+ */
+#include "cli/session.h"
+
+#include <stdarg.h>
+
+enum { WATCHED = 50000, LOADS = 3 };
+
+uint64_t wg_progress_from(uint64_t start, uint64_t limit)
+{
+    uint64_t length = limit - start;
+    return limit == UINT64_MAX ? UINT64_MAX : limit - (length / 2 < WATCHED ? length / 2 : WATCHED);
+}
+
+bool wg_progress_watch(wg_session *s)
+{
+    if (!s->rounds && (s->rounds = wg_calloc(1, sizeof *s->rounds)))
+        s->rounds->from = wg_cycle(s->dev);
+    return s->rounds && wg_observe(s->dev, WG_ROUNDS_EVENTS, wg_rounds_event, s->rounds, NULL) == WG_OK;
+}
+
+typedef struct said {
+    char *at;
+    size_t room;
+    unsigned count; /* of clauses */
+} said;
+
+__attribute__((format(printf, 2, 3))) static void say(said *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(t->at, t->room, format, args);
+    va_end(args);
+    size_t used = n < 0 ? 0 : (size_t)n < t->room ? (size_t)n : t->room - 1;
+    t->at += used;
+    t->room -= used;
+}
+
+static void say_place(said *t, wg_session *s, unsigned core, uint32_t pc)
+{
+    char place[256];
+    if (*wg_place(s, core, pc, place, sizeof place))
+        say(t, " at %s", place);
+    else
+        say(t, " at 0x%08x", pc);
+}
+
+static void say_loads(said *t, wg_session *s, unsigned core, const wg_rounds_load *load, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        say(t, "%s", i == 0 ? " it polls" : i + 1 == count ? " and" : ",");
+        if (load[i].address)
+            say(t, " 0x%08x", load[i].address);
+        else
+            say(t, " what it loads");
+        say_place(t, s, core, load[i].pc);
+    }
+}
+
+static bool runs(const wg_hang *h, unsigned core) { return !h->core[core].info.in_reset && !h->core[core].info.parked; }
+
+/* Who has executed anything, or let anything pass the gate, of late. */
+static bool works(const wg_session *s, unsigned track)
+{
+    uint64_t now = wg_cycle(s->dev), watched = now - s->rounds->from;
+    return s->rounds->acted[track] && now - (s->rounds->acted[track] - 1) <= watched / 2 + 1;
+}
+
+static void say_workers(said *t, wg_session *s)
+{
+    const wg_hang *h = s->hang;
+    for (unsigned i = 0; i <= WG_AGENT_THREAD2; i++) {
+        bool core = i < WG_CORES;
+        if (!works(s, i) || (core && (h->repeating >> i & 1 || !runs(h, i))))
+            continue;
+        say(t, "%s%s %s", t->count++ ? ", " : "The run still works: ", core ? "core" : "thread",
+            core ? wg_agent_name(i) : (const char *[]){"0", "1", "2"}[i - WG_AGENT_THREAD0]);
+        if (core)
+            say_place(t, s, i, h->core[i].info.pc);
+    }
+    if (t->count)
+        say(t, ". ");
+}
+
+void wg_progress_verdict(wg_session *s)
+{
+    wg_hang *h = s->hang;
+    said t = {h->progress, sizeof h->progress, 0};
+    wg_rounds_load load[WG_CORES][LOADS];
+    unsigned loads[WG_CORES], repeating = 0;
+    if (!s->rounds || s->rounds->from >= wg_cycle(s->dev))
+        return;
+    for (unsigned i = 0; i < WG_CORES; i++)
+        if (runs(h, i) && wg_rounds_repeats(s->rounds, i, load[i], LOADS, &loads[i])) {
+            h->repeating |= 1u << i;
+            repeating++;
+        }
+    say_workers(&t, s);
+    bool others = t.count != 0;
+    if (repeating && !others)
+        say(&t, "Nothing makes progress: ");
+    t.count = 0;
+    for (unsigned i = 0; i < WG_CORES; i++)
+        if (h->repeating >> i & 1) {
+            say(&t, "%s%s %s only repeats itself:%s", t.count ? "; " : "", t.count || !others ? "core" : "Core",
+                wg_agent_name(i), loads[i] ? "" : " it goes round");
+            t.count++;
+            say_loads(&t, s, i, load[i], loads[i]);
+            say(&t, ", and sees the same in every round");
+        }
+    if (repeating)
+        say(&t, ". ");
+    if (repeating && !others)
+        say(&t, repeating > 1 ? "Let one of them change what another waits for before it waits itself; more cycles do not help."
+                              : "Somebody must change what it polls; more cycles do not help.");
+    else if (others)
+        say(&t, "Give it more cycles (--max-cycles).");
+}
