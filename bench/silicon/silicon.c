@@ -2,7 +2,7 @@
 /*
  * The model against the rows that others measured on cards, default profile.
  *
- *     silicon                every row, and the score of each group
+ *     silicon [GROUP]        every row (of the rows_GROUP.c), and the score of each group
  *     silicon --shares       group, architecture, rows within 5 %, pairs in order, in parts of ten thousand
  *     silicon --markdown     docs/silicon.md
  *
@@ -208,14 +208,16 @@ static void markdown(const struct wg_silicon *s, const score *sc, unsigned n)
 
 int main(int argc, char **argv)
 {
-    const char *how = argc == 2 ? argv[1] : "";
+    const char *how = argc == 2 && argv[1][0] == '-' ? argv[1] : "", *only = argc == 2 && !*how ? argv[1] : NULL;
     if (argc > 2 || (*how && strcmp(how, "--shares") != 0 && strcmp(how, "--markdown") != 0)) {
-        fprintf(stderr, "usage: silicon [--shares | --markdown]\n");
+        fprintf(stderr, "usage: silicon [GROUP | --shares | --markdown]\n");
         return 1;
     }
     struct wg_silicon s = {0};
     score sc[32];
-#define GROUP(name) wg_silicon_##name(&s);
+#define GROUP(name) \
+    if (!only || !strcmp(only, #name)) \
+        wg_silicon_##name(&s);
 #include "silicon.def"
 #undef GROUP
     unsigned n = scores(&s, sc, sizeof sc / sizeof *sc);

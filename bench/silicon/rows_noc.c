@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Flows between tiles: nocbench (one to six at once, a row for each) and nocreadbench (one reader). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "traffic.h"
+
+/* The flows of one run stand one behind the other. */
+typedef struct run {
+    traffic_flow flow[TRAFFIC_MAX];
+    double card[TRAFFIC_MAX];
+    char name[32];
+    wg_arch_id arch;
+    unsigned n;
+} run;
+
+static void finish(struct wg_silicon *s, run *r)
+{
+    if (r->n)
+        traffic_run(r->arch, r->flow, r->n);
+    for (unsigned i = 0; i < r->n; i++) {
+        char name[48];
+        snprintf(name, sizeof name, r->n > 1 ? "%s, flow %u of %u" : "%s", r->name, i, r->n);
+        wg_silicon_add(
+            s,
+            &(wg_silicon_row){
+                .group = "noc", .name = name, .arch = r->arch, .card = r->card[i], .model = (double)r->flow[i].cycles});
+    }
+    r->n = 0;
+}
+
+enum { ARCH, POINT, FLOW, X, Y, TO_X, TO_Y, WRITE, READBENCH, TX, BYTES, CYCLES, FIELDS };
+
+static unsigned number(const char *text) { return (unsigned)strtoul(text, NULL, 10); }
+
+static void line(struct wg_silicon *s, char **field, void *user)
+{
+    run *r = user;
+    if (number(field[FLOW]) == 0)
+        finish(s, r);
+    r->arch = wg_silicon_arch(field[ARCH]);
+    snprintf(r->name, sizeof r->name, "%s", field[POINT]);
+    r->flow[r->n] = (traffic_flow){.x = (uint16_t)number(field[X]),
+                                   .y = (uint16_t)number(field[Y]),
+                                   .to_x = (uint16_t)number(field[TO_X]),
+                                   .to_y = (uint16_t)number(field[TO_Y]),
+                                   .write = number(field[WRITE]),
+                                   .strides = number(field[READBENCH]),
+                                   .table = number(field[READBENCH]),
+                                   .tx = number(field[TX]),
+                                   .bytes = number(field[BYTES]),
+                                   .address = 0x40000};
+    r->card[r->n] = strtod(field[CYCLES], NULL);
+    r->n += r->n + 1 < TRAFFIC_MAX;
+}
+
+void wg_silicon_noc(struct wg_silicon *s)
+{
+    static run r;
+    wg_silicon_read(s, "noc.csv", FIELDS, line, &r);
+    finish(s, &r);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels written to the description of nocbench, nocreadbench and dramratebench (README.md): core B of each tile moves `tx`
+ * times `bytes` bytes to or from one other tile over NoC 0 and waits for all answers; its row is the time between the two
+ * reads of its wall clock.
+ *
+ * The card's cores meet by semaphores or flags before they begin; the last to arrive releases one after the other. Here each
+ * waits for its wall clock, 32 cycles after the one before.
+ */
+#ifndef TRAFFIC_H
+#define TRAFFIC_H
+
+#include "silicon.h"
+
+enum { TRAFFIC_MAX = 128 };
+
+typedef struct traffic_flow {
+    uint16_t x, y, to_x, to_y; /* as software writes them */
+    bool write;
+    bool strides; /* addresses go on from one transfer to the next */
+    bool table;   /* and the other end comes from a table of one entry */
+    uint32_t tx, bytes;
+    uint32_t address; /* at the other end */
+    uint64_t cycles;  /* the result */
+} traffic_flow;
+
+void traffic_run(wg_arch_id arch, traffic_flow *flows, unsigned n);
+
+#endif
