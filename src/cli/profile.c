@@ -199,6 +199,80 @@ static void group_text(wg_session *s, const char *title, bool (*kind)(unsigned),
     free(t.row);
 }
 
+/* ---- Waits ---- */
+
+/* A wait instruction: how often it came, and for how long it held its thread. */
+typedef struct wait_row {
+    wg_cost cost;
+    uint64_t executed, held, cycles;
+} wait_row;
+
+static bool is_wait(uint32_t word)
+{
+    unsigned opcode = wg_opcode(word);
+    return opcode == WG_OPCODE_STALLWAIT || opcode == WG_OPCODE_SEMWAIT || opcode == WG_OPCODE_STREAMWAIT;
+}
+
+static int by_held(const void *left, const void *right)
+{
+    const wait_row *a = left, *b = right;
+    if (a->cycles != b->cycles)
+        return a->cycles > b->cycles ? -1 : 1;
+    if (a->executed != b->executed)
+        return a->executed > b->executed ? -1 : 1;
+    return a->cost.pc < b->cost.pc ? -1 : a->cost.pc > b->cost.pc;
+}
+
+/* All waits of the run, the dearest first; the caller frees them. */
+static wait_row *waits_of(const wg_costs *p, size_t *count)
+{
+    wait_row *rows = p->table.count ? wg_calloc(p->table.count, sizeof *rows) : NULL;
+    *count = 0;
+    for (size_t i = 0; rows && i < p->table.count; i++) {
+        const wg_cost *c = &p->table.cost[i];
+        bool holds =
+            c->doing == WG_DOING_STALL + WG_STALL_LATCHED_WAIT || c->doing == WG_DOING_STALL + WG_STALL_LATCH_OCCUPIED;
+        if (!wg_track_is_thread(c->track) || !is_wait(c->word) || (c->doing != WG_DOING_WORK && !holds))
+            continue;
+        size_t k = 0;
+        while (k < *count &&
+               (rows[k].cost.track != c->track || rows[k].cost.pc != c->pc || rows[k].cost.word != c->word))
+            k++;
+        if (k == *count)
+            rows[(*count)++].cost = *c;
+        rows[k].executed += holds ? 0 : c->times;
+        rows[k].held += holds ? c->times : 0;
+        rows[k].cycles += holds ? c->cycles : 0;
+    }
+    if (*count)
+        qsort(rows, *count, sizeof *rows, by_held);
+    return rows;
+}
+
+static void waits_text(wg_session *s, wg_text *out)
+{
+    size_t count, free_ones = 0;
+    wait_row *rows = waits_of(s->costs, &count);
+    for (size_t i = 0; i < count; i++)
+        free_ones += rows[i].cycles == 0;
+    if (count)
+        wg_textf(out, "\n%-18s %10s %9s %9s  %s\n", "waits", "cycles", "held", "of", "line, instruction");
+    for (size_t i = 0; i < count && i < s->top; i++) {
+        row r = {.cost = rows[i].cost, .at = place_of(s, &rows[i].cost)};
+        char where[256], text[WG_DIS_MAX];
+        place_text(&r, where, sizeof where);
+        instruction_of(s, &r.cost, text, sizeof text);
+        wg_textf(out, "  %-16s %10llu %9llu %9llu  %s  %s\n", wg_agent_name(r.cost.track),
+                 (unsigned long long)rows[i].cycles, (unsigned long long)rows[i].held,
+                 (unsigned long long)rows[i].executed, where, text);
+    }
+    if (count > s->top)
+        wg_textf(out, "  … and %zu more (--top N shows more, --json all)\n", count - (size_t)s->top);
+    if (free_ones)
+        wg_textf(out, "  %zu of %zu waits held nobody in this run.\n", free_ones, count);
+    free(rows);
+}
+
 /* ---- The critical path ---- */
 
 static void add_piece(void *user, const wg_link *piece) { wg_cost_add(user, &piece->what); }
@@ -263,6 +337,7 @@ void wg_report_profile(wg_session *s, wg_text *out)
     group_text(s, "cores", wg_track_is_core, out);
     group_text(s, "threads", wg_track_is_thread, out);
     group_text(s, "units", wg_track_is_unit, out);
+    waits_text(s, out);
 }
 
 /* ---- JSON ---- */
@@ -302,6 +377,31 @@ static void cost_json(wg_session *s, const wg_cost *c, const char *who, wg_json 
 void wg_profile_cost_json(wg_session *s, const wg_cost *c, wg_json *j) { cost_json(s, c, NULL, j); }
 const char *wg_profile_file(wg_session *s, const wg_cost *c) { return place_of(s, c).file; }
 
+static void waits_json(wg_session *s, wg_json *j)
+{
+    size_t count;
+    wait_row *rows = waits_of(s->costs, &count);
+    wg_json_open(j, "waits", '[');
+    for (size_t i = 0; i < count; i++) {
+        place at = place_of(s, &rows[i].cost);
+        char text[WG_DIS_MAX];
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "who", wg_agent_name(rows[i].cost.track));
+        wg_json_uint(j, "cycles", rows[i].cycles);
+        wg_json_uint(j, "held", rows[i].held);
+        wg_json_uint(j, "executed", rows[i].executed);
+        if (at.file) {
+            wg_json_text(j, "file", at.file);
+            wg_json_uint(j, "line", at.line);
+        }
+        instruction_of(s, &rows[i].cost, text, sizeof text);
+        wg_json_text(j, "instruction", text);
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    free(rows);
+}
+
 void wg_report_profile_json(wg_session *s, wg_json *j)
 {
     const wg_costs *p = s->costs;
@@ -321,6 +421,7 @@ void wg_report_profile_json(wg_session *s, wg_json *j)
         wg_json_close(j, '}');
     }
     wg_json_close(j, ']');
+    waits_json(s, j);
     uint64_t from;
     table path = path_of(s, &from);
     wg_json_open(j, "critical_path", '{');

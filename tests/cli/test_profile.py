@@ -137,6 +137,39 @@ def what_is_polled_in_the_l0_cache(d):
     assert {c.get("address") for c in polls} == {"0x00002000"}, polls
 
 
+WAITS = """.arch bh
+.thread 0
+    ttsetdmareg 0, 7, 0, 8
+    ttstallwait STALL_MATH, MATH
+    ttnop
+    ttdmanop
+    ttstallwait STALL_THREAD, THCON
+    ttsetdmareg 0, 7, 0, 8
+.thread 1
+    ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_ZERO
+    ttnop
+.thread 2
+    ttseminit 2, 0, SEMAPHORE_1
+    .repeat 30
+    ttdmanop
+    .endr
+    ttsempost SEMAPHORE_1
+"""
+
+
+@test
+def waits_that_hold_nobody(d):
+    """Each wait with how often it came and how long it held; one that held nobody is counted as such."""
+    path = write(d, WAITS)
+    waits = {w["line"]: w for w in profile(path)["cost_profile"]["waits"]}
+    assert set(waits) == {4, 7, 10}, waits
+    assert waits[4]["executed"] == 1 and waits[4]["cycles"] == 0 and waits[4]["held"] == 0, waits[4]
+    assert waits[10]["cycles"] > 25 and waits[10]["held"] >= 1, waits[10]
+    text = subprocess.run([WAITGATE, "profile", str(path)], capture_output=True, text=True).stdout
+    free = sum(w["cycles"] == 0 for w in waits.values())
+    assert f"{free} of 3 waits held nobody in this run." in text, text
+
+
 @test
 def a_part_of_the_run(d):
     """--from and --to leave out the rest, by cycle and by symbol."""
@@ -190,7 +223,7 @@ def callgrind_reads_it(d):
     assert r.returncode == 0 and "PROGRAM TOTALS" in r.stdout, r
     line = next(line for line in r.stdout.splitlines() if "PROGRAM TOTALS" in line)
     assert f"{totals[0]:,}" in line and f"{totals[1]:,}" in line, (line, totals)
-    assert "pipeline.h:Packers: main" in r.stdout and "matmul.c:Unpacker 0: main" in r.stdout, r.stdout
+    assert "pipeline.h:Packers: pack_tile" in r.stdout and "matmul.c:Unpacker 0: main" in r.stdout, r.stdout
 
 
 run()
