@@ -100,4 +100,17 @@ static inline uint32_t get32(lib *l, uint64_t address)
     return value;
 }
 
+/* T1 starts at `base`. */
+static inline void release_t1(lib *l, uint32_t base)
+{
+    if (l->arch == WG_ARCH_BH) {
+        put32(l, DEBUG_REGS + 0x22C, base);
+        put32(l, DEBUG_REGS + 0x234, 2);
+    } else {
+        put32(l, 0xFFEF0000 + 159 * 4, base);
+        put32(l, 0xFFEF0000 + 161 * 4, 2);
+    }
+    put32(l, SOFT_RESET, CORES_IN_RESET & ~RESET_T1);
+}
+
 #endif

@@ -325,19 +325,6 @@ static void test_bad_environment(void **state)
         }
 }
 
-/* T1 starts at `base`. */
-static void release_t1(lib *l, uint32_t base)
-{
-    if (l->arch == WG_ARCH_BH) {
-        put32(l, DEBUG_REGS + 0x22C, base);
-        put32(l, DEBUG_REGS + 0x234, 2);
-    } else {
-        put32(l, 0xFFEF0000 + 159 * 4, base);
-        put32(l, 0xFFEF0000 + 161 * 4, 2);
-    }
-    put32(l, SOFT_RESET, CORES_IN_RESET & ~RESET_T1);
-}
-
 /* How many clocks T1 needs for eleven MVMULs into one block of Dst. */
 static unsigned clocks_of_mvmuls(void **state, const char *profile)
 {

@@ -38,14 +38,7 @@ static void prepare(lib *l, kernel which)
         put32(l, SOFT_RESET, CORES_IN_RESET & ~RESET_B);
         return;
     }
-    if (l->arch == WG_ARCH_BH) {
-        put32(l, DEBUG_REGS + 0x22C, BASE);
-        put32(l, DEBUG_REGS + 0x234, 2);
-    } else {
-        put32(l, 0xFFEF0000 + 159 * 4, BASE);
-        put32(l, 0xFFEF0000 + 161 * 4, 2);
-    }
-    put32(l, SOFT_RESET, CORES_IN_RESET & ~RESET_T1);
+    release_t1(l, BASE);
 }
 
 static char said[1 << 16];
