@@ -17,15 +17,11 @@ static uint64_t push_own(wg_tile *t, unsigned thread, wg_request_queue *queue)
     const wg_request *req = &queue->ring[queue->head];
     if (!wg_push_words(t, thread, (wg_core_id)core, req->pc, req->data, req->bytes / 4u, &queue->why))
         return WG_NEVER;
-    queue->retry_at = 0;
-    queue->why.reason = WG_STALL_NONE;
-    queue->head = (uint8_t)((queue->head + 1) % WG_QUEUE_DEPTH);
+    wg_queue_pop(&t->regions.memory, core, WG_PATH_PUSH);
     wg_wake_at(s, WG_AGENT_CORE_B + core, s->now); /* its phases are to come */
     wg_wake_idle_watchers(s);
-    if (!--queue->count) {
-        t->regions.memory.active[core] &= ~(1u << WG_PATH_PUSH);
+    if (!queue->count)
         return WG_NEVER;
-    }
     req = &queue->ring[queue->head];
     if (req->seen_at > s->now + 1)
         return req->seen_at;

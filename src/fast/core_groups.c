@@ -72,13 +72,9 @@ static void process(wg_tile *t, core_group *w, core_slot *m)
     }
     if (m->blocked || m->mixed)
         appoint(w, m->core, t->sched.now, t->sched.now);
-    queue->head = (uint8_t)((queue->head + 1) % WG_QUEUE_DEPTH);
-    queue->retry_at = 0;
-    queue->why.reason = WG_STALL_NONE;
+    wg_queue_pop(&t->regions.memory, m->core, WG_PATH_L1);
     w->served++;
-    w->seen_at[m->core] = --queue->count ? queue->ring[queue->head].seen_at : WG_NEVER;
-    if (!queue->count)
-        t->regions.memory.active[m->core] &= ~l1_queue;
+    w->seen_at[m->core] = wg_queue_seen_at(queue);
 }
 
 static void serve_port(wg_tile *t, core_group *w, unsigned which)
@@ -339,15 +335,7 @@ static inline bool load(wg_tile *t, core_group *w, core_slot *m, const wg_op *op
                 !load_enters(t, w, m, e + 1, address, run->pc, number, op->spare, op->rd)) {
                 if (e > t->sched.now)
                     return false;
-                run->ex1 = (wg_ex1){.entered = e,
-                                    .number = number,
-                                    .address = address,
-                                    .pc = run->pc,
-                                    .kind = WG_EX1_LOAD,
-                                    .size = op->spare,
-                                    .rd = op->rd,
-                                    .path = WG_PATH_L1,
-                                    .bytes = (uint8_t)bytes};
+                run->ex1 = wg_ex1_load(op, e, number, address, run->pc);
             }
             wg_rounds_load(w, m, op, address, false);
             run->filled[slot] = run->retired[slot] = WG_NEVER;
@@ -380,13 +368,7 @@ static inline bool store(wg_tile *t, core_group *w, core_slot *m, const wg_op *o
     if (!l1 && address - WG_RAM_BASE >= t->arch->ram_bytes[m->core])
         return false;
     if (!l1 || m->mixed || run->sq_count == WG_STORE_QUEUE) {
-        wg_ex1 x = {.entered = e,
-                    .pc = run->pc,
-                    .kind = WG_EX1_STORE,
-                    .address = address,
-                    .data = {value},
-                    .bytes = (uint8_t)bytes,
-                    .path = l1 ? WG_PATH_L1 : WG_PATH_OWN_RAM};
+        const wg_ex1 x = wg_ex1_store(e, address, run->pc, value, bytes, !l1);
         if (e > t->sched.now)
             return false;
         wg_lsu_result result = wg_lsu_store(t, m->core, &x, &entered);
@@ -454,13 +436,11 @@ static inline uint64_t awaited_by(const wg_core_run *run, const wg_op *op)
 static inline const wg_op *next_op(core_slot *m)
 {
     wg_core *k = m->k;
-    const uint32_t pc = m->run->pc, tag = (pc & ~15u) | WG_LINE_VALID;
+    const uint32_t pc = m->run->pc;
     if (m->op && m->op->code != WG_OP_LINE_END && m->op->code != WG_OP_LINE_END_LATE && m->epoch == k->epoch)
         return m->op;
-    wg_icache_line *line = &k->icache[(pc >> 4 & m->sets) * 2];
-    if (line->tag != tag)
-        line++;
-    if (line->tag != tag || line->checked != k->epoch || !m->quick)
+    const wg_icache_line *line = wg_line_at(k, m->sets, pc);
+    if (!line || !m->quick)
         return NULL;
     m->run->lru[line->set] = line->way;
     m->epoch = k->epoch;
@@ -599,13 +579,9 @@ static bool can_go(const wg_tile *t)
     if (!wg_fast(t, WG_FAST_CORE_GROUPS) || t->l1_watched || t->sched.now < t->poll.observed_until ||
         others(t) < t->sched.now + LEAST)
         return false;
-    for (unsigned i = 0; i < WG_CORES; i++) {
-        if (t->core[i].stepping || t->core[i].breakpoints)
+    for (unsigned i = 0; i < WG_CORES; i++)
+        if (t->core[i].stepping || t->core[i].breakpoints || wg_solo_under_way(&t->core[i], t->sched.now))
             return false;
-        for (unsigned j = 0; j < WG_SOLO_RECENT; j++)
-            if (t->core[i].solo_at[j] > t->sched.now) /* booked ahead of the clock, and still under way */
-                return false;
-    }
     return true;
 }
 

@@ -6,8 +6,7 @@
 #ifndef WG_FAST_CORE_GROUPS_H
 #define WG_FAST_CORE_GROUPS_H
 
-#include "riscv/lsu.h"
-#include "riscv/pipeline.h"
+#include "fast/cores.h"
 
 enum {
     RING = 64,
@@ -78,8 +77,6 @@ static inline uint64_t next_of(const core_group *w, unsigned bit, uint64_t now)
             return at;
     return WG_NEVER;
 }
-
-static inline unsigned line_of(uint32_t address) { return address & ~(uint32_t)(WG_L1_LINE - 1); }
 
 static inline bool l0_holds(const wg_core_run *run, uint32_t address)
 {
@@ -157,7 +154,7 @@ static inline void note(const wg_tile *t, core_group *w, unsigned core)
     }
     note_loads(m);
     note_stores(m);
-    w->seen_at[core] = m->queue->count ? m->queue->ring[m->queue->head].seen_at : WG_NEVER;
+    w->seen_at[core] = wg_queue_seen_at(m->queue);
     if (m->queue->count)
         appoint(w, PORT_BITS + m->port, t->sched.now, t->sched.now + 1);
     for (unsigned i = 0; i < m->queue->count; i++) {

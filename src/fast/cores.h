@@ -6,8 +6,43 @@
 #include "riscv/lsu.h"
 #include "riscv/pipeline.h"
 
+static inline uint32_t line_of(uint32_t address) { return address & ~(uint32_t)(WG_L1_LINE - 1); }
+
+/* The cached line that holds pc; NULL: it is not there, or not checked. `sets`: of the cache, minus one. */
+static inline const wg_icache_line *wg_line_at(const wg_core *k, uint32_t sets, uint32_t pc)
+{
+    const uint32_t tag = (pc & ~15u) | WG_LINE_VALID;
+    const wg_icache_line *line = &k->icache[(pc >> 4 & sets) * 2];
+    if (line->tag != tag && (++line)->tag != tag)
+        return NULL;
+    return line->checked == k->epoch ? line : NULL;
+}
+
+/* Logs a line of L1 before a write that may be rolled back. */
+static inline void wg_log_line(wg_l1_undo *u, const uint8_t *l1, uint32_t address)
+{
+    u->line = line_of(address);
+    memcpy(u->old, l1 + u->line, WG_L1_LINE);
+}
+/* Undoes the `count` writes of the log, newest first. */
+static inline void wg_undo_lines(uint8_t *l1, const wg_l1_undo *log, uint32_t *count)
+{
+    while (*count) {
+        const wg_l1_undo *u = &log[--*count];
+        memcpy(l1 + u->line, u->old, WG_L1_LINE);
+    }
+}
+
 /* ahead.c: what is not in `saved` is as it was: the flags, and what the log of old values covers. */
 void wg_ahead_undo(wg_core *k);
+/* solo.c: the number of requests, booked ahead of the clock, that are processed after cycle `at`. */
+static inline unsigned wg_solo_under_way(const wg_core *k, uint64_t at)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
+        count += k->solo_at[i] > at;
+    return count;
+}
 /* solo.c: a run through L1, back at its checkpoint, is repeated up to the current cycle. */
 void wg_solo_repeat(wg_tile *t, unsigned core);
 

@@ -203,13 +203,7 @@ static inline __attribute__((always_inline)) access store(wg_tile *t, wg_core *k
     }
     if (!own && k->solo_until && set->weakly_ordered && merges(t, k, address, bytes, B, WG_PC_OF(op), e + 1))
         return AT_ONCE;
-    wg_ex1 x = {.entered = e,
-                .pc = WG_PC_OF(op),
-                .kind = WG_EX1_STORE,
-                .address = address,
-                .data = {B},
-                .bytes = (uint8_t)bytes,
-                .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
+    const wg_ex1 x = wg_ex1_store(e, address, WG_PC_OF(op), B, bytes, own);
     if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)
         return LEAVES;
     run->stored = e;

@@ -33,13 +33,8 @@ static round_end rounds(wg_tile *t, unsigned core, uint32_t target, uint32_t bra
         const wg_op *op = &line->op[pc >> 2 & 3];
         if (pc != branch && !wg_is_arithmetic(op))
             return ROUND_OTHER;
-        *x = (wg_step_of){.code = op->code,
-                          .core = (uint8_t)core,
-                          .rd = op->rd,
-                          .rs1 = op->rs1,
-                          .rs2 = op->rs2,
-                          .imm = op->imm,
-                          .flag = true};
+        *x = wg_step_from(op, core);
+        x->flag = true; /* of the branch: taken */
     }
     *x++ = (wg_step_of){.code = WG_STEP_AGAIN, .core = (uint8_t)core};
     p.step = step;

@@ -137,11 +137,8 @@ static bool take_round(const wg_tile *t, unsigned core, wg_loop *l, unsigned *e)
             return false;
         if (l->period.steps + 2u >= WG_LOOP_STEPS)
             return false;
-        wg_step_of *x = next_step(l, core, op->code);
-        x->rd = op->rd;
-        x->rs1 = op->rs1;
-        x->rs2 = op->rs2;
-        x->imm = op->imm;
+        wg_step_of *x = &l->step[l->period.steps++];
+        *x = wg_step_from(op, core);
         x->flag = true; /* of the branch: taken */
         if (!loads && !stores)
             continue;

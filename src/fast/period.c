@@ -19,8 +19,6 @@
 
 enum { BATCH = 8 /* periods from one checkpoint to the next */, LOGGED = 1024 /* lines written between them */ };
 
-static inline uint32_t line_of(uint32_t address) { return address & ~(uint32_t)(WG_L1_LINE - 1); }
-
 /* ---- replay ------------------------------------------------------------------------------------------------- */
 
 /* The position of the replay: the start of a period. */
@@ -74,19 +72,10 @@ static void set_checkpoint(const wg_tile *t, const wg_period *p, checkpoint *u, 
 
 static void roll_back(wg_tile *t, const wg_period *p, checkpoint *u)
 {
-    while (u->lines) {
-        const wg_l1_undo *l = &u->line[--u->lines];
-        memcpy(t->l1 + l->line, l->old, WG_L1_LINE);
-    }
+    wg_undo_lines(t->l1, u->line, &u->lines);
     t->l1_undos = u->l1_undos;
     memcpy(t->regions.memory.l1.bank_free, u->bank_free, sizeof u->bank_free);
     copy_cores(p, u, true);
-}
-
-static inline void log_line(wg_l1_undo *u, const uint8_t *l1, uint32_t address)
-{
-    u->line = line_of(address);
-    memcpy(u->old, l1 + u->line, WG_L1_LINE);
 }
 
 static inline void write_line(uint8_t *line, const uint32_t data[4], uint16_t mask)
@@ -164,9 +153,9 @@ static inline bool written(wg_tile *t, const wg_period *p, const position *at, c
     if (address >= t->arch->l1_bytes || l1->watch[address / WG_L1_LINE] & ~(1u << x->core))
         return false;
     if (p->undoes)
-        log_line(&undo->line[undo->lines++], t->l1, address);
+        wg_log_line(&undo->line[undo->lines++], t->l1, address);
     if (t->core[x->core].solo_saved)
-        log_line(&t->l1_undo[t->l1_undos++], t->l1, address);
+        wg_log_line(&t->l1_undo[t->l1_undos++], t->l1, address);
     write_line(t->l1 + address, data, x->mask);
     l1->bank_free[wg_l1_bank(t->arch->l1_banks, address)] = at->began + (uint64_t)x->free_at;
     return true;

@@ -11,8 +11,7 @@
 #define WG_FAST_PERIOD_H
 
 #include "machine/repeat.h"
-#include "riscv/lsu.h"
-#include "riscv/pipeline.h"
+#include "fast/cores.h"
 
 enum { WG_PERIOD_SLACK = 24 /* cycles: what is in flight at a period's end is over by then */ };
 
@@ -51,6 +50,13 @@ typedef struct wg_step_of {
     uint8_t size;  /* as in the instruction; STORE: bytes */
     bool flag;     /* a branch, FORESEE: taken; STORE: a new entry; LW to ANSWER: fills the L0 cache */
 } wg_step_of;
+
+/* The step of an instruction. */
+static inline wg_step_of wg_step_from(const wg_op *op, unsigned core)
+{
+    return (wg_step_of){
+        .code = op->code, .core = (uint8_t)core, .rd = op->rd, .rs1 = op->rs1, .rs2 = op->rs2, .imm = op->imm};
+}
 
 /* A recorded period. */
 typedef struct wg_period {

@@ -12,8 +12,7 @@
  * When its path is full, the core runs ahead to the next push, by a few instructions, which are logged one by one (wg_past).
  * A store that leaves meanwhile needs no rollback: none of them depends on the queue, but for a last push that found it full.
  */
-#include "riscv/lsu.h"
-#include "riscv/pipeline.h"
+#include "fast/cores.h"
 
 /* As wg_lsu_room(). */
 static inline bool has_room(const wg_tile *t, const wg_request_queue *queue)
@@ -27,16 +26,7 @@ static inline uint64_t head_leaves(const wg_core_run *run, bool room, uint64_t n
     return room ? wg_max64(wg_max64(run->mux_free, wg_sq_peek(run, 0)->entered + 1), now + 1) : WG_NEVER;
 }
 
-/* The cached line that holds pc; NULL: it is not there, or not checked. */
-static inline const wg_icache_line *line_at(const wg_core *k, uint32_t sets, uint32_t pc)
-{
-    const uint32_t tag = (pc & ~15u) | WG_LINE_VALID;
-    const wg_icache_line *line = &k->icache[(pc >> 4 & (sets - 1)) * 2];
-    if (line->tag != tag && (++line)->tag != tag)
-        return NULL;
-    return line->checked == k->epoch ? line : NULL;
-}
-static inline uint32_t sets_of(const wg_tile *t, unsigned core) { return t->arch->icache_bytes[core] / 32u; }
+static inline uint32_t sets_of(const wg_tile *t, unsigned core) { return t->arch->icache_bytes[core] / 32u - 1; }
 
 /* Appends a push to the store queue; returns where its data go. */
 static inline uint32_t *enqueue(wg_core_run *run, uint64_t at, uint32_t address, uint32_t pc, uint8_t bytes,
@@ -265,7 +255,7 @@ __attribute__((noinline)) static bool execute(wg_tile *t, wg_core *k, unsigned c
         a.look_after = a.q.number;
     while (a.q.at < stop) {
         if ((line->tag ^ a.q.pc) & ~15u) {
-            line = line_at(k, sets, a.q.pc);
+            line = wg_line_at(k, sets, a.q.pc);
             if (!line)
                 break;
             if (run->lru[line->set] != line->way)
@@ -344,7 +334,7 @@ static inline pushing tick(wg_tile *t, unsigned core)
         if (head->path != WG_PATH_PUSH)
             return NOT;
     } else if (!waits) {
-        const wg_icache_line *line = line_at(k, sets_of(t, core), run->pc);
+        const wg_icache_line *line = wg_line_at(k, sets_of(t, core), run->pc);
         if (!line || line->op[run->pc >> 2 & 3].code != WG_OP_PUSH)
             return NOT;
     }
@@ -380,7 +370,7 @@ static inline pushing tick(wg_tile *t, unsigned core)
     if (run->sq_count && head->path != WG_PATH_PUSH)
         return MORE;
     if (!run->ex1.kind) {
-        const wg_icache_line *line = line_at(k, sets_of(t, core), run->pc);
+        const wg_icache_line *line = wg_line_at(k, sets_of(t, core), run->pc);
         if (!line)
             return MORE;
         if (!another(t, k, core, line, now)) {

@@ -87,7 +87,7 @@ static void arrive(wg_tile *t, core_group *w, uint64_t done)
             m->waits_for += done * p->by.number[c];
         note_loads(m);
         note_stores(m);
-        w->seen_at[c] = m->queue->count ? m->queue->ring[m->queue->head].seen_at : WG_NEVER;
+        w->seen_at[c] = wg_queue_seen_at(m->queue);
     }
     for (unsigned i = WG_L1_CORE_PORT; i < WG_L1_CORE_PORT + WG_L1_CORE_PORTS; i++)
         l1->port_free[i] += later;

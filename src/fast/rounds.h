@@ -42,11 +42,7 @@ static inline void wg_rounds_op(core_group *w, const core_slot *m, const wg_op *
 {
     if (__builtin_expect(!w->rounds->records, 1))
         return;
-    wg_step_of *x = rounds_next(w->rounds, m, op->code);
-    x->rd = op->rd;
-    x->rs1 = op->rs1;
-    x->rs2 = op->rs2;
-    x->imm = op->imm;
+    *rounds_next(w->rounds, m, op->code) = wg_step_from(op, m->core);
 }
 
 static inline void wg_rounds_branch(const wg_tile *t, core_group *w, const core_slot *m, const wg_op *op, uint32_t pc,
@@ -58,8 +54,7 @@ static inline void wg_rounds_branch(const wg_tile *t, core_group *w, const core_
         return;
     w->rounds->spoilt |= learnt || op->imm == pc + 4;
     wg_step_of *x = rounds_next(w->rounds, m, op->code);
-    x->rs1 = op->rs1;
-    x->rs2 = op->rs2;
+    *x = wg_step_from(op, m->core);
     x->flag = taken;
     if (wg_predictor(t, m->core) == WG_PREDICTS_NOT)
         return;
@@ -87,9 +82,8 @@ static inline void wg_rounds_load(core_group *w, const core_slot *m, const wg_op
     if (!hit)
         return;
     wg_step_of *x = rounds_next(w->rounds, m, WG_STEP_LOAD);
-    x->rd = op->rd;
-    x->rs1 = op->rs1;
-    x->imm = op->imm;
+    *x = wg_step_from(op, m->core);
+    x->code = WG_STEP_LOAD;
     x->size = op->spare;
 }
 
@@ -101,9 +95,8 @@ static inline void wg_rounds_store(core_group *w, const core_slot *m, const wg_o
         return;
     rounds_access(r, m, op, address);
     wg_step_of *x = rounds_next(r, m, WG_STEP_STORE);
-    x->rs1 = op->rs1;
-    x->rs2 = op->rs2;
-    x->imm = op->imm;
+    *x = wg_step_from(op, m->core);
+    x->code = WG_STEP_STORE;
     x->size = (uint8_t)bytes;
     x->slot = (uint8_t)(((unsigned)(s - m->run->sq) - r->period.shot.run[m->core].sq_head) % WG_STORE_QUEUE);
     x->flag = fresh;

@@ -19,37 +19,27 @@ enum { SOLO_LEAST = 16, SOLO_SETTLES = 16, SOLO_MOST = 4096 /* polling is looked
 
 /* ---- checkpoint and rollback of L1 ---------------------------------------------------------------------------- */
 
-static void save_l1(wg_tile *t, unsigned core)
+/* Copies port, banks and requests to the checkpoint, or back. */
+static inline void copy_l1(wg_tile *t, unsigned core, const bool back)
 {
+#define COPY(there, here) (back ? memcpy(&(here), &(there), sizeof(here)) : memcpy(&(there), &(here), sizeof(here)))
     wg_core *k = &t->core[core];
-    const wg_memory *m = &t->regions.memory;
-    unsigned port = wg_l1_port((wg_l1_client)core);
-    k->solo_l1.port_free = m->l1.port_free[port];
-    k->solo_l1.turn = m->l1.turn[port];
-    memcpy(k->solo_l1.bank_free, m->l1.bank_free, sizeof m->l1.bank_free);
-    k->solo_l1.last_seen_at = m->queue[core][WG_PATH_L1].last_seen_at;
-    k->solo_l1.emitted = m->emitted[core];
-    memcpy(k->solo_l1.at, k->solo_at, sizeof k->solo_at);
-    k->solo_l1.next = k->solo_next;
-    t->l1_undos = 0;
+    wg_memory *m = &t->regions.memory;
+    const unsigned port = wg_l1_port((wg_l1_client)core);
+    COPY(k->solo_l1.port_free, m->l1.port_free[port]);
+    COPY(k->solo_l1.turn, m->l1.turn[port]);
+    COPY(k->solo_l1.bank_free, m->l1.bank_free);
+    COPY(k->solo_l1.last_seen_at, m->queue[core][WG_PATH_L1].last_seen_at);
+    COPY(k->solo_l1.emitted, m->emitted[core]);
+    COPY(k->solo_l1.at, k->solo_at);
+    COPY(k->solo_l1.next, k->solo_next);
+#undef COPY
 }
 
 static void restore_l1(wg_tile *t, unsigned core)
 {
-    wg_core *k = &t->core[core];
-    wg_memory *m = &t->regions.memory;
-    unsigned port = wg_l1_port((wg_l1_client)core);
-    while (t->l1_undos) {
-        const wg_l1_undo *u = &t->l1_undo[--t->l1_undos];
-        memcpy(t->l1 + u->line, u->old, WG_L1_LINE);
-    }
-    m->l1.port_free[port] = k->solo_l1.port_free;
-    m->l1.turn[port] = k->solo_l1.turn;
-    memcpy(m->l1.bank_free, k->solo_l1.bank_free, sizeof m->l1.bank_free);
-    m->queue[core][WG_PATH_L1].last_seen_at = k->solo_l1.last_seen_at;
-    m->emitted[core] = k->solo_l1.emitted;
-    memcpy(k->solo_at, k->solo_l1.at, sizeof k->solo_at);
-    k->solo_next = k->solo_l1.next;
+    wg_undo_lines(t->l1, t->l1_undo, &t->l1_undos);
+    copy_l1(t, core, true);
 }
 
 /* Runs ahead to `until`. Returns when to go on, as wg_exec() does. */
@@ -136,9 +126,7 @@ void wg_fast_unsolo(wg_tile *t)
 void wg_solo_end(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
-    bool later = false;
-    for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
-        later |= k->solo_at[i] > t->sched.now;
+    const bool later = wg_solo_under_way(k, t->sched.now);
     if (later)
         wg_core_sync(t, core);
     k->solo_saved = false;
@@ -205,7 +193,8 @@ uint64_t wg_fast_solo(wg_tile *t, unsigned core, uint64_t until)
         return again > t->sched.now ? again : wg_exec(t, core, t->sched.now + 1);
     }
     wg_fast_checkpoint(t, core);
-    save_l1(t, core);
+    copy_l1(t, core, false);
+    t->l1_undos = 0;
     k->solo_saved = true;
     k->solo_end = until;
     uint64_t again = run_solo(t, core, until);
@@ -257,14 +246,6 @@ static bool own_line(const wg_tile *t, unsigned core, uint32_t address)
     return !t->l1_watched && !(t->regions.memory.l1.watch[address / WG_L1_LINE] & ~(1u << core));
 }
 
-/* Logs a line before a write that may be rolled back. */
-static void log_line(wg_tile *t, uint32_t address)
-{
-    wg_l1_undo *u = &t->l1_undo[t->l1_undos++];
-    u->line = address & ~(uint32_t)(WG_L1_LINE - 1);
-    memcpy(u->old, t->l1 + u->line, WG_L1_LINE);
-}
-
 /* Can the store leave in cycle `at`? *p is when it is processed then. */
 static bool may_leave(const wg_tile *t, unsigned core, const wg_store *s, uint64_t at, uint64_t *p)
 {
@@ -276,10 +257,7 @@ static bool may_leave(const wg_tile *t, unsigned core, const wg_store *s, uint64
         return false;
     if (k->solo_saved && t->l1_undos == WG_L1_UNDO)
         return false;
-    unsigned under_way = 0;
-    for (unsigned j = 0; j < WG_SOLO_RECENT; j++)
-        under_way += k->solo_at[j] > at;
-    return under_way <= t->timing->path[WG_PATH_L1].travel;
+    return wg_solo_under_way(k, at) <= t->timing->path[WG_PATH_L1].travel;
 }
 
 bool wg_solo_leaves(const wg_tile *t, unsigned core, uint64_t at)
@@ -302,7 +280,7 @@ bool wg_solo_store(wg_tile *t, unsigned core, uint64_t at)
         wg_lsu_settle(k, at);
     wg_l0_drop_line(&k->run, s->address);
     if (k->solo_saved)
-        log_line(t, s->address);
+        wg_log_line(&t->l1_undo[t->l1_undos++], t->l1, s->address);
     wg_l1_write_masked(t, (wg_l1_client)core, s->address, s->mask, s->data);
     return true;
 }
@@ -334,7 +312,7 @@ bool wg_fast_solo_load(wg_tile *t, unsigned core, uint32_t address, uint8_t size
     l->path = WG_PATH_L1;
     l->fills = cached;
     l->flushed = l->stale = false;
-    memcpy(l->line, t->l1 + (address & ~(uint32_t)(WG_L1_LINE - 1)), WG_L1_LINE);
+    memcpy(l->line, t->l1 + line_of(address), WG_L1_LINE);
     if (cached)
         t->regions.memory.l1.watch[address / WG_L1_LINE] |= (uint8_t)(1u << core);
     run->loads++;

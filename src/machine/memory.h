@@ -10,6 +10,7 @@
 #ifndef WG_MEMORY_H
 #define WG_MEMORY_H
 
+#include "machine/agents.h"
 #include "machine/l1.h"
 #include "machine/request.h"
 
@@ -36,6 +37,22 @@ typedef struct wg_memory {
     wg_l1_ports l1;
     uint8_t iram[16 * 1024]; /* NC's instruction RAM (WH) */
 } wg_memory;
+
+/* When the head is seen; WG_NEVER: the queue is empty. */
+static inline uint64_t wg_queue_seen_at(const wg_request_queue *queue)
+{
+    return queue->count ? queue->ring[queue->head].seen_at : WG_NEVER;
+}
+/* The head has been processed. */
+static inline void wg_queue_pop(wg_memory *m, unsigned core, unsigned index)
+{
+    wg_request_queue *queue = &m->queue[core][index];
+    queue->head = (uint8_t)((queue->head + 1) % WG_QUEUE_DEPTH);
+    queue->retry_at = 0;
+    queue->why.reason = WG_STALL_NONE;
+    if (!--queue->count)
+        m->active[core] &= ~(1u << index);
+}
 
 void wg_regions_reset(struct wg_tile *t);
 void wg_regions_tick(struct wg_tile *t); /* phase C */

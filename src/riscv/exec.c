@@ -74,15 +74,7 @@ static outcome load(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_c
     }
     if (address >= t->arch->l1_bytes)
         return OTHER;
-    run->ex1 = (wg_ex1){.entered = e,
-                        .number = q->number,
-                        .address = address,
-                        .pc = q->pc,
-                        .kind = WG_EX1_LOAD,
-                        .size = op->spare,
-                        .rd = op->rd,
-                        .path = WG_PATH_L1,
-                        .bytes = (uint8_t)bytes};
+    run->ex1 = wg_ex1_load(op, e, q->number, address, q->pc);
     wg_enter(run, q, e, op->rd, WG_NEVER);
     q->pc += 4;
     q->at = e + 1;
@@ -98,13 +90,7 @@ static outcome store(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_
     uint64_t m;
     if ((!own && address >= t->arch->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
         return OTHER;
-    wg_ex1 x = {.entered = e,
-                .pc = q->pc,
-                .kind = WG_EX1_STORE,
-                .address = address,
-                .data = {k->run.r[op->rs2]},
-                .bytes = (uint8_t)bytes,
-                .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
+    const wg_ex1 x = wg_ex1_store(e, address, q->pc, k->run.r[op->rs2], bytes, own);
     wg_lsu_result result = wg_lsu_store(t, core, &x, &m);
     if (result != WG_LSU_DONE)
         return result == WG_LSU_SHARED ? OTHER : LATER;

@@ -37,6 +37,30 @@ static inline void wg_put_bytes(void *to, const void *from, unsigned bytes)
 
 static inline bool wg_strongly_ordered(const wg_core *k) { return (k->csr.pmacfg[0] | k->csr.pmacfg[1]) & 1; }
 
+/* A load from L1, or a store to L1 or own RAM, that is in EX1. */
+static inline wg_ex1 wg_ex1_load(const wg_op *op, uint64_t e, uint64_t number, uint32_t address, uint32_t pc)
+{
+    return (wg_ex1){.entered = e,
+                    .number = number,
+                    .address = address,
+                    .pc = pc,
+                    .kind = WG_EX1_LOAD,
+                    .size = op->spare,
+                    .rd = op->rd,
+                    .path = WG_PATH_L1,
+                    .bytes = (uint8_t)wg_load_bytes(op->spare)};
+}
+static inline wg_ex1 wg_ex1_store(uint64_t e, uint32_t address, uint32_t pc, uint32_t value, unsigned bytes, bool own)
+{
+    return (wg_ex1){.entered = e,
+                    .pc = pc,
+                    .kind = WG_EX1_STORE,
+                    .address = address,
+                    .data = {value},
+                    .bytes = (uint8_t)bytes,
+                    .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
+}
+
 /* The first cycle in which entry i could leave if it were first and the mux free. */
 uint64_t wg_sq_ready_at(const wg_tile *t, const wg_core *k, unsigned i);
 void wg_sq_enqueue(wg_core_run *run, const wg_ex1 *x, uint64_t m);

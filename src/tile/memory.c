@@ -115,13 +115,9 @@ bool wg_iram_write(wg_tile *t, uint32_t offset, uint32_t bytes, const void *from
 static void take(wg_tile *t, unsigned core, unsigned index, const uint32_t value[4])
 {
     wg_memory *m = &t->regions.memory;
-    wg_request_queue *queue = &m->queue[core][index];
-    wg_request req = queue->ring[queue->head];
-    queue->head = (uint8_t)((queue->head + 1) % WG_QUEUE_DEPTH);
-    queue->retry_at = 0;
-    queue->why.reason = WG_STALL_NONE;
-    if (!--queue->count)
-        m->active[core] &= ~(1u << index);
+    const wg_request_queue *queue = &m->queue[core][index];
+    const wg_request req = queue->ring[queue->head];
+    wg_queue_pop(m, core, index);
     if (tracked >> req.path & 1) {
         wg_ttsync_note_processed(t, core, (wg_path)req.path, req.address, req.kind == WG_REQ_WRITE);
         wg_wake_threads(&t->sched);
