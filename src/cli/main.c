@@ -9,6 +9,7 @@ int main(int argc, char **argv)
 {
     wg_text out = {0}, error = {0};
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error like any other */
+    out.colour = wg_terminal_colour();
     int status = wg_command_main(argc, argv, &out, &error);
     bool written = fwrite(out.data ? out.data : "", 1, out.size, stdout) == out.size;
     written = fflush(stdout) == 0 && !ferror(stdout) && written;

@@ -3,7 +3,6 @@
 #include "cli/session.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "isa/asm.h"
 
@@ -108,7 +107,9 @@ void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out)
         wg_blame_text(s, b, out);
         wg_text_add(out, "\n", 1);
     }
-    wg_textf(out, "    %s\n    %s (%s; `waitgate explain %s`)\n", info->cause, info->remedy, info->source, info->code);
+    wg_textf(out, "    %s%s%s\n    ", wg_mark_of(out, WG_MARK_CAUSE), info->cause, wg_mark_of(out, WG_MARK_END));
+    wg_textf(out, "%s%s%s (%s; `waitgate explain %s`)\n", wg_mark_of(out, WG_MARK_REMEDY), info->remedy,
+             wg_mark_of(out, WG_MARK_END), info->source, info->code);
 }
 
 static void blamed_json(wg_session *s, const wg_blamed *b, wg_json *j)
@@ -389,7 +390,7 @@ static void report_text(wg_session *s, int status, wg_text *out)
     if (s->costs)
         wg_report_profile(s, out);
     if (s->timeline)
-        wg_report_timeline(s, out, isatty(STDOUT_FILENO));
+        wg_report_timeline(s, out, out->colour);
 }
 
 void wg_report_cores_json(wg_session *s, wg_json *j)

@@ -110,12 +110,29 @@ static void excerpts_text(const wg_race_words *w, const wg_hang *h, wg_text *out
     wg_reports_free(&all);
 }
 
+/* The story, wrapped; marks, which take no room on a line, are put in afterwards: blanks may have become ends of lines. */
+static void verdict_text(const wg_hang *h, wg_text *out)
+{
+    wg_text lines = {.width = out->width};
+    wg_text_wrap(&lines, h->story, 0, 0);
+    const char *text = wg_text_of(&lines), *at = text;
+    for (unsigned i = 0; i < h->remedy_at && *at; i++)
+        if (h->story[i] != ' ')
+            at += strspn(at, " \n") + 1;
+    at += h->remedy_at ? strspn(at, " \n") : 0;
+    size_t cause = (size_t)(at - text);
+    wg_textf(out, "%s%.*s%s", wg_mark_of(out, WG_MARK_CAUSE), (int)cause, text, wg_mark_of(out, WG_MARK_END));
+    wg_textf(out, "%s%s%s", wg_mark_of(out, WG_MARK_REMEDY), at, wg_mark_of(out, WG_MARK_END));
+    out->failed |= lines.failed;
+    wg_text_free(&lines);
+}
+
 void wg_hang_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_text *out)
 {
     char from[80], to[80];
     if (hung) {
         wg_text_add(out, "\n", 1);
-        wg_text_wrap(out, h->story, 0, 0);
+        verdict_text(h, out);
         excerpts_text(w, h, out);
     }
     if (!hung && *h->progress) {

@@ -173,8 +173,10 @@ void wg_race_text(const wg_race_words *w, const wg_race *race, wg_text *out)
     party_text(w, &race->b, "", out);
     if (race->has_a)
         party_text(w, &race->a, race->a.cycle <= race->b.cycle ? "previous " : "overtaking the ", out);
-    wg_textf(out, "  location: %s\n  why: %s\n  %s: %s\n  id: R%u\n", race->location, race->why,
-             remedy_text[race->remedy_is], race->remedy, race->id);
+    const char *end = wg_mark_of(out, WG_MARK_END);
+    wg_textf(out, "  location: %s\n  why: %s%s%s\n", race->location, wg_mark_of(out, WG_MARK_CAUSE), race->why, end);
+    wg_textf(out, "  %s: %s%s%s\n  id: R%u\n", remedy_text[race->remedy_is], wg_mark_of(out, WG_MARK_REMEDY),
+             race->remedy, end, race->id);
     if (race->explains)
         wg_textf(out, "  explains: %u more pair%s, which this remedy puts in order, too\n", race->explains,
                  race->explains == 1 ? "" : "s");

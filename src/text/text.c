@@ -436,6 +436,18 @@ unsigned wg_terminal_width(void)
     return 100;
 }
 
+bool wg_terminal_colour(void)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+const char *wg_mark_of(const wg_text *t, wg_mark mark)
+{
+    static const char *const sequences[] = {"\033[0m", "\033[1;31m", "\033[32m"};
+    return t->colour ? sequences[mark] : "";
+}
+
 void wg_text_wrap(wg_text *out, const char *text, unsigned indent, unsigned at)
 {
     unsigned width = out->width ? out->width : wg_terminal_width();

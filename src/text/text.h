@@ -28,6 +28,7 @@ typedef struct wg_text {
     size_t size, room;
     bool failed;
     unsigned width; /* of wrapped lines; 0: the terminal's */
+    bool colour;    /* cause and remedy are marked */
 } wg_text;
 void wg_text_add(wg_text *t, const void *bytes, size_t count);
 void wg_textf(wg_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -81,6 +82,12 @@ const char *wg_near_best(const wg_near *n);
 /* Adds the text, wrapped to the terminal; every line is indented, the first starts at column `at`. Ends the line. */
 void wg_text_wrap(wg_text *out, const char *text, unsigned indent, unsigned at);
 unsigned wg_terminal_width(void); /* of standard output, 100 if it is no terminal; COLUMNS overrides */
+
+bool wg_terminal_colour(void); /* standard output is a terminal that takes colours, and NO_COLOR is not set */
+
+/* Escape sequences; "" in a text without colour. */
+typedef enum wg_mark { WG_MARK_END, WG_MARK_CAUSE, WG_MARK_REMEDY } wg_mark;
+const char *wg_mark_of(const wg_text *t, wg_mark mark);
 
 /* "0x1000", "4096", "64K", "1M"; the whole of `text` up to `length`. */
 bool wg_parse_number(const char *text, size_t length, uint64_t *value);

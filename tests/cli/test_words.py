@@ -207,4 +207,30 @@ def a_limit_tells_going_round_from_work(d):
         assert "thread 0" in s["progress"] and s["progress"].startswith("The run still works"), s
 
 
+def coloured(d, *args, **env):
+    """What stands in colour, on a terminal: [(sequence, text)], and the whole without it."""
+    command = ["/usr/bin/env", "-u", "NO_COLOR", "TERM=xterm", *(f"{k}={v}" for k, v in env.items()), WAITGATE, *map(str, args)]
+    out = suite.at_terminal(command)[1].decode().replace("\r", "")
+    return re.findall(r"\x1b\[([\d;]+)m([^\x1b]+)\x1b\[0m", out), re.sub(r"\x1b\[[\d;]*m", "", out), "\x1b" in out
+
+
+@test
+def colour_marks_cause_and_remedy(d):
+    for command, text in (("run", HANG), ("check", RACE), ("run", FINDING)):
+        file = d / written(d, text)
+        marked, plain, _ = coloured(d, command, file, COLUMNS=100)
+        assert [m[0] for m in marked] == ["1;31", "32"], (command, marked)
+        piped = waitgate(d, command, file, env=dict(os.environ, COLUMNS="100", TERM="xterm"))
+        assert plain == piped.stdout and "\x1b" not in piped.stdout, (plain, piped.stdout)
+        assert not coloured(d, command, file, NO_COLOR="1")[2] and not coloured(d, command, file, TERM="dumb")[2], command
+        assert coloured(d, command, file, NO_COLOR="")[2]
+        (d / "out").write_text("")
+        with (d / "out").open("w") as out:
+            subprocess.run([WAITGATE, command, file], stdout=out, env=dict(os.environ, TERM="xterm"))
+        assert (d / "out").read_text() and "\x1b" not in (d / "out").read_text()
+        if text == HANG:
+            assert marked[0][1].startswith("Semaphore 3") and marked[1][1].startswith("Initialise it with SEMINIT"), marked
+            assert "\x1b" not in json.loads(waitgate(d, "run", "--json", file).stdout)["hang"]["story"]
+
+
 suite.run()
