@@ -68,6 +68,8 @@ typedef struct wg_timing {
     uint8_t noc_hop;              /* router to router, in tenths of a cycle */
     uint16_t dram_rate;           /* bytes of one DRAM channel in ten cycles */
     uint16_t dram_latency;        /* request at the DRAM tile to its data */
+    uint16_t dram_request;        /* a channel begins one read in so many tenths of a cycle, at most */
+    uint16_t dram_answer;         /* a write that a channel begins to take to its answer */
 } wg_timing;
 
 /* What the cores execute beside RV32IM and `.ttinsn`. */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WG_DRAM_PAGE = 64 * 1024, WG_DRAM_CHANNELS = 8 };
+enum { WG_DRAM_PAGE = 64 * 1024, WG_DRAM_CHANNELS = 8, WG_DRAM_TIMED = 12 };
 
 typedef struct wg_dram {
     unsigned channels;

@@ -73,7 +73,7 @@ struct wg_grid {
     wg_sent *sent;                             /* room for all packets of a window */
     uint64_t order;                            /* packets routed */
     uint64_t edge_link[2][WG_GRID_MAX_TILES];
-    uint64_t channel_free[WG_DRAM_CHANNELS];   /* in tenths of a cycle */
+    uint64_t channel_free[WG_DRAM_TIMED];   /* in tenths of a cycle */
     uint32_t served[2][WG_GRID_MAX_TILES][16]; /* tiles that are no devices: their NIUs' counters, from 48 on */
     bool single_store[2][WG_GRID_MAX_TILES];   /* … and those that ignore header stores (NIU_CFG_0) */
 

@@ -155,19 +155,29 @@ static const uint8_t *data_of(const wg_grid *g, const wg_packet *p)
     return g->box[p->from]->ring[p->noc].bytes + p->payload;
 }
 
-/* The cycle in which DRAM completes so many bytes, and the first in which they can flow. */
+/* Which channel an address behind a DRAM tile belongs to: WH's tiles have two, one in each half. */
+static unsigned channel_of(const wg_grid *g, const wg_packet *p)
+{
+    unsigned tile = wg_floorplan_index(g->plan, p->to % g->plan->width, p->to / g->plan->width),
+             each = g->plan->dram_halves;
+    uint64_t half = p->address % g->plan->dram_bytes / (g->plan->dram_bytes / each);
+    return (unsigned)(tile * each + half) % WG_DRAM_TIMED;
+}
+
+/* When the answer of a tile that is no device can begin to leave, and when it must not have ended before. */
 static uint64_t memory_done(wg_grid *g, const wg_packet *p, uint64_t *begins)
 {
     if (g->kind[p->to] != WG_TILE_DRAM)
         return *begins = p->at + 1;
-    uint64_t *free = &g->channel_free[wg_floorplan_index(g->plan, p->to % g->plan->width, p->to / g->plan->width) %
-                                      WG_DRAM_CHANNELS];
-    uint64_t start = (p->at + g->timing->dram_latency) * 10;
+    const wg_timing *time = g->timing;
+    bool reads = p->kind == WG_PACKET_READ;
+    uint64_t *free = &g->channel_free[channel_of(g, p)], takes = p->bytes * UINT64_C(100) / time->dram_rate;
+    uint64_t start = (p->at + (reads ? time->dram_latency : 0)) * 10;
     if (start < *free)
         start = *free;
-    *free = start + p->bytes * UINT64_C(100) / g->timing->dram_rate;
+    *free = start + (reads && takes < time->dram_request ? time->dram_request : takes);
     *begins = start / 10;
-    return (*free + 9) / 10;
+    return reads ? (start + takes + 9) / 10 : *begins + time->dram_answer;
 }
 
 static void answer(wg_grid *g, const wg_packet *p, wg_packet_kind kind, uint32_t data, uint64_t cycle)

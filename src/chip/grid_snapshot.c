@@ -31,13 +31,13 @@ typedef struct state {
     uint64_t now, order;
     uint32_t event_unused, events;
     uint64_t edge_link[2][WG_GRID_MAX_TILES];
-    uint64_t channel_free[WG_DRAM_CHANNELS];
+    uint64_t channel_free[WG_DRAM_TIMED];
     uint32_t served[2][WG_GRID_MAX_TILES][16];
     bool single_store[2][WG_GRID_MAX_TILES];
 } state;
 
 static const char magic[8] = {'w', 'a', 'i', 't', 'g', 'r', 'i', 'd'};
-enum { LAYOUT_VERSION = 3 };
+enum { LAYOUT_VERSION = 4 };
 
 static size_t model_bytes(const wg_grid *g)
 {
@@ -194,7 +194,7 @@ static wg_status check_state(wg_grid *g, const header *h, const char **p)
             memcpy(&truth, &s.single_store[noc][i], 1);
             holds &= s.edge_link[noc][i] <= latest && truth <= 1;
         }
-    for (unsigned i = 0; i < WG_DRAM_CHANNELS; i++)
+    for (unsigned i = 0; i < WG_DRAM_TIMED; i++)
         holds &= s.channel_free[i] <= latest;
     if (!holds)
         return forged(g, "its clock is broken");

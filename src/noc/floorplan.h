@@ -17,7 +17,8 @@ typedef struct wg_floorplan {
     bool harvests_rows;  /* rows of Tensix tiles are fused off; else columns */
     uint8_t raw_entries; /* of the translation tables: so many keep to the NoC's own coordinates */
     uint8_t width, height;
-    uint8_t dram_channels;
+    uint8_t dram_channels;                 /* the memories behind DRAM tiles */
+    uint8_t dram_halves;                   /* GDDR6 channels of one of them, which work on their own */
     uint64_t dram_bytes;                   /* of one channel */
     const char *kind[WG_GRID_MAX_HEIGHT];  /* one letter per tile */
     const char *index[WG_GRID_MAX_HEIGHT]; /* which of its kind, a hexadecimal digit */
