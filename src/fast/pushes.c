@@ -114,29 +114,6 @@ static inline void leave(wg_tile *t, unsigned core, wg_request_queue *queue, con
     wg_wake_at(&t->sched, WG_AGENT_PUSHES, seen_at);
 }
 
-/*
- * The common case: the next instruction is a push as well, and the queue is full again. It enters EX1 in this cycle and
- * stays there. False in any other case.
- */
-static inline bool another(const wg_tile *t, wg_core *k, unsigned core, const wg_icache_line *line, uint64_t now)
-{
-    wg_core_run *run = &k->run;
-    const uint64_t number = run->number;
-    const uint32_t pc = run->pc;
-    const wg_op *op = &line->op[pc >> 2 & 3];
-    if (op->code != WG_OP_PUSH || run->sq_count != WG_STORE_QUEUE || run->at != now || !run->queued ||
-        run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING] > now || run->lru[line->set] != line->way)
-        return false;
-    const unsigned words = wg_step_fuse(t, k, core, op);
-    fill(stay(run, op, now, number, WG_INSTRN_BUF_BASE, pc, words, (uint8_t)(core - WG_CORE_T0)), op->imm, op, words);
-    run->stored = run->last = now;
-    run->pushes += words - 1;
-    run->dests = run->dests << 8 | op->rd;
-    run->number = number + 1;
-    run->pc = pc + 4 * words;
-    return true;
-}
-
 enum { MOST = 16 /* instructions between two pushes; for more, lines.c is faster */ };
 
 typedef struct run_ahead {
@@ -373,13 +350,11 @@ static inline pushing tick(wg_tile *t, unsigned core)
         const wg_icache_line *line = wg_line_at(k, sets_of(t, core), run->pc);
         if (!line)
             return MORE;
-        if (!another(t, k, core, line, now)) {
-            uint64_t stop = wg_min64(t->limit, now + WG_RUN_AHEAD);
-            if (run->sq_count)
-                stop = wg_min64(stop, head_leaves(run, room, now));
-            if (!execute(t, k, core, line, wg_max64(stop, now + 1), &next))
-                return MORE;
-        }
+        uint64_t stop = wg_min64(t->limit, now + WG_RUN_AHEAD);
+        if (run->sq_count)
+            stop = wg_min64(stop, head_leaves(run, room, now));
+        if (!execute(t, k, core, line, wg_max64(stop, now + 1), &next))
+            return MORE;
     }
     /* A push in EX1 waits until the first entry of a full queue leaves. */
     if (run->ex1.kind && run->sq_count < WG_STORE_QUEUE)
