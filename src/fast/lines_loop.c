@@ -56,7 +56,7 @@ void wg_exec_loop(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, wg_
         wg_predict_settled(k, wg_predictor(t, core), branch, true) /* nothing more to learn */) {
         uint64_t done = 0;
         round_end end = ROUND_OTHER;
-        if (run->number == last->number + length) /* just the instructions of the loop since then */
+        if (run->number == last->number + length) /* nothing but the loop has executed since */
             end = rounds(t, core, target, branch, (stop - run->at) / took - 1, &done);
         run->at += done * took;
         run->number += done * length;
@@ -68,7 +68,8 @@ void wg_exec_loop(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, wg_
         run->last = run->at - 1;
         run->late_at = run->at + 1;
         if (end == ROUND_OTHER)
-            k->icache[wg_fetch_peek(t, core, branch) - k->icache].op[branch >> 2 & 3].spare = false; /* not again */
+            k->icache[wg_fetch_peek(t, core, branch) - k->icache].op[branch >> 2 & 3].spare =
+                false; /* do not try again */
     }
     *last = (wg_back_edge){.branch = branch, .at = run->at, .number = run->number};
 }
