@@ -80,6 +80,43 @@ static inline bool merges(const wg_tile *t, wg_core *k, uint32_t address, unsign
     return true;
 }
 
+/*
+ * May these instructions of a line enter EX1 back to back while the newest ones leave the retire queue `lag` cycles after
+ * they entered EX1? Not if the queue holds several results for an operand: none of them is forwarded.
+ */
+static bool flows(const wg_tile *t, const wg_op *op, const wg_op *end, uint64_t dests, unsigned lag)
+{
+    unsigned queued =
+        lag - 1 < WG_RETIRE_QUEUE ? lag - 1 : WG_RETIRE_QUEUE; /* in the queue when the next one enters EX1 */
+    for (; op < end; dests = dests << 8 | op->rd, op++) {
+        const uint8_t source[3] = {op->rs1, op->rs2, op->rs3};
+        for (unsigned s = 0; s < 3; s++) {
+            unsigned found = 0;
+            for (unsigned i = 0; source[s] && i < queued; i++) {
+                if ((dests >> 8 * i & 0xFF) != source[s])
+                    continue;
+                if (i == 0)
+                    break; /* forwarded from EX1 */
+                if (++found > t->arch->forward_writers)
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* The lag after these instructions of a line, which took `passed` cycles up to the next one's entry. */
+static inline unsigned lag_behind(const wg_op *from, const wg_op *op, uint64_t passed, unsigned lag, uint64_t *dests)
+{
+    unsigned count = (unsigned)(op - from) + 1;
+    uint64_t d = *dests;
+    for (const wg_op *o = from; o <= op; o++)
+        d = d << 8 | o->rd;
+    *dests = d;
+    /* every cycle without an instruction reduces it by one */
+    return passed - count + 2 < lag ? lag - (unsigned)(passed - count) : 0;
+}
+
 /* The core's settings, as far as they matter to a line. */
 typedef struct settings {
     uint32_t ram_bytes;
@@ -196,13 +233,16 @@ WG_THREADED uint32_t wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
                               t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH) && !wg_strongly_ordered(k)};
     uint32_t pc = run->pc;
     uint64_t c = run->at, base, entry, last = run->last, number = run->number;
-    unsigned late = run->late;
+    uint64_t dests = run->dests;
+    unsigned late = run->late, lag = run->lag;
     const wg_op *op, *from;
     uint32_t closing = 0; /* the branch that closes a loop, for lines_loop.c; 0: none */
     wg_icache_line *line, *before = NULL;
     const uint32_t epoch = k->epoch; /* constant: nothing is fetched here */
     if (!k->solo_until && k->saved_at == WG_NEVER)
         wg_fast_checkpoint(t, core);
+    if (lag) /* in here it is relative to the cycle before the next entry into EX1 */
+        lag = last + lag > c + 1 ? (unsigned)(last + lag + 1 - c) : 0;
 
 #define NEXT \
     do { \
@@ -288,7 +328,7 @@ L_LINE_END_LATE:
 L_LINE_END:
     c = base + op->at;
     last = c - 1 > last ? c - 1 : last;
-    if (!late && c + WG_MARGIN <= stop) { /* nothing carries over: continue with the next line if it is cached */
+    if (!(late | lag) && c + WG_MARGIN <= stop) { /* nothing carries over to the next line */
         wg_icache_line *then = (wg_icache_line *)((char *)k->icache + line->next);
         if (then->tag == line->tag + 16 && then->checked == epoch && !wg_core_log_full(k)) {
             number += (uint64_t)(op - from);
@@ -310,6 +350,8 @@ back:
     }
 jumped: /* `op` was the last of this line; it entered EX1 in `last`, the next one can in `c` */
     number += (uint64_t)(op - from) + 1;
+    if (lag)
+        lag = lag_behind(from, op, c - entry, lag, &dests);
 enter:
     entry = c;
     if (c + WG_MARGIN > stop || wg_core_log_full(k))
@@ -324,6 +366,14 @@ enter:
         before->next = (uint16_t)((char *)line - (char *)k->icache);
     before = line;
     from = op = &line->op[pc >> 2 & 3];
+    if (lag && (line->lag_dests != dests || line->lag_key != (lag << 2 | (pc >> 2 & 3)))) {
+        if (!flows(t, op, &line->op[WG_LINE_OPS], dests, lag)) {
+            k->reached = c;
+            goto out;
+        }
+        line->lag_dests = dests;
+        line->lag_key = (uint8_t)(lag << 2 | (pc >> 2 & 3));
+    }
     base = c - op->at;
     if (late) {
         base += wg_op_reads(op, late);
@@ -354,10 +404,15 @@ leave:
     number += (uint64_t)(op - from);
     pc = WG_PC_OF(op);
     c = base + op->at;
-    if (op != from)
+    if (op != from) {
         last = c - 1 > last ? c - 1 : last;
-    else
+        if (lag)
+            lag = lag_behind(from, op - 1, c - entry, lag, &dests);
+    } else {
         k->reached = entry;
+        if (lag && c > entry) /* it has stalled for a result of the line before */
+            lag = c - entry + 2 < lag ? lag - (unsigned)(c - entry) : 0;
+    }
 out:
     run->r[0] = 0;
     run->pc = pc;
@@ -366,6 +421,8 @@ out:
     run->number = number;
     run->late = (uint8_t)late;
     run->late_at = c + 1;
+    run->dests = dests;
+    run->lag = (uint8_t)(lag ? lag + (unsigned)(c - 1 - last) : 0);
     return closing;
 }
 #undef A

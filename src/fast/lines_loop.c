@@ -46,6 +46,18 @@ static round_end rounds(wg_tile *t, unsigned core, uint32_t target, uint32_t bra
     return p.at ? ROUND_FALLS : ROUND_AGAIN;
 }
 
+/* wg_core_run.dests before the branch, after more than eight instructions of the loop. */
+static uint64_t dests_before(const wg_tile *t, unsigned core, uint32_t target, uint32_t branch)
+{
+    uint64_t dests = 0;
+    uint32_t pc = branch;
+    for (unsigned i = 0; i < 8; i++) {
+        pc = pc == target ? branch : pc - 4;
+        dests |= (uint64_t)wg_fetch_peek(t, core, pc)->op[pc >> 2 & 3].rd << 8 * i;
+    }
+    return dests;
+}
+
 void wg_exec_loop(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, wg_back_edge *last)
 {
     wg_core *k = &t->core[core];
@@ -56,20 +68,25 @@ void wg_exec_loop(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, wg_
         wg_predict_settled(k, wg_predictor(t, core), branch, true) /* nothing more to learn */) {
         uint64_t done = 0;
         round_end end = ROUND_OTHER;
-        if (run->number == last->number + length) /* nothing but the loop has executed since */
-            end = rounds(t, core, target, branch, (stop - run->at) / took - 1, &done);
+        if (run->number == last->number + length) { /* nothing but the loop has executed since */
+            /* The retire queue must be as it was. */
+            bool same = run->lag == last->lag && (!run->lag || (run->dests == last->dests && took == length));
+            end = same ? rounds(t, core, target, branch, (stop - run->at) / took - 1, &done) : ROUND_AGAIN;
+        }
         run->at += done * took;
         run->number += done * length;
         if (end == ROUND_FALLS) {
             run->at += took - 1;
             run->number += length - 1;
             run->pc = branch;
+            if (run->lag)
+                run->dests = dests_before(t, core, target, branch);
         }
         run->last = run->at - 1;
         run->late_at = run->at + 1;
         if (end == ROUND_OTHER)
-            k->icache[wg_fetch_peek(t, core, branch) - k->icache].op[branch >> 2 & 3].spare =
-                false; /* do not try again */
+            k->icache[wg_fetch_peek(t, core, branch) - k->icache].op[branch >> 2 & 3].spare = false; /* not again */
     }
-    *last = (wg_back_edge){.branch = branch, .at = run->at, .number = run->number};
+    *last =
+        (wg_back_edge){.branch = branch, .lag = run->lag, .at = run->at, .number = run->number, .dests = run->dests};
 }

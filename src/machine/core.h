@@ -61,8 +61,10 @@ typedef struct wg_op {
 } wg_op;
 
 typedef struct wg_icache_line {
-    uint32_t tag;     /* line address | WG_LINE_VALID, | WG_LINE_STALE once L1 differs; 0: empty */
-    uint32_t checked; /* wg_core.epoch at which the following lines were known to be present */
+    uint32_t tag;       /* line address | WG_LINE_VALID, | WG_LINE_STALE once L1 differs; 0: empty */
+    uint32_t checked;   /* wg_core.epoch at which the following lines were known to be present */
+    uint64_t lag_dests; /* behind these destinations, with that lag and from that entry on, */
+    uint8_t lag_key;    /* nothing in the line has to wait; 0: not known */
     uint8_t set, way;
     uint16_t next; /* bytes from the first line to the one that was found behind this one */
     wg_op op[WG_LINE_OPS + 1];
@@ -147,6 +149,7 @@ typedef struct wg_core_run {
         };
     };
     uint8_t late; /* register whose value is ready at late_at; 0: none */
+    uint8_t lag;  /* unless queued: the newest retires so long after it entered EX1; 0: at once */
     uint8_t sq_head, sq_count;
     bool queued; /* retired[], filled[] and dests hold: instructions are issued one by one */
     uint8_t l0_victim, returns_top;

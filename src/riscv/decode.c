@@ -321,4 +321,5 @@ void wg_decode_line(const wg_tile *t, unsigned core, uint32_t address, const uin
                                     .at = (uint8_t)(at + (mul ? t->timing->mul_occupies : 1))};
     line->tag = address | WG_LINE_VALID;
     line->checked = 0;
+    line->lag_key = 0;
 }

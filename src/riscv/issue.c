@@ -8,14 +8,20 @@
 
 #include <string.h>
 
-/* The retire queue as whole lines leave it: nothing but the newest instruction can be in it. */
+/*
+ * The retire queue, as it follows from what whole lines leave behind: the newest instruction retires `lag`
+ * cycles after it entered EX1, those before it one cycle earlier each.
+ */
 void wg_begin_queue(wg_core_run *run)
 {
     if (run->queued)
         return;
     memset(run->retired, 0, sizeof run->retired);
     memset(run->filled, 0, sizeof run->filled);
-    run->dests = WG_EIGHT((uint64_t)WG_NO_DEST);
+    if (!run->lag)
+        run->dests = WG_EIGHT((uint64_t)WG_NO_DEST);
+    for (unsigned i = 0; i < run->lag && i < WG_RETIRE_RING; i++)
+        run->retired[(run->number - 1 - i) % WG_RETIRE_RING] = run->last + run->lag - i;
     if (run->late) {
         unsigned newest = (unsigned)((run->number - 1) % WG_RETIRE_RING);
         run->dests = (run->dests & ~UINT64_C(0xFF)) | run->late;
@@ -26,13 +32,13 @@ void wg_begin_queue(wg_core_run *run)
     run->queued = true;
 }
 
-/* Back to whole lines once no load is in flight, and the queue holds at most the newest when the next one enters EX1. */
+/* Back to whole lines once no load is in flight. */
 bool wg_end_queue(wg_tile *t, unsigned core, uint64_t stop)
 {
     wg_core *k = &t->core[core];
     wg_core_run *run = &k->run;
     unsigned newest = (unsigned)((run->number - 1) % WG_RETIRE_RING);
-    if (run->retired[newest] > run->at + 1 || run->ex1.kind || run->ordered || wg_one_at_a_time(k))
+    if (run->retired[newest] == WG_NEVER || run->ex1.kind || run->ordered || wg_one_at_a_time(k))
         return false;
     /* Departing stores drop their L0 lines before loads fill others, so no store may leave before `stop`. */
     if (run->loads && run->sq_count && k->solo_until && wg_lsu_drain_private(t, core, run->at))
@@ -45,6 +51,8 @@ bool wg_end_queue(wg_tile *t, unsigned core, uint64_t stop)
     run->queued = false;
     run->late = run->filled[newest] > run->at && dest != WG_NO_DEST ? dest : 0;
     run->late_at = run->filled[newest];
+    /* Does the queue hold more than the newest when the next one enters EX1? */
+    run->lag = run->retired[newest] > run->at + 1 ? (uint8_t)(run->retired[newest] - run->last) : 0;
     return true;
 }
 
@@ -139,6 +147,7 @@ void wg_core_normalize(const wg_tile *t, unsigned core, wg_core_run *run)
     const wg_core *k = &t->core[core];
     wg_stall why;
     wg_begin_queue(run);
+    run->lag = 0;
     run->late_at = 0;
     const wg_icache_line *line = run->halt || run->ex1.kind ? NULL : wg_fetch_peek(t, core, run->pc);
     if (line)
@@ -146,7 +155,7 @@ void wg_core_normalize(const wg_tile *t, unsigned core, wg_core_run *run)
     uint64_t retired[WG_RETIRE_RING] = {0}, filled[WG_RETIRE_RING] = {0}, dests = 0;
     unsigned newest = (unsigned)((run->number - 1) % WG_RETIRE_RING), count = WG_RETIRE_QUEUE;
     if (run->retired[newest] <= run->at + 1 && run->filled[newest] <= run->at && !run->ordered && !wg_one_at_a_time(k))
-        count = 0;                         /* it retires before the instruction after next enters EX1; wg_end_queue() drops it, too */
+        count = 0; /* it retires before the instruction after next enters EX1; as in wg_end_queue() */
     for (unsigned i = 0; i < count; i++) { /* from the newest instruction on */
         unsigned slot = (unsigned)((run->number - 1 - i) % WG_RETIRE_RING);
         if (run->retired[slot] <= run->at)

@@ -64,6 +64,7 @@ static const member run[] = {
     {"halt", offsetof(wg_core_run, hindered), 1, 4, .bits = 1},
     {"loads, ordered", offsetof(wg_core_run, hindered) + 1, 3, 1, .left_out = TIME},
     LEFT(wg_core_run, late, TIME),
+    LEFT(wg_core_run, lag, TIME),
     LEFT(wg_core_run, sq_head, TIME),
     LEFT(wg_core_run, sq_count, TIME),
     LEFT(wg_core_run, queued, OWN),
