@@ -70,6 +70,20 @@ static rv mem_program(unsigned core, uint32_t passes)
     return p;
 }
 
+/* Arithmetic behind a load from L1: the retire queue never drains. */
+static rv late_program(unsigned core, uint32_t passes)
+{
+    rv p = rv_at(CODE + core * CODE_STRIDE);
+    rv_li(&p, A0, passes);
+    rv_li(&p, A1, DATA);
+    unsigned loop = p.n;
+    rv_lw(&p, A2, 0, A1);
+    for (unsigned i = 0; i < 60; i++)
+        rv_addi(&p, A3 + i % 3, A3 + i % 3, (int)i);
+    finish(&p, loop);
+    return p;
+}
+
 static rv private_program(unsigned core, uint32_t passes)
 {
     rv p = rv_at(CODE + core * CODE_STRIDE);
@@ -180,6 +194,8 @@ int main(int argc, char **argv)
             measure("alu", (wg_arch_id)arch, 1, alu_program, 8000000);
         if (wanted("mem", argc, argv))
             measure("mem", (wg_arch_id)arch, 1, mem_program, 2000000);
+        if (wanted("late", argc, argv))
+            measure("late", (wg_arch_id)arch, 1, late_program, 200000);
         if (wanted("private", argc, argv))
             measure("private", (wg_arch_id)arch, 5, private_program, 2000000);
         if (wanted("copy", argc, argv))

@@ -34,7 +34,7 @@ void wg_fast_keep(wg_core *k)
     if (k->saved_at == WG_NEVER)
         return;
     *s = k->run;
-    k->saved_fcsr = k->csr.fcsr; /* such a run computes with integers alone */
+    k->saved_fcsr = k->csr.fcsr; /* a logged run executes integer instructions only */
     for (unsigned i = p->writes; i--;)
         s->r[p->rd[i]] = p->old[i];
     s->at = p->at;
@@ -46,7 +46,7 @@ void wg_fast_keep(wg_core *k)
     s->pc = p->pc;
     s->history = p->history;
     s->sq_count = (uint8_t)(s->sq_count - p->stores);
-    s->ex1.kind = WG_EX1_NONE; /* only the last instruction of a run-ahead waits there */
+    s->ex1.kind = WG_EX1_NONE; /* only the last instruction of a run-ahead can be in EX1 */
 }
 
 void wg_ahead_undo(wg_core *k)
@@ -72,7 +72,7 @@ void wg_fast_rollback(wg_tile *t, unsigned core)
     wg_core_keep(k);
     wg_ahead_undo(k);
     k->run = k->saved;
-    if (k->solo_saved) { /* it makes the core's appointment anew; there may be none any more */
+    if (k->solo_saved) { /* it makes the core's next appointment, if there is one */
         wg_solo_repeat(t, core);
     } else {
         k->solo_until = 0;
@@ -100,7 +100,7 @@ uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop)
     for (;;) {
         if (k->run.halt || k->run.ex1.kind)
             return WG_NEVER;
-        /* Run no further than the next store or fetch that others will see. */
+        /* Do not run past the next externally visible store or fetch. */
         stop = wg_min64(stop, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
         if (may_run_lines(t, k, stop)) {
             wg_fast_used(t, WG_FAST_LINES);

@@ -6,8 +6,8 @@
 #include "machine/memory.h"
 
 /*
- * The queue's first request, one of whole words, has arrived. If there is no room for the next one, it is refused at once:
- * what makes room until its cycle wakes WG_AGENT_PUSHES.
+ * The head of the queue, a request of whole words, has arrived. The next one is refused at once if it does not fit; whatever
+ * makes room wakes WG_AGENT_PUSHES.
  */
 static uint64_t push_own(wg_tile *t, unsigned thread, wg_request_queue *queue)
 {
@@ -18,7 +18,7 @@ static uint64_t push_own(wg_tile *t, unsigned thread, wg_request_queue *queue)
     if (!wg_push_words(t, thread, (wg_core_id)core, req->pc, req->data, req->bytes / 4u, &queue->why))
         return WG_NEVER;
     wg_queue_pop(&t->regions.memory, core, WG_PATH_PUSH);
-    wg_wake_at(s, WG_AGENT_CORE_B + core, s->now); /* its phases are to come */
+    wg_wake_at(s, WG_AGENT_CORE_B + core, s->now); /* its phases follow in this cycle */
     wg_wake_idle_watchers(s);
     if (!queue->count)
         return WG_NEVER;
@@ -41,7 +41,7 @@ uint64_t wg_fast_pushes_arrive(wg_tile *t)
         if (!queue->count)
             continue;
         if (t->frontend[thread].push_waits & WG_WAITS_T && queue->why.reason == WG_STALL_PUSH_FIFO_FULL)
-            continue; /* nothing has left since it was refused */
+            continue; /* refused, and no room since */
         uint64_t at = req->seen_at > t->sched.now ? req->seen_at
                       : req->bytes < 4            ? wg_push_arrives(t, WG_CORE_T0 + thread)
                                                   : push_own(t, thread, queue);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes to a gate in the next cycles, and how the frontend moves up behind it (burst.h). */
+/* The instructions that reach a gate in the next cycles, and how the frontend moves up behind them (burst.h). */
 #include "fast/burst.h"
 
 #include "fast/thread.h"
@@ -19,7 +19,7 @@ static unsigned quiet_cycles(const wg_burst *b, unsigned left, unsigned most)
         return 0;
     for (unsigned n = 0; n < most && g.fifo_count; n++) {
         const unsigned entry = f->fifo[(f->fifo_head + n) % WG_FIFO_RING];
-        if (entry & WG_E_MOP) /* MOP_CFG needs no room behind it, and does not wait for an instruction to leave */
+        if (entry & WG_E_MOP) /* MOP_CFG is consumed without waiting for room downstream */
             return f->pool[entry & WG_E_PLACE].op == WG_I_MOP ? n + 1 : n;
         g.fifo_count--;
         g.plain_downstream++;
@@ -30,7 +30,7 @@ static unsigned quiet_cycles(const wg_burst *b, unsigned left, unsigned most)
     return most;
 }
 
-/* The Replay Expander plays, and the FIFO before it stays as it is: it is full, or there is nothing for it. */
+/* The Replay Expander plays, and the FIFO before it does not change: it is full, or nothing comes. */
 static unsigned begin_replay(wg_burst *b)
 {
     const wg_frontend *f = b->f;
@@ -49,7 +49,7 @@ static unsigned begin_replay(wg_burst *b)
     }
     b->queued = gate;
     b->steady = gate == WG_GATE_FIFO;
-    for (unsigned i = 0; i < left; i++) { /* one is made in each cycle */
+    for (unsigned i = 0; i < left; i++) { /* one per cycle */
         const uint32_t word = r->slot[(r->play_at + i) % WG_REPLAY_SLOTS];
         if (!wg_insn_ordinary(b->t, word))
             return i;
@@ -72,7 +72,7 @@ static unsigned begin_mop(wg_burst *b)
             break;
         b->word[n] = f->pool[entry].word;
     }
-    for (unsigned i = n < gate ? gate : n; i < queued; i++) /* a REPLAY gets to the expander */
+    for (unsigned i = n < gate ? gate : n; i < queued; i++) /* a REPLAY reaches the expander */
         if (f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING] & WG_E_REPLAY) {
             cycles = i - gate;
             break;
@@ -128,7 +128,7 @@ void wg_burst_used(wg_burst *b, unsigned count)
         i = count;
     } else {
         const unsigned left = wg_mop_left(t, f);
-        i = left > count ? count : left ? left - 1 : 0; /* all but the MOP's last */
+        i = left > count ? count : left ? left - 1 : 0; /* all but the last of the MOP */
         if (i)
             wg_mop_goes_on(t, f, i);
     }
@@ -147,7 +147,7 @@ static inline bool is_nop(const wg_tile *t, uint32_t word)
     return wg_insn_kinds[t->arch->id][wg_opcode(word)].marks == WG_E_PASSES;
 }
 
-/* For how many cycles the thread has nothing but NOPs of its MOP's inner loop. */
+/* The number of cycles in which the thread issues only NOPs of its MOP's inner loop. */
 static unsigned nops(const wg_tile *t, const wg_frontend *f)
 {
     const wg_mop_state *m = &f->mop;

@@ -57,7 +57,7 @@ static void process(wg_tile *t, core_group *w, core_slot *m)
         bool code = is_code(t, req->address);
         wg_l1_write_masked(t, (wg_l1_client)m->core, req->address, req->byte_mask, req->data);
         for (unsigned i = 0; code && i < WG_CORES; i++)
-            w->at[i].op = NULL; /* it may be stale now */
+            w->at[i].op = NULL; /* the line may have changed */
     } else {
         uint32_t value[4] = {0};
         if (req->kind == WG_REQ_READ)
@@ -90,7 +90,7 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
         unsigned core = wg_l1_core_at[which][(turn + i) % WG_L1_INPUTS];
         uint64_t seen_at = w->seen_at[core];
         const bool fetch = seen_at <= now && wg_request_is_fetch(&w->at[core].queue->ring[w->at[core].queue->head]);
-        if (seen_at <= now && (!chosen || (fetch && !fetches))) { /* granted or not, it blocks the others */
+        if (seen_at <= now && (!chosen || (fetch && !fetches))) { /* granted or not, it blocks the other inputs */
             if (chosen)
                 next = wg_min64(next, w->seen_at[chosen->core]);
             chosen = &w->at[core];
@@ -112,7 +112,7 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
             queue->retry_at = free;
             queue->why = (wg_stall){
                 .reason = WG_STALL_L1_PORT, .resource = (uint16_t)port, .holder = WG_AGENT_NONE, .retry_at = free};
-            /* if only the bank is busy, another core's may be free sooner */
+            /* if only the bank is busy, another core's bank may be free earlier */
             next = p->port_free[port] > now ? p->port_free[port] : now + 1;
         } else {
             bool narrow = !(read || (req->kind == WG_REQ_WRITE && req->byte_mask == 0xFFFF));
@@ -159,7 +159,7 @@ static inline bool load_enters(wg_tile *t, core_group *w, core_slot *m, uint64_t
     if (run->sq_count && (wg_sq_conflict(t, run, address, wg_load_bytes(size)) >= 0 ||
                           (t->arch->load_needs_store_slot && run->sq_count == WG_STORE_QUEUE)))
         return false;
-    if (!m->unused) /* settle() has removed those that are done */
+    if (!m->unused) /* settle() has freed completed loads */
         return false;
     const unsigned slot = (unsigned)__builtin_ctz(m->unused);
     m->unused &= (uint8_t)(m->unused - 1);
@@ -186,7 +186,7 @@ static inline bool load_enters(wg_tile *t, core_group *w, core_slot *m, uint64_t
     wg_request *req = send(t, w, m, at);
     req->kind = WG_REQ_READ;
     req->tag = (uint8_t)slot;
-    req->rd = rd; /* the load holds the rest: write_out() */
+    req->rd = rd; /* write_out() takes the rest from the load */
     l->earliest = m->cached ? req->seen_at + t->timing->path[WG_PATH_L1].back : WG_NEVER;
     run->mux_free = at + 1;
     if (run->sq_count)
@@ -379,7 +379,7 @@ static inline bool store(wg_tile *t, core_group *w, core_slot *m, const wg_op *o
         wg_rounds_spoil(w);
     } else {
         if (run->sq_count == 1 && m->drain_at <= e + 1 && wg_sq_ready_at(t, m->k, 0) <= e + 1)
-            return false; /* it may leave in that cycle */
+            return false; /* the queued store may leave in that cycle */
         settle(m, e + 1);
         const bool drops = l0_holds(run, address);
         wg_l0_drop_line(run, address);
@@ -617,7 +617,7 @@ static void cycle(wg_tile *t, core_group *w, unsigned who)
         if (at > s->now + 1) {
             if (m->mixed || m->run->ex1.kind)
                 at = wg_min64(at, wg_lsu_next(t, m->core));
-            else if (m->drain_at > s->now) /* a store that is overdue is woken when there is room */
+            else if (m->drain_at > s->now) /* an overdue store is woken when its path has room */
                 at = wg_min64(at, m->drain_at);
             at = wg_min64(at, wg_fetch_next(t, m->core));
         }
@@ -695,7 +695,7 @@ bool wg_core_groups(wg_tile *t)
             look_at = s->now + LOOK;
         }
     }
-    s->now -= idle; /* idle cycles are left to the engine */
+    s->now -= idle; /* the engine skips idle cycles */
     s->phase = WG_PHASE_ARRIVALS;
     s->next[WG_AGENT_REGIONS] = WG_NEVER;
     for (unsigned i = 0; i < WG_CORES; i++) {

@@ -164,7 +164,7 @@ static inline __attribute__((always_inline)) access load(wg_tile *t, wg_core *k,
         *base += op->waited_for;
         return AT_ONCE;
     }
-    /* A store that leaves before it could invalidate the L0 line. */
+    /* A store that leaves first could invalidate the L0 line. */
     if ((address & (bytes - 1)) || (offset >= set->ram_bytes && (!hit || (run->sq_count && k->solo_until))) ||
         wg_lsu_load(t, core, address, op->spare, WG_PC_OF(op), e, &value, &m, &done) != WG_LSU_DONE)
         return LEAVES;
@@ -208,7 +208,7 @@ static inline __attribute__((always_inline)) access store(wg_tile *t, wg_core *k
         return LEAVES;
     run->stored = e;
     *base += m - (e + 1);
-    if (!own || run->sq_count > 1) /* it ends the wait of an older store for others to merge with it */
+    if (!own || run->sq_count > 1) /* an older store no longer waits for stores to merge with */
         *stop = wg_min64(*stop, wg_lsu_next(t, core));
     return DELAYED;
 }
@@ -238,7 +238,7 @@ WG_THREADED uint32_t wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
     const wg_op *op, *from;
     uint32_t closing = 0; /* the branch that closes a loop, for lines_loop.c; 0: none */
     wg_icache_line *line, *before = NULL;
-    const uint32_t epoch = k->epoch; /* constant: nothing is fetched in here */
+    const uint32_t epoch = k->epoch; /* constant: nothing is fetched here */
     if (!k->solo_until && k->saved_at == WG_NEVER)
         wg_fast_checkpoint(t, core);
     if (lag) /* in here it is relative to the cycle before the next entry into EX1 */
@@ -328,7 +328,7 @@ L_LINE_END_LATE:
 L_LINE_END:
     c = base + op->at;
     last = c - 1 > last ? c - 1 : last;
-    if (!(late | lag) && c + WG_MARGIN <= stop) { /* no state to carry over: on to the next line, if it is cached */
+    if (!(late | lag) && c + WG_MARGIN <= stop) { /* nothing carries over to the next line */
         wg_icache_line *then = (wg_icache_line *)((char *)k->icache + line->next);
         if (then->tag == line->tag + 16 && then->checked == epoch && !wg_core_log_full(k)) {
             number += (uint64_t)(op - from);
@@ -344,7 +344,7 @@ L_LINE_END:
     goto jumped;
 
 back:
-    if (predicts == WG_PREDICTS_LAST || k->run.history == 0xFF) { /* the predictor is about to be settled */
+    if (predicts == WG_PREDICTS_LAST || k->run.history == 0xFF) { /* the predictor is nearly saturated */
         closing = WG_PC_OF(op);
         stop = 0;
     }
@@ -381,7 +381,7 @@ enter:
     }
     goto *labels[op->code];
 
-delayed: /* `base` has moved on: does the rest of the line still end before `stop`? */
+delayed: /* `base` has moved: does the rest of the line still end before `stop`? */
     if (base + op->at + WG_MARGIN <= stop)
         NEXT;
     op++;
@@ -391,7 +391,7 @@ delayed: /* `base` has moved on: does the rest of the line still end before `sto
         goto L_LINE_END;
     goto leave;
 
-/* For exec.c. */
+/* Left to exec.c. */
 L_ILLEGAL:
 L_PUSH:
 L_FENCE:

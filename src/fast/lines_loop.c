@@ -68,7 +68,7 @@ void wg_exec_loop(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, wg_
         wg_predict_settled(k, wg_predictor(t, core), branch, true) /* nothing more to learn */) {
         uint64_t done = 0;
         round_end end = ROUND_OTHER;
-        if (run->number == last->number + length) { /* just the instructions of the loop since then */
+        if (run->number == last->number + length) { /* nothing but the loop has executed since */
             /* The retire queue must be as it was. */
             bool same = run->lag == last->lag && (!run->lag || (run->dests == last->dests && took == length));
             end = same ? rounds(t, core, target, branch, (stop - run->at) / took - 1, &done) : ROUND_AGAIN;

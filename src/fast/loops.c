@@ -86,7 +86,7 @@ static bool same_state(const wg_tile *t, unsigned core, wg_loop *l, wg_moves *v)
     if (a->sq_count != b->sq_count || a->loads != b->loads || a->history != b->history || further % LINE ||
         b->ex1.kind || !wg_period_holds(b))
         return false;
-    /* A queued store may leave at an earlier time than `at`: what was busy then matters. */
+    /* A queued store may leave before `at`: ports and banks that were busy then matter. */
     const uint64_t past = a->sq_count ? wg_min64(wg_sq_peek(a, 0)->entered, a->at) : a->at;
     *v = (wg_moves){.then = past, .now = past + b->at - a->at, .later = b->at - a->at};
     v->number[core] = b->number - a->number;

@@ -34,7 +34,7 @@ typedef struct many {
     step step[MOST];
 } many;
 
-/* Everything in flight is the thread's, and lands in order by the time that a new one would, or ends without. */
+/* Everything in flight belongs to the thread and lands in order, no later than a new one would. */
 static bool flights_land(const many *b)
 {
     const wg_matrix *m = b->m;
@@ -50,12 +50,12 @@ static bool flights_land(const many *b)
             return false;
         before = due;
     }
-    /* One of them is there when the first of the burst comes in; or nobody but the thread waits for the last. */
+    /* One is still in flight when the burst begins, or no other agent waits for the last. */
     return m->head == m->tail || m->due[(m->tail - 1) % WG_MATRIX_FLIGHTS] > b->from ||
            !(b->t->sched.watch_units | b->t->sched.watch_idle);
 }
 
-/* How many of the instructions are the first MVMUL but for its row of Dst and address modifier? */
+/* The number of instructions that differ from the first MVMUL only in Dst row and address modifier. */
 static unsigned alike(const many *b)
 {
     const uint32_t first = b->burst->word[0];
@@ -179,7 +179,7 @@ static void multiply(many *b)
     }
 }
 
-/* Eight rows that lie together, no bank handed back, nothing to report, and nothing in its way. */
+/* Eight contiguous rows, no bank handed back, nothing to report, no hazard. */
 static bool is_simple(many *b)
 {
     const wg_matrix *m = b->m;

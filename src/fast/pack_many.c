@@ -16,7 +16,7 @@
 
 #include "machine/l1.h"
 
-/* Other threads have nothing to do with the packers. */
+/* No other thread has a pack instruction at its gate. */
 static bool others_keep_off(const wg_tile *t, unsigned thread)
 {
     for (unsigned i = 0; i < WG_THREADS; i++)
@@ -81,7 +81,7 @@ static inline bool exponents_unseen(wg_pack_many *m, uint32_t line)
     return true;
 }
 
-/* Rows of an aligned four, which stay together, behind those that wait; there is room for them. */
+/* Appends rows of one aligned group of four to those that wait; there is room. */
 static inline void add_rows(wg_pack_many *m, unsigned stored, unsigned interfaces, uint32_t data)
 {
     const wg_dst *d = &m->t->regs.dst;
@@ -111,7 +111,7 @@ static inline void add_rows(wg_pack_many *m, unsigned stored, unsigned interface
     }
 }
 
-/* Rows of 16 datums are put where wg_pack_move() puts them; false, and nothing done, if something is in the way. */
+/* Packs rows of 16 datums as wg_pack_move() does. False, with nothing done, if it does not apply. */
 static inline bool move(wg_pack_many *m, const wg_pack_pending *job)
 {
     const wg_pack_settings *set = m->set;
@@ -121,7 +121,7 @@ static inline bool move(wg_pack_many *m, const wg_pack_pending *job)
     uint32_t exponents = stream_at(m, job, WG_STREAM_EXPONENTS);
     if (bytes & 15 || !data_unseen(m, data, bytes) || (set->out_format & 2 && !exponents_unseen(m, exponents)))
         return false;
-    /* Exponents are written behind the rows that they are of, and before those that follow. */
+    /* Exponents are written after their rows and before the rows that follow. */
     uint32_t first = m->rows ? (uint32_t)(m->at.data - m->t->l1) : data;
     bool meet = set->blocks && first < exponents + EXPONENTS && exponents < data + bytes;
     bool begins = job->places || !m->begun;
@@ -167,14 +167,14 @@ bool wg_pack_many_complete(wg_pack_many *m, uint64_t at) { return completes(m, a
 
 /* ---- Acceptance ---------------------------------------------------------------------------------------------- */
 
-/* A word that is not known yet: does it become a usual one of this configuration, and can it be accepted like this? */
+/* A new word: can it be prepared as a usual one of this configuration? */
 static bool becomes_usual(wg_pack_many *m, unsigned last)
 {
     wg_insn insn = wg_burst_insn(&m->burst, m->accepted);
     wg_pack_usual *usual = &m->u->usual[last];
     for (unsigned i = 0; i < m->count; i++)
         if (m->pending[(m->first + i) % WG_PACK_IN_FLIGHT].last == last)
-            return false; /* its job is yet to be made of the one that is there now */
+            return false; /* its job is still to be made from the present one */
     m->held &= (uint8_t) ~(1u << last);
     if (!wg_pack_holds_usual(m->t, &insn) || &m->u->setup[usual->bank] != m->setup)
         return false;
@@ -200,7 +200,7 @@ static inline bool is_ready(wg_pack_many *m, uint64_t at)
     return m->t->backend.matrix.block_ready[block] <= at;
 }
 
-/* Whatever the cycle: is there a next one, and a place for it? */
+/* Is there a next PACR, and room for it? */
 static inline bool has_next(const wg_pack_many *m)
 {
     return m->accepted < m->burst.count && m->count < WG_PACK_IN_FLIGHT &&
@@ -249,7 +249,7 @@ static inline void accepts(wg_pack_many *m, uint64_t now)
 
 /* ---- Many at once ---------------------------------------------------------------------------------------------- */
 
-/* How many of the instructions to come, from the next one on and up to `most`, are this word? */
+/* The number of consecutive instructions, from the next one on, that equal `word`; at most `most`. */
 static uint32_t alike(const wg_pack_many *m, uint32_t word, uint64_t most)
 {
     const uint32_t *next = &m->burst.word[m->accepted], left = m->burst.count - m->accepted;
@@ -259,7 +259,7 @@ static uint32_t alike(const wg_pack_many *m, uint32_t word, uint64_t most)
     return n;
 }
 
-/* What will be written of a tile. */
+/* The part of a tile that will be written. */
 typedef struct tile_part {
     uint32_t data, data_end, exponents, count; /* bytes; count: of exponents, with those in the buffer */
 } tile_part;
@@ -273,7 +273,7 @@ static bool part_is_clear(wg_pack_many *m, const tile_part *part, bool last)
            (!m->set->blocks || part->data_end <= part->exponents || part->data >= end);
 }
 
-/* Can the first `count` of what is pending complete, and `more` PACRs behind them, without getting in each other's way? */
+/* Can the first `count` pending PACRs and `more` after them complete without overlapping each other? */
 static bool is_clear(wg_pack_many *m, unsigned count, uint32_t more)
 {
     const wg_pack_stream *stream = m->p->stream;
@@ -303,7 +303,7 @@ static bool is_clear(wg_pack_many *m, unsigned count, uint32_t more)
     return part_is_clear(m, &part, false);
 }
 
-/* Four whole rows behind those that have been packed. */
+/* Appends four whole rows to those that have been packed. */
 static inline void move_rows(wg_pack_many *m, uint32_t start, uint32_t data)
 {
     if (m->rows + 4 > 16)
@@ -311,7 +311,7 @@ static inline void move_rows(wg_pack_many *m, uint32_t start, uint32_t data)
     add_rows(m, wg_dst_stored(m->access, start >> 4, m->set->wide), 15, data);
 }
 
-/* How far in the plane `fours` times four rows get. */
+/* The row in the plane after `fours` groups of four. */
 static inline uint8_t rows_on(uint8_t row, uint8_t plane, uint32_t fours)
 {
     for (; fours; fours--) {
@@ -338,7 +338,7 @@ static uint32_t stretch(wg_pack_many *m, uint64_t until)
         m->count > WG_PACK_IN_FLIGHT / 2 || !(m->burst.steady || (cycles == 1 && at == m->burst.from)))
         return 0;
     uint32_t n = alike(m, usual->word, (until - at + cycles - 1) / cycles);
-    /* From aligned fours to aligned fours: the place in Dst goes on by `step` each time. */
+    /* Dst is read in aligned groups of four rows, `step` datums apart. */
     uint32_t start = wg_pack_usual_start(m->setup, usual, c), step = usual->y_step[0] * m->setup->in_stride[1];
     if (n < 2 || start & 63 || step & ((64u << usual->shift) - 1) || c->y + n * usual->y_step[0] > 0x1FFF)
         return 0;
@@ -347,7 +347,7 @@ static uint32_t stretch(wg_pack_many *m, uint64_t until)
     unsigned older = 0, stages = cycles + WG_PACK_STAGES - 1;
     while (older < m->count && m->pending[(m->first + older) % WG_PACK_IN_FLIGHT].done_at <= last)
         older++;
-    /* Of the new ones, those that complete: done_at is at + i * cycles + stages, and no earlier than p->last_done. */
+    /* The new ones that complete: done_at is at + i * cycles + stages, and no earlier than p->last_done. */
     uint32_t done = 0;
     if (older == m->count && p->last_done <= at + stages && last >= at + stages)
         done = (uint32_t)((last - at - stages) / cycles) + 1;
@@ -401,7 +401,7 @@ void wg_pack_many_run(wg_pack_many *m, uint64_t until)
 
 /* ---- Beginning ------------------------------------------------------------------------------------------------- */
 
-/* Nothing but whole lines of plain data has been, or will be, in the packer's buffers. */
+/* The packer's buffers hold nothing but whole lines of plain data, before and after. */
 static bool is_plain(const wg_pack_many *m)
 {
     const wg_packer *p = m->p;
@@ -411,7 +411,7 @@ static bool is_plain(const wg_pack_many *m)
            (set->out_format & 2 || !p->stream[WG_STREAM_EXPONENTS].fill);
 }
 
-/* The unit's jobs are of these settings, and the burst's from now on. */
+/* Takes over the unit's jobs; false if one has other settings. */
 static bool takes_jobs(wg_pack_many *m)
 {
     const wg_pack *u = m->u;

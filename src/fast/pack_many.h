@@ -9,7 +9,7 @@
 #include "backend/pack_internal.h"
 #include "fast/burst.h"
 
-/* A PACR that the packer has taken and is not done with. */
+/* A PACR in flight. */
 typedef struct wg_pack_pending {
     uint64_t done_at;
     uint32_t start; /* datum of Dst */
@@ -44,19 +44,19 @@ typedef struct wg_pack_many {
 
 /* The thread is due, and its head is a PACR: may a burst begin? */
 bool wg_pack_many_begin(wg_pack_many *m, wg_tile *t, unsigned thread, uint64_t until);
-/* Acceptances, and what completes until then, in cycles before `until`, as far as they go. */
+/* Accepts PACRs, and completes others, in cycles before `until`, as far as possible. */
 void wg_pack_many_run(wg_pack_many *m, uint64_t until);
 /* The cycle in which the packer can take the next one. */
 static inline uint64_t wg_pack_many_next(const wg_pack_many *m)
 {
     return m->p->free_at > m->burst.from ? m->p->free_at : m->burst.from;
 }
-/* Is the thread known to do nothing before `at` but to wait, and is there more for it to do? */
+/* Does the thread have more PACRs, and certainly nothing to do before `at` but wait? */
 static inline bool wg_pack_many_waits(const wg_pack_many *m, uint64_t at)
 {
     return m->accepted < m->burst.count && wg_pack_many_next(m) >= at && (m->burst.steady || m->burst.from == at);
 }
-/* What is due in cycle `at` or before completes; false, and nothing more done, where it cannot complete here. */
+/* Completes what is due by cycle `at`. False where something cannot complete here; the rest is left. */
 bool wg_pack_many_complete(wg_pack_many *m, uint64_t at);
 static inline bool wg_pack_many_completes(wg_pack_many *m, uint64_t at)
 {
@@ -69,14 +69,14 @@ static inline void wg_pack_many_writes(wg_pack_many *m)
     if (m->rows)
         wg_pack_many_write(m);
 }
-/* Others have acted: does it go on, as far as it depends on configuration? */
+/* Others have acted: is the configuration still the one the burst began with? */
 static inline bool wg_pack_many_goes_on(wg_pack_many *m)
 {
     const wg_tile *t = m->t;
     m->settled = t->backend.matrix.blocks_ready <= t->sched.now;
     return m->setup->changes == t->regs.config.changes + 1 && !t->backend.config.instructions;
 }
-/* The unit's state becomes what the cycles themselves leave behind. */
+/* Brings the unit to the state that the plain machine would leave. */
 void wg_pack_many_end(wg_pack_many *m);
 
 #endif

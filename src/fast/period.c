@@ -102,7 +102,7 @@ static inline uint32_t *queued(const wg_period *p, const position *at, const wg_
     return p->queue[x->core]->ring[(at->queue_head[x->core] + x->place) % WG_QUEUE_DEPTH].data;
 }
 
-/* The branch went as recorded; was it foreseen, and taught the predictor nothing? */
+/* The branch went as recorded: was it predicted, with the predictor unchanged? */
 static inline bool foreseen(const wg_tile *t, wg_core *k, const wg_step_of *x)
 {
     const wg_predicts how = wg_predictor(t, x->core);
@@ -317,7 +317,7 @@ differs:
         p->at = x;
         return done;
     }
-    n = done; /* again from the checkpoint, up to the period that differed */
+    n = done; /* replay from the checkpoint up to the period that differed */
     done = undo.done;
     at = undo.at;
     goto start;
@@ -413,7 +413,7 @@ void wg_period_end(const wg_tile *t, wg_period *p, unsigned cores)
 
 /* ---- where that leads to ------------------------------------------------------------------------------------ */
 
-/* The ring begins at another place; the replay has put the data there. */
+/* Rotates the ring; the replay has already put the data in place. */
 static void arrive_stores(wg_core_run *run, unsigned pops)
 {
     const wg_core_run b = *run;
@@ -451,7 +451,7 @@ void wg_period_arrive(wg_tile *t, const wg_period *p, unsigned core, uint64_t do
         wg_l0_line *to = &run->l0[(i + done * p->turned[core]) % WG_L0_LINES];
         to->tag = l0[i].tag ? l0[i].tag + further : 0;
         to->stale = false;
-        if (to->tag) /* its contents are those of L1, or it would be stale */
+        if (to->tag) /* a line that is not stale equals L1 */
             memcpy(to->data, t->l1 + (to->tag & ~1u), WG_L1_LINE);
     }
     run->l0_victim = (uint8_t)((run->l0_victim + done * p->turned[core]) % WG_L0_LINES);

@@ -17,7 +17,7 @@ enum {
     OTHERS = WG_CORES_BITS | WG_REGIONS_BITS | WG_PUSHES_BITS | WG_OUTSIDE_BITS
 };
 
-/* Every stage has an instruction and lets it pass: all of them at one glance. */
+/* Every stage has an instruction and lets it pass: handled in one step. */
 static inline bool streams(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     if (!wg_frontend_streams(f, t->sched.now))
@@ -48,7 +48,7 @@ __attribute__((noinline)) static void all_threads(wg_tile *t, unsigned due, bool
         if (wanting | t->backend.sync.core_waits)
             wg_gates(t, wanting, false);
     } else {
-        for (; units; units &= units - 1) /* in the order of the units */
+        for (; units; units &= units - 1) /* in unit order */
             for (unsigned mask = wanting; mask; mask &= mask - 1) {
                 const unsigned i = (unsigned)__builtin_ctz(mask);
                 if (unit[i] == (unsigned)__builtin_ctz(units))
@@ -77,7 +77,7 @@ WG_STAGE void one_thread(wg_tile *t, wg_frontend *f, unsigned thread)
     wg_thread_appoint(t, f, thread);
 }
 
-/* Somebody else than threads wants the Sync Unit, or soft reset keeps instructions out of a unit. */
+/* A core wants the Sync Unit, or soft reset blocks a unit. */
 static inline bool must_arbitrate(const wg_tile *t)
 {
     return t->backend.sync.core_waits | wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS);
@@ -88,7 +88,7 @@ bool wg_fast_frontends(wg_tile *t, unsigned due)
     if (!wg_fast(t, WG_FAST_FRONTENDS))
         return false;
     wg_fast_used(t, WG_FAST_FRONTENDS);
-    t->sched.phase = WG_PHASE_GATES; /* which nothing tells apart from D, F and G */
+    t->sched.phase = WG_PHASE_GATES; /* nothing distinguishes it from D, F and G */
     all_threads(t, due, must_arbitrate(t));
     return true;
 }
@@ -104,7 +104,7 @@ static inline uint64_t earliest(const wg_schedule *s, uint32_t agents)
     return next;
 }
 
-/* Before this cycle nobody but units and threads can act, nor anything from outside. */
+/* The cycle before which nothing acts but units and threads. */
 static uint64_t others_act(wg_tile *t, uint64_t end)
 {
     wg_schedule *s = &t->sched;
@@ -114,7 +114,7 @@ static uint64_t others_act(wg_tile *t, uint64_t end)
     return at < end ? at : end;
 }
 
-/* The same where that was `others` until somebody woke some of them. */
+/* The same, from the earlier answer `others` and the agents woken since. */
 static inline uint64_t woken_act(const wg_tile *t, uint64_t others)
 {
     const wg_schedule *s = &t->sched;
@@ -138,7 +138,7 @@ static inline uint64_t upcoming(const wg_schedule *s)
 
 /* ---- Bursts ------------------------------------------------------------------------------------------------- */
 
-/* The thread's acceptances are those of the burst, and the next one is somebody else's turn. */
+/* Commits the burst's acceptances and passes the unit's turn on. */
 static void burst_used(wg_burst *b, unsigned count, unsigned unit)
 {
     wg_burst_used(b, count);
@@ -191,7 +191,7 @@ static inline bool unpacks(const wg_tile *t, unsigned thread)
            wg_gate_fifo_at(f, 0)->unit == WG_UNIT_UNPACK;
 }
 
-/* Units and threads are about to do nothing that a burst of PACRs would have to end for. */
+/* Can a burst of PACRs stay open while these units and threads act? */
 static inline bool keeps_open(const wg_tile *t, uint32_t some)
 {
     if (some & WG_UNITS_BITS & ~(uint32_t)UNPACKERS)
@@ -203,8 +203,8 @@ static inline bool keeps_open(const wg_tile *t, uint32_t some)
 }
 
 /*
- * The burst of PACRs ends. Its thread is done with the cycles before `stop`, if all that it does until then is to wait, else
- * with those before burst.from.
+ * Ends the burst of PACRs. Its thread has completed the cycles before `stop` if it only waits until then, otherwise those
+ * before burst.from.
  */
 static void close_burst(wg_pack_many *m, uint64_t stop)
 {
@@ -218,7 +218,7 @@ static void close_burst(wg_pack_many *m, uint64_t stop)
         burst_used(b, m->accepted, WG_UNIT_PACK);
     else
         wg_appoint(s, WG_AGENT_THREAD0 + b->thread, b->from);
-    if (waits) { /* it has looked in vain, once */
+    if (waits) { /* it looks once and finds nothing to do */
         s->now = b->from;
         (void)wg_take(m->t, WG_AGENT_THREAD0 + b->thread);
         one_thread(m->t, b->f, b->thread);
@@ -229,7 +229,7 @@ static void close_burst(wg_pack_many *m, uint64_t stop)
 /* A burst of PACRs may begin, and takes the current cycle. */
 static bool open_burst(wg_pack_many *m, wg_tile *t, unsigned thread, uint64_t others)
 {
-    enum { CYCLES = 16 }; /* in fewer it gets nowhere */
+    enum { CYCLES = 16 }; /* fewer do not pay */
     wg_schedule *s = &t->sched;
     const uint32_t own = WG_AGENT_BIT(WG_AGENT_THREAD0 + thread) | WG_AGENT_BIT(WG_AGENT_PACK);
     if (others < s->now + CYCLES || !keeps_open(t, wg_due(s, PIPELINE & ~own, s->now + CYCLES)) ||
@@ -252,7 +252,7 @@ static bool open_burst(wg_pack_many *m, wg_tile *t, unsigned thread, uint64_t ot
 static bool goes_on_to(wg_pack_many *m, uint64_t next, uint64_t until)
 {
     wg_schedule *s = &m->t->sched;
-    const uint64_t done = s->now, stop = least(next, until); /* done: by others, the cycles before */
+    const uint64_t done = s->now, stop = least(next, until); /* others have completed the cycles before `done` */
     if (wg_pack_many_next(m) < stop)
         wg_pack_many_run(m, stop);
     const bool waits = wg_pack_many_waits(m, stop) && wg_pack_many_completes(m, stop - 1);
@@ -263,7 +263,7 @@ static bool goes_on_to(wg_pack_many *m, uint64_t next, uint64_t until)
     return false;
 }
 
-/* The burst's part of a cycle in which others act, behind their phase B. False: it has ended before phase E. */
+/* The burst's share of a cycle in which others act, after their phase B. False: it has ended before phase E. */
 static bool takes_cycle(wg_pack_many *m, uint32_t due, bool others_act)
 {
     const wg_schedule *s = &m->t->sched;

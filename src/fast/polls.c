@@ -47,7 +47,7 @@ static void shift_tile(wg_tile *t, uint64_t by, const uint64_t counts[WG_POLL_CO
     wg_move_pcbufs(&t->regions.pcbuf, by);
     shift_scalar(t, by, counts[WG_CORES]);
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
-        if (i <= WG_AGENT_CORE_T2 || i == WG_AGENT_REGIONS) /* the appointments of others stay */
+        if (i <= WG_AGENT_CORE_T2 || i == WG_AGENT_REGIONS) /* other agents keep their appointments */
             shift(&t->sched.next[i], by);
     t->sched.now += by;
 }
@@ -82,7 +82,7 @@ void wg_fast_polls(wg_tile *t, uint64_t until, uint64_t limit)
         return;
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
         counts[i] = wg_poll_count(t, i) - p->number[i];
-    p->settled = until >= limit; /* else another agent acts first, and may end the polling */
+    p->settled = until >= limit; /* otherwise another agent acts first and may end the polling */
     p->period = period;
     findings_per_period(t);
     memcpy(p->per_period, counts, sizeof p->per_period);

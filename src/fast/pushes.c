@@ -80,7 +80,7 @@ static inline void entered(wg_core_run *run, uint64_t now)
     const uint64_t before = run->retired[(run->number - 2) % WG_RETIRE_RING];
     const unsigned slot = (unsigned)((run->number - 1) % WG_RETIRE_RING);
     run->ex1.kind = WG_EX1_NONE;
-    run->at = now; /* it was not later */
+    run->at = now; /* never later than this */
     run->filled[slot] = now + 1;
     run->retired[slot] = wg_max64(before, now) + 1;
 }
@@ -93,7 +93,7 @@ static inline void leave(wg_tile *t, unsigned core, wg_request_queue *queue, con
     wg_request *req = &queue->ring[(queue->head + queue->count) % WG_QUEUE_DEPTH];
     const uint32_t address = s->address, pc = s->pc;
     const uint8_t bytes = s->bytes;
-    if (req->path != WG_PATH_PUSH) /* other members are the same in every push */
+    if (req->path != WG_PATH_PUSH) /* the other members are equal in all pushes */
         *req =
             (wg_request){.kind = WG_REQ_WRITE, .path = WG_PATH_PUSH, .core = (uint8_t)core, .index = (uint8_t)thread};
     req->address = address;
@@ -107,34 +107,11 @@ static inline void leave(wg_tile *t, unsigned core, wg_request_queue *queue, con
     req->seen_at = queue->last_seen_at = seen_at;
     t->frontend[thread].ttsync.emitted += t->arch->auto_ttsync;
     if (queue->count++)
-        return; /* an older request has the appointment, or waits for room */
+        return; /* an older request has the appointment or is blocked */
     queue->retry_at = 0;
     queue->why.reason = WG_STALL_NONE;
     m->active[core] |= 1u << WG_PATH_PUSH;
     wg_wake_at(&t->sched, WG_AGENT_PUSHES, seen_at);
-}
-
-/*
- * The common case: the next instruction is a push as well, and the queue is full again. It enters EX1 in this cycle and
- * stays there. False in any other case.
- */
-static inline bool another(const wg_tile *t, wg_core *k, unsigned core, const wg_icache_line *line, uint64_t now)
-{
-    wg_core_run *run = &k->run;
-    const uint64_t number = run->number;
-    const uint32_t pc = run->pc;
-    const wg_op *op = &line->op[pc >> 2 & 3];
-    if (op->code != WG_OP_PUSH || run->sq_count != WG_STORE_QUEUE || run->at != now || !run->queued ||
-        run->retired[(number - WG_RETIRE_QUEUE) % WG_RETIRE_RING] > now || run->lru[line->set] != line->way)
-        return false;
-    const unsigned words = wg_step_fuse(t, k, core, op);
-    fill(stay(run, op, now, number, WG_INSTRN_BUF_BASE, pc, words, (uint8_t)(core - WG_CORE_T0)), op->imm, op, words);
-    run->stored = run->last = now;
-    run->pushes += words - 1;
-    run->dests = run->dests << 8 | op->rd;
-    run->number = number + 1;
-    run->pc = pc + 4 * words;
-    return true;
 }
 
 enum { MOST = 16 /* instructions between two pushes; for more, lines.c is faster */ };
@@ -188,7 +165,7 @@ static inline void push(wg_core *k, run_ahead *a, const wg_op *op, uint64_t e, u
     run->stored = e;
     run->pushes += words - 1;
     if (run->sq_count < WG_STORE_QUEUE) {
-        if (!run->sq_count) /* run no further than it leaves: others will see it */
+        if (!run->sq_count) /* do not run past its departure: others will see it */
             *stop = wg_min64(*stop, wg_max64(run->mux_free, e + 2));
         data = enqueue(run, e + 1, address, a->q.pc, (uint8_t)(4 * words), thread);
         k->past.stores++;
@@ -315,7 +292,7 @@ static inline pushing tick(wg_tile *t, unsigned core)
         return NOT;
     bool ahead = wg_core_ahead(t, k);
     if (ahead && !(k->noted && run->sq_count > k->past.stores)) {
-        /* It ran ahead, and now there is room for the store that waited; as in emit(). */
+        /* The core ran ahead, and the blocked store has room again; as in emit(). */
         wg_core_keep(k);
         if (!k->saved.sq_count || wg_sq_peek(&k->saved, 0)->path != WG_PATH_PUSH || !has_room(t, queue))
             return NOT;
@@ -345,7 +322,7 @@ static inline pushing tick(wg_tile *t, unsigned core)
     if (run->sq_count && run->mux_free <= now && head->entered < now && has_room(t, queue)) {
         leave(t, core, queue, head, now);
         run->mux_free = now + 1;
-        if (enters && run->sq_count == WG_STORE_QUEUE) { /* it takes the place that becomes free */
+        if (enters && run->sq_count == WG_STORE_QUEUE) { /* it takes the freed slot */
             head->first = head->entered = now;
             head->address = x->address;
             head->pc = x->pc;
@@ -373,15 +350,13 @@ static inline pushing tick(wg_tile *t, unsigned core)
         const wg_icache_line *line = wg_line_at(k, sets_of(t, core), run->pc);
         if (!line)
             return MORE;
-        if (!another(t, k, core, line, now)) {
-            uint64_t stop = wg_min64(t->limit, now + WG_RUN_AHEAD);
-            if (run->sq_count)
-                stop = wg_min64(stop, head_leaves(run, room, now));
-            if (!execute(t, k, core, line, wg_max64(stop, now + 1), &next))
-                return MORE;
-        }
+        uint64_t stop = wg_min64(t->limit, now + WG_RUN_AHEAD);
+        if (run->sq_count)
+            stop = wg_min64(stop, head_leaves(run, room, now));
+        if (!execute(t, k, core, line, wg_max64(stop, now + 1), &next))
+            return MORE;
     }
-    /* A push in EX1 waits until the first entry of a full queue leaves. */
+    /* A push in EX1 waits for the head of a full queue to leave. */
     if (run->ex1.kind && run->sq_count < WG_STORE_QUEUE)
         next = run->ex1.entered + 1;
     if (run->sq_count)

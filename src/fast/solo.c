@@ -100,12 +100,12 @@ void wg_solo_repeat(wg_tile *t, unsigned core)
         }
     }
     s->now = now;
-    if (phase > WG_PHASE_REGIONS && s->next[WG_AGENT_REGIONS] <= now) { /* the phase has passed in this cycle */
+    if (phase > WG_PHASE_REGIONS && s->next[WG_AGENT_REGIONS] <= now) { /* this cycle's phase C is over */
         s->next[WG_AGENT_REGIONS] = WG_NEVER;
         s->phase = WG_PHASE_REGIONS;
         wg_regions_tick(t);
     }
-    uint64_t next = s->next[agent]; /* as seen from now: in this cycle, if the cores are still to come in it */
+    uint64_t next = s->next[agent]; /* in this cycle if the cores have not run in it yet */
     if (next <= now)
         next = phase < wg_agent_first_phase(agent) ? now : now + 1;
     wg_appoint(s, agent, next);
@@ -140,7 +140,7 @@ void wg_solo_end(wg_tile *t, unsigned core)
 static uint64_t horizon(const wg_tile *t, unsigned core)
 {
     uint64_t until = t->sched.pending_cores ? t->sched.now : t->limit;
-    if (t->poll.stop_at > t->sched.now) /* nothing is under way ahead of the clock in that cycle */
+    if (t->poll.stop_at > t->sched.now) /* no request may be in flight ahead of the clock in that cycle */
         until = wg_min64(until, t->poll.stop_at - wg_min64(t->poll.stop_at, SOLO_SETTLES));
     uint32_t queues = 0;
     for (unsigned i = 0; i < WG_CORES; i++) {
@@ -189,7 +189,7 @@ uint64_t wg_fast_solo(wg_tile *t, unsigned core, uint64_t until)
     wg_fast_used(t, WG_FAST_SOLO);
     if (until <= t->horizon) {
         uint64_t again = run_solo(t, core, until);
-        /* Something older than the first instruction has to meet the clock: it does in this cycle. */
+        /* Work older than the first instruction reaches the clock in this cycle. */
         return again > t->sched.now ? again : wg_exec(t, core, t->sched.now + 1);
     }
     wg_fast_checkpoint(t, core);
@@ -200,7 +200,7 @@ uint64_t wg_fast_solo(wg_tile *t, unsigned core, uint64_t until)
     uint64_t again = run_solo(t, core, until);
     if (again > t->sched.now)
         return again;
-    /* The first instruction has to meet the clock and cannot be rolled back. */
+    /* The first instruction needs the clock and cannot be rolled back. */
     wg_ahead_undo(k);
     k->run = k->saved;
     restore_l1(t, core);

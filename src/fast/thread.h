@@ -122,7 +122,7 @@ WG_STAGE void wg_thread_serve(wg_tile *t, wg_frontend *f, unsigned thread, unsig
     wg_gate_left(t, f, thread, entry);
 }
 
-/* Phases F and G. Most stages merely let an instruction pass; what is more than that, the stage does itself. */
+/* Phases F and G. Most stages just pass an instruction on; anything else is left to the plain stage. */
 WG_STAGE void wg_thread_move_up(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     if (wg_mop_is_blocked(f))

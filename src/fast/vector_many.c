@@ -9,7 +9,7 @@
 #include "machine/device.h"
 #include "fast/burst.h"
 
-/* Phase B has nothing to do but to say that the thread's instructions are complete, to nobody. */
+/* Phase B would only report completions that nobody waits for. */
 static inline bool is_quiet(const wg_vector *v)
 {
     return !(v->used | v->load.at | v->late.at | v->flags_at | v->swap.at | v->scheduled);

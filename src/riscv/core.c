@@ -32,7 +32,7 @@ static void emit(wg_tile *t, unsigned core)
         return;
     wg_fast_solo_end(t, core);
     if (wg_core_ahead(t, k)) {
-        /* A store had to wait for room on its path and the core ran ahead meanwhile: now there may be room. */
+        /* A store was blocked on a full path while the core ran ahead; the path may have room again. */
         unsigned i = 0;
         wg_core_keep(k);
         while (i < k->saved.sq_count && wg_sq_peek(&k->saved, i)->path == WG_PATH_OWN_RAM)
@@ -131,7 +131,7 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
         wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, k->solo_tick);
         return;
     }
-    if (k->reached == now) /* its cycle has come */
+    if (k->reached == now) /* the clock has caught up */
         k->reached = 0;
     if (!wg_core_ahead(t, k)) {
         k->run.at = wg_max64(k->run.at, now);
@@ -139,7 +139,7 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
     }
     uint64_t stop = now + 1;
     k->solo_until = 0;
-    if (!followed) /* while no other agent acts, L1 is as good as private */
+    if (!followed) /* no other agent acts: L1 is effectively private */
         until = wg_fast_solo_until(t, core);
     if (!until && !followed && wg_fast(t, WG_FAST_AHEAD)) {
         wg_fast_used(t, WG_FAST_AHEAD);
@@ -157,7 +157,7 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
     if (watched) {
         bool moved = k->run.number != number && !k->run.halt; /* a core that parks reports that at once */
         report_stall(t, core, moved);
-        /* The reason of a wait that ends by itself may change on the way: look again in every cycle. */
+        /* The reason for a timed stall may change before it ends: check every cycle. */
         if (again != WG_NEVER || k->stall.retry_at != WG_NEVER || moved)
             again = now + 1;
     }
@@ -380,7 +380,7 @@ void wg_core_invalidate_icache(wg_tile *t, unsigned core)
     wg_core *k = &t->core[core];
     wg_core_sync(t, core);
     wg_fetch_clear(t, core);
-    if (k->run.halt == WG_PARKED_LOOP) { /* it would fetch the branch anew, and may find something else */
+    if (k->run.halt == WG_PARKED_LOOP) { /* it would refetch the branch, which may have changed */
         k->run.halt = WG_RUNNING;
         k->run.at = wg_max64(k->run.at, t->sched.now);
     }

@@ -149,7 +149,7 @@ static void rules_change(wg_tile *t, unsigned core, uint64_t from, uint32_t bits
     for (unsigned i = 0; i < WG_RETIRE_RING; i++)
         if (k->run.retired[i] <= from)
             k->run.retired[i] = k->run.filled[i] = 0;
-    if (bits & WG_CFG0_DIS_IC_PREFETCH) /* which lines are there is looked at anew */
+    if (bits & WG_CFG0_DIS_IC_PREFETCH) /* recheck which lines are present */
         k->epoch++;
 }
 
@@ -198,7 +198,7 @@ uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op)
     uint32_t operand = op->spare & 4 ? field : k->run.r[op->rs1];
     bool known, writes = (op->spare & 3) == 1 || field != 0;
     uint32_t old = wg_csr_read(t, core, csr, &known);
-    wg_poll_disturb(t); /* it reads time or counts, or changes how the core works: no polling loop */
+    wg_poll_disturb(t); /* CSR accesses see time or counters, or change the core's settings: not a polling loop */
     if (!known) {
         wg_findf(t, WG_F_CORE_ILLEGAL,
                  (wg_finding){.agent = (uint8_t)core,

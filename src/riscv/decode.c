@@ -311,7 +311,7 @@ void wg_decode_line(const wg_tile *t, unsigned core, uint32_t address, const uin
         if (op->code >= WG_OP_BEQ && op->code <= WG_OP_BGEU)
             op->spare = op->imm < address + 4 * i; /* may close a loop: see fast/lines_loop.c */
         for (unsigned j = i + 1; op->code == WG_OP_PUSH && j-- && line->op[j].code == WG_OP_PUSH;)
-            line->op[j].spare = (uint8_t)(i + 1 - j); /* so many from it on */
+            line->op[j].spare = (uint8_t)(i + 1 - j); /* the length of the fused run from here on */
     }
     wg_op *last = &line->op[WG_LINE_OPS - 1];
     bool late = last->rd != WG_REG_SINK && (last->code == WG_OP_LOAD || two_cycle_result(t->timing, last->code));

@@ -31,7 +31,7 @@ static void consume(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
         *set &= ~bit;
         WG_EMIT(t, WG_EV_CORE_CONSUMED, core, .a = u->address[source[i]], .word = u->word[source[i]], .pc = pc);
     }
-    /* The retire queue holds eight instructions: after that the load has its value for certain. */
+    /* The retire queue holds eight instructions, so an older load has certainly returned. */
     for (uint64_t left = u->x; left; left &= left - 1) {
         unsigned rd = (unsigned)__builtin_ctzll(left);
         if (t->core[core].run.number < u->number[rd] + WG_RETIRE_QUEUE + 1)
@@ -45,9 +45,9 @@ static void consume(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
 
 typedef enum outcome {
     ENTERED,
-    IN_EX1, /* it waits there for its cycle */
-    LATER,  /* it has to wait for the clock */
-    OTHER   /* wg_step() knows */
+    IN_EX1, /* it stays in EX1 until its cycle */
+    LATER,  /* retry when the clock gets there */
+    OTHER   /* left to wg_step() */
 } outcome;
 
 /* A load. *late: its value comes later than that of a cache hit. */
@@ -184,14 +184,14 @@ static bool step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_curs
     if (!wg_step(t, core, op, e))
         return false;
     *q = wg_cursor_of(&k->run);
-    if (k->acted) { /* what has been reported or seen from outside is not taken back */
+    if (k->acted) { /* reported or externally visible: it cannot be rolled back */
         k->acted = false;
         k->saved_at = WG_NEVER;
         *checkpointed = wg_fast_is_solo(k);
         /* mret: the next interrupt */
         *stop = wg_min64(*stop, wg_max64(t->sched.next[WG_AGENT_HOST], t->sched.now + 1));
     }
-    if (k->run.sq_count) /* a store that others will see may leave soon: run no further than that */
+    if (k->run.sq_count) /* do not run past the next externally visible store */
         *stop = wg_min64(*stop, wg_lsu_next(t, core));
     if (wg_core_log_full(k))
         *stop = 0;
@@ -209,7 +209,7 @@ static outcome special_line(wg_tile *t, unsigned core, wg_icache_line *line, con
     }
     if (!(line->tag & WG_LINE_STALE))
         return ENTERED;
-    if (e > t->sched.now || t->core[core].solo_saved) /* reported when its cycle comes */
+    if (e > t->sched.now || t->core[core].solo_saved) /* report it in its own cycle */
         return LATER;
     report_stale(t, core, op, pc);
     return OTHER;
@@ -237,7 +237,7 @@ static inline __attribute__((always_inline)) outcome execute(wg_tile *t, unsigne
             *settled = q->number - 1 + 2 * WG_RETIRE_QUEUE;
     } else if (op->code == WG_OP_STORE) {
         is = store(t, core, op, e, q);
-        if (is == ENTERED && !wg_fast_is_solo(k)) /* it may leave soon, and be seen by others: run no further */
+        if (is == ENTERED && !wg_fast_is_solo(k)) /* do not run past its departure: others will see it */
             *stop = wg_min64(*stop, wg_lsu_next(t, core));
     } else if (wg_is_branch(op->code) && op->imm != q->pc) {
         if (branch(t, core, op, e, q, *stop, loop))
@@ -260,7 +260,7 @@ uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop, struct wg_loop
     const bool lines = wg_fast(t, WG_FAST_LINES);
     const unsigned writers_allowed = t->arch->forward_writers;
     bool checkpointed = wg_fast_is_solo(k) || k->saved_at != WG_NEVER; /* or not needed */
-    uint64_t settled = run->number + 1; /* lines.c is tried again from here on: not right after a load */
+    uint64_t settled = run->number + 1; /* earliest instruction at which to retry lines.c: not right after a load */
     uint64_t e, result;
     wg_begin_queue(run);
     wg_cursor q = wg_cursor_of(run);
@@ -270,7 +270,7 @@ enter:
             wg_cursor_put(run, &q);
         return result;
     }
-    if (q.at > now) { /* what the frontend does here may have to be undone, whether the instruction enters EX1 or not */
+    if (q.at > now) { /* fetching ahead may need a rollback even if the instruction does not enter EX1 */
         if (!checkpointed) {
             wg_cursor_put(run, &q);
             wg_fast_checkpoint(t, core);
@@ -287,9 +287,9 @@ enter:
     bool fresh = line->checked == k->epoch && !(line->tag & WG_LINE_STALE); /* the line is checked, and not stale */
     bool by_the_book = run->ordered || wg_one_at_a_time(k);
     for (;; op++) {
-        bool unknown = false; /* an operand has no time yet */
+        bool unknown = false; /* when an operand is ready is not known */
         e = wg_max64(q.at, run->retired[(q.number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
-        if (by_the_book || op->rs3 || /* wg_issue() knows all rules */
+        if (by_the_book || op->rs3 || /* wg_issue() implements every rule */
             !wg_operand_quick(run, q.dests, q.number, op->rs1, writers_allowed, &e, &unknown) ||
             !wg_operand_quick(run, q.dests, q.number, op->rs2, writers_allowed, &e, &unknown) || e >= stop) {
             wg_stall why;
@@ -344,7 +344,7 @@ uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
         return wg_fast_exec(t, core, stop);
     if (k->run.halt || k->run.ex1.kind)
         return WG_NEVER;
-    /* Run no further than the next store or fetch that others will see. */
+    /* Do not run past the next externally visible store or fetch. */
     stop = wg_min64(stop, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
     return wg_exec_queued(t, core, stop, NULL);
 }

@@ -242,7 +242,7 @@ uint64_t wg_fetch_next_busy(const wg_tile *t, unsigned core)
         if (!f->used)
             continue;
         next = wg_min64(next, wg_min64(f->emit_at, f->ready));
-        if (f->emit_at == WG_NEVER && f->ready == WG_NEVER) /* it may come this soon: run no further ahead */
+        if (f->emit_at == WG_NEVER && f->ready == WG_NEVER) /* the earliest arrival: do not run past it */
             next = wg_min64(next, wg_max64(f->earliest, t->sched.now + t->timing->fetch_back[core]));
     }
     return next;

@@ -95,8 +95,8 @@ void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why);
 /* lsu.c */
 typedef enum wg_lsu_result {
     WG_LSU_DONE,
-    WG_LSU_SHARED, /* others will see it: it waits in EX1 for its cycle */
-    WG_LSU_LATER   /* what is before it must meet the clock first: try again when the clock is there */
+    WG_LSU_SHARED, /* externally visible: it waits in EX1 for its cycle */
+    WG_LSU_LATER   /* older work must reach the clock first: retry then */
 } wg_lsu_result;
 /* A load that entered EX1 in `e`: answered privately, with the cycles in which it entered the load/store unit and
  * in which its value can be used, or not. */
@@ -220,7 +220,7 @@ uint32_t wg_fp_compute(wg_core *k, uint32_t word, uint32_t a, uint32_t b, uint32
 
 /* vector*.c: T2's vector instructions, in the current cycle. False if not an instruction of this core. */
 typedef struct wg_rvv_step {
-    uint32_t cycles; /* EX1 is occupied */
+    uint32_t cycles; /* for which EX1 is busy */
     bool write_x;
     uint32_t x;
 } wg_rvv_step;

@@ -40,7 +40,7 @@ bool wg_end_queue(wg_tile *t, unsigned core, uint64_t stop)
     unsigned newest = (unsigned)((run->number - 1) % WG_RETIRE_RING);
     if (run->retired[newest] == WG_NEVER || run->ex1.kind || run->ordered || wg_one_at_a_time(k))
         return false;
-    /* Stores that have left by then have dropped their lines before the loads fill others: none leaves before `stop`. */
+    /* Departing stores drop their L0 lines before loads fill others, so no store may leave before `stop`. */
     if (run->loads && run->sq_count && k->solo_until && wg_lsu_drain_private(t, core, run->at))
         return false;
     if (run->loads)
@@ -86,7 +86,7 @@ static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, 
     else if (newest > 0 && t->arch->forward_writers == 0)
         wait_for = retired;
     else if (newest > 0) {
-        /* Several results for one register in the queue: forwarded from none of them. (The zero-byte trick is
+        /* Several queued results for one register: none is forwarded. (The zero-byte trick is
          * exact for the lowest match only; older ones are looked at one by one.) */
         for (unsigned i = newest + 1; i < WG_RETIRE_QUEUE; i++) {
             uint64_t older = run->number - 1 - i;
@@ -95,7 +95,7 @@ static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, 
             if (run->filled[older % WG_RETIRE_RING] <= *e)
                 wait_for = run->retired[older % WG_RETIRE_RING];
             else if (run->filled[older % WG_RETIRE_RING] == WG_NEVER)
-                why->retry_at = *e; /* it may yet be there by then */
+                why->retry_at = *e; /* it may be ready by then */
             break;
         }
     }
@@ -155,7 +155,7 @@ void wg_core_normalize(const wg_tile *t, unsigned core, wg_core_run *run)
     uint64_t retired[WG_RETIRE_RING] = {0}, filled[WG_RETIRE_RING] = {0}, dests = 0;
     unsigned newest = (unsigned)((run->number - 1) % WG_RETIRE_RING), count = WG_RETIRE_QUEUE;
     if (run->retired[newest] <= run->at + 1 && run->filled[newest] <= run->at && !run->ordered && !wg_one_at_a_time(k))
-        count = 0; /* it will have left when the one behind the next enters EX1, which wg_end_queue() forgets */
+        count = 0; /* it retires before the instruction after next enters EX1; as in wg_end_queue() */
     for (unsigned i = 0; i < count; i++) { /* from the newest instruction on */
         unsigned slot = (unsigned)((run->number - 1 - i) % WG_RETIRE_RING);
         if (run->retired[slot] <= run->at)

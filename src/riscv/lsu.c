@@ -231,7 +231,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
     uint64_t m = run->wait_e == e ? wg_max64(e + 1, run->wait_m) : e + 1;
     unsigned bytes = wg_load_bytes(size);
     if (own && m < k->ram_ready) {
-        if (k->ram_ready >= k->stop || run->sq_count) /* stores may leave meanwhile */
+        if (k->ram_ready >= k->stop || run->sq_count) /* stores may leave before then */
             return WG_LSU_SHARED;
         m = k->ram_ready;
     }
@@ -268,7 +268,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
         const wg_l0_line *hit = cached ? l0_find(run, address) : NULL;
         if (hit) {
             if (hit->stale && (m > t->sched.now || k->solo_saved))
-                return WG_LSU_SHARED; /* it is reported when its cycle comes */
+                return WG_LSU_SHARED; /* report it in its own cycle */
             *value = wg_load_value(hit->data, address, size);
             if (hit->stale)
                 report_stale(t, core, address, size, pc, *value);
@@ -285,7 +285,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
             return WG_LSU_SHARED;
         if (run->loads < WG_LOADS)
             break;
-        /* Four are in flight: the first to be done makes room, and may bring the line. */
+        /* All four slots are in use: the first load to complete frees one and may fill the line. */
         uint64_t first = WG_NEVER;
         for (unsigned i = 0; i < WG_LOADS; i++)
             first = wg_min64(first, run->load[i].done);
@@ -357,7 +357,7 @@ wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t 
         return WG_LSU_SHARED;
     if (run->sq_count && drain_until(t, core, m))
         return WG_LSU_LATER;
-    /* A mergeable entry at the front may leave in this very cycle: the clock decides. */
+    /* A mergeable head entry may leave in this same cycle: leave it to the clock. */
     if (run->sq_count == 1 && x->path == WG_PATH_L1 && wg_sq_at(run, 0)->path == WG_PATH_L1 &&
         wg_sq_ready_at(t, k, 0) <= m)
         return WG_LSU_SHARED;

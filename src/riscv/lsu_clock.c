@@ -112,7 +112,7 @@ static void send_load(wg_tile *t, unsigned core, const wg_ex1 *x)
                        !atomic && x->path == WG_PATH_L1 && t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH)};
     run->loads++;
     if (x->path == WG_PATH_UNMAPPED || x->path == WG_PATH_HANG) {
-        report_unmapped(t, core, x, false); /* the value never comes */
+        report_unmapped(t, core, x, false); /* it never returns */
         return;
     }
     if (l->fills && wg_l0_flushes(t, k, core))
@@ -286,7 +286,7 @@ void wg_lsu_emit(wg_tile *t, unsigned core)
     else
         drain(t, core);
     wg_lsu_drain_private(t, core, now + 1);
-    /* A full queue had room made for it in this very cycle. */
+    /* The queue was full; an entry left in this same cycle. */
     if (k->run.ex1.kind == WG_EX1_STORE && k->run.ex1.entered < now && may_enter(t, k, &why))
         enter(t, core);
 }
@@ -302,12 +302,12 @@ uint64_t wg_lsu_next_busy(const wg_tile *t, unsigned core)
     for (unsigned i = 0; i < run->sq_count; i++) {
         const wg_store *s = wg_sq_peek(run, i);
         uint64_t at = wg_max64(free, wg_sq_ready_at(t, k, i));
-        if (s->path == WG_PATH_L1 && k->solo_until && !waits) { /* worked out with what follows, or held up there */
+        if (s->path == WG_PATH_L1 && k->solo_until && !waits) { /* the solo run handles it, or blocks on it */
             free = at + 1;
             continue;
         }
         if (s->path != WG_PATH_OWN_RAM) {
-            /* due but not gone: its path is full, and the region's progress wakes the core */
+            /* overdue because its path is full: the region wakes the core when it makes room */
             if (at > now || wg_lsu_room(t, core, s->path, s->index))
                 next = wg_min64(next, wg_max64(at, now + 1));
             else
@@ -341,7 +341,7 @@ uint64_t wg_lsu_bound_busy(const wg_tile *t, unsigned core)
     uint64_t bound = WG_NEVER;
     for (unsigned i = 0; run->loads && i < WG_LOADS; i++)
         if (run->load[i].used && run->load[i].done == WG_NEVER && run->load[i].fills)
-            /* what enters EX1 one cycle earlier looks into the L0 cache as this line comes in */
+            /* an instruction that enters EX1 one cycle earlier looks up the L0 cache in the cycle of the fill */
             bound = wg_min64(bound,
                              wg_max64(run->load[i].earliest, t->sched.now + 1 + t->timing->path[WG_PATH_L1].back) - 1);
     return bound;
@@ -361,7 +361,7 @@ void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, c
         memcpy(l->line, value, sizeof l->line);
         run->r[l->rd] = wg_load_value(value, req->address, l->size);
     } else {
-        run->r[l->rd] = wg_load_value(value, 0, l->size); /* the region gives the bytes asked for */
+        run->r[l->rd] = wg_load_value(value, 0, l->size); /* the region returns just the requested bytes */
     }
     run->r[0] = 0;
     wg_fill_retire(run, l->number, l->done);

@@ -155,7 +155,7 @@ void wg_step_branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
     wg_entered(run, e, jumps ? op->rd : WG_NO_DEST, e + 1);
     if (jumps)
         run->r[op->rd] = pc + 4;
-    const bool parks = taken && target == pc && op->rd == WG_REG_SINK; /* who stays there waits for nothing */
+    const bool parks = taken && target == pc && op->rd == WG_REG_SINK; /* a jump to itself parks the core */
     run->at = e + 1 + (foreseen || parks ? 0u : t->timing->mispredict_bubble);
     run->pc = taken ? target : pc + 4;
     if (parks)
@@ -254,7 +254,7 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
         wg_rvv_step v = {.cycles = 1};
         if (!wg_rvv_execute(t, core, op, &v))
             illegal(t, core, op);
-        if (!wg_rvv_is_memory(op) && (op->word >> 12 & 7) == 7) /* vset*: as other writers of CSRs */
+        if (!wg_rvv_is_memory(op) && (op->word >> 12 & 7) == 7) /* vset* orders like other CSR writes */
             run->ordered = !(k->csr.cfg0 & WG_CFG0_DIS_CSR_SYNC);
         value = v.x;
         occupies = v.cycles ? v.cycles : 1;

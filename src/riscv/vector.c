@@ -433,12 +433,12 @@ static bool each_integer(const work *w, unsigned f6)
             known = narrowing(w, f6, i, &value);
         else
             known = integer(w, f6, wg_rvv_get(v, w->vs2, i, w->bytes), first(w, i), &value);
-        if (!n) /* does the instruction exist at all? */
+        if (!n) /* the round n = 0 only checks that the instruction exists */
             v->k->csr.vxsat = vxsat;
         else if (known && !compare)
             wg_rvv_put(v, w->vd, i, w->bytes, value);
     }
-    for (uint32_t i = 0; i < v->vl && compare && known; i++) /* the mask may lie in a source */
+    for (uint32_t i = 0; i < v->vl && compare && known; i++) /* the mask may overlap a source */
         if (wg_rvv_active(v, i))
             wg_rvv_set_bit(v, w->vd, i, bit[i]);
     return known;
@@ -451,7 +451,7 @@ static bool each_multiply(const work *w, unsigned f6)
     unsigned bytes = wide ? 2 * w->bytes : w->bytes;
     if (bytes > 4)
         return false;
-    uint32_t value[128]; /* a widened result may lie over its sources */
+    uint32_t value[128]; /* a widened result may overlap its sources */
     for (uint32_t i = 0; (i < v->vl || !i) && known; i++) {
         uint32_t d = wg_rvv_get(v, w->vd, i, bytes);
         known = wide ? widening(w, f6, i, d, &value[i])
