@@ -56,7 +56,10 @@ static void line(struct wg_silicon *s, char **field, void *user)
                                         .name = name,
                                         .arch = arch,
                                         .card = strtod(field[RATE], NULL),
-                                        .model = (double)tiles * tx * BYTES / (double)slowest});
+                                        .model = (double)tiles * tx * BYTES / (double)slowest,
+                                        .why = one ? NULL
+                                                   : "links are shared in order of departure, and a packet that "
+                                                     "waits does not keep those behind it from their links"});
 }
 
 void wg_silicon_dram(struct wg_silicon *s) { wg_silicon_read(s, "dram.csv", FIELDS, line, NULL); }

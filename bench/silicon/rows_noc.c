@@ -15,6 +15,15 @@ typedef struct run {
     unsigned n;
 } run;
 
+static const char *why(const run *r)
+{
+    if (r->n > 2)
+        return "routers serve the ways into them in turn; the model serves packets in order of departure";
+    if (r->arch == WG_ARCH_WH && r->flow[0].bytes < 1024)
+        return "what the compiler made of the loop is not known";
+    return NULL;
+}
+
 static void finish(struct wg_silicon *s, run *r)
 {
     if (r->n)
@@ -22,10 +31,12 @@ static void finish(struct wg_silicon *s, run *r)
     for (unsigned i = 0; i < r->n; i++) {
         char name[48];
         snprintf(name, sizeof name, r->n > 1 ? "%s, flow %u of %u" : "%s", r->name, i, r->n);
-        wg_silicon_add(
-            s,
-            &(wg_silicon_row){
-                .group = "noc", .name = name, .arch = r->arch, .card = r->card[i], .model = (double)r->flow[i].cycles});
+        wg_silicon_add(s, &(wg_silicon_row){.group = "noc",
+                                            .name = name,
+                                            .arch = r->arch,
+                                            .card = r->card[i],
+                                            .model = (double)r->flow[i].cycles,
+                                            .why = why(r)});
     }
     r->n = 0;
 }

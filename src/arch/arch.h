@@ -66,6 +66,8 @@ typedef struct wg_timing {
     uint8_t narrow_write;         /* cycles for which an L1 read-modify-write holds its port and bank */
     uint8_t noc_niu;              /* NIU to its router, and router to its NIU */
     uint8_t noc_hop;              /* router to router, in tenths of a cycle */
+    uint8_t noc_data;             /* a read that has arrived to its data leaving */
+    uint8_t noc_ack;              /* another request that has arrived to its answer leaving */
     uint16_t dram_rate;           /* bytes of one DRAM channel in ten cycles */
     uint16_t dram_latency;        /* request at the DRAM tile to its data */
     uint16_t dram_request;        /* a channel begins one read in so many tenths of a cycle, at most */

@@ -171,8 +171,9 @@ static uint64_t memory_done(wg_grid *g, const wg_packet *p, uint64_t *begins)
         return *begins = p->at + 1;
     const wg_timing *time = g->timing;
     bool reads = p->kind == WG_PACKET_READ;
+    uint64_t answers = (reads ? time->noc_data : time->noc_ack) - 1u; /* as L1 does */
     uint64_t *free = &g->channel_free[channel_of(g, p)], takes = p->bytes * UINT64_C(100) / time->dram_rate;
-    uint64_t start = (p->at + (reads ? time->dram_latency : 0)) * 10;
+    uint64_t start = (p->at + answers + (reads ? time->dram_latency : 0)) * 10;
     if (start < *free)
         start = *free;
     *free = start + (reads && takes < time->dram_request ? time->dram_request : takes);

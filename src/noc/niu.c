@@ -6,9 +6,8 @@
  * one flit per cycle, answers before requests. Its data is read in the cycle in which it begins to leave and written in
  * the cycle in which its last flit has arrived.
  *
- * Facts: NoC/MemoryMap.md, Counters.md, Alignment.md, Ordering.md of each architecture. Decided here: the order on the
- * link, that an answer can leave in the cycle after the request has arrived, and that the NIU's accesses to L1 cost
- * nobody else a turn at ports or banks.
+ * Facts: NoC/MemoryMap.md, Counters.md, Alignment.md, Ordering.md of each architecture. When an answer can leave: src/arch.
+ * Decided here: the order on the link, and that the NIU's accesses to L1 cost nobody else a turn at ports or banks.
  */
 #include "machine/niu.h"
 
@@ -597,7 +596,7 @@ static void answer(wg_tile *t, uint32_t entry, wg_packet_kind kind, uint32_t dat
     wg_packet *p = &box->pool[entry];
     unsigned noc = p->noc & 1;
     uint64_t source = p->address;
-    *p = (wg_packet){.at = t->sched.now + 1,
+    *p = (wg_packet){.at = t->sched.now + (kind == WG_PACKET_DATA ? t->timing->noc_data : t->timing->noc_ack),
                      .address = p->back_address,
                      .back_address = source,
                      .data = data,
