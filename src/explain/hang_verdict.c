@@ -167,10 +167,10 @@ static const char *remedy(const wg_hang *out)
     switch (any ? thing.kind : WG_NODE_NOBODY) {
     case WG_NODE_SEMAPHORE: return semaphore_remedy(out, thing.index);
     case WG_NODE_BANK:
-        return out->bank_owner[thing.index & 3]
-                   ? "Give the bank back to the unpackers: SETRWC or CLEARDVALID, or the bits of the last instruction that "
-                     "reads it."
-                   : "Hand the bank over to the Matrix Unit: UNPACR, or SETDVALID.";
+        return out->bank_owner[thing.index & 3] ? "Give the bank back to the unpackers: SETRWC or CLEARDVALID, or the "
+                                                  "bits of the last instruction that "
+                                                  "reads it."
+                                                : "Hand the bank over to the Matrix Unit: UNPACR, or SETDVALID.";
     case WG_NODE_MEMORY:
         return "Somebody must write the word that is polled, and the poll must be able to see it (fence, cache).";
     case WG_NODE_FIFO: return "The pushed instructions cannot pass the gate; look at what its head waits for.";
