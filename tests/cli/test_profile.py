@@ -190,7 +190,7 @@ def callgrind_reads_it(d):
     assert r.returncode == 0 and "PROGRAM TOTALS" in r.stdout, r
     line = next(line for line in r.stdout.splitlines() if "PROGRAM TOTALS" in line)
     assert f"{totals[0]:,}" in line and f"{totals[1]:,}" in line, (line, totals)
-    assert "pipeline.h:Packers: main" in r.stdout and "matmul.c:Unpacker 0: main" in r.stdout, r.stdout
+    assert "pipeline.h:Packers: pack_tile" in r.stdout and "matmul.c:Unpacker 0: main" in r.stdout, r.stdout
 
 
 run()
