@@ -278,8 +278,11 @@ void wg_report_races(wg_session *s, wg_text *out)
     bool quiet = s->args->value[WG_OPT_QUIET] != NULL;
     size_t shown = 0, suppressed = 0, folded = 0;
     const wg_race_words w = wg_check_words(s);
-    for (size_t i = 0; i < wg_races_count(s->races); i++) {
-        const wg_race *race = wg_races_at(s->races, i);
+    size_t count = wg_races_count(s->races);
+    for (size_t k = 0; k < 2 * count; k++) { /* what is wrong, then the notes */
+        const wg_race *race = wg_races_at(s->races, k % count);
+        if ((wg_race_severity(race->kind) == WG_SEVERITY_NOTE) != (k >= count))
+            continue;
         wg_text rest = {0};
         suppression *by = suppresses_race(s, race, &rest);
         wg_race shown_race = *race;

@@ -557,12 +557,15 @@ static void report_text(chip_run *r, int status, wg_text *out)
             wg_session *s = session_of(r, x, y, &bare);
             if (wg_finding_count(dev) || s->hang || s->stats || s->races)
                 wg_textf(out, "tile %u-%u\n", x, y);
+            const wg_race_words w = wg_check_words(s);
+            if (s->hang)
+                wg_hang_verdict_text(&w, s->hang, s->ended == WG_ENDED_HUNG, out);
             for (size_t i = 0; i < wg_finding_count(dev); i++)
                 wg_report_finding(s, wg_finding_at(dev, i), out);
             if (s->races)
                 wg_report_races(s, out);
             if (s->hang)
-                wg_report_hang(s, out);
+                wg_hang_state_text(&w, s->hang, s->ended == WG_ENDED_HUNG, out);
             if (s->stats)
                 wg_report_stats(s, out);
         }

@@ -19,7 +19,7 @@ typedef struct wg_driving {
     wg_feed feed[WG_THREADS];
     uint64_t limit;
     uint64_t watch_from; /* progress is watched from here on; UINT64_MAX: it is not */
-    bool terminal; /* somebody looks at the progress */
+    bool terminal;       /* somebody looks at the progress */
     uint64_t steps;
     time_t shown;
     struct timespec began;

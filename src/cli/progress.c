@@ -114,8 +114,9 @@ void wg_progress_verdict(wg_session *s)
     if (repeating)
         say(&t, ". ");
     if (repeating && !others)
-        say(&t, repeating > 1 ? "Let one of them change what another waits for before it waits itself; more cycles do not help."
-                              : "Somebody must change what it polls; more cycles do not help.");
+        say(&t, repeating > 1
+                    ? "Let one of them change what another waits for before it waits itself; more cycles do not help."
+                    : "Somebody must change what it polls; more cycles do not help.");
     else if (others)
         say(&t, "Give it more cycles (--max-cycles).");
 }

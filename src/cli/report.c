@@ -378,13 +378,21 @@ static void report_text(wg_session *s, int status, wg_text *out)
     if (!quiet || status != WG_EXIT_DONE)
         wg_textf(out, "%s: %s after %llu cycles (%s)\n", s->title, sentence[s->ended],
                  (unsigned long long)wg_cycle(s->dev), wg_arch_title(s->desc.arch));
-    findings_text(s, quiet, out);
+    const wg_race_words w = wg_check_words(s);
+    bool hung = s->ended == WG_ENDED_HUNG, hang = s->hang && !(hung && expects(s, WG_EXPECT_HANG) && quiet);
+    wg_text rest = {.width = out->width, .colour = out->colour};
+    if (hang)
+        wg_hang_verdict_text(&w, s->hang, hung, out);
+    findings_text(s, quiet, &rest);
     if (s->races)
-        wg_report_races(s, out);
+        wg_report_races(s, &rest);
     if (s->has_tasm && s->tasm.expects)
-        expectations_text(s, quiet, out);
-    if (s->hang && !(s->ended == WG_ENDED_HUNG && expects(s, WG_EXPECT_HANG) && quiet))
-        wg_report_hang(s, out);
+        expectations_text(s, quiet, &rest);
+    wg_textf(out, "%s%s", hang && rest.size ? "\n" : "", wg_text_of(&rest));
+    out->failed |= rest.failed;
+    wg_text_free(&rest);
+    if (hang)
+        wg_hang_state_text(&w, s->hang, hung, out);
     if (s->stats)
         wg_report_stats(s, out);
     if (s->costs)

@@ -167,8 +167,10 @@ static const char *remedy(const wg_hang *out)
     switch (any ? thing.kind : WG_NODE_NOBODY) {
     case WG_NODE_SEMAPHORE: return semaphore_remedy(out, thing.index);
     case WG_NODE_BANK:
-        return "Hand the source bank over: an UNPACR or SETDVALID for the Matrix Unit, a CLEARDVALID for the "
-               "unpackers.";
+        return out->bank_owner[thing.index & 3] ? "Give the bank back to the unpackers: SETRWC or CLEARDVALID, or the "
+                                                  "bits of the last instruction that "
+                                                  "reads it."
+                                                : "Hand the bank over to the Matrix Unit: UNPACR, or SETDVALID.";
     case WG_NODE_MEMORY:
         return "Somebody must write the word that is polled, and the poll must be able to see it (fence, cache).";
     case WG_NODE_FIFO: return "The pushed instructions cannot pass the gate; look at what its head waits for.";
@@ -260,13 +262,32 @@ static bool say_semaphore(phrase *p, const graph *g)
     if (!waits_for_room(out, i))
         say(p, "Nobody %s %s, for which %s waits%s: %s.", value ? "takes from" : "posts", name, waiter, place,
             end->reason);
-    else if (max)
+    else
         say(p, "S%s has reached its maximum (%u of %u), and nobody takes from it: %s waits%s for room, and %s.",
             name + 1, value, max, waiter, place, end->reason);
-    else
+    return true;
+}
+
+/*
+ * A wait for room in a semaphore whose maximum is 0 never ends, whoever takes from it: whatever else the path says, this is
+ * the cause.
+ */
+static bool say_uninitialised(phrase *p, const graph *g)
+{
+    const wg_hang *out = g->out;
+    char name[80], waiter[80], place[272];
+    for (unsigned i = 0; i < out->path_length; i++) {
+        const wg_hang_edge *e = &out->edge[out->path[i]];
+        if (e->to.kind != WG_NODE_SEMAPHORE || out->semaphore_max[e->to.index] || !waits_for_room(out, e->to.index))
+            continue;
+        wg_node_name(e->to, name, sizeof name);
+        wg_node_name(e->from, waiter, sizeof waiter);
+        stands(g, e->from, place, sizeof place);
         say(p, "S%s was never initialised: its maximum is 0, so that the wait for room of %s%s never ends.", name + 1,
             waiter, place);
-    return true;
+        return true;
+    }
+    return false;
 }
 
 /* The cause, in one sentence. */
@@ -276,7 +297,13 @@ static void say_cause(phrase *p, const graph *g)
     wg_node thing = {0}, last = out->edge[out->path[out->path_length - 1]].from;
     char name[80];
     if (out->circular) {
-        say(p, "They wait for each other in a circle: ");
+        unsigned parties = 0;
+        for (unsigned i = 0; i < out->path_length; i++)
+            parties += is_party(out->edge[out->path[i]].from);
+        if (parties > 1)
+            say(p, "They wait for each other in a circle: ");
+        else
+            say(p, "It waits for itself: ");
         return;
     }
     bool any = last_thing(out, &thing) && same_node(thing, last);
@@ -297,6 +324,8 @@ static void say_cause(phrase *p, const graph *g)
         say(p, "Nobody hands %s over: ", name);
     } else if (any && thing.kind == WG_NODE_MEMORY) {
         say(p, "Nobody writes what core %s polls: ", wg_agent_name(thing.index));
+    } else if (!any && last.kind == WG_NODE_CORE && out->core[last.index].info.parked) {
+        say(p, "%s has stopped, and has not done what is waited for: ", name);
     } else {
         say(p, "%s can never move again: ", name);
     }
@@ -312,7 +341,7 @@ static void tell(const graph *g)
         say(&p, "%s", remedy(out));
         return;
     }
-    if (say_semaphore(&p, g)) {
+    if (say_uninitialised(&p, g) || say_semaphore(&p, g)) {
         say(&p, " ");
         out->remedy_at = (unsigned)p.used;
         say(&p, "%s", out->note[0] ? out->note : remedy(out));

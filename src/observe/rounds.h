@@ -34,10 +34,12 @@ typedef struct wg_rounds_core {
 typedef struct wg_rounds {
     uint64_t from; /* the cycle in which the watching began */
     wg_rounds_core core[WG_ROUNDS_CORES];
-    uint64_t acted[WG_AGENT_THREAD2 + 1]; /* 1 + the cycle in which a core executed or a gate let pass something; 0: none */
+    uint64_t
+        acted[WG_AGENT_THREAD2 + 1]; /* 1 + the cycle in which a core executed or a gate let pass something; 0: none */
 } wg_rounds;
 #define WG_ROUNDS_EVENTS \
-    (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_CORE_REQUEST) | WG_EV_BIT(WG_EV_CORE_RESPONSE))
+    (WG_EV_BIT(WG_EV_ISSUED) | WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_CORE_REQUEST) | \
+     WG_EV_BIT(WG_EV_CORE_RESPONSE))
 
 void wg_rounds_event(void *rounds, const wg_event *e);
 /* True: the core only repeated itself. Gives what its rounds load, at most `most`. */

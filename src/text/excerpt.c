@@ -92,8 +92,8 @@ void wg_excerpt_text(wg_excerpts *e, const wg_source *source, const char *instru
     if (!*wg_excerpt_line(e, source, line))
         return;
     wg_textf(out, "    %5u | %s\n", source->line, line);
-    wg_textf(out, "          | %*s^%s%s\n", (int)columns(line, mark_at(line, source->column)), "", *instruction ? " " : "",
-             instruction);
+    wg_textf(out, "          | %*s^%s%s\n", (int)columns(line, mark_at(line, source->column)), "",
+             *instruction ? " " : "", instruction);
     for (unsigned i = 0; source->calls > 1 && i < source->calls; i++)
         if (source->call[i].file)
             wg_textf(out, "          %s is inlined at %s:%u\n", source->call[i].function, source->call[i].file,

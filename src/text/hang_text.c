@@ -127,9 +127,8 @@ static void verdict_text(const wg_hang *h, wg_text *out)
     wg_text_free(&lines);
 }
 
-void wg_hang_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_text *out)
+void wg_hang_verdict_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_text *out)
 {
-    char from[80], to[80];
     if (hung) {
         wg_text_add(out, "\n", 1);
         verdict_text(h, out);
@@ -139,6 +138,11 @@ void wg_hang_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_text *
         wg_text_add(out, "\n", 1);
         wg_text_wrap(out, h->progress, 0, 0);
     }
+}
+
+void wg_hang_state_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_text *out)
+{
+    char from[80], to[80];
     if (h->edges)
         wg_textf(out, "\nwho waits for whom\n");
     for (unsigned i = 0; i < h->edges; i++)
@@ -150,6 +154,12 @@ void wg_hang_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_text *
     for (unsigned i = 0; i < WG_THREADS; i++)
         thread_text(w, h, i, out);
     resources_text(h, out);
+}
+
+void wg_hang_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_text *out)
+{
+    wg_hang_verdict_text(w, h, hung, out);
+    wg_hang_state_text(w, h, hung, out);
 }
 
 /* Where it was pushed; nothing if the host did. */

@@ -6,7 +6,9 @@
 #include "explain/hang.h"
 #include "text/race_text.h"
 
-/* `hung`: as it was inspected with. */
+/* `hung`: as it was inspected with. The verdict with its source lines, then who waits for whom and the state. */
+void wg_hang_verdict_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_text *out);
+void wg_hang_state_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_text *out);
 void wg_hang_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_text *out);
 /* A member "hang", or "state", of the object that is open. */
 void wg_hang_json(const wg_race_words *w, const wg_hang *h, bool hung, wg_json *j);
