@@ -132,24 +132,14 @@ bool wg_abi_symbols_source(void *symbols, unsigned core, uint32_t pc, wg_source 
     wg_abi_symbols *s = symbols;
     *out = (wg_source){0};
     for (unsigned i = 0; s && i < s->files && !out->function && !out->file; i++) {
-        wg_elf_line line;
         if (s->file[i].core != core)
             continue;
-        const wg_elf_symbol *symbol = s->function(s->file[i].elf, pc);
-        if (symbol)
-            *out = (wg_source){.function = symbol->name, .offset = pc - symbol->address};
-        if (s->line(s->file[i].elf, pc, &line)) {
-            out->file = line.file;
-            out->line = line.line;
-            out->column = line.column;
-        }
+        wg_elf *elf = s->file[i].elf;
+        wg_elf_line line;
         wg_elf_call call[WG_SOURCE_CALLS];
-        out->calls = s->inlined(s->file[i].elf, pc, call, WG_SOURCE_CALLS);
-        for (unsigned k = 0; k < out->calls; k++) {
-            out->call[k].function = call[k].function;
-            out->call[k].file = call[k].file;
-            out->call[k].line = call[k].line;
-        }
+        bool known = s->line(elf, pc, &line);
+        unsigned calls = s->inlined(elf, pc, call, WG_SOURCE_CALLS);
+        *out = wg_source_of(pc, s->function(elf, pc), known ? &line : NULL, call, calls);
     }
     return out->function || out->file;
 }

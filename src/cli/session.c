@@ -465,22 +465,11 @@ bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out
         *out = (wg_source){.file = s->tasm.name, .line = pc - WG_HOST_PC};
     if (WG_IS_HOST_PC(pc) || !elf)
         return out->file != NULL;
-    const wg_elf_symbol *symbol = wg_elf_function(elf, pc);
     wg_elf_line line;
-    if (symbol)
-        *out = (wg_source){.function = symbol->name, .offset = pc - symbol->address};
-    if (wg_elf_line_at(elf, pc, &line)) {
-        out->file = line.file;
-        out->line = line.line;
-        out->column = line.column;
-    }
     wg_elf_call call[WG_SOURCE_CALLS];
-    out->calls = wg_elf_inlined_at(elf, pc, call, WG_SOURCE_CALLS);
-    for (unsigned i = 0; i < out->calls; i++) {
-        out->call[i].function = call[i].function;
-        out->call[i].file = call[i].file;
-        out->call[i].line = call[i].line;
-    }
+    bool known = wg_elf_line_at(elf, pc, &line);
+    unsigned calls = wg_elf_inlined_at(elf, pc, call, WG_SOURCE_CALLS);
+    *out = wg_source_of(pc, wg_elf_function(elf, pc), known ? &line : NULL, call, calls);
     return out->function || out->file;
 }
 

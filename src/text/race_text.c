@@ -25,6 +25,27 @@ bool wg_race_source(const wg_race_words *w, const wg_race_party *p, wg_source *o
     return p->pc && w->source && user && w->source(user, p->core, p->pc, out);
 }
 
+wg_source wg_source_of(uint32_t pc, const wg_elf_symbol *symbol, const wg_elf_line *line, const wg_elf_call *call,
+                       unsigned calls)
+{
+    wg_source source = {.calls = calls};
+    if (symbol) {
+        source.function = symbol->name;
+        source.offset = pc - symbol->address;
+    }
+    if (line) {
+        source.file = line->file;
+        source.line = line->line;
+        source.column = line->column;
+    }
+    for (unsigned i = 0; i < calls; i++) {
+        source.call[i].function = call[i].function;
+        source.call[i].file = call[i].file;
+        source.call[i].line = call[i].line;
+    }
+    return source;
+}
+
 const char *wg_source_text(const wg_source *source, char *room, size_t bytes)
 {
     const unsigned outer = source->calls ? source->calls - 1 : 0;

@@ -5,6 +5,7 @@
 
 #include <waitgate/report.h>
 
+#include "elf/elf.h"
 #include "explain/race.h"
 #include "text/excerpt.h"
 #include "text/text.h"
@@ -21,6 +22,9 @@ typedef struct wg_race_words {
 
 /* Where the party is; false: nobody knows. */
 bool wg_race_source(const wg_race_words *w, const wg_race_party *p, wg_source *out);
+/* From what an ELF file says of a pc; symbol and line may be NULL. */
+wg_source wg_source_of(uint32_t pc, const wg_elf_symbol *symbol, const wg_elf_line *line, const wg_elf_call *call,
+                       unsigned calls);
 /* "main+0x1c (kernel.c:42)", "post (sync.h:7), inlined into main+0x1c (kernel.c:42)"; "" if nothing is known. Returns `room`. */
 const char *wg_source_text(const wg_source *source, char *room, size_t bytes);
 /* The members of an object that is open: function, file, line, column, snippet, the calls that are inlined. */
