@@ -53,6 +53,7 @@ static int host(void **state, void (*run)(lib *), const char *name, const char *
     if (!child) {
         dup2(out[1], STDERR_FILENO);
         close(out[0]);
+        signal(SIGINT, SIG_DFL); /* a shell's background jobs inherit it ignored */
         if (name)
             setenv(name, value, 1);
         lib l = start(state);
