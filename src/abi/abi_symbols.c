@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "elf/elf.h"
+#include "text/core_name.h"
 #include "text/race_text.h"
 
 enum { MOST_FILES = 64 };
@@ -51,8 +52,6 @@ static bool load(wg_abi_symbols *s)
 static unsigned core_of(char **file)
 {
     static const char *const option[WG_CORES] = {"b", "nc", "t0", "t1", "t2"};
-    static const char *const names[WG_CORES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
-    static const char *const roles[WG_THREADS] = {"unpack", "math", "pack"};
     char *equals = strchr(*file, '=');
     for (unsigned i = 0; equals && i < WG_CORES; i++)
         if (strlen(option[i]) == (size_t)(equals - *file) &&
@@ -60,14 +59,7 @@ static unsigned core_of(char **file)
             *file = equals + 1;
             return i;
         }
-    const char *slash = strrchr(*file, '/'), *base = slash ? slash + 1 : *file;
-    for (unsigned i = WG_CORES; i-- > 0;)
-        if (strstr(base, names[i]))
-            return i;
-    for (unsigned i = 0; i < WG_THREADS; i++)
-        if (strncmp(base, roles[i], strlen(roles[i])) == 0)
-            return WG_CORE_T0 + i;
-    return WG_CORES;
+    return wg_core_of_file_name(*file);
 }
 
 static bool add(wg_abi_symbols *s, char *file, char *error, size_t bytes)

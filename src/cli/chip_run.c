@@ -326,7 +326,7 @@ static bool open_check(chip_run *r, wg_text *error)
     return true;
 }
 
-/* The session of tile number `index`; NULL: the file does not name it. */
+/* The run of tile number `index`; NULL: the file does not name it. */
 static wg_session *of_tile(void *chip, unsigned index)
 {
     chip_run *r = chip;

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "cli/delays.h"
+#include "text/core_name.h"
 #include "text/rvdis.h"
 #include "machine/device.h"
 #include "isa/asm.h"
@@ -137,22 +138,6 @@ static bool read_elf(wg_session *s, unsigned core, const char *path, wg_text *er
     return s->elf[core] != NULL;
 }
 
-/* The core that a file's name speaks of, WG_CORES if none. */
-static unsigned core_of_name(const char *path)
-{
-    static const char *const names[WG_CORES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
-    static const char *const roles[WG_THREADS] = {"unpack", "math", "pack"};
-    const char *base = strrchr(path, '/');
-    base = base ? base + 1 : path;
-    for (unsigned i = WG_CORES; i-- > 0;)
-        if (strstr(base, names[i]))
-            return i;
-    for (unsigned i = 0; i < WG_THREADS; i++)
-        if (strncmp(base, roles[i], strlen(roles[i])) == 0)
-            return WG_CORE_T0 + i;
-    return WG_CORES;
-}
-
 static bool is_tasm(const char *path)
 {
     size_t n = strlen(path);
@@ -172,7 +157,7 @@ static bool read_files(wg_session *s, wg_text *error)
                 return false;
             continue;
         }
-        unsigned core = core_of_name(path);
+        unsigned core = wg_core_of_file_name(path);
         if (core == WG_CORES) {
             wg_textf(error,
                      "waitgate: which core is `%s` for? Say --brisc, --ncrisc, --trisc0, --trisc1 or --trisc2 (or "
