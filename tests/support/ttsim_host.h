@@ -7,6 +7,8 @@
 #define TTSIM_HOST_H
 
 #include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
 #include "wgtest.h"
 
 enum { CORES_IN_RESET = 0x47800, RESET_B = 1 << 11, RESET_T1 = 1 << 13 };
@@ -111,6 +113,18 @@ static inline void release_t1(lib *l, uint32_t base)
         put32(l, 0xFFEF0000 + 161 * 4, 2);
     }
     put32(l, SOFT_RESET, CORES_IN_RESET & ~RESET_T1);
+}
+
+/* What the library has written to a file, which is then removed. */
+static inline void take_file(const char *path, char *text, size_t bytes)
+{
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t used = fread(text, 1, bytes - 1, file);
+    fclose(file);
+    unlink(path);
+    assert_true(used > 0);
+    text[used] = 0;
 }
 
 #endif

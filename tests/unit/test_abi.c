@@ -383,11 +383,7 @@ static void test_check(void **state)
         l.clock(400);
         end(&l);
         unsetenv("WAITGATE_CHECK");
-        FILE *file = fopen(path, "r");
-        assert_non_null(file);
-        assert_true(fread(text, 1, sizeof text - 1, file) > 0);
-        fclose(file);
-        unlink(path);
+        take_file(path, text, sizeof text);
         for (unsigned k = 0; k < 3; k++)
             if (!strstr(text, forms[i].words[k]))
                 fail_msg("no `%s` in\n%s", forms[i].words[k], text);
@@ -414,11 +410,7 @@ static void test_checks(void **state)
     put32(&l, SOFT_RESET, CORES_IN_RESET & ~RESET_B);
     l.clock(400);
     end(&l);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
-    fclose(file);
-    unlink(path);
+    take_file(path, text, sizeof text);
     assert_non_null(strstr(text, "stray-access"));
     assert_non_null(strstr(text, "L1 0x030000-0x030003"));
     assert_non_null(strstr(text, "1 race report on 1 tile"));

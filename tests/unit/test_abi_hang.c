@@ -206,11 +206,7 @@ static void test_file(void **state)
         snprintf(path, sizeof path, "/tmp/wg_abi_hang_%ld%s", (long)getpid(), forms[i].suffix);
         assert_int_equal(WEXITSTATUS(host(state, leaves_stuck, "WAITGATE_HANG_REPORT", path)), 7);
         assert_null(strstr(said, "waitgate: cycle"));
-        FILE *file = fopen(path, "r");
-        assert_non_null(file);
-        assert_true(fread(text, 1, sizeof text - 1, file) > 0);
-        fclose(file);
-        unlink(path);
+        take_file(path, text, sizeof text);
         for (unsigned k = 0; k < 3; k++)
             if (!strstr(text, forms[i].words[k]))
                 fail_msg("no `%s` in\n%s", forms[i].words[k], text);
