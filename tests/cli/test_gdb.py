@@ -209,6 +209,20 @@ def hostile_packets(d):
 
 
 @test
+def ends_of_the_history(d):
+    """The answers themselves: gdb does not say which end it was told of."""
+    (d / "p.tasm").write_text(WRONG)
+    with Line(d / "p.tasm") as line, line.connect() as s:
+        assert line.ask(s, b"bc") == b"T05thread:1;replaylog:begin;"
+        assert line.ask(s, b"QStartNoAckMode") == b"OK"
+        s.sendall(packet(b"c"))
+        answer = b""
+        while b"T05" not in answer:
+            answer += s.recv(4096)
+        assert b"$T05thread:1;replaylog:end;#" in answer, answer
+
+
+@test
 def a_client_that_interrupts(d):
     """Ctrl-C while an endless loop runs; and again after the first client is gone."""
     (d / "p.tasm").write_text(".core B\n li a0, 1\nloop:\n addi a0, a0, 1\n bnez a0, loop\n")

@@ -93,6 +93,38 @@ def the_path_says_what_a_change_gains(d):
     assert abs((before["cycles"] - after["cycles"]) - predicted) <= 1, (before["cycles"], after["cycles"], predicted)
 
 
+AFTERWARDS = """.arch bh
+.thread 0
+    ttseminit 2, 0, SEMAPHORE_1
+    .repeat 60
+    ttnop
+    .endr
+    ttsempost SEMAPHORE_1
+    ttatgetm 2
+    ttatrelm 2
+.thread 1
+    ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_ZERO
+    .repeat 150
+    ttnop
+    .endr
+.thread 2
+    ttatgetm 2
+    .repeat 100
+    ttnop
+    .endr
+    ttatrelm 2
+"""
+
+
+@test
+def the_path_leaves_out_what_came_afterwards(d):
+    """Thread 0 posts, then waits for a mutex. What ends that wait has nothing to do with the post."""
+    path = profile(write(d, AFTERWARDS))["cost_profile"]["critical_path"]["costs"]
+    assert cycles_at(path, who="thread 1", line=13) == 150, path
+    assert cycles_at(path, who="thread 0", line=5) == 60, path
+    assert cycles_at(path, who="thread 2") == 0, path
+
+
 POLL = """.arch bh
 .core B
     li a0, 0x2000

@@ -160,9 +160,42 @@ static void test_breakpoints_both_ways(void **state)
     close_program(&o);
 }
 
+static uint32_t word_at(const opened *o, uint32_t address)
+{
+    uint32_t word = 0;
+    assert_int_equal(wg_read(o->s.dev, address, &word, 4), WG_OK);
+    return word;
+}
+
+/* A watch stops behind the change going forwards, and before it going back: the word has the values of then. */
+static void test_watches_both_ways(void **state)
+{
+    enum { WORD = 0x3000, CHANGES = 6 };
+    opened o;
+    uint64_t at[CHANGES];
+    uint32_t value[CHANGES + 1] = {0};
+    open_program(&o, wg_test_arch(state), UINT64_C(256) << 20);
+    assert_false(wg_debug_watch(&o.d, wg_l1_bytes(o.s.dev) - 2, 4, true));
+    assert_true(wg_debug_watch(&o.d, WORD, 4, true));
+    for (unsigned i = 0; i < CHANGES; i++) {
+        assert_int_equal(wg_debug_continue(&o.d), WG_PAUSE_WATCH);
+        at[i] = wg_cycle(o.s.dev);
+        value[i + 1] = word_at(&o, WORD);
+        assert_int_not_equal(value[i + 1], value[i]);
+    }
+    for (unsigned i = CHANGES; i-- > 0;) {
+        assert_int_equal(wg_debug_back(&o.d), WG_PAUSE_WATCH);
+        assert_int_equal(wg_cycle(o.s.dev), at[i] - 1);
+        assert_int_equal(word_at(&o, WORD), value[i]);
+    }
+    assert_int_equal(wg_debug_back(&o.d), WG_PAUSE_BEGIN);
+    close_program(&o);
+}
+
 static const wg_test tests[] = {
     WG_TEST(test_any_cycle_again, WG_BH | WG_WH, ""),
     WG_TEST(test_steps_undone, WG_BH | WG_WH, ""),
     WG_TEST(test_breakpoints_both_ways, WG_BH | WG_WH, ""),
+    WG_TEST(test_watches_both_ways, WG_BH | WG_WH, ""),
 };
 WG_MAIN("debugger", tests)

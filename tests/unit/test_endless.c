@@ -199,7 +199,7 @@ static rv program(unsigned core, unsigned kinds)
 static void test_random_loops(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
-    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_PROGRAMS", 12), hung = 0;
+    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_PROGRAMS", (unsigned)wg_test_rounds(12, 12)), hung = 0;
     ending *end = calloc(MODES, sizeof *end);
     assert_non_null(end);
     for (unsigned seed = first; seed < first + count; seed++) {
@@ -253,7 +253,7 @@ static rv feeder(unsigned core)
 static void test_random_feeders(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
-    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_PROGRAMS", 60), hung = 0;
+    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_PROGRAMS", (unsigned)wg_test_rounds(60, 60)), hung = 0;
     ending *end = calloc(MODES, sizeof *end);
     assert_non_null(end);
     for (unsigned seed = first; seed < first + count; seed++) {
