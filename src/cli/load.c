@@ -33,7 +33,7 @@ static bool write_l1(wg_session *s, uint32_t address, const uint8_t *data, uint3
 
 static bool write_ram(wg_session *s, unsigned core, const wg_elf_segment *segment, wg_text *error)
 {
-    uint32_t offset = segment->address - OWN_RAM, room = s->dev->arch->ram_bytes[core];
+    uint32_t offset = segment->address - OWN_RAM, room = s->dev->tile->spec->core[core].ram_bytes;
     if (segment->memory_bytes > room || offset > room - segment->memory_bytes) {
         wg_textf(error, "waitgate: %s: %u bytes at 0x%08x do not fit core %s's RAM of %u bytes\n",
                  wg_elf_name(s->elf[core]), segment->memory_bytes, segment->address, wg_agent_name(core), room);
@@ -48,7 +48,7 @@ static bool write_ram(wg_session *s, unsigned core, const wg_elf_segment *segmen
     uint32_t staging, bytes;
     if (wg_elf_section(s->elf[core], ".loader_init", &staging, &bytes) && staging < OWN_RAM)
         return write_l1(s, staging + offset, segment->data, segment->file_bytes, 0, error);
-    if (segment->load_address != segment->address && segment->load_address < s->dev->arch->l1_bytes)
+    if (segment->load_address != segment->address && segment->load_address < s->dev->tile->spec->l1_bytes)
         return write_l1(s, segment->load_address, segment->data, segment->file_bytes, 0, error);
     return true;
 }
@@ -56,16 +56,17 @@ static bool write_ram(wg_session *s, unsigned core, const wg_elf_segment *segmen
 static bool load_segment(wg_session *s, unsigned core, const wg_elf_segment *segment, wg_text *error)
 {
     uint32_t bytes = segment->memory_bytes;
-    if (segment->address < s->dev->arch->l1_bytes && bytes <= s->dev->arch->l1_bytes - segment->address)
+    if (segment->address < s->dev->tile->spec->l1_bytes && bytes <= s->dev->tile->spec->l1_bytes - segment->address)
         return write_l1(s, segment->address, segment->data, segment->file_bytes, bytes - segment->file_bytes, error);
     if (segment->address >= OWN_RAM && segment->address < IRAM)
         return write_ram(s, core, segment, error);
-    if (segment->address >= IRAM && core == WG_CORE_NC &&
-        wg_iram_write(s->dev->tile, segment->address - IRAM, segment->file_bytes, segment->data))
+    if (segment->address >= IRAM &&
+        wg_iram_write(s->dev->tile, core, segment->address - IRAM, segment->file_bytes, segment->data))
         return true;
     wg_textf(error,
              "waitgate: %s: a segment of %u bytes at 0x%08x lies neither in L1 (%u KiB) nor in core %s's own memory\n",
-             wg_elf_name(s->elf[core]), bytes, segment->address, s->dev->arch->l1_bytes / 1024, wg_agent_name(core));
+             wg_elf_name(s->elf[core]), bytes, segment->address, s->dev->tile->spec->l1_bytes / 1024,
+             wg_agent_name(core));
     return false;
 }
 
@@ -240,7 +241,7 @@ bool wg_dump_memory(wg_session *s, const char *what, wg_text *error)
     size_t colon = strcspn(what, ":"), equals = strcspn(what, "=");
     if (!what[equals] || colon >= equals || !wg_parse_number(what, colon, &address) ||
         !wg_parse_number(what + colon + 1, equals - colon - 1, &size) || address > UINT32_MAX || size == 0 ||
-        size > s->dev->arch->l1_bytes) {
+        size > s->dev->tile->spec->l1_bytes) {
         wg_textf(error, "waitgate: --dump: `%s` is not ADDR:LEN=FILE with a length of at most L1's\n", what);
         return false;
     }
