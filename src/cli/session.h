@@ -94,6 +94,7 @@ bool wg_session_load(wg_session *s, wg_text *error);
 
 /* load.c: programs and memory into the device. */
 bool wg_load_programs(wg_session *s, wg_text *error);
+bool wg_load_elf(wg_device *dev, const wg_elf *elf, unsigned core, bool release, wg_text *error);
 bool wg_load_memory(wg_session *s, const char *what, wg_text *error);
 bool wg_dump_memory(wg_session *s, const char *what, wg_text *error);
 /* Files as they stand in memory, converted if they have a type. `who` begins an error: an option, a tile. */
