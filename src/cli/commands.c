@@ -12,15 +12,16 @@
 #include "cli/support.h"
 #include "isa/report.h"
 
-int wg_command_run(const wg_args *args, wg_text *out, wg_text *error)
+int wg_run_files(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error)
 {
     wg_session s;
     int status = WG_EXIT_ERROR;
     for (size_t i = 0; i < args->files; i++)
         if (wg_is_chip_file(args->file[i]))
-            return wg_run_chip(args, out, error);
+            return wg_run_chip(args, result, out, error);
     if (wg_session_open(&s, args, error) && wg_session_run(&s, error)) {
         status = wg_report_run(&s, out);
+        wg_session_result(&s, status, result);
         if (args->command == WG_CMD_REPORT && !wg_page_write(&s, status, out, error))
             status = WG_EXIT_ERROR;
         if (!wg_session_dump(&s, error) || !wg_session_sarif(&s, status, error))
@@ -29,6 +30,12 @@ int wg_command_run(const wg_args *args, wg_text *out, wg_text *error)
     wg_session_lost_memory(&s);
     wg_session_close(&s);
     return status;
+}
+
+int wg_command_run(const wg_args *args, wg_text *out, wg_text *error)
+{
+    wg_run_result ignored = {0};
+    return wg_run_files(args, &ignored, out, error);
 }
 
 /* ---- isa ---- */
@@ -269,7 +276,8 @@ int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
         [WG_CMD_RUN] = wg_command_run,         [WG_CMD_CHECK] = wg_command_run,  [WG_CMD_TRACE] = wg_command_run,
         [WG_CMD_PROFILE] = wg_command_run,     [WG_CMD_REPORT] = wg_command_run, [WG_CMD_EXPLORE] = wg_command_explore,
         [WG_CMD_ASM] = wg_command_asm,         [WG_CMD_DIS] = wg_command_dis,    [WG_CMD_ISA] = wg_command_isa,
-        [WG_CMD_EXPLAIN] = wg_command_explain, [WG_CMD_GDB] = wg_command_gdb,    [WG_CMD_WHY] = wg_command_why};
+        [WG_CMD_EXPLAIN] = wg_command_explain, [WG_CMD_GDB] = wg_command_gdb,    [WG_CMD_WHY] = wg_command_why,
+        [WG_CMD_TEST] = wg_command_test};
     wg_args args;
     int status;
     wg_memory_begin();
