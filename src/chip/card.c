@@ -372,7 +372,7 @@ static inline bool in_last_tile(const wg_card *card, uint64_t address, size_t by
     if (within >= p->last_bytes || !p->last_tile)
         return false;
     *at = p->last_address + within;
-    uint64_t l1 = p->last_tile->arch->l1_bytes;
+    uint64_t l1 = p->last_tile->tile->spec->l1_bytes;
     return bytes && bytes <= p->last_bytes - within && *at < l1 && bytes <= l1 - *at;
 }
 

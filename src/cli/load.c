@@ -41,7 +41,7 @@ typedef struct loading {
 
 static bool write_ram(const loading *l, const wg_elf_segment *segment)
 {
-    uint32_t offset = segment->address - OWN_RAM, room = l->dev->arch->ram_bytes[l->core];
+    uint32_t offset = segment->address - OWN_RAM, room = l->dev->tile->spec->core[l->core].ram_bytes;
     if (segment->memory_bytes > room || offset > room - segment->memory_bytes) {
         wg_textf(l->error, "waitgate: %s: %u bytes at 0x%08x do not fit core %s's RAM of %u bytes\n",
                  wg_elf_name(l->elf), segment->memory_bytes, segment->address, wg_agent_name(l->core), room);
@@ -56,21 +56,21 @@ static bool write_ram(const loading *l, const wg_elf_segment *segment)
     uint32_t staging, bytes;
     if (wg_elf_section(l->elf, ".loader_init", &staging, &bytes) && staging < OWN_RAM)
         return write_l1(l->dev, staging + offset, segment->data, segment->file_bytes, 0, l->error);
-    if (segment->load_address != segment->address && segment->load_address < l->dev->arch->l1_bytes)
+    if (segment->load_address != segment->address && segment->load_address < l->dev->tile->spec->l1_bytes)
         return write_l1(l->dev, segment->load_address, segment->data, segment->file_bytes, 0, l->error);
     return true;
 }
 
 static bool load_segment(const loading *l, const wg_elf_segment *segment)
 {
-    uint32_t bytes = segment->memory_bytes, l1_bytes = l->dev->arch->l1_bytes;
+    uint32_t bytes = segment->memory_bytes, l1_bytes = l->dev->tile->spec->l1_bytes;
     if (segment->address < l1_bytes && bytes <= l1_bytes - segment->address)
         return write_l1(l->dev, segment->address, segment->data, segment->file_bytes, bytes - segment->file_bytes,
                         l->error);
     if (segment->address >= OWN_RAM && segment->address < IRAM)
         return write_ram(l, segment);
-    if (segment->address >= IRAM && l->core == WG_CORE_NC &&
-        wg_iram_write(l->dev->tile, segment->address - IRAM, segment->file_bytes, segment->data))
+    if (segment->address >= IRAM &&
+        wg_iram_write(l->dev->tile, l->core, segment->address - IRAM, segment->file_bytes, segment->data))
         return true;
     wg_textf(l->error,
              "waitgate: %s: a segment of %u bytes at 0x%08x lies neither in L1 (%u KiB) nor in core %s's own memory\n",
@@ -249,7 +249,7 @@ bool wg_dump_memory(wg_session *s, const char *what, wg_text *error)
     size_t colon = strcspn(what, ":"), equals = strcspn(what, "=");
     if (!what[equals] || colon >= equals || !wg_parse_number(what, colon, &address) ||
         !wg_parse_number(what + colon + 1, equals - colon - 1, &size) || address > UINT32_MAX || size == 0 ||
-        size > s->dev->arch->l1_bytes) {
+        size > s->dev->tile->spec->l1_bytes) {
         wg_textf(error, "waitgate: --dump: `%s` is not ADDR:LEN=FILE with a length of at most L1's\n", what);
         return false;
     }

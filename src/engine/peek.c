@@ -71,7 +71,7 @@ static element find(wg_tile *t, wg_space space, uint32_t index)
     wg_regs *r = &t->regs;
     uint32_t high = index >> 16, low = index & 0xFFFF;
     switch (space) {
-    case WG_SPACE_L1: return byte_of(t->l1, index, arch->l1_bytes, 0xFF);
+    case WG_SPACE_L1: return byte_of(t->l1, index, t->spec->l1_bytes, 0xFF);
     case WG_SPACE_GPR: return word_of(&r->gpr.r[0][0], index, 3 * WG_GPRS, UINT32_MAX);
     case WG_SPACE_CONFIG: return high < 2 ? word_of(r->config.bank[high], low, arch->config_words, UINT32_MAX) : none();
     case WG_SPACE_THREAD_CONFIG:
@@ -182,7 +182,7 @@ wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_t value
 
 wg_status wg_read(wg_device *dev, uint64_t address, void *to, size_t bytes)
 {
-    if (address < dev->arch->l1_bytes)
+    if (address < dev->tile->spec->l1_bytes)
         wg_reach(dev);
     else /* it may take something out */
         wg_act(dev);
@@ -199,7 +199,7 @@ wg_status wg_write(wg_device *dev, uint64_t address, const void *from, size_t by
     if (!wg_tile_bus_write(dev->tile, address, from, bytes))
         return wg_fail(dev, WG_ERR_ADDRESS, "nothing writable at 0x%08llx (%zu bytes)", (unsigned long long)address,
                        bytes);
-    if (address >= dev->arch->l1_bytes) /* nobody waits for what is in L1 but cores that poll it */
+    if (address >= dev->tile->spec->l1_bytes) /* nobody waits for what is in L1 but cores that poll it */
         wg_wake_all(&dev->tile->sched);
     WG_EMIT(dev->tile, WG_EV_HOST, WG_AGENT_HOST, .a = address, .b = bytes, .c = 1);
     return WG_OK;

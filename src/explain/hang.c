@@ -443,7 +443,7 @@ static void retry_edge(graph *g, wg_node from)
     const wg_scalar *u = &g->dev->tile->backend.scalar;
     bool compares = u->insn.op == WG_I_ATCAS;
     uint32_t word = 0, address = u->address * 16 + (compares ? WG_GET(ATCAS, Sel32b, u->insn.word) * 4 : 0);
-    if (address <= g->dev->arch->l1_bytes - 4)
+    if (address <= g->dev->tile->spec->l1_bytes - 4)
         memcpy(&word, g->dev->tile->l1 + address, sizeof word);
     if (compares)
         edge(g, from, node(WG_NODE_NOBODY, 0),

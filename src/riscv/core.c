@@ -235,7 +235,7 @@ void wg_core_l1_changed(wg_tile *t, unsigned cores, uint32_t line, unsigned writ
                 held |= WG_L1_WATCH_CODE;
                 k->run.fetch[i].stale |= k->run.fetch[i].ready != WG_NEVER;
             }
-        unsigned sets = t->arch->icache_bytes[core] / LINE / 2u;
+        unsigned sets = t->spec->core[core].icache_bytes / LINE / 2u;
         for (unsigned way = 0; way < 2; way++) {
             wg_icache_line *l = &k->icache[(line / LINE & (sets - 1)) * 2 + way];
             if ((l->tag & ~(uint32_t)WG_LINE_STALE) == (line | WG_LINE_VALID)) {
@@ -421,7 +421,7 @@ uint32_t wg_core_pc(wg_tile *t, unsigned core)
 
 bool wg_core_ram_read(wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, void *to)
 {
-    if (core >= WG_CORES || offset > t->arch->ram_bytes[core] || bytes > t->arch->ram_bytes[core] - offset)
+    if (core >= WG_CORES || offset > t->spec->core[core].ram_bytes || bytes > t->spec->core[core].ram_bytes - offset)
         return false;
     wg_core_sync(t, core);
     if (t->core[core].run.halt != WG_IN_RESET)
@@ -432,7 +432,7 @@ bool wg_core_ram_read(wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes
 
 bool wg_core_ram_write(wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, const void *from)
 {
-    if (core >= WG_CORES || offset > t->arch->ram_bytes[core] || bytes > t->arch->ram_bytes[core] - offset)
+    if (core >= WG_CORES || offset > t->spec->core[core].ram_bytes || bytes > t->spec->core[core].ram_bytes - offset)
         return false;
     wg_core_sync(t, core);
     if (t->core[core].run.halt != WG_IN_RESET)

@@ -18,7 +18,7 @@
 #include "backend/config.h"
 #include "backend/tdma.h"
 #include "report/findings.h"
-#include "tile/address_map.h"
+#include "arch/address_map.h"
 #include "machine/l1.h"
 #include "machine/tile.h"
 #include "tile/windows.h"
@@ -58,7 +58,7 @@ static bool read_word(wg_tile *t, uint32_t address, uint32_t *word)
         *word = wg_config_debug_read(t, (address & 0xFFFF) / 4);
         return true;
     }
-    const wg_map_row *r = wg_map_find(t->arch, WG_CORES, address, false);
+    const wg_map_row *r = wg_map_find(t->spec, WG_CORES, address, false);
     if (!r)
         return false;
     uint32_t offset = address - r->first;
@@ -79,7 +79,7 @@ static bool write_word(wg_tile *t, uint32_t address, uint32_t word)
         config_note(t, address, word);
         return config_write(t, (address & 0xFFFF) / 4, word);
     }
-    const wg_map_row *r = wg_map_find(t->arch, WG_CORES, address, true);
+    const wg_map_row *r = wg_map_find(t->spec, WG_CORES, address, true);
     if (!r)
         return false;
     uint32_t offset = address - r->first;
@@ -99,7 +99,7 @@ static const wg_map_row *memory_at(const wg_tile *t, uint64_t address, size_t by
 {
     if (address > UINT32_MAX)
         return NULL;
-    const wg_map_row *r = wg_map_find(t->arch, WG_CORES, (uint32_t)address, true);
+    const wg_map_row *r = wg_map_find(t->spec, WG_CORES, (uint32_t)address, true);
     bool memory = r && (r->path == WG_PATH_L1 || r->path == WG_PATH_SLOW_RAM);
     return memory && bytes && bytes - 1 <= r->last - address ? r : NULL;
 }
@@ -112,7 +112,7 @@ static bool words_at(uint64_t address, size_t bytes)
 /* All of it in L1: what hosts ask for most. */
 static bool in_l1(const wg_tile *t, uint64_t address, size_t bytes)
 {
-    return address < t->arch->l1_bytes && bytes && bytes <= t->arch->l1_bytes - address;
+    return address < t->spec->l1_bytes && bytes && bytes <= t->spec->l1_bytes - address;
 }
 
 bool wg_tile_bus_read(wg_tile *t, uint64_t address, void *to, size_t bytes)

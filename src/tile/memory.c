@@ -102,11 +102,12 @@ unsigned wg_memory_pending(const wg_tile *t, unsigned core)
            wg_memory_pending_on(t, core, WG_PATH_TDMA);
 }
 
-bool wg_iram_write(wg_tile *t, uint32_t offset, uint32_t bytes, const void *from)
+bool wg_iram_write(wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, const void *from)
 {
-    if (offset > t->arch->iram_bytes || bytes > t->arch->iram_bytes - offset)
+    const uint32_t size = t->spec->core[core].iram_bytes;
+    if (offset > size || bytes > size - offset)
         return false;
-    wg_core_sync(t, WG_CORE_NC);
+    wg_core_sync(t, core);
     memcpy(t->regions.memory.iram + offset, from, bytes);
     return true;
 }

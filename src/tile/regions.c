@@ -8,7 +8,7 @@
 #include "machine/regions.h"
 
 #include "report/findings.h"
-#include "tile/address_map.h"
+#include "arch/address_map.h"
 #include "machine/tile.h"
 #include "tile/windows.h"
 
@@ -46,7 +46,7 @@ void wg_windows_arrivals(wg_tile *t)
 
 void wg_report_unmapped(wg_tile *t, unsigned core, uint32_t pc, uint32_t address, wg_request_kind kind)
 {
-    const wg_map_row *near = wg_map_nearest(t->arch, core, address, kind == WG_REQ_WRITE);
+    const wg_map_row *near = wg_map_nearest(t->spec, core, address, kind == WG_REQ_WRITE);
     wg_findf(t, WG_F_CORE_UNMAPPED,
              (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + core), .pc = pc, .has_pc = true, .subject = address},
              "%s 0x%08x; nearest for this core: %s, 0x%08x to 0x%08x",
