@@ -627,30 +627,40 @@ static void report_json(chip_run *r, int status, wg_text *out)
     wg_json_close(j, '}');
 }
 
-static bool write_sarif(chip_run *r, int status, wg_text *error)
+static void collect(chip_run *r, wg_reports *all)
 {
-    wg_reports all = {0};
     wg_session bare;
     for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
         for (unsigned x = 0; x < wg_grid_width(r->grid); x++)
             if (wg_grid_peek(r->grid, x, y))
-                wg_collect_reports(session_of(r, x, y, &bare), (int)x, (int)y, &all);
+                wg_collect_reports(session_of(r, x, y, &bare), (int)x, (int)y, all);
     for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
         wg_where at;
         const wg_finding *f = wg_card_finding_at(r->card, i, &at);
         const wg_race_words w = wg_check_words(session_of(r, at.x, at.y, &bare));
-        wg_report *report = wg_reports_finding(&all, &w, f);
+        wg_report *report = wg_reports_finding(all, &w, f);
         if (report && at.x != WG_NOWHERE) {
             report->x = (int)at.x;
             report->y = (int)at.y;
         }
     }
-    bool ok = wg_write_sarif(r->args, &all, status, error);
+}
+
+/* SARIF, for a file and for whoever runs many. */
+static bool write_sarif(chip_run *r, int status, wg_text *result, wg_text *error)
+{
+    wg_reports all = {0};
+    if (!result && !r->args->value[WG_OPT_SARIF])
+        return true;
+    collect(r, &all);
+    if (result)
+        wg_reports_sarif_run(&all, status, &(wg_json){.out = result});
+    bool ok = !r->args->value[WG_OPT_SARIF] || wg_write_sarif(r->args, &all, status, error);
     wg_reports_free(&all);
     return ok;
 }
 
-int wg_run_chip(const wg_args *args, wg_text *out, wg_text *error)
+int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error)
 {
     chip_run r;
     int status = WG_EXIT_ERROR;
@@ -660,7 +670,8 @@ int wg_run_chip(const wg_args *args, wg_text *out, wg_text *error)
             report_json(&r, status, out);
         else
             report_text(&r, status, out);
-        if (!all_images(&r, true, error) || (args->value[WG_OPT_SARIF] && !write_sarif(&r, status, error)))
+        result->cycles = wg_grid_cycle(r.grid);
+        if (!all_images(&r, true, error) || !write_sarif(&r, status, result->sarif, error))
             status = WG_EXIT_ERROR;
     }
     wg_text_add(error, wg_text_of(&r.file.report), r.file.report.size);

@@ -472,3 +472,17 @@ int wg_report_run(wg_session *s, wg_text *out)
         report_text(s, status, out);
     return status;
 }
+
+void wg_session_result(wg_session *s, int status, wg_run_result *result)
+{
+    result->cycles = wg_cycle(s->dev);
+    for (size_t i = 0; s->has_tasm && !result->line && i < s->tasm.expects; i++)
+        if (!s->expect_holds[i])
+            result->line = s->tasm.expect[i].line;
+    if (!result->sarif)
+        return;
+    wg_reports all = {0};
+    wg_collect_reports(s, -1, -1, &all);
+    wg_reports_sarif_run(&all, status, &(wg_json){.out = result->sarif});
+    wg_reports_free(&all);
+}
