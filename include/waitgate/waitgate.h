@@ -199,6 +199,10 @@ typedef void (*wg_observer_fn)(void *user, const wg_event *event);
 WG_API wg_status wg_observe(wg_device *dev, uint64_t kinds, wg_observer_fn fn, void *user, int *id);
 WG_API void wg_unobserve(wg_device *dev, int id);
 
+/* As wg_agent_name(), of this device: the cores of an Ethernet tile are E0 and E1 (Blackhole) or E (Wormhole). NULL: of a
+ * Tensix tile. */
+WG_API const char *wg_agent_name_of(const wg_device *dev, unsigned agent);
+
 /* Findings, oldest first; equal ones (code, agent, pc, word) are one record with a count. */
 WG_API size_t wg_finding_count(const wg_device *dev);
 WG_API const wg_finding *wg_finding_at(const wg_device *dev, size_t index);

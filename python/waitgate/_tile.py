@@ -262,7 +262,7 @@ class Tile:
             f = lib.wg_finding_at(self._dev, i)
             info = lib.wg_finding_info_at(f.code)
             out.append(Finding(text(info.code), _SEVERITIES[int(info.severity)], int(f.cycle), int(f.count),
-                               text(lib.wg_agent_name(f.agent)), int(f.pc) if f.has_pc else None,
+                               text(lib.wg_agent_name_of(self._dev, f.agent)), int(f.pc) if f.has_pc else None,
                                int(f.word) if f.has_word else None, text(info.cause), text(info.remedy)))
         return out
 

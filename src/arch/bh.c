@@ -67,6 +67,7 @@ const wg_arch wg_arch_bh = {
     .long_name = "Blackhole A0",
 
     .tensix = {.kind = WG_TILE_TENSIX,
+               .title = "tile",
                .l1_bytes = 1536 * 1024,
                .cores = WG_CORES,
                .threads = WG_THREADS,
@@ -83,6 +84,7 @@ const wg_arch wg_arch_bh = {
                         [WG_CORE_T2] = CORE_T(2, EXTENSIONS | WG_EXT_V)}},
     /* Decided here: banks and ports of L1, instruction caches and fetch times as in Tensix tiles; no page gives them. */
     .ethernet = {.kind = WG_TILE_ETH,
+                 .title = "Ethernet tile",
                  .l1_bytes = 512 * 1024,
                  .cores = 2,
                  .endpoint = 2,

@@ -63,6 +63,7 @@ struct wg_eth_regs_spec;
 
 typedef struct wg_tile_spec {
     wg_tile_kind kind;
+    const char *title; /* in reports, before its place */
     uint32_t l1_bytes;
     uint8_t cores;                      /* core[]: those that exist; the others stay in reset */
     uint8_t threads;                    /* Tensix threads, with a backend behind them; 0: there is no coprocessor */

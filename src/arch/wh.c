@@ -56,6 +56,7 @@ const wg_arch wg_arch_wh = {
     .long_name = "Wormhole B0",
 
     .tensix = {.kind = WG_TILE_TENSIX,
+               .title = "tile",
                .l1_bytes = 1464 * 1024, /* the address map reserves 1472 KiB; the last 8 KiB hold nothing */
                .cores = WG_CORES,
                .threads = WG_THREADS,
@@ -70,6 +71,7 @@ const wg_arch wg_arch_wh = {
                         [WG_CORE_T1] = CORE_T(1, SMALL),
                         [WG_CORE_T2] = CORE_T(2, LARGE)}},
     .ethernet = {.kind = WG_TILE_ETH,
+                 .title = "Ethernet tile",
                  .l1_bytes = 256 * 1024,
                  .cores = 1,
                  .endpoint = 2,

@@ -11,6 +11,7 @@
 
 #include "cli/chip_yaml.h"
 #include "cli/session.h"
+#include "machine/device.h"
 
 /* Conditions are looked at this often; without any, Ctrl-C is what a stretch waits for. */
 enum { STRETCH = 1 << 17, UNTIL_STRETCH = 100, SCHEMA = 1 };
@@ -196,7 +197,7 @@ static bool place_programs(chip_run *r, const wg_chip_tiles *entry, chip_tile *t
             continue;
         if (t->s.elf[c]) {
             wg_chip_complain(&r->file, entry->program_mark[c], "core %s of tile [%u, %u] has a program already",
-                             wg_agent_name(c), t->x, t->y);
+                             wg_agent_name_of(t->s.dev, c), t->x, t->y);
             right = false;
             continue;
         }
@@ -223,7 +224,8 @@ static bool open_tiles(chip_run *r, wg_text *error)
     for (size_t i = 0; i < r->file.tiles; i++)
         for (size_t k = 0; k < r->file.tile[i].places; k++) {
             wg_chip_place at = r->file.tile[i].place[k];
-            if (wg_grid_kind(r->grid, at.x, at.y) != WG_TILE_TENSIX)
+            wg_tile_kind kind = wg_grid_kind(r->grid, at.x, at.y);
+            if (kind != WG_TILE_TENSIX && (kind != WG_TILE_ETH || !wg_chip_runs(&r->file.tile[i])))
                 continue;
             chip_tile *t = tile_at(r, at, error);
             if (!t)
@@ -319,6 +321,8 @@ static bool open_check(chip_run *r, wg_text *error)
         return false;
     }
     for (size_t i = 0; i < r->tiles; i++) {
+        if (wg_grid_kind(r->grid, r->tile[i].x, r->tile[i].y) != WG_TILE_TENSIX)
+            continue; /* the detector knows the agents of a Tensix tile */
         if (!wg_check_open(&r->tile[i].s, error) || !wg_check_attach(&r->tile[i].s, error))
             return false;
         wg_races_group_add(r->races, r->tile[i].s.races, r->tile[i].y * wg_grid_width(r->grid) + r->tile[i].x);
@@ -556,7 +560,7 @@ static void report_text(chip_run *r, int status, wg_text *out)
                 continue;
             wg_session *s = session_of(r, x, y, &bare);
             if (wg_finding_count(dev) || s->hang || s->stats || s->races)
-                wg_textf(out, "tile %u-%u\n", x, y);
+                wg_textf(out, "%s %u-%u\n", dev->tile->spec->title, x, y);
             const wg_race_words w = wg_check_words(s);
             if (s->hang)
                 wg_hang_verdict_text(&w, s->hang, s->ended == WG_ENDED_HUNG, out);

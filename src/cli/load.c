@@ -44,7 +44,7 @@ static bool write_ram(const loading *l, const wg_elf_segment *segment)
     uint32_t offset = segment->address - OWN_RAM, room = l->dev->tile->spec->core[l->core].ram_bytes;
     if (segment->memory_bytes > room || offset > room - segment->memory_bytes) {
         wg_textf(l->error, "waitgate: %s: %u bytes at 0x%08x do not fit core %s's RAM of %u bytes\n",
-                 wg_elf_name(l->elf), segment->memory_bytes, segment->address, wg_agent_name(l->core), room);
+                 wg_elf_name(l->elf), segment->memory_bytes, segment->address, wg_agent_name_of(l->dev, l->core), room);
         return false;
     }
     for (uint32_t i = 0; i < segment->memory_bytes; i++)
@@ -74,7 +74,7 @@ static bool load_segment(const loading *l, const wg_elf_segment *segment)
         return true;
     wg_textf(l->error,
              "waitgate: %s: a segment of %u bytes at 0x%08x lies neither in L1 (%u KiB) nor in core %s's own memory\n",
-             wg_elf_name(l->elf), bytes, segment->address, l1_bytes / 1024, wg_agent_name(l->core));
+             wg_elf_name(l->elf), bytes, segment->address, l1_bytes / 1024, wg_agent_name_of(l->dev, l->core));
     return false;
 }
 
@@ -83,7 +83,7 @@ bool wg_load_elf(wg_device *dev, const wg_elf *elf, unsigned core, bool release,
     const loading l = {dev, elf, core, error};
     /* A core's RAM is cleared when it leaves reset, so that it is filled after that, before anything runs. */
     if (release && wg_core_release(dev, (wg_core_id)core, wg_elf_entry(elf)) != WG_OK) {
-        wg_textf(error, "waitgate: core %s: %s\n", wg_agent_name(core), wg_error(dev));
+        wg_textf(error, "waitgate: core %s: %s\n", wg_agent_name_of(dev, core), wg_error(dev));
         return false;
     }
     for (size_t i = 0; i < wg_elf_segments(elf); i++)

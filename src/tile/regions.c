@@ -62,7 +62,7 @@ void wg_report_hanging(wg_tile *t, unsigned core, uint32_t pc, uint32_t address)
 {
     wg_findf(t, WG_F_CORE_HANGING_STORE,
              (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + core), .pc = pc, .has_pc = true, .subject = address},
-             "%s stored to 0x%08x and hangs", wg_agent_name(WG_AGENT_CORE_B + core), address);
+             "%s stored to 0x%08x and hangs", t->spec->core[core].name, address);
 }
 
 wg_region_answer wg_unmapped(wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why)
