@@ -51,7 +51,15 @@ typedef enum wg_profile {
 } wg_profile;
 
 /* Core indices (PIPE-01). Tensix thread i is fed by core WG_CORE_T0 + i. */
-typedef enum wg_core_id { WG_CORE_B, WG_CORE_NC, WG_CORE_T0, WG_CORE_T1, WG_CORE_T2 } wg_core_id;
+typedef enum wg_core_id {
+    WG_CORE_B,
+    WG_CORE_NC,
+    WG_CORE_T0,
+    WG_CORE_T1,
+    WG_CORE_T2,
+    WG_CORE_E0 = 0, /* of an Ethernet tile; Wormhole's has this one alone */
+    WG_CORE_E1
+} wg_core_id;
 enum { WG_CORES = 5, WG_THREADS = 3 };
 
 typedef struct wg_device_desc {

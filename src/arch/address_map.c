@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The address maps of Tensix tiles: where each address of each core's address space leads, and what the NoC sees.
+ * The address maps: where each address of each core's address space leads, and what the NoC sees.
  *
  *     0x00000000  L1                                 everybody
  *     0xFFB00000  own data RAM                       each core its own
@@ -99,5 +99,46 @@ static const wg_map_row wh[] = {
     COMMON_TENSIX,
 };
 
+/*
+ * Ethernet tiles (EthernetTile/BabyRISCV/README.md of each architecture). A T core's rows are nobody's there. BH: words behind
+ * 0xFFB13000 belong to the tile's registers, of which no page names one.
+ */
+#define ETH_NOC \
+    {0xFFB20000, 0xFFB2FFFF, ALL, RW, WG_PATH_NIU0, 0, "NIU 0 registers"}, \
+        {0xFFB30000, 0xFFB3FFFF, ALL, RW, WG_PATH_NIU1, 1, "NIU 1 registers"}, \
+    { \
+        0xFFB40000, 0xFFB7FFFF, ALL, RW, WG_PATH_OVERLAY, 0, "NoC overlay registers" \
+    }
+enum { E = WG_VIEW_E };
+
+static const wg_map_row ethernet_bh[] = {
+    {0x00000000, 0x0007FFFF, ALL, RW, WG_PATH_L1, 0, "L1"},
+    {0xFFB00000, 0xFFB01FFF, E, RW, WG_PATH_OWN_RAM, OWN, "own data RAM"},
+    {0xFFB12000, 0xFFB13FFF, ALL, RW, WG_PATH_TILE_REGS, 0, "tile control, debug and status registers"},
+    {0xFFB14000, 0xFFB14063, ALL, RW, WG_PATH_ETH, 0, "reset vectors and PIC"},
+    ETH_NOC,
+    {0xFFB90000, 0xFFB92FFF, ALL, RW, WG_PATH_ETH, 0, "Ethernet TX queues"},
+    {0xFFB94000, 0xFFB96FFF, ALL, RW, WG_PATH_ETH, 0, "Ethernet RX queues"},
+    {0xFFB98000, 0xFFB981FF, ALL, RW, WG_PATH_ETH, 0, "Ethernet control registers"},
+    {0xFFB98200, 0xFFB986F3, ALL, RW, WG_PATH_ETH, 0, "Ethernet TX header table"},
+    {0xFFB9C000, 0xFFB9EA1F, ALL, RW, WG_PATH_ETH, 0, "Ethernet RX classifier"},
+    {0xFFBA0000, 0xFFBAFFFF, ALL, RW, WG_PATH_ETH, 0, "Ethernet MAC and PCS registers"},
+};
+
+static const wg_map_row ethernet_wh[] = {
+    {0x00000000, 0x0003FFFF, ALL, RW, WG_PATH_L1, 0, "L1"},
+    {0xFFB00000, 0xFFB00FFF, E, RW, WG_PATH_OWN_RAM, OWN, "own data RAM"},
+    {0xFFB12000, 0xFFB12FFF, ALL, RW, WG_PATH_TILE_REGS, 0, "tile control, debug and status registers"},
+    {0xFFB13000, 0xFFB13FFF, ALL, RW, WG_PATH_TILE_REGS, 0, "PIC registers"},
+    ETH_NOC,
+    {0xFFB90000, 0xFFB91FFF, ALL, RW, WG_PATH_ETH, 0, "Ethernet TX queues"},
+    {0xFFB92000, 0xFFB93FFF, ALL, RW, WG_PATH_ETH, 0, "Ethernet RX queues"},
+    {0xFFB94000, 0xFFB9409F, ALL, RW, WG_PATH_ETH, 0, "Ethernet control registers"},
+    {0xFFBA0000, 0xFFBAFFFF, ALL, RW, WG_PATH_ETH, 0, "Ethernet MAC registers"},
+    {0xFFBB0000, 0xFFBBFFFF, ALL, RW, WG_PATH_ETH, 0, "Ethernet PCS registers"},
+};
+
 const wg_map wg_map_tensix_bh = {bh, sizeof bh / sizeof *bh};
 const wg_map wg_map_tensix_wh = {wh, sizeof wh / sizeof *wh};
+const wg_map wg_map_ethernet_bh = {ethernet_bh, sizeof ethernet_bh / sizeof *ethernet_bh};
+const wg_map wg_map_ethernet_wh = {ethernet_wh, sizeof ethernet_wh / sizeof *ethernet_wh};

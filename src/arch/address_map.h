@@ -10,6 +10,7 @@ enum {
     WG_VIEW_B = 1 << WG_CORE_B,
     WG_VIEW_NC = 1 << WG_CORE_NC,
     WG_VIEW_T = 1 << WG_CORE_T0 | 1 << WG_CORE_T1 | 1 << WG_CORE_T2,
+    WG_VIEW_E = 1 << WG_CORE_E0 | 1 << WG_CORE_E1,
     WG_VIEW_CORES = WG_VIEW_B | WG_VIEW_NC | WG_VIEW_T,
     WG_VIEW_NOC = 1 << WG_CORES,
     WG_VIEW_ALL = WG_VIEW_CORES | WG_VIEW_NOC
@@ -32,7 +33,7 @@ typedef struct wg_map {
     unsigned rows;
 } wg_map;
 
-extern const wg_map wg_map_tensix_bh, wg_map_tensix_wh;
+extern const wg_map wg_map_tensix_bh, wg_map_tensix_wh, wg_map_ethernet_bh, wg_map_ethernet_wh;
 
 /* The row that holds `address` for a viewer (a core, or WG_CORES for the NoC); NULL if none. */
 const wg_map_row *wg_map_find(const wg_tile_spec *spec, unsigned viewer, uint32_t address, bool is_write);

@@ -39,6 +39,7 @@ typedef enum wg_path {
     WG_PATH_NIU0,
     WG_PATH_NIU1,
     WG_PATH_OVERLAY,
+    WG_PATH_ETH,      /* Ethernet tiles: queues, header table, RX classifier, control, MAC */
     WG_PATH_UNMAPPED, /* loads never return */
     WG_PATH_HANG,     /* documented to hang the core (PIPE-12) */
     WG_PATH_COUNT
@@ -79,7 +80,7 @@ struct wg_arch {
     const char *name;      /* "bh" */
     const char *long_name; /* "Blackhole A0" */
 
-    wg_tile_spec tensix;
+    wg_tile_spec tensix, ethernet;
     uint8_t l1_banks;
     uint16_t ram_clear_cycles; /* after reset, while own RAM zeroes itself */
     uint8_t icache_ways;

@@ -9,6 +9,7 @@
  * cycles to the region, `back` cycles from there. Decided here: how N - 1 divides into the two.
  */
 #include "arch/arch.h"
+#include "arch/eth_regs.h"
 #include "arch/tensix_cores.h"
 #include "isa/isa.h"
 
@@ -40,6 +41,7 @@
             [WG_PATH_NIU0] = {3, 3}, \
             [WG_PATH_NIU1] = {3, 3}, \
             [WG_PATH_OVERLAY] = {3, 3}, \
+            [WG_PATH_ETH] = {3, 3}, \
             [WG_PATH_UNMAPPED] = {1, 1}, \
             [WG_PATH_HANG] = {1, 1}, \
     }, \
@@ -68,6 +70,7 @@ const wg_arch wg_arch_bh = {
                .l1_bytes = 1536 * 1024,
                .cores = WG_CORES,
                .threads = WG_THREADS,
+               .endpoint = 1,
                .map = &wg_map_tensix_bh,
                .core = {[WG_CORE_B] = {WG_IS_B, CORE, .extensions = EXTENSIONS | WG_EXT_MRET, .ram_bytes = 8192,
                                        .prefetch_end = 206},
@@ -78,6 +81,24 @@ const wg_arch wg_arch_bh = {
                         [WG_CORE_T0] = CORE_T(0, EXTENSIONS),
                         [WG_CORE_T1] = CORE_T(1, EXTENSIONS),
                         [WG_CORE_T2] = CORE_T(2, EXTENSIONS | WG_EXT_V)}},
+    /* Decided here: banks and ports of L1, instruction caches and fetch times as in Tensix tiles; no page gives them. */
+    .ethernet = {.kind = WG_TILE_ETH,
+                 .l1_bytes = 512 * 1024,
+                 .cores = 2,
+                 .endpoint = 2,
+                 .map = &wg_map_ethernet_bh,
+                 .eth = &wg_eth_regs_bh,
+                 .firmware = {{0x7CC00, 0xC0DEA000},  /* post code: initialisation passed */
+                              {0x7CC04, 2},           /* port down */
+                              {0x7CC08, 9},           /* training ended: no link came up */
+                              {0x7CFBC, 0x00010600}}, /* firmware 1.6.0: patch, minor, major */
+                 .heartbeat = 0x7CC70,
+                 .core = {[WG_CORE_E0] = {CORE, .name = "E0", .thread = WG_NONE, .debug = 0, .keeps = 6,
+                                          .reset_bit = 1 << 11, .extensions = EXTENSIONS, .ram_bytes = 8192,
+                                          .start = {WG_START_ETH_REG, .fixed = 0xFFB14000}},
+                          [WG_CORE_E1] = {CORE, .name = "E1", .thread = WG_NONE, .debug = 1, .keeps = 0,
+                                          .reset_bit = 1 << 12, .extensions = EXTENSIONS, .ram_bytes = 8192,
+                                          .start = {WG_START_ETH_REG, .fixed = 0xFFB14008}}}},
     .l1_banks = 32,
     .ram_clear_cycles = 2048,
     .icache_ways = 2,

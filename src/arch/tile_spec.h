@@ -4,6 +4,7 @@
  * by these records alone.
  *
  *     Tensix tile     B NC T0 T1 T2, three Tensix threads    arch->tensix
+ *     Ethernet tile   BH: E0 E1, WH: E                       arch->ethernet
  */
 #ifndef WG_TILE_SPEC_H
 #define WG_TILE_SPEC_H
@@ -26,7 +27,12 @@ typedef enum wg_extension {
 enum { WG_NONE = 0xFF }; /* wg_core_spec.thread, .debug: it has none */
 
 /* Where a core starts: at what a register holds, if the bit of its enable register is set; else at a fixed address. */
-typedef enum wg_start_from { WG_START_FIXED, WG_START_DEBUG_REGS, WG_START_CONFIG } wg_start_from;
+typedef enum wg_start_from {
+    WG_START_FIXED,
+    WG_START_DEBUG_REGS,
+    WG_START_CONFIG,
+    WG_START_ETH_REG /* always at what the register at address `fixed` holds */
+} wg_start_from;
 typedef struct wg_start {
     uint8_t from; /* wg_start_from: where the two registers are */
     uint8_t bit;
@@ -53,13 +59,21 @@ typedef struct wg_core_spec {
 } wg_core_spec;
 
 struct wg_map;
+struct wg_eth_regs_spec;
 
 typedef struct wg_tile_spec {
     wg_tile_kind kind;
     uint32_t l1_bytes;
-    uint8_t cores;            /* core[]: those that exist; the others stay in reset */
-    uint8_t threads;          /* Tensix threads, with a backend behind them; 0: there is no coprocessor */
-    const struct wg_map *map; /* arch/address_map.h */
+    uint8_t cores;                      /* core[]: those that exist; the others stay in reset */
+    uint8_t threads;                    /* Tensix threads, with a backend behind them; 0: there is no coprocessor */
+    uint8_t endpoint;                   /* the kind in the NIUs' NOC_ENDPOINT_ID */
+    const struct wg_map *map;           /* arch/address_map.h */
+    const struct wg_eth_regs_spec *eth; /* arch/eth_regs.h; NULL: not an Ethernet tile */
+    /* What base firmware leaves in L1 for hosts, ended by at == 0; and the word that it counts in while it runs, 0: none. */
+    struct {
+        uint32_t at, value;
+    } firmware[5];
+    uint32_t heartbeat;
     wg_core_spec core[WG_CORES];
 } wg_tile_spec;
 

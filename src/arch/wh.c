@@ -9,6 +9,7 @@
  * Travel and back as in bh.c.
  */
 #include "arch/arch.h"
+#include "arch/eth_regs.h"
 #include "arch/tensix_cores.h"
 #include "isa/isa.h"
 
@@ -23,7 +24,8 @@
                 [WG_PATH_GPR] = {1, 2},       [WG_PATH_CONFIG] = {1, 2},       [WG_PATH_TDMA] = {3, 3}, \
                 [WG_PATH_PUSH] = {1, 1},      [WG_PATH_MOP_CFG] = {1, 1},      [WG_PATH_DST] = {1, 2}, \
                 [WG_PATH_TILE_REGS] = {3, 3}, [WG_PATH_NIU0] = {3, 3},         [WG_PATH_NIU1] = {3, 3}, \
-                [WG_PATH_OVERLAY] = {3, 3},   [WG_PATH_UNMAPPED] = {1, 1},     [WG_PATH_HANG] = {1, 1}, \
+                [WG_PATH_OVERLAY] = {3, 3},   [WG_PATH_ETH] = {3, 3},          [WG_PATH_UNMAPPED] = {1, 1}, \
+                [WG_PATH_HANG] = {1, 1}, \
             }, \
         .atomic_extra = 4, .mispredict_bubble = 2, .mul_result = 2, .mul_occupies = 2, .push_fuse = 1, .mop_gap = 1, \
         .matrix_latency = WG_LATENCY_MVMUL, .scalar_alu = 3, .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5, \
@@ -57,6 +59,7 @@ const wg_arch wg_arch_wh = {
                .l1_bytes = 1464 * 1024, /* the address map reserves 1472 KiB; the last 8 KiB hold nothing */
                .cores = WG_CORES,
                .threads = WG_THREADS,
+               .endpoint = 1,
                .map = &wg_map_tensix_wh,
                .core = {[WG_CORE_B] = {WG_IS_B, LARGE, .ram_bytes = 4096, .prefetch_end = 184},
                         [WG_CORE_NC] = {WG_IS_NC, SMALL, .ram_bytes = 4096, .iram_bytes = 16 * 1024,
@@ -66,6 +69,19 @@ const wg_arch wg_arch_wh = {
                         [WG_CORE_T0] = CORE_T(0, LARGE),
                         [WG_CORE_T1] = CORE_T(1, SMALL),
                         [WG_CORE_T2] = CORE_T(2, LARGE)}},
+    .ethernet = {.kind = WG_TILE_ETH,
+                 .l1_bytes = 256 * 1024,
+                 .cores = 1,
+                 .endpoint = 2,
+                 .map = &wg_map_ethernet_wh,
+                 .eth = &wg_eth_regs_wh,
+                 .firmware = {{0x210, 0x0006F000}, /* firmware 6.15.0 */
+                              {0x1104, 3},         /* training status: not connected */
+                              {0x1440, 11}},       /* link error status: port unused */
+                 .heartbeat = 0x1C,
+                 .core = {[WG_CORE_E0] = {SMALL, .name = "E", .thread = WG_NONE, .debug = 0, .reset_bit = 1 << 11,
+                                          .ram_bytes = 4096, .iram_bytes = 16 * 1024,
+                                          .start = {WG_START_ETH_REG, .fixed = 0xFFB9409C}}}},
     .l1_banks = 16,
     .ram_clear_cycles = 0,
     .icache_ways = 2,

@@ -44,7 +44,9 @@ const char *wg_status_text(wg_status status)
 /* What polling looks for again (poll.c): L1 and the cores' own RAM. */
 static size_t poll_bytes(const wg_tile_spec *spec) { return spec->l1_bytes + (size_t)WG_CORES * WG_RAM_MAX; }
 
-wg_status wg_create(const wg_device_desc *given, wg_device **out)
+wg_status wg_create(const wg_device_desc *desc, wg_device **out) { return wg_create_tile(desc, WG_TILE_TENSIX, out); }
+
+wg_status wg_create_tile(const wg_device_desc *given, wg_tile_kind kind, wg_device **out)
 {
     wg_device_desc own = {0}, *desc = &own;
     uint32_t shortcuts;
@@ -64,7 +66,7 @@ wg_status wg_create(const wg_device_desc *given, wg_device **out)
     dev->finding = wg_pages_new(WG_MAX_FINDINGS * sizeof *dev->finding);
     dev->tile = wg_pages_new(sizeof *dev->tile);
     if (dev->tile) {
-        dev->tile->spec = &dev->arch->tensix;
+        dev->tile->spec = kind == WG_TILE_ETH ? &dev->arch->ethernet : &dev->arch->tensix;
         dev->tile->l1 = wg_pages_new(dev->tile->spec->l1_bytes);
         dev->tile->box = wg_pages_new(sizeof *dev->tile->box);
         dev->poll_memory = wg_pages_new(poll_bytes(dev->tile->spec));

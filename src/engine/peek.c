@@ -139,8 +139,9 @@ wg_status wg_peek(wg_device *dev, wg_space space, uint32_t index, uint32_t *valu
     unsigned core;
     uint32_t rest;
     if (core_space(space, index, &core, &rest))
-        return core < WG_CORES && wg_core_peek(dev->tile, core, space, rest, value) ? WG_OK
-                                                                                    : no_element(dev, space, index);
+        return core < dev->tile->spec->cores && wg_core_peek(dev->tile, core, space, rest, value)
+                   ? WG_OK
+                   : no_element(dev, space, index);
     if (space == WG_SPACE_DST32) {
         if (index >= WG_DST_ROWS / 2 * 16)
             return no_element(dev, space, index);
@@ -162,7 +163,9 @@ wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_t value
     unsigned core;
     uint32_t rest;
     if (core_space(space, index, &core, &rest))
-        return core < WG_CORES && wg_core_poke(t, core, space, rest, value) ? WG_OK : no_element(dev, space, index);
+        return core < dev->tile->spec->cores && wg_core_poke(t, core, space, rest, value)
+                   ? WG_OK
+                   : no_element(dev, space, index);
     if (space == WG_SPACE_DST32) {
         if (index >= WG_DST_ROWS / 2 * 16)
             return no_element(dev, space, index);
@@ -208,7 +211,7 @@ wg_status wg_write(wg_device *dev, uint64_t address, const void *from, size_t by
 wg_status wg_core_release(wg_device *dev, wg_core_id core, uint32_t entry)
 {
     wg_act(dev);
-    if ((unsigned)core >= WG_CORES)
+    if ((unsigned)core >= dev->tile->spec->cores)
         return wg_fail(dev, WG_ERR_ARGUMENT, "core %u does not exist", (unsigned)core);
     wg_soft_reset_release(dev->tile, core, entry);
     return WG_OK;
@@ -217,7 +220,7 @@ wg_status wg_core_release(wg_device *dev, wg_core_id core, uint32_t entry)
 wg_status wg_core_hold(wg_device *dev, wg_core_id core)
 {
     wg_act(dev);
-    if ((unsigned)core >= WG_CORES)
+    if ((unsigned)core >= dev->tile->spec->cores)
         return wg_fail(dev, WG_ERR_ARGUMENT, "core %u does not exist", (unsigned)core);
     wg_soft_reset_hold(dev->tile, core);
     return WG_OK;
@@ -226,7 +229,7 @@ wg_status wg_core_hold(wg_device *dev, wg_core_id core)
 wg_status wg_core_state(wg_device *dev, wg_core_id core, wg_core_info *out)
 {
     wg_look(dev);
-    if ((unsigned)core >= WG_CORES)
+    if ((unsigned)core >= dev->tile->spec->cores)
         return wg_fail(dev, WG_ERR_ARGUMENT, "core %u does not exist", (unsigned)core);
     wg_core_info_get(dev->tile, core, out);
     return WG_OK;

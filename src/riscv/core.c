@@ -212,7 +212,7 @@ void wg_core_wake(wg_tile *t, unsigned core) { wg_wake(&t->sched, WG_AGENT_CORE_
 
 void wg_core_l1_changed(wg_tile *t, unsigned cores, uint32_t line, unsigned writer)
 {
-    for (unsigned core = 0; core < WG_CORES; core++) {
+    for (unsigned core = 0; core < t->spec->cores; core++) {
         wg_core *k = &t->core[core];
         if (!(cores >> core & 1) || k->run.halt == WG_IN_RESET)
             continue;
@@ -246,6 +246,15 @@ void wg_core_l1_changed(wg_tile *t, unsigned cores, uint32_t line, unsigned writ
         t->regions.memory.l1.watch[line / LINE] |= (uint8_t)held;
         k->saved_at = WG_NEVER;
     }
+}
+
+void wg_core_iram_changed(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    const unsigned first = t->spec->core[core].icache_bytes / LINE; /* its predecoded lines stand behind the cache's */
+    for (unsigned i = 0; i < WG_IRAM_LINES && first + i < WG_ICACHE_LINES; i++)
+        k->icache[first + i].tag = 0;
+    k->epoch++;
 }
 
 /* ---- reset, halt, interrupt -------------------------------------------------------------------------- */

@@ -74,6 +74,8 @@ static uint32_t tensix_status(const wg_tile *t, unsigned core, bool busy)
 {
     const unsigned thread = t->spec->core[core].thread;
     uint32_t own = 0, all = 0;
+    if (!t->spec->threads)
+        return 0;
     for (unsigned i = 0; i < WG_THREADS; i++) {
         uint32_t mask = (busy ? wg_frontend_busy_status(t, i) : wg_frontend_queue_status(t, i)) & 0x7FF;
         all |= mask;

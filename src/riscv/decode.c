@@ -275,7 +275,7 @@ void wg_decode(const wg_tile *t, unsigned core, uint32_t pc, uint32_t w, wg_op *
 {
     *op = (wg_op){.word = w};
     if ((w & 3) != 3) {
-        op->code = WG_OP_PUSH;
+        op->code = t->spec->threads ? WG_OP_PUSH : WG_OP_ILLEGAL; /* pushes need a coprocessor */
         op->imm = wg_ttinsn_decode(w);
         op->rd = WG_REG_SINK;
         return;

@@ -53,7 +53,7 @@ static bool config_write(wg_tile *t, uint32_t word, uint32_t value)
 
 static bool read_word(wg_tile *t, uint32_t address, uint32_t *word)
 {
-    if (address >= CONFIG_FIRST && address <= CONFIG_LAST) {
+    if (t->spec->threads && address >= CONFIG_FIRST && address <= CONFIG_LAST) {
         config_note(t, address, 0);
         *word = wg_config_debug_read(t, (address & 0xFFFF) / 4);
         return true;
@@ -68,6 +68,7 @@ static bool read_word(wg_tile *t, uint32_t address, uint32_t *word)
     case WG_PATH_NIU0: *word = wg_niu_read(t, 0, offset, WG_AGENT_HOST, 0); return true;
     case WG_PATH_NIU1: *word = wg_niu_read(t, 1, offset, WG_AGENT_HOST, 0); return true;
     case WG_PATH_OVERLAY: *word = wg_overlay_read(t, offset, WG_AGENT_HOST, 0); return true;
+    case WG_PATH_ETH: *word = wg_eth_read(t, address, WG_AGENT_HOST, 0); return true;
     case WG_PATH_TDMA: return wg_tdma_read(t, WG_CORE_NC, offset, word, 0, &why) == WG_REGION_DONE;
     default: return false;
     }
@@ -75,7 +76,7 @@ static bool read_word(wg_tile *t, uint32_t address, uint32_t *word)
 
 static bool write_word(wg_tile *t, uint32_t address, uint32_t word)
 {
-    if (address >= CONFIG_FIRST && address <= CONFIG_LAST) {
+    if (t->spec->threads && address >= CONFIG_FIRST && address <= CONFIG_LAST) {
         config_note(t, address, word);
         return config_write(t, (address & 0xFFFF) / 4, word);
     }
@@ -89,6 +90,7 @@ static bool write_word(wg_tile *t, uint32_t address, uint32_t word)
     case WG_PATH_NIU0: wg_niu_write(t, 0, offset, word, WG_AGENT_HOST, 0); return true;
     case WG_PATH_NIU1: wg_niu_write(t, 1, offset, word, WG_AGENT_HOST, 0); return true;
     case WG_PATH_OVERLAY: wg_overlay_write(t, offset, word, WG_AGENT_HOST, 0); return true;
+    case WG_PATH_ETH: wg_eth_write(t, address, word, WG_AGENT_HOST, 0); return true;
     case WG_PATH_TDMA: return wg_tdma_write(t, WG_CORE_NC, offset, word, 0, &why) == WG_REGION_DONE;
     default: return false;
     }
@@ -118,6 +120,8 @@ static bool in_l1(const wg_tile *t, uint64_t address, size_t bytes)
 bool wg_tile_bus_read(wg_tile *t, uint64_t address, void *to, size_t bytes)
 {
     if (in_l1(t, address, bytes)) {
+        if (t->spec->heartbeat)
+            wg_eth_host_reads(t, address, bytes);
         wg_l1_read(t, (uint32_t)address, (uint32_t)bytes, to);
         return true;
     }

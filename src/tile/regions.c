@@ -26,6 +26,7 @@ const wg_region_fn wg_region_handlers[WG_PATH_COUNT] = {
     [WG_PATH_NIU0] = wg_niu_window,
     [WG_PATH_NIU1] = wg_niu_window,
     [WG_PATH_OVERLAY] = wg_overlay_window,
+    [WG_PATH_ETH] = wg_eth_window,
     [WG_PATH_UNMAPPED] = wg_unmapped,
     [WG_PATH_HANG] = wg_hanging,
 };
@@ -36,6 +37,7 @@ void wg_windows_reset(wg_tile *t)
     wg_pcbufs_reset(t);
     wg_tile_control_reset(t);
     wg_niu_regs_reset(t);
+    wg_eth_reset(t);
 }
 
 void wg_windows_arrivals(wg_tile *t)

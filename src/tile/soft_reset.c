@@ -6,7 +6,7 @@
  * between two cycles: its edges are taken at once.
  *
  * Facts: SoftReset.md of each architecture. BH takes the vectors of T0–T2 and NC from debug
- * registers, WH from backend configuration; B starts at 0.
+ * registers, WH from backend configuration; B starts at 0; cores of Ethernet tiles start where a register of theirs says.
  */
 #include "backend/config.h"
 #include "backend/matrix.h"
@@ -48,6 +48,11 @@ uint32_t wg_reset_vector(const wg_tile *t, unsigned core)
 {
     const wg_start *s = &t->spec->core[core].start;
     const wg_start_from from = (wg_start_from)s->from;
+    if (from == WG_START_ETH_REG) {
+        unsigned word = 0, block;
+        wg_eth_reg_at(t->spec->eth, s->fixed, &word, &block);
+        return t->regions.eth.word[word];
+    }
     return from != WG_START_FIXED && start_word(t, from, s->enable) >> s->bit & 1 ? start_word(t, from, s->pc)
                                                                                   : s->fixed;
 }
@@ -195,6 +200,8 @@ void wg_soft_reset_edges(wg_tile *t)
         if (falling & core_bit(t, core))
             core_leaves(t, core);
     }
+    if (!t->spec->threads) /* the other bits mean something to a coprocessor alone */
+        return;
     for (unsigned i = 0; i < sizeof held_units / sizeof *held_units; i++)
         if ((rising | falling) & held_units[i].bit)
             held_units[i].hold(t, (rising & held_units[i].bit) != 0);
