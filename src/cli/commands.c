@@ -118,6 +118,26 @@ int wg_command_isa(const wg_args *args, wg_text *out, wg_text *error)
     return WG_EXIT_DONE;
 }
 
+static bool wants_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0)
+            return true;
+    return false;
+}
+
+/* A program that reads JSON gets it for errors, too. */
+static void error_json(int status, const wg_text *error, wg_text *out)
+{
+    wg_json j = {.out = out};
+    wg_json_open(&j, NULL, '{');
+    wg_json_uint(&j, "schema", 1);
+    wg_json_text(&j, "waitgate", wg_version());
+    wg_json_uint(&j, "status", (uint64_t)status);
+    wg_json_text(&j, "error", wg_text_of(error));
+    wg_json_close(&j, '}');
+}
+
 int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
 {
     static int (*const commands[WG_CMD_COUNT])(const wg_args *, wg_text *, wg_text *) = {
@@ -138,5 +158,7 @@ int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
             wg_textf(error, "waitgate: out of memory\n");
         status = WG_EXIT_ERROR;
     }
+    if (status == WG_EXIT_ERROR && !out->size && wants_json(argc, argv))
+        error_json(status, error, out);
     return status;
 }

@@ -114,6 +114,17 @@ with tempfile.TemporaryDirectory() as scratch:
     example = pathlib.Path(sys.argv[2]) / "examples/deadlock.tasm"
     out = sh(d / "tools", d / "no.elf", example, env=dict(os.environ, LD_LIBRARY_PATH=str(pc.parent.parent)))
     check(re.search(r"no\.elf.*\nttnop\n3 .*hangs after 12 cycles", out), f"the program with tools says {out!r}")
+    # A project of CMake.
+    (d / "project").mkdir()
+    (d / "project/CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.18)\nproject(user C)\n"
+        "find_package(waitgate 0.1 REQUIRED)\nadd_executable(user ../user.c)\ntarget_link_libraries(user waitgate::waitgate)\n"
+        "add_executable(tools ../tools.c)\ntarget_link_libraries(tools waitgate::tools)\n")
+    sh("cmake", "-S", d / "project", "-B", d / "project/build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    sh("cmake", "--build", d / "project/build")
+    check(sh(d / "project/build/user") == f"{version} 1 7\n", "the program that CMake built")
+    check("hangs after 12 cycles" in sh(d / "project/build/tools", "no.elf", example), "the program with tools that CMake built")
+    versions = sh("readelf", "--dyn-syms", "-W", next((d / "root").rglob("libwaitgate.so")))
+    check(re.search(r" wg_create@@WAITGATE_0$", versions, re.M) and not re.search(r"GLOBAL DEFAULT +\d+ (?!wg_|WAITGATE)", versions), "symbols have no version, or more than the public ones")
     (d / "kernel.c").write_text(KERNEL)
     for arch in ("BH", "WH"):
         sh("riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-O2", "-Wall", "-Werror", "-ffreestanding", f"-DWG_ARCH_{arch}",

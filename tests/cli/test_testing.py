@@ -77,7 +77,7 @@ def folders(folder):
     shutil.copy(EXAMPLES / "handshake.tasm", folder / "sub")
     (folder / "sub" / "other.yaml").write_text("grid: 3\n")
     (folder / "sub" / "notes.txt").write_text("nothing\n")
-    (folder / "sub" / "chip.yaml").write_text("arch: bh\nmax_cycles: 10\ntiles: []\n")
+    (folder / "sub" / "chip.yaml").write_text("arch: bh\nmax-cycles: 10\ntiles:\n  - at: [1, 2]\n")
     names = run(folder, ".", "--list").stdout.split()
     assert names == ["good", "dead", "wrong", "known", "solved", "limit", "deadlock.tasm", "endless.tasm", "hello.tasm",
                      "sub/chip.yaml", "sub/handshake.tasm"], names
