@@ -127,6 +127,16 @@ static bool core_space(wg_space space, uint32_t index, unsigned *core, uint32_t 
     return true;
 }
 
+/* A word of a core's vector registers; NULL: there is none. */
+static uint32_t *vector_word(wg_tile *t, uint32_t index)
+{
+    uint32_t core = index / 128;
+    if (core != WG_CORE_T2 || !(t->arch->extensions & WG_EXT_V_T2))
+        return NULL;
+    wg_core_sync(t, core);
+    return &t->core[core].v[index / 4 % 32][index % 4];
+}
+
 static wg_status no_element(wg_device *dev, wg_space space, uint32_t index)
 {
     return wg_fail(dev, WG_ERR_ADDRESS, "space %u has no element %u on %s", (unsigned)space, index,
@@ -141,6 +151,11 @@ wg_status wg_peek(wg_device *dev, wg_space space, uint32_t index, uint32_t *valu
     if (core_space(space, index, &core, &rest))
         return core < WG_CORES && wg_core_peek(dev->tile, core, space, rest, value) ? WG_OK
                                                                                     : no_element(dev, space, index);
+    if (space == WG_SPACE_CORE_V) {
+        const uint32_t *word = vector_word(dev->tile, index);
+        *value = word ? *word : 0;
+        return word ? WG_OK : no_element(dev, space, index);
+    }
     if (space == WG_SPACE_DST32) {
         if (index >= WG_DST_ROWS / 2 * 16)
             return no_element(dev, space, index);
@@ -163,6 +178,14 @@ wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_t value
     uint32_t rest;
     if (core_space(space, index, &core, &rest))
         return core < WG_CORES && wg_core_poke(t, core, space, rest, value) ? WG_OK : no_element(dev, space, index);
+    if (space == WG_SPACE_CORE_V) {
+        uint32_t *word = vector_word(t, index);
+        if (!word)
+            return no_element(dev, space, index);
+        *word = value;
+        wg_wake_all(&t->sched);
+        return WG_OK;
+    }
     if (space == WG_SPACE_DST32) {
         if (index >= WG_DST_ROWS / 2 * 16)
             return no_element(dev, space, index);
