@@ -130,6 +130,15 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
 
 /* ---- I: load/store units ----------------------------------------------------------------------------------- */
 
+/* Stores to own RAM leave the queue when somebody depends on that: those that were due before a cycle. */
+static inline void drain_own(wg_tile *t, core_slot *m, uint64_t before)
+{
+    if (m->drain_at >= before || wg_sq_peek(m->run, 0)->path != WG_PATH_OWN_RAM)
+        return;
+    wg_lsu_drain_private(t, m->core, before);
+    note_stores(m);
+}
+
 /* A request leaves in cycle `at`. */
 static wg_request *send(wg_tile *t, core_group *w, core_slot *m, uint64_t at)
 {
@@ -161,6 +170,7 @@ static inline bool load_enters(wg_tile *t, core_group *w, core_slot *m, uint64_t
         return false;
     if (!m->unused) /* settle() has freed completed loads */
         return false;
+    drain_own(t, m, at);
     const unsigned slot = (unsigned)__builtin_ctz(m->unused);
     m->unused &= (uint8_t)(m->unused - 1);
     wg_load *l = &run->load[slot];
@@ -270,6 +280,9 @@ static void load_store(wg_tile *t, core_group *w, core_slot *m)
     }
     if (m->drain_at > now)
         return;
+    drain_own(t, m, now + 1);
+    if (m->drain_at > now)
+        return;
     m->blocked = !wg_lsu_room(t, m->core, WG_PATH_L1, 0);
     if (!m->blocked)
         store_leaves(t, w, m, now);
@@ -293,7 +306,10 @@ static inline uint64_t ahead_of(const wg_tile *t, const core_group *w, const cor
 /* Stores that leave before e, a later cycle, leave here if there is certainly room. */
 static inline bool stores_leave(wg_tile *t, core_group *w, core_slot *m, uint64_t e, uint64_t now, uint64_t most)
 {
-    while (m->drain_at <= e) {
+    for (;;) {
+        drain_own(t, m, e + 1);
+        if (m->drain_at > e)
+            break;
         if (m->drain_at <= now || m->drain_at > ahead_of(t, w, m, now, most) ||
             m->queue->count > t->timing->path[WG_PATH_L1].travel)
             return false;
@@ -301,6 +317,13 @@ static inline bool stores_leave(wg_tile *t, core_group *w, core_slot *m, uint64_
         store_leaves(t, w, m, m->drain_at);
     }
     return e <= ahead_of(t, w, m, now, most);
+}
+
+/* No queued store has to leave before the load can enter the load/store unit, nor can one leave in that cycle. */
+static inline bool stores_let_pass(const wg_tile *t, const wg_core_run *run, uint32_t address, unsigned bytes)
+{
+    return wg_sq_conflict(t, run, address, bytes) < 0 &&
+           !(t->arch->load_needs_store_slot && run->sq_count == WG_STORE_QUEUE);
 }
 
 /* A load enters EX1 in cycle e. False if it has to wait for that cycle, or needs the slow path. */
@@ -317,18 +340,27 @@ static inline bool load(wg_tile *t, core_group *w, core_slot *m, const wg_op *op
         if (address - WG_RAM_BASE >= t->arch->ram_bytes[m->core] ||
             wg_lsu_load(t, m->core, address, op->spare, run->pc, e, &value, &entered, &done) != WG_LSU_DONE)
             return false;
-        note_loads(m);
         note_stores(m);
         wg_rounds_spoil(w);
     } else {
         settle(m, e + 1);
-        if (m->cached && l0_holds(run, address)) {
-            if (e > t->sched.now)
+        const wg_l0_line *hit = m->cached ? l0_find(run, address) : NULL;
+        if (hit) {
+            if (e > t->sched.now && !is_alone(w)) /* others may write the line */
                 return false;
-            wg_lsu_result result = wg_lsu_load(t, m->core, address, op->spare, run->pc, e, &value, &entered, &done);
-            note_loads(m);
-            if (result != WG_LSU_DONE)
+            if (!hit->stale && run->wait_e != e && (!run->sq_count || stores_let_pass(t, run, address, bytes))) {
+                value = op->spare == 2 ? hit->data[address >> 2 & 3] : wg_load_value(hit->data, address, op->spare);
+                if (wg_l0_flushes(t, m->k, m->core))
+                    wg_lsu_flush_l0(m->k);
+            } else if (e > t->sched.now) {
                 return false;
+            } else {
+                wg_lsu_result result = wg_lsu_load(t, m->core, address, op->spare, run->pc, e, &value, &entered, &done);
+                note_loads(m);
+                note_stores(m);
+                if (result != WG_LSU_DONE)
+                    return false;
+            }
             wg_rounds_load(w, m, op, address, true);
         } else {
             if (m->mixed || e + 1 >= w->until || run->wait_e == e ||
@@ -369,17 +401,19 @@ static inline bool store(wg_tile *t, core_group *w, core_slot *m, const wg_op *o
         return false;
     if (!l1 || m->mixed || run->sq_count == WG_STORE_QUEUE) {
         const wg_ex1 x = wg_ex1_store(e, address, run->pc, value, bytes, !l1);
-        if (e > t->sched.now)
+        if (e > t->sched.now && (l1 || m->mixed || run->sq_count == WG_STORE_QUEUE))
             return false;
         wg_lsu_result result = wg_lsu_store(t, m->core, &x, &entered);
         note_loads(m);
+        note_stores(m);
         if (result != WG_LSU_DONE)
             return false;
-        m->mixed = true; /* conservative: load_store() derives it */
         wg_rounds_spoil(w);
     } else {
-        if (run->sq_count == 1 && m->drain_at <= e + 1 && wg_sq_ready_at(t, m->k, 0) <= e + 1)
+        if (run->sq_count == 1 && wg_sq_peek(run, 0)->path == WG_PATH_L1 && m->drain_at <= e + 1 &&
+            wg_sq_ready_at(t, m->k, 0) <= e + 1)
             return false; /* the queued store may leave in that cycle */
+        drain_own(t, m, e + 1);
         settle(m, e + 1);
         const bool drops = l0_holds(run, address);
         wg_l0_drop_line(run, address);
@@ -500,6 +534,38 @@ static inline void branch(wg_tile *t, core_group *w, core_slot *m, const wg_op *
     m->op = run->pc == pc + 4 ? op + 1 : NULL;
 }
 
+/* A jump, or arithmetic that takes longer. False if it has to wait for that cycle, or needs the slow path. */
+static inline bool compute(wg_tile *t, core_group *w, core_slot *m, const wg_op *op, uint64_t e)
+{
+    const uint32_t pc = m->run->pc;
+    switch (op->code) {
+    case WG_OP_JAL:
+    case WG_OP_JALR:
+        if (wg_jump_target(op, m->run->r) == pc) /* it parks the core */
+            return false;
+        wg_rounds_spoil(w);
+        break;
+    case WG_OP_DIV:
+    case WG_OP_DIVU:
+    case WG_OP_REM:
+    case WG_OP_REMU:
+    case WG_OP_FMOVE:
+    case WG_OP_FP:
+        wg_rounds_spoil(w);
+        if (op->rs3)
+            return false;
+        break;
+    default:
+        if (!wg_is_arithmetic(op))
+            return false;
+        wg_rounds_op(w, m, op);
+    }
+    if (!wg_step(t, m->core, op, e))
+        return false;
+    m->op = m->run->pc == pc + 4 ? op + 1 : NULL;
+    return true;
+}
+
 /* Phase J. Returns the cycle to go on in; WG_NEVER: when L1 or the load/store unit wakes the core. */
 static uint64_t pipeline(wg_tile *t, core_group *w, core_slot *m)
 {
@@ -513,7 +579,7 @@ static uint64_t pipeline(wg_tile *t, core_group *w, core_slot *m)
     m->waits_for = 0;
     m->k->stop = now + 1;
     if (!w->in_step && !w->detour && !w->elsewhere && !m->mixed && !run->fetch[0].used && !run->fetch[1].used)
-        most = wg_max64(now, wg_min64(now + AHEAD, w->until - 2));
+        most = wg_max64(now, wg_min64(is_alone(w) ? WG_NEVER : now + AHEAD, w->until - 2));
     last = ahead_of(t, w, m, now, most);
     for (;;) {
         e = wg_max64(now, run->at);
@@ -546,11 +612,9 @@ static uint64_t pipeline(wg_tile *t, core_group *w, core_slot *m)
             if (!store(t, w, m, op, run->r[op->rs1] + op->imm, run->r[op->rs2], e))
                 break;
             m->op = op + 1;
-            if (m->mixed)
-                most = last = now;
         } else if (wg_is_branch(op->code) && op->imm != run->pc) {
             branch(t, w, m, op, e);
-        } else {
+        } else if (!compute(t, w, m, op, e)) {
             break;
         }
     }
@@ -567,8 +631,11 @@ static uint64_t others(const wg_tile *t)
         if (i != WG_AGENT_REGIONS)
             until = wg_min64(until, t->sched.next[i]);
     for (unsigned i = 0; i < WG_CORES; i++)
-        if (t->regions.memory.active[i] & ~l1_queue)
-            return 0;
+        for (uint32_t queues = t->regions.memory.active[i] & ~l1_queue & ~(1u << WG_PATH_PUSH); queues;
+             queues &= queues - 1) {
+            const wg_request_queue *queue = &t->regions.memory.queue[i][__builtin_ctz(queues)];
+            until = wg_min64(until, wg_max64(wg_queue_seen_at(queue), queue->retry_at));
+        }
     if (t->poll.stop_at > t->sched.now)
         until = wg_min64(until, t->poll.stop_at);
     return until;
@@ -593,12 +660,21 @@ static bool nothing_under_way(const core_group *w)
     return first == WG_NEVER;
 }
 
+static bool stores_to_l1(const wg_core_run *run)
+{
+    for (unsigned i = 0; i < run->sq_count; i++)
+        if (wg_sq_peek(run, i)->path == WG_PATH_L1)
+            return true;
+    return false;
+}
+
 /* One cycle, in which the cores and ports of `who` have something to do. */
 static void cycle(wg_tile *t, core_group *w, unsigned who)
 {
     wg_schedule *s = &t->sched;
     uint8_t *here = &w->ring[s->now % RING];
     *here = 0;
+    w->busy &= ~(UINT64_C(1) << s->now % RING);
     s->phase = WG_PHASE_REGIONS;
     if (who >> PORT_BITS & 1)
         serve_port(t, w, 0);
@@ -606,6 +682,7 @@ static void cycle(wg_tile *t, core_group *w, unsigned who)
         serve_port(t, w, 1);
     who |= *here;
     *here = 0;
+    w->busy &= ~(UINT64_C(1) << s->now % RING);
     unsigned cores = who & ((1u << WG_CORES) - 1);
     s->phase = WG_PHASE_LOAD_STORE;
     for (unsigned left = cores; left; left &= left - 1)
@@ -617,13 +694,14 @@ static void cycle(wg_tile *t, core_group *w, unsigned who)
         if (at > s->now + 1) {
             if (m->mixed || m->run->ex1.kind)
                 at = wg_min64(at, wg_lsu_next(t, m->core));
-            else if (m->drain_at > s->now) /* an overdue store is woken when its path has room */
+            else if (m->drain_at > s->now &&
+                     stores_to_l1(m->run)) /* an overdue store is woken when its path has room */
                 at = wg_min64(at, m->drain_at);
             at = wg_min64(at, wg_fetch_next(t, m->core));
         }
         if (at != WG_NEVER)
             appoint(w, m->core, s->now, wg_max64(at, s->now + 1));
-        else if (m->run->halt && !m->run->sq_count && !m->run->ex1.kind)
+        else if (w->seen_at[m->core] == WG_NEVER) /* nothing in the group can wake it */
             w->resting |= (uint8_t)(1u << m->core);
     }
 }
@@ -638,7 +716,7 @@ bool wg_core_groups(wg_tile *t)
         return false;
     wg_fast_used(t, WG_FAST_CORE_GROUPS);
     struct wg_rounds rounds;
-    rounds.records = false;
+    rounds.records = rounds.known = false;
     rounds.tries = 0;
     rounds.wait = rounds.patience = 0;
     core_group w = {.until = others(t), .in_step = t->dev->stop_at != WG_SEVERITY_NEVER, .rounds = &rounds};
@@ -663,25 +741,28 @@ bool wg_core_groups(wg_tile *t)
         note(t, &w, i);
         appoint(&w, i, s->now, s->now);
     }
-    w.ring[s->now % RING] |= 3u << PORT_BITS;
-    uint64_t look_at = s->now + LOOK, served = 0, idle = 0;
+    appoint(&w, PORT_BITS, s->now, s->now);
+    appoint(&w, PORT_BITS + 1, s->now, s->now);
+    uint64_t look_at = s->now + LOOK, served = 0, done = s->now; /* all cycles before `done` are over */
     while (s->now < w.until) {
+        const unsigned gap =
+            w.busy ? (unsigned)__builtin_ctzll(w.busy >> s->now % RING | w.busy << -s->now % RING) : RING;
+        if (gap == RING || s->now + gap >= w.until)
+            break;
+        s->now += gap;
         unsigned who = w.ring[s->now % RING] & ~(unsigned)w.resting;
-        if (!(who & ((1u << WG_CORES) - 1)) && nothing_under_way(&w))
-            who = 0;
-        if (!who) {
-            w.ring[s->now++ % RING] = 0;
-            if (++idle >= RING)
-                break;
+        if (!(who & ((1u << WG_CORES) - 1)) && nothing_under_way(&w)) {
+            w.ring[s->now % RING] = 0;
+            w.busy &= ~(UINT64_C(1) << s->now % RING);
             continue;
         }
-        idle = 0;
         cycle(t, &w, who);
         s->now++;
         if (w.edges && wg_fast(t, WG_FAST_ROUNDS)) {
             wg_rounds_edge(t, &w, w.edges);
             w.edges = 0;
         }
+        done = s->now;
         if (w.detour) {
             w.detour = false;
             w.until = wg_min64(w.until, others(t));
@@ -695,7 +776,7 @@ bool wg_core_groups(wg_tile *t)
             look_at = s->now + LOOK;
         }
     }
-    s->now -= idle; /* the engine skips idle cycles */
+    s->now = done; /* the engine skips idle cycles */
     s->phase = WG_PHASE_ARRIVALS;
     s->next[WG_AGENT_REGIONS] = WG_NEVER;
     for (unsigned i = 0; i < WG_CORES; i++) {

@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-enum { BATCH = 8 /* periods from one checkpoint to the next */, LOGGED = 1024 /* lines written between them */ };
+enum { BATCH = 64 /* periods from one checkpoint to the next */, LOGGED = 1024 /* lines written between them */ };
 
 /* ---- replay ------------------------------------------------------------------------------------------------- */
 
