@@ -12,7 +12,9 @@ enum {
     RING = 64,
     AHEAD =
         2, /* cycles, at most: ahead_of(); a store to another region acts on others 3 cycles after EX1 at the earliest */
-    SPARSE = 48, /* cycles per request: from here on the plain machine is as fast, */
+    ALONE = 64,  /* … the same for a core alone */
+    MOST = 4096, /* cycles that a core runs beyond the horizon */
+    SPARSE = 64, /* cycles per request: from here on the plain machine is as fast, */
     LOOK = 512,  /* checked every so many cycles */
     LEAST = 8
 };
@@ -56,9 +58,16 @@ typedef struct core_group {
     uint8_t elsewhere;        /* cores with a queued store that goes neither to L1 nor to own RAM */
     uint8_t edges;            /* cores that have just taken a backward branch */
     bool in_step;             /* no core runs ahead of the others: code may change, or a finding may end the run */
+    bool stops;               /* the only core needs the clock in this cycle: phases I or J are left to the engine */
     bool detour;              /* a slow path was taken: other agents may have appointments now */
     struct wg_rounds *rounds; /* the recorder of periods */
 } core_group;
+
+/* The lines that may be written before a core that runs ahead through L1 has to stop. */
+static inline uint32_t group_log_room(const wg_tile *t)
+{
+    return t->l1_undos + 2 * ALONE < WG_L1_UNDO ? WG_L1_UNDO - 2 * ALONE - t->l1_undos : 0;
+}
 
 static const uint32_t l1_queue = 1u << WG_PATH_L1;
 
@@ -178,6 +187,9 @@ static inline void note(const wg_tile *t, core_group *w, unsigned core)
         w->in_step |= req->kind == WG_REQ_ATOMIC || (req->kind == WG_REQ_WRITE && is_code(t, req->address));
     }
 }
+
+/* group_cycle.c: one cycle, in which the cores and ports of `who` have something to do. */
+void wg_group_cycle(wg_tile *t, core_group *w, unsigned who);
 
 static inline void settle_odd(core_slot *m, uint64_t time)
 {

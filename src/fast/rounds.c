@@ -66,8 +66,12 @@ static uint64_t periods(const wg_tile *t, const core_group *w)
     if (now + p->by.later + WG_PERIOD_SLACK > w->until)
         return 0;
     uint64_t n = (w->until - WG_PERIOD_SLACK - now) / p->by.later;
-    for (unsigned left = p->cores; left; left &= left - 1)
-        n = wg_min64(n, wg_period_before_flush(t, p, (unsigned)__builtin_ctz(left)));
+    for (unsigned left = p->cores; left; left &= left - 1) {
+        const unsigned c = (unsigned)__builtin_ctz(left);
+        n = wg_min64(n, wg_period_before_flush(t, p, c));
+        if (t->core[c].l1_ahead) /* each write is logged */
+            n = wg_min64(n, group_log_room(t) / (p->writes + 1u));
+    }
     return n;
 }
 
@@ -117,7 +121,6 @@ static void begin_record(wg_tile *t, core_group *w, unsigned lead)
     r->period.step = r->step;
     r->period.steps = 0;
     r->period.undoes = true;
-    r->period.owns = 0;
     memset(r->base, NO_BASE, sizeof r->base);
     for (unsigned c = 0; c < WG_CORES; c++) {
         r->period.run[c] = w->at[c].run;
@@ -139,6 +142,9 @@ static bool ends(wg_tile *t, core_group *w, wg_moves *v)
     p->by = *v;
     wg_period_end(t, p, r->cores);
     r->step[p->steps++] = (wg_step_of){.code = WG_STEP_END, .core = r->lead};
+    p->writes = 0;
+    for (unsigned i = 0; i < p->steps; i++)
+        p->writes = (uint16_t)(p->writes + (p->step[i].code == WG_STEP_WRITE));
     r->served = w->served - r->served;
     r->records = false;
     r->known = true;

@@ -85,7 +85,7 @@ static inline void wg_rounds_load(core_group *w, const core_slot *m, const wg_op
         return;
     wg_step_of *x = rounds_next(w->rounds, m, WG_STEP_LOAD);
     *x = wg_step_from(op, m->core);
-    x->code = WG_STEP_LOAD;
+    x->code = op->spare == 2 ? WG_STEP_LW : WG_STEP_LOAD;
     x->size = op->spare;
 }
 
