@@ -11,7 +11,6 @@
  */
 #include "fast/cores.h"
 #include "fast/lines.h"
-#include "fast/loops.h"
 
 #include <string.h>
 
@@ -72,10 +71,9 @@ void wg_fast_rollback(wg_tile *t, unsigned core)
     wg_core_keep(k);
     wg_ahead_undo(k);
     k->run = k->saved;
-    if (k->solo_saved) { /* it makes the core's next appointment, if there is one */
-        wg_solo_repeat(t, core);
+    if (k->l1_ahead) { /* schedules the core's next tick, if there is one */
+        wg_group_repeat(t, core);
     } else {
-        k->solo_until = 0;
         wg_exec(t, core, t->sched.now);
         wg_wake(&t->sched, WG_AGENT_CORE_B + core);
     }
@@ -92,11 +90,8 @@ static inline bool may_run_lines(const wg_tile *t, const wg_core *k, uint64_t st
 uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop)
 {
     wg_core *k = &t->core[core];
-    wg_loop loop;
-    loop.state = WG_LOOP_NONE;
     wg_back_edge edge;
     edge.branch = 0;
-    t->loop = NULL;
     for (;;) {
         if (k->run.halt || k->run.ex1.kind)
             return WG_NEVER;
@@ -108,9 +103,7 @@ uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop)
                 wg_exec_loop(t, core, branch, stop, &edge);
             stop = wg_min64(stop, wg_lsu_next(t, core));
         }
-        uint64_t again = wg_exec_queued(t, core, stop, &loop);
-        wg_fast_loop_spoil(t);
-        t->loop = NULL;
+        uint64_t again = wg_exec_queued(t, core, stop);
         if (again)
             return again;
     }

@@ -1,197 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A group of cores that access L1 at the same time while nothing else acts: run cycle by cycle, without appointments.
+ * A group of cores that access L1 while no other agent of the tile acts: run without the schedule, as long as that is so and
+ * the cores access L1 often enough.
  *
- *     for each cycle in which anything happens:
- *         C   ports 2 and 3 of L1 serve one core each              serve_port()
- *         I   load/store units: EX1 enters, stores leave           load_store()
- *         J   pipelines: one instruction per core                  pipeline()
+ *     begin() ── derive the cores' slots ──> run() ── wg_group_cycle(), where anything happens ──> end() ── schedule them again
  *
- * Cores run at most AHEAD cycles ahead, and only where that needs no rollback. The functions below are fast paths of
- * wg_regions_tick(), wg_lsu_emit() and wg_exec(); anything else calls those (slow_path()). The group ends when another agent
- * has an appointment or a core's request goes to a region other than L1.
+ * On a chip a packet may arrive after the horizon. A core alone runs beyond it, up to MOST cycles: ahead of the clock, with a
+ * checkpoint.
  *
- * Facts: as in lsu.c, exec.c and tile/l1.c; time.md rules 2, 6 and 7.
+ *     checkpoint ──> run() ──> the clock gets there: the checkpoint is dropped
+ *         └── rollback: a packet arrives before, or somebody looks; run() again, up to that cycle
+ *
+ * The checkpoint is wg_core.saved, the port, the banks and the requests to L1 (wg_tile.l1_saved), and undo logs of own RAM and
+ * the predictor (wg_core.undo) and of L1 (wg_tile.l1_undo). An instruction or request that cannot be rolled back ends the run.
+ *
+ * Facts: as in group_cycle.c.
  */
-/* Bytes stored one by one and loaded as one word at once stall the host. */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-store-merging", "no-tree-slp-vectorize")
-#endif
-
 #include "fast/rounds.h"
 
 #include <string.h>
 #include "machine/device.h"
 
-/* ---- C: L1 ------------------------------------------------------------------------------------------------- */
+/* ---- when, and for how long --------------------------------------------------------------------------------- */
 
-static void answer(wg_tile *t, core_group *w, core_slot *m, const wg_request *req)
+/* The cycle before which no other agent of the tile acts. */
+static uint64_t others(const wg_tile *t)
 {
-    wg_core_run *run = m->run;
-    wg_load *l = &run->load[req->tag % WG_LOADS];
-    uint32_t line = line_of(l->address);
-    if (l->fills)
-        t->regions.memory.l1.watch[line / WG_L1_LINE] |= (uint8_t)(1u << m->core);
-    if (!l->used || l->done != WG_NEVER)
-        return;
-    l->done = t->sched.now + t->timing->path[WG_PATH_L1].back;
-    m->settle_at = wg_min64(m->settle_at, l->done);
-    if (m->twice)
-        wg_supersede(run, l->rd, l->number);
-    memcpy(l->line, t->l1 + line, WG_L1_LINE);
-    run->r[l->rd] = wg_load_value(l->line, l->address, l->size);
-    run->r[0] = 0;
-    wg_fill_retire(run, l->number, l->done);
-    if (!run->halt && (m->waits_for == ANY || m->waits_for == l->number))
-        appoint(w, m->core, t->sched.now, l->done);
-}
-
-/* L1 processes the head of the core's queue. */
-static void process(wg_tile *t, core_group *w, core_slot *m)
-{
-    wg_request_queue *queue = m->queue;
-    wg_request *req = &queue->ring[queue->head];
-    if (req->kind == WG_REQ_READ && !(req->tag & WG_TAG_FETCH)) {
-        answer(t, w, m, req);
-    } else if (req->kind == WG_REQ_WRITE) {
-        bool code = is_code(t, req->address);
-        wg_l1_write_masked(t, (wg_l1_client)m->core, req->address, req->byte_mask, req->data);
-        for (unsigned i = 0; code && i < WG_CORES; i++)
-            w->at[i].op = NULL; /* the line may have changed */
-    } else {
-        uint32_t value[4] = {0};
-        if (req->kind == WG_REQ_READ)
-            wg_l1_read(t, line_of(req->address), WG_L1_LINE, value);
-        else
-            value[0] = wg_l1_atomic(t, (wg_l1_client)m->core, req->address, req->op, req->data[0]);
-        wg_core_respond(t, req, value);
-        note_loads(m);
-        for (unsigned i = 0; i < WG_CORES; i++)
-            w->at[i].op = NULL;
-        appoint(w, m->core, t->sched.now, t->sched.now);
-    }
-    if (m->blocked || m->mixed)
-        appoint(w, m->core, t->sched.now, t->sched.now);
-    wg_queue_pop(&t->regions.memory, m->core, WG_PATH_L1);
-    w->served++;
-    w->seen_at[m->core] = wg_queue_seen_at(queue);
-}
-
-static void serve_port(wg_tile *t, core_group *w, unsigned which)
-{
-    wg_l1_ports *p = &t->regions.memory.l1;
-    const unsigned port = WG_L1_CORE_PORT + which, turn = p->turn[port];
-    const uint64_t now = t->sched.now;
-    uint64_t next = WG_NEVER;
-    core_slot *chosen = NULL;
-    unsigned input = 0;
-    bool fetches = false;
-    for (unsigned i = 0; i < WG_L1_INPUTS; i++) {
-        unsigned core = wg_l1_core_at[which][(turn + i) % WG_L1_INPUTS];
-        uint64_t seen_at = w->seen_at[core];
-        const bool fetch = seen_at <= now && wg_request_is_fetch(&w->at[core].queue->ring[w->at[core].queue->head]);
-        if (seen_at <= now && (!chosen || (fetch && !fetches))) { /* granted or not, it blocks the other inputs */
-            if (chosen)
-                next = wg_min64(next, w->seen_at[chosen->core]);
-            chosen = &w->at[core];
-            input = (turn + i) % WG_L1_INPUTS;
-            fetches = fetch;
-        } else {
-            next = wg_min64(next, seen_at);
+    uint64_t until = t->limit;
+    for (unsigned i = WG_AGENT_CORE_T2 + 1; i < WG_AGENT_COUNT; i++)
+        if (i != WG_AGENT_REGIONS)
+            until = wg_min64(until, t->sched.next[i]);
+    for (unsigned i = 0; i < WG_CORES; i++)
+        for (uint32_t queues = t->regions.memory.active[i] & ~l1_queue & ~(1u << WG_PATH_PUSH); queues;
+             queues &= queues - 1) {
+            const wg_request_queue *queue = &t->regions.memory.queue[i][__builtin_ctz(queues)];
+            until = wg_min64(until, wg_max64(wg_queue_seen_at(queue), queue->retry_at));
         }
-    }
-    if (chosen) {
-        wg_request_queue *queue = chosen->queue;
-        const wg_request *req = &queue->ring[queue->head];
-        const bool read = req->kind == WG_REQ_READ;
-        bool load = read && !(req->tag & WG_TAG_FETCH);
-        uint32_t address = load ? chosen->run->load[req->tag % WG_LOADS].address : req->address;
-        uint64_t *bank = &p->bank_free[wg_l1_bank(t->arch->l1_banks, address)];
-        uint64_t free = wg_max64(p->port_free[port], *bank);
-        if (free > now) {
-            queue->retry_at = free;
-            queue->why = (wg_stall){
-                .reason = WG_STALL_L1_PORT, .resource = (uint16_t)port, .holder = WG_AGENT_NONE, .retry_at = free};
-            /* if only the bank is busy, another core's bank may be free earlier */
-            next = p->port_free[port] > now ? p->port_free[port] : now + 1;
-        } else {
-            bool narrow = !(read || (req->kind == WG_REQ_WRITE && req->byte_mask == 0xFFFF));
-            p->port_free[port] = *bank = now + (narrow ? t->timing->narrow_write : 1);
-            p->turn[port] = (uint8_t)((input + 1) % WG_L1_INPUTS);
-            wg_rounds_serve(t, w, chosen, req, *bank);
-            process(t, w, chosen);
-            next = wg_min64(next, w->seen_at[chosen->core]);
-            if (next != WG_NEVER)
-                next = wg_max64(next, p->port_free[port]);
-        }
-    }
-    appoint(w, PORT_BITS + which, now, next);
+    if (t->poll.stop_at > t->sched.now)
+        until = wg_min64(until, t->poll.stop_at);
+    return until;
 }
 
-/* ---- I: load/store units ----------------------------------------------------------------------------------- */
-
-/* A request leaves in cycle `at`. */
-static wg_request *send(wg_tile *t, core_group *w, core_slot *m, uint64_t at)
+/* Cores that are scheduled, or that L1 will wake. */
+static unsigned active_cores(const wg_tile *t)
 {
-    wg_request_queue *queue = m->queue;
-    wg_request *req = &queue->ring[(queue->head + queue->count++) % WG_QUEUE_DEPTH];
-    req->seen_at = wg_max64(at + t->timing->path[WG_PATH_L1].travel, queue->last_seen_at);
-    queue->last_seen_at = req->seen_at;
-    if (queue->count == 1)
-        queue->retry_at = 0;
-    t->regions.memory.emitted[m->core]++;
-    t->regions.memory.active[m->core] |= l1_queue;
-    if (queue->count == 1)
-        w->seen_at[m->core] = req->seen_at;
-    appoint(w, PORT_BITS + m->port, t->sched.now,
-            wg_max64(req->seen_at, t->regions.memory.l1.port_free[WG_L1_CORE_PORT + m->port]));
-    return req;
+    unsigned cores = 0;
+    for (unsigned i = 0; i < WG_CORES; i++)
+        if (t->core[i].run.halt != WG_IN_RESET &&
+            (t->sched.next[WG_AGENT_CORE_B + i] != WG_NEVER || t->regions.memory.active[i] & l1_queue))
+            cores |= 1u << i;
+    return cores;
 }
 
-/*
- * A load from L1 that misses the L0 cache enters the load/store unit in cycle `at`, now or soon. Nothing before `at` can
- * change what it finds there: an unanswered load is not done before. False if it must wait.
- */
-static inline bool load_enters(wg_tile *t, core_group *w, core_slot *m, uint64_t at, uint32_t address, uint32_t pc,
-                               uint64_t number, uint8_t size, uint8_t rd)
+static bool can_go(const wg_tile *t)
 {
-    wg_core_run *run = m->run;
-    if (run->sq_count && (wg_sq_conflict(t, run, address, wg_load_bytes(size)) >= 0 ||
-                          (t->arch->load_needs_store_slot && run->sq_count == WG_STORE_QUEUE)))
+    if (!wg_fast(t, WG_FAST_CORE_GROUPS) || t->l1_watched || t->sched.now < t->poll.observed_until)
         return false;
-    if (!m->unused) /* settle() has freed completed loads */
-        return false;
-    const unsigned slot = (unsigned)__builtin_ctz(m->unused);
-    m->unused &= (uint8_t)(m->unused - 1);
-    wg_load *l = &run->load[slot];
-    l->used = true;
-    l->done = WG_NEVER;
-    l->number = number;
-    l->address = address;
-    l->pc = pc;
-    l->rd = rd;
-    l->size = size;
-    l->path = WG_PATH_L1;
-    l->index = 0;
-    l->fills = m->cached;
-    l->flushed = l->stale = false;
-    run->loads++;
-    m->slot[(m->oldest + m->loads++) % WG_LOADS] = (uint8_t)slot;
-    m->twice |= m->awaited >> (rd & 31) & 1;
-    m->awaited |= 1u << (rd & 31);
-    if (m->cached && wg_l0_flushes(t, m->k, m->core)) {
-        wg_lsu_flush_l0(m->k);
-        l->flushed = false;
-    }
-    wg_request *req = send(t, w, m, at);
-    req->kind = WG_REQ_READ;
-    req->tag = (uint8_t)slot;
-    req->rd = rd; /* write_out() takes the rest from the load */
-    l->earliest = m->cached ? req->seen_at + t->timing->path[WG_PATH_L1].back : WG_NEVER;
-    run->mux_free = at + 1;
-    if (run->sq_count)
-        note_stores(m);
+    for (unsigned i = 0; i < WG_CORES; i++)
+        if (t->core[i].stepping || t->core[i].breakpoints || wg_fast_through_l1(t, &t->core[i]))
+            return false;
     return true;
+}
+
+static bool nothing_under_way(const core_group *w)
+{
+    uint64_t first = WG_NEVER;
+    for (unsigned i = 0; i < WG_CORES; i++)
+        first = wg_min64(first, w->seen_at[i]);
+    return first == WG_NEVER;
 }
 
 /* Completes the requests of loads, before others look at the queues. */
@@ -215,496 +91,219 @@ static void write_out(const core_slot *m)
     }
 }
 
-/* The first store leaves in cycle `at`, now or soon. There is room. */
-static void store_leaves(wg_tile *t, core_group *w, core_slot *m, uint64_t at)
-{
-    wg_core_run *run = m->run;
-    m->blocked = false;
-    wg_store *s = wg_sq_at(run, 0);
-    wg_request *req = send(t, w, m, at);
-    req->address = line_of(s->address);
-    req->pc = s->pc;
-    memcpy(req->data, s->data, sizeof req->data);
-    req->kind = WG_REQ_WRITE;
-    req->path = WG_PATH_L1;
-    req->bytes = WG_L1_LINE;
-    req->op = 0;
-    req->core = m->core;
-    req->tag = 0;
-    req->byte_mask = s->mask;
-    req->index = req->overtakes = req->rd = 0;
-    wg_rounds_leave(w, m, s, req, l0_holds(run, s->address));
-    wg_l0_drop_line(run, s->address);
-    wg_sq_pop(run);
-    run->mux_free = at + 1;
-    w->in_step |= is_code(t, req->address);
-    note_stores(m);
-}
-
-static void load_store(wg_tile *t, core_group *w, core_slot *m)
-{
-    wg_core_run *run = m->run;
-    const uint64_t now = t->sched.now;
-    const bool waits = run->ex1.kind && run->ex1.entered < now;
-    const bool fetches = (run->fetch[0].used | run->fetch[1].used) && wg_fetch_wants_busy(t, m->core);
-    if (!fetches && !waits && m->drain_at > now && !m->mixed)
-        return;
-    settle(m, now);
-    if (fetches || m->mixed || !m->quick ||
-        (waits && (run->ex1.kind != WG_EX1_LOAD || run->ex1.path != WG_PATH_L1 ||
-                   (m->cached && l0_holds(run, run->ex1.address))))) {
-        run->at = wg_max64(run->at, now);
-        wg_fetch_emit(t, m->core);
-        wg_lsu_emit(t, m->core);
-        note(t, w, m->core);
-        w->detour = true;
-        wg_rounds_spoil(w);
-        return;
-    }
-    const wg_ex1 *x = &run->ex1;
-    if (waits && !(run->wait_e == x->entered && now < run->wait_m) &&
-        load_enters(t, w, m, now, x->address, x->pc, x->number, x->size, x->rd)) {
-        run->ex1.kind = WG_EX1_NONE;
-        run->at = wg_max64(run->at, now);
-        return;
-    }
-    if (m->drain_at > now)
-        return;
-    m->blocked = !wg_lsu_room(t, m->core, WG_PATH_L1, 0);
-    if (!m->blocked)
-        store_leaves(t, w, m, now);
-}
-
-/* ---- J: pipelines ------------------------------------------------------------------------------------------ */
-
-/*
- * The last cycle to which a core may run ahead of the others: no unanswered load can be done by then. L1 processes the
- * first one in the next cycle at the earliest, and the answer takes `back` cycles. What may still change (a line of the L0
- * cache, code) waits for its cycle.
- */
-static inline uint64_t ahead_of(const wg_tile *t, const core_group *w, const core_slot *m, uint64_t now, uint64_t most)
-{
-    const uint64_t seen_at = w->seen_at[m->core];
-    if (seen_at >= most)
-        return most;
-    return wg_min64(most, wg_max64(seen_at, now + 1) + t->timing->path[WG_PATH_L1].back - 2);
-}
-
-/* Stores that leave before e, a later cycle, leave here if there is certainly room. */
-static inline bool stores_leave(wg_tile *t, core_group *w, core_slot *m, uint64_t e, uint64_t now, uint64_t most)
-{
-    while (m->drain_at <= e) {
-        if (m->drain_at <= now || m->drain_at > ahead_of(t, w, m, now, most) ||
-            m->queue->count > t->timing->path[WG_PATH_L1].travel)
-            return false;
-        settle(m, m->drain_at);
-        store_leaves(t, w, m, m->drain_at);
-    }
-    return e <= ahead_of(t, w, m, now, most);
-}
-
-/* A load enters EX1 in cycle e. False if it has to wait for that cycle, or needs the slow path. */
-static inline bool load(wg_tile *t, core_group *w, core_slot *m, const wg_op *op, uint32_t address, uint64_t e)
-{
-    wg_core_run *run = m->run;
-    const uint64_t number = run->number;
-    const unsigned slot = (unsigned)(number % WG_RETIRE_RING), bytes = wg_load_bytes(op->spare);
-    uint32_t value;
-    uint64_t entered = e + 1, done = e + 2;
-    if (address & (bytes - 1))
-        return false;
-    if (address >= t->spec->l1_bytes) {
-        if (address - WG_RAM_BASE >= t->spec->core[m->core].ram_bytes ||
-            wg_lsu_load(t, m->core, address, op->spare, run->pc, e, &value, &entered, &done) != WG_LSU_DONE)
-            return false;
-        note_loads(m);
-        note_stores(m);
-        wg_rounds_spoil(w);
-    } else {
-        settle(m, e + 1);
-        if (m->cached && l0_holds(run, address)) {
-            if (e > t->sched.now)
-                return false;
-            wg_lsu_result result = wg_lsu_load(t, m->core, address, op->spare, run->pc, e, &value, &entered, &done);
-            note_loads(m);
-            if (result != WG_LSU_DONE)
-                return false;
-            wg_rounds_load(w, m, op, address, true);
-        } else {
-            if (m->mixed || e + 1 >= w->until || run->wait_e == e ||
-                !load_enters(t, w, m, e + 1, address, run->pc, number, op->spare, op->rd)) {
-                if (e > t->sched.now)
-                    return false;
-                run->ex1 = wg_ex1_load(op, e, number, address, run->pc);
-            }
-            wg_rounds_load(w, m, op, address, false);
-            run->filled[slot] = run->retired[slot] = WG_NEVER;
-            run->dests = run->dests << 8 | op->rd;
-            run->last = e;
-            run->at = e + 1;
-            run->number++;
-            run->pc += 4;
-            return true;
-        }
-    }
-    wg_entered(run, e, op->rd, done);
-    run->r[op->rd] = value;
-    run->r[0] = 0;
-    run->pc += 4;
-    run->at = entered;
-    return true;
-}
-
-/* A store enters EX1 in cycle e, and the queue in the next. False as for a load. */
-static inline bool store(wg_tile *t, core_group *w, core_slot *m, const wg_op *op, uint32_t address, uint32_t value,
-                         uint64_t e)
-{
-    wg_core_run *run = m->run;
-    const unsigned bytes = wg_store_bytes[op->spare % 3];
-    if (address & (bytes - 1) || wg_core_log_full(m->k))
-        return false;
-    uint64_t entered = e + 1;
-    bool l1 = address < t->spec->l1_bytes;
-    if (!l1 && address - WG_RAM_BASE >= t->spec->core[m->core].ram_bytes)
-        return false;
-    if (!l1 || m->mixed || run->sq_count == WG_STORE_QUEUE) {
-        const wg_ex1 x = wg_ex1_store(e, address, run->pc, value, bytes, !l1);
-        if (e > t->sched.now)
-            return false;
-        wg_lsu_result result = wg_lsu_store(t, m->core, &x, &entered);
-        note_loads(m);
-        if (result != WG_LSU_DONE)
-            return false;
-        m->mixed = true; /* conservative: load_store() derives it */
-        wg_rounds_spoil(w);
-    } else {
-        if (run->sq_count == 1 && m->drain_at <= e + 1 && wg_sq_ready_at(t, m->k, 0) <= e + 1)
-            return false; /* the queued store may leave in that cycle */
-        settle(m, e + 1);
-        const bool drops = l0_holds(run, address);
-        wg_l0_drop_line(run, address);
-        wg_store *s = run->sq_count ? wg_sq_at(run, run->sq_count - 1u) : NULL;
-        uint32_t apart = s ? address - s->address + 4 : 9;
-        uint16_t mask = (uint16_t)(((1u << bytes) - 1) << (address & (WG_L1_LINE - 1)));
-        const bool fresh = !m->merging || apart > 8 || line_of(s->address) != line_of(address);
-        if (fresh) {
-            s = wg_sq_at(run, run->sq_count++);
-            *s = (wg_store){.first = entered, .path = WG_PATH_L1, .bytes = (uint8_t)bytes};
-        }
-        s->entered = entered;
-        s->address = address;
-        s->pc = run->pc;
-        s->mask |= mask;
-        wg_put_bytes((uint8_t *)s->data + (address & (WG_L1_LINE - 1)), &value, bytes);
-        note_stores(m);
-        wg_rounds_store(w, m, op, address, bytes, s, fresh, drops);
-    }
-    run->stored = e;
-    wg_entered(run, e, WG_NO_DEST, entered + 1);
-    run->pc += 4;
-    run->at = entered;
-    return true;
-}
-
-/* Any other instruction is executed in its own cycle by wg_exec(). */
-static uint64_t slow_path(wg_tile *t, core_group *w, core_slot *m)
-{
-    w->detour = true;
-    wg_rounds_spoil(w);
-    m->run->at = wg_max64(m->run->at, t->sched.now);
-    uint64_t again = wg_exec(t, m->core, t->sched.now + 1);
-    note(t, w, m->core);
-    return m->run->halt ? WG_NEVER : again;
-}
-
-/* The number of the load that the first operand without a time waits for. */
-static inline uint64_t awaited_by(const wg_core_run *run, const wg_op *op)
-{
-    const uint8_t source[2] = {op->rs1, op->rs2};
-    for (unsigned i = 0; i < 2; i++) {
-        uint64_t match = wg_writers(run->dests, source[i]);
-        if (!match)
-            continue;
-        uint64_t number = run->number - 1 - (unsigned)__builtin_ctzll(match) / 8;
-        if (run->filled[number % WG_RETIRE_RING] == WG_NEVER)
-            return number;
-    }
-    return ANY;
-}
-
-/* The next instruction; NULL: it needs the slow path. */
-static inline const wg_op *next_op(core_slot *m)
-{
-    wg_core *k = m->k;
-    const uint32_t pc = m->run->pc;
-    if (m->op && m->op->code != WG_OP_LINE_END && m->op->code != WG_OP_LINE_END_LATE && m->epoch == k->epoch)
-        return m->op;
-    const wg_icache_line *line = wg_line_at(k, m->sets, pc);
-    if (!line || !m->quick)
-        return NULL;
-    m->run->lru[line->set] = line->way;
-    m->epoch = k->epoch;
-    return m->op = &line->op[pc >> 2 & 3];
-}
-
-/* Raises *e to the cycle in which `op` enters EX1. False if the core has to ask again in *e (WG_NEVER: when woken). */
-static inline bool issues(const wg_tile *t, core_slot *m, const wg_op *op, uint64_t *e)
-{
-    const wg_core_run *run = m->run;
-    bool unknown = false;
-    *e = wg_max64(*e, run->retired[(run->number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
-    if (!wg_operand_quick(run, run->dests, run->number, op->rs1, t->arch->forward_writers, e, &unknown) ||
-        !wg_operand_quick(run, run->dests, run->number, op->rs2, t->arch->forward_writers, e, &unknown)) {
-        wg_stall why;
-        if (unknown || !wg_issue(t, m->k, run, op, e, &why)) {
-            m->waits_for = unknown ? awaited_by(run, op) : ANY;
-            *e = WG_NEVER;
-            return false;
-        }
-        if (*e > t->sched.now && why.retry_at != WG_NEVER)
-            return false;
-    }
-    if (*e == WG_NEVER)
-        m->waits_for = ANY;
-    return *e != WG_NEVER;
-}
-
-/* One-cycle arithmetic enters EX1 in cycle e; as wg_entered(). */
-static inline void computed(core_group *w, core_slot *m, const wg_op *op, uint32_t value, uint64_t e)
-{
-    wg_core_run *run = m->run;
-    const unsigned slot = (unsigned)(run->number % WG_RETIRE_RING);
-    const uint64_t before = run->retired[(run->number - 1) % WG_RETIRE_RING];
-    run->filled[slot] = e + 1;
-    run->retired[slot] = before == WG_NEVER ? WG_NEVER : wg_max64(before, e) + 1;
-    run->dests = run->dests << 8 | op->rd;
-    run->number++;
-    run->last = e;
-    if (m->awaited >> (op->rd & 31) & 1)
-        wg_overwritten(run, op->rd);
-    run->r[op->rd] = value;
-    wg_rounds_op(w, m, op);
-    run->at = e + 1;
-    run->pc += 4;
-    m->op = op + 1;
-}
-
-static inline void branch(wg_tile *t, core_group *w, core_slot *m, const wg_op *op, uint64_t e)
-{
-    wg_core_run *run = m->run;
-    const uint32_t pc = run->pc;
-    const uint8_t *last = &m->k->predictor[wg_predict_counter(m->k, pc)], counter = *last;
-    const uint32_t *place = wg_predict_place(m->k, pc), entry = *place;
-    wg_step_branch(t, m->core, op, e);
-    wg_rounds_branch(t, w, m, op, pc, run->pc == op->imm, counter != *last || entry != *place);
-    m->op = run->pc == pc + 4 ? op + 1 : NULL;
-}
-
-/* Phase J. Returns the cycle to go on in; WG_NEVER: when L1 or the load/store unit wakes the core. */
-static uint64_t pipeline(wg_tile *t, core_group *w, core_slot *m)
-{
-    wg_core_run *run = m->run;
-    uint32_t value;
-    const uint64_t now = t->sched.now;
-    uint64_t e, most = now, last;
-    m->waits_for = ANY;
-    if (run->halt || run->ex1.kind)
-        return WG_NEVER;
-    m->waits_for = 0;
-    m->k->stop = now + 1;
-    if (!w->in_step && !w->detour && !w->elsewhere && !m->mixed && !run->fetch[0].used && !run->fetch[1].used)
-        most = wg_max64(now, wg_min64(now + AHEAD, w->until - 2));
-    last = ahead_of(t, w, m, now, most);
-    for (;;) {
-        e = wg_max64(now, run->at);
-        if (e > now && last == now)
-            return e;
-        const wg_op *op = next_op(m);
-        if (!op)
-            break;
-        if (!issues(t, m, op, &e))
-            return e;
-        if (e > now && (e > last || m->drain_at <= e)) {
-            if (e > most || !stores_leave(t, w, m, e, now, most))
-                return e;
-            if (w->in_step)
-                most = now;
-            last = ahead_of(t, w, m, now, most);
-        }
-        if (wg_alu(op, run->r, &value)) {
-            computed(w, m, op, value, e);
-        } else if (op->code == WG_OP_LOAD) {
-            if (!load(t, w, m, op, run->r[op->rs1] + op->imm, e))
-                break;
-            m->op = op + 1;
-            last = ahead_of(t, w, m, now, most);
-            if (run->ex1.kind) {
-                m->waits_for = ANY;
-                return run->at;
-            }
-        } else if (op->code == WG_OP_STORE) {
-            if (!store(t, w, m, op, run->r[op->rs1] + op->imm, run->r[op->rs2], e))
-                break;
-            m->op = op + 1;
-            if (m->mixed)
-                most = last = now;
-        } else if (wg_is_branch(op->code) && op->imm != run->pc) {
-            branch(t, w, m, op, e);
-        } else {
-            break;
-        }
-    }
-    return e > now ? e : slow_path(t, w, m);
-}
-
 /* ---- the group --------------------------------------------------------------------------------------------- */
 
-/* The cycle before which no other agent acts; 0: one has a request under way now. */
-static uint64_t others(const wg_tile *t)
+static void begin(wg_tile *t, core_group *w, struct wg_rounds *rounds, unsigned cores, uint64_t until)
 {
-    uint64_t until = wg_min64(t->limit, t->horizon);
-    for (unsigned i = WG_AGENT_CORE_T2 + 1; i < WG_AGENT_COUNT; i++)
-        if (i != WG_AGENT_REGIONS)
-            until = wg_min64(until, t->sched.next[i]);
-    for (unsigned i = 0; i < WG_CORES; i++)
-        if (t->regions.memory.active[i] & ~l1_queue)
-            return 0;
-    if (t->poll.stop_at > t->sched.now)
-        until = wg_min64(until, t->poll.stop_at);
-    return until;
-}
-
-static bool can_go(const wg_tile *t)
-{
-    if (!wg_fast(t, WG_FAST_CORE_GROUPS) || t->l1_watched || t->sched.now < t->poll.observed_until ||
-        others(t) < t->sched.now + LEAST)
-        return false;
-    for (unsigned i = 0; i < WG_CORES; i++)
-        if (t->core[i].stepping || t->core[i].breakpoints || wg_solo_under_way(&t->core[i], t->sched.now))
-            return false;
-    return true;
-}
-
-static bool nothing_under_way(const core_group *w)
-{
-    uint64_t first = WG_NEVER;
-    for (unsigned i = 0; i < WG_CORES; i++)
-        first = wg_min64(first, w->seen_at[i]);
-    return first == WG_NEVER;
-}
-
-/* One cycle, in which the cores and ports of `who` have something to do. */
-static void cycle(wg_tile *t, core_group *w, unsigned who)
-{
-    wg_schedule *s = &t->sched;
-    uint8_t *here = &w->ring[s->now % RING];
-    *here = 0;
-    s->phase = WG_PHASE_REGIONS;
-    if (who >> PORT_BITS & 1)
-        serve_port(t, w, 0);
-    if (who >> PORT_BITS & 2)
-        serve_port(t, w, 1);
-    who |= *here;
-    *here = 0;
-    unsigned cores = who & ((1u << WG_CORES) - 1);
-    s->phase = WG_PHASE_LOAD_STORE;
-    for (unsigned left = cores; left; left &= left - 1)
-        load_store(t, w, &w->at[__builtin_ctz(left)]);
-    s->phase = WG_PHASE_PIPELINES;
-    for (unsigned left = cores; left; left &= left - 1) {
-        core_slot *m = &w->at[__builtin_ctz(left)];
-        uint64_t at = pipeline(t, w, m);
-        if (at > s->now + 1) {
-            if (m->mixed || m->run->ex1.kind)
-                at = wg_min64(at, wg_lsu_next(t, m->core));
-            else if (m->drain_at > s->now) /* an overdue store is woken when its path has room */
-                at = wg_min64(at, m->drain_at);
-            at = wg_min64(at, wg_fetch_next(t, m->core));
-        }
-        if (at != WG_NEVER)
-            appoint(w, m->core, s->now, wg_max64(at, s->now + 1));
-        else if (m->run->halt && !m->run->sq_count && !m->run->ex1.kind)
-            w->resting |= (uint8_t)(1u << m->core);
-    }
-}
-
-bool wg_core_groups(wg_tile *t)
-{
-    wg_schedule *s = &t->sched;
-    bool dense = s->now - t->l1_turns_from < (uint64_t)t->l1_turns * SPARSE;
-    t->l1_turns = 0;
-    t->l1_turns_from = s->now;
-    if (!dense || !can_go(t))
-        return false;
-    wg_fast_used(t, WG_FAST_CORE_GROUPS);
-    struct wg_rounds rounds;
-    rounds.records = false;
-    rounds.tries = 0;
-    rounds.wait = rounds.patience = 0;
-    core_group w = {.until = others(t), .in_step = t->dev->stop_at != WG_SEVERITY_NEVER, .rounds = &rounds};
+    const uint64_t now = t->sched.now;
+    rounds->records = rounds->known = false;
+    rounds->tries = 0;
+    rounds->wait = rounds->patience = 0;
+    *w = (core_group){.until = until, .in_step = t->dev->stop_at != WG_SEVERITY_NEVER, .rounds = rounds};
     for (unsigned i = 0; i <= WG_CORES; i++)
-        w.seen_at[i] = WG_NEVER;
+        w->seen_at[i] = WG_NEVER;
     for (unsigned i = 0; i < WG_CORES; i++) {
         wg_core *k = &t->core[i];
         wg_core_sync(t, i);
         k->saved_at = WG_NEVER;
-        k->solo_saved = false;
-        k->solo_until = 0;
-        w.at[i] = (core_slot){.k = k,
-                              .run = &k->run,
-                              .queue = &t->regions.memory.queue[i][WG_PATH_L1],
-                              .core = (uint8_t)i,
-                              .port = i >= WG_CORE_T1,
-                              .sets = t->spec->core[i].icache_bytes / 32u - 1};
+        k->l1_ahead = false;
+        w->at[i] = (core_slot){.k = k,
+                               .run = &k->run,
+                               .queue = &t->regions.memory.queue[i][WG_PATH_L1],
+                               .core = (uint8_t)i,
+                               .port = i >= WG_CORE_T1,
+                               .sets = t->spec->core[i].icache_bytes / 32u - 1};
         if (k->run.halt == WG_IN_RESET)
             continue;
-        w.awake |= (uint8_t)(1u << i);
+        w->awake |= (uint8_t)(1u << i);
         wg_begin_queue(&k->run);
-        note(t, &w, i);
-        appoint(&w, i, s->now, s->now);
+        note(t, w, i);
+        if (cores >> i & 1)
+            appoint(w, i, now, now);
+        else
+            w->resting |= (uint8_t)(1u << i);
     }
-    w.ring[s->now % RING] |= 3u << PORT_BITS;
-    uint64_t look_at = s->now + LOOK, served = 0, idle = 0;
-    while (s->now < w.until) {
-        unsigned who = w.ring[s->now % RING] & ~(unsigned)w.resting;
-        if (!(who & ((1u << WG_CORES) - 1)) && nothing_under_way(&w))
-            who = 0;
-        if (!who) {
-            w.ring[s->now++ % RING] = 0;
-            if (++idle >= RING)
-                break;
+    t->l1_undos = 0;
+    appoint(w, PORT_BITS, now, now);
+    appoint(w, PORT_BITS + 1, now, now);
+}
+
+/* Runs the group, as long as L1 is accessed often enough if it is `dense`. */
+static void run(wg_tile *t, core_group *w, bool dense)
+{
+    wg_schedule *s = &t->sched;
+    uint64_t look_at = s->now + LOOK, served = 0, done = s->now; /* all cycles before `done` are over */
+    while (s->now < w->until) {
+        const unsigned gap =
+            w->busy ? (unsigned)__builtin_ctzll(w->busy >> s->now % RING | w->busy << -s->now % RING) : RING;
+        if (gap == RING || s->now + gap >= w->until)
+            break;
+        s->now += gap;
+        unsigned who = w->ring[s->now % RING] & ~(unsigned)w->resting;
+        if (!(who & ((1u << WG_CORES) - 1)) && nothing_under_way(w)) {
+            w->ring[s->now % RING] = 0;
+            w->busy &= ~(UINT64_C(1) << s->now % RING);
             continue;
         }
-        idle = 0;
-        cycle(t, &w, who);
+        wg_group_cycle(t, w, who);
+        done = s->now;
+        if (w->stops)
+            break;
         s->now++;
-        if (w.edges && wg_fast(t, WG_FAST_ROUNDS)) {
-            wg_rounds_edge(t, &w, w.edges);
-            w.edges = 0;
+        if (w->edges && wg_fast(t, WG_FAST_ROUNDS)) {
+            wg_rounds_edge(t, w, w->edges);
+            w->edges = 0;
         }
-        if (w.detour) {
-            w.detour = false;
-            w.until = wg_min64(w.until, others(t));
+        done = s->now;
+        if (w->detour) {
+            w->detour = false;
+            w->until = wg_min64(w->until, others(t));
             if (t->dev->stop_requested)
                 break;
         }
+        if (!group_log_room(t))
+            w->until = wg_min64(w->until, s->now + ALONE + 2);
         if (s->now >= look_at) {
-            if ((w.served - served) * SPARSE < LOOK)
+            if (dense && (w->served - served) * SPARSE < LOOK)
                 break;
-            served = w.served;
+            served = w->served;
             look_at = s->now + LOOK;
         }
     }
-    s->now -= idle; /* the engine skips idle cycles */
+    s->now = done; /* the engine skips idle cycles */
+}
+
+/* Schedules cores and L1. */
+static void end(wg_tile *t, core_group *w)
+{
+    wg_schedule *s = &t->sched;
     s->phase = WG_PHASE_ARRIVALS;
     s->next[WG_AGENT_REGIONS] = WG_NEVER;
     for (unsigned i = 0; i < WG_CORES; i++) {
-        wg_appoint(s, WG_AGENT_CORE_B + i, next_of(&w, i, s->now));
-        write_out(&w.at[i]);
-        if (t->regions.memory.active[i] & ~(1u << WG_PATH_PUSH))
-            wg_wake_at(s, WG_AGENT_REGIONS, s->now);
+        const bool stops = w->stops && !(w->resting >> i & 1) && (w->awake >> i & 1);
+        wg_appoint(s, WG_AGENT_CORE_B + i, stops ? s->now : next_of(w, i, s->now));
+        write_out(&w->at[i]);
+        if (t->regions.memory.active[i] & ~(1u << WG_PATH_PUSH)) /* if it stops, phase C of this cycle is over */
+            wg_wake_at(s, WG_AGENT_REGIONS, s->now + w->stops);
     }
-    t->l1_turns = w.served >= WG_L1_TURNS ? WG_L1_TURNS / 2 : 0;
+    t->l1_turns = w->served >= WG_L1_TURNS ? WG_L1_TURNS / 2 : 0;
     t->l1_turns_from = s->now;
+}
+
+/* ---- beyond the horizon of a chip ----------------------------------------------------------------------------- */
+
+/* Copies port, banks and requests to the checkpoint, or back. */
+static void copy_l1(wg_tile *t, unsigned core, bool back)
+{
+#define COPY(there, here) (back ? memcpy(&(here), &(there), sizeof(here)) : memcpy(&(there), &(here), sizeof(here)))
+    wg_memory *m = &t->regions.memory;
+    const unsigned port = wg_l1_port((wg_l1_client)core);
+    COPY(t->l1_saved.port_free, m->l1.port_free[port]);
+    COPY(t->l1_saved.turn, m->l1.turn[port]);
+    COPY(t->l1_saved.bank_free, m->l1.bank_free);
+    COPY(t->l1_saved.queue, m->queue[core][WG_PATH_L1]);
+    COPY(t->l1_saved.active, m->active[core]);
+    COPY(t->l1_saved.emitted, m->emitted[core]);
+#undef COPY
+}
+
+/* Can whatever the core has in flight be rolled back? */
+static bool can_roll_back(const wg_tile *t, const core_slot *m)
+{
+    if (!m->quick || m->mixed || m->odd || m->run->fetch[0].used || m->run->fetch[1].used)
+        return false;
+    for (unsigned i = 0; i < m->queue->count; i++) {
+        const wg_request *req = &m->queue->ring[(m->queue->head + i) % WG_QUEUE_DEPTH];
+        if (req->kind == WG_REQ_ATOMIC ||
+            (req->kind == WG_REQ_WRITE && t->regions.memory.l1.watch[req->address / WG_L1_LINE] & ~(1u << m->core)))
+            return false;
+    }
+    return true;
+}
+
+/* The group is one core. It runs ahead of the clock, which stays where it is; a packet that arrives causes a rollback. */
+static bool run_ahead(wg_tile *t, core_group *w, unsigned core)
+{
+    wg_schedule *s = &t->sched;
+    wg_core *k = &t->core[core];
+    const uint64_t now = s->now;
+    if (!can_roll_back(t, &w->at[core]))
+        return false;
+    wg_fast_checkpoint(t, core);
+    copy_l1(t, core, false);
+    k->l1_ahead = true;
+    run(t, w, true);
+    k->l1_until = s->now;
+    end(t, w);
+    s->now = now;
+    if (k->l1_until > now) {
+        t->l1_turns = w->stops ? 0 : WG_L1_TURNS;
+        t->l1_turns_from = k->l1_until;
+        return true;
+    }
+    k->l1_ahead = false;
+    k->saved_at = WG_NEVER;
+    return true;
+}
+
+void wg_group_repeat(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    wg_schedule *s = &t->sched;
+    const unsigned agent = WG_AGENT_CORE_B + core;
+    const uint64_t now = s->now, from = k->saved_at;
+    const uint8_t phase = s->phase;
+    core_group w;
+    struct wg_rounds rounds;
+    wg_undo_lines(t->l1, t->l1_undo, &t->l1_undos);
+    copy_l1(t, core, true);
+    k->l1_ahead = false;
+    k->saved_at = WG_NEVER;
+    k->undo_count = 0;
+    s->now = from;
+    begin(t, &w, &rounds, 1u << core, now);
+    run(t, &w, false);
+    end(t, &w);
+    s->now = now;
+    if (phase > WG_PHASE_REGIONS && s->next[WG_AGENT_REGIONS] <= now) { /* this cycle's phase C is over */
+        s->next[WG_AGENT_REGIONS] = WG_NEVER;
+        s->phase = WG_PHASE_REGIONS;
+        wg_regions_tick(t);
+    }
+    uint64_t next = s->next[agent]; /* in this cycle if the cores have not run in it yet */
+    if (next <= now)
+        next = phase < wg_agent_first_phase(agent) ? now : now + 1;
+    wg_appoint(s, agent, next);
+    s->phase = phase;
+}
+
+void wg_fast_packet(wg_tile *t)
+{
+    for (unsigned core = 0; core < WG_CORES; core++)
+        if (t->core[core].l1_ahead)
+            wg_core_sync(t, core);
+}
+
+bool wg_core_groups(wg_tile *t)
+{
+    const uint64_t now = t->sched.now;
+    const bool dense = now - t->l1_turns_from < (uint64_t)t->l1_turns * SPARSE;
+    t->l1_turns = 0;
+    t->l1_turns_from = now;
+    if (!dense || !can_go(t))
+        return false;
+    const unsigned cores = active_cores(t);
+    const uint64_t until = others(t);
+    const bool ahead = until > t->horizon && cores && !(cores & (cores - 1));
+    core_group w;
+    struct wg_rounds rounds;
+    if ((ahead ? until : wg_min64(until, t->horizon)) < now + LEAST)
+        return false;
+    wg_fast_used(t, WG_FAST_CORE_GROUPS);
+    begin(t, &w, &rounds, cores, ahead ? wg_min64(until, now + MOST) : wg_min64(until, t->horizon));
+    if (ahead)
+        return run_ahead(t, &w, (unsigned)__builtin_ctz(cores));
+    run(t, &w, true);
+    end(t, &w);
     return true;
 }

@@ -12,7 +12,9 @@ enum {
     RING = 64,
     AHEAD =
         2, /* cycles, at most: ahead_of(); a store to another region acts on others 3 cycles after EX1 at the earliest */
-    SPARSE = 16, /* cycles per request: from here on the plain machine is as fast, */
+    ALONE = 64,  /* … the same for a core alone */
+    MOST = 4096, /* cycles that a core runs beyond the horizon */
+    SPARSE = 64, /* cycles per request: from here on the plain machine is as fast, */
     LOOK = 512,  /* checked every so many cycles */
     LEAST = 8
 };
@@ -39,7 +41,7 @@ typedef struct core_slot {
     bool cached;    /* loads go through the L0 data cache */
     bool merging;   /* the store queue coalesces */
     bool quick;     /* the fast paths apply: queued, in default order and forwarding */
-    bool mixed;     /* the store queue holds a store that does not go to L1 */
+    bool mixed;     /* the store queue holds a store that goes neither to L1 nor to own RAM */
     bool blocked;   /* the first store waits for room on its path */
     bool twice;     /* two loads in flight may write the same register */
 } core_slot;
@@ -48,6 +50,7 @@ typedef struct core_group {
     core_slot at[WG_CORES];
     uint64_t seen_at[WG_CORES + 1]; /* of each core's first request; WG_NEVER: none */
     uint8_t ring[RING];             /* by cycle: bit per core and port that has something to do */
+    uint64_t busy;                  /* by cycle: does anybody? */
     uint64_t until;
     uint64_t served;          /* requests that L1 has processed */
     uint8_t awake;            /* cores that are not in reset */
@@ -55,9 +58,16 @@ typedef struct core_group {
     uint8_t elsewhere;        /* cores with a queued store that goes neither to L1 nor to own RAM */
     uint8_t edges;            /* cores that have just taken a backward branch */
     bool in_step;             /* no core runs ahead of the others: code may change, or a finding may end the run */
+    bool stops;               /* the only core needs the clock in this cycle: phases I or J are left to the engine */
     bool detour;              /* a slow path was taken: other agents may have appointments now */
     struct wg_rounds *rounds; /* the recorder of periods */
 } core_group;
+
+/* The lines that may be written before a core that runs ahead through L1 has to stop. */
+static inline uint32_t group_log_room(const wg_tile *t)
+{
+    return t->l1_undos + 2 * ALONE < WG_L1_UNDO ? WG_L1_UNDO - 2 * ALONE - t->l1_undos : 0;
+}
 
 static const uint32_t l1_queue = 1u << WG_PATH_L1;
 
@@ -67,7 +77,9 @@ static inline void appoint(core_group *w, unsigned bit, uint64_t now, uint64_t a
     if (at == WG_NEVER)
         return;
     uint64_t ahead = at > now ? at - now : 0;
-    w->ring[(now + (ahead < RING ? ahead : RING - 1)) % RING] |= (uint8_t)(1u << bit);
+    uint64_t then = (now + (ahead < RING ? ahead : RING - 1)) % RING;
+    w->ring[then] |= (uint8_t)(1u << bit);
+    w->busy |= UINT64_C(1) << then;
 }
 
 static inline uint64_t next_of(const core_group *w, unsigned bit, uint64_t now)
@@ -78,11 +90,22 @@ static inline uint64_t next_of(const core_group *w, unsigned bit, uint64_t now)
     return WG_NEVER;
 }
 
-static inline bool l0_holds(const wg_core_run *run, uint32_t address)
+/* All other cores rest. */
+static inline bool is_alone(const core_group *w)
 {
-    uint32_t tag = line_of(address) | 1;
-    return run->l0[0].tag == tag || run->l0[1].tag == tag || run->l0[2].tag == tag || run->l0[3].tag == tag;
+    const unsigned cores = w->awake & ~(unsigned)w->resting;
+    return !(cores & (cores - 1));
 }
+
+static inline const wg_l0_line *l0_find(const wg_core_run *run, uint32_t address)
+{
+    const uint32_t tag = line_of(address) | 1;
+    for (unsigned i = 0; i < WG_L0_LINES; i++)
+        if (run->l0[i].tag == tag)
+            return &run->l0[i];
+    return NULL;
+}
+static inline bool l0_holds(const wg_core_run *run, uint32_t address) { return l0_find(run, address) != NULL; }
 
 /* May an instruction cache hold the line? */
 static inline bool is_code(const wg_tile *t, uint32_t address)
@@ -90,7 +113,7 @@ static inline bool is_code(const wg_tile *t, uint32_t address)
     return t->regions.memory.l1.watch[address / WG_L1_LINE] & WG_L1_WATCH_CODE;
 }
 
-/* Derives drain_at; all queued stores go to L1. */
+/* Derives drain_at; all queued stores go to L1 or own RAM. */
 static inline void note_stores(core_slot *m)
 {
     const wg_core_run *run = m->run;
@@ -100,7 +123,9 @@ static inline void note_stores(core_slot *m)
     }
     const wg_store *s = wg_sq_peek(run, 0);
     uint64_t at = s->entered + 1;
-    if (s->mask != 0xFFFF && m->merging) {
+    if (s->path == WG_PATH_OWN_RAM) {
+        at = wg_max64(at, m->k->ram_ready);
+    } else if (s->mask != 0xFFFF && m->merging) {
         uint64_t patience = at + (m->k->csr.cfg0 >> WG_CFG0_ST_MERGE_TIMER & 31);
         at = run->sq_count == 1 ? patience : wg_max64(at, wg_min64(patience, wg_sq_peek(run, 1)->first));
     }
@@ -149,9 +174,9 @@ static inline void note(const wg_tile *t, core_group *w, unsigned core)
     w->elsewhere &= (uint8_t) ~(1u << core);
     for (unsigned i = 0; i < k->run.sq_count; i++) {
         const uint8_t path = wg_sq_peek(&k->run, i)->path;
-        m->mixed |= path != WG_PATH_L1;
-        w->elsewhere |= (uint8_t)((path != WG_PATH_L1 && path != WG_PATH_OWN_RAM) << core);
+        m->mixed |= path != WG_PATH_L1 && path != WG_PATH_OWN_RAM;
     }
+    w->elsewhere |= (uint8_t)(m->mixed << core);
     note_loads(m);
     note_stores(m);
     w->seen_at[core] = wg_queue_seen_at(m->queue);
@@ -162,6 +187,9 @@ static inline void note(const wg_tile *t, core_group *w, unsigned core)
         w->in_step |= req->kind == WG_REQ_ATOMIC || (req->kind == WG_REQ_WRITE && is_code(t, req->address));
     }
 }
+
+/* group_cycle.c: one cycle, in which the cores and ports of `who` have something to do. */
+void wg_group_cycle(wg_tile *t, core_group *w, unsigned who);
 
 static inline void settle_odd(core_slot *m, uint64_t time)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the shortcuts of cores share: ahead.c, solo.c. */
+/* What the shortcuts of cores share. */
 #ifndef WG_FAST_CORES_H
 #define WG_FAST_CORES_H
 
@@ -35,15 +35,7 @@ static inline void wg_undo_lines(uint8_t *l1, const wg_l1_undo *log, uint32_t *c
 
 /* ahead.c: what is not in `saved` is as it was: the flags, and what the log of old values covers. */
 void wg_ahead_undo(wg_core *k);
-/* solo.c: the number of requests, booked ahead of the clock, that are processed after cycle `at`. */
-static inline unsigned wg_solo_under_way(const wg_core *k, uint64_t at)
-{
-    unsigned count = 0;
-    for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
-        count += k->solo_at[i] > at;
-    return count;
-}
-/* solo.c: a run through L1, back at its checkpoint, is repeated up to the current cycle. */
-void wg_solo_repeat(wg_tile *t, unsigned core);
+/* core_groups.c: a core that ran ahead through L1 is back at its checkpoint; repeats the run up to the current cycle. */
+void wg_group_repeat(wg_tile *t, unsigned core);
 
 #endif

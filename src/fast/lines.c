@@ -60,26 +60,6 @@ static inline bool stores_stay(const wg_tile *t, const wg_core *k, uint64_t m, u
            wg_sq_conflict(t, run, address, bytes) < 0;
 }
 
-/* Merges a store to L1 with the only queued store, if that stays in the queue. */
-static inline bool merges(const wg_tile *t, wg_core *k, uint32_t address, unsigned bytes, uint32_t value, uint32_t pc,
-                          uint64_t m)
-{
-    wg_core_run *run = &k->run;
-    wg_store *s = &run->sq[run->sq_head];
-    if (run->sq_count != 1 || s->path != WG_PATH_L1 || ((s->address ^ address) & ~15u) ||
-        address - s->address + 4 > 8 || !t->arch->store_coalescing || (k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE) ||
-        wg_sq_ready_at(t, k, 0) <= m)
-        return false;
-    wg_l0_drop_line(run, address);
-    wg_put_bytes((uint8_t *)s->data + (address & 15), &value, bytes);
-    s->mask |= (uint16_t)(((1u << bytes) - 1) << (address & 15));
-    s->address = address;
-    s->entered = m;
-    s->pc = pc;
-    run->stored = m - 1;
-    return true;
-}
-
 /*
  * May these instructions of a line enter EX1 back to back while the newest ones leave the retire queue `lag` cycles after
  * they entered EX1? Not if the queue holds several results for an operand: none of them is forwarded.
@@ -129,7 +109,7 @@ typedef enum access {
     LEAVES   /* exec.c executes it */
 } access;
 
-/* The load at `op`: answered by own RAM, the L0 cache or, ahead of the clock, by L1. */
+/* The load at `op`: answered by own RAM or the L0 cache. */
 static inline __attribute__((always_inline)) access load(wg_tile *t, wg_core *k, unsigned core, const wg_op *op,
                                                          const wg_icache_line *line, const settings *set,
                                                          uint64_t *base)
@@ -164,8 +144,7 @@ static inline __attribute__((always_inline)) access load(wg_tile *t, wg_core *k,
         *base += op->waited_for;
         return AT_ONCE;
     }
-    /* A store that leaves first could invalidate the L0 line. */
-    if ((address & (bytes - 1)) || (offset >= set->ram_bytes && (!hit || (run->sq_count && k->solo_until))) ||
+    if ((address & (bytes - 1)) || (offset >= set->ram_bytes && !hit) ||
         wg_lsu_load(t, core, address, op->spare, WG_PC_OF(op), e, &value, &m, &done) != WG_LSU_DONE)
         return LEAVES;
     r[op->rd] = value;
@@ -201,8 +180,6 @@ static inline __attribute__((always_inline)) access store(wg_tile *t, wg_core *k
         run->stored = e;
         return AT_ONCE;
     }
-    if (!own && k->solo_until && set->weakly_ordered && merges(t, k, address, bytes, B, WG_PC_OF(op), e + 1))
-        return AT_ONCE;
     const wg_ex1 x = wg_ex1_store(e, address, WG_PC_OF(op), B, bytes, own);
     if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)
         return LEAVES;
@@ -239,7 +216,7 @@ WG_THREADED uint32_t wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
     uint32_t closing = 0; /* the branch that closes a loop, for lines_loop.c; 0: none */
     wg_icache_line *line, *before = NULL;
     const uint32_t epoch = k->epoch; /* constant: nothing is fetched here */
-    if (!k->solo_until && k->saved_at == WG_NEVER)
+    if (k->saved_at == WG_NEVER)
         wg_fast_checkpoint(t, core);
     if (lag) /* in here it is relative to the cycle before the next entry into EX1 */
         lag = last + lag > c + 1 ? (unsigned)(last + lag + 1 - c) : 0;

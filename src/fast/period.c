@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-enum { BATCH = 8 /* periods from one checkpoint to the next */, LOGGED = 1024 /* lines written between them */ };
+enum { BATCH = 64 /* periods from one checkpoint to the next */, LOGGED = 1024 /* lines written between them */ };
 
 /* ---- replay ------------------------------------------------------------------------------------------------- */
 
@@ -145,16 +145,14 @@ static inline void enqueue(const wg_period *p, const position *at, const wg_step
 }
 
 /* A store reaches L1. False if another core's cache may hold the line. */
-static inline bool written(wg_tile *t, const wg_period *p, const position *at, const wg_step_of *x, uint32_t *data,
-                           checkpoint *undo)
+static inline bool written(wg_tile *t, const position *at, const wg_step_of *x, uint32_t *data, checkpoint *undo)
 {
     const uint32_t address = line_of(x->address + at->further[x->core]);
     wg_l1_ports *l1 = &t->regions.memory.l1;
     if (address >= t->spec->l1_bytes || l1->watch[address / WG_L1_LINE] & ~(1u << x->core))
         return false;
-    if (p->undoes)
-        wg_log_line(&undo->line[undo->lines++], t->l1, address);
-    if (t->core[x->core].solo_saved)
+    wg_log_line(&undo->line[undo->lines++], t->l1, address);
+    if (t->core[x->core].l1_ahead)
         wg_log_line(&t->l1_undo[t->l1_undos++], t->l1, address);
     write_line(t->l1 + address, data, x->mask);
     l1->bank_free[wg_l1_bank(t->arch->l1_banks, address)] = at->began + (uint64_t)x->free_at;
@@ -174,33 +172,15 @@ static inline bool answered(wg_tile *t, const wg_period *p, const position *at, 
     return true;
 }
 
-bool wg_period_lines_own(const wg_tile *t, const wg_period *p, uint32_t further)
-{
-    unsigned holders = 0;
-    for (unsigned i = 0; i < p->owns; i++)
-        holders |= t->regions.memory.l1.watch[(p->own[i] + further) / WG_L1_LINE % WG_L1_MAX_LINES];
-    return !(holders & ~(unsigned)p->cores);
-}
-
-static inline void move_core(const wg_period *p, position *at, unsigned c)
-{
-    at->further[c] += p->by.further[c];
-    at->sq_head[c] += p->sq_pops[c];
-    at->queue_head[c] += p->queue_pops[c];
-}
-
-/* Moves on to the next period; false if a solo core would write a line that another core's cache may hold. */
-static inline bool next_period(const wg_tile *t, const wg_period *p, position *at)
+static inline void next_period(const wg_period *p, position *at)
 {
     at->began += p->by.later;
-    if (!p->undoes) {
-        const unsigned c = p->step->core;
-        move_core(p, at, c);
-        return !p->by.further[c] || wg_period_lines_own(t, p, at->further[c]);
+    for (unsigned left = p->cores; left; left &= left - 1) {
+        const unsigned c = (unsigned)__builtin_ctz(left);
+        at->further[c] += p->by.further[c];
+        at->sq_head[c] += p->sq_pops[c];
+        at->queue_head[c] += p->queue_pops[c];
     }
-    for (unsigned left = p->cores; left; left &= left - 1)
-        move_core(p, at, (unsigned)__builtin_ctz(left));
-    return !p->owns || wg_period_lines_own(t, p, at->further[p->step->core]);
 }
 
 static inline position begin(wg_period *p, uint64_t began, const uint32_t *further, const void *const *labels)
@@ -291,11 +271,8 @@ STEP_LEAVE:
     memcpy(queued(p, &at, x), stored(p, &at, x), WG_L1_LINE);
     NEXT;
 STEP_WRITE:
-    if (!written(t, p, &at, x, queued(p, &at, x), &undo))
+    if (!written(t, &at, x, queued(p, &at, x), &undo))
         goto differs;
-    NEXT;
-STEP_DRAIN: /* next_period() has checked the lines */
-    (void)written(t, p, &at, x, stored(p, &at, x), &undo);
     NEXT;
 STEP_FORESEE:
     if (!foreseen(t, &t->core[x->core], x))
@@ -307,8 +284,9 @@ STEP_AGAIN:
     x = p->step;
     goto * x->label;
 STEP_END:
-    if (++done == n || !next_period(t, p, &at))
+    if (++done == n)
         return done;
+    next_period(p, &at);
     goto start;
 differs:
     if (p->undoes)

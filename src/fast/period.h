@@ -4,8 +4,7 @@
  * steps; a replay computes the results only. See period.c.
  *
  *     lines_loop.c    a core in a loop of arithmetic
- *     loops.c         a solo core in a loop through L1
- *     rounds.c        a group of cores in loops through L1 with a common period
+ *     rounds.c        a group of cores, or one, in loops through L1 with a common period
  */
 #ifndef WG_FAST_PERIOD_H
 #define WG_FAST_PERIOD_H
@@ -23,11 +22,10 @@ enum { WG_PERIOD_SLACK = 24 /* cycles: what is in flight at a period's end is ov
  *     ANSWER             L1 answers a load in flight
  *     STORE              a store enters the store queue
  *     LEAVE, WRITE       … leaves it for L1's queue, and is processed
- *     DRAIN              … or both at once
  *     FORESEE            the branch before it must be predicted by a saturated counter
  *     AGAIN, END         the end of a period of arithmetic, of any other
  */
-#define WG_STEPS(X) X(CHECK) X(LW) X(LOAD) X(ANSWER) X(STORE) X(LEAVE) X(WRITE) X(DRAIN) X(FORESEE) X(AGAIN) X(END)
+#define WG_STEPS(X) X(CHECK) X(LW) X(LOAD) X(ANSWER) X(STORE) X(LEAVE) X(WRITE) X(FORESEE) X(AGAIN) X(END)
 enum {
     WG_STEP_FIRST = WG_OP_COUNT - 1,
 #define STEP(name) WG_STEP_##name,
@@ -41,9 +39,9 @@ typedef struct wg_step_of {
     uint32_t *to;
     const uint32_t *a, *b;
     uint32_t imm;
-    uint32_t address; /* LOAD to DRAIN: as recorded; FORESEE: the branch's own */
+    uint32_t address; /* LOAD to WRITE: as recorded; FORESEE: the branch's own */
     int32_t free_at;  /* cycles from the period's start until its bank is free again; 0: no bank */
-    uint16_t mask;    /* WRITE, DRAIN: bytes; LW to ANSWER: the core whose L0 cache then holds the line */
+    uint16_t mask;    /* WRITE: bytes; LW to ANSWER: the core whose L0 cache then holds the line */
     uint8_t code, core, rd, rs1, rs2;
     uint8_t slot;  /* of the loads; of the store queue, relative to its head at the period's start */
     uint8_t place; /* of L1's queue, relative to its head at the period's start */
@@ -61,7 +59,7 @@ static inline wg_step_of wg_step_from(const wg_op *op, unsigned core)
 /* A recorded period. */
 typedef struct wg_period {
     wg_step_of *step;
-    uint16_t steps;
+    uint16_t steps, writes; /* writes: those among them that reach L1 */
     bool linked;
     uint8_t cores;        /* bit per core that executes anything in it, */
     uint8_t stores;       /* … that executes a store */
@@ -75,8 +73,6 @@ typedef struct wg_period {
     uint8_t turned[WG_CORES]; /* places by which the lines of a full L0 cache rotate */
     uint32_t l0_requests[WG_CORES];
     uint64_t emitted[WG_CORES];
-    uint32_t own[192]; /* lines that a solo core writes: no other core's cache may hold them */
-    uint16_t owns;
 } wg_period;
 
 /* Replays up to n periods from the present state, which is p->shot, moved. Returns how many went as recorded. */
@@ -94,6 +90,5 @@ uint64_t wg_period_before_flush(const wg_tile *t, const wg_period *p, unsigned c
 bool wg_period_flushed(const wg_tile *t, const wg_period *p, unsigned core);
 /* The period ends with the present state: derives what it changes. */
 void wg_period_end(const wg_tile *t, wg_period *p, unsigned cores);
-bool wg_period_lines_own(const wg_tile *t, const wg_period *p, uint32_t further);
 
 #endif

@@ -38,8 +38,6 @@ static void shift_tile(wg_tile *t, uint64_t by, const uint64_t counts[WG_POLL_CO
     wg_memory *m = &t->regions.memory;
     for (unsigned c = 0; c < WG_CORES; c++) {
         wg_move_run(&t->core[c].run, by, counts[c], 0);
-        for (unsigned i = 0; i < WG_SOLO_RECENT; i++)
-            shift(&t->core[c].solo_at[i], by);
         for (uint32_t queues = m->active[c]; queues; queues &= queues - 1)
             wg_move_queue(&m->queue[c][__builtin_ctz(queues)], by, 0);
     }

@@ -14,7 +14,7 @@
  */
 #include "fast/cores.h"
 
-/* As wg_lsu_room(). */
+/* As wg_memory_room(). */
 static inline bool has_room(const wg_tile *t, const wg_request_queue *queue)
 {
     return queue->count <= t->timing->path[WG_PATH_PUSH].travel;
@@ -384,12 +384,10 @@ void wg_fast_push_more(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
     const uint64_t now = t->sched.now;
-    k->solo_until = 0;
     uint64_t stop = wg_fast(t, WG_FAST_AHEAD) ? wg_max64(wg_min64(t->limit, now + WG_RUN_AHEAD), now + 1) : now + 1;
     uint64_t next = k->run.ex1.kind ? WG_NEVER : wg_exec(t, core, stop);
     if (k->run.halt)
         next = WG_NEVER;
     next = wg_min64(next, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
     wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, wg_max64(next, now + 1));
-    k->solo_tick = t->sched.next[WG_AGENT_CORE_B + core];
 }

@@ -11,63 +11,67 @@
 
 #include <string.h>
 
-enum { PERIOD = 4 /* iterations, at most */, PERIOD_CYCLES = 4096, TRIES = 6, PATIENCE = 255 };
+enum { PERIOD = 4 /* iterations, at most */, PERIOD_CYCLES = 4096, TRIES = 6, MISSES = 6, PATIENCE = 255 };
 
 /* ---- the same state again? --------------------------------------------------------------------------------- */
 
-static bool same_core(const wg_tile *t, core_group *w, unsigned core)
+static bool same_core(const wg_tile *t, const core_group *w, unsigned core, wg_moves *v, uint8_t *turned)
 {
-    struct wg_rounds *r = w->rounds;
-    wg_period *p = &r->period;
+    const struct wg_rounds *r = w->rounds;
     const core_slot *m = &w->at[core];
-    const wg_core_run *a = &p->shot.run[core], *b = m->run;
-    p->by.number[core] = b->number - a->number;
-    p->by.further[core] = r->base[core] == NO_BASE ? 0 : b->r[r->base[core]] - a->r[r->base[core]];
-    if (m->mixed || m->odd || p->by.further[core] % WG_L1_LINE || !wg_period_holds(a) || !wg_period_holds(b) ||
-        (r->base[core] == NO_BASE && (b->sq_count || b->loads || m->queue->count)) || wg_period_flushed(t, p, core))
+    const wg_core_run *a = &r->period.shot.run[core], *b = m->run;
+    v->number[core] = b->number - a->number;
+    v->further[core] = r->base[core] == NO_BASE ? 0 : b->r[r->base[core]] - a->r[r->base[core]];
+    if (m->mixed || m->odd || v->further[core] % WG_L1_LINE || !wg_period_holds(a) || !wg_period_holds(b) ||
+        (r->base[core] == NO_BASE && (b->sq_count || b->loads || m->queue->count)))
         return false;
     if (b->ex1.kind && (a->wait_e == a->ex1.entered || b->wait_e == b->ex1.entered))
         return false;
-    return wg_same_run(a, b, &p->by, core) && wg_same_requests(t, &p->shot, &p->by, core, false) &&
-           wg_period_same_l0(t, a, b, p->by.further[core], !r->dropped, &p->turned[core]);
+    return wg_same_run(a, b, v, core) && wg_same_requests(t, &r->period.shot, v, core, false) &&
+           wg_period_same_l0(t, a, b, v->further[core], !r->dropped, turned);
 }
 
-/* Is the present state that of the shot, moved? */
-static bool same_state(const wg_tile *t, core_group *w)
+static unsigned active(const core_group *w) { return w->awake & ~(unsigned)w->resting; }
+
+/* Is the present state that of the shot, moved? *v: by how much; turned: by how much L0 caches have rotated. */
+static bool same_state(const wg_tile *t, const core_group *w, wg_moves *v, uint8_t turned[WG_CORES])
 {
-    struct wg_rounds *r = w->rounds;
-    wg_period *p = &r->period;
+    const struct wg_rounds *r = w->rounds;
+    const wg_shot *s = &r->period.shot;
     const uint32_t around = (uint32_t)t->arch->l1_banks * WG_L1_LINE - 1; /* banks: a power of two */
     uint32_t further = 0;
     bool any = false;
-    p->by = (wg_moves){.now = t->sched.now, .then = p->shot.now, .later = t->sched.now - p->shot.now};
-    for (unsigned left = w->awake; left; left &= left - 1) {
+    if (r->cores != active(w))
+        return false;
+    *v = (wg_moves){.now = t->sched.now, .then = s->now, .later = t->sched.now - s->now};
+    for (unsigned left = r->cores; left; left &= left - 1) {
         const unsigned c = (unsigned)__builtin_ctz(left);
-        if (!same_core(t, w, c))
+        if (!same_core(t, w, c, v, &turned[c]))
             return false;
         if (r->base[c] == NO_BASE)
             continue;
-        if (any && (p->by.further[c] ^ further) & around)
+        if (any && (v->further[c] ^ further) & around)
             return false;
-        further = p->by.further[c];
+        further = v->further[c];
         any = true;
     }
-    if (!any ||
-        !wg_same_ports(t, &p->shot, &p->by, WG_L1_CORE_PORT, WG_L1_CORE_PORT + WG_L1_CORE_PORTS - 1, further & around))
-        return false;
-    wg_period_end(t, p, w->awake);
-    return true;
+    return any && wg_same_ports(t, s, v, WG_L1_CORE_PORT, WG_L1_CORE_PORT + WG_L1_CORE_PORTS - 1, further & around);
 }
 
 /* The number of periods that can be replayed, as far as that is known in advance. */
 static uint64_t periods(const wg_tile *t, const core_group *w)
 {
     const wg_period *p = &w->rounds->period;
-    if (p->by.now + p->by.later + WG_PERIOD_SLACK > w->until)
+    const uint64_t now = t->sched.now;
+    if (now + p->by.later + WG_PERIOD_SLACK > w->until)
         return 0;
-    uint64_t n = (w->until - WG_PERIOD_SLACK - p->by.now) / p->by.later;
-    for (unsigned left = p->cores; left; left &= left - 1)
-        n = wg_min64(n, wg_period_before_flush(t, p, (unsigned)__builtin_ctz(left)));
+    uint64_t n = (w->until - WG_PERIOD_SLACK - now) / p->by.later;
+    for (unsigned left = p->cores; left; left &= left - 1) {
+        const unsigned c = (unsigned)__builtin_ctz(left);
+        n = wg_min64(n, wg_period_before_flush(t, p, c));
+        if (t->core[c].l1_ahead) /* each write is logged */
+            n = wg_min64(n, group_log_room(t) / (p->writes + 1u));
+    }
     return n;
 }
 
@@ -91,11 +95,16 @@ static void arrive(wg_tile *t, core_group *w, uint64_t done)
     }
     for (unsigned i = WG_L1_CORE_PORT; i < WG_L1_CORE_PORT + WG_L1_CORE_PORTS; i++)
         l1->port_free[i] += later;
-    w->served += done * (w->served - r->served);
+    w->served += done * r->served;
     memcpy(ring, w->ring, sizeof ring);
+    const uint64_t then = t->sched.now;
     t->sched.now += later;
-    for (unsigned i = 0; i < RING; i++)
-        w->ring[(t->sched.now + i) % RING] = ring[(p->by.now + i) % RING];
+    w->busy = 0;
+    for (unsigned i = 0; i < RING; i++) {
+        const uint64_t to = (t->sched.now + i) % RING;
+        w->ring[to] = ring[(then + i) % RING];
+        w->busy |= (uint64_t)(w->ring[to] != 0) << to;
+    }
 }
 
 /* ---- recording --------------------------------------------------------------------------------------------- */
@@ -104,45 +113,79 @@ static void begin_record(wg_tile *t, core_group *w, unsigned lead)
 {
     struct wg_rounds *r = w->rounds;
     r->records = true;
-    r->spoilt = r->dropped = false;
+    r->known = r->spoilt = r->dropped = false;
     r->lead = (uint8_t)lead;
     r->rounds = 0;
     r->served = w->served;
+    r->cores = (uint8_t)active(w);
     r->period.step = r->step;
     r->period.steps = 0;
     r->period.undoes = true;
-    r->period.owns = 0;
     memset(r->base, NO_BASE, sizeof r->base);
     for (unsigned c = 0; c < WG_CORES; c++) {
         r->period.run[c] = w->at[c].run;
         r->period.queue[c] = w->at[c].queue;
     }
-    wg_shot_take(t, w->awake, &r->period.shot);
+    wg_shot_take(t, r->cores, &r->period.shot);
+}
+
+/* The recorded period ends here, if the present state is that of its start, moved. */
+static bool ends(wg_tile *t, core_group *w, wg_moves *v)
+{
+    struct wg_rounds *r = w->rounds;
+    wg_period *p = &r->period;
+    for (unsigned left = r->cores; left; left &= left - 1)
+        if (wg_period_flushed(t, p, (unsigned)__builtin_ctz(left)))
+            return false;
+    if (!same_state(t, w, v, p->turned))
+        return false;
+    p->by = *v;
+    wg_period_end(t, p, r->cores);
+    r->step[p->steps++] = (wg_step_of){.code = WG_STEP_END, .core = r->lead};
+    p->writes = 0;
+    for (unsigned i = 0; i < p->steps; i++)
+        p->writes = (uint16_t)(p->writes + (p->step[i].code == WG_STEP_WRITE));
+    r->served = w->served - r->served;
+    r->records = false;
+    r->known = true;
+    r->misses = 0;
+    return true;
+}
+
+/* Replays the period from the present state, which is that of its start, moved by v. */
+static bool replays(wg_tile *t, core_group *w, const wg_moves *v)
+{
+    struct wg_rounds *r = w->rounds;
+    const uint64_t n = periods(t, w), done = n ? wg_period_replay(t, &r->period, t->sched.now, v->further, n) : 0;
+    if (!done)
+        return false;
+    arrive(t, w, done);
+    wg_fast_used(t, WG_FAST_ROUNDS);
+    r->misses = r->tries = 0;
+    r->patience = 0;
+    return true;
 }
 
 void wg_rounds_edge(wg_tile *t, core_group *w, unsigned edges)
 {
     struct wg_rounds *r = w->rounds;
-    wg_period *p = &r->period;
-    const bool over = !r->records || r->spoilt || t->sched.now - p->shot.now > PERIOD_CYCLES;
-    if (!over && !(edges >> r->lead & 1))
-        return;
-    if (!over && same_state(t, w)) {
-        const uint64_t n = periods(t, w);
-        r->step[p->steps++] = (wg_step_of){.code = WG_STEP_END, .core = r->lead};
-        const uint64_t done = n ? wg_period_replay(t, p, p->by.now, p->by.further, n) : 0;
-        if (done) {
-            arrive(t, w, done);
-            wg_fast_used(t, WG_FAST_ROUNDS);
-            r->records = false;
-            r->tries = 0;
-            r->patience = 0;
+    uint8_t turned[WG_CORES];
+    wg_moves v;
+    if (r->known) {
+        if (!(edges >> r->lead & 1) || (same_state(t, w, &v, turned) && replays(t, w, &v)) || ++r->misses <= MISSES)
+            return;
+        r->known = false;
+    } else if (r->records && !r->spoilt && t->sched.now - r->period.shot.now <= PERIOD_CYCLES) {
+        if (!(edges >> r->lead & 1))
+            return;
+        if (ends(t, w, &v)) {
+            if (replays(t, w, &v))
+                return;
+        } else if (++r->rounds < r->longest) {
             return;
         }
-    } else if (!over && ++r->rounds < r->longest) {
-        return;
     }
-    r->records = false;
+    r->records = r->known = false;
     if (r->wait) {
         r->wait--;
     } else if (r->tries == TRIES) {

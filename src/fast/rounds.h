@@ -13,9 +13,11 @@ struct wg_rounds {
     bool dropped;            /* a core's store invalidated a line of its L0 cache */
     uint8_t lead;            /* the core at whose back edges the period begins and ends */
     uint8_t rounds, longest; /* iterations of the period so far; at most */
-    uint8_t tries;
+    bool known;              /* a period has been recorded and may be replayed */
+    uint8_t tries, misses;   /* misses: back edges since the last replay */
+    uint8_t cores;           /* that were active at the shot */
     uint8_t base[WG_CORES];  /* the base register of the core's first access; NO_BASE: none */
-    uint64_t served;         /* requests that L1 had processed at the shot */
+    uint64_t served;         /* requests that L1 had processed at the shot; once known, that it processes in a period */
     uint16_t wait, patience; /* back edges until the next try, and how many there will be after the next failures */
     wg_period period;
     wg_step_of step[WG_ROUNDS_STEPS + 1];
@@ -83,7 +85,7 @@ static inline void wg_rounds_load(core_group *w, const core_slot *m, const wg_op
         return;
     wg_step_of *x = rounds_next(w->rounds, m, WG_STEP_LOAD);
     *x = wg_step_from(op, m->core);
-    x->code = WG_STEP_LOAD;
+    x->code = op->spare == 2 ? WG_STEP_LW : WG_STEP_LOAD;
     x->size = op->spare;
 }
 

@@ -43,7 +43,6 @@ enum {
     WG_UNDO = 1024,
     WG_PAST = 8,
     WG_FETCHES = 2,
-    WG_SOLO_RECENT = 8,
     WG_BREAKPOINTS = 8,
     WG_L1_TURNS = 24
 };
@@ -196,7 +195,7 @@ typedef struct wg_csrs {
     uint64_t cycle_offset, instret_offset; /* counter = cycle or number + offset */
 } wg_csrs;
 
-/* What shortcuts need (saved to solo_l1, undo) is here because it belongs to the core; in the plain machine it is idle. */
+/* What shortcuts need (saved to l1_until, undo) is here because it belongs to the core; in the plain machine it is idle. */
 typedef struct wg_core {
     wg_core_run run;
     wg_core_run saved; /* the checkpoint of a run-ahead, as of saved_at */
@@ -205,16 +204,8 @@ typedef struct wg_core {
     uint32_t saved_fcsr;
     wg_past past; /* … if `noted`, it is this that holds instead of `saved` */
     bool noted;
-    uint64_t stop;       /* the present run ahead ends before this cycle: so does what it does for later ones */
-    uint64_t solo_until; /* nobody else acts before: L1 is as good as private; 0: others are about */
-    uint64_t solo_at[WG_SOLO_RECENT]; /* when its last requests to L1 were processed, ahead of the clock */
-    uint8_t solo_next;
-    uint64_t solo_end;  /* if solo_saved: it went no further than this cycle, */
-    uint64_t solo_tick; /* … and the core acts again in this one */
-    struct {
-        uint64_t port_free, last_seen_at, emitted, bank_free[WG_L1_MAX_BANKS], at[WG_SOLO_RECENT];
-        uint8_t turn, next;
-    } solo_l1;
+    uint64_t stop;     /* the present run-ahead ends before this cycle: so does what it does for later ones */
+    uint64_t l1_until; /* if l1_ahead: the cycle up to which it ran ahead */
     uint64_t ram_ready; /* own RAM zeroes itself until then */
     uint32_t undo_count;
     uint32_t epoch; /* counts changes of the instruction cache */
@@ -224,9 +215,9 @@ typedef struct wg_core {
     union {
         uint32_t special; /* any of these */
         struct {
-            bool solo_saved; /* the run ahead went through L1 and may be taken back: `saved`, solo_l1 hold its start */
-            bool stepping;   /* a debugger lets it execute one instruction */
-            bool slow;       /* slow execution mode of the debug interface */
+            bool l1_ahead; /* the run-ahead went through L1: a rollback restores L1, too (wg_tile.l1_saved, l1_undo) */
+            bool stepping; /* a debugger lets it execute one instruction */
+            bool slow;     /* slow execution mode of the debug interface */
             uint8_t breakpoints; /* bit i: breakpoint or memory watchpoint i is set */
         };
     };

@@ -96,111 +96,27 @@ static inline uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop)
 }
 #endif
 
-/* ---- a core that runs ahead through L1: solo.c, loops.c ------------------------------------------------------ */
-
-/* Does no other agent act just now, so that L1 is as good as private to the core? */
-static inline bool wg_fast_is_solo(const wg_core *k) { return WG_FAST && k->solo_until; }
+/* ---- a core that runs ahead through L1: core_groups.c --------------------------------------------------------- */
 
 #if WG_FAST
-uint64_t wg_solo_until(const wg_tile *t, unsigned core);
-/* Runs ahead through L1. Returns when to go on from there, as wg_exec() does. */
-uint64_t wg_fast_solo(wg_tile *t, unsigned core, uint64_t until);
-void wg_solo_end(wg_tile *t, unsigned core);
-bool wg_solo_leaves(const wg_tile *t, unsigned core, uint64_t at);
-bool wg_solo_store(wg_tile *t, unsigned core, uint64_t at);
-/* A load of L1 enters the load/store unit in m: answered ahead of the clock, or not. */
-bool wg_fast_solo_load(wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint64_t m, bool cached,
-                       uint32_t *value, uint64_t *done);
-/* A packet is about to reach the tile: cores that have run ahead through L1 are rolled back. */
-void wg_fast_unsolo(wg_tile *t);
-/* The core has taken the backward branch at `branch`. True if further iterations were replayed. */
-bool wg_fast_loop_edge(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, struct wg_loop *loop);
-void wg_loop_loaded(struct wg_loop *l, uint32_t address);
-void wg_loop_stored(struct wg_loop *l, uint32_t address, unsigned slot, bool fresh);
-void wg_loop_spoil(struct wg_loop *l);
+/* A packet is about to reach the tile: a core that has run ahead through L1 is rolled back. */
+void wg_fast_packet(wg_tile *t);
 #else
-static inline uint64_t wg_solo_until(const wg_tile *t, unsigned core)
-{
-    (void)t, (void)core;
-    return 0;
-}
-static inline uint64_t wg_fast_solo(wg_tile *t, unsigned core, uint64_t until)
-{
-    (void)t, (void)core;
-    return until;
-}
-static inline void wg_solo_end(wg_tile *t, unsigned core) { (void)t, (void)core; }
-static inline bool wg_solo_leaves(const wg_tile *t, unsigned core, uint64_t at)
-{
-    (void)t, (void)core, (void)at;
-    return false;
-}
-static inline bool wg_solo_store(wg_tile *t, unsigned core, uint64_t at)
-{
-    (void)t, (void)core, (void)at;
-    return false;
-}
-static inline bool wg_fast_solo_load(wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint64_t m,
-                                     bool cached, uint32_t *value, uint64_t *done)
-{
-    (void)t, (void)core, (void)address, (void)size, (void)pc, (void)m, (void)cached, (void)value, (void)done;
-    return false;
-}
-static inline void wg_fast_unsolo(wg_tile *t) { (void)t; }
-static inline bool wg_fast_loop_edge(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, struct wg_loop *loop)
-{
-    (void)t, (void)core, (void)branch, (void)stop, (void)loop;
-    return false;
-}
-static inline void wg_loop_loaded(struct wg_loop *l, uint32_t address) { (void)l, (void)address; }
-static inline void wg_loop_stored(struct wg_loop *l, uint32_t address, unsigned slot, bool fresh)
-{
-    (void)l, (void)address, (void)slot, (void)fresh;
-}
-static inline void wg_loop_spoil(struct wg_loop *l) { (void)l; }
+static inline void wg_fast_packet(wg_tile *t) { (void)t; }
 #endif
 
-/* Phase J: up to which cycle may the core run ahead through L1? 0: it may not. */
-static inline uint64_t wg_fast_solo_until(const wg_tile *t, unsigned core)
+/* The core has run ahead through L1 to a later cycle: a tick has nothing to do. */
+static inline bool wg_fast_through_l1(const wg_tile *t, const wg_core *k)
 {
-    return wg_fast(t, WG_FAST_SOLO) && t->core[core].saved_at == WG_NEVER ? wg_solo_until(t, core) : 0;
+    return WG_FAST && k->l1_ahead && t->sched.now < k->l1_until;
 }
-/* The core has run ahead through L1, and does not act before solo_tick: a tick has nothing to do. */
-static inline bool wg_fast_solo_still(const wg_tile *t, const wg_core *k)
+/* The clock has caught up: the checkpoint is dropped. */
+static inline void wg_fast_l1_reached(wg_core *k)
 {
-    return WG_FAST && k->solo_saved && k->saved_at != WG_NEVER && t->sched.now < k->solo_tick;
-}
-/* The core is about to act by the clock: all that it did ahead of the clock must have passed. */
-static inline void wg_fast_solo_end(wg_tile *t, unsigned core)
-{
-    if (WG_FAST && t->core[core].solo_saved)
-        wg_solo_end(t, core);
-}
-/* The front of the store queue, a store to L1: could it leave in cycle `at` ahead of the clock? Does it? */
-static inline bool wg_fast_solo_leaves(const wg_tile *t, unsigned core, uint64_t at)
-{
-    return wg_fast_is_solo(&t->core[core]) && wg_solo_leaves(t, core, at);
-}
-static inline bool wg_fast_solo_store(wg_tile *t, unsigned core, uint64_t at)
-{
-    return wg_fast_is_solo(&t->core[core]) && wg_solo_store(t, core, at);
-}
-/* Called by the load/store unit while a loop is recorded. */
-static inline void wg_fast_loaded(const wg_tile *t, uint32_t address)
-{
-    if (WG_FAST && __builtin_expect(t->loop != NULL, 0))
-        wg_loop_loaded(t->loop, address);
-}
-static inline void wg_fast_stored(const wg_tile *t, uint32_t address, unsigned slot, bool fresh)
-{
-    if (WG_FAST && __builtin_expect(t->loop != NULL, 0))
-        wg_loop_stored(t->loop, address, slot, fresh);
-}
-/* … for what a period cannot hold. */
-static inline void wg_fast_loop_spoil(const wg_tile *t)
-{
-    if (WG_FAST && __builtin_expect(t->loop != NULL, 0))
-        wg_loop_spoil(t->loop);
+    if (WG_FAST && k->l1_ahead) {
+        k->l1_ahead = false;
+        k->saved_at = WG_NEVER;
+    }
 }
 
 /* ---- several cores, cores that push, cores that poll ---------------------------------------------------------- */

@@ -66,7 +66,7 @@ typedef struct wg_l1_ports {
 /* Line n lies in bank n mod banks; there are 16 or 32. */
 static inline unsigned wg_l1_bank(unsigned banks, uint32_t address) { return address / 16 & (banks - 1); }
 
-/* A line as it was before a core that runs ahead, alone, wrote it. */
+/* A line as it was before a core that runs ahead wrote it. */
 enum { WG_L1_UNDO = 1024 };
 typedef struct wg_l1_undo {
     uint32_t line;
@@ -97,8 +97,6 @@ bool wg_l1_ask(struct wg_tile *t, wg_l1_client client, uint32_t address, wg_l1_a
 /* The same on a given port: unpackers read through several, the NIUs through two each way. */
 bool wg_l1_ask_port(struct wg_tile *t, wg_l1_client client, unsigned port, uint32_t address, wg_l1_access access,
                     uint64_t *retry);
-/* Books a core's port and the bank for `cycle`, when it is known that they are free and that nobody else asks. */
-void wg_l1_book(struct wg_tile *t, wg_l1_client client, uint32_t address, wg_l1_access access, uint64_t cycle);
 unsigned wg_l1_port(wg_l1_client client);
 void wg_l1_reset(struct wg_tile *t);
 

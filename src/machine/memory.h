@@ -62,11 +62,8 @@ uint64_t wg_push_arrives(struct wg_tile *t, unsigned core);
 
 /* Phase I: sends a request on its way; fills seen_at. There is room (wg_memory_room). */
 void wg_memory_emit(struct wg_tile *t, wg_request *req);
-/*
- * May this core emit one more write on this path, if `more` requests are under way beside those queued here?
- * Decided here: a path holds as many as it has stages.
- */
-bool wg_memory_room(const struct wg_tile *t, unsigned core, unsigned path, unsigned index, unsigned more);
+/* May this core emit one more write on this path? Decided here: a path holds as many as it has stages. */
+bool wg_memory_room(const struct wg_tile *t, unsigned core, unsigned path, unsigned index);
 unsigned wg_queue_of(unsigned path, unsigned index);
 /* The core entered reset: what it had under way is gone. */
 void wg_memory_drop(struct wg_tile *t, unsigned core);

@@ -57,11 +57,15 @@ struct wg_tile {
     wg_poll poll;
     /* What shortcuts of cores need; in the plain machine it is idle. */
     uint32_t l1_turns;      /* requests of cores that L1 has processed in their cycles, */
-    uint64_t l1_turns_from; /* … since then: are several cores at it (fast/core_groups.c)? */
-    uint32_t l1_undos;      /* lines that a core running ahead through L1 has written */
+    uint64_t l1_turns_from; /* … since then: is a group worth it (fast/core_groups.c)? */
+    uint32_t l1_undos;      /* lines that a core running ahead through L1 has written, */
     wg_l1_undo l1_undo[WG_L1_UNDO];
-    struct wg_loop
-        *loop; /* a core that is alone goes through a loop of which every access is written down (fast/loops.h) */
+    struct {
+        uint64_t port_free, emitted, bank_free[WG_L1_MAX_BANKS];
+        wg_request_queue queue;
+        uint32_t active;
+        uint8_t turn;
+    } l1_saved; /* … and what else of L1 it changes, as of its checkpoint */
     const wg_delay *delay; /* the delays of this run, in order; NULL: the seed draws them */
     size_t delays;
     wg_insn acting; /* in whose name touches are emitted, while somebody watches them (report/touch.h) */

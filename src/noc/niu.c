@@ -753,7 +753,7 @@ void wg_niu_tick(wg_tile *t, unsigned noc)
         const wg_packet *p = &box->pool[box->inbox[noc]];
         if (p->kind != WG_PACKET_ACK ||
             t->regions.niu.word[noc][WG_NIU_RTZ_CFG / 4]) /* an ACK changes counters alone */
-            wg_fast_unsolo(t);
+            wg_fast_packet(t);
         arrive(t, wg_heap_take(box->pool, &box->inbox[noc]));
     }
     if (u->data_gone && u->data_gone <= now) {

@@ -28,9 +28,9 @@ static void appoint(wg_tile *t, unsigned core, uint64_t pipeline)
 static void emit(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
-    if (k->run.halt == WG_IN_RESET || wg_fast_solo_still(t, k))
+    if (k->run.halt == WG_IN_RESET || wg_fast_through_l1(t, k))
         return;
-    wg_fast_solo_end(t, core);
+    wg_fast_l1_reached(k);
     if (wg_core_ahead(t, k)) {
         /* A store was blocked on a full path while the core ran ahead; the path may have room again. */
         unsigned i = 0;
@@ -38,7 +38,7 @@ static void emit(wg_tile *t, unsigned core)
         while (i < k->saved.sq_count && wg_sq_peek(&k->saved, i)->path == WG_PATH_OWN_RAM)
             i++;
         const wg_store *first = wg_sq_peek(&k->saved, i);
-        if (i < k->saved.sq_count && wg_lsu_room(t, core, first->path, first->index))
+        if (i < k->saved.sq_count && wg_memory_room(t, core, first->path, first->index))
             wg_core_sync(t, core);
     }
     if (!wg_lsu_wants(t, core) && !wg_fetch_wants(t, core))
@@ -122,13 +122,13 @@ static void debugged(wg_tile *t, unsigned core, const wg_seen *seen, bool moved)
 void wg_core_pipeline(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
-    uint64_t now = t->sched.now, number = k->run.number, again, until = 0;
+    uint64_t now = t->sched.now, number = k->run.number;
     bool watched = WG_EVENTS && (t->watched & core_events), followed = k->stepping || k->breakpoints;
     if (k->run.halt == WG_IN_RESET)
         return;
     wg_seen seen = followed ? about_to_enter(t, core) : (wg_seen){0};
-    if (wg_fast_solo_still(t, k)) {
-        wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, k->solo_tick);
+    if (wg_fast_through_l1(t, k)) {
+        wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, k->l1_until);
         return;
     }
     if (k->reached == now) /* the clock has caught up */
@@ -138,18 +138,12 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
         k->saved_at = WG_NEVER;
     }
     uint64_t stop = now + 1;
-    k->solo_until = 0;
-    if (!followed) /* no other agent acts: L1 is effectively private */
-        until = wg_fast_solo_until(t, core);
-    if (!until && !followed && wg_fast(t, WG_FAST_AHEAD)) {
+    if (!followed && wg_fast(t, WG_FAST_AHEAD)) {
         wg_fast_used(t, WG_FAST_AHEAD);
         stop = wg_min64(wg_min64(t->limit, now + WG_RUN_AHEAD), wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
         stop = wg_max64(wg_min64(stop, wg_lsu_bound(t, core)), now + 1);
     }
-    if (until)
-        again = wg_fast_solo(t, core, until);
-    else
-        again = k->run.halt || k->run.ex1.kind ? WG_NEVER : wg_exec(t, core, stop);
+    uint64_t again = k->run.halt || k->run.ex1.kind ? WG_NEVER : wg_exec(t, core, stop);
     if (followed)
         debugged(t, core, &seen, k->run.number != number);
     if (k->run.halt)
@@ -162,7 +156,6 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
             again = now + 1;
     }
     appoint(t, core, again == WG_NEVER ? WG_NEVER : wg_max64(again, now + 1));
-    k->solo_tick = t->sched.next[WG_AGENT_CORE_B + core];
 }
 
 /* Those of `pushing` have been through phase I. */

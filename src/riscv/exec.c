@@ -61,10 +61,7 @@ static outcome load(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_c
     if (address & (bytes - 1))
         return OTHER;
     run->number = q->number;
-    wg_lsu_result result = wg_lsu_load(t, core, address, op->spare, q->pc, e, &value, &m, &answered);
-    if (result == WG_LSU_LATER)
-        return LATER;
-    if (result == WG_LSU_DONE) {
+    if (wg_lsu_load(t, core, address, op->spare, q->pc, e, &value, &m, &answered) == WG_LSU_DONE) {
         *late = answered > e + 2;
         wg_enter(run, q, e, op->rd, answered);
         q->pc += 4;
@@ -91,9 +88,8 @@ static outcome store(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_
     if ((!own && address >= t->spec->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
         return OTHER;
     const wg_ex1 x = wg_ex1_store(e, address, q->pc, k->run.r[op->rs2], bytes, own);
-    wg_lsu_result result = wg_lsu_store(t, core, &x, &m);
-    if (result != WG_LSU_DONE)
-        return result == WG_LSU_SHARED ? OTHER : LATER;
+    if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)
+        return OTHER;
     k->run.stored = e;
     wg_enter(&k->run, q, e, WG_NO_DEST, m + 1);
     q->pc += 4;
@@ -101,18 +97,13 @@ static outcome store(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_
     return ENTERED;
 }
 
-/* A branch, not to itself. True if further iterations of its loop were replayed. */
-static inline bool branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_cursor *q, uint64_t stop,
-                          struct wg_loop *loop)
+/* A branch, not to itself. */
+static inline void branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_cursor *q)
 {
-    wg_core *k = &t->core[core];
-    const uint32_t pc = q->pc;
-    wg_cursor_put(&k->run, q);
+    wg_core_run *run = &t->core[core].run;
+    wg_cursor_put(run, q);
     wg_step_branch(t, core, op, e);
-    const bool again = wg_fast_is_solo(k) && k->run.pc < pc && k->run.pc == op->imm && wg_fast(t, WG_FAST_LOOPS) &&
-                       wg_fast_loop_edge(t, core, pc, stop, loop);
-    *q = wg_cursor_of(&k->run);
-    return again;
+    *q = wg_cursor_of(run);
 }
 
 /* The instruction comes from a line that has changed in L1. */
@@ -188,7 +179,7 @@ static bool step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_curs
     if (k->acted) { /* reported or externally visible: it cannot be rolled back */
         k->acted = false;
         k->saved_at = WG_NEVER;
-        *checkpointed = wg_fast_is_solo(k);
+        *checkpointed = false;
         /* mret: the next interrupt */
         *stop = wg_min64(*stop, wg_max64(t->sched.next[WG_AGENT_HOST], t->sched.now + 1));
     }
@@ -210,7 +201,7 @@ static outcome special_line(wg_tile *t, unsigned core, wg_icache_line *line, con
     }
     if (!(line->tag & WG_LINE_STALE))
         return ENTERED;
-    if (e > t->sched.now || t->core[core].solo_saved) /* report it in its own cycle */
+    if (e > t->sched.now || t->core[core].l1_ahead) /* report it in its own cycle */
         return LATER;
     report_stale(t, core, op, pc);
     return OTHER;
@@ -218,8 +209,7 @@ static outcome special_line(wg_tile *t, unsigned core, wg_icache_line *line, con
 
 /* Common instructions. *settled moves on if lines.c is not to be tried soon. */
 static inline __attribute__((always_inline)) outcome execute(wg_tile *t, unsigned core, const wg_op *op, uint64_t e,
-                                                             wg_cursor *q, uint64_t *stop, uint64_t *settled,
-                                                             struct wg_loop *loop)
+                                                             wg_cursor *q, uint64_t *stop, uint64_t *settled)
 {
     wg_core *k = &t->core[core];
     uint32_t value;
@@ -238,11 +228,10 @@ static inline __attribute__((always_inline)) outcome execute(wg_tile *t, unsigne
             *settled = q->number - 1 + 2 * WG_RETIRE_QUEUE;
     } else if (op->code == WG_OP_STORE) {
         is = store(t, core, op, e, q);
-        if (is == ENTERED && !wg_fast_is_solo(k)) /* do not run past its departure: others will see it */
+        if (is == ENTERED) /* do not run past its departure: others will see it */
             *stop = wg_min64(*stop, wg_lsu_next(t, core));
     } else if (wg_is_branch(op->code) && op->imm != q->pc) {
-        if (branch(t, core, op, e, q, *stop, loop))
-            *settled = q->number + 2 * WG_RETIRE_QUEUE;
+        branch(t, core, op, e, q);
         is = ENTERED;
     }
     return is;
@@ -250,7 +239,7 @@ static inline __attribute__((always_inline)) outcome execute(wg_tile *t, unsigne
 
 static inline bool ends_line(const wg_op *op) { return op->code == WG_OP_LINE_END || op->code == WG_OP_LINE_END_LATE; }
 
-uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop, struct wg_loop *loop)
+uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop)
 {
     wg_core *k = &t->core[core];
     __asm__("" : "+r"(k));
@@ -260,7 +249,7 @@ uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop, struct wg_loop
     const bool watched = WG_EVENTS && t->watched & (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_TOUCH));
     const bool lines = wg_fast(t, WG_FAST_LINES);
     const unsigned writers_allowed = t->arch->forward_writers;
-    bool checkpointed = wg_fast_is_solo(k) || k->saved_at != WG_NEVER; /* or not needed */
+    bool checkpointed = k->saved_at != WG_NEVER;
     uint64_t settled = run->number + 1; /* earliest instruction at which to retry lines.c: not right after a load */
     uint64_t e, result;
     wg_begin_queue(run);
@@ -313,7 +302,7 @@ enter:
         if (!fresh)
             is = special_line(t, core, line, op, e, pc, &stop);
         if (is == ENTERED)
-            is = execute(t, core, op, e, &q, &stop, &settled, loop);
+            is = execute(t, core, op, e, &q, &stop, &settled);
         if (is == LATER || (is == OTHER && !step(t, core, op, e, &q, &stop, &checkpointed))) {
             run->ordered = ordered;
             wg_cursor_put(run, &q);
@@ -341,13 +330,13 @@ uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
     wg_core *k = &t->core[core];
     k->stop = stop;
     wg_core_keep(k);
-    if (wg_fast(t, WG_FAST_LINES) || wg_fast(t, WG_FAST_LOOPS))
+    if (wg_fast(t, WG_FAST_LINES))
         return wg_fast_exec(t, core, stop);
     if (k->run.halt || k->run.ex1.kind)
         return WG_NEVER;
     /* Do not run past the next externally visible store or fetch. */
     stop = wg_min64(stop, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
-    return wg_exec_queued(t, core, stop, NULL);
+    return wg_exec_queued(t, core, stop);
 }
 
 void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why)

@@ -74,7 +74,7 @@ static inline bool wg_core_log_full(const wg_core *k) { return k->undo_count + 3
 static inline bool wg_core_ahead(const wg_tile *t, const wg_core *k)
 {
     return WG_FAST && k->saved_at != WG_NEVER &&
-           (k->run.last >= t->sched.now || k->reached >= t->sched.now || (k->solo_saved && k->solo_end > t->sched.now));
+           (k->run.last >= t->sched.now || k->reached >= t->sched.now || (k->l1_ahead && k->l1_until > t->sched.now));
 }
 
 /* To be called before `saved` is looked at. */
@@ -91,16 +91,15 @@ void wg_core_pipeline(wg_tile *t, unsigned core);
  * clock are executed if they enter EX1 in the current cycle. Returns when to go on, WG_NEVER if woken. */
 uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop);
 /* Its executor: instructions one by one, each through every rule. Returns 0 if whole lines can be run again, else the
- * cycle to go on at (WG_NEVER: when woken). `loop`: where loops are written down, for the shortcut; or NULL. */
-uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop, struct wg_loop *loop);
+ * cycle to go on at (WG_NEVER: when woken). */
+uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop);
 /* Why the next instruction cannot enter EX1 in the current cycle; retry_at: when it can, WG_NEVER if not known. */
 void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why);
 
 /* lsu.c */
 typedef enum wg_lsu_result {
     WG_LSU_DONE,
-    WG_LSU_SHARED, /* externally visible: it waits in EX1 for its cycle */
-    WG_LSU_LATER   /* older work must reach the clock first: retry then */
+    WG_LSU_SHARED /* externally visible: it waits in EX1 for its cycle */
 } wg_lsu_result;
 /* A load that entered EX1 in `e`: answered privately, with the cycles in which it entered the load/store unit and
  * in which its value can be used, or not. */
@@ -110,15 +109,13 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
 wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t *m);
 /* Has everything left the store queue, and are all loads back, in the current cycle? */
 bool wg_lsu_empty(const wg_tile *t, unsigned core);
-/* Private stores that leave before cycle `before` leave. True if the core runs ahead through L1 and a store must wait for
- * the clock. */
-bool wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before);
+/* Private stores that leave before cycle `before` leave. */
+void wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before);
 /* Loads that are done by `time` leave; their lines fill the L0 cache. */
 void wg_lsu_settle(wg_core *k, uint64_t time);
 void wg_lsu_flush_l0(wg_core *k);
 /* Phase I; true if anything changed. */
 void wg_lsu_emit(wg_tile *t, unsigned core);
-bool wg_lsu_room(const wg_tile *t, unsigned core, unsigned path, unsigned index);
 bool wg_lsu_wants(wg_tile *t, unsigned core);
 /* The next cycle in which the load/store unit has something to do that others can see. */
 uint64_t wg_lsu_next_busy(const wg_tile *t, unsigned core);

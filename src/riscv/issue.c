@@ -41,10 +41,8 @@ bool wg_end_queue(wg_tile *t, unsigned core, uint64_t stop)
     if (run->retired[newest] == WG_NEVER || run->ex1.kind || run->ordered || wg_one_at_a_time(k))
         return false;
     /* Departing stores drop their L0 lines before loads fill others, so no store may leave before `stop`. */
-    if (run->loads && run->sq_count && k->solo_until && wg_lsu_drain_private(t, core, run->at))
-        return false;
     if (run->loads)
-        wg_lsu_settle(k, run->sq_count && !k->solo_until ? wg_min64(run->at, stop) : run->at);
+        wg_lsu_settle(k, run->sq_count ? wg_min64(run->at, stop) : run->at);
     if (run->loads)
         return false;
     uint8_t dest = (uint8_t)run->dests;

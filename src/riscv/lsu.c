@@ -48,28 +48,19 @@ static void ram_store(wg_tile *t, unsigned core, const wg_store *s)
     wg_put_bytes(k->ram + offset, s->data, s->bytes);
 }
 
-/* True if the core runs ahead through L1 and the first store, due before then, must wait for the clock: so must the rest. */
-static bool drain_until(wg_tile *t, unsigned core, uint64_t before)
+void wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before)
 {
     wg_core *k = &t->core[core];
     while (k->run.sq_count) {
         wg_store *s = wg_sq_at(&k->run, 0);
         uint64_t at = wg_max64(wg_sq_ready_at(t, k, 0), k->run.mux_free);
-        if (at >= before)
-            return false;
-        if (s->path == WG_PATH_OWN_RAM) {
-            wg_fast_loop_spoil(t);
-            ram_store(t, core, s);
-        } else if (s->path != WG_PATH_L1 || !wg_fast_solo_store(t, core, at)) {
-            return wg_fast_is_solo(k);
-        }
+        if (at >= before || s->path != WG_PATH_OWN_RAM)
+            return;
+        ram_store(t, core, s);
         wg_sq_pop(&k->run);
         k->run.mux_free = at + 1;
     }
-    return false;
 }
-
-bool wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before) { return drain_until(t, core, before); }
 
 /* The cycle in which entry i leaves, if only private entries are before it; else WG_NEVER. */
 static uint64_t leaves_at(const wg_tile *t, unsigned core, unsigned i)
@@ -78,8 +69,7 @@ static uint64_t leaves_at(const wg_tile *t, unsigned core, unsigned i)
     uint64_t free = k->run.mux_free;
     for (unsigned j = 0; j <= i; j++) {
         free = wg_max64(free, wg_sq_ready_at(t, k, j)) + 1;
-        const uint8_t path = wg_sq_peek(&k->run, j)->path;
-        if (path != WG_PATH_OWN_RAM && (j || path != WG_PATH_L1 || !wg_fast_solo_leaves(t, core, free - 1)))
+        if (wg_sq_peek(&k->run, j)->path != WG_PATH_OWN_RAM)
             return WG_NEVER;
     }
     return free - 1;
@@ -226,7 +216,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
     bool own = address - WG_RAM_BASE < t->spec->core[core].ram_bytes;
     bool l1 = address < t->spec->l1_bytes;
     bool cached = l1 && t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH);
-    if ((!own && !cached && !(l1 && wg_fast_is_solo(k))) || wg_strongly_ordered(k))
+    if ((!own && !cached) || wg_strongly_ordered(k))
         return WG_LSU_SHARED;
     uint64_t m = run->wait_e == e ? wg_max64(e + 1, run->wait_m) : e + 1;
     unsigned bytes = wg_load_bytes(size);
@@ -235,8 +225,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
             return WG_LSU_SHARED;
         m = k->ram_ready;
     }
-    if (run->sq_count && drain_until(t, core, m))
-        return WG_LSU_LATER;
+    wg_lsu_drain_private(t, core, m);
     int wait = run->sq_count ? wg_sq_conflict(t, run, address, bytes) : -1;
     if (run->sq_count && (k->csr.cfg0 & WG_CFG0_DIS_LD_BUF_BYP))
         wait = run->sq_count - 1;
@@ -249,11 +238,9 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
         m = wg_max64(m, left + 1);
         run->wait_e = e;
         run->wait_m = m;
-        if (drain_until(t, core, m))
-            return WG_LSU_LATER;
+        wg_lsu_drain_private(t, core, m);
     }
     if (own) {
-        wg_fast_loop_spoil(t);
         uint32_t offset = address - WG_RAM_BASE, line[4];
         memcpy(line, k->ram + (offset & ~15u), WG_L1_LINE);
         *value = wg_load_value(line, offset, size);
@@ -264,44 +251,18 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
     }
     if (run->loads)
         wg_lsu_settle(k, m);
-    for (;;) {
-        const wg_l0_line *hit = cached ? l0_find(run, address) : NULL;
-        if (hit) {
-            if (hit->stale && (m > t->sched.now || k->solo_saved))
-                return WG_LSU_SHARED; /* report it in its own cycle */
-            *value = wg_load_value(hit->data, address, size);
-            if (hit->stale)
-                report_stale(t, core, address, size, pc, *value);
-            wg_fast_loaded(t, address);
-            if (wg_touch_watched(t))
-                wg_touch_core(t, core, pc, WG_TOUCH_READ | WG_TOUCH_CACHED, WG_TOUCH_L1, address, bytes);
-            if (wg_l0_flushes(t, k, core))
-                wg_lsu_flush_l0(k);
-            *entered = m;
-            *done = m + 1;
-            return WG_LSU_DONE;
-        }
-        if (!wg_fast_is_solo(k))
-            return WG_LSU_SHARED;
-        if (run->loads < WG_LOADS)
-            break;
-        /* All four slots are in use: the first load to complete frees one and may fill the line. */
-        uint64_t first = WG_NEVER;
-        for (unsigned i = 0; i < WG_LOADS; i++)
-            first = wg_min64(first, run->load[i].done);
-        if (first >= k->stop)
-            return WG_LSU_SHARED;
-        m = wg_max64(m, first);
-        run->wait_e = e;
-        run->wait_m = m;
-        bool held_up = drain_until(t, core, m);
-        wg_lsu_settle(k, m);
-        if (held_up)
-            return WG_LSU_LATER;
-    }
-    if (!wg_fast_solo_load(t, core, address, size, pc, m, cached, value, done))
+    const wg_l0_line *hit = l0_find(run, address);
+    if (!hit || (hit->stale && (m > t->sched.now || k->l1_ahead))) /* report it in its own cycle */
         return WG_LSU_SHARED;
+    *value = wg_load_value(hit->data, address, size);
+    if (hit->stale)
+        report_stale(t, core, address, size, pc, *value);
+    if (wg_touch_watched(t))
+        wg_touch_core(t, core, pc, WG_TOUCH_READ | WG_TOUCH_CACHED, WG_TOUCH_L1, address, bytes);
+    if (wg_l0_flushes(t, k, core))
+        wg_lsu_flush_l0(k);
     *entered = m;
+    *done = m + 1;
     return WG_LSU_DONE;
 }
 
@@ -355,8 +316,7 @@ wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t 
     uint64_t m = x->entered + 1;
     if (wg_strongly_ordered(k))
         return WG_LSU_SHARED;
-    if (run->sq_count && drain_until(t, core, m))
-        return WG_LSU_LATER;
+    wg_lsu_drain_private(t, core, m);
     /* A mergeable head entry may leave in this same cycle: leave it to the clock. */
     if (run->sq_count == 1 && x->path == WG_PATH_L1 && wg_sq_at(run, 0)->path == WG_PATH_L1 &&
         wg_sq_ready_at(t, k, 0) <= m)
@@ -367,7 +327,6 @@ wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t 
         wg_l0_drop_line(run, x->address);
     }
     if (wg_sq_coalesce(t, k, x, m)) {
-        wg_fast_stored(t, x->address, run->sq_head + run->sq_count - 1u, false);
         *entered = m;
         return WG_LSU_DONE;
     }
@@ -378,9 +337,6 @@ wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t 
         m = wg_max64(m, left);
         wg_lsu_drain_private(t, core, m + 1);
     }
-    if (x->path != WG_PATH_L1)
-        wg_fast_loop_spoil(t);
-    wg_fast_stored(t, x->address, (unsigned)run->sq_head + run->sq_count, true);
     wg_sq_enqueue(run, x, m);
     *entered = m;
     return WG_LSU_DONE;

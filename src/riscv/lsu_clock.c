@@ -190,7 +190,6 @@ static bool enter(wg_tile *t, unsigned core)
     }
     uint32_t value;
     uint64_t m, done;
-    k->solo_until = 0;
     k->stop = now + 1;
     if (!wg_strongly_ordered(k) &&
         wg_lsu_load(t, core, x.address, x.size, x.pc, now - 1, &value, &m, &done) == WG_LSU_DONE) {
@@ -211,16 +210,6 @@ static bool enter(wg_tile *t, unsigned core)
     return true;
 }
 
-/* May one more write be emitted on this path now? Reads of L1 worked out ahead of the clock are still under way. */
-bool wg_lsu_room(const wg_tile *t, unsigned core, unsigned path, unsigned index)
-{
-    const wg_core *k = &t->core[core];
-    unsigned ahead = 0;
-    for (unsigned i = 0; path == WG_PATH_L1 && i < WG_SOLO_RECENT; i++)
-        ahead += k->solo_at[i] > t->sched.now;
-    return wg_memory_room(t, core, path, index, ahead);
-}
-
 /* The first store that others can see leaves in the current cycle, if it can. */
 static void drain(wg_tile *t, unsigned core)
 {
@@ -230,7 +219,7 @@ static void drain(wg_tile *t, unsigned core)
     if (!run->sq_count || run->mux_free > now || wg_sq_ready_at(t, k, 0) > now)
         return;
     wg_store *s = wg_sq_at(run, 0);
-    if (s->path == WG_PATH_OWN_RAM || !wg_lsu_room(t, core, s->path, s->index))
+    if (s->path == WG_PATH_OWN_RAM || !wg_memory_room(t, core, s->path, s->index))
         return;
     wg_request req = {.address = s->address,
                       .pc = s->pc,
@@ -262,7 +251,7 @@ bool wg_lsu_wants(wg_tile *t, unsigned core)
         const wg_store *s = wg_sq_peek(run, i);
         uint64_t at = wg_max64(free, wg_sq_ready_at(t, k, i));
         if (s->path != WG_PATH_OWN_RAM)
-            return at <= now && wg_lsu_room(t, core, s->path, s->index);
+            return at <= now && wg_memory_room(t, core, s->path, s->index);
         if (at >= now)
             return false;
         free = at + 1;
@@ -302,18 +291,10 @@ uint64_t wg_lsu_next_busy(const wg_tile *t, unsigned core)
     for (unsigned i = 0; i < run->sq_count; i++) {
         const wg_store *s = wg_sq_peek(run, i);
         uint64_t at = wg_max64(free, wg_sq_ready_at(t, k, i));
-        if (s->path == WG_PATH_L1 && k->solo_until && !waits) { /* the solo run handles it, or blocks on it */
-            free = at + 1;
-            continue;
-        }
         if (s->path != WG_PATH_OWN_RAM) {
             /* overdue because its path is full: the region wakes the core when it makes room */
-            if (at > now || wg_lsu_room(t, core, s->path, s->index))
+            if (at > now || wg_memory_room(t, core, s->path, s->index))
                 next = wg_min64(next, wg_max64(at, now + 1));
-            else
-                for (unsigned j = 0; j < WG_SOLO_RECENT; j++)
-                    if (k->solo_at[j] > now)
-                        next = wg_min64(next, k->solo_at[j]);
             break;
         }
         if (waits)

@@ -39,7 +39,7 @@ void wg_step_halt(wg_tile *t, unsigned core, wg_halt how)
 static bool locate(wg_tile *t, unsigned core, uint64_t e, wg_ex1 *x)
 {
     if (x->address & (x->bytes - 1u) & 15u) {
-        if (e > t->sched.now || t->core[core].solo_saved)
+        if (e > t->sched.now || t->core[core].l1_ahead)
             return false;
         t->core[core].acted = true;
         wg_findf(t, WG_F_CORE_MISALIGNED,
@@ -111,8 +111,6 @@ static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
         result = wg_lsu_load(t, core, x.address, x.size, x.pc, e, &value, &m, &done);
     else if (x.kind == WG_EX1_STORE && mapped)
         result = wg_lsu_store(t, core, &x, &m);
-    if (result == WG_LSU_LATER)
-        return false;
     if (x.kind == WG_EX1_STORE || x.kind == WG_EX1_ATOMIC)
         run->stored = e;
     run->pc += 4 * words;
@@ -191,7 +189,7 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
     unsigned occupies = 1, result = 1;
     uint32_t value = 0;
     if (meets_clock(run, op)) {
-        if (e > t->sched.now || k->solo_saved)
+        if (e > t->sched.now || k->l1_ahead)
             return false;
         if (op->code == WG_OP_VECTOR && wg_rvv_is_memory(op) && !wg_lsu_empty(t, core))
             return false;

@@ -200,16 +200,6 @@ bool wg_l1_ask_port(wg_tile *t, wg_l1_client client, unsigned port, uint32_t add
     return true;
 }
 
-void wg_l1_book(wg_tile *t, wg_l1_client client, uint32_t address, wg_l1_access access, uint64_t cycle)
-{
-    wg_l1_ports *p = &t->regions.memory.l1;
-    unsigned port = places[client].port;
-    uint64_t until = cycle + (access == WG_L1_NARROW ? t->timing->narrow_write : 1);
-    p->port_free[port] = until;
-    p->bank_free[wg_l1_bank(t->arch->l1_banks, address)] = until;
-    p->turn[port] = (uint8_t)((places[client].input + 1) % WG_L1_INPUTS);
-}
-
 bool wg_l1_ask(wg_tile *t, wg_l1_client client, uint32_t address, wg_l1_access access, uint64_t *retry)
 {
     return wg_l1_ask_port(t, client, places[client].port, address, access, retry);

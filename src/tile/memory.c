@@ -27,10 +27,10 @@ unsigned wg_queue_of(unsigned path, unsigned index)
 
 void wg_regions_reset(wg_tile *t) { wg_windows_reset(t); }
 
-bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path, unsigned index, unsigned more)
+bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path, unsigned index)
 {
     unsigned travel = t->timing->path[path].travel;
-    return t->regions.memory.queue[core][wg_queue_of(path, index)].count + more <= travel;
+    return t->regions.memory.queue[core][wg_queue_of(path, index)].count <= travel;
 }
 
 /*

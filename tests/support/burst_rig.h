@@ -6,6 +6,8 @@
 #ifndef BURST_RIG_H
 #define BURST_RIG_H
 
+#include <stdio.h>
+
 #include "machine/device.h"
 #include "machine/fast.h"
 #include "wgtest.h"
@@ -59,8 +61,12 @@ static void in_both_modes(void **state, unsigned runs, unsigned rounds, void (*a
 {
     const char *soak = getenv("WG_SOAK");
     const uint64_t other = soak ? strtoull(soak, NULL, 0) * 1000003 : 0;
-    for (unsigned run = 0; run < wg_test_rounds(runs, 100 * runs); run++) {
+    const uint64_t first = wg_test_first(), end = first + wg_test_count(wg_test_rounds(runs, 100 * runs));
+    char again[80];
+    for (uint64_t run = first; run < end; run++) {
         wg_device *dev[2];
+        snprintf(again, sizeof again, "WG_SOAK=%s WG_RANDOM_FIRST=%llu WG_RANDOM_PROGRAMS=1", soak ? soak : "0",
+                 (unsigned long long)run);
         for (unsigned k = 0; k < 2; k++) {
             wg_device_desc desc = {.struct_size = sizeof desc,
                                    .arch = wg_test_arch(state),
@@ -71,6 +77,8 @@ static void in_both_modes(void **state, unsigned runs, unsigned rounds, void (*a
         g.s = other + run + 5;
         for (unsigned round = 0; round < rounds; round++) {
             wg_rng same = g;
+            wg_test_at(again, "run %llu, round %u, cycle %llu", (unsigned long long)run, round,
+                       (unsigned long long)dev[0]->tile->sched.now);
             for (unsigned k = 0; k < 2; k++) {
                 g = same;
                 act(dev[k], round);

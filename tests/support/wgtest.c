@@ -7,11 +7,49 @@ enum { MAX_TESTS = 512 };
 
 typedef struct run {
     const wg_test *test;
+    const char *program;
     wg_arch_id arch;
     bool passed;
 } run;
 
 wg_arch_id wg_test_arch(void **state) { return ((run *)*state)->arch; }
+
+static char place_now[128], variables_now[128];
+
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 0) : otherwise;
+}
+uint64_t wg_test_first(void) { return number("WG_RANDOM_FIRST", 0); }
+uint64_t wg_test_count(uint64_t otherwise) { return number("WG_RANDOM_PROGRAMS", otherwise); }
+
+void wg_test_at(const char *variables, const char *place, ...)
+{
+    va_list args;
+    va_start(args, place);
+    vsnprintf(place_now, sizeof place_now, place, args);
+    va_end(args);
+    snprintf(variables_now, sizeof variables_now, "%s ", variables);
+}
+
+void wg_test_seed(uint64_t seed)
+{
+    char variables[80];
+    snprintf(variables, sizeof variables, "WG_RANDOM_FIRST=%llu WG_RANDOM_PROGRAMS=1", (unsigned long long)seed);
+    wg_test_at(variables, "seed %llu", (unsigned long long)seed);
+}
+
+/* After every test, failed or not. */
+static int tell(void **state)
+{
+    const run *r = *state;
+    if (!r->passed)
+        print_error("%s%sRepeat with: %s%s %s\n", place_now, *place_now ? ". " : "", variables_now, r->program,
+                    r->test->name);
+    *place_now = *variables_now = '\0';
+    return 0;
+}
 
 /* cmocka calls the wrapper; it notes that the test came back, which a failed assertion prevents. */
 static void wrapper(void **state)
@@ -51,9 +89,9 @@ int wg_test_main(const char *suite, const wg_test *tests, size_t count, int argc
         for (unsigned arch = 0; arch < 2 && n < MAX_TESTS; arch++) {
             if (!(tests[i].archs >> arch & 1) || !wanted(&tests[i], argc, argv))
                 continue;
-            runs[n] = (run){&tests[i], (wg_arch_id)arch, false};
+            runs[n] = (run){&tests[i], argv[0], (wg_arch_id)arch, false};
             snprintf(names[n], sizeof names[n], "%s.%s/%s", suite, tests[i].name, arch ? "wh" : "bh");
-            cases[n] = (struct CMUnitTest){names[n], wrapper, NULL, NULL, &runs[n]};
+            cases[n] = (struct CMUnitTest){names[n], wrapper, NULL, tell, &runs[n]};
             n++;
         }
     }

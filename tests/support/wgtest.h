@@ -64,6 +64,17 @@ static inline uint64_t wg_test_rounds(uint64_t usual, uint64_t soak)
     return WG_ADDRESS_SANITIZER || WG_THREAD_SANITIZER ? (usual + 3) / 4 : usual;
 }
 
+/* WG_RANDOM_FIRST, or 0: the seed to begin with; WG_RANDOM_PROGRAMS, or else: the number of seeds. */
+uint64_t wg_test_first(void);
+uint64_t wg_test_count(uint64_t otherwise);
+/*
+ * What a failure names from here on, e.g. "seed 3, round 7", and the variables that repeat it. The command that repeats a
+ * failing test is printed in any case.
+ */
+__attribute__((format(printf, 2, 3))) void wg_test_at(const char *variables, const char *place, ...);
+/* The same for a test that takes its seeds from wg_test_first() and wg_test_count(). */
+void wg_test_seed(uint64_t seed);
+
 typedef struct wg_test {
     const char *name;
     CMUnitTestFunction run;

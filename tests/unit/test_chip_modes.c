@@ -328,16 +328,9 @@ static void differs(const world *w, wg_grid *a, wg_grid *b, unsigned seed, unsig
         if (wg_state_hash(x) != wg_state_hash(y))
             what = first_difference(x, y);
     }
-    fail_msg("%s program %u, round %u: %s stands in %llu (%d), %s in %llu (%d): %s\nRepeat with: WG_RANDOM_FIRST=%u "
-             "WG_RANDOM_PROGRAMS=1 build/tests/unit/test_chip_modes",
+    fail_msg("%s program %u, round %u: %s stands in %llu (%d), %s in %llu (%d): %s",
              w->arch == WG_ARCH_BH ? "bh" : "wh", seed, round, mode_names[0], (unsigned long long)wg_grid_cycle(a),
-             (int)p, mode_names[mode], (unsigned long long)wg_grid_cycle(b), (int)q, what, seed);
-}
-
-static unsigned number(const char *name, unsigned otherwise)
-{
-    const char *text = getenv(name);
-    return text ? (unsigned)strtoul(text, NULL, 0) : otherwise;
+             (int)p, mode_names[mode], (unsigned long long)wg_grid_cycle(b), (int)q, what);
 }
 
 static void chips(void **state, unsigned first, unsigned count)
@@ -348,6 +341,7 @@ static void chips(void **state, unsigned first, unsigned count)
     most = 0;
     for (unsigned seed = first; seed < first + count; seed++) {
         wg_grid *grid[MODES];
+        wg_test_seed(seed);
         g.s = seed * UINT64_C(91813) + wg_test_arch(state);
         make_world(w, wg_test_arch(state));
         for (unsigned i = 0; i < MODES; i++)
@@ -384,7 +378,7 @@ static void chips(void **state, unsigned first, unsigned count)
 
 static void test_random_chips(void **state)
 {
-    chips(state, number("WG_RANDOM_FIRST", 0), number("WG_RANDOM_PROGRAMS", (unsigned)wg_test_rounds(10, 10)));
+    chips(state, (unsigned)wg_test_first(), (unsigned)wg_test_count(wg_test_rounds(10, 10)));
 }
 
 /*

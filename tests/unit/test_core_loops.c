@@ -9,6 +9,7 @@
  * WG_RANDOM_LOOPS says how many programs per architecture, WG_RANDOM_FIRST where to begin.
  */
 #include "rvasm.h"
+#include "state_diff.h"
 #include "wgtest.h"
 
 enum { SKIPPING, STEPPING, NONE, RESTORED, LOCKSTEP, MODES };
@@ -178,6 +179,9 @@ static void step(wg_device *dev, unsigned mode, uint64_t cycles)
 static void same_in_all_modes(wg_arch_id arch, unsigned profile, unsigned cores, const rv code[WG_CORES],
                               unsigned looks, unsigned seed)
 {
+    char again[80];
+    snprintf(again, sizeof again, "WG_RANDOM_FIRST=%u WG_RANDOM_LOOPS=1", seed);
+    wg_test_at(again, "%s program %u", arch == WG_ARCH_BH ? "bh" : "wh", seed);
     wg_device *dev[MODES];
     for (unsigned i = 0; i < MODES; i++) {
         dev[i] = make(arch, i, profile);
@@ -196,7 +200,8 @@ static void same_in_all_modes(wg_arch_id arch, unsigned profile, unsigned cores,
             step(dev[i], i, cycles - cycles / 2);
             uint64_t h = wg_state_hash(dev[i]);
             if (i && h != hash)
-                fail_msg("program %u: mode %u differs by cycle %llu", seed, i, (unsigned long long)wg_cycle(dev[i]));
+                fail_msg("program %u, look %u: mode %u differs by cycle %llu: %s", seed, look, i,
+                         (unsigned long long)wg_cycle(dev[i]), first_difference(dev[0], dev[i]));
             hash = h;
             for (unsigned c = 0; c < WG_CORES; c++) {
                 wg_core_info a, b;

@@ -408,12 +408,6 @@ static void host(wg_device *dev, unsigned cores)
     }
 }
 
-static unsigned number(const char *name, unsigned otherwise)
-{
-    const char *text = getenv(name);
-    return text ? (unsigned)strtoul(text, NULL, 0) : otherwise;
-}
-
 /* The run ends in the same cycle, for the same reason, in every mode: in one go, in pieces, in several devices. */
 static void same_end(wg_arch_id arch, unsigned profile, unsigned cores, const rv code[WG_CORES], unsigned seed)
 {
@@ -451,26 +445,23 @@ enum { SMALL_LOOPS = 101 }; /* for `feed`: small loops and nothing else */
 
 /* A kind of program: which it is, and what it is made of. */
 typedef struct kind {
-    const char *test;
     unsigned salt, crowd, feed, odd;
 } kind;
 
-static void differs(const kind *what, unsigned seed, unsigned round, unsigned mode, wg_device *a, wg_device *b)
+static void differs(unsigned seed, unsigned round, unsigned mode, wg_device *a, wg_device *b)
 {
-    fail_msg("%s program %u, round %u, cycle %llu: %s differs from %s: %s\nRepeat with: WG_RANDOM_FIRST=%u "
-             "WG_RANDOM_PROGRAMS=1 build/tests/unit/test_core_modes %s",
-             is_bh() ? "bh" : "wh", seed, round, (unsigned long long)wg_cycle(a), mode_names[mode], mode_names[0],
-             first_difference(a, b), seed, what->test);
+    fail_msg("%s program %u, round %u, cycle %llu: %s differs from %s: %s", is_bh() ? "bh" : "wh", seed, round,
+             (unsigned long long)wg_cycle(a), mode_names[mode], mode_names[0], first_difference(a, b));
 }
 
 /* All devices are in the same state: hashes, instructions, and what hangs are dated by (poll.c). All parked? */
-static bool same_state(const kind *what, unsigned seed, unsigned round, wg_device *dev[MODES])
+static bool same_state(unsigned seed, unsigned round, wg_device *dev[MODES])
 {
     bool parked = true;
     uint64_t hash = wg_state_hash(dev[0]);
     for (unsigned i = 1; i < MODES; i++)
         if (wg_state_hash(dev[i]) != hash)
-            differs(what, seed, round, i, dev[0], dev[i]);
+            differs(seed, round, i, dev[0], dev[i]);
     for (unsigned c = 0; c < WG_CORES; c++) {
         wg_core_info info;
         wg_core_state(dev[0], (wg_core_id)c, &info);
@@ -489,10 +480,10 @@ static void random_programs(void **state, kind what)
 {
     wg_arch_id arch = wg_test_arch(state);
     arch_now = &arch;
-    unsigned first = number("WG_RANDOM_FIRST", 0),
-             count = number("WG_RANDOM_PROGRAMS", (unsigned)wg_test_rounds(12, 12));
+    unsigned first = (unsigned)wg_test_first(), count = (unsigned)wg_test_count(wg_test_rounds(12, 12));
     uint64_t instructions = 0;
     for (unsigned seed = first; seed < first + count; seed++) {
+        wg_test_seed(seed);
         g.s = seed * UINT64_C(77777) + arch + what.salt;
         mix m = {below(50), below(2), below(2), 0, 0, 0};
         unsigned cores = 1 + below(31), profile = below(2);
@@ -534,7 +525,7 @@ static void random_programs(void **state, kind what)
                 step(dev[i], i, cycles);
                 g = behind;
             }
-            parked = same_state(&what, seed, round, dev) && !what.odd;
+            parked = same_state(seed, round, dev) && !what.odd;
         }
         for (unsigned i = 1; i < MODES; i++)
             if (i != RESTORED) /* findings are not part of a snapshot */
@@ -554,16 +545,13 @@ static void random_programs(void **state, kind what)
     print_message("%llu instructions\n", (unsigned long long)instructions);
 }
 
-static void test_random_programs(void **state) { random_programs(state, (kind){"test_random_programs", 0, 0, 0, 0}); }
-static void test_crowds_at_l1(void **state) { random_programs(state, (kind){"test_crowds_at_l1", 5, 50, 0, 0}); }
-static void test_cores_that_feed(void **state) { random_programs(state, (kind){"test_cores_that_feed", 9, 0, 80, 0}); }
-static void test_small_loops_that_feed(void **state)
-{
-    random_programs(state, (kind){"test_small_loops_that_feed", 13, 0, SMALL_LOOPS, 0});
-}
-static void test_odd_programs(void **state) { random_programs(state, (kind){"test_odd_programs", 17, 0, 0, 30}); }
-static void test_odd_crowds(void **state) { random_programs(state, (kind){"test_odd_crowds", 21, 50, 0, 12}); }
-static void test_odd_feeders(void **state) { random_programs(state, (kind){"test_odd_feeders", 25, 0, 60, 12}); }
+static void test_random_programs(void **state) { random_programs(state, (kind){0, 0, 0, 0}); }
+static void test_crowds_at_l1(void **state) { random_programs(state, (kind){5, 50, 0, 0}); }
+static void test_cores_that_feed(void **state) { random_programs(state, (kind){9, 0, 80, 0}); }
+static void test_small_loops_that_feed(void **state) { random_programs(state, (kind){13, 0, SMALL_LOOPS, 0}); }
+static void test_odd_programs(void **state) { random_programs(state, (kind){17, 0, 0, 30}); }
+static void test_odd_crowds(void **state) { random_programs(state, (kind){21, 50, 0, 12}); }
+static void test_odd_feeders(void **state) { random_programs(state, (kind){25, 0, 60, 12}); }
 
 /* A loop that waits for what never comes, with a random body. Does it make requests in every round? */
 static rv endless(unsigned core, bool *requests)
@@ -600,9 +588,9 @@ static void test_polling_hangs(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
     arch_now = &arch;
-    unsigned first = number("WG_RANDOM_FIRST", 0),
-             count = number("WG_RANDOM_PROGRAMS", (unsigned)wg_test_rounds(12, 12));
+    unsigned first = (unsigned)wg_test_first(), count = (unsigned)wg_test_count(wg_test_rounds(12, 12));
     for (unsigned seed = first; seed < first + count; seed++) {
+        wg_test_seed(seed);
         g.s = seed * UINT64_C(31337) + arch;
         unsigned cores = 1 + below(31);
         rv code[WG_CORES];

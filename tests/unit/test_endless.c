@@ -110,11 +110,10 @@ static void same_ending(wg_arch_id arch, unsigned profile, unsigned cores, const
         wg_device *dev = start(arch, i, profile, cores, code);
         dev = run(dev, arch, profile, i, limit, &end[i]);
         if (end[i].stop != end[0].stop || end[i].cycle != end[0].cycle || end[i].hash != end[0].hash)
-            fail_msg("%s program %u, limit %llu: %s ends in %llu (%d), %s in %llu (%d): %s\nRepeat with: "
-                     "WG_RANDOM_FIRST=%u WG_RANDOM_PROGRAMS=1 build/tests/unit/test_endless",
+            fail_msg("%s program %u, limit %llu: %s ends in %llu (%d), %s in %llu (%d): %s",
                      arch == WG_ARCH_BH ? "bh" : "wh", program, (unsigned long long)limit, mode_names[i],
                      (unsigned long long)end[i].cycle, (int)end[i].stop, mode_names[0],
-                     (unsigned long long)end[0].cycle, (int)end[0].stop, first_difference(first, dev), program);
+                     (unsigned long long)end[0].cycle, (int)end[0].stop, first_difference(first, dev));
         if (end[i].stop == WG_STOP_HUNG && !same_report(&end[i].hang, &end[0].hang))
             fail_msg("program %u, limit %llu: %s reports\n%s\nnot\n%s", program, (unsigned long long)limit,
                      mode_names[i], end[i].hang.story, end[0].hang.story);
@@ -124,12 +123,6 @@ static void same_ending(wg_arch_id arch, unsigned profile, unsigned cores, const
             first = dev;
     }
     wg_destroy(first);
-}
-
-static unsigned number(const char *name, unsigned otherwise)
-{
-    const char *text = getenv(name);
-    return text ? (unsigned)strtoul(text, NULL, 0) : otherwise;
 }
 
 /* What a body is made of: most of it reaches a fixed point, or goes round in a small circle. */
@@ -199,10 +192,11 @@ static rv program(unsigned core, unsigned kinds)
 static void test_random_loops(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
-    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_PROGRAMS", (unsigned)wg_test_rounds(12, 12)), hung = 0;
+    unsigned first = (unsigned)wg_test_first(), count = (unsigned)wg_test_count(wg_test_rounds(12, 12)), hung = 0;
     ending *end = calloc(MODES, sizeof *end);
     assert_non_null(end);
     for (unsigned seed = first; seed < first + count; seed++) {
+        wg_test_seed(seed);
         g.s = seed * UINT64_C(52361) + arch;
         unsigned cores = below(3) ? 1u << below(5) : 1 + below(31), profile = below(2), kinds = below(8);
         rv code[WG_CORES];
@@ -253,10 +247,11 @@ static rv feeder(unsigned core)
 static void test_random_feeders(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
-    unsigned first = number("WG_RANDOM_FIRST", 0), count = number("WG_RANDOM_PROGRAMS", (unsigned)wg_test_rounds(60, 60)), hung = 0;
+    unsigned first = (unsigned)wg_test_first(), count = (unsigned)wg_test_count(wg_test_rounds(60, 60)), hung = 0;
     ending *end = calloc(MODES, sizeof *end);
     assert_non_null(end);
     for (unsigned seed = first; seed < first + count; seed++) {
+        wg_test_seed(seed);
         g.s = seed * UINT64_C(73471) + arch;
         unsigned cores = (1 + below(7)) << WG_CORE_T0, profile = below(2);
         rv code[WG_CORES];

@@ -6,8 +6,6 @@
  */
 #include "frontend_rig.h"
 
-#include <stdio.h>
-
 #include "machine/frontend.h"
 
 enum { ACCESSES = 60, STORES = 40 };
@@ -221,10 +219,13 @@ static uint64_t wanted(void)
     return n ? strtoull(n, NULL, 0) : wg_test_rounds(100000, 100000);
 }
 
+static uint64_t first_seed(void) { return wg_test_first() ? wg_test_first() : 1; }
+
 static void test_lockstep_is_identical(void **state)
 {
-    uint64_t issued = 0;
-    for (uint64_t seed = 1; issued < wanted(); seed++) {
+    uint64_t issued = 0, first = first_seed(), programs = wg_test_count(UINT64_MAX);
+    for (uint64_t seed = first; issued < wanted() && seed - first < programs; seed++) {
+        wg_test_seed(seed);
         fr *a = run(wg_test_arch(state), seed, false, 1500, 1500);
         fr *b = run(wg_test_arch(state), seed, true, 1500, 1500);
         compare(a, b, seed);
@@ -237,7 +238,9 @@ static void test_lockstep_is_identical(void **state)
 /* The same run in pieces: run(n) is n times run(1). */
 static void test_pieces_are_identical(void **state)
 {
-    for (uint64_t seed = 1; seed < wg_test_rounds(20, 20); seed++) {
+    const uint64_t first = first_seed(), end = first + wg_test_count(wg_test_rounds(20, 20) - 1);
+    for (uint64_t seed = first; seed < end; seed++) {
+        wg_test_seed(seed);
         fr *a = run(wg_test_arch(state), seed, false, 1500, 1500), *b = run(wg_test_arch(state), seed, false, 1500, 1);
         compare(a, b, seed);
         fr_free(a);
@@ -274,7 +277,9 @@ static bool same_appointments(const wg_schedule *watched, const wg_schedule *alo
 /* Nobody watching, the stages take short cuts: the state is the same in every cycle. */
 static void test_watching_changes_nothing(void **state)
 {
-    for (uint64_t seed = 1; seed <= 120; seed++) {
+    const uint64_t first = first_seed(), end = first + wg_test_count(120);
+    for (uint64_t seed = first; seed < end; seed++) {
+        wg_test_seed(seed);
         fr *a = make(wg_test_arch(state), seed, seed % 3 != 0), *b = make(wg_test_arch(state), seed, seed % 3 != 0);
         b->t->watched = 0;
         b->dev.observer[0].kinds = 0;

@@ -7,6 +7,8 @@
  */
 #include "pack_rig.h"
 
+#include <stdio.h>
+
 #include "backend/matrix.h"
 #include "host_modes.h"
 #include "num/pack_datums.h"
@@ -456,10 +458,13 @@ static void test_bursts(void **state)
     }
     const char *soak = getenv("WG_SOAK");
     wg_rng rng = {4242 + (soak ? strtoull(soak, NULL, 10) : 0)};
+    char again[80];
+    snprintf(again, sizeof again, "WG_SOAK=%s", soak ? soak : "0");
     unsigned passed = 0;
     for (unsigned round = 0; round < wg_test_rounds(8000, 160000); round++) {
         wg_rng same = rng;
         uint64_t end = 0;
+        wg_test_at(again, "round %u, cycle %llu", round, (unsigned long long)r[0]->t->sched.now);
         for (unsigned k = 0; k < 2; k++) {
             rng = same;
             if (round % 40 == 0) {
