@@ -12,6 +12,7 @@
 #include "cli/chip_run.h"
 #include "cli/chip_yaml.h"
 #include "cli/session.h"
+#include "machine/device.h"
 
 /* Conditions are looked at this often; without any, Ctrl-C is what a stretch waits for. */
 enum { STRETCH = 1 << 17, UNTIL_STRETCH = 100, SCHEMA = 1 };
@@ -210,7 +211,7 @@ static bool place_programs(chip_run *r, const wg_chip_tiles *entry, chip_tile *t
             continue;
         if (t->s.elf[c]) {
             wg_chip_complain(&r->file, entry->program_mark[c], "core %s of tile [%u, %u] has a program already",
-                             wg_agent_name(c), t->x, t->y);
+                             wg_agent_name_of(t->s.dev, c), t->x, t->y);
             right = false;
             continue;
         }
@@ -237,7 +238,8 @@ static bool open_tiles(chip_run *r, wg_text *error)
     for (size_t i = 0; i < r->file.tiles; i++)
         for (size_t k = 0; k < r->file.tile[i].places; k++) {
             wg_chip_place at = r->file.tile[i].place[k];
-            if (wg_grid_kind(r->grid, at.x, at.y) != WG_TILE_TENSIX)
+            wg_tile_kind kind = wg_grid_kind(r->grid, at.x, at.y);
+            if (kind != WG_TILE_TENSIX && (kind != WG_TILE_ETH || !wg_chip_runs(&r->file.tile[i])))
                 continue;
             chip_tile *t = tile_at(r, at, error);
             if (!t)
@@ -333,6 +335,8 @@ static bool open_check(chip_run *r, wg_text *error)
         return false;
     }
     for (size_t i = 0; i < r->tiles; i++) {
+        if (wg_grid_kind(r->grid, r->tile[i].x, r->tile[i].y) != WG_TILE_TENSIX)
+            continue; /* the detector knows the agents of a Tensix tile */
         if (!wg_check_open(&r->tile[i].s, error) || !wg_check_attach(&r->tile[i].s, error))
             return false;
         wg_races_group_add(r->races, r->tile[i].s.races, r->tile[i].y * wg_grid_width(r->grid) + r->tile[i].x);
@@ -623,7 +627,7 @@ static void report_text(chip_run *r, int status, wg_text *out)
                 continue;
             wg_session *s = session_of(r, x, y, &bare);
             if (wg_finding_count(dev) || s->hang || s->stats || s->races)
-                wg_textf(out, "tile %u-%u\n", x, y);
+                wg_textf(out, "%s %u-%u\n", dev->tile->spec->title, x, y);
             const wg_race_words w = wg_check_words(s);
             if (s->hang)
                 wg_hang_verdict_text(&w, s->hang, s->ended == WG_ENDED_HUNG, out);
@@ -694,30 +698,40 @@ static void report_json(chip_run *r, int status, wg_text *out)
     wg_json_close(j, '}');
 }
 
-static bool write_sarif(chip_run *r, int status, wg_text *error)
+static void collect(chip_run *r, wg_reports *all)
 {
-    wg_reports all = {0};
     wg_session bare;
     for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
         for (unsigned x = 0; x < wg_grid_width(r->grid); x++)
             if (wg_grid_peek(r->grid, x, y))
-                wg_collect_reports(session_of(r, x, y, &bare), (int)x, (int)y, &all);
+                wg_collect_reports(session_of(r, x, y, &bare), (int)x, (int)y, all);
     for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
         wg_where at;
         const wg_finding *f = wg_card_finding_at(r->card, i, &at);
         const wg_race_words w = wg_check_words(session_of(r, at.x, at.y, &bare));
-        wg_report *report = wg_reports_finding(&all, &w, f);
+        wg_report *report = wg_reports_finding(all, &w, f);
         if (report && at.x != WG_NOWHERE) {
             report->x = (int)at.x;
             report->y = (int)at.y;
         }
     }
-    bool ok = wg_write_sarif(r->args, &all, status, error);
+}
+
+/* SARIF, for a file and for whoever runs many. */
+static bool write_sarif(chip_run *r, int status, wg_text *result, wg_text *error)
+{
+    wg_reports all = {0};
+    if (!result && !r->args->value[WG_OPT_SARIF])
+        return true;
+    collect(r, &all);
+    if (result)
+        wg_reports_sarif_run(&all, status, &(wg_json){.out = result});
+    bool ok = !r->args->value[WG_OPT_SARIF] || wg_write_sarif(r->args, &all, status, error);
     wg_reports_free(&all);
     return ok;
 }
 
-int wg_run_chip(const wg_args *args, wg_text *out, wg_text *error)
+int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error)
 {
     chip_run r;
     int status = WG_EXIT_ERROR;
@@ -727,7 +741,8 @@ int wg_run_chip(const wg_args *args, wg_text *out, wg_text *error)
             report_json(&r, status, out);
         else
             report_text(&r, status, out);
-        if (!all_images(&r, true, error) || (args->value[WG_OPT_SARIF] && !write_sarif(&r, status, error)))
+        result->cycles = wg_grid_cycle(r.grid);
+        if (!all_images(&r, true, error) || !write_sarif(&r, status, result->sarif, error))
             status = WG_EXIT_ERROR;
     }
     wg_text_add(error, wg_text_of(&r.file.report), r.file.report.size);

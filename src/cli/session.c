@@ -495,12 +495,7 @@ bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out
         *out = (wg_source){.file = s->tasm.name, .line = pc - WG_HOST_PC};
     if (WG_IS_HOST_PC(pc) || !elf)
         return out->file != NULL;
-    wg_elf_line line;
-    wg_elf_call call[WG_SOURCE_CALLS];
-    bool known = wg_elf_line_at(elf, pc, &line);
-    unsigned calls = wg_elf_inlined_at(elf, pc, call, WG_SOURCE_CALLS);
-    *out = wg_source_of(pc, wg_elf_function(elf, pc), known ? &line : NULL, call, calls);
-    return out->function || out->file;
+    return wg_elf_source(s->elf, core, pc, out);
 }
 
 const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes)

@@ -38,14 +38,21 @@ static bool is_listed(wg_gdb *g, wg_who tile)
     return listed;
 }
 
+/* Those that the tile has. */
+static bool is_there(wg_gdb *g, wg_who who)
+{
+    const wg_tile_spec *spec = wg_debug_device(g->d, who)->tile->spec;
+    return who.agent < WG_CORES ? who.agent < spec->cores : spec->threads != 0;
+}
+
 static bool next_thread(wg_gdb *g, unsigned *n, wg_who *who)
 {
-    for (; wg_debug_tile(g->d, *n / WG_WHO_OF_TILE, who); *n += WG_WHO_OF_TILE)
-        if (is_listed(g, *who)) {
-            who->agent = (uint8_t)(*n % WG_WHO_OF_TILE);
-            ++*n;
+    while (wg_debug_tile(g->d, *n / WG_WHO_OF_TILE, who)) {
+        who->agent = (uint8_t)(*n % WG_WHO_OF_TILE);
+        ++*n;
+        if (is_listed(g, *who) && is_there(g, *who))
             return true;
-        }
+    }
     return false;
 }
 
@@ -119,7 +126,7 @@ static void memory_xml(wg_gdb *g, wg_text *out)
              "<?xml version=\"1.0\"?><!DOCTYPE memory-map PUBLIC \"+//IDN gnu.org//DTD GDB Memory Map V1.0//EN\" "
              "\"http://sourceware.org/gdb/gdb-memory-map.dtd\"><memory-map><memory type=\"ram\" start=\"0x0\" "
              "length=\"0x%x\"/><memory type=\"ram\" start=\"0x%x\" length=\"0x%x\"/></memory-map>",
-             g->d->arch->l1_bytes, REGIONS, 0u - REGIONS);
+             g->d->arch->tensix.l1_bytes, REGIONS, 0u - REGIONS);
 }
 
 /* The part of `whole` that OFFSET,LENGTH asks for. */

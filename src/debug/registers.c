@@ -30,7 +30,7 @@ const wg_register_info *wg_register_at(unsigned number) { return &registers[numb
 /* Where it is for wg_peek() and wg_poke(), and how many words; false: this core does not have it. */
 static bool find(const wg_device *dev, unsigned core, unsigned number, wg_space *space, uint32_t *index)
 {
-    const unsigned extensions = dev->arch->extensions;
+    const unsigned extensions = dev->tile->spec->core[core].extensions;
     if (number < WG_REGISTER_PC) {
         *space = WG_SPACE_CORE_X;
         *index = core * 32 + number;
@@ -49,7 +49,7 @@ static bool find(const wg_device *dev, unsigned core, unsigned number, wg_space 
     if (number < WG_REGISTER_CSR) {
         *space = WG_SPACE_CORE_V;
         *index = (core * 32 + number - WG_REGISTER_V) * 4;
-        return extensions & WG_EXT_V_T2 && core == WG_CORE_T2;
+        return extensions & WG_EXT_V;
     }
     *space = WG_SPACE_CORE_CSR;
     *index = core << 12 | registers[number].csr;
@@ -60,7 +60,7 @@ bool wg_register_read(wg_device *dev, unsigned core, unsigned number, uint8_t by
 {
     wg_space space;
     uint32_t index, word;
-    if (number >= WG_REGISTERS || core >= WG_CORES || !find(dev, core, number, &space, &index))
+    if (number >= WG_REGISTERS || core >= dev->tile->spec->cores || !find(dev, core, number, &space, &index))
         return false;
     for (uint32_t i = 0; i < registers[number].bytes; i += 4) {
         if (wg_peek(dev, space, index + i / 4, &word) != WG_OK)
@@ -75,7 +75,7 @@ bool wg_register_write(wg_device *dev, unsigned core, unsigned number, const uin
 {
     wg_space space;
     uint32_t index;
-    if (number >= WG_REGISTERS || core >= WG_CORES || !find(dev, core, number, &space, &index))
+    if (number >= WG_REGISTERS || core >= dev->tile->spec->cores || !find(dev, core, number, &space, &index))
         return false;
     for (uint32_t i = 0; i < registers[number].bytes; i += 4) {
         uint32_t word = 0;

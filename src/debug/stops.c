@@ -18,7 +18,7 @@ typedef enum place { IN_L1, IN_RAM, IN_REGISTERS } place;
 
 static place place_of(const wg_debug *d, const wg_watch *w)
 {
-    if (w->address < d->arch->l1_bytes)
+    if (w->address < d->arch->tensix.l1_bytes)
         return IN_L1;
     return w->address - RAM_BASE < RAM_REACH ? IN_RAM : IN_REGISTERS;
 }
@@ -378,7 +378,7 @@ wg_status wg_debug_watch(wg_debug *d, uint32_t address, uint32_t bytes, unsigned
     const wg_watch w = {.address = address, .bytes = bytes, .how = (uint8_t)how};
     uint64_t end = (uint64_t)address + bytes;
     if (!how || how > (WG_WATCH_READ | WG_WATCH_WRITE) || !bytes || bytes > WG_DEBUG_WATCH_BYTES || end > UINT32_MAX ||
-        (place_of(d, &w) == IN_L1 && end > d->arch->l1_bytes))
+        (place_of(d, &w) == IN_L1 && end > d->arch->tensix.l1_bytes))
         return wg_debug_fail(d, WG_ERR_ADDRESS, "%u bytes at 0x%08x cannot be watched", bytes, address);
     d->watch[d->watches++] = w;
     return watch_ram(d);

@@ -318,7 +318,7 @@ static void explain_there(wg_why *w, unsigned tile, uint64_t address, uint32_t b
 {
     if (depth > DEEPEST || !bytes)
         return;
-    if (tile < wg_debug_tiles(w->d) && log_of(w, tile) && address < w->d->arch->l1_bytes)
+    if (tile < wg_debug_tiles(w->d) && log_of(w, tile) && address < w->d->arch->tensix.l1_bytes)
         explain_l1(w, tile, address, bytes, before, depth, above);
     else
         explain_memory(w, tile, address, bytes, before, depth, above);

@@ -97,7 +97,7 @@ bool wg_debug_pc(wg_debug *d, wg_who who, uint32_t *pc)
 /* A byte of what a core sees there; false: nothing that can be looked at without changing it. */
 static bool byte_at(wg_device *dev, unsigned core, uint32_t address, uint32_t *byte)
 {
-    wg_route r = wg_address_route(dev->arch, (wg_core_id)core, address, false);
+    wg_route r = wg_address_route(dev->tile->spec, core, address, false);
     uint32_t word;
     switch (r.path) {
     case WG_PATH_L1: return wg_peek(dev, WG_SPACE_L1, address, byte) == WG_OK;
@@ -134,7 +134,7 @@ wg_status wg_debug_read(wg_debug *d, wg_who who, uint32_t address, void *to, siz
 
 static bool put_byte(wg_device *dev, unsigned core, uint32_t address, uint8_t byte)
 {
-    wg_route r = wg_address_route(dev->arch, (wg_core_id)core, address, true);
+    wg_route r = wg_address_route(dev->tile->spec, core, address, true);
     uint32_t word, index = r.index * WG_GPRS + r.offset / 4, shift = 8 * (address & 3);
     switch (r.path) {
     case WG_PATH_L1: return wg_poke(dev, WG_SPACE_L1, address, byte) == WG_OK;

@@ -39,7 +39,7 @@ static bool take_body(const wg_tile *t, unsigned core, wg_loop *l)
     unsigned memory = 0;
     uint32_t by, first = 0;
     l->ops = 0;
-    if (l->branch - l->target >= 4 * WG_LOOP_OPS || l->target >= t->arch->l1_bytes)
+    if (l->branch - l->target >= 4 * WG_LOOP_OPS || l->target >= t->spec->l1_bytes)
         return false;
     for (uint32_t pc = l->target; pc <= l->branch; pc += 4) {
         const wg_icache_line *line = wg_fetch_peek(t, core, pc);
@@ -202,10 +202,10 @@ static uint64_t periods(const wg_tile *t, unsigned core, const wg_loop *l, uint6
         n = wg_min64(n, (WG_L1_UNDO - t->l1_undos) / p->owns);
     if (further) { /* addresses stay inside L1 */
         uint64_t low = (uint32_t)(l->low + moved), high = (uint32_t)(l->high + moved);
-        if (low > high || high >= t->arch->l1_bytes)
+        if (low > high || high >= t->spec->l1_bytes)
             return 0;
         if ((int32_t)further > 0)
-            n = wg_min64(n, (t->arch->l1_bytes - 1 - high) / further);
+            n = wg_min64(n, (t->spec->l1_bytes - 1 - high) / further);
         else
             n = wg_min64(n, low / (0 - further));
     }

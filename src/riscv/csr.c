@@ -34,19 +34,20 @@ static uint32_t *storage(wg_csrs *c, uint32_t csr)
     }
 }
 
-static bool is_t(unsigned core) { return core >= WG_CORE_T0; }
-
 /* The coprocessor's state as seen by this core (tt_cfg_qstatus, tt_cfg_bstatus). */
 static uint32_t tensix_status(const wg_tile *t, unsigned core, bool busy)
 {
+    const unsigned thread = t->spec->core[core].thread;
     uint32_t own = 0, all = 0;
+    if (!t->spec->threads)
+        return 0;
     for (unsigned i = 0; i < WG_THREADS; i++) {
         uint32_t mask = (busy ? wg_frontend_busy_status(t, i) : wg_frontend_queue_status(t, i)) & 0x7FF;
         all |= mask;
-        if (core == WG_CORE_T0 + i)
+        if (thread == i)
             own = mask;
     }
-    if (!is_t(core))
+    if (thread == WG_NONE)
         own = all;
     if (busy)
         return own | all << 11;
@@ -63,7 +64,7 @@ static uint64_t counter(const wg_tile *t, const wg_core *k, bool instructions)
 uint32_t wg_csr_read(wg_tile *t, unsigned core, uint32_t csr, bool *known)
 {
     wg_core *k = &t->core[core];
-    *known = (t->arch->extensions & WG_EXT_ZICSR) != 0;
+    *known = (t->spec->core[core].extensions & WG_EXT_ZICSR) != 0;
     switch (csr) {
     case MSTATUS: return 0x80006600;
     case MISA: return 0x40201123;
@@ -176,7 +177,7 @@ uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op)
         return 0;
     }
     if ((csr >= MHPMEVENT3 && csr <= MHPMEVENT4) || csr == MHPMCOUNTER3 || csr == MHPMCOUNTER4 ||
-        (csr >= TT_SSTATUS0 && csr <= TT_SSTATUS7 && is_t(core)))
+        (csr >= TT_SSTATUS0 && csr <= TT_SSTATUS7 && t->spec->core[core].thread != WG_NONE))
         wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER,
                  (wg_finding){.agent = (uint8_t)core, .pc = k->run.pc, .has_pc = true, .subject = csr}, "CSR 0x%03x",
                  csr);

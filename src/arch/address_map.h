@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The address map as data: one row per region and view. wg_address_route() in request.h reads it. */
+/* The address map as data: one row per region and view. wg_address_route() in machine/request.h reads it. */
 #ifndef WG_ADDRESS_MAP_H
 #define WG_ADDRESS_MAP_H
 
-#include "machine/request.h"
+#include "arch/arch.h"
 
 /* Who sees a row: bit wg_core_id for each core, and the NoC. */
 enum {
     WG_VIEW_B = 1 << WG_CORE_B,
     WG_VIEW_NC = 1 << WG_CORE_NC,
     WG_VIEW_T = 1 << WG_CORE_T0 | 1 << WG_CORE_T1 | 1 << WG_CORE_T2,
+    WG_VIEW_E = 1 << WG_CORE_E0 | 1 << WG_CORE_E1,
     WG_VIEW_CORES = WG_VIEW_B | WG_VIEW_NC | WG_VIEW_T,
     WG_VIEW_NOC = 1 << WG_CORES,
     WG_VIEW_ALL = WG_VIEW_CORES | WG_VIEW_NOC
@@ -26,9 +27,17 @@ typedef struct wg_map_row {
     const char *name;
 } wg_map_row;
 
+/* Sorted by first address; rows of one address differ in views or access. */
+typedef struct wg_map {
+    const wg_map_row *row;
+    unsigned rows;
+} wg_map;
+
+extern const wg_map wg_map_tensix_bh, wg_map_tensix_wh, wg_map_ethernet_bh, wg_map_ethernet_wh;
+
 /* The row that holds `address` for a viewer (a core, or WG_CORES for the NoC); NULL if none. */
-const wg_map_row *wg_map_find(const wg_arch *arch, unsigned viewer, uint32_t address, bool is_write);
+const wg_map_row *wg_map_find(const wg_tile_spec *spec, unsigned viewer, uint32_t address, bool is_write);
 /* The row mapped for this viewer that lies nearest; never NULL (L1 is always there). */
-const wg_map_row *wg_map_nearest(const wg_arch *arch, unsigned viewer, uint32_t address, bool is_write);
+const wg_map_row *wg_map_nearest(const wg_tile_spec *spec, unsigned viewer, uint32_t address, bool is_write);
 
 #endif
