@@ -17,6 +17,8 @@
  *     WAITGATE_CHECKS=LIST           what it looks for: race (default), memory, init, sync, separated by commas
  *     WAITGATE_HANG_REPORT=FILE      the full report of a hang goes there, named likewise (default: the verdict, to standard
  *                                    error)
+ *     WAITGATE_GDB=PORT              gdb may connect to this port of the loopback address (0: any) and stops the run between two cycles,
+ *                                    in the host's calls that let time pass; PORT,wait: the first of them waits for it
  *     WAITGATE_ELF=LIST              ELF files for its symbols: [CORE=]FILE, separated by commas
  *     WAITGATE_PROFILE=silicon|documented   WAITGATE_SEED=N   WAITGATE_LOCKSTEP=1
  *
@@ -36,6 +38,7 @@
 #include <unistd.h>
 
 #include "abi/abi_check.h"
+#include "abi/abi_gdb.h"
 #include "abi/abi_hang.h"
 #include "chip/card.h"
 #include "explain/race.h"
@@ -59,6 +62,7 @@ static struct {
     wg_abi_check *check; /* NULL: nobody asked for it */
     wg_abi_hang *hang;
     wg_abi_symbols *symbols; /* NULL: none */
+    wg_abi_gdb *gdb;         /* NULL: nobody asked for it */
     bool inside;             /* a call is under way: what is called now, a DMA callback calls */
     bool exit_later;         /* … and one has called libttsim_exit */
     size_t said;             /* findings of the card already printed */
@@ -315,6 +319,21 @@ static void tile_made(void *user, wg_device *dev, unsigned x, unsigned y)
     wg_abi_hang_made(abi.hang, dev, x, y);
 }
 
+static void begin_gdb(bool *bad)
+{
+    const char *text = getenv("WAITGATE_GDB");
+    char error[256];
+    uint16_t port;
+    if (!text)
+        return;
+    if ((abi.gdb = wg_abi_gdb_begin(abi.card->grid, text, abi.symbols, &port, error, sizeof error))) {
+        say("gdb may connect: target remote 127.0.0.1:%u", port);
+        return;
+    }
+    say("WAITGATE_GDB=%s is ignored: %s", text, error);
+    *bad = true;
+}
+
 /* Who watches the tiles; false if there is no memory. */
 static bool begin_reports(bool *bad)
 {
@@ -339,6 +358,7 @@ static bool begin_reports(bool *bad)
     }
     if (check && *check && !(abi.check = wg_abi_check_begin(abi.card->grid, check, which, abi.symbols)))
         say("WAITGATE_CHECK: %s", wg_status_text(WG_ERR_NO_MEMORY));
+    begin_gdb(bad);
     abi.hang = wg_abi_hang_begin(abi.card->grid, report, abi.symbols);
     abi.card->grid->made = abi.hang ? tile_made : NULL;
     return abi.hang != NULL;
@@ -392,6 +412,8 @@ __attribute__((destructor)) static void end_reports(void)
         say("WAITGATE_CHECK: %s", error);
     if (abi.hang && !wg_abi_hang_end(abi.hang, error, sizeof error))
         say("WAITGATE_HANG_REPORT: %s", error);
+    wg_abi_gdb_end(abi.gdb);
+    abi.gdb = NULL;
     wg_abi_symbols_close(abi.symbols);
     abi.check = NULL;
     abi.hang = NULL;
@@ -447,9 +469,14 @@ static void clock_on(uint32_t clocks)
     while (clocks && !abi.stopped && !signalled) {
         uint32_t step = clocks < STRETCH ? clocks : STRETCH;
         clocks -= step;
-        if (abi.on_finding == STOP)
-            advance_until_finding(step);
+        uint64_t end = wg_grid_cycle(abi.card->grid) + step;
+        if (abi.gdb && wg_abi_gdb_advance(abi.gdb, end))
+            step = 0;
         else
+            step = (uint32_t)(end - wg_grid_cycle(abi.card->grid));
+        if (step && abi.on_finding == STOP)
+            advance_until_finding(step);
+        else if (step)
             wg_grid_advance(abi.card->grid, step);
         report();
         if (!wg_abi_hang_clocked(abi.hang, error, sizeof error))

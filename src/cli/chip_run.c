@@ -125,13 +125,21 @@ static bool refuse_options(const wg_args *args, wg_text *error)
     static const struct {
         wg_option option;
         const char *name, *instead;
-    } refused[] = {
-        {WG_OPT_BRISC, "brisc", "say it in the file"},   {WG_OPT_NCRISC, "ncrisc", "say it in the file"},
-        {WG_OPT_TRISC0, "trisc0", "say it in the file"}, {WG_OPT_TRISC1, "trisc1", "say it in the file"},
-        {WG_OPT_TRISC2, "trisc2", "say it in the file"}, {WG_OPT_RELEASE, "release", "say it in the file"},
-        {WG_OPT_LOAD, "load", "say it in the file"},     {WG_OPT_DUMP, "dump", "say it in the file"},
-        {WG_OPT_UNTIL, "until", "say it in the file"},   {WG_OPT_TIMELINE, "timeline", "it shows one tile"},
-        {WG_OPT_LOG, "log", "it follows one tile"},      {WG_OPT_TRACE_FILE, "trace", "it follows one tile"}};
+    } refused[] = {{WG_OPT_BRISC, "brisc", "say it in the file"},
+                   {WG_OPT_NCRISC, "ncrisc", "say it in the file"},
+                   {WG_OPT_TRISC0, "trisc0", "say it in the file"},
+                   {WG_OPT_TRISC1, "trisc1", "say it in the file"},
+                   {WG_OPT_TRISC2, "trisc2", "say it in the file"},
+                   {WG_OPT_RELEASE, "release", "say it in the file"},
+                   {WG_OPT_LOAD, "load", "say it in the file"},
+                   {WG_OPT_DUMP, "dump", "say it in the file"},
+                   {WG_OPT_UNTIL, "until", "say it in the file"},
+                   {WG_OPT_TIMELINE, "timeline", "it shows one tile"},
+                   {WG_OPT_SAVE_AT, "save-at", "it is for one tile"},
+                   {WG_OPT_SAVE_ON_FAILURE, "save-on-failure", "it is for one tile"},
+                   {WG_OPT_RESUME, "resume", "it is for one tile"},
+                   {WG_OPT_LOG, "log", "it follows one tile"},
+                   {WG_OPT_TRACE_FILE, "trace", "it follows one tile"}};
     const unsigned takes =
         1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG | 1u << WG_CMD_WHY;
     if (!(takes >> args->command & 1)) {

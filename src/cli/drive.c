@@ -4,8 +4,10 @@
  * takes it, and the run goes on until it ends by itself, at the limit, or by Ctrl-C.
  */
 #include "cli/drive.h"
+#include "cli/saved.h"
 
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { CHUNK = 1 << 17 };
@@ -105,6 +107,8 @@ static bool stretch(wg_driving *d, bool *failed)
     uint64_t cycles = d->limit - now < CHUNK ? d->limit - now : CHUNK;
     if (now < d->watch_from && d->watch_from - now < cycles)
         cycles = d->watch_from - now;
+    if (now < d->save_at && d->save_at - now < cycles)
+        cycles = d->save_at - now;
     uint64_t wanted = next_push(d);
     bool refused = d->feed[0].refused || d->feed[1].refused || d->feed[2].refused;
     if (refused)
@@ -136,11 +140,13 @@ static bool stretch(wg_driving *d, bool *failed)
 /* At the start of its run. */
 wg_driving wg_drive_begin(wg_session *s)
 {
-    wg_driving d = {.s = s, .watch_from = UINT64_MAX};
+    wg_driving d = {.s = s, .watch_from = UINT64_MAX, .save_at = UINT64_MAX};
     uint64_t start = wg_cycle(s->dev);
     d.limit = s->max_cycles < UINT64_MAX - start ? start + s->max_cycles : UINT64_MAX;
     for (unsigned i = 0; i < WG_THREADS; i++)
         d.feed[i].not_before = start + (pending(&d, i) ? stream_of(&d, i)->word[0].delay : 0);
+    if (s->saved)
+        memcpy(d.feed, s->feed, sizeof d.feed);
     clock_gettime(CLOCK_MONOTONIC, &d.began);
     return d;
 }
@@ -170,6 +176,17 @@ bool wg_drive_silently(wg_session *s)
     return !failed;
 }
 
+/* Writes the snapshots of this cycle; false: it could not. */
+static bool saves(wg_driving *d, bool *saved, wg_text *error)
+{
+    uint64_t now = wg_cycle(d->s->dev);
+    if (now != d->save_at)
+        return true;
+    memcpy(d->s->feed, d->feed, sizeof d->feed);
+    d->save_at = wg_save_next(d->s, now + 1);
+    return *saved = wg_save_due(d->s, now, error);
+}
+
 bool wg_drive(wg_session *s, wg_text *error)
 {
     wg_driving d = wg_drive_begin(s);
@@ -177,7 +194,9 @@ bool wg_drive(wg_session *s, wg_text *error)
     wg_interrupt_begin();
     bool failed = false;
     d.watch_from = wg_progress_from(wg_cycle(s->dev), d.limit);
-    while (!stretch(&d, &failed)) {
+    d.save_at = wg_save_next(s, wg_cycle(s->dev));
+    bool saved = true;
+    while (saves(&d, &saved, error) && !stretch(&d, &failed)) {
         progress(&d);
         if (wg_cycle(s->dev) >= d.watch_from) {
             d.watch_from = UINT64_MAX;
@@ -185,6 +204,12 @@ bool wg_drive(wg_session *s, wg_text *error)
         }
     }
     wg_interrupt_end();
+    memcpy(s->feed, d.feed, sizeof d.feed);
+    if (saved && !failed && d.save_at != UINT64_MAX) {
+        wg_textf(error, "waitgate: --save-at: the run ended at cycle %llu, before cycle %llu\n",
+                 (unsigned long long)wg_cycle(s->dev), (unsigned long long)d.save_at);
+        saved = false;
+    }
     for (unsigned i = 0; i < WG_THREADS; i++)
         if (pending(&d, i))
             s->history.pending[i] = (wg_pending){&stream_of(&d, i)->word[d.feed[i].next].word,
@@ -195,5 +220,5 @@ bool wg_drive(wg_session *s, wg_text *error)
         fprintf(stderr, "\r\033[K");
     if (failed)
         wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
-    return !failed;
+    return !failed && saved;
 }

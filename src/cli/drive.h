@@ -7,17 +7,11 @@
 
 #include "cli/session.h"
 
-/* A thread's stream under way. */
-typedef struct wg_feed {
-    size_t next;
-    uint64_t not_before; /* cycle from which the next word may be pushed */
-    bool refused;        /* the FIFO had no room in this cycle */
-} wg_feed;
-
 typedef struct wg_driving {
     wg_session *s;
     wg_feed feed[WG_THREADS];
     uint64_t limit;
+    uint64_t save_at;    /* a snapshot is to be written there; UINT64_MAX: none */
     uint64_t watch_from; /* progress is watched from here on; UINT64_MAX: it is not */
     bool terminal;       /* somebody looks at the progress */
     uint64_t steps;

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "cli/delays.h"
+#include "cli/saved.h"
 #include "text/core_name.h"
 #include "text/rvdis.h"
 #include "machine/device.h"
@@ -105,6 +107,7 @@ static bool read_tasm(wg_session *s, const char *path, wg_text *error)
         return false;
     }
     s->has_tasm = true;
+    s->program[WG_CORES] = path;
     bool ok = wg_tasm_parse(&s->tasm, path, (const char *)s->tasm_source, size, s->desc.arch);
     ok = ok && wg_tasm_link(&s->tasm);
     if (!ok) {
@@ -133,6 +136,7 @@ static bool read_elf(wg_session *s, unsigned core, const char *path, wg_text *er
         return false;
     }
     s->elf[core] = wg_elf_open_file(path, message, sizeof message);
+    s->program[core] = path;
     if (!s->elf[core])
         wg_textf(error, "waitgate: %s\n", message);
     return s->elf[core] != NULL;
@@ -144,6 +148,24 @@ static bool is_tasm(const char *path)
     return n > 5 && strcmp(path + n - 5, ".tasm") == 0;
 }
 
+/* The programs that a snapshot names; one that is gone is done without. */
+static bool read_named(wg_session *s, wg_text *error)
+{
+    const char *path;
+    unsigned core;
+    for (unsigned i = 0; i <= WG_CORES && (path = wg_saved_program(s, i, &core)) != NULL; i++) {
+        if (access(path, R_OK) != 0) {
+            fprintf(stderr, "waitgate: %s: its program %s is not there: no source lines\n", s->saved_path, path);
+            continue;
+        }
+        if (!(s->saved_program[core] = wg_strdup(path)) ||
+            !(core < WG_CORES ? read_elf(s, core, s->saved_program[core], error)
+                              : read_tasm(s, s->saved_program[core], error)))
+            return false;
+    }
+    return true;
+}
+
 static bool read_files(wg_session *s, wg_text *error)
 {
     static const wg_option core_option[WG_CORES] = {WG_OPT_BRISC, WG_OPT_NCRISC, WG_OPT_TRISC0, WG_OPT_TRISC1,
@@ -152,6 +174,11 @@ static bool read_files(wg_session *s, wg_text *error)
         const char *path = s->args->file[i];
         if (!s->title)
             s->title = path;
+        if (wg_is_saved(path)) {
+            if (!wg_saved_read(s, path, error))
+                return false;
+            continue;
+        }
         if (is_tasm(path) || strcmp(path, "-") == 0) {
             if (!read_tasm(s, path, error))
                 return false;
@@ -175,6 +202,16 @@ static bool read_files(wg_session *s, wg_text *error)
         if (path && !s->title)
             s->title = path;
     }
+    const char *resume = s->args->value[WG_OPT_RESUME];
+    if (resume && !wg_saved_read(s, resume, error))
+        return false;
+    bool named = s->has_tasm;
+    for (unsigned i = 0; i < WG_CORES; i++)
+        named |= s->elf[i] != NULL;
+    if (s->saved && !s->title)
+        s->title = s->saved_path;
+    if (s->saved && !named)
+        return read_named(s, error);
     if (!s->title) {
         wg_textf(error, "waitgate: nothing to run; give a .tasm program or ELF files\n");
         return false;
@@ -316,7 +353,7 @@ bool wg_session_open(wg_session *s, const wg_args *args, wg_text *error)
 {
     *s = (wg_session){.args = args, .expectations_hold = true};
     unsigned stop_on = WG_SEVERITY_NEVER;
-    if (!read_options(s, error) || !read_files(s, error) || !read_release(s, error) ||
+    if (!read_options(s, error) || !wg_save_check(args, error) || !read_files(s, error) || !read_release(s, error) ||
         !wg_option_choice(args, WG_OPT_STOP_ON, "stop-on", wg_severity_names, WG_SEVERITY_NEVER, &stop_on, error))
         return false;
     wg_status status = wg_create(&s->desc, &s->dev);
@@ -350,7 +387,7 @@ bool wg_session_load(wg_session *s, wg_text *error)
     for (size_t i = 0; i < args->givens; i++)
         if (args->given[i].option == WG_OPT_LOAD && !wg_load_memory(s, args->given[i].value, error))
             return false;
-    return wg_load_programs(s, error);
+    return wg_load_programs(s, error) && (!s->saved || wg_saved_apply(s, error));
 }
 
 static bool close_sink(wg_file_out *file, wg_sink_out *out, wg_text *error)
@@ -388,12 +425,15 @@ bool wg_session_run(wg_session *s, wg_text *error)
         if (s->ended == WG_ENDED_LIMIT)
             wg_progress_verdict(s);
     }
-    if (s->args->command != WG_CMD_EXPLORE && !wg_blame_findings(s, error))
+    if (s->args->command != WG_CMD_EXPLORE && !s->saved && !wg_blame_findings(s, error))
         return false;
     if (!wg_check_expectations(s)) {
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
+    const char *failure = s->args->value[WG_OPT_SAVE_ON_FAILURE];
+    if (failure && (s->ended == WG_ENDED_HUNG || !s->expectations_hold) && !wg_saved_write(s, failure, error))
+        return false;
     return s->args->command != WG_CMD_CHECK || wg_verify_races(s, error);
 }
 
@@ -427,6 +467,9 @@ void wg_session_close(wg_session *s)
     if (s->has_tasm)
         wg_tasm_free(&s->tasm);
     free(s->tasm_source);
+    wg_saved_free(s);
+    for (unsigned i = 0; i <= WG_CORES; i++)
+        free(s->saved_program[i]);
     free(s->expect_holds);
     free(s->expect_found);
     free(s->stats);

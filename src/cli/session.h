@@ -39,6 +39,13 @@ typedef struct wg_blamed {
     uint64_t cycle;
 } wg_blamed;
 
+/* A thread's stream under way. */
+typedef struct wg_feed {
+    size_t next;
+    uint64_t not_before; /* cycle from which the next word may be pushed */
+    bool refused;        /* the FIFO had no room in this cycle */
+} wg_feed;
+
 typedef struct wg_session {
     const wg_args *args;
     wg_device *dev;
@@ -50,7 +57,13 @@ typedef struct wg_session {
     bool has_tasm;
     wg_tasm tasm;
     uint8_t *tasm_source;
-    uint64_t max_cycles; /* UINT64_MAX: no limit */
+    uint64_t max_cycles;               /* UINT64_MAX: no limit */
+    const char *program[WG_CORES + 1]; /* file names; the last: a .tasm program's */
+    uint8_t *saved;                    /* a snapshot that the run goes on from (saved.h); NULL: none */
+    size_t saved_bytes;
+    const char *saved_path;
+    char *saved_program[WG_CORES + 1]; /* names of programs that come from it */
+    wg_feed feed[WG_THREADS];          /* of a run that goes on: where it begins; behind a run: where it ended */
 
     wg_history history;
     wg_stats *stats;

@@ -293,7 +293,8 @@ static wg_pause paused(wg_debug *d, wg_pause why)
 static wg_pause stopped(wg_debug *d)
 {
     wg_who who = d->stops.what.who;
-    if (!wg_debug_goto(d, d->stops.at))
+    /* Without a history, who came to a breakpoint by other ways than by executing is found a cycle late. */
+    if (d->past.count && !wg_debug_goto(d, d->stops.at))
         return paused(d, WG_PAUSE_FAILED);
     d->state = d->stops.what;
     if (who.agent <= WG_AGENT_CORE_T2)

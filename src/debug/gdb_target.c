@@ -38,14 +38,21 @@ static bool is_listed(wg_gdb *g, wg_who tile)
     return listed;
 }
 
+/* Those that the tile has. */
+static bool is_there(wg_gdb *g, wg_who who)
+{
+    const wg_tile_spec *spec = wg_debug_device(g->d, who)->tile->spec;
+    return who.agent < WG_CORES ? who.agent < spec->cores : spec->threads != 0;
+}
+
 static bool next_thread(wg_gdb *g, unsigned *n, wg_who *who)
 {
-    for (; wg_debug_tile(g->d, *n / WG_WHO_OF_TILE, who); *n += WG_WHO_OF_TILE)
-        if (is_listed(g, *who)) {
-            who->agent = (uint8_t)(*n % WG_WHO_OF_TILE);
-            ++*n;
+    while (wg_debug_tile(g->d, *n / WG_WHO_OF_TILE, who)) {
+        who->agent = (uint8_t)(*n % WG_WHO_OF_TILE);
+        ++*n;
+        if (is_listed(g, *who) && is_there(g, *who))
             return true;
-        }
+    }
     return false;
 }
 

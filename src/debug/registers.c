@@ -60,7 +60,7 @@ bool wg_register_read(wg_device *dev, unsigned core, unsigned number, uint8_t by
 {
     wg_space space;
     uint32_t index, word;
-    if (number >= WG_REGISTERS || core >= WG_CORES || !find(dev, core, number, &space, &index))
+    if (number >= WG_REGISTERS || core >= dev->tile->spec->cores || !find(dev, core, number, &space, &index))
         return false;
     for (uint32_t i = 0; i < registers[number].bytes; i += 4) {
         if (wg_peek(dev, space, index + i / 4, &word) != WG_OK)
@@ -75,7 +75,7 @@ bool wg_register_write(wg_device *dev, unsigned core, unsigned number, const uin
 {
     wg_space space;
     uint32_t index;
-    if (number >= WG_REGISTERS || core >= WG_CORES || !find(dev, core, number, &space, &index))
+    if (number >= WG_REGISTERS || core >= dev->tile->spec->cores || !find(dev, core, number, &space, &index))
         return false;
     for (uint32_t i = 0; i < registers[number].bytes; i += 4) {
         uint32_t word = 0;

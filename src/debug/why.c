@@ -538,6 +538,10 @@ bool wg_why_text(wg_debug *d, wg_who who, const wg_why_desc *desc, wg_text *out)
         wg_debug_fail(d, WG_ERR_ARGUMENT, "a location is " WG_WHY_LOCATIONS);
         return false;
     }
+    if (!d->past.count) {
+        wg_debug_fail(d, WG_ERR_STATE, "there is no history to look at");
+        return false;
+    }
     wg_why *w = wg_calloc(1, sizeof *w);
     if (!w)
         return false;

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""WAITGATE_GDB: gdb stops a host of the libttsim ABI in the calls that let time pass, leaves, and comes back."""
+import ctypes
+import os
+import re
+import subprocess
+import sys
+
+CODE = [0x00003537, 0x00A00593, 0x00B52023, 0x0FF0000F, 0xFFF58593, 0xFE059AE3, 0x0000006F] # a1 = 10 … 1 to 0x3000
+
+
+def host(library, y):
+    """Core B of a tile runs the program while the host lets time pass in portions."""
+    lib = ctypes.CDLL(library)
+    lib.libttsim_init()
+
+    def put(address, words):
+        data = b"".join(w.to_bytes(4, "little") for w in words)
+        lib.libttsim_tile_wr_bytes(1, y, ctypes.c_uint64(address), data, len(data))
+
+    put(0xFFB121B0, [0x47800])
+    put(0, CODE)
+    put(0xFFB121B0, [0x47000])
+    for _ in range(100):
+        lib.libttsim_clock(37)
+    word = ctypes.create_string_buffer(4)
+    lib.libttsim_tile_rd_bytes(1, y, ctypes.c_uint64(0x3000), word, 4)
+    lib.libttsim_exit()
+    print(int.from_bytes(word.raw, "little"))
+
+
+if sys.argv[1] == "host":
+    host(sys.argv[2], int(sys.argv[3]))
+    sys.exit()
+
+from suite import run, test # noqa: E402
+
+
+def debugged(d, library, y, sessions, port="0,wait"):
+    """What gdb prints in each session, what the host prints, and what the library says."""
+    child = subprocess.Popen([sys.executable, os.path.abspath(__file__), "host", library, str(y)], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True, env=dict(os.environ, WAITGATE_GDB=port))
+    said, texts = "", []
+    if sessions:
+        said = child.stderr.readline()
+        number = re.search(r"127\.0\.0\.1:(\d+)", said)[1]
+    for commands in sessions:
+        (d / "commands").write_text("\n".join(["set pagination off", "set confirm off", f"target remote 127.0.0.1:{number}",
+                                               *commands.strip().splitlines(), "detach"]) + "\n")
+        texts.append(subprocess.run(["gdb-multiarch", "-nx", "-batch", "-x", str(d / "commands")], capture_output=True, text=True,
+                                    timeout=60).stdout)
+    out, more = child.communicate(timeout=60)
+    assert child.returncode == 0, more
+    return texts, out.strip(), said + more
+
+
+@test
+def stops_and_goes_on(d):
+    """Breakpoints, watchpoints, steps and registers; the host ends as without gdb."""
+    for library, y in ((sys.argv[1], 2), (sys.argv[2], 1)):
+        texts, out, said = debugged(d, library, y, ["""
+            break *0x8
+            continue
+            continue
+            print $a1
+            delete
+            watch *(int *)0x3000
+            continue
+            stepi 3
+            info threads
+            reverse-stepi
+            """])
+        text = texts[0]
+        assert text.count("hit Breakpoint 1") == 2 and "$1 = 9" in text, text
+        assert f'"1-{y} B"' in text and "Old value = " in text, text
+        assert "No more reverse-execution history" in text, text
+        assert out == "1", (out, said)
+
+
+@test
+def not_understood(d):
+    for port in ("", "70000", "x", "5,never"):
+        _, out, said = debugged(d, sys.argv[1], 2, [], port)
+        assert "WAITGATE_GDB=" in said and "is ignored" in said and out == "1", (port, out, said)
+
+
+run()
