@@ -96,7 +96,7 @@ static void write_out(const core_slot *m)
 static void begin(wg_tile *t, core_group *w, struct wg_rounds *rounds, unsigned cores, uint64_t until)
 {
     const uint64_t now = t->sched.now;
-    rounds->records = rounds->known = false;
+    rounds->records = rounds->known = rounds->watches = false;
     rounds->tries = 0;
     rounds->wait = rounds->patience = 0;
     *w = (core_group){.until = until, .in_step = t->dev->stop_at != WG_SEVERITY_NEVER, .rounds = rounds};
@@ -186,7 +186,9 @@ static void end(wg_tile *t, core_group *w)
         if (t->regions.memory.active[i] & ~(1u << WG_PATH_PUSH)) /* if it stops, phase C of this cycle is over */
             wg_wake_at(s, WG_AGENT_REGIONS, s->now + w->stops);
     }
-    t->l1_turns = w->served >= WG_L1_TURNS ? WG_L1_TURNS / 2 : 0;
+    t->l1_turns = s->now + ALONE >= w->until && !w->stops ? WG_L1_TURNS
+                  : w->served >= WG_L1_TURNS              ? WG_L1_TURNS / 2
+                                                          : 0;
     t->l1_turns_from = s->now;
 }
 
@@ -236,11 +238,8 @@ static bool run_ahead(wg_tile *t, core_group *w, unsigned core)
     k->l1_until = s->now;
     end(t, w);
     s->now = now;
-    if (k->l1_until > now) {
-        t->l1_turns = w->stops ? 0 : WG_L1_TURNS;
-        t->l1_turns_from = k->l1_until;
+    if (k->l1_until > now)
         return true;
-    }
     k->l1_ahead = false;
     k->saved_at = WG_NEVER;
     return true;

@@ -52,7 +52,7 @@ typedef struct core_group {
     uint8_t ring[RING];             /* by cycle: bit per core and port that has something to do */
     uint64_t busy;                  /* by cycle: does anybody? */
     uint64_t until;
-    uint64_t served;          /* requests that L1 has processed */
+    uint64_t served;          /* stores, and requests that L1 has processed */
     uint8_t awake;            /* cores that are not in reset */
     uint8_t resting;          /* cores that are halted with nothing in flight */
     uint8_t elsewhere;        /* cores with a queued store that goes neither to L1 nor to own RAM */

@@ -425,6 +425,7 @@ static inline bool store(wg_tile *t, core_group *w, core_slot *m, const wg_op *o
         wg_put_bytes((uint8_t *)s->data + (address & (WG_L1_LINE - 1)), &value, bytes);
         note_stores(m);
         wg_rounds_store(w, m, op, address, bytes, s, fresh, drops);
+        w->served++;
     }
     run->stored = e;
     wg_entered(run, e, WG_NO_DEST, entered + 1);
@@ -613,6 +614,8 @@ static uint64_t pipeline(wg_tile *t, core_group *w, core_slot *m)
             m->op = op + 1;
         } else if (wg_is_branch(op->code) && op->imm != run->pc) {
             branch(t, w, m, op, e);
+            if (w->edges && w->rounds->watches) /* the state at this edge is compared */
+                most = last = now;
         } else if (!compute(t, w, m, op, e)) {
             break;
         }

@@ -166,7 +166,7 @@ static bool replays(wg_tile *t, core_group *w, const wg_moves *v)
     return true;
 }
 
-void wg_rounds_edge(wg_tile *t, core_group *w, unsigned edges)
+static void edge(wg_tile *t, core_group *w, unsigned edges)
 {
     struct wg_rounds *r = w->rounds;
     uint8_t turned[WG_CORES];
@@ -196,4 +196,10 @@ void wg_rounds_edge(wg_tile *t, core_group *w, unsigned edges)
         r->longest = ++r->tries % TRIES ? 1 : PERIOD;
         begin_record(t, w, (unsigned)__builtin_ctz(edges));
     }
+}
+
+void wg_rounds_edge(wg_tile *t, core_group *w, unsigned edges)
+{
+    edge(t, w, edges);
+    w->rounds->watches = w->rounds->records || w->rounds->known;
 }

@@ -14,6 +14,7 @@ struct wg_rounds {
     uint8_t lead;            /* the core at whose back edges the period begins and ends */
     uint8_t rounds, longest; /* iterations of the period so far; at most */
     bool known;              /* a period has been recorded and may be replayed */
+    bool watches;            /* records or known: the next back edge matters */
     uint8_t tries, misses;   /* misses: back edges since the last replay */
     uint8_t cores;           /* that were active at the shot */
     uint8_t base[WG_CORES];  /* the base register of the core's first access; NO_BASE: none */

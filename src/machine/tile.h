@@ -56,7 +56,7 @@ struct wg_tile {
     wg_noc_box *const *boxes; /* of all tiles of the chip; NULL: the tile stands alone */
     wg_poll poll;
     /* What shortcuts of cores need; in the plain machine it is idle. */
-    uint32_t l1_turns;      /* requests of cores that L1 has processed in their cycles, */
+    uint32_t l1_turns;      /* requests of cores that L1 has processed, and ticks of cores with a store to L1 queued, */
     uint64_t l1_turns_from; /* … since then: is a group worth it (fast/core_groups.c)? */
     uint32_t l1_undos;      /* lines that a core running ahead through L1 has written, */
     wg_l1_undo l1_undo[WG_L1_UNDO];

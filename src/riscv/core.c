@@ -156,6 +156,7 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
             again = now + 1;
     }
     appoint(t, core, again == WG_NEVER ? WG_NEVER : wg_max64(again, now + 1));
+    t->l1_turns += k->run.sq_count && wg_sq_peek(&k->run, 0)->path == WG_PATH_L1;
 }
 
 /* Those of `pushing` have been through phase I. */
