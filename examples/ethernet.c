@@ -8,7 +8,7 @@
 #include "noc.h"
 
 #define TXQ0_PACKETS WORD(0xFFB9003C) /* ETH_TXQ_PKT_END_CNT */
-#ifdef WG_ARCH_BH
+#ifndef WG_ARCH_WH
 #define TENSIX (1 | 2 << 6) /* translated coordinates */
 #else
 #define TENSIX (18 | 18 << 6)

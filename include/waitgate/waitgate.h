@@ -179,6 +179,7 @@ typedef enum wg_space {
     WG_SPACE_ADC,       /* (thread * 3 + unit) * 16 + counter; see docs/api.md */
     WG_SPACE_RWC,       /* thread * 16 + counter; see docs/api.md */
     WG_SPACE_MOP_CFG,   /* thread * 9 + word */
+    WG_SPACE_CORE_V,    /* (core * 32 + register) * 4 + word */
     WG_SPACE_COUNT
 } wg_space;
 WG_API wg_status wg_peek(wg_device *dev, wg_space space, uint32_t index, uint32_t *value);

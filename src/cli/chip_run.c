@@ -9,6 +9,7 @@
 #include <string.h>
 #include <waitgate/card.h>
 
+#include "cli/chip_run.h"
 #include "cli/chip_yaml.h"
 #include "cli/session.h"
 #include "machine/device.h"
@@ -26,7 +27,7 @@ typedef struct chip_tile {
     wg_session s; /* of a Tensix tile */
 } chip_tile;
 
-typedef struct chip_run {
+struct wg_chip_run {
     const wg_args *args;
     wg_chip_file file;
     uint8_t *source;
@@ -39,7 +40,8 @@ typedef struct chip_run {
     size_t elfs;
     wg_races_group *races; /* check */
     wg_ended ended;
-} chip_run;
+};
+typedef wg_chip_run chip_run;
 
 bool wg_is_chip_file(const char *path)
 {
@@ -130,8 +132,12 @@ static bool refuse_options(const wg_args *args, wg_text *error)
         {WG_OPT_LOAD, "load", "say it in the file"},     {WG_OPT_DUMP, "dump", "say it in the file"},
         {WG_OPT_UNTIL, "until", "say it in the file"},   {WG_OPT_TIMELINE, "timeline", "it shows one tile"},
         {WG_OPT_LOG, "log", "it follows one tile"},      {WG_OPT_TRACE_FILE, "trace", "it follows one tile"}};
-    if (args->command != WG_CMD_RUN && args->command != WG_CMD_CHECK) {
-        wg_textf(error, "waitgate: a chip file can be run and checked; this command takes the programs of one tile\n");
+    const unsigned takes =
+        1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG | 1u << WG_CMD_WHY;
+    if (!(takes >> args->command & 1)) {
+        wg_textf(
+            error,
+            "waitgate: a chip file can be run, checked and debugged; this command takes the programs of one tile\n");
         return false;
     }
     if (args->files != 1) {
@@ -373,7 +379,8 @@ static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
         s->of_tile = of_tile;
         s->chip = r;
         wg_stop_on(s->dev, (wg_severity)stop_on);
-        if (!wg_watch_history(s, error) || (args->value[WG_OPT_STATS] && !wg_watch_stats(s, error)) ||
+        const bool debugged = args->command != WG_CMD_RUN && args->command != WG_CMD_CHECK;
+        if ((!debugged && !wg_watch_history(s, error)) || (args->value[WG_OPT_STATS] && !wg_watch_stats(s, error)) ||
             !wg_load_programs(s, error))
             return false;
     }
@@ -459,6 +466,58 @@ static bool drive(chip_run *r, wg_text *error)
     }
     wg_interrupt_end();
     return true;
+}
+
+wg_status wg_chip_advance(wg_chip_run *r, uint64_t cycle, wg_stop *stop)
+{
+    const bool until = has_until(r);
+    cycle = cycle < r->file.max_cycles ? cycle : r->file.max_cycles;
+    *stop = WG_STOP_CYCLES;
+    for (;;) {
+        uint64_t now = wg_grid_cycle(r->grid), to = (now / UNTIL_STRETCH + 1) * UNTIL_STRETCH;
+        if (until && now % UNTIL_STRETCH == 0 && now && until_holds(r)) {
+            *stop = WG_STOP_UNTIL;
+            return WG_OK;
+        }
+        if (now >= cycle)
+            return WG_OK;
+        to = until && to < cycle ? to : cycle;
+        wg_status status = wg_grid_run(r->grid, to - now, stop);
+        if (status != WG_OK || *stop != WG_STOP_CYCLES)
+            return status;
+    }
+}
+
+wg_chip_run *wg_chip_open(const wg_args *args, wg_text *error)
+{
+    chip_run *r = wg_calloc(1, sizeof *r);
+    if (r && open_run(r, args, error))
+        return r;
+    if (r) {
+        wg_text_add(error, wg_text_of(&r->file.report), r->file.report.size);
+        wg_chip_close(r);
+    }
+    return NULL;
+}
+
+void wg_chip_close(wg_chip_run *r)
+{
+    if (r)
+        close_run(r);
+    free(r);
+}
+
+wg_grid *wg_chip_grid(wg_chip_run *r) { return r->grid; }
+
+wg_session *wg_chip_session(wg_chip_run *r, unsigned x, unsigned y)
+{
+    return of_tile(r, y * wg_grid_width(r->grid) + x);
+}
+
+uint8_t *wg_chip_host(wg_chip_run *r, size_t *bytes)
+{
+    *bytes = (size_t)r->file.host_bytes;
+    return r->host;
 }
 
 /* Who still waits, tile by tile. */

@@ -6,6 +6,7 @@
 #include "cli/options.h"
 
 int wg_command_why(const wg_args *args, wg_text *out, wg_text *error);
+int wg_command_debug(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_gdb(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_run(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_test(const wg_args *args, wg_text *out, wg_text *error);

@@ -282,6 +282,8 @@ static bool open_sinks(wg_session *s, wg_text *error)
         wg_trace_begin(s->trace, now, held, s->desc.arch == WG_ARCH_WH ? "wh" : "bh");
     if (a->command == WG_CMD_EXPLORE) /* its runs are many, and nobody looks at them one by one */
         return true;
+    if (a->command == WG_CMD_GDB || a->command == WG_CMD_DEBUG || a->command == WG_CMD_WHY) /* run again when asked */
+        return true;
     bool profiled = a->command == WG_CMD_PROFILE || a->command == WG_CMD_REPORT;
     return wg_watch_history(s, error) && (!profiled || wg_profile_open(s, held, error)) &&
            (a->command != WG_CMD_REPORT || wg_page_open(s, error)) &&

@@ -127,6 +127,16 @@ static bool core_space(wg_space space, uint32_t index, unsigned *core, uint32_t 
     return true;
 }
 
+/* A word of a core's vector registers; NULL: there is none. */
+static uint32_t *vector_word(wg_tile *t, uint32_t index)
+{
+    uint32_t core = index / 128;
+    if (core >= t->spec->cores || !(t->spec->core[core].extensions & WG_EXT_V))
+        return NULL;
+    wg_core_sync(t, core);
+    return &t->core[core].v[index / 4 % 32][index % 4];
+}
+
 static wg_status no_element(wg_device *dev, wg_space space, uint32_t index)
 {
     return wg_fail(dev, WG_ERR_ADDRESS, "space %u has no element %u on %s", (unsigned)space, index,
@@ -142,6 +152,11 @@ wg_status wg_peek(wg_device *dev, wg_space space, uint32_t index, uint32_t *valu
         return core < dev->tile->spec->cores && wg_core_peek(dev->tile, core, space, rest, value)
                    ? WG_OK
                    : no_element(dev, space, index);
+    if (space == WG_SPACE_CORE_V) {
+        const uint32_t *word = vector_word(dev->tile, index);
+        *value = word ? *word : 0;
+        return word ? WG_OK : no_element(dev, space, index);
+    }
     if (space == WG_SPACE_DST32) {
         if (index >= WG_DST_ROWS / 2 * 16)
             return no_element(dev, space, index);
@@ -166,6 +181,14 @@ wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_t value
         return core < dev->tile->spec->cores && wg_core_poke(t, core, space, rest, value)
                    ? WG_OK
                    : no_element(dev, space, index);
+    if (space == WG_SPACE_CORE_V) {
+        uint32_t *word = vector_word(t, index);
+        if (!word)
+            return no_element(dev, space, index);
+        *word = value;
+        wg_wake_all(&t->sched);
+        return WG_OK;
+    }
     if (space == WG_SPACE_DST32) {
         if (index >= WG_DST_ROWS / 2 * 16)
             return no_element(dev, space, index);

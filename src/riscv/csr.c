@@ -5,43 +5,8 @@
 #include "riscv/pipeline.h"
 
 enum {
-    FCSR = 0x003,
-    VSTART = 0x008,
-    VXSAT = 0x009,
-    VXRM = 0x00A,
-    MSTATUS = 0x300,
-    MISA = 0x301,
-    MCOUNTINHIBIT = 0x320,
-    MHPMEVENT3 = 0x323,
-    MHPMEVENT4 = 0x324,
-    CFG0 = 0x7C0,
-    PMACFG0 = 0x7C1,
-    PMACFG1 = 0x7C2,
-    CFG1 = 0x7C3,
-    HWA_MASK = 0x7C4,
-    HWA_CFG = 0x7C5,
-    VGSRC = 0x7C6,
-    MCYCLE = 0xB00,
-    MINSTRET = 0xB02,
-    MHPMCOUNTER3 = 0xB03,
-    MHPMCOUNTER4 = 0xB04,
-    MCYCLEH = 0xB80,
-    MINSTRETH = 0xB82,
-    MHPMCOUNTER3H = 0xB83,
-    MHPMCOUNTER4H = 0xB84,
-    TT_QSTATUS = 0xBC0,
-    TT_BSTATUS = 0xBC1,
-    TT_SSTATUS0 = 0xBC2,
-    TT_SSTATUS7 = 0xBC9,
-    RESTORE_PC = 0xBCA,
-    CYCLE = 0xC00,
-    INSTRET = 0xC02,
-    VL = 0xC20,
-    VTYPE = 0xC21,
-    VLENB = 0xC22,
-    CYCLEH = 0xC80,
-    INSTRETH = 0xC82,
-    MHARTID = 0xF14
+#define WG_CSR(id, number, name) id = (number),
+#include "isa/csrs.def"
 };
 
 /* Where a CSR that is plain storage lies; NULL for the others. */
