@@ -237,6 +237,8 @@ static bool relations_hold(const wg_tile *t, char *what, size_t room)
         unsigned bad = !icache_holds(&t->core[core]) ? 1 : !run_holds(t, core) ? 2 : !memory_holds(t, core) ? 3 : 0;
         if (bad)
             return contradiction(what, room, text[bad - 1]);
+        if (core >= t->spec->cores && t->core[core].run.halt != WG_IN_RESET)
+            return contradiction(what, room, "a core runs that the tile does not have");
     }
     for (unsigned thread = 0; thread < WG_THREADS; thread++)
         if (!frontend_holds(t, thread))

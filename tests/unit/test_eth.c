@@ -4,6 +4,8 @@
  */
 #include "../support/noc_rig.h"
 
+#include "engine/state_check.h"
+#include "machine/device.h"
 #include "report/findings.h"
 
 enum {
@@ -514,6 +516,22 @@ static void test_modes(void **state)
         assert_true(hash_in_mode(wg_test_arch(state), mode) == hash);
 }
 
+/* A snapshot in which a core runs that the tile does not have is refused. */
+static void test_missing_core(void **state)
+{
+    rig r = chip(state);
+    wg_tile *t = r.dev->tile;
+    char what[128] = "";
+    assert_true(wg_state_holds(t, what, sizeof what));
+    for (unsigned core = r.bh ? 2 : 1; core < WG_CORES; core++) {
+        t->core[core].run.halt = WG_RUNNING;
+        assert_false(wg_state_holds(t, what, sizeof what));
+        assert_string_equal(what, "a core runs that the tile does not have");
+        t->core[core].run.halt = WG_IN_RESET;
+    }
+    wg_grid_destroy(r.g);
+}
+
 /* A word that nobody writes is polled: the run ends, and says so. */
 static void test_hang(void **state)
 {
@@ -561,6 +579,7 @@ static const wg_test tests[] = {
     WG_TEST(test_boot_by_noc, WG_BH | WG_WH, ""),
     WG_TEST(test_modes, WG_BH | WG_WH, ""),
     WG_TEST(test_hang, WG_BH | WG_WH, ""),
+    WG_TEST(test_missing_core, WG_BH | WG_WH, ""),
     WG_TEST(test_firmware, WG_BH | WG_WH, ""),
 };
 WG_MAIN("eth", tests)
