@@ -69,9 +69,11 @@ typedef struct wg_timing {
     uint8_t noc_hop;          /* router to router, in tenths of a cycle */
     uint8_t noc_data;         /* a read that has arrived to its data leaving */
     uint8_t noc_ack;          /* another request that has arrived to its answer leaving */
-    uint16_t dram_rate;       /* bytes of one DRAM channel in ten cycles */
+    uint16_t dram_rate;       /* bytes read from one DRAM channel in ten cycles */
+    uint16_t dram_write_rate; /* … and written */
     uint16_t dram_latency;    /* request at the DRAM tile to its data */
     uint16_t dram_request;    /* a channel begins one read in so many tenths of a cycle, at most */
+    uint8_t dram_queue;       /* requests that a DRAM tile's NIU takes in before a channel begins them; 0: all */
     uint16_t dram_answer;     /* a write that a channel begins to take to its answer */
 } wg_timing;
 

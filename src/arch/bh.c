@@ -168,7 +168,7 @@ const wg_arch wg_arch_bh = {
             /* One eighth of 512 GB/s at 1.35 GHz is 47.4 bytes per cycle. */
             [WG_PROFILE_DOCUMENTED] = {PATHS, .matrix_latency = WG_LATENCY_MVMUL,
                                        .dst_block_cycles = WG_LATENCY_MVMUL - 1, .scalar_alu = 3, .noc_hop = 90,
-                                       .noc_data = 1, .noc_ack = 1, .dram_rate = 474},
+                                       .noc_data = 1, .noc_ack = 1, .dram_rate = 474, .dram_write_rate = 474},
             /*
              * Dst blocks: measured on nine rows (MVMUL, ELWADD, ELWMUL on one to three threads). ELWADD waits without
              * accumulation: measured on three; ELWSUB is taken to be like it. A wait keeps other threads out: measured on
@@ -176,11 +176,13 @@ const wg_arch wg_arch_bh = {
              * noc_data: measured on 14 rows of 4 to 128 reads, which all miss 42 cycles without it. noc_ack: measured on ten
              * rows of writes, less what each byte takes longer there than by the link's rate. What happens in this time,
              * and where, is not known.
-             * DRAM rate: measured on 14 rows of one channel, 1 to 120 readers or writers, which approach it.
+             * DRAM rates: measured on 14 rows of one channel, 1 to 120 readers or writers, which approach them.
+             * dram_queue: inferred from five rows of 4 to 120 readers at all channels, which it brings within 9 % (WH: four of
+             * five within 10 %); without a limit they are up to 45 % (WH 79 %) too fast.
              */
             [WG_PROFILE_SILICON] = {PATHS, .matrix_latency = WG_LATENCY_MVMUL,
                                     .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
                                     .waits_in_unit = true, .scalar_alu = 3, .noc_hop = 86, .noc_data = 43,
-                                    .noc_ack = 15, .dram_rate = 472},
+                                    .noc_ack = 15, .dram_rate = 472, .dram_write_rate = 472, .dram_queue = 32},
         },
 };

@@ -135,11 +135,13 @@ const wg_arch wg_arch_wh = {
      * Dst blocks: measured on six rows (MVMUL, ELWADD and ELWMUL of T1, which goes on from block to block, beside one and
      * two threads on one block); ELWSUB is taken to be like ELWADD.
      * noc_data, noc_ack: as in bh.c, on four rows of reads and nine of writes.
-     * DRAM rate: documented as 24 bytes per cycle and channel; measured on 14 rows of one channel, 1 to 64 readers or
-     * writers.
+     * DRAM rates: documented as 24 bytes per cycle and channel; measured on seven rows of one channel each, 1 to 64 readers
+     * or writers.
+     * dram_queue: as in bh.c, on five rows of 4 to 64 readers.
      */
-    .timing = {[WG_PROFILE_DOCUMENTED] =
-                   TIMING(.dst_block_cycles = WG_LATENCY_MVMUL - 1, .noc_data = 1, .noc_ack = 1, .dram_rate = 240),
+    .timing = {[WG_PROFILE_DOCUMENTED] = TIMING(.dst_block_cycles = WG_LATENCY_MVMUL - 1, .noc_data = 1, .noc_ack = 1,
+                                                .dram_rate = 240, .dram_write_rate = 240),
                [WG_PROFILE_SILICON] = TIMING(.dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
-                                             .waits_in_unit = true, .noc_data = 51, .noc_ack = 51, .dram_rate = 222)},
+                                             .waits_in_unit = true, .noc_data = 51, .noc_ack = 51, .dram_rate = 222,
+                                             .dram_write_rate = 214, .dram_queue = 32)},
 };

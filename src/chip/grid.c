@@ -39,9 +39,8 @@ wg_status wg_grid_create(const wg_grid_desc *given, wg_grid **out)
     grid->arch = wg_arch_of(desc->arch);
     grid->timing = &grid->arch->timing[desc->profile];
     grid->tiles = (unsigned)grid->plan->width * grid->plan->height;
-    grid->network = calloc(1, sizeof *grid->network);
+    grid->network = wg_pages_new(sizeof *grid->network);
     grid->event = wg_pages_new((WG_EDGE_EVENTS + 1) * sizeof *grid->event);
-    grid->sent = wg_pages_new(WG_GRID_MAX_TILES * WG_NOC_OUT * sizeof *grid->sent);
     for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++)
         grid->next[i] = grid->sends[i] = WG_NEVER;
     for (unsigned y = 0; y < grid->plan->height; y++)
@@ -50,10 +49,14 @@ wg_status wg_grid_create(const wg_grid_desc *given, wg_grid **out)
     for (unsigned noc = 0; noc < 2; noc++)
         wg_translation_of(grid->plan, desc->harvested, noc, &grid->translation[noc]);
     if (!wg_dram_init(&grid->dram, grid->plan->dram_channels, grid->plan->dram_bytes, desc->dram_limit) ||
-        !grid->network || !grid->event || !grid->sent) {
+        !grid->network || !grid->event) {
         wg_grid_destroy(grid);
         return WG_ERR_NO_MEMORY;
     }
+    uint16_t room[WG_GRID_MAX_TILES];
+    for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++)
+        room[i] = grid->kind[i] == WG_TILE_DRAM && grid->timing->dram_queue ? grid->timing->dram_queue : WG_ROOM_ANY;
+    wg_network_reset(grid->network, room);
     *out = grid;
     return WG_OK;
 }
@@ -68,9 +71,8 @@ void wg_grid_destroy(wg_grid *grid)
             wg_pages_free(grid->box[i], sizeof *grid->box[i]);
         wg_destroy(grid->tile[i]);
     }
-    free(grid->network);
+    wg_pages_free(grid->network, sizeof *grid->network);
     wg_pages_free(grid->event, (WG_EDGE_EVENTS + 1) * sizeof *grid->event);
-    wg_pages_free(grid->sent, WG_GRID_MAX_TILES * WG_NOC_OUT * sizeof *grid->sent);
     wg_dram_free(&grid->dram);
     free(grid);
 }

@@ -36,12 +36,6 @@ bool wg_grid_host_write(wg_grid *grid, uint64_t address, const void *from, size_
 
 enum { WG_EDGE_EVENTS = 1 << 16 };
 
-/* A packet that left in a window, and its place in the order of routing. */
-typedef struct wg_sent {
-    uint64_t at, order;
-    const wg_packet *p;
-} wg_sent;
-
 struct wg_workers;
 
 struct wg_grid {
@@ -70,8 +64,7 @@ struct wg_grid {
     wg_noc_box *box[WG_GRID_MAX_TILES]; /* of Tensix tiles, theirs; of others, made when they first answer */
     wg_packet *event;                   /* at tiles that are no devices: requests that arrive, answers that leave */
     uint32_t event_used, event_unused, events; /* entries ever used, list of those given back, heap */
-    wg_sent *sent;                             /* room for all packets of a window */
-    uint64_t order;                            /* packets routed */
+    uint64_t order, packets;                   /* packets that were delivered, that left */
     uint64_t edge_link[2][WG_GRID_MAX_TILES];
     uint64_t channel_free[WG_DRAM_TIMED];      /* in tenths of a cycle */
     uint32_t served[2][WG_GRID_MAX_TILES][16]; /* tiles that are no devices: their NIUs' counters, from 48 on */
@@ -81,6 +74,7 @@ struct wg_grid {
     uint64_t next[WG_GRID_MAX_TILES];    /* earliest cycle at which a tile does anything */
     uint64_t sends[WG_GRID_MAX_TILES];   /* … and can send a packet */
     uint64_t endless[WG_GRID_MAX_TILES]; /* first cycle of an endless loop that only another tile can end; 0: none */
+    uint64_t first_send;                 /* the earliest of those */
     uint64_t touches, touches_seen;
     uint64_t quiet_until; /* nothing happens before this cycle unless the host acts */
     struct wg_workers *workers;
@@ -95,9 +89,14 @@ static inline bool wg_has_cores(wg_tile_kind kind) { return kind == WG_TILE_TENS
 /* Creates the tile with cores at `index`. NULL: there is no such tile, or no memory. */
 wg_device *wg_grid_make(wg_grid *grid, unsigned index);
 
-/* Processes what left a NIU, or happens at tiles that are no devices, before cycle `end`. */
-void wg_grid_route(wg_grid *grid, uint64_t end);
-/* The earliest such cycle; WG_NEVER: none. */
+/* Takes what left the tiles' NIUs into the network. */
+void wg_grid_inject(wg_grid *grid);
+/*
+ * Processes what happens at tiles that are no devices before cycle `end`, and in the network before `limit`, as far as it is
+ * certain. Returns the earliest cycle in which something can leave a NIU.
+ */
+uint64_t wg_grid_route(wg_grid *grid, uint64_t end, uint64_t limit);
+/* The next cycle in which either happens; WG_NEVER: none. */
 uint64_t wg_grid_event_next(const wg_grid *grid);
 
 /* Host threads (grid_threads.c): work(user, i) for each i below count, in any order, on any thread; returns when all

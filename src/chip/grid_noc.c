@@ -2,8 +2,8 @@
 /*
  * Between the tiles: what left a NIU is routed and delivered; tiles that are no devices serve their requests here.
  *
- * Everything is taken in the order (cycle, source, NoC, sequence), whoever computed it and however the time was cut
- * into windows, so that links and channels are shared in the same way in every run.
+ * Everything is taken in the order of its cycles and, within a cycle, of places, whoever computed it and however the time
+ * was cut into windows, so that links and channels are shared in the same way in every run.
  *
  * Facts: NoC/README.md, DRAMTile/README.md, timing.md "NoC and DRAM". Decided here: a DRAM channel serves requests in
  * the order of their arrival; other tiles that are no devices answer in the cycle after the request has arrived.
@@ -52,8 +52,6 @@ static wg_packet take_event(wg_grid *g)
     return p;
 }
 
-uint64_t wg_grid_event_next(const wg_grid *g) { return g->events ? g->event[g->events].at : WG_NEVER; }
-
 /* A finding belongs to the tile that asked. */
 static void complain(wg_grid *g, wg_finding_code code, const wg_packet *p, const char *what)
 {
@@ -73,7 +71,18 @@ static void complain(wg_grid *g, wg_finding_code code, const wg_packet *p, const
     }
 }
 
+static void lost(wg_grid *g)
+{
+    wg_grid_fail(g, WG_ERR_NO_MEMORY, "more than %d packets are under way; one was lost", WG_FLIGHTS - 1);
+}
+
 /* ---- routing ------------------------------------------------------------------------------------------------ */
+
+static void sends_from(wg_grid *g, unsigned tile, uint64_t cycle)
+{
+    g->sends[tile] = cycle < g->sends[tile] ? cycle : g->sends[tile];
+    g->first_send = cycle < g->first_send ? cycle : g->first_send;
+}
 
 static void deliver(wg_grid *g, wg_packet *p, uint16_t tile, uint64_t cycle, wg_way way)
 {
@@ -91,7 +100,7 @@ static void deliver(wg_grid *g, wg_packet *p, uint16_t tile, uint64_t cycle, wg_
             dev->tile->poll.endless = false;
             g->endless[tile] = 0;
             g->next[tile] = cycle < g->next[tile] ? cycle : g->next[tile];
-            g->sends[tile] = cycle < g->sends[tile] ? cycle : g->sends[tile];
+            sends_from(g, tile, cycle);
         }
         break;
     }
@@ -102,51 +111,73 @@ static void deliver(wg_grid *g, wg_packet *p, uint16_t tile, uint64_t cycle, wg_
     }
 }
 
-typedef struct broadcast {
-    wg_grid *g;
-    const wg_packet *p;
-    uint64_t last;
-} broadcast;
-
 static bool listens(void *user, uint16_t tile)
 {
-    const broadcast *b = user;
-    return b->g->kind[tile] == WG_TILE_TENSIX;
+    const wg_grid *g = user;
+    return g->kind[tile] == WG_TILE_TENSIX;
 }
 
-static void arrives(void *user, uint16_t tile, uint64_t cycle, wg_way way)
+static void arrives(void *user, const wg_packet *p, uint16_t tile, uint64_t cycle, wg_way way)
 {
-    broadcast *b = user;
-    wg_packet copy = *b->p;
-    if (cycle > b->last)
-        b->last = cycle;
-    deliver(b->g, &copy, tile, cycle, way);
+    wg_packet copy = *p;
+    deliver(user, &copy, tile, cycle, way);
 }
 
-static void route(wg_grid *g, const wg_packet *p)
+static void done(void *user, const wg_packet *p, uint64_t cycle)
 {
-    wg_route_params r = {
-        .plan = g->plan, .timing = g->timing, .flits = wg_packet_flits(p, g->arch->noc.flit_bytes), .delay = p->delay};
-    uint64_t last;
-    if (p->flags & WG_PACKET_BROADCAST) {
-        broadcast b = {g, p, p->at};
-        wg_route_broadcast(g->network, &r, p, listens, arrives, &b);
-        last = b.last + 2u * g->timing->noc_niu + r.flits; /* the sender's own copy may arrive later */
-    } else {
-        uint64_t stalled;
-        wg_way way;
-        wg_packet copy = *p;
-        last = wg_route_unicast(g->network, &r, g->arch->noc.buffer_flits, p, &stalled, &way);
-        deliver(g, &copy, p->to, last, way);
-        if (!wg_has_cores((wg_tile_kind)g->kind[p->from])) {
-            if (stalled > g->edge_link[p->noc][p->from])
-                g->edge_link[p->noc][p->from] = stalled;
-        } else if (stalled > p->at + WG_NOC_SLACK) {
-            wg_niu_hold(g->tile[p->from]->tile, p->noc, p->at + WG_NOC_SLACK, stalled);
-        }
-    }
+    wg_grid *g = user;
+    if (p->flags & WG_PACKET_BROADCAST) /* the sender's own copy may arrive later */
+        cycle += 2u * g->timing->noc_niu + wg_packet_flits(p, g->arch->noc.flit_bytes);
     if (p->kind == WG_PACKET_WRITE || p->kind == WG_PACKET_DATA)
-        wg_ring_until(&g->box[p->from]->ring[p->noc], p->slot, last);
+        wg_ring_until(&g->box[p->from]->ring[p->noc], p->slot, cycle);
+}
+
+static void left(void *user, const wg_packet *p, uint64_t at, uint64_t free)
+{
+    wg_grid *g = user;
+    wg_device *dev = g->tile[p->from];
+    if (!dev)
+        return;
+    wg_niu_left(dev->tile, p->noc, wg_packet_flits(p, g->arch->noc.flit_bytes), at, free);
+    uint64_t next = dev->tile->sched.next[WG_AGENT_NIU0 + p->noc];
+    if (next < g->next[p->from]) {
+        dev->tile->poll.endless = false;
+        g->endless[p->from] = 0;
+        g->next[p->from] = next;
+    }
+    sends_from(g, p->from, next);
+}
+
+/* A DRAM tile takes a write in as its channel does, but for a few flits. */
+static uint32_t takes(void *user, const wg_packet *p, uint16_t tile)
+{
+    const wg_grid *g = user;
+    if (g->kind[tile] != WG_TILE_DRAM || p->kind != WG_PACKET_WRITE)
+        return 0;
+    uint32_t flits = wg_packet_flits(p, g->arch->noc.flit_bytes),
+             few = wg_niu_ahead(g->timing, g->arch->noc.buffer_flits);
+    return flits > few ? (flits - few) * g->arch->noc.flit_bytes * 10 / g->timing->dram_write_rate : 0;
+}
+
+static wg_network_env env_of(wg_grid *g)
+{
+    return (wg_network_env){.plan = g->plan,
+                            .timing = g->timing,
+                            .flit_bytes = g->arch->noc.flit_bytes,
+                            .buffer_flits = g->arch->noc.buffer_flits,
+                            .user = g,
+                            .arrives = arrives,
+                            .done = done,
+                            .left = left,
+                            .takes = takes,
+                            .listens = listens};
+}
+
+static bool route(wg_grid *g, const wg_packet *p)
+{
+    wg_network_env env = env_of(g);
+    g->packets++;
+    return wg_network_send(g->network, &env, p);
 }
 
 /* ---- serving ------------------------------------------------------------------------------------------------ */
@@ -173,12 +204,15 @@ static uint64_t memory_done(wg_grid *g, const wg_packet *p, uint64_t *begins)
     const wg_timing *time = g->timing;
     bool reads = p->kind == WG_PACKET_READ;
     uint64_t answers = (reads ? time->noc_data : time->noc_ack) - 1u; /* as L1 does */
-    uint64_t *free = &g->channel_free[channel_of(g, p)], takes = p->bytes * UINT64_C(100) / time->dram_rate;
+    uint64_t *free = &g->channel_free[channel_of(g, p)],
+             takes = p->bytes * UINT64_C(100) / (reads ? time->dram_rate : time->dram_write_rate);
     uint64_t start = (p->at + answers + (reads ? time->dram_latency : 0)) * 10;
     if (start < *free)
         start = *free;
     *free = start + (reads && takes < time->dram_request ? time->dram_request : takes);
     *begins = start / 10;
+    if (time->dram_queue)
+        wg_network_room(g->network, p->noc, p->to, *begins + time->noc_niu);
     return reads ? (start + takes + 9) / 10 : *begins + time->dram_answer;
 }
 
@@ -351,44 +385,50 @@ static void leave(wg_grid *g, wg_packet *p)
     if (p->kind == WG_PACKET_DATA)
         count(g, p, p->from, WG_SLV_RD_DATA_WORD_SENT, flits - 1);
     *link = p->at + flits;
-    route(g, p);
+    if (!route(g, p))
+        lost(g);
 }
 
 /* ---- all of it, in order ------------------------------------------------------------------------------------ */
 
-static bool before(const wg_sent *a, const wg_sent *b) { return a->at != b->at ? a->at < b->at : a->order < b->order; }
+static uint64_t edge_next(const wg_grid *g) { return g->events ? g->event[g->events].at : WG_NEVER; }
 
-/* Sorts in place: no allocation. */
-static void sort(wg_sent *all, size_t n)
+uint64_t wg_grid_event_next(const wg_grid *g)
 {
-    for (size_t gap = n / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
-        for (size_t i = gap; i < n; i++) {
-            wg_sent moved = all[i];
-            size_t k = i;
-            for (; k >= gap && before(&moved, &all[k - gap]); k -= gap)
-                all[k] = all[k - gap];
-            all[k] = moved;
-        }
+    uint64_t edge = edge_next(g), network = wg_network_next(g->network);
+    return edge < network ? edge : network;
 }
 
-void wg_grid_route(wg_grid *g, uint64_t end)
+void wg_grid_inject(wg_grid *g)
 {
-    wg_sent *all = g->sent;
-    size_t n = 0;
-    for (unsigned i = 0; i < g->tiles; i++)
-        for (unsigned k = 0; g->tile[i] && k < g->box[i]->outgoing; k++) {
-            const wg_packet *p = &g->box[i]->out[k];
-            all[n++] = (wg_sent){p->at, leaving_order(p), p};
-        }
-    sort(all, n);
-    for (size_t i = 0; i < n || (g->events && g->event[g->events].at < end);) {
-        const wg_packet *top = g->events ? &g->event[g->events] : NULL;
-        bool event = top && top->at < end &&
-                     (i == n || top->at < all[i].at || (top->at == all[i].at && top->order < all[i].order));
-        if (!event) {
-            g->now = all[i].at;
-            route(g, all[i++].p);
+    for (unsigned i = g->first_made; i < g->end_made; i++) {
+        wg_noc_box *box = g->tile[i] ? g->box[i] : NULL;
+        for (unsigned k = 0; box && k < box->outgoing; k++)
+            if (!route(g, &box->out[k]))
+                lost(g);
+        if (box)
+            box->outgoing = 0;
+    }
+}
+
+/* What leaves a NIU from cycle s on is at no router before s + noc_niu: so far goes the network. */
+uint64_t wg_grid_route(wg_grid *g, uint64_t end, uint64_t limit)
+{
+    const wg_network_env env = env_of(g);
+    const uint64_t now = g->now, niu = g->timing->noc_niu;
+    g->first_send = WG_NEVER;
+    for (unsigned i = g->first_made; i < g->end_made; i++)
+        g->first_send = g->sends[i] < g->first_send ? g->sends[i] : g->first_send;
+    for (;;) {
+        uint64_t edge = edge_next(g), moves = wg_network_next(g->network),
+                 sends = edge < g->first_send ? edge : g->first_send;
+        if (moves < limit && moves - niu < sends) {
+            wg_network_step(g->network, &env);
             continue;
+        }
+        if (edge >= end) {
+            g->now = now;
+            return sends;
         }
         wg_packet p = take_event(g);
         g->now = p.at;
@@ -397,7 +437,4 @@ void wg_grid_route(wg_grid *g, uint64_t end)
         else
             serve(g, &p);
     }
-    for (unsigned i = 0; n && i < g->tiles; i++)
-        if (g->tile[i])
-            g->box[i]->outgoing = 0;
 }

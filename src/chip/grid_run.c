@@ -5,8 +5,8 @@
  *     window   every tile with something to do runs alone, on any host thread
  *     routing  what left the tiles in the window is routed and delivered, in one order, on the caller's thread
  *
- * A packet takes at least wg_route_least() cycles to another tile. If no tile can send before cycle s, nothing can
- * arrive before s + that: so far goes the window. Where one tile alone has something to do, its window goes on until
+ * If nothing can leave a NIU before cycle s, the network is known up to s + noc_niu, and what it does then is seen by a tile
+ * noc_niu cycles later, at s + wg_route_least(): so far goes the window. Where one tile alone has something to do, its window goes on until
  * it sends. Tiles with nothing to do are left behind and set to the clock when somebody looks at them; tiles that poll
  * count as such (poll.h). Where windows end changes nothing but who computes when.
  */
@@ -74,7 +74,7 @@ static void run_alone(wg_grid *g, unsigned i, uint64_t end, uint64_t limit)
 {
     end = wg_device_window(g->tile[i], end, limit);
     look(g, i);
-    wg_grid_route(g, end);
+    wg_grid_inject(g);
     g->now = end;
 }
 
@@ -96,7 +96,7 @@ static void run_window(wg_grid *g, uint64_t end, uint64_t limit)
             run_tile(&w, k);
     for (unsigned k = 0; k < n; k++)
         look(g, w.due[k]);
-    wg_grid_route(g, end);
+    wg_grid_inject(g);
     g->now = end;
 }
 
@@ -176,7 +176,7 @@ static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
         }
     look_at_touched(g);
     while (g->now < limit) {
-        uint64_t next = wg_grid_event_next(g), sends = next;
+        uint64_t sends = wg_grid_route(g, g->now, limit), next = wg_grid_event_next(g);
         if (may_stop && stopped(g, &why))
             break;
         uint64_t others = WG_NEVER, first = WG_NEVER; /* when a second tile is busy */
@@ -191,9 +191,8 @@ static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
             } else if (g->next[i] < others) {
                 others = g->next[i];
             }
-            sends = g->sends[i] < sends ? g->sends[i] : sends;
         }
-        uint64_t answered = next < WG_NEVER - least ? next + least : WG_NEVER;
+        uint64_t answered = next < WG_NEVER - least ? next + g->timing->noc_niu : WG_NEVER;
         next = first < next ? first : next;
         if (over && may_stop) {
             uint64_t end = ends_at(g);
@@ -219,6 +218,7 @@ static wg_stop run(wg_grid *g, uint64_t limit, bool may_stop)
         else
             run_window(g, end, limit);
     }
+    wg_grid_route(g, g->now, limit);
     if (may_stop && why == WG_STOP_CYCLES)
         stopped(g, &why);
     for (unsigned i = 0; may_stop && i < g->tiles; i++) /* bring all tiles to one cycle for whoever inspects the stop */
@@ -256,7 +256,7 @@ uint64_t wg_grid_state_hash(wg_grid *grid)
     for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++)
         if (grid->tile[i])
             h = (h ^ wg_state_hash(grid->tile[i])) * UINT64_C(0x9E3779B97F4A7C15) + i;
-    h = (h ^ grid->order) * UINT64_C(0x9E3779B97F4A7C15);
+    h = (h ^ grid->packets) * UINT64_C(0x9E3779B97F4A7C15);
     h ^= wg_dram_hash(&grid->dram);
     for (unsigned k = 0; k < WG_TILE_KINDS; k++)
         if (grid->edge[k].ops && grid->edge[k].ops->hash)

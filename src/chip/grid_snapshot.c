@@ -28,7 +28,7 @@ typedef struct header {
 } header;
 
 typedef struct state {
-    uint64_t now, order;
+    uint64_t now, order, packets;
     uint32_t event_unused, events;
     uint64_t edge_link[2][WG_GRID_MAX_TILES];
     uint64_t channel_free[WG_DRAM_TIMED];
@@ -37,7 +37,7 @@ typedef struct state {
 } state;
 
 static const char magic[8] = {'w', 'a', 'i', 't', 'g', 'r', 'i', 'd'};
-enum { LAYOUT_VERSION = 4 };
+enum { LAYOUT_VERSION = 5 };
 
 static size_t model_bytes(const wg_grid *g)
 {
@@ -121,7 +121,8 @@ wg_status wg_grid_snapshot(wg_grid *g, void *to, size_t bytes)
     header h = prepare(g);
     if (bytes < h.bytes)
         return wg_grid_fail(g, WG_ERR_ARGUMENT, "a snapshot needs %zu bytes, not %zu", (size_t)h.bytes, bytes);
-    state s = {.now = g->now, .order = g->order, .event_unused = g->event_unused, .events = g->events};
+    state s = {
+        .now = g->now, .order = g->order, .packets = g->packets, .event_unused = g->event_unused, .events = g->events};
     memcpy(s.edge_link, g->edge_link, sizeof s.edge_link);
     memcpy(s.channel_free, g->channel_free, sizeof s.channel_free);
     memcpy(s.single_store, g->single_store, sizeof s.single_store);
@@ -187,7 +188,7 @@ static wg_status check_state(wg_grid *g, const header *h, const char **p)
     char what[160];
     const uint64_t latest = UINT64_C(1) << 62;
     *p = get(*p, &s, sizeof s);
-    bool holds = s.now <= latest && s.order <= latest;
+    bool holds = s.now <= latest && s.order <= latest && s.packets <= latest;
     for (unsigned noc = 0; noc < 2; noc++)
         for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++) {
             unsigned char truth;
@@ -329,6 +330,7 @@ wg_status wg_grid_restore(wg_grid *g, const void *from, size_t bytes)
     p = get(p, g->network, sizeof *g->network);
     g->now = s.now;
     g->order = s.order;
+    g->packets = s.packets;
     g->event_unused = s.event_unused;
     g->events = s.events;
     memcpy(g->edge_link, s.edge_link, sizeof s.edge_link);

@@ -95,8 +95,8 @@ void wg_niu_firmware(struct wg_tile *t, uint32_t harvested);
 bool wg_niu_overlay_send(struct wg_tile *t, wg_packet *p, uint16_t place, uint64_t source, uint64_t *retry);
 /* The last flit of this packet arrives in cycle p->at. False if the tile has no room left for it. */
 bool wg_niu_deliver(struct wg_tile *t, const wg_packet *p);
-/* A packet of this NIU came to a halt on its way: seen from cycle `from` on, nothing leaves until `until`. */
-void wg_niu_hold(struct wg_tile *t, unsigned noc, uint64_t from, uint64_t until);
+/* In cycle `at` the NIU learns that its router has passed on so many flits; its link is free from cycle `free` on. */
+void wg_niu_left(struct wg_tile *t, unsigned noc, uint32_t flits, uint64_t at, uint64_t free);
 /* Nothing is on its way in or out. */
 bool wg_niu_idle(const struct wg_tile *t);
 

@@ -12,17 +12,22 @@ enum { WG_NIU_WORDS = 0x2000 / 4 }; /* four request initiators of 0x800 (WH 0x40
 /* Each stream has a page of 0x1000 bytes, of which the first registers exist (NoC/Overlay/README.md). */
 enum { WG_OVERLAY_STREAMS = 64, WG_OVERLAY_REGISTERS = 0x600 / 4 };
 
-enum { WG_NIU_INITIATORS = 4, WG_NIU_HOLDS = 32 };
+enum { WG_NIU_INITIATORS = 4, WG_NIU_LEFT = 32 };
+
+/* The NIU will learn in cycle `at` that so many flits have left it by cycle `free`. */
+typedef struct wg_niu_left_flits {
+    uint64_t at, free;
+    uint32_t flits;
+} wg_niu_left_flits;
 
 /* The working of one NIU (src/noc/niu.c). */
 typedef struct wg_niu_unit {
     uint64_t link_free;             /* from then on the link to the router is free */
     uint64_t data_gone;             /* the data of a write has left; 0: none is leaving */
     uint64_t packets, transactions; /* ever sent, ever started */
-    struct {
-        uint64_t from, until;
-    } hold[WG_NIU_HOLDS]; /* from then on seen: buffers on the way are full until then */
-    uint8_t holds;
+    wg_niu_left_flits left[WG_NIU_LEFT];
+    uint32_t ahead; /* flits sent of which it does not know yet that its router has passed them on */
+    uint8_t lefts;
     uint8_t data_tag;
     bool linked;                              /* the next request belongs to the transaction of the last, to … */
     uint32_t linked_to;                       /* … the same end, start and major axis */

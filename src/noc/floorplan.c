@@ -4,8 +4,8 @@
  *
  *     D DRAM   E Ethernet   T Tensix   P PCI Express   A ARC   C L2CPU   S security   . a router alone
  *
- * Facts: README.md, NoC/Coordinates.md and the NoC diagrams of each architecture. Which translated row stands for which
- * of the three tiles of a DRAM channel (BH) is ttsim's order.
+ * Facts: README.md, NoC/Coordinates.md and the NoC diagrams of each architecture. How DRAM tiles are numbered (BH) is from
+ * the card's public firmware (tt-zephyr-platforms, noc_init.c): a chip with all of its DRAM counts the left column first.
  */
 #include "noc/floorplan.h"
 
@@ -117,13 +117,13 @@ static unsigned tensix_lines(const wg_floorplan *f, bool rows, uint32_t harveste
 
 static void translation_bh(const wg_floorplan *f, uint32_t harvested, wg_translation *t)
 {
-    static const uint8_t dram_rows[12] = {0, 1, 11, 2, 10, 3, 5, 7, 6, 9, 4, 8};
+    static const uint8_t dram_rows[12] = {0, 1, 11, 2, 10, 3, 9, 4, 8, 5, 7, 6};
     uint8_t columns[WG_GRID_MAX_WIDTH], unused;
     unsigned n = tensix_lines(f, false, harvested, columns), at = 0;
     for (uint8_t x = 0; x < 17; x++)
         t->x[x] = f->kind[2][x] == 'T' && at < n ? columns[at++] : x;
-    t->x[17] = 9;
-    t->x[18] = 0;
+    t->x[17] = 0;
+    t->x[18] = 9;
     find(f, 'P', 0, &t->x[19], &t->y[24]);
     for (unsigned i = 0; i < 12; i++) {
         t->y[i] = (uint8_t)i;

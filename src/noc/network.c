@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routing, link by link; see network.h. */
-#include "noc/network.h"
+/* Links' time and broadcasts; see network.h. */
+#include "noc/router.h"
 
 #include <string.h>
 
-/* Books the first `flits` free cycles in sequence from `at` on. `now`: no later call asks for an earlier time. */
-static uint64_t take(wg_link *l, uint64_t at, uint32_t flits, uint64_t now)
+uint64_t wg_link_gap(const wg_link *l, uint64_t at, uint32_t flits)
+{
+    for (unsigned i = 0; i < l->spans; i++) {
+        if (at + flits <= l->span[i].from)
+            break;
+        if (at < l->span[i].to)
+            at = l->span[i].to;
+    }
+    return at;
+}
+
+uint64_t wg_link_take(wg_link *l, uint64_t at, uint32_t flits, uint64_t now)
 {
     unsigned gone = 0;
     while (gone < l->spans && l->span[gone].to <= now)
@@ -36,7 +46,7 @@ static uint64_t take(wg_link *l, uint64_t at, uint32_t flits, uint64_t now)
             memmove(l->span, l->span + 1, (l->spans - 1u) * sizeof *l->span);
             l->spans--;
             if (i == 1) /* the lost gap was the one chosen: search again */
-                return take(l, l->span[0].to, flits, now);
+                return wg_link_take(l, l->span[0].to, flits, now);
             i = i ? i - 1 : 0;
         }
         memmove(l->span + i + 1, l->span + i, (l->spans - i) * sizeof *l->span);
@@ -47,86 +57,45 @@ static uint64_t take(wg_link *l, uint64_t at, uint32_t flits, uint64_t now)
     return at;
 }
 
-/* A head under way: where it is (NoC coordinates), when, after how many hops. */
+/* ---- broadcast ---------------------------------------------------------------------------------------------- */
+
+/* A head under way: where it is, when, after how many hops. */
 typedef struct head {
     uint64_t at;
     uint64_t waited; /* cycles spent waiting for busy links */
-    unsigned x, y, hops;
+    wg_place place;
+    unsigned hops;
 } head;
-
-static unsigned tile_of(const wg_route_params *r, unsigned noc, const head *h)
-{
-    unsigned x = noc ? r->plan->width - 1u - h->x : h->x, y = noc ? r->plan->height - 1u - h->y : h->y;
-    return y * r->plan->width + x;
-}
-
-static head start_of(wg_network *n, const wg_route_params *r, const wg_packet *p, uint64_t delay)
-{
-    unsigned w = r->plan->width, x = p->from % w, y = p->from / w;
-    head h = {.x = p->noc ? w - 1 - x : x, .y = p->noc ? r->plan->height - 1u - y : y};
-    uint64_t *departure = &n->departure[p->noc][p->from];
-    h.at = p->at + delay > *departure ? p->at + delay : *departure;
-    h.waited = h.at - p->at - delay;
-    *departure = h.at + r->flits;
-    h.at += r->timing->noc_niu;
-    return h;
-}
-
-static void hop(wg_network *n, const wg_route_params *r, const wg_packet *p, bool along_y, head *h)
-{
-    wg_link *l = &n->link[p->noc][tile_of(r, p->noc, h)][along_y ? WG_LINK_Y : WG_LINK_X];
-    unsigned tenths = r->timing->noc_hop;
-    uint64_t free = take(l, h->at, r->flits, p->at);
-    h->waited += free - h->at;
-    h->at = free + (h->hops + 1) * tenths / 10 - h->hops * tenths / 10;
-    h->hops++;
-    if (along_y)
-        h->y = (h->y + 1) % r->plan->height;
-    else
-        h->x = (h->x + 1) % r->plan->width;
-}
-
-static uint64_t land(wg_network *n, const wg_route_params *r, const wg_packet *p, const head *h, wg_way *way)
-{
-    wg_link *l = &n->link[p->noc][tile_of(r, p->noc, h)][WG_LINK_NIU];
-    uint64_t free = take(l, h->at, r->flits, p->at);
-    *way = (wg_way){h->hops, (uint32_t)(h->waited + free - h->at)};
-    return free + r->timing->noc_niu + r->flits - 1;
-}
-
-uint64_t wg_route_least(const wg_timing *timing) { return 2u * timing->noc_niu + timing->noc_hop / 10; }
-
-uint64_t wg_route_unicast(wg_network *n, const wg_route_params *r, uint32_t buffer_flits, const wg_packet *p,
-                          uint64_t *stalled, wg_way *way)
-{
-    head h = start_of(n, r, p, r->delay);
-    unsigned w = r->plan->width, x = p->to % w, y = p->to / w;
-    if (p->noc) {
-        x = w - 1 - x;
-        y = r->plan->height - 1u - y;
-    }
-    while (p->noc ? h.y != y : h.x != x)
-        hop(n, r, p, p->noc, &h);
-    while (p->noc ? h.x != x : h.y != y)
-        hop(n, r, p, !p->noc, &h);
-    uint64_t arrival = land(n, r, p, &h, way);
-    /* The buffers along the route hold so many flits. The rest leaves the NIU as fast as the head is taken in. */
-    uint64_t path = 2u * r->timing->noc_niu + h.hops * r->timing->noc_hop / 10 + (uint64_t)buffer_flits * (h.hops + 1);
-    *stalled = arrival > path ? arrival - path : 0;
-    return arrival;
-}
-
-/* ---- broadcast ---------------------------------------------------------------------------------------------- */
 
 typedef struct tree {
     wg_network *n;
-    const wg_route_params *r;
+    const wg_network_env *env;
     const wg_packet *p;
-    wg_listens_fn listens;
-    wg_route_fn arrives;
-    void *user;
+    uint32_t flits;
+    uint64_t begin, last;
     bool y_major;
 } tree;
+
+static uint64_t take(const tree *t, const head *h, unsigned link)
+{
+    unsigned tile = wg_place_tile(t->env->plan, t->p->noc, h->place);
+    return wg_link_take(&t->n->link[wg_link_index(t->p->noc, tile, link)], h->at, t->flits, t->begin);
+}
+
+static void hop(const tree *t, bool along_y, head *h)
+{
+    uint64_t free = take(t, h, along_y ? WG_LINK_Y : WG_LINK_X);
+    h->waited += free - h->at;
+    h->at = free + wg_hop_cycles(t->env->timing, h->hops++);
+    h->place = wg_place_after(t->env->plan, h->place, along_y);
+}
+
+static void land(tree *t, uint16_t tile, const head *h)
+{
+    uint64_t free = take(t, h, WG_LINK_NIU), cycle = free + t->env->timing->noc_niu + t->flits - 1;
+    t->last = cycle > t->last ? cycle : t->last;
+    t->env->arrives(t->env->user, t->p, tile, cycle, (wg_way){h->hops, (uint32_t)(h->waited + free - h->at)});
+}
 
 static bool wanted(unsigned at, unsigned start, unsigned end)
 {
@@ -157,57 +126,58 @@ bool wg_broadcast_excludes(const wg_floorplan *f, const wg_packet *p, unsigned x
            (e >> 21 & 1 ? y >= corner_y : y <= corner_y);
 }
 
-static void fill(const tree *t, head h)
+static void fill(tree *t, head h)
 {
     const wg_packet *p = t->p;
     unsigned start = t->y_major ? p->y0 : p->x0, end = t->y_major ? p->y1 : p->x1;
-    unsigned left = wanted_count(start, end, t->y_major ? t->r->plan->height : t->r->plan->width);
+    unsigned left = wanted_count(start, end, t->y_major ? t->env->plan->height : t->env->plan->width);
     for (;;) {
-        if (wanted(t->y_major ? h.y : h.x, start, end)) {
-            uint16_t tile = (uint16_t)tile_of(t->r, p->noc, &h);
-            if (tile != p->from && !wg_broadcast_excludes(t->r->plan, p, h.x, h.y) && t->listens(t->user, tile)) {
-                wg_way way;
-                uint64_t cycle = land(t->n, t->r, p, &h, &way);
-                t->arrives(t->user, tile, cycle, way);
-            }
+        if (wanted(t->y_major ? h.place.y : h.place.x, start, end)) {
+            uint16_t tile = wg_place_tile(t->env->plan, p->noc, h.place);
+            if (tile != p->from && !wg_broadcast_excludes(t->env->plan, p, h.place.x, h.place.y) &&
+                t->env->listens(t->env->user, tile))
+                land(t, tile, &h);
             if (--left == 0)
                 return;
         }
-        hop(t->n, t->r, p, t->y_major, &h);
+        hop(t, t->y_major, &h);
     }
 }
 
-void wg_route_broadcast(wg_network *n, const wg_route_params *r, const wg_packet *p, wg_listens_fn listens,
-                        wg_route_fn arrives, void *user)
+static bool inside(const wg_floorplan *f, const wg_packet *p)
 {
-    tree t = {n, r, p, listens, arrives, user, p->flags & WG_PACKET_Y_MAJOR};
-    unsigned w = r->plan->width, height = r->plan->height;
-    if (p->x0 >= w || p->x1 >= w || p->y0 >= height || p->y1 >= height)
-        return;
-    unsigned sx = wanted_count(p->x0, p->x1, w), sy = wanted_count(p->y0, p->y1, height);
-    uint64_t reserve = 0;
-    if (p->flags & WG_PACKET_RESERVE) {
-        /*
-         * Decided here: all routers grant the path before the packet leaves, which takes the way to the far corner
-         * and back.
-         */
-        unsigned x = p->from % w, y = p->from / w;
-        x = p->noc ? w - 1 - x : x;
-        y = p->noc ? height - 1 - y : y;
-        unsigned hops = (p->x0 + w - x) % w + sx - 1 + (p->y0 + height - y) % height + sy - 1;
-        reserve = 2u * hops * r->timing->noc_hop / 10;
-    }
-    head h = start_of(n, r, p, r->delay + reserve);
+    return p->x0 < f->width && p->x1 < f->width && p->y0 < f->height && p->y1 < f->height;
+}
+
+/* Decided here: all routers grant the path before the packet leaves, which takes the way to the far corner and back. */
+uint64_t wg_broadcast_reserves(const wg_network_env *env, const wg_packet *p)
+{
+    const wg_floorplan *f = env->plan;
+    if (!(p->flags & WG_PACKET_RESERVE) || !inside(f, p))
+        return 0;
+    wg_place from = wg_place_of(f, p->noc, p->from);
+    unsigned hops = (p->x0 + f->width - from.x) % f->width + wanted_count(p->x0, p->x1, f->width) - 1 +
+                    (p->y0 + f->height - from.y) % f->height + wanted_count(p->y0, p->y1, f->height) - 1;
+    return 2u * hops * env->timing->noc_hop / 10;
+}
+
+uint64_t wg_broadcast(wg_network *n, const wg_network_env *env, const wg_packet *p, uint32_t flits, uint64_t at)
+{
+    tree t = {n, env, p, flits, at, at, p->flags & WG_PACKET_Y_MAJOR};
+    if (!inside(env->plan, p))
+        return at;
+    head h = {.at = at, .place = wg_place_of(env->plan, p->noc, p->from)};
     unsigned start = t.y_major ? p->y0 : p->x0, end = t.y_major ? p->y1 : p->x1;
-    while (!wanted(t.y_major ? h.y : h.x, start, end))
-        hop(n, r, p, t.y_major, &h);
-    unsigned minor_start = t.y_major ? p->x0 : p->y0, minor_end = t.y_major ? p->x1 : p->y1, left = t.y_major ? sx : sy;
+    while (!wanted(t.y_major ? h.place.y : h.place.x, start, end))
+        hop(&t, t.y_major, &h);
+    unsigned minor_start = t.y_major ? p->x0 : p->y0, minor_end = t.y_major ? p->x1 : p->y1,
+             left = wanted_count(minor_start, minor_end, t.y_major ? env->plan->width : env->plan->height);
     for (;;) {
-        if (wanted(t.y_major ? h.x : h.y, minor_start, minor_end)) {
+        if (wanted(t.y_major ? h.place.x : h.place.y, minor_start, minor_end)) {
             fill(&t, h);
             if (--left == 0)
-                return;
+                return t.last;
         }
-        hop(n, r, p, !t.y_major, &h);
+        hop(&t, !t.y_major, &h);
     }
 }

@@ -244,29 +244,55 @@ void wg_niu_start(wg_tile *t, unsigned noc, unsigned i, unsigned agent, uint32_t
 
 /* ---- leaving ----------------------------------------------------------------------------------------------- */
 
-static uint64_t link_free(const wg_niu_unit *u, uint64_t now)
+/*
+ * From when on the link is free, as far as is known in this cycle. WG_NEVER: the router has no room; wg_niu_left() says when
+ * that is over.
+ */
+static uint64_t link_free(const wg_tile *t, const wg_niu_unit *u, uint64_t now)
 {
-    uint64_t free = u->link_free;
-    for (unsigned i = 0; i < u->holds; i++)
-        if (u->hold[i].from <= now && u->hold[i].until > free)
-            free = u->hold[i].until;
-    return free;
+    uint64_t free = u->link_free, told = WG_NEVER;
+    uint32_t ahead = u->ahead;
+    for (unsigned i = 0; i < u->lefts; i++)
+        if (u->left[i].at <= now) {
+            ahead -= u->left[i].flits;
+            free = u->left[i].free > free ? u->left[i].free : free;
+        } else if (u->left[i].at < told) {
+            told = u->left[i].at;
+        }
+    if (ahead <= wg_niu_ahead(t->timing, t->arch->noc.buffer_flits))
+        return free;
+    return told > free ? told : free;
 }
 
-void wg_niu_hold(wg_tile *t, unsigned noc, uint64_t from, uint64_t until)
+/* What it has learned by now. */
+static void learn(wg_niu_unit *u, uint64_t now)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < u->lefts; i++) {
+        if (u->left[i].at > now) {
+            u->left[kept++] = u->left[i];
+            continue;
+        }
+        u->ahead -= u->left[i].flits;
+        if (u->left[i].free > u->link_free)
+            u->link_free = u->left[i].free;
+    }
+    u->lefts = (uint8_t)kept;
+}
+
+void wg_niu_left(wg_tile *t, unsigned noc, uint32_t flits, uint64_t at, uint64_t free)
 {
     wg_niu_unit *u = unit(t, noc);
-    unsigned kept = 0;
-    for (unsigned i = 0; i < u->holds; i++)
-        if (u->hold[i].until > t->sched.now)
-            u->hold[kept++] = u->hold[i];
-    if (kept == WG_NIU_HOLDS) { /* the oldest is dropped */
-        memmove(u->hold, u->hold + 1, sizeof *u->hold * (WG_NIU_HOLDS - 1));
-        kept--;
+    if (u->lefts == WG_NIU_LEFT) { /* more than can be ahead */
+        learn(u, t->sched.now);
+        if (u->lefts == WG_NIU_LEFT)
+            return;
     }
-    u->hold[kept].from = from;
-    u->hold[kept].until = until;
-    u->holds = (uint8_t)(kept + 1);
+    u->left[u->lefts].at = at;
+    u->left[u->lefts].free = free;
+    u->left[u->lefts++].flits = flits;
+    if (u->queued || t->box->answers[noc & 1])
+        wg_wake_at(&t->sched, agent_of(noc), at);
 }
 
 static bool deliver(wg_tile *t, const wg_packet *p)
@@ -353,6 +379,8 @@ static void leave(wg_tile *t, wg_packet *p, uint64_t source)
     }
     p->order = u->packets;
     t->box->out[t->box->outgoing++] = *p;
+    learn(u, now);
+    u->ahead += flits;
     uint64_t answered = p->at + wg_route_least(t->timing); /* at the earliest */
     t->horizon = answered < t->horizon ? answered : t->horizon;
 }
@@ -540,9 +568,11 @@ bool wg_niu_overlay_send(wg_tile *t, wg_packet *p, uint16_t place, uint64_t sour
     unsigned noc = p->noc & 1;
     wg_niu_unit *u = unit(t, noc);
     uint64_t now = t->sched.now;
-    *retry = link_free(u, now);
-    if (*retry > now)
+    *retry = link_free(t, u, now);
+    if (*retry > now) {
+        *retry = *retry == WG_NEVER ? now + t->timing->noc_niu : *retry; /* nobody wakes a stream */
         return false;
+    }
     if (p->kind == WG_PACKET_WRITE) {
         if (!wg_ring_take(&t->box->ring[noc], p->bytes, now, &p->payload, &p->slot, retry))
             return false;
@@ -761,7 +791,7 @@ void wg_niu_tick(wg_tile *t, unsigned noc)
         u->data_gone = 0;
     }
     bool answers = box->answers[noc] && box->pool[box->answers[noc]].at <= now;
-    if (link_free(u, now) <= now && !(answers && send_answer(t, noc, &retry)) && u->queued)
+    if (link_free(t, u, now) <= now && !(answers && send_answer(t, noc, &retry)) && u->queued)
         send_request(t, noc, &retry);
 
     if (box->inbox[noc])
@@ -769,10 +799,10 @@ void wg_niu_tick(wg_tile *t, unsigned noc)
     if (u->data_gone && u->data_gone < next)
         next = u->data_gone;
     if (box->answers[noc] || u->queued) {
-        uint64_t at = link_free(u, now);
+        uint64_t at = link_free(t, u, now);
         if (!u->queued && box->pool[box->answers[noc]].at > at)
             at = box->pool[box->answers[noc]].at;
-        if (at <= now)
+        if (at != WG_NEVER && at <= now)
             at = retry != WG_NEVER && retry > now ? retry : now + 1;
         next = at < next ? at : next;
     }

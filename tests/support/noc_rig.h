@@ -168,7 +168,7 @@ static inline bool has_finding(wg_grid *g, unsigned x, unsigned y, const char *c
 /* Lets time pass until the word has this value; the number of the cycle after which it had. */
 static inline uint64_t cycle_of(wg_grid *g, unsigned x, unsigned y, uint64_t address, uint32_t value)
 {
-    for (unsigned i = 0; i < 5000; i++) {
+    for (unsigned i = 0; i < 20000; i++) {
         if (get(g, x, y, address) == value)
             return wg_grid_cycle(g) - 1;
         wg_grid_advance(g, 1);

@@ -559,7 +559,7 @@ static void test_served(void **state)
     rig *r = start(state);
     bool bh = r->arch == WG_ARCH_BH;
     uint64_t counters = UINT64_C(0x100000000) + (bh ? 0xFFB20200 : 0x80200), niu = 0xFFB20000;
-    uint32_t place = bh ? 18 | 12 << 6 : 0, self = bh ? 3 | 4 << 6 : 20 | 21 << 6; /* (0, 0), and (3, 4) */
+    uint32_t place = bh ? 17 | 12 << 6 : 0, self = bh ? 3 | 4 << 6 : 20 | 21 << 6; /* (0, 0), and (3, 4) */
     const uint32_t words[][2] = {{0x00, 0x1000},
                                  {0x04, bh ? 0 : place << 4},
                                  {0x08, bh ? place : 0},

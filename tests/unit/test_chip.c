@@ -145,8 +145,8 @@ static void test_dram_to_dram(void **state)
     for (unsigned i = 0; i < BLOCKS * BYTES / 4; i++)
         source[i] = i * 2654435761u;
     assert_int_equal(wg_grid_write(g, 0, 0, 0x100000, source, sizeof source), WG_OK);
-    uint32_t self = place(arch, 3, 4), from = bh(state) ? at(18, 12) : at(0, 0),
-             to = bh(state) ? at(17, 19) : at(17, 17);
+    uint32_t self = place(arch, 3, 4), from = bh(state) ? at(17, 12) : at(0, 0),
+             to = bh(state) ? at(18, 19) : at(17, 17);
     rv nc = rv_at(0x8000), t1 = rv_at(0x9000), b = rv_at(0xA000);
     for (unsigned k = 0; k < BLOCKS; k++) {
         noc_request in = {.noc = 0,

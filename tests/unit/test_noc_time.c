@@ -79,8 +79,119 @@ static void test_answer_time(void **state)
     }
 }
 
+static wg_grid *measured(void **state)
+{
+    wg_grid_desc desc = {.struct_size = sizeof desc, .arch = wg_test_arch(state), .profile = WG_PROFILE_SILICON};
+    wg_grid *g = NULL;
+    assert_int_equal(wg_grid_create(&desc, &g), WG_OK);
+    return g;
+}
+
+/* ---- links in demand ---------------------------------------------------------------------------------------- */
+
+static unsigned longest(void **state) { return bh(state) ? 16384 : 8192; }
+static unsigned row(void **state) { return bh(state) ? 2 : 1; } /* of Tensix tiles, with a DRAM tile at its left end */
+
+static void send(void **state, wg_grid *g, unsigned x, unsigned to_x, unsigned to_y, uint32_t ctrl, unsigned packets)
+{
+    unsigned y = row(state);
+    bool write = ctrl & N_WRITE;
+    noc_request r = {.ctrl = ctrl,
+                     .len = packets * longest(state),
+                     .targ = 0x10000,
+                     .ret = write ? 0x80000 + x * 16 : 0x80000,
+                     .targ_at = write ? at(x, y) : at(to_x, to_y),
+                     .ret_at = write ? at(to_x, to_y) : at(x, y)};
+    raw_places(g, x, y);
+    issue(g, x, y, &r);
+}
+
+/* Three flows merge one by one on their way along a row: the last to join has every second turn, the others share the rest. */
+static void test_turns(void **state)
+{
+    enum { PACKETS = 8 };
+    wg_grid *g = measured(state);
+    unsigned one = 257 * PACKETS, y = row(state);
+    uint64_t ends[4] = {0};
+    for (unsigned x = 1; x <= 3; x++)
+        send(state, g, x, 4, y, N_WRITE | N_ANSWER, PACKETS);
+    for (unsigned cycle = 0; cycle < 4 * one; cycle += 16) {
+        wg_grid_advance(g, 16);
+        for (unsigned x = 1; x <= 3; x++)
+            if (!ends[x] && counter(g, x, y, 0, 1) == PACKETS)
+                ends[x] = wg_grid_cycle(g);
+    }
+    assert_in_range(ends[3], 2 * one - 257, 2 * one + 400);
+    assert_in_range(ends[2], 3 * one - 257, 3 * one + 400);
+    assert_in_range(ends[1], 3 * one - 257, 3 * one + 400);
+    wg_grid_destroy(g);
+}
+
+/* Cycles of a small read from another DRAM tile, behind so many reads of a neighbour that go the same way at first. */
+static uint64_t behind(void **state, unsigned packets)
+{
+    wg_grid *g = measured(state);
+    unsigned y = row(state);
+    send(state, g, 2, 0, y, N_READ, packets);
+    wg_grid_advance(g, 600);
+    raw_places(g, 1, y);
+    noc_request r = {
+        .ctrl = N_READ, .len = 64, .targ = 0x10000, .ret = 0x20000, .targ_at = at(0, 5), .ret_at = at(1, y)};
+    uint64_t began = wg_grid_cycle(g);
+    issue(g, 1, y, &r);
+    uint64_t took = cycle_of(g, 1, y, NIU0 + 0x208, 1) - began;
+    wg_grid_destroy(g);
+    return took;
+}
+
+/* A DRAM tile takes in 32 requests. Others stay in the network, in the way of what comes behind them. */
+static void test_dram_queue(void **state)
+{
+    uint64_t free = behind(state, 30), full = behind(state, 70);
+    assert_in_range(free, 300, 600);
+    assert_in_range(full, free + 300, free + 20000);
+}
+
+/* Traffic that jams, in steps of so many cycles; from `saved` on in a second chip. */
+static uint64_t jam(void **state, unsigned step, unsigned saved)
+{
+    enum { END = 12000 };
+    wg_grid *g = measured(state);
+    unsigned y = row(state);
+    for (unsigned x = 1; x <= 4; x++)
+        send(state, g, x, x & 1 ? 0 : 6, x & 1 ? 5 : y + 1, x & 2 ? N_READ : N_WRITE | N_ANSWER, 6);
+    send(state, g, 6, 0, y, N_WRITE | N_ANSWER, 6);
+    send(state, g, 7, 0, y, N_READ, 40);
+    for (uint64_t cycle = 0; cycle < END; cycle += step) {
+        wg_grid_advance(g, step < END - cycle ? step : END - cycle);
+        if (!saved || cycle < saved)
+            continue;
+        size_t bytes = wg_grid_snapshot_size(g);
+        void *snapshot = malloc(bytes);
+        assert_non_null(snapshot);
+        assert_int_equal(wg_grid_snapshot(g, snapshot, bytes), WG_OK);
+        wg_grid_destroy(g);
+        g = measured(state);
+        assert_int_equal(wg_grid_restore(g, snapshot, bytes), WG_OK);
+        free(snapshot);
+        saved = 0;
+    }
+    uint64_t hash = wg_grid_state_hash(g);
+    wg_grid_destroy(g);
+    return hash;
+}
+
+static void test_jam(void **state)
+{
+    uint64_t whole = jam(state, 12000, 0);
+    assert_true(jam(state, 1, 0) == whole);
+    assert_true(jam(state, 7, 0) == whole);
+    assert_true(jam(state, 100, 900) == whole);
+}
+
 static const wg_test tests[] = {
-    WG_TEST(test_dram_time, WG_BH | WG_WH, ""),
+    WG_TEST(test_turns, WG_BH | WG_WH, ""),       WG_TEST(test_dram_queue, WG_BH | WG_WH, ""),
+    WG_TEST(test_jam, WG_BH | WG_WH, ""),         WG_TEST(test_dram_time, WG_BH | WG_WH, ""),
     WG_TEST(test_answer_time, WG_BH | WG_WH, ""),
 };
 WG_MAIN("noc_time", tests)

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events of the network; see network.h.
+ *
+ *     key of an event   cycle << 17 | kind << 14 | which
+ *     ARRIVES           a head enters a router (which: the flight)
+ *     SPREADS           a broadcast enters its first router (which: NoC and tile)
+ *     PASSED            a flight's tail has passed the next of its links (which: the flight)
+ *     ROOM              a NIU can take in one packet more (which: the link to it)
+ *     LOOKS             a link is granted, if anybody can have it (which: the link)
+ *
+ * Heads that arrive in one cycle come by different links, and what a tail frees is freed before links are looked at: so
+ * the order of events of one kind and cycle matters for LOOKS alone, and there it is the links' order.
+ *
+ * The tail of a packet of F flits that was granted links 0, 1, … in cycles G0, G1, … passes link i in the latest of
+ * Gi + F, G(i + 1) + F - c, G(i + 2) + F - 2c …, where c flits fit into a router and the link into it. As soon as the
+ * packet fits into the routers that its head has passed since, that cycle is known.
+ */
+#include "noc/router.h"
+
+typedef enum event_kind { ARRIVES, SPREADS, PASSED, ROOM, LOOKS } event_kind;
+enum { WHICH = (1 << 14) - 1 };
+_Static_assert(WG_FLIGHTS <= WHICH + 1 && WG_LINK_COUNT <= WHICH + 1, "an event names a flight or a link");
+
+/* ---- the heap ------------------------------------------------------------------------------------------------ */
+
+static void put(wg_network *n, uint64_t cycle, event_kind kind, unsigned which)
+{
+    uint64_t key = cycle << 17 | (uint64_t)kind << 14 | which;
+    if (n->events == WG_NETWORK_EVENTS) /* a flight has one event, and a link few */
+        return;
+    uint32_t i = n->events++;
+    while (i && n->event[(i - 1) / 2] > key) {
+        n->event[i] = n->event[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    n->event[i] = key;
+}
+
+static uint64_t take_first(wg_network *n)
+{
+    uint64_t first = n->event[0], moved = n->event[--n->events];
+    uint32_t i = 0, count = n->events;
+    for (uint32_t child; (child = 2 * i + 1) < count; i = child) {
+        if (child + 1 < count && n->event[child + 1] < n->event[child])
+            child++;
+        if (n->event[child] >= moved)
+            break;
+        n->event[i] = n->event[child];
+    }
+    n->event[i] = moved;
+    return first;
+}
+
+static void look_at(wg_network *n, unsigned link, uint64_t cycle)
+{
+    wg_link *l = &n->link[link];
+    if (!l->waiting || l->due <= cycle)
+        return;
+    l->due = cycle;
+    put(n, cycle, LOOKS, link);
+}
+
+/* ---- flights ------------------------------------------------------------------------------------------------- */
+
+static uint16_t flight_new(wg_network *n)
+{
+    uint16_t f = n->flights_unused;
+    if (f)
+        n->flights_unused = n->flight[f].next[0] % WG_FLIGHTS;
+    else if (n->flights_used < WG_FLIGHTS - 1)
+        f = ++n->flights_used;
+    if (f)
+        n->flights++;
+    return f;
+}
+
+static void flight_give(wg_network *n, uint16_t f)
+{
+    n->flight[f].next[0] = n->flights_unused;
+    n->flights_unused = f;
+    n->flights--;
+}
+
+/* Flits between a grant and the next: in the link's stages, and in the router behind it. */
+static uint32_t capacity(const wg_network_env *env) { return env->timing->noc_hop / 10 + env->buffer_flits; }
+
+enum { CLASS_ANSWER = 6, DATELINE = 8 };
+static uint8_t first_channel(const wg_packet *p)
+{
+    if (p->kind > WG_PACKET_ATOMIC)
+        return CLASS_ANSWER;
+    return p->channel && p->channel != WG_CHANNEL_LINKED ? (p->channel - 1) & 7 : 0;
+}
+
+/* The queue of the router at which link i of the flight ends. */
+static wg_channel *queue_of(wg_network *n, const wg_flight *f, unsigned i, unsigned tile)
+{
+    unsigned channel = f->channel[i % WG_FLIGHT_GRANTS] % WG_LINK_CHANNELS;
+    return i ? &n->link[f->link[i % WG_FLIGHT_GRANTS] % WG_LINK_COUNT].channel[channel]
+             : &n->niu[f->p.noc][tile][channel];
+}
+
+/* The first of a queue says which link it wants. */
+static void ask(wg_network *n, const wg_network_env *env, uint16_t id, uint64_t cycle)
+{
+    wg_flight *f = &n->flight[id];
+    wg_place here = wg_place_of(env->plan, f->p.noc, f->tile), there = wg_place_of(env->plan, f->p.noc, f->p.to);
+    bool x = here.x != there.x, y = here.y != there.y;
+    f->wanted = f->p.noc ? (y ? WG_LINK_Y : x ? WG_LINK_X : WG_LINK_NIU) : x ? WG_LINK_X : y ? WG_LINK_Y : WG_LINK_NIU;
+    unsigned link = wg_link_index(f->p.noc, f->tile, f->wanted),
+             channel = f->channel[(f->granted - 1u) % WG_FLIGHT_GRANTS] % WG_LINK_CHANNELS;
+    n->link[link].waiting |= UINT64_C(1) << (WG_LINK_CHANNELS * f->way + channel);
+    look_at(n, link, cycle);
+}
+
+bool wg_network_send(wg_network *n, const wg_network_env *env, const wg_packet *p)
+{
+    uint16_t id = flight_new(n);
+    if (!id)
+        return false;
+    wg_flight *f = &n->flight[id];
+    unsigned noc = p->noc & 1;
+    bool broadcast = p->flags & WG_PACKET_BROADCAST;
+    uint64_t *departure = &n->departure[noc][p->from], at = p->at + p->delay;
+    if (broadcast)
+        at += wg_broadcast_reserves(env, p);
+    at = at > *departure ? at : *departure;
+    f->p = *p;
+    f->flits = wg_packet_flits(p, env->flit_bytes);
+    f->waited = (uint32_t)(at - p->at - p->delay);
+    f->tile = p->from;
+    f->way = WG_LINK_NIU;
+    f->hops = f->settled = f->passed = f->gone = 0;
+    f->granted = 1; /* the way to the router */
+    f->grant[0] = at;
+    f->channel[0] = first_channel(p);
+    f->next[0] = 0;
+    *departure = at + f->flits;
+    if (!broadcast) {
+        put(n, at + env->timing->noc_niu, ARRIVES, id);
+        return true;
+    }
+    uint16_t *list = n->broadcast[noc][p->from];
+    if (list[0])
+        n->flight[list[1] % WG_FLIGHTS].next[0] = id;
+    else
+        list[0] = id;
+    list[1] = id;
+    put(n, at + env->timing->noc_niu, SPREADS, noc * WG_GRID_MAX_TILES + p->from);
+    return true;
+}
+
+static void arrives(wg_network *n, const wg_network_env *env, uint16_t id, uint64_t cycle)
+{
+    wg_flight *f = &n->flight[id];
+    unsigned i = (f->granted - 1u) % WG_FLIGHT_GRANTS;
+    wg_channel *q = queue_of(n, f, i, f->tile);
+    f->next[i] = 0;
+    f->since = cycle;
+    bool first = !q->first;
+    if (first)
+        q->first = id;
+    else
+        n->flight[q->last % WG_FLIGHTS].next[q->last_at % WG_FLIGHT_GRANTS] = id;
+    q->last = id;
+    q->last_at = (uint8_t)i;
+    if (first)
+        ask(n, env, id, cycle);
+}
+
+static void spreads(wg_network *n, const wg_network_env *env, unsigned which, uint64_t cycle)
+{
+    uint16_t *list = n->broadcast[which / WG_GRID_MAX_TILES & 1][which % WG_GRID_MAX_TILES], id = list[0] % WG_FLIGHTS;
+    if (!id)
+        return;
+    wg_flight *f = &n->flight[id];
+    list[0] = f->next[0];
+    uint64_t last = wg_broadcast(n, env, &f->p, f->flits, cycle);
+    env->left(env->user, &f->p, cycle + env->timing->noc_niu, f->grant[0] + f->flits);
+    env->done(env->user, &f->p, last);
+    flight_give(n, id);
+}
+
+/* ---- grants -------------------------------------------------------------------------------------------------- */
+
+/* When the tail passes link i: known once the packet fits behind its head. */
+static uint64_t passes(const wg_network_env *env, const wg_flight *f, unsigned i)
+{
+    uint64_t at = 0, back = 0;
+    for (unsigned k = i; k < f->granted && back <= f->flits; k++, back += capacity(env)) {
+        uint64_t rest = f->flits - back;
+        if (f->gone && k + 1u == f->granted)
+            rest = rest * f->takes / f->flits;
+        uint64_t cycle = f->grant[k % WG_FLIGHT_GRANTS] + rest;
+        at = cycle > at ? cycle : at;
+    }
+    return at;
+}
+
+/* Links of which it is now known when the tail passes them. `last`: the head has left the network. */
+static void settle(wg_network *n, const wg_network_env *env, uint16_t id, uint64_t cycle, bool last)
+{
+    wg_flight *f = &n->flight[id];
+    while (f->settled < f->granted && (last || f->flits <= (uint64_t)(f->granted - f->settled) * capacity(env))) {
+        unsigned i = f->settled++;
+        uint64_t at = passes(env, f, i);
+        if (i == 1) {
+            uint32_t ahead = wg_niu_ahead(env->timing, env->buffer_flits);
+            uint64_t left = f->grant[0] + f->flits;
+            if (at > left + ahead)
+                left = at - ahead;
+            env->left(env->user, &f->p, cycle + env->timing->noc_niu, left);
+        }
+        if (i)
+            put(n, at > cycle ? at : cycle + 1, PASSED, id);
+    }
+}
+
+/* The virtual channel on the next link. Facts: VirtualChannels of NoC/README.md; its dateline is where a ring closes. */
+static uint8_t next_channel(const wg_network_env *env, const wg_flight *f, unsigned link)
+{
+    uint8_t channel = f->channel[(f->granted - 1u) % WG_FLIGHT_GRANTS];
+    if (link == WG_LINK_NIU)
+        return channel;
+    wg_place here = wg_place_of(env->plan, f->p.noc, f->tile);
+    bool along_y = link == WG_LINK_Y;
+    if (f->way != WG_LINK_NIU && (f->way == WG_LINK_Y) != along_y)
+        channel &= (uint8_t)~DATELINE;
+    if (along_y ? here.y + 1u == env->plan->height : here.x + 1u == env->plan->width)
+        channel |= DATELINE;
+    return channel;
+}
+
+static void grant(wg_network *n, const wg_network_env *env, unsigned link, unsigned slot, uint16_t id, uint8_t channel,
+                  uint64_t cycle)
+{
+    wg_link *l = &n->link[link];
+    wg_flight *f = &n->flight[id];
+    wg_channel *c = &l->channel[channel % WG_LINK_CHANNELS];
+    if (f->wanted == WG_LINK_NIU) {
+        f->takes = env->takes(env->user, &f->p, f->tile);
+        f->takes = f->takes > f->flits ? f->takes : f->flits;
+    }
+    wg_link_take(l, cycle, f->wanted == WG_LINK_NIU ? f->takes : f->flits, cycle);
+    f->waited += (uint32_t)(cycle - f->since);
+    l->waiting &= ~(UINT64_C(1) << slot);
+    l->last_class = channel >> 1 & 3;
+    l->last[l->last_class] = (uint8_t)slot;
+    c->held = 1;
+    unsigned i = f->granted++ % WG_FLIGHT_GRANTS;
+    if (i > 1) { /* makes room behind the link by which it came */
+        wg_channel *q = queue_of(n, f, i - 1, f->tile);
+        q->filled = (uint16_t)(q->filled > f->flits ? q->filled - f->flits : 0);
+        look_at(n, f->link[i - 1], cycle + 1);
+    }
+    f->grant[i] = cycle;
+    f->link[i] = (uint16_t)link;
+    f->channel[i] = channel;
+    if (f->wanted == WG_LINK_NIU) {
+        uint64_t arrival = cycle + env->timing->noc_niu + f->flits - 1;
+        if (l->room != WG_ROOM_ANY)
+            l->room--;
+        env->arrives(env->user, &f->p, f->tile, arrival, (wg_way){f->hops, f->waited});
+        env->done(env->user, &f->p, arrival);
+        f->gone = 1;
+        settle(n, env, id, cycle, true);
+        return;
+    }
+    c->filled = (uint16_t)(c->filled + f->flits);
+    wg_place here = wg_place_of(env->plan, f->p.noc, f->tile);
+    settle(n, env, id, cycle, false);
+    f->tile = wg_place_tile(env->plan, f->p.noc, wg_place_after(env->plan, here, f->wanted == WG_LINK_Y));
+    f->way = f->wanted;
+    uint64_t arrival = cycle + wg_hop_cycles(env->timing, f->hops++);
+    c->arrival = arrival > c->arrival ? arrival : c->arrival + 1; /* heads arrive one behind the other */
+    put(n, c->arrival, ARRIVES, id);
+}
+
+/* The queue behind a slot of l->waiting. */
+static const wg_channel *queue_at(const wg_network *n, const wg_network_env *env, unsigned link, unsigned slot)
+{
+    unsigned tile = link / WG_LINKS % WG_GRID_MAX_TILES, noc = link / WG_LINKS / WG_GRID_MAX_TILES,
+             way = slot / WG_LINK_CHANNELS, channel = slot % WG_LINK_CHANNELS;
+    if (way == WG_LINK_NIU)
+        return &n->niu[noc][tile][channel];
+    wg_place from = wg_place_of(env->plan, noc, tile); /* where the way comes from */
+    if (way == WG_LINK_X)
+        from.x = (from.x + env->plan->width - 1u) % env->plan->width;
+    else
+        from.y = (from.y + env->plan->height - 1u) % env->plan->height;
+    return &n->link[wg_link_index(noc, wg_place_tile(env->plan, noc, from), way)].channel[channel];
+}
+
+/* Grants the link to the first packet of a queue, if it can have it now; *later: when it can, if that is known. */
+static bool try_slot(wg_network *n, const wg_network_env *env, unsigned link, unsigned slot, uint64_t cycle,
+                     uint64_t *later)
+{
+    wg_link *l = &n->link[link];
+    unsigned kind = link % WG_LINKS;
+    uint16_t id = queue_at(n, env, link, slot)->first % WG_FLIGHTS;
+    const wg_flight *f = &n->flight[id];
+    uint8_t channel = next_channel(env, f, kind);
+    const wg_channel *c = &l->channel[channel % WG_LINK_CHANNELS];
+    if (c->held || (kind != WG_LINK_NIU && c->filled >= capacity(env)))
+        return false; /* when that ends, the link is looked at */
+    uint64_t gap = wg_link_gap(l, cycle, f->flits);
+    if (gap > cycle) {
+        *later = gap < *later ? gap : *later;
+        return false;
+    }
+    grant(n, env, link, slot, id, channel, cycle);
+    look_at(n, link, cycle + 1);
+    return true;
+}
+
+/* Grants the link to the next class in turn and in it to the next queue in turn whose first packet can have it. */
+static void looks(wg_network *n, const wg_network_env *env, unsigned link, uint64_t cycle)
+{
+    static const uint64_t classes[] = {UINT64_C(0x030303030303), UINT64_C(0x0C0C0C0C0C0C), UINT64_C(0x303030303030),
+                                       UINT64_C(0xC0C0C0C0C0C0)};
+    wg_link *l = &n->link[link];
+    if (l->due != cycle)
+        return;
+    l->due = UINT64_MAX;
+    uint64_t later = UINT64_MAX;
+    if (link % WG_LINKS == WG_LINK_NIU && !l->room)
+        return;
+    for (unsigned k = 1; k <= 4; k++) {
+        unsigned class = (l->last_class + k) & 3;
+        uint64_t all = l->waiting & classes[class], behind = all & ~((UINT64_C(2) << l->last[class]) - 1);
+        for (uint64_t mask = behind; mask; mask &= mask - 1)
+            if (try_slot(n, env, link, (unsigned)__builtin_ctzll(mask), cycle, &later))
+                return;
+        for (uint64_t mask = all & ~behind; mask; mask &= mask - 1)
+            if (try_slot(n, env, link, (unsigned)__builtin_ctzll(mask), cycle, &later))
+                return;
+    }
+    if (later != UINT64_MAX)
+        look_at(n, link, later);
+}
+
+/* The tail has passed a link: its channel is free, and so is its place in the router before it. */
+static void passed(wg_network *n, const wg_network_env *env, uint16_t id, uint64_t cycle)
+{
+    wg_flight *f = &n->flight[id];
+    unsigned before = f->passed++ % WG_FLIGHT_GRANTS, i = (before + 1) % WG_FLIGHT_GRANTS;
+    unsigned link = f->link[i] % WG_LINK_COUNT;
+    wg_channel *q = queue_of(n, f, before, link / WG_LINKS % WG_GRID_MAX_TILES);
+    n->link[link].channel[f->channel[i] % WG_LINK_CHANNELS].held = 0;
+    look_at(n, link, cycle);
+    q->first = f->next[before] % WG_FLIGHTS;
+    if (q->first)
+        ask(n, env, q->first, cycle);
+    if (f->gone && f->passed + 1u >= f->granted)
+        flight_give(n, id);
+}
+
+/* ---- all events ---------------------------------------------------------------------------------------------- */
+
+void wg_network_step(wg_network *n, const wg_network_env *env)
+{
+    uint64_t key = take_first(n), cycle = key >> 17;
+    unsigned which = (unsigned)(key & WHICH);
+    uint16_t id = (uint16_t)(which % WG_FLIGHTS);
+    switch ((event_kind)(key >> 14 & 7)) {
+    case ARRIVES: arrives(n, env, id, cycle); break;
+    case SPREADS: spreads(n, env, which % (2 * WG_GRID_MAX_TILES), cycle); break;
+    case PASSED: passed(n, env, id, cycle); break;
+    case ROOM:
+        which %= WG_LINK_COUNT;
+        n->link[which].room = (uint16_t)(n->link[which].room + (n->link[which].room < WG_ROOM_ANY - 1));
+        look_at(n, which, cycle);
+        break;
+    case LOOKS: looks(n, env, which % WG_LINK_COUNT, cycle); break;
+    default: break;
+    }
+}
+
+void wg_network_room(wg_network *n, unsigned noc, unsigned tile, uint64_t at)
+{
+    put(n, at, ROOM, wg_link_index(noc, tile, WG_LINK_NIU));
+}
+
+void wg_network_reset(wg_network *n, const uint16_t *room)
+{
+    for (unsigned i = 0; i < WG_LINK_COUNT; i++) {
+        n->link[i].due = UINT64_MAX;
+        n->link[i].room = i % WG_LINKS == WG_LINK_NIU ? room[i / WG_LINKS % WG_GRID_MAX_TILES] : WG_ROOM_ANY;
+    }
+}

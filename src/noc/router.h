@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the files of the network: a link's time, and where a head is. */
+#ifndef WG_ROUTER_H
+#define WG_ROUTER_H
+
+#include "noc/network.h"
+
+/* The first cycle from `at` on with so many free cycles in sequence. */
+uint64_t wg_link_gap(const wg_link *l, uint64_t at, uint32_t flits);
+/* Books those cycles. `now`: no later call asks for an earlier time. Returns the first. */
+uint64_t wg_link_take(wg_link *l, uint64_t at, uint32_t flits, uint64_t now);
+
+static inline unsigned wg_link_index(unsigned noc, unsigned tile, unsigned link)
+{
+    return (noc * WG_GRID_MAX_TILES + tile) * WG_LINKS + link;
+}
+
+/* A place in coordinates of its NoC, and the tile there. */
+typedef struct wg_place {
+    unsigned x, y;
+} wg_place;
+static inline wg_place wg_place_of(const wg_floorplan *f, unsigned noc, unsigned tile)
+{
+    unsigned x = tile % f->width, y = tile / f->width;
+    return noc ? (wg_place){f->width - 1u - x, f->height - 1u - y} : (wg_place){x, y};
+}
+static inline uint16_t wg_place_tile(const wg_floorplan *f, unsigned noc, wg_place p)
+{
+    return (uint16_t)(noc ? (f->height - 1u - p.y) * f->width + f->width - 1u - p.x : p.y * f->width + p.x);
+}
+/* The next router along an axis. */
+static inline wg_place wg_place_after(const wg_floorplan *f, wg_place p, bool along_y)
+{
+    if (along_y)
+        p.y = (p.y + 1) % f->height;
+    else
+        p.x = (p.x + 1) % f->width;
+    return p;
+}
+/* Cycles of one hop, after so many: tenths add up along the way. */
+static inline uint64_t wg_hop_cycles(const wg_timing *timing, unsigned hops)
+{
+    return (hops + 1u) * timing->noc_hop / 10 - hops * timing->noc_hop / 10;
+}
+
+/* A broadcast's head is at its first router in cycle `at`: books its tree and calls `arrives`. Returns the last cycle. */
+uint64_t wg_broadcast(wg_network *n, const wg_network_env *env, const wg_packet *p, uint32_t flits, uint64_t at);
+/* Cycles for which a broadcast reserves its tree before it leaves. */
+uint64_t wg_broadcast_reserves(const wg_network_env *env, const wg_packet *p);
+
+#endif
