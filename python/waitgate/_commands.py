@@ -11,6 +11,7 @@ from ._library import ffi, lib, text
 from ._text import Error
 
 Path = Union[str, os.PathLike[str]]
+_ERROR = 6  # the exit status of a command that could not do its work
 
 
 def command(*words: object) -> tuple[int, str, str]:
@@ -72,7 +73,7 @@ def _words(name: str, files: tuple[Path, ...], options: dict[str, Any]) -> list[
 
 def _json(words: list[str]) -> tuple[int, str]:
     status, out, error = command(words[0], "--json", *words[1:])
-    if not out:
+    if status == _ERROR or not out:
         raise Error(error.strip() or "the command has nothing to say")
     return status, out
 

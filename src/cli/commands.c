@@ -120,7 +120,7 @@ int wg_command_isa(const wg_args *args, wg_text *out, wg_text *error)
 
 static bool wants_json(int argc, char **argv)
 {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--json") == 0)
             return true;
     return false;
