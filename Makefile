@@ -88,6 +88,7 @@ docs: all
 	@[ -f $(B)/isa_tests.tsv ] || { echo "make docs: run make test first, which finds out what is tested"; exit 1; }
 	@$(B)/waitgate isa --markdown >docs/isa.md
 	@$(B)/waitgate isa --support >docs/support.md
+	@scripts/pictures $(B)/waitgate
 
 install: all
 	@$(if $(PREFIX),meson configure $(B) --prefix=$(PREFIX))

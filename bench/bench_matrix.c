@@ -66,6 +66,7 @@ static wg_tile *make(wg_arch_id arch, unsigned simd, unsigned format, bool wide,
     if (!t)
         exit(1);
     t->arch = wg_arch_of(arch);
+    t->spec = &t->arch->tensix;
     t->timing = &t->arch->timing[WG_PROFILE_DOCUMENTED];
     t->simd = (uint8_t)simd;
     wg_matrix_unit.reset(t);

@@ -116,12 +116,13 @@ static void set_packers(wg_tile *t, bool wide, unsigned format, unsigned out)
 static wg_tile *make(wg_arch_id arch)
 {
     wg_tile *t = wg_tile_new();
-    if (!t || !(t->l1 = malloc(wg_arch_of(arch)->l1_bytes)))
+    if (!t || !(t->l1 = malloc(wg_arch_of(arch)->tensix.l1_bytes)))
         exit(1);
     t->arch = wg_arch_of(arch);
+    t->spec = &t->arch->tensix;
     t->timing = &t->arch->timing[WG_PROFILE_DOCUMENTED];
     t->simd = (uint8_t)wg_simd_best();
-    for (uint32_t i = 0; i < t->arch->l1_bytes; i++)
+    for (uint32_t i = 0; i < t->spec->l1_bytes; i++)
         t->l1[i] = (uint8_t)(i * 2654435761u >> 24);
     for (unsigned row = 0; row < WG_DST_ROWS; row++)
         for (unsigned column = 0; column < 16; column++)

@@ -14,7 +14,7 @@
 #define FROM 0x100000
 #define TO 0x200000
 enum { BYTES = 2048 }; /* 1024 datums of BF16 */
-#ifdef WG_ARCH_BH
+#ifndef WG_ARCH_WH
 #define DRAM (18 | 12 << 6) /* translated: the same tile on either NoC */
 #else
 #define DRAM (16 | 16 << 6)

@@ -27,7 +27,7 @@ int main(void)
     SET_CFG(THCON_SEC0_REG2_Shift_amount_cntx0, row_bytes >> 4 & 15);
     SET_CFG(THCON_SEC0_REG2_Shift_amount_cntx1, row_bytes >> 8 & 15);
     configure_math(TF32); /* as which SrcA holds BF16, too; MOVA2D then writes all 32 bits in Dst */
-#ifdef WG_ARCH_BH
+#ifndef WG_ARCH_WH
     SET_CFG(THCON_SEC0_REG5_Tile_x_dim_cntx0, 32); /* Z steps over a tile's columns */
     SET_CFG(PCK0_ADDR_CTRL_ZW_REG_1_Wstride, TILE_BYTES);
 #else
@@ -44,7 +44,7 @@ int main(void)
 {
     u32 tiles = TILES;
     unpack_setup();
-#ifdef WG_ARCH_BH
+#ifndef WG_ARCH_WH
     for (u32 n = 0; n < tiles; n++) {
         TT_SETADCZW(1, 0, 0, 0, n, 1);
         UNPACK_TILE(TO_SRCA);
@@ -70,7 +70,7 @@ int main(void)
     TTI_SETC16(ADDR_MOD_DST_SEC0_DestIncr_ADDR32, 0);
     while (tiles--) {
         dst_acquire();
-#ifdef WG_ARCH_BH
+#ifndef WG_ARCH_WH
         for (u32 row = 0; row < TILE_ROWS; row++)
             TT_MOVA2D(0, row, 0, 0, (row & 32) + 16 * (row & 1) + (row >> 1 & 15)); /* half, face, row of the face */
 #else

@@ -64,7 +64,7 @@ PARSERS = {
     "asm": ["isa/assemble.c", "isa/asm_expr.c", "isa/asm_error.c"],
     "dis": ["isa/disasm.c", "cli/words.c"],
     "elf": ["elf/elf.c", "elf/lines.c"],
-    "gdb": ["cli/gdb.c"],
+    "gdb": ["debug/gdb.c"],
     "tasm": ["cli/tasm.c", "cli/tasm_core.c", "cli/tasm_data.c"],
 }
 

@@ -121,7 +121,7 @@ static inline void math_setup(u32 results)
 {
     wait_for(0);
     TT_SEMINIT(results, 0, DST_FREE);
-#ifdef WG_ARCH_BH
+#ifndef WG_ARCH_WH
     TTI_SETC16(DISABLE_IMPLIED_SRCA_FMT_Base_ADDR32, 1);
     TTI_SETC16(DISABLE_IMPLIED_SRCB_FMT_Base_ADDR32, 1);
 #endif

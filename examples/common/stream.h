@@ -57,7 +57,7 @@ static inline void configure_stream(void)
     configure_unpacker(TO_SRCA, BF16, BF16, RIGHT);
     configure_math(BF16);
     SET_CFG(PCK0_ADDR_CTRL_ZW_REG_0_Wstride, 256 * 16 * 4); /* half of Dst */
-#ifdef WG_ARCH_BH
+#ifndef WG_ARCH_WH
     SET_CFG(PCK0_ADDR_CTRL_ZW_REG_1_Wstride, OUT_BYTES);
 #else
     SET_CFG(PCK0_ADDR_CTRL_ZW_REG_1_Wstride, OUT_BYTES / 16);

@@ -17,7 +17,7 @@ typedef unsigned char u8;
 /* Blackhole: what was loaded before is forgotten, so that the next load sees memory. Wormhole has no cache to forget. */
 static inline void fence(void)
 {
-#ifdef WG_ARCH_BH
+#ifndef WG_ARCH_WH
     __asm__ volatile("fence" ::: "memory");
 #endif
 }

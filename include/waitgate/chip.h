@@ -68,7 +68,7 @@ WG_API bool wg_grid_translate(const wg_grid *grid, unsigned noc, unsigned x, uns
                               unsigned *to_y);
 
 /*
- * The Tensix tile at a place, for everything that waitgate.h can do with a device except letting time pass;
+ * The Tensix or Ethernet tile at a place, for everything that waitgate.h can do with a device except letting time pass;
  * NULL if there is none or memory has run out. It is made when first asked for; wg_grid_peek() does not make it.
  */
 WG_API wg_device *wg_grid_tile(wg_grid *grid, unsigned x, unsigned y);

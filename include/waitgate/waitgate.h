@@ -51,7 +51,15 @@ typedef enum wg_profile {
 } wg_profile;
 
 /* Core indices (PIPE-01). Tensix thread i is fed by core WG_CORE_T0 + i. */
-typedef enum wg_core_id { WG_CORE_B, WG_CORE_NC, WG_CORE_T0, WG_CORE_T1, WG_CORE_T2 } wg_core_id;
+typedef enum wg_core_id {
+    WG_CORE_B,
+    WG_CORE_NC,
+    WG_CORE_T0,
+    WG_CORE_T1,
+    WG_CORE_T2,
+    WG_CORE_E0 = 0, /* of an Ethernet tile; Wormhole's has this one alone */
+    WG_CORE_E1
+} wg_core_id;
 enum { WG_CORES = 5, WG_THREADS = 3 };
 
 typedef struct wg_device_desc {
@@ -171,6 +179,7 @@ typedef enum wg_space {
     WG_SPACE_ADC,       /* (thread * 3 + unit) * 16 + counter; see docs/api.md */
     WG_SPACE_RWC,       /* thread * 16 + counter; see docs/api.md */
     WG_SPACE_MOP_CFG,   /* thread * 9 + word */
+    WG_SPACE_CORE_V,    /* (core * 32 + register) * 4 + word */
     WG_SPACE_COUNT
 } wg_space;
 WG_API wg_status wg_peek(wg_device *dev, wg_space space, uint32_t index, uint32_t *value);
@@ -190,6 +199,10 @@ WG_API wg_status wg_push_from(wg_device *dev, unsigned thread, uint32_t word, ui
 typedef void (*wg_observer_fn)(void *user, const wg_event *event);
 WG_API wg_status wg_observe(wg_device *dev, uint64_t kinds, wg_observer_fn fn, void *user, int *id);
 WG_API void wg_unobserve(wg_device *dev, int id);
+
+/* As wg_agent_name(), of this device: the cores of an Ethernet tile are E0 and E1 (Blackhole) or E (Wormhole). NULL: of a
+ * Tensix tile. */
+WG_API const char *wg_agent_name_of(const wg_device *dev, unsigned agent);
 
 /* Findings, oldest first; equal ones (code, agent, pc, word) are one record with a count. */
 WG_API size_t wg_finding_count(const wg_device *dev);

@@ -48,6 +48,9 @@ wg_abi_hang *wg_abi_hang_begin(wg_grid *grid, const char *path, wg_abi_symbols *
     return h;
 }
 
+/* The host's ELF files are those of Tensix tiles. */
+static bool has_symbols(const wg_device *dev) { return dev->tile->spec->kind == WG_TILE_TENSIX; }
+
 void wg_abi_hang_made(wg_abi_hang *h, wg_device *dev, unsigned x, unsigned y)
 {
     watched *t = h->tiles < WG_GRID_MAX_TILES ? calloc(1, sizeof *t) : NULL;
@@ -56,7 +59,8 @@ void wg_abi_hang_made(wg_abi_hang *h, wg_device *dev, unsigned x, unsigned y)
     t->dev = dev;
     t->x = x;
     t->y = y;
-    t->history.place = wg_abi_symbols_place;
+    if (has_symbols(dev))
+        t->history.place = wg_abi_symbols_place;
     t->history.place_user = h->symbols;
     h->tile[h->tiles++] = t;
     if (h->path)
@@ -65,9 +69,13 @@ void wg_abi_hang_made(wg_abi_hang *h, wg_device *dev, unsigned x, unsigned y)
 
 void wg_abi_hang_written(wg_abi_hang *h) { h->written = wg_grid_cycle(h->grid); }
 
-static wg_race_words words_of(const wg_abi_hang *h)
+static wg_race_words words_of(const wg_abi_hang *h, unsigned i)
 {
-    return (wg_race_words){.arch = wg_grid_arch(h->grid), .user = h->symbols, .source = wg_abi_symbols_source};
+    const wg_device *dev = h->tile[i]->dev;
+    return (wg_race_words){.arch = wg_grid_arch(h->grid),
+                           .dev = dev,
+                           .user = h->symbols,
+                           .source = has_symbols(dev) ? wg_abi_symbols_source : NULL};
 }
 
 /* Fills h->hang; false if there is nothing to say about the tile. */
@@ -82,10 +90,10 @@ static bool inspect(wg_abi_hang *h, unsigned i, bool hung)
 
 static void full_text(wg_abi_hang *h, bool hung, wg_text *out)
 {
-    const wg_race_words w = words_of(h);
     for (unsigned i = 0; i < h->tiles; i++)
         if (inspect(h, i, hung)) {
-            wg_textf(out, "tile %u-%u\n", h->tile[i]->x, h->tile[i]->y);
+            const wg_race_words w = words_of(h, i);
+            wg_textf(out, "%s %u-%u\n", h->tile[i]->dev->tile->spec->title, h->tile[i]->x, h->tile[i]->y);
             wg_hang_text(&w, &h->hang, hung, out);
         }
 }
@@ -93,7 +101,6 @@ static void full_text(wg_abi_hang *h, bool hung, wg_text *out)
 static void full_json(wg_abi_hang *h, bool hung, wg_text *out)
 {
     wg_json json = {.out = out}, *j = &json;
-    const wg_race_words w = words_of(h);
     wg_json_open(j, NULL, '{');
     wg_json_uint(j, "schema", 1);
     wg_json_text(j, "waitgate", wg_version());
@@ -102,6 +109,7 @@ static void full_json(wg_abi_hang *h, bool hung, wg_text *out)
     wg_json_open(j, "tiles", '[');
     for (unsigned i = 0; i < h->tiles; i++)
         if (inspect(h, i, hung)) {
+            const wg_race_words w = words_of(h, i);
             wg_json_open(j, NULL, '{');
             wg_json_uint(j, "x", h->tile[i]->x);
             wg_json_uint(j, "y", h->tile[i]->y);
@@ -119,9 +127,11 @@ static void cores_text(wg_abi_hang *h, wg_text *out)
         const wg_hang_core *c = &h->hang.core[core];
         if (c->info.in_reset)
             continue;
-        wg_abi_symbols_place(h->symbols, core, c->info.pc, place, sizeof place);
-        wg_textf(out, "    core %-3s at 0x%08x%s%s: %s\n", wg_agent_name(core), c->info.pc, *place ? " in " : "", place,
-                 c->waits ? c->why : "parked");
+        *place = 0;
+        if (has_symbols(h->hang.dev))
+            wg_abi_symbols_place(h->symbols, core, c->info.pc, place, sizeof place);
+        wg_textf(out, "    core %-3s at 0x%08x%s%s: %s\n", wg_agent_name_of(h->hang.dev, core), c->info.pc,
+                 *place ? " in " : "", place, c->waits ? c->why : "parked");
     }
 }
 
@@ -148,7 +158,8 @@ static bool verdicts(wg_abi_hang *h, bool hung, why_told why, wg_text *out)
         }
     }
     for (unsigned k = 0; k < told; k++) {
-        wg_textf(out, "  tile %u-%u", h->tile[first[k]]->x, h->tile[first[k]]->y);
+        const watched *t = h->tile[first[k]];
+        wg_textf(out, "  %s %u-%u", t->dev->tile->spec->title, t->x, t->y);
         if (same[k])
             wg_textf(out, " and %u more", same[k]);
         wg_text_add(out, "\n", 1);

@@ -175,17 +175,17 @@ static void answer_signal(void)
 /* ---- Findings ------------------------------------------------------------------------------------- */
 
 /* True for a warning or worse. */
-static bool print_finding(unsigned x, unsigned y, const wg_finding *f)
+static bool print_finding(unsigned x, unsigned y, const wg_device *dev, const wg_finding *f)
 {
     const wg_finding_info *info = wg_finding_info_at(f->code);
-    char pc[24] = "", tile[24] = "", words[256];
+    char pc[24] = "", tile[40] = "", words[256];
     if (f->has_pc)
         snprintf(pc, sizeof pc, " pc 0x%08" PRIx32, f->pc);
     wg_finding_words(WG_TTSIM_ARCH, f, words, sizeof words);
     if (x != WG_NOWHERE)
-        snprintf(tile, sizeof tile, "tile %u-%u ", x, y);
-    say("%s: %scycle %" PRIu64 " %s%s: %s%s%s", info ? info->code : "finding", tile, f->cycle, wg_agent_name(f->agent),
-        pc, info ? info->cause : "", *words ? " " : "", words);
+        snprintf(tile, sizeof tile, "%s %u-%u ", dev ? dev->tile->spec->title : "tile", x, y);
+    say("%s: %scycle %" PRIu64 " %s%s: %s%s%s", info ? info->code : "finding", tile, f->cycle,
+        wg_agent_name_of(dev, f->agent), pc, info ? info->cause : "", *words ? " " : "", words);
     return info && info->severity >= WG_SEVERITY_WARNING;
 }
 
@@ -197,13 +197,13 @@ static bool print_findings(void)
     for (; abi.said < wg_card_finding_count(abi.card); abi.said++) {
         wg_where at;
         const wg_finding *f = wg_card_finding_at(abi.card, abi.said, &at);
-        serious |= print_finding(at.x, at.y, f);
+        serious |= print_finding(at.x, at.y, NULL, f);
     }
     for (unsigned i = grid->first_made; i < grid->end_made; i++) {
         const wg_device *dev = grid->tile[i];
         for (; dev && abi.said_tile[i] < wg_finding_count(dev); abi.said_tile[i]++)
             serious |=
-                print_finding(i % grid->plan->width, i / grid->plan->width, wg_finding_at(dev, abi.said_tile[i]));
+                print_finding(i % grid->plan->width, i / grid->plan->width, dev, wg_finding_at(dev, abi.said_tile[i]));
     }
     return serious;
 }
@@ -310,7 +310,7 @@ static bool host_write(void *user, uint64_t address, const void *from, size_t by
 static void tile_made(void *user, wg_device *dev, unsigned x, unsigned y)
 {
     (void)user;
-    if (abi.check)
+    if (abi.check && dev->tile->spec->kind == WG_TILE_TENSIX) /* the detector knows the agents of a Tensix tile */
         wg_abi_check_made(abi.check, dev, x, y);
     wg_abi_hang_made(abi.hang, dev, x, y);
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <waitgate/waitgate.h>
+#include "arch/tile_spec.h"
 #include "isa/waits.h"
 
 /* What a STALLWAIT can wait for, by meaning; the bit numbers are in each architecture's table. */
@@ -38,6 +39,7 @@ typedef enum wg_path {
     WG_PATH_NIU0,
     WG_PATH_NIU1,
     WG_PATH_OVERLAY,
+    WG_PATH_ETH,      /* Ethernet tiles: queues, header table, RX classifier, control, MAC */
     WG_PATH_UNMAPPED, /* loads never return */
     WG_PATH_HANG,     /* documented to hang the core (PIPE-12) */
     WG_PATH_COUNT
@@ -52,48 +54,35 @@ typedef struct wg_timing {
     wg_path_timing path[WG_PATH_COUNT];
     uint8_t atomic_extra; /* further cycles until an L1 atomic's response */
     uint8_t mispredict_bubble;
-    uint8_t mul_result;           /* EX1 entry to result */
-    uint8_t mul_occupies;         /* cycles a multiply keeps EX1 */
-    uint8_t push_fuse;            /* `.ttinsn` pushed per cycle, at most */
-    uint8_t mop_gap;              /* idle cycles after an expansion unless a MOP follows */
-    uint8_t matrix_latency;       /* of arithmetic, by insns.def */
-    uint8_t dst_block_cycles;     /* a Dst block that arithmetic writes is unreadable for this long, by insns.def */
-    bool writers_wait;            /* ELWADD and ELWSUB wait for it even if they do not add to it */
-    bool waits_in_unit;           /* who waits for it keeps other threads out of the Matrix Unit */
-    uint8_t scalar_alu;           /* ADDDMAREG and its kin; one more if the registers are in two groups of four */
-    uint8_t fetch_back[WG_CORES]; /* instruction fetch: processed (phase C) to the line being usable in EX1 */
-    uint8_t fetch_in_flight;      /* lines under way to an instruction cache, at most */
-    uint8_t narrow_write;         /* cycles for which an L1 read-modify-write holds its port and bank */
-    uint8_t noc_niu;              /* NIU to its router, and router to its NIU */
-    uint8_t noc_hop;              /* router to router, in tenths of a cycle */
-    uint8_t noc_data;             /* a read that has arrived to its data leaving */
-    uint8_t noc_ack;              /* another request that has arrived to its answer leaving */
-    uint16_t dram_rate;           /* bytes of one DRAM channel in ten cycles */
-    uint16_t dram_latency;        /* request at the DRAM tile to its data */
-    uint16_t dram_request;        /* a channel begins one read in so many tenths of a cycle, at most */
-    uint16_t dram_answer;         /* a write that a channel begins to take to its answer */
+    uint8_t mul_result;       /* EX1 entry to result */
+    uint8_t mul_occupies;     /* cycles a multiply keeps EX1 */
+    uint8_t push_fuse;        /* `.ttinsn` pushed per cycle, at most */
+    uint8_t mop_gap;          /* idle cycles after an expansion unless a MOP follows */
+    uint8_t matrix_latency;   /* of arithmetic, by insns.def */
+    uint8_t dst_block_cycles; /* a Dst block that arithmetic writes is unreadable for this long, by insns.def */
+    bool writers_wait;        /* ELWADD and ELWSUB wait for it even if they do not add to it */
+    bool waits_in_unit;       /* who waits for it keeps other threads out of the Matrix Unit */
+    uint8_t scalar_alu;       /* ADDDMAREG and its kin; one more if the registers are in two groups of four */
+    uint8_t fetch_in_flight;  /* lines under way to an instruction cache, at most */
+    uint8_t narrow_write;     /* cycles for which an L1 read-modify-write holds its port and bank */
+    uint8_t noc_niu;          /* NIU to its router, and router to its NIU */
+    uint8_t noc_hop;          /* router to router, in tenths of a cycle */
+    uint8_t noc_data;         /* a read that has arrived to its data leaving */
+    uint8_t noc_ack;          /* another request that has arrived to its answer leaving */
+    uint16_t dram_rate;       /* bytes of one DRAM channel in ten cycles */
+    uint16_t dram_latency;    /* request at the DRAM tile to its data */
+    uint16_t dram_request;    /* a channel begins one read in so many tenths of a cycle, at most */
+    uint16_t dram_answer;     /* a write that a channel begins to take to its answer */
 } wg_timing;
-
-/* What the cores execute beside RV32IM and `.ttinsn`. */
-typedef enum wg_extension {
-    WG_EXT_ZICSR = 1,
-    WG_EXT_ZAAMO = 2,
-    WG_EXT_B = 4,    /* Zba, Zbb, pack, brev8, grevi */
-    WG_EXT_F = 8,    /* F and Zfh, in part */
-    WG_EXT_V_T2 = 16 /* V, in part, on T2 */
-} wg_extension;
 
 struct wg_arch {
     wg_arch_id id;
     const char *name;      /* "bh" */
     const char *long_name; /* "Blackhole A0" */
 
-    uint32_t l1_bytes;
+    wg_tile_spec tensix, ethernet;
     uint8_t l1_banks;
-    uint16_t ram_bytes[WG_CORES];
     uint16_t ram_clear_cycles; /* after reset, while own RAM zeroes itself */
-    uint32_t iram_bytes;       /* NC's instruction RAM, 0: none */
-    uint16_t icache_bytes[WG_CORES];
     uint8_t icache_ways;
     uint8_t l0_lines;           /* 16-byte L0 data cache lines, 0: no cache */
     uint8_t l0_flush_period;    /* every so many requests through it the L0 empties itself */
@@ -103,7 +92,6 @@ struct wg_arch {
     bool overlap_conflicts;     /* a load waits for queued stores that overlap it; WH: only for equal addresses */
     bool load_needs_store_slot; /* a load waits while the store queue is full */
     uint8_t forward_writers;    /* unretired writers of a register that still allow forwarding from the last */
-    uint8_t extensions;         /* wg_extension bits beside RV32IM and .ttinsn */
 
     uint8_t fifo_depth[WG_THREADS]; /* first instruction FIFO (PIPE-03) */
     uint8_t fifo_resume;            /* above this it must fall back before it accepts more (PIPE-05) */
@@ -143,8 +131,7 @@ struct wg_arch {
     uint16_t config_words;       /* per bank */
     uint16_t config_global_from; /* GLOBAL_CFGREG_BASE_ADDR32 */
     uint16_t thread_config_words;
-    uint16_t config_prefetch;         /* word of RISC_PREFETCH_CTRL */
-    uint16_t config_end_pc[WG_CORES]; /* words of the prefetchers' limit addresses */
+    uint16_t config_prefetch; /* word of RISC_PREFETCH_CTRL */
 
     struct {
         bool streams_done_level;  /* streams that are done raise a level; else an edge */

@@ -9,6 +9,8 @@
  * cycles to the region, `back` cycles from there. Decided here: how N - 1 divides into the two.
  */
 #include "arch/arch.h"
+#include "arch/eth_regs.h"
+#include "arch/tensix_cores.h"
 #include "isa/isa.h"
 
 #define WAIT(id, symbol, bit) [bit] = WG_WAIT_##id,
@@ -39,23 +41,68 @@
             [WG_PATH_NIU0] = {3, 3}, \
             [WG_PATH_NIU1] = {3, 3}, \
             [WG_PATH_OVERLAY] = {3, 3}, \
+            [WG_PATH_ETH] = {3, 3}, \
             [WG_PATH_UNMAPPED] = {1, 1}, \
             [WG_PATH_HANG] = {1, 1}, \
     }, \
     .atomic_extra = 4, .mispredict_bubble = 4, .mul_result = 2, .mul_occupies = 1, .push_fuse = 4, .mop_gap = 1, \
-    .fetch_back = {6, 6, 6, 6, 6}, .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5, DRAM
+    .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5, DRAM
+
+#define EXTENSIONS (WG_EXT_ZICSR | WG_EXT_ZAAMO | WG_EXT_B | WG_EXT_F)
+#define CORE .icache_bytes = 4096 /* measured; no document gives the size */, .fetch_back = 6
+#define CORE_T(i, has) \
+    { \
+        WG_IS_T(i), CORE, .extensions = (has), .ram_bytes = 4096, .prefetch_end = 203 + i, .start = { \
+            WG_START_DEBUG_REGS, \
+            i, \
+            WG_REG_DEBUG_trisc##i##_reset_pc, \
+            WG_REG_DEBUG_trisc_reset_pc_override, \
+            WG_START_T(i) \
+        } \
+    }
 
 const wg_arch wg_arch_bh = {
     .id = WG_ARCH_BH,
     .name = "bh",
     .long_name = "Blackhole A0",
 
-    .l1_bytes = 1536 * 1024,
+    .tensix = {.kind = WG_TILE_TENSIX,
+               .title = "tile",
+               .l1_bytes = 1536 * 1024,
+               .cores = WG_CORES,
+               .threads = WG_THREADS,
+               .endpoint = 1,
+               .map = &wg_map_tensix_bh,
+               .core = {[WG_CORE_B] = {WG_IS_B, CORE, .extensions = EXTENSIONS | WG_EXT_MRET, .ram_bytes = 8192,
+                                       .prefetch_end = 206},
+                        [WG_CORE_NC] = {WG_IS_NC, CORE, .extensions = EXTENSIONS | WG_EXT_MRET, .ram_bytes = 8192,
+                                        .prefetch_end = 207,
+                                        .start = {WG_START_DEBUG_REGS, 0, WG_REG_DEBUG_ncrisc_reset_pc,
+                                                  WG_REG_DEBUG_ncrisc_reset_pc_override, WG_START_NC}},
+                        [WG_CORE_T0] = CORE_T(0, EXTENSIONS),
+                        [WG_CORE_T1] = CORE_T(1, EXTENSIONS),
+                        [WG_CORE_T2] = CORE_T(2, EXTENSIONS | WG_EXT_V)}},
+    /* Decided here: banks and ports of L1, instruction caches and fetch times as in Tensix tiles; no page gives them. */
+    .ethernet = {.kind = WG_TILE_ETH,
+                 .title = "Ethernet tile",
+                 .l1_bytes = 512 * 1024,
+                 .cores = 2,
+                 .endpoint = 2,
+                 .map = &wg_map_ethernet_bh,
+                 .eth = &wg_eth_regs_bh,
+                 .firmware = {{0x7CC00, 0xC0DEA000},  /* post code: initialisation passed */
+                              {0x7CC04, 2},           /* port down */
+                              {0x7CC08, 9},           /* training ended: no link came up */
+                              {0x7CFBC, 0x00010600}}, /* firmware 1.6.0: patch, minor, major */
+                 .heartbeat = 0x7CC70,
+                 .core = {[WG_CORE_E0] = {CORE, .name = "E0", .thread = WG_NONE, .debug = 0, .keeps = 6,
+                                          .reset_bit = 1 << 11, .extensions = EXTENSIONS, .ram_bytes = 8192,
+                                          .start = {WG_START_ETH_REG, .fixed = 0xFFB14000}},
+                          [WG_CORE_E1] = {CORE, .name = "E1", .thread = WG_NONE, .debug = 1, .keeps = 0,
+                                          .reset_bit = 1 << 12, .extensions = EXTENSIONS, .ram_bytes = 8192,
+                                          .start = {WG_START_ETH_REG, .fixed = 0xFFB14008}}}},
     .l1_banks = 32,
-    .ram_bytes = {8192, 8192, 4096, 4096, 4096},
     .ram_clear_cycles = 2048,
-    .iram_bytes = 0,
-    .icache_bytes = {4096, 4096, 4096, 4096, 4096}, /* measured; no document gives the size */
     .icache_ways = 2,
     .l0_lines = 4,
     .l0_flush_period = 128, /* "about 0.8 % of requests" */
@@ -64,7 +111,6 @@ const wg_arch wg_arch_bh = {
     .overlap_conflicts = true,
     .load_needs_store_slot = false,
     .forward_writers = 1,
-    .extensions = WG_EXT_ZICSR | WG_EXT_ZAAMO | WG_EXT_B | WG_EXT_F | WG_EXT_V_T2,
 
     .fifo_depth = {32, 32, 32},
     .fifo_resume = 28,
@@ -107,7 +153,6 @@ const wg_arch wg_arch_bh = {
     .config_global_from = 180,
     .thread_config_words = 68,
     .config_prefetch = 208,
-    .config_end_pc = {206, 207, 203, 204, 205},
 
     .interrupts = {.streams_done_level = true, .streams_done_irq = 0},
 

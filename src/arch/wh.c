@@ -9,6 +9,8 @@
  * Travel and back as in bh.c.
  */
 #include "arch/arch.h"
+#include "arch/eth_regs.h"
+#include "arch/tensix_cores.h"
 #include "isa/isa.h"
 
 #define WAIT(id, symbol, bit) [bit] = WG_WAIT_##id,
@@ -22,30 +24,68 @@
                 [WG_PATH_GPR] = {1, 2},       [WG_PATH_CONFIG] = {1, 2},       [WG_PATH_TDMA] = {3, 3}, \
                 [WG_PATH_PUSH] = {1, 1},      [WG_PATH_MOP_CFG] = {1, 1},      [WG_PATH_DST] = {1, 2}, \
                 [WG_PATH_TILE_REGS] = {3, 3}, [WG_PATH_NIU0] = {3, 3},         [WG_PATH_NIU1] = {3, 3}, \
-                [WG_PATH_OVERLAY] = {3, 3},   [WG_PATH_UNMAPPED] = {1, 1},     [WG_PATH_HANG] = {1, 1}, \
+                [WG_PATH_OVERLAY] = {3, 3},   [WG_PATH_ETH] = {3, 3},          [WG_PATH_UNMAPPED] = {1, 1}, \
+                [WG_PATH_HANG] = {1, 1}, \
             }, \
         .atomic_extra = 4, .mispredict_bubble = 2, .mul_result = 2, .mul_occupies = 2, .push_fuse = 1, .mop_gap = 1, \
-        .matrix_latency = WG_LATENCY_MVMUL, .scalar_alu = 3, .fetch_back = {5, 7, 5, 7, 5} /* below */, \
-        .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5, .noc_hop = 90, .dram_latency = 104, .dram_answer = 124, \
-        __VA_ARGS__ \
+        .matrix_latency = WG_LATENCY_MVMUL, .scalar_alu = 3, .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5, \
+        .noc_hop = 90, .dram_latency = 104, .dram_answer = 124, __VA_ARGS__ \
     }
 
 /*
  * fetch_back: measured on 33 rows. Loops that miss take 5.5 to 5.6 cycles per line on T1, 4.6 on T0 and T2: two lines under
  * way, 11 and 9 cycles each. Decided here: B fetches like T0 and NC like T1, whose caches have the sizes of theirs.
  */
+#define LARGE .icache_bytes = 2048, .fetch_back = 5
+#define SMALL .icache_bytes = 512, .fetch_back = 7
+#define CORE_T(i, size) \
+    { \
+        WG_IS_T(i), size, .ram_bytes = 2048, .prefetch_end = 181 + i, .start = { \
+            WG_START_CONFIG, \
+            i, \
+            WG_CFG_TRISC_RESET_PC_SEC##i##_PC, \
+            WG_CFG_TRISC_RESET_PC_OVERRIDE_Reset_PC_Override_en, \
+            WG_START_T(i) \
+        } \
+    }
+
 /* dram_latency, dram_answer: as in bh.c; reads 104 to 152 cycles, writes 124 to 155. No source limits a channel's reads. */
 const wg_arch wg_arch_wh = {
     .id = WG_ARCH_WH,
     .name = "wh",
     .long_name = "Wormhole B0",
 
-    .l1_bytes = 1464 * 1024, /* the address map reserves 1472 KiB; the last 8 KiB hold nothing */
+    .tensix = {.kind = WG_TILE_TENSIX,
+               .title = "tile",
+               .l1_bytes = 1464 * 1024, /* the address map reserves 1472 KiB; the last 8 KiB hold nothing */
+               .cores = WG_CORES,
+               .threads = WG_THREADS,
+               .endpoint = 1,
+               .map = &wg_map_tensix_wh,
+               .core = {[WG_CORE_B] = {WG_IS_B, LARGE, .ram_bytes = 4096, .prefetch_end = 184},
+                        [WG_CORE_NC] = {WG_IS_NC, SMALL, .ram_bytes = 4096, .iram_bytes = 16 * 1024,
+                                        .prefetch_end = 185,
+                                        .start = {WG_START_CONFIG, 0, WG_CFG_NCRISC_RESET_PC_PC,
+                                                  WG_CFG_NCRISC_RESET_PC_OVERRIDE_Reset_PC_Override_en, WG_START_NC}},
+                        [WG_CORE_T0] = CORE_T(0, LARGE),
+                        [WG_CORE_T1] = CORE_T(1, SMALL),
+                        [WG_CORE_T2] = CORE_T(2, LARGE)}},
+    .ethernet = {.kind = WG_TILE_ETH,
+                 .title = "Ethernet tile",
+                 .l1_bytes = 256 * 1024,
+                 .cores = 1,
+                 .endpoint = 2,
+                 .map = &wg_map_ethernet_wh,
+                 .eth = &wg_eth_regs_wh,
+                 .firmware = {{0x210, 0x0006F000}, /* firmware 6.15.0 */
+                              {0x1104, 3},         /* training status: not connected */
+                              {0x1440, 11}},       /* link error status: port unused */
+                 .heartbeat = 0x1C,
+                 .core = {[WG_CORE_E0] = {SMALL, .name = "E", .thread = WG_NONE, .debug = 0, .reset_bit = 1 << 11,
+                                          .ram_bytes = 4096, .iram_bytes = 16 * 1024,
+                                          .start = {WG_START_ETH_REG, .fixed = 0xFFB9409C}}}},
     .l1_banks = 16,
-    .ram_bytes = {4096, 4096, 2048, 2048, 2048},
     .ram_clear_cycles = 0,
-    .iram_bytes = 16 * 1024,
-    .icache_bytes = {2048, 512, 2048, 512, 2048},
     .icache_ways = 2,
     .l0_lines = 0,
     .l0_flush_period = 0,
@@ -60,7 +100,6 @@ const wg_arch wg_arch_wh = {
     .overlap_conflicts = false,
     .load_needs_store_slot = true,
     .forward_writers = 0,
-    .extensions = 0,
 
     .fifo_depth = {32, 16, 16},
     .fifo_resume = 0xFF,
@@ -80,7 +119,6 @@ const wg_arch wg_arch_wh = {
     .config_global_from = 152,
     .thread_config_words = 57,
     .config_prefetch = 186,
-    .config_end_pc = {184, 185, 181, 182, 183},
 
     .interrupts = {.streams_done_irq = 16, .stream_phases = true},
     .array_read_blanks = true,

@@ -43,7 +43,7 @@ static void find(wg_tile *t, wg_finding_code code, unsigned agent, const wg_insn
 
 static bool outside_l1(const wg_tile *t, uint32_t address, uint32_t count)
 {
-    return !wg_l1_holds(t->arch->l1_bytes, address, count);
+    return !wg_l1_holds(t->spec->l1_bytes, address, count);
 }
 
 /* Where the destination lies; an undefined range is reported and nothing is moved. */
@@ -63,7 +63,7 @@ static bool resolve(wg_tile *t, wg_mover *m, unsigned agent, const wg_insn *insn
         return false;
     }
     bool iram = dst >= IRAM_FIRST && dst < IRAM_FIRST + REGION;
-    m->target = dst < REGION ? TO_CONFIG : iram && t->arch->iram_bytes ? TO_IRAM : TO_NOWHERE;
+    m->target = dst < REGION ? TO_CONFIG : iram && t->spec->core[WG_CORE_NC].iram_bytes ? TO_IRAM : TO_NOWHERE;
     m->dst = dst & (REGION - 1);
     if (m->target != TO_NOWHERE && m->dst + count > REGION) {
         find(t, WG_F_MOVER_ADDRESS, agent, insn, dst, count);
@@ -147,7 +147,7 @@ static bool put(wg_tile *t, wg_mover *m, const uint32_t data[4], uint64_t *retry
                               UINT32_MAX);
         break;
     case TO_IRAM:
-        (void)wg_iram_write(t, at, UNIT, data); /* beyond its end: discarded */
+        (void)wg_iram_write(t, WG_CORE_NC, at, UNIT, data); /* beyond its end: discarded */
         break;
     default: break;
     }

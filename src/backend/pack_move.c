@@ -282,7 +282,7 @@ static bool move_straight(const wg_pack_output *out, const wg_pack_job *job, con
         return false;
     uint32_t bytes = rows * part->set.row_bytes;
     if (rows > WG_DST_ROWS || p->stream[WG_STREAM_DATA].fill || p->block_fill || bytes & 15 ||
-        !wg_l1_holds(t->arch->l1_bytes, p->stream[WG_STREAM_DATA].address, bytes))
+        !wg_l1_holds(t->spec->l1_bytes, p->stream[WG_STREAM_DATA].address, bytes))
         return false;
     for (unsigned first = part->start >> 4; rows; first = (first + 16) & (WG_DST_ROWS - 1)) {
         unsigned some = rows < 16 ? rows : 16;

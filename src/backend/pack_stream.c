@@ -30,7 +30,7 @@
 
 static void write_lines(const wg_pack_output *o, uint32_t address, uint32_t bytes, const uint8_t *from)
 {
-    if (__builtin_expect(!wg_l1_holds(o->t->arch->l1_bytes, address, bytes), 0))
+    if (__builtin_expect(!wg_l1_holds(o->t->spec->l1_bytes, address, bytes), 0))
         wg_find_insn(o->t, WG_F_PACK_ADDRESS, o->insn, address, o->packer);
     if (wg_touch_watched(o->t))
         wg_touch_emit(o->t, WG_TOUCH_WRITE, WG_TOUCH_L1, address, bytes, o->packer);

@@ -287,10 +287,10 @@ uint64_t wg_scalar_next_request(const wg_tile *t)
 
 static bool in_l1(wg_tile *t, const wg_insn *insn, uint64_t address)
 {
-    if (address < t->arch->l1_bytes)
+    if (address < t->spec->l1_bytes)
         return true;
     wg_findf(t, WG_F_SCALAR_ADDRESS, wg_insn_finding(insn, address, 0), "address 0x%llx; L1 ends at 0x%x",
-             (unsigned long long)address, t->arch->l1_bytes);
+             (unsigned long long)address, t->spec->l1_bytes);
     return false;
 }
 

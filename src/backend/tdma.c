@@ -89,7 +89,7 @@ static void start_write(wg_tile *t, const wg_tdma_command *c)
 {
     wg_tdma *d = &t->backend.tdma;
     unsigned bytes = c->word & 0x100 ? 8 : 4;
-    if (c->word >> 31 || (c->word & 0x600) != 0x600 || !wg_l1_holds(t->arch->l1_bytes, c->params[0], bytes)) {
+    if (c->word >> 31 || (c->word & 0x600) != 0x600 || !wg_l1_holds(t->spec->l1_bytes, c->params[0], bytes)) {
         wg_findf(t, WG_F_TDMA_COMMAND, (wg_finding){.agent = WG_AGENT_MOVER, .subject = c->word, .value = c->params[0]},
                  "command 0x%x with the address 0x%x", c->word, c->params[0]);
         return;

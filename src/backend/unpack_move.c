@@ -45,7 +45,7 @@ static int64_t wrap(const wg_unpack_job *job, int64_t address, int64_t per_byte)
 /* Reads `bytes` consecutive bytes. Bytes outside L1 read as 0. */
 static const uint8_t *l1(cursor *c, int64_t address, uint32_t bytes, uint8_t spare[64])
 {
-    uint32_t size = c->t->arch->l1_bytes;
+    uint32_t size = c->t->spec->l1_bytes;
     if (__builtin_expect(address >= 0 && address <= (int64_t)size - bytes, 1))
         return c->t->l1 + address;
     if (!c->outside)
@@ -268,7 +268,7 @@ static unsigned move_block(cursor *c)
     uint32_t bytes = rows * 2u * job->bits, out_row = c->out >> 4;
     if (job->to_dst || job->zero || job->stride * 8 != job->row * job->bits || job->reading >= WG_READ_BFP8A)
         return 0;
-    if (rows > WG_SRC_ROWS || c->datums < 0 || (c->datums >> 3) + bytes > c->t->arch->l1_bytes ||
+    if (rows > WG_SRC_ROWS || c->datums < 0 || (c->datums >> 3) + bytes > c->t->spec->l1_bytes ||
         (job->fifo && c->datums + (int64_t)bytes * 8 > job->limit * 8))
         return 0;
     unsigned low = c->unpacker ? 0 : 4, shift = c->unpacker || !job->override_row ? c->src_row : 0;
@@ -281,7 +281,7 @@ static unsigned move_block(cursor *c)
     const uint8_t *exponents = forced;
     if (bfp && !job->forced_exponent) {
         int64_t first = c->exponents >> 4;
-        if (first < 0 || first + rows > c->t->arch->l1_bytes ||
+        if (first < 0 || first + rows > c->t->spec->l1_bytes ||
             (job->fifo && c->exponents + rows * 16 > job->limit * 16))
             return 0;
         exponents = c->t->l1 + first;

@@ -243,7 +243,7 @@ static uint32_t first_uncompressed(plan *p, const wg_adc_channel *xy, const wg_a
 static uint32_t row_start(plan *p, uint32_t address)
 {
     uint16_t value = 0;
-    if (!wg_l1_holds(p->t->arch->l1_bytes, address, 2))
+    if (!wg_l1_holds(p->t->spec->l1_bytes, address, 2))
         find(p, WG_F_UNPACK_ADDRESS, address, "of a row start");
     wg_touch_l1(p->t, WG_TOUCH_READ, address, 2);
     wg_l1_read(p->t, address, 2, &value);

@@ -14,9 +14,10 @@
 /* ---- Tiles --------------------------------------------------------------------------------------------- */
 
 static const wg_access_fn accesses[WG_TILE_KINDS] = {
-    [WG_TILE_ROUTER] = wg_niu_only_access,   [WG_TILE_DRAM] = wg_dram_tile_access,    [WG_TILE_PCIE] = wg_pcie_access,
-    [WG_TILE_ARC] = wg_arc_access,           [WG_TILE_ETH] = wg_eth_access,           [WG_TILE_L2CPU] = wg_l2cpu_access,
-    [WG_TILE_SECURITY] = wg_niu_only_access, [WG_TILE_HARVESTED] = wg_niu_only_access};
+    [WG_TILE_ROUTER] = wg_niu_only_access,   [WG_TILE_DRAM] = wg_dram_tile_access,
+    [WG_TILE_PCIE] = wg_pcie_access,         [WG_TILE_ARC] = wg_arc_access,
+    [WG_TILE_L2CPU] = wg_l2cpu_access,       [WG_TILE_SECURITY] = wg_niu_only_access,
+    [WG_TILE_HARVESTED] = wg_niu_only_access};
 
 static bool tile_read(void *card, wg_grid *grid, unsigned x, unsigned y, uint64_t address, void *to, size_t bytes)
 {
@@ -55,7 +56,6 @@ static uint64_t hash_all(void *user, wg_grid *grid)
     hash = mix(hash, card->pcie.tlb, sizeof card->pcie.tlb);
     hash = mix(hash, card->pcie.iatu, sizeof card->pcie.iatu);
     hash = mix(hash, card->pcie.dma, sizeof card->pcie.dma);
-    hash = mix(hash, card->eth, sizeof card->eth);
     hash = mix(hash, card->l2cpu, sizeof card->l2cpu);
     for (unsigned i = 0; i < WG_GRID_MAX_TILES; i++)
         hash = mix(hash, &card->model[i].niu, sizeof card->model[i].niu);
@@ -73,7 +73,7 @@ static size_t copy_all(void *user, void *to, const void *from)
         {&card->arc, sizeof card->arc},          {card->pcie.config, sizeof card->pcie.config},
         {card->pcie.tlb, sizeof card->pcie.tlb}, {card->pcie.iatu, sizeof card->pcie.iatu},
         {card->pcie.dma, sizeof card->pcie.dma}, {&card->pcie.device_control, sizeof card->pcie.device_control},
-        {card->eth, sizeof card->eth},           {card->l2cpu, sizeof card->l2cpu}};
+        {card->l2cpu, sizeof card->l2cpu}};
     size_t at = 0;
     for (unsigned i = 0; i < sizeof parts / sizeof *parts + WG_GRID_MAX_TILES; i++) {
         unsigned model = i - (unsigned)(sizeof parts / sizeof *parts);
@@ -109,8 +109,6 @@ static void place_tiles(wg_card *card)
             m->index = (uint8_t)wg_grid_index(card->grid, x, y);
             m->x = (uint8_t)x;
             m->y = (uint8_t)y;
-            if (m->kind == WG_TILE_ETH)
-                wg_eth_init(card, m->index);
         }
 }
 
@@ -372,7 +370,7 @@ static inline bool in_last_tile(const wg_card *card, uint64_t address, size_t by
     if (within >= p->last_bytes || !p->last_tile)
         return false;
     *at = p->last_address + within;
-    uint64_t l1 = p->last_tile->arch->l1_bytes;
+    uint64_t l1 = p->last_tile->tile->spec->l1_bytes;
     return bytes && bytes <= p->last_bytes - within && *at < l1 && bytes <= l1 - *at;
 }
 

@@ -61,20 +61,6 @@ void wg_pcie_bar2_write(wg_card *card, uint32_t offset, uint32_t value);
 /* Sets one outbound region, as firmware does at a host's request. */
 void wg_pcie_map(wg_card *card, unsigned region, uint64_t base, uint64_t bytes, uint64_t target);
 
-/* ---- Ethernet --------------------------------------------------------------------------------------- */
-
-enum { WG_ETH_TILES = 16, WG_ETH_L1 = 512 * 1024, WG_ETH_DEBUG_WORDS = 0x1000 / 4, WG_ETH_WORDS = 0x30000 / 4 };
-
-typedef struct wg_eth {
-    uint8_t l1[WG_ETH_L1];              /* WH: the first half of it */
-    uint32_t debug[WG_ETH_DEBUG_WORDS]; /* 0xFFB12000 */
-    uint32_t risc[16];                  /* 0xFFB14000, BH */
-    uint32_t reg[WG_ETH_WORDS];         /* 0xFFB90000: queues, control, MAC, PCS */
-    uint32_t wall_clock_high;           /* as the last read of the low half left it */
-} wg_eth;
-
-void wg_eth_init(wg_card *card, unsigned index);
-
 /* ---- L2CPU ------------------------------------------------------------------------------------------ */
 
 enum { WG_L2CPU_TILES = 4, WG_L2CPU_WORDS = 0x20000 / 4 };
@@ -92,7 +78,7 @@ typedef struct wg_niu_words {
 
 /* ---- The card --------------------------------------------------------------------------------------- */
 
-/* A tile that is no Tensix tile, and where it stands. */
+/* A tile without cores, and where it stands. */
 typedef struct wg_model {
     wg_card *card;
     uint8_t kind, index, x, y; /* wg_tile_kind; which of its kind */
@@ -107,7 +93,6 @@ struct wg_card {
     wg_card_desc desc;
     wg_arc arc;
     wg_pcie pcie;
-    wg_eth eth[WG_ETH_TILES];
     wg_l2cpu l2cpu[WG_L2CPU_TILES];
     wg_model model[WG_GRID_MAX_TILES]; /* [y * width + x]; unused for Tensix tiles */
     uint8_t via_noc;                   /* the NoC that the host's window under way names */
@@ -130,7 +115,6 @@ wg_model *wg_card_model(wg_card *card, unsigned x, unsigned y);
 typedef bool (*wg_access_fn)(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, bool write);
 bool wg_arc_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, bool write);
 bool wg_pcie_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, bool write);
-bool wg_eth_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, bool write);
 bool wg_l2cpu_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, bool write);
 /* model.c: DRAM tiles, and tiles with nothing but their NIUs. */
 bool wg_dram_tile_access(wg_model *m, uint64_t address, uint8_t *data, size_t bytes, bool write);

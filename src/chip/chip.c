@@ -49,13 +49,6 @@ const wg_chip wg_chips[2] =
                 .aiclk_busy = 1350,
                 .aiclk_idle = 800,
                 .arc = {.queues = true, .scratch_ram = true, .resets_l2cpus = true},
-                .eth = {.l1_bytes = 512 * 1024,
-                        .reset_bits = 0x1800,
-                        .heartbeat = 0x7CC70,
-                        .boot = {{0x7CC00, 0xC0DEA000},   /* post code: initialisation passed */
-                                 {0x7CC04, 2},            /* port down */
-                                 {0x7CC08, 9},            /* training ended: no link came up */
-                                 {0x7CFBC, 0x00010600}}}, /* firmware 1.6.0: patch, minor, major */
                 .niu = {.x_table = 0x118, .y_table = 0x130, .table_words = 6, .bits = 5, .raw_columns = 0x150},
             },
         [WG_ARCH_WH] =
@@ -94,13 +87,6 @@ const wg_chip wg_chips[2] =
                         .routes_to_dram = true,
                         /* Hosts add the CSM's base twice to the address of the older telemetry. */
                         .csm_alias = 0x20000000},
-                .eth = {.l1_bytes = 256 * 1024,
-                        .reset_bits = 0x800,
-                        .heartbeat = 0x1C,
-                        .boot = {{0x210, 0x0006F000}, /* firmware 6.15.0 */
-                                 {0x1104, 3},         /* training status: not connected */
-                                 {0x1440, 11}},       /* link error status: port unused */
-                        .core_scratch = true},
                 .niu = {.x_table = 0x118,
                         .y_table = 0x128,
                         .table_words = 4,

@@ -27,16 +27,6 @@ typedef struct wg_chip_arc {
     uint32_t csm_alias;    /* the crossbar shows the CSM here once more; 0: it does not */
 } wg_chip_arc;
 
-/* Ethernet tiles. */
-typedef struct wg_chip_eth {
-    uint32_t l1_bytes, reset_bits;
-    uint32_t heartbeat; /* the word of L1 that firmware counts in */
-    struct {
-        uint32_t at, value;
-    } boot[4];         /* what firmware leaves in L1; ended by at == 0 */
-    bool core_scratch; /* scratch registers, a counter and the core's reset vector behind those of the queues */
-} wg_chip_eth;
-
 /* NIUs of tiles that are registers only. */
 typedef struct wg_chip_niu {
     uint16_t x_table, y_table; /* translation tables: offsets of their words */
@@ -71,7 +61,6 @@ typedef struct wg_chip {
     uint8_t arc_x, arc_y, pcie_x, pcie_y; /* NoC 0; the PCI Express tile that leads to the host */
     uint32_t aiclk_busy, aiclk_idle;      /* MHz */
     wg_chip_arc arc;
-    wg_chip_eth eth;
     wg_chip_niu niu;
 } wg_chip;
 

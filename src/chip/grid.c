@@ -132,13 +132,13 @@ bool wg_grid_translate(const wg_grid *grid, unsigned noc, unsigned x, unsigned y
 
 wg_device *wg_grid_peek(const wg_grid *grid, unsigned x, unsigned y)
 {
-    return wg_grid_kind(grid, x, y) == WG_TILE_TENSIX ? grid->tile[y * grid->plan->width + x] : NULL;
+    return wg_has_cores(wg_grid_kind(grid, x, y)) ? grid->tile[y * grid->plan->width + x] : NULL;
 }
 
 wg_device *wg_grid_make(wg_grid *grid, unsigned index)
 {
     unsigned x = index % grid->plan->width, y = index / grid->plan->width;
-    if (index >= grid->tiles || grid->kind[index] != WG_TILE_TENSIX)
+    if (index >= grid->tiles || !wg_has_cores((wg_tile_kind)grid->kind[index]))
         return NULL;
     wg_device_desc desc = {.struct_size = sizeof desc,
                            .arch = grid->desc.arch,
@@ -148,7 +148,7 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
                            .scalar = grid->desc.scalar,
                            .shortcuts = grid->desc.shortcuts};
     wg_device *dev;
-    if (wg_create(&desc, &dev) != WG_OK) {
+    if (wg_create_tile(&desc, (wg_tile_kind)grid->kind[index], &dev) != WG_OK) {
         wg_grid_fail(grid, WG_ERR_NO_MEMORY, "no memory for the tile at (%u, %u)", x, y);
         return NULL;
     }
@@ -176,7 +176,7 @@ wg_device *wg_grid_make(wg_grid *grid, unsigned index)
 
 wg_device *wg_grid_tile(wg_grid *grid, unsigned x, unsigned y)
 {
-    if (wg_grid_kind(grid, x, y) != WG_TILE_TENSIX) {
+    if (!wg_has_cores(wg_grid_kind(grid, x, y))) {
         wg_grid_fail(grid, WG_ERR_ADDRESS, "at (%u, %u) there is %s", x, y,
                      wg_tile_kind_name(wg_grid_kind(grid, x, y)));
         return NULL;
@@ -193,7 +193,7 @@ static wg_status access_failed(wg_grid *grid, const char *what, unsigned x, unsi
 
 wg_status wg_grid_read(wg_grid *grid, unsigned x, unsigned y, uint64_t address, void *to, size_t bytes)
 {
-    if (wg_grid_kind(grid, x, y) != WG_TILE_TENSIX)
+    if (!wg_has_cores(wg_grid_kind(grid, x, y)))
         return wg_edge_read(grid, x, y, address, to, bytes) ? WG_OK : access_failed(grid, "read", x, y, address, bytes);
     wg_device *dev = wg_grid_tile(grid, x, y);
     if (!dev)
@@ -204,7 +204,7 @@ wg_status wg_grid_read(wg_grid *grid, unsigned x, unsigned y, uint64_t address, 
 
 wg_status wg_grid_write(wg_grid *grid, unsigned x, unsigned y, uint64_t address, const void *from, size_t bytes)
 {
-    if (wg_grid_kind(grid, x, y) != WG_TILE_TENSIX) {
+    if (!wg_has_cores(wg_grid_kind(grid, x, y))) {
         grid->error[0] = 0;
         if (wg_edge_write(grid, x, y, address, from, bytes))
             return WG_OK;

@@ -2,9 +2,9 @@
 /*
  * The grid from inside: its tiles, and how models of other tiles plug in.
  *
- *     Tensix tile   a wg_device, made on first use
+ *     Tensix, Ethernet tile   a wg_device, made on first use
  *     DRAM          sparse host memory per channel (dram.c)
- *     PCIe, ARC, Ethernet, L2CPU, security   read and write functions of a model, by kind
+ *     PCIe, ARC, L2CPU, security   read and write functions of a model, by kind
  */
 #ifndef WG_GRID_H
 #define WG_GRID_H
@@ -73,7 +73,7 @@ struct wg_grid {
     wg_sent *sent;                             /* room for all packets of a window */
     uint64_t order;                            /* packets routed */
     uint64_t edge_link[2][WG_GRID_MAX_TILES];
-    uint64_t channel_free[WG_DRAM_TIMED];   /* in tenths of a cycle */
+    uint64_t channel_free[WG_DRAM_TIMED];      /* in tenths of a cycle */
     uint32_t served[2][WG_GRID_MAX_TILES][16]; /* tiles that are no devices: their NIUs' counters, from 48 on */
     bool single_store[2][WG_GRID_MAX_TILES];   /* … and those that ignore header stores (NIU_CFG_0) */
 
@@ -90,7 +90,9 @@ struct wg_grid {
     void *made_user;
 };
 
-/* Creates Tensix tile `index`. NULL: there is no such tile, or no memory. */
+/* Tiles of this kind are devices, with baby cores. */
+static inline bool wg_has_cores(wg_tile_kind kind) { return kind == WG_TILE_TENSIX || kind == WG_TILE_ETH; }
+/* Creates the tile with cores at `index`. NULL: there is no such tile, or no memory. */
 wg_device *wg_grid_make(wg_grid *grid, unsigned index);
 
 /* Processes what left a NIU, or happens at tiles that are no devices, before cycle `end`. */
@@ -112,7 +114,7 @@ wg_status wg_grid_fail(wg_grid *grid, wg_status status, const char *format, ...)
  */
 bool wg_grid_hangs(const wg_grid *grid, uint64_t *since);
 
-/* Any tile but Tensix tiles; false if nothing is there. */
+/* Any tile without cores; false if nothing is there. */
 bool wg_edge_read(wg_grid *grid, unsigned x, unsigned y, uint64_t address, void *to, size_t bytes);
 bool wg_edge_write(wg_grid *grid, unsigned x, unsigned y, uint64_t address, const void *from, size_t bytes);
 

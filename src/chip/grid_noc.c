@@ -84,7 +84,8 @@ static void deliver(wg_grid *g, wg_packet *p, uint16_t tile, uint64_t cycle, wg_
     p->at = cycle;
     p->order = ++g->order;
     switch (g->kind[tile]) {
-    case WG_TILE_TENSIX: {
+    case WG_TILE_TENSIX:
+    case WG_TILE_ETH: {
         wg_device *dev = g->tile[tile] ? g->tile[tile] : wg_grid_make(g, tile);
         if (dev && wg_niu_deliver(dev->tile, p)) {
             dev->tile->poll.endless = false;
@@ -137,7 +138,7 @@ static void route(wg_grid *g, const wg_packet *p)
         wg_packet copy = *p;
         last = wg_route_unicast(g->network, &r, g->arch->noc.buffer_flits, p, &stalled, &way);
         deliver(g, &copy, p->to, last, way);
-        if (g->kind[p->from] != WG_TILE_TENSIX) {
+        if (!wg_has_cores((wg_tile_kind)g->kind[p->from])) {
             if (stalled > g->edge_link[p->noc][p->from])
                 g->edge_link[p->noc][p->from] = stalled;
         } else if (stalled > p->at + WG_NOC_SLACK) {

@@ -234,7 +234,7 @@ static wg_status check_tiles(wg_grid *g, const header *h, const char **p)
         left -= ENTRY;
         if (tile > left)
             return forged(g, "its tiles are broken");
-        if (i >= g->tiles || named[i] || g->kind[i] != WG_TILE_TENSIX)
+        if (i >= g->tiles || named[i] || !wg_has_cores((wg_tile_kind)g->kind[i]))
             return forged(g, "its tiles are not this chip's");
         named[i] = true;
         wg_device *dev = g->tile[i] ? g->tile[i] : wg_grid_make(g, (unsigned)i);
@@ -249,7 +249,7 @@ static wg_status check_tiles(wg_grid *g, const header *h, const char **p)
     for (uint32_t n = 0; n < h->boxes; n++, *p += sizeof *g->box[0]) {
         char what[160];
         *p = get(*p, &i, sizeof i);
-        if (i >= g->tiles || named[i] || g->kind[i] == WG_TILE_TENSIX)
+        if (i >= g->tiles || named[i] || wg_has_cores((wg_tile_kind)g->kind[i]))
             return forged(g, "its tiles are not this chip's");
         named[i] = true;
         wg_noc_box *box = malloc(sizeof *box);

@@ -144,6 +144,7 @@ static void *of_tile(void *session, unsigned tile)
 wg_race_words wg_check_words(wg_session *s)
 {
     return (wg_race_words){.arch = s->desc.arch,
+                           .dev = s->dev,
                            .user = s,
                            .width = s->chip_width,
                            .of_tile = of_tile,

@@ -9,8 +9,10 @@
 #include <string.h>
 #include <waitgate/card.h>
 
+#include "cli/chip_run.h"
 #include "cli/chip_yaml.h"
 #include "cli/session.h"
+#include "machine/device.h"
 
 /* Conditions are looked at this often; without any, Ctrl-C is what a stretch waits for. */
 enum { STRETCH = 1 << 17, UNTIL_STRETCH = 100, SCHEMA = 1 };
@@ -25,7 +27,7 @@ typedef struct chip_tile {
     wg_session s; /* of a Tensix tile */
 } chip_tile;
 
-typedef struct chip_run {
+struct wg_chip_run {
     const wg_args *args;
     wg_chip_file file;
     uint8_t *source;
@@ -38,7 +40,8 @@ typedef struct chip_run {
     size_t elfs;
     wg_races_group *races; /* check */
     wg_ended ended;
-} chip_run;
+};
+typedef wg_chip_run chip_run;
 
 bool wg_is_chip_file(const char *path)
 {
@@ -129,8 +132,12 @@ static bool refuse_options(const wg_args *args, wg_text *error)
         {WG_OPT_LOAD, "load", "say it in the file"},     {WG_OPT_DUMP, "dump", "say it in the file"},
         {WG_OPT_UNTIL, "until", "say it in the file"},   {WG_OPT_TIMELINE, "timeline", "it shows one tile"},
         {WG_OPT_LOG, "log", "it follows one tile"},      {WG_OPT_TRACE_FILE, "trace", "it follows one tile"}};
-    if (args->command != WG_CMD_RUN && args->command != WG_CMD_CHECK) {
-        wg_textf(error, "waitgate: a chip file can be run and checked; this command takes the programs of one tile\n");
+    const unsigned takes =
+        1u << WG_CMD_RUN | 1u << WG_CMD_CHECK | 1u << WG_CMD_GDB | 1u << WG_CMD_DEBUG | 1u << WG_CMD_WHY;
+    if (!(takes >> args->command & 1)) {
+        wg_textf(
+            error,
+            "waitgate: a chip file can be run, checked and debugged; this command takes the programs of one tile\n");
         return false;
     }
     if (args->files != 1) {
@@ -196,7 +203,7 @@ static bool place_programs(chip_run *r, const wg_chip_tiles *entry, chip_tile *t
             continue;
         if (t->s.elf[c]) {
             wg_chip_complain(&r->file, entry->program_mark[c], "core %s of tile [%u, %u] has a program already",
-                             wg_agent_name(c), t->x, t->y);
+                             wg_agent_name_of(t->s.dev, c), t->x, t->y);
             right = false;
             continue;
         }
@@ -223,7 +230,8 @@ static bool open_tiles(chip_run *r, wg_text *error)
     for (size_t i = 0; i < r->file.tiles; i++)
         for (size_t k = 0; k < r->file.tile[i].places; k++) {
             wg_chip_place at = r->file.tile[i].place[k];
-            if (wg_grid_kind(r->grid, at.x, at.y) != WG_TILE_TENSIX)
+            wg_tile_kind kind = wg_grid_kind(r->grid, at.x, at.y);
+            if (kind != WG_TILE_TENSIX && (kind != WG_TILE_ETH || !wg_chip_runs(&r->file.tile[i])))
                 continue;
             chip_tile *t = tile_at(r, at, error);
             if (!t)
@@ -319,6 +327,8 @@ static bool open_check(chip_run *r, wg_text *error)
         return false;
     }
     for (size_t i = 0; i < r->tiles; i++) {
+        if (wg_grid_kind(r->grid, r->tile[i].x, r->tile[i].y) != WG_TILE_TENSIX)
+            continue; /* the detector knows the agents of a Tensix tile */
         if (!wg_check_open(&r->tile[i].s, error) || !wg_check_attach(&r->tile[i].s, error))
             return false;
         wg_races_group_add(r->races, r->tile[i].s.races, r->tile[i].y * wg_grid_width(r->grid) + r->tile[i].x);
@@ -369,7 +379,8 @@ static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
         s->of_tile = of_tile;
         s->chip = r;
         wg_stop_on(s->dev, (wg_severity)stop_on);
-        if (!wg_watch_history(s, error) || (args->value[WG_OPT_STATS] && !wg_watch_stats(s, error)) ||
+        const bool debugged = args->command != WG_CMD_RUN && args->command != WG_CMD_CHECK;
+        if ((!debugged && !wg_watch_history(s, error)) || (args->value[WG_OPT_STATS] && !wg_watch_stats(s, error)) ||
             !wg_load_programs(s, error))
             return false;
     }
@@ -455,6 +466,58 @@ static bool drive(chip_run *r, wg_text *error)
     }
     wg_interrupt_end();
     return true;
+}
+
+wg_status wg_chip_advance(wg_chip_run *r, uint64_t cycle, wg_stop *stop)
+{
+    const bool until = has_until(r);
+    cycle = cycle < r->file.max_cycles ? cycle : r->file.max_cycles;
+    *stop = WG_STOP_CYCLES;
+    for (;;) {
+        uint64_t now = wg_grid_cycle(r->grid), to = (now / UNTIL_STRETCH + 1) * UNTIL_STRETCH;
+        if (until && now % UNTIL_STRETCH == 0 && now && until_holds(r)) {
+            *stop = WG_STOP_UNTIL;
+            return WG_OK;
+        }
+        if (now >= cycle)
+            return WG_OK;
+        to = until && to < cycle ? to : cycle;
+        wg_status status = wg_grid_run(r->grid, to - now, stop);
+        if (status != WG_OK || *stop != WG_STOP_CYCLES)
+            return status;
+    }
+}
+
+wg_chip_run *wg_chip_open(const wg_args *args, wg_text *error)
+{
+    chip_run *r = wg_calloc(1, sizeof *r);
+    if (r && open_run(r, args, error))
+        return r;
+    if (r) {
+        wg_text_add(error, wg_text_of(&r->file.report), r->file.report.size);
+        wg_chip_close(r);
+    }
+    return NULL;
+}
+
+void wg_chip_close(wg_chip_run *r)
+{
+    if (r)
+        close_run(r);
+    free(r);
+}
+
+wg_grid *wg_chip_grid(wg_chip_run *r) { return r->grid; }
+
+wg_session *wg_chip_session(wg_chip_run *r, unsigned x, unsigned y)
+{
+    return of_tile(r, y * wg_grid_width(r->grid) + x);
+}
+
+uint8_t *wg_chip_host(wg_chip_run *r, size_t *bytes)
+{
+    *bytes = (size_t)r->file.host_bytes;
+    return r->host;
 }
 
 /* Who still waits, tile by tile. */
@@ -556,7 +619,7 @@ static void report_text(chip_run *r, int status, wg_text *out)
                 continue;
             wg_session *s = session_of(r, x, y, &bare);
             if (wg_finding_count(dev) || s->hang || s->stats || s->races)
-                wg_textf(out, "tile %u-%u\n", x, y);
+                wg_textf(out, "%s %u-%u\n", dev->tile->spec->title, x, y);
             const wg_race_words w = wg_check_words(s);
             if (s->hang)
                 wg_hang_verdict_text(&w, s->hang, s->ended == WG_ENDED_HUNG, out);
@@ -627,30 +690,40 @@ static void report_json(chip_run *r, int status, wg_text *out)
     wg_json_close(j, '}');
 }
 
-static bool write_sarif(chip_run *r, int status, wg_text *error)
+static void collect(chip_run *r, wg_reports *all)
 {
-    wg_reports all = {0};
     wg_session bare;
     for (unsigned y = 0; y < wg_grid_height(r->grid); y++)
         for (unsigned x = 0; x < wg_grid_width(r->grid); x++)
             if (wg_grid_peek(r->grid, x, y))
-                wg_collect_reports(session_of(r, x, y, &bare), (int)x, (int)y, &all);
+                wg_collect_reports(session_of(r, x, y, &bare), (int)x, (int)y, all);
     for (size_t i = 0; i < wg_card_finding_count(r->card); i++) {
         wg_where at;
         const wg_finding *f = wg_card_finding_at(r->card, i, &at);
         const wg_race_words w = wg_check_words(session_of(r, at.x, at.y, &bare));
-        wg_report *report = wg_reports_finding(&all, &w, f);
+        wg_report *report = wg_reports_finding(all, &w, f);
         if (report && at.x != WG_NOWHERE) {
             report->x = (int)at.x;
             report->y = (int)at.y;
         }
     }
-    bool ok = wg_write_sarif(r->args, &all, status, error);
+}
+
+/* SARIF, for a file and for whoever runs many. */
+static bool write_sarif(chip_run *r, int status, wg_text *result, wg_text *error)
+{
+    wg_reports all = {0};
+    if (!result && !r->args->value[WG_OPT_SARIF])
+        return true;
+    collect(r, &all);
+    if (result)
+        wg_reports_sarif_run(&all, status, &(wg_json){.out = result});
+    bool ok = !r->args->value[WG_OPT_SARIF] || wg_write_sarif(r->args, &all, status, error);
     wg_reports_free(&all);
     return ok;
 }
 
-int wg_run_chip(const wg_args *args, wg_text *out, wg_text *error)
+int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error)
 {
     chip_run r;
     int status = WG_EXIT_ERROR;
@@ -660,7 +733,8 @@ int wg_run_chip(const wg_args *args, wg_text *out, wg_text *error)
             report_json(&r, status, out);
         else
             report_text(&r, status, out);
-        if (!all_images(&r, true, error) || (args->value[WG_OPT_SARIF] && !write_sarif(&r, status, error)))
+        result->cycles = wg_grid_cycle(r.grid);
+        if (!all_images(&r, true, error) || !write_sarif(&r, status, result->sarif, error))
             status = WG_EXIT_ERROR;
     }
     wg_text_add(error, wg_text_of(&r.file.report), r.file.report.size);

@@ -315,7 +315,7 @@ typedef struct rectangle {
 static bool rectangle_from(parser *p, yaml_node_t *n, void *into) { return pair(p, n, ((rectangle *)into)->from); }
 static bool rectangle_to(parser *p, yaml_node_t *n, void *into) { return pair(p, n, ((rectangle *)into)->to); }
 
-/* [x, y], a list of such, or {from: [x, y], to: [x, y]}: the Tensix tiles of a rectangle. */
+/* [x, y], a list of such, or {from: [x, y], to: [x, y]}: the Tensix tiles of a rectangle, or its Ethernet tiles. */
 static bool places(parser *p, yaml_node_t *n, void *into)
 {
     static const key keys[] = {{"from", rectangle_from}, {"to", rectangle_to}};
@@ -344,11 +344,30 @@ static bool places(parser *p, yaml_node_t *n, void *into)
     return true;
 }
 
-static const char *const core_names[WG_CORES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2"};
-static const char *const short_names[WG_CORES] = {"b", "nc", "t0", "t1", "t2"};
+/* The cores of Tensix tiles, and behind them those of Ethernet tiles. */
+enum { CORE_NAMES = WG_CORES + 2 };
+static const char *const core_names[CORE_NAMES] = {"brisc", "ncrisc", "trisc0", "trisc1", "trisc2", "erisc0", "erisc1"};
+static const char *const short_names[CORE_NAMES] = {"b", "nc", "t0", "t1", "t2", "e0", "e1"};
 
-static bool program(parser *p, yaml_node_t *n, wg_chip_tiles *t, unsigned core)
+bool wg_chip_runs(const wg_chip_tiles *t)
 {
+    bool runs = t->release != 0;
+    for (unsigned i = 0; i < WG_CORES; i++)
+        runs |= t->program[i] != NULL;
+    return runs;
+}
+
+/* A core by its index in core_names[]; its index in its tile. */
+static unsigned named(wg_chip_tiles *t, unsigned name)
+{
+    t->of_tensix |= name < WG_CORES;
+    t->of_ethernet |= name >= WG_CORES;
+    return name < WG_CORES ? name : name - WG_CORES;
+}
+
+static bool program(parser *p, yaml_node_t *n, wg_chip_tiles *t, unsigned name)
+{
+    const unsigned core = named(t, name);
     t->program_mark[core] = mark_of(n);
     t->program[core] = scalar(p, n, "an ELF file");
     if (t->program[core] && !*t->program[core])
@@ -361,6 +380,8 @@ static bool program_nc(parser *p, yaml_node_t *n, void *into) { return program(p
 static bool program_t0(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_T0); }
 static bool program_t1(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_T1); }
 static bool program_t2(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORE_T2); }
+static bool program_e0(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORES + WG_CORE_E0); }
+static bool program_e1(parser *p, yaml_node_t *n, void *into) { return program(p, n, into, WG_CORES + WG_CORE_E1); }
 
 static bool release(parser *p, yaml_node_t *n, void *into)
 {
@@ -372,11 +393,11 @@ static bool release(parser *p, yaml_node_t *n, void *into)
         yaml_node_t *core = node(p, *item);
         const char *text = scalar(p, core, "a core");
         unsigned i = 0;
-        while (text && i < WG_CORES && strcasecmp(text, short_names[i]) != 0 && strcmp(text, core_names[i]) != 0)
+        while (text && i < CORE_NAMES && strcasecmp(text, short_names[i]) != 0 && strcmp(text, core_names[i]) != 0)
             i++;
-        if (!text || i == WG_CORES)
-            return text ? complain(p, core, "`%.60s` is none of b, nc, t0, t1, t2", text) : false;
-        t->release |= 1u << i;
+        if (!text || i == CORE_NAMES)
+            return text ? complain(p, core, "`%.60s` is none of b, nc, t0, t1, t2, e0, e1", text) : false;
+        t->release |= 1u << named(t, i);
     }
     return true;
 }
@@ -430,9 +451,9 @@ static bool tiles(parser *p, yaml_node_t *n, void *into)
 {
     static const key keys[] = {{"at", places},         {"brisc", program_b},   {"ncrisc", program_nc},
                                {"trisc0", program_t0}, {"trisc1", program_t1}, {"trisc2", program_t2},
-                               {"release", release},   {"load", loads},        {"dump", dumps},
-                               {"until", until}};
-    enum { AT = 1, RELEASE = 1 << 6 };
+                               {"erisc0", program_e0}, {"erisc1", program_e1}, {"release", release},
+                               {"load", loads},        {"dump", dumps},        {"until", until}};
+    enum { AT = 1, RELEASE = 1 << 8 };
     wg_chip_file *f = into;
     bool right = true;
     if (n->type != YAML_SEQUENCE_NODE)
@@ -449,6 +470,8 @@ static bool tiles(parser *p, yaml_node_t *n, void *into)
         right = mapping(p, one, keys, sizeof keys / sizeof *keys, t, &seen) && right;
         if (one->type == YAML_MAPPING_NODE && !(seen & AT))
             right = complain(p, one, "`at` is missing: where these tiles are");
+        if (t->of_tensix && t->of_ethernet)
+            right = complain(p, one, "an entry has cores of Tensix tiles or of Ethernet tiles, not both");
         for (unsigned i = 0; !(seen & RELEASE) && i < WG_CORES; i++)
             t->release |= (unsigned)(t->program[i] != NULL) << i;
     }
@@ -533,7 +556,23 @@ static bool file_harvested(parser *p, yaml_node_t *n, void *into)
     return true;
 }
 
-/* What a rectangle names beside Tensix tiles falls out; every other place must have a tile. */
+/* What is wrong with an entry's cores at a tile of this kind; NULL: nothing. */
+static const char *misplaced(const wg_chip_file *f, const wg_chip_tiles *t, wg_tile_kind kind)
+{
+    if (kind == WG_TILE_NONE)
+        return "";
+    if (!wg_chip_runs(t))
+        return NULL;
+    if (kind == WG_TILE_ETH)
+        return t->of_tensix                                                      ? "; its cores are erisc0 and erisc1"
+               : f->grid.arch == WG_ARCH_WH && (t->program[1] || t->release & 2) ? "; Wormhole's has one core, erisc0"
+                                                                                 : NULL;
+    return kind == WG_TILE_TENSIX && !t->of_ethernet ? NULL
+           : t->of_ethernet                          ? "; erisc0 and erisc1 are cores of Ethernet tiles"
+                                                     : "; programs run on Tensix and Ethernet tiles";
+}
+
+/* What a rectangle names beside tiles that have such cores falls out; every other place must have a tile. */
 static bool settle_places(parser *p)
 {
     wg_chip_file *f = p->file;
@@ -549,21 +588,19 @@ static bool settle_places(parser *p)
         for (size_t k = 0; k < t->places; k++) {
             unsigned x = t->place[k].x & 0x7F, y = t->place[k].y;
             wg_tile_kind kind = wg_grid_kind(grid, x, y);
-            bool tensix = kind == WG_TILE_TENSIX, runs = t->release != 0;
-            for (unsigned c = 0; c < WG_CORES; c++)
-                runs |= t->program[c] != NULL;
-            if (t->place[k].x & 0x80 && !tensix)
+            if (t->place[k].x & 0x80 && kind != (t->of_ethernet ? WG_TILE_ETH : WG_TILE_TENSIX))
                 continue;
             t->place[kept++] = (wg_chip_place){(uint8_t)x, (uint8_t)y};
-            if (kind == WG_TILE_NONE || (!tensix && runs)) {
-                wg_chip_complain(f, t->mark, "at [%u, %u] there is %s%s", x, y, wg_tile_kind_name(kind),
-                                 kind == WG_TILE_NONE ? "" : "; programs run on Tensix tiles");
+            const char *wrong = misplaced(f, t, kind);
+            if (wrong) {
+                wg_chip_complain(f, t->mark, "at [%u, %u] there is %s%s", x, y, wg_tile_kind_name(kind), wrong);
                 right = false;
             }
         }
         t->places = kept;
         if (!kept && right) {
-            wg_chip_complain(f, t->mark, "there is no Tensix tile in this rectangle");
+            wg_chip_complain(f, t->mark, "there is no %s tile in this rectangle",
+                             t->of_ethernet ? "Ethernet" : "Tensix");
             right = false;
         }
     }

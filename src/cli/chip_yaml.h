@@ -43,7 +43,8 @@ typedef struct wg_chip_tiles {
     size_t places;
     const char *program[WG_CORES];
     wg_chip_mark program_mark[WG_CORES];
-    unsigned release; /* bit i: core i */
+    unsigned release;            /* bit i: core i */
+    bool of_tensix, of_ethernet; /* a program or a core to release was named that such tiles have */
     wg_chip_image *load, *dump;
     size_t loads, dumps;
     wg_chip_until until;
@@ -65,6 +66,8 @@ typedef struct wg_chip_file {
     void *document;
 } wg_chip_file;
 
+/* Does the entry start or load a core? */
+bool wg_chip_runs(const wg_chip_tiles *t);
 /* False: `report` says why. The text must live as long as the result; free it in either case. */
 bool wg_chip_parse(wg_chip_file *out, const char *name, const char *text, size_t bytes);
 void wg_chip_free(wg_chip_file *file);

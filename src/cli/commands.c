@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dispatch, and the commands that are short: run, trace, isa, explain. */
+/* Dispatch, and the commands that are short: run, trace, isa. */
 #include "cli/commands.h"
 
 #include <stdio.h>
@@ -12,15 +12,16 @@
 #include "cli/support.h"
 #include "isa/report.h"
 
-int wg_command_run(const wg_args *args, wg_text *out, wg_text *error)
+int wg_run_files(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error)
 {
     wg_session s;
     int status = WG_EXIT_ERROR;
     for (size_t i = 0; i < args->files; i++)
         if (wg_is_chip_file(args->file[i]))
-            return wg_run_chip(args, out, error);
+            return wg_run_chip(args, result, out, error);
     if (wg_session_open(&s, args, error) && wg_session_run(&s, error)) {
         status = wg_report_run(&s, out);
+        wg_session_result(&s, status, result);
         if (args->command == WG_CMD_REPORT && !wg_page_write(&s, status, out, error))
             status = WG_EXIT_ERROR;
         if (!wg_session_dump(&s, error) || !wg_session_sarif(&s, status, error))
@@ -29,6 +30,12 @@ int wg_command_run(const wg_args *args, wg_text *out, wg_text *error)
     wg_session_lost_memory(&s);
     wg_session_close(&s);
     return status;
+}
+
+int wg_command_run(const wg_args *args, wg_text *out, wg_text *error)
+{
+    wg_run_result ignored = {0};
+    return wg_run_files(args, &ignored, out, error);
 }
 
 /* ---- isa ---- */
@@ -82,6 +89,8 @@ int wg_command_isa(const wg_args *args, wg_text *out, wg_text *error)
     wg_arch_id arch;
     if (!wg_args_arch(args, &arch, error))
         return WG_EXIT_ERROR;
+    if (args->files)
+        return wg_command_explain(args, out, error);
     if (args->value[WG_OPT_SUPPORT]) {
         if (wg_support_document(out))
             return WG_EXIT_DONE;
@@ -109,158 +118,24 @@ int wg_command_isa(const wg_args *args, wg_text *out, wg_text *error)
     return WG_EXIT_DONE;
 }
 
-/* ---- explain ---- */
-
-static void explain_json(wg_json *j, const char *key, const wg_finding_info *info)
+static bool wants_json(int argc, char **argv)
 {
-    wg_json_open(j, key, '{');
-    wg_json_text(j, "code", info->code);
-    wg_json_text(j, "severity", wg_severity_names[info->severity]);
-    wg_json_text(j, "cause", info->cause);
-    wg_json_text(j, "remedy", info->remedy);
-    wg_json_text(j, "source", info->source);
-    wg_json_close(j, '}');
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0)
+            return true;
+    return false;
 }
 
-/* The example of a finding: FOLDER/CODE.tasm, or a text in FOLDER/CODE.txt. */
-static void explain_example(const char *folder, const char *code, wg_text *out)
+/* A program that reads JSON gets it for errors, too. */
+static void error_json(int status, const wg_text *error, wg_text *out)
 {
-    char path[1024], ignored[256];
-    size_t size = 0;
-    snprintf(path, sizeof path, "%s/%s.tasm", folder, code);
-    uint8_t *program = wg_file_read(path, &size, ignored, sizeof ignored);
-    if (program)
-        wg_textf(out, "\n```tasm\n%.*s```\n", (int)size, (const char *)program);
-    snprintf(path, sizeof path, "%s/%s.txt", folder, code);
-    uint8_t *text = program ? NULL : wg_file_read(path, &size, ignored, sizeof ignored);
-    if (text)
-        wg_textf(out, "\nExample: %.*s", (int)size, (const char *)text);
-    free(program);
-    free(text);
-}
-
-static const char *page_of(unsigned race)
-{
-    return wg_race_check(race) & WG_CHECK_RACE ? "docs/races.md" : "docs/checks.md";
-}
-
-static void race_json(wg_json *j, unsigned race)
-{
-    wg_json_open(j, NULL, '{');
-    wg_json_text(j, "code", wg_race_kind_name(race));
-    wg_json_text(j, "severity", wg_severity_names[wg_race_severity(race)]);
-    wg_json_text(j, "cause", wg_race_kind_summary(race));
-    wg_json_text(j, "remedy", wg_race_kind_remedy(race));
-    wg_json_text(j, "check", wg_race_check_name(race));
-    wg_json_text(j, "source", page_of(race));
-    wg_json_close(j, '}');
-}
-
-static void explain_all(const wg_args *args, wg_text *out)
-{
-    const wg_finding_info *info;
-    wg_json json = {.out = out};
-    bool markdown = args->value[WG_OPT_MARKDOWN] != NULL, as_json = args->value[WG_OPT_JSON] != NULL;
-    if (as_json) {
-        wg_json_open(&json, NULL, '{');
-        wg_json_uint(&json, "schema", 1);
-        wg_json_open(&json, "findings", '[');
-    } else if (markdown) {
-        wg_textf(out,
-                 "# Findings\n\nWhat Waitgate reports about programs. This page is made from its own catalogue "
-                 "(`waitgate explain --markdown`) and `examples/findings/`, whose programs the tests run; codes are "
-                 "stable.\n\n"
-                 "| Severity | Meaning |\n|---|---|\n"
-                 "| note | legal, worth knowing |\n"
-                 "| warning | a documented rule was broken; this run may still be right |\n"
-                 "| undefined | hardware's behaviour is undefined, or a documented hang: status 2 |\n"
-                 "| unimplemented | hardware does it, Waitgate does not: status 2 |\n");
-    }
-    for (unsigned i = 0; (info = wg_finding_info_at(i)) != NULL; i++) {
-        if (as_json)
-            explain_json(&json, NULL, info);
-        else if (markdown)
-            wg_textf(out, "\n## %s\n\n%s. %s\n\nRemedy: %s (%s)\n", info->code, wg_severity_names[info->severity],
-                     info->cause, info->remedy, info->source);
-        else
-            wg_textf(out, "%-32s %-13s %s\n", info->code, wg_severity_names[info->severity], info->cause);
-        if (markdown && args->value[WG_OPT_EXAMPLES])
-            explain_example(args->value[WG_OPT_EXAMPLES], info->code, out);
-    }
-    if (as_json) {
-        wg_json_close(&json, ']');
-        wg_json_open(&json, "races", '[');
-    } else {
-        wg_textf(out, markdown ? "\n# Races\n\nWhat `waitgate check` reports beside these ([how to read it](races.md), "
-                                 "[checks](checks.md)). "
-                                 "The remedies are the usual ones; each report has one of its own.\n"
-                               : "\nfrom `waitgate check` alone:\n");
-    }
-    for (unsigned race = 0; race < WG_RACE_KINDS; race++) {
-        const char *name = wg_race_kind_name(race), *severity = wg_severity_names[wg_race_severity(race)];
-        if (as_json)
-            race_json(&json, race);
-        else if (markdown)
-            wg_textf(out, "\n## %s\n\n%s, check `%s`: %s.\n\nRemedy: %s\n", name, severity, wg_race_check_name(race),
-                     wg_race_kind_summary(race), wg_race_kind_remedy(race));
-        else
-            wg_textf(out, "%-32s %-13s %s\n", name, severity, wg_race_kind_summary(race));
-        if (markdown && args->value[WG_OPT_EXAMPLES])
-            explain_example(args->value[WG_OPT_EXAMPLES], name, out);
-    }
-    if (as_json) {
-        wg_json_close(&json, ']');
-        wg_json_close(&json, '}');
-    }
-}
-
-/* What `check` reports beside the findings. */
-static void explain_race(const wg_args *args, unsigned race, wg_text *out)
-{
-    if (!args->value[WG_OPT_JSON])
-        wg_textf(out, "%s (%s, from `waitgate check --checks=%s`)\n\n  cause   %s\n  remedy  %s\n  source  %s\n",
-                 wg_race_kind_name(race), wg_severity_names[wg_race_severity(race)], wg_race_check_name(race),
-                 wg_race_kind_summary(race), wg_race_kind_remedy(race), page_of(race));
-    else
-        race_json(&(wg_json){.out = out}, race);
-}
-
-int wg_command_explain(const wg_args *args, wg_text *out, wg_text *error)
-{
-    if (args->files == 0) {
-        explain_all(args, out);
-        return WG_EXIT_DONE;
-    }
-    int status = WG_EXIT_DONE;
-    for (size_t k = 0; k < args->files; k++) {
-        const char *code = args->file[k];
-        const wg_finding_info *info;
-        wg_near near;
-        wg_near_begin(&near, code, strlen(code));
-        unsigned i = 0;
-        while ((info = wg_finding_info_at(i)) != NULL && strcmp(info->code, code) != 0) {
-            wg_near_offer(&near, info->code);
-            i++;
-        }
-        wg_json json = {.out = out};
-        unsigned race = 0;
-        while (race < WG_RACE_KINDS && strcmp(wg_race_kind_name(race), code) != 0)
-            wg_near_offer(&near, wg_race_kind_name(race++));
-        if (!info && race < WG_RACE_KINDS) {
-            explain_race(args, race, out);
-        } else if (!info) {
-            const char *best = wg_near_best(&near);
-            wg_textf(error, "waitgate: there is no finding `%s`%s%s%s\n", code, best ? "; did you mean `" : "",
-                     best ? best : "", best ? "`?" : " (`waitgate explain` lists them all)");
-            status = WG_EXIT_ERROR;
-        } else if (args->value[WG_OPT_JSON]) {
-            explain_json(&json, NULL, info);
-        } else {
-            wg_textf(out, "%s (%s)\n\n  cause   %s\n  remedy  %s\n  source  %s\n", info->code,
-                     wg_severity_names[info->severity], info->cause, info->remedy, info->source);
-        }
-    }
-    return status;
+    wg_json j = {.out = out};
+    wg_json_open(&j, NULL, '{');
+    wg_json_uint(&j, "schema", 1);
+    wg_json_text(&j, "waitgate", wg_version());
+    wg_json_uint(&j, "status", (uint64_t)status);
+    wg_json_text(&j, "error", wg_text_of(error));
+    wg_json_close(&j, '}');
 }
 
 int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
@@ -269,7 +144,8 @@ int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
         [WG_CMD_RUN] = wg_command_run,         [WG_CMD_CHECK] = wg_command_run,  [WG_CMD_TRACE] = wg_command_run,
         [WG_CMD_PROFILE] = wg_command_run,     [WG_CMD_REPORT] = wg_command_run, [WG_CMD_EXPLORE] = wg_command_explore,
         [WG_CMD_ASM] = wg_command_asm,         [WG_CMD_DIS] = wg_command_dis,    [WG_CMD_ISA] = wg_command_isa,
-        [WG_CMD_EXPLAIN] = wg_command_explain, [WG_CMD_GDB] = wg_command_gdb,    [WG_CMD_WHY] = wg_command_why};
+        [WG_CMD_EXPLAIN] = wg_command_explain, [WG_CMD_GDB] = wg_command_gdb,    [WG_CMD_WHY] = wg_command_why,
+        [WG_CMD_TEST] = wg_command_test,       [WG_CMD_DEBUG] = wg_command_debug};
     wg_args args;
     int status;
     wg_memory_begin();
@@ -282,5 +158,7 @@ int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
             wg_textf(error, "waitgate: out of memory\n");
         status = WG_EXIT_ERROR;
     }
+    if (status == WG_EXIT_ERROR && !out->size && wants_json(argc, argv))
+        error_json(status, error, out);
     return status;
 }

@@ -6,8 +6,10 @@
 #include "cli/options.h"
 
 int wg_command_why(const wg_args *args, wg_text *out, wg_text *error);
+int wg_command_debug(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_gdb(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_run(const wg_args *args, wg_text *out, wg_text *error);
+int wg_command_test(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_explore(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_asm(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_dis(const wg_args *args, wg_text *out, wg_text *error);

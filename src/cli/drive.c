@@ -92,7 +92,6 @@ static void progress(wg_driving *d)
 static bool stretch(wg_driving *d, bool *failed)
 {
     wg_session *s = d->s;
-    bool more = push_words(d);
     uint64_t now = wg_cycle(s->dev);
     if (interrupted) {
         s->ended = WG_ENDED_INTERRUPT;
@@ -102,6 +101,7 @@ static bool stretch(wg_driving *d, bool *failed)
         s->ended = WG_ENDED_LIMIT;
         return true;
     }
+    bool more = push_words(d); /* whoever stops the run finds what was pushed in earlier cycles alone */
     uint64_t cycles = d->limit - now < CHUNK ? d->limit - now : CHUNK;
     if (now < d->watch_from && d->watch_from - now < cycles)
         cycles = d->watch_from - now;

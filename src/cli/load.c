@@ -16,69 +16,78 @@
 
 enum { OWN_RAM = 0xFFB00000u, IRAM = 0xFFC00000u };
 
-static bool write_l1(wg_session *s, uint32_t address, const uint8_t *data, uint32_t bytes, uint32_t zeroes,
+static bool write_l1(wg_device *dev, uint32_t address, const uint8_t *data, uint32_t bytes, uint32_t zeroes,
                      wg_text *error)
 {
     static const uint8_t zero[4096];
-    wg_status status = bytes ? wg_write(s->dev, address, data, bytes) : WG_OK;
+    wg_status status = bytes ? wg_write(dev, address, data, bytes) : WG_OK;
     for (uint32_t done = 0; status == WG_OK && done < zeroes;) {
         uint32_t n = zeroes - done < sizeof zero ? zeroes - done : (uint32_t)sizeof zero;
-        status = wg_write(s->dev, address + bytes + done, zero, n);
+        status = wg_write(dev, address + bytes + done, zero, n);
         done += n;
     }
     if (status != WG_OK)
-        wg_textf(error, "waitgate: %u bytes at 0x%08x: %s\n", bytes + zeroes, address, wg_error(s->dev));
+        wg_textf(error, "waitgate: %u bytes at 0x%08x: %s\n", bytes + zeroes, address, wg_error(dev));
     return status == WG_OK;
 }
 
-static bool write_ram(wg_session *s, unsigned core, const wg_elf_segment *segment, wg_text *error)
+/* A program on its way into a core of a device. */
+typedef struct loading {
+    wg_device *dev;
+    const wg_elf *elf;
+    unsigned core;
+    wg_text *error;
+} loading;
+
+static bool write_ram(const loading *l, const wg_elf_segment *segment)
 {
-    uint32_t offset = segment->address - OWN_RAM, room = s->dev->arch->ram_bytes[core];
+    uint32_t offset = segment->address - OWN_RAM, room = l->dev->tile->spec->core[l->core].ram_bytes;
     if (segment->memory_bytes > room || offset > room - segment->memory_bytes) {
-        wg_textf(error, "waitgate: %s: %u bytes at 0x%08x do not fit core %s's RAM of %u bytes\n",
-                 wg_elf_name(s->elf[core]), segment->memory_bytes, segment->address, wg_agent_name(core), room);
+        wg_textf(l->error, "waitgate: %s: %u bytes at 0x%08x do not fit core %s's RAM of %u bytes\n",
+                 wg_elf_name(l->elf), segment->memory_bytes, segment->address, wg_agent_name_of(l->dev, l->core), room);
         return false;
     }
     for (uint32_t i = 0; i < segment->memory_bytes; i++)
-        if (wg_poke(s->dev, WG_SPACE_CORE_RAM, core << 16 | (offset + i),
+        if (wg_poke(l->dev, WG_SPACE_CORE_RAM, l->core << 16 | (offset + i),
                     i < segment->file_bytes ? segment->data[i] : 0) != WG_OK) {
-            wg_textf(error, "waitgate: %s\n", wg_error(s->dev));
+            wg_textf(l->error, "waitgate: %s\n", wg_error(l->dev));
             return false;
         }
     uint32_t staging, bytes;
-    if (wg_elf_section(s->elf[core], ".loader_init", &staging, &bytes) && staging < OWN_RAM)
-        return write_l1(s, staging + offset, segment->data, segment->file_bytes, 0, error);
-    if (segment->load_address != segment->address && segment->load_address < s->dev->arch->l1_bytes)
-        return write_l1(s, segment->load_address, segment->data, segment->file_bytes, 0, error);
+    if (wg_elf_section(l->elf, ".loader_init", &staging, &bytes) && staging < OWN_RAM)
+        return write_l1(l->dev, staging + offset, segment->data, segment->file_bytes, 0, l->error);
+    if (segment->load_address != segment->address && segment->load_address < l->dev->tile->spec->l1_bytes)
+        return write_l1(l->dev, segment->load_address, segment->data, segment->file_bytes, 0, l->error);
     return true;
 }
 
-static bool load_segment(wg_session *s, unsigned core, const wg_elf_segment *segment, wg_text *error)
+static bool load_segment(const loading *l, const wg_elf_segment *segment)
 {
-    uint32_t bytes = segment->memory_bytes;
-    if (segment->address < s->dev->arch->l1_bytes && bytes <= s->dev->arch->l1_bytes - segment->address)
-        return write_l1(s, segment->address, segment->data, segment->file_bytes, bytes - segment->file_bytes, error);
+    uint32_t bytes = segment->memory_bytes, l1_bytes = l->dev->tile->spec->l1_bytes;
+    if (segment->address < l1_bytes && bytes <= l1_bytes - segment->address)
+        return write_l1(l->dev, segment->address, segment->data, segment->file_bytes, bytes - segment->file_bytes,
+                        l->error);
     if (segment->address >= OWN_RAM && segment->address < IRAM)
-        return write_ram(s, core, segment, error);
-    if (segment->address >= IRAM && core == WG_CORE_NC &&
-        wg_iram_write(s->dev->tile, segment->address - IRAM, segment->file_bytes, segment->data))
+        return write_ram(l, segment);
+    if (segment->address >= IRAM &&
+        wg_iram_write(l->dev->tile, l->core, segment->address - IRAM, segment->file_bytes, segment->data))
         return true;
-    wg_textf(error,
+    wg_textf(l->error,
              "waitgate: %s: a segment of %u bytes at 0x%08x lies neither in L1 (%u KiB) nor in core %s's own memory\n",
-             wg_elf_name(s->elf[core]), bytes, segment->address, s->dev->arch->l1_bytes / 1024, wg_agent_name(core));
+             wg_elf_name(l->elf), bytes, segment->address, l1_bytes / 1024, wg_agent_name_of(l->dev, l->core));
     return false;
 }
 
-static bool load_elf(wg_session *s, unsigned core, wg_text *error)
+bool wg_load_elf(wg_device *dev, const wg_elf *elf, unsigned core, bool release, wg_text *error)
 {
-    const wg_elf *elf = s->elf[core];
+    const loading l = {dev, elf, core, error};
     /* A core's RAM is cleared when it leaves reset, so that it is filled after that, before anything runs. */
-    if (s->release >> core & 1 && wg_core_release(s->dev, (wg_core_id)core, wg_elf_entry(elf)) != WG_OK) {
-        wg_textf(error, "waitgate: core %s: %s\n", wg_agent_name(core), wg_error(s->dev));
+    if (release && wg_core_release(dev, (wg_core_id)core, wg_elf_entry(elf)) != WG_OK) {
+        wg_textf(error, "waitgate: core %s: %s\n", wg_agent_name_of(dev, core), wg_error(dev));
         return false;
     }
     for (size_t i = 0; i < wg_elf_segments(elf); i++)
-        if (!load_segment(s, core, wg_elf_segment_at(elf, i), error))
+        if (!load_segment(&l, wg_elf_segment_at(elf, i)))
             return false;
     return true;
 }
@@ -89,7 +98,7 @@ bool wg_load_programs(wg_session *s, wg_text *error)
         const wg_tasm_block *b = &s->tasm.block[i];
         wg_text message = {0};
         if (b->bytes.size &&
-            !write_l1(s, b->address, (const uint8_t *)b->bytes.data, (uint32_t)b->bytes.size, 0, &message)) {
+            !write_l1(s->dev, b->address, (const uint8_t *)b->bytes.data, (uint32_t)b->bytes.size, 0, &message)) {
             wg_report_error(error, s->tasm.name, s->tasm.source, s->tasm.source_bytes, b->line, 1,
                             wg_text_of(&message));
             wg_text_free(&message);
@@ -97,7 +106,7 @@ bool wg_load_programs(wg_session *s, wg_text *error)
         }
     }
     for (unsigned i = 0; i < WG_CORES; i++) {
-        if (s->elf[i] && !load_elf(s, i, error))
+        if (s->elf[i] && !wg_load_elf(s->dev, s->elf[i], i, s->release >> i & 1, error))
             return false;
         /* Named by --release and without a program: it starts at its reset vector, whatever lies there. */
         if (!s->elf[i] && s->release >> i & 1)
@@ -192,7 +201,7 @@ bool wg_load_memory(wg_session *s, const char *what, wg_text *error)
     wg_text bytes = {0};
     bool ok = read_typed(&f, what + equals + 1, error) &&
               wg_image_read("--load", f.path, f.type, f.tilized, &bytes, error) && bytes.size <= UINT32_MAX &&
-              write_l1(s, (uint32_t)address, (const uint8_t *)bytes.data, (uint32_t)bytes.size, 0, error);
+              write_l1(s->dev, (uint32_t)address, (const uint8_t *)bytes.data, (uint32_t)bytes.size, 0, error);
     wg_text_free(&bytes);
     return ok;
 }
@@ -240,7 +249,7 @@ bool wg_dump_memory(wg_session *s, const char *what, wg_text *error)
     size_t colon = strcspn(what, ":"), equals = strcspn(what, "=");
     if (!what[equals] || colon >= equals || !wg_parse_number(what, colon, &address) ||
         !wg_parse_number(what + colon + 1, equals - colon - 1, &size) || address > UINT32_MAX || size == 0 ||
-        size > s->dev->arch->l1_bytes) {
+        size > s->dev->tile->spec->l1_bytes) {
         wg_textf(error, "waitgate: --dump: `%s` is not ADDR:LEN=FILE with a length of at most L1's\n", what);
         return false;
     }

@@ -81,7 +81,7 @@ void wg_report_finding(wg_session *s, const wg_finding *f, wg_text *out)
     char place[256], text[WG_DIS_MAX], words[256];
     wg_textf(out, "%s: %s at cycle %llu", wg_severity_names[info->severity], info->code, (unsigned long long)f->cycle);
     if (f->agent < WG_AGENT_COUNT)
-        wg_textf(out, ", %s", wg_agent_name(f->agent));
+        wg_textf(out, ", %s", wg_agent_name_of(s->dev, f->agent));
     if (f->count > 1)
         wg_textf(out, ", %llu times", (unsigned long long)f->count);
     wg_text_add(out, "\n", 1);
@@ -138,7 +138,7 @@ void wg_report_finding_json(wg_session *s, const wg_finding *f, wg_json *j, cons
     wg_json_uint(j, "cycle", f->cycle);
     wg_json_uint(j, "count", f->count);
     wg_json_uint(j, "tile", f->tile);
-    wg_json_text(j, "who", f->agent < WG_AGENT_COUNT ? wg_agent_name(f->agent) : "");
+    wg_json_text(j, "who", f->agent < WG_AGENT_COUNT ? wg_agent_name_of(s->dev, f->agent) : "");
     if (f->has_pc) {
         wg_json_hex(j, "pc", f->pc);
         wg_source source;
@@ -175,6 +175,13 @@ static bool track_used(const wg_stats *stats, unsigned track)
     return quiet != stats->to - stats->from;
 }
 
+/* Has the tile such a core? */
+static bool track_exists(const wg_session *s, unsigned track)
+{
+    wg_core_info info;
+    return !wg_track_is_core(track) || wg_core_state(s->dev, (wg_core_id)track, &info) == WG_OK;
+}
+
 void wg_report_stats(const wg_session *s, wg_text *out)
 {
     const wg_stats *stats = s->stats;
@@ -182,9 +189,9 @@ void wg_report_stats(const wg_session *s, wg_text *out)
     char room[64];
     wg_textf(out, "\nwhere %llu cycles went\n", (unsigned long long)length);
     for (unsigned track = 0; track < WG_TRACKS; track++) {
-        if (!track_used(stats, track))
+        if (!track_exists(s, track) || !track_used(stats, track))
             continue;
-        wg_textf(out, "  %-18s", wg_agent_name(track));
+        wg_textf(out, "  %-18s", wg_agent_name_of(s->dev, track));
         if (wg_track_is_core(track)) {
             wg_core_info info;
             if (wg_core_state(s->dev, (wg_core_id)track, &info) == WG_OK)
@@ -218,8 +225,10 @@ void wg_report_stats_json(const wg_session *s, wg_json *j)
     wg_json_uint(j, "cycles", stats->to - stats->from);
     wg_json_open(j, "tracks", '[');
     for (unsigned track = 0; track < WG_TRACKS; track++) {
+        if (!track_exists(s, track))
+            continue;
         wg_json_open(j, NULL, '{');
-        wg_json_text(j, "name", wg_agent_name(track));
+        wg_json_text(j, "name", wg_agent_name_of(s->dev, track));
         wg_json_text(j, "kind", wg_track_is_core(track) ? "core" : wg_track_is_thread(track) ? "thread" : "unit");
         if (!wg_track_is_core(track))
             wg_json_uint(j, "issued", stats->issued[track]);
@@ -353,8 +362,9 @@ static void findings_text(wg_session *s, bool quiet, wg_text *out)
         else if (before == IN_FULL)
             wg_textf(out, "… and %llu more %s%s%s at %zu places, cycles %llu to %llu (--json lists them all)\n",
                      (unsigned long long)times, wg_finding_info_at(f->code)->code,
-                     f->agent < WG_AGENT_COUNT ? " of " : "", f->agent < WG_AGENT_COUNT ? wg_agent_name(f->agent) : "",
-                     more, (unsigned long long)f->cycle, (unsigned long long)last);
+                     f->agent < WG_AGENT_COUNT ? " of " : "",
+                     f->agent < WG_AGENT_COUNT ? wg_agent_name_of(s->dev, f->agent) : "", more,
+                     (unsigned long long)f->cycle, (unsigned long long)last);
     }
 }
 
@@ -410,7 +420,7 @@ void wg_report_cores_json(wg_session *s, wg_json *j)
             continue;
         char place[256];
         wg_json_open(j, NULL, '{');
-        wg_json_text(j, "name", wg_agent_name(i));
+        wg_json_text(j, "name", wg_agent_name_of(s->dev, i));
         wg_json_bool(j, "in_reset", info.in_reset);
         wg_json_bool(j, "parked", info.parked);
         wg_json_hex(j, "pc", info.pc);
@@ -471,4 +481,18 @@ int wg_report_run(wg_session *s, wg_text *out)
     else
         report_text(s, status, out);
     return status;
+}
+
+void wg_session_result(wg_session *s, int status, wg_run_result *result)
+{
+    result->cycles = wg_cycle(s->dev);
+    for (size_t i = 0; s->has_tasm && !result->line && i < s->tasm.expects; i++)
+        if (!s->expect_holds[i])
+            result->line = s->tasm.expect[i].line;
+    if (!result->sarif)
+        return;
+    wg_reports all = {0};
+    wg_collect_reports(s, -1, -1, &all);
+    wg_reports_sarif_run(&all, status, &(wg_json){.out = result->sarif});
+    wg_reports_free(&all);
 }

@@ -282,6 +282,8 @@ static bool open_sinks(wg_session *s, wg_text *error)
         wg_trace_begin(s->trace, now, held, s->desc.arch == WG_ARCH_WH ? "wh" : "bh");
     if (a->command == WG_CMD_EXPLORE) /* its runs are many, and nobody looks at them one by one */
         return true;
+    if (a->command == WG_CMD_GDB || a->command == WG_CMD_DEBUG || a->command == WG_CMD_WHY) /* run again when asked */
+        return true;
     bool profiled = a->command == WG_CMD_PROFILE || a->command == WG_CMD_REPORT;
     return wg_watch_history(s, error) && (!profiled || wg_profile_open(s, held, error)) &&
            (a->command != WG_CMD_REPORT || wg_page_open(s, error)) &&
@@ -450,12 +452,7 @@ bool wg_session_source(void *session, unsigned core, uint32_t pc, wg_source *out
         *out = (wg_source){.file = s->tasm.name, .line = pc - WG_HOST_PC};
     if (WG_IS_HOST_PC(pc) || !elf)
         return out->file != NULL;
-    wg_elf_line line;
-    wg_elf_call call[WG_SOURCE_CALLS];
-    bool known = wg_elf_line_at(elf, pc, &line);
-    unsigned calls = wg_elf_inlined_at(elf, pc, call, WG_SOURCE_CALLS);
-    *out = wg_source_of(pc, wg_elf_function(elf, pc), known ? &line : NULL, call, calls);
-    return out->function || out->file;
+    return wg_elf_source(s->elf, core, pc, out);
 }
 
 const char *wg_place(wg_session *s, unsigned core, uint32_t pc, char *room, size_t bytes)

@@ -94,6 +94,7 @@ bool wg_session_load(wg_session *s, wg_text *error);
 
 /* load.c: programs and memory into the device. */
 bool wg_load_programs(wg_session *s, wg_text *error);
+bool wg_load_elf(wg_device *dev, const wg_elf *elf, unsigned core, bool release, wg_text *error);
 bool wg_load_memory(wg_session *s, const char *what, wg_text *error);
 bool wg_dump_memory(wg_session *s, const char *what, wg_text *error);
 /* Files as they stand in memory, converted if they have a type. `who` begins an error: an option, a tile. */
@@ -160,9 +161,20 @@ bool wg_shortcuts_wanted(const char **names, wg_text *error);
 bool wg_watch_history(wg_session *s, wg_text *error);
 bool wg_watch_stats(wg_session *s, wg_text *error);
 
+/* What a run comes to, for whoever runs many. */
+typedef struct wg_run_result {
+    uint64_t cycles;
+    uint32_t line;  /* of the program: the first expectation that does not hold; 0: none */
+    wg_text *sarif; /* in: NULL, or where its reports go, as a run object of SARIF */
+} wg_run_result;
+/* commands.c: run or check, of one tile or of a chip. Returns the exit status. */
+int wg_run_files(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error);
+/* report.c */
+void wg_session_result(wg_session *s, int status, wg_run_result *result);
+
 /* chip_run.c: a chip file instead of one tile. */
 bool wg_is_chip_file(const char *path);
-int wg_run_chip(const wg_args *args, wg_text *out, wg_text *error);
+int wg_run_chip(const wg_args *args, wg_run_result *result, wg_text *out, wg_text *error);
 
 /* profile.c: what each line cost. */
 bool wg_profile_open(wg_session *s, unsigned held, wg_text *error);

@@ -9,11 +9,7 @@
 #ifndef WG_ELF_H
 #define WG_ELF_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-typedef struct wg_elf wg_elf;
+#include <waitgate/tools.h>
 
 typedef struct wg_elf_segment {
     uint32_t address;      /* where the program runs it (p_vaddr) */
@@ -41,14 +37,10 @@ typedef struct wg_elf_call {
     unsigned line;
 } wg_elf_call;
 
-/* On failure returns NULL and writes one paragraph, without a newline, that names the file. */
-wg_elf *wg_elf_open(const char *name, const void *bytes, size_t count, char *error, size_t error_bytes);
-wg_elf *wg_elf_open_file(const char *path, char *error, size_t error_bytes);
-void wg_elf_close(wg_elf *elf);
+/* Opening and closing: <waitgate/tools.h>. */
 bool wg_elf_is_elf(const void *bytes, size_t count);
 
 const char *wg_elf_name(const wg_elf *elf);
-uint32_t wg_elf_entry(const wg_elf *elf);
 size_t wg_elf_segments(const wg_elf *elf);
 const wg_elf_segment *wg_elf_segment_at(const wg_elf *elf, size_t index);
 /* Symbols sorted by address. */

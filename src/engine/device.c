@@ -42,9 +42,11 @@ const char *wg_status_text(wg_status status)
 }
 
 /* What polling looks for again (poll.c): L1 and the cores' own RAM. */
-static size_t poll_bytes(const wg_arch *arch) { return arch->l1_bytes + (size_t)WG_CORES * WG_RAM_MAX; }
+static size_t poll_bytes(const wg_tile_spec *spec) { return spec->l1_bytes + (size_t)WG_CORES * WG_RAM_MAX; }
 
-wg_status wg_create(const wg_device_desc *given, wg_device **out)
+wg_status wg_create(const wg_device_desc *desc, wg_device **out) { return wg_create_tile(desc, WG_TILE_TENSIX, out); }
+
+wg_status wg_create_tile(const wg_device_desc *given, wg_tile_kind kind, wg_device **out)
 {
     wg_device_desc own = {0}, *desc = &own;
     uint32_t shortcuts;
@@ -64,10 +66,11 @@ wg_status wg_create(const wg_device_desc *given, wg_device **out)
     dev->finding = wg_pages_new(WG_MAX_FINDINGS * sizeof *dev->finding);
     dev->tile = wg_pages_new(sizeof *dev->tile);
     if (dev->tile) {
-        dev->tile->l1 = wg_pages_new(dev->arch->l1_bytes);
+        dev->tile->spec = kind == WG_TILE_ETH ? &dev->arch->ethernet : &dev->arch->tensix;
+        dev->tile->l1 = wg_pages_new(dev->tile->spec->l1_bytes);
         dev->tile->box = wg_pages_new(sizeof *dev->tile->box);
+        dev->poll_memory = wg_pages_new(poll_bytes(dev->tile->spec));
     }
-    dev->poll_memory = wg_pages_new(poll_bytes(dev->arch));
     if (!dev->finding || !dev->tile || !dev->tile->l1 || !dev->tile->box || !dev->poll_memory) {
         wg_destroy(dev);
         return WG_ERR_NO_MEMORY;
@@ -93,13 +96,13 @@ void wg_destroy(wg_device *dev)
     if (!dev)
         return;
     if (dev->tile) {
-        wg_pages_free(dev->tile->l1, dev->arch->l1_bytes);
+        wg_pages_free(dev->tile->l1, dev->tile->spec->l1_bytes);
         wg_pages_free(dev->tile->box, sizeof *dev->tile->box);
+        wg_pages_free(dev->poll_memory, poll_bytes(dev->tile->spec));
     }
     wg_pages_free(dev->tile, sizeof *dev->tile);
     wg_pages_free(dev->finding, WG_MAX_FINDINGS * sizeof *dev->finding);
     free(dev->delay);
-    wg_pages_free(dev->poll_memory, poll_bytes(dev->arch));
     free(dev);
 }
 
@@ -109,7 +112,7 @@ wg_status wg_reset(wg_device *dev)
     bool perturbed = dev->tile->perturbed;
     uint16_t place = dev->tile->regions.niu.coordinate;
     wg_reach(dev);
-    wg_pages_clear(dev->tile->l1, dev->arch->l1_bytes);
+    wg_pages_clear(dev->tile->l1, dev->tile->spec->l1_bytes);
     if (wg_noc_box_used(dev->tile->box))
         wg_pages_clear(dev->tile->box, sizeof *dev->tile->box);
     wg_pages_clear((char *)dev->tile + WG_TILE_STATE_OFFSET, sizeof *dev->tile - WG_TILE_STATE_OFFSET);
@@ -143,9 +146,9 @@ bool wg_device_until_holds(const wg_device *dev)
 
 wg_status wg_until(wg_device *dev, uint32_t address, uint32_t value, uint32_t mask)
 {
-    if (mask && (address % 4 || address > dev->arch->l1_bytes - 4))
+    if (mask && (address % 4 || address > dev->tile->spec->l1_bytes - 4))
         return wg_fail(dev, WG_ERR_ADDRESS, "0x%08x is not the address of a word in L1 (%u KiB)", address,
-                       dev->arch->l1_bytes / 1024);
+                       dev->tile->spec->l1_bytes / 1024);
     dev->until.address = address;
     dev->until.value = value & mask;
     dev->until.mask = mask;
@@ -422,7 +425,7 @@ wg_status wg_push_from(wg_device *dev, unsigned thread, uint32_t word, uint32_t 
 
 size_t wg_finding_count(const wg_device *dev) { return dev->findings; }
 
-uint32_t wg_l1_bytes(const wg_device *dev) { return dev->arch->l1_bytes; }
+uint32_t wg_l1_bytes(const wg_device *dev) { return dev->tile->spec->l1_bytes; }
 
 void wg_findings_clear(wg_device *dev)
 {

@@ -10,7 +10,7 @@
 
 void *wg_pages_new(size_t bytes); /* NULL: no memory */
 void wg_pages_free(void *pages, size_t bytes);
-/* These bytes of such memory are zero again; whole pages of them are not taken up any more. */
+/* These bytes of such memory are zero again; whole pages of them are not taken up any more, unless they are few. */
 void wg_pages_clear(void *from, size_t bytes);
 
 #endif

@@ -71,7 +71,7 @@ static element find(wg_tile *t, wg_space space, uint32_t index)
     wg_regs *r = &t->regs;
     uint32_t high = index >> 16, low = index & 0xFFFF;
     switch (space) {
-    case WG_SPACE_L1: return byte_of(t->l1, index, arch->l1_bytes, 0xFF);
+    case WG_SPACE_L1: return byte_of(t->l1, index, t->spec->l1_bytes, 0xFF);
     case WG_SPACE_GPR: return word_of(&r->gpr.r[0][0], index, 3 * WG_GPRS, UINT32_MAX);
     case WG_SPACE_CONFIG: return high < 2 ? word_of(r->config.bank[high], low, arch->config_words, UINT32_MAX) : none();
     case WG_SPACE_THREAD_CONFIG:
@@ -127,6 +127,16 @@ static bool core_space(wg_space space, uint32_t index, unsigned *core, uint32_t 
     return true;
 }
 
+/* A word of a core's vector registers; NULL: there is none. */
+static uint32_t *vector_word(wg_tile *t, uint32_t index)
+{
+    uint32_t core = index / 128;
+    if (core >= t->spec->cores || !(t->spec->core[core].extensions & WG_EXT_V))
+        return NULL;
+    wg_core_sync(t, core);
+    return &t->core[core].v[index / 4 % 32][index % 4];
+}
+
 static wg_status no_element(wg_device *dev, wg_space space, uint32_t index)
 {
     return wg_fail(dev, WG_ERR_ADDRESS, "space %u has no element %u on %s", (unsigned)space, index,
@@ -139,8 +149,14 @@ wg_status wg_peek(wg_device *dev, wg_space space, uint32_t index, uint32_t *valu
     unsigned core;
     uint32_t rest;
     if (core_space(space, index, &core, &rest))
-        return core < WG_CORES && wg_core_peek(dev->tile, core, space, rest, value) ? WG_OK
-                                                                                    : no_element(dev, space, index);
+        return core < dev->tile->spec->cores && wg_core_peek(dev->tile, core, space, rest, value)
+                   ? WG_OK
+                   : no_element(dev, space, index);
+    if (space == WG_SPACE_CORE_V) {
+        const uint32_t *word = vector_word(dev->tile, index);
+        *value = word ? *word : 0;
+        return word ? WG_OK : no_element(dev, space, index);
+    }
     if (space == WG_SPACE_DST32) {
         if (index >= WG_DST_ROWS / 2 * 16)
             return no_element(dev, space, index);
@@ -162,7 +178,17 @@ wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_t value
     unsigned core;
     uint32_t rest;
     if (core_space(space, index, &core, &rest))
-        return core < WG_CORES && wg_core_poke(t, core, space, rest, value) ? WG_OK : no_element(dev, space, index);
+        return core < dev->tile->spec->cores && wg_core_poke(t, core, space, rest, value)
+                   ? WG_OK
+                   : no_element(dev, space, index);
+    if (space == WG_SPACE_CORE_V) {
+        uint32_t *word = vector_word(t, index);
+        if (!word)
+            return no_element(dev, space, index);
+        *word = value;
+        wg_wake_all(&t->sched);
+        return WG_OK;
+    }
     if (space == WG_SPACE_DST32) {
         if (index >= WG_DST_ROWS / 2 * 16)
             return no_element(dev, space, index);
@@ -182,7 +208,7 @@ wg_status wg_poke(wg_device *dev, wg_space space, uint32_t index, uint32_t value
 
 wg_status wg_read(wg_device *dev, uint64_t address, void *to, size_t bytes)
 {
-    if (address < dev->arch->l1_bytes)
+    if (address < dev->tile->spec->l1_bytes)
         wg_reach(dev);
     else /* it may take something out */
         wg_act(dev);
@@ -199,7 +225,7 @@ wg_status wg_write(wg_device *dev, uint64_t address, const void *from, size_t by
     if (!wg_tile_bus_write(dev->tile, address, from, bytes))
         return wg_fail(dev, WG_ERR_ADDRESS, "nothing writable at 0x%08llx (%zu bytes)", (unsigned long long)address,
                        bytes);
-    if (address >= dev->arch->l1_bytes) /* nobody waits for what is in L1 but cores that poll it */
+    if (address >= dev->tile->spec->l1_bytes) /* nobody waits for what is in L1 but cores that poll it */
         wg_wake_all(&dev->tile->sched);
     WG_EMIT(dev->tile, WG_EV_HOST, WG_AGENT_HOST, .a = address, .b = bytes, .c = 1);
     return WG_OK;
@@ -208,7 +234,7 @@ wg_status wg_write(wg_device *dev, uint64_t address, const void *from, size_t by
 wg_status wg_core_release(wg_device *dev, wg_core_id core, uint32_t entry)
 {
     wg_act(dev);
-    if ((unsigned)core >= WG_CORES)
+    if ((unsigned)core >= dev->tile->spec->cores)
         return wg_fail(dev, WG_ERR_ARGUMENT, "core %u does not exist", (unsigned)core);
     wg_soft_reset_release(dev->tile, core, entry);
     return WG_OK;
@@ -217,7 +243,7 @@ wg_status wg_core_release(wg_device *dev, wg_core_id core, uint32_t entry)
 wg_status wg_core_hold(wg_device *dev, wg_core_id core)
 {
     wg_act(dev);
-    if ((unsigned)core >= WG_CORES)
+    if ((unsigned)core >= dev->tile->spec->cores)
         return wg_fail(dev, WG_ERR_ARGUMENT, "core %u does not exist", (unsigned)core);
     wg_soft_reset_hold(dev->tile, core);
     return WG_OK;
@@ -226,7 +252,7 @@ wg_status wg_core_hold(wg_device *dev, wg_core_id core)
 wg_status wg_core_state(wg_device *dev, wg_core_id core, wg_core_info *out)
 {
     wg_look(dev);
-    if ((unsigned)core >= WG_CORES)
+    if ((unsigned)core >= dev->tile->spec->cores)
         return wg_fail(dev, WG_ERR_ARGUMENT, "core %u does not exist", (unsigned)core);
     wg_core_info_get(dev->tile, core, out);
     return WG_OK;

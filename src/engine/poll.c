@@ -260,18 +260,18 @@ void wg_poll_disturb(wg_tile *t)
 static void copy_memory(const wg_tile *t)
 {
     uint8_t *to = t->dev->poll_memory;
-    memcpy(to, t->l1, t->arch->l1_bytes);
+    memcpy(to, t->l1, t->spec->l1_bytes);
     for (unsigned c = 0; c < WG_CORES; c++)
-        memcpy(to + t->arch->l1_bytes + c * WG_RAM_MAX, t->core[c].ram, WG_RAM_MAX);
+        memcpy(to + t->spec->l1_bytes + c * WG_RAM_MAX, t->core[c].ram, WG_RAM_MAX);
 }
 
 static bool same_memory(const wg_tile *t)
 {
     const uint8_t *from = t->dev->poll_memory;
     for (unsigned c = 0; c < WG_CORES; c++)
-        if (memcmp(from + t->arch->l1_bytes + c * WG_RAM_MAX, t->core[c].ram, WG_RAM_MAX) != 0)
+        if (memcmp(from + t->spec->l1_bytes + c * WG_RAM_MAX, t->core[c].ram, WG_RAM_MAX) != 0)
             return false;
-    return memcmp(from, t->l1, t->arch->l1_bytes) == 0;
+    return memcmp(from, t->l1, t->spec->l1_bytes) == 0;
 }
 
 /* All but memory is as it was: is memory? */

@@ -18,7 +18,7 @@ typedef struct numbers {
     uint64_t refusals, progress, rest_at;
 } numbers;
 
-static size_t memory_bytes(const wg_device *dev) { return dev->arch->l1_bytes + (size_t)WG_CORES * WG_RAM_MAX; }
+static size_t memory_bytes(const wg_device *dev) { return dev->tile->spec->l1_bytes + (size_t)WG_CORES * WG_RAM_MAX; }
 
 size_t wg_poll_saved_most(const wg_device *dev) { return sizeof(numbers) + sizeof(wg_poll_state) + memory_bytes(dev); }
 

@@ -37,14 +37,14 @@ static header header_of(const wg_device *dev)
                 .profile = dev->profile,
                 .poll_bytes = (uint32_t)wg_poll_saved_bytes(dev),
                 .state_bytes = state_bytes(),
-                .l1_bytes = dev->arch->l1_bytes,
+                .l1_bytes = dev->tile->spec->l1_bytes,
                 .box_bytes = wg_noc_box_used(dev->tile->box) ? sizeof *dev->tile->box : 0};
     memcpy(h.magic, magic, sizeof magic);
     return h;
 }
 
 /* Without what comes behind L1. */
-static size_t fixed_bytes(const wg_device *dev) { return sizeof(header) + state_bytes() + dev->arch->l1_bytes; }
+static size_t fixed_bytes(const wg_device *dev) { return sizeof(header) + state_bytes() + dev->tile->spec->l1_bytes; }
 static size_t bytes_of(const wg_device *dev, const header *h)
 {
     return fixed_bytes(dev) + h->box_bytes + h->poll_bytes;
@@ -80,7 +80,7 @@ void wg_snapshot_write(const wg_device *dev, void *to)
     char *p = to;
     memcpy(p, &h, sizeof h);
     memcpy(p + sizeof h, (const char *)dev->tile + WG_TILE_STATE_OFFSET, state_bytes());
-    memcpy(p + sizeof h + state_bytes(), dev->tile->l1, dev->arch->l1_bytes);
+    memcpy(p + sizeof h + state_bytes(), dev->tile->l1, dev->tile->spec->l1_bytes);
     memcpy(p + fixed_bytes(dev), dev->tile->box, h.box_bytes);
     wg_poll_save(dev, p + fixed_bytes(dev) + h.box_bytes);
     h.sum = sum_of(p, bytes_of(dev, &h));
@@ -142,6 +142,7 @@ wg_status wg_snapshot_check(wg_device *dev, const void *from, size_t bytes)
         return wg_fail(dev, WG_ERR_NO_MEMORY, "no memory to restore a snapshot");
     }
     t->arch = dev->arch;
+    t->spec = dev->tile->spec;
     memcpy((char *)t + WG_TILE_STATE_OFFSET, p + sizeof h, state_bytes());
     if (box)
         memcpy(box, p + fixed_bytes(dev), sizeof *box);
@@ -163,7 +164,7 @@ void wg_snapshot_apply(wg_device *dev, const void *from)
     const char *p = from;
     memcpy(&h, from, sizeof h);
     memcpy((char *)t + WG_TILE_STATE_OFFSET, p + sizeof h, state_bytes());
-    memcpy(t->l1, p + sizeof h + state_bytes(), dev->arch->l1_bytes);
+    memcpy(t->l1, p + sizeof h + state_bytes(), dev->tile->spec->l1_bytes);
     if (h.box_bytes)
         memcpy(t->box, p + fixed_bytes(dev), sizeof *t->box);
     else if (wg_noc_box_used(t->box))

@@ -61,7 +61,7 @@ static bool contradiction(char *what, size_t room, const char *text)
 
 static bool route_holds(const wg_tile *t, unsigned core, uint32_t address, bool is_write, unsigned path, unsigned index)
 {
-    wg_route r = wg_address_route(t->arch, (wg_core_id)core, address, is_write);
+    wg_route r = wg_address_route(t->spec, core, address, is_write);
     return r.path == path && (r.index == index || path <= WG_PATH_OWN_RAM); /* of L1 and own RAM there is one each */
 }
 
@@ -93,7 +93,7 @@ static bool run_holds(const wg_tile *t, unsigned core)
         !route_holds(t, core, e->address, e->kind == WG_EX1_STORE, e->path, e->index))
         return false;
     for (unsigned i = 0; i < WG_FETCHES; i++)
-        if (r->fetch[i].used && (r->fetch[i].line % 16 || r->fetch[i].line >= t->arch->l1_bytes))
+        if (r->fetch[i].used && (r->fetch[i].line % 16 || r->fetch[i].line >= t->spec->l1_bytes))
             return false;
     return loads == r->loads && !r->r[0] && r->number >= WG_RETIRE_QUEUE && !(r->hindered >> 24);
 }

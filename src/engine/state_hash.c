@@ -178,5 +178,5 @@ uint64_t wg_state_hash(wg_device *dev)
     h = hash_backend(h, &t->backend);
     h = hash_regs(h, &t->regs);
     h = hash_regions(h, &t->regions);
-    return hash_bytes(h, t->l1, dev->arch->l1_bytes);
+    return hash_bytes(h, t->l1, dev->tile->spec->l1_bytes);
 }

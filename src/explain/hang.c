@@ -55,10 +55,10 @@ void wg_history_event(void *user, const wg_event *e)
     }
 }
 
-const char *wg_node_name(wg_node node, char *room, size_t bytes)
+const char *wg_node_name(const wg_hang *h, wg_node node, char *room, size_t bytes)
 {
     switch ((wg_node_kind)node.kind) {
-    case WG_NODE_CORE: snprintf(room, bytes, "core %s", wg_agent_name(node.index)); break;
+    case WG_NODE_CORE: snprintf(room, bytes, "core %s", wg_agent_name_of(h->dev, node.index)); break;
     case WG_NODE_THREAD: snprintf(room, bytes, "thread %u", node.index); break;
     case WG_NODE_UNIT:
         snprintf(room, bytes, "%s%s", node.index == WG_AGENT_UNPACK0 || node.index == WG_AGENT_UNPACK1 ? "" : "the ",
@@ -70,7 +70,9 @@ const char *wg_node_name(wg_node node, char *room, size_t bytes)
     case WG_NODE_MUTEX: snprintf(room, bytes, "mutex %u", node.index); break;
     case WG_NODE_FIFO: snprintf(room, bytes, "thread %u's instruction FIFO", node.index); break;
     case WG_NODE_BANK: snprintf(room, bytes, "Src%c bank %u", node.index < 2 ? 'A' : 'B', node.index & 1); break;
-    case WG_NODE_MEMORY: snprintf(room, bytes, "the memory that core %s polls", wg_agent_name(node.index)); break;
+    case WG_NODE_MEMORY:
+        snprintf(room, bytes, "the memory that core %s polls", wg_agent_name_of(h->dev, node.index));
+        break;
     case WG_NODE_NOBODY: snprintf(room, bytes, "nobody"); break;
     }
     return room;
@@ -175,13 +177,13 @@ static bool core_could(graph *g, wg_node thing, unsigned core, const wg_wanted *
     switch (wg_core_reaches(g->dev, core, g->out->core[core].info.pc, wanted, &pc)) {
     case WG_REACH_NO: return false;
     case WG_REACH_SURELY:
-        edge(g, thing, node(WG_NODE_CORE, core), "core %s comes to a %s%s, if it gets that far", wg_agent_name(core),
-             what, at_place(g, core, pc, place, sizeof place));
+        edge(g, thing, node(WG_NODE_CORE, core), "core %s comes to a %s%s, if it gets that far",
+             wg_agent_name_of(g->dev, core), what, at_place(g, core, pc, place, sizeof place));
         return true;
     case WG_REACH_MAYBE:
         edge(g, thing, node(WG_NODE_CORE, core),
-             "core %s contains no %s, but stores or jumps through pointers that might lead to one", wg_agent_name(core),
-             what);
+             "core %s contains no %s, but stores or jumps through pointers that might lead to one",
+             wg_agent_name_of(g->dev, core), what);
         g->out->edge[g->out->edges - 1].guess = true;
         return true;
     }
@@ -443,7 +445,7 @@ static void retry_edge(graph *g, wg_node from)
     const wg_scalar *u = &g->dev->tile->backend.scalar;
     bool compares = u->insn.op == WG_I_ATCAS;
     uint32_t word = 0, address = u->address * 16 + (compares ? WG_GET(ATCAS, Sel32b, u->insn.word) * 4 : 0);
-    if (address <= g->dev->arch->l1_bytes - 4)
+    if (address <= g->dev->tile->spec->l1_bytes - 4)
         memcpy(&word, g->dev->tile->l1 + address, sizeof word);
     if (compares)
         edge(g, from, node(WG_NODE_NOBODY, 0),
@@ -501,7 +503,7 @@ static void ends(graph *g)
         for (unsigned core = 0; core < WG_CORES; core++)
             if ((core == WG_CORE_B || core == (unsigned)WG_CORE_T0 + to.index) && g->out->core[core].waits) {
                 edge(g, to, node(WG_NODE_CORE, core), "it has nothing left to do; core %s could still push to it",
-                     wg_agent_name(core));
+                     wg_agent_name_of(g->dev, core));
                 any = true;
             }
         if (!any)
@@ -530,8 +532,11 @@ static void inspect_core(graph *g, unsigned core)
     wg_hang_core *out = &g->out->core[core];
     unsigned queue = 0;
     const wg_stall *held = NULL;
-    if (wg_core_state(g->dev, (wg_core_id)core, &out->info) != WG_OK)
+    if (core >= g->dev->tile->spec->cores) {
+        out->info.in_reset = out->info.parked = true;
         return;
+    }
+    wg_core_state(g->dev, (wg_core_id)core, &out->info);
     if (g->hung)
         held = held_request(g, core, &queue);
     if (out->info.parked && !held)
@@ -546,7 +551,7 @@ static void inspect_core(graph *g, unsigned core)
                              : "executing");
     if (stall->reason && !polls(g, core) && stall->holder < WG_AGENT_COUNT && stall->holder != core) {
         size_t used = strlen(out->why);
-        snprintf(out->why + used, sizeof out->why - used, " (%s)", wg_agent_name(stall->holder));
+        snprintf(out->why + used, sizeof out->why - used, " (%s)", wg_agent_name_of(g->dev, stall->holder));
     }
 }
 
@@ -555,6 +560,7 @@ void wg_hang_inspect(wg_device *dev, const wg_history *history, bool hung, wg_ha
     memset(out, 0, sizeof *out);
     graph g = {dev, history, hung, out};
     const wg_tile *t = dev->tile;
+    out->dev = dev;
     out->cycle = wg_cycle(dev);
     memcpy(out->semaphore_value, t->backend.sync.value, sizeof out->semaphore_value);
     memcpy(out->semaphore_max, t->backend.sync.max, sizeof out->semaphore_max);

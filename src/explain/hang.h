@@ -77,6 +77,7 @@ typedef struct wg_hang_core {
 } wg_hang_core;
 
 typedef struct wg_hang {
+    const wg_device *dev;
     uint64_t cycle;
     wg_hang_thread thread[WG_THREADS];
     wg_hang_core core[WG_CORES];
@@ -103,7 +104,7 @@ typedef struct wg_hang {
 void wg_hang_inspect(wg_device *dev, const wg_history *history, bool hung, wg_hang *out);
 
 /* "thread 1", "semaphore 1 (MATH_PACK)", "SrcA bank 0" … Returns `room`. */
-const char *wg_node_name(wg_node node, char *room, size_t bytes);
+const char *wg_node_name(const wg_hang *h, wg_node node, char *room, size_t bytes);
 /* Where a core or thread stands: its pc, the push of the wait that is latched, or of the head. 0: not known. */
 uint32_t wg_hang_pc(const wg_hang *h, wg_node n, unsigned *core);
 /* A latched wait in words: "blocks packing until the Matrix Unit is idle for this thread". */

@@ -221,7 +221,7 @@ static void explain_semaphore(const graph *g)
             "A lost wake-up: semaphore %u was %s0 from cycle %llu to cycle %llu, while core %s polled, and changed "
             "again before the core looked. Let nobody %s it again before the core has said that it has seen it.",
             semaphore, value ? "" : "not ", (unsigned long long)(from > since - 1 ? from : since - 1),
-            (unsigned long long)to, wg_agent_name(e->from.index), value ? "post" : "get");
+            (unsigned long long)to, wg_agent_name_of(out->dev, e->from.index), value ? "post" : "get");
         return;
     }
 }
@@ -256,8 +256,8 @@ static bool say_semaphore(phrase *p, const graph *g)
     if (out->circular || out->path_length != 2 || !leads_to_nobody(out) || wait->to.kind != WG_NODE_SEMAPHORE)
         return false;
     unsigned i = wait->to.index, value = out->semaphore_value[i], max = out->semaphore_max[i];
-    wg_node_name(wait->to, name, sizeof name);
-    wg_node_name(wait->from, waiter, sizeof waiter);
+    wg_node_name(out, wait->to, name, sizeof name);
+    wg_node_name(out, wait->from, waiter, sizeof waiter);
     stands(g, wait->from, place, sizeof place);
     if (!waits_for_room(out, i))
         say(p, "Nobody %s %s, for which %s waits%s: %s.", value ? "takes from" : "posts", name, waiter, place,
@@ -280,8 +280,8 @@ static bool say_uninitialised(phrase *p, const graph *g)
         const wg_hang_edge *e = &out->edge[out->path[i]];
         if (e->to.kind != WG_NODE_SEMAPHORE || out->semaphore_max[e->to.index] || !waits_for_room(out, e->to.index))
             continue;
-        wg_node_name(e->to, name, sizeof name);
-        wg_node_name(e->from, waiter, sizeof waiter);
+        wg_node_name(out, e->to, name, sizeof name);
+        wg_node_name(out, e->from, waiter, sizeof waiter);
         stands(g, e->from, place, sizeof place);
         say(p, "S%s was never initialised: its maximum is 0, so that the wait for room of %s%s never ends.", name + 1,
             waiter, place);
@@ -307,7 +307,7 @@ static void say_cause(phrase *p, const graph *g)
         return;
     }
     bool any = last_thing(out, &thing) && same_node(thing, last);
-    wg_node_name(any ? thing : last, name, sizeof name);
+    wg_node_name(out, any ? thing : last, name, sizeof name);
     name[0] = (char)(name[0] >= 'a' && name[0] <= 'z' ? name[0] - 'a' + 'A' : name[0]);
     if (!leads_to_nobody(out))
         say(p, "The chain of waiting ends where nobody can move: ");
@@ -323,7 +323,7 @@ static void say_cause(phrase *p, const graph *g)
     } else if (any && thing.kind == WG_NODE_BANK) {
         say(p, "Nobody hands %s over: ", name);
     } else if (any && thing.kind == WG_NODE_MEMORY) {
-        say(p, "Nobody writes what core %s polls: ", wg_agent_name(thing.index));
+        say(p, "Nobody writes what core %s polls: ", wg_agent_name_of(out->dev, thing.index));
     } else if (!any && last.kind == WG_NODE_CORE && out->core[last.index].info.parked) {
         say(p, "%s has stopped, and has not done what is waited for: ", name);
     } else {
@@ -350,8 +350,8 @@ static void tell(const graph *g)
     say_cause(&p, g);
     for (unsigned i = 0; i < out->path_length; i++) {
         const wg_hang_edge *e = &out->edge[out->path[i]];
-        wg_node_name(e->from, from, sizeof from);
-        wg_node_name(e->to, to, sizeof to);
+        wg_node_name(out, e->from, from, sizeof from);
+        wg_node_name(out, e->to, to, sizeof to);
         stands(g, e->from, place, sizeof place);
         if (is_party(e->from) && e->to.kind == WG_NODE_NOBODY && !strncmp(e->reason, "it ", 3))
             say(&p, "%s%s%s %s", i ? "; " : "", from, place, e->reason + 3);

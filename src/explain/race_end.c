@@ -42,9 +42,9 @@ void wg_races_select(wg_races *r, unsigned checks)
     if (checks & WG_CHECK_INIT && !r->init && !wg_race_init_make(r))
         r->forgotten++;
     if (checks & WG_CHECK_MEMORY && !r->given) {
-        r->given = calloc(r->arch->l1_bytes / 4, 1);
+        r->given = calloc(r->arch->tensix.l1_bytes / 4, 1);
         if (r->given)
-            r->bytes += r->arch->l1_bytes / 4;
+            r->bytes += r->arch->tensix.l1_bytes / 4;
         else
             r->forgotten++;
     }
@@ -182,7 +182,7 @@ enum { SOMEBODY = 0x80, OWNER = 0x07 }; /* per word: it was given to somebody; t
 
 static void mark(wg_races *r, uint64_t address, uint64_t bytes, unsigned owner)
 {
-    uint32_t l1 = r->arch->l1_bytes;
+    uint32_t l1 = r->arch->tensix.l1_bytes;
     if (!r->given || address >= l1 || !bytes)
         return;
     uint64_t end = bytes > l1 - address ? l1 : address + bytes;
@@ -213,7 +213,7 @@ void wg_race_memory(wg_races *r, unsigned core, uint32_t party, const wg_event *
     uint64_t address = e->b, bytes = e->c;
     bool write = e->how & WG_TOUCH_WRITE;
     char place[64], why[240];
-    if (!r->given || address >= r->arch->l1_bytes || !bytes)
+    if (!r->given || address >= r->arch->tensix.l1_bytes || !bytes)
         return;
     uint8_t state = r->given[address / 4];
     unsigned owner = state & OWNER;

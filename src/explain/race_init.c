@@ -55,9 +55,9 @@ bool wg_race_init_make(wg_races *r)
 {
     r->init = calloc(1, sizeof *r->init);
     if (r->init)
-        r->init->defined = calloc(r->arch->l1_bytes / 8, 1);
+        r->init->defined = calloc(r->arch->tensix.l1_bytes / 8, 1);
     if (r->init && r->init->defined) {
-        r->bytes += sizeof *r->init + r->arch->l1_bytes / 8;
+        r->bytes += sizeof *r->init + r->arch->tensix.l1_bytes / 8;
         return true;
     }
     free(r->init);
@@ -76,7 +76,7 @@ void wg_race_init_free(wg_races *r)
 
 static void define(wg_races *r, uint64_t address, uint64_t bytes, bool defined)
 {
-    for (; bytes && address < r->arch->l1_bytes; address++, bytes--) {
+    for (; bytes && address < r->arch->tensix.l1_bytes; address++, bytes--) {
         uint8_t bit = (uint8_t)(1u << (address & 7));
         if (defined)
             r->init->defined[address / 8] |= bit;
@@ -87,7 +87,7 @@ static void define(wg_races *r, uint64_t address, uint64_t bytes, bool defined)
 
 static bool is_defined(const wg_races *r, uint64_t address, uint64_t bytes)
 {
-    for (; bytes && address < r->arch->l1_bytes; address++, bytes--)
+    for (; bytes && address < r->arch->tensix.l1_bytes; address++, bytes--)
         if (!(r->init->defined[address / 8] >> (address & 7) & 1))
             return false;
     return true;

@@ -195,7 +195,7 @@ static packet packet_of(const wg_races *r, const wg_event *e)
 static void touch(wg_races *r, const wg_event *e, const packet *p, unsigned k, uint64_t address, uint64_t bytes,
                   unsigned how)
 {
-    if (address >= r->arch->l1_bytes || bytes > r->arch->l1_bytes - address)
+    if (address >= r->arch->tensix.l1_bytes || bytes > r->arch->tensix.l1_bytes - address)
         return; /* registers */
     const wg_race_sent *s = p->own ? sent_of(r, e->a) : NULL;
     if (p->own && (!s || !s->by.known)) {

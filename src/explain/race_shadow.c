@@ -38,7 +38,7 @@ static const struct space {
 bool wg_shadow_make(wg_races *r)
 {
     for (unsigned i = 0; i < WG_TOUCH_SPACES; i++) {
-        uint32_t n = i == WG_TOUCH_L1 ? r->arch->l1_bytes / 16 : spaces[i].granules;
+        uint32_t n = i == WG_TOUCH_L1 ? r->arch->tensix.l1_bytes / 16 : spaces[i].granules;
         r->shadow[i].granule = calloc(n, sizeof(wg_granule)); /* untouched pages cost nothing */
         if (!r->shadow[i].granule)
             return false;

@@ -201,7 +201,7 @@ static bool is_return_address(const walk *w, uint32_t value)
 /* Callers: the return address in ra, and those on the stack. Pointers to instruction buffers lie there, too. */
 static void frames(walk *w)
 {
-    uint32_t x[32] = {0}, bytes = w->t->arch->ram_bytes[w->core];
+    uint32_t x[32] = {0}, bytes = w->t->spec->core[w->core].ram_bytes;
     unsigned found = 0;
     for (unsigned i = 1; i < 32; i++) {
         wg_peek(w->dev, WG_SPACE_CORE_X, w->core * 32 + i, &x[i]);
@@ -224,7 +224,7 @@ static void frames(walk *w)
 wg_reachable wg_core_reaches(wg_device *dev, unsigned core, uint32_t from, const wg_wanted *wanted, uint32_t *pc)
 {
     const wg_tile *t = dev->tile;
-    walk w = {.dev = dev, .t = t, .core = core, .from = from, .wanted = wanted, .words = t->arch->l1_bytes / 4};
+    walk w = {.dev = dev, .t = t, .core = core, .from = from, .wanted = wanted, .words = t->spec->l1_bytes / 4};
     if (from / 4 >= w.words)
         return WG_REACH_MAYBE; /* it executes from elsewhere */
     w.seen = calloc(w.words / 8 + 1, 1);

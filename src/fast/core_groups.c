@@ -112,7 +112,7 @@ static void begin(wg_tile *t, core_group *w, struct wg_rounds *rounds, unsigned 
                                .queue = &t->regions.memory.queue[i][WG_PATH_L1],
                                .core = (uint8_t)i,
                                .port = i >= WG_CORE_T1,
-                               .sets = t->arch->icache_bytes[i] / 32u - 1};
+                               .sets = t->spec->core[i].icache_bytes / 32u - 1};
         if (k->run.halt == WG_IN_RESET)
             continue;
         w->awake |= (uint8_t)(1u << i);

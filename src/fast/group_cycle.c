@@ -329,8 +329,8 @@ static inline bool load(wg_tile *t, core_group *w, core_slot *m, const wg_op *op
     uint64_t entered = e + 1, done = e + 2;
     if (address & (bytes - 1))
         return false;
-    if (address >= t->arch->l1_bytes) {
-        if (address - WG_RAM_BASE >= t->arch->ram_bytes[m->core] ||
+    if (address >= t->spec->l1_bytes) {
+        if (address - WG_RAM_BASE >= t->spec->core[m->core].ram_bytes ||
             wg_lsu_load(t, m->core, address, op->spare, run->pc, e, &value, &entered, &done) != WG_LSU_DONE)
             return false;
         note_stores(m);
@@ -389,8 +389,8 @@ static inline bool store(wg_tile *t, core_group *w, core_slot *m, const wg_op *o
     if (address & (bytes - 1) || wg_core_log_full(m->k))
         return false;
     uint64_t entered = e + 1;
-    bool l1 = address < t->arch->l1_bytes;
-    if (!l1 && address - WG_RAM_BASE >= t->arch->ram_bytes[m->core])
+    bool l1 = address < t->spec->l1_bytes;
+    if (!l1 && address - WG_RAM_BASE >= t->spec->core[m->core].ram_bytes)
         return false;
     if (!l1 || m->mixed || run->sq_count == WG_STORE_QUEUE) {
         const wg_ex1 x = wg_ex1_store(e, address, run->pc, value, bytes, !l1);

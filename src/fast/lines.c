@@ -164,7 +164,7 @@ static inline __attribute__((always_inline)) access store(wg_tile *t, wg_core *k
     const uint64_t e = *base + op->at;
     const bool own = address - WG_RAM_BASE < set->ram_bytes;
     uint64_t m;
-    if ((!own && address >= t->arch->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
+    if ((!own && address >= t->spec->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
         return LEAVES;
     if (own && set->weakly_ordered && ram_settled(k, e + 1)) {
         wg_store *s = &run->sq[run->sq_head];
@@ -201,10 +201,10 @@ WG_THREADED uint32_t wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
     __asm__("" : "+r"(k)); /* keeps the compiler from recomputing it */
     wg_core_run *run = &k->run;
     uint32_t *r = run->r;
-    const uint32_t sets = t->arch->icache_bytes[core] / 32u - 1;
+    const uint32_t sets = t->spec->core[core].icache_bytes / 32u - 1;
     const unsigned bubble = t->timing->mispredict_bubble;
     const wg_predicts predicts = wg_predictor(t, core);
-    const settings set = {.ram_bytes = t->arch->ram_bytes[core],
+    const settings set = {.ram_bytes = t->spec->core[core].ram_bytes,
                           .weakly_ordered = !wg_strongly_ordered(k),
                           .cached =
                               t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH) && !wg_strongly_ordered(k)};

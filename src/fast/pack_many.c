@@ -45,7 +45,7 @@ static inline uint32_t stream_at(const wg_pack_many *m, const wg_pack_pending *j
 
 static inline bool unseen(const wg_tile *t, uint32_t address, uint32_t bytes)
 {
-    return wg_l1_holds(t->arch->l1_bytes, address, bytes) && wg_l1_unseen(t, address, bytes);
+    return wg_l1_holds(t->spec->l1_bytes, address, bytes) && wg_l1_unseen(t, address, bytes);
 }
 
 /*

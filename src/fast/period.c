@@ -149,7 +149,7 @@ static inline bool written(wg_tile *t, const position *at, const wg_step_of *x, 
 {
     const uint32_t address = line_of(x->address + at->further[x->core]);
     wg_l1_ports *l1 = &t->regions.memory.l1;
-    if (address >= t->arch->l1_bytes || l1->watch[address / WG_L1_LINE] & ~(1u << x->core))
+    if (address >= t->spec->l1_bytes || l1->watch[address / WG_L1_LINE] & ~(1u << x->core))
         return false;
     wg_log_line(&undo->line[undo->lines++], t->l1, address);
     if (t->core[x->core].l1_ahead)
@@ -164,7 +164,7 @@ static inline bool answered(wg_tile *t, const wg_period *p, const position *at, 
 {
     const uint32_t address = x->address + at->further[x->core];
     uint32_t *line = p->run[x->core]->load[x->slot].line;
-    if (address >= t->arch->l1_bytes)
+    if (address >= t->spec->l1_bytes)
         return false;
     memcpy(line, t->l1 + line_of(address), WG_L1_LINE);
     *x->to = x->size == 2 ? line[address >> 2 & 3] : wg_load_value(line, address, x->size);
@@ -217,7 +217,7 @@ WG_THREADED uint64_t wg_period_replay(wg_tile *t, wg_period *p, uint64_t began, 
 #undef MULTIPLY
 #undef BRANCH
         OP_LABEL(NOP, ) WG_STEPS(STEP_LABEL)};
-    const uint32_t l1_bytes = t->arch->l1_bytes, banks = t->arch->l1_banks - 1;
+    const uint32_t l1_bytes = t->spec->l1_bytes, banks = t->arch->l1_banks - 1;
     wg_l1_ports *const ports = &t->regions.memory.l1;
     uint8_t *const l1 = t->l1;
     uint64_t done = 0;

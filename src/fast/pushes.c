@@ -26,7 +26,7 @@ static inline uint64_t head_leaves(const wg_core_run *run, bool room, uint64_t n
     return room ? wg_max64(wg_max64(run->mux_free, wg_sq_peek(run, 0)->entered + 1), now + 1) : WG_NEVER;
 }
 
-static inline uint32_t sets_of(const wg_tile *t, unsigned core) { return t->arch->icache_bytes[core] / 32u - 1; }
+static inline uint32_t sets_of(const wg_tile *t, unsigned core) { return t->spec->core[core].icache_bytes / 32u - 1; }
 
 /* Appends a push to the store queue; returns where its data go. */
 static inline uint32_t *enqueue(wg_core_run *run, uint64_t at, uint32_t address, uint32_t pc, uint8_t bytes,

@@ -260,6 +260,8 @@ void wg_core_wake(struct wg_tile *t, unsigned core);
 void wg_core_sync(struct wg_tile *t, unsigned core);
 uint32_t wg_core_pc(struct wg_tile *t, unsigned core); /* pc snapshot */
 void wg_core_invalidate_icache(struct wg_tile *t, unsigned core);
+/* Its instruction RAM has other contents. */
+void wg_core_iram_changed(struct wg_tile *t, unsigned core);
 void wg_core_interrupt(struct wg_tile *t, unsigned core, uint32_t handler);
 void wg_core_halt(struct wg_tile *t, unsigned core);
 void wg_core_resume(struct wg_tile *t, unsigned core);          /* after a halt, ebreak or ecall */

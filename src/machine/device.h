@@ -39,6 +39,9 @@ struct wg_device {
     char error[256];
 };
 
+/* As wg_create(), of a tile of this kind: WG_TILE_TENSIX or WG_TILE_ETH. */
+wg_status wg_create_tile(const wg_device_desc *desc, wg_tile_kind kind, wg_device **out);
+
 /* A tile of a chip comes to the chip's clock. */
 void wg_device_catch_up(wg_device *dev);
 

@@ -35,7 +35,7 @@ typedef struct wg_memory {
     uint64_t emitted[WG_CORES];  /* event number of perturbed travel */
     wg_request_queue queue[WG_CORES][WG_REQUEST_QUEUES];
     wg_l1_ports l1;
-    uint8_t iram[16 * 1024]; /* NC's instruction RAM (WH) */
+    uint8_t iram[16 * 1024]; /* of the one core that has instruction RAM (WH) */
 } wg_memory;
 
 /* When the head is seen; WG_NEVER: the queue is empty. */
@@ -71,7 +71,7 @@ void wg_memory_drop(struct wg_tile *t, unsigned core);
 unsigned wg_memory_pending(const struct wg_tile *t, unsigned core);
 /* The same of one path. */
 unsigned wg_memory_pending_on(const struct wg_tile *t, unsigned core, unsigned path);
-/* The mover copies code into NC's instruction RAM (WH). False beyond its end. */
-bool wg_iram_write(struct wg_tile *t, uint32_t offset, uint32_t bytes, const void *from);
+/* Code is copied into the core's instruction RAM. False beyond its end. */
+bool wg_iram_write(struct wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, const void *from);
 
 #endif

@@ -12,6 +12,7 @@
 #ifndef WG_REGIONS_H
 #define WG_REGIONS_H
 
+#include "machine/eth.h"
 #include "machine/mailbox.h"
 #include "machine/memory.h"
 #include "machine/niu_regs.h"
@@ -31,6 +32,7 @@ typedef struct wg_regions {
     wg_pcbufs pcbuf;
     wg_tile_control control;
     wg_niu_regs niu;
+    wg_eth eth; /* of an Ethernet tile */
 } wg_regions;
 
 /* Findings about an access that leads nowhere (with the nearest region of this core), or hangs (PIPE-12). */

@@ -56,6 +56,6 @@ typedef struct wg_route {
     uint8_t index;   /* mailbox peer, PC buffer, thread, owner of a slow-path RAM … */
     uint32_t offset; /* from the region's start */
 } wg_route;
-wg_route wg_address_route(const wg_arch *arch, wg_core_id core, uint32_t address, bool is_write);
+wg_route wg_address_route(const wg_tile_spec *spec, unsigned core, uint32_t address, bool is_write);
 
 #endif

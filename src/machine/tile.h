@@ -40,6 +40,7 @@ struct wg_tile {
     /* Environment: set at creation, not part of a snapshot. */
     struct wg_device *dev;
     const wg_arch *arch;
+    const wg_tile_spec *spec; /* what the tile is made of */
     const wg_timing *timing;
     uint64_t watched; /* event kinds that somebody observes */
     uint64_t limit;   /* the run ends before this cycle: nobody runs ahead of it */
@@ -50,7 +51,7 @@ struct wg_tile {
     bool l1_watched; /* the run ends when a word of L1 has a value: no write happens ahead of its cycle */
     uint8_t simd;    /* wg_simd: the host vector code in use */
     uint8_t index;
-    uint8_t *l1;              /* arch->l1_bytes */
+    uint8_t *l1;              /* spec->l1_bytes */
     wg_noc_box *box;          /* packets of this tile; part of a snapshot, like L1 */
     wg_noc_box *const *boxes; /* of all tiles of the chip; NULL: the tile stands alone */
     wg_poll poll;
@@ -84,6 +85,14 @@ struct wg_tile {
     wg_regions regions;
 };
 #define WG_TILE_STATE_OFFSET offsetof(wg_tile, sched)
+
+/* What a core asks of its tile: is its branch predictor switched off (backend configuration, DISABLE_RISC_BP: word 2 of both
+ * architectures), and may its prefetcher ask for this line (src/tile/prefetch.c)? */
+static inline bool wg_tile_predictor_off(const wg_tile *t, unsigned core)
+{
+    return t->regs.config.bank[0][2] & t->spec->core[core].predictor_off;
+}
+bool wg_tile_may_prefetch(const wg_tile *t, unsigned core, uint32_t line);
 
 /* One cycle's phases for all agents that are due (time.md rule 2). */
 void wg_tile_cycle(wg_tile *t);

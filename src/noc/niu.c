@@ -360,7 +360,7 @@ static void leave(wg_tile *t, wg_packet *p, uint64_t source)
 /* The tile's own bytes, L1 or registers. */
 static void read_own(wg_tile *t, unsigned noc, uint64_t address, uint8_t *to, uint32_t bytes)
 {
-    if (address < t->arch->l1_bytes && bytes <= t->arch->l1_bytes - address) {
+    if (address < t->spec->l1_bytes && bytes <= t->spec->l1_bytes - address) {
         wg_l1_read(t, (uint32_t)address, bytes, to);
         return;
     }
@@ -371,7 +371,7 @@ static void read_own(wg_tile *t, unsigned noc, uint64_t address, uint8_t *to, ui
 
 static void write_own(wg_tile *t, unsigned noc, uint64_t address, const uint8_t *from, uint32_t bytes)
 {
-    if (address < t->arch->l1_bytes && bytes <= t->arch->l1_bytes - address) {
+    if (address < t->spec->l1_bytes && bytes <= t->spec->l1_bytes - address) {
         wg_l1_write(t, noc ? WG_L1_NOC1_WRITE : WG_L1_NOC0_WRITE, (uint32_t)address, bytes, from);
         return;
     }
@@ -623,7 +623,7 @@ static const uint8_t *data_of(const wg_tile *t, const wg_packet *p)
 /* Writes the bytes of 16-byte lines that the mask selects. */
 static void write_masked(wg_tile *t, unsigned noc, uint64_t address, const uint8_t *from, uint64_t mask, uint32_t bytes)
 {
-    if (address >= t->arch->l1_bytes) {
+    if (address >= t->spec->l1_bytes) {
         write_own(t, noc, address, from, 4); /* a register: the mask does not matter */
         return;
     }
@@ -669,7 +669,7 @@ static void inline_arrived(wg_tile *t, const wg_packet *p)
 static uint32_t atomic_arrived(wg_tile *t, const wg_packet *p)
 {
     uint32_t result = 0;
-    if (p->address >= t->arch->l1_bytes || p->address & 3)
+    if (p->address >= t->spec->l1_bytes || p->address & 3)
         note(t, WG_F_NOC_ATOMIC, p->noc, p->address, p->operation, "not a word in L1; nothing is done");
     else if (!wg_noc_atomic(t, p->noc, (uint32_t)p->address, p->operation, p->data, &result))
         note(t, WG_F_NOC_ATOMIC, p->noc, p->address, p->operation, "no such operation; nothing is done");

@@ -78,8 +78,8 @@ static uint32_t node_id(const wg_tile *t, unsigned noc)
 static uint32_t endpoint_id(const wg_tile *t, unsigned noc)
 {
     const wg_floorplan *f = wg_floorplan_of(t->arch->id);
-    return wg_floorplan_index(f, t->regions.niu.coordinate & 63, t->regions.niu.coordinate >> 6 & 63) | 1u << 16 |
-           noc << 24;
+    return wg_floorplan_index(f, t->regions.niu.coordinate & 63, t->regions.niu.coordinate >> 6 & 63) |
+           (uint32_t)t->spec->endpoint << 16 | noc << 24;
 }
 
 /* BH: reading returns one of the raised interrupts and clears it, unless clearing is disabled. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of agents, events and stall reasons, for people and traces. */
-#include <waitgate/waitgate.h>
+#include "machine/device.h"
 
 static const char *const agent_names[WG_AGENT_COUNT] = {[WG_AGENT_CORE_B] = "B",
                                                         [WG_AGENT_CORE_NC] = "NC",
@@ -69,6 +69,10 @@ static const char *const sites[WG_SITE_COUNT] = {[WG_SITE_ACCEPT] = "accept",
 
 const char *wg_site_name(unsigned site) { return site < WG_SITE_COUNT ? sites[site] : "unknown"; }
 const char *wg_agent_name(unsigned agent) { return agent < WG_AGENT_COUNT ? agent_names[agent] : "nobody"; }
+const char *wg_agent_name_of(const wg_device *dev, unsigned agent)
+{
+    return dev && agent < dev->tile->spec->cores ? dev->tile->spec->core[agent].name : wg_agent_name(agent);
+}
 const char *wg_event_name(unsigned kind) { return kind < WG_EV_COUNT ? event_names[kind] : "unknown"; }
 const char *wg_stall_name(unsigned reason) { return reason < WG_STALL_COUNT ? stalls[reason].name : "UNKNOWN"; }
 const char *wg_stall_text(unsigned reason) { return reason < WG_STALL_COUNT ? stalls[reason].text : "unknown"; }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where data come from: a log of every read and write of L1, Dst, SrcA, SrcB, LRegs and GPRs, and the way back from a location to
- * who wrote it, and to what the writer had read.
+ * Where data come from: a log of every read and write of L1, Dst, SrcA, SrcB, LRegs and GPRs, of every write of configuration
+ * and semaphores, and of packets; and the way back from a location to who wrote it, and to what the writer had read.
  */
 #ifndef WG_ORIGIN_H
 #define WG_ORIGIN_H
@@ -10,39 +10,61 @@
 #include <stddef.h>
 #include <waitgate/waitgate.h>
 
-/* A touch of data. Locations count as in wg_touch_space; a mask of LRegs is a run of bits. */
+/* A touch of data. Locations count as in wg_touch_space; a mask of LRegs or semaphores is a run of bits. */
 typedef struct wg_data_touch {
     uint64_t cycle, id;
-    uint32_t first, count;
+    uint32_t first, count; /* configuration: one word, and the mask of bits */
     uint32_t pc, word;
     uint8_t space, agent, thread;
     bool reads, writes;
 } wg_data_touch;
 
+/* A packet that left this tile, or arrived. */
+typedef struct wg_data_packet {
+    uint64_t cycle, transaction;
+    uint64_t there; /* sent: the address at the recipient; arrived: the address here */
+    uint64_t here;  /* sent: the address of its data here */
+    uint32_t bytes;
+    uint16_t tile; /* sent: the recipient; arrived: the sender */
+    uint8_t kind;  /* wg_packet_kind */
+    uint8_t agent;
+    bool sent;
+} wg_data_packet;
+
 enum {
     WG_ORIGIN_TOUCHES = 6 << 20, /* kept at most; of a longer run the latest */
+    WG_ORIGIN_PACKETS = 1 << 20,
     WG_ORIGIN_LANES = 4
 };
 
 typedef struct wg_origin {
     wg_data_touch *touch;
     size_t count, room;
+    wg_data_packet *packet;
+    size_t packets, packet_room;
     uint64_t begins; /* what was touched before this cycle is forgotten */
     bool failed;     /* out of memory */
 } wg_origin;
-#define WG_ORIGIN_EVENTS WG_EV_BIT(WG_EV_TOUCH)
+#define WG_ORIGIN_EVENTS (WG_EV_BIT(WG_EV_TOUCH) | WG_EV_BIT(WG_EV_NOC_SENT) | WG_EV_BIT(WG_EV_NOC_ARRIVED))
 
 void wg_origin_event(void *origin, const wg_event *e);
 void wg_origin_free(wg_origin *o);
+/* The first touch at or behind a cycle. */
+size_t wg_origin_at(const wg_origin *o, uint64_t cycle);
 
 /*
  * The writes before touch `before` that the present contents of [first, first + count) come from, the latest first: calls `found` with each
  * write and the part of the location that it left. What nobody wrote is called with SIZE_MAX. An instruction of the Vector Unit may
- * leave lanes as they were: what was written before it counts, too, up to WG_ORIGIN_LANES writes.
+ * leave lanes as they were: what was written before it counts, too, up to WG_ORIGIN_LANES writes. A word of configuration
+ * (count 1) may come from several writes of some of its bits.
  */
 void wg_origin_writers(const wg_origin *o, unsigned space, uint32_t first, uint32_t count, size_t before,
                        void (*found)(void *user, size_t touch, uint32_t first, uint32_t count), void *user);
 /* What the instruction of this write had read: calls `found` with each of its reads. */
 void wg_origin_reads(const wg_origin *o, size_t write, void (*found)(void *user, size_t touch), void *user);
+/* The packet that brought what a NIU wrote to L1 in this touch; NULL: none is known. */
+const wg_data_packet *wg_origin_arrival(const wg_origin *o, size_t write);
+/* What left this tile in a transaction, or, `kind` being a request's, the request itself; NULL: not known. */
+const wg_data_packet *wg_origin_sent(const wg_origin *o, uint64_t transaction, bool answer, uint64_t before);
 
 #endif

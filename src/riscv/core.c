@@ -206,7 +206,7 @@ void wg_core_wake(wg_tile *t, unsigned core) { wg_wake(&t->sched, WG_AGENT_CORE_
 
 void wg_core_l1_changed(wg_tile *t, unsigned cores, uint32_t line, unsigned writer)
 {
-    for (unsigned core = 0; core < WG_CORES; core++) {
+    for (unsigned core = 0; core < t->spec->cores; core++) {
         wg_core *k = &t->core[core];
         if (!(cores >> core & 1) || k->run.halt == WG_IN_RESET)
             continue;
@@ -229,7 +229,7 @@ void wg_core_l1_changed(wg_tile *t, unsigned cores, uint32_t line, unsigned writ
                 held |= WG_L1_WATCH_CODE;
                 k->run.fetch[i].stale |= k->run.fetch[i].ready != WG_NEVER;
             }
-        unsigned sets = t->arch->icache_bytes[core] / LINE / 2u;
+        unsigned sets = t->spec->core[core].icache_bytes / LINE / 2u;
         for (unsigned way = 0; way < 2; way++) {
             wg_icache_line *l = &k->icache[(line / LINE & (sets - 1)) * 2 + way];
             if ((l->tag & ~(uint32_t)WG_LINE_STALE) == (line | WG_LINE_VALID)) {
@@ -240,6 +240,15 @@ void wg_core_l1_changed(wg_tile *t, unsigned cores, uint32_t line, unsigned writ
         t->regions.memory.l1.watch[line / LINE] |= (uint8_t)held;
         k->saved_at = WG_NEVER;
     }
+}
+
+void wg_core_iram_changed(wg_tile *t, unsigned core)
+{
+    wg_core *k = &t->core[core];
+    const unsigned first = t->spec->core[core].icache_bytes / LINE; /* its predecoded lines stand behind the cache's */
+    for (unsigned i = 0; i < WG_IRAM_LINES && first + i < WG_ICACHE_LINES; i++)
+        k->icache[first + i].tag = 0;
+    k->epoch++;
 }
 
 /* ---- reset, halt, interrupt -------------------------------------------------------------------------- */
@@ -415,7 +424,7 @@ uint32_t wg_core_pc(wg_tile *t, unsigned core)
 
 bool wg_core_ram_read(wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, void *to)
 {
-    if (core >= WG_CORES || offset > t->arch->ram_bytes[core] || bytes > t->arch->ram_bytes[core] - offset)
+    if (core >= WG_CORES || offset > t->spec->core[core].ram_bytes || bytes > t->spec->core[core].ram_bytes - offset)
         return false;
     wg_core_sync(t, core);
     if (t->core[core].run.halt != WG_IN_RESET)
@@ -426,7 +435,7 @@ bool wg_core_ram_read(wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes
 
 bool wg_core_ram_write(wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, const void *from)
 {
-    if (core >= WG_CORES || offset > t->arch->ram_bytes[core] || bytes > t->arch->ram_bytes[core] - offset)
+    if (core >= WG_CORES || offset > t->spec->core[core].ram_bytes || bytes > t->spec->core[core].ram_bytes - offset)
         return false;
     wg_core_sync(t, core);
     if (t->core[core].run.halt != WG_IN_RESET)

@@ -5,43 +5,8 @@
 #include "riscv/pipeline.h"
 
 enum {
-    FCSR = 0x003,
-    VSTART = 0x008,
-    VXSAT = 0x009,
-    VXRM = 0x00A,
-    MSTATUS = 0x300,
-    MISA = 0x301,
-    MCOUNTINHIBIT = 0x320,
-    MHPMEVENT3 = 0x323,
-    MHPMEVENT4 = 0x324,
-    CFG0 = 0x7C0,
-    PMACFG0 = 0x7C1,
-    PMACFG1 = 0x7C2,
-    CFG1 = 0x7C3,
-    HWA_MASK = 0x7C4,
-    HWA_CFG = 0x7C5,
-    VGSRC = 0x7C6,
-    MCYCLE = 0xB00,
-    MINSTRET = 0xB02,
-    MHPMCOUNTER3 = 0xB03,
-    MHPMCOUNTER4 = 0xB04,
-    MCYCLEH = 0xB80,
-    MINSTRETH = 0xB82,
-    MHPMCOUNTER3H = 0xB83,
-    MHPMCOUNTER4H = 0xB84,
-    TT_QSTATUS = 0xBC0,
-    TT_BSTATUS = 0xBC1,
-    TT_SSTATUS0 = 0xBC2,
-    TT_SSTATUS7 = 0xBC9,
-    RESTORE_PC = 0xBCA,
-    CYCLE = 0xC00,
-    INSTRET = 0xC02,
-    VL = 0xC20,
-    VTYPE = 0xC21,
-    VLENB = 0xC22,
-    CYCLEH = 0xC80,
-    INSTRETH = 0xC82,
-    MHARTID = 0xF14
+#define WG_CSR(id, number, name) id = (number),
+#include "isa/csrs.def"
 };
 
 /* Where a CSR that is plain storage lies; NULL for the others. */
@@ -69,19 +34,20 @@ static uint32_t *storage(wg_csrs *c, uint32_t csr)
     }
 }
 
-static bool is_t(unsigned core) { return core >= WG_CORE_T0; }
-
 /* The coprocessor's state as seen by this core (tt_cfg_qstatus, tt_cfg_bstatus). */
 static uint32_t tensix_status(const wg_tile *t, unsigned core, bool busy)
 {
+    const unsigned thread = t->spec->core[core].thread;
     uint32_t own = 0, all = 0;
+    if (!t->spec->threads)
+        return 0;
     for (unsigned i = 0; i < WG_THREADS; i++) {
         uint32_t mask = (busy ? wg_frontend_busy_status(t, i) : wg_frontend_queue_status(t, i)) & 0x7FF;
         all |= mask;
-        if (core == WG_CORE_T0 + i)
+        if (thread == i)
             own = mask;
     }
-    if (!is_t(core))
+    if (thread == WG_NONE)
         own = all;
     if (busy)
         return own | all << 11;
@@ -98,7 +64,7 @@ static uint64_t counter(const wg_tile *t, const wg_core *k, bool instructions)
 uint32_t wg_csr_read(wg_tile *t, unsigned core, uint32_t csr, bool *known)
 {
     wg_core *k = &t->core[core];
-    *known = (t->arch->extensions & WG_EXT_ZICSR) != 0;
+    *known = (t->spec->core[core].extensions & WG_EXT_ZICSR) != 0;
     switch (csr) {
     case MSTATUS: return 0x80006600;
     case MISA: return 0x40201123;
@@ -211,7 +177,7 @@ uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op)
         return 0;
     }
     if ((csr >= MHPMEVENT3 && csr <= MHPMEVENT4) || csr == MHPMCOUNTER3 || csr == MHPMCOUNTER4 ||
-        (csr >= TT_SSTATUS0 && csr <= TT_SSTATUS7 && is_t(core)))
+        (csr >= TT_SSTATUS0 && csr <= TT_SSTATUS7 && t->spec->core[core].thread != WG_NONE))
         wg_findf(t, WG_F_UNIMPLEMENTED_REGISTER,
                  (wg_finding){.agent = (uint8_t)core, .pc = k->run.pc, .has_pc = true, .subject = csr}, "CSR 0x%03x",
                  csr);

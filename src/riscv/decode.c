@@ -181,10 +181,10 @@ static uint8_t decode_fence(const wg_arch *arch, uint32_t f3)
 }
 
 /* ebreak, ecall, mret and the CSR instructions. */
-static uint8_t decode_system(const wg_arch *arch, unsigned core, uint32_t w, wg_op *op)
+static uint8_t decode_system(uint8_t extensions, uint32_t w, wg_op *op)
 {
     const uint32_t f3 = w >> 12 & 7;
-    const bool csrs = arch->extensions & WG_EXT_ZICSR;
+    const bool csrs = extensions & WG_EXT_ZICSR;
     op->imm = w >> 20;
     if (f3 != 0 && f3 != 4 && csrs) {
         op->rs1 = f3 < 4 ? op->rs1 : 0; /* else an immediate */
@@ -195,14 +195,14 @@ static uint8_t decode_system(const wg_arch *arch, unsigned core, uint32_t w, wg_
     op->rd = op->rs1 = 0;
     if (bare && op->imm < 2)
         return WG_OP_BREAK;
-    return w == 0x30200073 && core <= WG_CORE_NC && csrs ? WG_OP_MRET : WG_OP_ILLEGAL;
+    return w == 0x30200073 && (extensions & WG_EXT_MRET) ? WG_OP_MRET : WG_OP_ILLEGAL;
 }
 
 /* A load or store of a float register, or of vectors. */
-static uint8_t decode_float_memory(const wg_arch *arch, unsigned core, uint32_t w, bool stores, wg_op *op)
+static uint8_t decode_float_memory(uint8_t extensions, uint32_t w, bool stores, wg_op *op)
 {
     const uint32_t f3 = w >> 12 & 7;
-    if ((arch->extensions & WG_EXT_F) && (f3 == 1 || f3 == 2)) {
+    if ((extensions & WG_EXT_F) && (f3 == 1 || f3 == 2)) {
         if (stores)
             op->rs2 = (uint8_t)(op->rs2 + WG_REG_F);
         else
@@ -213,14 +213,14 @@ static uint8_t decode_float_memory(const wg_arch *arch, unsigned core, uint32_t 
     op->rd = op->spare = 0;
     op->rs2 = (w >> 26 & 3) == 2 ? (uint8_t)(w >> 20 & 31) : 0;
     op->imm = 0;
-    return (arch->extensions & WG_EXT_V_T2) && core == WG_CORE_T2 ? WG_OP_VECTOR : WG_OP_ILLEGAL;
+    return extensions & WG_EXT_V ? WG_OP_VECTOR : WG_OP_ILLEGAL;
 }
 
-static uint8_t decode_atomic(const wg_arch *arch, uint32_t w, wg_op *op)
+static uint8_t decode_atomic(uint8_t extensions, uint32_t w, wg_op *op)
 {
     op->spare = (uint8_t)(w >> 27);
     const bool known = (op->spare & 3) == 0 || op->spare == 1;
-    return (arch->extensions & WG_EXT_ZAAMO) && (w >> 12 & 7) == 2 && known ? WG_OP_ATOMIC : WG_OP_ILLEGAL;
+    return (extensions & WG_EXT_ZAAMO) && (w >> 12 & 7) == 2 && known ? WG_OP_ATOMIC : WG_OP_ILLEGAL;
 }
 
 static uint8_t decode_imm(uint32_t w, bool b, wg_op *op)
@@ -234,18 +234,18 @@ static uint8_t decode_imm(uint32_t w, bool b, wg_op *op)
 }
 
 /* The code; fields that are not as the format has them are set right. */
-static uint8_t decode_code(const wg_arch *arch, unsigned core, uint32_t pc, uint32_t w, wg_op *op)
+static uint8_t decode_code(const wg_arch *arch, uint8_t extensions, uint32_t pc, uint32_t w, wg_op *op)
 {
     const uint32_t f3 = w >> 12 & 7;
-    const bool b = arch->extensions & WG_EXT_B;
+    const bool b = extensions & WG_EXT_B;
     op->spare = (uint8_t)f3;
     switch (w >> 2 & 31) {
     case 0x00: return f3 < 3 || f3 == 4 || f3 == 5 ? WG_OP_LOAD : WG_OP_ILLEGAL;
-    case 0x01: return decode_float_memory(arch, core, w, false, op);
+    case 0x01: return decode_float_memory(extensions, w, false, op);
     case 0x08: return f3 < 3 ? WG_OP_STORE : WG_OP_ILLEGAL;
-    case 0x09: return decode_float_memory(arch, core, w, true, op);
-    case 0x0B: return decode_atomic(arch, w, op);
-    case 0x1C: op->spare = 0; return decode_system(arch, core, w, op);
+    case 0x09: return decode_float_memory(extensions, w, true, op);
+    case 0x0B: return decode_atomic(extensions, w, op);
+    case 0x1C: op->spare = 0; return decode_system(extensions, w, op);
     default: op->spare = 0; break;
     }
     switch (w >> 2 & 31) {
@@ -258,9 +258,9 @@ static uint8_t decode_code(const wg_arch *arch, unsigned core, uint32_t pc, uint
     case 0x11:
     case 0x12:
     case 0x13:
-    case 0x14: return arch->extensions & WG_EXT_F ? decode_fp(w, op) : WG_OP_ILLEGAL;
+    case 0x14: return extensions & WG_EXT_F ? decode_fp(w, op) : WG_OP_ILLEGAL;
     case 0x15:
-        if (!(arch->extensions & WG_EXT_V_T2) || core != WG_CORE_T2)
+        if (!(extensions & WG_EXT_V))
             return WG_OP_ILLEGAL;
         decode_vector(w, op);
         return WG_OP_VECTOR;
@@ -271,17 +271,17 @@ static uint8_t decode_code(const wg_arch *arch, unsigned core, uint32_t pc, uint
     }
 }
 
-void wg_decode(const wg_arch *arch, unsigned core, uint32_t pc, uint32_t w, wg_op *op)
+void wg_decode(const wg_tile *t, unsigned core, uint32_t pc, uint32_t w, wg_op *op)
 {
     *op = (wg_op){.word = w};
     if ((w & 3) != 3) {
-        op->code = WG_OP_PUSH;
+        op->code = t->spec->threads ? WG_OP_PUSH : WG_OP_ILLEGAL; /* pushes need a coprocessor */
         op->imm = wg_ttinsn_decode(w);
         op->rd = WG_REG_SINK;
         return;
     }
     read_fields(w, pc, formats[w >> 2 & 31], op);
-    op->code = decode_code(arch, core, pc, w, op);
+    op->code = decode_code(t->arch, t->spec->core[core].extensions, pc, w, op);
     if (op->code == WG_OP_ILLEGAL)
         *op = (wg_op){.word = w};
     if (!op->rd)
@@ -299,7 +299,7 @@ void wg_decode_line(const wg_tile *t, unsigned core, uint32_t address, const uin
     unsigned at = 0;
     for (unsigned i = 0; i < WG_LINE_OPS; i++) {
         wg_op *op = &line->op[i];
-        wg_decode(t->arch, core, address + 4 * i, word[i], op);
+        wg_decode(t, core, address + 4 * i, word[i], op);
         if (i) {
             wg_op *before = op - 1;
             before->waited_for = before->rd != WG_REG_SINK && wg_op_reads(op, before->rd);

@@ -26,7 +26,7 @@ typedef enum wg_op_code {
         WG_OP_COUNT
 } wg_op_code;
 
-void wg_decode(const wg_arch *arch, unsigned core, uint32_t pc, uint32_t word, wg_op *op);
+void wg_decode(const struct wg_tile *t, unsigned core, uint32_t pc, uint32_t word, wg_op *op);
 /* Four words into a line, with the timing that is known beforehand. */
 void wg_decode_line(const struct wg_tile *t, unsigned core, uint32_t address, const uint32_t word[WG_LINE_OPS],
                     wg_icache_line *line);

@@ -14,7 +14,7 @@
 /* Nothing can be fetched from there. */
 static bool fetch_nowhere(const wg_tile *t, unsigned core, uint32_t pc)
 {
-    return pc >= t->arch->l1_bytes && !(core == WG_CORE_NC && pc - WG_IRAM_BASE < t->arch->iram_bytes);
+    return pc >= t->spec->l1_bytes && !wg_in_iram(t, core, pc);
 }
 
 /* For observers: the instruction consumes its operands, and overwrites its destination. */
@@ -69,7 +69,7 @@ static outcome load(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_c
         q->at = m;
         return ENTERED;
     }
-    if (address >= t->arch->l1_bytes)
+    if (address >= t->spec->l1_bytes)
         return OTHER;
     run->ex1 = wg_ex1_load(op, e, q->number, address, q->pc);
     wg_enter(run, q, e, op->rd, WG_NEVER);
@@ -83,9 +83,9 @@ static outcome store(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_
     wg_core *k = &t->core[core];
     const uint32_t address = k->run.r[op->rs1] + op->imm;
     const unsigned bytes = wg_store_bytes[op->spare % 3];
-    const bool own = address - WG_RAM_BASE < t->arch->ram_bytes[core];
+    const bool own = address - WG_RAM_BASE < t->spec->core[core].ram_bytes;
     uint64_t m;
-    if ((!own && address >= t->arch->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
+    if ((!own && address >= t->spec->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
         return OTHER;
     const wg_ex1 x = wg_ex1_store(e, address, q->pc, k->run.r[op->rs2], bytes, own);
     if (wg_lsu_store(t, core, &x, &m) != WG_LSU_DONE)
@@ -132,7 +132,8 @@ static void emit_retired(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc
 static inline wg_icache_line *find_line(wg_tile *t, unsigned core, const wg_cursor *q)
 {
     wg_core *k = &t->core[core];
-    const uint32_t set = q->pc >> 4 & (t->arch->icache_bytes[core] / 32u - 1), tag = (q->pc & ~15u) | WG_LINE_VALID;
+    const uint32_t set = q->pc >> 4 & (t->spec->core[core].icache_bytes / 32u - 1),
+                   tag = (q->pc & ~15u) | WG_LINE_VALID;
     wg_icache_line *line = &k->icache[set * 2];
     if (line->tag != tag && (++line)->tag != tag)
         return wg_fetch_line(t, core, q->pc, q->at);
@@ -355,7 +356,7 @@ void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why)
         return;
     }
     word = line->op[run->pc >> 2 & 3].word;
-    wg_decode(t->arch, core, run->pc, word, &op);
+    wg_decode(t, core, run->pc, word, &op);
     uint64_t e = run->at;
     if (run->queued && !wg_issue(t, k, run, &op, &e, why)) {
         for (unsigned i = 0; i < WG_LOADS; i++) /* what the oldest unanswered load waits for */

@@ -23,7 +23,7 @@
 
 enum { LINE = 16, PREFETCH_LINES = 3 };
 
-static unsigned sets_of(const wg_tile *t, unsigned core) { return t->arch->icache_bytes[core] / LINE / 2u; }
+static unsigned sets_of(const wg_tile *t, unsigned core) { return t->spec->core[core].icache_bytes / LINE / 2u; }
 
 static wg_icache_line *lookup(wg_tile *t, unsigned core, uint32_t line)
 {
@@ -100,7 +100,7 @@ static bool ask_ahead(wg_tile *t, unsigned core, uint32_t line, uint64_t at)
     uint32_t next = line;
     for (unsigned i = 1; i <= PREFETCH_LINES; i++) {
         next = line_after(t, core, next);
-        if (next >= t->arch->l1_bytes || lookup(t, core, next))
+        if (next >= t->spec->l1_bytes || lookup(t, core, next))
             continue;
         all = false;
         if (!under_way(k, next))
@@ -126,11 +126,11 @@ wg_icache_line *wg_fetch_line(wg_tile *t, unsigned core, uint32_t pc, uint64_t a
 {
     wg_core *k = &t->core[core];
     uint32_t line = pc & ~(uint32_t)(LINE - 1);
-    if (core == WG_CORE_NC && pc - WG_IRAM_BASE < t->arch->iram_bytes)
+    if (wg_in_iram(t, core, pc))
         return iram_line(t, core, pc);
     wg_icache_line *l = lookup(t, core, line);
     if (!l) {
-        if (line < t->arch->l1_bytes && !under_way(k, line))
+        if (line < t->spec->l1_bytes && !under_way(k, line))
             request(t, core, line, at + 1, false);
         return NULL;
     }
@@ -150,7 +150,7 @@ const wg_icache_line *wg_fetch_peek(const wg_tile *t, unsigned core, uint32_t pc
     const wg_core *k = &t->core[core];
     uint32_t line = pc & ~(uint32_t)(LINE - 1);
     unsigned first = (line / LINE & (sets_of(t, core) - 1)) * 2;
-    if (core == WG_CORE_NC && pc - WG_IRAM_BASE < t->arch->iram_bytes)
+    if (wg_in_iram(t, core, pc))
         first = sets_of(t, core) * 2 + line / LINE % WG_IRAM_LINES;
     for (unsigned way = 0; way < 2; way++)
         if ((k->icache[first + way].tag & ~(uint32_t)WG_LINE_STALE) == (line | WG_LINE_VALID))
@@ -183,18 +183,6 @@ static void install(wg_tile *t, unsigned core, wg_fetch *f)
     f->used = false;
 }
 
-/* May the prefetcher ask for this line now? (RISC_PREFETCH_CTRL and the limit addresses.) */
-static bool prefetch_allowed(const wg_tile *t, unsigned core, uint32_t line)
-{
-    static const uint8_t enable_bit[WG_CORES] = {3, 4, 0, 1, 2};
-    uint32_t ctrl = t->regs.config.bank[0][t->arch->config_prefetch];
-    uint32_t end = t->regs.config.bank[0][t->arch->config_end_pc[core]];
-    /* Decided here: an unwritten control word means enabled, with as many requests as the hardware has. */
-    if (ctrl && !(ctrl >> enable_bit[core] & 1))
-        return false;
-    return !end || line <= end;
-}
-
 bool wg_fetch_wants_busy(const wg_tile *t, unsigned core)
 {
     const wg_core *k = &t->core[core];
@@ -215,7 +203,7 @@ void wg_fetch_emit(wg_tile *t, unsigned core)
             install(t, core, f);
         } else if (f->emit_at <= t->sched.now) {
             f->emit_at = WG_NEVER;
-            if (f->prefetch && !prefetch_allowed(t, core, f->line)) {
+            if (f->prefetch && !wg_tile_may_prefetch(t, core, f->line)) {
                 f->used = false;
                 continue;
             }
@@ -228,7 +216,7 @@ void wg_fetch_emit(wg_tile *t, unsigned core)
                               .tag = (uint8_t)(WG_TAG_FETCH | i),
                               .rd = 0xFF};
             wg_memory_emit(t, &req);
-            f->earliest = req.seen_at + t->timing->fetch_back[core];
+            f->earliest = req.seen_at + t->spec->core[core].fetch_back;
         }
     }
 }
@@ -243,7 +231,7 @@ uint64_t wg_fetch_next_busy(const wg_tile *t, unsigned core)
             continue;
         next = wg_min64(next, wg_min64(f->emit_at, f->ready));
         if (f->emit_at == WG_NEVER && f->ready == WG_NEVER) /* the earliest arrival: do not run past it */
-            next = wg_min64(next, wg_max64(f->earliest, t->sched.now + t->timing->fetch_back[core]));
+            next = wg_min64(next, wg_max64(f->earliest, t->sched.now + t->spec->core[core].fetch_back));
     }
     return next;
 }
@@ -254,7 +242,7 @@ void wg_fetch_respond(const wg_tile *t, unsigned core, wg_core_run *run, unsigne
     if (!f->used)
         return;
     memcpy(f->word, value, sizeof f->word);
-    f->ready = t->sched.now + t->timing->fetch_back[core];
+    f->ready = t->sched.now + t->spec->core[core].fetch_back;
 }
 
 void wg_predict_call(wg_core *k, uint32_t return_pc)

@@ -52,6 +52,10 @@ typedef enum wg_predicts {
 } wg_predicts;
 
 static inline wg_core *wg_core_at(wg_tile *t, unsigned core) { return &t->core[core]; }
+static inline bool wg_in_iram(const wg_tile *t, unsigned core, uint32_t pc)
+{
+    return pc - WG_IRAM_BASE < t->spec->core[core].iram_bytes;
+}
 static inline uint64_t wg_max64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline uint64_t wg_min64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 

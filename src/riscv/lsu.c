@@ -213,8 +213,8 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
 {
     wg_core *k = &t->core[core];
     wg_core_run *run = &k->run;
-    bool own = address - WG_RAM_BASE < t->arch->ram_bytes[core];
-    bool l1 = address < t->arch->l1_bytes;
+    bool own = address - WG_RAM_BASE < t->spec->core[core].ram_bytes;
+    bool l1 = address < t->spec->l1_bytes;
     bool cached = l1 && t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH);
     if ((!own && !cached) || wg_strongly_ordered(k))
         return WG_LSU_SHARED;

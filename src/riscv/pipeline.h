@@ -134,7 +134,8 @@ bool wg_end_queue(wg_tile *t, unsigned core, uint64_t stop);
 /* `.ttinsn` and those that follow it in its line: how many are pushed at once. */
 static inline unsigned wg_step_fuse(const wg_tile *t, const wg_core *k, unsigned core, const wg_op *op)
 {
-    unsigned most = core >= WG_CORE_T0 && !(k->csr.cfg0 & WG_CFG0_DIS_TRISC_CACHE) ? t->timing->push_fuse : 1;
+    unsigned most =
+        t->spec->core[core].thread != WG_NONE && !(k->csr.cfg0 & WG_CFG0_DIS_TRISC_CACHE) ? t->timing->push_fuse : 1;
     return op->spare < most ? op->spare : most;
 }
 
@@ -145,9 +146,7 @@ void wg_step_halt(wg_tile *t, unsigned core, wg_halt how);
 uint32_t wg_divide(uint8_t code, uint32_t a, uint32_t b, unsigned *cycles);
 static inline wg_predicts wg_predictor(const wg_tile *t, unsigned core)
 {
-    /* Config[0].DISABLE_RISC_BP: word 2 on both architectures, one bit for B, three for T0…T2, one for NC */
-    static const uint8_t bit[WG_CORES] = {22, 26, 23, 24, 25};
-    if ((t->core[core].csr.cfg0 & WG_CFG0_DIS_BP) || (t->regs.config.bank[0][2] >> bit[core] & 1))
+    if ((t->core[core].csr.cfg0 & WG_CFG0_DIS_BP) || wg_tile_predictor_off(t, core))
         return WG_PREDICTS_NOT;
     return t->arch->predictor_branches ? WG_PREDICTS_LAST : WG_PREDICTS_BY_HISTORY;
 }

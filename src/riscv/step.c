@@ -47,12 +47,12 @@ static bool locate(wg_tile *t, unsigned core, uint64_t e, wg_ex1 *x)
                  "0x%08x for %u bytes", x->address, x->bytes);
         x->address &= ~(x->bytes - 1u);
     }
-    if (x->address < t->arch->l1_bytes) {
+    if (x->address < t->spec->l1_bytes) {
         x->path = WG_PATH_L1;
-    } else if (x->address - WG_RAM_BASE < t->arch->ram_bytes[core]) {
+    } else if (x->address - WG_RAM_BASE < t->spec->core[core].ram_bytes) {
         x->path = WG_PATH_OWN_RAM;
     } else {
-        wg_route route = wg_address_route(t->arch, (wg_core_id)core, x->address, x->kind == WG_EX1_STORE);
+        wg_route route = wg_address_route(t->spec, core, x->address, x->kind == WG_EX1_STORE);
         x->path = route.path;
         x->index = route.index;
     }

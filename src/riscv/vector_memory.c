@@ -16,14 +16,14 @@ static bool reach(wg_tile *t, unsigned core, uint32_t address, unsigned bytes, u
 {
     wg_core *k = &t->core[core];
     uint32_t offset = address - WG_RAM_BASE;
-    if (wg_l1_holds(t->arch->l1_bytes, address, bytes)) {
+    if (wg_l1_holds(t->spec->l1_bytes, address, bytes)) {
         if (store)
             wg_l1_write(t, (wg_l1_client)core, address, bytes, value);
         else
             wg_l1_read(t, address, bytes, value);
         return true;
     }
-    if (offset < t->arch->ram_bytes[core] && bytes <= t->arch->ram_bytes[core] - offset) {
+    if (offset < t->spec->core[core].ram_bytes && bytes <= t->spec->core[core].ram_bytes - offset) {
         if (store)
             memcpy(k->ram + offset, value, bytes);
         else

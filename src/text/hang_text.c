@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "isa/asm.h"
+#include "machine/device.h"
 #include "text/report.h"
 
 static const char *place(const wg_race_words *w, unsigned core, uint32_t pc, char *room, size_t bytes)
@@ -21,7 +22,7 @@ static void core_text(const wg_race_words *w, const wg_hang *h, unsigned core, w
     char where[256];
     if (c->info.in_reset)
         return;
-    wg_textf(out, "  core %-3s at 0x%08x", wg_agent_name(core), c->info.pc);
+    wg_textf(out, "  core %-3s at 0x%08x", wg_agent_name_of(h->dev, core), c->info.pc);
     if (*place(w, core, c->info.pc, where, sizeof where))
         wg_textf(out, " in %s", where);
     wg_textf(out, ": %s\n", c->waits ? c->why : "parked");
@@ -146,14 +147,15 @@ void wg_hang_state_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_
     if (h->edges)
         wg_textf(out, "\nwho waits for whom\n");
     for (unsigned i = 0; i < h->edges; i++)
-        wg_textf(out, "    %s -> %s: %s\n", wg_node_name(h->edge[i].from, from, sizeof from),
-                 wg_node_name(h->edge[i].to, to, sizeof to), h->edge[i].reason);
+        wg_textf(out, "    %s -> %s: %s\n", wg_node_name(h, h->edge[i].from, from, sizeof from),
+                 wg_node_name(h, h->edge[i].to, to, sizeof to), h->edge[i].reason);
     wg_textf(out, "\n%s at cycle %llu\n", hung ? "nothing can move any more" : "state", (unsigned long long)h->cycle);
     for (unsigned i = 0; i < WG_CORES; i++)
         core_text(w, h, i, out);
     for (unsigned i = 0; i < WG_THREADS; i++)
         thread_text(w, h, i, out);
-    resources_text(h, out);
+    if (h->dev->tile->spec->threads)
+        resources_text(h, out);
 }
 
 void wg_hang_text(const wg_race_words *w, const wg_hang *h, bool hung, wg_text *out)
@@ -236,7 +238,7 @@ static void core_json(const wg_race_words *w, const wg_hang *h, unsigned core, w
     const wg_hang_core *c = &h->core[core];
     char where[256];
     wg_json_open(j, NULL, '{');
-    wg_json_text(j, "core", wg_agent_name(core));
+    wg_json_text(j, "core", wg_agent_name_of(h->dev, core));
     wg_json_hex(j, "pc", c->info.pc);
     wg_json_text(j, "place", place(w, core, c->info.pc, where, sizeof where));
     wg_json_bool(j, "parked", c->info.parked);
@@ -277,23 +279,25 @@ static void resources_json(const wg_hang *h, wg_json *j)
 
 void wg_hang_json(const wg_race_words *w, const wg_hang *h, bool hung, wg_json *j)
 {
+    const wg_tile_spec *spec = h->dev->tile->spec;
     char room[80];
     wg_json_open(j, hung ? "hang" : "state", '{');
     wg_json_uint(j, "cycle", h->cycle);
     wg_json_open(j, "threads", '[');
-    for (unsigned i = 0; i < WG_THREADS; i++)
+    for (unsigned i = 0; i < spec->threads; i++)
         thread_json(w, h, i, j);
     wg_json_close(j, ']');
     wg_json_open(j, "cores", '[');
-    for (unsigned i = 0; i < WG_CORES; i++)
+    for (unsigned i = 0; i < spec->cores; i++)
         core_json(w, h, i, j);
     wg_json_close(j, ']');
-    resources_json(h, j);
+    if (spec->threads)
+        resources_json(h, j);
     wg_json_open(j, "edges", '[');
     for (unsigned i = 0; i < h->edges; i++) {
         wg_json_open(j, NULL, '{');
-        wg_json_text(j, "from", wg_node_name(h->edge[i].from, room, sizeof room));
-        wg_json_text(j, "to", wg_node_name(h->edge[i].to, room, sizeof room));
+        wg_json_text(j, "from", wg_node_name(h, h->edge[i].from, room, sizeof room));
+        wg_json_text(j, "to", wg_node_name(h, h->edge[i].to, room, sizeof room));
         wg_json_text(j, "reason", h->edge[i].reason);
         wg_json_close(j, '}');
     }
@@ -310,7 +314,7 @@ void wg_hang_json(const wg_race_words *w, const wg_hang *h, bool hung, wg_json *
         wg_json_open(j, "repeating", '[');
         for (unsigned i = 0; i < WG_CORES; i++)
             if (h->repeating >> i & 1)
-                wg_json_text(j, NULL, wg_agent_name(i));
+                wg_json_text(j, NULL, wg_agent_name_of(h->dev, i));
         wg_json_close(j, ']');
     }
     wg_json_close(j, '}');

@@ -34,7 +34,7 @@ static wg_report_desc desc_of(const wg_report_desc *desc)
 
 static wg_race_words words_of(const wg_device *dev, const wg_report_desc *d)
 {
-    return (wg_race_words){.arch = dev->arch->id, .user = d->user, .source = d->source};
+    return (wg_race_words){.arch = dev->arch->id, .dev = dev, .user = d->user, .source = d->source};
 }
 
 static const char *place_of(void *user, unsigned core, uint32_t pc, char *room, size_t bytes)

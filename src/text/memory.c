@@ -5,7 +5,7 @@
 
 #include "text/text.h"
 
-static bool memory_failed;
+static _Thread_local bool memory_failed;
 
 static void *note(void *p)
 {

@@ -17,6 +17,7 @@ typedef struct wg_race_words {
     unsigned width; /* of the chip: tile i is at x = i % width, y = i / width; 0: there is no chip */
     void *(*of_tile)(void *user, unsigned tile); /* the `user` for parties on that tile; NULL: it is not known */
     wg_source_fn source;
+    const wg_device *dev; /* whose agents findings name; NULL: those of a Tensix tile */
     bool (*core_word)(void *user, uint32_t pc, uint32_t *word); /* code of the cores */
 } wg_race_words;
 

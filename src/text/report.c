@@ -35,10 +35,10 @@ static unsigned core_of(unsigned agent)
     return agent <= WG_AGENT_THREAD2 ? agent - (unsigned)WG_AGENT_THREAD0 + WG_CORE_T0 : (unsigned)WG_CORES;
 }
 
-static const char *core_or_agent(unsigned agent, char *room, size_t bytes)
+static const char *core_or_agent(const wg_race_words *w, unsigned agent, char *room, size_t bytes)
 {
     snprintf(room, bytes, "%s%s", agent <= WG_AGENT_CORE_T2 ? "core " : "",
-             agent < WG_AGENT_COUNT ? wg_agent_name(agent) : "the chip");
+             agent < WG_AGENT_COUNT ? wg_agent_name_of(w->dev, agent) : "the chip");
     return room;
 }
 
@@ -68,7 +68,7 @@ wg_report *wg_reports_finding(wg_reports *all, const wg_race_words *w, const wg_
     snprintf(r->remedy, sizeof r->remedy, "%s", info->remedy);
     r->parties = 1;
     wg_report_party *p = &r->party[0];
-    core_or_agent(f->agent, p->who, sizeof p->who);
+    core_or_agent(w, f->agent, p->who, sizeof p->who);
     p->cycle = f->cycle;
     p->pc = f->has_pc ? f->pc : 0;
     if (f->has_word && f->agent > WG_AGENT_CORE_T2)
@@ -145,8 +145,8 @@ wg_report *wg_reports_hang(wg_reports *all, const wg_race_words *w, const wg_han
     for (unsigned i = 0; i < h->edges && used < sizeof r->evidence; i++) {
         char from[80], to[80];
         int n = snprintf(r->evidence + used, sizeof r->evidence - used, "%s%s waits for %s: %s", i ? "; " : "",
-                         wg_node_name(h->edge[i].from, from, sizeof from), wg_node_name(h->edge[i].to, to, sizeof to),
-                         h->edge[i].reason);
+                         wg_node_name(h, h->edge[i].from, from, sizeof from),
+                         wg_node_name(h, h->edge[i].to, to, sizeof to), h->edge[i].reason);
         used += n > 0 ? (size_t)n : 0;
     }
     for (unsigned i = 0; i < h->path_length && r->parties < WG_REPORT_PARTIES; i++) {
@@ -155,7 +155,7 @@ wg_report *wg_reports_hang(wg_reports *all, const wg_race_words *w, const wg_han
         if (e->from.kind != WG_NODE_CORE && e->from.kind != WG_NODE_THREAD && e->from.kind != WG_NODE_UNIT)
             continue;
         wg_report_party *p = &r->party[r->parties++];
-        wg_node_name(e->from, p->who, sizeof p->who);
+        wg_node_name(h, e->from, p->who, sizeof p->who);
         snprintf(p->does, sizeof p->does, "waits: %.150s", e->reason);
         p->pc = wg_hang_pc(h, e->from, &core);
         p->cycle = h->cycle;

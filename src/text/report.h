@@ -50,5 +50,9 @@ void wg_reports_free(wg_reports *all);
 void wg_reports_json(const wg_reports *all, const char *key, wg_json *j);
 /* A whole SARIF file. */
 void wg_reports_sarif(const wg_reports *all, int exit_code, wg_text *out);
+/* One run object of it, and what stands around several. */
+void wg_reports_sarif_run(const wg_reports *all, int exit_code, wg_json *j);
+void wg_sarif_open(wg_json *j);
+void wg_sarif_close(wg_json *j);
 
 #endif

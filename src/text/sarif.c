@@ -169,13 +169,22 @@ static void result(const wg_reports *all, size_t i, wg_json *j)
     wg_json_close(j, '}');
 }
 
-void wg_reports_sarif(const wg_reports *all, int exit_code, wg_text *out)
+void wg_sarif_open(wg_json *j)
 {
-    wg_json json = {.out = out}, *j = &json;
     wg_json_open(j, NULL, '{');
     wg_json_text(j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
     wg_json_text(j, "version", "2.1.0");
     wg_json_open(j, "runs", '[');
+}
+
+void wg_sarif_close(wg_json *j)
+{
+    wg_json_close(j, ']');
+    wg_json_close(j, '}');
+}
+
+void wg_reports_sarif_run(const wg_reports *all, int exit_code, wg_json *j)
+{
     wg_json_open(j, NULL, '{');
     wg_json_open(j, "tool", '{');
     wg_json_open(j, "driver", '{');
@@ -195,6 +204,12 @@ void wg_reports_sarif(const wg_reports *all, int exit_code, wg_text *out)
         result(all, i, j);
     wg_json_close(j, ']');
     wg_json_close(j, '}');
-    wg_json_close(j, ']');
-    wg_json_close(j, '}');
+}
+
+void wg_reports_sarif(const wg_reports *all, int exit_code, wg_text *out)
+{
+    wg_json json = {.out = out};
+    wg_sarif_open(&json);
+    wg_reports_sarif_run(all, exit_code, &json);
+    wg_sarif_close(&json);
 }

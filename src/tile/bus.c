@@ -18,7 +18,7 @@
 #include "backend/config.h"
 #include "backend/tdma.h"
 #include "report/findings.h"
-#include "tile/address_map.h"
+#include "arch/address_map.h"
 #include "machine/l1.h"
 #include "machine/tile.h"
 #include "tile/windows.h"
@@ -53,12 +53,12 @@ static bool config_write(wg_tile *t, uint32_t word, uint32_t value)
 
 static bool read_word(wg_tile *t, uint32_t address, uint32_t *word)
 {
-    if (address >= CONFIG_FIRST && address <= CONFIG_LAST) {
+    if (t->spec->threads && address >= CONFIG_FIRST && address <= CONFIG_LAST) {
         config_note(t, address, 0);
         *word = wg_config_debug_read(t, (address & 0xFFFF) / 4);
         return true;
     }
-    const wg_map_row *r = wg_map_find(t->arch, WG_CORES, address, false);
+    const wg_map_row *r = wg_map_find(t->spec, WG_CORES, address, false);
     if (!r)
         return false;
     uint32_t offset = address - r->first;
@@ -68,6 +68,7 @@ static bool read_word(wg_tile *t, uint32_t address, uint32_t *word)
     case WG_PATH_NIU0: *word = wg_niu_read(t, 0, offset, WG_AGENT_HOST, 0); return true;
     case WG_PATH_NIU1: *word = wg_niu_read(t, 1, offset, WG_AGENT_HOST, 0); return true;
     case WG_PATH_OVERLAY: *word = wg_overlay_read(t, offset, WG_AGENT_HOST, 0); return true;
+    case WG_PATH_ETH: *word = wg_eth_read(t, address, WG_AGENT_HOST, 0); return true;
     case WG_PATH_TDMA: return wg_tdma_read(t, WG_CORE_NC, offset, word, 0, &why) == WG_REGION_DONE;
     default: return false;
     }
@@ -75,11 +76,11 @@ static bool read_word(wg_tile *t, uint32_t address, uint32_t *word)
 
 static bool write_word(wg_tile *t, uint32_t address, uint32_t word)
 {
-    if (address >= CONFIG_FIRST && address <= CONFIG_LAST) {
+    if (t->spec->threads && address >= CONFIG_FIRST && address <= CONFIG_LAST) {
         config_note(t, address, word);
         return config_write(t, (address & 0xFFFF) / 4, word);
     }
-    const wg_map_row *r = wg_map_find(t->arch, WG_CORES, address, true);
+    const wg_map_row *r = wg_map_find(t->spec, WG_CORES, address, true);
     if (!r)
         return false;
     uint32_t offset = address - r->first;
@@ -89,6 +90,7 @@ static bool write_word(wg_tile *t, uint32_t address, uint32_t word)
     case WG_PATH_NIU0: wg_niu_write(t, 0, offset, word, WG_AGENT_HOST, 0); return true;
     case WG_PATH_NIU1: wg_niu_write(t, 1, offset, word, WG_AGENT_HOST, 0); return true;
     case WG_PATH_OVERLAY: wg_overlay_write(t, offset, word, WG_AGENT_HOST, 0); return true;
+    case WG_PATH_ETH: wg_eth_write(t, address, word, WG_AGENT_HOST, 0); return true;
     case WG_PATH_TDMA: return wg_tdma_write(t, WG_CORE_NC, offset, word, 0, &why) == WG_REGION_DONE;
     default: return false;
     }
@@ -99,7 +101,7 @@ static const wg_map_row *memory_at(const wg_tile *t, uint64_t address, size_t by
 {
     if (address > UINT32_MAX)
         return NULL;
-    const wg_map_row *r = wg_map_find(t->arch, WG_CORES, (uint32_t)address, true);
+    const wg_map_row *r = wg_map_find(t->spec, WG_CORES, (uint32_t)address, true);
     bool memory = r && (r->path == WG_PATH_L1 || r->path == WG_PATH_SLOW_RAM);
     return memory && bytes && bytes - 1 <= r->last - address ? r : NULL;
 }
@@ -112,12 +114,14 @@ static bool words_at(uint64_t address, size_t bytes)
 /* All of it in L1: what hosts ask for most. */
 static bool in_l1(const wg_tile *t, uint64_t address, size_t bytes)
 {
-    return address < t->arch->l1_bytes && bytes && bytes <= t->arch->l1_bytes - address;
+    return address < t->spec->l1_bytes && bytes && bytes <= t->spec->l1_bytes - address;
 }
 
 bool wg_tile_bus_read(wg_tile *t, uint64_t address, void *to, size_t bytes)
 {
     if (in_l1(t, address, bytes)) {
+        if (t->spec->heartbeat)
+            wg_eth_host_reads(t, address, bytes);
         wg_l1_read(t, (uint32_t)address, (uint32_t)bytes, to);
         return true;
     }

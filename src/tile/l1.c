@@ -64,7 +64,7 @@ static void notify(wg_tile *t, wg_l1_client client, uint32_t first, uint32_t las
 
 void wg_l1_read(const wg_tile *t, uint32_t address, uint32_t bytes, void *to)
 {
-    uint32_t size = t->arch->l1_bytes;
+    uint32_t size = t->spec->l1_bytes;
     if (wg_l1_holds(size, address, bytes)) {
         memcpy(to, t->l1 + address, bytes);
         return;
@@ -76,7 +76,7 @@ void wg_l1_read(const wg_tile *t, uint32_t address, uint32_t bytes, void *to)
 
 void wg_l1_write(wg_tile *t, wg_l1_client client, uint32_t address, uint32_t bytes, const void *from)
 {
-    uint32_t size = t->arch->l1_bytes;
+    uint32_t size = t->spec->l1_bytes;
     if (!bytes || address >= size)
         return;
     if (bytes > size - address)
@@ -119,7 +119,7 @@ void wg_l1_wrote(wg_tile *t, wg_l1_client client, uint32_t address, uint32_t byt
 void wg_l1_write_masked(wg_tile *t, wg_l1_client client, uint32_t line, uint16_t mask, const uint32_t data[4])
 {
     line &= ~(uint32_t)(LINE - 1);
-    if (!wg_l1_holds(t->arch->l1_bytes, line, LINE))
+    if (!wg_l1_holds(t->spec->l1_bytes, line, LINE))
         return;
     uint8_t bytes[LINE];
     memcpy(bytes, data, LINE);
@@ -136,7 +136,7 @@ void wg_l1_write_masked(wg_tile *t, wg_l1_client client, uint32_t line, uint16_t
 uint32_t wg_l1_atomic(wg_tile *t, wg_l1_client client, uint32_t address, uint8_t funct5, uint32_t operand)
 {
     address &= ~3u;
-    if (!wg_l1_holds(t->arch->l1_bytes, address, 4))
+    if (!wg_l1_holds(t->spec->l1_bytes, address, 4))
         return 0;
     uint32_t old, new;
     memcpy(&old, t->l1 + address, 4);

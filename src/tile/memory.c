@@ -9,9 +9,9 @@
 #include "machine/tile.h"
 
 /* Regions that serve all cores and take one request per cycle in all (MemoryOrdering.md). */
-static const uint32_t one_per_cycle = 1u << WG_PATH_SLOW_RAM | 1u << WG_PATH_GPR | 1u << WG_PATH_CONFIG |
-                                      1u << WG_PATH_TDMA | 1u << WG_PATH_DST | 1u << WG_PATH_TILE_REGS |
-                                      1u << WG_PATH_NIU0 | 1u << WG_PATH_NIU1 | 1u << WG_PATH_OVERLAY;
+static const uint32_t one_per_cycle =
+    1u << WG_PATH_SLOW_RAM | 1u << WG_PATH_GPR | 1u << WG_PATH_CONFIG | 1u << WG_PATH_TDMA | 1u << WG_PATH_DST |
+    1u << WG_PATH_TILE_REGS | 1u << WG_PATH_NIU0 | 1u << WG_PATH_NIU1 | 1u << WG_PATH_OVERLAY | 1u << WG_PATH_ETH;
 /* What Auto TTSync and the Wait Gate's condition on RISC-V requests follow (GATE-17). */
 static const uint32_t tracked = 1u << WG_PATH_GPR | 1u << WG_PATH_CONFIG | 1u << WG_PATH_TDMA;
 static const uint32_t not_dispatched = 1u << WG_PATH_L1 | 1u << WG_PATH_PUSH;
@@ -102,12 +102,14 @@ unsigned wg_memory_pending(const wg_tile *t, unsigned core)
            wg_memory_pending_on(t, core, WG_PATH_TDMA);
 }
 
-bool wg_iram_write(wg_tile *t, uint32_t offset, uint32_t bytes, const void *from)
+bool wg_iram_write(wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, const void *from)
 {
-    if (offset > t->arch->iram_bytes || bytes > t->arch->iram_bytes - offset)
+    const uint32_t size = t->spec->core[core].iram_bytes;
+    if (offset > size || bytes > size - offset)
         return false;
-    wg_core_sync(t, WG_CORE_NC);
+    wg_core_sync(t, core);
     memcpy(t->regions.memory.iram + offset, from, bytes);
+    wg_core_iram_changed(t, core);
     return true;
 }
 

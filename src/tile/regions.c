@@ -8,7 +8,7 @@
 #include "machine/regions.h"
 
 #include "report/findings.h"
-#include "tile/address_map.h"
+#include "arch/address_map.h"
 #include "machine/tile.h"
 #include "tile/windows.h"
 
@@ -26,6 +26,7 @@ const wg_region_fn wg_region_handlers[WG_PATH_COUNT] = {
     [WG_PATH_NIU0] = wg_niu_window,
     [WG_PATH_NIU1] = wg_niu_window,
     [WG_PATH_OVERLAY] = wg_overlay_window,
+    [WG_PATH_ETH] = wg_eth_window,
     [WG_PATH_UNMAPPED] = wg_unmapped,
     [WG_PATH_HANG] = wg_hanging,
 };
@@ -36,6 +37,7 @@ void wg_windows_reset(wg_tile *t)
     wg_pcbufs_reset(t);
     wg_tile_control_reset(t);
     wg_niu_regs_reset(t);
+    wg_eth_reset(t);
 }
 
 void wg_windows_arrivals(wg_tile *t)
@@ -46,7 +48,7 @@ void wg_windows_arrivals(wg_tile *t)
 
 void wg_report_unmapped(wg_tile *t, unsigned core, uint32_t pc, uint32_t address, wg_request_kind kind)
 {
-    const wg_map_row *near = wg_map_nearest(t->arch, core, address, kind == WG_REQ_WRITE);
+    const wg_map_row *near = wg_map_nearest(t->spec, core, address, kind == WG_REQ_WRITE);
     wg_findf(t, WG_F_CORE_UNMAPPED,
              (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + core), .pc = pc, .has_pc = true, .subject = address},
              "%s 0x%08x; nearest for this core: %s, 0x%08x to 0x%08x",
@@ -60,7 +62,7 @@ void wg_report_hanging(wg_tile *t, unsigned core, uint32_t pc, uint32_t address)
 {
     wg_findf(t, WG_F_CORE_HANGING_STORE,
              (wg_finding){.agent = (uint8_t)(WG_AGENT_CORE_B + core), .pc = pc, .has_pc = true, .subject = address},
-             "%s stored to 0x%08x and hangs", wg_agent_name(WG_AGENT_CORE_B + core), address);
+             "%s stored to 0x%08x and hangs", t->spec->core[core].name, address);
 }
 
 wg_region_answer wg_unmapped(wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why)

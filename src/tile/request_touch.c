@@ -42,7 +42,7 @@ void wg_request_touch(wg_tile *t, const wg_request *req)
     unsigned how = req->kind == WG_REQ_READ    ? WG_TOUCH_READ
                    : req->kind == WG_REQ_WRITE ? WG_TOUCH_WRITE
                                                : WG_TOUCH_READ | WG_TOUCH_WRITE | WG_TOUCH_ATOMIC;
-    wg_route r = wg_address_route(t->arch, (wg_core_id)req->core, req->address, req->kind == WG_REQ_WRITE);
+    wg_route r = wg_address_route(t->spec, req->core, req->address, req->kind == WG_REQ_WRITE);
     if (req->rd == 0xFF)
         return;
     switch (req->path) {

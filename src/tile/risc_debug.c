@@ -47,7 +47,14 @@ enum {
 #define SLOW 0x80000000u
 #define TRIGGER 0x80000000u
 
-static const uint8_t core_of[WG_RISC_DEBUG_CORES] = {WG_CORE_B, WG_CORE_T0, WG_CORE_T1, WG_CORE_T2};
+/* The core with this number at the debug interface; WG_CORES: none. */
+static unsigned core_of(const wg_tile *t, unsigned which)
+{
+    unsigned core = 0;
+    while (core < WG_CORES && (core >= t->spec->cores || t->spec->core[core].debug != which))
+        core++;
+    return core;
+}
 
 static bool paused(const wg_tile *t, unsigned core)
 {
@@ -70,16 +77,16 @@ static uint32_t status(wg_tile *t, unsigned core)
 static bool reach(wg_tile *t, unsigned core, uint32_t address, uint32_t *value, bool store)
 {
     address &= ~3u;
-    wg_route route = wg_address_route(t->arch, (wg_core_id)core, address, store);
+    wg_route route = wg_address_route(t->spec, core, address, store);
     uint32_t ram = address - 0xFFB00000u;
-    if (address < t->arch->l1_bytes) {
+    if (address < t->spec->l1_bytes) {
         if (store)
             wg_l1_write(t, WG_L1_HOST, address, 4, value);
         else
             wg_l1_read(t, address, 4, value);
         return true;
     }
-    if (ram < t->arch->ram_bytes[core])
+    if (ram < t->spec->core[core].ram_bytes)
         return store ? wg_core_ram_write(t, core, ram, 4, value) : wg_core_ram_read(t, core, ram, 4, value);
     if (route.path >= WG_PATH_COUNT || !wg_region_handlers[route.path])
         return false;
@@ -100,7 +107,7 @@ static bool reach(wg_tile *t, unsigned core, uint32_t address, uint32_t *value, 
 
 static void command(wg_tile *t, unsigned which, uint32_t value)
 {
-    unsigned core = core_of[which];
+    unsigned core = core_of(t, which);
     uint32_t *dr = t->regions.control.risc_debug.dr[which];
     wg_core_slow(t, core, (value & SLOW) != 0);
     if ((value & PAUSE) && !paused(t, core))
@@ -142,7 +149,7 @@ static void set_breakpoints(wg_tile *t, unsigned which)
         reads |= (uint8_t)((mode == WATCH_READS || mode == WATCH_BOTH) << i);
         writes |= (uint8_t)((mode == WATCH_WRITES || mode == WATCH_BOTH) << i);
     }
-    wg_core_breakpoints(t, core_of[which], code | reads | writes, reads, writes, &dr[DR_ADDRESS]);
+    wg_core_breakpoints(t, core_of(t, which), code | reads | writes, reads, writes, &dr[DR_ADDRESS]);
 }
 
 static void dr_write(wg_tile *t, unsigned which, unsigned index, uint32_t value)
@@ -150,7 +157,8 @@ static void dr_write(wg_tile *t, unsigned which, unsigned index, uint32_t value)
     uint32_t *dr = t->regions.control.risc_debug.dr[which];
     if (index >= WG_DRS || index == DR_STATUS || index == DR_RESULT)
         return;
-    if (t->core[core_of[which]].run.halt == WG_IN_RESET && wg_reset_clears_debug(t, core_of[which]))
+    const unsigned core = core_of(t, which);
+    if (core == WG_CORES || (t->core[core].run.halt == WG_IN_RESET && wg_reset_clears_debug(t, core)))
         return;
     if (index > DR_MODES && index < DR_ADDRESS)
         return;
@@ -173,7 +181,10 @@ void wg_risc_debug_cntl(wg_tile *t, uint32_t value)
         if (value & IS_WRITE) {
             dr_write(t, which, index, d->cntl1);
         } else {
-            d->status1 = index == DR_STATUS ? status(t, core_of[which]) : index < WG_DRS ? d->dr[which][index] : 0;
+            const unsigned core = core_of(t, which);
+            d->status1 = index == DR_STATUS && core < WG_CORES ? status(t, core)
+                         : index < WG_DRS                      ? d->dr[which][index]
+                                                               : 0;
             valid = VALID;
         }
     }
@@ -184,9 +195,9 @@ void wg_risc_debug_core_reset(wg_tile *t, unsigned core)
 {
     if (!wg_reset_clears_debug(t, core))
         return;
-    for (unsigned i = 0; i < WG_RISC_DEBUG_CORES; i++)
-        if (core_of[i] == core)
-            memset(t->regions.control.risc_debug.dr[i], 0, sizeof t->regions.control.risc_debug.dr[i]);
+    const unsigned which = t->spec->core[core].debug;
+    if (which < WG_RISC_DEBUG_CORES)
+        memset(t->regions.control.risc_debug.dr[which], 0, sizeof t->regions.control.risc_debug.dr[which]);
     wg_core_breakpoints(t, core, 0, 0, 0, NULL);
     wg_core_slow(t, core, false);
 }

@@ -6,7 +6,7 @@
  * between two cycles: its edges are taken at once.
  *
  * Facts: SoftReset.md of each architecture. BH takes the vectors of T0–T2 and NC from debug
- * registers, WH from backend configuration; B starts at 0.
+ * registers, WH from backend configuration; B starts at 0; cores of Ethernet tiles start where a register of theirs says.
  */
 #include "backend/config.h"
 #include "backend/matrix.h"
@@ -34,59 +34,34 @@ enum {
     RESET_UNPACKERS = 1 << 0 | 1 << 1 | 1 << 7
 };
 
-static const uint32_t core_bit[WG_CORES] = {
-    [WG_CORE_B] = 1 << 11,  [WG_CORE_NC] = 1 << 18, [WG_CORE_T0] = 1 << 12,
-    [WG_CORE_T1] = 1 << 13, [WG_CORE_T2] = 1 << 14,
-};
+static uint32_t core_bit(const wg_tile *t, unsigned core) { return t->spec->core[core].reset_bit; }
 
-/*
- * Where a core finds its vector: in a debug register if this architecture has it (BH), else in
- * backend configuration (WH); used if its bit of the override enable is set.
- */
-typedef struct vector_source {
-    uint16_t pc_reg, enable_reg; /* wg_reg_id */
-    uint16_t pc_cfg, enable_cfg; /* wg_cfg_id */
-    uint8_t bit;
-    uint32_t fixed; /* without the override */
-} vector_source;
-
-#define TRISC_VECTOR(i, address) \
-    { \
-        WG_REG_DEBUG_trisc##i##_reset_pc, WG_REG_DEBUG_trisc_reset_pc_override, WG_CFG_TRISC_RESET_PC_SEC##i##_PC, \
-            WG_CFG_TRISC_RESET_PC_OVERRIDE_Reset_PC_Override_en, i, address \
-    }
-static const vector_source vectors[WG_CORES] = {
-    [WG_CORE_NC] = {WG_REG_DEBUG_ncrisc_reset_pc, WG_REG_DEBUG_ncrisc_reset_pc_override, WG_CFG_NCRISC_RESET_PC_PC,
-                    WG_CFG_NCRISC_RESET_PC_OVERRIDE_Reset_PC_Override_en, 0, 0x12000},
-    [WG_CORE_T0] = TRISC_VECTOR(0, 0x06000),
-    [WG_CORE_T1] = TRISC_VECTOR(1, 0x0A000),
-    [WG_CORE_T2] = TRISC_VECTOR(2, 0x0E000),
-};
-
-static uint32_t vector_word(const wg_tile *t, uint16_t reg, uint16_t cfg)
+/* A register that reset vectors come from. */
+static uint32_t start_word(const wg_tile *t, wg_start_from from, uint16_t id)
 {
-    const wg_tile_reg *r = &wg_tile_regs[t->arch->id][reg];
-    if (r->count)
-        return t->regions.control.word[r->offset / 4 % WG_TILE_REG_WORDS];
-    return wg_cfg_get(t->arch->id, (wg_cfg_id)cfg, t->regs.config.bank[0]);
+    if (from == WG_START_CONFIG)
+        return wg_cfg_get(t->arch->id, (wg_cfg_id)id, t->regs.config.bank[0]);
+    return t->regions.control.word[wg_tile_regs[t->arch->id][id].offset / 4 % WG_TILE_REG_WORDS];
 }
 
 uint32_t wg_reset_vector(const wg_tile *t, unsigned core)
 {
-    if (core == WG_CORE_B)
-        return 0;
-    const vector_source *v = &vectors[core];
-    return vector_word(t, v->enable_reg, v->enable_cfg) >> v->bit & 1 ? vector_word(t, v->pc_reg, v->pc_cfg) : v->fixed;
+    const wg_start *s = &t->spec->core[core].start;
+    const wg_start_from from = (wg_start_from)s->from;
+    if (from == WG_START_ETH_REG) {
+        unsigned word = 0, block;
+        wg_eth_reg_at(t->spec->eth, s->fixed, &word, &block);
+        return t->regions.eth.word[word];
+    }
+    return from != WG_START_FIXED && start_word(t, from, s->enable) >> s->bit & 1 ? start_word(t, from, s->pc)
+                                                                                  : s->fixed;
 }
 
 /* RISCV_DEBUG_REG_DISABLE_RESET: bit 0 is the RAM's, bit 1 the debug registers'. WH has no such register: 0. */
 static uint32_t reset_disabled(const wg_tile *t, unsigned core)
 {
-    static const uint8_t first[WG_CORES] = {
-        [WG_CORE_T0] = 0, [WG_CORE_T1] = 2, [WG_CORE_T2] = 4, [WG_CORE_B] = 6, [WG_CORE_NC] = 8,
-    };
     const wg_tile_reg *r = &wg_tile_regs[t->arch->id][WG_REG_DEBUG_disable_reset];
-    return r->count ? t->regions.control.word[r->offset / 4 % WG_TILE_REG_WORDS] >> first[core] & 3 : 0;
+    return r->count ? t->regions.control.word[r->offset / 4 % WG_TILE_REG_WORDS] >> t->spec->core[core].keeps & 3 : 0;
 }
 
 bool wg_reset_clears_ram(const wg_tile *t, unsigned core)
@@ -112,12 +87,12 @@ void wg_soft_reset_release(wg_tile *t, unsigned core, uint32_t entry)
         c->entry[core] = entry;
         c->entry_given |= (uint8_t)(1u << core);
     }
-    wg_soft_reset_write(t, c->soft_reset & ~core_bit[core]);
+    wg_soft_reset_write(t, c->soft_reset & ~core_bit(t, core));
 }
 
 void wg_soft_reset_hold(wg_tile *t, unsigned core)
 {
-    wg_soft_reset_write(t, t->regions.control.soft_reset | core_bit[core]);
+    wg_soft_reset_write(t, t->regions.control.soft_reset | core_bit(t, core));
 }
 
 static void core_enters(wg_tile *t, unsigned core)
@@ -125,9 +100,10 @@ static void core_enters(wg_tile *t, unsigned core)
     wg_core_stop(t, core);
     wg_risc_debug_core_reset(t, core);
     wg_mailboxes_discard(t, core);
-    if (core >= WG_CORE_T0) {
-        wg_pcbuf_stop(t, core - WG_CORE_T0);
-        wg_frontend_discard(t, core - WG_CORE_T0);
+    const unsigned thread = t->spec->core[core].thread;
+    if (thread != WG_NONE) {
+        wg_pcbuf_stop(t, thread);
+        wg_frontend_discard(t, thread);
     }
     WG_EMIT(t, WG_EV_CORE_STATE, WG_AGENT_CORE_B + core, .a = 0);
 }
@@ -135,8 +111,8 @@ static void core_enters(wg_tile *t, unsigned core)
 static void core_leaves(wg_tile *t, unsigned core)
 {
     wg_tile_control *c = &t->regions.control;
-    if (core >= WG_CORE_T0)
-        wg_pcbuf_discard(t, core - WG_CORE_T0);
+    if (t->spec->core[core].thread != WG_NONE)
+        wg_pcbuf_discard(t, t->spec->core[core].thread);
     uint32_t pc = c->entry_given >> core & 1 ? c->entry[core] : wg_reset_vector(t, core);
     c->entry_given &= (uint8_t) ~(1u << core);
     wg_core_start(t, core, pc);
@@ -219,11 +195,13 @@ void wg_soft_reset_edges(wg_tile *t)
         return;
     c->soft_reset_seen = c->soft_reset;
     for (unsigned core = 0; core < WG_CORES; core++) {
-        if (rising & core_bit[core])
+        if (rising & core_bit(t, core))
             core_enters(t, core);
-        if (falling & core_bit[core])
+        if (falling & core_bit(t, core))
             core_leaves(t, core);
     }
+    if (!t->spec->threads) /* the other bits mean something to a coprocessor alone */
+        return;
     for (unsigned i = 0; i < sizeof held_units / sizeof *held_units; i++)
         if ((rising | falling) & held_units[i].bit)
             held_units[i].hold(t, (rising & held_units[i].bit) != 0);

@@ -54,7 +54,10 @@ void wg_tile_control_reset(wg_tile *t)
         if (r->list == WG_REGS_DEBUG && r->count && r->reset_known)
             c->word[r->offset / 4 % WG_TILE_REG_WORDS] = r->reset;
     }
-    c->soft_reset = c->soft_reset_seen = c->word[SOFT_RESET_0 / 4];
+    c->soft_reset = 0;
+    for (unsigned i = 0; i < t->spec->cores; i++)
+        c->soft_reset |= t->spec->core[i].reset_bit;
+    c->soft_reset_seen = c->soft_reset;
     c->timestamper.cntl = 3;
     c->timestamper.buf[0].valid = c->timestamper.buf[1].valid = true;
     c->pic.clkgt_hyst = 3;
@@ -148,6 +151,8 @@ static void instrn_buf_ctrl0(wg_tile *t, uint32_t value, unsigned agent, uint32_
 uint32_t wg_tile_reg_read(wg_tile *t, uint32_t offset, unsigned agent, uint32_t pc)
 {
     wg_tile_control *c = &t->regions.control;
+    if (t->spec->eth)
+        return wg_eth_control_read(t, offset, agent, pc);
     if (offset >= PIC)
         return wg_pic_read(t, offset - PIC, agent, pc);
     if (offset >= WALL_CLOCK_L && offset <= TIMESTAMPER_LAST)
@@ -174,6 +179,10 @@ uint32_t wg_tile_reg_read(wg_tile *t, uint32_t offset, unsigned agent, uint32_t 
 void wg_tile_reg_write(wg_tile *t, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc)
 {
     wg_tile_control *c = &t->regions.control;
+    if (t->spec->eth) {
+        wg_eth_control_write(t, offset, value, agent, pc);
+        return;
+    }
     if (offset >= PIC) {
         wg_pic_write(t, offset - PIC, value, agent, pc);
         return;

@@ -59,7 +59,7 @@ static void flush(wg_tile *t)
         if (!ts->buf[i].valid || ts->buf[i].start + ts->buf[i].position > ts->buf[i].end)
             continue;
         uint64_t address = ((uint64_t)ts->buf[i].start + ts->buf[i].position) * 16;
-        if (address + 16 <= t->arch->l1_bytes)
+        if (address + 16 <= t->spec->l1_bytes)
             wg_l1_write(t, WG_L1_HOST, (uint32_t)address, 16, ts->accum);
         ts->buf[i].position++;
         if (ts->buf[i].start + ts->buf[i].position > ts->buf[i].end) {

@@ -18,6 +18,7 @@ wg_region_answer wg_dst_window(struct wg_tile *t, const wg_request *req, uint32_
 wg_region_answer wg_tile_regs_window(struct wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why);
 wg_region_answer wg_niu_window(struct wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why);
 wg_region_answer wg_overlay_window(struct wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why);
+wg_region_answer wg_eth_window(struct wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why);
 wg_region_answer wg_slow_ram(struct wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why);
 /* Nothing is mapped there: reports it; a load never returns, a store is discarded. */
 wg_region_answer wg_unmapped(struct wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why);

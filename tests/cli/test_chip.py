@@ -111,6 +111,36 @@ def main():
         check(f"dram {arch} result", (work / "dram-out.bin").read_bytes() == numbers + bytes(2048 - 16))
         (work / "dram-out.bin").unlink()
 
+    # A core of an Ethernet tile writes into a Tensix tile, on both architectures.
+    for arch, eth, tensix in (("bh", "[1, 1]", "[1, 2]"), ("wh", "[1, 6]", "[1, 1]")):
+        text = (EXAMPLES / "ethernet.yaml").read_text().replace("[1, 1]", "ETH").replace("[1, 2]", tensix).replace("ETH", eth)
+        if arch == "wh":
+            text = text.replace("arch: bh", "arch: wh").replace(": ethernet.e", ": wh_ethernet.e")
+        status, out, err = run(work, text)
+        check(f"ethernet {arch}", status == 0 and "done after" in out, out + err)
+        check(f"ethernet {arch} result", (work / "ethernet.txt").read_bytes() == b"Hello from an Ethernet tile!\n")
+        (work / "ethernet.txt").unlink()
+        # What its reports call its cores: one that polls a word that nobody writes.
+        name, y = ("E0", 1) if arch == "bh" else ("E", 6)
+        poll = (f"arch: {arch}\ntiles:\n  - at: [1, {y}]\n    release: [e0]\n    load:\n"
+                f"      - {{address: {0xFFB14000 if arch == 'bh' else 0xFFB9409C}, words: [0x100]}}\n"
+                "      - {address: 0x100, words: [0x20002083, 0xfe008ee3]}\n")
+        status, out, err = run(work, poll, "--stats")
+        check(f"ethernet {arch} hang", status == 3 and f"Ethernet tile 1-{y}\n" in out and "semaphores" not in out
+              and f"Nobody writes what core {name} polls" in out and f"\n  {name:18} " in out and "T0" not in out, out + err)
+        status, out, err = run(work, poll, "--json")
+        tile = json.loads(out)["tiles"][0]
+        check(f"ethernet {arch} json", [c["name"] for c in tile["cores"]] == (["E0", "E1"] if arch == "bh" else ["E"])
+              and tile["hang"]["threads"] == [] and len(tile["hang"]["cores"]) == len(tile["cores"]), out)
+    for text, why in (("arch: bh\ntiles:\n  - at: [1, 2]\n    erisc0: x\n", "a Tensix tile; erisc0 and erisc1 are cores of Eth"),
+                      ("arch: bh\ntiles:\n  - at: [1, 1]\n    brisc: x\n", "an Ethernet tile; its cores are erisc0 and erisc1"),
+                      ("arch: wh\ntiles:\n  - at: [1, 6]\n    release: [e1]\n", "Wormhole's has one core, erisc0"),
+                      ("tiles:\n  - at: [1, 1]\n    brisc: x\n    erisc1: y\n", "not both"),
+                      ("tiles:\n  - at: [0, 0]\n    erisc0: x\n", "cores of Ethernet tiles"),
+                      ("tiles:\n  - at: {from: [1, 2], to: [3, 5]}\n    erisc0: x\n", "there is no Ethernet tile in")):
+        status, out, err = run(work, text)
+        check(f"ethernet: {why}", status == 6 and why in err, out + err)
+
     # Wormhole, statistics and JSON per tile.
     wh = "arch: wh\ntiles:\n  - at: [[1, 1], [9, 11]]\n    brisc: wh_hello.brisc.elf\n"
     status, out, err = run(work, wh, "--json", "--stats")

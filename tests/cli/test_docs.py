@@ -200,10 +200,10 @@ def readme_pictures(d):
 
 @test
 def links_lead_somewhere(d):
-    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "exercises").rglob("*.md")]:
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):
             assert "://" in target or (page.parent / target).exists(), f"{page.name}: {target}"
-        for target in re.findall(r"`((?:docs|src|tests|examples|include|bench|scripts)/[\w./*<>-]*)", page.read_text()):
+        for target in re.findall(r"`((?:docs|src|tests|examples|exercises|include|bench|scripts)/[\w./*<>-]*)", page.read_text()):
             if "<" not in target:
                 assert target.endswith("-") or list(ROOT.glob(target.rstrip("/."))), f"{page.name}: {target}"
 

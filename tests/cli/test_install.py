@@ -31,6 +31,29 @@ int main(void)
     return 0;
 }
 """
+TOOLS = r"""
+#include <stdio.h>
+#include <string.h>
+#include <waitgate/tools.h>
+
+int main(int argc, char **argv)
+{
+    char error[512], text[WG_DIS_MAX], *out, *complaint;
+    uint32_t word = 0;
+    wg_elf *elf = wg_elf_open_file(argv[1], error, sizeof error);
+    printf("%s\n", elf ? "opened" : error);
+    wg_elf_close(elf);
+    wg_assemble_line(WG_ARCH_BH, "ttnop", 5, &word, NULL);
+    wg_disassemble(WG_ARCH_BH, word, 0, text, sizeof text);
+    printf("%s\n", text);
+    const char *words[] = {"run", argv[argc - 1]};
+    int status = wg_run_command(2, words, &out, &complaint);
+    printf("%d %.*s\n", status, (int)strcspn(out, "\n"), out);
+    wg_free(out);
+    wg_free(complaint);
+    return 0;
+}
+"""
 KERNEL = r"""
 #include <wg_kernel.h>
 void _start(void) { TTI_STALLWAIT(WG_STALL_CFG, WG_MATH); TTI_NOP; for (;;); }
@@ -78,6 +101,30 @@ with tempfile.TemporaryDirectory() as scratch:
     (d / "user.cc").write_text("#include <waitgate/waitgate.h>\nint main() { return wg_version() == nullptr; }\n")
     sh("clang", "-x", "c++", "-std=c++17", "-Wall", "-Werror", "-fsyntax-only", d / "user.cc",
        *(f for f in flags if f.startswith("-I")))
+    # All headers together, in either order, as C and as C++.
+    public = [f"#include <waitgate/{p.name}>\n" for p in sorted((prefix / "include/waitgate").glob("*.h"))]
+    for name, lines in (("first", ["#include <wg_kernel.h>\n", *public]), ("last", [*public, "#include <wg_kernel.h>\n"])):
+        (d / f"{name}.c").write_text("".join(lines) + "int main(void) { return WG_ARCH_BH; }\n")
+        for language in (["gcc", "-std=c11"], ["clang", "-x", "c++", "-std=c++17"]):
+            sh(*language, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", d / f"{name}.c", "-I", prefix / "include")
+    # A program that loads ELF files and runs commands.
+    (d / "tools.c").write_text(TOOLS)
+    tools = sh("pkg-config", "--cflags", "--libs", "waitgate-tools", env=env).split()
+    sh("gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", d / "tools.c", "-o", d / "tools", *tools)
+    example = pathlib.Path(sys.argv[2]) / "examples/deadlock.tasm"
+    out = sh(d / "tools", d / "no.elf", example, env=dict(os.environ, LD_LIBRARY_PATH=str(pc.parent.parent)))
+    check(re.search(r"no\.elf.*\nttnop\n3 .*hangs after 12 cycles", out), f"the program with tools says {out!r}")
+    # A project of CMake.
+    (d / "project").mkdir()
+    (d / "project/CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.18)\nproject(user C)\n"
+        "find_package(waitgate 0.1 REQUIRED)\nadd_executable(user ../user.c)\ntarget_link_libraries(user waitgate::waitgate)\n"
+        "add_executable(tools ../tools.c)\ntarget_link_libraries(tools waitgate::tools)\n")
+    sh("cmake", "-S", d / "project", "-B", d / "project/build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    sh("cmake", "--build", d / "project/build")
+    check(sh(d / "project/build/user") == f"{version} 1 7\n", "the program that CMake built")
+    check("hangs after 12 cycles" in sh(d / "project/build/tools", "no.elf", example), "the program with tools that CMake built")
+    versions = sh("readelf", "--dyn-syms", "-W", next((d / "root").rglob("libwaitgate.so")))
+    check(re.search(r" wg_create@@WAITGATE_0$", versions, re.M) and not re.search(r"GLOBAL DEFAULT +\d+ (?!wg_|WAITGATE)", versions), "symbols have no version, or more than the public ones")
     (d / "kernel.c").write_text(KERNEL)
     for arch in ("BH", "WH"):
         sh("riscv64-unknown-elf-gcc", "-march=rv32im", "-mabi=ilp32", "-O2", "-Wall", "-Werror", "-ffreestanding", f"-DWG_ARCH_{arch}",

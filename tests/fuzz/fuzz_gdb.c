@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/gdb.h"
+#include "cli/debugging.h"
+#include "debug/gdb.h"
 
 static const char program[] = ".thread 0\n ttsetdmareg 0, 7, 0, 8\n .repeat 40\n ttdmanop\n .endr\n";
 
-static wg_session s;
-static void *beginning; /* a snapshot */
+static wg_debugging session;
 
 /* One device for all inputs. */
 static void open_session(void)
@@ -25,29 +25,31 @@ static void open_session(void)
         abort();
     args.value[WG_OPT_MAX_CYCLES] = "300";
     wg_memory_begin();
-    if (!wg_session_open(&s, &args, &error))
+    args.value[WG_OPT_HISTORY] = "16M";
+    if (!wg_debugging_open(&session, &args, NULL, &error))
         abort();
     unlink(path);
-    beginning = malloc(wg_snapshot_size(s.dev));
-    if (!beginning || wg_snapshot(s.dev, beginning, wg_snapshot_size(s.dev)) != WG_OK)
-        abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int line[2];
-    if (!beginning)
+    wg_gdb *g;
+    if (!session.d)
         open_session();
     if (size > 16384 || pipe(line) != 0 || write(line[1], data, size) != (ssize_t)size)
         abort();
     close(line[1]);
-    wg_gdb g = {.in = line[0], .out = open("/dev/null", O_WRONLY)};
-    if (wg_restore(s.dev, beginning, wg_snapshot_size(s.dev)) != WG_OK || !wg_debug_open(&g.d, &s, UINT64_C(16) << 20))
+    int out = open("/dev/null", O_WRONLY);
+    /* What an input has changed stays; time begins anew. */
+    wg_debug_go(session.d, 0);
+    session.d->breakpoints = session.d->watches = 0;
+    if (wg_gdb_open(session.d, line[0], out, &g) != WG_OK)
         abort();
-    wg_gdb_serve(&g);
-    wg_debug_close(&g.d);
+    wg_gdb_serve(g);
+    wg_gdb_close(g);
     close(line[0]);
-    close(g.out);
+    close(out);
     return 0;
 }

@@ -40,8 +40,9 @@ static inline rig *rig_new(wg_arch_id arch)
     r->dev.stop_at = WG_SEVERITY_NEVER;
     r->t->dev = &r->dev;
     r->t->arch = wg_arch_of(arch);
+    r->t->spec = &r->t->arch->tensix;
     r->t->timing = &r->t->arch->timing[WG_PROFILE_DOCUMENTED];
-    r->t->l1 = calloc(1, r->t->arch->l1_bytes);
+    r->t->l1 = calloc(1, r->t->spec->l1_bytes);
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
         r->t->sched.next[i] = WG_NEVER;
     for (unsigned i = 0; i < 4; i++)

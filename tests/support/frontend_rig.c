@@ -171,6 +171,7 @@ fr *fr_new(wg_arch_id arch)
     r->dev.observer[0] = (wg_observer){WG_EV_ALL, capture, r};
     r->t->dev = &r->dev;
     r->t->arch = wg_arch_of(arch);
+    r->t->spec = &r->t->arch->tensix;
     r->t->timing = &r->t->arch->timing[WG_PROFILE_DOCUMENTED];
     r->t->watched = WG_EV_ALL;
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)

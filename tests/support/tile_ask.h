@@ -5,7 +5,7 @@
 
 #include "machine/device.h"
 #include "report/findings.h"
-#include "tile/address_map.h"
+#include "arch/address_map.h"
 #include "wgtest.h"
 
 static inline wg_device *make(wg_arch_id arch)
@@ -30,7 +30,7 @@ static inline answer ask(wg_device *dev, unsigned core, wg_request_kind kind, ui
                          uint32_t data)
 {
     wg_tile *t = dev->tile;
-    wg_route r = wg_address_route(t->arch, core, address, kind == WG_REQ_WRITE);
+    wg_route r = wg_address_route(t->spec, core, address, kind == WG_REQ_WRITE);
     wg_request req = {.seen_at = t->sched.now,
                       .address = address,
                       .pc = 0x4000,

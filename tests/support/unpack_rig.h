@@ -43,10 +43,11 @@ static inline ur *ur_new(wg_arch_id arch)
     r->dev.observer[0] = (wg_observer){.kinds = WG_EV_ALL, .fn = ur_observe, .user = r};
     r->t->dev = &r->dev;
     r->t->arch = r->dev.arch;
+    r->t->spec = &r->t->arch->tensix;
     r->t->timing = &r->t->arch->timing[WG_PROFILE_DOCUMENTED];
     r->t->watched = WG_EV_ALL;
     r->t->limit = WG_NEVER;
-    r->t->l1 = calloc(1, r->t->arch->l1_bytes);
+    r->t->l1 = calloc(1, r->t->spec->l1_bytes);
     wg_tile_reset(r->t);
     for (unsigned i = 0; i < WG_CORES; i++)
         r->t->sched.next[WG_AGENT_CORE_B + i] = WG_NEVER;

@@ -405,7 +405,7 @@ static void test_instruction_ram(void **state)
         rv_sw(&p, A2, 0, A0);
         rv_sw(&p, A3, 4, A0);
         rv_done(&p);
-        assert_true(wg_iram_write(dev->tile, p.base - IRAM, 4 * p.n, p.word) == (arch == WG_ARCH_WH));
+        assert_true(wg_iram_write(dev->tile, WG_CORE_NC, p.base - IRAM, 4 * p.n, p.word) == (arch == WG_ARCH_WH));
         assert_int_equal(wg_core_release(dev, (wg_core_id)core, p.base), WG_OK);
         wg_stop stop;
         uint32_t got[2];

@@ -337,11 +337,11 @@ static void describe(const plan *p, const wg_hang *hang, uint64_t seed)
     char a[80], b[80];
     print_message("program %llu wants:", (unsigned long long)seed);
     for (unsigned i = 0; i < p->circle_length; i++)
-        print_message(" %s;", wg_node_name(p->circle[i], a, sizeof a));
+        print_message(" %s;", wg_node_name(hang, p->circle[i], a, sizeof a));
     print_message("\n");
     for (unsigned i = 0; hang && i < hang->edges; i++)
-        print_message("    %s -> %s: %s\n", wg_node_name(hang->edge[i].from, a, sizeof a),
-                      wg_node_name(hang->edge[i].to, b, sizeof b), hang->edge[i].reason);
+        print_message("    %s -> %s: %s\n", wg_node_name(hang, hang->edge[i].from, a, sizeof a),
+                      wg_node_name(hang, hang->edge[i].to, b, sizeof b), hang->edge[i].reason);
 }
 
 /* The same circle, wherever it starts? */

@@ -6,9 +6,12 @@
 #include "wgtest.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "cli/debugger.h"
+#include "cli/debugging.h"
+#include "debug/debug.h"
+#include "state_diff.h"
 
 enum { MOST_CYCLES = 6000, VISITS = 60, SOAK_VISITS = 10000 };
 
@@ -23,6 +26,13 @@ static const char program[] = ".core B\n"
                               "    fence\n"
                               "    addi a1, a1, -1\n"
                               "    bnez a1, loop\n"
+                              "    li a1, 0xFFB00010\n"
+                              "    li a2, 0xFFE00010\n"
+                              "    sw a0, 0(a1)\n"
+                              "    sw a0, 0(a2)\n"
+                              "    fence\n"
+                              "    lw a1, 0(a1)\n"
+                              "    lw a2, 0(a2)\n"
                               "    ebreak\n"
                               ".core T1\n"
                               "    li a0, 0x4000\n"
@@ -50,11 +60,12 @@ typedef struct opened {
     char path[64];
     wg_args args;
     const char *file[1];
-    wg_session s;
-    wg_debugger d;
+    wg_debugging g;
+    wg_debug *d;
+    wg_device *dev;
 } opened;
 
-static void open_program(opened *o, wg_arch_id arch, uint64_t memory)
+static void open_program(opened *o, wg_arch_id arch, const char *history)
 {
     wg_text error = {0};
     snprintf(o->path, sizeof o->path, "/tmp/wg_debugger_%ld_XXXXXX.tasm", (long)getpid());
@@ -64,17 +75,15 @@ static void open_program(opened *o, wg_arch_id arch, uint64_t memory)
     o->file[0] = o->path;
     o->args = (wg_args){.command = WG_CMD_GDB, .file = o->file, .files = 1};
     o->args.value[WG_OPT_ARCH] = arch == WG_ARCH_WH ? "wh" : "bh";
-    if (!wg_session_open(&o->s, &o->args, &error))
+    o->args.value[WG_OPT_HISTORY] = history;
+    if (!wg_debugging_open(&o->g, &o->args, NULL, &error))
         fail_msg("%s", wg_text_of(&error));
-    assert_true(wg_debug_open(&o->d, &o->s, memory));
+    o->d = o->g.d;
+    o->dev = o->g.s.dev;
     unlink(o->path);
 }
 
-static void close_program(opened *o)
-{
-    wg_debug_close(&o->d);
-    wg_session_close(&o->s);
-}
+static void close_program(opened *o) { wg_debugging_close(&o->g); }
 
 static uint64_t hash_at[MOST_CYCLES];
 
@@ -83,33 +92,159 @@ static uint64_t record(opened *o)
     uint64_t last = 0;
     for (;; last++) {
         assert_true(last < MOST_CYCLES);
-        hash_at[last] = wg_state_hash(o->s.dev);
-        if (wg_debug_go(&o->d, last + 1) == WG_PAUSE_ENDED)
+        hash_at[last] = wg_state_hash(o->dev);
+        if (wg_debug_go(o->d, last + 1) == WG_PAUSE_ENDED)
             break;
     }
+    hash_at[wg_cycle(o->dev)] = wg_state_hash(o->dev);
     return last;
 }
 
-/* Few checkpoints, so that some are dropped; and many. */
+static void check_state(opened *o, const char *after)
+{
+    uint64_t cycle = wg_cycle(o->dev);
+    if (wg_state_hash(o->dev) == hash_at[cycle])
+        return;
+    opened straight;
+    open_program(&straight, strcmp(o->args.value[WG_OPT_ARCH], "wh") == 0 ? WG_ARCH_WH : WG_ARCH_BH, "256M");
+    wg_debug_go(straight.d, cycle);
+    fail_msg("cycle %llu is not what it was, %s: %s", (unsigned long long)cycle, after,
+             first_difference(straight.dev, o->dev));
+}
+
+/* A small history, of which some goes, and a large one. */
 static void test_any_cycle_again(void **state)
 {
-    for (unsigned memory = 0; memory < 2; memory++) {
+    for (unsigned large = 0; large < 2; large++) {
         opened o;
-        wg_rng rng = {17 + memory};
-        open_program(&o, wg_test_arch(state), memory ? UINT64_C(1) << 30 : 1);
-        o.d.distance = 64;
+        wg_rng rng = {17 + large};
+        open_program(&o, wg_test_arch(state), large ? "1G" : "1");
+        o.d->distance = 64;
         uint64_t last = record(&o);
         assert_true(last > 2000);
         for (uint64_t n = wg_test_rounds(VISITS, SOAK_VISITS); n; n--) {
             uint64_t cycle = wg_rng_below(&rng, (uint32_t)last);
-            wg_pause why = wg_debug_go(&o.d, cycle);
-            assert_int_equal(why, WG_PAUSE_STEP);
-            assert_int_equal(wg_cycle(o.s.dev), cycle);
-            if (wg_state_hash(o.s.dev) != hash_at[cycle])
-                fail_msg("cycle %llu is not what it was", (unsigned long long)cycle);
+            assert_int_equal(wg_debug_go(o.d, cycle), WG_PAUSE_STEP);
+            assert_int_equal(wg_cycle(o.dev), cycle);
+            check_state(&o, "gone to");
         }
         close_program(&o);
     }
+}
+
+/* Any sequence of steps, of cores and threads, of cycles, to breakpoints and watches, there and back. */
+static void test_any_sequence(void **state)
+{
+    opened o;
+    wg_rng rng = {99};
+    open_program(&o, wg_test_arch(state), "256M");
+    o.d->distance = 256;
+    record(&o);
+    const wg_elf_symbol *loop = wg_elf_symbol_named(o.g.s.elf[WG_CORE_B], "loop");
+    unsigned moved = 0;
+    static const uint8_t agents[] = {WG_AGENT_CORE_B, WG_AGENT_CORE_T1, WG_AGENT_THREAD0, WG_AGENT_THREAD2};
+    for (uint64_t n = wg_test_rounds(400, 10000); n; n--) {
+        wg_who who = {.agent = agents[wg_rng_below(&rng, 4)]};
+        uint64_t before = wg_cycle(o.dev);
+        switch (wg_rng_below(&rng, 8)) {
+        case 0:
+        case 1: wg_debug_step(o.d, who); break;
+        case 2:
+        case 3: wg_debug_step_back(o.d, who); break;
+        case 4: wg_debug_go(o.d, before + wg_rng_below(&rng, 50)); break;
+        case 5: wg_debug_go(o.d, before - (before > 50 ? wg_rng_below(&rng, 50) : 0)); break;
+        case 6:
+            wg_debug_break(o.d, loop->address, true);
+            (wg_rng_below(&rng, 2) ? wg_debug_continue : wg_debug_back)(o.d);
+            wg_debug_break(o.d, loop->address, false);
+            break;
+        default:
+            wg_debug_watch(o.d, 0x3000, 4, WG_WATCH_WRITE, true);
+            (wg_rng_below(&rng, 2) ? wg_debug_continue : wg_debug_back)(o.d);
+            wg_debug_watch(o.d, 0x3000, 4, WG_WATCH_WRITE, false);
+            break;
+        }
+        assert_string_equal(wg_debug_error(o.d), "");
+        moved += wg_cycle(o.dev) != before;
+        check_state(&o, "in a sequence");
+    }
+    assert_true(moved > 200);
+    close_program(&o);
+}
+
+/* A Tensix thread is stepped by instructions that pass its gate, and back. */
+static void test_thread_steps(void **state)
+{
+    opened o;
+    uint64_t at[20];
+    const wg_who who = {.agent = WG_AGENT_THREAD2};
+    unsigned line = 0; /* of its loop's first instruction */
+    for (const char *p = program; p < strstr(program, "STALL_ON_ZERO"); p++)
+        line += *p == '\n';
+    open_program(&o, wg_test_arch(state), "256M");
+    for (unsigned i = 0; i < 20; i++) {
+        uint32_t pc;
+        assert_int_equal(wg_debug_step(o.d, who), WG_PAUSE_STEP);
+        at[i] = wg_cycle(o.dev);
+        assert_true(!i || at[i] > at[i - 1]);
+        /* The three lines of its loop, in turn. */
+        assert_true(!wg_debug_pc(o.d, who, &pc) || pc == WG_HOST_PC + line + 1 + (i + 1) % 3);
+    }
+    for (unsigned i = 20; i-- > 0;) {
+        assert_int_equal(wg_debug_step_back(o.d, who), WG_PAUSE_STEP);
+        assert_int_equal(wg_cycle(o.dev), at[i] - 1);
+    }
+    assert_int_equal(wg_debug_step_back(o.d, who), WG_PAUSE_BEGIN);
+    close_program(&o);
+}
+
+/* Loads and stores of a core's own RAM and of memory-mapped registers stop it, in both directions. */
+static void test_private_watches(void **state)
+{
+    enum { RAM = 0xFFB00010, GPR = 0xFFE00010 };
+    opened o;
+    uint64_t wrote, read;
+    open_program(&o, wg_test_arch(state), "256M");
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t address = i ? GPR : RAM;
+        wg_debug_go(o.d, 0);
+        assert_int_equal(wg_debug_watch(o.d, address, 4, WG_WATCH_WRITE, true), WG_OK);
+        assert_int_equal(wg_debug_continue(o.d), WG_PAUSE_WATCH);
+        wrote = wg_cycle(o.dev);
+        uint32_t word = 0;
+        assert_int_equal(wg_debug_read(o.d, (wg_who){.agent = WG_AGENT_CORE_B}, address, &word, 4), WG_OK);
+        assert_int_equal(word, 0x3000);
+        assert_int_equal(wg_debug_watch(o.d, address, 4, WG_WATCH_WRITE, false), WG_OK);
+        assert_int_equal(wg_debug_watch(o.d, address, 4, WG_WATCH_READ, true), WG_OK);
+        assert_int_equal(wg_debug_continue(o.d), WG_PAUSE_WATCH);
+        read = wg_cycle(o.dev);
+        assert_true(read > wrote);
+        assert_int_equal(wg_debug_back(o.d), WG_PAUSE_WATCH);
+        assert_int_equal(wg_cycle(o.dev), read - 1);
+        assert_int_equal(wg_debug_watch(o.d, address, 4, WG_WATCH_READ, false), WG_OK);
+        assert_int_equal(wg_debug_watch(o.d, address, 4, WG_WATCH_WRITE, true), WG_OK);
+        assert_int_equal(wg_debug_back(o.d), WG_PAUSE_WATCH);
+        assert_int_equal(wg_cycle(o.dev), wrote - 1);
+        assert_int_equal(wg_debug_watch(o.d, address, 4, WG_WATCH_WRITE, false), WG_OK);
+    }
+    close_program(&o);
+}
+
+/* What was found after the cycle that is gone back to is not known there, and counts once when it is found again. */
+static void test_findings_go_back(void **state)
+{
+    opened o;
+    open_program(&o, wg_test_arch(state), "256M");
+    assert_int_equal(wg_debug_continue(o.d), WG_PAUSE_ENDED);
+    size_t all = wg_finding_count(o.dev);
+    assert_true(all > 0);
+    uint64_t count = wg_finding_at(o.dev, 0)->count;
+    wg_debug_go(o.d, 0);
+    assert_int_equal(wg_finding_count(o.dev), 0);
+    wg_debug_continue(o.d);
+    assert_int_equal(wg_finding_count(o.dev), all);
+    assert_int_equal(wg_finding_at(o.dev, 0)->count, count);
+    close_program(&o);
 }
 
 /* A step of a core is one instruction; the step back undoes it. */
@@ -117,18 +252,19 @@ static void test_steps_undone(void **state)
 {
     opened o;
     wg_rng rng = {3};
-    open_program(&o, wg_test_arch(state), UINT64_C(256) << 20);
+    open_program(&o, wg_test_arch(state), "256M");
     static const unsigned cores[2] = {WG_CORE_B, WG_CORE_T1};
-    for (uint64_t n = wg_test_rounds(40, 1000); n; n--) {
-        unsigned core = cores[wg_rng_below(&rng, 2)];
+    for (uint64_t n = wg_test_rounds(40, 250); n; n--) {
+        const wg_who who = {.agent = (uint8_t)cores[wg_rng_below(&rng, 2)]};
+        const unsigned core = who.agent;
         wg_core_info before, there, back;
-        assert_int_equal(wg_debug_step(&o.d, core), WG_PAUSE_STEP);
-        wg_core_state(o.s.dev, (wg_core_id)core, &before);
-        assert_int_equal(wg_debug_step(&o.d, core), WG_PAUSE_STEP);
-        wg_core_state(o.s.dev, (wg_core_id)core, &there);
+        assert_int_equal(wg_debug_step(o.d, who), WG_PAUSE_STEP);
+        wg_core_state(o.dev, (wg_core_id)core, &before);
+        assert_int_equal(wg_debug_step(o.d, who), WG_PAUSE_STEP);
+        wg_core_state(o.dev, (wg_core_id)core, &there);
         assert_int_equal(there.instructions, before.instructions + 1);
-        assert_int_equal(wg_debug_step_back(&o.d, core), WG_PAUSE_STEP);
-        wg_core_state(o.s.dev, (wg_core_id)core, &back);
+        assert_int_equal(wg_debug_step_back(o.d, who), WG_PAUSE_STEP);
+        wg_core_state(o.dev, (wg_core_id)core, &back);
         assert_int_equal(back.instructions, before.instructions);
         assert_int_equal(back.pc, before.pc);
     }
@@ -140,30 +276,30 @@ static void test_breakpoints_both_ways(void **state)
 {
     opened o;
     uint64_t at[12];
-    open_program(&o, wg_test_arch(state), UINT64_C(256) << 20);
-    const wg_elf_symbol *loop = wg_elf_symbol_named(o.s.elf[WG_CORE_B], "loop");
+    open_program(&o, wg_test_arch(state), "256M");
+    const wg_elf_symbol *loop = wg_elf_symbol_named(o.g.s.elf[WG_CORE_B], "loop");
     assert_non_null(loop);
-    assert_true(wg_debug_break(&o.d, loop->address, true));
+    assert_int_equal(wg_debug_break(o.d, loop->address, true), WG_OK);
     for (unsigned i = 0; i < 12; i++) {
-        assert_int_equal(wg_debug_continue(&o.d), WG_PAUSE_BREAK);
-        assert_int_equal(o.d.core, WG_CORE_B);
-        at[i] = wg_cycle(o.s.dev);
+        assert_int_equal(wg_debug_continue(o.d), WG_PAUSE_BREAK);
+        assert_int_equal(o.d->state.who.agent, WG_AGENT_CORE_B);
+        at[i] = wg_cycle(o.dev);
     }
     for (unsigned i = 11; i-- > 0;) {
-        assert_int_equal(wg_debug_back(&o.d), WG_PAUSE_BREAK);
-        assert_int_equal(wg_cycle(o.s.dev), at[i]);
+        assert_int_equal(wg_debug_back(o.d), WG_PAUSE_BREAK);
+        assert_int_equal(wg_cycle(o.dev), at[i]);
     }
-    assert_int_equal(wg_debug_back(&o.d), WG_PAUSE_BEGIN);
-    assert_int_equal(wg_cycle(o.s.dev), 0);
-    assert_int_equal(wg_debug_continue(&o.d), WG_PAUSE_BREAK);
-    assert_int_equal(wg_cycle(o.s.dev), at[0]);
+    assert_int_equal(wg_debug_back(o.d), WG_PAUSE_BEGIN);
+    assert_int_equal(wg_cycle(o.dev), 0);
+    assert_int_equal(wg_debug_continue(o.d), WG_PAUSE_BREAK);
+    assert_int_equal(wg_cycle(o.dev), at[0]);
     close_program(&o);
 }
 
 static uint32_t word_at(const opened *o, uint32_t address)
 {
     uint32_t word = 0;
-    assert_int_equal(wg_read(o->s.dev, address, &word, 4), WG_OK);
+    assert_int_equal(wg_read(o->dev, address, &word, 4), WG_OK);
     return word;
 }
 
@@ -174,28 +310,28 @@ static void test_watches_both_ways(void **state)
     opened o;
     uint64_t at[CHANGES];
     uint32_t value[CHANGES + 1] = {0};
-    open_program(&o, wg_test_arch(state), UINT64_C(256) << 20);
-    assert_false(wg_debug_watch(&o.d, wg_l1_bytes(o.s.dev) - 2, 4, true));
-    assert_true(wg_debug_watch(&o.d, WORD, 4, true));
+    open_program(&o, wg_test_arch(state), "256M");
+    assert_int_equal(wg_debug_watch(o.d, wg_l1_bytes(o.dev) - 2, 4, WG_WATCH_WRITE, true), WG_ERR_ADDRESS);
+    assert_int_equal(wg_debug_watch(o.d, WORD, 4, WG_WATCH_WRITE, true), WG_OK);
     for (unsigned i = 0; i < CHANGES; i++) {
-        assert_int_equal(wg_debug_continue(&o.d), WG_PAUSE_WATCH);
-        at[i] = wg_cycle(o.s.dev);
+        assert_int_equal(wg_debug_continue(o.d), WG_PAUSE_WATCH);
+        at[i] = wg_cycle(o.dev);
         value[i + 1] = word_at(&o, WORD);
         assert_int_not_equal(value[i + 1], value[i]);
     }
     for (unsigned i = CHANGES; i-- > 0;) {
-        assert_int_equal(wg_debug_back(&o.d), WG_PAUSE_WATCH);
-        assert_int_equal(wg_cycle(o.s.dev), at[i] - 1);
+        assert_int_equal(wg_debug_back(o.d), WG_PAUSE_WATCH);
+        assert_int_equal(wg_cycle(o.dev), at[i] - 1);
         assert_int_equal(word_at(&o, WORD), value[i]);
     }
-    assert_int_equal(wg_debug_back(&o.d), WG_PAUSE_BEGIN);
+    assert_int_equal(wg_debug_back(o.d), WG_PAUSE_BEGIN);
     close_program(&o);
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_any_cycle_again, WG_BH | WG_WH, ""),
-    WG_TEST(test_steps_undone, WG_BH | WG_WH, ""),
-    WG_TEST(test_breakpoints_both_ways, WG_BH | WG_WH, ""),
-    WG_TEST(test_watches_both_ways, WG_BH | WG_WH, ""),
+    WG_TEST(test_any_cycle_again, WG_BH | WG_WH, ""),       WG_TEST(test_any_sequence, WG_BH | WG_WH, ""),
+    WG_TEST(test_thread_steps, WG_BH | WG_WH, ""),          WG_TEST(test_private_watches, WG_BH | WG_WH, ""),
+    WG_TEST(test_findings_go_back, WG_BH | WG_WH, ""),      WG_TEST(test_steps_undone, WG_BH | WG_WH, ""),
+    WG_TEST(test_breakpoints_both_ways, WG_BH | WG_WH, ""), WG_TEST(test_watches_both_ways, WG_BH | WG_WH, ""),
 };
 WG_MAIN("debugger", tests)

@@ -51,8 +51,8 @@ static bool has_edge(const scene *s, const char *from, const char *to)
 {
     char a[80], b[80];
     for (unsigned i = 0; i < s->hang.edges; i++)
-        if (strcmp(wg_node_name(s->hang.edge[i].from, a, sizeof a), from) == 0 &&
-            strcmp(wg_node_name(s->hang.edge[i].to, b, sizeof b), to) == 0)
+        if (strcmp(wg_node_name(&s->hang, s->hang.edge[i].from, a, sizeof a), from) == 0 &&
+            strcmp(wg_node_name(&s->hang, s->hang.edge[i].to, b, sizeof b), to) == 0)
             return true;
     return false;
 }

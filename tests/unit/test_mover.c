@@ -7,7 +7,7 @@ enum { XMOV = 0x40000000 };
 
 static void fill_l1(rig *r)
 {
-    for (uint32_t i = 0; i < r->t->arch->l1_bytes; i++)
+    for (uint32_t i = 0; i < r->t->spec->l1_bytes; i++)
         r->t->l1[i] = (uint8_t)(i * 7 + (i >> 8));
 }
 
@@ -107,7 +107,7 @@ static void test_into_iram(void **state)
 static void test_bad_ranges(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
-    uint32_t end = r->t->arch->l1_bytes / 16;
+    uint32_t end = r->t->spec->l1_bytes / 16;
     configure(r, end, 0, 1, L1_TO_L1);
     rig_do(r, 0, XMOV);
     configure(r, 0, end - 1, 2, L0_TO_L1);

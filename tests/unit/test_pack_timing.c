@@ -334,7 +334,7 @@ static void test_tbufcmd(void **state)
             assert_non_null(strstr(r->dev.finding[0].detail, "TBUFCMD"));
         }
     }
-    assert_memory_equal(with->t->l1, without->t->l1, with->t->arch->l1_bytes);
+    assert_memory_equal(with->t->l1, without->t->l1, with->t->spec->l1_bytes);
     assert_memory_equal(&with->t->regs.adc, &without->t->regs.adc, sizeof with->t->regs.adc);
     assert_memory_equal(with->t->backend.pack.packer[0].stream, without->t->backend.pack.packer[0].stream,
                         sizeof with->t->backend.pack.packer[0].stream);

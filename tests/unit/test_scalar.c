@@ -243,7 +243,7 @@ static void test_bad_addresses(void **state)
 {
     rig *r = rig_new(wg_test_arch(state));
     uint32_t *g = r->t->regs.gpr.r[0];
-    g[1] = r->t->arch->l1_bytes / 16;
+    g[1] = r->t->spec->l1_bytes / 16;
     g[2] = 0x77;
     rig_do(r, 0, loadind(1, 10, 2, 2, 1));
     assert_int_equal(g[2], 0x77);
@@ -254,7 +254,7 @@ static void test_bad_addresses(void **state)
     rig_do(r, 0, atcas(1, 0, 0, 1));
     rig_do(r, 0, atincgetptr(0, 0, 4, 0, 2, 1));
     assert_int_equal(rig_found(r, WG_F_SCALAR_ADDRESS), 6);
-    assert_int_equal(rig_finding(r, WG_F_SCALAR_ADDRESS)->subject, r->t->arch->l1_bytes);
+    assert_int_equal(rig_finding(r, WG_F_SCALAR_ADDRESS)->subject, r->t->spec->l1_bytes);
     assert_int_equal(g[2], 0x77);
     rig_do(r, 0, op(0x68, 2 << 18 | 0x10FFF / 4)); /* LOADREG below the TDMA window */
     rig_do(r, 0, op(0x67, 2 << 18 | 0x10FFF / 4));

@@ -546,10 +546,16 @@ static const member streams[] = {
 static const member niu[] = {HASHED(wg_niu_regs, word),          HASHED(wg_niu_regs, overlay),
                              ONE(wg_niu_regs, streams, streams), LEFT(wg_niu_regs, unit, TIME),
                              HASHED(wg_niu_regs, coordinate),    END(wg_niu_regs)};
-static const member regions[] = {
-    ONE(wg_regions, memory, memory), EACH(wg_regions, mailbox, fifo, WG_MAILBOX_CORES *WG_MAILBOX_CORES),
-    ONE(wg_regions, pcbuf, pcbuf),   ONE(wg_regions, control, control),
-    ONE(wg_regions, niu, niu),       END(wg_regions)};
+static const member eth[] = {HASHED(wg_eth, word),           HASHED(wg_eth, wdt),
+                             HASHED(wg_eth, wdt_cntl),       LEFT(wg_eth, wdt_zero, TIME),
+                             LEFT(wg_eth, iram_until, TIME), END(wg_eth)};
+static const member regions[] = {ONE(wg_regions, memory, memory),
+                                 EACH(wg_regions, mailbox, fifo, WG_MAILBOX_CORES *WG_MAILBOX_CORES),
+                                 ONE(wg_regions, pcbuf, pcbuf),
+                                 ONE(wg_regions, control, control),
+                                 ONE(wg_regions, niu, niu),
+                                 ONE(wg_regions, eth, eth),
+                                 END(wg_regions)};
 static const member tile[] = {LEFT(wg_tile, sched, "time; the cycle itself is hashed"),
                               LEFT(wg_tile, seed, "of the run, not of the tile"),
                               LEFT(wg_tile, perturbed, "of the run, not of the tile"),

@@ -85,7 +85,7 @@ static void test_address_map(void **state)
     for (size_t i = 0; i < sizeof map / sizeof *map; i++)
         for (unsigned core = 0; core < WG_CORES; core++) {
             uint8_t want = (arch->id == WG_ARCH_BH ? map[i].bh : map[i].wh)[core];
-            wg_route r = wg_address_route(arch, core, map[i].address, map[i].is_write);
+            wg_route r = wg_address_route(&arch->tensix, core, map[i].address, map[i].is_write);
             if (r.path != want || (want != U && r.index != map[i].index[core]))
                 fail_msg("0x%08x from core %u: path %u index %u, not %u %u", map[i].address, core, r.path, r.index,
                          want, map[i].index[core]);
@@ -103,9 +103,9 @@ static void test_any_address(void **state)
             address |= 0xFFA00000;
         unsigned viewer = wg_rng_below(&rng, WG_CORES + 1);
         bool is_write = i & 2;
-        const wg_map_row *r = wg_map_find(arch, viewer, address, is_write);
+        const wg_map_row *r = wg_map_find(&arch->tensix, viewer, address, is_write);
         assert_true(!r || (r->first <= address && address <= r->last && r->views >> viewer & 1));
-        assert_non_null(wg_map_nearest(arch, viewer, address, is_write));
+        assert_non_null(wg_map_nearest(&arch->tensix, viewer, address, is_write));
     }
 }
 
@@ -334,7 +334,7 @@ static void test_bus(void **state)
     assert_true(wg_tile_bus_write(t, 0x1003, pattern, 61));
     assert_true(wg_tile_bus_read(t, 0x1003, back, 61));
     assert_memory_equal(pattern, back, 61);
-    uint32_t end = dev->arch->l1_bytes;
+    uint32_t end = dev->tile->spec->l1_bytes;
     assert_true(wg_tile_bus_write(t, end - 4, pattern, 4));
     assert_false(wg_tile_bus_write(t, end - 4, pattern, 8));
     assert_false(wg_tile_bus_read(t, end, back, 4));

@@ -503,7 +503,7 @@ static uint32_t random_setting(wg_rng *rng, ur *r, unsigned thread)
 static void copy_in(machine *m, const ur *r)
 {
     const wg_tile *t = r->t;
-    *m = (machine){.arch = t->arch->id, .l1 = t->l1, .l1_bytes = t->arch->l1_bytes, .adc = t->regs.adc};
+    *m = (machine){.arch = t->arch->id, .l1 = t->l1, .l1_bytes = t->spec->l1_bytes, .adc = t->regs.adc};
     memcpy(m->config, t->regs.config.bank[0], sizeof m->config);
     memcpy(m->thread_config, t->regs.config.thread, sizeof m->thread_config);
     memcpy(m->context, t->regs.config.unpack_context, sizeof m->context);
@@ -547,7 +547,7 @@ static void test_values(void **state)
     wg_tile *t = r->t;
     wg_rng rng = {2024};
     static machine m;
-    for (uint32_t i = 0; i < t->arch->l1_bytes; i++)
+    for (uint32_t i = 0; i < t->spec->l1_bytes; i++)
         t->l1[i] = (uint8_t)wg_rng_next(&rng);
     /* Row starts of compressed data that are not absurd: small and rising in places. */
     for (uint32_t i = 0; i < 0x20000; i += 2)
@@ -643,7 +643,7 @@ static void test_findings(void **state)
     memset(r->t->l1 + 0x1000, 15, 16);
     silent(r, 0, UR_UNPACR(0, 0));
     ur_face(r, 0, WG_FMT_BF16, WG_FMT_BF16, 0x1000);
-    ur_set(r, WG_CFG_THCON_SEC0_REG3_Base_address, r->t->arch->l1_bytes / 16);
+    ur_set(r, WG_CFG_THCON_SEC0_REG3_Base_address, r->t->spec->l1_bytes / 16);
     reports(r, 0, UR_UNPACR(0, 0), WG_F_UNPACK_ADDRESS);
     ur_face(r, 0, WG_FMT_BF16, WG_FMT_BF16, 0x1000);
     ur_set(r, WG_CFG_UNP0_ADDR_BASE_REG_1_Base, 1);

@@ -24,6 +24,7 @@ static inline rig *rig_new(wg_arch_id arch)
     r->dev.stop_at = WG_SEVERITY_NEVER;
     r->t->dev = &r->dev;
     r->t->arch = wg_arch_of(arch);
+    r->t->spec = &r->t->arch->tensix;
     r->t->timing = &r->t->arch->timing[WG_PROFILE_DOCUMENTED];
     r->t->simd = (uint8_t)wg_simd_best();
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A debugger of a device or of a chip: breakpoints, watchpoints, steps, forwards and backwards.
+ *
+ * Everything stops between two cycles, all tiles at once. Going back is going forward again: the machine is
+ * deterministic, so a checkpoint and the cycles behind it give the state of any earlier cycle exactly. While a debugger is
+ * open, time passes through it alone; whoever changes the machine by other functions than these says so
+ * (wg_debug_changed()).
+ */
+#ifndef WAITGATE_DEBUG_H
+#define WAITGATE_DEBUG_H
+
+#include <waitgate/chip.h>
+#include <waitgate/report.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct wg_debug wg_debug;
+
+/* Who is stepped and looked at: a core (WG_AGENT_CORE_B …) or a Tensix thread (WG_AGENT_THREAD0 …) of a tile. */
+typedef struct wg_who {
+    uint8_t x, y; /* of a chip's tile; 0 of a device alone */
+    uint8_t agent;
+} wg_who;
+enum { WG_WHO_OF_TILE = WG_CORES + WG_THREADS }; /* agents from WG_AGENT_CORE_B on */
+
+/*
+ * Who acts on the machine from outside while time passes: words that are pushed, memory that is written. What it does must
+ * depend on nothing but its own state and the machine's. `advance` runs up to `cycle` and leaves WG_STOP_CYCLES in *stop; else
+ * *stop says why it goes no further (WG_STOP_CYCLES before `cycle`: a limit). `save` and `load` copy its state, `bytes` long.
+ */
+typedef struct wg_debug_host {
+    size_t bytes;
+    wg_status (*advance)(void *user, uint64_t cycle, wg_stop *stop);
+    void (*save)(void *user, void *to);
+    void (*load)(void *user, const void *from);
+} wg_debug_host;
+
+typedef struct wg_debug_desc {
+    uint32_t struct_size; /* sizeof(wg_debug_desc): a caller that knows fewer fields gets 0 for the others */
+    wg_device *device;    /* one of these two */
+    wg_grid *grid;
+    uint64_t history;                /* bytes of host memory for going back; 0: there is no going back */
+    const wg_debug_host *host;       /* NULL: nobody */
+    void *user;                      /* of `host` and `interrupted` */
+    bool (*interrupted)(void *user); /* asked now and then while time passes; true: stop. NULL: nobody asks */
+    wg_source_fn source;             /* NULL: places are addresses */
+    void *source_user;
+    void *(*of_tile)(void *source_user, unsigned x, unsigned y); /* whom `source` gets for a tile; NULL: the same */
+} wg_debug_desc;
+
+/* Why it has stopped. */
+typedef enum wg_pause {
+    WG_PAUSE_STEP,      /* what was asked for is done */
+    WG_PAUSE_BREAK,     /* `who` is about to execute a breakpoint's instruction */
+    WG_PAUSE_WATCH,     /* `who` has touched what is watched; going back: is about to */
+    WG_PAUSE_UNTIL,     /* a condition of wg_debug_until() holds */
+    WG_PAUSE_INTERRUPT, /* the user asked */
+    WG_PAUSE_ENDED,     /* nothing will move any more; `stop` says how */
+    WG_PAUSE_BEGIN,     /* going back came to where the history begins */
+    WG_PAUSE_FAILED     /* wg_debug_error() */
+} wg_pause;
+typedef struct wg_debug_state {
+    wg_pause pause;
+    wg_stop stop;
+    wg_who who;       /* agent: WG_AGENT_NONE if nobody in particular */
+    uint8_t watch;    /* WG_WATCH_READ, WG_WATCH_WRITE or both, as the watch was set */
+    uint32_t address; /* of the watch */
+    uint64_t cycle;
+    uint64_t begins; /* the earliest cycle that can be gone back to */
+} wg_debug_state;
+
+WG_API wg_status wg_debug_open(const wg_debug_desc *desc, wg_debug **out);
+WG_API void wg_debug_close(wg_debug *d);
+WG_API const char *wg_debug_error(const wg_debug *d);
+WG_API void wg_debug_state_get(const wg_debug *d, wg_debug_state *out);
+/* The device behind a tile; NULL if there is none. */
+WG_API wg_device *wg_debug_device(wg_debug *d, wg_who who);
+/* Tiles with their agents, in order; false behind the last. */
+WG_API bool wg_debug_tile(wg_debug *d, unsigned index, wg_who *out);
+/* The first core that is not held in reset; if there is none, the first Tensix thread. */
+WG_API wg_who wg_debug_first(wg_debug *d);
+
+/* Time. Each returns why it came back; wg_debug_state_get() has the particulars. */
+WG_API wg_pause wg_debug_continue(wg_debug *d);
+WG_API wg_pause wg_debug_back(wg_debug *d);
+/*
+ * Until a core has executed an instruction, or a Tensix thread's instruction has passed the Wait Gate; back: to where the
+ * last one had not. Other agents move as well: time is one.
+ */
+WG_API wg_pause wg_debug_step(wg_debug *d, wg_who who);
+WG_API wg_pause wg_debug_step_back(wg_debug *d, wg_who who);
+/* To a cycle, forwards or backwards. Forwards, breakpoints and watches stop it. */
+WG_API wg_pause wg_debug_go(wg_debug *d, uint64_t cycle);
+/* As wg_debug_continue(), up to a cycle; WG_PAUSE_STEP there. */
+WG_API wg_pause wg_debug_continue_to(wg_debug *d, uint64_t cycle);
+
+/* Breakpoints are of all cores that execute there. They do not change memory. */
+WG_API wg_status wg_debug_break(wg_debug *d, uint32_t pc, bool set);
+/*
+ * Watches: bytes at an address as cores see it. L1: whoever touches them, units and the NoC included. A core's own RAM and
+ * memory-mapped registers: loads and stores of cores. `bytes` is 64 at most.
+ */
+enum { WG_WATCH_READ = 1, WG_WATCH_WRITE = 2 };
+WG_API wg_status wg_debug_watch(wg_debug *d, uint32_t address, uint32_t bytes, unsigned how, bool set);
+
+/* Conditions: what wg_debug_continue() and wg_debug_back() stop at beside breakpoints and watches. */
+typedef enum wg_until_kind {
+    WG_UNTIL_NOTHING,
+    WG_UNTIL_FINDING,   /* any that is reported; those that are equal to an earlier one, too */
+    WG_UNTIL_SEMAPHORE, /* semaphore `index` gets `value` */
+    WG_UNTIL_GATE,      /* an instruction `name` passes a Wait Gate, or is latched there; NULL: any */
+    WG_UNTIL_UNIT,      /* one enters unit `index` (wg_agent) */
+    WG_UNTIL_BANK,      /* source bank `index` (0 SrcA0, SrcA1, SrcB0, SrcB1) changes hands */
+    WG_UNTIL_NOC        /* a packet leaves this tile, or arrives */
+} wg_until_kind;
+typedef struct wg_condition {
+    wg_until_kind kind;
+    uint32_t index, value;
+    char name[24]; /* mnemonic, with or without tt; "": any */
+} wg_condition;
+/* One at a time; WG_UNTIL_NOTHING takes it away. */
+WG_API wg_status wg_debug_until(wg_debug *d, const wg_condition *condition);
+
+/* State was changed from outside: what came before cannot be computed again. */
+WG_API wg_status wg_debug_changed(wg_debug *d);
+
+/* Registers and memory of an agent. A Tensix thread has a pc alone: of the push of the instruction at its gate. */
+WG_API bool wg_debug_pc(wg_debug *d, wg_who who, uint32_t *pc);
+WG_API wg_status wg_debug_read(wg_debug *d, wg_who who, uint32_t address, void *to, size_t bytes);
+WG_API wg_status wg_debug_write(wg_debug *d, wg_who who, uint32_t address, const void *from, size_t bytes);
+
+/*
+ * Text. Each writes at most `bytes`, terminated, and returns the length of the whole text.
+ * A command of the debugger's prompt and of gdb's `monitor`; "help" lists them. `who` is whom it is about.
+ */
+WG_API size_t wg_debug_command(wg_debug *d, wg_who who, const char *command, char *to, size_t bytes);
+/*
+ * Who wrote a location of this tile, and where that came from; by running the history again. `of` as for `waitgate why`:
+ * "l1:0x3000+4", "dst:5", "srca:0:3", "lreg:2", "gpr:1:8", "config:0:12", "semaphore:1". 0: wg_debug_error().
+ */
+WG_API size_t wg_debug_why(wg_debug *d, wg_who who, const char *of, wg_report_form form, char *to, size_t bytes);
+
+/*
+ * A server of the gdb remote protocol on two file descriptors, which may be one. wg_gdb_serve() comes back when the
+ * debugger detaches or the line is cut.
+ */
+typedef struct wg_gdb wg_gdb;
+WG_API wg_status wg_gdb_open(wg_debug *d, int in, int out, wg_gdb **server);
+WG_API void wg_gdb_serve(wg_gdb *server);
+/*
+ * For a host that lets time pass itself: up to `cycle`, or as far as gdb lets it; waits while gdb has stopped the machine.
+ * False: the debugger has left, and time has not passed to the end.
+ */
+WG_API bool wg_gdb_advance(wg_gdb *server, uint64_t cycle);
+WG_API void wg_gdb_close(wg_gdb *server);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

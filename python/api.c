@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What Python sees: the public headers. */
+#include <waitgate/tools.h>
+#include <waitgate/chip.h>

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A chip: the grid of tiles that two NoCs connect, with DRAM."""
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Optional, Union
+
+from ._library import ffi, lib, names, text
+from ._text import Error, architecture
+from ._tile import _STOPS, Hang, Tile
+
+_KINDS = {value: name for name, value in names("WG_TILE_").items()}
+
+
+class Chip:
+    """Tiles by NoC 0 coordinates. Time passes for all of them together."""
+
+    def __init__(self, arch: str = "bh", profile: str = "silicon", seed: int = 0, threads: int = 1):
+        self.arch = arch
+        desc = ffi.new("wg_grid_desc *", {"arch": architecture(arch), "seed": seed, "threads": threads,
+                                          "profile": lib.WG_PROFILE_SILICON if profile == "silicon" else
+                                          lib.WG_PROFILE_DOCUMENTED})
+        desc.struct_size = ffi.sizeof("wg_grid_desc")
+        out = ffi.new("wg_grid **")
+        status = lib.wg_grid_create(desc, out)
+        if status != lib.WG_OK:
+            raise Error(text(lib.wg_status_text(status)))
+        self._grid: Any = out[0]
+        self._tiles: dict[tuple[int, int], Tile] = {}
+
+    def close(self) -> None:
+        for tile in self._tiles.values():
+            tile._device = None
+        if self._grid:
+            lib.wg_grid_destroy(self._grid)
+        self._grid = None
+
+    def __enter__(self) -> Chip:
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_grid", None):
+            self.close()
+
+    def _ask(self, status: int) -> None:
+        if status != lib.WG_OK:
+            raise Error(text(lib.wg_grid_error(self._grid)) or text(lib.wg_status_text(status)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Columns and rows."""
+        return int(lib.wg_grid_width(self._grid)), int(lib.wg_grid_height(self._grid))
+
+    def kind(self, x: int, y: int) -> str:
+        """tensix, dram, eth …; none outside of the grid."""
+        return _KINDS[int(lib.wg_grid_kind(self._grid, x, y))]
+
+    def tile(self, x: int, y: int) -> Tile:
+        if (x, y) not in self._tiles:
+            device = lib.wg_grid_tile(self._grid, x, y)
+            if not device:
+                raise Error(text(lib.wg_grid_error(self._grid)) or f"there is no Tensix tile at ({x}, {y})")
+            self._tiles[x, y] = Tile._of_chip(self, device, self.arch)
+        return self._tiles[x, y]
+
+    def read(self, x: int, y: int, address: int, size: int) -> bytes:
+        """Memory of any tile, DRAM included, as the NoC sees it."""
+        out = bytearray(size)
+        self._ask(lib.wg_grid_read(self._grid, x, y, address, ffi.from_buffer(out), size))
+        return bytes(out)
+
+    def write(self, x: int, y: int, address: int, data: Union[bytes, bytearray, memoryview]) -> None:
+        self._ask(lib.wg_grid_write(self._grid, x, y, address, ffi.from_buffer(data), len(data)))
+
+    @property
+    def cycle(self) -> int:
+        return int(lib.wg_grid_cycle(self._grid))
+
+    def run(self, cycles: int = 2**63) -> str:
+        """As Tile.run(), for all tiles. The report of a hang has those that wait."""
+        stop = ffi.new("wg_stop *")
+        self._ask(lib.wg_grid_run(self._grid, cycles, stop))
+        why = _STOPS[int(stop[0])]
+        if why == "hung":
+            raise Hang("\n".join(f"Tile {x}-{y}:\n{t.hang_report()}" for (x, y), t in sorted(self._tiles.items())))
+        return why
+
+    def advance(self, cycles: int) -> None:
+        self._ask(lib.wg_grid_advance(self._grid, cycles))
+
+    @property
+    def state_hash(self) -> int:
+        return int(lib.wg_grid_state_hash(self._grid))

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ELF files of the baby cores."""
+from __future__ import annotations
+
+import os
+from typing import Union
+
+from ._library import ffi, lib, text
+from ._text import Error
+
+
+class Elf:
+    """A program for one core, with its symbols and source lines."""
+
+    def __init__(self, path: Union[str, os.PathLike[str]]):
+        room = ffi.new("char[]", 1024)
+        self.path = os.fspath(path)
+        self._handle = lib.wg_elf_open_file(self.path.encode(), room, len(room))
+        if not self._handle:
+            raise Error(text(room))
+        self._handle = ffi.gc(self._handle, lib.wg_elf_close)
+
+    @property
+    def entry(self) -> int:
+        return int(lib.wg_elf_entry(self._handle))
+
+    def symbol(self, name: str) -> int:
+        """The address of a symbol."""
+        address = ffi.new("uint32_t *")
+        if not lib.wg_elf_find(self._handle, name.encode(), address, ffi.NULL):
+            raise KeyError(f"{self.path} has no symbol {name}")
+        return int(address[0])
+
+    def __repr__(self) -> str:
+        return f"Elf({self.path!r})"

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A chip file opened: its card, and a session for each Tensix tile that it names. */
+#ifndef WG_CHIP_RUN_H
+#define WG_CHIP_RUN_H
+
+#include <waitgate/chip.h>
+
+#include "cli/session.h"
+
+typedef struct wg_chip_run wg_chip_run;
+
+/* NULL, with complaints in `error`, if any of it is no good. */
+wg_chip_run *wg_chip_open(const wg_args *args, wg_text *error);
+void wg_chip_close(wg_chip_run *r);
+wg_grid *wg_chip_grid(wg_chip_run *r);
+/* NULL: the file does not name the tile. */
+wg_session *wg_chip_session(wg_chip_run *r, unsigned x, unsigned y);
+/* Time up to `cycle`, with the conditions of the file. */
+wg_status wg_chip_advance(wg_chip_run *r, uint64_t cycle, wg_stop *stop);
+/* The host's memory. */
+uint8_t *wg_chip_host(wg_chip_run *r, size_t *bytes);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `waitgate debug`: the debugger's commands at a prompt, or from a pipe. */
+#include <histedit.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/debugging.h"
+
+typedef struct prompt {
+    wg_debugging *g;
+    char text[64];
+} prompt;
+
+static bool interrupted(void *user)
+{
+    (void)user;
+    return wg_interrupted();
+}
+
+static const char *name_of(const wg_debugging *g, char *room, size_t bytes)
+{
+    if (g->chip)
+        snprintf(room, bytes, "%u-%u %s", g->who.x, g->who.y, wg_agent_name(g->who.agent));
+    else
+        snprintf(room, bytes, "%s", wg_agent_name(g->who.agent));
+    return room;
+}
+
+/* A line; false: the user leaves. */
+static bool obey(wg_debugging *g, const char *line)
+{
+    char *answer = NULL;
+    line += strspn(line, " \t");
+    size_t length = strcspn(line, " \t\r\n"), room = 1 << 16;
+    if (length == 4 && strncmp(line, "quit", 4) == 0)
+        return false;
+    if (length == 6 && strncmp(line, "thread", 6) == 0) {
+        char name[40] = "";
+        const char *rest = line + 6 + strspn(line + 6, " \t");
+        wg_who who = g->who;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(rest, "\r\n"), rest);
+        if (wg_debugging_who(g, name, &who))
+            g->who = who;
+        else
+            printf("thread [X-Y] b|nc|t0|t1|t2|0|1|2\n");
+        return true;
+    }
+    if (!length)
+        return true;
+    wg_interrupt_begin();
+    /* A command that lets time pass is not to be given twice: room for a long answer from the start. */
+    for (room = 1 << 22; room && !(answer = wg_malloc(room)); room /= 2)
+        ;
+    if (answer) {
+        wg_debug_command(g->d, g->who, line, answer, room);
+        fputs(answer, stdout);
+        wg_debug_state s;
+        wg_debug_state_get(g->d, &s);
+        if (s.who.agent < WG_WHO_OF_TILE && (s.pause == WG_PAUSE_BREAK || s.pause == WG_PAUSE_WATCH))
+            g->who = s.who;
+    }
+    free(answer);
+    wg_interrupt_end();
+    return true;
+}
+
+static void from_pipe(wg_debugging *g)
+{
+    char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, stdin) >= 0 && obey(g, line))
+        fflush(stdout);
+    free(line);
+}
+
+static char *prompt_text(EditLine *editor)
+{
+    prompt *p;
+    char name[32];
+    wg_debug_state s;
+    el_get(editor, EL_CLIENTDATA, &p);
+    wg_debug_state_get(p->g->d, &s);
+    snprintf(p->text, sizeof p->text, "%llu %s> ", (unsigned long long)s.cycle, name_of(p->g, name, sizeof name));
+    return p->text;
+}
+
+static void from_terminal(wg_debugging *g)
+{
+    prompt p = {.g = g};
+    HistEvent event;
+    EditLine *editor = el_init("waitgate", stdin, stdout, stderr);
+    History *past = history_init();
+    char last[512] = "";
+    const char *line;
+    int count;
+    if (editor && past) {
+        history(past, &event, H_SETSIZE, 1000);
+        el_set(editor, EL_CLIENTDATA, &p);
+        el_set(editor, EL_PROMPT, prompt_text);
+        el_set(editor, EL_EDITOR, "emacs");
+        el_set(editor, EL_HIST, history, past);
+        while ((line = el_gets(editor, &count)) != NULL && count > 0) {
+            if (line[strspn(line, " \t\r\n")]) {
+                history(past, &event, H_ENTER, line);
+                snprintf(last, sizeof last, "%s", line);
+            }
+            if (!obey(g, last)) /* an empty line repeats the last */
+                break;
+        }
+    }
+    if (past)
+        history_end(past);
+    if (editor)
+        el_end(editor);
+}
+
+int wg_command_debug(const wg_args *args, wg_text *out, wg_text *error)
+{
+    (void)out;
+    wg_debugging g;
+    bool ok = wg_debugging_open(&g, args, interrupted, error);
+    if (ok && isatty(STDIN_FILENO))
+        from_terminal(&g);
+    else if (ok)
+        from_pipe(&g);
+    wg_debugging_close(&g);
+    return ok ? WG_EXIT_DONE : WG_EXIT_ERROR;
+}

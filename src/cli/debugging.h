@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run under the debugger (waitgate/debug.h): a tile with its programs, or a chip. */
+#ifndef WG_CLI_DEBUGGING_H
+#define WG_CLI_DEBUGGING_H
+
+#include <waitgate/debug.h>
+
+#include "cli/chip_run.h"
+#include "cli/drive.h"
+
+typedef struct wg_debugging {
+    wg_session s; /* of a tile alone */
+    wg_driving drive;
+    wg_chip_run *chip; /* NULL: a tile alone */
+    wg_debug *d;
+    wg_who who;        /* the first core that runs */
+    const char *title; /* the first file's name */
+} wg_debugging;
+
+/* Complains into `error` and gives false; to be closed all the same. */
+bool wg_debugging_open(wg_debugging *g, const wg_args *args, bool (*interrupted)(void *user), wg_text *error);
+void wg_debugging_close(wg_debugging *g);
+/* "t1", "0", of a chip also "1-2" and "1-2 t1": whom a line names; false: nobody. */
+bool wg_debugging_who(const wg_debugging *g, const char *text, wg_who *who);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `waitgate explain`: what a word means, from the tables. A topic has rows; text and JSON are made of them.
+ */
+#ifndef WG_CLI_EXPLAIN_H
+#define WG_CLI_EXPLAIN_H
+
+#include "cli/options.h"
+
+enum { WG_TOPIC_ROWS = 16 };
+typedef struct wg_topic {
+    const char *kind; /* "instruction", "block bit" … */
+    wg_text title;
+    unsigned rows;
+    const char *label[WG_TOPIC_ROWS];
+    wg_text text[WG_TOPIC_ROWS];
+} wg_topic;
+
+/*
+ * An instruction (STALLWAIT, ttmvmul), a bit of the block mask (B3, STALL_MATH), a condition of STALLWAIT (C4, SRCA_VLD), a
+ * reason to wait (latched-wait), a semaphore (MATH_PACK, or `semaphore` and its number). False: it is none of these; names
+ * that are near have been offered.
+ */
+bool wg_topic_find(wg_topic *topic, wg_arch_id arch, const char *word, wg_near *near);
+bool wg_topic_semaphore(wg_topic *topic, wg_arch_id arch, unsigned index);
+void wg_topic_text(const wg_topic *topic, wg_text *out);
+void wg_topic_json(const wg_topic *topic, wg_json *j);
+void wg_topic_free(wg_topic *topic);
+
+#endif

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs the tests, a process for each, as many at a time as --jobs says. */
+#include "cli/test.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/session.h"
+
+enum { MOST_JOBS = 256, MOST_TEXT = 1 << 20, GRACE = 5, POLL_MICROSECONDS = 2000 };
+
+/* What a test's process leaves behind, followed by its texts. */
+typedef struct answer {
+    int32_t complete, status;
+    uint64_t cycles;
+    uint32_t line, text_bytes, sarif_bytes;
+} answer;
+
+typedef struct slot {
+    pid_t pid; /* 0: nobody */
+    size_t test;
+    int file; /* where its answer goes */
+    double began;
+    bool told; /* to end */
+} slot;
+
+typedef struct runner {
+    const wg_args *args;
+    const wg_tests *all;
+    wg_test_result *result;
+    slot slot[MOST_JOBS];
+    unsigned jobs;
+    size_t next, finished;
+    uint64_t timeout;
+    bool terminal, quiet;
+} runner;
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- in the test's process ---- */
+
+static bool write_all(int file, const void *bytes, size_t count)
+{
+    for (const char *at = bytes; count;) {
+        ssize_t n = write(file, at, count);
+        if (n <= 0)
+            return false;
+        at += n;
+        count -= (size_t)n;
+    }
+    return true;
+}
+
+static int run_here(const wg_test *t, bool sarif, int file)
+{
+    wg_text out = {.width = 100}, error = {.width = 100}, reports = {0};
+    wg_run_result result = {.sarif = sarif ? &reports : NULL};
+    wg_args args;
+    int status = WG_EXIT_ERROR;
+    wg_memory_begin();
+    if (*t->folder && chdir(t->folder) != 0)
+        wg_textf(&error, "waitgate: the folder %s cannot be entered\n", t->folder);
+    else if (wg_args_parse(&args, (int)t->words, (char **)(uintptr_t)t->word, &out, &error, &status))
+        status = wg_run_files(&args, &result, &out, &error);
+    if (wg_memory_failed() || out.failed || error.failed) {
+        wg_textf(&error, "waitgate: out of memory\n");
+        status = WG_EXIT_ERROR;
+    }
+    if (error.size)
+        wg_text_add(&out, error.data, error.size);
+    answer a = {.complete = 1,
+                .status = status,
+                .cycles = result.cycles,
+                .line = result.line,
+                .text_bytes = (uint32_t)(out.size < MOST_TEXT ? out.size : MOST_TEXT),
+                .sarif_bytes = (uint32_t)(reports.failed || reports.size > UINT32_MAX ? 0 : reports.size)};
+    return write_all(file, &a, sizeof a) && write_all(file, wg_text_of(&out), a.text_bytes) &&
+                   write_all(file, wg_text_of(&reports), a.sarif_bytes)
+               ? 0
+               : 1;
+}
+
+/* ---- in the parent ---- */
+
+static bool start(runner *r, slot *s, size_t test)
+{
+    const pid_t parent = getpid();
+    s->file = memfd_create("waitgate-test", MFD_CLOEXEC);
+    if (s->file < 0)
+        return false;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid < 0) {
+        close(s->file);
+        return false;
+    }
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(1);
+        if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+            _exit(1);
+        _exit(run_here(&r->all->at[test], r->args->value[WG_OPT_SARIF] != NULL, s->file));
+    }
+    s->pid = pid;
+    s->test = test;
+    s->began = seconds_now();
+    s->told = false;
+    return true;
+}
+
+static bool read_text(int file, uint32_t bytes, wg_text *to)
+{
+    char part[4096];
+    for (uint32_t left = bytes; left;) {
+        ssize_t n = read(file, part, left < sizeof part ? left : sizeof part);
+        if (n <= 0)
+            return false;
+        wg_text_add(to, part, (size_t)n);
+        left -= (uint32_t)n;
+    }
+    return !to->failed;
+}
+
+static wg_verdict verdict_of(const wg_test *t, const wg_test_result *r)
+{
+    bool right = r->status == t->status;
+    if (t->fails)
+        return right ? WG_VERDICT_SOLVED : WG_VERDICT_KNOWN;
+    return right ? WG_VERDICT_PASS : WG_VERDICT_FAIL;
+}
+
+static void finish(runner *r, slot *s, bool exited)
+{
+    wg_test_result *result = &r->result[s->test];
+    answer a = {0};
+    bool complete = exited && lseek(s->file, 0, SEEK_SET) == 0 && read(s->file, &a, sizeof a) == (ssize_t)sizeof a &&
+                    a.complete && read_text(s->file, a.text_bytes, &result->text) &&
+                    read_text(s->file, a.sarif_bytes, &result->sarif);
+    close(s->file);
+    result->seconds = seconds_now() - s->began;
+    result->status = complete ? a.status : WG_EXIT_ERROR;
+    result->cycles = a.cycles;
+    result->line = a.line;
+    if (s->told)
+        result->verdict = WG_VERDICT_TIMEOUT;
+    else if (!complete)
+        result->verdict = WG_VERDICT_CRASH;
+    else
+        result->verdict = verdict_of(&r->all->at[s->test], result);
+    r->finished++;
+    s->pid = 0;
+}
+
+/* One that takes too long is asked to say where it is, and ended if it does not answer. */
+static void hurry(const runner *r, slot *s)
+{
+    double late = seconds_now() - s->began - (double)r->timeout;
+    if (late > GRACE)
+        kill(s->pid, SIGKILL);
+    else if (late > 0 && !s->told)
+        kill(s->pid, SIGINT);
+    s->told |= late > 0;
+}
+
+static void show_progress(const runner *r, double began)
+{
+    double passed = seconds_now() - began;
+    double left = r->finished ? passed / (double)r->finished * (double)(r->all->count - r->finished) : 0;
+    fprintf(stderr, "\r\033[K%zu of %zu tests, about %.0f s left", r->finished, r->all->count, left);
+    fflush(stderr);
+}
+
+static void tell(const runner *r, size_t test)
+{
+    wg_text line = {0};
+    bool fails = wg_verdict_fails(r->result[test].verdict);
+    if (r->args->value[WG_OPT_JSON] || (r->quiet && !fails))
+        return;
+    wg_test_line(&r->all->at[test], &r->result[test], &line);
+    fprintf(stdout, "%s%s", r->terminal ? "\r\033[K" : "", wg_text_of(&line));
+    fflush(stdout);
+    wg_text_free(&line);
+}
+
+/* True: somebody has ended. */
+static bool collect(runner *r)
+{
+    bool ended = false;
+    for (unsigned i = 0; i < r->jobs; i++) {
+        slot *s = &r->slot[i];
+        int status;
+        if (!s->pid)
+            continue;
+        pid_t pid = waitpid(s->pid, &status, WNOHANG);
+        if (pid == 0) {
+            hurry(r, s);
+            continue;
+        }
+        size_t test = s->test;
+        finish(r, s, pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        tell(r, test);
+        ended = true;
+    }
+    return ended;
+}
+
+static bool run_all(runner *r, wg_text *error)
+{
+    double began = seconds_now(), shown = 0;
+    bool running = true;
+    while (running) {
+        running = false;
+        bool stop = wg_interrupted();
+        for (unsigned i = 0; i < r->jobs; i++) {
+            slot *s = &r->slot[i];
+            if (!s->pid && !stop && r->next < r->all->count) {
+                if (!start(r, s, r->next)) {
+                    wg_textf(error, "waitgate: no process for a test: %s\n", strerror(errno));
+                    return false;
+                }
+                r->next++;
+            }
+            running |= s->pid != 0;
+        }
+        if (running && !collect(r))
+            usleep(POLL_MICROSECONDS);
+        if (r->terminal && seconds_now() - shown > 0.2) {
+            show_progress(r, began);
+            shown = seconds_now();
+        }
+    }
+    if (r->terminal)
+        fprintf(stderr, "\r\033[K");
+    return true;
+}
+
+/* ---- baselines ---- */
+
+static uint64_t baseline_of(const char *table, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *line = table; line && *line;) {
+        uint64_t cycles;
+        size_t tab = strcspn(line, "\t\n"), end = strcspn(line, "\n");
+        if (tab == length && line[tab] == '\t' && memcmp(line, name, length) == 0 &&
+            wg_parse_number(line + tab + 1, end - tab - 1, &cycles))
+            return cycles;
+        line += end + (line[end] == '\n');
+    }
+    return 0;
+}
+
+static bool compare_baseline(runner *r, wg_text *error)
+{
+    const char *path = r->args->value[WG_OPT_BASELINE], *percent = r->args->value[WG_OPT_TOLERANCE];
+    char message[512], *end = NULL;
+    double tolerance = percent ? strtod(percent, &end) : 0;
+    if (percent && (end == percent || (*end && strcmp(end, "%") != 0) || !(tolerance >= 0 && tolerance <= 1000))) {
+        wg_textf(error, "waitgate: --tolerance: `%s` is not a percentage\n", percent);
+        return false;
+    }
+    if (!path || (r->args->value[WG_OPT_UPDATE] && access(path, F_OK) != 0))
+        return true;
+    size_t size;
+    uint8_t *table = wg_file_read(path, &size, message, sizeof message);
+    if (!table) {
+        wg_textf(error, "waitgate: --baseline: %s (--update makes it)\n", message);
+        return false;
+    }
+    for (size_t i = 0; i < r->all->count; i++)
+        r->result[i].baseline = baseline_of((const char *)table, r->all->at[i].name);
+    free(table);
+    for (size_t i = 0; !r->args->value[WG_OPT_UPDATE] && i < r->all->count; i++) {
+        wg_test_result *result = &r->result[i];
+        if (result->verdict == WG_VERDICT_PASS && result->baseline &&
+            (double)result->cycles > (double)result->baseline * (1 + tolerance / 100))
+            result->verdict = WG_VERDICT_SLOWER;
+    }
+    return true;
+}
+
+/* Those that passed get their number; the others keep the one they had. */
+static bool update_baseline(const runner *r, wg_text *error)
+{
+    const char *path = r->args->value[WG_OPT_BASELINE];
+    char message[512];
+    wg_text out = {0};
+    if (!r->args->value[WG_OPT_UPDATE])
+        return true;
+    if (!path) {
+        wg_textf(error, "waitgate: --update writes the file that --baseline names\n");
+        return false;
+    }
+    for (size_t i = 0; i < r->all->count; i++) {
+        const wg_test_result *result = &r->result[i];
+        uint64_t cycles = result->verdict == WG_VERDICT_PASS ? result->cycles : result->baseline;
+        if (cycles)
+            wg_textf(&out, "%s\t%llu\n", r->all->at[i].name, (unsigned long long)cycles);
+    }
+    bool ok = wg_file_write(path, wg_text_of(&out), out.size, message, sizeof message);
+    if (!ok)
+        wg_textf(error, "waitgate: --baseline: %s\n", message);
+    wg_text_free(&out);
+    return ok;
+}
+
+/* ---- the end ---- */
+
+/* The most serious status of those that fail: hang, expectation, limit, undefined, findings, error. */
+static int status_of(const runner *r)
+{
+    static const int order[] = {WG_EXIT_HANG, WG_EXIT_EXPECTATION, WG_EXIT_LIMIT, WG_EXIT_UNDEFINED, WG_EXIT_FINDINGS};
+    for (unsigned k = 0; k < sizeof order / sizeof *order; k++)
+        for (size_t i = 0; i < r->all->count; i++)
+            if (r->result[i].verdict == WG_VERDICT_FAIL && r->result[i].status == order[k])
+                return order[k];
+    for (size_t i = 0; i < r->all->count; i++)
+        if (wg_verdict_fails(r->result[i].verdict))
+            return WG_EXIT_EXPECTATION;
+    return wg_interrupted() ? WG_EXIT_INTERRUPTED : WG_EXIT_DONE;
+}
+
+static void tell_end(const runner *r, wg_text *out)
+{
+    size_t passed = 0, failed = 0, known = 0, left = 0;
+    wg_text reason = {0};
+    for (size_t i = 0; i < r->all->count; i++) {
+        const wg_test_result *result = &r->result[i];
+        passed += result->verdict == WG_VERDICT_PASS;
+        known += result->verdict == WG_VERDICT_KNOWN;
+        left += result->verdict == WG_VERDICT_NONE;
+        if (!wg_verdict_fails(result->verdict))
+            continue;
+        failed++;
+        wg_textf(out, "\n%s\n", r->all->at[i].name);
+        reason.size = 0;
+        wg_test_reason(&r->all->at[i], result, &reason);
+        wg_textf(out, "    %s\n", wg_text_of(&reason));
+        if (result->verdict != WG_VERDICT_SOLVED)
+            wg_test_output(result, out);
+    }
+    wg_text_free(&reason);
+    if (known)
+        wg_textf(out, "%zu known to fail\n", known);
+    if (left)
+        wg_textf(out, "%zu not run\n", left);
+    wg_textf(out, "%zu passed, %zu failed\n", passed, failed);
+}
+
+static bool write_form(const runner *r, wg_option option, const char *name,
+                       void (*form)(const wg_tests *, const wg_test_result *, wg_text *), wg_text *error)
+{
+    const char *path = r->args->value[option];
+    char message[512];
+    wg_text out = {0};
+    if (!path)
+        return true;
+    form(r->all, r->result, &out);
+    bool ok = !out.failed && wg_file_write(path, wg_text_of(&out), out.size, message, sizeof message);
+    if (!ok)
+        wg_textf(error, "waitgate: --%s: %s\n", name, out.failed ? "out of memory" : message);
+    wg_text_free(&out);
+    return ok;
+}
+
+static int report(runner *r, wg_text *out, wg_text *error)
+{
+    const char *hosted = getenv("GITHUB_ACTIONS");
+    if (!compare_baseline(r, error) || !update_baseline(r, error))
+        return WG_EXIT_ERROR;
+    int status = status_of(r);
+    bool ok = write_form(r, WG_OPT_TAP, "tap", wg_tests_tap, error) &&
+              write_form(r, WG_OPT_JUNIT, "junit", wg_tests_junit, error) &&
+              write_form(r, WG_OPT_SARIF, "sarif", wg_tests_sarif, error);
+    if (r->args->value[WG_OPT_JSON])
+        wg_tests_json(r->all, r->result, status, out);
+    else
+        tell_end(r, out);
+    if (r->args->value[WG_OPT_ANNOTATIONS] || (hosted && strcmp(hosted, "true") == 0))
+        wg_tests_annotations(r->all, r->result, out);
+    return ok ? status : WG_EXIT_ERROR;
+}
+
+static bool read_options(runner *r, wg_text *error)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t jobs = cores > 0 ? (uint64_t)cores : 1;
+    r->timeout = 60;
+    if (!wg_option_number(r->args, WG_OPT_JOBS, "jobs", &jobs, error) ||
+        !wg_option_number(r->args, WG_OPT_TIMEOUT, "timeout", &r->timeout, error))
+        return false;
+    if (jobs < 1 || jobs > MOST_JOBS) {
+        wg_textf(error, "waitgate: --jobs: from 1 to %d\n", MOST_JOBS);
+        return false;
+    }
+    r->jobs = (unsigned)jobs;
+    r->terminal = isatty(STDERR_FILENO) != 0;
+    r->quiet = r->args->value[WG_OPT_QUIET] != NULL;
+    return true;
+}
+
+int wg_command_test(const wg_args *args, wg_text *out, wg_text *error)
+{
+    wg_tests all;
+    runner *r = wg_calloc(1, sizeof *r);
+    int status = WG_EXIT_ERROR;
+    if (!wg_tests_plan(&all, args, error) || !r) {
+        wg_tests_free(&all);
+        free(r);
+        return status;
+    }
+    *r = (runner){.args = args, .all = &all, .result = wg_calloc(all.count + 1, sizeof *r->result)};
+    if (args->value[WG_OPT_LIST]) {
+        for (size_t i = 0; i < all.count; i++)
+            wg_textf(out, "%s\n", all.at[i].name);
+        status = WG_EXIT_DONE;
+    } else if (!all.count) {
+        wg_textf(error, "waitgate: there is no test %s\n",
+                 args->value[WG_OPT_FILTER] ? "that --filter wants" : "there");
+    } else if (r->result && read_options(r, error)) {
+        wg_interrupt_begin();
+        if (run_all(r, error))
+            status = report(r, out, error);
+        wg_interrupt_end();
+    }
+    for (size_t i = 0; r->result && i < all.count; i++) {
+        wg_text_free(&r->result[i].text);
+        wg_text_free(&r->result[i].sarif);
+    }
+    free(r->result);
+    free(r);
+    wg_tests_free(&all);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Checkpoints: states of a run in order of time, within a budget of memory.
+ *
+ *     newest state ──difference──► the one before ──difference──► … ──► the first
+ *
+ * One state is held whole: the cursor. Neighbours are told apart by what differs, block by block, without the bytes that are
+ * equal. Differences are exclusive ors, so they lead in both directions, and two of them make one when a checkpoint
+ * between is dropped.
+ */
+#ifndef WG_CHECKPOINTS_H
+#define WG_CHECKPOINTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct wg_checkpoint {
+    uint64_t cycle;
+    size_t bytes;        /* of the state */
+    uint8_t *difference; /* to the checkpoint before it; NULL: the first */
+    size_t packed;       /* bytes of the difference */
+} wg_checkpoint;
+
+typedef struct wg_checkpoints {
+    wg_checkpoint *list;
+    size_t count, room;
+    uint8_t *whole; /* the state of checkpoint `at`, padded with zeros */
+    size_t whole_bytes, at;
+    size_t packed; /* bytes of all differences */
+    uint64_t budget;
+    bool thinned; /* since somebody last looked: every other one went */
+} wg_checkpoints;
+
+void wg_checkpoints_free(wg_checkpoints *c); /* all of them; the budget stays */
+/* A state that is later than all others. Takes over `state`, of malloc(). False: out of memory. */
+bool wg_checkpoints_add(wg_checkpoints *c, uint64_t cycle, uint8_t *state, size_t bytes);
+/* The last one at or before the cycle; the first if there is none. There must be one. */
+size_t wg_checkpoints_before(const wg_checkpoints *c, uint64_t cycle);
+/* Its state, valid until the next call. */
+const uint8_t *wg_checkpoints_get(wg_checkpoints *c, size_t index, size_t *bytes);
+/* Bytes of host memory in use. */
+uint64_t wg_checkpoints_bytes(const wg_checkpoints *c);
+
+#endif

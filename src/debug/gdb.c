@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Packets of the gdb remote protocol. Everybody stops at the same cycle, and time passes for all of them, whoever is stepped.
+ * Facts: "Remote Protocol" in the gdb manual.
+ */
+#include "debug/gdb.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIGNAL_INTERRUPT = 2, SIGNAL_TRAP = 5 };
+
+/* ---- Characters and numbers ---- */
+
+int wg_hex_digit(int c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool wg_hex_number(const char **text, uint64_t *value)
+{
+    const char *at = *text;
+    uint64_t v = 0;
+    for (; wg_hex_digit(*at) >= 0; at++) {
+        if (v >> 60)
+            return false;
+        v = v << 4 | (uint64_t)wg_hex_digit(*at);
+    }
+    if (at == *text)
+        return false;
+    *text = at;
+    *value = v;
+    return true;
+}
+
+void wg_hex_bytes(wg_text *out, const void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        wg_textf(out, "%02x", ((const uint8_t *)bytes)[i]);
+}
+
+bool wg_bytes_of(const char *text, uint8_t *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int high = wg_hex_digit(text[2 * i]), low = high < 0 ? -1 : wg_hex_digit(text[2 * i + 1]);
+        if (low < 0)
+            return false;
+        bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+/* ---- Why it stopped ---- */
+
+static void say(wg_gdb *g, const char *text)
+{
+    wg_text packet = {0};
+    wg_textf(&packet, "O");
+    wg_hex_bytes(&packet, text, strlen(text));
+    wg_gdb_send(g, wg_text_of(&packet));
+    wg_text_free(&packet);
+}
+
+/* The run is over, or stands still: in words, on gdb's console. */
+static void say_end(wg_gdb *g)
+{
+    wg_text text = {.width = 100};
+    wg_textf(&text, "waitgate: ");
+    wg_debug_pause_text(g->d, &text);
+    if (g->d->state.pause == WG_PAUSE_ENDED && g->d->state.stop == WG_STOP_HUNG)
+        wg_debug_state_text(g->d, g->who, &text);
+    say(g, wg_text_of(&text));
+    wg_text_free(&text);
+}
+
+static void stop_reply(wg_gdb *g, wg_text *out)
+{
+    static const char *const watches[] = {"watch", "rwatch", "watch", "awatch"};
+    const wg_debug_state *s = &g->d->state;
+    wg_pause why = s->pause;
+    if (s->who.agent <= WG_AGENT_THREAD2)
+        g->who = s->who;
+    if (why == WG_PAUSE_ENDED || why == WG_PAUSE_FAILED)
+        say_end(g);
+    wg_textf(out, "T%02xthread:%llx;", why == WG_PAUSE_INTERRUPT ? SIGNAL_INTERRUPT : SIGNAL_TRAP,
+             (unsigned long long)wg_gdb_thread(g, g->who));
+    if (why == WG_PAUSE_BREAK)
+        wg_textf(out, "swbreak:;");
+    if (why == WG_PAUSE_WATCH)
+        wg_textf(out, "%s:%x;", watches[s->watch & 3], s->address);
+    if (why == WG_PAUSE_BEGIN || why == WG_PAUSE_ENDED) /* otherwise gdb would go on stepping */
+        wg_textf(out, "replaylog:%s;", why == WG_PAUSE_BEGIN ? "begin" : "end");
+}
+
+static void act(wg_gdb *g)
+{
+    /*
+     * gdb believes that a RISC-V core stops before the access that is watched: it takes the watch away and steps, so that
+     * the access happens. Here it has happened already.
+     */
+    bool happened = g->watched == WG_GDB_WATCH_REMOVED && g->action == WG_GDB_STEP;
+    g->watched = WG_GDB_UNWATCHED;
+    if (happened) {
+        g->d->state.pause = WG_PAUSE_STEP;
+        return;
+    }
+    switch (g->action) {
+    case WG_GDB_CONTINUE: wg_debug_continue(g->d); break;
+    case WG_GDB_STEP: wg_debug_step(g->d, g->who); break;
+    case WG_GDB_BACK: wg_debug_back(g->d); break;
+    default: wg_debug_step_back(g->d, g->who); break;
+    }
+    if (g->d->state.pause == WG_PAUSE_WATCH && g->action == WG_GDB_CONTINUE)
+        g->watched = WG_GDB_WATCH_TOLD;
+}
+
+bool wg_gdb_act(wg_gdb *g)
+{
+    wg_text reply = {0};
+    act(g);
+    if (g->d->limited)
+        return false;
+    g->action = WG_GDB_NOTHING;
+    stop_reply(g, &reply);
+    wg_gdb_send(g, wg_text_of(&reply));
+    wg_text_free(&reply);
+    return true;
+}
+
+/* ---- Packets ---- */
+
+/* qRcmd: a command of ours. */
+static void monitor(wg_gdb *g, const char *text, wg_text *out)
+{
+    char command[WG_DEBUG_LINE];
+    size_t length = strlen(text) / 2;
+    wg_text answer = {.width = 100};
+    if (length >= sizeof command || !wg_bytes_of(text, (uint8_t *)command, length)) {
+        wg_textf(out, "E01");
+        return;
+    }
+    command[length] = 0;
+    uint64_t before = wg_debug_now(g->d);
+    wg_debug_run_command(g->d, g->who, command, &answer);
+    if (wg_debug_now(g->d) != before)
+        wg_textf(&answer, "gdb does not know that time has passed: `maintenance flush register-cache` shows it\n");
+    /* A long answer is cut into several packets. */
+    for (size_t at = 0; at < answer.size;) {
+        enum { PART = WG_GDB_PACKET / 2 - 16 };
+        size_t part = answer.size - at < PART ? answer.size - at : PART;
+        wg_text packet = {0};
+        wg_textf(&packet, "O");
+        wg_hex_bytes(&packet, answer.data + at, part);
+        wg_gdb_send(g, wg_text_of(&packet));
+        wg_text_free(&packet);
+        at += part;
+    }
+    wg_text_free(&answer);
+    wg_textf(out, "OK");
+}
+
+static void query(wg_gdb *g, const char *text, wg_text *out)
+{
+    uint64_t thread;
+    wg_who who;
+    if (wg_gdb_qxfer(g, text, out))
+        return;
+    if (strncmp(text, "qSupported", 10) == 0) {
+        wg_textf(
+            out,
+            "PacketSize=%x;qXfer:features:read+;qXfer:threads:read+;qXfer:memory-map:read+;vContSupported+;swbreak+;"
+            "hwbreak+;ReverseStep+;ReverseContinue+;QStartNoAckMode+",
+            WG_GDB_PACKET);
+    } else if (strcmp(text, "qfThreadInfo") == 0) {
+        wg_gdb_thread_list(g, out);
+    } else if (strcmp(text, "qsThreadInfo") == 0) {
+        wg_textf(out, "l");
+    } else if (strcmp(text, "qC") == 0) {
+        wg_textf(out, "QC%llx", (unsigned long long)wg_gdb_thread(g, g->who));
+    } else if (strcmp(text, "qAttached") == 0) {
+        wg_textf(out, "1");
+    } else if (strncmp(text, "qThreadExtraInfo,", 17) == 0 && (text += 17, wg_hex_number(&text, &thread)) &&
+               wg_gdb_who(g, thread, &who)) {
+        char name[32];
+        wg_text whole = {0};
+        wg_textf(&whole, "%s: %s", wg_debug_name(g->d, who, name, sizeof name), wg_debug_doing(g->d, who));
+        wg_hex_bytes(out, wg_text_of(&whole), whole.size);
+        wg_text_free(&whole);
+    } else if (strncmp(text, "qRcmd,", 6) == 0) {
+        monitor(g, text + 6, out);
+    }
+}
+
+/* Z or z, TYPE,ADDR,KIND. */
+static void breakpoint(wg_gdb *g, const char *text, wg_text *out)
+{
+    static const uint8_t how[] = {[2] = WG_WATCH_WRITE, [3] = WG_WATCH_READ, [4] = WG_WATCH_READ | WG_WATCH_WRITE};
+    bool set = *text++ == 'Z';
+    char type = *text ? *text++ : 0;
+    wg_status status;
+    uint64_t address, kind;
+    if (*text++ != ',' || !wg_hex_number(&text, &address) || *text++ != ',' || !wg_hex_number(&text, &kind) ||
+        address > UINT32_MAX) {
+        wg_textf(out, "E01");
+        return;
+    }
+    if (set)
+        g->watched = WG_GDB_UNWATCHED;
+    else if (type >= '2' && g->watched == WG_GDB_WATCH_TOLD)
+        g->watched = WG_GDB_WATCH_REMOVED;
+    if (type == '0' || type == '1')
+        status = wg_debug_break(g->d, (uint32_t)address, set);
+    else if (type >= '2' && type <= '4')
+        status = kind > UINT32_MAX ? WG_ERR_ARGUMENT
+                                   : wg_debug_watch(g->d, (uint32_t)address, (uint32_t)kind, how[type - '0'], set);
+    else
+        return; /* not supported: an empty answer */
+    wg_textf(out, status == WG_OK ? "OK" : "E28");
+}
+
+/* vCont;ACTION[:THREAD]…: the step of one thread, if there is one; else on. */
+static void resume(wg_gdb *g, const char *text)
+{
+    g->action = WG_GDB_CONTINUE;
+    for (const char *at = text; (at = strchr(at, ';'));) {
+        uint64_t thread = wg_gdb_thread(g, g->who);
+        bool step = *++at == 's' || *at == 'S';
+        const char *colon = at + strcspn(at, ":;");
+        wg_who who;
+        if (*colon == ':') {
+            colon++;
+            wg_hex_number(&colon, &thread);
+        }
+        if (step && wg_gdb_who(g, thread, &who)) {
+            g->who = who;
+            g->action = WG_GDB_STEP;
+            return;
+        }
+    }
+}
+
+/* H: the thread that registers and memory are about. T: is there such a thread? */
+static void thread(wg_gdb *g, const char *text, wg_text *out)
+{
+    const char *at = text + (*text == 'H' && text[1] ? 2 : 1);
+    uint64_t number = 0;
+    wg_who who;
+    bool all = strcmp(at, "-1") == 0 || strcmp(at, "0") == 0;
+    if (!all && (!wg_hex_number(&at, &number) || !wg_gdb_who(g, number, &who))) {
+        wg_textf(out, "E01");
+        return;
+    }
+    if (*text == 'H' && text[1] == 'g' && !all)
+        g->who = who;
+    wg_textf(out, "OK");
+}
+
+bool wg_gdb_packet(wg_gdb *g, const char *text, wg_text *out)
+{
+    switch (*text) {
+    case '?': wg_textf(out, "T%02xthread:%llx;", SIGNAL_TRAP, (unsigned long long)wg_gdb_thread(g, g->who)); break;
+    case 'g':
+    case 'p':
+    case 'P': wg_gdb_registers(g, text, out); break;
+    case 'm': wg_gdb_read_memory(g, text + 1, out); break;
+    case 'M': wg_gdb_write_memory(g, text + 1, out); break;
+    case 'H':
+    case 'T': thread(g, text, out); break;
+    case 'Z':
+    case 'z': breakpoint(g, text, out); break;
+    case 'c': g->action = WG_GDB_CONTINUE; return true;
+    case 's': g->action = WG_GDB_STEP; return true;
+    case 'b':
+        if (text[1] != 'c' && text[1] != 's')
+            break;
+        g->action = text[1] == 'c' ? WG_GDB_BACK : WG_GDB_STEP_BACK;
+        return true;
+    case 'D':
+        wg_textf(out, "OK");
+        wg_gdb_send(g, wg_text_of(out));
+        return false;
+    case 'k': return false;
+    case 'q': query(g, text, out); break;
+    case 'Q':
+        if (strcmp(text, "QStartNoAckMode") == 0) {
+            wg_textf(out, "OK");
+            wg_gdb_send(g, wg_text_of(out));
+            g->no_acks = true;
+            return true;
+        }
+        break;
+    case 'v':
+        if (strcmp(text, "vCont?") == 0) {
+            wg_textf(out, "vCont;c;C;s;S");
+        } else if (strncmp(text, "vCont;", 6) == 0) {
+            resume(g, text + 5);
+            return true;
+        }
+        break;
+    default: break;
+    }
+    wg_gdb_send(g, wg_text_of(out));
+    return true;
+}

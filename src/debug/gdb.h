@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The gdb remote server: gdb.c knows the packets, gdb_target.c what gdb is told of the machine, gdb_link.c the line that
+ * packets come over.
+ */
+#ifndef WG_DEBUG_GDB_H
+#define WG_DEBUG_GDB_H
+
+#include "debug/debug.h"
+
+enum { WG_GDB_PACKET = 0x4000 }; /* bytes of a packet, at most */
+
+typedef enum wg_gdb_action {
+    WG_GDB_NOTHING,
+    WG_GDB_CONTINUE,
+    WG_GDB_STEP,
+    WG_GDB_BACK,
+    WG_GDB_STEP_BACK
+} wg_gdb_action;
+
+struct wg_gdb {
+    wg_debug *d;
+    wg_who who;           /* whom registers and memory are about */
+    wg_gdb_action action; /* what gdb waits for the end of */
+    enum { WG_GDB_UNWATCHED, WG_GDB_WATCH_TOLD, WG_GDB_WATCH_REMOVED } watched; /* see act() */
+    bool no_acks;
+    int in, out; /* file descriptors */
+    bool closed; /* the other side is gone */
+    char buffer[1024];
+    size_t used, filled; /* of the buffer */
+};
+
+/* Answers a packet; false: the debugger has left. */
+bool wg_gdb_packet(wg_gdb *g, const char *text, wg_text *out);
+/* Does what gdb waits for, and tells it. True: it is done; false: time has passed as far as it may. */
+bool wg_gdb_act(wg_gdb *g);
+void wg_gdb_send(wg_gdb *g, const char *text);
+
+/* Characters and numbers. A number at *text, which moves on; false if there is none, or it is too long. */
+int wg_hex_digit(int c);
+bool wg_hex_number(const char **text, uint64_t *value);
+void wg_hex_bytes(wg_text *out, const void *bytes, size_t count);
+bool wg_bytes_of(const char *text, uint8_t *bytes, size_t count); /* false if there are not as many */
+
+/* gdb_target.c. Threads: tile * 8 + agent + 1. */
+uint64_t wg_gdb_thread(const wg_gdb *g, wg_who who);
+bool wg_gdb_who(const wg_gdb *g, uint64_t thread, wg_who *who);
+bool wg_gdb_qxfer(wg_gdb *g, const char *text, wg_text *out); /* false: it is none of these */
+void wg_gdb_thread_list(wg_gdb *g, wg_text *out);
+void wg_gdb_registers(wg_gdb *g, const char *text, wg_text *out);
+void wg_gdb_read_memory(wg_gdb *g, const char *text, wg_text *out);
+void wg_gdb_write_memory(wg_gdb *g, const char *text, wg_text *out);
+
+#endif

@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who wrote a location, and where that came from, as a tree that ends at what was there before the history begins or at a core's
+ * store. Many instructions of one line that did the same are one branch. Over the NoC it goes on at the tile that the data came from.
+ */
+#include "debug/why.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "debug/commands.h"
+#include "isa/asm.h"
+#include "num/formats.h"
+#include "observe/origin.h"
+
+enum { DEEPEST = 12, READS = 4096, BRANCHES = 64 };
+
+typedef struct question {
+    unsigned space; /* wg_touch_space */
+    uint32_t first, count;
+} question;
+
+typedef struct wg_why {
+    wg_debug *d;
+    const wg_why_desc *desc;
+    wg_text *out; /* NULL: JSON */
+    wg_json *j;
+    wg_origin *log[WG_DEBUG_TILES]; /* of the tiles in use */
+} wg_why;
+
+/* ---- A branch: instructions of one line and kind, and what they left of what is asked about ---- */
+
+typedef struct branch {
+    bool known; /* false: nobody wrote it since the history begins */
+    uint8_t agent, thread, space;
+    unsigned tile;
+    uint32_t pc, word;
+    uint32_t first, end; /* the smallest range that holds all of it */
+    uint64_t from, to;   /* cycles */
+    size_t instructions;
+    size_t *writes; /* touches, as many as fit */
+    size_t count;
+} branch;
+
+typedef struct tree {
+    wg_why *w;
+    unsigned tile; /* where the branches are */
+    branch branch[BRANCHES];
+    unsigned branches;
+    bool more; /* there were more than fit */
+} tree;
+
+static const wg_origin *log_of(const wg_why *w, unsigned tile) { return w->log[tile]; }
+
+static bool same_doing(const branch *b, const wg_data_touch *t)
+{
+    return b->known == (t != NULL) &&
+           (!t || (b->agent == t->agent && b->pc == t->pc && b->space == t->space && (t->pc || b->word == t->word)));
+}
+
+static void add_write(void *user, size_t touch, uint32_t first, uint32_t count)
+{
+    tree *t = user;
+    const wg_origin *o = log_of(t->w, t->tile);
+    const wg_data_touch *w = touch == SIZE_MAX ? NULL : &o->touch[touch];
+    unsigned i = 0;
+    while (i < t->branches && !same_doing(&t->branch[i], w))
+        i++;
+    if (i == BRANCHES) {
+        t->more = true;
+        return;
+    }
+    branch *b = &t->branch[i];
+    if (i == t->branches) {
+        *b = (branch){.known = w != NULL, .tile = t->tile, .first = first, .end = first + count, .from = UINT64_MAX};
+        b->writes = wg_calloc(READS, sizeof *b->writes);
+        t->branches++;
+        if (w) {
+            b->agent = w->agent;
+            b->thread = w->thread;
+            b->space = w->space;
+            b->pc = w->pc;
+            b->word = w->word;
+        }
+    }
+    b->first = first < b->first ? first : b->first;
+    b->end = first + count > b->end ? first + count : b->end;
+    if (!w || !b->writes)
+        return;
+    b->from = w->cycle < b->from ? w->cycle : b->from;
+    b->to = w->cycle > b->to ? w->cycle : b->to;
+    for (size_t k = 0; k < b->count; k++) /* one instruction may write in several pieces */
+        if (w->id && o->touch[b->writes[k]].id == w->id && o->touch[b->writes[k]].thread == w->thread)
+            return;
+    b->instructions++;
+    if (b->count < READS)
+        b->writes[b->count++] = touch;
+}
+
+static void free_branches(tree *t)
+{
+    for (unsigned i = 0; i < t->branches; i++)
+        free(t->branch[i].writes);
+}
+
+/* ---- Words ---- */
+
+static void location_text(unsigned space, uint32_t first, uint32_t end, char *room, size_t bytes)
+{
+    static const char *const banks[4] = {"SrcA bank 0", "SrcA bank 1", "SrcB bank 0", "SrcB bank 1"};
+    uint32_t last = end - 1;
+    switch (space) {
+    case WG_TOUCH_L1: snprintf(room, bytes, "L1 0x%05x to 0x%05x", first, last); break;
+    case WG_TOUCH_DST: snprintf(room, bytes, first == last ? "Dst row %u" : "Dst rows %u to %u", first, last); break;
+    case WG_TOUCH_SRC:
+        if (first >> 6 == last >> 6)
+            snprintf(room, bytes, "%s rows %u to %u", banks[first >> 6 & 3], first & 63, last & 63);
+        else
+            snprintf(room, bytes, "%s to %s", banks[first >> 6 & 3], banks[last >> 6 & 3]);
+        break;
+    case WG_TOUCH_LREG: snprintf(room, bytes, first == last ? "LReg %u" : "LRegs %u to %u", first, last); break;
+    case WG_TOUCH_SEM_VALUE: snprintf(room, bytes, "semaphore %u", first); break;
+    case WG_TOUCH_CONFIG: snprintf(room, bytes, "Config word %u of bank %u", first & 255, first >> 8); break;
+    case WG_TOUCH_THREAD_CONFIG:
+        snprintf(room, bytes, "ThreadConfig word %u of thread %u", first & 255, first >> 8);
+        break;
+    default:
+        if (first == last)
+            snprintf(room, bytes, "the %s half of GPR %u of thread %u", first & 1 ? "high" : "low", first >> 1 & 63,
+                     first >> 7);
+        else if (first >> 1 == last >> 1)
+            snprintf(room, bytes, "GPR %u of thread %u", first >> 1 & 63, first >> 7);
+        else
+            snprintf(room, bytes, "GPRs %u to %u of thread %u", first >> 1 & 63, last >> 1 & 63, first >> 7);
+        break;
+    }
+}
+
+static unsigned program_of(const branch *b)
+{
+    return b->agent <= WG_AGENT_CORE_T2 ? b->agent : WG_CORE_T0 + b->thread % WG_THREADS;
+}
+
+static const char *insn_text(const wg_why *w, const branch *b, char *room, size_t bytes)
+{
+    wg_who who = wg_debug_who(w->d, b->tile, b->agent);
+    *room = 0;
+    if (b->word)
+        wg_debug_insn_text(w->d, who, b->pc, b->word, room, bytes);
+    return room;
+}
+
+/* What of an input is no finite number, if somebody asked (--format). */
+static void odd_elements(const wg_why *w, const branch *b, unsigned space, char *room, size_t bytes)
+{
+    enum { SHOWN = 4 };
+    size_t used = 0;
+    unsigned odd = 0;
+    *room = 0;
+    if (!w->desc->looks || space != WG_TOUCH_L1)
+        return;
+    const unsigned width = w->desc->format == WG_FMT_FP32 ? 4 : 2;
+    const uint32_t exponent = w->desc->format == WG_FMT_FP16   ? 0x7C00
+                              : w->desc->format == WG_FMT_BF16 ? 0x7F80
+                                                               : 0x7F800000;
+    const uint32_t rest = w->desc->format == WG_FMT_FP16 ? 0x3FF : w->desc->format == WG_FMT_BF16 ? 0x7F : 0x7FFFFF;
+    for (uint32_t at = b->first & ~(width - 1); at + width <= b->end; at += width) {
+        uint32_t bits = 0;
+        if (wg_debug_read(w->d, wg_debug_who(w->d, b->tile, WG_AGENT_CORE_B), at, &bits, width) != WG_OK ||
+            (bits & exponent) != exponent)
+            continue;
+        if (odd++ < SHOWN && used < bytes)
+            used += (size_t)snprintf(room + used, bytes - used, "%s%s at 0x%05x", odd > 1 ? ", " : "",
+                                     bits & rest ? "NaN" : "infinity", at);
+    }
+    if (odd > SHOWN && used < bytes)
+        snprintf(room + used, bytes - used, " and %u more", odd - SHOWN);
+}
+
+static void branch_text(const wg_why *w, const branch *b, unsigned space, unsigned depth)
+{
+    char where[160], place[256], text[WG_DIS_MAX], odd[256];
+    wg_who who = wg_debug_who(w->d, b->tile, b->agent);
+    location_text(space, b->first, b->end, where, sizeof where);
+    wg_textf(w->out, "%*s", (int)(2 * depth), "");
+    if (w->d->desc.grid)
+        wg_textf(w->out, "tile %u-%u, ", who.x, who.y);
+    wg_textf(w->out, "%s: ", where);
+    if (!b->known) {
+        const wg_origin *o = log_of(w, b->tile);
+        odd_elements(w, b, space, odd, sizeof odd);
+        wg_textf(w->out, "there before %s%s%s\n",
+                 o && o->begins ? "what is remembered of the run" : "the run, or written by the host", *odd ? "; " : "",
+                 odd);
+        return;
+    }
+    wg_debug_place(w->d, who, program_of(b), b->pc, place, sizeof place);
+    wg_textf(w->out, "%s", wg_agent_name(b->agent));
+    if (*insn_text(w, b, text, sizeof text))
+        wg_textf(w->out, ", %s", text);
+    if (*place)
+        wg_textf(w->out, ", at %s", place);
+    if (b->instructions > 1)
+        wg_textf(w->out, "; %zu instructions, cycles %llu to %llu\n", b->instructions, (unsigned long long)b->from,
+                 (unsigned long long)b->to);
+    else
+        wg_textf(w->out, "; cycle %llu\n", (unsigned long long)b->from);
+}
+
+static void branch_json(const wg_why *w, const branch *b, unsigned space)
+{
+    char where[160], place[256], text[WG_DIS_MAX], odd[256];
+    wg_who who = wg_debug_who(w->d, b->tile, b->agent);
+    location_text(space, b->first, b->end, where, sizeof where);
+    wg_json_open(w->j, NULL, '{');
+    wg_json_text(w->j, "location", where);
+    if (w->d->desc.grid)
+        wg_json_textf(w->j, "tile", "%u-%u", who.x, who.y);
+    wg_json_bool(w->j, "written", b->known);
+    if (b->known) {
+        wg_json_text(w->j, "who", wg_agent_name(b->agent));
+        wg_json_text(w->j, "place", wg_debug_place(w->d, who, program_of(b), b->pc, place, sizeof place));
+        if (*insn_text(w, b, text, sizeof text))
+            wg_json_text(w->j, "instruction", text);
+        wg_json_uint(w->j, "instructions", b->instructions);
+        wg_json_uint(w->j, "from", b->from);
+        wg_json_uint(w->j, "to", b->to);
+    } else {
+        odd_elements(w, b, space, odd, sizeof odd);
+        if (*odd)
+            wg_json_text(w->j, "not_finite", odd);
+    }
+}
+
+/* ---- The way back ---- */
+
+typedef struct reads {
+    size_t *touch;
+    size_t count;
+} reads;
+
+static void add_read(void *user, size_t touch)
+{
+    reads *r = user;
+    if (r->count < READS)
+        r->touch[r->count++] = touch;
+}
+
+static void explain(wg_why *w, const branch *from, unsigned depth, const branch *const *above);
+
+static void tell(tree *t, unsigned space, unsigned depth, const branch *const *above)
+{
+    wg_why *w = t->w;
+    for (unsigned i = 0; i < t->branches; i++) {
+        const branch *b = &t->branch[i];
+        bool again = false; /* it adds to what it, or its like, left before */
+        for (unsigned k = 0; above[k]; k++)
+            again |= b->known && above[k]->agent == b->agent && above[k]->pc == b->pc && above[k]->space == b->space &&
+                     above[k]->tile == b->tile && (b->pc || b->word);
+        if (again)
+            continue;
+        if (w->out)
+            branch_text(w, b, space, depth);
+        else
+            branch_json(w, b, space);
+        if (b->known)
+            explain(w, b, depth + 1, above);
+        if (!w->out)
+            wg_json_close(w->j, '}');
+    }
+    if (t->more && w->out)
+        wg_textf(w->out, "%*s… and more\n", (int)(2 * depth), "");
+}
+
+/* The branches under what one space's reads touched. */
+static void explain_reads(wg_why *w, unsigned tile, const reads *r, unsigned space, unsigned depth,
+                          const branch *const *above)
+{
+    tree *t = wg_calloc(1, sizeof *t);
+    const wg_origin *o = log_of(w, tile);
+    if (!t)
+        return;
+    t->w = w;
+    t->tile = tile;
+    for (size_t i = 0; i < r->count; i++) {
+        const wg_data_touch *read = &o->touch[r->touch[i]];
+        if (read->space == space)
+            wg_origin_writers(o, space, read->first, read->count, r->touch[i], add_write, t);
+    }
+    tell(t, space, depth, above);
+    free_branches(t);
+    free(t);
+}
+
+/* ---- Over the NoC ---- */
+
+/* What is at a place that is no Tensix tile, as the last packet to it left it; or nothing that is known. */
+static void explain_memory(wg_why *w, unsigned tile, uint64_t address, uint32_t bytes, uint64_t before, unsigned depth,
+                           const branch *const *above);
+
+static void explain_l1(wg_why *w, unsigned tile, uint64_t address, uint32_t bytes, uint64_t before, unsigned depth,
+                       const branch *const *above)
+{
+    tree *t = wg_calloc(1, sizeof *t);
+    if (!t)
+        return;
+    t->w = w;
+    t->tile = tile;
+    const wg_origin *o = log_of(w, tile);
+    wg_origin_writers(o, WG_TOUCH_L1, (uint32_t)address, bytes, wg_origin_at(o, before), add_write, t);
+    tell(t, WG_TOUCH_L1, depth, above);
+    free_branches(t);
+    free(t);
+}
+
+static void explain_there(wg_why *w, unsigned tile, uint64_t address, uint32_t bytes, uint64_t before, unsigned depth,
+                          const branch *const *above)
+{
+    if (depth > DEEPEST || !bytes)
+        return;
+    if (tile < wg_debug_tiles(w->d) && log_of(w, tile) && address < w->d->arch->tensix.l1_bytes)
+        explain_l1(w, tile, address, bytes, before, depth, above);
+    else
+        explain_memory(w, tile, address, bytes, before, depth, above);
+}
+
+/* The latest write to a tile that has no log: who sent it, and from where. */
+static const wg_data_packet *last_write(const wg_why *w, unsigned tile, uint64_t address, uint64_t before,
+                                        unsigned *sender)
+{
+    const wg_data_packet *last = NULL;
+    for (unsigned i = 0; i < wg_debug_tiles(w->d); i++) {
+        const wg_origin *o = log_of(w, i);
+        for (size_t k = 0; o && k < o->packets; k++) {
+            const wg_data_packet *p = &o->packet[k];
+            if (p->sent && p->kind == WG_PACKET_WRITE && p->tile == tile && p->there <= address &&
+                address < p->there + p->bytes && p->cycle < before && (!last || p->cycle > last->cycle)) {
+                last = p;
+                *sender = i;
+            }
+        }
+    }
+    return last;
+}
+
+static void explain_memory(wg_why *w, unsigned tile, uint64_t address, uint32_t bytes, uint64_t before, unsigned depth,
+                           const branch *const *above)
+{
+    unsigned sender = 0;
+    const wg_data_packet *p = last_write(w, tile, address, before, &sender);
+    wg_who at = wg_debug_who(w->d, tile, WG_AGENT_NONE);
+    const char *kind = w->d->desc.grid ? wg_tile_kind_name(wg_grid_kind(w->d->desc.grid, at.x, at.y)) : "outside";
+    if (w->out) {
+        wg_textf(w->out, "%*stile %u-%u (%s) 0x%llx to 0x%llx: ", (int)(2 * depth), "", at.x, at.y, kind,
+                 (unsigned long long)address, (unsigned long long)address + bytes - 1);
+        wg_textf(w->out,
+                 p ? "written over the NoC; sent in cycle %llu\n" : "there before the run, or written by the host\n",
+                 (unsigned long long)(p ? p->cycle : 0));
+    } else {
+        wg_json_open(w->j, NULL, '{');
+        wg_json_textf(w->j, "location", "%s 0x%llx to 0x%llx", kind, (unsigned long long)address,
+                      (unsigned long long)address + bytes - 1);
+        wg_json_textf(w->j, "tile", "%u-%u", at.x, at.y);
+        wg_json_bool(w->j, "written", p != NULL);
+        wg_json_open(w->j, "from_data", '[');
+    }
+    if (p)
+        explain_there(w, sender, p->here + (address - p->there), bytes, p->cycle + 1, depth + 1, above);
+    if (!w->out) {
+        wg_json_close(w->j, ']');
+        wg_json_close(w->j, '}');
+    }
+}
+
+/* A NIU wrote it: what it brought, from the tile that it came from. One packet stands for those like it. */
+static void explain_arrival(wg_why *w, const branch *from, unsigned depth, const branch *const *above)
+{
+    const wg_origin *o = log_of(w, from->tile);
+    const wg_data_packet *p = from->count ? wg_origin_arrival(o, from->writes[0]) : NULL;
+    if (!p)
+        return;
+    uint64_t offset = from->first > p->there ? from->first - p->there : 0;
+    uint32_t bytes =
+        from->end - from->first < p->bytes - offset ? from->end - from->first : (uint32_t)(p->bytes - offset);
+    const wg_data_packet *sent = NULL;
+    if (p->tile < wg_debug_tiles(w->d) && log_of(w, p->tile))
+        sent = wg_origin_sent(log_of(w, p->tile), p->transaction, p->kind >= WG_PACKET_DATA, p->cycle);
+    if (sent) {
+        explain_there(w, p->tile, sent->here + offset, bytes, sent->cycle + 1, depth, above);
+        return;
+    }
+    /* The answer of a tile without a log: the request says what was read there. */
+    const wg_data_packet *asked = wg_origin_sent(o, p->transaction, false, p->cycle);
+    if (asked && p->kind == WG_PACKET_DATA)
+        explain_there(w, asked->tile, asked->there + offset, bytes, p->cycle, depth, above);
+}
+
+static void explain(wg_why *w, const branch *from, unsigned depth, const branch *const *above)
+{
+    static const uint8_t spaces[] = {WG_TOUCH_DST, WG_TOUCH_SRC,    WG_TOUCH_LREG,         WG_TOUCH_GPR,
+                                     WG_TOUCH_L1,  WG_TOUCH_CONFIG, WG_TOUCH_THREAD_CONFIG};
+    const branch *chain[DEEPEST + 2] = {from};
+    unsigned n = 1;
+    for (unsigned i = 0; above[i] && n < DEEPEST + 1; i++)
+        chain[n++] = above[i];
+    chain[n] = NULL;
+    reads r = {wg_calloc(READS, sizeof *r.touch), 0};
+    const wg_origin *o = log_of(w, from->tile);
+    if (r.touch && depth <= DEEPEST)
+        for (size_t i = 0; i < from->count; i++)
+            wg_origin_reads(o, from->writes[i], add_read, &r);
+    if (!w->out)
+        wg_json_open(w->j, "from_data", '[');
+    for (unsigned i = 0; i < sizeof spaces; i++)
+        explain_reads(w, from->tile, &r, spaces[i], depth, chain);
+    if (from->agent == WG_AGENT_NIU0 || from->agent == WG_AGENT_NIU1)
+        explain_arrival(w, from, depth, chain);
+    if (!w->out)
+        wg_json_close(w->j, ']');
+    free(r.touch);
+}
+
+/* ---- What is asked about ---- */
+
+/* NAME:A[:B][+COUNT] */
+static bool parse_parts(const char *rest, uint64_t *a, uint64_t *b, uint64_t *count, bool *second)
+{
+    size_t one = strcspn(rest, ":+"), two;
+    *second = rest[one] == ':';
+    *count = 0;
+    if (!wg_parse_number(rest, one, a))
+        return false;
+    rest += one;
+    if (*rest == ':') {
+        two = strcspn(++rest, "+");
+        if (!wg_parse_number(rest, two, b))
+            return false;
+        rest += two;
+    }
+    return !*rest || (wg_parse_number(rest + 1, strlen(rest + 1), count) && *count);
+}
+
+static bool parse_question(const char *text, question *q)
+{
+    static const struct {
+        const char *name;
+        uint8_t space;
+        bool second;      /* takes A:B */
+        uint16_t a, b;    /* A and B are below these; 0: below 2^32 */
+        uint16_t a_scale; /* first = (A * a_scale + B) * unit + offset */
+        uint8_t unit, least;
+        uint16_t offset;
+        bool many;
+    } kinds[] = {
+        {"l1", WG_TOUCH_L1, false, 0, 0, 1, 1, 4, 0, true},
+        {"dst", WG_TOUCH_DST, false, WG_DST_ROWS, 0, 1, 1, 1, 0, true},
+        {"srca", WG_TOUCH_SRC, true, 2, WG_SRC_ROWS, WG_SRC_ROWS, 1, 1, 0, false},
+        {"srcb", WG_TOUCH_SRC, true, 2, WG_SRC_ROWS, WG_SRC_ROWS, 1, 1, 2 * WG_SRC_ROWS, false},
+        {"lreg", WG_TOUCH_LREG, false, 16, 0, 1, 1, 1, 0, false},
+        {"gpr", WG_TOUCH_GPR, true, WG_THREADS, WG_GPRS, WG_GPRS, 2, 2, 0, false},
+        {"config", WG_TOUCH_CONFIG, true, 2, 256, 256, 1, 1, 0, false},
+        {"threadconfig", WG_TOUCH_THREAD_CONFIG, true, WG_THREADS, 256, 256, 1, 1, 0, false},
+        {"semaphore", WG_TOUCH_SEM_VALUE, false, WG_SEMAPHORES, 0, 1, 1, 1, 0, false},
+    };
+    uint64_t a = 0, b = 0, count = 0;
+    bool second;
+    size_t name = strcspn(text, ":");
+    if (!text[name] || !parse_parts(text + name + 1, &a, &b, &count, &second) || a > UINT32_MAX || count > UINT32_MAX)
+        return false;
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!wg_is_word(text, name, kinds[i].name))
+            continue;
+        if (second != kinds[i].second || (kinds[i].a && a >= kinds[i].a) || (second && b >= kinds[i].b) ||
+            (count && !kinds[i].many) || (kinds[i].many && kinds[i].a && count > kinds[i].a - a) ||
+            a + count > UINT32_MAX)
+            return false;
+        *q = (question){.space = kinds[i].space,
+                        .first = (uint32_t)((a * kinds[i].a_scale + b) * kinds[i].unit + kinds[i].offset),
+                        .count = count ? (uint32_t)count : kinds[i].least};
+        return true;
+    }
+    return false;
+}
+
+static void note(void *user, const wg_event *e)
+{
+    wg_why *w = user;
+    if (w->log[e->tile])
+        wg_origin_event(w->log[e->tile], e);
+}
+
+static void answer(wg_why *w, unsigned tile, const question *q)
+{
+    const branch *const none[1] = {NULL};
+    tree *t = wg_calloc(1, sizeof *t);
+    if (!t)
+        return;
+    t->w = w;
+    t->tile = tile;
+    wg_origin_writers(log_of(w, tile), q->space, q->first, q->count, SIZE_MAX, add_write, t);
+    tell(t, q->space, 1, none);
+    free_branches(t);
+    free(t);
+}
+
+bool wg_why_understands(const char *of)
+{
+    question q;
+    return parse_question(of, &q);
+}
+
+static bool run_and_answer(wg_why *w, unsigned tile, const question *q)
+{
+    bool ok = true;
+    for (unsigned i = 0; ok && i < wg_debug_tiles(w->d); i++)
+        if (wg_debug_dev(w->d, i))
+            ok = (w->log[i] = wg_calloc(1, sizeof *w->log[i])) != NULL;
+    ok = ok && wg_debug_replay(w->d, WG_DEBUG_EVERY_TILE, 0, WG_ORIGIN_EVENTS, note, w);
+    for (unsigned i = 0; i < wg_debug_tiles(w->d); i++)
+        ok = ok && !(w->log[i] && w->log[i]->failed);
+    if (ok)
+        answer(w, tile, q);
+    for (unsigned i = 0; i < wg_debug_tiles(w->d); i++) {
+        if (w->log[i])
+            wg_origin_free(w->log[i]);
+        free(w->log[i]);
+        w->log[i] = NULL;
+    }
+    return ok;
+}
+
+bool wg_why_text(wg_debug *d, wg_who who, const wg_why_desc *desc, wg_text *out)
+{
+    question q;
+    wg_json json = {.out = out};
+    d->error[0] = 0;
+    if (!parse_question(desc->of, &q)) {
+        wg_debug_fail(d, WG_ERR_ARGUMENT, "a location is " WG_WHY_LOCATIONS);
+        return false;
+    }
+    wg_why *w = wg_calloc(1, sizeof *w);
+    if (!w)
+        return false;
+    *w = (wg_why){.d = d, .desc = desc, .out = desc->json ? NULL : out, .j = &json};
+    if (desc->json) {
+        wg_json_open(&json, NULL, '{');
+        wg_json_uint(&json, "schema", 1);
+        if (desc->title)
+            wg_json_text(&json, "program", desc->title);
+        wg_json_text(&json, "of", desc->of);
+        wg_json_uint(&json, "cycle", wg_debug_now(d));
+        wg_json_open(&json, "writers", '[');
+    } else if (desc->title) {
+        wg_textf(out, "%s: %s at cycle %llu\n", desc->title, desc->of, (unsigned long long)wg_debug_now(d));
+    }
+    bool ok = run_and_answer(w, wg_debug_index(d, who), &q);
+    if (desc->json) {
+        wg_json_close(&json, ']');
+        wg_json_close(&json, '}');
+    }
+    if (!ok && !*d->error)
+        wg_debug_fail(d, WG_ERR_NO_MEMORY, "out of memory");
+    free(w);
+    return ok;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who, where and why, in words; registers and memory as a core sees them. */
+#include "debug/debug.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/config.h"
+#include "isa/asm.h"
+#include "isa/riscv_word.h"
+#include "text/hang_text.h"
+#include "text/rvdis.h"
+
+static void *source_user(const wg_debug *d, wg_who who)
+{
+    return d->desc.of_tile ? d->desc.of_tile(d->desc.source_user, who.x, who.y) : d->desc.source_user;
+}
+
+wg_race_words wg_debug_words(const wg_debug *d, wg_who who)
+{
+    return (wg_race_words){.arch = d->arch->id, .user = source_user(d, who), .source = d->desc.source};
+}
+
+const char *wg_debug_name(const wg_debug *d, wg_who who, char *room, size_t bytes)
+{
+    const char *name = wg_agent_name(who.agent);
+    if (d->desc.grid)
+        snprintf(room, bytes, "%u-%u %s", who.x, who.y, name);
+    else
+        snprintf(room, bytes, "%s", name);
+    return room;
+}
+
+wg_source wg_debug_source(const wg_debug *d, wg_who who, unsigned core, uint32_t pc)
+{
+    wg_source source = {0};
+    if (!d->desc.source || !d->desc.source(source_user(d, who), core, pc, &source))
+        source = (wg_source){0};
+    return source;
+}
+
+const char *wg_debug_place(const wg_debug *d, wg_who who, unsigned core, uint32_t pc, char *room, size_t bytes)
+{
+    wg_source source = wg_debug_source(d, who, core, pc);
+    return wg_source_text(&source, room, bytes);
+}
+
+const char *wg_debug_insn_text(const wg_debug *d, wg_who who, uint32_t pc, uint32_t word, char *room, size_t bytes)
+{
+    if (who.agent > WG_AGENT_CORE_T2)
+        wg_disassemble(d->arch->id, word, 0, room, bytes);
+    else if (wg_rv_is_ttinsn(word))
+        wg_disassemble(d->arch->id, wg_ttinsn_decode(word), 0, room, bytes);
+    else
+        wg_riscv_text(pc, word, room, bytes);
+    for (char *p = room; *p; p++)
+        if (*p == '\t')
+            *p = ' ';
+    return room;
+}
+
+const char *wg_debug_doing(wg_debug *d, wg_who who)
+{
+    wg_device *dev = wg_debug_device(d, who);
+    wg_core_info info;
+    wg_gate_info gate;
+    if (who.agent > WG_AGENT_CORE_T2) {
+        wg_gate_state(dev->tile, who.agent - (unsigned)WG_AGENT_THREAD0, &gate);
+        if (!gate.has_head)
+            return gate.latch.block ? "nothing at the gate; a wait is latched" : "nothing at the gate";
+        return gate.stall.reason != WG_STALL_NONE ? wg_stall_text(gate.stall.reason) : "running";
+    }
+    if (wg_core_state(dev, (wg_core_id)who.agent, &info) != WG_OK)
+        return "";
+    if (info.in_reset)
+        return "in reset";
+    if (info.parked)
+        return "parked";
+    return info.stall.reason != WG_STALL_NONE ? wg_stall_text(info.stall.reason) : "running";
+}
+
+bool wg_debug_pc(wg_debug *d, wg_who who, uint32_t *pc)
+{
+    wg_device *dev = wg_debug_device(d, who);
+    wg_gate_info gate;
+    if (!dev || who.agent > WG_AGENT_THREAD2)
+        return false;
+    if (who.agent <= WG_AGENT_CORE_T2)
+        return wg_peek(dev, WG_SPACE_CORE_PC, who.agent, pc) == WG_OK;
+    wg_gate_state(dev->tile, who.agent - (unsigned)WG_AGENT_THREAD0, &gate);
+    *pc = gate.has_head ? gate.head.pc : gate.latch.block ? gate.latch.pc : 0;
+    return gate.has_head || gate.latch.block;
+}
+
+/* ---- Memory, without side effects ---- */
+
+/* A byte of what a core sees there; false: nothing that can be looked at without changing it. */
+static bool byte_at(wg_device *dev, unsigned core, uint32_t address, uint32_t *byte)
+{
+    wg_route r = wg_address_route(dev->tile->spec, core, address, false);
+    uint32_t word;
+    switch (r.path) {
+    case WG_PATH_L1: return wg_peek(dev, WG_SPACE_L1, address, byte) == WG_OK;
+    case WG_PATH_OWN_RAM: return wg_peek(dev, WG_SPACE_CORE_RAM, core << 16 | (address & 0xFFFF), byte) == WG_OK;
+    case WG_PATH_GPR:
+        if (wg_peek(dev, WG_SPACE_GPR, r.index * WG_GPRS + r.offset / 4, &word) != WG_OK)
+            return false;
+        break;
+    case WG_PATH_CONFIG: word = wg_config_debug_read(dev->tile, (address & 0xFFFF) / 4); break;
+    default: return false;
+    }
+    *byte = word >> 8 * (address & 3) & 0xFF;
+    return true;
+}
+
+static unsigned core_of(wg_who who)
+{
+    return who.agent <= WG_AGENT_CORE_T2 ? who.agent
+                                         : WG_CORE_T0 + (who.agent - (unsigned)WG_AGENT_THREAD0) % WG_THREADS;
+}
+
+wg_status wg_debug_read(wg_debug *d, wg_who who, uint32_t address, void *to, size_t bytes)
+{
+    wg_device *dev = wg_debug_device(d, who);
+    for (size_t i = 0; i < bytes; i++) {
+        uint32_t byte = 0;
+        if (!dev || address + i > UINT32_MAX || !byte_at(dev, core_of(who), (uint32_t)(address + i), &byte))
+            return wg_debug_fail(d, WG_ERR_ADDRESS, "0x%08x cannot be looked at without side effects",
+                                 (uint32_t)(address + i));
+        ((uint8_t *)to)[i] = (uint8_t)byte;
+    }
+    return WG_OK;
+}
+
+static bool put_byte(wg_device *dev, unsigned core, uint32_t address, uint8_t byte)
+{
+    wg_route r = wg_address_route(dev->tile->spec, core, address, true);
+    uint32_t word, index = r.index * WG_GPRS + r.offset / 4, shift = 8 * (address & 3);
+    switch (r.path) {
+    case WG_PATH_L1: return wg_poke(dev, WG_SPACE_L1, address, byte) == WG_OK;
+    case WG_PATH_OWN_RAM: return wg_poke(dev, WG_SPACE_CORE_RAM, core << 16 | (address & 0xFFFF), byte) == WG_OK;
+    case WG_PATH_GPR:
+        return wg_peek(dev, WG_SPACE_GPR, index, &word) == WG_OK &&
+               wg_poke(dev, WG_SPACE_GPR, index, (word & ~(UINT32_C(0xFF) << shift)) | (uint32_t)byte << shift) ==
+                   WG_OK;
+    default: return false;
+    }
+}
+
+wg_status wg_debug_write(wg_debug *d, wg_who who, uint32_t address, const void *from, size_t bytes)
+{
+    wg_device *dev = wg_debug_device(d, who);
+    for (size_t i = 0; i < bytes; i++)
+        if (!dev || address + i > UINT32_MAX ||
+            !put_byte(dev, core_of(who), (uint32_t)(address + i), ((const uint8_t *)from)[i])) {
+            wg_debug_changed(d);
+            return wg_debug_fail(d, WG_ERR_ADDRESS, "0x%08x cannot be written from here", (uint32_t)(address + i));
+        }
+    return wg_debug_changed(d);
+}
+
+/* ---- State and reasons ---- */
+
+typedef struct placing {
+    const wg_debug *d;
+    wg_who who;
+} placing;
+
+static const char *place(void *user, unsigned core, uint32_t pc, char *room, size_t bytes)
+{
+    const placing *p = user;
+    return wg_debug_place(p->d, p->who, core, pc, room, bytes);
+}
+
+/* The state as a hang report has it. What threads issued last is found by running the last stretch again. */
+void wg_debug_state_text(wg_debug *d, wg_who who, wg_text *out)
+{
+    enum { LATELY = 4096 };
+    wg_device *dev = wg_debug_device(d, who);
+    wg_hang *h = wg_calloc(1, sizeof *h);
+    placing p = {d, who};
+    wg_history history = {.place = place, .place_user = &p};
+    uint64_t now = wg_debug_now(d);
+    bool hung = dev && wg_device_hangs(dev);
+    if (h && dev &&
+        wg_debug_replay(d, wg_debug_index(d, who), now > LATELY ? now - LATELY : 0, WG_HISTORY_EVENTS, wg_history_event,
+                        &history)) {
+        const wg_race_words w = wg_debug_words(d, who);
+        wg_hang_inspect(dev, &history, hung, h);
+        wg_hang_text(&w, h, hung, out);
+    } else {
+        wg_textf(out, "%s\n", d->error);
+    }
+    free(h);
+}
+
+void wg_debug_pause_text(wg_debug *d, wg_text *out)
+{
+    static const char *const ends[] = {[WG_STOP_CYCLES] = "stopped by its limit of cycles",
+                                       [WG_STOP_DONE] = "done",
+                                       [WG_STOP_HUNG] = "hang",
+                                       [WG_STOP_UNTIL] = "done, as the condition of the run says,",
+                                       [WG_STOP_FINDING] = "stopped by a finding"};
+    char name[32] = "";
+    const wg_debug_state *s = &d->state;
+    unsigned long long now = wg_debug_now(d);
+    if (s->who.agent <= WG_AGENT_THREAD2)
+        wg_debug_name(d, s->who, name, sizeof name);
+    switch (s->pause) {
+    case WG_PAUSE_BREAK: wg_textf(out, "%s is at a breakpoint", name); break;
+    case WG_PAUSE_WATCH: wg_textf(out, "%s touches 0x%08x", *name ? name : "a unit or the NoC", s->address); break;
+    case WG_PAUSE_UNTIL: wg_textf(out, "the condition holds%s%s", *name ? ", by " : "", name); break;
+    case WG_PAUSE_INTERRUPT: wg_textf(out, "interrupted"); break;
+    case WG_PAUSE_ENDED: wg_textf(out, "%s", ends[s->stop]); break;
+    case WG_PAUSE_BEGIN: wg_textf(out, "the history begins here"); break;
+    case WG_PAUSE_FAILED: wg_textf(out, "%s", d->error); break;
+    default: wg_textf(out, "stopped"); break;
+    }
+    wg_textf(out, " at cycle %llu\n", now);
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`waitgate explain`: words of the instruction set, from the tables.
+
+usage: test_explain.py WAITGATE ROOT
+"""
+import json
+import subprocess
+import sys
+
+import suite
+from suite import test
+
+WAITGATE = sys.argv[1]
+
+
+def explain(*words, status=0, command="explain"):
+    done = subprocess.run([WAITGATE, command, *words], capture_output=True, text=True)
+    assert done.returncode == status, (words[:4], done.returncode, done.stderr[:300])
+    return done.stdout if status == 0 else done.stderr
+
+
+def rows(*words):
+    return json.loads(explain("--json", *words))["rows"]
+
+
+@test
+def instructions(_):
+    """Encoding, operands, gate, latency, page; the example assembles to a word of that opcode."""
+    r = rows("STALLWAIT")
+    assert r["encoding"] == "0xA2000000, [23:15] stall_res, [12:0] wait_res"
+    assert "SRCA_VLD 0x80" in r["wait_res"] and "STALL_MATH 0x40" in r["stall_res"]
+    assert r["held by"] == "a latched wait with any bit of the block mask"
+    assert "tensix-wait-replaced" in r["rules"] and r["page"].endswith("BlackholeA0/TensixTile/TensixCoprocessor/STALLWAIT.md")
+    assert rows("ttmvmul")["latency"] == "6 cycles as measured, 5 by its page; issue interval 1 cycle"
+    assert rows("--arch", "wh", "STALLWAIT")["encoding"].endswith("[14:0] wait_res")
+    assert explain("MVMUL") == explain("MVMUL", command="isa")
+    names = [i["name"] for i in json.loads(explain("--json", command="isa"))]
+    assert len(names) > 130
+    for topic in json.loads(explain("--json", *names)):
+        assert topic["kind"] == "instruction", topic
+        word = subprocess.run([WAITGATE, "asm", "-"], input=topic["rows"]["example"], capture_output=True, text=True)
+        assert word.stdout[2:4].upper() == topic["rows"]["encoding"][2:4], (topic, word)
+
+
+@test
+def waits_and_stalls(_):
+    """Block bits list what they hold; conditions have a bit on each architecture; stalls say what ends them."""
+    assert rows("B3")["instructions"] == "STALLWAIT, SEMWAIT, STREAMWAIT, UNPACR, UNPACR_NOP"
+    assert rows("STALL_UNPACK") == rows("B3")
+    assert rows("C7") == rows("SRCA_VLD") and rows("SRCA_VLD")["bit"] == "C7 (0x80) on Blackhole, C10 (0x400) on Wormhole"
+    assert rows("--arch", "wh", "C7") == rows("--arch", "wh", "MATH")
+    assert rows("CFGEXU")["bit"] == "C12 (0x1000) on Blackhole, none on Wormhole"
+    assert rows("latched-wait") == rows("LATCHED_WAIT") and "one more cycle" in rows("latched-wait")["until"]
+    assert "ATRELM" in rows("mutex-held")["until"]
+
+
+@test
+def semaphores(_):
+    assert "PC_BUF_BASE + 0x28" in rows("semaphore", "2")["from a core"]
+    assert rows("MATH_PACK") == rows("semaphore", "1")
+
+
+@test
+def findings_and_refusals(_):
+    assert "cause" in explain("tensix-wait-replaced") and "remedy" in explain("data-race")
+    assert "did you mean `MVMUL`?" in explain("mvmull", status=6)
+    assert "nothing is called `qqqqqqqq`" in explain("qqqqqqqq", status=6)
+    assert "nothing is called `semaphore`" in explain("semaphore", "99", status=6)
+
+
+suite.run()

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What --json prints is what docs/waitgate.schema.json says, for every command; errors included.
+
+usage: test_schema.py WAITGATE ROOT
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+try:
+    import jsonschema
+except ImportError:  # it is a package of Debian's Python
+    if sys.executable == "/usr/bin/python3":
+        raise
+    os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
+
+import suite
+from suite import test
+
+WAITGATE, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+SCHEMA = json.loads((ROOT / "docs/waitgate.schema.json").read_text())
+WHOLE = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def valid(form, *words, cwd=ROOT):
+    """The command's output has this form."""
+    done = subprocess.run([WAITGATE, *map(str, words), "--json"], capture_output=True, text=True, cwd=cwd, timeout=300)
+    said = json.loads(done.stdout)
+    jsonschema.Draft202012Validator({"$ref": f"#/$defs/{form}", "$defs": SCHEMA["$defs"]}).validate(said)
+    WHOLE.validate(said)
+    return said
+
+
+def every(folder, step=1):
+    return sorted((ROOT / folder).rglob("*.tasm"))[::step]
+
+
+@test
+def schema(_):
+    """It is one, and it refuses what it does not know."""
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    said = valid("run", "run", "examples/hello.tasm")
+    for broken in ({**said, "surprise": 1}, {k: v for k, v in said.items() if k != "cycles"}, {**said, "result": "fine"}):
+        assert list(WHOLE.iter_errors(broken)), broken
+
+
+@test
+def runs(_):
+    for program in every("tests/tasm", 7) + every("examples", 5):
+        valid("run", "run", "--stats", "--max-cycles", 50000, program)
+    for program in every("tests/races", 12):
+        valid("run", "check", "--checks=race,memory,init,sync", "--verify", 200000, program)
+    for program in every("examples", 9):
+        valid("run", "profile", "--max-cycles", 50000, program)
+    assert valid("run", "run", "examples/deadlock.tasm")["hang"]
+    assert valid("run", "run", "--max-cycles", 10, "examples/handshake.tasm")["state"]
+
+
+@test
+def others(folder):
+    assert valid("explore", "explore", "--runs", 10, "examples/handshake.tasm")["timings"] == 10
+    valid("why", "why", "examples/hello.tasm", "--of", "gpr:0:4")
+    valid("dis", "dis", "0x45002A08", "0xFF000000")
+    (folder / "a.s").write_text("ttnop\n")
+    valid("asm", "asm", folder / "a.s")
+    for arch in ("bh", "wh"):
+        valid("isa", "isa", "--arch", arch)
+    valid("explain", "explain")
+    valid("code", "explain", "data-race")
+    valid("code", "explain", "tensix-wait-replaced")
+    for word in ("MVMUL", "B3", "C4", "latched-wait", "MATH_PACK"):
+        valid("topic", "explain", word)
+    assert valid("test", "test", "examples/hello.tasm", "examples/deadlock.tasm")["failed"] == 1
+    (folder / "chip.yaml").write_text("arch: bh\nmax-cycles: 10\ntiles:\n  - at: [1, 2]\n")
+    valid("chip", "run", folder / "chip.yaml")
+
+
+@test
+def errors(folder):
+    """A command that cannot do its work says so in JSON, with the words of standard error."""
+    (folder / "bad.tasm").write_text(".thread 0\nttnosuch\n")
+    for words in (["run", "nowhere.tasm"], ["run", folder / "bad.tasm"], ["frobnicate"], ["run", "--frob"], ["test", "nowhere"],
+                  ["explain", "qqqqqqqq"], ["explore", "nowhere.tasm"], ["dis", "nowhere.elf"], ["why", "examples/hello.tasm"]):
+        done = subprocess.run([WAITGATE, *map(str, words), "--json"], capture_output=True, text=True, cwd=ROOT)
+        said = valid("error", *words)
+        assert done.returncode == said["status"] == 6 and said["error"] == done.stderr, (words, said)
+    done = subprocess.run([WAITGATE, "run", "--", "--json"], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == "", done
+
+
+suite.run()

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`waitgate test`: what it finds, runs and says, in every form.
+
+usage: test_testing.py WAITGATE ROOT
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as xml
+
+import suite
+from suite import test
+
+WAITGATE, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
+EXAMPLES = ROOT / "examples"
+LIST = """# names, commands, endings
+good     run hello.tasm
+dead     run deadlock.tasm => hang        # as it is to be
+wrong    run deadlock.tasm
+known    run deadlock.tasm fails: two orders of mutexes
+solved   run hello.tasm fails: nothing any more
+limit    run "endless.tasm" --max-cycles 1000 => limit
+"""
+ENDLESS = ".core b\nlui t0, 0xffb12\n1: lw t1, 0x1f0(t0)\nj 1b\n"
+
+
+def run(folder, *words, status=0, **env):
+    done = subprocess.run([WAITGATE, "test", *map(str, words)], cwd=folder, capture_output=True, text=True,
+                          env={k: v for k, v in os.environ.items() if k != "GITHUB_ACTIONS"} | env, timeout=120)
+    assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+    return done
+
+
+def prepared(folder):
+    for name in ("hello.tasm", "deadlock.tasm"):
+        shutil.copy(EXAMPLES / name, folder)
+    (folder / "endless.tasm").write_text(ENDLESS)
+    (folder / "all.tests").write_text(LIST)
+    return folder
+
+
+@test
+def verdicts(folder):
+    """Each line of a list ends as it says, or the report says how it ended instead."""
+    found = json.loads(run(prepared(folder), "all.tests", "--json", status=3).stdout)
+    verdicts = {t["name"]: t["verdict"] for t in found["tests"]}
+    assert verdicts == {"good": "pass", "dead": "pass", "wrong": "fail", "known": "known", "solved": "solved",
+                        "limit": "pass"}, verdicts
+    assert (found["passed"], found["failed"], found["status"]) == (3, 2, 3)
+    wrong = next(t for t in found["tests"] if t["name"] == "wrong")
+    assert wrong["reason"] == "Status 3: it hangs." and "in a circle" in wrong["output"] and wrong["cycles"] == 12
+
+
+@test
+def text(folder):
+    """People get a line per test, what failed with its report, and the count last."""
+    out = run(prepared(folder), "all.tests", "--jobs", 1, status=3).stdout
+    assert re.search(r"^ok +good  5 cycles  \d+\.\d+ s$", out, re.M), out
+    assert re.search(r"^FAIL +wrong  12 cycles  .* Status 3: it hangs\.$", out, re.M), out
+    assert "\nwrong\n    Status 3: it hangs.\n" in out and "They wait for each other in a circle" in out
+    assert out.endswith("1 known to fail\n3 passed, 2 failed\n"), out[-100:]
+    quiet = run(prepared(folder), "all.tests", "--quiet", status=3).stdout
+    assert "ok " not in quiet and "FAIL" in quiet
+
+
+@test
+def folders(folder):
+    """Folders are searched for programs, chip files and lists, in order; other files are left alone."""
+    prepared(folder)
+    (folder / "sub").mkdir()
+    shutil.copy(EXAMPLES / "handshake.tasm", folder / "sub")
+    (folder / "sub" / "other.yaml").write_text("grid: 3\n")
+    (folder / "sub" / "notes.txt").write_text("nothing\n")
+    (folder / "sub" / "chip.yaml").write_text("arch: bh\nmax-cycles: 10\ntiles:\n  - at: [1, 2]\n")
+    names = run(folder, ".", "--list").stdout.split()
+    assert names == ["good", "dead", "wrong", "known", "solved", "limit", "deadlock.tasm", "endless.tasm", "hello.tasm",
+                     "sub/chip.yaml", "sub/handshake.tasm"], names
+    assert run(folder, ".", "--list", "--filter", "hand").stdout == "sub/handshake.tasm\n"
+    assert run(folder, ".", "--list", "--filter", "h*m").stdout == "hello.tasm\n"
+
+
+@test
+def seeds(folder):
+    """--seeds adds the same test under each seed, and the seed is really used."""
+    prepared(folder)
+    found = json.loads(run(folder, "hello.tasm", "--seeds", 3, "--json").stdout)
+    assert [t["name"] for t in found["tests"]] == [f"hello.tasm@{i}" for i in (1, 2, 3)] + ["hello.tasm"]
+    assert len({t["cycles"] for t in found["tests"]}) > 1, found
+
+
+@test
+def expectations(folder):
+    """A failed expectation is status 1, and an annotation has its line."""
+    program = (EXAMPLES / "hello.tasm").read_text().replace("0x1002A", "0x1002B")
+    assert program != (EXAMPLES / "hello.tasm").read_text()
+    (folder / "bad.tasm").write_text(program)
+    line = 1 + next(i for i, l in enumerate(program.splitlines()) if "0x1002B" in l)
+    out = run(folder, "bad.tasm", status=1, GITHUB_ACTIONS="true").stdout
+    assert f"::error file=bad.tasm,line={line},title=bad.tasm::Status 1: an expectation does not hold." in out, out
+    assert "::error" not in run(folder, "bad.tasm", status=1).stdout
+    assert "::error" in run(folder, "bad.tasm", "--annotations", status=1).stdout
+
+
+@test
+def junit(folder):
+    """JUnit XML as the common schema has it: elements, attributes, order, and counts that agree."""
+    run(prepared(folder), "all.tests", "--junit", "out.xml", status=3)
+    root = xml.parse(folder / "out.xml").getroot()
+    assert root.tag == "testsuites" and [e.tag for e in root] == ["testsuite"]
+    suite_ = root[0]
+    assert set(suite_.attrib) == {"name", "tests", "failures", "errors", "skipped", "time"}
+    cases = list(suite_)
+    assert all(c.tag == "testcase" and set(c.attrib) == {"classname", "name", "time"} for c in cases)
+    children = [child.tag for c in cases for child in c]
+    assert set(children) <= {"failure", "error", "skipped"} and all(len(c) <= 1 for c in cases)
+    assert int(suite_.get("tests")) == len(cases) == 6
+    assert int(suite_.get("failures")) == children.count("failure") == 2
+    assert int(suite_.get("skipped")) == children.count("skipped") == 1
+    assert all(re.fullmatch(r"\d+\.\d{3}", c.get("time")) for c in cases)
+    failure = suite_.find("testcase[@name='wrong']/failure")
+    assert failure.get("type") == "hang" and "They wait for each other" in failure.text
+
+
+@test
+def tap(folder):
+    """TAP 13: a plan, a line per test with its number, TODO for what is known to fail."""
+    run(prepared(folder), "all.tests", "--tap", "out.tap", status=3)
+    lines = (folder / "out.tap").read_text().splitlines()
+    assert lines[:2] == ["TAP version 13", "1..6"]
+    results = [l for l in lines if re.match(r"(not )?ok ", l)]
+    assert results == ["ok 1 - good", "ok 2 - dead", "not ok 3 - wrong", "not ok 4 - known # TODO two orders of mutexes",
+                       "ok 5 - solved # TODO nothing any more", "ok 6 - limit"], results
+    assert lines.count("  ---") == lines.count("  ...") == 2
+
+
+@test
+def sarif(folder):
+    """One run per test, with its findings."""
+    run(prepared(folder), "all.tests", "--sarif", "out.sarif", status=3)
+    log = json.loads((folder / "out.sarif").read_text())
+    assert log["version"] == "2.1.0" and len(log["runs"]) == 6
+    assert [len(r["results"]) for r in log["runs"]] == [0, 1, 1, 1, 0, 0]
+
+
+@test
+def baselines(folder):
+    """More cycles than the baseline and its tolerance allow fail the test; --update writes what it took."""
+    prepared(folder)
+    base = folder / "cycles.tsv"
+    assert "--update makes it" in run(folder, "hello.tasm", "--baseline", base, status=6).stderr
+    run(folder, "hello.tasm", "deadlock.tasm", "--baseline", base, "--update", status=3)
+    assert base.read_text() == "hello.tasm\t5\n"
+    run(folder, "hello.tasm", "--baseline", base)
+    base.write_text("hello.tasm\t4\n")
+    out = run(folder, "hello.tasm", "--baseline", base, status=1).stdout
+    assert "It took 5 cycles; its baseline is 4 (+25.0 %)." in out, out
+    run(folder, "hello.tasm", "--baseline", base, "--tolerance", "24.9%", status=1)
+    run(folder, "hello.tasm", "--baseline", base, "--tolerance", "25")
+    base.write_text("hello.tasm\t6\n")
+    run(folder, "hello.tasm", "--baseline", base)
+
+
+@test
+def timeouts(folder):
+    """A test that takes too long is ended, fails, and says where it was."""
+    (folder / "busy.tasm").write_text(".core b\nli t0, 0\n1: addi t0, t0, 1\nrdcycle t1\nj 1b\n")
+    began = time.monotonic()
+    out = run(folder, "busy.tasm", "--timeout", 1, status=1).stdout
+    assert time.monotonic() - began < 30
+    assert "It took longer than --timeout allows." in out and "interrupted after" in out, out
+
+
+@test
+def checks(folder):
+    """--checks makes runs into checks."""
+    shutil.copy(ROOT / "tests" / "races" / next(p.name for p in sorted((ROOT / "tests" / "races").glob("*.tasm"))
+                                                  if ".expect race" in p.read_text()), folder / "race.tasm")
+    text = "\n".join(l for l in (folder / "race.tasm").read_text().splitlines() if not l.startswith(".expect"))
+    (folder / "race.tasm").write_text(text + "\n")
+    run(folder, "race.tasm")
+    out = run(folder, "race.tasm", "--checks", "race", status=4).stdout
+    assert "Status 4: there are findings." in out, out
+
+
+@test
+def refusals(folder):
+    """What is no test, no list or no option is named."""
+    prepared(folder)
+    assert "there is no file or folder `nowhere`" in run(folder, "nowhere", status=6).stderr
+    (folder / "x.elf").write_text("")
+    assert "`x.elf` is no test" in run(folder, "x.elf", status=6).stderr
+    assert "which tests?" in run(folder, status=6).stderr
+    assert "there is no test that --filter wants" in run(folder, ".", "--filter", "zzz", status=6).stderr
+    for line, message in (("a", "behind its name comes the test's command"), ("a trace x.tasm", "`run` or `check`"),
+                          ("a run x.tasm => well", "behind => comes how"), ("a run x.tasm fails:", "comes the reason"),
+                          ("a run x.tasm => hang y", "nothing but"), ("a run x\na run y", "two tests called `a`"),
+                          ("a run " + "x " * 80, "at most 64 words")):
+        (folder / "bad.tests").write_text(line + "\n")
+        error = run(folder, "bad.tests", status=6).stderr
+        assert message in error and ("bad.tests" in error), (line, error)
+    out = json.loads(run(folder, "all.tests", "--json", "--filter", "good").stdout)
+    assert out["passed"] == 1
+    (folder / "gone.tests").write_text("a run gone.tasm\n")
+    found = json.loads(run(folder, "gone.tests", "--json", status=1).stdout)
+    assert found["tests"][0]["status"] == 6 and "gone.tasm" in found["tests"][0]["output"]
+    for option, value in (("--jobs", "0"), ("--tolerance", "x"), ("--timeout", "soon"), ("--seeds", "1000000")):
+        run(folder, "hello.tasm", option, value, "--baseline", "/dev/null", status=6)
+
+
+@test
+def interrupted(folder):
+    """Ctrl-C ends the tests that run, and says how many were not run."""
+    for i in range(3):
+        (folder / f"busy{i}.tasm").write_text(".core b\nli t0, 0\n1: addi t0, t0, 1\nrdcycle t1\nj 1b\n")
+    os.chdir(folder)
+    status, text = suite.at_terminal([WAITGATE, "test", "--jobs", "1", "."], interrupt=True)
+    assert status in (1, 130) and b"2 not run" in text, (status, text)
+
+
+suite.run()

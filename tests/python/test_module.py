@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python module, as its users have it: run by pytest with the plugin, against the library of the build."""
+import json
+import pathlib
+import re
+import struct
+
+import numpy as np
+import pytest
+import waitgate
+
+pytest_plugins = ["pytester"]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+def test_runs_a_stream(tile):
+    tile.push(0, "ttsetdmareg 0, 42, 0, 8", waitgate.assemble("ttadddmareg 1, 6, 4, 4", tile.arch))
+    assert tile.run() == "done" and tile.cycle > 3
+    assert tile.gpr(0, 4) == 42 and tile.gpr(0, 6) == 46
+
+
+def test_long_streams_wait_for_room(tile):
+    tile.push(1, *["ttadddmareg 1, 6, 1, 6"] * 500)
+    tile.run()
+    assert tile.gpr(1, 6) == 500
+
+
+def test_hang_is_an_exception_with_the_report(tile):
+    tile.push(0, "ttatgetm 3")
+    tile.run()
+    tile.push(1, "ttatgetm 3")
+    with pytest.raises(waitgate.Hang) as error:
+        tile.run()
+    assert "mutex 3 is held" in str(error.value) and "thread 0 holds it" in str(error.value)
+    assert json.loads(tile.hang_report("json"))
+    assert tile.run(hang_is_error=False) == "hung"
+
+
+def test_memory_and_arrays(tile):
+    tile.write(0x1000, b"tensix")
+    assert tile.read(0x1000, 6) == b"tensix"
+    with pytest.raises(waitgate.Error):
+        tile.read(tile.l1_bytes - 2, 8)
+    a = np.random.default_rng(1).normal(size=(64, 32)).astype(np.float32)
+    for kind in ("fp32", "bf16", "fp16", "bfp8"):
+        size = tile.write_array(0x4000, a, kind, tilized=True)
+        assert len(tile.read(0x4000, size)) == size
+        close = {"fp32": 0, "bf16": 2**-8, "fp16": 2**-11, "bfp8": 2**-5}[kind]
+        assert np.allclose(tile.read_array(0x4000, kind, (64, 32), tilized=True), a, rtol=close, atol=close)
+    assert waitgate.encode([[1, 2]], "bf16") == struct.pack("<HH", 0x3F80, 0x4000)
+    # A tile's first face is its upper left 16 x 16.
+    tile.write_array(0x4000, np.arange(1024).reshape(32, 32), "uint32", tilized=True)
+    assert struct.unpack("<17I", tile.read(0x4000, 68))[15:] == (15, 32)
+    with pytest.raises(waitgate.Error, match="tiles are 32 x 32"):
+        waitgate.encode(np.zeros((3, 3)), "bfp8")
+    with pytest.raises(waitgate.Error, match="no element type"):
+        waitgate.encode([[1]], "bf61")
+    assert "bfp4a" in waitgate.types()
+
+
+@pytest.mark.parametrize("kind, value, stored", [("bf16", -1.5, 0xC07F), ("fp16", -1.5, 0xC00F), ("fp32", 1.0, 0x7F0000)])
+def test_dst_as_numbers(tile, kind, value, stored):
+    tile.poke("dst32" if kind == "fp32" else "dst", 3 * 16 + 2, stored)
+    assert tile.dst(kind, rows=[3])[0, 2] == value
+
+
+def test_dst_integers(tile):
+    tile.poke("dst32", 5, 0x80000007)
+    assert tile.dst("int32", rows=[0])[0, 5] == -7
+
+
+def test_observers_and_findings(tile):
+    seen = []
+    number = tile.observe(["issued"], lambda e: seen.append((e.cycle, e.agent, waitgate.disassemble(e.word, tile.arch))))
+    tile.push(2, "ttsetdmareg 0, 1, 0, 8")
+    tile.run()
+    assert [text for _, _, text in seen] == ["ttsetdmareg 0, 1, 0, 8"]
+    tile.unobserve(number)
+    tile.push(2, "ttsempost 0x4")
+    tile.run()
+    assert len(seen) == 1
+    assert not [f for f in tile.findings if f.severity == "undefined"]
+    with pytest.raises(waitgate.Error, match="no event"):
+        tile.observe(["isued"], print)
+
+
+def test_findings_are_records(tile):
+    tile.push(0, 0xFF000000)
+    tile.run(1000, hang_is_error=False)
+    assert tile.findings and tile.findings[0].code == "tensix-invalid-opcode"
+    assert tile.findings[0].word == 0xFF000000 and tile.findings[0].severity == "undefined" and tile.findings[0].remedy
+
+
+def test_snapshots(tile):
+    tile.push(0, "ttsetdmareg 0, 42, 0, 8")
+    before, hashed = tile.snapshot(), tile.state_hash
+    tile.run()
+    assert tile.state_hash != hashed
+    tile.restore(before)
+    assert tile.state_hash == hashed and tile.run() == "done" and tile.gpr(0, 4) == 42
+    with pytest.raises(waitgate.Error):
+        tile.restore(b"no snapshot")
+
+
+def test_checks_find_a_race(tile):
+    with tile.check("race") as checks:
+        tile.push(0, "ttsetdmareg 0, 1, 0, 8")
+        tile.push(1, "ttsetdmareg 0, 2, 0, 8")
+        tile.run()
+        assert checks.count() == 0
+        tile.push(0, "ttwrcfg 4, 0, 60")
+        tile.push(1, "ttwrcfg 4, 0, 60")
+        tile.run()
+        assert checks.count() == 1 and "config-race" in checks.report()
+        assert json.loads(checks.report("sarif"))["version"] == "2.1.0"
+    with pytest.raises(waitgate.Error, match="no check"):
+        tile.check("rice")
+
+
+def test_programs(tile):
+    source = EXAMPLES / "core.tasm"
+    if tile.arch == "bh":
+        assert waitgate.run(source).done
+    with pytest.raises(waitgate.Error, match="no_such"):
+        waitgate.Elf("no_such.elf")
+    with pytest.raises(waitgate.Error, match="no core"):
+        tile.core("t3")
+    assert tile.core("t2").in_reset
+
+
+def test_elf_files(tile):
+    elfs = sorted(ROOT.glob("build/examples/*.elf")) or pytest.skip("no ELF files were built")
+    elf = waitgate.Elf(elfs[0])
+    assert elf.symbol("_start") == elf.entry
+    with pytest.raises(KeyError):
+        elf.symbol("no such symbol")
+    tile.load("b", elf, release=False)
+    assert tile.core("b").in_reset
+
+
+def test_commands():
+    result = waitgate.run(EXAMPLES / "hello.tasm", stats=True)
+    assert result.done and result.cycles == 5 and result.status == 0 and result["stats"]["cycles"] == 5
+    assert "thread 0" in result.report("--timeline") and result._repr_html_().startswith("<pre>")
+    result = waitgate.run(EXAMPLES / "deadlock.tasm")
+    assert result.hung and result.status == 3 and "in a circle" in result.report()
+    assert waitgate.run(EXAMPLES / "handshake.tasm", max_cycles=10)["result"] == "limit"
+    assert waitgate.profile(EXAMPLES / "handshake.tasm").cycles == 43
+    assert waitgate.check(EXAMPLES / "handshake.tasm").status == 0
+    assert waitgate.explore(EXAMPLES / "handshake.tasm", runs=20, jobs=1)["status"] == 0
+    with pytest.raises(waitgate.Error, match="no_such.tasm"):
+        waitgate.run("no_such.tasm")
+    status, out, error = waitgate.command("frobnicate")
+    assert status == 6 and not out and "there is no command" in error
+
+
+def test_chip():
+    with waitgate.Chip("wh") as chip:
+        columns, rows = chip.shape
+        kinds = {(x, y): chip.kind(x, y) for x in range(columns) for y in range(rows)}
+        x, y = next(at for at, kind in kinds.items() if kind == "tensix")
+        tile = chip.tile(x, y)
+        tile.push(0, "ttsetdmareg 0, 7, 0, 8")
+        assert chip.run() == "done" and tile.gpr(0, 4) == 7 and chip.cycle > 0
+        dx, dy = next(at for at, kind in kinds.items() if kind == "dram")
+        chip.write(dx, dy, 0x1000, b"dram")
+        assert chip.read(dx, dy, 0x1000, 4) == b"dram"
+        assert chip.kind(columns, rows) == "none"
+        with pytest.raises(waitgate.Error):
+            chip.tile(dx, dy)
+    with pytest.raises(waitgate.Error, match="closed"):
+        tile.gpr(0, 4)
+
+
+def test_refusals():
+    with pytest.raises(waitgate.AssemblyError, match="did you mean ttstallwait"):
+        waitgate.assemble("ttstalwait 1, 2")
+    with pytest.raises(waitgate.Error, match="no architecture"):
+        waitgate.Tile("gs")
+    with pytest.raises(waitgate.Error, match="no space"):
+        waitgate.Tile().peek("gprs", 0)
+
+
+@pytest.mark.waitgate(arch="wh", seed=3)
+def test_marker_chooses_the_tile(tile):
+    assert tile.arch == "wh"
+
+
+def test_plugin(pytester):
+    """A failing test shows the state; --waitgate-arch runs it on both."""
+    pytester.makepyfile("""
+        def test_passes(tile):
+            assert tile.run() == "done"
+
+        def test_fails(tile):
+            tile.push(0, "ttatgetm 3")
+            tile.run()
+            tile.push(1, "ttatgetm 3")
+            tile.run()
+    """)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--waitgate-arch=bh,wh")
+    result.assert_outcomes(passed=2, failed=2)
+    text = result.stdout.str()
+    assert "mutex 3 is held" in text and "Waitgate state" in text and "test_fails[wh]" in text
+
+
+def test_page(monkeypatch):
+    """The programs of docs/python.md do what the page says."""
+    monkeypatch.chdir(ROOT)
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/python.md").read_text(), re.S | re.M)
+    assert len(blocks) == 3
+    scope = {"waitgate": waitgate, "np": np}
+    for block in blocks[:2]:
+        exec(block, scope)
