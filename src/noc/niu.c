@@ -91,37 +91,6 @@ void wg_niu_clear(wg_tile *t, unsigned noc, uint32_t mask)
 
 /* ---- coordinates ------------------------------------------------------------------------------------------ */
 
-/* Entry `index` of a table: six of five bits in each register (BH), eight of four (WH). */
-static unsigned table_entry(const wg_tile *t, unsigned noc, uint32_t offset, unsigned index)
-{
-    const uint32_t *w = &t->regions.niu.word[noc & 1][offset / 4];
-    return t->arch->noc.wide_addresses ? w[index / 6] >> 5 * (index % 6) & 31 : w[index / 8] >> 4 * (index % 8) & 15;
-}
-
-uint16_t wg_niu_translate(const wg_tile *t, unsigned noc, uint16_t place)
-{
-    const wg_niu_map *map = wg_niu_map_of(t);
-    const uint32_t *w = t->regions.niu.word[noc & 1];
-    if (!(w[WG_NIU_CFG_0 / 4] >> 14 & 1))
-        return place & 0xFFF;
-    unsigned x = place & 63, y = place >> 6 & 63, x31 = x & 31, y31 = y & 31;
-    unsigned to_x = table_entry(t, noc, WG_NIU_X_TABLE, x31), to_y = table_entry(t, noc, map->y_table, y31);
-    if (t->arch->noc.wide_addresses) {
-        uint32_t ddr = w[0x16C / 4]; /* DDR_COORD_TRANSLATE_TABLE_5 and, behind it, _COL_SWAP */
-        bool ddr_9 = ddr >> 10 & 1, ddr_0 = ddr >> 11 & 1;
-        bool swapped = (x31 ^ 9) == 9 ? ddr_9 : (x31 ^ 9) == 0 && ddr_0;
-        if (w[0x170 / 4] >> y31 & 1 && swapped)
-            to_x = x31 ^ 9;
-        else if (w[map->row_mask / 4] >> y31 & 1)
-            to_x = x;
-        if ((x31 == 9 && ddr_9) || (x31 == 0 && ddr_0))
-            to_y = table_entry(t, noc, 0x158, y31);
-        else if (w[map->column_mask / 4] >> x31 & 1)
-            to_y = y;
-    }
-    return (uint16_t)(to_x | to_y << 6);
-}
-
 /* Coordinates of this NoC to a tile's number; UINT16_MAX if none is there. */
 static uint16_t tile_at(const wg_tile *t, unsigned noc, uint16_t place)
 {
@@ -137,35 +106,6 @@ static uint16_t tile_at(const wg_tile *t, unsigned noc, uint16_t place)
 }
 
 static uint16_t own_tile(const wg_tile *t) { return tile_at(t, 0, t->regions.niu.coordinate); }
-
-static void set_table(wg_tile *t, unsigned noc, uint32_t offset, const uint8_t entries[32])
-{
-    uint32_t *w = &t->regions.niu.word[noc][offset / 4];
-    unsigned each = t->arch->noc.wide_addresses ? 6 : 8, bits = t->arch->noc.wide_addresses ? 5 : 4;
-    for (unsigned i = 0; i < 32; i++)
-        w[i / each] |= (uint32_t)(entries[i] & ((1u << bits) - 1)) << bits * (i % each);
-}
-
-void wg_niu_firmware(wg_tile *t, uint32_t harvested)
-{
-    const wg_floorplan *f = wg_floorplan_of(t->arch->id);
-    const wg_niu_map *map = wg_niu_map_of(t);
-    for (unsigned noc = 0; noc < 2; noc++) {
-        uint32_t *w = t->regions.niu.word[noc];
-        wg_translation table;
-        wg_translation_of(f, harvested, noc, &table);
-        set_table(t, noc, WG_NIU_X_TABLE, table.x);
-        set_table(t, noc, map->y_table, table.y);
-        if (map->row_mask) {
-            w[map->row_mask / 4] = table.raw_rows;
-            w[map->column_mask / 4] = table.raw_columns;
-        }
-        w[WG_NIU_CFG_0 / 4] |= 1u << 14;
-        w[map->logical / 4] =
-            wg_floorplan_logical(f, harvested, t->regions.niu.coordinate & 63, t->regions.niu.coordinate >> 6 & 63);
-        wg_floorplan_opt_out(f, harvested, noc, &w[WG_NIU_ROUTER_CFG_1 / 4], &w[WG_NIU_ROUTER_CFG_3 / 4]);
-    }
-}
 
 /* ---- starting a request ------------------------------------------------------------------------------------ */
 
