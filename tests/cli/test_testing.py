@@ -17,7 +17,7 @@ import xml.etree.ElementTree as xml
 import suite
 from suite import test
 
-WAITGATE, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
+WAITGATE, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
 EXAMPLES = ROOT / "examples"
 LIST = """# names, commands, endings
 good     run hello.tasm
