@@ -15,7 +15,7 @@
 #define TO 0x200000
 enum { BYTES = 2048 }; /* 1024 datums of BF16 */
 #ifndef WG_ARCH_WH
-#define DRAM (18 | 12 << 6) /* translated: the same tile on either NoC */
+#define DRAM (17 | 12 << 6) /* translated: the same tile on either NoC */
 #else
 #define DRAM (16 | 16 << 6)
 #endif

@@ -23,19 +23,26 @@
 
 /* ---- when, and for how long --------------------------------------------------------------------------------- */
 
-/* The cycle before which no other agent of the tile acts. */
-static uint64_t others(const wg_tile *t)
+/* The cycle before which no request of a core that is on its way elsewhere than to L1 can be processed. */
+static uint64_t other_regions(const wg_tile *t)
 {
-    uint64_t until = t->limit;
-    for (unsigned i = WG_AGENT_CORE_T2 + 1; i < WG_AGENT_COUNT; i++)
-        if (i != WG_AGENT_REGIONS)
-            until = wg_min64(until, t->sched.next[i]);
+    uint64_t until = WG_NEVER;
     for (unsigned i = 0; i < WG_CORES; i++)
         for (uint32_t queues = t->regions.memory.active[i] & ~l1_queue & ~(1u << WG_PATH_PUSH); queues;
              queues &= queues - 1) {
             const wg_request_queue *queue = &t->regions.memory.queue[i][__builtin_ctz(queues)];
             until = wg_min64(until, wg_max64(wg_queue_seen_at(queue), queue->retry_at));
         }
+    return until;
+}
+
+/* The cycle before which no other agent of the tile acts. */
+static uint64_t others(const wg_tile *t)
+{
+    uint64_t until = wg_min64(t->limit, other_regions(t));
+    for (unsigned i = WG_AGENT_CORE_T2 + 1; i < WG_AGENT_COUNT; i++)
+        if (i != WG_AGENT_REGIONS)
+            until = wg_min64(until, t->sched.next[i]);
     if (t->poll.stop_at > t->sched.now)
         until = wg_min64(until, t->poll.stop_at);
     return until;
@@ -179,11 +186,12 @@ static void end(wg_tile *t, core_group *w)
     wg_schedule *s = &t->sched;
     s->phase = WG_PHASE_ARRIVALS;
     s->next[WG_AGENT_REGIONS] = WG_NEVER;
+    wg_wake_at(s, WG_AGENT_REGIONS, wg_max64(other_regions(t), s->now + w->stops));
     for (unsigned i = 0; i < WG_CORES; i++) {
         const bool stops = w->stops && !(w->resting >> i & 1) && (w->awake >> i & 1);
         wg_appoint(s, WG_AGENT_CORE_B + i, stops ? s->now : next_of(w, i, s->now));
         write_out(&w->at[i]);
-        if (t->regions.memory.active[i] & ~(1u << WG_PATH_PUSH)) /* if it stops, phase C of this cycle is over */
+        if (t->regions.memory.active[i] & l1_queue) /* if it stops, phase C of this cycle is over */
             wg_wake_at(s, WG_AGENT_REGIONS, s->now + w->stops);
     }
     t->l1_turns = s->now + ALONE >= w->until && !w->stops ? WG_L1_TURNS

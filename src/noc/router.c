@@ -190,7 +190,7 @@ static uint64_t passes(const wg_network_env *env, const wg_flight *f, unsigned i
     uint64_t at = 0, back = 0;
     for (unsigned k = i; k < f->granted && back <= f->flits; k++, back += capacity(env)) {
         uint64_t rest = f->flits - back;
-        if (f->gone && k + 1u == f->granted)
+        if (f->gone && f->flits && k + 1u == f->granted)
             rest = rest * f->takes / f->flits;
         uint64_t cycle = f->grant[k % WG_FLIGHT_GRANTS] + rest;
         at = cycle > at ? cycle : at;
