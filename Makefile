@@ -2,7 +2,7 @@
 # A thin front for meson and ninja. `make demo` and `make test` install what is missing first (scripts/setup); the other
 # targets say what is missing and how to get it.
 # docs: the generated pages; run it after changing options.def, findings.def or insns.def
-.PHONY: all tools docs demo test bench silicon mutants soak format lint install setup setup-test debug sanitize plain thread fuzz clang clean
+.PHONY: all tools docs demo dist package test bench silicon mutants soak format lint install setup setup-test debug sanitize plain thread fuzz clang clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eo pipefail -c
 B := build
@@ -89,6 +89,18 @@ docs: all
 	@$(B)/waitgate isa --markdown >docs/isa.md
 	@$(B)/waitgate isa --support >docs/support.md
 	@scripts/pictures $(B)/waitgate
+
+# A tarball that builds without git, and Debian packages made from it.
+VERSION = $(shell sed -n "s/^  version: '\([^']*\)'.*/\1/p" meson.build)
+dist:
+	@mkdir -p $(B)/dist
+	@git archive --format=tar.gz --prefix=waitgate-$(VERSION)/ -o $(B)/dist/waitgate-$(VERSION).tar.gz HEAD
+	@echo $(B)/dist/waitgate-$(VERSION).tar.gz
+
+package: dist
+	@rm -rf $(B)/package && mkdir -p $(B)/package && tar -xf $(B)/dist/waitgate-$(VERSION).tar.gz -C $(B)/package
+	@cd $(B)/package/waitgate-$(VERSION) && dpkg-buildpackage -b -us -uc >../package.log 2>&1 || { tail -30 ../package.log; exit 1; }
+	@ls $(B)/package/*.deb
 
 install: all
 	@$(if $(PREFIX),meson configure $(B) --prefix=$(PREFIX))
