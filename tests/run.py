@@ -110,8 +110,9 @@ PLAIN = {"frontend", "gate", "sync", "ttsync", "ttsync_cores", "matrix_timing", 
          "hangs", "tasm_programs"}
 
 
-# Long under the sanitizers, and about words more than about memory: `make soak` runs them there.
-SANITIZED_IN_SOAK = {"check", "explore", "race_delays", "docs", "spins"}
+# Long under the sanitizers, and about words or cycles more than about memory: `make soak` runs them there.
+SANITIZED_IN_SOAK = {"check", "explore", "race_delays", "docs", "spins", "endless", "run_command", "schema", "broken", "checks",
+                     "state_hash", "core_modes", "words", "hangs"}
 
 
 def plain_targets():

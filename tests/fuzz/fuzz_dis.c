@@ -34,7 +34,9 @@ static void as_file(unsigned flags, const uint8_t *data, size_t size)
             argv[argc++] = (char *)options[command][i];
     wg_text out = {0}, error = {0};
     int status = wg_command_main(argc, argv, &out, &error);
-    check(status == WG_EXIT_DONE ? error.size == 0 : status == WG_EXIT_ERROR && error.size && (flags & 8 || !out.size)); /* JSON: errors, too */
+    check(status == WG_EXIT_DONE
+              ? error.size == 0
+              : status == WG_EXIT_ERROR && error.size && (flags & 8 || !out.size)); /* JSON: errors, too */
     wg_text_free(&out);
     wg_text_free(&error);
 }
