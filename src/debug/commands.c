@@ -341,24 +341,11 @@ void wg_debug_run_command(wg_debug *d, wg_who who, const char *command, wg_text 
     wg_textf(out, "`%.*s` is no command; `help` lists them\n", (int)(length < 40 ? length : 40), word);
 }
 
-static size_t give(wg_text *text, char *to, size_t bytes)
-{
-    size_t size = text->failed ? 0 : text->size;
-    if (bytes) {
-        size_t fits = size < bytes ? size : bytes - 1;
-        if (fits)
-            memcpy(to, text->data, fits);
-        to[fits] = 0;
-    }
-    wg_text_free(text);
-    return size;
-}
-
 size_t wg_debug_command(wg_debug *d, wg_who who, const char *command, char *to, size_t bytes)
 {
     wg_text out = {.width = 100};
     wg_debug_run_command(d, who, command, &out);
-    return give(&out, to, bytes);
+    return wg_text_give(&out, to, bytes);
 }
 
 size_t wg_debug_why(wg_debug *d, wg_who who, const char *of, wg_report_form form, char *to, size_t bytes)
@@ -368,5 +355,5 @@ size_t wg_debug_why(wg_debug *d, wg_who who, const char *of, wg_report_form form
         wg_text_free(&out);
         return 0;
     }
-    return give(&out, to, bytes);
+    return wg_text_give(&out, to, bytes);
 }

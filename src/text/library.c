@@ -46,20 +46,6 @@ static const char *place_of(void *user, unsigned core, uint32_t pc, char *room, 
     return wg_source_text(&source, room, bytes);
 }
 
-/* The whole text into the caller's room. Frees it. */
-static size_t give(wg_text *text, char *to, size_t bytes)
-{
-    size_t size = text->failed ? 0 : text->size;
-    if (bytes) {
-        size_t fits = size < bytes ? size : bytes - 1;
-        if (fits)
-            memcpy(to, text->data, fits);
-        to[fits] = 0;
-    }
-    wg_text_free(text);
-    return size;
-}
-
 static void one_json(const wg_reports *all, const wg_device *dev, wg_text *out)
 {
     wg_json json = {.out = out}, *j = &json;
@@ -95,7 +81,7 @@ size_t wg_hang_report(wg_device *dev, const wg_report_desc *desc, char *to, size
     out.failed |= all.failed;
     wg_reports_free(&all);
     free(h);
-    return give(&out, to, bytes);
+    return wg_text_give(&out, to, bytes);
 }
 
 wg_status wg_check_begin(wg_device *dev, unsigned checks, wg_check **out)
@@ -152,7 +138,7 @@ size_t wg_check_report(wg_check *c, const wg_report_desc *desc, char *to, size_t
         wg_textf(&out, "%zu reports\n", wg_races_count(c->races));
     out.failed |= all.failed;
     wg_reports_free(&all);
-    return give(&out, to, bytes);
+    return wg_text_give(&out, to, bytes);
 }
 
 void wg_check_end(wg_check *c)

@@ -67,6 +67,19 @@ void wg_text_free(wg_text *t)
 
 const char *wg_text_of(const wg_text *t) { return t->data ? t->data : ""; }
 
+size_t wg_text_give(wg_text *text, char *to, size_t bytes)
+{
+    size_t size = text->failed ? 0 : text->size;
+    if (bytes) {
+        size_t fits = size < bytes ? size : bytes - 1;
+        if (fits)
+            memcpy(to, text->data, fits);
+        to[fits] = 0;
+    }
+    wg_text_free(text);
+    return size;
+}
+
 /* Bytes of the UTF-8 character at the beginning; 0: it is none. */
 static unsigned utf8(const char *text)
 {

@@ -35,6 +35,8 @@ void wg_textf(wg_text *t, const char *format, ...) __attribute__((format(printf,
 void wg_text_free(wg_text *t);
 /* The text so far; never NULL. */
 const char *wg_text_of(const wg_text *t);
+/* As snprintf(): as much of it as fits into `to`, terminated. Returns its length, 0 if memory ran out, and frees it. */
+size_t wg_text_give(wg_text *text, char *to, size_t bytes);
 
 /* JSON: objects and arrays nest; commas come by themselves. A key of NULL is an array's element. */
 typedef struct wg_json {
