@@ -27,7 +27,6 @@ typedef struct wg_test {
 typedef struct wg_tests {
     wg_test *at;
     size_t count;
-    bool failed; /* out of memory, or too many */
 } wg_tests;
 
 /* All tests of the files and folders that the arguments name, in order, each name once. */
