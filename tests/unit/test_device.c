@@ -30,6 +30,25 @@ static void test_thousand_devices(void **state)
         wg_destroy(make(wg_test_arch(state)));
 }
 
+/* A device that was used and reset is a new one, whether it used few pages of memory or all. */
+static void test_reset(void **state)
+{
+    wg_device *fresh = make(wg_test_arch(state)), *dev = make(wg_test_arch(state));
+    const uint32_t step[] = {1 << 20, 1 << 12};
+    wg_stop stop;
+    for (unsigned i = 0; i < 2; i++) {
+        for (uint32_t at = 16; at < wg_l1_bytes(dev); at += step[i])
+            assert_int_equal(wg_write(dev, at, "used", 4), WG_OK);
+        wg_push(dev, 0, 0x45002A08); /* SETDMAREG: the low half of GPR 4 */
+        assert_int_equal(wg_run(dev, 1000, &stop), WG_OK);
+        assert_true(wg_state_hash(dev) != wg_state_hash(fresh));
+        assert_int_equal(wg_reset(dev), WG_OK);
+        assert_true(wg_state_hash(dev) == wg_state_hash(fresh));
+    }
+    wg_destroy(dev);
+    wg_destroy(fresh);
+}
+
 static void test_empty_tile_skips_time(void **state)
 {
     wg_device *dev = make(wg_test_arch(state));
@@ -158,6 +177,7 @@ static void test_bad_indices_are_errors(void **state)
 static const wg_test tests[] = {
     WG_TEST(test_bad_descriptors, WG_BH, ""),
     WG_TEST(test_thousand_devices, WG_BH | WG_WH, ""),
+    WG_TEST(test_reset, WG_BH | WG_WH, ""),
     WG_TEST(test_empty_tile_skips_time, WG_BH | WG_WH, ""),
     WG_TEST(test_two_devices, WG_BH | WG_WH, ""),
     WG_TEST(test_snapshot_continues, WG_BH | WG_WH, ""),
