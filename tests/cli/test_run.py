@@ -60,7 +60,8 @@ stop:
 
 @test
 def profile(d):
-    # Twenty dependent products: six cycles each on silicon, which is the default, five by the documents.
+    # Twenty dependent products: six cycles each on silicon, which is the default, five by the documents; the last one leaves
+    # the unit after seven and five.
     chain = ".thread 1\n    ttsetdvalid 3\n    .repeat 20\n        ttmvmul 0, 0, 0, 0\n    .endr\n.expect done\n"
     for arch in ("bh", "wh"):
         report = {}
@@ -68,7 +69,7 @@ def profile(d):
             j = json.loads(run("run", "--json", "--arch", arch, *option, program(d, chain)).stdout)
             report[option] = j["profile"], j["cycles"]
         assert report[()] == report["--profile", "silicon"] and report[()][0] == "silicon", report
-        assert report["--profile", "documented"] == ("documented", report[()][1] - 19), report
+        assert report["--profile", "documented"] == ("documented", report[()][1] - 19 - 2), report
 
 
 @test
