@@ -90,6 +90,7 @@ docs: all
 	@[ -f $(B)/isa_tests.tsv ] || { echo "make docs: run make test first, which finds out what is tested"; exit 1; }
 	@$(B)/waitgate isa --markdown >docs/isa.md
 	@$(B)/waitgate isa --support >docs/support.md
+	@$(B)/waitgate isa --timing >docs/timing_constants.md
 	@scripts/pictures $(B)/waitgate
 
 # A tarball that builds without git, and Debian packages made from it.
