@@ -7,10 +7,12 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eo pipefail -c
 B := build
 # Quiet when all is well; all of ninja's output when not.
-NINJA = ninja -C $(1) >$(1)/ninja.log 2>&1 || { cat $(1)/ninja.log; exit 1; }
+NINJA = ninja -C $(1) $(2) >$(1)/ninja.log 2>&1 || { cat $(1)/ninja.log; exit 1; }
 CONFIGURE = mkdir -p $(1); [ -f $(1)/build.ninja ] || $(2) meson setup $(1) $(3) >$(1)/setup.log 2>&1 || { cat $(1)/setup.log; exit 1; }
 
-# Instrumented builds: half the time to compile, and places in the source are known all the same.
+# What `make test` runs in a build, and no more; `make soak` needs all of it.
+NEEDED = $(if $(ALL_TARGETS),,$$(python3 tests/run.py --targets $(1)))
+# Builds for tests alone: half the time to compile, and places in the source are known all the same.
 QUICK = --buildtype=plain -Doptimization=1 -Dc_args=-g1
 
 all: tools
@@ -32,12 +34,12 @@ debug: tools
 
 sanitize: tools
 	@$(call CONFIGURE,$(B)/sanitize,,$(QUICK) -Db_sanitize=address$(comma)undefined -Db_lundef=false)
-	@$(call NINJA,$(B)/sanitize)
+	@$(call NINJA,$(B)/sanitize,$(call NEEDED,sanitize))
 
 # The plain machine: no shortcuts. `make test` runs a part of the suite in it, `make soak` all of it.
 plain: tools
-	@$(call CONFIGURE,$(B)/plain,,--buildtype=release -Dwerror=true -Dfast=false)
-	@ninja -C $(B)/plain $(if $(PLAIN_ALL),,$$(python3 tests/run.py --plain-targets)) >$(B)/plain/ninja.log 2>&1 || { cat $(B)/plain/ninja.log; exit 1; }
+	@$(call CONFIGURE,$(B)/plain,,$(QUICK) -Dwerror=true -Dfast=false)
+	@$(call NINJA,$(B)/plain,$(call NEEDED,plain))
 
 thread: tools
 	@$(call CONFIGURE,$(B)/thread,,--buildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false)
@@ -49,7 +51,7 @@ clang: tools
 
 fuzz: tools
 	@$(call CONFIGURE,$(B)/fuzz,CC=clang,$(QUICK) -Dwerror=true -Dfuzz=true -Dtests=false -Db_lundef=false)
-	@$(call NINJA,$(B)/fuzz)
+	@$(call NINJA,$(B)/fuzz,$(call NEEDED,fuzz))
 
 demo: setup
 	@$(MAKE) --no-print-directory all
@@ -70,7 +72,7 @@ silicon: all
 mutants: all
 	@python3 tests/mutants.py
 
-soak: PLAIN_ALL = 1
+soak: ALL_TARGETS = 1
 soak: all sanitize plain thread fuzz
 	@WG_SOAK=1 python3 tests/run.py --soak
 
@@ -88,6 +90,7 @@ docs: all
 	@[ -f $(B)/isa_tests.tsv ] || { echo "make docs: run make test first, which finds out what is tested"; exit 1; }
 	@$(B)/waitgate isa --markdown >docs/isa.md
 	@$(B)/waitgate isa --support >docs/support.md
+	@$(B)/waitgate isa --timing >docs/timing_constants.md
 	@scripts/pictures $(B)/waitgate
 
 # A tarball that builds without git, and Debian packages made from it.

@@ -115,17 +115,22 @@ SANITIZED_IN_SOAK = {"check", "explore", "race_delays", "docs", "spins", "endles
                      "state_hash", "core_modes", "words", "hangs"}
 
 
-def plain_targets():
-    """What ninja has to build of build/plain for the suites in PLAIN: their executables, the command, the examples."""
-    build = BUILD / "plain"
-    targets = {"waitgate"}
-    for test in suites(build):
-        exe = pathlib.Path(test["cmd"][0])
-        if test["name"] in PLAIN and build in exe.parents:
-            targets.add(str(exe.relative_to(build)))
-    known = subprocess.run(["ninja", "-C", str(build), "-t", "targets", "all"], capture_output=True, text=True, check=True)
-    targets |= {line.split(":")[0] for line in known.stdout.splitlines() if line.startswith("examples/") and ".elf:" in line}
-    return sorted(targets)
+def runs_in(label, test):
+    """Whether `make test` runs a suite in an instrumented build or in that of the plain machine."""
+    if label == "plain ":
+        return test["name"] in PLAIN
+    return "unit" in {name.rpartition(":")[2] for name in test["suite"]} and test["name"] not in SANITIZED_IN_SOAK
+
+
+def targets(name):
+    """What ninja has to build of build/NAME for what `make test` runs there."""
+    build = BUILD / name
+    introspected = subprocess.run(["meson", "introspect", "--targets", str(build)], capture_output=True, text=True, check=True)
+    files = {t["id"]: [str(pathlib.Path(f).relative_to(build)) for f in t["filename"]] for t in json.loads(introspected.stdout)}
+    if name == "fuzz":
+        return sorted(f for made in files.values() for f in made if f.startswith("tests/fuzz/fuzz_"))
+    wanted = {d for test in suites(build) if runs_in(name + " ", test) for d in test["depends"]}
+    return sorted(f for d in wanted for f in files[d])
 
 
 def fuzz_jobs(seconds, device_seconds):
@@ -182,12 +187,12 @@ def isa_page(tested):
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("--soak", action="store_true", help="only the suites that have a long form, for hours")
-    p.add_argument("--fuzz-seconds", type=int, default=int(os.environ.get("WG_FUZZ_SECONDS", "12")))
+    p.add_argument("--fuzz-seconds", type=int, default=int(os.environ.get("WG_FUZZ_SECONDS", "6")))
     p.add_argument("names", nargs="*", help="only suites whose name contains one of these")
-    p.add_argument("--plain-targets", action="store_true", help="print what build/plain has to build, and nothing else")
+    p.add_argument("--targets", metavar="NAME", help="print what build/NAME has to build, and nothing else")
     args = p.parse_args()
-    if args.plain_targets:
-        print(" ".join(plain_targets()))
+    if args.targets:
+        print(" ".join(targets(args.targets)))
         return 0
 
     jobs = []
@@ -195,7 +200,7 @@ def main():
         if not (build / "build.ninja").is_file() or (label == "thread " and not args.soak):
             continue
         for test in suites(build):
-            if label == "plain " and not args.soak and test["name"] not in PLAIN:
+            if label and not args.soak and not runs_in(label, test):
                 continue
             kinds = {name.rpartition(":")[2] for name in test["suite"]}
             if label == "thread ":
@@ -204,8 +209,6 @@ def main():
                 continue
             if not label and args.soak and test["name"] in MEMCHECK:
                 jobs.append(("valgrind " + test["name"], dict(memcheck(test), env={"WG_SOAK": ""}), 86400))
-            if label == "sanitize " and not args.soak and test["name"] in SANITIZED_IN_SOAK:
-                continue
             if label == "plain " and args.soak: # all of it, in the short form
                 jobs.append((label + test["name"], dict(test, env=dict(test.get("env", {}), WG_SOAK="")), 3600))
                 continue
@@ -219,6 +222,7 @@ def main():
     if args.names:
         jobs = [j for j in jobs if any(n in j[0] for n in args.names)]
 
+    jobs.sort(key=lambda job: not job[0].startswith("sanitize ")) # the long ones first
     rows, passed, failed = [], 0, 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
         for done in concurrent.futures.as_completed([pool.submit(run_suite, *j) for j in jobs]):

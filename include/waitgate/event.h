@@ -91,6 +91,8 @@ typedef enum wg_event_kind {
 /* Of a core's request: its path (wg_path), index (mailbox, thread …), bytes, and the register a load writes. */
 #define WG_REQUEST_WORD(path, index, bytes, rd) \
     ((uint32_t)(path) | (uint32_t)(index) << 8 | (uint32_t)(bytes) << 16 | (uint32_t)(rd) << 24)
+#define WG_REQUEST_PATH(word) ((uint8_t)(word))
+#define WG_REQUEST_RD(word) ((uint8_t)((word) >> 24))
 
 /* What can be touched. `first` and `count` of an event count these; where it says mask, `c` is a mask of 32 bits. */
 typedef enum wg_touch_space {

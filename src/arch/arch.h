@@ -59,9 +59,12 @@ typedef struct wg_timing {
     uint8_t push_fuse;        /* `.ttinsn` pushed per cycle, at most */
     uint8_t mop_gap;          /* idle cycles after an expansion unless a MOP follows */
     uint8_t matrix_latency;   /* of arithmetic, by insns.def */
+    uint8_t matrix_stages[2]; /* how long instructions are in the Matrix Unit, at least; [1]: arithmetic */
+    uint8_t bank_return;      /* a source bank that it gives back is the unpackers' after this long, at least */
     uint8_t dst_block_cycles; /* a Dst block that arithmetic writes is unreadable for this long, by insns.def */
     bool writers_wait;        /* ELWADD and ELWSUB wait for it even if they do not add to it */
     bool waits_in_unit;       /* who waits for it keeps other threads out of the Matrix Unit */
+    bool store_reads_late;    /* SFPSTORE reads its LReg a cycle behind other instructions' operands */
     uint8_t scalar_alu;       /* ADDDMAREG and its kin; one more if the registers are in two groups of four */
     uint8_t fetch_in_flight;  /* lines under way to an instruction cache, at most */
     uint8_t narrow_write;     /* cycles for which an L1 read-modify-write holds its port and bank */

@@ -173,6 +173,11 @@ const wg_arch wg_arch_bh = {
              * Dst blocks: measured on nine rows (MVMUL, ELWADD, ELWMUL on one to three threads). ELWADD waits without
              * accumulation: measured on three; ELWSUB is taken to be like it. A wait keeps other threads out: measured on
              * nine (the same, with a thread that goes on from block to block).
+             * matrix_stages: measured on 36 rows of STALLWAIT(STALL_SFPU, MATH) behind SETRWC and INCRWC, which all miss three
+             * cycles without it; of arithmetic, on six rows of GMPOOL and ELWADD before such a wait. bank_return: measured on
+             * sixteen rows that hand a bank over per face (products in one phase, reductions of columns).
+             * SFPSTORE reads late: measured on 22 rows (additions, products, clamp, frac, softsign, silu, cos: the multiply-add
+             * before the store costs nothing beside its own cycle; before other readers it does).
              * noc_data: measured on 14 rows of 4 to 128 reads, which all miss 42 cycles without it. noc_ack: measured on ten
              * rows of writes, less what each byte takes longer there than by the link's rate. What happens in this time,
              * and where, is not known.
@@ -181,8 +186,10 @@ const wg_arch wg_arch_bh = {
              * five within 10 %); without a limit they are up to 45 % (WH 79 %) too fast.
              */
             [WG_PROFILE_SILICON] = {PATHS, .matrix_latency = WG_LATENCY_MVMUL,
-                                    .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
-                                    .waits_in_unit = true, .scalar_alu = 3, .noc_hop = 86, .noc_data = 43,
-                                    .noc_ack = 15, .dram_rate = 472, .dram_write_rate = 472, .dram_queue = 32},
+                                    .matrix_stages = {WG_MEASURED_LATENCY_MVMUL, WG_MEASURED_LATENCY_MVMUL + 1},
+                                    .bank_return = 4, .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1,
+                                    .writers_wait = true, .waits_in_unit = true, .store_reads_late = true,
+                                    .scalar_alu = 3, .noc_hop = 86, .noc_data = 43, .noc_ack = 15, .dram_rate = 472,
+                                    .dram_write_rate = 472, .dram_queue = 32},
         },
 };

@@ -434,7 +434,35 @@ static void touch_operands(wg_matrix_ctx *c, const entry *e, wg_insn_id id)
 static uint64_t due(const wg_matrix_op *op)
 {
     uint64_t at = op->effect_at < op->flip_at ? op->effect_at : op->flip_at;
+    at = at < op->give_at ? at : op->give_at;
     return at < op->done_at ? at : op->done_at;
+}
+
+/* Pointers move at `flip`, banks change hands at `give` or with their pointer, whichever is later; both in order. */
+static void order_flips(wg_matrix *m, wg_matrix_op *op, uint64_t flip, uint64_t give)
+{
+    bool resets = op->effect == WG_EFFECT_RESET_BANKS;
+    unsigned files = resets ? 3 : op->flip | op->give;
+    if (!files)
+        return;
+    for (unsigned file = 0; file < 2; file++)
+        if (files >> file & 1) {
+            flip = later(flip, m->last_flip[file]);
+            give = later(give, m->last_give[file]);
+        }
+    give = later(give, flip);
+    if (resets)
+        op->effect_at = flip = give;
+    else
+        op->flip_at = flip;
+    if (op->give)
+        op->give_at = give;
+    op->done_at = later(op->done_at, give);
+    for (unsigned file = 0; file < 2; file++)
+        if (files >> file & 1) {
+            m->last_flip[file] = flip;
+            m->last_give[file] = give;
+        }
 }
 
 static void accept(wg_tile *t, const wg_insn *insn)
@@ -449,7 +477,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
     op->insn.thread %= WG_THREADS;
     op->effect = WG_EFFECT_NONE;
     op->flip = op->give = 0;
-    op->flip_at = WG_NEVER;
+    op->flip_at = op->give_at = WG_NEVER;
     op->rows = 0;
     op->flag = op->together = false;
     op->columns = 0xFFFF;
@@ -459,7 +487,9 @@ static void accept(wg_tile *t, const wg_insn *insn)
     uint32_t extra = 0; /* one-cycle instructions are never delayed: software relies on that */
     if (latency > 1)
         extra = wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_MATRIX, wg_unit_event(&op->insn));
-    op->done_at = now + latency + extra;
+    bool arithmetic = e->waits == AB;
+    unsigned stages = t->timing->matrix_stages[arithmetic];
+    op->done_at = now + (latency > stages ? latency : stages) + extra;
     op->effect_at = now + (e->effect ? e->effect : latency) + extra;
     if (wg_matrix_implements(id, t->arch->id)) {
         wg_matrix_ctx c;
@@ -474,10 +504,8 @@ static void accept(wg_tile *t, const wg_insn *insn)
         wg_find_insn(t, WG_F_UNIMPLEMENTED_INSN, &op->insn, wg_opcode(insn->word), 0);
     }
 
-    if (op->effect >= WG_EFFECT_DST16 && op->effect <= WG_EFFECT_UNDEFINE) {
-        bool arithmetic = e->waits == AB;
+    if (op->effect >= WG_EFFECT_DST16 && op->effect <= WG_EFFECT_UNDEFINE)
         wg_matrix_order_dst(m, op, arithmetic ? now + 1 + t->timing->dst_block_cycles + extra : op->effect_at);
-    }
     if (op->effect >= WG_EFFECT_SRC && op->effect <= WG_EFFECT_TRANSPOSE) {
         /*
          * Source writes land in order of acceptance. Without delays they do anyway, since back-to-back ones have
@@ -487,24 +515,11 @@ static void accept(wg_tile *t, const wg_insn *insn)
         m->src_lands = op->effect_at;
     }
     set_gaps(m, id, op, now);
-    if (op->flip || op->give || op->effect == WG_EFFECT_RESET_BANKS) {
-        uint64_t at = op->done_at;
-        for (unsigned file = 0; file < 2; file++)
-            if ((op->flip | op->give) >> file & 1 || op->effect == WG_EFFECT_RESET_BANKS)
-                at = later(at, m->last_flip[file]);
-        for (unsigned file = 0; file < 2; file++)
-            if ((op->flip | op->give) >> file & 1 || op->effect == WG_EFFECT_RESET_BANKS)
-                m->last_flip[file] = at;
-        if (op->effect == WG_EFFECT_RESET_BANKS)
-            op->effect_at = at;
-        else
-            op->flip_at = at;
-        op->done_at = at;
-    }
     if (op->effect == WG_EFFECT_NONE)
         op->effect_at = WG_NEVER;
     else
         op->done_at = later(op->done_at, op->effect_at);
+    order_flips(m, op, now + latency + extra, now + t->timing->bank_return + extra);
     m->due[place] = due(op);
     wg_wake_at(&t->sched, WG_AGENT_MATRIX, m->due[place]);
 }
@@ -552,17 +567,20 @@ void wg_matrix_forget_flips(wg_tile *t, wg_src_file file)
     wg_matrix *m = &t->backend.matrix;
     for (uint32_t i = m->head; i != m->tail; i++) {
         wg_matrix_op *op = &m->flight[i % WG_MATRIX_FLIGHTS];
-        if (op->flip_at == WG_NEVER || !((op->give | op->flip) >> file & 1))
+        if (!((op->give | op->flip) >> file & 1))
             continue;
-        m->flips--;
-        if (op->give >> file & 1)
-            m->giving[file][op->give_bank[file]]--;
+        if (op->flip_at != WG_NEVER) {
+            m->flips--;
+            if (op->give >> file & 1)
+                m->giving[file][op->give_bank[file]]--;
+        }
         op->give &= (uint8_t) ~(1u << file);
         op->flip &= (uint8_t) ~(1u << file);
     }
     m->issue_bank[file] = 0;
 }
 
+/* The pointers move on. Banks that are given away are on their way back. */
 static void land_flip(wg_tile *t, wg_matrix_op *op)
 {
     wg_matrix *m = &t->backend.matrix;
@@ -575,11 +593,19 @@ static void land_flip(wg_tile *t, wg_matrix_op *op)
             *(file == WG_SRCA ? &s->matrix_bank_a : &s->matrix_bank_b) ^= 1;
         if (op->give >> file & 1) {
             m->giving[file][op->give_bank[file]]--;
-            wg_src_give_to_unpackers(t, (wg_src_file)file, op->give_bank[file], WG_AGENT_MATRIX);
+            s->leaving[file] |= (uint8_t)(1u << op->give_bank[file]);
         }
     }
     wg_wake_waiting(&t->sched, WG_CAUSE_SRC); /* C7 and C8 look at the pointer's new bank */
     wg_wake(&t->sched, WG_AGENT_UNPACK0);     /* so does a clearing UNPACR_NOP */
+}
+
+/* Banks go back to the unpackers, unless somebody has given them to the Matrix Unit again meanwhile. */
+static void land_give(wg_tile *t, const wg_matrix_op *op)
+{
+    for (unsigned file = 0; file < 2; file++)
+        if (op->give >> file & 1 && t->regs.src.leaving[file] >> op->give_bank[file] & 1)
+            wg_src_give_to_unpackers(t, (wg_src_file)file, op->give_bank[file], WG_AGENT_MATRIX);
 }
 
 /* An instruction has left the unit. Waits on the unit end when the thread has nothing left in it. */
@@ -611,6 +637,11 @@ static void tick(wg_tile *t)
                 op->flip_at = WG_NEVER;
                 wg_touch_by(t, WG_AGENT_MATRIX, &op->insn);
                 land_flip(t, op);
+            }
+            if (op->give_at <= now) {
+                op->give_at = WG_NEVER;
+                wg_touch_by(t, WG_AGENT_MATRIX, &op->insn);
+                land_give(t, op);
             }
             if (op->done_at <= now) {
                 op->done_at = WG_NEVER;

@@ -78,7 +78,7 @@ static inline const uint32_t *wg_matrix_src_row(const wg_matrix_ctx *c, wg_src_f
 static inline bool wg_matrix_owns(const wg_matrix_ctx *c, wg_src_file file)
 {
     unsigned bank = c->bank[file];
-    return wg_src_is_matrix(&c->t->regs.src, file, bank) && !c->t->backend.matrix.giving[file][bank];
+    return wg_src_is_valid(&c->t->regs.src, file, bank) && !c->t->backend.matrix.giving[file][bank];
 }
 static inline void wg_matrix_report(wg_matrix_ctx *c, wg_finding_code code, uint64_t subject, uint64_t value)
 {
@@ -118,7 +118,7 @@ static inline void wg_matrix_eight_rows(wg_matrix_op *op, const wg_insn *insn, u
     op->columns = 0xFFFF;
     for (unsigned i = 0; i < 8; i++)
         op->row[i] = (uint16_t)(row + i);
-    op->flip_at = WG_NEVER;
+    op->flip_at = op->give_at = WG_NEVER;
 }
 
 /* Vector kernels; all levels give the same bits. hi and lo have Dst's layout; elementwise kernels read them, too. */

@@ -113,14 +113,16 @@ static inline void acts(wg_tile *t, const wg_vector_op *op)
 
 /*
  * Emits touches for LRegs; flags and lane configuration count as LReg 17. Two-cycle results are late; operands that
- * the interlock sees are sampled at the gate.
+ * the interlock sees, or that are read late themselves, count as sampled at the gate.
  */
 static void touch_lregs(wg_tile *t, const wg_vector_op *op)
 {
     enum { FLAGS = 1u << 17 };
     /* SFPLOADI of one half is a partial write, not a read. */
     uint32_t reads = op->insn == WG_I_SFPLOADI ? 0 : wg_vector_reads(t, op) & 0x1FFFF, seen = 0, writes = 0;
-    if (wg_vector_traits_for(t)->interlock)
+    if (wg_vector_reads_late(t, op))
+        seen = reads;
+    else if (wg_vector_traits_for(t)->interlock)
         seen = wg_vector_believed_reads(t, op) & reads;
     switch (op->insn) {
     case WG_I_SFPNOP:
@@ -244,11 +246,11 @@ static inline void check_hazards(wg_tile *t, const wg_vector_op *op, const wg_ve
 {
     const wg_vector *v = &t->backend.vector;
     uint64_t now = t->sched.now;
-    uint32_t pending = v->ran && v->ran_at == now ? v->ran_pending : v->pending_lregs;
+    uint32_t pending = wg_vector_pending(t);
     bool direct = v->early.next == now && v->early.next;
     if (direct)
         pending |= UINT32_C(1) << v->early.lreg;
-    if (pending && wg_vector_may_read(op, pending)) {
+    if (pending && wg_vector_may_read(op, pending) && !wg_vector_reads_late(t, op)) {
         uint32_t early = wg_vector_reads(t, op) & pending;
         if (direct && early >> v->early.lreg & 1)
             wg_vector_take_back(t);

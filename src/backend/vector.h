@@ -9,7 +9,8 @@
  * An instruction accepted in cycle c reads registers as they are in c. A result of latency 1 is
  * visible from c+1, of latency 2 from c+2: until then it waits in wg_vector.write and a reader gets
  * the old value. BH's interlock keeps most readers away; its holes and WH's lack of one are
- * modelled by doing nothing, and reported.
+ * modelled by doing nothing, and reported. SFPSTORE reads its LReg at the end of its cycle where
+ * that was measured (store_reads_late), and waits for no result.
  *
  * Facts: VectorUnit.md, the SFP* pages, LReg.md; races.md row 14.
  */
@@ -131,6 +132,13 @@ static inline bool wg_vector_may_read(const wg_vector_op *op, uint32_t lregs)
     return info->hidden_reads || (info->subunit == WG_SUB_MAD ? op->mod & 12 : op->vd < 8 && lregs >> op->vd & 1) ||
            named & lregs;
 }
+/*
+ * Does it read its LReg only at the end of its cycle, when a multiply-add's result of the cycle before is there?
+ */
+static inline bool wg_vector_reads_late(const wg_tile *t, const wg_vector_op *op)
+{
+    return op->insn == WG_I_SFPSTORE && !op->macro && t->timing->store_reads_late;
+}
 /* LRegs that it reads, and those that BH's interlock believes it reads; bit i: LReg i. */
 uint32_t wg_vector_reads(const wg_tile *t, const wg_vector_op *op);
 uint32_t wg_vector_believed_reads(const wg_tile *t, const wg_vector_op *op);
@@ -167,6 +175,12 @@ static inline bool wg_vector_interlocks(const wg_tile *t)
 {
     return wg_vector_traits_for(t)->interlock &&
            !wg_cfg_get(t->arch->id, WG_CFG_CHICKEN_BITS_sfpu_scbd_disable, t->regs.config.bank[0]);
+}
+/* LRegs with a result on its way from an earlier cycle. */
+static inline uint32_t wg_vector_pending(const wg_tile *t)
+{
+    const wg_vector *v = &t->backend.vector;
+    return v->ran && v->ran_at == t->sched.now ? v->ran_pending : v->pending_lregs;
 }
 /* Appoints the unit's next tick for the accepted instructions. */
 void wg_vector_appoint(wg_tile *t);

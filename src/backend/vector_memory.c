@@ -259,6 +259,22 @@ void wg_sfpload(wg_tile *t, const wg_vector_op *op)
     };
 }
 
+/* The register that is stored: a late reader's has the result that lands at the end of this cycle. */
+static const uint32_t *stored_register(const wg_tile *t, const wg_vector_op *op, uint32_t room[WG_LANES])
+{
+    const wg_vector *v = &t->backend.vector;
+    const uint32_t *l = t->regs.lreg.l[op->vd];
+    if (!(wg_vector_pending(t) >> op->vd & 1) || !wg_vector_reads_late(t, op))
+        return l;
+    memcpy(room, l, WG_LANES * sizeof *room);
+    for (uint64_t used = v->used; used; used &= used - 1) {
+        const wg_vector_write *w = &v->write[__builtin_ctzll(used)];
+        if (w->lreg == op->vd && w->land == op->now + 1)
+            wg_vector_kernels_for(t)->blend(room, w->data, w->lanes);
+    }
+    return room;
+}
+
 void wg_sfpstore(wg_tile *t, const wg_vector_op *op)
 {
     settle(t);
@@ -270,6 +286,8 @@ void wg_sfpstore(wg_tile *t, const wg_vector_op *op)
     uint32_t lanes = (format == WG_LANES_INT32_ALL ? op->lanes : wg_op_lanes(t, op)) &
                      ~wg_lane_config_lanes(r, WG_LANE_BLOCK_DEST_WR_FROM_SFPU);
     if (lanes) {
+        uint32_t room[WG_LANES];
+        const uint32_t *data = stored_register(t, op, room);
         wg_lanes_move m = store_move(t, format, lanes, address);
         m.stored = group(t, op->thread, address, m.wide, WG_TOUCH_WRITE);
         if (__builtin_expect(op->late && !op->macro, 0)) {
@@ -280,9 +298,9 @@ void wg_sfpstore(wg_tile *t, const wg_vector_op *op)
                                      .base = dst_base(t, op->thread),
                                      .thread = op->thread,
                                      .format = (uint8_t)format};
-            memcpy(late->data, r->l[op->vd], sizeof late->data);
+            memcpy(late->data, data, sizeof late->data);
         } else {
-            write_dst(t, &m, r->l[op->vd]);
+            write_dst(t, &m, data);
         }
     }
     if (!op->macro)

@@ -159,6 +159,8 @@ uint32_t wg_vector_reads(const wg_tile *t, const wg_vector_op *op)
 /* Decided here: as the real reads of the mode, except where a page says that the logic is mistaken. */
 uint32_t wg_vector_believed_reads(const wg_tile *t, const wg_vector_op *op)
 {
+    if (wg_vector_reads_late(t, op))
+        return 0;
     switch (op->insn) {
     case WG_I_SFPAND:
     case WG_I_SFPOR: return bit(op->vc) | bit(op->vd);

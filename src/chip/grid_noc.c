@@ -165,6 +165,7 @@ static wg_network_env env_of(wg_grid *g)
                             .timing = g->timing,
                             .flit_bytes = g->arch->noc.flit_bytes,
                             .buffer_flits = g->arch->noc.buffer_flits,
+                            .capacity = g->timing->noc_hop / 10u + g->arch->noc.buffer_flits,
                             .user = g,
                             .arrives = arrives,
                             .done = done,

@@ -328,6 +328,7 @@ wg_status wg_grid_restore(wg_grid *g, const void *from, size_t bytes)
     memcpy(g->event + 1, p, g->event_used * sizeof *g->event);
     p += h.event_used * sizeof *g->event;
     p = get(p, g->network, sizeof *g->network);
+    wg_calendar_derive(&g->network->events);
     g->now = s.now;
     g->order = s.order;
     g->packets = s.packets;

@@ -9,6 +9,7 @@
 
 #include "backend/coverage.h"
 #include "cli/session.h"
+#include "cli/constants.h"
 #include "cli/support.h"
 #include "isa/report.h"
 
@@ -91,6 +92,10 @@ int wg_command_isa(const wg_args *args, wg_text *out, wg_text *error)
         return WG_EXIT_ERROR;
     if (args->files)
         return wg_command_explain(args, out, error);
+    if (args->value[WG_OPT_TIMING]) {
+        wg_constants_document(out);
+        return WG_EXIT_DONE;
+    }
     if (args->value[WG_OPT_SUPPORT]) {
         if (wg_support_document(out))
             return WG_EXIT_DONE;

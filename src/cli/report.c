@@ -182,6 +182,42 @@ static bool track_exists(const wg_session *s, unsigned track)
     return !wg_track_is_core(track) || wg_core_state(s->dev, (wg_core_id)track, &info) == WG_OK;
 }
 
+/* Once, if any does. */
+static void report_assumed(const wg_stats *stats, wg_text *out)
+{
+    const wg_assumed *a = &stats->assumed;
+    wg_assumed_part part;
+    if (!a->cycles)
+        return;
+    double share = 100.0 * (double)a->cycles / (double)(stats->to - stats->from);
+    if (share < 1)
+        wg_textf(out, "  less than 1 %%");
+    else
+        wg_textf(out, "  %.0f %%", share);
+    wg_textf(out, " of these cycles rest%s on assumed latencies:", share < 1 ? "s" : "");
+    for (unsigned i = 0; wg_assumed_part_at(a, i, &part); i++)
+        wg_textf(out, "%s %s%s (%llu)", i ? "," : "", *part.kind == 'l' && part.kind[1] == 'o' ? "loads from " : "",
+                 part.what, (unsigned long long)part.cycles);
+    wg_textf(out, "\n");
+}
+
+static void assumed_json(const wg_assumed *a, wg_json *j)
+{
+    wg_assumed_part part;
+    wg_json_open(j, "assumed", '{');
+    wg_json_uint(j, "cycles", a->cycles);
+    wg_json_open(j, "parts", '[');
+    for (unsigned i = 0; wg_assumed_part_at(a, i, &part); i++) {
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "what", part.what);
+        wg_json_text(j, "kind", part.kind);
+        wg_json_uint(j, "cycles", part.cycles);
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
+    wg_json_close(j, '}');
+}
+
 void wg_report_stats(const wg_session *s, wg_text *out)
 {
     const wg_stats *stats = s->stats;
@@ -215,6 +251,7 @@ void wg_report_stats(const wg_session *s, wg_text *out)
                          wg_doing_name(track, doing, room, sizeof room), wg_doing_text(track, doing));
         }
     }
+    report_assumed(stats, out);
 }
 
 void wg_report_stats_json(const wg_session *s, wg_json *j)
@@ -240,6 +277,7 @@ void wg_report_stats_json(const wg_session *s, wg_json *j)
         wg_json_close(j, '}');
     }
     wg_json_close(j, ']');
+    assumed_json(&stats->assumed, j);
     wg_json_close(j, '}');
 }
 

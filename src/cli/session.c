@@ -291,7 +291,7 @@ bool wg_watch_stats(wg_session *s, wg_text *error)
         wg_textf(error, "waitgate: out of memory\n");
         return false;
     }
-    wg_stats_begin(s->stats, wg_cycle(s->dev), held_cores(s));
+    wg_stats_begin(s->stats, wg_cycle(s->dev), held_cores(s), s->desc.arch, s->desc.profile);
     return watch(s, WG_STATS_EVENTS, wg_stats_event, s->stats, error);
 }
 

@@ -34,24 +34,33 @@ typedef struct many {
     step step[MOST];
 } many;
 
-/* Everything in flight belongs to the thread and lands in order, no later than a new one would. */
+/* How long an MVMUL is in the unit. */
+static unsigned stages(const many *b)
+{
+    const wg_timing *timing = b->t->timing;
+    return timing->matrix_latency > timing->matrix_stages[1] ? timing->matrix_latency : timing->matrix_stages[1];
+}
+
+/*
+ * Everything in flight belongs to the thread, changes nothing but Dst, and leaves the unit in order, no later than a new one
+ * would.
+ */
 static bool flights_land(const many *b)
 {
     const wg_matrix *m = b->m;
-    uint64_t before = b->from + b->t->timing->matrix_latency;
+    uint64_t leaves_by = b->from + stages(b);
     if (m->in_flight[b->thread] != (uint8_t)(m->tail - m->head) || m->tail - m->head >= WG_MATRIX_FLIGHTS - MOST / 2)
         return false;
     for (uint32_t i = m->tail; i-- != m->head;) {
         const wg_matrix_op *op = &m->flight[i % WG_MATRIX_FLIGHTS];
-        uint64_t due = m->due[i % WG_MATRIX_FLIGHTS];
-        bool lands = op->effect == WG_EFFECT_DST16 || op->effect == WG_EFFECT_DST32;
-        if (due > before || due < b->from || op->flip_at != WG_NEVER || op->done_at != due ||
-            op->effect_at != (lands ? due : WG_NEVER) || (!lands && op->effect != WG_EFFECT_NONE))
+        bool to_dst = op->effect == WG_EFFECT_DST16 || op->effect == WG_EFFECT_DST32;
+        if (m->due[i % WG_MATRIX_FLIGHTS] < b->from || op->done_at > leaves_by || op->flip_at != WG_NEVER ||
+            op->give_at != WG_NEVER || (op->effect_at != WG_NEVER && !to_dst))
             return false;
-        before = due;
+        leaves_by = op->done_at;
     }
     /* One is still in flight when the burst begins, or no other agent waits for the last. */
-    return m->head == m->tail || m->due[(m->tail - 1) % WG_MATRIX_FLIGHTS] > b->from ||
+    return m->head == m->tail || m->flight[(m->tail - 1) % WG_MATRIX_FLIGHTS].done_at > b->from ||
            !(b->t->sched.watch_units | b->t->sched.watch_idle);
 }
 
@@ -108,21 +117,29 @@ static void plan(many *b)
 static void land(many *b, uint64_t end)
 {
     wg_matrix *m = b->m;
-    for (; m->head != m->tail && m->due[m->head % WG_MATRIX_FLIGHTS] < end; m->head++) {
-        wg_matrix_op *op = &m->flight[m->head % WG_MATRIX_FLIGHTS];
-        if (op->effect != WG_EFFECT_NONE)
+    for (uint32_t i = m->head; i != m->tail; i++) {
+        wg_matrix_op *op = &m->flight[i % WG_MATRIX_FLIGHTS];
+        if (op->effect_at < end) {
             wg_matrix_land(b->t, op);
-        op->effect_at = op->done_at = m->due[m->head % WG_MATRIX_FLIGHTS] = WG_NEVER;
-        m->in_flight[b->thread]--;
+            op->effect_at = WG_NEVER;
+        }
+        if (op->done_at < end) {
+            op->done_at = WG_NEVER;
+            m->in_flight[b->thread]--;
+            m->head++;
+        }
+        m->due[i % WG_MATRIX_FLIGHTS] = op->effect_at < op->done_at ? op->effect_at : op->done_at;
     }
 }
 
 /* Into the pipeline. */
-static void in_flight(many *b, unsigned i, wg_matrix_op *op, uint64_t lands)
+static void in_flight(many *b, unsigned i, wg_matrix_op *op, uint64_t lands, uint64_t leaves)
 {
     const wg_insn insn = wg_burst_insn(b->burst, i);
     wg_matrix_eight_rows(op, &insn, b->step[i].row, b->c.wide);
-    op->effect_at = op->done_at = b->m->due[b->m->tail++ % WG_MATRIX_FLIGHTS] = lands;
+    op->effect_at = lands;
+    op->done_at = leaves;
+    b->m->due[b->m->tail++ % WG_MATRIX_FLIGHTS] = lands < leaves ? lands : leaves;
     b->m->in_flight[b->thread]++;
 }
 
@@ -135,6 +152,7 @@ static void multiply(many *b)
     wg_matrix_ctx *c = &b->c;
     const wg_matrix_kernels *k = wg_matrix_kernels_for(t->simd);
     const unsigned latency = t->timing->matrix_latency, landed = b->count > latency ? b->count - latency : 0;
+    const unsigned in_unit = stages(b), gone = b->count > in_unit ? b->count - in_unit : 0;
     void (*const mul)(const wg_mul_args *) = c->style == WG_STYLE_INT8 ? k->mul_int : k->mul_float;
     wg_mul_args args;
     args.rows = 8;
@@ -162,6 +180,7 @@ static void multiply(many *b)
         }
         args.a = decoded_a[a];
         args.b = decoded_b[from_b];
+        wg_matrix_op *op = i < gone ? NULL : &m->flight[m->tail % WG_MATRIX_FLIGHTS];
         if (i < landed) {
             args.hi = &d->bits[s->row];
             args.lo = c->wide ? &d->bits[s->row + WG_DST_LOW] : none;
@@ -169,13 +188,13 @@ static void multiply(many *b)
             mul(&args);
             d->undefined[s->row >> 6 & 15] &= ~(UINT64_C(0xFF) << (s->row & 63));
         } else {
-            wg_matrix_op *op = &m->flight[m->tail % WG_MATRIX_FLIGHTS];
             args.hi = op->hi;
             args.lo = op->lo;
             wg_matrix_multiply_from(&args, d, s->row, c->wide);
             mul(&args);
-            in_flight(b, i, op, b->from + i + latency);
         }
+        if (op)
+            in_flight(b, i, op, i < landed ? WG_NEVER : b->from + i + latency, b->from + i + in_unit);
     }
 }
 
@@ -219,6 +238,9 @@ unsigned wg_matrix_accept_many(wg_burst *burst)
         m->others_from = 0;
     m->last_thread = (uint8_t)thread;
     m->last_lands = later(m->last_lands, end - 1 + t->timing->matrix_latency);
-    wg_appoint(&t->sched, WG_AGENT_MATRIX, m->due[m->head % WG_MATRIX_FLIGHTS]);
+    uint64_t next = WG_NEVER;
+    for (uint32_t i = m->head; i != m->tail; i++)
+        next = m->due[i % WG_MATRIX_FLIGHTS] < next ? m->due[i % WG_MATRIX_FLIGHTS] : next;
+    wg_appoint(&t->sched, WG_AGENT_MATRIX, next);
     return b.count;
 }

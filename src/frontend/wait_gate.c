@@ -50,8 +50,8 @@ WAITS(PACK3) { return part_busy(t, WG_UNIT_PACK, thread, 3); }
 WAITS(MATRIX) { return wg_units[WG_UNIT_MATRIX]->busy(t, thread); }
 WAITS(SRCA_UNPACKERS) { return (void)thread, t->regs.src.owner_a[t->regs.src.unpack_bank_a & 1] != WG_SRC_UNPACKERS; }
 WAITS(SRCB_UNPACKERS) { return (void)thread, t->regs.src.owner_b[t->regs.src.unpack_bank_b & 1] != WG_SRC_UNPACKERS; }
-WAITS(SRCA_MATRIX) { return (void)thread, t->regs.src.owner_a[t->regs.src.matrix_bank_a & 1] != WG_SRC_MATRIX; }
-WAITS(SRCB_MATRIX) { return (void)thread, t->regs.src.owner_b[t->regs.src.matrix_bank_b & 1] != WG_SRC_MATRIX; }
+WAITS(SRCA_MATRIX) { return (void)thread, !wg_src_is_valid(&t->regs.src, WG_SRCA, t->regs.src.matrix_bank_a); }
+WAITS(SRCB_MATRIX) { return (void)thread, !wg_src_is_valid(&t->regs.src, WG_SRCB, t->regs.src.matrix_bank_b); }
 WAITS(MOVER) { return part_busy(t, WG_UNIT_MOVER, thread, 0); }
 WAITS(RISCV_REQUESTS) { return wg_ttsync_requests_pending(t, thread); }
 WAITS(VECTOR) { return wg_units[WG_UNIT_VECTOR]->busy(t, thread); }

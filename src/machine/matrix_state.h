@@ -28,7 +28,8 @@ typedef enum wg_matrix_effect {
 typedef struct wg_matrix_op {
     wg_insn insn;
     uint64_t effect_at; /* WG_NEVER once it has taken place */
-    uint64_t flip_at;   /* bank pointers move and banks change hands; WG_NEVER once done, or if none */
+    uint64_t flip_at;   /* bank pointers move; WG_NEVER once done, or if none */
+    uint64_t give_at;   /* banks go back to the unpackers; WG_NEVER likewise */
     uint64_t done_at;
     uint8_t effect; /* wg_matrix_effect */
     uint8_t flip;   /* bit 0: SrcA's pointer moves, bit 1: SrcB's */
@@ -127,8 +128,9 @@ typedef struct wg_matrix {
     /* Banks at the head of the pipeline, ahead of the flips still in flight. */
     uint8_t flips;         /* in flight */
     uint8_t issue_bank[2]; /* valid while flips != 0 */
-    uint8_t giving[2][2];  /* [file][bank]: handovers in flight */
+    uint8_t giving[2][2];  /* [file][bank]: handovers whose flip is in flight */
     uint64_t last_flip[2]; /* when the last flip accepted takes place: they stay in order */
+    uint64_t last_give[2]; /* … and when the last bank given away changes hands */
 
     uint32_t prng[16];     /* per column: ALU_ROUNDING_MODE_Fpu_srnd_en */
     uint8_t last_srca_row; /* what SHIFTXA reads (its hardware bug) */

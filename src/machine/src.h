@@ -7,6 +7,9 @@
  *         ^                                                       |
  *         +---------------- wg_src_give_to_unpackers() -----------+
  *
+ * The Matrix Unit is done with a bank when its pointer moves on; the bank goes back to the unpackers some cycles
+ * later. In between it is still the Matrix Unit's, and `leaving`.
+ *
  * Each side has a pointer to the bank it uses next. Whoever changes rows takes them with
  * wg_src_rows() (or calls wg_src_touched()): the Matrix Unit keeps decoded copies. An instruction that has written rows
  * says so with wg_src_wrote(): columns may be held in soft reset.
@@ -34,7 +37,8 @@ typedef struct wg_src {
     uint8_t format_a[2], format_b[2];         /* BH: the format each bank was unpacked to ("implied" format) */
     uint32_t changes_a[2], changes_b[2];      /* counts changes of a bank's rows, for those who keep derived copies */
     uint16_t held[2];                         /* [wg_src_file]: columns held in soft reset, which are zero */
-    uint8_t frozen[2];                        /* [wg_src_file]: owners and bank pointers are held in soft reset */
+    uint8_t leaving[2]; /* [wg_src_file]: bit per bank that the Matrix Unit is done with, see below */
+    uint8_t frozen[2];  /* [wg_src_file]: owners and bank pointers are held in soft reset */
 } wg_src;
 
 static inline void wg_src_touched(wg_src *s, wg_src_file file, unsigned bank)
@@ -60,6 +64,11 @@ static inline void wg_src_wrote(wg_src *s, wg_src_file file, unsigned bank)
 static inline bool wg_src_is_matrix(const wg_src *s, wg_src_file file, unsigned bank)
 {
     return (file == WG_SRCA ? s->owner_a : s->owner_b)[bank & 1] == WG_SRC_MATRIX;
+}
+/* May the Matrix Unit use it? */
+static inline bool wg_src_is_valid(const wg_src *s, wg_src_file file, unsigned bank)
+{
+    return wg_src_is_matrix(s, file, bank) && !(s->leaving[file] >> (bank & 1) & 1);
 }
 
 /* Change of owner, unless owners are held in soft reset: wakes who may wait for it and emits WG_EV_BANK in `agent`'s name. */

@@ -20,6 +20,12 @@ uint64_t wg_link_take(wg_link *l, uint64_t at, uint32_t flits, uint64_t now)
     unsigned gone = 0;
     while (gone < l->spans && l->span[gone].to <= now)
         gone++;
+    if (gone == l->spans) { /* nothing is booked */
+        l->span[0].from = at;
+        l->span[0].to = at + flits;
+        l->spans = 1;
+        return at;
+    }
     if (gone) {
         memmove(l->span, l->span + gone, (l->spans - gone) * sizeof *l->span);
         l->spans = (uint8_t)(l->spans - gone);

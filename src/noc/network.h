@@ -12,7 +12,7 @@
  * flit has passed. A router has room for few flits: a packet that waits stays on the links behind it, and so keeps their
  * channel from others (wormhole switching). Queues that want the same link are served in turn, a packet each.
  *
- * Time is a heap of events: a head arrives, a link is granted, a tail has passed. The order within a cycle follows from
+ * Time is a calendar of events: a head arrives, a link is granted, a tail has passed. The order within a cycle follows from
  * places alone, so that it does not matter when the events were put in.
  *
  * Facts: NoC/README.md (latencies, virtual channels), RoutingPaths.md, timing.md "NoC and DRAM". Decided here: a link
@@ -23,6 +23,7 @@
 #define WG_NETWORK_H
 
 #include "arch/arch.h"
+#include "noc/calendar.h"
 #include "noc/floorplan.h"
 #include "machine/packet.h"
 
@@ -33,7 +34,6 @@ enum {
     WG_LINK_CHANNELS = 16, /* dateline bit, two class bits, buddy bit */
     WG_FLIGHTS = 1 << 13,
     WG_FLIGHT_GRANTS = 32, /* the links that the longest packet can lie on, and more */
-    WG_NETWORK_EVENTS = 1 << 15,
     WG_ROOM_ANY = UINT16_MAX
 };
 
@@ -83,8 +83,7 @@ typedef struct wg_network {
     wg_channel niu[2][WG_GRID_MAX_TILES][WG_LINK_CHANNELS]; /* from a NIU into its router */
     uint64_t departure[2][WG_GRID_MAX_TILES];               /* a NIU's packets enter their router in order */
     uint16_t broadcast[2][WG_GRID_MAX_TILES][2];            /* on their way from a NIU to its router: first, last */
-    uint64_t event[WG_NETWORK_EVENTS];                      /* a heap */
-    uint32_t events;
+    wg_calendar events;
     uint16_t flights_used, flights_unused, flights; /* ever used, list of those given back, under way */
     wg_flight flight[WG_FLIGHTS];                   /* from 1 on */
 } wg_network;
@@ -98,6 +97,7 @@ typedef struct wg_network_env {
     const wg_floorplan *plan;
     const wg_timing *timing;
     uint32_t flit_bytes, buffer_flits; /* of one packet in one router */
+    uint32_t capacity; /* flits between a grant and the next: in the link's stages, and in that buffer */
     void *user;
     /* The last flit of the packet arrives at the tile in this cycle. */
     void (*arrives)(void *user, const wg_packet *p, uint16_t tile, uint64_t cycle, wg_way way);
@@ -114,8 +114,8 @@ typedef struct wg_network_env {
 /* A packet leaves its NIU in cycle p->at. False: there is no place for it. */
 bool wg_network_send(wg_network *n, const wg_network_env *env, const wg_packet *p);
 /* The next cycle in which something happens; UINT64_MAX: none. */
-static inline uint64_t wg_network_next(const wg_network *n) { return n->events ? n->event[0] >> 17 : UINT64_MAX; }
-/* The first event. */
+static inline uint64_t wg_network_next(const wg_network *n) { return n->events.first; }
+/* All that happens in that cycle. */
 void wg_network_step(wg_network *n, const wg_network_env *env);
 /* From cycle `at` on the tile can take in one packet more. */
 void wg_network_room(wg_network *n, unsigned noc, unsigned tile, uint64_t at);

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events of the network; see network.h.
+ * Events of the network (calendar.h); see network.h.
  *
- *     key of an event   cycle << 17 | kind << 14 | which
- *     ARRIVES           a head enters a router (which: the flight)
- *     SPREADS           a broadcast enters its first router (which: NoC and tile)
- *     PASSED            a flight's tail has passed the next of its links (which: the flight)
- *     ROOM              a NIU can take in one packet more (which: the link to it)
- *     LOOKS             a link is granted, if anybody can have it (which: the link)
- *
- * Heads that arrive in one cycle come by different links, and what a tail frees is freed before links are looked at: so
- * the order of events of one kind and cycle matters for LOOKS alone, and there it is the links' order.
+ * Heads that arrive in one cycle come by different links, and what a tail frees is freed before links are looked at. So
+ * of one cycle the order of SPREADS and LOOKS matters alone, and there it is that of places.
  *
  * The tail of a packet of F flits that was granted links 0, 1, … in cycles G0, G1, … passes link i in the latest of
  * Gi + F, G(i + 1) + F - c, G(i + 2) + F - 2c …, where c flits fit into a router and the link into it. As soon as the
@@ -18,39 +11,7 @@
  */
 #include "noc/router.h"
 
-typedef enum event_kind { ARRIVES, SPREADS, PASSED, ROOM, LOOKS } event_kind;
-enum { WHICH = (1 << 14) - 1 };
-_Static_assert(WG_FLIGHTS <= WHICH + 1 && WG_LINK_COUNT <= WHICH + 1, "an event names a flight or a link");
-
-/* ---- the heap ------------------------------------------------------------------------------------------------ */
-
-static void put(wg_network *n, uint64_t cycle, event_kind kind, unsigned which)
-{
-    uint64_t key = cycle << 17 | (uint64_t)kind << 14 | which;
-    if (n->events == WG_NETWORK_EVENTS) /* a flight has one event, and a link few */
-        return;
-    uint32_t i = n->events++;
-    while (i && n->event[(i - 1) / 2] > key) {
-        n->event[i] = n->event[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    n->event[i] = key;
-}
-
-static uint64_t take_first(wg_network *n)
-{
-    uint64_t first = n->event[0], moved = n->event[--n->events];
-    uint32_t i = 0, count = n->events;
-    for (uint32_t child; (child = 2 * i + 1) < count; i = child) {
-        if (child + 1 < count && n->event[child + 1] < n->event[child])
-            child++;
-        if (n->event[child] >= moved)
-            break;
-        n->event[i] = n->event[child];
-    }
-    n->event[i] = moved;
-    return first;
-}
+_Static_assert(WG_FLIGHTS <= UINT16_MAX && WG_LINK_COUNT <= UINT16_MAX, "an event names a flight or a link");
 
 static void look_at(wg_network *n, unsigned link, uint64_t cycle)
 {
@@ -58,7 +19,7 @@ static void look_at(wg_network *n, unsigned link, uint64_t cycle)
     if (!l->waiting || l->due <= cycle)
         return;
     l->due = cycle;
-    put(n, cycle, LOOKS, link);
+    wg_calendar_put(&n->events, cycle, WG_LOOKS, link);
 }
 
 /* ---- flights ------------------------------------------------------------------------------------------------- */
@@ -81,9 +42,6 @@ static void flight_give(wg_network *n, uint16_t f)
     n->flights_unused = f;
     n->flights--;
 }
-
-/* Flits between a grant and the next: in the link's stages, and in the router behind it. */
-static uint32_t capacity(const wg_network_env *env) { return env->timing->noc_hop / 10 + env->buffer_flits; }
 
 enum { CLASS_ANSWER = 6, DATELINE = 8 };
 static uint8_t first_channel(const wg_packet *p)
@@ -138,7 +96,7 @@ bool wg_network_send(wg_network *n, const wg_network_env *env, const wg_packet *
     f->next[0] = 0;
     *departure = at + f->flits;
     if (!broadcast) {
-        put(n, at + env->timing->noc_niu, ARRIVES, id);
+        wg_calendar_put(&n->events, at + env->timing->noc_niu, WG_ARRIVES, id);
         return true;
     }
     uint16_t *list = n->broadcast[noc][p->from];
@@ -147,7 +105,7 @@ bool wg_network_send(wg_network *n, const wg_network_env *env, const wg_packet *
     else
         list[0] = id;
     list[1] = id;
-    put(n, at + env->timing->noc_niu, SPREADS, noc * WG_GRID_MAX_TILES + p->from);
+    wg_calendar_put(&n->events, at + env->timing->noc_niu, WG_SPREADS, noc * WG_GRID_MAX_TILES + p->from);
     return true;
 }
 
@@ -188,7 +146,7 @@ static void spreads(wg_network *n, const wg_network_env *env, unsigned which, ui
 static uint64_t passes(const wg_network_env *env, const wg_flight *f, unsigned i)
 {
     uint64_t at = 0, back = 0;
-    for (unsigned k = i; k < f->granted && back <= f->flits; k++, back += capacity(env)) {
+    for (unsigned k = i; k < f->granted && back <= f->flits; k++, back += env->capacity) {
         uint64_t rest = f->flits - back;
         if (f->gone && f->flits && k + 1u == f->granted)
             rest = rest * f->takes / f->flits;
@@ -202,7 +160,7 @@ static uint64_t passes(const wg_network_env *env, const wg_flight *f, unsigned i
 static void settle(wg_network *n, const wg_network_env *env, uint16_t id, uint64_t cycle, bool last)
 {
     wg_flight *f = &n->flight[id];
-    while (f->settled < f->granted && (last || f->flits <= (uint64_t)(f->granted - f->settled) * capacity(env))) {
+    while (f->settled < f->granted && (last || f->flits <= (uint64_t)(f->granted - f->settled) * env->capacity)) {
         unsigned i = f->settled++;
         uint64_t at = passes(env, f, i);
         if (i == 1) {
@@ -213,7 +171,7 @@ static void settle(wg_network *n, const wg_network_env *env, uint16_t id, uint64
             env->left(env->user, &f->p, cycle + env->timing->noc_niu, left);
         }
         if (i)
-            put(n, at > cycle ? at : cycle + 1, PASSED, id);
+            wg_calendar_put(&n->events, at > cycle ? at : cycle + 1, WG_PASSED, id);
     }
 }
 
@@ -274,7 +232,7 @@ static void grant(wg_network *n, const wg_network_env *env, unsigned link, unsig
     f->way = f->wanted;
     uint64_t arrival = cycle + wg_hop_cycles(env->timing, f->hops++);
     c->arrival = arrival > c->arrival ? arrival : c->arrival + 1; /* heads arrive one behind the other */
-    put(n, c->arrival, ARRIVES, id);
+    wg_calendar_put(&n->events, c->arrival, WG_ARRIVES, id);
 }
 
 /* The queue behind a slot of l->waiting. */
@@ -302,7 +260,7 @@ static bool try_slot(wg_network *n, const wg_network_env *env, unsigned link, un
     const wg_flight *f = &n->flight[id];
     uint8_t channel = next_channel(env, f, kind);
     const wg_channel *c = &l->channel[channel % WG_LINK_CHANNELS];
-    if (c->held || (kind != WG_LINK_NIU && c->filled >= capacity(env)))
+    if (c->held || (kind != WG_LINK_NIU && c->filled >= env->capacity))
         return false; /* when that ends, the link is looked at */
     uint64_t gap = wg_link_gap(l, cycle, f->flits);
     if (gap > cycle) {
@@ -360,30 +318,33 @@ static void passed(wg_network *n, const wg_network_env *env, uint16_t id, uint64
 
 void wg_network_step(wg_network *n, const wg_network_env *env)
 {
-    uint64_t key = take_first(n), cycle = key >> 17;
-    unsigned which = (unsigned)(key & WHICH);
-    uint16_t id = (uint16_t)(which % WG_FLIGHTS);
-    switch ((event_kind)(key >> 14 & 7)) {
-    case ARRIVES: arrives(n, env, id, cycle); break;
-    case SPREADS: spreads(n, env, which % (2 * WG_GRID_MAX_TILES), cycle); break;
-    case PASSED: passed(n, env, id, cycle); break;
-    case ROOM:
-        which %= WG_LINK_COUNT;
-        n->link[which].room = (uint16_t)(n->link[which].room + (n->link[which].room < WG_ROOM_ANY - 1));
+    wg_calendar *c = &n->events;
+    unsigned which;
+    wg_calendar_open(c);
+    const uint64_t cycle = c->open;
+    while (wg_calendar_take(c, WG_ARRIVES, &which))
+        arrives(n, env, (uint16_t)(which % WG_FLIGHTS), cycle);
+    while (wg_calendar_take(c, WG_SPREADS, &which))
+        spreads(n, env, which, cycle);
+    while (wg_calendar_take(c, WG_PASSED, &which))
+        passed(n, env, (uint16_t)(which % WG_FLIGHTS), cycle);
+    while (wg_calendar_take(c, WG_ROOM, &which)) {
+        wg_link *l = &n->link[which %= WG_LINK_COUNT];
+        l->room = (uint16_t)(l->room + (l->room < WG_ROOM_ANY - 1));
         look_at(n, which, cycle);
-        break;
-    case LOOKS: looks(n, env, which % WG_LINK_COUNT, cycle); break;
-    default: break;
     }
+    while (wg_calendar_take(c, WG_LOOKS, &which))
+        looks(n, env, which % WG_LINK_COUNT, cycle);
 }
 
 void wg_network_room(wg_network *n, unsigned noc, unsigned tile, uint64_t at)
 {
-    put(n, at, ROOM, wg_link_index(noc, tile, WG_LINK_NIU));
+    wg_calendar_put(&n->events, at, WG_ROOM, wg_link_index(noc, tile, WG_LINK_NIU));
 }
 
 void wg_network_reset(wg_network *n, const uint16_t *room)
 {
+    wg_calendar_derive(&n->events);
     for (unsigned i = 0; i < WG_LINK_COUNT; i++) {
         n->link[i].due = UINT64_MAX;
         n->link[i].room = i % WG_LINKS == WG_LINK_NIU ? room[i / WG_LINKS % WG_GRID_MAX_TILES] : WG_ROOM_ANY;

@@ -39,10 +39,10 @@ typedef struct wg_costs_core {
     uint32_t pc; /* of the last instruction */
     uint32_t word;
     uint64_t done;
-    uint64_t signature, before; /* of what this iteration and the last one computed; 0: cannot be compared */
+    uint64_t signature, before;           /* of what this iteration and the last one computed; 0: cannot be compared */
     uint32_t load_pc, load_word, address; /* of the iteration's first load */
-    uint32_t r[32], known;                /* registers as the instructions left them; bit i of known: r[i] is no load's */
-    wg_link polled; /* iterations that only repeated; its length is 0 if there are none */
+    uint32_t r[32], known; /* registers as the instructions left them; bit i of known: r[i] is no load's */
+    wg_link polled;        /* iterations that only repeated; its length is 0 if there are none */
 } wg_costs_core;
 
 enum { WG_COSTS_WRITERS = 4096 };

@@ -7,6 +7,7 @@
 #define WG_SINKS_H
 
 #include <stdio.h>
+#include "observe/assumed.h"
 #include "observe/tracks.h"
 
 typedef bool (*wg_sink_write)(void *user, const char *text, size_t bytes);
@@ -65,9 +66,11 @@ typedef struct wg_stats {
     uint64_t cycles[WG_TRACKS][WG_DOINGS];
     uint64_t issued[WG_TRACKS]; /* threads: passed the gate; units: accepted */
     uint64_t pushed[3], expanded[3], lost[3];
+    wg_assumed assumed;
 } wg_stats;
-#define WG_STATS_EVENTS (WG_TRACKS_EVENTS | WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_LOST))
-void wg_stats_begin(wg_stats *stats, uint64_t cycle, unsigned held);
+#define WG_STATS_EVENTS \
+    (WG_TRACKS_EVENTS | WG_ASSUMED_EVENTS | WG_EV_BIT(WG_EV_PUSHED) | WG_EV_BIT(WG_EV_EXPANDED) | WG_EV_BIT(WG_EV_LOST))
+void wg_stats_begin(wg_stats *stats, uint64_t cycle, unsigned held, wg_arch_id arch, wg_profile profile);
 void wg_stats_event(void *stats, const wg_event *e);
 void wg_stats_end(wg_stats *stats, uint64_t cycle);
 

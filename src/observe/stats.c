@@ -10,11 +10,12 @@ static void interval(void *user, const wg_interval *i)
     s->cycles[i->track][i->doing] += i->to - i->from;
 }
 
-void wg_stats_begin(wg_stats *s, uint64_t cycle, unsigned held)
+void wg_stats_begin(wg_stats *s, uint64_t cycle, unsigned held, wg_arch_id arch, wg_profile profile)
 {
     memset(s, 0, sizeof *s);
     s->from = s->to = cycle;
     wg_tracks_begin(&s->tracks, cycle, held, interval, s);
+    wg_assumed_begin(&s->assumed, arch, profile);
 }
 
 void wg_stats_event(void *user, const wg_event *e)
@@ -22,6 +23,7 @@ void wg_stats_event(void *user, const wg_event *e)
     wg_stats *s = user;
     unsigned thread = e->thread % WG_THREADS;
     wg_tracks_event(&s->tracks, e);
+    wg_assumed_event(&s->assumed, e);
     switch (e->kind) {
     case WG_EV_PUSHED: s->pushed[thread]++; break;
     case WG_EV_EXPANDED: s->expanded[thread]++; break;
@@ -38,5 +40,6 @@ void wg_stats_event(void *user, const wg_event *e)
 void wg_stats_end(wg_stats *s, uint64_t cycle)
 {
     wg_tracks_end(&s->tracks, cycle);
+    wg_assumed_end(&s->assumed, cycle);
     s->to = cycle;
 }

@@ -23,6 +23,7 @@ static void give(wg_tile *t, wg_src_file file, unsigned bank, unsigned agent, wg
     uint8_t *now = &(file == WG_SRCA ? s->owner_a : s->owner_b)[bank];
     if (owner == WG_SRC_MATRIX)
         wg_src_touched(s, file, bank);
+    s->leaving[file & 1] &= (uint8_t) ~(1u << bank);
     if (*now == owner || s->frozen[file & 1])
         return;
     *now = (uint8_t)owner;

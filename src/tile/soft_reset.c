@@ -154,11 +154,13 @@ static void registers_edge(wg_tile *t, uint32_t rising)
     if (rising & RESET_SRCA_OWNER) {
         src->owner_a[0] = src->owner_a[1] = WG_SRC_UNPACKERS;
         src->matrix_bank_a = src->unpack_bank_a = 0;
+        src->leaving[WG_SRCA] = 0;
         wg_matrix_forget_flips(t, WG_SRCA);
     }
     if (rising & RESET_SRCB) {
         src->owner_b[0] = src->owner_b[1] = WG_SRC_UNPACKERS;
         src->matrix_bank_b = src->unpack_bank_b = 0;
+        src->leaving[WG_SRCB] = 0;
         wg_matrix_forget_flips(t, WG_SRCB);
     }
     if (rising & RESET_DST)

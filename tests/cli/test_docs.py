@@ -54,6 +54,23 @@ def support_page(d):
 
 
 @test
+def timing_page(d):
+    assert run("isa", "--timing") == (ROOT / "docs/timing_constants.md").read_text(), "run make docs"
+
+
+@test
+def constants_have_sources(d):
+    header, table = (ROOT / "src/arch" / name for name in ("arch.h", "constants.def"))
+    header, table = header.read_text(), table.read_text()
+    timing = re.search(r"typedef struct wg_timing \{(.*?)\} wg_timing;", header, re.S)[1]
+    members = set(re.findall(r"^    \w+ (\w+)(?:\[.*?\])?;", timing, re.M)) - {"path"}
+    paths = set(re.findall(r"^    WG_PATH_(\w+),", header, re.M)) - {"COUNT"}
+    assert len(members) > 20 and len(paths) > 15, (members, paths)
+    assert members == set(re.findall(r"^TIMING(?:_BYTES)?\((\w+),", table, re.M)), members
+    assert paths == set(re.findall(r"^PATH\((\w+),", table, re.M)), paths
+
+
+@test
 def man_pages(d):
     for command in ["", *commands()]:
         page = run("--help-man", *filter(None, [command]))

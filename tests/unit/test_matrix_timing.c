@@ -476,6 +476,58 @@ static void test_flips_in_order(void **state)
     mrig_free(r);
 }
 
+/* Cycles from acceptance until a wait for the Matrix Unit is over: by the documents the latency, on silicon more. */
+static void test_time_in_the_unit(void **state)
+{
+    static const struct {
+        uint32_t word;
+        uint8_t documented, silicon;
+    } cases[] = {{SETRWC, 1, 6}, {INCRWC, 1, 6}, {MOVA2D, 4, 6}, {ELWADD, 5, 7}, {GMPOOL, 5, 7}, {MVMUL, 5, 7}};
+    for (unsigned i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        mrig *r = ready(state);
+        r->t->timing = &r->t->arch->timing[i & 1 ? WG_PROFILE_SILICON : WG_PROFILE_DOCUMENTED];
+        uint64_t at = mrig_issue(r, 0, cases[i / 2].word);
+        while (wg_matrix_unit.busy(r->t, 0))
+            mrig_cycle(r);
+        assert_int_equal(r->t->sched.now - at, i & 1 ? cases[i / 2].silicon : cases[i / 2].documented);
+        mrig_free(r);
+    }
+}
+
+/* On silicon a bank that SETRWC gives back leaves the Matrix Unit in the next cycle and reaches the unpackers in the fourth. */
+static void test_bank_returns_late(void **state)
+{
+    mrig *r = ready(state);
+    wg_src *s = &r->t->regs.src;
+    r->t->timing = &r->t->arch->timing[WG_PROFILE_SILICON];
+    mrig_issue(r, 0, SETRWC | 1u << 22);
+    for (unsigned i = 1; i < 4; i++) {
+        mrig_cycle(r);
+        assert_int_equal(s->matrix_bank_a, 1);
+        assert_int_equal(s->owner_a[0], WG_SRC_MATRIX);
+        assert_false(wg_src_is_valid(s, WG_SRCA, 0));
+    }
+    mrig_cycle(r);
+    assert_int_equal(s->owner_a[0], WG_SRC_UNPACKERS);
+    /* Bank 1 as well, and back at bank 0, which is on its way: the unit does not take it for its own. */
+    mrig_drain(r);
+    s->owner_a[0] = WG_SRC_MATRIX;
+    mrig_issue(r, 0, SETRWC | 1u << 22);
+    mrig_cycle(r);
+    mrig_issue(r, 0, SETRWC | 1u << 22);
+    mrig_cycle(r);
+    assert_int_equal(s->matrix_bank_a, 1);
+    assert_int_equal(s->owner_a[1], WG_SRC_MATRIX);
+    assert_false(mrig_offer(r, 0, MOVA2D));
+    assert_int_equal(r->stall.reason, WG_STALL_SRCA_NOT_HANDED_OVER);
+    /* Somebody fills it meanwhile: it stays the Matrix Unit's. */
+    wg_src_give_to_matrix(r->t, WG_SRCA, 1, WG_AGENT_UNPACK0);
+    mrig_drain(r);
+    assert_int_equal(s->owner_a[1], WG_SRC_MATRIX);
+    assert_int_equal(s->owner_a[0], WG_SRC_UNPACKERS);
+    mrig_free(r);
+}
+
 /* Perturbed completions: nothing that hardware guarantees gives way. */
 static void test_perturbed(void **state)
 {
@@ -546,6 +598,8 @@ static const wg_test tests[] = {
     WG_TEST(test_flip_of_both, WG_BH | WG_WH, ""),
     WG_TEST(test_flip_can_keep_the_bank, WG_BH | WG_WH, ""),
     WG_TEST(test_flips_in_order, WG_BH | WG_WH, ""),
+    WG_TEST(test_time_in_the_unit, WG_BH | WG_WH, "GATE-13"),
+    WG_TEST(test_bank_returns_late, WG_BH | WG_WH, "GATE-14"),
     WG_TEST(test_perturbed, WG_BH | WG_WH, ""),
     WG_TEST(test_early_ticks_do_nothing, WG_BH | WG_WH, ""),
 };

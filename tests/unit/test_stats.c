@@ -103,7 +103,7 @@ static void run(void **state, bool lockstep, wg_stats *stats, seen *s)
     memset(s, 0, sizeof *s);
     for (unsigned i = 0; i <= WG_AGENT_THREAD2; i++)
         set(s, i, 0, i <= WG_AGENT_CORE_T2 ? WG_DOING_RESET : WG_DOING_IDLE);
-    wg_stats_begin(stats, 0, 31);
+    wg_stats_begin(stats, 0, 31, wg_test_arch(state), WG_PROFILE_SILICON);
     assert_int_equal(wg_observe(dev, WG_EV_ALL, wg_stats_event, stats, NULL), WG_OK);
     assert_int_equal(wg_observe(dev, WG_EV_ALL, count, s, NULL), WG_OK);
     static const uint8_t cores[] = {WG_CORE_B, WG_CORE_T0, WG_CORE_T1, WG_CORE_T2};

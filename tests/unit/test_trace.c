@@ -87,7 +87,7 @@ static void test_stats_add_up(void **state)
 {
     (void)state;
     static wg_stats s;
-    wg_stats_begin(&s, 0, ALL_HELD);
+    wg_stats_begin(&s, 0, ALL_HELD, WG_ARCH_BH, WG_PROFILE_SILICON);
     play(wg_stats_event, &s);
     wg_stats_end(&s, END);
     for (unsigned track = 0; track < WG_TRACKS; track++) {
@@ -115,7 +115,7 @@ static void test_polling_counts(void **state)
 {
     (void)state;
     static wg_stats s;
-    wg_stats_begin(&s, 0, 0);
+    wg_stats_begin(&s, 0, 0, WG_ARCH_BH, WG_PROFILE_SILICON);
     wg_event poll = ev(10, WG_EV_POLL, WG_AGENT_CORE_B);
     poll.a = 7;
     poll.b = 4;

@@ -163,6 +163,33 @@ static void test_no_interlock(void **state)
     rig_free(r);
 }
 
+/*
+ * On BH's silicon SFPSTORE reads its register late enough for a result of the cycle before: it does not wait, and stores the
+ * new value. Other readers wait as ever. By the documents BH's waits; WH's stores the old value, which is reported.
+ */
+static void test_store_behind_mad(void **state)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        bool silicon = i & 1, late = silicon && is_bh(state), waits = !late && is_bh(state);
+        unsigned indirect = i & 2 ? 8 : 0; /* VD from LReg 7 */
+        rig *r = start(state);
+        r->t->timing = &r->t->arch->timing[silicon ? WG_PROFILE_SILICON : WG_PROFILE_DOCUMENTED];
+        rig_fill(r, 4, one);
+        rig_fill(r, 7, 4);
+        uint64_t at = rig_issue(r, SFPMAD(2, 3, 9, 4, indirect)); /* 12 */
+        assert_int_equal(rig_issue(r, SFPSTORE(4, 3, 0)), at + 1 + waits);
+        rig_idle(r, 3);
+        rig_do(r, SFPLOAD(6, 3, 0));
+        assert_int_equal(rig_lreg(r, 6)[0], late || waits ? 0x41400000 : one);
+        assert_int_equal(rig_lreg(r, 4)[0], 0x41400000);
+        assert_int_equal(rig_found(r, WG_F_VECTOR_EARLY_READ) != 0, !is_bh(state));
+        assert_int_equal(rig_found(r, WG_F_VECTOR_INTERLOCK_HOLE), 0);
+        at = rig_issue(r, SFPMAD(2, 3, 9, 4, indirect));
+        assert_int_equal(rig_issue(r, SFPMOV(4, 5, 0)), at + 1 + is_bh(state));
+        rig_free(r);
+    }
+}
+
 /* BH: operands that the interlock does not see (races.md 14): no wait, the old value, a finding; with SFPNOP silent. */
 static void test_interlock_holes(void **state)
 {
@@ -578,6 +605,7 @@ static const wg_test tests[] = {
     WG_COVERS(test_latencies, WG_BH, "", "SFPLE:timing SFPGT:timing SFPMUL24:timing SFPARECIP:timing"),
     WG_COVERS(test_interlock, WG_BH, "", "SFPMAD:timing SFPLUTFP32:timing SFP_STOCH_RND:timing"),
     WG_COVERS(test_no_interlock, WG_WH, "", "SFPMAD:timing"),
+    WG_COVERS(test_store_behind_mad, WG_BH | WG_WH, "", "SFPSTORE:timing"),
     WG_TEST(test_interlock_holes, WG_BH, ""),
     WG_COVERS(test_only_nop, WG_BH | WG_WH, "", "SFPSWAP:timing SFPSHFT2:timing"),
     WG_TEST(test_younger_write_stays, WG_BH | WG_WH, ""),

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where each constant of time comes from (constants.def), and how sure it is. */
+#ifndef WG_CONSTANTS_H
+#define WG_CONSTANTS_H
+
+#include "arch/arch.h"
+#include "isa/isa.h"
+
+typedef enum wg_certainty { WG_DOCUMENTED, WG_MEASURED, WG_INFERRED, WG_ASSUMED } wg_certainty;
+
+typedef struct wg_basis {
+    uint8_t certainty; /* wg_certainty */
+    uint8_t rows;      /* public rows of a card that show it, or fit with it */
+} wg_basis;
+
+typedef struct wg_constant {
+    const char *name, *what;
+    uint16_t offset, bytes; /* in wg_arch, or in wg_timing if it is timing */
+    uint8_t width;          /* of an element */
+    bool timing;            /* of a profile */
+    wg_basis source[2][2];  /* by wg_arch_id, wg_profile */
+} wg_constant;
+
+extern const wg_constant wg_constants[];
+extern const unsigned wg_constant_count;
+
+/* Element i of the constant. */
+uint32_t wg_constant_value(const wg_constant *c, wg_arch_id arch, wg_profile profile, unsigned i);
+
+/* How a core's request travels on this path, and how its instruction fetches do; NULL: the table does not have it. */
+const wg_constant *wg_path_constant(unsigned path);
+const wg_constant *wg_fetch_constant(unsigned core);
+/* The latency of an instruction. */
+wg_basis wg_latency_source(wg_arch_id arch, const wg_isa_insn *insn);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* docs/timing_constants.md, from the tables of src/arch and src/isa. */
+#include "cli/constants.h"
+
+#include "arch/constants.h"
+#include "isa/report.h"
+
+static void put_source(wg_text *out, wg_basis s)
+{
+    switch ((wg_certainty)s.certainty) {
+    case WG_DOCUMENTED: wg_textf(out, "documented"); break;
+    case WG_MEASURED: wg_textf(out, "measured on %u row%s", s.rows, s.rows == 1 ? "" : "s"); break;
+    case WG_INFERRED: wg_textf(out, "inferred from %u row%s", s.rows, s.rows == 1 ? "" : "s"); break;
+    default: wg_textf(out, "**assumed**"); break;
+    }
+}
+
+static void put_values(wg_text *out, const wg_constant *c, wg_arch_id arch, wg_profile profile)
+{
+    for (unsigned i = 0; i < (unsigned)c->bytes / c->width; i++)
+        wg_textf(out, "%s%u", i ? ", " : "", wg_constant_value(c, arch, profile, i));
+}
+
+/* Value and source; those of profile documented, too, where they are others. */
+static void put_constant(wg_text *out, const wg_constant *c, wg_arch_id arch)
+{
+    bool differs = false;
+    for (unsigned i = 0; i < (unsigned)c->bytes / c->width; i++)
+        differs |=
+            wg_constant_value(c, arch, WG_PROFILE_DOCUMENTED, i) != wg_constant_value(c, arch, WG_PROFILE_SILICON, i);
+    put_values(out, c, arch, WG_PROFILE_SILICON);
+    wg_textf(out, " | ");
+    put_source(out, c->source[arch][WG_PROFILE_SILICON]);
+    if (!differs)
+        return;
+    wg_textf(out, "; in profile `documented` ");
+    put_values(out, c, arch, WG_PROFILE_DOCUMENTED);
+    wg_textf(out, ", ");
+    put_source(out, c->source[arch][WG_PROFILE_DOCUMENTED]);
+}
+
+static void put_number(wg_text *out, unsigned value)
+{
+    if (value)
+        wg_textf(out, "%u", value);
+    else
+        wg_textf(out, "varies");
+}
+
+static void put_latency(wg_text *out, wg_arch_id arch, wg_insn_id id)
+{
+    const wg_isa_insn *insn = wg_isa_by_id(arch, id);
+    if (!insn) {
+        wg_textf(out, " | ");
+        return;
+    }
+    put_number(out, insn->latency[WG_PROFILE_SILICON]);
+    wg_textf(out, ", ");
+    put_number(out, insn->interval[WG_PROFILE_SILICON]);
+    wg_textf(out, " | ");
+    put_source(out, wg_latency_source(arch, insn));
+}
+
+void wg_constants_document(wg_text *out)
+{
+    wg_textf(
+        out,
+        "# Constants of time\n\n"
+        "Every constant that time depends on, with its value, where it comes from and how sure it is. `make docs` "
+        "writes this page\n"
+        "(`waitgate isa --timing`) from `src/arch/bh.c`, `wh.c`, `constants.def` and `src/isa/insns.def`.\n\n"
+        "- *documented*: a page gives the value, or a bound that it meets;\n"
+        "- *measured on n rows*: n public rows of a card show it;\n"
+        "- *inferred from n rows*: n rows fit with it, and what happens there is not known;\n"
+        "- *assumed*: nobody has measured it, and no page gives it. `--stats` says how many cycles of a run rest on "
+        "such a\n"
+        "  latency ([what that means](accuracy.md#cycles-that-rest-on-assumptions)).\n\n"
+        "| Constant | What | Blackhole | Source | Wormhole | Source |\n|---|---|---|---|---|---|\n");
+    for (const wg_constant *c = wg_constants; c < wg_constants + wg_constant_count; c++) {
+        wg_textf(out, "| `%s` | %s | ", c->name, c->what);
+        put_constant(out, c, WG_ARCH_BH);
+        wg_textf(out, " | ");
+        put_constant(out, c, WG_ARCH_WH);
+        wg_textf(out, " |\n");
+    }
+    wg_textf(out, "\n## Instructions\n\nLatency, and cycles between two of them.\n\n"
+                  "| Instruction | Blackhole | Source | Wormhole | Source |\n|---|---|---|---|---|\n");
+    for (unsigned id = 0; id < WG_I_COUNT; id++) {
+        const wg_isa_insn *insn = wg_isa_by_id(WG_ARCH_BH, (wg_insn_id)id);
+        if (!insn || insn->unit == WG_UNIT_INVALID || insn->unit == WG_UNIT_FRONTEND)
+            continue;
+        wg_textf(out, "| %s | ", insn->name);
+        put_latency(out, WG_ARCH_BH, (wg_insn_id)id);
+        wg_textf(out, " | ");
+        put_latency(out, WG_ARCH_WH, (wg_insn_id)id);
+        wg_textf(out, " |\n");
+    }
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The constants of time as a page. */
+#ifndef WG_CLI_CONSTANTS_H
+#define WG_CLI_CONSTANTS_H
+
+#include "text/text.h"
+
+/* docs/timing_constants.md. */
+void wg_constants_document(wg_text *out);
+
+#endif
