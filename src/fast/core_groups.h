@@ -51,7 +51,7 @@ typedef struct core_group {
     uint64_t seen_at[WG_CORES + 1]; /* of each core's first request; WG_NEVER: none */
     uint8_t ring[RING];             /* by cycle: bit per core and port that has something to do */
     uint64_t busy;                  /* by cycle: does anybody? */
-    uint64_t until;
+    uint64_t began, until;
     uint64_t served;          /* stores, and requests that L1 has processed */
     uint8_t awake;            /* cores that are not in reset */
     uint8_t resting;          /* cores that are halted with nothing in flight */

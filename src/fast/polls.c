@@ -54,7 +54,7 @@ static void shift_tile(wg_tile *t, uint64_t by, const uint64_t counts[WG_POLL_CO
 static void skip(wg_tile *t, uint64_t period, uint64_t periods, const uint64_t counts[WG_POLL_COUNTS])
 {
     uint64_t more[WG_POLL_COUNTS];
-    wg_fast_used(t, WG_FAST_POLLS);
+    wg_fast_used(t, WG_FAST_POLLS, period * periods);
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
         more[i] = counts[i] * periods;
     shift_tile(t, period * periods, more);
