@@ -181,12 +181,6 @@ static inline void note(const wg_tile *t, core_group *w, unsigned core)
 /* group_cycle.c: one cycle, in which the cores and ports of `who` have something to do. */
 void wg_group_cycle(wg_tile *t, core_group *w, unsigned who);
 
-static inline void settle_odd(core_slot *m, uint64_t time)
-{
-    wg_lsu_settle(m->k, time);
-    note_loads(m);
-}
-
 /* As wg_lsu_settle(). */
 static inline void settle(core_slot *m, uint64_t time)
 {
@@ -194,7 +188,8 @@ static inline void settle(core_slot *m, uint64_t time)
     if (m->settle_at > time)
         return;
     if (m->odd) {
-        settle_odd(m, time);
+        wg_lsu_settle(m->k, time);
+        note_loads(m);
         return;
     }
     do {

@@ -17,29 +17,13 @@
 #define B r[op->rs2]
 #define I op->imm
 
-/*
- * Does the load/store unit find no store queued in cycle m, and own RAM ready? A single store to own RAM that leaves before m
- * leaves here, as in wg_lsu_drain_private().
- */
-static inline bool ram_settled(wg_core *k, uint64_t m)
+/* Does the load/store unit find no store queued in cycle m, and own RAM ready? Stores to own RAM that leave before m leave. */
+static inline bool ram_settled(wg_tile *t, wg_core *k, unsigned core, uint64_t m)
 {
-    wg_core_run *run = &k->run;
     if (m < k->ram_ready)
         return false;
-    if (!run->sq_count)
-        return true;
-    const wg_store *s = &run->sq[run->sq_head];
-    uint64_t at = wg_max64(wg_max64(s->entered + 1, k->ram_ready), run->mux_free);
-    if (run->sq_count > 1 || s->path != WG_PATH_OWN_RAM || at >= m)
-        return false;
-    uint32_t offset = (s->address - WG_RAM_BASE) & (WG_RAM_MAX - 1), old;
-    memcpy(&old, k->ram + (offset & ~3u), 4);
-    wg_core_log(k, offset & ~3u, old);
-    wg_put_bytes(k->ram + offset, s->data, s->bytes);
-    run->sq_head = (uint8_t)((run->sq_head + 1) % WG_STORE_QUEUE);
-    run->sq_count = 0;
-    run->mux_free = at + 1;
-    return true;
+    wg_lsu_drain_private(t, core, m);
+    return !k->run.sq_count;
 }
 
 /*
@@ -115,7 +99,7 @@ static inline __attribute__((always_inline)) access load(wg_tile *t, wg_core *k,
     const uint64_t e = *base + op->at;
     const unsigned bytes = wg_load_bytes(op->spare);
     uint64_t m, done;
-    if (offset < set->ram_bytes && !(offset & (bytes - 1)) && set->weakly_ordered && ram_settled(k, e + 1)) {
+    if (offset < set->ram_bytes && !(offset & (bytes - 1)) && set->weakly_ordered && ram_settled(t, k, core, e + 1)) {
         uint32_t word;
         memcpy(&word, k->ram + (offset & ~3u), 4);
         if (__builtin_expect(op->spare == 2, 1)) {
@@ -161,7 +145,7 @@ static inline __attribute__((always_inline)) access store(wg_tile *t, wg_core *k
     uint64_t m;
     if ((!own && address >= t->spec->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
         return LEAVES;
-    if (own && set->weakly_ordered && ram_settled(k, e + 1)) {
+    if (own && set->weakly_ordered && ram_settled(t, k, core, e + 1)) {
         wg_store *s = &run->sq[run->sq_head];
         s->first = s->entered = e + 1;
         s->address = address;
