@@ -7,6 +7,10 @@
  *     mem       one core, two loads and a store to one line of L1 per pass of six
  *     private   five cores, ALU and own RAM
  *     copy      five cores copying L1 to L1, with conflicts at the ports they share
+ *     bytes     one core copying L1 to L1 byte by byte
+ *     calls     one core in a recursive function, its stack in L1
+ *     walk      one core that changes words of L1 in a pseudo-random order
+ *     mixed     five cores, of which some copy bytes, some call and some walk
  *     polling   five cores reading an unchanged word
  */
 #include <stdio.h>
@@ -122,6 +126,100 @@ static rv copy_program(unsigned core, uint32_t passes)
     return p;
 }
 
+/* Copies 1 KiB again and again, byte by byte. */
+static rv bytes_program(unsigned core, uint32_t passes)
+{
+    rv p = rv_at(CODE + core * CODE_STRIDE);
+    rv_li(&p, A0, passes);
+    unsigned outer = p.n;
+    rv_li(&p, A1, DATA + core * DATA_STRIDE);
+    rv_li(&p, A2, DATA + core * DATA_STRIDE + 0x2000);
+    rv_li(&p, A3, DATA + core * DATA_STRIDE + 0x400);
+    unsigned loop = p.n;
+    rv_lbu(&p, A4, 0, A1);
+    rv_sb(&p, A4, 0, A2);
+    rv_addi(&p, A1, A1, 1);
+    rv_addi(&p, A2, A2, 1);
+    rv_bne(&p, A1, A3, loop);
+    finish(&p, outer);
+    return p;
+}
+
+/* A call to an earlier place. */
+static void call(rv *p, unsigned label)
+{
+    const uint32_t o = 4 * (label - p->n);
+    rv_word(p, (o >> 20 & 1) << 31 | (o >> 1 & 0x3FF) << 21 | (o >> 11 & 1) << 20 | (o >> 12 & 0xFF) << 12 | RA << 7 |
+                   0x6F);
+}
+
+/* fib(12) again and again: the function stands in front of its caller. */
+static rv calls_program(unsigned core, uint32_t passes)
+{
+    enum { FRAME = 12 };
+    rv p = rv_at(CODE + core * CODE_STRIDE);
+    const unsigned start = rv_word(&p, 0), fib = p.n;
+    rv_addi(&p, SP, SP, -FRAME);
+    rv_sw(&p, RA, 0, SP);
+    rv_sw(&p, S0, 4, SP);
+    rv_sw(&p, S1, 8, SP);
+    rv_addi(&p, S0, A1, 0);
+    rv_word(&p, rv_i(2, A1, 2, T0, 0x13)); /* slti */
+    const unsigned small = rv_word(&p, 0);
+    rv_addi(&p, A1, S0, -1);
+    call(&p, fib);
+    rv_addi(&p, S1, A2, 0);
+    rv_addi(&p, A1, S0, -2);
+    call(&p, fib);
+    rv_add(&p, A2, A2, S1);
+    const unsigned leaves = rv_word(&p, 0);
+    p.word[small] = rv_b(4 * (int)(p.n - small), T0, ZERO, 1);
+    rv_addi(&p, A2, S0, 0);
+    p.word[leaves] = rv_b(4 * (int)(p.n - leaves), ZERO, ZERO, 0);
+    rv_lw(&p, RA, 0, SP);
+    rv_lw(&p, S0, 4, SP);
+    rv_lw(&p, S1, 8, SP);
+    rv_addi(&p, SP, SP, FRAME);
+    rv_word(&p, rv_i(0, RA, 0, ZERO, 0x67));
+    p.word[start] = rv_b(4 * (int)(p.n - start), ZERO, ZERO, 0);
+    rv_li(&p, A0, passes);
+    rv_li(&p, SP, DATA + core * DATA_STRIDE + 0x1000);
+    unsigned loop = p.n;
+    rv_addi(&p, A1, ZERO, 12);
+    call(&p, fib);
+    finish(&p, loop);
+    return p;
+}
+
+/* Adds to words of 4 KiB in the order of a linear congruential generator. */
+static rv walk_program(unsigned core, uint32_t passes)
+{
+    rv p = rv_at(CODE + core * CODE_STRIDE);
+    rv_li(&p, A0, passes);
+    rv_li(&p, A1, DATA + core * DATA_STRIDE);
+    rv_li(&p, A2, 1103515245);
+    rv_li(&p, A3, 12345);
+    rv_li(&p, A6, 0xFFC);
+    unsigned loop = p.n;
+    rv_word(&p, reg_op(0, 1, A4, A4, A2)); /* mul */
+    rv_add(&p, A4, A4, A3);
+    rv_word(&p, rv_i(16, A4, 5, A5, 0x13)); /* srli */
+    rv_word(&p, reg_op(7, 0, A5, A5, A6));
+    rv_add(&p, A5, A5, A1);
+    rv_lw(&p, A7, 0, A5);
+    rv_add(&p, A7, A7, A4);
+    rv_sw(&p, A7, 0, A5);
+    finish(&p, loop);
+    return p;
+}
+
+static rv mixed_program(unsigned core, uint32_t passes)
+{
+    static rv (*const programs[3])(unsigned, uint32_t) = {bytes_program, calls_program, walk_program};
+    static const uint32_t instructions[3] = {5 * 1024, 6800, 10};
+    return programs[core % 3](core, passes / instructions[core % 3]);
+}
+
 static rv poll_program(unsigned core, uint32_t passes)
 {
     (void)passes;
@@ -200,6 +298,14 @@ int main(int argc, char **argv)
             measure("private", (wg_arch_id)arch, 5, private_program, 2000000);
         if (wanted("copy", argc, argv))
             measure("copy", (wg_arch_id)arch, 5, copy_program, 3000);
+        if (wanted("bytes", argc, argv))
+            measure("bytes", (wg_arch_id)arch, 1, bytes_program, 400);
+        if (wanted("calls", argc, argv))
+            measure("calls", (wg_arch_id)arch, 1, calls_program, 300);
+        if (wanted("walk", argc, argv))
+            measure("walk", (wg_arch_id)arch, 1, walk_program, 200000);
+        if (wanted("mixed", argc, argv))
+            measure("mixed", (wg_arch_id)arch, 5, mixed_program, 1000000);
         if (wanted("polling", argc, argv))
             polling((wg_arch_id)arch);
     }

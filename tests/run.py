@@ -112,7 +112,7 @@ PLAIN = {"frontend", "gate", "sync", "ttsync", "ttsync_cores", "matrix_timing", 
 
 # Long under the sanitizers, and about words or cycles more than about memory: `make soak` runs them there.
 SANITIZED_IN_SOAK = {"check", "explore", "race_delays", "docs", "spins", "endless", "run_command", "schema", "broken", "checks",
-                     "state_hash", "core_modes", "words", "hangs"}
+                     "state_hash", "core_modes", "chip_modes", "debugger", "matrix_move", "words", "hangs"}
 
 
 def runs_in(label, test):

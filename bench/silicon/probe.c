@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probe.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -222,7 +220,7 @@ static void kernel(core_kernel *k, const probe_phase *phase, wg_arch_id arch, un
 
 /* What the card's firmware waits in. B reads the whole word, the others their byte; a fence on Blackhole, five nops on
  * Wormhole, "to avoid hammering L1". */
-static void firmware(wg_device *dev, wg_arch_id arch, wg_core_id core)
+void probe_firmware(wg_device *dev, wg_arch_id arch, wg_core_id core)
 {
     rv p = rv_at(FIRMWARE + 0x400 * core);
     if (arch == WG_ARCH_BH) {
@@ -275,11 +273,11 @@ static void run(const probe_phase *phase, wg_arch_id arch, unsigned threads, res
     }
     if (phase->prepare)
         phase->prepare(dev, arch);
-    firmware(dev, arch, WG_CORE_B);
-    firmware(dev, arch, WG_CORE_NC);
+    probe_firmware(dev, arch, WG_CORE_B);
+    probe_firmware(dev, arch, WG_CORE_NC);
     for (unsigned t = 0; t < PROBE_THREADS; t++)
         if (!(active >> t & 1))
-            firmware(dev, arch, (wg_core_id)(WG_CORE_T0 + t));
+            probe_firmware(dev, arch, (wg_core_id)(WG_CORE_T0 + t));
     wg_advance(dev, 3000);
     for (unsigned t = 0; t < PROBE_THREADS; t++)
         if (active >> t & 1) {
@@ -302,7 +300,7 @@ static void run(const probe_phase *phase, wg_arch_id arch, unsigned threads, res
 /* ---- rows ----------------------------------------------------------------------------------------------------------
  */
 
-enum { RUNS = 64, HOST_THREADS = 2, SHORTEST = 32 /* burst in the file */ };
+enum { RUNS = 64, SHORTEST = 32 /* burst in the file */ };
 
 typedef struct one_run {
     const probe_phase *phase;
@@ -315,7 +313,6 @@ typedef struct reading {
     const probe_set *set;
     one_run *runs;
     unsigned count;
-    atomic_uint next;
     double half; /* the card's cycles of the burst in the line before, half as long */
 } reading;
 
@@ -365,12 +362,10 @@ static void plan(struct wg_silicon *s, char **field, void *user)
     run_of(user, field);
 }
 
-static void *work(void *user)
+static void work(void *user, unsigned i)
 {
-    reading *r = user;
-    for (unsigned i; (i = atomic_fetch_add(&r->next, 1)) < r->count;)
-        run(r->runs[i].phase, r->runs[i].arch, r->runs[i].threads, r->runs[i].out);
-    return NULL;
+    one_run *o = &((reading *)user)->runs[i];
+    run(o->phase, o->arch, o->threads, o->out);
 }
 
 static void line(struct wg_silicon *s, char **field, void *user)
@@ -414,15 +409,10 @@ static void line(struct wg_silicon *s, char **field, void *user)
 void probe_rows(struct wg_silicon *s, const probe_set *set)
 {
     reading r = {.set = set, .runs = calloc(RUNS, sizeof *r.runs)};
-    pthread_t host[HOST_THREADS];
     if (!r.runs)
         exit(1);
     wg_silicon_read(s, set->file, 7, plan, &r);
-    for (unsigned i = 0; i < HOST_THREADS; i++)
-        if (pthread_create(&host[i], NULL, work, &r) != 0)
-            exit(1);
-    for (unsigned i = 0; i < HOST_THREADS; i++)
-        pthread_join(host[i], NULL);
+    wg_silicon_each(r.count, work, &r);
     wg_silicon_read(s, set->file, 7, line, &r);
     free(r.runs);
 }

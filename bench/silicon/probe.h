@@ -59,6 +59,9 @@ typedef struct probe_set {
     unsigned reason_count;
 } probe_set;
 
+/* The core waits as the card's firmware does. */
+void probe_firmware(wg_device *dev, wg_arch_id arch, wg_core_id core);
+
 void probe_rows(struct wg_silicon *s, const probe_set *set);
 
 #endif

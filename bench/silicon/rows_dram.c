@@ -21,46 +21,79 @@ static const struct banks {
 enum { ARCH, ARM, DIRECTION, TILES, RATE, FIELDS };
 enum { BYTES = 4096, SLICES = 16, SLICE = 0x100000 };
 
+typedef struct one_row {
+    wg_arch_id arch;
+    bool one, write;
+    unsigned tiles;
+    double card, model;
+} one_row;
+typedef struct rows {
+    one_row row[64];
+    unsigned n;
+} rows;
+
 static void line(struct wg_silicon *s, char **field, void *user)
 {
-    static traffic_flow flows[TRAFFIC_MAX];
-    (void)user;
-    wg_arch_id arch = wg_silicon_arch(field[ARCH]);
-    const struct banks *b = &banks[arch];
-    unsigned tiles = (unsigned)strtoul(field[TILES], NULL, 10);
-    bool one = !strcmp(field[ARM], "one"), write = !strcmp(field[DIRECTION], "write");
-    tiles = tiles < TRAFFIC_MAX ? tiles : TRAFFIC_MAX;
-    /* The card moves 256 times 4 KiB for each tile. The rate of one channel is steady long before. */
-    uint32_t tx = one && tiles > 12 ? 24 : 256;
-    uint64_t slowest = 1;
-    for (unsigned i = 0; i < tiles; i++) {
-        unsigned column = i % b->columns, bank = one ? 0 : i % b->n;
-        /* BH: the columns of the right half begin at 10 */
-        unsigned x = b->left + column + (arch == WG_ARCH_BH && column > 6 ? 2 : 0);
-        flows[i] = (traffic_flow){.x = (uint16_t)x,
-                                  .y = (uint16_t)(b->top + i / b->columns),
-                                  .to_x = b->x[bank],
-                                  .to_y = b->y[bank],
-                                  .write = write,
-                                  .strides = true,
-                                  .tx = tx,
-                                  .bytes = BYTES,
-                                  .address = i % SLICES * SLICE + (arch == WG_ARCH_WH && bank & 1 ? 0x40000000u : 0)};
-    }
-    traffic_run(arch, flows, tiles);
-    for (unsigned i = 0; i < tiles; i++)
-        slowest = flows[i].cycles > slowest ? flows[i].cycles : slowest;
-    char name[48];
-    snprintf(name, sizeof name, "%s channel%s, %u %s", field[ARM], one ? "" : " out", tiles, write ? "write" : "read");
-    wg_silicon_add(s, &(wg_silicon_row){.group = "dram",
-                                        .name = name,
-                                        .arch = arch,
-                                        .card = strtod(field[RATE], NULL),
-                                        .model = (double)tiles * tx * BYTES / (double)slowest,
-                                        .why = one ? "two sessions of the card differ by 9 % here; many writers lose "
-                                                     "more at a channel than the rate measured for one"
-                                                   : "which requests a DRAM tile takes in, and in which order, is "
-                                                     "inferred from these rows"});
+    rows *all = user;
+    (void)s;
+    if (all->n == sizeof all->row / sizeof *all->row)
+        exit(1);
+    one_row *r = &all->row[all->n++];
+    r->arch = wg_silicon_arch(field[ARCH]);
+    r->one = !strcmp(field[ARM], "one");
+    r->write = !strcmp(field[DIRECTION], "write");
+    r->tiles = (unsigned)strtoul(field[TILES], NULL, 10);
+    r->tiles = r->tiles < TRAFFIC_MAX ? r->tiles : TRAFFIC_MAX;
+    r->card = strtod(field[RATE], NULL);
 }
 
-void wg_silicon_dram(struct wg_silicon *s) { wg_silicon_read(s, "dram.csv", FIELDS, line, NULL); }
+static void run(void *user, unsigned index)
+{
+    one_row *r = &((rows *)user)->row[index];
+    traffic_flow flows[TRAFFIC_MAX];
+    const struct banks *b = &banks[r->arch];
+    /* The card moves 256 times 4 KiB for each tile. The rate of one channel is steady long before. */
+    uint32_t tx = r->one && r->tiles > 12 ? 24 : 256;
+    uint64_t slowest = 1;
+    for (unsigned i = 0; i < r->tiles; i++) {
+        unsigned column = i % b->columns, bank = r->one ? 0 : i % b->n;
+        /* BH: the columns of the right half begin at 10 */
+        unsigned x = b->left + column + (r->arch == WG_ARCH_BH && column > 6 ? 2 : 0);
+        flows[i] =
+            (traffic_flow){.x = (uint16_t)x,
+                           .y = (uint16_t)(b->top + i / b->columns),
+                           .to_x = b->x[bank],
+                           .to_y = b->y[bank],
+                           .write = r->write,
+                           .strides = true,
+                           .tx = tx,
+                           .bytes = BYTES,
+                           .address = i % SLICES * SLICE + (r->arch == WG_ARCH_WH && bank & 1 ? 0x40000000u : 0)};
+    }
+    traffic_run(r->arch, flows, r->tiles);
+    for (unsigned i = 0; i < r->tiles; i++)
+        slowest = flows[i].cycles > slowest ? flows[i].cycles : slowest;
+    r->model = (double)r->tiles * tx * BYTES / (double)slowest;
+}
+
+void wg_silicon_dram(struct wg_silicon *s)
+{
+    static rows all;
+    wg_silicon_read(s, "dram.csv", FIELDS, line, &all);
+    wg_silicon_each(all.n, run, &all);
+    for (const one_row *r = all.row; r < all.row + all.n; r++) {
+        char name[48];
+        snprintf(name, sizeof name, "%s channel%s, %u %s", r->one ? "one" : "fan", r->one ? "" : " out", r->tiles,
+                 r->write ? "write" : "read");
+        wg_silicon_add(s,
+                       &(wg_silicon_row){.group = "dram",
+                                         .name = name,
+                                         .arch = r->arch,
+                                         .card = r->card,
+                                         .model = r->model,
+                                         .why = r->one ? "two sessions of the card differ by 9 % here; many writers "
+                                                         "lose more at a channel than the rate measured for one"
+                                                       : "which requests a DRAM tile takes in, and in which order, is "
+                                                         "inferred from these rows"});
+    }
+}

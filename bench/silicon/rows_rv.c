@@ -144,7 +144,7 @@ enum { SEVERAL = 1 << 2 | 1 << 3 };
 #define FULL_QUEUE "once the queue is full, the card stops the core some ten cycles sooner"
 static const probe_reason reasons[] = {
     {NULL, "r", "rv_store", SEVERAL,
-     "cores at one bank: the card gives it to the ports in turn, the model to port 2 first"},
+     "cores at one bank: neither a fixed order of the ports nor turns explain all of these rows"},
     {NULL, "r", "rv_load", 0, "cores at one port of L1: the phase in which they meet is not known"},
     {NULL, "r", "rv_store", 0, "the same, with a core that polls"},
     {"bh", "t", "tt_setdmareg", 0, "scatter of the card: tensix SETDMAREG, the same words, took 0.998"},

@@ -14,6 +14,8 @@
 #include "silicon.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +103,31 @@ void wg_silicon_read(struct wg_silicon *s, const char *file, unsigned fields,
         line(s, field, user);
     }
     fclose(in);
+}
+
+typedef struct shared {
+    void (*work)(void *user, unsigned i);
+    void *user;
+    unsigned n;
+    atomic_uint next;
+} shared;
+
+static void *take_part(void *user)
+{
+    shared *all = user;
+    for (unsigned i; (i = atomic_fetch_add(&all->next, 1)) < all->n;)
+        all->work(all->user, i);
+    return NULL;
+}
+
+void wg_silicon_each(unsigned n, void (*work)(void *user, unsigned i), void *user)
+{
+    shared all = {.work = work, .user = user, .n = n};
+    pthread_t other;
+    if (pthread_create(&other, NULL, take_part, &all) != 0)
+        fail("no thread for", "rows");
+    take_part(&all);
+    pthread_join(other, NULL);
 }
 
 wg_arch_id wg_silicon_arch(const char *name)

@@ -33,6 +33,8 @@ void wg_silicon_add(struct wg_silicon *s, const wg_silicon_row *row);
  * no such file, or a line has not `fields` of them. */
 void wg_silicon_read(struct wg_silicon *s, const char *file, unsigned fields,
                      void (*line)(struct wg_silicon *s, char **field, void *user), void *user);
+/* Calls work(user, i) for all i < n, on two host threads. */
+void wg_silicon_each(unsigned n, void (*work)(void *user, unsigned i), void *user);
 wg_arch_id wg_silicon_arch(const char *name); /* "bh" or "wh" */
 
 #define GROUP(name) void wg_silicon_##name(struct wg_silicon *s);

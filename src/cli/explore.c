@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "engine/return_point.h"
 #include "report/findings.h"
 
 enum {
@@ -52,17 +53,14 @@ bool wg_outcome_same(const wg_outcome *a, const wg_outcome *b)
 static uint64_t hash_memory(wg_explorer *x)
 {
     uint64_t h = 0;
-    uint8_t *to = x->found;
-    for (size_t i = 0; i < x->ranges; i++) {
-        wg_read(x->session.dev, x->range[i].address, to, x->range[i].bytes);
-        to += x->range[i].bytes;
-    }
-    if (x->base.valid && memcmp(x->found, x->expected, x->bytes) == 0)
+    x->differs = !x->base.valid;
+    for (size_t i = 0; i < x->ranges && !x->differs; i++)
+        x->differs = !wg_l1_is(x->session.dev, x->range[i].expected);
+    if (!x->differs)
         return x->base.memory; /* as it mostly is */
-    for (size_t i = 0; i < x->bytes; i += 8) {
-        uint64_t v = 0;
-        memcpy(&v, x->found + i, x->bytes - i < 8 ? x->bytes - i : 8);
-        h = mix(h, v);
+    for (size_t i = 0; i < x->ranges; i++) {
+        wg_l1_copy_renew(x->session.dev, x->range[i].found);
+        h = mix(h, wg_l1_copy_hash(x->range[i].found));
     }
     return h;
 }
@@ -97,9 +95,9 @@ bool wg_explore_once(wg_explorer *x, uint64_t seed, const wg_delay *delays, size
 {
     wg_session *s = &x->session;
     wg_findings_clear(s->dev);
-    if (wg_restore(s->dev, x->start, x->start_bytes) != WG_OK ||
-        wg_perturb_with(s->dev, seed, delays, count) != WG_OK || !wg_drive_silently(s)) {
-        wg_memory_lost(); /* nothing else can fail here: the snapshot is this process's own */
+    wg_return_to(s->dev, x->start);
+    if (wg_perturb_with(s->dev, seed, delays, count) != WG_OK || !wg_drive_silently(s)) {
+        wg_memory_lost(); /* nothing else can fail here */
         return false;
     }
     inspect(x, out);
@@ -142,7 +140,8 @@ static bool run_base(wg_explorer *x, wg_sites *all, wg_text *error)
         return false;
     }
     x->base_holds = s->expectations_hold;
-    memcpy(x->expected, x->found, x->bytes);
+    for (size_t i = 0; i < x->ranges; i++)
+        wg_l1_copy_renew(s->dev, x->range[i].expected);
     for (size_t i = 0; i < wg_finding_count(s->dev); i++)
         x->base_findings[wg_finding_at(s->dev, i)->code] = true;
     if (!s->args->value[WG_OPT_MAX_CYCLES])
@@ -283,12 +282,11 @@ static bool describe(wg_explorer *x, wg_difference *d)
     static const wg_delay none;
     if (!wg_explore_once(x, d->seed, d->delays.count ? d->delays.item : &none, d->delays.count, &d->outcome))
         return false;
-    size_t at = 0;
-    for (size_t i = 0; i < x->ranges; i++)
-        for (uint32_t k = 0; k < x->range[i].bytes; k += 4, at += 4) {
+    for (size_t i = 0; i < x->ranges && x->differs; i++)
+        for (uint32_t k = 0; k < x->range[i].bytes; k += 4) {
             uint32_t expected = 0, found = 0, bytes = x->range[i].bytes - k < 4 ? x->range[i].bytes - k : 4;
-            memcpy(&expected, x->expected + at, bytes);
-            memcpy(&found, x->found + at, bytes);
+            memcpy(&expected, wg_l1_copy_bytes(x->range[i].expected) + k, bytes);
+            memcpy(&found, wg_l1_copy_bytes(x->range[i].found) + k, bytes);
             if (expected == found)
                 continue;
             if (d->words < WG_DIFFERENT_WORDS) {
@@ -380,8 +378,7 @@ static bool add_range(wg_explorer *x, const char *text, uint32_t l1_bytes, wg_te
         wg_textf(error, "waitgate: --result: `%s` is not ADDR:LEN within L1 (0x%x bytes)\n", text, l1_bytes);
         return false;
     }
-    x->range[x->ranges++] = (wg_range){(uint32_t)address, (uint32_t)bytes};
-    x->bytes += (bytes + 3) & ~UINT64_C(3);
+    x->range[x->ranges++] = (wg_range){.address = (uint32_t)address, .bytes = (uint32_t)bytes};
     return true;
 }
 
@@ -393,17 +390,19 @@ static bool allocate(wg_explorer *x, uint64_t runs, wg_text *error)
     for (size_t i = 0; x->range && i < args->givens; i++)
         if (args->given[i].option == WG_OPT_RESULT && !add_range(x, args->given[i].value, l1_bytes, error))
             return false;
-    if (x->range && !x->ranges) {
-        x->range[x->ranges++] = (wg_range){0, l1_bytes};
-        x->bytes = l1_bytes;
-    }
-    x->start_bytes = wg_snapshot_size(x->session.dev);
-    x->start = wg_malloc(x->start_bytes);
-    x->expected = wg_calloc(1, x->bytes + 8);
-    x->found = wg_calloc(1, x->bytes + 8);
+    if (x->range && !x->ranges)
+        x->range[x->ranges++] = (wg_range){.bytes = l1_bytes};
+    x->start = wg_return_point_new(x->session.dev);
     x->trial = wg_calloc(runs, sizeof *x->trial);
     x->base_findings = wg_calloc(WG_F_COUNT, sizeof *x->base_findings);
-    if (x->range && x->start && x->expected && x->found && x->trial && x->base_findings)
+    bool ok = x->range && x->start && x->trial && x->base_findings;
+    for (size_t i = 0; i < x->ranges && ok; i++) {
+        wg_range *r = &x->range[i];
+        r->expected = wg_l1_copy_new(x->session.dev, r->address, r->bytes);
+        r->found = wg_l1_copy_new(x->session.dev, r->address, r->bytes);
+        ok = r->expected && r->found;
+    }
+    if (ok)
         return true;
     wg_textf(error, "waitgate: out of memory\n");
     return false;
@@ -427,10 +426,6 @@ static bool explore(wg_explorer *x, const wg_args *args, wg_text *error)
     bool ok = all && b != MAP_FAILED;
     if (!ok)
         wg_textf(error, "waitgate: out of memory\n");
-    if (ok && wg_snapshot(x->session.dev, x->start, x->start_bytes) != WG_OK) {
-        wg_textf(error, "waitgate: %s\n", wg_error(x->session.dev));
-        ok = false;
-    }
     if (ok && (ok = run_base(x, all, error))) {
         x->races = wg_races_count(x->session.races);
         x->witness = wg_calloc(x->races + 1, sizeof *x->witness);
@@ -476,10 +471,12 @@ int wg_command_explore(const wg_args *args, wg_text *out, wg_text *error)
         wg_delays_free(&x->witness[i].shown.delays);
     free(x->witness);
     wg_session_close(&x->session);
+    for (size_t i = 0; i < x->ranges; i++) {
+        wg_l1_copy_free(x->range[i].expected);
+        wg_l1_copy_free(x->range[i].found);
+    }
     free(x->range);
-    free(x->start);
-    free(x->expected);
-    free(x->found);
+    wg_return_point_free(x->start);
     free(x->trial);
     free(x->base_findings);
     free(x);

@@ -54,15 +54,15 @@ typedef struct wg_witness {
 
 typedef struct wg_range {
     uint32_t address, bytes;
+    struct wg_l1_copy *expected, *found; /* of the unperturbed run, and of the last that differs from it */
 } wg_range;
 
 typedef struct wg_explorer {
     wg_session session;
-    void *start; /* snapshot of the loaded device */
-    size_t start_bytes;
-    wg_range *range; /* result memory */
-    size_t ranges, bytes;
-    uint8_t *expected, *found; /* result memory of the unperturbed run, and of the last */
+    struct wg_return_point *start; /* the loaded device */
+    wg_range *range;               /* result memory */
+    size_t ranges;
+    bool differs; /* the last run does, in result memory */
     wg_outcome base;
     bool *base_findings; /* by finding code */
     bool base_holds;     /* every expectation of the program, in the unperturbed run */

@@ -2,12 +2,13 @@
 /* Pages of the host; see pages.h. */
 #include "engine/pages.h"
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "engine/state_check.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define BOUNDED 1
@@ -15,6 +16,38 @@
 #if __has_feature(address_sanitizer)
 #define BOUNDED 1
 #endif
+#endif
+
+enum { ASKED = 512 }; /* pages that one question is about */
+
+static uintptr_t page_bytes(void) { return (uintptr_t)sysconf(_SC_PAGESIZE); }
+
+#ifdef BOUNDED /* malloc gives out memory that was used before */
+static bool ask_touched(uintptr_t first, size_t pages, bool *touched)
+{
+    (void)first, (void)pages, (void)touched;
+    return false;
+}
+#else
+/*
+ * Which pages of anonymous memory the process has ever touched, by the kernel's page map: those that are present or swapped
+ * out. False: nobody knows.
+ */
+static bool ask_touched(uintptr_t first, size_t pages, bool *touched)
+{
+    const uint64_t present = UINT64_C(1) << 63, swapped = UINT64_C(1) << 62;
+    uint64_t entry[ASKED];
+    int map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (map < 0)
+        return false;
+    ssize_t got = pread(map, entry, pages * sizeof *entry, (off_t)(first * sizeof *entry));
+    close(map);
+    if (got != (ssize_t)(pages * sizeof *entry))
+        return false;
+    for (size_t i = 0; i < pages; i++)
+        touched[i] = (entry[i] & (present | swapped)) != 0;
+    return true;
+}
 #endif
 
 #ifdef BOUNDED /* the sanitizer knows the bounds of what malloc gives out */
@@ -55,16 +88,16 @@ void wg_pages_free(void *pages, size_t bytes)
  */
 static bool clear_few(uintptr_t first, uintptr_t last, uintptr_t page)
 {
-    enum { ASKED = 1024, FEW = 96 };
-    unsigned char there[ASKED];
+    enum { FEW = 96 };
+    bool touched[ASKED];
     uintptr_t few[FEW];
     unsigned count = 0;
     for (uintptr_t at = first; at < last; at += ASKED * page) {
-        size_t bytes = last - at < ASKED * page ? last - at : ASKED * page;
-        if (mincore((void *)at, bytes, there))
+        size_t pages = last - at < ASKED * page ? (last - at) / page : ASKED;
+        if (!ask_touched(at / page, pages, touched))
             return false;
-        for (size_t i = 0; i < bytes / page; i++) {
-            if (!(there[i] & 1))
+        for (size_t i = 0; i < pages; i++) {
+            if (!touched[i])
                 continue;
             if (count == FEW)
                 return false;
@@ -78,7 +111,7 @@ static bool clear_few(uintptr_t first, uintptr_t last, uintptr_t page)
 
 void wg_pages_clear(void *from, size_t bytes)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)from, end = start + bytes;
+    const uintptr_t page = page_bytes(), start = (uintptr_t)from, end = start + bytes;
     const uintptr_t first = (start + page - 1) / page * page, last = end / page * page;
     if (first >= last || (!clear_few(first, last, page) && madvise((void *)first, last - first, MADV_DONTNEED))) {
         memset(from, 0, bytes);
@@ -88,3 +121,97 @@ void wg_pages_clear(void *from, size_t bytes)
     memset((void *)last, 0, end - last);
 }
 #endif
+
+/* ---- copies ---- */
+
+/* The part that a copy has in a page of the host. */
+typedef struct part {
+    size_t from, bytes;
+} part;
+
+static size_t pages_of(const wg_pages_copy *c)
+{
+    const uintptr_t page = page_bytes(), first = (uintptr_t)c->of / page;
+    return ((uintptr_t)c->of + c->bytes + page - 1) / page - first;
+}
+
+static part part_of(const wg_pages_copy *c, size_t i)
+{
+    const uintptr_t page = page_bytes(), before = (uintptr_t)c->of % page;
+    size_t from = i ? i * page - before : 0, to = (i + 1) * page - before;
+    return (part){from, (to < c->bytes ? to : c->bytes) - from};
+}
+
+/* Calls `visit` for each page that is touched, or is not zero in the copy, until it returns false. */
+static bool each_page(const wg_pages_copy *c, bool (*visit)(const wg_pages_copy *c, size_t page, part p))
+{
+    const uintptr_t first = (uintptr_t)c->of / page_bytes();
+    const size_t pages = pages_of(c);
+    bool touched[ASKED];
+    for (size_t i = 0; i < pages; i++) {
+        if (i % ASKED == 0 && !ask_touched(first + i, pages - i < ASKED ? pages - i : ASKED, touched))
+            memset(touched, true, sizeof touched);
+        if ((!c->blank[i] || touched[i % ASKED]) && !visit(c, i, part_of(c, i)))
+            return false;
+    }
+    return true;
+}
+
+static bool is_zero(const uint8_t *p, size_t bytes) { return !p[0] && memcmp(p, p + 1, bytes - 1) == 0; }
+
+static bool take(const wg_pages_copy *c, size_t page, part p)
+{
+    memcpy(c->copy + p.from, c->of + p.from, p.bytes);
+    c->blank[page] = is_zero(c->copy + p.from, p.bytes);
+    return true;
+}
+
+static bool give_back(const wg_pages_copy *c, size_t page, part p)
+{
+    (void)page;
+    memcpy(c->of + p.from, c->copy + p.from, p.bytes);
+    return true;
+}
+
+static bool is_same(const wg_pages_copy *c, size_t page, part p)
+{
+    (void)page;
+    return memcmp(c->of + p.from, c->copy + p.from, p.bytes) == 0;
+}
+
+bool wg_pages_copy_take(wg_pages_copy *c, void *of, size_t bytes)
+{
+    *c = (wg_pages_copy){.of = of, .bytes = bytes};
+    const size_t pages = pages_of(c);
+    c->copy = calloc(1, bytes);
+    c->blank = malloc(pages * sizeof *c->blank);
+    if (!c->copy || !c->blank) {
+        wg_pages_copy_free(c);
+        return false;
+    }
+    memset(c->blank, true, pages * sizeof *c->blank);
+    wg_pages_copy_renew(c);
+    return true;
+}
+
+void wg_pages_copy_renew(wg_pages_copy *c) { each_page(c, take); }
+void wg_pages_copy_back(const wg_pages_copy *c) { each_page(c, give_back); }
+bool wg_pages_copy_equal(const wg_pages_copy *c) { return each_page(c, is_same); }
+
+uint64_t wg_pages_copy_hash(const wg_pages_copy *c)
+{
+    uint64_t h = 0;
+    for (size_t i = 0; i < pages_of(c); i++) {
+        const part p = part_of(c, i);
+        if (!c->blank[i])
+            h = (h ^ i ^ wg_checksum(c->copy + p.from, p.bytes)) * UINT64_C(0x9FB21C651E98DF25);
+    }
+    return h;
+}
+
+void wg_pages_copy_free(wg_pages_copy *c)
+{
+    free(c->copy);
+    free(c->blank);
+    *c = (wg_pages_copy){0};
+}

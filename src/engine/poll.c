@@ -299,7 +299,7 @@ static bool surely_differs(const wg_tile *t, unsigned core, const wg_core_run *f
     if (!wg_core_ahead(t, k))
         return k->run.pc != from->pc || flush_count(t, k) != from->l0_requests;
     /* Its requests up to now: no fewer than at the checkpoint, no more than it has made. */
-    const uint32_t then = (k->noted ? &k->run : &k->saved)->l0_requests;
+    const uint32_t then = k->saved.l0_requests;
     uint32_t period = t->arch->l0_flush_period, made = k->run.l0_requests - then;
     if (!period || (k->csr.cfg0 & WG_CFG0_DIS_PERIODIC_FLUSH) || made >= period)
         return false;

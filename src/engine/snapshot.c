@@ -26,7 +26,7 @@ typedef struct header {
 } header;
 
 static const char magic[8] = {'w', 'a', 'i', 't', 'g', 'a', 't', 'e'};
-enum { LAYOUT_VERSION = 5 };
+enum { LAYOUT_VERSION = 6 };
 
 static size_t state_bytes(void) { return sizeof(wg_tile) - WG_TILE_STATE_OFFSET; }
 
@@ -157,6 +157,21 @@ wg_status wg_snapshot_check(wg_device *dev, const void *from, size_t bytes)
     return status;
 }
 
+void wg_snapshot_taken_over(wg_device *dev, const wg_noc_box *box, const void *poll)
+{
+    wg_tile *t = dev->tile;
+    if (box)
+        memcpy(t->box, box, sizeof *t->box);
+    else if (wg_noc_box_used(t->box))
+        memset(t->box, 0, sizeof *t->box);
+    wg_state_derive(t);
+    t->l1_undos = 0;
+    wg_fast_update(t); /* it may be perturbed now, or no longer */
+    wg_threads_listen(&t->sched);
+    wg_reach(dev);
+    wg_poll_load(dev, poll);
+}
+
 void wg_snapshot_apply(wg_device *dev, const void *from)
 {
     header h;
@@ -165,16 +180,8 @@ void wg_snapshot_apply(wg_device *dev, const void *from)
     memcpy(&h, from, sizeof h);
     memcpy((char *)t + WG_TILE_STATE_OFFSET, p + sizeof h, state_bytes());
     memcpy(t->l1, p + sizeof h + state_bytes(), dev->tile->spec->l1_bytes);
-    if (h.box_bytes)
-        memcpy(t->box, p + fixed_bytes(dev), sizeof *t->box);
-    else if (wg_noc_box_used(t->box))
-        memset(t->box, 0, sizeof *t->box);
-    wg_state_derive(t);
-    t->l1_undos = 0;
-    wg_fast_update(t); /* it may be perturbed now, or no longer */
-    wg_threads_listen(&t->sched);
-    wg_reach(dev);
-    wg_poll_load(dev, p + fixed_bytes(dev) + h.box_bytes);
+    const void *box = h.box_bytes ? p + fixed_bytes(dev) : NULL;
+    wg_snapshot_taken_over(dev, box, p + fixed_bytes(dev) + h.box_bytes);
 }
 
 wg_status wg_restore(wg_device *dev, const void *from, size_t bytes)

@@ -9,6 +9,8 @@
 wg_status wg_snapshot_check(wg_device *dev, const void *from, size_t bytes);
 /* Takes over one that has been looked through. */
 void wg_snapshot_apply(wg_device *dev, const void *from);
+/* The tile's state and L1 have been replaced: packets, loops (poll_saved.c) and whatever is derived follow. */
+void wg_snapshot_taken_over(wg_device *dev, const wg_noc_box *box, const void *poll); /* box may be NULL: no packets */
 /* First, the device comes to where a snapshot can be taken; then, how many bytes one has; then, here it is. */
 void wg_snapshot_prepare(wg_device *dev);
 size_t wg_snapshot_bytes(const wg_device *dev);

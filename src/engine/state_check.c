@@ -290,7 +290,7 @@ void wg_state_derive(wg_tile *t)
         /* Nobody is ahead of the clock in a snapshot. */
         k->saved_at = WG_NEVER;
         k->undo_count = 0;
-        k->noted = k->l1_ahead = false;
+        k->l1_ahead = false;
     }
     wg_backend *b = &t->backend;
     memset(b->matrix.settings, 0, sizeof b->matrix.settings);

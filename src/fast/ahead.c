@@ -6,8 +6,7 @@
  *     checkpoint ──> run-ahead ──> the clock gets there: the checkpoint is dropped
  *         └── rollback: an outside effect reaches the core before; it executes again up to the exact cycle
  *
- * The checkpoint is wg_core.saved plus an undo log of own RAM and the predictor (wg_core.undo). A core that feeds its thread
- * logs single instructions instead (wg_core.past; pushes.c).
+ * The checkpoint is wg_core.saved plus an undo log of own RAM and the predictor (wg_core.undo).
  */
 #include "fast/cores.h"
 #include "fast/lines.h"
@@ -21,31 +20,7 @@ void wg_fast_checkpoint(wg_tile *t, unsigned core)
     k->saved_at = t->sched.now;
     k->saved_fcsr = k->csr.fcsr;
     k->reached = 0;
-    k->noted = false;
     k->undo_count = 0;
-}
-
-void wg_fast_keep(wg_core *k)
-{
-    const wg_past *p = &k->past;
-    wg_core_run *s = &k->saved;
-    k->noted = false;
-    if (k->saved_at == WG_NEVER)
-        return;
-    *s = k->run;
-    k->saved_fcsr = k->csr.fcsr; /* a logged run executes integer instructions only */
-    for (unsigned i = p->writes; i--;)
-        s->r[p->rd[i]] = p->old[i];
-    s->at = p->at;
-    s->last = p->last;
-    s->stored = p->stored;
-    s->number = p->number;
-    s->pushes = p->pushes;
-    s->dests = p->dests;
-    s->pc = p->pc;
-    s->history = p->history;
-    s->sq_count = (uint8_t)(s->sq_count - p->stores);
-    s->ex1.kind = WG_EX1_NONE; /* only the last instruction of a run-ahead can be in EX1 */
 }
 
 void wg_ahead_undo(wg_core *k)
@@ -68,7 +43,6 @@ void wg_ahead_undo(wg_core *k)
 void wg_fast_rollback(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
-    wg_core_keep(k);
     wg_ahead_undo(k);
     k->run = k->saved;
     if (k->l1_ahead) { /* schedules the core's next tick, if there is one */
@@ -81,10 +55,38 @@ void wg_fast_rollback(wg_tile *t, unsigned core)
     k->undo_count = 0;
 }
 
-static inline bool may_run_lines(const wg_tile *t, const wg_core *k, uint64_t stop)
+/*
+ * A run-ahead that has used neither the mux nor the L0 cache does not depend on the store: it leaves the run and the
+ * checkpoint. A store that stays in EX1 because it will have found the queue full finds room.
+ */
+bool wg_fast_store_leaves(wg_tile *t, unsigned core)
 {
-    return wg_fast(t, WG_FAST_LINES) && !k->run.queued && !k->run.ordered && k->run.at + WG_MARGIN <= stop &&
-           !wg_one_at_a_time(k);
+    wg_core *k = &t->core[core];
+    wg_core_run *run = &k->run, *saved = &k->saved;
+    const wg_store *s = wg_sq_peek(saved, 0);
+    if (k->l1_ahead || s->path == WG_PATH_L1 || s->path == WG_PATH_OWN_RAM || run->sq_head != saved->sq_head ||
+        run->mux_free != saved->mux_free || run->l0_requests != saved->l0_requests || run->wait_e != saved->wait_e ||
+        (run->loads | saved->loads) || wg_strongly_ordered(k) ||
+        (run->ex1.kind && (run->ex1.kind != WG_EX1_STORE || run->ex1.path != WG_PATH_PUSH)))
+        return false;
+    const unsigned count = run->sq_count;
+    wg_lsu_drain(t, core);
+    if (run->sq_count == count)
+        return true;
+    wg_sq_pop(saved);
+    saved->mux_free = run->mux_free;
+    uint64_t m;
+    if (run->ex1.kind && run->ex1.entered >= t->sched.now && wg_lsu_store(t, core, &run->ex1, &m) == WG_LSU_DONE) {
+        run->ex1.kind = WG_EX1_NONE;
+        run->at = m;
+        wg_fill_retire(run, run->ex1.number, m + 1);
+    }
+    return true;
+}
+
+static inline bool may_run_lines(const wg_core *k, uint64_t stop)
+{
+    return !k->run.queued && !k->run.ordered && k->run.at + WG_MARGIN <= stop && !wg_one_at_a_time(k);
 }
 
 uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop)
@@ -93,11 +95,7 @@ uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop)
     wg_back_edge edge;
     edge.branch = 0;
     for (;;) {
-        if (k->run.halt || k->run.ex1.kind)
-            return WG_NEVER;
-        /* Do not run past the next externally visible store or fetch. */
-        stop = wg_min64(stop, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
-        if (may_run_lines(t, k, stop)) {
+        if (may_run_lines(k, stop)) {
             wg_fast_used(t, WG_FAST_LINES);
             for (uint32_t branch; (branch = wg_exec_lines(t, core, stop));)
                 wg_exec_loop(t, core, branch, stop, &edge);
@@ -106,5 +104,6 @@ uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop)
         uint64_t again = wg_exec_queued(t, core, stop);
         if (again)
             return again;
+        stop = wg_min64(stop, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
     }
 }

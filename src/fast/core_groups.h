@@ -97,16 +97,6 @@ static inline bool is_alone(const core_group *w)
     return !(cores & (cores - 1));
 }
 
-static inline const wg_l0_line *l0_find(const wg_core_run *run, uint32_t address)
-{
-    const uint32_t tag = line_of(address) | 1;
-    for (unsigned i = 0; i < WG_L0_LINES; i++)
-        if (run->l0[i].tag == tag)
-            return &run->l0[i];
-    return NULL;
-}
-static inline bool l0_holds(const wg_core_run *run, uint32_t address) { return l0_find(run, address) != NULL; }
-
 /* May an instruction cache hold the line? */
 static inline bool is_code(const wg_tile *t, uint32_t address)
 {

@@ -222,7 +222,7 @@ static void store_leaves(wg_tile *t, core_group *w, core_slot *m, uint64_t at)
     req->tag = 0;
     req->byte_mask = s->mask;
     req->index = req->overtakes = req->rd = 0;
-    wg_rounds_leave(w, m, s, req, l0_holds(run, s->address));
+    wg_rounds_leave(w, m, s, req, wg_l0_find(run, s->address) != NULL);
     wg_l0_drop_line(run, s->address);
     wg_sq_pop(run);
     run->mux_free = at + 1;
@@ -253,7 +253,7 @@ static void load_store(wg_tile *t, core_group *w, core_slot *m)
     }
     if (fetches || m->mixed || !m->quick ||
         (waits && (run->ex1.kind != WG_EX1_LOAD || run->ex1.path != WG_PATH_L1 ||
-                   (m->cached && l0_holds(run, run->ex1.address))))) {
+                   (m->cached && wg_l0_find(run, run->ex1.address))))) {
         run->at = wg_max64(run->at, now);
         wg_fetch_emit(t, m->core);
         wg_lsu_emit(t, m->core);
@@ -337,7 +337,7 @@ static inline bool load(wg_tile *t, core_group *w, core_slot *m, const wg_op *op
         wg_rounds_spoil(w);
     } else {
         settle(m, e + 1);
-        const wg_l0_line *hit = m->cached ? l0_find(run, address) : NULL;
+        const wg_l0_line *hit = m->cached ? wg_l0_find(run, address) : NULL;
         if (hit) {
             if (e > t->sched.now && !is_alone(w)) /* others may write the line */
                 return false;
@@ -408,7 +408,7 @@ static inline bool store(wg_tile *t, core_group *w, core_slot *m, const wg_op *o
             return false; /* the queued store may leave in that cycle */
         drain_own(t, m, e + 1);
         settle(m, e + 1);
-        const bool drops = l0_holds(run, address);
+        const bool drops = wg_l0_find(run, address) != NULL;
         wg_l0_drop_line(run, address);
         wg_store *s = run->sq_count ? wg_sq_at(run, run->sq_count - 1u) : NULL;
         uint32_t apart = s ? address - s->address + 4 : 9;
@@ -545,7 +545,6 @@ static inline bool compute(wg_tile *t, core_group *w, core_slot *m, const wg_op 
     case WG_OP_DIVU:
     case WG_OP_REM:
     case WG_OP_REMU:
-    case WG_OP_FMOVE:
     case WG_OP_FP:
         wg_rounds_spoil(w);
         if (op->rs3)
@@ -656,10 +655,11 @@ void wg_group_cycle(wg_tile *t, core_group *w, unsigned who)
         core_slot *m = &w->at[__builtin_ctz(left)];
         uint64_t at = pipeline(t, w, m);
         if (at > s->now + 1) {
-            if (m->mixed || m->run->ex1.kind)
+            if (m->mixed || m->run->ex1.kind) {
                 at = wg_min64(at, wg_lsu_next(t, m->core));
-            else if (m->drain_at > s->now &&
-                     stores_to_l1(m->run)) /* an overdue store is woken when its path has room */
+                m->blocked = true; /* it may wait for room on its path */
+            } else if (m->drain_at > s->now &&
+                       stores_to_l1(m->run)) /* an overdue store is woken when its path has room */
                 at = wg_min64(at, m->drain_at);
             at = wg_min64(at, wg_fetch_next(t, m->core));
         }

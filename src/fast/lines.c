@@ -13,15 +13,6 @@
 #define B r[op->rs2]
 #define I op->imm
 
-static inline const wg_l0_line *l0_find(const wg_core_run *run, uint32_t address)
-{
-    uint32_t tag = (address & ~15u) | 1;
-    for (unsigned i = 0; i < WG_L0_LINES; i++)
-        if (run->l0[i].tag == tag)
-            return &run->l0[i];
-    return NULL;
-}
-
 /*
  * Does the load/store unit find no store queued in cycle m, and own RAM ready? A single store to own RAM that leaves before m
  * leaves here, as in wg_lsu_drain_private().
@@ -134,7 +125,7 @@ static inline __attribute__((always_inline)) access load(wg_tile *t, wg_core *k,
         *base += op->waited_for;
         return AT_ONCE;
     }
-    const wg_l0_line *hit = set->cached && offset >= set->ram_bytes ? l0_find(run, address) : NULL;
+    const wg_l0_line *hit = set->cached && offset >= set->ram_bytes ? wg_l0_find(run, address) : NULL;
     if (hit && !hit->stale && !(address & (bytes - 1)) && run->wait_e != e &&
         stores_stay(t, k, e + 1, address, bytes)) {
         r[op->rd] = op->spare == 2 ? hit->data[address >> 2 & 3] : wg_load_value(hit->data, address, op->spare);
@@ -236,9 +227,6 @@ WG_THREADED uint32_t wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
 #undef ALU
 #undef MULTIPLY
 L_NOP:
-    NEXT;
-L_FMOVE:
-    r[op->rd] = A;
     NEXT;
 L_FP:
     r[op->rd] = wg_fp_execute(k, op);

@@ -190,6 +190,16 @@ unsigned wg_push_words(wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc
     return taken;
 }
 
+bool wg_push_refused(wg_tile *t, unsigned thread, wg_core_id core, unsigned count, wg_stall *why)
+{
+    wg_frontend *f = wg_frontend_of(t, thread);
+    if (core == WG_CORE_B || wg_fifo_room(t->arch, f, thread) >= count)
+        return false;
+    wg_push_waits(f, count);
+    *why = wg_fifo_full(thread);
+    return true;
+}
+
 /* ---- The debug bus ---------------------------------------------------------------------------------- */
 
 void wg_debug_control(wg_tile *t, unsigned thread, bool debug_bus)

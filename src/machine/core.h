@@ -41,7 +41,6 @@ enum {
     WG_RETURNS = 8,
     WG_RAM_MAX = 8192,
     WG_UNDO = 1024,
-    WG_PAST = 8,
     WG_FETCHES = 2,
     WG_BREAKPOINTS = 8,
     WG_L1_TURNS = 24
@@ -174,20 +173,6 @@ typedef struct wg_undo {
     uint32_t old;
 } wg_undo;
 
-/*
- * The beginning of a short run ahead of a core that feeds its thread (fast/pushes.c): what its few instructions have
- * changed since, instead of a copy of everything. wg_core_keep() makes the copy of it when somebody wants one.
- */
-typedef struct wg_past {
-    uint64_t at, last, stored, number, pushes, dests;
-    uint32_t pc;
-    uint8_t history;
-    uint8_t stores; /* pushes that have entered the store queue since */
-    uint8_t writes; /* registers written since, with what was in them */
-    uint8_t rd[WG_PAST];
-    uint32_t old[WG_PAST];
-} wg_past;
-
 typedef struct wg_csrs {
     uint32_t cfg0, cfg1, pmacfg[2], hwa_mask, hwa_cfg, vgsrc, fcsr, vxsat, vxrm, vl, vtype, vlenb;
     uint32_t mcountinhibit, mhpmevent[2], tt_status[10], restore_pc;
@@ -202,10 +187,8 @@ typedef struct wg_core {
     uint64_t saved_at; /* WG_NEVER: the core has not run ahead */
     uint64_t reached;  /* since then, the frontend has acted for an instruction that may enter EX1 in this cycle */
     uint32_t saved_fcsr;
-    wg_past past; /* … if `noted`, it is this that holds instead of `saved` */
-    bool noted;
-    uint64_t stop;     /* the present run-ahead ends before this cycle: so does what it does for later ones */
-    uint64_t l1_until; /* if l1_ahead: the cycle up to which it ran ahead */
+    uint64_t stop;      /* the present run-ahead ends before this cycle: so does what it does for later ones */
+    uint64_t l1_until;  /* if l1_ahead: the cycle up to which it ran ahead */
     uint64_t ram_ready; /* own RAM zeroes itself until then */
     uint32_t undo_count;
     uint32_t epoch; /* counts changes of the instruction cache */

@@ -81,14 +81,18 @@ static inline bool wg_fast_frontends(wg_tile *t, unsigned due)
 void wg_fast_checkpoint(wg_tile *t, unsigned core);
 /* Rollback: the core, which is ahead, goes back to its checkpoint and executes again up to the current cycle. */
 void wg_fast_rollback(wg_tile *t, unsigned core);
-/* wg_core.past becomes wg_core.saved: before that is looked at, and before anybody but pushes.c runs on ahead. */
-void wg_fast_keep(wg_core *k);
+/* The first store of a core that is ahead has room on its path. False if only a rollback lets it leave. */
+bool wg_fast_store_leaves(wg_tile *t, unsigned core);
 /* wg_exec() with executors that are faster than wg_exec_queued(). */
 uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop);
 #else
 static inline void wg_fast_checkpoint(wg_tile *t, unsigned core) { (void)t, (void)core; }
 static inline void wg_fast_rollback(wg_tile *t, unsigned core) { (void)t, (void)core; }
-static inline void wg_fast_keep(wg_core *k) { (void)k; }
+static inline bool wg_fast_store_leaves(wg_tile *t, unsigned core)
+{
+    (void)t, (void)core;
+    return false;
+}
 static inline uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop)
 {
     (void)t, (void)core;
@@ -119,15 +123,10 @@ static inline void wg_fast_l1_reached(wg_core *k)
     }
 }
 
-/* ---- several cores, cores that push, cores that poll ---------------------------------------------------------- */
+/* ---- several cores, cores that poll --------------------------------------------------------------------------- */
 
 #if WG_FAST
-/* Phase H of the T cores' pushes to their own threads; returns when to try again. */
-uint64_t wg_fast_pushes_arrive(wg_tile *t);
 bool wg_core_groups(wg_tile *t);
-unsigned wg_push_ticks(wg_tile *t, unsigned due);
-/* Phase J of a core that wg_fast_pushes() has been through phase I with. */
-void wg_fast_push_more(wg_tile *t, unsigned core);
 /*
  * The state repeats that of poll.seen_at, and no other agent acts before `until`. Advances t->sched.now by whole periods, to
  * no later than that and `limit`.
@@ -140,22 +139,11 @@ void wg_fast_polls(wg_tile *t, uint64_t until, uint64_t limit);
 bool wg_fast_polls_settled(const wg_tile *t, uint64_t *next);
 void wg_fast_polls_resume(wg_tile *t, uint64_t end);
 #else
-static inline uint64_t wg_fast_pushes_arrive(wg_tile *t)
-{
-    (void)t;
-    return WG_NEVER;
-}
 static inline bool wg_core_groups(wg_tile *t)
 {
     (void)t;
     return false;
 }
-static inline unsigned wg_push_ticks(wg_tile *t, unsigned due)
-{
-    (void)t;
-    return due;
-}
-static inline void wg_fast_push_more(wg_tile *t, unsigned core) { (void)t, (void)core; }
 static inline void wg_fast_polls(wg_tile *t, uint64_t until, uint64_t limit) { (void)t, (void)until, (void)limit; }
 static inline bool wg_fast_polls_settled(const wg_tile *t, uint64_t *next)
 {
@@ -169,14 +157,6 @@ static inline void wg_fast_polls_resume(wg_tile *t, uint64_t end) { (void)t, (vo
 static inline bool wg_fast_core_groups(wg_tile *t)
 {
     return WG_FAST && t->l1_turns >= WG_L1_TURNS && wg_core_groups(t);
-}
-/*
- * Phase I of those among the `due` cores that feed their threads, and what of their phase J is private. Returns who is
- * not done with the cycle, and, WG_CORES bits above, who of these is to go on with wg_fast_push_more() in phase J.
- */
-static inline unsigned wg_fast_pushes(wg_tile *t, unsigned due)
-{
-    return wg_fast(t, WG_FAST_PUSHES) ? wg_push_ticks(t, due) : due;
 }
 
 #endif

@@ -179,6 +179,8 @@ void wg_mop(struct wg_tile *t, unsigned thread, bool observed);
  */
 unsigned wg_push_words(struct wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc, const uint32_t *words,
                        unsigned count, wg_stall *why);
+/* Is a T core's next push of `count` words refused unless something leaves? Then it is, before it has arrived. */
+bool wg_push_refused(struct wg_tile *t, unsigned thread, wg_core_id core, unsigned count, wg_stall *why);
 /* No instruction of the thread anywhere, from its push's emission to completion (PIPE-28). */
 bool wg_thread_idle(const struct wg_tile *t, unsigned thread);
 /* Has the thread's own core emitted a MOP that has not arrived? */

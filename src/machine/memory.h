@@ -57,14 +57,18 @@ static inline void wg_queue_pop(wg_memory *m, unsigned core, unsigned index)
 void wg_regions_reset(struct wg_tile *t);
 void wg_regions_tick(struct wg_tile *t); /* phase C */
 void wg_regions_push(struct wg_tile *t); /* phase H */
-/* Phase H of one core, if a push of it has arrived; returns when to try again. */
-uint64_t wg_push_arrives(struct wg_tile *t, unsigned core);
 
 /* Phase I: sends a request on its way; fills seen_at. There is room (wg_memory_room). */
 void wg_memory_emit(struct wg_tile *t, wg_request *req);
-/* May this core emit one more write on this path? Decided here: a path holds as many as it has stages. */
-bool wg_memory_room(const struct wg_tile *t, unsigned core, unsigned path, unsigned index);
-unsigned wg_queue_of(unsigned path, unsigned index);
+/* The queue of a path; mailboxes have one per peer. */
+static inline unsigned wg_queue_of(unsigned path, unsigned index)
+{
+    if (path == WG_PATH_MAILBOX_READ && index)
+        return WG_QUEUE_MAILBOX_READ + (index - 1) % 3;
+    if (path == WG_PATH_MAILBOX_WRITE && index)
+        return WG_QUEUE_MAILBOX_WRITE + (index - 1) % 3;
+    return path;
+}
 /* The core entered reset: what it had under way is gone. */
 void wg_memory_drop(struct wg_tile *t, unsigned core);
 /* Emitted, unprocessed requests of this core to GPRs, configuration and TDMA-RISC (GATE-17). */

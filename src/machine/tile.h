@@ -65,7 +65,7 @@ struct wg_tile {
         wg_request_queue queue;
         uint32_t active;
         uint8_t turn;
-    } l1_saved; /* … and what else of L1 it changes, as of its checkpoint */
+    } l1_saved;            /* … and what else of L1 it changes, as of its checkpoint */
     const wg_delay *delay; /* the delays of this run, in order; NULL: the seed draws them */
     size_t delays;
     wg_insn acting; /* in whose name touches are emitted, while somebody watches them (report/touch.h) */
@@ -93,6 +93,11 @@ static inline bool wg_tile_predictor_off(const wg_tile *t, unsigned core)
     return t->regs.config.bank[0][2] & t->spec->core[core].predictor_off;
 }
 bool wg_tile_may_prefetch(const wg_tile *t, unsigned core, uint32_t line);
+/* May the core emit one more write on this path? Decided here: a path holds as many as it has stages. */
+static inline bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path, unsigned index)
+{
+    return t->regions.memory.queue[core][wg_queue_of(path, index)].count <= t->timing->path[path].travel;
+}
 
 /* One cycle's phases for all agents that are due (time.md rule 2). */
 void wg_tile_cycle(wg_tile *t);

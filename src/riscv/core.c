@@ -32,13 +32,13 @@ static void emit(wg_tile *t, unsigned core)
         return;
     wg_fast_l1_reached(k);
     if (wg_core_ahead(t, k)) {
-        /* A store was blocked on a full path while the core ran ahead; the path may have room again. */
+        /* A store was blocked on a full path when the core ran ahead; the path may have room again. */
         unsigned i = 0;
-        wg_core_keep(k);
         while (i < k->saved.sq_count && wg_sq_peek(&k->saved, i)->path == WG_PATH_OWN_RAM)
             i++;
         const wg_store *first = wg_sq_peek(&k->saved, i);
-        if (i < k->saved.sq_count && wg_memory_room(t, core, first->path, first->index))
+        if (i < k->saved.sq_count && wg_memory_room(t, core, first->path, first->index) &&
+            !wg_fast_store_leaves(t, core))
             wg_core_sync(t, core);
     }
     if (!wg_lsu_wants(t, core) && !wg_fetch_wants(t, core))
@@ -140,10 +140,10 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
     uint64_t stop = now + 1;
     if (!followed && wg_fast(t, WG_FAST_AHEAD)) {
         wg_fast_used(t, WG_FAST_AHEAD);
-        stop = wg_min64(wg_min64(t->limit, now + WG_RUN_AHEAD), wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
-        stop = wg_max64(wg_min64(stop, wg_lsu_bound(t, core)), now + 1);
+        stop = wg_min64(wg_min64(t->limit, now + WG_RUN_AHEAD), wg_lsu_bound(t, core));
+        stop = wg_max64(stop, now + 1);
     }
-    uint64_t again = k->run.halt || k->run.ex1.kind ? WG_NEVER : wg_exec(t, core, stop);
+    uint64_t again = wg_exec(t, core, stop);
     if (followed)
         debugged(t, core, &seen, k->run.number != number);
     if (k->run.halt)
@@ -159,28 +159,17 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
     t->l1_turns += k->run.sq_count && wg_sq_peek(&k->run, 0)->path == WG_PATH_L1;
 }
 
-/* Those of `pushing` have been through phase I. */
-__attribute__((noinline)) static void tick(wg_tile *t, unsigned due, unsigned pushing)
+void wg_cores_tick(wg_tile *t, unsigned due)
 {
     t->sched.pending_cores = (uint8_t)due;
-    for (unsigned left = due & ~pushing; left; left &= left - 1)
+    for (unsigned left = due; left; left &= left - 1)
         emit(t, (unsigned)__builtin_ctz(left));
     t->sched.phase = WG_PHASE_PIPELINES;
     for (; due; due &= due - 1) {
         unsigned core = (unsigned)__builtin_ctz(due);
         t->sched.pending_cores &= (uint8_t) ~(1u << core);
-        if (pushing >> core & 1)
-            wg_fast_push_more(t, core);
-        else
-            wg_core_pipeline(t, core);
+        wg_core_pipeline(t, core);
     }
-}
-
-void wg_cores_tick(wg_tile *t, unsigned due)
-{
-    due = wg_fast_pushes(t, due);
-    if (due)
-        tick(t, due & ((1u << WG_CORES) - 1), due >> WG_CORES);
 }
 
 void wg_core_respond(wg_tile *t, const wg_request *req, const uint32_t value[4])
@@ -192,7 +181,6 @@ void wg_core_respond(wg_tile *t, const wg_request *req, const uint32_t value[4])
         if (req->path == WG_PATH_L1 && req->kind == WG_REQ_READ && (fetch || k->run.load[req->tag % WG_LOADS].fills))
             t->regions.memory.l1.watch[req->address / LINE] |= (uint8_t)(fetch ? WG_L1_WATCH_CODE : 1u << core);
         wg_core_run *both[2] = {&k->run, &k->saved};
-        wg_core_keep(k);
         for (unsigned i = 0; i < (k->saved_at == WG_NEVER ? 1 : 2); i++)
             if (fetch)
                 wg_fetch_respond(t, core, both[i], req->tag & 0x7F, value);

@@ -97,7 +97,7 @@ static outcome store(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_
     return ENTERED;
 }
 
-/* A branch, not to itself. */
+/* A branch or jump, not to itself. */
 static inline void branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_cursor *q)
 {
     wg_core_run *run = &t->core[core].run;
@@ -172,6 +172,7 @@ static bool step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_curs
                  bool *checkpointed)
 {
     wg_core *k = &t->core[core];
+    const unsigned queued = k->run.sq_count;
     wg_cursor_put(&k->run, q);
     if (!wg_step(t, core, op, e))
         return false;
@@ -183,7 +184,8 @@ static bool step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_curs
         /* mret: the next interrupt */
         *stop = wg_min64(*stop, wg_max64(t->sched.next[WG_AGENT_HOST], t->sched.now + 1));
     }
-    if (k->run.sq_count) /* do not run past the next externally visible store */
+    /* Do not run past the next externally visible store. */
+    if (k->run.sq_count && (!queued || wg_sq_first_changes(&k->run)))
         *stop = wg_min64(*stop, wg_lsu_next(t, core));
     if (wg_core_log_full(k))
         *stop = 0;
@@ -230,7 +232,7 @@ static inline __attribute__((always_inline)) outcome execute(wg_tile *t, unsigne
         is = store(t, core, op, e, q);
         if (is == ENTERED) /* do not run past its departure: others will see it */
             *stop = wg_min64(*stop, wg_lsu_next(t, core));
-    } else if (wg_is_branch(op->code) && op->imm != q->pc) {
+    } else if ((wg_is_branch(op->code) || op->code == WG_OP_JAL) && op->imm != q->pc) {
         branch(t, core, op, e, q);
         is = ENTERED;
     }
@@ -250,7 +252,8 @@ uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop)
     const bool lines = wg_fast(t, WG_FAST_LINES);
     const unsigned writers_allowed = t->arch->forward_writers;
     bool checkpointed = k->saved_at != WG_NEVER;
-    uint64_t settled = run->number + 1; /* earliest instruction at which to retry lines.c: not right after a load */
+    /* The earliest instruction at which to retry lines.c: not right after a load, nor while a store is about to leave. */
+    uint64_t settled = run->number + (run->sq_count ? 2 * WG_RETIRE_QUEUE : 1);
     uint64_t e, result;
     wg_begin_queue(run);
     wg_cursor q = wg_cursor_of(run);
@@ -328,15 +331,14 @@ enter:
 uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
 {
     wg_core *k = &t->core[core];
-    k->stop = stop;
-    wg_core_keep(k);
-    if (wg_fast(t, WG_FAST_LINES))
-        return wg_fast_exec(t, core, stop);
     if (k->run.halt || k->run.ex1.kind)
         return WG_NEVER;
     /* Do not run past the next externally visible store or fetch. */
-    stop = wg_min64(stop, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
-    return wg_exec_queued(t, core, stop);
+    stop = wg_min64(stop, wg_fetch_next(t, core));
+    if (stop > t->sched.now + 1)
+        stop = wg_min64(stop, wg_lsu_next(t, core));
+    k->stop = stop;
+    return wg_fast(t, WG_FAST_LINES) ? wg_fast_exec(t, core, stop) : wg_exec_queued(t, core, stop);
 }
 
 void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why)

@@ -77,13 +77,6 @@ static inline bool wg_core_ahead(const wg_tile *t, const wg_core *k)
            (k->run.last >= t->sched.now || k->reached >= t->sched.now || (k->l1_ahead && k->l1_until > t->sched.now));
 }
 
-/* To be called before `saved` is looked at. */
-static inline void wg_core_keep(wg_core *k)
-{
-    if (WG_FAST && __builtin_expect(k->noted, 0))
-        wg_fast_keep(k);
-}
-
 /* core.c: phase J, and what of the following cycles is private. */
 void wg_core_pipeline(wg_tile *t, unsigned core);
 
@@ -109,12 +102,20 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
 wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t *m);
 /* Has everything left the store queue, and are all loads back, in the current cycle? */
 bool wg_lsu_empty(const wg_tile *t, unsigned core);
-/* Private stores that leave before cycle `before` leave. */
-void wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before);
+/* Private stores, those to own RAM, that leave before cycle `before` leave. */
+void wg_lsu_drain_ram(wg_tile *t, unsigned core, uint64_t before);
+static inline void wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before)
+{
+    const wg_core_run *run = &t->core[core].run;
+    if (run->sq_count && run->sq[run->sq_head].path == WG_PATH_OWN_RAM)
+        wg_lsu_drain_ram(t, core, before);
+}
 /* Loads that are done by `time` leave; their lines fill the L0 cache. */
 void wg_lsu_settle(wg_core *k, uint64_t time);
 void wg_lsu_flush_l0(wg_core *k);
-/* Phase I; true if anything changed. */
+/* The first store, if others can see it, leaves in the current cycle, if it can. */
+void wg_lsu_drain(wg_tile *t, unsigned core);
+/* Phase I. */
 void wg_lsu_emit(wg_tile *t, unsigned core);
 bool wg_lsu_wants(wg_tile *t, unsigned core);
 /* The next cycle in which the load/store unit has something to do that others can see. */

@@ -18,26 +18,6 @@
 
 #include <string.h>
 
-static bool merging(const wg_tile *t, const wg_core *k)
-{
-    return t->arch->store_coalescing && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
-}
-
-/* The first cycle in which entry i could leave if it were first and the mux free. */
-uint64_t wg_sq_ready_at(const wg_tile *t, const wg_core *k, unsigned i)
-{
-    const wg_store *s = wg_sq_peek(&k->run, i);
-    uint64_t at = s->entered + 1;
-    if (s->path == WG_PATH_OWN_RAM)
-        return wg_max64(at, k->ram_ready);
-    if (s->path != WG_PATH_L1 || s->mask == 0xFFFF || !merging(t, k))
-        return at;
-    uint64_t patience = at + (k->csr.cfg0 >> WG_CFG0_ST_MERGE_TIMER & 31);
-    if (i + 1 == k->run.sq_count)
-        return patience;
-    return wg_max64(at, wg_min64(patience, wg_sq_peek(&k->run, i + 1)->first));
-}
-
 static void ram_store(wg_tile *t, unsigned core, const wg_store *s)
 {
     wg_core *k = &t->core[core];
@@ -48,7 +28,7 @@ static void ram_store(wg_tile *t, unsigned core, const wg_store *s)
     wg_put_bytes(k->ram + offset, s->data, s->bytes);
 }
 
-void wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before)
+void wg_lsu_drain_ram(wg_tile *t, unsigned core, uint64_t before)
 {
     wg_core *k = &t->core[core];
     while (k->run.sq_count) {
@@ -187,15 +167,6 @@ bool wg_l0_flushes(const wg_tile *t, wg_core *k, unsigned core)
     return draw(t->seed, core, n) % period == 0;
 }
 
-static const wg_l0_line *l0_find(const wg_core_run *run, uint32_t address)
-{
-    uint32_t tag = (address & ~(uint32_t)(WG_L1_LINE - 1)) | 1;
-    for (unsigned i = 0; i < WG_L0_LINES; i++)
-        if (run->l0[i].tag == tag)
-            return &run->l0[i];
-    return NULL;
-}
-
 /* The line has changed in L1 since: have these bytes? */
 static void report_stale(wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint32_t value)
 {
@@ -251,7 +222,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
     }
     if (run->loads)
         wg_lsu_settle(k, m);
-    const wg_l0_line *hit = l0_find(run, address);
+    const wg_l0_line *hit = wg_l0_find(run, address);
     if (!hit || (hit->stale && (m > t->sched.now || k->l1_ahead))) /* report it in its own cycle */
         return WG_LSU_SHARED;
     *value = wg_load_value(hit->data, address, size);
@@ -288,7 +259,7 @@ void wg_sq_enqueue(wg_core_run *run, const wg_ex1 *x, uint64_t m)
 /* Temporally adjacent stores to one line, starting within four bytes of each other, become one. */
 bool wg_sq_mergeable(const wg_tile *t, const wg_core *k, const wg_ex1 *x)
 {
-    if (!k->run.sq_count || x->path != WG_PATH_L1 || !merging(t, k))
+    if (!k->run.sq_count || x->path != WG_PATH_L1 || !wg_sq_merging(t, k))
         return false;
     const wg_store *s = wg_sq_peek(&k->run, k->run.sq_count - 1u);
     int32_t apart = (int32_t)(x->address - s->address);

@@ -37,6 +37,13 @@ static inline void wg_put_bytes(void *to, const void *from, unsigned bytes)
 
 static inline bool wg_strongly_ordered(const wg_core *k) { return (k->csr.pmacfg[0] | k->csr.pmacfg[1]) & 1; }
 
+/* May stores behind the first one change when it leaves, or which is the first that others see? */
+static inline bool wg_sq_first_changes(const wg_core_run *run)
+{
+    const uint8_t path = wg_sq_peek(run, 0)->path;
+    return path == WG_PATH_L1 || path == WG_PATH_OWN_RAM;
+}
+
 /* A load from L1, or a store to L1 or own RAM, that is in EX1. */
 static inline wg_ex1 wg_ex1_load(const wg_op *op, uint64_t e, uint64_t number, uint32_t address, uint32_t pc)
 {
@@ -61,14 +68,39 @@ static inline wg_ex1 wg_ex1_store(uint64_t e, uint32_t address, uint32_t pc, uin
                     .path = own ? WG_PATH_OWN_RAM : WG_PATH_L1};
 }
 
+static inline bool wg_sq_merging(const wg_tile *t, const wg_core *k)
+{
+    return t->arch->store_coalescing && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
+}
 /* The first cycle in which entry i could leave if it were first and the mux free. */
-uint64_t wg_sq_ready_at(const wg_tile *t, const wg_core *k, unsigned i);
+static inline uint64_t wg_sq_ready_at(const wg_tile *t, const wg_core *k, unsigned i)
+{
+    const wg_store *s = wg_sq_peek(&k->run, i);
+    const uint64_t at = s->entered + 1;
+    if (s->path == WG_PATH_OWN_RAM)
+        return wg_max64(at, k->ram_ready);
+    if (s->path != WG_PATH_L1 || s->mask == 0xFFFF || !wg_sq_merging(t, k))
+        return at;
+    const uint64_t patience = at + (k->csr.cfg0 >> WG_CFG0_ST_MERGE_TIMER & 31);
+    if (i + 1 == k->run.sq_count)
+        return patience;
+    return wg_max64(at, wg_min64(patience, wg_sq_peek(&k->run, i + 1)->first));
+}
 void wg_sq_enqueue(wg_core_run *run, const wg_ex1 *x, uint64_t m);
 /* Does the store become one with the last of the queue? */
 bool wg_sq_mergeable(const wg_tile *t, const wg_core *k, const wg_ex1 *x);
 bool wg_sq_coalesce(const wg_tile *t, wg_core *k, const wg_ex1 *x, uint64_t m);
 /* Which queued store a load must wait for; -1: none. */
 int wg_sq_conflict(const wg_tile *t, const wg_core_run *run, uint32_t address, unsigned bytes);
+/* The line of the L0 cache that holds the address; NULL: none. */
+static inline const wg_l0_line *wg_l0_find(const wg_core_run *run, uint32_t address)
+{
+    const uint32_t tag = (address & ~(uint32_t)(WG_L1_LINE - 1)) | 1;
+    for (unsigned i = 0; i < WG_L0_LINES; i++)
+        if (run->l0[i].tag == tag)
+            return &run->l0[i];
+    return NULL;
+}
 void wg_l0_drop_line(wg_core_run *run, uint32_t address);
 /* A load's line comes into the cache. */
 void wg_l0_fill(wg_core_run *run, const wg_load *l);

@@ -211,8 +211,7 @@ static bool enter(wg_tile *t, unsigned core)
     return true;
 }
 
-/* The first store that others can see leaves in the current cycle, if it can. */
-static void drain(wg_tile *t, unsigned core)
+void wg_lsu_drain(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
     wg_core_run *run = &k->run;
@@ -274,11 +273,19 @@ void wg_lsu_emit(wg_tile *t, unsigned core)
     if (mux)
         k->run.mux_free = now + 1;
     else
-        drain(t, core);
+        wg_lsu_drain(t, core);
     wg_lsu_drain_private(t, core, now + 1);
     /* The queue was full; an entry left in this same cycle. */
     if (k->run.ex1.kind == WG_EX1_STORE && k->run.ex1.entered < now && may_enter(t, k, &why))
         enter(t, core);
+}
+
+/* Does the store in EX1 find the queue full, until a first store leaves that others can see? */
+static bool waits_for_first(const wg_tile *t, const wg_core *k)
+{
+    const wg_core_run *run = &k->run;
+    return run->ex1.kind == WG_EX1_STORE && run->sq_count == WG_STORE_QUEUE &&
+           wg_sq_peek(run, 0)->path != WG_PATH_OWN_RAM && !wg_sq_mergeable(t, k, &run->ex1);
 }
 
 uint64_t wg_lsu_next_busy(const wg_tile *t, unsigned core)
@@ -286,15 +293,19 @@ uint64_t wg_lsu_next_busy(const wg_tile *t, unsigned core)
     const wg_core *k = &t->core[core];
     const wg_core_run *run = &k->run;
     uint64_t now = t->sched.now, next = WG_NEVER, free = run->mux_free;
-    bool waits = run->ex1.kind != WG_EX1_NONE;
-    if (waits && run->ex1.entered >= now)
+    const bool waits = run->ex1.kind != WG_EX1_NONE;
+    const wg_store *head = wg_sq_peek(run, 0);
+    if (!waits && !wg_sq_first_changes(run)) /* if its path is full, the region wakes the core when it makes room */
+        return wg_memory_room(t, core, head->path, head->index) ? wg_max64(wg_max64(free, head->entered + 1), now + 1)
+                                                                : WG_NEVER;
+    if (waits && run->ex1.entered >= now && !waits_for_first(t, k))
         next = run->ex1.entered + 1;
     for (unsigned i = 0; i < run->sq_count; i++) {
         const wg_store *s = wg_sq_peek(run, i);
         uint64_t at = wg_max64(free, wg_sq_ready_at(t, k, i));
         if (s->path != WG_PATH_OWN_RAM) {
-            /* overdue because its path is full: the region wakes the core when it makes room */
-            if (at > now || wg_memory_room(t, core, s->path, s->index))
+            /* likewise */
+            if ((s->path == WG_PATH_L1 && at > now) || wg_memory_room(t, core, s->path, s->index))
                 next = wg_min64(next, wg_max64(at, now + 1));
             break;
         }

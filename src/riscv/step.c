@@ -168,18 +168,48 @@ static void illegal(wg_tile *t, unsigned core, const wg_op *op)
             .agent = (uint8_t)core, .pc = t->core[core].run.pc, .has_pc = true, .word = op->word, .has_word = true});
 }
 
-/* What must happen in its own cycle, because it looks or reaches outside, or is reported. */
-static bool meets_clock(const wg_core_run *run, const wg_op *op)
+/* What looks or reaches outside, or is reported, must happen in its own cycle. Is it? */
+static bool meets_clock(const wg_tile *t, wg_core *k, uint64_t e)
 {
-    switch (op->code) {
-    case WG_OP_ILLEGAL:
-    case WG_OP_BREAK:
-    case WG_OP_MRET:
-    case WG_OP_CSR:
-    case WG_OP_VECTOR: return true;
-    case WG_OP_JAL: return op->imm == run->pc;
-    default: return wg_is_branch(op->code) && op->imm == run->pc;
-    }
+    if (e > t->sched.now || k->l1_ahead)
+        return false;
+    k->acted = true;
+    return true;
+}
+
+static void step_break(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
+{
+    wg_core_run *run = &t->core[core].run;
+    wg_find(t, WG_F_CORE_EBREAK,
+            &(wg_finding){.agent = (uint8_t)core, .pc = run->pc, .has_pc = true, .word = op->word, .has_word = true});
+    wg_entered(run, e, WG_NO_DEST, e + 1);
+    wg_step_halt(t, core, WG_PARKED_BREAK);
+    run->pc += 4;
+    run->at = e + 1;
+}
+
+static void step_mret(wg_tile *t, unsigned core, uint64_t e)
+{
+    wg_core *k = &t->core[core];
+    wg_entered(&k->run, e, WG_NO_DEST, e + 1);
+    k->run.pc = k->interrupt_pc;
+    k->in_interrupt = false;
+    wg_poll_disturb(t);
+    wg_pic_returned(t);
+    k->run.at = e + 1 + t->timing->mispredict_bubble;
+}
+
+/* A vector instruction; *x: what it writes to its integer register. Returns for how long it occupies EX1. */
+static unsigned step_vector(wg_tile *t, unsigned core, const wg_op *op, uint32_t *x)
+{
+    wg_core *k = &t->core[core];
+    wg_rvv_step v = {.cycles = 1};
+    if (!wg_rvv_execute(t, core, op, &v))
+        illegal(t, core, op);
+    if (!wg_rvv_is_memory(op) && (op->word >> 12 & 7) == 7) /* vset* orders like other CSR writes */
+        k->run.ordered = !(k->csr.cfg0 & WG_CFG0_DIS_CSR_SYNC);
+    *x = op->rd != WG_REG_SINK && !v.write_x ? k->run.r[op->rd] : v.x;
+    return v.cycles ? v.cycles : 1;
 }
 
 bool wg_step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
@@ -188,82 +218,72 @@ bool wg_step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
     wg_core_run *run = &k->run;
     unsigned occupies = 1, result = 1;
     uint32_t value = 0;
-    if (meets_clock(run, op)) {
-        if (e > t->sched.now || k->l1_ahead)
+    switch (op->code) {
+#define A run->r[op->rs1]
+#define B run->r[op->rs2]
+#define I op->imm
+#define ALU(name, expression) \
+    case WG_OP_##name: \
+        value = (expression); \
+        break;
+#define MULTIPLY(name, expression) \
+    case WG_OP_##name: \
+        value = (expression); \
+        occupies = t->timing->mul_occupies; \
+        result = t->timing->mul_result; \
+        break;
+#define BRANCH(name, condition) case WG_OP_##name:
+#include "riscv/alu.inc"
+#include "riscv/branch.inc"
+#undef ALU
+#undef MULTIPLY
+#undef BRANCH
+#undef A
+#undef B
+#undef I
+    case WG_OP_JAL:
+        if (op->imm == run->pc && !meets_clock(t, k, e)) /* it parks the core */
             return false;
-        if (op->code == WG_OP_VECTOR && wg_rvv_is_memory(op) && !wg_lsu_empty(t, core))
-            return false;
-        k->acted = true;
-    }
-    if (wg_multiply(op, run->r, &value)) {
-        occupies = t->timing->mul_occupies;
-        result = t->timing->mul_result;
-        goto entered;
-    }
-    if (wg_alu(op, run->r, &value))
-        goto entered;
-    if (wg_is_branch(op->code)) {
         wg_step_branch(t, core, op, e);
         return true;
-    }
-    switch (op->code) {
+    case WG_OP_JALR: wg_step_branch(t, core, op, e); return true;
     case WG_OP_NOP: break;
     case WG_OP_DIV:
     case WG_OP_DIVU:
     case WG_OP_REM:
-    case WG_OP_REMU:
-        value = wg_divide(op->code, run->r[op->rs1], run->r[op->rs2], &occupies);
-        result = occupies;
-        break;
-    case WG_OP_FMOVE: value = run->r[op->rs1]; break;
-    case WG_OP_FP:
-        value = wg_fp_execute(k, op);
-        result = 2;
-        break;
-    case WG_OP_JAL:
-    case WG_OP_JALR: wg_step_branch(t, core, op, e); return true;
+    case WG_OP_REMU: value = wg_divide(op->code, run->r[op->rs1], run->r[op->rs2], &occupies), result = occupies; break;
+    case WG_OP_FP: value = wg_fp_execute(k, op), result = 2; break;
     case WG_OP_LOAD:
     case WG_OP_STORE:
     case WG_OP_ATOMIC:
     case WG_OP_PUSH:
     case WG_OP_FENCE: return step_memory(t, core, op, e);
     case WG_OP_CSR:
+        if (!meets_clock(t, k, e))
+            return false;
         value = wg_csr_execute(t, core, op);
         run->ordered = !(k->csr.cfg0 & WG_CFG0_DIS_CSR_SYNC);
         break;
     case WG_OP_BREAK:
-        wg_find(
-            t, WG_F_CORE_EBREAK,
-            &(wg_finding){.agent = (uint8_t)core, .pc = run->pc, .has_pc = true, .word = op->word, .has_word = true});
-        wg_entered(run, e, WG_NO_DEST, e + 1);
-        wg_step_halt(t, core, WG_PARKED_BREAK);
-        run->pc += 4;
-        run->at = e + 1;
-        return true;
     case WG_OP_MRET:
-        wg_entered(run, e, WG_NO_DEST, e + 1);
-        run->pc = k->interrupt_pc;
-        k->in_interrupt = false;
-        wg_poll_disturb(t);
-        wg_pic_returned(t);
-        run->at = e + 1 + t->timing->mispredict_bubble;
+        if (!meets_clock(t, k, e))
+            return false;
+        if (op->code == WG_OP_BREAK)
+            step_break(t, core, op, e);
+        else
+            step_mret(t, core, e);
         return true;
-    case WG_OP_VECTOR: {
-        wg_rvv_step v = {.cycles = 1};
-        if (!wg_rvv_execute(t, core, op, &v))
-            illegal(t, core, op);
-        if (!wg_rvv_is_memory(op) && (op->word >> 12 & 7) == 7) /* vset* orders like other CSR writes */
-            run->ordered = !(k->csr.cfg0 & WG_CFG0_DIS_CSR_SYNC);
-        value = v.x;
-        occupies = v.cycles ? v.cycles : 1;
+    case WG_OP_VECTOR:
+        if ((wg_rvv_is_memory(op) && !wg_lsu_empty(t, core)) || !meets_clock(t, k, e))
+            return false;
+        occupies = step_vector(t, core, op, &value);
         result = occupies + 1;
-        if (op->rd != WG_REG_SINK && !v.write_x)
-            value = run->r[op->rd];
         break;
+    default: /* illegal: treated as a nop */
+        if (!meets_clock(t, k, e))
+            return false;
+        illegal(t, core, op);
     }
-    default: illegal(t, core, op); break; /* treated as a nop */
-    }
-entered:
     wg_entered(run, e, op->rd, e + result);
     run->r[op->rd] = value;
     run->at = e + occupies;

@@ -3,8 +3,8 @@
 #include "machine/memory.h"
 
 #include <string.h>
-#include "machine/fast.h"
 #include "machine/auto_ttsync.h"
+#include "machine/fast.h"
 #include "report/touch.h"
 #include "machine/tile.h"
 
@@ -16,22 +16,7 @@ static const uint32_t one_per_cycle =
 static const uint32_t tracked = 1u << WG_PATH_GPR | 1u << WG_PATH_CONFIG | 1u << WG_PATH_TDMA;
 static const uint32_t not_dispatched = 1u << WG_PATH_L1 | 1u << WG_PATH_PUSH;
 
-unsigned wg_queue_of(unsigned path, unsigned index)
-{
-    if (path == WG_PATH_MAILBOX_READ && index)
-        return WG_QUEUE_MAILBOX_READ + (index - 1) % 3;
-    if (path == WG_PATH_MAILBOX_WRITE && index)
-        return WG_QUEUE_MAILBOX_WRITE + (index - 1) % 3;
-    return path;
-}
-
 void wg_regions_reset(wg_tile *t) { wg_windows_reset(t); }
-
-bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path, unsigned index)
-{
-    unsigned travel = t->timing->path[path].travel;
-    return t->regions.memory.queue[core][wg_queue_of(path, index)].count <= travel;
-}
 
 /*
  * Decided here: a delay never lets a push overtake the core's stores to MOP configuration, nor a push or a message its
@@ -274,9 +259,17 @@ static uint64_t push(wg_tile *t, unsigned core, wg_request_queue *queue)
     unsigned words = req->bytes / 4u;
     unsigned taken = wg_push_words(t, thread, (wg_core_id)core, req->pc, req->data, words, &why);
     if (taken >= words) {
-        take(t, core, WG_PATH_PUSH, req->data);
+        WG_EMIT(t, WG_EV_CORE_RESPONSE, WG_AGENT_CORE_B + core, .a = req->address, .b = req->data[0], .c = req->kind,
+                .pc = req->pc, .word = WG_REQUEST_WORD(req->path, req->index, req->bytes, req->rd));
+        if (wg_touch_watched(t))
+            wg_request_touch(t, req);
+        wg_queue_pop(&t->regions.memory, core, WG_PATH_PUSH);
+        wg_wake(&t->sched, WG_AGENT_CORE_B + core);
         wg_wake_idle_watchers(&t->sched);
         uint64_t at = queue->ring[queue->head].seen_at;
+        if (queue->count && at <= now + 1 && wg_fast(t, WG_FAST_FRONTENDS) &&
+            wg_push_refused(t, thread, (wg_core_id)core, queue->ring[queue->head].bytes / 4u, &queue->why))
+            return WG_NEVER;
         return !queue->count ? WG_NEVER : at > now + 1 ? at : now + 1;
     }
     memmove(req->data, req->data + taken, (words - taken) * 4);
@@ -287,7 +280,8 @@ static uint64_t push(wg_tile *t, unsigned core, wg_request_queue *queue)
     return retry <= now ? now + 1 : retry;
 }
 
-uint64_t wg_push_arrives(wg_tile *t, unsigned core)
+/* Phase H of one core, if a push of it has arrived; returns when to try again. */
+static uint64_t push_arrives(wg_tile *t, unsigned core)
 {
     wg_request_queue *queue = &t->regions.memory.queue[core][WG_PATH_PUSH];
     uint64_t at = queue->ring[queue->head].seen_at;
@@ -296,14 +290,9 @@ uint64_t wg_push_arrives(wg_tile *t, unsigned core)
 
 void wg_regions_push(wg_tile *t)
 {
-    const bool fast = wg_fast(t, WG_FAST_PUSHES);
     uint64_t next = WG_NEVER, at;
-    for (unsigned core = 0; core < (fast ? WG_CORE_T0 : WG_CORES); core++) {
-        at = wg_push_arrives(t, core);
-        next = at < next ? at : next;
-    }
-    if (fast) {
-        at = wg_fast_pushes_arrive(t);
+    for (unsigned core = 0; core < WG_CORES; core++) {
+        at = push_arrives(t, core);
         next = at < next ? at : next;
     }
     wg_wake_at(&t->sched, WG_AGENT_PUSHES, next);

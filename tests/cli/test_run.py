@@ -98,7 +98,8 @@ def statistics_add_up(d):
 
 @test
 def assumed_latencies(d):
-    # No page has SETIBRWC: two of them, six cycles each in the unit, one behind the other. Nobody has measured loads from Dst.
+    # No page has SETIBRWC. Two of them, one cycle apart, are in the Matrix Unit for six cycles each. Nobody has measured loads
+    # from Dst.
     text = ".thread 1\n    ttsetibrwc 0, 0, 0\n    ttsetibrwc 0, 0, 0\n    .repeat 10\n        ttnop\n    .endr\n"
     for arch in ("bh", "wh"):
         j = json.loads(run("run", "--json", "--stats", "--arch", arch, program(d, text)).stdout)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/tasm.h"
+#include "engine/return_point.h"
 #include "forge.h"
 #include "waitgate/chip.h"
 
@@ -98,6 +99,48 @@ static void test_new_process(void **state)
             assert_string_equal(line, wanted);
         }
     unlink(file);
+}
+
+/* A device returns to where it was, however often and from wherever; memory that was touched since is as before. */
+static void test_return_point(void **state)
+{
+    static const char *const programs[] = {"examples/core.tasm", "examples/handshake.tasm", "examples/deadlock.tasm"};
+    wg_arch_id arch = wg_test_arch(state);
+    for (size_t p = 0; p < sizeof programs / sizeof *programs; p++)
+        for (uint64_t at = 0; at < 60; at += 9) {
+            wg_stop stop;
+            wg_device *dev = make(arch);
+            load(dev, arch, programs[p]);
+            assert_int_equal(wg_run(dev, at, &stop), WG_OK);
+            wg_return_point *point = wg_return_point_new(dev);
+            assert_non_null(point);
+            uint64_t before = wg_state_hash(dev), cycle = wg_cycle(dev);
+            assert_int_equal(wg_run(dev, 300, &stop), WG_OK);
+            uint64_t after = wg_state_hash(dev);
+            wg_l1_copy *l1 = wg_l1_copy_new(dev, 0, wg_l1_bytes(dev)),
+                       *other = wg_l1_copy_new(dev, 0, wg_l1_bytes(dev));
+            assert_true(l1 && other);
+            for (unsigned again = 0; again < 4; again++) {
+                const uint32_t far = wg_l1_bytes(dev) - 4 - again * 0x11000, word = 0x600D + again;
+                assert_int_equal(wg_write(dev, far, &word, sizeof word), WG_OK);
+                assert_false(wg_l1_is(dev, l1));
+                wg_l1_copy_renew(dev, other);
+                assert_true(wg_l1_is(dev, other));
+                assert_true(wg_l1_copy_hash(other) != wg_l1_copy_hash(l1));
+                wg_return_to(dev, point);
+                assert_true(wg_state_hash(dev) == before);
+                assert_int_equal(wg_cycle(dev), cycle);
+                assert_int_equal(wg_run(dev, 300, &stop), WG_OK);
+                assert_true(wg_state_hash(dev) == after);
+                assert_true(wg_l1_is(dev, l1));
+                wg_l1_copy_renew(dev, other);
+                assert_true(wg_l1_copy_hash(other) == wg_l1_copy_hash(l1));
+            }
+            wg_l1_copy_free(l1);
+            wg_l1_copy_free(other);
+            wg_return_point_free(point);
+            wg_destroy(dev);
+        }
 }
 
 /* The published test vectors of XXH64. */
@@ -296,13 +339,10 @@ static void test_forged_chip(void **state)
 }
 
 static const wg_test tests[] = {
-    WG_TEST(test_checksum, WG_BH, ""),
-    WG_TEST(test_damaged, WG_BH | WG_WH, ""),
-    WG_TEST(test_forged_field, WG_BH | WG_WH, ""),
-    WG_TEST(test_forged_code, WG_BH | WG_WH, ""),
-    WG_TEST(test_forged, WG_BH | WG_WH, ""),
-    WG_TEST(test_forged_chip, WG_BH | WG_WH, ""),
-    WG_TEST(test_new_process, WG_BH | WG_WH, ""),
+    WG_TEST(test_return_point, WG_BH | WG_WH, ""), WG_TEST(test_checksum, WG_BH, ""),
+    WG_TEST(test_damaged, WG_BH | WG_WH, ""),      WG_TEST(test_forged_field, WG_BH | WG_WH, ""),
+    WG_TEST(test_forged_code, WG_BH | WG_WH, ""),  WG_TEST(test_forged, WG_BH | WG_WH, ""),
+    WG_TEST(test_forged_chip, WG_BH | WG_WH, ""),  WG_TEST(test_new_process, WG_BH | WG_WH, ""),
 };
 
 int main(int argc, char **argv)
