@@ -121,6 +121,8 @@ WG_API const char *wg_site_name(unsigned site);
 WG_API wg_status wg_shortcuts(wg_device *dev, const char *names);
 WG_API const char *wg_shortcut_name(unsigned index);                    /* NULL behind the last */
 WG_API uint64_t wg_shortcut_uses(const wg_device *dev, unsigned index); /* how often it was taken since creation */
+/* For how many cycles; those of a core count for each core, and a cycle may belong to several shortcuts. */
+WG_API uint64_t wg_shortcut_cycles(const wg_device *dev, unsigned index);
 
 /* Time. */
 WG_API uint64_t wg_cycle(const wg_device *dev);

@@ -278,6 +278,15 @@ void wg_report_stats_json(const wg_session *s, wg_json *j)
     }
     wg_json_close(j, ']');
     assumed_json(&stats->assumed, j);
+    wg_json_open(j, "shortcuts", '[');
+    for (unsigned i = 0; wg_shortcut_name(i); i++) {
+        wg_json_open(j, NULL, '{');
+        wg_json_text(j, "name", wg_shortcut_name(i));
+        wg_json_uint(j, "uses", wg_shortcut_uses(s->dev, i));
+        wg_json_uint(j, "cycles", wg_shortcut_cycles(s->dev, i));
+        wg_json_close(j, '}');
+    }
+    wg_json_close(j, ']');
     wg_json_close(j, '}');
 }
 

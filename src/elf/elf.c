@@ -212,7 +212,7 @@ static bool read_symbols(wg_elf *elf, char *error, size_t n)
 wg_elf *wg_elf_open(const char *name, const void *bytes, size_t count, char *error, size_t error_bytes)
 {
     wg_elf *elf = calloc(1, sizeof *elf);
-    if (!elf || !(elf->name = strdup(name)) || !(elf->image = malloc(count ? count : 1))) {
+    if (!elf || !(elf->name = strdup(name)) || !(elf->image = calloc(count ? count : 1, 1))) {
         fail(error, error_bytes, name, "out of memory");
         wg_elf_close(elf);
         return NULL;

@@ -18,6 +18,11 @@ uint64_t wg_shortcut_uses(const wg_device *dev, unsigned index)
     return index < WG_FAST_PATHS ? dev->tile->fast_uses[index] : 0;
 }
 
+uint64_t wg_shortcut_cycles(const wg_device *dev, unsigned index)
+{
+    return index < WG_FAST_PATHS ? dev->tile->fast_cycles[index] : 0;
+}
+
 bool wg_shortcuts_parse(const char *text, uint32_t *wanted)
 {
     if (!text || !*text) {

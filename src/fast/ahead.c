@@ -9,7 +9,6 @@
  * The checkpoint is wg_core.saved plus an undo log of own RAM and the predictor (wg_core.undo).
  */
 #include "fast/cores.h"
-#include "fast/lines.h"
 
 #include <string.h>
 
@@ -92,13 +91,11 @@ static inline bool may_run_lines(const wg_core *k, uint64_t stop)
 uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop)
 {
     wg_core *k = &t->core[core];
-    wg_back_edge edge;
-    edge.branch = 0;
     for (;;) {
         if (may_run_lines(k, stop)) {
-            wg_fast_used(t, WG_FAST_LINES);
-            for (uint32_t branch; (branch = wg_exec_lines(t, core, stop));)
-                wg_exec_loop(t, core, branch, stop, &edge);
+            const uint64_t from = k->run.at;
+            wg_exec_lines(t, core, stop);
+            wg_fast_used(t, WG_FAST_LINES, k->run.at - from);
             stop = wg_min64(stop, wg_lsu_next(t, core));
         }
         uint64_t again = wg_exec_queued(t, core, stop);

@@ -106,7 +106,7 @@ static void begin(wg_tile *t, core_group *w, struct wg_rounds *rounds, unsigned 
     rounds->records = rounds->known = rounds->watches = false;
     rounds->tries = 0;
     rounds->wait = rounds->patience = 0;
-    *w = (core_group){.until = until, .in_step = t->dev->stop_at != WG_SEVERITY_NEVER, .rounds = rounds};
+    *w = (core_group){.began = now, .until = until, .in_step = t->dev->stop_at != WG_SEVERITY_NEVER, .rounds = rounds};
     for (unsigned i = 0; i <= WG_CORES; i++)
         w->seen_at[i] = WG_NEVER;
     for (unsigned i = 0; i < WG_CORES; i++) {
@@ -184,6 +184,7 @@ static void run(wg_tile *t, core_group *w, bool dense)
 static void end(wg_tile *t, core_group *w)
 {
     wg_schedule *s = &t->sched;
+    wg_fast_used(t, WG_FAST_CORE_GROUPS, s->now - w->began);
     s->phase = WG_PHASE_ARRIVALS;
     s->next[WG_AGENT_REGIONS] = WG_NEVER;
     wg_wake_at(s, WG_AGENT_REGIONS, wg_max64(other_regions(t), s->now + w->stops));
@@ -306,7 +307,6 @@ bool wg_core_groups(wg_tile *t)
     struct wg_rounds rounds;
     if ((ahead ? until : wg_min64(until, t->horizon)) < now + LEAST)
         return false;
-    wg_fast_used(t, WG_FAST_CORE_GROUPS);
     begin(t, &w, &rounds, cores, ahead ? wg_min64(until, now + MOST) : wg_min64(until, t->horizon));
     if (ahead)
         return run_ahead(t, &w, (unsigned)__builtin_ctz(cores));

@@ -51,7 +51,7 @@ typedef struct core_group {
     uint64_t seen_at[WG_CORES + 1]; /* of each core's first request; WG_NEVER: none */
     uint8_t ring[RING];             /* by cycle: bit per core and port that has something to do */
     uint64_t busy;                  /* by cycle: does anybody? */
-    uint64_t until;
+    uint64_t began, until;
     uint64_t served;          /* stores, and requests that L1 has processed */
     uint8_t awake;            /* cores that are not in reset */
     uint8_t resting;          /* cores that are halted with nothing in flight */
@@ -181,12 +181,6 @@ static inline void note(const wg_tile *t, core_group *w, unsigned core)
 /* group_cycle.c: one cycle, in which the cores and ports of `who` have something to do. */
 void wg_group_cycle(wg_tile *t, core_group *w, unsigned who);
 
-static inline void settle_odd(core_slot *m, uint64_t time)
-{
-    wg_lsu_settle(m->k, time);
-    note_loads(m);
-}
-
 /* As wg_lsu_settle(). */
 static inline void settle(core_slot *m, uint64_t time)
 {
@@ -194,7 +188,8 @@ static inline void settle(core_slot *m, uint64_t time)
     if (m->settle_at > time)
         return;
     if (m->odd) {
-        settle_odd(m, time);
+        wg_lsu_settle(m->k, time);
+        note_loads(m);
         return;
     }
     do {

@@ -33,6 +33,8 @@ static inline void wg_undo_lines(uint8_t *l1, const wg_l1_undo *log, uint32_t *c
     }
 }
 
+/* lines.c: executes whole cache lines, as long as they end before `stop`. */
+void wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop);
 /* ahead.c: what is not in `saved` is as it was: the flags, and what the log of old values covers. */
 void wg_ahead_undo(wg_core *k);
 /* core_groups.c: a core that ran ahead through L1 is back at its checkpoint; repeats the run up to the current cycle. */

@@ -157,6 +157,13 @@ static wg_request *send(wg_tile *t, core_group *w, core_slot *m, uint64_t at)
     return req;
 }
 
+/* No queued store has to leave before the load can enter the load/store unit, nor can one leave in that cycle. */
+static inline bool stores_let_pass(const wg_tile *t, const wg_core_run *run, uint32_t address, unsigned bytes)
+{
+    return !run->sq_count || (wg_sq_conflict(t, run, address, bytes) < 0 &&
+                              !(t->arch->load_needs_store_slot && run->sq_count == WG_STORE_QUEUE));
+}
+
 /*
  * A load from L1 that misses the L0 cache enters the load/store unit in cycle `at`, now or soon. Nothing before `at` can
  * change what it finds there: an unanswered load is not done before. False if it must wait.
@@ -165,10 +172,7 @@ static inline bool load_enters(wg_tile *t, core_group *w, core_slot *m, uint64_t
                                uint64_t number, uint8_t size, uint8_t rd)
 {
     wg_core_run *run = m->run;
-    if (run->sq_count && (wg_sq_conflict(t, run, address, wg_load_bytes(size)) >= 0 ||
-                          (t->arch->load_needs_store_slot && run->sq_count == WG_STORE_QUEUE)))
-        return false;
-    if (!m->unused) /* settle() has freed completed loads */
+    if (!stores_let_pass(t, run, address, wg_load_bytes(size)) || !m->unused) /* settle() has freed completed loads */
         return false;
     drain_own(t, m, at);
     const unsigned slot = (unsigned)__builtin_ctz(m->unused);
@@ -312,13 +316,6 @@ static inline bool stores_leave(wg_tile *t, core_group *w, core_slot *m, uint64_
     return e <= ahead_of(t, w, m, now, most);
 }
 
-/* No queued store has to leave before the load can enter the load/store unit, nor can one leave in that cycle. */
-static inline bool stores_let_pass(const wg_tile *t, const wg_core_run *run, uint32_t address, unsigned bytes)
-{
-    return wg_sq_conflict(t, run, address, bytes) < 0 &&
-           !(t->arch->load_needs_store_slot && run->sq_count == WG_STORE_QUEUE);
-}
-
 /* A load enters EX1 in cycle e. False if it has to wait for that cycle, or needs the slow path. */
 static inline bool load(wg_tile *t, core_group *w, core_slot *m, const wg_op *op, uint32_t address, uint64_t e)
 {
@@ -341,7 +338,7 @@ static inline bool load(wg_tile *t, core_group *w, core_slot *m, const wg_op *op
         if (hit) {
             if (e > t->sched.now && !is_alone(w)) /* others may write the line */
                 return false;
-            if (!hit->stale && run->wait_e != e && (!run->sq_count || stores_let_pass(t, run, address, bytes))) {
+            if (!hit->stale && run->wait_e != e && stores_let_pass(t, run, address, bytes)) {
                 value = op->spare == 2 ? hit->data[address >> 2 & 3] : wg_load_value(hit->data, address, op->spare);
                 if (wg_l0_flushes(t, m->k, m->core))
                     wg_lsu_flush_l0(m->k);

@@ -3,9 +3,13 @@
  * Executes whole cache lines while nothing is in flight. Then a result is at most one cycle late, and only the next
  * instruction can stall for it; predecoding has accounted for most of that (wg_op.at). An instruction enters EX1 in cycle
  * base + at; `base` moves only when something else costs time. Instructions that can do more are left to exec.c.
+ *
+ * A loop of arithmetic takes the same time in every iteration, so it is replayed as a period (period.c).
+ *
+ *     target ── arithmetic ── arithmetic ── … ── backward branch, foreseen
+ *        └───────────────────────────────────────────┘
  */
-#include "fast/lines.h"
-#include "riscv/lsu.h"
+#include "fast/period.h"
 
 #include <string.h>
 
@@ -13,29 +17,13 @@
 #define B r[op->rs2]
 #define I op->imm
 
-/*
- * Does the load/store unit find no store queued in cycle m, and own RAM ready? A single store to own RAM that leaves before m
- * leaves here, as in wg_lsu_drain_private().
- */
-static inline bool ram_settled(wg_core *k, uint64_t m)
+/* Does the load/store unit find no store queued in cycle m, and own RAM ready? Stores to own RAM that leave before m leave. */
+static inline bool ram_settled(wg_tile *t, wg_core *k, unsigned core, uint64_t m)
 {
-    wg_core_run *run = &k->run;
     if (m < k->ram_ready)
         return false;
-    if (!run->sq_count)
-        return true;
-    const wg_store *s = &run->sq[run->sq_head];
-    uint64_t at = wg_max64(wg_max64(s->entered + 1, k->ram_ready), run->mux_free);
-    if (run->sq_count > 1 || s->path != WG_PATH_OWN_RAM || at >= m)
-        return false;
-    uint32_t offset = (s->address - WG_RAM_BASE) & (WG_RAM_MAX - 1), old;
-    memcpy(&old, k->ram + (offset & ~3u), 4);
-    wg_core_log(k, offset & ~3u, old);
-    wg_put_bytes(k->ram + offset, s->data, s->bytes);
-    run->sq_head = (uint8_t)((run->sq_head + 1) % WG_STORE_QUEUE);
-    run->sq_count = 0;
-    run->mux_free = at + 1;
-    return true;
+    wg_lsu_drain_private(t, core, m);
+    return !k->run.sq_count;
 }
 
 /*
@@ -111,7 +99,7 @@ static inline __attribute__((always_inline)) access load(wg_tile *t, wg_core *k,
     const uint64_t e = *base + op->at;
     const unsigned bytes = wg_load_bytes(op->spare);
     uint64_t m, done;
-    if (offset < set->ram_bytes && !(offset & (bytes - 1)) && set->weakly_ordered && ram_settled(k, e + 1)) {
+    if (offset < set->ram_bytes && !(offset & (bytes - 1)) && set->weakly_ordered && ram_settled(t, k, core, e + 1)) {
         uint32_t word;
         memcpy(&word, k->ram + (offset & ~3u), 4);
         if (__builtin_expect(op->spare == 2, 1)) {
@@ -157,7 +145,7 @@ static inline __attribute__((always_inline)) access store(wg_tile *t, wg_core *k
     uint64_t m;
     if ((!own && address >= t->spec->l1_bytes) || (address & (bytes - 1)) || wg_core_log_full(k))
         return LEAVES;
-    if (own && set->weakly_ordered && ram_settled(k, e + 1)) {
+    if (own && set->weakly_ordered && ram_settled(t, k, core, e + 1)) {
         wg_store *s = &run->sq[run->sq_head];
         s->first = s->entered = e + 1;
         s->address = address;
@@ -181,7 +169,11 @@ static inline __attribute__((always_inline)) access store(wg_tile *t, wg_core *k
     return DELAYED;
 }
 
-WG_THREADED uint32_t wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
+/*
+ * Whole lines, as long as they end before `stop`. Returns sooner where run_loop() may continue: behind the backward branch at
+ * the address returned (else 0), which was taken.
+ */
+WG_THREADED static uint32_t run_lines(wg_tile *t, unsigned core, uint64_t stop)
 {
     static const void *const labels[WG_OP_COUNT] = {
 #define LABEL(name) [WG_OP_##name] = &&L_##name,
@@ -204,7 +196,7 @@ WG_THREADED uint32_t wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
     uint64_t dests = run->dests;
     unsigned late = run->late, lag = run->lag;
     const wg_op *op, *from;
-    uint32_t closing = 0; /* the branch that closes a loop, for lines_loop.c; 0: none */
+    uint32_t closing = 0; /* the branch that closes a loop, for run_loop(); 0: none */
     wg_icache_line *line, *before = NULL;
     const uint32_t epoch = k->epoch; /* constant: nothing is fetched here */
     if (k->saved_at == WG_NEVER)
@@ -394,3 +386,100 @@ out:
 #undef B
 #undef I
 #undef NEXT
+
+/* ---- loops of arithmetic ------------------------------------------------------------------------------------ */
+
+enum { MOST = 24 /* instructions */, LEAST = 6 /* iterations left */ };
+
+/* Where a loop's branch was taken the last time. */
+typedef struct back_edge {
+    uint32_t branch;
+    uint8_t lag;
+    uint64_t at, number, dests;
+} back_edge;
+
+typedef enum round_end {
+    ROUND_OTHER, /* no loop of arithmetic; nothing was done */
+    ROUND_AGAIN, /* at `target` again */
+    ROUND_FALLS  /* before the branch, which will not be taken */
+} round_end;
+
+/* Runs up to n iterations. *done: how often the branch was taken. */
+static round_end rounds(wg_tile *t, unsigned core, uint32_t target, uint32_t branch, uint64_t n, uint64_t *done)
+{
+    wg_step_of step[MOST + 1], *x = step;
+    wg_period p;
+    *done = 0;
+    if (branch - target >= 4 * MOST)
+        return ROUND_OTHER;
+    for (uint32_t pc = target; pc <= branch; pc += 4, x++) {
+        const wg_icache_line *line = wg_fetch_peek(t, core, pc);
+        if (!line || line->checked != t->core[core].epoch)
+            return ROUND_OTHER;
+        const wg_op *op = &line->op[pc >> 2 & 3];
+        if (pc != branch && !wg_is_arithmetic(op))
+            return ROUND_OTHER;
+        *x = wg_step_from(op, core);
+        x->flag = true; /* of the branch: taken */
+    }
+    *x++ = (wg_step_of){.code = WG_STEP_AGAIN, .core = (uint8_t)core};
+    p.step = step;
+    p.steps = (uint16_t)(x - step);
+    p.linked = false;
+    p.undoes = false;
+    p.run[core] = &t->core[core].run;
+    *done = wg_period_replay(t, &p, 0, NULL, n);
+    return p.at ? ROUND_FALLS : ROUND_AGAIN;
+}
+
+/* wg_core_run.dests before the branch, after more than eight instructions of the loop. */
+static uint64_t dests_before(const wg_tile *t, unsigned core, uint32_t target, uint32_t branch)
+{
+    uint64_t dests = 0;
+    uint32_t pc = branch;
+    for (unsigned i = 0; i < 8; i++) {
+        pc = pc == target ? branch : pc - 4;
+        dests |= (uint64_t)wg_fetch_peek(t, core, pc)->op[pc >> 2 & 3].rd << 8 * i;
+    }
+    return dests;
+}
+
+/* The backward branch at `branch` has been taken: goes round as often as it can before `stop`. */
+static void run_loop(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, back_edge *last)
+{
+    wg_core *k = &t->core[core];
+    wg_core_run *run = &k->run;
+    const uint32_t target = run->pc;
+    const uint64_t took = run->at - last->at, length = (branch - target) / 4 + 1;
+    if (branch == last->branch && stop >= run->at + LEAST * took &&
+        wg_predict_settled(k, wg_predictor(t, core), branch, true) /* nothing more to learn */) {
+        uint64_t done = 0;
+        round_end end = ROUND_OTHER;
+        if (run->number == last->number + length) { /* nothing but the loop has executed since */
+            /* The retire queue must be as it was. */
+            bool same = run->lag == last->lag && (!run->lag || (run->dests == last->dests && took == length));
+            end = same ? rounds(t, core, target, branch, (stop - run->at) / took - 1, &done) : ROUND_AGAIN;
+        }
+        run->at += done * took;
+        run->number += done * length;
+        if (end == ROUND_FALLS) {
+            run->at += took - 1;
+            run->number += length - 1;
+            run->pc = branch;
+            if (run->lag)
+                run->dests = dests_before(t, core, target, branch);
+        }
+        run->last = run->at - 1;
+        run->late_at = run->at + 1;
+        if (end == ROUND_OTHER)
+            k->icache[wg_fetch_peek(t, core, branch) - k->icache].op[branch >> 2 & 3].spare = false; /* not again */
+    }
+    *last = (back_edge){.branch = branch, .lag = run->lag, .at = run->at, .number = run->number, .dests = run->dests};
+}
+
+void wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop)
+{
+    back_edge edge = {.branch = 0};
+    for (uint32_t branch; (branch = run_lines(t, core, stop));)
+        run_loop(t, core, branch, stop, &edge);
+}

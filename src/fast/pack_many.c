@@ -147,7 +147,7 @@ static inline bool move(wg_pack_many *m, const wg_pack_pending *job)
     return true;
 }
 
-static inline bool completes(wg_pack_many *m, uint64_t at)
+bool wg_pack_many_complete(wg_pack_many *m, uint64_t at)
 {
     while (m->count) {
         const wg_pack_pending *job = &m->pending[m->first];
@@ -162,8 +162,6 @@ static inline bool completes(wg_pack_many *m, uint64_t at)
     }
     return true;
 }
-
-bool wg_pack_many_complete(wg_pack_many *m, uint64_t at) { return completes(m, at); }
 
 /* ---- Acceptance ---------------------------------------------------------------------------------------------- */
 
@@ -354,7 +352,7 @@ static uint32_t stretch(wg_pack_many *m, uint64_t until)
     else if (p->last_done > at + stages)
         return 0;
     uint32_t bytes = 4u * m->set->row_bytes;
-    if (!is_clear(m, older, done) || !completes(m, last))
+    if (!is_clear(m, older, done) || !wg_pack_many_completes(m, last))
         return 0;
     uint32_t data = p->stream[WG_STREAM_DATA].address;
     for (uint32_t i = 0; i < done; i++) {
@@ -393,7 +391,7 @@ void wg_pack_many_run(wg_pack_many *m, uint64_t until)
             return;
         if (stretch(m, until))
             continue;
-        if (!has_next(m) || !is_ready(m, at) || !completes(m, at))
+        if (!has_next(m) || !is_ready(m, at) || !wg_pack_many_completes(m, at))
             return;
         accepts(m, at);
     }

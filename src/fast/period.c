@@ -78,21 +78,6 @@ static void roll_back(wg_tile *t, const wg_period *p, checkpoint *u)
     copy_cores(p, u, true);
 }
 
-static inline void write_line(uint8_t *line, const uint32_t data[4], uint16_t mask)
-{
-    uint8_t bytes[WG_L1_LINE];
-    memcpy(bytes, data, WG_L1_LINE);
-    unsigned word = (unsigned)__builtin_ctz(mask | 0x10000u) & 12;
-    if (mask == 0xFu << word)
-        memcpy(line + word, bytes + word, 4);
-    else if (mask == 0xFFFF)
-        memcpy(line, bytes, WG_L1_LINE);
-    else
-        for (unsigned i = 0; i < WG_L1_LINE; i++)
-            if (mask >> i & 1)
-                line[i] = bytes[i];
-}
-
 static inline uint32_t *stored(const wg_period *p, const position *at, const wg_step_of *x)
 {
     return p->run[x->core]->sq[(at->sq_head[x->core] + x->slot) % WG_STORE_QUEUE].data;
@@ -154,7 +139,7 @@ static inline bool written(wg_tile *t, const position *at, const wg_step_of *x, 
     wg_log_line(&undo->line[undo->lines++], t->l1, address);
     if (t->core[x->core].l1_ahead)
         wg_log_line(&t->l1_undo[t->l1_undos++], t->l1, address);
-    write_line(t->l1 + address, data, x->mask);
+    wg_l1_write_masked(t, (wg_l1_client)x->core, address, x->mask, data);
     l1->bank_free[wg_l1_bank(t->arch->l1_banks, address)] = at->began + (uint64_t)x->free_at;
     return true;
 }

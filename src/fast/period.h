@@ -3,7 +3,7 @@
  * A period: what cores did between two states that repeat each other (engine/repeat.h). It is recorded once as a list of
  * steps; a replay computes the results only. See period.c.
  *
- *     lines_loop.c    a core in a loop of arithmetic
+ *     lines.c         a core in a loop of arithmetic
  *     rounds.c        a group of cores, or one, in loops through L1 with a common period
  */
 #ifndef WG_FAST_PERIOD_H

@@ -87,7 +87,7 @@ bool wg_fast_frontends(wg_tile *t, unsigned due)
 {
     if (!wg_fast(t, WG_FAST_FRONTENDS))
         return false;
-    wg_fast_used(t, WG_FAST_FRONTENDS);
+    wg_fast_used(t, WG_FAST_FRONTENDS, 1);
     t->sched.phase = WG_PHASE_GATES; /* nothing distinguishes it from D, F and G */
     all_threads(t, due, must_arbitrate(t));
     return true;
@@ -144,7 +144,7 @@ static void burst_used(wg_burst *b, unsigned count, unsigned unit)
     wg_burst_used(b, count);
     b->t->backend.turn[unit].next = (uint8_t)(b->thread == WG_THREADS - 1 ? 0 : b->thread + 1);
     wg_appoint(&b->t->sched, WG_AGENT_THREAD0 + b->thread, b->from);
-    wg_fast_used(b->t, WG_FAST_BURSTS);
+    wg_fast_used(b->t, WG_FAST_BURSTS, b->at[count - 1] - b->at[0] + 1);
 }
 
 /* One instruction per cycle for a unit that takes many at a time. False: none was taken. */
@@ -178,7 +178,7 @@ static bool burst_of_nops(wg_tile *t, uint32_t due, uint64_t until)
     s->now += cycles - 1;
     for (uint32_t mask = due; mask; mask &= mask - 1)
         wg_appoint(s, (unsigned)__builtin_ctz(mask), s->now + 1);
-    wg_fast_used(t, WG_FAST_BURSTS);
+    wg_fast_used(t, WG_FAST_BURSTS, cycles);
     return true;
 }
 
@@ -292,7 +292,7 @@ WG_STAGE bool threads(wg_tile *t, uint32_t due, uint64_t others, wg_pack_many *m
     if ((due & (due - 1)) | arbitrate) {
         if (bursts && !arbitrate && burst_of_nops(t, due, until))
             return false;
-        wg_fast_used(t, WG_FAST_FRONTENDS);
+        wg_fast_used(t, WG_FAST_FRONTENDS, 1);
         s->phase = WG_PHASE_GATES;
         all_threads(t, wg_take_all(t, due) >> WG_AGENT_THREAD0, arbitrate);
         return false;
@@ -310,7 +310,7 @@ WG_STAGE bool threads(wg_tile *t, uint32_t due, uint64_t others, wg_pack_many *m
         if (unit == WG_UNIT_PACK && m && t->arch->pack.interfaces && open_burst(m, t, thread, others))
             return true;
     }
-    wg_fast_used(t, WG_FAST_FRONTENDS);
+    wg_fast_used(t, WG_FAST_FRONTENDS, 1);
     (void)wg_take(t, agent);
     s->phase = WG_PHASE_GATES;
     if (!streams(t, f, thread))
@@ -331,14 +331,11 @@ static inline uint64_t end_cycle(wg_tile *t, uint64_t others, uint64_t end)
     return others;
 }
 
-void wg_fast_pipeline(wg_tile *t, uint64_t end)
+static void cycles(wg_tile *t, uint64_t end)
 {
     wg_schedule *s = &t->sched;
     wg_pack_many many;
     bool open = false; /* a burst of PACRs: its thread and the packers have no appointments meanwhile */
-    if (!wg_fast(t, WG_FAST_PIPELINE))
-        return;
-    wg_fast_used(t, WG_FAST_PIPELINE);
     for (uint64_t others = others_act(t, end);;) {
         const bool stops = t->dev->stop_requested | (t->backend.scalar.refusals != 0);
         const uint64_t now = upcoming(s);
@@ -397,4 +394,13 @@ void wg_fast_pipeline(wg_tile *t, uint64_t end)
         }
         others = end_cycle(t, others, end);
     }
+}
+
+void wg_fast_pipeline(wg_tile *t, uint64_t end)
+{
+    const uint64_t from = t->sched.now;
+    if (!wg_fast(t, WG_FAST_PIPELINE))
+        return;
+    cycles(t, end);
+    wg_fast_used(t, WG_FAST_PIPELINE, t->sched.now - from);
 }

@@ -12,10 +12,10 @@
 #include "machine/device.h"
 #include "riscv/internal.h"
 
-static void shift(uint64_t *time, uint64_t by)
+/* The agent's appointment is moved; other agents keep theirs. */
+static void shift(wg_tile *t, unsigned agent, uint64_t by)
 {
-    if (*time != WG_NEVER)
-        *time += by;
+    t->sched.next[agent] = wg_moved(t->sched.next[agent], by);
 }
 
 static void shift_scalar(wg_tile *t, uint64_t by, uint64_t refusals)
@@ -26,10 +26,10 @@ static void shift_scalar(wg_tile *t, uint64_t by, uint64_t refusals)
     u->refusals += (uint32_t)refusals;
     u->sent += refusals; /* a refusal answers a request */
     wg_move_scalar(u, by);
-    shift(&t->sched.next[WG_AGENT_SCALAR], by);
+    shift(t, WG_AGENT_SCALAR, by);
     for (unsigned i = 0; i < WG_THREADS; i++) {
-        shift(&t->sched.next[WG_AGENT_THREAD0 + i], by);
-        shift(&t->frontend[i].stall.retry_at, by);
+        shift(t, WG_AGENT_THREAD0 + i, by);
+        t->frontend[i].stall.retry_at = wg_moved(t->frontend[i].stall.retry_at, by);
     }
 }
 
@@ -45,8 +45,8 @@ static void shift_tile(wg_tile *t, uint64_t by, const uint64_t counts[WG_POLL_CO
     wg_move_pcbufs(&t->regions.pcbuf, by);
     shift_scalar(t, by, counts[WG_CORES]);
     for (unsigned i = 0; i < WG_AGENT_COUNT; i++)
-        if (i <= WG_AGENT_CORE_T2 || i == WG_AGENT_REGIONS) /* other agents keep their appointments */
-            shift(&t->sched.next[i], by);
+        if (i <= WG_AGENT_CORE_T2 || i == WG_AGENT_REGIONS)
+            shift(t, i, by);
     t->sched.now += by;
 }
 
@@ -54,7 +54,7 @@ static void shift_tile(wg_tile *t, uint64_t by, const uint64_t counts[WG_POLL_CO
 static void skip(wg_tile *t, uint64_t period, uint64_t periods, const uint64_t counts[WG_POLL_COUNTS])
 {
     uint64_t more[WG_POLL_COUNTS];
-    wg_fast_used(t, WG_FAST_POLLS);
+    wg_fast_used(t, WG_FAST_POLLS, period * periods);
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
         more[i] = counts[i] * periods;
     shift_tile(t, period * periods, more);

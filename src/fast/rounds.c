@@ -160,7 +160,7 @@ static bool replays(wg_tile *t, core_group *w, const wg_moves *v)
     if (!done)
         return false;
     arrive(t, w, done);
-    wg_fast_used(t, WG_FAST_ROUNDS);
+    wg_fast_used(t, WG_FAST_ROUNDS, done * r->period.by.later);
     r->misses = r->tries = 0;
     r->patience = 0;
     return true;

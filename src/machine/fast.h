@@ -54,8 +54,12 @@ static inline void wg_fast_update(wg_tile *t)
 /* May this shortcut be taken now? */
 static inline bool wg_fast(const wg_tile *t, wg_fast_path path) { return WG_FAST && t->fast >> path & 1; }
 
-/* It is taken: for wg_shortcut_uses(). */
-static inline void wg_fast_used(wg_tile *t, wg_fast_path path) { t->fast_uses[path]++; }
+/* It was taken, for so many cycles: wg_shortcut_uses(), wg_shortcut_cycles(). */
+static inline void wg_fast_used(wg_tile *t, wg_fast_path path, uint64_t cycles)
+{
+    t->fast_uses[path]++;
+    t->fast_cycles[path] += cycles;
+}
 static_assert((int)WG_FAST_PATHS <= (int)WG_FAST_MOST, "each has its count");
 
 /* ---- units and threads ------------------------------------------------------------------------------------- */

@@ -46,8 +46,8 @@ struct wg_tile {
     uint64_t limit;   /* the run ends before this cycle: nobody runs ahead of it */
     uint64_t horizon; /* nothing from outside arrives before this cycle that is not known yet */
     bool lockstep;
-    uint32_t fast, fast_wanted;       /* shortcuts that may be taken now, and in general (machine/fast.h) */
-    uint64_t fast_uses[WG_FAST_MOST]; /* how often each was taken */
+    uint32_t fast, fast_wanted; /* shortcuts that may be taken now, and in general (machine/fast.h) */
+    uint64_t fast_uses[WG_FAST_MOST], fast_cycles[WG_FAST_MOST]; /* how often each was taken, and for how long */
     bool l1_watched; /* the run ends when a word of L1 has a value: no write happens ahead of its cycle */
     uint8_t simd;    /* wg_simd: the host vector code in use */
     uint8_t index;

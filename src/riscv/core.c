@@ -139,11 +139,13 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
     }
     uint64_t stop = now + 1;
     if (!followed && wg_fast(t, WG_FAST_AHEAD)) {
-        wg_fast_used(t, WG_FAST_AHEAD);
         stop = wg_min64(wg_min64(t->limit, now + WG_RUN_AHEAD), wg_lsu_bound(t, core));
         stop = wg_max64(stop, now + 1);
     }
+    const uint64_t from = wg_max64(k->run.last, now);
     uint64_t again = wg_exec(t, core, stop);
+    if (k->run.last > from)
+        wg_fast_used(t, WG_FAST_AHEAD, k->run.last - from);
     if (followed)
         debugged(t, core, &seen, k->run.number != number);
     if (k->run.halt)

@@ -309,7 +309,7 @@ void wg_decode_line(const wg_tile *t, unsigned core, uint32_t address, const uin
         }
         op->at = (uint8_t)at;
         if (op->code >= WG_OP_BEQ && op->code <= WG_OP_BGEU)
-            op->spare = op->imm < address + 4 * i; /* may close a loop: see fast/lines_loop.c */
+            op->spare = op->imm < address + 4 * i; /* may close a loop: see fast/lines.c */
         for (unsigned j = i + 1; op->code == WG_OP_PUSH && j-- && line->op[j].code == WG_OP_PUSH;)
             line->op[j].spare = (uint8_t)(i + 1 - j); /* the length of the fused run from here on */
     }

@@ -123,7 +123,10 @@ void wg_l1_write_masked(wg_tile *t, wg_l1_client client, uint32_t line, uint16_t
         return;
     uint8_t bytes[LINE];
     memcpy(bytes, data, LINE);
-    if (mask == 0xFFFF) {
+    const unsigned word = (unsigned)__builtin_ctz(mask | 0x10000u) & 12; /* most often one word is written, or all */
+    if (mask == 0xFu << word) {
+        memcpy(t->l1 + line + word, bytes + word, 4);
+    } else if (mask == 0xFFFF) {
         memcpy(t->l1 + line, bytes, LINE);
     } else {
         for (unsigned i = 0; i < LINE; i++)

@@ -89,6 +89,11 @@ def statistics_add_up(d):
         j = json.loads(run("run", "--json", "--stats", "--arch", arch, program(d, BUSY)).stdout)
         tracks = {t["name"]: t for t in j["stats"]["tracks"]}
         assert j["stats"]["cycles"] == j["cycles"]
+        taken = {s["name"]: s for s in j["stats"]["shortcuts"]}
+        assert taken["pipeline"]["cycles"] <= j["cycles"] and taken["core-groups"]["uses"] == 0, taken
+        assert taken["pipeline"]["cycles"] > 0 or "plain" in pathlib.Path(WAITGATE).resolve().parts, taken
+        off = json.loads(run("run", "--json", "--stats", "--arch", arch, program(d, BUSY), env={"WAITGATE_FAST": "none"}).stdout)
+        assert all(s["cycles"] == s["uses"] == 0 for s in off["stats"]["shortcuts"]), off["stats"]["shortcuts"]
         for t in tracks.values():
             assert sum(t["cycles"].values()) == j["cycles"], t
             assert not any("other" in reason or reason == "none" for reason in t["cycles"]), t
@@ -330,8 +335,10 @@ def full_fifo_is_a_hang(d):
 def lockstep_is_the_same(d):
     import os
     p = program(d, BUSY)
-    slow = run("run", "--json", "--stats", p, env=dict(os.environ, WAITGATE_LOCKSTEP="1")).stdout
-    assert slow == run("run", "--json", "--stats", p).stdout
+    slow = json.loads(run("run", "--json", "--stats", p, env=dict(os.environ, WAITGATE_LOCKSTEP="1")).stdout)
+    fast = json.loads(run("run", "--json", "--stats", p).stdout)
+    assert not any(s["uses"] for s in slow["stats"].pop("shortcuts")) and fast["stats"].pop("shortcuts")
+    assert slow == fast
 
 
 @test

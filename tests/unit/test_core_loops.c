@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops whose rounds repeat themselves (src/fast/lines_loop.c, loops.c, rounds.c): random bodies of arithmetic, loads and
+ * Loops whose rounds repeat themselves (src/fast/lines.c, rounds.c): random bodies of arithmetic, loads and
  * stores, with pointers that stand still or move, on one core or, much the same, on several at a time, run once skipping,
  * once in small steps, once without shortcuts, once moved from device to device by snapshots and once with every agent
  * ticked in every cycle. Registers, memory, cycles and instruction counts must
