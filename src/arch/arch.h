@@ -52,32 +52,35 @@ typedef struct wg_path_timing {
 
 typedef struct wg_timing {
     wg_path_timing path[WG_PATH_COUNT];
-    uint8_t atomic_extra; /* further cycles until an L1 atomic's response */
+    uint8_t atomic_extra;    /* further cycles until an L1 atomic's response */
+    uint8_t semaphore_extra; /* further cycles until a semaphore's value is there */
     uint8_t mispredict_bubble;
-    uint8_t mul_result;       /* EX1 entry to result */
-    uint8_t mul_occupies;     /* cycles a multiply keeps EX1 */
-    uint8_t push_fuse;        /* `.ttinsn` pushed per cycle, at most */
-    uint8_t mop_gap;          /* idle cycles after an expansion unless a MOP follows */
-    uint8_t matrix_latency;   /* of arithmetic, by insns.def */
-    uint8_t matrix_stages[2]; /* how long instructions are in the Matrix Unit, at least; [1]: arithmetic */
-    uint8_t bank_return;      /* a source bank that it gives back is the unpackers' after this long, at least */
-    uint8_t dst_block_cycles; /* a Dst block that arithmetic writes is unreadable for this long, by insns.def */
-    bool writers_wait;        /* ELWADD and ELWSUB wait for it even if they do not add to it */
-    bool waits_in_unit;       /* who waits for it keeps other threads out of the Matrix Unit */
-    bool store_reads_late;    /* SFPSTORE reads its LReg a cycle behind other instructions' operands */
-    uint8_t scalar_alu;       /* ADDDMAREG and its kin; one more if the registers are in two groups of four */
-    uint8_t fetch_in_flight;  /* lines under way to an instruction cache, at most */
-    uint8_t narrow_write;     /* cycles for which an L1 read-modify-write holds its port and bank */
-    uint8_t noc_niu;          /* NIU to its router, and router to its NIU */
-    uint8_t noc_hop;          /* router to router, in tenths of a cycle */
-    uint8_t noc_data;         /* a read that has arrived to its data leaving */
-    uint8_t noc_ack;          /* another request that has arrived to its answer leaving */
-    uint16_t dram_rate;       /* bytes read from one DRAM channel in ten cycles */
-    uint16_t dram_write_rate; /* … and written */
-    uint16_t dram_latency;    /* request at the DRAM tile to its data */
-    uint16_t dram_request;    /* a channel begins one read in so many tenths of a cycle, at most */
-    uint8_t dram_queue;       /* requests that a DRAM tile's NIU takes in before a channel begins them; 0: all */
-    uint16_t dram_answer;     /* a write that a channel begins to take to its answer */
+    uint8_t mul_result;        /* EX1 entry to result */
+    uint8_t mul_occupies;      /* cycles a multiply keeps EX1 */
+    uint8_t push_fuse;         /* `.ttinsn` pushed per cycle, at most */
+    uint8_t mop_gap;           /* idle cycles after an expansion unless a MOP follows */
+    uint8_t matrix_latency;    /* of arithmetic, by insns.def */
+    uint8_t matrix_stages;     /* an instruction is in the Matrix Unit for this long, at least */
+    uint8_t arithmetic_stages; /* … one of its arithmetic */
+    uint8_t bank_return;       /* a source bank that it gives back is the unpackers' after this long, at least */
+    uint8_t dst_block_cycles;  /* a Dst block that arithmetic writes is unreadable for this long, by insns.def */
+    bool writers_wait;         /* ELWADD and ELWSUB wait for it even if they do not add to it */
+    bool waits_in_unit;        /* who waits for it keeps other threads out of the Matrix Unit */
+    bool store_reads_late;     /* SFPSTORE reads its LReg a cycle behind other instructions' operands */
+    uint8_t unpack_clear;      /* behind a clear of a source bank, an unpacker fetches nothing for this long */
+    uint8_t scalar_alu;        /* ADDDMAREG and its kin; one more if the registers are in two groups of four */
+    uint8_t fetch_in_flight;   /* lines under way to an instruction cache, at most */
+    uint8_t narrow_write;      /* cycles for which an L1 read-modify-write holds its port and bank */
+    uint8_t noc_niu;           /* NIU to its router, and router to its NIU */
+    uint8_t noc_hop;           /* router to router, in tenths of a cycle */
+    uint8_t noc_data;          /* a read that has arrived to its data leaving */
+    uint8_t noc_ack;           /* another request that has arrived to its answer leaving */
+    uint16_t dram_rate;        /* bytes read from one DRAM channel in ten cycles */
+    uint16_t dram_write_rate;  /* … and written */
+    uint16_t dram_latency;     /* request at the DRAM tile to its data */
+    uint16_t dram_request;     /* a channel begins one read in so many tenths of a cycle, at most */
+    uint8_t dram_queue;        /* requests that a DRAM tile's NIU takes in before a channel begins them; 0: all */
+    uint16_t dram_answer;      /* a write that a channel begins to take to its answer */
 } wg_timing;
 
 struct wg_arch {

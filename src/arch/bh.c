@@ -173,9 +173,12 @@ const wg_arch wg_arch_bh = {
              * Dst blocks: measured on nine rows (MVMUL, ELWADD, ELWMUL on one to three threads). ELWADD waits without
              * accumulation: measured on three; ELWSUB is taken to be like it. A wait keeps other threads out: measured on
              * nine (the same, with a thread that goes on from block to block).
-             * matrix_stages: measured on 36 rows of STALLWAIT(STALL_SFPU, MATH) behind SETRWC and INCRWC, which all miss three
+             * matrix_stages, arithmetic_stages: measured on 36 rows of STALLWAIT(STALL_SFPU, MATH) behind SETRWC and INCRWC, which all miss three
              * cycles without it; of arithmetic, on six rows of GMPOOL and ELWADD before such a wait. bank_return: measured on
              * sixteen rows that hand a bank over per face (products in one phase, reductions of columns).
+             * semaphore_extra: measured on 20 rows of unpack threads whose cores poll a semaphore for each tile; all miss three
+             * cycles without it. Documented is the least time of any word of that window, and it fits manual TTSync.
+             * unpack_clear: measured on six rows of a clear and an unpack into the same bank, per face (reductions to a scalar).
              * SFPSTORE reads late: measured on 22 rows (additions, products, clamp, frac, softsign, silu, cos: the multiply-add
              * before the store costs nothing beside its own cycle; before other readers it does).
              * noc_data: measured on 14 rows of 4 to 128 reads, which all miss 42 cycles without it. noc_ack: measured on ten
@@ -185,11 +188,12 @@ const wg_arch wg_arch_bh = {
              * dram_queue: inferred from five rows of 4 to 120 readers at all channels, which it brings within 9 % (WH: four of
              * five within 10 %); without a limit they are up to 45 % (WH 79 %) too fast.
              */
-            [WG_PROFILE_SILICON] = {PATHS, .matrix_latency = WG_LATENCY_MVMUL,
-                                    .matrix_stages = {WG_MEASURED_LATENCY_MVMUL, WG_MEASURED_LATENCY_MVMUL + 1},
-                                    .bank_return = 4, .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1,
-                                    .writers_wait = true, .waits_in_unit = true, .store_reads_late = true,
-                                    .scalar_alu = 3, .noc_hop = 86, .noc_data = 43, .noc_ack = 15, .dram_rate = 472,
+            [WG_PROFILE_SILICON] = {PATHS, .matrix_latency = WG_LATENCY_MVMUL, .semaphore_extra = 3,
+                                    .matrix_stages = WG_MEASURED_LATENCY_MVMUL,
+                                    .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1, .bank_return = 4,
+                                    .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
+                                    .waits_in_unit = true, .store_reads_late = true, .unpack_clear = 5, .scalar_alu = 3,
+                                    .noc_hop = 86, .noc_data = 43, .noc_ack = 15, .dram_rate = 472,
                                     .dram_write_rate = 472, .dram_queue = 32},
         },
 };

@@ -30,14 +30,6 @@
      sizeof((wg_timing *)0)->member, \
      true, \
      {[WG_ARCH_BH] = {bh0, bh1}, [WG_ARCH_WH] = {wh0, wh1}}},
-#define TIMING_BYTES(member, text, bh0, bh1, wh0, wh1) \
-    {#member, \
-     text, \
-     offsetof(wg_timing, member), \
-     sizeof((wg_timing *)0)->member, \
-     1, \
-     true, \
-     {[WG_ARCH_BH] = {bh0, bh1}, [WG_ARCH_WH] = {wh0, wh1}}},
 #define PATH(id, text, bh, wh) \
     {"path[" #id "]", \
      text, \
@@ -69,7 +61,6 @@ const wg_constant wg_constants[] = {
 const unsigned wg_constant_count = sizeof wg_constants / sizeof *wg_constants;
 
 #define TIMING(...)
-#define TIMING_BYTES(...)
 #define PATH(...)
 #define SHAPE(...)
 #define BYTES(...)

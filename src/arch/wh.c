@@ -134,7 +134,7 @@ const wg_arch wg_arch_wh = {
     /*
      * Dst blocks: measured on six rows (MVMUL, ELWADD and ELWMUL of T1, which goes on from block to block, beside one and
      * two threads on one block); ELWSUB is taken to be like ELWADD.
-     * matrix_stages, bank_return: as in bh.c; inferred, since Dst blocks were measured to take as long on both.
+     * matrix_stages, arithmetic_stages, bank_return: as in bh.c; inferred, since Dst blocks were measured to take as long on both.
      * noc_data, noc_ack: as in bh.c, on four rows of reads and nine of writes.
      * DRAM rates: documented as 24 bytes per cycle and channel; measured on seven rows of one channel each, 1 to 64 readers
      * or writers.
@@ -142,9 +142,9 @@ const wg_arch wg_arch_wh = {
      */
     .timing = {[WG_PROFILE_DOCUMENTED] = TIMING(.dst_block_cycles = WG_LATENCY_MVMUL - 1, .noc_data = 1, .noc_ack = 1,
                                                 .dram_rate = 240, .dram_write_rate = 240),
-               [WG_PROFILE_SILICON] =
-                   TIMING(.matrix_stages = {WG_MEASURED_LATENCY_MVMUL, WG_MEASURED_LATENCY_MVMUL + 1}, .bank_return = 4,
-                          .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
-                          .waits_in_unit = true, .noc_data = 51, .noc_ack = 51, .dram_rate = 222,
-                          .dram_write_rate = 214, .dram_queue = 32)},
+               [WG_PROFILE_SILICON] = TIMING(.matrix_stages = WG_MEASURED_LATENCY_MVMUL,
+                                             .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1, .bank_return = 4,
+                                             .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
+                                             .waits_in_unit = true, .noc_data = 51, .noc_ack = 51, .dram_rate = 222,
+                                             .dram_write_rate = 214, .dram_queue = 32)},
 };

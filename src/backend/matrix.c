@@ -488,7 +488,7 @@ static void accept(wg_tile *t, const wg_insn *insn)
     if (latency > 1)
         extra = wg_perturb(t, WG_SITE_COMPLETE, WG_AGENT_MATRIX, wg_unit_event(&op->insn));
     bool arithmetic = e->waits == AB;
-    unsigned stages = t->timing->matrix_stages[arithmetic];
+    unsigned stages = arithmetic ? t->timing->arithmetic_stages : t->timing->matrix_stages;
     op->done_at = now + (latency > stages ? latency : stages) + extra;
     op->effect_at = now + (e->effect ? e->effect : latency) + extra;
     if (wg_matrix_implements(id, t->arch->id)) {

@@ -167,7 +167,10 @@ static void complete(wg_tile *t, unsigned unpacker, const wg_unpack_job *job)
             check_unsigned(t, unpacker, job);
         wg_unpack_move(t, unpacker, job);
         break;
-    case WG_UNPACK_CLEAR: wg_unpack_clear(t, unpacker, job); break;
+    case WG_UNPACK_CLEAR:
+        wg_unpack_clear(t, unpacker, job);
+        t->backend.unpack.clear_until[unpacker] = t->sched.now + t->timing->unpack_clear;
+        break;
     case WG_UNPACK_SET_REGISTER: wg_unpack_set_register(t, unpacker, job); break;
     case WG_UNPACK_CLEAR_MESSAGES: wg_unpack_clear_messages(t, job); break;
     case WG_UNPACK_NOTHING:
@@ -243,6 +246,10 @@ static bool advance(wg_tile *t, unsigned unpacker)
     if (job->ready_at > now)
         return false;
     if (!u->fetching[unpacker] && job->done_at == WG_NEVER) {
+        if (job->what == WG_UNPACK_MOVE && u->clear_until[unpacker] > now) {
+            job->ready_at = u->clear_until[unpacker];
+            return false;
+        }
         bool wait = job->waits && !bank_is_free(t, unpacker, job);
         stalls(t, unpacker, &job->insn, wait);
         if (wait)

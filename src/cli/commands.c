@@ -146,11 +146,11 @@ static void error_json(int status, const wg_text *error, wg_text *out)
 int wg_command_main(int argc, char **argv, wg_text *out, wg_text *error)
 {
     static int (*const commands[WG_CMD_COUNT])(const wg_args *, wg_text *, wg_text *) = {
-        [WG_CMD_RUN] = wg_command_run,         [WG_CMD_CHECK] = wg_command_run,  [WG_CMD_TRACE] = wg_command_run,
-        [WG_CMD_PROFILE] = wg_command_run,     [WG_CMD_REPORT] = wg_command_run, [WG_CMD_EXPLORE] = wg_command_explore,
-        [WG_CMD_ASM] = wg_command_asm,         [WG_CMD_DIS] = wg_command_dis,    [WG_CMD_ISA] = wg_command_isa,
-        [WG_CMD_EXPLAIN] = wg_command_explain, [WG_CMD_GDB] = wg_command_gdb,    [WG_CMD_WHY] = wg_command_why,
-        [WG_CMD_TEST] = wg_command_test,       [WG_CMD_DEBUG] = wg_command_debug};
+        [WG_CMD_RUN] = wg_command_run,         [WG_CMD_CHECK] = wg_command_run,   [WG_CMD_TRACE] = wg_command_run,
+        [WG_CMD_PROFILE] = wg_command_run,     [WG_CMD_REPORT] = wg_command_run,  [WG_CMD_EXPLORE] = wg_command_explore,
+        [WG_CMD_ASM] = wg_command_asm,         [WG_CMD_DIS] = wg_command_dis,     [WG_CMD_ISA] = wg_command_isa,
+        [WG_CMD_EXPLAIN] = wg_command_explain, [WG_CMD_GDB] = wg_command_gdb,     [WG_CMD_WHY] = wg_command_why,
+        [WG_CMD_TEST] = wg_command_test,       [WG_CMD_DEBUG] = wg_command_debug, [WG_CMD_DIFF] = wg_command_diff};
     wg_args args;
     int status;
     wg_memory_begin();

@@ -7,6 +7,7 @@
 
 int wg_command_why(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_debug(const wg_args *args, wg_text *out, wg_text *error);
+int wg_command_diff(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_gdb(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_run(const wg_args *args, wg_text *out, wg_text *error);
 int wg_command_test(const wg_args *args, wg_text *out, wg_text *error);

@@ -38,7 +38,7 @@ typedef struct many {
 static unsigned stages(const many *b)
 {
     const wg_timing *timing = b->t->timing;
-    return timing->matrix_latency > timing->matrix_stages[1] ? timing->matrix_latency : timing->matrix_stages[1];
+    return timing->matrix_latency > timing->arithmetic_stages ? timing->matrix_latency : timing->arithmetic_stages;
 }
 
 /*

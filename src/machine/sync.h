@@ -28,6 +28,13 @@ typedef struct wg_sync {
     bool core_gets[3]; /* else it posts */
 } wg_sync;
 
+/* Where a T core sees the semaphores: the offset from PC_BUF_BASE. */
+enum { WG_SEMAPHORE_WINDOW = 0x20 };
+static inline bool wg_is_semaphore(const wg_request *req)
+{
+    return req->path == WG_PATH_SYNC && req->core != WG_CORE_B && (req->address & 0xFFFF) >= WG_SEMAPHORE_WINDOW;
+}
+
 struct wg_tile;
 struct wg_insn;
 /*

@@ -88,7 +88,8 @@ typedef struct wg_unpack {
     uint64_t settled_at; /* `fetched` of the heads is as of this cycle */
     bool stalled[2];     /* the head waits for its bank: an event said so */
     uint64_t stalled_since[2];
-    uint64_t address_until; /* an UNPACR is in its address phase before this cycle */
+    uint64_t clear_until[2]; /* nothing is fetched before this cycle: a bank is being cleared */
+    uint64_t address_until;  /* an UNPACR is in its address phase before this cycle */
     uint8_t address_thread, address_unpacker;
     uint8_t held_format[2]; /* of the last UNPACR's output: what BH's SETDVALID records */
     wg_unpack_usual usual[2];

@@ -14,7 +14,7 @@
 #include "machine/tile.h"
 #include "tile/windows.h"
 
-enum { TTSYNC = 4, SEMAPHORES = 0x20 };
+enum { TTSYNC = 4 };
 
 static wg_region_answer semaphore(wg_tile *t, const wg_request *req, unsigned index, uint32_t value[4], wg_stall *why)
 {
@@ -38,7 +38,7 @@ wg_region_answer wg_sync_window(wg_tile *t, const wg_request *req, uint32_t valu
         return wg_pcbuf_b(t, thread, req, value, why);
     if (offset < TTSYNC)
         return wg_pcbuf_t(t, thread, req, value, why);
-    if (offset < SEMAPHORES)
+    if (!wg_is_semaphore(req))
         return wg_manual_ttsync(t, thread, req, value, why);
-    return semaphore(t, req, (offset - SEMAPHORES) / 4 % WG_SEMAPHORES, value, why);
+    return semaphore(t, req, (offset - WG_SEMAPHORE_WINDOW) / 4 % WG_SEMAPHORES, value, why);
 }

@@ -63,6 +63,9 @@ def runs(_):
 def others(folder):
     assert valid("explore", "explore", "--runs", 10, "examples/handshake.tasm")["timings"] == 10
     valid("why", "why", "examples/hello.tasm", "--of", "gpr:0:4")
+    (folder / "run.json").write_text(json.dumps(valid("run", "profile", "examples/handshake.tasm")))
+    (folder / "other.json").write_text(json.dumps(valid("run", "profile", "examples/core.tasm")))
+    assert valid("diff", "diff", folder / "run.json", folder / "other.json")["changes"]
     valid("dis", "dis", "0x45002A08", "0xFF000000")
     (folder / "a.s").write_text("ttnop\n")
     valid("asm", "asm", folder / "a.s")
@@ -83,7 +86,8 @@ def errors(folder):
     """A command that cannot do its work says so in JSON, with the words of standard error."""
     (folder / "bad.tasm").write_text(".thread 0\nttnosuch\n")
     for words in (["run", "nowhere.tasm"], ["run", folder / "bad.tasm"], ["frobnicate"], ["run", "--frob"], ["test", "nowhere"],
-                  ["explain", "qqqqqqqq"], ["explore", "nowhere.tasm"], ["dis", "nowhere.elf"], ["why", "examples/hello.tasm"]):
+                  ["explain", "qqqqqqqq"], ["explore", "nowhere.tasm"], ["dis", "nowhere.elf"], ["why", "examples/hello.tasm"],
+                  ["diff", "nowhere.json", "nowhere.json"]):
         done = subprocess.run([WAITGATE, *map(str, words), "--json"], capture_output=True, text=True, cwd=ROOT)
         said = valid("error", *words)
         assert done.returncode == said["status"] == 6 and said["error"] == done.stderr, (words, said)

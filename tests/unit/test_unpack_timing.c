@@ -468,6 +468,30 @@ static void test_nop_waits(void **state)
     ur_free(r);
 }
 
+/* On Blackhole's silicon the unpacker fetches nothing for five cycles behind a clear; the other one does. */
+static void test_fetch_behind_clear(void **state)
+{
+    for (unsigned u = 0; u < 2; u++) {
+        uint64_t took[2][2];
+        for (unsigned profile = 0; profile < 2; profile++)
+            for (unsigned same = 0; same < 2; same++) {
+                ur *r = faces(state);
+                r->t->timing = &r->t->arch->timing[profile];
+                ur_push(r, 0, clear_word(r, same ? u : !u, false, false, true));
+                ur_push(r, 0, UR_UNPACR(u, 0));
+                ur_run(r, 60);
+                assert_int_equal(completed(r, same ? u : !u, 0), issued(r, 0, 0) + 1);
+                took[profile][same] = completed(r, u, same) - issued(r, 0, 1);
+                ur_free(r);
+            }
+        assert_int_equal(took[WG_PROFILE_DOCUMENTED][1], took[WG_PROFILE_DOCUMENTED][0]);
+        assert_int_equal(took[WG_PROFILE_SILICON][0], took[WG_PROFILE_DOCUMENTED][0]);
+        /* Of the five, two go by in the address phase. */
+        assert_int_equal(took[WG_PROFILE_SILICON][1],
+                         took[WG_PROFILE_SILICON][0] + (wg_test_arch(state) == WG_ARCH_BH ? 3 : 0));
+    }
+}
+
 /* Meeting a ZEROSRC of the Matrix Unit's bank, or of both, in one cycle: its choice of bank holds. */
 static void test_nop_meets_zerosrc(void **state)
 {
@@ -644,6 +668,7 @@ static const wg_test tests[] = {
     WG_TEST(test_owners, WG_BH | WG_WH, "GATE-29"),
     WG_COVERS(test_nop_clears, WG_BH | WG_WH, "", "UNPACR_NOP:value"),
     WG_COVERS(test_nop_waits, WG_BH | WG_WH, "", "UNPACR_NOP:value UNPACR_NOP:timing"),
+    WG_COVERS(test_fetch_behind_clear, WG_BH | WG_WH, "", "UNPACR_NOP:timing"),
     WG_TEST(test_nop_meets_zerosrc, WG_BH | WG_WH, ""),
     WG_COVERS(test_nop_in_order, WG_BH | WG_WH, "", "UNPACR_NOP:timing"),
     WG_COVERS(test_nop_registers, WG_BH | WG_WH, "", "UNPACR_NOP:value"),

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `waitgate diff BEFORE AFTER`: where two saved runs spent different numbers of cycles. Costs are paired by who, cause, holder, file,
+ * line and instruction; what is left, by the same without the line, in order, since an edit moves the lines behind it.
+ */
+#include "cli/diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/session.h"
+
+typedef struct change {
+    const wg_saved_cost *before, *after; /* NULL: only the other run has it */
+} change;
+
+typedef struct changes {
+    change *at;
+    size_t count;
+} changes;
+
+static int order_texts(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : ""); }
+
+static int order(const wg_saved_cost *a, const wg_saved_cost *b, bool by_line)
+{
+    int way = order_texts(a->who, b->who);
+    way = way ? way : order_texts(a->cause, b->cause);
+    way = way ? way : order_texts(a->holder, b->holder);
+    way = way ? way : order_texts(a->file, b->file);
+    if (by_line && !way)
+        way = (a->line > b->line) - (a->line < b->line);
+    return way ? way : order_texts(a->instruction, b->instruction);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    return order(*(wg_saved_cost *const *)a, *(wg_saved_cost *const *)b, true);
+}
+
+static int by_instruction(const void *a, const void *b)
+{
+    const wg_saved_cost *x = *(wg_saved_cost *const *)a, *y = *(wg_saved_cost *const *)b;
+    int way = order(x, y, false);
+    return way ? way : (x->line > y->line) - (x->line < y->line);
+}
+
+static uint64_t before_of(const change *c) { return c->before ? c->before->cycles : 0; }
+static uint64_t after_of(const change *c) { return c->after ? c->after->cycles : 0; }
+static uint64_t size_of(const change *c)
+{
+    uint64_t b = before_of(c), a = after_of(c);
+    return a > b ? a - b : b - a;
+}
+
+/* What has an instruction first, then who was idle, empty or in reset; of each, the largest first. */
+static int by_size(const void *a, const void *b)
+{
+    const change *c = a, *d = b;
+    const wg_saved_cost *x = c->after ? c->after : c->before, *y = d->after ? d->after : d->before;
+    if (!x->instruction != !y->instruction)
+        return x->instruction ? -1 : 1;
+    uint64_t m = size_of(c), n = size_of(d);
+    return m != n ? (m < n) - (m > n) : order(x, y, true);
+}
+
+/*
+ * Pairs what is equal in two sorted lists. Pairs go to `out`; what is left stays in the lists, whose lengths shrink.
+ */
+static void pair(const wg_saved_cost **a, size_t *as, const wg_saved_cost **b, size_t *bs, bool by_line, changes *out)
+{
+    size_t i = 0, k = 0, left_a = 0, left_b = 0;
+    while (i < *as || k < *bs) {
+        int way = i == *as ? 1 : k == *bs ? -1 : order(a[i], b[k], by_line);
+        if (way == 0)
+            out->at[out->count++] = (change){a[i++], b[k++]};
+        else if (way < 0)
+            a[left_a++] = a[i++];
+        else
+            b[left_b++] = b[k++];
+    }
+    *as = left_a;
+    *bs = left_b;
+}
+
+static const wg_saved_cost **list(const wg_saved_run *run)
+{
+    const wg_saved_cost **l = wg_calloc(run->costs + 1, sizeof *l);
+    for (size_t i = 0; l && i < run->costs; i++)
+        l[i] = &run->cost[i];
+    return l;
+}
+
+/* False: no memory. */
+static bool compare(const wg_saved_run *before, const wg_saved_run *after, changes *out)
+{
+    const wg_saved_cost **a = list(before), **b = list(after);
+    size_t as = before->costs, bs = after->costs;
+    out->count = 0;
+    out->at = wg_calloc(as + bs + 1, sizeof *out->at);
+    bool ok = a && b && out->at;
+    for (unsigned by_line = 2; ok && by_line--;) {
+        qsort(a, as, sizeof *a, by_line ? by_place : by_instruction);
+        qsort(b, bs, sizeof *b, by_line ? by_place : by_instruction);
+        pair(a, &as, b, &bs, by_line, out);
+    }
+    for (size_t i = 0; ok && i < as; i++)
+        out->at[out->count++] = (change){a[i], NULL};
+    for (size_t i = 0; ok && i < bs; i++)
+        out->at[out->count++] = (change){NULL, b[i]};
+    size_t kept = 0;
+    for (size_t i = 0; i < out->count; i++)
+        if (size_of(&out->at[i]))
+            out->at[kept++] = out->at[i];
+    out->count = kept;
+    if (ok)
+        qsort(out->at, kept, sizeof *out->at, by_size);
+    free(a);
+    free(b);
+    return ok;
+}
+
+/* "2", "2%", "0.25%", in thousandths of a per cent. */
+static bool parse_percent(const char *text, uint64_t *thousandths)
+{
+    size_t digits = strspn(text, "0123456789");
+    uint64_t whole = 0, part = 0, unit = 100;
+    if (!digits || digits > 9 || !wg_parse_number(text, digits, &whole))
+        return false;
+    text += digits;
+    if (*text == '.')
+        for (text++; *text >= '0' && *text <= '9'; text++, unit /= 10)
+            part += unit * (uint64_t)(*text - '0');
+    *thousandths = 1000 * whole + part;
+    return strcmp(text, "") == 0 || strcmp(text, "%") == 0;
+}
+
+static bool is_above(const wg_saved_run *before, const wg_saved_run *after, uint64_t thousandths)
+{
+    if (after->cycles <= before->cycles)
+        return false;
+    return (unsigned __int128)(after->cycles - before->cycles) * 100000 >
+           (unsigned __int128)before->cycles * thousandths;
+}
+
+static void put_place(const wg_saved_cost *c, wg_text *out)
+{
+    const char *slash = c->file ? strrchr(c->file, '/') : NULL;
+    if (c->file)
+        wg_textf(out, "%s:%llu  ", slash ? slash + 1 : c->file, (unsigned long long)c->line);
+    wg_textf(out, "%s", c->instruction ? c->instruction : c->file ? "" : "-");
+}
+
+static void put_percent(const wg_saved_run *before, const wg_saved_run *after, wg_text *out)
+{
+    const bool less = after->cycles < before->cycles;
+    const uint64_t by = less ? before->cycles - after->cycles : after->cycles - before->cycles;
+    const uint64_t tenths = before->cycles ? (uint64_t)((unsigned __int128)by * 1000 / before->cycles) : 0;
+    if (!by)
+        wg_textf(out, "as many");
+    else
+        wg_textf(out, "%llu %s, %c%llu.%llu %%", (unsigned long long)by, less ? "fewer" : "more", less ? '-' : '+',
+                 (unsigned long long)(tenths / 10), (unsigned long long)(tenths % 10));
+}
+
+static void text(const wg_saved_run run[2], const changes *all, uint64_t top, wg_text *out)
+{
+    wg_textf(out, "before  %llu cycles  %s\nafter   %llu cycles  %s\n        ", (unsigned long long)run[0].cycles,
+             run[0].program ? run[0].program : "", (unsigned long long)run[1].cycles,
+             run[1].program ? run[1].program : "");
+    put_percent(&run[0], &run[1], out);
+    wg_textf(out, "\n");
+    if (!all->count) {
+        wg_textf(out, run[0].costs && run[1].costs
+                          ? "\nNobody spent a cycle differently.\n"
+                          : "\nThe files do not say who spent the cycles; `waitgate profile --json` does.\n");
+        return;
+    }
+    wg_textf(out, "\n%-20s %9s %9s %9s  %-34s line, instruction\n", "who", "change", "before", "after", "cause");
+    for (size_t i = 0; i < all->count && i < top; i++) {
+        const change *c = &all->at[i];
+        const wg_saved_cost *shown = c->after ? c->after : c->before;
+        char cause[96];
+        (void)snprintf(cause, sizeof cause, shown->holder ? "%s (%s)" : "%s", shown->cause ? shown->cause : "",
+                       shown->holder);
+        wg_textf(out, "%-20s %9lld %9llu %9llu  %-34s ", shown->who, (long long)(after_of(c) - before_of(c)),
+                 (unsigned long long)before_of(c), (unsigned long long)after_of(c), cause);
+        put_place(shown, out);
+        wg_textf(out, "\n");
+    }
+    if (all->count > top)
+        wg_textf(out, "and %zu smaller ones; --top shows more\n", all->count - (size_t)top);
+}
+
+static void json(const wg_saved_run run[2], const changes *all, uint64_t top, int status, wg_text *out)
+{
+    wg_json j = {.out = out};
+    wg_json_open(&j, NULL, '{');
+    wg_json_uint(&j, "schema", 1);
+    wg_json_text(&j, "waitgate", wg_version());
+    wg_json_uint(&j, "status", (uint64_t)status);
+    for (unsigned i = 0; i < 2; i++) {
+        wg_json_open(&j, i ? "after" : "before", '{');
+        wg_json_text(&j, "program", run[i].program ? run[i].program : "");
+        wg_json_uint(&j, "cycles", run[i].cycles);
+        wg_json_close(&j, '}');
+    }
+    wg_json_open(&j, "changes", '[');
+    for (size_t i = 0; i < all->count && i < top; i++) {
+        const change *c = &all->at[i];
+        const wg_saved_cost *shown = c->after ? c->after : c->before;
+        wg_json_open(&j, NULL, '{');
+        wg_json_text(&j, "who", shown->who);
+        wg_json_text(&j, "cause", shown->cause ? shown->cause : "");
+        wg_json_uint(&j, "before", before_of(c));
+        wg_json_uint(&j, "after", after_of(c));
+        if (shown->holder)
+            wg_json_text(&j, "holder", shown->holder);
+        if (shown->file) {
+            wg_json_text(&j, "file", shown->file);
+            wg_json_uint(&j, "line", shown->line);
+        }
+        if (shown->instruction)
+            wg_json_text(&j, "instruction", shown->instruction);
+        wg_json_close(&j, '}');
+    }
+    wg_json_close(&j, ']');
+    wg_json_close(&j, '}');
+}
+
+int wg_command_diff(const wg_args *args, wg_text *out, wg_text *error)
+{
+    const char *limit = args->value[WG_OPT_FAIL_ABOVE];
+    uint64_t thousandths = 0, top = 20;
+    if (limit && !parse_percent(limit, &thousandths)) {
+        wg_textf(error, "waitgate: --fail-above: `%s` is not a percentage such as 2%% or 0.5%%\n", limit);
+        return WG_EXIT_ERROR;
+    }
+    if (!wg_option_number(args, WG_OPT_TOP, "top", &top, error))
+        return WG_EXIT_ERROR;
+    if (args->files != 2) {
+        wg_textf(error, "waitgate: diff compares two files, one before and one after a change\n");
+        return WG_EXIT_ERROR;
+    }
+    wg_saved_run run[2] = {{0}, {0}};
+    changes all = {0};
+    int status = WG_EXIT_ERROR;
+    if (wg_saved_run_read(&run[0], args->file[0], error) && wg_saved_run_read(&run[1], args->file[1], error) &&
+        compare(&run[0], &run[1], &all)) {
+        bool above = limit && is_above(&run[0], &run[1], thousandths);
+        status = above ? WG_EXIT_EXPECTATION : WG_EXIT_DONE;
+        if (args->value[WG_OPT_JSON])
+            json(run, &all, top, status, out);
+        else
+            text(run, &all, top, out);
+        if (above && !args->value[WG_OPT_JSON])
+            wg_textf(out, "\nThat is more than --fail-above %s allows.\n", limit);
+    }
+    free(all.at);
+    wg_saved_run_free(&run[0]);
+    wg_saved_run_free(&run[1]);
+    return status;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads what --json wrote. JSON is YAML, so libyaml reads it, event by event; what is looked for is told by its path:
+ *
+ *     cycles, program
+ *     cost_profile.tracks[].name, cost_profile.tracks[].costs[].cause …
+ *     stats.tracks[].name, stats.tracks[].cycles.CAUSE                     if there is no profile
+ */
+#include "cli/diff.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+enum { MOST_DEPTH = 16, KEY = 48 };
+
+typedef struct reader {
+    wg_saved_run *run;
+    char key[MOST_DEPTH][KEY]; /* per level: the present key of a mapping; "[]" in an array */
+    bool has_key[MOST_DEPTH];  /* of a mapping: what comes next is its value */
+    unsigned depth;
+    char *track;
+    wg_saved_cost cost; /* the one that is being read */
+    bool profiled;
+    const char *problem;
+} reader;
+
+static void free_cost(wg_saved_cost *c)
+{
+    free(c->who);
+    free(c->cause);
+    free(c->holder);
+    free(c->file);
+    free(c->instruction);
+    *c = (wg_saved_cost){0};
+}
+
+void wg_saved_run_free(wg_saved_run *run)
+{
+    for (size_t i = 0; i < run->costs; i++)
+        free_cost(&run->cost[i]);
+    free(run->cost);
+    free(run->program);
+    *run = (wg_saved_run){0};
+}
+
+/* Takes over what `c` holds. */
+static void add_cost(reader *r, wg_saved_cost *c)
+{
+    wg_saved_run *run = r->run;
+    if (run->costs == run->room) {
+        size_t room = run->room ? 2 * run->room : 64;
+        wg_saved_cost *more = wg_realloc(run->cost, room * sizeof *more);
+        if (!more) {
+            free_cost(c);
+            return; /* the command ends with "out of memory" */
+        }
+        run->cost = more;
+        run->room = room;
+    }
+    c->who = wg_strdup(r->track ? r->track : "");
+    run->cost[run->costs++] = *c;
+    *c = (wg_saved_cost){0};
+}
+
+static bool at(const reader *r, unsigned depth, const char *const *path)
+{
+    if (r->depth != depth)
+        return false;
+    for (unsigned i = 0; i < depth; i++)
+        if (path[i] && strcmp(r->key[i], path[i]) != 0)
+            return false;
+    return true;
+}
+
+#define AT(r, ...) \
+    at(r, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), (const char *const[]){__VA_ARGS__})
+
+static void keep(char **text, const char *value)
+{
+    free(*text);
+    *text = wg_strdup(value);
+}
+
+static void number(reader *r, const char *value, uint64_t *to)
+{
+    if (!wg_parse_number(value, strlen(value), to))
+        r->problem = "a number of cycles is none";
+}
+
+static void cost_field(reader *r, const char *field, const char *value)
+{
+    const struct {
+        const char *name;
+        char **to;
+    } texts[] = {{"cause", &r->cost.cause},
+                 {"holder", &r->cost.holder},
+                 {"file", &r->cost.file},
+                 {"instruction", &r->cost.instruction}};
+    for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(field, texts[i].name) == 0)
+            keep(texts[i].to, value);
+    if (strcmp(field, "line") == 0)
+        number(r, value, &r->cost.line);
+    else if (strcmp(field, "cycles") == 0)
+        number(r, value, &r->cost.cycles);
+}
+
+static void value(reader *r, const char *text)
+{
+    if (AT(r, "cycles")) {
+        number(r, text, &r->run->cycles);
+        r->run->has_cycles = true;
+    } else if (AT(r, "program")) {
+        keep(&r->run->program, text);
+    } else if (AT(r, NULL, "tracks", "[]", "name") &&
+               (strcmp(r->key[0], "stats") == 0 || strcmp(r->key[0], "cost_profile") == 0)) {
+        keep(&r->track, text);
+    } else if (AT(r, "cost_profile", "tracks", "[]", "costs", "[]", NULL)) {
+        cost_field(r, r->key[5], text);
+    } else if (AT(r, "stats", "tracks", "[]", "cycles", NULL) && !r->profiled) {
+        keep(&r->cost.cause, r->key[4]);
+        number(r, text, &r->cost.cycles);
+        add_cost(r, &r->cost);
+    }
+}
+
+/* After a value: an array goes on, a mapping awaits a key. */
+static void value_over(reader *r)
+{
+    if (r->depth && strcmp(r->key[r->depth - 1], "[]") != 0)
+        r->has_key[r->depth - 1] = false;
+}
+
+static void opens(reader *r, bool array)
+{
+    if (r->depth == MOST_DEPTH) {
+        r->problem = "it is nested too deep";
+        return;
+    }
+    if (AT(r, "cost_profile", "tracks") && !r->profiled) { /* it says more than statistics */
+        r->profiled = true;
+        for (size_t i = 0; i < r->run->costs; i++)
+            free_cost(&r->run->cost[i]);
+        r->run->costs = 0;
+    }
+    memcpy(r->key[r->depth], array ? "[]" : "", array ? 3 : 1);
+    r->has_key[r->depth++] = array;
+}
+
+static void closes(reader *r)
+{
+    r->depth--;
+    if (AT(r, "cost_profile", "tracks", "[]", "costs", "[]"))
+        add_cost(r, &r->cost);
+    value_over(r);
+}
+
+static void scalar(reader *r, const char *text)
+{
+    if (!r->depth)
+        return;
+    char *key = r->key[r->depth - 1];
+    if (!r->has_key[r->depth - 1]) {
+        size_t n = strlen(text);
+        memcpy(key, text, n < KEY ? n : KEY - 1);
+        key[n < KEY ? n : KEY - 1] = '\0';
+        r->has_key[r->depth - 1] = true;
+        return;
+    }
+    value(r, text);
+    value_over(r);
+}
+
+static bool parse(reader *r, const uint8_t *text, size_t bytes)
+{
+    yaml_parser_t yaml;
+    yaml_event_t event;
+    if (!yaml_parser_initialize(&yaml)) {
+        wg_memory_lost();
+        return false;
+    }
+    yaml_parser_set_input_string(&yaml, text, bytes);
+    for (bool more = true; more && !r->problem && !wg_memory_failed();) {
+        if (!yaml_parser_parse(&yaml, &event)) {
+            r->problem = "it is no JSON";
+            break;
+        }
+        switch (event.type) {
+        case YAML_MAPPING_START_EVENT: opens(r, false); break;
+        case YAML_SEQUENCE_START_EVENT: opens(r, true); break;
+        case YAML_MAPPING_END_EVENT:
+        case YAML_SEQUENCE_END_EVENT: closes(r); break;
+        case YAML_SCALAR_EVENT: scalar(r, (const char *)event.data.scalar.value); break;
+        case YAML_ALIAS_EVENT: r->problem = "it is no JSON"; break;
+        case YAML_NO_EVENT:
+        case YAML_STREAM_END_EVENT: more = false; break;
+        case YAML_STREAM_START_EVENT:
+        case YAML_DOCUMENT_START_EVENT:
+        case YAML_DOCUMENT_END_EVENT: break;
+        }
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&yaml);
+    return !r->problem && !wg_memory_failed();
+}
+
+bool wg_saved_run_read(wg_saved_run *run, const char *path, wg_text *error)
+{
+    char message[256];
+    size_t bytes;
+    uint8_t *text = wg_file_read(path, &bytes, message, sizeof message);
+    *run = (wg_saved_run){0};
+    if (!text) {
+        wg_textf(error, "waitgate: %s\n", message);
+        return false;
+    }
+    reader r = {.run = run};
+    bool ok = parse(&r, text, bytes);
+    if (ok && !run->has_cycles) {
+        r.problem = "it does not say how many cycles the run took";
+        ok = false;
+    }
+    if (!ok && r.problem)
+        wg_textf(error,
+                 "waitgate: %s: %s. Give files that `waitgate profile --json` or `waitgate run --stats --json` wrote\n",
+                 path, r.problem);
+    free_cost(&r.cost);
+    free(r.track);
+    free(text);
+    if (!ok)
+        wg_saved_run_free(run);
+    return ok;
+}

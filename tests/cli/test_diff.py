@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`waitgate diff`: what it says about two runs is what their profiles say.
+
+usage: test_diff.py WAITGATE
+"""
+import json
+import os
+import subprocess
+import sys
+
+import suite
+from suite import test
+
+WAITGATE = os.path.abspath(sys.argv[1])
+PROGRAM = """.thread 0
+    ttseminit 2, 0, SEMAPHORE_1
+    .repeat {nops}
+        ttdmanop
+    .endr
+    ttsempost SEMAPHORE_1
+.thread 1
+    ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_ZERO
+    ttsemget SEMAPHORE_1
+    ttsetdmareg 0, 7, 0, 8
+"""
+
+
+def run(*words):
+    return subprocess.run([WAITGATE, *map(str, words)], capture_output=True, text=True, timeout=60)
+
+
+def saved(d, name, text, *words):
+    """The JSON of a run of this text; the program's own name is always the same."""
+    (d / "p.tasm").write_text(text)
+    done = run(*words, "--json", d / "p.tasm")
+    (d / name).write_text(done.stdout)
+    return json.loads(done.stdout)
+
+
+def by_who(diff):
+    sums = {}
+    for c in diff["changes"]:
+        sums[c["who"]] = sums.get(c["who"], 0) + c["after"] - c["before"]
+    return sums
+
+
+@test
+def adds_up(d):
+    """Whoever it is, the changes sum to the difference of the runs' lengths."""
+    for words in (["profile"], ["run", "--stats"]):
+        before = saved(d, "a", PROGRAM.format(nops=10), *words)
+        after = saved(d, "b", PROGRAM.format(nops=25), *words)
+        assert after["cycles"] == before["cycles"] + 15
+        diff = json.loads(run("diff", "--json", "--top", 1000, d / "a", d / "b").stdout)
+        assert diff["before"]["cycles"] == before["cycles"] and diff["after"]["cycles"] == after["cycles"]
+        tracks = before.get("cost_profile", before.get("stats"))["tracks"]
+        assert by_who(diff) == {t["name"]: 15 for t in tracks}, diff
+        back = json.loads(run("diff", "--json", "--top", 1000, d / "b", d / "a").stdout)
+        assert by_who(back) == {t["name"]: -15 for t in tracks}, back
+
+
+@test
+def names_line_and_cause(d):
+    saved(d, "a", PROGRAM.format(nops=10), "profile")
+    saved(d, "b", PROGRAM.format(nops=25), "profile")
+    first = json.loads(run("diff", "--json", d / "a", d / "b").stdout)["changes"][:3]
+    told = {(c["who"], c["cause"], c.get("holder"), c["line"], c["instruction"]) for c in first}
+    assert ("thread 0", "issued", None, 4, "ttdmanop") in told, first
+    assert ("thread 1", "latched-wait", "thread 0", 8, "ttsemwait STALL_THREAD, SEMAPHORE_1, STALL_ON_ZERO") in told, first
+    text = run("diff", d / "a", d / "b").stdout
+    assert "15 more, +" in text and "latched-wait (thread 0)" in text and "p.tasm:4  ttdmanop" in text, text
+
+
+@test
+def lines_that_moved(d):
+    """An empty line in front changes nothing."""
+    saved(d, "a", PROGRAM.format(nops=10), "profile")
+    saved(d, "b", "; a remark\n\n" + PROGRAM.format(nops=10), "profile")
+    assert json.loads(run("diff", "--json", d / "a", d / "b").stdout)["changes"] == []
+    assert "Nobody spent a cycle differently." in run("diff", d / "a", d / "b").stdout
+    saved(d, "b", "; a remark\n\n" + PROGRAM.format(nops=11), "profile")
+    changes = json.loads(run("diff", "--json", d / "a", d / "b").stdout)["changes"]
+    assert all(c["after"] == c["before"] + 1 for c in changes), changes
+
+
+@test
+def gate(d):
+    """--fail-above is about the runs' lengths: exactly so much is allowed."""
+    before = saved(d, "a", PROGRAM.format(nops=100), "run", "--stats")["cycles"]
+    after = saved(d, "b", PROGRAM.format(nops=110), "run", "--stats")["cycles"]
+    exact = 100 * (after - before) / before
+    for limit, status in (("0", 1), ("1%", 1), (f"{exact - 0.01:.3f}%", 1), (f"{exact + 0.01:.3f}%", 0), ("50", 0)):
+        done = run("diff", "--fail-above", limit, d / "a", d / "b")
+        assert done.returncode == status, (limit, done)
+        assert ("more than --fail-above" in done.stdout) == (status == 1), done.stdout
+        assert json.loads(run("diff", "--json", "--fail-above", limit, d / "a", d / "b").stdout)["status"] == status
+    assert run("diff", "--fail-above", "0", d / "b", d / "a").returncode == 0
+    assert run("diff", "--fail-above", "0", d / "a", d / "a").returncode == 0
+
+
+@test
+def top(d):
+    saved(d, "a", PROGRAM.format(nops=10), "profile")
+    saved(d, "b", PROGRAM.format(nops=25), "profile")
+    assert len(json.loads(run("diff", "--json", "--top", 2, d / "a", d / "b").stdout)["changes"]) == 2
+    assert "smaller ones; --top shows more" in run("diff", "--top", 2, d / "a", d / "b").stdout
+    saved(d, "a", PROGRAM.format(nops=10), "run")
+    assert "do not say who spent the cycles" in run("diff", d / "a", d / "a").stdout
+
+
+@test
+def bad_files(d):
+    saved(d, "good", PROGRAM.format(nops=10), "profile")
+    for text, why in (("", "does not say how many cycles"), ("{", "no JSON"), ("{}", "does not say how many cycles"),
+                      ('{"cycles": "many"}', "a number of cycles is none"), ("[" * 5000, "nested too deep"),
+                      ("&a [*a, *a]", "no JSON"), ("\0\1\2", "no JSON"), ('{"cycles": 5', "no JSON"), ("]}", "no JSON"),
+                      ('{"cycles": 99999999999999999999999}', "a number of cycles is none")):
+        (d / "bad").write_text(text)
+        done = run("diff", d / "good", d / "bad")
+        assert done.returncode == 6 and why in done.stderr and "bad" in done.stderr, (text[:20], done)
+    (d / "odd").write_text('{"cycles": 7, "cost_profile": {"tracks": [{"costs": [{}, {"cycles": 3}, 4, [5]]}, 6]}, "stats": {"tracks": 1}}')
+    assert run("diff", d / "odd", d / "odd").returncode == 0
+    assert run("diff", d / "good", d / "odd").returncode == 0
+    for words, why in ((["diff", d / "good"], "compares two files"), (["diff"], "compares two files"),
+                       (["diff", "--fail-above", "lots", d / "good", d / "good"], "is not a percentage"),
+                       (["diff", d / "good", d / "nowhere"], "nowhere")):
+        done = run(*words)
+        assert done.returncode == 6 and why in done.stderr, done
+
+
+suite.run()
