@@ -142,17 +142,13 @@ void wg_burst_used(wg_burst *b, unsigned count)
     b->from = t->sched.now + 1;
 }
 
-static inline bool is_nop(const wg_tile *t, uint32_t word)
-{
-    return wg_insn_kinds[t->arch->id][wg_opcode(word)].marks == WG_E_PASSES;
-}
-
 /* The number of cycles in which the thread issues only NOPs of its MOP's inner loop. */
 static unsigned nops(const wg_tile *t, const wg_frontend *f)
 {
     const wg_mop_state *m = &f->mop;
     const uint32_t word = f->mop_cfg[5];
-    if (m->i + WG_BURST_LEAST >= m->inner || m->alternates || !is_nop(t, word) || !wg_mop_is_in_loop(f) ||
+    if (m->i + WG_BURST_LEAST >= m->inner || m->alternates ||
+        wg_insn_kinds[t->arch->id][wg_opcode(word)].marks != WG_E_PASSES || !wg_mop_is_in_loop(f) ||
         !wg_insn_ordinary(t, word) || f->replay_busy || f->gate_busy || f->latch.block || f->push_waits & WG_WAITS_B ||
         f->down_head == f->gate_end || f->gate_end == f->down_end)
         return 0;

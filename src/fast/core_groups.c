@@ -206,16 +206,14 @@ static void end(wg_tile *t, core_group *w)
 /* Copies port, banks and requests to the checkpoint, or back. */
 static void copy_l1(wg_tile *t, unsigned core, bool back)
 {
-#define COPY(there, here) (back ? memcpy(&(here), &(there), sizeof(here)) : memcpy(&(there), &(here), sizeof(here)))
     wg_memory *m = &t->regions.memory;
     const unsigned port = wg_l1_port((wg_l1_client)core);
-    COPY(t->l1_saved.port_free, m->l1.port_free[port]);
-    COPY(t->l1_saved.turn, m->l1.turn[port]);
-    COPY(t->l1_saved.bank_free, m->l1.bank_free);
-    COPY(t->l1_saved.queue, m->queue[core][WG_PATH_L1]);
-    COPY(t->l1_saved.active, m->active[core]);
-    COPY(t->l1_saved.emitted, m->emitted[core]);
-#undef COPY
+    WG_COPY(back, t->l1_saved.port_free, m->l1.port_free[port]);
+    WG_COPY(back, t->l1_saved.turn, m->l1.turn[port]);
+    WG_COPY(back, t->l1_saved.bank_free, m->l1.bank_free);
+    WG_COPY(back, t->l1_saved.queue, m->queue[core][WG_PATH_L1]);
+    WG_COPY(back, t->l1_saved.active, m->active[core]);
+    WG_COPY(back, t->l1_saved.emitted, m->emitted[core]);
 }
 
 /* Can whatever the core has in flight be rolled back? */

@@ -18,6 +18,10 @@ static inline const wg_icache_line *wg_line_at(const wg_core *k, uint32_t sets, 
     return line->checked == k->epoch ? line : NULL;
 }
 
+/* Copies a member to a checkpoint, or back. */
+#define WG_COPY(back, there, here) \
+    ((back) ? memcpy(&(here), &(there), sizeof(here)) : memcpy(&(there), &(here), sizeof(here)))
+
 /* Logs a line of L1 before a write that may be rolled back. */
 static inline void wg_log_line(wg_l1_undo *u, const uint8_t *l1, uint32_t address)
 {

@@ -444,21 +444,6 @@ static uint64_t slow_path(wg_tile *t, core_group *w, core_slot *m)
     return m->run->halt ? WG_NEVER : again;
 }
 
-/* The number of the load that the first operand without a time waits for. */
-static inline uint64_t awaited_by(const wg_core_run *run, const wg_op *op)
-{
-    const uint8_t source[2] = {op->rs1, op->rs2};
-    for (unsigned i = 0; i < 2; i++) {
-        uint64_t match = wg_writers(run->dests, source[i]);
-        if (!match)
-            continue;
-        uint64_t number = run->number - 1 - (unsigned)__builtin_ctzll(match) / 8;
-        if (run->filled[number % WG_RETIRE_RING] == WG_NEVER)
-            return number;
-    }
-    return ANY;
-}
-
 /* The next instruction; NULL: it needs the slow path. */
 static inline const wg_op *next_op(core_slot *m)
 {
@@ -478,13 +463,13 @@ static inline const wg_op *next_op(core_slot *m)
 static inline bool issues(const wg_tile *t, core_slot *m, const wg_op *op, uint64_t *e)
 {
     const wg_core_run *run = m->run;
-    bool unknown = false;
+    uint64_t awaits = 0;
     *e = wg_max64(*e, run->retired[(run->number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
-    if (!wg_operand_quick(run, run->dests, run->number, op->rs1, t->arch->forward_writers, e, &unknown) ||
-        !wg_operand_quick(run, run->dests, run->number, op->rs2, t->arch->forward_writers, e, &unknown)) {
+    if (!wg_operand_quick(run, run->dests, run->number, op->rs1, t->arch->forward_writers, e, &awaits) ||
+        !wg_operand_quick(run, run->dests, run->number, op->rs2, t->arch->forward_writers, e, &awaits)) {
         wg_stall why;
-        if (unknown || !wg_issue(t, m->k, run, op, e, &why)) {
-            m->waits_for = unknown ? awaited_by(run, op) : ANY;
+        if (awaits || !wg_issue(t, m->k, run, op, e, &why)) {
+            m->waits_for = awaits ? awaits : ANY;
             *e = WG_NEVER;
             return false;
         }

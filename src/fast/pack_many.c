@@ -27,14 +27,15 @@ static bool others_keep_off(const wg_tile *t, unsigned thread)
 
 /* ---- Completion ---------------------------------------------------------------------------------------------- */
 
-static const wg_insn *some_insn(const wg_pack_many *m) { return &m->burst.f->mop.insn; }
-
-void wg_pack_many_write(wg_pack_many *m)
+void wg_pack_many_writes(wg_pack_many *m)
 {
+    if (!m->rows)
+        return;
     wg_pack_route route = {.early = m->set->early, .out_format = m->set->out_format, .late = m->set->late};
     wg_pack_rows_out((wg_simd)m->t->simd, &route, m->rows, &m->at);
     if (m->set->blocks)
-        wg_pack_wrote(&(wg_pack_output){.t = m->t, .p = m->p, .insn = some_insn(m)}, 0, m->rows, m->at.exponents);
+        wg_pack_wrote(&(wg_pack_output){.t = m->t, .p = m->p, .insn = &m->burst.f->mop.insn}, 0, m->rows,
+                      m->at.exponents);
     m->rows = 0;
 }
 
@@ -127,7 +128,7 @@ static inline bool move(wg_pack_many *m, const wg_pack_pending *job)
     bool begins = job->places || !m->begun;
     if (begins || m->rows + rows > 16 || meet)
         wg_pack_many_writes(m);
-    wg_pack_output out = {.t = m->t, .p = p, .insn = some_insn(m)};
+    wg_pack_output out = {.t = m->t, .p = p, .insn = &m->burst.f->mop.insn};
     if (begins) {
         wg_pack_part part = {.places = job->places, .set = *set};
         if (part.places)
@@ -147,7 +148,7 @@ static inline bool move(wg_pack_many *m, const wg_pack_pending *job)
     return true;
 }
 
-bool wg_pack_many_complete(wg_pack_many *m, uint64_t at)
+bool wg_pack_many_completes(wg_pack_many *m, uint64_t at)
 {
     while (m->count) {
         const wg_pack_pending *job = &m->pending[m->first];
@@ -301,14 +302,6 @@ static bool is_clear(wg_pack_many *m, unsigned count, uint32_t more)
     return part_is_clear(m, &part, false);
 }
 
-/* Appends four whole rows to those that have been packed. */
-static inline void move_rows(wg_pack_many *m, uint32_t start, uint32_t data)
-{
-    if (m->rows + 4 > 16)
-        wg_pack_many_writes(m);
-    add_rows(m, wg_dst_stored(m->access, start >> 4, m->set->wide), 15, data);
-}
-
 /* The row in the plane after `fours` groups of four. */
 static inline uint8_t rows_on(uint8_t row, uint8_t plane, uint32_t fours)
 {
@@ -356,7 +349,9 @@ static uint32_t stretch(wg_pack_many *m, uint64_t until)
         return 0;
     uint32_t data = p->stream[WG_STREAM_DATA].address;
     for (uint32_t i = 0; i < done; i++) {
-        move_rows(m, (start + i * step) & 0x3FFF, data);
+        if (m->rows + 4 > 16)
+            wg_pack_many_writes(m);
+        add_rows(m, wg_dst_stored(m->access, ((start + i * step) & 0x3FFF) >> 4, m->set->wide), 15, data);
         data += bytes;
         wg_pack_next_row(p, m->set, 4);
     }

@@ -57,18 +57,9 @@ static inline bool wg_pack_many_waits(const wg_pack_many *m, uint64_t at)
     return m->accepted < m->burst.count && wg_pack_many_next(m) >= at && (m->burst.steady || m->burst.from == at);
 }
 /* Completes what is due by cycle `at`. False where something cannot complete here; the rest is left. */
-bool wg_pack_many_complete(wg_pack_many *m, uint64_t at);
-static inline bool wg_pack_many_completes(wg_pack_many *m, uint64_t at)
-{
-    return !m->count || m->pending[m->first].done_at > at || wg_pack_many_complete(m, at);
-}
+bool wg_pack_many_completes(wg_pack_many *m, uint64_t at);
 /* Rows that have been packed reach L1. */
-void wg_pack_many_write(wg_pack_many *m);
-static inline void wg_pack_many_writes(wg_pack_many *m)
-{
-    if (m->rows)
-        wg_pack_many_write(m);
-}
+void wg_pack_many_writes(wg_pack_many *m);
 /* Others have acted: is the configuration still the one the burst began with? */
 static inline bool wg_pack_many_goes_on(wg_pack_many *m)
 {

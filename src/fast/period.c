@@ -44,20 +44,18 @@ typedef struct checkpoint {
 /* Copies the cores' part of it to the checkpoint, or back. */
 static void copy_cores(const wg_period *p, checkpoint *u, bool back)
 {
-#define COPY(there, here) (back ? memcpy(&(here), &(there), sizeof(here)) : memcpy(&(there), &(here), sizeof(here)))
     for (unsigned left = p->cores; left; left &= left - 1) {
         const unsigned c = (unsigned)__builtin_ctz(left);
         wg_core_run *run = p->run[c];
-        COPY(u->core[c].r, run->r);
-        COPY(u->core[c].history, run->history);
+        WG_COPY(back, u->core[c].r, run->r);
+        WG_COPY(back, u->core[c].history, run->history);
         for (unsigned i = 0; i < WG_STORE_QUEUE; i++)
-            COPY(u->core[c].stored[i], run->sq[i].data);
+            WG_COPY(back, u->core[c].stored[i], run->sq[i].data);
         for (unsigned i = 0; i < WG_LOADS; i++)
-            COPY(u->core[c].loaded[i], run->load[i].line);
+            WG_COPY(back, u->core[c].loaded[i], run->load[i].line);
         for (unsigned i = 0; i < WG_QUEUE_DEPTH; i++)
-            COPY(u->core[c].queued[i], p->queue[c]->ring[i].data);
+            WG_COPY(back, u->core[c].queued[i], p->queue[c]->ring[i].data);
     }
-#undef COPY
 }
 
 static void set_checkpoint(const wg_tile *t, const wg_period *p, checkpoint *u, const position *at, uint64_t done)

@@ -280,14 +280,14 @@ enter:
     bool fresh = line->checked == k->epoch && !(line->tag & WG_LINE_STALE); /* the line is checked, and not stale */
     bool by_the_book = run->ordered || wg_one_at_a_time(k);
     for (;; op++) {
-        bool unknown = false; /* when an operand is ready is not known */
+        uint64_t awaits = 0; /* the instruction whose result nobody knows the time of */
         e = wg_max64(q.at, run->retired[(q.number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
         if (by_the_book || op->rs3 || /* wg_issue() implements every rule */
-            !wg_operand_quick(run, q.dests, q.number, op->rs1, writers_allowed, &e, &unknown) ||
-            !wg_operand_quick(run, q.dests, q.number, op->rs2, writers_allowed, &e, &unknown) || e >= stop) {
+            !wg_operand_quick(run, q.dests, q.number, op->rs1, writers_allowed, &e, &awaits) ||
+            !wg_operand_quick(run, q.dests, q.number, op->rs2, writers_allowed, &e, &awaits) || e >= stop) {
             wg_stall why;
             wg_cursor_put(run, &q);
-            if (unknown || !wg_issue(t, k, run, op, &e, &why))
+            if (awaits || !wg_issue(t, k, run, op, &e, &why))
                 return WG_NEVER;
             if (e >= stop || (why.retry_at != WG_NEVER && e > now))
                 return e;

@@ -46,10 +46,10 @@ static inline uint64_t wg_writers(uint64_t dests, unsigned reg) /* none for x0: 
 
 /*
  * The common cases of operand(): nothing in the queue writes the register, or only one does and its value is there.
- * False if the rules have to be gone through, or nobody knows yet.
+ * False if the rules have to be gone through, or nobody knows yet: then *awaits is the number of the instruction that will.
  */
 static inline bool wg_operand_quick(const wg_core_run *run, uint64_t dests, uint64_t number, unsigned reg,
-                                    unsigned forward_writers, uint64_t *e, bool *unknown)
+                                    unsigned forward_writers, uint64_t *e, uint64_t *awaits)
 {
     uint64_t match = wg_writers(dests, reg);
     if (!match)
@@ -59,7 +59,7 @@ static inline bool wg_operand_quick(const wg_core_run *run, uint64_t dests, uint
     if (run->retired[slot] <= *e)
         return true;
     if (run->filled[slot] == WG_NEVER)
-        return *unknown = true, false;
+        return *awaits = number - 1 - newest, false;
     if (newest && !forward_writers)
         return false;
     uint64_t then = wg_max64(*e, run->filled[slot]);
