@@ -49,8 +49,10 @@ clang: tools
 	@$(call CONFIGURE,$(B)/clang,CC=clang,--buildtype=release -Dwerror=true)
 	@$(call NINJA,$(B)/clang)
 
+# Short runs spend more time in the compiler than in the targets: only `make soak` optimises.
 fuzz: tools
-	@$(call CONFIGURE,$(B)/fuzz,CC=clang,$(QUICK) -Dwerror=true -Dfuzz=true -Dtests=false -Db_lundef=false)
+	@$(call CONFIGURE,$(B)/fuzz,CC=clang,$(QUICK) -Doptimization=0 -Dwerror=true -Dfuzz=true -Dtests=false -Db_lundef=false)
+	@$(if $(ALL_TARGETS),meson configure $(B)/fuzz -Doptimization=1)
 	@$(call NINJA,$(B)/fuzz,$(call NEEDED,fuzz))
 
 demo: setup

@@ -111,8 +111,10 @@ PLAIN = {"frontend", "gate", "sync", "ttsync", "ttsync_cores", "matrix_timing", 
 
 
 # Long under the sanitizers, and about words or cycles more than about memory: `make soak` runs them there.
-SANITIZED_IN_SOAK = {"check", "explore", "race_delays", "docs", "spins", "endless", "run_command", "schema", "broken", "checks",
-                     "state_hash", "core_modes", "chip_modes", "debugger", "matrix_move", "words", "hangs"}
+SANITIZED_IN_SOAK = {"check", "explore", "race_delays", "docs", "spins", "endless", "run_command", "schema", "broken",
+                     "checks", "state_hash", "core_modes", "chip_modes", "debugger", "matrix_move", "words", "hangs", "mover",
+                     "vector_macro", "move_config", "delays", "shortcuts", "poll", "races", "control_device", "frontend_modes",
+                     "unpack", "patterns", "rwc"}
 
 
 def runs_in(label, test):

@@ -54,14 +54,14 @@ enum { WG_BH = 1, WG_WH = 2 };
 
 /*
  * How often a random suite goes round: `usual` times, `soak` times with WG_SOAK=1. A sanitizer looks for wrong accesses, not for
- * wrong results, and the same accesses come again soon: there an eighth of the rounds will do.
+ * wrong results, and the same accesses come again soon: there a quarter of the rounds will do.
  */
 static inline uint64_t wg_test_rounds(uint64_t usual, uint64_t soak)
 {
     const char *given = getenv("WG_SOAK");
     if (given && strcmp(given, "0") != 0)
         return soak;
-    return WG_ADDRESS_SANITIZER || WG_THREAD_SANITIZER ? (usual + 7) / 8 : usual;
+    return WG_ADDRESS_SANITIZER || WG_THREAD_SANITIZER ? (usual + 3) / 4 : usual;
 }
 
 /* WG_RANDOM_FIRST, or 0: the seed to begin with; WG_RANDOM_PROGRAMS, or else: the number of seeds. */

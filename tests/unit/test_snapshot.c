@@ -107,7 +107,7 @@ static void test_return_point(void **state)
     static const char *const programs[] = {"examples/core.tasm", "examples/handshake.tasm", "examples/deadlock.tasm"};
     wg_arch_id arch = wg_test_arch(state);
     for (size_t p = 0; p < sizeof programs / sizeof *programs; p++)
-        for (uint64_t at = 0; at < 60; at += 9) {
+        for (uint64_t at = 0; at < 60; at += 25) {
             wg_stop stop;
             wg_device *dev = make(arch);
             load(dev, arch, programs[p]);
