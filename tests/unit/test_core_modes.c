@@ -480,7 +480,7 @@ static void random_programs(void **state, kind what)
 {
     wg_arch_id arch = wg_test_arch(state);
     arch_now = &arch;
-    unsigned first = (unsigned)wg_test_first(), count = (unsigned)wg_test_count(wg_test_rounds(12, 12));
+    unsigned first = (unsigned)wg_test_first(), count = (unsigned)wg_test_count(wg_test_rounds(8, 48));
     uint64_t instructions = 0;
     for (unsigned seed = first; seed < first + count; seed++) {
         wg_test_seed(seed);
@@ -588,7 +588,7 @@ static void test_polling_hangs(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
     arch_now = &arch;
-    unsigned first = (unsigned)wg_test_first(), count = (unsigned)wg_test_count(wg_test_rounds(12, 12));
+    unsigned first = (unsigned)wg_test_first(), count = (unsigned)wg_test_count(wg_test_rounds(8, 48));
     for (unsigned seed = first; seed < first + count; seed++) {
         wg_test_seed(seed);
         g.s = seed * UINT64_C(31337) + arch;
