@@ -105,15 +105,22 @@ static rv private_program(unsigned core, uint32_t passes)
     return p;
 }
 
+/* A1, A2, A3: from where, where to, the end of the first. Returns where a pass begins. */
+static unsigned begin_copy(rv *p, unsigned core, uint32_t passes)
+{
+    rv_li(p, A0, passes);
+    unsigned outer = p->n;
+    rv_li(p, A1, DATA + core * DATA_STRIDE);
+    rv_li(p, A2, DATA + core * DATA_STRIDE + 0x2000);
+    rv_li(p, A3, DATA + core * DATA_STRIDE + 0x400);
+    return outer;
+}
+
 /* Copies 1 KiB again and again, four words at a time. */
 static rv copy_program(unsigned core, uint32_t passes)
 {
     rv p = rv_at(CODE + core * CODE_STRIDE);
-    rv_li(&p, A0, passes);
-    unsigned outer = p.n;
-    rv_li(&p, A1, DATA + core * DATA_STRIDE);
-    rv_li(&p, A2, DATA + core * DATA_STRIDE + 0x2000);
-    rv_li(&p, A3, DATA + core * DATA_STRIDE + 0x400);
+    unsigned outer = begin_copy(&p, core, passes);
     unsigned loop = p.n;
     for (int i = 0; i < 16; i += 4)
         rv_lw(&p, A4 + (unsigned)i / 4, i, A1);
@@ -130,11 +137,7 @@ static rv copy_program(unsigned core, uint32_t passes)
 static rv bytes_program(unsigned core, uint32_t passes)
 {
     rv p = rv_at(CODE + core * CODE_STRIDE);
-    rv_li(&p, A0, passes);
-    unsigned outer = p.n;
-    rv_li(&p, A1, DATA + core * DATA_STRIDE);
-    rv_li(&p, A2, DATA + core * DATA_STRIDE + 0x2000);
-    rv_li(&p, A3, DATA + core * DATA_STRIDE + 0x400);
+    unsigned outer = begin_copy(&p, core, passes);
     unsigned loop = p.n;
     rv_lbu(&p, A4, 0, A1);
     rv_sb(&p, A4, 0, A2);

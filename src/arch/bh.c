@@ -173,11 +173,12 @@ const wg_arch wg_arch_bh = {
              * Dst blocks: measured on nine rows (MVMUL, ELWADD, ELWMUL on one to three threads). ELWADD waits without
              * accumulation: measured on three; ELWSUB is taken to be like it. A wait keeps other threads out: measured on
              * nine (the same, with a thread that goes on from block to block).
-             * matrix_stages, arithmetic_stages: measured on 36 rows of STALLWAIT(STALL_SFPU, MATH) behind SETRWC and INCRWC, which all miss three
-             * cycles without it; of arithmetic, on six rows of GMPOOL and ELWADD before such a wait. bank_return: measured on
-             * sixteen rows that hand a bank over per face (products in one phase, reductions of columns).
-             * semaphore_extra: measured on 20 rows of unpack threads whose cores poll a semaphore for each tile; all miss three
-             * cycles without it. Documented is the least time of any word of that window, and it fits manual TTSync.
+             * matrix_stages: measured on 36 rows of STALLWAIT(STALL_SFPU, MATH) behind SETRWC and INCRWC, which are all three
+             * cycles too short without it. arithmetic_stages: measured on six rows of GMPOOL and ELWADD before such a wait.
+             * bank_return: measured on sixteen rows that hand over a bank per face (products in one phase, reductions of
+             * columns).
+             * semaphore_extra: measured on 20 rows of unpack threads whose cores poll a semaphore for each tile; all are three
+             * cycles too short without it. The documents give the least time of any word of that window; it fits manual TTSync.
              * unpack_clear: measured on six rows of a clear and an unpack into the same bank, per face (reductions to a scalar).
              * SFPSTORE reads late: measured on 22 rows (additions, products, clamp, frac, softsign, silu, cos: the multiply-add
              * before the store costs nothing beside its own cycle; before other readers it does).

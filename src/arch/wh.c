@@ -134,7 +134,7 @@ const wg_arch wg_arch_wh = {
     /*
      * Dst blocks: measured on six rows (MVMUL, ELWADD and ELWMUL of T1, which goes on from block to block, beside one and
      * two threads on one block); ELWSUB is taken to be like ELWADD.
-     * matrix_stages, arithmetic_stages, bank_return: as in bh.c; inferred, since Dst blocks were measured to take as long on both.
+     * matrix_stages, arithmetic_stages, bank_return: as in bh.c. Inferred: Dst blocks were measured to take as long on both.
      * noc_data, noc_ack: as in bh.c, on four rows of reads and nine of writes.
      * DRAM rates: documented as 24 bytes per cycle and channel; measured on seven rows of one channel each, 1 to 64 readers
      * or writers.

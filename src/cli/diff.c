@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `waitgate diff BEFORE AFTER`: where two saved runs spent different numbers of cycles. Costs are paired by who, cause, holder, file,
- * line and instruction; what is left, by the same without the line, in order, since an edit moves the lines behind it.
+ * `waitgate diff BEFORE AFTER`: where two saved runs spent different numbers of cycles. Costs are paired by who, cause,
+ * holder, file, line and instruction. The rest is paired without the line, in order: an edit moves the lines below it.
  */
 #include "cli/diff.h"
 

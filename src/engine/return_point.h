@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A state of a device to which it returns many times, as `explore` does for each timing. Unlike a snapshot it belongs to this
- * process and this device: it is not checked, and memory that is zero on both sides is left alone.
+ * process and this device: it is not checked, and pages that are zero in it and that nobody has touched since are skipped.
  */
 #ifndef WG_RETURN_POINT_H
 #define WG_RETURN_POINT_H

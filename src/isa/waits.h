@@ -26,7 +26,8 @@
  * handed on to the rows.
  */
 #define WG_WAITS(BOTH, BH, WH, S) \
-    BOTH(S, SCALAR_MEMORY, THCON, 0, 0, SCALAR, ANY, "the Scalar Unit has no memory request of this thread outstanding") \
+    BOTH(S, SCALAR_MEMORY, THCON, 0, 0, SCALAR, ANY, \
+         "the Scalar Unit has no memory request of this thread outstanding") \
     BOTH(S, UNPACK0, UNPACK0, 1, 1, UNPACK0, UNIT, "Unpacker 0 is idle for this thread") \
     BOTH(S, UNPACK1, UNPACK1, 2, 2, UNPACK1, UNIT, "Unpacker 1 is idle for this thread") \
     BOTH(S, PACK0, PACK0, 3, 3, PACK, UNIT, "Packer 0 is idle for this thread") \
