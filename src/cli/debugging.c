@@ -167,9 +167,9 @@ bool wg_debugging_obey(wg_debugging *g, const char *line, wg_text *out)
     }
     if (!length)
         return true;
+    /* A command that lets time pass cannot be given twice: room for a long answer from the start. */
     char *answer = NULL;
-    size_t room =
-        1 << 22; /* A command that lets time pass cannot be given twice: room for a long answer from the start. */
+    size_t room = 1 << 22;
     wg_interrupt_begin();
     while (room && !(answer = wg_malloc(room)))
         room /= 2;
