@@ -2,7 +2,7 @@
 # A thin front for meson and ninja. `make demo` and `make test` install what is missing first (scripts/setup); the other
 # targets say what is missing and how to get it.
 # docs: the generated pages; run it after changing options.def, findings.def or insns.def
-.PHONY: all tools docs demo dist package site test bench silicon mutants soak format lint install setup setup-test debug sanitize plain thread fuzz clang clean
+.PHONY: all tools docs demo dist package package-test site test bench silicon mutants soak format lint install setup setup-test debug sanitize plain thread fuzz clang clean
 SHELL := /bin/bash
 .SHELLFLAGS := -eo pipefail -c
 B := build
@@ -111,9 +111,15 @@ dist:
 	@echo $(B)/dist/waitgate-$(VERSION).tar.gz
 
 package: dist
+	@scripts/setup --package
 	@rm -rf $(B)/package && mkdir -p $(B)/package && tar -xf $(B)/dist/waitgate-$(VERSION).tar.gz -C $(B)/package
 	@cd $(B)/package/waitgate-$(VERSION) && dpkg-buildpackage -b -us -uc >../package.log 2>&1 || { tail -30 ../package.log; exit 1; }
 	@ls $(B)/package/*.deb
+
+# The packages built again, and installed in a clean Debian (debootstrap, root).
+package-test: package
+	@scripts/setup --package
+	@python3 tests/packages/test_packages.py .
 
 install: all
 	@$(if $(PREFIX),meson configure $(B) --prefix=$(PREFIX))
