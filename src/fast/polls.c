@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Skips periods of polling loops. poll.c has found that the tile's state repeats itself, and that no other agent acts before
- * some cycle. The tile is moved on by whole periods (engine/repeat.h): so are the counts of instructions, refusals and
+ * Skips periods of polling loops. poll.c has found that the tile's state repeats, and that no other agent acts before some
+ * cycle. The tile is advanced by whole periods (engine/repeat.h), and with it the counts of instructions, refusals and
  * findings.
  */
 #include "machine/poll.h"
@@ -50,7 +50,7 @@ static void shift_tile(wg_tile *t, uint64_t by, const uint64_t counts[WG_POLL_CO
     t->sched.now += by;
 }
 
-/* Moves the tile on by so many periods; the counts grow by `counts` in each. */
+/* Advances the tile by `periods` periods; the counts grow by `counts` in each. */
 static void skip(wg_tile *t, uint64_t period, uint64_t periods, const uint64_t counts[WG_POLL_COUNTS])
 {
     uint64_t more[WG_POLL_COUNTS];
