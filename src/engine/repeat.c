@@ -8,11 +8,11 @@
 #include "riscv/lsu.h"
 
 enum {
-    REMEMBERED = WG_RETIRE_QUEUE + 1, /* with the last to have left the retire queue: the next one leaves after it */
+    REMEMBERED = WG_RETIRE_QUEUE + 1, /* including the last one to leave the retire queue: the next leaves after it */
     MERGE_TIMER = 32                  /* a store waits less than this for others to merge with it */
 };
 
-/* As wg_moves, of one core. */
+/* As wg_moves, for one core. */
 typedef struct span {
     uint64_t then, now, later, number;
     uint32_t further;
@@ -121,7 +121,7 @@ static bool same_ring(const span *v, const wg_core_run *a, const wg_core_run *b)
     return true;
 }
 
-/* The instruction that waits in EX1, and for how long if that is known (wait_e, wait_m). */
+/* The instruction that waits in EX1, and until when if that is known (wait_e, wait_m). */
 static bool same_ex1_wait(const span *v, const wg_core_run *a, const wg_core_run *b)
 {
     if (a->ex1.kind != b->ex1.kind)

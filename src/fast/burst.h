@@ -31,7 +31,6 @@ typedef struct wg_burst {
 
 /* The thread is due: lists the instructions that reach its gate from the current cycle on. False: too few. */
 bool wg_burst_begin(wg_burst *b, wg_tile *t, unsigned thread, uint64_t until);
-/* The i-th instruction. */
 wg_insn wg_burst_insn(const wg_burst *b, unsigned i);
 /* The first `count` were accepted in the cycles in `at`. The last one's cycle becomes the current one; the others wake nobody. */
 void wg_burst_used(wg_burst *b, unsigned count);

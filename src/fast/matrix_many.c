@@ -41,9 +41,7 @@ static unsigned stages(const many *b)
     return timing->matrix_latency > timing->arithmetic_stages ? timing->matrix_latency : timing->arithmetic_stages;
 }
 
-/*
- * Everything in flight belongs to the thread, changes only Dst, and leaves the unit in order, no later than a new MVMUL would.
- */
+/* Everything in flight belongs to the thread, changes only Dst, and leaves in order, no later than a new MVMUL would. */
 static bool flights_land(const many *b)
 {
     const wg_matrix *m = b->m;

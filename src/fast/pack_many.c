@@ -49,9 +49,7 @@ static inline bool unseen(const wg_tile *t, uint32_t address, uint32_t bytes)
     return wg_l1_holds(t->spec->l1_bytes, address, bytes) && wg_l1_unseen(t, address, bytes);
 }
 
-/*
- * The same for a run of consecutive lines, the part of a tile that the burst may write. No cache changes meanwhile.
- */
+/* The same for a run of consecutive lines, the part of a tile that the burst may write. No cache changes meanwhile. */
 static inline bool data_unseen(wg_pack_many *m, uint32_t data, uint32_t bytes)
 {
     enum { MOST = 4096 };

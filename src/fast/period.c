@@ -117,7 +117,6 @@ static void link_steps(wg_period *p, const void *const *labels)
     p->linked = true;
 }
 
-/* A store enters its queue. */
 static inline void enqueue(const wg_period *p, const position *at, const wg_step_of *x)
 {
     uint8_t *data = (uint8_t *)stored(p, at, x);

@@ -49,14 +49,12 @@ typedef struct wg_step_of {
     bool flag;     /* a branch, PREDICT: taken; STORE: a new entry; LW to ANSWER: fills the L0 cache */
 } wg_step_of;
 
-/* The step of an instruction. */
 static inline wg_step_of wg_step_from(const wg_op *op, unsigned core)
 {
     return (wg_step_of){
         .code = op->code, .core = (uint8_t)core, .rd = op->rd, .rs1 = op->rs1, .rs2 = op->rs2, .imm = op->imm};
 }
 
-/* A recorded period. */
 typedef struct wg_period {
     wg_step_of *step;
     uint16_t steps, writes; /* writes: those among them that reach L1 */

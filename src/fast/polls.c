@@ -76,7 +76,7 @@ void wg_fast_polls(wg_tile *t, uint64_t until, uint64_t limit)
     wg_poll *p = &t->poll;
     const uint64_t now = t->sched.now, end = until < limit ? until : limit, period = now - p->seen_at;
     uint64_t counts[WG_POLL_COUNTS];
-    if (end <= now)
+    if (end <= now || !wg_fast(t, WG_FAST_POLLS))
         return;
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
         counts[i] = wg_poll_count(t, i) - p->number[i];

@@ -137,15 +137,9 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
         k->run.at = wg_max64(k->run.at, now);
         k->saved_at = WG_NEVER;
     }
-    uint64_t stop = now + 1;
-    if (!followed && wg_fast(t, WG_FAST_AHEAD)) {
-        stop = wg_min64(wg_min64(t->limit, now + WG_RUN_AHEAD), wg_lsu_bound(t, core));
-        stop = wg_max64(stop, now + 1);
-    }
     const uint64_t from = wg_max64(k->run.last, now);
-    uint64_t again = wg_exec(t, core, stop);
-    if (k->run.last > from)
-        wg_fast_used(t, WG_FAST_AHEAD, k->run.last - from);
+    uint64_t again = wg_exec(t, core, followed ? now + 1 : wg_fast_ahead_until(t, core));
+    wg_fast_ran_ahead(t, from, k->run.last);
     if (followed)
         debugged(t, core, &seen, k->run.number != number);
     if (k->run.halt)

@@ -249,7 +249,7 @@ uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop)
     const uint64_t now = t->sched.now;
     /* Unrelated to shortcuts: every instruction emits an event. */
     const bool watched = WG_EVENTS && t->watched & (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_TOUCH));
-    const bool lines = wg_fast(t, WG_FAST_LINES);
+    const bool lines = wg_fast_takes_exec(t);
     const unsigned writers_allowed = t->arch->forward_writers;
     bool checkpointed = k->saved_at != WG_NEVER;
     /* The earliest instruction at which to retry lines.c: not right after a load, nor while a store is about to leave. */
@@ -338,7 +338,7 @@ uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
     if (stop > t->sched.now + 1)
         stop = wg_min64(stop, wg_lsu_next(t, core));
     k->stop = stop;
-    return wg_fast(t, WG_FAST_LINES) ? wg_fast_exec(t, core, stop) : wg_exec_queued(t, core, stop);
+    return wg_fast_takes_exec(t) ? wg_fast_exec(t, core, stop) : wg_exec_queued(t, core, stop);
 }
 
 void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why)

@@ -267,8 +267,8 @@ static uint64_t push(wg_tile *t, unsigned core, wg_request_queue *queue)
         wg_wake(&t->sched, WG_AGENT_CORE_B + core);
         wg_wake_idle_watchers(&t->sched);
         uint64_t at = queue->ring[queue->head].seen_at;
-        if (queue->count && at <= now + 1 && wg_fast(t, WG_FAST_FRONTENDS) &&
-            wg_push_refused(t, thread, (wg_core_id)core, queue->ring[queue->head].bytes / 4u, &queue->why))
+        if (queue->count && at <= now + 1 &&
+            wg_fast_refuses_push(t, thread, (wg_core_id)core, queue->ring[queue->head].bytes / 4u, &queue->why))
             return WG_NEVER;
         return !queue->count ? WG_NEVER : at > now + 1 ? at : now + 1;
     }
