@@ -264,6 +264,22 @@ void wg_move_queue(wg_request_queue *queue, uint64_t later, uint32_t further)
     move_request_queue(queue, &(span){.later = later, .further = further});
 }
 
+void wg_advance_queue(wg_request_queue *queue, uint64_t later, uint32_t further, unsigned pops)
+{
+    if (!queue->count && !pops) {
+        queue->last_seen_at += later;
+        return;
+    }
+    wg_move_queue(queue, later, further);
+    const wg_request_queue b = *queue;
+    queue->head = (uint8_t)((b.head + pops) % WG_QUEUE_DEPTH);
+    for (unsigned i = 0; i < b.count; i++) {
+        wg_request *req = &queue->ring[(queue->head + i) % WG_QUEUE_DEPTH];
+        *req = b.ring[(b.head + i) % WG_QUEUE_DEPTH];
+        memcpy(req->data, b.ring[req - queue->ring].data, sizeof req->data);
+    }
+}
+
 void wg_move_ports(wg_l1_ports *ports, uint64_t later) { move_l1_ports(ports, &(span){.later = later}); }
 void wg_move_pcbufs(wg_pcbufs *p, uint64_t later) { move_pcbufs(p, &(span){.later = later}); }
 void wg_move_scalar(wg_scalar *u, uint64_t later) { move_scalar(u, &(span){.later = later}); }

@@ -186,8 +186,7 @@ static void end(wg_tile *t, core_group *w)
     wg_schedule *s = &t->sched;
     wg_fast_used(t, WG_FAST_CORE_GROUPS, s->now - w->began);
     s->phase = WG_PHASE_ARRIVALS;
-    s->next[WG_AGENT_REGIONS] = WG_NEVER;
-    wg_wake_at(s, WG_AGENT_REGIONS, wg_max64(other_regions(t), s->now + w->stops));
+    wg_appoint(s, WG_AGENT_REGIONS, wg_max64(other_regions(t), s->now + w->stops));
     for (unsigned i = 0; i < WG_CORES; i++) {
         const bool stops = w->stops && !(w->resting >> i & 1) && (w->awake >> i & 1);
         wg_appoint(s, WG_AGENT_CORE_B + i, stops ? s->now : next_of(w, i, s->now));
@@ -272,7 +271,7 @@ void wg_group_repeat(wg_tile *t, unsigned core)
     end(t, &w);
     s->now = now;
     if (phase > WG_PHASE_REGIONS && s->next[WG_AGENT_REGIONS] <= now) { /* this cycle's phase C is complete */
-        s->next[WG_AGENT_REGIONS] = WG_NEVER;
+        wg_cancel_appointment(s, WG_AGENT_REGIONS);
         s->phase = WG_PHASE_REGIONS;
         wg_regions_tick(t);
     }

@@ -143,15 +143,10 @@ static inline void drain_own(wg_tile *t, core_slot *m, uint64_t before)
 /* A request leaves in cycle `at`. */
 static wg_request *send(wg_tile *t, core_group *w, core_slot *m, uint64_t at)
 {
-    wg_request_queue *queue = m->queue;
-    wg_request *req = &queue->ring[(queue->head + queue->count++) % WG_QUEUE_DEPTH];
-    req->seen_at = wg_max64(at + t->timing->path[WG_PATH_L1].travel, queue->last_seen_at);
-    queue->last_seen_at = req->seen_at;
-    if (queue->count == 1)
-        queue->retry_at = 0;
-    t->regions.memory.emitted[m->core]++;
-    t->regions.memory.active[m->core] |= l1_queue;
-    if (queue->count == 1)
+    wg_memory *memory = &t->regions.memory;
+    wg_request *req = wg_queue_append(memory, m->core, WG_PATH_L1, at + t->timing->path[WG_PATH_L1].travel);
+    memory->emitted[m->core]++;
+    if (m->queue->count == 1)
         w->seen_at[m->core] = req->seen_at;
     appoint(w, PORT_BITS + m->port, t->sched.now,
             wg_max64(req->seen_at, t->regions.memory.l1.port_free[WG_L1_CORE_PORT + m->port]));

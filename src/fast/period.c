@@ -384,17 +384,6 @@ static void arrive_stores(wg_core_run *run, unsigned pops)
     }
 }
 
-static void arrive_queue(wg_request_queue *queue, unsigned pops)
-{
-    const wg_request_queue b = *queue;
-    queue->head = (uint8_t)((b.head + pops) % WG_QUEUE_DEPTH);
-    for (unsigned i = 0; i < b.count; i++) {
-        wg_request *req = &queue->ring[(queue->head + i) % WG_QUEUE_DEPTH];
-        *req = b.ring[(b.head + i) % WG_QUEUE_DEPTH];
-        memcpy(req->data, b.ring[req - queue->ring].data, sizeof req->data);
-    }
-}
-
 void wg_period_arrive(wg_tile *t, const wg_period *p, unsigned core, uint64_t done)
 {
     wg_core_run *run = p->run[core];
@@ -419,11 +408,6 @@ void wg_period_arrive(wg_tile *t, const wg_period *p, unsigned core, uint64_t do
         if (l->used && l->done != WG_NEVER && !l->flushed)
             memcpy(l->line, t->l1 + line_of(l->address), WG_L1_LINE);
     }
-    if (p->queue[core]->count || p->queue_pops[core]) {
-        wg_move_queue(p->queue[core], later, further);
-        arrive_queue(p->queue[core], (unsigned)(done * p->queue_pops[core]));
-    } else {
-        p->queue[core]->last_seen_at += later;
-    }
+    wg_advance_queue(p->queue[core], later, further, (unsigned)(done * p->queue_pops[core]));
     t->regions.memory.emitted[core] += done * p->emitted[core];
 }

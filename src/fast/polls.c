@@ -15,7 +15,7 @@
 /* The agent's appointment is moved; other agents keep theirs. */
 static void shift(wg_tile *t, unsigned agent, uint64_t by)
 {
-    t->sched.next[agent] = wg_moved(t->sched.next[agent], by);
+    wg_postpone(&t->sched, agent, wg_moved(t->sched.next[agent], by));
 }
 
 static void shift_scalar(wg_tile *t, uint64_t by, uint64_t refusals)

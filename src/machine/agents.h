@@ -81,6 +81,9 @@ static inline void wg_appoint(wg_schedule *s, unsigned agent, uint64_t cycle)
     wg_wake_at(s, agent, cycle);
 }
 
+/* Moves the agent's appointment to a later cycle. */
+static inline void wg_postpone(wg_schedule *s, unsigned agent, uint64_t cycle) { s->next[agent] = cycle; }
+
 /* Cancels the agent's appointment. */
 static inline void wg_cancel_appointment(wg_schedule *s, unsigned agent)
 {

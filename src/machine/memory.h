@@ -43,6 +43,17 @@ static inline uint64_t wg_queue_seen_at(const wg_request_queue *queue)
 {
     return queue->count ? queue->ring[queue->head].seen_at : WG_NEVER;
 }
+/* Appends a request, to be filled in; the region sees it in cycle `seen_at`, or later: nothing overtakes inside a queue. */
+static inline wg_request *wg_queue_append(wg_memory *m, unsigned core, unsigned index, uint64_t seen_at)
+{
+    wg_request_queue *queue = &m->queue[core][index];
+    wg_request *req = &queue->ring[(queue->head + queue->count) % WG_QUEUE_DEPTH];
+    req->seen_at = queue->last_seen_at = seen_at > queue->last_seen_at ? seen_at : queue->last_seen_at;
+    if (!queue->count++)
+        queue->retry_at = 0;
+    m->active[core] |= 1u << index;
+    return req;
+}
 /* The head has been processed. */
 static inline void wg_queue_pop(wg_memory *m, unsigned core, unsigned index)
 {

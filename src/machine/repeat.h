@@ -63,6 +63,8 @@ bool wg_same_scalar(const wg_scalar *a, const wg_scalar *b, const wg_moves *v);
 /* Moves a state. The retire ring is indexed by number, so its entries move, too. */
 void wg_move_run(wg_core_run *run, uint64_t later, uint64_t number, uint32_t further);
 void wg_move_queue(wg_request_queue *queue, uint64_t later, uint32_t further);
+/* The same after `pops` requests: rotates the ring, in which the data stays in place. */
+void wg_advance_queue(wg_request_queue *queue, uint64_t later, uint32_t further, unsigned pops);
 void wg_move_ports(wg_l1_ports *ports, uint64_t later);
 void wg_move_pcbufs(wg_pcbufs *p, uint64_t later);
 void wg_move_scalar(wg_scalar *u, uint64_t later);

@@ -41,19 +41,15 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
     wg_request_queue *queue = &m->queue[req->core][index];
     req->seen_at = t->sched.now + t->timing->path[req->path].travel +
                    wg_perturb(t, WG_SITE_TRAVEL, WG_AGENT_CORE_B + req->core, ++m->emitted[req->core]);
-    if (req->seen_at < queue->last_seen_at)
-        req->seen_at = queue->last_seen_at;
     if (__builtin_expect(t->perturbed, 0))
         keep_behind(m, req);
-    queue->last_seen_at = req->seen_at;
     if (queue->count == WG_QUEUE_DEPTH) /* cannot happen: four loads and a path's stages are fewer */
         return;
-    queue->ring[(queue->head + queue->count++) % WG_QUEUE_DEPTH] = *req;
-    if (queue->count == 1) {
-        queue->retry_at = 0;
+    if (!queue->count)
         queue->why.reason = WG_STALL_NONE;
-    }
-    m->active[req->core] |= 1u << index;
+    wg_request *place = wg_queue_append(m, req->core, index, req->seen_at);
+    req->seen_at = place->seen_at;
+    *place = *req;
     if (req->kind == WG_REQ_WRITE && req->path != WG_PATH_L1)
         wg_poll_disturb(t);
     wg_ttsync_note_emitted(t, req->core, (wg_path)req->path, req->address, req->kind == WG_REQ_WRITE);
