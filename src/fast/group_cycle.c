@@ -110,9 +110,7 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
         uint64_t *bank = &p->bank_free[wg_l1_bank(t->arch->l1_banks, address)];
         uint64_t free = wg_max64(p->port_free[port], *bank);
         if (free > now) {
-            queue->retry_at = free;
-            queue->why = (wg_stall){
-                .reason = WG_STALL_L1_PORT, .resource = (uint16_t)port, .holder = WG_AGENT_NONE, .retry_at = free};
+            wg_queue_waits_for_port(queue, port, free);
             /* if only the bank is busy, another core's bank may be free earlier */
             next = p->port_free[port] > now ? p->port_free[port] : now + 1;
         } else {

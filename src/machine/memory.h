@@ -54,6 +54,13 @@ static inline wg_request *wg_queue_append(wg_memory *m, unsigned core, unsigned 
     m->active[core] |= 1u << index;
     return req;
 }
+/* The head has to wait for a port of L1 until cycle `retry`. */
+static inline void wg_queue_waits_for_port(wg_request_queue *queue, unsigned port, uint64_t retry)
+{
+    queue->retry_at = retry;
+    queue->why =
+        (wg_stall){.reason = WG_STALL_L1_PORT, .resource = (uint16_t)port, .holder = WG_AGENT_NONE, .retry_at = retry};
+}
 /* The head has been processed. */
 static inline void wg_queue_pop(wg_memory *m, unsigned core, unsigned index)
 {

@@ -113,9 +113,8 @@ static void take(wg_tile *t, unsigned core, unsigned index, const uint32_t value
 }
 
 /* The head has to wait; whoever watches stalls sees its core wait for that from now on. */
-static void refused(wg_tile *t, unsigned core, wg_request_queue *queue, const wg_stall *why)
+static void refused(wg_tile *t, unsigned core)
 {
-    queue->why = *why;
     if (wg_watched(t, WG_EV_STALL_BEGIN))
         wg_core_wake(t, core);
 }
@@ -141,7 +140,8 @@ static bool offer(wg_tile *t, unsigned core, unsigned index)
         return true;
     }
     queue->retry_at = answer == WG_REGION_WAIT ? why.retry_at : WG_NEVER;
-    refused(t, core, queue, &why);
+    queue->why = why;
+    refused(t, core);
     return false;
 }
 
@@ -154,12 +154,8 @@ static void serve_l1(wg_tile *t, unsigned core)
                                                                                   : WG_L1_NARROW;
     uint64_t retry = 0;
     if (!wg_l1_ask(t, (wg_l1_client)core, req->address, access, &retry)) {
-        queue->retry_at = retry;
-        refused(t, core, queue,
-                &(wg_stall){.reason = WG_STALL_L1_PORT,
-                            .resource = (uint16_t)wg_l1_port((wg_l1_client)core),
-                            .holder = WG_AGENT_NONE,
-                            .retry_at = retry});
+        wg_queue_waits_for_port(queue, wg_l1_port((wg_l1_client)core), retry);
+        refused(t, core);
         return;
     }
     uint32_t value[4] = {0};
