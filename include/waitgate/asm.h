@@ -54,6 +54,7 @@ typedef struct wg_asm_error {
 
 /* Constants and labels of the caller; asked only for names that are not the instruction set's own. */
 typedef struct wg_asm_env {
+    uint32_t struct_size; /* sizeof(wg_asm_env): a caller that knows fewer fields gets 0 for the others */
     bool (*resolve)(void *user, const char *name, size_t length, int64_t *value);
     void *user;
 } wg_asm_env;

@@ -19,8 +19,8 @@ extern "C" {
 typedef struct wg_card wg_card;
 
 typedef struct wg_card_desc {
-    uint32_t struct_size; /* sizeof(wg_card_desc), for growth */
-    wg_grid_desc grid;
+    uint32_t struct_size;      /* sizeof(wg_card_desc): a caller that knows fewer fields gets 0 for the others */
+    const wg_grid_desc *grid;  /* the chip; copied */
     wg_host_read_fn host_read; /* host memory; NULL: none. Called from the thread that calls in */
     wg_host_write_fn host_write;
     void *host;

@@ -32,6 +32,7 @@ enum { WG_WHO_OF_TILE = WG_CORES + WG_THREADS }; /* agents from WG_AGENT_CORE_B 
  * *stop says why it goes no further (WG_STOP_CYCLES before `cycle`: a limit). `save` and `load` copy its state, `bytes` long.
  */
 typedef struct wg_debug_host {
+    uint32_t struct_size; /* sizeof(wg_debug_host): a caller that knows fewer fields gets 0 for the others */
     size_t bytes;
     wg_status (*advance)(void *user, uint64_t cycle, wg_stop *stop);
     void (*save)(void *user, void *to);
@@ -117,6 +118,7 @@ typedef enum wg_until_kind {
     WG_UNTIL_NOC        /* a packet leaves this tile, or arrives */
 } wg_until_kind;
 typedef struct wg_condition {
+    uint32_t struct_size; /* sizeof(wg_condition): a caller that knows fewer fields gets 0 for the others */
     wg_until_kind kind;
     uint32_t index, value;
     char name[24]; /* mnemonic, with or without tt; "": any */

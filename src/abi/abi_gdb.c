@@ -84,7 +84,7 @@ static bool any_tile(const wg_abi_gdb *g)
 static bool somebody(wg_abi_gdb *g)
 {
     struct pollfd knock = {.fd = g->listener, .events = POLLIN};
-    static const wg_debug_host host = {.advance = pass};
+    static const wg_debug_host host = {.struct_size = sizeof host, .advance = pass};
     int one = 1;
     if (g->server)
         return true;

@@ -371,17 +371,16 @@ ABI void libttsim_init(void)
         say("libttsim_init: called again without libttsim_exit");
         return;
     }
-    wg_card_desc desc = {.struct_size = sizeof desc,
-                         .host_read = host_read,
-                         .host_write = host_write,
-                         .grid = {.struct_size = sizeof desc.grid,
-                                  .arch = WG_TTSIM_ARCH,
-                                  .seed = number_from("WAITGATE_SEED", UINT64_MAX, &bad),
-                                  .profile = profile_from(&bad),
-                                  .lockstep = number_from("WAITGATE_LOCKSTEP", 1, &bad) != 0,
-                                  .shortcuts = shortcuts_from(&bad),
-                                  .threads = (unsigned)number_from("WAITGATE_THREADS", MOST_THREADS, &bad),
-                                  .harvested = (uint32_t)number_from("WAITGATE_HARVESTED", UINT32_MAX, &bad)}};
+    const wg_grid_desc grid = {.struct_size = sizeof grid,
+                               .arch = WG_TTSIM_ARCH,
+                               .seed = number_from("WAITGATE_SEED", UINT64_MAX, &bad),
+                               .profile = profile_from(&bad),
+                               .lockstep = number_from("WAITGATE_LOCKSTEP", 1, &bad) != 0,
+                               .shortcuts = shortcuts_from(&bad),
+                               .threads = (unsigned)number_from("WAITGATE_THREADS", MOST_THREADS, &bad),
+                               .harvested = (uint32_t)number_from("WAITGATE_HARVESTED", UINT32_MAX, &bad)};
+    const wg_card_desc desc = {
+        .struct_size = sizeof desc, .grid = &grid, .host_read = host_read, .host_write = host_write};
     abi.stopped = false;
     abi.said = 0;
     memset(abi.said_tile, 0, sizeof abi.said_tile);

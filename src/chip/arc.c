@@ -107,7 +107,7 @@ static void fill_telemetry(wg_card *card)
         if (value == NO_ENTRY)
             continue;
         if (entries[i].tag == TAG_TENSIX)
-            value &= ~wg_chip_harvest_bits(card->chip, card->desc.grid.harvested);
+            value &= ~wg_chip_harvest_bits(card->chip, card->grid->desc.harvested);
         put(csm, TELEMETRY_TABLE + 8 + 4 * count, entries[i].tag | count << 16);
         put(csm, TELEMETRY_DATA + 4 * count, value);
         count++;
@@ -206,7 +206,7 @@ static bool answer(wg_card *card, uint8_t code, uint32_t results[2])
     case 0x54: set_clock(card, card->chip->aiclk_idle); return true;
     case 0x57:
         if (arc->tells_harvesting)
-            results[0] = wg_chip_harvest_bits(card->chip, card->desc.grid.harvested);
+            results[0] = wg_chip_harvest_bits(card->chip, card->grid->desc.harvested);
         return true;
     case 0x58: /* is DRAM trained? */ results[0] = 1; return true;
     case 0x97: /* outbound mapping */

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 /* ---- Tiles --------------------------------------------------------------------------------------------- */
@@ -114,13 +115,15 @@ static void place_tiles(wg_card *card)
 
 /* ---- Life cycle ---------------------------------------------------------------------------------------- */
 
-wg_status wg_card_create(const wg_card_desc *desc, wg_card **out)
+wg_status wg_card_create(const wg_card_desc *given, wg_card **out)
 {
-    if (!desc || !out || desc->struct_size != sizeof *desc)
+    wg_card_desc own = {0};
+    if (!given || !out || given->struct_size < offsetof(wg_card_desc, host_read) || given->struct_size > sizeof own)
         return WG_ERR_ARGUMENT;
+    memcpy(&own, given, given->struct_size);
     *out = NULL;
     wg_grid *grid = NULL;
-    wg_status status = wg_grid_create(&desc->grid, &grid);
+    wg_status status = wg_grid_create(own.grid, &grid);
     if (status != WG_OK)
         return status;
     wg_card *card = calloc(1, sizeof *card);
@@ -129,9 +132,10 @@ wg_status wg_card_create(const wg_card_desc *desc, wg_card **out)
         return WG_ERR_NO_MEMORY;
     }
     card->grid = grid;
-    card->desc = *desc;
-    card->chip = &wg_chips[desc->grid.arch];
-    wg_grid_host_memory(grid, desc->host_read, desc->host_write, desc->host);
+    own.grid = NULL; /* the caller's */
+    card->desc = own;
+    card->chip = &wg_chips[grid->desc.arch];
+    wg_grid_host_memory(grid, own.host_read, own.host_write, own.host);
     place_tiles(card);
     wg_arc_init(card);
     wg_pcie_init(card);

@@ -127,7 +127,7 @@ static bool niu_derived(wg_model *m, unsigned noc, uint32_t offset, uint32_t *va
     else if (offset == regs[WG_REG_NIU_noc_node_id].offset + 4)
         *value = endpoint_id(m, noc);
     else if (offset == regs[WG_REG_NIU_noc_id_logical].offset)
-        *value = wg_floorplan_logical(m->card->grid->plan, m->card->desc.grid.harvested, m->x, m->y);
+        *value = wg_floorplan_logical(m->card->grid->plan, m->card->grid->desc.harvested, m->x, m->y);
     else if (offset >= niu->x_table && offset < niu->x_table + table_bytes)
         *value = table_word(t->x, (offset - niu->x_table) / 4, niu->bits);
     else if (offset >= niu->y_table && offset < niu->y_table + table_bytes)

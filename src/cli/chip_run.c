@@ -371,7 +371,7 @@ static bool open_run(chip_run *r, const wg_args *args, wg_text *error)
     if (!wg_chip_parse(&r->file, args->file[0], (const char *)r->source, size) || !apply_options(r, error))
         return false;
     wg_card_desc desc = {
-        .struct_size = sizeof desc, .grid = r->file.grid, .host_read = host_read, .host_write = host_write, .host = r};
+        .struct_size = sizeof desc, .grid = &r->file.grid, .host_read = host_read, .host_write = host_write, .host = r};
     wg_status status = wg_card_create(&desc, &r->card);
     if (status != WG_OK || (r->file.host_bytes && !(r->host = wg_calloc(1, (size_t)r->file.host_bytes)))) {
         wg_textf(error, "waitgate: %s\n", wg_status_text(status == WG_OK ? WG_ERR_NO_MEMORY : status));

@@ -89,8 +89,8 @@ bool wg_debugging_open(wg_debugging *g, const wg_args *args, bool (*interrupted)
     size_t host = 0;
     if (g->chip)
         wg_chip_host(g->chip, &host);
-    const wg_debug_host tile = {sizeof(wg_feed) * WG_THREADS, tile_advance, tile_save, tile_load};
-    const wg_debug_host chip = {host, chip_advance, chip_save, chip_load};
+    const wg_debug_host tile = {sizeof tile, sizeof(wg_feed) * WG_THREADS, tile_advance, tile_save, tile_load};
+    const wg_debug_host chip = {sizeof chip, host, chip_advance, chip_save, chip_load};
     const wg_debug_desc desc = {.struct_size = sizeof desc,
                                 .device = g->chip ? NULL : g->s.dev,
                                 .grid = g->chip ? wg_chip_grid(g->chip) : NULL,

@@ -164,7 +164,7 @@ static bool resolve(void *user, const char *name, size_t length, int64_t *value)
     return s != NULL;
 }
 
-wg_asm_env wg_tasm_env(wg_tasm *t) { return (wg_asm_env){resolve, t}; }
+wg_asm_env wg_tasm_env(wg_tasm *t) { return (wg_asm_env){sizeof(wg_asm_env), resolve, t}; }
 
 bool wg_tasm_number(wg_tasm *t, wg_tasm_line *l, const char *what, int64_t least, int64_t most, int64_t *value)
 {

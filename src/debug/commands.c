@@ -148,7 +148,7 @@ static bool parse_condition(const char *rest, wg_condition *c)
     size_t length;
     uint64_t a = 0, b = 0;
     const char *whole = rest, *word = wg_word(&rest, &length);
-    *c = (wg_condition){0};
+    *c = (wg_condition){.struct_size = sizeof *c};
     if (wg_is_word(word, length, "finding")) {
         c->kind = WG_UNTIL_FINDING;
     } else if (wg_is_word(word, length, "semaphore")) {
@@ -191,7 +191,7 @@ static void until(wg_debug *d, wg_who who, const char *rest, wg_text *out)
     }
     wg_debug_continue(d);
     if (!hang)
-        wg_debug_until(d, &(wg_condition){0});
+        wg_debug_until(d, &(wg_condition){.struct_size = sizeof(wg_condition)});
     show_pause(d, out);
     if (d->state.pause == WG_PAUSE_ENDED && d->state.stop == WG_STOP_HUNG)
         wg_debug_state_text(d, who, out);

@@ -250,7 +250,8 @@ wg_status wg_debug_open(const wg_debug_desc *desc, wg_debug **out)
         return WG_ERR_ARGUMENT;
     }
     if (d->desc.host)
-        d->host = *d->desc.host;
+        memcpy(&d->host, d->desc.host,
+               d->desc.host->struct_size < sizeof d->host ? d->desc.host->struct_size : sizeof d->host);
     d->arch = wg_arch_of(d->desc.grid ? wg_grid_arch(d->desc.grid) : d->desc.device->arch->id);
     d->distance = FIRST_DISTANCE;
     d->past.budget = d->desc.history;

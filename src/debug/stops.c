@@ -384,8 +384,11 @@ wg_status wg_debug_watch(wg_debug *d, uint32_t address, uint32_t bytes, unsigned
     return watch_ram(d);
 }
 
-wg_status wg_debug_until(wg_debug *d, const wg_condition *c)
+wg_status wg_debug_until(wg_debug *d, const wg_condition *given)
 {
+    wg_condition own = {0};
+    const wg_condition *c = &own;
+    memcpy(&own, given, given->struct_size < sizeof own ? given->struct_size : sizeof own);
     size_t length = strnlen(c->name, sizeof c->name);
     if (c->kind > WG_UNTIL_NOC || length == sizeof c->name ||
         (length && !wg_isa_by_name(d->arch->id, c->name, length)) || (c->kind == WG_UNTIL_SEMAPHORE && c->index >= 8) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* XXH64, the checksum of snapshots: it tells damage, not intent. */
+/* XXH64, the checksum of snapshots: it detects damage, not forgery. */
 #include <string.h>
 
 #include "engine/state_check.h"

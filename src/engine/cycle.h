@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pieces of a cycle: who is due, and the phases behind the completions. wg_tile_cycle() in tile.c puts them together.
+ * The parts of a cycle: the agents that are due, and the phases after the completions. wg_tile_cycle() in tile.c combines them.
  */
 #ifndef WG_CYCLE_H
 #define WG_CYCLE_H
@@ -8,12 +8,12 @@
 #include "machine/unit.h"
 #include "machine/tile.h"
 
-/* Appointments that were made for later have come near: the next of all, and those soon behind it. */
+/* Far appointments have come near: moves the earliest one, and those soon after it, to `soon`. */
 void wg_tile_look_through(wg_schedule *s);
 
 /*
- * An agent about to be ticked has no appointment until its tick (or a later wake-up) makes one. In lockstep everybody is
- * ticked in every cycle: that is how the machine is driven, not a shortcut.
+ * An agent about to be ticked has no appointment until its tick (or a later wake-up) makes one. In lockstep every agent is
+ * ticked in every cycle: this is how the machine is driven, not a shortcut.
  */
 static inline bool wg_take(wg_tile *t, unsigned agent)
 {
@@ -25,7 +25,7 @@ static inline bool wg_take(wg_tile *t, unsigned agent)
     return true;
 }
 
-/* The same for those in `agents`; who is to be ticked. */
+/* The same for the agents in `agents`. Returns those to be ticked. */
 static inline uint32_t wg_take_all(wg_tile *t, uint32_t agents)
 {
     wg_schedule *s = &t->sched;
@@ -41,7 +41,7 @@ static inline uint32_t wg_take_all(wg_tile *t, uint32_t agents)
     return t->lockstep ? agents : due;
 }
 
-/* Who of `agents` is due in this cycle, by appointment. */
+/* The agents in `agents` with an appointment in this cycle. */
 static inline uint32_t wg_due(const wg_schedule *s, uint32_t agents, uint64_t cycle)
 {
     uint32_t due = s->soon & agents;
@@ -51,7 +51,7 @@ static inline uint32_t wg_due(const wg_schedule *s, uint32_t agents, uint64_t cy
     return due;
 }
 
-/* Who of `agents` may be due; wg_take() decides. */
+/* The agents in `agents` that may be due; wg_take() decides. */
 static inline uint32_t wg_soon(const wg_tile *t, uint32_t agents)
 {
     return t->lockstep ? agents : t->sched.soon & agents;
@@ -77,7 +77,7 @@ static inline void wg_tile_tick(wg_tile *t, unsigned agent)
         wg_units[wg_unit_of_agent[agent]]->tick(t);
 }
 
-/* Phases H to J, and on to the next cycle. */
+/* Phases H to J; then the clock advances. */
 static inline void wg_tile_to_next(wg_tile *t)
 {
     wg_schedule *s = &t->sched;

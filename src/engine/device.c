@@ -41,7 +41,7 @@ const char *wg_status_text(wg_status status)
     return status < sizeof text / sizeof *text ? text[status] : "unknown status";
 }
 
-/* What polling looks for again (poll.c): L1 and the cores' own RAM. */
+/* The memory that poll.c compares: L1 and the cores' own RAM. */
 static size_t poll_bytes(const wg_tile_spec *spec) { return spec->l1_bytes + (size_t)WG_CORES * WG_RAM_MAX; }
 
 wg_status wg_create(const wg_device_desc *desc, wg_device **out) { return wg_create_tile(desc, WG_TILE_TENSIX, out); }
@@ -126,7 +126,7 @@ wg_status wg_reset(wg_device *dev)
     dev->refusals = 0;
     dev->rest_at = 0;
     wg_poll_reset(dev->tile);
-    if (dev->clock) { /* a tile of a chip stays where it is, in place and time */
+    if (dev->clock) { /* a tile of a chip keeps its place and its time */
         wg_niu_firmware(dev->tile, dev->harvested);
         dev->tile->sched.now = *dev->clock;
     }
@@ -161,11 +161,11 @@ void wg_stop_on(wg_device *dev, wg_severity at)
     dev->stop_requested = false;
 }
 
-/* Nothing can move any more: is that the end of the work, or a hang (time.md rule 11)? */
+/* Nothing can move: is all work done, or is this a hang (time.md rule 11)? */
 static wg_stop at_rest(const wg_tile *t)
 {
     for (unsigned i = 0; i < WG_CORES; i++)
-        /* Decided here: a parked core of which a request is held up for ever is not done. */
+        /* Decided here: a parked core with a request that is stalled for ever is not done. */
         if (!wg_core_parked(t, i) || t->regions.memory.active[i])
             return WG_STOP_HUNG;
     if (!wg_niu_idle(t))
@@ -177,8 +177,8 @@ static wg_stop at_rest(const wg_tile *t)
 }
 
 /*
- * Nobody has an appointment: when has everything come to rest? A core may have run ahead to where it is held up; that
- * it is, is found in the cycle behind its last instruction.
+ * Nobody has an appointment: since when has everything been at rest? A core may have run ahead to the point where it stalls;
+ * the stall is detected in the cycle after its last instruction.
  */
 static uint64_t rests_at(const wg_tile *t)
 {
@@ -192,10 +192,9 @@ static uint64_t rests_at(const wg_tile *t)
 }
 
 /*
- * The Scalar Unit's ATCAS or ATINCGETPTR asks again and again. If nobody else can act, what it reads cannot change: of
- * two more refusals in that time the second is of a request that was sent in it. Its answers wake the threads and the
- * requests that wait for idle threads; those look, and nothing moves. Beside cores that poll, poll.c compares its
- * rounds with theirs.
+ * The Scalar Unit's ATCAS or ATINCGETPTR keeps retrying. If nobody else can act, the word it reads cannot change. Two further
+ * refusals prove it: the second one answers a request sent within that time. The answers wake the threads and the requests
+ * that wait for idle threads, but nothing moves. If cores poll at the same time, poll.c compares both.
  */
 static bool retries_for_ever(wg_device *dev)
 {
@@ -213,7 +212,7 @@ static bool retries_for_ever(wg_device *dev)
     return t->backend.scalar.refusals >= dev->refusals + 2;
 }
 
-/* How far cycles may follow each other without poll.c looking. */
+/* The cycle up to which poll.c need not be called. */
 static uint64_t undisturbed(const wg_tile *t, uint64_t end)
 {
     if (t->poll.look_at < end)
@@ -222,8 +221,8 @@ static uint64_t undisturbed(const wg_tile *t, uint64_t end)
 }
 
 /*
- * Runs to `limit`. With `may_stop`, comes back where rule 11 ends a run; without, idle time passes
- * until the limit, since a host may act then.
+ * Runs to `limit`. With `may_stop`, returns where rule 11 ends a run; without, idle time passes until the limit, since a host
+ * may act then.
  */
 static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
 {
@@ -231,7 +230,7 @@ static wg_stop run(wg_device *dev, uint64_t limit, bool may_stop)
     wg_schedule *s = &t->sched;
     t->limit = t->horizon = limit;
     t->l1_watched = may_stop && dev->until.mask;
-    if (may_stop != t->poll.may_stop) { /* rounds that were passed over count for nothing */
+    if (may_stop != t->poll.may_stop) { /* rounds that were skipped do not count */
         t->poll.may_stop = may_stop;
         wg_poll_reset(t);
         dev->refusals = 0;
@@ -287,7 +286,7 @@ void wg_device_may_stop(wg_device *dev, bool may_stop)
 {
     if (dev->tile->poll.may_stop == may_stop)
         return;
-    wg_look(dev); /* what was passed over is over */
+    wg_look(dev); /* ends a skip in progress */
     dev->tile->poll.may_stop = may_stop;
     wg_poll_reset(dev->tile);
 }
@@ -329,8 +328,9 @@ uint64_t wg_device_window(wg_device *dev, uint64_t end, uint64_t limit)
 void wg_device_catch_up(wg_device *dev)
 {
     const wg_poll *p = &dev->tile->poll;
-    const bool looks = p->stop_at >= dev->tile->sched.now && p->stop_at < *dev->clock; /* poll.c, in that very cycle */
-    if (p->settled || (looks && wg_tile_next(dev->tile) != WG_NEVER))                  /* the rest of a round */
+    const bool looks =
+        p->stop_at >= dev->tile->sched.now && p->stop_at < *dev->clock; /* poll.c must look in that very cycle */
+    if (p->settled || (looks && wg_tile_next(dev->tile) != WG_NEVER))   /* run the rest of a round */
         wg_device_window(dev, *dev->clock, *dev->clock);
     if (dev->tile->sched.now < *dev->clock)
         dev->tile->sched.now = *dev->clock;

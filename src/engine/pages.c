@@ -18,11 +18,11 @@
 #endif
 #endif
 
-enum { ASKED = 512 }; /* pages that one question is about */
+enum { ASKED = 512 }; /* pages per query */
 
 static uintptr_t page_bytes(void) { return (uintptr_t)sysconf(_SC_PAGESIZE); }
 
-#ifdef BOUNDED /* malloc gives out memory that was used before */
+#ifdef BOUNDED /* malloc reuses memory */
 static bool ask_touched(uintptr_t first, size_t pages, bool *touched)
 {
     (void)first, (void)pages, (void)touched;
@@ -30,8 +30,8 @@ static bool ask_touched(uintptr_t first, size_t pages, bool *touched)
 }
 #else
 /*
- * Which pages of anonymous memory the process has ever touched, by the kernel's page map: those that are present or swapped
- * out. False: nobody knows.
+ * Asks the kernel's page map which pages of anonymous memory the process has ever touched: those that are present or swapped
+ * out. False: unknown.
  */
 static bool ask_touched(uintptr_t first, size_t pages, bool *touched)
 {
@@ -50,12 +50,12 @@ static bool ask_touched(uintptr_t first, size_t pages, bool *touched)
 }
 #endif
 
-#ifdef BOUNDED /* the sanitizer knows the bounds of what malloc gives out */
+#ifdef BOUNDED /* the sanitizer knows the bounds of memory from malloc */
 enum { ALIGNMENT = 64 };
 
 void *wg_pages_new(size_t bytes)
 {
-    void *pages = calloc(1, bytes); /* fresh memory is not cleared again */
+    void *pages = calloc(1, bytes); /* does not clear fresh memory again */
     if ((uintptr_t)pages % ALIGNMENT == 0)
         return pages;
     free(pages);
@@ -83,8 +83,8 @@ void wg_pages_free(void *pages, size_t bytes)
 }
 
 /*
- * A few pages are cleared faster than they are given back and taken up again. False: there are many, or nobody knows; nothing
- * has been done.
+ * Clearing a few pages is faster than returning them to the kernel and faulting them in again. False, with nothing done: there
+ * are many, or their number is unknown.
  */
 static bool clear_few(uintptr_t first, uintptr_t last, uintptr_t page)
 {
@@ -124,7 +124,7 @@ void wg_pages_clear(void *from, size_t bytes)
 
 /* ---- copies ---- */
 
-/* The part that a copy has in a page of the host. */
+/* The part of a host page that belongs to a copy. */
 typedef struct part {
     size_t from, bytes;
 } part;

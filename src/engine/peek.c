@@ -6,7 +6,7 @@
 #include "report/emit.h"
 #include "machine/bus.h"
 
-/* Where the element is, and how wide; cores answer for themselves. */
+/* An element's location and width; cores have their own functions. */
 typedef struct element {
     void *at;
     uint8_t bytes; /* 0: no such element */
@@ -210,7 +210,7 @@ wg_status wg_read(wg_device *dev, uint64_t address, void *to, size_t bytes)
 {
     if (address < dev->tile->spec->l1_bytes)
         wg_reach(dev);
-    else /* it may take something out */
+    else /* the read may consume something */
         wg_act(dev);
     if (!wg_tile_bus_read(dev->tile, address, to, bytes))
         return wg_fail(dev, WG_ERR_ADDRESS, "nothing readable at 0x%08llx (%zu bytes)", (unsigned long long)address,
@@ -225,7 +225,7 @@ wg_status wg_write(wg_device *dev, uint64_t address, const void *from, size_t by
     if (!wg_tile_bus_write(dev->tile, address, from, bytes))
         return wg_fail(dev, WG_ERR_ADDRESS, "nothing writable at 0x%08llx (%zu bytes)", (unsigned long long)address,
                        bytes);
-    if (address >= dev->tile->spec->l1_bytes) /* nobody waits for what is in L1 but cores that poll it */
+    if (address >= dev->tile->spec->l1_bytes) /* only polling cores wait for a word in L1 */
         wg_wake_all(&dev->tile->sched);
     WG_EMIT(dev->tile, WG_EV_HOST, WG_AGENT_HOST, .a = address, .b = bytes, .c = 1);
     return WG_OK;

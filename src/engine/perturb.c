@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Perturbation (time.md rule 13): extra delay = hash(seed, site, agent, that agent's event number).
- * Most events are left alone; some are delayed a little, few by a lot, so that both near misses and
- * long overtakings come up.
+ * Most events are not delayed; some are delayed a little, a few by a lot, so that both near misses and
+ * long overtaking occur.
  *
- * Why no delay gives a timing that the pages forbid, site by site (test_race_delays holds them against the detector):
+ * Why no delay causes a timing that the pages forbid, site by site (test_race_delays checks them against the detector):
  *
  *     accept, FIFO take      a thread's instructions stay in order, and no page says how soon one passes
  *     travel                 a queue's requests stay in order (wg_memory_emit); Scalar Unit: last_reach
- *     complete: unpackers    one queue each, in order; a bank that is given without waiting is not put off
- *               Matrix Unit  one-cycle instructions are not put off; writes of a Dst block, of Src, and bank flips land in
- *                            order; issue gaps last until the write has landed; the Vector Unit's access behind three more
- *                            instructions waits for it (wg_matrix_settles)
- *               Vector Unit  in order; what is put off is when it counts as done
+ *     complete: unpackers    one queue each, in order; a bank that is given without waiting is not delayed
+ *               Matrix Unit  one-cycle instructions are not delayed; writes of a Dst block, of Src, and bank flips land in
+ *                            order; issue gaps last until the write has landed; the Vector Unit's access waits for it even
+ *                            three instructions later (wg_matrix_settles)
+ *               Vector Unit  in order; only the time of completion is delayed
  *               packers      in order, each
  *               Scalar Unit  answers in order
  *               Config. Unit RDCFG's result stays in its stage; WH: the thread waits for it

@@ -3,17 +3,17 @@
  * Recognises polling loops, and the hangs they may be; see poll.h.
  *
  * While only cores and their requests have appointments, the tile's state is compared with a reference state (Brent's
- * algorithm: the intervals between references double). If it is the reference, some cycles later (engine/repeat.h), and no
- * core has read the time or written anything but memory, the state repeats itself for ever. Everything that decides what
- * happens next is compared: registers, queues, caches, predictor, ports, arbitration.
+ * algorithm: the intervals between references double). If the state equals the reference, some cycles later (engine/repeat.h),
+ * and no core has read the time or written anything but memory, it repeats for ever. The comparison covers everything that
+ * determines the future: registers, queues, caches, predictor, ports, arbitration.
  *
- * If a core has stored meanwhile, memory is compared as well: copied when the rest has repeated for the first time, compared
- * when it repeats again.
+ * If a core has stored meanwhile, memory is compared, too: it is copied when the rest first repeats, and compared when the rest
+ * repeats again.
  *
- * When references are taken depends on the last disturbance only. The state that is compared is that of the first cycle K
- * from the reference on in which a request reaches its region: the clock stops there in every mode. A period P is recognised
- * in K + P. If no request comes (private loops), K is the reference itself, and every cycle is compared for a while. Nothing
- * else is compared, so an endless run ends in the same cycle in every mode.
+ * The times of references depend only on the last disturbance. The state compared is that of K, the first cycle from the
+ * reference on in which a request reaches its region: the clock stops there in every mode. A period P is recognised in K + P.
+ * If no request arrives (private loops), K is the reference itself, and every cycle is compared for a while. No other state is
+ * compared, so an endless run ends in the same cycle in every mode.
  */
 #include "machine/poll.h"
 
@@ -25,12 +25,12 @@
 
 enum {
     GRID = 1024,      /* the first reference is taken in a multiple of this cycle, */
-    PATIENCE = 3072,  /* at least so long after the last disturbance */
-    OBSERVED = 7,     /* up to this reference cores are held back all the time, so that a period is seen, */
-    SELDOM = 8,       /* … after that for this fraction of the time; */
-    STORING = 1024,   /* cores that store are held back for this fraction, since it costs them more, */
-    AT_FIRST = 40960, /* … and for so many cycles at first */
-    TRIES = 16        /* memory is compared with one copy so often at most */
+    PATIENCE = 3072,  /* at least this long after the last disturbance */
+    OBSERVED = 7,     /* up to this reference cores never run ahead through L1, so that a period is seen, */
+    SELDOM = 8,       /* … after it, not for this fraction of the time; */
+    STORING = 1024,   /* for cores that store the fraction is this, since it costs them more, */
+    AT_FIRST = 40960, /* … after these first cycles */
+    TRIES = 16        /* most comparisons of memory with one copy */
 };
 static_assert((int)WG_POLL_FINDINGS == (int)WG_MAX_FINDINGS, "each has its count");
 
@@ -93,7 +93,7 @@ static bool same_core(const wg_tile *t, const wg_poll_state *a, const wg_poll_st
            memcmp(a->v[c], b->v[c], sizeof a->v[c]) == 0 && memcmp(&a->csr[c], &b->csr[c], sizeof a->csr[c]) == 0;
 }
 
-/* Is the present state b the state a, some cycles later? */
+/* Does the present state b equal the state a, some cycles later? */
 static bool same_state(const wg_tile *t, const wg_poll_state *a, const wg_poll_state *b)
 {
     wg_moves v = {.then = a->shot.now, .now = b->shot.now, .later = b->shot.now - a->shot.now};
@@ -132,7 +132,7 @@ uint64_t wg_poll_others(const wg_tile *t)
     return next;
 }
 
-/* The clock stops in every cycle, so every cycle can be compared. (Not about a shortcut.) */
+/* The clock stops in every cycle, so every cycle can be compared. (Unrelated to shortcuts.) */
 static bool looks_always(const wg_tile *t) { return t->lockstep || (t->watched & core_events); }
 
 /* A cheap hash; equal states have equal signatures. */
@@ -183,7 +183,7 @@ void wg_poll_reset(wg_tile *t)
 /* Cycles from one reference to the next. */
 static uint64_t interval(unsigned reference) { return (uint64_t)GRID << reference; }
 
-/* For so long every cycle after a reference is compared: a small part, which in time exceeds any period. */
+/* How long every cycle after a reference is compared: a small fraction that eventually exceeds any period. */
 static uint64_t stare(unsigned reference)
 {
     enum { SHORT = 64, MOST = 256, LONG = 16384 };
@@ -198,7 +198,7 @@ static void look(wg_tile *t, wg_poll_state *out)
         wg_core_sync(t, c);
         if (t->core[c].run.halt == WG_IN_RESET)
             continue;
-        /* loads and private stores that are due leave their queues when somebody looks */
+        /* loads and private stores that are due leave their queues lazily */
         wg_lsu_drain_private(t, c, t->sched.now);
         if (t->core[c].run.loads)
             wg_lsu_settle(&t->core[c], t->sched.now);
@@ -206,7 +206,7 @@ static void look(wg_tile *t, wg_poll_state *out)
     take(t, out);
 }
 
-/* Later states are compared with the present one. */
+/* Makes the present state the one to compare with. */
 static void remember(wg_tile *t)
 {
     wg_poll *p = &t->poll;
@@ -214,7 +214,7 @@ static void remember(wg_tile *t)
     p->signature = signature(t);
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
         p->number[i] = wg_poll_count(t, i);
-    p->settled = false; /* `findings` is no longer what occurs per period */
+    p->settled = false; /* `findings` is not per period any more */
     p->findings_seen = t->dev->findings;
     for (size_t i = 0; i < p->findings_seen; i++)
         p->findings[i] = t->dev->finding[i].count;
@@ -222,14 +222,14 @@ static void remember(wg_tile *t)
     p->tries = 0;
 }
 
-/* For so long after a reference cores are held back, so that a period is seen. */
+/* How long after a reference cores may not run ahead through L1, so that a period is seen. */
 static uint64_t observe_for(wg_tile *t, unsigned reference)
 {
     wg_poll *p = &t->poll;
     uint64_t all = interval(reference), part = all / STORING;
     if (!stored_since(t, t->sched.now > GRID ? t->sched.now - GRID : 0))
         return reference < OBSERVED ? all : all / SELDOM;
-    if (!p->may_stop) /* a period with stores matters only to a run that ends with it */
+    if (!p->may_stop) /* a period with stores matters only if it ends the run */
         return 0;
     part = part > GRID ? part : GRID;
     if (p->observed + all <= AT_FIRST + t->sched.now / STORING)
@@ -256,7 +256,7 @@ void wg_poll_disturb(wg_tile *t)
     t->poll.endless = false;
 }
 
-/* Copies L1 and the cores' RAM: all that polling cores may write. */
+/* Copies L1 and the cores' RAM, the only memory that polling cores may write. */
 static void copy_memory(const wg_tile *t)
 {
     uint8_t *to = t->dev->poll_memory;
@@ -274,7 +274,7 @@ static bool same_memory(const wg_tile *t)
     return memcmp(from, t->l1, t->spec->l1_bytes) == 0;
 }
 
-/* All but memory is as it was: is memory? */
+/* Everything except memory has repeated: has memory? */
 static bool memory_came_back(wg_tile *t)
 {
     wg_poll *p = &t->poll;
@@ -298,7 +298,7 @@ static bool surely_differs(const wg_tile *t, unsigned core, const wg_core_run *f
         return false;
     if (!wg_core_ahead(t, k))
         return k->run.pc != from->pc || flush_count(t, k) != from->l0_requests;
-    /* Its requests up to now: no fewer than at the checkpoint, no more than it has made. */
+    /* The number of requests up to now is between the checkpoint's and the run-ahead's. */
     const uint32_t then = k->saved.l0_requests;
     uint32_t period = t->arch->l0_flush_period, made = k->run.l0_requests - then;
     if (!period || (k->csr.cfg0 & WG_CFG0_DIS_PERIODIC_FLUSH) || made >= period)
@@ -306,7 +306,7 @@ static bool surely_differs(const wg_tile *t, unsigned core, const wg_core_run *f
     return (from->l0_requests + period - then % period) % period > made;
 }
 
-/* The state repeats itself: who has executed anything meanwhile? False if nobody has. */
+/* The state repeats: finds the cores that executed anything meanwhile. False if there is none. */
 static bool find_pollers(wg_tile *t)
 {
     wg_poll *p = &t->poll;
@@ -330,7 +330,7 @@ static bool came_back(wg_tile *t)
     return find_pollers(t) && memory_came_back(t);
 }
 
-/* Does a request reach its region in this cycle? The same in every mode, unlike how long it waits there. */
+/* Does a request reach its region in this cycle? This is the same in every mode, unlike how long it waits there. */
 static bool request_comes(const wg_tile *t)
 {
     const wg_memory *m = &t->regions.memory;
@@ -343,7 +343,7 @@ static bool request_comes(const wg_tile *t)
     return false;
 }
 
-/* Is the state of this cycle to be compared? The first one in which a request comes becomes the reference. */
+/* Must this cycle's state be compared? The first cycle in which a request arrives becomes the reference. */
 static bool compares(wg_tile *t)
 {
     wg_poll *p = &t->poll;
@@ -379,7 +379,7 @@ static bool look_for_period(wg_tile *t, uint64_t limit, bool stop_if_endless)
         return true;
     if (p->restored) /* one more round, to count its findings */
         remember(t);
-    else if (wg_fast(t, WG_FAST_POLLS))
+    else
         wg_fast_polls(t, until, limit);
     return false;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a snapshot holds of poll.c and of a device's rest: a restored run ends in the cycle in which the unbroken one does.
+ * The part of a snapshot about poll.c and a device at rest: a restored run ends in the same cycle as the uninterrupted one.
  *
- *     numbers │ what is compared with, if there is a reference │ memory as it was then, if it was copied
+ *     numbers │ the reference state, if there is one │ memory at that time, if it was copied
  *
- * Numbers alone, each of which may be anything: a forged one ends a run too early, or never, and does no harm.
+ * All of it is numbers, and any value is allowed: a forged one ends a run too early, or never, but does no harm.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "engine/snapshot.h"
 
 typedef struct numbers {
-    uint64_t bytes; /* of all */
+    uint64_t bytes; /* in total */
     uint64_t look_at, stop_at, observed, observed_until, disturbed, references, may_stop, reference, stare_until, keyed;
     uint64_t found_at, endless, copied, tries, seen_at, signature, number[WG_POLL_COUNTS], polls;
     uint64_t refusals, progress, rest_at;

@@ -8,11 +8,11 @@
 #include "riscv/lsu.h"
 
 enum {
-    REMEMBERED = WG_RETIRE_QUEUE + 1, /* with the last to have left the retire queue: the next one leaves after it */
+    REMEMBERED = WG_RETIRE_QUEUE + 1, /* including the last one to leave the retire queue: the next leaves after it */
     MERGE_TIMER = 32                  /* a store waits less than this for others to merge with it */
 };
 
-/* As wg_moves, of one core. */
+/* As wg_moves, for one core. */
 typedef struct span {
     uint64_t then, now, later, number;
     uint32_t further;
@@ -121,7 +121,7 @@ static bool same_ring(const span *v, const wg_core_run *a, const wg_core_run *b)
     return true;
 }
 
-/* The instruction that waits in EX1, and for how long if that is known (wait_e, wait_m). */
+/* The instruction that waits in EX1, and until when if that is known (wait_e, wait_m). */
 static bool same_ex1_wait(const span *v, const wg_core_run *a, const wg_core_run *b)
 {
     if (a->ex1.kind != b->ex1.kind)
@@ -262,6 +262,22 @@ void wg_move_run(wg_core_run *run, uint64_t later, uint64_t number, uint32_t fur
 void wg_move_queue(wg_request_queue *queue, uint64_t later, uint32_t further)
 {
     move_request_queue(queue, &(span){.later = later, .further = further});
+}
+
+void wg_advance_queue(wg_request_queue *queue, uint64_t later, uint32_t further, unsigned pops)
+{
+    if (!queue->count && !pops) {
+        queue->last_seen_at += later;
+        return;
+    }
+    wg_move_queue(queue, later, further);
+    const wg_request_queue b = *queue;
+    queue->head = (uint8_t)((b.head + pops) % WG_QUEUE_DEPTH);
+    for (unsigned i = 0; i < b.count; i++) {
+        wg_request *req = &queue->ring[(queue->head + i) % WG_QUEUE_DEPTH];
+        *req = b.ring[(b.head + i) % WG_QUEUE_DEPTH];
+        memcpy(req->data, b.ring[req - queue->ring].data, sizeof req->data);
+    }
 }
 
 void wg_move_ports(wg_l1_ports *ports, uint64_t later) { move_l1_ports(ports, &(span){.later = later}); }

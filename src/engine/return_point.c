@@ -10,7 +10,7 @@
 
 struct wg_return_point {
     wg_pages_copy l1, state;
-    wg_noc_box *box; /* NULL: no packet was under way */
+    wg_noc_box *box; /* NULL: no packet was in flight */
     void *poll;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A state of a device to which it returns many times, as `explore` does for each timing. Unlike a snapshot it belongs to this
- * process and this device: it is not checked, and pages that are zero in it and that nobody has touched since are skipped.
+ * process and this device: it is not checked, and pages that are zero in it and untouched since are skipped.
  */
 #ifndef WG_RETURN_POINT_H
 #define WG_RETURN_POINT_H
@@ -10,11 +10,11 @@
 
 typedef struct wg_return_point wg_return_point;
 
-wg_return_point *wg_return_point_new(wg_device *dev); /* where the device is now; NULL: no memory */
+wg_return_point *wg_return_point_new(wg_device *dev); /* at the present state; NULL: out of memory */
 void wg_return_to(wg_device *dev, const wg_return_point *p);
 void wg_return_point_free(wg_return_point *p);
 
-/* A part of L1 as it was once, to be compared with what is there later. */
+/* A copy of a part of L1, for later comparison. */
 typedef struct wg_l1_copy wg_l1_copy;
 
 wg_l1_copy *wg_l1_copy_new(wg_device *dev, uint32_t address, uint32_t bytes); /* within L1; NULL: no memory */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which shortcuts are wanted, by name. */
+/* The list of wanted shortcuts, by name. */
 #include <string.h>
 
 #include "machine/device.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots: a header with a checksum, the tile's state struct, L1, packets under way if there are any, and what loops are
- * recognised by (poll_saved.c). State holds no pointers, so a copy is a snapshot and a copy back continues identically, in any process of the same build.
+ * Snapshots: a header with a checksum, the tile's state struct, L1, packets in flight if there are any, and the data by which
+ * loops are recognised (poll_saved.c). State holds no pointers, so a copy is a snapshot, and a restored copy continues
+ * identically in any process of the same build.
  *
- * The checksum tells a damaged snapshot; a forged one has a right one. So the state is looked at before anything of it is
- * taken over (engine/state_check.h).
+ * The checksum detects a damaged snapshot, but a forged one can have a correct checksum. So the state is validated before any of
+ * it is used (engine/state_check.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +18,12 @@
 
 typedef struct header {
     char magic[8];
-    uint64_t sum;     /* of everything behind it */
-    uint32_t version; /* of the layout; the state's size guards against a build with another one */
+    uint64_t sum;     /* of everything after it */
+    uint32_t version; /* of the layout; the state's size guards against a build with a different layout */
     uint32_t arch, profile;
     uint32_t poll_bytes;
     uint64_t state_bytes, l1_bytes;
-    uint64_t box_bytes; /* 0: no packet was ever under way */
+    uint64_t box_bytes; /* 0: there was never a packet */
 } header;
 
 static const char magic[8] = {'w', 'a', 'i', 't', 'g', 'a', 't', 'e'};
@@ -43,7 +44,7 @@ static header header_of(const wg_device *dev)
     return h;
 }
 
-/* Without what comes behind L1. */
+/* Without the parts after L1. */
 static size_t fixed_bytes(const wg_device *dev) { return sizeof(header) + state_bytes() + dev->tile->spec->l1_bytes; }
 static size_t bytes_of(const wg_device *dev, const header *h)
 {
@@ -94,7 +95,7 @@ wg_status wg_snapshot(wg_device *dev, void *to, size_t bytes)
     wg_snapshot_prepare(dev);
     wg_snapshot_write(dev, to);
     const size_t used = wg_snapshot_bytes(dev);
-    memset((char *)to + used, 0, wg_snapshot_size(dev) - used); /* a host may write all of it to a file */
+    memset((char *)to + used, 0, wg_snapshot_size(dev) - used); /* a host may write the whole buffer to a file */
     return WG_OK;
 }
 
@@ -116,7 +117,7 @@ static wg_status check_header(wg_device *dev, const header *h, const char *from,
     return WG_OK;
 }
 
-/* Of the device's chip; a tile alone is one. */
+/* Tiles of the device's chip; a standalone tile is one. */
 static unsigned tiles_of(const wg_device *dev)
 {
     const wg_floorplan *plan = wg_floorplan_of(dev->arch->id);
@@ -134,7 +135,7 @@ wg_status wg_snapshot_check(wg_device *dev, const void *from, size_t bytes)
     wg_status status = check_header(dev, &h, from, bytes);
     if (status != WG_OK)
         return status;
-    wg_tile *t = wg_tile_new(); /* where it is as aligned as structures want it */
+    wg_tile *t = wg_tile_new(); /* aligned, unlike the snapshot */
     wg_noc_box *box = h.box_bytes ? malloc(sizeof *box) : NULL;
     if (!t || (h.box_bytes && !box)) {
         free(t);
@@ -166,7 +167,7 @@ void wg_snapshot_taken_over(wg_device *dev, const wg_noc_box *box, const void *p
         memset(t->box, 0, sizeof *t->box);
     wg_state_derive(t);
     t->l1_undos = 0;
-    wg_fast_update(t); /* it may be perturbed now, or no longer */
+    wg_fast_update(t); /* perturbation may have changed */
     wg_threads_listen(&t->sched);
     wg_reach(dev);
     wg_poll_load(dev, poll);

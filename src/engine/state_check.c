@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Snapshots' states: the walk over the tables of fields, relations between fields, what is derived. */
+/* Validates a snapshot's state: the tables of fields, relations between fields, derived data. */
 #include "engine/state_check.h"
 
 #include <stdio.h>
@@ -62,7 +62,7 @@ static bool contradiction(char *what, size_t room, const char *text)
 static bool route_holds(const wg_tile *t, unsigned core, uint32_t address, bool is_write, unsigned path, unsigned index)
 {
     wg_route r = wg_address_route(t->spec, core, address, is_write);
-    return r.path == path && (r.index == index || path <= WG_PATH_OWN_RAM); /* of L1 and own RAM there is one each */
+    return r.path == path && (r.index == index || path <= WG_PATH_OWN_RAM); /* there is only one L1 and one own RAM */
 }
 
 static bool icache_holds(const wg_core *k)
@@ -115,7 +115,7 @@ static bool memory_holds(const wg_tile *t, unsigned core)
     return !(m->active[core] >> WG_REQUEST_QUEUES);
 }
 
-/* The places of the pool that the FIFOs name are taken, each once; entries say of instructions what is so. */
+/* Every place of the pool that a FIFO names is in use, and named once; entries agree with their instructions. */
 static bool frontend_holds(const wg_tile *t, unsigned thread)
 {
     const wg_frontend *f = &t->frontend[thread];
@@ -270,7 +270,7 @@ bool wg_state_holds(const wg_tile *t, char *what, size_t room)
     return wg_state_fields_hold(&wg_state_tile, t->arch->id, t, what, room) && relations_hold(t, what, room);
 }
 
-/* ---- What is made anew ---- */
+/* ---- Derived data ---- */
 
 void wg_state_derive(wg_tile *t)
 {

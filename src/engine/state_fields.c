@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of state.def: what may be in each member of a tile's state. */
+/* The tables of state.def: the valid values of each member of a tile's state. */
 #include "engine/state_check.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "backend/vector.h"
 #include "noc/network.h"
 
-/* Nothing is later than this but WG_NEVER: a time can be added to without wrapping. */
+/* The latest time except WG_NEVER: adding to a time does not wrap. */
 #define LATEST (UINT64_C(1) << 62)
 #define JOIN(a, b) JOIN_(a, b)
 #define JOIN_(a, b) a##b
@@ -17,7 +17,7 @@
 
 enum { REGISTERS = WG_REG_SINK };
 
-/* Unit, block bits and opcode are those of the word; or there is no instruction. */
+/* Unit, block bits and opcode match the word; or there is no instruction. */
 static bool insn_holds(wg_arch_id arch, const void *data)
 {
     wg_insn insn;
@@ -58,7 +58,7 @@ static bool stream_holds(wg_arch_id arch, const void *data)
     return true;
 }
 
-/* What is scheduled is an instruction of the Vector Unit. */
+/* Scheduled instructions belong to the Vector Unit. */
 static bool macro_slot_holds(wg_arch_id arch, const void *data)
 {
     wg_macro_slot s;
@@ -109,7 +109,7 @@ static bool load_step_holds(wg_arch_id arch, const void *data)
                                                .holds = check};
 #include "engine/state.def"
 
-/* Nothing is forgotten: a structure of as many bytes as are listed, each member once, is as large as the real one. */
+/* No member is missing: a structure of the listed sizes, each member once, is as large as the real one. */
 #define STATE struct JOIN(listed_, T) {
 #define FIELD(m) char m[sizeof(((TYPE *)0)->m)];
 #define BITS(n) char bits_[n];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hash of the architectural state: whatever software, a host or the NoC can read or will read of a tile. Instructions,
- * requests and packets under way are not in it (they are once they land), nor are caches, times and what the emulator keeps
- * for itself. state.def marks what is hashed (A_); test_state_hash.c has the list of what is left out, and why.
+ * A hash of the architectural state: everything that software, a host or the NoC can read of a tile, now or later. It excludes
+ * instructions, requests and packets in flight (until they land), caches, times and the emulator's internal data. state.def
+ * marks the hashed members (A_); test_state_hash.c lists the others, with reasons.
  *
- * What counts only under a condition is hashed here by hand: rings from their head and as far as they are filled, and
- * members that mean something only while another is set. So equal contents have equal hashes.
+ * Conditional members are hashed here by hand: the filled part of rings, from their head on, and members that are meaningful
+ * only while another is set. So equal contents have equal hashes.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
     return h ^ h >> 32;
 }
 
-/* Four chains, so that the host need not wait for one. */
+/* Four independent chains, for the host's instruction-level parallelism. */
 static uint64_t hash_bytes(uint64_t h, const void *data, size_t bytes)
 {
     const unsigned char *p = data;
@@ -77,7 +77,7 @@ static uint64_t hash_core(uint64_t h, wg_tile *t, unsigned core)
     if (k->run.halt != WG_IN_RESET)
         wg_lsu_drain_private(t, core, t->sched.now);
     h = hash_bytes(h, k->run.r, sizeof *k->run.r * WG_REG_SINK);
-    h = mix(h, k->run.number + k->run.pushes); /* minstret, but for its offset */
+    h = mix(h, k->run.number + k->run.pushes); /* minstret without its offset */
     return hash_state(h, &wg_state_core, k);
 }
 
@@ -117,7 +117,7 @@ static uint64_t hash_backend(uint64_t h, const wg_backend *b)
     for (unsigned i = 0; i < WG_PACKERS; i++) {
         const wg_packer *p = &b->pack.packer[i];
         h = hash_state(h, &wg_state_packer, p);
-        for (unsigned k = 0; k < WG_PACK_STREAMS; k++) /* what is gathered for the next 16 bytes is part of L1 to be */
+        for (unsigned k = 0; k < WG_PACK_STREAMS; k++) /* bytes gathered for the next 16 will be part of L1 */
             if (p->placed >> k & 1) {
                 h = hash_state(h, &wg_state_pack_stream, &p->stream[k]);
                 h = hash_bytes(h, p->stream[k].bytes, p->stream[k].fill < 16 ? p->stream[k].fill : 16);

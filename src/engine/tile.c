@@ -2,7 +2,7 @@
 /*
  * The cycle: phases A to J of time.md, consumers before producers, so that an item moves one stage
  * per cycle and a slot freed in a cycle can be refilled in it. Agents that are not due are skipped;
- * in lockstep mode every agent is ticked in every cycle, with the same outcome.
+ * in lockstep mode every agent is ticked in every cycle, with the same result.
  */
 #include "machine/tile.h"
 
@@ -44,12 +44,12 @@ static void before_regions(wg_tile *t)
         if (wg_take(t, WG_AGENT_HOST))
             wg_windows_arrivals(t);
         for (unsigned noc = 0; noc < 2; noc++)
-            if (wg_take(t, WG_AGENT_NIU0 + noc) && t->box) /* a part of a tile under test may have none */
+            if (wg_take(t, WG_AGENT_NIU0 + noc) && t->box) /* a unit test's tile may have none */
                 wg_niu_tick(t, noc);
     }
     s->phase = WG_PHASE_COMPLETIONS;
     for (uint32_t mask = wg_soon(t, WG_UNITS_BITS); mask;
-         mask &= mask - 1) /* a unit's tick makes no other due in this cycle */
+         mask &= mask - 1) /* no unit's tick makes another unit due in this cycle */
         wg_tile_tick(t, (unsigned)__builtin_ctz(mask));
 }
 

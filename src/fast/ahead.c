@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A core ahead of the clock. It executes private work (registers, own RAM, cache hits) before its cycle has come, and meets
- * the clock at every shared access.
+ * A core ahead of the clock. It executes private work (registers, own RAM, cache hits) before the clock gets there, and waits
+ * for the clock at every shared access.
  *
- *     checkpoint ──> run-ahead ──> the clock gets there: the checkpoint is dropped
- *         └── rollback: an outside effect reaches the core before; it executes again up to the exact cycle
+ *     checkpoint ──> run-ahead ──> the clock catches up: the checkpoint is dropped
+ *         └── rollback: an outside effect reaches the core first; the core executes again up to that cycle
  *
  * The checkpoint is wg_core.saved plus an undo log of own RAM and the predictor (wg_core.undo).
  */
 #include "fast/cores.h"
 
 #include <string.h>
+
+uint64_t wg_fast_ahead_until(const wg_tile *t, unsigned core)
+{
+    const uint64_t next = t->sched.now + 1;
+    if (!wg_fast(t, WG_FAST_AHEAD))
+        return next;
+    return wg_max64(wg_min64(wg_min64(t->limit, t->sched.now + WG_RUN_AHEAD), wg_lsu_bound(t, core)), next);
+}
 
 void wg_fast_checkpoint(wg_tile *t, unsigned core)
 {
@@ -55,8 +63,8 @@ void wg_fast_rollback(wg_tile *t, unsigned core)
 }
 
 /*
- * A run-ahead that has used neither the mux nor the L0 cache does not depend on the store: it leaves the run and the
- * checkpoint. A store that stays in EX1 because it will have found the queue full finds room.
+ * A run-ahead that has used neither the mux nor the L0 cache does not depend on the store, which is removed from both the
+ * current state and the checkpoint. A store in EX1 that would find the queue full then has room.
  */
 bool wg_fast_store_leaves(wg_tile *t, unsigned core)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instructions that reach a gate in the next cycles, and how the frontend moves up behind them (burst.h). */
+/* Predicts which instructions reach a gate in the next cycles, and moves the frontend up behind them (burst.h). */
 #include "fast/burst.h"
 
 #include "fast/thread.h"
 
 /*
- * Phase G of up to `most` cycles in each of which one instruction leaves the gate: how many of them until something happens
- * that others see or that makes the thread move by itself, that cycle included. The MOP Expander has `left` instructions
- * to make; what follows comes out of the first FIFO.
+ * Phase G of up to `most` cycles, in each of which one instruction leaves the gate. Returns how many cycles pass until
+ * something happens that others see or that makes the thread move by itself, including that cycle. The MOP Expander has
+ * `left` instructions to generate; the ones after those come out of the first FIFO.
  */
 static unsigned quiet_cycles(const wg_burst *b, unsigned left, unsigned most)
 {
@@ -30,7 +30,7 @@ static unsigned quiet_cycles(const wg_burst *b, unsigned left, unsigned most)
     return most;
 }
 
-/* The Replay Expander plays, and the FIFO before it does not change: it is full, or nothing comes. */
+/* The Replay Expander plays, and the FIFO in front of it does not change: it is full, or nothing arrives. */
 static unsigned begin_replay(wg_burst *b)
 {
     const wg_frontend *f = b->f;
@@ -58,7 +58,7 @@ static unsigned begin_replay(wg_burst *b)
     return left;
 }
 
-/* The Replay Expander lets everything pass. What is in its FIFO comes first, then the rest of the MOP. */
+/* The Replay Expander passes everything through. The contents of its FIFO come first, then the rest of the MOP. */
 static unsigned begin_mop(wg_burst *b)
 {
     const wg_frontend *f = b->f;

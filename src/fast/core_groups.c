@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A group of cores that access L1 while no other agent of the tile acts: run without the schedule, as long as that is so and
- * the cores access L1 often enough.
+ * A group of cores that access L1 while no other agent of the tile acts. It runs without the schedule for as long as that holds
+ * and the cores access L1 often enough.
  *
- *     begin() ── derive the cores' slots ──> run() ── wg_group_cycle(), where anything happens ──> end() ── schedule them again
+ *     begin() ── derive the cores' slots ──> run() ── wg_group_cycle() for each busy cycle ──> end() ── schedule the cores again
  *
- * On a chip a packet may arrive after the horizon. A core alone runs beyond it, up to MOST cycles: ahead of the clock, with a
- * checkpoint.
+ * On a chip a packet may arrive after the horizon. A single core may run beyond the horizon, ahead of the clock, for up to MOST
+ * cycles, with a checkpoint.
  *
- *     checkpoint ──> run() ──> the clock gets there: the checkpoint is dropped
- *         └── rollback: a packet arrives before, or somebody looks; run() again, up to that cycle
+ *     checkpoint ──> run() ──> the clock catches up: the checkpoint is dropped
+ *         └── rollback: a packet arrives or somebody looks first; run() again, up to that cycle
  *
- * The checkpoint is wg_core.saved, the port, the banks and the requests to L1 (wg_tile.l1_saved), and undo logs of own RAM and
- * the predictor (wg_core.undo) and of L1 (wg_tile.l1_undo). An instruction or request that cannot be rolled back ends the run.
+ * The checkpoint consists of wg_core.saved, the port, the banks and the requests to L1 (wg_tile.l1_saved), and undo logs of own
+ * RAM and the predictor (wg_core.undo) and of L1 (wg_tile.l1_undo). Anything that cannot be rolled back ends the run.
  *
  * Facts: as in group_cycle.c.
  */
@@ -23,7 +23,7 @@
 
 /* ---- when, and for how long --------------------------------------------------------------------------------- */
 
-/* The cycle before which no request of a core that is on its way elsewhere than to L1 can be processed. */
+/* No core request in flight to a region other than L1 can be processed before this cycle. */
 static uint64_t other_regions(const wg_tile *t)
 {
     uint64_t until = WG_NEVER;
@@ -36,7 +36,7 @@ static uint64_t other_regions(const wg_tile *t)
     return until;
 }
 
-/* The cycle before which no other agent of the tile acts. */
+/* No other agent of the tile acts before this cycle. */
 static uint64_t others(const wg_tile *t)
 {
     uint64_t until = wg_min64(t->limit, other_regions(t));
@@ -77,7 +77,7 @@ static bool nothing_under_way(const core_group *w)
     return first == WG_NEVER;
 }
 
-/* Completes the requests of loads, before others look at the queues. */
+/* Fills in the requests of loads before others look at the queues. */
 static void write_out(const core_slot *m)
 {
     for (unsigned i = 0; i < m->queue->count; i++) {
@@ -135,11 +135,11 @@ static void begin(wg_tile *t, core_group *w, struct wg_rounds *rounds, unsigned 
     appoint(w, PORT_BITS + 1, now, now);
 }
 
-/* Runs the group, as long as L1 is accessed often enough if it is `dense`. */
+/* Runs the group; with `dense`, only while L1 is accessed often enough. */
 static void run(wg_tile *t, core_group *w, bool dense)
 {
     wg_schedule *s = &t->sched;
-    uint64_t look_at = s->now + LOOK, served = 0, done = s->now; /* all cycles before `done` are over */
+    uint64_t look_at = s->now + LOOK, served = 0, done = s->now; /* all cycles before `done` are complete */
     while (s->now < w->until) {
         const unsigned gap =
             w->busy ? (unsigned)__builtin_ctzll(w->busy >> s->now % RING | w->busy << -s->now % RING) : RING;
@@ -186,13 +186,12 @@ static void end(wg_tile *t, core_group *w)
     wg_schedule *s = &t->sched;
     wg_fast_used(t, WG_FAST_CORE_GROUPS, s->now - w->began);
     s->phase = WG_PHASE_ARRIVALS;
-    s->next[WG_AGENT_REGIONS] = WG_NEVER;
-    wg_wake_at(s, WG_AGENT_REGIONS, wg_max64(other_regions(t), s->now + w->stops));
+    wg_appoint(s, WG_AGENT_REGIONS, wg_max64(other_regions(t), s->now + w->stops));
     for (unsigned i = 0; i < WG_CORES; i++) {
         const bool stops = w->stops && !(w->resting >> i & 1) && (w->awake >> i & 1);
         wg_appoint(s, WG_AGENT_CORE_B + i, stops ? s->now : next_of(w, i, s->now));
         write_out(&w->at[i]);
-        if (t->regions.memory.active[i] & l1_queue) /* if it stops, phase C of this cycle is over */
+        if (t->regions.memory.active[i] & l1_queue) /* if it stops, phase C of this cycle is complete */
             wg_wake_at(s, WG_AGENT_REGIONS, s->now + w->stops);
     }
     t->l1_turns = s->now + ALONE >= w->until && !w->stops ? WG_L1_TURNS
@@ -216,7 +215,7 @@ static void copy_l1(wg_tile *t, unsigned core, bool back)
     WG_COPY(back, t->l1_saved.emitted, m->emitted[core]);
 }
 
-/* Can whatever the core has in flight be rolled back? */
+/* Can everything that the core has in flight be rolled back? */
 static bool can_roll_back(const wg_tile *t, const core_slot *m)
 {
     if (!m->quick || m->mixed || m->odd || m->run->fetch[0].used || m->run->fetch[1].used)
@@ -230,7 +229,7 @@ static bool can_roll_back(const wg_tile *t, const core_slot *m)
     return true;
 }
 
-/* The group is one core. It runs ahead of the clock, which stays where it is; a packet that arrives causes a rollback. */
+/* The group is a single core. It runs ahead of the clock, which does not advance; an arriving packet causes a rollback. */
 static bool run_ahead(wg_tile *t, core_group *w, unsigned core)
 {
     wg_schedule *s = &t->sched;
@@ -271,12 +270,12 @@ void wg_group_repeat(wg_tile *t, unsigned core)
     run(t, &w, false);
     end(t, &w);
     s->now = now;
-    if (phase > WG_PHASE_REGIONS && s->next[WG_AGENT_REGIONS] <= now) { /* this cycle's phase C is over */
-        s->next[WG_AGENT_REGIONS] = WG_NEVER;
+    if (phase > WG_PHASE_REGIONS && s->next[WG_AGENT_REGIONS] <= now) { /* this cycle's phase C is complete */
+        wg_cancel_appointment(s, WG_AGENT_REGIONS);
         s->phase = WG_PHASE_REGIONS;
         wg_regions_tick(t);
     }
-    uint64_t next = s->next[agent]; /* in this cycle if the cores have not run in it yet */
+    uint64_t next = s->next[agent]; /* this cycle, if the cores have not run in it yet */
     if (next <= now)
         next = phase < wg_agent_first_phase(agent) ? now : now + 1;
     wg_appoint(s, agent, next);

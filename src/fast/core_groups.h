@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A group of cores that access L1 at the same time: the data that core_groups.c and rounds.c keep per core. All of it is
- * derived from the cores' states. note() derives it from scratch; core_groups.c keeps it up to date.
+ * A group of cores that access L1 at the same time: the data that core_groups.c and rounds.c keep per core, all derived from
+ * the cores' states. note() derives it from scratch; core_groups.c keeps it up to date.
  */
 #ifndef WG_FAST_CORE_GROUPS_H
 #define WG_FAST_CORE_GROUPS_H
@@ -11,36 +11,36 @@
 enum {
     RING = 64,
     AHEAD =
-        2, /* cycles, at most: ahead_of(); a store to another region acts on others 3 cycles after EX1 at the earliest */
-    ALONE = 64,  /* … the same for a core alone */
-    MOST = 4096, /* cycles that a core runs beyond the horizon */
-    SPARSE = 64, /* cycles per request: from here on the plain machine is as fast, */
-    LOOK = 512,  /* checked every so many cycles */
+        2, /* most cycles: ahead_of(); a store to another region reaches others no earlier than 3 cycles after EX1 */
+    ALONE = 64,  /* … of a single core */
+    MOST = 4096, /* most cycles of a run beyond the horizon */
+    SPARSE = 64, /* cycles per request: at this rate or below, the plain machine is as fast */
+    LOOK = 512,  /* cycles between checks of that */
     LEAST = 8
 };
 enum { PORT_BITS = WG_CORES }; /* the ports' bits in core_group.ring follow the cores' */
 #define ANY UINT64_MAX
 
-/* A core of the group, with what is derived from its state. */
+/* A core of the group, with data derived from its state. */
 typedef struct core_slot {
     wg_core *k;
     wg_core_run *run;
     wg_request_queue *queue;
-    uint64_t settle_at; /* when the first answered load is done */
-    uint64_t drain_at;  /* when the first store can leave; 0: not known */
-    const wg_op *op;    /* the next instruction, or the end of its line; NULL: not known */
-    uint32_t epoch;     /* wg_core.epoch for which `op` holds */
-    uint32_t sets;      /* of the instruction cache, minus one */
+    uint64_t settle_at; /* when the first answered load completes */
+    uint64_t drain_at;  /* when the first store can leave; 0: unknown */
+    const wg_op *op;    /* the next instruction, or the end of its line; NULL: unknown */
+    uint32_t epoch;     /* the wg_core.epoch for which `op` holds */
+    uint32_t sets;      /* sets of the instruction cache, minus one */
     uint32_t awaited;   /* bit per register that a load in flight will write; f0 shares x0's bit */
     uint64_t waits_for; /* the number of the load that stalls the pipeline; ANY: any load; 0: none */
     uint8_t core, port;
     uint8_t loads, oldest; /* loads in flight: slot[] is a ring in order of issue, from `oldest` on */
     uint8_t slot[WG_LOADS];
     uint8_t unused; /* bit i: slot i of wg_core_run.load */
-    bool odd;       /* a load in flight does not go to L1: answers may come out of order */
+    bool odd;       /* a load in flight does not go to L1: answers may arrive out of order */
     bool cached;    /* loads go through the L0 data cache */
     bool merging;   /* the store queue coalesces */
-    bool quick;     /* the fast paths apply: queued, in default order and forwarding */
+    bool quick;     /* the fast paths apply: queued, with default ordering and forwarding */
     bool mixed;     /* the store queue holds a store that goes neither to L1 nor to own RAM */
     bool blocked;   /* the first store waits for room on its path */
     bool twice;     /* two loads in flight may write the same register */
@@ -48,22 +48,22 @@ typedef struct core_slot {
 
 typedef struct core_group {
     core_slot at[WG_CORES];
-    uint64_t seen_at[WG_CORES + 1]; /* of each core's first request; WG_NEVER: none */
-    uint8_t ring[RING];             /* by cycle: bit per core and port that has something to do */
-    uint64_t busy;                  /* by cycle: does anybody? */
+    uint64_t seen_at[WG_CORES + 1]; /* when L1 sees each core's first request; WG_NEVER: none */
+    uint8_t ring[RING];             /* by cycle: bit per core and port with something to do */
+    uint64_t busy;                  /* by cycle: is any bit of `ring` set? */
     uint64_t began, until;
     uint64_t served;          /* stores, and requests that L1 has processed */
     uint8_t awake;            /* cores that are not in reset */
     uint8_t resting;          /* cores that are halted with nothing in flight */
     uint8_t elsewhere;        /* cores with a queued store that goes neither to L1 nor to own RAM */
     uint8_t edges;            /* cores that have just taken a backward branch */
-    bool in_step;             /* no core runs ahead of the others: code may change, or a finding may end the run */
-    bool stops;               /* the only core needs the clock in this cycle: phases I or J are left to the engine */
-    bool detour;              /* a slow path was taken: other agents may have appointments now */
+    bool in_step;             /* no core may run ahead of the others: code may change, or a finding may end the run */
+    bool stops;               /* the single core needs the clock in this cycle: the engine runs phases I or J */
+    bool detour;              /* a slow path was taken: other agents may have new appointments */
     struct wg_rounds *rounds; /* the recorder of periods */
 } core_group;
 
-/* The lines that may be written before a core that runs ahead through L1 has to stop. */
+/* How many lines may still be written before a core that runs ahead through L1 has to stop. */
 static inline uint32_t group_log_room(const wg_tile *t)
 {
     return t->l1_undos + 2 * ALONE < WG_L1_UNDO ? WG_L1_UNDO - 2 * ALONE - t->l1_undos : 0;
@@ -71,7 +71,7 @@ static inline uint32_t group_log_room(const wg_tile *t)
 
 static const uint32_t l1_queue = 1u << WG_PATH_L1;
 
-/* The appointment may be earlier than asked for, never later: who comes too early asks again. */
+/* The appointment may be earlier than requested, never later: an agent that is too early asks again. */
 static inline void appoint(core_group *w, unsigned bit, uint64_t now, uint64_t at)
 {
     if (at == WG_NEVER)
@@ -103,7 +103,7 @@ static inline bool is_code(const wg_tile *t, uint32_t address)
     return t->regions.memory.l1.watch[address / WG_L1_LINE] & WG_L1_WATCH_CODE;
 }
 
-/* Derives drain_at; all queued stores go to L1 or own RAM. */
+/* Derives drain_at; every queued store goes to L1 or own RAM. */
 static inline void note_stores(core_slot *m)
 {
     const wg_core_run *run = m->run;
@@ -122,7 +122,7 @@ static inline void note_stores(core_slot *m)
     m->drain_at = wg_max64(at, run->mux_free);
 }
 
-/* Derives what concerns loads. Loads from L1 are answered in order of their numbers. */
+/* Derives the fields about loads. Loads from L1 are answered in the order of their numbers. */
 static inline void note_loads(core_slot *m)
 {
     m->awaited = 0;
@@ -178,7 +178,7 @@ static inline void note(const wg_tile *t, core_group *w, unsigned core)
     }
 }
 
-/* group_cycle.c: one cycle, in which the cores and ports of `who` have something to do. */
+/* group_cycle.c: one cycle of the cores and ports in `who`, which have something to do. */
 void wg_group_cycle(wg_tile *t, core_group *w, unsigned who);
 
 /* As wg_lsu_settle(). */
@@ -202,7 +202,7 @@ static inline void settle(core_slot *m, uint64_t time)
         m->oldest = (uint8_t)((m->oldest + 1) % WG_LOADS);
         m->settle_at = --m->loads ? run->load[m->slot[m->oldest]].done : WG_NEVER;
         if (!--run->loads) {
-            m->awaited = 0; /* until then it is conservative */
+            m->awaited = 0; /* conservative until then */
             m->twice = false;
         }
     } while (m->settle_at <= time);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the shortcuts of cores share. */
+/* Shared by the shortcuts of cores. */
 #ifndef WG_FAST_CORES_H
 #define WG_FAST_CORES_H
 
@@ -8,7 +8,7 @@
 
 static inline uint32_t line_of(uint32_t address) { return address & ~(uint32_t)(WG_L1_LINE - 1); }
 
-/* The cached line that holds pc; NULL: it is not there, or not checked. `sets`: of the cache, minus one. */
+/* The cached line that holds pc; NULL: absent or not checked. `sets`: the number of sets, minus one. */
 static inline const wg_icache_line *wg_line_at(const wg_core *k, uint32_t sets, uint32_t pc)
 {
     const uint32_t tag = (pc & ~15u) | WG_LINE_VALID;
@@ -37,11 +37,11 @@ static inline void wg_undo_lines(uint8_t *l1, const wg_l1_undo *log, uint32_t *c
     }
 }
 
-/* lines.c: executes whole cache lines, as long as they end before `stop`. */
+/* lines.c: executes whole cache lines that end before `stop`. */
 void wg_exec_lines(wg_tile *t, unsigned core, uint64_t stop);
-/* ahead.c: what is not in `saved` is as it was: the flags, and what the log of old values covers. */
+/* ahead.c: restores what `saved` does not hold: the flags, and everything in the undo log. */
 void wg_ahead_undo(wg_core *k);
-/* core_groups.c: a core that ran ahead through L1 is back at its checkpoint; repeats the run up to the current cycle. */
+/* core_groups.c: a core that ran ahead through L1 was rolled back; repeats the run up to the current cycle. */
 void wg_group_repeat(wg_tile *t, unsigned core);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cycle of a group of cores (core_groups.c): phases C, I and J, for those that have something to do in it.
+ * A cycle of a group of cores (core_groups.c): phases C, I and J of the cores and ports that are busy in it.
  *
  *     C   ports 2 and 3 of L1 serve one core each              serve_port()
  *     I   load/store units: EX1 enters, stores leave           load_store()
  *     J   pipelines: one instruction per core, or more ahead   pipeline()
  *
- * The functions below are fast paths of wg_regions_tick(), wg_lsu_emit() and wg_exec(); anything else calls those
- * (slow_path()). Of several cores, each runs at most AHEAD cycles ahead of the others, and only where that needs no rollback.
- * A core alone runs ahead as far as nothing in flight can reach it.
+ * The functions below are fast paths of wg_regions_tick(), wg_lsu_emit() and wg_exec(); every other case calls those
+ * (slow_path()). With several cores, each runs at most AHEAD cycles ahead of the others, and only where no rollback can be
+ * needed. A single core runs ahead until something in flight could reach it.
  *
  * Facts: as in lsu.c, exec.c and tile/l1.c; time.md rules 2, 6 and 7.
  */
-/* Bytes stored one by one and loaded as one word at once stall the host. */
+/* Loading a word right after its bytes were stored one by one stalls the host. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-store-merging", "no-tree-slp-vectorize")
 #endif
@@ -90,7 +90,8 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
         unsigned core = wg_l1_core_at[which][(turn + i) % WG_L1_INPUTS];
         uint64_t seen_at = w->seen_at[core];
         const bool fetch = seen_at <= now && wg_request_is_fetch(&w->at[core].queue->ring[w->at[core].queue->head]);
-        if (seen_at <= now && (!chosen || (fetch && !fetches))) { /* granted or not, it blocks the other inputs */
+        if (seen_at <= now &&
+            (!chosen || (fetch && !fetches))) { /* it blocks the other inputs even if it is not granted */
             if (chosen)
                 next = wg_min64(next, w->seen_at[chosen->core]);
             chosen = &w->at[core];
@@ -109,9 +110,7 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
         uint64_t *bank = &p->bank_free[wg_l1_bank(t->arch->l1_banks, address)];
         uint64_t free = wg_max64(p->port_free[port], *bank);
         if (free > now) {
-            queue->retry_at = free;
-            queue->why = (wg_stall){
-                .reason = WG_STALL_L1_PORT, .resource = (uint16_t)port, .holder = WG_AGENT_NONE, .retry_at = free};
+            wg_queue_waits_for_port(queue, port, free);
             /* if only the bank is busy, another core's bank may be free earlier */
             next = p->port_free[port] > now ? p->port_free[port] : now + 1;
         } else {
@@ -130,7 +129,7 @@ static void serve_port(wg_tile *t, core_group *w, unsigned which)
 
 /* ---- I: load/store units ----------------------------------------------------------------------------------- */
 
-/* Stores to own RAM leave the queue when somebody depends on that: those that were due before a cycle. */
+/* Stores to own RAM leave the queue lazily: drains those that were due before cycle `before`. */
 static inline void drain_own(wg_tile *t, core_slot *m, uint64_t before)
 {
     if (m->drain_at >= before || wg_sq_peek(m->run, 0)->path != WG_PATH_OWN_RAM)
@@ -142,22 +141,17 @@ static inline void drain_own(wg_tile *t, core_slot *m, uint64_t before)
 /* A request leaves in cycle `at`. */
 static wg_request *send(wg_tile *t, core_group *w, core_slot *m, uint64_t at)
 {
-    wg_request_queue *queue = m->queue;
-    wg_request *req = &queue->ring[(queue->head + queue->count++) % WG_QUEUE_DEPTH];
-    req->seen_at = wg_max64(at + t->timing->path[WG_PATH_L1].travel, queue->last_seen_at);
-    queue->last_seen_at = req->seen_at;
-    if (queue->count == 1)
-        queue->retry_at = 0;
-    t->regions.memory.emitted[m->core]++;
-    t->regions.memory.active[m->core] |= l1_queue;
-    if (queue->count == 1)
+    wg_memory *memory = &t->regions.memory;
+    wg_request *req = wg_queue_append(memory, m->core, WG_PATH_L1, at + t->timing->path[WG_PATH_L1].travel);
+    memory->emitted[m->core]++;
+    if (m->queue->count == 1)
         w->seen_at[m->core] = req->seen_at;
     appoint(w, PORT_BITS + m->port, t->sched.now,
             wg_max64(req->seen_at, t->regions.memory.l1.port_free[WG_L1_CORE_PORT + m->port]));
     return req;
 }
 
-/* No queued store has to leave before the load can enter the load/store unit, nor can one leave in that cycle. */
+/* No queued store has to leave before the load enters the load/store unit, and none can leave in that cycle. */
 static inline bool stores_let_pass(const wg_tile *t, const wg_core_run *run, uint32_t address, unsigned bytes)
 {
     return !run->sq_count || (wg_sq_conflict(t, run, address, bytes) < 0 &&
@@ -165,8 +159,8 @@ static inline bool stores_let_pass(const wg_tile *t, const wg_core_run *run, uin
 }
 
 /*
- * A load from L1 that misses the L0 cache enters the load/store unit in cycle `at`, now or soon. Nothing before `at` can
- * change what it finds there: an unanswered load is not done before. False if it must wait.
+ * A load from L1 that misses the L0 cache enters the load/store unit in cycle `at`, now or soon. Nothing changes the state it
+ * finds there: no unanswered load completes before `at`. False if it must wait.
  */
 static inline bool load_enters(wg_tile *t, core_group *w, core_slot *m, uint64_t at, uint32_t address, uint32_t pc,
                                uint64_t number, uint8_t size, uint8_t rd)
@@ -208,7 +202,7 @@ static inline bool load_enters(wg_tile *t, core_group *w, core_slot *m, uint64_t
     return true;
 }
 
-/* The first store leaves in cycle `at`, now or soon. There is room. */
+/* The first store leaves in cycle `at`, now or soon; its path has room. */
 static void store_leaves(wg_tile *t, core_group *w, core_slot *m, uint64_t at)
 {
     wg_core_run *run = m->run;
@@ -234,7 +228,7 @@ static void store_leaves(wg_tile *t, core_group *w, core_slot *m, uint64_t at)
     note_stores(m);
 }
 
-/* May the first store be rolled back? Not if the line is in another core's L0 cache or an instruction cache. */
+/* Can the first store be rolled back? Not if another core's L0 cache or an instruction cache holds the line. */
 static bool may_roll_back(const wg_tile *t, const core_slot *m)
 {
     const wg_store *s = wg_sq_peek(m->run, 0);
@@ -286,9 +280,9 @@ static void load_store(wg_tile *t, core_group *w, core_slot *m)
 /* ---- J: pipelines ------------------------------------------------------------------------------------------ */
 
 /*
- * The last cycle to which a core may run ahead of the others: no unanswered load can be done by then. L1 processes the
- * first one in the next cycle at the earliest, and the answer takes `back` cycles. What may still change (a line of the L0
- * cache, code) waits for its cycle.
+ * The last cycle to which a core may run ahead of the others: no unanswered load can complete by then. L1 processes the first
+ * one in the next cycle at the earliest, and the answer takes `back` cycles. An access to something that may still change (a
+ * line of the L0 cache, code) waits for its cycle.
  */
 static inline uint64_t ahead_of(const wg_tile *t, const core_group *w, const core_slot *m, uint64_t now, uint64_t most)
 {
@@ -298,7 +292,7 @@ static inline uint64_t ahead_of(const wg_tile *t, const core_group *w, const cor
     return wg_min64(most, wg_max64(seen_at, now + 1) + t->timing->path[WG_PATH_L1].back - 2);
 }
 
-/* Stores that leave before e, a later cycle, leave here if there is certainly room. */
+/* Drains the stores that leave before e, a later cycle, if there is certainly room. */
 static inline bool stores_leave(wg_tile *t, core_group *w, core_slot *m, uint64_t e, uint64_t now, uint64_t most)
 {
     for (;;) {
@@ -377,7 +371,7 @@ static inline bool load(wg_tile *t, core_group *w, core_slot *m, const wg_op *op
     return true;
 }
 
-/* A store enters EX1 in cycle e, and the queue in the next. False as for a load. */
+/* A store enters EX1 in cycle e, and the queue in the next. False: as for a load. */
 static inline bool store(wg_tile *t, core_group *w, core_slot *m, const wg_op *op, uint32_t address, uint32_t value,
                          uint64_t e)
 {
@@ -431,7 +425,7 @@ static inline bool store(wg_tile *t, core_group *w, core_slot *m, const wg_op *o
     return true;
 }
 
-/* Any other instruction is executed in its own cycle by wg_exec(). */
+/* wg_exec() executes every other instruction in its own cycle. */
 static uint64_t slow_path(wg_tile *t, core_group *w, core_slot *m)
 {
     w->detour = true;
@@ -459,7 +453,7 @@ static inline const wg_op *next_op(core_slot *m)
     return m->op = &line->op[pc >> 2 & 3];
 }
 
-/* Raises *e to the cycle in which `op` enters EX1. False if the core has to ask again in *e (WG_NEVER: when woken). */
+/* Raises *e to the cycle in which `op` enters EX1. False if the core has to retry in *e (WG_NEVER: when woken). */
 static inline bool issues(const wg_tile *t, core_slot *m, const wg_op *op, uint64_t *e)
 {
     const wg_core_run *run = m->run;
@@ -512,7 +506,7 @@ static inline void branch(wg_tile *t, core_group *w, core_slot *m, const wg_op *
     m->op = run->pc == pc + 4 ? op + 1 : NULL;
 }
 
-/* A jump, or arithmetic that takes longer. False if it has to wait for that cycle, or needs the slow path. */
+/* A jump, or multi-cycle arithmetic. False if it has to wait for that cycle, or needs the slow path. */
 static inline bool compute(wg_tile *t, core_group *w, core_slot *m, const wg_op *op, uint64_t e)
 {
     const uint32_t pc = m->run->pc;
@@ -543,7 +537,7 @@ static inline bool compute(wg_tile *t, core_group *w, core_slot *m, const wg_op 
     return true;
 }
 
-/* Phase J. Returns the cycle to go on in; WG_NEVER: when L1 or the load/store unit wakes the core. */
+/* Phase J. Returns the cycle in which to continue; WG_NEVER: when L1 or the load/store unit wakes the core. */
 static uint64_t pipeline(wg_tile *t, core_group *w, core_slot *m)
 {
     wg_core_run *run = m->run;
@@ -641,7 +635,7 @@ void wg_group_cycle(wg_tile *t, core_group *w, unsigned who)
                 at = wg_min64(at, wg_lsu_next(t, m->core));
                 m->blocked = true; /* it may wait for room on its path */
             } else if (m->drain_at > s->now &&
-                       stores_to_l1(m->run)) /* an overdue store is woken when its path has room */
+                       stores_to_l1(m->run)) /* the core of an overdue store is woken when the path has room */
                 at = wg_min64(at, m->drain_at);
             at = wg_min64(at, wg_fetch_next(t, m->core));
         }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Executes whole cache lines while nothing is in flight. Then a result is at most one cycle late, and only the next
- * instruction can stall for it; predecoding has accounted for most of that (wg_op.at). An instruction enters EX1 in cycle
- * base + at; `base` moves only when something else costs time. Instructions that can do more are left to exec.c.
+ * Executes whole cache lines while nothing is in flight. A result is then at most one cycle late, and only the next
+ * instruction can stall for it; predecoding accounts for most of these stalls (wg_op.at). An instruction enters EX1 in cycle
+ * base + at; `base` moves only when something else costs time. All other instructions are left to exec.c.
  *
  * A loop of arithmetic takes the same time in every iteration, so it is replayed as a period (period.c).
  *
- *     target ── arithmetic ── arithmetic ── … ── backward branch, foreseen
+ *     target ── arithmetic ── arithmetic ── … ── backward branch, predicted
  *        └───────────────────────────────────────────┘
  */
 #include "fast/period.h"
@@ -17,7 +17,7 @@
 #define B r[op->rs2]
 #define I op->imm
 
-/* Does the load/store unit find no store queued in cycle m, and own RAM ready? Stores to own RAM that leave before m leave. */
+/* Drains stores to own RAM that leave before cycle m. Is the store queue then empty, and own RAM ready in cycle m? */
 static inline bool ram_settled(wg_tile *t, wg_core *k, unsigned core, uint64_t m)
 {
     if (m < k->ram_ready)
@@ -27,8 +27,8 @@ static inline bool ram_settled(wg_tile *t, wg_core *k, unsigned core, uint64_t m
 }
 
 /*
- * No store leaves the queue before cycle m, and none conflicts with a load that enters the load/store unit then: the load
- * finds the L0 cache as it is now.
+ * No store leaves the queue before cycle m, and none conflicts with a load that enters the load/store unit in m: the load
+ * finds the L0 cache in its present state.
  */
 static inline bool stores_stay(const wg_tile *t, const wg_core *k, uint64_t m, uint32_t address, unsigned bytes)
 {
@@ -41,7 +41,7 @@ static inline bool stores_stay(const wg_tile *t, const wg_core *k, uint64_t m, u
 
 /*
  * May these instructions of a line enter EX1 back to back while the newest ones leave the retire queue `lag` cycles after
- * they entered EX1? Not if the queue holds several results for an operand: none of them is forwarded.
+ * they entered EX1? Not if the queue holds several results for an operand: then none is forwarded.
  */
 static bool flows(const wg_tile *t, const wg_op *op, const wg_op *end, uint64_t dests, unsigned lag)
 {
@@ -64,7 +64,7 @@ static bool flows(const wg_tile *t, const wg_op *op, const wg_op *end, uint64_t 
     return true;
 }
 
-/* The lag after these instructions of a line, which took `passed` cycles up to the next one's entry. */
+/* The lag after these instructions of a line, if `passed` cycles go by until the next one enters EX1. */
 static inline unsigned lag_behind(const wg_op *from, const wg_op *op, uint64_t passed, unsigned lag, uint64_t *dests)
 {
     unsigned count = (unsigned)(op - from) + 1;
@@ -76,15 +76,15 @@ static inline unsigned lag_behind(const wg_op *from, const wg_op *op, uint64_t p
     return passed - count + 2 < lag ? lag - (unsigned)(passed - count) : 0;
 }
 
-/* The core's settings, as far as they matter to a line. */
+/* The core's settings that matter to a line. */
 typedef struct settings {
     uint32_t ram_bytes;
     bool weakly_ordered, cached;
 } settings;
 
 typedef enum access {
-    AT_ONCE, /* in the time that predecoding has accounted for */
-    DELAYED, /* *base has moved on */
+    AT_ONCE, /* in the time that predecoding accounts for */
+    DELAYED, /* *base has moved */
     LEAVES   /* exec.c executes it */
 } access;
 
@@ -164,14 +164,14 @@ static inline __attribute__((always_inline)) access store(wg_tile *t, wg_core *k
         return LEAVES;
     run->stored = e;
     *base += m - (e + 1);
-    if (!own || run->sq_count > 1) /* an older store no longer waits for stores to merge with */
+    if (!own || run->sq_count > 1) /* an older store stops waiting for stores to merge with */
         *stop = wg_min64(*stop, wg_lsu_next(t, core));
     return DELAYED;
 }
 
 /*
- * Whole lines, as long as they end before `stop`. Returns sooner where run_loop() may continue: behind the backward branch at
- * the address returned (else 0), which was taken.
+ * Executes whole lines that end before `stop`. Returns sooner where run_loop() may continue: the address of a backward branch
+ * that was just taken, else 0.
  */
 WG_THREADED static uint32_t run_lines(wg_tile *t, unsigned core, uint64_t stop)
 {
@@ -198,10 +198,10 @@ WG_THREADED static uint32_t run_lines(wg_tile *t, unsigned core, uint64_t stop)
     const wg_op *op, *from;
     uint32_t closing = 0; /* the branch that closes a loop, for run_loop(); 0: none */
     wg_icache_line *line, *before = NULL;
-    const uint32_t epoch = k->epoch; /* constant: nothing is fetched here */
+    const uint32_t epoch = k->epoch; /* constant here: nothing is fetched */
     if (k->saved_at == WG_NEVER)
         wg_fast_checkpoint(t, core);
-    if (lag) /* in here it is relative to the cycle before the next entry into EX1 */
+    if (lag) /* within this function, relative to the cycle before the next entry into EX1 */
         lag = last + lag > c + 1 ? (unsigned)(last + lag + 1 - c) : 0;
 
 #define NEXT \
@@ -240,16 +240,16 @@ L_REMU : {
         uint32_t at = WG_PC_OF(op); \
         if (op->imm == at) \
             goto leave; \
-        bool foreseen = wg_predict_branch(k, predicts, at, op->imm <= at, taken); \
+        bool predicted = wg_predict_branch(k, predicts, at, op->imm <= at, taken); \
         last = base + op->at; \
         if (taken) { \
-            c = last + 1 + (foreseen ? 0 : bubble); \
+            c = last + 1 + (predicted ? 0 : bubble); \
             pc = op->imm; \
-            if (__builtin_expect(op->spare && foreseen, 0)) \
+            if (__builtin_expect(op->spare && predicted, 0)) \
                 goto back; \
             goto jumped; \
         } \
-        if (foreseen) \
+        if (predicted) \
             NEXT; \
         base += bubble; \
         goto delayed; \
@@ -261,10 +261,10 @@ L_JALR : {
     uint32_t at = WG_PC_OF(op), target = wg_jump_target(op, r);
     if (target == at)
         goto leave;
-    bool foreseen = wg_predict_jump(k, predicts, op, at, target);
+    bool predicted = wg_predict_jump(k, predicts, op, at, target);
     r[op->rd] = at + 4;
     last = base + op->at;
-    c = last + 1 + (foreseen ? 0 : bubble);
+    c = last + 1 + (predicted ? 0 : bubble);
     pc = target;
     goto jumped;
 }
@@ -305,7 +305,7 @@ back:
         closing = WG_PC_OF(op);
         stop = 0;
     }
-jumped: /* `op` was the last of this line; it entered EX1 in `last`, the next one can in `c` */
+jumped: /* `op` was the last one of this line and entered EX1 in `last`; the next one can enter in `c` */
     number += (uint64_t)(op - from) + 1;
     if (lag)
         lag = lag_behind(from, op, c - entry, lag, &dests);
@@ -367,7 +367,7 @@ leave:
             lag = lag_behind(from, op - 1, c - entry, lag, &dests);
     } else {
         k->reached = entry;
-        if (lag && c > entry) /* it has stalled for a result of the line before */
+        if (lag && c > entry) /* it stalled for a result of the previous line */
             lag = c - entry + 2 < lag ? lag - (unsigned)(c - entry) : 0;
     }
 out:
@@ -391,7 +391,7 @@ out:
 
 enum { MOST = 24 /* instructions */, LEAST = 6 /* iterations left */ };
 
-/* Where a loop's branch was taken the last time. */
+/* The state when a loop's branch was last taken. */
 typedef struct back_edge {
     uint32_t branch;
     uint8_t lag;
@@ -399,7 +399,7 @@ typedef struct back_edge {
 } back_edge;
 
 typedef enum round_end {
-    ROUND_OTHER, /* no loop of arithmetic; nothing was done */
+    ROUND_OTHER, /* not a loop of arithmetic; nothing was done */
     ROUND_AGAIN, /* at `target` again */
     ROUND_FALLS  /* before the branch, which will not be taken */
 } round_end;
@@ -444,7 +444,7 @@ static uint64_t dests_before(const wg_tile *t, unsigned core, uint32_t target, u
     return dests;
 }
 
-/* The backward branch at `branch` has been taken: goes round as often as it can before `stop`. */
+/* The backward branch at `branch` has been taken: runs as many iterations as possible before `stop`. */
 static void run_loop(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, back_edge *last)
 {
     wg_core *k = &t->core[core];
@@ -455,7 +455,7 @@ static void run_loop(wg_tile *t, unsigned core, uint32_t branch, uint64_t stop, 
         wg_predict_settled(k, wg_predictor(t, core), branch, true) /* nothing more to learn */) {
         uint64_t done = 0;
         round_end end = ROUND_OTHER;
-        if (run->number == last->number + length) { /* nothing but the loop has executed since */
+        if (run->number == last->number + length) { /* only the loop has executed since */
             /* The retire queue must be as it was. */
             bool same = run->lag == last->lag && (!run->lag || (run->dests == last->dests && took == length));
             end = same ? rounds(t, core, target, branch, (stop - run->at) / took - 1, &done) : ROUND_AGAIN;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many MVMULs at a time, one per cycle, that differ from the first in nothing but rows and address modifiers:
+ * Many MVMULs at a time, one per cycle, that differ from the first only in rows and address modifiers:
  *
- *     1  as long as none has to wait: the rows of each, and the counters behind it
- *     2  what was in flight lands, if its cycle is before the burst's end
- *     3  the products; those that land before the end go into Dst at once, for nobody looks at it meanwhile (the unit's
- *        own readers wait for the block), the others into the pipeline
+ *     1  the rows of each and the counters after it, up to the first that stalls
+ *     2  MVMULs that were in flight land, if they are due before the burst's end
+ *     3  the products: those that land before the end go into Dst at once, since nobody looks at it meanwhile (the unit's
+ *        own readers wait for the block); the others go into the pipeline
  *
- * Afterwards everything is as the cycles themselves leave it. MVMULs in flight wake nobody as long as one of the thread is
- * behind them.
+ * The resulting state equals that of the plain machine. An MVMUL in flight wakes nobody while a younger one of the thread is
+ * in flight.
  */
 #include "backend/matrix_internal.h"
 
@@ -19,8 +19,8 @@
 enum { MOST = 32 };
 
 typedef struct step {
-    uint16_t row; /* the first stored one */
-    uint8_t srca; /* as counted: the rows are a multiple of 16's */
+    uint16_t row; /* the first row stored */
+    uint8_t srca; /* the counter; the rows start at a multiple of 16 */
     uint8_t srcb, phase;
 } step;
 
@@ -28,23 +28,20 @@ typedef struct many {
     const wg_burst *burst;
     wg_tile *t;
     wg_matrix *m;
-    wg_matrix_ctx c; /* of the first of them */
+    wg_matrix_ctx c; /* of the first MVMUL */
     unsigned thread, count;
     uint64_t from; /* the cycle of the first acceptance */
     step step[MOST];
 } many;
 
-/* How long an MVMUL is in the unit. */
+/* How many cycles an MVMUL is in the unit. */
 static unsigned stages(const many *b)
 {
     const wg_timing *timing = b->t->timing;
     return timing->matrix_latency > timing->arithmetic_stages ? timing->matrix_latency : timing->arithmetic_stages;
 }
 
-/*
- * Everything in flight belongs to the thread, changes nothing but Dst, and leaves the unit in order, no later than a new one
- * would.
- */
+/* Everything in flight belongs to the thread, changes only Dst, and leaves in order, no later than a new MVMUL would. */
 static bool flights_land(const many *b)
 {
     const wg_matrix *m = b->m;
@@ -77,7 +74,7 @@ static unsigned alike(const many *b)
     return i;
 }
 
-/* Step 1: what each does, and when its rows can be read again. */
+/* Step 1: the effects of each, and when its rows can be read again. */
 static void plan(many *b)
 {
     wg_tile *t = b->t;
@@ -157,8 +154,7 @@ static void multiply(many *b)
     wg_mul_args args;
     args.rows = 8;
     args.b_step = 1;
-    unsigned phase = UINT8_MAX, has_a = 0,
-             has_b = 0; /* no bank changes meanwhile: bits of what is known to be decoded */
+    unsigned phase = UINT8_MAX, has_a = 0, has_b = 0; /* bit per decoded block; no bank changes meanwhile */
     const wg_matrix_a *decoded_a[4 * 2];
     const wg_matrix_b *decoded_b[8 * 2];
     uint16_t none[8][16];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many PACRs at a time, all of them usual ones (pack_address.c). While nobody else has anything to do with the packers, it
- * is known what happens:
+ * Many PACRs at a time, all of the usual form (pack_address.c). While nobody else uses the packers, the sequence of events is
+ * known:
  *
- *     a    what is due by then completes; the next PACR is accepted
- *     …    the packer takes nothing; a completion changes L1 alone
- *     a'   the first cycle in which the packer takes the next one
+ *     a    PACRs due by then complete; the next PACR is accepted
+ *     …    the packer accepts nothing; a completion changes only L1
+ *     a'   the first cycle in which the packer accepts the next one
  *
- * and it is done here from acceptance to acceptance. Jobs are made only in the end, of what is in flight then. Rows of Dst
- * are converted many at a time, before anybody else could look at L1 or write Dst.
+ * A burst goes from acceptance to acceptance. Jobs are created only at its end, for the PACRs still in flight. Rows of Dst are
+ * converted many at a time, before anybody else could look at L1 or write Dst.
  */
 #include "fast/pack_many.h"
 
@@ -49,10 +49,7 @@ static inline bool unseen(const wg_tile *t, uint32_t address, uint32_t bytes)
     return wg_l1_holds(t->spec->l1_bytes, address, bytes) && wg_l1_unseen(t, address, bytes);
 }
 
-/*
- * The same where lines follow each other, many asked about at once: what the burst may write of a tile. Nobody's cache
- * changes meanwhile.
- */
+/* The same for a run of consecutive lines, the part of a tile that the burst may write. No cache changes meanwhile. */
 static inline bool data_unseen(wg_pack_many *m, uint32_t data, uint32_t bytes)
 {
     enum { MOST = 4096 };
@@ -65,13 +62,13 @@ static inline bool data_unseen(wg_pack_many *m, uint32_t data, uint32_t bytes)
             return false;
         all = bytes;
     }
-    if (data != m->unseen_to) /* else what is known grows */
+    if (data != m->unseen_to) /* else the known range grows */
         m->unseen_from = data;
     m->unseen_to = data + all;
     return true;
 }
 
-enum { EXPONENTS = 32 }; /* in the buffer and in at.exponents, at most */
+enum { EXPONENTS = 32 }; /* most exponents in the buffer and in at.exponents */
 static inline bool exponents_unseen(wg_pack_many *m, uint32_t line)
 {
     if (line != m->unseen_line) {
@@ -82,7 +79,7 @@ static inline bool exponents_unseen(wg_pack_many *m, uint32_t line)
     return true;
 }
 
-/* Appends rows of one aligned group of four to those that wait; there is room. */
+/* Appends rows of one aligned group of four to the waiting ones; there is room. */
 static inline void add_rows(wg_pack_many *m, unsigned stored, unsigned interfaces, uint32_t data)
 {
     const wg_dst *d = &m->t->regs.dst;
@@ -166,14 +163,14 @@ bool wg_pack_many_completes(wg_pack_many *m, uint64_t at)
 
 /* ---- Acceptance ---------------------------------------------------------------------------------------------- */
 
-/* A new word: can it be prepared as a usual one of this configuration? */
+/* A new word: prepares it, if it has the usual form in this configuration. */
 static bool becomes_usual(wg_pack_many *m, unsigned last)
 {
     wg_insn insn = wg_burst_insn(&m->burst, m->accepted);
     wg_pack_usual *usual = &m->u->usual[last];
     for (unsigned i = 0; i < m->count; i++)
         if (m->pending[(m->first + i) % WG_PACK_IN_FLIGHT].last == last)
-            return false; /* its job is still to be made from the present one */
+            return false; /* a job still has to be created from the present one */
     m->held &= (uint8_t) ~(1u << last);
     if (!wg_pack_holds_usual(m->t, &insn) || &m->u->setup[usual->bank] != m->setup)
         return false;
@@ -314,8 +311,8 @@ static inline uint8_t rows_on(uint8_t row, uint8_t plane, uint32_t fours)
 }
 
 /*
- * Several acceptances of the same instruction in the middle of a tile, each as soon as the packer takes it, and what
- * completes until the last of them. How many; 0, and nothing done, if it is not that simple.
+ * Accepts the same instruction several times in the middle of a tile, each as soon as the packer is free, with the
+ * completions up to the last acceptance. Returns how many; 0, with nothing done, in any less simple case.
  */
 static uint32_t stretch(wg_pack_many *m, uint64_t until)
 {
@@ -404,7 +401,7 @@ static bool is_plain(const wg_pack_many *m)
            (set->out_format & 2 || !p->stream[WG_STREAM_EXPONENTS].fill);
 }
 
-/* Takes over the unit's jobs; false if one has other settings. */
+/* Takes over the unit's jobs; false if one has different settings. */
 static bool takes_jobs(wg_pack_many *m)
 {
     const wg_pack *u = m->u;

@@ -4,14 +4,13 @@
  *
  *     shot ── recorded ──> the state of the shot, moved ──> replay ──> replay ──> … ──> arrive
  *
- * The state at a period's start decides what happens in it: pipelines, queues, L0 caches, when ports and banks are free,
- * arbitration, and how addresses lie relative to each other. If a state is the one of a period earlier, moved (by whole lines
- * of 16 bytes), the period repeats itself as long as three conditions hold: branches go the same way, addresses move by the
- * same distance, and no core writes a line that another core's cache holds. The replay checks each of them. If one fails, it
- * rolls back to the start of that period (to a checkpoint some periods earlier, and forward again), and the executor that
- * recorded the period continues.
+ * The state at a period's start determines the period: pipelines, queues, L0 caches, when ports and banks are free,
+ * arbitration, and the relative positions of addresses. If a state equals the one a period earlier, moved by whole lines of 16
+ * bytes, the period repeats while three conditions hold: branches go the same way, addresses move by the same distance, and no
+ * core writes a line that another core's cache holds. The replay checks each of them. If one fails, it rolls back to the start
+ * of that period (to a checkpoint some periods earlier, and forward again), and the executor that recorded it continues.
  *
- * A period never holds a periodic flush of an L0 cache, or a branch that changes the predictor.
+ * A period never contains a periodic flush of an L0 cache, or a branch that changes the predictor.
  */
 #include "fast/period.h"
 
@@ -28,7 +27,7 @@ typedef struct position {
     unsigned sq_head[WG_CORES], queue_head[WG_CORES];
 } position;
 
-/* What a replay changes: the state at a checkpoint, and an undo log of the lines written since. */
+/* The part of the state that a replay changes, at a checkpoint, and an undo log of the lines written since. */
 typedef struct checkpoint {
     uint64_t done;
     position at;
@@ -41,7 +40,7 @@ typedef struct checkpoint {
     wg_l1_undo line[LOGGED];
 } checkpoint;
 
-/* Copies the cores' part of it to the checkpoint, or back. */
+/* Copies the cores' part to the checkpoint, or back. */
 static void copy_cores(const wg_period *p, checkpoint *u, bool back)
 {
     for (unsigned left = p->cores; left; left &= left - 1) {
@@ -86,7 +85,7 @@ static inline uint32_t *queued(const wg_period *p, const position *at, const wg_
 }
 
 /* The branch went as recorded: was it predicted, with the predictor unchanged? */
-static inline bool foreseen(const wg_tile *t, wg_core *k, const wg_step_of *x)
+static inline bool predicted(const wg_tile *t, wg_core *k, const wg_step_of *x)
 {
     const wg_predicts how = wg_predictor(t, x->core);
     const bool settled = wg_predict_settled(k, how, x->address, x->flag);
@@ -118,7 +117,6 @@ static void link_steps(wg_period *p, const void *const *labels)
     p->linked = true;
 }
 
-/* A store enters its queue. */
 static inline void enqueue(const wg_period *p, const position *at, const wg_step_of *x)
 {
     uint8_t *data = (uint8_t *)stored(p, at, x);
@@ -142,7 +140,7 @@ static inline bool written(wg_tile *t, const position *at, const wg_step_of *x, 
     return true;
 }
 
-/* L1 answers a load that was under way. */
+/* L1 answers a load in flight. */
 static inline bool answered(wg_tile *t, const wg_period *p, const position *at, const wg_step_of *x)
 {
     const uint32_t address = x->address + at->further[x->core];
@@ -257,8 +255,8 @@ STEP_WRITE:
     if (!written(t, &at, x, queued(p, &at, x), &undo))
         goto differs;
     NEXT;
-STEP_FORESEE:
-    if (!foreseen(t, &t->core[x->core], x))
+STEP_PREDICT:
+    if (!predicted(t, &t->core[x->core], x))
         goto differs;
     NEXT;
 STEP_AGAIN:
@@ -372,7 +370,7 @@ void wg_period_end(const wg_tile *t, wg_period *p, unsigned cores)
     }
 }
 
-/* ---- where that leads to ------------------------------------------------------------------------------------ */
+/* ---- the state after the replay ----------------------------------------------------------------------------- */
 
 /* Rotates the ring; the replay has already put the data in place. */
 static void arrive_stores(wg_core_run *run, unsigned pops)
@@ -383,17 +381,6 @@ static void arrive_stores(wg_core_run *run, unsigned pops)
         wg_store *s = wg_sq_at(run, i);
         *s = *wg_sq_peek(&b, i);
         memcpy(s->data, b.sq[s - run->sq].data, sizeof s->data);
-    }
-}
-
-static void arrive_queue(wg_request_queue *queue, unsigned pops)
-{
-    const wg_request_queue b = *queue;
-    queue->head = (uint8_t)((b.head + pops) % WG_QUEUE_DEPTH);
-    for (unsigned i = 0; i < b.count; i++) {
-        wg_request *req = &queue->ring[(queue->head + i) % WG_QUEUE_DEPTH];
-        *req = b.ring[(b.head + i) % WG_QUEUE_DEPTH];
-        memcpy(req->data, b.ring[req - queue->ring].data, sizeof req->data);
     }
 }
 
@@ -421,11 +408,6 @@ void wg_period_arrive(wg_tile *t, const wg_period *p, unsigned core, uint64_t do
         if (l->used && l->done != WG_NEVER && !l->flushed)
             memcpy(l->line, t->l1 + line_of(l->address), WG_L1_LINE);
     }
-    if (p->queue[core]->count || p->queue_pops[core]) {
-        wg_move_queue(p->queue[core], later, further);
-        arrive_queue(p->queue[core], (unsigned)(done * p->queue_pops[core]));
-    } else {
-        p->queue[core]->last_seen_at += later;
-    }
+    wg_advance_queue(p->queue[core], later, further, (unsigned)(done * p->queue_pops[core]));
     t->regions.memory.emitted[core] += done * p->emitted[core];
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A period: what cores did between two states that repeat each other (engine/repeat.h). It is recorded once as a list of
- * steps; a replay computes the results only. See period.c.
+ * A period: the work of cores between two states that repeat each other (engine/repeat.h). It is recorded once as a list of
+ * steps; a replay only computes the results. See period.c.
  *
  *     lines.c         a core in a loop of arithmetic
  *     rounds.c        a group of cores, or one, in loops through L1 with a common period
@@ -12,7 +12,7 @@
 #include "machine/repeat.h"
 #include "fast/cores.h"
 
-enum { WG_PERIOD_SLACK = 24 /* cycles: what is in flight at a period's end is over by then */ };
+enum { WG_PERIOD_SLACK = 24 /* cycles after a period's end by which everything in flight has landed */ };
 
 /*
  * Steps other than instructions:
@@ -22,10 +22,10 @@ enum { WG_PERIOD_SLACK = 24 /* cycles: what is in flight at a period's end is ov
  *     ANSWER             L1 answers a load in flight
  *     STORE              a store enters the store queue
  *     LEAVE, WRITE       … leaves it for L1's queue, and is processed
- *     FORESEE            the branch before it must be predicted by a saturated counter
- *     AGAIN, END         the end of a period of arithmetic, of any other
+ *     PREDICT            the preceding branch must be predicted by a saturated counter
+ *     AGAIN, END         the end of a period of arithmetic; of any other period
  */
-#define WG_STEPS(X) X(CHECK) X(LW) X(LOAD) X(ANSWER) X(STORE) X(LEAVE) X(WRITE) X(FORESEE) X(AGAIN) X(END)
+#define WG_STEPS(X) X(CHECK) X(LW) X(LOAD) X(ANSWER) X(STORE) X(LEAVE) X(WRITE) X(PREDICT) X(AGAIN) X(END)
 enum {
     WG_STEP_FIRST = WG_OP_COUNT - 1,
 #define STEP(name) WG_STEP_##name,
@@ -35,35 +35,33 @@ enum {
 };
 
 typedef struct wg_step_of {
-    const void *label; /* this and the next three are set before the first replay */
+    const void *label; /* set, with the next three, before the first replay */
     uint32_t *to;
     const uint32_t *a, *b;
     uint32_t imm;
-    uint32_t address; /* LOAD to WRITE: as recorded; FORESEE: the branch's own */
+    uint32_t address; /* LOAD to WRITE: as recorded; PREDICT: the branch's own */
     int32_t free_at;  /* cycles from the period's start until its bank is free again; 0: no bank */
     uint16_t mask;    /* WRITE: bytes; LW to ANSWER: the core whose L0 cache then holds the line */
     uint8_t code, core, rd, rs1, rs2;
     uint8_t slot;  /* of the loads; of the store queue, relative to its head at the period's start */
     uint8_t place; /* of L1's queue, relative to its head at the period's start */
     uint8_t size;  /* as in the instruction; STORE: bytes */
-    bool flag;     /* a branch, FORESEE: taken; STORE: a new entry; LW to ANSWER: fills the L0 cache */
+    bool flag;     /* a branch, PREDICT: taken; STORE: a new entry; LW to ANSWER: fills the L0 cache */
 } wg_step_of;
 
-/* The step of an instruction. */
 static inline wg_step_of wg_step_from(const wg_op *op, unsigned core)
 {
     return (wg_step_of){
         .code = op->code, .core = (uint8_t)core, .rd = op->rd, .rs1 = op->rs1, .rs2 = op->rs2, .imm = op->imm};
 }
 
-/* A recorded period. */
 typedef struct wg_period {
     wg_step_of *step;
     uint16_t steps, writes; /* writes: those among them that reach L1 */
     bool linked;
-    uint8_t cores;        /* bit per core that executes anything in it, */
-    uint8_t stores;       /* … that executes a store */
-    uint8_t undoes;       /* a step in its midst may fail: checkpoints are needed */
+    uint8_t cores;        /* bit per core that executes anything in it */
+    uint8_t stores;       /* bit per core that executes a store */
+    uint8_t undoes;       /* a step other than the last may fail: checkpoints are needed */
     const wg_step_of *at; /* the step that failed; NULL: none */
     wg_core_run *run[WG_CORES];
     wg_request_queue *queue[WG_CORES];
@@ -75,12 +73,12 @@ typedef struct wg_period {
     uint64_t emitted[WG_CORES];
 } wg_period;
 
-/* Replays up to n periods from the present state, which is p->shot, moved. Returns how many went as recorded. */
+/* Replays up to n periods from the present state, which equals p->shot, moved. Returns how many went as recorded. */
 uint64_t wg_period_replay(wg_tile *t, wg_period *p, uint64_t began, const uint32_t further[WG_CORES], uint64_t n);
-/* Are the L0 caches equal, and their contents those of L1? *turned: places by which the lines have rotated. */
+/* Are the L0 caches equal, and do they agree with L1? *turned: places by which the lines have rotated. */
 bool wg_period_same_l0(const wg_tile *t, const wg_core_run *a, const wg_core_run *b, uint32_t further, bool may_turn,
                        uint8_t *turned);
-/* Does the core's state hold nothing that a replay does not know? */
+/* Does the core's state hold only what a replay can handle? */
 bool wg_period_holds(const wg_core_run *run);
 /* Moves the core and its requests on by so many periods. */
 void wg_period_arrive(wg_tile *t, const wg_period *p, unsigned core, uint64_t done);
@@ -88,7 +86,7 @@ void wg_period_arrive(wg_tile *t, const wg_period *p, unsigned core, uint64_t do
 uint64_t wg_period_before_flush(const wg_tile *t, const wg_period *p, unsigned core);
 /* Has there been one since the shot? */
 bool wg_period_flushed(const wg_tile *t, const wg_period *p, unsigned core);
-/* The period ends with the present state: derives what it changes. */
+/* The period ends with the present state: derives the changes it makes. */
 void wg_period_end(const wg_tile *t, wg_period *p, unsigned cores);
 
 #endif

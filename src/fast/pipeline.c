@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cycles in which nobody acts but units and threads, one behind the other: phases B and D to G of wg_tile_cycle(). Where a
- * unit or a thread wakes somebody else in its own cycle, the rest of that cycle is run as ever.
+ * Consecutive cycles in which only units and threads act: phases B and D to G of wg_tile_cycle(). If a unit or a thread wakes
+ * another agent in its own cycle, the plain machine runs the rest of that cycle.
  */
 #include "machine/fast.h"
 
@@ -17,7 +17,7 @@ enum {
     OTHERS = WG_CORES_BITS | WG_REGIONS_BITS | WG_PUSHES_BITS | WG_OUTSIDE_BITS
 };
 
-/* Every stage has an instruction and lets it pass: handled in one step. */
+/* Every stage holds an instruction and passes it on: handled in one step. */
 static inline bool streams(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     if (!wg_frontend_streams(f, t->sched.now))
@@ -28,7 +28,7 @@ static inline bool streams(wg_tile *t, wg_frontend *f, unsigned thread)
     return true;
 }
 
-/* `arbitrate`: wg_gates() is to serve all heads, whatever they want. */
+/* `arbitrate`: wg_gates() has to serve all heads. */
 __attribute__((noinline)) static void all_threads(wg_tile *t, unsigned due, bool arbitrate)
 {
     for (unsigned mask = due; mask; mask &= mask - 1)
@@ -64,7 +64,7 @@ __attribute__((noinline)) static void all_threads(wg_tile *t, unsigned due, bool
     }
 }
 
-/* The same for one thread that has nobody to arbitrate with. */
+/* The same for a single thread, which needs no arbitration. */
 WG_STAGE void one_thread(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     unsigned unit = wg_thread_look(t, f, thread);
@@ -88,12 +88,12 @@ bool wg_fast_frontends(wg_tile *t, unsigned due)
     if (!wg_fast(t, WG_FAST_FRONTENDS))
         return false;
     wg_fast_used(t, WG_FAST_FRONTENDS, 1);
-    t->sched.phase = WG_PHASE_GATES; /* nothing distinguishes it from D, F and G */
+    t->sched.phase = WG_PHASE_GATES; /* nobody tells it from D, F and G */
     all_threads(t, due, must_arbitrate(t));
     return true;
 }
 
-/* The earliest appointment of those in `soon` that are among `agents`. */
+/* The earliest appointment of the agents in both `soon` and `agents`. */
 static inline uint64_t earliest(const wg_schedule *s, uint32_t agents)
 {
     uint64_t next = WG_NEVER;
@@ -104,7 +104,7 @@ static inline uint64_t earliest(const wg_schedule *s, uint32_t agents)
     return next;
 }
 
-/* The cycle before which nothing acts but units and threads. */
+/* Only units and threads act before this cycle. */
 static uint64_t others_act(wg_tile *t, uint64_t end)
 {
     wg_schedule *s = &t->sched;
@@ -114,7 +114,7 @@ static uint64_t others_act(wg_tile *t, uint64_t end)
     return at < end ? at : end;
 }
 
-/* The same, from the earlier answer `others` and the agents woken since. */
+/* The same, from the previous answer `others` and the agents woken since. */
 static inline uint64_t woken_act(const wg_tile *t, uint64_t others)
 {
     const wg_schedule *s = &t->sched;
@@ -127,7 +127,7 @@ static inline uint64_t woken_act(const wg_tile *t, uint64_t others)
 
 static inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* When units and threads act next, from the current cycle on. */
+/* The next cycle, from the current one on, in which a unit or thread acts. */
 static inline uint64_t upcoming(const wg_schedule *s)
 {
     uint64_t next = earliest(s, WG_THREADS_BITS);
@@ -138,7 +138,7 @@ static inline uint64_t upcoming(const wg_schedule *s)
 
 /* ---- Bursts ------------------------------------------------------------------------------------------------- */
 
-/* Commits the burst's acceptances and passes the unit's turn on. */
+/* Commits the burst's acceptances and advances the unit's arbitration turn. */
 static void burst_used(wg_burst *b, unsigned count, unsigned unit)
 {
     wg_burst_used(b, count);
@@ -147,7 +147,7 @@ static void burst_used(wg_burst *b, unsigned count, unsigned unit)
     wg_fast_used(b->t, WG_FAST_BURSTS, b->at[count - 1] - b->at[0] + 1);
 }
 
-/* One instruction per cycle for a unit that takes many at a time. False: none was taken. */
+/* One instruction per cycle for a unit that accepts many at a time. False: none was accepted. */
 static bool burst(wg_tile *t, unsigned thread, unsigned unit, wg_accept_many *accept_many, uint64_t until)
 {
     const wg_schedule *s = &t->sched;
@@ -182,7 +182,7 @@ static bool burst_of_nops(wg_tile *t, uint32_t due, uint64_t until)
     return true;
 }
 
-/* The thread's head is an UNPACR of a MOP, which nothing but its unit can hold. */
+/* The thread's head is an UNPACR of a MOP, which only its unit can stall. */
 static inline bool unpacks(const wg_tile *t, unsigned thread)
 {
     const wg_frontend *f = &t->frontend[thread];
@@ -203,7 +203,7 @@ static inline bool keeps_open(const wg_tile *t, uint32_t some)
 }
 
 /*
- * Ends the burst of PACRs. Its thread has completed the cycles before `stop` if it only waits until then, otherwise those
+ * Ends the burst of PACRs. If its thread only waits until `stop`, it has completed the cycles before `stop`, otherwise those
  * before burst.from.
  */
 static void close_burst(wg_pack_many *m, uint64_t stop)
@@ -226,10 +226,10 @@ static void close_burst(wg_pack_many *m, uint64_t stop)
     s->now = now;
 }
 
-/* A burst of PACRs may begin, and takes the current cycle. */
+/* Begins a burst of PACRs with the current cycle, if possible. */
 static bool open_burst(wg_pack_many *m, wg_tile *t, unsigned thread, uint64_t others)
 {
-    enum { CYCLES = 16 }; /* fewer do not pay */
+    enum { CYCLES = 16 }; /* a shorter burst does not pay */
     wg_schedule *s = &t->sched;
     const uint32_t own = WG_AGENT_BIT(WG_AGENT_THREAD0 + thread) | WG_AGENT_BIT(WG_AGENT_PACK);
     if (others < s->now + CYCLES || !keeps_open(t, wg_due(s, PIPELINE & ~own, s->now + CYCLES)) ||
@@ -246,8 +246,8 @@ static bool open_burst(wg_pack_many *m, wg_tile *t, unsigned thread, uint64_t ot
 }
 
 /*
- * Units or threads act in cycle `next`, others in cycle `until`: the burst goes on to before the first of these. False: it
- * has ended. Then the current cycle is the last that all are done with.
+ * Units or threads act in cycle `next`, others in cycle `until`: the burst continues up to the earlier of these. False: it has
+ * ended, and the current cycle is the last one that every agent has completed.
  */
 static bool goes_on_to(wg_pack_many *m, uint64_t next, uint64_t until)
 {
@@ -263,7 +263,7 @@ static bool goes_on_to(wg_pack_many *m, uint64_t next, uint64_t until)
     return false;
 }
 
-/* The burst's share of a cycle in which others act, after their phase B. False: it has ended before phase E. */
+/* The burst's part of a cycle in which others act, after their phase B. False: it ended before phase E. */
 static bool takes_cycle(wg_pack_many *m, uint32_t due, bool others_act)
 {
     const wg_schedule *s = &m->t->sched;
@@ -282,7 +282,7 @@ static bool takes_cycle(wg_pack_many *m, uint32_t due, bool others_act)
 
 /* ---- The loop ----------------------------------------------------------------------------------------------- */
 
-/* Phases D to G of the threads in `due`, of one or more cycles; true: a burst of PACRs is open from then on. */
+/* Phases D to G of the threads in `due`, for one or more cycles. True: a burst of PACRs is now open. */
 WG_STAGE bool threads(wg_tile *t, uint32_t due, uint64_t others, wg_pack_many *m)
 {
     enum { MANY = 1u << WG_UNIT_MATRIX | 1u << WG_UNIT_VECTOR | 1u << WG_UNIT_PACK | 1u << WG_UNIT_NONE };
@@ -318,7 +318,7 @@ WG_STAGE bool threads(wg_tile *t, uint32_t due, uint64_t others, wg_pack_many *m
     return false;
 }
 
-/* Phases E to G are over: the rest of the cycle, if somebody else acts in it. Returns when others act next. */
+/* After phases E to G: the rest of the cycle, if another agent acts in it. Returns when others act next. */
 static inline uint64_t end_cycle(wg_tile *t, uint64_t others, uint64_t end)
 {
     wg_schedule *s = &t->sched;
@@ -335,7 +335,7 @@ static void cycles(wg_tile *t, uint64_t end)
 {
     wg_schedule *s = &t->sched;
     wg_pack_many many;
-    bool open = false; /* a burst of PACRs: its thread and the packers have no appointments meanwhile */
+    bool open = false; /* a burst of PACRs is open: its thread and the packers have no appointments */
     for (uint64_t others = others_act(t, end);;) {
         const bool stops = t->dev->stop_requested | (t->backend.scalar.refusals != 0);
         const uint64_t now = upcoming(s);

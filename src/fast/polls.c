@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Skips periods of polling loops. poll.c has found that the tile's state repeats itself, and that no other agent acts before
- * some cycle. The tile is moved on by whole periods (engine/repeat.h): so are the counts of instructions, refusals and
+ * Skips periods of polling loops. poll.c has found that the tile's state repeats, and that no other agent acts before some
+ * cycle. The tile is advanced by whole periods (engine/repeat.h), and with it the counts of instructions, refusals and
  * findings.
  */
 #include "machine/poll.h"
@@ -15,7 +15,7 @@
 /* The agent's appointment is moved; other agents keep theirs. */
 static void shift(wg_tile *t, unsigned agent, uint64_t by)
 {
-    t->sched.next[agent] = wg_moved(t->sched.next[agent], by);
+    wg_postpone(&t->sched, agent, wg_moved(t->sched.next[agent], by));
 }
 
 static void shift_scalar(wg_tile *t, uint64_t by, uint64_t refusals)
@@ -50,7 +50,7 @@ static void shift_tile(wg_tile *t, uint64_t by, const uint64_t counts[WG_POLL_CO
     t->sched.now += by;
 }
 
-/* Moves the tile on by so many periods; the counts grow by `counts` in each. */
+/* Advances the tile by `periods` periods; the counts grow by `counts` in each. */
 static void skip(wg_tile *t, uint64_t period, uint64_t periods, const uint64_t counts[WG_POLL_COUNTS])
 {
     uint64_t more[WG_POLL_COUNTS];
@@ -76,7 +76,7 @@ void wg_fast_polls(wg_tile *t, uint64_t until, uint64_t limit)
     wg_poll *p = &t->poll;
     const uint64_t now = t->sched.now, end = until < limit ? until : limit, period = now - p->seen_at;
     uint64_t counts[WG_POLL_COUNTS];
-    if (end <= now)
+    if (end <= now || !wg_fast(t, WG_FAST_POLLS))
         return;
     for (unsigned i = 0; i < WG_POLL_COUNTS; i++)
         counts[i] = wg_poll_count(t, i) - p->number[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops of a group of cores through L1: once a common period has been recorded, it is replayed (period.c).
+ * Loops of a group of cores through L1. Once a common period has been recorded, it is replayed (period.c).
  *
- *     back edge of one core ── is the state of all that of some iterations earlier, moved? ──> replay
+ *     back edge of one core ── does the group's state equal that of some iterations earlier, moved? ──> replay
  *
  * Addresses of different cores may move by different distances, in whole lines, if the distances are equal modulo the banks.
  * Only the fast paths of core_groups.c are recorded; a slow path spoils the period.
@@ -33,7 +33,7 @@ static bool same_core(const wg_tile *t, const core_group *w, unsigned core, wg_m
 
 static unsigned active(const core_group *w) { return w->awake & ~(unsigned)w->resting; }
 
-/* Is the present state that of the shot, moved? *v: by how much; turned: by how much L0 caches have rotated. */
+/* Does the present state equal the shot, moved? *v: by how much; turned: by how much L0 caches have rotated. */
 static bool same_state(const wg_tile *t, const core_group *w, wg_moves *v, uint8_t turned[WG_CORES])
 {
     const struct wg_rounds *r = w->rounds;
@@ -58,7 +58,7 @@ static bool same_state(const wg_tile *t, const core_group *w, wg_moves *v, uint8
     return any && wg_same_ports(t, s, v, WG_L1_CORE_PORT, WG_L1_CORE_PORT + WG_L1_CORE_PORTS - 1, further & around);
 }
 
-/* The number of periods that can be replayed, as far as that is known in advance. */
+/* An upper bound on the number of periods that can be replayed. */
 static uint64_t periods(const wg_tile *t, const core_group *w)
 {
     const wg_period *p = &w->rounds->period;
@@ -75,7 +75,7 @@ static uint64_t periods(const wg_tile *t, const core_group *w)
     return n;
 }
 
-/* Moves the group on by so many periods. */
+/* Advances the group by `done` periods. */
 static void arrive(wg_tile *t, core_group *w, uint64_t done)
 {
     struct wg_rounds *r = w->rounds;
@@ -129,7 +129,7 @@ static void begin_record(wg_tile *t, core_group *w, unsigned lead)
     wg_shot_take(t, r->cores, &r->period.shot);
 }
 
-/* The recorded period ends here, if the present state is that of its start, moved. */
+/* The recorded period ends here, if the present state equals that of its start, moved. */
 static bool ends(wg_tile *t, core_group *w, wg_moves *v)
 {
     struct wg_rounds *r = w->rounds;
@@ -152,7 +152,7 @@ static bool ends(wg_tile *t, core_group *w, wg_moves *v)
     return true;
 }
 
-/* Replays the period from the present state, which is that of its start, moved by v. */
+/* Replays the period from the present state, which equals that of its start, moved by v. */
 static bool replays(wg_tile *t, core_group *w, const wg_moves *v)
 {
     struct wg_rounds *r = w->rounds;
@@ -192,7 +192,7 @@ static void edge(wg_tile *t, core_group *w, unsigned edges)
         r->tries = 0;
         r->patience = (uint16_t)(r->patience < PATIENCE ? 2 * r->patience + 1 : PATIENCE);
         r->wait = r->patience;
-    } else { /* mostly a period is one iteration */
+    } else { /* most periods are one iteration */
         r->longest = ++r->tries % TRIES ? 1 : PERIOD;
         begin_record(t, w, (unsigned)__builtin_ctz(edges));
     }

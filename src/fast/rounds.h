@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops of a group of cores through L1, as they are recorded: see rounds.c. */
+/* The recorder of loops of a group of cores through L1: see rounds.c. */
 #ifndef WG_FAST_ROUNDS_H
 #define WG_FAST_ROUNDS_H
 
@@ -9,22 +9,22 @@
 enum { WG_ROUNDS_STEPS = 1024, NO_BASE = 0xFF };
 
 struct wg_rounds {
-    bool records, spoilt;    /* spoilt: something happened that a period cannot hold */
+    bool records, spoilt;    /* spoilt: something happened that a period cannot contain */
     bool dropped;            /* a core's store invalidated a line of its L0 cache */
     uint8_t lead;            /* the core at whose back edges the period begins and ends */
-    uint8_t rounds, longest; /* iterations of the period so far; at most */
+    uint8_t rounds, longest; /* iterations recorded so far, and at most */
     bool known;              /* a period has been recorded and may be replayed */
     bool watches;            /* records or known: the next back edge matters */
     uint8_t tries, misses;   /* misses: back edges since the last replay */
     uint8_t cores;           /* that were active at the shot */
     uint8_t base[WG_CORES];  /* the base register of the core's first access; NO_BASE: none */
-    uint64_t served;         /* requests that L1 had processed at the shot; once known, that it processes in a period */
-    uint16_t wait, patience; /* back edges until the next try, and how many there will be after the next failures */
+    uint64_t served;         /* requests that L1 had processed at the shot; once known, requests per period */
+    uint16_t wait, patience; /* back edges until the next try, and until the one after a failure */
     wg_period period;
     wg_step_of step[WG_ROUNDS_STEPS + 1];
 };
 
-/* Between two cycles: these cores have taken a backward branch. */
+/* Between two cycles: the cores in `edges` have taken a backward branch. */
 void wg_rounds_edge(wg_tile *t, core_group *w, unsigned edges);
 
 static inline void wg_rounds_spoil(core_group *w) { w->rounds->spoilt = true; }
@@ -61,7 +61,7 @@ static inline void wg_rounds_branch(const wg_tile *t, core_group *w, const core_
     x->flag = taken;
     if (wg_predictor(t, m->core) == WG_PREDICTS_NOT)
         return;
-    x = rounds_next(w->rounds, m, WG_STEP_FORESEE);
+    x = rounds_next(w->rounds, m, WG_STEP_PREDICT);
     x->address = pc;
     x->flag = taken;
 }
@@ -124,7 +124,7 @@ static inline void wg_rounds_leave(core_group *w, const core_slot *m, const wg_s
     r->dropped |= drops;
 }
 
-/* L1 is about to process the request; its bank is free again in free_at. */
+/* L1 is about to process the request; its bank is free again in cycle free_at. */
 static inline void wg_rounds_serve(const wg_tile *t, core_group *w, const core_slot *m, const wg_request *req,
                                    uint64_t free_at)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stages of a thread while nobody observes, and when it looks next. */
+/* The stages of a thread while nobody observes, and its next appointment. */
 #ifndef WG_FAST_THREAD_H
 #define WG_FAST_THREAD_H
 
@@ -11,8 +11,8 @@
 #include "frontend/replay.h"
 
 /*
- * Nothing moved: the causes that can let the thread act (wg_wake_waiting). A head that waits for a known cycle or for
- * banks need not look at every completion. A change of configuration or counters always counts.
+ * Nothing moved: the wake filter, the causes that can unblock the thread (wg_wake_waiting). A head that waits for a known
+ * cycle or for banks ignores other completions. A change of configuration or counters always counts.
  */
 static inline uint32_t wg_thread_waits_for(const wg_frontend *f)
 {
@@ -50,7 +50,7 @@ static inline uint32_t wg_thread_waits_for(const wg_frontend *f)
 #undef UNIT
 }
 
-/* Phases D to G are over, and the engine has taken the old appointment: when the thread looks next. */
+/* After phases D to G, with the old appointment already consumed: sets the thread's next one. */
 static inline void wg_thread_appoint(wg_tile *t, const wg_frontend *f, unsigned thread)
 {
     wg_schedule *s = &t->sched;
@@ -65,8 +65,8 @@ static inline void wg_thread_appoint(wg_tile *t, const wg_frontend *f, unsigned 
 enum { WG_THREAD_HELD = WG_UNIT_FRONTEND, WG_THREAD_GATES = WG_UNIT_COUNT };
 
 /*
- * Phase D, and phase E as far as it needs no unit. Returns the unit that the head wants; WG_THREAD_HELD: nothing is left to
- * do; WG_THREAD_GATES: wg_gates() is to decide.
+ * Phase D, and the part of phase E that needs no unit. Returns the unit that the head wants; WG_THREAD_HELD: nothing is left
+ * to do; WG_THREAD_GATES: wg_gates() has to decide.
  */
 WG_STAGE unsigned wg_thread_look(wg_tile *t, wg_frontend *f, unsigned thread)
 {
@@ -122,7 +122,7 @@ WG_STAGE void wg_thread_serve(wg_tile *t, wg_frontend *f, unsigned thread, unsig
     wg_gate_left(t, f, thread, entry);
 }
 
-/* Phases F and G. Most stages just pass an instruction on; anything else is left to the plain stage. */
+/* Phases F and G. Most stages just pass an instruction on; the plain stage handles every other case. */
 WG_STAGE void wg_thread_move_up(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     if (wg_mop_is_blocked(f))

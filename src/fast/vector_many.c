@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many instructions of the Vector Unit at a time: of each cycle, phase B where something is on its way in the unit, and the
- * acceptance. An instruction that has to wait ends it.
+ * Many instructions of the Vector Unit at a time: phase B of each cycle with something in flight in the unit, and the
+ * acceptance. An instruction that stalls ends the burst.
  */
 #include "backend/vector.h"
 
@@ -26,8 +26,8 @@ static bool has_unit(const wg_tile *t, unsigned thread)
 }
 
 /*
- * What the unit does with a multiply-add without indirection, while nothing is scheduled and nothing is on its way to a
- * register that it reads. False, and nothing done, if it is not that simple.
+ * Accepts a multiply-add without indirection, while nothing is scheduled and nothing is in flight to a register that it reads.
+ * False, with nothing done, in any other case.
  */
 static inline bool accept_mad(wg_tile *t, const wg_insn *insn)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Auto TTSync; auto_ttsync.h says what it is for and who calls what when.
+ * Auto TTSync; auto_ttsync.h describes its purpose and its callers.
  *
- * What an instruction touches is settled when its push arrives: class by opcode, resources by the
- * thread's declarations, bank by the CFG_STATE_ID that the pushes before it have set. Decided here: that
- * is where RESOURCEDECL takes effect too, so it applies to what is pushed behind it; it takes no place in
- * the FIFO. A push still on its way holds the accesses emitted after it until it has arrived.
+ * The resources of an instruction are determined when its push arrives: class by opcode, resources by the thread's
+ * declarations, bank by the CFG_STATE_ID that earlier pushes have set. Decided here: RESOURCEDECL takes effect at the same
+ * point, so it applies to later pushes; it takes no place in the FIFO. A push in flight holds the accesses emitted after it
+ * until it has arrived.
  *
- * An access that waits for an instruction is not counted by the wait condition "RISC-V requests", nor is
- * what waits behind it. Decided here: otherwise a STALLWAIT on that condition in front of the very
- * instruction would never end, and kernels do write that (GATE-23, pattern 7).
+ * The wait condition "RISC-V requests" does not count an access that waits for an instruction, nor those behind it. Decided
+ * here: otherwise a STALLWAIT on that condition in front of that very instruction would never end, and kernels do contain
+ * this (GATE-23, pattern 7).
  *
  * Facts: BabyRISCV/AutoTTSync.md, the assembly tables' RESOURCEDECL (classes, linger); TTS-01…TTS-22.
  */
@@ -22,7 +22,7 @@
 #include "isa/config_fields.h"
 #include "isa/symbols.h"
 
-/* RESOURCEDECL's resource bits, and what is made of them. */
+/* RESOURCEDECL's resource bits, and combinations of them. */
 enum {
 #define S(name, value) name = value,
     WG_SYMBOLS_resource(S)
@@ -169,7 +169,7 @@ static touches touches_of(const wg_auto_ttsync *s, const wg_isa_insn *record, ui
                                (decl & RESOURCE_TDMA_WRITE ? WG_TTS_TDMA : 0))};
 }
 
-/* Which GPRs the instruction names; 0: not known. Only for telling spurious stalls in statistics (TTS-03). */
+/* The GPRs that the instruction names; 0: unknown. Only for counting spurious stalls in statistics (TTS-03). */
 static uint64_t gprs_named(wg_insn_id op, uint32_t word)
 {
 #define GPR(insn, field) (UINT64_C(1) << WG_GET(insn, field, word))
@@ -204,7 +204,7 @@ static const wg_tts_entry *entry_seen(const wg_auto_ttsync *s, unsigned i)
     return &s->entry[(s->entry_head + i) % WG_TTS_ENTRIES];
 }
 
-/* One fewer entry: accesses may go on. */
+/* An entry has gone: accesses may continue. */
 static void entry_gone(wg_tile *t, wg_auto_ttsync *s)
 {
     s->entry_head = (uint8_t)((s->entry_head + 1) % WG_TTS_ENTRIES);
@@ -363,7 +363,7 @@ void wg_ttsync_note_emitted(wg_tile *t, unsigned core, wg_path path, uint32_t ad
                        .count = 1,
                        .resources = wg_ttsync_access_resources(t, thread, path, address),
                        .unsettled = t->arch->auto_ttsync && settling(t, s)};
-    if (*count == WG_TTS_ACCESSES) { /* no place left: the last one stands for both */
+    if (*count == WG_TTS_ACCESSES) { /* full: the last one represents both */
         wg_tts_access *last = &s->access[slot][(s->access_head[slot] + *count - 1u) % WG_TTS_ACCESSES];
         last->resources |= a.resources;
         last->is_write |= a.is_write;
@@ -443,7 +443,7 @@ static const wg_tts_entry *first_before(const wg_auto_ttsync *s, const wg_tts_ac
     return NULL;
 }
 
-/* Does the thread's declaration of this instruction, or of the MOP or REPLAY that made it, say that it writes GPRs? */
+/* Is this instruction, or the MOP or REPLAY that made it, declared to write GPRs? */
 static bool declared_gpr_writer(const wg_tile *t, const wg_auto_ttsync *s, const wg_insn *insn)
 {
     unsigned class = wg_isa_decode(t->arch->id, insn->word)->ttsync_class;
@@ -452,10 +452,10 @@ static bool declared_gpr_writer(const wg_tile *t, const wg_auto_ttsync *s, const
 }
 
 /*
- * Has an instruction passed the gate that has yet to write the GPRs? An access that conflicts with it is younger, for
- * older ones hold the instruction at the gate. Decided here: the access waits for the write, because Auto TTSync
- * promises the value from after the instruction (TTS-21); config writes need no such wait, since the access follows
- * them through the Configuration Unit's pipeline. Results from memory are not waited for.
+ * Does an instruction past the gate have yet to write the GPRs? A conflicting access is younger, since older ones hold the
+ * instruction at the gate. Decided here: the access waits for the write, because Auto TTSync promises the value from after
+ * the instruction (TTS-21). Config writes need no such wait, since the access follows them through the Configuration Unit's
+ * pipeline. Nothing waits for results from memory.
  */
 static bool gpr_write_due(const wg_tile *t, unsigned thread, const wg_tts_access *a)
 {
@@ -539,9 +539,8 @@ static const wg_tts_access *access_before(const wg_auto_ttsync *s, const wg_tts_
 }
 
 /*
- * While an access holds the head, its linger time is ORed into a shift register each cycle; afterwards
- * the register shifts right each cycle and holds the head until it is 0. That is as many further cycles
- * as the highest bit of the linger time says.
+ * While an access holds the head, its linger time is ORed into a shift register each cycle; afterwards the register shifts
+ * right each cycle and holds the head until it is 0. The highest bit of the linger time gives the number of extra cycles.
  */
 bool wg_ttsync_gate_blocked(wg_tile *t, unsigned thread, wg_stall *why)
 {
@@ -561,7 +560,7 @@ bool wg_ttsync_gate_blocked(wg_tile *t, unsigned thread, wg_stall *why)
         s->stalled = false;
         s->hold_until = now + (e->linger ? 32u - (unsigned)__builtin_clz(e->linger) : 0);
     } else if (s->wrote_at == now && s->wrote_order < e->order && conflict(e->reads, e->writes, s->wrote, true)) {
-        s->hold_until = now + 1; /* the store has its turn in this cycle, and is seen from the next on (TTS-05) */
+        s->hold_until = now + 1; /* the store executes in this cycle, and is visible from the next on (TTS-05) */
     }
     if (!a && now >= s->hold_until)
         return false;

@@ -2,7 +2,7 @@
 /*
  * A cycle of the frontends: phases D to G of time.md for the threads that are due.
  *
- *     D  latched waits look      E  heads pass the gate      F  Replay Expander      G  mux and MOP Expander
+ *     D  latched waits           E  heads pass the gate      F  Replay Expander      G  mux and MOP Expander
  */
 #include "machine/fast.h"
 #include "frontend/gate.h"

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first instruction FIFO, the place where B and the debug bus come in, and what can be asked of a frontend.
+ * The first instruction FIFO, the entry of B and the debug bus, and queries about a frontend.
  *
  *     T core: up to four words per request ──> FIFO
  *     B: one word ──> its place at the mux;  debug bus: likewise
  *
- * How full the FIFO may become is PIPE-03 to PIPE-05. On Blackhole plain instructions behind the FIFO
- * still count against it. Decided here: a MOP or REPLAY stops counting when its expansion begins, since
- * what it makes is what the FIFOs behind are said to add room for.
+ * PIPE-03 to PIPE-05 limit the FIFO. On Blackhole plain instructions past the FIFO still count against it. Decided here: a
+ * MOP or REPLAY stops counting when its expansion begins, since the later FIFOs are documented to add room for expansions.
  *
  * Facts: PushTensixInstruction.md, TensixCoprocessor/README.md, SoftReset.md, CSRs.md; PIPE-01…PIPE-06,
  * PIPE-14, PIPE-15.
@@ -105,8 +104,8 @@ __attribute__((noinline)) static void enqueue_rest(wg_tile *t, wg_frontend *f, u
 }
 
 /*
- * The same for the first words of a request, up to one that needs more than a place, while nobody watches; `from` is
- * thread and source as in wg_insn.rest. Returns how many.
+ * The same for the first words of a request, up to one that needs more than a place, while nobody watches; `from` is thread
+ * and source as in wg_insn.rest. Returns how many were enqueued.
  */
 static inline unsigned enqueue_plain(wg_frontend *f, const wg_insn_kind *kinds, uint64_t from, uint32_t pc,
                                      const uint32_t *words, unsigned count)
@@ -156,8 +155,8 @@ WG_STAGE unsigned push_from_t(wg_tile *t, wg_frontend *f, unsigned thread, wg_co
 }
 
 /*
- * Decided here: B's place at the mux holds one instruction for one cycle, and only if the FIFO behind it has
- * room for it. So B gets exactly as far as that FIFO (PIPE-14).
+ * Decided here: B's place at the mux holds one instruction for one cycle, and only if the next FIFO has room for it. So B's
+ * instructions get exactly as far as that FIFO (PIPE-14).
  */
 __attribute__((noinline)) static unsigned push_from_b(wg_tile *t, wg_frontend *f, unsigned thread, uint32_t pc,
                                                       uint32_t word, wg_stall *why)
@@ -225,7 +224,7 @@ void wg_debug_push(wg_tile *t, unsigned thread, uint32_t word)
     wg_wake_thread(&t->sched, thread);
 }
 
-/* ---- How far a thread is ------------------------------------------------------------------------------ */
+/* ---- Progress of a thread ----------------------------------------------------------------------------- */
 
 bool wg_thread_mop_idle(const wg_tile *t, unsigned thread)
 {
@@ -233,7 +232,7 @@ bool wg_thread_mop_idle(const wg_tile *t, unsigned thread)
     return !f->mops_queued && !f->mop_active;
 }
 
-/* A push that its core has emitted is the thread's, wherever it is (ManualTTSync.md: a store in between orders them). */
+/* A push belongs to the thread from its emission on, wherever it is (ManualTTSync.md: a store in between orders them). */
 static bool pushes_under_way(const wg_tile *t, unsigned thread)
 {
     return t->regions.memory.queue[WG_CORE_T0 + thread][WG_PATH_PUSH].count != 0;
@@ -251,7 +250,7 @@ bool wg_mop_under_way(const wg_tile *t, unsigned thread)
     return false;
 }
 
-/* Decided here: a latched wait is no instruction in flight; its STALLWAIT was complete when it latched. */
+/* Decided here: a latched wait is not an instruction in flight; its STALLWAIT completed when it latched. */
 bool wg_thread_idle(const wg_tile *t, unsigned thread)
 {
     const wg_frontend *f = &t->frontend[thread];

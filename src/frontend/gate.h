@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Wait Gate's parts that shortcuts use as well: why a head waits, and how one passes. */
+/* The parts of the Wait Gate that shortcuts use, too: why a head stalls, and how it passes. */
 #ifndef WG_GATE_H
 #define WG_GATE_H
 
 #include "frontend/stages.h"
 
-/* The head, an instruction of the Sync Unit, passes unless `why` holds it. Nobody watches and nobody else competes. */
+/* The head, a Sync Unit instruction, passes unless it stalls (*why). Nobody watches and nobody else competes. */
 bool wg_gate_serve_sync(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, wg_stall *why);
 
-/* Why a head that the latched wait catches waits. */
+/* The stall of a head that the latched wait blocks. */
 static inline wg_stall wg_gate_caught(const wg_frontend *f, const wg_insn *head)
 {
     bool wait = head->op == WG_I_STALLWAIT || head->op == WG_I_SEMWAIT || head->op == WG_I_STREAMWAIT;
@@ -16,7 +16,7 @@ static inline wg_stall wg_gate_caught(const wg_frontend *f, const wg_insn *head)
     return (wg_stall){wait ? WG_STALL_LATCH_OCCUPIED : WG_STALL_LATCHED_WAIT, resource, f->latch.holder, WG_NEVER};
 }
 
-/* Field by field: padding is part of a snapshot, and that of `why` is not defined. */
+/* Copied field by field: padding is part of a snapshot, and that of `why` is undefined. */
 static inline void wg_gate_keep(wg_frontend *f, const wg_stall *why)
 {
     f->stall.reason = why->reason;
@@ -25,7 +25,7 @@ static inline void wg_gate_keep(wg_frontend *f, const wg_stall *why)
     f->stall.retry_at = why->retry_at;
 }
 
-/* The head waits; observers are told if that, or the reason, is new. */
+/* The head stalls; emits an event if the stall or its reason is new. */
 void wg_gate_waits(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_stall *why);
 
 /* The same while nobody observes. */
@@ -37,7 +37,7 @@ static inline void wg_gate_stalls(wg_frontend *f, const wg_stall *why, uint64_t 
     f->stalled = true;
 }
 
-/* Does a unit in `holders` keep the thread from issuing anything (GATE-21)? Those that do not are forgotten. */
+/* Does a unit in `holders` keep the thread from issuing anything (GATE-21)? Removes those that do not. */
 bool wg_gate_own_units_hold(wg_tile *t, wg_frontend *f, unsigned thread, wg_stall *why);
 
 static inline const wg_insn *wg_gate_head(const wg_tile *t, unsigned thread)
@@ -45,7 +45,7 @@ static inline const wg_insn *wg_gate_head(const wg_tile *t, unsigned thread)
     return wg_gate_fifo_at(&t->frontend[thread], 0);
 }
 
-/* The events of its passing, for whoever watches any; `agent` acts in its name from now on. */
+/* Emits the events of a passing head; `agent` acts for it from now on. */
 __attribute__((cold)) void wg_gate_issue_watched(wg_tile *t, const wg_insn *head, unsigned agent);
 
 WG_STAGE void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool observed)
@@ -58,7 +58,7 @@ WG_STAGE void wg_gate_stall_ends(wg_tile *t, wg_frontend *f, const wg_insn *head
     f->stall.retry_at = WG_NEVER;
 }
 
-/* The head passes into `agent`: its stall ends. Before its effects; wg_gate_pop() after them. */
+/* The head passes into `agent`: its stall ends. Called before its effects; wg_gate_pop() after them. */
 WG_STAGE void wg_gate_issue(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned agent, const bool observed)
 {
     if (f->stalled)
@@ -67,7 +67,7 @@ WG_STAGE void wg_gate_issue(wg_tile *t, wg_frontend *f, const wg_insn *head, uns
         wg_gate_issue_watched(t, head, agent);
 }
 
-/* The latch is empty from the next cycle on if phase D found its wait met and no new wait was latched. */
+/* Empties the latch for the next cycle if phase D found its wait fulfilled and no new wait was latched. */
 static inline void wg_latch_clear_met(wg_frontend *f)
 {
     wg_latch *l = &f->latch;
@@ -78,7 +78,7 @@ static inline void wg_latch_clear_met(wg_frontend *f)
     }
 }
 
-/* `entry` has left the FIFO before the gate. */
+/* `entry` leaves the FIFO in front of the gate. */
 static inline void wg_gate_left(wg_tile *t, wg_frontend *f, unsigned thread, unsigned entry)
 {
     wg_place_free(f, entry);

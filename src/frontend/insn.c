@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the frontends need of each opcode, from insns.def. Decided here: a word that no unit takes (an invalid opcode,
- * or MOP, REPLAY, RESOURCEDECL behind the stage that serves it) passes the gate like NOP.
+ * The frontends' data about each opcode, from insns.def. Decided here: a word that no unit takes (an invalid opcode, or MOP,
+ * REPLAY, RESOURCEDECL after the stage that serves it) passes the gate like NOP.
  */
 #include "machine/insn.h"
 

@@ -7,9 +7,9 @@
  *              anything else: passes                                  │
  *     B, debug bus ───────────────────────────────────────────────────┘  (T's instruction is lost if both come)
  *
- * MopCfg is sampled while expanding: counts and flags when the MOP is taken, each instruction in the
- * cycle it is emitted (PIPE-17). Decided here: a MOP's first instruction comes in the cycle that takes it,
- * as for REPLAY, since consecutive MOPs lose no cycle; one that makes nothing takes one cycle.
+ * MopCfg is sampled during the expansion: counts and flags when the MOP is taken, each instruction in the cycle in which it
+ * is emitted (PIPE-17). Decided here: a MOP's first instruction is emitted in the cycle that takes it, as for REPLAY, since
+ * consecutive MOPs lose no cycle; a MOP without output takes one cycle.
  *
  * Facts: MOPExpander.md, MOP.md, MOP_CFG.md, TensixCoprocessor/README.md (mux); PIPE-14…PIPE-17.
  */
@@ -44,7 +44,7 @@ static void begin_template_1(wg_mop_state *m, const uint32_t *cfg)
     m->step = WG_MOP_START;
 }
 
-/* Finds the next instruction of the expansion, skipping what yields nothing; false: there is none. */
+/* Finds the next instruction of the expansion, skipping empty steps; false: there is none. */
 static bool find_template_0(wg_mop_state *m, const uint32_t *cfg, uint32_t *word)
 {
     while (m->i < m->outer) {
@@ -119,7 +119,7 @@ static bool find(wg_mop_state *m, const uint32_t *cfg, uint32_t *word)
     return m->template ? find_template_1(m, cfg, word) : find_template_0(m, cfg, word);
 }
 
-/* Goes on behind the instruction just found. */
+/* Steps past the instruction just found. */
 static void advance(wg_mop_state *m)
 {
     if (!m->template) {
@@ -153,7 +153,7 @@ static void begin(wg_frontend *f, const wg_insn *insn)
         begin_template_0(m, f->mop_cfg);
 }
 
-/* Decided here: the idle gap runs from the last instruction on, whether something waits behind it or not. */
+/* Decided here: the idle gap begins with the last instruction, whether or not something waits behind it. */
 static void end(wg_tile *t, wg_frontend *f)
 {
     f->mop_active = false;
@@ -163,8 +163,8 @@ static void end(wg_tile *t, wg_frontend *f)
 }
 
 /*
- * The same, where the last look ahead has left the expander before an instruction: only a NOP in MopCfg's place
- * for one that may be left out makes it look again.
+ * The same, where the last look ahead has stopped in front of an instruction: only a NOP in MopCfg, for one that may be
+ * omitted, requires another search.
  */
 static inline bool find_again(wg_mop_state *m, const uint32_t *cfg, uint32_t *word)
 {
@@ -175,7 +175,7 @@ static inline bool find_again(wg_mop_state *m, const uint32_t *cfg, uint32_t *wo
     return find(m, cfg, word);
 }
 
-/* The expansion's next instruction, as an entry; false if, MopCfg having changed, none is left. */
+/* The expansion's next instruction, as an entry; false if MopCfg has changed and none is left. */
 WG_STAGE bool expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned *entry, const bool observed)
 {
     wg_mop_state *m = &f->mop;
@@ -210,7 +210,7 @@ WG_STAGE bool expand(wg_tile *t, wg_frontend *f, unsigned thread, unsigned *entr
     return true;
 }
 
-/* The FIFO's head is used up here. */
+/* Consumes the FIFO's head. */
 WG_STAGE wg_insn fifo_take(wg_tile *t, wg_frontend *f, unsigned thread, const bool observed)
 {
     wg_insn insn = *wg_fifo_at(f, 0);
@@ -219,7 +219,7 @@ WG_STAGE wg_insn fifo_take(wg_tile *t, wg_frontend *f, unsigned thread, const bo
     return insn;
 }
 
-/* What the T side sends through the mux in this cycle; false: nothing. */
+/* The T side's output to the mux in this cycle; false: none. */
 WG_STAGE bool t_side(wg_tile *t, wg_frontend *f, unsigned thread, bool room, unsigned *entry, const bool observed)
 {
     if (f->mop_active)
@@ -279,7 +279,7 @@ static void lost(wg_tile *t, wg_frontend *f, const wg_insn *insn, const char *to
     }
 }
 
-/* Would the T side send something in this cycle? */
+/* Would the T side have output in this cycle? */
 static bool has_output(const wg_tile *t, const wg_frontend *f)
 {
     if (f->mop_active)
@@ -290,7 +290,7 @@ static bool has_output(const wg_tile *t, const wg_frontend *f)
     return entry & WG_E_MOP ? wg_fifo_at(f, 0)->op == WG_I_MOP : t->sched.now >= f->mop.ready_at;
 }
 
-/* What waited at the mux goes through. */
+/* Passes an instruction that waited at the mux. */
 static void enqueue_copy(wg_frontend *f, const wg_insn *insn)
 {
     unsigned place = wg_place_take(f);

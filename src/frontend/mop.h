@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The MOP Expander in the middle of an inner loop: where most instructions of most expansions come from (mop.c). */
+/* The MOP Expander inside an inner loop, the source of most instructions of most expansions (mop.c). */
 #ifndef WG_MOP_H
 #define WG_MOP_H
 
@@ -8,7 +8,7 @@
 enum { WG_MOP_START, WG_MOP_LOOP, WG_MOP_END0, WG_MOP_END1 }; /* template 1: steps of an outer iteration */
 enum { WG_MUX_MOP_ALONE = 1 }; /* mux_busy: the MOP Expander expands, and nobody else wants the mux */
 
-/* The MOP Expander alone is at work, and neither FIFO behind it has room: phases F and G have nothing to do. */
+/* Only the MOP Expander is active, and neither FIFO after it has room: phases F and G have nothing to do. */
 static inline bool wg_mop_is_blocked(const wg_frontend *f)
 {
     return f->mux_busy == WG_MUX_MOP_ALONE && !f->replay_busy &&
@@ -23,7 +23,7 @@ static inline bool wg_mop_is_in_loop(const wg_frontend *f)
     return f->mux_busy == WG_MUX_MOP_ALONE && m->template && !m->first && m->step == WG_MOP_LOOP && m->i < m->inner;
 }
 
-/* The instructions that come next, while nothing is made between inner loops. */
+/* The next instructions, if nothing is generated between inner loops. */
 static inline void wg_mop_words(const wg_frontend *f, uint32_t *word, unsigned count)
 {
     const wg_mop_state *m = &f->mop;
@@ -44,8 +44,8 @@ static inline void wg_mop_words(const wg_frontend *f, uint32_t *word, unsigned c
 }
 
 /*
- * Phase G while nobody watches, if nobody else wants the mux and the loop goes on for at least two more instructions.
- * False, and nothing done, if it is more than that.
+ * Phase G while nobody watches, if nobody else wants the mux and the loop has at least two more instructions. False, with
+ * nothing done, in any other case.
  */
 static inline bool wg_mop_loops(wg_tile *t, wg_frontend *f)
 {
@@ -70,7 +70,7 @@ static inline bool wg_mop_loops(wg_tile *t, wg_frontend *f)
     return true;
 }
 
-/* Inner loops follow each other with nothing between them, and all that they make only passes to a unit. */
+/* Inner loops follow each other with nothing between them, and all their instructions simply pass to a unit. */
 static inline bool wg_mop_runs_through(const wg_tile *t, const wg_frontend *f)
 {
     enum { NOP = 0x02 };
@@ -80,8 +80,8 @@ static inline bool wg_mop_runs_through(const wg_tile *t, const wg_frontend *f)
 }
 
 /*
- * How many instructions are sure to come, one per cycle in which there is room, and only pass to a unit: to the end of the
- * MOP if it runs through, else to before the end of the inner loop.
+ * How many instructions certainly follow, one per cycle with room, and simply pass to a unit: up to the end of the MOP if it
+ * runs through, else up to the last one of the inner loop.
  */
 static inline unsigned wg_mop_left(const wg_tile *t, const wg_frontend *f)
 {
@@ -93,17 +93,17 @@ static inline unsigned wg_mop_left(const wg_tile *t, const wg_frontend *f)
 }
 
 /*
- * Phases E to G of so many cycles while nobody observes: in each the gate's head leaves, and an instruction of those in
- * wg_mop_left(), but not the MOP's last, comes in behind. The Replay Expander has one to let pass in each of them.
+ * Phases E to G of `count` cycles while nobody observes: in each the gate's head leaves, and an instruction counted by
+ * wg_mop_left(), but not the MOP's last, enters. The Replay Expander passes one on in each of them.
  */
 static inline void wg_mop_goes_on(wg_tile *t, wg_frontend *f, unsigned count)
 {
     wg_mop_state *m = &f->mop;
     const unsigned waiting = (uint8_t)(f->down_end - f->down_head), made = count < waiting ? count : waiting;
-    const unsigned gone = count - made; /* of those that are made, how many leave as well */
+    const unsigned gone = count - made; /* generated instructions that leave, too */
     uint16_t place[WG_DOWN_RING];
     uint32_t word[WG_DOWN_RING];
-    for (unsigned i = 0; i < made; i++) /* of those that leave */
+    for (unsigned i = 0; i < made; i++) /* places of those that leave */
         place[i] = f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING] & WG_E_PLACE;
     m->j = (uint8_t)(m->j + (m->i + gone) / m->inner);
     m->i = (uint16_t)((m->i + gone) % m->inner);
@@ -127,7 +127,7 @@ static inline void wg_mop_goes_on(wg_tile *t, wg_frontend *f, unsigned count)
     }
 }
 
-/* Phase G while nobody watches, the mux is not busy, and what the FIFO's head is (if there is one) only passes. */
+/* Phase G while nobody watches, the mux is not busy, and the FIFO's head, if any, simply passes. */
 static inline void wg_mux_passes(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     if (!f->fifo_count || !wg_replay_has_room(f) || t->sched.now < f->mop.ready_at)

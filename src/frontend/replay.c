@@ -4,12 +4,12 @@
  *
  *     REPLAY [0] record  [1] execute while recording  [9:4] count  [18:14] first slot
  *
- * Playing, the REPLAY's own cycle already emits the first instruction. Recording without executing emits
- * nothing; decided here: so it goes on while the gate is held. Rulings: a count of 0 means 32 (PIPE-18; REPLAY.md says 64); one
- * above 32 goes round the slots again and is reported.
+ * A playing REPLAY emits its first instruction in its own cycle. Recording without executing emits nothing; decided here: so
+ * it continues while the gate is stalled. Rulings: a count of 0 means 32 (PIPE-18; REPLAY.md says 64); a count above 32 wraps
+ * around the slots and is reported.
  *
- * Whatever arrives while recording is recorded, a REPLAY too. MOP and REPLAY in a replayed sequence are
- * not expanded; they are reported and pass the gate like NOP.
+ * Everything that arrives while recording is recorded, even a REPLAY. MOP and REPLAY in a replayed sequence are not expanded;
+ * they are reported and pass the gate like NOP.
  *
  * Facts: REPLAY.md; PIPE-18, TTS-08, TTS-09.
  */
@@ -48,7 +48,7 @@ WG_STAGE void play(wg_tile *t, wg_frontend *f, unsigned thread, const bool obser
     wg_gate_insert(t, f, place | (marks & WG_E_PASSES) | wg_entry_ttsync(out), observed);
 }
 
-/* This and the next two: false if the FIFO before the gate is full. */
+/* This and the next two: false if the FIFO in front of the gate is full. */
 WG_STAGE bool record(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool observed)
 {
     wg_replay_state *r = &f->replay;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Replay Expander in the middle of a sequence: where most of its instructions come from (replay.c). */
+/* The Replay Expander inside a sequence, the source of most of its instructions (replay.c). */
 #ifndef WG_REPLAY_H
 #define WG_REPLAY_H
 
 #include "frontend/stages.h"
 
-/* While nobody watches: does the expander play, and is the instruction that comes next an ordinary one? */
+/* While nobody watches: does the expander play, and is the next instruction an ordinary one? */
 static inline bool wg_replay_is_ordinary(const wg_tile *t, const wg_frontend *f)
 {
     const wg_replay_state *r = &f->replay;
@@ -13,7 +13,7 @@ static inline bool wg_replay_is_ordinary(const wg_tile *t, const wg_frontend *f)
            wg_insn_ordinary(t, r->slot[r->play_at]);
 }
 
-/* Phase F for such a one. */
+/* Phase F for an ordinary instruction. */
 static inline void wg_replay_goes_on(wg_tile *t, wg_frontend *f)
 {
     wg_replay_state *r = &f->replay;
@@ -33,7 +33,7 @@ static inline void wg_replay_goes_on(wg_tile *t, wg_frontend *f)
     wg_gate_insert(t, f, place | kind->marks, false);
 }
 
-/* Phase F while nobody watches, if that is so. Else false, and nothing done. */
+/* Phase F while nobody watches, for an ordinary instruction. False, with nothing done, otherwise. */
 static inline bool wg_replay_plays(wg_tile *t, wg_frontend *f)
 {
     if (!wg_replay_is_ordinary(t, f))
@@ -43,16 +43,16 @@ static inline bool wg_replay_plays(wg_tile *t, wg_frontend *f)
 }
 
 /*
- * Phases E and F of so many cycles while nobody observes: in each the gate's head leaves, and an ordinary instruction of
- * the sequence comes in behind. The FIFO before the expander stays as it is.
+ * Phases E and F of `count` cycles while nobody observes: in each the gate's head leaves, and an ordinary instruction of the
+ * sequence enters. The FIFO in front of the expander does not change.
  */
 static inline void wg_replay_plays_on(wg_tile *t, wg_frontend *f, unsigned count)
 {
     wg_replay_state *r = &f->replay;
     const unsigned waiting = wg_gate_count(f), made = count < waiting ? count : waiting;
-    const unsigned gone = count - made; /* of those that are made, how many leave as well */
+    const unsigned gone = count - made; /* generated instructions that leave, too */
     uint16_t place[WG_GATE_FIFO];
-    for (unsigned i = 0; i < made; i++) /* of those that leave */
+    for (unsigned i = 0; i < made; i++) /* places of those that leave */
         place[i] = f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING] & WG_E_PLACE;
     for (unsigned i = 0; i < waiting - made; i++)
         f->down[(uint8_t)(f->down_head + i) % WG_DOWN_RING] =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the stages of a frontend share: making instructions, moving them from FIFO to FIFO. */
+/* Shared by the stages of a frontend: creating instructions, moving them from FIFO to FIFO. */
 #ifndef WG_STAGES_H
 #define WG_STAGES_H
 
@@ -8,14 +8,14 @@
 #include "machine/tile.h"
 
 /*
- * A stage's work, compiled once for each value of its parameter `observed`: does somebody watch, or is the run
- * perturbed? If not, there is neither an event nor a delay to ask for.
+ * A stage's work, compiled once for each value of its parameter `observed`: does somebody watch, or is the run perturbed? If
+ * not, there are neither events nor delays.
  */
 #define WG_STAGE static inline __attribute__((always_inline))
-#define WG_OBSERVED static __attribute__((noinline, cold)) /* what calls it with `observed` set */
+#define WG_OBSERVED static __attribute__((noinline, cold)) /* for callers with `observed` set */
 static inline bool wg_observed(const wg_tile *t) { return t->perturbed | (WG_EVENTS && t->watched); }
 
-/* The thread's frontend, as a pointer that the compiler does not work out anew at every use. */
+/* The thread's frontend, as a pointer that the compiler does not recompute at every use. */
 static inline wg_frontend *wg_frontend_of(wg_tile *t, unsigned thread)
 {
     wg_frontend *f = &t->frontend[thread];
@@ -30,7 +30,7 @@ static inline bool wg_ttsync_configured(const wg_tile *t, unsigned thread)
     return t->regs.config.thread[thread][f->word] != 0;
 }
 
-/* Reports what is wrong with the word in itself: no opcode of this architecture, bits in no operand. */
+/* Reports errors of the word itself: an opcode that this architecture does not have, bits in no operand. */
 void wg_insn_report(wg_tile *t, const wg_insn *insn);
 
 /* A new instruction of the thread with the next id, decoded; returns WG_E_… of its kind. */
@@ -58,7 +58,7 @@ static inline bool wg_insn_ordinary(const wg_tile *t, uint32_t word)
 /* An instruction's marks of Auto TTSync, as its entry shows them. */
 static inline unsigned wg_entry_ttsync(const wg_insn *insn) { return insn->ttsync ? WG_E_TTSYNC : 0; }
 
-/* A free place of the pool, now taken. */
+/* Takes a free place of the pool. */
 static inline unsigned wg_place_take(wg_frontend *f)
 {
     unsigned place = (unsigned)__builtin_ctzll(f->free);
@@ -76,14 +76,14 @@ static inline bool wg_insn_is_plain(const wg_insn *insn)
 static inline bool wg_gate_has_room(const wg_frontend *f) { return wg_gate_count(f) < WG_GATE_FIFO; }
 static inline bool wg_replay_has_room(const wg_frontend *f) { return wg_replay_count(f) < WG_REPLAY_FIFO; }
 
-/* The cycle in which a stage can first look at what is put before it now, and the perturbation on top. */
+/* The first cycle in which a stage can take an instruction that enters its FIFO now, plus any perturbation. */
 static inline uint64_t wg_first_look(wg_tile *t, wg_site site, wg_phase consumer, unsigned thread, uint64_t event)
 {
     uint64_t first = t->sched.phase < (unsigned)consumer ? t->sched.now : t->sched.now + 1;
     return first + wg_perturb(t, site, WG_AGENT_THREAD0 + thread, event);
 }
 
-/* Something comes before the gate; the caller has seen that there is room. */
+/* An instruction enters the FIFO in front of the gate; the caller has checked that there is room. */
 WG_STAGE void wg_gate_entered(wg_tile *t, wg_frontend *f, const wg_insn *insn, const bool observed)
 {
     f->moved = true;
@@ -91,7 +91,7 @@ WG_STAGE void wg_gate_entered(wg_tile *t, wg_frontend *f, const wg_insn *insn, c
         f->accept_at = wg_first_look(t, WG_SITE_ACCEPT, WG_PHASE_GATES, insn->thread, insn->id);
 }
 
-/* Phase F: an instruction that the Replay Expander made goes before what still waits there. */
+/* Phase F: inserts an instruction of the Replay Expander in front of those that wait for it. */
 WG_STAGE void wg_gate_insert(wg_tile *t, wg_frontend *f, unsigned entry, const bool observed)
 {
     wg_gate_entered(t, f, &f->pool[entry & WG_E_PLACE], observed);
@@ -100,7 +100,7 @@ WG_STAGE void wg_gate_insert(wg_tile *t, wg_frontend *f, unsigned entry, const b
     f->down[(uint8_t)(f->gate_end - 1) % WG_DOWN_RING] = (uint16_t)entry;
 }
 
-/* Phase G's output. The caller has seen that there is room. */
+/* Phase G's output. The caller has checked that there is room. */
 static inline void wg_replay_enqueue(wg_frontend *f, unsigned entry)
 {
     f->down[f->down_end++ % WG_DOWN_RING] = (uint16_t)entry;
@@ -121,7 +121,7 @@ static inline wg_stall wg_fifo_full(unsigned thread)
     return (wg_stall){WG_STALL_PUSH_FIFO_FULL, (uint16_t)thread, (uint8_t)(WG_AGENT_THREAD0 + thread), WG_NEVER};
 }
 
-/* The T core, refused, tries again once there is room for so many words. */
+/* A refused T core retries once there is room for `words` words. */
 static inline void wg_push_waits(wg_frontend *f, unsigned words)
 {
     if (!(f->push_waits & WG_WAITS_T) || words < f->push_needs)
@@ -129,7 +129,7 @@ static inline void wg_push_waits(wg_frontend *f, unsigned words)
     f->push_waits |= WG_WAITS_T;
 }
 
-/* Something has left the first FIFO (bit 0) or the mux (bit 1): whoever was refused tries again if there is room now. */
+/* Something has left the first FIFO (bit 0) or the mux (bit 1): a refused core retries if there is room now. */
 static inline void wg_push_room(wg_tile *t, wg_frontend *f, unsigned thread, unsigned who)
 {
     who &= f->push_waits;
@@ -142,14 +142,14 @@ static inline void wg_push_room(wg_tile *t, wg_frontend *f, unsigned thread, uns
     }
 }
 
-/* A plain instruction has left the FIFOs behind the MOP Expander. */
+/* A plain instruction has left the FIFOs after the MOP Expander. */
 static inline void wg_plain_left(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     f->plain_downstream--;
     wg_push_room(t, f, thread, 1);
 }
 
-/* The head of the first FIFO has gone. */
+/* The head of the first FIFO has left. */
 WG_STAGE void wg_fifo_left(wg_tile *t, wg_frontend *f, unsigned thread, const bool observed)
 {
     f->fifo_head = (uint8_t)((f->fifo_head + 1) % WG_FIFO_RING);
@@ -161,7 +161,7 @@ WG_STAGE void wg_fifo_left(wg_tile *t, wg_frontend *f, unsigned thread, const bo
     wg_push_room(t, f, thread, 1);
 }
 
-/* The head of the FIFO before the Replay Expander has passed. */
+/* The head of the FIFO in front of the Replay Expander has passed. */
 WG_STAGE void wg_replay_passed(wg_tile *t, wg_frontend *f, const bool observed)
 {
     const wg_insn *head = wg_replay_fifo_at(f, 0);
@@ -170,7 +170,7 @@ WG_STAGE void wg_replay_passed(wg_tile *t, wg_frontend *f, const bool observed)
     wg_push_room(t, f, head->thread, 2);
 }
 
-/* The expander has used it up. */
+/* The expander has consumed that head. */
 static inline void wg_replay_used(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     wg_place_free(f, f->down[f->gate_end % WG_DOWN_RING]);
@@ -182,8 +182,8 @@ static inline void wg_replay_used(wg_tile *t, wg_frontend *f, unsigned thread)
 }
 
 /*
- * Phases D to G of a cycle, while nobody observes, in which every stage has an instruction that it merely lets pass, the
- * gate a NOP. False, and nothing done, if it is more than that.
+ * Phases D to G of a cycle, while nobody observes, in which every stage simply passes an instruction on, and the gate a NOP.
+ * False, with nothing done, in any other case.
  */
 static inline bool wg_frontend_streams(wg_frontend *f, uint64_t now)
 {
@@ -206,12 +206,12 @@ static inline bool wg_frontend_streams(wg_frontend *f, uint64_t now)
     return true;
 }
 
-/* A request of the T core enters the FIFO: Auto TTSync's books (Blackhole). Does it track anything? */
+/* A request of the T core enters the FIFO: updates Auto TTSync's counts (Blackhole). Does it track anything? */
 static inline bool wg_request_arrived(wg_tile *t, wg_frontend *f, unsigned thread)
 {
     wg_auto_ttsync *s = &f->ttsync;
     if (s->arrived == s->emitted)
-        s->emitted++; /* pushed by the host: nobody announced it */
+        s->emitted++; /* pushed by the host: no core emitted it */
     s->arrived++;
     if (__builtin_expect(s->pending, 0))
         wg_wake(&t->sched, WG_AGENT_REGIONS); /* an access may have waited for the push to arrive */
@@ -219,8 +219,8 @@ static inline bool wg_request_arrived(wg_tile *t, wg_frontend *f, unsigned threa
 }
 
 /*
- * For observers: an expander (0 MOP, 1 Replay) had something for the FIFO behind it in this cycle and found it full, or
- * not. Events only when that changes.
+ * For observers: whether an expander (0 MOP, 1 Replay) had output in this cycle and found the next FIFO full. Emits events
+ * only on changes.
  */
 __attribute__((cold)) void wg_expander_stall(wg_tile *t, unsigned thread, unsigned expander, bool full);
 static inline void wg_expander_looked(wg_tile *t, unsigned thread, unsigned expander, bool full)
@@ -229,7 +229,7 @@ static inline void wg_expander_looked(wg_tile *t, unsigned thread, unsigned expa
         wg_expander_stall(t, thread, expander, full);
 }
 
-/* Nothing moved in phases D to G: the earliest cycle at which the thread could act if nobody else did. */
+/* Nothing moved in phases D to G: the earliest cycle in which the thread could act if nobody else did. */
 static inline uint64_t wg_next_look(const wg_tile *t, const wg_frontend *f)
 {
     uint64_t now = t->sched.now, next = WG_NEVER;
@@ -244,13 +244,13 @@ static inline uint64_t wg_next_look(const wg_tile *t, const wg_frontend *f)
     return next > now ? next : now + 1;
 }
 
-/* Phases D to G are over: when the thread looks next. */
+/* After phases D to G: makes the thread's next appointment. */
 static inline void wg_appoint_thread(wg_tile *t, const wg_frontend *f, unsigned thread)
 {
     wg_wake_at(&t->sched, WG_AGENT_THREAD0 + thread, f->moved ? t->sched.now + 1 : wg_next_look(t, f));
 }
 
-/* An instruction that ends before the gate: recorded, lost or consumed. Its Auto TTSync entry ends with it. */
+/* An instruction that never reaches the gate: recorded, lost or consumed. Its Auto TTSync entry ends with it. */
 void wg_insn_swallowed(wg_tile *t, wg_frontend *f, const wg_insn *insn);
 
 #endif

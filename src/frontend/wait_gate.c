@@ -4,13 +4,13 @@
  *
  *     head ──> latched wait ──> Auto TTSync ──> the thread's own units hold it? ──> its unit ──> accepted
  *
- * The latch as of the start of a cycle decides in E; what D finds met is forgotten from the next cycle on,
- * and a wait accepted in a cycle is latched from the next. Hence one bubble behind a wait whose condition
- * holds, and one cycle between a condition being met and the block lifting.
+ * Phase E uses the latch as of the start of the cycle; a wait that D finds fulfilled is cleared for the next cycle, and a wait
+ * accepted in a cycle is latched from the next on. Hence one bubble after a wait whose condition holds, and one cycle between
+ * the condition becoming true and the block lifting.
  *
- * Where several heads want one unit, the unit is asked for each on the state before any is accepted, and
- * the first willing one in round-robin order goes. Configuration and Miscellaneous Unit take one per
- * thread, so they are asked one after the other; the Sync Unit arbitrates its own slots (sync.c).
+ * If several heads want one unit, the unit checks each against the state before any acceptance, and the first acceptable one
+ * in round-robin order passes. The Configuration and Miscellaneous Units take one per thread, so the heads are checked one
+ * after the other; the Sync Unit arbitrates its own slots (sync.c).
  *
  * Facts: WaitGate.md, STALLWAIT.md, SEMWAIT.md, STREAMWAIT.md; GATE-*; PIPE-19, PIPE-20.
  */
@@ -38,7 +38,7 @@ static bool any_thread_busy(const wg_tile *t, wg_unit unit)
     return ops->busy(t, 0) || ops->busy(t, 1) || ops->busy(t, 2);
 }
 
-/* Must a STALLWAIT of the thread go on waiting? One predicate for each condition of isa/waits.h. */
+/* Must a STALLWAIT of the thread keep waiting? One predicate for each condition of isa/waits.h. */
 #define WAITS(id) static inline bool waits_##id(const wg_tile *t, unsigned thread)
 WAITS(SCALAR_MEMORY) { return part_busy(t, WG_UNIT_SCALAR, thread, 0); }
 WAITS(UNPACK0) { return part_busy(t, WG_UNIT_UNPACK, thread, 0); }
@@ -58,7 +58,7 @@ WAITS(VECTOR) { return wg_units[WG_UNIT_VECTOR]->busy(t, thread); }
 WAITS(CONFIG) { return (void)thread, any_thread_busy(t, WG_UNIT_CONFIG); }
 #undef WAITS
 
-/* *holder is who must act first. */
+/* *holder: the agent that must act first. */
 static bool keeps_waiting(const wg_tile *t, unsigned thread, unsigned condition, uint8_t *holder)
 {
     switch ((wg_wait_condition)condition) {
@@ -145,7 +145,7 @@ bool wg_gate_latch(wg_tile *t, unsigned thread, bool observed)
     return true;
 }
 
-/* What can end a STALLWAIT, see wg_wake_waiting(). */
+/* The causes that can end a STALLWAIT, see wg_wake_waiting(). */
 static uint32_t causes_of(const wg_arch *arch, unsigned conditions)
 {
 #define CAUSE_UNIT(who) WG_AGENT_BIT(WG_AGENT_##who)
@@ -196,7 +196,7 @@ static void latch_wait(wg_tile *t, wg_frontend *f, const wg_insn *insn, bool obs
         l->conditions = (uint16_t)WG_GET(SEMWAIT, wait_sem_cond, word);
         l->semaphores = (uint8_t)WG_GET(SEMWAIT, sem_sel, word);
         l->kind = WG_LATCH_SEMWAIT;
-        if (!l->conditions) { /* GATE-09: as the earlier documentation has it */
+        if (!l->conditions) { /* GATE-09: as in the earlier documentation */
             report(t, WG_F_SEMWAIT_NO_CONDITION, insn, 0, "waits like STALLWAIT with condition mask 0");
             l->kind = WG_LATCH_STALLWAIT;
             l->semaphores = 0;
@@ -230,7 +230,7 @@ void wg_gate_issue_watched(wg_tile *t, const wg_insn *head, unsigned agent)
     wg_touch_by(t, agent, head);
 }
 
-/* Events only when the reason, or the resource it names, changes. */
+/* Emits events only when the reason, or the resource it names, changes. */
 void wg_gate_waits(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_stall *why)
 {
     if (f->stall.reason == why->reason && f->stall.resource == why->resource) {
@@ -248,7 +248,7 @@ void wg_gate_waits(wg_tile *t, wg_frontend *f, const wg_insn *head, const wg_sta
         report(t, WG_F_MUTEX_INVALID, head, why->resource, "waits for ever");
 }
 
-/* NOP, and what is no instruction for any unit: gone with the gate. */
+/* NOP, and any word that no unit takes: done once past the gate. */
 WG_STAGE void pass_nop(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool observed)
 {
     wg_gate_issue(t, f, head, WG_AGENT_NONE, observed);
@@ -263,7 +263,7 @@ WG_STAGE void pass(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned uni
 {
     const wg_unit_ops *ops = wg_units[unit];
     unsigned thread = head->thread;
-    wg_gate_issue(t, f, head, ops->agent, observed); /* what is touched now is touched in its name */
+    wg_gate_issue(t, f, head, ops->agent, observed); /* touches are attributed to it from here on */
     ops->accept(t, head);
     if (observed)
         wg_touch_by_nobody(t);
@@ -275,7 +275,7 @@ WG_STAGE void pass(wg_tile *t, wg_frontend *f, const wg_insn *head, unsigned uni
     wg_gate_pop(t, f, head, observed);
 }
 
-/* ---- What holds a head before its unit is asked ------------------------------------------------------ */
+/* ---- Stalls before the unit's check ------------------------------------------------------------------- */
 
 bool wg_gate_own_units_hold(wg_tile *t, wg_frontend *f, unsigned thread, wg_stall *why)
 {
@@ -290,7 +290,7 @@ bool wg_gate_own_units_hold(wg_tile *t, wg_frontend *f, unsigned thread, wg_stal
 
 WG_STAGE bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *head, wg_stall *why, const bool observed)
 {
-    /* Asked in every case: its linger time runs whatever else holds the head. */
+    /* Called in every case: its linger time runs whatever else stalls the head. */
     wg_stall ttsync;
     bool by_ttsync = __builtin_expect(head->ttsync & WG_TTS_FIRST, 0) && wg_ttsync_gate_blocked(t, thread, &ttsync);
     if (f->latch.block & head->block) {
@@ -316,7 +316,7 @@ WG_STAGE bool held(wg_tile *t, wg_frontend *f, unsigned thread, const wg_insn *h
 
 enum { ONE_PER_THREAD = 1u << WG_UNIT_CONFIG | 1u << WG_UNIT_MISC }; /* PIPE-19 */
 
-/* Does the unit take this instruction now? Not if soft reset keeps it out. */
+/* Does the unit take this instruction now? Not if soft reset blocks it. */
 static inline bool unit_takes(wg_tile *t, unsigned unit, const wg_insn *head, wg_stall *why)
 {
     if (__builtin_expect(wg_in_soft_reset(&t->regions.control, WG_RESET_UNITS), 0) && wg_unit_held(t, unit)) {
@@ -370,7 +370,7 @@ WG_STAGE void arbitrate(wg_tile *t, unsigned mates, unsigned unit, const bool ob
 /* The head, an instruction of the Sync Unit, was granted: it passes and takes effect in this cycle. */
 WG_STAGE void pass_sync(wg_tile *t, wg_frontend *f, const wg_insn *head, const bool observed)
 {
-    wg_gate_issue(t, f, head, WG_AGENT_SYNC, observed); /* what is touched now is touched in its name */
+    wg_gate_issue(t, f, head, WG_AGENT_SYNC, observed); /* touches are attributed to it from here on */
     if (head->op == WG_I_STALLWAIT || head->op == WG_I_SEMWAIT || head->op == WG_I_STREAMWAIT)
         latch_wait(t, f, head, observed);
     else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Auto-incrementing address counters of packers and unpackers: per thread, for Unpacker 0, Unpacker 1 and the
- * packers, two channels of X, Y, Z, W, each with a copy (…_cr) that it can be set back to and stepped on from.
+ * packers, two channels of X, Y, Z, W, each with a copy (…_cr) that the counter can be reset to and advanced from.
  *
  * Facts: ADCs.md and the pages of the instructions that move them.
  */
@@ -23,7 +23,7 @@ typedef struct wg_adc {
     wg_adc_channel unit[3][3][2]; /* [thread][0 Unpacker 0, 1 Unpacker 1, 2 packers][channel] */
 } wg_adc;
 
-/* Writes a counter, or its copy; what does not fit is dropped. */
+/* Writes a counter, or its copy; excess bits are dropped. */
 void wg_adc_put(wg_adc_channel *c, wg_adc_dimension dimension, bool cr, uint32_t value);
 /* Sets a counter and its copy. */
 void wg_adc_set(wg_adc_channel *c, wg_adc_dimension dimension, uint32_t value);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wake-ups: every agent of a tile knows the next cycle at which it could change state if nobody
- * else acted. Whoever changes what an agent waits for wakes it. An extra wake-up is harmless: a tick
- * that finds nothing to do changes nothing.
+ * Wake-ups: every agent of a tile knows the next cycle in which it could change state if nobody else acted. Whoever changes
+ * something that an agent waits for wakes that agent. A spurious wake-up is harmless: a tick with nothing to do changes
+ * nothing.
  */
 #ifndef WG_AGENTS_H
 #define WG_AGENTS_H
@@ -18,26 +18,25 @@ typedef struct wg_schedule {
     uint64_t next[WG_AGENT_COUNT];
     uint64_t now; /* the cycle being run, or about to be run */
     /*
-     * So that nobody need look through `next`: who has an appointment has its bit in `soon`, or it is no earlier than
-     * `later`. An appointment may be cleared or moved back without telling; it is made by wg_wake_at() and
-     * wg_appoint() alone.
+     * Saves searching `next`: an agent with an appointment has its bit in `soon`, or the appointment is no earlier than
+     * `later`. An appointment may be cleared or postponed without updating these; only wg_wake_at() and wg_appoint() make
+     * one.
      */
     uint64_t later;
     uint32_t soon;
-    uint32_t woken;          /* who got an earlier appointment since somebody cleared it (wg_tile_cycles) */
-    uint8_t phase;           /* wg_phase being run */
-    uint8_t pending_cores;   /* bit i: core i is still to be ticked in this cycle, its appointment is taken */
-    bool watch_idle;         /* a request waits at its region for a thread to become idle (wg_watch_idle) */
-    bool watch_units;        /* the Scalar Unit's instruction waits mid-way for what gates wait for (wg_watch_units) */
-    uint32_t far;            /* who has an appointment and no bit in `soon` has one here */
-    uint64_t look_at;        /* … and looks again in this cycle */
-    uint32_t wake_filter[3]; /* of each thread that sleeps: what cannot let it act (WG_CAUSE_…) */
+    uint32_t woken;        /* agents that got an earlier appointment since this was cleared (wg_tile_cycles) */
+    uint8_t phase;         /* wg_phase being run */
+    uint8_t pending_cores; /* bit i: core i has yet to be ticked in this cycle, and its appointment is consumed */
+    bool watch_idle;       /* a request waits at its region for a thread to become idle (wg_watch_idle) */
+    bool watch_units; /* the Scalar Unit's instruction waits midway for a cause that gates wait for (wg_watch_units) */
+    uint32_t far;     /* agents with an appointment and no bit in `soon` */
+    uint64_t look_at; /* … which are checked again in this cycle */
+    uint32_t wake_filter[3]; /* per sleeping thread: causes that cannot unblock it (WG_CAUSE_…) */
 } wg_schedule;
 
 /*
- * What a gate can wait for, as far as it is worth telling apart: a bit per unit whose instructions complete
- * (WG_AGENT_BIT), owners and pointers of source banks, and semaphores and mutexes (the Sync Unit's bit). Everything
- * else wakes every thread that waits for anything.
+ * Causes that can unblock a gate and are worth distinguishing: completions, with a bit per unit (WG_AGENT_BIT); owners and
+ * pointers of source banks; semaphores and mutexes (the Sync Unit's bit). Any other cause wakes every waiting thread.
  */
 #define WG_CAUSE_SRC (UINT32_C(1) << 31)
 #define WG_CAUSE_ANY UINT32_MAX
@@ -58,7 +57,7 @@ static inline uint8_t wg_agent_first_phase(unsigned agent)
 
 static_assert(WG_AGENT_COUNT < 32, "wg_schedule.soon; the last bit of wg_schedule.wake_filter is free");
 #define WG_AGENT_BIT(agent) (UINT32_C(1) << (agent))
-#define WG_SCHED_NEAR 8 /* appointments this near are among the `soon`: pipelines make one per instruction */
+#define WG_SCHED_NEAR 8 /* appointments this near go into `soon`: pipelines make one per instruction */
 #define WG_SCHED_CORES (UINT32_C(0x1F) << WG_AGENT_CORE_B)
 
 static inline void wg_wake_at(wg_schedule *s, unsigned agent, uint64_t cycle)
@@ -75,14 +74,17 @@ static inline void wg_wake_at(wg_schedule *s, unsigned agent, uint64_t cycle)
     }
 }
 
-/* The agent's one appointment, earlier or later than the one it had. */
+/* Replaces the agent's appointment, by an earlier or a later one. */
 static inline void wg_appoint(wg_schedule *s, unsigned agent, uint64_t cycle)
 {
     s->next[agent] = WG_NEVER;
     wg_wake_at(s, agent, cycle);
 }
 
-/* The agent has no appointment any more. */
+/* Moves the agent's appointment to a later cycle. */
+static inline void wg_postpone(wg_schedule *s, unsigned agent, uint64_t cycle) { s->next[agent] = cycle; }
+
+/* Cancels the agent's appointment. */
 static inline void wg_cancel_appointment(wg_schedule *s, unsigned agent)
 {
     s->next[agent] = WG_NEVER;
@@ -90,7 +92,7 @@ static inline void wg_cancel_appointment(wg_schedule *s, unsigned agent)
     s->far &= ~WG_AGENT_BIT(agent);
 }
 
-/* The agent has no appointment, and acts in the next cycle. */
+/* The agent has no appointment: makes one for the next cycle. */
 static inline void wg_appoint_next(wg_schedule *s, unsigned agent)
 {
     s->next[agent] = s->now + 1;
@@ -98,8 +100,8 @@ static inline void wg_appoint_next(wg_schedule *s, unsigned agent)
 }
 
 /*
- * Something `agent` may wait for has changed just now. It is ticked in this cycle if its phase is
- * still to come, else in the next.
+ * Something that `agent` may wait for has just changed. It is ticked in this cycle if its phase is still to come, else in the
+ * next.
  */
 static inline void wg_wake(wg_schedule *s, unsigned agent)
 {
@@ -112,8 +114,8 @@ static inline void wg_wake_thread(wg_schedule *s, unsigned thread)
 }
 
 /*
- * A region's answer was "wait until the thread is idle" (manual TTSync, B's read of a PC buffer): the
- * regions are ticked again when an instruction leaves a frontend or a unit.
+ * A region makes a request wait until a thread is idle (manual TTSync, B's read of a PC buffer): the regions are ticked again
+ * when an instruction leaves a frontend or a unit.
  */
 static inline void wg_watch_idle(wg_schedule *s) { s->watch_idle = true; }
 static inline void wg_wake_idle_watchers(wg_schedule *s)
@@ -125,8 +127,8 @@ static inline void wg_wake_idle_watchers(wg_schedule *s)
 }
 
 /*
- * The Scalar Unit's instruction waits for a source bank or another unit: it looks again in the cycle after
- * one of those has changed.
+ * The Scalar Unit's instruction waits for a source bank or another unit: it checks again in the cycle after one of those has
+ * changed.
  */
 static inline void wg_watch_units(wg_schedule *s)
 {
@@ -142,7 +144,7 @@ static inline void wg_wake_unit_watchers(wg_schedule *s)
     }
 }
 
-/* What a gate can wait for has changed, by one of `causes`; a thread whose gate waits for nothing sleeps on. */
+/* One of `causes` may have unblocked a gate; a thread whose wake filter holds them all sleeps on. */
 static inline void wg_wake_waiting(wg_schedule *s, uint32_t causes)
 {
     wg_wake_unit_watchers(s);
@@ -161,16 +163,16 @@ static inline void wg_wake_waiting_thread(wg_schedule *s, unsigned thread, uint3
 }
 static inline void wg_wake_threads(wg_schedule *s) { wg_wake_waiting(s, WG_CAUSE_ANY); }
 
-/* What cannot let the thread act while it sleeps; 0: it is awake. */
+/* Sets the thread's wake filter: causes that cannot unblock it while it sleeps; 0: it is awake. */
 static inline void wg_filter_wakes(wg_schedule *s, unsigned thread, uint32_t causes)
 {
     s->wake_filter[thread] = causes;
 }
 
-/* From now on nobody may sleep through a change, or what is known of a thread's gate is no longer so. */
+/* Clears the wake filters: every change must be seen, or the known state of a gate is stale. */
 static inline void wg_threads_listen(wg_schedule *s) { s->wake_filter[0] = s->wake_filter[1] = s->wake_filter[2] = 0; }
 
-/* Somebody outside changed state: everybody looks again. */
+/* State was changed from outside: every agent is ticked. */
 static inline void wg_wake_all(wg_schedule *s)
 {
     wg_wake_unit_watchers(s);

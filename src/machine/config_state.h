@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Configuration Unit's state: what is in which stage. src/backend/config.c says what the stages mean. */
+/* The Configuration Unit's state: the contents of its stages, which src/backend/config.c describes. */
 #ifndef WG_CONFIG_STATE_H
 #define WG_CONFIG_STATE_H
 
@@ -16,7 +16,7 @@ typedef enum wg_config_stage {
     WG_CONFIG_STAGES
 } wg_config_stage;
 
-/* What can be in the pipeline: instructions, and requests from outside that are processed like them. */
+/* Contents of the pipeline: instructions, and requests from outside that are processed like them. */
 typedef enum wg_config_kind {
     WG_CONFIG_NOTHING,
     WG_CONFIG_STREAMWRCFG,
@@ -37,12 +37,12 @@ typedef struct wg_config_op {
     uint64_t entered;    /* the cycle in which it entered its present stage */
     uint64_t issued;     /* the cycle in which it entered the pipeline */
     uint64_t not_before; /* RDCFG: the result is not written before this cycle (perturbation) */
-    uint32_t value[4];   /* what is written, or was read */
+    uint32_t value[4];   /* the values written or read */
     uint16_t word;       /* first configuration word */
     uint8_t words;       /* 1 or 4 */
     uint8_t banks;       /* bit i: Config[i] */
     uint8_t kind;        /* wg_config_kind */
-    uint8_t agent;       /* wg_agent: who */
+    uint8_t agent;       /* wg_agent that sent it */
     bool second;         /* CFGSHIFTMASK in its second cycle */
 } wg_config_op;
 

@@ -8,9 +8,9 @@
  *                                            │
  *                                     own RAM, or a request to a region (machine/memory.h)
  *
- * An instruction acts when it enters EX1. Whatever others can see happens in the cycle it belongs to. A
- * shortcut lets private work (registers, own RAM, cache hits) run ahead of the common clock
- * (fast/ahead.c). What that changes is in `run`; wg_core_sync() takes it back.
+ * An instruction takes effect when it enters EX1. Everything that others can see happens in its own cycle. A shortcut lets
+ * private work (registers, own RAM, cache hits) run ahead of the common clock (fast/ahead.c). The state it changes is in
+ * `run`; wg_core_sync() rolls it back.
  *
  * Facts: BabyRISCV/README.md, MemoryOrdering.md, CSRs.md, InstructionCache.md of each architecture;
  * time.md rules 8 to 11.
@@ -31,7 +31,7 @@ enum {
     WG_STORE_QUEUE = 4,
     WG_LOADS = 4,
     WG_RETIRE_QUEUE = 8,
-    WG_RETIRE_RING = 16, /* those that have left it are remembered a little longer */
+    WG_RETIRE_RING = 16, /* retired instructions are remembered a little longer */
     WG_L0_LINES = 4,
     WG_LINE_OPS = 4,
     WG_ICACHE_LINES = 256,
@@ -61,14 +61,14 @@ typedef struct wg_op {
 typedef struct wg_icache_line {
     uint32_t tag;       /* line address | WG_LINE_VALID, | WG_LINE_STALE once L1 differs; 0: empty */
     uint32_t checked;   /* wg_core.epoch at which the following lines were known to be present */
-    uint64_t lag_dests; /* behind these destinations, with that lag and from that entry on, */
-    uint8_t lag_key;    /* nothing in the line has to wait; 0: not known */
+    uint64_t lag_dests; /* after these destinations, with the lag and first instruction of lag_key, */
+    uint8_t lag_key;    /* nothing in the line stalls; 0: unknown */
     uint8_t set, way;
-    uint16_t next; /* bytes from the first line to the one that was found behind this one */
+    uint16_t next; /* byte offset, from the first line, of the line found after this one */
     wg_op op[WG_LINE_OPS + 1];
 } wg_icache_line;
 enum { WG_LINE_VALID = 1, WG_LINE_STALE = 2 };
-enum { WG_IRAM_LINES = 128 }; /* predecoded lines of NC's instruction RAM, behind the cache's own */
+enum { WG_IRAM_LINES = 128 }; /* predecoded lines of NC's instruction RAM, after the cache's own */
 
 /* An entry of the store queue. For L1, `data` is the 16-byte line and `mask` says which bytes. */
 typedef struct wg_store {
@@ -81,13 +81,13 @@ typedef struct wg_store {
     uint8_t path, bytes, index;
 } wg_store;
 
-/* A load or atomic between its emission and the cycle its value is usable. */
+/* A load or atomic, from its emission to the cycle in which its value is usable. */
 typedef struct wg_load {
     uint64_t done;     /* cycle from which EX1 can use the value; WG_NEVER: not processed yet */
-    uint64_t earliest; /* before this cycle it cannot be done */
+    uint64_t earliest; /* it cannot complete before this cycle */
     uint64_t number;   /* of the instruction */
     uint32_t address, pc;
-    uint32_t line[4];          /* L1: what will fill the L0 line */
+    uint32_t line[4];          /* L1: the data that will fill the L0 line */
     uint8_t rd;                /* WG_REG_SINK once a later instruction has overwritten the register */
     uint8_t size, path, index; /* size: funct3 of the load */
     bool used, fills, stale;
@@ -129,7 +129,7 @@ typedef struct wg_fetch {
     bool used, stale, prefetch;
 } wg_fetch;
 
-/* Everything that running ahead can change, apart from what the undo log covers. */
+/* All state that run-ahead can change, except what the undo log covers. */
 typedef struct wg_core_run {
     uint32_t r[WG_REG_SINK + 1];
     uint32_t pc;
@@ -139,7 +139,7 @@ typedef struct wg_core_run {
     uint64_t number; /* instructions that have entered EX1 since reset, plus WG_RETIRE_QUEUE */
     uint64_t pushes; /* further instructions that were fused with another */
     union {
-        uint32_t hindered; /* any of these */
+        uint32_t hindered; /* is any of these set? */
         struct {
             uint8_t halt;  /* wg_halt */
             uint8_t loads; /* entries of load[] in use */
@@ -147,7 +147,7 @@ typedef struct wg_core_run {
         };
     };
     uint8_t late; /* register whose value is ready at late_at; 0: none */
-    uint8_t lag;  /* unless queued: the newest retires so long after it entered EX1; 0: at once */
+    uint8_t lag;  /* unless queued: cycles from the newest one's entry into EX1 to its retirement; 0: at once */
     uint8_t sq_head, sq_count;
     bool queued; /* retired[], filled[] and dests hold: instructions are issued one by one */
     uint8_t l0_victim, returns_top;
@@ -180,26 +180,26 @@ typedef struct wg_csrs {
     uint64_t cycle_offset, instret_offset; /* counter = cycle or number + offset */
 } wg_csrs;
 
-/* What shortcuts need (saved to l1_until, undo) is here because it belongs to the core; in the plain machine it is idle. */
+/* The state of shortcuts (saved to l1_until, undo) is here because it belongs to the core; the plain machine does not use it. */
 typedef struct wg_core {
     wg_core_run run;
     wg_core_run saved; /* the checkpoint of a run-ahead, as of saved_at */
     uint64_t saved_at; /* WG_NEVER: the core has not run ahead */
-    uint64_t reached;  /* since then, the frontend has acted for an instruction that may enter EX1 in this cycle */
+    uint64_t reached;  /* since saved_at, the frontend has acted for an instruction that may enter EX1 in this cycle */
     uint32_t saved_fcsr;
-    uint64_t stop;      /* the present run-ahead ends before this cycle: so does what it does for later ones */
+    uint64_t stop;      /* the present run-ahead ends before this cycle, and so do its effects on later ones */
     uint64_t l1_until;  /* if l1_ahead: the cycle up to which it ran ahead */
-    uint64_t ram_ready; /* own RAM zeroes itself until then */
+    uint64_t ram_ready; /* own RAM is being zeroed before this cycle */
     uint32_t undo_count;
     uint32_t epoch; /* counts changes of the instruction cache */
     wg_csrs csr;
     uint32_t v[32][4];
-    bool acted; /* the instruction just executed cannot be taken back */
+    bool acted; /* the last instruction cannot be rolled back */
     union {
-        uint32_t special; /* any of these */
+        uint32_t special; /* is any of these set? */
         struct {
             bool l1_ahead; /* the run-ahead went through L1: a rollback restores L1, too (wg_tile.l1_saved, l1_undo) */
-            bool stepping; /* a debugger lets it execute one instruction */
+            bool stepping; /* a debugger single-steps it */
             bool slow;     /* slow execution mode of the debug interface */
             uint8_t breakpoints; /* bit i: breakpoint or memory watchpoint i is set */
         };
@@ -219,7 +219,7 @@ typedef struct wg_core {
     wg_icache_line icache[WG_ICACHE_LINES];
 } wg_core;
 
-/* For observers of touches: registers whose value a load brought that left the core, and nobody has used yet. */
+/* For observers of touches: registers loaded from outside the core and not used since. */
 typedef struct wg_unconsumed {
     uint64_t x, f;                  /* bit per register */
     uint64_t number[64];            /* of the load */
@@ -233,40 +233,40 @@ void wg_core_stop(struct wg_tile *t, unsigned core);               /* soft reset
 void wg_cores_tick(struct wg_tile *t, unsigned due);
 /* A region processed this core's request in the current cycle; value for reads and atomics. */
 void wg_core_respond(struct wg_tile *t, const wg_request *req, const uint32_t value[4]);
-/* Something the load/store unit may wait for has changed (a queue has room, Auto TTSync let go). */
+/* Something that the load/store unit may wait for has changed (a queue has room, Auto TTSync released it). */
 void wg_core_wake(struct wg_tile *t, unsigned core);
 
 /*
- * Outside effects. Each first brings a core that ran ahead to exactly the current cycle (time.md
- * rule 9); wg_core_sync() alone does that for whoever only looks.
+ * Outside effects. Each first brings a core that ran ahead to exactly the current cycle (time.md rule 9); wg_core_sync() does
+ * only that, for mere reads.
  */
 void wg_core_sync(struct wg_tile *t, unsigned core);
 uint32_t wg_core_pc(struct wg_tile *t, unsigned core); /* pc snapshot */
 void wg_core_invalidate_icache(struct wg_tile *t, unsigned core);
-/* Its instruction RAM has other contents. */
+/* The core's instruction RAM has changed. */
 void wg_core_iram_changed(struct wg_tile *t, unsigned core);
 void wg_core_interrupt(struct wg_tile *t, unsigned core, uint32_t handler);
 void wg_core_halt(struct wg_tile *t, unsigned core);
 void wg_core_resume(struct wg_tile *t, unsigned core);          /* after a halt, ebreak or ecall */
 void wg_core_step(struct wg_tile *t, unsigned core);            /* … for one instruction */
 void wg_core_slow(struct wg_tile *t, unsigned core, bool slow); /* one instruction at a time, without forwarding */
-/* It halts behind an instruction at one of these addresses, or, in `reads` and `writes`, one that loads from or stores
- * to it; `address` may be NULL if none is enabled. */
+/* The core halts after an instruction at one of these addresses, or, for those in `reads` and `writes`, after one that loads
+ * from or stores to it; `address` may be NULL if none is enabled. */
 void wg_core_breakpoints(struct wg_tile *t, unsigned core, uint8_t enabled, uint8_t reads, uint8_t writes,
                          const uint32_t address[WG_BREAKPOINTS]);
-/* Own RAM by its slow address, or from the host. False if the bytes are not all there. */
+/* Own RAM by its slow address, or from the host. False if not all bytes exist. */
 bool wg_core_ram_read(struct wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, void *to);
 bool wg_core_ram_write(struct wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, const void *from);
-/* Somebody wrote the 16-byte line at `line`, which cores in the mask may hold in a cache; `writer` or WG_CORES. */
+/* The 16-byte line at `line` was written, which cores in the mask may hold in a cache; `writer`: a core, or WG_CORES. */
 void wg_core_l1_changed(struct wg_tile *t, unsigned cores, uint32_t line, unsigned writer);
 
-/* Equal states become equal, however their instructions were executed; not to be run any more. */
+/* Converts to a normal form: equal states become equal bytes, whichever executor ran. The result cannot be run. */
 void wg_core_normalize(const struct wg_tile *t, unsigned core, wg_core_run *run);
 
 /* In reset, at ebreak or ecall, or at a branch to itself (time.md rule 11). */
 bool wg_core_parked(const struct wg_tile *t, unsigned core);
 bool wg_core_in_interrupt(const struct wg_tile *t, unsigned core);
-/* What the core waits for in the current cycle; WG_STALL_NONE if it can go on. */
+/* Why the core stalls in the current cycle; WG_STALL_NONE if it does not. */
 void wg_core_why(const struct wg_tile *t, unsigned core, wg_stall *why);
 void wg_core_info_get(struct wg_tile *t, unsigned core, wg_core_info *out);
 bool wg_core_peek(struct wg_tile *t, unsigned core, wg_space space, uint32_t index, uint32_t *value);

@@ -12,11 +12,11 @@
  * With bit 11 of RISCV_DEBUG_REG_DBG_FEATURE_DISABLE set (`wide16`), the 16-bit view shows the high
  * halves of the 32-bit view instead.
  *
- * ZEROACC marks rows undefined; packers and the Matrix Unit then read the identity of what they do, and
- * a write makes the row defined again. The mark is one per stored row; a 32-bit row's is that of its
+ * ZEROACC marks rows undefined; packers and the Matrix Unit then read the identity of their operation, and
+ * a write makes the row defined again. There is one mark per stored row; a 32-bit row uses that of its
  * high halves (ruling: ttsim; the documents mark "the row").
  *
- * "Stored row" below is an index into bits[]; "row" is what an instruction computes, ten bits.
+ * "Stored row" below is an index into bits[]; "row" is the ten-bit number that an instruction computes.
  * Facts: Dst.md of both trees, ZEROACC.md.
  */
 #ifndef WG_DST_H
@@ -34,7 +34,7 @@ typedef struct wg_dst {
     uint64_t undefined[WG_DST_ROWS / 64]; /* rows marked as reading zero by ZEROACC: DstRowValid inverted */
 } wg_dst;
 
-/* How rows are permuted at present. Bits: made and looked at in a register. */
+/* The present permutation of rows. Bit-fields, so that it fits a host register. */
 typedef struct wg_dst_access {
     bool remap : 1, swizzle : 1, wide16 : 1;
 } wg_dst_access;
@@ -47,7 +47,7 @@ static inline unsigned wg_dst_adj16(wg_dst_access a, unsigned row)
         row = (row & 0x3C7) | (row & 0x030) >> 1 | (row & 0x008) << 2;
     return row;
 }
-/* The stored row with the high halves of a 32-bit row; the low halves are WG_DST_LOW further. */
+/* The stored row with the high halves of a 32-bit row; the low halves are WG_DST_LOW rows further. */
 static inline unsigned wg_dst_adj32(wg_dst_access a, unsigned row)
 {
     row = wg_dst_adj16(a, row);
@@ -114,7 +114,7 @@ void wg_dst_poke32(struct wg_tile *t, unsigned row, unsigned column, uint32_t va
  * The T cores' window onto Dst (BH). `offset` is from the window's start, `bytes` 1, 2, 4, 8 or 16, both
  * aligned to each other; data little-endian. The thread's RISC_DEST_ACCESS_CTRL_SEC gives the format.
  * False if the access is not documented to work (wrong width for the format, several datums at once
- * from T0 or T1, a reserved format): the caller reports it. The access is done all the same, datum by datum.
+ * from T0 or T1, a reserved format): the caller reports it. The access is still performed, datum by datum.
  */
 bool wg_dst_riscv_read(const struct wg_tile *t, unsigned thread, uint32_t offset, unsigned bytes, uint32_t value[4]);
 /* The stored row behind an offset of the window; *wide: and the one with the low halves. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an Ethernet tile has and a Tensix tile has not: the registers of its queues, header table, RX classifier and MAC
+ * The parts that only an Ethernet tile has: the registers of its queues, header table, RX classifier and MAC
  * (arch/eth_regs.h), the watchdog, and the logic that fills the instruction RAM. The link is down.
  */
 #ifndef WG_ETH_H
@@ -14,7 +14,7 @@ struct wg_tile;
 
 typedef struct wg_eth {
     uint32_t word[WG_ETH_WORDS];
-    uint32_t wdt;        /* RISCV_DEBUG_REG_WDT while it stands still … */
+    uint32_t wdt;        /* RISCV_DEBUG_REG_WDT while it is stopped … */
     uint32_t wdt_cntl;   /* bit 0: it counts down … */
     uint64_t wdt_zero;   /* … and is zero from this cycle on */
     uint64_t iram_until; /* the instruction RAM is being filled before this cycle */
@@ -27,7 +27,7 @@ void wg_eth_write(struct wg_tile *t, uint32_t address, uint32_t value, unsigned 
 /* Tile control, debug and status registers of an Ethernet tile, by offset from 0xFFB12000. */
 uint32_t wg_eth_control_read(struct wg_tile *t, uint32_t offset, unsigned agent, uint32_t pc);
 void wg_eth_control_write(struct wg_tile *t, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc);
-/* A host reads bytes of L1: base firmware, which is not emulated, would have counted on in the meantime. */
+/* A host reads bytes of L1: advances the counters of base firmware, which is not emulated. */
 void wg_eth_host_reads(struct wg_tile *t, uint64_t address, uint64_t bytes);
 
 #endif

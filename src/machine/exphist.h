@@ -8,7 +8,7 @@
 typedef struct wg_exphist {
     uint8_t bins[4][32];   /* [packer][low five bits of the exponent] */
     uint8_t max[4];        /* [packer] */
-    uint16_t lanes[4][16]; /* [packer]: further maxima, by column, that `max` does not know yet */
+    uint16_t lanes[4][16]; /* [packer]: maxima by column that are not merged into `max` yet */
 } wg_exphist;
 
 /* The largest exponent that the packer has seen. */

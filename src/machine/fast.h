@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What only makes the machine faster. The plain machine is complete without it: `meson setup -Dfast=false` compiles none
- * of it, WAITGATE_FAST switches it off by name, and states and cycles are the same with and without.
+ * Shortcuts: code that only makes the machine faster. The plain machine is complete without it: `meson setup -Dfast=false`
+ * compiles none of it, WAITGATE_FAST switches each shortcut off by name, and states and cycles are the same either way.
  *
  *     plain machine ──"does somebody take this?"──> fast.h ──> src/fast/
  *
- * This is the one header of it that the plain machine includes.
+ * This is the only header of the shortcuts that the plain machine includes.
  */
 #ifndef WG_FAST_H
 #define WG_FAST_H
@@ -24,19 +24,19 @@ typedef enum wg_fast_path {
 } wg_fast_path;
 #define WG_FAST_ALL ((1u << WG_FAST_PATHS) - 1)
 
-/* Kinds of events that keep cores to the clock: an instruction emits them in its cycle, and never twice. */
+/* Events that keep cores with the clock: an instruction emits them in its own cycle, and only once. */
 #define WG_FAST_CORE_KINDS \
     (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_CORE_FENCE) | WG_EV_BIT(WG_EV_CORE_CONSUMED) | \
      WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END) | WG_EV_BIT(WG_EV_TOUCH))
-/* Kinds of events that a polling loop may emit: whoever watches them sees every round. */
+/* Events that a polling loop may emit: their observers see every iteration. */
 #define WG_FAST_POLL_KINDS \
     (WG_FAST_CORE_KINDS | WG_EV_BIT(WG_EV_CORE_REQUEST) | WG_EV_BIT(WG_EV_CORE_RESPONSE) | WG_EV_BIT(WG_EV_FINDING) | \
      WG_EV_BIT(WG_EV_TRACKED))
 
 /*
- * The one place that says when shortcuts may be taken: nobody watches, nothing is perturbed, and it is not lockstep. To
- * be called whenever one of these changes. Some may be taken in observed runs, too: cycles of units and threads may follow
- * each other, and cores may run ahead and be skipped over, unless an event would be missing.
+ * The one place that decides whether shortcuts may be taken: nobody watches, nothing is perturbed, and it is not lockstep.
+ * Must be called whenever one of these changes. Some shortcuts are also taken in observed runs, unless an event would be
+ * lost: units and threads alone, cores ahead of the clock, skipped periods.
  */
 static inline void wg_fast_update(wg_tile *t)
 {
@@ -54,18 +54,18 @@ static inline void wg_fast_update(wg_tile *t)
 /* May this shortcut be taken now? */
 static inline bool wg_fast(const wg_tile *t, wg_fast_path path) { return WG_FAST && t->fast >> path & 1; }
 
-/* It was taken, for so many cycles: wg_shortcut_uses(), wg_shortcut_cycles(). */
+/* Counts a use of `cycles` cycles: wg_shortcut_uses(), wg_shortcut_cycles(). */
 static inline void wg_fast_used(wg_tile *t, wg_fast_path path, uint64_t cycles)
 {
     t->fast_uses[path]++;
     t->fast_cycles[path] += cycles;
 }
-static_assert((int)WG_FAST_PATHS <= (int)WG_FAST_MOST, "each has its count");
+static_assert((int)WG_FAST_PATHS <= (int)WG_SHORTCUTS_MOST, "each has its count");
 
 /* ---- units and threads ------------------------------------------------------------------------------------- */
 
 #if WG_FAST
-/* Cycles from the current one on in which nobody acts but units and threads, to before `end` at most. */
+/* Runs cycles before `end` in which only units and threads act, from the current one on. */
 void wg_fast_pipeline(wg_tile *t, uint64_t end);
 /* Phases D to G of the threads that are due; false: nothing was done. */
 bool wg_fast_frontends(wg_tile *t, unsigned due);
@@ -78,18 +78,31 @@ static inline bool wg_fast_frontends(wg_tile *t, unsigned due)
 }
 #endif
 
+/* Refuses a push before it arrives, if it would be refused then; false: the push takes its course. */
+static inline bool wg_fast_refuses_push(wg_tile *t, unsigned thread, wg_core_id core, unsigned count, wg_stall *why)
+{
+    return wg_fast(t, WG_FAST_FRONTENDS) && wg_push_refused(t, thread, core, count, why);
+}
+
 /* ---- a core ahead of the clock ------------------------------------------------------------------------------ */
 
 #if WG_FAST
-/* A checkpoint: running ahead starts anew from the present state. */
+/* The cycle before which the core may run ahead; the next one: it stays with the clock. */
+uint64_t wg_fast_ahead_until(const wg_tile *t, unsigned core);
+/* A checkpoint: run-ahead restarts from the present state. */
 void wg_fast_checkpoint(wg_tile *t, unsigned core);
-/* Rollback: the core, which is ahead, goes back to its checkpoint and executes again up to the current cycle. */
+/* Rollback: a core that is ahead returns to its checkpoint and executes again up to the current cycle. */
 void wg_fast_rollback(wg_tile *t, unsigned core);
-/* The first store of a core that is ahead has room on its path. False if only a rollback lets it leave. */
+/* The first store of a core that is ahead has room on its path. False if it needs a rollback to leave. */
 bool wg_fast_store_leaves(wg_tile *t, unsigned core);
-/* wg_exec() with executors that are faster than wg_exec_queued(). */
+/* wg_exec() with executors that are faster than wg_exec_queued(), if wg_fast_takes_exec(). */
 uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop);
 #else
+static inline uint64_t wg_fast_ahead_until(const wg_tile *t, unsigned core)
+{
+    (void)core;
+    return t->sched.now + 1;
+}
 static inline void wg_fast_checkpoint(wg_tile *t, unsigned core) { (void)t, (void)core; }
 static inline void wg_fast_rollback(wg_tile *t, unsigned core) { (void)t, (void)core; }
 static inline bool wg_fast_store_leaves(wg_tile *t, unsigned core)
@@ -104,21 +117,30 @@ static inline uint64_t wg_fast_exec(wg_tile *t, unsigned core, uint64_t stop)
 }
 #endif
 
+/* Does a faster executor take over where it can? */
+static inline bool wg_fast_takes_exec(const wg_tile *t) { return wg_fast(t, WG_FAST_LINES); }
+/* A core's newest instruction has entered EX1 in cycle `last`, after cycle `from`: counts the cycles it ran ahead. */
+static inline void wg_fast_ran_ahead(wg_tile *t, uint64_t from, uint64_t last)
+{
+    if (last > from)
+        wg_fast_used(t, WG_FAST_AHEAD, last - from);
+}
+
 /* ---- a core that runs ahead through L1: core_groups.c --------------------------------------------------------- */
 
 #if WG_FAST
-/* A packet is about to reach the tile: a core that has run ahead through L1 is rolled back. */
+/* A packet is about to reach the tile: rolls back a core that has run ahead through L1. */
 void wg_fast_packet(wg_tile *t);
 #else
 static inline void wg_fast_packet(wg_tile *t) { (void)t; }
 #endif
 
-/* The core has run ahead through L1 to a later cycle: a tick has nothing to do. */
+/* The core has run ahead through L1 beyond this cycle: a tick has nothing to do. */
 static inline bool wg_fast_through_l1(const wg_tile *t, const wg_core *k)
 {
     return WG_FAST && k->l1_ahead && t->sched.now < k->l1_until;
 }
-/* The clock has caught up: the checkpoint is dropped. */
+/* The clock has caught up: drops the checkpoint. */
 static inline void wg_fast_l1_reached(wg_core *k)
 {
     if (WG_FAST && k->l1_ahead) {
@@ -133,12 +155,12 @@ static inline void wg_fast_l1_reached(wg_core *k)
 bool wg_core_groups(wg_tile *t);
 /*
  * The state repeats that of poll.seen_at, and no other agent acts before `until`. Advances t->sched.now by whole periods, to
- * no later than that and `limit`.
+ * no later than that and `limit`, if the shortcut may be taken.
  */
 void wg_fast_polls(wg_tile *t, uint64_t until, uint64_t limit);
 /*
- * Is the tile's state known to repeat itself until another agent acts? *next: when one does at the earliest. Such a tile need
- * not be run: wg_fast_polls_resume() moves it on to the last whole period before `end`.
+ * Is the tile's state known to repeat until another agent acts? *next: the earliest cycle in which one does. Such a tile need
+ * not be run: wg_fast_polls_resume() advances it to the last whole period before `end`.
  */
 bool wg_fast_polls_settled(const wg_tile *t, uint64_t *next);
 void wg_fast_polls_resume(wg_tile *t, uint64_t end);
@@ -157,7 +179,7 @@ static inline bool wg_fast_polls_settled(const wg_tile *t, uint64_t *next)
 static inline void wg_fast_polls_resume(wg_tile *t, uint64_t end) { (void)t, (void)end; }
 #endif
 
-/* Between cycles: runs several cores at L1 as a group, as long as no other agent acts. Has time passed? */
+/* Between cycles: runs several cores at L1 as a group while no other agent acts. Has time passed? */
 static inline bool wg_fast_core_groups(wg_tile *t)
 {
     return WG_FAST && t->l1_turns >= WG_L1_TURNS && wg_core_groups(t);

@@ -2,9 +2,9 @@
 /*
  * A small FIFO of words between two cores, with one writer and one reader.
  *
- * Both sides are served in the same phase, so what one side does in a cycle is seen by the other
- * from the next cycle on, whichever is served first: a value pushed in c can be popped in c + 1, a
- * slot freed in c can be filled in c + 1. Decided here: no source says more than the depths.
+ * Both sides are served in the same phase, so each sees the other's action from the next cycle on, whichever is served first:
+ * a value pushed in c can be popped in c + 1, a slot freed in c can be filled in c + 1. Decided here: sources state only the
+ * depths.
  */
 #ifndef WG_FIFO_H
 #define WG_FIFO_H
@@ -17,7 +17,7 @@ enum { WG_FIFO_WORDS = 16 };
 
 typedef struct wg_fifo {
     uint32_t word[WG_FIFO_WORDS];
-    uint64_t pushed_at, popped_at; /* the last of each; WG_NEVER: none since reset */
+    uint64_t pushed_at, popped_at; /* cycle of the last push and pop; WG_NEVER: none since reset */
     uint8_t head, count;
 } wg_fifo;
 
@@ -29,13 +29,13 @@ static inline unsigned wg_fifo_readable(const wg_fifo *f, uint64_t now)
     return f->count && f->pushed_at == now ? f->count - 1u : f->count;
 }
 
-/* Slots that the writer finds taken in cycle `now`. */
+/* Slots that the writer sees occupied in cycle `now`. */
 static inline unsigned wg_fifo_taken(const wg_fifo *f, uint64_t now)
 {
     return f->popped_at == now ? f->count + 1u : f->count;
 }
 
-/* The caller has seen that there is room. */
+/* The caller has checked that there is room. */
 static inline void wg_fifo_push(wg_fifo *f, uint64_t now, uint32_t word)
 {
     f->word[(f->head + f->count) % WG_FIFO_WORDS] = word;
@@ -43,7 +43,7 @@ static inline void wg_fifo_push(wg_fifo *f, uint64_t now, uint32_t word)
     f->pushed_at = now;
 }
 
-/* The caller has seen that there is something. */
+/* The caller has checked that there is an entry. */
 static inline uint32_t wg_fifo_pop(wg_fifo *f, uint64_t now)
 {
     uint32_t word = f->word[f->head];

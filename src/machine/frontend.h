@@ -24,18 +24,18 @@
 struct wg_tile;
 
 /*
- * The first FIFO's ring is as large as the deepest of any architecture, wg_arch has the depths; those before the Replay
- * Expander and before the gate are the same everywhere (PIPE-04).
+ * The first FIFO's ring fits the deepest one of any architecture (wg_arch has the depths); the FIFOs in front of the Replay
+ * Expander and of the gate are the same everywhere (PIPE-04).
  */
 enum { WG_FIFO_RING = 32, WG_REPLAY_FIFO = 8, WG_GATE_FIFO = 2, WG_MOP_CFG_WORDS = 9, WG_REPLAY_SLOTS = 32 };
 /*
- * An instruction stays in the place of the thread's pool where it was made until it has left the gate; the FIFOs hold
- * entries of two bytes (WG_E_…). The FIFOs before the gate and before the Replay Expander are one ring,
+ * An instruction stays in its place in the thread's pool until it has left the gate; the FIFOs hold two-byte entries (WG_E_…).
+ * The FIFOs in front of the gate and of the Replay Expander are one ring,
  *
  *     down_head          gate_end             down_end
  *        | before the gate | before the expander |
  *
- * so that what the expander lets pass does not move at all. There are more places than all FIFOs hold.
+ * so that an entry which the expander passes on does not move. The pool has more places than all FIFOs have entries.
  */
 enum { WG_POOL = WG_E_PLACE + 1, WG_DOWN_RING = 16 };
 enum { WG_WAITS_T = 1, WG_WAITS_B = 2 }; /* wg_frontend.push_waits: the T core was refused, B was */
@@ -48,26 +48,26 @@ typedef struct wg_latch {
     uint64_t id;
     uint32_t word, pc;
     uint32_t target;       /* STREAMWAIT */
-    uint32_t causes;       /* what can make it met (WG_CAUSE_…) */
+    uint32_t causes;       /* that can fulfil it (WG_CAUSE_…) */
     uint16_t block;        /* B0…B8, and WG_BLOCK_ALL_NINE if all are set; 0 if there is no wait */
     uint16_t conditions;   /* STALLWAIT: mask by the architecture's numbering; SEMWAIT: 1 zero, 2 max */
     uint8_t kind;          /* wg_latch_kind */
     uint8_t semaphores;    /* SEMWAIT */
     uint8_t stream_select; /* STREAMWAIT: which STREAM_ID_SYNC_SEC */
     uint8_t stream_index;  /* STREAMWAIT: 0 phase, 1 messages received */
-    uint8_t holder;        /* wg_agent that must move first, as phase D last saw it */
-    bool met;              /* phase D of this cycle found it met: empty from the next cycle on */
+    uint8_t holder;        /* wg_agent that must act first, according to the last phase D */
+    bool met;              /* phase D of this cycle found it fulfilled: empty from the next cycle on */
 } wg_latch;
 
 /* The MOP Expander, while it expands. */
 typedef struct wg_mop {
     wg_insn insn;      /* the MOP */
-    uint64_t ready_at; /* the first cycle after the idle gap behind an expansion */
+    uint64_t ready_at; /* the first cycle after the idle gap that follows an expansion */
     uint32_t mask;     /* template 0: bits still to come */
     uint16_t inner;    /* template 1: iterations of the inner loop, doubled if it alternates */
     uint16_t i;        /* template 0: iteration; template 1: of the inner loop */
     uint8_t j, outer;  /* template 1: of the outer loop; template 0: outer is the iteration count */
-    uint8_t step;      /* where in an iteration */
+    uint8_t step;      /* position in the iteration */
     uint8_t flags;     /* template 0: HasB, HasA123 */
     uint8_t template;
     bool alternates, first;
@@ -81,17 +81,17 @@ typedef struct wg_replay_state {
     uint8_t play_left, play_at;
     uint8_t record_left, record_at;
     bool execute;     /* while recording */
-    bool carry_first; /* a swallowed instruction was to be checked by Auto TTSync: the next one is instead */
+    bool carry_first; /* Auto TTSync checks the next instruction in place of a swallowed one */
 } wg_replay_state;
 
 typedef struct wg_frontend {
-    /* Looked at in every cycle. */
+    /* Used in every cycle. */
     uint64_t free;               /* bit per place of the pool */
-    uint8_t down_head, gate_end; /* taken modulo the ring */
-    bool moved;                  /* something moved in this cycle: look again in the next */
-    uint8_t down_end;            /* likewise */
+    uint8_t down_head, gate_end; /* modulo the ring */
+    bool moved;                  /* something moved in this cycle: tick again in the next */
+    uint8_t down_end;            /* modulo the ring */
     uint8_t fifo_head;
-    uint8_t plain_downstream; /* pushed by the T core and past the FIFO, not made by an expander (PIPE-04) */
+    uint8_t plain_downstream; /* instructions past the FIFO that the T core pushed and no expander made (PIPE-04) */
     uint8_t fifo_count;
     uint8_t mops_queued;
     union {
@@ -101,9 +101,9 @@ typedef struct wg_frontend {
                     bool mop_active;        /* the MOP Expander expands */
                     bool b_valid : 1;       /* `from_b` waits at the mux */
                     bool debug_valid : 1;   /* `from_debug` waits at the mux */
-                    bool debug_control : 1; /* the debug bus owns the FIFO before the Replay Expander */
+                    bool debug_control : 1; /* the debug bus owns the FIFO in front of the Replay Expander */
                 };
-                uint16_t mux_busy; /* 0: the MOP Expander lets pass what is not for it */
+                uint16_t mux_busy; /* 0: the MOP Expander passes on everything but MOPs */
             };
             bool replay_busy;   /* the Replay Expander plays, records, or carries a mark */
             uint8_t push_waits; /* WG_WAITS_T, WG_WAITS_B */
@@ -111,19 +111,19 @@ typedef struct wg_frontend {
                 struct {
                     uint16_t holders; /* bit per wg_unit that may hold the whole thread (wg_unit_ops.holds) */
                     bool stalled;     /* the gate's head waits: `stall` says why */
-                    bool blocks_all;  /* the latched wait catches even NOP (GATE-08) */
+                    bool blocks_all;  /* the latched wait blocks even NOP (GATE-08) */
                 };
                 uint32_t gate_busy; /* 0: NOP passes */
             };
         };
-        uint64_t busy; /* 0: instructions just go from stage to stage */
+        uint64_t busy; /* 0: every stage only passes instructions on */
     };
     uint64_t next_id; /* the last id given */
     uint16_t down[WG_DOWN_RING];
     uint16_t fifo[WG_FIFO_RING];
-    uint8_t push_needs; /* of `push_waits`, bit 0: places that the least of those requests needs */
-    uint64_t accept_at; /* perturbation: the gate's head passes no earlier */
-    uint64_t take_at;   /* perturbation: the FIFO's head is taken no earlier */
+    uint8_t push_needs; /* with bit 0 of `push_waits`: places that the smallest of those requests needs */
+    uint64_t accept_at; /* perturbation: the gate's head passes no earlier than this */
+    uint64_t take_at;   /* perturbation: the FIFO's head is taken no earlier than this */
     wg_latch latch;
     wg_stall stall; /* why the gate's head waits */
     uint64_t stalled_since;
@@ -135,7 +135,7 @@ typedef struct wg_frontend {
     wg_auto_ttsync ttsync;
 } wg_frontend;
 
-/* Of `busy`, what leaves the expanders as they are: the MOP Expander at work alone, a push refused, a head that waits. */
+/* The parts of `busy` that do not affect the expanders: only the MOP Expander active, a refused push, a stalled head. */
 #define WG_F_BYTE(member) (UINT64_C(1) << 8 * (offsetof(wg_frontend, member) - offsetof(wg_frontend, busy)))
 #define WG_F_WORKS (WG_F_BYTE(mop_active) | WG_F_BYTE(push_waits) | WG_F_BYTE(holders) * 0xFFFF | WG_F_BYTE(stalled))
 
@@ -155,7 +155,7 @@ static inline const wg_insn *wg_gate_fifo_at(const wg_frontend *f, unsigned i)
 static inline unsigned wg_replay_count(const wg_frontend *f) { return (uint8_t)(f->down_end - f->gate_end); }
 static inline unsigned wg_gate_count(const wg_frontend *f) { return (uint8_t)(f->gate_end - f->down_head); }
 
-/* None in its FIFOs, none to come from the MOP Expander: otherwise nobody's wait for an idle thread is over. */
+/* The FIFOs are empty and the MOP Expander is idle: a precondition for an idle thread. */
 static inline bool wg_frontend_empty(const wg_frontend *f)
 {
     return f->down_head == f->down_end && !f->fifo_count && !f->mop_active;
@@ -163,33 +163,33 @@ static inline bool wg_frontend_empty(const wg_frontend *f)
 
 void wg_frontend_reset(struct wg_tile *t, unsigned thread);
 /*
- * Phases D to G for the threads in `due` (bit i: thread i), setting sched.phase; makes their next
- * appointments. The engine has taken the old ones.
+ * Phases D to G for the threads in `due` (bit i: thread i), setting sched.phase; makes their next appointments. The engine
+ * has consumed the old ones.
  */
 void wg_frontends(struct wg_tile *t, unsigned due);
-/* Phase D: is the latched wait met? Phases E, F and G. `observed` as in stages.h. */
+/* Phase D: is the latched wait fulfilled? Then phases E, F and G. `observed`: as in stages.h. */
 bool wg_gate_latch(struct wg_tile *t, unsigned thread, bool observed);
 void wg_gates(struct wg_tile *t, unsigned due, bool observed);
 void wg_replay(struct wg_tile *t, unsigned thread, bool observed);
 void wg_mop(struct wg_tile *t, unsigned thread, bool observed);
 /*
  * Phase H (or, from the host, at a cycle boundary): enqueues up to `count` words pushed by `core` into
- * `thread`; returns how many were taken. A request of at most four words is taken whole or not at all.
- * Refused, the caller is to try again when WG_AGENT_PUSHES is woken.
+ * `thread`; returns how many were taken. A request of at most four words is taken entirely or not at all. If it is refused,
+ * the caller retries when WG_AGENT_PUSHES is woken.
  */
 unsigned wg_push_words(struct wg_tile *t, unsigned thread, wg_core_id core, uint32_t pc, const uint32_t *words,
                        unsigned count, wg_stall *why);
-/* Is a T core's next push of `count` words refused unless something leaves? Then it is, before it has arrived. */
+/* Would a T core's next push of `count` words be refused unless something leaves? Then refuses it before it arrives. */
 bool wg_push_refused(struct wg_tile *t, unsigned thread, wg_core_id core, unsigned count, wg_stall *why);
-/* No instruction of the thread anywhere, from its push's emission to completion (PIPE-28). */
+/* The thread has no instruction between the emission of its push and its completion (PIPE-28). */
 bool wg_thread_idle(const struct wg_tile *t, unsigned thread);
 /* Has the thread's own core emitted a MOP that has not arrived? */
 bool wg_mop_under_way(const struct wg_tile *t, unsigned thread);
 /* No MOP queued or expanding (PIPE-28). */
 bool wg_thread_mop_idle(const struct wg_tile *t, unsigned thread);
-/* T<thread> enters soft reset: what is in its first FIFO and its MOP Expander is lost (SoftReset.md). */
+/* T<thread> enters soft reset: the contents of its first FIFO and its MOP Expander are lost (SoftReset.md). */
 void wg_frontend_discard(struct wg_tile *t, unsigned thread);
-/* The FIFO before the Replay Expander, as RISCV_DEBUG_REG_INSTRN_BUF_STATUS shows it. */
+/* The FIFO in front of the Replay Expander, as RISCV_DEBUG_REG_INSTRN_BUF_STATUS shows it. */
 bool wg_replay_fifo_full(const struct wg_tile *t, unsigned thread);
 bool wg_replay_fifo_empty(const struct wg_tile *t, unsigned thread);
 /* RISCV_DEBUG_REG_INSTRN_BUF_STATUS of all threads. */
@@ -200,8 +200,8 @@ void wg_mop_cfg_write(struct wg_tile *t, unsigned thread, unsigned word, uint32_
 uint32_t wg_mop_cfg_read(struct wg_tile *t, unsigned thread, unsigned word, uint32_t pc);
 
 /*
- * The debug bus (RISCV_DEBUG_REG_INSTRN_BUF_CTRL0/1): who owns the FIFO before the Replay Expander, and a
- * push into it. What cores push meanwhile is lost at the mux.
+ * The debug bus (RISCV_DEBUG_REG_INSTRN_BUF_CTRL0/1): takes or releases the FIFO in front of the Replay Expander, and pushes
+ * into it. Instructions that cores push meanwhile are lost at the mux.
  */
 void wg_debug_control(struct wg_tile *t, unsigned thread, bool debug_bus);
 void wg_debug_push(struct wg_tile *t, unsigned thread, uint32_t word);
@@ -218,12 +218,12 @@ typedef struct wg_gate_info {
     wg_insn head; /* the instruction at the gate */
     bool expanding;
     wg_insn mop;                   /* the MOP being expanded */
-    uint32_t mop_outer, mop_inner; /* where it is */
+    uint32_t mop_outer, mop_inner; /* its present iterations */
     uint8_t replaying, recording;  /* instructions still to come */
     wg_insn replay;
     wg_latch latch;
     uint16_t unmet;       /* of a latched wait: conditions, or semaphores, that do not hold yet */
-    uint8_t unmet_holder; /* wg_agent that must move first */
+    uint8_t unmet_holder; /* wg_agent that must act first */
     wg_stall stall;       /* why the head waits; reason NONE: it does not */
     uint64_t stalled_since;
 } wg_gate_info;

@@ -2,9 +2,8 @@
 /*
  * The Scalar Unit's general purpose registers: 64 of 32 bits per thread (PIPE-24, ScalarUnit.md).
  *
- * Decided here: there is one write port. The Scalar Unit and its memory results write when they are due,
- * then a RISC-V store that is processed in that cycle; RDCFG is the one that waits ("additional cycles
- * if there is contention for GPR writes", RDCFG.md).
+ * Decided here: there is one write port. The Scalar Unit and its memory results have priority, then a RISC-V store processed
+ * in that cycle; RDCFG waits ("additional cycles if there is contention for GPR writes", RDCFG.md).
  */
 #ifndef WG_GPR_H
 #define WG_GPR_H
@@ -16,7 +15,7 @@ enum { WG_GPRS = 64 };
 
 typedef struct wg_gpr {
     uint32_t r[3][WG_GPRS];
-    uint64_t pending[3]; /* bit i: an instruction that has passed the gate has yet to write register i */
+    uint64_t pending[3]; /* bit i: an instruction past the gate has yet to write register i */
     uint64_t port_taken; /* 1 + the last cycle in which the write port was taken; 0: never */
 } wg_gpr;
 

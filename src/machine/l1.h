@@ -53,20 +53,20 @@ typedef enum wg_l1_access { WG_L1_READ, WG_L1_WRITE /* a whole line */, WG_L1_NA
 enum { WG_L1_WATCH_CODE = 0x40 }; /* some instruction cache may hold it */
 enum { WG_L1_PORTS = 16, WG_L1_MAX_BANKS = 32, WG_L1_MAX_LINES = 1536 * 1024 / 16 };
 enum { WG_L1_CORE_PORT = 2, WG_L1_CORE_PORTS = 2, WG_L1_INPUTS = 4 };
-/* Which core sits at which input of the two ports that cores use; WG_CORES: none. */
+/* The core at each input of the two ports that cores use; WG_CORES: none. */
 extern const uint8_t wg_l1_core_at[WG_L1_CORE_PORTS][WG_L1_INPUTS];
 
 typedef struct wg_l1_ports {
     uint64_t port_free[WG_L1_PORTS]; /* first cycle in which it can take an access */
     uint64_t bank_free[WG_L1_MAX_BANKS];
-    uint8_t turn[WG_L1_PORTS];      /* round-robin: the input of the port's mux to look at first */
+    uint8_t turn[WG_L1_PORTS];      /* round-robin: the input of the port's mux to try first */
     uint8_t watch[WG_L1_MAX_LINES]; /* bit i: core i's L0 may hold the line; WG_L1_WATCH_CODE */
 } wg_l1_ports;
 
 /* Line n lies in bank n mod banks; there are 16 or 32. */
 static inline unsigned wg_l1_bank(unsigned banks, uint32_t address) { return address / 16 & (banks - 1); }
 
-/* A line as it was before a core that runs ahead wrote it. */
+/* The old contents of a line that a core running ahead wrote. */
 enum { WG_L1_UNDO = 1024 };
 typedef struct wg_l1_undo {
     uint32_t line;
@@ -78,7 +78,7 @@ void wg_l1_read(const struct wg_tile *t, uint32_t address, uint32_t bytes, void 
 void wg_l1_write(struct wg_tile *t, wg_l1_client client, uint32_t address, uint32_t bytes, const void *from);
 /* The same for a client that has put the bytes there itself. */
 void wg_l1_wrote(struct wg_tile *t, wg_l1_client client, uint32_t address, uint32_t bytes);
-/* Is nobody to be told of it? (Bytes that exist.) */
+/* Does a write to these bytes, which exist, affect no cache? */
 bool wg_l1_unseen(const struct wg_tile *t, uint32_t address, uint32_t bytes);
 /* The bytes of one line whose bit is set in `mask`. */
 void wg_l1_write_masked(struct wg_tile *t, wg_l1_client client, uint32_t line, uint16_t mask, const uint32_t data[4]);
@@ -90,8 +90,8 @@ static inline bool wg_l1_holds(uint32_t l1_bytes, uint32_t address, uint32_t byt
 }
 
 /*
- * Time: may `client` use its port and the bank of `address` in the current cycle? If so it is booked.
- * If not, *retry is the earliest cycle at which asking again can succeed.
+ * Time: may `client` use its port and the bank of `address` in the current cycle? If so, both are booked. If not, *retry is
+ * the earliest cycle in which a retry can succeed.
  */
 bool wg_l1_ask(struct wg_tile *t, wg_l1_client client, uint32_t address, wg_l1_access access, uint64_t *retry);
 /* The same on a given port: unpackers read through several, the NIUs through two each way. */

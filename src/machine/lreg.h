@@ -34,7 +34,7 @@ typedef enum wg_lane_config_bit {
     WG_LANE_DEST_RD_COL_EXCHANGE = 6,
     WG_LANE_DEST_WR_COL_EXCHANGE = 7,
     WG_LANE_EXCHANGE_SRCB_SRCC = 8,
-    WG_LANE_BLOCK_DEST_MOV = 9, /* two bits: which of the column pair the Matrix Unit's moves leave alone */
+    WG_LANE_BLOCK_DEST_MOV = 9, /* two bits: which of the column pair the Matrix Unit's moves skip */
     WG_LANE_ROW_MASK = 12       /* four bits, one per row */
 } wg_lane_config_bit;
 
@@ -44,7 +44,7 @@ typedef struct wg_load_macro {
     uint16_t misc;           /* StoreMod0 [3:0], UsesLoadMod0ForStore [7:4], UnitDelayKind [11:8] */
 } wg_load_macro;
 
-/* Who is enabled, and the stack of who was. */
+/* The enabled lanes, and the stack of earlier ones. */
 typedef struct wg_lane_flags {
     uint32_t flags; /* LaneFlags */
     uint32_t use;   /* UseLaneFlagsForLaneEnable */
@@ -58,7 +58,7 @@ typedef struct wg_lreg {
     uint8_t lane_config[WG_LANE_CONFIG_BITS]; /* [bit] -> columns in which it is set */
     wg_load_macro macro[WG_LANE_COLUMNS];
     uint32_t prng[WG_LANES];
-    uint32_t shuffle_last[4]; /* per row: lane 7 of what SFPSHFT2's last rotation read (WH shifts it in) */
+    uint32_t shuffle_last[4]; /* per row: lane 7 of the register last rotated by SFPSHFT2 (WH shifts it in) */
 } wg_lreg;
 
 static inline uint32_t wg_lanes_of_columns(uint8_t columns) { return columns * UINT32_C(0x01010101); }
@@ -98,7 +98,7 @@ static inline uint32_t wg_prng_advance(wg_lreg *r, unsigned lane)
     return value;
 }
 
-/* As on leaving soft reset: constants in place, everything else zero. */
+/* The state after soft reset: constants are set, everything else is zero. */
 void wg_lreg_reset(wg_lreg *r);
 /* A write to PRNG_SEED: every lane gets a state derived from the seed. */
 void wg_lreg_seed(wg_lreg *r, uint32_t seed);

@@ -13,7 +13,7 @@ typedef struct wg_mailboxes {
 
 struct wg_tile;
 void wg_mailboxes_reset(struct wg_tile *t);
-/* A core enters soft reset: what it has sent is lost (SoftReset.md). */
+/* A core enters soft reset: the messages it has sent are lost (SoftReset.md). */
 void wg_mailboxes_discard(struct wg_tile *t, unsigned core);
 
 #endif

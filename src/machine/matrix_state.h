@@ -9,7 +9,7 @@
 
 enum { WG_MATRIX_FLIGHTS = 32 };
 
-/* What an instruction changes when it takes effect. */
+/* The state that an instruction changes when it takes effect. */
 typedef enum wg_matrix_effect {
     WG_EFFECT_NONE,
     WG_EFFECT_DST16,    /* rows of the 16-bit view: hi */
@@ -28,8 +28,8 @@ typedef enum wg_matrix_effect {
 typedef struct wg_matrix_op {
     wg_insn insn;
     uint64_t effect_at; /* WG_NEVER once it has taken place */
-    uint64_t flip_at;   /* bank pointers move; WG_NEVER once done, or if none */
-    uint64_t give_at;   /* banks go back to the unpackers; WG_NEVER likewise */
+    uint64_t flip_at;   /* bank pointers move; WG_NEVER: none, or done */
+    uint64_t give_at;   /* banks return to the unpackers; WG_NEVER: none, or done */
     uint64_t done_at;
     uint8_t effect; /* wg_matrix_effect */
     uint8_t flip;   /* bit 0: SrcA's pointer moves, bit 1: SrcB's */
@@ -63,7 +63,7 @@ typedef struct wg_matrix_a {
     /* Integers once more, as bytes, where the host multiplies those: four vectors, see matrix_simd_avx512.c. */
     uint8_t bytes[4][64];
     uint8_t places; /* how far they are shifted to the right, */
-    bool has_bytes; /* if they are there */
+    bool has_bytes; /* if there are any */
 } wg_matrix_a;
 typedef struct wg_matrix_b {
     _Alignas(64) int16_t exponent[8][16];
@@ -74,8 +74,8 @@ typedef struct wg_matrix_b {
     bool has_bytes;
 } wg_matrix_b;
 /*
- * Scaled so, the high 16 bits of the product of two mantissas are twice their product, and one less if that is
- * negative: what a rounding multiplication needs to round half away from zero.
+ * With this scaling, the high 16 bits of the product of two mantissas are twice their product, minus one if that is negative.
+ * A rounding multiplication then rounds half away from zero.
  */
 enum { WG_MATRIX_NO_EXPONENT = -4096, WG_MATRIX_SCALE_A = 1024, WG_MATRIX_SCALE_B = 128 };
 
@@ -87,17 +87,17 @@ typedef struct wg_matrix_cache {
     uint32_t a_changes[2], b_changes[2]; /* the bank's change count when it was */
 } wg_matrix_cache;
 
-/* What a thread's configuration comes to (matrix_settings.c). */
+/* A thread's decoded configuration (matrix_settings.c). */
 typedef struct wg_matrix_settings {
     uint64_t changes; /* of configuration when it was last checked, + 1; 0: never */
     uint64_t key[5];  /* the words it depends on */
     wg_dst_access access;
     uint8_t fmt[2];  /* [wg_src_file]: format codes by configuration */
-    bool implied[2]; /* … unless the bank's own format counts */
+    bool implied[2]; /* … unless the bank's own format applies */
     bool keep[2];    /* CLR_DVALID_Src?_Disable */
     bool wide, force_fp16, int8, flush, stochastic;
     uint8_t phase;     /* FIDELITY_BASE */
-    uint16_t dst_base; /* what is added to every Dst row */
+    uint16_t dst_base; /* added to every Dst row */
 } wg_matrix_settings;
 
 typedef struct wg_matrix {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests under way: the queues between the load/store units and the regions, and L1's ports.
+ * Requests in flight: the queues between the load/store units and the regions, and L1's ports.
  *
  *     emit (phase I) ── travel ── one queue per core and path ── region (phase C; pushes: phase H)
  *
- * A queue is served in order. The mailboxes have one per peer each way: their mux lets requests to
- * different mailboxes pass each other (MemoryOrdering.md).
+ * A queue is served in order. The mailboxes have one per peer and direction: requests to different mailboxes may overtake
+ * each other at their mux (MemoryOrdering.md).
  */
 #ifndef WG_MEMORY_H
 #define WG_MEMORY_H
@@ -43,6 +43,24 @@ static inline uint64_t wg_queue_seen_at(const wg_request_queue *queue)
 {
     return queue->count ? queue->ring[queue->head].seen_at : WG_NEVER;
 }
+/* Appends a request, to be filled in; the region sees it in cycle `seen_at`, or later: nothing overtakes inside a queue. */
+static inline wg_request *wg_queue_append(wg_memory *m, unsigned core, unsigned index, uint64_t seen_at)
+{
+    wg_request_queue *queue = &m->queue[core][index];
+    wg_request *req = &queue->ring[(queue->head + queue->count) % WG_QUEUE_DEPTH];
+    req->seen_at = queue->last_seen_at = seen_at > queue->last_seen_at ? seen_at : queue->last_seen_at;
+    if (!queue->count++)
+        queue->retry_at = 0;
+    m->active[core] |= 1u << index;
+    return req;
+}
+/* The head has to wait for a port of L1 until cycle `retry`. */
+static inline void wg_queue_waits_for_port(wg_request_queue *queue, unsigned port, uint64_t retry)
+{
+    queue->retry_at = retry;
+    queue->why =
+        (wg_stall){.reason = WG_STALL_L1_PORT, .resource = (uint16_t)port, .holder = WG_AGENT_NONE, .retry_at = retry};
+}
 /* The head has been processed. */
 static inline void wg_queue_pop(wg_memory *m, unsigned core, unsigned index)
 {
@@ -58,7 +76,7 @@ void wg_regions_reset(struct wg_tile *t);
 void wg_regions_tick(struct wg_tile *t); /* phase C */
 void wg_regions_push(struct wg_tile *t); /* phase H */
 
-/* Phase I: sends a request on its way; fills seen_at. There is room (wg_memory_room). */
+/* Phase I: emits a request, and fills seen_at. There is room (wg_memory_room). */
 void wg_memory_emit(struct wg_tile *t, wg_request *req);
 /* The queue of a path; mailboxes have one per peer. */
 static inline unsigned wg_queue_of(unsigned path, unsigned index)
@@ -69,13 +87,13 @@ static inline unsigned wg_queue_of(unsigned path, unsigned index)
         return WG_QUEUE_MAILBOX_WRITE + (index - 1) % 3;
     return path;
 }
-/* The core entered reset: what it had under way is gone. */
+/* The core entered reset: its requests in flight are lost. */
 void wg_memory_drop(struct wg_tile *t, unsigned core);
 /* Emitted, unprocessed requests of this core to GPRs, configuration and TDMA-RISC (GATE-17). */
 unsigned wg_memory_pending(const struct wg_tile *t, unsigned core);
-/* The same of one path. */
+/* The same for one path. */
 unsigned wg_memory_pending_on(const struct wg_tile *t, unsigned core, unsigned path);
-/* Code is copied into the core's instruction RAM. False beyond its end. */
+/* Copies code into the core's instruction RAM. False beyond its end. */
 bool wg_iram_write(struct wg_tile *t, unsigned core, uint32_t offset, uint32_t bytes, const void *from);
 
 #endif

@@ -12,12 +12,12 @@ typedef enum wg_mover_mode { WG_XMOV_L0_TO_L1, WG_XMOV_L1_TO_L0, WG_XMOV_L0_TO_L
 /* One transfer at a time: `moved` of `units` times 16 bytes are done. */
 typedef struct wg_mover {
     wg_insn insn;      /* XMOV that was accepted in the last cycle; id 0: none */
-    wg_insn moves_for; /* the XMOV whose transfer is under way; id 0: TDMA-RISC's */
+    wg_insn moves_for; /* the XMOV whose transfer is in progress; id 0: TDMA-RISC's */
     bool busy;
     bool held;         /* soft reset: everything is discarded */
     uint8_t mode;      /* wg_mover_mode */
     uint8_t target;    /* where 16-byte units go: see mover.c */
-    uint8_t owner;     /* wg_agent that asked for it */
+    uint8_t owner;     /* wg_agent that requested it */
     uint32_t src, dst; /* byte addresses of the first unit; dst relative to its target */
     uint32_t units, moved;
     uint32_t window[WG_MOVER_WINDOW][4]; /* a copy's units between reading and writing */
@@ -53,10 +53,10 @@ typedef struct wg_tdma {
     wg_tdma_command queue[WG_TDMA_QUEUE];
     uint8_t head, count, credits; /* credits used, of WG_TDMA_PARAMETER_CREDITS */
     bool held;                    /* soft reset: writes are discarded */
-    uint64_t ready_at;            /* the command processor looks at the head from this cycle on */
+    uint64_t ready_at;            /* the command processor takes the head from this cycle on */
     uint64_t write_at;            /* an L1 write command takes effect in this cycle */
     uint32_t write_address, write_data[2];
-    uint8_t write_bytes; /* 0: none under way */
+    uint8_t write_bytes; /* 0: none in flight */
 
     uint32_t unpack_reg_addr_raw, pack_reg_addr_raw, scaler2_raw;
     uint32_t unpack_set_reg_base[2], pack_set_reg_base[2];

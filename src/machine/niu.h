@@ -34,7 +34,7 @@ enum {
     WG_NIU_RTZ_SOURCE = 0x37C /* BH */
 };
 typedef struct wg_niu_map {
-    uint16_t len_be_1, data, exclude, command; /* of an initiator; 0: not there */
+    uint16_t len_be_1, data, exclude, command; /* of an initiator; 0: does not exist */
     uint16_t node_id, endpoint_id, clear, status;
     uint16_t y_table, logical, column_mask, row_mask, config_end;
 } wg_niu_map;
@@ -76,34 +76,34 @@ typedef enum wg_niu_counter {
     WG_SLV_POSTED_WR_REQ_STARTED
 } wg_niu_counter;
 void wg_niu_count(struct wg_tile *t, unsigned noc, unsigned counter, uint32_t by);
-/* Bit i: the counter of outstanding requests with transaction id i becomes 0 without having got there. */
+/* Bit i: clears the counter of outstanding requests with transaction id i. */
 void wg_niu_clear(struct wg_tile *t, unsigned noc, uint32_t mask);
 void wg_niu_update_irq(struct wg_tile *t, unsigned noc);
 
 /* Software wrote 1 to an initiator's NOC_CMD_CTRL. */
 void wg_niu_start(struct wg_tile *t, unsigned noc, unsigned initiator, unsigned agent, uint32_t pc);
-/* x | y << 6 as software gives it to this NoC's coordinates, by the NIU's tables. */
+/* Translates software's x | y << 6 to this NoC's coordinates, by the NIU's tables. */
 uint16_t wg_niu_translate(const struct wg_tile *t, unsigned noc, uint16_t place);
 void wg_niu_tick(struct wg_tile *t, unsigned noc);
-/* What firmware leaves in the registers of a tile that is part of a chip. */
+/* Sets the registers of a tile of a chip as firmware leaves them. */
 void wg_niu_firmware(struct wg_tile *t, uint32_t harvested);
 
 /*
- * A packet of an overlay stream to a place in software's coordinates, or, broadcast, to its rectangle; a write's data
- * is at `source`. False: *retry says when to try again. True: *retry is when its last flit has left.
+ * Sends a packet of an overlay stream to a place in software's coordinates, or broadcasts it to its rectangle; a write's data
+ * is at `source`. False: *retry is when to try again. True: *retry is when its last flit has left.
  */
 bool wg_niu_overlay_send(struct wg_tile *t, wg_packet *p, uint16_t place, uint64_t source, uint64_t *retry);
 /* The last flit of this packet arrives in cycle p->at. False if the tile has no room left for it. */
 bool wg_niu_deliver(struct wg_tile *t, const wg_packet *p);
-/* In cycle `at` the NIU learns that its router has passed on so many flits; its link is free from cycle `free` on. */
+/* In cycle `at` the NIU learns that its router has forwarded `flits` flits; its link is free from cycle `free` on. */
 void wg_niu_left(struct wg_tile *t, unsigned noc, uint32_t flits, uint64_t at, uint64_t free);
-/* Nothing is on its way in or out. */
+/* No packet is in flight in or out. */
 bool wg_niu_idle(const struct wg_tile *t);
 
-/* An atomic operation on L1 (atomics.c); false if the operation is none. */
+/* An atomic operation on L1 (atomics.c); false if the operation does not exist. */
 bool wg_noc_atomic(struct wg_tile *t, unsigned noc, uint32_t address, uint32_t operation, uint32_t data,
                    uint32_t *result);
-/* The same on 16 bytes wherever they are, `word` being where the result is read. */
+/* The same on any 16 bytes; the result is read at `word`. */
 bool wg_noc_atomic_line(bool zaamo, uint32_t line[4], unsigned word, uint32_t operation, uint32_t data,
                         uint32_t *result);
 

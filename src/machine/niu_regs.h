@@ -14,22 +14,22 @@ enum { WG_OVERLAY_STREAMS = 64, WG_OVERLAY_REGISTERS = 0x600 / 4 };
 
 enum { WG_NIU_INITIATORS = 4, WG_NIU_LEFT = 32 };
 
-/* The NIU will learn in cycle `at` that so many flits have left it by cycle `free`. */
+/* In cycle `at` the NIU learns that `flits` flits have left it by cycle `free`. */
 typedef struct wg_niu_left_flits {
     uint64_t at, free;
     uint32_t flits;
 } wg_niu_left_flits;
 
-/* The working of one NIU (src/noc/niu.c). */
+/* The state of one NIU (src/noc/niu.c). */
 typedef struct wg_niu_unit {
-    uint64_t link_free;             /* from then on the link to the router is free */
+    uint64_t link_free;             /* the link to the router is free from this cycle on */
     uint64_t data_gone;             /* the data of a write has left; 0: none is leaving */
     uint64_t packets, transactions; /* ever sent, ever started */
     wg_niu_left_flits left[WG_NIU_LEFT];
-    uint32_t ahead; /* flits sent of which it does not know yet that its router has passed them on */
+    uint32_t ahead; /* flits sent that it does not yet know its router has forwarded */
     uint8_t lefts;
     uint8_t data_tag;
-    bool linked;                              /* the next request belongs to the transaction of the last, to … */
+    bool linked;                              /* the next request belongs to the transaction of the last, with … */
     uint32_t linked_to;                       /* … the same end, start and major axis */
     uint8_t queue[WG_NIU_INITIATORS], queued; /* initiators with a request that has not left, oldest first */
     struct {

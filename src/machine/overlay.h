@@ -78,7 +78,7 @@ typedef enum wg_stream_register {
     WG_STREAM_REGISTERS
 } wg_stream_register;
 
-/* Where a register is stored, and its number. */
+/* A register's storage, and its number. */
 uint32_t *wg_overlay_word(struct wg_tile *t, unsigned stream, wg_stream_register r);
 unsigned wg_overlay_number(const struct wg_tile *t, wg_stream_register r);
 
@@ -86,11 +86,11 @@ unsigned wg_overlay_number(const struct wg_tile *t, wg_stream_register r);
 bool wg_overlay_has_register(const struct wg_tile *t, unsigned register_index);
 /* A register of a stream; 0 for one that does not exist. */
 uint32_t wg_overlay_stream_read(const struct wg_tile *t, unsigned stream, unsigned register_index);
-/* The same as software reads it, with what reading changes. */
+/* The same as software reads it, with the side effects of reading. */
 uint32_t wg_overlay_register_read(struct wg_tile *t, unsigned stream, unsigned register_index);
 /* As software writes it; false if no such register is known. */
 bool wg_overlay_register_write(struct wg_tile *t, unsigned stream, unsigned register_index, uint32_t value);
-/* Sets it as the stream itself would, and wakes the gates that may wait for it. */
+/* Sets a register as the stream itself would, and wakes the gates that may wait for it. */
 void wg_overlay_stream_write(struct wg_tile *t, unsigned stream, unsigned register_index, uint32_t value);
 
 #endif

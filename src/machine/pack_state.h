@@ -24,21 +24,21 @@ typedef struct wg_pack_settings {
     uint16_t downsample; /* mask, never 0 */
     uint8_t in_format, out_format;
     uint8_t early; /* wg_pack_early */
-    uint8_t mid;   /* wg_mid of what enters the late conversion */
+    uint8_t mid;   /* wg_mid: the format that enters the late conversion */
     wg_pack_late late;
     bool compress, accumulate, threshold_on, zero_flags, header, into_fifo;
     uint8_t threshold;      /* of the exponent */
     uint8_t rows_per_plane; /* tile position: pack_reads_per_xy_plane */
     bool transposed;        /* pack_yz_transposed */
     uint8_t z_offset;
-    uint8_t set_select; /* which face set, or row set, the edge mask goes by */
-    bool straight;      /* rows go straight through: see wg_pack_move() */
+    uint8_t set_select; /* the face set, or row set, of the edge mask */
+    bool straight;      /* rows are moved unchanged: see wg_pack_move() */
     bool wide, blocks;  /* 32 bits in Dst; BFP in L1 */
     bool random_blocks; /* … rounded stochastically */
     uint8_t row_bytes;  /* of 16 datums in L1 */
 } wg_pack_settings;
 
-/* What one packer does for an instruction. */
+/* One packer's part of an instruction. */
 typedef struct wg_pack_part {
     uint64_t done_at;
     uint32_t address[WG_PACK_STREAMS]; /* bytes; of the streams in `places` */
@@ -46,13 +46,13 @@ typedef struct wg_pack_part {
     uint8_t source;                    /* wg_pack_source */
     uint32_t start;                    /* datum of Dst, or byte of L1 */
     uint32_t count;                    /* input datums (BH: per row) */
-    uint32_t cycles;                   /* for which it keeps the packer */
+    uint32_t cycles;                   /* for which it occupies the packer */
     wg_pack_settings set;              /* as configured when it started */
 } wg_pack_part;
 
 typedef struct wg_pack_edges {
     bool infinite, faces;
-    uint8_t selects; /* two bits per packer: which face set, or row set, it goes by */
+    uint8_t selects; /* two bits per packer: its face set, or row set */
     uint16_t mask[4];
     uint32_t row_sets[4], face_sets[4];
 } wg_pack_edges;
@@ -62,10 +62,10 @@ typedef struct wg_pack_job {
     wg_insn insn;
     uint8_t packers;   /* bit per packer that has yet to finish it */
     bool set_register; /* PACR_SETREG */
-    bool late;         /* perturbed: samples at its end what it may sample late */
-    uint64_t serial;   /* of wg_pack_usual that this was made of; 0: none */
+    bool late;         /* perturbed: samples late whatever it may sample late */
+    uint64_t serial;   /* of the wg_pack_usual it was made from; 0: none */
     bool last, flush, concat;
-    bool idle; /* BH: only sets the context back */
+    bool idle; /* BH: only resets the context */
     bool statistics;
     wg_dst_access access;
     uint8_t interfaces; /* BH: bit per row to read; 0: one run of rows */
@@ -81,12 +81,12 @@ typedef struct wg_pack_job {
     wg_pack_part part[WG_PACKERS];
 } wg_pack_job;
 
-/* Configuration, decoded: by packer (BH: by context), and what all share. */
+/* Decoded configuration: per packer (BH: per context), and shared. */
 typedef struct wg_pack_section {
     wg_pack_settings from_dst, from_elsewhere;
-    bool good_from_dst, good_from_elsewhere; /* the formats go together */
+    bool good_from_dst, good_from_elsewhere; /* the formats are compatible */
     bool from_l1, adds_offset, bad_accumulate, bad_threshold, ignored;
-    bool silent;                /* nothing here can give cause to a finding when reading Dst */
+    bool silent;                /* nothing here can cause a finding when Dst is read */
     bool fills_plane;           /* Auto_set_last_pacr_intf_sel */
     uint8_t counters;           /* Addr_cnt_context */
     uint8_t planes_per_context; /* auto_ctxt_inc_xys_cnt */
@@ -96,11 +96,11 @@ typedef struct wg_pack_section {
     uint32_t l1_source;  /* bytes */
 } wg_pack_section;
 
-/* Which words of the configuration were read for it, for observers. */
+/* The configuration words that were read for it, for observers. */
 typedef struct wg_pack_read {
     uint64_t changes; /* as in wg_pack_setup */
     unsigned sections, count;
-    bool full; /* and more of them */
+    bool full; /* there were more */
     struct {
         uint32_t mask;
         uint16_t word, how;
@@ -108,7 +108,7 @@ typedef struct wg_pack_read {
 } wg_pack_read;
 
 typedef struct wg_pack_setup {
-    uint64_t changes;               /* of the configuration that this was made of; 0: of none */
+    uint64_t changes;               /* of the configuration it was made from; 0: none */
     uint32_t in_base, in_stride[4]; /* input address: X, Y, Z, W */
     uint32_t out_base, out_stride[4];
     bool wide, remap, swizzle, statistics;
@@ -122,7 +122,7 @@ typedef struct wg_pack_setup {
     wg_pack_read read;
 } wg_pack_setup;
 
-/* 16 bytes on their way to L1. */
+/* 16 bytes in flight to L1. */
 typedef struct wg_pack_stream {
     uint32_t address;
     uint8_t fill;
@@ -130,23 +130,23 @@ typedef struct wg_pack_stream {
 } wg_pack_stream;
 
 typedef struct wg_packer {
-    uint64_t free_at;   /* takes the next instruction from this cycle on */
-    uint64_t last_done; /* of everything accepted so far */
-    uint8_t placed;     /* bit per stream: goes on where it is (NeedsNewAddress inverted) */
+    uint64_t free_at;   /* accepts the next instruction from this cycle on */
+    uint64_t last_done; /* when everything accepted so far is done */
+    uint8_t placed;     /* bit per stream: continues at its address (NeedsNewAddress inverted) */
     wg_pack_stream stream[WG_PACK_STREAMS];
     uint32_t tile_start; /* bytes */
     uint32_t datums;     /* of this tile, low bits (RowPadZero) */
-    uint16_t block[16];  /* a BFP block under assembly */
+    uint16_t block[16];  /* a BFP block being assembled */
     uint8_t block_fill;
-    uint8_t format; /* of the streams' contents, for what a flush writes */
+    uint8_t format; /* of the streams' contents, for a flush */
     bool accumulates;
     uint8_t tile_x, tile_y, tile_z; /* tile position generator */
     /* Compression. */
-    bool compresses; /* what the streams hold belongs to compressed data */
+    bool compresses; /* the streams hold compressed data */
     bool row_open;
-    bool has_last;              /* `last_value` is yet to be decided on */
-    uint32_t value, last_value; /* the augmented datum under way; the newest datum */
-    uint8_t zeros;              /* the former's counter */
+    bool has_last;              /* `last_value` is not encoded yet */
+    uint32_t value, last_value; /* the augmented datum in progress; the newest datum */
+    uint8_t zeros;              /* the counter of `value` */
     uint8_t group_fill;         /* augmented datums of this group of 32 */
     uint8_t counters[16];
     uint16_t augmented; /* in this tile so far */
@@ -158,28 +158,28 @@ typedef struct wg_packer {
 } wg_packer;
 
 /*
- * BH: the usual PACR reads Dst, uses context 0 and gives nothing to report. Successive ones differ in their counters
- * alone. What depends on word and configuration is cached here, and in the job made of it.
+ * BH: the usual PACR reads Dst, uses context 0 and causes no finding. Successive ones differ only in their counters. Data that
+ * depends on word and configuration is cached here, and in the job made from it.
  */
 typedef struct wg_pack_usual {
-    uint64_t changes; /* of configuration, as in wg_pack_setup; 0: there is none */
-    uint64_t serial;  /* of this, different for each; jobs remember it */
+    uint64_t changes; /* of configuration, as in wg_pack_setup; 0: nothing is cached */
+    uint64_t serial;  /* unique; jobs remember it */
     uint64_t cycle;   /* of the last check, and its result */
     uint32_t start;
     uint32_t word;
     uint8_t thread, bank, counters, interfaces, cycles;
     wg_dst_access access;
-    bool steps; /* the counters only count: */
+    bool steps; /* the counters are only incremented: */
     uint8_t y_step[2], z_step[2];
     uint8_t shift, needed; /* of addresses in Dst; the streams it writes */
 } wg_pack_usual;
 
 /*
  * WH: the last PACR of a tile reuses the plan of an earlier one with the same word, configuration and counters. Jobs
- * remember the plan they were made of.
+ * remember the plan they were made from.
  */
 typedef struct wg_pack_again {
-    uint64_t changes; /* of configuration, as in wg_pack_setup; 0: there is none */
+    uint64_t changes; /* of configuration, as in wg_pack_setup; 0: nothing is cached */
     uint64_t serial;  /* in the jobs */
     uint32_t word;
     uint8_t thread;
@@ -189,17 +189,17 @@ typedef struct wg_pack_again {
 
 typedef struct wg_pack {
     wg_pack_job job[WG_PACK_IN_FLIGHT];
-    uint8_t order[WG_PACK_IN_FLIGHT]; /* jobs in the order in which they came */
+    uint8_t order[WG_PACK_IN_FLIGHT]; /* jobs in order of acceptance */
     uint8_t count;
     uint16_t used;          /* bit per job */
     uint8_t held;           /* soft reset: bit per packer */
-    uint32_t setreg_data;   /* BH: what PACR_SETREG writes */
+    uint32_t setreg_data;   /* BH: the value that PACR_SETREG writes */
     uint8_t context;        /* BH: CtxtCtrl's own */
     uint8_t context_planes; /* … planes packed under it */
-    uint8_t planned_row;    /* BH: tile position behind everything accepted */
+    uint8_t planned_row;    /* BH: tile position after everything accepted */
     wg_pack_usual usual[2]; /* by Last: a tile's last PACR differs by that bit */
     wg_pack_again again;
-    uint64_t usual_serials; /* of both, the last one given */
+    uint64_t usual_serials; /* the last serial given to either */
     wg_pack_setup setup[2]; /* per bank of configuration */
     wg_packer packer[WG_PACKERS];
 } wg_pack;

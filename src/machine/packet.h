@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What travels on a NoC, and where a tile keeps it.
+ * Packets on a NoC, and a tile's storage for them.
  *
  *     request initiators ─┐                                   ┌─> outbox ──> routed by the grid ──> another's inbox
  *                         ├─> the link to the router (in turn)┤
@@ -31,12 +31,12 @@ typedef enum wg_packet_flags {
     WG_PACKET_ANSWER = 1,    /* the recipient answers */
     WG_PACKET_BROADCAST = 2, /* to the rectangle */
     WG_PACKET_Y_MAJOR = 4,
-    WG_PACKET_TO_SELF = 8,       /* a broadcast of which the sender has a copy */
+    WG_PACKET_TO_SELF = 8,       /* a broadcast that the sender receives, too */
     WG_PACKET_RESERVE = 16,      /* the whole tree is reserved before it leaves */
     WG_PACKET_BYTES = 32,        /* mask says which bytes */
     WG_PACKET_HEADER_STORE = 64, /* the first 16 bytes go to data << 4 as well */
     WG_PACKET_LINKED = 128,      /* the next request belongs to the same transaction */
-    WG_PACKET_TO_STREAM = 256,   /* a write that an overlay stream of the recipient is told of … */
+    WG_PACKET_TO_STREAM = 256,   /* a write that is announced to an overlay stream of the recipient … */
     WG_PACKET_FIRST = 512,       /* … the first packet of a message */
     WG_PACKET_LAST = 1024        /* … the last one */
 } wg_packet_flags;
@@ -52,8 +52,8 @@ typedef struct wg_packet {
     uint32_t payload;       /* where the data is in the sender's ring */
     uint32_t data;          /* immediate; the result of an atomic request */
     uint32_t operation;     /* of an atomic request: NOC_AT_LEN_BE */
-    uint32_t slot;          /* of the ring, for giving it back */
-    uint32_t delay;         /* perturbation: it enters the first router so much later */
+    uint32_t slot;          /* of the ring, to release it */
+    uint32_t delay;         /* perturbation: extra cycles before it enters the first router */
     uint16_t from, to;      /* tiles: y * width + x in NoC 0 coordinates */
     uint16_t back;          /* who gets the answer */
     uint16_t flags;         /* wg_packet_flags */
@@ -61,7 +61,7 @@ typedef struct wg_packet {
     uint8_t kind, noc, tag, stream;
     uint8_t channel;       /* of a request, kept by its answer: 1 + static virtual channel; 0: hardware's choice */
     uint32_t exclude;      /* broadcast: NOC_BRCST_EXCLUDE */
-    uint32_t hops, waited; /* in an inbox: links taken, and cycles for which others had them */
+    uint32_t hops, waited; /* in an inbox: links taken, and cycles spent waiting for them */
     uint64_t left;         /* in an inbox: when it left */
     uint32_t child, next;  /* links in heaps and queues; 0: none */
 } wg_packet;
@@ -69,16 +69,16 @@ typedef struct wg_packet {
 enum { WG_CHANNEL_LINKED = 9, WG_CHANNELS }; /* see wg_packet.channel */
 
 enum {
-    WG_NOC_RING = 128 * 1024, /* what a NIU can have under way is bounded by buffers on the longest path */
+    WG_NOC_RING = 128 * 1024, /* buffers on the longest path bound what a NIU can have in flight */
     WG_NOC_SLOTS = 1024,
-    WG_NOC_POOL = 4096, /* packets that are under way to a tile or wait there for their answer to leave */
+    WG_NOC_POOL = 4096, /* packets in flight to a tile or waiting there for their answer to leave */
     WG_NOC_OUT = 128,   /* packets that leave in one window */
-    WG_NOC_SLACK = 64   /* a ring's place is used anew so long after its last reader: longer than any window */
+    WG_NOC_SLACK = 64   /* cycles after its last reader until a ring's place is reused: longer than any window */
 };
 
-/* Data of packets under way, in the order in which they left. */
+/* Data of packets in flight, in the order in which they left. */
 typedef struct wg_noc_ring {
-    uint64_t first, end; /* bytes ever written, at the oldest and behind the newest packet still there */
+    uint64_t first, end; /* bytes ever written, up to the oldest and to the end of the newest packet present */
     uint64_t first_slot, end_slot;
     struct {
         uint64_t start, until;
@@ -103,7 +103,7 @@ static inline bool wg_noc_box_used(const wg_noc_box *box)
     return box->used || box->ring[0].end_slot || box->ring[1].end_slot || box->outgoing;
 }
 
-/* Entries of a pool; 0 if there is none left. */
+/* Takes an entry of a pool; 0 if none is left. */
 uint32_t wg_box_take(wg_noc_box *box);
 void wg_box_give(wg_noc_box *box, uint32_t entry);
 
@@ -111,7 +111,7 @@ void wg_box_give(wg_noc_box *box, uint32_t entry);
 void wg_heap_put(wg_packet *pool, uint32_t *root, uint32_t entry);
 uint32_t wg_heap_take(wg_packet *pool, uint32_t *root);
 
-/* Room for a packet's data in cycle `now`; false: *retry says when to ask again. */
+/* Reserves room for a packet's data in cycle `now`; false: *retry is when to try again. */
 bool wg_ring_take(wg_noc_ring *ring, uint32_t bytes, uint64_t now, uint32_t *payload, uint32_t *slot, uint64_t *retry);
 void wg_ring_until(wg_noc_ring *ring, uint32_t slot, uint64_t cycle);
 

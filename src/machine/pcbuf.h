@@ -12,17 +12,17 @@ enum { WG_PCBUF_DEPTH = 16 };
 
 typedef struct wg_pcbufs {
     wg_fifo fifo[WG_THREADS];           /* from B to T0, T1, T2 */
-    uint64_t waiting_since[WG_THREADS]; /* T is blocked reading its empty PC buffer since; WG_NEVER: it is not */
+    uint64_t waiting_since[WG_THREADS]; /* since when T has been stalled on its empty PC buffer; WG_NEVER: it is not */
     uint64_t ttsync_from[WG_THREADS];   /* when T emitted its last TTSync load */
-    uint64_t ttsync_until[WG_THREADS];  /* when that load's value reached T; WG_NEVER: it still waits */
+    uint64_t ttsync_until[WG_THREADS];  /* when that load's value reached T; WG_NEVER: it is in flight */
     uint32_t override;                  /* RISCV_DEBUG_REG_TRISC_PC_BUF_OVERRIDE */
 } wg_pcbufs;
 
 struct wg_tile;
 void wg_pcbufs_reset(struct wg_tile *t);
-/* T<thread> enters soft reset: its requests are gone. */
+/* T<thread> enters soft reset: its requests are lost. */
 void wg_pcbuf_stop(struct wg_tile *t, unsigned thread);
-/* T<thread> leaves soft reset: what B had pushed is lost (SoftReset.md). */
+/* T<thread> leaves soft reset: B's pushes are lost (SoftReset.md). */
 void wg_pcbuf_discard(struct wg_tile *t, unsigned thread);
 void wg_pcbuf_override(struct wg_tile *t, uint32_t value);
 
@@ -33,9 +33,9 @@ wg_region_answer wg_pcbuf_t(struct wg_tile *t, unsigned thread, const wg_request
 wg_region_answer wg_manual_ttsync(struct wg_tile *t, unsigned thread, const wg_request *req, uint32_t value[4],
                                   wg_stall *why);
 /*
- * The hardware bug of manual TTSync: a load of the PC buffer's or a mailbox's range that a T core
- * starts before an earlier TTSync load has finished. To be asked once per load, when it is processed;
- * reports it, and the caller returns a wrong value.
+ * The hardware bug of manual TTSync: a T core starts a load from the PC buffer's or a mailbox's range before an earlier TTSync
+ * load has finished. Call it once per load, when the load is processed; it reports the bug, and the caller returns a wrong
+ * value.
  */
 bool wg_manual_ttsync_overlaps(struct wg_tile *t, const wg_request *req);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Polling (time.md rule 10): nothing in the tile acts but cores in loops that write L1 and own RAM at most, and the Scalar
- * Unit if its ATCAS or ATINCGETPTR retries. Once the tile's whole state has repeated itself, it does so for ever. If no
- * other agent can ever act, that is a hang. A shortcut skips whole periods (fast/polls.c).
+ * Polling (time.md rule 10): only cores act, in loops that write nothing but L1 and own RAM, and the Scalar Unit if its ATCAS
+ * or ATINCGETPTR retries. Once the tile's whole state has repeated, it repeats for ever. If no other agent can ever act, this
+ * is a hang. A shortcut skips whole periods (fast/polls.c).
  */
 #ifndef WG_POLL_H
 #define WG_POLL_H
@@ -11,7 +11,7 @@
 
 struct wg_tile;
 
-/* All that decides what happens next, except memory. */
+/* Everything that determines the future, except memory. */
 typedef struct wg_poll_state {
     wg_shot shot;
     uint8_t predictor[WG_CORES][WG_PREDICTOR];
@@ -26,18 +26,18 @@ typedef struct wg_poll_state {
     bool retries; /* the Scalar Unit retries; else the next three are unused */
     wg_scalar scalar;
     uint64_t thread_next[WG_THREADS]; /* its answers wake the threads … */
-    uint64_t progress;                /* … which do not move */
+    uint64_t progress;                /* … which make no progress */
 } wg_poll_state;
 
 /* Counts that grow by the same amount in every period: instructions of each core, refusals of the Scalar Unit. */
 enum { WG_POLL_COUNTS = WG_CORES + 1 };
 enum { WG_POLL_REFERENCES = 40, WG_POLL_FINDINGS = 1024 };
 
-/* Environment, not state: recognising a period has no effect on what happens. A snapshot holds it (poll_saved.c). */
+/* Environment, not state: recognising a period does not affect the simulation. A snapshot holds it (poll_saved.c). */
 typedef struct wg_poll {
     uint64_t look_at;        /* nothing to do before this cycle */
     uint64_t stop_at;        /* the clock must stop in this cycle, even if nobody is due */
-    uint64_t observed;       /* for so many cycles cores that store have been held back */
+    uint64_t observed;       /* how many cycles storing cores have been kept from running ahead */
     uint64_t observed_until; /* before this cycle no core runs ahead through L1 */
     uint64_t disturbed;      /* the last cycle in which something happened that must not be skipped */
     unsigned references;     /* taken since then; 0: none */
@@ -45,16 +45,16 @@ typedef struct wg_poll {
     uint64_t reference;      /* the last of them, */
     uint64_t stare_until;    /* and until when every cycle after it is compared */
     bool keyed;              /* a request has come since: states of such cycles are compared */
-    uint64_t found_at;       /* an endless loop was found in this cycle */
-    bool endless;            /* … and nobody has acted on the tile since, as far as it knows */
+    uint64_t found_at;       /* the cycle in which an endless loop was found */
+    bool endless;            /* … and nobody is known to have acted on the tile since */
     bool copied;             /* cores have stored since seen_at: memory was copied then */
-    uint8_t tries;           /* … and compared so often in vain */
+    uint8_t tries;           /* … and how often it differed */
     /* The state that is compared with: of the last reference, or of the first request after it. */
     uint64_t seen_at, signature;
     uint64_t number[WG_POLL_COUNTS];
     bool polls[WG_POLL_COUNTS]; /* … has executed something by the time it repeated */
-    bool restored;              /* … in another device: how many findings there were then is not known */
-    bool settled;               /* the state repeats itself until another agent acts, with this period */
+    bool restored;              /* … in another device: the number of findings at that time is unknown */
+    bool settled;               /* the state repeats with this period until another agent acts */
     uint64_t period, per_period[WG_POLL_COUNTS];
     uint64_t findings[WG_POLL_FINDINGS]; /* occurrences at seen_at; then: per period */
     size_t findings_seen;
@@ -68,17 +68,16 @@ void wg_poll_wait_for_quiet(struct wg_tile *t);
 
 void wg_poll_reset(struct wg_tile *t);
 /*
- * To be called between cycles, from cycle look_at on. A shortcut may advance t->sched.now by whole periods, to at most
- * `limit` and not beyond the next appointment of anybody else. If nothing else can ever act, the polling never ends by
- * itself: with `stop_if_endless` the clock is left in a cycle that is the same however the run is driven, and the answer
- * is true.
+ * Must be called between cycles, from cycle look_at on. A shortcut may advance t->sched.now by whole periods, up to `limit`
+ * and to the next appointment of any other agent. If no other agent can ever act, the polling is endless: with
+ * `stop_if_endless` the clock stops in a cycle that is the same however the run is driven, and the result is true.
  */
 bool wg_poll_look(struct wg_tile *t, uint64_t limit, bool stop_if_endless);
-/* The cycle since which the state is known to repeat itself until somebody acts from outside; 0: it is not. */
+/* The cycle since which the state is known to repeat until somebody acts from outside; 0: none. */
 uint64_t wg_poll_endless(const struct wg_tile *t);
 /* Something happened that must not be skipped: time was read, a request changed something beyond memory. */
 void wg_poll_disturb(struct wg_tile *t);
-/* Is the core in a loop that was found to repeat itself exactly, up to now? */
+/* Is the core in a loop that has repeated exactly up to now? */
 bool wg_core_is_polling(const struct wg_tile *t, unsigned core);
 
 #endif

@@ -5,9 +5,9 @@
  *     load/store unit ──> memory.c: travel, one queue per core and path ──> wg_region_handlers[path]
  *                                                                            mailbox.c, pcbuf.c, …
  *
- * memory.c owns the queues and the L1 ports; a handler processes the request at the head of its
- * queue, once per cycle at most, and may make it wait: that holds back this core's queue of this
- * path and nothing else. Whoever changes what a handler waits for wakes WG_AGENT_REGIONS.
+ * memory.c owns the queues and the L1 ports. A handler processes the request at the head of its queue, at most once per cycle,
+ * and may make it wait, which stalls only this core's queue of this path. Whoever changes something that a handler waits for
+ * wakes WG_AGENT_REGIONS.
  */
 #ifndef WG_REGIONS_H
 #define WG_REGIONS_H
@@ -35,7 +35,7 @@ typedef struct wg_regions {
     wg_eth eth; /* of an Ethernet tile */
 } wg_regions;
 
-/* Findings about an access that leads nowhere (with the nearest region of this core), or hangs (PIPE-12). */
+/* Reports an access to an unmapped address (with the nearest region of this core), or one that hangs (PIPE-12). */
 void wg_report_unmapped(struct wg_tile *t, unsigned core, uint32_t pc, uint32_t address, wg_request_kind kind);
 void wg_report_hanging(struct wg_tile *t, unsigned core, uint32_t pc, uint32_t address);
 

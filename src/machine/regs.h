@@ -17,8 +17,8 @@
 #include "machine/src.h"
 
 /*
- * What host vectors work on comes first, from lines of its own: Dst's and SrcA's rows and LRegs lie on multiples of
- * their size, or of 64 (wg_create() sees to where they begin; nothing depends on it but time).
+ * Operands of host vector code come first, on cache lines of their own: rows of Dst and SrcA and LRegs are aligned to their
+ * size, or to 64 bytes (wg_create() aligns the start; only speed depends on it).
  */
 typedef struct wg_regs {
     wg_dst dst;

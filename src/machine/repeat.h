@@ -2,7 +2,7 @@
 /*
  * States of cores, their requests and L1's ports that repeat each other: equal except for a number of cycles, and for each
  * core a number of instructions and of bytes by which its addresses have moved. Apart from contents, the future depends on
- * nothing else. So what happened between two such states happens again.
+ * nothing else, so the events between two such states happen again.
  *
  *     polling     cycles and instructions; contents are equal, too              poll.c, fast/polls.c
  *     loops       addresses move as well; contents are computed anew            fast/period.c
@@ -34,7 +34,7 @@ typedef struct wg_shot {
 
 /* By how much a state differs from an earlier one. */
 typedef struct wg_moves {
-    uint64_t then, now; /* of each state: a time up to here has passed and no longer matters */
+    uint64_t then, now; /* the cycle of each state: earlier times have passed and are irrelevant */
     uint64_t later;
     uint64_t number[WG_CORES];  /* instructions */
     uint32_t further[WG_CORES]; /* bytes */
@@ -46,7 +46,7 @@ static inline bool wg_same_time(const wg_moves *v, uint64_t a, uint64_t b)
     return b == wg_moved(a, v->later) || (a <= v->then && b <= v->now);
 }
 
-/* Takes the present state of these cores; of each, at most WG_QUEUE_DEPTH requests. */
+/* Takes a shot of these cores, with at most WG_QUEUE_DEPTH requests each. */
 void wg_shot_take(const struct wg_tile *t, unsigned cores, wg_shot *s);
 /* Pipeline, load/store unit and fetches of a core, without the L0 cache and contents. */
 bool wg_same_run(const wg_core_run *a, const wg_core_run *b, const wg_moves *v, unsigned core);
@@ -60,9 +60,11 @@ bool wg_same_ports(const struct wg_tile *t, const wg_shot *s, const wg_moves *v,
 bool wg_same_pcbufs(const wg_pcbufs *a, const wg_pcbufs *b, const wg_moves *v);
 bool wg_same_scalar(const wg_scalar *a, const wg_scalar *b, const wg_moves *v);
 
-/* Moves a state on. The retire ring is indexed by number, so its entries move, too. */
+/* Moves a state. The retire ring is indexed by number, so its entries move, too. */
 void wg_move_run(wg_core_run *run, uint64_t later, uint64_t number, uint32_t further);
 void wg_move_queue(wg_request_queue *queue, uint64_t later, uint32_t further);
+/* The same after `pops` requests: rotates the ring, in which the data stays in place. */
+void wg_advance_queue(wg_request_queue *queue, uint64_t later, uint32_t further, unsigned pops);
 void wg_move_ports(wg_l1_ports *ports, uint64_t later);
 void wg_move_pcbufs(wg_pcbufs *p, uint64_t later);
 void wg_move_scalar(wg_scalar *u, uint64_t later);

@@ -25,7 +25,7 @@ typedef struct wg_request {
     uint8_t bytes;      /* 1, 2, 4 … 16 */
     uint8_t op;         /* atomic operation (funct5), else 0 */
     uint8_t core;       /* wg_core_id */
-    uint8_t tag;        /* the core's own mark, given back with the response */
+    uint8_t tag;        /* the core's own mark, returned with the response */
     uint16_t byte_mask; /* L1 write: which of the 16 bytes from address & ~15; data holds the whole line */
     uint8_t index;      /* wg_route.index: thread, peer … */
     uint8_t overtakes;  /* a read: older pushes that are still in the store queue, for observers */
@@ -40,12 +40,12 @@ static inline bool wg_request_is_fetch(const wg_request *req)
 
 typedef enum wg_region_answer {
     WG_REGION_DONE, /* processed; for a read, *value (up to 16 bytes) is filled */
-    WG_REGION_WAIT, /* not yet: *why says what it waits for; ask again when woken or at why->retry_at */
+    WG_REGION_WAIT, /* not yet: *why says what it waits for; retry when woken or at why->retry_at */
     WG_REGION_NEVER /* the access never completes on hardware; *why names it, a finding was recorded */
 } wg_region_answer;
 
 struct wg_tile;
-/* What a processed request touched, for observers (request_touch.c). */
+/* Emits the touches of a processed request, for observers (request_touch.c). */
 void wg_request_touch(struct wg_tile *t, const wg_request *req);
 /* One handler per path; processes the request at the head of its queue in cycle t->sched.now. */
 typedef wg_region_answer (*wg_region_fn)(struct wg_tile *t, const wg_request *req, uint32_t value[4], wg_stall *why);

@@ -2,9 +2,9 @@
 /*
  * Read/write counters of the Matrix and Vector Units, per thread, and how instructions move them.
  *
- *     SrcA, SrcB, Dst     where the instruction reads and writes; each with a copy (…_cr), the place a
- *                         counter can be set back to and stepped on from
- *     FidelityPhase       which part of the operands a multiplication takes
+ *     SrcA, SrcB, Dst     where the instruction reads and writes; each with a copy (…_cr) that the
+ *                         counter can be reset to and advanced from
+ *     FidelityPhase       which part of the operands a multiplication uses
  *     ExtraAddrModBit     selects the upper four address modifiers
  *
  * An instruction names one of the address modifiers of its thread's configuration (ADDR_MOD_AB,
@@ -32,7 +32,7 @@ typedef struct wg_rwc {
     wg_rwc_thread thread[3];
 } wg_rwc;
 
-/* Where the address modifiers of section i lie in the thread's configuration words. */
+/* The positions of section i's address modifiers in the thread's configuration words. */
 typedef struct wg_rwc_layout {
     uint8_t ab, ab_stride, dst, bias;
     uint8_t index_bits; /* of the AddrMod field */
@@ -60,15 +60,15 @@ static inline unsigned wg_rwc_section(const wg_rwc_thread *r, wg_arch_id arch, c
  */
 void wg_rwc_apply(wg_rwc_thread *r, wg_arch_id arch, const uint16_t *thread_config, unsigned addr_mod,
                   bool update_fidelity);
-/* Does an address modifier only move counters on from where they are? */
+/* Does an address modifier only increment counters? */
 static inline bool wg_rwc_moves_on(unsigned ab, unsigned dst, unsigned bias)
 {
     enum { SRC_CR_OR_CLEAR = 0xC0C0, DST_CR_OR_CLEAR = 1 << 15 | 7 << 10, BIAS = 1 << 4 | 3 };
     return !((ab & SRC_CR_OR_CLEAR) | (dst & DST_CR_OR_CLEAR) | (bias & BIAS));
 }
 /*
- * The same for a run of instructions, with fidelity phase: counters are kept at hand as long as modifiers only move them
- * on from where they are.
+ * The same for a run of instructions, with fidelity phase: counters are kept in local variables while modifiers only
+ * increment them.
  */
 typedef struct wg_rwc_steps {
     wg_rwc_thread *r;
@@ -115,7 +115,7 @@ static inline void wg_rwc_step(wg_rwc_steps *s, unsigned addr_mod)
     s->dst = (s->dst + dst) & 0x3FF;
     s->fidelity = (s->fidelity + (dst >> 13)) & 3;
 }
-/* The counters' part of SETRWC (the bank flips are the Matrix Unit's matter) and of INCRWC. */
+/* The counters' part of SETRWC (the Matrix Unit flips the banks) and of INCRWC. */
 void wg_rwc_set(wg_rwc_thread *r, uint32_t word);
 void wg_rwc_increment(wg_rwc_thread *r, uint32_t word);
 /* SETIBRWC: sets or moves ExtraAddrModBit. */

@@ -24,7 +24,7 @@ typedef struct wg_scalar_request {
     uint64_t reaches_at; /* the memory sees it in this cycle */
     uint64_t answers_at; /* its result is written, or its confirmation arrives, in this cycle */
     uint32_t address;
-    uint32_t data[4]; /* what is stored, then what was read */
+    uint32_t data[4]; /* the data to store, then the data read */
     uint32_t mask;    /* of the counter for increments; of halves for ATSWAP */
     uint8_t kind;     /* wg_scalar_request_kind */
     uint8_t bytes;    /* 1, 2, 4, 16 */
@@ -37,10 +37,10 @@ typedef struct wg_scalar {
     wg_insn insn; /* the instruction that executes */
     bool executing;
     bool asking;            /* it has sent a request and waits for the answer (ATCAS, ATINCGETPTR) */
-    bool answered, refused; /* the answer is here; it was no */
-    uint32_t refusals;      /* so many so far */
-    bool waiting;           /* it waits for somebody else: a source bank, other units, memory */
-    wg_stall stall;         /* what it waits for mid-way; WG_STALL_NONE: nothing */
+    bool answered, refused; /* the answer has arrived; it was a refusal */
+    uint32_t refusals;      /* count so far */
+    bool waiting;           /* it waits for others: a source bank, other units, memory */
+    wg_stall stall;         /* what it waits for midway; WG_STALL_NONE: nothing */
     uint64_t stalled_at;
     uint64_t since;      /* accepted in this cycle */
     uint64_t until;      /* its next step is due in this cycle */
@@ -49,7 +49,7 @@ typedef struct wg_scalar {
     uint64_t port_free;               /* its L1 port takes the next request from this cycle on */
     uint64_t last_reach, last_answer; /* requests stay in order */
     uint64_t sent;                    /* requests so far: the event number for perturbation */
-    uint8_t count;                    /* requests under way, oldest first */
+    uint8_t count;                    /* requests in flight, oldest first */
     uint8_t outstanding[3];           /* of each thread */
     bool held;                        /* soft reset: only DMANOP and SETDMAREG start */
     wg_scalar_request request[WG_SCALAR_REQUESTS];

@@ -7,8 +7,8 @@
  *         ^                                                       |
  *         +---------------- wg_src_give_to_unpackers() -----------+
  *
- * The Matrix Unit is done with a bank when its pointer moves on; the bank goes back to the unpackers some cycles
- * later. In between it is still the Matrix Unit's, and `leaving`.
+ * The Matrix Unit is done with a bank when its pointer moves; the bank returns to the unpackers some cycles later. In between
+ * the Matrix Unit still owns it, and it is `leaving`.
  *
  * Each side has a pointer to the bank it uses next. Whoever changes rows takes them with
  * wg_src_rows() (or calls wg_src_touched()): the Matrix Unit keeps decoded copies. An instruction that has written rows
@@ -35,7 +35,7 @@ typedef struct wg_src {
     uint8_t unpack_bank_a, unpack_bank_b;     /* the bank the unpacker writes next */
     uint8_t unpack_row_a[3], unpack_row_b[3]; /* Unpackers[0 or 1].SrcRow[thread]: 0, 16, 32 or 48 */
     uint8_t format_a[2], format_b[2];         /* BH: the format each bank was unpacked to ("implied" format) */
-    uint32_t changes_a[2], changes_b[2];      /* counts changes of a bank's rows, for those who keep derived copies */
+    uint32_t changes_a[2], changes_b[2];      /* counts changes of a bank's rows, for holders of derived copies */
     uint16_t held[2];                         /* [wg_src_file]: columns held in soft reset, which are zero */
     uint8_t leaving[2]; /* [wg_src_file]: bit per bank that the Matrix Unit is done with, see below */
     uint8_t frozen[2];  /* [wg_src_file]: owners and bank pointers are held in soft reset */
@@ -48,14 +48,14 @@ static inline void wg_src_touched(wg_src *s, wg_src_file file, unsigned bank)
     else
         s->changes_b[bank & 1]++;
 }
-/* The 64 rows of a bank, to be written. Not to be kept: ask again for a later write. */
+/* The 64 rows of a bank, for writing. Do not keep the pointer: call again for a later write. */
 static inline uint32_t (*wg_src_rows(wg_src *s, wg_src_file file, unsigned bank))[16]
 {
     wg_src_touched(s, file, bank);
     return file == WG_SRCA ? s->a[bank & 1] : s->b[bank & 1];
 }
 void wg_src_clear_held(wg_src *s, wg_src_file file, unsigned bank);
-/* Rows of the bank have been written by an instruction: not those columns that are held in soft reset. */
+/* An instruction has written rows of the bank: clears the columns that are held in soft reset. */
 static inline void wg_src_wrote(wg_src *s, wg_src_file file, unsigned bank)
 {
     if (__builtin_expect(s->held[file & 1], 0))
@@ -71,12 +71,12 @@ static inline bool wg_src_is_valid(const wg_src *s, wg_src_file file, unsigned b
     return wg_src_is_matrix(s, file, bank) && !(s->leaving[file] >> (bank & 1) & 1);
 }
 
-/* Change of owner, unless owners are held in soft reset: wakes who may wait for it and emits WG_EV_BANK in `agent`'s name. */
+/* Changes the owner, unless owners are held in soft reset; wakes the waiting agents and emits WG_EV_BANK for `agent`. */
 void wg_src_give_to_matrix(struct wg_tile *t, wg_src_file file, unsigned bank, unsigned agent);
 void wg_src_give_to_unpackers(struct wg_tile *t, wg_src_file file, unsigned bank, unsigned agent);
 /*
- * What ends an unpack (SETDVALID, UNPACR with SetDatValid …): the unpacker's bank becomes the Matrix
- * Unit's, the unpacker goes on to the other one, from the row that the thread's SRCA_SET or SRCB_SET says.
+ * Ends an unpack (SETDVALID, UNPACR with SetDatValid …): gives the unpacker's bank to the Matrix Unit. The unpacker continues
+ * with the other bank, at the row given by the thread's SRCA_SET or SRCB_SET.
  */
 void wg_src_unpacked(struct wg_tile *t, wg_src_file file, unsigned thread, unsigned agent);
 /* All banks to the unpackers, every pointer to bank 0 (CLEARDVALID's Reset). */

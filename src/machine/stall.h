@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who ends a stall: stalls.def says it of every reason. A switch over it has no default, so that a missing case does not
+/* Who ends a stall: stalls.def has it for every reason. A switch over it has no default, so that a missing case does not
  * compile. */
 #ifndef WG_STALL_H
 #define WG_STALL_H

@@ -7,12 +7,12 @@
  *     gather ────┘                                                │       ├──> gather
  *                 <── flow control ── read pointer <── reads done ┘       └──> nowhere
  *
- * A phase is a number of messages. Registers are those of the tile's overlay (overlay.c); what is here is what a stream
- * keeps beside them. Sizes and addresses count 16 bytes.
+ * A phase is a number of messages. The registers are in the tile's overlay (overlay.c); the state here is what a stream keeps
+ * in addition. Sizes and addresses are in units of 16 bytes.
  *
- * Facts: NoC/Overlay/ of Wormhole, which speaks for Blackhole too; register numbers and fields from the public overlay
- * parameters. Decided here: a stream does one thing of each kind per cycle, from the cycle after its cause on; its
- * packets leave behind answers and the initiators' requests; they count at the recipient's NIU alone.
+ * Facts: NoC/Overlay/ of Wormhole, which also covers Blackhole; register numbers and fields from the public overlay
+ * parameters. Decided here: a stream performs one action of each kind per cycle, from the cycle after its cause on; its
+ * packets leave after answers and the initiators' requests; only the recipient's NIU counts them.
  */
 #ifndef WG_STREAM_H
 #define WG_STREAM_H
@@ -51,29 +51,29 @@ typedef struct wg_stream {
     bool greet;                    /* a handshake response has to be sent */
     bool got_data;                 /* in this phase */
     uint8_t next_config;           /* NextConfigSize */
-    uint16_t left;                 /* messages of this phase that have not been handed on */
+    uint16_t left;                 /* messages of this phase that have not been forwarded */
     uint16_t config_at;            /* words of configuration loaded, from … */
     uint32_t config_from;          /* … there */
     uint32_t load_at;              /* offset in the buffer of the message that is loaded next */
-    uint32_t held, unsent;         /* in the buffer: not free yet; not handed on yet */
+    uint32_t held, unsent;         /* in the buffer: not free yet; not forwarded yet */
     uint32_t sent;                 /* of the first message */
     uint32_t credit;               /* freed, and the transmitter has not been told */
     uint32_t ready, ready_phase;   /* receivers that are ready for that phase */
-    uint8_t group, part;           /* gather: where it is */
+    uint8_t group, part;           /* gather: its position */
     uint16_t round;
     bool grouped; /* gather: a group has been chosen */
 } wg_stream;
 
 typedef struct wg_streams {
-    uint64_t due;      /* something may happen then; UINT64_MAX: not unless something else does */
+    uint64_t due;      /* the next cycle in which a stream may act; UINT64_MAX: only after another event */
     uint64_t active;   /* bit i: stream i has something to do */
     uint64_t done;     /* STREAM_BLOB_AUTO_CFG_DONE */
-    uint8_t last_done; /* where STREAM_BLOB_NEXT_AUTO_CFG_DONE goes on */
+    uint8_t last_done; /* where STREAM_BLOB_NEXT_AUTO_CFG_DONE continues */
     wg_stream stream[64];
 } wg_streams;
 
 void wg_streams_reset(wg_streams *s);
-/* Phase A, with NIU 0. Returns when it wants to be called again. */
+/* Phase A, with NIU 0. Returns the cycle of the next call. */
 uint64_t wg_streams_tick(struct wg_tile *t);
 /* Something about a stream has changed; it acts from the next cycle on. */
 void wg_stream_stir(struct wg_tile *t, unsigned stream);

@@ -7,7 +7,7 @@
  *     T0, T1, T2 ──────┘ (stores to the semaphore window)
  *     thread 0, 1, 2 ───── one per mutex and cycle ──> mutexes
  *
- * Everything takes one cycle: accepted in phase E of c, its effect is seen from c + 1 on.
+ * Everything takes one cycle: an instruction accepted in phase E of c takes effect from c + 1 on.
  */
 #ifndef WG_SYNC_H
 #define WG_SYNC_H
@@ -38,8 +38,8 @@ static inline bool wg_is_semaphore(const wg_request *req)
 struct wg_tile;
 struct wg_insn;
 /*
- * A T core's load of the semaphore window (SEM-04): costs no slot. While this core's own store still
- * waits for the slot (wg_sync_core_store_waits), the load is to wait too: they are in order.
+ * A T core's load from the semaphore window (SEM-04) needs no slot. While the core's own store waits for the slot
+ * (wg_sync_core_store_waits), the load must wait, too: they stay in order.
  */
 uint32_t wg_sync_core_read(struct wg_tile *t, unsigned core, unsigned semaphore);
 static inline bool wg_sync_core_store_waits(const wg_sync *s, unsigned core)
@@ -47,27 +47,27 @@ static inline bool wg_sync_core_store_waits(const wg_sync *s, unsigned core)
     return core >= WG_CORE_T0 && core <= WG_CORE_T2 && (s->core_waits >> (core - WG_CORE_T0) & 1);
 }
 /*
- * A T core's store there (SEM-05), in phase C. Decided here, since the slot is granted after the regions: it is
- * taken into the core's place at the slot, and done in phase E of the same cycle unless somebody else has the
- * slot (SYNC-03); while the place is taken, the next store waits.
+ * A T core's store there (SEM-05), in phase C. Decided here, since the slot is granted after the regions: the store goes into
+ * the core's place at the slot and executes in phase E of the same cycle, unless somebody else gets the slot (SYNC-03). While
+ * the place is occupied, the next store waits.
  */
 wg_region_answer wg_sync_core_write(struct wg_tile *t, unsigned core, unsigned semaphore, uint32_t value,
                                     wg_stall *why);
 
-/* "MATH_PACK" and its like: what the low-level kernels call the semaphores (SEM-09). "" beyond the last. */
+/* The low-level kernels' names of the semaphores, such as "MATH_PACK" (SEM-09). "" beyond the last. */
 const char *wg_semaphore_name(unsigned semaphore);
 
 /*
- * Phase E: the heads of the threads in `wanting` are Sync Unit instructions that nothing else holds; and
- * stores of cores may wait. Grants slot and mutexes, and executes the store that gets the slot. Returns the threads
+ * Phase E: the heads of the threads in `wanting` are Sync Unit instructions that nothing else stalls; stores of cores may
+ * wait. Grants the slot and mutexes, and executes the store that gets the slot. Returns the threads
  * that were granted; the gate passes their heads and calls wg_sync_execute(). `why` has the stalls of the others.
  */
 unsigned wg_sync_arbitrate(struct wg_tile *t, unsigned wanting, wg_stall why[3]);
 
-/* The same for one head while nobody else wants anything. */
+/* The same for one head without competitors. */
 bool wg_sync_grant(struct wg_tile *t, unsigned thread, const struct wg_insn *insn, wg_stall *why);
 
-/* A granted instruction on semaphores or a mutex takes effect. Waits are the gate's. `observed`: somebody watches. */
+/* Executes a granted instruction on semaphores or a mutex. The gate handles waits. `observed`: somebody watches. */
 void wg_sync_execute(struct wg_tile *t, const struct wg_insn *insn, bool observed);
 
 #endif

@@ -34,7 +34,7 @@
 typedef struct wg_tile wg_tile;
 struct wg_device;
 
-enum { WG_FAST_MOST = 16 }; /* shortcuts */
+enum { WG_SHORTCUTS_MOST = 16 }; /* shortcuts */
 
 struct wg_tile {
     /* Environment: set at creation, not part of a snapshot. */
@@ -43,21 +43,22 @@ struct wg_tile {
     const wg_tile_spec *spec; /* what the tile is made of */
     const wg_timing *timing;
     uint64_t watched; /* event kinds that somebody observes */
-    uint64_t limit;   /* the run ends before this cycle: nobody runs ahead of it */
-    uint64_t horizon; /* nothing from outside arrives before this cycle that is not known yet */
+    uint64_t limit;   /* the run ends before this cycle: run-ahead stops there */
+    uint64_t horizon; /* everything that arrives from outside before this cycle is known */
     bool lockstep;
     uint32_t fast, fast_wanted; /* shortcuts that may be taken now, and in general (machine/fast.h) */
-    uint64_t fast_uses[WG_FAST_MOST], fast_cycles[WG_FAST_MOST]; /* how often each was taken, and for how long */
-    bool l1_watched; /* the run ends when a word of L1 has a value: no write happens ahead of its cycle */
+    uint64_t fast_uses[WG_SHORTCUTS_MOST],
+        fast_cycles[WG_SHORTCUTS_MOST]; /* how often each was taken, and for how long */
+    bool l1_watched; /* the run ends when a word of L1 has a value: no write may run ahead of its cycle */
     uint8_t simd;    /* wg_simd: the host vector code in use */
     uint8_t index;
     uint8_t *l1;              /* spec->l1_bytes */
     wg_noc_box *box;          /* packets of this tile; part of a snapshot, like L1 */
     wg_noc_box *const *boxes; /* of all tiles of the chip; NULL: the tile stands alone */
     wg_poll poll;
-    /* What shortcuts of cores need; in the plain machine it is idle. */
+    /* State of the cores' shortcuts; the plain machine does not use it. */
     uint32_t l1_turns;      /* requests of cores that L1 has processed, and ticks of cores with a store to L1 queued, */
-    uint64_t l1_turns_from; /* … since then: is a group worth it (fast/core_groups.c)? */
+    uint64_t l1_turns_from; /* … since this cycle: is a group worthwhile (fast/core_groups.c)? */
     uint32_t l1_undos;      /* lines that a core running ahead through L1 has written, */
     wg_l1_undo l1_undo[WG_L1_UNDO];
     struct {
@@ -68,7 +69,7 @@ struct wg_tile {
     } l1_saved;            /* … and what else of L1 it changes, as of its checkpoint */
     const wg_delay *delay; /* the delays of this run, in order; NULL: the seed draws them */
     size_t delays;
-    wg_insn acting; /* in whose name touches are emitted, while somebody watches them (report/touch.h) */
+    wg_insn acting; /* the instruction that touches are attributed to, while somebody watches them (report/touch.h) */
     uint8_t acting_agent;
     uint64_t expander_stalled[WG_THREADS]
                              [2]; /* since when, for observers: MOP Expander, Replay Expander; 0: it is not */
@@ -86,14 +87,14 @@ struct wg_tile {
 };
 #define WG_TILE_STATE_OFFSET offsetof(wg_tile, sched)
 
-/* What a core asks of its tile: is its branch predictor switched off (backend configuration, DISABLE_RISC_BP: word 2 of both
- * architectures), and may its prefetcher ask for this line (src/tile/prefetch.c)? */
+/* Queries of a core to its tile: is its branch predictor off (backend configuration, DISABLE_RISC_BP: word 2 of both
+ * architectures), and may its prefetcher request this line (src/tile/prefetch.c)? */
 static inline bool wg_tile_predictor_off(const wg_tile *t, unsigned core)
 {
     return t->regs.config.bank[0][2] & t->spec->core[core].predictor_off;
 }
 bool wg_tile_may_prefetch(const wg_tile *t, unsigned core, uint32_t line);
-/* May the core emit one more write on this path? Decided here: a path holds as many as it has stages. */
+/* May the core emit another write on this path? Decided here: a path holds as many as it has stages. */
 static inline bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path, unsigned index)
 {
     return t->regions.memory.queue[core][wg_queue_of(path, index)].count <= t->timing->path[path].travel;
@@ -101,11 +102,11 @@ static inline bool wg_memory_room(const wg_tile *t, unsigned core, unsigned path
 
 /* One cycle's phases for all agents that are due (time.md rule 2). */
 void wg_tile_cycle(wg_tile *t);
-/* The same, and further cycles before `end` as long as only units and threads have something to do in them. */
+/* The same, and further cycles before `end` while only units and threads have something to do. */
 void wg_tile_cycles(wg_tile *t, uint64_t end);
 /* The earliest cycle at which any agent could act; WG_NEVER if none can. */
 uint64_t wg_tile_next(const wg_tile *t);
-/* Is somebody due in this cycle who is neither a core nor the requests of cores? May say no wrongly. */
+/* Is an agent other than cores and their requests due in this cycle? False negatives are possible. */
 static inline bool wg_tile_others_due(const wg_tile *t)
 {
     const wg_schedule *s = &t->sched;
@@ -115,7 +116,7 @@ static inline bool wg_tile_others_due(const wg_tile *t)
 /* Changes when an instruction moves in a frontend, or a request of a core is processed. */
 uint64_t wg_tile_progress(const wg_tile *t);
 void wg_tile_reset(wg_tile *t); /* power-on, of a tile whose state is zero */
-/* Memory for a tile, all zero, to be given back with free(); NULL: there is none. */
+/* Zeroed memory for a tile, released with free(); NULL: out of memory. */
 wg_tile *wg_tile_new(void);
 
 /* Perturbation (time.md rule 13): extra cycles for this agent's event number `event`; 0 in the unperturbed run. */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include "machine/agents.h"
 
-enum { WG_TILE_REG_WORDS = 0x300 / 4 }; /* those with plain storage */
+enum { WG_TILE_REG_WORDS = 0x300 / 4 }; /* registers that are mere storage */
 
 /* The debug timestamper (DebugTimestamper.md); its counter is the cycle number. */
 typedef struct wg_timestamper {
@@ -34,9 +34,9 @@ typedef struct wg_pic {
     uint32_t sw_enable[2], hw_enable[2]; /* BH: for B, NC */
     uint8_t raised;                      /* BH: bit 0 B, bit 1 NC: an enabled IRQ is raised */
     uint8_t number[2];                   /* BH: the IRQ that interrupted B, NC */
-    uint8_t turn[2];                     /* BH: round-robin arbitration, the IRQ to look at first */
+    uint8_t turn[2];                     /* BH: round-robin arbitration, the IRQ to try first */
     uint32_t pending, enable, clkgt_en, clkgt_hyst, stream_type[8]; /* WH */
-    uint8_t last_iterated;                                          /* WH: where PIC_NEXT_IRQ goes on */
+    uint8_t last_iterated;                                          /* WH: where PIC_NEXT_IRQ continues */
 } wg_pic;
 
 /* The debug interface of B, T0, T1, T2 (risc_debug.c). */
@@ -49,7 +49,7 @@ typedef struct wg_risc_debug {
 typedef struct wg_tile_control {
     uint32_t word[WG_TILE_REG_WORDS]; /* registers without a field of their own: the last value written */
     uint32_t soft_reset;              /* RISCV_DEBUG_REG_SOFT_RESET_0 as written */
-    uint32_t soft_reset_seen;         /* what the reset edges have been taken from */
+    uint32_t soft_reset_seen;         /* its value when the edges were last processed */
     uint32_t entry[5];                /* where a core released by the API starts */
     uint8_t entry_given;              /* bit wg_core_id */
     uint32_t config_rddata;           /* RISCV_DEBUG_REG_CFGREG_RDDATA */
@@ -60,8 +60,8 @@ typedef struct wg_tile_control {
 } wg_tile_control;
 
 /*
- * Something is to happen in phase A: of the coming cycle if a host causes it between two cycles (the
- * host's pokes come first in that phase), else of the next.
+ * Schedules phase A: of the coming cycle if a host causes it between two cycles (the host's pokes come first in that phase),
+ * else of the next.
  */
 static inline void wg_arrive(wg_schedule *s)
 {
@@ -82,8 +82,8 @@ void wg_soft_reset_hold(struct wg_tile *t, unsigned core);
 /* Phase A: the edges of the reset bits written since; cores start and stop here. */
 void wg_soft_reset_edges(struct wg_tile *t);
 uint32_t wg_reset_vector(const struct wg_tile *t, unsigned core);
-/* Does leaving soft reset clear the core's RAM (BH: unless RISCV_DEBUG_REG_DISABLE_RESET says no; WH's keeps its contents:
- * SoftReset.md names no clearing), and entering it the registers of its debug interface (BH: unless …)? */
+/* Does leaving soft reset clear the core's RAM (BH: unless RISCV_DEBUG_REG_DISABLE_RESET disables it; WH's keeps its contents:
+ * SoftReset.md mentions no clearing), and does entering it clear the registers of its debug interface (likewise)? */
 bool wg_reset_clears_ram(const struct wg_tile *t, unsigned core);
 bool wg_reset_clears_debug(const struct wg_tile *t, unsigned core);
 /* Is a unit held in reset by any bit of `mask`? */
@@ -111,11 +111,11 @@ uint32_t wg_pic_read(struct wg_tile *t, uint32_t offset, unsigned agent, uint32_
 void wg_pic_write(struct wg_tile *t, uint32_t offset, uint32_t value, unsigned agent, uint32_t pc);
 /* Phase A: interrupts B and NC if an enabled IRQ is raised and they run no handler. */
 void wg_pic_arrivals(struct wg_tile *t);
-/* A core executed mret, or left reset: what is raised may interrupt it from the next cycle on. */
+/* A core executed mret, or left reset: a raised IRQ may interrupt it from the next cycle on. */
 void wg_pic_returned(struct wg_tile *t);
 /* WH: an IRQ's condition became true. */
 void wg_pic_edge(struct wg_tile *t, unsigned irq);
-/* A hardware IRQ of BH is raised, or not any more. */
+/* A hardware IRQ of BH is raised or lowered. */
 void wg_pic_level(struct wg_tile *t, unsigned irq, bool raised);
 
 #endif

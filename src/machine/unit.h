@@ -3,9 +3,9 @@
  * The interface between the Wait Gates and the nine backend unit kinds.
  *
  * In phase E the gates ask, thread by thread in the unit's round-robin order, whether the unit can
- * take the head instruction now (`check`); if so it is accepted at once (`accept`) and the unit's
- * further answers in this cycle take that into account. A refusal says why, who holds the resource,
- * and when it ends by itself.
+ * take the head instruction (`check`); if so, it is accepted at once (`accept`), and the unit's
+ * further answers in this cycle take that into account. A refusal gives the reason, the holder of the
+ * resource, and the cycle in which the stall ends by itself.
  *
  * Effects take place at a defined cycle between acceptance and completion. A unit's `tick` runs in
  * phase B of the cycles it asked for with wg_wake_at(); completing an instruction decrements the
@@ -25,21 +25,21 @@ typedef struct wg_unit_ops {
     /*
      * May `insn` start in cycle t->sched.now? On false, fills *why. Reports nothing and changes nothing but caches of
      * decoded configuration. One exception: in profile silicon, an instruction that waits for a block of Dst waits inside
-     * the Matrix Unit, which remembers the thread; asking again leaves that as it is.
+     * the Matrix Unit, which remembers the thread; another call changes nothing.
      */
     bool (*check)(const struct wg_tile *t, const wg_insn *insn, wg_stall *why);
     void (*accept)(struct wg_tile *t, const wg_insn *insn);
-    /* Phase B. Makes the agent's next appointment by wg_wake_at() or wg_appoint() (none if only others can make it act). */
+    /* Phase B. Makes the agent's next appointment by wg_wake_at() or wg_appoint(), or none if only others can unblock it. */
     void (*tick)(struct wg_tile *t);
     /* Does this thread have an instruction in any stage? */
     bool (*busy)(const struct wg_tile *t, unsigned thread);
     /*
-     * Does an instruction in this unit keep its thread from issuing anything at all (GATE-21)? Fills *why.
-     * NULL: never. Asked by the gate before it looks at the head's own unit.
+     * Does an instruction in this unit keep its thread from issuing anything at all (GATE-21)? Fills *why. NULL: never. The
+     * gate calls it before it checks the head's own unit.
      */
     bool (*holds)(const struct wg_tile *t, unsigned thread, wg_stall *why);
     /*
-     * What a wait condition on a part of the unit sees (GATE-10…GATE-16, GATE-27). NULL: the same as busy.
+     * Is a part of the unit busy, for wait conditions (GATE-10…GATE-16, GATE-27)? NULL: the same as busy.
      *     Unpackers: part 0, 1      Packers: part 0…3 (BH: 0)
      *     Scalar: memory requests outstanding for the thread (part 0)
      *     Mover: memory requests outstanding, of any thread or of TDMA-RISC (part 0)
@@ -51,8 +51,8 @@ typedef struct wg_unit_ops {
 extern const wg_unit_ops *const wg_units[WG_UNIT_COUNT];
 
 /*
- * An instruction has left its unit: the event, and the wake-ups of everybody who may have waited for it
- * (gates, latched waits, manual TTSync). Call it when busy() already speaks of the state afterwards.
+ * An instruction has left its unit: emits the event, and wakes everybody who may have waited for it (gates, latched waits,
+ * manual TTSync). Call it when busy() already reflects the new state.
  */
 void wg_unit_completed(struct wg_tile *t, unsigned agent, const wg_insn *insn);
 

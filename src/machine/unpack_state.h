@@ -10,24 +10,24 @@ enum { WG_UNPACK_QUEUE = 4 }; /* instructions in one unpacker, the one that move
 
 typedef enum wg_unpack_what {
     WG_UNPACK_MOVE,          /* UNPACR: datums from L1 */
-    WG_UNPACK_NOTHING,       /* UNPACR_NOP, UNPACR's counter and cache forms: takes its turn */
+    WG_UNPACK_NOTHING,       /* UNPACR_NOP, UNPACR's counter and cache forms: only passes through the queue */
     WG_UNPACK_CLEAR,         /* UNPACR_NOP: sets a bank, or both, to a value; on BH may also give the bank away */
     WG_UNPACK_GIVE,          /* UNPACR_NOP: gives the bank to the Matrix Unit */
     WG_UNPACK_SET_REGISTER,  /* UNPACR_NOP: writes a memory-mapped register */
     WG_UNPACK_CLEAR_MESSAGES /* UNPACR_NOP: tells an overlay stream that its data has been read */
 } wg_unpack_what;
 
-/* One instruction: everything it read when it was accepted. */
+/* One instruction, with everything it read on acceptance. */
 typedef struct wg_unpack_job {
     wg_insn insn;
-    uint64_t serial;         /* of wg_unpack_usual that this was made of; 0: none */
-    uint64_t ready_at;       /* its address phase, or only cycle, is over */
-    uint64_t done_at;        /* everything has been fetched, with the perturbation; WG_NEVER: not yet */
+    uint64_t serial;         /* of the wg_unpack_usual it was made from; 0: none */
+    uint64_t ready_at;       /* its address phase, or only cycle, has ended */
+    uint64_t done_at;        /* everything has been fetched, including any perturbation; WG_NEVER: not yet */
     uint32_t lines, fetched; /* 16-byte reads from L1 */
     uint8_t what;            /* wg_unpack_what */
-    uint8_t speed;           /* lines per cycle it asks for: 1, 2, 4 or 8 */
-    bool waits;              /* for the bank, before it moves anything */
-    bool waits_like_matrix;  /* … that the Matrix Unit is at, instead of the unpacker's own */
+    uint8_t speed;           /* lines per cycle it requests: 1, 2, 4 or 8 */
+    bool waits;              /* waits for the bank before it moves data */
+    bool waits_like_matrix;  /* … for the Matrix Unit's bank instead of the unpacker's own */
     bool flip;               /* gives the bank to the Matrix Unit at the end */
     uint8_t src_base;        /* SRCA_SET_Base or SRCB_SET_Base, in rows */
     uint8_t out_format;
@@ -37,7 +37,7 @@ typedef struct wg_unpack_job {
     int64_t limit, fifo;    /* Unpack_limit_address and Unpack_fifo_size, in bytes */
     uint32_t stride;        /* bytes from the start of an input row to the start of the next */
     uint32_t row;           /* datums in an input row */
-    uint32_t count;         /* input datums; with `outputs`, as many as it takes */
+    uint32_t count;         /* input datums; with `outputs`, as many as needed */
     uint32_t drop, outputs; /* decompression: datums dropped first, datums written; UINT32_MAX: all */
     uint32_t out;           /* output address, in datums */
     uint8_t in_format, reading, bits;
@@ -54,12 +54,12 @@ typedef struct wg_unpack_job {
 } wg_unpack_job;
 
 /*
- * The usual UNPACR is uncompressed, names its context and gives nothing to report. Successive ones differ in their
- * counters alone. What depends on word and configuration is cached here, and in the job made of it.
+ * The usual UNPACR is uncompressed, names its context and causes no finding. Successive ones differ only in their counters.
+ * Data that depends on word and configuration is cached here, and in the job made from it.
  */
 typedef struct wg_unpack_usual {
-    uint64_t changes; /* of configuration, plus 1; 0: there is none */
-    uint64_t serial;  /* of this; jobs remember it */
+    uint64_t changes; /* of configuration, plus 1; 0: nothing is cached */
+    uint64_t serial;  /* unique; jobs remember it */
     uint32_t word;
     uint8_t thread, adc;
     uint32_t x_dim, y_dim, z_dim;
@@ -71,7 +71,7 @@ typedef struct wg_unpack_usual {
     wg_unpack_job job; /* as it was planned */
 } wg_unpack_usual;
 
-/* Perturbed runs: what a delayed UNPACR needs to sample configuration late. */
+/* Perturbed runs: the data with which a delayed UNPACR samples configuration late. */
 typedef struct wg_unpack_late {
     uint64_t changes; /* of configuration, when it was accepted */
     uint32_t delay;   /* of its completion */
@@ -86,12 +86,12 @@ typedef struct wg_unpack {
     uint8_t head[2], count[2];
     uint8_t fetching[2]; /* lines per cycle that the head gets now; 0: it does not fetch */
     uint64_t settled_at; /* `fetched` of the heads is as of this cycle */
-    bool stalled[2];     /* the head waits for its bank: an event said so */
+    bool stalled[2];     /* the head waits for its bank, and an event was emitted */
     uint64_t stalled_since[2];
     uint64_t clear_until[2]; /* nothing is fetched before this cycle: a bank is being cleared */
     uint64_t address_until;  /* an UNPACR is in its address phase before this cycle */
     uint8_t address_thread, address_unpacker;
-    uint8_t held_format[2]; /* of the last UNPACR's output: what BH's SETDVALID records */
+    uint8_t held_format[2]; /* of the last UNPACR's output, which BH's SETDVALID records */
     wg_unpack_usual usual[2];
     bool after_dst; /* the last UNPACR of Unpacker 0 wrote Dst */
 } wg_unpack;

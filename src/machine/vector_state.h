@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Vector Unit's state between cycles beside its registers (machine/lreg.h): pending results, sequencing rules,
- * and the instructions that SFPLOADMACRO has scheduled. Plain data; vector.h says how it is used.
+ * and the instructions that SFPLOADMACRO has scheduled. vector.h explains its use.
  */
 #ifndef WG_VECTOR_STATE_H
 #define WG_VECTOR_STATE_H
@@ -23,7 +23,7 @@ typedef struct wg_vector_write {
 
 /*
  * The last multiply-add may have written its result early. Readers in the next cycle, `next`, must get `old`
- * (wg_vector_take_back). Few programs read that early, so most results never wait in a queue.
+ * (wg_vector_take_back). Few programs read that early, so most results never enter a queue.
  */
 typedef struct wg_vector_early {
     uint64_t next; /* 0: none */
@@ -35,8 +35,8 @@ typedef struct wg_vector_early {
 /* SFPSWAP compares in its first cycle and exchanges in its second. */
 typedef struct wg_vector_swap {
     uint64_t at;      /* the second cycle; 0: none */
-    uint32_t lanes;   /* that exchange */
-    uint32_t indexed; /* of these, that work in index mode */
+    uint32_t lanes;   /* lanes that exchange */
+    uint32_t indexed; /* those of them in index mode */
     uint8_t vc, vd;
 } wg_vector_swap;
 
@@ -57,7 +57,7 @@ typedef struct wg_vector_load_step {
 typedef struct wg_vector_late {
     uint64_t at; /* the cycle in whose phase B it does; 0: none */
     uint32_t lanes;
-    uint16_t address, base; /* as it was accepted: the address, and the Dst base in it */
+    uint16_t address, base; /* on acceptance: the address, and the Dst base in it */
     uint8_t thread, format;
     uint32_t data[WG_LANES];
 } wg_vector_late;
@@ -78,18 +78,18 @@ typedef struct wg_macro_slot {
     wg_macro_entry entry[WG_LANE_COLUMNS];
 } wg_macro_slot;
 
-/* What a thread's configuration makes of its loads' and stores' addresses (vector_memory.c). */
+/* A thread's configuration for the addresses of loads and stores (vector_memory.c). */
 typedef struct wg_vector_places {
-    uint64_t changes; /* 1 + that of the configuration it was made of */
+    uint64_t changes; /* 1 + that of the configuration it was made from */
     uint32_t offset, base, stack_base, stack_step;
-    uint8_t format; /* what MOD0_FMT_SRCB stands for */
+    uint8_t format; /* the meaning of MOD0_FMT_SRCB */
     wg_dst_access access;
     uint32_t debug; /* the register that is part of `access` */
 } wg_vector_places;
 
 typedef struct wg_vector {
     uint64_t free_at;      /* the first cycle in which an instruction can be accepted */
-    uint64_t only_nop_at;  /* in this cycle SFPNOP alone is accepted (0: none) */
+    uint64_t only_nop_at;  /* in this cycle only SFPNOP is accepted (0: none) */
     uint64_t interlock_at; /* in this cycle the interlock stalls readers of interlock_lregs */
     uint64_t shuffle_at;   /* WH: the cycle after a lane shuffle, which software has to keep clear (0: none) */
     uint64_t backdoor_at;  /* the cycle after a change of DISABLE_BACKDOOR_LOAD (0: none) */
@@ -99,18 +99,18 @@ typedef struct wg_vector {
     uint8_t last_thread;
     uint8_t unfused; /* see wg_mad_lanes */
 
-    uint64_t used;          /* bit i: write[i] is on its way */
+    uint64_t used;          /* bit i: write[i] is in flight */
     uint64_t newest_land;   /* the latest `land` so far */
     uint32_t newest_lregs;  /* registers with a write of that `land` */
-    uint32_t pending_lregs; /* registers with a write on its way */
+    uint32_t pending_lregs; /* registers with a write in flight */
     wg_vector_write write[WG_VECTOR_WRITES];
     wg_vector_early early;
     wg_vector_swap swap;
     wg_vector_load_step load;
     wg_vector_late late;
     wg_vector_places places[3];       /* per thread */
-    uint64_t done[WG_VECTOR_FLIGHTS]; /* a ring: when the instructions on their way are complete, in order */
-    wg_insn insn[WG_VECTOR_FLIGHTS];  /* which they are; kept for the event, where somebody watches it */
+    uint64_t done[WG_VECTOR_FLIGHTS]; /* a ring: when the instructions in flight are complete, in order */
+    wg_insn insn[WG_VECTOR_FLIGHTS];  /* those instructions; kept for the event, if somebody watches it */
     uint64_t last_done;               /* of the newest of them */
     uint8_t first_flight, flights;
 
@@ -120,10 +120,10 @@ typedef struct wg_vector {
     uint64_t flags_at; /* the cycle in which flags written by one become visible (0: none) */
     wg_lane_flags flags;
     uint32_t scheduled; /* how many entries */
-    uint32_t waiting;   /* of these, how many wait for instructions, not cycles */
+    uint32_t waiting;   /* entries that wait for instructions, not cycles */
     uint8_t base;
     uint8_t ran;          /* which sub-units they occupied: 1 << wg_vector_subunit */
-    uint8_t ran_bonus;    /* of these, which wrote LReg 16 */
+    uint8_t ran_bonus;    /* those of them that wrote LReg 16 */
     uint32_t ran_pending; /* pending_lregs before they ran: too early to read in that cycle */
     uint8_t ran_swap;     /* an SFPSWAP was among them */
     wg_macro_slot slot[WG_MACRO_UNITS][WG_MACRO_SLOTS];

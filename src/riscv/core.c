@@ -15,7 +15,7 @@ void wg_core_sync(wg_tile *t, unsigned core)
         wg_fast_rollback(t, core);
 }
 
-/* When the core has to be ticked next, given when its pipeline wants to go on. */
+/* Schedules the core's next tick, given the cycle in which its pipeline continues. */
 static void appoint(wg_tile *t, unsigned core, uint64_t pipeline)
 {
     uint64_t next = wg_min64(pipeline, wg_min64(wg_lsu_next(t, core), wg_fetch_next(t, core)));
@@ -24,7 +24,7 @@ static void appoint(wg_tile *t, unsigned core, uint64_t pipeline)
     wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, next);
 }
 
-/* Phase I: what leaves the core in this cycle. */
+/* Phase I: requests leave the core. */
 static void emit(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
@@ -50,7 +50,7 @@ static void emit(wg_tile *t, unsigned core)
     k->saved_at = WG_NEVER;
 }
 
-/* Stalls are reported when they are watched; the core then keeps to the clock. */
+/* Reports stalls if they are watched; the core then stays with the clock. */
 static void report_stall(wg_tile *t, unsigned core, bool moved)
 {
     wg_core *k = &t->core[core];
@@ -67,13 +67,13 @@ static void report_stall(wg_tile *t, unsigned core, bool moved)
         WG_EMIT(t, WG_EV_STALL_BEGIN, WG_AGENT_CORE_B + core, .pc = k->run.pc, .stall = why);
 }
 
-/* While somebody watches these, stalls are looked at in every cycle. */
+/* While somebody watches these, stalls are checked in every cycle. */
 static const uint64_t core_events =
     WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_STALL_BEGIN) | WG_EV_BIT(WG_EV_STALL_END);
 
-/* What the debug interface compares its addresses with: the instruction about to enter EX1. */
+/* The instruction about to enter EX1, for the debug interface's comparisons. */
 typedef struct wg_seen {
-    uint32_t pc, address; /* its bytes, if it is a load or store */
+    uint32_t pc, address; /* the address, if it is a load or store */
     unsigned bytes;
     bool reads, writes;
 } wg_seen;
@@ -97,7 +97,7 @@ static wg_seen about_to_enter(const wg_tile *t, unsigned core)
     return seen;
 }
 
-/* A core under a debugger's eyes has executed that instruction, or not: does it pause? */
+/* The core may have executed the instruction: pauses it if the debug interface says so. */
 static void debugged(wg_tile *t, unsigned core, const wg_seen *seen, bool moved)
 {
     wg_core *k = &t->core[core];
@@ -118,7 +118,7 @@ static void debugged(wg_tile *t, unsigned core, const wg_seen *seen, bool moved)
     WG_EMIT(t, WG_EV_CORE_STATE, WG_AGENT_CORE_B + core, .a = 2, .pc = k->run.pc);
 }
 
-/* Phase J, and what of the following cycles is private. */
+/* Phase J, and private work of the following cycles. */
 void wg_core_pipeline(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
@@ -131,27 +131,21 @@ void wg_core_pipeline(wg_tile *t, unsigned core)
         wg_wake_at(&t->sched, WG_AGENT_CORE_B + core, k->l1_until);
         return;
     }
-    if (k->reached == now) /* the clock has caught up */
+    if (k->reached == now) /* the clock caught up */
         k->reached = 0;
     if (!wg_core_ahead(t, k)) {
         k->run.at = wg_max64(k->run.at, now);
         k->saved_at = WG_NEVER;
     }
-    uint64_t stop = now + 1;
-    if (!followed && wg_fast(t, WG_FAST_AHEAD)) {
-        stop = wg_min64(wg_min64(t->limit, now + WG_RUN_AHEAD), wg_lsu_bound(t, core));
-        stop = wg_max64(stop, now + 1);
-    }
     const uint64_t from = wg_max64(k->run.last, now);
-    uint64_t again = wg_exec(t, core, stop);
-    if (k->run.last > from)
-        wg_fast_used(t, WG_FAST_AHEAD, k->run.last - from);
+    uint64_t again = wg_exec(t, core, followed ? now + 1 : wg_fast_ahead_until(t, core));
+    wg_fast_ran_ahead(t, from, k->run.last);
     if (followed)
         debugged(t, core, &seen, k->run.number != number);
     if (k->run.halt)
         again = WG_NEVER;
     if (watched) {
-        bool moved = k->run.number != number && !k->run.halt; /* a core that parks reports that at once */
+        bool moved = k->run.number != number && !k->run.halt; /* a core that parks reports it in this cycle */
         report_stall(t, core, moved);
         /* The reason for a timed stall may change before it ends: check every cycle. */
         if (again != WG_NEVER || k->stall.retry_at != WG_NEVER || moved)
@@ -235,7 +229,7 @@ void wg_core_l1_changed(wg_tile *t, unsigned cores, uint32_t line, unsigned writ
 void wg_core_iram_changed(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
-    const unsigned first = t->spec->core[core].icache_bytes / LINE; /* its predecoded lines stand behind the cache's */
+    const unsigned first = t->spec->core[core].icache_bytes / LINE; /* its predecoded lines follow those of the cache */
     for (unsigned i = 0; i < WG_IRAM_LINES && first + i < WG_ICACHE_LINES; i++)
         k->icache[first + i].tag = 0;
     k->epoch++;
@@ -254,7 +248,7 @@ void wg_core_reset(wg_tile *t, unsigned core)
     t->sched.next[WG_AGENT_CORE_B + core] = WG_NEVER;
 }
 
-/* CSRs.md: all of cfg0 clear but StMergeTimer; vlenb starts as 16. */
+/* CSRs.md: cfg0 is clear except StMergeTimer; vlenb starts as 16. */
 static const wg_csrs csr_reset = {.cfg0 = 16u << WG_CFG0_ST_MERGE_TIMER, .vlenb = 16};
 
 void wg_core_start(wg_tile *t, unsigned core, uint32_t pc)
@@ -306,7 +300,7 @@ void wg_core_stop(wg_tile *t, unsigned core)
     WG_EMIT(t, WG_EV_CORE_STATE, WG_AGENT_CORE_B + core, .a = 0, .pc = k->run.pc);
 }
 
-/* From outside, at the clock: the state has changed, running ahead starts anew. */
+/* Somebody changed the core's state at the current cycle: run-ahead restarts from it. */
 static void changed(wg_tile *t, unsigned core)
 {
     wg_core *k = &t->core[core];
@@ -373,7 +367,7 @@ void wg_core_invalidate_icache(wg_tile *t, unsigned core)
     wg_core *k = &t->core[core];
     wg_core_sync(t, core);
     wg_fetch_clear(t, core);
-    if (k->run.halt == WG_PARKED_LOOP) { /* it would refetch the branch, which may have changed */
+    if (k->run.halt == WG_PARKED_LOOP) { /* hardware refetches the branch, which may have changed */
         k->run.halt = WG_RUNNING;
         k->run.at = wg_max64(k->run.at, t->sched.now);
     }
@@ -404,7 +398,7 @@ bool wg_core_parked(const wg_tile *t, unsigned core)
     return halt == WG_IN_RESET || halt == WG_PARKED_BREAK || halt == WG_PARKED_LOOP;
 }
 
-/* ---- looking in ------------------------------------------------------------------------------------- */
+/* ---- inspection ------------------------------------------------------------------------------------- */
 
 uint32_t wg_core_pc(wg_tile *t, unsigned core)
 {

@@ -9,7 +9,7 @@ enum {
 #include "isa/csrs.def"
 };
 
-/* Where a CSR that is plain storage lies; NULL for the others. */
+/* The word of a CSR that is mere storage; NULL for the others. */
 static uint32_t *storage(wg_csrs *c, uint32_t csr)
 {
     switch (csr) {
@@ -52,7 +52,7 @@ static uint32_t tensix_status(const wg_tile *t, unsigned core, bool busy)
     if (busy)
         return own | all << 11;
     uint32_t cc =
-        (~t->regs.lreg.pred.use | t->regs.lreg.pred.flags) != 0; /* a lane is enabled unless its flag says no */
+        (~t->regs.lreg.pred.use | t->regs.lreg.pred.flags) != 0; /* enabled: predication unused, or flag set */
     return own | cc << 11 | all << 13 | cc << 24;
 }
 
@@ -102,9 +102,9 @@ static void set_half(uint64_t *offset, uint64_t base, bool high, uint32_t value)
 }
 
 /*
- * cfg0 or pmacfg is about to change, and counts from cycle `from` on. What has left the store queue or the retire queue
- * by then did so by the old rules, however late anybody looks at it. Decided here: an older result that retires in the
- * cycle behind the change counts as retired.
+ * cfg0 or pmacfg is about to change, effective from cycle `from`. Entries that left the store queue or the retire queue
+ * before then did so under the old rules, however late they are evaluated. Decided here: an older result that retires in the
+ * cycle after the change counts as retired.
  */
 static void rules_change(wg_tile *t, unsigned core, uint64_t from, uint32_t bits)
 {
@@ -164,7 +164,7 @@ uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op)
     uint32_t operand = op->spare & 4 ? field : k->run.r[op->rs1];
     bool known, writes = (op->spare & 3) == 1 || field != 0;
     uint32_t old = wg_csr_read(t, core, csr, &known);
-    wg_poll_disturb(t); /* CSR accesses see time or counters, or change the core's settings: not a polling loop */
+    wg_poll_disturb(t); /* a CSR access sees time or counters, or changes settings: this is not a polling loop */
     if (!known) {
         wg_findf(t, WG_F_CORE_ILLEGAL,
                  (wg_finding){.agent = (uint8_t)core,
@@ -187,7 +187,7 @@ uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op)
     }
     if (!writes)
         return old;
-    if (k->in_interrupt) { /* a documented hardware bug: the write does not happen */
+    if (k->in_interrupt) { /* a documented hardware bug: the write is lost */
         wg_findf(t, WG_F_CORE_CSR_IN_INTERRUPT,
                  (wg_finding){.agent = (uint8_t)core,
                               .pc = k->run.pc,

@@ -48,7 +48,7 @@ static uint8_t decode_shift_imm(uint32_t w, bool b)
     case 0x00: return WG_OP_SRLI;
     case 0x20: return WG_OP_SRAI;
     case 0x30: return b ? WG_OP_RORI : WG_OP_ILLEGAL;
-    case 0x34: return b ? WG_OP_GREVI : WG_OP_ILLEGAL; /* rev8 and brev8 are two of its shapes */
+    case 0x34: return b ? WG_OP_GREVI : WG_OP_ILLEGAL; /* rev8 and brev8 are special cases */
     case 0x14: return b && low == 7 ? WG_OP_ORC_B : WG_OP_ILLEGAL;
     default: return WG_OP_ILLEGAL;
     }
@@ -157,7 +157,7 @@ typedef enum format { NONE, U, J, I, B, S, R } format;
 static const uint8_t formats[32] = {[0x00] = I, [0x01] = I, [0x04] = I, [0x05] = U, [0x08] = S, [0x09] = S, [0x0B] = R,
                                     [0x0C] = R, [0x0D] = U, [0x18] = B, [0x19] = I, [0x1B] = J, [0x1C] = I};
 
-/* Registers and immediate; those that the format has not are 0. */
+/* Registers and immediate; 0 where the format has none. */
 static void read_fields(uint32_t w, uint32_t pc, format f, wg_op *op)
 {
     if (f != NONE && f != B && f != S)
@@ -233,7 +233,7 @@ static uint8_t decode_imm(uint32_t w, bool b, wg_op *op)
     return op_imm[f3] == WG_OP_ADDI && !op->rd ? WG_OP_NOP : op_imm[f3];
 }
 
-/* The code; fields that are not as the format has them are set right. */
+/* Returns the code, and corrects fields that deviate from the format. */
 static uint8_t decode_code(const wg_arch *arch, uint8_t extensions, uint32_t pc, uint32_t w, wg_op *op)
 {
     const uint32_t f3 = w >> 12 & 7;
@@ -309,7 +309,7 @@ void wg_decode_line(const wg_tile *t, unsigned core, uint32_t address, const uin
         }
         op->at = (uint8_t)at;
         if (op->code >= WG_OP_BEQ && op->code <= WG_OP_BGEU)
-            op->spare = op->imm < address + 4 * i; /* may close a loop: see fast/lines.c */
+            op->spare = op->imm < address + 4 * i; /* the branch may close a loop: see fast/lines.c */
         for (unsigned j = i + 1; op->code == WG_OP_PUSH && j-- && line->op[j].code == WG_OP_PUSH;)
             line->op[j].spare = (uint8_t)(i + 1 - j); /* the length of the fused run from here on */
     }

@@ -5,7 +5,7 @@
 
 #include "machine/core.h"
 
-/* One list: the enum here, the executor's dispatch table in exec.c. */
+/* One list for the enum below and the dispatch tables of the executors. */
 /* clang-format off */
 #define WG_OPS(X)                                                                                  \
     X(ILLEGAL) X(LINE_END) X(LINE_END_LATE) X(NOP) X(PUSH)                                          \
@@ -27,7 +27,7 @@ typedef enum wg_op_code {
 } wg_op_code;
 
 void wg_decode(const struct wg_tile *t, unsigned core, uint32_t pc, uint32_t word, wg_op *op);
-/* Four words into a line, with the timing that is known beforehand. */
+/* Decodes four words into a line, with the timing that is known statically. */
 void wg_decode_line(const struct wg_tile *t, unsigned core, uint32_t address, const uint32_t word[WG_LINE_OPS],
                     wg_icache_line *line);
 static inline bool wg_op_reads(const wg_op *op, unsigned reg)

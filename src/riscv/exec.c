@@ -3,15 +3,15 @@
  * The pipeline: which instruction enters EX1 in which cycle, and what it does there.
  *
  * wg_exec_queued() applies every rule to one instruction after another (issue.c, step.c). Shortcuts execute whole cache
- * lines while nothing is in flight (fast/lines.c), or replay periods (fast/period.c). What instructions compute stands in
- * alu.inc and branch.inc, for all of them.
+ * lines while nothing is in flight (fast/lines.c), or replay periods (fast/period.c). All of them take the arithmetic from
+ * alu.inc and branch.inc.
  *
  * Facts: BabyRISCV/README.md of each architecture (EX1, EX2, Retire Unit), MemoryOrdering.md (forwarding).
  */
 #include "riscv/lsu.h"
 #include "riscv/pipeline.h"
 
-/* Nothing can be fetched from there. */
+/* No memory holds code at this pc. */
 static bool fetch_nowhere(const wg_tile *t, unsigned core, uint32_t pc)
 {
     return pc >= t->spec->l1_bytes && !wg_in_iram(t, core, pc);
@@ -31,7 +31,7 @@ static void consume(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc)
         *set &= ~bit;
         WG_EMIT(t, WG_EV_CORE_CONSUMED, core, .a = u->address[source[i]], .word = u->word[source[i]], .pc = pc);
     }
-    /* The retire queue holds eight instructions, so an older load has certainly returned. */
+    /* The retire queue holds eight instructions, so an older load must have returned. */
     for (uint64_t left = u->x; left; left &= left - 1) {
         unsigned rd = (unsigned)__builtin_ctzll(left);
         if (t->core[core].run.number < u->number[rd] + WG_RETIRE_QUEUE + 1)
@@ -47,10 +47,10 @@ typedef enum outcome {
     ENTERED,
     IN_EX1, /* it stays in EX1 until its cycle */
     LATER,  /* retry when the clock gets there */
-    OTHER   /* left to wg_step() */
+    OTHER   /* wg_step() executes it */
 } outcome;
 
-/* A load. *late: its value comes later than that of a cache hit. */
+/* A load. *late: its value is ready later than that of a cache hit. */
 static outcome load(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_cursor *q, bool *late)
 {
     wg_core_run *run = &t->core[core].run;
@@ -128,7 +128,7 @@ static void emit_retired(wg_tile *t, unsigned core, const wg_op *op, uint32_t pc
             .b = op->rd < WG_REG_SINK ? t->core[core].run.r[op->rd] : 0, .pc = pc, .c = op->rd);
 }
 
-/* The line that holds the next instruction; NULL: it is not there, and asked for. */
+/* The line that holds the next instruction; NULL: it is missing and has been requested. */
 static inline wg_icache_line *find_line(wg_tile *t, unsigned core, const wg_cursor *q)
 {
     wg_core *k = &t->core[core];
@@ -141,7 +141,7 @@ static inline wg_icache_line *find_line(wg_tile *t, unsigned core, const wg_curs
     return line;
 }
 
-/* Does the executor end here: at `stop`, for lines.c, or where nothing can be fetched? *result: what it returns. */
+/* Does the executor end here: at `stop`, for lines.c, or where nothing can be fetched? *result: its return value. */
 static bool leaves_before_fetch(wg_tile *t, unsigned core, uint64_t stop, bool lines, wg_cursor *q, uint64_t *result)
 {
     wg_core_run *run = &t->core[core].run;
@@ -167,7 +167,7 @@ static bool leaves_before_fetch(wg_tile *t, unsigned core, uint64_t stop, bool l
     return true;
 }
 
-/* Any instruction, by wg_step(). False if it has to wait for the clock. */
+/* Executes any instruction by wg_step(). False if it has to wait for the clock. */
 static bool step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_cursor *q, uint64_t *stop,
                  bool *checkpointed)
 {
@@ -192,7 +192,7 @@ static bool step(wg_tile *t, unsigned core, const wg_op *op, uint64_t e, wg_curs
     return true;
 }
 
-/* The line is stale, or the lines after it are not checked. ENTERED: the instruction is executed as usual. */
+/* The line is stale, or the lines after it are not checked. ENTERED: execute the instruction normally. */
 static outcome special_line(wg_tile *t, unsigned core, wg_icache_line *line, const wg_op *op, uint64_t e, uint32_t pc,
                             uint64_t *stop)
 {
@@ -209,7 +209,7 @@ static outcome special_line(wg_tile *t, unsigned core, wg_icache_line *line, con
     return OTHER;
 }
 
-/* Common instructions. *settled moves on if lines.c is not to be tried soon. */
+/* Common instructions. Raises *settled if lines.c should not be tried soon. */
 static inline __attribute__((always_inline)) outcome execute(wg_tile *t, unsigned core, const wg_op *op, uint64_t e,
                                                              wg_cursor *q, uint64_t *stop, uint64_t *settled)
 {
@@ -230,7 +230,7 @@ static inline __attribute__((always_inline)) outcome execute(wg_tile *t, unsigne
             *settled = q->number - 1 + 2 * WG_RETIRE_QUEUE;
     } else if (op->code == WG_OP_STORE) {
         is = store(t, core, op, e, q);
-        if (is == ENTERED) /* do not run past its departure: others will see it */
+        if (is == ENTERED) /* do not run past its departure, which others see */
             *stop = wg_min64(*stop, wg_lsu_next(t, core));
     } else if ((wg_is_branch(op->code) || op->code == WG_OP_JAL) && op->imm != q->pc) {
         branch(t, core, op, e, q);
@@ -247,9 +247,9 @@ uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop)
     __asm__("" : "+r"(k));
     wg_core_run *run = &k->run;
     const uint64_t now = t->sched.now;
-    /* Not about shortcuts: every instruction has something to emit. */
+    /* Unrelated to shortcuts: every instruction emits an event. */
     const bool watched = WG_EVENTS && t->watched & (WG_EV_BIT(WG_EV_CORE_RETIRE) | WG_EV_BIT(WG_EV_TOUCH));
-    const bool lines = wg_fast(t, WG_FAST_LINES);
+    const bool lines = wg_fast_takes_exec(t);
     const unsigned writers_allowed = t->arch->forward_writers;
     bool checkpointed = k->saved_at != WG_NEVER;
     /* The earliest instruction at which to retry lines.c: not right after a load, nor while a store is about to leave. */
@@ -280,7 +280,7 @@ enter:
     bool fresh = line->checked == k->epoch && !(line->tag & WG_LINE_STALE); /* the line is checked, and not stale */
     bool by_the_book = run->ordered || wg_one_at_a_time(k);
     for (;; op++) {
-        uint64_t awaits = 0; /* the instruction whose result nobody knows the time of */
+        uint64_t awaits = 0; /* the instruction whose result has no known time yet */
         e = wg_max64(q.at, run->retired[(q.number - WG_RETIRE_QUEUE) % WG_RETIRE_RING]);
         if (by_the_book || op->rs3 || /* wg_issue() implements every rule */
             !wg_operand_quick(run, q.dests, q.number, op->rs1, writers_allowed, &e, &awaits) ||
@@ -297,7 +297,7 @@ enter:
             wg_fast_checkpoint(t, core);
             checkpointed = true;
         }
-        const bool ordered = by_the_book && run->ordered; /* by the instruction before this one */
+        const bool ordered = by_the_book && run->ordered; /* by the previous instruction */
         const uint32_t pc = q.pc;
         outcome is = ENTERED;
         if (ordered)
@@ -338,7 +338,7 @@ uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop)
     if (stop > t->sched.now + 1)
         stop = wg_min64(stop, wg_lsu_next(t, core));
     k->stop = stop;
-    return wg_fast(t, WG_FAST_LINES) ? wg_fast_exec(t, core, stop) : wg_exec_queued(t, core, stop);
+    return wg_fast_takes_exec(t) ? wg_fast_exec(t, core, stop) : wg_exec_queued(t, core, stop);
 }
 
 void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why)
@@ -361,7 +361,7 @@ void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why)
     wg_decode(t, core, run->pc, word, &op);
     uint64_t e = run->at;
     if (run->queued && !wg_issue(t, k, run, &op, &e, why)) {
-        for (unsigned i = 0; i < WG_LOADS; i++) /* what the oldest unanswered load waits for */
+        for (unsigned i = 0; i < WG_LOADS; i++) /* the oldest unanswered load */
             if (run->load[i].used && run->load[i].done == WG_NEVER) {
                 const wg_request_queue *queue =
                     &t->regions.memory.queue[core][wg_queue_of(run->load[i].path, run->load[i].index)];

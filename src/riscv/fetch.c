@@ -2,19 +2,20 @@
 /*
  * The frontend: instruction cache, prefetcher, branch predictor.
  *
- * The cache is two-way set associative with 16-byte lines and replaces the line used longer ago; entering
- * a line asks for the next three. A loop a few bytes longer than the cache shows that: it costs hardly more than one
- * that fits (measured on 18 rows; on Wormhole, the lines are those of the path that is foreseen). On Blackhole this is what the measured loop bodies show: up to 4096 bytes
- * nothing is missed, at 5120 the three fifths of the lines whose sets hold three of them, from 6144 on every
- * line; and two lines under way with ten cycles each make five cycles per line of four instructions.
- * Decided here: the same shape for Wormhole, whose sizes alone are documented; its times were measured (wh.c).
+ * The cache is two-way set associative with 16-byte lines and LRU replacement. Entering a line prefetches the next three; on
+ * Wormhole, those on the predicted path. A loop slightly longer than the cache shows the prefetch: it costs hardly more than
+ * one that fits (measured on 18 rows). Blackhole's organisation follows from measured loop bodies: up to 4096 bytes nothing
+ * misses, at 5120 the three fifths of the lines whose sets hold three of them, from 6144 on every line; and two lines in
+ * flight with ten cycles each make five cycles per line of four instructions.
+ * Decided here: Wormhole has the same organisation. Only its sizes are documented; its times were measured (wh.c).
  *
- * Predecoded instructions live and die with their line: stale code runs, and is reported.
+ * Predecoded instructions live and die with their line: stale code executes, and is reported.
  *
  * Facts: InstructionCache.md, InstructionRAM.md, CSRs.md (switches), BackendConfiguration.md.
- * Decided here: Blackhole's predictor is a table of two-bit counters found by pc and the last branches'
- * directions, backward taken until trained. Wormhole's remembers the last direction of 32 branches and direct jumps, found
- * by pc; others are foreseen as not taken (measured: wh.c). Both keep returns and the last target of each indirect jump.
+ * Decided here: Blackhole's predictor is a table of two-bit counters indexed by pc and the last branches' directions;
+ * untrained backward branches are predicted taken. Wormhole's remembers the last direction of 32 branches and direct jumps,
+ * indexed by pc; others are predicted not taken (measured: wh.c). Both have a return stack and remember the last target of
+ * each indirect jump.
  */
 #include "riscv/internal.h"
 #include "riscv/pipeline.h"
@@ -53,7 +54,7 @@ static unsigned in_flight(const wg_core *k)
     return n;
 }
 
-/* A request for `line` at emit_at; false if as many as can be are under way. */
+/* Requests `line` at emit_at; false if the maximum number of fetches is in flight. */
 static bool request(wg_tile *t, unsigned core, uint32_t line, uint64_t emit_at, bool prefetch)
 {
     wg_core *k = &t->core[core];
@@ -75,7 +76,7 @@ static bool request(wg_tile *t, unsigned core, uint32_t line, uint64_t emit_at, 
     return false;
 }
 
-/* The line behind `line` on the path that is foreseen. */
+/* The line after `line` on the predicted path. */
 static uint32_t line_after(wg_tile *t, unsigned core, uint32_t line)
 {
     wg_core *k = &t->core[core];
@@ -90,7 +91,7 @@ static uint32_t line_after(wg_tile *t, unsigned core, uint32_t line)
     return line + LINE;
 }
 
-/* Are the lines behind this one present or coming? */
+/* Prefetches the lines after this one. Are they all present or in flight? */
 static bool ask_ahead(wg_tile *t, unsigned core, uint32_t line, uint64_t at)
 {
     wg_core *k = &t->core[core];
@@ -166,7 +167,7 @@ void wg_fetch_clear(wg_tile *t, unsigned core)
     k->epoch++;
 }
 
-/* A line has come: it replaces the one of its set that was used longer ago. */
+/* A line has arrived: it replaces the least recently used one of its set. */
 static void install(wg_tile *t, unsigned core, wg_fetch *f)
 {
     wg_core *k = &t->core[core];

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * F and Zfh of Blackhole's baby cores, on bit patterns, in integers alone.
+ * F and Zfh of Blackhole's baby cores, on bit patterns, with integer arithmetic only.
  *
- * Rounding is always to nearest even. fadd, fsub, fmul and the multiply-add family treat denormals as zero, coming and
- * going; the latter are the partially fused operation of num/fma.h. With cfg0.EnBFloat the 16-bit format is BF16, whose
- * results are cut off, or rounded to nearest even with cfg0.EnBFloatRTNE. 16-bit values live boxed in ones.
+ * Rounding is always to nearest even. fadd, fsub, fmul and the multiply-add family treat denormal operands and results as
+ * zero; the multiply-add family is the partially fused operation of num/fma.h. With cfg0.EnBFloat the 16-bit format is BF16,
+ * whose results are truncated, or rounded to nearest even with cfg0.EnBFloatRTNE. 16-bit values are NaN-boxed.
  *
- * Exceptions accrue in the low five bits of fcsr ("contains all the relevant bits"): what the specification says of the
- * operation and the result there is. A result flushed to zero has underflowed.
+ * Exceptions accrue in the low five bits of fcsr ("contains all the relevant bits"), as specified for the operation and the
+ * result it has here. A result flushed to zero has underflowed.
  *
  * Facts: BabyRISCV/InstructionSet.md, CSRs.md (fcsr, cfg0), Miscellaneous/FMA; the F and Zfh specifications for the rest.
- * Decided here: 16-bit arithmetic is the FP32 unit's, rounded once more (which is the correct rounding for sums and
+ * Decided here: 16-bit arithmetic uses the FP32 unit and rounds once more (which is the correct rounding for sums and
  * products of FP16); conversions and comparisons keep denormals.
  */
 #include "num/fma.h"
@@ -25,7 +25,7 @@
 /* The 16-bit format in use. */
 typedef struct half {
     uint8_t exponent_bits, fraction_bits;
-    bool cut; /* results are cut off instead of rounded */
+    bool cut; /* results are truncated instead of rounded */
 } half;
 
 static half half_of(const wg_core *k)
@@ -53,7 +53,7 @@ static uint32_t widen(half f, uint32_t h)
     if (e == 0) {
         if (!fraction)
             return sign;
-        uint32_t shift = (uint32_t)__builtin_clz(fraction) - 21; /* until bit 10 is set */
+        uint32_t shift = (uint32_t)__builtin_clz(fraction) - 21; /* sets bit 10 */
         return sign | (113 - shift) << 23 | (fraction << shift & 0x3FF) << 13;
     }
     return sign | (e + 112) << 23 | fraction << 13;
@@ -119,7 +119,7 @@ static bool less(uint32_t a, uint32_t b)
     return a & SIGN ? a > b : a < b;
 }
 
-/* -0 is below +0; a NaN gives way to the other operand. */
+/* -0 is below +0; the result of a NaN and a number is the number. */
 static uint32_t extreme(uint32_t a, uint32_t b, bool maximum)
 {
     if (is_nan(a))
@@ -270,7 +270,7 @@ static uint32_t without_denormals(uint32_t v) { return v & INF32 ? v : v & SIGN;
 /* x * y + z: invalid, or what rounding raises. */
 static uint32_t arithmetic_flags(uint32_t x, uint32_t y, uint32_t z, uint32_t result, uint32_t least)
 {
-    enum { FAR = 72 }; /* bits apart: the smaller one cannot be part of the result */
+    enum { FAR = 72 }; /* bits apart: the smaller operand cannot contribute to the result */
     x = without_denormals(x);
     y = without_denormals(y);
     z = without_denormals(z);
@@ -331,7 +331,8 @@ static uint32_t flags_of(const wg_core *k, uint32_t word, uint32_t a, uint32_t b
     const half f = half_of(k);
     const bool narrow16 = (word >> 25 & 3) == 2, fused = (word & 0x7F) != 0x53;
     const uint32_t f3 = word >> 12 & 7, f5 = word >> 27;
-    const bool from16 = fused || f5 != 0x08 ? narrow16 : !narrow16; /* fcvt.s.h and fcvt.h.s name what they make */
+    const bool from16 =
+        fused || f5 != 0x08 ? narrow16 : !narrow16; /* fcvt.s.h and fcvt.h.s are named after their result */
     const bool to16 = narrow16 && (fused || (f5 != 0x14 && f5 != 0x18));
     const uint32_t least = to16 && f.exponent_bits == 5 ? 113u << 23 : 1u << 23;
     uint32_t v[3] = {a, b, c};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the baby core share among themselves. */
+/* Shared by the files of the baby core. */
 #ifndef WG_RISCV_INTERNAL_H
 #define WG_RISCV_INTERNAL_H
 
@@ -17,7 +17,7 @@ enum {
     WG_RUN_AHEAD = 4096 /* cycles */
 };
 
-/* For functions that dispatch by computed goto: every instruction keeps a jump of its own, which the host can foresee. */
+/* For functions that dispatch by computed goto: every instruction keeps its own jump, which the host can predict. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define WG_THREADED __attribute__((optimize("no-crossjumping", "no-gcse")))
 #else
@@ -44,11 +44,11 @@ enum {
 #define WG_CFG0_EN_BFLOAT_RTNE 0x80000000u
 
 enum { WG_UNDO_PREDICTOR = 1u << 24, WG_UNDO_TARGET = 2u << 24, WG_UNDO_BRANCH = 3u << 24, WG_UNDO_KIND = 3u << 24 };
-/* How branches are foreseen. */
+/* How branches are predicted. */
 typedef enum wg_predicts {
-    WG_PREDICTS_NOT,        /* as not taken */
-    WG_PREDICTS_BY_HISTORY, /* counters found by pc and the last directions; direct jumps always */
-    WG_PREDICTS_LAST        /* the branch's last direction, direct jumps like branches; else not taken */
+    WG_PREDICTS_NOT,        /* always not taken */
+    WG_PREDICTS_BY_HISTORY, /* by counters, indexed by pc and the last directions; direct jumps always hit */
+    WG_PREDICTS_LAST        /* by the last direction, of direct jumps too; not taken if there is none */
 } wg_predicts;
 
 static inline wg_core *wg_core_at(wg_tile *t, unsigned core) { return &t->core[core]; }
@@ -64,12 +64,12 @@ static inline void wg_core_log(wg_core *k, uint32_t where, uint32_t old)
     if (WG_FAST && k->saved_at != WG_NEVER && k->undo_count < WG_UNDO)
         k->undo[k->undo_count++] = (wg_undo){where, old};
 }
-/* Running ahead has to stop while there is still room in the log. */
+/* Run-ahead has to stop while the log still has room. */
 static inline bool wg_core_log_full(const wg_core *k) { return k->undo_count + 32 > WG_UNDO; }
 
 /*
  * Has the core executed anything that enters EX1 (or, running ahead through L1, reaches it) in this cycle or later? Or has
- * its frontend asked for or marked a line for such an instruction? (Before phase J.)
+ * its frontend requested or marked a line for such an instruction? (Before phase J.)
  */
 static inline bool wg_core_ahead(const wg_tile *t, const wg_core *k)
 {
@@ -77,32 +77,32 @@ static inline bool wg_core_ahead(const wg_tile *t, const wg_core *k)
            (k->run.last >= t->sched.now || k->reached >= t->sched.now || (k->l1_ahead && k->l1_until > t->sched.now));
 }
 
-/* core.c: phase J, and what of the following cycles is private. */
+/* core.c: phase J, and private work of the following cycles. */
 void wg_core_pipeline(wg_tile *t, unsigned core);
 
-/* exec.c: executes what enters EX1 before `stop`, as far as it is private; instructions that must meet the
- * clock are executed if they enter EX1 in the current cycle. Returns when to go on, WG_NEVER if woken. */
+/* exec.c: executes private instructions that enter EX1 before `stop`, and others if they enter EX1 in the current cycle.
+ * Returns the cycle in which to continue; WG_NEVER: when woken. */
 uint64_t wg_exec(wg_tile *t, unsigned core, uint64_t stop);
-/* Its executor: instructions one by one, each through every rule. Returns 0 if whole lines can be run again, else the
- * cycle to go on at (WG_NEVER: when woken). */
+/* The plain executor: applies every rule to one instruction after another. Returns 0 if whole lines can be run again, else
+ * the cycle in which to continue (WG_NEVER: when woken). */
 uint64_t wg_exec_queued(wg_tile *t, unsigned core, uint64_t stop);
-/* Why the next instruction cannot enter EX1 in the current cycle; retry_at: when it can, WG_NEVER if not known. */
+/* Why the next instruction cannot enter EX1 in the current cycle; retry_at: when it can, WG_NEVER if unknown. */
 void wg_exec_why(const wg_tile *t, unsigned core, wg_stall *why);
 
 /* lsu.c */
 typedef enum wg_lsu_result {
     WG_LSU_DONE,
-    WG_LSU_SHARED /* externally visible: it waits in EX1 for its cycle */
+    WG_LSU_SHARED /* externally visible: the instruction waits in EX1 for its cycle */
 } wg_lsu_result;
-/* A load that entered EX1 in `e`: answered privately, with the cycles in which it entered the load/store unit and
- * in which its value can be used, or not. */
+/* A load that entered EX1 in `e`. If it is answered privately: the cycles in which it entered the load/store unit and in
+ * which its value can be used. */
 wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint64_t e,
                           uint32_t *value, uint64_t *entered, uint64_t *done);
-/* A store: into the queue if there is certainly room. */
+/* A store: enters the queue if there is certainly room. */
 wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t *m);
-/* Has everything left the store queue, and are all loads back, in the current cycle? */
+/* In the current cycle, is the store queue empty, and have all loads returned? */
 bool wg_lsu_empty(const wg_tile *t, unsigned core);
-/* Private stores, those to own RAM, that leave before cycle `before` leave. */
+/* Drains private stores, those to own RAM, that leave before cycle `before`. */
 void wg_lsu_drain_ram(wg_tile *t, unsigned core, uint64_t before);
 static inline void wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t before)
 {
@@ -110,22 +110,22 @@ static inline void wg_lsu_drain_private(wg_tile *t, unsigned core, uint64_t befo
     if (run->sq_count && run->sq[run->sq_head].path == WG_PATH_OWN_RAM)
         wg_lsu_drain_ram(t, core, before);
 }
-/* Loads that are done by `time` leave; their lines fill the L0 cache. */
+/* Retires loads that complete by `time`; their lines fill the L0 cache. */
 void wg_lsu_settle(wg_core *k, uint64_t time);
 void wg_lsu_flush_l0(wg_core *k);
-/* The first store, if others can see it, leaves in the current cycle, if it can. */
+/* Sends the first store in the current cycle, if others can see it and it can leave. */
 void wg_lsu_drain(wg_tile *t, unsigned core);
 /* Phase I. */
 void wg_lsu_emit(wg_tile *t, unsigned core);
 bool wg_lsu_wants(wg_tile *t, unsigned core);
-/* The next cycle in which the load/store unit has something to do that others can see. */
+/* The next cycle in which the load/store unit does something that others can see. */
 uint64_t wg_lsu_next_busy(const wg_tile *t, unsigned core);
 static inline uint64_t wg_lsu_next(const wg_tile *t, unsigned core)
 {
     const wg_core_run *run = &t->core[core].run;
     return run->sq_count || run->ex1.kind ? wg_lsu_next_busy(t, core) : WG_NEVER;
 }
-/* The cycle before which running ahead must stop because of loads under way. */
+/* Run-ahead must stop before this cycle because of loads in flight. */
 uint64_t wg_lsu_bound_busy(const wg_tile *t, unsigned core);
 static inline uint64_t wg_lsu_bound(const wg_tile *t, unsigned core)
 {
@@ -136,9 +136,9 @@ uint32_t wg_load_value(const uint32_t line[4], uint32_t address, uint8_t size);
 void wg_lsu_why(const wg_tile *t, unsigned core, wg_stall *why);
 
 /* fetch.c */
-/* The line that holds pc, if EX1 can have it in cycle `at`; else NULL, and what is missing is on its way. */
+/* The line that holds pc, if EX1 can have it in cycle `at`; else NULL, and the line has been requested. */
 wg_icache_line *wg_fetch_line(wg_tile *t, unsigned core, uint32_t pc, uint64_t at);
-/* An instruction of `line` has entered EX1 in `e`: asks for the lines behind it. */
+/* An instruction of `line` has entered EX1 in `e`: prefetches the lines after it. */
 void wg_fetch_ahead(wg_tile *t, unsigned core, wg_icache_line *line, uint64_t e);
 /* The same without effects. */
 const wg_icache_line *wg_fetch_peek(const wg_tile *t, unsigned core, uint32_t pc);
@@ -158,7 +158,7 @@ static inline uint64_t wg_fetch_next(const wg_tile *t, unsigned core)
 }
 void wg_fetch_respond(const wg_tile *t, unsigned core, wg_core_run *run, unsigned slot, const uint32_t value[4]);
 void wg_fetch_clear(wg_tile *t, unsigned core);
-/* Where the table of last directions has the branch, and what it holds there behind one that went this way. */
+/* The branch's entry in the table of last directions, and its contents after a branch in this direction. */
 static inline uint32_t *wg_predict_place(wg_core *k, uint32_t pc) { return &k->branches[pc >> 2 & (WG_BRANCHES - 1)]; }
 static inline uint32_t wg_predict_entry(uint32_t pc, bool taken) { return pc | (taken ? 3u : 1u); }
 static inline bool wg_predict_last(wg_core *k, uint32_t pc, bool taken)
@@ -174,8 +174,8 @@ static inline unsigned wg_predict_counter(const wg_core *k, uint32_t pc)
 {
     return (pc >> 2 ^ (uint32_t)k->run.history << 2) % WG_PREDICTOR;
 }
-/* The predictor: was the direction (and target) foreseen? Learns from it. Counters: 0 untrained (backward is
- * taken, forward not), 1 strongly not taken … 4 strongly taken. */
+/* The predictor: was the direction (and target) predicted? Trains it. Counters: 0 untrained (backward is taken, forward
+ * not), 1 strongly not taken … 4 strongly taken. */
 static inline bool wg_predict_branch(wg_core *k, wg_predicts how, uint32_t pc, bool backward, bool taken)
 {
     if (how == WG_PREDICTS_LAST)
@@ -198,7 +198,7 @@ static inline bool wg_predict_branch(wg_core *k, wg_predicts how, uint32_t pc, b
     k->run.history = (uint8_t)(k->run.history << 1 | taken);
     return predicted == taken;
 }
-/* Is it foreseen, and would nothing be learnt from it? */
+/* Is the branch predicted, and would it leave the predictor unchanged? */
 static inline bool wg_predict_settled(wg_core *k, wg_predicts how, uint32_t pc, bool taken)
 {
     if (how == WG_PREDICTS_LAST)
@@ -212,30 +212,30 @@ void wg_predict_call(wg_core *k, uint32_t return_pc);
 uint32_t wg_csr_read(wg_tile *t, unsigned core, uint32_t csr, bool *known);
 void wg_csr_write(wg_tile *t, unsigned core, uint32_t csr, uint32_t value);
 void wg_csr_poke(wg_tile *t, unsigned core, uint32_t csr, uint32_t value); /* from outside, between two cycles */
-/* executes a CSR instruction in the current cycle; returns the old value */
+/* Executes a CSR instruction in the current cycle; returns the old value. */
 uint32_t wg_csr_execute(wg_tile *t, unsigned core, const wg_op *op);
 
 /* fp.c */
 uint32_t wg_fp_execute(wg_core *k, const wg_op *op);
-/* What the scalar instruction `word` makes of these values; its exceptions accrue in fcsr. */
+/* The result of the scalar instruction `word` on these values; its exceptions accrue in fcsr. */
 uint32_t wg_fp_compute(wg_core *k, uint32_t word, uint32_t a, uint32_t b, uint32_t c);
 
 /* vector*.c: T2's vector instructions, in the current cycle. False if not an instruction of this core. */
 typedef struct wg_rvv_step {
-    uint32_t cycles; /* for which EX1 is busy */
+    uint32_t cycles; /* in which EX1 is busy */
     bool write_x;
     uint32_t x;
 } wg_rvv_step;
 bool wg_rvv_execute(wg_tile *t, unsigned core, const wg_op *op, wg_rvv_step *out);
-/* Does it reach memory? Then what is before it must have left the load/store unit. */
+/* Does it access memory? Then everything older must have left the load/store unit. */
 static inline bool wg_rvv_is_memory(const wg_op *op) { return (op->word & 0x5F) == 0x07; }
 
-/* What the files of the vector instructions share: elements of register groups. */
+/* Shared by the files of the vector instructions: elements of register groups. */
 typedef struct wg_rvv {
     wg_core *k;
     uint32_t word, vl, vlmax;
     unsigned sew;       /* bytes: 1, 2, 4 */
-    unsigned registers; /* of a group, at least 1 */
+    unsigned registers; /* in a group, at least 1 */
 } wg_rvv;
 static inline uint8_t *wg_rvv_bytes(const wg_rvv *v, unsigned reg, uint32_t index, unsigned bytes)
 {

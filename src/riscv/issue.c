@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * The retire queue, as it follows from what whole lines leave behind: the newest instruction retires `lag`
- * cycles after it entered EX1, those before it one cycle earlier each.
+ * Derives the retire queue from `lag`, which whole lines leave behind: the newest instruction retires `lag` cycles after it
+ * entered EX1, each older one a cycle earlier.
  */
 void wg_begin_queue(wg_core_run *run)
 {
@@ -32,7 +32,7 @@ void wg_begin_queue(wg_core_run *run)
     run->queued = true;
 }
 
-/* Back to whole lines once no load is in flight. */
+/* Returns to whole lines once no load is in flight. */
 bool wg_end_queue(wg_tile *t, unsigned core, uint64_t stop)
 {
     wg_core *k = &t->core[core];
@@ -49,14 +49,14 @@ bool wg_end_queue(wg_tile *t, unsigned core, uint64_t stop)
     run->queued = false;
     run->late = run->filled[newest] > run->at && dest != WG_NO_DEST ? dest : 0;
     run->late_at = run->filled[newest];
-    /* Does the queue hold more than the newest when the next one enters EX1? */
+    /* Does the queue hold more than the newest entry when the next instruction enters EX1? */
     run->lag = run->retired[newest] > run->at + 1 ? (uint8_t)(run->retired[newest] - run->last) : 0;
     return true;
 }
 
 /*
- * One operand: raises *e to the cycle it is available; false if that is not known yet. If why->retry_at is set, it is
- * known when the clock stands there.
+ * One operand: raises *e to the cycle in which it is available; false if that is not known yet. If why->retry_at is set, it
+ * is known once the clock reaches that cycle.
  */
 static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, unsigned reg, uint64_t *e,
                     wg_stall *why)
@@ -68,7 +68,7 @@ static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, 
     uint64_t number = run->number - 1 - newest;
     uint64_t filled = run->filled[number % WG_RETIRE_RING], retired = run->retired[number % WG_RETIRE_RING];
     const bool forwards = !k->slow && !(k->csr.cfg0 & WG_CFG0_DIS_REG_FORWARDING);
-    if (!forwards && retired != WG_NEVER) /* at best it retires in the cycle after it was filled */
+    if (!forwards && retired != WG_NEVER) /* it retires no earlier than the cycle after it was filled */
         retired = wg_max64(retired, filled + 1);
     if (retired <= *e)
         return true;
@@ -84,8 +84,8 @@ static bool operand(const wg_tile *t, const wg_core *k, const wg_core_run *run, 
     else if (newest > 0 && t->arch->forward_writers == 0)
         wait_for = retired;
     else if (newest > 0) {
-        /* Several queued results for one register: none is forwarded. (The zero-byte trick is
-         * exact for the lowest match only; older ones are looked at one by one.) */
+        /* With several queued results for one register, none is forwarded. (The zero-byte trick is exact only for the
+         * lowest match; older entries are checked one by one.) */
         for (unsigned i = newest + 1; i < WG_RETIRE_QUEUE; i++) {
             uint64_t older = run->number - 1 - i;
             if ((run->dests >> 8 * i & 0xFF) != reg || run->retired[older % WG_RETIRE_RING] <= *e)
@@ -123,7 +123,7 @@ bool wg_issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, const 
         return false;
     }
     e = wg_max64(e, oldest);
-    if (ordered) /* at best it retires in the cycle after it was filled */
+    if (ordered) /* it retires no earlier than the cycle after it was filled */
         e = wg_max64(e, wg_max64(newest, run->last + 2));
     for (uint64_t before = WG_NEVER; before != e;) {
         before = e;
@@ -137,8 +137,8 @@ bool wg_issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, const 
 }
 
 /*
- * Two executors may leave equal states in different words: here the retire queue is given entry by entry, `at` is when the
- * next instruction enters EX1, if that is known, and what has left the queue by then is forgotten.
+ * Two executors may represent equal states differently. The normal form lists the retire queue entry by entry, `at` is the
+ * cycle in which the next instruction enters EX1, if known, and entries that have retired by then are cleared.
  */
 void wg_core_normalize(const wg_tile *t, unsigned core, wg_core_run *run)
 {

@@ -3,16 +3,16 @@
  * The load/store unit: store queue, loads in flight, L0 data cache.
  *
  *     EX1 ──> enters in cycle m ──┬── load: own RAM or L0 at once, else a request in m
- *                                 └── store: queue of four ── leaves in a later cycle, when no load does
+ *                                 └── store: queue of four ── leaves in a later cycle in which no load leaves
  *
- * The memory mux takes one request per cycle, a load before a store. What stays inside (own RAM, L0 hits,
- * a place in the store queue) is worked out ahead of the clock; requests are emitted in phase I of their
- * own cycle, when the pipeline stands exactly there.
+ * The memory mux takes one request per cycle; loads have priority over stores. Private accesses (own RAM, L0 hits, entering
+ * the store queue) are computed ahead of the clock. Requests are emitted in phase I of their own cycle, when the pipeline has
+ * reached exactly that cycle.
  *
  * Facts: MemoryOrdering.md, README.md (Load/Store Unit), CSRs.md of each architecture.
- * Decided here: own RAM uses the mux like everything else; a whole line, or one that is no longer the last
- * of the queue, does not wait for the merge timer; the timer counts from the cycle after the store; a store
- * that leaves the queue takes its L0 line with it once more; the L0 cache is replaced round-robin.
+ * Decided here: own RAM uses the mux like everything else; an entry that is a whole line, or is not the last one of the queue,
+ * does not wait for the merge timer; the timer counts from the cycle after the store; a store that leaves the queue
+ * invalidates its L0 line a second time; L0 replacement is round-robin.
  */
 #include "riscv/lsu.h"
 
@@ -42,7 +42,7 @@ void wg_lsu_drain_ram(wg_tile *t, unsigned core, uint64_t before)
     }
 }
 
-/* The cycle in which entry i leaves, if only private entries are before it; else WG_NEVER. */
+/* The cycle in which entry i leaves, if all entries before it are private; else WG_NEVER. */
 static uint64_t leaves_at(const wg_tile *t, unsigned core, unsigned i)
 {
     const wg_core *k = &t->core[core];
@@ -153,21 +153,21 @@ static uint64_t draw(uint64_t seed, unsigned core, uint64_t event)
     return z >> 32;
 }
 
-/* One request through the L0 cache: does it empty itself? */
+/* One request through the L0 cache: does it trigger the periodic flush? */
 bool wg_l0_flushes(const wg_tile *t, wg_core *k, unsigned core)
 {
     uint32_t n = k->run.l0_requests++;
     uint32_t period = t->arch->l0_flush_period;
     if (!period || (k->csr.cfg0 & WG_CFG0_DIS_PERIODIC_FLUSH))
         return false;
-    /* The name of the switch says that it is periodic; a run with a seed draws, with the same rate. With a list of
-     * delays alone nothing is drawn (wg_perturb_with()): it is the seed that counts here. */
+    /* According to the switch's name the flush is periodic; a run with a seed draws it at random, at the same rate. A run
+     * with only a list of delays draws nothing (wg_perturb_with()), so the seed decides here. */
     if (!t->seed)
         return (period & (period - 1) ? n % period : n & (period - 1)) == period - 1;
     return draw(t->seed, core, n) % period == 0;
 }
 
-/* The line has changed in L1 since: have these bytes? */
+/* The line has changed in L1: reports the access if these bytes have. */
 static void report_stale(wg_tile *t, unsigned core, uint32_t address, uint8_t size, uint32_t pc, uint32_t value)
 {
     uint32_t line[4];
@@ -192,7 +192,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
     uint64_t m = run->wait_e == e ? wg_max64(e + 1, run->wait_m) : e + 1;
     unsigned bytes = wg_load_bytes(size);
     if (own && m < k->ram_ready) {
-        if (k->ram_ready >= k->stop || run->sq_count) /* stores may leave before then */
+        if (k->ram_ready >= k->stop || run->sq_count) /* stores may leave before that */
             return WG_LSU_SHARED;
         m = k->ram_ready;
     }
@@ -237,7 +237,7 @@ wg_lsu_result wg_lsu_load(wg_tile *t, unsigned core, uint32_t address, uint8_t s
     return WG_LSU_DONE;
 }
 
-/* The words of a store as they lie in the queue: L1 as a line, others from their address on. */
+/* Enters a store into the queue: for L1 as a line, otherwise from its address on. */
 void wg_sq_enqueue(wg_core_run *run, const wg_ex1 *x, uint64_t m)
 {
     wg_store *s = wg_sq_at(run, run->sq_count++);
@@ -256,7 +256,7 @@ void wg_sq_enqueue(wg_core_run *run, const wg_ex1 *x, uint64_t m)
     }
 }
 
-/* Temporally adjacent stores to one line, starting within four bytes of each other, become one. */
+/* Consecutive stores to one line that start within four bytes of each other coalesce. */
 bool wg_sq_mergeable(const wg_tile *t, const wg_core *k, const wg_ex1 *x)
 {
     if (!k->run.sq_count || x->path != WG_PATH_L1 || !wg_sq_merging(t, k))
@@ -288,7 +288,7 @@ wg_lsu_result wg_lsu_store(wg_tile *t, unsigned core, const wg_ex1 *x, uint64_t 
     if (wg_strongly_ordered(k))
         return WG_LSU_SHARED;
     wg_lsu_drain_private(t, core, m);
-    /* A mergeable head entry may leave in this same cycle: leave it to the clock. */
+    /* A mergeable head entry may leave in this very cycle: wait for the clock. */
     if (run->sq_count == 1 && x->path == WG_PATH_L1 && wg_sq_at(run, 0)->path == WG_PATH_L1 &&
         wg_sq_ready_at(t, k, 0) <= m)
         return WG_LSU_SHARED;

@@ -24,7 +24,7 @@ static inline void wg_sq_pop(wg_core_run *run)
 
 static inline unsigned wg_load_bytes(uint8_t size) { return size == 9 ? 2u : 1u << (size & 3); }
 
-/* One, two or four bytes: a length that the compiler knows is copied by one store. */
+/* One, two or four bytes: the compiler copies a constant length by one store. */
 static inline void wg_put_bytes(void *to, const void *from, unsigned bytes)
 {
     if (__builtin_expect(bytes == 4, 1))
@@ -37,7 +37,7 @@ static inline void wg_put_bytes(void *to, const void *from, unsigned bytes)
 
 static inline bool wg_strongly_ordered(const wg_core *k) { return (k->csr.pmacfg[0] | k->csr.pmacfg[1]) & 1; }
 
-/* May stores behind the first one change when it leaves, or which is the first that others see? */
+/* Can younger stores change when the first one leaves, or which is the first that others see? */
 static inline bool wg_sq_first_changes(const wg_core_run *run)
 {
     const uint8_t path = wg_sq_peek(run, 0)->path;
@@ -72,7 +72,7 @@ static inline bool wg_sq_merging(const wg_tile *t, const wg_core *k)
 {
     return t->arch->store_coalescing && !(k->csr.cfg0 & WG_CFG0_DIS_ST_MERGE);
 }
-/* The first cycle in which entry i could leave if it were first and the mux free. */
+/* The first cycle in which entry i could leave if it were first and the mux were free. */
 static inline uint64_t wg_sq_ready_at(const wg_tile *t, const wg_core *k, unsigned i)
 {
     const wg_store *s = wg_sq_peek(&k->run, i);
@@ -87,7 +87,7 @@ static inline uint64_t wg_sq_ready_at(const wg_tile *t, const wg_core *k, unsign
     return wg_max64(at, wg_min64(patience, wg_sq_peek(&k->run, i + 1)->first));
 }
 void wg_sq_enqueue(wg_core_run *run, const wg_ex1 *x, uint64_t m);
-/* Does the store become one with the last of the queue? */
+/* Does the store coalesce with the last one of the queue? */
 bool wg_sq_mergeable(const wg_tile *t, const wg_core *k, const wg_ex1 *x);
 bool wg_sq_coalesce(const wg_tile *t, wg_core *k, const wg_ex1 *x, uint64_t m);
 /* Which queued store a load must wait for; -1: none. */
@@ -102,12 +102,12 @@ static inline const wg_l0_line *wg_l0_find(const wg_core_run *run, uint32_t addr
     return NULL;
 }
 void wg_l0_drop_line(wg_core_run *run, uint32_t address);
-/* A load's line comes into the cache. */
+/* Fills the cache with a load's line. */
 void wg_l0_fill(wg_core_run *run, const wg_load *l);
-/* One request through the L0 cache: does it empty itself? */
+/* One request through the L0 cache: does it trigger the periodic flush? */
 bool wg_l0_flushes(const wg_tile *t, wg_core *k, unsigned core);
 
-/* The instruction's entry in the retire queue is filled in `done`; those behind it follow in order. */
+/* The instruction's entry in the retire queue is filled in `done`; younger ones follow in order. */
 static inline void wg_fill_retire(wg_core_run *run, uint64_t number, uint64_t done)
 {
     if (!run->queued || run->number - number > WG_RETIRE_QUEUE)
@@ -121,7 +121,7 @@ static inline void wg_fill_retire(wg_core_run *run, uint64_t number, uint64_t do
     }
 }
 
-/* A load's value has come: an older load of the same register that comes back later must not overwrite it. */
+/* A load's value has arrived: an older load of the same register that returns later must not overwrite it. */
 static inline void wg_supersede(wg_core_run *run, uint8_t rd, uint64_t number)
 {
     for (unsigned i = 0; run->loads && i < WG_LOADS; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The load/store unit in its own cycle: the instruction that waits in EX1 enters, requests leave (phase I), answers come
- * back, and when there is something to do next. What is worked out ahead of the clock is in lsu.c.
+ * The load/store unit in its own cycle: the instruction that waits in EX1 enters, requests leave (phase I), answers return,
+ * and the next tick is scheduled. The part that runs ahead of the clock is in lsu.c.
  *
  * Facts: MemoryOrdering.md, README.md (Load/Store Unit), CSRs.md of each architecture.
  */
@@ -113,7 +113,7 @@ static void send_load(wg_tile *t, unsigned core, const wg_ex1 *x)
                        !atomic && x->path == WG_PATH_L1 && t->arch->l0_lines && !(k->csr.cfg0 & WG_CFG0_DIS_LOW_CASH)};
     run->loads++;
     if (x->path == WG_PATH_UNMAPPED || x->path == WG_PATH_HANG) {
-        report_unmapped(t, core, x, false); /* it never returns */
+        report_unmapped(t, core, x, false); /* the load never returns */
         return;
     }
     if (l->fills && wg_l0_flushes(t, k, core))
@@ -295,7 +295,7 @@ uint64_t wg_lsu_next_busy(const wg_tile *t, unsigned core)
     uint64_t now = t->sched.now, next = WG_NEVER, free = run->mux_free;
     const bool waits = run->ex1.kind != WG_EX1_NONE;
     const wg_store *head = wg_sq_peek(run, 0);
-    if (!waits && !wg_sq_first_changes(run)) /* if its path is full, the region wakes the core when it makes room */
+    if (!waits && !wg_sq_first_changes(run)) /* if the path is full, the region wakes the core when it has room */
         return wg_memory_room(t, core, head->path, head->index) ? wg_max64(wg_max64(free, head->entered + 1), now + 1)
                                                                 : WG_NEVER;
     if (waits && run->ex1.entered >= now && !waits_for_first(t, k))
@@ -334,7 +334,7 @@ uint64_t wg_lsu_bound_busy(const wg_tile *t, unsigned core)
     uint64_t bound = WG_NEVER;
     for (unsigned i = 0; run->loads && i < WG_LOADS; i++)
         if (run->load[i].used && run->load[i].done == WG_NEVER && run->load[i].fills)
-            /* an instruction that enters EX1 one cycle earlier looks up the L0 cache in the cycle of the fill */
+            /* an instruction that enters EX1 one cycle earlier looks the L0 cache up in the cycle of the fill */
             bound = wg_min64(bound,
                              wg_max64(run->load[i].earliest, t->sched.now + 1 + t->timing->path[WG_PATH_L1].back) - 1);
     return bound;
@@ -357,7 +357,7 @@ void wg_lsu_respond(const wg_tile *t, wg_core_run *run, const wg_request *req, c
         memcpy(l->line, value, sizeof l->line);
         run->r[l->rd] = wg_load_value(value, req->address, l->size);
     } else {
-        run->r[l->rd] = wg_load_value(value, 0, l->size); /* the region returns just the requested bytes */
+        run->r[l->rd] = wg_load_value(value, 0, l->size); /* the region returns only the requested bytes */
     }
     run->r[0] = 0;
     wg_fill_retire(run, l->number, l->done);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the pipeline share: when an instruction may enter EX1 (issue.c), what a single one does there
- * (step.c), one after the other (exec.c), and whole lines of them (fast/lines.c).
+ * Shared by the files of the pipeline: when an instruction may enter EX1 (issue.c), what it does there (step.c), one
+ * instruction after another (exec.c), and whole lines (fast/lines.c).
  */
 #ifndef WG_RISCV_PIPELINE_H
 #define WG_RISCV_PIPELINE_H
@@ -38,15 +38,16 @@ static inline bool wg_one_at_a_time(const wg_core *k)
 }
 
 /* Marks the bytes of `dests` that name `reg`: exact for the newest, a hint for older ones. */
-static inline uint64_t wg_writers(uint64_t dests, unsigned reg) /* none for x0: its place is taken by WG_REG_SINK */
+static inline uint64_t wg_writers(uint64_t dests,
+                                  unsigned reg) /* none for x0: WG_REG_SINK stands for it as a destination */
 {
     uint64_t x = dests ^ WG_EIGHT((uint64_t)reg);
     return (x - WG_EIGHT((uint64_t)1)) & ~x & WG_EIGHT((uint64_t)0x80);
 }
 
 /*
- * The common cases of operand(): nothing in the queue writes the register, or only one does and its value is there.
- * False if the rules have to be gone through, or nobody knows yet: then *awaits is the number of the instruction that will.
+ * The common cases of operand(): no queued instruction writes the register, or exactly one does and its value is ready.
+ * False if the full rules are needed, or if the time is not known yet: then *awaits is the number of the writing instruction.
  */
 static inline bool wg_operand_quick(const wg_core_run *run, uint64_t dests, uint64_t number, unsigned reg,
                                     unsigned forward_writers, uint64_t *e, uint64_t *awaits)
@@ -64,7 +65,7 @@ static inline bool wg_operand_quick(const wg_core_run *run, uint64_t dests, uint
         return false;
     uint64_t then = wg_max64(*e, run->filled[slot]);
     uint64_t older = match & (match - 1);
-    if (newest && older) { /* an older result for it: it must have retired */
+    if (newest && older) { /* an older result for the same register must have retired */
         unsigned second = (unsigned)__builtin_ctzll(older) / 8;
         if (run->retired[(number - 1 - second) % WG_RETIRE_RING] > then)
             return false;
@@ -73,7 +74,7 @@ static inline bool wg_operand_quick(const wg_core_run *run, uint64_t dests, uint
     return true;
 }
 
-/* A result for `dest` is there: a load that has not come back must not overwrite it. */
+/* `dest` has a new result: a load in flight must not overwrite it. */
 static inline void wg_overwritten(wg_core_run *run, unsigned dest)
 {
     for (unsigned i = 0; i < WG_LOADS; i++)
@@ -81,7 +82,7 @@ static inline void wg_overwritten(wg_core_run *run, unsigned dest)
             run->load[i].rd = WG_REG_SINK;
 }
 
-/* What every instruction changes. Executors keep it in registers, and put it back before anybody else looks. */
+/* The state that every instruction changes. Executors keep it in host registers, and write it back before anybody looks. */
 typedef struct wg_cursor {
     uint64_t at, number, dests, last; /* as in wg_core_run */
     uint32_t pc;
@@ -123,15 +124,15 @@ static inline void wg_entered(wg_core_run *run, uint64_t e, uint8_t dest, uint64
     wg_cursor_put(run, &q);
 }
 
-/* issue.c: the cycle in which `op` enters EX1; false if that is not known yet. With why->retry_at set, it is known only
- * when the clock stands there. */
+/* issue.c: the cycle in which `op` enters EX1; false if that is not known yet. With why->retry_at set, it is known once the
+ * clock reaches that cycle. */
 bool wg_issue(const wg_tile *t, const wg_core *k, const wg_core_run *run, const wg_op *op, uint64_t *out,
               wg_stall *why);
-/* The retire queue entry by entry, and back to whole lines once no load is in flight; before `stop` no store leaves. */
+/* Starts the retire queue, entry by entry; ends it once no load is in flight and no store leaves before `stop`. */
 void wg_begin_queue(wg_core_run *run);
 bool wg_end_queue(wg_tile *t, unsigned core, uint64_t stop);
 
-/* `.ttinsn` and those that follow it in its line: how many are pushed at once. */
+/* How many `.ttinsn` are pushed at once: this one and its successors in the line. */
 static inline unsigned wg_step_fuse(const wg_tile *t, const wg_core *k, unsigned core, const wg_op *op)
 {
     unsigned most =
@@ -158,15 +159,15 @@ static inline uint32_t wg_jump_target(const wg_op *op, const uint32_t *r)
 }
 static inline bool wg_predict_jump(wg_core *k, wg_predicts how, const wg_op *op, uint32_t pc, uint32_t target)
 {
-    bool foreseen = op->code == WG_OP_JALR    ? wg_predict_jalr(k, how != WG_PREDICTS_NOT, pc, op->rd, op->rs1, target)
-                    : how == WG_PREDICTS_LAST ? wg_predict_last(k, pc, true)
-                                              : how != WG_PREDICTS_NOT;
+    bool predicted = op->code == WG_OP_JALR    ? wg_predict_jalr(k, how != WG_PREDICTS_NOT, pc, op->rd, op->rs1, target)
+                     : how == WG_PREDICTS_LAST ? wg_predict_last(k, pc, true)
+                                               : how != WG_PREDICTS_NOT;
     if (op->rd == 1 || op->rd == 5)
         wg_predict_call(k, pc + 4);
-    return foreseen;
+    return predicted;
 }
 
-/* Is a conditional branch taken that finds A and B in its registers? */
+/* Is a conditional branch with operands A and B taken? */
 static inline bool wg_branch_taken(uint8_t code, uint32_t A, uint32_t B)
 {
     switch (code) {
@@ -178,7 +179,7 @@ static inline bool wg_branch_taken(uint8_t code, uint32_t A, uint32_t B)
     default: return false;
     }
 }
-/* The value of a one-cycle integer instruction; false if it is another one. */
+/* The result of a one-cycle integer instruction; false for any other instruction. */
 static inline __attribute__((always_inline)) bool wg_alu(const wg_op *op, const uint32_t *r, uint32_t *value)
 {
 #define A r[op->rs1]
@@ -196,7 +197,7 @@ static inline __attribute__((always_inline)) bool wg_alu(const wg_op *op, const 
     default: return false;
     }
 }
-/* The same of a multiplication. */
+/* The same for a multiplication. */
 static inline bool wg_multiply(const wg_op *op, const uint32_t *r, uint32_t *value)
 {
     switch (op->code) {
@@ -214,7 +215,7 @@ static inline bool wg_multiply(const wg_op *op, const uint32_t *r, uint32_t *val
 #undef B
 #undef I
 }
-/* One result from two registers and an immediate, and nothing else. */
+/* One result from two registers and an immediate, with no other effect. */
 static inline bool wg_is_arithmetic(const wg_op *op)
 {
     static const uint32_t none[WG_REG_SINK + 1];

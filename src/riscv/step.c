@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a single instruction does in EX1, and for how long it is there.
+ * What a single instruction does in EX1, and how long it stays there.
  *
  * Facts: BabyRISCV/README.md of each architecture (EX1, EX2), InstructionSet.md.
  */
 #include "riscv/pipeline.h"
 
-/* Quotient or remainder; *cycles is how long EX1 is taken. */
+/* Quotient or remainder; *cycles: how long EX1 is busy. */
 uint32_t wg_divide(uint8_t code, uint32_t a, uint32_t b, unsigned *cycles)
 {
     bool is_signed = code == WG_OP_DIV || code == WG_OP_REM, quotient = code == WG_OP_DIV || code == WG_OP_DIVU;
@@ -17,8 +17,8 @@ uint32_t wg_divide(uint8_t code, uint32_t a, uint32_t b, unsigned *cycles)
         return quotient ? a : 0;
     if (b != 1) {
         /*
-         * "Between six and 33 cycles, by the magnitude of the dividend", and measured 33 for 29 bits, 14 for
-         * 12: a bit per cycle, where leading zeros are skipped four at a time, which takes one cycle more.
+         * "Between six and 33 cycles, by the magnitude of the dividend"; measured: 33 for 29 bits, 14 for 12. That is one bit
+         * per cycle, with leading zeros skipped four at a time, for one extra cycle.
          */
         uint32_t magnitude = is_signed && (int32_t)a < 0 ? -a : a;
         unsigned digits = magnitude ? (35u - (unsigned)__builtin_clz(magnitude)) / 4 : 1;
@@ -35,7 +35,7 @@ void wg_step_halt(wg_tile *t, unsigned core, wg_halt how)
     WG_EMIT(t, WG_EV_CORE_STATE, core, .a = 2, .pc = t->core[core].run.pc);
 }
 
-/* A memory instruction: where it goes. False if the address is misaligned and the clock has not come. */
+/* Finds the path of a memory access. False if the address is misaligned and the clock is not there yet. */
 static bool locate(wg_tile *t, unsigned core, uint64_t e, wg_ex1 *x)
 {
     if (x->address & (x->bytes - 1u) & 15u) {
@@ -57,13 +57,11 @@ static bool locate(wg_tile *t, unsigned core, uint64_t e, wg_ex1 *x)
         x->index = route.index;
     }
     if (x->kind == WG_EX1_ATOMIC && x->path != WG_PATH_L1)
-        x->path = WG_PATH_UNMAPPED; /* atomics reach L1 alone */
+        x->path = WG_PATH_UNMAPPED; /* atomics only reach L1 */
     return true;
 }
 
-/*
- * A load, store, atomic, fence or push. True if it has entered EX1; then `run` says what follows.
- */
+/* A load, store, atomic, fence or push. True if it has entered EX1. */
 static bool step_memory(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
 {
     wg_core *k = &t->core[core];
@@ -148,13 +146,13 @@ void wg_step_branch(wg_tile *t, unsigned core, const wg_op *op, uint64_t e)
     const wg_predicts how = wg_predictor(t, core);
     const uint32_t pc = run->pc, target = jumps ? wg_jump_target(op, run->r) : op->imm;
     const bool taken = jumps || wg_branch_taken(op->code, run->r[op->rs1], run->r[op->rs2]);
-    const bool foreseen =
+    const bool predicted =
         jumps ? wg_predict_jump(k, how, op, pc, target) : wg_predict_branch(k, how, pc, target <= pc, taken);
     wg_entered(run, e, jumps ? op->rd : WG_NO_DEST, e + 1);
     if (jumps)
         run->r[op->rd] = pc + 4;
     const bool parks = taken && target == pc && op->rd == WG_REG_SINK; /* a jump to itself parks the core */
-    run->at = e + 1 + (foreseen || parks ? 0u : t->timing->mispredict_bubble);
+    run->at = e + 1 + (predicted || parks ? 0u : t->timing->mispredict_bubble);
     run->pc = taken ? target : pc + 4;
     if (parks)
         wg_step_halt(t, core, WG_PARKED_LOOP);
@@ -168,7 +166,7 @@ static void illegal(wg_tile *t, unsigned core, const wg_op *op)
             .agent = (uint8_t)core, .pc = t->core[core].run.pc, .has_pc = true, .word = op->word, .has_word = true});
 }
 
-/* What looks or reaches outside, or is reported, must happen in its own cycle. Is it? */
+/* Anything that is reported, or that sees or changes the outside, must happen in its own cycle. Is this that cycle? */
 static bool meets_clock(const wg_tile *t, wg_core *k, uint64_t e)
 {
     if (e > t->sched.now || k->l1_ahead)
@@ -199,7 +197,7 @@ static void step_mret(wg_tile *t, unsigned core, uint64_t e)
     k->run.at = e + 1 + t->timing->mispredict_bubble;
 }
 
-/* A vector instruction; *x: what it writes to its integer register. Returns for how long it occupies EX1. */
+/* A vector instruction; *x: the value for its integer register. Returns how long it occupies EX1. */
 static unsigned step_vector(wg_tile *t, unsigned core, const wg_op *op, uint32_t *x)
 {
     wg_core *k = &t->core[core];

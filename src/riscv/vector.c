@@ -5,10 +5,10 @@
  *
  * 32 registers of 16 bytes, elements of 8, 16 or 32 bits, always undisturbed. There is no integer division.
  *
- * Facts: BabyRISCV/InstructionSet.md, README.md; the V specification 1.0 for what an instruction computes.
- * Decided here: a vector instruction takes EX1 for one cycle per register of its destination group, a reduction or a
- * permutation one per element; vl is the lesser of AVL and VLMAX; a group beyond v31 wraps; an element width that does
- * not exist is an unsupported encoding.
+ * Facts: BabyRISCV/InstructionSet.md, README.md; the V specification 1.0 for the results of instructions.
+ * Decided here: a vector instruction occupies EX1 for one cycle per register of its destination group, a reduction or a
+ * permutation for one cycle per element; vl is the lesser of AVL and VLMAX; a group beyond v31 wraps; an element width that
+ * does not exist is an unsupported encoding.
  */
 #include "riscv/internal.h"
 
@@ -16,7 +16,7 @@ enum { VLEN_BYTES = 16, REGISTERS = 32 };
 
 typedef enum form { FORM_VV, FORM_VX, FORM_VI } form;
 
-/* One element-wise instruction, taken apart. */
+/* The fields of an element-wise instruction. */
 typedef struct work {
     const wg_rvv *v;
     unsigned vd, vs1, vs2, bytes;
@@ -152,7 +152,7 @@ static bool comparison(unsigned f6, uint32_t b, uint32_t a, unsigned bytes, form
     }
 }
 
-/* OPMVV, OPMVX: multiplications and averages; d is what the destination holds. */
+/* OPMVV, OPMVX: multiplications and averages; d is the destination's old value. */
 static bool multiply(const work *w, unsigned f6, uint32_t d, uint32_t b, uint32_t a, uint32_t *out)
 {
     const wg_core *k = w->v->k;
@@ -433,7 +433,7 @@ static bool each_integer(const work *w, unsigned f6)
             known = narrowing(w, f6, i, &value);
         else
             known = integer(w, f6, wg_rvv_get(v, w->vs2, i, w->bytes), first(w, i), &value);
-        if (!n) /* the round n = 0 only checks that the instruction exists */
+        if (!n) /* iteration 0 only checks that the instruction exists */
             v->k->csr.vxsat = vxsat;
         else if (known && !compare)
             wg_rvv_put(v, w->vd, i, w->bytes, value);

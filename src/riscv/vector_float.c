@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Floating point of T2's vector instructions: element by element what the scalar instruction computes (fp.c), on 32-bit
- * and 16-bit elements. There is no division, square root or reciprocal estimate.
+ * Floating point of T2's vector instructions: the scalar operation (fp.c) on each 32-bit or 16-bit element. There is no
+ * division, square root or reciprocal estimate.
  *
  * Facts: BabyRISCV/InstructionSet.md ("the same caveats as their scalar equivalents"); the V specification 1.0.
- * Decided here: reductions go from element 0 upwards, the unordered ones too; the widening forms take 16-bit elements.
+ * Decided here: reductions, even unordered ones, go from element 0 upwards; the widening forms take 16-bit elements.
  */
 #include "riscv/internal.h"
 
@@ -114,7 +114,7 @@ static bool unary(const wg_rvv *v, unsigned f6, unsigned which, unsigned vd, uns
         word = scalar(FCLASS, bytes, 1, 0);
     } else if (which == 0 || which == 1 || which == 6 || which == 7) {
         if (which >= 6)
-            return false; /* rounding towards zero: rounding is always to nearest */
+            return false; /* rounding towards zero does not exist: rounding is always to nearest */
         word = scalar(FCVT_WF, bytes, 0, which == 0);
     } else if (which == 2 || which == 3) {
         word = scalar(FCVT_FW, bytes, 0, which == 2);

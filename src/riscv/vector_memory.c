@@ -3,15 +3,15 @@
  * Vector loads and stores of RISCV T2: unit-stride (masks, whole registers, fault-only-first, segments), strided, indexed.
  *
  * Facts: the V specification 1.0; BabyRISCV/README.md (most are split into one micro-operation per element).
- * Decided here: they reach L1 and own RAM alone, anything else is reported like a scalar access there; they wait until
- * the load/store unit is empty, act at once, pass the L0 data cache by and empty it when they store; unit-stride takes
- * EX1 for one cycle per 16 bytes, the others for one per element.
+ * Decided here: they only reach L1 and own RAM; any other address is reported like a scalar access to it. They wait until the
+ * load/store unit is empty, take effect at once, bypass the L0 data cache, and flush it when they store. A unit-stride access
+ * occupies EX1 for one cycle per 16 bytes, the others for one per element.
  */
 #include "riscv/internal.h"
 
 #include <string.h>
 
-/* One element of memory; false if nothing can be there. */
+/* Loads or stores one element; false if the address is neither L1 nor own RAM. */
 static bool reach(wg_tile *t, unsigned core, uint32_t address, unsigned bytes, uint32_t *value, bool store)
 {
     wg_core *k = &t->core[core];

@@ -41,19 +41,15 @@ void wg_memory_emit(wg_tile *t, wg_request *req)
     wg_request_queue *queue = &m->queue[req->core][index];
     req->seen_at = t->sched.now + t->timing->path[req->path].travel +
                    wg_perturb(t, WG_SITE_TRAVEL, WG_AGENT_CORE_B + req->core, ++m->emitted[req->core]);
-    if (req->seen_at < queue->last_seen_at)
-        req->seen_at = queue->last_seen_at;
     if (__builtin_expect(t->perturbed, 0))
         keep_behind(m, req);
-    queue->last_seen_at = req->seen_at;
     if (queue->count == WG_QUEUE_DEPTH) /* cannot happen: four loads and a path's stages are fewer */
         return;
-    queue->ring[(queue->head + queue->count++) % WG_QUEUE_DEPTH] = *req;
-    if (queue->count == 1) {
-        queue->retry_at = 0;
+    if (!queue->count)
         queue->why.reason = WG_STALL_NONE;
-    }
-    m->active[req->core] |= 1u << index;
+    wg_request *place = wg_queue_append(m, req->core, index, req->seen_at);
+    req->seen_at = place->seen_at;
+    *place = *req;
     if (req->kind == WG_REQ_WRITE && req->path != WG_PATH_L1)
         wg_poll_disturb(t);
     wg_ttsync_note_emitted(t, req->core, (wg_path)req->path, req->address, req->kind == WG_REQ_WRITE);
@@ -117,9 +113,8 @@ static void take(wg_tile *t, unsigned core, unsigned index, const uint32_t value
 }
 
 /* The head has to wait; whoever watches stalls sees its core wait for that from now on. */
-static void refused(wg_tile *t, unsigned core, wg_request_queue *queue, const wg_stall *why)
+static void refused(wg_tile *t, unsigned core)
 {
-    queue->why = *why;
     if (wg_watched(t, WG_EV_STALL_BEGIN))
         wg_core_wake(t, core);
 }
@@ -145,7 +140,8 @@ static bool offer(wg_tile *t, unsigned core, unsigned index)
         return true;
     }
     queue->retry_at = answer == WG_REGION_WAIT ? why.retry_at : WG_NEVER;
-    refused(t, core, queue, &why);
+    queue->why = why;
+    refused(t, core);
     return false;
 }
 
@@ -158,12 +154,8 @@ static void serve_l1(wg_tile *t, unsigned core)
                                                                                   : WG_L1_NARROW;
     uint64_t retry = 0;
     if (!wg_l1_ask(t, (wg_l1_client)core, req->address, access, &retry)) {
-        queue->retry_at = retry;
-        refused(t, core, queue,
-                &(wg_stall){.reason = WG_STALL_L1_PORT,
-                            .resource = (uint16_t)wg_l1_port((wg_l1_client)core),
-                            .holder = WG_AGENT_NONE,
-                            .retry_at = retry});
+        wg_queue_waits_for_port(queue, wg_l1_port((wg_l1_client)core), retry);
+        refused(t, core);
         return;
     }
     uint32_t value[4] = {0};
@@ -267,8 +259,8 @@ static uint64_t push(wg_tile *t, unsigned core, wg_request_queue *queue)
         wg_wake(&t->sched, WG_AGENT_CORE_B + core);
         wg_wake_idle_watchers(&t->sched);
         uint64_t at = queue->ring[queue->head].seen_at;
-        if (queue->count && at <= now + 1 && wg_fast(t, WG_FAST_FRONTENDS) &&
-            wg_push_refused(t, thread, (wg_core_id)core, queue->ring[queue->head].bytes / 4u, &queue->why))
+        if (queue->count && at <= now + 1 &&
+            wg_fast_refuses_push(t, thread, (wg_core_id)core, queue->ring[queue->head].bytes / 4u, &queue->why))
             return WG_NEVER;
         return !queue->count ? WG_NEVER : at > now + 1 ? at : now + 1;
     }

@@ -76,11 +76,7 @@ def parties_on_other_tiles(work):
               and there[0].get("function") == "main", races)
 
 
-def main():
-    work = pathlib.Path(tempfile.mkdtemp())
-    for elf in EXAMPLES.glob("*.elf"):
-        shutil.copy(elf, work)
-
+def example_of_tree_and_page(work):
     # The example of the tree and that of the page.
     for name, text in (("example", (EXAMPLES / "chip.yaml").read_text()),
                        ("page", re.search(r"```yaml\n(.*?)```", PAGE.read_text(), re.S).group(1))):
@@ -92,7 +88,8 @@ def main():
         check(name + " dram", (work / "dram.bin").read_bytes() == struct.pack("<3I", 0x11, 0x22, 0x33))
         (work / "dram.bin").unlink()
 
-    parties_on_other_tiles(work)
+
+def race_detectors(work):
     # A race detector beside every tile.
     (work / "chip.yaml").write_text((EXAMPLES / "chip.yaml").read_text())
     r = subprocess.run([WAITGATE, "check", str(work / "chip.yaml")], capture_output=True, text=True, timeout=60)
@@ -100,6 +97,9 @@ def main():
     r = subprocess.run([WAITGATE, "check", "--json", str(work / "chip.yaml")], capture_output=True, text=True, timeout=60)
     tiles = json.loads(r.stdout)["tiles"]
     check("check in JSON", len(tiles) == 4 and all(t["races"] == [] and t["forgotten"] == 0 for t in tiles), r.stdout)
+
+
+def from_dram_to_dram(work):
     # From DRAM through NC, the T cores and B back to DRAM, on both architectures.
     numbers = struct.pack("<8H", *(0x3F80, 0x4000, 0x4040, 0x4080, 0x40A0, 0x40C0, 0x40E0, 0x4100))
     for arch in ("bh", "wh"):
@@ -111,6 +111,8 @@ def main():
         check(f"dram {arch} result", (work / "dram-out.bin").read_bytes() == numbers + bytes(2048 - 16))
         (work / "dram-out.bin").unlink()
 
+
+def ethernet(work):
     # A core of an Ethernet tile writes into a Tensix tile, on both architectures.
     for arch, eth, tensix in (("bh", "[1, 1]", "[1, 2]"), ("wh", "[1, 6]", "[1, 1]")):
         text = (EXAMPLES / "ethernet.yaml").read_text().replace("[1, 1]", "ETH").replace("[1, 2]", tensix).replace("ETH", eth)
@@ -132,6 +134,9 @@ def main():
         tile = json.loads(out)["tiles"][0]
         check(f"ethernet {arch} json", [c["name"] for c in tile["cores"]] == (["E0", "E1"] if arch == "bh" else ["E"])
               and tile["hang"]["threads"] == [] and len(tile["hang"]["cores"]) == len(tile["cores"]), out)
+
+
+def cores_of_the_other_kind(work):
     for text, why in (("arch: bh\ntiles:\n  - at: [1, 2]\n    erisc0: x\n", "a Tensix tile; erisc0 and erisc1 are cores of Eth"),
                       ("arch: bh\ntiles:\n  - at: [1, 1]\n    brisc: x\n", "an Ethernet tile; its cores are erisc0 and erisc1"),
                       ("arch: wh\ntiles:\n  - at: [1, 6]\n    release: [e1]\n", "Wormhole's has one core, erisc0"),
@@ -141,6 +146,8 @@ def main():
         status, out, err = run(work, text)
         check(f"ethernet: {why}", status == 6 and why in err, out + err)
 
+
+def statistics_in_json(work):
     # Wormhole, statistics and JSON per tile.
     wh = "arch: wh\ntiles:\n  - at: [[1, 1], [9, 11]]\n    brisc: wh_hello.brisc.elf\n"
     status, out, err = run(work, wh, "--json", "--stats")
@@ -150,6 +157,8 @@ def main():
     check("json stats", all(t["stats"]["cycles"] == result["cycles"] for t in result["tiles"]))
     check("json cores", all(t["cores"][0]["parked"] and t["cores"][0]["instructions"] > 100 for t in result["tiles"]))
 
+
+def hangs(work):
     # A hang names its tile: T1 waits for a launch word that nobody sends.
     status, out, err = run(work, "tiles:\n  - at: [1, 2]\n    brisc: hello.brisc.elf\n"
                                  "  - at: [3, 4]\n    trisc1: launch_pcbuf.trisc1.elf\n", "--json")
@@ -159,6 +168,8 @@ def main():
     status, out, err = run(work, "tiles:\n  - at: [3, 4]\n    trisc1: launch_pcbuf.trisc1.elf\n")
     check("hang text", status == 3 and "tile 3-4" in out and "T1" in out, out)
 
+
+def limits(work):
     # The limit, and conditions that end a run which would go on for ever.
     spin = "    release: [b]\n    load:\n      - {address: 0, words: [0x0000006f]}\n"
     # addi t0, t0, 1; sw t0, 0x100(zero); fence; j back
@@ -173,6 +184,8 @@ def main():
     status, out, _ = run(work, "tiles:\n  - at: [1, 2]\n" + spin)
     check("parked", status == 0, out)
 
+
+def host_memory_and_images(work):
     # Host memory, typed images.
     (work / "in.bin").write_bytes(bytes(range(64)))
     status, out, err = run(work, "host-memory:\n  bytes: 4K\n  load:\n    - {address: 16, file: in.bin}\n"
@@ -193,6 +206,8 @@ def main():
         check(f"typed {tile}", (work / f"out-{tile}.npy").read_bytes()[-4096:] == npy[-4096:])
         check(f"tilized {tile}", struct.unpack("<f", (work / f"raw-{tile}.bin").read_bytes())[0] == 32.0)
 
+
+def errors(work):
     # A dump that cannot be leaves the old file; errors have a place.
     (work / "keep.bin").write_bytes(b"old")
     status, out, err = run(work, "tiles:\n  - at: [1, 2]\n    dump:\n      - {address: 0x20000, length: 4, file: no/such.bin}\n")
@@ -206,6 +221,15 @@ def main():
     check("twice", status == 6 and "has a program already" in err, err)
     status, out, err = run(work, "tiles:\n  - at: [1, 2]\n    brisc: hello.brisc.elf\n", "--load", "0=x")
     check("option", status == 6 and "--load does not go with a chip file" in err, err)
+
+
+def main():
+    work = pathlib.Path(tempfile.mkdtemp())
+    for elf in EXAMPLES.glob("*.elf"):
+        shutil.copy(elf, work)
+    for part in (example_of_tree_and_page, parties_on_other_tiles, race_detectors, from_dram_to_dram, ethernet,
+                 cores_of_the_other_kind, statistics_in_json, hangs, limits, host_memory_and_images, errors):
+        part(work)
     shutil.rmtree(work)
     return failures
 

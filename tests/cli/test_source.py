@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two rules about the source that no compiler knows.
+"""Rules about the source that no compiler knows.
 
 Fields of instruction words are read by the accessors that isa/isa.h makes from insns.def, not by hand-written shifts and
 masks. What differs between the architectures is data: nothing outside src/arch compares the architecture.
+
+Shortcuts stay behind machine/fast.h: no plain file names one or asks for one, and nobody else decides whether one may be
+taken. Whoever reads lockstep, watched, perturbed or seed is listed here with the reason. A fast file changes schedules and
+request queues only through functions of the plain machine.
 """
 import pathlib
 import re
@@ -19,6 +23,38 @@ COMPARED = re.compile(r"[!=]=\s*(?:&wg_arch_\w+|WG_ARCH_\w+)|\bWG_ARCH_\w+\s*[!=
 # The architectures themselves; the command line, which parses and prints their names.
 NAMES = ("arch", "cli")
 
+# A shortcut by its name (machine/fast.def), or the question whether it may be taken.
+SHORTCUT = r"\bWG_FAST_(?:%s)\b|\bwg_fast(?:_used)?\s*\("
+SHORTCUTS = ("src/fast/", "src/machine/fast.h")
+
+# Members of a tile by which shortcuts are decided, and who reads them for another reason.
+DECIDES = re.compile(r"\b(?:t|tile|dev->tile|p->t|o->t)\s*->\s*(lockstep|watched|perturbed|seed)\b")
+READERS = {
+    "src/machine/fast.h": "decides",
+    "src/machine/tile.h": "perturbed: draws a delay",
+    "src/engine/device.c": "sets them; lockstep: ticks every cycle",
+    "src/engine/cycle.h": "lockstep: every agent is ticked",
+    "src/engine/perturb.c": "sets them; seed: draws a delay",
+    "src/engine/poll.c": "which states are compared",
+    "src/chip/grid.c": "sets them",
+    "src/chip/grid_run.c": "lockstep: every cycle is run; watched: events in order, on one host thread",
+    "src/report/emit.h": "watched: emits events",
+    "src/frontend/stages.h": "stages with and without events and delays; delays",
+    "src/frontend/gate.h": "delays",
+    "src/frontend/fifo.c": "delays",
+    "src/tile/memory.c": "delays",
+    "src/riscv/core.c": "watched: emits stalls",
+    "src/riscv/exec.c": "watched: emits events",
+    "src/riscv/lsu.c": "seed: draws when an L0 cache is flushed",
+    "src/backend/unpack.c": "delays",
+    "src/backend/vector.c": "delays",
+}
+
+# Appointments, queues of requests: changed by their own functions alone.
+OWNED = re.compile(r"\b(?:s|sched)(?:->|\.)(?:next\[[^]]*\]|soon|later|far)\s*(?:[-+|&^]?=(?!=)|\+\+|--)|"
+                   r"\bqueue(?:->|\.)(?:head|count|last_seen_at|retry_at)\s*(?:[-+|&^]?=(?!=)|\+\+|--)|"
+                   r"\blatch\.\w+\s*[-+|&^]?=(?!=)")
+
 
 def code_of(text):
     """The text without comments and strings, line by line."""
@@ -27,7 +63,9 @@ def code_of(text):
 
 
 def violations(root):
-    found, exempt, read = [], set(), 0
+    found, exempt, read, readers = [], set(), 0, set()
+    named = re.findall(r"WG_FAST_PATH\((\w+), \"", (root / "src/machine/fast.def").read_text())
+    shortcut = re.compile(SHORTCUT % "|".join(named))
     for file in sorted(p for p in (root / "src").rglob("*") if p.suffix in (".c", ".h")):
         name, directory = file.relative_to(root).as_posix(), file.relative_to(root / "src").parts[0]
         read += 1
@@ -39,7 +77,19 @@ def violations(root):
                     found.append(f"{name}:{number}: a field of a word without an accessor: {line.strip()}")
             if directory not in NAMES and COMPARED.search(line):
                 found.append(f"{name}:{number}: the architecture is compared: {line.strip()}")
+            if not name.startswith(SHORTCUTS) and shortcut.search(line):
+                found.append(f"{name}:{number}: a plain file asks for a shortcut by name: {line.strip()}")
+            if directory != "cli" and (asked := DECIDES.search(line)):
+                readers.add(name)
+                if name not in READERS:
+                    found.append(f"{name}:{number}: asks for `{asked[1]}`, which machine/fast.h is for: {line.strip()}")
+            if directory == "fast" and OWNED.search(line):
+                found.append(f"{name}:{number}: a shortcut changes a schedule, queue or latch by hand: {line.strip()}")
     found += [f"{name}: is listed as having words that are no instructions, and has none" for name in sorted(OTHER_WORDS - exempt)]
+    found += [f"{name}: is listed as reading lockstep, watched, perturbed or seed, and does not"
+              for name in sorted(READERS.keys() - readers)]
+    if len(named) < 5:
+        found.append(f"only {len(named)} shortcuts were found in machine/fast.def")
     return read, found
 
 

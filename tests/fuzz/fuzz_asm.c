@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     wg_arch_id arch = data[0] & 1 ? WG_ARCH_WH : WG_ARCH_BH;
     /* Looking for the name that was meant takes most of the time: one in eight asks for it. */
     bool explained = (data[0] & 14) == 0;
-    wg_asm_env env = {resolve, NULL};
+    wg_asm_env env = {sizeof env, resolve, NULL};
     const char *text = (const char *)data + 1, *end = (const char *)data + size;
     for (unsigned lines = 0; text < end && lines < LINES; lines++) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));

@@ -344,7 +344,7 @@ static void test_user_symbols(void **state)
 {
     wg_arch_id arch = wg_test_arch(state);
     int64_t mine = 5;
-    wg_asm_env env = {resolve, &mine};
+    wg_asm_env env = {sizeof env, resolve, &mine};
     uint32_t word = 0;
     const char *text = "ttsempost mine + 1";
     assert_int_equal(wg_assemble_line_env(arch, text, strlen(text), &env, &word, NULL), WG_ASM_OK);

@@ -328,7 +328,7 @@ static void differs(const world *w, wg_grid *a, wg_grid *b, unsigned seed, unsig
         if (wg_state_hash(x) != wg_state_hash(y))
             what = first_difference(x, y);
     }
-    fail_msg("%s program %u, round %u: %s stands in %llu (%d), %s in %llu (%d): %s",
+    fail_msg("%s program %u, round %u: %s is at cycle %llu (%d), %s at %llu (%d): %s",
              w->arch == WG_ARCH_BH ? "bh" : "wh", seed, round, mode_names[0], (unsigned long long)wg_grid_cycle(a),
              (int)p, mode_names[mode], (unsigned long long)wg_grid_cycle(b), (int)q, what);
 }
