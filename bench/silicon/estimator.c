@@ -148,10 +148,10 @@ static void next_place(rv *p, const estimator_run *run)
     alu(p, 0, 6, A6, T2, A5);
     if (maps[run->arch].wide)
         shift(p, true, A6, A6, 4);
-    if (run->read) {
+    if (run->read)
         alu(p, 0, 7, A6, A6, S2); /* bits of a place */
+    if (run->read && maps[run->arch].wide)
         alu(p, 0, 7, T2, A6, S3); /* bit 60 of an address: PCI Express */
-    }
 }
 
 static void state(rv *p, const estimator_run *run)
@@ -286,7 +286,7 @@ static void kernel(rv *p, const estimator_run *run, unsigned master)
     if (run->stateful)
         state(p, run);
     bool unlinked = run->mechanism == ESTIMATOR_LINKED && run->transactions > 1; /* the last */
-    rv_li(p, A3, run->transactions - unlinked);
+    rv_addi(p, A3, ZERO, (int)(run->transactions - unlinked));
     unsigned loop = p->n;
     if (run->memory)
         page(p, run);

@@ -167,7 +167,7 @@ const wg_arch wg_arch_bh = {
         {
             /* One eighth of 512 GB/s at 1.35 GHz is 47.4 bytes per cycle. */
             [WG_PROFILE_DOCUMENTED] = {PATHS, .matrix_latency = WG_LATENCY_MVMUL,
-                                       .dst_block_cycles = WG_LATENCY_MVMUL - 1, .scalar_alu = 3, .noc_hop = 90,
+                                       .dst_block_cycles = WG_LATENCY_MVMUL - 1, .scalar_alu = 3, .noc_hop = 90, .noc_reserve = 90,
                                        .noc_data = 1, .noc_ack = 1, .dram_rate = 474, .dram_write_rate = 474},
             /*
              * Dst blocks: measured on nine rows (MVMUL, ELWADD, ELWMUL on one to three threads). ELWADD waits without
@@ -194,7 +194,7 @@ const wg_arch wg_arch_bh = {
                                     .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1, .bank_return = 4,
                                     .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
                                     .waits_in_unit = true, .store_reads_late = true, .unpack_clear = 5, .scalar_alu = 3,
-                                    .noc_hop = 86, .noc_data = 43, .noc_ack = 15, .dram_rate = 472,
+                                    .noc_hop = 86, .noc_reserve = 80, .noc_pause = 44, .noc_read = 35, .noc_data = 43, .noc_ack = 27, .dram_rate = 472,
                                     .dram_write_rate = 472, .dram_queue = 32},
         },
 };

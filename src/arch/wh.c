@@ -29,7 +29,7 @@
             }, \
         .atomic_extra = 4, .mispredict_bubble = 2, .mul_result = 2, .mul_occupies = 2, .push_fuse = 1, .mop_gap = 1, \
         .matrix_latency = WG_LATENCY_MVMUL, .scalar_alu = 3, .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5, \
-        .noc_hop = 90, .dram_latency = 104, .dram_answer = 124, __VA_ARGS__ \
+        .noc_hop = 90, .noc_reserve = 80, .dram_latency = 104, .dram_answer = 124, __VA_ARGS__ \
     }
 
 /*
@@ -145,6 +145,6 @@ const wg_arch wg_arch_wh = {
                [WG_PROFILE_SILICON] = TIMING(.matrix_stages = WG_MEASURED_LATENCY_MVMUL,
                                              .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1, .bank_return = 4,
                                              .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
-                                             .waits_in_unit = true, .noc_data = 51, .noc_ack = 51, .dram_rate = 222,
+                                             .waits_in_unit = true, .noc_pause = 44, .noc_data = 31, .noc_ack = 27, .dram_rate = 222,
                                              .dram_write_rate = 214, .dram_queue = 32)},
 };

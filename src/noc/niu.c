@@ -284,7 +284,7 @@ static void leave(wg_tile *t, wg_packet *p, uint64_t source)
 {
     wg_niu_unit *u = unit(t, p->noc);
     uint64_t now = t->sched.now;
-    uint32_t flits = wg_packet_flits(p, t->arch->noc.flit_bytes);
+    uint32_t flits = wg_packet_cycles(p, t->arch->noc.flit_bytes, t->timing->noc_pause);
     wg_noc_ring *ring = &t->box->ring[p->noc & 1];
     bool has_data = p->kind == WG_PACKET_WRITE || p->kind == WG_PACKET_DATA;
     p->at = now;
@@ -429,6 +429,8 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
     }
     if (ctrl & CTRL_LINKED)
         p.flags |= WG_PACKET_LINKED;
+    if (u->linked) /* has its path from the packet before */
+        p.flags &= (uint16_t)~WG_PACKET_RESERVE;
     p.channel = ctrl & CTRL_STATIC ? 1 + (ctrl >> 13 & 7) : ctrl & CTRL_LINKED || u->linked ? WG_CHANNEL_LINKED : 0;
     uint32_t whereto = end | (uint32_t)(ctrl & CTRL_BROADCAST ? start : end) << 12 |
                        (uint32_t)(ctrl & CTRL_BROADCAST && ctrl & CTRL_Y_MAJOR) << 24;
@@ -565,8 +567,13 @@ static void answer(wg_tile *t, uint32_t entry, wg_packet_kind kind, uint32_t dat
     wg_noc_box *box = t->box;
     wg_packet *p = &box->pool[entry];
     unsigned noc = p->noc & 1;
-    uint64_t source = p->address;
-    *p = (wg_packet){.at = t->sched.now + (kind == WG_PACKET_DATA ? t->timing->noc_data : t->timing->noc_ack),
+    uint64_t source = p->address, at = t->sched.now + (kind == WG_PACKET_DATA ? t->timing->noc_data : t->timing->noc_ack);
+    if (kind == WG_PACKET_DATA) {
+        uint64_t *next = &unit(t, noc)->next_read;
+        at = at > *next ? at : *next;
+        *next = at + t->timing->noc_read;
+    }
+    *p = (wg_packet){.at = at,
                      .address = p->back_address,
                      .back_address = source,
                      .data = data,
