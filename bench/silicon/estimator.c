@@ -40,8 +40,8 @@ typedef struct niu_map {
     uint32_t initiator, targ_at, ret_at, command, burst;
     bool wide; /* the upper half of an address is a register of its own */
 } niu_map;
-static const niu_map maps[] = {[WG_ARCH_BH] = {0x800, 0x08, 0x14, 0x40, 16384, true},
-                               [WG_ARCH_WH] = {0x400, 0x04, 0x10, 0x28, 8192, false}};
+static const niu_map maps[] = {
+    [WG_ARCH_BH] = {0x800, 0x08, 0x14, 0x40, 16384, true}, [WG_ARCH_WH] = {0x400, 0x04, 0x10, 0x28, 8192, false}};
 
 /* The tile of each channel that the card's software uses, as software writes its place. */
 static const struct banks {
@@ -49,8 +49,8 @@ static const struct banks {
     estimator_place at[12];
 } banks[] = {
     [WG_ARCH_BH] = {8, {{17, 14}, {17, 15}, {17, 18}, {17, 21}, {18, 14}, {18, 17}, {18, 20}, {18, 23}}},
-    [WG_ARCH_WH] =
-        {12, {{0, 11}, {0, 1}, {0, 5}, {0, 7}, {5, 1}, {5, 11}, {5, 2}, {5, 9}, {5, 8}, {5, 3}, {5, 5}, {5, 7}}},
+    [WG_ARCH_WH] = {12,
+                    {{0, 11}, {0, 1}, {0, 5}, {0, 7}, {5, 1}, {5, 11}, {5, 2}, {5, 9}, {5, 8}, {5, 3}, {5, 5}, {5, 7}}},
 };
 
 static void fail(const char *what)
@@ -317,11 +317,9 @@ static void start(wg_grid *g, const estimator_run *run, unsigned master)
     unsigned x, y;
     rv p = rv_at(CODE);
     kernel(&p, run, master);
-    wg_device *dev = wg_grid_translate(g, 0, run->master[master].x, run->master[master].y, &x, &y)
-                         ? wg_grid_tile(g, x, y)
-                         : NULL;
-    if (!dev || !rv_load(dev, &p) ||
-        wg_core_release(dev, run->read ? WG_CORE_NC : WG_CORE_B, CODE) != WG_OK)
+    wg_device *dev =
+        wg_grid_translate(g, 0, run->master[master].x, run->master[master].y, &x, &y) ? wg_grid_tile(g, x, y) : NULL;
+    if (!dev || !rv_load(dev, &p) || wg_core_release(dev, run->read ? WG_CORE_NC : WG_CORE_B, CODE) != WG_OK)
         fail("no tile");
     for (unsigned i = 0; i < run->subordinates; i++) {
         estimator_place at = run->subordinate[i];
@@ -340,11 +338,11 @@ static int by_size(const void *a, const void *b)
 
 double estimator_cycles(const estimator_run *run)
 {
-    /* What is fused off on the cards: columns 7 and 10 (BH), rows 3 and 11 (WH). */
+    /* What is fused off on the cards: columns 7 and 10 (BH), rows 5 and 11 (WH), as the times of reservations say. */
     wg_grid_desc desc = {.struct_size = sizeof desc,
                          .arch = run->arch,
                          .profile = WG_PROFILE_SILICON,
-                         .harvested = run->arch == WG_ARCH_BH ? 1u << 7 | 1u << 10 : 1u << 3 | 1u << 11};
+                         .harvested = run->arch == WG_ARCH_BH ? 1u << 7 | 1u << 10 : 1u << 5 | 1u << 11};
     wg_grid *g = NULL;
     wg_stop stop;
     uint32_t cycles[ESTIMATOR_TILES];

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tt-metal's NoC estimator: patterns of tiles, each with five numbers of transactions and eleven sizes (estimator.csv). A short
- * run takes a part of them; with WG_SOAK set, every row that lasts less than LONG_CYCLES on the card.
+ * tt-metal's NoC estimator: patterns of tiles, each with five numbers of transactions and eleven sizes (estimator.csv). A run takes
+ * short rows of three sizes; with WG_SOAK set, rows of every size, and longer ones.
+ *
+ * Multicasts of many tiles to one rectangle are a group of their own, `paths`, without a line: their sources wait for each other's
+ * reservations, which the model does not have, and on the card neighbouring rows differ by a factor of two.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,26 +12,28 @@
 
 #include "estimator.h"
 
-enum { ARCH, MEMORY, PATTERN, MECHANISM, STATEFUL, LOOPBACK, SAME_AXIS, TRANSACTIONS, SUBORDINATES, SIZES, FIELDS = SIZES + 11 };
-#define SHORT_WORK 40000.0 /* cycles of the card, times the tiles that issue */
-#define LONG_WORK 3000000.0
+enum { ARCH, MEMORY, PATTERN, MECHANISM, STATEFUL, LOOPBACK, SAME_AXIS, TRANSACTIONS, SUBORDINATES, SIZES };
+enum { SIZE_COUNT = 11, FIELDS = SIZES + SIZE_COUNT };
+#define SHORT_WORK 6000.0 /* cycles of the card, times the tiles that issue */
+#define LONG_WORK 20000.0
 
 typedef struct one_row {
     estimator_run run;
     char name[48];
+    const char *group, *why;
     double card, model;
 } one_row;
 typedef struct rows {
     one_row *row;
     unsigned n, room;
-    double most;
+    bool soak;
 } rows;
 
 static unsigned number(const char *text) { return (unsigned)strtoul(text, NULL, 10); }
 static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
-static void rectangle(estimator_run *r, estimator_place *list, unsigned *n, unsigned left, unsigned top, unsigned columns,
-                      unsigned height)
+static void rectangle(estimator_run *r, estimator_place *list, unsigned *n, unsigned left, unsigned top,
+                      unsigned columns, unsigned height)
 {
     for (unsigned x = 0; x < columns; x++)
         for (unsigned y = 0; y < height; y++)
@@ -97,32 +102,71 @@ static void places(estimator_run *r, const char *pattern, bool same_axis, unsign
     }
 }
 
-static void line(struct wg_silicon *s, char **field, void *user)
+static const char *why(const estimator_run *r, bool all)
 {
-    rows *all = user;
-    (void)s;
-    estimator_run r = {.arch = wg_silicon_arch(field[ARCH]), .stateful = number(field[STATEFUL]), .loopback = number(field[LOOPBACK])};
-    r.memory = begins(field[MEMORY], "l1") ? ESTIMATOR_L1 : begins(field[MEMORY], "int") ? ESTIMATOR_INTERLEAVED : ESTIMATOR_SHARDED;
-    r.mechanism = begins(field[MECHANISM], "uni") ? ESTIMATOR_UNICAST : begins(field[MECHANISM], "mul") ? ESTIMATOR_MULTICAST : ESTIMATOR_LINKED;
-    r.read = strstr(field[PATTERN], "from") != NULL;
+    if (r->mechanism && r->masters > 1)
+        return "sources that reserve the same path wait for each other";
+    if (r->masters > 1)
+        return "in which order the tiles begin is not known, and neighbouring rows of the card disagree";
+    if (r->mechanism)
+        return "a multicast goes before the answers to earlier ones on links that they share";
+    if (r->arch == WG_ARCH_WH && r->memory && !r->read && r->bytes == 64)
+        return "Wormhole's DRAM takes 65 cycles for each of many 64-byte writes to one place, 25 for 128 bytes; not "
+               "understood";
+    if (r->memory)
+        return "which NoC the row was measured on is not said; requests at one bank";
+    if (r->arch == WG_ARCH_WH && r->read && !r->stateful)
+        return all ? "what the compiler made of the loop over the tiles is not known"
+                   : "from 64 on each read takes six cycles longer; what the compiler made of the loop is not known";
+    return "what the compiler made of the loop is not known";
+}
+
+static one_row *new_row(rows *all)
+{
+    if (all->n == all->room) {
+        all->room = all->room ? 2 * all->room : 1024;
+        all->row = realloc(all->row, all->room * sizeof *all->row);
+        if (!all->row)
+            exit(1);
+    }
+    return &all->row[all->n++];
+}
+
+static estimator_run run_of(char **field)
+{
+    estimator_run r = {.arch = wg_silicon_arch(field[ARCH]),
+                       .stateful = number(field[STATEFUL]),
+                       .loopback = number(field[LOOPBACK]),
+                       .read = strstr(field[PATTERN], "from") != NULL};
+    r.memory = begins(field[MEMORY], "l1")            ? ESTIMATOR_L1
+               : begins(field[MEMORY], "interleaved") ? ESTIMATOR_INTERLEAVED
+                                                      : ESTIMATOR_SHARDED;
+    r.mechanism = begins(field[MECHANISM], "unicast")     ? ESTIMATOR_UNICAST
+                  : begins(field[MECHANISM], "multicast") ? ESTIMATOR_MULTICAST
+                                                          : ESTIMATOR_LINKED;
     places(&r, field[PATTERN], number(field[SAME_AXIS]), number(field[SUBORDINATES]));
     r.transactions = number(field[TRANSACTIONS]) / (!r.single && !r.mechanism && !r.memory ? r.subordinates : 1);
-    for (unsigned i = 0; i < 11 && *field[SIZES + i]; i++) {
+    return r;
+}
+
+static void line(struct wg_silicon *s, char **field, void *user)
+{
+    static const char *const names[] = {"", " multicast", " linked"};
+    rows *all = user;
+    (void)s;
+    estimator_run r = run_of(field);
+    for (unsigned i = 0; i < SIZE_COUNT && *field[SIZES + i]; i++) {
         double card = strtod(field[SIZES + i], NULL);
         r.bytes = 64u << i;
-        if (card * r.masters > all->most)
+        if (card * r.masters > (all->soak ? LONG_WORK : SHORT_WORK) || (!all->soak && i % 4 != 0))
             continue;
-        if (all->n == all->room) {
-            all->room = all->room ? 2 * all->room : 1024;
-            all->row = realloc(all->row, all->room * sizeof *all->row);
-            if (!all->row)
-                exit(1);
-        }
-        one_row *to = &all->row[all->n++];
-        *to = (one_row){.run = r, .card = card};
-        snprintf(to->name, sizeof to->name, "%s%s %s%s%s%s%s, %ux%u of %u B", r.memory ? field[MEMORY] : "", r.memory ? "" : "L1",
-                 field[PATTERN], r.mechanism == ESTIMATOR_MULTICAST ? " mc" : r.mechanism ? " linked" : "", r.stateful ? " st" : "",
-                 r.loopback ? " lb" : "", r.single && number(field[SAME_AXIS]) ? " axis" : "", r.subordinates, r.transactions, r.bytes);
+        one_row *to = new_row(all);
+        *to = (one_row){.run = r, .card = card, .why = why(&r, strstr(field[PATTERN], "all") != NULL)};
+        to->group = r.mechanism && r.masters > 1 ? "paths" : "estimator";
+        snprintf(to->name, sizeof to->name, "%s%s%s%s%s, %u x %u x %u B", r.memory ? field[MEMORY] : field[PATTERN],
+                 r.memory ? strchr(field[PATTERN], '_') : names[r.mechanism], r.stateful ? " state" : "",
+                 r.loopback ? " loop" : "", r.single && number(field[SAME_AXIS]) ? " axis" : "", r.subordinates,
+                 r.transactions, r.bytes);
     }
 }
 
@@ -135,11 +179,16 @@ static void run(void *user, unsigned index)
 void wg_silicon_estimator(struct wg_silicon *s)
 {
     static rows all;
-    all.most = getenv("WG_SOAK") ? LONG_WORK : SHORT_WORK;
-    if (getenv("EST_WORK")) all.most = atof(getenv("EST_WORK"));
+    all.soak = getenv("WG_SOAK") != NULL;
     wg_silicon_read(s, "estimator.csv", FIELDS, line, &all);
     wg_silicon_each(all.n, run, &all);
     for (const one_row *r = all.row; r < all.row + all.n; r++)
-        wg_silicon_add(s, &(wg_silicon_row){.group = "estimator", .name = r->name, .arch = r->run.arch, .card = r->card, .model = r->model});
+        wg_silicon_add(s, &(wg_silicon_row){.group = r->group,
+                                            .name = r->name,
+                                            .arch = r->run.arch,
+                                            .card = r->card,
+                                            .model = r->model,
+                                            .why = r->why});
     free(all.row);
+    all = (rows){0};
 }

@@ -53,7 +53,7 @@ typedef struct wg_packet {
     uint32_t data;          /* immediate; the result of an atomic request */
     uint32_t operation;     /* of an atomic request: NOC_AT_LEN_BE */
     uint32_t slot;          /* of the ring, for giving it back */
-    uint32_t delay;         /* perturbation: it enters the first router so much later */
+    uint32_t delay;         /* it enters the first router so much later */
     uint16_t from, to;      /* tiles: y * width + x in NoC 0 coordinates */
     uint16_t back;          /* who gets the answer */
     uint16_t flags;         /* wg_packet_flags */

@@ -289,9 +289,12 @@ static void leave(wg_tile *t, wg_packet *p, uint64_t source)
     bool has_data = p->kind == WG_PACKET_WRITE || p->kind == WG_PACKET_DATA;
     p->at = now;
     p->from = own_tile(t);
-    u->link_free = now + flits;
     u->packets++;
     p->delay = wg_perturb(t, WG_SITE_NOC_HOP, agent_of(p->noc), u->packets);
+    uint32_t rests =
+        p->kind == WG_PACKET_DATA && p->noc & 1 && t->timing->noc_data_pause ? flits / t->timing->noc_data_pause : 0;
+    p->delay += rests; /* its last flit leaves as late as it is there */
+    u->link_free = now + flits + rests;
     WG_EMIT(t, WG_EV_NOC_SENT, agent_of(p->noc), .a = p->transaction, .b = p->address,
             .c = p->kind | (uint64_t)p->bytes << 8 | (uint64_t)p->to << 48, .parent = source, .part = p->channel);
     bool broadcast = p->flags & WG_PACKET_BROADCAST;
@@ -415,6 +418,10 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
     bool read = (ctrl & CTRL_TYPE) == TYPE_READ, atomic = (ctrl & CTRL_TYPE) == TYPE_ATOMIC,
          answer = read || ctrl & CTRL_ANSWER;
     bool data = is_write(ctrl) && !is_inline(ctrl), more = false;
+    if (read && u->next_read > t->sched.now) {
+        *retry = u->next_read;
+        return false;
+    }
     wg_packet p = {.noc = (uint8_t)(noc & 1),
                    .tag = (uint8_t)(tag >> 10 & 15),
                    .data = reg(t, noc, i, wg_niu_map_of(t)->data),
@@ -487,6 +494,8 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
         u->data_tag = p.tag;
     }
     u->transactions++;
+    if (read && noc & 1)
+        u->next_read = t->sched.now + t->timing->noc_read;
     u->linked = ctrl & CTRL_LINKED;
     u->linked_to = whereto;
     if (p.to != UINT16_MAX)
@@ -567,13 +576,8 @@ static void answer(wg_tile *t, uint32_t entry, wg_packet_kind kind, uint32_t dat
     wg_noc_box *box = t->box;
     wg_packet *p = &box->pool[entry];
     unsigned noc = p->noc & 1;
-    uint64_t source = p->address, at = t->sched.now + (kind == WG_PACKET_DATA ? t->timing->noc_data : t->timing->noc_ack);
-    if (kind == WG_PACKET_DATA) {
-        uint64_t *next = &unit(t, noc)->next_read;
-        at = at > *next ? at : *next;
-        *next = at + t->timing->noc_read;
-    }
-    *p = (wg_packet){.at = at,
+    uint64_t source = p->address;
+    *p = (wg_packet){.at = t->sched.now + (kind == WG_PACKET_DATA ? t->timing->noc_data : t->timing->noc_ack),
                      .address = p->back_address,
                      .back_address = source,
                      .data = data,
