@@ -135,8 +135,8 @@ const wg_arch wg_arch_wh = {
      * Dst blocks: measured on six rows (MVMUL, ELWADD and ELWMUL of T1, which goes on from block to block, beside one and
      * two threads on one block); ELWSUB is taken to be like ELWADD.
      * matrix_stages, arithmetic_stages, bank_return: as in bh.c. Inferred: Dst blocks were measured to take as long on both.
-     * noc_data, noc_ack: as in bh.c, on 44 rows of one read and 44 of one write. Five more cycles for a read fit four rows of
-     * another card better; the value lies between.
+     * noc_data, noc_ack: as in bh.c, on 44 rows of one read and 44 of one write. Those reads alone ask for 31 cycles, four rows of
+     * another card for 51: the value lies between.
      * noc_reserve, noc_pause: as in bh.c, on 605 and 216 rows.
      * noc_data_pause: inferred from 140 rows of long reads over NoC 1, which take 11 % more cycles than they have flits; over NoC 0
      * rows of another card do not.
@@ -150,6 +150,6 @@ const wg_arch wg_arch_wh = {
                    TIMING(.matrix_stages = WG_MEASURED_LATENCY_MVMUL,
                           .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1, .bank_return = 4,
                           .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
-                          .waits_in_unit = true, .noc_pause = 44, .noc_data_pause = 9, .noc_data = 36, .noc_ack = 27,
+                          .waits_in_unit = true, .noc_pause = 44, .noc_data_pause = 9, .noc_data = 38, .noc_ack = 27,
                           .dram_rate = 222, .dram_write_rate = 214, .dram_queue = 32)},
 };

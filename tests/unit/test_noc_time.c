@@ -75,7 +75,7 @@ static void test_answer_time(void **state)
         if (bh(state))
             assert_in_range(cycle[1] - cycle[0] + 12, write ? 26 : 42, write ? 27 : 43);
         else
-            assert_int_equal(cycle[1] - cycle[0], write ? 26 : 35);
+            assert_int_equal(cycle[1] - cycle[0], write ? 26 : 37);
     }
 }
 
