@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tt-metal's NoC estimator: patterns of tiles, each with five numbers of transactions and eleven sizes (estimator.csv). A run takes
- * short rows of three sizes; with WG_SOAK set, rows of every size, and longer ones.
+ * short rows of three sizes; with WG_SILICON_ALL set, rows of every size, and longer ones.
  *
  * Multicasts of many tiles to one rectangle are a group of their own, `paths`, without a line: their sources wait for each other's
  * reservations, which the model does not have, and on the card neighbouring rows differ by a factor of two.
@@ -26,7 +26,7 @@ typedef struct one_row {
 typedef struct rows {
     one_row *row;
     unsigned n, room;
-    bool soak;
+    bool every;
 } rows;
 
 static unsigned number(const char *text) { return (unsigned)strtoul(text, NULL, 10); }
@@ -158,7 +158,7 @@ static void line(struct wg_silicon *s, char **field, void *user)
     for (unsigned i = 0; i < SIZE_COUNT && *field[SIZES + i]; i++) {
         double card = strtod(field[SIZES + i], NULL);
         r.bytes = 64u << i;
-        if (card * r.masters > (all->soak ? LONG_WORK : SHORT_WORK) || (!all->soak && i % 4 != 0))
+        if (card * r.masters > (all->every ? LONG_WORK : SHORT_WORK) || (!all->every && i % 4 != 0))
             continue;
         one_row *to = new_row(all);
         *to = (one_row){.run = r, .card = card, .why = why(&r, strstr(field[PATTERN], "all") != NULL)};
@@ -179,7 +179,7 @@ static void run(void *user, unsigned index)
 void wg_silicon_estimator(struct wg_silicon *s)
 {
     static rows all;
-    all.soak = getenv("WG_SOAK") != NULL;
+    all.every = getenv("WG_SILICON_ALL") != NULL;
     wg_silicon_read(s, "estimator.csv", FIELDS, line, &all);
     wg_silicon_each(all.n, run, &all);
     for (const one_row *r = all.row; r < all.row + all.n; r++)
