@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME = 48, LINE = 256, FIELDS = 16, EXCEPTIONS = 32, LINES = 16 };
+enum { NAME = 48, LINE = 256, FIELDS = 24, EXCEPTIONS = 32, LINES = 16 };
 #define CLOSE 5.0 /* per cent */
 #define NEAR 10.0
 #define TIE 2.0

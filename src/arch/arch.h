@@ -73,6 +73,10 @@ typedef struct wg_timing {
     uint8_t narrow_write;      /* cycles for which an L1 read-modify-write holds its port and bank */
     uint8_t noc_niu;           /* NIU to its router, and router to its NIU */
     uint8_t noc_hop;           /* router to router, in tenths of a cycle */
+    uint8_t noc_reserve;       /* a reservation of a broadcast's path: each way per hop, in tenths of a cycle */
+    uint8_t noc_pause;         /* a link rests for one cycle behind so many flits of a packet; 0: never */
+    uint8_t noc_data_pause;    /* NIU 1 rests for one cycle behind so many flits of a read's data; 0: never */
+    uint8_t noc_read;          /* NIU 1 sends one read in so many cycles, at most */
     uint8_t noc_data;          /* a read that has arrived to its data leaving */
     uint8_t noc_ack;           /* another request that has arrived to its answer leaving */
     uint16_t dram_rate;        /* bytes read from one DRAM channel in ten cycles */

@@ -168,7 +168,8 @@ const wg_arch wg_arch_bh = {
             /* One eighth of 512 GB/s at 1.35 GHz is 47.4 bytes per cycle. */
             [WG_PROFILE_DOCUMENTED] = {PATHS, .matrix_latency = WG_LATENCY_MVMUL,
                                        .dst_block_cycles = WG_LATENCY_MVMUL - 1, .scalar_alu = 3, .noc_hop = 90,
-                                       .noc_data = 1, .noc_ack = 1, .dram_rate = 474, .dram_write_rate = 474},
+                                       .noc_reserve = 90, .noc_data = 1, .noc_ack = 1, .dram_rate = 474,
+                                       .dram_write_rate = 474},
             /*
              * Dst blocks: measured on nine rows (MVMUL, ELWADD, ELWMUL on one to three threads). ELWADD waits without
              * accumulation: measured on three; ELWSUB is taken to be like it. A wait keeps other threads out: measured on
@@ -182,19 +183,37 @@ const wg_arch wg_arch_bh = {
              * unpack_clear: measured on six rows of a clear and an unpack into the same bank, per face (reductions to a scalar).
              * SFPSTORE reads late: measured on 22 rows (additions, products, clamp, frac, softsign, silu, cos: the multiply-add
              * before the store costs nothing beside its own cycle; before other readers it does).
-             * noc_data: measured on 14 rows of 4 to 128 reads, which all miss 42 cycles without it. noc_ack: measured on ten
-             * rows of writes, less what each byte takes longer there than by the link's rate. What happens in this time,
-             * and where, is not known.
+             * noc_data: measured on 14 rows of 4 to 128 reads, which all miss 42 cycles without it, and 44 of one read. noc_ack:
+             * measured on 44 rows of one write. What happens in this time, and where, is not known.
+             * noc_reserve: measured on 715 rows of multicasts from one tile: each takes 16 cycles per hop to the far corner, 5, and
+             * its flits. 715 rows of linked ones take no such time but for the first.
+             * noc_pause: measured on 277 rows of long writes, which take 2.3 % more cycles than they have flits at each size.
+             * noc_read: measured on 156 rows of reads of L1 over NoC 1. Reads of DRAM go as fast as they are issued; that they
+             * went over NoC 0 is inferred.
              * DRAM rates: measured on 14 rows of one channel, 1 to 120 readers or writers, which approach them.
              * dram_queue: inferred from five rows of 4 to 120 readers at all channels, which it brings within 9 % (WH: four of
              * five within 10 %); without a limit they are up to 45 % (WH 79 %) too fast.
              */
-            [WG_PROFILE_SILICON] = {PATHS, .matrix_latency = WG_LATENCY_MVMUL, .semaphore_extra = 3,
+            [WG_PROFILE_SILICON] = {PATHS,
+                                    .matrix_latency = WG_LATENCY_MVMUL,
+                                    .semaphore_extra = 3,
                                     .matrix_stages = WG_MEASURED_LATENCY_MVMUL,
-                                    .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1, .bank_return = 4,
-                                    .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
-                                    .waits_in_unit = true, .store_reads_late = true, .unpack_clear = 5, .scalar_alu = 3,
-                                    .noc_hop = 86, .noc_data = 43, .noc_ack = 15, .dram_rate = 472,
-                                    .dram_write_rate = 472, .dram_queue = 32},
+                                    .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1,
+                                    .bank_return = 4,
+                                    .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1,
+                                    .writers_wait = true,
+                                    .waits_in_unit = true,
+                                    .store_reads_late = true,
+                                    .unpack_clear = 5,
+                                    .scalar_alu = 3,
+                                    .noc_hop = 86,
+                                    .noc_reserve = 80,
+                                    .noc_pause = 44,
+                                    .noc_read = 35,
+                                    .noc_data = 43,
+                                    .noc_ack = 27,
+                                    .dram_rate = 472,
+                                    .dram_write_rate = 472,
+                                    .dram_queue = 32},
         },
 };

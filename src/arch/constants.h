@@ -10,7 +10,7 @@ typedef enum wg_certainty { WG_DOCUMENTED, WG_MEASURED, WG_INFERRED, WG_ASSUMED 
 
 typedef struct wg_basis {
     uint8_t certainty; /* wg_certainty */
-    uint8_t rows;      /* public rows of a card that show it, or fit with it */
+    uint16_t rows;     /* public rows of a card that show it, or fit with it */
 } wg_basis;
 
 typedef struct wg_constant {

@@ -29,7 +29,7 @@
             }, \
         .atomic_extra = 4, .mispredict_bubble = 2, .mul_result = 2, .mul_occupies = 2, .push_fuse = 1, .mop_gap = 1, \
         .matrix_latency = WG_LATENCY_MVMUL, .scalar_alu = 3, .fetch_in_flight = 2, .narrow_write = 5, .noc_niu = 5, \
-        .noc_hop = 90, .dram_latency = 104, .dram_answer = 124, __VA_ARGS__ \
+        .noc_hop = 90, .noc_reserve = 80, .dram_latency = 104, .dram_answer = 124, __VA_ARGS__ \
     }
 
 /*
@@ -135,16 +135,21 @@ const wg_arch wg_arch_wh = {
      * Dst blocks: measured on six rows (MVMUL, ELWADD and ELWMUL of T1, which goes on from block to block, beside one and
      * two threads on one block); ELWSUB is taken to be like ELWADD.
      * matrix_stages, arithmetic_stages, bank_return: as in bh.c. Inferred: Dst blocks were measured to take as long on both.
-     * noc_data, noc_ack: as in bh.c, on four rows of reads and nine of writes.
+     * noc_data, noc_ack: as in bh.c, on 44 rows of one read and 44 of one write. Those reads alone ask for 31 cycles, four rows of
+     * another card for 51: the value lies between.
+     * noc_reserve, noc_pause: as in bh.c, on 605 and 216 rows.
+     * noc_data_pause: inferred from 140 rows of long reads over NoC 1, which take 11 % more cycles than they have flits; over NoC 0
+     * rows of another card do not.
      * DRAM rates: documented as 24 bytes per cycle and channel; measured on seven rows of one channel each, 1 to 64 readers
      * or writers.
      * dram_queue: as in bh.c, on five rows of 4 to 64 readers.
      */
     .timing = {[WG_PROFILE_DOCUMENTED] = TIMING(.dst_block_cycles = WG_LATENCY_MVMUL - 1, .noc_data = 1, .noc_ack = 1,
                                                 .dram_rate = 240, .dram_write_rate = 240),
-               [WG_PROFILE_SILICON] = TIMING(.matrix_stages = WG_MEASURED_LATENCY_MVMUL,
-                                             .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1, .bank_return = 4,
-                                             .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
-                                             .waits_in_unit = true, .noc_data = 51, .noc_ack = 51, .dram_rate = 222,
-                                             .dram_write_rate = 214, .dram_queue = 32)},
+               [WG_PROFILE_SILICON] =
+                   TIMING(.matrix_stages = WG_MEASURED_LATENCY_MVMUL,
+                          .arithmetic_stages = WG_MEASURED_LATENCY_MVMUL + 1, .bank_return = 4,
+                          .dst_block_cycles = WG_MEASURED_LATENCY_MVMUL - 1, .writers_wait = true,
+                          .waits_in_unit = true, .noc_pause = 44, .noc_data_pause = 9, .noc_data = 38, .noc_ack = 27,
+                          .dram_rate = 222, .dram_write_rate = 214, .dram_queue = 32)},
 };

@@ -127,7 +127,7 @@ static void done(void *user, const wg_packet *p, uint64_t cycle)
 {
     wg_grid *g = user;
     if (p->flags & WG_PACKET_BROADCAST) /* the sender's own copy may arrive later */
-        cycle += 2u * g->timing->noc_niu + wg_packet_flits(p, g->arch->noc.flit_bytes);
+        cycle += 2u * g->timing->noc_niu + wg_packet_cycles(p, g->arch->noc.flit_bytes, g->timing->noc_pause);
     if (p->kind == WG_PACKET_WRITE || p->kind == WG_PACKET_DATA)
         wg_ring_until(&g->box[p->from]->ring[p->noc], p->slot, cycle);
 }
@@ -138,7 +138,7 @@ static void left(void *user, const wg_packet *p, uint64_t at, uint64_t free)
     wg_device *dev = g->tile[p->from];
     if (!dev)
         return;
-    wg_niu_left(dev->tile, p->noc, wg_packet_flits(p, g->arch->noc.flit_bytes), at, free);
+    wg_niu_left(dev->tile, p->noc, wg_packet_cycles(p, g->arch->noc.flit_bytes, g->timing->noc_pause), at, free);
     uint64_t next = dev->tile->sched.next[WG_AGENT_NIU0 + p->noc];
     if (next < g->next[p->from]) {
         dev->tile->poll.endless = false;
@@ -385,7 +385,7 @@ static void leave(wg_grid *g, wg_packet *p)
           1);
     if (p->kind == WG_PACKET_DATA)
         count(g, p, p->from, WG_SLV_RD_DATA_WORD_SENT, flits - 1);
-    *link = p->at + flits;
+    *link = p->at + wg_packet_cycles(p, g->arch->noc.flit_bytes, g->timing->noc_pause);
     if (!route(g, p))
         lost(g);
 }

@@ -53,7 +53,7 @@ typedef struct wg_packet {
     uint32_t data;          /* immediate; the result of an atomic request */
     uint32_t operation;     /* of an atomic request: NOC_AT_LEN_BE */
     uint32_t slot;          /* of the ring, to release it */
-    uint32_t delay;         /* perturbation: extra cycles before it enters the first router */
+    uint32_t delay;         /* extra cycles before it enters the first router */
     uint16_t from, to;      /* tiles: y * width + x in NoC 0 coordinates */
     uint16_t back;          /* who gets the answer */
     uint16_t flags;         /* wg_packet_flags */
@@ -119,6 +119,12 @@ void wg_ring_until(wg_noc_ring *ring, uint32_t slot, uint64_t cycle);
 static inline uint32_t wg_packet_flits(const wg_packet *p, uint32_t flit_bytes)
 {
     return p->kind == WG_PACKET_WRITE || p->kind == WG_PACKET_DATA ? 1 + (p->bytes + flit_bytes - 1) / flit_bytes : 1;
+}
+/* Cycles for which they keep a link, which rests for one behind so many (`pause`; 0: never). */
+static inline uint32_t wg_packet_cycles(const wg_packet *p, uint32_t flit_bytes, uint32_t pause)
+{
+    uint32_t flits = wg_packet_flits(p, flit_bytes);
+    return flits + (pause ? flits / pause : 0);
 }
 
 #endif

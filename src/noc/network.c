@@ -140,9 +140,13 @@ static void fill(tree *t, head h)
     for (;;) {
         if (wanted(t->y_major ? h.place.y : h.place.x, start, end)) {
             uint16_t tile = wg_place_tile(t->env->plan, p->noc, h.place);
-            if (tile != p->from && !wg_broadcast_excludes(t->env->plan, p, h.place.x, h.place.y) &&
-                t->env->listens(t->env->user, tile))
+            bool excluded = wg_broadcast_excludes(t->env->plan, p, h.place.x, h.place.y);
+            if (tile == p->from) {
+                if (p->flags & WG_PACKET_TO_SELF && !excluded) /* the sender delivers it */
+                    take(t, &h, WG_LINK_NIU);
+            } else if (!excluded && t->env->listens(t->env->user, tile)) {
                 land(t, tile, &h);
+            }
             if (--left == 0)
                 return;
         }
@@ -155,7 +159,10 @@ static bool inside(const wg_floorplan *f, const wg_packet *p)
     return p->x0 < f->width && p->x1 < f->width && p->y0 < f->height && p->y1 < f->height;
 }
 
-/* Decided here: all routers grant the path before the packet leaves, which takes the way to the far corner and back. */
+/*
+ * All routers grant the path before the packet leaves, which takes the way to the far corner and back; the next packet asks when
+ * this one has left. The packets of a linked transaction use the path of the first. Measured: src/arch/bh.c.
+ */
 uint64_t wg_broadcast_reserves(const wg_network_env *env, const wg_packet *p)
 {
     const wg_floorplan *f = env->plan;
@@ -164,7 +171,7 @@ uint64_t wg_broadcast_reserves(const wg_network_env *env, const wg_packet *p)
     wg_place from = wg_place_of(f, p->noc, p->from);
     unsigned hops = (p->x0 + f->width - from.x) % f->width + wanted_count(p->x0, p->x1, f->width) - 1 +
                     (p->y0 + f->height - from.y) % f->height + wanted_count(p->y0, p->y1, f->height) - 1;
-    return 2u * hops * env->timing->noc_hop / 10;
+    return 2u * hops * env->timing->noc_reserve / 10 + env->timing->noc_niu;
 }
 
 uint64_t wg_broadcast(wg_network *n, const wg_network_env *env, const wg_packet *p, uint32_t flits, uint64_t at)

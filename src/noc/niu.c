@@ -284,14 +284,17 @@ static void leave(wg_tile *t, wg_packet *p, uint64_t source)
 {
     wg_niu_unit *u = unit(t, p->noc);
     uint64_t now = t->sched.now;
-    uint32_t flits = wg_packet_flits(p, t->arch->noc.flit_bytes);
+    uint32_t flits = wg_packet_cycles(p, t->arch->noc.flit_bytes, t->timing->noc_pause);
     wg_noc_ring *ring = &t->box->ring[p->noc & 1];
     bool has_data = p->kind == WG_PACKET_WRITE || p->kind == WG_PACKET_DATA;
     p->at = now;
     p->from = own_tile(t);
-    u->link_free = now + flits;
     u->packets++;
     p->delay = wg_perturb(t, WG_SITE_NOC_HOP, agent_of(p->noc), u->packets);
+    uint32_t rests =
+        p->kind == WG_PACKET_DATA && p->noc & 1 && t->timing->noc_data_pause ? flits / t->timing->noc_data_pause : 0;
+    p->delay += rests; /* its last flit leaves as late as it is there */
+    u->link_free = now + flits + rests;
     WG_EMIT(t, WG_EV_NOC_SENT, agent_of(p->noc), .a = p->transaction, .b = p->address,
             .c = p->kind | (uint64_t)p->bytes << 8 | (uint64_t)p->to << 48, .parent = source, .part = p->channel);
     bool broadcast = p->flags & WG_PACKET_BROADCAST;
@@ -415,6 +418,10 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
     bool read = (ctrl & CTRL_TYPE) == TYPE_READ, atomic = (ctrl & CTRL_TYPE) == TYPE_ATOMIC,
          answer = read || ctrl & CTRL_ANSWER;
     bool data = is_write(ctrl) && !is_inline(ctrl), more = false;
+    if (read && u->next_read > t->sched.now) {
+        *retry = u->next_read;
+        return false;
+    }
     wg_packet p = {.noc = (uint8_t)(noc & 1),
                    .tag = (uint8_t)(tag >> 10 & 15),
                    .data = reg(t, noc, i, wg_niu_map_of(t)->data),
@@ -429,6 +436,8 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
     }
     if (ctrl & CTRL_LINKED)
         p.flags |= WG_PACKET_LINKED;
+    if (u->linked) /* has its path from the packet before */
+        p.flags &= (uint16_t)~WG_PACKET_RESERVE;
     p.channel = ctrl & CTRL_STATIC ? 1 + (ctrl >> 13 & 7) : ctrl & CTRL_LINKED || u->linked ? WG_CHANNEL_LINKED : 0;
     uint32_t whereto = end | (uint32_t)(ctrl & CTRL_BROADCAST ? start : end) << 12 |
                        (uint32_t)(ctrl & CTRL_BROADCAST && ctrl & CTRL_Y_MAJOR) << 24;
@@ -485,6 +494,8 @@ static bool send_request(wg_tile *t, unsigned noc, uint64_t *retry)
         u->data_tag = p.tag;
     }
     u->transactions++;
+    if (read && noc & 1)
+        u->next_read = t->sched.now + t->timing->noc_read;
     u->linked = ctrl & CTRL_LINKED;
     u->linked_to = whereto;
     if (p.to != UINT16_MAX)

@@ -81,11 +81,11 @@ bool wg_network_send(wg_network *n, const wg_network_env *env, const wg_packet *
     unsigned noc = p->noc & 1;
     bool broadcast = p->flags & WG_PACKET_BROADCAST;
     uint64_t *departure = &n->departure[noc][p->from], at = p->at + p->delay;
+    at = at > *departure ? at : *departure;
     if (broadcast)
         at += wg_broadcast_reserves(env, p);
-    at = at > *departure ? at : *departure;
     f->p = *p;
-    f->flits = wg_packet_flits(p, env->flit_bytes);
+    f->flits = wg_packet_cycles(p, env->flit_bytes, env->timing->noc_pause);
     f->waited = (uint32_t)(at - p->at - p->delay);
     f->tile = p->from;
     f->way = WG_LINK_NIU;

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Constants of the NoC that were measured on rows of bench/silicon/estimator.csv: src/arch/constants.def counts them right.
+
+usage: test_constant_rows.py CONSTANTS_DEF ESTIMATOR_CSV
+"""
+import csv
+import pathlib
+import re
+import sys
+
+SIZES = [64 << i for i in range(11)]
+FROM_ONE = ("one_to_one", "one_to_all", "one_to_row", "one_to_column")
+
+
+def l1(row, pattern):
+    return row["memory"] == "l1" and row["pattern"] in pattern
+
+
+# Constant: the rows, and the sizes, that show it; and rows of other files that do.
+SHOWN_BY = {
+    "noc_reserve": (lambda r: l1(r, FROM_ONE) and r["mechanism"] == "multicast", SIZES, (0, 0)),
+    "noc_pause": (lambda r: l1(r, FROM_ONE) and r["mechanism"] == "unicast" and int(r["transactions"]) >= 16,
+                  [s for s in SIZES if s >= 4096], (0, 0)),
+    "noc_data_pause": (lambda r: l1(r, ("one_from_one",)), [s for s in SIZES if s >= 1024], (0, 0)),
+    "noc_read": (lambda r: l1(r, ("one_from_one", "one_from_all")) and int(r["transactions"]) >= 4,
+                 [s for s in SIZES if s <= 2048], (0, 0)),
+    "noc_data": (lambda r: l1(r, ("one_from_one",)) and r["transactions"] == "1", SIZES, (14, 4)),  # noc.csv: nocreadbench
+    "noc_ack": (lambda r: l1(r, ("one_to_one",)) and r["transactions"] == "1", SIZES, (0, 0)),
+}
+
+text = re.sub(r"\s+", " ", pathlib.Path(sys.argv[1]).read_text())
+with open(sys.argv[2], newline="") as file:
+    rows = list(csv.DictReader(file))
+complaints = []
+for name, (chosen, sizes, others) in SHOWN_BY.items():
+    found = re.search(rf'TIMING\({name}, "[^"]*", \w+, (\w+\((\d+)\)), \w+, (\w+\((\d+)\))\)', text)
+    if not found:
+        complaints.append(f"{name}: no such constant, or no numbers of rows")
+        continue
+    for arch, said, more in zip(("bh", "wh"), (found[2], found[4]), others):
+        counted = more + sum(1 for r in rows if r["arch"] == arch and chosen(r) for s in sizes if r[str(s)])
+        if counted != int(said):
+            complaints.append(f"{name} ({arch}): constants.def says {said} rows, there are {counted}")
+print("\n".join(complaints))
+sys.exit(bool(complaints))
